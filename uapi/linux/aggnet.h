@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * Control and socket ABI of aggnet: generic netlink family "aggnet" and the
+ * socket of an aggregated transfer. Agrees with
+ * Documentation/netlink/specs/aggnet.yaml, which a test compares.
+ *
+ * Everything is per network namespace. Changes need CAP_NET_ADMIN in the
+ * namespace's user namespace; so does reading (GENL_UNS_ADMIN_PERM). Every
+ * refusal carries an extack sentence and, where one is to blame, the attribute.
+ *
+ * Commands and their attributes ([x]: optional, {x}: answer only):
+ *
+ *   NODE_GET   -> NODE_*
+ *   NODE_SET   [NODE_ADDRESS] [NODE_ROLE] [NODE_LABEL] [NODE_MEMORY]
+ *              [NODE_FAULT]
+ *   PORT_ADD   PORT_IFINDEX [PORT_LEVEL]
+ *   PORT_DEL   PORT_IFINDEX
+ *   PORT_GET   PORT_IFINDEX or dump                  -> PORT_*
+ *   LINK_ADD   LINK_IFINDEX [LINK_NEIGHBOUR] [LINK_LLADDR] [LINK_BITS]
+ *              [LINK_HASHES]
+ *   LINK_DEL   LINK_IFINDEX [LINK_NEIGHBOUR]
+ *   LINK_GET   dump                                  -> LINK_*
+ *   TREE_ADD   TREE_* (see enum aggnet_tree_attr); NLM_F_REPLACE puts a newer
+ *              epoch in the place of an older one
+ *   TREE_DEL   TREE_INCAST_ID
+ *   TREE_GET   TREE_INCAST_ID or dump                -> TREE_*
+ *   STATS_GET  -> STATS_ENTRY*
+ *   PLAN_BEGIN      the LINK_ADD/DEL and TREE_ADD/DEL of this netlink socket
+ *                   are checked and staged until ...
+ *   PLAN_COMMIT     ... all of them are put in force at once, or none, or ...
+ *   PLAN_DROP       ... they are forgotten (as when the socket is closed).
+ *
+ * Multicast group "events": AGGNET_CMD_EVENT with EVENT_*.
+ */
+#ifndef _UAPI_LINUX_AGGNET_H
+#define _UAPI_LINUX_AGGNET_H
+
+#include <linux/types.h>
+#include <linux/socket.h>
+
+#define AGGNET_GENL_NAME	"aggnet"
+#define AGGNET_GENL_VERSION	1
+#define AGGNET_MCGRP_EVENTS	"events"
+
+enum aggnet_cmd {
+	AGGNET_CMD_UNSPEC,
+	AGGNET_CMD_NODE_GET,
+	AGGNET_CMD_NODE_SET,
+	AGGNET_CMD_PORT_GET,
+	AGGNET_CMD_PORT_ADD,
+	AGGNET_CMD_PORT_DEL,
+	AGGNET_CMD_LINK_GET,
+	AGGNET_CMD_LINK_ADD,
+	AGGNET_CMD_LINK_DEL,
+	AGGNET_CMD_TREE_GET,
+	AGGNET_CMD_TREE_ADD,
+	AGGNET_CMD_TREE_DEL,
+	AGGNET_CMD_STATS_GET,
+	AGGNET_CMD_PLAN_BEGIN,
+	AGGNET_CMD_PLAN_COMMIT,
+	AGGNET_CMD_PLAN_DROP,
+	AGGNET_CMD_EVENT,
+	__AGGNET_CMD_MAX
+};
+
+#define AGGNET_CMD_MAX	(__AGGNET_CMD_MAX - 1)
+
+/* One attribute space per noun; each is the top level of its commands. */
+
+enum aggnet_role {
+	AGGNET_ROLE_SERVER,
+	AGGNET_ROLE_SWITCH,
+	__AGGNET_ROLE_MAX
+};
+
+/* NODE_FAULT: the next merge in this namespace goes wrong, once, so that an
+ * operator (or a test) sees the end-to-end check end the transfer in EBADMSG.
+ */
+enum aggnet_fault {
+	AGGNET_FAULT_NONE,
+	AGGNET_FAULT_DROP,
+	AGGNET_FAULT_DOUBLE,
+	__AGGNET_FAULT_MAX
+};
+
+enum aggnet_node_attr {
+	AGGNET_A_NODE_UNSPEC,
+	AGGNET_A_NODE_ADDRESS,		/* be32: identity, an address of this host */
+	AGGNET_A_NODE_ROLE,		/* u8: enum aggnet_role */
+	AGGNET_A_NODE_LABEL,		/* string: name in the topology, <= 31 */
+	AGGNET_A_NODE_MEMORY,		/* u64: limit of all trees, bytes */
+	AGGNET_A_NODE_MEMORY_USED,	/* u64: {reserved and grown} */
+	AGGNET_A_NODE_TREES,		/* u32: {entries in force} */
+	AGGNET_A_NODE_PORTS,		/* u32: {attached ports} */
+	AGGNET_A_NODE_FAULT,		/* u8: enum aggnet_fault */
+	AGGNET_A_NODE_PAD,
+	__AGGNET_A_NODE_MAX
+};
+
+#define AGGNET_A_NODE_MAX	(__AGGNET_A_NODE_MAX - 1)
+
+enum aggnet_port_attr {
+	AGGNET_A_PORT_UNSPEC,
+	AGGNET_A_PORT_IFINDEX,		/* u32 */
+	AGGNET_A_PORT_LEVEL,		/* u8: level j of BCube, default 0 */
+	AGGNET_A_PORT_IFNAME,		/* string: {name} */
+	AGGNET_A_PORT_RX,		/* u64: {aggnet packets taken} */
+	AGGNET_A_PORT_FORWARDED,	/* u64: {aggnet packets sent on} */
+	AGGNET_A_PORT_PAD,
+	__AGGNET_A_PORT_MAX
+};
+
+#define AGGNET_A_PORT_MAX	(__AGGNET_A_PORT_MAX - 1)
+
+/* A link is (port, neighbour) and owns one Bloom table. Without a neighbour it
+ * stands for the aggnet switch behind the port (group MAC).
+ */
+enum aggnet_link_attr {
+	AGGNET_A_LINK_UNSPEC,
+	AGGNET_A_LINK_IFINDEX,		/* u32: an attached port */
+	AGGNET_A_LINK_NEIGHBOUR,	/* be32: address of the neighbour's port */
+	AGGNET_A_LINK_LLADDR,		/* 6 bytes: its MAC (switch role only) */
+	AGGNET_A_LINK_BITS,		/* u32: size of the filter, power of 2 */
+	AGGNET_A_LINK_HASHES,		/* u8: hash functions, 1..16 */
+	AGGNET_A_LINK_TREES,		/* u32: {incast IDs in the filter} */
+	AGGNET_A_LINK_BITS_SET,		/* u32: {bits that are set} */
+	AGGNET_A_LINK_PAD,
+	__AGGNET_A_LINK_MAX
+};
+
+#define AGGNET_A_LINK_MAX	(__AGGNET_A_LINK_MAX - 1)
+
+#define AGGNET_LINK_BITS_DEFAULT	4096
+#define AGGNET_LINK_HASHES_DEFAULT	6
+
+enum aggnet_function {
+	AGGNET_FN_SUM,
+	AGGNET_FN_MIN,
+	AGGNET_FN_MAX,
+	AGGNET_FN_COUNT,
+	__AGGNET_FN_MAX
+};
+
+enum aggnet_vtype {
+	AGGNET_VTYPE_INT64,
+	__AGGNET_VTYPE_MAX
+};
+
+enum aggnet_scheme {
+	AGGNET_SCHEME_ROUTE,		/* no planned link: plain IP to the receiver */
+	AGGNET_SCHEME_EXACT,		/* TREE_LINK_* names the link (paper 000, 4.1) */
+	AGGNET_SCHEME_BLOOM,		/* the link's Bloom table does (000, 4.2) */
+	__AGGNET_SCHEME_MAX
+};
+
+/* State of an entry, in dumps and events. */
+enum aggnet_tree_state {
+	AGGNET_TREE_IDLE,		/* nobody has contributed yet */
+	AGGNET_TREE_OPEN,		/* contributors may still come */
+	AGGNET_TREE_CLOSING,		/* flow is whole, draining to the parent */
+	AGGNET_TREE_WAITING,		/* FIN taken by the parent, DONE awaited */
+	AGGNET_TREE_DONE,
+	AGGNET_TREE_ABORTED,
+	__AGGNET_TREE_STATE_MAX
+};
+
+/* Switch-role nodes and pure Bloom transits take INCAST_ID, INSTANCE, ATTEMPT
+ * and LINK_* only: they forward and hold no flow state.
+ */
+enum aggnet_tree_attr {
+	AGGNET_A_TREE_UNSPEC,
+	AGGNET_A_TREE_INCAST_ID,	/* u64: job . receiver identity (host order) */
+	AGGNET_A_TREE_INSTANCE,		/* u32: epoch, high half */
+	AGGNET_A_TREE_ATTEMPT,		/* u32: epoch, low half; default 0 */
+	AGGNET_A_TREE_CONTRIBUTORS,	/* u32: flows merged here, own one included */
+	AGGNET_A_TREE_SOURCES,		/* u32: sending servers in the subtree */
+	AGGNET_A_TREE_CHILDREN,		/* binary: be32 identities, optional */
+	AGGNET_A_TREE_FUNCTION,		/* u8: enum aggnet_function */
+	AGGNET_A_TREE_VTYPE,		/* u8: enum aggnet_vtype */
+	AGGNET_A_TREE_SCHEME,		/* u8: enum aggnet_scheme */
+	AGGNET_A_TREE_LINK_IFINDEX,	/* u32: planned link, port */
+	AGGNET_A_TREE_LINK_NEIGHBOUR,	/* be32: planned link, neighbour's address */
+	AGGNET_A_TREE_HOPS,		/* u8: links of the planned edge */
+	AGGNET_A_TREE_WRITERS,		/* u32: local processes; 0: does not send */
+	AGGNET_A_TREE_UID,		/* u32: who may use the socket; none: nobody */
+	AGGNET_A_TREE_GID,		/* u32: or whose group */
+	AGGNET_A_TREE_MEMORY,		/* u64: buffer limit, bytes */
+	AGGNET_A_TREE_HOLD,		/* u32: milliseconds, 0: no limit */
+	AGGNET_A_TREE_GIVE_UP,		/* u32: milliseconds */
+	AGGNET_A_TREE_KEY,		/* 16 bytes: SipHash key; never dumped */
+	AGGNET_A_TREE_KEYED,		/* flag: {a key is set} */
+	AGGNET_A_TREE_STATE,		/* u8: {enum aggnet_tree_state} */
+	AGGNET_A_TREE_REASON,		/* u8: {enum aggnet_reason} */
+	AGGNET_A_TREE_ORIGIN,		/* be32: {who raised it} */
+	AGGNET_A_TREE_WEIGHT,		/* u32: {sources wholly arrived} */
+	AGGNET_A_TREE_CHANNELS,		/* u32: {bound children} */
+	AGGNET_A_TREE_MEMORY_USED,	/* u64: {bytes held} */
+	AGGNET_A_TREE_KEYS,		/* u32: {distinct keys held} */
+	AGGNET_A_TREE_RECORDS_IN,	/* u64: {records merged} */
+	AGGNET_A_TREE_RECORDS_OUT,	/* u64: {records emitted or delivered} */
+	AGGNET_A_TREE_PACKETS_IN,	/* u64: {DATA merged} */
+	AGGNET_A_TREE_PACKETS_OUT,	/* u64: {DATA emitted, first sendings} */
+	AGGNET_A_TREE_REXMITS,		/* u64: {DATA sent again} */
+	AGGNET_A_TREE_ACCEPTOR,		/* be32: {identity bound to, 0: none} */
+	AGGNET_A_TREE_PAD,
+	__AGGNET_A_TREE_MAX
+};
+
+#define AGGNET_A_TREE_MAX	(__AGGNET_A_TREE_MAX - 1)
+
+#define AGGNET_MEMORY_DEFAULT	(4ULL << 20)
+#define AGGNET_MEMORY_MIN	(64ULL << 10)
+#define AGGNET_HOLD_DEFAULT	0
+#define AGGNET_GIVE_UP_DEFAULT	30000
+
+enum aggnet_stats_attr {
+	AGGNET_A_STATS_UNSPEC,
+	AGGNET_A_STATS_ENTRY,		/* nest, repeated: STATS_NAME, STATS_VALUE */
+	AGGNET_A_STATS_NAME,		/* string */
+	AGGNET_A_STATS_VALUE,		/* u64 */
+	AGGNET_A_STATS_PAD,
+	__AGGNET_A_STATS_MAX
+};
+
+#define AGGNET_A_STATS_MAX	(__AGGNET_A_STATS_MAX - 1)
+
+enum aggnet_event {
+	AGGNET_EVENT_TREE_ADDED,
+	AGGNET_EVENT_TREE_DELETED,
+	AGGNET_EVENT_TREE_DONE,
+	AGGNET_EVENT_TREE_ABORTED,
+	AGGNET_EVENT_TREE_STALLED,	/* hold passed */
+	AGGNET_EVENT_EPOCH,		/* a packet told of another epoch */
+	AGGNET_EVENT_PORT_GONE,
+	__AGGNET_EVENT_MAX
+};
+
+enum aggnet_event_attr {
+	AGGNET_A_EVENT_UNSPEC,
+	AGGNET_A_EVENT_KIND,		/* u8: enum aggnet_event */
+	AGGNET_A_EVENT_INCAST_ID,	/* u64 */
+	AGGNET_A_EVENT_INSTANCE,	/* u32 */
+	AGGNET_A_EVENT_ATTEMPT,		/* u32 */
+	AGGNET_A_EVENT_REASON,		/* u8: enum aggnet_reason */
+	AGGNET_A_EVENT_ORIGIN,		/* be32: who raised it */
+	AGGNET_A_EVENT_ABOUT,		/* be32: whom it is about */
+	AGGNET_A_EVENT_MISSING,		/* u32: sources missing */
+	AGGNET_A_EVENT_IFINDEX,		/* u32 */
+	AGGNET_A_EVENT_PAD,
+	__AGGNET_A_EVENT_MAX
+};
+
+#define AGGNET_A_EVENT_MAX	(__AGGNET_A_EVENT_MAX - 1)
+
+/*
+ * The socket: socket(AF_INET, SOCK_RDM, IPPROTO_AGGNET).
+ *
+ * A source connect()s to (receiver, job), send()s records as they are on the
+ * wire (struct aggnet_data tells), shutdown(SHUT_WR)s, and recv()s 0 when the
+ * receiving application has read the end mark, or an error. send() takes whole
+ * records from the front of the buffer and returns their bytes.
+ *
+ * The receiver bind()s to (its identity, job) and recv()s messages that each
+ * begin with struct aggnet_msg. MSG_PEEK shows the end mark without taking it;
+ * the sources' DONE starts when it is taken.
+ */
+#define IPPROTO_AGGNET		257
+#define SOL_AGGNET		257
+#define AGGNET_SEND_MAX		65536	/* bytes of one send(), at most */
+
+/**
+ * struct sockaddr_aggnet - names an incast transfer
+ * @sag_family: AF_INET
+ * @sag_zero1: 0
+ * @sag_receiver: identity of the receiver
+ * @sag_job: job ID, host order
+ * @sag_zero2: 0
+ */
+struct sockaddr_aggnet {
+	__kernel_sa_family_t	sag_family;
+	__u16			sag_zero1;
+	__be32			sag_receiver;
+	__u32			sag_job;
+	__u32			sag_zero2;
+};
+
+enum aggnet_msg_type {
+	AGGNET_MSG_RECORDS = 1,		/* records follow, as on the wire */
+	AGGNET_MSG_RESET,		/* forget what was read: new epoch */
+	AGGNET_MSG_END,			/* struct aggnet_end follows */
+};
+
+/**
+ * struct aggnet_msg - begins each message that the receiver reads
+ * @type: enum aggnet_msg_type
+ * @records: how many records follow
+ */
+struct aggnet_msg {
+	__u32	type;
+	__u32	records;
+};
+
+/**
+ * struct aggnet_end - the end mark
+ * @sources: sources in the result
+ * @of: sources of the tree
+ * @partials: flows that came in more parts than planned
+ * @instance: epoch
+ * @attempt: epoch
+ * @reserved: 0
+ * @records: original records that the result stands for
+ */
+struct aggnet_end {
+	__u32	sources;
+	__u32	of;
+	__u32	partials;
+	__u32	instance;
+	__u32	attempt;
+	__u32	reserved;
+	__u64	records;
+};
+
+/* getsockopt/setsockopt at SOL_AGGNET */
+#define AGGNET_SO_STATUS	1	/* get: struct aggnet_status */
+#define AGGNET_SO_ABORT		2	/* set: __u32 enum aggnet_reason */
+
+/**
+ * struct aggnet_status - how the transfer stands, seen from this node
+ * @state: enum aggnet_tree_state
+ * @reason: enum aggnet_reason
+ * @origin: identity of the node that raised @reason
+ * @about: identity of the node it is about, 0: none
+ * @missing: sources missing at @origin
+ * @function: enum aggnet_function
+ * @vtype: enum aggnet_vtype
+ * @instance: epoch
+ * @attempt: epoch
+ */
+struct aggnet_status {
+	__u32	state;
+	__u32	reason;
+	__be32	origin;
+	__be32	about;
+	__u32	missing;
+	__u32	function;
+	__u32	vtype;
+	__u32	instance;
+	__u32	attempt;
+};
+
+#endif /* _UAPI_LINUX_AGGNET_H */

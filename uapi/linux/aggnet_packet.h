@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * Wire ABI of aggnet: UDP over IPv4, one struct aggnet_hdr per datagram, then
+ * the body of the type. All integers are big endian unless said otherwise.
+ * Documentation/protocol.rst explains who sends what, when and why.
+ */
+#ifndef _UAPI_LINUX_AGGNET_PACKET_H
+#define _UAPI_LINUX_AGGNET_PACKET_H
+
+#include <linux/types.h>
+
+#define AGGNET_UDP_PORT		42592	/* destination port of every packet */
+#define AGGNET_VERSION		1
+#define AGGNET_WINDOW		256	/* packets in flight on a channel, at most */
+#define AGGNET_SEQ_FIRST	0xffffffc0u	/* wraps early, on purpose */
+#define AGGNET_HOP_MAX		64
+#define AGGNET_KEY_MAX		255	/* bytes of a record's key, 1 at least */
+#define AGGNET_VALUE_MAX	16	/* bytes of a record's value, 0 at least */
+#define AGGNET_RECORD_MAX	(2 + AGGNET_KEY_MAX + AGGNET_VALUE_MAX)
+
+/**
+ * enum aggnet_type - what a packet says
+ * @AGGNET_OPEN: child asks the tree for an acceptor (child to receiver)
+ * @AGGNET_ACCEPT: an end offers to be it (acceptor to child)
+ * @AGGNET_DATA: records (child to acceptor)
+ * @AGGNET_ACK: custody, SACK and credit (acceptor to child)
+ * @AGGNET_FIN: last sequence, weight, records; repeated as probe for DONE
+ * @AGGNET_DONE: the receiving application has the whole result
+ * @AGGNET_ABORT: the transfer ended in an error (either direction)
+ * @AGGNET_RST: this node will not serve these nonces or this epoch
+ * @AGGNET_PROBE: asks for an ACK; says "alive" (child to acceptor)
+ */
+enum aggnet_type {
+	AGGNET_OPEN = 1,
+	AGGNET_ACCEPT,
+	AGGNET_DATA,
+	AGGNET_ACK,
+	AGGNET_FIN,
+	AGGNET_DONE,
+	AGGNET_ABORT,
+	AGGNET_RST,
+	AGGNET_PROBE,
+	__AGGNET_TYPE_MAX
+};
+
+/*
+ * Header flags. A receiver ignores unknown bits of AGGNET_F_IGNORABLE and
+ * refuses a packet with any other unknown bit.
+ */
+#define AGGNET_F_PARTIAL	0x0001	/* DATA left before the flow was whole */
+#define AGGNET_F_REXMIT		0x0002	/* sent before */
+#define AGGNET_F_IGNORABLE	0x00ff
+#define AGGNET_F_ANY		0x0100	/* OPEN: any end may accept */
+#define AGGNET_F_TAG		0x0200	/* tag is SipHash-2-4; else CRC32C */
+#define AGGNET_F_FIN		0x0400	/* ACK: custody of the FIN is taken */
+#define AGGNET_F_REPLY		0x0800	/* ABORT: an answer, not answered again */
+#define AGGNET_F_KNOWN		(AGGNET_F_PARTIAL | AGGNET_F_REXMIT | \
+				 AGGNET_F_ANY | AGGNET_F_TAG | AGGNET_F_FIN | \
+				 AGGNET_F_REPLY)
+
+/**
+ * struct aggnet_hdr - the common header
+ * @version: AGGNET_VERSION
+ * @type: enum aggnet_type
+ * @hop: aggnet forwards left; the only mutable field, zero under the tag
+ * @reserved: zero
+ * @flags: AGGNET_F_*
+ * @length: bytes after this header, exactly
+ * @incast_id: job ID (high 32 bits) . receiver identity (low 32 bits)
+ * @instance: high half of the epoch; later plans have serially greater ones
+ * @attempt: low half of the epoch
+ * @src: identity of the node that made the packet; equals the IP source
+ * @dst: identity of the node it is for; 0 in OPEN
+ * @src_nonce: the maker's nonce of this channel
+ * @dst_nonce: the other end's nonce; 0 in OPEN
+ * @stamp: the maker's clock in microseconds
+ * @echo: stamp of the packet that this one answers, 0 if none
+ * @tag: SipHash-2-4 (AGGNET_F_TAG), or CRC32C in the low 32 bits, of the
+ *	header with @hop and @tag zero followed by the same function's value
+ *	of the @length bytes behind it (64 or 32 bits, big endian)
+ */
+struct aggnet_hdr {
+	__u8	version;
+	__u8	type;
+	__u8	hop;
+	__u8	reserved;
+	__be16	flags;
+	__be16	length;
+	__be64	incast_id;
+	__be32	instance;
+	__be32	attempt;
+	__be32	src;
+	__be32	dst;
+	__be64	src_nonce;
+	__be64	dst_nonce;
+	__be32	stamp;
+	__be32	echo;
+	__be64	tag;
+};
+
+/**
+ * struct aggnet_open - body of OPEN
+ * @function: enum aggnet_function of the tree
+ * @vtype: enum aggnet_vtype of the tree
+ * @reserved: zero
+ */
+struct aggnet_open {
+	__u8	function;
+	__u8	vtype;
+	__be16	reserved;
+};
+
+/**
+ * struct aggnet_accept - body of ACCEPT
+ * @credit: DATA up to this sequence, exclusive, may be sent
+ * @max_payload: most bytes of records in one DATA
+ * @max_records: most records in one DATA
+ * @hop: the hop field with which the OPEN arrived
+ * @reserved: zero
+ */
+struct aggnet_accept {
+	__be32	credit;
+	__be16	max_payload;
+	__be16	max_records;
+	__u8	hop;
+	__u8	reserved[3];
+};
+
+/**
+ * struct aggnet_data - body of DATA; the records follow
+ * @seq: sequence of this packet
+ * @records: how many records follow, at least 1
+ * @reserved: zero
+ * @represents: original records merged into these, at least @records
+ *
+ * A record is: key length (1 byte, >= 1), value length (1 byte, <= 16), key,
+ * value (two's complement, little endian, sign extended to 128 bits).
+ */
+struct aggnet_data {
+	__be32	seq;
+	__be16	records;
+	__be16	reserved;
+	__be64	represents;
+};
+
+/**
+ * struct aggnet_ack - body of ACK
+ * @cum: all before this sequence are merged
+ * @credit: DATA up to this sequence, exclusive, may be sent; never shrinks
+ * @sack: bit b of word w set: sequence @cum + 1 + 64 w + b is merged
+ */
+struct aggnet_ack {
+	__be32	cum;
+	__be32	credit;
+	__be64	sack[AGGNET_WINDOW / 64];
+};
+
+/**
+ * struct aggnet_fin - body of FIN
+ * @final: the sequence after the last DATA
+ * @weight: sources wholly contained in this flow
+ * @records: original records of those sources
+ */
+struct aggnet_fin {
+	__be32	final;
+	__be32	weight;
+	__be64	records;
+};
+
+/**
+ * struct aggnet_done - body of DONE
+ * @sources: sources contained in the result
+ * @partials: flows that arrived in more parts than planned
+ */
+struct aggnet_done {
+	__be32	sources;
+	__be32	partials;
+};
+
+/**
+ * enum aggnet_reason - why a transfer ended, on the wire and in events
+ * @AGGNET_R_NONE: it did not
+ * @AGGNET_R_TIMEOUT: give_up passed without a sign of life (ETIMEDOUT)
+ * @AGGNET_R_MISMATCH: record counts do not add up (EBADMSG)
+ * @AGGNET_R_OVERFLOW: a result does not fit its type (EOVERFLOW)
+ * @AGGNET_R_SENDER: a source closed without shutdown (ECONNABORTED)
+ * @AGGNET_R_RECEIVER: the receiver closed before the end mark (EPIPE)
+ * @AGGNET_R_WITHDRAWN: the entry was deleted (ECANCELED)
+ * @AGGNET_R_STALE: a newer epoch is in force (ESTALE)
+ * @AGGNET_R_RESET: the acceptor lost its state (ECONNRESET)
+ * @AGGNET_R_PROTOCOL: the members disagree, e.g. on the function (EPROTO)
+ * @AGGNET_R_USER: the application asked for it (ECANCELED)
+ */
+enum aggnet_reason {
+	AGGNET_R_NONE,
+	AGGNET_R_TIMEOUT,
+	AGGNET_R_MISMATCH,
+	AGGNET_R_OVERFLOW,
+	AGGNET_R_SENDER,
+	AGGNET_R_RECEIVER,
+	AGGNET_R_WITHDRAWN,
+	AGGNET_R_STALE,
+	AGGNET_R_RESET,
+	AGGNET_R_PROTOCOL,
+	AGGNET_R_USER,
+	__AGGNET_R_MAX
+};
+
+/**
+ * struct aggnet_abort - body of ABORT
+ * @reason: enum aggnet_reason
+ * @origin: identity of the node that raised it
+ * @about: identity of the node it is about, 0 if none
+ * @missing: sources that were missing at @origin
+ */
+struct aggnet_abort {
+	__be32	reason;
+	__be32	origin;
+	__be32	about;
+	__be32	missing;
+};
+
+/**
+ * enum aggnet_rst_reason - why a node does not serve a packet
+ * @AGGNET_RST_EPOCH: older than the epoch in force, which the body carries
+ * @AGGNET_RST_CLOSED: these nonces were never bound here and never will be
+ * @AGGNET_RST_NONCE: not this incarnation's nonce
+ */
+enum aggnet_rst_reason {
+	AGGNET_RST_EPOCH = 1,
+	AGGNET_RST_CLOSED,
+	AGGNET_RST_NONCE,
+	__AGGNET_RST_MAX
+};
+
+/**
+ * struct aggnet_rst - body of RST
+ * @reason: enum aggnet_rst_reason
+ * @instance: epoch in force at the maker
+ * @attempt: its low half
+ * @reserved: zero
+ */
+struct aggnet_rst {
+	__be32	reason;
+	__be32	instance;
+	__be32	attempt;
+	__be32	reserved;
+};
+
+#endif /* _UAPI_LINUX_AGGNET_PACKET_H */
