@@ -304,7 +304,7 @@ struct aggnet_msg {
  * struct aggnet_end - the end mark
  * @sources: sources in the result
  * @of: sources of the tree
- * @partials: flows that came in more parts than planned
+ * @partials: nodes whose hold passed before their flow was whole
  * @instance: epoch
  * @attempt: epoch
  * @reserved: 0

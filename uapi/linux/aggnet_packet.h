@@ -49,14 +49,15 @@ enum aggnet_type {
  */
 #define AGGNET_F_PARTIAL	0x0001	/* DATA left before the flow was whole */
 #define AGGNET_F_REXMIT		0x0002	/* sent before */
+#define AGGNET_F_ACK		0x0004	/* DATA: answer at once */
 #define AGGNET_F_IGNORABLE	0x00ff
 #define AGGNET_F_ANY		0x0100	/* OPEN: any end may accept */
 #define AGGNET_F_TAG		0x0200	/* tag is SipHash-2-4; else CRC32C */
 #define AGGNET_F_FIN		0x0400	/* ACK: custody of the FIN is taken */
 #define AGGNET_F_REPLY		0x0800	/* ABORT: an answer, not answered again */
 #define AGGNET_F_KNOWN		(AGGNET_F_PARTIAL | AGGNET_F_REXMIT | \
-				 AGGNET_F_ANY | AGGNET_F_TAG | AGGNET_F_FIN | \
-				 AGGNET_F_REPLY)
+				 AGGNET_F_ACK | AGGNET_F_ANY | AGGNET_F_TAG | \
+				 AGGNET_F_FIN | AGGNET_F_REPLY)
 
 /**
  * struct aggnet_hdr - the common header
@@ -112,14 +113,15 @@ struct aggnet_open {
 
 /**
  * struct aggnet_accept - body of ACCEPT
- * @credit: DATA up to this sequence, exclusive, may be sent
  * @max_payload: most bytes of records in one DATA
  * @max_records: most records in one DATA
  * @hop: the hop field with which the OPEN arrived
  * @reserved: zero
+ *
+ * It grants no credit, because it leaves no state: the first packet that names
+ * the acceptor's nonce binds the channel, and its ACK grants.
  */
 struct aggnet_accept {
-	__be32	credit;
 	__be16	max_payload;
 	__be16	max_records;
 	__u8	hop;
@@ -160,17 +162,21 @@ struct aggnet_ack {
  * @final: the sequence after the last DATA
  * @weight: sources wholly contained in this flow
  * @records: original records of those sources
+ * @partials: nodes in the subtree whose hold passed before their flow was whole
+ * @reserved: zero
  */
 struct aggnet_fin {
 	__be32	final;
 	__be32	weight;
 	__be64	records;
+	__be32	partials;
+	__be32	reserved;
 };
 
 /**
  * struct aggnet_done - body of DONE
  * @sources: sources contained in the result
- * @partials: flows that arrived in more parts than planned
+ * @partials: nodes whose hold passed before their flow was whole
  */
 struct aggnet_done {
 	__be32	sources;

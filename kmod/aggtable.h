@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Aggregation buffer: key -> value, in a log of chunks, oldest out first. Pure. */
+#ifndef _AGGNET_AGGTABLE_H
+#define _AGGNET_AGGTABLE_H
+
+#include <linux/types.h>
+
+#include "codec.h"
+
+#define AGGNET_CHUNK		4096	/* bytes; entries do not straddle */
+#define AGGNET_PAYLOAD_MIN	AGGNET_RECORD_MAX
+
+/*
+ * Entries are appended to the newest chunk. Packing takes them from the oldest
+ * chunk and unlinks them, so one table serves both PARTIAL emission and the
+ * last flush, merges go on into whatever has not left yet, and memory comes
+ * back a chunk at a time. Nothing here allocates but init and grow.
+ *
+ * Each entry counts the original records ("units") merged into it. The units
+ * that came in with a packet are spread over its records (one each, the rest
+ * to the last), and leave with the entries: a merge that is lost or done twice
+ * shows in the sum.
+ *
+ * Locking: none here; the caller's tree lock covers everything but init,
+ * free and the allocation for grow.
+ */
+struct aggnet_table {
+	u32 *bucket;		/* entry references, 0: empty */
+	u8 **chunk;		/* by chunk number; 1.. (0 is "none") */
+	u32 *next;		/* chunk number -> next in log or free list */
+	u32 bucket_mask;
+	u32 chunks;		/* present */
+	u32 chunks_max;		/* room in chunk[] */
+	u32 free_head;		/* list of free chunks, 0: none */
+	u32 free;		/* chunks on it */
+	u32 oldest;		/* log: packed from here */
+	u32 newest;		/* appended here */
+	u32 read;		/* offset of the next entry to pack in oldest */
+	u32 write;		/* offset of the next entry in newest */
+	u32 keys;		/* entries held */
+	u64 units;		/* units held */
+	u8 function;
+	u64 seed[AGGNET_KEY_MAX / 8 + 4];	/* secret of the key hash */
+};
+
+/**
+ * aggnet_table_overhead() - bytes that init allocates for a limit
+ * @limit: bytes of chunks that the table may ever hold
+ */
+size_t aggnet_table_overhead(u64 limit);
+
+/**
+ * aggnet_table_init() - make an empty table without chunks
+ * @t: zeroed
+ * @function: enum aggnet_function
+ * @limit: bytes of chunks that it may ever hold, >= AGGNET_CHUNK
+ * @seed: random bytes, sizeof(t->seed)
+ *
+ * Process context; may sleep. Return: 0 or -ENOMEM.
+ */
+int aggnet_table_init(struct aggnet_table *t, u8 function, u64 limit,
+		      const void *seed);
+void aggnet_table_free(struct aggnet_table *t);
+
+/* Process context: a chunk for aggnet_table_grow(), NULL if there is none. */
+void *aggnet_chunk_alloc(void);
+void aggnet_chunk_free(void *chunk);
+/* Add a chunk. Return: false if the limit is reached (the caller frees it). */
+bool aggnet_table_grow(struct aggnet_table *t, void *chunk);
+
+/* Chunks that the records of one packet may take at worst. */
+u32 aggnet_table_worst(u32 payload);
+/* Most records that a packet of @payload bytes may carry under that bound. */
+u32 aggnet_max_records(u32 payload);
+
+/**
+ * aggnet_table_merge() - merge checked records
+ * @t: the table; t->free >= aggnet_table_worst() of what comes
+ * @data: records that aggnet_parse_records() has passed
+ * @n: how many
+ * @represents: original records in them, >= @n
+ * @source: true: they come from a local source (aggnet_reduce_source())
+ * @fault: enum aggnet_fault; spoils the first record's merge
+ */
+void aggnet_table_merge(struct aggnet_table *t, const u8 *data, u32 n,
+			u64 represents, bool source, u32 fault);
+
+/**
+ * aggnet_table_pack() - take entries out, oldest first
+ * @t: the table
+ * @buf: written with records
+ * @room: its size, >= AGGNET_RECORD_MAX
+ * @max_records: bound on their number
+ * @records: how many there are
+ * @represents: units that leave with them
+ *
+ * Chunks that become empty return to the free list (an empty table gives back
+ * all of them). Return: bytes written, 0 if the table is empty.
+ */
+u32 aggnet_table_pack(struct aggnet_table *t, u8 *buf, u32 room,
+		      u32 max_records, u32 *records, u64 *represents);
+
+#endif /* _AGGNET_AGGTABLE_H */

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Parsing, checking and writing of packets and records. Pure. */
+#ifndef _AGGNET_CODEC_H
+#define _AGGNET_CODEC_H
+
+#include <linux/types.h>
+
+#include <linux/aggnet.h>
+#include <linux/aggnet_packet.h>
+#include "value.h"
+
+/**
+ * struct aggnet_pkt - a parsed header, host order but for the identities
+ * @type: enum aggnet_type
+ * @hop: as it arrived
+ * @flags: AGGNET_F_*
+ * @length: bytes behind the header
+ * @incast_id: job . receiver
+ * @instance: epoch, high half
+ * @attempt: epoch, low half
+ * @src: identity of the maker
+ * @dst: identity it is for
+ * @src_nonce: nonce of the maker
+ * @dst_nonce: nonce of the addressee
+ * @stamp: maker's clock
+ * @echo: our clock, returned
+ * @body: the @length bytes behind the header
+ *
+ * It points into the packet: valid as long as the bytes are.
+ */
+struct aggnet_pkt {
+	u8 type;
+	u8 hop;
+	u16 flags;
+	u16 length;
+	u64 incast_id;
+	u32 instance;
+	u32 attempt;
+	__be32 src;
+	__be32 dst;
+	u64 src_nonce;
+	u64 dst_nonce;
+	u32 stamp;
+	u32 echo;
+	const u8 *body;
+};
+
+/**
+ * struct aggnet_record - one record, pointing into the packet
+ * @key: its bytes
+ * @klen: 1..255
+ * @value: sign extended
+ */
+struct aggnet_record {
+	const u8 *key;
+	u8 klen;
+	struct aggnet_value value;
+};
+
+/**
+ * struct aggnet_key - secret of a tree
+ * @keyed: false: CRC32C only
+ * @bytes: SipHash key
+ */
+struct aggnet_key {
+	bool keyed;
+	u8 bytes[16];
+};
+
+/**
+ * enum aggnet_parse - verdict on a header or a body
+ * (each maps to the drop counter of the same name)
+ */
+enum aggnet_parse {
+	AGGNET_PARSE_OK,
+	AGGNET_PARSE_TRUNCATED,
+	AGGNET_PARSE_LENGTH,
+	AGGNET_PARSE_VERSION,
+	AGGNET_PARSE_TYPE,
+	AGGNET_PARSE_FLAGS,
+	AGGNET_PARSE_BODY,
+};
+
+/**
+ * aggnet_parse_header() - check and read a header
+ * @data: the UDP payload
+ * @len: its length, exactly what IP and UDP say
+ * @pkt: filled on AGGNET_PARSE_OK; @pkt->body is @data + 64
+ *
+ * Checks version, type, flags, reserved bits, that length equals @len less the
+ * header, and that it fits the type's fixed body (DATA: body and >= 1 record).
+ */
+enum aggnet_parse aggnet_parse_header(const void *data, size_t len,
+				      struct aggnet_pkt *pkt);
+
+/**
+ * aggnet_parse_records() - check that records fill a buffer exactly
+ * @data: first record
+ * @len: bytes of all
+ * @max: no more than these many records
+ *
+ * Return: how many there are (0 for an empty buffer), or -EBADMSG
+ */
+int aggnet_parse_records(const u8 *data, size_t len, unsigned int max);
+
+/**
+ * aggnet_record_get() - read a record that aggnet_parse_records() has passed
+ * @data: the record
+ * @rec: filled
+ *
+ * Return: the record's length in bytes
+ */
+size_t aggnet_record_get(const u8 *data, struct aggnet_record *rec);
+
+/* Bytes that a record will take (2 + klen + minimal value length). */
+size_t aggnet_record_size(u8 klen, const struct aggnet_value *value);
+
+/* Write one; the caller has checked the room. Return: its length. */
+size_t aggnet_record_put(u8 *data, const u8 *key, u8 klen,
+			 const struct aggnet_value *value);
+
+/* Write a header in wire form; tag left zero, hop as given. */
+void aggnet_put_header(struct aggnet_hdr *hdr, const struct aggnet_pkt *pkt);
+
+/* Digest of the bytes behind a header, computed where they are encoded. */
+u64 aggnet_digest(const struct aggnet_key *key, const void *body, size_t len);
+
+/* Tag over a header (its hop and tag taken as zero) and the body's digest. */
+u64 aggnet_tag(const struct aggnet_key *key, const struct aggnet_hdr *hdr,
+	       u64 digest);
+
+/**
+ * aggnet_tag_ok() - does the tag of a whole packet hold?
+ * @key: the tree's; a keyed tree refuses unkeyed packets and the reverse
+ * @hdr: the header, with its body behind it (aggnet_parse_header() passed it)
+ */
+bool aggnet_tag_ok(const struct aggnet_key *key, const struct aggnet_hdr *hdr);
+
+#endif /* _AGGNET_CODEC_H */

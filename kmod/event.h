@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Notifications to the multicast group "events". */
+#ifndef _AGGNET_EVENT_H
+#define _AGGNET_EVENT_H
+
+#include <linux/types.h>
+
+#include <linux/aggnet.h>
+
+struct aggnet_net;
+struct aggnet_tree;
+
+/* Any context, also under a tree's lock: GFP_ATOMIC, nobody waits. */
+void aggnet_event_tree(struct aggnet_tree *tree, enum aggnet_event kind);
+void aggnet_event_port(struct aggnet_net *an, u32 ifindex);
+
+#endif /* _AGGNET_EVENT_H */

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Link: (port, neighbour) and the Bloom table of what leaves by it. */
+#ifndef _AGGNET_LINK_H
+#define _AGGNET_LINK_H
+
+#include <linux/if_ether.h>
+#include <linux/list.h>
+#include <linux/rcupdate.h>
+#include <linux/types.h>
+
+struct aggnet_bloom;
+struct aggnet_net;
+struct netlink_ext_ack;
+
+#define AGGNET_COPIES_MAX	4	/* copies of one packet made at a node */
+
+/* Where servers send when an aggnet switch is behind the port. */
+#define AGGNET_GROUP_MAC	{ 0x03, 0xa6, 0x60, 0x00, 0x00, 0x01 }
+
+/**
+ * struct aggnet_link - a link and its Bloom table
+ * @list: in an->links, RCU
+ * @ifindex: port
+ * @neighbour: address of the neighbour's port; 0: aggnet switch behind it
+ * @lladdr: neighbour's MAC (switch role), else zero
+ * @bloom: incast IDs that leave here
+ * @rcu: frees it
+ */
+struct aggnet_link {
+	struct list_head list;
+	u32 ifindex;
+	__be32 neighbour;
+	u8 lladdr[ETH_ALEN];
+	struct aggnet_bloom *bloom;
+	struct rcu_head rcu;
+};
+
+struct aggnet_link_conf {
+	u32 ifindex;
+	__be32 neighbour;
+	u8 lladdr[ETH_ALEN];
+	u32 bits;
+	u8 hashes;
+};
+
+/* All under an->lock, process context. */
+int aggnet_link_add(struct aggnet_net *an, const struct aggnet_link_conf *conf,
+		    struct netlink_ext_ack *extack);
+int aggnet_link_del(struct aggnet_net *an, u32 ifindex, __be32 neighbour,
+		    struct netlink_ext_ack *extack);	/* -EBUSY: has trees */
+struct aggnet_link *aggnet_link_find(struct aggnet_net *an, u32 ifindex,
+				     __be32 neighbour);
+void aggnet_link_del_port(struct aggnet_net *an, u32 ifindex);
+void aggnet_link_del_all(struct aggnet_net *an);
+
+/**
+ * aggnet_link_match() - links whose table has an incast ID
+ * @an: namespace
+ * @incast_id: job . receiver
+ * @ingress: port that it must not leave by, 0: none
+ * @links: filled with up to AGGNET_COPIES_MAX links
+ *
+ * RCU read side. Return: how many match (may be more than were filled in)
+ */
+unsigned int aggnet_link_match(struct aggnet_net *an, u64 incast_id,
+			       u32 ingress,
+			       struct aggnet_link *links[AGGNET_COPIES_MAX]);
+
+#endif /* _AGGNET_LINK_H */

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What aggnet keeps per network namespace. */
+#ifndef _AGGNET_NETNS_H
+#define _AGGNET_NETNS_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/siphash.h>
+#include <linux/types.h>
+#include <net/net_namespace.h>
+
+#include <linux/aggnet.h>
+#include "stats.h"
+
+struct aggnet_trees;
+
+/**
+ * struct aggnet_net - a namespace's node
+ * @net: the namespace; we live in its pernet data, so it outlives us
+ * @lock: serialises every change of configuration; outermost lock
+ * @trees: table of the entries in force, replaced as a whole (tree_table.h)
+ * @ports: attached ports, RCU list, changed under @lock
+ * @links: links with Bloom tables, RCU list, changed under @lock
+ * @plans: staged plans, one a netlink socket, under @lock
+ * @identity: this server's identity, READ_ONCE/WRITE_ONCE, 0: none
+ * @role: enum aggnet_role, READ_ONCE/WRITE_ONCE
+ * @label: name in the topology, under @lock
+ * @fault: enum aggnet_fault, taken by the merge that it spoils (xchg)
+ * @memory_limit: bytes that all trees may hold together
+ * @memory_used: bytes reserved or grown
+ * @secret: makes nonces; drawn when the namespace starts
+ * @stats: counters
+ * @sock: kernel UDP socket on AGGNET_UDP_PORT, NULL until the first port or
+ *	entry; a packet made here carries it through LOCAL_OUT
+ * @generation: changes with each change of configuration, for dumps
+ */
+struct aggnet_net {
+	struct net *net;
+	struct mutex lock;
+	struct aggnet_trees __rcu *trees;
+	struct list_head ports;
+	struct list_head links;
+	struct list_head plans;
+	__be32 identity;
+	u8 role;
+	char label[32];
+	u32 fault;
+	u64 memory_limit;
+	atomic64_t memory_used;
+	siphash_key_t secret;
+	struct aggnet_stats __percpu *stats;
+	struct socket *sock;
+	u32 generation;
+};
+
+extern unsigned int aggnet_net_id;
+
+struct aggnet_net *aggnet_net(const struct net *net);
+
+int aggnet_netns_init(void);
+void aggnet_netns_exit(void);
+
+/**
+ * aggnet_memory_charge() - account memory to the namespace and to the host
+ * @an: the namespace
+ * @bytes: how many
+ *
+ * A namespace other than init_net also counts against init_net's limit, the
+ * ceiling of the host. Any context.
+ *
+ * Return: false, and nothing is charged, if a limit would be passed
+ */
+bool aggnet_memory_charge(struct aggnet_net *an, u64 bytes);
+void aggnet_memory_uncharge(struct aggnet_net *an, u64 bytes);
+
+#endif /* _AGGNET_NETNS_H */

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* From a received packet to the entry, link or route that serves it. */
+#ifndef _AGGNET_RX_H
+#define _AGGNET_RX_H
+
+#include <linux/skbuff.h>
+
+struct aggnet_net;
+struct aggnet_port;
+
+enum aggnet_verdict {
+	AGGNET_NOT_OURS,	/* untouched; the stack goes on with it */
+	AGGNET_STOLEN,		/* consumed */
+};
+
+/**
+ * aggnet_rx() - serve a packet that an attached device received
+ * @an: namespace
+ * @port: the device's port, NULL if it came through the UDP socket
+ * @skb: at its IP header; not unshared yet
+ *
+ * Softirq, RCU. Nothing is read beyond what was pulled.
+ */
+enum aggnet_verdict aggnet_rx(struct aggnet_net *an, struct aggnet_port *port,
+			      struct sk_buff *skb);
+
+#endif /* _AGGNET_RX_H */

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Tree: what one incast transfer is at this node, from first OPEN to DONE. */
+#ifndef _AGGNET_TREE_H
+#define _AGGNET_TREE_H
+
+#include <linux/list.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/timer.h>
+#include <linux/uidgid.h>
+#include <linux/workqueue.h>
+#include <net/dst_cache.h>
+
+#include "aggtable.h"
+#include "channel.h"
+#include "codec.h"
+#include "netns.h"
+
+struct aggnet_sock;
+struct netlink_ext_ack;
+
+/**
+ * struct aggnet_tree_conf - what the entry says; constant once it is in force
+ * @incast_id: job . receiver
+ * @instance: epoch, high half
+ * @attempt: epoch, low half
+ * @contributors: flows merged here, the own one included
+ * @sources: sending servers in the subtree, this one included
+ * @hold_ms: wait no longer than this for children, 0: no limit
+ * @give_up_ms: silence after which the transfer is aborted
+ * @writers: local processes that contribute, 0: this node does not send
+ * @function: enum aggnet_function
+ * @vtype: enum aggnet_vtype
+ * @scheme: enum aggnet_scheme, how packets leave for the parent
+ * @hops: links of the planned edge to the parent end
+ * @forward_only: switch or transit: forwards, holds no flow state
+ * @uid: may use the socket; INVALID_UID: no user
+ * @gid: or whose group; INVALID_GID: no group
+ * @link_ifindex: port of the planned link (EXACT, BLOOM)
+ * @link_neighbour: neighbour on it, 0: the aggnet switch
+ * @memory: limit of the buffer in bytes
+ * @key: secret of the tree
+ * @nchildren: length of @children, 0: no list is kept
+ * @children: sorted identities; owned by the conf
+ */
+struct aggnet_tree_conf {
+	u64 incast_id;
+	u32 instance;
+	u32 attempt;
+	u32 contributors;
+	u32 sources;
+	u32 hold_ms;
+	u32 give_up_ms;
+	u32 writers;
+	u8 function;
+	u8 vtype;
+	u8 scheme;
+	u8 hops;
+	bool forward_only;
+	kuid_t uid;
+	kgid_t gid;
+	u32 link_ifindex;
+	__be32 link_neighbour;
+	u64 memory;
+	struct aggnet_key key;
+	u32 nchildren;
+	__be32 *children;
+};
+
+/**
+ * struct aggnet_tree - an entry in force and the flow it holds
+ * @an: its namespace
+ * @ref: the table's, each socket's, each armed timer's and each caller's
+ * @conf: constant
+ * @rcu: frees it in process context after a grace period
+ * @up_dst: cached route of the planned link
+ * @lock: BH lock over all that follows; leaf lock but for the waiters' queues
+ * @state: enum aggnet_tree_state
+ * @dead: taken out of the table; nothing starts any more
+ * @accepting: new children may bind (false once the own flow closed, or hold)
+ * @flushing: hold passed: emit what is held as it comes
+ * @pressure: buffer is low: emit the oldest until it is not
+ * @reason: enum aggnet_reason of an abort
+ * @origin: who raised it
+ * @about: whom it is about
+ * @missing: sources missing there
+ * @table: the aggregation buffer
+ * @worst: chunks that one credit reserves
+ * @credits: credits outstanding, all children
+ * @max_payload: bytes of records in a packet of the planned link
+ * @child: the children's half channels (open addressing on identity)
+ * @child_mask: size of @child - 1
+ * @bound: children that are bound and not finished
+ * @bound_total: children that ever bound
+ * @up: channel to the parent; unused at the receiver
+ * @weight: sources of finished children
+ * @records: original records of finished children and writers
+ * @partials: of finished children, and our own
+ * @delivered: receiver: units that left to the application
+ * @writers_joined: local writers that connected
+ * @writers_done: of them, those that shut down
+ * @local_records: records of local writers
+ * @reader: the receiving socket
+ * @end_read: the application has taken the end mark
+ * @socks: all sockets, for wake-ups
+ * @started: jiffies of the first sign of life, 0: none yet
+ * @bound_at: jiffies of the last bind
+ * @timer: hold and give_up
+ * @grow_work: adds chunks up to the limit
+ * @charged: bytes accounted to the namespace
+ * @records_in: counters for show
+ */
+struct aggnet_tree {
+	struct aggnet_net *an;
+	refcount_t ref;
+	struct aggnet_tree_conf conf;
+	struct rcu_work rcu;
+	struct dst_cache up_dst;
+
+	spinlock_t lock;
+	u8 state;
+	bool dead;
+	bool accepting;
+	bool flushing;
+	bool pressure;
+	u8 reason;
+	__be32 origin;
+	__be32 about;
+	u32 missing;
+
+	struct aggnet_table table;
+	u32 worst;
+	u32 credits;
+	u32 max_payload;
+
+	struct aggnet_child *child;
+	u32 child_mask;
+	u32 bound;
+	u32 bound_total;
+	u64 secret;
+
+	struct aggnet_uplink up;
+
+	u32 weight;
+	u64 records;
+	u32 partials;
+	u64 delivered;
+
+	u32 writers_joined;
+	u32 writers_done;
+	u64 local_records;
+	struct aggnet_sock *reader;
+	bool end_read;
+	struct list_head socks;
+
+	unsigned long started;
+	unsigned long bound_at;
+	struct timer_list timer;
+	struct work_struct grow_work;
+	u64 charged;
+
+	u64 records_in;
+	u64 records_out;
+	u64 packets_in;
+	u64 packets_out;
+	u64 rexmits;
+};
+
+/* --- configuration (process context, an->lock held unless said otherwise) - */
+
+/**
+ * aggnet_tree_create() - check an entry, reserve what it needs
+ * @an: namespace
+ * @conf: copied; @conf->children is taken over on success only
+ * @extack: gets a sentence on refusal
+ *
+ * Reserves, so that the tree makes progress alone: a credit for each
+ * contributor, one packet to emit, the retransmit ring, bucket array and
+ * children's state. Nothing is in force until it is put in the table.
+ *
+ * Return: the tree with one reference, or ERR_PTR (-EINVAL, -ENOSPC, -ENOMEM)
+ */
+struct aggnet_tree *aggnet_tree_create(struct aggnet_net *an,
+				       struct aggnet_tree_conf *conf,
+				       struct netlink_ext_ack *extack);
+
+/**
+ * aggnet_tree_kill() - end a tree that is out of the table
+ * @tree: it; the caller's (the table's) reference is dropped
+ * @reason: AGGNET_R_WITHDRAWN, or AGGNET_R_STALE for a newer epoch
+ *
+ * Sockets get the reason's errno, peers an ABORT, timers and work end before
+ * this returns. Process context.
+ */
+void aggnet_tree_kill(struct aggnet_tree *tree, enum aggnet_reason reason);
+
+void aggnet_tree_get(struct aggnet_tree *tree);
+void aggnet_tree_put(struct aggnet_tree *tree);	/* any context */
+
+/**
+ * struct aggnet_tree_info - snapshot for dumps
+ */
+struct aggnet_tree_info {
+	u8 state;
+	u8 reason;
+	__be32 origin;
+	__be32 about;
+	u32 missing;
+	__be32 acceptor;
+	u32 weight;
+	u32 channels;
+	u32 keys;
+	u64 memory_used;
+	u64 records_in;
+	u64 records_out;
+	u64 packets_in;
+	u64 packets_out;
+	u64 rexmits;
+};
+
+void aggnet_tree_info(struct aggnet_tree *tree, struct aggnet_tree_info *info);
+
+static inline __be32 aggnet_tree_receiver(const struct aggnet_tree *tree)
+{
+	return htonl((u32)tree->conf.incast_id);
+}
+
+static inline bool aggnet_tree_is_receiver(const struct aggnet_tree *tree)
+{
+	return aggnet_tree_receiver(tree) == READ_ONCE(tree->an->identity);
+}
+
+/* --- receive path (softirq, RCU read side) ------------------------------- */
+
+/**
+ * aggnet_tree_rx() - serve a packet at a node that has an entry
+ * @tree: the entry (not forward_only), held by RCU
+ * @pkt: parsed, identity checked; @pkt->dst is this node, or type is OPEN
+ * @hdr: header with body behind it, linear
+ *
+ * Verifies tag and epoch, does what the packet says and sends the answers.
+ * OPEN that this node is not entitled to is not consumed.
+ *
+ * Return: true if the packet was consumed; false: forward it
+ */
+bool aggnet_tree_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+		    const struct aggnet_hdr *hdr);
+
+/* --- local sockets (process context) ------------------------------------- */
+
+int aggnet_tree_join_writer(struct aggnet_tree *tree, struct aggnet_sock *as);
+int aggnet_tree_join_reader(struct aggnet_tree *tree, struct aggnet_sock *as);
+
+/**
+ * aggnet_tree_write() - merge records of a local writer
+ * @tree: joined by the writer
+ * @data: records, already checked by aggnet_parse_records()
+ * @len: bytes
+ * @records: how many
+ *
+ * Takes as many from the front as there is room for.
+ *
+ * Return: bytes taken (whole records), -EAGAIN if there is room for none,
+ * -EPIPE after shutdown or an abort's errno
+ */
+int aggnet_tree_write(struct aggnet_tree *tree, const u8 *data, size_t len,
+		      u32 records);
+int aggnet_tree_shutdown(struct aggnet_tree *tree, struct aggnet_sock *as);
+
+/**
+ * aggnet_tree_read() - next message for the receiving application
+ * @tree: joined by the reader
+ * @msg: its head
+ * @buf: what follows the head
+ * @len: size of @buf, >= AGGNET_RECORD_MAX
+ * @peek: leave the end mark where it is; -EOPNOTSUPP for records
+ *
+ * Return: bytes written to @buf, -EAGAIN, or an abort's errno
+ */
+int aggnet_tree_read(struct aggnet_tree *tree, struct aggnet_msg *msg,
+		     u8 *buf, size_t len, bool peek);
+
+/* Ends the membership; abort if it was not complete (sender, reader). */
+void aggnet_tree_leave(struct aggnet_tree *tree, struct aggnet_sock *as);
+
+/* An application's abort (AGGNET_SO_ABORT). */
+void aggnet_tree_abort_user(struct aggnet_tree *tree, enum aggnet_reason why);
+
+/* 0: still running, 1: DONE, <0: errno of the abort. */
+int aggnet_tree_outcome(struct aggnet_tree *tree);
+
+__poll_t aggnet_tree_poll(struct aggnet_tree *tree, struct aggnet_sock *as);
+
+void aggnet_tree_status(struct aggnet_tree *tree, struct aggnet_status *st);
+
+int aggnet_reason_errno(enum aggnet_reason reason);	/* negative errno */
+
+#endif /* _AGGNET_TREE_H */

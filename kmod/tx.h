@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Packets out: made under the tree's lock, sent after it. */
+#ifndef _AGGNET_TX_H
+#define _AGGNET_TX_H
+
+#include <linux/skbuff.h>
+
+#include "codec.h"
+
+struct aggnet_tree;
+struct aggnet_net;
+
+/**
+ * enum aggnet_way - by which way a packet leaves
+ * @AGGNET_WAY_UP: along the tree's planned link, IP destination the receiver
+ * @AGGNET_WAY_DIRECT: plain IP to the identity in the header
+ */
+enum aggnet_way { AGGNET_WAY_UP, AGGNET_WAY_DIRECT };
+
+/**
+ * aggnet_tx_make() - build one packet and put it on a list
+ * @tree: its tree (identity, key)
+ * @out: list that aggnet_tx_flush() will send
+ * @pkt: header fields; src, incast ID, epoch, length, F_TAG are filled in
+ * @body: what follows the header, @pkt->length bytes
+ * @digest: aggnet_digest() of it (0 is computed for you: pass NULL)
+ * @way: where to
+ *
+ * Under the tree's lock, BH. No memory: nothing is queued and the loss is
+ * counted; retransmission mends it.
+ */
+void aggnet_tx_make(struct aggnet_tree *tree, struct sk_buff_head *out,
+		    struct aggnet_pkt *pkt, const void *body,
+		    const u64 *digest, enum aggnet_way way);
+
+/**
+ * aggnet_tx_flush() - send what was made
+ * @tree: the tree of all packets on the list; referenced or under RCU
+ * @out: emptied
+ *
+ * BH disabled, no aggnet lock held.
+ */
+void aggnet_tx_flush(struct aggnet_tree *tree, struct sk_buff_head *out);
+
+/**
+ * aggnet_tx_forward() - send a packet of others on along an entry's link
+ * @tree: the entry
+ * @skb: stolen by the hook, at its IP header, unshared here; consumed
+ */
+void aggnet_tx_forward(struct aggnet_tree *tree, struct sk_buff *skb);
+
+/* Bytes of records that fit a packet on the tree's planned link (MTU). */
+u32 aggnet_tx_payload(struct aggnet_net *an, u32 ifindex, __be32 receiver);
+
+static inline u32 aggnet_clock_us(void)
+{
+	return (u32)(ktime_get_ns() / NSEC_PER_USEC);
+}
+
+#endif /* _AGGNET_TX_H */
