@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Verifier of plans, independent of the builders: structure from the trees,
+ * costs from a simulator of servers and switches that obeys the entries.
+ */
+#ifndef TREE_VERIFY_H
+#define TREE_VERIFY_H
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../tools/libaggtree/aggtree.h"
+
+static char verify_text[256];
+
+#define FAULT(...) \
+	(snprintf(verify_text, sizeof(verify_text), __VA_ARGS__), verify_text)
+
+/* Dimensions in which two labels differ; the last one is stored in @dim. */
+static inline unsigned int verify_differ(const struct aggt_topo *t,
+					 uint32_t a, uint32_t b,
+					 unsigned int *dim)
+{
+	unsigned int d, n = 0;
+
+	for (d = 0; d < aggt_topo_dims(t); d++) {
+		unsigned int radix = aggt_topo_radix(t, d);
+
+		if (a % radix != b % radix) {
+			n++;
+			*dim = d;
+		}
+		a /= radix;
+		b /= radix;
+	}
+	return n;
+}
+
+static inline long verify_sender(const struct aggt_job *job, aggt_node node)
+{
+	size_t i;
+
+	for (i = 0; i < job->n_senders; i++)
+		if (job->senders[i] == node)
+			return i;
+	return -1;
+}
+
+/* One parent each, one-hop edges, no cycle, every sender and nobody useless. */
+static inline const char *verify_structure(const struct aggt_topo *t,
+					   const struct aggt_job *job,
+					   const struct aggt_tree *tree,
+					   aggt_node receiver)
+{
+	size_t i, n = aggt_tree_size(tree), senders = 0, used = 1;
+	char *needed = calloc(n, 1);
+	unsigned int dim;
+	const char *why = NULL;
+
+	if (aggt_tree_server(tree, 0) != receiver ||
+	    aggt_tree_parent(tree, 0) != AGGT_NONE)
+		why = FAULT("vertex 0 is not receiver v%u", receiver);
+	for (i = 0; i < n && !why; i++) {
+		aggt_node v = aggt_tree_server(tree, i);
+		bool sends = verify_sender(job, v) >= 0;
+		size_t up = i, hops = 0;
+
+		if (aggt_tree_find(tree, v) != i)
+			why = FAULT("v%u is there twice", v);
+		if (sends != aggt_tree_sends(tree, i))
+			why = FAULT("v%u: sender %d?", v, sends);
+		senders += sends;
+		while (!why && sends && up && !needed[up]) {
+			size_t next = aggt_tree_parent(tree, up);
+
+			needed[up] = 1;
+			used++;
+			if (next >= n || hops++ > n)
+				why = FAULT("v%u never reaches v%u", v,
+					    receiver);
+			else if (verify_differ(t, aggt_tree_server(tree, up),
+					       aggt_tree_server(tree, next),
+					       &dim) != 1)
+				why = FAULT("v%u -> v%u is no hop",
+					    aggt_tree_server(tree, up),
+					    aggt_tree_server(tree, next));
+			up = next;
+		}
+	}
+	if (!why && senders != job->n_senders)
+		why = FAULT("%zu of %zu senders", senders, job->n_senders);
+	if (!why && used != n)
+		why = FAULT("%zu vertices, %zu needed", n, used);
+	free(needed);
+	return why;
+}
+
+struct sim_node {
+	double sum;
+	double max;
+	uint32_t got;
+};
+
+static inline int sim_entry_cmp(const void *key, const void *elem)
+{
+	const uint32_t *k = key;
+	const struct aggt_entry *e = elem;
+
+	if (k[0] != e->server)
+		return k[0] < e->server ? -1 : 1;
+	return k[1] < e->tree ? -1 : k[1] > e->tree;
+}
+
+static inline int sim_switch_cmp(const void *key, const void *elem)
+{
+	const uint32_t *k = key;
+	const struct aggt_switch_entry *e = elem;
+
+	if (k[0] != e->sw)
+		return k[0] < e->sw ? -1 : 1;
+	if (k[1] != e->tree)
+		return k[1] < e->tree ? -1 : 1;
+	return k[2] < e->server ? -1 : k[2] > e->server;
+}
+
+/* A flow of @size leaves @from for @to through a switch: two links. */
+static inline bool sim_cross(const struct aggt_topo *t,
+			     const struct aggt_switch_entry *sw, size_t n_sw,
+			     const struct aggt_entry *e)
+{
+	uint32_t key[3] = { e->sw, e->tree, e->parent };
+	const struct aggt_switch_entry *hit;
+	unsigned int dim = 0;
+
+	if (verify_differ(t, e->server, e->parent, &dim) != 1 ||
+	    dim != e->level || aggt_topo_switch(t, e->server, dim) != e->sw)
+		return false;
+	hit = bsearch(key, sw, n_sw, sizeof(*sw), sim_switch_cmp);
+	return hit && aggt_topo_switch_server(t, e->sw, hit->port) == e->parent;
+}
+
+/* Run tree @k by the entries alone; the traffic crossed is added to @cost. */
+static inline const char *sim_tree(const struct aggt_topo *t,
+				   const struct aggt_job *job,
+				   const struct aggt_plan *plan, uint32_t k,
+				   double *cost)
+{
+	size_t n, n_sw, i;
+	const struct aggt_entry *e = aggt_plan_entries(plan, &n);
+	const struct aggt_switch_entry *sw = aggt_plan_switch_entries(plan,
+								      &n_sw);
+	struct sim_node *node = calloc(n, sizeof(*node));
+	const char *why = NULL;
+	double crossed = 0;
+	bool done = false;
+
+	for (i = 0; i < job->n_senders && !why; i++) {
+		double size = job->sizes ? job->sizes[i] : 1;
+		uint32_t key[2] = { job->senders[i], k };
+
+		for (;;) {
+			const struct aggt_entry *at;
+			struct sim_node *s;
+
+			at = bsearch(key, e, n, sizeof(*e), sim_entry_cmp);
+			if (!at) {
+				why = FAULT("v%u lacks an entry of tree %u",
+					    key[0], k);
+				break;
+			}
+			s = &node[at - e];
+			s->sum += size;
+			if (size > s->max)
+				s->max = size;
+			if (++s->got < at->contributors)
+				break;
+			if (s->got > at->contributors) {
+				why = FAULT("v%u: flow %u of %u", key[0],
+					    s->got, at->contributors);
+				break;
+			}
+			if (at->flags & AGGT_RECEIVER) {
+				done = true;
+				break;
+			}
+			if (!sim_cross(t, sw, n_sw, at)) {
+				why = FAULT("v%u -> v%u: the switch does not",
+					    key[0], at->parent);
+				break;
+			}
+			size = s->max + job->delta * (s->sum - s->max);
+			crossed += 2 * size;
+			key[0] = at->parent;
+		}
+	}
+	if (!why && !done)
+		why = FAULT("tree %u: the receiver waits for ever", k);
+	free(node);
+	*cost += crossed;
+	return why;
+}
+
+/* Nearest ends, sources and links of one entry, walked on the tree. */
+static inline const char *verify_entry(const struct aggt_plan *plan,
+				       const struct aggt_entry *e)
+{
+	const struct aggt_tree *tree = aggt_plan_tree(plan, e->tree);
+	size_t n, n_e, i, listed = 0, sources = 0;
+	const struct aggt_entry *all = aggt_plan_entries(plan, &n_e);
+	uint32_t links = 0, me = aggt_tree_find(tree, e->server), up;
+
+	n = aggt_tree_size(tree);
+	for (i = 0; i < n; i++) {
+		for (up = i; up != AGGT_NONE && up != me; )
+			up = aggt_tree_parent(tree, up);
+		sources += up == me && aggt_tree_sends(tree, i);
+	}
+	if (sources != e->sources)
+		return FAULT("v%u: %u sources, not %zu", e->server, e->sources,
+			     sources);
+	for (i = 0; i < n_e; i++)
+		if (all[i].tree == e->tree && all[i].flags & AGGT_END &&
+		    all[i].parent_end == e->server)
+			if (listed >= e->n_children ||
+			    e->children[listed++] != all[i].server)
+				return FAULT("v%u: child v%u not listed",
+					     e->server, all[i].server);
+	if (listed != e->n_children)
+		return FAULT("v%u: %zu children", e->server, e->n_children);
+	for (up = me; up; links += 2) {
+		uint32_t key[2];
+		const struct aggt_entry *at;
+
+		up = aggt_tree_parent(tree, up);
+		key[0] = aggt_tree_server(tree, up);
+		key[1] = e->tree;
+		at = bsearch(key, all, n_e, sizeof(*all), sim_entry_cmp);
+		if (at->flags & AGGT_END) {
+			if (at->server != e->parent_end ||
+			    links + 2 != e->links)
+				return FAULT("v%u: %u links to v%u", e->server,
+					     e->links, e->parent_end);
+			break;
+		}
+	}
+	return NULL;
+}
+
+static inline double verify_existing(const struct aggt_topo *t,
+				     const struct aggt_job *job)
+{
+	unsigned int dim;
+	double cost = 0;
+	size_t i, k;
+
+	for (k = 0; k < job->n_receivers; k++)
+		for (i = 0; i < job->n_senders; i++)
+			cost += 2 * (job->sizes ? job->sizes[i] : 1) *
+				verify_differ(t, job->senders[i],
+					      job->receivers[k], &dim);
+	return cost;
+}
+
+/**
+ * verify_plan - check everything that a plan claims
+ * @t: its topology
+ * @job: its job
+ * @plan: the plan
+ * @each: check each entry against its tree too (quadratic)
+ *
+ * Return: NULL or what is wrong.
+ */
+static inline const char *verify_plan(const struct aggt_topo *t,
+				      const struct aggt_job *job,
+				      const struct aggt_plan *plan, bool each)
+{
+	const struct aggt_metrics *m = aggt_plan_metrics(plan);
+	double cost = 0, existing = verify_existing(t, job);
+	const struct aggt_entry *e;
+	const char *why = NULL;
+	size_t k, i, n;
+
+	if (aggt_plan_trees(plan) != job->n_receivers)
+		return FAULT("%zu trees", aggt_plan_trees(plan));
+	e = aggt_plan_entries(plan, &n);
+	for (k = 0; k < job->n_receivers && !why; k++) {
+		why = verify_structure(t, job, aggt_plan_tree(plan, k),
+				       job->receivers[k]);
+		if (!why && aggt_plan_aggregates(plan))
+			why = sim_tree(t, job, plan, k, &cost);
+	}
+	for (i = 0; i < n && each && !why && aggt_plan_aggregates(plan); i++)
+		why = verify_entry(plan, &e[i]);
+	if (!aggt_plan_aggregates(plan))
+		cost = existing;
+	if (!why && fabs(cost - m->cost) > 1e-9 * (1 + cost))
+		why = FAULT("cost %g, simulated %g", m->cost, cost);
+	if (!why && fabs(existing - m->existing) > 1e-9 * (1 + existing))
+		why = FAULT("existing %g, not %g", m->existing, existing);
+	return why;
+}
+
+#endif /* TREE_VERIFY_H */

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * libaggtree: aggregation trees of incast and shuffle transfers. Topologies,
+ * tree builders, costs and the per-node entries of a plan. No I/O.
+ */
+#ifndef AGGTREE_H
+#define AGGTREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** typedef aggt_node - number of a server, sum digit_i * stride_i. */
+typedef uint32_t aggt_node;
+
+/** AGGT_NONE - no server, no switch, no index. */
+#define AGGT_NONE UINT32_MAX
+
+/** AGGT_MAX_DIMS - dimensions (levels) that a topology can have. */
+#define AGGT_MAX_DIMS 31
+
+/**
+ * struct aggt_err - why a call failed
+ * @text: one sentence that names the culprit, without a newline
+ *
+ * The caller owns it; every function that can fail takes one and accepts NULL.
+ */
+struct aggt_err {
+	char text[256];
+};
+
+/* ------------------------------------------------------------- topology */
+
+struct aggt_topo;
+
+/**
+ * aggt_topo_parse - make a topology from its name
+ * @text: `bcube:N,K` or `ghc:N0,N1,...` (the radix of dimension 0 first)
+ * @err: why it failed
+ *
+ * Return: the topology, to be freed with aggt_topo_free(), or NULL.
+ */
+struct aggt_topo *aggt_topo_parse(const char *text, struct aggt_err *err);
+void aggt_topo_free(struct aggt_topo *topo);
+
+/** aggt_topo_name - the canonical form of the text it was parsed from. */
+const char *aggt_topo_name(const struct aggt_topo *topo);
+uint32_t aggt_topo_servers(const struct aggt_topo *topo);
+uint32_t aggt_topo_switches(const struct aggt_topo *topo);
+
+/** aggt_topo_dims - dimensions, which are levels of switches (k+1 of BCube). */
+unsigned int aggt_topo_dims(const struct aggt_topo *topo);
+unsigned int aggt_topo_radix(const struct aggt_topo *topo, unsigned int dim);
+unsigned int aggt_topo_digit(const struct aggt_topo *topo, aggt_node server,
+			     unsigned int dim);
+
+/** aggt_topo_with_digit - the server whose label has @digit in @dim instead. */
+aggt_node aggt_topo_with_digit(const struct aggt_topo *topo, aggt_node server,
+			       unsigned int dim, unsigned int digit);
+
+/** aggt_topo_distance - dimensions in which two labels differ (hops). */
+unsigned int aggt_topo_distance(const struct aggt_topo *topo, aggt_node a,
+				aggt_node b);
+
+/** aggt_topo_link_dim - the dimension of a hop, AGGT_NONE if it is not one. */
+uint32_t aggt_topo_link_dim(const struct aggt_topo *topo, aggt_node a,
+			    aggt_node b);
+
+/** aggt_topo_switch - number of the switch of level @dim that @server is at. */
+uint32_t aggt_topo_switch(const struct aggt_topo *topo, aggt_node server,
+			  unsigned int dim);
+unsigned int aggt_topo_switch_level(const struct aggt_topo *topo, uint32_t sw);
+
+/** aggt_topo_switch_server - the server on port @digit of switch @sw. */
+aggt_node aggt_topo_switch_server(const struct aggt_topo *topo, uint32_t sw,
+				  unsigned int digit);
+
+/**
+ * aggt_topo_next_hop - plain IP routing of the testbed
+ * @topo: the topology
+ * @from: where the packet is
+ * @to: where it goes
+ *
+ * Return: the neighbour that corrects the highest differing digit; @to if
+ * @from is @to.
+ */
+aggt_node aggt_topo_next_hop(const struct aggt_topo *topo, aggt_node from,
+			     aggt_node to);
+
+/* ----------------------------------------------------------------- lists */
+
+/**
+ * struct aggt_list - servers in the order in which they were named
+ * @node: server numbers, all different
+ * @n: how many
+ */
+struct aggt_list {
+	aggt_node *node;
+	size_t n;
+};
+
+/** aggt_server_parse - `v3` or `3`. Return: the server or AGGT_NONE. */
+aggt_node aggt_server_parse(const struct aggt_topo *topo, const char *text,
+			    struct aggt_err *err);
+
+/**
+ * aggt_list_parse - servers from `v2,v5,v9` or `random:M`
+ * @topo: the topology
+ * @text: the list; items end at commas, white space or newlines, `#` begins
+ *	a comment, so the content of an @FILE can be passed as it is
+ * @seed: of `random:M`
+ * @list: filled in; empty it with aggt_list_clear()
+ * @err: why it failed
+ *
+ * Return: 0 or -1.
+ */
+int aggt_list_parse(const struct aggt_topo *topo, const char *text,
+		    uint64_t seed, struct aggt_list *list,
+		    struct aggt_err *err);
+void aggt_list_clear(struct aggt_list *list);
+
+/* ----------------------------------------------------------------- trees */
+
+/**
+ * struct aggt_metrics - what a tree, or all trees of a plan, cost
+ * @cost: traffic leaving all servers and switches, a sender's flow is 1
+ * @existing: the same for unicast without aggregation
+ * @saving: 1 - @cost / @existing
+ * @links: server-switch links in use (in several trees: counted once)
+ * @aggregating: servers with two inputs or more, receivers not counted
+ * @added: servers that are neither sender nor receiver
+ * @depth: most hops (server to server) of a sender's flow
+ */
+struct aggt_metrics {
+	double cost;
+	double existing;
+	double saving;
+	uint64_t links;
+	uint64_t aggregating;
+	uint64_t added;
+	uint32_t depth;
+};
+
+/**
+ * struct aggt_tree - the aggregation tree of one incast transfer
+ *
+ * Vertices have indices; 0 is the receiver and a parent's index is less than
+ * its children's.
+ */
+struct aggt_tree;
+
+size_t aggt_tree_size(const struct aggt_tree *tree);
+aggt_node aggt_tree_server(const struct aggt_tree *tree, size_t i);
+
+/** aggt_tree_parent - index of the next server, AGGT_NONE for the receiver. */
+uint32_t aggt_tree_parent(const struct aggt_tree *tree, size_t i);
+bool aggt_tree_sends(const struct aggt_tree *tree, size_t i);
+aggt_node aggt_tree_receiver(const struct aggt_tree *tree);
+
+/** aggt_tree_entry - SRS's entry point, AGGT_NONE without one. */
+aggt_node aggt_tree_entry(const struct aggt_tree *tree);
+
+/** aggt_tree_find - index of a server, AGGT_NONE if it is not involved. */
+uint32_t aggt_tree_find(const struct aggt_tree *tree, aggt_node server);
+
+/**
+ * aggt_tree_sequence - the routing symbols of a stage-wise tree
+ * @tree: the tree
+ * @symbols: room for AGGT_MAX_DIMS, filled with e_1, e_2, ...
+ *
+ * Return: how many there are; 0 for trees that were built otherwise.
+ */
+unsigned int aggt_tree_sequence(const struct aggt_tree *tree,
+				unsigned int *symbols);
+
+/* ------------------------------------------------------------------ plans */
+
+/**
+ * struct aggt_job - what a plan is made for
+ * @senders: all different
+ * @n_senders: at least one
+ * @sizes: of the senders' flows, or NULL if all are 1
+ * @receivers: all different; a receiver may be a sender too
+ * @n_receivers: at least one, each gets a tree
+ * @method: existing, unicast, unicast:random, unicast:rotate, rs:E1E2..., ars,
+ *	irs, srs, srs:safe
+ * @delta: aggregation ratio, 0 (keys of a flow are in the largest) .. 1 (none)
+ * @seed: of the methods that draw
+ */
+struct aggt_job {
+	const aggt_node *senders;
+	size_t n_senders;
+	const double *sizes;
+	const aggt_node *receivers;
+	size_t n_receivers;
+	const char *method;
+	double delta;
+	uint64_t seed;
+};
+
+struct aggt_plan;
+
+/** aggt_methods - names for @method, NULL-terminated, for help and completion. */
+const char *const *aggt_methods(void);
+
+/**
+ * aggt_plan_build - build the trees of a job
+ * @topo: the topology, must outlive the plan
+ * @job: copied where needed
+ * @err: why it failed
+ *
+ * Return: the plan, to be freed with aggt_plan_free(), or NULL.
+ */
+struct aggt_plan *aggt_plan_build(const struct aggt_topo *topo,
+				  const struct aggt_job *job,
+				  struct aggt_err *err);
+void aggt_plan_free(struct aggt_plan *plan);
+
+/** aggt_plan_aggregates - false for `existing`: servers only route. */
+bool aggt_plan_aggregates(const struct aggt_plan *plan);
+size_t aggt_plan_trees(const struct aggt_plan *plan);
+
+/** aggt_plan_tree - tree of the job's receiver number @i. */
+const struct aggt_tree *aggt_plan_tree(const struct aggt_plan *plan, size_t i);
+
+/** aggt_plan_tree_metrics - of one tree alone. */
+const struct aggt_metrics *aggt_plan_tree_metrics(const struct aggt_plan *plan,
+						  size_t i);
+const struct aggt_metrics *aggt_plan_metrics(const struct aggt_plan *plan);
+
+/**
+ * aggt_plan_predicted - what paper 000's formula (1) says of an srs plan
+ * @plan: the plan
+ *
+ * Return: the cost by the formula, 0 for other methods. The trees cost less
+ * where a receiver is on the way of another's flows.
+ */
+double aggt_plan_predicted(const struct aggt_plan *plan);
+
+/* Flags of an entry; an entry without AGGT_END is transit. */
+#define AGGT_RECEIVER	0x1
+#define AGGT_SENDER	0x2
+#define AGGT_END	0x4
+
+/**
+ * struct aggt_entry - what one server has to know about one tree
+ * @server: whose entry it is
+ * @tree: index of the tree in the plan
+ * @receiver: of that tree
+ * @flags: AGGT_RECEIVER, AGGT_SENDER, AGGT_END
+ * @contributors: flows merged here, the own one included (paper's id-value)
+ * @sources: sending servers in the subtree, itself included
+ * @children: the nearest upstream ends, ascending; NULL if transit
+ * @n_children: how many
+ * @parent: next server on the tree, AGGT_NONE at the receiver
+ * @parent_end: next end on the tree, AGGT_NONE at the receiver
+ * @level: dimension of the link to the parent, AGGT_NONE at the receiver
+ * @sw: switch between this server and the parent, AGGT_NONE at the receiver
+ * @links: links from here to @parent_end, two a hop
+ */
+struct aggt_entry {
+	aggt_node server;
+	uint32_t tree;
+	aggt_node receiver;
+	unsigned int flags;
+	uint32_t contributors;
+	uint32_t sources;
+	const aggt_node *children;
+	size_t n_children;
+	aggt_node parent;
+	aggt_node parent_end;
+	uint32_t level;
+	uint32_t sw;
+	uint32_t links;
+};
+
+/**
+ * struct aggt_switch_entry - a tree that leaves a switch towards a server
+ * @sw: the switch
+ * @tree: index of the tree in the plan
+ * @receiver: of that tree
+ * @server: where it leaves to
+ * @port: of the switch, the server's digit in the switch's level
+ */
+struct aggt_switch_entry {
+	uint32_t sw;
+	uint32_t tree;
+	aggt_node receiver;
+	aggt_node server;
+	unsigned int port;
+};
+
+/** aggt_entry_role - "receiver", "sender", "end" or "transit". */
+const char *aggt_entry_role(const struct aggt_entry *entry);
+
+/**
+ * aggt_plan_entries - all servers' entries, ordered by server, then tree
+ * @plan: the plan, which owns them
+ * @n: how many
+ */
+const struct aggt_entry *aggt_plan_entries(const struct aggt_plan *plan,
+					   size_t *n);
+
+/** aggt_plan_switch_entries - ordered by switch, tree, server. */
+const struct aggt_switch_entry *
+aggt_plan_switch_entries(const struct aggt_plan *plan, size_t *n);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* AGGTREE_H */

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Entries: what each server and each switch has to know of the plan's trees. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+/**
+ * struct survey - one tree seen from its vertices
+ * @inputs: flows that meet here, the own one included
+ * @sources: sending servers in the subtree
+ * @end: nearest end from here on towards the receiver, itself excluded
+ * @hops: to @end
+ * @ends: nearest upstream ends
+ */
+struct survey {
+	uint32_t inputs;
+	uint32_t sources;
+	uint32_t end;
+	uint32_t hops;
+	uint32_t ends;
+};
+
+static bool is_end(const struct aggt_tree *tree, const struct survey *s,
+		   uint32_t v)
+{
+	return !v || tree->sender[v] != AGGT_NONE || s[v].inputs > 1;
+}
+
+/* In an aggregating tree flows merge wherever they meet. */
+static void survey_merging(const struct aggt_tree *tree, struct survey *s)
+{
+	uint32_t v, up;
+
+	for (v = tree->n; v--; ) {
+		if (tree->sender[v] != AGGT_NONE) {
+			s[v].inputs++;
+			s[v].sources++;
+		}
+		if (v) {
+			s[tree->parent[v]].inputs++;
+			s[tree->parent[v]].sources += s[v].sources;
+		}
+	}
+	for (v = 1; v < tree->n; v++) {
+		up = tree->parent[v];
+		s[v].end = is_end(tree, s, up) ? up : s[up].end;
+		s[v].hops = is_end(tree, s, up) ? 1 : s[up].hops + 1;
+		if (is_end(tree, s, v))
+			s[s[v].end].ends++;
+	}
+}
+
+/* Without aggregation every flow goes to the receiver on its own. */
+static void survey_routing(const struct aggt_tree *tree, struct survey *s)
+{
+	uint32_t v;
+
+	for (v = 0; v < tree->n; v++) {
+		if (tree->sender[v] != AGGT_NONE) {
+			s[v].inputs = 1;
+			s[v].sources = 1;
+			s[0].inputs += v != 0;
+			s[0].sources += v != 0;
+			s[0].ends += v != 0;
+		}
+		if (v)
+			s[v].hops = s[tree->parent[v]].hops + 1;
+	}
+}
+
+static struct survey *survey(const struct aggt_tree *tree)
+{
+	struct survey *s = calloc(tree->n, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	if (tree->aggregates)
+		survey_merging(tree, s);
+	else
+		survey_routing(tree, s);
+	return s;
+}
+
+/* A router on an unaggregated way has no entry. */
+static bool has_entry(const struct aggt_tree *tree, uint32_t v)
+{
+	return tree->aggregates || !v || tree->sender[v] != AGGT_NONE;
+}
+
+static void fill(const struct aggt_tree *tree, const struct survey *s,
+		 uint32_t v, struct aggt_entry *e)
+{
+	const struct aggt_topo *topo = tree->topo;
+
+	e->server = aggt_tree_server(tree, v);
+	e->receiver = tree->receiver;
+	e->flags = v ? 0 : AGGT_RECEIVER;
+	if (tree->sender[v] != AGGT_NONE)
+		e->flags |= AGGT_SENDER;
+	if (is_end(tree, s, v))
+		e->flags |= AGGT_END;
+	e->contributors = s[v].inputs;
+	e->sources = s[v].sources;
+	e->parent = AGGT_NONE;
+	e->parent_end = AGGT_NONE;
+	e->level = AGGT_NONE;
+	e->sw = AGGT_NONE;
+	if (!v)
+		return;
+	e->parent = aggt_tree_server(tree, tree->parent[v]);
+	e->parent_end = aggt_tree_server(tree, s[v].end);
+	e->level = aggt_topo_link_dim(topo, e->server, e->parent);
+	e->sw = aggt_topo_switch(topo, e->server, e->level);
+	e->links = 2 * s[v].hops;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const aggt_node *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/*
+ * Fill one tree's entries from @e on and its children's lists from @pool on.
+ * Return: the end of the children's lists or NULL without memory.
+ */
+static aggt_node *derive_tree(const struct aggt_tree *tree, uint32_t number,
+			      struct aggt_entry **e, aggt_node *pool)
+{
+	struct aggt_entry *first = *e;
+	uint32_t v;
+	struct survey *s = survey(tree);
+	struct aggt_entry **of = calloc(tree->n, sizeof(*of));
+
+	if (!s || !of)
+		goto fail;
+	for (v = 0; v < tree->n; v++) {
+		if (!has_entry(tree, v))
+			continue;
+		of[v] = (*e)++;
+		fill(tree, s, v, of[v]);
+		of[v]->tree = number;
+		if (!s[v].ends || !(of[v]->flags & AGGT_END))
+			continue;
+		of[v]->children = pool;
+		pool += s[v].ends;
+	}
+	for (v = 1; v < tree->n; v++) {
+		struct aggt_entry *end = of[s[v].end];
+
+		if (of[v] && of[v]->flags & AGGT_END)
+			((aggt_node *)end->children)[end->n_children++] =
+				of[v]->server;
+	}
+	for (; first < *e; first++)
+		if (first->n_children)
+			qsort((aggt_node *)first->children, first->n_children,
+			      sizeof(aggt_node), by_number);
+	free(of);
+	free(s);
+	return pool;
+fail:
+	free(of);
+	free(s);
+	return NULL;
+}
+
+static int by_server(const void *a, const void *b)
+{
+	const struct aggt_entry *x = a, *y = b;
+
+	if (x->server != y->server)
+		return x->server < y->server ? -1 : 1;
+	return x->tree < y->tree ? -1 : x->tree > y->tree;
+}
+
+static int by_switch(const void *a, const void *b)
+{
+	const struct aggt_switch_entry *x = a, *y = b;
+
+	if (x->sw != y->sw)
+		return x->sw < y->sw ? -1 : 1;
+	if (x->tree != y->tree)
+		return x->tree < y->tree ? -1 : 1;
+	return x->server < y->server ? -1 : x->server > y->server;
+}
+
+/* A switch entry for each edge, then those of edges that end alike once. */
+static int derive_switches(struct aggt_plan *plan)
+{
+	size_t i, n = 0;
+
+	plan->sw_entry = calloc(plan->n_entries + 1, sizeof(*plan->sw_entry));
+	if (!plan->sw_entry)
+		return -1;
+	for (i = 0; i < plan->n_entries; i++) {
+		const struct aggt_entry *e = &plan->entry[i];
+		struct aggt_switch_entry *se = &plan->sw_entry[n];
+
+		if (e->flags & AGGT_RECEIVER || !plan->aggregates)
+			continue;
+		se->sw = e->sw;
+		se->tree = e->tree;
+		se->receiver = e->receiver;
+		se->server = e->parent;
+		se->port = aggt_topo_digit(plan->topo, e->parent, e->level);
+		n++;
+	}
+	qsort(plan->sw_entry, n, sizeof(*plan->sw_entry), by_switch);
+	for (i = 0; i < n; i++)
+		if (!i || by_switch(&plan->sw_entry[i], &plan->sw_entry[i - 1]))
+			plan->sw_entry[plan->n_sw_entries++] =
+				plan->sw_entry[i];
+	return 0;
+}
+
+int aggt_plan_derive(struct aggt_plan *plan)
+{
+	struct aggt_entry *e;
+	aggt_node *pool;
+	size_t i, n = 0;
+
+	for (i = 0; i < plan->n_trees; i++)
+		n += plan->tree[i]->n;
+	plan->entry = calloc(n, sizeof(*plan->entry));
+	plan->children = calloc(n, sizeof(*plan->children));
+	if (!plan->entry || !plan->children)
+		return -1;
+	e = plan->entry;
+	pool = plan->children;
+	for (i = 0; i < plan->n_trees; i++) {
+		pool = derive_tree(plan->tree[i], i, &e, pool);
+		if (!pool)
+			return -1;
+	}
+	plan->n_entries = e - plan->entry;
+	qsort(plan->entry, plan->n_entries, sizeof(*plan->entry), by_server);
+	return derive_switches(plan);
+}
+
+const char *aggt_entry_role(const struct aggt_entry *entry)
+{
+	if (entry->flags & AGGT_RECEIVER)
+		return "receiver";
+	if (entry->flags & AGGT_SENDER)
+		return "sender";
+	return entry->flags & AGGT_END ? "end" : "transit";
+}
+
+const struct aggt_entry *aggt_plan_entries(const struct aggt_plan *plan,
+					   size_t *n)
+{
+	*n = plan->n_entries;
+	return plan->entry;
+}
+
+const struct aggt_switch_entry *
+aggt_plan_switch_entries(const struct aggt_plan *plan, size_t *n)
+{
+	*n = plan->n_sw_entries;
+	return plan->sw_entry;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the files of libaggtree share: packed labels, a hash map, a random
+ * generator and the tree under construction.
+ */
+#ifndef AGGT_INTERNAL_H
+#define AGGT_INTERNAL_H
+
+#include "aggtree.h"
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/* ------------------------------------------------------------------ error */
+
+__attribute__((format(printf, 2, 3)))
+void aggt_err_set(struct aggt_err *err, const char *fmt, ...);
+void aggt_err_nomem(struct aggt_err *err);
+
+/* ----------------------------------------------------------------- random */
+
+struct aggt_rng {
+	uint64_t state;
+};
+
+void aggt_rng_seed(struct aggt_rng *rng, uint64_t seed);
+uint64_t aggt_rng_next(struct aggt_rng *rng);
+
+/** aggt_rng_below - uniform in 0 .. @bound - 1, without bias. */
+uint32_t aggt_rng_below(struct aggt_rng *rng, uint32_t bound);
+
+/* -------------------------------------------------------------------- map */
+
+/**
+ * struct aggt_map - hash map of 64-bit keys to 32-bit values
+ * @key: keys, all ones marks a free slot
+ * @val: values
+ * @mask: slots - 1
+ * @n: keys held
+ */
+struct aggt_map {
+	uint64_t *key;
+	uint32_t *val;
+	uint32_t mask;
+	uint32_t n;
+};
+
+int aggt_map_init(struct aggt_map *map, size_t expect);
+void aggt_map_free(struct aggt_map *map);
+
+/** aggt_map_clear - forget the keys, keep the memory. */
+void aggt_map_clear(struct aggt_map *map);
+
+/** aggt_map_get - Return: the value, AGGT_NONE if the key is absent. */
+uint32_t aggt_map_get(const struct aggt_map *map, uint64_t key);
+
+/**
+ * aggt_map_slot - find or insert a key
+ * @map: the map
+ * @key: not all ones
+ *
+ * Return: where its value is (AGGT_NONE if new) until the next insertion, or
+ * NULL without memory.
+ */
+uint32_t *aggt_map_slot(struct aggt_map *map, uint64_t key);
+
+/* --------------------------------------------------------------- topology */
+
+/**
+ * typedef aggt_code - label with each digit in a bit field of its own
+ *
+ * With the receiver's label XORed in, a field is zero where a label agrees
+ * with the receiver's, and clearing it is the hop that corrects the digit.
+ */
+typedef uint64_t aggt_code;
+
+/* Above all label bits: a dimension or the like can be kept beside a label. */
+#define AGGT_TAG_SHIFT 58
+
+struct aggt_topo {
+	char name[256];
+	unsigned int dims;
+	uint32_t servers;
+	uint32_t switches;
+	uint32_t radix[AGGT_MAX_DIMS];
+	uint32_t stride[AGGT_MAX_DIMS];
+	uint32_t switch_base[AGGT_MAX_DIMS + 1];
+	unsigned int shift[AGGT_MAX_DIMS];
+	aggt_code mask[AGGT_MAX_DIMS];
+};
+
+aggt_code aggt_encode(const struct aggt_topo *topo, aggt_node server);
+aggt_node aggt_decode(const struct aggt_topo *topo, aggt_code code);
+
+/** aggt_weight - fields that are not zero. */
+static inline unsigned int aggt_weight(const struct aggt_topo *topo,
+				       aggt_code code)
+{
+	unsigned int d, n = 0;
+
+	for (d = 0; d < topo->dims; d++)
+		n += (code & topo->mask[d]) != 0;
+	return n;
+}
+
+static inline aggt_code aggt_tag(aggt_code code, unsigned int tag)
+{
+	return code | (aggt_code)tag << AGGT_TAG_SHIFT;
+}
+
+/* ------------------------------------------------------------------- tree */
+
+struct aggt_tree {
+	const struct aggt_topo *topo;
+	aggt_node receiver;
+	aggt_node entry;
+	bool aggregates;
+	unsigned int n_symbols;
+	unsigned int symbol[AGGT_MAX_DIMS];
+	uint32_t n;
+	uint32_t room;
+	aggt_code *code;
+	uint32_t *parent;
+	uint32_t *sender;	/* index in the job's senders or AGGT_NONE */
+	struct aggt_map index;
+};
+
+/**
+ * aggt_tree_new - a tree of the receiver and the senders, not yet connected
+ * @topo: the topology
+ * @job: its senders
+ * @receiver: the root
+ *
+ * Vertex 0 is the receiver; the senders follow in their order, less the
+ * receiver if it is one of them.
+ *
+ * Return: the tree or NULL without memory.
+ */
+struct aggt_tree *aggt_tree_new(const struct aggt_topo *topo,
+				const struct aggt_job *job, aggt_node receiver);
+struct aggt_tree *aggt_tree_copy(const struct aggt_tree *tree);
+void aggt_tree_free(struct aggt_tree *tree);
+
+/** aggt_tree_add - Return: index of the vertex, new or old; AGGT_NONE: nomem. */
+uint32_t aggt_tree_add(struct aggt_tree *tree, aggt_code code);
+uint32_t aggt_tree_at(const struct aggt_tree *tree, aggt_code code);
+
+/**
+ * aggt_tree_finish - drop what no sender needs, put parents before children
+ * @tree: every vertex leads to the receiver
+ *
+ * Return: 0 or -1 without memory.
+ */
+int aggt_tree_finish(struct aggt_tree *tree);
+
+/**
+ * aggt_tree_route - connect a vertex to the tree by plain routing
+ * @tree: the tree
+ * @from: a vertex; the way ends where it meets a connected one
+ * @order: dimensions in the order in which they are corrected
+ *
+ * Return: 0 or -1 without memory.
+ */
+int aggt_tree_route(struct aggt_tree *tree, uint32_t from,
+		    const unsigned int *order);
+
+/* --------------------------------------------------------------- builders */
+
+int aggt_build_unicast(struct aggt_tree *tree, const char *variant,
+		       struct aggt_rng *rng);
+int aggt_build_rs(struct aggt_tree *tree, const unsigned int *symbols);
+int aggt_build_ars(struct aggt_tree *tree);
+int aggt_build_irs(struct aggt_tree *tree);
+
+/* ---------------------------------------------------------------- metrics */
+
+/** struct aggt_usage - servers and links in use over several trees. */
+struct aggt_usage {
+	struct aggt_map links;
+	struct aggt_map servers;
+	uint64_t aggregating;
+	uint64_t added;
+};
+
+int aggt_usage_init(struct aggt_usage *usage);
+void aggt_usage_free(struct aggt_usage *usage);
+
+/**
+ * aggt_measure - cost of a finished tree at the job's delta and sizes
+ * @tree: the tree
+ * @job: delta and sizes
+ * @usage: if not NULL, what the tree uses is added to it
+ * @m: filled in
+ *
+ * Return: 0 or -1 without memory.
+ */
+int aggt_measure(const struct aggt_tree *tree, const struct aggt_job *job,
+		 struct aggt_usage *usage, struct aggt_metrics *m);
+
+/** aggt_root_flow - what leaves the receiver if it is an entry point. */
+int aggt_root_flow(const struct aggt_tree *tree, const struct aggt_job *job,
+		   double *flow);
+
+/* ------------------------------------------------------------------- plan */
+
+struct aggt_plan {
+	const struct aggt_topo *topo;
+	size_t n_trees;
+	struct aggt_tree **tree;
+	struct aggt_metrics *tree_metrics;
+	struct aggt_metrics metrics;
+	double predicted;
+	bool aggregates;
+	struct aggt_entry *entry;
+	size_t n_entries;
+	struct aggt_switch_entry *sw_entry;
+	size_t n_sw_entries;
+	aggt_node *children;
+};
+
+/** aggt_build_srs - fill plan->tree by receiver groups and entry points. */
+int aggt_build_srs(struct aggt_plan *plan, const struct aggt_job *job,
+		   bool safe, struct aggt_err *err);
+
+/** aggt_plan_derive - fill the entries from the trees. */
+int aggt_plan_derive(struct aggt_plan *plan);
+
+#endif /* AGGT_INTERNAL_H */
