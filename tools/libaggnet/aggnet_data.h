@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * libaggnet, data part: contribute records to an aggregated transfer, or
+ * receive its result. It hides encoding, epochs, replay and the last merge.
+ *
+ * A source:
+ *
+ *	struct aggnet_source *s;
+ *	int err = aggnet_source_open(&s, receiver, job, NULL);
+ *
+ *	while (!err && next_pair(&key, &klen, &value))
+ *		err = aggnet_source_add(s, key, klen, value);
+ *	if (!err)
+ *		err = aggnet_source_finish(s);	// 0: the receiver has it all
+ *	if (err)
+ *		fprintf(stderr, "%s\n", aggnet_source_error(s));
+ *	aggnet_source_close(s);
+ *
+ * The receiver:
+ *
+ *	err = aggnet_sink_open(&k, any, job, NULL);
+ *	if (!err)
+ *		err = aggnet_sink_run(k);	// 0: complete and checked
+ *	while (!err && aggnet_sink_next(k, &entry))
+ *		store(entry.key, entry.klen, entry.value);
+ *	if (!err)
+ *		err = aggnet_sink_commit(k);	// now the sources are told
+ *
+ * Functions that can fail return 0 or a negative errno; the sentence that goes
+ * with it stays in the handle. Nothing exits, prints, or keeps global state.
+ * Handles are independent of each other; one handle belongs to one thread at a
+ * time. SIGPIPE is never raised. -EINTR (a signal) and -EAGAIN (nonblocking)
+ * leave everything as it was: make the same call again.
+ */
+#ifndef AGGNET_DATA_H
+#define AGGNET_DATA_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/aggnet.h>
+#include <linux/aggnet_packet.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Calls return -EAGAIN instead of waiting; poll() the handle's fd. */
+#define AGGNET_OPT_NONBLOCK	0x0001
+/* Source: no spool; add() or finish() returns -ESTALE when a new epoch has
+ * begun and has been joined: add everything again from the start.
+ */
+#define AGGNET_OPT_REPLAY	0x0002
+
+/**
+ * struct aggnet_options - how a source or a sink behaves; zero is the default
+ * @flags: AGGNET_OPT_*
+ * @timeout_ms: the transfer ends in ETIMEDOUT this long after open(), wherever
+ *	it is; 0: only the entry's give_up bounds it
+ * @repair_ms: an abort that a newer epoch may mend (a member timed out, was
+ *	reset, or is already in a newer epoch) is final only when no newer
+ *	epoch came within this time; 0: 5000 if a newer epoch is known to be
+ *	coming, else none
+ * @spool_dir: source: where the unlinked file for replays is made; NULL:
+ *	$TMPDIR or /var/tmp
+ */
+struct aggnet_options {
+	unsigned int flags;
+	unsigned int timeout_ms;
+	unsigned int repair_ms;
+	const char *spool_dir;
+};
+
+/* --- source -------------------------------------------------------------- */
+
+struct aggnet_source;
+
+/**
+ * aggnet_source_open() - join a transfer as one of its local writers
+ * @s: set to the handle, also on failure (NULL on -ENOMEM), to be closed
+ * @receiver: identity of the receiver
+ * @job: job ID
+ * @opt: NULL for the defaults; copied
+ *
+ * Return: 0, -ENETUNREACH (no entry for this transfer on this node), -EACCES
+ * (the entry does not permit this user), -EUSERS (all its writers are here
+ * already), -EPROTONOSUPPORT (module not loaded) or another negative errno
+ */
+int aggnet_source_open(struct aggnet_source **s, struct in_addr receiver,
+		       uint32_t job, const struct aggnet_options *opt);
+
+/**
+ * aggnet_source_add() - contribute one record
+ * @s: the source
+ * @key: its bytes
+ * @klen: 1..AGGNET_KEY_MAX
+ * @value: ignored by the function "count"
+ *
+ * Records are buffered and sent in batches; waits when the node has no room.
+ *
+ * Return: 0, or a negative errno and the record was not taken
+ */
+int aggnet_source_add(struct aggnet_source *s, const void *key, size_t klen,
+		      int64_t value);
+
+/**
+ * aggnet_source_finish() - send what is left and wait for the receiver
+ * @s: the source
+ *
+ * Return: 0 when the receiving application has the whole result, so that the
+ * input may go; or a negative errno
+ */
+int aggnet_source_finish(struct aggnet_source *s);
+
+/* End the contribution in an error that every member learns. */
+int aggnet_source_abort(struct aggnet_source *s, enum aggnet_reason why);
+
+/* Closing before finish() returned 0 aborts the transfer. NULL is fine. */
+void aggnet_source_close(struct aggnet_source *s);
+
+/* What poll() needs; both may change with each call. */
+int aggnet_source_fd(const struct aggnet_source *s);
+short aggnet_source_events(const struct aggnet_source *s);
+
+/* Sentence on the last failure, e.g. "timed out at 10.0.0.3: 2 sources
+ * missing". NULL stands for a handle that could not be allocated.
+ */
+const char *aggnet_source_error(const struct aggnet_source *s);
+
+/* How the transfer stands; after a failure, who raised what. */
+int aggnet_source_status(struct aggnet_source *s, struct aggnet_status *st);
+
+/* Records that were taken, and epochs that were joined after the first. */
+uint64_t aggnet_source_records(const struct aggnet_source *s);
+unsigned int aggnet_source_replays(const struct aggnet_source *s);
+
+/* --- sink ---------------------------------------------------------------- */
+
+struct aggnet_sink;
+
+/**
+ * struct aggnet_result - what the end mark says, and the size of the result
+ * @sources: sources in the result
+ * @of: sources of the tree; a result is only ever given whole, so the same
+ * @partials: nodes that did not wait for all of their children
+ * @records: original records that the result stands for
+ * @keys: distinct keys
+ */
+struct aggnet_result {
+	uint32_t sources;
+	uint32_t of;
+	uint32_t partials;
+	uint64_t records;
+	uint64_t keys;
+};
+
+/**
+ * struct aggnet_entry - one line of the result
+ * @key: its bytes, valid until the next run() or close(); not terminated
+ * @klen: how many
+ * @value: merged over all sources
+ */
+struct aggnet_entry {
+	const void *key;
+	size_t klen;
+	int64_t value;
+};
+
+/**
+ * aggnet_sink_open() - become the receiver of a transfer
+ * @k: set to the handle, also on failure (NULL on -ENOMEM), to be closed
+ * @receiver: identity of this node; INADDR_ANY: whatever it is
+ * @job: job ID
+ * @opt: NULL for the defaults; copied
+ *
+ * Return: 0, or a negative errno as for aggnet_source_open(); -EBUSY: another
+ * socket receives it; -EADDRNOTAVAIL: @receiver is not this node
+ */
+int aggnet_sink_open(struct aggnet_sink **k, struct in_addr receiver,
+		     uint32_t job, const struct aggnet_options *opt);
+
+/**
+ * aggnet_sink_run() - read and merge until the result is whole
+ * @k: the sink
+ *
+ * A new epoch starts it over. A value that does not fit 64 bits ends the
+ * transfer at every member in -EOVERFLOW; the sentence names the key.
+ *
+ * Return: 0: aggnet_sink_next() gives the result; or a negative errno
+ */
+int aggnet_sink_run(struct aggnet_sink *k);
+
+/* Next line of the result, in no particular order. False: no more. */
+bool aggnet_sink_next(struct aggnet_sink *k, struct aggnet_entry *entry);
+
+/* Order the lines by key bytes, and begin at the first. */
+void aggnet_sink_sort(struct aggnet_sink *k);
+
+/* After run(): what the end mark says. */
+const struct aggnet_result *aggnet_sink_result(const struct aggnet_sink *k);
+
+/**
+ * aggnet_sink_commit() - take the end mark: the result is safely stored
+ * @k: the sink, after aggnet_sink_run() returned 0
+ *
+ * The sources' finish() returns 0 only after this. A crash before it ends the
+ * transfer in an error at all of them.
+ *
+ * Return: 0; -ESTALE: a new epoch began before, so forget the result and call
+ * aggnet_sink_run() again; or another negative errno
+ */
+int aggnet_sink_commit(struct aggnet_sink *k);
+
+int aggnet_sink_abort(struct aggnet_sink *k, enum aggnet_reason why);
+
+/* Closing before commit() returned 0 aborts the transfer. NULL is fine. */
+void aggnet_sink_close(struct aggnet_sink *k);
+
+int aggnet_sink_fd(const struct aggnet_sink *k);	/* poll() for POLLIN */
+const char *aggnet_sink_error(const struct aggnet_sink *k);
+int aggnet_sink_status(struct aggnet_sink *k, struct aggnet_status *st);
+unsigned int aggnet_sink_replays(const struct aggnet_sink *k);
+
+/* --- words ---------------------------------------------------------------- */
+
+/* "timed out", "record counts do not add up", ...; never NULL. */
+const char *aggnet_reason_text(unsigned int reason);
+int aggnet_reason_errno(unsigned int reason);	/* negative errno */
+
+/**
+ * aggnet_status_text() - one sentence on an abort
+ * @st: from a status call, or filled from an event
+ * @buf: written, always terminated
+ * @size: AGGNET_TEXT_MAX is enough
+ *
+ * Return: @buf
+ */
+#define AGGNET_TEXT_MAX	256
+char *aggnet_status_text(const struct aggnet_status *st, char *buf,
+			 size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* AGGNET_DATA_H */
