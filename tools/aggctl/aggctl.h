@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * aggctl: what the commands share: the types of the command table, the
+ * exit statuses, the error line and the parsers of option values.
+ */
+#ifndef AGGCTL_H
+#define AGGCTL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define __printf(f, a)	__attribute__((__format__(__printf__, f, a)))
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+/* Exit statuses, part of the command's interface. */
+enum status {
+	ST_DONE = 0,
+	ST_FAILED = 1,
+	ST_USAGE = 2,
+};
+
+/**
+ * struct aggctl - what every command is told
+ * @json: print JSON instead of text
+ * @netns: name or path of the network namespace to work in, or NULL
+ */
+struct aggctl {
+	bool json;
+	const char *netns;
+};
+
+enum opt_type {
+	OPT_FLAG,	/* bool */
+	OPT_STRING,	/* const char * */
+	OPT_U32,	/* uint32_t */
+	OPT_U64,	/* uint64_t */
+	OPT_REAL,	/* double */
+	OPT_SIZE,	/* uint64_t, bytes; suffixes K M G */
+	OPT_RATE,	/* uint64_t, bit/s; suffixes bit kbit mbit gbit */
+	OPT_TIME,	/* uint64_t, ns; suffixes s ms us ns, default s */
+	OPT_PERCENT,	/* double, 0..100; an optional % sign */
+};
+
+/**
+ * struct opt - one option of a verb
+ * @name: long name, without the dashes
+ * @type: how the value is parsed and what @dest points to
+ * @dest: where the value goes
+ * @arg: name of the value in help texts (NULL for a flag)
+ * @help: one line
+ */
+struct opt {
+	const char *name;
+	enum opt_type type;
+	void *dest;
+	const char *arg;
+	const char *help;
+};
+
+/**
+ * struct verb - one thing that a noun can do
+ * @name: word after the noun; NULL if the noun is the whole command
+ * @args: positional arguments, as help texts show them
+ * @help: one line
+ * @min_args: least number of positional arguments
+ * @max_args: most of them; -1 means that options end at the first one and
+ *	any number may follow
+ * @opts: options of its own
+ * @nopts: how many
+ * @run: does it; returns an exit status
+ */
+struct verb {
+	const char *name;
+	const char *args;
+	const char *help;
+	int min_args;
+	int max_args;
+	const struct opt *opts;
+	size_t nopts;
+	int (*run)(const struct aggctl *ctl, int argc, char **argv);
+};
+
+/**
+ * struct command - one noun of the command line
+ * @name: the noun
+ * @help: one line
+ * @verbs: what it can do
+ * @nverbs: how many
+ */
+struct command {
+	const char *name;
+	const char *help;
+	const struct verb *verbs;
+	size_t nverbs;
+};
+
+/* error.c */
+void err(const char *fmt, ...) __printf(1, 2);
+int fail(const char *fmt, ...) __printf(1, 2);
+int usage(const char *fmt, ...) __printf(1, 2);
+
+/* value.c */
+bool value_parse(enum opt_type type, const char *text, void *dest);
+const char *value_kind(enum opt_type type);
+
+/* options.c */
+int options_parse(struct aggctl *ctl, const struct command *cmd,
+		  const struct verb *verb, int argc, char **argv, int *first);
+void options_help(const struct command *cmd, const struct verb *verb);
+
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The commands of the table in main.c, each defined in cmd_NAME.c. */
+#ifndef AGGCTL_CMD_H
+#define AGGCTL_CMD_H
+
+#include "aggctl.h"
+
+extern const struct command cmd_testbed;
+
+#endif

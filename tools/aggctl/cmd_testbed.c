@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0
+/* aggctl testbed: a network of namespaces on this machine. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "netns.h"
+#include "output.h"
+#include "testbed.h"
+
+#define MTU_MIN		576
+#define MTU_MAX		65535
+
+static struct testbed up = { .mtu = 1500 };
+static struct rtnl_shape shape;
+static const char *switching = "aggnet";
+
+static const struct column testbed_cols[] = {
+	{ "topology", "topology" }, { "complete", "complete" },
+	{ "servers", "servers" }, { "switches", "switches" },
+	{ "switching", "switching" }, { "mtu", "mtu" },
+	{ "rate", "rate, bit/s" }, { "delay", "delay, ns" },
+	{ "loss", "loss, %" }, { "duplicate", "duplicate, %" },
+	{ "reorder", "reorder, %" }, { "corrupt", "corrupt, %" },
+};
+
+static const struct column server_cols[] = {
+	{ "node", "server" }, { "identity", "identity" },
+	{ "port", "port" }, { "address", "address" }, { "mac", "mac" },
+	{ "to", "switch" }, { "at", "at" },
+};
+
+static json_t *link_row(const json_t *node, const json_t *port)
+{
+	return json_pack("{s:O, s:O, s:O, s:O, s:O, s:O, s:O}",
+			 "node", json_object_get(node, "name"),
+			 "identity", json_object_get(node, "identity"),
+			 "port", json_object_get(port, "name"),
+			 "address", json_object_get(port, "address"),
+			 "mac", json_object_get(port, "mac"),
+			 "to", json_object_get(port, "switch"),
+			 "at", json_object_get(port, "port"));
+}
+
+/* One row a port of every server: the links of the network. */
+static json_t *link_rows(const json_t *state)
+{
+	json_t *rows = json_array();
+	json_t *node, *port;
+	size_t i, k;
+
+	json_array_foreach(json_object_get(state, "nodes"), i, node) {
+		if (!json_object_get(node, "identity"))
+			continue;
+		json_array_foreach(json_object_get(node, "ports"), k, port)
+			json_array_append_new(rows, link_row(node, port));
+	}
+	return rows;
+}
+
+static int show_state(const struct aggctl *ctl, json_t *state)
+{
+	json_t *rows;
+	int st;
+
+	if (ctl->json)
+		return out_json(state);
+	out_fields(testbed_cols, ARRAY_SIZE(testbed_cols), state);
+	putchar('\n');
+	rows = link_rows(state);
+	st = out_rows(server_cols, ARRAY_SIZE(server_cols), rows);
+	json_decref(rows);
+	json_decref(state);
+	return st;
+}
+
+static int run_show(const struct aggctl *ctl, int argc, char **argv)
+{
+	json_t *state = tb_state_load();
+
+	(void)argc;
+	(void)argv;
+	return state ? show_state(ctl, state) : ST_FAILED;
+}
+
+static int check_shape(void)
+{
+	if (shape.reorder > 0 && !shape.delay)
+		return usage("testbed: --reorder needs --delay, or there is none to overtake");
+	return ST_DONE;
+}
+
+static int check_up(void)
+{
+	if (up.mtu < MTU_MIN || up.mtu > MTU_MAX)
+		return usage("testbed up: --mtu: %u is not in %u..%u", up.mtu,
+			     MTU_MIN, MTU_MAX);
+	if (strcmp(switching, "aggnet") && strcmp(switching, "dumb"))
+		return usage("testbed up: --switches: '%s' is neither 'aggnet' nor 'dumb'",
+			     switching);
+	return check_shape();
+}
+
+static int run_up(const struct aggctl *ctl, int argc, char **argv)
+{
+	struct aggt_err why;
+	int st = check_up();
+
+	(void)argc;
+	if (st)
+		return st;
+	up.topo = aggt_topo_parse(argv[0], &why);
+	if (!up.topo)
+		return fail("%s", why.text);
+	up.shape = shape;
+	up.aggnet_switches = !strcmp(switching, "aggnet");
+	if (tb_state_exists())
+		st = fail("a testbed is up already; 'aggctl testbed down' takes it away");
+	else if (tb_check(&up) || tb_up(&up))
+		st = ST_FAILED;
+	else if (ctl->json)
+		st = out_json(tb_state_json(&up, true));
+	else
+		printf("%s is up: %u servers, %u switches\n",
+		       aggt_topo_name(up.topo), aggt_topo_servers(up.topo),
+		       aggt_topo_switches(up.topo));
+	aggt_topo_free(up.topo);
+	return st;
+}
+
+static int run_down(const struct aggctl *ctl, int argc, char **argv)
+{
+	struct testbed tb;
+	int st = ST_DONE;
+
+	(void)argc;
+	(void)argv;
+	if (tb_state_open(&tb))
+		return ST_FAILED;
+	if (tb_down(&tb))
+		st = ST_FAILED;
+	else if (ctl->json)
+		st = out_json(json_pack("{s:s}", "down",
+					aggt_topo_name(tb.topo)));
+	else
+		printf("%s is down\n", aggt_topo_name(tb.topo));
+	aggt_topo_free(tb.topo);
+	return st;
+}
+
+static int run_shape(const struct aggctl *ctl, int argc, char **argv)
+{
+	struct testbed tb;
+	int st = check_shape();
+
+	(void)argc;
+	(void)argv;
+	if (st)
+		return st;
+	if (tb_state_open(&tb))
+		return ST_FAILED;
+	if (tb_reshape(&tb, &shape))
+		st = ST_FAILED;
+	else if (ctl->json)
+		st = out_json(tb_state_json(&tb, true));
+	aggt_topo_free(tb.topo);
+	return st;
+}
+
+static bool is_node(const char *name)
+{
+	json_t *state = tb_state_load();
+	bool found = false;
+	json_t *node, *other;
+	size_t i;
+
+	if (!state)
+		return false;
+	json_array_foreach(json_object_get(state, "nodes"), i, node) {
+		other = json_object_get(node, "name");
+		found |= json_is_string(other) &&
+			 !strcmp(name, json_string_value(other));
+	}
+	json_decref(state);
+	if (!found)
+		err("testbed exec: %s is no node of the testbed", name);
+	return found;
+}
+
+static int run_exec(const struct aggctl *ctl, int argc, char **argv)
+{
+	char **cmd = argv + 1;
+
+	(void)ctl;
+	if (argc > 1 && !strcmp(*cmd, "--"))
+		cmd++;
+	if (!*cmd)
+		return usage("testbed exec: needs a command to run in %s",
+			     argv[0]);
+	if (!is_node(argv[0]) || netns_enter(argv[0]))
+		return ST_FAILED;
+	execvp(*cmd, cmd);
+	return fail("%s: %s", *cmd, strerror(errno));
+}
+
+/* The first NSHAPE_OPTS are those of a shape, the rest are of "up" alone. */
+#define NSHAPE_OPTS	6
+static const struct opt opts[] = {
+	{ "rate", OPT_RATE, &shape.rate, "RATE",
+	  "rate of each link and direction, like 10mbit" },
+	{ "delay", OPT_TIME, &shape.delay, "TIME",
+	  "delay of each link and direction, like 1ms" },
+	{ "loss", OPT_PERCENT, &shape.loss, "PERCENT",
+	  "packets lost on each link and direction" },
+	{ "duplicate", OPT_PERCENT, &shape.duplicate, "PERCENT",
+	  "packets doubled there" },
+	{ "reorder", OPT_PERCENT, &shape.reorder, "PERCENT",
+	  "packets that overtake the delayed ones there" },
+	{ "corrupt", OPT_PERCENT, &shape.corrupt, "PERCENT",
+	  "packets with a bit flipped there" },
+	{ "mtu", OPT_U32, &up.mtu, "BYTES", "MTU of the links (1500)" },
+	{ "switches", OPT_STRING, &switching, "KIND",
+	  "'aggnet' (default): the module forwards; 'dumb': bridges only" },
+};
+
+static const struct verb verbs[] = {
+	{
+		.name = "up",
+		.args = "TOPOLOGY",
+		.help = "build a network of namespaces, servers v*, switches w*",
+		.min_args = 1,
+		.max_args = 1,
+		.opts = opts,
+		.nopts = ARRAY_SIZE(opts),
+		.run = run_up,
+	}, {
+		.name = "down",
+		.args = "",
+		.help = "take it away, also when it is half-made",
+		.run = run_down,
+	}, {
+		.name = "exec",
+		.args = "NODE -- COMMAND...",
+		.help = "run a command on a node of it; its exit status counts",
+		.min_args = 1,
+		.max_args = -1,
+		.run = run_exec,
+	}, {
+		.name = "shape",
+		.args = "",
+		.help = "change what its links do to packets; no option: nothing",
+		.opts = opts,
+		.nopts = NSHAPE_OPTS,
+		.run = run_shape,
+	}, {
+		.name = "show",
+		.args = "",
+		.help = "show what it is made of",
+		.run = run_show,
+	},
+};
+
+const struct command cmd_testbed = {
+	.name = "testbed",
+	.help = "a network of namespaces on this machine",
+	.verbs = verbs,
+	.nverbs = ARRAY_SIZE(verbs),
+};

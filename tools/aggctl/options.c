@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Command lines against a verb's table of options, and its help text. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aggctl.h"
+
+/* getopt_long() values of a verb's own options start above every letter. */
+#define OWN_BASE	256
+
+static const struct option common_opts[] = {
+	{ "json", no_argument, NULL, 'j' },
+	{ "netns", required_argument, NULL, 'n' },
+	{ "help", no_argument, NULL, 'h' },
+};
+
+static const char *full_name(const struct command *cmd,
+			     const struct verb *verb)
+{
+	static char name[64];
+
+	snprintf(name, sizeof(name), "%s%s%s", cmd->name,
+		 verb->name ? " " : "", verb->name ? verb->name : "");
+	return name;
+}
+
+/**
+ * options_help() - print what a verb does and takes
+ * @cmd: its noun
+ * @verb: the verb
+ */
+void options_help(const struct command *cmd, const struct verb *verb)
+{
+	char left[64];
+	size_t i;
+
+	printf("usage: aggctl %s [OPTIONS]%s%s\n\n%s.\n\noptions:\n",
+	       full_name(cmd, verb), *verb->args ? " " : "", verb->args,
+	       verb->help);
+	for (i = 0; i < verb->nopts; i++) {
+		const struct opt *o = &verb->opts[i];
+
+		snprintf(left, sizeof(left), "--%s%s%s", o->name,
+			 o->arg ? " " : "", o->arg ? o->arg : "");
+		printf("  %-22s %s\n", left, o->help);
+	}
+	printf("  %-22s %s\n", "-j, --json", "print JSON");
+	printf("  %-22s %s\n", "-n, --netns NETNS",
+	       "work in this network namespace");
+	printf("  %-22s %s\n", "-h, --help", "print this");
+}
+
+static struct option *long_table(const struct verb *verb)
+{
+	const size_t ncommon = ARRAY_SIZE(common_opts);
+	struct option *table;
+	size_t i;
+
+	table = calloc(ncommon + verb->nopts + 1, sizeof(*table));
+	if (!table)
+		return NULL;
+	memcpy(table, common_opts, sizeof(common_opts));
+	for (i = 0; i < verb->nopts; i++) {
+		struct option *t = &table[ncommon + i];
+
+		t->name = verb->opts[i].name;
+		t->has_arg = verb->opts[i].type == OPT_FLAG ?
+			     no_argument : required_argument;
+		t->val = OWN_BASE + (int)i;
+	}
+	return table;
+}
+
+static int bad_option(const struct command *cmd, const struct verb *verb,
+		      int c, char **argv)
+{
+	const char *what = c == ':' ? "needs a value" : "is no option of it";
+
+	/* optopt is 0 for an unknown long option, else the value or letter. */
+	if (optopt > 0 && optopt < OWN_BASE && argv[optind - 1][1] != '-')
+		return usage("%s: -%c %s", full_name(cmd, verb), optopt, what);
+	return usage("%s: %s %s", full_name(cmd, verb), argv[optind - 1], what);
+}
+
+static int take(struct aggctl *ctl, const struct command *cmd,
+		const struct verb *verb, int c)
+{
+	const struct opt *o;
+
+	switch (c) {
+	case 'j':
+		ctl->json = true;
+		return ST_DONE;
+	case 'n':
+		ctl->netns = optarg;
+		return ST_DONE;
+	}
+	o = &verb->opts[c - OWN_BASE];
+	if (value_parse(o->type, optarg, o->dest))
+		return ST_DONE;
+	return usage("%s: --%s: '%s' is not %s", full_name(cmd, verb), o->name,
+		     optarg, value_kind(o->type));
+}
+
+/**
+ * options_parse() - parse the command line of a verb
+ * @ctl: gets the options that all commands share
+ * @cmd: the noun
+ * @verb: the verb
+ * @argc: length of @argv
+ * @argv: the command line, its first element is not looked at
+ * @first: index of the first positional argument, 0 if help is asked for
+ *
+ * Return: ST_DONE or ST_USAGE, then an error line is out.
+ */
+int options_parse(struct aggctl *ctl, const struct command *cmd,
+		  const struct verb *verb, int argc, char **argv, int *first)
+{
+	const char *letters = verb->max_args < 0 ? "+:jn:h" : ":jn:h";
+	struct option *table = long_table(verb);
+	int c, st = ST_DONE;
+
+	if (!table)
+		return fail("out of memory");
+	*first = 0;
+	opterr = 0;
+	optind = 0;
+	while (!st && (c = getopt_long(argc, argv, letters, table,
+				       NULL)) != -1) {
+		if (c == 'h')
+			goto out;
+		if (c == '?' || c == ':')
+			st = bad_option(cmd, verb, c, argv);
+		else
+			st = take(ctl, cmd, verb, c);
+	}
+	if (st)
+		goto out;
+	if (argc - optind < verb->min_args)
+		st = usage("%s: needs %s", full_name(cmd, verb), verb->args);
+	else if (verb->max_args >= 0 && argc - optind > verb->max_args)
+		st = usage("%s: '%s' is one argument too many",
+			   full_name(cmd, verb),
+			   argv[optind + verb->max_args]);
+	*first = optind;
+out:
+	free(table);
+	return st;
+}

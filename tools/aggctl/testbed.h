@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A testbed: a network of namespaces on this machine. Names, addresses and
+ * interface indices follow from the topology alone.
+ */
+#ifndef AGGCTL_TESTBED_H
+#define AGGCTL_TESTBED_H
+
+#include <jansson.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../libaggtree/aggtree.h"
+#include "rtnl.h"
+
+#define TB_NAME_LEN	16
+#define TB_BRIDGE	"br"
+#define TB_BRIDGE_INDEX	2
+#define TB_PREFIXLEN	24
+
+/**
+ * struct testbed - what a testbed is made from
+ * @topo: its topology
+ * @mtu: MTU of all links
+ * @aggnet_switches: switches forward by aggnet, not only by their bridge
+ * @shape: of each link, in each direction
+ */
+struct testbed {
+	struct aggt_topo *topo;
+	uint32_t mtu;
+	bool aggnet_switches;
+	struct rtnl_shape shape;
+};
+
+/* testbed.c: the model */
+const char *tb_server_name(aggt_node server);
+const char *tb_switch_name(uint32_t sw);
+struct in_addr tb_identity(aggt_node server);
+struct in_addr tb_port_addr(const struct testbed *tb, aggt_node server,
+			    unsigned int level);
+void tb_server_mac(aggt_node server, unsigned int level, uint8_t *mac);
+void tb_switch_mac(uint32_t sw, unsigned int digit, uint8_t *mac);
+int tb_server_port(unsigned int level);
+int tb_switch_port(unsigned int digit);
+int tb_check(const struct testbed *tb);
+int tb_shape(const struct testbed *tb, struct rtnl *r, int index);
+
+/* testbed_up.c */
+int tb_up(const struct testbed *tb);
+int tb_down(const struct testbed *tb);
+
+/* testbed_shape.c */
+int tb_reshape(struct testbed *tb, const struct rtnl_shape *shape);
+
+/* testbed_state.c */
+json_t *tb_state_json(const struct testbed *tb, bool complete);
+int tb_state_save(const struct testbed *tb, bool complete);
+json_t *tb_state_load(void);
+int tb_state_remove(void);
+int tb_state_open(struct testbed *tb);
+bool tb_state_exists(void);
+
+#endif
