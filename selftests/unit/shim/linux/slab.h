@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Allocation on malloc(); shim_alloc_fail makes a chosen one fail. */
+#ifndef _SHIM_LINUX_SLAB_H
+#define _SHIM_LINUX_SLAB_H
+
+#include <linux/gfp.h>
+#include <linux/overflow.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Counts down; the allocation that takes it from 1 to 0 fails. 0: none does. */
+extern unsigned long shim_alloc_fail;
+/* Allocations that have not been freed yet. */
+extern long shim_alloc_live;
+
+void *shim_alloc(size_t size, gfp_t gfp);
+void *shim_realloc(void *p, size_t size, gfp_t gfp);
+void shim_free(const void *p);
+
+#define kmalloc(size, gfp)		shim_alloc(size, gfp)
+#define kzalloc(size, gfp)		shim_alloc(size, (gfp) | __GFP_ZERO)
+#define kmalloc_array(n, size, gfp)	kmalloc(size_mul(n, size), gfp)
+#define kcalloc(n, size, gfp)		kzalloc(size_mul(n, size), gfp)
+#define krealloc(p, size, gfp)		shim_realloc(p, size, gfp)
+#define kfree(p)			shim_free(p)
+#define kfree_sensitive(p)		shim_free(p)
+#define kvmalloc(size, gfp)		kmalloc(size, gfp)
+#define kvzalloc(size, gfp)		kzalloc(size, gfp)
+#define kvmalloc_array(n, size, gfp)	kmalloc_array(n, size, gfp)
+#define kvcalloc(n, size, gfp)		kcalloc(n, size, gfp)
+#define kvfree(p)			shim_free(p)
+#define kvfree_sensitive(p, size)	shim_free(p)
+
+static inline void *kmemdup(const void *src, size_t size, gfp_t gfp)
+{
+	void *p = kmalloc(size, gfp);
+
+	return p ? memcpy(p, src, size) : NULL;
+}
+
+#endif /* _SHIM_LINUX_SLAB_H */

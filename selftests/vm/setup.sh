@@ -1,0 +1,207 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Puts in place what building and testing need: Debian packages, the guest
+# kernels (unpacked under build/vm, never installed), the kselftest headers.
+# Usage: setup.sh [packages|kernels|sources|debug]...
+set -euo pipefail
+# shellcheck source=selftests/vm/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+PACKAGES="gcc make bc flex bison libelf-dev libssl-dev xz-utils kmod patch perl
+	python3 python3-yaml pkg-config libnl-3-dev libnl-genl-3-dev
+	libnl-route-3-dev libjansson-dev libbpf-dev clang llvm libclang-rt-14-dev
+	sparse shellcheck spin qemu-system-x86 busybox-static iproute2 nftables
+	ethtool tcpdump graphviz gnuplot-nox bible-kjv-text"
+
+# What the guest needs of a kernel's modules; the rest (graphics, sound,
+# hardware drivers) is left out, which keeps depmod and modprobe quick.
+MODULES="arch crypto fs kernel lib mm net drivers/virtio drivers/char
+	drivers/block drivers/net"
+NO_MODULES="drivers/net/ethernet drivers/net/wireless drivers/net/usb
+	drivers/net/can drivers/net/wwan drivers/net/phy drivers/net/dsa"
+
+updated=0
+
+as_root()
+{
+	if [ "$(id -u)" = 0 ]; then
+		"$@"
+	elif command -v sudo >/dev/null; then
+		sudo "$@"
+	else
+		die "not root and no sudo: run as root: $*"
+	fi
+}
+
+apt_root()
+{
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
+		-o DPkg::Lock::Timeout=900 -o Dpkg::Use-Pty=0 "$@"
+}
+
+apt_update()
+{
+	[ $updated = 0 ] || return 0
+	updated=1
+	say "updating the package lists"
+	apt_root update >&2
+}
+
+missing_of()
+{
+	local pkg
+
+	for pkg in "$@"; do
+		[ "$(dpkg-query -W -f '${db:Status-Status}' "$pkg" \
+			2>/dev/null)" = installed ] || echo "$pkg"
+	done
+}
+
+install_packages()
+{
+	local missing
+
+	mapfile -t missing < <(missing_of "$@")
+	[ ${#missing[@]} -gt 0 ] || return 0
+	if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
+		die "missing packages, install them as root:" \
+			"apt-get install ${missing[*]}"
+	fi
+	apt_update
+	say "installing ${missing[*]}"
+	apt_root install --no-install-recommends "${missing[@]}" >&2
+}
+
+# download PACKAGE: leaves PACKAGE.deb in the cache
+download()
+{
+	local tmp
+
+	[ -s "$CACHE/$1.deb" ] && return
+	apt_update
+	say "downloading $1 ($(apt-cache show --no-all-versions "$1" |
+		awk '/^Size:/ { printf "%.0f MB", $2 / 1e6 }'))"
+	mkdir -p "$CACHE"
+	tmp=$(mktemp -d "$CACHE/download.XXXXXX")
+	(cd "$tmp" && apt-get -q -o APT::Sandbox::User="$(id -un)" \
+		download "$1" >/dev/null)
+	mv "$tmp"/*.deb "$CACHE/$1.deb"
+	rmdir "$tmp"
+}
+
+# newest_release SERIES: the newest plain amd64 kernel of which the archive
+# has both the image and the headers
+newest_release()
+{
+	apt-cache search --names-only "^linux-(headers|image)-${1/./\\.}\..*-amd64$" |
+		awk '{ print $1 }' | grep -vE -e '-(rt|cloud)-amd64$' |
+		sed -E 's/^linux-(headers|image)-//' | sort -V | uniq -d | tail -n 1
+}
+
+prune_modules()
+{
+	local from=$1 to=$2 dir
+
+	mkdir -p "$to/kernel"
+	cp "$from"/modules.builtin* "$from"/modules.order "$to"
+	for dir in $MODULES; do
+		[ -d "$from/kernel/$dir" ] || continue
+		mkdir -p "$to/kernel/$(dirname "$dir")"
+		mv "$from/kernel/$dir" "$to/kernel/$dir"
+	done
+	for dir in $NO_MODULES; do
+		rm -rf "${to:?}/kernel/$dir"
+	done
+	find "$to" -name '*.ko.xz' -print0 | xargs -0 -r -P 2 -n 100 unxz
+}
+
+# unpack_kernel SERIES RELEASE: build/vm/SERIES/{vmlinuz,lib/modules,release}
+unpack_kernel()
+{
+	local dest=$BUILD/vm/$1 rel=$2 tmp
+
+	download "linux-image-$rel"
+	say "unpacking linux-image-$rel"
+	tmp=$(mktemp -d "$BUILD/vm/unpack.XXXXXX")
+	dpkg-deb -x "$CACHE/linux-image-$rel.deb" "$tmp/deb"
+	mkdir -p "$tmp/tree"
+	mv "$tmp/deb/boot/vmlinuz-$rel" "$tmp/tree/vmlinuz"
+	mv "$tmp/deb/boot/config-$rel" "$tmp/tree/config"
+	prune_modules "$tmp/deb/lib/modules/$rel" "$tmp/tree/lib/modules/$rel"
+	PATH=$PATH:/sbin:/usr/sbin depmod -b "$tmp/tree" "$rel"
+	echo "$rel" > "$tmp/tree/release"
+	rm -rf "$dest"
+	mv "$tmp/tree" "$dest"
+	rm -rf "$tmp"
+}
+
+setup_kernel()
+{
+	local series=$1 rel=
+
+	[ ! -s "$BUILD/vm/$series/release" ] || rel=$(kernel_release "$series")
+	if [ -z "$rel" ]; then
+		rel=$(newest_release "$series")
+		if [ -z "$rel" ]; then
+			apt_update
+			rel=$(newest_release "$series")
+		fi
+		[ -n "$rel" ] || die "no plain $series kernel with headers" \
+			"in the package lists: is this Debian 12 with its" \
+			"security suite?"
+		# A kernel that the lists know may be gone from the archive.
+		[ -s "$CACHE/linux-image-$rel.deb" ] || {
+			apt_update
+			rel=$(newest_release "$series")
+		}
+	fi
+	install_packages "linux-headers-$rel"
+	[ -s "$BUILD/vm/$series/release" ] || unpack_kernel "$series" "$rel"
+	mkdir -p "$BUILD/$rel"
+	[ "$(readlink "$BUILD/$series")" = "$rel" ] ||
+		ln -sfn "$rel" "$BUILD/$series"
+}
+
+# setup_sources: the kselftest headers and checkpatch with its word lists
+setup_sources()
+{
+	local dest=$BUILD/kselftest tmp
+	local tests=linux-source-6.1/tools/testing/selftests
+	local scripts=linux-source-6.1/scripts
+
+	[ -s "$dest/checkpatch.pl" ] && return
+	download linux-source-6.1
+	say "extracting the kselftest headers and checkpatch (half a minute)"
+	tmp=$(mktemp -d "$BUILD/kselftest.XXXXXX")
+	dpkg-deb --fsys-tarfile "$CACHE/linux-source-6.1.deb" |
+		tar -xO ./usr/src/linux-source-6.1.tar.xz | xz -dc |
+		tar -x -C "$tmp" --transform 's,.*/,,' \
+			$tests/kselftest.h $tests/kselftest_harness.h \
+			$scripts/checkpatch.pl $scripts/spelling.txt \
+			$scripts/const_structs.checkpatch
+	mkdir -p "$dest"
+	mv "$tmp"/[!c]* "$tmp"/const* "$dest"
+	mv "$tmp/checkpatch.pl" "$dest"
+	rmdir "$tmp"
+}
+
+mkdir -p "$BUILD/vm"
+exec 9> "$BUILD/setup.lock"
+flock 9
+[ $# -gt 0 ] || set -- packages kernels sources
+for part in "$@"; do
+	case $part in
+	packages)
+		# shellcheck disable=SC2086
+		install_packages $PACKAGES ;;
+	kernels)
+		for series in $SERIES; do
+			setup_kernel "$series"
+		done ;;
+	sources)
+		setup_sources ;;
+	*)
+		say "unknown part '$part' (packages, kernels or sources)"
+		exit 2 ;;
+	esac
+done
