@@ -3,11 +3,15 @@
 #ifndef _AGGNET_CODEC_H
 #define _AGGNET_CODEC_H
 
+#include <linux/bitops.h>
 #include <linux/types.h>
 
 #include <linux/aggnet.h>
 #include <linux/aggnet_packet.h>
+#include "compat.h"
 #include "value.h"
+
+#define AGGNET_RECORD_MIN	3u	/* lengths and one byte of key */
 
 /**
  * struct aggnet_pkt - a parsed header, host order but for the identities
@@ -112,8 +116,55 @@ int aggnet_parse_records(const u8 *data, size_t len, unsigned int max);
  */
 size_t aggnet_record_get(const u8 *data, struct aggnet_record *rec);
 
+/**
+ * aggnet_value_get() - the value at the end of a record
+ * @rec: a record that aggnet_parse_records() has passed
+ * @len: its length in bytes
+ * @vlen: its value's length
+ *
+ * One load and one shift when the 8 bytes that end with the value lie within
+ * the record, which they do unless the key is tiny: the value comes to stand
+ * at the top of the word, and the shift extends its sign.
+ */
+static __always_inline struct aggnet_value
+aggnet_value_get(const u8 *rec, u32 len, u32 vlen)
+{
+	const u8 *end = rec + len;
+	struct aggnet_value v;
+	u64 part = 0;
+
+	if (likely(vlen - 1 < 8 && len >= 8))
+		return aggnet_value_s64((s64)get_unaligned_le64(end - 8) >>
+					(64 - 8 * vlen));
+	if (vlen > 8) {
+		v.lo = get_unaligned_le64(end - vlen);
+		v.hi = (u64)((s64)get_unaligned_le64(end - 8) >>
+			     (128 - 8 * vlen));
+		return v;
+	}
+	if (!vlen)
+		return aggnet_value_s64(0);
+	for (rec = end - vlen; rec < end; rec++)
+		part = part >> 8 | (u64)*rec << 56;
+	return aggnet_value_s64((s64)part >> (64 - 8 * vlen));
+}
+
+/* Bytes that a value takes at least: 0 for zero, else 1..16. */
+static inline u32 aggnet_value_len(const struct aggnet_value *v)
+{
+	u64 sign = (u64)((s64)v->lo >> 63);
+
+	if (likely(v->hi == sign))
+		return v->lo ? fls64(v->lo ^ sign) / 8 + 1 : 0;
+	return fls64(v->hi ^ (u64)((s64)v->hi >> 63)) / 8 + 9;
+}
+
 /* Bytes that a record will take (2 + klen + minimal value length). */
-size_t aggnet_record_size(u8 klen, const struct aggnet_value *value);
+static inline size_t aggnet_record_size(u8 klen,
+					const struct aggnet_value *value)
+{
+	return 2 + klen + aggnet_value_len(value);
+}
 
 /* Write one; the caller has checked the room. Return: its length. */
 size_t aggnet_record_put(u8 *data, const u8 *key, u8 klen,

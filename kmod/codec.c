@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Parsing, checking and writing of packets and records. */
+#include <linux/build_bug.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/siphash.h>
+#include <linux/string.h>
+
+#include "codec.h"
+#include "crc.h"
+
+/* Length of the body, or of its fixed part before the records of DATA. */
+static const u8 body_size[__AGGNET_TYPE_MAX] = {
+	[AGGNET_OPEN]	= sizeof(struct aggnet_open),
+	[AGGNET_ACCEPT]	= sizeof(struct aggnet_accept),
+	[AGGNET_DATA]	= sizeof(struct aggnet_data),
+	[AGGNET_ACK]	= sizeof(struct aggnet_ack),
+	[AGGNET_FIN]	= sizeof(struct aggnet_fin),
+	[AGGNET_DONE]	= sizeof(struct aggnet_done),
+	[AGGNET_ABORT]	= sizeof(struct aggnet_abort),
+	[AGGNET_RST]	= sizeof(struct aggnet_rst),
+	[AGGNET_PROBE]	= 0,
+};
+
+static bool data_ok(const struct aggnet_data *data, size_t len)
+{
+	u16 records = be16_to_cpu(data->records);
+
+	return records && !data->reserved &&
+	       len >= sizeof(*data) + records * AGGNET_RECORD_MIN &&
+	       be64_to_cpu(data->represents) >= records;
+}
+
+static bool reason_ok(__be32 reason, u32 max)
+{
+	return reason && be32_to_cpu(reason) < max;
+}
+
+/* What a body must be whoever sends it; @len has been compared already. */
+static bool body_ok(u8 type, const void *body, size_t len)
+{
+	const struct aggnet_accept *accept = body;
+	const struct aggnet_abort *abort = body;
+	const struct aggnet_open *open = body;
+	const struct aggnet_fin *fin = body;
+	const struct aggnet_rst *rst = body;
+
+	switch (type) {
+	case AGGNET_OPEN:
+		return !open->reserved;
+	case AGGNET_ACCEPT:
+		return !(accept->reserved[0] | accept->reserved[1] |
+			 accept->reserved[2]);
+	case AGGNET_DATA:
+		return data_ok(body, len);
+	case AGGNET_FIN:
+		return !fin->reserved;
+	case AGGNET_ABORT:
+		return reason_ok(abort->reason, __AGGNET_R_MAX);
+	case AGGNET_RST:
+		return !rst->reserved &&
+		       reason_ok(rst->reason, __AGGNET_RST_MAX);
+	default:
+		return true;
+	}
+}
+
+enum aggnet_parse aggnet_parse_header(const void *data, size_t len,
+				      struct aggnet_pkt *pkt)
+{
+	const struct aggnet_hdr *hdr = data;
+	size_t length;
+
+	if (len < sizeof(*hdr))
+		return AGGNET_PARSE_TRUNCATED;
+	if (hdr->version != AGGNET_VERSION)
+		return AGGNET_PARSE_VERSION;
+	if (!hdr->type || hdr->type >= __AGGNET_TYPE_MAX)
+		return AGGNET_PARSE_TYPE;
+	pkt->flags = be16_to_cpu(hdr->flags);
+	if (hdr->reserved ||
+	    pkt->flags & ~(AGGNET_F_KNOWN | AGGNET_F_IGNORABLE))
+		return AGGNET_PARSE_FLAGS;
+	length = be16_to_cpu(hdr->length);
+	if (length > len - sizeof(*hdr))
+		return AGGNET_PARSE_TRUNCATED;
+	if (length < len - sizeof(*hdr))
+		return AGGNET_PARSE_LENGTH;
+	if (hdr->type == AGGNET_DATA ?
+	    length < body_size[AGGNET_DATA] + AGGNET_RECORD_MIN :
+	    length != body_size[hdr->type])
+		return AGGNET_PARSE_BODY;
+	if (!body_ok(hdr->type, hdr + 1, length))
+		return AGGNET_PARSE_BODY;
+
+	pkt->type = hdr->type;
+	pkt->hop = hdr->hop;
+	pkt->length = length;
+	pkt->incast_id = be64_to_cpu(hdr->incast_id);
+	pkt->instance = be32_to_cpu(hdr->instance);
+	pkt->attempt = be32_to_cpu(hdr->attempt);
+	pkt->src = hdr->src;
+	pkt->dst = hdr->dst;
+	pkt->src_nonce = be64_to_cpu(hdr->src_nonce);
+	pkt->dst_nonce = be64_to_cpu(hdr->dst_nonce);
+	pkt->stamp = be32_to_cpu(hdr->stamp);
+	pkt->echo = be32_to_cpu(hdr->echo);
+	pkt->body = (const u8 *)(hdr + 1);
+	return AGGNET_PARSE_OK;
+}
+
+int aggnet_parse_records(const u8 *data, size_t len, unsigned int max)
+{
+	const u8 *end = data + len;
+	unsigned int n = 0;
+
+	/* Signed and wide enough: a record that is cut leaves it negative. */
+	while (end - data >= AGGNET_RECORD_MIN) {
+		u32 klen = data[0];
+		u32 vlen = data[1];
+
+		if (unlikely(!klen || vlen > AGGNET_VALUE_MAX || n == max))
+			return -EBADMSG;
+		n++;
+		data += 2 + klen + vlen;
+	}
+	return data == end ? (int)n : -EBADMSG;
+}
+
+size_t aggnet_record_get(const u8 *data, struct aggnet_record *rec)
+{
+	u32 len = 2 + data[0] + data[1];
+
+	rec->key = data + 2;
+	rec->klen = data[0];
+	rec->value = aggnet_value_get(data, len, data[1]);
+	return len;
+}
+
+size_t aggnet_record_put(u8 *data, const u8 *key, u8 klen,
+			 const struct aggnet_value *value)
+{
+	__le64 wire[2] = { cpu_to_le64(value->lo), cpu_to_le64(value->hi) };
+	u32 vlen = aggnet_value_len(value);
+
+	data[0] = klen;
+	data[1] = vlen;
+	memcpy(data + 2, key, klen);
+	memcpy(data + 2 + klen, wire, vlen);
+	return 2 + klen + vlen;
+}
+
+void aggnet_put_header(struct aggnet_hdr *hdr, const struct aggnet_pkt *pkt)
+{
+	BUILD_BUG_ON(sizeof(*hdr) != 64);
+
+	*hdr = (struct aggnet_hdr) {
+		.version = AGGNET_VERSION,
+		.type = pkt->type,
+		.hop = pkt->hop,
+		.flags = cpu_to_be16(pkt->flags),
+		.length = cpu_to_be16(pkt->length),
+		.incast_id = cpu_to_be64(pkt->incast_id),
+		.instance = cpu_to_be32(pkt->instance),
+		.attempt = cpu_to_be32(pkt->attempt),
+		.src = pkt->src,
+		.dst = pkt->dst,
+		.src_nonce = cpu_to_be64(pkt->src_nonce),
+		.dst_nonce = cpu_to_be64(pkt->dst_nonce),
+		.stamp = cpu_to_be32(pkt->stamp),
+		.echo = cpu_to_be32(pkt->echo),
+	};
+}
+
+static siphash_key_t sip_key(const struct aggnet_key *key)
+{
+	return (siphash_key_t) { {
+		get_unaligned_le64(key->bytes),
+		get_unaligned_le64(key->bytes + 8),
+	} };
+}
+
+u64 aggnet_digest(const struct aggnet_key *key, const void *body, size_t len)
+{
+	siphash_key_t secret;
+
+	if (!key->keyed)
+		return aggnet_crc32c(body, len);
+	secret = sip_key(key);
+	return siphash(body, len, &secret);
+}
+
+u64 aggnet_tag(const struct aggnet_key *key, const struct aggnet_hdr *hdr,
+	       u64 digest)
+{
+	struct {
+		struct aggnet_hdr hdr;
+		union {
+			__be32 crc;
+			__be64 sip;
+		};
+	} in = { .hdr = *hdr };
+	siphash_key_t secret;
+
+	in.hdr.hop = 0;
+	in.hdr.tag = 0;
+	if (!key->keyed) {
+		in.crc = cpu_to_be32((u32)digest);
+		return aggnet_crc32c(&in, sizeof(in.hdr) + sizeof(in.crc));
+	}
+	in.sip = cpu_to_be64(digest);
+	secret = sip_key(key);
+	return siphash(&in, sizeof(in), &secret);
+}
+
+bool aggnet_tag_ok(const struct aggnet_key *key, const struct aggnet_hdr *hdr)
+{
+	u64 digest;
+
+	if (!!(hdr->flags & cpu_to_be16(AGGNET_F_TAG)) != key->keyed)
+		return false;
+	digest = aggnet_digest(key, hdr + 1, be16_to_cpu(hdr->length));
+	return be64_to_cpu(hdr->tag) == aggnet_tag(key, hdr, digest);
+}
