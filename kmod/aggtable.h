@@ -8,7 +8,11 @@
 #include "codec.h"
 
 #define AGGNET_CHUNK		4096	/* bytes; entries do not straddle */
+#define AGGNET_ENTRY_MAX	(32 + AGGNET_KEY_MAX + 1)
 #define AGGNET_PAYLOAD_MIN	AGGNET_RECORD_MAX
+
+/* Two for the length, two for each of the 32 words that a key has at most. */
+#define AGGNET_SEED_WORDS	(2 + 2 * (AGGNET_KEY_MAX + 1) / 8)
 
 /*
  * Entries are appended to the newest chunk. Packing takes them from the oldest
@@ -40,7 +44,7 @@ struct aggnet_table {
 	u32 keys;		/* entries held */
 	u64 units;		/* units held */
 	u8 function;
-	u64 seed[AGGNET_KEY_MAX / 8 + 4];	/* secret of the key hash */
+	u64 seed[AGGNET_SEED_WORDS];	/* secret of the key hash */
 };
 
 /**
@@ -68,16 +72,46 @@ void aggnet_chunk_free(void *chunk);
 /* Add a chunk. Return: false if the limit is reached (the caller frees it). */
 bool aggnet_table_grow(struct aggnet_table *t, void *chunk);
 
+/**
+ * aggnet_table_need() - chunks that records may take at worst
+ * @bytes: of all records
+ * @records: how many, at most
+ *
+ * A record with a key of k bytes takes 32 + round_up(k, 8) <= k + 39 bytes of
+ * an entry and at least k + 2 bytes of the packet; so all of them take @bytes
+ * and 37 for each record. An entry that begins a chunk leaves less than its
+ * own size unused in the one before it. The newest chunk may be full at first.
+ */
+static inline u32 aggnet_table_need(u32 bytes, u32 records)
+{
+	u32 total = bytes + 37 * records;
+
+	return total ? 1 + total / (AGGNET_CHUNK - AGGNET_ENTRY_MAX + 8) : 0;
+}
+
+/* Most records that a packet of @payload bytes may carry. */
+static inline u32 aggnet_max_records(u32 payload)
+{
+	return payload / 8;
+}
+
 /* Chunks that the records of one packet may take at worst. */
-u32 aggnet_table_worst(u32 payload);
-/* Most records that a packet of @payload bytes may carry under that bound. */
-u32 aggnet_max_records(u32 payload);
+static inline u32 aggnet_table_worst(u32 payload)
+{
+	return aggnet_table_need(payload, aggnet_max_records(payload));
+}
+
+/* Bytes of chunks that hold entries. */
+static inline u64 aggnet_table_used(const struct aggnet_table *t)
+{
+	return (u64)(t->chunks - t->free) * AGGNET_CHUNK;
+}
 
 /**
  * aggnet_table_merge() - merge checked records
  * @t: the table; t->free >= aggnet_table_worst() of what comes
  * @data: records that aggnet_parse_records() has passed
- * @n: how many
+ * @n: how many, at most aggnet_max_records() of their packet
  * @represents: original records in them, >= @n
  * @source: true: they come from a local source (aggnet_reduce_source())
  * @fault: enum aggnet_fault; spoils the first record's merge
