@@ -28,7 +28,7 @@ struct aggnet_bloom {
 };
 
 #define AGGNET_BLOOM_BITS_MIN	8u
-#define AGGNET_BLOOM_BITS_MAX	(1u << 26)
+#define AGGNET_BLOOM_BITS_MAX	67108864u
 #define AGGNET_BLOOM_HASHES_MAX	16
 
 /* @bits: a power of two. May sleep. NULL: no memory. */
