@@ -56,4 +56,6 @@ struct rcu_head {
 	void (*func)(struct rcu_head *head);
 };
 
+#include <linux/compiler.h>
+
 #endif /* _SHIM_LINUX_TYPES_H */
