@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * libaggnet, control part: the nodes, ports, links, trees and counters of the
+ * caller's network namespace, over generic netlink. aggnet_data.h has the data
+ * part.
+ *
+ *	struct aggnet_ctl *ctl;
+ *	struct aggnet_tree_info *trees;
+ *	size_t n;
+ *	int err = aggnet_ctl_open(&ctl);
+ *
+ *	if (!err)
+ *		err = aggnet_tree_list(ctl, &trees, &n);
+ *	if (err)
+ *		fprintf(stderr, "%s\n", aggnet_ctl_error(ctl));
+ *	aggnet_ctl_close(ctl);
+ *
+ * Functions that can fail return 0 or a negative errno; the sentence that goes
+ * with it (the kernel's own where it gave one) stays in the handle. Nothing
+ * exits, prints, or keeps global state. A handle stays with the namespace in
+ * which it was opened and belongs to one thread at a time.
+ */
+#ifndef AGGNET_H
+#define AGGNET_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/aggnet.h>
+#include <linux/aggnet_packet.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define AGGNET_LABEL_LEN	32
+#define AGGNET_KEY_LEN		16
+#define AGGNET_MAC_LEN		6
+#define AGGNET_IFNAME_LEN	16
+#define AGGNET_STAT_LEN		64
+
+/** AGGNET_HAS - bit of an attribute in the @has mask of an info. */
+#define AGGNET_HAS(attr)	(UINT64_C(1) << (attr))
+
+/*
+ * An info has one member for each attribute of its noun, named alike; @has
+ * tells which are there: in a request those that are sent, in an answer those
+ * that the kernel gave. @has is the first member of all of them.
+ */
+
+struct aggnet_node_info {
+	uint64_t has;
+	struct in_addr address;
+	uint8_t role;
+	char label[AGGNET_LABEL_LEN];
+	uint64_t memory;
+	uint64_t memory_used;
+	uint32_t trees;
+	uint32_t ports;
+	uint8_t fault;
+};
+
+struct aggnet_port_info {
+	uint64_t has;
+	uint32_t ifindex;
+	uint8_t level;
+	char ifname[AGGNET_IFNAME_LEN];
+	uint64_t rx;
+	uint64_t forwarded;
+};
+
+struct aggnet_link_info {
+	uint64_t has;
+	uint32_t ifindex;
+	struct in_addr neighbour;
+	uint8_t lladdr[AGGNET_MAC_LEN];
+	uint32_t bits;
+	uint8_t hashes;
+	uint32_t trees;
+	uint32_t bits_set;
+};
+
+/**
+ * struct aggnet_addrs - a list of identities
+ * @addr: the list; in an answer it is the library's, see aggnet_tree_clear()
+ * @n: how many
+ */
+struct aggnet_addrs {
+	struct in_addr *addr;
+	size_t n;
+};
+
+struct aggnet_tree_info {
+	uint64_t has;
+	uint64_t incast_id;
+	uint32_t instance;
+	uint32_t attempt;
+	uint32_t contributors;
+	uint32_t sources;
+	struct aggnet_addrs children;
+	uint8_t function;
+	uint8_t vtype;
+	uint8_t scheme;
+	uint32_t link_ifindex;
+	struct in_addr link_neighbour;
+	uint8_t hops;
+	uint32_t writers;
+	uint32_t uid;
+	uint32_t gid;
+	uint64_t memory;
+	uint32_t hold;
+	uint32_t give_up;
+	uint8_t key[AGGNET_KEY_LEN];
+	bool keyed;
+	uint8_t state;
+	uint8_t reason;
+	struct in_addr origin;
+	uint32_t weight;
+	uint32_t channels;
+	uint64_t memory_used;
+	uint32_t keys;
+	uint64_t records_in;
+	uint64_t records_out;
+	uint64_t packets_in;
+	uint64_t packets_out;
+	uint64_t rexmits;
+	struct in_addr acceptor;
+};
+
+struct aggnet_event_info {
+	uint64_t has;
+	uint8_t kind;
+	uint64_t incast_id;
+	uint32_t instance;
+	uint32_t attempt;
+	uint8_t reason;
+	struct in_addr origin;
+	struct in_addr about;
+	uint32_t missing;
+	uint32_t ifindex;
+};
+
+struct aggnet_stat {
+	char name[AGGNET_STAT_LEN];
+	uint64_t value;
+};
+
+/** aggnet_incast_id - the incast ID of a job and a receiver's identity. */
+static inline uint64_t aggnet_incast_id(uint32_t job, struct in_addr receiver)
+{
+	return (uint64_t)job << 32 | ntohl(receiver.s_addr);
+}
+
+static inline uint32_t aggnet_incast_job(uint64_t incast_id)
+{
+	return (uint32_t)(incast_id >> 32);
+}
+
+static inline struct in_addr aggnet_incast_receiver(uint64_t incast_id)
+{
+	return (struct in_addr){ htonl((uint32_t)incast_id) };
+}
+
+/* ---------------------------------------------------------------- handle */
+
+struct aggnet_ctl;
+
+/**
+ * aggnet_ctl_open() - open a handle of the caller's network namespace
+ * @ctl: the handle; unless memory is short there is one after a failure too,
+ *	for aggnet_ctl_error()
+ *
+ * Return: 0, -ENOENT if the module is not there, or another negative errno.
+ */
+int aggnet_ctl_open(struct aggnet_ctl **ctl);
+void aggnet_ctl_close(struct aggnet_ctl *ctl);
+
+/** aggnet_ctl_error() - why the last call on a handle failed, a sentence. */
+const char *aggnet_ctl_error(const struct aggnet_ctl *ctl);
+
+/* ----------------------------------------------------------------- nouns */
+
+int aggnet_node_get(struct aggnet_ctl *ctl, struct aggnet_node_info *node);
+int aggnet_node_set(struct aggnet_ctl *ctl,
+		    const struct aggnet_node_info *node);
+
+/* A list is one consistent view; the caller frees it, free() does. */
+int aggnet_port_list(struct aggnet_ctl *ctl, struct aggnet_port_info **list,
+		     size_t *n);
+int aggnet_port_add(struct aggnet_ctl *ctl,
+		    const struct aggnet_port_info *port);
+int aggnet_port_del(struct aggnet_ctl *ctl, uint32_t ifindex);
+
+int aggnet_link_list(struct aggnet_ctl *ctl, struct aggnet_link_info **list,
+		     size_t *n);
+int aggnet_link_add(struct aggnet_ctl *ctl,
+		    const struct aggnet_link_info *link);
+int aggnet_link_del(struct aggnet_ctl *ctl,
+		    const struct aggnet_link_info *link);
+
+/* Of trees aggnet_tree_list_free() frees the list. */
+int aggnet_tree_list(struct aggnet_ctl *ctl, struct aggnet_tree_info **list,
+		     size_t *n);
+void aggnet_tree_list_free(struct aggnet_tree_info *list, size_t n);
+int aggnet_tree_get(struct aggnet_ctl *ctl, uint64_t incast_id,
+		    struct aggnet_tree_info *tree);
+void aggnet_tree_clear(struct aggnet_tree_info *tree);
+
+/**
+ * aggnet_tree_add() - add an entry
+ * @ctl: handle
+ * @tree: the entry
+ * @replace: it may take the place of one of an older epoch
+ */
+int aggnet_tree_add(struct aggnet_ctl *ctl,
+		    const struct aggnet_tree_info *tree, bool replace);
+int aggnet_tree_del(struct aggnet_ctl *ctl, uint64_t incast_id);
+
+int aggnet_stats_list(struct aggnet_ctl *ctl, struct aggnet_stat **list,
+		      size_t *n);
+
+/* ------------------------------------------------------------------ plan */
+
+/*
+ * Between begin and commit the additions and deletions of links and trees on
+ * this handle are checked and staged only; commit puts all of them in force or
+ * none. Closing the handle drops what is staged.
+ */
+int aggnet_plan_begin(struct aggnet_ctl *ctl);
+int aggnet_plan_commit(struct aggnet_ctl *ctl);
+int aggnet_plan_drop(struct aggnet_ctl *ctl);
+
+/* ---------------------------------------------------------------- events */
+
+/** aggnet_events_join() - have the namespace's events sent to the handle. */
+int aggnet_events_join(struct aggnet_ctl *ctl);
+
+/** aggnet_events_fd() - readable when there is an event, for poll(). */
+int aggnet_events_fd(const struct aggnet_ctl *ctl);
+
+/**
+ * aggnet_events_next() - wait for the next event
+ * @ctl: handle, joined
+ * @event: the event
+ *
+ * Return: 0; -EINTR after a signal; -ENOBUFS if events came faster than they
+ * were read and some are lost; another negative errno.
+ */
+int aggnet_events_next(struct aggnet_ctl *ctl,
+		       struct aggnet_event_info *event);
+
+/* ---------------------------------------------------------------- fields */
+
+enum aggnet_field_kind {
+	AGGNET_FIELD_U8,
+	AGGNET_FIELD_U32,
+	AGGNET_FIELD_U64,
+	AGGNET_FIELD_ENUM,	/* uint8_t, named by @names */
+	AGGNET_FIELD_ADDR,	/* struct in_addr */
+	AGGNET_FIELD_ADDRS,	/* struct aggnet_addrs */
+	AGGNET_FIELD_STRING,	/* char[@size] */
+	AGGNET_FIELD_BYTES,	/* uint8_t[@size] */
+	AGGNET_FIELD_FLAG,	/* bool */
+};
+
+/**
+ * struct aggnet_field - one attribute of a noun
+ * @name: as the ABI calls it, in lower case
+ * @attr: attribute number
+ * @kind: type of the member
+ * @answer: the kernel tells it and takes none
+ * @offset: of the member in the noun's info
+ * @size: of the member
+ * @names: of an enumeration's values, from 0, NULL-terminated
+ */
+struct aggnet_field {
+	const char *name;
+	uint16_t attr;
+	uint8_t kind;
+	bool answer;
+	size_t offset;
+	size_t size;
+	const char * const *names;
+};
+
+/**
+ * struct aggnet_noun - all attributes of a noun, for programs that print or
+ *	parse them by name
+ * @name: node, port, link, tree or event
+ * @field: the attributes, in the order of the ABI
+ * @n: how many
+ * @size: of the noun's info
+ */
+struct aggnet_noun {
+	const char *name;
+	const struct aggnet_field *field;
+	size_t n;
+	size_t size;
+};
+
+extern const struct aggnet_noun aggnet_noun_node;
+extern const struct aggnet_noun aggnet_noun_port;
+extern const struct aggnet_noun aggnet_noun_link;
+extern const struct aggnet_noun aggnet_noun_tree;
+extern const struct aggnet_noun aggnet_noun_event;
+
+/** aggnet_field_find - the field of a name, NULL if there is none. */
+const struct aggnet_field *aggnet_field_find(const struct aggnet_noun *noun,
+					     const char *name);
+
+/* Names of enumerations, NULL-terminated, from 0. */
+extern const char * const aggnet_role_names[];
+extern const char * const aggnet_fault_names[];
+extern const char * const aggnet_function_names[];
+extern const char * const aggnet_vtype_names[];
+extern const char * const aggnet_scheme_names[];
+extern const char * const aggnet_state_names[];
+extern const char * const aggnet_reason_names[];
+extern const char * const aggnet_event_names[];
+
+/** aggnet_enum_find - the value that a name has, -1 if it has none. */
+int aggnet_enum_find(const char * const *names, const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* AGGNET_H */

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Events: what the namespace's node tells of its own accord. */
+#include <errno.h>
+#include <netlink/attr.h>
+#include <netlink/genl/ctrl.h>
+#include <netlink/genl/genl.h>
+#include <netlink/netlink.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "ctl.h"
+
+#define F(member, number, what) \
+	FIELD(struct aggnet_event_info, member, AGGNET_A_EVENT_##number, \
+	      what, true)
+#define E(member, number, list) \
+	FIELD_ENUM(struct aggnet_event_info, member, \
+		   AGGNET_A_EVENT_##number, true, list)
+
+/* Bytes of events that may wait for us. */
+#define EVENT_QUEUE	(1024 * 1024)
+#define EVENT_BYTES	8192
+
+static const struct aggnet_field fields[] = {
+	E(kind, KIND, aggnet_event_names),
+	F(incast_id, INCAST_ID, U64),
+	F(instance, INSTANCE, U32),
+	F(attempt, ATTEMPT, U32),
+	E(reason, REASON, aggnet_reason_names),
+	F(origin, ORIGIN, ADDR),
+	F(about, ABOUT, ADDR),
+	F(missing, MISSING, U32),
+	F(ifindex, IFINDEX, U32),
+};
+
+const struct aggnet_noun aggnet_noun_event = {
+	.name = "event",
+	.field = fields,
+	.n = ARRAY_SIZE(fields),
+	.size = sizeof(struct aggnet_event_info),
+};
+
+int aggnet_events_join(struct aggnet_ctl *ctl)
+{
+	int group, ret;
+
+	if (ctl->events)
+		return aggnet_ctl_fail(ctl, -EALREADY,
+				       "the handle has joined already");
+	group = genl_ctrl_resolve_grp(ctl->sock, AGGNET_GENL_NAME,
+				      AGGNET_MCGRP_EVENTS);
+	if (group < 0)
+		return aggnet_ctl_fail(ctl, -ENOENT, "group %s: %s",
+				       AGGNET_MCGRP_EVENTS,
+				       nl_geterror(group));
+	ctl->events = nl_socket_alloc();
+	if (!ctl->events)
+		return aggnet_ctl_fail(ctl, -ENOMEM, "out of memory");
+	ret = genl_connect(ctl->events);
+	if (!ret)
+		ret = nl_socket_set_buffer_size(ctl->events, EVENT_QUEUE, 0);
+	if (!ret)
+		ret = nl_socket_add_memberships(ctl->events, group, 0);
+	if (!ret)
+		return 0;
+	nl_socket_free(ctl->events);
+	ctl->events = NULL;
+	return aggnet_ctl_fail(ctl, -EPERM, "group %s: %s",
+			       AGGNET_MCGRP_EVENTS, nl_geterror(ret));
+}
+
+int aggnet_events_fd(const struct aggnet_ctl *ctl)
+{
+	return nl_socket_get_fd(ctl->events);
+}
+
+int aggnet_events_next(struct aggnet_ctl *ctl,
+		       struct aggnet_event_info *event)
+{
+	union {
+		struct nlmsghdr h;
+		char bytes[EVENT_BYTES];
+	} buf;
+	struct genlmsghdr *g;
+	ssize_t len;
+
+	/* One message, one event: read it without libnl's callbacks. */
+	do {
+		len = recv(aggnet_events_fd(ctl), &buf, sizeof(buf), 0);
+		if (len < 0)
+			return aggnet_ctl_fail(ctl, -errno, "events: %s",
+					       errno == ENOBUFS ?
+					       "some were lost, too many came" :
+					       strerror(errno));
+		g = nlmsg_data(&buf.h);
+	} while (!nlmsg_ok(&buf.h, (int)len) ||
+		 buf.h.nlmsg_type != ctl->family ||
+		 nlmsg_datalen(&buf.h) < (int)sizeof(*g) ||
+		 g->cmd != AGGNET_CMD_EVENT);
+	return aggnet_field_take_all(&aggnet_noun_event,
+				     genlmsg_attrdata(g, 0),
+				     genlmsg_attrlen(g, 0), event);
+}

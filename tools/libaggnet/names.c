@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Names of the ABI's enumerations. */
+#include <string.h>
+
+#include "aggnet.h"
+
+const char * const aggnet_role_names[] = {
+	[AGGNET_ROLE_SERVER] = "server",
+	[AGGNET_ROLE_SWITCH] = "switch",
+	[__AGGNET_ROLE_MAX] = NULL,
+};
+
+const char * const aggnet_fault_names[] = {
+	[AGGNET_FAULT_NONE] = "none",
+	[AGGNET_FAULT_DROP] = "drop",
+	[AGGNET_FAULT_DOUBLE] = "double",
+	[__AGGNET_FAULT_MAX] = NULL,
+};
+
+const char * const aggnet_function_names[] = {
+	[AGGNET_FN_SUM] = "sum",
+	[AGGNET_FN_MIN] = "min",
+	[AGGNET_FN_MAX] = "max",
+	[AGGNET_FN_COUNT] = "count",
+	[__AGGNET_FN_MAX] = NULL,
+};
+
+const char * const aggnet_vtype_names[] = {
+	[AGGNET_VTYPE_INT64] = "int64",
+	[__AGGNET_VTYPE_MAX] = NULL,
+};
+
+const char * const aggnet_scheme_names[] = {
+	[AGGNET_SCHEME_ROUTE] = "route",
+	[AGGNET_SCHEME_EXACT] = "exact",
+	[AGGNET_SCHEME_BLOOM] = "bloom",
+	[__AGGNET_SCHEME_MAX] = NULL,
+};
+
+const char * const aggnet_state_names[] = {
+	[AGGNET_TREE_IDLE] = "idle",
+	[AGGNET_TREE_OPEN] = "open",
+	[AGGNET_TREE_CLOSING] = "closing",
+	[AGGNET_TREE_WAITING] = "waiting",
+	[AGGNET_TREE_DONE] = "done",
+	[AGGNET_TREE_ABORTED] = "aborted",
+	[__AGGNET_TREE_STATE_MAX] = NULL,
+};
+
+const char * const aggnet_reason_names[] = {
+	[AGGNET_R_NONE] = "none",
+	[AGGNET_R_TIMEOUT] = "timeout",
+	[AGGNET_R_MISMATCH] = "mismatch",
+	[AGGNET_R_OVERFLOW] = "overflow",
+	[AGGNET_R_SENDER] = "sender",
+	[AGGNET_R_RECEIVER] = "receiver",
+	[AGGNET_R_WITHDRAWN] = "withdrawn",
+	[AGGNET_R_STALE] = "stale",
+	[AGGNET_R_RESET] = "reset",
+	[AGGNET_R_PROTOCOL] = "protocol",
+	[AGGNET_R_USER] = "user",
+	[__AGGNET_R_MAX] = NULL,
+};
+
+const char * const aggnet_event_names[] = {
+	[AGGNET_EVENT_TREE_ADDED] = "tree-added",
+	[AGGNET_EVENT_TREE_DELETED] = "tree-deleted",
+	[AGGNET_EVENT_TREE_DONE] = "tree-done",
+	[AGGNET_EVENT_TREE_ABORTED] = "tree-aborted",
+	[AGGNET_EVENT_TREE_STALLED] = "tree-stalled",
+	[AGGNET_EVENT_EPOCH] = "epoch",
+	[AGGNET_EVENT_PORT_GONE] = "port-gone",
+	[__AGGNET_EVENT_MAX] = NULL,
+};
+
+int aggnet_enum_find(const char * const *names, const char *name)
+{
+	int i;
+
+	for (i = 0; names[i]; i++)
+		if (!strcmp(names[i], name))
+			return i;
+	return -1;
+}
