@@ -76,9 +76,11 @@ struct aggnet_segment {
 struct aggnet_uplink {
 	u8 state;
 	bool any;		/* OPEN goes to any end */
-	bool probe;		/* a PROBE is owed */
 	u8 hop;			/* links to the acceptor + 2 */
 	u8 tries;		/* unanswered OPEN, PROBE or FIN in a row */
+	bool rooted;		/* so is the acceptor, up to the receiver */
+	bool fin;		/* FIN was sent; the timer repeats it */
+	bool told;		/* acceptor has answered our ABORT */
 	__be32 peer;		/* acceptor's identity */
 	u64 nonce;
 	u64 peer_nonce;
@@ -95,5 +97,52 @@ struct aggnet_uplink {
 	unsigned long heard;	/* jiffies: acceptor's last sign of life */
 	struct timer_list timer;
 };
+
+#define AGGNET_PAYLOAD_MAX	1392	/* records of one DATA: fits MTU 1500 */
+#define AGGNET_BURST		16	/* DATA made in one run, at most */
+#define AGGNET_ANY_AFTER	4	/* unanswered OPENs before AGGNET_F_ANY */
+
+/*
+ * All of these run under the tree's lock and put what they send on @out.
+ * A packet has passed the tag and the epoch check.
+ */
+
+/* OPEN. Return: false if this node is not entitled to answer. */
+bool aggnet_child_open(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+		       struct sk_buff_head *out);
+/* DATA, FIN, PROBE and a child's ABORT. */
+void aggnet_child_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+		     struct sk_buff_head *out);
+/* Room came free: tell children that wait for credit. */
+void aggnet_child_feed(struct aggnet_tree *tree, struct sk_buff_head *out);
+/* Tell the children DONE or ABORT, as far as one run may; probes get the rest. */
+void aggnet_child_tell(struct aggnet_tree *tree, struct sk_buff_head *out);
+/* A bound, unfinished child silent for longer than @silence jiffies, or NULL. */
+struct aggnet_child *aggnet_child_silent(struct aggnet_tree *tree,
+					 unsigned long silence);
+void aggnet_child_send_rst(struct aggnet_tree *tree,
+			   const struct aggnet_pkt *pkt, u32 reason,
+			   struct sk_buff_head *out);
+
+/* Open a channel, once. */
+void aggnet_uplink_start(struct aggnet_tree *tree, struct sk_buff_head *out);
+/* ACCEPT, ACK, DONE, RST and an acceptor's ABORT. */
+void aggnet_uplink_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+		      struct sk_buff_head *out);
+/* Send what may be sent: lost segments, new ones, FIN. */
+void aggnet_uplink_push(struct aggnet_tree *tree, struct sk_buff_head *out);
+/* The tree was aborted: tell the acceptor, once there is one. */
+void aggnet_uplink_abort(struct aggnet_tree *tree, struct sk_buff_head *out);
+/* Its timer fired. */
+void aggnet_uplink_expired(struct aggnet_tree *tree, struct sk_buff_head *out);
+/* Is this packet from the acceptor that we chose? */
+bool aggnet_uplink_is_peer(const struct aggnet_tree *tree,
+			   const struct aggnet_pkt *pkt);
+int aggnet_uplink_init(struct aggnet_tree *tree, u32 slots, u32 payload);
+void aggnet_uplink_free(struct aggnet_tree *tree);
+size_t aggnet_uplink_size(u32 slots, u32 payload);
+
+void aggnet_put_abort(const struct aggnet_tree *tree,
+		      struct aggnet_abort *body);
 
 #endif /* _AGGNET_CHANNEL_H */

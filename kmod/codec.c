@@ -42,7 +42,6 @@ static bool body_ok(u8 type, const void *body, size_t len)
 	const struct aggnet_accept *accept = body;
 	const struct aggnet_abort *abort = body;
 	const struct aggnet_open *open = body;
-	const struct aggnet_fin *fin = body;
 	const struct aggnet_rst *rst = body;
 
 	switch (type) {
@@ -53,8 +52,6 @@ static bool body_ok(u8 type, const void *body, size_t len)
 			 accept->reserved[2]);
 	case AGGNET_DATA:
 		return data_ok(body, len);
-	case AGGNET_FIN:
-		return !fin->reserved;
 	case AGGNET_ABORT:
 		return reason_ok(abort->reason, __AGGNET_R_MAX);
 	case AGGNET_RST:

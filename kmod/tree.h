@@ -26,6 +26,8 @@ struct netlink_ext_ack;
  * @attempt: epoch, low half
  * @contributors: flows merged here, the own one included
  * @sources: sending servers in the subtree, this one included
+ * @members: receiver: sum of aggnet_member() over the sources
+ * @members_known: @members is given
  * @hold_ms: wait no longer than this for children, 0: no limit
  * @give_up_ms: silence after which the transfer is aborted
  * @writers: local processes that contribute, 0: this node does not send
@@ -49,6 +51,8 @@ struct aggnet_tree_conf {
 	u32 attempt;
 	u32 contributors;
 	u32 sources;
+	u32 members;
+	bool members_known;
 	u32 hold_ms;
 	u32 give_up_ms;
 	u32 writers;
@@ -91,11 +95,15 @@ struct aggnet_tree_conf {
  * @child: the children's half channels (open addressing on identity)
  * @child_mask: size of @child - 1
  * @bound: children that are bound and not finished
+ * @starved: children that have been told of zero credit
+ * @cursor: next slot of @child that a bounded scan looks at
  * @bound_total: children that ever bound
+ * @secret: makes this incarnation's nonces (with the namespace's secret)
  * @up: channel to the parent; unused at the receiver
  * @weight: sources of finished children
  * @records: original records of finished children and writers
  * @partials: of finished children, and our own
+ * @members: sum of aggnet_member() of finished children's sources
  * @delivered: receiver: units that left to the application
  * @writers_joined: local writers that connected
  * @writers_done: of them, those that shut down
@@ -104,9 +112,10 @@ struct aggnet_tree_conf {
  * @end_read: the application has taken the end mark
  * @socks: all sockets, for wake-ups
  * @started: jiffies of the first sign of life, 0: none yet
- * @bound_at: jiffies of the last bind
+ * @bound_at: jiffies of the last bind or finish of a child
  * @timer: hold and give_up
  * @grow_work: adds chunks up to the limit
+ * @grow_failed: there was no memory to grow; do not ask again
  * @charged: bytes accounted to the namespace
  * @records_in: counters for show
  */
@@ -137,6 +146,8 @@ struct aggnet_tree {
 	u32 child_mask;
 	u32 bound;
 	u32 bound_total;
+	u32 starved;
+	u32 cursor;
 	u64 secret;
 
 	struct aggnet_uplink up;
@@ -144,6 +155,7 @@ struct aggnet_tree {
 	u32 weight;
 	u64 records;
 	u32 partials;
+	u32 members;
 	u64 delivered;
 
 	u32 writers_joined;
@@ -157,6 +169,7 @@ struct aggnet_tree {
 	unsigned long bound_at;
 	struct timer_list timer;
 	struct work_struct grow_work;
+	bool grow_failed;
 	u64 charged;
 
 	u64 records_in;
@@ -165,6 +178,9 @@ struct aggnet_tree {
 	u64 packets_out;
 	u64 rexmits;
 };
+
+int aggnet_tree_init(void);	/* module: the work queue that frees trees */
+void aggnet_tree_exit(void);	/* after every namespace has gone */
 
 /* --- configuration (process context, an->lock held unless said otherwise) - */
 
@@ -294,5 +310,43 @@ __poll_t aggnet_tree_poll(struct aggnet_tree *tree, struct aggnet_sock *as);
 void aggnet_tree_status(struct aggnet_tree *tree, struct aggnet_status *st);
 
 int aggnet_reason_errno(enum aggnet_reason reason);	/* negative errno */
+
+/* --- between the files of the tree; @out: see aggnet_tree_lock() ---------- */
+
+/**
+ * aggnet_tree_lock() - begin a run on a tree
+ * @tree: referenced, or under RCU
+ * @out: initialised; packets made during the run are put on it
+ */
+void aggnet_tree_lock(struct aggnet_tree *tree, struct sk_buff_head *out);
+/* End it: nothing is transmitted before the lock is gone. */
+void aggnet_tree_unlock(struct aggnet_tree *tree, struct sk_buff_head *out);
+
+/* First sign of life: the clocks start and the uplink opens. */
+void aggnet_tree_touch(struct aggnet_tree *tree, struct sk_buff_head *out);
+/* Is the flow whole? Then close it. Call after whatever may make it so. */
+void aggnet_tree_advance(struct aggnet_tree *tree, struct sk_buff_head *out);
+/* The receiving application, or the parent, has the whole result. */
+void aggnet_tree_done(struct aggnet_tree *tree, struct sk_buff_head *out);
+void aggnet_tree_abort(struct aggnet_tree *tree, struct sk_buff_head *out,
+		       enum aggnet_reason reason, __be32 origin, __be32 about,
+		       u32 missing);
+/* Hold passed: stop waiting for children that have not bound. */
+void aggnet_tree_stall(struct aggnet_tree *tree, struct sk_buff_head *out);
+/* May a packet be made of what is held, now? */
+bool aggnet_tree_may_emit(const struct aggnet_tree *tree);
+/* Chunks that no credit and no contributor yet to come has a claim on. */
+u32 aggnet_tree_room(const struct aggnet_tree *tree);
+/* Somebody could not be served for want of room: grow, or emit. */
+void aggnet_tree_press(struct aggnet_tree *tree);
+/* Chunks came free: serve who waits for room. */
+void aggnet_tree_reclaim(struct aggnet_tree *tree, struct sk_buff_head *out);
+/* Records merged; the fault that an operator ordered strikes here. */
+void aggnet_tree_merge(struct aggnet_tree *tree, const u8 *data, u32 records,
+		       u64 represents, bool source);
+/* Have all local writers shut down? False if there are none. */
+bool aggnet_tree_own_done(const struct aggnet_tree *tree);
+/* Members in the flow, the own one included. */
+u32 aggnet_tree_members(const struct aggnet_tree *tree);
 
 #endif /* _AGGNET_TREE_H */

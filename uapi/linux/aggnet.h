@@ -202,6 +202,9 @@ enum aggnet_tree_attr {
 	AGGNET_A_TREE_PACKETS_OUT,	/* u64: {DATA emitted, first sendings} */
 	AGGNET_A_TREE_REXMITS,		/* u64: {DATA sent again} */
 	AGGNET_A_TREE_ACCEPTOR,		/* be32: {identity bound to, 0: none} */
+	AGGNET_A_TREE_MEMBERS,		/* u32: sum of aggnet_member() over the
+					 * sources; receiver, optional
+					 */
 	AGGNET_A_TREE_PAD,
 	__AGGNET_A_TREE_MAX
 };

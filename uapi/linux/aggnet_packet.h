@@ -50,14 +50,16 @@ enum aggnet_type {
 #define AGGNET_F_PARTIAL	0x0001	/* DATA left before the flow was whole */
 #define AGGNET_F_REXMIT		0x0002	/* sent before */
 #define AGGNET_F_ACK		0x0004	/* DATA: answer at once */
+#define AGGNET_F_ROOTED		0x0008	/* ACK: my way to the receiver is bound */
 #define AGGNET_F_IGNORABLE	0x00ff
 #define AGGNET_F_ANY		0x0100	/* OPEN: any end may accept */
 #define AGGNET_F_TAG		0x0200	/* tag is SipHash-2-4; else CRC32C */
 #define AGGNET_F_FIN		0x0400	/* ACK: custody of the FIN is taken */
 #define AGGNET_F_REPLY		0x0800	/* ABORT: an answer, not answered again */
 #define AGGNET_F_KNOWN		(AGGNET_F_PARTIAL | AGGNET_F_REXMIT | \
-				 AGGNET_F_ACK | AGGNET_F_ANY | AGGNET_F_TAG | \
-				 AGGNET_F_FIN | AGGNET_F_REPLY)
+				 AGGNET_F_ACK | AGGNET_F_ROOTED | \
+				 AGGNET_F_ANY | AGGNET_F_TAG | AGGNET_F_FIN | \
+				 AGGNET_F_REPLY)
 
 /**
  * struct aggnet_hdr - the common header
@@ -163,15 +165,31 @@ struct aggnet_ack {
  * @weight: sources wholly contained in this flow
  * @records: original records of those sources
  * @partials: nodes in the subtree whose hold passed before their flow was whole
- * @reserved: zero
+ * @members: sum of aggnet_member() over those sources, modulo 2^32
  */
 struct aggnet_fin {
 	__be32	final;
 	__be32	weight;
 	__be64	records;
 	__be32	partials;
-	__be32	reserved;
+	__be32	members;
 };
+
+/**
+ * aggnet_member() - what one source adds to the sum of members
+ * @id: its identity, host order
+ *
+ * A bijection, so that one source in another's place always shows; the weights
+ * alone would not tell a source counted twice from one that is missing.
+ */
+static inline __u32 aggnet_member(__u32 id)
+{
+	id ^= id >> 16;
+	id *= 0x85ebca6bu;
+	id ^= id >> 13;
+	id *= 0xc2b2ae35u;
+	return id ^ (id >> 16);
+}
 
 /**
  * struct aggnet_done - body of DONE

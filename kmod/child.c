@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Acceptor's half of the channels: who may bind, what is merged, what is
+ * acknowledged, how much credit is granted.
+ */
+#include <linux/bsearch.h>
+#include <linux/jiffies.h>
+#include <linux/siphash.h>
+#include <linux/skbuff.h>
+
+#include "channel.h"
+#include "codec.h"
+#include "tree.h"
+#include "tx.h"
+
+#define CHILD_TARGET	64	/* credits of one child, at most */
+#define CHILD_SCAN	256	/* slots that one run looks at */
+
+/* The nonce of this incarnation for a child's nonce: needs no state. */
+static u64 child_cookie(const struct aggnet_tree *tree, __be32 id, u64 nonce)
+{
+	return siphash_3u64(tree->secret, (__force u32)id, nonce,
+			    &tree->an->secret);
+}
+
+static struct aggnet_child *child_slot(struct aggnet_tree *tree, __be32 id)
+{
+	u32 i = (__force u32)id * 0x9e3779b1u;
+	struct aggnet_child *c;
+
+	/* At most half of the slots are ever taken, so this ends. */
+	for (i ^= i >> 16;; i++) {
+		c = &tree->child[i & tree->child_mask];
+		if (!c->id || c->id == id)
+			return c;
+	}
+}
+
+static struct aggnet_child *child_find(struct aggnet_tree *tree, __be32 id)
+{
+	struct aggnet_child *c = child_slot(tree, id);
+
+	return c->id ? c : NULL;
+}
+
+static int child_cmp(const void *a, const void *b)
+{
+	u32 x = (__force u32)*(const __be32 *)a;
+	u32 y = (__force u32)*(const __be32 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static bool child_listed(const struct aggnet_tree *tree, __be32 id)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+
+	return !conf->nchildren ||
+	       bsearch(&id, conf->children, conf->nchildren, sizeof(id),
+		       child_cmp);
+}
+
+/* An answer: nonces and stamp turned around. */
+static void child_reply(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+			u8 type, u16 flags, const void *body, u16 length,
+			struct sk_buff_head *out)
+{
+	struct aggnet_pkt reply = {
+		.type = type,
+		.flags = flags,
+		.hop = AGGNET_HOP_MAX,
+		.length = length,
+		.dst = pkt->src,
+		.src_nonce = child_cookie(tree, pkt->src, pkt->src_nonce),
+		.dst_nonce = pkt->src_nonce,
+		.stamp = aggnet_clock_us(),
+		.echo = pkt->stamp,
+	};
+
+	aggnet_tx_make(tree, out, &reply, body, NULL, AGGNET_WAY_DIRECT);
+}
+
+/* What to answer when it is the acceptor who speaks first. */
+static void child_tell(struct aggnet_tree *tree, struct aggnet_child *c,
+		       u8 type, u16 flags, const void *body, u16 length,
+		       struct sk_buff_head *out)
+{
+	struct aggnet_pkt pkt = { .src = c->id, .src_nonce = c->nonce };
+
+	child_reply(tree, &pkt, type, flags, body, length, out);
+}
+
+void aggnet_child_send_rst(struct aggnet_tree *tree,
+			   const struct aggnet_pkt *pkt, u32 reason,
+			   struct sk_buff_head *out)
+{
+	struct aggnet_rst body = {
+		.reason = cpu_to_be32(reason),
+		.instance = cpu_to_be32(tree->conf.instance),
+		.attempt = cpu_to_be32(tree->conf.attempt),
+	};
+
+	child_reply(tree, pkt, AGGNET_RST, 0, &body, sizeof(body), out);
+}
+
+static u32 child_outstanding(const struct aggnet_child *c)
+{
+	return c->credit - AGGNET_SEQ_FIRST - c->received;
+}
+
+/*
+ * Grant what memory already held can back: an equal share of the chunks, never
+ * beyond the window. A child left without any is starved; pressure will free
+ * chunks and aggnet_child_feed() comes back to it.
+ */
+static void child_grant(struct aggnet_tree *tree, struct aggnet_child *c)
+{
+	u32 share = tree->table.chunks / tree->worst /
+		    max(tree->conf.contributors, tree->bound);
+	u32 room = aggnet_tree_room(tree) / tree->worst;
+	u32 have = child_outstanding(c);
+	u32 target, more;
+
+	if (c->finished)
+		return;
+	target = clamp_t(u32, share, 1, CHILD_TARGET);
+	more = target > have ? min(target - have, room) : 0;
+	more = min(more, AGGNET_WINDOW - 1 - (c->credit - c->win.cum));
+	c->credit += more;
+	tree->credits += more;
+	if (target > have + more)
+		aggnet_tree_press(tree);
+	if (c->starved != !(have + more)) {
+		c->starved = !c->starved;
+		tree->starved += c->starved ? 1 : -1;
+	}
+}
+
+/*
+ * A child that is not on the list could be our own ancestor: it is taken only
+ * where the way to the receiver is settled and so cannot lead through it.
+ */
+static bool child_rooted(const struct aggnet_tree *tree)
+{
+	return aggnet_tree_is_receiver(tree) || tree->up.rooted;
+}
+
+/* The state of a child's channel, in the packet that says it. */
+static void child_answer(struct aggnet_tree *tree, struct aggnet_child *c,
+			 const struct aggnet_pkt *pkt, struct sk_buff_head *out)
+{
+	struct aggnet_ack ack;
+	u16 flags = 0;
+
+	if (tree->state == AGGNET_TREE_DONE && c->finished) {
+		struct aggnet_done done = {
+			.sources = cpu_to_be32(tree->weight),
+			.partials = cpu_to_be32(tree->partials),
+		};
+
+		child_reply(tree, pkt, AGGNET_DONE, 0, &done, sizeof(done),
+			    out);
+		return;
+	}
+	child_grant(tree, c);
+	aggnet_rxwin_ack(&c->win, &ack);
+	ack.credit = cpu_to_be32(c->credit);
+	if (c->finished)
+		flags |= AGGNET_F_FIN;
+	if (child_rooted(tree))
+		flags |= AGGNET_F_ROOTED;
+	child_reply(tree, pkt, AGGNET_ACK, flags, &ack, sizeof(ack), out);
+}
+
+static void child_reply_abort(struct aggnet_tree *tree,
+			      const struct aggnet_pkt *pkt, u16 flags,
+			      struct sk_buff_head *out)
+{
+	struct aggnet_abort body;
+
+	aggnet_put_abort(tree, &body);
+	child_reply(tree, pkt, AGGNET_ABORT, flags, &body, sizeof(body), out);
+}
+
+/* Is there something wrong with an OPEN, so that it goes no further? */
+static bool open_refused(struct aggnet_tree *tree,
+			 const struct aggnet_pkt *pkt,
+			 struct sk_buff_head *out)
+{
+	struct aggnet_child *c = child_find(tree, pkt->src);
+
+	/* Once here, always here: a restarted child must not be counted twice. */
+	if (c && c->nonce != pkt->src_nonce) {
+		aggnet_stat_inc(tree->an, drop_nonce);
+		return true;
+	}
+	/* Without a list it may be ours: it asks again when we are rooted. */
+	if (!c && !tree->conf.nchildren && tree->accepting &&
+	    !child_rooted(tree)) {
+		aggnet_tree_touch(tree, out);
+		return true;
+	}
+	return false;
+}
+
+static bool open_entitled(const struct aggnet_tree *tree,
+			  const struct aggnet_pkt *pkt)
+{
+	if (tree->bound_total > tree->child_mask / 2)
+		return false;
+	if (tree->conf.nchildren && child_listed(tree, pkt->src))
+		return true;
+	return child_rooted(tree) && (pkt->flags & AGGNET_F_ANY ||
+				      !tree->conf.nchildren);
+}
+
+static void open_check(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+		       struct sk_buff_head *out)
+{
+	const struct aggnet_open *open = (const void *)pkt->body;
+
+	aggnet_tree_touch(tree, out);
+	if (open->function == tree->conf.function &&
+	    open->vtype == tree->conf.vtype)
+		return;
+	aggnet_stat_inc(tree->an, drop_function);
+	aggnet_tree_abort(tree, out, AGGNET_R_PROTOCOL, tree->an->identity,
+			  pkt->src, 0);
+}
+
+bool aggnet_child_open(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+		       struct sk_buff_head *out)
+{
+	struct aggnet_accept accept = {
+		.max_payload = cpu_to_be16(AGGNET_PAYLOAD_MAX),
+		.max_records =
+			cpu_to_be16(aggnet_max_records(AGGNET_PAYLOAD_MAX)),
+		.hop = pkt->hop,
+	};
+
+	if (open_refused(tree, pkt, out))
+		return true;
+	if (!child_find(tree, pkt->src)) {
+		if (!open_entitled(tree, pkt))
+			return false;
+		/* An aborted tree accepts, to tell the child so. */
+		if (tree->state != AGGNET_TREE_ABORTED && !tree->accepting)
+			return false;
+	}
+	if (tree->state != AGGNET_TREE_ABORTED)
+		open_check(tree, pkt, out);
+	child_reply(tree, pkt, AGGNET_ACCEPT, 0, &accept, sizeof(accept), out);
+	return true;
+}
+
+static struct aggnet_child *child_bind(struct aggnet_tree *tree,
+				       const struct aggnet_pkt *pkt,
+				       struct sk_buff_head *out)
+{
+	struct aggnet_child *c = child_slot(tree, pkt->src);
+
+	aggnet_tree_touch(tree, out);
+	c->id = pkt->src;
+	c->nonce = pkt->src_nonce;
+	c->credit = AGGNET_SEQ_FIRST;
+	aggnet_rxwin_init(&c->win, AGGNET_SEQ_FIRST);
+	tree->bound++;
+	tree->bound_total++;
+	tree->bound_at = jiffies;
+	return c;
+}
+
+static void child_abort(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+			struct sk_buff_head *out)
+{
+	const struct aggnet_abort *body = (const void *)pkt->body;
+	u32 reason = be32_to_cpu(body->reason);
+
+	if (!reason || reason >= __AGGNET_R_MAX)
+		reason = AGGNET_R_PROTOCOL;
+	aggnet_tree_abort(tree, out, reason, body->origin, body->about,
+			  be32_to_cpu(body->missing));
+	if (!(pkt->flags & AGGNET_F_REPLY))
+		child_reply_abort(tree, pkt, AGGNET_F_REPLY, out);
+}
+
+/* The child that a packet is from; it is bound if it may be. NULL: answered. */
+static struct aggnet_child *child_of(struct aggnet_tree *tree,
+				     const struct aggnet_pkt *pkt,
+				     struct sk_buff_head *out)
+{
+	struct aggnet_child *c;
+
+	if (pkt->dst_nonce != child_cookie(tree, pkt->src, pkt->src_nonce)) {
+		aggnet_stat_inc(tree->an, drop_nonce);
+		aggnet_child_send_rst(tree, pkt, AGGNET_RST_NONCE, out);
+		return NULL;
+	}
+	c = child_find(tree, pkt->src);
+	if (c && c->nonce != pkt->src_nonce) {
+		aggnet_stat_inc(tree->an, drop_nonce);
+		return NULL;
+	}
+	if (tree->state == AGGNET_TREE_ABORTED) {
+		if (!(pkt->flags & AGGNET_F_REPLY))
+			child_reply_abort(tree, pkt, AGGNET_F_REPLY, out);
+		return NULL;
+	}
+	if (c)
+		return c;
+	/*
+	 * Only a PROBE binds: until it is answered the child has sent nothing
+	 * that counts, and may go elsewhere.
+	 */
+	if (pkt->type == AGGNET_PROBE && tree->accepting &&
+	    tree->bound_total <= tree->child_mask / 2)
+		return child_bind(tree, pkt, out);
+	if (pkt->type == AGGNET_ABORT)
+		child_abort(tree, pkt, out);
+	else
+		aggnet_child_send_rst(tree, pkt, AGGNET_RST_CLOSED, out);
+	return NULL;
+}
+
+/* Check all of a DATA before any of it counts. */
+static bool data_ok(const struct aggnet_tree *tree,
+		    const struct aggnet_child *c, const struct aggnet_pkt *pkt)
+{
+	const struct aggnet_data *data = (const void *)pkt->body;
+	u32 records = be16_to_cpu(data->records);
+	u16 len = pkt->length - sizeof(*data);
+
+	if (!aggnet_before(be32_to_cpu(data->seq), c->credit)) {
+		aggnet_stat_inc(tree->an, drop_window);
+		return false;
+	}
+	if (!records || len > AGGNET_PAYLOAD_MAX ||
+	    be64_to_cpu(data->represents) < records ||
+	    aggnet_parse_records(pkt->body + sizeof(*data), len,
+				 aggnet_max_records(AGGNET_PAYLOAD_MAX)) !=
+	    records) {
+		aggnet_stat_inc(tree->an, drop_body);
+		return false;
+	}
+	return true;
+}
+
+static void child_data(struct aggnet_tree *tree, struct aggnet_child *c,
+		       const struct aggnet_pkt *pkt, struct sk_buff_head *out)
+{
+	const struct aggnet_data *data = (const void *)pkt->body;
+	u32 seq = be32_to_cpu(data->seq);
+	bool answer = pkt->flags & AGGNET_F_ACK || seq != c->win.cum;
+
+	switch (aggnet_rxwin_test(&c->win, seq)) {
+	case AGGNET_SEQ_DUP:
+		aggnet_stat_inc(tree->an, duplicates);
+		break;
+	case AGGNET_SEQ_OUTSIDE:
+		aggnet_stat_inc(tree->an, drop_window);
+		break;
+	case AGGNET_SEQ_NEW:
+		if (!data_ok(tree, c, pkt))
+			return;
+		aggnet_tree_merge(tree, pkt->body + sizeof(*data),
+				  be16_to_cpu(data->records),
+				  be64_to_cpu(data->represents), false);
+		aggnet_rxwin_mark(&c->win, seq);
+		c->received++;
+		tree->credits--;
+		tree->packets_in++;
+		break;
+	}
+	if (answer)
+		child_answer(tree, c, pkt, out);
+	if (aggnet_tree_may_emit(tree))
+		aggnet_uplink_push(tree, out);
+}
+
+static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
+		      const struct aggnet_pkt *pkt, struct sk_buff_head *out)
+{
+	const struct aggnet_fin *fin = (const void *)pkt->body;
+	if (c->finished || be32_to_cpu(fin->final) != c->win.cum)
+		goto answer;
+	tree->credits -= child_outstanding(c);
+	c->credit -= child_outstanding(c);
+	if (c->starved) {
+		c->starved = false;
+		tree->starved--;
+	}
+	c->finished = true;
+	tree->bound--;
+	tree->bound_at = jiffies;
+	tree->weight += be32_to_cpu(fin->weight);
+	tree->members += be32_to_cpu(fin->members);
+	tree->records += be64_to_cpu(fin->records);
+	tree->partials += be32_to_cpu(fin->partials);
+	aggnet_tree_advance(tree, out);
+	aggnet_child_feed(tree, out);
+	if (tree->state == AGGNET_TREE_ABORTED)
+		return;
+answer:
+	child_answer(tree, c, pkt, out);
+}
+
+void aggnet_child_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+		     struct sk_buff_head *out)
+{
+	struct aggnet_child *c = child_of(tree, pkt, out);
+
+	if (!c)
+		return;
+	c->heard = jiffies;
+	switch (pkt->type) {
+	case AGGNET_DATA:
+		child_data(tree, c, pkt, out);
+		break;
+	case AGGNET_FIN:
+		child_fin(tree, c, pkt, out);
+		break;
+	case AGGNET_ABORT:
+		child_abort(tree, pkt, out);
+		break;
+	default:
+		child_answer(tree, c, pkt, out);
+	}
+}
+
+void aggnet_child_feed(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	u32 n = min(tree->child_mask + 1, (u32)CHILD_SCAN);
+	struct aggnet_pkt pkt = {};
+	struct aggnet_child *c;
+
+	for (; n && tree->starved; n--) {
+		c = &tree->child[tree->cursor++ & tree->child_mask];
+		if (!c->starved)
+			continue;
+		if (aggnet_tree_room(tree) < tree->worst)
+			break;
+		pkt.src = c->id;
+		pkt.src_nonce = c->nonce;
+		child_answer(tree, c, &pkt, out);
+	}
+}
+
+void aggnet_child_tell(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	u32 n = min(tree->child_mask + 1, (u32)CHILD_SCAN);
+	struct aggnet_done done = {
+		.sources = cpu_to_be32(tree->weight),
+		.partials = cpu_to_be32(tree->partials),
+	};
+	struct aggnet_child *c;
+	struct aggnet_abort abort;
+
+	aggnet_put_abort(tree, &abort);
+	for (c = tree->child; n; n--, c++) {
+		if (!c->id)
+			continue;
+		if (tree->state == AGGNET_TREE_ABORTED)
+			child_tell(tree, c, AGGNET_ABORT, 0, &abort,
+				   sizeof(abort), out);
+		else
+			child_tell(tree, c, AGGNET_DONE, 0, &done,
+				   sizeof(done), out);
+	}
+}
+
+struct aggnet_child *aggnet_child_silent(struct aggnet_tree *tree,
+					 unsigned long silence)
+{
+	u32 n = min(tree->child_mask + 1, (u32)CHILD_SCAN);
+	struct aggnet_child *c;
+
+	for (; n; n--) {
+		c = &tree->child[tree->cursor++ & tree->child_mask];
+		if (c->id && !c->finished &&
+		    time_after(jiffies, c->heard + silence))
+			return c;
+	}
+	return NULL;
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Local members of a tree: writers merge into its buffer, the reader of a
+ * receiver takes the result out of it.
+ */
+#include <linux/poll.h>
+#include <linux/skbuff.h>
+
+#include "channel.h"
+#include "socket.h"
+#include "tree.h"
+
+#define LOCAL_VALUE_MAX	8	/* a source's value is an int64 */
+
+int aggnet_tree_join_writer(struct aggnet_tree *tree, struct aggnet_sock *as)
+{
+	struct sk_buff_head out;
+	int err = 0;
+
+	aggnet_tree_lock(tree, &out);
+	if (tree->state >= AGGNET_TREE_DONE) {
+		err = tree->state == AGGNET_TREE_DONE ?
+		      -EALREADY : aggnet_reason_errno(tree->reason);
+	} else if (!tree->conf.writers) {
+		err = -EACCES;
+	} else if (tree->writers_joined == tree->conf.writers) {
+		err = -EUSERS;
+	} else {
+		tree->writers_joined++;
+		list_add_tail(&as->list, &tree->socks);
+		aggnet_tree_touch(tree, &out);
+	}
+	aggnet_tree_unlock(tree, &out);
+	return err;
+}
+
+int aggnet_tree_join_reader(struct aggnet_tree *tree, struct aggnet_sock *as)
+{
+	struct sk_buff_head out;
+	int err = 0;
+
+	aggnet_tree_lock(tree, &out);
+	if (!aggnet_tree_is_receiver(tree)) {
+		err = -EADDRNOTAVAIL;
+	} else if (tree->reader || tree->end_read) {
+		err = -EADDRINUSE;
+	} else if (tree->state == AGGNET_TREE_ABORTED) {
+		err = aggnet_reason_errno(tree->reason);
+	} else {
+		tree->reader = as;
+		list_add_tail(&as->list, &tree->socks);
+		aggnet_tree_touch(tree, &out);
+	}
+	aggnet_tree_unlock(tree, &out);
+	return err;
+}
+
+/*
+ * The longest run of whole records at the front that the room for one packet
+ * will take. Return: its bytes, 0 if a value is beyond int64.
+ */
+static u32 local_batch(const u8 *data, size_t len, u32 records, u32 *n)
+{
+	u32 max = aggnet_max_records(AGGNET_PAYLOAD_MAX);
+	u32 used = 0;
+	u32 size;
+
+	for (*n = 0; *n < records && *n < max; ++*n) {
+		if (data[used + 1] > LOCAL_VALUE_MAX)
+			break;
+		size = 2 + data[used] + data[used + 1];
+		if (used + size > min_t(size_t, len, AGGNET_PAYLOAD_MAX))
+			break;
+		used += size;
+	}
+	return used;
+}
+
+static int local_writable(const struct aggnet_tree *tree)
+{
+	if (tree->state == AGGNET_TREE_ABORTED)
+		return aggnet_reason_errno(tree->reason);
+	return tree->state == AGGNET_TREE_OPEN ? 0 : -EPIPE;
+}
+
+int aggnet_tree_write(struct aggnet_tree *tree, const u8 *data, size_t len,
+		      u32 records)
+{
+	struct sk_buff_head out;
+	size_t done = 0;
+	u32 used, n;
+	int err;
+
+	aggnet_tree_lock(tree, &out);
+	err = local_writable(tree);
+	while (!err && records) {
+		if (aggnet_tree_room(tree) < tree->worst) {
+			aggnet_tree_press(tree);
+			err = -EAGAIN;
+			break;
+		}
+		used = local_batch(data + done, len - done, records, &n);
+		if (!used) {
+			err = -ERANGE;
+			break;
+		}
+		aggnet_tree_merge(tree, data + done, n, n, true);
+		tree->local_records += n;
+		records -= n;
+		done += used;
+	}
+	if (aggnet_tree_may_emit(tree))
+		aggnet_uplink_push(tree, &out);
+	aggnet_tree_unlock(tree, &out);
+	return done ?: err;
+}
+
+int aggnet_tree_shutdown(struct aggnet_tree *tree, struct aggnet_sock *as)
+{
+	struct sk_buff_head out;
+	int err;
+
+	aggnet_tree_lock(tree, &out);
+	err = as->shut ? 0 : local_writable(tree);
+	if (!err && !as->shut) {
+		as->shut = true;
+		tree->writers_done++;
+		aggnet_tree_advance(tree, &out);
+	}
+	aggnet_tree_unlock(tree, &out);
+	return err;
+}
+
+static int local_read_end(struct aggnet_tree *tree, struct aggnet_msg *msg,
+			  u8 *buf, bool peek, struct sk_buff_head *out)
+{
+	struct aggnet_end end = {
+		.sources = tree->weight + aggnet_tree_own_done(tree),
+		.of = tree->conf.sources,
+		.partials = tree->partials,
+		.instance = tree->conf.instance,
+		.attempt = tree->conf.attempt,
+		.records = tree->delivered,
+	};
+
+	if (tree->delivered != tree->records + tree->local_records) {
+		aggnet_tree_abort(tree, out, AGGNET_R_MISMATCH,
+				  tree->an->identity, 0, 0);
+		return -EBADMSG;
+	}
+	msg->type = AGGNET_MSG_END;
+	msg->records = 0;
+	memcpy(buf, &end, sizeof(end));
+	if (!peek && !tree->end_read) {
+		tree->end_read = true;
+		aggnet_tree_done(tree, out);
+	}
+	return sizeof(end);
+}
+
+static bool local_readable(const struct aggnet_tree *tree)
+{
+	return tree->state == AGGNET_TREE_CLOSING ||
+	       tree->state == AGGNET_TREE_DONE ||
+	       (tree->pressure && tree->table.keys);
+}
+
+static int local_read_records(struct aggnet_tree *tree, struct aggnet_msg *msg,
+			      u8 *buf, size_t len, struct sk_buff_head *out)
+{
+	u64 represents;
+	int used;
+
+	used = aggnet_table_pack(&tree->table, buf, len, U32_MAX,
+				 &msg->records, &represents);
+	msg->type = AGGNET_MSG_RECORDS;
+	tree->delivered += represents;
+	tree->records_out += msg->records;
+	aggnet_tree_reclaim(tree, out);
+	return used;
+}
+
+int aggnet_tree_read(struct aggnet_tree *tree, struct aggnet_msg *msg,
+		     u8 *buf, size_t len, bool peek)
+{
+	struct sk_buff_head out;
+	int ret;
+
+	aggnet_tree_lock(tree, &out);
+	if (tree->state == AGGNET_TREE_ABORTED)
+		ret = aggnet_reason_errno(tree->reason);
+	else if (!local_readable(tree))
+		ret = -EAGAIN;
+	else if (!tree->table.keys)
+		ret = local_read_end(tree, msg, buf, peek, &out);
+	else if (peek)
+		ret = -EOPNOTSUPP;
+	else
+		ret = local_read_records(tree, msg, buf, len, &out);
+	aggnet_tree_unlock(tree, &out);
+	return ret;
+}
+
+void aggnet_tree_leave(struct aggnet_tree *tree, struct aggnet_sock *as)
+{
+	__be32 self = READ_ONCE(tree->an->identity);
+	struct sk_buff_head out;
+
+	aggnet_tree_lock(tree, &out);
+	list_del_init(&as->list);
+	if (tree->reader == as) {
+		tree->reader = NULL;
+		if (!tree->end_read)
+			aggnet_tree_abort(tree, &out, AGGNET_R_RECEIVER, self,
+					  self, 0);
+	} else if (!as->shut) {
+		aggnet_tree_abort(tree, &out, AGGNET_R_SENDER, self, self, 0);
+	}
+	aggnet_tree_unlock(tree, &out);
+}
+
+void aggnet_tree_abort_user(struct aggnet_tree *tree, enum aggnet_reason why)
+{
+	__be32 self = READ_ONCE(tree->an->identity);
+	struct sk_buff_head out;
+
+	aggnet_tree_lock(tree, &out);
+	aggnet_tree_abort(tree, &out, why, self, self, 0);
+	aggnet_tree_unlock(tree, &out);
+}
+
+int aggnet_tree_outcome(struct aggnet_tree *tree)
+{
+	int outcome = 0;
+
+	spin_lock_bh(&tree->lock);
+	if (tree->state == AGGNET_TREE_DONE)
+		outcome = 1;
+	else if (tree->state == AGGNET_TREE_ABORTED)
+		outcome = aggnet_reason_errno(tree->reason);
+	spin_unlock_bh(&tree->lock);
+	return outcome;
+}
+
+__poll_t aggnet_tree_poll(struct aggnet_tree *tree, struct aggnet_sock *as)
+{
+	__poll_t mask = 0;
+
+	spin_lock_bh(&tree->lock);
+	if (tree->state == AGGNET_TREE_ABORTED)
+		mask = EPOLLERR | EPOLLHUP | EPOLLIN | EPOLLOUT;
+	else if (tree->reader == as)
+		mask = local_readable(tree) ? EPOLLIN | EPOLLRDNORM : 0;
+	else if (tree->state == AGGNET_TREE_DONE)
+		mask = EPOLLIN | EPOLLRDNORM | EPOLLRDHUP | EPOLLHUP;
+	else if (!as->shut && aggnet_tree_room(tree) >= tree->worst)
+		mask = EPOLLOUT | EPOLLWRNORM;
+	spin_unlock_bh(&tree->lock);
+	return mask;
+}
+
+void aggnet_tree_status(struct aggnet_tree *tree, struct aggnet_status *st)
+{
+	memset(st, 0, sizeof(*st));
+	spin_lock_bh(&tree->lock);
+	st->state = tree->state;
+	st->reason = tree->reason;
+	st->origin = tree->origin;
+	st->about = tree->about;
+	st->missing = tree->missing;
+	spin_unlock_bh(&tree->lock);
+	st->function = tree->conf.function;
+	st->vtype = tree->conf.vtype;
+	st->instance = tree->conf.instance;
+	st->attempt = tree->conf.attempt;
+}

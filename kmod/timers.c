@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Every timer of a tree. */
+#include <linux/jiffies.h>
+#include <linux/skbuff.h>
+
+#include "channel.h"
+#include "timers.h"
+#include "tree.h"
+
+#define TIMERS_LOOK_MIN	(HZ / 20)	/* clocks are looked at no more often */
+
+/* The tree's lock is held; an armed timer keeps its tree. */
+static void timers_arm(struct aggnet_tree *tree, struct timer_list *timer,
+		       unsigned long expires)
+{
+	if (tree->dead ||
+	    (timer_pending(timer) && !time_before(expires, timer->expires)))
+		return;
+	/*
+	 * A handler that has begun to run waits for the lock and holds the
+	 * reference of its own arming: this one then takes a new one.
+	 */
+	if (!mod_timer(timer, expires))
+		aggnet_tree_get(tree);
+}
+
+void aggnet_timers_uplink(struct aggnet_tree *tree, u32 us)
+{
+	timers_arm(tree, &tree->up.timer, jiffies + usecs_to_jiffies(us));
+}
+
+void aggnet_timers_tree(struct aggnet_tree *tree, unsigned long delay)
+{
+	timers_arm(tree, &tree->timer, jiffies + delay);
+}
+
+static void uplink_expired(struct timer_list *timer)
+{
+	struct aggnet_tree *tree = from_timer(tree, timer, up.timer);
+	struct sk_buff_head out;
+
+	aggnet_tree_lock(tree, &out);
+	if (!tree->dead)
+		aggnet_uplink_expired(tree, &out);
+	aggnet_tree_unlock(tree, &out);
+	aggnet_tree_put(tree);
+}
+
+static bool passed(unsigned long since, u32 ms)
+{
+	return time_after_eq(jiffies, since + msecs_to_jiffies(ms));
+}
+
+/* Is a contributor missing, with nobody left whose end could be awaited? */
+static bool contributors_missing(const struct aggnet_tree *tree)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+	u32 expected = conf->contributors - !!conf->writers;
+
+	if (!tree->accepting || tree->weight + !!conf->writers == conf->sources)
+		return false;
+	return tree->bound_total < expected || !tree->bound;
+}
+
+static void give_up_passed(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+	__be32 self = tree->an->identity;
+	struct aggnet_child *c;
+
+	c = aggnet_child_silent(tree, msecs_to_jiffies(conf->give_up_ms));
+	if (c)
+		aggnet_tree_abort(tree, out, AGGNET_R_TIMEOUT, self, c->id,
+				  conf->sources - tree->weight);
+	else if (contributors_missing(tree) &&
+		 passed(tree->bound_at, conf->give_up_ms))
+		aggnet_tree_abort(tree, out, AGGNET_R_TIMEOUT, self, 0,
+				  conf->sources - tree->weight -
+				  aggnet_tree_own_done(tree));
+	else if ((tree->writers_joined < conf->writers ||
+		  (aggnet_tree_is_receiver(tree) && !tree->reader)) &&
+		 passed(tree->started, conf->give_up_ms))
+		aggnet_tree_abort(tree, out, AGGNET_R_TIMEOUT, self, self, 0);
+}
+
+static void tree_expired(struct timer_list *timer)
+{
+	struct aggnet_tree *tree = from_timer(tree, timer, timer);
+	const struct aggnet_tree_conf *conf = &tree->conf;
+	unsigned long look;
+	struct sk_buff_head out;
+
+	aggnet_tree_lock(tree, &out);
+	if (tree->dead || tree->state >= AGGNET_TREE_DONE)
+		goto out;
+	look = msecs_to_jiffies(conf->give_up_ms) / 8;
+	if (conf->hold_ms) {
+		if (tree->accepting && passed(tree->started, conf->hold_ms))
+			aggnet_tree_stall(tree, &out);
+		look = min(look, msecs_to_jiffies(conf->hold_ms) / 4);
+	}
+	give_up_passed(tree, &out);
+	aggnet_timers_tree(tree, max_t(unsigned long, look, TIMERS_LOOK_MIN));
+out:
+	aggnet_tree_unlock(tree, &out);
+	aggnet_tree_put(tree);
+}
+
+void aggnet_timers_init(struct aggnet_tree *tree)
+{
+	timer_setup(&tree->timer, tree_expired, 0);
+	timer_setup(&tree->up.timer, uplink_expired, 0);
+}
+
+void aggnet_timers_stop(struct aggnet_tree *tree)
+{
+	if (del_timer_sync(&tree->timer))
+		aggnet_tree_put(tree);
+	if (del_timer_sync(&tree->up.timer))
+		aggnet_tree_put(tree);
+}

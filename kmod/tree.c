@@ -1,0 +1,582 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Tree: lifecycle, memory, and the states of a flow from the first sign of
+ * life to DONE or ABORTED.
+ */
+#include <linux/jiffies.h>
+#include <linux/log2.h>
+#include <linux/netlink.h>
+#include <linux/random.h>
+#include <linux/skbuff.h>
+#include <linux/sort.h>
+
+#include "channel.h"
+#include "event.h"
+#include "mem.h"
+#include "socket.h"
+#include "timers.h"
+#include "trace.h"
+#include "tree.h"
+#include "tx.h"
+
+#define TREE_CHUNKS_START	32	/* chunks of a new tree, if it may */
+#define TREE_CHUNKS_STEP	128	/* chunks added in one go, at most */
+#define TREE_SLOTS_MIN		8	/* retransmit ring, powers of two */
+#define TREE_SLOTS_MAX		64
+
+static struct workqueue_struct *tree_wq;
+
+int aggnet_tree_init(void)
+{
+	tree_wq = alloc_workqueue("aggnet", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return tree_wq ? 0 : -ENOMEM;
+}
+
+void aggnet_tree_exit(void)
+{
+	rcu_barrier();	/* queue_rcu_work() of the last trees */
+	destroy_workqueue(tree_wq);
+}
+
+int aggnet_reason_errno(enum aggnet_reason reason)
+{
+	static const int error[__AGGNET_R_MAX] = {
+		[AGGNET_R_TIMEOUT] = -ETIMEDOUT,
+		[AGGNET_R_MISMATCH] = -EBADMSG,
+		[AGGNET_R_OVERFLOW] = -EOVERFLOW,
+		[AGGNET_R_SENDER] = -ECONNABORTED,
+		[AGGNET_R_RECEIVER] = -EPIPE,
+		[AGGNET_R_WITHDRAWN] = -ECANCELED,
+		[AGGNET_R_STALE] = -ESTALE,
+		[AGGNET_R_RESET] = -ECONNRESET,
+		[AGGNET_R_PROTOCOL] = -EPROTO,
+		[AGGNET_R_USER] = -ECANCELED,
+	};
+
+	return reason < __AGGNET_R_MAX ? error[reason] : -EPROTO;
+}
+
+/* --- memory --------------------------------------------------------------- */
+
+/* Chunks that progress needs: a credit a contributor, two packets to emit. */
+static u32 tree_chunks_min(const struct aggnet_tree *tree)
+{
+	return (tree->conf.contributors + 2) * tree->worst;
+}
+
+/* Add up to @n chunks. Process context, lock not held. */
+static u32 tree_add_chunks(struct aggnet_tree *tree, u32 n)
+{
+	u32 added = 0;
+	void *chunk;
+	bool taken;
+
+	for (; added < n; added++) {
+		if (!aggnet_memory_charge(tree->an, AGGNET_CHUNK))
+			break;
+		chunk = aggnet_chunk_alloc();
+		if (!chunk)
+			goto uncharge;
+		spin_lock_bh(&tree->lock);
+		taken = !tree->dead && aggnet_table_grow(&tree->table, chunk);
+		if (taken)
+			tree->charged += AGGNET_CHUNK;
+		spin_unlock_bh(&tree->lock);
+		if (!taken)
+			goto free;
+	}
+	return added;
+free:
+	aggnet_chunk_free(chunk);
+uncharge:
+	aggnet_memory_uncharge(tree->an, AGGNET_CHUNK);
+	return added;
+}
+
+static bool tree_can_grow(const struct aggnet_tree *tree)
+{
+	return !tree->grow_failed &&
+	       tree->table.chunks < tree->conf.memory / AGGNET_CHUNK;
+}
+
+static void tree_grow_work(struct work_struct *work)
+{
+	struct aggnet_tree *tree = container_of(work, struct aggnet_tree,
+						grow_work);
+	u32 n = min_t(u32, READ_ONCE(tree->table.chunks), TREE_CHUNKS_STEP);
+	struct sk_buff_head out;
+
+	n = min_t(u64, n, tree->conf.memory / AGGNET_CHUNK -
+			  READ_ONCE(tree->table.chunks));
+	n -= tree_add_chunks(tree, n);
+	aggnet_tree_lock(tree, &out);
+	if (n)
+		tree->grow_failed = true;
+	if (!tree->dead)
+		aggnet_tree_reclaim(tree, &out);
+	aggnet_tree_unlock(tree, &out);
+	aggnet_tree_put(tree);
+}
+
+void aggnet_tree_press(struct aggnet_tree *tree)
+{
+	if (tree->dead)
+		return;
+	if (tree_can_grow(tree)) {
+		if (queue_work(tree_wq, &tree->grow_work))
+			aggnet_tree_get(tree);
+	} else if (!tree->pressure && tree->table.keys &&
+		   tree->table.free < tree->table.chunks / 2) {
+		tree->pressure = true;
+		aggnet_socket_wake(tree);	/* a reader may take some */
+	}
+}
+
+u32 aggnet_tree_room(const struct aggnet_tree *tree)
+{
+	u32 due = max(tree->conf.contributors, tree->bound_total) -
+		  tree->bound_total;
+	u32 claimed = (tree->credits + due) * tree->worst;
+
+	return tree->table.free > claimed ? tree->table.free - claimed : 0;
+}
+
+void aggnet_tree_reclaim(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	if (tree->pressure && tree->table.free >= tree->table.chunks / 2)
+		tree->pressure = false;
+	if (tree->starved)
+		aggnet_child_feed(tree, out);
+	if (tree->writers_joined > tree->writers_done &&
+	    aggnet_tree_room(tree) >= tree->worst)
+		aggnet_socket_wake(tree);
+}
+
+bool aggnet_tree_may_emit(const struct aggnet_tree *tree)
+{
+	if (!tree->table.keys || tree->state >= AGGNET_TREE_WAITING)
+		return false;
+	return tree->state == AGGNET_TREE_CLOSING || tree->flushing ||
+	       tree->pressure;
+}
+
+void aggnet_tree_merge(struct aggnet_tree *tree, const u8 *data, u32 records,
+		       u64 represents, bool source)
+{
+	struct aggnet_net *an = tree->an;
+	u32 fault = AGGNET_FAULT_NONE;
+
+	if (unlikely(READ_ONCE(an->fault)))
+		fault = xchg(&an->fault, AGGNET_FAULT_NONE);
+	aggnet_table_merge(&tree->table, data, records, represents, source,
+			   fault);
+	tree->records_in += records;
+	aggnet_stat_inc(an, merged_packets);
+	aggnet_stat_add(an, merged_records, records);
+	if (tree->table.free < tree->table.chunks / 4)
+		aggnet_tree_press(tree);
+}
+
+/* --- lifecycle ------------------------------------------------------------- */
+
+static int tree_check(const struct aggnet_tree *tree,
+		      struct netlink_ext_ack *extack)
+{
+	u64 need = (u64)tree_chunks_min(tree) * AGGNET_CHUNK;
+
+	if (need > tree->conf.memory) {
+		NL_SET_ERR_MSG_MOD(extack,
+				   "memory is too small for a credit for each contributor");
+		return -ENOSPC;
+	}
+	return 0;
+}
+
+static u32 tree_slots(const struct aggnet_tree *tree)
+{
+	u64 fit = tree->conf.memory / 8 / tree->max_payload;
+
+	return clamp_t(u64, rounddown_pow_of_two(fit | 1), TREE_SLOTS_MIN,
+		       TREE_SLOTS_MAX);
+}
+
+/* What is held besides chunks, all of it from the start. */
+static u64 tree_overhead(const struct aggnet_tree *tree)
+{
+	u64 bytes = sizeof(*tree) + aggnet_table_overhead(tree->conf.memory);
+
+	bytes += (tree->child_mask + 1ULL) * sizeof(*tree->child);
+	if (!aggnet_tree_is_receiver(tree))
+		bytes += aggnet_uplink_size(tree_slots(tree),
+					    tree->max_payload);
+	return bytes;
+}
+
+static int tree_alloc_flow(struct aggnet_tree *tree,
+			   struct netlink_ext_ack *extack)
+{
+	u64 seed[ARRAY_SIZE(tree->table.seed)];
+	u32 start;
+	int err;
+
+	tree->child = aggnet_zalloc((tree->child_mask + 1) *
+				    sizeof(*tree->child), GFP_KERNEL_ACCOUNT);
+	if (!tree->child)
+		return -ENOMEM;
+	get_random_bytes(seed, sizeof(seed));
+	err = aggnet_table_init(&tree->table, tree->conf.function,
+				tree->conf.memory, seed);
+	memzero_explicit(seed, sizeof(seed));
+	if (err)
+		return err;
+	if (!aggnet_tree_is_receiver(tree)) {
+		err = aggnet_uplink_init(tree, tree_slots(tree),
+					 tree->max_payload);
+		if (err)
+			return err;
+	}
+	start = min_t(u64, max_t(u32, tree_chunks_min(tree),
+				 TREE_CHUNKS_START),
+		      tree->conf.memory / AGGNET_CHUNK);
+	if (tree_add_chunks(tree, start) < tree_chunks_min(tree)) {
+		NL_SET_ERR_MSG_MOD(extack,
+				   "the node's memory limit leaves no room for this tree");
+		return -ENOSPC;
+	}
+	return 0;
+}
+
+static void tree_free(struct aggnet_tree *tree)
+{
+	aggnet_memory_uncharge(tree->an, tree->charged);
+	aggnet_table_free(&tree->table);
+	aggnet_uplink_free(tree);
+	aggnet_free(tree->child);
+	aggnet_free(tree->conf.children);
+	memzero_explicit(&tree->conf.key, sizeof(tree->conf.key));
+	dst_cache_destroy(&tree->up_dst);
+	aggnet_free(tree);
+}
+
+static void tree_free_work(struct work_struct *work)
+{
+	tree_free(container_of(to_rcu_work(work), struct aggnet_tree, rcu));
+}
+
+static struct aggnet_tree *tree_alloc(struct aggnet_net *an,
+				      const struct aggnet_tree_conf *conf)
+{
+	struct aggnet_tree *tree;
+
+	tree = aggnet_zalloc(sizeof(*tree), GFP_KERNEL_ACCOUNT);
+	if (!tree)
+		return NULL;
+	if (dst_cache_init(&tree->up_dst, GFP_KERNEL_ACCOUNT)) {
+		aggnet_free(tree);
+		return NULL;
+	}
+	tree->an = an;
+	tree->conf = *conf;
+	tree->conf.children = NULL;
+	refcount_set(&tree->ref, 1);
+	spin_lock_init(&tree->lock);
+	INIT_LIST_HEAD(&tree->socks);
+	INIT_WORK(&tree->grow_work, tree_grow_work);
+	INIT_RCU_WORK(&tree->rcu, tree_free_work);
+	aggnet_timers_init(tree);
+	tree->accepting = true;
+	tree->secret = get_random_u64();
+	return tree;
+}
+
+struct aggnet_tree *aggnet_tree_create(struct aggnet_net *an,
+				       struct aggnet_tree_conf *conf,
+				       struct netlink_ext_ack *extack)
+{
+	struct aggnet_tree *tree = tree_alloc(an, conf);
+	u64 overhead;
+	int err;
+
+	if (!tree)
+		return ERR_PTR(-ENOMEM);
+	if (conf->forward_only)
+		goto out;
+	tree->max_payload = min_t(u32, AGGNET_PAYLOAD_MAX,
+				  aggnet_tx_payload(an, conf->link_ifindex,
+						    aggnet_tree_receiver(tree)));
+	tree->worst = aggnet_table_worst(AGGNET_PAYLOAD_MAX);
+	tree->child_mask = roundup_pow_of_two(2 * conf->sources) - 1;
+	err = tree_check(tree, extack);
+	if (err)
+		goto free;
+	overhead = tree_overhead(tree);
+	if (!aggnet_memory_charge(an, overhead)) {
+		NL_SET_ERR_MSG_MOD(extack,
+				   "the node's memory limit leaves no room for this tree");
+		err = -ENOSPC;
+		goto free;
+	}
+	tree->charged = overhead;
+	err = tree_alloc_flow(tree, extack);
+	if (err)
+		goto free;
+out:
+	tree->conf.children = conf->children;
+	conf->children = NULL;
+	return tree;
+free:
+	tree_free(tree);
+	return ERR_PTR(err);
+}
+
+void aggnet_tree_get(struct aggnet_tree *tree)
+{
+	refcount_inc(&tree->ref);
+}
+
+void aggnet_tree_put(struct aggnet_tree *tree)
+{
+	/* The namespace outlives the tree: sockets hold it, the table is it. */
+	if (refcount_dec_and_test(&tree->ref))
+		queue_rcu_work(tree_wq, &tree->rcu);
+}
+
+void aggnet_tree_kill(struct aggnet_tree *tree, enum aggnet_reason reason)
+{
+	struct sk_buff_head out;
+
+	aggnet_tree_lock(tree, &out);
+	if (!tree->conf.forward_only && tree->state != AGGNET_TREE_IDLE)
+		aggnet_tree_abort(tree, &out, reason, tree->an->identity, 0, 0);
+	tree->dead = true;
+	/* Whoever looks at the outcome from now on finds one. */
+	if (tree->state < AGGNET_TREE_DONE) {
+		tree->state = AGGNET_TREE_ABORTED;
+		tree->reason = reason;
+	}
+	aggnet_socket_wake(tree);
+	aggnet_tree_unlock(tree, &out);
+
+	aggnet_timers_stop(tree);
+	if (cancel_work_sync(&tree->grow_work))
+		aggnet_tree_put(tree);
+	aggnet_tree_put(tree);
+}
+
+void aggnet_tree_info(struct aggnet_tree *tree, struct aggnet_tree_info *info)
+{
+	memset(info, 0, sizeof(*info));
+	spin_lock_bh(&tree->lock);
+	info->state = tree->state;
+	info->reason = tree->reason;
+	info->origin = tree->origin;
+	info->about = tree->about;
+	info->missing = tree->missing;
+	info->acceptor = tree->up.peer;
+	info->weight = tree->weight + aggnet_tree_own_done(tree);
+	info->channels = tree->bound_total;
+	info->keys = tree->table.keys;
+	info->memory_used = tree->charged;
+	info->records_in = tree->records_in;
+	info->records_out = tree->records_out;
+	info->packets_in = tree->packets_in;
+	info->packets_out = tree->packets_out;
+	info->rexmits = tree->rexmits;
+	spin_unlock_bh(&tree->lock);
+}
+
+/* --- states ---------------------------------------------------------------- */
+
+void aggnet_tree_lock(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	__skb_queue_head_init(out);
+	local_bh_disable();
+	spin_lock(&tree->lock);
+}
+
+void aggnet_tree_unlock(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	spin_unlock(&tree->lock);
+	aggnet_tx_flush(tree, out);
+	local_bh_enable();
+}
+
+static void tree_set_state(struct aggnet_tree *tree, u8 state)
+{
+	trace_aggnet_tree_state(tree, state);
+	tree->state = state;
+}
+
+bool aggnet_tree_own_done(const struct aggnet_tree *tree)
+{
+	return tree->conf.writers && tree->writers_done == tree->conf.writers;
+}
+
+void aggnet_tree_touch(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	if (tree->state != AGGNET_TREE_IDLE)
+		return;
+	tree_set_state(tree, AGGNET_TREE_OPEN);
+	tree->started = jiffies;
+	tree->bound_at = jiffies;
+	aggnet_timers_tree(tree, 1);
+	aggnet_uplink_start(tree, out);
+}
+
+static bool tree_units_ok(const struct aggnet_tree *tree)
+{
+	return tree->delivered + tree->table.units ==
+	       tree->records + tree->local_records;
+}
+
+u32 aggnet_tree_members(const struct aggnet_tree *tree)
+{
+	u32 own = be32_to_cpu(tree->an->identity);
+
+	return tree->members + (tree->conf.writers ? aggnet_member(own) : 0);
+}
+
+/* At the receiver the books must balance: sources, members and records. */
+static bool tree_books_ok(const struct aggnet_tree *tree)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+
+	return tree->weight + aggnet_tree_own_done(tree) == conf->sources &&
+	       (!conf->members_known ||
+		aggnet_tree_members(tree) == conf->members) &&
+	       tree_units_ok(tree);
+}
+
+void aggnet_tree_advance(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	u32 weight = tree->weight + aggnet_tree_own_done(tree);
+
+	if (tree->state != AGGNET_TREE_OPEN || tree->bound)
+		return;
+	if (tree->conf.writers && !aggnet_tree_own_done(tree))
+		return;
+	/* It may be more than planned: others come when their end is away. */
+	if (weight < tree->conf.sources && !tree->flushing)
+		return;
+	tree->accepting = false;
+	tree_set_state(tree, AGGNET_TREE_CLOSING);
+	if (!aggnet_tree_is_receiver(tree))
+		aggnet_uplink_push(tree, out);
+	else if (!tree_books_ok(tree))
+		aggnet_tree_abort(tree, out, AGGNET_R_MISMATCH,
+				  tree->an->identity, 0, 0);
+	else
+		aggnet_socket_wake(tree);
+}
+
+void aggnet_tree_done(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	tree_set_state(tree, AGGNET_TREE_DONE);
+	aggnet_child_tell(tree, out);
+	aggnet_socket_wake(tree);
+	aggnet_event_tree(tree, AGGNET_EVENT_TREE_DONE);
+}
+
+void aggnet_tree_abort(struct aggnet_tree *tree, struct sk_buff_head *out,
+		       enum aggnet_reason reason, __be32 origin, __be32 about,
+		       u32 missing)
+{
+	if (tree->state >= AGGNET_TREE_DONE)
+		return;
+	aggnet_tree_touch(tree, out);
+	tree_set_state(tree, AGGNET_TREE_ABORTED);
+	tree->reason = reason;
+	tree->origin = origin;
+	tree->about = about;
+	tree->missing = missing;
+	tree->up.heard = jiffies;	/* the ABORT has its own give_up */
+	aggnet_child_tell(tree, out);
+	aggnet_uplink_abort(tree, out);
+	aggnet_socket_wake(tree);
+	aggnet_event_tree(tree, AGGNET_EVENT_TREE_ABORTED);
+}
+
+void aggnet_put_abort(const struct aggnet_tree *tree, struct aggnet_abort *body)
+{
+	body->reason = cpu_to_be32(tree->reason);
+	body->origin = tree->origin;
+	body->about = tree->about;
+	body->missing = cpu_to_be32(tree->missing);
+}
+
+void aggnet_tree_stall(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	if (tree->state != AGGNET_TREE_OPEN || aggnet_tree_is_receiver(tree))
+		return;
+	tree->accepting = false;
+	tree->flushing = true;
+	tree->partials++;
+	aggnet_event_tree(tree, AGGNET_EVENT_TREE_STALLED);
+	aggnet_tree_advance(tree, out);
+	aggnet_uplink_push(tree, out);
+}
+
+/* --- receive --------------------------------------------------------------- */
+
+/* Is the packet of the epoch in force? If not, it has been dealt with. */
+static bool tree_epoch_ok(struct aggnet_tree *tree,
+			  const struct aggnet_pkt *pkt,
+			  struct sk_buff_head *out)
+{
+	int cmp = aggnet_epoch_cmp(pkt->instance, pkt->attempt,
+				   tree->conf.instance, tree->conf.attempt);
+
+	if (!cmp)
+		return true;
+	if (cmp > 0) {
+		aggnet_stat_inc(tree->an, drop_epoch_new);
+		return false;
+	}
+	aggnet_stat_inc(tree->an, drop_epoch_old);
+	if (pkt->type == AGGNET_DATA || pkt->type == AGGNET_FIN ||
+	    pkt->type == AGGNET_PROBE)
+		aggnet_child_send_rst(tree, pkt, AGGNET_RST_EPOCH, out);
+	return false;
+}
+
+static bool tree_dispatch(struct aggnet_tree *tree,
+			  const struct aggnet_pkt *pkt,
+			  struct sk_buff_head *out)
+{
+	switch (pkt->type) {
+	case AGGNET_OPEN:
+		return aggnet_child_open(tree, pkt, out);
+	case AGGNET_ABORT:
+		if (aggnet_uplink_is_peer(tree, pkt)) {
+			aggnet_uplink_rx(tree, pkt, out);
+			break;
+		}
+		fallthrough;
+	case AGGNET_DATA:
+	case AGGNET_FIN:
+	case AGGNET_PROBE:
+		aggnet_child_rx(tree, pkt, out);
+		break;
+	default:
+		aggnet_uplink_rx(tree, pkt, out);
+	}
+	return true;
+}
+
+bool aggnet_tree_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+		    const struct aggnet_hdr *hdr)
+{
+	struct sk_buff_head out;
+	bool consumed = true;
+
+	if (!aggnet_tag_ok(&tree->conf.key, hdr)) {
+		aggnet_stat_inc(tree->an, drop_tag);
+		return true;
+	}
+	aggnet_tree_lock(tree, &out);
+	if (tree->dead)
+		aggnet_stat_inc(tree->an, drop_no_tree);
+	else if (tree_epoch_ok(tree, pkt, &out))
+		consumed = tree_dispatch(tree, pkt, &out);
+	aggnet_tree_unlock(tree, &out);
+	return consumed;
+}

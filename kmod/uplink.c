@@ -1,0 +1,573 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Child's half of the channel to the next end on the way to the receiver:
+ * binding, window, credit, retransmission, FIN.
+ */
+#include <linux/jiffies.h>
+#include <linux/random.h>
+#include <linux/skbuff.h>
+
+#include "channel.h"
+#include "codec.h"
+#include "event.h"
+#include "mem.h"
+#include "timers.h"
+#include "tree.h"
+#include "tx.h"
+
+#define UPLINK_ACK_EVERY	8	/* DATA, a power of two */
+#define UPLINK_PROBE_MIN_US	50000u	/* first probe for DONE */
+#define UPLINK_PROBE_MAX_US	1000000u
+#define UPLINK_ALIVE_MAX_US	1000000u
+
+size_t aggnet_uplink_size(u32 slots, u32 payload)
+{
+	return slots * (sizeof(struct aggnet_segment) +
+			sizeof(struct aggnet_data) + payload);
+}
+
+int aggnet_uplink_init(struct aggnet_tree *tree, u32 slots, u32 payload)
+{
+	struct aggnet_uplink *up = &tree->up;
+	size_t each = sizeof(struct aggnet_data) + payload;
+	u8 *body;
+	u32 i;
+
+	up->ring = aggnet_zalloc(aggnet_uplink_size(slots, payload),
+				 GFP_KERNEL_ACCOUNT);
+	if (!up->ring)
+		return -ENOMEM;
+	body = (u8 *)(up->ring + slots);
+	for (i = 0; i < slots; i++)
+		up->ring[i].body = body + i * each;
+	up->slots = slots;
+	up->max_payload = payload;
+	up->una = AGGNET_SEQ_FIRST;
+	up->nxt = AGGNET_SEQ_FIRST;
+	up->credit = AGGNET_SEQ_FIRST;
+	aggnet_rtt_init(&up->rtt);
+	aggnet_cwnd_init(&up->cwnd, slots, AGGNET_SEQ_FIRST);
+	return 0;
+}
+
+void aggnet_uplink_free(struct aggnet_tree *tree)
+{
+	aggnet_free(tree->up.ring);
+}
+
+static struct aggnet_segment *uplink_segment(struct aggnet_uplink *up, u32 seq)
+{
+	return &up->ring[seq & (up->slots - 1)];
+}
+
+static void uplink_send(struct aggnet_tree *tree, u8 type, u16 flags,
+			const void *body, u16 length, const u64 *digest,
+			struct sk_buff_head *out)
+{
+	struct aggnet_uplink *up = &tree->up;
+	struct aggnet_pkt pkt = {
+		.type = type,
+		.flags = flags,
+		.hop = up->hop,
+		.length = length,
+		.dst = up->peer,
+		.src_nonce = up->nonce,
+		.dst_nonce = up->peer_nonce,
+		.stamp = aggnet_clock_us(),
+	};
+
+	aggnet_tx_make(tree, out, &pkt, body, digest, AGGNET_WAY_UP);
+}
+
+static void uplink_send_open(struct aggnet_tree *tree,
+			     struct sk_buff_head *out)
+{
+	struct aggnet_uplink *up = &tree->up;
+	struct aggnet_open body = {
+		.function = tree->conf.function,
+		.vtype = tree->conf.vtype,
+	};
+
+	/* An end further up than planned is further away, too. */
+	up->hop = up->any ? AGGNET_HOP_MAX : tree->conf.hops + 2;
+	uplink_send(tree, AGGNET_OPEN, up->any ? AGGNET_F_ANY : 0, &body,
+		    sizeof(body), NULL, out);
+}
+
+static void uplink_send_probe(struct aggnet_tree *tree,
+			      struct sk_buff_head *out)
+{
+	uplink_send(tree, AGGNET_PROBE, 0, NULL, 0, NULL, out);
+}
+
+static void uplink_send_fin(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	struct aggnet_fin body = {
+		.final = cpu_to_be32(tree->up.nxt),
+		.weight = cpu_to_be32(tree->weight + !!tree->conf.writers),
+		.records = cpu_to_be64(tree->records + tree->local_records),
+		.partials = cpu_to_be32(tree->partials),
+		.members = cpu_to_be32(aggnet_tree_members(tree)),
+	};
+
+	uplink_send(tree, AGGNET_FIN, 0, &body, sizeof(body), NULL, out);
+}
+
+static void uplink_send_abort(struct aggnet_tree *tree, u16 flags,
+			      struct sk_buff_head *out)
+{
+	struct aggnet_abort body;
+
+	aggnet_put_abort(tree, &body);
+	uplink_send(tree, AGGNET_ABORT, flags, &body, sizeof(body), NULL, out);
+}
+
+static u32 uplink_alive_us(const struct aggnet_tree *tree)
+{
+	return min_t(u64, tree->conf.give_up_ms * 250ULL, UPLINK_ALIVE_MAX_US);
+}
+
+/* Is there something that the acceptor owes an answer to? */
+static bool uplink_owed(const struct aggnet_tree *tree)
+{
+	const struct aggnet_uplink *up = &tree->up;
+
+	return up->state < AGGNET_UP_BOUND || up->una != up->nxt ||
+	       tree->state == AGGNET_TREE_CLOSING ||
+	       tree->state == AGGNET_TREE_ABORTED || aggnet_tree_may_emit(tree);
+}
+
+static void uplink_arm(struct aggnet_tree *tree)
+{
+	struct aggnet_uplink *up = &tree->up;
+	u32 us;
+
+	if (up->state == AGGNET_UP_IDLE)
+		return;
+	if (up->state == AGGNET_UP_FINISHED)
+		us = min(UPLINK_PROBE_MIN_US << min_t(u8, up->tries, 5),
+			 UPLINK_PROBE_MAX_US);
+	else if (uplink_owed(tree))
+		us = aggnet_rtt_rto(&up->rtt);
+	else
+		us = uplink_alive_us(tree);
+	aggnet_timers_uplink(tree, us);
+}
+
+void aggnet_uplink_start(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	struct aggnet_uplink *up = &tree->up;
+
+	if (up->state != AGGNET_UP_IDLE || !up->ring)
+		return;
+	up->state = AGGNET_UP_OPENING;
+	up->tries = 0;
+	up->peer = 0;
+	up->peer_nonce = 0;
+	up->nonce = get_random_u64();
+	up->heard = jiffies;
+	uplink_send_open(tree, out);
+	uplink_arm(tree);
+}
+
+bool aggnet_uplink_is_peer(const struct aggnet_tree *tree,
+			   const struct aggnet_pkt *pkt)
+{
+	const struct aggnet_uplink *up = &tree->up;
+
+	return up->state >= AGGNET_UP_BINDING && pkt->src == up->peer &&
+	       pkt->src_nonce == up->peer_nonce && pkt->dst_nonce == up->nonce;
+}
+
+static void uplink_accept(struct aggnet_tree *tree,
+			  const struct aggnet_pkt *pkt,
+			  struct sk_buff_head *out)
+{
+	const struct aggnet_accept *accept = (const void *)pkt->body;
+	u32 payload = be16_to_cpu(accept->max_payload);
+	u32 records = be16_to_cpu(accept->max_records);
+	struct aggnet_uplink *up = &tree->up;
+
+	if (up->state != AGGNET_UP_OPENING || pkt->dst_nonce != up->nonce ||
+	    accept->hop > up->hop) {
+		aggnet_stat_inc(tree->an, drop_state);
+		return;
+	}
+	if (payload < AGGNET_PAYLOAD_MIN || !records) {
+		aggnet_stat_inc(tree->an, drop_body);
+		return;
+	}
+	if (pkt->echo)
+		aggnet_rtt_sample(&up->rtt, aggnet_clock_us() - pkt->echo);
+	up->state = AGGNET_UP_BINDING;
+	up->peer = pkt->src;
+	up->peer_nonce = pkt->src_nonce;
+	up->hop = min(up->hop - accept->hop + 2, AGGNET_HOP_MAX);
+	up->max_payload = min(tree->max_payload, payload);
+	up->max_records = records;
+	up->heard = jiffies;
+	up->tries = 0;
+	if (tree->state == AGGNET_TREE_ABORTED)
+		uplink_send_abort(tree, 0, out);
+	else
+		uplink_send_probe(tree, out);
+	uplink_arm(tree);
+}
+
+/* The acceptor never bound us and never will: ask again, with a new nonce. */
+static void uplink_rst(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+		       struct sk_buff_head *out)
+{
+	const struct aggnet_rst *rst = (const void *)pkt->body;
+	struct aggnet_uplink *up = &tree->up;
+
+	/* An RST for a lost incarnation cannot carry the old nonce. */
+	if (up->state < AGGNET_UP_BINDING || pkt->src != up->peer ||
+	    pkt->dst_nonce != up->nonce) {
+		aggnet_stat_inc(tree->an, drop_peer);
+		return;
+	}
+	if (be32_to_cpu(rst->reason) == AGGNET_RST_EPOCH) {
+		aggnet_event_tree(tree, AGGNET_EVENT_EPOCH);
+		aggnet_tree_abort(tree, out, AGGNET_R_STALE, pkt->src,
+				  tree->an->identity, 0);
+		return;
+	}
+	if (up->state != AGGNET_UP_BINDING) {
+		aggnet_tree_abort(tree, out, AGGNET_R_RESET,
+				  tree->an->identity, pkt->src, 0);
+		return;
+	}
+	up->state = AGGNET_UP_IDLE;
+	up->any = be32_to_cpu(rst->reason) == AGGNET_RST_CLOSED;
+	aggnet_uplink_start(tree, out);
+}
+
+/* Packets sent well before one that arrived are lost (as in RFC 8985). */
+static void uplink_detect_loss(struct aggnet_uplink *up, u32 newest_us)
+{
+	u32 allowed = aggnet_rtt_reorder(&up->rtt);
+	struct aggnet_segment *seg;
+	u32 seq;
+
+	for (seq = up->una; seq != up->nxt; seq++) {
+		seg = uplink_segment(up, seq);
+		if (seg->acked || seg->lost ||
+		    (s32)(newest_us - seg->sent_us - allowed) <= 0)
+			continue;
+		seg->lost = true;
+		up->flight--;
+		aggnet_cwnd_lost(&up->cwnd, seq, up->nxt);
+	}
+}
+
+/* Take in what an ACK covers. Return: how many packets, newest in @newest_us */
+static u32 uplink_take_ack(struct aggnet_uplink *up,
+			   const struct aggnet_ack *ack, u32 *newest_us)
+{
+	struct aggnet_segment *seg;
+	u32 taken = 0;
+	u32 seq;
+
+	for (seq = up->una; seq != up->nxt; seq++) {
+		seg = uplink_segment(up, seq);
+		if (seg->acked || !aggnet_ack_covers(ack, seq))
+			continue;
+		seg->acked = true;
+		up->flight -= !seg->lost;
+		seg->lost = false;
+		if (!taken++ || (s32)(seg->sent_us - *newest_us) > 0)
+			*newest_us = seg->sent_us;
+	}
+	while (up->una != up->nxt && uplink_segment(up, up->una)->acked)
+		up->una++;
+	return taken;
+}
+
+static void uplink_ack(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+		       struct sk_buff_head *out)
+{
+	const struct aggnet_ack *ack = (const void *)pkt->body;
+	u32 credit = be32_to_cpu(ack->credit);
+	struct aggnet_uplink *up = &tree->up;
+	u32 cum = be32_to_cpu(ack->cum);
+	u32 newest_us = 0;
+	u32 taken;
+
+	if (aggnet_before(up->nxt, cum) ||
+	    credit - cum > AGGNET_WINDOW) {
+		aggnet_stat_inc(tree->an, drop_body);
+		return;
+	}
+	if (up->state == AGGNET_UP_BINDING)
+		up->state = AGGNET_UP_BOUND;
+	up->heard = jiffies;
+	up->tries = 0;
+	up->rooted |= !!(pkt->flags & AGGNET_F_ROOTED);
+	if (pkt->echo)
+		aggnet_rtt_sample(&up->rtt, aggnet_clock_us() - pkt->echo);
+	if (aggnet_before(up->credit, credit))
+		up->credit = credit;
+	taken = uplink_take_ack(up, ack, &newest_us);
+	if (taken) {
+		aggnet_cwnd_acked(&up->cwnd, taken);
+		uplink_detect_loss(up, newest_us);
+	}
+	if (pkt->flags & AGGNET_F_FIN && up->state == AGGNET_UP_BOUND &&
+	    tree->state == AGGNET_TREE_CLOSING && up->una == up->nxt) {
+		up->state = AGGNET_UP_FINISHED;
+		tree->state = AGGNET_TREE_WAITING;
+	}
+	aggnet_uplink_push(tree, out);
+}
+
+static void uplink_abort_rx(struct aggnet_tree *tree,
+			    const struct aggnet_pkt *pkt,
+			    struct sk_buff_head *out)
+{
+	const struct aggnet_abort *body = (const void *)pkt->body;
+	u32 reason = be32_to_cpu(body->reason);
+
+	if (!reason || reason >= __AGGNET_R_MAX)
+		reason = AGGNET_R_PROTOCOL;
+	tree->up.told = true;
+	aggnet_tree_abort(tree, out, reason, body->origin, body->about,
+			  be32_to_cpu(body->missing));
+	if (!(pkt->flags & AGGNET_F_REPLY))
+		uplink_send_abort(tree, AGGNET_F_REPLY, out);
+}
+
+static void uplink_done(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	/* Custody of the FIN is implied, its ACK may have been lost. */
+	if (tree->state == AGGNET_TREE_WAITING ||
+	    (tree->state == AGGNET_TREE_CLOSING && !tree->table.keys)) {
+		tree->up.state = AGGNET_UP_FINISHED;
+		aggnet_tree_done(tree, out);
+	} else if (tree->state != AGGNET_TREE_DONE) {
+		aggnet_stat_inc(tree->an, drop_state);
+	}
+}
+
+void aggnet_uplink_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+		      struct sk_buff_head *out)
+{
+	if (!tree->up.ring) {
+		aggnet_stat_inc(tree->an, drop_state);
+		return;
+	}
+	if (pkt->type == AGGNET_ACCEPT) {
+		uplink_accept(tree, pkt, out);
+		return;
+	}
+	if (pkt->type == AGGNET_RST) {
+		uplink_rst(tree, pkt, out);
+		return;
+	}
+	if (!aggnet_uplink_is_peer(tree, pkt)) {
+		aggnet_stat_inc(tree->an, drop_peer);
+		return;
+	}
+	if (pkt->type == AGGNET_ACK)
+		uplink_ack(tree, pkt, out);
+	else if (pkt->type == AGGNET_DONE)
+		uplink_done(tree, out);
+	else
+		uplink_abort_rx(tree, pkt, out);
+}
+
+/* May one more packet leave now? */
+static bool uplink_open(const struct aggnet_tree *tree)
+{
+	const struct aggnet_uplink *up = &tree->up;
+
+	return up->state == AGGNET_UP_BOUND && up->flight < up->cwnd.cwnd &&
+	       up->nxt - up->una < up->slots &&
+	       aggnet_before(up->nxt, up->credit) && aggnet_tree_may_emit(tree);
+}
+
+static void uplink_transmit(struct aggnet_tree *tree,
+			    struct aggnet_segment *seg, u16 flags,
+			    struct sk_buff_head *out)
+{
+	if (tree->state != AGGNET_TREE_CLOSING)
+		flags |= AGGNET_F_PARTIAL;
+	seg->sent_us = aggnet_clock_us();
+	seg->lost = false;
+	tree->up.flight++;
+	uplink_send(tree, AGGNET_DATA, flags, seg->body, seg->len,
+		    &seg->digest, out);
+}
+
+static void uplink_pack(struct aggnet_tree *tree, struct aggnet_segment *seg)
+{
+	struct aggnet_data *data = (void *)seg->body;
+	struct aggnet_uplink *up = &tree->up;
+	u64 represents;
+	u32 records;
+	u32 len;
+
+	len = aggnet_table_pack(&tree->table, seg->body + sizeof(*data),
+				up->max_payload, up->max_records, &records,
+				&represents);
+	data->seq = cpu_to_be32(up->nxt++);
+	data->records = cpu_to_be16(records);
+	data->reserved = 0;
+	data->represents = cpu_to_be64(represents);
+	seg->len = sizeof(*data) + len;
+	seg->acked = false;
+	seg->digest = aggnet_digest(&tree->conf.key, seg->body, seg->len);
+	tree->packets_out++;
+	tree->records_out += records;
+}
+
+static u32 uplink_resend(struct aggnet_tree *tree, u32 burst,
+			 struct sk_buff_head *out)
+{
+	struct aggnet_uplink *up = &tree->up;
+	struct aggnet_segment *seg;
+	u32 seq;
+
+	for (seq = up->una; burst && seq != up->nxt; seq++) {
+		seg = uplink_segment(up, seq);
+		if (!seg->lost)
+			continue;
+		if (up->flight >= up->cwnd.cwnd)
+			return 0;
+		uplink_transmit(tree, seg, AGGNET_F_REXMIT | AGGNET_F_ACK, out);
+		aggnet_stat_inc(tree->an, tx_retransmits);
+		tree->rexmits++;
+		burst--;
+	}
+	return burst;
+}
+
+void aggnet_uplink_push(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	struct aggnet_uplink *up = &tree->up;
+	struct aggnet_segment *seg;
+	bool packed = false;
+	u32 burst;
+
+	if (up->state != AGGNET_UP_BOUND ||
+	    tree->state == AGGNET_TREE_ABORTED)
+		return;
+	burst = uplink_resend(tree, AGGNET_BURST, out);
+	while (burst-- && uplink_open(tree)) {
+		u32 seq = up->nxt;
+		bool last;
+
+		seg = uplink_segment(up, seq);
+		uplink_pack(tree, seg);
+		packed = true;
+		last = !burst || !uplink_open(tree) ||
+		       up->flight + 1 >= up->cwnd.cwnd ||
+		       !(~seq & (UPLINK_ACK_EVERY - 1));
+		uplink_transmit(tree, seg, last ? AGGNET_F_ACK : 0, out);
+	}
+	if (packed)
+		aggnet_tree_reclaim(tree, out);
+	if (tree->state == AGGNET_TREE_CLOSING && !tree->table.keys &&
+	    up->una == up->nxt && !up->fin) {
+		up->fin = true;
+		uplink_send_fin(tree, out);
+	}
+	uplink_arm(tree);
+}
+
+void aggnet_uplink_abort(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	struct aggnet_uplink *up = &tree->up;
+
+	if (!up->ring)
+		return;
+	aggnet_uplink_start(tree, out);
+	if (up->state >= AGGNET_UP_BINDING && !up->told)
+		uplink_send_abort(tree, 0, out);
+	uplink_arm(tree);
+}
+
+/* What is in flight for longer than the RTO is lost. */
+static void uplink_rto(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	u32 rto = aggnet_rtt_rto(&tree->up.rtt);
+	struct aggnet_uplink *up = &tree->up;
+	u32 now = aggnet_clock_us();
+	struct aggnet_segment *seg;
+	bool lost = false;
+	u32 seq;
+
+	for (seq = up->una; seq != up->nxt; seq++) {
+		seg = uplink_segment(up, seq);
+		if (seg->acked || seg->lost || now - seg->sent_us < rto)
+			continue;
+		seg->lost = true;
+		up->flight--;
+		lost = true;
+		aggnet_cwnd_lost(&up->cwnd, seq, up->nxt);
+	}
+	if (lost)
+		aggnet_rtt_backoff(&up->rtt);
+	aggnet_uplink_push(tree, out);
+}
+
+static void uplink_expired_bound(struct aggnet_tree *tree,
+				 struct sk_buff_head *out)
+{
+	struct aggnet_uplink *up = &tree->up;
+
+	if (up->una != up->nxt) {
+		uplink_rto(tree, out);
+	} else if (tree->state == AGGNET_TREE_CLOSING && !tree->table.keys) {
+		aggnet_rtt_backoff(&up->rtt);
+		uplink_send_fin(tree, out);
+	} else {
+		if (aggnet_tree_may_emit(tree))
+			aggnet_rtt_backoff(&up->rtt);
+		uplink_send_probe(tree, out);
+	}
+}
+
+static bool uplink_gave_up(const struct aggnet_tree *tree)
+{
+	return time_after(jiffies, tree->up.heard +
+			  msecs_to_jiffies(tree->conf.give_up_ms));
+}
+
+void aggnet_uplink_expired(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	struct aggnet_uplink *up = &tree->up;
+
+	if (tree->state == AGGNET_TREE_DONE)
+		return;
+	if (uplink_gave_up(tree)) {
+		aggnet_tree_abort(tree, out, AGGNET_R_TIMEOUT,
+				  tree->an->identity, up->peer, 0);
+		return;
+	}
+	if (tree->state == AGGNET_TREE_ABORTED && up->told)
+		return;
+	if (up->tries < U8_MAX)
+		up->tries++;
+	switch (up->state) {
+	case AGGNET_UP_OPENING:
+		up->any |= up->tries >= AGGNET_ANY_AFTER;
+		aggnet_rtt_backoff(&up->rtt);
+		uplink_send_open(tree, out);
+		break;
+	case AGGNET_UP_IDLE:
+		return;
+	default:
+		if (tree->state == AGGNET_TREE_ABORTED) {
+			aggnet_rtt_backoff(&up->rtt);
+			uplink_send_abort(tree, 0, out);
+		} else if (up->state == AGGNET_UP_BINDING) {
+			aggnet_rtt_backoff(&up->rtt);
+			uplink_send_probe(tree, out);
+		} else if (up->state == AGGNET_UP_FINISHED) {
+			uplink_send_fin(tree, out);
+		} else {
+			uplink_expired_bound(tree, out);
+		}
+	}
+	uplink_arm(tree);
+}
