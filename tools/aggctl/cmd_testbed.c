@@ -85,6 +85,27 @@ static int run_show(const struct aggctl *ctl, int argc, char **argv)
 	return state ? show_state(ctl, state) : ST_FAILED;
 }
 
+static const struct column traffic_cols[] = {
+	{ "node", "node" }, { "port", "port" },
+	{ "tx_bytes", "tx bytes" }, { "tx_packets", "tx packets" },
+	{ "rx_bytes", "rx bytes" }, { "rx_packets", "rx packets" },
+};
+
+static int run_traffic(const struct aggctl *ctl, int argc, char **argv)
+{
+	json_t *state = tb_state_load();
+	json_t *rows;
+
+	(void)argc;
+	(void)argv;
+	if (!state)
+		return ST_FAILED;
+	rows = tb_traffic(state);
+	json_decref(state);
+	return rows ? out_table(ctl, traffic_cols, ARRAY_SIZE(traffic_cols),
+				rows) : ST_FAILED;
+}
+
 static int check_shape(void)
 {
 	if (shape.reorder > 0 && !shape.delay)
@@ -254,6 +275,11 @@ static const struct verb verbs[] = {
 		.opts = opts,
 		.nopts = NSHAPE_OPTS,
 		.run = run_shape,
+	}, {
+		.name = "traffic",
+		.args = "",
+		.help = "show what its ports have counted since it is up",
+		.run = run_traffic,
 	}, {
 		.name = "show",
 		.args = "",

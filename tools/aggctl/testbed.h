@@ -18,6 +18,8 @@
 #define TB_BRIDGE	"br"
 #define TB_BRIDGE_INDEX	2
 #define TB_PREFIXLEN	24
+/* Servers, and switches, of one testbed at most. */
+#define TB_SERVERS	16384
 
 /**
  * struct testbed - what a testbed is made from
@@ -37,7 +39,7 @@ struct testbed {
 const char *tb_server_name(aggt_node server);
 const char *tb_switch_name(uint32_t sw);
 struct in_addr tb_identity(aggt_node server);
-struct in_addr tb_port_addr(const struct testbed *tb, aggt_node server,
+struct in_addr tb_port_addr(const struct aggt_topo *topo, aggt_node server,
 			    unsigned int level);
 void tb_server_mac(aggt_node server, unsigned int level, uint8_t *mac);
 void tb_switch_mac(uint32_t sw, unsigned int digit, uint8_t *mac);
@@ -60,5 +62,8 @@ json_t *tb_state_load(void);
 int tb_state_remove(void);
 int tb_state_open(struct testbed *tb);
 bool tb_state_exists(void);
+
+/* testbed_traffic.c */
+json_t *tb_traffic(const json_t *state);
 
 #endif
