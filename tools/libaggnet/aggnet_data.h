@@ -85,8 +85,9 @@ struct aggnet_source;
  * @opt: NULL for the defaults; copied
  *
  * Return: 0, -ENETUNREACH (no entry for this transfer on this node), -EACCES
- * (the entry does not permit this user), -EUSERS (all its writers are here
- * already), -EPROTONOSUPPORT (module not loaded) or another negative errno
+ * (the entry does not permit this user), -EADDRNOTAVAIL (this node is not one
+ * of its sources), -EUSERS (all its writers are here already),
+ * -ESOCKTNOSUPPORT (module not loaded) or another negative errno
  */
 int aggnet_source_open(struct aggnet_source **s, struct in_addr receiver,
 		       uint32_t job, const struct aggnet_options *opt);
@@ -114,7 +115,7 @@ int aggnet_source_add(struct aggnet_source *s, const void *key, size_t klen,
  */
 int aggnet_source_finish(struct aggnet_source *s);
 
-/* End the contribution in an error that every member learns. */
+/* End the transfer in an error that every member learns: AGGNET_R_USER. */
 int aggnet_source_abort(struct aggnet_source *s, enum aggnet_reason why);
 
 /* Closing before finish() returned 0 aborts the transfer. NULL is fine. */
@@ -175,8 +176,8 @@ struct aggnet_entry {
  * @job: job ID
  * @opt: NULL for the defaults; copied
  *
- * Return: 0, or a negative errno as for aggnet_source_open(); -EBUSY: another
- * socket receives it; -EADDRNOTAVAIL: @receiver is not this node
+ * Return: 0, or a negative errno as for aggnet_source_open(); -EADDRINUSE:
+ * another socket receives it; -EADDRNOTAVAIL: this node is not its receiver
  */
 int aggnet_sink_open(struct aggnet_sink **k, struct in_addr receiver,
 		     uint32_t job, const struct aggnet_options *opt);
@@ -213,6 +214,7 @@ const struct aggnet_result *aggnet_sink_result(const struct aggnet_sink *k);
  */
 int aggnet_sink_commit(struct aggnet_sink *k);
 
+/* The same; or AGGNET_R_OVERFLOW. */
 int aggnet_sink_abort(struct aggnet_sink *k, enum aggnet_reason why);
 
 /* Closing before commit() returned 0 aborts the transfer. NULL is fine. */

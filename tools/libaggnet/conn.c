@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The socket of a source or a sink through the epochs of its transfer. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "conn.h"
+
+#define MEND_DEFAULT_MS	5000
+#define MEND_TICK_MS	20
+
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+int conn_fail(struct conn *c, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(c->error, sizeof(c->error), fmt, ap);
+	va_end(ap);
+	return err;
+}
+
+int conn_end(struct conn *c, int err)
+{
+	c->final = err;
+	return err;
+}
+
+/* With the sentence that errno gives. */
+static int conn_errno(struct conn *c, const char *what)
+{
+	int err = -errno;
+
+	conn_fail(c, err, "%s: %s", what, strerror(-err));
+	return conn_end(c, err);
+}
+
+/* --- joining -------------------------------------------------------------- */
+
+static const char *conn_transfer(const struct conn *c, char *buf, size_t size)
+{
+	struct in_addr receiver = { c->addr.sag_receiver };
+	char text[INET_ADDRSTRLEN];
+
+	if (receiver.s_addr == htonl(INADDR_ANY))
+		snprintf(buf, size, "job %u", c->addr.sag_job);
+	else
+		snprintf(buf, size, "job %u of receiver %s", c->addr.sag_job,
+			 inet_ntop(AF_INET, &receiver, text, sizeof(text)));
+	return buf;
+}
+
+/* The sentence for a bind() or connect() that was refused. */
+static int conn_refused(struct conn *c, int err)
+{
+	char name[64];
+
+	conn_transfer(c, name, sizeof(name));
+	if (c->status.reason != AGGNET_R_NONE) {
+		aggnet_status_text(&c->status, c->error, sizeof(c->error));
+		return err;
+	}
+	switch (err) {
+	case -ENETUNREACH:
+		return conn_fail(c, err, "no entry for %s on this node", name);
+	case -EACCES:
+		return conn_fail(c, err,
+				 "the entry for %s does not permit this user",
+				 name);
+	case -EUSERS:
+		return conn_fail(c, err, "all writers of %s are here already",
+				 name);
+	case -EADDRINUSE:
+		return conn_fail(c, err, "%s has a receiving socket already",
+				 name);
+	case -EADDRNOTAVAIL:
+		return conn_fail(c, err, "this node is not %s of %s",
+				 c->reader ? "the receiver" : "a source", name);
+	}
+	return conn_fail(c, err, "cannot join %s: %s", name, strerror(-err));
+}
+
+static void conn_read_status(struct conn *c, int fd)
+{
+	socklen_t len = sizeof(c->status);
+
+	if (getsockopt(fd, SOL_AGGNET, AGGNET_SO_STATUS, &c->status, &len))
+		memset(&c->status, 0, sizeof(c->status));
+}
+
+static int conn_try(struct conn *c)
+{
+	const struct sockaddr *addr = (const struct sockaddr *)&c->addr;
+	int fd, err;
+
+	fd = socket(AF_INET, SOCK_RDM | SOCK_CLOEXEC, IPPROTO_AGGNET);
+	if (fd < 0) {
+		err = -errno;
+		if (err == -ESOCKTNOSUPPORT || err == -EPROTONOSUPPORT)
+			return conn_fail(c, err,
+					 "the aggnet module is not loaded");
+		return conn_fail(c, err, "socket: %s", strerror(-err));
+	}
+	if (c->reader)
+		err = bind(fd, addr, sizeof(c->addr));
+	else
+		err = connect(fd, addr, sizeof(c->addr));
+	if (err) {
+		err = -errno;
+		conn_read_status(c, fd);
+		close(fd);
+		return conn_refused(c, err);
+	}
+	c->fd = fd;
+	c->waits = c->reader ? POLLIN : POLLOUT;
+	conn_read_status(c, fd);
+	return 0;
+}
+
+int conn_open(struct conn *c, bool reader, struct in_addr receiver,
+	      uint32_t job, const struct aggnet_options *opt)
+{
+	int err;
+
+	memset(c, 0, sizeof(*c));
+	c->fd = -1;
+	c->timer = -1;
+	c->reader = reader;
+	if (opt)
+		c->opt = *opt;
+	c->addr.sag_family = AF_INET;
+	c->addr.sag_receiver = receiver.s_addr;
+	c->addr.sag_job = job;
+	if (c->opt.timeout_ms)
+		c->deadline = now_ms() + c->opt.timeout_ms;
+	err = conn_try(c);
+	return err ? conn_end(c, err) : 0;
+}
+
+void conn_close(struct conn *c)
+{
+	if (c->fd >= 0)
+		close(c->fd);
+	if (c->timer >= 0)
+		close(c->timer);
+	c->fd = -1;
+	c->timer = -1;
+}
+
+/* --- waiting -------------------------------------------------------------- */
+
+int conn_fd(const struct conn *c)
+{
+	return c->fd >= 0 ? c->fd : c->timer;
+}
+
+static int conn_late(struct conn *c)
+{
+	conn_fail(c, -ETIMEDOUT, "not over after %g s on this node",
+		  c->opt.timeout_ms / 1000.0);
+	return conn_end(c, -ETIMEDOUT);
+}
+
+int conn_wait(struct conn *c, short events)
+{
+	struct pollfd pfd = { .fd = conn_fd(c), .events = events };
+	int64_t left = -1;
+
+	c->waits = events;
+	if (c->deadline) {
+		left = c->deadline - now_ms();
+		if (left <= 0)
+			return conn_late(c);
+	}
+	if (c->opt.flags & AGGNET_OPT_NONBLOCK)
+		return conn_fail(c, -EAGAIN, "would have to wait");
+	if (poll(&pfd, 1, left > INT_MAX ? INT_MAX : (int)left) >= 0)
+		return 0;
+	if (errno != EINTR)
+		return conn_errno(c, "poll");
+	return conn_fail(c, -EINTR, "interrupted");
+}
+
+/* --- epochs --------------------------------------------------------------- */
+
+/* How long a newer epoch may take to come and mend an abort; 0: it will not. */
+static unsigned int conn_patience(const struct conn *c, int err)
+{
+	if (err == -ESTALE)
+		return c->opt.repair_ms ? c->opt.repair_ms : MEND_DEFAULT_MS;
+	if (err == -ETIMEDOUT || err == -ECONNRESET)
+		return c->opt.repair_ms;
+	return 0;
+}
+
+static int conn_tick(struct conn *c)
+{
+	const struct itimerspec tick = {
+		.it_value.tv_nsec = MEND_TICK_MS * 1000000L,
+		.it_interval.tv_nsec = MEND_TICK_MS * 1000000L,
+	};
+
+	if (c->timer < 0)
+		c->timer = timerfd_create(CLOCK_MONOTONIC,
+					  TFD_NONBLOCK | TFD_CLOEXEC);
+	if (c->timer < 0 || timerfd_settime(c->timer, 0, &tick, NULL))
+		return conn_errno(c, "timer");
+	return 0;
+}
+
+int conn_lost(struct conn *c, int err)
+{
+	unsigned int patience = conn_patience(c, err);
+
+	conn_read_status(c, c->fd);
+	if (c->status.reason != AGGNET_R_NONE)
+		aggnet_status_text(&c->status, c->error, sizeof(c->error));
+	else
+		conn_fail(c, err, "%s", strerror(-err));
+	if (!patience)
+		return conn_end(c, err);
+	close(c->fd);
+	c->fd = -1;
+	c->broken = err;
+	c->mend_by = now_ms() + patience;
+	return conn_tick(c);
+}
+
+/* Refusals that will not change with the next epoch. */
+static bool conn_hopeless(int err)
+{
+	return err == -EACCES || err == -ESOCKTNOSUPPORT ||
+	       err == -EPROTONOSUPPORT || err == -EMFILE || err == -ENFILE;
+}
+
+int conn_join(struct conn *c)
+{
+	struct aggnet_status lost = c->status;
+	char why[AGGNET_TEXT_MAX];
+	uint64_t ticks;
+	int err;
+
+	memcpy(why, c->error, sizeof(why));
+	while (c->fd < 0) {
+		err = conn_try(c);
+		if (!err) {
+			c->replays++;
+			break;
+		}
+		if (conn_hopeless(err))
+			return conn_end(c, err);
+		/* The reason to tell is that of the epoch's end. */
+		c->status = lost;
+		memcpy(c->error, why, sizeof(why));
+		if (now_ms() >= c->mend_by)
+			return conn_end(c, c->broken);
+		if (read(c->timer, &ticks, sizeof(ticks)) < 0 &&
+		    errno != EAGAIN)
+			return conn_errno(c, "timer");
+		err = conn_wait(c, POLLIN);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* --- the rest ------------------------------------------------------------- */
+
+int conn_abort(struct conn *c, enum aggnet_reason why)
+{
+	uint32_t reason = why;
+
+	if (c->final)
+		return c->final;
+	if (c->fd < 0)
+		return conn_end(c, c->broken);
+	if (setsockopt(c->fd, SOL_AGGNET, AGGNET_SO_ABORT, &reason,
+		       sizeof(reason))) {
+		int err = -errno;
+
+		return conn_fail(c, err, "abort: %s", strerror(-err));
+	}
+	conn_read_status(c, c->fd);
+	conn_fail(c, -ECANCELED, "aborted here: %s", aggnet_reason_text(why));
+	conn_end(c, aggnet_reason_errno(why));
+	return 0;
+}
+
+int conn_status(struct conn *c, struct aggnet_status *st)
+{
+	if (c->fd >= 0)
+		conn_read_status(c, c->fd);
+	*st = c->status;
+	return st->state || st->instance || st->reason ? 0 : -ENOTCONN;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Connection: what a source and a sink have in common, the socket that is
+ * joined to an epoch of the transfer, and joined again to the next one.
+ */
+#ifndef AGGNET_CONN_H
+#define AGGNET_CONN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "aggnet_data.h"
+
+/**
+ * struct conn - a handle's place in the transfer
+ * @fd: the socket; -1 between two epochs
+ * @timer: ticks between two attempts to join; -1 until the first
+ * @reader: it is the receiver
+ * @waits: what the last call that could not go on was waiting for
+ * @final: negative errno with which the transfer ended here, 0: it goes on
+ * @replays: epochs that were joined after the first
+ * @addr: the transfer
+ * @opt: as given
+ * @deadline: of the transfer, milliseconds of the monotonic clock, 0: none
+ * @mend_by: give up waiting for the next epoch at this time
+ * @broken: errno that ended the last epoch
+ * @status: of the transfer when it ended
+ * @error: sentence on the last failure
+ */
+struct conn {
+	int fd;
+	int timer;
+	bool reader;
+	short waits;
+	int final;
+	unsigned int replays;
+	struct sockaddr_aggnet addr;
+	struct aggnet_options opt;
+	int64_t deadline;
+	int64_t mend_by;
+	int broken;
+	struct aggnet_status status;
+	char error[AGGNET_TEXT_MAX];
+};
+
+int conn_open(struct conn *c, bool reader, struct in_addr receiver,
+	      uint32_t job, const struct aggnet_options *opt);
+void conn_close(struct conn *c);
+
+/* Keep a sentence. Return: @err, a negative errno; conn_end(): and that is
+ * the end of the transfer, each later call returns the same.
+ */
+int conn_fail(struct conn *c, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+int conn_end(struct conn *c, int err);
+
+/**
+ * conn_wait() - wait until the socket is ready
+ * @c: the connection
+ * @events: POLLIN or POLLOUT
+ *
+ * Return: 0: try again, -EAGAIN (nonblocking), -EINTR, or the end
+ */
+int conn_wait(struct conn *c, short events);
+
+/**
+ * conn_lost() - the socket said that the epoch is over
+ * @c: the connection
+ * @err: negative errno
+ *
+ * Return: 0: a newer epoch may mend it, conn_join() waits for that; or the end
+ */
+int conn_lost(struct conn *c, int err);
+
+/* Be joined. Return: 0, -EAGAIN (nonblocking), -EINTR, or the end */
+int conn_join(struct conn *c);
+
+int conn_abort(struct conn *c, enum aggnet_reason why);
+int conn_fd(const struct conn *c);
+int conn_status(struct conn *c, struct aggnet_status *st);
+
+#endif /* AGGNET_CONN_H */

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Writing and reading of records. */
+#include <string.h>
+
+#include "record.h"
+
+/* Fewest bytes from which sign extension gives the value back; 0 needs none. */
+static unsigned int value_size(int64_t value)
+{
+	unsigned int size = 0;
+
+	if (!value)
+		return 0;
+	for (size = 1; size < 8; size++) {
+		int64_t limit = INT64_C(1) << (8 * size - 1);
+
+		if (value >= -limit && value < limit)
+			break;
+	}
+	return size;
+}
+
+size_t record_put(uint8_t *buf, const void *key, size_t klen, int64_t value)
+{
+	unsigned int i, size = value_size(value);
+
+	buf[0] = klen;
+	buf[1] = size;
+	memcpy(buf + 2, key, klen);
+	for (i = 0; i < size; i++)
+		buf[2 + klen + i] = (uint64_t)value >> (8 * i);
+	return 2 + klen + size;
+}
+
+size_t record_get(const uint8_t *buf, size_t len, struct record *rec)
+{
+	unsigned __int128 value = 0;
+	const uint8_t *bytes;
+	unsigned int i, size;
+
+	if (len < 2)
+		return 0;
+	rec->klen = buf[0];
+	size = buf[1];
+	if (!rec->klen || size > AGGNET_VALUE_MAX ||
+	    2 + rec->klen + size > len)
+		return 0;
+	rec->key = buf + 2;
+	bytes = rec->key + rec->klen;
+	if (size && bytes[size - 1] & 0x80)
+		value = ~value;
+	for (i = size; i-- > 0;)
+		value = value << 8 | bytes[i];
+	rec->value = (__int128)value;
+	return 2 + rec->klen + size;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Records as they are on the wire and in the socket's messages. */
+#ifndef AGGNET_RECORD_H
+#define AGGNET_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/aggnet_packet.h>
+
+/**
+ * struct record - a record that was read, pointing into the buffer
+ * @key: its bytes
+ * @klen: 1..AGGNET_KEY_MAX
+ * @value: sign extended
+ */
+struct record {
+	const uint8_t *key;
+	size_t klen;
+	__int128 value;
+};
+
+/* Write a record of a checked key; AGGNET_RECORD_MAX is room enough for any.
+ * Return: its bytes
+ */
+size_t record_put(uint8_t *buf, const void *key, size_t klen, int64_t value);
+
+/* Read the record at the front of a buffer. Return: its bytes, 0: none there */
+size_t record_get(const uint8_t *buf, size_t len, struct record *rec);
+
+#endif /* AGGNET_RECORD_H */

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Sink: reads partial aggregates, merges them, hands out a whole result. */
+#include <ctype.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "aggnet_data.h"
+#include "conn.h"
+#include "merge.h"
+#include "record.h"
+
+#define KEY_SHOWN	40	/* bytes of a key in a sentence, at most */
+
+/**
+ * struct aggnet_sink - the receiver of a transfer
+ * @conn: the socket
+ * @merge: what has been read, merged
+ * @next: entry that aggnet_sink_next() gives next
+ * @whole: the end mark has been seen, the result is complete and fits
+ * @committed: the end mark has been taken
+ * @result: of the end mark
+ * @message: as read
+ */
+struct aggnet_sink {
+	struct conn conn;
+	struct merge merge;
+	size_t next;
+	bool whole;
+	bool committed;
+	struct aggnet_result result;
+	uint8_t message[65536];
+};
+
+int aggnet_sink_open(struct aggnet_sink **sink, struct in_addr receiver,
+		     uint32_t job, const struct aggnet_options *opt)
+{
+	struct aggnet_sink *k = calloc(1, sizeof(*k));
+
+	*sink = k;
+	if (!k)
+		return -ENOMEM;
+	return conn_open(&k->conn, true, receiver, job, opt);
+}
+
+/* Forget what was read: it belongs to an epoch that is over. */
+static void sink_reset(struct aggnet_sink *k)
+{
+	merge_free(&k->merge);
+	memset(&k->result, 0, sizeof(k->result));
+	k->next = 0;
+	k->whole = false;
+}
+
+/* --- messages ------------------------------------------------------------- */
+
+static int sink_malformed(struct aggnet_sink *k, const char *what)
+{
+	conn_fail(&k->conn, -EBADMSG, "malformed message: %s", what);
+	return conn_end(&k->conn, -EBADMSG);
+}
+
+static int sink_merge(struct aggnet_sink *k, const uint8_t *data, size_t len,
+		      uint32_t records)
+{
+	struct record rec;
+	size_t size;
+
+	for (; len; data += size, len -= size, records--) {
+		size = record_get(data, len, &rec);
+		if (!size || !records)
+			return sink_malformed(k, "its records");
+		if (merge_add(&k->merge, k->conn.status.function, rec.key,
+			      rec.klen, rec.value)) {
+			conn_fail(&k->conn, -ENOMEM, "no memory for %zu keys",
+				  k->merge.n);
+			return conn_end(&k->conn, -ENOMEM);
+		}
+	}
+	return records ? sink_malformed(k, "too few records") : 0;
+}
+
+/* Records, or an order to forget them. */
+static int sink_message(struct aggnet_sink *k, size_t len)
+{
+	struct aggnet_msg head;
+
+	if (len < sizeof(head))
+		return sink_malformed(k, "too short");
+	memcpy(&head, k->message, sizeof(head));
+	switch (head.type) {
+	case AGGNET_MSG_RECORDS:
+		return sink_merge(k, k->message + sizeof(head),
+				  len - sizeof(head), head.records);
+	case AGGNET_MSG_RESET:
+		sink_reset(k);
+		return 0;
+	}
+	return sink_malformed(k, "unexpected type");
+}
+
+/* A key in a sentence: what cannot be printed is escaped. */
+static const char *key_text(const struct merge_entry *e, char *buf)
+{
+	size_t i, len = 0;
+
+	for (i = 0; i < e->klen && i < KEY_SHOWN; i++) {
+		if (isprint(e->key[i]) && e->key[i] != '\\')
+			buf[len++] = e->key[i];
+		else
+			len += sprintf(buf + len, "\\x%02x", e->key[i]);
+	}
+	strcpy(buf + len, i < e->klen ? "..." : "");
+	return buf;
+}
+
+static int sink_overflow(struct aggnet_sink *k, const struct merge_entry *e)
+{
+	char key[4 * KEY_SHOWN + 4];
+
+	conn_abort(&k->conn, AGGNET_R_OVERFLOW);
+	conn_fail(&k->conn, -EOVERFLOW,
+		  "the value of key '%s' does not fit 64 bits",
+		  key_text(e, key));
+	return conn_end(&k->conn, -EOVERFLOW);
+}
+
+/* The end mark is next: is the result fit to be handed out? */
+static int sink_whole(struct aggnet_sink *k, size_t len)
+{
+	const struct merge_entry *e;
+	struct aggnet_end end;
+	struct aggnet_msg head;
+
+	if (len < sizeof(head) + sizeof(end))
+		return sink_malformed(k, "short end mark");
+	memcpy(&head, k->message, sizeof(head));
+	if (head.type != AGGNET_MSG_END)
+		return sink_malformed(k, "unexpected type");
+	memcpy(&end, k->message + sizeof(head), sizeof(end));
+	if (end.sources != end.of) {
+		conn_fail(&k->conn, -EBADMSG, "only %u of %u sources came",
+			  end.sources, end.of);
+		return conn_end(&k->conn, -EBADMSG);
+	}
+	e = merge_overflow(&k->merge);
+	if (e)
+		return sink_overflow(k, e);
+	k->result = (struct aggnet_result){
+		.sources = end.sources, .of = end.of,
+		.partials = end.partials, .records = end.records,
+		.keys = k->merge.n,
+	};
+	k->whole = true;
+	return 0;
+}
+
+/* --- running -------------------------------------------------------------- */
+
+static ssize_t sink_recv(struct aggnet_sink *k, int flags)
+{
+	ssize_t n = recv(k->conn.fd, k->message, sizeof(k->message),
+			 MSG_DONTWAIT | flags);
+
+	return n < 0 ? -errno : n;
+}
+
+/* A call on the socket failed. Return: 0: try again */
+static int sink_trouble(struct aggnet_sink *k, int err)
+{
+	if (err == -EINTR)
+		return conn_fail(&k->conn, err, "interrupted");
+	if (err == -EAGAIN)
+		return conn_wait(&k->conn, POLLIN);
+	err = conn_lost(&k->conn, err);
+	if (!err)
+		sink_reset(k);
+	return err;
+}
+
+int aggnet_sink_run(struct aggnet_sink *k)
+{
+	ssize_t n;
+	int err = k->conn.final;
+
+	while (!err && !k->whole) {
+		err = conn_join(&k->conn);
+		if (err)
+			break;
+		/* Only the end mark can be looked at without taking it. */
+		n = sink_recv(k, MSG_PEEK);
+		if (n >= 0) {
+			err = sink_whole(k, n);
+			continue;
+		}
+		if (n == -EOPNOTSUPP)
+			n = sink_recv(k, 0);
+		err = n < 0 ? sink_trouble(k, n) : sink_message(k, n);
+	}
+	return err;
+}
+
+bool aggnet_sink_next(struct aggnet_sink *k, struct aggnet_entry *entry)
+{
+	const struct merge_entry *e;
+
+	if (!k->whole || k->next == k->merge.n)
+		return false;
+	e = &k->merge.entry[k->next++];
+	entry->key = e->key;
+	entry->klen = e->klen;
+	entry->value = e->value;
+	return true;
+}
+
+void aggnet_sink_sort(struct aggnet_sink *k)
+{
+	if (!k->whole)
+		return;
+	merge_sort(&k->merge);
+	k->next = 0;
+}
+
+const struct aggnet_result *aggnet_sink_result(const struct aggnet_sink *k)
+{
+	return &k->result;
+}
+
+int aggnet_sink_commit(struct aggnet_sink *k)
+{
+	struct aggnet_msg head;
+	ssize_t n;
+	int err;
+
+	if (k->committed || k->conn.final)
+		return k->conn.final;
+	if (!k->whole)
+		return conn_fail(&k->conn, -EINVAL, "there is no result yet");
+	n = sink_recv(k, 0);
+	if (n < 0) {
+		err = sink_trouble(k, n);
+		return err ? err :
+		       conn_fail(&k->conn, -ESTALE, "a newer epoch has begun");
+	}
+	memcpy(&head, k->message, sizeof(head));
+	if (head.type == AGGNET_MSG_RESET) {
+		sink_reset(k);
+		return conn_fail(&k->conn, -ESTALE, "a newer epoch has begun");
+	}
+	if (head.type != AGGNET_MSG_END)
+		return sink_malformed(k, "unexpected type");
+	k->committed = true;
+	return 0;
+}
+
+/* --- the rest ------------------------------------------------------------- */
+
+int aggnet_sink_abort(struct aggnet_sink *k, enum aggnet_reason why)
+{
+	return conn_abort(&k->conn, why);
+}
+
+void aggnet_sink_close(struct aggnet_sink *k)
+{
+	if (!k)
+		return;
+	conn_close(&k->conn);
+	merge_free(&k->merge);
+	free(k);
+}
+
+int aggnet_sink_fd(const struct aggnet_sink *k)
+{
+	return conn_fd(&k->conn);
+}
+
+const char *aggnet_sink_error(const struct aggnet_sink *k)
+{
+	return k ? k->conn.error : "out of memory";
+}
+
+int aggnet_sink_status(struct aggnet_sink *k, struct aggnet_status *st)
+{
+	return conn_status(&k->conn, st);
+}
+
+unsigned int aggnet_sink_replays(const struct aggnet_sink *k)
+{
+	return k->conn.replays;
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Source: the records of a local writer, kept so that they can be replayed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "aggnet_data.h"
+#include "conn.h"
+#include "record.h"
+
+#define BATCH	AGGNET_SEND_MAX
+
+/**
+ * struct aggnet_source - a writer and the stream of its records
+ * @conn: the socket
+ * @spool: unlinked file with the stream's first @base bytes; -1: none
+ * @base: bytes of the stream before @batch
+ * @filled: bytes in @batch
+ * @sent: bytes of the stream that this epoch has taken
+ * @records: taken from the caller
+ * @shut: the end of the stream has been told
+ * @done: the receiving application has the result
+ * @batch: the stream's end, not in the spool yet
+ * @replay: a piece read back from the spool
+ */
+struct aggnet_source {
+	struct conn conn;
+	int spool;
+	uint64_t base;
+	size_t filled;
+	uint64_t sent;
+	uint64_t records;
+	bool shut;
+	bool done;
+	uint8_t batch[BATCH];
+	uint8_t replay[BATCH];
+};
+
+int aggnet_source_open(struct aggnet_source **source, struct in_addr receiver,
+		       uint32_t job, const struct aggnet_options *opt)
+{
+	struct aggnet_source *s = calloc(1, sizeof(*s));
+
+	*source = s;
+	if (!s)
+		return -ENOMEM;
+	s->spool = -1;
+	return conn_open(&s->conn, false, receiver, job, opt);
+}
+
+/* --- spool ---------------------------------------------------------------- */
+
+static int spool_fail(struct aggnet_source *s, const char *what)
+{
+	int err = errno ? -errno : -EIO;
+
+	conn_fail(&s->conn, err, "%s the spool of replays: %s", what,
+		  strerror(-err));
+	return conn_end(&s->conn, err);
+}
+
+static int spool_open(struct aggnet_source *s)
+{
+	const char *dir = s->conn.opt.spool_dir;
+	char *path;
+
+	if (!dir)
+		dir = getenv("TMPDIR");
+	if (!dir)
+		dir = "/var/tmp";
+	s->spool = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (s->spool >= 0)
+		return 0;
+	/* Not every file system has unnamed files. */
+	if (asprintf(&path, "%s/aggnet.XXXXXX", dir) < 0)
+		return spool_fail(s, "making");
+	s->spool = mkostemp(path, O_CLOEXEC);
+	if (s->spool >= 0)
+		unlink(path);
+	free(path);
+	return s->spool < 0 ? spool_fail(s, "making") : 0;
+}
+
+/* The batch has been sent: make room for the next one. */
+static int spool_batch(struct aggnet_source *s)
+{
+	size_t done = 0;
+
+	if (s->conn.opt.flags & AGGNET_OPT_REPLAY)
+		done = s->filled;
+	else if (s->spool < 0 && spool_open(s))
+		return s->conn.final;
+	while (done < s->filled) {
+		ssize_t n = pwrite(s->spool, s->batch + done, s->filled - done,
+				   s->base + done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return spool_fail(s, "writing");
+		done += n;
+	}
+	s->base += s->filled;
+	s->filled = 0;
+	return 0;
+}
+
+/* Where the stream goes on after what was sent. NULL: that is the end. */
+static const uint8_t *spool_next(struct aggnet_source *s, size_t *len)
+{
+	uint64_t left = s->base - s->sent;
+	ssize_t n;
+
+	if (s->sent >= s->base) {
+		*len = s->base + s->filled - s->sent;
+		return s->batch + (s->sent - s->base);
+	}
+	do {
+		n = pread(s->spool, s->replay, left < BATCH ? left : BATCH,
+			  s->sent);
+	} while (n < 0 && errno == EINTR);
+	if (n <= 0) {
+		if (!n)
+			errno = EIO;
+		spool_fail(s, "reading");
+		return NULL;
+	}
+	*len = n;
+	return s->replay;
+}
+
+/* --- sending -------------------------------------------------------------- */
+
+/* Be in an epoch; what was sent in the last one has to be sent again. */
+static int source_join(struct aggnet_source *s)
+{
+	int err;
+
+	if (s->conn.final || s->conn.fd >= 0)
+		return s->conn.final;
+	err = conn_join(&s->conn);
+	if (err)
+		return err;
+	s->sent = 0;
+	s->shut = false;
+	if (!(s->conn.opt.flags & AGGNET_OPT_REPLAY))
+		return 0;
+	s->base = 0;
+	s->filled = 0;
+	s->records = 0;
+	return conn_fail(&s->conn, -ESTALE,
+			 "a newer epoch has begun: start over");
+}
+
+/* A call on the socket failed. Return: 0: try again */
+static int source_trouble(struct aggnet_source *s, int err, short events)
+{
+	if (err == -EINTR)
+		return conn_fail(&s->conn, err, "interrupted");
+	if (err == -EAGAIN)
+		return conn_wait(&s->conn, events);
+	err = conn_lost(&s->conn, err);
+	return err ? err : source_join(s);
+}
+
+/* Have the epoch take all of the stream so far. */
+static int source_flush(struct aggnet_source *s)
+{
+	const uint8_t *data;
+	size_t len;
+	ssize_t n;
+	int err;
+
+	err = source_join(s);
+	while (!err && s->sent < s->base + s->filled) {
+		data = spool_next(s, &len);
+		if (!data)
+			return s->conn.final;
+		n = send(s->conn.fd, data, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (n >= 0)
+			s->sent += n;
+		else
+			err = source_trouble(s, -errno, POLLOUT);
+	}
+	return err;
+}
+
+int aggnet_source_add(struct aggnet_source *s, const void *key, size_t klen,
+		      int64_t value)
+{
+	int err = s->conn.final;
+
+	if (err)
+		return err;
+	if (!klen || klen > AGGNET_KEY_MAX)
+		return conn_fail(&s->conn, -EINVAL,
+				 "a key of %zu bytes: 1 to %d are allowed",
+				 klen, AGGNET_KEY_MAX);
+	if (s->shut || s->done)
+		return conn_fail(&s->conn, -EPIPE, "the source is finished");
+	if (s->filled + AGGNET_RECORD_MAX > BATCH) {
+		err = source_flush(s);
+		if (!err)
+			err = spool_batch(s);
+		if (err)
+			return err;
+	}
+	s->filled += record_put(s->batch + s->filled, key, klen, value);
+	s->records++;
+	return 0;
+}
+
+int aggnet_source_finish(struct aggnet_source *s)
+{
+	char byte;
+	int err;
+
+	while (!s->done) {
+		err = source_flush(s);
+		if (err)
+			return err;
+		if (!s->shut)
+			err = shutdown(s->conn.fd, SHUT_WR) ? -errno : 0;
+		if (!err) {
+			s->shut = true;
+			s->done = recv(s->conn.fd, &byte, 1,
+				       MSG_DONTWAIT) >= 0;
+			if (s->done)
+				break;
+			err = -errno;
+		}
+		err = source_trouble(s, err, POLLIN);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* --- the rest ------------------------------------------------------------- */
+
+int aggnet_source_abort(struct aggnet_source *s, enum aggnet_reason why)
+{
+	return conn_abort(&s->conn, why);
+}
+
+void aggnet_source_close(struct aggnet_source *s)
+{
+	if (!s)
+		return;
+	conn_close(&s->conn);
+	if (s->spool >= 0)
+		close(s->spool);
+	free(s);
+}
+
+int aggnet_source_fd(const struct aggnet_source *s)
+{
+	return conn_fd(&s->conn);
+}
+
+short aggnet_source_events(const struct aggnet_source *s)
+{
+	return s->conn.waits;
+}
+
+const char *aggnet_source_error(const struct aggnet_source *s)
+{
+	return s ? s->conn.error : "out of memory";
+}
+
+int aggnet_source_status(struct aggnet_source *s, struct aggnet_status *st)
+{
+	return conn_status(&s->conn, st);
+}
+
+uint64_t aggnet_source_records(const struct aggnet_source *s)
+{
+	return s->records;
+}
+
+unsigned int aggnet_source_replays(const struct aggnet_source *s)
+{
+	return s->conn.replays;
+}
