@@ -13,11 +13,10 @@
 #include "reduce.h"
 
 /*
- * A reference names an entry in 32 bits: chunk number and offset in it, in
- * units of 8 bytes. Chunk numbers start at 1, so 0 refers to nothing.
+ * A reference names an entry in 32 bits: chunk number and offset in it. Chunk
+ * numbers start at 1, so 0 refers to nothing.
  */
-#define REF_BITS	ilog2(AGGNET_CHUNK / 8)
-#define REF_MASK	((1u << REF_BITS) - 1)
+#define REF_BITS	ilog2(AGGNET_CHUNK)
 #define CHUNKS_MAX	((1u << (32 - REF_BITS)) - 1)
 
 #define HASH_BITS	24	/* of a tag; the key's length is above them */
@@ -46,25 +45,8 @@ static __always_inline u32 entry_size(u32 klen)
 
 static __always_inline struct entry *entry_at(u8 *const *chunk, u32 ref)
 {
-	return (struct entry *)(chunk[ref >> REF_BITS] + (ref & REF_MASK) * 8);
-}
-
-/* The last 1..7 bytes of a key as a word, nothing read but the record. */
-static __always_inline u64 key_tail(const u8 *key, u32 klen)
-{
-	const u8 *end = key + klen;
-	u32 n = klen & 7;
-
-	/* The two lengths before the key belong to the record as well. */
-	if (likely(klen >= 6))
-		return get_unaligned_le64(end - 8) >> (64 - 8 * n);
-	if (klen >= 4)
-		return get_unaligned_le32(key) |
-		       (u64)get_unaligned_le32(end - 4) << (8 * n - 32);
-	if (klen >= 2)
-		return get_unaligned_le16(key) |
-		       (u32)get_unaligned_le16(end - 2) << (8 * n - 16);
-	return *key;
+	return (struct entry *)(chunk[ref >> REF_BITS] +
+				(ref & (AGGNET_CHUNK - 1)));
 }
 
 /*
@@ -91,33 +73,39 @@ static __always_inline u64 hash_word(u64 h, const u64 *seed, u64 word)
 	return h + ((u32)word + seed[0]) * ((word >> 32) + seed[1]);
 }
 
-static __always_inline u32 hash_tag(u64 h, u32 klen)
+/**
+ * struct look - what a key is recognised by
+ * @last: its last word; the other words of a longer key are compared as well
+ * @tag: as in struct entry
+ */
+struct look {
+	u64 last;
+	u32 tag;
+};
+
+/* Add the last word of a key to the hash of those before it. */
+static __always_inline struct look look_last(u64 h, const u64 *seed, u64 last,
+					     u32 klen)
 {
-	return klen << HASH_BITS | (u32)(h >> (64 - HASH_BITS));
+	h = hash_word(h, seed, last);
+	return (struct look){
+		.last = last,
+		.tag = klen << HASH_BITS | (u32)(h >> (64 - HASH_BITS)),
+	};
 }
 
-static __always_inline u32 key_tag(const u64 *seed, const u8 *key, u32 klen)
+/* Any key; nothing before @base is read. */
+static __always_inline struct look look_any(const u64 *seed, const u8 *base,
+					    const u8 *key, u32 klen)
 {
-	const u64 *s = seed + 2;
 	u64 h = hash_start(seed, klen);
-	u32 i;
+	const u8 *end = key + klen;
+	u64 last;
 
-	for (i = 0; i < klen / 8; i++, s += 2)
-		h = hash_word(h, s, get_unaligned_le64(key + 8 * i));
-	if (klen & 7)
-		h = hash_word(h, s, key_tail(key, klen));
-	return hash_tag(h, klen);
-}
-
-static __always_inline bool key_equal(const struct entry *e, const u8 *key,
-				      u32 klen)
-{
-	u32 i;
-
-	for (i = 0; i < klen / 8; i++)
-		if (le64_to_cpu(e->key[i]) != get_unaligned_le64(key + 8 * i))
-			return false;
-	return !(klen & 7) || le64_to_cpu(e->key[i]) == key_tail(key, klen);
+	for (seed += 2; end - key > 8; key += 8, seed += 2)
+		h = hash_word(h, seed, get_unaligned_le64(key));
+	last = aggnet_load_end(base, end, end - key) >> (64 - 8 * (end - key));
+	return look_last(h, seed, last, klen);
 }
 
 static u64 chunks_of(u64 limit)
@@ -158,6 +146,7 @@ int aggnet_table_init(struct aggnet_table *t, u8 function, u64 limit,
 	t->bucket_mask = buckets - 1;
 	t->chunks_max = chunks;
 	t->function = function;
+	t->neutral = aggnet_reduce_neutral(function);
 	memcpy(t->seed, seed, sizeof(t->seed));
 	return 0;
 }
@@ -223,12 +212,12 @@ static bool chunk_begin(struct aggnet_table *t)
 	return true;
 }
 
-/* Append a key that is not held yet; its value and units are the caller's. */
+/* Append a key that is not held yet, with no units and the neutral value. */
 static noinline struct entry *append(struct aggnet_table *t, const u8 *key,
-				     u32 tag)
+				     struct look look)
 {
-	u32 klen = tag >> HASH_BITS;
-	u32 size = entry_size(klen);
+	u32 words = ((look.tag >> HASH_BITS) - 1) / 8;
+	u32 size = sizeof(struct entry) + 8 + 8 * words;
 	struct entry *e;
 	u32 *bucket;
 	u32 i;
@@ -237,14 +226,15 @@ static noinline struct entry *append(struct aggnet_table *t, const u8 *key,
 		if (!chunk_begin(t))
 			return NULL;
 	e = (struct entry *)(t->chunk[t->newest] + t->write);
-	bucket = &t->bucket[tag & t->bucket_mask];
+	bucket = &t->bucket[look.tag & t->bucket_mask];
 	e->next = *bucket;
-	e->tag = tag;
-	for (i = 0; i < klen / 8; i++)
+	e->tag = look.tag;
+	e->units = 0;
+	e->value = t->neutral;
+	for (i = 0; i < words; i++)
 		e->key[i] = cpu_to_le64(get_unaligned_le64(key + 8 * i));
-	if (klen & 7)
-		e->key[i] = cpu_to_le64(key_tail(key, klen));
-	*bucket = t->newest << REF_BITS | t->write / 8;
+	e->key[i] = cpu_to_le64(look.last);
+	*bucket = t->newest << REF_BITS | t->write;
 	t->write += size;
 	t->keys++;
 	return e;
@@ -262,23 +252,57 @@ struct view {
 	u32 mask;
 };
 
-static __always_inline struct entry *find(const struct view *view,
-					  const u8 *key, u32 klen, u32 tag)
+/* Find a key of up to one word. */
+static __always_inline struct entry *find_word(const struct view *view,
+					       struct look look)
 {
 	struct entry *e;
 	u32 ref;
 
-	for (ref = view->bucket[tag & view->mask]; ref; ref = e->next) {
+	for (ref = view->bucket[look.tag & view->mask]; ref; ref = e->next) {
 		e = entry_at(view->chunk, ref);
-		if (likely(e->tag == tag && key_equal(e, key, klen)))
+		if (likely(e->tag == look.tag &&
+			   le64_to_cpu(e->key[0]) == look.last))
 			return e;
 	}
 	return NULL;
 }
 
+static __always_inline bool words_equal(const __le64 *held, const u8 *key,
+					u32 words)
+{
+	u32 i;
+
+	for (i = 0; i < words; i++)
+		if (le64_to_cpu(held[i]) != get_unaligned_le64(key + 8 * i))
+			return false;
+	return true;
+}
+
+/* Find any key, or append it. */
+static noinline struct entry *obtain_any(struct aggnet_table *t, const u8 *base,
+					 const u8 *key, u32 klen)
+{
+	struct look look = look_any(t->seed, base, key, klen);
+	u32 words = (klen - 1) / 8;
+	struct entry *e;
+	u32 ref;
+
+	for (ref = t->bucket[look.tag & t->bucket_mask]; ref; ref = e->next) {
+		e = entry_at(t->chunk, ref);
+		if (likely(e->tag == look.tag &&
+			   le64_to_cpu(e->key[words]) == look.last &&
+			   words_equal(e->key, key, words)))
+			return e;
+	}
+	return append(t, key, look);
+}
+
 /*
- * The hot loop. @function and @ones are constants wherever it is inlined, and
- * so is the key's length on the path for keys of one word.
+ * The hot loop. @function and @ones are constants wherever it is inlined.
+ * Records of a whole word of key and one of value go straight through; other
+ * short ones are shifted out of the words that end with them, which reach back
+ * into what lies before, so the first in the buffer goes the general way.
  */
 static __always_inline void merge_run(struct aggnet_table *t, const u8 *data,
 				      u32 n, u64 represents, u8 function,
@@ -287,39 +311,50 @@ static __always_inline void merge_run(struct aggnet_table *t, const u8 *data,
 	const struct view view = { t->bucket, t->chunk, t->bucket_mask };
 	const u64 start8 = hash_start(t->seed, 8);
 	struct aggnet_value v = aggnet_value_s64(1);
+	const u8 *safe = data + 8;
+	const u8 *base = data;
 	u64 extra = represents - n;
 	struct entry *e = NULL;
 
 	for (; n; n--) {
+		u32 lengths = get_unaligned_le16(data);
 		const u8 *key = data + 2;
-		u32 klen = data[0];
-		u32 vlen = data[1];
-		u32 tag;
+		u32 vlen = lengths >> 8;
+		u32 klen = (u8)lengths;
+		const u8 *end = key + klen;
+		struct look look;
 
-		if (likely(klen == 8)) {
-			tag = hash_tag(hash_word(start8, t->seed + 2,
-						 get_unaligned_le64(key)), 8);
-			e = find(&view, key, 8, tag);
+		data = end + vlen;
+		if (likely(lengths == (8 << 8 | 8))) {
+			look = look_last(start8, t->seed + 2,
+					 get_unaligned_le64(key), 8);
 			if (!ones)
-				v = aggnet_value_get(data, 10 + vlen, vlen);
+				v = aggnet_value_s64(get_unaligned_le64(key + 8));
+			data = key + 16;
+			e = find_word(&view, look);
+		} else if (klen <= 8 && end >= safe) {
+			look = look_last(hash_start(t->seed, klen), t->seed + 2,
+					 get_unaligned_le64(end - 8) >>
+					 (64 - 8 * klen), klen);
+			if (!ones)
+				v = aggnet_value_get(data - 8, data, vlen);
+			e = find_word(&view, look);
 		} else {
-			tag = key_tag(t->seed, key, klen);
-			e = find(&view, key, klen, tag);
 			if (!ones)
-				v = aggnet_value_get(data, 2 + klen + vlen,
-						     vlen);
+				v = aggnet_value_get(base, data, vlen);
+			e = obtain_any(t, base, key, klen);
+			if (unlikely(!e))
+				break;
+			goto reduce;
 		}
-		data += 2 + klen + vlen;
-		if (likely(e)) {
-			aggnet_reduce(function, &e->value, &v);
-			e->units++;
-			continue;
+		if (unlikely(!e)) {
+			e = append(t, key, look);
+			if (!e)
+				break;
 		}
-		e = append(t, key, tag);
-		if (unlikely(!e))
-			break;
-		e->value = v;
-		e->units = 1;
+reduce:
+		aggnet_reduce(function, &e->value, &v);
+		e->units++;
 	}
 
 	/* What a missing chunk made us drop (n > 0) must show in the units. */
@@ -365,7 +400,7 @@ void aggnet_table_merge(struct aggnet_table *t, const u8 *data, u32 n,
 /* Take the oldest entry out of its bucket's list, at the end as a rule. */
 static void unlink_oldest(struct aggnet_table *t, const struct entry *e)
 {
-	u32 ref = t->oldest << REF_BITS | t->read / 8;
+	u32 ref = t->oldest << REF_BITS | t->read;
 	u32 *at = &t->bucket[e->tag & t->bucket_mask];
 
 	while (*at != ref)
@@ -398,24 +433,24 @@ static void advance_oldest(struct aggnet_table *t, u32 klen)
  * Write a record. With room for the largest it goes by words, and what is
  * written too much is overwritten or cut off.
  */
-static u32 put_entry(u8 *buf, u32 room, const struct entry *e)
+static __always_inline u32 put_entry(u8 *buf, u32 room, const struct entry *e)
 {
+	struct aggnet_value v = e->value;
 	u32 klen = e->tag >> HASH_BITS;
-	u32 vlen = aggnet_value_len(&e->value);
+	u32 vlen = aggnet_value_len(&v);
 	u32 i;
 
 	if (unlikely(room < AGGNET_RECORD_MAX)) {
 		if (room < 2 + klen + vlen)
 			return 0;
-		return aggnet_record_put(buf, (const u8 *)e->key, klen,
-					 &e->value);
+		return aggnet_record_put(buf, (const u8 *)e->key, klen, &v);
 	}
-	buf[0] = klen;
-	buf[1] = vlen;
-	for (i = 0; i < klen; i += 8)
+	put_unaligned_le16(vlen << 8 | klen, buf);
+	put_unaligned_le64(le64_to_cpu(e->key[0]), buf + 2);
+	for (i = 8; i < klen; i += 8)
 		put_unaligned_le64(le64_to_cpu(e->key[i / 8]), buf + 2 + i);
-	put_unaligned_le64(e->value.lo, buf + 2 + klen);
-	put_unaligned_le64(e->value.hi, buf + 10 + klen);
+	put_unaligned_le64(v.lo, buf + 2 + klen);
+	put_unaligned_le64(v.hi, buf + 10 + klen);
 	return 2 + klen + vlen;
 }
 

@@ -44,6 +44,7 @@ struct aggnet_table {
 	u32 keys;		/* entries held */
 	u64 units;		/* units held */
 	u8 function;
+	struct aggnet_value neutral;	/* of a new entry */
 	u64 seed[AGGNET_SEED_WORDS];	/* secret of the key hash */
 };
 

@@ -111,17 +111,16 @@ int aggnet_parse_records(const u8 *data, size_t len, unsigned int max)
 	const u8 *end = data + len;
 	unsigned int n = 0;
 
-	/* Signed and wide enough: a record that is cut leaves it negative. */
 	while (end - data >= AGGNET_RECORD_MIN) {
-		u32 klen = data[0];
-		u32 vlen = data[1];
+		u32 lengths = get_unaligned_le16(data);
 
-		if (unlikely(!klen || vlen > AGGNET_VALUE_MAX || n == max))
+		if (unlikely(!(u8)lengths ||
+			     lengths >= (AGGNET_VALUE_MAX + 1) << 8))
 			return -EBADMSG;
+		data += 2 + (u8)lengths + (lengths >> 8);
 		n++;
-		data += 2 + klen + vlen;
 	}
-	return data == end ? (int)n : -EBADMSG;
+	return data == end && n <= max ? (int)n : -EBADMSG;
 }
 
 size_t aggnet_record_get(const u8 *data, struct aggnet_record *rec)
@@ -130,7 +129,7 @@ size_t aggnet_record_get(const u8 *data, struct aggnet_record *rec)
 
 	rec->key = data + 2;
 	rec->klen = data[0];
-	rec->value = aggnet_value_get(data, len, data[1]);
+	rec->value = aggnet_value_get(data, data + len, data[1]);
 	return len;
 }
 

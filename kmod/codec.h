@@ -117,36 +117,44 @@ int aggnet_parse_records(const u8 *data, size_t len, unsigned int max);
 size_t aggnet_record_get(const u8 *data, struct aggnet_record *rec);
 
 /**
- * aggnet_value_get() - the value at the end of a record
- * @rec: a record that aggnet_parse_records() has passed
- * @len: its length in bytes
- * @vlen: its value's length
+ * aggnet_load_end() - the bytes that end somewhere, at the top of a word
+ * @base: nothing before it is read
+ * @end: behind the last byte
+ * @n: how many bytes count, 1..8; those below them in the word are arbitrary
  *
- * One load and one shift when the 8 bytes that end with the value lie within
- * the record, which they do unless the key is tiny: the value comes to stand
- * at the top of the word, and the shift extends its sign.
+ * Bytes of a record, and of the record before it, precede nearly any place in
+ * a packet: so this is one load, and a right shift by 64 - 8 * n does the rest.
+ */
+static __always_inline u64 aggnet_load_end(const u8 *base, const u8 *end, u32 n)
+{
+	u64 word = 0;
+
+	if (likely(end - base >= 8))
+		return get_unaligned_le64(end - 8);
+	for (base = end - n; base < end; base++)
+		word = word >> 8 | (u64)*base << 56;
+	return word;
+}
+
+/**
+ * aggnet_value_get() - the value at the end of a checked record
+ * @base: the record, or the buffer that it lies in
+ * @end: behind the record
+ * @vlen: its value's length
  */
 static __always_inline struct aggnet_value
-aggnet_value_get(const u8 *rec, u32 len, u32 vlen)
+aggnet_value_get(const u8 *base, const u8 *end, u32 vlen)
 {
-	const u8 *end = rec + len;
 	struct aggnet_value v;
-	u64 part = 0;
 
-	if (likely(vlen - 1 < 8 && len >= 8))
-		return aggnet_value_s64((s64)get_unaligned_le64(end - 8) >>
-					(64 - 8 * vlen));
-	if (vlen > 8) {
-		v.lo = get_unaligned_le64(end - vlen);
-		v.hi = (u64)((s64)get_unaligned_le64(end - 8) >>
-			     (128 - 8 * vlen));
-		return v;
-	}
+	if (likely(vlen - 1 < 8))
+		return aggnet_value_s64((s64)aggnet_load_end(base, end, vlen) >>
+					(-8 * vlen & 63));
 	if (!vlen)
 		return aggnet_value_s64(0);
-	for (rec = end - vlen; rec < end; rec++)
-		part = part >> 8 | (u64)*rec << 56;
-	return aggnet_value_s64((s64)part >> (64 - 8 * vlen));
+	v.lo = get_unaligned_le64(end - vlen);
+	v.hi = (u64)((s64)get_unaligned_le64(end - 8) >> (-8 * vlen & 63));
+	return v;
 }
 
 /* Bytes that a value takes at least: 0 for zero, else 1..16. */
@@ -154,6 +162,7 @@ static inline u32 aggnet_value_len(const struct aggnet_value *v)
 {
 	u64 sign = (u64)((s64)v->lo >> 63);
 
+	/* The bits that differ from the sign, and one for the sign itself. */
 	if (likely(v->hi == sign))
 		return v->lo ? fls64(v->lo ^ sign) / 8 + 1 : 0;
 	return fls64(v->hi ^ (u64)((s64)v->hi >> 63)) / 8 + 9;

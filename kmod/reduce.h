@@ -15,6 +15,19 @@ static inline void aggnet_reduce_source(u8 function, struct aggnet_value *v)
 		*v = aggnet_value_s64(1);
 }
 
+/* The value that changes nothing when another is merged into it. */
+static inline struct aggnet_value aggnet_reduce_neutral(u8 function)
+{
+	switch (function) {
+	case AGGNET_FN_MIN:
+		return (struct aggnet_value){ .lo = ~0ULL, .hi = ~0ULL >> 1 };
+	case AGGNET_FN_MAX:
+		return (struct aggnet_value){ .lo = 0, .hi = 1ULL << 63 };
+	default:
+		return aggnet_value_s64(0);
+	}
+}
+
 /**
  * aggnet_reduce() - merge one value into another
  * @function: enum aggnet_function, valid
