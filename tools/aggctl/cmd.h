@@ -5,6 +5,7 @@
 
 #include "aggctl.h"
 
+extern const struct command cmd_plan;
 extern const struct command cmd_testbed;
 
 #endif

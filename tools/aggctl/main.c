@@ -9,6 +9,7 @@
 #include "netns.h"
 
 static const struct command * const commands[] = {
+	&cmd_plan,
 	&cmd_testbed,
 };
 

@@ -16,7 +16,6 @@
 #define SWITCH_PORT_BASE	1024
 
 #define MAX_RADIX		253
-#define MAX_NODES		16384
 
 /**
  * tb_server_name() - name of a server's namespace
@@ -57,15 +56,15 @@ struct in_addr tb_identity(aggt_node server)
 
 /**
  * tb_port_addr() - address of a server's port, 10.(16 + w / 256).w.(d + 1)
- * @tb: the testbed
+ * @topo: the topology
  * @server: the server, which has digit d at the switch w
  * @level: the port
  */
-struct in_addr tb_port_addr(const struct testbed *tb, aggt_node server,
+struct in_addr tb_port_addr(const struct aggt_topo *topo, aggt_node server,
 			    unsigned int level)
 {
-	uint32_t sw = aggt_topo_switch(tb->topo, server, level);
-	uint32_t digit = aggt_topo_digit(tb->topo, server, level);
+	uint32_t sw = aggt_topo_switch(topo, server, level);
+	uint32_t digit = aggt_topo_digit(topo, server, level);
 
 	return (struct in_addr){ htonl((10U << 24 | 16U << 16) +
 				       (sw << 8) + digit + 1) };
@@ -121,8 +120,34 @@ int tb_switch_port(unsigned int digit)
 	return SWITCH_PORT_BASE + (int)digit;
 }
 
+static bool too_many(const struct testbed *tb)
+{
+	return aggt_topo_servers(tb->topo) > TB_SERVERS ||
+	       aggt_topo_switches(tb->topo) > TB_SERVERS;
+}
+
+/* A level whose switches have more ports than addresses; -1 is none. */
+static int wide_level(const struct testbed *tb)
+{
+	unsigned int dim;
+
+	for (dim = 0; dim < aggt_topo_dims(tb->topo); dim++)
+		if (aggt_topo_radix(tb->topo, dim) > MAX_RADIX)
+			return (int)dim;
+	return -1;
+}
+
 /**
- * tb_check() - whether the addressing has room for a topology
+ * tb_fits() - whether the addressing has room for a topology
+ * @tb: the testbed
+ */
+bool tb_fits(const struct testbed *tb)
+{
+	return !too_many(tb) && wide_level(tb) < 0;
+}
+
+/**
+ * tb_check() - refuse a topology that the addressing has no room for
  * @tb: the testbed
  *
  * Return: 0, or -1 with an error line printed.
@@ -130,23 +155,19 @@ int tb_switch_port(unsigned int digit)
 int tb_check(const struct testbed *tb)
 {
 	const char *name = aggt_topo_name(tb->topo);
-	uint32_t servers = aggt_topo_servers(tb->topo);
-	uint32_t switches = aggt_topo_switches(tb->topo);
-	unsigned int dim;
+	int level = wide_level(tb);
 
-	if (servers > MAX_NODES || switches > MAX_NODES) {
+	if (tb_fits(tb))
+		return 0;
+	if (too_many(tb))
 		err("%s: %u servers and %u switches; a testbed has at most %u of each",
-		    name, servers, switches, MAX_NODES);
-		return -1;
-	}
-	for (dim = 0; dim < aggt_topo_dims(tb->topo); dim++) {
-		if (aggt_topo_radix(tb->topo, dim) <= MAX_RADIX)
-			continue;
-		err("%s: switches of level %u have %u ports, the addresses allow %u",
-		    name, dim, aggt_topo_radix(tb->topo, dim), MAX_RADIX);
-		return -1;
-	}
-	return 0;
+		    name, aggt_topo_servers(tb->topo),
+		    aggt_topo_switches(tb->topo), TB_SERVERS);
+	else
+		err("%s: switches of level %d have %u ports; the addresses allow %u",
+		    name, level,
+		    aggt_topo_radix(tb->topo, (unsigned int)level), MAX_RADIX);
+	return -1;
 }
 
 /**

@@ -45,6 +45,7 @@ void tb_server_mac(aggt_node server, unsigned int level, uint8_t *mac);
 void tb_switch_mac(uint32_t sw, unsigned int digit, uint8_t *mac);
 int tb_server_port(unsigned int level);
 int tb_switch_port(unsigned int digit);
+bool tb_fits(const struct testbed *tb);
 int tb_check(const struct testbed *tb);
 int tb_shape(const struct testbed *tb, struct rtnl *r, int index);
 

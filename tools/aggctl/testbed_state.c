@@ -36,7 +36,7 @@ static json_t *server_port_json(const struct testbed *tb, aggt_node server,
 	tb_server_mac(server, level, mac);
 	return json_pack("{s:o, s:i, s:o, s:i, s:o, s:s, s:o}",
 			 "name", json_sprintf("eth%u", level), "level", level,
-			 "address", json_addr(tb_port_addr(tb, server, level)),
+			 "address", json_addr(tb_port_addr(tb->topo, server, level)),
 			 "prefixlen", TB_PREFIXLEN, "mac", json_mac(mac),
 			 "switch", tb_switch_name(sw),
 			 "port", json_sprintf("p%u", digit));

@@ -97,7 +97,7 @@ static int add_neighbours(const struct testbed *tb, struct rtnl *r,
 			continue;
 		tb_server_mac(other, level, mac);
 		if (rtnl_add(r, rtnl_msg_neigh(tb_server_port(level),
-					       tb_port_addr(tb, other, level),
+					       tb_port_addr(tb->topo, other, level),
 					       mac),
 			     "neighbour v%u", other))
 			return -1;
@@ -129,7 +129,7 @@ static int add_port(const struct testbed *tb, struct rtnl *r, aggt_node server,
 	if (rtnl_add(r, rtnl_msg_veth(&link, &peer, switch_fds[sw]),
 		     "link eth%u", level) ||
 	    rtnl_add(r, rtnl_msg_addr(link.index,
-				      tb_port_addr(tb, server, level),
+				      tb_port_addr(tb->topo, server, level),
 				      TB_PREFIXLEN),
 		     "address of eth%u", level) ||
 	    tb_shape(tb, r, link.index))
@@ -150,7 +150,7 @@ static int add_routes(const struct testbed *tb, struct rtnl *r,
 		hop = aggt_topo_next_hop(tb->topo, server, dst);
 		level = aggt_topo_link_dim(tb->topo, server, hop);
 		if (rtnl_add(r, rtnl_msg_route(tb_identity(dst),
-					       tb_port_addr(tb, hop, level),
+					       tb_port_addr(tb->topo, hop, level),
 					       tb_server_port(level), self),
 			     "route to v%u", dst))
 			return -1;

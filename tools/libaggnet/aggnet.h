@@ -127,6 +127,7 @@ struct aggnet_tree_info {
 	uint64_t packets_out;
 	uint64_t rexmits;
 	struct in_addr acceptor;
+	uint32_t members;
 };
 
 struct aggnet_event_info {

@@ -46,6 +46,7 @@ static const struct aggnet_field fields[] = {
 	F(packets_out, PACKETS_OUT, U64, true),
 	F(rexmits, REXMITS, U64, true),
 	F(acceptor, ACCEPTOR, ADDR, true),
+	F(members, MEMBERS, U32, false),
 };
 
 const struct aggnet_noun aggnet_noun_tree = {

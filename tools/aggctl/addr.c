@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Addresses as people write them: dotted, or by a server's name, v3. */
+#include <arpa/inet.h>
+
+#include "aggctl.h"
+#include "info.h"
+#include "testbed.h"
+
+/**
+ * addr_parse() - parse an address
+ * @text: the address, or a server's name which stands for its identity
+ * @addr: the result
+ *
+ * Return: whether @text is one.
+ */
+bool addr_parse(const char *text, struct in_addr *addr)
+{
+	uint32_t server;
+
+	if (text[0] != 'v')
+		return inet_pton(AF_INET, text, addr) == 1;
+	if (!value_parse(OPT_U32, text + 1, &server) || server >= TB_SERVERS)
+		return false;
+	*addr = tb_identity(server);
+	return true;
+}
+
+/**
+ * addr_text() - an address in dots
+ * @addr: the address
+ *
+ * Return: a buffer that the next call overwrites.
+ */
+const char *addr_text(struct in_addr addr)
+{
+	static char text[INET_ADDRSTRLEN];
+
+	return inet_ntop(AF_INET, &addr, text, sizeof(text));
+}
+
+/**
+ * addr_json() - an address as a JSON string
+ * @addr: the address
+ */
+json_t *addr_json(struct in_addr addr)
+{
+	return json_string(addr_text(addr));
+}

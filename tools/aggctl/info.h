@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * libaggnet's infos as JSON and as text: objects of the same names, but an
+ * incast ID is shown as job and receiver, and a port has its name too.
+ */
+#ifndef AGGCTL_INFO_H
+#define AGGCTL_INFO_H
+
+#include <jansson.h>
+#include <netinet/in.h>
+
+#include "aggnet.h"
+
+json_t *info_json(const struct aggnet_noun *noun, const void *info);
+int info_set(const struct aggnet_noun *noun, const char *name,
+	     const char *text, void *info, const char *where);
+int info_set_pairs(const struct aggnet_noun *noun, int argc, char **argv,
+		   void *info);
+int info_parse(const struct aggnet_noun *noun, const json_t *object,
+	       const char * const *skip, void *info, const char *where);
+void info_clear(const struct aggnet_noun *noun, void *info);
+
+/* addr.c */
+bool addr_parse(const char *text, struct in_addr *addr);
+const char *addr_text(struct in_addr addr);
+json_t *addr_json(struct in_addr addr);
+
+#endif

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Drawings of trees: Graphviz source, or what dot makes of it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "aggctl.h"
+#include "plan.h"
+#include "testbed.h"
+
+static const char *colour(const struct aggt_tree *tree, size_t i,
+			  const uint32_t *inputs)
+{
+	if (!i)
+		return "gold";
+	if (inputs[i] > 1)
+		return "lightgreen";
+	return aggt_tree_sends(tree, i) ? "lightblue" : "white";
+}
+
+static void draw_vertex(FILE *f, const struct aggt_tree *tree, size_t number,
+			size_t i, const uint32_t *inputs)
+{
+	fprintf(f, "\t\tt%zu_%zu [label=\"%s\" fillcolor=%s%s];\n", number, i,
+		tb_server_name(aggt_tree_server(tree, i)),
+		colour(tree, i, inputs),
+		aggt_tree_sends(tree, i) ? " penwidth=2" : "");
+}
+
+static void draw_edge(FILE *f, const struct aggt_topo *topo,
+		      const struct aggt_tree *tree, size_t number, size_t i)
+{
+	uint32_t up = aggt_tree_parent(tree, i);
+	aggt_node from = aggt_tree_server(tree, i);
+	uint32_t level;
+
+	level = aggt_topo_link_dim(topo, from, aggt_tree_server(tree, up));
+	fprintf(f, "\t\tt%zu_%zu -> t%zu_%u [label=\"%s\"];\n", number, i,
+		number, up, tb_switch_name(aggt_topo_switch(topo, from,
+							    level)));
+}
+
+static int draw_tree(FILE *f, const struct aggt_topo *topo,
+		     const struct aggt_tree *tree, size_t number)
+{
+	size_t i, n = aggt_tree_size(tree);
+	uint32_t *inputs = calloc(n, sizeof(*inputs));
+
+	if (!inputs)
+		return -1;
+	for (i = 0; i < n; i++) {
+		inputs[i] += aggt_tree_sends(tree, i);
+		if (i)
+			inputs[aggt_tree_parent(tree, i)]++;
+	}
+	fprintf(f, "\tsubgraph cluster_%zu {\n\t\tlabel=\"to %s\";\n", number,
+		tb_server_name(aggt_tree_receiver(tree)));
+	for (i = 0; i < n; i++)
+		draw_vertex(f, tree, number, i, inputs);
+	for (i = 1; i < n; i++)
+		draw_edge(f, topo, tree, number, i);
+	fputs("\t}\n", f);
+	free(inputs);
+	return 0;
+}
+
+static int write_dot(FILE *f, const struct aggt_topo *topo,
+		     const struct aggt_plan *plan, uint32_t job)
+{
+	size_t i;
+
+	fprintf(f, "digraph aggnet {\n\tlabel=\"%s, job %u: %s\";\n",
+		aggt_topo_name(topo), job,
+		"sender bold, aggregating green, receiver yellow");
+	fputs("\trankdir=BT;\n\tnode [shape=ellipse style=filled];\n", f);
+	for (i = 0; i < aggt_plan_trees(plan); i++)
+		if (draw_tree(f, topo, aggt_plan_tree(plan, i), i))
+			return -1;
+	fputs("}\n", f);
+	return ferror(f) ? -1 : 0;
+}
+
+/* The format that dot is asked for, NULL: its source is what is wanted. */
+static const char *format(const char *file)
+{
+	const char *dot = strrchr(file, '.');
+
+	if (dot && (!strcmp(dot, ".svg") || !strcmp(dot, ".png") ||
+		    !strcmp(dot, ".pdf")))
+		return dot + 1;
+	return NULL;
+}
+
+static FILE *start_dot(const char *type, const char *file, pid_t *pid)
+{
+	char option[8];
+	int fds[2];
+
+	snprintf(option, sizeof(option), "-T%s", type);
+	if (pipe(fds))
+		return NULL;
+	*pid = fork();
+	if (!*pid) {
+		dup2(fds[0], STDIN_FILENO);
+		close(fds[0]);
+		close(fds[1]);
+		execlp("dot", "dot", option, "-o", file, NULL);
+		err("dot: %s", strerror(errno));
+		_exit(ST_FAILED);
+	}
+	close(fds[0]);
+	if (*pid < 0) {
+		close(fds[1]);
+		return NULL;
+	}
+	return fdopen(fds[1], "w");
+}
+
+/**
+ * plan_draw() - draw the trees of a plan
+ * @file: where to; .svg, .png and .pdf are made by dot, all else is its source
+ * @topo: topology of the plan
+ * @plan: the plan
+ * @job: its job ID
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int plan_draw(const char *file, const struct aggt_topo *topo,
+	      const struct aggt_plan *plan, uint32_t job)
+{
+	const char *type = format(file);
+	int status = 0, bad;
+	pid_t pid = 0;
+	FILE *f;
+
+	f = type ? start_dot(type, file, &pid) : fopen(file, "w");
+	if (!f) {
+		err("%s: %s", file, strerror(errno));
+		return -1;
+	}
+	bad = write_dot(f, topo, plan, job);
+	bad |= fclose(f);
+	if (pid && (waitpid(pid, &status, 0) < 0 || status))
+		bad = -1;
+	if (bad)
+		err("%s: the drawing could not be made", file);
+	return bad ? -1 : 0;
+}

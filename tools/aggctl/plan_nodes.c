@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The entries of every node of a plan, as "apply" takes them. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "aggctl.h"
+#include "info.h"
+#include "plan.h"
+#include "testbed.h"
+
+/**
+ * struct builder - nodes in the making
+ * @topo: topology
+ * @plan: its trees
+ * @conf: what entries say beside
+ * @nodes: the result
+ * @keys: of the trees, in hex, NULL without
+ */
+struct builder {
+	const struct aggt_topo *topo;
+	const struct aggt_plan *plan;
+	const struct plan_conf *conf;
+	json_t *nodes;
+	json_t **keys;
+};
+
+static json_t *member(json_t *object, const char *name, json_t *fresh)
+{
+	json_t *value = json_object_get(object, name);
+
+	if (value) {
+		json_decref(fresh);
+		return value;
+	}
+	json_object_set_new(object, name, fresh);
+	return fresh;
+}
+
+static void set_u32(json_t *object, const char *name, uint32_t value)
+{
+	json_object_set_new(object, name, json_integer(value));
+}
+
+static void set_text(json_t *object, const char *name, const char *value)
+{
+	json_object_set_new(object, name, json_string(value));
+}
+
+static json_t *server_node(const struct builder *b, aggt_node server)
+{
+	const char *name = tb_server_name(server);
+	json_t *node = json_object_get(b->nodes, name);
+	json_t *ports;
+	unsigned int level;
+
+	if (node)
+		return node;
+	ports = json_array();
+	for (level = 0; level < aggt_topo_dims(b->topo); level++)
+		json_array_append_new(ports,
+				      json_pack("{s:o, s:i}", "name",
+						json_sprintf("eth%u", level),
+						"level", level));
+	node = json_pack("{s:s, s:o, s:o, s:[], s:[]}", "role", "server",
+			 "address", addr_json(tb_identity(server)),
+			 "ports", ports, "links", "trees");
+	return member(b->nodes, name, node);
+}
+
+static json_t *switch_node(const struct builder *b, uint32_t sw)
+{
+	unsigned int level = aggt_topo_switch_level(b->topo, sw);
+	const char *name = tb_switch_name(sw);
+	json_t *node = json_object_get(b->nodes, name);
+	json_t *ports;
+	unsigned int digit;
+
+	if (node)
+		return node;
+	ports = json_array();
+	for (digit = 0; digit < aggt_topo_radix(b->topo, level); digit++)
+		json_array_append_new(ports,
+				      json_pack("{s:o, s:i}", "name",
+						json_sprintf("p%u", digit),
+						"level", level));
+	node = json_pack("{s:s, s:o, s:[], s:[]}", "role", "switch",
+			 "ports", ports, "links", "trees");
+	return member(b->nodes, name, node);
+}
+
+/* A link once, however many trees leave by it. */
+static void add_link(json_t *node, json_t *link)
+{
+	json_t *links = json_object_get(node, "links");
+	json_t *other;
+	size_t i;
+
+	json_array_foreach(links, i, other) {
+		if (json_equal(link, other)) {
+			json_decref(link);
+			return;
+		}
+	}
+	json_array_append_new(links, link);
+}
+
+static json_t *new_tree(const struct builder *b, aggt_node receiver)
+{
+	return json_pack("{s:I, s:o, s:I, s:i}",
+			 "job", (json_int_t)b->conf->job,
+			 "receiver", addr_json(tb_identity(receiver)),
+			 "instance", (json_int_t)b->conf->instance,
+			 "attempt", 0);
+}
+
+/* The planned link of an entry, and its Bloom table if it has one. */
+static void set_link(const struct builder *b, const struct aggt_entry *e,
+		     json_t *node, json_t *tree)
+{
+	bool bloom = b->conf->scheme == AGGNET_SCHEME_BLOOM;
+	bool direct = !bloom || !b->conf->aggnet_switches;
+	json_t *port, *neighbour, *link;
+
+	if (e->parent == AGGT_NONE || !aggt_plan_aggregates(b->plan)) {
+		set_text(tree, "scheme",
+			 aggnet_scheme_names[AGGNET_SCHEME_ROUTE]);
+		return;
+	}
+	set_text(tree, "scheme", aggnet_scheme_names[b->conf->scheme]);
+	port = json_sprintf("eth%u", e->level);
+	neighbour = addr_json(tb_port_addr(b->topo, e->parent, e->level));
+	json_object_set(tree, "link_port", port);
+	if (direct)
+		json_object_set(tree, "link_neighbour", neighbour);
+	if (bloom) {
+		link = json_pack("{s:O}", "port", port);
+		if (direct)
+			json_object_set(link, "neighbour", neighbour);
+		add_link(node, link);
+	}
+	json_decref(port);
+	json_decref(neighbour);
+}
+
+static uint32_t members(const struct aggt_tree *tree)
+{
+	struct in_addr id;
+	uint32_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < aggt_tree_size(tree); i++) {
+		id = tb_identity(aggt_tree_server(tree, i));
+		if (aggt_tree_sends(tree, i))
+			sum += aggnet_member(ntohl(id.s_addr));
+	}
+	return sum;
+}
+
+static void set_limits(const struct plan_conf *conf, json_t *tree)
+{
+	if (conf->memory)
+		json_object_set_new(tree, "memory",
+				    json_integer((json_int_t)conf->memory));
+	if (conf->hold)
+		set_u32(tree, "hold", conf->hold);
+	if (conf->give_up)
+		set_u32(tree, "give_up", conf->give_up);
+}
+
+/* What only a node needs that holds flow state. */
+static void set_end(const struct builder *b, const struct aggt_entry *e,
+		    json_t *tree)
+{
+	const struct plan_conf *conf = b->conf;
+	json_t *children = json_array();
+	size_t i;
+
+	for (i = 0; i < e->n_children; i++)
+		json_array_append_new(children,
+				      addr_json(tb_identity(e->children[i])));
+	if (e->n_children)
+		json_object_set(tree, "children", children);
+	json_decref(children);
+	set_text(tree, "function", aggnet_function_names[conf->function]);
+	set_u32(tree, "writers",
+		e->flags & AGGT_SENDER ? conf->writers : 0);
+	if (e->flags & (AGGT_SENDER | AGGT_RECEIVER)) {
+		set_u32(tree, "uid", conf->uid);
+		if (conf->has_gid)
+			set_u32(tree, "gid", conf->gid);
+	}
+	if (e->flags & AGGT_RECEIVER)
+		set_u32(tree, "members",
+			members(aggt_plan_tree(b->plan, e->tree)));
+	set_limits(conf, tree);
+	if (b->keys)
+		json_object_set(tree, "key", b->keys[e->tree]);
+}
+
+static void add_entry(const struct builder *b, const struct aggt_entry *e)
+{
+	json_t *node = server_node(b, e->server);
+	json_t *tree = new_tree(b, e->receiver);
+
+	set_text(tree, "role", aggt_entry_role(e));
+	set_u32(tree, "contributors", e->contributors);
+	set_u32(tree, "sources", e->sources);
+	set_link(b, e, node, tree);
+	if (e->parent != AGGT_NONE)
+		set_u32(tree, "hops", e->links);
+	if (e->flags & AGGT_END)
+		set_end(b, e, tree);
+	else
+		set_u32(tree, "writers", 0);
+	json_array_append_new(json_object_get(node, "trees"), tree);
+}
+
+static void add_switch_entry(const struct builder *b,
+			     const struct aggt_switch_entry *e)
+{
+	unsigned int level = aggt_topo_switch_level(b->topo, e->sw);
+	struct in_addr neighbour = tb_port_addr(b->topo, e->server, level);
+	json_t *node = switch_node(b, e->sw);
+	json_t *tree = new_tree(b, e->receiver);
+	uint8_t mac[6];
+	char text[18];
+
+	tb_server_mac(e->server, level, mac);
+	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0],
+		 mac[1], mac[2], mac[3], mac[4], mac[5]);
+	set_text(tree, "role", "switch");
+	json_object_set_new(tree, "link_port", json_sprintf("p%u", e->port));
+	json_object_set_new(tree, "link_neighbour", addr_json(neighbour));
+	add_link(node, json_pack("{s:o, s:o, s:s}",
+				 "port", json_sprintf("p%u", e->port),
+				 "neighbour", addr_json(neighbour),
+				 "lladdr", text));
+	json_array_append_new(json_object_get(node, "trees"), tree);
+}
+
+static json_t *draw_key(void)
+{
+	uint8_t key[AGGNET_KEY_LEN];
+	char text[2 * AGGNET_KEY_LEN + 1];
+	size_t i;
+
+	if (getrandom(key, sizeof(key), 0) != sizeof(key))
+		return NULL;
+	for (i = 0; i < sizeof(key); i++)
+		sprintf(text + 2 * i, "%02x", key[i]);
+	return json_string(text);
+}
+
+static void free_keys(json_t **keys, size_t n)
+{
+	size_t i;
+
+	for (i = 0; keys && i < n; i++)
+		json_decref(keys[i]);
+	free(keys);
+}
+
+static json_t **draw_keys(size_t n)
+{
+	json_t **keys = calloc(n, sizeof(json_t *));
+	size_t i;
+
+	for (i = 0; keys && i < n; i++) {
+		keys[i] = draw_key();
+		if (!keys[i]) {
+			free_keys(keys, n);
+			return NULL;
+		}
+	}
+	return keys;
+}
+
+/**
+ * plan_nodes() - make the entries of every node of a plan
+ * @topo: its topology
+ * @plan: the plan
+ * @conf: what entries say beside
+ *
+ * Return: an object of nodes by name, or NULL with an error line printed.
+ */
+json_t *plan_nodes(const struct aggt_topo *topo, const struct aggt_plan *plan,
+		   const struct plan_conf *conf)
+{
+	struct builder b = { topo, plan, conf, json_object(), NULL };
+	const struct aggt_switch_entry *sw;
+	size_t i, n, trees = aggt_plan_trees(plan);
+	const struct aggt_entry *entry;
+
+	if (conf->keyed) {
+		b.keys = draw_keys(trees);
+		if (!b.keys) {
+			json_decref(b.nodes);
+			err("plan: no keys can be drawn");
+			return NULL;
+		}
+	}
+	entry = aggt_plan_entries(plan, &n);
+	for (i = 0; i < n; i++)
+		add_entry(&b, &entry[i]);
+	sw = aggt_plan_switch_entries(plan, &n);
+	if (conf->scheme == AGGNET_SCHEME_BLOOM && conf->aggnet_switches)
+		for (i = 0; i < n; i++)
+			add_switch_entry(&b, &sw[i]);
+	free_keys(b.keys, trees);
+	return b.nodes;
+}
