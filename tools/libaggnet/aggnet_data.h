@@ -86,8 +86,8 @@ struct aggnet_source;
  *
  * Return: 0, -ENETUNREACH (no entry for this transfer on this node), -EACCES
  * (the entry does not permit this user), -EADDRNOTAVAIL (this node is not one
- * of its sources), -EUSERS (all its writers are here already),
- * -ESOCKTNOSUPPORT (module not loaded) or another negative errno
+ * of its sources), -EUSERS (all its writers are here already), -EALREADY (it
+ * is over), -ESOCKTNOSUPPORT (module not loaded) or another negative errno
  */
 int aggnet_source_open(struct aggnet_source **s, struct in_addr receiver,
 		       uint32_t job, const struct aggnet_options *opt);

@@ -85,6 +85,8 @@ static int conn_refused(struct conn *c, int err)
 	case -EUSERS:
 		return conn_fail(c, err, "all writers of %s are here already",
 				 name);
+	case -EALREADY:
+		return conn_fail(c, err, "%s is over on this node", name);
 	case -EADDRINUSE:
 		return conn_fail(c, err, "%s has a receiving socket already",
 				 name);
