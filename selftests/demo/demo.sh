@@ -1,0 +1,111 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The main job on real input: word count over BCube(4,1), the shuffle reduced
+# by the servers on its way. Prepares the input and the independent count here,
+# runs the transfers in the VM, prints the table, draws the trees.
+# Usage: demo.sh (KERNEL=6.1|6.12)
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+export LC_ALL=C
+
+DIR=$PWD/build/demo
+CORPUS_MIN=4000000
+SENDERS="v2 v5 v9 v10 v11 v14"
+# A receiver's partition of the words, by their first letter.
+declare -A PARTITION=(
+	[incast/v0]='.' [shuffle/v0]='[a-h]' [shuffle/v3]='[i-s]'
+	[shuffle/v8]='[t-z]'
+)
+
+say()
+{
+	printf 'demo: %s\n' "$*" >&2
+}
+
+corpus()
+{
+	bible -l79 'gen1:1-rev22:21' < /dev/null > "$DIR/corpus.txt"
+	[ "$(stat -c %s "$DIR/corpus.txt")" -ge $CORPUS_MIN ] || {
+		say "the corpus is smaller than $CORPUS_MIN bytes"
+		exit 1
+	}
+	tr '[:upper:]' '[:lower:]' < "$DIR/corpus.txt" |
+		tr -cs '[:lower:]' '\n' | sed '/^$/d' > "$DIR/words"
+	say "corpus: $(stat -c %s "$DIR/corpus.txt") bytes," \
+		"$(wc -l < "$DIR/words") words of the King James Bible"
+}
+
+# Every sender gets a sixth of the text and makes one record a word; what must
+# come out is counted by sort and uniq.
+inputs()
+{
+	local part sender receiver i=0
+
+	split -n l/6 -d -a 1 "$DIR/words" "$DIR/split."
+	for part in "${!PARTITION[@]}"; do
+		mkdir -p "$DIR/in/$part"
+		grep "^${PARTITION[$part]}" "$DIR/words" | sort | uniq -c |
+			awk '{ print $2 "\t" $1 }' | sort \
+			> "$DIR/in/$part/expected"
+	done
+	for sender in $SENDERS; do
+		for part in "${!PARTITION[@]}"; do
+			grep "^${PARTITION[$part]}" "$DIR/split.$i" |
+				sed 's/$/\t1/' > "$DIR/in/$part/$sender"
+		done
+		i=$((i + 1))
+	done
+}
+
+# delta TRANSFER: the aggregation ratio of its flows, counted in keys: what
+# merging all of them leaves is max + delta (sum - max)
+delta()
+{
+	local receiver sender sizes=()
+
+	for receiver in "$DIR/in/$1"/*/; do
+		for sender in $SENDERS; do
+			sizes+=("$(cut -f1 "$receiver$sender" | sort -u |
+				wc -l)")
+		done
+		sizes+=("$(wc -l < "${receiver}expected")")
+	done
+	printf '%s\n' "${sizes[@]}" | awk '
+		NR % 7 { sum += $1; if ($1 > max) max = $1; next }
+		{ union += $1; maxes += max; max = 0 }
+		END { printf "%.4f\n", (union - maxes) / (sum - maxes) }'
+}
+
+# Each tree with the bytes that its links carried.
+draw()
+{
+	local name
+
+	for name in "$DIR"/run/*.plan.json; do
+		name=${name##*/} name=${name%.plan.json}
+		jq -rf selftests/demo/tree.jq --arg name "$name" \
+			--slurpfile plan "$DIR/run/$name.plan.json" \
+			"$DIR/run/$name.traffic.json" |
+			dot -Tsvg -o "$DIR/$name.svg"
+	done
+}
+
+rm -rf "$DIR"
+mkdir -p "$DIR/run"
+corpus
+inputs
+for transfer in incast shuffle; do
+	delta "$transfer" > "$DIR/in/$transfer/delta"
+done
+say "booting the VM"
+bash selftests/vm/run.sh "selftests/demo/guest.sh $DIR"
+jq -sf selftests/demo/table.jq "$DIR"/run/*.row.json > "$DIR/demo.json"
+jq -rf selftests/demo/text.jq "$DIR/demo.json" | column -t -s $'\t'
+jq -rf selftests/demo/why.jq "$DIR/demo.json" | fold -s -w 79
+draw
+say "wrote build/demo/demo.json and $(find "$DIR" -name '*.svg' | wc -l)" \
+	"drawings build/demo/*.svg"
+jq -e 'all(.rows[]; .exact)' "$DIR/demo.json" > "$DIR/exact" || {
+	say "a result is not exact"
+	exit 1
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Makes the input of a test: lines key<TAB>value, the same for a seed. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEY_MAX	255
+
+static uint64_t state;
+
+/* splitmix64 */
+static uint64_t draw(void)
+{
+	uint64_t z = state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+	return z ^ (z >> 31);
+}
+
+/* Key number @id: as long as @klen says, and no other key's. */
+static void put_key(uint64_t id, const char *klen)
+{
+	static const char digit[] = "0123456789abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	unsigned int want = !strcmp(klen, "mix") ?
+			    (unsigned int)(1 + id * 2654435761u % 40) :
+			    (unsigned int)atoi(klen);
+	unsigned int n = 0;
+	char key[KEY_MAX + 1];
+
+	do {
+		key[n++] = digit[id % 62];
+		id /= 62;
+	} while (id);
+	while (n < want && n < KEY_MAX)
+		key[n++] = '_';
+	fwrite(key, 1, n, stdout);
+}
+
+static int64_t value(const char *kind, unsigned long r)
+{
+	if (!strcmp(kind, "one"))
+		return 1;
+	if (!strcmp(kind, "limits"))
+		return r & 1 ? INT64_MIN : INT64_MAX;
+	return (int64_t)(draw() % 2001) - 1000;
+}
+
+/*
+ * "limits": each key gets INT64_MAX and INT64_MIN in turn, so that sums pass
+ * far beyond 64 bits on the way and come back.
+ */
+int main(int argc, char **argv)
+{
+	unsigned long records, r;
+	uint64_t keys, id = 0;
+
+	if (argc != 6) {
+		fprintf(stderr,
+			"usage: gen SEED RECORDS KEYS KLEN|mix small|one|limits\n");
+		return 2;
+	}
+	state = strtoull(argv[1], NULL, 0);
+	records = strtoul(argv[2], NULL, 0);
+	keys = strtoull(argv[3], NULL, 0);
+	for (r = 0; r < records; r++) {
+		if (strcmp(argv[5], "limits") || !(r & 1))
+			id = records <= keys ? r : draw() % keys;
+		put_key(id, argv[4]);
+		printf("\t%lld\n", (long long)value(argv[5], r));
+	}
+	return ferror(stdout) || fflush(stdout);
+}

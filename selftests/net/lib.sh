@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Sourced by the netns tests: TAP, a testbed that is taken away whatever
+# happens, transfers with their reference.
+export LC_ALL=C
+
+NET_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+PATH=$NET_DIR/../../build/selftests/net:$PATH
+TMP=$(mktemp -d)
+# Printed, so that a failure can be had again: SEED=... test.sh
+SEED=${SEED:-$RANDOM$RANDOM}
+TIMEOUT=${TIMEOUT:-120}
+tests=0
+failures=0
+job=100
+
+finish()
+{
+	local status=$?
+
+	kill_all
+	aggctl testbed down > "$TMP/down" 2>&1 || cat "$TMP/down" >&2
+	rm -rf "$TMP"
+	if [ "$tests" = 0 ] && [ $status = 0 ]; then
+		status=1
+	fi
+	exit $status
+}
+
+# The processes of this test that may still run.
+kill_all()
+{
+	local pid
+
+	for pid in $(jobs -p); do
+		kill "$pid" 2> /dev/null
+	done
+	wait
+}
+
+say()
+{
+	printf '# %s\n' "$*"
+}
+
+# result STATUS NAME: one TAP line
+result()
+{
+	tests=$((tests + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $tests - $2"
+	else
+		failures=$((failures + 1))
+		echo "not ok $tests - $2"
+	fi
+}
+
+# check NAME COMMAND...: passes if the command does
+check()
+{
+	local name=$1 status=0
+
+	shift
+	"$@" > "$TMP/check" 2>&1 || status=$?
+	[ $status = 0 ] || sed 's/^/# /' "$TMP/check"
+	result $status "$name"
+}
+
+done_testing()
+{
+	echo "1..$tests"
+	[ "$failures" = 0 ]
+}
+
+# testbed TOPOLOGY [OPTION...]
+testbed()
+{
+	say "seed $SEED, testbed $*"
+	trap finish EXIT
+	aggctl testbed up "$@" > "$TMP/up" || exit 1
+}
+
+identity()
+{
+	local i=$((${1#v} + 1))
+
+	echo "10.0.$((i / 256)).$((i % 256))"
+}
+
+# wait_for COMMAND...: until it succeeds, at most TIMEOUT seconds
+wait_for()
+{
+	local end=$((SECONDS + TIMEOUT))
+
+	until "$@"; do
+		[ $SECONDS -lt $end ] || return 1
+	done
+}
+
+# plan NAME OPTION...: plans the next job into $TMP/NAME.json and applies it
+plan()
+{
+	local name=$1
+
+	shift
+	job=$((job + 1))
+	aggctl -j plan --job $job "$@" > "$TMP/$name.json" &&
+		aggctl apply "$TMP/$name.json" > "$TMP/$name.apply"
+}
+
+# start_recv NAME RECEIVER [OPTION...]: in the background; $recv_pid
+start_recv()
+{
+	local name=$1 receiver=$2
+
+	shift 2
+	aggctl -n "$receiver" recv --job $job \
+		--receiver "$(identity "$receiver")" --timeout "$TIMEOUT" "$@" \
+		> "$TMP/$name.out" 2> "$TMP/$name.recv.err" &
+	recv_pid=$!
+}
+
+# start_send NAME SENDER RECEIVER FILE: in the background; $send_pid
+start_send()
+{
+	aggctl -n "$2" send --job $job --receiver "$(identity "$3")" \
+		--timeout "$TIMEOUT" "$4" 2> "$TMP/$1.$2.err" &
+	send_pid=$!
+}
+
+# reference FUNCTION FILE...: what must come out
+reference()
+{
+	local function=$1
+
+	shift
+	sort -t "$(printf '\t')" -k1,1 "$@" | fold "$function"
+}
+
+# transfer NAME FUNCTION RECEIVER SENDER...: inputs are $TMP/in.SENDER, the plan
+# is in force; all members run to the end. Exact and all exit 0?
+transfer()
+{
+	local name=$1 function=$2 receiver=$3 pids=() files=() pid status=0 s
+
+	shift 3
+	start_recv "$name" "$receiver"
+	pids=("$recv_pid")
+	for s in "$@"; do
+		start_send "$name" "$s" "$receiver" "$TMP/in.$s"
+		pids+=("$send_pid")
+		files+=("$TMP/in.$s")
+	done
+	for pid in "${pids[@]}"; do
+		wait "$pid" || status=$?
+	done
+	[ $status = 0 ] || cat "$TMP/$name".*err
+	reference "$function" "${files[@]}" > "$TMP/$name.expected"
+	sort "$TMP/$name.out" | cmp - "$TMP/$name.expected" || status=1
+	return $status
+}
+
+withdraw()
+{
+	aggctl withdraw "$TMP/$1.json" > "$TMP/$1.withdraw"
+}

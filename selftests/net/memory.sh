@@ -1,0 +1,110 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Bounded memory loses nothing and blocks nobody else.
+# BCube(4,1); v1 and v4 are one hop from v0 (w0 and w4), v5 is behind both.
+. "$(dirname "$0")/lib.sh"
+
+# Small buffers, distinct keys of 4 MB in all: most of it leaves as PARTIAL.
+small_buffer()
+{
+	local s n=0 file
+
+	for s in v5 v9 v14; do
+		n=$((n + 1))
+		gen $((SEED + n)) 40000 40000 24 one |
+			sed "s/^/$s/" > "$TMP/in.$s"
+	done
+	file=$(cat "$TMP"/in.v5 "$TMP"/in.v9 "$TMP"/in.v14 | wc -c)
+	say "$file bytes of distinct keys through 64 KiB"
+	plan small --topology bcube:4,1 --method irs --senders v5,v9,v14 \
+		--receivers v0 --memory 65536 --uid 0 &&
+		transfer small sum v0 v5 v9 v14
+}
+
+# X -> Y and Y -> X through the same servers with the same tight memory.
+cross()
+{
+	local pids=() pid status=0 a b
+
+	gen "$SEED" 20000 20000 24 small > "$TMP/in.x"
+	gen $((SEED + 1)) 20000 20000 24 small > "$TMP/in.y"
+	plan x --topology bcube:4,1 --method irs --senders v15,v12,v3 \
+		--receivers v0 --memory 65536 --uid 0 || return
+	a=$job
+	start_recv x v0
+	pids+=("$recv_pid")
+	plan y --topology bcube:4,1 --method irs --senders v0,v3,v12 \
+		--receivers v15 --memory 65536 --uid 0 || return
+	b=$job
+	start_recv y v15
+	pids+=("$recv_pid")
+	job=$a
+	for s in v15 v12 v3; do
+		start_send x $s v0 "$TMP/in.x"
+		pids+=("$send_pid")
+	done
+	job=$b
+	for s in v0 v3 v12; do
+		start_send y $s v15 "$TMP/in.y"
+		pids+=("$send_pid")
+	done
+	for pid in "${pids[@]}"; do
+		wait "$pid" || status=$?
+	done
+	cat "$TMP"/[xy].*err
+	reference sum "$TMP/in.x" "$TMP/in.x" "$TMP/in.x" > "$TMP/x.expected"
+	reference sum "$TMP/in.y" "$TMP/in.y" "$TMP/in.y" > "$TMP/y.expected"
+	sort "$TMP/x.out" | cmp - "$TMP/x.expected" &&
+		sort "$TMP/y.out" | cmp - "$TMP/y.expected" &&
+		return $status
+}
+
+# A receiver whose output nobody reads stops its own tree, no other.
+slow_reader()
+{
+	local slow_recv slow_send slow_job status=0
+
+	gen "$SEED" 60000 60000 24 small > "$TMP/in.slow"
+	gen $((SEED + 1)) 5000 500 mix small > "$TMP/in.v5"
+	cp "$TMP/in.v5" "$TMP/in.v9"
+	plan slow --topology bcube:4,1 --method irs --senders v5,v9 \
+		--receivers v0 --memory 65536 --uid 0 || return
+	slow_job=$job
+	start_recv slow v0
+	slow_recv=$recv_pid
+	kill -STOP "$slow_recv"
+	start_send slow v5 v0 "$TMP/in.slow"
+	slow_send=$send_pid
+	plan quick --topology bcube:4,1 --method irs --senders v5,v9 \
+		--receivers v0 --memory 65536 --uid 0 &&
+		transfer quick sum v0 v5 v9 || status=1
+	kill -0 "$slow_send" || status=1
+	kill -CONT "$slow_recv"
+	job=$slow_job
+	start_send slow v9 v0 "$TMP/in.slow"
+	wait "$slow_send" && wait "$send_pid" && wait "$slow_recv" || status=1
+	cat "$TMP"/slow.*err
+	reference sum "$TMP/in.slow" "$TMP/in.slow" > "$TMP/slow.expected"
+	sort "$TMP/slow.out" | cmp - "$TMP/slow.expected" && return $status
+}
+
+refused()
+{
+	! plan refused --topology bcube:4,1 --method existing \
+		--senders v1,v2,v3,v4,v5,v6,v7,v8,v9,v10,v11,v12,v13,v14 \
+		--receivers v0 --memory 65536 --uid 0 &&
+		grep -q 'memory is too small' "$TMP/check"
+}
+
+testbed bcube:4,1
+check "64 KiB of buffer, 4 MB of distinct keys" small_buffer
+withdraw small
+check "X to Y and Y to X with tight memory" cross
+withdraw x
+withdraw y
+check "a slow reader stops its own tree only" slow_reader
+withdraw slow
+withdraw quick
+check "what cannot make progress is refused with a sentence" refused
+done_testing
