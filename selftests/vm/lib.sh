@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 # Sourced by the scripts of this directory: where things are, and how the
 # supported kernels are called.
 
@@ -8,7 +8,7 @@ TOP=$(cd "$VM_DIR/../.." && pwd)
 BUILD=$TOP/build
 # Downloaded packages; set it to share one cache between several clones.
 CACHE=${AGGNET_CACHE:-$BUILD/cache}
-SERIES="6.1 6.12"
+KERNELS="6.1 6.12"
 
 say()
 {

@@ -195,7 +195,7 @@ for part in "$@"; do
 		# shellcheck disable=SC2086
 		install_packages $PACKAGES ;;
 	kernels)
-		for series in $SERIES; do
+		for series in $KERNELS; do
 			setup_kernel "$series"
 		done ;;
 	sources)

@@ -1,0 +1,103 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# First process of the guest: loads the module, runs the command, unloads the
+# module, hands the status over its own channel and powers off.
+# Usage: guest.sh TOP RUN KERNEL (from the initramfs)
+top=$1 run=$2 kernel=$3
+
+export PATH=$top/tools/aggctl:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export HOME=/root LANG=C.UTF-8 KERNEL=$kernel TMPDIR=/tmp
+export LD_LIBRARY_PATH=$top/build/tools/libaggnet
+
+# port NAME: the device of the virtio-serial port called NAME
+port()
+{
+	local name
+
+	for name in /sys/class/virtio-ports/*/name; do
+		[ "$(< "$name")" != "$1" ] || {
+			name=${name%/name}
+			echo "/dev/${name##*/}"
+			return
+		}
+	done
+}
+
+mount_all()
+{
+	mkdir -p /dev/pts /dev/shm
+	mount -t devpts -o mode=620,ptmxmode=666 devpts /dev/pts
+	mount -t tmpfs shm /dev/shm
+	mount -t cgroup2 cgroup2 /sys/fs/cgroup
+	mount -t bpf bpf /sys/fs/bpf
+	mount -t debugfs debugfs /sys/kernel/debug
+	mount -t tracefs tracefs /sys/kernel/tracing
+	ln -sfn /proc/self/fd /dev/fd
+	ln -sfn /proc/self/fd/0 /dev/stdin
+	ln -sfn /proc/self/fd/1 /dev/stdout
+	ln -sfn /proc/self/fd/2 /dev/stderr
+	ln -sfn /proc/self/mounts /etc/mtab
+} 2> /dev/null
+
+# One tree of modules for the running kernel, none of the host's.
+modules()
+{
+	local tree
+
+	tree=$top/build/vm/$kernel/lib/modules/$(uname -r)
+	[ -d "$tree" ] || return
+	mkdir -p /lib/modules
+	mount -t tmpfs modules /lib/modules
+	ln -s "$tree" "/lib/modules/$(uname -r)"
+}
+
+load()
+{
+	[ -e "$top/build/$kernel/aggnet.ko" ] || return 0
+	[ -z "$VM_NO_MODULE" ] || return 0
+	insmod "$top/build/$kernel/aggnet.ko"
+}
+
+unload()
+{
+	[ -d /sys/module/aggnet ] || return 0
+	rmmod aggnet
+}
+
+# Memory that nothing points to any more; the first scan only ages it.
+leaks()
+{
+	local file=/sys/kernel/debug/kmemleak
+
+	[ -w $file ] || return 0
+	echo scan > $file
+	read -r -t 5 < <(:; exec tail -f /dev/null)
+	echo scan > $file
+	cat $file > /dev/kmsg
+}
+
+mount_all
+modules
+ip link set lo up
+hostname aggnet-vm
+cd "$top" || exit
+status_port=$(port status)
+output_port=$(port output)
+# shellcheck source=/dev/null
+. "$run/environment"
+echo "vm: start" > /dev/kmsg
+{
+	load || echo "vm: aggnet.ko does not load" > /dev/kmsg
+	bash "$run/command"
+} < /dev/null > "$output_port" 2>&1
+status=$?
+echo "vm: command ended with status $status" > /dev/kmsg
+unload > "$output_port" 2>&1
+unloaded=$?
+leaks
+dmesg > "$run/dmesg"
+echo "$status $unloaded" > "$status_port"
+sync
+echo o > /proc/sysrq-trigger
+# Power goes off in a moment; the first process must not end before.
+exec tail -f /dev/null

@@ -1,0 +1,157 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Runs a command as root in a QEMU guest and exits with its status; a kernel
+# splat or a module that does not unload makes a good status a bad one.
+# Usage: [KERNEL=6.1|6.12|debug] run.sh COMMAND
+#   VM_SMP, VM_MEM    CPUs (2) and MiB (1024)
+#   VM_TIMEOUT        seconds until the guest is given up (900)
+#   VM_ICOUNT=1       deterministic: one CPU, time counts instructions
+#   VM_NO_MODULE=1    do not load aggnet.ko
+#   VM_APPEND, VM_QEMU  more words for the kernel's and QEMU's command lines
+set -euo pipefail
+# shellcheck source=selftests/vm/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+KERNEL=${KERNEL:-6.12}
+[ $# = 1 ] || { say "usage: run.sh COMMAND"; exit 2; }
+
+# Lines of dmesg that fail a run, whatever its command said.
+SPLATS='WARNING:|BUG:|BUG |Oops|Call Trace|Kernel panic|UBSAN|KASAN|KCSAN|KFENCE'
+SPLATS+='|general protection fault|stack segment|double fault'
+SPLATS+='|unreferenced object|ref_tracker|[Ll]eaked reference|refcount_t'
+SPLATS+='|unregister_netdevice: waiting|rcu.*(stall|detected)|soft lockup'
+SPLATS+='|hung_task|blocked for more than|scheduling while atomic'
+SPLATS+='|suspicious RCU|possible (recursive|circular) locking|INFO: trying'
+SPLATS+='|held lock freed|inconsistent lock state|list_(add|del) corruption'
+SPLATS+='|Out of memory|page allocation failure|Objects remaining'
+SPLATS+='|aggnet.ko does not load'
+
+# initramfs FILE: busybox, init, and what the root file system needs of modules
+initramfs()
+{
+	local tmp rel module
+	local tree=$BUILD/vm/$KERNEL
+
+	rel=$(kernel_release "$KERNEL")
+	tmp=$(mktemp -d "$tree/initramfs.XXXXXX")
+	mkdir -p "$tmp"/{bin,sbin,dev,proc,lower,rw,new,lib}
+	cp /bin/busybox "$tmp/bin"
+	for module in sh mount mkdir insmod cat switch_root; do
+		ln -s busybox "$tmp/bin/$module"
+	done
+	cp "$VM_DIR/init" "$tmp/init"
+	chmod +x "$tmp/init"
+	: > "$tmp/modules"
+	if [ -d "$tree/lib/modules" ]; then
+		for module in virtio_pci virtio_console 9p 9pnet_virtio overlay; do
+			PATH=$PATH:/sbin:/usr/sbin modprobe -S "$rel" \
+				-d "$tree" --show-depends "$module"
+		done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' |
+		while read -r module; do
+			cp "$module" "$tmp/lib"
+			echo "/lib/${module##*/}" >> "$tmp/modules"
+		done
+	fi
+	(cd "$tmp" && find . | busybox cpio -o -H newc 2> /dev/null) \
+		> "$tmp.cpio"
+	mv "$tmp.cpio" "$1"
+	rm -rf "$tmp"
+}
+
+# splats FILE: the part of a log that makes the run fail, with what follows it
+splats()
+{
+	# What the stock kernel says while it boots is not ours.
+	sed '1,/vm: start/d' "$1" |
+		grep -aE -A 40 -m 1 -e "$SPLATS"
+}
+
+boot()
+{
+	local smp=${VM_SMP:-2} accel=tcg,thread=multi extra=()
+
+	if [ "${VM_ICOUNT:-0}" = 1 ]; then
+		smp=1 accel=tcg,thread=single
+		extra=(-icount "shift=0,sleep=off")
+	fi
+	# shellcheck disable=SC2086
+	timeout --foreground -k 5 "${VM_TIMEOUT:-900}" qemu-system-x86_64 \
+		-M q35 -accel $accel -cpu max,-cx16 -smp "$smp" \
+		-m "${VM_MEM:-1024}" -nodefaults -no-user-config -display none \
+		-no-reboot "${extra[@]}" -serial "file:$run/console" \
+		-kernel "$BUILD/vm/$KERNEL/vmlinuz" \
+		-initrd "$BUILD/vm/$KERNEL/initramfs" \
+		-append "console=ttyS0 quiet loglevel=5 panic=-1 oops=panic
+nokaslr mitigations=off tsc=reliable random.trust_cpu=on log_buf_len=4M
+vm.top=$TOP vm.run=$run vm.kernel=$KERNEL ${VM_APPEND:-}" \
+		-fsdev "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap" \
+		-device virtio-9p-pci,fsdev=root,mount_tag=root \
+		-fsdev "local,id=build,path=$BUILD,security_model=none,multidevs=remap" \
+		-device virtio-9p-pci,fsdev=build,mount_tag=build \
+		-device virtio-serial-pci \
+		-add-fd fd=3,set=1 -chardev file,id=output,path=/dev/fdset/1,append=on \
+		-device virtserialport,chardev=output,name=output \
+		-chardev "file,id=status,path=$run/status" \
+		-device virtserialport,chardev=status,name=status \
+		${VM_QEMU:-} < /dev/null 2> "$run/qemu"
+}
+
+# judge QEMU_STATUS: the status to leave with
+judge()
+{
+	local status='' unloaded='' log
+
+	[ ! -s "$run/status" ] || read -r status unloaded < "$run/status"
+	for log in "$run/dmesg" "$run/console"; do
+		[ -s "$log" ] || continue
+		if splats "$log" > "$run/splat"; then
+			say "the kernel complained:"
+			cat "$run/splat" >&2
+			[ "${status:-0}" != 0 ] || status=1
+			break
+		fi
+	done
+	if [ -z "$unloaded" ]; then
+		say "the guest ended without a status" \
+			"(QEMU's was $1); its last lines:"
+		tail -n 20 "$run/console" "$run/qemu" >&2
+		[ "$1" = 124 ] && return 124
+		return 1
+	fi
+	if [ "$unloaded" != 0 ]; then
+		say "aggnet.ko does not unload"
+		[ "$status" != 0 ] || status=1
+	fi
+	return "$status"
+}
+
+case $TOP in
+*[[:space:]]*) die "the path of this tree has white space: $TOP" ;;
+esac
+command -v qemu-system-x86_64 > /dev/null || die "no QEMU: run 'make setup'"
+kernel_release "$KERNEL" > /dev/null
+if [ ! "$BUILD/vm/$KERNEL/initramfs" -nt "$VM_DIR/init" ]; then
+	initramfs "$BUILD/vm/$KERNEL/initramfs"
+fi
+
+run=$(mktemp -d "$BUILD/vm/run.XXXXXX")
+printf '%s\n' "$1" > "$run/command"
+for name in "${!VM_@}" "${!AGGNET_@}"; do
+	[ "$name" = VM_DIR ] || printf 'export %s=%q\n' "$name" "${!name}"
+done > "$run/environment"
+
+# The reader goes on when whoever reads from us has gone: QEMU would die. The
+# file gives it somewhere to write then.
+exec 3> >(trap '' INT; exec tee -p "$run/output")
+reader=$!
+status=0
+boot || status=$?
+exec 3>&-
+wait "$reader" || status=$?
+judge "$status" && status=0 || status=$?
+if [ "$status" = 0 ] && [ "${VM_KEEP:-0}" = 0 ]; then
+	rm -rf "$run"
+else
+	say "logs are in ${run#"$PWD/"}"
+fi
+exit "$status"
