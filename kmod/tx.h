@@ -42,13 +42,6 @@ void aggnet_tx_make(struct aggnet_tree *tree, struct sk_buff_head *out,
  */
 void aggnet_tx_flush(struct aggnet_tree *tree, struct sk_buff_head *out);
 
-/**
- * aggnet_tx_forward() - send a packet of others on along an entry's link
- * @tree: the entry
- * @skb: stolen by the hook, at its IP header, unshared here; consumed
- */
-void aggnet_tx_forward(struct aggnet_tree *tree, struct sk_buff *skb);
-
 /* Bytes of records that fit a packet on the tree's planned link (MTU). */
 u32 aggnet_tx_payload(struct aggnet_net *an, u32 ifindex, __be32 receiver);
 

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Egress: by which links, or by which route, a packet leaves this node. */
+#include <linux/etherdevice.h>
+#include <linux/ip.h>
+#include <linux/netdevice.h>
+#include <net/arp.h>
+#include <net/dst_cache.h>
+#include <net/ip.h>
+#include <net/route.h>
+
+#include "drop.h"
+#include "netns.h"
+#include "tree.h"
+#include "egress.h"
+
+static bool egress_dev_up(const struct net_device *dev)
+{
+	return netif_running(dev) && netif_carrier_ok(dev);
+}
+
+/*
+ * Does the route really lead to the neighbour? Without a connected route IP
+ * takes the destination of the packet for on-link, or asks a gateway.
+ */
+static bool egress_rt_ok(const struct rtable *rt, u32 ifindex, __be32 neighbour)
+{
+	const struct net_device *dev = rt->dst.dev;
+	const struct neighbour *neigh;
+
+	if (dev->ifindex != ifindex || rt->rt_gw_family != AF_INET ||
+	    rt->rt_gw4 != neighbour || !egress_dev_up(dev))
+		return false;
+	neigh = __ipv4_neigh_lookup_noref((struct net_device *)dev,
+					  (__force u32)neighbour);
+	return !neigh || !(READ_ONCE(neigh->nud_state) & NUD_FAILED);
+}
+
+/* Route to the neighbour itself, which becomes the next hop of any packet. */
+static struct rtable *egress_lookup(struct aggnet_net *an, u32 ifindex,
+				    __be32 neighbour, __be32 *saddr)
+{
+	struct flowi4 fl4 = {
+		.flowi4_oif = ifindex,
+		.flowi4_proto = IPPROTO_UDP,
+		.flowi4_flags = FLOWI_FLAG_KNOWN_NH | FLOWI_FLAG_ANYSRC,
+		.saddr = READ_ONCE(an->identity),
+		.daddr = neighbour,
+	};
+	struct rtable *rt;
+
+	rt = ip_route_output_key(an->net, &fl4);
+	if (IS_ERR(rt))
+		return NULL;
+	*saddr = fl4.saddr;
+	return rt;
+}
+
+/* @cache: the planned link's, NULL: another link */
+static bool egress_neighbour(struct aggnet_net *an, u32 ifindex,
+			     __be32 neighbour, struct dst_cache *cache,
+			     struct aggnet_egress *way)
+{
+	struct rtable *rt = NULL;
+	__be32 saddr;
+
+	if (cache)
+		rt = dst_cache_get_ip4(cache, &saddr);
+	if (!rt) {
+		rt = egress_lookup(an, ifindex, neighbour, &saddr);
+		if (!rt)
+			return false;
+		if (cache)
+			dst_cache_set_ip4(cache, &rt->dst, saddr);
+	}
+	if (!egress_rt_ok(rt, ifindex, neighbour)) {
+		ip_rt_put(rt);
+		return false;
+	}
+	way->rt = rt;
+	return true;
+}
+
+static bool egress_frame(struct aggnet_net *an, u32 ifindex, const u8 *lladdr,
+			 struct aggnet_egress *way)
+{
+	way->rt = NULL;
+	way->dev = dev_get_by_index_rcu(an->net, ifindex);
+	if (!way->dev || !egress_dev_up(way->dev))
+		return false;
+	ether_addr_copy(way->lladdr, lladdr);
+	return true;
+}
+
+static bool egress_link(struct aggnet_net *an, const struct aggnet_link *link,
+			struct dst_cache *cache, struct aggnet_egress *way)
+{
+	static const u8 group[ETH_ALEN] __aligned(2) = AGGNET_GROUP_MAC;
+
+	if (READ_ONCE(an->role) == AGGNET_ROLE_SWITCH)
+		return egress_frame(an, link->ifindex, link->lladdr, way);
+	if (!link->neighbour)
+		return egress_frame(an, link->ifindex, group, way);
+	return egress_neighbour(an, link->ifindex, link->neighbour, cache, way);
+}
+
+static bool egress_planned(const struct aggnet_tree *tree,
+			   const struct aggnet_link *link)
+{
+	return link->ifindex == tree->conf.link_ifindex &&
+	       link->neighbour == tree->conf.link_neighbour;
+}
+
+/* When too many tables match, the plan's link is not the one to leave out. */
+static void egress_keep_planned(struct aggnet_tree *tree,
+				struct aggnet_link *links[AGGNET_COPIES_MAX])
+{
+	struct aggnet_link *link;
+	unsigned int i;
+
+	for (i = 0; i < AGGNET_COPIES_MAX; i++)
+		if (egress_planned(tree, links[i]))
+			return;
+	list_for_each_entry_rcu(link, &tree->an->links, list)
+		if (egress_planned(tree, link))
+			links[AGGNET_COPIES_MAX - 1] = link;
+}
+
+static unsigned int egress_bloom(struct aggnet_tree *tree, u32 ingress,
+				 struct aggnet_egress ways[AGGNET_COPIES_MAX])
+{
+	struct aggnet_link *links[AGGNET_COPIES_MAX];
+	struct aggnet_net *an = tree->an;
+	unsigned int i, n, used = 0;
+
+	n = aggnet_link_match(an, tree->conf.incast_id, ingress, links);
+	if (!n) {
+		aggnet_stat_inc(an, drop_bloom_miss);
+		return 0;
+	}
+	if (n > AGGNET_COPIES_MAX) {
+		aggnet_stat_add(an, drop_copies, n - AGGNET_COPIES_MAX);
+		n = AGGNET_COPIES_MAX;
+		if (tree->conf.link_ifindex != ingress)
+			egress_keep_planned(tree, links);
+	}
+	for (i = 0; i < n; i++) {
+		if (egress_link(an, links[i],
+				egress_planned(tree, links[i]) ? &tree->up_dst : NULL,
+			     &ways[used]))
+			used++;
+		else
+			aggnet_stat_inc(an, drop_link);
+	}
+	return used;
+}
+
+unsigned int aggnet_egress_tree(struct aggnet_tree *tree, u32 ingress,
+				struct aggnet_egress ways[AGGNET_COPIES_MAX])
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+
+	switch (conf->scheme) {
+	case AGGNET_SCHEME_EXACT:
+		if (conf->link_ifindex != ingress &&
+		    egress_neighbour(tree->an, conf->link_ifindex,
+				     conf->link_neighbour, &tree->up_dst, ways))
+			return 1;
+		aggnet_stat_inc(tree->an, drop_link);
+		return 0;
+	case AGGNET_SCHEME_BLOOM:
+		return egress_bloom(tree, ingress, ways);
+	default:
+		return 0;
+	}
+}
+
+unsigned int aggnet_egress_links(struct aggnet_net *an,
+				 struct aggnet_link *links[AGGNET_COPIES_MAX],
+			      unsigned int n,
+			      struct aggnet_egress ways[AGGNET_COPIES_MAX])
+{
+	unsigned int i, used = 0;
+
+	if (n > AGGNET_COPIES_MAX) {
+		aggnet_stat_add(an, drop_copies, n - AGGNET_COPIES_MAX);
+		n = AGGNET_COPIES_MAX;
+	}
+	for (i = 0; i < n; i++) {
+		if (egress_link(an, links[i], NULL, &ways[used]))
+			used++;
+		else
+			aggnet_stat_inc(an, drop_link);
+	}
+	return used;
+}
+
+bool aggnet_egress_route(struct aggnet_net *an, __be32 daddr, __be32 saddr,
+			 __be16 sport, struct aggnet_egress *way)
+{
+	struct flowi4 fl4 = {
+		.flowi4_proto = IPPROTO_UDP,
+		.flowi4_flags = FLOWI_FLAG_ANYSRC,
+		.saddr = saddr,
+		.daddr = daddr,
+		.fl4_sport = sport,
+		.fl4_dport = htons(AGGNET_UDP_PORT),
+	};
+	struct rtable *rt = ip_route_output_key(an->net, &fl4);
+
+	way->rt = IS_ERR(rt) ? NULL : rt;
+	return way->rt;
+}
+
+/* Frame of a packet whose next hop is named by its MAC alone. */
+static bool egress_send_frame(struct aggnet_net *an, struct sk_buff *skb,
+			      const struct aggnet_egress *way, bool local)
+{
+	struct net_device *dev = way->dev;
+
+	if (skb->len > READ_ONCE(dev->mtu)) {
+		aggnet_drop(an, skb, AGGNET_STAT_drop_mtu);
+		return false;
+	}
+	if (skb_cow_head(skb, LL_RESERVED_SPACE(dev))) {
+		aggnet_drop(an, skb, AGGNET_STAT_drop_memory);
+		return false;
+	}
+	if (local)
+		ip_send_check(ip_hdr(skb));
+	skb->dev = dev;
+	skb->protocol = htons(ETH_P_IP);
+	if (dev_hard_header(skb, dev, ETH_P_IP, way->lladdr, NULL,
+			    skb->len) < 0) {
+		aggnet_drop(an, skb, AGGNET_STAT_drop_link);
+		return false;
+	}
+	skb_reset_mac_header(skb);
+	dev_queue_xmit(skb);
+	return true;
+}
+
+static bool egress_send_route(struct aggnet_net *an, struct sk_buff *skb,
+			      const struct aggnet_egress *way, bool local)
+{
+	struct dst_entry *dst = &way->rt->dst;
+	struct socket *sock;
+
+	skb_dst_set(skb, dst);
+	if (skb->len > dst_mtu(dst)) {
+		aggnet_drop(an, skb, AGGNET_STAT_drop_mtu);
+		return false;
+	}
+	if (!local) {
+		dst_output(an->net, NULL, skb);
+		return true;
+	}
+	/* The guard of local output knows the module's packets by its socket. */
+	sock = READ_ONCE(an->sock);
+	if (!sock) {
+		aggnet_drop(an, skb, AGGNET_STAT_drop_link);
+		return false;
+	}
+	ip_local_out(an->net, sock->sk, skb);
+	return true;
+}
+
+static bool egress_send(struct aggnet_net *an, struct sk_buff *skb,
+			const struct aggnet_egress *way, bool local)
+{
+	if (!skb) {
+		if (way->rt)
+			ip_rt_put(way->rt);
+		aggnet_stat_inc(an, drop_memory);
+		return false;
+	}
+	if (way->rt)
+		return egress_send_route(an, skb, way, local);
+	return egress_send_frame(an, skb, way, local);
+}
+
+unsigned int aggnet_egress_send(struct aggnet_net *an, struct sk_buff *skb,
+				struct aggnet_egress *ways, unsigned int n,
+			     bool local)
+{
+	unsigned int i, sent = 0;
+
+	skb_dst_drop(skb);
+	memset(IPCB(skb), 0, sizeof(*IPCB(skb)));
+	for (i = 0; i + 1 < n; i++)
+		sent += egress_send(an, pskb_copy(skb, GFP_ATOMIC), &ways[i],
+				 local);
+	sent += egress_send(an, skb, &ways[i], local);
+	return sent;
+}

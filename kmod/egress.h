@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Egress: by which links, or by which route, a packet leaves this node. */
+#ifndef _AGGNET_EGRESS_H
+#define _AGGNET_EGRESS_H
+
+#include <linux/if_ether.h>
+#include <linux/types.h>
+
+#include "link.h"
+
+struct aggnet_net;
+struct aggnet_tree;
+struct net_device;
+struct rtable;
+struct sk_buff;
+
+/**
+ * struct aggnet_egress - one way out; used up by aggnet_egress_send()
+ * @rt: route with the neighbour as next hop, a reference; or NULL, and
+ * @dev: port that the frame leaves by, under RCU
+ * @lladdr: destination of the frame
+ */
+struct aggnet_egress {
+	struct rtable *rt;
+	struct net_device *dev;
+	u8 lladdr[ETH_ALEN];
+};
+
+/**
+ * aggnet_egress_tree() - ways of a tree's upward packets
+ * @tree: the entry
+ * @ingress: port that they must not leave by, 0: none
+ * @ways: filled
+ *
+ * EXACT: the planned link. BLOOM: links whose table has the incast ID, the
+ * planned one among them. ROUTE: none. A link that cannot be used is counted.
+ * BH disabled, RCU.
+ *
+ * Return: how many ways; none: plain IP is left
+ */
+unsigned int aggnet_egress_tree(struct aggnet_tree *tree, u32 ingress,
+				struct aggnet_egress ways[AGGNET_COPIES_MAX]);
+
+/**
+ * aggnet_egress_links() - ways of a switch
+ * @an: namespace
+ * @links: what aggnet_link_match() found
+ * @n: what it returned
+ * @ways: filled
+ *
+ * BH disabled, RCU. Return: how many ways
+ */
+unsigned int aggnet_egress_links(struct aggnet_net *an,
+				 struct aggnet_link *links[AGGNET_COPIES_MAX],
+			      unsigned int n,
+			      struct aggnet_egress ways[AGGNET_COPIES_MAX]);
+
+/**
+ * aggnet_egress_route() - plain IP's way
+ * @an: namespace
+ * @daddr: where to
+ * @saddr: whose packet it is, of this node or not
+ * @sport: its source port
+ * @way: filled
+ *
+ * BH disabled, RCU. Return: false if there is no route
+ */
+bool aggnet_egress_route(struct aggnet_net *an, __be32 daddr, __be32 saddr,
+			 __be16 sport, struct aggnet_egress *way);
+
+/**
+ * aggnet_egress_send() - send a packet and copies of it
+ * @an: namespace
+ * @skb: at its complete IP header, consumed
+ * @ways: used up
+ * @n: how many, at least 1
+ * @local: it was made here
+ *
+ * BH disabled, RCU, no aggnet lock. Return: how many were handed to IP or to
+ * a device; the others are counted
+ */
+unsigned int aggnet_egress_send(struct aggnet_net *an, struct sk_buff *skb,
+				struct aggnet_egress *ways, unsigned int n,
+			     bool local);
+
+#endif /* _AGGNET_EGRESS_H */

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Link: (port, neighbour) and the Bloom table of what leaves by it. */
+#include <linux/etherdevice.h>
+#include <linux/log2.h>
+#include <linux/netlink.h>
+#include <linux/random.h>
+#include <linux/rculist.h>
+
+#include "bloom.h"
+#include "link.h"
+#include "mem.h"
+#include "netns.h"
+#include "port.h"
+
+/* What a filter takes: its bits, and a count for each of them. */
+static u64 link_memory(u32 bits)
+{
+	return sizeof(struct aggnet_link) + bits / 8 + bits * sizeof(u16);
+}
+
+static void link_free_rcu(struct rcu_head *rcu)
+{
+	struct aggnet_link *link = container_of(rcu, struct aggnet_link, rcu);
+
+	aggnet_bloom_free(link->bloom);
+	aggnet_free(link);
+}
+
+static void link_remove(struct aggnet_net *an, struct aggnet_link *link)
+{
+	list_del_rcu(&link->list);
+	aggnet_memory_uncharge(an, link_memory(link->bloom->mask + 1));
+	call_rcu(&link->rcu, link_free_rcu);
+}
+
+static int link_check_lladdr(struct aggnet_net *an,
+			     const struct aggnet_link_conf *conf,
+			     struct netlink_ext_ack *extack)
+{
+	if (READ_ONCE(an->role) == AGGNET_ROLE_SWITCH) {
+		if (is_valid_ether_addr(conf->lladdr))
+			return 0;
+		NL_SET_ERR_MSG(extack,
+			       "a link of a switch needs its neighbour's unicast MAC");
+		return -EINVAL;
+	}
+	if (is_zero_ether_addr(conf->lladdr))
+		return 0;
+	NL_SET_ERR_MSG(extack,
+		       "only a link of a switch has a MAC, a server asks its neighbour table");
+	return -EINVAL;
+}
+
+static int link_check(struct aggnet_net *an, struct aggnet_link_conf *conf,
+		      struct netlink_ext_ack *extack)
+{
+	if (!aggnet_port_find(an, conf->ifindex)) {
+		NL_SET_ERR_MSG(extack, "device of the link is not an attached port");
+		return -ENODEV;
+	}
+	if (aggnet_link_find(an, conf->ifindex, conf->neighbour)) {
+		NL_SET_ERR_MSG(extack, "link exists already");
+		return -EEXIST;
+	}
+	if (!conf->bits)
+		conf->bits = AGGNET_LINK_BITS_DEFAULT;
+	if (!conf->hashes)
+		conf->hashes = AGGNET_LINK_HASHES_DEFAULT;
+	if (!is_power_of_2(conf->bits) || conf->bits < AGGNET_BLOOM_BITS_MIN ||
+	    conf->bits > AGGNET_BLOOM_BITS_MAX) {
+		NL_SET_ERR_MSG(extack,
+			       "bits of a Bloom table are a power of 2 from 8 to 2^26");
+		return -EINVAL;
+	}
+	if (conf->hashes > AGGNET_BLOOM_HASHES_MAX) {
+		NL_SET_ERR_MSG(extack,
+			       "a Bloom table has 1 to 16 hash functions");
+		return -EINVAL;
+	}
+	return link_check_lladdr(an, conf, extack);
+}
+
+int aggnet_link_add(struct aggnet_net *an, const struct aggnet_link_conf *conf,
+		    struct netlink_ext_ack *extack)
+{
+	struct aggnet_link_conf c = *conf;
+	struct aggnet_link *link;
+	int err;
+
+	lockdep_assert_held(&an->lock);
+	err = link_check(an, &c, extack);
+	if (err)
+		return err;
+	if (!aggnet_memory_charge(an, link_memory(c.bits))) {
+		NL_SET_ERR_MSG(extack,
+			       "Bloom table does not fit the node's memory limit");
+		return -ENOSPC;
+	}
+	link = aggnet_zalloc(sizeof(*link), GFP_KERNEL);
+	if (!link)
+		goto uncharge;
+	link->bloom = aggnet_bloom_alloc(c.bits, c.hashes, get_random_u64());
+	if (!link->bloom)
+		goto free;
+	link->ifindex = c.ifindex;
+	link->neighbour = c.neighbour;
+	ether_addr_copy(link->lladdr, c.lladdr);
+	list_add_tail_rcu(&link->list, &an->links);
+	return 0;
+
+free:
+	aggnet_free(link);
+uncharge:
+	aggnet_memory_uncharge(an, link_memory(c.bits));
+	NL_SET_ERR_MSG(extack, "no memory for the Bloom table");
+	return -ENOMEM;
+}
+
+int aggnet_link_del(struct aggnet_net *an, u32 ifindex, __be32 neighbour,
+		    struct netlink_ext_ack *extack)
+{
+	struct aggnet_link *link = aggnet_link_find(an, ifindex, neighbour);
+
+	if (!link) {
+		NL_SET_ERR_MSG(extack, "no such link");
+		return -ENOENT;
+	}
+	if (link->bloom->members) {
+		NL_SET_ERR_MSG(extack,
+			       "trees leave by the link, delete them first");
+		return -EBUSY;
+	}
+	link_remove(an, link);
+	return 0;
+}
+
+struct aggnet_link *aggnet_link_find(struct aggnet_net *an, u32 ifindex,
+				     __be32 neighbour)
+{
+	struct aggnet_link *link;
+
+	list_for_each_entry_rcu(link, &an->links, list,
+				lockdep_is_held(&an->lock))
+		if (link->ifindex == ifindex && link->neighbour == neighbour)
+			return link;
+	return NULL;
+}
+
+void aggnet_link_del_port(struct aggnet_net *an, u32 ifindex)
+{
+	struct aggnet_link *link, *tmp;
+
+	lockdep_assert_held(&an->lock);
+	list_for_each_entry_safe(link, tmp, &an->links, list)
+		if (link->ifindex == ifindex)
+			link_remove(an, link);
+}
+
+void aggnet_link_del_all(struct aggnet_net *an)
+{
+	struct aggnet_link *link, *tmp;
+
+	lockdep_assert_held(&an->lock);
+	list_for_each_entry_safe(link, tmp, &an->links, list)
+		link_remove(an, link);
+	/* The module may go next, and link_free_rcu() with it. */
+	rcu_barrier();
+}
+
+unsigned int aggnet_link_match(struct aggnet_net *an, u64 incast_id,
+			       u32 ingress,
+			       struct aggnet_link *links[AGGNET_COPIES_MAX])
+{
+	struct aggnet_link *link;
+	unsigned int n = 0;
+
+	list_for_each_entry_rcu(link, &an->links, list) {
+		if (link->ifindex == ingress ||
+		    !aggnet_bloom_test(link->bloom, incast_id))
+			continue;
+		if (n < AGGNET_COPIES_MAX)
+			links[n] = link;
+		n++;
+	}
+	return n;
+}

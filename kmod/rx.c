@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0
+/* From a received packet to the entry, link or route that serves it. */
+#include <linux/ip.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter_ipv4.h>
+#include <linux/udp.h>
+#include <net/ip.h>
+#include <net/udp.h>
+
+#include "drop.h"
+#include "forward.h"
+#include "link.h"
+#include "netns.h"
+#include "port.h"
+#include "rx.h"
+#include "trace.h"
+#include "tree.h"
+#include "trees.h"
+
+/* All that aggnet_parse_header() reads: header and longest fixed body. */
+#define RX_PEEK	(sizeof(struct aggnet_hdr) + sizeof(struct aggnet_ack))
+
+/**
+ * struct rx - what is known of a packet while nothing of it was changed
+ * @an: namespace
+ * @port: where it came in, NULL: through the UDP socket
+ * @skb: it, at its IP header
+ * @saddr: IP source
+ * @daddr: IP destination
+ * @head: bytes before the aggnet header
+ * @total: bytes of the datagram; behind them there may be padding
+ * @csum: the UDP header carries a checksum
+ * @pkt: parsed header; @pkt.body is set once the bytes are linear
+ */
+struct rx {
+	struct aggnet_net *an;
+	struct aggnet_port *port;
+	struct sk_buff *skb;
+	__be32 saddr;
+	__be32 daddr;
+	unsigned int head;
+	unsigned int total;
+	bool csum;
+	struct aggnet_pkt pkt;
+};
+
+static enum aggnet_verdict rx_drop(struct rx *rx, enum aggnet_stat why)
+{
+	aggnet_drop(rx->an, rx->skb, why);
+	return AGGNET_STOLEN;
+}
+
+/* ip_rcv()'s checks. What fails here is left to IP to drop and to count. */
+static bool rx_read_ip(struct rx *rx)
+{
+	const struct iphdr *iph;
+	unsigned int ihl;
+	u8 buf[60];
+
+	iph = skb_header_pointer(rx->skb, 0, sizeof(*iph), buf);
+	if (!iph || iph->version != 4 || iph->ihl < 5)
+		return false;
+	ihl = iph->ihl * 4;
+	iph = skb_header_pointer(rx->skb, 0, ihl, buf);
+	if (!iph || ip_fast_csum((u8 *)iph, iph->ihl))
+		return false;
+	rx->total = ntohs(iph->tot_len);
+	if (rx->total < ihl + sizeof(struct udphdr) ||
+	    rx->total > rx->skb->len)
+		return false;
+	rx->saddr = iph->saddr;
+	rx->daddr = iph->daddr;
+	rx->head = ihl + sizeof(struct udphdr);
+	return true;
+}
+
+/* UDP and aggnet header. Return: 0, or why the packet is to be dropped. */
+static enum aggnet_stat rx_read_headers(struct rx *rx)
+{
+	static const u8 why[] = {
+		[AGGNET_PARSE_TRUNCATED] = AGGNET_STAT_drop_truncated,
+		[AGGNET_PARSE_LENGTH] = AGGNET_STAT_drop_length,
+		[AGGNET_PARSE_VERSION] = AGGNET_STAT_drop_version,
+		[AGGNET_PARSE_TYPE] = AGGNET_STAT_drop_type,
+		[AGGNET_PARSE_FLAGS] = AGGNET_STAT_drop_flags,
+		[AGGNET_PARSE_BODY] = AGGNET_STAT_drop_body,
+	};
+	unsigned int len = rx->total - rx->head;
+	u8 buf[RX_PEEK] __aligned(8);
+	const struct udphdr *uh;
+	enum aggnet_parse parse;
+	struct udphdr _uh;
+	const void *data;
+
+	uh = skb_header_pointer(rx->skb, rx->head - sizeof(_uh), sizeof(_uh),
+				&_uh);
+	if (!uh || ntohs(uh->len) != len + sizeof(_uh))
+		return AGGNET_STAT_drop_length;
+	rx->csum = uh->check || rx->skb->ip_summed == CHECKSUM_PARTIAL;
+	data = skb_header_pointer(rx->skb, rx->head,
+				  min_t(unsigned int, len, RX_PEEK), buf);
+	if (!data)
+		return AGGNET_STAT_drop_truncated;
+	parse = aggnet_parse_header(data, len, &rx->pkt);
+	if (parse != AGGNET_PARSE_OK)
+		return why[parse];
+	/* NAT between members is not supported, and forgery not at all. */
+	if (rx->pkt.src != rx->saddr)
+		return AGGNET_STAT_drop_identity;
+	return rx->csum ? 0 : AGGNET_STAT_drop_udp_csum;
+}
+
+static enum aggnet_verdict rx_pass(struct rx *rx)
+{
+	aggnet_stat_inc(rx->an, passed);
+	return AGGNET_NOT_OURS;
+}
+
+/*
+ * Make the packet ours alone: unshared, without padding, @len bytes of it
+ * linear. false: it is gone and counted.
+ */
+static bool rx_steal(struct rx *rx, unsigned int len)
+{
+	rx->skb = skb_share_check(rx->skb, GFP_ATOMIC);
+	if (!rx->skb) {
+		aggnet_stat_inc(rx->an, drop_memory);
+		return false;
+	}
+	if (!pskb_trim_rcsum(rx->skb, rx->total) &&
+	    pskb_may_pull(rx->skb, len))
+		return true;
+	aggnet_drop(rx->an, rx->skb, AGGNET_STAT_drop_memory);
+	return false;
+}
+
+/* The socket's UDP has verified it already. */
+static bool rx_csum_ok(struct rx *rx)
+{
+	if (!rx->port || skb_csum_unnecessary(rx->skb))
+		return true;
+	return !nf_ip_checksum(rx->skb, NF_INET_PRE_ROUTING,
+			       rx->head - sizeof(struct udphdr), IPPROTO_UDP);
+}
+
+static enum aggnet_verdict rx_forward(struct rx *rx, struct aggnet_tree *tree)
+{
+	if (!rx_steal(rx, rx->head + sizeof(struct aggnet_hdr)))
+		return AGGNET_STOLEN;
+	atomic64_inc(&rx->port->forwarded);
+	aggnet_forward(tree, rx->port->ifindex, rx->skb);
+	return AGGNET_STOLEN;
+}
+
+/* Serve it with the entry here; OPEN goes on if this node is not entitled. */
+static enum aggnet_verdict rx_serve(struct rx *rx, struct aggnet_tree *tree,
+				    bool local)
+{
+	const struct aggnet_hdr *hdr;
+
+	if (!rx_steal(rx, rx->total))
+		return AGGNET_STOLEN;
+	if (!rx_csum_ok(rx))
+		return rx_drop(rx, AGGNET_STAT_drop_udp_csum);
+	hdr = (const struct aggnet_hdr *)(rx->skb->data + rx->head);
+	rx->pkt.body = (const u8 *)(hdr + 1);
+	trace_aggnet_rx(rx->an, &rx->pkt);
+	if (aggnet_tree_rx(tree, &rx->pkt, hdr)) {
+		aggnet_stat_inc(rx->an, rx_local);
+		consume_skb(rx->skb);
+		return AGGNET_STOLEN;
+	}
+	if (local)
+		return rx_drop(rx, AGGNET_STAT_drop_state);
+	return rx_forward(rx, tree);
+}
+
+/* To an address of this node, but there is nobody here whom it means. */
+static enum aggnet_stat rx_stray(const struct rx *rx, __be32 me)
+{
+	if (!rx->pkt.dst)
+		return AGGNET_STAT_drop_no_tree;
+	/* It missed its acceptor because a filter lied or a route changed. */
+	if (me && htonl((u32)rx->pkt.incast_id) == me)
+		return AGGNET_STAT_misforwarded;
+	return AGGNET_STAT_drop_identity;
+}
+
+static enum aggnet_verdict rx_server(struct rx *rx)
+{
+	__be32 me = READ_ONCE(rx->an->identity);
+	bool local = !rx->port || rx->daddr == me;
+	struct aggnet_tree *tree;
+	enum aggnet_stat why;
+
+	why = rx_read_headers(rx);
+	if (why) {
+		/* Others' faults travel on: their addressee counts them. */
+		if (local || why == AGGNET_STAT_drop_identity)
+			return rx_drop(rx, why);
+		return rx_pass(rx);
+	}
+	if (me && rx->pkt.src == me)
+		return rx_drop(rx, AGGNET_STAT_misforwarded);
+
+	tree = aggnet_trees_find(rx->an, rx->pkt.incast_id);
+	if (me && rx->pkt.dst == me) {
+		if (!tree || tree->conf.forward_only)
+			return rx_drop(rx, AGGNET_STAT_drop_no_tree);
+		return rx_serve(rx, tree, true);
+	}
+	if (local) {
+		if (rx->pkt.type == AGGNET_OPEN && !rx->pkt.dst && tree &&
+		    !tree->conf.forward_only)
+			return rx_serve(rx, tree, true);
+		return rx_drop(rx, rx_stray(rx, me));
+	}
+	/* Downward, or round a broken link: IP knows the way. */
+	if (rx->daddr != htonl((u32)rx->pkt.incast_id) || !tree)
+		return rx_pass(rx);
+	if (rx->pkt.type == AGGNET_OPEN && !tree->conf.forward_only)
+		return rx_serve(rx, tree, false);
+	if (tree->conf.scheme == AGGNET_SCHEME_ROUTE)
+		return rx_pass(rx);
+	return rx_forward(rx, tree);
+}
+
+/* The group's frames are never flooded: they find a link, or they end here. */
+static enum aggnet_verdict rx_switch(struct rx *rx)
+{
+	struct aggnet_link *links[AGGNET_COPIES_MAX];
+	enum aggnet_stat why;
+	unsigned int n;
+
+	if (!rx->port)
+		return rx_drop(rx, AGGNET_STAT_drop_role);
+	why = rx_read_headers(rx);
+	if (why)
+		return rx_drop(rx, why);
+	if (rx->daddr != htonl((u32)rx->pkt.incast_id))
+		return rx_drop(rx, AGGNET_STAT_drop_role);
+	n = aggnet_link_match(rx->an, rx->pkt.incast_id, rx->port->ifindex,
+			      links);
+	if (!n)
+		return rx_drop(rx, AGGNET_STAT_drop_bloom_miss);
+	if (!rx_steal(rx, rx->head + sizeof(struct aggnet_hdr)))
+		return AGGNET_STOLEN;
+	atomic64_inc(&rx->port->forwarded);
+	aggnet_forward_links(rx->an, rx->skb, links, n);
+	return AGGNET_STOLEN;
+}
+
+enum aggnet_verdict aggnet_rx(struct aggnet_net *an, struct aggnet_port *port,
+			      struct sk_buff *skb)
+{
+	struct rx rx = { .an = an, .port = port, .skb = skb };
+
+	if (!rx_read_ip(&rx))
+		return AGGNET_NOT_OURS;
+	aggnet_stat_inc(an, rx_packets);
+	if (port)
+		atomic64_inc(&port->rx);
+	if (READ_ONCE(an->role) == AGGNET_ROLE_SWITCH)
+		return rx_switch(&rx);
+	return rx_server(&rx);
+}

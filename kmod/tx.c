@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Packets out: made under the tree's lock, sent after it. */
+#include <linux/hash.h>
+#include <linux/ip.h>
+#include <linux/netdevice.h>
+#include <linux/udp.h>
+#include <net/ip.h>
+#include <net/route.h>
+#include <net/udp.h>
+
+#include "aggtable.h"
+#include "drop.h"
+#include "mem.h"
+#include "netns.h"
+#include "tree.h"
+#include "tx.h"
+#include "egress.h"
+
+#define TX_TTL		64
+#define TX_HEADERS	(sizeof(struct iphdr) + sizeof(struct udphdr) + \
+			 sizeof(struct aggnet_hdr))
+#define TX_PAYLOAD_MAX	8192
+
+/**
+ * struct tx_cb - where a packet on a list is to go; in skb->cb
+ * @src: identity with which it was made
+ * @dst: identity that its header names, 0 in OPEN
+ * @sport: UDP source port
+ * @way: enum aggnet_way
+ */
+struct tx_cb {
+	__be32 src;
+	__be32 dst;
+	__be16 sport;
+	u8 way;
+};
+
+static struct tx_cb *tx_cb(struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct tx_cb) > sizeof(skb->cb));
+	return (struct tx_cb *)skb->cb;
+}
+
+/* One port for a channel, so that one receive queue sees all of it. */
+static __be16 tx_sport(u64 incast_id, __be32 child)
+{
+	u64 key = incast_id ^ ((u64)(__force u32)child << 32);
+
+	return htons(49152 + hash_64(key, 14));
+}
+
+void aggnet_tx_make(struct aggnet_tree *tree, struct sk_buff_head *out,
+		    struct aggnet_pkt *pkt, const void *body,
+		    const u64 *digest, enum aggnet_way way)
+{
+	const struct aggnet_key *key = &tree->conf.key;
+	struct aggnet_net *an = tree->an;
+	struct aggnet_hdr *hdr;
+	struct sk_buff *skb;
+
+	skb = aggnet_skb_alloc(LL_MAX_HEADER + TX_HEADERS + pkt->length);
+	if (!skb) {
+		aggnet_stat_inc(an, drop_memory);
+		return;
+	}
+	pkt->src = READ_ONCE(an->identity);
+	pkt->incast_id = tree->conf.incast_id;
+	pkt->instance = tree->conf.instance;
+	pkt->attempt = tree->conf.attempt;
+	if (key->keyed)
+		pkt->flags |= AGGNET_F_TAG;
+
+	skb_reserve(skb, LL_MAX_HEADER + TX_HEADERS - sizeof(*hdr));
+	hdr = skb_put(skb, sizeof(*hdr));
+	aggnet_put_header(hdr, pkt);
+	skb_put_data(skb, body, pkt->length);
+	hdr->tag = cpu_to_be64(aggnet_tag(key, hdr, digest ? *digest :
+					  aggnet_digest(key, hdr + 1,
+							pkt->length)));
+	*tx_cb(skb) = (struct tx_cb) {
+		.src = pkt->src,
+		.dst = pkt->dst,
+		.sport = tx_sport(pkt->incast_id, way == AGGNET_WAY_UP ?
+				  pkt->src : pkt->dst),
+		.way = way,
+	};
+	__skb_queue_tail(out, skb);
+}
+
+/* IP and UDP header; the device fills the checksum in, if it can. */
+static void tx_push_headers(struct sk_buff *skb, const struct tx_cb *cb,
+			    __be32 daddr)
+{
+	struct udphdr *uh;
+	struct iphdr *iph;
+
+	uh = skb_push(skb, sizeof(*uh));
+	skb_reset_transport_header(skb);
+	uh->source = cb->sport;
+	uh->dest = htons(AGGNET_UDP_PORT);
+	uh->len = htons(skb->len);
+	skb->ip_summed = CHECKSUM_PARTIAL;
+	skb->csum_start = skb_transport_header(skb) - skb->head;
+	skb->csum_offset = offsetof(struct udphdr, check);
+	uh->check = ~udp_v4_check(skb->len, cb->src, daddr, 0);
+
+	iph = skb_push(skb, sizeof(*iph));
+	skb_reset_network_header(skb);
+	*iph = (struct iphdr) {
+		.version = 4,
+		.ihl = sizeof(*iph) / 4,
+		.tot_len = htons(skb->len),
+		.frag_off = htons(IP_DF),
+		.ttl = TX_TTL,
+		.protocol = IPPROTO_UDP,
+		.saddr = cb->src,
+		.daddr = daddr,
+	};
+}
+
+static void tx_send(struct aggnet_tree *tree, struct sk_buff *skb)
+{
+	__be32 receiver = aggnet_tree_receiver(tree);
+	struct aggnet_egress ways[AGGNET_COPIES_MAX];
+	struct aggnet_net *an = tree->an;
+	struct tx_cb cb = *tx_cb(skb);
+	__be32 daddr = cb.dst;
+	unsigned int n = 0;
+
+	if (cb.way == AGGNET_WAY_UP) {
+		n = aggnet_egress_tree(tree, 0, ways);
+		/* Round a broken link nobody may intercept: to the acceptor. */
+		if (n || !daddr || tree->conf.scheme == AGGNET_SCHEME_ROUTE)
+			daddr = receiver;
+	}
+	if (!n && aggnet_egress_route(an, daddr, cb.src, cb.sport, ways))
+		n = 1;
+	if (!n) {
+		aggnet_drop(an, skb, AGGNET_STAT_drop_link);
+		return;
+	}
+	tx_push_headers(skb, &cb, daddr);
+	if (aggnet_egress_send(an, skb, ways, n, true))
+		aggnet_stat_inc(an, tx_packets);
+}
+
+void aggnet_tx_flush(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	struct sk_buff *skb;
+
+	rcu_read_lock();
+	while ((skb = __skb_dequeue(out)))
+		tx_send(tree, skb);
+	rcu_read_unlock();
+}
+
+/* MTU of the port, and of the first link of the route to the receiver. */
+static u32 tx_mtu(struct aggnet_net *an, u32 ifindex, __be32 receiver)
+{
+	struct net_device *dev;
+	struct aggnet_egress way;
+	u32 mtu = IP_MAX_MTU;
+
+	local_bh_disable();
+	rcu_read_lock();
+	dev = dev_get_by_index_rcu(an->net, ifindex);
+	if (dev)
+		mtu = READ_ONCE(dev->mtu);
+	if (aggnet_egress_route(an, receiver, READ_ONCE(an->identity), 0, &way)) {
+		mtu = min(mtu, dst_mtu(&way.rt->dst));
+		ip_rt_put(way.rt);
+	}
+	rcu_read_unlock();
+	local_bh_enable();
+	return mtu;
+}
+
+u32 aggnet_tx_payload(struct aggnet_net *an, u32 ifindex, __be32 receiver)
+{
+	u32 mtu = tx_mtu(an, ifindex, receiver);
+	u32 head = TX_HEADERS + sizeof(struct aggnet_data);
+
+	return clamp_t(u32, mtu > head ? mtu - head : 0, AGGNET_PAYLOAD_MIN,
+		       TX_PAYLOAD_MAX);
+}
