@@ -6,7 +6,7 @@
 #include <linux/netdevice.h>
 
 /* __skb_gso_segment() left linux/netdevice.h before 6.12. */
-#if __has_include(<net/gso.h>)
+#if __has_include("net/gso.h")
 #include <net/gso.h>
 #endif
 

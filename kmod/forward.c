@@ -107,7 +107,7 @@ void aggnet_forward(struct aggnet_tree *tree, u32 ingress, struct sk_buff *skb)
 	if (acceptor && acceptor != ip_hdr(skb)->daddr)
 		forward_redirect(skb, acceptor);
 	if (!aggnet_egress_route(an, ip_hdr(skb)->daddr, ip_hdr(skb)->saddr,
-			      forward_udp(skb)->source, ways)) {
+				 forward_udp(skb)->source, ways)) {
 		aggnet_drop(an, skb, AGGNET_STAT_drop_link);
 		return;
 	}
