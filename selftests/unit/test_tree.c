@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of the tree builders: the papers' examples, random instances. */
+/* Unit tests of the tree builders: the papers' examples, refusals. */
 #include "tree_verify.h"
 #include "kselftest_harness.h"
 
@@ -235,72 +235,124 @@ TEST(stage__lower_stages_only)
 	aggt_topo_free(t);
 }
 
-static uint64_t rnd_state;
+/* Paper 001, 3.4: its senders, receiver 000. */
+static const aggt_node senders_001[] = {
+	2, 3, 4, 5, 13, 25, 34, 37, 41, 48, 49, 57, 58, 59
+};
 
-static uint32_t rnd(uint32_t bound)
+static struct aggt_plan *plan_001(const struct aggt_topo *t, const char *method)
 {
-	rnd_state = rnd_state * 6364136223846793005ULL + 1442695040888963407ULL;
-	return (rnd_state >> 33) % bound;
+	static const aggt_node receiver;
+	struct aggt_job job = { .senders = senders_001, .n_senders = 14,
+				.receivers = &receiver, .n_receivers = 1,
+				.method = method };
+	struct aggt_plan *plan = aggt_plan_build(t, &job, NULL);
+
+	if (plan && verify_plan(t, &job, plan, true)) {
+		printf("# %s: %s\n", method, verify_text);
+		aggt_plan_free(plan);
+		return NULL;
+	}
+	return plan;
 }
 
-TEST(random__every_method_everywhere)
+/* Whether a sender's flow meets another sender on its way. */
+static bool meets_sender(const struct aggt_tree *tree, uint32_t i)
 {
-	static const char *const topology[] = {
-		"bcube:4,1", "bcube:2,5", "bcube:3,3", "ghc:2,5,3", "bcube:6,2",
-		"ghc:7", "bcube:9,2",
-	};
-	static const char *const method[] = {
-		"existing", "unicast", "unicast:random", "unicast:rotate",
-		"ars", "irs", "srs", "srs:safe",
-	};
-	double sizes[64];
-	size_t round, i, p;
+	for (i = aggt_tree_parent(tree, i); i; i = aggt_tree_parent(tree, i))
+		if (aggt_tree_sends(tree, i))
+			return true;
+	return false;
+}
 
-	rnd_state = 20240229;
-	TH_LOG("seed %llu", (unsigned long long)rnd_state);
-	for (round = 0; round < 150; round++) {
-		const char *name = topology[rnd(7)];
-		struct aggt_topo *t = aggt_topo_parse(name, NULL);
-		uint32_t most = aggt_topo_servers(t);
-		struct aggt_list s, r;
-		struct aggt_job job = { .seed = round };
-		char m[32];
+/* Seven branches; those that do not begin at stage 1 are 031, 121, 221. */
+TEST(mib__branches_of_the_paper)
+{
+	struct aggt_topo *t = aggt_topo_parse("bcube:4,2", NULL);
+	struct aggt_plan *plan = plan_001(t, "mib");
+	uint32_t i, branches = 0, left = 0;
 
-		if (most > 60)
-			most = 60;
-		snprintf(m, sizeof(m), "random:%u", 1 + rnd(most));
-		ASSERT_EQ(0, aggt_list_parse(t, m, round, &s, NULL));
-		snprintf(m, sizeof(m), "random:%u", 1 + rnd(7));
-		ASSERT_EQ(0, aggt_list_parse(t, m, ~round, &r, NULL));
-		for (i = 0; i < s.n; i++)
-			sizes[i] = rnd(5) * 0.5;
-		job.senders = s.node;
-		job.n_senders = s.n;
-		job.receivers = r.node;
-		job.n_receivers = r.n;
-		job.delta = rnd(5) * 0.25;
-		job.sizes = rnd(2) ? sizes : NULL;
-		for (p = 0; p < sizeof(method) / sizeof(*method); p++) {
-			struct aggt_plan *plan;
-			const char *why;
+	ASSERT_NE(NULL, plan);
+	for (i = 0; i < 14; i++) {
+		const struct aggt_tree *tree = aggt_plan_tree(plan, 0);
+		uint32_t v = aggt_tree_find(tree, senders_001[i]);
 
-			job.method = method[p];
-			plan = aggt_plan_build(t, &job, NULL);
-			ASSERT_NE(NULL, plan);
-			why = verify_plan(t, &job, plan, true);
-			ASSERT_EQ(NULL, why) {
-				TH_LOG("round %zu %s %s: %s", round, name,
-				       method[p], why);
-			}
-			if (p == 6)
-				EXPECT_LE(aggt_plan_metrics(plan)->cost,
-					  aggt_plan_predicted(plan) + 1e-9);
-			aggt_plan_free(plan);
-		}
-		aggt_list_clear(&s);
-		aggt_list_clear(&r);
-		aggt_topo_free(t);
+		if (meets_sender(tree, v))
+			continue;
+		branches++;
+		if (aggt_topo_distance(t, senders_001[i], 0) > 1)
+			left |= 1u << i;
 	}
+	EXPECT_EQ(7, branches);
+	EXPECT_EQ(1u << 4 | 1u << 5 | 1u << 8, left);
+	aggt_plan_free(plan);
+	aggt_topo_free(t);
+}
+
+TEST(exact__of_the_paper)
+{
+	struct aggt_topo *t = aggt_topo_parse("bcube:4,2", NULL);
+	struct aggt_plan *plan = plan_001(t, "exact");
+
+	ASSERT_NE(NULL, plan);
+	EXPECT_EQ(28, aggt_plan_metrics(plan)->cost);
+	aggt_plan_free(plan);
+	plan = plan_001(t, "m2");
+	ASSERT_NE(NULL, plan);
+	EXPECT_LE(28, aggt_plan_metrics(plan)->cost);
+	aggt_plan_free(plan);
+	aggt_topo_free(t);
+}
+
+TEST_F(example, exact)
+{
+	EXPECT_COST(12, m_->links, "exact", 0);
+	EXPECT_COST(12, m_->links, "exact", 3);
+	EXPECT_COST(12, m_->links, "exact", 8);
+	self->job.delta = 1;
+	EXPECT_COST(22, m_->links, "exact", 0);
+}
+
+TEST_F(example, exact_refused)
+{
+	const aggt_node receiver = 0;
+	struct aggt_list s;
+
+	self->job.delta = 0.5;
+	EXPECT_EQ(NULL, build(self, "exact", &receiver, 1));
+	EXPECT_NE(NULL, strstr(self->err.text, "0.5"));
+	aggt_topo_free(self->topo);
+	self->topo = aggt_topo_parse("bcube:8,3", NULL);
+	ASSERT_EQ(0, aggt_list_parse(self->topo, "random:30", 1, &s, NULL));
+	self->job.senders = s.node;
+	self->job.n_senders = s.n;
+	self->job.delta = 0;
+	EXPECT_EQ(NULL, build(self, "exact", &receiver, 1));
+	EXPECT_NE(NULL, strstr(self->err.text, "30 senders"));
+	aggt_list_clear(&s);
+}
+
+/* The optimum needs three hops; a bound of two excludes it. */
+TEST_F(example, auto_obeys_the_bound)
+{
+	const aggt_node receiver = 0;
+	const struct aggt_metrics *m;
+
+	self->job.max_depth = AGGT_DEPTH_NONE;
+	m = build(self, "auto", &receiver, 1);
+	ASSERT_NE(NULL, m);
+	EXPECT_EQ(12, m->cost);
+	self->job.max_depth = 2;
+	m = build(self, "auto", &receiver, 1);
+	ASSERT_NE(NULL, m);
+	EXPECT_EQ(2, m->depth);
+	EXPECT_LE(12, m->cost);
+	EXPECT_GE(16, m->cost);
+	self->job.max_depth = 1;
+	EXPECT_EQ(NULL, build(self, "auto", &receiver, 1));
+	EXPECT_NE(NULL, strstr(self->err.text, "v5"));
+	EXPECT_EQ(NULL, build(self, "irs", &receiver, 1));
+	EXPECT_NE(NULL, strstr(self->err.text, "deep"));
 }
 
 TEST_HARNESS_MAIN

@@ -179,6 +179,9 @@ unsigned int aggt_tree_sequence(const struct aggt_tree *tree,
 
 /* ------------------------------------------------------------------ plans */
 
+/** AGGT_DEPTH_NONE - no bound on the depth. */
+#define AGGT_DEPTH_NONE UINT32_MAX
+
 /**
  * struct aggt_job - what a plan is made for
  * @senders: all different
@@ -187,8 +190,10 @@ unsigned int aggt_tree_sequence(const struct aggt_tree *tree,
  * @receivers: all different; a receiver may be a sender too
  * @n_receivers: at least one, each gets a tree
  * @method: existing, unicast, unicast:random, unicast:rotate, rs:E1E2..., ars,
- *	irs, srs, srs:safe
+ *	irs, steiner, mib, mc, m2, exact, auto, srs, srs:safe
  * @delta: aggregation ratio, 0 (keys of a flow are in the largest) .. 1 (none)
+ * @max_depth: most hops of a flow. 0: for auto the longest shortest way and
+ *	2 more, for the other methods no bound
  * @seed: of the methods that draw
  */
 struct aggt_job {
@@ -199,6 +204,7 @@ struct aggt_job {
 	size_t n_receivers;
 	const char *method;
 	double delta;
+	uint32_t max_depth;
 	uint64_t seed;
 };
 

@@ -86,20 +86,39 @@ struct aggt_topo {
 	uint32_t switch_base[AGGT_MAX_DIMS + 1];
 	unsigned int shift[AGGT_MAX_DIMS];
 	aggt_code mask[AGGT_MAX_DIMS];
+	aggt_code high;		/* the top bit of each field */
+	aggt_code low;		/* all the others */
 };
 
 aggt_code aggt_encode(const struct aggt_topo *topo, aggt_node server);
 aggt_node aggt_decode(const struct aggt_topo *topo, aggt_code code);
 
+/**
+ * aggt_differs - one bit for each field that is not zero
+ *
+ * Adding ones to a field's low bits carries into its top bit unless they are
+ * all zero; popcounts of such masks are distances.
+ */
+static inline aggt_code aggt_differs(const struct aggt_topo *topo,
+				     aggt_code code)
+{
+	return (((code & topo->low) + topo->low) | code) & topo->high;
+}
+
+/* The baseline CPU has no instruction for it and the library call is slow. */
+static inline unsigned int aggt_bits(uint64_t x)
+{
+	x -= x >> 1 & 0x5555555555555555ULL;
+	x = (x & 0x3333333333333333ULL) + (x >> 2 & 0x3333333333333333ULL);
+	x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fULL;
+	return x * 0x0101010101010101ULL >> 56;
+}
+
 /** aggt_weight - fields that are not zero. */
 static inline unsigned int aggt_weight(const struct aggt_topo *topo,
 				       aggt_code code)
 {
-	unsigned int d, n = 0;
-
-	for (d = 0; d < topo->dims; d++)
-		n += (code & topo->mask[d]) != 0;
-	return n;
+	return aggt_bits(aggt_differs(topo, code));
 }
 
 static inline aggt_code aggt_tag(aggt_code code, unsigned int tag)
@@ -165,11 +184,60 @@ int aggt_tree_route(struct aggt_tree *tree, uint32_t from,
 
 /* --------------------------------------------------------------- builders */
 
+/** aggt_build_unicast - @variant is "", "random" or "rotate". */
 int aggt_build_unicast(struct aggt_tree *tree, const char *variant,
-		       struct aggt_rng *rng);
+		       uint64_t seed);
 int aggt_build_rs(struct aggt_tree *tree, const unsigned int *symbols);
 int aggt_build_ars(struct aggt_tree *tree);
 int aggt_build_irs(struct aggt_tree *tree);
+
+/** aggt_build_steiner - minimum spanning tree of the members' distances. */
+int aggt_build_steiner(struct aggt_tree *tree);
+
+/* Paper 001: minimal incast branches, minimal clustering, both. */
+int aggt_build_mib(struct aggt_tree *tree);
+int aggt_build_mc(struct aggt_tree *tree);
+int aggt_build_m2(struct aggt_tree *tree);
+
+/**
+ * struct aggt_grow - how to search
+ * @lambda: weight of a source's hops beside the hops of edges
+ * @bound: on the depth, AGGT_DEPTH_NONE for none
+ * @seed: of ties and orders
+ * @budget: edges to look at before it ends
+ * @work: edges looked at
+ */
+struct aggt_grow {
+	double lambda;
+	uint32_t bound;
+	uint64_t seed;
+	uint64_t budget;
+	uint64_t work;
+};
+
+int aggt_build_grow(struct aggt_tree *tree, struct aggt_grow *how);
+
+/** aggt_exact_work - work of aggt_build_exact(), its limit being 1. */
+double aggt_exact_work(const struct aggt_tree *tree);
+
+/** aggt_build_exact - the optimum; delta must be 0 or 1, the work within 1. */
+int aggt_build_exact(struct aggt_tree *tree, const struct aggt_job *job);
+
+/**
+ * aggt_build_auto - the cheapest of all methods within the depth bound
+ * @topo: the topology
+ * @job: what is asked for
+ * @receiver: of this tree
+ * @bound: on the depth, at least the longest distance
+ * @seed: of this tree
+ * @given: a finished tree to beat or NULL; taken over
+ *
+ * Return: the finished tree or NULL without memory.
+ */
+struct aggt_tree *aggt_build_auto(const struct aggt_topo *topo,
+				  const struct aggt_job *job,
+				  aggt_node receiver, uint32_t bound,
+				  uint64_t seed, struct aggt_tree *given);
 
 /* ---------------------------------------------------------------- metrics */
 
@@ -216,6 +284,10 @@ struct aggt_plan {
 	size_t n_sw_entries;
 	aggt_node *children;
 };
+
+/** aggt_method_run - fill plan->tree by the job's method. */
+int aggt_method_run(struct aggt_plan *plan, const struct aggt_job *job,
+		    struct aggt_err *err);
 
 /** aggt_build_srs - fill plan->tree by receiver groups and entry points. */
 int aggt_build_srs(struct aggt_plan *plan, const struct aggt_job *job,

@@ -1,148 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Plans: checks the job, runs the method for each receiver, adds up costs. */
-#include <ctype.h>
+/* Plans: checks the job, runs the method, adds up what the trees cost. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
-
-static const char *const methods[] = {
-	"existing", "unicast", "unicast:random", "unicast:rotate", "rs:", "ars",
-	"irs", "srs", "srs:safe", NULL
-};
-
-const char *const *aggt_methods(void)
-{
-	return methods;
-}
-
-/**
- * struct build - a job on its way through a method
- * @topo: the topology
- * @job: what is asked for
- * @arg: what follows the colon in the method's name
- * @symbol: of rs
- * @rng: seeded
- */
-struct build {
-	const struct aggt_topo *topo;
-	const struct aggt_job *job;
-	const char *arg;
-	unsigned int symbol[AGGT_MAX_DIMS];
-	struct aggt_rng rng;
-};
-
-static int tree_existing(struct build *b, struct aggt_tree *tree)
-{
-	tree->aggregates = false;
-	return aggt_build_unicast(tree, "", &b->rng);
-}
-
-static int tree_unicast(struct build *b, struct aggt_tree *tree)
-{
-	return aggt_build_unicast(tree, b->arg, &b->rng);
-}
-
-static int tree_rs(struct build *b, struct aggt_tree *tree)
-{
-	return aggt_build_rs(tree, b->symbol);
-}
-
-static int tree_ars(struct build *b, struct aggt_tree *tree)
-{
-	(void)b;
-	return aggt_build_ars(tree);
-}
-
-static int tree_irs(struct build *b, struct aggt_tree *tree)
-{
-	(void)b;
-	return aggt_build_irs(tree);
-}
-
-static int check_none(struct build *b, struct aggt_err *err)
-{
-	if (!*b->arg)
-		return 0;
-	aggt_err_set(err, "method %s: takes nothing after the colon",
-		     b->job->method);
-	return -1;
-}
-
-static int check_unicast(struct build *b, struct aggt_err *err)
-{
-	if (!*b->arg || !strcmp(b->arg, "random") || !strcmp(b->arg, "rotate"))
-		return 0;
-	aggt_err_set(err, "method %s: expected unicast, unicast:random or unicast:rotate",
-		     b->job->method);
-	return -1;
-}
-
-static int check_srs(struct build *b, struct aggt_err *err)
-{
-	if (!*b->arg || !strcmp(b->arg, "safe"))
-		return 0;
-	aggt_err_set(err, "method %s: expected srs or srs:safe",
-		     b->job->method);
-	return -1;
-}
-
-/* Symbols are single digits, or numbers separated by commas. */
-static int check_rs(struct build *b, struct aggt_err *err)
-{
-	bool commas = strchr(b->arg, ',');
-	const char *at = b->arg;
-	unsigned int n = 0, seen = 0;
-
-	while (isdigit((unsigned char)*at)) {
-		unsigned long symbol = *at - '0';
-		char *end = (char *)at + 1;
-
-		if (commas)
-			symbol = strtoul(at, &end, 10);
-		if (symbol >= b->topo->dims || seen & 1u << symbol)
-			break;
-		seen |= 1u << symbol;
-		b->symbol[n++] = symbol;
-		at = end;
-		if (commas && *at == ',')
-			at++;
-	}
-	if (!*at && n == b->topo->dims)
-		return 0;
-	aggt_err_set(err, "method %s: expected every dimension of 0..%u once",
-		     b->job->method, b->topo->dims - 1);
-	return -1;
-}
-
-static const struct method {
-	const char *name;
-	int (*check)(struct build *b, struct aggt_err *err);
-	int (*tree)(struct build *b, struct aggt_tree *tree);
-} table[] = {
-	{ "existing", check_none, tree_existing },
-	{ "unicast", check_unicast, tree_unicast },
-	{ "rs", check_rs, tree_rs },
-	{ "ars", check_none, tree_ars },
-	{ "irs", check_none, tree_irs },
-	{ "srs", check_srs, NULL },
-};
-
-static const struct method *find_method(struct build *b, struct aggt_err *err)
-{
-	const char *name = b->job->method;
-	size_t i, len = strcspn(name, ":");
-
-	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		if (strlen(table[i].name) != len ||
-		    strncmp(table[i].name, name, len))
-			continue;
-		b->arg = name[len] ? name + len + 1 : name + len;
-		return table[i].check(b, err) ? NULL : &table[i];
-	}
-	aggt_err_set(err, "method %s: unknown", name);
-	return NULL;
-}
 
 static int check_servers(const struct aggt_topo *topo, const char *what,
 			 const aggt_node *node, size_t n, struct aggt_err *err)
@@ -203,25 +64,6 @@ static int check_job(const struct aggt_topo *topo, const struct aggt_job *job,
 	return 0;
 }
 
-static int build_each(struct aggt_plan *plan, struct build *b,
-		      const struct method *method, struct aggt_err *err)
-{
-	size_t i;
-
-	for (i = 0; i < plan->n_trees; i++) {
-		struct aggt_tree *tree = aggt_tree_new(b->topo, b->job,
-						       b->job->receivers[i]);
-
-		plan->tree[i] = tree;
-		if (!tree || method->tree(b, tree) || aggt_tree_finish(tree)) {
-			aggt_err_nomem(err);
-			return -1;
-		}
-		plan->aggregates = tree->aggregates;
-	}
-	return 0;
-}
-
 static int measure_all(struct aggt_plan *plan, const struct aggt_job *job)
 {
 	struct aggt_metrics *sum = &plan->metrics;
@@ -269,32 +111,44 @@ static struct aggt_plan *plan_new(const struct aggt_topo *topo, size_t n)
 	return plan;
 }
 
+/* The bound that was asked for; auto's default is never exceeded. */
+static int check_depth(const struct aggt_plan *plan, const struct aggt_job *job,
+		       struct aggt_err *err)
+{
+	size_t i;
+
+	for (i = 0; i < plan->n_trees && job->max_depth; i++) {
+		if (plan->tree_metrics[i].depth <= job->max_depth)
+			continue;
+		aggt_err_set(err, "method %s: the tree of v%u is %u hops deep, allowed are %u",
+			     job->method, job->receivers[i],
+			     plan->tree_metrics[i].depth, job->max_depth);
+		return -1;
+	}
+	return 0;
+}
+
 struct aggt_plan *aggt_plan_build(const struct aggt_topo *topo,
 				  const struct aggt_job *job,
 				  struct aggt_err *err)
 {
-	struct build b = { .topo = topo, .job = job };
-	const struct method *method;
 	struct aggt_plan *plan;
 	int ret;
 
-	method = find_method(&b, err);
-	if (!method || check_job(topo, job, err))
+	if (check_job(topo, job, err))
 		return NULL;
 	plan = plan_new(topo, job->n_receivers);
 	if (!plan) {
 		aggt_err_nomem(err);
 		return NULL;
 	}
-	aggt_rng_seed(&b.rng, job->seed);
-	if (method->tree)
-		ret = build_each(plan, &b, method, err);
-	else
-		ret = aggt_build_srs(plan, job, *b.arg, err);
+	ret = aggt_method_run(plan, job, err);
 	if (!ret && (measure_all(plan, job) || aggt_plan_derive(plan))) {
 		aggt_err_nomem(err);
 		ret = -1;
 	}
+	if (!ret)
+		ret = check_depth(plan, job, err);
 	if (ret) {
 		aggt_plan_free(plan);
 		return NULL;

@@ -10,7 +10,7 @@
 
 #include "internal.h"
 
-#define MAX_SERVERS (1u << 30)
+#define MAX_SERVERS 0x40000000
 
 /* Read numbers separated by commas up to the end of @text. */
 static int parse_numbers(const char *text, uint32_t *number, unsigned int room)
@@ -66,6 +66,8 @@ static int lay_out(struct aggt_topo *topo, struct aggt_err *err)
 		topo->shift[d] = shift;
 		topo->mask[d] = ((1ull << bits_for(topo->radix[d])) - 1) << shift;
 		shift += bits_for(topo->radix[d]);
+		topo->high |= 1ull << (shift - 1);
+		topo->low |= topo->mask[d] & ~topo->high;
 	}
 	topo->servers = servers;
 	for (d = 0; d < topo->dims; d++) {

@@ -30,19 +30,21 @@ static void order_random(const struct aggt_topo *topo, struct aggt_rng *rng,
 }
 
 int aggt_build_unicast(struct aggt_tree *tree, const char *variant,
-		       struct aggt_rng *rng)
+		       uint64_t seed)
 {
 	const struct aggt_topo *topo = tree->topo;
 	unsigned int order[AGGT_MAX_DIMS];
 	uint32_t v, n = tree->n;
+	struct aggt_rng rng;
 
+	aggt_rng_seed(&rng, seed);
 	for (v = 1; v < n; v++) {
 		if (tree->parent[v] != AGGT_NONE)
 			continue;
 		if (!strcmp(variant, "random"))
-			order_random(topo, rng, order);
+			order_random(topo, &rng, order);
 		else if (!strcmp(variant, "rotate"))
-			order_down(topo, aggt_rng_below(rng, topo->dims), order);
+			order_down(topo, aggt_rng_below(&rng, topo->dims), order);
 		else
 			order_down(topo, topo->dims - 1, order);
 		if (aggt_tree_route(tree, v, order))

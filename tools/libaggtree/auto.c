@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The auto method: builds by every other method and by local search, measures
+ * each tree at the job's delta and sizes, keeps the cheapest in the bound.
+ */
+#include <stdlib.h>
+
+#include "internal.h"
+
+/* Edges that the searches for all trees of a plan may look at: seconds. */
+#define BUDGET 250000000ull
+
+/* Searches for a tree, with different draws. */
+#define MAX_SEARCHES 24
+
+/* Share of the exact method's limit that is worth it here. */
+#define EXACT_WORK 0.05
+
+/* Routing sequences are all tried up to this many dimensions. */
+#define MAX_PERMUTED 4
+
+/**
+ * struct contest - trees for one receiver
+ * @topo: the topology
+ * @job: what is asked for
+ * @receiver: of the trees
+ * @bound: on the depth
+ * @best: the cheapest so far
+ * @metrics: its
+ */
+struct contest {
+	const struct aggt_topo *topo;
+	const struct aggt_job *job;
+	aggt_node receiver;
+	uint32_t bound;
+	struct aggt_tree *best;
+	struct aggt_metrics metrics;
+};
+
+static bool better(const struct aggt_metrics *a, const struct aggt_metrics *b)
+{
+	double slack = 1e-9 * (1 + b->cost);
+
+	if (a->cost < b->cost - slack || a->cost > b->cost + slack)
+		return a->cost < b->cost;
+	if (a->depth != b->depth)
+		return a->depth < b->depth;
+	return a->links < b->links;
+}
+
+/* Measure a built tree and keep it if it wins. Takes @tree over. */
+static int enter(struct contest *c, struct aggt_tree *tree, int built)
+{
+	struct aggt_metrics m;
+
+	if (built || aggt_tree_finish(tree) ||
+	    aggt_measure(tree, c->job, NULL, &m)) {
+		aggt_tree_free(tree);
+		return -1;
+	}
+	if (m.depth > c->bound || (c->best && !better(&m, &c->metrics))) {
+		aggt_tree_free(tree);
+		return 0;
+	}
+	aggt_tree_free(c->best);
+	c->best = tree;
+	c->metrics = m;
+	return 0;
+}
+
+static struct aggt_tree *blank(const struct contest *c)
+{
+	return aggt_tree_new(c->topo, c->job, c->receiver);
+}
+
+static int try_plain(struct contest *c)
+{
+	static int (*const build[])(struct aggt_tree *tree) = {
+		aggt_build_irs, aggt_build_ars, aggt_build_steiner,
+		aggt_build_mib, aggt_build_mc, aggt_build_m2,
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(build); i++) {
+		struct aggt_tree *tree = blank(c);
+
+		if (!tree || enter(c, tree, build[i](tree)))
+			return -1;
+	}
+	return 0;
+}
+
+static int try_unicast(struct contest *c, uint64_t seed)
+{
+	static const char *const variant[] = { "", "random", "rotate" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(variant); i++) {
+		struct aggt_tree *tree = blank(c);
+
+		if (!tree || enter(c, tree, aggt_build_unicast(tree, variant[i],
+							       seed)))
+			return -1;
+	}
+	return 0;
+}
+
+/* Try all orders of symbol[at..]. */
+static int try_sequences(struct contest *c, unsigned int *symbol,
+			 unsigned int at)
+{
+	unsigned int i, swap;
+
+	if (at == c->topo->dims) {
+		struct aggt_tree *tree = blank(c);
+
+		return tree ? enter(c, tree, aggt_build_rs(tree, symbol)) : -1;
+	}
+	for (i = at; i < c->topo->dims; i++) {
+		swap = symbol[at];
+		symbol[at] = symbol[i];
+		symbol[i] = swap;
+		if (try_sequences(c, symbol, at + 1))
+			return -1;
+		symbol[i] = symbol[at];
+		symbol[at] = swap;
+	}
+	return 0;
+}
+
+static int try_exact(struct contest *c)
+{
+	struct aggt_tree *tree;
+
+	if (c->job->delta != 0)
+		return 0;
+	tree = blank(c);
+	if (!tree)
+		return -1;
+	if (aggt_exact_work(tree) > EXACT_WORK) {
+		aggt_tree_free(tree);
+		return 0;
+	}
+	return enter(c, tree, aggt_build_exact(tree, c->job));
+}
+
+/*
+ * The search minimises hops + lambda * sources' hops. lambda = delta / (1 -
+ * delta) is exact where flows join one after the other; flows that join in
+ * pairs shrink more, so smaller ones are tried too.
+ */
+static int try_search(struct contest *c, uint64_t seed, uint64_t budget)
+{
+	static const double share[] = { 1, 0, 0.5, 0.2 };
+	double delta = c->job->delta;
+	uint64_t used = 0;
+	unsigned int i;
+
+	for (i = 0; i < MAX_SEARCHES && used < budget; i++) {
+		struct aggt_grow how = { .bound = c->bound, .seed = seed + i,
+					 .budget = budget - used };
+		struct aggt_tree *tree = blank(c);
+
+		if (!tree)
+			return -1;
+		if (delta > 0)
+			how.lambda = share[i % ARRAY_SIZE(share)] * delta /
+				     (delta < 1 ? 1 - delta : 1e-6);
+		if (enter(c, tree, aggt_build_grow(tree, &how)))
+			return -1;
+		used += how.work;
+	}
+	return 0;
+}
+
+struct aggt_tree *aggt_build_auto(const struct aggt_topo *topo,
+				  const struct aggt_job *job,
+				  aggt_node receiver, uint32_t bound,
+				  uint64_t seed, struct aggt_tree *given)
+{
+	struct contest c = { .topo = topo, .job = job, .receiver = receiver,
+			     .bound = bound };
+	unsigned int symbol[AGGT_MAX_DIMS], d;
+
+	for (d = 0; d < topo->dims; d++)
+		symbol[d] = d;
+	if ((given && enter(&c, given, 0)) || try_plain(&c) || try_unicast(&c, seed) ||
+	    (topo->dims <= MAX_PERMUTED && try_sequences(&c, symbol, 0)) ||
+	    try_exact(&c) ||
+	    try_search(&c, seed, BUDGET / job->n_receivers)) {
+		aggt_tree_free(c.best);
+		return NULL;
+	}
+	return c.best;
+}

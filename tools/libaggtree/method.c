@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Methods by name: what their arguments may be and how they fill a plan. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+static const char *const methods[] = {
+	"existing", "unicast", "unicast:random", "unicast:rotate", "rs:", "ars",
+	"irs", "steiner", "mib", "mc", "m2", "exact", "auto", "srs",
+	"srs:safe", NULL
+};
+
+const char *const *aggt_methods(void)
+{
+	return methods;
+}
+
+struct build;
+
+/**
+ * struct method - how a plan is made
+ * @name: up to a colon
+ * @check: looks at what follows the colon
+ * @run: fills the plan
+ * @tree: connects one tree, if @run is run_each() or run_exact()
+ * @plain: the same, needing nothing but the tree
+ */
+struct method {
+	const char *name;
+	int (*check)(struct build *b, struct aggt_err *err);
+	int (*run)(struct aggt_plan *plan, struct build *b,
+		   struct aggt_err *err);
+	int (*tree)(struct build *b, struct aggt_tree *tree);
+	int (*plain)(struct aggt_tree *tree);
+};
+
+/**
+ * struct build - a job on its way through a method
+ * @method: the method
+ * @topo: the topology
+ * @job: what is asked for
+ * @arg: what follows the colon in the method's name
+ * @symbol: of rs
+ * @seed: of the tree at hand
+ */
+struct build {
+	const struct method *method;
+	const struct aggt_topo *topo;
+	const struct aggt_job *job;
+	const char *arg;
+	unsigned int symbol[AGGT_MAX_DIMS];
+	uint64_t seed;
+};
+
+/* Each tree draws on its own, whatever the others did. */
+static uint64_t tree_seed(const struct aggt_job *job, size_t i)
+{
+	return job->seed + i * 0xd1342543de82ef95ULL;
+}
+
+static int tree_existing(struct build *b, struct aggt_tree *tree)
+{
+	tree->aggregates = false;
+	return aggt_build_unicast(tree, "", b->seed);
+}
+
+static int tree_unicast(struct build *b, struct aggt_tree *tree)
+{
+	return aggt_build_unicast(tree, b->arg, b->seed);
+}
+
+static int tree_exact(struct build *b, struct aggt_tree *tree)
+{
+	return aggt_build_exact(tree, b->job);
+}
+
+static int tree_rs(struct build *b, struct aggt_tree *tree)
+{
+	return aggt_build_rs(tree, b->symbol);
+}
+
+static int check_none(struct build *b, struct aggt_err *err)
+{
+	if (!*b->arg)
+		return 0;
+	aggt_err_set(err, "method %s: takes nothing after the colon",
+		     b->job->method);
+	return -1;
+}
+
+static int check_unicast(struct build *b, struct aggt_err *err)
+{
+	if (!*b->arg || !strcmp(b->arg, "random") || !strcmp(b->arg, "rotate"))
+		return 0;
+	aggt_err_set(err, "method %s: expected unicast, unicast:random or unicast:rotate",
+		     b->job->method);
+	return -1;
+}
+
+static int check_srs(struct build *b, struct aggt_err *err)
+{
+	if (!*b->arg || !strcmp(b->arg, "safe"))
+		return 0;
+	aggt_err_set(err, "method %s: expected srs or srs:safe",
+		     b->job->method);
+	return -1;
+}
+
+/* Symbols are single digits, or numbers separated by commas. */
+static int check_rs(struct build *b, struct aggt_err *err)
+{
+	bool commas = strchr(b->arg, ',');
+	const char *at = b->arg;
+	unsigned int n = 0, seen = 0;
+
+	while (isdigit((unsigned char)*at)) {
+		unsigned long symbol = *at - '0';
+		char *end = (char *)at + 1;
+
+		if (commas)
+			symbol = strtoul(at, &end, 10);
+		if (symbol >= b->topo->dims || seen & 1u << symbol)
+			break;
+		seen |= 1u << symbol;
+		b->symbol[n++] = symbol;
+		at = end;
+		if (commas && *at == ',')
+			at++;
+	}
+	if (!*at && n == b->topo->dims)
+		return 0;
+	aggt_err_set(err, "method %s: expected every dimension of 0..%u once",
+		     b->job->method, b->topo->dims - 1);
+	return -1;
+}
+
+/* Flows' sizes depend on the order in which they merge, but for these. */
+static int check_exact(struct build *b, struct aggt_err *err)
+{
+	if (check_none(b, err))
+		return -1;
+	if (b->job->delta == 0 || b->job->delta == 1)
+		return 0;
+	aggt_err_set(err, "method exact: knows delta 0 and 1 only, not %g; use auto",
+		     b->job->delta);
+	return -1;
+}
+
+static struct aggt_tree *blank(struct build *b, size_t i,
+			       struct aggt_err *err)
+{
+	struct aggt_tree *tree = aggt_tree_new(b->topo, b->job,
+					       b->job->receivers[i]);
+
+	if (!tree)
+		aggt_err_nomem(err);
+	b->seed = tree_seed(b->job, i);
+	return tree;
+}
+
+/* One tree after the other, by the method's own function. */
+static int run_each(struct aggt_plan *plan, struct build *b,
+		    struct aggt_err *err)
+{
+	size_t i;
+
+	for (i = 0; i < plan->n_trees; i++) {
+		struct aggt_tree *tree = blank(b, i, err);
+
+		plan->tree[i] = tree;
+		if (!tree)
+			return -1;
+		if ((b->method->plain ? b->method->plain(tree) :
+					b->method->tree(b, tree)) ||
+		    aggt_tree_finish(tree)) {
+			aggt_err_nomem(err);
+			return -1;
+		}
+		plan->aggregates = tree->aggregates;
+	}
+	return 0;
+}
+
+/* As run_each(), but first see that no tree is beyond the limit. */
+static int run_exact(struct aggt_plan *plan, struct build *b,
+		     struct aggt_err *err)
+{
+	size_t i;
+
+	for (i = 0; i < plan->n_trees; i++) {
+		struct aggt_tree *tree = blank(b, i, err);
+		double work;
+
+		if (!tree)
+			return -1;
+		work = aggt_exact_work(tree);
+		aggt_tree_free(tree);
+		if (work <= 1)
+			continue;
+		aggt_err_set(err,
+			     "method exact: %zu senders to v%u in %s are beyond its limit; use auto",
+			     b->job->n_senders, b->job->receivers[i],
+			     b->topo->name);
+		return -1;
+	}
+	return run_each(plan, b, err);
+}
+
+static int run_srs(struct aggt_plan *plan, struct build *b,
+		   struct aggt_err *err)
+{
+	return aggt_build_srs(plan, b->job, *b->arg, err);
+}
+
+/* The default bound leaves room for two hops out of the way. */
+static int auto_bound(const struct build *b, aggt_node receiver,
+		      uint32_t *bound, struct aggt_err *err)
+{
+	uint32_t longest = 0;
+	size_t i;
+
+	for (i = 0; i < b->job->n_senders; i++) {
+		uint32_t d = aggt_topo_distance(b->topo, b->job->senders[i],
+						receiver);
+
+		if (b->job->max_depth && d > b->job->max_depth) {
+			aggt_err_set(err, "depth %u: sender v%u is %u hops from v%u",
+				     b->job->max_depth, b->job->senders[i], d,
+				     receiver);
+			return -1;
+		}
+		if (d > longest)
+			longest = d;
+	}
+	*bound = b->job->max_depth ? b->job->max_depth : longest + 2;
+	return 0;
+}
+
+/* Each receiver gets the best tree, SRS's of the whole shuffle included. */
+static int run_auto(struct aggt_plan *plan, struct build *b,
+		    struct aggt_err *err)
+{
+	uint32_t bound;
+	size_t i;
+
+	if (plan->n_trees > 1 && aggt_build_srs(plan, b->job, false, err))
+		return -1;
+	plan->predicted = 0;
+	for (i = 0; i < plan->n_trees; i++) {
+		if (auto_bound(b, b->job->receivers[i], &bound, err))
+			return -1;
+		plan->tree[i] = aggt_build_auto(b->topo, b->job,
+						b->job->receivers[i], bound,
+						tree_seed(b->job, i),
+						plan->tree[i]);
+		if (!plan->tree[i]) {
+			aggt_err_nomem(err);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static const struct method table[] = {
+	{ "existing", check_none, run_each, .tree = tree_existing },
+	{ "unicast", check_unicast, run_each, .tree = tree_unicast },
+	{ "rs", check_rs, run_each, .tree = tree_rs },
+	{ "ars", check_none, run_each, .plain = aggt_build_ars },
+	{ "irs", check_none, run_each, .plain = aggt_build_irs },
+	{ "steiner", check_none, run_each, .plain = aggt_build_steiner },
+	{ "mib", check_none, run_each, .plain = aggt_build_mib },
+	{ "mc", check_none, run_each, .plain = aggt_build_mc },
+	{ "m2", check_none, run_each, .plain = aggt_build_m2 },
+	{ "exact", check_exact, run_exact, .tree = tree_exact },
+	{ "auto", check_none, run_auto, .tree = NULL },
+	{ "srs", check_srs, run_srs, .tree = NULL },
+};
+
+static const struct method *find_method(struct build *b, struct aggt_err *err)
+{
+	const char *name = b->job->method;
+	size_t i, len = strcspn(name, ":");
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		if (strlen(table[i].name) != len ||
+		    strncmp(table[i].name, name, len))
+			continue;
+		b->arg = name[len] ? name + len + 1 : name + len;
+		return table[i].check(b, err) ? NULL : &table[i];
+	}
+	aggt_err_set(err, "method %s: unknown", name);
+	return NULL;
+}
+
+int aggt_method_run(struct aggt_plan *plan, const struct aggt_job *job,
+		    struct aggt_err *err)
+{
+	struct build b = { .topo = plan->topo, .job = job };
+
+	b.method = find_method(&b, err);
+	return b.method ? b.method->run(plan, &b, err) : -1;
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The Steiner tree heuristic of paper 000, 5.1: a minimum spanning tree of
+ * the members, its edges replaced by shortest paths, cycles left out.
+ */
+#include <stdlib.h>
+
+#include "internal.h"
+
+/* Walk from @v to @to, highest digit first, until the tree is met. */
+static int connect(struct aggt_tree *tree, uint32_t v, aggt_code to)
+{
+	const struct aggt_topo *topo = tree->topo;
+	aggt_code at = tree->code[v];
+	unsigned int d = topo->dims;
+
+	while (at != to) {
+		uint32_t next;
+
+		do
+			d--;
+		while (!((at ^ to) & topo->mask[d]));
+		at = (at & ~topo->mask[d]) | (to & topo->mask[d]);
+		next = aggt_tree_add(tree, at);
+		if (next == AGGT_NONE)
+			return -1;
+		tree->parent[v] = next;
+		if (!next || tree->parent[next] != AGGT_NONE)
+			return 0;
+		v = next;
+	}
+	return 0;
+}
+
+/* Prim's algorithm from the receiver; ties go to the member named first. */
+int aggt_build_steiner(struct aggt_tree *tree)
+{
+	uint32_t v, last = 0, n = tree->n, left = n - 1;
+	uint32_t *near = calloc(n, sizeof(*near));
+	uint8_t *dist = malloc(n);
+	int ret = -1;
+
+	if (!near || !dist)
+		goto out;
+	for (v = 0; v < n; v++)
+		dist[v] = UINT8_MAX - 1;
+	for (dist[0] = UINT8_MAX; left; left--) {
+		uint32_t best = 0;
+
+		for (v = 1; v < n; v++) {
+			unsigned int d;
+
+			if (dist[v] == UINT8_MAX)
+				continue;
+			d = aggt_weight(tree->topo,
+					tree->code[v] ^ tree->code[last]);
+			if (d < dist[v]) {
+				dist[v] = d;
+				near[v] = last;
+			}
+			if (dist[v] < dist[best])
+				best = v;
+		}
+		dist[best] = UINT8_MAX;
+		last = best;
+		if (tree->parent[best] == AGGT_NONE &&
+		    connect(tree, best, tree->code[near[best]]))
+			goto out;
+	}
+	ret = 0;
+out:
+	free(near);
+	free(dist);
+	return ret;
+}
