@@ -12,14 +12,17 @@
 /**
  * struct probe - walks the positions of an ID
  * @at: next position, before the mask
- * @step: to the one after it; odd, so that positions do not repeat early
+ * @step: to the one after it
+ * @turn: how many have been taken
  *
- * Double hashing: k positions from one 64-bit mix behave as k independent
- * hashes do, as far as the rate of false positives goes.
+ * Enhanced double hashing: the step itself grows. With a constant step the
+ * walks of two IDs that meet at two places may go on together, and sparse
+ * filters show several times the false positives that theory promises.
  */
 struct probe {
 	u32 at;
 	u32 step;
+	u32 turn;
 };
 
 static inline struct probe probe_start(const struct aggnet_bloom *b, u64 id)
@@ -29,7 +32,7 @@ static inline struct probe probe_start(const struct aggnet_bloom *b, u64 id)
 	h = (h ^ h >> 32) * 0xd6e8feb86659fd93ULL;
 	h = (h ^ h >> 32) * 0xd6e8feb86659fd93ULL;
 	h ^= h >> 32;
-	return (struct probe){ .at = (u32)h, .step = (u32)(h >> 32) | 1 };
+	return (struct probe){ .at = (u32)h, .step = (u32)(h >> 32) };
 }
 
 static inline u32 probe_next(struct probe *p, const struct aggnet_bloom *b)
@@ -37,6 +40,7 @@ static inline u32 probe_next(struct probe *p, const struct aggnet_bloom *b)
 	u32 bit = p->at & b->mask;
 
 	p->at += p->step;
+	p->step += ++p->turn;
 	return bit;
 }
 
