@@ -11,8 +11,8 @@
 
 #define SEED	0x636f6463
 
-typedef __int128 s128;
-typedef unsigned __int128 u128;
+#define s128 __int128
+#define u128 unsigned __int128
 
 static const struct aggnet_key unkeyed = { .keyed = false };
 static const struct aggnet_key keyed = {

@@ -10,8 +10,8 @@
 #define SEED	0x72656475
 #define ROUNDS	20000
 
-typedef __int128 s128;
-typedef unsigned __int128 u128;
+#define s128 __int128
+#define u128 unsigned __int128
 
 static const u8 functions[] = {
 	AGGNET_FN_SUM, AGGNET_FN_MIN, AGGNET_FN_MAX, AGGNET_FN_COUNT,
