@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0
 # Puts in place what building and testing need: Debian packages, the guest
 # kernels (unpacked under build/vm, never installed), the kselftest headers.
-# Usage: setup.sh [packages|kernels|sources|debug]...
+# Usage: setup.sh [build|packages|kernels|sources]...
 set -euo pipefail
 # shellcheck source=selftests/vm/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-PACKAGES="gcc make bc flex bison libelf-dev libssl-dev xz-utils kmod patch perl
-	python3 python3-yaml pkg-config libnl-3-dev libnl-genl-3-dev
-	libnl-route-3-dev libjansson-dev libbpf-dev clang llvm libclang-rt-14-dev
-	sparse shellcheck spin qemu-system-x86 busybox-static iproute2 nftables
-	ethtool tcpdump graphviz gnuplot-nox bible-kjv-text"
+BUILD_PACKAGES="gcc make bc flex bison libelf-dev libssl-dev xz-utils kmod
+	pkg-config libnl-3-dev libnl-genl-3-dev libnl-route-3-dev
+	libjansson-dev"
+TEST_PACKAGES="patch perl python3 python3-yaml libbpf-dev clang llvm
+	libclang-rt-14-dev sparse shellcheck spin qemu-system-x86 busybox-static
+	iproute2 nftables ethtool jq bsdextrautils graphviz gnuplot-nox
+	bible-kjv bible-kjv-text"
 
 # What the guest needs of a kernel's modules; the rest (graphics, sound,
 # hardware drivers) is left out, which keeps depmod and modprobe quick.
@@ -191,9 +193,12 @@ flock 9
 [ $# -gt 0 ] || set -- packages kernels sources
 for part in "$@"; do
 	case $part in
+	build)
+		# shellcheck disable=SC2086
+		install_packages $BUILD_PACKAGES ;;
 	packages)
 		# shellcheck disable=SC2086
-		install_packages $PACKAGES ;;
+		install_packages $BUILD_PACKAGES $TEST_PACKAGES ;;
 	kernels)
 		for series in $KERNELS; do
 			setup_kernel "$series"
@@ -201,7 +206,7 @@ for part in "$@"; do
 	sources)
 		setup_sources ;;
 	*)
-		say "unknown part '$part' (packages, kernels or sources)"
+		say "unknown part '$part' (build, packages, kernels or sources)"
 		exit 2 ;;
 	esac
 done

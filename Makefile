@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0
+# What a person types; "make help" lists it. Everything that is built is under
+# build/, but for aggnet.ko here and tools/aggctl/aggctl.
+
+TOP := $(CURDIR)
+BUILD := $(TOP)/build
+VM := selftests/vm
+# Of the guest: 6.1, 6.12 or debug.
+KERNEL ?= 6.12
+# Of make fuzz, for each target.
+SECONDS ?= 60
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+# What modules are built against: the running kernel's headers if they are
+# here, else those of the newest guest kernel (set up if need be).
+RUNNING := $(wildcard /lib/modules/$(shell uname -r)/build)
+KDIR ?= $(RUNNING)
+
+.PHONY: all
+all: modules tools
+
+.PHONY: help
+help:
+	@sed -n 's/^#H //p' Makefile
+
+#H make                    modules and tools
+#H make modules [KDIR=]    aggnet.ko for one kernel, left here too
+#H make tools              libaggtree, libaggnet, aggctl
+#H make install            module, tools, library, man pages (PREFIX, DESTDIR)
+#H make demo               the main job on real input, in the VM
+#H make check [KERNELS=] [TESTS=]
+#H                         every test, on the host and on each kernel
+#H make unit               unit tests of the pure cores, on the host
+#H make fuzz [SECONDS=60]  fuzzers of the same cores
+#H make model              the protocol's SPIN model
+#H make lint               checkpatch, sparse, W=1, shellcheck; silent if clean
+#H make bench              benchmarks beside their peers, in the VM
+#H make eval [NAME=]       the papers' tables beside ours
+#H make vm CMD='...' [KERNEL=6.1|6.12|debug]
+#H                         a command as root in the VM
+#H make setup              what the above need: packages, guest kernels
+#H make debug-kernel       the kernel for KERNEL=debug (about 10 minutes)
+#H make clean              what was built, not what was downloaded
+#H make distclean          build/ altogether
+
+.PHONY: setup
+setup:
+	@$(VM)/setup.sh
+
+# Only what a build needs, and only if it is not here already.
+.PHONY: setup-build
+setup-build:
+	@pkg-config --exists libnl-genl-3.0 libnl-route-3.0 jansson 2>/dev/null || \
+		$(VM)/setup.sh build
+
+.PHONY: modules
+modules:
+	@kdir="$(KDIR)"; \
+	if [ -z "$$kdir" ]; then \
+		$(VM)/setup.sh build kernels && \
+		kdir=$$($(VM)/module.sh newest) || exit 1; \
+	fi; \
+	$(VM)/module.sh build "$$kdir" aggnet.ko
+
+.PHONY: tools
+tools: setup-build
+	$(MAKE) -C tools/libaggtree O=$(BUILD)/tools/libaggtree
+	$(MAKE) -C tools/libaggnet O=$(BUILD)/tools/libaggnet
+	$(MAKE) -C tools/aggctl O=$(BUILD)/tools
+
+# The module in the tree of modules that a guest sees.
+.PHONY: guest-module
+guest-module: setup
+	@$(VM)/module.sh guest $(KERNEL)
+
+.PHONY: vm
+# What the caller typed, not what make would expand it to.
+vm: export CMD := $(value CMD)
+vm: setup tools guest-module
+	@KERNEL=$(KERNEL) $(VM)/run.sh "$$CMD"
+
+.PHONY: demo
+demo: setup tools guest-module
+	@KERNEL=$(KERNEL) selftests/demo/demo.sh
+
+.PHONY: check
+check: setup tools
+	@$(VM)/check.sh
+
+.PHONY: unit
+unit: setup
+	@$(MAKE) --no-print-directory -s -C selftests/unit run
+
+.PHONY: fuzz
+fuzz: setup
+	@$(MAKE) --no-print-directory -s -C selftests/fuzz run SECONDS=$(SECONDS)
+
+.PHONY: model
+model: setup
+	@$(MAKE) --no-print-directory -s -C selftests/model run
+
+.PHONY: lint
+lint: setup
+	@$(VM)/lint.sh
+
+.PHONY: bench
+bench: setup tools guest-module
+	@KERNEL=$(KERNEL) selftests/perf/bench.sh
+
+.PHONY: eval
+eval: tools
+	@tools/aggctl/aggctl eval $(NAME)
+
+.PHONY: debug-kernel
+debug-kernel: setup
+	@$(VM)/debug-kernel.sh
+
+.PHONY: install
+install: modules tools
+	@$(VM)/module.sh install "$(KDIR)" "$(DESTDIR)"
+	$(MAKE) -C tools/libaggnet O=$(BUILD)/tools/libaggnet install \
+		PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
+	$(MAKE) -C tools/aggctl O=$(BUILD)/tools install \
+		PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
+
+.PHONY: clean
+clean:
+	rm -rf $(filter-out $(BUILD)/cache $(BUILD)/vm $(BUILD)/kselftest \
+		$(BUILD)/setup.lock,$(wildcard $(BUILD)/*))
+	rm -rf $(BUILD)/vm/run.*
+	rm -f aggnet.ko tools/aggctl/aggctl
+
+.PHONY: distclean
+distclean: clean
+	rm -rf $(BUILD)

@@ -1,0 +1,84 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Builds aggnet.ko in build/RELEASE, from links to the sources: Kbuild wants
+# objects and sources in one place, and the sources stay clean.
+# Usage: module.sh build KDIR [COPY]     build, and leave a copy
+#        module.sh guest KERNEL          build, and install for the guest
+#        module.sh install KDIR DESTDIR  build, and install for the host
+#        module.sh newest                print the newest guest kernel's KDIR
+set -euo pipefail
+# shellcheck source=selftests/vm/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+release_of()
+{
+	cat "$1/include/config/kernel.release" 2> /dev/null ||
+		die "no headers of a kernel in '$1'"
+}
+
+# link_sources OUT: links for all that is there, none for what is gone
+link_sources()
+{
+	mkdir -p "$1/kmod"
+	ln -sf -t "$1/kmod" "$TOP"/kmod/*.[ch]
+	ln -sfn "$TOP/Kbuild" "$1/Kbuild"
+	ln -sfn "$TOP/uapi" "$1/uapi"
+	find -L "$1/kmod" -type l -delete
+}
+
+# build KDIR [MAKE_ARGUMENT...]
+build()
+{
+	local kdir=$1 out
+
+	out=$BUILD/$(release_of "$kdir")
+	shift
+	link_sources "$out"
+	flock "$out" make -s -C "$kdir" M="$out" "$@" modules \
+		2> >(grep -v 'Skipping BTF generation' >&2)
+}
+
+guest()
+{
+	local rel tree
+
+	rel=$(kernel_release "$1")
+	tree=$BUILD/vm/$1/lib/modules/$rel/updates
+	build "$(kernel_kdir "$1")"
+	[ -d "$BUILD/vm/$1/lib" ] || return 0
+	cmp -s "$BUILD/$rel/aggnet.ko" "$tree/aggnet.ko" && return
+	mkdir -p "$tree"
+	cp "$BUILD/$rel/aggnet.ko" "$tree/aggnet.ko.$$"
+	mv "$tree/aggnet.ko.$$" "$tree/aggnet.ko"
+	PATH=$PATH:/sbin:/usr/sbin depmod -b "$BUILD/vm/$1" "$rel"
+}
+
+newest()
+{
+	local name
+
+	for name in $KERNELS; do
+		:
+	done
+	kernel_kdir "$name"
+}
+
+case ${1:-} in
+build)
+	build "$2"
+	[ $# = 2 ] || cp "$BUILD/$(release_of "$2")/aggnet.ko" "$3" ;;
+guest)
+	guest "$2" ;;
+install)
+	kdir=${2:-$(newest)}
+	rel=$(release_of "$kdir")
+	build "$kdir"
+	install -D -m 644 "$BUILD/$rel/aggnet.ko" \
+		"$3/lib/modules/$rel/updates/aggnet.ko"
+	PATH=$PATH:/sbin:/usr/sbin depmod -b "$3/" "$rel" ;;
+newest)
+	newest ;;
+*)
+	say "usage: build KDIR [COPY] | guest KERNEL | install KDIR DESTDIR"
+	exit 2 ;;
+esac
