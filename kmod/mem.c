@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The one place where the module allocates; carries its own fault attribute. */
+#include <linux/debugfs.h>
+#include <linux/fault-inject.h>
+#include <linux/mm.h>
+
+#include "mem.h"
+
+#ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
+
+/* <debugfs>/fail_aggnet: allocations of this module only, softirq included. */
+static DECLARE_FAULT_ATTR(mem_fault);
+static struct dentry *mem_dir;
+
+static bool mem_should_fail(size_t size)
+{
+	return should_fail(&mem_fault, size);
+}
+
+int aggnet_mem_init(void)
+{
+	/* Without debugfs nobody can arm it, and nothing else is lost. */
+	mem_dir = fault_create_debugfs_attr("fail_aggnet", NULL, &mem_fault);
+	return 0;
+}
+
+void aggnet_mem_exit(void)
+{
+	debugfs_remove_recursive(mem_dir);
+}
+
+#else
+
+static bool mem_should_fail(size_t size)
+{
+	return false;
+}
+
+int aggnet_mem_init(void)
+{
+	return 0;
+}
+
+void aggnet_mem_exit(void)
+{
+}
+
+#endif
+
+void *aggnet_zalloc(size_t size, gfp_t gfp)
+{
+	if (mem_should_fail(size))
+		return NULL;
+	if (gfpflags_allow_blocking(gfp))
+		return kvzalloc(size, gfp);
+	return kzalloc(size, gfp);
+}
+
+void aggnet_free(void *p)
+{
+	kvfree(p);
+}
+
+struct sk_buff *aggnet_skb_alloc(unsigned int size)
+{
+	if (mem_should_fail(size))
+		return NULL;
+	return alloc_skb(size, GFP_ATOMIC);
+}
