@@ -18,7 +18,7 @@ struct aggnet_trees;
  * struct aggnet_net - a namespace's node
  * @net: the namespace; we live in its pernet data, so it outlives us
  * @lock: serialises every change of configuration; outermost lock
- * @trees: table of the entries in force, replaced as a whole (tree_table.h)
+ * @trees: table of the entries in force, replaced as a whole (trees.h)
  * @ports: attached ports, RCU list, changed under @lock
  * @links: links with Bloom tables, RCU list, changed under @lock
  * @plans: staged plans, one a netlink socket, under @lock
@@ -32,11 +32,11 @@ struct aggnet_trees;
  * @stats: counters
  * @sock: kernel UDP socket on AGGNET_UDP_PORT, NULL until the first port or
  *	entry; a packet made here carries it through LOCAL_OUT
- * @generation: changes with each change of configuration, for dumps
+ * @generation: aggnet_changed() moves it on, never 0; under @lock
  */
 struct aggnet_net {
 	struct net *net;
-	struct mutex lock;
+	struct mutex lock;	/* outermost: configuration */
 	struct aggnet_trees __rcu *trees;
 	struct list_head ports;
 	struct list_head links;
@@ -56,6 +56,9 @@ struct aggnet_net {
 extern unsigned int aggnet_net_id;
 
 struct aggnet_net *aggnet_net(const struct net *net);
+
+/* Configuration has changed: a dump under way is not consistent any more. */
+void aggnet_changed(struct aggnet_net *an);
 
 int aggnet_netns_init(void);
 void aggnet_netns_exit(void);

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A namespace's node: starts, is accounted, ends. */
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <linux/wait_bit.h>
+#include <net/netns/generic.h>
+
+#include "hook.h"
+#include "link.h"
+#include "netns.h"
+#include "plan.h"
+#include "port.h"
+#include "trees.h"
+
+#define NETNS_MEMORY_DEFAULT	(64ULL << 20)
+
+unsigned int aggnet_net_id;
+
+struct aggnet_net *aggnet_net(const struct net *net)
+{
+	return net_generic(net, aggnet_net_id);
+}
+
+static bool memory_take(struct aggnet_net *an, u64 bytes)
+{
+	u64 used = atomic64_add_return(bytes, &an->memory_used);
+
+	if (used <= READ_ONCE(an->memory_limit))
+		return true;
+	atomic64_sub(bytes, &an->memory_used);
+	return false;
+}
+
+/*
+ * The last touch of @an: netns_exit_batch() waits for zero and then frees it,
+ * so the wake-up may use the address only.
+ */
+static void memory_give(struct aggnet_net *an, u64 bytes)
+{
+	if (!atomic64_sub_return(bytes, &an->memory_used))
+		wake_up_var(&an->memory_used);
+}
+
+bool aggnet_memory_charge(struct aggnet_net *an, u64 bytes)
+{
+	struct aggnet_net *host = aggnet_net(&init_net);
+
+	if (!memory_take(an, bytes))
+		return false;
+	if (an == host || memory_take(host, bytes))
+		return true;
+	memory_give(an, bytes);
+	return false;
+}
+
+void aggnet_memory_uncharge(struct aggnet_net *an, u64 bytes)
+{
+	struct aggnet_net *host = aggnet_net(&init_net);
+
+	if (!bytes)
+		return;
+	if (an != host)
+		memory_give(host, bytes);
+	memory_give(an, bytes);
+}
+
+void aggnet_changed(struct aggnet_net *an)
+{
+	lockdep_assert_held(&an->lock);
+	/* Zero would tell a dump that it has not begun. */
+	if (!++an->generation)
+		an->generation = 1;
+}
+
+static int __net_init netns_init(struct net *net)
+{
+	struct aggnet_net *an = aggnet_net(net);
+
+	an->stats = alloc_percpu(struct aggnet_stats);
+	if (!an->stats)
+		return -ENOMEM;
+	an->net = net;
+	mutex_init(&an->lock);
+	INIT_LIST_HEAD(&an->ports);
+	INIT_LIST_HEAD(&an->links);
+	INIT_LIST_HEAD(&an->plans);
+	an->memory_limit = NETNS_MEMORY_DEFAULT;
+	if (net_eq(net, &init_net))
+		an->memory_limit = (u64)totalram_pages() << PAGE_SHIFT >> 3;
+	get_random_bytes(&an->secret, sizeof(an->secret));
+	an->generation = 1;
+	return 0;
+}
+
+/*
+ * Nobody can configure the namespace any more: its sockets are gone, or the
+ * netlink family is. Its devices are still there, so that peers are told.
+ */
+static void __net_exit netns_pre_exit(struct net *net)
+{
+	struct aggnet_net *an = aggnet_net(net);
+
+	mutex_lock(&an->lock);
+	aggnet_plan_drop_all(an);
+	aggnet_trees_kill_all(an);
+	aggnet_port_del_all(an);
+	aggnet_link_del_all(an);
+	aggnet_hook_stop(an);
+	mutex_unlock(&an->lock);
+}
+
+/*
+ * Trees are freed by work after a grace period and give back what they were
+ * charged, here and to init_net, which is in this list when the module goes.
+ */
+static void __net_exit netns_exit_batch(struct list_head *nets)
+{
+	struct aggnet_net *an;
+	struct net *net;
+
+	list_for_each_entry(net, nets, exit_list) {
+		an = aggnet_net(net);
+		wait_var_event(&an->memory_used,
+			       !atomic64_read(&an->memory_used));
+		free_percpu(an->stats);
+		memzero_explicit(&an->secret, sizeof(an->secret));
+		mutex_destroy(&an->lock);
+	}
+}
+
+static struct pernet_operations netns_ops = {
+	.init = netns_init,
+	.pre_exit = netns_pre_exit,
+	.exit_batch = netns_exit_batch,
+	.id = &aggnet_net_id,
+	.size = sizeof(struct aggnet_net),
+};
+
+int aggnet_netns_init(void)
+{
+	return register_pernet_subsys(&netns_ops);
+}
+
+void aggnet_netns_exit(void)
+{
+	unregister_pernet_subsys(&netns_ops);
+}
