@@ -3,10 +3,28 @@
 #ifndef _AGGNET_TREES_H
 #define _AGGNET_TREES_H
 
+#include <linux/rcupdate.h>
 #include <linux/types.h>
 
 struct aggnet_net;
 struct aggnet_tree;
+
+/**
+ * struct aggnet_trees - a table: open addressing by incast ID
+ * @rcu: frees it
+ * @count: entries
+ * @mask: slots - 1; at most half of the slots are taken
+ * @slot: entries; those of one incast ID (a switch may have several, one for
+ *	each link that it leaves by) follow each other, with strangers between
+ *
+ * Private and changeable until it is published, then constant.
+ */
+struct aggnet_trees {
+	struct rcu_head rcu;
+	u32 count;
+	u32 mask;
+	struct aggnet_tree *slot[];
+};
 
 /**
  * aggnet_trees_find() - the entry of an incast ID
@@ -22,5 +40,51 @@ struct aggnet_tree *aggnet_trees_get(struct aggnet_net *an, u64 incast_id);
 
 /* Is any entry in force? Cheap; softirq. */
 bool aggnet_trees_any(const struct aggnet_net *an);
+
+/* --- control path, an->lock held ------------------------------------------ */
+
+/**
+ * aggnet_trees_next() - walk a table
+ * @trees: it, or NULL
+ * @pos: 0 at first; where to go on
+ *
+ * Return: the next entry, NULL at the end
+ */
+struct aggnet_tree *aggnet_trees_next(const struct aggnet_trees *trees,
+				      u32 *pos);
+
+/* The table in force, NULL if there never was an entry. */
+struct aggnet_trees *aggnet_trees_in_force(struct aggnet_net *an);
+
+/* A private copy to change; NULL: no memory. */
+struct aggnet_trees *aggnet_trees_copy(const struct aggnet_trees *from);
+
+/* Make room in a private table for one more entry. Return: 0 or -ENOMEM */
+int aggnet_trees_reserve(struct aggnet_trees **trees);
+
+/* Cannot fail: room has been reserved. */
+void aggnet_trees_insert(struct aggnet_trees *trees, struct aggnet_tree *tree);
+
+/* Take out all entries of an incast ID. */
+void aggnet_trees_remove(struct aggnet_trees *trees, u64 incast_id);
+
+/* First entry of an incast ID; @trees may be NULL. */
+struct aggnet_tree *aggnet_trees_first(const struct aggnet_trees *trees,
+				       u64 incast_id);
+
+/* Entry of an incast ID with this planned link, or NULL. */
+struct aggnet_tree *aggnet_trees_by_link(const struct aggnet_trees *trees,
+					 u64 incast_id, u32 ifindex,
+					 __be32 neighbour);
+
+bool aggnet_trees_has(const struct aggnet_trees *trees,
+		      const struct aggnet_tree *tree);
+
+/* Put a table in force. Return: the old one; aggnet_trees_free() frees it. */
+struct aggnet_trees *aggnet_trees_publish(struct aggnet_net *an,
+					  struct aggnet_trees *trees);
+void aggnet_trees_free(struct aggnet_trees *trees);
+
+void aggnet_trees_kill_all(struct aggnet_net *an);	/* namespace exit */
 
 #endif /* _AGGNET_TREES_H */
