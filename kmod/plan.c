@@ -1,0 +1,669 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Plan: steps that are checked one by one and put in force together. */
+#include "bloom.h"
+#include "event.h"
+#include "hook.h"
+#include "mem.h"
+#include "netlink.h"
+#include "netns.h"
+#include "plan.h"
+#include "port.h"
+#include "trees.h"
+
+#define PLAN_STEPS_MAX	65536
+
+/**
+ * struct aggnet_plan - steps of one netlink socket
+ * @list: in an->plans
+ * @portid: the socket
+ * @count: steps
+ * @refused: a step was: it will never be committed
+ * @generation: configuration that @draft was copied from
+ * @draft: the table that will be in force; its entries are those in force and
+ *	those of the steps
+ * @steps: in the order of the requests
+ * @links: of them, those about links
+ */
+struct aggnet_plan {
+	struct list_head list;
+	u32 portid;
+	u32 count;
+	bool refused;
+	u32 generation;
+	struct aggnet_trees *draft;
+	struct list_head steps;
+	struct list_head links;
+};
+
+#define STEP_REFUSE(step, extack, attr, error, sentence) ({		\
+	NL_SET_ERR_MSG_ATTR(extack,					\
+			    (step)->attrs ? (step)->attrs[attr] : NULL,	\
+			    sentence);					\
+	(error);							\
+})
+
+/* --- steps ----------------------------------------------------------------- */
+
+struct aggnet_step *aggnet_step_alloc(enum aggnet_step_kind kind,
+				      struct nlattr **attrs)
+{
+	struct aggnet_step *step;
+
+	step = aggnet_zalloc(sizeof(*step), GFP_KERNEL_ACCOUNT);
+	if (step) {
+		step->kind = kind;
+		step->attrs = attrs;
+	}
+	return step;
+}
+
+void aggnet_step_free(struct aggnet_step *step)
+{
+	if (step->tree)
+		aggnet_tree_put(step->tree);
+	aggnet_free(step->conf.children);
+	memzero_explicit(&step->conf.key, sizeof(step->conf.key));
+	aggnet_free(step);
+}
+
+static bool step_is_about(const struct aggnet_step *step, u32 ifindex,
+			  __be32 neighbour)
+{
+	return step->link.ifindex == ifindex &&
+	       step->link.neighbour == neighbour;
+}
+
+/* The plan's last word on a link, NULL if it has none. */
+static struct aggnet_step *plan_link(const struct aggnet_plan *plan,
+				     u32 ifindex, __be32 neighbour)
+{
+	struct aggnet_step *step;
+
+	list_for_each_entry_reverse(step, &plan->links, link_list)
+		if (step_is_about(step, ifindex, neighbour))
+			return step;
+	return NULL;
+}
+
+static bool plan_has_link(struct aggnet_net *an,
+			  const struct aggnet_plan *plan, u32 ifindex,
+			  __be32 neighbour)
+{
+	const struct aggnet_step *step = plan_link(plan, ifindex, neighbour);
+
+	if (step)
+		return step->kind == AGGNET_STEP_LINK_ADD;
+	return aggnet_link_find(an, ifindex, neighbour);
+}
+
+static int plan_link_add(struct aggnet_net *an, struct aggnet_plan *plan,
+			 struct aggnet_step *step,
+			 struct netlink_ext_ack *extack)
+{
+	const struct aggnet_link_conf *conf = &step->link;
+	const struct aggnet_step *last;
+
+	if (!aggnet_port_find(an, conf->ifindex))
+		return STEP_REFUSE(step, extack, AGGNET_A_LINK_IFINDEX, -ENODEV,
+				   "port is not attached");
+	if (plan_has_link(an, plan, conf->ifindex, conf->neighbour))
+		return STEP_REFUSE(step, extack, AGGNET_A_LINK_NEIGHBOUR,
+				   -EEXIST, "this port has that link already");
+	last = plan_link(plan, conf->ifindex, conf->neighbour);
+	if (last && last->kind == AGGNET_STEP_LINK_DEL)
+		return STEP_REFUSE(step, extack, AGGNET_A_LINK_NEIGHBOUR,
+				   -EBUSY,
+				   "this plan deletes that link: add it in the next one");
+	list_add_tail(&step->link_list, &plan->links);
+	return 0;
+}
+
+static bool tree_on_link(const struct aggnet_tree *tree, u32 ifindex,
+			 __be32 neighbour)
+{
+	return tree->conf.scheme == AGGNET_SCHEME_BLOOM &&
+	       tree->conf.link_ifindex == ifindex &&
+	       tree->conf.link_neighbour == neighbour;
+}
+
+static int plan_link_del(struct aggnet_net *an, struct aggnet_plan *plan,
+			 struct aggnet_step *step,
+			 struct netlink_ext_ack *extack)
+{
+	u32 ifindex = step->link.ifindex, pos = 0;
+	__be32 neighbour = step->link.neighbour;
+	struct aggnet_tree *tree;
+
+	if (!plan_has_link(an, plan, ifindex, neighbour))
+		return STEP_REFUSE(step, extack, AGGNET_A_LINK_IFINDEX, -ENOENT,
+				   "this port has no link with that neighbour");
+	while ((tree = aggnet_trees_next(plan->draft, &pos)))
+		if (tree_on_link(tree, ifindex, neighbour))
+			return STEP_REFUSE(step, extack, AGGNET_A_LINK_IFINDEX,
+					   -EBUSY,
+					   "trees leave by this link: delete them first");
+	list_add_tail(&step->link_list, &plan->links);
+	return 0;
+}
+
+/* May the entry be there, beside or in place of those of its incast ID? */
+static int plan_tree_epoch(struct aggnet_net *an,
+			   const struct aggnet_plan *plan,
+			   const struct aggnet_step *step, bool *beside,
+			   struct netlink_ext_ack *extack)
+{
+	const struct aggnet_tree_conf *conf = &step->conf;
+	const struct aggnet_tree *old;
+	int cmp;
+
+	*beside = false;
+	old = aggnet_trees_first(plan->draft, conf->incast_id);
+	if (!old)
+		return 0;
+	cmp = aggnet_epoch_cmp(conf->instance, conf->attempt,
+			       old->conf.instance, old->conf.attempt);
+	/* A switch may send a tree's flows out by several links. */
+	*beside = an->role == AGGNET_ROLE_SWITCH && !cmp &&
+		  !aggnet_trees_by_link(plan->draft, conf->incast_id,
+					conf->link_ifindex,
+					conf->link_neighbour);
+	if (*beside)
+		return 0;
+	if (!step->replace)
+		return STEP_REFUSE(step, extack, AGGNET_A_TREE_INCAST_ID,
+				   -EEXIST,
+				   "this incast ID has an entry: replace or delete it");
+	if (cmp <= 0)
+		return STEP_REFUSE(step, extack, AGGNET_A_TREE_INSTANCE,
+				   -ESTALE,
+				   "epoch is not newer than the one in force");
+	return 0;
+}
+
+static int plan_tree_link(struct aggnet_net *an,
+			  const struct aggnet_plan *plan,
+			  const struct aggnet_step *step,
+			  struct netlink_ext_ack *extack)
+{
+	const struct aggnet_tree_conf *conf = &step->conf;
+
+	if (!conf->link_ifindex)
+		return 0;
+	if (!aggnet_port_find(an, conf->link_ifindex))
+		return STEP_REFUSE(step, extack, AGGNET_A_TREE_LINK_IFINDEX,
+				   -ENODEV, "port is not attached");
+	if (conf->scheme == AGGNET_SCHEME_BLOOM &&
+	    !plan_has_link(an, plan, conf->link_ifindex, conf->link_neighbour))
+		return STEP_REFUSE(step, extack, AGGNET_A_TREE_LINK_NEIGHBOUR,
+				   -ENOENT,
+				   "no link with that neighbour: add it first");
+	return 0;
+}
+
+static int plan_tree_add(struct aggnet_net *an, struct aggnet_plan *plan,
+			 struct aggnet_step *step,
+			 struct netlink_ext_ack *extack)
+{
+	struct aggnet_tree *tree;
+	bool beside;
+	int err;
+
+	err = plan_tree_link(an, plan, step, extack);
+	if (!err)
+		err = plan_tree_epoch(an, plan, step, &beside, extack);
+	if (!err)
+		err = aggnet_trees_reserve(&plan->draft);
+	if (err)
+		return err;
+	if (!step->tree) {
+		tree = aggnet_tree_create(an, &step->conf, extack);
+		if (IS_ERR(tree))
+			return PTR_ERR(tree);
+		step->tree = tree;
+	}
+	if (!beside)
+		aggnet_trees_remove(plan->draft, step->conf.incast_id);
+	aggnet_trees_insert(plan->draft, step->tree);
+	return 0;
+}
+
+static int plan_tree_del(struct aggnet_net *an, struct aggnet_plan *plan,
+			 struct aggnet_step *step,
+			 struct netlink_ext_ack *extack)
+{
+	if (!aggnet_trees_first(plan->draft, step->conf.incast_id))
+		return STEP_REFUSE(step, extack, AGGNET_A_TREE_INCAST_ID,
+				   -ENOENT, "no entry of that incast ID");
+	aggnet_trees_remove(plan->draft, step->conf.incast_id);
+	return 0;
+}
+
+/* Check a step against what the steps before it leave, and draw it in. */
+static int plan_draw(struct aggnet_net *an, struct aggnet_plan *plan,
+		     struct aggnet_step *step, struct netlink_ext_ack *extack)
+{
+	static int (* const draw[])(struct aggnet_net *an,
+				    struct aggnet_plan *plan,
+				    struct aggnet_step *step,
+				    struct netlink_ext_ack *extack) = {
+		[AGGNET_STEP_LINK_ADD] = plan_link_add,
+		[AGGNET_STEP_LINK_DEL] = plan_link_del,
+		[AGGNET_STEP_TREE_ADD] = plan_tree_add,
+		[AGGNET_STEP_TREE_DEL] = plan_tree_del,
+	};
+
+	return draw[step->kind](an, plan, step, extack);
+}
+
+/* --- plans ----------------------------------------------------------------- */
+
+static void plan_init(struct aggnet_plan *plan, u32 portid)
+{
+	memset(plan, 0, sizeof(*plan));
+	plan->portid = portid;
+	INIT_LIST_HEAD(&plan->steps);
+	INIT_LIST_HEAD(&plan->links);
+}
+
+/* Trees that are in force have been taken out of their steps. */
+static void plan_clear(struct aggnet_plan *plan)
+{
+	struct aggnet_step *step, *next;
+
+	list_for_each_entry_safe(step, next, &plan->steps, list)
+		aggnet_step_free(step);
+	aggnet_free(plan->draft);
+}
+
+static void plan_drop(struct aggnet_plan *plan)
+{
+	list_del(&plan->list);
+	plan_clear(plan);
+	aggnet_free(plan);
+}
+
+static struct aggnet_plan *plan_of(struct aggnet_net *an, u32 portid)
+{
+	struct aggnet_plan *plan;
+
+	list_for_each_entry(plan, &an->plans, list)
+		if (plan->portid == portid)
+			return plan;
+	return NULL;
+}
+
+/*
+ * Draw all steps on a fresh copy, if the configuration has changed since: the
+ * old draft may name trees that are gone.
+ */
+static int plan_refresh(struct aggnet_net *an, struct aggnet_plan *plan,
+			struct netlink_ext_ack *extack)
+{
+	struct aggnet_step *step;
+	int err;
+
+	if (plan->draft && plan->generation == an->generation)
+		return 0;
+	aggnet_free(plan->draft);
+	INIT_LIST_HEAD(&plan->links);
+	plan->draft = aggnet_trees_copy(aggnet_trees_in_force(an));
+	if (!plan->draft)
+		return -ENOMEM;
+	plan->generation = an->generation;
+	list_for_each_entry(step, &plan->steps, list) {
+		err = plan_draw(an, plan, step, extack);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int plan_stage(struct aggnet_net *an, struct aggnet_plan *plan,
+		      struct aggnet_step *step, struct netlink_ext_ack *extack)
+{
+	int err;
+
+	if (plan->count == PLAN_STEPS_MAX) {
+		NL_SET_ERR_MSG(extack, "a plan has 65536 steps at most");
+		return -E2BIG;
+	}
+	err = plan_refresh(an, plan, extack);
+	if (!err)
+		err = plan_draw(an, plan, step, extack);
+	if (err)
+		return err;
+	step->attrs = NULL;
+	list_add_tail(&step->list, &plan->steps);
+	plan->count++;
+	return 0;
+}
+
+/* --- commit: what may fail ------------------------------------------------- */
+
+static int plan_add_links(struct aggnet_net *an, struct aggnet_plan *plan,
+			  struct netlink_ext_ack *extack)
+{
+	struct aggnet_step *step;
+	int err;
+
+	list_for_each_entry(step, &plan->links, link_list) {
+		if (step->kind != AGGNET_STEP_LINK_ADD)
+			continue;
+		err = aggnet_link_add(an, &step->link, extack);
+		if (err)
+			goto undo;
+	}
+	return 0;
+undo:
+	list_for_each_entry_continue_reverse(step, &plan->links, link_list)
+		if (step->kind == AGGNET_STEP_LINK_ADD)
+			aggnet_link_del(an, step->link.ifindex,
+					step->link.neighbour, NULL);
+	return err;
+}
+
+static void plan_del_links(struct aggnet_net *an, struct aggnet_plan *plan,
+			   enum aggnet_step_kind kind)
+{
+	struct aggnet_step *step;
+
+	list_for_each_entry_reverse(step, &plan->links, link_list)
+		if (step->kind == kind)
+			WARN_ON_ONCE(aggnet_link_del(an, step->link.ifindex,
+						     step->link.neighbour,
+						     NULL));
+}
+
+/* Has @trees an entry of this incast ID that leaves by this link's filter? */
+static bool trees_mark(const struct aggnet_trees *trees,
+		       const struct aggnet_tree_conf *conf)
+{
+	const struct aggnet_tree *tree;
+
+	tree = aggnet_trees_by_link(trees, conf->incast_id, conf->link_ifindex,
+				    conf->link_neighbour);
+	return tree && tree->conf.scheme == AGGNET_SCHEME_BLOOM;
+}
+
+/*
+ * The filter of the entry's link, if it is there. A filter has the IDs of
+ * exactly those entries in force that name its link.
+ */
+static struct aggnet_bloom *tree_filter(struct aggnet_net *an,
+					const struct aggnet_tree *tree)
+{
+	struct aggnet_link *link;
+
+	if (tree->conf.scheme != AGGNET_SCHEME_BLOOM ||
+	    !tree->conf.link_ifindex)
+		return NULL;
+	link = aggnet_link_find(an, tree->conf.link_ifindex,
+				tree->conf.link_neighbour);
+	return link ? link->bloom : NULL;
+}
+
+/*
+ * Is the entry's ID in its filter before the plan comes into force? Not if the
+ * plan adds the link: an entry of old may have lost it with its port.
+ */
+static bool plan_marked(const struct aggnet_plan *plan,
+			const struct aggnet_trees *old,
+			const struct aggnet_tree *tree)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+	const struct aggnet_step *step;
+
+	list_for_each_entry(step, &plan->links, link_list)
+		if (step->kind == AGGNET_STEP_LINK_ADD &&
+		    step_is_about(step, conf->link_ifindex,
+				  conf->link_neighbour))
+			return false;
+	return trees_mark(old, conf);
+}
+
+/* Take what plan_mark() inserted before position @end out again. */
+static void plan_unmark(struct aggnet_net *an, struct aggnet_plan *plan,
+			u32 end)
+{
+	const struct aggnet_trees *old = aggnet_trees_in_force(an);
+	struct aggnet_bloom *bloom;
+	struct aggnet_tree *tree;
+	u32 pos = 0;
+
+	while ((tree = aggnet_trees_next(plan->draft, &pos))) {
+		if (pos == end)
+			return;
+		bloom = tree_filter(an, tree);
+		if (bloom && !plan_marked(plan, old, tree))
+			aggnet_bloom_delete(bloom, tree->conf.incast_id);
+	}
+}
+
+/* Insert the IDs of new entries: a match too many does no harm. */
+static int plan_mark(struct aggnet_net *an, struct aggnet_plan *plan,
+		     struct netlink_ext_ack *extack)
+{
+	const struct aggnet_trees *old = aggnet_trees_in_force(an);
+	struct aggnet_bloom *bloom;
+	struct aggnet_tree *tree;
+	u32 pos = 0;
+
+	while ((tree = aggnet_trees_next(plan->draft, &pos))) {
+		bloom = tree_filter(an, tree);
+		if (!bloom || plan_marked(plan, old, tree) ||
+		    !aggnet_bloom_insert(bloom, tree->conf.incast_id))
+			continue;
+		plan_unmark(an, plan, pos);
+		NL_SET_ERR_MSG(extack, "the Bloom table of a link is full");
+		return -ENOSPC;
+	}
+	return 0;
+}
+
+static int plan_prepare(struct aggnet_net *an, struct aggnet_plan *plan,
+			struct netlink_ext_ack *extack)
+{
+	int err;
+
+	err = plan_refresh(an, plan, extack);
+	if (err)
+		return err;
+	if (plan->draft->count) {
+		err = aggnet_hook_start(an, extack);
+		if (err)
+			return err;
+	}
+	err = plan_add_links(an, plan, extack);
+	if (err)
+		return err;
+	err = plan_mark(an, plan, extack);
+	if (err)
+		plan_del_links(an, plan, AGGNET_STEP_LINK_ADD);
+	return err;
+}
+
+/* --- commit: what cannot fail ---------------------------------------------- */
+
+/* New entries belong to the table in force now. */
+static void plan_adopt(struct aggnet_plan *plan,
+		       const struct aggnet_trees *trees)
+{
+	struct aggnet_step *step;
+
+	list_for_each_entry(step, &plan->steps, list) {
+		if (!step->tree || !aggnet_trees_has(trees, step->tree))
+			continue;
+		aggnet_event_tree(step->tree, AGGNET_EVENT_TREE_ADDED);
+		step->tree = NULL;
+	}
+}
+
+static void plan_retire(struct aggnet_net *an, const struct aggnet_plan *plan,
+			const struct aggnet_trees *old,
+			const struct aggnet_trees *trees)
+{
+	struct aggnet_bloom *bloom;
+	struct aggnet_tree *tree;
+	u32 pos = 0;
+
+	while ((tree = aggnet_trees_next(old, &pos))) {
+		if (aggnet_trees_has(trees, tree))
+			continue;
+		bloom = tree_filter(an, tree);
+		if (bloom && plan_marked(plan, old, tree) &&
+		    !trees_mark(trees, &tree->conf))
+			aggnet_bloom_delete(bloom, tree->conf.incast_id);
+		aggnet_event_tree(tree, AGGNET_EVENT_TREE_DELETED);
+		aggnet_tree_kill(tree,
+				 aggnet_trees_first(trees, tree->conf.incast_id) ?
+				 AGGNET_R_STALE : AGGNET_R_WITHDRAWN);
+	}
+}
+
+static void plan_publish(struct aggnet_net *an, struct aggnet_plan *plan)
+{
+	struct aggnet_trees *trees = plan->draft;
+	struct aggnet_trees *old;
+
+	plan->draft = NULL;
+	old = aggnet_trees_publish(an, trees);
+	aggnet_changed(an);
+	plan_adopt(plan, trees);
+	plan_retire(an, plan, old, trees);
+	plan_del_links(an, plan, AGGNET_STEP_LINK_DEL);
+	aggnet_trees_free(old);
+}
+
+static int plan_commit(struct aggnet_net *an, struct aggnet_plan *plan,
+		       struct netlink_ext_ack *extack)
+{
+	int err;
+
+	if (list_empty(&plan->steps))
+		return 0;
+	err = plan_prepare(an, plan, extack);
+	if (!err)
+		plan_publish(an, plan);
+	return err;
+}
+
+/* --- requests -------------------------------------------------------------- */
+
+static int plan_alone(struct aggnet_net *an, struct aggnet_step *step,
+		      struct netlink_ext_ack *extack)
+{
+	struct aggnet_plan plan;
+	int err;
+
+	plan_init(&plan, 0);
+	err = plan_stage(an, &plan, step, extack);
+	if (err)
+		aggnet_step_free(step);
+	else
+		err = plan_commit(an, &plan, extack);
+	plan_clear(&plan);
+	return err;
+}
+
+int aggnet_plan_step(struct aggnet_net *an, struct genl_info *info,
+		     struct aggnet_step *step)
+{
+	struct aggnet_plan *plan = plan_of(an, info->snd_portid);
+	int err;
+
+	if (!plan)
+		return plan_alone(an, step, info->extack);
+	err = plan_stage(an, plan, step, info->extack);
+	if (err)
+		aggnet_step_free(step);
+	return err;
+}
+
+void aggnet_plan_refuse(struct aggnet_net *an, u32 portid)
+{
+	struct aggnet_plan *plan = plan_of(an, portid);
+
+	if (plan)
+		plan->refused = true;
+}
+
+int aggnet_nl_plan_begin(struct aggnet_net *an, struct genl_info *info)
+{
+	struct aggnet_plan *plan;
+
+	if (plan_of(an, info->snd_portid)) {
+		NL_SET_ERR_MSG(info->extack,
+			       "this socket has begun a plan: commit or drop it");
+		return -EALREADY;
+	}
+	plan = aggnet_zalloc(sizeof(*plan), GFP_KERNEL_ACCOUNT);
+	if (!plan)
+		return -ENOMEM;
+	plan_init(plan, info->snd_portid);
+	list_add_tail(&plan->list, &an->plans);
+	return 0;
+}
+
+static struct aggnet_plan *plan_required(struct aggnet_net *an,
+					 struct genl_info *info)
+{
+	struct aggnet_plan *plan = plan_of(an, info->snd_portid);
+
+	if (!plan)
+		NL_SET_ERR_MSG(info->extack, "this socket has not begun a plan");
+	return plan;
+}
+
+int aggnet_nl_plan_commit(struct aggnet_net *an, struct genl_info *info)
+{
+	struct aggnet_plan *plan = plan_required(an, info);
+	int err;
+
+	if (!plan)
+		return -ENOENT;
+	if (plan->refused) {
+		NL_SET_ERR_MSG(info->extack,
+			       "a step was refused: the whole plan is dropped");
+		err = -ECANCELED;
+	} else {
+		err = plan_commit(an, plan, info->extack);
+	}
+	plan_drop(plan);
+	return err;
+}
+
+int aggnet_nl_plan_drop(struct aggnet_net *an, struct genl_info *info)
+{
+	struct aggnet_plan *plan = plan_required(an, info);
+
+	if (!plan)
+		return -ENOENT;
+	plan_drop(plan);
+	return 0;
+}
+
+bool aggnet_plan_any(const struct aggnet_net *an)
+{
+	const struct aggnet_plan *plan;
+
+	list_for_each_entry(plan, &an->plans, list)
+		if (!list_empty(&plan->steps))
+			return true;
+	return false;
+}
+
+void aggnet_plan_drop_socket(struct aggnet_net *an, u32 portid)
+{
+	struct aggnet_plan *plan = plan_of(an, portid);
+
+	if (plan)
+		plan_drop(plan);
+}
+
+void aggnet_plan_drop_all(struct aggnet_net *an)
+{
+	struct aggnet_plan *plan, *next;
+
+	list_for_each_entry_safe(plan, next, &an->plans, list)
+		plan_drop(plan);
+}
