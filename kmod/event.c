@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Notifications to the multicast group "events". */
+#include "event.h"
+#include "netlink.h"
+#include "netns.h"
+#include "tree.h"
+
+/* All attributes of an event, as if each were of the largest kind. */
+#define EVENT_SIZE (AGGNET_A_EVENT_MAX * nla_total_size_64bit(sizeof(u64)))
+
+static int event_fill_end(struct sk_buff *skb, const struct aggnet_tree *tree)
+{
+	if (nla_put_u8(skb, AGGNET_A_EVENT_REASON, tree->reason) ||
+	    nla_put_in_addr(skb, AGGNET_A_EVENT_ORIGIN, tree->origin) ||
+	    nla_put_in_addr(skb, AGGNET_A_EVENT_ABOUT, tree->about) ||
+	    nla_put_u32(skb, AGGNET_A_EVENT_MISSING, tree->missing))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int event_fill_tree(struct sk_buff *skb, const struct aggnet_tree *tree,
+			   enum aggnet_event kind)
+{
+	if (nla_put_u8(skb, AGGNET_A_EVENT_KIND, kind) ||
+	    nla_put_u64_64bit(skb, AGGNET_A_EVENT_INCAST_ID,
+			      tree->conf.incast_id, AGGNET_A_EVENT_PAD) ||
+	    nla_put_u32(skb, AGGNET_A_EVENT_INSTANCE, tree->conf.instance) ||
+	    nla_put_u32(skb, AGGNET_A_EVENT_ATTEMPT, tree->conf.attempt))
+		return -EMSGSIZE;
+	if (kind == AGGNET_EVENT_TREE_ABORTED)
+		return event_fill_end(skb, tree);
+	if (kind == AGGNET_EVENT_TREE_STALLED)
+		return nla_put_u32(skb, AGGNET_A_EVENT_MISSING,
+				   tree->conf.sources - tree->weight -
+				   aggnet_tree_own_done(tree));
+	return 0;
+}
+
+static struct sk_buff *event_begin(const struct aggnet_net *an, void **hdr)
+{
+	struct sk_buff *skb;
+
+	if (!genl_has_listeners(&aggnet_genl_family, an->net, AGGNET_NL_EVENTS))
+		return NULL;
+	skb = genlmsg_new(EVENT_SIZE, GFP_ATOMIC);
+	if (skb)
+		*hdr = genlmsg_put(skb, 0, 0, &aggnet_genl_family, 0,
+				   AGGNET_CMD_EVENT);
+	return skb;
+}
+
+/* Whoever is too slow to read finds ENOBUFS and looks for itself. */
+static void event_send(const struct aggnet_net *an, struct sk_buff *skb,
+		       void *hdr, int err)
+{
+	if (WARN_ON_ONCE(err)) {	/* EVENT_SIZE is too small */
+		nlmsg_free(skb);
+		return;
+	}
+	genlmsg_end(skb, hdr);
+	genlmsg_multicast_netns(&aggnet_genl_family, an->net, skb, 0,
+				AGGNET_NL_EVENTS, GFP_ATOMIC);
+}
+
+void aggnet_event_tree(struct aggnet_tree *tree, enum aggnet_event kind)
+{
+	struct sk_buff *skb;
+	void *hdr;
+
+	skb = event_begin(tree->an, &hdr);
+	if (skb)
+		event_send(tree->an, skb, hdr,
+			   event_fill_tree(skb, tree, kind));
+}
+
+void aggnet_event_port(struct aggnet_net *an, u32 ifindex)
+{
+	struct sk_buff *skb;
+	void *hdr;
+	int err;
+
+	skb = event_begin(an, &hdr);
+	if (!skb)
+		return;
+	err = nla_put_u8(skb, AGGNET_A_EVENT_KIND, AGGNET_EVENT_PORT_GONE);
+	if (!err)
+		err = nla_put_u32(skb, AGGNET_A_EVENT_IFINDEX, ifindex);
+	event_send(an, skb, hdr, err);
+}
