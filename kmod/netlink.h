@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Between the netlink family and the files of its nouns. */
+#ifndef _AGGNET_NETLINK_H
+#define _AGGNET_NETLINK_H
+
+#include <net/genetlink.h>
+
+#include <linux/aggnet.h>
+
+struct aggnet_net;
+
+extern struct genl_family aggnet_genl_family;
+
+#define AGGNET_NL_EVENTS	0	/* index of the multicast group */
+
+/* Refuse: a sentence, and the attribute that is to blame (NULL: none is). */
+#define AGGNET_REFUSE(info, attr, error, sentence) ({			\
+	NL_SET_ERR_MSG_ATTR((info)->extack, (info)->attrs[attr], sentence); \
+	(error);							\
+})
+
+/**
+ * aggnet_nl_required() - is an attribute there?
+ * @info: request
+ * @attr: its number
+ *
+ * Return: 0, or -EINVAL with a sentence and the missing attribute's number
+ */
+int aggnet_nl_required(struct genl_info *info, int attr);
+
+/*
+ * Handlers of commands, named as these: in process context, under an->lock.
+ * Attributes have passed the policy of their command.
+ */
+typedef int (*aggnet_nl_handler)(struct aggnet_net *an, struct genl_info *info);
+
+int aggnet_nl_node_get(struct aggnet_net *an, struct genl_info *info);
+int aggnet_nl_node_set(struct aggnet_net *an, struct genl_info *info);
+int aggnet_nl_port_get(struct aggnet_net *an, struct genl_info *info);
+int aggnet_nl_port_add(struct aggnet_net *an, struct genl_info *info);
+int aggnet_nl_port_del(struct aggnet_net *an, struct genl_info *info);
+int aggnet_nl_link_add(struct aggnet_net *an, struct genl_info *info);
+int aggnet_nl_link_del(struct aggnet_net *an, struct genl_info *info);
+int aggnet_nl_tree_get(struct aggnet_net *an, struct genl_info *info);
+int aggnet_nl_tree_add(struct aggnet_net *an, struct genl_info *info);
+int aggnet_nl_tree_del(struct aggnet_net *an, struct genl_info *info);
+int aggnet_nl_stats_get(struct aggnet_net *an, struct genl_info *info);
+int aggnet_nl_plan_begin(struct aggnet_net *an, struct genl_info *info);
+int aggnet_nl_plan_commit(struct aggnet_net *an, struct genl_info *info);
+int aggnet_nl_plan_drop(struct aggnet_net *an, struct genl_info *info);
+
+/**
+ * typedef aggnet_nl_fill - write the attributes of one object
+ * @skb: message, its header is there
+ * @an: namespace, locked
+ * @object: what is told
+ *
+ * One of these serves get, dump and notification of a noun.
+ *
+ * Return: 0 or -EMSGSIZE
+ */
+typedef int (*aggnet_nl_fill)(struct sk_buff *skb, struct aggnet_net *an,
+			      const void *object);
+
+/* Answer a get with one object; @size: of its attributes, at most. */
+int aggnet_nl_reply(struct aggnet_net *an, struct genl_info *info, size_t size,
+		    aggnet_nl_fill fill, const void *object);
+
+/* Add one object to a dump. */
+int aggnet_nl_dump_one(struct sk_buff *skb, struct netlink_callback *cb,
+		       struct aggnet_net *an, aggnet_nl_fill fill,
+		       const void *object);
+
+/*
+ * Walkers of dumps, under an->lock: put objects from the cb->args[0]th on and
+ * keep cb->args[0] up to date. Return: 0 at the end, -EMSGSIZE: more to come.
+ */
+int aggnet_nl_port_walk(struct sk_buff *skb, struct netlink_callback *cb,
+			struct aggnet_net *an);
+int aggnet_nl_link_walk(struct sk_buff *skb, struct netlink_callback *cb,
+			struct aggnet_net *an);
+int aggnet_nl_tree_walk(struct sk_buff *skb, struct netlink_callback *cb,
+			struct aggnet_net *an);
+
+/* Bytes of the largest entry's attributes, for a dump; under an->lock. */
+size_t aggnet_nl_tree_largest(struct aggnet_net *an);
+
+int aggnet_netlink_init(void);
+void aggnet_netlink_exit(void);
+
+#endif /* _AGGNET_NETLINK_H */

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The node itself: identity, role, label, limits. */
+#include <linux/ctype.h>
+#include <net/route.h>
+
+#include "netlink.h"
+#include "netns.h"
+#include "plan.h"
+#include "trees.h"
+
+static size_t node_size(void)
+{
+	return AGGNET_A_NODE_MAX * nla_total_size_64bit(sizeof(u64)) +
+	       nla_total_size(sizeof_field(struct aggnet_net, label));
+}
+
+static u32 node_ports(const struct aggnet_net *an)
+{
+	const struct list_head *pos;
+	u32 n = 0;
+
+	list_for_each(pos, &an->ports)
+		n++;
+	return n;
+}
+
+static int node_fill(struct sk_buff *skb, struct aggnet_net *an,
+		     const void *unused)
+{
+	const struct aggnet_trees *trees = aggnet_trees_in_force(an);
+
+	if (an->identity &&
+	    nla_put_in_addr(skb, AGGNET_A_NODE_ADDRESS, an->identity))
+		return -EMSGSIZE;
+	if (an->label[0] &&
+	    nla_put_string(skb, AGGNET_A_NODE_LABEL, an->label))
+		return -EMSGSIZE;
+	if (nla_put_u8(skb, AGGNET_A_NODE_ROLE, an->role) ||
+	    nla_put_u64_64bit(skb, AGGNET_A_NODE_MEMORY, an->memory_limit,
+			      AGGNET_A_NODE_PAD) ||
+	    nla_put_u64_64bit(skb, AGGNET_A_NODE_MEMORY_USED,
+			      atomic64_read(&an->memory_used),
+			      AGGNET_A_NODE_PAD) ||
+	    nla_put_u32(skb, AGGNET_A_NODE_TREES, trees ? trees->count : 0) ||
+	    nla_put_u32(skb, AGGNET_A_NODE_PORTS, node_ports(an)) ||
+	    nla_put_u8(skb, AGGNET_A_NODE_FAULT, READ_ONCE(an->fault)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+int aggnet_nl_node_get(struct aggnet_net *an, struct genl_info *info)
+{
+	return aggnet_nl_reply(an, info, node_size(), node_fill, NULL);
+}
+
+/* What entries were checked against must stay as it is while they are there. */
+static int node_check_unused(struct aggnet_net *an, struct genl_info *info,
+			     int attr)
+{
+	const struct aggnet_trees *trees = aggnet_trees_in_force(an);
+
+	if (trees && trees->count)
+		return AGGNET_REFUSE(info, attr, -EBUSY,
+				     "trees are in force: delete them first");
+	if (!list_empty(&an->links))
+		return AGGNET_REFUSE(info, attr, -EBUSY,
+				     "there are links: delete them first");
+	if (aggnet_plan_any(an))
+		return AGGNET_REFUSE(info, attr, -EBUSY,
+				     "a plan is staged: commit or drop it first");
+	return 0;
+}
+
+static int node_check_address(struct aggnet_net *an, struct genl_info *info,
+			      __be32 addr)
+{
+	if (ipv4_is_loopback(addr))
+		return AGGNET_REFUSE(info, AGGNET_A_NODE_ADDRESS, -EINVAL,
+				     "peers cannot reach a loopback address");
+	if (inet_addr_type(an->net, addr) != RTN_LOCAL)
+		return AGGNET_REFUSE(info, AGGNET_A_NODE_ADDRESS,
+				     -EADDRNOTAVAIL,
+				     "identity is not an address of this host");
+	if (addr == an->identity)
+		return 0;
+	return node_check_unused(an, info, AGGNET_A_NODE_ADDRESS);
+}
+
+static int node_check_role(struct aggnet_net *an, struct genl_info *info,
+			   u8 role)
+{
+	if (role >= __AGGNET_ROLE_MAX)
+		return AGGNET_REFUSE(info, AGGNET_A_NODE_ROLE, -EINVAL,
+				     "role is neither server nor switch");
+	if (role == an->role)
+		return 0;
+	return node_check_unused(an, info, AGGNET_A_NODE_ROLE);
+}
+
+/* It ends up on terminals and in file names. */
+static int node_check_label(struct genl_info *info, struct nlattr *label)
+{
+	const char *c;
+
+	for (c = nla_data(label); *c; c++)
+		if (!isascii(*c) || !isgraph(*c))
+			return AGGNET_REFUSE(info, AGGNET_A_NODE_LABEL, -EINVAL,
+					     "label has a character that is not printable ASCII");
+	return 0;
+}
+
+static int node_check(struct aggnet_net *an, struct genl_info *info)
+{
+	struct nlattr **a = info->attrs;
+	int err = 0;
+
+	if (a[AGGNET_A_NODE_ADDRESS])
+		err = node_check_address(an, info,
+					 nla_get_in_addr(a[AGGNET_A_NODE_ADDRESS]));
+	if (!err && a[AGGNET_A_NODE_ROLE])
+		err = node_check_role(an, info,
+				      nla_get_u8(a[AGGNET_A_NODE_ROLE]));
+	if (!err && a[AGGNET_A_NODE_LABEL])
+		err = node_check_label(info, a[AGGNET_A_NODE_LABEL]);
+	if (err)
+		return err;
+	if (a[AGGNET_A_NODE_MEMORY] &&
+	    nla_get_u64(a[AGGNET_A_NODE_MEMORY]) < AGGNET_MEMORY_MIN)
+		return AGGNET_REFUSE(info, AGGNET_A_NODE_MEMORY, -EINVAL,
+				     "memory must be at least 65536 bytes");
+	if (a[AGGNET_A_NODE_FAULT] &&
+	    nla_get_u8(a[AGGNET_A_NODE_FAULT]) >= __AGGNET_FAULT_MAX)
+		return AGGNET_REFUSE(info, AGGNET_A_NODE_FAULT, -EINVAL,
+				     "fault is none of none, drop, double");
+	return 0;
+}
+
+int aggnet_nl_node_set(struct aggnet_net *an, struct genl_info *info)
+{
+	struct nlattr **a = info->attrs;
+	int err = node_check(an, info);
+
+	if (err)
+		return err;
+	if (a[AGGNET_A_NODE_ADDRESS])
+		WRITE_ONCE(an->identity,
+			   nla_get_in_addr(a[AGGNET_A_NODE_ADDRESS]));
+	if (a[AGGNET_A_NODE_ROLE])
+		WRITE_ONCE(an->role, nla_get_u8(a[AGGNET_A_NODE_ROLE]));
+	if (a[AGGNET_A_NODE_LABEL])
+		nla_strscpy(an->label, a[AGGNET_A_NODE_LABEL],
+			    sizeof(an->label));
+	if (a[AGGNET_A_NODE_MEMORY])
+		WRITE_ONCE(an->memory_limit,
+			   nla_get_u64(a[AGGNET_A_NODE_MEMORY]));
+	if (a[AGGNET_A_NODE_FAULT])
+		WRITE_ONCE(an->fault, nla_get_u8(a[AGGNET_A_NODE_FAULT]));
+	aggnet_changed(an);
+	return 0;
+}
