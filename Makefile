@@ -2,6 +2,7 @@
 # What a person types; "make help" lists it. Everything that is built is under
 # build/, but for aggnet.ko here and tools/aggctl/aggctl.
 
+QUIET_MAKE := $(MAKE) --no-print-directory -s
 TOP := $(CURDIR)
 BUILD := $(TOP)/build
 VM := selftests/vm
@@ -65,9 +66,9 @@ modules:
 
 .PHONY: tools
 tools: setup-build
-	$(MAKE) -C tools/libaggtree O=$(BUILD)/tools/libaggtree
-	$(MAKE) -C tools/libaggnet O=$(BUILD)/tools/libaggnet
-	$(MAKE) -C tools/aggctl O=$(BUILD)/tools
+	@$(QUIET_MAKE) -C tools/libaggtree O=$(BUILD)/tools/libaggtree
+	@$(QUIET_MAKE) -C tools/libaggnet O=$(BUILD)/tools/libaggnet
+	@$(QUIET_MAKE) -C tools/aggctl O=$(BUILD)/tools
 
 # The module in the tree of modules that a guest sees.
 .PHONY: guest-module
@@ -76,7 +77,7 @@ guest-module: setup
 
 .PHONY: vm
 # What the caller typed, not what make would expand it to.
-vm: export CMD := $(value CMD)
+vm: override export CMD := $(value CMD)
 vm: setup tools guest-module
 	@KERNEL=$(KERNEL) $(VM)/run.sh "$$CMD"
 
@@ -90,15 +91,15 @@ check: setup tools
 
 .PHONY: unit
 unit: setup
-	@$(MAKE) --no-print-directory -s -C selftests/unit run
+	@$(QUIET_MAKE) -C selftests/unit run
 
 .PHONY: fuzz
 fuzz: setup
-	@$(MAKE) --no-print-directory -s -C selftests/fuzz run SECONDS=$(SECONDS)
+	@$(QUIET_MAKE) -C selftests/fuzz run SECONDS=$(SECONDS)
 
 .PHONY: model
 model: setup
-	@$(MAKE) --no-print-directory -s -C selftests/model run
+	@$(QUIET_MAKE) -C selftests/model run
 
 .PHONY: lint
 lint: setup

@@ -10,10 +10,13 @@ set -euo pipefail
 # shellcheck source=selftests/vm/lib.sh
 . "$(dirname "$0")/lib.sh"
 
+# Not from kernel.release: in Debian's 6.1 headers that is the upstream version.
 release_of()
 {
-	cat "$1/include/config/kernel.release" 2> /dev/null ||
-		die "no headers of a kernel in '$1'"
+	local header=$1/include/generated/utsrelease.h
+
+	[ -r "$header" ] || die "no headers of a kernel in '$1'"
+	sed -n 's/^#define UTS_RELEASE "\(.*\)"$/\1/p' "$header"
 }
 
 # link_sources OUT: links for all that is there, none for what is gone
