@@ -5,7 +5,15 @@
 
 #include "aggctl.h"
 
+extern const struct command cmd_apply;
+extern const struct command cmd_link;
+extern const struct command cmd_monitor;
+extern const struct command cmd_node;
 extern const struct command cmd_plan;
+extern const struct command cmd_port;
+extern const struct command cmd_stats;
 extern const struct command cmd_testbed;
+extern const struct command cmd_tree;
+extern const struct command cmd_withdraw;
 
 #endif

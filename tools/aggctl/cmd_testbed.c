@@ -124,10 +124,22 @@ static int check_up(void)
 	return check_shape();
 }
 
+static int show_up(const struct aggctl *ctl, bool loaded)
+{
+	if (ctl->json)
+		return out_json(tb_state_json(&up, true));
+	printf("%s is up: %u servers, %u switches%s\n",
+	       aggt_topo_name(up.topo), aggt_topo_servers(up.topo),
+	       aggt_topo_switches(up.topo), loaded ? "" :
+	       "; the module is not loaded, nothing is attached");
+	return ST_DONE;
+}
+
 static int run_up(const struct aggctl *ctl, int argc, char **argv)
 {
 	struct aggt_err why;
 	int st = check_up();
+	bool loaded;
 
 	(void)argc;
 	if (st)
@@ -137,16 +149,16 @@ static int run_up(const struct aggctl *ctl, int argc, char **argv)
 		return fail("%s", why.text);
 	up.shape = shape;
 	up.aggnet_switches = !strcmp(switching, "aggnet");
-	if (tb_state_exists())
+	if (tb_state_exists()) {
 		st = fail("a testbed is up already; 'aggctl testbed down' takes it away");
-	else if (tb_check(&up) || tb_up(&up))
+	} else if (tb_check(&up) || tb_up(&up)) {
 		st = ST_FAILED;
-	else if (ctl->json)
-		st = out_json(tb_state_json(&up, true));
-	else
-		printf("%s is up: %u servers, %u switches\n",
-		       aggt_topo_name(up.topo), aggt_topo_servers(up.topo),
-		       aggt_topo_switches(up.topo));
+	} else if (tb_attach(&up, &loaded)) {
+		tb_down(&up);
+		st = ST_FAILED;
+	} else {
+		st = show_up(ctl, loaded);
+	}
 	aggt_topo_free(up.topo);
 	return st;
 }

@@ -10,7 +10,15 @@
 
 static const struct command * const commands[] = {
 	&cmd_plan,
+	&cmd_apply,
+	&cmd_withdraw,
 	&cmd_testbed,
+	&cmd_node,
+	&cmd_port,
+	&cmd_link,
+	&cmd_tree,
+	&cmd_stats,
+	&cmd_monitor,
 };
 
 static void help_all(void)

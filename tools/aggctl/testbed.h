@@ -53,6 +53,9 @@ int tb_shape(const struct testbed *tb, struct rtnl *r, int index);
 int tb_up(const struct testbed *tb);
 int tb_down(const struct testbed *tb);
 
+/* testbed_attach.c */
+int tb_attach(const struct testbed *tb, bool *loaded);
+
 /* testbed_shape.c */
 int tb_reshape(struct testbed *tb, const struct rtnl_shape *shape);
 

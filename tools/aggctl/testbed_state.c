@@ -50,8 +50,8 @@ static json_t *switch_port_json(const struct testbed *tb, uint32_t sw,
 	uint8_t mac[6];
 
 	tb_switch_mac(sw, digit, mac);
-	return json_pack("{s:o, s:o, s:s, s:o}",
-			 "name", json_sprintf("p%u", digit),
+	return json_pack("{s:o, s:i, s:o, s:s, s:o}",
+			 "name", json_sprintf("p%u", digit), "level", level,
 			 "mac", json_mac(mac),
 			 "server", tb_server_name(server),
 			 "port", json_sprintf("eth%u", level));

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0
+/* aggctl node: role, identity and limits; and what would stop forwarding. */
+#include <stdio.h>
+
+#include "aggnet.h"
+#include "cmd.h"
+#include "ctl_open.h"
+#include "info.h"
+#include "node_check.h"
+#include "output.h"
+
+static const struct column node_cols[] = {
+	{ "label", "label" }, { "role", "role" }, { "address", "address" },
+	{ "memory", "memory" }, { "memory_used", "memory used" },
+	{ "trees", "trees" }, { "ports", "ports" }, { "fault", "fault" },
+};
+
+static const struct column check_cols[] = {
+	{ "ok", "ok" }, { "what", "what" }, { "finding", "finding" },
+};
+
+static int run_show(const struct aggctl *ctl, int argc, char **argv)
+{
+	struct aggnet_ctl *h = ctl_open();
+	struct aggnet_node_info node;
+	json_t *object;
+	int st;
+
+	(void)argc;
+	(void)argv;
+	if (!h)
+		return ST_FAILED;
+	if (aggnet_node_get(h, &node)) {
+		st = ctl_refused(h, "node");
+	} else {
+		object = info_json(&aggnet_noun_node, &node);
+		if (ctl->json) {
+			st = out_json(object);
+		} else {
+			out_fields(node_cols, ARRAY_SIZE(node_cols), object);
+			json_decref(object);
+			st = ST_DONE;
+		}
+	}
+	aggnet_ctl_close(h);
+	return st;
+}
+
+static int run_set(const struct aggctl *ctl, int argc, char **argv)
+{
+	struct aggnet_node_info node = {};
+	struct aggnet_ctl *h;
+	int st = ST_DONE;
+
+	(void)ctl;
+	if (info_set_pairs(&aggnet_noun_node, argc, argv, &node))
+		return ST_USAGE;
+	h = ctl_open();
+	if (!h)
+		return ST_FAILED;
+	if (aggnet_node_set(h, &node))
+		st = ctl_refused(h, "node");
+	aggnet_ctl_close(h);
+	return st;
+}
+
+static int run_check(const struct aggctl *ctl, int argc, char **argv)
+{
+	bool good;
+	json_t *rows = node_check(&good);
+	int st;
+
+	(void)argc;
+	(void)argv;
+	st = out_table(ctl, check_cols, ARRAY_SIZE(check_cols), rows);
+	return st ? st : good ? ST_DONE : ST_FAILED;
+}
+
+static const struct verb verbs[] = {
+	{
+		.name = "show",
+		.args = "",
+		.help = "show role, identity, limits and use",
+		.run = run_show,
+	}, {
+		.name = "set",
+		.args = "NAME VALUE...",
+		.help = "set address, role, label, memory, fault",
+		.min_args = 2,
+		.max_args = 64,
+		.run = run_set,
+	}, {
+		.name = "check",
+		.args = "",
+		.help = "what on this host would stop forwarding or fallback",
+		.run = run_check,
+	},
+};
+
+const struct command cmd_node = {
+	.name = "node",
+	.help = "role, identity and limits of this namespace",
+	.verbs = verbs,
+	.nverbs = ARRAY_SIZE(verbs),
+};

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0
+/* aggctl tree: entries of incast transfers. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "ctl_open.h"
+#include "info.h"
+#include "output.h"
+
+static uint64_t job = UINT64_MAX;
+static const char *receiver;
+static const char *device;
+static bool replace;
+
+static const struct column tree_cols[] = {
+	{ "job", "job" }, { "receiver", "receiver" },
+	{ "instance", "instance" }, { "attempt", "attempt" },
+	{ "state", "state" }, { "reason", "reason" },
+	{ "function", "function" }, { "scheme", "scheme" },
+	{ "port", "port" }, { "link_neighbour", "next" },
+	{ "contributors", "contributors" }, { "channels", "channels" },
+	{ "sources", "sources" }, { "weight", "weight" },
+	{ "acceptor", "acceptor" }, { "keys", "keys" },
+	{ "records_in", "records in" }, { "records_out", "records out" },
+	{ "rexmits", "rexmits" }, { "memory_used", "memory used" },
+};
+
+static bool is_wanted(const struct aggnet_tree_info *tree,
+		      const struct in_addr *addr)
+{
+	struct in_addr to = aggnet_incast_receiver(tree->incast_id);
+
+	return (job == UINT64_MAX || job == aggnet_incast_job(tree->incast_id)) &&
+	       (!receiver || to.s_addr == addr->s_addr);
+}
+
+static int run_show(const struct aggctl *ctl, int argc, char **argv)
+{
+	struct aggnet_tree_info *list;
+	struct in_addr addr = {};
+	struct aggnet_ctl *h;
+	json_t *rows;
+	size_t i, n;
+	int st;
+
+	(void)argc;
+	(void)argv;
+	if (receiver && !addr_parse(receiver, &addr))
+		return usage("tree show: --receiver: '%s' is no address",
+			     receiver);
+	h = ctl_open();
+	if (!h)
+		return ST_FAILED;
+	if (aggnet_tree_list(h, &list, &n)) {
+		st = ctl_refused(h, "trees");
+	} else {
+		rows = json_array();
+		for (i = 0; i < n; i++)
+			if (is_wanted(&list[i], &addr))
+				json_array_append_new(rows,
+						      info_json(&aggnet_noun_tree,
+								&list[i]));
+		aggnet_tree_list_free(list, n);
+		st = out_table(ctl, tree_cols, ARRAY_SIZE(tree_cols), rows);
+	}
+	aggnet_ctl_close(h);
+	return st;
+}
+
+/* The entry that --job and --receiver name. */
+static int name_tree(const char *verb, struct aggnet_tree_info *tree)
+{
+	struct in_addr addr;
+
+	if (job > UINT32_MAX || !receiver)
+		return usage("tree %s: needs --job and --receiver", verb);
+	if (!addr_parse(receiver, &addr))
+		return usage("tree %s: --receiver: '%s' is no address", verb,
+			     receiver);
+	tree->has |= AGGNET_HAS(AGGNET_A_TREE_INCAST_ID);
+	tree->incast_id = aggnet_incast_id((uint32_t)job, addr);
+	return ST_DONE;
+}
+
+static int run_add(const struct aggctl *ctl, int argc, char **argv)
+{
+	struct aggnet_tree_info tree = {};
+	struct aggnet_ctl *h = NULL;
+	int st;
+
+	(void)ctl;
+	st = name_tree("add", &tree);
+	if (!st && info_set_pairs(&aggnet_noun_tree, argc, argv, &tree))
+		st = ST_USAGE;
+	if (!st && device) {
+		st = ctl_port(device, &tree.link_ifindex);
+		tree.has |= AGGNET_HAS(AGGNET_A_TREE_LINK_IFINDEX);
+	}
+	if (!st) {
+		h = ctl_open();
+		st = h ? ST_DONE : ST_FAILED;
+	}
+	if (!st && aggnet_tree_add(h, &tree, replace))
+		st = ctl_refused(h, "tree");
+	aggnet_ctl_close(h);
+	info_clear(&aggnet_noun_tree, &tree);
+	return st;
+}
+
+static int run_del(const struct aggctl *ctl, int argc, char **argv)
+{
+	struct aggnet_tree_info tree = {};
+	struct aggnet_ctl *h;
+	int st;
+
+	(void)ctl;
+	(void)argc;
+	(void)argv;
+	st = name_tree("del", &tree);
+	if (st)
+		return st;
+	h = ctl_open();
+	if (!h)
+		return ST_FAILED;
+	if (aggnet_tree_del(h, tree.incast_id))
+		st = ctl_refused(h, "tree");
+	aggnet_ctl_close(h);
+	return st;
+}
+
+/* The first NNAME_OPTS name an entry, the rest are of "add" alone. */
+#define NNAME_OPTS	2
+static const struct opt opts[] = {
+	{ "job", OPT_U64, &job, "J", "job ID" },
+	{ "receiver", OPT_STRING, &receiver, "A",
+	  "identity of the receiver, or vN" },
+	{ "device", OPT_STRING, &device, "DEVICE", "port of the planned link" },
+	{ "replace", OPT_FLAG, &replace, NULL,
+	  "an entry of an older epoch gives way" },
+};
+
+static const struct verb verbs[] = {
+	{
+		.name = "show",
+		.args = "",
+		.help = "show entries and how their flows stand",
+		.opts = opts,
+		.nopts = NNAME_OPTS,
+		.run = run_show,
+	}, {
+		.name = "add",
+		.args = "NAME VALUE...",
+		.help = "add an entry: instance, contributors, sources, ...",
+		.min_args = 2,
+		.max_args = 64,
+		.opts = opts,
+		.nopts = ARRAY_SIZE(opts),
+		.run = run_add,
+	}, {
+		.name = "del",
+		.args = "",
+		.help = "delete an entry",
+		.opts = opts,
+		.nopts = NNAME_OPTS,
+		.run = run_del,
+	},
+};
+
+const struct command cmd_tree = {
+	.name = "tree",
+	.help = "entries of incast transfers",
+	.verbs = verbs,
+	.nverbs = ARRAY_SIZE(verbs),
+};

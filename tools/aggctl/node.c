@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Role, identity and ports of a node that is being configured. */
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aggctl.h"
+#include "info.h"
+#include "netns.h"
+#include "node.h"
+
+/**
+ * node_refused() - print why the last request was refused
+ * @node: the node
+ * @what: what it was about
+ *
+ * Return: -1.
+ */
+int node_refused(const struct node *node, const char *what)
+{
+	err("%s: %s: %s", node->name, what, aggnet_ctl_error(node->ctl));
+	return -1;
+}
+
+/**
+ * node_open() - open a handle of a node
+ * @node: the node; node_close() is due in any case
+ * @name: its name, has to stay
+ * @netns: its namespace, or NULL to stay where we are
+ *
+ * The process is in that namespace then.
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int node_open(struct node *node, const char *name, const char *netns)
+{
+	memset(node, 0, sizeof(*node));
+	node->name = name;
+	if (netns && netns_enter(netns))
+		return -1;
+	if (!aggnet_ctl_open(&node->ctl))
+		return 0;
+	err("%s: %s", name, aggnet_ctl_error(node->ctl));
+	return -1;
+}
+
+/**
+ * node_close() - close a node's handle: what is staged there is dropped
+ * @node: the node
+ */
+void node_close(struct node *node)
+{
+	aggnet_ctl_close(node->ctl);
+	free(node->port);
+	free(node->links);
+	memset(node, 0, sizeof(*node));
+}
+
+static int set_node(struct node *node, const struct aggnet_node_info *now,
+		    uint8_t role, struct in_addr address)
+{
+	struct aggnet_node_info want = {};
+
+	if (now->role != role) {
+		want.has |= AGGNET_HAS(AGGNET_A_NODE_ROLE);
+		want.role = role;
+	}
+	if (address.s_addr && now->address.s_addr != address.s_addr) {
+		want.has |= AGGNET_HAS(AGGNET_A_NODE_ADDRESS);
+		want.address = address;
+	}
+	if (!now->label[0] && strlen(node->name) < sizeof(want.label)) {
+		want.has |= AGGNET_HAS(AGGNET_A_NODE_LABEL);
+		strcpy(want.label, node->name);
+	}
+	if (!want.has || !aggnet_node_set(node->ctl, &want))
+		return 0;
+	return node_refused(node, "node");
+}
+
+/* A server that has an identity keeps it: others know it by that. */
+static int check_address(const struct node *node, struct in_addr now,
+			 struct in_addr want)
+{
+	char text[INET_ADDRSTRLEN];
+
+	if (!now.s_addr || !want.s_addr || now.s_addr == want.s_addr)
+		return 0;
+	strcpy(text, addr_text(now));
+	err("%s: its identity is %s, not %s", node->name, text,
+	    addr_text(want));
+	return -1;
+}
+
+static int set_identity(struct node *node, const char *role,
+			const char *address)
+{
+	int r = role ? aggnet_enum_find(aggnet_role_names, role) : -1;
+	struct in_addr addr = {};
+	struct aggnet_node_info now;
+
+	if (r < 0) {
+		err("%s: '%s' is no role of a node", node->name,
+		    role ? role : "");
+		return -1;
+	}
+	if (address && !addr_parse(address, &addr)) {
+		err("%s: '%s' is no address", node->name, address);
+		return -1;
+	}
+	if (aggnet_node_get(node->ctl, &now))
+		return node_refused(node, "node");
+	if (check_address(node, now.address, addr))
+		return -1;
+	return set_node(node, &now, (uint8_t)r, addr);
+}
+
+/*
+ * The attached port that is meant: the device of that name; if there is none,
+ * because devices of real hosts have names of their own, the one of that level.
+ */
+static uint32_t find_attached(const struct aggnet_port_info *list, size_t n,
+			      const char *name, int level)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (!strcmp(list[i].ifname, name))
+			return list[i].ifindex;
+	for (i = 0; i < n && !if_nametoindex(name); i++)
+		if (list[i].level == level)
+			return list[i].ifindex;
+	return 0;
+}
+
+static int attach_port(struct node *node, struct node_port *port,
+		       int level)
+{
+	struct aggnet_port_info want = {
+		.has = AGGNET_HAS(AGGNET_A_PORT_IFINDEX) |
+		       AGGNET_HAS(AGGNET_A_PORT_LEVEL),
+		.ifindex = if_nametoindex(port->name),
+		.level = (uint8_t)level,
+	};
+
+	if (!want.ifindex) {
+		err("%s: no port of level %d is attached, and there is no device %s to attach",
+		    node->name, level, port->name);
+		return -1;
+	}
+	if (aggnet_port_add(node->ctl, &want))
+		return node_refused(node, port->name);
+	port->ifindex = want.ifindex;
+	port->attached = true;
+	return 0;
+}
+
+static int take_port(struct node *node, const json_t *value, bool may_attach,
+		     const struct aggnet_port_info *list, size_t n)
+{
+	struct node_port *port = &node->port[node->n_ports];
+	json_t *level = json_object_get(value, "level");
+
+	port->name = json_string_value(json_object_get(value, "name"));
+	if (!port->name || !json_is_integer(level) ||
+	    json_integer_value(level) < 0 ||
+	    json_integer_value(level) > UINT8_MAX) {
+		err("%s: port %zu: needs a name and a level below 256",
+		    node->name, node->n_ports);
+		return -1;
+	}
+	port->attached = false;
+	port->ifindex = find_attached(list, n, port->name,
+				      (int)json_integer_value(level));
+	node->n_ports++;
+	if (port->ifindex || !may_attach)
+		return 0;
+	return attach_port(node, port, (int)json_integer_value(level));
+}
+
+/**
+ * node_ports() - find the ports that are named, attach those that are not
+ * @node: the node; we are in its namespace
+ * @ports: array of objects with name and level; has to stay
+ * @may_attach: attach those that are not; else they are left out
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int node_ports(struct node *node, const json_t *ports, bool may_attach)
+{
+	struct aggnet_port_info *list;
+	size_t i, n;
+	int ret = 0;
+
+	if (aggnet_port_list(node->ctl, &list, &n))
+		return node_refused(node, "ports");
+	node->port = calloc(json_array_size(ports) + 1, sizeof(*node->port));
+	if (!node->port) {
+		err("%s: out of memory", node->name);
+		ret = -1;
+	}
+	for (i = 0; !ret && i < json_array_size(ports); i++)
+		ret = take_port(node, json_array_get(ports, i), may_attach,
+				list, n);
+	free(list);
+	return ret;
+}
+
+/**
+ * node_setup() - give a node its role, identity and ports
+ * @node: the node; we are in its namespace
+ * @role: name of the role
+ * @address: identity, NULL for a switch
+ * @ports: array of objects with name and level; has to stay
+ *
+ * What is there already is left alone.
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int node_setup(struct node *node, const char *role, const char *address,
+	       const json_t *ports)
+{
+	return set_identity(node, role, address) ||
+	       node_ports(node, ports, true) ? -1 : 0;
+}
+
+/**
+ * node_port() - a port by the plan's name for it
+ * @node: the node
+ * @name: the name
+ *
+ * Return: the port, or NULL if it has no attached one.
+ */
+const struct node_port *node_port(const struct node *node, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < node->n_ports; i++)
+		if (!strcmp(node->port[i].name, name))
+			return node->port[i].ifindex ? &node->port[i] : NULL;
+	return NULL;
+}
+
+/**
+ * node_detach() - detach the ports that node_setup() attached
+ * @node: the node
+ */
+void node_detach(struct node *node)
+{
+	size_t i;
+
+	for (i = 0; i < node->n_ports; i++)
+		if (node->port[i].attached &&
+		    aggnet_port_del(node->ctl, node->port[i].ifindex))
+			node_refused(node, node->port[i].name);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A node that is being configured: its handle, and the ports that plans and
+ * testbeds name.
+ */
+#ifndef AGGCTL_NODE_H
+#define AGGCTL_NODE_H
+
+#include <jansson.h>
+
+#include "aggnet.h"
+
+/**
+ * struct node_port - a port by the name that the plan gives it
+ * @name: that name
+ * @ifindex: the attached device
+ * @attached: it was attached by us
+ */
+struct node_port {
+	const char *name;
+	uint32_t ifindex;
+	bool attached;
+};
+
+/**
+ * struct node - a node that is being configured
+ * @name: its name
+ * @ctl: handle in its namespace
+ * @port: its ports
+ * @n_ports: how many
+ * @links: links that were added, to be deleted if all is undone
+ * @n_links: how many
+ */
+struct node {
+	const char *name;
+	struct aggnet_ctl *ctl;
+	struct node_port *port;
+	size_t n_ports;
+	struct aggnet_link_info *links;
+	size_t n_links;
+};
+
+int node_open(struct node *node, const char *name, const char *netns);
+void node_close(struct node *node);
+int node_refused(const struct node *node, const char *what);
+int node_setup(struct node *node, const char *role, const char *address,
+	       const json_t *ports);
+int node_ports(struct node *node, const json_t *ports, bool attach);
+const struct node_port *node_port(const struct node *node, const char *name);
+void node_detach(struct node *node);
+
+#endif

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The checks of "aggctl node check", one row each. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <net/if.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "aggctl.h"
+#include "aggnet.h"
+#include "info.h"
+#include "node_check.h"
+
+#define CONF4		"/proc/sys/net/ipv4/conf/"
+#define RP_STRICT	1
+/* Packets of other nodes may be as long as this. */
+#define MTU_EXPECTED	1500
+
+struct checks {
+	json_t *rows;
+	bool good;
+};
+
+__printf(4, 5)
+static void add(struct checks *c, bool ok, const char *what, const char *fmt,
+		...)
+{
+	char finding[160];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(finding, sizeof(finding), fmt, ap);
+	va_end(ap);
+	json_array_append_new(c->rows, json_pack("{s:b, s:s, s:s}", "ok", ok,
+						 "what", what, "finding",
+						 finding));
+	c->good &= ok;
+}
+
+/* Returns -1 if it cannot be read. */
+static long read_sysctl(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	long value = -1;
+
+	if (f && fscanf(f, "%ld", &value) != 1)
+		value = -1;
+	if (f)
+		fclose(f);
+	return value;
+}
+
+static void check_forward(struct checks *c)
+{
+	long on = read_sysctl("/proc/sys/net/ipv4/ip_forward");
+
+	add(c, on == 1, "ip_forward", on == 1 ?
+	    "packets without an entry here are routed on" :
+	    "off: packets without an entry here are lost; set net.ipv4.ip_forward=1");
+}
+
+static void check_policy(struct checks *c)
+{
+	switch (firewall_forward()) {
+	case FORWARD_ACCEPT:
+		add(c, true, "FORWARD policy", "no chain drops by policy");
+		break;
+	case FORWARD_DROP:
+		add(c, false, "FORWARD policy",
+		    "drop: let UDP port %u pass, or routed packets are lost",
+		    AGGNET_UDP_PORT);
+		break;
+	default:
+		add(c, false, "FORWARD policy", "it cannot be read: %s",
+		    strerror(errno));
+	}
+}
+
+static void check_rp_filter(struct checks *c, const char *device)
+{
+	long all = read_sysctl(CONF4 "all/rp_filter");
+	char path[128];
+	long own;
+
+	snprintf(path, sizeof(path), CONF4 "%s/rp_filter", device);
+	own = read_sysctl(path);
+	if (all > own)
+		own = all;
+	add(c, own != RP_STRICT, "rp_filter", own == RP_STRICT ?
+	    "%s: strict: packets that come another way than they would go are lost" :
+	    "%s: not strict", device);
+}
+
+static void check_mtu(struct checks *c, const char *device)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq req = {};
+
+	strcpy(req.ifr_name, device);
+	if (fd < 0 || ioctl(fd, SIOCGIFMTU, &req))
+		add(c, false, "MTU", "%s: %s", device, strerror(errno));
+	else
+		add(c, req.ifr_mtu >= MTU_EXPECTED, "MTU",
+		    req.ifr_mtu >= MTU_EXPECTED ? "%s: %d" :
+		    "%s: %d: packets of nodes with a larger one are dropped here",
+		    device, req.ifr_mtu);
+	if (fd >= 0)
+		close(fd);
+}
+
+static bool bind_to(struct in_addr addr)
+{
+	struct sockaddr_in sa = { .sin_family = AF_INET, .sin_addr = addr };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool done = fd >= 0 && !bind(fd, (struct sockaddr *)&sa, sizeof(sa));
+
+	if (fd >= 0)
+		close(fd);
+	return done;
+}
+
+static bool has_route(struct in_addr addr)
+{
+	struct sockaddr_in sa = {
+		.sin_family = AF_INET,
+		.sin_port = htons(AGGNET_UDP_PORT),
+		.sin_addr = addr,
+	};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool done = fd >= 0 && !connect(fd, (struct sockaddr *)&sa,
+					sizeof(sa));
+
+	if (fd >= 0)
+		close(fd);
+	return done;
+}
+
+static void check_node(struct checks *c, struct aggnet_ctl *ctl)
+{
+	struct aggnet_node_info node;
+
+	if (aggnet_node_get(ctl, &node)) {
+		add(c, false, "node", "%s", aggnet_ctl_error(ctl));
+		return;
+	}
+	if (node.role == AGGNET_ROLE_SWITCH)
+		return;
+	if (!node.address.s_addr)
+		add(c, false, "identity",
+		    "none: 'aggctl node set address A' gives it one");
+	else
+		add(c, bind_to(node.address), "identity", "%s%s",
+		    addr_text(node.address), bind_to(node.address) ? "" :
+		    ": it is no address of this host any more");
+}
+
+static void check_ports(struct checks *c, struct aggnet_ctl *ctl)
+{
+	struct aggnet_port_info *list;
+	size_t i, n;
+
+	if (aggnet_port_list(ctl, &list, &n)) {
+		add(c, false, "ports", "%s", aggnet_ctl_error(ctl));
+		return;
+	}
+	if (!n)
+		add(c, false, "ports",
+		    "none: 'aggctl port add DEVICE' attaches one");
+	for (i = 0; i < n; i++) {
+		check_rp_filter(c, list[i].ifname);
+		check_mtu(c, list[i].ifname);
+	}
+	free(list);
+}
+
+static void check_route(struct checks *c, const char *what,
+			struct in_addr addr)
+{
+	bool ok = has_route(addr);
+
+	add(c, ok, "route", "%s %s: %s", what, addr_text(addr),
+	    ok ? "there is one" : "there is none");
+}
+
+/* Upwards packets go to the receiver, answers to the children. */
+static void check_routes(struct checks *c, struct aggnet_ctl *ctl)
+{
+	struct aggnet_tree_info *list;
+	size_t i, k, n;
+
+	if (aggnet_tree_list(ctl, &list, &n)) {
+		add(c, false, "trees", "%s", aggnet_ctl_error(ctl));
+		return;
+	}
+	for (i = 0; i < n; i++) {
+		check_route(c, "to the receiver",
+			    aggnet_incast_receiver(list[i].incast_id));
+		for (k = 0; k < list[i].children.n; k++)
+			check_route(c, "to the child",
+				    list[i].children.addr[k]);
+	}
+	aggnet_tree_list_free(list, n);
+}
+
+/**
+ * node_check() - check this host, in the namespace that we are in
+ * @good: nothing was found that stops anything
+ *
+ * Return: array of rows with ok, what and finding.
+ */
+json_t *node_check(bool *good)
+{
+	struct checks c = { json_array(), true };
+	struct aggnet_ctl *ctl;
+
+	if (aggnet_ctl_open(&ctl)) {
+		add(&c, false, "module", "%s", aggnet_ctl_error(ctl));
+	} else {
+		add(&c, true, "module", "it is loaded");
+		check_node(&c, ctl);
+		check_ports(&c, ctl);
+		check_routes(&c, ctl);
+	}
+	aggnet_ctl_close(ctl);
+	check_forward(&c);
+	check_policy(&c);
+	*good = c.good;
+	return c.rows;
+}

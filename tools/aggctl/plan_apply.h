@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A plan file and its way into the nodes and out of them. */
+#ifndef AGGCTL_PLAN_APPLY_H
+#define AGGCTL_PLAN_APPLY_H
+
+#include <jansson.h>
+
+#include "node.h"
+
+/**
+ * struct plan_part - a node of a plan file
+ * @name: name of the node
+ * @entry: its entries
+ * @depth: least hops to a receiver; switches come before all servers
+ */
+struct plan_part {
+	const char *name;
+	const json_t *entry;
+	unsigned int depth;
+};
+
+/**
+ * struct plan_file - a plan file that was read
+ * @json: content
+ * @part: its nodes, parents first
+ * @n: how many
+ */
+struct plan_file {
+	json_t *json;
+	struct plan_part *part;
+	size_t n;
+};
+
+/* plan_file.c */
+int plan_file_load(struct plan_file *file, const char *path);
+void plan_file_free(struct plan_file *file);
+int plan_file_select(struct plan_file *file, const char *node);
+
+/* plan_part.c */
+int plan_part_stage(struct node *node, const json_t *entry, bool replace);
+int plan_part_undo(struct node *node, const json_t *entry);
+int plan_part_withdraw(struct node *node, const json_t *entry,
+		       unsigned int *missing);
+
+#endif

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Reading of a plan file, and the order of its nodes. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "aggctl.h"
+#include "plan_apply.h"
+
+#define DEPTH_MAX	65536
+
+static void warn_readable(const char *path)
+{
+	struct stat st;
+
+	if (!strcmp(path, "/dev/stdin") || stat(path, &st) ||
+	    !S_ISREG(st.st_mode) || !(st.st_mode & 077))
+		return;
+	err("warning: %s: others may read the keys in it (mode %03o)", path,
+	    (unsigned int)st.st_mode & 0777);
+}
+
+static bool has_keys(const json_t *nodes)
+{
+	const char *name;
+	json_t *node, *tree;
+	size_t i;
+
+	json_object_foreach((json_t *)nodes, name, node)
+		json_array_foreach(json_object_get(node, "trees"), i, tree)
+			if (json_object_get(tree, "key"))
+				return true;
+	return false;
+}
+
+static void name_server(const json_t *number, char *name, size_t size)
+{
+	snprintf(name, size, "v%" JSON_INTEGER_FORMAT,
+		 json_integer_value(number));
+}
+
+/* Parents' names by name, of one tree. */
+static json_t *parent_map(const json_t *tree)
+{
+	json_t *map = json_object();
+	char name[24], parent[24];
+	json_t *edge;
+	size_t i;
+
+	json_array_foreach(json_object_get(tree, "edges"), i, edge) {
+		name_server(json_array_get(edge, 0), name, sizeof(name));
+		name_server(json_array_get(edge, 1), parent, sizeof(parent));
+		json_object_set_new(map, name, json_string(parent));
+	}
+	return map;
+}
+
+static unsigned int depth_in(const json_t *parents, const char *name)
+{
+	const char *up = name;
+	unsigned int depth;
+
+	for (depth = 0; depth < DEPTH_MAX; depth++) {
+		up = json_string_value(json_object_get(parents, up));
+		if (!up)
+			return depth;
+	}
+	return depth;
+}
+
+static bool is_receiver(const json_t *tree, const char *name)
+{
+	char receiver[24];
+
+	name_server(json_object_get(tree, "receiver"), receiver,
+		    sizeof(receiver));
+	return !strcmp(receiver, name);
+}
+
+static void find_depths(struct plan_file *file)
+{
+	json_t *tree, *parents;
+	unsigned int depth;
+	size_t i, k;
+
+	json_array_foreach(json_object_get(file->json, "trees"), i, tree) {
+		parents = parent_map(tree);
+		for (k = 0; k < file->n; k++) {
+			struct plan_part *part = &file->part[k];
+
+			if (!json_object_get(parents, part->name) &&
+			    !is_receiver(tree, part->name))
+				continue;
+			depth = 1 + depth_in(parents, part->name);
+			if (depth < part->depth)
+				part->depth = depth;
+		}
+		json_decref(parents);
+	}
+	for (k = 0; k < file->n; k++)
+		if (file->part[k].depth == DEPTH_MAX + 1)
+			file->part[k].depth = 0;
+}
+
+static int by_depth(const void *a, const void *b)
+{
+	const struct plan_part *x = a, *y = b;
+
+	if (x->depth != y->depth)
+		return x->depth < y->depth ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static int list_parts(struct plan_file *file, const char *path)
+{
+	json_t *nodes = json_object_get(file->json, "nodes");
+	const char *name;
+	json_t *node;
+
+	if (!json_is_object(nodes)) {
+		err("%s: it has no 'nodes': not a plan of 'aggctl -j plan'",
+		    path);
+		return -1;
+	}
+	file->part = calloc(json_object_size(nodes) + 1, sizeof(*file->part));
+	if (!file->part) {
+		err("out of memory");
+		return -1;
+	}
+	json_object_foreach(nodes, name, node) {
+		if (!json_is_array(json_object_get(node, "trees"))) {
+			err("%s: node %s has no 'trees'", path, name);
+			return -1;
+		}
+		file->part[file->n++] = (struct plan_part){
+			name, node, DEPTH_MAX + 1
+		};
+	}
+	find_depths(file);
+	qsort(file->part, file->n, sizeof(*file->part), by_depth);
+	if (has_keys(nodes))
+		warn_readable(path);
+	return 0;
+}
+
+/**
+ * plan_file_load() - read a plan file
+ * @file: filled in; plan_file_free() is due in any case
+ * @path: the file, "-" is standard input
+ *
+ * Several trees may want opposite orders of two nodes: a node comes where it
+ * is nearest to a receiver.
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int plan_file_load(struct plan_file *file, const char *path)
+{
+	json_error_t error;
+
+	memset(file, 0, sizeof(*file));
+	if (!strcmp(path, "-"))
+		path = "/dev/stdin";
+	file->json = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+	if (file->json)
+		return list_parts(file, path);
+	if (error.line < 0)
+		err("%s: %s", path, strerror(errno));
+	else
+		err("%s: line %d: %s", path, error.line, error.text);
+	return -1;
+}
+
+/**
+ * plan_file_free() - free what plan_file_load() filled in
+ * @file: the file
+ */
+void plan_file_free(struct plan_file *file)
+{
+	json_decref(file->json);
+	free(file->part);
+	memset(file, 0, sizeof(*file));
+}
+
+/**
+ * plan_file_select() - leave one node only
+ * @file: the plan
+ * @node: name of the node
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int plan_file_select(struct plan_file *file, const char *node)
+{
+	size_t i;
+
+	for (i = 0; i < file->n; i++) {
+		if (strcmp(file->part[i].name, node))
+			continue;
+		file->part[0] = file->part[i];
+		file->n = 1;
+		return 0;
+	}
+	err("%s has no part in the plan", node);
+	return -1;
+}

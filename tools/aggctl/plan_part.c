@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The entries of one node: staged, taken back, withdrawn. */
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aggctl.h"
+#include "info.h"
+#include "plan_apply.h"
+
+static const char * const link_skip[] = { "port", NULL };
+static const char * const tree_skip[] = { "link_port", "role", NULL };
+
+static const char *tree_text(const struct aggnet_tree_info *tree)
+{
+	static char text[64];
+
+	snprintf(text, sizeof(text), "tree of job %u to %s",
+		 aggnet_incast_job(tree->incast_id),
+		 addr_text(aggnet_incast_receiver(tree->incast_id)));
+	return text;
+}
+
+static const struct node_port *named_port(const struct node *node,
+					  const json_t *object,
+					  const char *member)
+{
+	const char *name = json_string_value(json_object_get(object, member));
+	const struct node_port *port = name ? node_port(node, name) : NULL;
+
+	if (!port)
+		err("%s: %s: '%s' is not one of the node's ports", node->name,
+		    member, name ? name : "");
+	return port;
+}
+
+static int parse_link(const struct node *node, const json_t *object,
+		      struct aggnet_link_info *link)
+{
+	const struct node_port *port = named_port(node, object, "port");
+
+	memset(link, 0, sizeof(*link));
+	if (!port || info_parse(&aggnet_noun_link, object, link_skip, link,
+				node->name))
+		return -1;
+	link->ifindex = port->ifindex;
+	link->has |= AGGNET_HAS(AGGNET_A_LINK_IFINDEX);
+	return 0;
+}
+
+/* info_clear() is due in any case. */
+static int parse_tree(const struct node *node, const json_t *object,
+		      struct aggnet_tree_info *tree)
+{
+	const struct node_port *port;
+
+	memset(tree, 0, sizeof(*tree));
+	if (info_parse(&aggnet_noun_tree, object, tree_skip, tree, node->name))
+		return -1;
+	if (!json_object_get(object, "link_port"))
+		return 0;
+	port = named_port(node, object, "link_port");
+	if (!port)
+		return -1;
+	tree->link_ifindex = port->ifindex;
+	tree->has |= AGGNET_HAS(AGGNET_A_TREE_LINK_IFINDEX);
+	return 0;
+}
+
+static bool same_link(const struct aggnet_link_info *a,
+		      const struct aggnet_link_info *b)
+{
+	return a->ifindex == b->ifindex &&
+	       a->neighbour.s_addr == b->neighbour.s_addr;
+}
+
+static const struct aggnet_link_info *
+find_link(const struct aggnet_link_info *list, size_t n,
+	  const struct aggnet_link_info *link)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (same_link(&list[i], link))
+			return &list[i];
+	return NULL;
+}
+
+/* Links are shared by plans: only those that lack are added. */
+static int stage_links(struct node *node, const json_t *links)
+{
+	size_t i, n, wanted = json_array_size(links);
+	struct aggnet_link_info *now, *link;
+	int ret = 0;
+
+	if (!wanted)
+		return 0;
+	if (aggnet_link_list(node->ctl, &now, &n))
+		return node_refused(node, "links");
+	node->links = calloc(wanted, sizeof(*node->links));
+	if (!node->links)
+		ret = -1;
+	for (i = 0; !ret && i < wanted; i++) {
+		link = &node->links[node->n_links];
+		ret = parse_link(node, json_array_get(links, i), link);
+		if (ret || find_link(now, n, link))
+			continue;
+		if (aggnet_link_add(node->ctl, link))
+			ret = node_refused(node, "link");
+		else
+			node->n_links++;
+	}
+	free(now);
+	return ret;
+}
+
+static int stage_trees(struct node *node, const json_t *trees, bool replace)
+{
+	struct aggnet_tree_info tree;
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; !ret && i < json_array_size(trees); i++) {
+		ret = parse_tree(node, json_array_get(trees, i), &tree);
+		if (!ret && aggnet_tree_add(node->ctl, &tree, replace))
+			ret = node_refused(node, tree_text(&tree));
+		info_clear(&aggnet_noun_tree, &tree);
+	}
+	return ret;
+}
+
+/**
+ * plan_part_stage() - have a node check and stage its entries
+ * @node: the node, open; we are in its namespace
+ * @entry: its part of the plan
+ * @replace: entries of older epochs may be replaced
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int plan_part_stage(struct node *node, const json_t *entry, bool replace)
+{
+	const json_t *role = json_object_get(entry, "role");
+	const json_t *address = json_object_get(entry, "address");
+
+	if (node_setup(node, json_string_value(role),
+		       json_string_value(address),
+		       json_object_get(entry, "ports")))
+		return -1;
+	if (aggnet_plan_begin(node->ctl))
+		return node_refused(node, "plan");
+	return stage_links(node, json_object_get(entry, "links")) ||
+	       stage_trees(node, json_object_get(entry, "trees"), replace) ?
+	       -1 : 0;
+}
+
+/* A switch has an entry for each link of a tree; they go together. */
+static bool is_repeat(const json_t *trees, size_t i)
+{
+	const json_t *tree = json_array_get(trees, i), *other;
+	size_t k;
+
+	for (k = 0; k < i; k++) {
+		other = json_array_get(trees, k);
+		if (json_equal(json_object_get(tree, "job"),
+			       json_object_get(other, "job")) &&
+		    json_equal(json_object_get(tree, "receiver"),
+			       json_object_get(other, "receiver")))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * plan_part_undo() - take back what was committed a moment ago
+ * @node: the node, with the handle that staged it
+ * @entry: its part of the plan
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int plan_part_undo(struct node *node, const json_t *entry)
+{
+	const json_t *trees = json_object_get(entry, "trees");
+	struct aggnet_tree_info tree;
+	int ret = 0;
+	size_t i;
+
+	if (aggnet_plan_begin(node->ctl))
+		return node_refused(node, "plan");
+	for (i = 0; !ret && i < json_array_size(trees); i++) {
+		if (is_repeat(trees, i))
+			continue;
+		ret = parse_tree(node, json_array_get(trees, i), &tree);
+		if (!ret && aggnet_tree_del(node->ctl, tree.incast_id))
+			ret = node_refused(node, tree_text(&tree));
+		info_clear(&aggnet_noun_tree, &tree);
+	}
+	for (i = 0; !ret && i < node->n_links; i++)
+		if (aggnet_link_del(node->ctl, &node->links[i]))
+			ret = node_refused(node, "link");
+	if (!ret && aggnet_plan_commit(node->ctl))
+		ret = node_refused(node, "plan");
+	return ret;
+}
+
+/* Returns 1 if the entry is there, 0 if not, -1 with an error line. */
+static int in_force(const struct node *node,
+		    const struct aggnet_tree_info *tree)
+{
+	struct aggnet_tree_info now;
+	int error = aggnet_tree_get(node->ctl, tree->incast_id, &now);
+	bool same;
+
+	if (error == -ENOENT)
+		return 0;
+	if (error)
+		return node_refused(node, tree_text(tree));
+	same = now.instance == tree->instance && now.attempt == tree->attempt;
+	if (!same)
+		err("%s: %s: it is in epoch %u.%u, not in the plan's %u.%u",
+		    node->name, tree_text(tree), now.instance, now.attempt,
+		    tree->instance, tree->attempt);
+	aggnet_tree_clear(&now);
+	return same ? 1 : -1;
+}
+
+static int withdraw_tree(struct node *node, const json_t *object,
+			 unsigned int *missing)
+{
+	struct aggnet_tree_info tree;
+	int ret;
+
+	ret = parse_tree(node, object, &tree);
+	if (!ret)
+		ret = in_force(node, &tree);
+	if (!ret)
+		(*missing)++;
+	if (ret > 0)
+		ret = aggnet_tree_del(node->ctl, tree.incast_id) ?
+		      node_refused(node, tree_text(&tree)) : 0;
+	info_clear(&aggnet_noun_tree, &tree);
+	return ret;
+}
+
+/* Links that no tree of any plan leaves by any more. */
+static int withdraw_links(struct node *node, const json_t *links)
+{
+	const struct aggnet_link_info *found;
+	struct aggnet_link_info *now, link;
+	int ret = 0;
+	size_t i, n;
+
+	if (!json_array_size(links))
+		return 0;
+	if (aggnet_link_list(node->ctl, &now, &n))
+		return node_refused(node, "links");
+	for (i = 0; !ret && i < json_array_size(links); i++) {
+		ret = parse_link(node, json_array_get(links, i), &link);
+		found = ret ? NULL : find_link(now, n, &link);
+		if (found && !found->trees &&
+		    aggnet_link_del(node->ctl, &link))
+			ret = node_refused(node, "link");
+	}
+	free(now);
+	return ret;
+}
+
+/**
+ * plan_part_withdraw() - delete a node's entries, all of them or none
+ * @node: the node, open; we are in its namespace
+ * @entry: its part of the plan
+ * @missing: counts entries that are not there
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int plan_part_withdraw(struct node *node, const json_t *entry,
+		       unsigned int *missing)
+{
+	const json_t *trees = json_object_get(entry, "trees");
+	int ret;
+	size_t i;
+
+	if (node_ports(node, json_object_get(entry, "ports"), false))
+		return -1;
+	if (aggnet_plan_begin(node->ctl))
+		return node_refused(node, "plan");
+	for (i = 0; i < json_array_size(trees); i++) {
+		if (is_repeat(trees, i))
+			continue;
+		ret = withdraw_tree(node, json_array_get(trees, i), missing);
+		if (ret)
+			return ret;
+	}
+	if (aggnet_plan_commit(node->ctl))
+		return node_refused(node, "plan");
+	return withdraw_links(node, json_object_get(entry, "links"));
+}
