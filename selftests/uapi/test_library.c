@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0
+/* libaggnet's sources and sinks above the real socket. Needs root and the
+ * module.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <string.h>
+
+#include "member.h"
+
+FIXTURE(library) {
+	struct aggnet_ctl *ctl;
+};
+
+FIXTURE_SETUP(library)
+{
+	self->ctl = make_node(NODE_A);
+	ASSERT_NE(NULL, self->ctl);
+}
+
+FIXTURE_TEARDOWN(library)
+{
+	aggnet_ctl_close(self->ctl);
+}
+
+struct contribution {
+	struct aggnet_source *s;
+	unsigned int records;
+	int64_t value;
+	int err;
+	pthread_t thread;
+};
+
+static void *contribute(void *arg)
+{
+	struct contribution *c = arg;
+	unsigned int i;
+	char key[16];
+
+	for (i = 0; !c->err && i < c->records; i++) {
+		snprintf(key, sizeof(key), "%u", i % 1000);
+		c->err = aggnet_source_add(c->s, key, strlen(key), c->value);
+	}
+	if (!c->err)
+		c->err = aggnet_source_finish(c->s);
+	return NULL;
+}
+
+TEST_F(library, functions)
+{
+	const struct {
+		uint8_t function;
+		int64_t expected;
+	} cases[] = {
+		{ AGGNET_FN_SUM, 20 * 3 + 20 * -1 }, { AGGNET_FN_MIN, -1 },
+		{ AGGNET_FN_MAX, 3 }, { AGGNET_FN_COUNT, 40 },
+	};
+	unsigned int i, j, lines;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct contribution c[2] = {
+			{ .records = 20000, .value = 3 },
+			{ .records = 20000, .value = -1 },
+		};
+		struct aggnet_tree_info e = entry(2);
+		struct aggnet_entry line;
+		struct aggnet_sink *k;
+
+		e.function = cases[i].function;
+		e.instance = i + 1;
+		ASSERT_EQ(0, add_entry(self->ctl, &e, i > 0));
+		ASSERT_EQ(0, aggnet_sink_open(&k, ip("0.0.0.0"), JOB, NULL));
+		for (j = 0; j < 2; j++) {
+			ASSERT_EQ(0, aggnet_source_open(&c[j].s, ip(NODE_A),
+							JOB, NULL));
+			ASSERT_EQ(0, pthread_create(&c[j].thread, NULL,
+						    contribute, &c[j]));
+		}
+		ASSERT_EQ(0, aggnet_sink_run(k)) {
+			TH_LOG("%s", aggnet_sink_error(k));
+		}
+		for (lines = 0; aggnet_sink_next(k, &line); lines++)
+			ASSERT_EQ(cases[i].expected, line.value);
+		EXPECT_EQ(1000, lines);
+		EXPECT_EQ(40000, aggnet_sink_result(k)->records);
+		ASSERT_EQ(0, aggnet_sink_commit(k));
+		for (j = 0; j < 2; j++) {
+			ASSERT_EQ(0, pthread_join(c[j].thread, NULL));
+			EXPECT_EQ(0, c[j].err);
+			aggnet_source_close(c[j].s);
+		}
+		aggnet_sink_close(k);
+	}
+}
+
+TEST_F(library, overflow_is_told_to_the_source)
+{
+	struct contribution c = { .records = 2000, .value = INT64_MAX };
+	struct aggnet_sink *k;
+
+	ASSERT_EQ(0, add_writers(self->ctl, 1));
+	ASSERT_EQ(0, aggnet_sink_open(&k, ip(NODE_A), JOB, NULL));
+	ASSERT_EQ(0, aggnet_source_open(&c.s, ip(NODE_A), JOB, NULL));
+	ASSERT_EQ(0, pthread_create(&c.thread, NULL, contribute, &c));
+	EXPECT_EQ(-EOVERFLOW, aggnet_sink_run(k));
+	EXPECT_NE(NULL, strstr(aggnet_sink_error(k), "the value of key '"));
+	ASSERT_EQ(0, pthread_join(c.thread, NULL));
+	EXPECT_EQ(-EOVERFLOW, c.err);
+	EXPECT_STREQ("a result does not fit its type at " NODE_A,
+		     aggnet_source_error(c.s));
+	aggnet_source_close(c.s);
+	aggnet_sink_close(k);
+}
+
+TEST_F(library, replays_in_a_newer_epoch)
+{
+	struct contribution c = { .records = 50000, .value = 1 };
+	struct aggnet_tree_info e = entry(1);
+	struct aggnet_entry line;
+	struct aggnet_sink *k;
+	unsigned int lines;
+
+	ASSERT_EQ(0, add_entry(self->ctl, &e, false));
+	ASSERT_EQ(0, aggnet_sink_open(&k, ip(NODE_A), JOB, NULL));
+	ASSERT_EQ(0, aggnet_source_open(&c.s, ip(NODE_A), JOB, NULL));
+	ASSERT_EQ(0, pthread_create(&c.thread, NULL, contribute, &c));
+	ASSERT_EQ(0, aggnet_sink_run(k));
+	e.instance = 2;
+	ASSERT_EQ(0, add_entry(self->ctl, &e, true));
+	EXPECT_EQ(-ESTALE, aggnet_sink_commit(k));
+	ASSERT_EQ(0, aggnet_sink_run(k)) {
+		TH_LOG("%s", aggnet_sink_error(k));
+	}
+	for (lines = 0; aggnet_sink_next(k, &line); lines++)
+		ASSERT_EQ(50, line.value);
+	EXPECT_EQ(1000, lines);
+	EXPECT_EQ(0, aggnet_sink_commit(k));
+	ASSERT_EQ(0, pthread_join(c.thread, NULL));
+	EXPECT_EQ(0, c.err);
+	EXPECT_EQ(1, aggnet_source_replays(c.s));
+	EXPECT_EQ(1, aggnet_sink_replays(k));
+	aggnet_source_close(c.s);
+	aggnet_sink_close(k);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The socket on two nodes with a link between them: outcomes and back-pressure
+ * cross it. Needs root and the module.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+
+#include "member.h"
+
+/*
+ *	A 10.0.0.1 --- va 10.16.0.1/24 ==== vb 10.16.0.2/24 --- 10.0.0.2 B
+ *	receiver                                               source
+ */
+FIXTURE(link) {
+	struct aggnet_ctl *a;
+	struct aggnet_ctl *b;
+	int ns_a;
+	int ns_b;
+	struct message m;
+};
+
+static int configure(const char *commands)
+{
+	FILE *pipe = popen("ip -batch -", "w");
+
+	if (!pipe)
+		return -1;
+	fputs(commands, pipe);
+	return pclose(pipe);
+}
+
+FIXTURE_SETUP(link)
+{
+	char text[512];
+
+	self->b = make_node(NODE_B);
+	ASSERT_NE(NULL, self->b);
+	self->ns_b = open("/proc/self/ns/net", O_RDONLY);
+	self->a = make_node(NODE_A);
+	ASSERT_NE(NULL, self->a);
+	self->ns_a = open("/proc/self/ns/net", O_RDONLY);
+	snprintf(text, sizeof(text),
+		 "link add name va type veth peer name vb netns /proc/%d/fd/%d\n"
+		 "address add 10.16.0.1/24 dev va\n"
+		 "link set va up\n"
+		 "route add " NODE_B " via 10.16.0.2 dev va src " NODE_A "\n",
+		 getpid(), self->ns_b);
+	ASSERT_EQ(0, configure(text));
+	ASSERT_EQ(0, setns(self->ns_b, CLONE_NEWNET));
+	ASSERT_EQ(0, configure("address add 10.16.0.2/24 dev vb\n"
+			       "link set vb up\n"
+			       "route add " NODE_A
+			       " via 10.16.0.1 dev vb src " NODE_B "\n"));
+}
+
+FIXTURE_TEARDOWN(link)
+{
+	aggnet_ctl_close(self->a);
+	aggnet_ctl_close(self->b);
+	close(self->ns_a);
+	close(self->ns_b);
+}
+
+static int add_pair(struct aggnet_ctl *a, struct aggnet_ctl *b)
+{
+	struct aggnet_tree_info e = entry(0);
+	int err;
+
+	e.has |= AGGNET_HAS(AGGNET_A_TREE_GIVE_UP);
+	e.give_up = 20000;
+	err = add_entry(a, &e, false);
+	if (err)
+		return err;
+	e.writers = 1;
+	return add_entry(b, &e, false);
+}
+
+TEST_F(link, transfer__whole)
+{
+	struct aggnet_status st;
+	socklen_t len = sizeof(st);
+	int r, w;
+
+	ASSERT_EQ(0, add_pair(self->a, self->b));
+	w = writer();
+	ASSERT_LE(0, w);
+	ASSERT_EQ(0, setns(self->ns_a, CLONE_NEWNET));
+	r = reader();
+	ASSERT_LE(0, r);
+	ASSERT_EQ(0, send_record(w, "key", 3));
+	ASSERT_EQ(0, send_record(w, "key", 4));
+	ASSERT_EQ(0, shutdown(w, SHUT_WR));
+	EXPECT_EQ(7, only_value(&self->m, receive(r, &self->m, 0)));
+	EXPECT_ERRNO(EAGAIN, receive(w, &self->m, MSG_DONTWAIT));
+	ASSERT_LT(0, receive(r, &self->m, 0));
+	EXPECT_EQ(AGGNET_MSG_END, self->m.head.type);
+	EXPECT_EQ(2, self->m.end.records);
+	EXPECT_EQ(0, receive(w, &self->m, 0));
+	ASSERT_EQ(0, getsockopt(w, SOL_AGGNET, AGGNET_SO_STATUS, &st, &len));
+	EXPECT_EQ(AGGNET_TREE_DONE, st.state);
+	close(w);
+	close(r);
+}
+
+TEST_F(link, close__of_the_source_is_told_to_the_receiver)
+{
+	uint32_t origin;
+	int r, w;
+
+	ASSERT_EQ(0, add_pair(self->a, self->b));
+	w = writer();
+	ASSERT_EQ(0, setns(self->ns_a, CLONE_NEWNET));
+	r = reader();
+	ASSERT_LE(0, r);
+	ASSERT_EQ(0, send_record(w, "key", 3));
+	close(w);
+	EXPECT_ERRNO(ECONNABORTED, receive(r, &self->m, 0));
+	EXPECT_EQ(AGGNET_R_SENDER, reason(r, &origin));
+	EXPECT_EQ(inet_addr(NODE_B), origin);
+	close(r);
+}
+
+TEST_F(link, close__of_the_receiver_is_told_to_the_source)
+{
+	uint32_t origin;
+	int r, w;
+
+	ASSERT_EQ(0, add_pair(self->a, self->b));
+	w = writer();
+	ASSERT_EQ(0, send_record(w, "key", 3));
+	ASSERT_EQ(0, shutdown(w, SHUT_WR));
+	ASSERT_EQ(0, setns(self->ns_a, CLONE_NEWNET));
+	r = reader();
+	EXPECT_EQ(3, only_value(&self->m, receive(r, &self->m, 0)));
+	ASSERT_LT(0, receive(r, &self->m, MSG_PEEK));
+	close(r);
+	EXPECT_ERRNO(EPIPE, receive(w, &self->m, 0));
+	EXPECT_EQ(AGGNET_R_RECEIVER, reason(w, &origin));
+	EXPECT_EQ(inet_addr(NODE_A), origin);
+	close(w);
+}
+
+/* Far more than the window, the credit and both nodes' memory hold. */
+TEST_F(link, back_pressure__reaches_the_source)
+{
+	enum { RECORDS = 20000 };
+	struct sender s = { .records = RECORDS };
+	struct aggnet_tree_info e = entry(0);
+	uint64_t got = 0;
+	int r;
+
+	e.memory = 2 * AGGNET_MEMORY_MIN;
+	ASSERT_EQ(0, add_entry(self->a, &e, false));
+	e.writers = 1;
+	ASSERT_EQ(0, add_entry(self->b, &e, false));
+	s.fd = writer();
+	ASSERT_LE(0, s.fd);
+	ASSERT_EQ(0, pthread_create(&s.thread, NULL, send_many, &s));
+	ASSERT_EQ(0, setns(self->ns_a, CLONE_NEWNET));
+	r = reader();
+	do {
+		ASSERT_LT(0, receive(r, &self->m, 0));
+		got += self->m.head.records;
+	} while (self->m.head.type != AGGNET_MSG_END);
+	EXPECT_EQ(RECORDS, got);
+	EXPECT_EQ(RECORDS, self->m.end.records);
+	ASSERT_EQ(0, pthread_join(s.thread, NULL));
+	EXPECT_EQ(0, s.failed);
+	close(r);
+	close(s.fd);
+}
+
+TEST_HARNESS_MAIN
