@@ -91,6 +91,20 @@ aggt_node aggt_topo_switch_server(const struct aggt_topo *topo, uint32_t sw,
 aggt_node aggt_topo_next_hop(const struct aggt_topo *topo, aggt_node from,
 			     aggt_node to);
 
+/**
+ * aggt_topo_fail - note that a part has failed or is missing
+ * @topo: the topology
+ * @text: `v3`, `w6`, or `v14-w6` for the link between them
+ * @err: why it is refused
+ *
+ * Plans that are built or updated later go around it.
+ *
+ * Return: 0 or -1.
+ */
+int aggt_topo_fail(struct aggt_topo *topo, const char *text,
+		   struct aggt_err *err);
+bool aggt_topo_server_ok(const struct aggt_topo *topo, aggt_node server);
+
 /* ----------------------------------------------------------------- lists */
 
 /**
@@ -187,6 +201,8 @@ unsigned int aggt_tree_sequence(const struct aggt_tree *tree,
  * @senders: all different
  * @n_senders: at least one
  * @sizes: of the senders' flows, or NULL if all are 1
+ * @tasks: how many tasks each sender runs, merged before they leave it (paper
+ *	004, V-A), or NULL if one each
  * @receivers: all different; a receiver may be a sender too
  * @n_receivers: at least one, each gets a tree
  * @method: existing, unicast, unicast:random, unicast:rotate, rs:E1E2..., ars,
@@ -200,6 +216,7 @@ struct aggt_job {
 	const aggt_node *senders;
 	size_t n_senders;
 	const double *sizes;
+	const uint32_t *tasks;
 	const aggt_node *receivers;
 	size_t n_receivers;
 	const char *method;
@@ -207,6 +224,20 @@ struct aggt_job {
 	uint32_t max_depth;
 	uint64_t seed;
 };
+
+/**
+ * aggt_sizes_parse - flow sizes from lines `vN SIZE`
+ * @topo: the topology
+ * @text: the lines; `#` begins a comment line
+ * @senders: whose sizes may be given
+ * @sizes: filled in, in the senders' order, 1 where none is given
+ * @err: why it failed
+ *
+ * Return: 0 or -1.
+ */
+int aggt_sizes_parse(const struct aggt_topo *topo, const char *text,
+		     const struct aggt_list *senders, double *sizes,
+		     struct aggt_err *err);
 
 struct aggt_plan;
 
@@ -225,6 +256,9 @@ struct aggt_plan *aggt_plan_build(const struct aggt_topo *topo,
 				  const struct aggt_job *job,
 				  struct aggt_err *err);
 void aggt_plan_free(struct aggt_plan *plan);
+
+/** aggt_plan_job - what it was made for, as changed by updates. */
+const struct aggt_job *aggt_plan_job(const struct aggt_plan *plan);
 
 /** aggt_plan_aggregates - false for `existing`: servers only route. */
 bool aggt_plan_aggregates(const struct aggt_plan *plan);
@@ -260,6 +294,7 @@ double aggt_plan_predicted(const struct aggt_plan *plan);
  * @flags: AGGT_RECEIVER, AGGT_SENDER, AGGT_END
  * @contributors: flows merged here, the own one included (paper's id-value)
  * @sources: sending servers in the subtree, itself included
+ * @tasks: local tasks that send, 0 if it is no sender
  * @children: the nearest upstream ends, ascending; NULL if transit
  * @n_children: how many
  * @parent: next server on the tree, AGGT_NONE at the receiver
@@ -275,6 +310,7 @@ struct aggt_entry {
 	unsigned int flags;
 	uint32_t contributors;
 	uint32_t sources;
+	uint32_t tasks;
 	const aggt_node *children;
 	size_t n_children;
 	aggt_node parent;
@@ -314,6 +350,94 @@ const struct aggt_entry *aggt_plan_entries(const struct aggt_plan *plan,
 /** aggt_plan_switch_entries - ordered by switch, tree, server. */
 const struct aggt_switch_entry *
 aggt_plan_switch_entries(const struct aggt_plan *plan, size_t *n);
+
+/* ---------------------------------------------------------------- updates */
+
+enum aggt_change_kind {
+	AGGT_JOIN,
+	AGGT_LEAVE,
+	AGGT_REPLACE,
+	AGGT_FAILED,
+};
+
+/**
+ * struct aggt_change - one thing that happens to a plan
+ * @kind: what
+ * @server: that joins, leaves, or is replaced as a receiver
+ * @to: the receiver that replaces it, AGGT_NONE to let the library choose
+ * @part: that failed, as in aggt_topo_fail()
+ */
+struct aggt_change {
+	enum aggt_change_kind kind;
+	aggt_node server;
+	aggt_node to;
+	char part[32];
+};
+
+/**
+ * aggt_change_parse - `join:v7`, `leave:v5`, `receiver:v0=v3`, `receiver:v0`,
+ *	`failed:v3`, `failed:w6`, `failed:v14-w6`
+ */
+int aggt_change_parse(const struct aggt_topo *topo, const char *text,
+		      struct aggt_change *change, struct aggt_err *err);
+
+/**
+ * aggt_plan_update - what a plan becomes
+ * @topo: the plan's topology; failures are noted there
+ * @plan: stays as it is
+ * @change: in the order in which they happen
+ * @n: how many
+ * @err: why it failed
+ *
+ * Ways that need not move stay (paper 004, IV-C to IV-E): a newcomer takes the
+ * way that the tree's symbols give; failed parts are gone around, towards the
+ * same parent or, if that has failed, the next aggregating server; failed
+ * senders leave, a failed receiver has to be replaced.
+ *
+ * Return: the new plan or NULL.
+ */
+struct aggt_plan *aggt_plan_update(struct aggt_topo *topo,
+				   const struct aggt_plan *plan,
+				   const struct aggt_change *change, size_t n,
+				   struct aggt_err *err);
+
+/**
+ * struct aggt_diff - an entry to add, change or delete
+ * @from: the old entry, NULL if it is to be added
+ * @to: the new entry, NULL if it is to be deleted
+ */
+struct aggt_diff {
+	const struct aggt_entry *from;
+	const struct aggt_entry *to;
+};
+
+/** struct aggt_switch_diff - the same for switches; nothing changes there. */
+struct aggt_switch_diff {
+	const struct aggt_switch_entry *from;
+	const struct aggt_switch_entry *to;
+};
+
+/**
+ * aggt_plan_diff - entries in which two plans differ, ordered by server
+ * @from: the plan in force
+ * @to: the plan that is to be, its trees in the same order
+ * @diff: the differences, to be freed by the caller; they point into the plans
+ * @n: how many
+ *
+ * Return: 0 or -1 without memory.
+ */
+int aggt_plan_diff(const struct aggt_plan *from, const struct aggt_plan *to,
+		   struct aggt_diff **diff, size_t *n);
+int aggt_plan_switch_diff(const struct aggt_plan *from,
+			  const struct aggt_plan *to,
+			  struct aggt_switch_diff **diff, size_t *n);
+
+/** aggt_plan_reuse - share of @to's hops that @from has too. */
+double aggt_plan_reuse(const struct aggt_plan *from,
+		       const struct aggt_plan *to);
+
+/** aggt_plan_substitute - idle server that should replace receiver @i. */
+aggt_node aggt_plan_substitute(const struct aggt_plan *plan, size_t i);
 
 #ifdef __cplusplus
 }

@@ -88,16 +88,18 @@ static bool has_entry(const struct aggt_tree *tree, uint32_t v)
 	return tree->aggregates || !v || tree->sender[v] != AGGT_NONE;
 }
 
-static void fill(const struct aggt_tree *tree, const struct survey *s,
-		 uint32_t v, struct aggt_entry *e)
+static void fill(const struct aggt_tree *tree, const struct aggt_job *job,
+		 const struct survey *s, uint32_t v, struct aggt_entry *e)
 {
 	const struct aggt_topo *topo = tree->topo;
 
 	e->server = aggt_tree_server(tree, v);
 	e->receiver = tree->receiver;
 	e->flags = v ? 0 : AGGT_RECEIVER;
-	if (tree->sender[v] != AGGT_NONE)
+	if (tree->sender[v] != AGGT_NONE) {
 		e->flags |= AGGT_SENDER;
+		e->tasks = job->tasks ? job->tasks[tree->sender[v]] : 1;
+	}
 	if (is_end(tree, s, v))
 		e->flags |= AGGT_END;
 	e->contributors = s[v].inputs;
@@ -126,9 +128,10 @@ static int by_number(const void *a, const void *b)
  * Fill one tree's entries from @e on and its children's lists from @pool on.
  * Return: the end of the children's lists or NULL without memory.
  */
-static aggt_node *derive_tree(const struct aggt_tree *tree, uint32_t number,
+static aggt_node *derive_tree(const struct aggt_plan *plan, uint32_t number,
 			      struct aggt_entry **e, aggt_node *pool)
 {
+	const struct aggt_tree *tree = plan->tree[number];
 	struct aggt_entry *first = *e;
 	uint32_t v;
 	struct survey *s = survey(tree);
@@ -140,7 +143,7 @@ static aggt_node *derive_tree(const struct aggt_tree *tree, uint32_t number,
 		if (!has_entry(tree, v))
 			continue;
 		of[v] = (*e)++;
-		fill(tree, s, v, of[v]);
+		fill(tree, &plan->job, s, v, of[v]);
 		of[v]->tree = number;
 		if (!s[v].ends || !(of[v]->flags & AGGT_END))
 			continue;
@@ -231,7 +234,7 @@ int aggt_plan_derive(struct aggt_plan *plan)
 	e = plan->entry;
 	pool = plan->children;
 	for (i = 0; i < plan->n_trees; i++) {
-		pool = derive_tree(plan->tree[i], i, &e, pool);
+		pool = derive_tree(plan, i, &e, pool);
 		if (!pool)
 			return -1;
 	}

@@ -114,8 +114,8 @@ static double set_size(const struct exact *x, uint32_t set)
 
 		if (!(set & 1u << i))
 			continue;
-		size = x->job->sizes ?
-		       x->job->sizes[x->tree->sender[i + 1]] : 1;
+		size = aggt_job_size(x->job, x->tree->sender[i + 1],
+				     x->job->delta);
 		sum += size;
 		if (size > max)
 			max = size;

@@ -86,9 +86,14 @@ struct aggt_topo {
 	uint32_t switch_base[AGGT_MAX_DIMS + 1];
 	unsigned int shift[AGGT_MAX_DIMS];
 	aggt_code mask[AGGT_MAX_DIMS];
+	struct aggt_map fault;
+	uint32_t failed_servers;
 	aggt_code high;		/* the top bit of each field */
 	aggt_code low;		/* all the others */
 };
+
+/** aggt_hop_ok - whether servers, links and switch between them work. */
+bool aggt_hop_ok(const struct aggt_topo *topo, aggt_code from, aggt_code to);
 
 aggt_code aggt_encode(const struct aggt_topo *topo, aggt_node server);
 aggt_node aggt_decode(const struct aggt_topo *topo, aggt_code code);
@@ -182,6 +187,28 @@ int aggt_tree_finish(struct aggt_tree *tree);
 int aggt_tree_route(struct aggt_tree *tree, uint32_t from,
 		    const unsigned int *order);
 
+/**
+ * aggt_tree_follow - connect an orphan along a way
+ * @tree: the tree
+ * @v: vertex without a parent
+ * @way: labels, a hop each; it ends at the first one that leads to the
+ *	receiver already, and servers behind @v that are on it change sides
+ * @n: how many
+ *
+ * Return: 0 or -1 without memory.
+ */
+int aggt_tree_follow(struct aggt_tree *tree, uint32_t v, const aggt_code *way,
+		     unsigned int n);
+
+/**
+ * aggt_tree_repair - lead a finished tree around the topology's failures
+ * @tree: receiver and senders work
+ * @err: why it failed
+ *
+ * Return: 0 or -1.
+ */
+int aggt_tree_repair(struct aggt_tree *tree, struct aggt_err *err);
+
 /* --------------------------------------------------------------- builders */
 
 /** aggt_build_unicast - @variant is "", "random" or "rotate". */
@@ -268,10 +295,28 @@ int aggt_measure(const struct aggt_tree *tree, const struct aggt_job *job,
 int aggt_root_flow(const struct aggt_tree *tree, const struct aggt_job *job,
 		   double *flow);
 
+/* -------------------------------------------------------------------- job */
+
+int aggt_job_check(const struct aggt_topo *topo, const struct aggt_job *job,
+		   struct aggt_err *err);
+
+/** aggt_job_copy - a copy that owns its arrays, for aggt_job_free(). */
+int aggt_job_copy(struct aggt_job *to, const struct aggt_job *from);
+void aggt_job_free(struct aggt_job *job);
+int aggt_job_add_sender(struct aggt_job *job, aggt_node server);
+void aggt_job_drop_sender(struct aggt_job *job, size_t i);
+
+/** aggt_job_sender - index of a sender, n_senders if it is none. */
+size_t aggt_job_sender(const struct aggt_job *job, aggt_node server);
+
+/** aggt_job_size - of a sender's flow, its tasks merged at @delta. */
+double aggt_job_size(const struct aggt_job *job, uint32_t sender, double delta);
+
 /* ------------------------------------------------------------------- plan */
 
 struct aggt_plan {
 	const struct aggt_topo *topo;
+	struct aggt_job job;
 	size_t n_trees;
 	struct aggt_tree **tree;
 	struct aggt_metrics *tree_metrics;
@@ -284,6 +329,13 @@ struct aggt_plan {
 	size_t n_sw_entries;
 	aggt_node *children;
 };
+
+struct aggt_plan *aggt_plan_new(const struct aggt_topo *topo,
+				const struct aggt_job *job,
+				struct aggt_err *err);
+
+/** aggt_plan_complete - repair and measure the trees, derive the entries. */
+int aggt_plan_complete(struct aggt_plan *plan, struct aggt_err *err);
 
 /** aggt_method_run - fill plan->tree by the job's method. */
 int aggt_method_run(struct aggt_plan *plan, const struct aggt_job *job,

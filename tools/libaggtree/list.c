@@ -104,33 +104,52 @@ static int parse_names(const struct aggt_topo *topo, const char *text,
 	return 0;
 }
 
-/* Floyd's sample: every set of @m servers is equally likely. */
-static int draw(const struct aggt_topo *topo, const char *count, uint64_t seed,
-		struct aggt_list *list, struct aggt_map *seen,
-		struct aggt_err *err)
+/*
+ * Floyd's sample: every set of @m servers is equally likely. With failed
+ * servers in between, plain rejection.
+ */
+static int draw_some(const struct aggt_topo *topo, uint32_t m,
+		     struct aggt_rng *rng, struct aggt_list *list,
+		     struct aggt_map *seen, struct aggt_err *err)
 {
-	struct aggt_rng rng;
-	unsigned long m;
-	uint32_t i;
-	char *end;
+	uint32_t i = topo->failed_servers ? 0 : topo->servers - m;
 
-	m = strtoul(count, &end, 10);
-	if (!isdigit((unsigned char)*count) || *end || m < 1 ||
-	    m > topo->servers) {
-		aggt_err_set(err, "random:%.*s: expected 1 to %u servers",
-			     SHOWN, count, topo->servers);
-		return -1;
-	}
-	aggt_rng_seed(&rng, seed);
-	for (i = topo->servers - m; i < topo->servers; i++) {
-		aggt_node node = aggt_rng_below(&rng, i + 1);
+	while (list->n < m) {
+		aggt_node node;
 
-		if (aggt_map_get(seen, node) != AGGT_NONE)
-			node = i;
+		if (topo->failed_servers) {
+			node = aggt_rng_below(rng, topo->servers);
+			if (!aggt_topo_server_ok(topo, node) ||
+			    aggt_map_get(seen, node) != AGGT_NONE)
+				continue;
+		} else {
+			node = aggt_rng_below(rng, ++i);
+			if (aggt_map_get(seen, node) != AGGT_NONE)
+				node = i - 1;
+		}
 		if (append(list, seen, node, err))
 			return -1;
 	}
 	return 0;
+}
+
+static int draw(const struct aggt_topo *topo, const char *count, uint64_t seed,
+		struct aggt_list *list, struct aggt_map *seen,
+		struct aggt_err *err)
+{
+	uint32_t most = topo->servers - topo->failed_servers;
+	struct aggt_rng rng;
+	unsigned long m;
+	char *end;
+
+	m = strtoul(count, &end, 10);
+	if (!isdigit((unsigned char)*count) || *end || m < 1 || m > most) {
+		aggt_err_set(err, "random:%.*s: expected 1 to %u servers",
+			     SHOWN, count, most);
+		return -1;
+	}
+	aggt_rng_seed(&rng, seed);
+	return draw_some(topo, m, &rng, list, seen, err);
 }
 
 int aggt_list_parse(const struct aggt_topo *topo, const char *text,

@@ -34,11 +34,6 @@ static double flow_out(const struct flow *flow, double delta)
 	return flow->max + delta * (flow->sum - flow->max);
 }
 
-static double sender_size(const struct aggt_job *job, uint32_t sender)
-{
-	return job->sizes ? job->sizes[sender] : 1;
-}
-
 int aggt_usage_init(struct aggt_usage *usage)
 {
 	memset(usage, 0, sizeof(*usage));
@@ -119,7 +114,8 @@ static struct flow *merge(const struct aggt_tree *tree,
 		return NULL;
 	for (v = tree->n; v--; ) {
 		if (tree->sender[v] != AGGT_NONE)
-			flow_add(&flow[v], sender_size(job, tree->sender[v]));
+			flow_add(&flow[v], aggt_job_size(job, tree->sender[v],
+							 delta));
 		if (v)
 			flow_add(&flow[tree->parent[v]],
 				 flow_out(&flow[v], delta));
@@ -135,7 +131,8 @@ static double unicast_cost(const struct aggt_tree *tree,
 
 	for (v = 1; v < tree->n; v++)
 		if (tree->sender[v] != AGGT_NONE)
-			cost += HOP_LINKS * sender_size(job, tree->sender[v]) *
+			cost += HOP_LINKS * aggt_job_size(job, tree->sender[v],
+							  1) *
 				aggt_weight(tree->topo,
 					    tree->code[v] ^ tree->code[0]);
 	return cost;

@@ -1,68 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Plans: checks the job, runs the method, adds up what the trees cost. */
+/* Plans: the job's trees by its method, repaired, measured, as entries. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
-
-static int check_servers(const struct aggt_topo *topo, const char *what,
-			 const aggt_node *node, size_t n, struct aggt_err *err)
-{
-	struct aggt_map seen;
-	int ret = -1;
-	size_t i;
-
-	if (!n) {
-		aggt_err_set(err, "%ss: none given", what);
-		return -1;
-	}
-	if (aggt_map_init(&seen, n)) {
-		aggt_err_nomem(err);
-		return -1;
-	}
-	for (i = 0; i < n; i++) {
-		uint32_t *slot = aggt_map_slot(&seen, node[i]);
-
-		if (node[i] >= topo->servers) {
-			aggt_err_set(err, "%s v%u: %s has v0..v%u", what,
-				     node[i], topo->name, topo->servers - 1);
-			goto out;
-		}
-		if (*slot != AGGT_NONE) {
-			aggt_err_set(err, "%s v%u: named twice", what, node[i]);
-			goto out;
-		}
-		*slot = i;
-	}
-	ret = 0;
-out:
-	aggt_map_free(&seen);
-	return ret;
-}
-
-static int check_job(const struct aggt_topo *topo, const struct aggt_job *job,
-		     struct aggt_err *err)
-{
-	size_t i;
-
-	if (!(job->delta >= 0 && job->delta <= 1)) {
-		aggt_err_set(err, "delta %g: must be within 0 and 1",
-			     job->delta);
-		return -1;
-	}
-	for (i = 0; job->sizes && i < job->n_senders; i++) {
-		if (job->sizes[i] >= 0 && job->sizes[i] < 1e300)
-			continue;
-		aggt_err_set(err, "size of sender v%u: %g is not a size",
-			     job->senders[i], job->sizes[i]);
-		return -1;
-	}
-	if (check_servers(topo, "sender", job->senders, job->n_senders, err) ||
-	    check_servers(topo, "receiver", job->receivers, job->n_receivers,
-			  err))
-		return -1;
-	return 0;
-}
 
 static int measure_all(struct aggt_plan *plan, const struct aggt_job *job)
 {
@@ -93,18 +34,25 @@ out:
 	return ret;
 }
 
-static struct aggt_plan *plan_new(const struct aggt_topo *topo, size_t n)
+struct aggt_plan *aggt_plan_new(const struct aggt_topo *topo,
+				const struct aggt_job *job,
+				struct aggt_err *err)
 {
 	struct aggt_plan *plan = calloc(1, sizeof(*plan));
+	size_t n = job->n_receivers;
 
-	if (!plan)
+	if (!plan) {
+		aggt_err_nomem(err);
 		return NULL;
+	}
 	plan->topo = topo;
 	plan->aggregates = true;
 	plan->n_trees = n;
 	plan->tree = calloc(n, sizeof(*plan->tree));
 	plan->tree_metrics = calloc(n, sizeof(*plan->tree_metrics));
-	if (!plan->tree || !plan->tree_metrics) {
+	if (aggt_job_copy(&plan->job, job) || !plan->tree ||
+	    !plan->tree_metrics) {
+		aggt_err_nomem(err);
 		aggt_plan_free(plan);
 		return NULL;
 	}
@@ -112,9 +60,9 @@ static struct aggt_plan *plan_new(const struct aggt_topo *topo, size_t n)
 }
 
 /* The bound that was asked for; auto's default is never exceeded. */
-static int check_depth(const struct aggt_plan *plan, const struct aggt_job *job,
-		       struct aggt_err *err)
+static int check_depth(const struct aggt_plan *plan, struct aggt_err *err)
 {
+	const struct aggt_job *job = &plan->job;
 	size_t i;
 
 	for (i = 0; i < plan->n_trees && job->max_depth; i++) {
@@ -128,32 +76,36 @@ static int check_depth(const struct aggt_plan *plan, const struct aggt_job *job,
 	return 0;
 }
 
+int aggt_plan_complete(struct aggt_plan *plan, struct aggt_err *err)
+{
+	size_t i;
+
+	for (i = 0; i < plan->n_trees; i++)
+		if (aggt_tree_repair(plan->tree[i], err))
+			return -1;
+	if (measure_all(plan, &plan->job) || aggt_plan_derive(plan)) {
+		aggt_err_nomem(err);
+		return -1;
+	}
+	return 0;
+}
+
 struct aggt_plan *aggt_plan_build(const struct aggt_topo *topo,
 				  const struct aggt_job *job,
 				  struct aggt_err *err)
 {
 	struct aggt_plan *plan;
-	int ret;
 
-	if (check_job(topo, job, err))
+	if (aggt_job_check(topo, job, err))
 		return NULL;
-	plan = plan_new(topo, job->n_receivers);
-	if (!plan) {
-		aggt_err_nomem(err);
+	plan = aggt_plan_new(topo, job, err);
+	if (!plan)
 		return NULL;
-	}
-	ret = aggt_method_run(plan, job, err);
-	if (!ret && (measure_all(plan, job) || aggt_plan_derive(plan))) {
-		aggt_err_nomem(err);
-		ret = -1;
-	}
-	if (!ret)
-		ret = check_depth(plan, job, err);
-	if (ret) {
-		aggt_plan_free(plan);
-		return NULL;
-	}
-	return plan;
+	if (!aggt_method_run(plan, &plan->job, err) &&
+	    !aggt_plan_complete(plan, err) && !check_depth(plan, err))
+		return plan;
+	aggt_plan_free(plan);
+	return NULL;
 }
 
 void aggt_plan_free(struct aggt_plan *plan)
@@ -164,12 +116,18 @@ void aggt_plan_free(struct aggt_plan *plan)
 		return;
 	for (i = 0; plan->tree && i < plan->n_trees; i++)
 		aggt_tree_free(plan->tree[i]);
+	aggt_job_free(&plan->job);
 	free(plan->tree);
 	free(plan->tree_metrics);
 	free(plan->entry);
 	free(plan->sw_entry);
 	free(plan->children);
 	free(plan);
+}
+
+const struct aggt_job *aggt_plan_job(const struct aggt_plan *plan)
+{
+	return &plan->job;
 }
 
 bool aggt_plan_aggregates(const struct aggt_plan *plan)

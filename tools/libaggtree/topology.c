@@ -158,11 +158,18 @@ struct aggt_topo *aggt_topo_parse(const char *text, struct aggt_err *err)
 		free(topo);
 		return NULL;
 	}
+	if (aggt_map_init(&topo->fault, 0)) {
+		aggt_err_nomem(err);
+		free(topo);
+		return NULL;
+	}
 	return topo;
 }
 
 void aggt_topo_free(struct aggt_topo *topo)
 {
+	if (topo)
+		aggt_map_free(&topo->fault);
 	free(topo);
 }
 

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Unit tests of plans under change: members come and go, parts fail. */
+#include "tree_verify.h"
+#include "kselftest_harness.h"
+
+static const aggt_node example[] = { 2, 5, 9, 10, 11, 14 };
+
+FIXTURE(update)
+{
+	struct aggt_topo *topo;
+	struct aggt_plan *plan;
+	struct aggt_plan *next;
+	struct aggt_err err;
+};
+
+FIXTURE_SETUP(update)
+{
+	self->topo = aggt_topo_parse("bcube:4,1", NULL);
+	ASSERT_NE(NULL, self->topo);
+	self->plan = NULL;
+	self->next = NULL;
+}
+
+FIXTURE_TEARDOWN(update)
+{
+	aggt_plan_free(self->next);
+	aggt_plan_free(self->plan);
+	aggt_topo_free(self->topo);
+}
+
+static void plan(FIXTURE_DATA(update) *self, const char *method)
+{
+	static const aggt_node receiver;
+	struct aggt_job job = { .senders = example, .n_senders = 6,
+				.receivers = &receiver, .n_receivers = 1,
+				.method = method };
+
+	self->plan = aggt_plan_build(self->topo, &job, &self->err);
+}
+
+/* Apply one change to the latest plan. Return: NULL or what is wrong. */
+static const char *change(FIXTURE_DATA(update) *self, const char *text)
+{
+	struct aggt_change c;
+	struct aggt_plan *next;
+
+	if (aggt_change_parse(self->topo, text, &c, &self->err))
+		return self->err.text;
+	next = aggt_plan_update(self->topo,
+				self->next ? self->next : self->plan, &c, 1,
+				&self->err);
+	if (!next)
+		return self->err.text;
+	aggt_plan_free(self->next);
+	self->next = next;
+	return verify_plan(self->topo, aggt_plan_job(next), next, true);
+}
+
+static aggt_node parent(const struct aggt_plan *plan, aggt_node server)
+{
+	const struct aggt_tree *tree = aggt_plan_tree(plan, 0);
+	uint32_t i = aggt_tree_find(tree, server);
+
+	return i && i != AGGT_NONE ?
+	       aggt_tree_server(tree, aggt_tree_parent(tree, i)) : AGGT_NONE;
+}
+
+static size_t differences(const struct aggt_plan *a, const struct aggt_plan *b)
+{
+	struct aggt_diff *diff;
+	size_t n;
+
+	if (aggt_plan_diff(a, b, &diff, &n))
+		return 999;
+	free(diff);
+	return n;
+}
+
+/* v7 joins under 01 by v3; whoever was there stays; leaving undoes it. */
+TEST_F(update, join_and_leave)
+{
+	size_t i;
+
+	plan(self, "rs:01");
+	ASSERT_EQ(NULL, change(self, "join:v7"));
+	EXPECT_EQ(3, parent(self->next, 7));
+	EXPECT_EQ(0, parent(self->next, 3));
+	for (i = 0; i < 6; i++)
+		EXPECT_EQ(parent(self->plan, example[i]),
+			  parent(self->next, example[i]));
+	/* v7 is new; v3 becomes an end, so v11 has a new end; v0 has more. */
+	EXPECT_EQ(4, differences(self->plan, self->next));
+	ASSERT_EQ(NULL, change(self, "leave:v7"));
+	EXPECT_EQ(0, differences(self->plan, self->next));
+	EXPECT_EQ(1, aggt_plan_reuse(self->plan, self->next));
+}
+
+TEST_F(update, join_without_symbols)
+{
+	plan(self, "steiner");
+	ASSERT_EQ(NULL, change(self, "join:v7"));
+	EXPECT_EQ(aggt_plan_metrics(self->plan)->cost + 2,
+		  aggt_plan_metrics(self->next)->cost);
+	ASSERT_EQ(NULL, change(self, "leave:v7"));
+	EXPECT_EQ(0, differences(self->plan, self->next));
+}
+
+/* v0 and v3 differ in the dimension of e_1: stages 2 to 1 are kept. */
+TEST_F(update, receiver_replaced)
+{
+	size_t i;
+
+	plan(self, "ars");
+	EXPECT_EQ(14, aggt_plan_metrics(self->plan)->cost);
+	ASSERT_EQ(NULL, change(self, "receiver:v0=v3"));
+	EXPECT_EQ(14, aggt_plan_metrics(self->next)->cost);
+	EXPECT_EQ(11, aggt_plan_metrics(self->next)->links);
+	for (i = 1; i < 6; i++)
+		EXPECT_EQ(parent(self->plan, example[i]),
+			  parent(self->next, example[i]));
+	EXPECT_EQ(3, parent(self->next, 1));
+	EXPECT_EQ(3, parent(self->next, 2));
+}
+
+TEST_F(update, receiver_on_the_way)
+{
+	plan(self, "ars");
+	ASSERT_EQ(NULL, change(self, "receiver:v0=v1"));
+	ASSERT_EQ(NULL, change(self, "receiver:v1=v14"));
+	ASSERT_EQ(NULL, change(self, "receiver:v14=v0"));
+	aggt_plan_free(self->next);
+	aggt_plan_free(self->plan);
+	self->next = NULL;
+	plan(self, "m2");
+	ASSERT_EQ(NULL, change(self, "receiver:v0=v2"));
+	ASSERT_EQ(NULL, change(self, "receiver:v2=v8"));
+}
+
+/* The neighbours in the dimension of e_1 that are idle come first. */
+TEST_F(update, substitute)
+{
+	plan(self, "rs:01");
+	EXPECT_EQ(1, aggt_plan_substitute(self->plan, 0));
+	ASSERT_EQ(NULL, change(self, "receiver:v0"));
+	EXPECT_EQ(1, aggt_tree_receiver(aggt_plan_tree(self->next, 0)));
+	ASSERT_EQ(NULL, change(self, "failed:v3"));
+	/* v2 sends, v3 has failed. */
+	EXPECT_EQ(0, aggt_plan_substitute(self->next, 0));
+}
+
+/* v3 only relays: v11 goes on to the receiver, v11 w2 v8 w4 v0. */
+TEST_F(update, transit_failed)
+{
+	plan(self, "rs:01");
+	ASSERT_EQ(NULL, change(self, "failed:v3"));
+	EXPECT_EQ(8, parent(self->next, 11));
+	EXPECT_EQ(2, aggt_topo_switch(self->topo, 11, 0));
+	EXPECT_EQ(0, parent(self->next, 8));
+	EXPECT_EQ(4, aggt_topo_switch(self->topo, 8, 1));
+	EXPECT_EQ(AGGT_NONE, aggt_tree_find(aggt_plan_tree(self->next, 0), 3));
+	EXPECT_EQ(1, parent(self->next, 5));
+}
+
+TEST_F(update, aggregator_failed)
+{
+	plan(self, "rs:01");
+	ASSERT_EQ(NULL, change(self, "failed:v1"));
+	EXPECT_EQ(AGGT_NONE, aggt_tree_find(aggt_plan_tree(self->next, 0), 1));
+	EXPECT_EQ(2, parent(self->next, 10));
+}
+
+/* All other ways from v11 to v3 are taken, so it joins where it can. */
+TEST_F(update, switch_and_link_failed)
+{
+	plan(self, "rs:01");
+	ASSERT_EQ(NULL, change(self, "failed:w7"));
+	EXPECT_NE(3, parent(self->next, 11));
+	ASSERT_EQ(NULL, change(self, "failed:v14-w6"));
+	EXPECT_NE(2, parent(self->next, 14));
+}
+
+/* With room, the parent stays the same: v6 v5 v1 v2, v14 v15 v3 v2. */
+TEST_F(update, same_parent_by_another_way)
+{
+	static const aggt_node senders[] = { 6, 14 };
+	static const aggt_node receiver;
+	struct aggt_job job = { .senders = senders, .n_senders = 2,
+				.receivers = &receiver, .n_receivers = 1,
+				.method = "rs:01" };
+
+	self->plan = aggt_plan_build(self->topo, &job, &self->err);
+	ASSERT_NE(NULL, self->plan);
+	EXPECT_EQ(2, parent(self->plan, 6));
+	ASSERT_EQ(NULL, change(self, "failed:w6"));
+	EXPECT_EQ(2, parent(self->next, parent(self->next,
+					       parent(self->next, 6))));
+	EXPECT_EQ(2, parent(self->next, parent(self->next,
+					       parent(self->next, 14))));
+	EXPECT_EQ(0, parent(self->next, 2));
+}
+
+TEST_F(update, failed_sender_leaves)
+{
+	plan(self, "irs");
+	ASSERT_EQ(NULL, change(self, "failed:v10"));
+	EXPECT_EQ(5, aggt_plan_job(self->next)->n_senders);
+}
+
+TEST_F(update, refused)
+{
+	static const struct {
+		const char *text;
+		const char *names;
+	} bad[] = {
+		{ "", "change" }, { "grow:v1", "grow:v1" }, { "join:", "empty" },
+		{ "join:v16", "v16" }, { "join:v2", "v2" },
+		{ "leave:v3", "v3" }, { "receiver:v1=v2", "v1" },
+		{ "receiver:v0=v0", "v0" }, { "receiver:v0=", "empty" },
+		{ "failed:", "empty" }, { "failed:w8", "w8" },
+		{ "failed:v1-w5x", "w5x" }, { "failed:v1-w0x", "w0x" },
+		{ "failed:v1-w1", "no such link" }, { "failed:w", "failed w" },
+		{ "failed:x", "server x" }, { "failed:v0", "v0" },
+		{ "join:v0", "failed" },
+	};
+	size_t i;
+
+	plan(self, "irs");
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		const char *why = change(self, bad[i].text);
+
+		ASSERT_NE(NULL, why) {
+			TH_LOG("%s was taken", bad[i].text);
+		}
+		EXPECT_NE(NULL, strstr(why, bad[i].names)) {
+			TH_LOG("%s: %s", bad[i].text, why);
+		}
+	}
+}
+
+TEST_F(update, cut_off)
+{
+	plan(self, "irs");
+	ASSERT_EQ(NULL, change(self, "failed:w1"));
+	ASSERT_NE(NULL, change(self, "failed:w5"));
+	EXPECT_NE(NULL, strstr(self->err.text, "v5"));
+}
+
+/* Two tasks on v2, three on the receiver: one flow, none; ten unmerged. */
+TEST_F(update, tasks)
+{
+	static const aggt_node senders[] = { 0, 2, 14 };
+	static const uint32_t tasks[] = { 3, 2, 1 };
+	static const aggt_node receiver;
+	struct aggt_job job = { .senders = senders, .n_senders = 3,
+				.tasks = tasks, .receivers = &receiver,
+				.n_receivers = 1, .method = "irs" };
+
+	self->plan = aggt_plan_build(self->topo, &job, &self->err);
+	ASSERT_NE(NULL, self->plan);
+	EXPECT_EQ(4, aggt_plan_metrics(self->plan)->cost);
+	EXPECT_EQ(2 * 2 + 4, aggt_plan_metrics(self->plan)->existing);
+}
+
+static uint64_t state = 7;
+
+static uint32_t rnd(uint32_t bound)
+{
+	state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (state >> 33) % bound;
+}
+
+static void random_change(const struct aggt_topo *t,
+			  const struct aggt_plan *plan, char *text, size_t len)
+{
+	const struct aggt_job *job = aggt_plan_job(plan);
+	uint32_t n = aggt_topo_servers(t);
+
+	switch (rnd(6)) {
+	case 0:
+		snprintf(text, len, "join:v%u", rnd(n));
+		break;
+	case 1:
+		snprintf(text, len, "leave:v%u",
+			 job->senders[rnd(job->n_senders)]);
+		break;
+	case 2:
+		snprintf(text, len, "receiver:v%u=v%u",
+			 job->receivers[rnd(job->n_receivers)], rnd(n));
+		break;
+	case 3:
+		snprintf(text, len, "failed:v%u", rnd(n));
+		break;
+	case 4:
+		snprintf(text, len, "failed:w%u", rnd(aggt_topo_switches(t)));
+		break;
+	default:
+		n = rnd(n);
+		snprintf(text, len, "failed:v%u-w%u", n,
+			 aggt_topo_switch(t, n, rnd(aggt_topo_dims(t))));
+	}
+}
+
+/* Every plan on the way is valid; refusals leave the one before in place. */
+TEST(random__changes)
+{
+	static const char *const topology[] = { "bcube:4,2", "ghc:3,5,4",
+						"bcube:2,5", "bcube:8,1" };
+	static const char *const method[] = { "ars", "irs", "m2", "steiner",
+					      "unicast", "srs", "existing" };
+	unsigned int round, k, taken = 0;
+
+	TH_LOG("seed %llu", (unsigned long long)state);
+	for (round = 0; round < 150; round++) {
+		struct aggt_topo *t = aggt_topo_parse(topology[round % 4], NULL);
+		struct aggt_job job = { .method = method[round % 7] };
+		struct aggt_list s, r;
+		struct aggt_plan *plan;
+
+		ASSERT_EQ(0, aggt_list_parse(t, "random:12", round, &s, NULL));
+		ASSERT_EQ(0, aggt_list_parse(t, "random:2", ~round, &r, NULL));
+		job.senders = s.node;
+		job.n_senders = s.n;
+		job.receivers = r.node;
+		job.n_receivers = r.n;
+		job.delta = rnd(3) * 0.5;
+		plan = aggt_plan_build(t, &job, NULL);
+		ASSERT_NE(NULL, plan);
+		for (k = 0; k < 10; k++) {
+			struct aggt_change c;
+			struct aggt_plan *next;
+			const char *why;
+			char text[64];
+
+			random_change(t, plan, text, sizeof(text));
+			ASSERT_EQ(0, aggt_change_parse(t, text, &c, NULL));
+			next = aggt_plan_update(t, plan, &c, 1, NULL);
+			if (!next && c.kind == AGGT_FAILED)
+				break;
+			if (!next)
+				continue;
+			aggt_plan_free(plan);
+			plan = next;
+			why = verify_plan(t, aggt_plan_job(plan), plan, true);
+			ASSERT_EQ(NULL, why) {
+				TH_LOG("round %u %s %s: %s", round,
+				       job.method, text, why);
+			}
+			taken++;
+		}
+		aggt_plan_free(plan);
+		aggt_list_clear(&s);
+		aggt_list_clear(&r);
+		aggt_topo_free(t);
+	}
+	EXPECT_LT(500, taken);
+}
+
+TEST_HARNESS_MAIN

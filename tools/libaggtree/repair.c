@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Trees around failures, by the rules of paper 004, IV-E: what lost its next
+ * hop goes on to the same parent, or to the next aggregating server.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* Hops that a way around may be longer than the shortest. */
+#define MAX_DETOUR 4
+
+/* Labels that a search for a way may look at. */
+#define MAX_LOOKED 200000
+
+/**
+ * struct detour - a search for a way around failures
+ * @tree: the tree
+ * @from: the vertex that looks for it
+ * @target: label to reach
+ * @join: whether any vertex of the tree that is not behind @from will do
+ * @seen: label -> most hops to spare with which it was looked at, plus one
+ * @way: labels after @from
+ * @n: how many
+ */
+struct detour {
+	struct aggt_tree *tree;
+	uint32_t from;
+	aggt_code target;
+	bool join;
+	struct aggt_map seen;
+	aggt_code way[AGGT_MAX_DIMS + MAX_DETOUR + 1];
+	unsigned int n;
+};
+
+/* Whether @v's flow passes @at, as things stand. */
+static bool passes(const struct aggt_tree *tree, uint32_t v, uint32_t at)
+{
+	while (v != AGGT_NONE && v != at)
+		v = tree->parent[v];
+	return v == at;
+}
+
+static bool walk(struct detour *d, aggt_code at, unsigned int spare);
+
+/* Go to @next if the hop works and the server there is free or the goal. */
+static bool enter(struct detour *d, aggt_code at, aggt_code next,
+		  unsigned int spare)
+{
+	uint32_t v = aggt_tree_at(d->tree, next), *seen;
+
+	if (!aggt_hop_ok(d->tree->topo, at, next))
+		return false;
+	d->way[d->n++] = next;
+	if (next == d->target)
+		return true;
+	if (v != AGGT_NONE && d->join && !passes(d->tree, v, d->from))
+		return true;
+	seen = v == AGGT_NONE ? aggt_map_slot(&d->seen, next) : NULL;
+	if (seen && d->seen.n < MAX_LOOKED &&
+	    (*seen == AGGT_NONE || *seen <= spare)) {
+		*seen = spare + 1;
+		if (walk(d, next, spare))
+			return true;
+	}
+	d->n--;
+	return false;
+}
+
+/* Try all digits of dimension @dim but the present one and the target's. */
+static bool sidestep(struct detour *d, aggt_code at, unsigned int dim,
+		     unsigned int spare)
+{
+	const struct aggt_topo *topo = d->tree->topo;
+	uint32_t i;
+
+	for (i = 0; i < topo->radix[dim]; i++) {
+		aggt_code digit = (aggt_code)i << topo->shift[dim];
+
+		if (digit == (at & topo->mask[dim]) ||
+		    digit == (d->target & topo->mask[dim]))
+			continue;
+		if (enter(d, at, (at & ~topo->mask[dim]) | digit, spare))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Depth first with a limit: correcting a digit is free, changing one that
+ * must be corrected anyway costs a hop, changing a right one costs two.
+ */
+static bool walk(struct detour *d, aggt_code at, unsigned int spare)
+{
+	const struct aggt_topo *topo = d->tree->topo;
+	unsigned int i;
+
+	for (i = topo->dims; i--; ) {
+		aggt_code diff = (at ^ d->target) & topo->mask[i];
+
+		if (diff && enter(d, at, at ^ diff, spare))
+			return true;
+	}
+	for (i = topo->dims; i--; ) {
+		unsigned int price = (at ^ d->target) & topo->mask[i] ? 1 : 2;
+
+		if (spare >= price && sidestep(d, at, i, spare - price))
+			return true;
+	}
+	return false;
+}
+
+/* Find the shortest way to @target. Return: 1 if there is one, 0, or -1. */
+static int find_way(struct detour *d)
+{
+	unsigned int spare;
+	bool found = false;
+
+	for (spare = 0; spare <= MAX_DETOUR && !found; spare++) {
+		d->n = 0;
+		aggt_map_clear(&d->seen);
+		found = walk(d, d->tree->code[d->from], spare);
+	}
+	return found;
+}
+
+int aggt_tree_follow(struct aggt_tree *tree, uint32_t v, const aggt_code *way,
+		     unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		uint32_t next = aggt_tree_add(tree, way[i]);
+		bool behind;
+
+		if (next == AGGT_NONE)
+			return -1;
+		/* What was behind this vertex goes on before it instead. */
+		behind = passes(tree, next, v);
+		tree->parent[v] = next;
+		if (!next || (tree->parent[next] != AGGT_NONE && !behind))
+			return 0;
+		if (behind)
+			tree->parent[next] = AGGT_NONE;
+		v = next;
+	}
+	return 0;
+}
+
+/* Connect orphan @v to @target, or to wherever the tree can be reached. */
+static int reconnect(struct aggt_tree *tree, uint32_t v, uint32_t target,
+		     struct aggt_err *err)
+{
+	struct detour d = { .tree = tree, .from = v };
+	int found;
+
+	if (aggt_map_init(&d.seen, 64)) {
+		aggt_err_nomem(err);
+		return -1;
+	}
+	d.target = tree->code[target];
+	found = passes(tree, target, v) ? 0 : find_way(&d);
+	d.target = tree->code[0];
+	d.join = true;
+	if (!found)
+		found = find_way(&d);
+	aggt_map_free(&d.seen);
+	if (!found) {
+		aggt_err_set(err, "v%u: failures cut it off from receiver v%u",
+			     aggt_tree_server(tree, v), tree->receiver);
+		return -1;
+	}
+	if (aggt_tree_follow(tree, v, d.way, d.n)) {
+		aggt_err_nomem(err);
+		return -1;
+	}
+	return 0;
+}
+
+/* Where the flow of @v goes on if its parent has failed: the next aggregator. */
+static uint32_t next_aggregator(const struct aggt_tree *tree,
+				const uint32_t *inputs, uint32_t v)
+{
+	do {
+		v = tree->parent[v];
+	} while (v && (inputs[v] < 2 ||
+		       !aggt_topo_server_ok(tree->topo,
+					    aggt_tree_server(tree, v))));
+	return v;
+}
+
+/* Cut what fails off, noting where each orphan is to go. */
+static uint32_t cut(struct aggt_tree *tree, uint32_t *target)
+{
+	uint32_t *inputs = calloc(tree->n, sizeof(*inputs));
+	uint32_t v, orphans = 0;
+
+	if (!inputs)
+		return AGGT_NONE;
+	for (v = 0; v < tree->n; v++) {
+		inputs[v] += tree->sender[v] != AGGT_NONE;
+		if (v)
+			inputs[tree->parent[v]]++;
+	}
+	for (v = 1; v < tree->n; v++) {
+		uint32_t up = tree->parent[v];
+
+		target[v] = AGGT_NONE;
+		if (aggt_hop_ok(tree->topo, tree->code[v], tree->code[up]) ||
+		    !aggt_topo_server_ok(tree->topo, aggt_tree_server(tree, v)))
+			continue;
+		target[v] = up;
+		if (!aggt_topo_server_ok(tree->topo,
+					 aggt_tree_server(tree, up)))
+			target[v] = next_aggregator(tree, inputs, up);
+		orphans++;
+	}
+	for (v = 1; v < tree->n && orphans; v++)
+		if (target[v] != AGGT_NONE)
+			tree->parent[v] = AGGT_NONE;
+	free(inputs);
+	return orphans;
+}
+
+int aggt_tree_repair(struct aggt_tree *tree, struct aggt_err *err)
+{
+	uint32_t *target, v, orphans, n = tree->n;
+	int ret = 0;
+
+	if (!tree->topo->fault.n)
+		return 0;
+	target = malloc(n * sizeof(*target));
+	orphans = target ? cut(tree, target) : AGGT_NONE;
+	if (orphans == AGGT_NONE) {
+		aggt_err_nomem(err);
+		ret = -1;
+	}
+	/* Parents come first, so what a target leads to is connected. */
+	for (v = 1; v < n && orphans && !ret; v++)
+		if (target[v] != AGGT_NONE && tree->parent[v] == AGGT_NONE)
+			ret = reconnect(tree, v, target[v], err);
+	free(target);
+	if (ret || !orphans)
+		return ret;
+	if (aggt_tree_finish(tree)) {
+		aggt_err_nomem(err);
+		return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Plans under change (paper 004, IV-C to IV-E): members come and go, parts
+ * fail; what need not move stays where it is.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+static const struct {
+	const char *prefix;
+	enum aggt_change_kind kind;
+} kinds[] = {
+	{ "join:", AGGT_JOIN },
+	{ "leave:", AGGT_LEAVE },
+	{ "receiver:", AGGT_REPLACE },
+	{ "failed:", AGGT_FAILED },
+};
+
+/* vN=vM, or vN alone: the library chooses. */
+static int parse_replace(const struct aggt_topo *topo, const char *text,
+			 struct aggt_change *change, struct aggt_err *err)
+{
+	size_t len = strcspn(text, "=");
+	char old[32];
+
+	if (len >= sizeof(old)) {
+		aggt_err_set(err, "receiver:%.64s: expected vN=vM or vN", text);
+		return -1;
+	}
+	memcpy(old, text, len);
+	old[len] = 0;
+	change->server = aggt_server_parse(topo, old, err);
+	change->to = AGGT_NONE;
+	if (change->server != AGGT_NONE && text[len]) {
+		change->to = aggt_server_parse(topo, text + len + 1, err);
+		return change->to == AGGT_NONE ? -1 : 0;
+	}
+	return change->server == AGGT_NONE ? -1 : 0;
+}
+
+int aggt_change_parse(const struct aggt_topo *topo, const char *text,
+		      struct aggt_change *change, struct aggt_err *err)
+{
+	size_t i, len = 0;
+
+	memset(change, 0, sizeof(*change));
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		len = strlen(kinds[i].prefix);
+		if (!strncmp(text, kinds[i].prefix, len))
+			break;
+	}
+	if (i == ARRAY_SIZE(kinds)) {
+		aggt_err_set(err, "change %.64s: expected join:vN, leave:vN, receiver:vN=vM or failed:PART",
+			     text);
+		return -1;
+	}
+	change->kind = kinds[i].kind;
+	text += len;
+	if (change->kind == AGGT_REPLACE)
+		return parse_replace(topo, text, change, err);
+	if (change->kind == AGGT_FAILED) {
+		if (strlen(text) < sizeof(change->part)) {
+			strcpy(change->part, text);
+			return 0;
+		}
+		aggt_err_set(err, "failed:%.32s...: expected vN, wN or vN-wN",
+			     text);
+		return -1;
+	}
+	change->server = aggt_server_parse(topo, text, err);
+	return change->server == AGGT_NONE ? -1 : 0;
+}
+
+/* Labels from @v to the receiver as the tree's symbols, or routing, have it. */
+static unsigned int way_down(const struct aggt_tree *tree, aggt_code at,
+			     aggt_code *way)
+{
+	const struct aggt_topo *topo = tree->topo;
+	unsigned int i, n = 0;
+
+	for (i = topo->dims; i--; ) {
+		unsigned int d = tree->n_symbols ? tree->symbol[i] : i;
+		aggt_code diff = (at ^ tree->code[0]) & topo->mask[d];
+
+		if (diff)
+			way[n++] = at ^= diff;
+	}
+	return n;
+}
+
+/* Where a tree without symbols is nearest: the shallowest of such servers. */
+static unsigned int way_near(const struct aggt_tree *tree, uint32_t v,
+			     aggt_code *way)
+{
+	const struct aggt_topo *topo = tree->topo;
+	unsigned int i, least = UINT32_MAX, n = 0;
+	aggt_code at = tree->code[v], to = tree->code[0];
+	uint32_t u;
+
+	for (u = 0; u < tree->n; u++) {
+		if (u == v || aggt_weight(topo, at ^ tree->code[u]) >= least)
+			continue;
+		least = aggt_weight(topo, at ^ tree->code[u]);
+		to = tree->code[u];
+	}
+	for (i = topo->dims; i--; ) {
+		aggt_code diff = (at ^ to) & topo->mask[i];
+
+		if (diff)
+			way[n++] = at ^= diff;
+	}
+	return n;
+}
+
+/* IV-C: a sender joins; the ways of the others stay. */
+static int join_tree(struct aggt_tree *tree, aggt_node server, uint32_t sender)
+{
+	aggt_code way[AGGT_MAX_DIMS];
+	unsigned int n;
+	uint32_t v = aggt_tree_add(tree, aggt_encode(tree->topo, server));
+
+	if (v == AGGT_NONE)
+		return -1;
+	tree->sender[v] = sender;
+	if (!v || tree->parent[v] != AGGT_NONE)
+		return 0;
+	n = tree->n_symbols || !tree->aggregates ?
+	    way_down(tree, tree->code[v], way) : way_near(tree, v, way);
+	if (aggt_tree_follow(tree, v, way, n))
+		return -1;
+	return aggt_tree_finish(tree);
+}
+
+static int join(struct aggt_plan *plan, aggt_node server, struct aggt_err *err)
+{
+	size_t i;
+
+	if (aggt_job_sender(&plan->job, server) < plan->job.n_senders) {
+		aggt_err_set(err, "join: v%u is a sender already", server);
+		return -1;
+	}
+	if (!aggt_topo_server_ok(plan->topo, server)) {
+		aggt_err_set(err, "join: v%u has failed", server);
+		return -1;
+	}
+	if (aggt_job_add_sender(&plan->job, server))
+		goto nomem;
+	for (i = 0; i < plan->n_trees; i++)
+		if (join_tree(plan->tree[i], server, plan->job.n_senders - 1))
+			goto nomem;
+	return 0;
+nomem:
+	aggt_err_nomem(err);
+	return -1;
+}
+
+/* IV-C: a sender leaves; servers that only it needed go with it. */
+static int leave(struct aggt_plan *plan, aggt_node server, struct aggt_err *err)
+{
+	size_t i, sender = aggt_job_sender(&plan->job, server);
+	uint32_t v;
+
+	if (sender == plan->job.n_senders) {
+		aggt_err_set(err, "leave: v%u is no sender", server);
+		return -1;
+	}
+	if (plan->job.n_senders == 1) {
+		aggt_err_set(err, "leave: v%u is the last sender", server);
+		return -1;
+	}
+	aggt_job_drop_sender(&plan->job, sender);
+	for (i = 0; i < plan->n_trees; i++) {
+		struct aggt_tree *tree = plan->tree[i];
+
+		for (v = 0; v < tree->n; v++) {
+			if (tree->sender[v] == sender)
+				tree->sender[v] = AGGT_NONE;
+			else if (tree->sender[v] != AGGT_NONE &&
+				 tree->sender[v] > sender)
+				tree->sender[v]--;
+		}
+		if (aggt_tree_finish(tree)) {
+			aggt_err_nomem(err);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* The highest stage whose symbol is a dimension in which the labels differ. */
+static unsigned int last_stage(const struct aggt_tree *tree, aggt_code diff)
+{
+	unsigned int j = tree->topo->dims;
+
+	while (j && !(diff & tree->topo->mask[tree->symbol[j - 1]]))
+		j--;
+	return j;
+}
+
+/*
+ * IV-D: stages above the one whose symbol tells the receivers apart stay. The
+ * others are led to the new receiver by the same symbols.
+ */
+static int replace_staged(struct aggt_tree *tree, const struct aggt_tree *old)
+{
+	const struct aggt_topo *topo = tree->topo;
+	unsigned int stage = last_stage(old, tree->code[0] ^ old->code[0]);
+	aggt_code way[AGGT_MAX_DIMS];
+	uint32_t v;
+
+	for (v = 1; v < old->n; v++) {
+		aggt_code up = old->code[old->parent[v]];
+		uint32_t i = aggt_tree_add(tree, old->code[v]), to;
+
+		if (i == AGGT_NONE)
+			return -1;
+		if (!i || aggt_weight(topo, up ^ old->code[0]) < stage)
+			continue;
+		to = aggt_tree_add(tree, up);
+		if (to == AGGT_NONE)
+			return -1;
+		tree->parent[i] = to;
+	}
+	for (v = old->n; v--; ) {
+		uint32_t i = aggt_tree_at(tree, old->code[v]);
+
+		if (i && i != AGGT_NONE && tree->parent[i] == AGGT_NONE &&
+		    aggt_tree_follow(tree, i, way,
+				     way_down(tree, tree->code[i], way)))
+			return -1;
+	}
+	return 0;
+}
+
+/* Without stages: turn the old receiver's way to the new one around. */
+static int replace_root(struct aggt_tree *tree, const struct aggt_tree *old)
+{
+	aggt_code way[AGGT_MAX_DIMS];
+	uint32_t v, i, to;
+
+	for (v = 1; v < old->n; v++) {
+		i = aggt_tree_add(tree, old->code[v]);
+		to = aggt_tree_add(tree, old->code[old->parent[v]]);
+		if (i == AGGT_NONE || to == AGGT_NONE)
+			return -1;
+		tree->parent[i] = to;
+	}
+	i = aggt_tree_add(tree, old->code[0]);
+	v = aggt_tree_at(old, tree->code[0]);
+	if (i == AGGT_NONE)
+		return -1;
+	if (v == AGGT_NONE)
+		return aggt_tree_follow(tree, i, way,
+					way_down(tree, old->code[0], way));
+	tree->parent[0] = AGGT_NONE;
+	for (; v; v = old->parent[v]) {
+		i = aggt_tree_at(tree, old->code[v]);
+		to = aggt_tree_at(tree, old->code[old->parent[v]]);
+		tree->parent[to] = i;
+	}
+	return 0;
+}
+
+static struct aggt_tree *replace_tree(const struct aggt_job *job,
+				      const struct aggt_tree *old,
+				      aggt_node receiver)
+{
+	struct aggt_tree *tree = aggt_tree_new(old->topo, job, receiver);
+	int ret;
+
+	if (!tree)
+		return NULL;
+	tree->aggregates = old->aggregates;
+	tree->n_symbols = old->n_symbols;
+	memcpy(tree->symbol, old->symbol, sizeof(tree->symbol));
+	if (!old->aggregates)
+		ret = aggt_build_unicast(tree, "", 0);
+	else if (old->n_symbols)
+		ret = replace_staged(tree, old);
+	else
+		ret = replace_root(tree, old);
+	if (!ret && !aggt_tree_finish(tree))
+		return tree;
+	aggt_tree_free(tree);
+	return NULL;
+}
+
+static bool is_receiver(const struct aggt_job *job, aggt_node server)
+{
+	size_t i;
+
+	for (i = 0; i < job->n_receivers; i++)
+		if (job->receivers[i] == server)
+			return true;
+	return false;
+}
+
+/* IV-D's order: neighbours in the dimension of e_1, then of e_2, and so on. */
+static aggt_node substitute(const struct aggt_plan *plan,
+			    const struct aggt_tree *tree)
+{
+	const struct aggt_topo *topo = plan->topo;
+	unsigned int i;
+	uint32_t digit;
+
+	for (i = 0; i < topo->dims; i++) {
+		unsigned int d = tree->n_symbols ? tree->symbol[i] : i;
+
+		for (digit = 0; digit < topo->radix[d]; digit++) {
+			aggt_node v = aggt_topo_with_digit(topo, tree->receiver,
+							   d, digit);
+
+			if (v != tree->receiver &&
+			    aggt_topo_server_ok(topo, v) &&
+			    !is_receiver(&plan->job, v) &&
+			    aggt_job_sender(&plan->job, v) ==
+			    plan->job.n_senders)
+				return v;
+		}
+	}
+	return AGGT_NONE;
+}
+
+aggt_node aggt_plan_substitute(const struct aggt_plan *plan, size_t i)
+{
+	return substitute(plan, plan->tree[i]);
+}
+
+static int replace(struct aggt_plan *plan, aggt_node from, aggt_node to,
+		   struct aggt_err *err)
+{
+	aggt_node *receivers = (aggt_node *)plan->job.receivers;
+	struct aggt_tree *tree;
+	size_t i = 0;
+
+	while (i < plan->n_trees && receivers[i] != from)
+		i++;
+	if (i == plan->n_trees) {
+		aggt_err_set(err, "receiver: v%u is none", from);
+		return -1;
+	}
+	if (to == AGGT_NONE)
+		to = substitute(plan, plan->tree[i]);
+	if (to == AGGT_NONE) {
+		aggt_err_set(err, "receiver: no neighbour of v%u is idle",
+			     from);
+		return -1;
+	}
+	if (is_receiver(&plan->job, to) || !aggt_topo_server_ok(plan->topo, to)) {
+		aggt_err_set(err, "receiver: v%u %s", to,
+			     is_receiver(&plan->job, to) ? "is one already" :
+							   "has failed");
+		return -1;
+	}
+	tree = replace_tree(&plan->job, plan->tree[i], to);
+	if (!tree) {
+		aggt_err_nomem(err);
+		return -1;
+	}
+	aggt_tree_free(plan->tree[i]);
+	plan->tree[i] = tree;
+	receivers[i] = to;
+	return 0;
+}
+
+/* A failed member leaves first; the rest is repaired once all is known. */
+static int failed(struct aggt_plan *plan, struct aggt_topo *topo,
+		  const char *part, struct aggt_err *err)
+{
+	aggt_node server;
+
+	if (aggt_topo_fail(topo, part, err))
+		return -1;
+	if (*part == 'w' || strchr(part, '-'))
+		return 0;
+	server = aggt_server_parse(topo, part, err);
+	if (aggt_job_sender(&plan->job, server) == plan->job.n_senders)
+		return 0;
+	return leave(plan, server, err);
+}
+
+static int apply(struct aggt_plan *plan, struct aggt_topo *topo,
+		 const struct aggt_change *change, struct aggt_err *err)
+{
+	switch (change->kind) {
+	case AGGT_JOIN:
+		return join(plan, change->server, err);
+	case AGGT_LEAVE:
+		return leave(plan, change->server, err);
+	case AGGT_REPLACE:
+		return replace(plan, change->server, change->to, err);
+	case AGGT_FAILED:
+		return failed(plan, topo, change->part, err);
+	}
+	return -1;
+}
+
+static struct aggt_plan *plan_copy(const struct aggt_plan *from,
+				   struct aggt_err *err)
+{
+	struct aggt_plan *plan = aggt_plan_new(from->topo, &from->job, err);
+	size_t i;
+
+	if (!plan)
+		return NULL;
+	plan->aggregates = from->aggregates;
+	for (i = 0; i < from->n_trees; i++) {
+		plan->tree[i] = aggt_tree_copy(from->tree[i]);
+		if (!plan->tree[i]) {
+			aggt_err_nomem(err);
+			aggt_plan_free(plan);
+			return NULL;
+		}
+	}
+	return plan;
+}
+
+struct aggt_plan *aggt_plan_update(struct aggt_topo *topo,
+				   const struct aggt_plan *plan,
+				   const struct aggt_change *change, size_t n,
+				   struct aggt_err *err)
+{
+	struct aggt_plan *next = plan_copy(plan, err);
+	size_t i;
+
+	if (!next)
+		return NULL;
+	for (i = 0; i < n; i++)
+		if (apply(next, topo, &change[i], err))
+			goto fail;
+	for (i = 0; i < next->n_trees; i++) {
+		if (aggt_topo_server_ok(topo, next->job.receivers[i]))
+			continue;
+		aggt_err_set(err, "receiver v%u: has failed and must be replaced",
+			     next->job.receivers[i]);
+		goto fail;
+	}
+	if (!aggt_plan_complete(next, err))
+		return next;
+fail:
+	aggt_plan_free(next);
+	return NULL;
+}
