@@ -11,6 +11,8 @@ extern const struct command cmd_monitor;
 extern const struct command cmd_node;
 extern const struct command cmd_plan;
 extern const struct command cmd_port;
+extern const struct command cmd_recv;
+extern const struct command cmd_send;
 extern const struct command cmd_stats;
 extern const struct command cmd_testbed;
 extern const struct command cmd_tree;

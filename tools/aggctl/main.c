@@ -13,6 +13,8 @@ static const struct command * const commands[] = {
 	&cmd_apply,
 	&cmd_withdraw,
 	&cmd_testbed,
+	&cmd_send,
+	&cmd_recv,
 	&cmd_node,
 	&cmd_port,
 	&cmd_link,

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0
+/* aggctl recv: receive a transfer and print the merged lines. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "aggnet_data.h"
+#include "cmd.h"
+#include "info.h"
+#include "line.h"
+#include "output.h"
+
+#define NS_PER_MS	1000000
+
+static uint64_t job = UINT64_MAX;
+static const char *receiver;
+static uint64_t timeout;
+
+/* Where the output began, if it can be taken back; else -1. */
+static off_t output_start(void)
+{
+	struct stat st;
+
+	if (fstat(STDOUT_FILENO, &st) || !S_ISREG(st.st_mode))
+		return -1;
+	return lseek(STDOUT_FILENO, 0, SEEK_CUR);
+}
+
+static int take_back(off_t start)
+{
+	if (start < 0)
+		return fail("recv: the transfer began anew: discard what was printed");
+	if (ftruncate(STDOUT_FILENO, start) ||
+	    lseek(STDOUT_FILENO, start, SEEK_SET) < 0)
+		return fail("recv: standard output: %s", strerror(errno));
+	return ST_DONE;
+}
+
+static void print_lines(struct aggnet_sink *sink)
+{
+	struct aggnet_entry entry;
+
+	while (aggnet_sink_next(sink, &entry)) {
+		line_print_key(stdout, entry.key, entry.klen);
+		printf("\t%lld\n", (long long)entry.value);
+	}
+}
+
+/* A key as JSON: the text that a line would have. */
+static json_t *key_json(const struct aggnet_entry *entry)
+{
+	char *text = NULL;
+	json_t *value;
+	size_t len;
+	FILE *f;
+
+	f = open_memstream(&text, &len);
+	if (!f)
+		return NULL;
+	line_print_key(f, entry->key, entry->klen);
+	fclose(f);
+	value = json_stringn(text, len);
+	free(text);
+	return value;
+}
+
+static int print_json(struct aggnet_sink *sink,
+		      const struct aggnet_result *result)
+{
+	json_t *lines = json_array();
+	struct aggnet_entry entry;
+	json_t *key;
+
+	while (aggnet_sink_next(sink, &entry)) {
+		key = key_json(&entry);
+		if (!key) {
+			json_decref(lines);
+			return fail("recv: a key is no text, JSON cannot have it");
+		}
+		json_array_append_new(lines, json_pack("[o, I]", key,
+						       (json_int_t)
+						       entry.value));
+	}
+	return out_json(json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}",
+				  "sources", (json_int_t)result->sources,
+				  "of", (json_int_t)result->of,
+				  "partials", (json_int_t)result->partials,
+				  "records", (json_int_t)result->records,
+				  "keys", (json_int_t)result->keys,
+				  "lines", lines));
+}
+
+static int print_result(const struct aggctl *ctl, struct aggnet_sink *sink)
+{
+	const struct aggnet_result *result = aggnet_sink_result(sink);
+	int st = ST_DONE;
+
+	if (result->partials)
+		err("recv: complete, but %u nodes did not wait for all their contributors",
+		    result->partials);
+	aggnet_sink_sort(sink);
+	if (ctl->json)
+		st = print_json(sink, result);
+	else
+		print_lines(sink);
+	if (!st && (fflush(stdout) || ferror(stdout)))
+		st = fail("recv: standard output: %s", strerror(errno));
+	return st;
+}
+
+static int refused(const struct aggnet_sink *sink)
+{
+	return fail("recv: %s", aggnet_sink_error(sink));
+}
+
+/* The sources are told only when the result has been written. */
+static int receive(const struct aggctl *ctl, struct aggnet_sink *sink)
+{
+	off_t start = output_start();
+	int error, st;
+
+	for (;;) {
+		do
+			error = aggnet_sink_run(sink);
+		while (error == -EINTR);
+		if (error)
+			return refused(sink);
+		st = print_result(ctl, sink);
+		if (st)
+			return st;
+		do
+			error = aggnet_sink_commit(sink);
+		while (error == -EINTR);
+		if (!error)
+			return ST_DONE;
+		if (error != -ESTALE)
+			return refused(sink);
+		st = take_back(start);
+		if (st)
+			return st;
+	}
+}
+
+static int run_recv(const struct aggctl *ctl, int argc, char **argv)
+{
+	struct aggnet_options options = {};
+	struct in_addr self = {};
+	struct aggnet_sink *sink;
+	int st;
+
+	(void)argc;
+	(void)argv;
+	if (job > UINT32_MAX)
+		return usage("recv: needs --job");
+	if (receiver && !addr_parse(receiver, &self))
+		return usage("recv: --receiver: '%s' is no address", receiver);
+	if (timeout > (uint64_t)UINT32_MAX * NS_PER_MS)
+		return usage("recv: --timeout: it is more than 49 days");
+	options.timeout_ms = (unsigned int)((timeout + NS_PER_MS - 1) /
+					    NS_PER_MS);
+	if (aggnet_sink_open(&sink, self, (uint32_t)job, &options))
+		st = refused(sink);
+	else
+		st = receive(ctl, sink);
+	aggnet_sink_close(sink);
+	return st;
+}
+
+static const struct opt opts[] = {
+	{ "job", OPT_U64, &job, "J", "job ID" },
+	{ "receiver", OPT_STRING, &receiver, "A",
+	  "own identity, or vN (whatever it is)" },
+	{ "timeout", OPT_TIME, &timeout, "S",
+	  "seconds until the transfer is given up (the plan's give-up)" },
+};
+
+static const struct verb verbs[] = {
+	{
+		.args = "",
+		.help = "receive a transfer; print 'key TAB value' lines, one a key",
+		.opts = opts,
+		.nopts = ARRAY_SIZE(opts),
+		.run = run_recv,
+	},
+};
+
+const struct command cmd_recv = {
+	.name = "recv",
+	.help = "receive a transfer",
+	.verbs = verbs,
+	.nverbs = ARRAY_SIZE(verbs),
+};

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0
+/* aggctl send: contribute the lines of a file or a pipe to a transfer. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "aggnet_data.h"
+#include "cmd.h"
+#include "info.h"
+#include "line.h"
+#include "output.h"
+
+#define NS_PER_MS	1000000
+
+static uint64_t job = UINT64_MAX;
+static const char *receiver;
+static uint64_t timeout;
+
+/**
+ * struct input - the lines
+ * @f: where they come from
+ * @name: its name
+ * @again: it can be read more than once
+ * @line: the current line
+ * @room: allocated for it
+ * @number: its number
+ */
+struct input {
+	FILE *f;
+	const char *name;
+	bool again;
+	char *line;
+	size_t room;
+	uint64_t number;
+};
+
+static int open_input(struct input *in, const char *path)
+{
+	struct stat st;
+
+	memset(in, 0, sizeof(*in));
+	in->name = path && strcmp(path, "-") ? path : "standard input";
+	in->f = in->name == path ? fopen(path, "r") : stdin;
+	if (!in->f || fstat(fileno(in->f), &st))
+		return fail("send: %s: %s", in->name, strerror(errno));
+	if (S_ISDIR(st.st_mode))
+		return fail("send: %s: %s", in->name, strerror(EISDIR));
+	/* Part of a file may have been read before it became our input. */
+	in->again = S_ISREG(st.st_mode) && !ftell(in->f);
+	return ST_DONE;
+}
+
+static void close_input(struct input *in)
+{
+	if (in->f && in->f != stdin)
+		fclose(in->f);
+	free(in->line);
+}
+
+/* The next record; ST_DONE with @got false at the end. */
+static int next_record(struct input *in, struct record *record, bool *got)
+{
+	char why[LINE_WHY];
+	ssize_t len;
+
+	*got = false;
+	len = getline(&in->line, &in->room, in->f);
+	if (len < 0 && ferror(in->f))
+		return fail("send: %s: %s", in->name, strerror(errno));
+	if (len < 0)
+		return ST_DONE;
+	in->number++;
+	if (!line_parse(in->line, (size_t)len, record, why))
+		return fail("send: %s: line %llu: %s", in->name,
+			    (unsigned long long)in->number, why);
+	*got = true;
+	return ST_DONE;
+}
+
+static int start_over(struct input *in)
+{
+	in->number = 0;
+	if (!fseek(in->f, 0, SEEK_SET))
+		return ST_DONE;
+	return fail("send: %s: %s", in->name, strerror(errno));
+}
+
+/*
+ * A file is looked through before the transfer is joined, so that a bad line
+ * costs nobody anything; from a pipe it ends the transfer.
+ */
+static int check_input(struct input *in)
+{
+	struct record record;
+	int st = ST_DONE;
+	bool got = true;
+
+	if (!in->again)
+		return ST_DONE;
+	while (!st && got)
+		st = next_record(in, &record, &got);
+	return st ? st : start_over(in);
+}
+
+/* -ESTALE: a new epoch wants all of it again. */
+static int add_all(struct aggnet_source *source, struct input *in, int *error)
+{
+	struct record record;
+	bool got = true;
+	int st;
+
+	for (*error = 0; !*error;) {
+		st = next_record(in, &record, &got);
+		if (st) {
+			aggnet_source_abort(source, AGGNET_R_SENDER);
+			return st;
+		}
+		if (!got)
+			break;
+		do
+			*error = aggnet_source_add(source, record.key,
+						   record.klen, record.value);
+		while (*error == -EINTR);
+	}
+	return ST_DONE;
+}
+
+static int contribute(struct aggnet_source *source, struct input *in)
+{
+	int error, st;
+
+	do {
+		st = add_all(source, in, &error);
+		while (!st && (!error || error == -EINTR)) {
+			error = aggnet_source_finish(source);
+			if (!error)
+				return ST_DONE;
+		}
+		if (!st && error == -ESTALE && in->again)
+			st = start_over(in);
+		else if (!st)
+			st = fail("send: %s", aggnet_source_error(source));
+	} while (!st);
+	return st;
+}
+
+static int show_done(const struct aggctl *ctl,
+		     const struct aggnet_source *source)
+{
+	if (!ctl->json)
+		return ST_DONE;
+	return out_json(json_pack("{s:I, s:i}", "records",
+				  (json_int_t)aggnet_source_records(source),
+				  "replays",
+				  (int)aggnet_source_replays(source)));
+}
+
+static int transfer(const struct aggctl *ctl, struct in_addr to,
+		    struct input *in)
+{
+	struct aggnet_options options = {
+		.flags = in->again ? AGGNET_OPT_REPLAY : 0,
+		.timeout_ms = (unsigned int)((timeout + NS_PER_MS - 1) /
+					     NS_PER_MS),
+	};
+	struct aggnet_source *source;
+	int st;
+
+	if (aggnet_source_open(&source, to, (uint32_t)job, &options))
+		st = fail("send: %s", aggnet_source_error(source));
+	else
+		st = contribute(source, in);
+	if (!st)
+		st = show_done(ctl, source);
+	aggnet_source_close(source);
+	return st;
+}
+
+static int run_send(const struct aggctl *ctl, int argc, char **argv)
+{
+	struct in_addr to;
+	struct input in;
+	int st;
+
+	if (job > UINT32_MAX || !receiver)
+		return usage("send: needs --job and --receiver");
+	if (!addr_parse(receiver, &to))
+		return usage("send: --receiver: '%s' is no address", receiver);
+	if (timeout > (uint64_t)UINT32_MAX * NS_PER_MS)
+		return usage("send: --timeout: it is more than 49 days");
+	st = open_input(&in, argc ? argv[0] : NULL);
+	if (!st)
+		st = check_input(&in);
+	if (!st)
+		st = transfer(ctl, to, &in);
+	close_input(&in);
+	return st;
+}
+
+static const struct opt opts[] = {
+	{ "job", OPT_U64, &job, "J", "job ID" },
+	{ "receiver", OPT_STRING, &receiver, "A",
+	  "identity of the receiver, or vN" },
+	{ "timeout", OPT_TIME, &timeout, "S",
+	  "seconds until the transfer is given up (the plan's give-up)" },
+};
+
+static const struct verb verbs[] = {
+	{
+		.args = "[FILE]",
+		.help = "contribute 'key TAB value' lines; done when the receiver has the result",
+		.max_args = 1,
+		.opts = opts,
+		.nopts = ARRAY_SIZE(opts),
+		.run = run_send,
+	},
+};
+
+const struct command cmd_send = {
+	.name = "send",
+	.help = "contribute lines to a transfer",
+	.verbs = verbs,
+	.nverbs = ARRAY_SIZE(verbs),
+};
