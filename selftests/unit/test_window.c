@@ -370,6 +370,19 @@ TEST(cwnd_acked__slow_start_doubles_then_one_a_flight)
 	}
 }
 
+/* What opens the window in slow start does not count for the next step too. */
+TEST(cwnd_acked__each_packet_once)
+{
+	struct aggnet_cwnd c;
+
+	aggnet_cwnd_init(&c, 256, 0);
+	c.ssthresh = 30;
+	aggnet_cwnd_acked(&c, 20 + 29);
+	EXPECT_EQ(30, c.cwnd);
+	aggnet_cwnd_acked(&c, 1);
+	EXPECT_EQ(31, c.cwnd);
+}
+
 /* Acknowledged one by one or all at once: the same. */
 TEST(cwnd_acked__in_any_portions)
 {
@@ -414,6 +427,21 @@ TEST(cwnd_lost__halves_once_a_flight)
 	}
 }
 
+TEST(cwnd_lost__growth_starts_over)
+{
+	struct aggnet_cwnd c;
+
+	aggnet_cwnd_init(&c, 256, 0);
+	c.ssthresh = 10;
+	aggnet_cwnd_acked(&c, 9);
+	aggnet_cwnd_lost(&c, 20, 30);
+	ASSERT_EQ(5, c.cwnd);
+	aggnet_cwnd_acked(&c, 4);
+	EXPECT_EQ(5, c.cwnd);
+	aggnet_cwnd_acked(&c, 1);
+	EXPECT_EQ(6, c.cwnd);
+}
+
 TEST(cwnd_lost__the_first_packet_counts)
 {
 	struct aggnet_cwnd c;
@@ -433,7 +461,7 @@ TEST(cwnd_lost__long_after_the_last)
 	u32 step;
 
 	for (step = 1; step < 32; step++) {
-		u32 seq = 1000 + (1u << step);
+		u32 seq = 1001 + (1u << step);
 
 		aggnet_cwnd_init(&c, 256, 1000);
 		aggnet_cwnd_lost(&c, 1000, 1001);
