@@ -2,7 +2,6 @@
 /* libaggnet's sources and sinks above the real socket. Needs root and the
  * module.
  */
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 /* The socket on two nodes with a link between them: outcomes and back-pressure
  * cross it. Needs root and the module.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
 

@@ -2,7 +2,6 @@
 /* The socket on one node that sends to itself: what each call does, refuses
  * and waits for. Needs root and the module.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <grp.h>
 #include <pthread.h>
