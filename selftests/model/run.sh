@@ -1,0 +1,133 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Explores the protocol's SPIN models. Each line of the table is a run: what
+# "holds" must be explored to the end without an error; every other line breaks
+# a rule or allows a fault without its remedy, and the run has to find it.
+# Usage: run.sh [PATTERN]   JOBS=2 and OUT=build/model may be set
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+OUT=${OUT:-$here/../../build/model}
+JOBS=${JOBS:-2}
+
+# model, expected verdict, macros (- for none), what it shows
+table()
+{
+	grep -v '^$' <<-'END'
+	channel holds - every record once, or no result, whatever the network does
+	channel holds RECS=0 the same for an empty flow
+	channel assertion REACH a result can be reached
+	channel assertion UNNAMED DATA merged by another than the acceptor it names
+	channel assertion REBIND a BOUND child opens anew
+	channel assertion NONCE a restarted acceptor serves its former nonce
+	channel assertion ACK_FIRST ACK before merge
+	channel assertion DUP no duplicate check
+	channel assertion TAG a corrupt DATA is merged
+	channel assertion EPOCH an older epoch is accepted
+	channel assertion FIN_BINDS,RECS=0 FIN binds
+	channel assertion MEMBERS a source twice in the place of a missing one
+	channel holds UNNAMED,CUSTODY=0,RECS=1 a merge by an unnamed end is no result
+	channel holds REBIND,CUSTODY=0,RECS=1 a double merge after rebinding is no result
+	channel holds NONCE,CUSTODY=0,RECS=1 a double merge after restart is no result
+	channel holds DUP,CUSTODY=0,RECS=1 a duplicate merge is no result
+	channel holds ACK_FIRST,CUSTODY=0,RECS=1 a lost merge is no result
+	channel assertion UNNAMED,CUSTODY=0,UNCHECKED,RECS=1 records are not compared
+	rooted holds - bindings have no cycle
+	rooted holds UNLISTED the same if no list of children is kept
+	rooted assertion REACH everybody can be bound
+	rooted assertion ANYONE any end accepts any child
+	rooted assertion DIRECT any end but the child's own acceptor does
+	completion holds - every application gets DONE
+	completion holds HOLD=1 the same if hold passes anywhere
+	completion holds READER_CLOSES=1 the reader closes before the end mark
+	completion holds HOLD=1,WRITER_CLOSES=1 a writer closes without shutdown
+	completion holds CRASH=1,GIVE_UP=1 crash of the aggregator
+	completion holds CRASH=1,RESTART=1,GIVE_UP=1 crash and restart of it
+	completion holds BYPASS=1,GIVE_UP=1 a route leads around the planned end
+	completion assertion REACH DONE can be reached
+	completion deadlock CRASH=1 a crash without give_up
+	completion deadlock CRASH=1,RESTART=1 a restart without give_up
+	completion deadlock BYPASS=1 a bypass without give_up
+	completion assertion DONE_BY_FIN DONE when the FIN is taken
+	completion assertion DONE_BY_WHOLE DONE before the end mark is taken
+	completion deadlock NO_TOMBSTONE a repeated FIN is not answered by DONE
+	completion assertion FIN_EARLY FIN before all DATA are merged
+	completion deadlock UNFINISHED a flow closes before its bound children
+	completion deadlock OWN_WRITERS a flow closes before its own writers
+	completion deadlock EXACT a flow closes at its weight only, not above
+	completion deadlock HOLD_AT_R,HOLD=1 hold closes the receiver
+	completion deadlock SILENT_ABORT,WRITER_CLOSES=1 ABORT does not go up
+	credit holds - trees X to Y and Y to X both finish
+	credit holds CHUNKS=2 the same with nothing but the reserve
+	credit holds SLOW_READER=1 a reader that never reads stops its own tree
+	credit holds SLOW_READER=1,CHUNKS=2 the same with nothing but the reserve
+	credit deadlock SHARED one pool for both trees
+	credit deadlock SHARED,SLOW_READER=1,CHUNKS=8 the same with a slow reader
+	credit deadlock NO_SOURCE no reserve for the packet to emit
+	credit deadlock NO_SINK no reserve for the credit
+	credit assertion UNBACKED credit without memory behind it
+	END
+}
+
+# one DIR MODEL VERDICT MACROS: explore in DIR, leave "result"
+one()
+{
+	local dir=$1 model=$2 verdict=$3 macros=$4 got defs='' level=-O1
+
+	mkdir -p "$dir" && cd "$dir" || return
+	[ "$macros" = - ] || defs="-D${macros//,/ -D}"
+	[ "$verdict" = holds ] || level=-O0
+	# shellcheck disable=SC2086 # a list of options
+	spin -a $defs "$here/$model.pml" > log 2>&1 &&
+		gcc -w $level -DSAFETY -DMEMLIM=1000 -o pan pan.c >> log 2>&1 &&
+		./pan -m20000 -w22 >> log 2>&1
+	case $(grep -E '^pan:1:|errors:|too small|memory limit|ut of memory' log) in
+	*'too small'* | *'emory'*)	got=incomplete ;;
+	*'assertion violated'*)		got=assertion ;;
+	*'invalid end state'*)		got=deadlock ;;
+	*'errors: 0'*)			got=holds ;;
+	*)				got=broken ;;
+	esac
+	rm -f pan pan.? pan.pre
+	echo "$got $(awk '/states, stored/ { print $1 }' log)" > result
+}
+
+if [ "${1-}" = --one ]; then
+	shift
+	one "$@"
+	exit
+fi
+
+if ! command -v spin > /dev/null; then
+	echo 'Bail out! spin is not installed (Debian package spin)'
+	exit 1
+fi
+
+mkdir -p "$OUT" && rm -rf "$OUT"/[0-9]* || exit 1
+OUT=$(cd "$OUT" && pwd)
+if ! table | grep -e "${1:-.}" > "$OUT/table"; then
+	echo "Bail out! no run matches $1"
+	exit 2
+fi
+n=$(wc -l < "$OUT/table")
+echo "1..$n"
+export OUT
+awk -v out="$OUT" '{ print out "/" NR, $1, $2, $3 }' "$OUT/table" |
+	xargs -r -P "$JOBS" -L 1 "$here/run.sh" --one
+
+i=0 failed=0
+while read -r model verdict macros what; do
+	i=$((i + 1))
+	got='broken' states=0
+	[ ! -r "$OUT/$i/result" ] || read -r got states < "$OUT/$i/result"
+	says="$i $model: $what ($verdict, ${states:-0} states)"
+	if [ "$got" = "$verdict" ]; then
+		echo "ok $says"
+	else
+		echo "not ok $says"
+		echo "# found: $got; macros: $macros; see $OUT/$i/log"
+		failed=$((failed + 1))
+	fi
+done < "$OUT/table"
+echo "# $((n - failed)) passed, $failed failed"
+[ $failed = 0 ]
