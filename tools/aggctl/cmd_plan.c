@@ -26,6 +26,7 @@ static struct {
 	const char *scheme;
 	const char *switching;
 	const char *max_depth;
+	const char *sizes;
 	const char *dot;
 	const char *gid;
 	uint64_t hold;
@@ -48,6 +49,7 @@ static struct {
  * @topo: topology
  * @senders: list
  * @receivers: list
+ * @sizes: of the senders' flows, NULL if all are 1
  * @max_depth: bound, as the library wants it
  * @plan: result
  */
@@ -55,6 +57,7 @@ struct work {
 	struct aggt_topo *topo;
 	struct aggt_list senders;
 	struct aggt_list receivers;
+	double *sizes;
 	uint32_t max_depth;
 	struct aggt_plan *plan;
 };
@@ -77,29 +80,30 @@ static const struct column entry_cols[] = {
 	{ "link_neighbour", "next" }, { "hops", "hops" },
 };
 
-/* The content of @FILE, or the text itself; the caller frees it. */
-static char *list_text(const char *text)
+/* The content of a file; the caller frees it. */
+static char *file_text(const char *path)
 {
 	char *content = NULL;
 	size_t len = 0;
 	FILE *f;
 
-	if (text[0] != '@')
-		return strdup(text);
-	f = fopen(text + 1, "r");
+	f = fopen(path, "r");
 	if (!f || (getdelim(&content, &len, '\0', f) < 0 && ferror(f)))
-		err("plan: %s: %s", text + 1, strerror(errno));
+		err("plan: %s: %s", path, strerror(errno));
 	else if (!content || !*content)
-		err("plan: %s: it is empty", text + 1);
+		err("plan: %s: it is empty", path);
 	if (f)
 		fclose(f);
-	return content;
+	if (content && *content)
+		return content;
+	free(content);
+	return NULL;
 }
 
 static int parse_list(const struct aggt_topo *topo, const char *option,
 		      const char *text, uint64_t seed, struct aggt_list *list)
 {
-	char *content = list_text(text);
+	char *content = text[0] == '@' ? file_text(text + 1) : strdup(text);
 	struct aggt_err why;
 	int ret;
 
@@ -108,6 +112,25 @@ static int parse_list(const struct aggt_topo *topo, const char *option,
 	ret = aggt_list_parse(topo, content, seed, list, &why);
 	free(content);
 	return ret ? fail("plan: --%s: %s", option, why.text) : ST_DONE;
+}
+
+static int parse_sizes(struct work *w)
+{
+	struct aggt_err why;
+	char *content;
+	int ret;
+
+	if (!opt.sizes)
+		return ST_DONE;
+	content = file_text(opt.sizes);
+	w->sizes = calloc(w->senders.n, sizeof(*w->sizes));
+	if (!content || !w->sizes) {
+		free(content);
+		return ST_FAILED;
+	}
+	ret = aggt_sizes_parse(w->topo, content, &w->senders, w->sizes, &why);
+	free(content);
+	return ret ? fail("plan: %s: %s", opt.sizes, why.text) : ST_DONE;
 }
 
 static uint32_t to_ms(uint64_t ns)
@@ -195,10 +218,13 @@ static int make_plan(struct work *w)
 	if (!st)
 		st = parse_list(w->topo, "receivers", opt.receivers,
 				opt.seed + 1, &w->receivers);
+	if (!st)
+		st = parse_sizes(w);
 	if (st)
 		return st;
 	job.senders = w->senders.node;
 	job.n_senders = w->senders.n;
+	job.sizes = w->sizes;
 	job.receivers = w->receivers.node;
 	job.n_receivers = w->receivers.n;
 	job.method = opt.method;
@@ -317,6 +343,15 @@ static int show_plan(const struct aggctl *ctl, const struct work *w)
 	return st;
 }
 
+static int list_methods(void)
+{
+	const char *const *name;
+
+	for (name = aggt_methods(); *name; name++)
+		puts(*name);
+	return ST_DONE;
+}
+
 static int run_plan(const struct aggctl *ctl, int argc, char **argv)
 {
 	struct work w = {};
@@ -324,6 +359,8 @@ static int run_plan(const struct aggctl *ctl, int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
+	if (!strcmp(opt.method, "list"))
+		return list_methods();
 	st = check_names();
 	if (!st)
 		st = check_numbers(&w);
@@ -337,6 +374,7 @@ static int run_plan(const struct aggctl *ctl, int argc, char **argv)
 	aggt_plan_free(w.plan);
 	aggt_list_clear(&w.senders);
 	aggt_list_clear(&w.receivers);
+	free(w.sizes);
 	aggt_topo_free(w.topo);
 	return st;
 }
@@ -345,7 +383,7 @@ static const struct opt opts[] = {
 	{ "topology", OPT_STRING, &opt.topology, "T",
 	  "bcube:N,K or ghc:N0,N1,..." },
 	{ "method", OPT_STRING, &opt.method, "M",
-	  "existing unicast steiner rs:E1E2.. ars irs mib mc m2 srs auto (auto)" },
+	  "how trees are built (auto); 'list' names all methods" },
 	{ "senders", OPT_STRING, &opt.senders, "LIST",
 	  "v2,v5,v9 or random:M or @FILE" },
 	{ "receivers", OPT_STRING, &opt.receivers, "LIST", "likewise" },
@@ -357,6 +395,8 @@ static const struct opt opts[] = {
 	{ "switches", OPT_STRING, &opt.switching, "KIND",
 	  "what bloom meets: 'aggnet' (default) or 'dumb' switches" },
 	{ "delta", OPT_REAL, &opt.delta, "D", "aggregation ratio 0..1 (0)" },
+	{ "sizes", OPT_STRING, &opt.sizes, "FILE",
+	  "sizes of the senders' flows, lines 'vN SIZE' (all 1)" },
 	{ "max-depth", OPT_STRING, &opt.max_depth, "H",
 	  "most hops of a flow, or 'none'" },
 	{ "uid", OPT_U32, &opt.conf.uid, "U",
