@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Fuzz target: any records, merged and packed in any portions; what goes in
+ * comes out, in total, and nothing is left behind.
+ */
+#include <linux/compiler.h>
+#include <linux/kernel.h>
+#include <linux/slab.h>
+#include <stdlib.h>
+#include <string.h>
+#include "aggtable.h"
+#include "reduce.h"
+
+#define CHECK(cond) do { if (!(cond)) __builtin_trap(); } while (0)
+#define LIMIT	(256 * AGGNET_CHUNK)
+
+/**
+ * struct total - of all records that passed
+ * @value: what one key under which they all were would have
+ * @units: original records
+ */
+struct total {
+	struct aggnet_value value;
+	u64 units;
+};
+
+static void add_records(struct total *total, u8 function, const u8 *data,
+			u32 n, bool source)
+{
+	struct aggnet_record rec;
+
+	for (; n; n--) {
+		data += aggnet_record_get(data, &rec);
+		if (source)
+			aggnet_reduce_source(function, &rec.value);
+		aggnet_reduce(function, &total->value, &rec.value);
+	}
+}
+
+static void merge(struct aggnet_table *t, struct total *in, const u8 *data,
+		  size_t len, u32 extra, bool source)
+{
+	int n = aggnet_parse_records(data, len, aggnet_max_records(len));
+	u8 *copy;
+
+	if (n < 0)
+		return;
+	while (t->free < aggnet_table_worst(len))
+		if (!aggnet_table_grow(t, aggnet_chunk_alloc()))
+			abort();
+	copy = memcpy(malloc(len ? len : 1), data, len);
+	if (source || !n)
+		extra = 0;
+	add_records(in, t->function, copy, n, source);
+	in->units += n + extra;
+	aggnet_table_merge(t, copy, n, n + extra, source, AGGNET_FAULT_NONE);
+	CHECK(t->units <= in->units);
+	free(copy);
+}
+
+static void pack(struct aggnet_table *t, struct total *out, u32 room, u32 max)
+{
+	u64 represents;
+	u32 len, n;
+	u8 *buf;
+
+	room = clamp_t(u32, room, AGGNET_RECORD_MAX, 2000);
+	buf = malloc(room);
+	len = aggnet_table_pack(t, buf, room, max, &n, &represents);
+	CHECK(len <= room && n <= max && represents >= n && !len == !n);
+	CHECK(aggnet_parse_records(buf, len, n) == (int)n);
+	add_records(out, t->function, buf, n, false);
+	out->units += represents;
+	free(buf);
+}
+
+/* A step: kind, 16 bits of argument, and for merging that many bytes. */
+static void run(struct aggnet_table *t, const u8 *data, size_t size)
+{
+	struct total in = { aggnet_reduce_neutral(t->function), 0 };
+	struct total out = in;
+	u32 arg;
+
+	while (size >= 3) {
+		u8 kind = data[0];
+
+		arg = get_unaligned_le16(data + 1);
+		data += 3;
+		size -= 3;
+		if (kind & 1) {
+			pack(t, &out, arg, kind / 2 + 1);
+			continue;
+		}
+		arg = min_t(size_t, arg % 2048, size);
+		merge(t, &in, data, arg, kind / 4, kind & 2);
+		data += arg;
+		size -= arg;
+	}
+	while (t->keys)
+		pack(t, &out, 1392, 1392);
+	CHECK(in.units == out.units);
+	CHECK(in.value.lo == out.value.lo && in.value.hi == out.value.hi);
+	CHECK(t->free == t->chunks && !t->units);
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct aggnet_table t = { 0 };
+	u8 seed[sizeof(t.seed)];
+
+	if (size < 2 || size > 1 << 16)
+		return 0;
+	memset(seed, data[1] * 2 + 1, sizeof(seed));
+	if (aggnet_table_init(&t, data[0] % __AGGNET_FN_MAX, LIMIT, seed))
+		abort();
+	run(&t, data + 2, size - 2);
+	aggnet_table_free(&t);
+	CHECK(!shim_alloc_live);
+	return 0;
+}
