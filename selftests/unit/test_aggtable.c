@@ -493,9 +493,9 @@ TEST(table_merge__keys_that_nearly_agree)
 	u64 units = 0;
 
 	shim_random_seed(SEED);
-	/* One bucket: every key meets every other. */
 	table_start(&t, AGGNET_FN_SUM, 64 * AGGNET_CHUNK, 64);
-	t.bucket_mask = 0;
+	/* Keys of the same length get the same tag and so the same bucket. */
+	memset(t.seed, 0, sizeof(t.seed));
 	for (klen = 1; klen <= 40; klen++) {
 		packet_add(&p, key, klen, (u8 []){ 1 }, 1);
 		n++;
@@ -743,30 +743,39 @@ TEST(table_pack__of_nothing)
 	aggnet_table_free(&t);
 }
 
-/* Memory comes back chunk by chunk, also the last one when all has left. */
+/*
+ * Memory comes back chunk by chunk, also the last one when all has left; from
+ * chunks with a rest at their end and from those that are filled exactly.
+ */
 TEST(table_pack__chunks_come_back)
 {
-	struct packet p = { 0 };
+	static const u8 klen[] = { 4, 32 };
+	u8 key[32] = { 0 }, buf[PAYLOAD];
 	struct aggnet_table t;
 	u64 represents;
-	u8 buf[PAYLOAD];
-	u32 i, n, per;
+	u32 i, k, n, per;
 
 	shim_random_seed(SEED);
 	table_start(&t, AGGNET_FN_SUM, LIMIT, 10);
-	per = AGGNET_CHUNK / 40;
-	for (i = 0; i < 5 * per; i++)
-		packet_add(&p, (u8 *)&i, 4, NULL, 0);
-	merge(&t, &p);
-	EXPECT_EQ(5, t.free);
-	EXPECT_EQ(5 * AGGNET_CHUNK, aggnet_table_used(&t));
-	for (i = 1; i <= 5 * per; i++) {
-		ASSERT_NE(0, aggnet_table_pack(&t, buf, sizeof(buf), 1, &n,
-					       &represents));
-		ASSERT_EQ(5 + i / per, t.free);
+	for (k = 0; k < ARRAY_SIZE(klen); k++) {
+		struct packet p = { 0 };
+
+		per = AGGNET_CHUNK / entry_size(klen[k]);
+		for (i = 0; i < 5 * per; i++) {
+			put_unaligned_le32(i, key);
+			packet_add(&p, key, klen[k], NULL, 0);
+		}
+		merge(&t, &p);
+		EXPECT_EQ(5, t.free);
+		EXPECT_EQ(5 * AGGNET_CHUNK, aggnet_table_used(&t));
+		for (i = 1; i <= 5 * per; i++) {
+			ASSERT_NE(0, aggnet_table_pack(&t, buf, sizeof(buf), 1,
+						       &n, &represents));
+			ASSERT_EQ(5 + i / per, t.free);
+		}
+		EXPECT_TRUE(table_is_empty(&t));
+		packet_free(&p);
 	}
-	EXPECT_TRUE(table_is_empty(&t));
-	packet_free(&p);
 	aggnet_table_free(&t);
 }
 
