@@ -3,10 +3,9 @@
 
 /*
  * Ends 1..N of a tree with the receiver 0; planned parent of i is i - 1. OPEN
- * with ANY may come to any end whatever (plain IP after a
- * failure, a copy that a false positive made), also to a descendant. A cycle of
- * bindings would never finish, and its members keep each other alive, so no
- * give_up would end it.
+ * with ANY may come to any end whatever (plain IP after a failure, a copy that
+ * a false positive made), also to a descendant. A cycle of bindings would never
+ * finish, and its members keep each other alive, so no give_up would end it.
  *
  * Rule: an end accepts a child that is not on its list only if it is rooted: it
  * is the receiver, or the acceptor to which it is bound said that it is rooted.

@@ -66,6 +66,8 @@ table()
 	credit deadlock NO_SOURCE no reserve for the packet to emit
 	credit deadlock NO_SINK no reserve for the credit
 	credit assertion UNBACKED credit without memory behind it
+	pressure holds - idle children do not stop the one that sends
+	pressure deadlock HALF unused credits count as free
 	END
 }
 
