@@ -1,0 +1,160 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# A server sends on what is not for it: along the planned link, round it when
+# it is broken, by plain IP when there is no entry; and counts what it refuses.
+# The network is drawn in forwarding.inc.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/forwarding.inc"
+
+# What t refuses does not leave it by any way.
+refused()
+{
+	local why=$1
+
+	shift
+	counts t "$why" 1 frame "$@"
+}
+
+# From a UDP socket the checksum is still to be filled in; glued together, the
+# datagrams are taken apart.
+local_arrives()
+{
+	local n=$1 expected
+
+	shift
+	expected=$(line "$(mac 2 1)" "$(mac 3 0)" $A $B 63 9 7 |
+		   sed 's/udp=good/udp=X/')
+	watch b eth0 "$n" || return
+	on a packet local src=$A receiver=$B to=$B job=7 "count=$n" "$@" ||
+		return
+	seen b
+	same "$(yes "$expected" | head -n "$n")" \
+		"$(sed 's/udp=good/udp=X/; s/udp=partial/udp=X/' <<< "$seen")"
+}
+
+# round ACCEPTOR: while the link is broken, a frame bound to it goes by d
+round()
+{
+	counts t drop_link 1 arrives d eth0 \
+		"$(line "$(mac 2 2)" "$(mac 4 0)" $A "$1" 63 9 7)" job=7 to="$1"
+}
+
+no_carrier()
+{
+	local status=0
+
+	ip -n "s-$tag" link set p1 down
+	wait_for carrier 0 && round $D || status=1
+	ip -n "s-$tag" link set p1 up
+	wait_for carrier 1 && wait_for bridge_ready && return $status
+}
+
+link_down()
+{
+	local status=0
+
+	ip -n "t-$tag" link set eth1 down
+	round $B || status=1
+	ip -n "t-$tag" link set eth1 up
+	ip -n "t-$tag" neighbour replace 10.2.0.3 lladdr "$(mac 3 0)" dev eth1
+	wait_for carrier 1 && wait_for bridge_ready && return $status
+}
+
+carrier()
+{
+	[ "$(on t cat /sys/class/net/eth1/carrier)" = "$1" ]
+}
+
+cannot_send()
+{
+	on t packet local src=$T receiver=$B to=$B 2> "$TMP/eperm" && return 1
+	grep -q "not permitted" "$TMP/eperm"
+}
+
+# The second frame shows that the first has had its turn.
+not_ours()
+{
+	local before
+
+	before=$(counter t rx_packets)
+	frame job=7 "$@" || return
+	refused drop_hop job=7 hop=0 || return
+	same $((before + 1)) "$(counter t rx_packets)"
+}
+
+bystander()
+{
+	local before
+
+	before=$(counter t rx_packets)
+	on a busybox ping -q -c 3 -W 5 -s 4000 -I $A $B || return
+	same "$before" "$(counter t rx_packets)"
+}
+
+network_up
+for node in a t b d; do
+	id=${node^^}
+	[ $node = a ] || agg $node node set address "${!id}" || exit 1
+done
+for device in eth0 eth1 eth2; do
+	agg t port add $device || exit 1
+done
+agg b port add eth0 || exit 1
+agg t tree add --job 7 --receiver $B --device eth1 instance 1 scheme exact \
+	link_neighbour 10.2.0.3 || exit 1
+agg t tree add --job 8 --receiver $B --device eth0 instance 1 scheme exact \
+	link_neighbour 10.1.0.1 || exit 1
+
+planned=$(line "$(mac 2 1)" "$(mac 3 0)" $A $B 63 9 7)
+routed=$(line "$(mac 2 2)" "$(mac 4 0)" $A $B 63 10 6)
+
+check "an entry's packet leaves by the planned link" \
+	counts t forwarded 1 arrives b eth0 "$planned" job=7
+check "a packet without an entry is routed, unchanged" \
+	counts t passed 1 arrives d eth0 "$routed" job=6
+check "an OPEN follows the planned link, too" \
+	arrives b eth0 "${planned/type=3/type=1}" job=7 type=1 body=4 to=0.0.0.0
+check "what is addressed round the plan is routed" \
+	arrives d eth0 "$(line "$(mac 2 2)" "$(mac 4 0)" $A $D 63 10 7)" \
+	job=7 dst=$D to=$D
+check "padding behind the datagram is not sent on" \
+	arrives b eth0 "$planned" job=7 pad=9
+check "hop 1 is the last forward" \
+	arrives b eth0 "${planned/hop=9/hop=0}" job=7 hop=1
+check "a checksum left to the device stays so" local_arrives 1
+check "datagrams glued by GSO are taken apart" local_arrives 3 glue=1
+check "link without carrier: on to the acceptor by plain IP" no_carrier
+check "link that is down: on to the receiver by plain IP" link_down
+check "link that is back: planned again" arrives b eth0 "$planned" job=7
+check "never back by the port that it came from" \
+	counts t drop_link 1 arrives d eth0 \
+	"$(line "$(mac 2 2)" "$(mac 4 0)" $A $B 63 9 8)" job=8
+
+check "hop field used up" refused drop_hop job=7 hop=0
+check "TTL used up" refused drop_ttl job=7 ttl=1
+check "a header that is not its IP source's" refused drop_identity job=7 id=$D
+check "for this node without an entry" refused drop_no_tree job=5 dst=$T to=$T
+check "for this node, but meant for another" \
+	refused drop_identity job=5 dst=$T to=$D
+check "no UDP checksum" refused drop_udp_csum job=5 dst=$T to=$T udpsum=none
+check "unknown version" refused drop_version job=5 dst=$T to=$T version=9
+check "unknown type" refused drop_type job=5 dst=$T to=$T type=77
+check "unknown flag" refused drop_flags job=5 dst=$T to=$T flags=0x8000
+check "shorter than it says" refused drop_truncated dst=$T to=$T lie=1
+check "longer than it says" refused drop_length dst=$T to=$T lie=-1
+check "a body that its type does not have" refused drop_body dst=$T to=$T body=3
+check "to an address of this host that is no identity" \
+	refused drop_identity dst=10.1.0.2 to=$D
+check "a bound packet that missed its acceptor" \
+	counts b misforwarded 1 frame job=7 to=$D
+check "a wrong IP checksum is IP's to count" \
+	not_ours ipsum=bad
+check "a tagged frame is not ours" not_ours vlan=5
+check "a frame for another MAC is not ours" not_ours "dmac=$(mac 9 9)"
+check "a fragment is not ours" not_ours frag=0x2000
+
+check "local processes cannot send to the port" \
+	counts t drop_local_out 1 cannot_send
+check "bystanders pass" bystander
+done_testing
