@@ -68,6 +68,27 @@ TEST(topo__path_of_the_papers)
 	aggt_topo_free(t);
 }
 
+TEST(topo__agents)
+{
+	struct aggt_topo *t = parse("fbfly:4,3,2");
+
+	ASSERT_NE(NULL, t);
+	EXPECT_TRUE(aggt_topo_agents(t));
+	EXPECT_EQ(32, aggt_topo_servers(t));
+	EXPECT_EQ(16, aggt_topo_switches(t));
+	EXPECT_EQ(2, aggt_topo_dims(t));
+	EXPECT_EQ(15, aggt_topo_switch(t, 31, 0));
+	EXPECT_EQ(2, aggt_topo_distance(t, 0, 31));
+	EXPECT_EQ(0, aggt_topo_distance(t, 0, 1));
+	aggt_topo_free(t);
+	t = parse("hyperx:2,3,4:5");
+	ASSERT_NE(NULL, t);
+	EXPECT_STREQ("hyperx:2,3,4:5", aggt_topo_name(t));
+	EXPECT_EQ(120, aggt_topo_servers(t));
+	EXPECT_EQ(24, aggt_topo_switches(t));
+	aggt_topo_free(t);
+}
+
 TEST(topo__refused)
 {
 	static const struct {
@@ -81,6 +102,9 @@ TEST(topo__refused)
 		{ "bcube:8,10", "servers" }, { "bcube:4,-1", "4,-1" },
 		{ "bcube:99999999999,0", "99999999999" },
 		{ "ghc:", "ghc:" }, { "ghc:3,,2", "3,,2" },
+		{ "fbfly:4,1,2", "4,1,2" }, { "fbfly:4,3,0", "4,3,0" },
+		{ "hyperx:4,4", "4,4" }, { "hyperx:4,4:0", "4,4:0" },
+		{ "hyperx:4,4:1:1", "4,4:1:1" },
 		{ "ghc:3,1", "dimension 1" }, { "ghc:3,2,", "3,2," },
 	};
 	struct aggt_err err;
@@ -94,6 +118,67 @@ TEST(topo__refused)
 		}
 	}
 	EXPECT_EQ(NULL, aggt_topo_parse("bcube:1,1", NULL));
+}
+
+TEST(describe__gaps_and_addresses)
+{
+	static const char text[] =
+		"# a rack\n\ntopology bcube:4,1 # sixteen\n"
+		"failed v3\nabsent w6\nfailed v5-w1\n"
+		"address v0 192.0.2.1\naddress v1 192.0.2.2\n";
+	struct aggt_err err = { "" };
+	struct aggt_topo *t = aggt_topo_describe(text, &err);
+	struct aggt_list list;
+	size_t i;
+
+	ASSERT_NE(NULL, t) {
+		TH_LOG("%s", err.text);
+	}
+	EXPECT_FALSE(aggt_topo_server_ok(t, 3));
+	EXPECT_TRUE(aggt_topo_server_ok(t, 5));
+	EXPECT_STREQ("192.0.2.2", aggt_topo_address(t, 1));
+	EXPECT_EQ(NULL, aggt_topo_address(t, 2));
+	ASSERT_EQ(0, aggt_list_parse(t, "random:15", 1, &list, &err));
+	for (i = 0; i < list.n; i++)
+		EXPECT_NE(3, list.node[i]);
+	aggt_list_clear(&list);
+	EXPECT_EQ(-1, aggt_list_parse(t, "random:16", 1, &list, &err));
+	aggt_topo_free(t);
+}
+
+TEST(describe__refused)
+{
+	static const struct {
+		const char *text;
+		const char *names;
+	} bad[] = {
+		{ "", "topology T" }, { "failed v3\n", "line 1" },
+		{ "topology bcube:4\n", "bcube:4" },
+		{ "topology bcube:4,1\nfailed v16\n", "line 2: server v16" },
+		{ "topology bcube:4,1\nfailed v3\nfailed v3\n", "v3: named twice" },
+		{ "topology bcube:4,1\nfailed w8", "w8" },
+		{ "topology bcube:4,1\nfailed v0-w1", "no such link" },
+		{ "topology bcube:4,1\naddress v0 1.2.3", "1.2.3" },
+		{ "topology bcube:4,1\naddress v0 1.2.3.256", "1.2.3.256" },
+		{ "topology bcube:4,1\naddress v0 1.2.3.4\naddress v0 1.2.3.5",
+		  "given twice" },
+		{ "topology bcube:4,1\naddress v0 1.2.3.4\naddress v1 1.2.3.4",
+		  "another's" },
+		{ "topology bcube:4,1\n\ncolour v0 red", "line 3: colour" },
+		{ "topology bcube:4,1\nfailed w0\nfailed w5\n",
+		  "v1: disconnected" },
+		{ "topology bcube:4,1\nfailed a b c d", "too many" },
+	};
+	struct aggt_err err;
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		memset(&err, 0, sizeof(err));
+		EXPECT_EQ(NULL, aggt_topo_describe(bad[i].text, &err));
+		EXPECT_NE(NULL, strstr(err.text, bad[i].names)) {
+			TH_LOG("%s: %s", bad[i].text, err.text);
+		}
+	}
 }
 
 TEST(list__names)
@@ -128,7 +213,8 @@ TEST(list__refused)
 		{ "99999999999999999999999", "9999" },
 		{ "random:0", "random:0" }, { "random:17", "random:17" },
 		{ "random:", "random:" }, { "random:3,v1", "random:3,v1" },
-		{ "-1", "-1" },
+		{ "-1", "-1" }, { "v2*0", "*0" }, { "v2*", "tasks" },
+		{ "*3", "tasks" }, { "v2*x", "*x" }, { "managed:0", "managed:0" },
 	};
 	struct aggt_topo *t = parse("bcube:4,1");
 	struct aggt_list list;
@@ -168,6 +254,25 @@ TEST(list__random_is_seeded_and_distinct)
 	aggt_list_clear(&a);
 	aggt_list_clear(&b);
 	aggt_list_clear(&c);
+	aggt_topo_free(t);
+}
+
+TEST(list__tasks_and_managed)
+{
+	struct aggt_topo *t = parse("bcube:8,5");
+	struct aggt_list list;
+	size_t i;
+
+	ASSERT_EQ(0, aggt_list_parse(t, "v2,v5*3", 0, &list, NULL));
+	ASSERT_NE(NULL, list.tasks);
+	EXPECT_EQ(1, list.tasks[0]);
+	EXPECT_EQ(3, list.tasks[1]);
+	aggt_list_clear(&list);
+	ASSERT_EQ(0, aggt_list_parse(t, "managed:500", 1, &list, NULL));
+	for (i = 0; i < list.n; i++)
+		EXPECT_GT(512, list.node[i]);
+	EXPECT_EQ(NULL, list.tasks);
+	aggt_list_clear(&list);
 	aggt_topo_free(t);
 }
 

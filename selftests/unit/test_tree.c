@@ -355,4 +355,68 @@ TEST_F(example, auto_obeys_the_bound)
 	EXPECT_NE(NULL, strstr(self->err.text, "deep"));
 }
 
+/*
+ * The example with a switch for each server: 7 hops, 6 flows up to agents, one
+ * down. Switches 9, 1, 2, 0 lean on servers for 1, 3, 2, 1 more.
+ */
+TEST(agents__example)
+{
+	static const aggt_node senders[] = { 4, 10, 18, 20, 22, 28 };
+	static const aggt_node receiver;
+	struct aggt_job job = { .senders = senders, .n_senders = 6,
+				.receivers = &receiver, .n_receivers = 1,
+				.method = "irs" };
+	struct aggt_topo *t = aggt_topo_parse("fbfly:4,3,2", NULL);
+	struct aggt_plan *plan = aggt_plan_build(t, &job, NULL);
+	const struct aggt_metrics *m;
+	size_t n;
+
+	ASSERT_NE(NULL, plan);
+	m = aggt_plan_metrics(plan);
+	EXPECT_EQ(14, m->cost);
+	EXPECT_EQ(23, m->existing);
+	EXPECT_EQ(14, m->links);
+	EXPECT_EQ(7, m->leaning);
+	aggt_plan_entries(plan, &n);
+	EXPECT_EQ(0, n);
+	aggt_plan_free(plan);
+	aggt_topo_free(t);
+}
+
+/* Servers of one switch: their flows meet there; the receiver's own stays. */
+TEST(agents__shared_switch)
+{
+	static const aggt_node senders[] = { 0, 1, 6, 7 };
+	static const aggt_node receiver;
+	static const char *const method[] = { "irs", "auto", "exact", "m2",
+					      "steiner", "existing" };
+	struct aggt_job job = { .senders = senders, .n_senders = 4,
+				.receivers = &receiver, .n_receivers = 1 };
+	struct aggt_topo *t = aggt_topo_parse("hyperx:4,4:3", NULL);
+	struct aggt_err err;
+	size_t i;
+
+	for (i = 0; i < 6; i++) {
+		struct aggt_plan *plan;
+		const struct aggt_tree *tree;
+
+		job.method = method[i];
+		plan = aggt_plan_build(t, &job, &err);
+		ASSERT_NE(NULL, plan);
+		/* Two up and merged, a hop, one up beside, all merged down. */
+		EXPECT_EQ(i == 5 ? 2 * 3 + 2 : 3 + 1 + 1,
+			  aggt_plan_metrics(plan)->cost);
+		EXPECT_EQ(8, aggt_plan_metrics(plan)->existing);
+		EXPECT_EQ(3 + 1 + 1, aggt_plan_metrics(plan)->links);
+		tree = aggt_plan_tree(plan, 0);
+		EXPECT_EQ(0, aggt_tree_leans(tree, &job, 0));
+		EXPECT_EQ(2, aggt_tree_server(tree, 1));
+		aggt_plan_free(plan);
+	}
+	job.method = "srs";
+	EXPECT_EQ(NULL, aggt_plan_build(t, &job, &err));
+	EXPECT_NE(NULL, strstr(err.text, "hyperx:4,4:3"));
+	aggt_topo_free(t);
+}
+
 TEST_HARNESS_MAIN

@@ -39,7 +39,9 @@ struct aggt_topo;
 
 /**
  * aggt_topo_parse - make a topology from its name
- * @text: `bcube:N,K` or `ghc:N0,N1,...` (the radix of dimension 0 first)
+ * @text: `bcube:N,K`; `ghc:N0,N1,...`, radix of dimension 0 first;
+ *	`fbfly:K,N,C`, a K-ary N-flat with C servers a switch;
+ *	`hyperx:S0,S1,...:T` with T servers a switch
  * @err: why it failed
  *
  * Return: the topology, to be freed with aggt_topo_free(), or NULL.
@@ -51,6 +53,16 @@ void aggt_topo_free(struct aggt_topo *topo);
 const char *aggt_topo_name(const struct aggt_topo *topo);
 uint32_t aggt_topo_servers(const struct aggt_topo *topo);
 uint32_t aggt_topo_switches(const struct aggt_topo *topo);
+
+/**
+ * aggt_topo_agents - whether switches form the hypercube (fbfly, hyperx)
+ *
+ * A server's agent is then its switch, server / C, and an aggregating switch
+ * leans on one of its servers. Trees connect switches: aggt_tree_server()
+ * gives the number of a switch, aggt_tree_find() takes a server and finds its
+ * agent. Plans have trees and costs, but neither entries nor updates.
+ */
+bool aggt_topo_agents(const struct aggt_topo *topo);
 
 /** aggt_topo_dims - dimensions, which are levels of switches (k+1 of BCube). */
 unsigned int aggt_topo_dims(const struct aggt_topo *topo);
@@ -94,7 +106,8 @@ aggt_node aggt_topo_next_hop(const struct aggt_topo *topo, aggt_node from,
 /**
  * aggt_topo_fail - note that a part has failed or is missing
  * @topo: the topology
- * @text: `v3`, `w6`, or `v14-w6` for the link between them
+ * @text: `v3`, `w6`, or `v14-w6` for the link between them; `w1-w2` where
+ *	switches have links
  * @err: why it is refused
  *
  * Plans that are built or updated later go around it.
@@ -105,16 +118,31 @@ int aggt_topo_fail(struct aggt_topo *topo, const char *text,
 		   struct aggt_err *err);
 bool aggt_topo_server_ok(const struct aggt_topo *topo, aggt_node server);
 
+/**
+ * aggt_topo_describe - make a topology from a description
+ * @text: lines `topology T` (first), `failed PART`, `absent PART` (parts as
+ *	in aggt_topo_fail()), `address vN A.B.C.D`; `#` begins a comment
+ * @err: why it is refused, with the number of the line
+ *
+ * Return: the topology or NULL.
+ */
+struct aggt_topo *aggt_topo_describe(const char *text, struct aggt_err *err);
+
+/** aggt_topo_address - of a server as described, NULL if none is known. */
+const char *aggt_topo_address(const struct aggt_topo *topo, aggt_node server);
+
 /* ----------------------------------------------------------------- lists */
 
 /**
  * struct aggt_list - servers in the order in which they were named
  * @node: server numbers, all different
  * @n: how many
+ * @tasks: of each server, NULL if nothing was said of tasks
  */
 struct aggt_list {
 	aggt_node *node;
 	size_t n;
+	uint32_t *tasks;
 };
 
 /** aggt_server_parse - `v3` or `3`. Return: the server or AGGT_NONE. */
@@ -122,11 +150,13 @@ aggt_node aggt_server_parse(const struct aggt_topo *topo, const char *text,
 			    struct aggt_err *err);
 
 /**
- * aggt_list_parse - servers from `v2,v5,v9` or `random:M`
+ * aggt_list_parse - servers from `v2,v5*3,v9`, `random:M` or `managed:M`
  * @topo: the topology
- * @text: the list; items end at commas, white space or newlines, `#` begins
+ * @text: the list. `v5*3` are three tasks on v5; `random:M` draws from all
+ *	servers, `managed:M` from the smallest sub-network of v0 that has M in
+ *	its lowest dimensions (paper 004, VI-E). Items end at commas, white space or newlines, `#` begins
  *	a comment, so the content of an @FILE can be passed as it is
- * @seed: of `random:M`
+ * @seed: of the draws
  * @list: filled in; empty it with aggt_list_clear()
  * @err: why it failed
  *
@@ -148,6 +178,8 @@ void aggt_list_clear(struct aggt_list *list);
  * @aggregating: servers with two inputs or more, receivers not counted
  * @added: servers that are neither sender nor receiver
  * @depth: most hops (server to server) of a sender's flow
+ * @leaning: with agents: traffic between aggregating switches and the servers
+ *	that they lean on, which @cost leaves out as the papers do
  */
 struct aggt_metrics {
 	double cost;
@@ -157,7 +189,10 @@ struct aggt_metrics {
 	uint64_t aggregating;
 	uint64_t added;
 	uint32_t depth;
+	double leaning;
 };
+
+struct aggt_job;
 
 /**
  * struct aggt_tree - the aggregation tree of one incast transfer
@@ -169,6 +204,18 @@ struct aggt_tree;
 
 size_t aggt_tree_size(const struct aggt_tree *tree);
 aggt_node aggt_tree_server(const struct aggt_tree *tree, size_t i);
+
+/**
+ * aggt_tree_leans - the server that an aggregating switch leans on
+ * @tree: of a topology with agents
+ * @job: its job
+ * @i: the vertex
+ *
+ * Return: the receiver at its agent, a sender where there is one, else the
+ * first server of the switch that works; AGGT_NONE if all have failed.
+ */
+aggt_node aggt_tree_leans(const struct aggt_tree *tree,
+			  const struct aggt_job *job, size_t i);
 
 /** aggt_tree_parent - index of the next server, AGGT_NONE for the receiver. */
 uint32_t aggt_tree_parent(const struct aggt_tree *tree, size_t i);
@@ -243,6 +290,42 @@ struct aggt_plan;
 
 /** aggt_methods - names for @method, NULL-terminated, for help and completion. */
 const char *const *aggt_methods(void);
+
+/** struct aggt_edge - a hop of a tree that was built elsewhere. */
+struct aggt_edge {
+	aggt_node child;
+	aggt_node parent;
+};
+
+/**
+ * struct aggt_shape - a tree that was built elsewhere
+ * @edge: hops, in any order
+ * @n_edges: how many
+ * @symbols: its routing symbols, e_1 first, or NULL
+ * @n_symbols: how many: none or one a dimension
+ * @entry: SRS's entry point or AGGT_NONE
+ */
+struct aggt_shape {
+	const struct aggt_edge *edge;
+	size_t n_edges;
+	const unsigned int *symbols;
+	unsigned int n_symbols;
+	aggt_node entry;
+};
+
+/**
+ * aggt_plan_restore - a plan from trees that were stored
+ * @topo: the topology, must outlive the plan
+ * @job: the method names how they were built, `existing` that nothing merges
+ * @shape: a tree for each receiver
+ * @err: which hop or server is wrong
+ *
+ * Return: the plan or NULL.
+ */
+struct aggt_plan *aggt_plan_restore(const struct aggt_topo *topo,
+				    const struct aggt_job *job,
+				    const struct aggt_shape *shape,
+				    struct aggt_err *err);
 
 /**
  * aggt_plan_build - build the trees of a job

@@ -225,6 +225,8 @@ int aggt_plan_derive(struct aggt_plan *plan)
 	aggt_node *pool;
 	size_t i, n = 0;
 
+	if (plan->topo->agents)
+		return 0;
 	for (i = 0; i < plan->n_trees; i++)
 		n += plan->tree[i]->n;
 	plan->entry = calloc(n, sizeof(*plan->entry));

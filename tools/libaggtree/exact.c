@@ -114,8 +114,7 @@ static double set_size(const struct exact *x, uint32_t set)
 
 		if (!(set & 1u << i))
 			continue;
-		size = aggt_job_size(x->job, x->tree->sender[i + 1],
-				     x->job->delta);
+		size = aggt_vertex_size(x->tree, x->job, i + 1, x->job->delta);
 		sum += size;
 		if (size > max)
 			max = size;

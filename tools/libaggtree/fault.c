@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Failed or missing parts of a topology: servers, switches, links. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,24 +20,44 @@ static bool has_fault(const struct aggt_topo *topo, uint64_t number,
 
 bool aggt_topo_server_ok(const struct aggt_topo *topo, aggt_node server)
 {
-	return !has_fault(topo, server, FAULT_SERVER);
+	if (!topo->fault.n)
+		return true;
+	return !has_fault(topo, server, FAULT_SERVER) &&
+	       (!topo->agents || !has_fault(topo, server / topo->per_point,
+					    FAULT_SWITCH));
+}
+
+bool aggt_point_ok(const struct aggt_topo *topo, aggt_code code)
+{
+	return !topo->fault.n ||
+	       !has_fault(topo, aggt_decode(topo, code),
+			  topo->agents ? FAULT_SWITCH : FAULT_SERVER);
 }
 
 bool aggt_hop_ok(const struct aggt_topo *topo, aggt_code from, aggt_code to)
 {
-	aggt_node a, b;
-	uint32_t dim;
+	uint32_t a, b, dim;
 
 	if (!topo->fault.n)
 		return true;
+	if (!aggt_point_ok(topo, from) || !aggt_point_ok(topo, to))
+		return false;
 	a = aggt_decode(topo, from);
 	b = aggt_decode(topo, to);
+	if (topo->agents)
+		return !has_fault(topo, aggt_trunk(topo, a, b), FAULT_LINK);
 	dim = aggt_topo_link_dim(topo, a, b);
-	return !has_fault(topo, a, FAULT_SERVER) &&
-	       !has_fault(topo, b, FAULT_SERVER) &&
-	       !has_fault(topo, a, FAULT_LINK + dim) &&
+	return !has_fault(topo, a, FAULT_LINK + dim) &&
 	       !has_fault(topo, b, FAULT_LINK + dim) &&
 	       !has_fault(topo, aggt_topo_switch(topo, a, dim), FAULT_SWITCH);
+}
+
+bool aggt_link_ok(const struct aggt_topo *topo, aggt_node server,
+		  unsigned int dim)
+{
+	return !has_fault(topo, server, FAULT_LINK + dim) &&
+	       !has_fault(topo, aggt_topo_switch(topo, server, dim),
+			  FAULT_SWITCH);
 }
 
 static int add_fault(struct aggt_topo *topo, uint64_t number,
@@ -53,18 +74,18 @@ static int add_fault(struct aggt_topo *topo, uint64_t number,
 		return -1;
 	}
 	*slot = 0;
-	topo->failed_servers += kind == FAULT_SERVER;
 	return 0;
 }
 
 static uint32_t parse_switch(const struct aggt_topo *topo, const char *text,
 			     struct aggt_err *err)
 {
-	unsigned long number;
-	char *end;
+	unsigned long number = 0;
+	char *end = NULL;
 
-	number = strtoul(text + 1, &end, 10);
-	if (end == text + 1 || *end || text[1] == '-' || text[1] == '+') {
+	if (*text)
+		number = strtoul(text + 1, &end, 10);
+	if (*text != 'w' || !isdigit((unsigned char)text[1]) || *end) {
 		aggt_err_set(err, "failed %.64s: expected vN, wN or vN-wN",
 			     text);
 		return AGGT_NONE;
@@ -77,38 +98,61 @@ static uint32_t parse_switch(const struct aggt_topo *topo, const char *text,
 	return number;
 }
 
-int aggt_topo_fail(struct aggt_topo *topo, const char *text,
-		   struct aggt_err *err)
+static int fail_link(struct aggt_topo *topo, const char *text,
+		     const char *end, struct aggt_err *err)
 {
-	char server[32];
-	size_t len = strcspn(text, "-");
-	uint32_t v, sw;
-	unsigned int dim;
+	char first[32];
+	uint32_t a, b;
+	unsigned int dim = 0;
+	bool there;
 
-	if (*text == 'w') {
-		sw = parse_switch(topo, text, err);
-		return sw == AGGT_NONE ? -1 : add_fault(topo, sw, FAULT_SWITCH,
-							text, err);
-	}
-	if (len >= sizeof(server)) {
-		aggt_err_set(err, "failed %.64s: expected vN, wN or vN-wN",
+	if ((size_t)(end - text) >= sizeof(first)) {
+		aggt_err_set(err, "failed %.64s: expected vN, wN, vN-wN or wN-wN",
 			     text);
 		return -1;
 	}
-	memcpy(server, text, len);
-	server[len] = 0;
-	v = aggt_server_parse(topo, server, err);
-	if (v == AGGT_NONE)
+	memcpy(first, text, end - text);
+	first[end - text] = 0;
+	a = *first == 'w' ? parse_switch(topo, first, err) :
+			    aggt_server_parse(topo, first, err);
+	if (a == AGGT_NONE)
 		return -1;
-	if (!text[len])
-		return add_fault(topo, v, FAULT_SERVER, text, err);
-	sw = parse_switch(topo, text + len + 1, err);
-	if (sw == AGGT_NONE)
+	b = parse_switch(topo, end + 1, err);
+	if (b == AGGT_NONE)
 		return -1;
-	dim = aggt_topo_switch_level(topo, sw);
-	if (aggt_topo_switch(topo, v, dim) != sw) {
+	if (*first == 'w') {
+		there = topo->agents && a != b &&
+			aggt_topo_link_dim(topo, a * topo->per_point,
+					   b * topo->per_point) != AGGT_NONE;
+	} else {
+		dim = aggt_topo_switch_level(topo, b);
+		there = aggt_topo_switch(topo, a, dim) == b;
+	}
+	if (!there) {
 		aggt_err_set(err, "failed %.64s: there is no such link", text);
 		return -1;
 	}
-	return add_fault(topo, v, FAULT_LINK + dim, text, err);
+	if (*first == 'w')
+		return add_fault(topo, aggt_trunk(topo, a, b), FAULT_LINK, text, err);
+	/* The only link of a server with an agent: without it, it is gone. */
+	return add_fault(topo, a, topo->agents ? FAULT_SERVER :
+						 FAULT_LINK + dim, text, err);
+}
+
+int aggt_topo_fail(struct aggt_topo *topo, const char *text,
+		   struct aggt_err *err)
+{
+	const char *dash = strchr(text, '-');
+	uint32_t number;
+
+	if (dash)
+		return fail_link(topo, text, dash, err);
+	if (*text == 'w')
+		number = parse_switch(topo, text, err);
+	else
+		number = aggt_server_parse(topo, text, err);
+	if (number == AGGT_NONE)
+		return -1;
+	return add_fault(topo, number, *text == 'w' ? FAULT_SWITCH :
+						      FAULT_SERVER, text, err);
 }

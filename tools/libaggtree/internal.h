@@ -76,9 +76,37 @@ typedef uint64_t aggt_code;
 /* Above all label bits: a dimension or the like can be kept beside a label. */
 #define AGGT_TAG_SHIFT 58
 
+/**
+ * struct aggt_topo - a hypercube of points
+ *
+ * A point is a server, a line of a dimension has a switch; or, with agents, a
+ * point is a switch with servers of its own, and lines are direct links.
+ *
+ * @name: canonical
+ * @dims: dimensions
+ * @agents: whether points are switches
+ * @per_point: servers of a point
+ * @points: how many
+ * @servers: how many
+ * @switches: how many
+ * @radix: points on a line, by dimension
+ * @stride: between neighbours on a line
+ * @switch_base: number of the first switch of a level
+ * @shift: of the digit's field in a label
+ * @mask: that field
+ * @fault: failed parts
+ * @address: server -> index in @text
+ * @text: addresses, one after the other
+ * @text_len: of all
+ * @high: the top bit of each field
+ * @low: all the others
+ */
 struct aggt_topo {
 	char name[256];
 	unsigned int dims;
+	bool agents;
+	uint32_t per_point;
+	uint32_t points;
 	uint32_t servers;
 	uint32_t switches;
 	uint32_t radix[AGGT_MAX_DIMS];
@@ -87,16 +115,42 @@ struct aggt_topo {
 	unsigned int shift[AGGT_MAX_DIMS];
 	aggt_code mask[AGGT_MAX_DIMS];
 	struct aggt_map fault;
-	uint32_t failed_servers;
-	aggt_code high;		/* the top bit of each field */
-	aggt_code low;		/* all the others */
+	struct aggt_map address;
+	char *text;
+	size_t text_len;
+	aggt_code high;
+	aggt_code low;
 };
+
+/** aggt_point_ok - whether the server, or switch, with this label works. */
+bool aggt_point_ok(const struct aggt_topo *topo, aggt_code code);
 
 /** aggt_hop_ok - whether servers, links and switch between them work. */
 bool aggt_hop_ok(const struct aggt_topo *topo, aggt_code from, aggt_code to);
 
+/** aggt_link_ok - whether a server's link of level @dim and its switch work. */
+bool aggt_link_ok(const struct aggt_topo *topo, aggt_node server,
+		  unsigned int dim);
+
+/** aggt_hop_links - links that a hop from point to point crosses. */
+static inline unsigned int aggt_hop_links(const struct aggt_topo *topo)
+{
+	return topo->agents ? 1 : 2;
+}
+
+/** aggt_trunk - number of the link between two switches with servers. */
+static inline uint64_t aggt_trunk(const struct aggt_topo *topo, uint32_t a,
+				  uint32_t b)
+{
+	return a < b ? (uint64_t)a * topo->points + b :
+		       (uint64_t)b * topo->points + a;
+}
+
+/** aggt_encode - label of a server, or of the switch that is its agent. */
 aggt_code aggt_encode(const struct aggt_topo *topo, aggt_node server);
-aggt_node aggt_decode(const struct aggt_topo *topo, aggt_code code);
+
+/** aggt_decode - number of the point: of a server or, with agents, a switch. */
+uint32_t aggt_decode(const struct aggt_topo *topo, aggt_code code);
 
 /**
  * aggt_differs - one bit for each field that is not zero
@@ -145,6 +199,8 @@ struct aggt_tree {
 	aggt_code *code;
 	uint32_t *parent;
 	uint32_t *sender;	/* index in the job's senders or AGGT_NONE */
+	size_t n_senders;
+	uint32_t *more;		/* by sender: another one at the same point */
 	struct aggt_map index;
 };
 
@@ -308,6 +364,10 @@ void aggt_job_drop_sender(struct aggt_job *job, size_t i);
 
 /** aggt_job_sender - index of a sender, n_senders if it is none. */
 size_t aggt_job_sender(const struct aggt_job *job, aggt_node server);
+
+/** aggt_vertex_size - what the senders at a vertex come to, merged. */
+double aggt_vertex_size(const struct aggt_tree *tree,
+			const struct aggt_job *job, uint32_t v, double delta);
 
 /** aggt_job_size - of a sender's flow, its tasks merged at @delta. */
 double aggt_job_size(const struct aggt_job *job, uint32_t sender, double delta);

@@ -175,6 +175,22 @@ double aggt_job_size(const struct aggt_job *job, uint32_t sender, double delta)
 	return size;
 }
 
+double aggt_vertex_size(const struct aggt_tree *tree,
+			const struct aggt_job *job, uint32_t v, double delta)
+{
+	double sum = 0, max = 0;
+	uint32_t s;
+
+	for (s = tree->sender[v]; s != AGGT_NONE; s = tree->more[s]) {
+		double size = aggt_job_size(job, s, delta);
+
+		sum += size;
+		if (size > max)
+			max = size;
+	}
+	return max + delta * (sum - max);
+}
+
 static const char *skip_blank(const char *text)
 {
 	while (isspace((unsigned char)*text))

@@ -42,6 +42,41 @@ aggt_node aggt_server_parse(const struct aggt_topo *topo, const char *text,
 	return parse_item(topo, text, strlen(text), err);
 }
 
+/* The number after a star. */
+static uint32_t parse_tasks(const char *text, size_t len, struct aggt_err *err)
+{
+	unsigned long tasks = 0;
+	size_t i;
+
+	for (i = 0; i < len && isdigit((unsigned char)text[i]); i++)
+		if (tasks <= UINT16_MAX)
+			tasks = tasks * 10 + (text[i] - '0');
+	if (i == len && tasks && tasks <= UINT16_MAX)
+		return tasks;
+	aggt_err_set(err, "tasks *%.*s: expected 1 to %u",
+		     (int)(len < SHOWN ? len : SHOWN), text, UINT16_MAX);
+	return 0;
+}
+
+/* Note @tasks of the last server; most lists never need the array. */
+static int set_tasks(struct aggt_list *list, size_t most, uint32_t tasks,
+		     struct aggt_err *err)
+{
+	size_t i;
+
+	if (!list->tasks) {
+		list->tasks = malloc(most * sizeof(*list->tasks));
+		if (!list->tasks) {
+			aggt_err_nomem(err);
+			return -1;
+		}
+		for (i = 0; i < most; i++)
+			list->tasks[i] = 1;
+	}
+	list->tasks[list->n - 1] = tasks;
+	return 0;
+}
+
 static bool separates(char c)
 {
 	return c == ',' || isspace((unsigned char)c);
@@ -86,14 +121,27 @@ static int parse_names(const struct aggt_topo *topo, const char *text,
 		       struct aggt_list *list, struct aggt_map *seen,
 		       struct aggt_err *err)
 {
+	size_t most = strlen(text);
+
 	for (text = next_item(text); *text; text = next_item(text)) {
+		size_t len = 0, name;
+		uint32_t tasks = 1;
 		aggt_node node;
-		size_t len = 0;
 
 		while (text[len] && text[len] != '#' && !separates(text[len]))
 			len++;
-		node = parse_item(topo, text, len, err);
+		for (name = 0; name < len && text[name] != '*'; name++)
+			;
+		node = name ? parse_item(topo, text, name, err) : AGGT_NONE;
+		if (!name)
+			aggt_err_set(err, "server list: tasks of no server");
 		if (node == AGGT_NONE || append(list, seen, node, err))
+			return -1;
+		if (name < len)
+			tasks = parse_tasks(text + name + 1, len - name - 1,
+					    err);
+		if (!tasks || (name < len &&
+			       set_tasks(list, most, tasks, err)))
 			return -1;
 		text += len;
 	}
@@ -105,20 +153,20 @@ static int parse_names(const struct aggt_topo *topo, const char *text,
 }
 
 /*
- * Floyd's sample: every set of @m servers is equally likely. With failed
- * servers in between, plain rejection.
+ * Floyd's sample: every set of @m of the first @servers is equally likely.
+ * With failed servers in between, plain rejection.
  */
-static int draw_some(const struct aggt_topo *topo, uint32_t m,
+static int draw_some(const struct aggt_topo *topo, uint32_t servers, uint32_t m,
 		     struct aggt_rng *rng, struct aggt_list *list,
 		     struct aggt_map *seen, struct aggt_err *err)
 {
-	uint32_t i = topo->failed_servers ? 0 : topo->servers - m;
+	uint32_t i = servers - m;
 
 	while (list->n < m) {
 		aggt_node node;
 
-		if (topo->failed_servers) {
-			node = aggt_rng_below(rng, topo->servers);
+		if (topo->fault.n) {
+			node = aggt_rng_below(rng, servers);
 			if (!aggt_topo_server_ok(topo, node) ||
 			    aggt_map_get(seen, node) != AGGT_NONE)
 				continue;
@@ -133,23 +181,42 @@ static int draw_some(const struct aggt_topo *topo, uint32_t m,
 	return 0;
 }
 
-static int draw(const struct aggt_topo *topo, const char *count, uint64_t seed,
+/* How many of the first @servers work. */
+static uint32_t count_ok(const struct aggt_topo *topo, uint32_t servers)
+{
+	uint32_t v, n = 0;
+
+	if (!topo->fault.n)
+		return servers;
+	for (v = 0; v < servers; v++)
+		n += aggt_topo_server_ok(topo, v);
+	return n;
+}
+
+static int draw(const struct aggt_topo *topo, const char *text, uint64_t seed,
 		struct aggt_list *list, struct aggt_map *seen,
 		struct aggt_err *err)
 {
-	uint32_t most = topo->servers - topo->failed_servers;
+	const char *count = strchr(text, ':') + 1;
+	uint32_t servers = topo->servers, most = count_ok(topo, servers);
 	struct aggt_rng rng;
 	unsigned long m;
+	unsigned int d;
 	char *end;
 
 	m = strtoul(count, &end, 10);
 	if (!isdigit((unsigned char)*count) || *end || m < 1 || m > most) {
-		aggt_err_set(err, "random:%.*s: expected 1 to %u servers",
-			     SHOWN, count, most);
+		aggt_err_set(err, "%.*s: expected 1 to %u servers",
+			     SHOWN, text, most);
 		return -1;
 	}
+	if (*text == 'm') {
+		servers = topo->per_point;
+		for (d = 0; count_ok(topo, servers) < m; d++)
+			servers *= topo->radix[d];
+	}
 	aggt_rng_seed(&rng, seed);
-	return draw_some(topo, m, &rng, list, seen, err);
+	return draw_some(topo, servers, m, &rng, list, seen, err);
 }
 
 int aggt_list_parse(const struct aggt_topo *topo, const char *text,
@@ -164,8 +231,8 @@ int aggt_list_parse(const struct aggt_topo *topo, const char *text,
 		aggt_err_nomem(err);
 		return -1;
 	}
-	if (!strncmp(text, "random:", 7))
-		ret = draw(topo, text + 7, seed, list, &seen, err);
+	if (!strncmp(text, "random:", 7) || !strncmp(text, "managed:", 8))
+		ret = draw(topo, text, seed, list, &seen, err);
 	else
 		ret = parse_names(topo, text, list, &seen, err);
 	aggt_map_free(&seen);
@@ -177,5 +244,6 @@ int aggt_list_parse(const struct aggt_topo *topo, const char *text,
 void aggt_list_clear(struct aggt_list *list)
 {
 	free(list->node);
+	free(list->tasks);
 	memset(list, 0, sizeof(*list));
 }

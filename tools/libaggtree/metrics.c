@@ -8,12 +8,13 @@
 
 #include "internal.h"
 
-/* A hop crosses two links: server to switch, switch to server. */
-#define HOP_LINKS 2
-
 /* What is kept about a server in struct aggt_usage. */
 #define IS_AGGREGATING	0x1
 #define IS_ADDED	0x2
+
+/* Tags of links where points are switches: to a server, between switches. */
+#define ACCESS	61
+#define TRUNK	62
 
 struct flow {
 	double sum;
@@ -52,10 +53,9 @@ void aggt_usage_free(struct aggt_usage *usage)
 	aggt_map_free(&usage->servers);
 }
 
-/* A server has one link a dimension, so (label, dimension) names the link. */
-static int use_link(struct aggt_usage *usage, aggt_code code, unsigned int dim)
+static int use_link(struct aggt_usage *usage, uint64_t number, unsigned int tag)
 {
-	uint32_t *slot = aggt_map_slot(&usage->links, aggt_tag(code, dim));
+	uint32_t *slot = aggt_map_slot(&usage->links, aggt_tag(number, tag));
 
 	if (!slot)
 		return -1;
@@ -87,19 +87,60 @@ static unsigned int hop_dim(const struct aggt_topo *topo, aggt_code diff)
 	return d;
 }
 
-static int use_vertex(struct aggt_usage *usage, const struct aggt_tree *tree,
-		      uint32_t v, const struct flow *flow)
+/* A server has one link a dimension, so (label, dimension) names the link. */
+static int use_hop(struct aggt_usage *usage, const struct aggt_topo *topo,
+		   aggt_code code, aggt_code up)
 {
-	aggt_code code = tree->code[v], up = tree->code[tree->parent[v]];
-	unsigned int dim = hop_dim(tree->topo, code ^ up);
+	unsigned int dim;
+
+	if (topo->agents)
+		return use_link(usage, aggt_trunk(topo, aggt_decode(topo, code),
+						  aggt_decode(topo, up)),
+				TRUNK);
+	dim = hop_dim(topo, code ^ up);
+	return use_link(usage, code, dim) || use_link(usage, up, dim);
+}
+
+/* The links of the servers at a vertex whose flows have to leave them. */
+static int use_access(struct aggt_usage *usage, const struct aggt_tree *tree,
+		      const struct aggt_job *job, uint32_t v)
+{
+	uint32_t s;
+
+	if (!tree->topo->agents)
+		return 0;
+	if (!v && use_link(usage, tree->receiver, ACCESS))
+		return -1;
+	for (s = tree->sender[v]; s != AGGT_NONE; s = tree->more[s])
+		if (use_link(usage, job->senders[s], ACCESS))
+			return -1;
+	return 0;
+}
+
+static int use_vertex(struct aggt_usage *usage, const struct aggt_tree *tree,
+		      const struct aggt_job *job, uint32_t v,
+		      const struct flow *flow)
+{
 	uint32_t what = 0;
 
+	if (use_access(usage, tree, job, v))
+		return -1;
+	if (!v)
+		return 0;
 	if (flow->inputs > 1 && tree->aggregates)
 		what |= IS_AGGREGATING;
 	if (tree->sender[v] == AGGT_NONE)
 		what |= IS_ADDED;
-	return use_link(usage, code, dim) || use_link(usage, up, dim) ||
-	       use_server(usage, code, what);
+	return use_hop(usage, tree->topo, tree->code[v],
+		       tree->code[tree->parent[v]]) ||
+	       use_server(usage, tree->code[v], what);
+}
+
+/* Behind an agent, what the receiver itself sends stays where it is. */
+static bool stays(const struct aggt_tree *tree, const struct aggt_job *job,
+		  uint32_t s)
+{
+	return tree->topo->agents && job->senders[s] == tree->receiver;
 }
 
 /* Merge all flows; vertices are ordered parents first. */
@@ -108,14 +149,14 @@ static struct flow *merge(const struct aggt_tree *tree,
 {
 	double delta = tree->aggregates ? job->delta : 1;
 	struct flow *flow = calloc(tree->n, sizeof(*flow));
-	uint32_t v;
+	uint32_t v, s;
 
 	if (!flow)
 		return NULL;
 	for (v = tree->n; v--; ) {
-		if (tree->sender[v] != AGGT_NONE)
-			flow_add(&flow[v], aggt_job_size(job, tree->sender[v],
-							 delta));
+		for (s = tree->sender[v]; s != AGGT_NONE; s = tree->more[s])
+			if (!stays(tree, job, s))
+				flow_add(&flow[v], aggt_job_size(job, s, delta));
 		if (v)
 			flow_add(&flow[tree->parent[v]],
 				 flow_out(&flow[v], delta));
@@ -123,18 +164,63 @@ static struct flow *merge(const struct aggt_tree *tree,
 	return flow;
 }
 
+/* Each task's flow on its own, to the receiver and, with agents, from them. */
 static double unicast_cost(const struct aggt_tree *tree,
 			   const struct aggt_job *job)
+{
+	const struct aggt_topo *topo = tree->topo;
+	unsigned int links;
+	double cost = 0;
+	uint32_t v, s;
+
+	for (v = 0; v < tree->n; v++) {
+		links = aggt_hop_links(topo) *
+			aggt_weight(topo, tree->code[v] ^ tree->code[0]);
+		if (topo->agents)
+			links += 2;
+		for (s = tree->sender[v]; s != AGGT_NONE; s = tree->more[s])
+			if (!stays(tree, job, s))
+				cost += links * aggt_job_size(job, s, 1);
+	}
+	return cost;
+}
+
+/* Traffic between servers and their agents: up, and down to the receiver. */
+static double access_cost(const struct aggt_tree *tree,
+			  const struct aggt_job *job, const struct flow *flow)
+{
+	double delta = tree->aggregates ? job->delta : 1;
+	double cost = flow_out(&flow[0], delta);
+	uint32_t v, s;
+
+	for (v = 0; v < tree->n; v++)
+		for (s = tree->sender[v]; s != AGGT_NONE; s = tree->more[s])
+			if (!stays(tree, job, s))
+				cost += aggt_job_size(job, s, delta);
+	return cost;
+}
+
+/*
+ * Traffic between aggregating agents and the servers that they lean on: the
+ * inputs go there, the result comes back. A sender keeps its own input; the
+ * receiver takes all and gives nothing back.
+ */
+static double leaning_cost(const struct aggt_tree *tree,
+			   const struct aggt_job *job, const struct flow *flow)
 {
 	double cost = 0;
 	uint32_t v;
 
-	for (v = 1; v < tree->n; v++)
-		if (tree->sender[v] != AGGT_NONE)
-			cost += HOP_LINKS * aggt_job_size(job, tree->sender[v],
-							  1) *
-				aggt_weight(tree->topo,
-					    tree->code[v] ^ tree->code[0]);
+	for (v = 0; v < tree->n && tree->aggregates; v++) {
+		double merged = flow_out(&flow[v], job->delta);
+
+		if (flow[v].inputs < 2)
+			continue;
+		cost += flow[v].sum + (v ? merged : -merged);
+		if (v && tree->sender[v] != AGGT_NONE)
+			cost -= 2 * aggt_job_size(job, tree->sender[v],
+						  job->delta);
+	}
 	return cost;
 }
 
@@ -156,7 +242,8 @@ static int tree_depth(const struct aggt_tree *tree, uint32_t *most)
 	return 0;
 }
 
-static int measure_use(const struct aggt_tree *tree, const struct flow *flow,
+static int measure_use(const struct aggt_tree *tree,
+		       const struct aggt_job *job, const struct flow *flow,
 		       struct aggt_usage *total, struct aggt_metrics *m)
 {
 	struct aggt_usage own;
@@ -165,9 +252,9 @@ static int measure_use(const struct aggt_tree *tree, const struct flow *flow,
 
 	if (aggt_usage_init(&own))
 		return -1;
-	for (v = 1; v < tree->n; v++)
-		if (use_vertex(&own, tree, v, &flow[v]) ||
-		    (total && use_vertex(total, tree, v, &flow[v])))
+	for (v = 0; v < tree->n; v++)
+		if (use_vertex(&own, tree, job, v, &flow[v]) ||
+		    (total && use_vertex(total, tree, job, v, &flow[v])))
 			goto out;
 	m->links = own.links.n;
 	m->aggregating = own.aggregating;
@@ -190,12 +277,17 @@ int aggt_measure(const struct aggt_tree *tree, const struct aggt_job *job,
 		return -1;
 	memset(m, 0, sizeof(*m));
 	for (v = 1; v < tree->n; v++)
-		m->cost += HOP_LINKS * flow_out(&flow[v], delta);
+		m->cost += aggt_hop_links(tree->topo) *
+			   flow_out(&flow[v], delta);
+	if (tree->topo->agents) {
+		m->cost += access_cost(tree, job, flow);
+		m->leaning = leaning_cost(tree, job, flow);
+	}
 	m->existing = unicast_cost(tree, job);
 	m->saving = m->existing > 0 ? 1 - m->cost / m->existing : 0;
 	ret = tree_depth(tree, &m->depth);
 	if (!ret)
-		ret = measure_use(tree, flow, usage, m);
+		ret = measure_use(tree, job, flow, usage, m);
 	free(flow);
 	return ret;
 }

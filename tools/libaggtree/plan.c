@@ -21,6 +21,7 @@ static int measure_all(struct aggt_plan *plan, const struct aggt_job *job)
 			goto out;
 		sum->cost += m->cost;
 		sum->existing += m->existing;
+		sum->leaning += m->leaning;
 		if (m->depth > sum->depth)
 			sum->depth = m->depth;
 	}

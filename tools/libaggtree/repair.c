@@ -167,7 +167,8 @@ static int reconnect(struct aggt_tree *tree, uint32_t v, uint32_t target,
 		found = find_way(&d);
 	aggt_map_free(&d.seen);
 	if (!found) {
-		aggt_err_set(err, "v%u: failures cut it off from receiver v%u",
+		aggt_err_set(err, "%c%u: failures cut it off from receiver v%u",
+			     tree->topo->agents ? 'w' : 'v',
 			     aggt_tree_server(tree, v), tree->receiver);
 		return -1;
 	}
@@ -185,8 +186,7 @@ static uint32_t next_aggregator(const struct aggt_tree *tree,
 	do {
 		v = tree->parent[v];
 	} while (v && (inputs[v] < 2 ||
-		       !aggt_topo_server_ok(tree->topo,
-					    aggt_tree_server(tree, v))));
+		       !aggt_point_ok(tree->topo, tree->code[v])));
 	return v;
 }
 
@@ -208,11 +208,10 @@ static uint32_t cut(struct aggt_tree *tree, uint32_t *target)
 
 		target[v] = AGGT_NONE;
 		if (aggt_hop_ok(tree->topo, tree->code[v], tree->code[up]) ||
-		    !aggt_topo_server_ok(tree->topo, aggt_tree_server(tree, v)))
+		    !aggt_point_ok(tree->topo, tree->code[v]))
 			continue;
 		target[v] = up;
-		if (!aggt_topo_server_ok(tree->topo,
-					 aggt_tree_server(tree, up)))
+		if (!aggt_point_ok(tree->topo, tree->code[up]))
 			target[v] = next_aggregator(tree, inputs, up);
 		orphans++;
 	}

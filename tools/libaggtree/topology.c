@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Topologies: n-ary hypercubes of servers with a switch for every line of a
- * dimension. Parsing, labels, neighbours, switch numbers.
+ * Topologies: hypercubes of servers with a switch for every line, hypercubes
+ * of switches that have servers. Parsing, labels, neighbours, numbers.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -11,28 +11,33 @@
 #include "internal.h"
 
 #define MAX_SERVERS 0x40000000
+#define MAX_AGENTS 0x100000
 
-/* Read numbers separated by commas up to the end of @text. */
-static int parse_numbers(const char *text, uint32_t *number, unsigned int room)
+/* Read numbers separated by commas up to the end or, with @end, a colon. */
+static int parse_numbers(const char *text, uint32_t *number, unsigned int room,
+			 const char **end)
 {
 	unsigned int n = 0;
-	char *end;
+	char *stop;
 
 	for (;;) {
 		unsigned long value;
 
 		if (!isdigit((unsigned char)*text) || n == room)
 			return -1;
-		value = strtoul(text, &end, 10);
+		value = strtoul(text, &stop, 10);
 		if (value > UINT32_MAX)
 			return -1;
 		number[n++] = value;
-		if (!*end)
-			return n;
-		if (*end != ',')
-			return -1;
-		text = end + 1;
+		if (*stop != ',')
+			break;
+		text = stop + 1;
 	}
+	if (end)
+		*end = stop;
+	else if (*stop)
+		return -1;
+	return n;
 }
 
 static unsigned int bits_for(uint32_t radix)
@@ -44,23 +49,24 @@ static unsigned int bits_for(uint32_t radix)
 	return bits;
 }
 
-/* Sizes, strides, switch numbers and label fields from the radices. */
-static int lay_out(struct aggt_topo *topo, struct aggt_err *err)
+/* Strides and label fields of the points from the radices. */
+static int lay_points(struct aggt_topo *topo, struct aggt_err *err)
 {
-	uint64_t servers = 1, switches = 0;
 	unsigned int d, shift = 0;
+	uint64_t points = 1;
 
 	for (d = 0; d < topo->dims; d++) {
 		if (topo->radix[d] < 2) {
-			aggt_err_set(err, "%s: dimension %u has %u servers, needs 2",
+			aggt_err_set(err, "%s: dimension %u has %u places, needs 2",
 				     topo->name, d, topo->radix[d]);
 			return -1;
 		}
-		topo->stride[d] = servers;
-		servers *= topo->radix[d];
-		if (servers > MAX_SERVERS) {
-			aggt_err_set(err, "%s: more than %u servers",
-				     topo->name, MAX_SERVERS);
+		topo->stride[d] = points;
+		points *= topo->radix[d];
+		if (points * topo->per_point > MAX_SERVERS ||
+		    (topo->agents && points > MAX_AGENTS)) {
+			aggt_err_set(err, "%s: more than %u servers or %u switches with servers",
+				     topo->name, MAX_SERVERS, MAX_AGENTS);
 			return -1;
 		}
 		topo->shift[d] = shift;
@@ -69,17 +75,28 @@ static int lay_out(struct aggt_topo *topo, struct aggt_err *err)
 		topo->high |= 1ull << (shift - 1);
 		topo->low |= topo->mask[d] & ~topo->high;
 	}
-	topo->servers = servers;
+	topo->points = points;
+	topo->servers = points * topo->per_point;
+	return 0;
+}
+
+static int lay_out(struct aggt_topo *topo, struct aggt_err *err)
+{
+	uint64_t switches = 0;
+	unsigned int d;
+
+	if (lay_points(topo, err))
+		return -1;
 	for (d = 0; d < topo->dims; d++) {
 		topo->switch_base[d] = switches;
-		switches += servers / topo->radix[d];
+		switches += topo->points / topo->radix[d];
 		if (switches >= AGGT_NONE) {
 			aggt_err_set(err, "%s: too many switches", topo->name);
 			return -1;
 		}
 	}
 	topo->switch_base[d] = switches;
-	topo->switches = switches;
+	topo->switches = topo->agents ? topo->points : switches;
 	return 0;
 }
 
@@ -89,7 +106,7 @@ static int parse_bcube(struct aggt_topo *topo, const char *args,
 	uint32_t number[2];
 	unsigned int d;
 
-	if (parse_numbers(args, number, 2) != 2) {
+	if (parse_numbers(args, number, 2, NULL) != 2) {
 		aggt_err_set(err, "bcube:%s: expected bcube:N,K", args);
 		return -1;
 	}
@@ -106,11 +123,20 @@ static int parse_bcube(struct aggt_topo *topo, const char *args,
 	return 0;
 }
 
+static void write_name(struct aggt_topo *topo, const char *kind)
+{
+	int len = snprintf(topo->name, sizeof(topo->name), "%s", kind);
+	unsigned int d;
+
+	for (d = 0; d < topo->dims && len < (int)sizeof(topo->name); d++)
+		len += snprintf(topo->name + len, sizeof(topo->name) - len,
+				"%c%u", d ? ',' : ':', topo->radix[d]);
+}
+
 static int parse_ghc(struct aggt_topo *topo, const char *args,
 		     struct aggt_err *err)
 {
-	int n = parse_numbers(args, topo->radix, AGGT_MAX_DIMS);
-	int d, len;
+	int n = parse_numbers(args, topo->radix, AGGT_MAX_DIMS, NULL);
 
 	if (n < 1) {
 		aggt_err_set(err, "ghc:%s: expected ghc:N0,N1,... with at most %u numbers",
@@ -118,10 +144,53 @@ static int parse_ghc(struct aggt_topo *topo, const char *args,
 		return -1;
 	}
 	topo->dims = n;
-	len = snprintf(topo->name, sizeof(topo->name), "ghc");
-	for (d = 0; d < n && len < (int)sizeof(topo->name); d++)
-		len += snprintf(topo->name + len, sizeof(topo->name) - len,
-				"%c%u", d ? ',' : ':', topo->radix[d]);
+	write_name(topo, "ghc");
+	return 0;
+}
+
+static int parse_fbfly(struct aggt_topo *topo, const char *args,
+		       struct aggt_err *err)
+{
+	uint32_t number[3];
+	unsigned int d;
+
+	if (parse_numbers(args, number, 3, NULL) != 3 || number[1] < 2 ||
+	    number[1] > AGGT_MAX_DIMS + 1 || !number[2]) {
+		aggt_err_set(err, "fbfly:%s: expected fbfly:K,N,C, K-ary N-flat (N at least 2) with C servers a switch",
+			     args);
+		return -1;
+	}
+	topo->agents = true;
+	topo->per_point = number[2];
+	topo->dims = number[1] - 1;
+	for (d = 0; d < topo->dims; d++)
+		topo->radix[d] = number[0];
+	snprintf(topo->name, sizeof(topo->name), "fbfly:%u,%u,%u", number[0],
+		 number[1], number[2]);
+	return 0;
+}
+
+static int parse_hyperx(struct aggt_topo *topo, const char *args,
+			struct aggt_err *err)
+{
+	const char *end;
+	size_t len;
+	int n;
+
+	n = parse_numbers(args, topo->radix, AGGT_MAX_DIMS, &end);
+	if (n < 1 || *end != ':' ||
+	    parse_numbers(end + 1, &topo->per_point, 1, NULL) != 1 ||
+	    !topo->per_point) {
+		aggt_err_set(err, "hyperx:%s: expected hyperx:S0,S1,...:T with T servers a switch",
+			     args);
+		return -1;
+	}
+	topo->agents = true;
+	topo->dims = n;
+	write_name(topo, "hyperx");
+	len = strlen(topo->name);
+	snprintf(topo->name + len, sizeof(topo->name) - len, ":%u",
+		 topo->per_point);
 	return 0;
 }
 
@@ -132,6 +201,8 @@ static const struct {
 } kinds[] = {
 	{ "bcube:", parse_bcube },
 	{ "ghc:", parse_ghc },
+	{ "fbfly:", parse_fbfly },
+	{ "hyperx:", parse_hyperx },
 };
 
 struct aggt_topo *aggt_topo_parse(const char *text, struct aggt_err *err)
@@ -145,7 +216,7 @@ struct aggt_topo *aggt_topo_parse(const char *text, struct aggt_err *err)
 			break;
 	}
 	if (i == ARRAY_SIZE(kinds)) {
-		aggt_err_set(err, "topology %s: unknown kind, expected bcube:N,K or ghc:N0,N1,...",
+		aggt_err_set(err, "topology %.64s: expected bcube:N,K, ghc:N0,N1,..., fbfly:K,N,C or hyperx:S0,S1,...:T",
 			     text);
 		return NULL;
 	}
@@ -154,13 +225,15 @@ struct aggt_topo *aggt_topo_parse(const char *text, struct aggt_err *err)
 		aggt_err_nomem(err);
 		return NULL;
 	}
+	topo->per_point = 1;
 	if (kinds[i].parse(topo, text + len, err) || lay_out(topo, err)) {
 		free(topo);
 		return NULL;
 	}
-	if (aggt_map_init(&topo->fault, 0)) {
+	if (aggt_map_init(&topo->fault, 0) ||
+	    aggt_map_init(&topo->address, 0)) {
 		aggt_err_nomem(err);
-		free(topo);
+		aggt_topo_free(topo);
 		return NULL;
 	}
 	return topo;
@@ -168,8 +241,11 @@ struct aggt_topo *aggt_topo_parse(const char *text, struct aggt_err *err)
 
 void aggt_topo_free(struct aggt_topo *topo)
 {
-	if (topo)
-		aggt_map_free(&topo->fault);
+	if (!topo)
+		return;
+	aggt_map_free(&topo->fault);
+	aggt_map_free(&topo->address);
+	free(topo->text);
 	free(topo);
 }
 
@@ -188,6 +264,11 @@ uint32_t aggt_topo_switches(const struct aggt_topo *topo)
 	return topo->switches;
 }
 
+bool aggt_topo_agents(const struct aggt_topo *topo)
+{
+	return topo->agents;
+}
+
 unsigned int aggt_topo_dims(const struct aggt_topo *topo)
 {
 	return topo->dims;
@@ -201,14 +282,14 @@ unsigned int aggt_topo_radix(const struct aggt_topo *topo, unsigned int dim)
 unsigned int aggt_topo_digit(const struct aggt_topo *topo, aggt_node server,
 			     unsigned int dim)
 {
-	return server / topo->stride[dim] % topo->radix[dim];
+	return server / topo->per_point / topo->stride[dim] % topo->radix[dim];
 }
 
 aggt_node aggt_topo_with_digit(const struct aggt_topo *topo, aggt_node server,
 			       unsigned int dim, unsigned int digit)
 {
 	return server + (digit - aggt_topo_digit(topo, server, dim)) *
-			topo->stride[dim];
+			topo->stride[dim] * topo->per_point;
 }
 
 unsigned int aggt_topo_distance(const struct aggt_topo *topo, aggt_node a,
@@ -236,6 +317,8 @@ uint32_t aggt_topo_switch(const struct aggt_topo *topo, aggt_node server,
 	uint32_t below = server % topo->stride[dim];
 	uint32_t above = server / topo->stride[dim] / topo->radix[dim];
 
+	if (topo->agents)
+		return server / topo->per_point;
 	return topo->switch_base[dim] + above * topo->stride[dim] + below;
 }
 
@@ -243,6 +326,8 @@ unsigned int aggt_topo_switch_level(const struct aggt_topo *topo, uint32_t sw)
 {
 	unsigned int d = 0;
 
+	if (topo->agents)
+		return 0;
 	while (sw >= topo->switch_base[d + 1])
 		d++;
 	return d;
@@ -256,6 +341,8 @@ aggt_node aggt_topo_switch_server(const struct aggt_topo *topo, uint32_t sw,
 	uint32_t below = label % topo->stride[dim];
 	uint32_t above = label / topo->stride[dim];
 
+	if (topo->agents)
+		return sw * topo->per_point + digit;
 	return (above * topo->radix[dim] + digit) * topo->stride[dim] + below;
 }
 
@@ -278,6 +365,7 @@ aggt_code aggt_encode(const struct aggt_topo *topo, aggt_node server)
 	aggt_code code = 0;
 	unsigned int d;
 
+	server /= topo->per_point;
 	for (d = 0; d < topo->dims; d++) {
 		code |= (aggt_code)(server % topo->radix[d]) << topo->shift[d];
 		server /= topo->radix[d];
@@ -285,13 +373,13 @@ aggt_code aggt_encode(const struct aggt_topo *topo, aggt_node server)
 	return code;
 }
 
-aggt_node aggt_decode(const struct aggt_topo *topo, aggt_code code)
+uint32_t aggt_decode(const struct aggt_topo *topo, aggt_code code)
 {
-	aggt_node server = 0;
+	uint32_t point = 0;
 	unsigned int d;
 
 	for (d = 0; d < topo->dims; d++)
-		server += ((code & topo->mask[d]) >> topo->shift[d]) *
-			  topo->stride[d];
-	return server;
+		point += ((code & topo->mask[d]) >> topo->shift[d]) *
+			 topo->stride[d];
+	return point;
 }

@@ -66,12 +66,17 @@ struct aggt_tree *aggt_tree_new(const struct aggt_topo *topo,
 	    grow(tree, job->n_senders + 16) ||
 	    aggt_tree_add(tree, aggt_encode(topo, receiver)) == AGGT_NONE)
 		goto fail;
+	tree->more = malloc(job->n_senders * sizeof(*tree->more));
+	if (!tree->more)
+		goto fail;
+	tree->n_senders = job->n_senders;
 	for (i = 0; i < job->n_senders; i++) {
 		uint32_t v = aggt_tree_add(tree, aggt_encode(topo,
 							     job->senders[i]));
 
 		if (v == AGGT_NONE)
 			goto fail;
+		tree->more[i] = tree->sender[v];
 		tree->sender[v] = i;
 	}
 	return tree;
@@ -88,6 +93,7 @@ void aggt_tree_free(struct aggt_tree *tree)
 	free(tree->code);
 	free(tree->parent);
 	free(tree->sender);
+	free(tree->more);
 	free(tree);
 }
 
@@ -103,6 +109,11 @@ struct aggt_tree *aggt_tree_copy(const struct aggt_tree *tree)
 	copy->code = NULL;
 	copy->parent = NULL;
 	copy->sender = NULL;
+	memset(&copy->index, 0, sizeof(copy->index));
+	copy->more = malloc(tree->n_senders * sizeof(*copy->more));
+	if (!copy->more)
+		goto fail;
+	memcpy(copy->more, tree->more, tree->n_senders * sizeof(*copy->more));
 	if (aggt_map_init(&copy->index, tree->n) || grow(copy, tree->n))
 		goto fail;
 	for (i = 0; i < tree->n; i++) {
@@ -221,6 +232,23 @@ size_t aggt_tree_size(const struct aggt_tree *tree)
 aggt_node aggt_tree_server(const struct aggt_tree *tree, size_t i)
 {
 	return aggt_decode(tree->topo, tree->code[i]);
+}
+
+aggt_node aggt_tree_leans(const struct aggt_tree *tree,
+			  const struct aggt_job *job, size_t i)
+{
+	const struct aggt_topo *topo = tree->topo;
+	aggt_node server = aggt_tree_server(tree, i) * topo->per_point;
+	uint32_t k;
+
+	if (!i)
+		return tree->receiver;
+	if (tree->sender[i] != AGGT_NONE)
+		return job->senders[tree->sender[i]];
+	for (k = 0; k < topo->per_point; k++)
+		if (aggt_topo_server_ok(topo, server + k))
+			return server + k;
+	return AGGT_NONE;
 }
 
 uint32_t aggt_tree_parent(const struct aggt_tree *tree, size_t i)

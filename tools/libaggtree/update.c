@@ -114,6 +114,19 @@ static unsigned int way_near(const struct aggt_tree *tree, uint32_t v,
 	return n;
 }
 
+static int add_sender(struct aggt_tree *tree, uint32_t v, uint32_t sender)
+{
+	uint32_t *more = realloc(tree->more, (sender + 1) * sizeof(*more));
+
+	if (!more)
+		return -1;
+	more[sender] = AGGT_NONE;
+	tree->more = more;
+	tree->n_senders = sender + 1;
+	tree->sender[v] = sender;
+	return 0;
+}
+
 /* IV-C: a sender joins; the ways of the others stay. */
 static int join_tree(struct aggt_tree *tree, aggt_node server, uint32_t sender)
 {
@@ -123,7 +136,8 @@ static int join_tree(struct aggt_tree *tree, aggt_node server, uint32_t sender)
 
 	if (v == AGGT_NONE)
 		return -1;
-	tree->sender[v] = sender;
+	if (add_sender(tree, v, sender))
+		return -1;
 	if (!v || tree->parent[v] != AGGT_NONE)
 		return 0;
 	n = tree->n_symbols || !tree->aggregates ?
@@ -181,6 +195,7 @@ static int leave(struct aggt_plan *plan, aggt_node server, struct aggt_err *err)
 				 tree->sender[v] > sender)
 				tree->sender[v]--;
 		}
+		tree->n_senders--;
 		if (aggt_tree_finish(tree)) {
 			aggt_err_nomem(err);
 			return -1;
@@ -422,9 +437,15 @@ struct aggt_plan *aggt_plan_update(struct aggt_topo *topo,
 				   const struct aggt_change *change, size_t n,
 				   struct aggt_err *err)
 {
-	struct aggt_plan *next = plan_copy(plan, err);
+	struct aggt_plan *next;
 	size_t i;
 
+	if (topo->agents) {
+		aggt_err_set(err, "%s: plans with agents cannot be updated",
+			     topo->name);
+		return NULL;
+	}
+	next = plan_copy(plan, err);
 	if (!next)
 		return NULL;
 	for (i = 0; i < n; i++)
