@@ -9,7 +9,6 @@
 #   VM_NO_MODULE=1    do not load aggnet.ko
 #   VM_APPEND, VM_QEMU  more words for the kernel's and QEMU's command lines
 set -euo pipefail
-# shellcheck source=selftests/vm/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 KERNEL=${KERNEL:-6.12}

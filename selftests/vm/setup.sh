@@ -4,7 +4,6 @@
 # kernels (unpacked under build/vm, never installed), the kselftest headers.
 # Usage: setup.sh [build|packages|kernels|sources]...
 set -euo pipefail
-# shellcheck source=selftests/vm/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 BUILD_PACKAGES="gcc make bc flex bison libelf-dev libssl-dev xz-utils kmod

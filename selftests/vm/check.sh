@@ -1,0 +1,159 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Every test: on the host, then in one guest for each kernel. Prints a table
+# of what ran and, last, "N passed, N failed, N skipped".
+# Usage: [KERNELS="6.1 6.12"] [TESTS=GLOB] check.sh
+#        check.sh guest KERNEL   (the guest's half)
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+TESTS=${TESTS:-*}
+FUZZ_SECONDS=${FUZZ_SECONDS:-3}
+OUT=$BUILD/check
+RESULTS=$OUT/results
+
+# selected FILE...: those that are test programs and match TESTS
+selected()
+{
+	local file name
+
+	for file in "$@"; do
+		name=${file##*/}
+		case $name in
+		lib.sh) continue ;;
+		*.sh) name=${name%.sh} ;;
+		*.*) continue ;;
+		esac
+		# shellcheck disable=SC2053
+		[[ $name == $TESTS ]] && [ -f "$file" ] && [ -x "$file" ] &&
+			echo "$file"
+	done
+	return 0
+}
+
+# row SUITE STATUS START: a result that is no TAP
+row()
+{
+	local passed=1 failed=0
+
+	[ "$2" = 0 ] || passed=0 failed=1
+	echo "$1 $passed $failed 0 $((SECONDS - $3))" >> "$RESULTS"
+	[ "$2" = 0 ] || say "$1 FAILED"
+}
+
+# logged SUITE COMMAND...: what it printed is shown if it fails
+logged()
+{
+	local suite=$1 start=$SECONDS status=0 log
+
+	log=$OUT/${suite//\//.}.log
+	shift
+	"$@" > "$log" 2>&1 || status=$?
+	[ $status = 0 ] || tail -n 100 "$log"
+	row "$suite" $status "$start"
+	return $status
+}
+
+# collect PREFIX TIMEOUT PROGRAM...: failures are in the table; fails only if a
+# program has no row there
+collect()
+{
+	local prefix=$1 limit=$2 rows
+
+	rows=$(wc -l < "$RESULTS")
+	shift 2
+	"$VM_DIR/collect.sh" -q -t "$limit" -p "$prefix" -o "$RESULTS" \
+		-l "$OUT/${prefix%/}" "$@" || say "${prefix%/}: tests failed"
+	[ $(($(wc -l < "$RESULTS") - rows)) = $# ]
+}
+
+unit()
+{
+	local programs
+
+	logged host/unit-build make -s -C "$TOP/selftests/unit" all || return 0
+	mapfile -t programs < <(selected "$BUILD"/unit/test_*)
+	[ ${#programs[@]} = 0 ] || collect host/ 120 "${programs[@]}"
+}
+
+fuzz()
+{
+	local program
+
+	[ -f "$TOP/selftests/fuzz/Makefile" ] || return 0
+	logged host/fuzz-build make -s -C "$TOP/selftests/fuzz" all || return 0
+	for program in $(selected "$BUILD"/fuzz/fuzz_*); do
+		logged "host/${program##*/}" timeout 120 \
+			"$program" -max_total_time="$FUZZ_SECONDS" \
+			-artifact_prefix="$OUT/" -print_final_stats=1 || :
+	done
+}
+
+guest()
+{
+	local programs
+
+	mapfile -t programs < <(selected "$BUILD"/uapi/test_* \
+		"$TOP"/selftests/net/*.sh)
+	[ ${#programs[@]} -gt 0 ] || return 0
+	collect "$1/" 400 "${programs[@]}"
+}
+
+# The guest's own row: it booted and said its status, its log is clean, the
+# module came and went. Tests that failed have rows of their own.
+kernel()
+{
+	local start status=0
+
+	logged "$1/build" "$VM_DIR/module.sh" guest "$1" || return 0
+	say "kernel $1: booting"
+	start=$SECONDS
+	KERNEL=$1 VM_TIMEOUT=${VM_TIMEOUT:-1500} AGGNET_TESTS=$TESTS \
+		AGGNET_SEED=$SEED "$VM_DIR/run.sh" \
+		"TESTS=\$AGGNET_TESTS SEED=\$AGGNET_SEED \
+		selftests/vm/check.sh guest $1" || status=$?
+	row "$1/vm" $status "$start"
+}
+
+programs_of_guest()
+{
+	local dir
+
+	for dir in uapi net; do
+		[ ! -f "$TOP/selftests/$dir/Makefile" ] ||
+			logged "host/$dir-build" \
+				make -s -C "$TOP/selftests/$dir" all || :
+	done
+}
+
+summary()
+{
+	echo
+	awk '{ printf "%-36s %4d passed %3d failed %3d skipped %5d s\n",
+		$1, $2, $3, $4, $5 }' "$RESULTS"
+	echo
+	awk '{ p += $2; f += $3; s += $4 }
+		END { printf "%d passed, %d failed, %d skipped\n", p, f, s
+		exit f > 0 }' "$RESULTS"
+}
+
+SEED=${SEED:-$RANDOM$RANDOM}
+if [ "${1:-}" = guest ]; then
+	export SEED
+	guest "$2"
+	exit
+fi
+
+rm -rf "$OUT"
+mkdir -p "$OUT"
+: > "$RESULTS"
+say "seed $SEED"
+export SEED
+say "host: unit tests and fuzzers"
+unit
+fuzz
+programs_of_guest
+for name in $KERNELS; do
+	kernel "$name"
+done
+summary

@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Style and static checks over all sources; silent when they are clean.
+# Usage: lint.sh [checkpatch|module|tools|shell]...
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+CHECKPATCH="$BUILD/kselftest/checkpatch.pl --no-tree --quiet --terse
+	--no-summary --show-types --typedefsfile=$VM_DIR/typedefs"
+# An X-macro is a list: neither parentheses nor a side effect fit it.
+IGNORE=COMPLEX_MACRO,MACRO_ARG_REUSE
+# trace/events is laid out as columns of TP_*( ... ) everywhere.
+IGNORE_TRACE=$IGNORE,OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT
+# What only the kernel has: its own attributes, ARRAY_SIZE, kstrto*().
+IGNORE_USER=$IGNORE,PREFER_DEFINED_ATTRIBUTE_MACRO,ARRAY_SIZE,NAKED_SSCANF
+IGNORE_USER+=,SSCANF_TO_KSTRTO,PREFER_KERNEL_TYPES,NEW_TYPEDEFS,ENOSYS
+# Words of messages and of test output.
+IGNORE_USER+=,EMBEDDED_FUNCTION_NAME,SPLIT_STRING,MISSING_SPACE
+bad=0
+
+# each COMMAND...: on the files of standard input, two at a time
+each()
+{
+	xargs -d '\n' -P 2 -n 8 "$@" 2>&1
+}
+
+# checkpatch takes FIXTURE_DATA(x) *self for a product.
+pointers()
+{
+	grep -v "need consistent spacing around '\*' (ctx:WxV)"
+}
+
+checkpatch()
+{
+	# shellcheck disable=SC2086
+	find kmod uapi -name '*.[ch]' ! -name trace.h |
+		each $CHECKPATCH --ignore $IGNORE --strict -f
+	# shellcheck disable=SC2086
+	find kmod -name trace.h |
+		each $CHECKPATCH --ignore $IGNORE_TRACE --strict -f
+	# shellcheck disable=SC2086
+	find tools selftests -name '*.[ch]' ! -path '*/shim/*' |
+		each $CHECKPATCH --ignore $IGNORE_USER -f | pointers
+}
+
+# Sparse and the compiler's extra warnings, in a build of their own.
+module()
+{
+	local name
+
+	for name in $KERNELS; do
+		"$VM_DIR/module.sh" lint "$name" 2>&1
+	done
+}
+
+tools()
+{
+	local cflags
+
+	cflags=$(pkg-config --cflags libnl-3.0 libnl-genl-3.0 jansson)
+	# shellcheck disable=SC2086
+	find tools -name '*.c' -print0 | xargs -0 -P 2 -n 1 gcc -std=gnu11 \
+		-O2 -D_GNU_SOURCE -Wall -Wextra -Iuapi -Itools/libaggtree \
+		-Itools/libaggnet $cflags -c -o /dev/null 2>&1
+}
+
+shell()
+{
+	find selftests tools .ci -type f \( -name '*.sh' -o -path .ci/run -o \
+		-path 'tools/*completion*' \) |
+		each shellcheck -x -P SCRIPTDIR -e SC2317
+}
+
+cd "$TOP"
+[ $# -gt 0 ] || set -- checkpatch module tools shell
+for part in "$@"; do
+	case $part in
+	checkpatch | module | tools | shell)
+		findings=$($part) || bad=1
+		[ -z "$findings" ] || { printf '%s\n' "$findings"; bad=1; } ;;
+	*)
+		say "unknown part '$part' (checkpatch, module, tools or shell)"
+		exit 2 ;;
+	esac
+done
+exit $bad
