@@ -78,14 +78,16 @@ unit()
 
 fuzz()
 {
-	local program
+	local program name
 
-	[ -f "$TOP/selftests/fuzz/Makefile" ] || return 0
 	logged host/fuzz-build make -s -C "$TOP/selftests/fuzz" all || return 0
 	for program in $(selected "$BUILD"/fuzz/fuzz_*); do
-		logged "host/${program##*/}" timeout 120 \
-			"$program" -max_total_time="$FUZZ_SECONDS" \
-			-artifact_prefix="$OUT/" -print_final_stats=1 || :
+		name=${program##*/fuzz_}
+		logged "host/fuzz_$name" timeout 120 "$program" -verbosity=0 \
+			-max_total_time="$FUZZ_SECONDS" -timeout=10 \
+			-seed=$((SEED % (1 << 31))) \
+			-artifact_prefix="$OUT/fuzz_$name-" \
+			"$TOP/selftests/fuzz/seeds/$name" || :
 	done
 }
 

@@ -8,7 +8,7 @@ TOP=$(cd "$VM_DIR/../.." && pwd)
 BUILD=$TOP/build
 # Downloaded packages; set it to share one cache between several clones.
 CACHE=${AGGNET_CACHE:-$BUILD/cache}
-KERNELS=${KERNELS:-6.1 6.12}
+KERNELS=${KERNELS-6.1 6.12}
 
 say()
 {
