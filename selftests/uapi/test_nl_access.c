@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Netlink: who may, and in which namespace. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "nl_node.h"
+
+#define NOBODY	65534
+
+FIXTURE(access) {
+	struct nl nl;
+};
+
+FIXTURE_SETUP(access)
+{
+	ASSERT_EQ(0, node_namespace());
+	ASSERT_EQ(0, nl_open(&self->nl));
+	ASSERT_EQ(0, node_identity(&self->nl, IDENTITY));
+	ASSERT_EQ(0, tree_add(&self->nl, incast(1), 1, 0));
+}
+
+FIXTURE_TEARDOWN(access)
+{
+	nl_close(&self->nl);
+}
+
+/* Each test is a process of its own, so it need not come back. */
+static int become_nobody(void)
+{
+	return setresgid(NOBODY, NOBODY, NOBODY) ||
+	       setresuid(NOBODY, NOBODY, NOBODY) ? -errno : 0;
+}
+
+TEST_F(access, unprivileged__may_nothing)
+{
+	struct nl *nl = &self->nl;
+	uint8_t cmd;
+
+	ASSERT_EQ(0, become_nobody());
+	/* A socket of its own: the other was opened with privilege. */
+	nl_close(nl);
+	ASSERT_EQ(0, nl_open(nl));
+	for (cmd = AGGNET_CMD_NODE_GET; cmd < AGGNET_CMD_EVENT; cmd++) {
+		if (cmd == AGGNET_CMD_LINK_GET)
+			continue;
+		EXPECT_EQ(-EPERM, nl_do(nl, cmd));
+	}
+	EXPECT_EQ(-EPERM, trees(nl));
+	EXPECT_EQ(-EPERM, links(nl));
+	EXPECT_EQ(-EPERM, nl_dump(nl, AGGNET_CMD_PORT_GET, NULL, NULL));
+	EXPECT_EQ(-EPERM, nl_join(nl));
+}
+
+static int write_file(const char *name, const char *text)
+{
+	int fd = open(name, O_WRONLY), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+/* Root in a user namespace that only knows itself. */
+static int become_root_of_a_namespace(void)
+{
+	char map[32];
+	int err;
+
+	err = become_nobody();
+	if (err)
+		return err;
+	prctl(PR_SET_DUMPABLE, 1);
+	if (unshare(CLONE_NEWUSER))
+		return -errno;
+	snprintf(map, sizeof(map), "0 %d 1", NOBODY);
+	err = write_file("/proc/self/uid_map", map);
+	if (!err)
+		err = write_file("/proc/self/setgroups", "deny");
+	if (!err)
+		err = write_file("/proc/self/gid_map", map);
+	return err;
+}
+
+TEST_F(access, root_of_a_user_namespace__in_its_own)
+{
+	struct nl *nl = &self->nl;
+
+	ASSERT_EQ(0, become_root_of_a_namespace());
+	nl_close(nl);
+	/* The network namespace is the old one's still ... */
+	ASSERT_EQ(0, nl_open(nl));
+	EXPECT_EQ(-EPERM, nl_do(nl, AGGNET_CMD_NODE_GET));
+	EXPECT_EQ(-EPERM, tree_del(nl, incast(1)));
+	nl_close(nl);
+	/* ... and now its own. */
+	ASSERT_EQ(0, node_namespace());
+	ASSERT_EQ(0, nl_open(nl));
+	EXPECT_EQ(0, nl_join(nl));
+	EXPECT_EQ(0, trees(nl));
+	ASSERT_EQ(0, node_identity(nl, IDENTITY));
+	EXPECT_EQ(0, tree_add(nl, incast(1), 1, 0));
+}
+
+static int tree_of_user(struct nl *nl, uint64_t id, int attr, uint32_t number)
+{
+	nl_begin(nl, AGGNET_CMD_TREE_ADD, 0);
+	nl_u64(nl, AGGNET_A_TREE_INCAST_ID, id);
+	nl_u32(nl, AGGNET_A_TREE_INSTANCE, 1);
+	nl_u32(nl, AGGNET_A_TREE_CONTRIBUTORS, 1);
+	nl_u32(nl, AGGNET_A_TREE_SOURCES, 1);
+	nl_u32(nl, AGGNET_A_TREE_WRITERS, 1);
+	nl_u32(nl, attr, number);
+	return nl_talk(nl);
+}
+
+TEST_F(access, user_ids__are_the_namespaces_own)
+{
+	struct nl *nl = &self->nl;
+
+	ASSERT_EQ(0, become_root_of_a_namespace());
+	nl_close(nl);
+	ASSERT_EQ(0, node_namespace());
+	ASSERT_EQ(0, nl_open(nl));
+	ASSERT_EQ(0, node_identity(nl, IDENTITY));
+	EXPECT_REFUSED(nl, tree_of_user(nl, incast(1), AGGNET_A_TREE_UID, 1000),
+		       EINVAL, AGGNET_A_TREE_UID,
+		       "user ID has no mapping in this user namespace");
+	EXPECT_REFUSED(nl, tree_of_user(nl, incast(1), AGGNET_A_TREE_GID, 1000),
+		       EINVAL, AGGNET_A_TREE_GID,
+		       "group ID has no mapping in this user namespace");
+	ASSERT_EQ(0, tree_of_user(nl, incast(1), AGGNET_A_TREE_UID, 0));
+	nl_begin(nl, AGGNET_CMD_TREE_GET, 0);
+	nl_u64(nl, AGGNET_A_TREE_INCAST_ID, incast(1));
+	ASSERT_EQ(0, nl_talk(nl));
+	EXPECT_TRUE(nl_has(nl, AGGNET_A_TREE_UID));
+	EXPECT_EQ(0, nl_get_u32(nl, AGGNET_A_TREE_UID));
+}
+
+TEST_F(access, namespaces__are_apart)
+{
+	static struct nl away;
+	struct nl *nl = &self->nl;
+
+	ASSERT_EQ(0, node_namespace());
+	ASSERT_EQ(0, nl_open(&away));
+	EXPECT_EQ(0, trees(&away));
+	ASSERT_EQ(0, nl_do(&away, AGGNET_CMD_NODE_GET));
+	EXPECT_FALSE(nl_has(&away, AGGNET_A_NODE_ADDRESS));
+	ASSERT_EQ(0, node_identity(&away, IDENTITY));
+	ASSERT_EQ(0, tree_add(&away, incast(1), 9, 0));
+	ASSERT_EQ(0, tree_add(&away, incast(2), 9, 0));
+	EXPECT_EQ(2, trees(&away));
+	EXPECT_EQ(1, trees(nl));
+	ASSERT_EQ(0, tree_del(nl, incast(1)));
+	EXPECT_EQ(2, trees(&away));
+	nl_close(&away);
+}
+
+/* Charged to the namespace and to the host, given back to both. */
+static uint64_t host_before;
+static struct nl host;
+
+static bool host_is_as_before(struct nl *nl)
+{
+	return memory_used(nl) == host_before;
+}
+
+TEST(memory__of_a_namespace_counts_at_the_host)
+{
+	static struct nl away;
+
+	ASSERT_EQ(0, nl_open(&host));
+	host_before = memory_used(&host);
+	ASSERT_NE(~0ULL, host_before);
+	ASSERT_EQ(0, node_namespace());
+	ASSERT_EQ(0, nl_open(&away));
+	ASSERT_EQ(0, node_identity(&away, IDENTITY));
+	ASSERT_EQ(0, tree_add(&away, incast(1), 1, 0));
+	EXPECT_EQ(host_before + memory_used(&away), memory_used(&host));
+	/* With its last socket and process the namespace goes, and all in it. */
+	nl_close(&away);
+	ASSERT_EQ(0, unshare(CLONE_NEWNET));
+	EXPECT_TRUE(within(&host, host_is_as_before));
+	nl_close(&host);
+}
+
+TEST_HARNESS_MAIN

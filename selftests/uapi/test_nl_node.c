@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Netlink: the node. */
+#include <errno.h>
+
+#include "kselftest_harness.h"
+#include "nl_node.h"
+
+FIXTURE(node) {
+	struct nl nl;
+};
+
+FIXTURE_SETUP(node)
+{
+	ASSERT_EQ(0, node_namespace());
+	ASSERT_EQ(0, nl_open(&self->nl));
+}
+
+FIXTURE_TEARDOWN(node)
+{
+	nl_close(&self->nl);
+}
+
+TEST_F(node, get__as_it_begins)
+{
+	struct nl *nl = &self->nl;
+
+	ASSERT_EQ(0, nl_do(nl, AGGNET_CMD_NODE_GET));
+	EXPECT_FALSE(nl_has(nl, AGGNET_A_NODE_ADDRESS));
+	EXPECT_FALSE(nl_has(nl, AGGNET_A_NODE_LABEL));
+	EXPECT_TRUE(nl_has(nl, AGGNET_A_NODE_ROLE));
+	EXPECT_EQ(AGGNET_ROLE_SERVER, nl_get_u8(nl, AGGNET_A_NODE_ROLE));
+	EXPECT_EQ(64ULL << 20, nl_get_u64(nl, AGGNET_A_NODE_MEMORY));
+	EXPECT_TRUE(nl_has(nl, AGGNET_A_NODE_MEMORY_USED));
+	EXPECT_EQ(0, nl_get_u64(nl, AGGNET_A_NODE_MEMORY_USED));
+	EXPECT_EQ(0, nl_get_u32(nl, AGGNET_A_NODE_TREES));
+	EXPECT_EQ(0, nl_get_u32(nl, AGGNET_A_NODE_PORTS));
+	EXPECT_EQ(AGGNET_FAULT_NONE, nl_get_u8(nl, AGGNET_A_NODE_FAULT));
+}
+
+TEST_F(node, set__all)
+{
+	struct nl *nl = &self->nl;
+
+	nl_begin(nl, AGGNET_CMD_NODE_SET, 0);
+	nl_u32(nl, AGGNET_A_NODE_ADDRESS, addr(IDENTITY));
+	nl_u8(nl, AGGNET_A_NODE_ROLE, AGGNET_ROLE_SWITCH);
+	nl_str(nl, AGGNET_A_NODE_LABEL, "0123456789012345678901234567890");
+	nl_u64(nl, AGGNET_A_NODE_MEMORY, 1ULL << 33);
+	nl_u8(nl, AGGNET_A_NODE_FAULT, AGGNET_FAULT_DOUBLE);
+	ASSERT_EQ(0, nl_talk(nl));
+	ASSERT_EQ(0, nl_do(nl, AGGNET_CMD_NODE_GET));
+	EXPECT_EQ(addr(IDENTITY), nl_get_u32(nl, AGGNET_A_NODE_ADDRESS));
+	EXPECT_EQ(AGGNET_ROLE_SWITCH, nl_get_u8(nl, AGGNET_A_NODE_ROLE));
+	EXPECT_STREQ("0123456789012345678901234567890",
+		     (const char *)nl_data(nl, AGGNET_A_NODE_LABEL));
+	EXPECT_EQ(1ULL << 33, nl_get_u64(nl, AGGNET_A_NODE_MEMORY));
+	EXPECT_EQ(AGGNET_FAULT_DOUBLE, nl_get_u8(nl, AGGNET_A_NODE_FAULT));
+}
+
+TEST_F(node, set__one_leaves_the_others)
+{
+	struct nl *nl = &self->nl;
+
+	ASSERT_EQ(0, node_identity(nl, IDENTITY));
+	nl_begin(nl, AGGNET_CMD_NODE_SET, 0);
+	nl_str(nl, AGGNET_A_NODE_LABEL, "v0");
+	ASSERT_EQ(0, nl_talk(nl));
+	ASSERT_EQ(0, nl_do(nl, AGGNET_CMD_NODE_GET));
+	EXPECT_EQ(addr(IDENTITY), nl_get_u32(nl, AGGNET_A_NODE_ADDRESS));
+}
+
+TEST_F(node, set__refused_changes_nothing)
+{
+	struct nl *nl = &self->nl;
+
+	nl_begin(nl, AGGNET_CMD_NODE_SET, 0);
+	nl_u32(nl, AGGNET_A_NODE_ADDRESS, addr(IDENTITY));
+	nl_u8(nl, AGGNET_A_NODE_FAULT, __AGGNET_FAULT_MAX);
+	EXPECT_REFUSED(nl, nl_talk(nl), EINVAL, AGGNET_A_NODE_FAULT,
+		       "fault is none of none, drop, double");
+	ASSERT_EQ(0, nl_do(nl, AGGNET_CMD_NODE_GET));
+	EXPECT_FALSE(nl_has(nl, AGGNET_A_NODE_ADDRESS));
+}
+
+TEST_F(node, set__address_not_here)
+{
+	EXPECT_REFUSED(&self->nl, node_identity(&self->nl, RECEIVER),
+		       EADDRNOTAVAIL, AGGNET_A_NODE_ADDRESS,
+		       "identity is not an address of this host");
+	EXPECT_REFUSED(&self->nl, node_identity(&self->nl, "0.0.0.0"),
+		       EADDRNOTAVAIL, AGGNET_A_NODE_ADDRESS,
+		       "identity is not an address of this host");
+	EXPECT_REFUSED(&self->nl, node_identity(&self->nl, "127.0.0.1"),
+		       EINVAL, AGGNET_A_NODE_ADDRESS,
+		       "peers cannot reach a loopback address");
+}
+
+TEST_F(node, set__role_unknown)
+{
+	EXPECT_REFUSED(&self->nl, node_role(&self->nl, __AGGNET_ROLE_MAX),
+		       EINVAL, AGGNET_A_NODE_ROLE,
+		       "role is neither server nor switch");
+}
+
+TEST_F(node, set__label)
+{
+	struct nl *nl = &self->nl;
+
+	nl_begin(nl, AGGNET_CMD_NODE_SET, 0);
+	nl_str(nl, AGGNET_A_NODE_LABEL, "a\033[2Jb");
+	EXPECT_REFUSED(nl, nl_talk(nl), EINVAL, AGGNET_A_NODE_LABEL,
+		       "label has a character that is not printable ASCII");
+	/* The policy's length. */
+	nl_begin(nl, AGGNET_CMD_NODE_SET, 0);
+	nl_str(nl, AGGNET_A_NODE_LABEL, "01234567890123456789012345678901");
+	EXPECT_EQ(-EINVAL, nl_talk(nl));
+	EXPECT_EQ(AGGNET_A_NODE_LABEL, nl->blamed);
+}
+
+TEST_F(node, set__memory_too_small)
+{
+	nl_begin(&self->nl, AGGNET_CMD_NODE_SET, 0);
+	nl_u64(&self->nl, AGGNET_A_NODE_MEMORY, AGGNET_MEMORY_MIN - 1);
+	EXPECT_REFUSED(&self->nl, nl_talk(&self->nl), EINVAL,
+		       AGGNET_A_NODE_MEMORY,
+		       "memory must be at least 65536 bytes");
+}
+
+TEST_F(node, set__only_told)
+{
+	struct nl *nl = &self->nl;
+
+	nl_begin(nl, AGGNET_CMD_NODE_SET, 0);
+	nl_u32(nl, AGGNET_A_NODE_TREES, 1);
+	EXPECT_EQ(-EINVAL, nl_talk(nl));
+	EXPECT_EQ(AGGNET_A_NODE_TREES, nl->blamed);
+	EXPECT_STRNE("", nl->text);
+}
+
+TEST_F(node, set__busy_with_trees)
+{
+	struct nl *nl = &self->nl;
+
+	ASSERT_EQ(0, node_identity(nl, IDENTITY));
+	ASSERT_EQ(0, tree_add(nl, incast(1), 1, 0));
+	EXPECT_REFUSED(nl, node_role(nl, AGGNET_ROLE_SWITCH), EBUSY,
+		       AGGNET_A_NODE_ROLE,
+		       "trees are in force: delete them first");
+	ASSERT_EQ(0, system("ip addr add 10.0.0.5/32 dev lo"));
+	EXPECT_REFUSED(nl, node_identity(nl, "10.0.0.5"), EBUSY,
+		       AGGNET_A_NODE_ADDRESS,
+		       "trees are in force: delete them first");
+	/* The same again is no change. */
+	EXPECT_EQ(0, node_identity(nl, IDENTITY));
+	EXPECT_EQ(0, node_role(nl, AGGNET_ROLE_SERVER));
+	ASSERT_EQ(0, tree_del(nl, incast(1)));
+	EXPECT_EQ(0, node_identity(nl, "10.0.0.5"));
+}
+
+TEST_F(node, set__busy_with_links)
+{
+	struct nl *nl = &self->nl;
+
+	ASSERT_EQ(0, port_add(nl, "p0"));
+	ASSERT_EQ(0, link_add(nl, "p0", NEIGHBOUR));
+	EXPECT_REFUSED(nl, node_role(nl, AGGNET_ROLE_SWITCH), EBUSY,
+		       AGGNET_A_NODE_ROLE,
+		       "there are links: delete them first");
+}
+
+TEST_F(node, set__busy_with_a_plan)
+{
+	struct nl *nl = &self->nl;
+
+	ASSERT_EQ(0, node_identity(nl, IDENTITY));
+	ASSERT_EQ(0, nl_do(nl, AGGNET_CMD_PLAN_BEGIN));
+	EXPECT_EQ(0, node_role(nl, AGGNET_ROLE_SWITCH));
+	EXPECT_EQ(0, node_role(nl, AGGNET_ROLE_SERVER));
+	ASSERT_EQ(0, tree_add(nl, incast(1), 1, 0));
+	EXPECT_REFUSED(nl, node_role(nl, AGGNET_ROLE_SWITCH), EBUSY,
+		       AGGNET_A_NODE_ROLE,
+		       "a plan is staged: commit or drop it first");
+}
+
+static bool memory_is_free(struct nl *nl)
+{
+	return memory_used(nl) == 0;
+}
+
+TEST_F(node, memory__comes_back)
+{
+	struct nl *nl = &self->nl;
+
+	ASSERT_EQ(0, node_identity(nl, IDENTITY));
+	ASSERT_EQ(0, tree_add(nl, incast(1), 1, 0));
+	EXPECT_NE(0, memory_used(nl));
+	EXPECT_NE(~0ULL, memory_used(nl));
+	ASSERT_EQ(0, tree_del(nl, incast(1)));
+	EXPECT_TRUE(within(nl, memory_is_free));
+}
+
+TEST_F(node, memory__limit)
+{
+	struct nl *nl = &self->nl;
+
+	ASSERT_EQ(0, node_identity(nl, IDENTITY));
+	nl_begin(nl, AGGNET_CMD_NODE_SET, 0);
+	nl_u64(nl, AGGNET_A_NODE_MEMORY, AGGNET_MEMORY_MIN);
+	ASSERT_EQ(0, nl_talk(nl));
+	/* The first takes what it gets, up to the limit. */
+	ASSERT_EQ(0, tree_add(nl, incast(1), 1, 0));
+	EXPECT_GE(AGGNET_MEMORY_MIN, memory_used(nl));
+	EXPECT_REFUSED(nl, tree_add(nl, incast(2), 1, 0), ENOSPC, 0,
+		       "the node's memory limit leaves no room for this tree");
+	EXPECT_EQ(1, trees(nl));
+	ASSERT_EQ(0, tree_del(nl, incast(1)));
+	EXPECT_TRUE(within(nl, memory_is_free));
+}
+
+TEST_F(node, header__flags_and_reserved)
+{
+	struct nl *nl = &self->nl;
+	struct genlmsghdr *g = NLMSG_DATA(&nl->request.head);
+
+	nl_begin(nl, AGGNET_CMD_NODE_GET, NLM_F_REPLACE);
+	EXPECT_REFUSED(nl, nl_talk(nl), EINVAL, 0,
+		       "the command does not take one of the header's flags");
+	nl_begin(nl, AGGNET_CMD_NODE_GET, 0);
+	g->reserved = 1;
+	EXPECT_REFUSED(nl, nl_talk(nl), EINVAL, 0,
+		       "reserved field of the header is not zero");
+}
+
+TEST_F(node, stats__get)
+{
+	struct nl *nl = &self->nl;
+
+	ASSERT_EQ(0, nl_do(nl, AGGNET_CMD_STATS_GET));
+	ASSERT_TRUE(nl_has(nl, AGGNET_A_STATS_ENTRY));
+	nl_enter(nl, AGGNET_A_STATS_ENTRY);
+	EXPECT_STREQ("drop_role", (char *)nl_data(nl, AGGNET_A_STATS_NAME));
+	EXPECT_TRUE(nl_has(nl, AGGNET_A_STATS_VALUE));
+}
+
+TEST_F(node, commands__no_attributes)
+{
+	static const uint8_t cmd[] = {
+		AGGNET_CMD_NODE_GET, AGGNET_CMD_STATS_GET,
+		AGGNET_CMD_PLAN_BEGIN, AGGNET_CMD_PLAN_COMMIT,
+		AGGNET_CMD_PLAN_DROP,
+	};
+	struct nl *nl = &self->nl;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(cmd); i++) {
+		nl_begin(nl, cmd[i], 0);
+		nl_u32(nl, 1, 0);
+		EXPECT_EQ(-EINVAL, nl_talk(nl));
+		EXPECT_EQ(1, nl->blamed);
+		EXPECT_STRNE("", nl->text);
+	}
+}
+
+TEST_F(node, commands__unknown)
+{
+	EXPECT_EQ(-EOPNOTSUPP, nl_do(&self->nl, AGGNET_CMD_EVENT));
+	EXPECT_EQ(-EOPNOTSUPP, nl_do(&self->nl, __AGGNET_CMD_MAX));
+}
+
+TEST_HARNESS_MAIN

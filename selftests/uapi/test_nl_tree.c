@@ -1,0 +1,623 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Netlink: entries of trees. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "nl_node.h"
+
+#define KEY	"\x01\x02\x03\x04\x05\x06\x07\x08secret!!"
+
+FIXTURE(tree) {
+	struct nl nl;
+};
+
+FIXTURE_SETUP(tree)
+{
+	struct nl *nl = &self->nl;
+
+	ASSERT_EQ(0, node_namespace());
+	ASSERT_EQ(0, nl_open(nl));
+	ASSERT_EQ(0, node_identity(nl, IDENTITY));
+	ASSERT_EQ(0, port_add(nl, "p0"));
+	ASSERT_EQ(0, link_add(nl, "p0", NEIGHBOUR));
+}
+
+FIXTURE_TEARDOWN(tree)
+{
+	nl_close(&self->nl);
+}
+
+/* An end with two children that also sends; attributes of type @but left out. */
+static void begin(struct nl *nl, uint64_t id, int but)
+{
+	const uint32_t children[] = { addr("10.0.0.3"), addr("10.0.0.2") };
+
+	nl_begin(nl, AGGNET_CMD_TREE_ADD, 0);
+	if (but != AGGNET_A_TREE_INCAST_ID)
+		nl_u64(nl, AGGNET_A_TREE_INCAST_ID, id);
+	if (but != AGGNET_A_TREE_INSTANCE)
+		nl_u32(nl, AGGNET_A_TREE_INSTANCE, 5);
+	if (but != AGGNET_A_TREE_CONTRIBUTORS)
+		nl_u32(nl, AGGNET_A_TREE_CONTRIBUTORS, 3);
+	if (but != AGGNET_A_TREE_SOURCES)
+		nl_u32(nl, AGGNET_A_TREE_SOURCES, 7);
+	if (but != AGGNET_A_TREE_WRITERS)
+		nl_u32(nl, AGGNET_A_TREE_WRITERS, 2);
+	if (but != AGGNET_A_TREE_CHILDREN)
+		nl_put(nl, AGGNET_A_TREE_CHILDREN, children, sizeof(children));
+	if (but != AGGNET_A_TREE_SCHEME)
+		nl_u8(nl, AGGNET_A_TREE_SCHEME, AGGNET_SCHEME_EXACT);
+	if (but != AGGNET_A_TREE_LINK_IFINDEX)
+		nl_u32(nl, AGGNET_A_TREE_LINK_IFINDEX, ifindex("p0"));
+	if (but != AGGNET_A_TREE_LINK_NEIGHBOUR)
+		nl_u32(nl, AGGNET_A_TREE_LINK_NEIGHBOUR, addr(NEIGHBOUR));
+}
+
+static int get(struct nl *nl, uint64_t id)
+{
+	nl_begin(nl, AGGNET_CMD_TREE_GET, 0);
+	nl_u64(nl, AGGNET_A_TREE_INCAST_ID, id);
+	return nl_talk(nl);
+}
+
+TEST_F(tree, add__all_and_get)
+{
+	struct nl *nl = &self->nl;
+	const uint32_t *child;
+
+	begin(nl, incast(1), 0);
+	nl_u32(nl, AGGNET_A_TREE_ATTEMPT, 6);
+	nl_u8(nl, AGGNET_A_TREE_FUNCTION, AGGNET_FN_MAX);
+	nl_u8(nl, AGGNET_A_TREE_VTYPE, AGGNET_VTYPE_INT64);
+	nl_u8(nl, AGGNET_A_TREE_HOPS, 4);
+	nl_u32(nl, AGGNET_A_TREE_UID, 1000);
+	nl_u32(nl, AGGNET_A_TREE_GID, 1001);
+	nl_u64(nl, AGGNET_A_TREE_MEMORY, 1 << 20);
+	nl_u32(nl, AGGNET_A_TREE_HOLD, 250);
+	nl_u32(nl, AGGNET_A_TREE_GIVE_UP, 5000);
+	nl_put(nl, AGGNET_A_TREE_KEY, KEY, 16);
+	ASSERT_EQ(0, nl_talk(nl));
+	ASSERT_EQ(0, get(nl, incast(1)));
+	EXPECT_EQ(incast(1), nl_get_u64(nl, AGGNET_A_TREE_INCAST_ID));
+	EXPECT_EQ(5, nl_get_u32(nl, AGGNET_A_TREE_INSTANCE));
+	EXPECT_EQ(6, nl_get_u32(nl, AGGNET_A_TREE_ATTEMPT));
+	EXPECT_EQ(3, nl_get_u32(nl, AGGNET_A_TREE_CONTRIBUTORS));
+	EXPECT_EQ(7, nl_get_u32(nl, AGGNET_A_TREE_SOURCES));
+	EXPECT_EQ(2, nl_get_u32(nl, AGGNET_A_TREE_WRITERS));
+	ASSERT_EQ(8, nl_len(nl, AGGNET_A_TREE_CHILDREN));
+	child = nl_data(nl, AGGNET_A_TREE_CHILDREN);
+	EXPECT_EQ(addr("10.0.0.2"), child[0]);
+	EXPECT_EQ(addr("10.0.0.3"), child[1]);
+	EXPECT_EQ(AGGNET_FN_MAX, nl_get_u8(nl, AGGNET_A_TREE_FUNCTION));
+	EXPECT_EQ(AGGNET_SCHEME_EXACT, nl_get_u8(nl, AGGNET_A_TREE_SCHEME));
+	EXPECT_EQ(ifindex("p0"), nl_get_u32(nl, AGGNET_A_TREE_LINK_IFINDEX));
+	EXPECT_EQ(addr(NEIGHBOUR),
+		  nl_get_u32(nl, AGGNET_A_TREE_LINK_NEIGHBOUR));
+	EXPECT_EQ(4, nl_get_u8(nl, AGGNET_A_TREE_HOPS));
+	EXPECT_EQ(1000, nl_get_u32(nl, AGGNET_A_TREE_UID));
+	EXPECT_EQ(1001, nl_get_u32(nl, AGGNET_A_TREE_GID));
+	EXPECT_EQ(1 << 20, nl_get_u64(nl, AGGNET_A_TREE_MEMORY));
+	EXPECT_EQ(250, nl_get_u32(nl, AGGNET_A_TREE_HOLD));
+	EXPECT_EQ(5000, nl_get_u32(nl, AGGNET_A_TREE_GIVE_UP));
+	EXPECT_TRUE(nl_has(nl, AGGNET_A_TREE_KEYED));
+	EXPECT_TRUE(nl_has(nl, AGGNET_A_TREE_STATE));
+	EXPECT_EQ(AGGNET_TREE_IDLE, nl_get_u8(nl, AGGNET_A_TREE_STATE));
+	EXPECT_LT(0, nl_get_u64(nl, AGGNET_A_TREE_MEMORY_USED));
+}
+
+TEST_F(tree, add__defaults)
+{
+	struct nl *nl = &self->nl;
+
+	begin(nl, incast(1), AGGNET_A_TREE_WRITERS);
+	ASSERT_EQ(0, nl_talk(nl));
+	ASSERT_EQ(0, get(nl, incast(1)));
+	EXPECT_EQ(0, nl_get_u32(nl, AGGNET_A_TREE_ATTEMPT));
+	EXPECT_TRUE(nl_has(nl, AGGNET_A_TREE_WRITERS));
+	EXPECT_EQ(0, nl_get_u32(nl, AGGNET_A_TREE_WRITERS));
+	EXPECT_EQ(AGGNET_FN_SUM, nl_get_u8(nl, AGGNET_A_TREE_FUNCTION));
+	EXPECT_EQ(AGGNET_MEMORY_DEFAULT, nl_get_u64(nl, AGGNET_A_TREE_MEMORY));
+	EXPECT_EQ(AGGNET_HOLD_DEFAULT, nl_get_u32(nl, AGGNET_A_TREE_HOLD));
+	EXPECT_EQ(AGGNET_GIVE_UP_DEFAULT,
+		  nl_get_u32(nl, AGGNET_A_TREE_GIVE_UP));
+	/* Nobody may use the socket, and there is no key. */
+	EXPECT_FALSE(nl_has(nl, AGGNET_A_TREE_UID));
+	EXPECT_FALSE(nl_has(nl, AGGNET_A_TREE_GID));
+	EXPECT_FALSE(nl_has(nl, AGGNET_A_TREE_KEYED));
+	EXPECT_FALSE(nl_has(nl, AGGNET_A_TREE_MEMBERS));
+}
+
+TEST_F(tree, add__receiver)
+{
+	struct nl *nl = &self->nl;
+	uint64_t id = 3ULL << 32 | ntohl(addr(IDENTITY));
+
+	nl_begin(nl, AGGNET_CMD_TREE_ADD, 0);
+	nl_u64(nl, AGGNET_A_TREE_INCAST_ID, id);
+	nl_u32(nl, AGGNET_A_TREE_INSTANCE, 1);
+	nl_u32(nl, AGGNET_A_TREE_CONTRIBUTORS, 1);
+	nl_u32(nl, AGGNET_A_TREE_SOURCES, 1);
+	nl_u32(nl, AGGNET_A_TREE_MEMBERS, 77);
+	ASSERT_EQ(0, nl_talk(nl));
+	ASSERT_EQ(0, get(nl, id));
+	/* An end, although it has one child and does not send. */
+	EXPECT_TRUE(nl_has(nl, AGGNET_A_TREE_STATE));
+	EXPECT_EQ(77, nl_get_u32(nl, AGGNET_A_TREE_MEMBERS));
+	EXPECT_FALSE(nl_has(nl, AGGNET_A_TREE_LINK_IFINDEX));
+}
+
+struct find {
+	const void *what;
+	size_t len;
+	bool found;
+};
+
+static void find_bytes(struct nl *nl, void *arg)
+{
+	struct find *f = arg;
+
+	if (memmem(nl->answer.bytes, sizeof(nl->answer), f->what, f->len))
+		f->found = true;
+}
+
+TEST_F(tree, key__is_never_told)
+{
+	struct nl *nl = &self->nl;
+	struct find key = { KEY, 16 }, id = { NULL, 8 };
+	uint64_t number = incast(1);
+
+	id.what = &number;
+	begin(nl, incast(1), 0);
+	nl_put(nl, AGGNET_A_TREE_KEY, KEY, 16);
+	ASSERT_EQ(0, nl_talk(nl));
+	ASSERT_EQ(0, get(nl, incast(1)));
+	EXPECT_FALSE(nl_has(nl, AGGNET_A_TREE_KEY));
+	EXPECT_EQ(NULL, memmem(nl->answer.bytes, sizeof(nl->answer), KEY, 16));
+	memset(&nl->answer, 0, sizeof(nl->answer));
+	ASSERT_EQ(0, nl_dump(nl, AGGNET_CMD_TREE_GET, find_bytes, &key));
+	EXPECT_FALSE(key.found);
+	/* The search would find what is there. */
+	ASSERT_EQ(0, nl_dump(nl, AGGNET_CMD_TREE_GET, find_bytes, &id));
+	EXPECT_TRUE(id.found);
+}
+
+TEST_F(tree, key__length)
+{
+	struct nl *nl = &self->nl;
+
+	begin(nl, incast(1), 0);
+	nl_put(nl, AGGNET_A_TREE_KEY, KEY, 15);
+	EXPECT_EQ(-ERANGE, nl_talk(nl));
+	EXPECT_EQ(AGGNET_A_TREE_KEY, nl->blamed);
+}
+
+TEST_F(tree, add__missing)
+{
+	static const int required[] = {
+		AGGNET_A_TREE_INCAST_ID, AGGNET_A_TREE_INSTANCE,
+		AGGNET_A_TREE_CONTRIBUTORS, AGGNET_A_TREE_SOURCES,
+	};
+	struct nl *nl = &self->nl;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(required) / sizeof(required[0]); i++) {
+		begin(nl, incast(1), required[i]);
+		EXPECT_MISSING(nl, nl_talk(nl), required[i]);
+	}
+	EXPECT_EQ(0, trees(nl));
+}
+
+/* One attribute of an otherwise good entry is wrong. */
+static const struct wrong {
+	int attr;
+	int size;	/* of the value: 1, 4, 8 */
+	uint64_t value;
+	int error;
+	const char *sentence;
+} wrongs[] = {
+	{ AGGNET_A_TREE_INCAST_ID, 8, 1ULL << 32, EINVAL,
+	  "receiver of the incast ID is not a unicast address" },
+	{ AGGNET_A_TREE_INCAST_ID, 8, 0xe0000001, EINVAL,
+	  "receiver of the incast ID is not a unicast address" },
+	{ AGGNET_A_TREE_INCAST_ID, 8, 0x7f000001, EINVAL,
+	  "receiver of the incast ID is not a unicast address" },
+	{ AGGNET_A_TREE_INCAST_ID, 8, 0xffffffff, EINVAL,
+	  "receiver of the incast ID is not a unicast address" },
+	{ AGGNET_A_TREE_SOURCES, 4, 0, EINVAL, "sources must be at least 1" },
+	{ AGGNET_A_TREE_SOURCES, 4, 65537, EINVAL,
+	  "sources cannot exceed 65536" },
+	{ AGGNET_A_TREE_SOURCES, 4, 0xffffffff, EINVAL,
+	  "sources cannot exceed 65536" },
+	{ AGGNET_A_TREE_CONTRIBUTORS, 4, 0, EINVAL,
+	  "contributors must be at least 1" },
+	{ AGGNET_A_TREE_CONTRIBUTORS, 4, 8, EINVAL,
+	  "contributors cannot exceed sources" },
+	{ AGGNET_A_TREE_WRITERS, 4, 65537, EINVAL,
+	  "writers cannot exceed 65536" },
+	{ AGGNET_A_TREE_MEMBERS, 4, 1, EINVAL,
+	  "members are for the receiver's entry" },
+	{ AGGNET_A_TREE_FUNCTION, 1, __AGGNET_FN_MAX, EINVAL,
+	  "unknown aggregate function" },
+	{ AGGNET_A_TREE_VTYPE, 1, __AGGNET_VTYPE_MAX, EINVAL,
+	  "unknown value type" },
+	{ AGGNET_A_TREE_SCHEME, 1, __AGGNET_SCHEME_MAX, EINVAL,
+	  "unknown forwarding scheme" },
+	{ AGGNET_A_TREE_SCHEME, 1, AGGNET_SCHEME_ROUTE, EINVAL,
+	  "scheme route takes no link" },
+	{ AGGNET_A_TREE_LINK_IFINDEX, 4, 0, EINVAL,
+	  "schemes exact and bloom need the port of a link" },
+	{ AGGNET_A_TREE_LINK_IFINDEX, 4, 999, ENODEV, "port is not attached" },
+	{ AGGNET_A_TREE_LINK_NEIGHBOUR, 4, 0, EINVAL,
+	  "scheme exact needs the neighbour's address" },
+	{ AGGNET_A_TREE_HOPS, 1, 63, EINVAL, "hops cannot exceed 62" },
+	{ AGGNET_A_TREE_UID, 4, 0xffffffff, EINVAL,
+	  "user ID has no mapping in this user namespace" },
+	{ AGGNET_A_TREE_GID, 4, 0xffffffff, EINVAL,
+	  "group ID has no mapping in this user namespace" },
+	{ AGGNET_A_TREE_MEMORY, 8, 65535, EINVAL,
+	  "memory must be at least 65536 bytes" },
+	{ AGGNET_A_TREE_HOLD, 4, 1073741825, EINVAL,
+	  "hold cannot exceed 1073741824 ms" },
+	{ AGGNET_A_TREE_GIVE_UP, 4, 0, EINVAL,
+	  "give_up must be at least 1 ms" },
+	{ AGGNET_A_TREE_GIVE_UP, 4, 1073741825, EINVAL,
+	  "give_up cannot exceed 1073741824 ms" },
+};
+
+TEST_F(tree, add__refused)
+{
+	struct nl *nl = &self->nl;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++) {
+		const struct wrong *w = &wrongs[i];
+
+		begin(nl, incast(1), w->attr);
+		nl_put(nl, w->attr, &w->value, w->size);
+		EXPECT_REFUSED(nl, nl_talk(nl), w->error, w->attr,
+			       w->sentence);
+	}
+	EXPECT_EQ(0, trees(nl));
+	EXPECT_EQ(0, marks(nl, "p0", NEIGHBOUR));
+}
+
+TEST_F(tree, add__children_refused)
+{
+	static const struct {
+		const char *child[3];
+		const char *sentence;
+	} list[] = {
+		{ { "10.0.0.2", "0.0.0.0" },
+		  "a child is not a unicast address" },
+		{ { "239.0.0.1", "10.0.0.2" },
+		  "a child is not a unicast address" },
+		{ { "10.0.0.2", IDENTITY },
+		  "this server is listed as its own child" },
+		{ { "10.0.0.2", "10.0.0.2" }, "a child is listed twice" },
+		{ { "10.0.0.2", "10.0.0.3", "10.0.0.4" },
+		  "more children than contributors" },
+	};
+	struct nl *nl = &self->nl;
+	uint32_t child[3];
+	unsigned int i, n;
+
+	for (i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
+		for (n = 0; n < 3 && list[i].child[n]; n++)
+			child[n] = addr(list[i].child[n]);
+		begin(nl, incast(1), AGGNET_A_TREE_CHILDREN);
+		nl_put(nl, AGGNET_A_TREE_CHILDREN, child, 4 * n);
+		EXPECT_REFUSED(nl, nl_talk(nl), EINVAL, AGGNET_A_TREE_CHILDREN,
+			       list[i].sentence);
+	}
+	for (n = 0; n < 8; n += 7) {
+		begin(nl, incast(1), AGGNET_A_TREE_CHILDREN);
+		nl_put(nl, AGGNET_A_TREE_CHILDREN, child, n);
+		EXPECT_REFUSED(nl, nl_talk(nl), EINVAL, AGGNET_A_TREE_CHILDREN,
+			       "children must be addresses of 4 bytes each");
+	}
+	EXPECT_EQ(0, trees(nl));
+}
+
+TEST_F(tree, add__receiver_takes_no_link)
+{
+	struct nl *nl = &self->nl;
+	uint64_t id = 3ULL << 32 | ntohl(addr(IDENTITY));
+
+	begin(nl, id, 0);
+	EXPECT_REFUSED(nl, nl_talk(nl), EINVAL, AGGNET_A_TREE_LINK_IFINDEX,
+		       "the receiver has no parent, so no link");
+	begin(nl, id, AGGNET_A_TREE_LINK_IFINDEX);
+	EXPECT_REFUSED(nl, nl_talk(nl), EINVAL, AGGNET_A_TREE_LINK_NEIGHBOUR,
+		       "the receiver has no parent, so no link");
+}
+
+TEST_F(tree, add__bloom_needs_the_link)
+{
+	struct nl *nl = &self->nl;
+
+	EXPECT_REFUSED(nl, transit_add(nl, incast(1), 1, 0, "p0", OTHER),
+		       ENOENT, AGGNET_A_TREE_LINK_NEIGHBOUR,
+		       "no link with that neighbour: add it first");
+	EXPECT_REFUSED(nl, transit_add(nl, incast(1), 1, 0, "p1", NEIGHBOUR),
+		       ENODEV, AGGNET_A_TREE_LINK_IFINDEX,
+		       "port is not attached");
+	EXPECT_EQ(0, transit_add(nl, incast(1), 1, 0, "p0", NEIGHBOUR));
+	EXPECT_EQ(1, marks(nl, "p0", NEIGHBOUR));
+}
+
+TEST_F(tree, add__memory_for_its_contributors)
+{
+	struct nl *nl = &self->nl;
+
+	nl_begin(nl, AGGNET_CMD_TREE_ADD, 0);
+	nl_u64(nl, AGGNET_A_TREE_INCAST_ID, incast(1));
+	nl_u32(nl, AGGNET_A_TREE_INSTANCE, 1);
+	nl_u32(nl, AGGNET_A_TREE_CONTRIBUTORS, 65536);
+	nl_u32(nl, AGGNET_A_TREE_SOURCES, 65536);
+	EXPECT_REFUSED(nl, nl_talk(nl), ENOSPC, 0,
+		       "memory is too small for a credit for each contributor");
+}
+
+TEST_F(tree, add__only_told)
+{
+	static const int told[] = {
+		AGGNET_A_TREE_KEYED, AGGNET_A_TREE_STATE,
+		AGGNET_A_TREE_REASON, AGGNET_A_TREE_ORIGIN,
+		AGGNET_A_TREE_WEIGHT, AGGNET_A_TREE_CHANNELS,
+		AGGNET_A_TREE_MEMORY_USED, AGGNET_A_TREE_KEYS,
+		AGGNET_A_TREE_RECORDS_IN, AGGNET_A_TREE_RECORDS_OUT,
+		AGGNET_A_TREE_PACKETS_IN, AGGNET_A_TREE_PACKETS_OUT,
+		AGGNET_A_TREE_REXMITS, AGGNET_A_TREE_ACCEPTOR,
+		AGGNET_A_TREE_PAD,
+	};
+	struct nl *nl = &self->nl;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+		begin(nl, incast(1), 0);
+		nl_u64(nl, told[i], 0);
+		EXPECT_EQ(-EINVAL, nl_talk(nl));
+		EXPECT_EQ(told[i], nl->blamed);
+		EXPECT_STRNE("", nl->text);
+	}
+	begin(nl, incast(1), 0);
+	nl_u8(nl, __AGGNET_A_TREE_MAX, 0);
+	EXPECT_EQ(-EINVAL, nl_talk(nl));
+	EXPECT_EQ(__AGGNET_A_TREE_MAX, nl->blamed);
+	EXPECT_EQ(0, trees(nl));
+}
+
+TEST_F(tree, add__wrong_size)
+{
+	struct nl *nl = &self->nl;
+
+	begin(nl, incast(1), AGGNET_A_TREE_SOURCES);
+	nl_u16(nl, AGGNET_A_TREE_SOURCES, 7);
+	EXPECT_EQ(-EINVAL, nl_talk(nl));
+	EXPECT_EQ(AGGNET_A_TREE_SOURCES, nl->blamed);
+}
+
+TEST_F(tree, add__without_identity)
+{
+	struct nl *nl = &self->nl;
+
+	ASSERT_EQ(0, node_namespace());
+	nl_close(nl);
+	ASSERT_EQ(0, nl_open(nl));
+	EXPECT_REFUSED(nl, tree_add(nl, incast(1), 1, 0), EADDRNOTAVAIL,
+		       AGGNET_A_TREE_INCAST_ID,
+		       "this server has no identity: set the node's address first");
+	/* A switch needs none. */
+	ASSERT_EQ(0, node_role(nl, AGGNET_ROLE_SWITCH));
+	ASSERT_EQ(0, port_add(nl, "p0"));
+	EXPECT_REFUSED(nl, transit_add(nl, incast(1), 1, 0, "p0", NEIGHBOUR),
+		       ENOENT, AGGNET_A_TREE_LINK_NEIGHBOUR,
+		       "no link with that neighbour: add it first");
+}
+
+TEST_F(tree, transit__by_route_of_attributes)
+{
+	struct nl *nl = &self->nl;
+
+	/* Told nothing of the flow. */
+	ASSERT_EQ(0, transit_add(nl, incast(1), 1, 0, "p0", NEIGHBOUR));
+	ASSERT_EQ(0, get(nl, incast(1)));
+	EXPECT_EQ(AGGNET_SCHEME_BLOOM, nl_get_u8(nl, AGGNET_A_TREE_SCHEME));
+	EXPECT_FALSE(nl_has(nl, AGGNET_A_TREE_CONTRIBUTORS));
+	EXPECT_FALSE(nl_has(nl, AGGNET_A_TREE_STATE));
+	/* Told of it, one child, and it does not send: no state either. */
+	nl_begin(nl, AGGNET_CMD_TREE_ADD, 0);
+	nl_u64(nl, AGGNET_A_TREE_INCAST_ID, incast(2));
+	nl_u32(nl, AGGNET_A_TREE_INSTANCE, 1);
+	nl_u32(nl, AGGNET_A_TREE_CONTRIBUTORS, 1);
+	nl_u32(nl, AGGNET_A_TREE_SOURCES, 4);
+	nl_u8(nl, AGGNET_A_TREE_SCHEME, AGGNET_SCHEME_EXACT);
+	nl_u32(nl, AGGNET_A_TREE_LINK_IFINDEX, ifindex("p0"));
+	nl_u32(nl, AGGNET_A_TREE_LINK_NEIGHBOUR, addr(OTHER));
+	ASSERT_EQ(0, nl_talk(nl));
+	ASSERT_EQ(0, get(nl, incast(2)));
+	EXPECT_EQ(4, nl_get_u32(nl, AGGNET_A_TREE_SOURCES));
+	EXPECT_FALSE(nl_has(nl, AGGNET_A_TREE_STATE));
+}
+
+TEST_F(tree, replace__epochs)
+{
+	struct nl *nl = &self->nl;
+
+	ASSERT_EQ(0, tree_add(nl, incast(1), 10, 0));
+	EXPECT_REFUSED(nl, tree_add(nl, incast(1), 11, 0), EEXIST,
+		       AGGNET_A_TREE_INCAST_ID,
+		       "this incast ID has an entry: replace or delete it");
+	EXPECT_REFUSED(nl, tree_add(nl, incast(1), 10, NLM_F_REPLACE), ESTALE,
+		       AGGNET_A_TREE_INSTANCE,
+		       "epoch is not newer than the one in force");
+	EXPECT_REFUSED(nl, tree_add(nl, incast(1), 9, NLM_F_REPLACE), ESTALE,
+		       AGGNET_A_TREE_INSTANCE,
+		       "epoch is not newer than the one in force");
+	EXPECT_EQ(0, tree_add(nl, incast(1), 11, NLM_F_REPLACE));
+	/* Serial numbers: half way round is the newest that there can be. */
+	EXPECT_EQ(0, tree_add(nl, incast(1), 11 + 0x7fffffffu, NLM_F_REPLACE));
+	EXPECT_EQ(0, tree_add(nl, incast(1), 5, NLM_F_REPLACE));
+	EXPECT_EQ(1, trees(nl));
+	ASSERT_EQ(0, get(nl, incast(1)));
+	EXPECT_EQ(5, nl_get_u32(nl, AGGNET_A_TREE_INSTANCE));
+	/* With nothing to replace it just adds. */
+	EXPECT_EQ(0, tree_add(nl, incast(2), 1, NLM_F_REPLACE));
+}
+
+TEST_F(tree, replace__attempt)
+{
+	struct nl *nl = &self->nl;
+
+	ASSERT_EQ(0, tree_add(nl, incast(1), 10, 0));
+	begin(nl, incast(1), AGGNET_A_TREE_INSTANCE);
+	nl->request.head.nlmsg_flags |= NLM_F_REPLACE;
+	nl_u32(nl, AGGNET_A_TREE_INSTANCE, 10);
+	nl_u32(nl, AGGNET_A_TREE_ATTEMPT, 1);
+	EXPECT_EQ(0, nl_talk(nl));
+	ASSERT_EQ(0, get(nl, incast(1)));
+	EXPECT_EQ(1, nl_get_u32(nl, AGGNET_A_TREE_ATTEMPT));
+}
+
+TEST_F(tree, del__and_what_is_not_there)
+{
+	struct nl *nl = &self->nl;
+
+	EXPECT_REFUSED(nl, tree_del(nl, incast(1)), ENOENT,
+		       AGGNET_A_TREE_INCAST_ID, "no entry of that incast ID");
+	EXPECT_REFUSED(nl, get(nl, incast(1)), ENOENT,
+		       AGGNET_A_TREE_INCAST_ID, "no entry of that incast ID");
+	EXPECT_MISSING(nl, nl_do(nl, AGGNET_CMD_TREE_DEL),
+		       AGGNET_A_TREE_INCAST_ID);
+	EXPECT_MISSING(nl, nl_do(nl, AGGNET_CMD_TREE_GET),
+		       AGGNET_A_TREE_INCAST_ID);
+	ASSERT_EQ(0, tree_add(nl, incast(1), 1, 0));
+	EXPECT_EQ(0, tree_del(nl, incast(1)));
+	EXPECT_EQ(0, trees(nl));
+	ASSERT_EQ(0, tree_add(nl, incast(1), 1, 0));
+}
+
+/* The table: many entries come, go and are still found. */
+TEST_F(tree, table__holds_what_was_put_in)
+{
+	struct nl *nl = &self->nl;
+	uint32_t job, n = 300;
+
+	for (job = 0; job < n; job++)
+		ASSERT_EQ(0, transit_add(nl, incast(job * 7919), 1, 0, "p0",
+					 NEIGHBOUR));
+	EXPECT_EQ(n, trees(nl));
+	for (job = 0; job < n; job += 3)
+		ASSERT_EQ(0, tree_del(nl, incast(job * 7919)));
+	EXPECT_EQ(n - n / 3, trees(nl));
+	for (job = 0; job < n; job++)
+		EXPECT_EQ(job % 3 ? 0 : -ENOENT, get(nl, incast(job * 7919)));
+	EXPECT_EQ(n - n / 3, marks(nl, "p0", NEIGHBOUR));
+}
+
+FIXTURE(at_switch) {
+	struct nl nl;
+};
+
+static int switch_link(struct nl *nl, const char *neighbour)
+{
+	nl_begin(nl, AGGNET_CMD_LINK_ADD, 0);
+	nl_u32(nl, AGGNET_A_LINK_IFINDEX, ifindex("p0"));
+	nl_u32(nl, AGGNET_A_LINK_NEIGHBOUR, addr(neighbour));
+	nl_put(nl, AGGNET_A_LINK_LLADDR, "\x02\x00\x00\x00\x00\x07", 6);
+	return nl_talk(nl);
+}
+
+FIXTURE_SETUP(at_switch)
+{
+	struct nl *nl = &self->nl;
+
+	ASSERT_EQ(0, node_namespace());
+	ASSERT_EQ(0, nl_open(nl));
+	ASSERT_EQ(0, node_role(nl, AGGNET_ROLE_SWITCH));
+	ASSERT_EQ(0, port_add(nl, "p0"));
+	ASSERT_EQ(0, switch_link(nl, NEIGHBOUR));
+	ASSERT_EQ(0, switch_link(nl, OTHER));
+}
+
+FIXTURE_TEARDOWN(at_switch)
+{
+	nl_close(&self->nl);
+}
+
+TEST_F(at_switch, add__several_links)
+{
+	struct nl *nl = &self->nl;
+
+	ASSERT_EQ(0, transit_add(nl, incast(1), 1, 0, "p0", NEIGHBOUR));
+	ASSERT_EQ(0, transit_add(nl, incast(1), 1, 0, "p0", OTHER));
+	EXPECT_EQ(2, trees(nl));
+	EXPECT_EQ(1, marks(nl, "p0", NEIGHBOUR));
+	EXPECT_EQ(1, marks(nl, "p0", OTHER));
+	EXPECT_REFUSED(nl, transit_add(nl, incast(1), 1, 0, "p0", OTHER),
+		       EEXIST, AGGNET_A_TREE_INCAST_ID,
+		       "this incast ID has an entry: replace or delete it");
+	EXPECT_REFUSED(nl, transit_add(nl, incast(1), 2, 0, "p0", OTHER),
+		       EEXIST, AGGNET_A_TREE_INCAST_ID,
+		       "this incast ID has an entry: replace or delete it");
+}
+
+TEST_F(at_switch, replace__takes_all_links)
+{
+	struct nl *nl = &self->nl;
+
+	ASSERT_EQ(0, transit_add(nl, incast(1), 1, 0, "p0", NEIGHBOUR));
+	ASSERT_EQ(0, transit_add(nl, incast(1), 1, 0, "p0", OTHER));
+	ASSERT_EQ(0, transit_add(nl, incast(1), 2, NLM_F_REPLACE, "p0", OTHER));
+	EXPECT_EQ(1, trees(nl));
+	EXPECT_EQ(0, marks(nl, "p0", NEIGHBOUR));
+	EXPECT_EQ(1, marks(nl, "p0", OTHER));
+	ASSERT_EQ(0, transit_add(nl, incast(1), 2, NLM_F_REPLACE, "p0",
+				 NEIGHBOUR));
+	EXPECT_EQ(2, trees(nl));
+	ASSERT_EQ(0, tree_del(nl, incast(1)));
+	EXPECT_EQ(0, trees(nl));
+	EXPECT_EQ(0, marks(nl, "p0", NEIGHBOUR));
+	EXPECT_EQ(0, marks(nl, "p0", OTHER));
+}
+
+TEST_F(at_switch, add__no_flow)
+{
+	static const struct { int attr, size; } flow[] = {
+		{ AGGNET_A_TREE_CONTRIBUTORS, 4 }, { AGGNET_A_TREE_SOURCES, 4 },
+		{ AGGNET_A_TREE_CHILDREN, 4 }, { AGGNET_A_TREE_FUNCTION, 1 },
+		{ AGGNET_A_TREE_VTYPE, 1 }, { AGGNET_A_TREE_HOPS, 1 },
+		{ AGGNET_A_TREE_WRITERS, 4 }, { AGGNET_A_TREE_UID, 4 },
+		{ AGGNET_A_TREE_GID, 4 }, { AGGNET_A_TREE_MEMORY, 8 },
+		{ AGGNET_A_TREE_HOLD, 4 }, { AGGNET_A_TREE_GIVE_UP, 4 },
+		{ AGGNET_A_TREE_KEY, 16 }, { AGGNET_A_TREE_MEMBERS, 4 },
+	};
+	static const char zero[16];
+	struct nl *nl = &self->nl;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(flow) / sizeof(flow[0]); i++) {
+		nl_begin(nl, AGGNET_CMD_TREE_ADD, 0);
+		nl_u64(nl, AGGNET_A_TREE_INCAST_ID, incast(1));
+		nl_u32(nl, AGGNET_A_TREE_INSTANCE, 1);
+		nl_u32(nl, AGGNET_A_TREE_LINK_IFINDEX, ifindex("p0"));
+		nl_u32(nl, AGGNET_A_TREE_LINK_NEIGHBOUR, addr(NEIGHBOUR));
+		nl_put(nl, flow[i].attr, zero, flow[i].size);
+		EXPECT_REFUSED(nl, nl_talk(nl), EINVAL, flow[i].attr,
+			       "a switch only forwards: it takes no attribute of a flow");
+	}
+	nl_begin(nl, AGGNET_CMD_TREE_ADD, 0);
+	nl_u64(nl, AGGNET_A_TREE_INCAST_ID, incast(1));
+	nl_u32(nl, AGGNET_A_TREE_INSTANCE, 1);
+	nl_u32(nl, AGGNET_A_TREE_LINK_IFINDEX, ifindex("p0"));
+	nl_u32(nl, AGGNET_A_TREE_LINK_NEIGHBOUR, addr(NEIGHBOUR));
+	nl_u8(nl, AGGNET_A_TREE_SCHEME, AGGNET_SCHEME_EXACT);
+	EXPECT_REFUSED(nl, nl_talk(nl), EINVAL, AGGNET_A_TREE_SCHEME,
+		       "a switch forwards by Bloom tables only");
+	EXPECT_EQ(0, trees(nl));
+}
+
+TEST_HARNESS_MAIN
