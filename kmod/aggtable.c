@@ -299,10 +299,11 @@ static noinline struct entry *obtain_any(struct aggnet_table *t, const u8 *base,
 }
 
 /*
- * The hot loop. @function and @ones are constants wherever it is inlined.
- * Records of a whole word of key and one of value go straight through; other
- * short ones are shifted out of the words that end with them, which reach back
- * into what lies before, so the first in the buffer goes the general way.
+ * The hot loop. @function and @ones are constants wherever it is inlined. Each
+ * of the common shapes has a way of its own: a word of key with a word of value
+ * or with a shorter one, and shorter keys. These are shifted out of the words
+ * that end with them, which reach back into what lies before; so the first in
+ * the buffer goes the general way.
  */
 static __always_inline void merge_run(struct aggnet_table *t, const u8 *data,
 				      u32 n, u64 represents, u8 function,
@@ -311,7 +312,6 @@ static __always_inline void merge_run(struct aggnet_table *t, const u8 *data,
 	const struct view view = { t->bucket, t->chunk, t->bucket_mask };
 	const u64 start8 = hash_start(t->seed, 8);
 	struct aggnet_value v = aggnet_value_s64(1);
-	const u8 *safe = data + 8;
 	const u8 *base = data;
 	u64 extra = represents - n;
 	struct entry *e = NULL;
@@ -324,22 +324,27 @@ static __always_inline void merge_run(struct aggnet_table *t, const u8 *data,
 		const u8 *end = key + klen;
 		struct look look;
 
-		data = end + vlen;
 		if (likely(lengths == (8 << 8 | 8))) {
+			data = key + 16;
 			look = look_last(start8, t->seed + 2,
 					 get_unaligned_le64(key), 8);
 			if (!ones)
 				v = aggnet_value_s64(get_unaligned_le64(key + 8));
-			data = key + 16;
-			e = find_word(&view, look);
-		} else if (klen <= 8 && end >= safe) {
+		} else if (klen == 8) {
+			data = end + vlen;
+			look = look_last(start8, t->seed + 2,
+					 get_unaligned_le64(key), 8);
+			if (!ones)
+				v = aggnet_value_get(data - 8, data, vlen);
+		} else if (klen < 8 && end - base >= 8) {
+			data = end + vlen;
 			look = look_last(hash_start(t->seed, klen), t->seed + 2,
 					 get_unaligned_le64(end - 8) >>
 					 (64 - 8 * klen), klen);
 			if (!ones)
 				v = aggnet_value_get(data - 8, data, vlen);
-			e = find_word(&view, look);
 		} else {
+			data = end + vlen;
 			if (!ones)
 				v = aggnet_value_get(base, data, vlen);
 			e = obtain_any(t, base, key, klen);
@@ -347,6 +352,7 @@ static __always_inline void merge_run(struct aggnet_table *t, const u8 *data,
 				break;
 			goto reduce;
 		}
+		e = find_word(&view, look);
 		if (unlikely(!e)) {
 			e = append(t, key, look);
 			if (!e)
@@ -397,36 +403,18 @@ void aggnet_table_merge(struct aggnet_table *t, const u8 *data, u32 n,
 	merge_all(t, data, n, represents, source);
 }
 
-/* Take the oldest entry out of its bucket's list, at the end as a rule. */
-static void unlink_oldest(struct aggnet_table *t, const struct entry *e)
+/*
+ * Take the oldest entry of all out of its bucket's list. Entries are put in at
+ * the head and leave in the order in which they came, so it is the last.
+ */
+static __always_inline void unlink_oldest(const struct aggnet_table *t,
+					  u32 tag, u32 ref)
 {
-	u32 ref = t->oldest << REF_BITS | t->read;
-	u32 *at = &t->bucket[e->tag & t->bucket_mask];
+	u32 *at = &t->bucket[tag & t->bucket_mask];
 
 	while (*at != ref)
 		at = &entry_at(t->chunk, *at)->next;
-	*at = e->next;
-}
-
-/* Go on to the next entry; give back the chunk that it leaves, if it does. */
-static void advance_oldest(struct aggnet_table *t, u32 klen)
-{
-	u32 number = t->oldest;
-
-	t->read += entry_size(klen);
-	if (!--t->keys) {
-		t->oldest = 0;
-		t->newest = 0;
-		t->read = 0;
-		t->write = 0;
-		chunk_release(t, number);
-	} else if (number != t->newest &&
-		   (t->read == AGGNET_CHUNK ||
-		    !((struct entry *)(t->chunk[number] + t->read))->tag)) {
-		t->oldest = t->next[number];
-		t->read = 0;
-		chunk_release(t, number);
-	}
+	*at = 0;
 }
 
 /*
@@ -454,28 +442,77 @@ static __always_inline u32 put_entry(u8 *buf, u32 room, const struct entry *e)
 	return 2 + klen + vlen;
 }
 
+/**
+ * struct pack - where records go
+ * @buf: next one
+ * @room: bytes left there
+ * @max: bound on their number
+ * @n: how many there are
+ * @units: original records in them
+ */
+struct pack {
+	u8 *buf;
+	u32 room;
+	u32 max;
+	u32 n;
+	u64 units;
+};
+
+/* Pack from the oldest chunk. Return: true if it has no more entries. */
+static bool pack_chunk(struct aggnet_table *t, struct pack *p)
+{
+	u32 end = t->oldest == t->newest ? t->write : AGGNET_CHUNK;
+	const u8 *chunk = t->chunk[t->oldest];
+	u32 oldest = t->oldest << REF_BITS;
+	const struct entry *e;
+	u32 read = t->read;
+	bool all;
+	u32 len;
+
+	for (;;) {
+		e = (const struct entry *)(chunk + read);
+		all = read == end || !e->tag;
+		if (all || p->n == p->max)
+			break;
+		len = put_entry(p->buf, p->room, e);
+		if (!len)
+			break;
+		p->buf += len;
+		p->room -= len;
+		p->units += e->units;
+		p->n++;
+		unlink_oldest(t, e->tag, oldest | read);
+		read += entry_size(e->tag >> HASH_BITS);
+	}
+	t->read = read;
+	return all;
+}
+
+/* Give the oldest chunk back and go on to the next, if there is one. */
+static void chunk_end(struct aggnet_table *t)
+{
+	u32 number = t->oldest;
+
+	if (number == t->newest) {
+		t->oldest = 0;
+		t->newest = 0;
+	} else {
+		t->oldest = t->next[number];
+	}
+	t->read = 0;
+	chunk_release(t, number);
+}
+
 u32 aggnet_table_pack(struct aggnet_table *t, u8 *buf, u32 room,
 		      u32 max_records, u32 *records, u64 *represents)
 {
-	const struct entry *e;
-	u64 units = 0;
-	u32 used = 0;
-	u32 n = 0;
-	u32 len;
+	struct pack p = { .buf = buf, .room = room, .max = max_records };
 
-	while (t->keys && n < max_records) {
-		e = (struct entry *)(t->chunk[t->oldest] + t->read);
-		len = put_entry(buf + used, room - used, e);
-		if (!len)
-			break;
-		used += len;
-		units += e->units;
-		n++;
-		unlink_oldest(t, e);
-		advance_oldest(t, e->tag >> HASH_BITS);
-	}
-	t->units -= units;
-	*records = n;
-	*represents = units;
-	return used;
+	while (t->oldest && pack_chunk(t, &p))
+		chunk_end(t);
+	t->keys -= p.n;
+	t->units -= p.units;
+	*records = p.n;
+	*represents = p.units;
+	return p.buf - buf;
 }

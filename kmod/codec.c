@@ -111,14 +111,13 @@ int aggnet_parse_records(const u8 *data, size_t len, unsigned int max)
 	const u8 *end = data + len;
 	unsigned int n = 0;
 
-	while (end - data >= AGGNET_RECORD_MIN) {
+	for (; data + AGGNET_RECORD_MIN <= end; n++) {
 		u32 lengths = get_unaligned_le16(data);
 
 		if (unlikely(!(u8)lengths ||
 			     lengths >= (AGGNET_VALUE_MAX + 1) << 8))
 			return -EBADMSG;
 		data += 2 + (u8)lengths + (lengths >> 8);
-		n++;
 	}
 	return data == end && n <= max ? (int)n : -EBADMSG;
 }
