@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0
+/* aggctl eval: the papers' figures and tables beside what this project gets. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "eval.h"
+#include "output.h"
+
+static struct {
+	uint64_t rounds;
+	uint64_t seed;
+	const char *plot;
+	const char *rst;
+} opt = {
+	.seed = 1,
+};
+
+static int run_one(const struct aggctl *ctl, const struct eval *eval,
+		   json_t *results)
+{
+	struct eval_result result = { .eval = eval, .seed = opt.seed,
+				      .rounds = opt.rounds };
+	int st = eval_run(&result);
+
+	if (!st) {
+		if (!ctl->json)
+			eval_print(&result);
+		json_array_append_new(results, eval_json(&result));
+		if (opt.plot)
+			st = eval_plot(&result, opt.plot);
+	}
+	eval_free(&result);
+	return st;
+}
+
+static int table2(const struct aggctl *ctl)
+{
+	json_t *rows = json_array();
+	unsigned int k;
+
+	for (k = 3; k <= 7; k++)
+		json_array_append_new(rows, json_pack("{s:i s:i}", "k", k,
+						      "bits",
+						      eval_filter_bits(k)));
+	if (ctl->json)
+		return out_json(rows);
+	puts("000-table2: bits of the filter in each packet, BCube(6,k),\n"
+	     "by formula (3); the paper has 19, 38 and, for k = 7, 102");
+	for (k = 3; k <= 7; k++)
+		printf("k=%u %u\n", k, eval_filter_bits(k));
+	json_decref(rows);
+	return ST_DONE;
+}
+
+static int no_such(const char *name)
+{
+	size_t i;
+
+	err("eval: '%s' is none of these:", name);
+	for (i = 0; i < n_evals; i++)
+		fprintf(stderr, "  %-11s %s\n", evals[i].name, evals[i].title);
+	fputs("  000-table2  000 Table 2: bits of the filter in each packet\n",
+	      stderr);
+	return ST_USAGE;
+}
+
+static int run_eval(const struct aggctl *ctl, int argc, char **argv)
+{
+	json_t *results = json_array();
+	size_t i, ran = 0;
+	int st = ST_DONE;
+
+	if (opt.rounds > 1000000)
+		return usage("eval: --rounds: at most 1000000");
+	if (opt.plot && !argc)
+		return usage("eval: --plot: needs the name of an experiment");
+	if (argc && !strcmp(argv[0], "000-table2")) {
+		json_decref(results);
+		return table2(ctl);
+	}
+	for (i = 0; i < n_evals && !st; i++) {
+		if (argc && strcmp(argv[0], evals[i].name))
+			continue;
+		st = run_one(ctl, &evals[i], results);
+		ran++;
+	}
+	if (!ran)
+		st = no_such(argv[0]);
+	if (!st && opt.rst)
+		st = eval_rst(opt.rst, results);
+	if (!st && ctl->json)
+		return out_json(results);
+	json_decref(results);
+	return st;
+}
+
+static const struct opt eval_opts[] = {
+	{ "rounds", OPT_U64, &opt.rounds, "N", "repetitions of each setting" },
+	{ "seed", OPT_U64, &opt.seed, "N", "of the draws (1)" },
+	{ "plot", OPT_STRING, &opt.plot, "FILE",
+	  "draw the figure: .svg or .png" },
+	{ "rst", OPT_STRING, &opt.rst, "FILE",
+	  "put the tables between the marks of FILE" },
+};
+
+static const struct verb eval_verbs[] = {
+	{ NULL, "[NAME]", "reproduce a figure or table of the papers, or all",
+	  0, 1, eval_opts, ARRAY_SIZE(eval_opts), run_eval },
+};
+
+const struct command cmd_eval = {
+	"eval", "reproduce the papers' figures and tables",
+	eval_verbs, ARRAY_SIZE(eval_verbs),
+};

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Results as text, as JSON, and as the tables of a reStructuredText file. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aggctl.h"
+#include "eval.h"
+
+#define BEGIN ".. tables begin\n"
+#define END ".. tables end\n"
+
+static const char *const value_names[EVAL_VALUES] = {
+	"cost", "saving", "links", "aggregating_servers", "added_servers",
+	"receiver_input", "depth",
+};
+
+static const struct eval_point *point_of(const struct eval_result *r,
+					 size_t setting, size_t method)
+{
+	return &r->point[setting * r->n_methods + method];
+}
+
+/* Weight of a setting in a mean: ends of a delta axis count half. */
+static double weight(const struct eval_result *r, size_t i)
+{
+	bool axis = !strcmp(r->eval->xlabel, "delta");
+
+	return axis && (!i || i + 1 == r->n_settings) ? 0.5 : 1;
+}
+
+/* Mean saving over the settings, and its standard error. */
+double eval_mean(const struct eval_result *r, size_t method, double *error)
+{
+	double sum = 0, weights = 0, variance = 0;
+	size_t i;
+
+	for (i = 0; i < r->n_settings; i++) {
+		const struct eval_point *p = point_of(r, i, method);
+		double mean = p->sum[EVAL_SAVING] / r->rounds;
+		double w = weight(r, i);
+
+		if (isnan(mean))
+			continue;
+		sum += w * mean;
+		weights += w;
+		if (r->rounds > 1)
+			variance += w * w / (r->rounds - 1) *
+				    (p->square[EVAL_SAVING] / r->rounds -
+				     mean * mean);
+	}
+	*error = r->rounds > 1 && weights ?
+		 sqrt(fmax(variance, 0)) / weights : NAN;
+	return weights ? sum / weights : NAN;
+}
+
+/* Saving of the traffic of all settings together. */
+double eval_volume(const struct eval_result *r, size_t method)
+{
+	double cost = 0, existing = 0;
+	size_t i;
+
+	for (i = 0; i < r->n_settings; i++) {
+		const struct eval_point *p = point_of(r, i, method);
+
+		if (isnan(p->sum[EVAL_COST]))
+			continue;
+		cost += weight(r, i) * p->sum[EVAL_COST];
+		existing += weight(r, i) * p->existing;
+	}
+	return existing > 0 ? 1 - cost / existing : NAN;
+}
+
+static json_t *number(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *point_json(const struct eval_result *r, size_t setting,
+			  size_t method)
+{
+	const struct eval_point *p = point_of(r, setting, method);
+	json_t *object = json_object();
+	size_t i;
+
+	for (i = 0; i < EVAL_VALUES; i++)
+		json_object_set_new(object, value_names[i],
+				    number(p->sum[i] / r->rounds));
+	return object;
+}
+
+static json_t *row_json(const struct eval_result *r, size_t i)
+{
+	const struct eval_setting *s = &r->setting[i];
+	json_t *methods = json_object();
+	size_t k;
+
+	for (k = 0; k < r->n_methods; k++)
+		json_object_set_new(methods, r->eval->method[k].name,
+				    point_json(r, i, k));
+	return json_pack("{s:f s:s s:i s:i s:f s:o}", "x", s->x, "topology",
+			 s->topology, "senders", s->senders, "receivers",
+			 s->receivers, "delta", s->delta, "methods", methods);
+}
+
+static json_t *summary_json(const struct eval_result *r, size_t k)
+{
+	const struct eval_method *m = &r->eval->method[k];
+	double error, mean = eval_mean(r, k, &error);
+
+	return json_pack("{s:s s:o s:o s:o s:o}", "method", m->name,
+			 "paper", m->paper ? json_real(m->paper) : json_null(),
+			 "saving", number(100 * mean),
+			 "standard_error", number(100 * error),
+			 "saving_of_volume", number(100 * eval_volume(r, k)));
+}
+
+json_t *eval_json(const struct eval_result *r)
+{
+	json_t *rows = json_array(), *summary = json_array();
+	size_t i;
+
+	for (i = 0; i < r->n_settings; i++)
+		json_array_append_new(rows, row_json(r, i));
+	for (i = 1; i < r->n_methods; i++)
+		json_array_append_new(summary, summary_json(r, i));
+	return json_pack("{s:s s:s s:s s:s* s:s s:I s:i s:o s:o}",
+			 "name", r->eval->name, "title", r->eval->title,
+			 "definition", r->eval->definition,
+			 "note", r->eval->note, "x", r->eval->xlabel,
+			 "seed", (json_int_t)r->seed, "rounds", r->rounds,
+			 "summary", summary, "rows", rows);
+}
+
+static void print_number(double value, int width, const char *format)
+{
+	char text[32] = "-";
+
+	if (isfinite(value))
+		snprintf(text, sizeof(text), format, value);
+	printf(" %*s", width, text);
+}
+
+static void print_summary(const struct eval_result *r)
+{
+	size_t k;
+
+	printf("\n%-16s %8s %8s %8s %10s\n", "mean saving, %", "paper", "ours",
+	       "+-", "of volume");
+	for (k = 1; k < r->n_methods; k++) {
+		double error, mean = eval_mean(r, k, &error);
+		double paper = r->eval->method[k].paper;
+
+		printf("%-16s", r->eval->method[k].name);
+		print_number(paper ? paper : NAN, 8, "%.2f");
+		print_number(100 * mean, 8, "%.2f");
+		print_number(100 * error, 8, "%.2f");
+		print_number(100 * eval_volume(r, k), 10, "%.2f");
+		putchar('\n');
+	}
+}
+
+void eval_print(const struct eval_result *r)
+{
+	const struct eval *eval = r->eval;
+	size_t i, k;
+
+	printf("%s: %s\n%s\nseed %llu, %u rounds a setting\n\n%-10s",
+	       eval->name, eval->title, eval->definition,
+	       (unsigned long long)r->seed, r->rounds, eval->xlabel);
+	for (k = 0; k < r->n_methods; k++)
+		printf(" %14s", eval->method[k].name);
+	for (i = 0; i < r->n_settings; i++) {
+		printf("\n%-10g", r->setting[i].x);
+		for (k = 0; k < r->n_methods; k++)
+			print_number(point_of(r, i, k)->sum[EVAL_COST] /
+				     r->rounds, 14, "%.1f");
+	}
+	puts("\n(traffic, a sender's flow being 1)");
+	print_summary(r);
+	if (eval->note)
+		printf("%s\n", eval->note);
+	putchar('\n');
+}
+
+static void rst_number(FILE *f, const json_t *value)
+{
+	if (json_is_number(value))
+		fprintf(f, "     - %.2f\n", json_number_value(value));
+	else
+		fputs("     -\n", f);
+}
+
+static void rst_summary(FILE *f, const json_t *summary)
+{
+	static const char *const keys[] = { "paper", "saving", "standard_error",
+					    "saving_of_volume" };
+	json_t *row;
+	size_t i, k;
+
+	fputs("\n.. list-table:: Mean saving in percent\n   :header-rows: 1\n\n"
+	      "   * - method\n     - paper\n     - ours\n     - standard error\n"
+	      "     - of the volume\n", f);
+	json_array_foreach(summary, i, row) {
+		fprintf(f, "   * - %s\n",
+			json_string_value(json_object_get(row, "method")));
+		for (k = 0; k < ARRAY_SIZE(keys); k++)
+			rst_number(f, json_object_get(row, keys[k]));
+	}
+}
+
+static void rst_section(FILE *f, const json_t *result)
+{
+	const char *title = json_string_value(json_object_get(result, "title"));
+	const json_t *note = json_object_get(result, "note");
+	size_t i;
+
+	fprintf(f, "\n%s\n", title);
+	for (i = 0; i < strlen(title); i++)
+		fputc('-', f);
+	fprintf(f, "\n\n%s. Seed %lld, %lld rounds a setting (``%s``).\n",
+		json_string_value(json_object_get(result, "definition")),
+		(long long)json_integer_value(json_object_get(result, "seed")),
+		(long long)json_integer_value(json_object_get(result,
+							      "rounds")),
+		json_string_value(json_object_get(result, "name")));
+	if (note)
+		fprintf(f, "\n%s\n", json_string_value(note));
+	rst_summary(f, json_object_get(result, "summary"));
+}
+
+static void rst_filter(FILE *f)
+{
+	static const unsigned int paper[] = { 19, 38, 58, 79, 102 };
+	unsigned int k;
+
+	fputs("\n000 Table 2: bits of the filter in each packet\n"
+	      "----------------------------------------------\n\n"
+	      ".. list-table:: BCube(6,k)\n   :header-rows: 1\n\n"
+	      "   * - k\n     - paper\n     - formula (3)\n", f);
+	for (k = 3; k <= 7; k++)
+		fprintf(f, "   * - %u\n     - %u\n     - %u\n", k, paper[k - 3],
+			eval_filter_bits(k));
+}
+
+static char *read_all(const char *file)
+{
+	FILE *f = fopen(file, "r");
+	char *text = NULL;
+	size_t room = 0;
+
+	if (!f)
+		return NULL;
+	if (getdelim(&text, &room, '\0', f) < 0) {
+		free(text);
+		text = NULL;
+	}
+	fclose(f);
+	return text;
+}
+
+/* Replace what is between the two marks of @file by the results' tables. */
+int eval_rst(const char *file, json_t *results)
+{
+	char *text = read_all(file), *begin, *end;
+	json_t *result;
+	size_t i;
+	FILE *f;
+
+	begin = text ? strstr(text, BEGIN) : NULL;
+	end = begin ? strstr(begin, END) : NULL;
+	f = end ? fopen(file, "w") : NULL;
+	if (!f) {
+		free(text);
+		return fail("eval: %s: %s", file, end || !text ?
+			    strerror(errno) : "lacks the marks of the tables");
+	}
+	fwrite(text, 1, begin + strlen(BEGIN) - text, f);
+	json_array_foreach(results, i, result)
+		rst_section(f, result);
+	rst_filter(f);
+	fprintf(f, "\n%s", end);
+	free(text);
+	return fclose(f) ? fail("eval: %s: %s", file, strerror(errno)) :
+			   ST_DONE;
+}
