@@ -95,7 +95,7 @@ static int commit_all(const struct plan_file *file, struct node *nodes)
 			continue;
 		node_refused(&nodes[i], "plan");
 		while (i--)
-			plan_part_undo(&nodes[i], file->part[i].entry);
+			plan_part_undo(&nodes[i]);
 		return -1;
 	}
 	return 0;

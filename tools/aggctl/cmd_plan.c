@@ -11,11 +11,11 @@
 #include "cmd.h"
 #include "output.h"
 #include "plan.h"
-#include "testbed.h"
 
 #define NS_PER_MS	1000000
 /* Epochs count units of 2^27 ns: a later plan has a later epoch. */
 #define INSTANCE_SHIFT	27
+#define CHANGES_MAX	4096
 
 static struct {
 	const char *topology;
@@ -27,6 +27,7 @@ static struct {
 	const char *switching;
 	const char *max_depth;
 	const char *sizes;
+	const char *update;
 	const char *dot;
 	const char *gid;
 	uint64_t hold;
@@ -45,68 +46,27 @@ static struct {
 };
 
 /**
- * struct work - what is made of the options
- * @topo: topology
+ * struct work - what the options name
  * @senders: list
  * @receivers: list
  * @sizes: of the senders' flows, NULL if all are 1
  * @max_depth: bound, as the library wants it
- * @plan: result
  */
 struct work {
-	struct aggt_topo *topo;
 	struct aggt_list senders;
 	struct aggt_list receivers;
 	double *sizes;
 	uint32_t max_depth;
-	struct aggt_plan *plan;
 };
-
-static const struct column metric_cols[] = {
-	{ "cost", "cost" }, { "existing", "existing" }, { "saving", "saving" },
-	{ "links", "links" }, { "aggregating_servers", "aggregating servers" },
-	{ "added_servers", "added servers" }, { "depth", "depth" },
-};
-
-static const struct column tree_cols[] = {
-	{ "receiver", "receiver" }, { "entry", "entry" }, { "cost", "cost" },
-	{ "links", "links" }, { "depth", "depth" }, { "senders", "senders" },
-};
-
-static const struct column entry_cols[] = {
-	{ "node", "node" }, { "receiver", "receiver" }, { "role", "role" },
-	{ "contributors", "contributors" }, { "sources", "sources" },
-	{ "scheme", "scheme" }, { "link_port", "port" },
-	{ "link_neighbour", "next" }, { "hops", "hops" },
-};
-
-/* The content of a file; the caller frees it. */
-static char *file_text(const char *path)
-{
-	char *content = NULL;
-	size_t len = 0;
-	FILE *f;
-
-	f = fopen(path, "r");
-	if (!f || (getdelim(&content, &len, '\0', f) < 0 && ferror(f)))
-		err("plan: %s: %s", path, strerror(errno));
-	else if (!content || !*content)
-		err("plan: %s: it is empty", path);
-	if (f)
-		fclose(f);
-	if (content && *content)
-		return content;
-	free(content);
-	return NULL;
-}
 
 static int parse_list(const struct aggt_topo *topo, const char *option,
 		      const char *text, uint64_t seed, struct aggt_list *list)
 {
-	char *content = text[0] == '@' ? file_text(text + 1) : strdup(text);
 	struct aggt_err why;
+	char *content;
 	int ret;
 
+	content = text[0] == '@' ? plan_read_file(text + 1) : strdup(text);
 	if (!content)
 		return ST_FAILED;
 	ret = aggt_list_parse(topo, content, seed, list, &why);
@@ -114,7 +74,7 @@ static int parse_list(const struct aggt_topo *topo, const char *option,
 	return ret ? fail("plan: --%s: %s", option, why.text) : ST_DONE;
 }
 
-static int parse_sizes(struct work *w)
+static int parse_sizes(const struct aggt_topo *topo, struct work *w)
 {
 	struct aggt_err why;
 	char *content;
@@ -122,13 +82,13 @@ static int parse_sizes(struct work *w)
 
 	if (!opt.sizes)
 		return ST_DONE;
-	content = file_text(opt.sizes);
+	content = plan_read_file(opt.sizes);
 	w->sizes = calloc(w->senders.n, sizeof(*w->sizes));
 	if (!content || !w->sizes) {
 		free(content);
 		return ST_FAILED;
 	}
-	ret = aggt_sizes_parse(w->topo, content, &w->senders, w->sizes, &why);
+	ret = aggt_sizes_parse(topo, content, &w->senders, w->sizes, &why);
 	free(content);
 	return ret ? fail("plan: %s: %s", opt.sizes, why.text) : ST_DONE;
 }
@@ -203,120 +163,66 @@ static int check_numbers(struct work *w)
 	return ST_DONE;
 }
 
-static int make_plan(struct work *w)
+static int build_trees(struct plan *plan, const struct work *w)
 {
-	struct aggt_job job = {};
+	const struct aggt_job job = {
+		.senders = w->senders.node,
+		.n_senders = w->senders.n,
+		.sizes = w->sizes,
+		.tasks = w->senders.tasks,
+		.receivers = w->receivers.node,
+		.n_receivers = w->receivers.n,
+		.method = opt.method,
+		.delta = opt.delta,
+		.max_depth = w->max_depth,
+		.seed = opt.seed,
+	};
 	struct aggt_err why;
-	int st;
 
-	w->topo = aggt_topo_parse(opt.topology, &why);
-	if (!w->topo)
-		return fail("plan: --topology: %s", why.text);
-	st = parse_list(w->topo, "senders", opt.senders, opt.seed,
+	plan->trees = aggt_plan_build(plan->topo, &job, &why);
+	return plan->trees ? ST_DONE : fail("plan: %s", why.text);
+}
+
+static json_t *new_plan(struct plan *plan, struct work *w)
+{
+	int st = ST_DONE;
+
+	if (plan_topology(plan, opt.topology))
+		return NULL;
+	plan->conf = opt.conf;
+	st = parse_list(plan->topo, "senders", opt.senders, opt.seed,
 			&w->senders);
 	/* Receivers that are drawn have a sequence of their own. */
 	if (!st)
-		st = parse_list(w->topo, "receivers", opt.receivers,
+		st = parse_list(plan->topo, "receivers", opt.receivers,
 				opt.seed + 1, &w->receivers);
 	if (!st)
-		st = parse_sizes(w);
-	if (st)
-		return st;
-	job.senders = w->senders.node;
-	job.n_senders = w->senders.n;
-	job.sizes = w->sizes;
-	job.receivers = w->receivers.node;
-	job.n_receivers = w->receivers.n;
-	job.method = opt.method;
-	job.delta = opt.delta;
-	job.max_depth = w->max_depth;
-	job.seed = opt.seed;
-	w->plan = aggt_plan_build(w->topo, &job, &why);
-	return w->plan ? ST_DONE : fail("plan: %s", why.text);
+		st = parse_sizes(plan->topo, w);
+	if (!st)
+		st = build_trees(plan, w);
+	return st || plan_prepare(plan) ? NULL : plan_json(plan);
 }
 
-/* Entries name addresses; there are none for networks of any size. */
-static json_t *nodes_json(const struct work *w)
+static json_t *updated_plan(struct plan *plan, int argc, char **argv)
 {
-	const struct testbed tb = { .topo = w->topo };
+	json_t *json = NULL, *old;
+	json_error_t error;
 
-	return tb_fits(&tb) ? plan_nodes(w->topo, w->plan, &opt.conf) :
-	       json_object();
-}
-
-static json_t *plan_object(const struct work *w)
-{
-	json_t *nodes = nodes_json(w);
-
-	if (!nodes)
-		return NULL;
-	return json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:f, s:I, s:I, s:i, s:o, s:o, s:o}",
-			 "topology", aggt_topo_name(w->topo),
-			 "method", opt.method, "job",
-			 (json_int_t)opt.conf.job, "function", opt.function,
-			 "scheme", opt.scheme, "switching", opt.switching,
-			 "delta", opt.delta, "seed", (json_int_t)opt.seed,
-			 "instance", (json_int_t)opt.conf.instance,
-			 "attempt", 0,
-			 "metrics", plan_metrics(aggt_plan_metrics(w->plan)),
-			 "trees", plan_trees(w->plan), "nodes", nodes);
-}
-
-static void show_trees(const json_t *trees)
-{
-	json_t *rows = json_array();
-	json_t *tree, *row;
-	size_t i, n;
-
-	json_array_foreach((json_t *)trees, i, tree) {
-		n = json_array_size(json_object_get(tree, "senders"));
-		row = json_copy(tree);
-		json_object_set_new(row, "senders",
-				    json_integer((json_int_t)n));
-		json_array_append_new(rows, row);
-	}
-	out_rows(tree_cols, ARRAY_SIZE(tree_cols), rows);
-	json_decref(rows);
-}
-
-static void show_entries(const json_t *nodes)
-{
-	json_t *rows = json_array();
-	json_t *node, *tree, *row;
-	const char *name;
-	size_t i;
-
-	json_object_foreach((json_t *)nodes, name, node) {
-		json_array_foreach(json_object_get(node, "trees"), i, tree) {
-			row = json_copy(tree);
-			json_object_set_new(row, "node", json_string(name));
-			json_array_append_new(rows, row);
-		}
-	}
-	out_rows(entry_cols, ARRAY_SIZE(entry_cols), rows);
-	json_decref(rows);
-}
-
-static void show_text(const json_t *plan)
-{
-	const json_t *nodes = json_object_get(plan, "nodes");
-
-	out_fields(metric_cols, ARRAY_SIZE(metric_cols),
-		   json_object_get(plan, "metrics"));
-	putchar('\n');
-	show_trees(json_object_get(plan, "trees"));
-	if (!json_object_size(nodes))
-		return;
-	putchar('\n');
-	show_entries(nodes);
+	old = json_load_file(opt.update, JSON_REJECT_DUPLICATES, &error);
+	if (!old)
+		err("plan: %s: %s", opt.update, error.text);
+	else if (!plan_restore(plan, old, opt.update))
+		json = plan_update(plan, old, argv, (size_t)argc);
+	json_decref(old);
+	return json;
 }
 
 /* A file that gets keys is for its owner only. */
-static int guard_output(void)
+static int guard_output(const struct plan *plan)
 {
 	struct stat st;
 
-	if (opt.no_key || fstat(STDOUT_FILENO, &st) || !S_ISREG(st.st_mode))
+	if (!plan->key || fstat(STDOUT_FILENO, &st) || !S_ISREG(st.st_mode))
 		return ST_DONE;
 	if (!fchmod(STDOUT_FILENO, 0600))
 		return ST_DONE;
@@ -324,22 +230,24 @@ static int guard_output(void)
 		    strerror(errno));
 }
 
-static int show_plan(const struct aggctl *ctl, const struct work *w)
+static int show_plan(const struct aggctl *ctl, const struct plan *plan,
+		     json_t *json)
 {
-	json_t *plan = plan_object(w);
 	int st;
 
-	if (!plan)
+	if (opt.dot && plan_draw(opt.dot, plan)) {
+		json_decref(json);
 		return ST_FAILED;
+	}
 	if (!ctl->json) {
-		show_text(plan);
-		json_decref(plan);
+		plan_text(json);
+		json_decref(json);
 		return ST_DONE;
 	}
-	st = guard_output();
+	st = guard_output(plan);
 	if (!st)
-		return out_json(plan);
-	json_decref(plan);
+		return out_json(json);
+	json_decref(json);
 	return st;
 }
 
@@ -352,36 +260,44 @@ static int list_methods(void)
 	return ST_DONE;
 }
 
+static int check_update(int argc)
+{
+	if (!argc)
+		return usage("plan: --update: needs changes, like join:v7 or failed:w6");
+	if (opt.topology || opt.senders || opt.receivers)
+		return usage("plan: --update: topology, senders and receivers are the plan's");
+	return ST_DONE;
+}
+
 static int run_plan(const struct aggctl *ctl, int argc, char **argv)
 {
+	struct plan plan = {};
 	struct work w = {};
+	json_t *json;
 	int st;
 
-	(void)argc;
-	(void)argv;
 	if (!strcmp(opt.method, "list"))
 		return list_methods();
-	st = check_names();
+	if (argc && !opt.update)
+		return usage("plan: '%s' is for --update only", argv[0]);
+	st = opt.update ? check_update(argc) : check_names();
 	if (!st)
 		st = check_numbers(&w);
-	if (!st)
-		st = make_plan(&w);
-	if (!st && opt.dot &&
-	    plan_draw(opt.dot, w.topo, w.plan, opt.conf.job))
-		st = ST_FAILED;
-	if (!st)
-		st = show_plan(ctl, &w);
-	aggt_plan_free(w.plan);
+	if (st)
+		return st;
+	json = opt.update ? updated_plan(&plan, argc, argv) :
+			    new_plan(&plan, &w);
+	st = json ? show_plan(ctl, &plan, json) : ST_FAILED;
+	plan_clear(&plan);
 	aggt_list_clear(&w.senders);
 	aggt_list_clear(&w.receivers);
 	free(w.sizes);
-	aggt_topo_free(w.topo);
 	return st;
 }
 
 static const struct opt opts[] = {
 	{ "topology", OPT_STRING, &opt.topology, "T",
-	  "bcube:N,K or ghc:N0,N1,..." },
+	  "bcube:N,K or ghc:N0,N1,... or @FILE that describes it" },
 	{ "method", OPT_STRING, &opt.method, "M",
 	  "how trees are built (auto); 'list' names all methods" },
 	{ "senders", OPT_STRING, &opt.senders, "LIST",
@@ -410,6 +326,8 @@ static const struct opt opts[] = {
 	  "seconds to wait for contributors (no limit)" },
 	{ "give-up", OPT_TIME, &opt.give_up, "S",
 	  "seconds of silence until the transfer is aborted (30)" },
+	{ "update", OPT_STRING, &opt.update, "PLAN.json",
+	  "change this plan: join:vN leave:vN receiver:vN[=vM] failed:PART" },
 	{ "no-key", OPT_FLAG, &opt.no_key, NULL,
 	  "CRC32C instead of keyed tags" },
 	{ "seed", OPT_U64, &opt.seed, "N", "of all that is drawn (1)" },
@@ -419,8 +337,9 @@ static const struct opt opts[] = {
 
 static const struct verb verbs[] = {
 	{
-		.args = "",
+		.args = "[CHANGE...]",
 		.help = "compute the trees of a job and every node's entries",
+		.max_args = CHANGES_MAX,
 		.opts = opts,
 		.nopts = ARRAY_SIZE(opts),
 		.run = run_plan,

@@ -53,6 +53,7 @@ void node_close(struct node *node)
 	aggnet_ctl_close(node->ctl);
 	free(node->port);
 	free(node->links);
+	free(node->trees);
 	memset(node, 0, sizeof(*node));
 }
 

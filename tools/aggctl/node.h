@@ -28,6 +28,8 @@ struct node_port {
  * @ctl: handle in its namespace
  * @port: its ports
  * @n_ports: how many
+ * @trees: incast IDs of entries that were added, likewise
+ * @n_trees: how many
  * @links: links that were added, to be deleted if all is undone
  * @n_links: how many
  */
@@ -36,6 +38,8 @@ struct node {
 	struct aggnet_ctl *ctl;
 	struct node_port *port;
 	size_t n_ports;
+	uint64_t *trees;
+	size_t n_trees;
 	struct aggnet_link_info *links;
 	size_t n_links;
 };

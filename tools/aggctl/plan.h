@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A plan: the trees of a job and what every node has to know of them. As JSON
- * it goes from "plan" to "apply".
+ * it goes from "plan" to "apply", and back to "plan --update".
  */
 #ifndef AGGCTL_PLAN_H
 #define AGGCTL_PLAN_H
 
 #include <jansson.h>
+#include <netinet/in.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "../libaggtree/aggtree.h"
 #include "aggnet.h"
@@ -16,25 +16,26 @@
 /**
  * struct plan_conf - what entries say beside the shape of the trees
  * @job: job ID
+ * @instance: epoch, the same for all trees
  * @scheme: enum aggnet_scheme; of a plan that aggregates
  * @aggnet_switches: Bloom links lead to a switch that picks the neighbour
- * @keyed: each tree gets a key
  * @function: enum aggnet_function
- * @writers: local processes of each sender
+ * @keyed: each tree has a key
+ * @writers: local processes of each task of a sender
  * @uid: who may use the sockets
  * @gid: or whose group, if @has_gid
  * @has_gid: @gid is given
  * @memory: limit of a tree's buffer in bytes, 0: the kernel's default
  * @hold: ms, 0: the kernel's default
  * @give_up: ms, 0: the kernel's default
- * @instance: epoch
  */
 struct plan_conf {
 	uint32_t job;
+	uint32_t instance;
 	uint8_t scheme;
 	bool aggnet_switches;
-	bool keyed;
 	uint8_t function;
+	bool keyed;
 	uint32_t writers;
 	uint32_t uid;
 	uint32_t gid;
@@ -42,19 +43,52 @@ struct plan_conf {
 	uint64_t memory;
 	uint32_t hold;
 	uint32_t give_up;
-	uint32_t instance;
 };
 
+/**
+ * struct plan - a plan
+ * @topo: topology
+ * @description: text that described it, NULL if it was named only
+ * @failed: parts of it that have failed since
+ * @trees: what the library made
+ * @conf: what entries say beside
+ * @attempt: epoch, of each tree
+ * @key: in hex, of each tree; NULL if they have none
+ */
+struct plan {
+	struct aggt_topo *topo;
+	char *description;
+	json_t *failed;
+	struct aggt_plan *trees;
+	struct plan_conf conf;
+	uint32_t *attempt;
+	json_t **key;
+};
+
+/* plan.c */
+int plan_topology(struct plan *plan, const char *text);
+int plan_prepare(struct plan *plan);
+void plan_clear(struct plan *plan);
+struct in_addr plan_identity(const struct plan *plan, aggt_node server);
+char *plan_read_file(const char *path);
+
 /* plan_nodes.c */
-json_t *plan_nodes(const struct aggt_topo *topo, const struct aggt_plan *plan,
-		   const struct plan_conf *conf);
+json_t *plan_nodes(const struct plan *plan);
 
 /* plan_json.c */
-json_t *plan_metrics(const struct aggt_metrics *m);
-json_t *plan_trees(const struct aggt_plan *plan);
+json_t *plan_json(const struct plan *plan);
+
+/* plan_restore.c */
+int plan_restore(struct plan *plan, const json_t *json, const char *path);
+
+/* plan_update.c */
+json_t *plan_update(struct plan *plan, const json_t *old, char **changes,
+		    size_t n);
 
 /* plan_dot.c */
-int plan_draw(const char *file, const struct aggt_topo *topo,
-	      const struct aggt_plan *plan, uint32_t job);
+int plan_draw(const char *file, const struct plan *plan);
+
+/* plan_text.c */
+void plan_text(const json_t *plan);
 
 #endif

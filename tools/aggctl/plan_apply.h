@@ -38,7 +38,7 @@ int plan_file_select(struct plan_file *file, const char *node);
 
 /* plan_part.c */
 int plan_part_stage(struct node *node, const json_t *entry, bool replace);
-int plan_part_undo(struct node *node, const json_t *entry);
+int plan_part_undo(struct node *node);
 int plan_part_withdraw(struct node *node, const json_t *entry,
 		       unsigned int *missing);
 

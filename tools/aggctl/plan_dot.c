@@ -10,6 +10,13 @@
 #include "plan.h"
 #include "testbed.h"
 
+/* Where switches form the hypercube, they are what a tree connects. */
+static const char *vertex_name(const struct plan *plan, aggt_node number)
+{
+	return aggt_topo_agents(plan->topo) ? tb_switch_name(number) :
+					      tb_server_name(number);
+}
+
 static const char *colour(const struct aggt_tree *tree, size_t i,
 			  const uint32_t *inputs)
 {
@@ -20,31 +27,39 @@ static const char *colour(const struct aggt_tree *tree, size_t i,
 	return aggt_tree_sends(tree, i) ? "lightblue" : "white";
 }
 
-static void draw_vertex(FILE *f, const struct aggt_tree *tree, size_t number,
+static void draw_vertex(FILE *f, const struct plan *plan, size_t number,
 			size_t i, const uint32_t *inputs)
 {
+	const struct aggt_tree *tree = aggt_plan_tree(plan->trees, number);
+
 	fprintf(f, "\t\tt%zu_%zu [label=\"%s\" fillcolor=%s%s];\n", number, i,
-		tb_server_name(aggt_tree_server(tree, i)),
+		vertex_name(plan, aggt_tree_server(tree, i)),
 		colour(tree, i, inputs),
 		aggt_tree_sends(tree, i) ? " penwidth=2" : "");
 }
 
-static void draw_edge(FILE *f, const struct aggt_topo *topo,
-		      const struct aggt_tree *tree, size_t number, size_t i)
+static void draw_edge(FILE *f, const struct plan *plan, size_t number,
+		      size_t i)
 {
+	const struct aggt_tree *tree = aggt_plan_tree(plan->trees, number);
 	uint32_t up = aggt_tree_parent(tree, i);
 	aggt_node from = aggt_tree_server(tree, i);
 	uint32_t level;
 
-	level = aggt_topo_link_dim(topo, from, aggt_tree_server(tree, up));
-	fprintf(f, "\t\tt%zu_%zu -> t%zu_%u [label=\"%s\"];\n", number, i,
-		number, up, tb_switch_name(aggt_topo_switch(topo, from,
-							    level)));
+	fprintf(f, "\t\tt%zu_%zu -> t%zu_%u", number, i, number, up);
+	if (!aggt_topo_agents(plan->topo)) {
+		level = aggt_topo_link_dim(plan->topo, from,
+					   aggt_tree_server(tree, up));
+		fprintf(f, " [label=\"%s\"]",
+			tb_switch_name(aggt_topo_switch(plan->topo, from,
+							level)));
+	}
+	fputs(";\n", f);
 }
 
-static int draw_tree(FILE *f, const struct aggt_topo *topo,
-		     const struct aggt_tree *tree, size_t number)
+static int draw_tree(FILE *f, const struct plan *plan, size_t number)
 {
+	const struct aggt_tree *tree = aggt_plan_tree(plan->trees, number);
 	size_t i, n = aggt_tree_size(tree);
 	uint32_t *inputs = calloc(n, sizeof(*inputs));
 
@@ -58,25 +73,24 @@ static int draw_tree(FILE *f, const struct aggt_topo *topo,
 	fprintf(f, "\tsubgraph cluster_%zu {\n\t\tlabel=\"to %s\";\n", number,
 		tb_server_name(aggt_tree_receiver(tree)));
 	for (i = 0; i < n; i++)
-		draw_vertex(f, tree, number, i, inputs);
+		draw_vertex(f, plan, number, i, inputs);
 	for (i = 1; i < n; i++)
-		draw_edge(f, topo, tree, number, i);
+		draw_edge(f, plan, number, i);
 	fputs("\t}\n", f);
 	free(inputs);
 	return 0;
 }
 
-static int write_dot(FILE *f, const struct aggt_topo *topo,
-		     const struct aggt_plan *plan, uint32_t job)
+static int write_dot(FILE *f, const struct plan *plan)
 {
 	size_t i;
 
 	fprintf(f, "digraph aggnet {\n\tlabel=\"%s, job %u: %s\";\n",
-		aggt_topo_name(topo), job,
+		aggt_topo_name(plan->topo), plan->conf.job,
 		"sender bold, aggregating green, receiver yellow");
 	fputs("\trankdir=BT;\n\tnode [shape=ellipse style=filled];\n", f);
-	for (i = 0; i < aggt_plan_trees(plan); i++)
-		if (draw_tree(f, topo, aggt_plan_tree(plan, i), i))
+	for (i = 0; i < aggt_plan_trees(plan->trees); i++)
+		if (draw_tree(f, plan, i))
 			return -1;
 	fputs("}\n", f);
 	return ferror(f) ? -1 : 0;
@@ -121,14 +135,11 @@ static FILE *start_dot(const char *type, const char *file, pid_t *pid)
 /**
  * plan_draw() - draw the trees of a plan
  * @file: where to; .svg, .png and .pdf are made by dot, all else is its source
- * @topo: topology of the plan
  * @plan: the plan
- * @job: its job ID
  *
  * Return: 0, or -1 with an error line printed.
  */
-int plan_draw(const char *file, const struct aggt_topo *topo,
-	      const struct aggt_plan *plan, uint32_t job)
+int plan_draw(const char *file, const struct plan *plan)
 {
 	const char *type = format(file);
 	int status = 0, bad;
@@ -140,7 +151,7 @@ int plan_draw(const char *file, const struct aggt_topo *topo,
 		err("%s: %s", file, strerror(errno));
 		return -1;
 	}
-	bad = write_dot(f, topo, plan, job);
+	bad = write_dot(f, plan);
 	bad |= fclose(f);
 	if (pid && (waitpid(pid, &status, 0) < 0 || status))
 		bad = -1;

@@ -1,61 +1,165 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The trees of a plan and what they cost, as JSON. */
+/* A plan as JSON: all that "apply" and "plan --update" need of it. */
+#include "info.h"
 #include "plan.h"
+#include "testbed.h"
 
-/**
- * plan_metrics() - what a plan costs
- * @m: the metrics
- */
-json_t *plan_metrics(const struct aggt_metrics *m)
+static json_t *metrics_json(const struct aggt_metrics *m)
 {
-	return json_pack("{s:f, s:f, s:f, s:I, s:I, s:I, s:i}",
+	return json_pack("{s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:f}",
 			 "cost", m->cost, "existing", m->existing,
 			 "saving", m->saving, "links", (json_int_t)m->links,
 			 "aggregating_servers", (json_int_t)m->aggregating,
 			 "added_servers", (json_int_t)m->added,
-			 "depth", (int)m->depth);
+			 "depth", (json_int_t)m->depth,
+			 "leaning", m->leaning);
 }
 
-static json_t *tree_json(const struct aggt_tree *tree,
-			 const struct aggt_metrics *m)
+static json_t *nodes_list(const aggt_node *node, size_t n)
 {
-	json_t *edges = json_array(), *senders = json_array();
-	aggt_node entry = aggt_tree_entry(tree);
-	size_t i, n = aggt_tree_size(tree);
+	json_t *list = json_array();
+	size_t i;
 
-	for (i = 0; i < n; i++) {
-		uint32_t up = aggt_tree_parent(tree, i);
+	for (i = 0; i < n; i++)
+		json_array_append_new(list, json_integer(node[i]));
+	return list;
+}
+
+static json_t *edges_json(const struct aggt_tree *tree)
+{
+	json_t *edges = json_array();
+	size_t i;
+
+	for (i = 1; i < aggt_tree_size(tree); i++) {
+		json_int_t up = aggt_tree_server(tree,
+						 aggt_tree_parent(tree, i));
 		json_int_t server = aggt_tree_server(tree, i);
 
-		if (aggt_tree_sends(tree, i))
-			json_array_append_new(senders, json_integer(server));
-		if (up == AGGT_NONE)
-			continue;
-		json_array_append_new(edges,
-				      json_pack("[I, I]", server, (json_int_t)
-						aggt_tree_server(tree, up)));
+		json_array_append_new(edges, json_pack("[I, I]", server, up));
 	}
-	return json_pack("{s:I, s:o, s:o, s:f, s:I, s:i, s:o}",
-			 "receiver", (json_int_t)aggt_tree_receiver(tree),
-			 "entry", entry == AGGT_NONE ? json_null() :
-			 json_integer(entry), "senders", senders,
-			 "cost", m->cost, "links", (json_int_t)m->links,
-			 "depth", (int)m->depth, "edges", edges);
+	return edges;
 }
 
-/**
- * plan_trees() - the trees of a plan
- * @plan: the plan
- */
-json_t *plan_trees(const struct aggt_plan *plan)
+static json_t *symbols_json(const struct aggt_tree *tree)
+{
+	unsigned int symbols[AGGT_MAX_DIMS];
+	unsigned int i, n = aggt_tree_sequence(tree, symbols);
+	json_t *list = json_array();
+
+	for (i = 0; i < n; i++)
+		json_array_append_new(list, json_integer(symbols[i]));
+	return list;
+}
+
+static json_t *tree_json(const struct plan *plan, size_t i)
+{
+	const struct aggt_job *job = aggt_plan_job(plan->trees);
+	const struct aggt_tree *tree = aggt_plan_tree(plan->trees, i);
+	const struct aggt_metrics *m = aggt_plan_tree_metrics(plan->trees, i);
+	aggt_node entry = aggt_tree_entry(tree);
+
+	return json_pack("{s:I, s:I, s:o, s:o, s:f, s:I, s:I, s:o, s:o}",
+			 "receiver", (json_int_t)aggt_tree_receiver(tree),
+			 "attempt", (json_int_t)plan->attempt[i],
+			 "entry", entry == AGGT_NONE ? json_null() :
+			 json_integer(entry),
+			 "senders", nodes_list(job->senders, job->n_senders),
+			 "cost", m->cost, "links", (json_int_t)m->links,
+			 "depth", (json_int_t)m->depth,
+			 "symbols", symbols_json(tree),
+			 "edges", edges_json(tree));
+}
+
+static json_t *trees_json(const struct plan *plan)
 {
 	json_t *trees = json_array();
 	size_t i;
 
-	for (i = 0; i < aggt_plan_trees(plan); i++)
-		json_array_append_new(trees,
-				      tree_json(aggt_plan_tree(plan, i),
-						aggt_plan_tree_metrics(plan,
-								       i)));
+	for (i = 0; i < aggt_plan_trees(plan->trees); i++)
+		json_array_append_new(trees, tree_json(plan, i));
 	return trees;
+}
+
+/* What the job was, beside what stands on top. */
+static json_t *job_json(const struct plan *plan)
+{
+	const struct aggt_job *job = aggt_plan_job(plan->trees);
+	json_t *object, *sizes = json_array(), *tasks = json_array();
+	size_t i;
+
+	for (i = 0; job->sizes && i < job->n_senders; i++)
+		json_array_append_new(sizes, json_real(job->sizes[i]));
+	for (i = 0; job->tasks && i < job->n_senders; i++)
+		json_array_append_new(tasks, json_integer(job->tasks[i]));
+	object = json_pack("{s:o, s:o, s:I}",
+			   "senders", nodes_list(job->senders, job->n_senders),
+			   "receivers", nodes_list(job->receivers,
+						   job->n_receivers),
+			   "max_depth", (json_int_t)job->max_depth);
+	if (job->sizes)
+		json_object_set(object, "sizes", sizes);
+	if (job->tasks)
+		json_object_set(object, "tasks", tasks);
+	json_decref(sizes);
+	json_decref(tasks);
+	return object;
+}
+
+static json_t *conf_json(const struct plan_conf *conf)
+{
+	json_t *object;
+
+	object = json_pack("{s:I, s:I, s:I, s:I, s:I, s:b}",
+			   "uid", (json_int_t)conf->uid,
+			   "writers", (json_int_t)conf->writers,
+			   "memory", (json_int_t)conf->memory,
+			   "hold", (json_int_t)conf->hold,
+			   "give_up", (json_int_t)conf->give_up,
+			   "keyed", conf->keyed);
+	if (conf->has_gid)
+		json_object_set_new(object, "gid", json_integer(conf->gid));
+	return object;
+}
+
+/* Entries name addresses; there are none for networks of any size. */
+static json_t *nodes_json(const struct plan *plan)
+{
+	const struct testbed tb = { .topo = plan->topo };
+
+	return tb_fits(&tb) ? plan_nodes(plan) : json_object();
+}
+
+/**
+ * plan_json() - a plan as JSON
+ * @plan: the plan
+ *
+ * Return: the object.
+ */
+json_t *plan_json(const struct plan *plan)
+{
+	const struct aggt_job *job = aggt_plan_job(plan->trees);
+	const struct plan_conf *conf = &plan->conf;
+	json_t *object;
+
+	object = json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:f, s:I, s:I}",
+			   "topology", aggt_topo_name(plan->topo),
+			   "method", job->method, "job",
+			   (json_int_t)conf->job, "function",
+			   aggnet_function_names[conf->function], "scheme",
+			   aggnet_scheme_names[conf->scheme], "switching",
+			   conf->aggnet_switches ? "aggnet" : "dumb",
+			   "delta", job->delta,
+			   "seed", (json_int_t)job->seed,
+			   "instance", (json_int_t)conf->instance);
+	if (plan->description)
+		json_object_set_new(object, "description",
+				    json_string(plan->description));
+	json_object_set(object, "failed", plan->failed);
+	json_object_set_new(object, "members", job_json(plan));
+	json_object_set_new(object, "entries", conf_json(conf));
+	json_object_set_new(object, "metrics",
+			    metrics_json(aggt_plan_metrics(plan->trees)));
+	json_object_set_new(object, "trees", trees_json(plan));
+	json_object_set_new(object, "nodes", nodes_json(plan));
+	return object;
 }

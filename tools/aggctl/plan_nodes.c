@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The entries of every node of a plan, as "apply" takes them. */
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "aggctl.h"
 #include "info.h"
@@ -11,18 +10,16 @@
 
 /**
  * struct builder - nodes in the making
- * @topo: topology
- * @plan: its trees
- * @conf: what entries say beside
+ * @plan: the plan
+ * @topo: its topology
+ * @conf: what its entries say beside
  * @nodes: the result
- * @keys: of the trees, in hex, NULL without
  */
 struct builder {
+	const struct plan *plan;
 	const struct aggt_topo *topo;
-	const struct aggt_plan *plan;
 	const struct plan_conf *conf;
 	json_t *nodes;
-	json_t **keys;
 };
 
 static json_t *member(json_t *object, const char *name, json_t *fresh)
@@ -63,7 +60,7 @@ static json_t *server_node(const struct builder *b, aggt_node server)
 						json_sprintf("eth%u", level),
 						"level", level));
 	node = json_pack("{s:s, s:o, s:o, s:[], s:[]}", "role", "server",
-			 "address", addr_json(tb_identity(server)),
+			 "address", addr_json(plan_identity(b->plan, server)),
 			 "ports", ports, "links", "trees");
 	return member(b->nodes, name, node);
 }
@@ -105,13 +102,14 @@ static void add_link(json_t *node, json_t *link)
 	json_array_append_new(links, link);
 }
 
-static json_t *new_tree(const struct builder *b, aggt_node receiver)
+static json_t *new_tree(const struct builder *b, aggt_node receiver,
+			uint32_t tree)
 {
 	return json_pack("{s:I, s:o, s:I, s:i}",
 			 "job", (json_int_t)b->conf->job,
-			 "receiver", addr_json(tb_identity(receiver)),
+			 "receiver", addr_json(plan_identity(b->plan, receiver)),
 			 "instance", (json_int_t)b->conf->instance,
-			 "attempt", 0);
+			 "attempt", b->plan->attempt[tree]);
 }
 
 /* The planned link of an entry, and its Bloom table if it has one. */
@@ -122,7 +120,7 @@ static void set_link(const struct builder *b, const struct aggt_entry *e,
 	bool direct = !bloom || !b->conf->aggnet_switches;
 	json_t *port, *neighbour, *link;
 
-	if (e->parent == AGGT_NONE || !aggt_plan_aggregates(b->plan)) {
+	if (e->parent == AGGT_NONE || !aggt_plan_aggregates(b->plan->trees)) {
 		set_text(tree, "scheme",
 			 aggnet_scheme_names[AGGNET_SCHEME_ROUTE]);
 		return;
@@ -143,14 +141,15 @@ static void set_link(const struct builder *b, const struct aggt_entry *e,
 	json_decref(neighbour);
 }
 
-static uint32_t members(const struct aggt_tree *tree)
+static uint32_t members(const struct plan *plan, size_t number)
 {
+	const struct aggt_tree *tree = aggt_plan_tree(plan->trees, number);
 	struct in_addr id;
 	uint32_t sum = 0;
 	size_t i;
 
 	for (i = 0; i < aggt_tree_size(tree); i++) {
-		id = tb_identity(aggt_tree_server(tree, i));
+		id = plan_identity(plan, aggt_tree_server(tree, i));
 		if (aggt_tree_sends(tree, i))
 			sum += aggnet_member(ntohl(id.s_addr));
 	}
@@ -178,30 +177,28 @@ static void set_end(const struct builder *b, const struct aggt_entry *e,
 
 	for (i = 0; i < e->n_children; i++)
 		json_array_append_new(children,
-				      addr_json(tb_identity(e->children[i])));
+				      addr_json(plan_identity(b->plan, e->children[i])));
 	if (e->n_children)
 		json_object_set(tree, "children", children);
 	json_decref(children);
 	set_text(tree, "function", aggnet_function_names[conf->function]);
-	set_u32(tree, "writers",
-		e->flags & AGGT_SENDER ? conf->writers : 0);
+	set_u32(tree, "writers", e->tasks * conf->writers);
 	if (e->flags & (AGGT_SENDER | AGGT_RECEIVER)) {
 		set_u32(tree, "uid", conf->uid);
 		if (conf->has_gid)
 			set_u32(tree, "gid", conf->gid);
 	}
 	if (e->flags & AGGT_RECEIVER)
-		set_u32(tree, "members",
-			members(aggt_plan_tree(b->plan, e->tree)));
+		set_u32(tree, "members", members(b->plan, e->tree));
 	set_limits(conf, tree);
-	if (b->keys)
-		json_object_set(tree, "key", b->keys[e->tree]);
+	if (b->plan->key)
+		json_object_set(tree, "key", b->plan->key[e->tree]);
 }
 
 static void add_entry(const struct builder *b, const struct aggt_entry *e)
 {
 	json_t *node = server_node(b, e->server);
-	json_t *tree = new_tree(b, e->receiver);
+	json_t *tree = new_tree(b, e->receiver, e->tree);
 
 	set_text(tree, "role", aggt_entry_role(e));
 	set_u32(tree, "contributors", e->contributors);
@@ -222,7 +219,7 @@ static void add_switch_entry(const struct builder *b,
 	unsigned int level = aggt_topo_switch_level(b->topo, e->sw);
 	struct in_addr neighbour = tb_port_addr(b->topo, e->server, level);
 	json_t *node = switch_node(b, e->sw);
-	json_t *tree = new_tree(b, e->receiver);
+	json_t *tree = new_tree(b, e->receiver, e->tree);
 	uint8_t mac[6];
 	char text[18];
 
@@ -239,74 +236,25 @@ static void add_switch_entry(const struct builder *b,
 	json_array_append_new(json_object_get(node, "trees"), tree);
 }
 
-static json_t *draw_key(void)
-{
-	uint8_t key[AGGNET_KEY_LEN];
-	char text[2 * AGGNET_KEY_LEN + 1];
-	size_t i;
-
-	if (getrandom(key, sizeof(key), 0) != sizeof(key))
-		return NULL;
-	for (i = 0; i < sizeof(key); i++)
-		sprintf(text + 2 * i, "%02x", key[i]);
-	return json_string(text);
-}
-
-static void free_keys(json_t **keys, size_t n)
-{
-	size_t i;
-
-	for (i = 0; keys && i < n; i++)
-		json_decref(keys[i]);
-	free(keys);
-}
-
-static json_t **draw_keys(size_t n)
-{
-	json_t **keys = calloc(n, sizeof(json_t *));
-	size_t i;
-
-	for (i = 0; keys && i < n; i++) {
-		keys[i] = draw_key();
-		if (!keys[i]) {
-			free_keys(keys, n);
-			return NULL;
-		}
-	}
-	return keys;
-}
-
 /**
  * plan_nodes() - make the entries of every node of a plan
- * @topo: its topology
  * @plan: the plan
- * @conf: what entries say beside
  *
- * Return: an object of nodes by name, or NULL with an error line printed.
+ * Return: an object of nodes by name.
  */
-json_t *plan_nodes(const struct aggt_topo *topo, const struct aggt_plan *plan,
-		   const struct plan_conf *conf)
+json_t *plan_nodes(const struct plan *plan)
 {
-	struct builder b = { topo, plan, conf, json_object(), NULL };
+	struct builder b = { plan, plan->topo, &plan->conf, json_object() };
 	const struct aggt_switch_entry *sw;
-	size_t i, n, trees = aggt_plan_trees(plan);
 	const struct aggt_entry *entry;
+	size_t i, n;
 
-	if (conf->keyed) {
-		b.keys = draw_keys(trees);
-		if (!b.keys) {
-			json_decref(b.nodes);
-			err("plan: no keys can be drawn");
-			return NULL;
-		}
-	}
-	entry = aggt_plan_entries(plan, &n);
+	entry = aggt_plan_entries(plan->trees, &n);
 	for (i = 0; i < n; i++)
 		add_entry(&b, &entry[i]);
-	sw = aggt_plan_switch_entries(plan, &n);
-	if (conf->scheme == AGGNET_SCHEME_BLOOM && conf->aggnet_switches)
+	sw = aggt_plan_switch_entries(plan->trees, &n);
+	if (b.conf->scheme == AGGNET_SCHEME_BLOOM && b.conf->aggnet_switches)
 		for (i = 0; i < n; i++)
 			add_switch_entry(&b, &sw[i]);
-	free_keys(b.keys, trees);
 	return b.nodes;
 }

@@ -116,19 +116,74 @@ static int stage_links(struct node *node, const json_t *links)
 	return ret;
 }
 
+/* Returns 1 if this very entry is there, 0 if not, -1 with an error line. */
+static int is_in_force(const struct node *node,
+		       const struct aggnet_tree_info *tree)
+{
+	struct aggnet_tree_info now;
+	int error = aggnet_tree_get(node->ctl, tree->incast_id, &now);
+	bool same;
+
+	if (error == -ENOENT)
+		return 0;
+	if (error)
+		return node_refused(node, tree_text(tree));
+	same = now.instance == tree->instance && now.attempt == tree->attempt;
+	aggnet_tree_clear(&now);
+	return same;
+}
+
+static int stage_tree(struct node *node, const struct aggnet_tree_info *tree,
+		      bool replace)
+{
+	int there = replace ? is_in_force(node, tree) : 0;
+
+	/* A tree that an update left alone goes on as it is. */
+	if (there)
+		return there < 0 ? -1 : 0;
+	if (aggnet_tree_add(node->ctl, tree, replace))
+		return node_refused(node, tree_text(tree));
+	if (!node->n_trees ||
+	    node->trees[node->n_trees - 1] != tree->incast_id)
+		node->trees[node->n_trees++] = tree->incast_id;
+	return 0;
+}
+
 static int stage_trees(struct node *node, const json_t *trees, bool replace)
 {
 	struct aggnet_tree_info tree;
 	int ret = 0;
 	size_t i;
 
+	node->trees = calloc(json_array_size(trees) + 1, sizeof(uint64_t));
+	if (!node->trees) {
+		err("%s: out of memory", node->name);
+		return -1;
+	}
 	for (i = 0; !ret && i < json_array_size(trees); i++) {
+		ret = parse_tree(node, json_array_get(trees, i), &tree) ||
+		      stage_tree(node, &tree, replace);
+		info_clear(&aggnet_noun_tree, &tree);
+	}
+	return ret ? -1 : 0;
+}
+
+/* Entries of the plan that this one is an update of. */
+static int stage_removals(struct node *node, const json_t *trees)
+{
+	struct aggnet_tree_info tree;
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; ret >= 0 && i < json_array_size(trees); i++) {
 		ret = parse_tree(node, json_array_get(trees, i), &tree);
-		if (!ret && aggnet_tree_add(node->ctl, &tree, replace))
+		if (!ret)
+			ret = is_in_force(node, &tree);
+		if (ret > 0 && aggnet_tree_del(node->ctl, tree.incast_id))
 			ret = node_refused(node, tree_text(&tree));
 		info_clear(&aggnet_noun_tree, &tree);
 	}
-	return ret;
+	return ret < 0 ? -1 : 0;
 }
 
 /**
@@ -150,9 +205,34 @@ int plan_part_stage(struct node *node, const json_t *entry, bool replace)
 		return -1;
 	if (aggnet_plan_begin(node->ctl))
 		return node_refused(node, "plan");
+	if (replace && stage_removals(node, json_object_get(entry, "remove")))
+		return -1;
 	return stage_links(node, json_object_get(entry, "links")) ||
 	       stage_trees(node, json_object_get(entry, "trees"), replace) ?
 	       -1 : 0;
+}
+
+/**
+ * plan_part_undo() - take back what was committed a moment ago
+ * @node: the node, with the handle that staged it
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int plan_part_undo(struct node *node)
+{
+	size_t i;
+
+	if (aggnet_plan_begin(node->ctl))
+		return node_refused(node, "plan");
+	for (i = 0; i < node->n_trees; i++)
+		if (aggnet_tree_del(node->ctl, node->trees[i]))
+			return node_refused(node, "tree");
+	for (i = 0; i < node->n_links; i++)
+		if (aggnet_link_del(node->ctl, &node->links[i]))
+			return node_refused(node, "link");
+	if (aggnet_plan_commit(node->ctl))
+		return node_refused(node, "plan");
+	return 0;
 }
 
 /* A switch has an entry for each link of a tree; they go together. */
@@ -172,41 +252,9 @@ static bool is_repeat(const json_t *trees, size_t i)
 	return false;
 }
 
-/**
- * plan_part_undo() - take back what was committed a moment ago
- * @node: the node, with the handle that staged it
- * @entry: its part of the plan
- *
- * Return: 0, or -1 with an error line printed.
- */
-int plan_part_undo(struct node *node, const json_t *entry)
-{
-	const json_t *trees = json_object_get(entry, "trees");
-	struct aggnet_tree_info tree;
-	int ret = 0;
-	size_t i;
-
-	if (aggnet_plan_begin(node->ctl))
-		return node_refused(node, "plan");
-	for (i = 0; !ret && i < json_array_size(trees); i++) {
-		if (is_repeat(trees, i))
-			continue;
-		ret = parse_tree(node, json_array_get(trees, i), &tree);
-		if (!ret && aggnet_tree_del(node->ctl, tree.incast_id))
-			ret = node_refused(node, tree_text(&tree));
-		info_clear(&aggnet_noun_tree, &tree);
-	}
-	for (i = 0; !ret && i < node->n_links; i++)
-		if (aggnet_link_del(node->ctl, &node->links[i]))
-			ret = node_refused(node, "link");
-	if (!ret && aggnet_plan_commit(node->ctl))
-		ret = node_refused(node, "plan");
-	return ret;
-}
-
-/* Returns 1 if the entry is there, 0 if not, -1 with an error line. */
-static int in_force(const struct node *node,
-		    const struct aggnet_tree_info *tree)
+/* The same, but an entry of another epoch is none of ours to delete. */
+static int may_delete(const struct node *node,
+		      const struct aggnet_tree_info *tree)
 {
 	struct aggnet_tree_info now;
 	int error = aggnet_tree_get(node->ctl, tree->incast_id, &now);
@@ -233,7 +281,7 @@ static int withdraw_tree(struct node *node, const json_t *object,
 
 	ret = parse_tree(node, object, &tree);
 	if (!ret)
-		ret = in_force(node, &tree);
+		ret = may_delete(node, &tree);
 	if (!ret)
 		(*missing)++;
 	if (ret > 0)

@@ -143,7 +143,8 @@ static int wide_level(const struct testbed *tb)
  */
 bool tb_fits(const struct testbed *tb)
 {
-	return !too_many(tb) && wide_level(tb) < 0;
+	return !aggt_topo_agents(tb->topo) && !too_many(tb) &&
+	       wide_level(tb) < 0;
 }
 
 /**
@@ -159,7 +160,9 @@ int tb_check(const struct testbed *tb)
 
 	if (tb_fits(tb))
 		return 0;
-	if (too_many(tb))
+	if (aggt_topo_agents(tb->topo))
+		err("%s: a testbed has switches between servers only", name);
+	else if (too_many(tb))
 		err("%s: %u servers and %u switches; a testbed has at most %u of each",
 		    name, aggt_topo_servers(tb->topo),
 		    aggt_topo_switches(tb->topo), TB_SERVERS);

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A plan as text, from its JSON. */
+#include <stdio.h>
+
+#include "output.h"
+#include "plan.h"
+
+static const struct column metric_cols[] = {
+	{ "cost", "cost" }, { "existing", "existing" }, { "saving", "saving" },
+	{ "links", "links" }, { "aggregating_servers", "aggregating servers" },
+	{ "added_servers", "added servers" }, { "depth", "depth" },
+};
+
+static const struct column update_cols[] = {
+	{ "changes", "changes" }, { "reuse", "hops reused" },
+	{ "seconds", "seconds" }, { "rebuild_seconds", "rebuild, seconds" },
+	{ "rebuild_cost", "rebuild, cost" },
+};
+
+static const struct column diff_cols[] = {
+	{ "node", "node" }, { "add", "add" }, { "change", "change" },
+	{ "delete", "delete" },
+};
+
+static const struct column tree_cols[] = {
+	{ "receiver", "receiver" }, { "entry", "entry" }, { "cost", "cost" },
+	{ "links", "links" }, { "depth", "depth" }, { "senders", "senders" },
+};
+
+static const struct column entry_cols[] = {
+	{ "node", "node" }, { "receiver", "receiver" }, { "role", "role" },
+	{ "contributors", "contributors" }, { "sources", "sources" },
+	{ "scheme", "scheme" }, { "link_port", "port" },
+	{ "link_neighbour", "next" }, { "hops", "hops" },
+};
+
+static void show_trees(const json_t *trees)
+{
+	json_t *rows = json_array();
+	json_t *tree, *row;
+	size_t i, n;
+
+	json_array_foreach((json_t *)trees, i, tree) {
+		n = json_array_size(json_object_get(tree, "senders"));
+		row = json_copy(tree);
+		json_object_set_new(row, "senders",
+				    json_integer((json_int_t)n));
+		json_array_append_new(rows, row);
+	}
+	out_rows(tree_cols, ARRAY_SIZE(tree_cols), rows);
+	json_decref(rows);
+}
+
+static void show_entries(const json_t *nodes)
+{
+	json_t *rows = json_array();
+	json_t *node, *tree, *row;
+	const char *name;
+	size_t i;
+
+	json_object_foreach((json_t *)nodes, name, node) {
+		json_array_foreach(json_object_get(node, "trees"), i, tree) {
+			row = json_copy(tree);
+			json_object_set_new(row, "node", json_string(name));
+			json_array_append_new(rows, row);
+		}
+	}
+	out_rows(entry_cols, ARRAY_SIZE(entry_cols), rows);
+	json_decref(rows);
+}
+
+/* What an update did, and which entries of which nodes it touches. */
+static void show_update(const json_t *update, const json_t *diff)
+{
+	json_t *rows = json_array();
+	json_t *node, *row;
+	const char *name;
+
+	putchar('\n');
+	out_fields(update_cols, ARRAY_SIZE(update_cols), update);
+	json_object_foreach((json_t *)diff, name, node) {
+		row = json_copy(node);
+		json_object_set_new(row, "node", json_string(name));
+		json_array_append_new(rows, row);
+	}
+	putchar('\n');
+	out_rows(diff_cols, ARRAY_SIZE(diff_cols), rows);
+	json_decref(rows);
+}
+
+/**
+ * plan_text() - print a plan as text
+ * @plan: the plan as JSON
+ */
+void plan_text(const json_t *plan)
+{
+	const json_t *nodes = json_object_get(plan, "nodes");
+	const json_t *update = json_object_get(plan, "update");
+
+	out_fields(metric_cols, ARRAY_SIZE(metric_cols),
+		   json_object_get(plan, "metrics"));
+	putchar('\n');
+	show_trees(json_object_get(plan, "trees"));
+	if (update)
+		show_update(update, json_object_get(plan, "diff"));
+	if (!json_object_size(nodes))
+		return;
+	putchar('\n');
+	show_entries(nodes);
+}
