@@ -329,7 +329,7 @@ static __always_inline void merge_run(struct aggnet_table *t, const u8 *data,
 			look = look_last(start8, t->seed + 2,
 					 get_unaligned_le64(key), 8);
 			if (!ones)
-				v = aggnet_value_s64(get_unaligned_le64(key + 8));
+				v = aggnet_value_get(key, key + 16, 8);
 		} else if (klen == 8) {
 			data = end + vlen;
 			look = look_last(start8, t->seed + 2,

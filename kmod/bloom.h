@@ -36,6 +36,7 @@ struct aggnet_bloom *aggnet_bloom_alloc(u32 bits, u8 hashes, u64 seed);
 void aggnet_bloom_free(struct aggnet_bloom *b);
 /* -ENOSPC: a count is full, nothing changed. The caller inserts an ID once. */
 int aggnet_bloom_insert(struct aggnet_bloom *b, u64 incast_id);
+/* Only of an ID that is in it: others' counts would suffer. */
 void aggnet_bloom_delete(struct aggnet_bloom *b, u64 incast_id);
 bool aggnet_bloom_test(const struct aggnet_bloom *b, u64 incast_id);
 u32 aggnet_bloom_bits_set(const struct aggnet_bloom *b);

@@ -12,7 +12,7 @@
 
 #define RTO_START_US	100000u		/* before there is a sample */
 #define RTT_SAMPLE_MAX	60000000u	/* keeps the sums in 32 bits */
-#define BACKOFF_MAX	16		/* AGGNET_RTO_MIN_US << 16 is beyond max */
+#define BACKOFF_MAX	16		/* RTO_MIN << 16 is beyond RTO_MAX */
 #define REORDER_MIN_US	1000u		/* softirq and timers are no finer */
 
 #define CWND_START	10

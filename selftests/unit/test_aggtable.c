@@ -382,6 +382,7 @@ TEST(table_overhead__is_what_init_takes)
 			  aggnet_table_overhead(limit));
 		EXPECT_EQ(limit / AGGNET_CHUNK, t.chunks_max);
 		EXPECT_GT(limit / 4, aggnet_table_overhead(limit));
+		EXPECT_LE(limit / 40, (t.bucket_mask + 1ull) * 16 / 10);
 		/* The array is written to its ends. */
 		t.bucket[t.bucket_mask] = 0;
 		t.chunk[t.chunks_max] = NULL;
