@@ -17,7 +17,7 @@ static const struct nla_policy node_set_policy[] = {
 	[AGGNET_A_NODE_ROLE] = { .type = NLA_U8 },
 	[AGGNET_A_NODE_LABEL] = {
 		.type = NLA_NUL_STRING,
-		.len = sizeof_field(struct aggnet_net, label) - 1,
+		.len = 31,	/* of struct aggnet_net's label */
 	},
 	[AGGNET_A_NODE_MEMORY] = { .type = NLA_U64 },
 	[AGGNET_A_NODE_FAULT] = { .type = NLA_U8 },
@@ -371,6 +371,7 @@ int aggnet_netlink_init(void)
 {
 	int err = netlink_register_notifier(&nl_notifier);
 
+	BUILD_BUG_ON(sizeof_field(struct aggnet_net, label) != 31 + 1);
 	if (err)
 		return err;
 	err = genl_register_family(&aggnet_genl_family);
