@@ -91,8 +91,8 @@ run()
 	jq 'del(.nodes)' "$out/plan.json" > "$DIR/run/$name.plan.json"
 	jq -f selftests/demo/row.jq --arg transfer "$transfer" \
 		--arg topology $TOPOLOGY --arg method "$method" \
-		--argjson exact "$ok" --argjson begin "$begin" \
-		--argjson end "$end" --arg receivers "$receivers" \
+		--argjson exact "$ok" --argjson began "$begin" \
+		--argjson ended "$end" --arg receivers "$receivers" \
 		--argjson delta "$(< "$DIR/in/$transfer/delta")" \
 		--slurpfile plan "$out/plan.json" \
 		--slurpfile at_delta "$out/delta.json" \

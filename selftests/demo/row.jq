@@ -11,6 +11,6 @@
 	link_bytes: (map(.tx_bytes) | add),
 	link_packets: (map(.tx_packets) | add),
 	receiver_bytes: (map(select(.node | IN($to[]))) | map(.rx_bytes) | add),
-	seconds: ((($end - $begin) * 1000 | round) / 1000),
+	seconds: ((($ended - $began) * 1000 | round) / 1000),
 	$exact
 }

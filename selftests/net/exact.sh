@@ -4,55 +4,65 @@
 # Results are exact, byte for byte, whatever the links do to packets.
 # BCube(4,1):   v0..v15, each on a level-0 switch (w0..w3, eth0) and a level-1
 #               switch (w4..w7, eth1); v14 reaches v0 as v14 w6 v2 w0 v0.
-# Every row below is one transfer; the columns cover each other pairwise.
+# Every row is one transfer of six senders, of which one has nothing to say:
+# irs to v0, srs to v0, v3 and v8. Any two choices meet in some row.
 . "$(dirname "$0")/lib.sh"
 
-ALL="--delay 1ms --loss 5% --duplicate 5% --reorder 25% --corrupt 1%"
-SENDERS=v2,v5,v9,v10,v11,v14
+SENDERS="v2 v5 v9 v10 v11 v14"
 
-# links METHOD FUNCTION LINKS RECORDS KEYS KLEN VALUES
-run()
+shape()
 {
-	local method=$1 function=$2 links=$3 records=$4 keys=$5 klen=$6 values=$7
-	local s n=0 name="$1 $2, links $3, $4 records, $5 keys of $6, $7"
-	local shape=()
+	local all=(--delay 1ms --loss 5% --duplicate 5% --reorder 25%)
 
-	case $links in
-	loss) shape=(--loss 5%) ;;
-	dup) shape=(--duplicate 5%) ;;
-	reorder) shape=(--delay 1ms --reorder 25%) ;;
-	corrupt) shape=(--corrupt 1%) ;;
-	all) read -ra shape <<< "$ALL" ;;
+	case $1 in
+	none) aggctl testbed shape ;;
+	loss) aggctl testbed shape --loss 5% ;;
+	dup) aggctl testbed shape --duplicate 5% ;;
+	reorder) aggctl testbed shape --delay 1ms --reorder 25% ;;
+	corrupt) aggctl testbed shape --corrupt 1% ;;
+	all) aggctl testbed shape "${all[@]}" --corrupt 1% ;;
 	esac
-	aggctl testbed shape "${shape[@]}"
-	for s in ${SENDERS//,/ }; do
+}
+
+# inputs RECORDS KEYS KLEN VALUES
+inputs()
+{
+	local s n=0 records
+
+	for s in $SENDERS; do
 		n=$((n + 1))
-		# One sender has nothing to say.
+		records=$1
 		[ $n != 3 ] || records=0
-		gen $((SEED + n)) "$records" "$keys" "$klen" "$values" \
-			> "$TMP/in.$s"
-		records=$4
+		gen $((SEED + n)) "$records" "$2" "$3" "$4" > "$TMP/in.$s"
 	done
-	check "$name: planned" plan exact --topology bcube:4,1 \
-		--method "$method" --function "$function" --senders $SENDERS \
-		--receivers v0 --uid 0
-	# shellcheck disable=SC2086
-	check "$name" transfer exact "$function" v0 ${SENDERS//,/ }
+}
+
+# exact METHOD FUNCTION
+exact()
+{
+	local receivers="v0"
+
+	[ "$1" != srs ] || receivers="v0 v3 v8"
+	plan exact --topology bcube:4,1 --method "$1" --function "$2" \
+		--senders "${SENDERS// /,}" --receivers "${receivers// /,}" \
+		--uid 0 && transfers exact "$2" "$receivers" "$SENDERS"
+}
+
+# row METHOD FUNCTION LINKS RECORDS:KEYS KLEN VALUES
+row()
+{
+	shape "$3"
+	inputs "${4%:*}" "${4#*:}" "$5" "$6"
+	check "$1 $2, links $3, records:keys $4 of $5 bytes, $6" exact "$1" "$2"
 	withdraw exact
 }
 
 testbed bcube:4,1
-#   method  function links   records keys  klen values
-run irs     sum      none    2000    500   mix  limits
-run srs     min      loss    2000    2000  1    small
-run irs     max      dup     1       1     255  limits
-run srs     count    reorder 2000    300   255  small
-run existing sum     all     2000    500   mix  limits
-run irs     count    corrupt 2000    60    1    limits
-run srs     sum      all     2000    500   255  small
-run irs     min      all     1       1     1    limits
-run unicast max      reorder 2000    500   mix  small
-run srs     max      loss    2000    500   mix  limits
-run irs     sum      none    100000  100000 mix small
-run irs     sum      all     20000   20000 mix  small
+pairs "$SEED" "irs srs" "sum min max count" \
+	"none loss dup reorder corrupt all" "2000:500 1:1 3000:3000" \
+	"1 mix 255" "small limits" > "$TMP/rows"
+while read -r -a choices <&7; do
+	row "${choices[@]}"
+done 7< "$TMP/rows"
+row irs sum none 100000:100000 mix small
 done_testing

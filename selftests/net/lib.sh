@@ -137,18 +137,23 @@ reference()
 	sort -t "$(printf '\t')" -k1,1 "$@" | fold "$function"
 }
 
-# transfer NAME FUNCTION RECEIVER SENDER...: inputs are $TMP/in.SENDER, the plan
-# is in force; all members run to the end. Exact and all exit 0?
-transfer()
+# transfers NAME FUNCTION RECEIVERS SENDERS: inputs are $TMP/in.SENDER, the same
+# for every receiver; the plan is in force; all members run to the end. Exact
+# everywhere, and all exit 0?
+transfers()
 {
-	local name=$1 function=$2 receiver=$3 pids=() files=() pid status=0 s
+	local name=$1 function=$2 pids=() files=() pid status=0 r s
 
-	shift 3
-	start_recv "$name" "$receiver"
-	pids=("$recv_pid")
-	for s in "$@"; do
-		start_send "$name" "$s" "$receiver" "$TMP/in.$s"
-		pids+=("$send_pid")
+	rm -f "$TMP/$name".*err "$TMP/$name".*out
+	for r in $3; do
+		start_recv "$name.$r" "$r"
+		pids+=("$recv_pid")
+		for s in $4; do
+			start_send "$name.$r" "$s" "$r" "$TMP/in.$s"
+			pids+=("$send_pid")
+		done
+	done
+	for s in $4; do
 		files+=("$TMP/in.$s")
 	done
 	for pid in "${pids[@]}"; do
@@ -156,8 +161,17 @@ transfer()
 	done
 	[ $status = 0 ] || cat "$TMP/$name".*err
 	reference "$function" "${files[@]}" > "$TMP/$name.expected"
-	sort "$TMP/$name.out" | cmp - "$TMP/$name.expected" || status=1
+	for r in $3; do
+		sort "$TMP/$name.$r.out" | cmp - "$TMP/$name.expected" ||
+			status=1
+	done
 	return $status
+}
+
+# transfer NAME FUNCTION RECEIVER SENDER...
+transfer()
+{
+	transfers "$1" "$2" "$3" "${*:4}"
 }
 
 withdraw()

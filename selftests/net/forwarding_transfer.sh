@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# A transfer from t to b whose planned link breaks while it runs goes on by
+# plain IP, to the acceptor that it is bound to, and its result is exact.
+# The network is drawn in forwarding.inc.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/forwarding.inc"
+
+# members OPTION...: entries of t, which alone sends, and of b
+members()
+{
+	job=$((job + 1))
+	agg b tree add --job $job --receiver $B instance 1 contributors 1 \
+		sources 1 uid 0 &&
+		agg t tree add --job $job --receiver $B instance 1 \
+			contributors 1 sources 1 writers 1 uid 0 hops 1 "$@"
+}
+
+# The sender reads a pipe: the test says when it has something to say.
+start()
+{
+	mkfifo "$TMP/pipe.$job" || return
+	agg b recv --job $job --receiver $B --timeout "$TIMEOUT" \
+		> "$TMP/out" 2> "$TMP/recv.err" &
+	recv_pid=$!
+	agg t send --job $job --receiver $B --timeout "$TIMEOUT" \
+		"$TMP/pipe.$job" 2> "$TMP/send.err" &
+	send_pid=$!
+	exec 5> "$TMP/pipe.$job"
+}
+
+finish_transfer()
+{
+	local status=0
+
+	cat "$TMP/in" >&5
+	exec 5>&-
+	wait "$send_pid" || status=$?
+	wait "$recv_pid" || status=$?
+	[ $status = 0 ] || cat "$TMP"/{send,recv}.err
+	reference sum "$TMP/in" > "$TMP/expected"
+	sort "$TMP/out" | cmp - "$TMP/expected" && return $status
+}
+
+bound()
+{
+	[ "$(aggctl -j -n "b-$tag" tree show --job $job | jq '.[].channels')" = 1 ]
+}
+
+# t is bound to b when the link breaks, and has sent nothing yet.
+breaks()
+{
+	local before status=0
+
+	start && wait_for bound || return
+	ip -n "s-$tag" link set p1 down
+	before=$(counter t drop_link)
+	finish_transfer || status=1
+	[ "$(counter t drop_link)" -gt "$before" ] || status=1
+	ip -n "s-$tag" link set p1 up
+	wait_for bridge_ready && return $status
+}
+
+whole()
+{
+	start && finish_transfer
+}
+
+network_up
+# Answers take the way round the link that breaks.
+ip -n "b-$tag" route replace $T via 10.2.0.4
+for node in t b; do
+	id=${node^^}
+	agg $node node set address "${!id}" || exit 1
+done
+agg t port add eth1 && agg b port add eth0 || exit 1
+agg s node set role switch && agg s port add p1 && agg s port add p2 || exit 1
+agg s link add p2 neighbour 10.2.0.3 lladdr "$(mac 3 0)" || exit 1
+agg t link add eth1 || exit 1
+gen "$SEED" 10000 10000 mix limits > "$TMP/in"
+
+check "exact entries" members scheme exact \
+	link_neighbour 10.2.0.3 --device eth1
+check "exact: the transfer is whole" whole
+check "exact entries again" members scheme exact \
+	link_neighbour 10.2.0.3 --device eth1
+check "exact: the link breaks" breaks
+check "entries by route" members scheme route
+check "route: the transfer is whole" whole
+check "entries by Bloom table" members scheme bloom --device eth1
+check "the switch's" agg s tree add --job $job --receiver $B --device p2 \
+	instance 1 link_neighbour 10.2.0.3
+check "bloom: the link breaks" breaks
+done_testing

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Rows of choices such that every pair of choices of two columns is in some
+ * row: far fewer than all combinations.
+ * Usage: pairs SEED "a b c" "x y" ... (a column each); a row a line
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COLS	12
+#define CHOICES	12
+#define TRIES	64	/* rows drawn, of which the best is taken */
+
+static char *choice[COLS][CHOICES];
+static int choices[COLS];
+static int cols;
+static bool covered[COLS][CHOICES][COLS][CHOICES];
+static uint64_t state;
+
+static unsigned int draw(unsigned int below)
+{
+	uint64_t z = state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+	return (unsigned int)((z >> 33) % below);
+}
+
+/* How many pairs a row has that no row had; they are marked if @take. */
+static int gain(const int *row, bool take)
+{
+	int a, b, n = 0;
+
+	for (a = 0; a < cols; a++) {
+		for (b = a + 1; b < cols; b++) {
+			n += !covered[a][row[a]][b][row[b]];
+			covered[a][row[a]][b][row[b]] |= take;
+		}
+	}
+	return n;
+}
+
+/* A pair that is still missing, so that each row makes progress. */
+static bool missing(int *a, int *i, int *b, int *j)
+{
+	for (*a = 0; *a < cols; ++*a)
+		for (*b = *a + 1; *b < cols; ++*b)
+			for (*i = 0; *i < choices[*a]; ++*i)
+				for (*j = 0; *j < choices[*b]; ++*j)
+					if (!covered[*a][*i][*b][*j])
+						return true;
+	return false;
+}
+
+static void best_row(int *best, int a, int i, int b, int j)
+{
+	int row[COLS], most = -1, try, c, n;
+
+	for (try = 0; try < TRIES; try++) {
+		for (c = 0; c < cols; c++)
+			row[c] = c == a ? i : c == b ? j :
+				 (int)draw(choices[c]);
+		n = gain(row, false);
+		if (n > most) {
+			most = n;
+			memcpy(best, row, sizeof(row));
+		}
+	}
+	gain(best, true);
+}
+
+int main(int argc, char **argv)
+{
+	int a, b, i, j, c, row[COLS];
+
+	if (argc < 4 || argc > COLS + 2) {
+		fprintf(stderr, "usage: pairs SEED COLUMN COLUMN...\n");
+		return 2;
+	}
+	state = strtoull(argv[1], NULL, 0);
+	for (cols = 0; cols < argc - 2; cols++) {
+		char *word = strtok(argv[cols + 2], " ");
+
+		for (; word && choices[cols] < CHOICES;
+		     word = strtok(NULL, " "))
+			choice[cols][choices[cols]++] = word;
+	}
+	while (missing(&a, &i, &b, &j)) {
+		best_row(row, a, i, b, j);
+		for (c = 0; c < cols; c++)
+			printf("%s%c", choice[c][row[c]],
+			       c + 1 < cols ? ' ' : '\n');
+	}
+	return 0;
+}

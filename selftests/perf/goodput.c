@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+/* One channel beside TCP: sends records with distinct keys, or reads them and
+ * throws them away. Prints the seconds from connect to the end.
+ * Usage: goodput tcp-send|aggnet-send SELF TO JOB RECORDS
+ *        goodput tcp-recv|aggnet-recv SELF -  JOB RECORDS
+ */
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <linux/aggnet.h>
+
+#include "wire.h"
+
+#define TCP_PORT	5001
+
+static u8 buf[AGGNET_SEND_MAX];
+
+static int open_aggnet(bool sends, __be32 addr, u32 job)
+{
+	struct sockaddr_aggnet a = {
+		.sag_family = AF_INET,
+		.sag_receiver = addr,
+		.sag_job = job,
+	};
+	int fd = socket(AF_INET, SOCK_RDM, IPPROTO_AGGNET);
+
+	if (fd < 0 || (sends ? connect(fd, (void *)&a, sizeof(a)) :
+			       bind(fd, (void *)&a, sizeof(a))))
+		perf_die("aggnet socket");
+	return fd;
+}
+
+static int open_tcp(bool sends, __be32 addr)
+{
+	struct sockaddr_in a = {
+		.sin_family = AF_INET,
+		.sin_port = htons(TCP_PORT),
+		.sin_addr.s_addr = addr,
+	};
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	int one = 1;
+
+	if (fd < 0)
+		perf_die("socket");
+	if (sends) {
+		if (connect(fd, (void *)&a, sizeof(a)))
+			perf_die("connect");
+		return fd;
+	}
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (bind(fd, (void *)&a, sizeof(a)) || listen(fd, 1))
+		perf_die("listen");
+	printf("ready\n");
+	fflush(stdout);
+	return accept(fd, NULL, NULL);
+}
+
+/* As many whole records as one send() takes. Return: bytes. */
+static size_t fill(u64 *next, u64 records)
+{
+	u64 value = 1ULL << 61;
+	u8 *p = buf;
+
+	while (*next < records && p + PERF_RECORD <= buf + sizeof(buf)) {
+		p[0] = PERF_KEY;
+		p[1] = PERF_VALUE;
+		memcpy(p + 2, next, PERF_KEY);
+		memcpy(p + 2 + PERF_KEY, &value, PERF_VALUE);
+		p += PERF_RECORD;
+		++*next;
+	}
+	return p - buf;
+}
+
+static void send_all(int fd, u64 records)
+{
+	u64 next = 0;
+	size_t len, off;
+	ssize_t n;
+
+	while ((len = fill(&next, records))) {
+		for (off = 0; off < len; off += n) {
+			n = send(fd, buf + off, len - off, 0);
+			if (n < 0)
+				perf_die("send");
+		}
+	}
+	shutdown(fd, SHUT_WR);
+	if (recv(fd, buf, sizeof(buf), 0))
+		perf_die("the end");
+}
+
+static void recv_tcp(int fd)
+{
+	while (recv(fd, buf, sizeof(buf), 0) > 0)
+		;
+	close(fd);
+}
+
+static void recv_aggnet(int fd)
+{
+	const struct aggnet_msg *msg = (const void *)buf;
+
+	do {
+		if (recv(fd, buf, sizeof(buf), 0) < 0)
+			perf_die("recv");
+	} while (msg->type != AGGNET_MSG_END);
+}
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+int main(int argc, char **argv)
+{
+	bool sends, tcp;
+	double start;
+	u64 records;
+	u32 job;
+	int fd;
+
+	if (argc != 6) {
+		fprintf(stderr, "usage: goodput MODE SELF TO JOB RECORDS\n");
+		return 2;
+	}
+	tcp = !strncmp(argv[1], "tcp", 3);
+	sends = strstr(argv[1], "send");
+	job = strtoul(argv[4], NULL, 0);
+	records = strtoull(argv[5], NULL, 0);
+	start = now();
+	fd = tcp ? open_tcp(sends, perf_addr(argv[sends ? 3 : 2])) :
+		   open_aggnet(sends, perf_addr(argv[sends ? 3 : 2]), job);
+	if (sends)
+		send_all(fd, records);
+	else if (tcp)
+		recv_tcp(fd);
+	else
+		recv_aggnet(fd);
+	printf("%.9f\n", now() - start);
+	return 0;
+}

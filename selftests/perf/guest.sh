@@ -1,0 +1,213 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The guest's half of bench.sh.
+# Usage: guest.sh DIR
+#
+#   src eth0 ---- eth0 X       X: agg (the module), usr (userspace program),
+#                              xdp (XDP program), off (drops at once)
+#   src eth0 ---- eth0 fwd eth1 ---- eth0 dst     bystanders
+set -euo pipefail
+
+DIR=$1
+TMP=$(mktemp -d)
+trap 'kill $(jobs -p) 2> /dev/null; rm -rf "$TMP"' EXIT
+PATH=$PWD/build/selftests/perf:$PATH
+PACKETS=6000
+RECORDS=77
+KEYS=4096
+FLOOD=40000
+KEY=000102030405060708090a0b0c0d0e0f
+GOODPUT_RECORDS=200000
+RECORD_BYTES=18
+
+# pair NAME: a sender and a node, each with its identity
+pair()
+{
+	ip netns add "$1.src"
+	ip netns add "$1"
+	ip -n "$1.src" link add eth0 address 02:00:00:00:00:02 type veth \
+		peer name eth0 address 02:00:00:00:00:01 netns "$1"
+	node "$1.src" 2 1
+	node "$1" 1 2
+}
+
+# node NETNS NUMBER OTHER
+node()
+{
+	ip -n "$1" -batch - << END
+link set lo up
+addr add 10.9.0.$2/32 dev lo
+addr add 10.9.1.$2/24 dev eth0
+link set eth0 up
+neigh add 10.9.1.$3 lladdr 02:00:00:00:00:0$3 dev eth0 nud permanent
+route add 10.9.0.$3/32 via 10.9.1.$3 dev eth0 src 10.9.0.$2
+END
+}
+
+# Every entry is of a newer epoch than the one before it; the count is in a
+# file because most of this runs in subshells.
+next_instance()
+{
+	echo >> "$TMP/instances"
+	instance=$(wc -l < "$TMP/instances")
+}
+
+# tree NETNS KEY: a fresh entry of one contributor on a receiver
+tree()
+{
+	local key=()
+
+	next_instance
+	[ "$2" = - ] || key=(key "$2")
+	aggctl -n "$1" tree add --job 1 --receiver 10.9.0.1 --replace \
+		instance "$instance" contributors 1 sources 1 scheme route \
+		uid 0 give_up 3600000 memory 8388608 "${key[@]}" > /dev/null
+}
+
+# child NAME KEY [blast]: seconds
+child()
+{
+	ip netns exec "$1.src" child 10.9.0.2 10.9.0.1 10.9.0.1 1 \
+		"${instance:-0}" \
+		"$2" $KEYS $PACKETS "${@:3}"
+}
+
+merge_module()
+{
+	tree agg "$1"
+	child agg "$1"
+}
+
+merge_user()
+{
+	local pid
+
+	rm -f "$TMP/ready"
+	mkfifo "$TMP/ready"
+	ip netns exec usr merger 10.9.0.1 "$1" $PACKETS > "$TMP/ready" &
+	pid=$!
+	exec 8< "$TMP/ready"
+	read -r _ <&8
+	child usr "$1"
+	wait $pid
+	exec 8<&-
+}
+
+setup()
+{
+	local name
+
+	for name in agg usr xdp off; do
+		pair $name
+	done
+	aggctl -n agg node set address 10.9.0.1 memory 67108864 > /dev/null
+	aggctl -n agg port add eth0 > /dev/null
+	tc -n off qdisc add dev eth0 clsact
+	tc -n off filter add dev eth0 ingress matchall action drop
+	ip -n xdp link set dev eth0 xdp \
+		obj build/selftests/perf/merge.bpf.o sec xdp
+}
+
+# --- bystanders -----------------------------------------------------------------
+
+setup_line()
+{
+	local name
+
+	for name in a fwd b; do
+		ip netns add line.$name
+		ip -n line.$name link set lo up
+	done
+	ip -n line.a link add eth0 type veth peer name eth0 netns line.fwd
+	ip -n line.b link add eth0 type veth peer name eth1 netns line.fwd
+	ip -n line.a addr add 10.8.1.2/24 dev eth0
+	ip -n line.b addr add 10.8.2.2/24 dev eth0
+	ip -n line.fwd addr add 10.8.1.1/24 dev eth0
+	ip -n line.fwd addr add 10.8.2.1/24 dev eth1
+	ip -n line.a link set eth0 up
+	ip -n line.b link set eth0 up
+	ip -n line.fwd link set eth0 up
+	ip -n line.fwd link set eth1 up
+	ip -n line.a route add default via 10.8.1.1
+	ip -n line.b route add default via 10.8.2.1
+	ip netns exec line.fwd sysctl -qw net.ipv4.ip_forward=1
+	tc -n line.b qdisc add dev eth0 clsact
+	tc -n line.b filter add dev eth0 ingress protocol ip matchall \
+		action drop
+	# Neighbours are known before anything is counted.
+	ip netns exec line.a flood 10.8.2.2 9 100 32 > /dev/null
+}
+
+bystander()
+{
+	ip netns exec line.a flood 10.8.2.2 9 100 $FLOOD
+}
+
+# --- one channel -----------------------------------------------------------------
+
+# goodput tcp|aggnet: seconds, at the sender
+goodput()
+{
+	local pid job=2
+
+	rm -f "$TMP/ready"
+	mkfifo "$TMP/ready"
+	if [ "$1" = aggnet ]; then
+		next_instance
+		aggctl -n gput tree add --job 2 --receiver 10.9.0.1 --replace \
+			instance "$instance" contributors 1 sources 1 \
+			scheme route uid 0 give_up 3600000 > /dev/null
+		aggctl -n gput.src tree add --job 2 --receiver 10.9.0.1 \
+			--replace instance "$instance" contributors 1 sources 1 \
+			writers 1 scheme route hops 2 uid 0 give_up 3600000 \
+			> /dev/null
+	fi
+	ip netns exec gput goodput "$1-recv" 10.9.0.1 - $job \
+		$GOODPUT_RECORDS > "$TMP/ready" &
+	pid=$!
+	exec 8< "$TMP/ready"
+	[ "$1" = aggnet ] || read -r _ <&8
+	ip netns exec gput.src goodput "$1-send" 10.9.0.2 10.9.0.1 $job \
+		$GOODPUT_RECORDS
+	wait $pid
+	exec 8<&-
+}
+
+setup_goodput()
+{
+	pair gput
+	aggctl -n gput node set address 10.9.0.1 > /dev/null
+	aggctl -n gput.src node set address 10.9.0.2 > /dev/null
+	aggctl -n gput port add eth0 > /dev/null
+	aggctl -n gput.src port add eth0 > /dev/null
+}
+
+setup
+generator=$(child off - blast)
+xdp=$(child xdp - blast)
+module=$(merge_module -)
+user=$(merge_user -)
+module_key=$(merge_module $KEY)
+user_key=$(merge_user $KEY)
+merged=$(aggctl -n agg -j stats show)
+
+setup_line
+plain=$(bystander)
+aggctl -n line.fwd port add eth0 > /dev/null
+aggctl -n line.fwd port add eth1 > /dev/null
+attached=$(bystander)
+
+setup_goodput
+tcp=$(goodput tcp)
+channel=$(goodput aggnet)
+
+jq -n --arg kernel "$(uname -r)" --argjson packets $PACKETS \
+	--argjson records $RECORDS --argjson keys $KEYS \
+	--argjson flood $FLOOD \
+	--argjson bytes $((GOODPUT_RECORDS * RECORD_BYTES)) \
+	--argjson generator "$generator" --argjson xdp "$xdp" \
+	--argjson module "$module" --argjson user "$user" \
+	--argjson module_key "$module_key" --argjson user_key "$user_key" \
+	--argjson plain "$plain" --argjson attached "$attached" \
+	--argjson tcp "$tcp" --argjson channel "$channel" \
+	--argjson stats "$merged" '$ARGS.named' > "$DIR/bench.json"

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The XDP peer: merges the records of a DATA into an array map and drops the
+ * packet. No checks beyond what the verifier wants, no acknowledgement.
+ */
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#define HEADERS	(14 + 20 + 8 + 64 + 16)
+#define RECORD	18
+#define RECORDS	77
+#define KEYS	65536
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, KEYS);
+	__type(key, __u32);
+	__type(value, __u64);
+} sums SEC(".maps");
+
+SEC("xdp")
+int merge(struct xdp_md *ctx)
+{
+	unsigned char *data = (void *)(long)ctx->data;
+	unsigned char *end = (void *)(long)ctx->data_end;
+	unsigned char *p = data + HEADERS;
+	__u64 *sum;
+	__u32 key;
+	int i;
+
+	if (p + RECORDS * RECORD > end)
+		return XDP_PASS;
+	for (i = 0; i < RECORDS; i++, p += RECORD) {
+		if (p + RECORD > end)
+			return XDP_DROP;
+		key = *(__u32 *)(p + 2) & (KEYS - 1);
+		sum = bpf_map_lookup_elem(&sums, &key);
+		if (sum)
+			*sum += *(__u64 *)(p + 10);
+	}
+	return XDP_DROP;
+}
+
+char _license[] SEC("license") = "GPL";

@@ -1,0 +1,32 @@
+# The benchmark's table. Seconds are instructions of the whole machine / 1e9;
+# "net" leaves out what generating and sending the packets costs.
+def two: . * 100 | round / 100;
+def per($n): . * 1e9 / $n | round;
+(.packets * .records) as $n |
+. as $b |
+def net($s): $s - $b.generator;
+def rate($s): $n / net($s) / 1e6 | two;
+def row($what; $s): "  \($what): \($s | per($b.packets)) instructions a packet, " +
+	"net \(net($s) | per($b.packets)) = \(net($s) | per($n)) a record, " +
+	"\(rate($s)) M records/s net";
+"Merging at one server, \(.packets) DATA of \(.records) records (8+8 bytes)," +
+" \(.keys) keys, kernel \(.kernel)",
+"  generator alone: \(.generator | per($b.packets)) instructions a packet",
+row("aggnet, CRC32C"; .module),
+row("aggnet, SipHash key"; .module_key),
+row("userspace, CRC32C"; .user),
+row("userspace, SipHash key"; .user_key),
+row("XDP, merges only"; .xdp),
+"  ratios net: aggnet/userspace \(net(.user) / net(.module) | two)" +
+" (with key \(net(.user_key) / net(.module_key) | two))," +
+" aggnet/XDP \(net(.xdp) / net(.module) | two)" +
+" (with key \(net(.xdp) / net(.module_key) | two))",
+"  ratios with the generator: aggnet/userspace \(.user / .module | two)," +
+" aggnet/XDP \(.xdp / .module | two)",
+"Bystander, routed through a server, UDP of 100 bytes:",
+"  not attached \(.plain | per($b.flood)), attached " +
+"\(.attached | per($b.flood)) instructions a packet: " +
+"\((.attached / .plain - 1) * 10000 | round / 100) %",
+"One channel, \(.bytes) bytes of records with distinct keys, end to end:",
+"  TCP \(.bytes / .tcp / 1e6 | two) MB/s, aggnet " +
+"\(.bytes / .channel / 1e6 | two) MB/s, ratio \(.tcp / .channel | two)"

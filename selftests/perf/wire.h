@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the benchmark's child and its peers share: records and packets. */
+#ifndef PERF_WIRE_H
+#define PERF_WIRE_H
+
+#include <arpa/inet.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "codec.h"
+#include "crc.h"
+#include "window.h"
+
+#define PERF_PAYLOAD	1392	/* bytes of records in one DATA */
+#define PERF_KEY	8	/* bytes of a key */
+#define PERF_VALUE	8	/* bytes of a value, all of them in use */
+#define PERF_RECORD	(2 + PERF_KEY + PERF_VALUE)
+#define PERF_RECORDS	(PERF_PAYLOAD / PERF_RECORD)
+#define PERF_BODY	(sizeof(struct aggnet_data) + PERF_RECORDS * PERF_RECORD)
+#define PERF_PACKET	(sizeof(struct aggnet_hdr) + PERF_BODY)
+#define PERF_BATCH	32	/* packets of one system call */
+
+static inline void perf_die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static inline __be32 perf_addr(const char *text)
+{
+	struct in_addr addr;
+
+	if (inet_pton(AF_INET, text, &addr) != 1) {
+		fprintf(stderr, "%s: not an IPv4 address\n", text);
+		exit(2);
+	}
+	return addr.s_addr;
+}
+
+/* "-" for none, else 32 hex digits. */
+static inline struct aggnet_key perf_key(const char *text)
+{
+	struct aggnet_key key = {};
+	unsigned int i, byte;
+
+	for (i = 0; *text != '-' && i < sizeof(key.bytes); i++) {
+		if (sscanf(text + 2 * i, "%2x", &byte) != 1) {
+			fprintf(stderr, "%s: not a key\n", text);
+			exit(2);
+		}
+		key.bytes[i] = (u8)byte;
+		key.keyed = true;
+	}
+	return key;
+}
+
+/* Finish a packet: header over a body that stands behind it. */
+static inline void perf_seal(const struct aggnet_key *key,
+			     struct aggnet_hdr *hdr, struct aggnet_pkt *pkt)
+{
+	if (key->keyed)
+		pkt->flags |= AGGNET_F_TAG;
+	aggnet_put_header(hdr, pkt);
+	hdr->tag = cpu_to_be64(aggnet_tag(key, hdr,
+					  aggnet_digest(key, hdr + 1,
+							pkt->length)));
+}
+
+#endif
