@@ -55,10 +55,12 @@ bool aggnet_memory_charge(struct aggnet_net *an, u64 bytes)
 
 void aggnet_memory_uncharge(struct aggnet_net *an, u64 bytes)
 {
-	struct aggnet_net *host = aggnet_net(&init_net);
+	struct aggnet_net *host;
 
+	/* Nothing was charged: nobody has waited, and @an may be gone. */
 	if (!bytes)
 		return;
+	host = aggnet_net(&init_net);
 	if (an != host)
 		memory_give(host, bytes);
 	memory_give(an, bytes);
