@@ -29,7 +29,7 @@ printf '%-10s %6s %5s %-10s %11s %10s %6s %9s\n' topology send recv method \
 echo '# against a general graph'
 for size in 4,2,20 6,2,40 8,2,80; do
 	IFS=, read -r n k m <<< "$size"
-	run "bcube:$n,$k" "$m" 1 irs ars m2 steiner auto
+	run "bcube:$n,$k" "$m" 1 irs ars m2 steiner auto auto-deep
 	if /usr/bin/python3 -c 'import networkx' 2> /dev/null; then
 		"$bench" "bcube:$n,$k" "$m" |
 			/usr/bin/python3 selftests/perf/bench_trees.py "$n" "$k" |
@@ -42,7 +42,7 @@ echo '# growth with senders, BCube(8,5): 262144 servers'
 for m in 500 1000 2000 4000; do
 	run bcube:8,5 "$m" 1 rs:012345 ars irs m2 steiner
 done
-run bcube:8,5 4000 1 auto
+run bcube:8,5 4000 1 auto auto-deep
 echo '# growth with dimensions, 1000 senders'
 for k in 4 6 8 10; do
 	run "bcube:4,$k" 1000 1 ars irs m2
