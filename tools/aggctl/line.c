@@ -35,8 +35,10 @@ static size_t parse_escape(const char *s, size_t len, uint8_t *byte)
 	case 'x':
 		high = len < 4 ? -1 : hex_digit(s[2]);
 		low = len < 4 ? -1 : hex_digit(s[3]);
+		if (high < 0 || low < 0)
+			return 0;
 		*byte = (uint8_t)(high << 4 | low);
-		return high < 0 || low < 0 ? 0 : 4;
+		return 4;
 	}
 	return 0;
 }

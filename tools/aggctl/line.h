@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "aggnet.h"
+#include "../libaggnet/aggnet.h"
 
 #define LINE_WHY	96
 

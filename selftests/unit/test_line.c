@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Unit tests of records as lines: what is one, what is not and why. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../tools/aggctl/line.c"
+#include "kselftest_harness.h"
+
+/* Why the line is refused; NULL if it is a record. */
+static const char *refused(const char *line, size_t len)
+{
+	static char why[LINE_WHY];
+	struct record record;
+
+	return line_parse(line, len, &record, why) ? NULL : why;
+}
+
+#define REFUSED(line)	refused(line, sizeof(line) - 1)
+
+TEST(line_parse__record)
+{
+	char why[LINE_WHY];
+	struct record r;
+
+	ASSERT_TRUE(line_parse("key\t-17\n", 8, &r, why));
+	EXPECT_EQ(3, r.klen);
+	EXPECT_EQ(0, memcmp(r.key, "key", 3));
+	EXPECT_EQ(-17, r.value);
+	ASSERT_TRUE(line_parse("k\t5", 3, &r, why));
+	EXPECT_EQ(5, r.value);
+}
+
+TEST(line_parse__escapes)
+{
+	static const char line[] = "a\\tb\\nc\\\\d\\x00\\xFf\t1\n";
+	char why[LINE_WHY];
+	struct record r;
+
+	ASSERT_TRUE(line_parse(line, sizeof(line) - 1, &r, why));
+	ASSERT_EQ(9, r.klen);
+	EXPECT_EQ(0, memcmp(r.key, "a\tb\nc\\d\0\xff", 9));
+}
+
+TEST(line_parse__bad_escapes)
+{
+	EXPECT_NE(NULL, REFUSED("a\\\t1\n"));
+	EXPECT_NE(NULL, REFUSED("a\\q\t1\n"));
+	EXPECT_NE(NULL, REFUSED("a\\x1\t1\n"));
+	EXPECT_NE(NULL, REFUSED("a\\xg0\t1\n"));
+	EXPECT_STREQ("column 2: only \\t, \\n, \\\\ and \\xHH are escapes",
+		     REFUSED("a\\x\t1\n"));
+}
+
+TEST(line_parse__no_record)
+{
+	EXPECT_STREQ("there is no TAB between key and value", REFUSED("\n"));
+	EXPECT_STREQ("there is no TAB between key and value", REFUSED("k 1\n"));
+	EXPECT_STREQ("key is empty", REFUSED("\t1\n"));
+	EXPECT_STREQ("value is missing", REFUSED("k\t\n"));
+	EXPECT_STREQ("value is missing", REFUSED("k\t-\n"));
+	EXPECT_STREQ("value is not a whole number", REFUSED("k\t1.5\n"));
+	EXPECT_STREQ("value is not a whole number", REFUSED("k\t 1\n"));
+	EXPECT_STREQ("value is not a whole number", REFUSED("k\t1\t2\n"));
+	EXPECT_STREQ("value is not a whole number", REFUSED("k\t1\0002\n"));
+}
+
+TEST(line_parse__value_limits)
+{
+	char why[LINE_WHY];
+	struct record r;
+
+	ASSERT_TRUE(line_parse("k\t9223372036854775807", 21, &r, why));
+	EXPECT_EQ(INT64_MAX, r.value);
+	ASSERT_TRUE(line_parse("k\t-9223372036854775808", 22, &r, why));
+	EXPECT_EQ(INT64_MIN, r.value);
+	EXPECT_STREQ("value does not fit 64 bits with sign",
+		     REFUSED("k\t9223372036854775808\n"));
+	EXPECT_STREQ("value does not fit 64 bits with sign",
+		     REFUSED("k\t-9223372036854775809\n"));
+	EXPECT_STREQ("value does not fit 64 bits with sign",
+		     REFUSED("k\t99999999999999999999999999\n"));
+}
+
+TEST(line_parse__key_length)
+{
+	char line[AGGNET_KEY_MAX + 4], why[LINE_WHY];
+	struct record r;
+
+	memset(line, 'k', sizeof(line));
+	memcpy(line + AGGNET_KEY_MAX, "\t1", 2);
+	ASSERT_TRUE(line_parse(line, AGGNET_KEY_MAX + 2, &r, why));
+	EXPECT_EQ(AGGNET_KEY_MAX, r.klen);
+	memcpy(line + AGGNET_KEY_MAX, "k\t1", 3);
+	ASSERT_FALSE(line_parse(line, AGGNET_KEY_MAX + 3, &r, why));
+	EXPECT_STREQ("key is longer than 255 bytes", why);
+}
+
+/* Whatever the bytes are: what is printed is read as the same key. */
+TEST(line_print_key__round_trip)
+{
+	uint8_t key[AGGNET_KEY_MAX];
+	char *text = NULL, why[LINE_WHY];
+	struct record r;
+	size_t len, i;
+	FILE *f;
+
+	for (i = 0; i < sizeof(key); i++)
+		key[i] = (uint8_t)i;
+	f = open_memstream(&text, &len);
+	ASSERT_NE(NULL, f);
+	line_print_key(f, key, sizeof(key));
+	fputs("\t7\n", f);
+	fclose(f);
+	ASSERT_TRUE(line_parse(text, len, &r, why));
+	EXPECT_EQ(sizeof(key), r.klen);
+	EXPECT_EQ(0, memcmp(key, r.key, sizeof(key)));
+	free(text);
+}
+
+TEST_HARNESS_MAIN

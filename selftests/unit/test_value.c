@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Unit tests of option values: units, limits, and what is none. */
+#include "../../tools/aggctl/value.c"
+#include "kselftest_harness.h"
+
+static uint64_t number(enum opt_type type, const char *text)
+{
+	uint64_t v = 0;
+
+	return value_parse(type, text, &v) ? v : UINT64_MAX;
+}
+
+TEST(value_parse__u32)
+{
+	uint32_t v;
+
+	ASSERT_TRUE(value_parse(OPT_U32, "4294967295", &v));
+	EXPECT_EQ(UINT32_MAX, v);
+	ASSERT_TRUE(value_parse(OPT_U32, "0x10", &v));
+	EXPECT_EQ(16, v);
+	EXPECT_FALSE(value_parse(OPT_U32, "4294967296", &v));
+	EXPECT_FALSE(value_parse(OPT_U32, "-1", &v));
+	EXPECT_FALSE(value_parse(OPT_U32, "", &v));
+	EXPECT_FALSE(value_parse(OPT_U32, " 1", &v));
+	EXPECT_FALSE(value_parse(OPT_U32, "1x", &v));
+}
+
+TEST(value_parse__size)
+{
+	EXPECT_EQ(65536, number(OPT_SIZE, "64K"));
+	EXPECT_EQ(65536, number(OPT_SIZE, "64k"));
+	EXPECT_EQ(1 << 20, number(OPT_SIZE, "1M"));
+	EXPECT_EQ(3ULL << 29, number(OPT_SIZE, "1.5G"));
+	EXPECT_EQ(17, number(OPT_SIZE, "17"));
+	EXPECT_EQ(UINT64_MAX, number(OPT_SIZE, "1T"));
+	EXPECT_EQ(UINT64_MAX, number(OPT_SIZE, "-1K"));
+	EXPECT_EQ(UINT64_MAX, number(OPT_SIZE, "99999999999G"));
+}
+
+TEST(value_parse__rate)
+{
+	EXPECT_EQ(10000000, number(OPT_RATE, "10mbit"));
+	EXPECT_EQ(1000000000, number(OPT_RATE, "1Gbit"));
+	EXPECT_EQ(500, number(OPT_RATE, "0.5kbit"));
+	EXPECT_EQ(UINT64_MAX, number(OPT_RATE, "10mb"));
+}
+
+TEST(value_parse__time)
+{
+	EXPECT_EQ(2000000000, number(OPT_TIME, "2"));
+	EXPECT_EQ(1500000000, number(OPT_TIME, "1.5s"));
+	EXPECT_EQ(10000000, number(OPT_TIME, "10ms"));
+	EXPECT_EQ(50000, number(OPT_TIME, "50us"));
+	EXPECT_EQ(7, number(OPT_TIME, "7ns"));
+	EXPECT_EQ(UINT64_MAX, number(OPT_TIME, "1h"));
+	EXPECT_EQ(UINT64_MAX, number(OPT_TIME, "s"));
+	EXPECT_EQ(UINT64_MAX, number(OPT_TIME, "inf"));
+}
+
+TEST(value_parse__percent)
+{
+	double v;
+
+	ASSERT_TRUE(value_parse(OPT_PERCENT, "5%", &v));
+	EXPECT_EQ(5, v);
+	ASSERT_TRUE(value_parse(OPT_PERCENT, "0.5", &v));
+	EXPECT_EQ(0.5, v);
+	EXPECT_FALSE(value_parse(OPT_PERCENT, "101", &v));
+	EXPECT_FALSE(value_parse(OPT_PERCENT, "5%%", &v));
+	EXPECT_FALSE(value_parse(OPT_PERCENT, "nan", &v));
+}
+
+TEST(value_parse__string)
+{
+	const char *v = NULL;
+
+	ASSERT_TRUE(value_parse(OPT_STRING, "x", &v));
+	EXPECT_STREQ("x", v);
+	EXPECT_FALSE(value_parse(OPT_STRING, "", &v));
+}
+
+/* An error line has a phrase for every kind of value. */
+TEST(value_kind__all)
+{
+	int type;
+
+	for (type = OPT_FLAG; type <= OPT_PERCENT; type++)
+		EXPECT_NE(NULL, value_kind(type));
+}
+
+TEST_HARNESS_MAIN
