@@ -8,7 +8,7 @@
 #include "netns.h"
 #include "trace.h"
 
-/* Counts and traces, for who leaves it to the caller to free. BH disabled. */
+/* Counts and traces, for who leaves it to the caller to free. Any context. */
 static inline void aggnet_drop_count(struct aggnet_net *an,
 				     const struct sk_buff *skb,
 				     enum aggnet_stat why)
@@ -22,8 +22,6 @@ static inline void aggnet_drop_count(struct aggnet_net *an,
  * @an: namespace
  * @skb: consumed
  * @why: AGGNET_STAT_drop_* or AGGNET_STAT_misforwarded
- *
- * BH disabled.
  */
 static inline void aggnet_drop(struct aggnet_net *an, struct sk_buff *skb,
 			       enum aggnet_stat why)

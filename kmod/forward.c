@@ -78,6 +78,8 @@ static bool forward_prepare(struct aggnet_net *an, struct sk_buff *skb)
 	skb_orphan(skb);
 	nf_reset_ct(skb);
 	skb_forward_csum(skb);
+	/* Said of the bytes as they came; who takes them next looks again. */
+	skb->csum_valid = 0;
 	skb_clear_tstamp(skb);
 	forward_age(skb);
 	return true;

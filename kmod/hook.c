@@ -81,7 +81,7 @@ static void hook_gso(struct aggnet_port *port, struct sk_buff *skb)
 	}
 }
 
-/* Softirq, RCU. A bystander pays for the first two tests. */
+/* Softirq, RCU. A bystander pays for hook_ours() and what is before it. */
 static unsigned int hook_ingress(void *priv, struct sk_buff *skb,
 				 const struct nf_hook_state *state)
 {
