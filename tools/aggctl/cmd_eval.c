@@ -60,35 +60,79 @@ static int no_such(const char *name)
 	err("eval: '%s' is none of these:", name);
 	for (i = 0; i < n_evals; i++)
 		fprintf(stderr, "  %-11s %s\n", evals[i].name, evals[i].title);
-	fputs("  000-table2  000 Table 2: bits of the filter in each packet\n",
-	      stderr);
+	fputs("  000-table2  000 Table 2: bits of the filter in each packet\n"
+	      "  update      what updates of a plan keep and cost\n", stderr);
 	return ST_USAGE;
 }
 
-static int run_eval(const struct aggctl *ctl, int argc, char **argv)
+/* Updates are no figure of a paper, so they are an object of their own. */
+static json_t *run_updates(const struct aggctl *ctl)
 {
-	json_t *results = json_array();
-	size_t i, ran = 0;
-	int st = ST_DONE;
+	json_t *rows = eval_update(opt.seed, opt.rounds ? opt.rounds : 20);
 
+	if (rows && !ctl->json)
+		eval_update_print(rows);
+	return rows;
+}
+
+static int check_options(int argc)
+{
 	if (opt.rounds > 1000000)
 		return usage("eval: --rounds: at most 1000000");
 	if (opt.plot && !argc)
 		return usage("eval: --plot: needs the name of an experiment");
-	if (argc && !strcmp(argv[0], "000-table2")) {
-		json_decref(results);
-		return table2(ctl);
-	}
-	for (i = 0; i < n_evals && !st; i++) {
-		if (argc && strcmp(argv[0], evals[i].name))
-			continue;
+	if (opt.rst && argc)
+		return usage("eval: --rst: is for all experiments, not one");
+	return ST_DONE;
+}
+
+static int run_named(const struct aggctl *ctl, const char *name,
+		     json_t *results)
+{
+	size_t i;
+
+	for (i = 0; i < n_evals; i++)
+		if (!strcmp(name, evals[i].name))
+			return run_one(ctl, &evals[i], results);
+	return no_such(name);
+}
+
+static int run_all(const struct aggctl *ctl, json_t *results)
+{
+	json_t *updates;
+	int st = ST_DONE;
+	size_t i;
+
+	for (i = 0; i < n_evals && !st; i++)
 		st = run_one(ctl, &evals[i], results);
-		ran++;
+	updates = st ? NULL : run_updates(ctl);
+	if (!updates)
+		return ST_FAILED;
+	if (opt.rst)
+		st = eval_rst(opt.rst, results, updates);
+	if (ctl->json)
+		json_array_append(results, updates);
+	json_decref(updates);
+	return st;
+}
+
+static int run_eval(const struct aggctl *ctl, int argc, char **argv)
+{
+	int st = check_options(argc);
+	json_t *results;
+
+	if (st)
+		return st;
+	if (argc && !strcmp(argv[0], "000-table2"))
+		return table2(ctl);
+	if (argc && !strcmp(argv[0], "update")) {
+		results = run_updates(ctl);
+		st = results ? ST_DONE : ST_FAILED;
+	} else {
+		results = json_array();
+		st = argc ? run_named(ctl, argv[0], results) :
+			    run_all(ctl, results);
 	}
-	if (!ran)
-		st = no_such(argv[0]);
-	if (!st && opt.rst)
-		st = eval_rst(opt.rst, results);
 	if (!st && ctl->json)
 		return out_json(results);
 	json_decref(results);

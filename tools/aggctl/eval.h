@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define EVAL_MAX_METHODS 9
 
@@ -117,7 +118,12 @@ double eval_mean(const struct eval_result *result, size_t method,
 double eval_volume(const struct eval_result *result, size_t method);
 json_t *eval_json(const struct eval_result *result);
 void eval_print(const struct eval_result *result);
-int eval_rst(const char *file, json_t *results);
+int eval_rst(const char *file, json_t *results, const json_t *updates);
+
+/* eval_update.c */
+json_t *eval_update(uint64_t seed, unsigned int rounds);
+void eval_update_print(const json_t *rows);
+void eval_update_rst(FILE *f, const json_t *rows);
 
 /* eval_plot.c */
 int eval_plot(const struct eval_result *result, const char *file);

@@ -262,7 +262,7 @@ static char *read_all(const char *file)
 }
 
 /* Replace what is between the two marks of @file by the results' tables. */
-int eval_rst(const char *file, json_t *results)
+int eval_rst(const char *file, json_t *results, const json_t *updates)
 {
 	char *text = read_all(file), *begin, *end;
 	json_t *result;
@@ -281,6 +281,8 @@ int eval_rst(const char *file, json_t *results)
 	json_array_foreach(results, i, result)
 		rst_section(f, result);
 	rst_filter(f);
+	if (updates)
+		eval_update_rst(f, updates);
 	fprintf(f, "\n%s", end);
 	free(text);
 	return fclose(f) ? fail("eval: %s: %s", file, strerror(errno)) :
