@@ -57,7 +57,6 @@ enum aggnet_up_state {
  * @len: bytes of body and records at @body
  * @acked: final
  * @lost: to be sent again
- * @sent: times
  * @body: struct aggnet_data and records
  */
 struct aggnet_segment {
@@ -66,7 +65,6 @@ struct aggnet_segment {
 	u16 len;
 	bool acked;
 	bool lost;
-	u8 sent;
 	u8 *body;
 };
 

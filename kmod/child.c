@@ -108,14 +108,15 @@ static u32 child_outstanding(const struct aggnet_child *c)
 }
 
 /*
- * Grant what memory already held can back: an equal share of the chunks, never
- * beyond the window. A child left without any is starved; pressure will free
+ * Grant what memory already held can back: an equal share of the chunks but for
+ * two packets' worth, which nobody's idle credit may claim, and never beyond
+ * the window. A child left without any is starved; pressure will free
  * chunks and aggnet_child_feed() comes back to it.
  */
 static void child_grant(struct aggnet_tree *tree, struct aggnet_child *c)
 {
-	u32 share = tree->table.chunks / tree->worst /
-		    max(tree->conf.contributors, tree->bound);
+	u32 all = tree->table.chunks / tree->worst - 2;
+	u32 share = all / max(tree->conf.contributors, tree->bound);
 	u32 room = aggnet_tree_room(tree) / tree->worst;
 	u32 have = child_outstanding(c);
 	u32 target, more;
@@ -128,7 +129,7 @@ static void child_grant(struct aggnet_tree *tree, struct aggnet_child *c)
 	c->credit += more;
 	tree->credits += more;
 	if (target > have + more)
-		aggnet_tree_press(tree);
+		aggnet_tree_press(tree, !(have + more));
 	if (c->starved != !(have + more)) {
 		c->starved = !c->starved;
 		tree->starved += c->starved ? 1 : -1;
@@ -372,8 +373,6 @@ static void child_data(struct aggnet_tree *tree, struct aggnet_child *c,
 	}
 	if (answer)
 		child_answer(tree, c, pkt, out);
-	if (aggnet_tree_may_emit(tree))
-		aggnet_uplink_push(tree, out);
 }
 
 static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
@@ -424,6 +423,8 @@ void aggnet_child_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 	default:
 		child_answer(tree, c, pkt, out);
 	}
+	if (aggnet_tree_may_emit(tree))
+		aggnet_uplink_push(tree, out);
 }
 
 void aggnet_child_feed(struct aggnet_tree *tree, struct sk_buff_head *out)

@@ -94,7 +94,7 @@ int aggnet_tree_write(struct aggnet_tree *tree, const u8 *data, size_t len,
 	err = local_writable(tree);
 	while (!err && records) {
 		if (aggnet_tree_room(tree) < tree->worst) {
-			aggnet_tree_press(tree);
+			aggnet_tree_press(tree, true);
 			err = -EAGAIN;
 			break;
 		}

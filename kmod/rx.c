@@ -171,7 +171,7 @@ static enum aggnet_verdict rx_serve(struct rx *rx, struct aggnet_tree *tree,
 		return AGGNET_STOLEN;
 	}
 	if (local)
-		return rx_drop(rx, AGGNET_STAT_drop_state);
+		return rx_drop(rx, AGGNET_STAT_drop_child);
 	return rx_forward(rx, tree);
 }
 

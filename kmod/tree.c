@@ -117,7 +117,7 @@ static void tree_grow_work(struct work_struct *work)
 	aggnet_tree_put(tree);
 }
 
-void aggnet_tree_press(struct aggnet_tree *tree)
+void aggnet_tree_press(struct aggnet_tree *tree, bool refused)
 {
 	if (tree->dead)
 		return;
@@ -125,7 +125,7 @@ void aggnet_tree_press(struct aggnet_tree *tree)
 		if (queue_work(tree_wq, &tree->grow_work))
 			aggnet_tree_get(tree);
 	} else if (!tree->pressure && tree->table.keys &&
-		   tree->table.free < tree->table.chunks / 2) {
+		   (refused || tree->table.free < tree->table.chunks / 2)) {
 		tree->pressure = true;
 		aggnet_socket_wake(tree);	/* a reader may take some */
 	}
@@ -142,7 +142,8 @@ u32 aggnet_tree_room(const struct aggnet_tree *tree)
 
 void aggnet_tree_reclaim(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
-	if (tree->pressure && tree->table.free >= tree->table.chunks / 2)
+	if (tree->pressure && tree->table.free >= tree->table.chunks / 2 &&
+	    aggnet_tree_room(tree) >= tree->worst)
 		tree->pressure = false;
 	if (tree->starved)
 		aggnet_child_feed(tree, out);
@@ -173,7 +174,7 @@ void aggnet_tree_merge(struct aggnet_tree *tree, const u8 *data, u32 records,
 	aggnet_stat_inc(an, merged_packets);
 	aggnet_stat_add(an, merged_records, records);
 	if (tree->table.free < tree->table.chunks / 4)
-		aggnet_tree_press(tree);
+		aggnet_tree_press(tree, false);
 }
 
 /* --- lifecycle ------------------------------------------------------------- */
@@ -529,6 +530,9 @@ static bool tree_epoch_ok(struct aggnet_tree *tree,
 		return true;
 	if (cmp > 0) {
 		aggnet_stat_inc(tree->an, drop_epoch_new);
+		if (!tree->epoch_told)
+			aggnet_event_tree(tree, AGGNET_EVENT_EPOCH);
+		tree->epoch_told = true;
 		return false;
 	}
 	aggnet_stat_inc(tree->an, drop_epoch_old);

@@ -83,6 +83,7 @@ struct aggnet_tree_conf {
  * @dead: taken out of the table; nothing starts any more
  * @accepting: new children may bind (false once the own flow closed, or hold)
  * @flushing: hold passed: emit what is held as it comes
+ * @epoch_told: the event of a newer epoch was raised
  * @pressure: buffer is low: emit the oldest until it is not
  * @reason: enum aggnet_reason of an abort
  * @origin: who raised it
@@ -132,6 +133,7 @@ struct aggnet_tree {
 	bool accepting;
 	bool flushing;
 	bool pressure;
+	bool epoch_told;
 	u8 reason;
 	__be32 origin;
 	__be32 about;
@@ -337,8 +339,11 @@ void aggnet_tree_stall(struct aggnet_tree *tree, struct sk_buff_head *out);
 bool aggnet_tree_may_emit(const struct aggnet_tree *tree);
 /* Chunks that no credit and no contributor yet to come has a claim on. */
 u32 aggnet_tree_room(const struct aggnet_tree *tree);
-/* Somebody could not be served for want of room: grow, or emit. */
-void aggnet_tree_press(struct aggnet_tree *tree);
+/*
+ * Room is short: grow, or emit. @refused: somebody got none at all; that presses
+ * even if much is free, because idle credits may have a claim on all of it.
+ */
+void aggnet_tree_press(struct aggnet_tree *tree, bool refused);
 /* Chunks came free: serve who waits for room. */
 void aggnet_tree_reclaim(struct aggnet_tree *tree, struct sk_buff_head *out);
 /* Records merged; the fault that an operator ordered strikes here. */

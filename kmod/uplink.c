@@ -136,6 +136,15 @@ static bool uplink_owed(const struct aggnet_tree *tree)
 	       tree->state == AGGNET_TREE_ABORTED || aggnet_tree_may_emit(tree);
 }
 
+/* Microseconds until the oldest packet is overdue. */
+static u32 uplink_rto_left(struct aggnet_uplink *up)
+{
+	u32 age = aggnet_clock_us() - uplink_segment(up, up->una)->sent_us;
+	u32 rto = aggnet_rtt_rto(&up->rtt);
+
+	return age < rto ? rto - age : 0;
+}
+
 static void uplink_arm(struct aggnet_tree *tree)
 {
 	struct aggnet_uplink *up = &tree->up;
@@ -146,6 +155,8 @@ static void uplink_arm(struct aggnet_tree *tree)
 	if (up->state == AGGNET_UP_FINISHED)
 		us = min(UPLINK_PROBE_MIN_US << min_t(u8, up->tries, 5),
 			 UPLINK_PROBE_MAX_US);
+	else if (up->una != up->nxt)
+		us = uplink_rto_left(up);
 	else if (uplink_owed(tree))
 		us = aggnet_rtt_rto(&up->rtt);
 	else
@@ -233,6 +244,9 @@ static void uplink_rst(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		return;
 	}
 	if (up->state != AGGNET_UP_BINDING) {
+		/* A channel to the new incarnation carries the ABORT. */
+		up->state = AGGNET_UP_IDLE;
+		up->any = true;
 		aggnet_tree_abort(tree, out, AGGNET_R_RESET,
 				  tree->an->identity, pkt->src, 0);
 		return;
@@ -420,6 +434,15 @@ static void uplink_pack(struct aggnet_tree *tree, struct aggnet_segment *seg)
 	tree->records_out += records;
 }
 
+static void uplink_retransmit(struct aggnet_tree *tree,
+			      struct aggnet_segment *seg,
+			      struct sk_buff_head *out)
+{
+	uplink_transmit(tree, seg, AGGNET_F_REXMIT | AGGNET_F_ACK, out);
+	aggnet_stat_inc(tree->an, tx_retransmits);
+	tree->rexmits++;
+}
+
 static u32 uplink_resend(struct aggnet_tree *tree, u32 burst,
 			 struct sk_buff_head *out)
 {
@@ -433,9 +456,7 @@ static u32 uplink_resend(struct aggnet_tree *tree, u32 burst,
 			continue;
 		if (up->flight >= up->cwnd.cwnd)
 			return 0;
-		uplink_transmit(tree, seg, AGGNET_F_REXMIT | AGGNET_F_ACK, out);
-		aggnet_stat_inc(tree->an, tx_retransmits);
-		tree->rexmits++;
+		uplink_retransmit(tree, seg, out);
 		burst--;
 	}
 	return burst;
@@ -486,27 +507,23 @@ void aggnet_uplink_abort(struct aggnet_tree *tree, struct sk_buff_head *out)
 	uplink_arm(tree);
 }
 
-/* What is in flight for longer than the RTO is lost. */
+/*
+ * Silence for an RTO: send the oldest again, whatever the window says. Its ACK
+ * tells of the others (uplink_detect_loss()), so that a stall of the host costs
+ * one packet and not a window of them.
+ */
 static void uplink_rto(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
-	u32 rto = aggnet_rtt_rto(&tree->up.rtt);
 	struct aggnet_uplink *up = &tree->up;
-	u32 now = aggnet_clock_us();
 	struct aggnet_segment *seg;
-	bool lost = false;
-	u32 seq;
 
-	for (seq = up->una; seq != up->nxt; seq++) {
-		seg = uplink_segment(up, seq);
-		if (seg->acked || seg->lost || now - seg->sent_us < rto)
-			continue;
-		seg->lost = true;
-		up->flight--;
-		lost = true;
-		aggnet_cwnd_lost(&up->cwnd, seq, up->nxt);
-	}
-	if (lost)
+	seg = uplink_segment(up, up->una);
+	if (!uplink_rto_left(up)) {
+		up->flight -= !seg->lost;
+		aggnet_cwnd_lost(&up->cwnd, up->una, up->nxt);
 		aggnet_rtt_backoff(&up->rtt);
+		uplink_retransmit(tree, seg, out);
+	}
 	aggnet_uplink_push(tree, out);
 }
 
