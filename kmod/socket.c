@@ -421,6 +421,21 @@ static int aggnet_sock_recvmsg(struct socket *sock, struct msghdr *msg,
 
 /* --- options -------------------------------------------------------------- */
 
+/* A member speaks for itself; the rest is for the protocol to find out. */
+static bool aggnet_sock_may_raise(u8 role, u32 reason)
+{
+	switch (reason) {
+	case AGGNET_R_USER:
+		return true;
+	case AGGNET_R_SENDER:
+		return role == AGGNET_SOCK_WRITER;
+	case AGGNET_R_OVERFLOW:
+	case AGGNET_R_RECEIVER:
+		return role == AGGNET_SOCK_READER;
+	}
+	return false;
+}
+
 static int aggnet_sock_setsockopt(struct socket *sock, int level, int name,
 				  sockptr_t optval, unsigned int len)
 {
@@ -437,8 +452,7 @@ static int aggnet_sock_setsockopt(struct socket *sock, int level, int name,
 	tree = aggnet_sock_tree(sock->sk, &role);
 	if (!tree)
 		return -ENOTCONN;
-	if (reason != AGGNET_R_USER &&
-	    (reason != AGGNET_R_OVERFLOW || role != AGGNET_SOCK_READER))
+	if (!aggnet_sock_may_raise(role, reason))
 		return -EINVAL;
 	aggnet_tree_abort_user(tree, reason);
 	return 0;

@@ -210,6 +210,12 @@ TEST_F(node, options)
 					&why, 3));
 	EXPECT_ERRNO(EINVAL, setsockopt(w, SOL_AGGNET, AGGNET_SO_ABORT,
 					&why, sizeof(why)));
+	why = AGGNET_R_RECEIVER;
+	EXPECT_ERRNO(EINVAL, setsockopt(w, SOL_AGGNET, AGGNET_SO_ABORT,
+					&why, sizeof(why)));
+	why = AGGNET_R_SENDER;
+	EXPECT_ERRNO(EINVAL, setsockopt(r, SOL_AGGNET, AGGNET_SO_ABORT,
+					&why, sizeof(why)));
 	why = AGGNET_R_NONE;
 	EXPECT_ERRNO(EINVAL, setsockopt(r, SOL_AGGNET, AGGNET_SO_ABORT,
 					&why, sizeof(why)));
@@ -865,10 +871,12 @@ TEST_F(node, abort__by_an_application)
 	} cases[] = {
 		{ AGGNET_R_OVERFLOW, true, EOVERFLOW },
 		{ AGGNET_R_USER, true, ECANCELED },
+		{ AGGNET_R_RECEIVER, true, EPIPE },
 		{ AGGNET_R_USER, false, ECANCELED },
+		{ AGGNET_R_SENDER, false, ECONNABORTED },
 	};
 	unsigned int i;
-	int r, w;
+	int fd, r, w;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct aggnet_tree_info e = entry(1);
@@ -877,9 +885,11 @@ TEST_F(node, abort__by_an_application)
 		ASSERT_EQ(0, add_entry(self->ctl, &e, i > 0));
 		r = reader();
 		w = writer();
-		ASSERT_EQ(0, setsockopt(cases[i].by_reader ? r : w, SOL_AGGNET,
-					AGGNET_SO_ABORT, &cases[i].why,
-					sizeof(cases[i].why)));
+		fd = w;
+		if (cases[i].by_reader)
+			fd = r;
+		ASSERT_EQ(0, setsockopt(fd, SOL_AGGNET, AGGNET_SO_ABORT,
+					&cases[i].why, sizeof(cases[i].why)));
 		EXPECT_ERRNO(cases[i].error, receive(r, &self->m, 0));
 		EXPECT_ERRNO(cases[i].error, receive(w, &self->m, 0));
 		close(r);

@@ -115,7 +115,9 @@ int aggnet_source_add(struct aggnet_source *s, const void *key, size_t klen,
  */
 int aggnet_source_finish(struct aggnet_source *s);
 
-/* End the transfer in an error that every member learns: AGGNET_R_USER. */
+/* End the transfer in an error that every member learns: AGGNET_R_USER or
+ * AGGNET_R_SENDER (the input is bad).
+ */
 int aggnet_source_abort(struct aggnet_source *s, enum aggnet_reason why);
 
 /* Closing before finish() returned 0 aborts the transfer. NULL is fine. */
@@ -214,7 +216,7 @@ const struct aggnet_result *aggnet_sink_result(const struct aggnet_sink *k);
  */
 int aggnet_sink_commit(struct aggnet_sink *k);
 
-/* The same; or AGGNET_R_OVERFLOW. */
+/* The same: AGGNET_R_USER, AGGNET_R_RECEIVER or AGGNET_R_OVERFLOW. */
 int aggnet_sink_abort(struct aggnet_sink *k, enum aggnet_reason why);
 
 /* Closing before commit() returned 0 aborts the transfer. NULL is fine. */
