@@ -208,14 +208,8 @@ static int talk(struct nl *nl, void (*each)(struct nl *nl, void *arg),
 }
 
 /* An answer lies before its ACK in another datagram: keep it. */
-struct kept {
-	char bytes[NL_SIZE];
-	size_t len;
-};
-
 static void keep(struct nl *nl, void *arg)
 {
-	struct kept *kept = arg;
 	const char *first = NULL, *end = NULL;
 	int i;
 
@@ -227,21 +221,20 @@ static void keep(struct nl *nl, void *arg)
 		if (a && (const char *)a + a->nla_len > end)
 			end = (const char *)a + a->nla_len;
 	}
-	kept->len = first ? end - first : 0;
+	(void)arg;
+	nl->kept_len = first ? end - first : 0;
 	if (first)
-		memcpy(kept->bytes, first, kept->len);
+		memcpy(nl->kept, first, nl->kept_len);
 }
 
 int nl_talk(struct nl *nl)
 {
-	static struct kept kept;
 	int err;
 
-	kept.len = 0;
+	nl->kept_len = 0;
 	nl->request.head.nlmsg_flags |= NLM_F_ACK;
-	err = talk(nl, keep, &kept);
-	memcpy(nl->answer.bytes, kept.bytes, kept.len);
-	parse(nl->attr, nl->answer.bytes, nl->answer.bytes + kept.len);
+	err = talk(nl, keep, NULL);
+	parse(nl->attr, nl->kept, nl->kept + nl->kept_len);
 	return err;
 }
 

@@ -23,10 +23,12 @@
  * @text: sentence of the last refusal, or ""
  * @blamed: attribute that it blames, 0: none
  * @missing: attribute that it misses, 0: none
- * @attr: attributes of the last message, by type; they point into @answer
+ * @attr: attributes of the last message, by type
  * @flags: header flags of all messages of the last dump, ORed
  * @request: the message being made
  * @answer: the last datagram
+ * @kept: attributes of the answer that came before its ACK
+ * @kept_len: their bytes
  */
 struct nl {
 	int fd;
@@ -46,6 +48,8 @@ struct nl {
 		struct nlmsghdr head;
 		char bytes[NL_SIZE];
 	} answer;
+	char kept[NL_SIZE];
+	size_t kept_len;
 };
 
 /* Open in the caller's namespace. Return: 0 or -errno (-ENOENT: no module). */

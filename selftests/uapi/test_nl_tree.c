@@ -175,7 +175,8 @@ TEST_F(tree, key__is_never_told)
 	ASSERT_EQ(0, nl_talk(nl));
 	ASSERT_EQ(0, get(nl, incast(1)));
 	EXPECT_FALSE(nl_has(nl, AGGNET_A_TREE_KEY));
-	EXPECT_EQ(NULL, memmem(nl->answer.bytes, sizeof(nl->answer), KEY, 16));
+	EXPECT_EQ(NULL, memmem(nl->kept, nl->kept_len, KEY, 16));
+	EXPECT_NE(NULL, memmem(nl->kept, nl->kept_len, &number, 8));
 	memset(&nl->answer, 0, sizeof(nl->answer));
 	ASSERT_EQ(0, nl_dump(nl, AGGNET_CMD_TREE_GET, find_bytes, &key));
 	EXPECT_FALSE(key.found);

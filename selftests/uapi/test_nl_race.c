@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Netlink: several administrators at once, at random, on one node. What is
+ * left in the end is consistent. SEED=... has a run again.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "kselftest_harness.h"
+#include "nl_node.h"
+
+#define THREADS	4
+#define STEPS	400
+#define JOBS	12
+
+FIXTURE(race) {
+	struct nl nl;
+	unsigned int seed;
+};
+
+FIXTURE_SETUP(race)
+{
+	const char *seed = getenv("SEED");
+
+	ASSERT_EQ(0, node_namespace());
+	ASSERT_EQ(0, nl_open(&self->nl));
+	ASSERT_EQ(0, node_identity(&self->nl, IDENTITY));
+	ASSERT_EQ(0, port_add(&self->nl, "p0"));
+	self->seed = seed ? strtoul(seed, NULL, 0) : time(NULL);
+	TH_LOG("SEED=%u", self->seed);
+}
+
+FIXTURE_TEARDOWN(race)
+{
+	nl_close(&self->nl);
+}
+
+struct admin {
+	struct nl nl;
+	unsigned int seed;
+	pthread_t thread;
+	int unexpected;	/* an errno that none of the steps may give */
+};
+
+static int port_del(struct nl *nl, const char *name)
+{
+	nl_begin(nl, AGGNET_CMD_PORT_DEL, 0);
+	nl_u32(nl, AGGNET_A_PORT_IFINDEX, ifindex(name));
+	return nl_talk(nl);
+}
+
+static int random_step(struct admin *a)
+{
+	const char *neighbour = rand_r(&a->seed) % 2 ? NEIGHBOUR : OTHER;
+	uint64_t id = incast(rand_r(&a->seed) % JOBS);
+	uint32_t instance = rand_r(&a->seed) % 1000;
+	struct nl *nl = &a->nl;
+
+	switch (rand_r(&a->seed) % 16) {
+	case 0:
+		return nl_do(nl, AGGNET_CMD_PLAN_BEGIN);
+	case 1:
+	case 2:
+		return nl_do(nl, AGGNET_CMD_PLAN_COMMIT);
+	case 3:
+		return nl_do(nl, AGGNET_CMD_PLAN_DROP);
+	case 4:
+		return link_add(nl, "p0", neighbour);
+	case 5:
+		return link_del(nl, "p0", neighbour);
+	case 6:
+		return port_add(nl, "p0");
+	case 7:
+		return rand_r(&a->seed) % 4 ? 0 : port_del(nl, "p0");
+	case 8:
+		return trees(nl) < 0 ? -EIO : 0;
+	case 9:
+	case 10:
+		return tree_del(nl, id);
+	case 11:
+	case 12:
+		return tree_add(nl, id, instance, NLM_F_REPLACE);
+	default:
+		return transit_add(nl, id, instance, NLM_F_REPLACE, "p0",
+				   neighbour);
+	}
+}
+
+static bool expected(int err)
+{
+	switch (-err) {
+	case 0: case EEXIST: case ENOENT: case ESTALE: case EBUSY:
+	case ENODEV: case ECANCELED: case EALREADY:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void *administer(void *arg)
+{
+	struct admin *a = arg;
+	int i, err;
+
+	for (i = 0; i < STEPS; i++) {
+		err = random_step(a);
+		if (!expected(err))
+			a->unexpected = err;
+	}
+	/* Closing drops the plan that may be staged. */
+	nl_close(&a->nl);
+	return NULL;
+}
+
+struct tally {
+	int n, by_link[2];
+};
+
+static void tally(struct nl *nl, void *arg)
+{
+	uint32_t neighbour = nl_get_u32(nl, AGGNET_A_TREE_LINK_NEIGHBOUR);
+	struct tally *t = arg;
+
+	t->n++;
+	t->by_link[0] += neighbour == addr(NEIGHBOUR);
+	t->by_link[1] += neighbour == addr(OTHER);
+}
+
+static bool memory_is_free(struct nl *nl)
+{
+	return memory_used(nl) == 0;
+}
+
+TEST_F(race, administrators)
+{
+	static struct admin admin[THREADS];
+	struct nl *nl = &self->nl;
+	struct tally t = { 0 };
+	int i, err;
+
+	for (i = 0; i < THREADS; i++) {
+		admin[i].seed = self->seed + i;
+		ASSERT_EQ(0, nl_open(&admin[i].nl));
+		ASSERT_EQ(0, pthread_create(&admin[i].thread, NULL, administer,
+					    &admin[i]));
+	}
+	for (i = 0; i < THREADS; i++) {
+		pthread_join(admin[i].thread, NULL);
+		EXPECT_EQ(0, admin[i].unexpected);
+	}
+	/* With the links in place each filter has what leaves by it. */
+	err = port_add(nl, "p0");
+	ASSERT_TRUE(!err || err == -EEXIST);
+	err = link_add(nl, "p0", NEIGHBOUR);
+	ASSERT_TRUE(!err || err == -EEXIST);
+	err = link_add(nl, "p0", OTHER);
+	ASSERT_TRUE(!err || err == -EEXIST);
+	ASSERT_EQ(0, nl_dump(nl, AGGNET_CMD_TREE_GET, tally, &t));
+	EXPECT_EQ(t.by_link[0], marks(nl, "p0", NEIGHBOUR));
+	EXPECT_EQ(t.by_link[1], marks(nl, "p0", OTHER));
+	TH_LOG("%d entries are left", t.n);
+	for (i = 0; i < JOBS; i++) {
+		err = tree_del(nl, incast(i));
+		EXPECT_TRUE(!err || err == -ENOENT);
+	}
+	EXPECT_EQ(0, link_del(nl, "p0", NEIGHBOUR));
+	EXPECT_EQ(0, link_del(nl, "p0", OTHER));
+	EXPECT_TRUE(within(nl, memory_is_free));
+}
+
+TEST_HARNESS_MAIN
