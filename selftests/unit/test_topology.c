@@ -276,6 +276,38 @@ TEST(list__tasks_and_managed)
 	aggt_topo_free(t);
 }
 
+TEST(sizes__lines)
+{
+	static const struct {
+		const char *text;
+		const char *names;
+	} bad[] = {
+		{ "v9 1", "v9: it is no sender" }, { "v2 1\nv2 2", "v2" },
+		{ "v2", "v2" }, { "v2 x", "v2" }, { "v2 -1", "v2" },
+		{ "v2 1 1", "v2" }, { "v2 nan", "v2" }, { "x 1", "x" },
+	};
+	struct aggt_topo *t = parse("bcube:4,1");
+	struct aggt_list list;
+	struct aggt_err err;
+	double sizes[2];
+	size_t i;
+
+	ASSERT_EQ(0, aggt_list_parse(t, "v2,v5", 0, &list, NULL));
+	ASSERT_EQ(0, aggt_sizes_parse(t, "# sizes\n v5\t2.5 \n\n", &list, sizes,
+				      &err));
+	EXPECT_EQ(1, sizes[0]);
+	EXPECT_EQ(2.5, sizes[1]);
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		EXPECT_EQ(-1, aggt_sizes_parse(t, bad[i].text, &list, sizes,
+					       &err));
+		EXPECT_NE(NULL, strstr(err.text, bad[i].names)) {
+			TH_LOG("%s: %s", bad[i].text, err.text);
+		}
+	}
+	aggt_list_clear(&list);
+	aggt_topo_free(t);
+}
+
 TEST(server__parse)
 {
 	struct aggt_topo *t = parse("bcube:4,1");
