@@ -98,7 +98,7 @@ guest()
 	mapfile -t programs < <(selected "$BUILD"/uapi/test_* \
 		"$TOP"/selftests/net/*.sh)
 	[ ${#programs[@]} -gt 0 ] || return 0
-	collect "$1/" 400 "${programs[@]}"
+	collect "$1/" 600 "${programs[@]}"
 }
 
 # The guest's own row: it booted and said its status, its log is clean, the
@@ -110,7 +110,7 @@ kernel()
 	logged "$1/build" "$VM_DIR/module.sh" guest "$1" || return 0
 	say "kernel $1: booting"
 	start=$SECONDS
-	KERNEL=$1 VM_TIMEOUT=${VM_TIMEOUT:-1500} AGGNET_TESTS=$TESTS \
+	KERNEL=$1 VM_TIMEOUT=${VM_TIMEOUT:-3000} AGGNET_TESTS=$TESTS \
 		AGGNET_SEED=$SEED "$VM_DIR/run.sh" \
 		"TESTS=\$AGGNET_TESTS SEED=\$AGGNET_SEED \
 		selftests/vm/check.sh guest $1" || status=$?

@@ -92,7 +92,9 @@ guest)
 lint)
 	lint "$2" ;;
 install)
-	kdir=${2:-$(newest)}
+	kdir=$2
+	[ -n "$kdir" ] || die "no headers of the running kernel: install" \
+		"linux-headers-$(uname -r) or name others by KDIR="
 	rel=$(release_of "$kdir")
 	build "$kdir"
 	install -D -m 644 "$BUILD/$rel/aggnet.ko" \

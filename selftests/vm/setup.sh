@@ -204,6 +204,8 @@ for part in "$@"; do
 		done ;;
 	sources)
 		setup_sources ;;
+	debug-source)
+		download linux-source-6.1 ;;
 	*)
 		say "unknown part '$part' (build, packages, kernels or sources)"
 		exit 2 ;;
