@@ -138,7 +138,7 @@ TEST_F(link, add__geometry_refused)
 	struct nl *nl = &self->nl;
 	unsigned int i;
 
-	for (i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(bits); i++) {
 		begin(nl);
 		nl_u32(nl, AGGNET_A_LINK_BITS, bits[i]);
 		EXPECT_REFUSED(nl, nl_talk(nl), EINVAL, AGGNET_A_LINK_BITS,

@@ -204,7 +204,7 @@ TEST_F(tree, add__missing)
 	struct nl *nl = &self->nl;
 	unsigned int i;
 
-	for (i = 0; i < sizeof(required) / sizeof(required[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(required); i++) {
 		begin(nl, incast(1), required[i]);
 		EXPECT_MISSING(nl, nl_talk(nl), required[i]);
 	}
@@ -273,7 +273,7 @@ TEST_F(tree, add__refused)
 	struct nl *nl = &self->nl;
 	unsigned int i;
 
-	for (i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(wrongs); i++) {
 		const struct wrong *w = &wrongs[i];
 
 		begin(nl, incast(1), w->attr);
@@ -305,7 +305,7 @@ TEST_F(tree, add__children_refused)
 	uint32_t child[3];
 	unsigned int i, n;
 
-	for (i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(list); i++) {
 		for (n = 0; n < 3 && list[i].child[n]; n++)
 			child[n] = addr(list[i].child[n]);
 		begin(nl, incast(1), AGGNET_A_TREE_CHILDREN);
@@ -377,7 +377,7 @@ TEST_F(tree, add__only_told)
 	struct nl *nl = &self->nl;
 	unsigned int i;
 
-	for (i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(told); i++) {
 		begin(nl, incast(1), 0);
 		nl_u64(nl, told[i], 0);
 		EXPECT_EQ(-EINVAL, nl_talk(nl));
@@ -600,7 +600,7 @@ TEST_F(at_switch, add__no_flow)
 	struct nl *nl = &self->nl;
 	unsigned int i;
 
-	for (i = 0; i < sizeof(flow) / sizeof(flow[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(flow); i++) {
 		nl_begin(nl, AGGNET_CMD_TREE_ADD, 0);
 		nl_u64(nl, AGGNET_A_TREE_INCAST_ID, incast(1));
 		nl_u32(nl, AGGNET_A_TREE_INSTANCE, 1);
