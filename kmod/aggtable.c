@@ -298,6 +298,28 @@ static noinline struct entry *obtain_any(struct aggnet_table *t, const u8 *base,
 	return append(t, key, look);
 }
 
+/* The same for a key of 9 to 16 bytes. */
+static noinline struct entry *obtain_two(struct aggnet_table *t, const u8 *key,
+					 u32 klen)
+{
+	u64 last = get_unaligned_le64(key + klen - 8) >> (128 - 8 * klen);
+	u64 first = get_unaligned_le64(key);
+	struct look look;
+	struct entry *e;
+	u32 ref;
+
+	look = look_last(hash_word(hash_start(t->seed, klen), t->seed + 2,
+				   first), t->seed + 4, last, klen);
+	for (ref = t->bucket[look.tag & t->bucket_mask]; ref; ref = e->next) {
+		e = entry_at(t->chunk, ref);
+		if (likely(e->tag == look.tag &&
+			   le64_to_cpu(e->key[0]) == first &&
+			   le64_to_cpu(e->key[1]) == last))
+			return e;
+	}
+	return append(t, key, look);
+}
+
 /*
  * The hot loop. @function and @ones are constants wherever it is inlined. Each
  * of the common shapes has a way of its own: a word of key with a word of value
@@ -347,7 +369,8 @@ static __always_inline void merge_run(struct aggnet_table *t, const u8 *data,
 			data = end + vlen;
 			if (!ones)
 				v = aggnet_value_get(base, data, vlen);
-			e = obtain_any(t, base, key, klen);
+			e = klen - 9 < 8 ? obtain_two(t, key, klen) :
+					   obtain_any(t, base, key, klen);
 			if (unlikely(!e))
 				break;
 			goto reduce;

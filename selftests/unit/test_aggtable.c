@@ -519,6 +519,39 @@ TEST(table_merge__keys_that_nearly_agree)
 	aggnet_table_free(&t);
 }
 
+/* Keys take different ways to their entry, but all by the same hash. */
+TEST(table_merge__one_hash_on_all_ways)
+{
+	u8 key[AGGNET_KEY_MAX + 2];
+	struct aggnet_table t;
+	u32 klen, vlen;
+
+	TH_LOG("seed %#x", SEED);
+	shim_random_seed(SEED);
+	table_start(&t, AGGNET_FN_SUM, LIMIT, 200);
+	get_random_bytes(key, sizeof(key));
+	for (klen = 1; klen <= AGGNET_KEY_MAX; klen++)
+		for (vlen = 0; vlen <= 8; vlen += 4) {
+			struct packet p = { 0 };
+			struct entry *e;
+
+			/* As the first record and as one behind others. */
+			key[2] = vlen;
+			packet_add(&p, key + 2, klen, (u8 []){ 0 }, vlen / 8);
+			packet_add(&p, key + 2, klen, key, vlen);
+			packet_add(&p, key + 2, klen, key, vlen);
+			merge(&t, &p);
+			e = (struct entry *)(t.chunk[t.newest] + t.write -
+					     entry_size(klen));
+			ASSERT_EQ(look_any(t.seed, key, key + 2, klen).tag,
+				  e->tag);
+			ASSERT_EQ(3, e->units);
+			packet_free(&p);
+		}
+	EXPECT_EQ(3 * 255, t.keys);
+	aggnet_table_free(&t);
+}
+
 TEST(table_merge__extra_units_go_to_the_last)
 {
 	struct aggnet_table t;
