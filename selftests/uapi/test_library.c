@@ -45,7 +45,7 @@ static void *contribute(void *arg)
 	return NULL;
 }
 
-TEST_F(library, functions)
+TEST_F_TIMEOUT(library, functions, SLOW)
 {
 	const struct {
 		uint8_t function;
@@ -92,7 +92,7 @@ TEST_F(library, functions)
 	}
 }
 
-TEST_F(library, overflow_is_told_to_the_source)
+TEST_F_TIMEOUT(library, overflow_is_told_to_the_source, SLOW)
 {
 	struct contribution c = { .records = 2000, .value = INT64_MAX };
 	struct aggnet_sink *k;
@@ -111,7 +111,7 @@ TEST_F(library, overflow_is_told_to_the_source)
 	aggnet_sink_close(k);
 }
 
-TEST_F(library, replays_in_a_newer_epoch)
+TEST_F_TIMEOUT(library, replays_in_a_newer_epoch, SLOW)
 {
 	struct contribution c = { .records = 50000, .value = 1 };
 	struct aggnet_tree_info e = entry(1);

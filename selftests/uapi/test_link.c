@@ -141,7 +141,7 @@ TEST_F(link, close__of_the_receiver_is_told_to_the_source)
 }
 
 /* Far more than the window, the credit and both nodes' memory hold. */
-TEST_F(link, back_pressure__reaches_the_source)
+TEST_F_TIMEOUT(link, back_pressure__reaches_the_source, SLOW)
 {
 	enum { RECORDS = 20000 };
 	struct sender s = { .records = RECORDS };

@@ -708,7 +708,7 @@ static uint64_t drain(int r, struct message *m)
 	return records;
 }
 
-TEST_F(node, back_pressure__the_reader_makes_room)
+TEST_F_TIMEOUT(node, back_pressure__the_reader_makes_room, SLOW)
 {
 	struct aggnet_tree_info e = entry(1);
 	uint64_t sent = 0, got = 0;
@@ -740,7 +740,7 @@ TEST_F(node, back_pressure__the_reader_makes_room)
 	close(w);
 }
 
-TEST_F(node, back_pressure__blocked_writers)
+TEST_F_TIMEOUT(node, back_pressure__blocked_writers, SLOW)
 {
 	enum { WRITERS = 3, RECORDS = 3000 };
 	struct sender s[WRITERS] = {};
@@ -771,7 +771,7 @@ TEST_F(node, back_pressure__blocked_writers)
 	close(r);
 }
 
-TEST_F(node, back_pressure__send_time_is_bounded)
+TEST_F_TIMEOUT(node, back_pressure__send_time_is_bounded, SLOW)
 {
 	const struct timeval tv = { .tv_usec = 20000 };
 	struct aggnet_tree_info e = entry(1);
