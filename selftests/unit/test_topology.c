@@ -163,7 +163,7 @@ TEST(describe__refused)
 		{ "topology bcube:4,1\naddress v0 1.2.3.4\naddress v0 1.2.3.5",
 		  "given twice" },
 		{ "topology bcube:4,1\naddress v0 1.2.3.4\naddress v1 1.2.3.4",
-		  "another's" },
+		  "is v0's" },
 		{ "topology bcube:4,1\n\ncolour v0 red", "line 3: colour" },
 		{ "topology bcube:4,1\nfailed w0\nfailed w5\n",
 		  "v1: disconnected" },

@@ -60,28 +60,39 @@ static int next_line(const char **at, struct line *line, struct aggt_err *err)
 	return 1;
 }
 
-static bool is_ipv4(const char *text)
+/* Keys of topo->address: servers, and addresses tagged with this. */
+#define OWNER 1
+
+static bool parse_ipv4(const char *text, uint32_t *address)
 {
 	unsigned int part[4], i;
 	int len = 0;
 
-	if (sscanf(text, "%3u.%3u.%3u.%3u%n", &part[0], &part[1], &part[2],
+	if (!isdigit((unsigned char)*text) ||
+	    sscanf(text, "%3u.%3u.%3u.%3u%n", &part[0], &part[1], &part[2],
 		   &part[3], &len) != 4 || text[len])
 		return false;
-	for (i = 0; i < 4; i++)
+	for (*address = 0, i = 0; i < 4; i++) {
 		if (part[i] > 255)
 			return false;
-	return isdigit((unsigned char)*text);
+		*address = *address << 8 | part[i];
+	}
+	return true;
 }
 
-static const char *owner_of(const struct aggt_topo *topo, const char *address)
+/* Room for @len more bytes of addresses; the memory doubles as it grows. */
+static char *grow(struct aggt_topo *topo, size_t len)
 {
-	size_t at;
+	if (topo->text_len + len > topo->text_room) {
+		size_t room = 2 * (topo->text_room + len);
+		char *text = realloc(topo->text, room);
 
-	for (at = 0; at < topo->text_len; at += strlen(topo->text + at) + 1)
-		if (!strcmp(topo->text + at, address))
-			return topo->text + at;
-	return NULL;
+		if (!text)
+			return NULL;
+		topo->text = text;
+		topo->text_room = room;
+	}
+	return topo->text + topo->text_len;
 }
 
 static int set_address(struct aggt_topo *topo, const char *name,
@@ -89,34 +100,37 @@ static int set_address(struct aggt_topo *topo, const char *name,
 {
 	aggt_node server = aggt_server_parse(topo, name, err);
 	size_t len = strlen(address) + 1;
-	uint32_t *slot;
+	uint32_t number, owner, *slot;
 	char *text;
 
 	if (server == AGGT_NONE)
 		return -1;
-	if (!is_ipv4(address)) {
+	if (!parse_ipv4(address, &number)) {
 		aggt_err_set(err, "address of v%u: %.32s is no IPv4 address",
 			     server, address);
 		return -1;
 	}
-	if (owner_of(topo, address)) {
-		aggt_err_set(err, "address of v%u: %s is another's", server,
-			     address);
+	owner = aggt_map_get(&topo->address, aggt_tag(number, OWNER));
+	if (owner != AGGT_NONE) {
+		aggt_err_set(err, "address of v%u: %s is v%u's", server,
+			     address, owner);
 		return -1;
 	}
-	slot = aggt_map_slot(&topo->address, server);
-	if (slot && *slot != AGGT_NONE) {
+	if (aggt_topo_address(topo, server)) {
 		aggt_err_set(err, "address of v%u: given twice", server);
 		return -1;
 	}
-	text = realloc(topo->text, topo->text_len + len);
+	text = grow(topo, len);
+	slot = aggt_map_slot(&topo->address, aggt_tag(number, OWNER));
+	if (slot)
+		*slot = server;
+	slot = slot ? aggt_map_slot(&topo->address, server) : NULL;
 	if (!slot || !text) {
 		aggt_err_nomem(err);
 		return -1;
 	}
-	memcpy(text + topo->text_len, address, len);
+	memcpy(text, address, len);
 	*slot = topo->text_len;
-	topo->text = text;
 	topo->text_len += len;
 	return 0;
 }

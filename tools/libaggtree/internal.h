@@ -95,9 +95,10 @@ typedef uint64_t aggt_code;
  * @shift: of the digit's field in a label
  * @mask: that field
  * @fault: failed parts
- * @address: server -> index in @text
+ * @address: server -> index in @text, address -> server
  * @text: addresses, one after the other
  * @text_len: of all
+ * @text_room: memory of @text
  * @high: the top bit of each field
  * @low: all the others
  */
@@ -118,6 +119,7 @@ struct aggt_topo {
 	struct aggt_map address;
 	char *text;
 	size_t text_len;
+	size_t text_room;
 	aggt_code high;
 	aggt_code low;
 };
