@@ -60,6 +60,30 @@ none_missed()
 		[ "$(total drop_bloom_miss w{0..7})" = 0 ]
 }
 
+# Tables of 8 bits, which the IDs of transfers that nobody runs fill: most links
+# seem to lead to v0.
+lying_tables()
+{
+	local small='.nodes[].links[] += {bits: 8, hashes: 1}'
+
+	job=$((job + 10))
+	aggctl -j plan --job $((job + 1)) --topology bcube:4,1 --method irs \
+		--senders random:12 --receivers v3,v5,v10,v13,v15 --no-key \
+		--seed "$SEED" --scheme bloom --uid 0 > "$TMP/decoy.whole" &&
+		jq "$small" "$TMP/decoy.whole" > "$TMP/decoy.json" &&
+		aggctl apply "$TMP/decoy.json" > "$TMP/decoy.apply"
+}
+
+copies()
+{
+	echo $(($(total duplicates v{0..15}) + $(total misforwarded v{0..15})))
+}
+
+copies_were_made()
+{
+	[ "$(copies)" -gt "$1" ]
+}
+
 testbed bcube:4,1
 inputs
 run "aggnet switches"
@@ -68,4 +92,10 @@ check "no table missed an incast ID" none_missed
 withdraw bloom
 run "dumb switches" --switches dumb
 withdraw bloom
+check "tables that lie: filled" lying_tables
+before=$(copies)
+run "tables that lie"
+check "they made copies" copies_were_made "$before"
+withdraw bloom
+withdraw decoy
 done_testing
