@@ -76,6 +76,32 @@ delta()
 		END { printf "%.4f\n", (union - maxes) / (sum - maxes) }'
 }
 
+# by_keys: how many keys cross all links by each plan, into its row
+by_keys()
+{
+	local name transfer merge receiver sender crossed
+
+	for name in "$DIR"/run/*.plan.json; do
+		name=${name##*/} name=${name%.plan.json}
+		transfer=${name%%-*}
+		merge=1
+		[ "${name#*-}" != existing ] || merge=0
+		crossed=$({
+			jq -r '.trees[] | .receiver as $r | .edges[] |
+				"edge v\($r) v\(.[0]) v\(.[1])"' \
+				"$DIR/run/$name.plan.json"
+			for receiver in "$DIR/in/$transfer"/*/; do
+				for sender in $SENDERS; do
+					sort -u "$receiver$sender" | sed "s/^/key $(
+						basename "$receiver") $sender /"
+				done
+			done
+		} | awk -v merge=$merge -f selftests/demo/keys.awk)
+		jq --argjson crossed "$crossed" '.keys_on_links = $crossed' \
+			"$DIR/run/$name.row.json" > "$DIR/run/$name.keys.json"
+	done
+}
+
 # Each tree with the bytes that its links carried.
 draw()
 {
@@ -99,7 +125,8 @@ for transfer in incast shuffle; do
 done
 say "booting the VM"
 bash selftests/vm/run.sh "selftests/demo/guest.sh $DIR"
-jq -sf selftests/demo/table.jq "$DIR"/run/*.row.json > "$DIR/demo.json"
+by_keys
+jq -sf selftests/demo/table.jq "$DIR"/run/*.keys.json > "$DIR/demo.json"
 jq -rf selftests/demo/text.jq "$DIR/demo.json" | column -t -s $'\t'
 jq -rf selftests/demo/why.jq "$DIR/demo.json" | fold -s -w 79
 draw

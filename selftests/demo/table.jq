@@ -12,6 +12,8 @@ def order: { existing: 0, unicast: 1, irs: 2, srs: 3 }[.];
 				(.predicted_cost / $base.predicted_cost),
 			predicted_ratio_at_delta: (.predicted_cost_at_delta /
 				$base.predicted_cost_at_delta),
+			predicted_ratio_of_keys:
+				(.keys_on_links / $base.keys_on_links),
 			measured_ratio: (.link_bytes / $base.link_bytes)
 		}) | sort_by(.transfer, (.method | order)))
 }

@@ -9,8 +9,10 @@ def three: . * 1000 | round / 1000 | tostring;
 	"in keys, is",
 	($existing | map("\(.delta | three) (\(.transfer))") | join(" and ")) + ",",
 	"so a merged flow is longer than each of those that meet in it; \"at",
-	"delta\" is the prediction for that, with flows of equal size.",
-	"\"Measured\" also counts what no model has: acknowledgements, the",
-	"handshake of each channel, headers (fewer, fuller packets after a",
-	"merge), and values that take more bytes as counts grow."
+	"delta\" is the prediction for that, with flows of equal size. But text",
+	"has no one delta: two senders share fewer of their words than all six",
+	"do, and most merges on the way are of two or three flows. \"Of keys\"",
+	"counts the distinct words that cross each link of the plan, from the",
+	"input. \"Measured\" is bytes, and so has what no model has:",
+	"acknowledgements, handshakes, packets sent again, and headers."
 ] | join(" "))
