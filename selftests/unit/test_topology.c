@@ -293,7 +293,7 @@ TEST(sizes__lines)
 	size_t i;
 
 	ASSERT_EQ(0, aggt_list_parse(t, "v2,v5", 0, &list, NULL));
-	ASSERT_EQ(0, aggt_sizes_parse(t, "# sizes\n v5\t2.5 \n\n", &list, sizes,
+	ASSERT_EQ(0, aggt_sizes_parse(t, "# sizes\n v5\t2.5\n\n", &list, sizes,
 				      &err));
 	EXPECT_EQ(1, sizes[0]);
 	EXPECT_EQ(2.5, sizes[1]);

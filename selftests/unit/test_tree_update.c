@@ -369,6 +369,71 @@ static void random_change(const struct aggt_topo *t,
 	}
 }
 
+static bool same_entry(const struct aggt_entry *a, const struct aggt_entry *b)
+{
+	return a->receiver == b->receiver && a->flags == b->flags &&
+	       a->contributors == b->contributors && a->links == b->links &&
+	       a->sources == b->sources && a->parent == b->parent &&
+	       a->parent_end == b->parent_end &&
+	       a->n_children == b->n_children &&
+	       (!a->n_children || !memcmp(a->children, b->children,
+					  a->n_children * sizeof(aggt_node)));
+}
+
+/* Whether the old entries become the new ones by the differences, no less. */
+static const char *check_diff(const struct aggt_plan *from,
+			      const struct aggt_plan *to)
+{
+	size_t n_from, n_to, n, i, j = 0, k = 0;
+	const struct aggt_entry *a = aggt_plan_entries(from, &n_from);
+	const struct aggt_entry *b = aggt_plan_entries(to, &n_to);
+	struct aggt_diff *diff;
+	const char *why = NULL;
+
+	if (aggt_plan_diff(from, to, &diff, &n))
+		return "no memory";
+	for (i = 0; i <= n && !why; i++) {
+		while (j < n_from && (i == n || &a[j] != diff[i].from) &&
+		       k < n_to && (i == n || &b[k] != diff[i].to))
+			if (!same_entry(&a[j++], &b[k++]))
+				why = "an entry changed unseen";
+		if (i == n)
+			break;
+		if (diff[i].from && diff[i].to &&
+		    same_entry(diff[i].from, diff[i].to))
+			why = "an entry that stays is named";
+		j += diff[i].from == &a[j];
+		k += diff[i].to == &b[k];
+	}
+	if (!why && (j != n_from || k != n_to))
+		why = "entries are missing";
+	free(diff);
+	return why;
+}
+
+static const char *check_switch_diff(const struct aggt_plan *from,
+				     const struct aggt_plan *to)
+{
+	struct aggt_switch_diff *diff;
+	size_t n, n_from, n_to, i;
+	long added = 0;
+
+	aggt_plan_switch_entries(from, &n_from);
+	aggt_plan_switch_entries(to, &n_to);
+	if (aggt_plan_switch_diff(from, to, &diff, &n))
+		return "no memory";
+	for (i = 0; i < n; i++)
+		added += diff[i].to ? 1 : -1;
+	for (i = 1; i < n; i++)
+		if (diff[i].from && diff[i - 1].to &&
+		    diff[i].from->sw == diff[i - 1].to->sw &&
+		    diff[i].from->receiver == diff[i - 1].to->receiver &&
+		    diff[i].from->server == diff[i - 1].to->server)
+			added = -9999;
+	free(diff);
+	return (long)n_from + added == (long)n_to ? NULL : "switch entries";
+}
+
 /* Every plan on the way is valid; refusals leave the one before in place. */
 TEST(random__changes)
 {
@@ -407,6 +472,13 @@ TEST(random__changes)
 				break;
 			if (!next)
 				continue;
+			why = check_diff(plan, next);
+			if (!why)
+				why = check_switch_diff(plan, next);
+			ASSERT_EQ(NULL, why) {
+				TH_LOG("round %u %s %s: %s", round,
+				       job.method, text, why);
+			}
 			aggt_plan_free(plan);
 			plan = next;
 			why = verify_plan(t, aggt_plan_job(plan), plan, true);
