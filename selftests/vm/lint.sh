@@ -41,6 +41,8 @@ checkpatch()
 	# shellcheck disable=SC2086
 	find tools selftests -name '*.[ch]' ! -path '*/shim/*' |
 		each $CHECKPATCH --ignore $IGNORE_USER -f | pointers
+	# checkpatch keeps the kernel's own CamelCase names in a file.
+	rm -f .checkpatch-camelcase.*
 }
 
 # Sparse and the compiler's extra warnings, in a build of their own.
