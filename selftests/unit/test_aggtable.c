@@ -761,6 +761,34 @@ TEST(table_pack__within_room_and_records)
 	aggnet_table_free(&t);
 }
 
+TEST(table_pack__fills_the_room_exactly)
+{
+	u32 room = 3 * (2 + 88 + 1), n, i;
+	struct packet p = { 0 };
+	struct aggnet_table t;
+	u64 represents;
+	u8 key[88];
+	u8 *buf;
+
+	shim_random_seed(SEED);
+	table_start(&t, AGGNET_FN_SUM, LIMIT, 1);
+	memset(key, 'k', sizeof(key));
+	for (i = 0; i < 6; i++) {
+		key[0] = i;
+		packet_add(&p, key, sizeof(key), (u8 []){ 1 }, 1);
+	}
+	merge(&t, &p);
+	ASSERT_EQ(AGGNET_RECORD_MAX, room);
+	buf = malloc(room);
+	EXPECT_EQ(room, aggnet_table_pack(&t, buf, room, 9, &n, &represents));
+	EXPECT_EQ(3, n);
+	EXPECT_EQ(room, aggnet_table_pack(&t, buf, room, 9, &n, &represents));
+	EXPECT_TRUE(table_is_empty(&t));
+	free(buf);
+	packet_free(&p);
+	aggnet_table_free(&t);
+}
+
 TEST(table_pack__of_nothing)
 {
 	u8 buf[AGGNET_RECORD_MAX];
