@@ -163,6 +163,8 @@ static void send_all(struct child *c, bool blast)
 	u32 nxt = 0, room;
 
 	while (nxt < c->packets || (!blast && c->una < c->packets)) {
+		bool heard = false;
+
 		room = blast ? c->packets : c->credit;
 		room = room < c->packets ? room - nxt : c->packets - nxt;
 		if (room)
@@ -170,10 +172,13 @@ static void send_all(struct child *c, bool blast)
 					  PERF_BATCH);
 		if (blast)
 			continue;
-		if (!room)
-			expect(c, AGGNET_ACK, "ACK");
 		while (receive(c, AGGNET_ACK, MSG_DONTWAIT))
-			;
+			heard = true;
+		/* The last packet of the credit asked for no answer. */
+		if (!room && !heard) {
+			send_control(c, AGGNET_PROBE, c->packet, 0);
+			expect(c, AGGNET_ACK, "ACK");
+		}
 	}
 }
 
