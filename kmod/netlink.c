@@ -87,19 +87,21 @@ int aggnet_nl_required(struct genl_info *info, int attr)
  * The core would refuse unknown flags and reserved bytes in a new family, but
  * NLM_F_REPLACE with them (see resv_start_op), so it is done here.
  */
-static int nl_check_header(struct genl_info *info)
+static int nl_check_header(const struct nlmsghdr *nlh, u16 known,
+			   struct netlink_ext_ack *extack)
 {
-	u16 known = NLM_F_REQUEST | NLM_F_ACK | NLM_F_ECHO;
+	const struct genlmsghdr *genlh = nlmsg_data(nlh);
 
-	if (info->genlhdr->cmd == AGGNET_CMD_TREE_ADD)
+	known |= NLM_F_REQUEST | NLM_F_ACK | NLM_F_ECHO;
+	if (genlh->cmd == AGGNET_CMD_TREE_ADD)
 		known |= NLM_F_REPLACE;
-	if (info->nlhdr->nlmsg_flags & ~known) {
-		NL_SET_ERR_MSG(info->extack,
+	if (nlh->nlmsg_flags & ~known) {
+		NL_SET_ERR_MSG(extack,
 			       "the command does not take one of the header's flags");
 		return -EINVAL;
 	}
-	if (info->genlhdr->reserved) {
-		NL_SET_ERR_MSG(info->extack,
+	if (genlh->reserved) {
+		NL_SET_ERR_MSG(extack,
 			       "reserved field of the header is not zero");
 		return -EINVAL;
 	}
@@ -140,7 +142,7 @@ static int nl_doit(struct sk_buff *skb, struct genl_info *info)
 	int err;
 
 	mutex_lock(&an->lock);
-	err = nl_check_header(info);
+	err = nl_check_header(info->nlhdr, 0, info->extack);
 	if (!err)
 		err = nl_handler[cmd](an, info);
 	if (err && nl_is_step(cmd))
@@ -192,6 +194,11 @@ int aggnet_nl_dump_one(struct sk_buff *skb, struct netlink_callback *cb,
 	return err;
 }
 
+static int nl_dump_start(struct netlink_callback *cb)
+{
+	return nl_check_header(cb->nlh, NLM_F_DUMP, cb->extack);
+}
+
 /*
  * A part of a dump. A change of the configuration between two parts shows as
  * NLM_F_DUMP_INTR in the next, so that the reader begins again.
@@ -230,7 +237,10 @@ static int nl_tree_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 static int nl_tree_dump_start(struct netlink_callback *cb)
 {
 	struct aggnet_net *an = aggnet_net(sock_net(cb->skb->sk));
+	int err = nl_dump_start(cb);
 
+	if (err)
+		return err;
 	mutex_lock(&an->lock);
 	cb->min_dump_alloc = max_t(u32, NLMSG_GOODSIZE, NLMSG_SPACE(GENL_HDRLEN) +
 				   aggnet_nl_tree_largest(an));
@@ -259,6 +269,7 @@ static const struct genl_ops nl_ops[] = {
 	{
 		.cmd = AGGNET_CMD_PORT_GET,
 		.doit = nl_doit,
+		.start = nl_dump_start,
 		.dumpit = nl_port_dumpit,
 		NL_POLICY(port_name_policy),
 	},
@@ -274,6 +285,7 @@ static const struct genl_ops nl_ops[] = {
 	},
 	{
 		.cmd = AGGNET_CMD_LINK_GET,
+		.start = nl_dump_start,
 		.dumpit = nl_link_dumpit,
 		NL_POLICY(no_policy),
 	},

@@ -175,6 +175,22 @@ TEST_F(dump, entry_larger_than_a_page)
 	EXPECT_EQ(0, memcmp(nl_data(nl, AGGNET_A_TREE_CHILDREN), child, 4));
 }
 
+TEST_F(dump, header__flags_and_reserved)
+{
+	struct nl *nl = &self->nl;
+	struct genlmsghdr *g = NLMSG_DATA(&nl->request.head);
+
+	nl_begin(nl, AGGNET_CMD_TREE_GET, NLM_F_DUMP | NLM_F_DUMP_FILTERED);
+	nl_dump_send(nl);
+	EXPECT_REFUSED(nl, nl_dump_next(nl, NULL, NULL), EINVAL, 0,
+		       "the command does not take one of the header's flags");
+	nl_begin(nl, AGGNET_CMD_TREE_GET, NLM_F_DUMP);
+	g->reserved = 7;
+	nl_dump_send(nl);
+	EXPECT_REFUSED(nl, nl_dump_next(nl, NULL, NULL), EINVAL, 0,
+		       "reserved field of the header is not zero");
+}
+
 TEST_F(dump, takes_no_attributes)
 {
 	struct nl *nl = &self->nl;
