@@ -13,6 +13,8 @@
 
 #define NOBODY	65534
 
+static struct nl host;	/* the initial namespace's */
+
 FIXTURE(access) {
 	struct nl nl;
 };
@@ -165,13 +167,55 @@ TEST_F(access, namespaces__are_apart)
 	nl_close(&away);
 }
 
-/* Charged to the namespace and to the host, given back to both. */
-static uint64_t host_before;
-static struct nl host;
-
-static bool host_is_as_before(struct nl *nl)
+/* An eighth of the machine's memory, unless somebody has set it. */
+TEST(memory__limit_of_the_host)
 {
-	return memory_used(nl) == host_before;
+	static struct nl nl;
+	unsigned long long total = 0, limit;
+	FILE *f = fopen("/proc/meminfo", "r");
+
+	ASSERT_NE(NULL, f);
+	ASSERT_EQ(1, fscanf(f, "MemTotal: %llu kB", &total));
+	fclose(f);
+	ASSERT_EQ(0, nl_open(&nl));
+	ASSERT_EQ(0, nl_do(&nl, AGGNET_CMD_NODE_GET));
+	limit = nl_get_u64(&nl, AGGNET_A_NODE_MEMORY);
+	total *= 1024 / 8;
+	EXPECT_LT(total - total / 50, limit);
+	EXPECT_GT(total + total / 50, limit);
+	nl_close(&nl);
+}
+
+/* No namespace gets more than the host has left. */
+TEST(memory__ceiling_of_the_host)
+{
+	static struct nl away;
+	uint64_t limit;
+
+	ASSERT_EQ(0, nl_open(&host));
+	ASSERT_EQ(0, nl_do(&host, AGGNET_CMD_NODE_GET));
+	limit = nl_get_u64(&host, AGGNET_A_NODE_MEMORY);
+	ASSERT_EQ(0, node_namespace());
+	ASSERT_EQ(0, nl_open(&away));
+	ASSERT_EQ(0, node_identity(&away, IDENTITY));
+	nl_begin(&host, AGGNET_CMD_NODE_SET, 0);
+	nl_u64(&host, AGGNET_A_NODE_MEMORY, AGGNET_MEMORY_MIN);
+	ASSERT_EQ(0, nl_talk(&host));
+	EXPECT_EQ(0, tree_add(&away, incast(1), 1, 0));
+	EXPECT_REFUSED(&away, tree_add(&away, incast(2), 1, 0), ENOSPC, 0,
+		       "the node's memory limit leaves no room for this tree");
+	nl_begin(&host, AGGNET_CMD_NODE_SET, 0);
+	nl_u64(&host, AGGNET_A_NODE_MEMORY, limit);
+	ASSERT_EQ(0, nl_talk(&host));
+	EXPECT_EQ(0, tree_add(&away, incast(2), 1, 0));
+	nl_close(&away);
+	nl_close(&host);
+}
+
+/* Charged to the namespace and to the host, given back to both. */
+static bool memory_is_free(struct nl *nl)
+{
+	return memory_used(nl) == 0;
 }
 
 TEST(memory__of_a_namespace_counts_at_the_host)
@@ -179,17 +223,18 @@ TEST(memory__of_a_namespace_counts_at_the_host)
 	static struct nl away;
 
 	ASSERT_EQ(0, nl_open(&host));
-	host_before = memory_used(&host);
-	ASSERT_NE(~0ULL, host_before);
+	/* Namespaces of tests before this one go when they have time. */
+	ASSERT_TRUE(within(&host, memory_is_free));
 	ASSERT_EQ(0, node_namespace());
 	ASSERT_EQ(0, nl_open(&away));
 	ASSERT_EQ(0, node_identity(&away, IDENTITY));
 	ASSERT_EQ(0, tree_add(&away, incast(1), 1, 0));
-	EXPECT_EQ(host_before + memory_used(&away), memory_used(&host));
+	EXPECT_NE(0, memory_used(&host));
+	EXPECT_EQ(memory_used(&away), memory_used(&host));
 	/* With its last socket and process the namespace goes, and all in it. */
 	nl_close(&away);
 	ASSERT_EQ(0, unshare(CLONE_NEWNET));
-	EXPECT_TRUE(within(&host, host_is_as_before));
+	EXPECT_TRUE(within(&host, memory_is_free));
 	nl_close(&host);
 }
 
