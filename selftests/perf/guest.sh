@@ -10,7 +10,7 @@ set -euo pipefail
 
 DIR=$1
 TMP=$(mktemp -d)
-trap 'kill $(jobs -p) 2> /dev/null; rm -rf "$TMP"' EXIT
+trap finish EXIT
 PATH=$PWD/build/selftests/perf:$PATH
 PACKETS=6000
 RECORDS=77
@@ -19,6 +19,17 @@ FLOOD=40000
 KEY=000102030405060708090a0b0c0d0e0f
 GOODPUT_RECORDS=200000
 RECORD_BYTES=18
+
+# A peer that still waits for packets ends with this script.
+finish()
+{
+	local pid
+
+	for pid in $(jobs -p); do
+		kill "$pid"
+	done
+	rm -rf "$TMP"
+}
 
 # pair NAME: a sender and a node, each with its identity
 pair()
@@ -78,6 +89,15 @@ merge_module()
 	child agg "$1"
 }
 
+# merge_xdp array|hash
+merge_xdp()
+{
+	ip -n xdp link set dev eth0 xdp off
+	ip -n xdp link set dev eth0 xdp \
+		obj build/selftests/perf/merge.bpf.o sec "$1"
+	child xdp - blast
+}
+
 merge_user()
 {
 	local pid
@@ -104,8 +124,6 @@ setup()
 	aggctl -n agg port add eth0 > /dev/null
 	tc -n off qdisc add dev eth0 clsact
 	tc -n off filter add dev eth0 ingress matchall action drop
-	ip -n xdp link set dev eth0 xdp \
-		obj build/selftests/perf/merge.bpf.o sec xdp
 }
 
 # --- bystanders -----------------------------------------------------------------
@@ -184,7 +202,8 @@ setup_goodput()
 
 setup
 generator=$(child off - blast)
-xdp=$(child xdp - blast)
+xdp_array=$(merge_xdp array)
+xdp_hash=$(merge_xdp hash)
 module=$(merge_module -)
 user=$(merge_user -)
 module_key=$(merge_module $KEY)
@@ -205,8 +224,8 @@ jq -n --arg kernel "$(uname -r)" --argjson packets $PACKETS \
 	--argjson records $RECORDS --argjson keys $KEYS \
 	--argjson flood $FLOOD \
 	--argjson bytes $((GOODPUT_RECORDS * RECORD_BYTES)) \
-	--argjson generator "$generator" --argjson xdp "$xdp" \
-	--argjson module "$module" --argjson user "$user" \
+	--argjson generator "$generator" --argjson xdp_array "$xdp_array" \
+	--argjson xdp_hash "$xdp_hash" --argjson module "$module" --argjson user "$user" \
 	--argjson module_key "$module_key" --argjson user_key "$user_key" \
 	--argjson plain "$plain" --argjson attached "$attached" \
 	--argjson tcp "$tcp" --argjson channel "$channel" \

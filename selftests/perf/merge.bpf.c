@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The XDP peer: merges the records of a DATA into an array map and drops the
- * packet. No checks beyond what the verifier wants, no acknowledgement.
+/* The XDP peers: merge the records of a DATA into a map and drop the packet. No
+ * checks beyond what the verifier wants, no acknowledgement.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -15,27 +15,61 @@ struct {
 	__uint(max_entries, KEYS);
 	__type(key, __u32);
 	__type(value, __u64);
+} dense SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, KEYS);
+	__type(key, __u64);
+	__type(value, __u64);
 } sums SEC(".maps");
 
-SEC("xdp")
-int merge(struct xdp_md *ctx)
+/* Only right if keys are small numbers: the cheapest merge there can be. */
+SEC("array")
+int merge_array(struct xdp_md *ctx)
 {
-	unsigned char *data = (void *)(long)ctx->data;
 	unsigned char *end = (void *)(long)ctx->data_end;
-	unsigned char *p = data + HEADERS;
+	unsigned char *p = (void *)(long)ctx->data;
 	__u64 *sum;
 	__u32 key;
 	int i;
 
+	p += HEADERS;
 	if (p + RECORDS * RECORD > end)
 		return XDP_PASS;
 	for (i = 0; i < RECORDS; i++, p += RECORD) {
 		if (p + RECORD > end)
 			return XDP_DROP;
 		key = *(__u32 *)(p + 2) & (KEYS - 1);
-		sum = bpf_map_lookup_elem(&sums, &key);
+		sum = bpf_map_lookup_elem(&dense, &key);
 		if (sum)
 			*sum += *(__u64 *)(p + 10);
+	}
+	return XDP_DROP;
+}
+
+/* Any 64-bit keys. */
+SEC("hash")
+int merge_hash(struct xdp_md *ctx)
+{
+	unsigned char *end = (void *)(long)ctx->data_end;
+	unsigned char *p = (void *)(long)ctx->data;
+	__u64 key, value, *sum;
+	int i;
+
+	p += HEADERS;
+	if (p + RECORDS * RECORD > end)
+		return XDP_PASS;
+	for (i = 0; i < RECORDS; i++, p += RECORD) {
+		if (p + RECORD > end)
+			return XDP_DROP;
+		key = *(__u64 *)(p + 2);
+		value = *(__u64 *)(p + 10);
+		sum = bpf_map_lookup_elem(&sums, &key);
+		if (sum)
+			*sum += value;
+		else
+			bpf_map_update_elem(&sums, &key, &value, BPF_ANY);
 	}
 	return XDP_DROP;
 }

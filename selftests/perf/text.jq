@@ -16,13 +16,18 @@ row("aggnet, CRC32C"; .module),
 row("aggnet, SipHash key"; .module_key),
 row("userspace, CRC32C"; .user),
 row("userspace, SipHash key"; .user_key),
-row("XDP, merges only"; .xdp),
-"  ratios net: aggnet/userspace \(net(.user) / net(.module) | two)" +
-" (with key \(net(.user_key) / net(.module_key) | two))," +
-" aggnet/XDP \(net(.xdp) / net(.module) | two)" +
-" (with key \(net(.xdp) / net(.module_key) | two))",
-"  ratios with the generator: aggnet/userspace \(.user / .module | two)," +
-" aggnet/XDP \(.xdp / .module | two)",
+row("XDP, merges only, hash map"; .xdp_hash),
+row("XDP, merges only, array map (dense keys)"; .xdp_array),
+"  ratios net of the generator, CRC32C (with key):",
+"    aggnet / userspace \(net(.user) / net(.module) | two)" +
+" (\(net(.user_key) / net(.module_key) | two))",
+"    aggnet / XDP hash \(net(.xdp_hash) / net(.module) | two)" +
+" (\(net(.xdp_hash) / net(.module_key) | two))",
+"    aggnet / XDP array \(net(.xdp_array) / net(.module) | two)" +
+" (\(net(.xdp_array) / net(.module_key) | two))",
+"  and with it: userspace \(.user / .module | two)," +
+" XDP hash \(.xdp_hash / .module | two)," +
+" XDP array \(.xdp_array / .module | two)",
 "Bystander, routed through a server, UDP of 100 bytes:",
 "  not attached \(.plain | per($b.flood)), attached " +
 "\(.attached | per($b.flood)) instructions a packet: " +
