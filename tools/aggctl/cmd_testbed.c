@@ -106,6 +106,37 @@ static int run_traffic(const struct aggctl *ctl, int argc, char **argv)
 				rows) : ST_FAILED;
 }
 
+static const struct column entry_cols[] = {
+	{ "node", "node" }, { "job", "job" }, { "receiver", "receiver" },
+	{ "instance", "instance" }, { "attempt", "attempt" },
+	{ "state", "state" }, { "scheme", "scheme" }, { "port", "port" },
+	{ "link_neighbour", "next" }, { "contributors", "contributors" },
+	{ "channels", "channels" }, { "sources", "sources" },
+	{ "weight", "weight" },
+};
+
+static int run_entries(const struct aggctl *ctl, int argc, char **argv)
+{
+	json_t *state = tb_state_load();
+	json_t *entries;
+	int st;
+
+	(void)argc;
+	(void)argv;
+	if (!state)
+		return ST_FAILED;
+	entries = tb_entries(state);
+	json_decref(state);
+	if (!entries)
+		return ST_FAILED;
+	if (ctl->json)
+		return out_json(entries);
+	st = out_rows(entry_cols, ARRAY_SIZE(entry_cols),
+		      json_object_get(entries, "trees"));
+	json_decref(entries);
+	return st;
+}
+
 static int check_shape(void)
 {
 	if (shape.reorder > 0 && !shape.delay)
@@ -287,6 +318,11 @@ static const struct verb verbs[] = {
 		.opts = opts,
 		.nopts = NSHAPE_OPTS,
 		.run = run_shape,
+	}, {
+		.name = "entries",
+		.args = "",
+		.help = "show what is in force on all its nodes",
+		.run = run_entries,
 	}, {
 		.name = "traffic",
 		.args = "",

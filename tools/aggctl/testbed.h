@@ -67,6 +67,9 @@ int tb_state_remove(void);
 int tb_state_open(struct testbed *tb);
 bool tb_state_exists(void);
 
+/* testbed_entries.c */
+json_t *tb_entries(const json_t *state);
+
 /* testbed_traffic.c */
 json_t *tb_traffic(const json_t *state);
 
