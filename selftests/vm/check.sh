@@ -72,7 +72,9 @@ unit()
 	local programs
 
 	logged host/unit-build make -s -C "$TOP/selftests/unit" all || return 0
-	mapfile -t programs < <(selected "$BUILD"/unit/test_*)
+	mapfile -t programs < <(selected "$BUILD"/unit/test_* \
+		"$TOP"/selftests/unit/test_*.sh \
+		"$TOP"/selftests/model/documented.sh)
 	[ ${#programs[@]} = 0 ] || collect host/ 120 "${programs[@]}"
 }
 
