@@ -379,6 +379,7 @@ static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
 		      const struct aggnet_pkt *pkt, struct sk_buff_head *out)
 {
 	const struct aggnet_fin *fin = (const void *)pkt->body;
+
 	if (c->finished || be32_to_cpu(fin->final) != c->win.cum)
 		goto answer;
 	tree->credits -= child_outstanding(c);

@@ -127,7 +127,7 @@ struct aggnet_tree {
 	struct rcu_work rcu;
 	struct dst_cache up_dst;
 
-	spinlock_t lock;
+	spinlock_t lock;	/* all that follows, but grow_work */
 	u8 state;
 	bool dead;
 	bool accepting;

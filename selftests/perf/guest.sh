@@ -15,7 +15,8 @@ PATH=$PWD/build/selftests/perf:$PATH
 PACKETS=6000
 RECORDS=77
 KEYS=4096
-FLOOD=40000
+FLOOD=20000
+ROUNDS=7
 KEY=000102030405060708090a0b0c0d0e0f
 GOODPUT_RECORDS=200000
 RECORD_BYTES=18
@@ -156,9 +157,25 @@ setup_line()
 	ip netns exec line.a flood 10.8.2.2 9 100 32 > /dev/null
 }
 
-bystander()
+# In turn without and with the port attached: seconds of each round
+bystanders()
 {
-	ip netns exec line.a flood 10.8.2.2 9 100 $FLOOD
+	local round
+
+	for ((round = 0; round < ROUNDS; round++)); do
+		ip netns exec line.a flood 10.8.2.2 9 100 $FLOOD \
+			>> "$TMP/plain"
+		aggctl -n line.fwd port add eth0 > /dev/null
+		ip netns exec line.a flood 10.8.2.2 9 100 $FLOOD \
+			>> "$TMP/attached"
+		aggctl -n line.fwd port del eth0 > /dev/null
+	done
+}
+
+# median FILE
+median()
+{
+	sort -g "$1" | sed -n "$(((ROUNDS + 1) / 2))p"
 }
 
 # --- one channel -----------------------------------------------------------------
@@ -211,10 +228,9 @@ user_key=$(merge_user $KEY)
 merged=$(aggctl -n agg -j stats show)
 
 setup_line
-plain=$(bystander)
-aggctl -n line.fwd port add eth0 > /dev/null
-aggctl -n line.fwd port add eth1 > /dev/null
-attached=$(bystander)
+bystanders
+plain=$(median "$TMP/plain")
+attached=$(median "$TMP/attached")
 
 setup_goodput
 tcp=$(goodput tcp)
