@@ -1,0 +1,217 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# A plan is in force on all nodes or on none, and leaves nothing behind.
+# BCube(4,1):   v0..v15, each on a level-0 switch (w0..w3, eth0) and a level-1
+#               switch (w4..w7, eth1).
+. "$(dirname "$0")/lib.sh"
+
+SENDERS=v2,v5,v9,v10,v11,v14
+
+make_plan() # NAME OPTION...
+{
+	local name=$1
+
+	shift
+	aggctl -j plan --topology bcube:4,1 --uid 0 "$@" > "$TMP/$name.json"
+}
+
+# What is in force anywhere: a line for each entry and each link.
+in_force()
+{
+	aggctl -j testbed entries | jq -r '
+		(.trees[] | "\(.node) tree \(.job) \(.receiver) \(.attempt)"),
+		(.links[] | "\(.node) link \(.port) \(.neighbour)")'
+}
+
+# What a plan says should be in force.
+planned() # NAME
+{
+	jq -r '.nodes | to_entries[] | .key as $n |
+		(.value.trees[] | "\($n) tree \(.job) \(.receiver) \(.attempt)"),
+		(.value.links[] | "\($n) link \(.port) \(.neighbour)")' \
+		"$TMP/$1.json"
+}
+
+is_in_force() # NAME
+{
+	diff <(planned "$1" | sort) <(in_force | sort)
+}
+
+nothing()
+{
+	in_force > "$TMP/left"
+	cat "$TMP/left"
+	[ ! -s "$TMP/left" ]
+}
+
+# refused TEXT COMMAND...: exit status 1, and a line that has the text
+refused()
+{
+	local text=$1 status=0
+
+	shift
+	"$@" > "$TMP/refused" 2>&1 || status=$?
+	cat "$TMP/refused"
+	[ $status = 1 ] && grep -qF -- "$text" "$TMP/refused"
+}
+
+comes_and_goes() # NAME
+{
+	aggctl apply "$TMP/$1.json" && is_in_force "$1" &&
+		aggctl withdraw "$TMP/$1.json" && nothing
+}
+
+# An entry of another plan in the way: the node refuses while it checks.
+block()
+{
+	if [[ $1 = v* ]]; then
+		aggctl -n "$1" tree add --job 1 --receiver 10.0.0.1 instance 1 \
+			contributors 1 sources 1 writers 1 scheme route
+	else
+		aggctl -n "$1" link add p0 neighbour 10.99.0.1 \
+			lladdr 02:00:00:00:00:01
+		aggctl -n "$1" tree add --job 1 --receiver 10.0.0.1 instance 1 \
+			--device p0 link_neighbour 10.99.0.1
+	fi
+}
+
+unblock()
+{
+	aggctl -n "$1" tree del --job 1 --receiver 10.0.0.1
+	[[ $1 = v* ]] || aggctl -n "$1" link del p0 neighbour 10.99.0.1
+}
+
+# Nodes of the tree to v0 refuse in turn, before anything is in force.
+blocks() # NAME NODE...
+{
+	local name=$1 node
+
+	shift
+	for node in "$@"; do
+		block "$node" &&
+			refused "$node: tree of job 1 to 10.0.0.1: this incast ID has an entry" \
+				aggctl apply "$TMP/$name.json" || return 1
+		unblock "$node" && nothing || return 1
+	done
+}
+
+used()
+{
+	aggctl -j -n "$1" node show | jq .memory_used
+}
+
+# The filter of a link is made when the plan comes into force: a node that has
+# room for its trees only refuses then, after others have agreed.
+fails_late() # NAME NODE
+{
+	local need
+
+	aggctl apply "$TMP/$1.json" || return 1
+	need=$(used "$2")
+	aggctl withdraw "$TMP/$1.json" &&
+		aggctl -n "$2" node set memory $((need - 1)) &&
+		refused "$2: plan: Bloom table does not fit" \
+			aggctl apply "$TMP/$1.json" || return 1
+	aggctl -n "$2" node set memory $((64 << 20)) && nothing
+}
+
+# What an update leaves alone is not touched, what it drops is gone.
+updates() # OPTION...
+{
+	make_plan old --method irs --senders $SENDERS --receivers v0,v8 "$@" &&
+		aggctl apply "$TMP/old.json" || return 1
+	aggctl -j plan --update "$TMP/old.json" join:v7 leave:v5 \
+		receiver:v8=v3 > "$TMP/new.json" || return 1
+	refused "has an entry" aggctl apply "$TMP/new.json" &&
+		is_in_force old || return 1
+	aggctl apply --replace "$TMP/new.json" &&
+		in_force_but_links new || return 1
+	aggctl apply --replace "$TMP/new.json" &&
+		in_force_but_links new || return 1
+	aggctl withdraw "$TMP/new.json" && nothing
+}
+
+# Links that an update has no use for stay until the plan is withdrawn.
+in_force_but_links()
+{
+	diff <(planned "$1" | grep tree | sort) \
+		<(in_force | grep tree | sort)
+}
+
+one_node()
+{
+	aggctl apply "$TMP/exact.json" --node v10 || return 1
+	[ "$(in_force | cut -d' ' -f1 | sort -u)" = v10 ] || return 1
+	aggctl withdraw "$TMP/exact.json" --node v10 && nothing
+}
+
+twice()
+{
+	aggctl apply "$TMP/exact.json" || return 1
+	refused "has an entry" aggctl apply "$TMP/exact.json" &&
+		is_in_force exact || return 1
+	aggctl withdraw "$TMP/exact.json" && nothing &&
+		refused "were not in force" aggctl withdraw "$TMP/exact.json"
+}
+
+# A second plan of the same tree is not withdrawn by the first one's file.
+not_mine()
+{
+	make_plan later --method irs --senders $SENDERS --receivers v0 &&
+		aggctl apply "$TMP/later.json" || return 1
+	refused "it is in epoch" aggctl withdraw "$TMP/first.json" &&
+		is_in_force later && aggctl withdraw "$TMP/later.json"
+}
+
+bad_files()
+{
+	echo '{' > "$TMP/bad.json"
+	refused "bad.json: line" aggctl apply "$TMP/bad.json" || return 1
+	echo '{"topology": "bcube:4,1"}' > "$TMP/bad.json"
+	refused "has no 'nodes'" aggctl apply "$TMP/bad.json" || return 1
+	jq '.nodes.v2.trees[0].colour = "red"' "$TMP/exact.json" > "$TMP/bad.json"
+	chmod 600 "$TMP/bad.json"
+	refused "v2: a tree has no 'colour'" aggctl apply "$TMP/bad.json" &&
+		nothing || return 1
+	jq '.nodes.v2.trees[0].hops = "far"' "$TMP/exact.json" > "$TMP/bad.json"
+	refused "v2: hops: 'far'" aggctl apply "$TMP/bad.json" &&
+		nothing || return 1
+	jq '.nodes.v2.trees[0].link_port = "eth9"' "$TMP/exact.json" \
+		> "$TMP/bad.json"
+	refused "'eth9' is not one of the node's ports" \
+		aggctl apply "$TMP/bad.json" && nothing || return 1
+	aggctl -j plan --topology bcube:4,2 --senders v1 --receivers v0 \
+		> "$TMP/bad.json"
+	refused "the plan is for bcube:4,2, the testbed is bcube:4,1" \
+		aggctl apply "$TMP/bad.json"
+}
+
+secret()
+{
+	[ "$(stat -c %a "$TMP/exact.json")" = 600 ] &&
+		! aggctl -j -n v0 tree show | grep '"key"'
+}
+
+testbed bcube:4,1
+make_plan first --method irs --senders $SENDERS --receivers v0
+make_plan exact --method irs --senders $SENDERS --receivers v0,v3,v8
+make_plan existing --method existing --senders $SENDERS --receivers v0
+make_plan bloom --method srs --scheme bloom --senders $SENDERS \
+	--receivers v0,v3,v8
+make_plan filters --method irs --scheme bloom --switches dumb \
+	--senders $SENDERS --receivers v0
+for name in exact existing bloom filters; do
+	check "$name: in force and gone" comes_and_goes $name
+done
+check "a plan file is secret, keys are not shown" secret
+check "one node" one_node
+check "twice" twice
+check "another plan's entries" not_mine
+check "exact: a node refuses" blocks exact v0 v2 v14
+check "bloom: a node refuses" blocks bloom w4 v14
+check "bloom: a node refuses at the end" fails_late bloom v14
+check "exact: update" updates
+check "bloom: update" updates --scheme bloom
+check "bad files" bad_files
+done_testing

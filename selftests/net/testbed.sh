@@ -1,0 +1,154 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# A testbed is what it says, and leaves nothing behind, whatever happens.
+# BCube(4,1):   v0..v15, each on a level-0 switch (w0..w3, eth0) and a level-1
+#               switch (w4..w7, eth1); v14 reaches v0 as v14 w6 v2 w0 v0.
+. "$(dirname "$0")/lib.sh"
+
+# refused STATUS TEXT COMMAND...
+refused()
+{
+	local want=$1 text=$2 status=0
+
+	shift 2
+	"$@" > "$TMP/refused" 2>&1 || status=$?
+	cat "$TMP/refused"
+	[ $status = "$want" ] && grep -qF -- "$text" "$TMP/refused"
+}
+
+no_namespaces()
+{
+	ip netns list
+	[ -z "$(ip netns list)" ] && [ ! -e /run/aggnet/testbed.json ]
+}
+
+addresses()
+{
+	local i w
+
+	for i in 0 6 15; do
+		w=$((i / 4))
+		aggctl testbed exec v$i -- ip -4 -o address > "$TMP/addr"
+		cat "$TMP/addr"
+		grep -q "lo  *inet 10.0.0.$((i + 1))/32" "$TMP/addr" &&
+			grep -q "eth0  *inet 10.16.$w.$((i % 4 + 1))/24" \
+				"$TMP/addr" || return 1
+	done
+}
+
+# The route corrects the highest digit first.
+routes()
+{
+	aggctl testbed exec v14 -- ip route get 10.0.0.1 | tee "$TMP/route"
+	grep -q 'via 10.16.6.1 dev eth1 src 10.0.0.15' "$TMP/route" || return 1
+	aggctl testbed exec v2 -- ip route get 10.0.0.1 | tee "$TMP/route"
+	grep -q 'via 10.16.0.1 dev eth0' "$TMP/route"
+}
+
+# Packets of v14 to v0 pass w6 and w0, and nobody else sees them.
+crosses()
+{
+	aggctl -j testbed traffic > "$TMP/before"
+	aggctl testbed exec v14 -- bash -c \
+		'for i in 1 2 3 4 5; do echo > /dev/udp/10.0.0.1/9; done'
+	aggctl -j testbed traffic > "$TMP/after"
+	jq -r -n --slurpfile a "$TMP/before" --slurpfile b "$TMP/after" '
+		[$a[0], $b[0]] | transpose[] |
+		select(.[1].rx_packets > .[0].rx_packets) | .[1] |
+		"\(.node) \(.port)"' | sort > "$TMP/seen"
+	cat "$TMP/seen"
+	# There, and back with v0's ICMP errors by v12.
+	diff "$TMP/seen" - << END
+v0 eth0
+v12 eth1
+v14 eth0
+v2 eth1
+w0 p2
+w3 p0
+w4 p0
+w6 p3
+END
+}
+
+attached()
+{
+	[ "$(aggctl -j -n v5 port show | jq -c '[.[] | [.ifname, .level]]')" = \
+		'[["eth0",0],["eth1",1]]' ] &&
+		[ "$(aggctl -j -n v5 node show | jq -r .address)" = 10.0.0.6 ] &&
+		[ "$(aggctl -j -n w5 node show | jq -r .role)" = switch ]
+}
+
+shapes()
+{
+	aggctl testbed shape --rate 10mbit --delay 1ms --loss 1% || return 1
+	aggctl testbed exec w3 -- tc qdisc show dev p2 | tee "$TMP/qdisc"
+	grep -q 'netem.*delay 1ms loss 1%' "$TMP/qdisc" &&
+		grep -q 'tbf.*rate 10Mbit' "$TMP/qdisc" || return 1
+	aggctl testbed shape || return 1
+	aggctl testbed exec w3 -- tc qdisc show dev p2 | tee "$TMP/qdisc"
+	! grep -q -e netem -e tbf "$TMP/qdisc"
+}
+
+status_of_exec()
+{
+	local status=0
+
+	aggctl testbed exec v3 -- sh -c 'exit 17' || status=$?
+	[ $status = 17 ] && [ "$(aggctl testbed exec v3 ip -br link show eth0 |
+		awk '{ print $1 }')" = eth0@if1027 ]
+}
+
+# A name that is taken is not ours: nothing of it is touched.
+taken()
+{
+	local status=0
+
+	ip netns add v7
+	refused 1 "namespace v7 is there already" \
+		aggctl testbed up bcube:4,1 || status=1
+	[ "$(ip netns list)" = v7 ] || status=1
+	ip netns del v7
+	return $status
+}
+
+# Killed at any moment, it can be taken down.
+killed()
+{
+	local pid n
+
+	for n in 1 9 20; do
+		aggctl testbed up bcube:4,1 > "$TMP/killed" 2>&1 &
+		pid=$!
+		until [ "$(ip netns list | wc -l)" -ge $n ]; do
+			kill -0 $pid 2> "$TMP/kill" || break
+		done
+		kill -9 $pid 2> "$TMP/kill"
+		wait $pid
+		aggctl testbed down && no_namespaces || return 1
+	done
+}
+
+testbed bcube:4,1
+check "addresses" addresses
+check "routes" routes
+check "packets take the planned way only" crosses
+check "identities and ports" attached
+check "shapes come and go" shapes
+check "exec: status" status_of_exec
+check "exec: no such node" refused 1 "v16 is no node" \
+	aggctl testbed exec v16 -- true
+check "only one at a time" refused 1 "a testbed is up already" \
+	aggctl testbed up bcube:4,1
+check "down" aggctl testbed down
+check "nothing is left" no_namespaces
+check "down without one" refused 1 "no testbed is up" aggctl testbed down
+check "bad topology" refused 1 "bcube:4" aggctl testbed up bcube:4
+check "too large" refused 1 "at most" aggctl testbed up bcube:8,5
+check "bad option" refused 2 "--mtu" aggctl testbed up --mtu 10 bcube:4,1
+check "a taken name" taken
+check "killed" killed
+check "dumb switches" aggctl testbed up --switches dumb bcube:2,1
+check "are not attached" \
+	test "$(aggctl -j -n w0 port show | jq length)" = 0
+done_testing
