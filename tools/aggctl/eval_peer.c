@@ -32,22 +32,26 @@ static int by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Hops of a way that corrects digits downwards from a drawn dimension. */
+/* Hops of a way that corrects digits in a drawn order. */
 static size_t walk(const struct aggt_topo *topo, aggt_node from, aggt_node to,
 		   uint64_t *state, uint64_t *hop)
 {
-	unsigned int i, dims = aggt_topo_dims(topo);
-	unsigned int first = draw(state) % dims;
+	unsigned int i, order[AGGT_MAX_DIMS], dims = aggt_topo_dims(topo);
 	size_t n = 0;
 
 	for (i = 0; i < dims; i++) {
-		unsigned int d = (first + dims - i) % dims;
-		unsigned int digit = aggt_topo_digit(topo, to, d);
+		unsigned int k = draw(state) % (i + 1);
+
+		order[i] = order[k];
+		order[k] = i;
+	}
+	for (i = 0; i < dims; i++) {
+		unsigned int digit = aggt_topo_digit(topo, to, order[i]);
 		aggt_node next;
 
-		if (aggt_topo_digit(topo, from, d) == digit)
+		if (aggt_topo_digit(topo, from, order[i]) == digit)
 			continue;
-		next = aggt_topo_with_digit(topo, from, d, digit);
+		next = aggt_topo_with_digit(topo, from, order[i], digit);
 		hop[n++] = (uint64_t)from << 32 | next;
 		from = next;
 	}
