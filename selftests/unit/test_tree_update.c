@@ -161,6 +161,28 @@ TEST_F(update, transit_failed)
 	EXPECT_EQ(1, parent(self->next, 5));
 }
 
+/* 3333 goes on to 0003, where flows merge, not to 0033, which only relays. */
+TEST_F(update, on_to_the_next_aggregator)
+{
+	static const aggt_node senders[] = { 255, 7 };
+	static const aggt_node receiver;
+	struct aggt_job job = { .senders = senders, .n_senders = 2,
+				.receivers = &receiver, .n_receivers = 1,
+				.method = "rs:0123" };
+
+	aggt_topo_free(self->topo);
+	self->topo = aggt_topo_parse("bcube:4,3", NULL);
+	self->plan = aggt_plan_build(self->topo, &job, &self->err);
+	ASSERT_NE(NULL, self->plan);
+	EXPECT_EQ(63, parent(self->plan, 255));
+	EXPECT_EQ(3, parent(self->plan, 15));
+	ASSERT_EQ(NULL, change(self, "failed:v63"));
+	EXPECT_EQ(207, parent(self->next, 255));
+	EXPECT_EQ(195, parent(self->next, 207));
+	EXPECT_EQ(3, parent(self->next, 195));
+	EXPECT_EQ(0, parent(self->next, 3));
+}
+
 TEST_F(update, aggregator_failed)
 {
 	plan(self, "rs:01");
