@@ -92,4 +92,8 @@ check "entries by Bloom table" members scheme bloom --device eth1
 check "the switch's" agg s tree add --job $job --receiver $B --device p2 \
 	instance 1 link_neighbour 10.2.0.3
 check "bloom: the link breaks" breaks
+check "t without a port" agg t port del eth1
+check "b without a port" agg b port del eth0
+check "entries where nothing is hooked" members scheme route
+check "through the UDP socket: the transfer is whole" whole
 done_testing
