@@ -391,6 +391,55 @@ static void random_change(const struct aggt_topo *t,
 	}
 }
 
+/* What has failed, by the test's own account. */
+static struct {
+	uint32_t v;
+	uint32_t sw;
+} broken[32];
+static size_t n_broken;
+
+static void note_failure(const char *part)
+{
+	broken[n_broken].v = AGGT_NONE;
+	broken[n_broken].sw = AGGT_NONE;
+	sscanf(part, "v%u", &broken[n_broken].v);
+	if (strchr(part, 'w'))
+		sscanf(strchr(part, 'w'), "w%u", &broken[n_broken].sw);
+	n_broken++;
+}
+
+static bool hop_works(const struct aggt_topo *t, aggt_node a, aggt_node b)
+{
+	uint32_t sw = aggt_topo_switch(t, a, aggt_topo_link_dim(t, a, b));
+	size_t i;
+
+	for (i = 0; i < n_broken; i++) {
+		bool here = broken[i].v == a || broken[i].v == b;
+
+		if (broken[i].v == AGGT_NONE ? broken[i].sw == sw :
+		    here && (broken[i].sw == AGGT_NONE || broken[i].sw == sw))
+			return false;
+	}
+	return true;
+}
+
+static const char *check_hops(const struct aggt_topo *t,
+			      const struct aggt_plan *plan)
+{
+	size_t i, k;
+
+	for (k = 0; k < aggt_plan_trees(plan); k++) {
+		const struct aggt_tree *tree = aggt_plan_tree(plan, k);
+
+		for (i = 1; i < aggt_tree_size(tree); i++)
+			if (!hop_works(t, aggt_tree_server(tree, i),
+				       aggt_tree_server(tree,
+					aggt_tree_parent(tree, i))))
+				return "a hop through what has failed";
+	}
+	return NULL;
+}
+
 static bool same_entry(const struct aggt_entry *a, const struct aggt_entry *b)
 {
 	return a->receiver == b->receiver && a->flags == b->flags &&
@@ -481,6 +530,7 @@ TEST(random__changes)
 		job.delta = rnd(3) * 0.5;
 		plan = aggt_plan_build(t, &job, NULL);
 		ASSERT_NE(NULL, plan);
+		n_broken = 0;
 		for (k = 0; k < 10; k++) {
 			struct aggt_change c;
 			struct aggt_plan *next;
@@ -494,9 +544,13 @@ TEST(random__changes)
 				break;
 			if (!next)
 				continue;
+			if (c.kind == AGGT_FAILED)
+				note_failure(c.part);
 			why = check_diff(plan, next);
 			if (!why)
 				why = check_switch_diff(plan, next);
+			if (!why)
+				why = check_hops(t, next);
 			ASSERT_EQ(NULL, why) {
 				TH_LOG("round %u %s %s: %s", round,
 				       job.method, text, why);
@@ -516,6 +570,64 @@ TEST(random__changes)
 		aggt_topo_free(t);
 	}
 	EXPECT_LT(500, taken);
+}
+
+/* Plans that are built when parts have failed already. */
+TEST(random__built_around_failures)
+{
+	static const char *const method[] = { "existing", "unicast", "ars",
+		"irs", "steiner", "mib", "mc", "m2", "srs", "exact", "auto" };
+	unsigned int round, k, built = 0;
+
+	for (round = 0; round < 40; round++) {
+		struct aggt_topo *t = aggt_topo_parse("bcube:4,2", NULL);
+		struct aggt_job job = { .max_depth = AGGT_DEPTH_NONE };
+		struct aggt_list s, r;
+		double least = 1e9;
+		char part[32];
+
+		n_broken = 0;
+		for (k = 0; k < 3; k++) {
+			uint32_t v = rnd(64);
+
+			snprintf(part, sizeof(part), "v%u", v);
+			if (k == 1)
+				snprintf(part, sizeof(part), "w%u", rnd(48));
+			if (k == 2)
+				snprintf(part, sizeof(part), "v%u-w%u", v,
+					 aggt_topo_switch(t, v, rnd(3)));
+			if (!aggt_topo_fail(t, part, NULL))
+				note_failure(part);
+		}
+		ASSERT_EQ(0, aggt_list_parse(t, "random:8", round, &s, NULL));
+		ASSERT_EQ(0, aggt_list_parse(t, "random:2", ~round, &r, NULL));
+		job.senders = s.node;
+		job.n_senders = s.n;
+		job.receivers = r.node;
+		job.n_receivers = r.n;
+		for (k = 0; k < sizeof(method) / sizeof(*method); k++) {
+			struct aggt_plan *plan;
+
+			job.method = method[k];
+			plan = aggt_plan_build(t, &job, NULL);
+			if (!plan)
+				continue;
+			built++;
+			EXPECT_EQ(NULL, verify_plan(t, &job, plan, true));
+			EXPECT_EQ(NULL, check_hops(t, plan)) {
+				TH_LOG("round %u %s", round, method[k]);
+			}
+			if (!strcmp(method[k], "auto"))
+				EXPECT_LE(aggt_plan_metrics(plan)->cost, least);
+			if (aggt_plan_metrics(plan)->cost < least)
+				least = aggt_plan_metrics(plan)->cost;
+			aggt_plan_free(plan);
+		}
+		aggt_list_clear(&s);
+		aggt_list_clear(&r);
+		aggt_topo_free(t);
+	}
+	EXPECT_LT(400, built);
 }
 
 TEST_HARNESS_MAIN

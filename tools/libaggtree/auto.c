@@ -27,6 +27,10 @@
  * @bound: on the depth
  * @best: the cheapest so far
  * @metrics: its
+ * @deep: the shallowest of those beyond the bound, in case there is no other:
+ *	ways around failures can be longer than any bound foresaw
+ * @deep_metrics: its
+ * @err: why a tree cannot be led around failures
  */
 struct contest {
 	const struct aggt_topo *topo;
@@ -35,6 +39,9 @@ struct contest {
 	uint32_t bound;
 	struct aggt_tree *best;
 	struct aggt_metrics metrics;
+	struct aggt_tree *deep;
+	struct aggt_metrics deep_metrics;
+	struct aggt_err *err;
 };
 
 static bool better(const struct aggt_metrics *a, const struct aggt_metrics *b)
@@ -48,29 +55,50 @@ static bool better(const struct aggt_metrics *a, const struct aggt_metrics *b)
 	return a->links < b->links;
 }
 
-/* Measure a built tree and keep it if it wins. Takes @tree over. */
+static void keep(struct aggt_tree **slot, struct aggt_metrics *metrics,
+		 struct aggt_tree *tree, const struct aggt_metrics *m)
+{
+	aggt_tree_free(*slot);
+	*slot = tree;
+	*metrics = *m;
+}
+
+/* Repair and measure a built tree, keep it if it wins. Takes @tree over. */
 static int enter(struct contest *c, struct aggt_tree *tree, int built)
 {
 	struct aggt_metrics m;
 
-	if (built || aggt_tree_finish(tree) ||
-	    aggt_measure(tree, c->job, NULL, &m)) {
+	if (built || aggt_tree_finish(tree)) {
+		aggt_err_nomem(c->err);
 		aggt_tree_free(tree);
 		return -1;
 	}
-	if (m.depth > c->bound || (c->best && !better(&m, &c->metrics))) {
+	if (aggt_tree_repair(tree, c->err)) {
 		aggt_tree_free(tree);
 		return 0;
 	}
-	aggt_tree_free(c->best);
-	c->best = tree;
-	c->metrics = m;
+	if (aggt_measure(tree, c->job, NULL, &m)) {
+		aggt_err_nomem(c->err);
+		aggt_tree_free(tree);
+		return -1;
+	}
+	if (m.depth <= c->bound && (!c->best || better(&m, &c->metrics)))
+		keep(&c->best, &c->metrics, tree, &m);
+	else if (m.depth > c->bound &&
+		 (!c->deep || m.depth < c->deep_metrics.depth))
+		keep(&c->deep, &c->deep_metrics, tree, &m);
+	else
+		aggt_tree_free(tree);
 	return 0;
 }
 
 static struct aggt_tree *blank(const struct contest *c)
 {
-	return aggt_tree_new(c->topo, c->job, c->receiver);
+	struct aggt_tree *tree = aggt_tree_new(c->topo, c->job, c->receiver);
+
+	if (!tree)
+		aggt_err_nomem(c->err);
+	return tree;
 }
 
 static int try_plain(struct contest *c)
@@ -176,10 +204,11 @@ static int try_search(struct contest *c, uint64_t seed, uint64_t budget)
 struct aggt_tree *aggt_build_auto(const struct aggt_topo *topo,
 				  const struct aggt_job *job,
 				  aggt_node receiver, uint32_t bound,
-				  uint64_t seed, struct aggt_tree *given)
+				  uint64_t seed, struct aggt_tree *given,
+				  struct aggt_err *err)
 {
 	struct contest c = { .topo = topo, .job = job, .receiver = receiver,
-			     .bound = bound };
+			     .bound = bound, .err = err };
 	unsigned int symbol[AGGT_MAX_DIMS], d;
 
 	for (d = 0; d < topo->dims; d++)
@@ -189,7 +218,11 @@ struct aggt_tree *aggt_build_auto(const struct aggt_topo *topo,
 	    try_exact(&c) ||
 	    try_search(&c, seed, BUDGET / job->n_receivers)) {
 		aggt_tree_free(c.best);
+		aggt_tree_free(c.deep);
 		return NULL;
 	}
+	if (!c.best)
+		return c.deep;
+	aggt_tree_free(c.deep);
 	return c.best;
 }

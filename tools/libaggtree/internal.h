@@ -316,13 +316,16 @@ int aggt_build_exact(struct aggt_tree *tree, const struct aggt_job *job);
  * @bound: on the depth, at least the longest distance
  * @seed: of this tree
  * @given: a finished tree to beat or NULL; taken over
+ * @err: why it failed
  *
- * Return: the finished tree or NULL without memory.
+ * Return: the tree, finished and repaired, or NULL. It is beyond the bound only
+ * if failures leave no other.
  */
 struct aggt_tree *aggt_build_auto(const struct aggt_topo *topo,
 				  const struct aggt_job *job,
 				  aggt_node receiver, uint32_t bound,
-				  uint64_t seed, struct aggt_tree *given);
+				  uint64_t seed, struct aggt_tree *given,
+				  struct aggt_err *err);
 
 /* ---------------------------------------------------------------- metrics */
 

@@ -260,11 +260,9 @@ static int run_auto(struct aggt_plan *plan, struct build *b,
 		plan->tree[i] = aggt_build_auto(b->topo, b->job,
 						b->job->receivers[i], bound,
 						tree_seed(b->job, i),
-						plan->tree[i]);
-		if (!plan->tree[i]) {
-			aggt_err_nomem(err);
+						plan->tree[i], err);
+		if (!plan->tree[i])
 			return -1;
-		}
 	}
 	return 0;
 }
