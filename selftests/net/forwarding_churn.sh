@@ -1,0 +1,112 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Ports, entries, links and at last the namespace change under a stream of
+# packets: each change takes, what was there before is there again, and the
+# kernel has nothing to say (the runner looks). The network is drawn in
+# forwarding.inc.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/forwarding.inc"
+
+ROUNDS=${ROUNDS:-5}
+
+stream()
+{
+	while frame job=7 count=20000; do
+		:
+	done
+}
+
+# flows NAME: does the counter of t move?
+flows()
+{
+	local before
+
+	before=$(counter t "$1")
+	wait_for passes "$1" "$before"
+}
+
+passes()
+{
+	[ "$(counter t "$1")" -gt "$2" ]
+}
+
+entry()
+{
+	agg t tree add --job 7 --receiver $B --device eth1 instance "$1" "${@:2}"
+}
+
+ports_come_and_go()
+{
+	local i
+
+	for ((i = 0; i < ROUNDS; i++)); do
+		agg t port del eth0 && agg t port add eth0 && flows forwarded ||
+			return
+	done
+}
+
+entries_come_and_go()
+{
+	local i
+
+	for ((i = 0; i < ROUNDS; i++)); do
+		agg t tree del --job 7 --receiver $B && flows passed &&
+			entry $((i + 2)) scheme exact \
+				link_neighbour 10.2.0.3 &&
+			flows forwarded || return
+	done
+}
+
+tables_come_and_go()
+{
+	local i
+
+	agg t tree del --job 7 --receiver $B || return
+	for ((i = 0; i < ROUNDS; i++)); do
+		agg t link add eth1 neighbour 10.2.0.3 &&
+			entry 1 scheme bloom link_neighbour 10.2.0.3 &&
+			flows forwarded_bloom &&
+			agg t tree del --job 7 --receiver $B &&
+			agg t link del eth1 neighbour 10.2.0.3 || return
+	done
+	entry 1 scheme exact link_neighbour 10.2.0.3
+}
+
+links_flap()
+{
+	local i
+
+	for ((i = 0; i < ROUNDS; i++)); do
+		ip -n "s-$tag" link set p1 down && flows drop_link &&
+			ip -n "s-$tag" link set p1 up && flows forwarded ||
+			return
+	done
+}
+
+# The device is unregistered while it carries the stream.
+device_goes()
+{
+	ip -n "t-$tag" link del eth1 && flows drop_link || return
+	same '["eth0"]' "$(aggctl -j -n "t-$tag" port show |
+			   jq -c '[.[].port]')"
+}
+
+namespace_goes()
+{
+	ip netns del "t-$tag" && ip netns add "t-$tag"
+}
+
+network_up
+agg t node set address $T && agg t port add eth0 && agg t port add eth1 &&
+	entry 1 scheme exact link_neighbour 10.2.0.3 || exit 1
+stream > "$TMP/stream" 2>&1 &
+
+check "the stream is forwarded" flows forwarded
+check "a port comes and goes" ports_come_and_go
+check "an entry comes and goes" entries_come_and_go
+check "a Bloom table comes and goes" tables_come_and_go
+check "a link flaps" links_flap
+check "the device of a port goes" device_goes
+check "the namespace goes" namespace_goes
+done_testing
