@@ -6,6 +6,7 @@
 #include "aggctl.h"
 
 extern const struct command cmd_apply;
+extern const struct command cmd_eval;
 extern const struct command cmd_link;
 extern const struct command cmd_monitor;
 extern const struct command cmd_node;

@@ -21,6 +21,7 @@ static const struct command * const commands[] = {
 	&cmd_tree,
 	&cmd_stats,
 	&cmd_monitor,
+	&cmd_eval,
 };
 
 static void help_all(void)
@@ -72,13 +73,14 @@ static const struct verb *find_verb(const struct command *cmd,
 	return NULL;
 }
 
-/* Options in front of the noun are the common ones only. */
-static int global_options(struct aggctl *ctl, int argc, char **argv, int *next)
+/* Options in front of a noun or a verb are the common ones only. */
+static int common_options(struct aggctl *ctl, const char *name, int argc,
+			  char **argv, int *next)
 {
 	static const struct verb none = { .max_args = -1 };
-	static const struct command top = { .name = "options" };
+	const struct command cmd = { .name = name };
 
-	return options_parse(ctl, &top, &none, argc, argv, next);
+	return options_parse(ctl, &cmd, &none, argc, argv, next);
 }
 
 static int run_verb(struct aggctl *ctl, const struct command *cmd,
@@ -102,24 +104,28 @@ static int run_command(struct aggctl *ctl, int argc, char **argv)
 {
 	const struct command *cmd = find_command(argv[0]);
 	const struct verb *verb;
+	int next, st;
 
 	if (!cmd)
 		return usage("'%s' is no command; 'aggctl -h' lists them",
 			     argv[0]);
 	if (!cmd->verbs[0].name)
 		return run_verb(ctl, cmd, &cmd->verbs[0], argc, argv);
-	if (argc == 1)
-		return usage("%s: needs a verb; see 'aggctl %s -h'", cmd->name,
-			     cmd->name);
-	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help")) {
+	st = common_options(ctl, cmd->name, argc, argv, &next);
+	if (st)
+		return st;
+	if (!next) {
 		help_command(cmd);
 		return ST_DONE;
 	}
-	verb = find_verb(cmd, argv[1]);
+	if (next == argc)
+		return usage("%s: needs a verb; see 'aggctl %s -h'", cmd->name,
+			     cmd->name);
+	verb = find_verb(cmd, argv[next]);
 	if (!verb)
 		return usage("%s: '%s' is none of its verbs; see 'aggctl %s -h'",
-			     cmd->name, argv[1], cmd->name);
-	return run_verb(ctl, cmd, verb, argc - 1, argv + 1);
+			     cmd->name, argv[next], cmd->name);
+	return run_verb(ctl, cmd, verb, argc - next, argv + next);
 }
 
 int main(int argc, char **argv)
@@ -127,7 +133,7 @@ int main(int argc, char **argv)
 	struct aggctl ctl = {};
 	int st, next;
 
-	st = global_options(&ctl, argc, argv, &next);
+	st = common_options(&ctl, "options", argc, argv, &next);
 	if (!st && !next)
 		help_all();
 	else if (!st && next == argc)

@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The man page tells of every command, verb and option of the help texts.
+top=$(cd "$(dirname "$0")/../.." && pwd)
+aggctl=$top/tools/aggctl/aggctl
+page=$(sed 's/\\f.//g; s/\\-/-/g; s/"//g; s/^\.[A-Z]* //; s/  */ /g' \
+	"$top/Documentation/man/aggctl.8")
+tests=0
+bad=0
+
+words()
+{
+	sed -n 's/^  \([a-z][a-z]*\) .*/\1/p'
+}
+
+options()
+{
+	sed -n 's/^  \(-[a-z], \)\{0,1\}\(--[a-z][a-z-]*\).*/\2/p'
+}
+
+# untold WORDS...: prints those that the page lacks
+untold()
+{
+	local text
+
+	for text in "$@"; do
+		[[ $page = *"$text"* ]] || echo "$text"
+	done
+}
+
+# result NAME UNTOLD
+result()
+{
+	tests=$((tests + 1))
+	if [ -z "$2" ]; then
+		echo "ok $tests - $1"
+	else
+		bad=1
+		echo "not ok $tests - $1: nothing about ${2//$'\n'/, }"
+	fi
+}
+
+for noun in $("$aggctl" -h | words); do
+	verbs=$("$aggctl" "$noun" -h | words)
+	if [ -z "$verbs" ]; then
+		mapfile -t all < <("$aggctl" "$noun" -h | options)
+		result "$noun" "$(untold "aggctl $noun" "${all[@]}")"
+	fi
+	for verb in $verbs; do
+		mapfile -t all < <("$aggctl" "$noun" "$verb" -h | options)
+		result "$noun $verb" "$(untold "$verb" "${all[@]}")"
+	done
+done
+# A program that does not run has no help: that is no success.
+[ $tests -gt 0 ] || echo "not ok 1 - $aggctl has no commands"
+echo "1..$((tests > 0 ? tests : 1))"
+[ $tests -gt 0 ] && exit $bad
+exit 1
