@@ -181,7 +181,8 @@ static bool read_conf(const json_t *json, struct plan_conf *conf)
 	return f >= 0 && s >= 0;
 }
 
-static int restore_topology(struct plan *plan, const json_t *json)
+static int restore_topology(struct plan *plan, const json_t *json,
+			    const char *path)
 {
 	const json_t *text = json_object_get(json, "description");
 	const json_t *name = json_object_get(json, "topology");
@@ -203,7 +204,7 @@ static int restore_topology(struct plan *plan, const json_t *json)
 			goto bad;
 	return 0;
 bad:
-	err("its topology: %s", why.text);
+	err("%s: its topology: %s", path, why.text);
 	return -1;
 }
 
@@ -266,7 +267,7 @@ int plan_restore(struct plan *plan, const json_t *json, const char *path)
 	struct aggt_err why;
 	int ret = -1;
 
-	if (restore_topology(plan, json))
+	if (restore_topology(plan, json, path))
 		return -1;
 	if (!read_conf(json, &plan->conf) || !read_stored(json, &s)) {
 		err("%s: not a plan of 'aggctl -j plan'", path);
