@@ -172,14 +172,31 @@ static int try_exact(struct contest *c)
 	return enter(c, tree, aggt_build_exact(tree, c->job));
 }
 
+static uint32_t longest_distance(const struct contest *c)
+{
+	uint32_t longest = 0;
+	size_t i;
+
+	for (i = 0; i < c->job->n_senders; i++) {
+		uint32_t d = aggt_topo_distance(c->topo, c->receiver,
+						c->job->senders[i]);
+
+		if (d > longest)
+			longest = d;
+	}
+	return longest;
+}
+
 /*
  * The search minimises hops + lambda * sources' hops. lambda = delta / (1 -
  * delta) is exact where flows join one after the other; flows that join in
- * pairs shrink more, so smaller ones are tried too.
+ * pairs shrink more, so smaller ones are tried too. A tighter bound than asked
+ * for can lead to a better tree.
  */
 static int try_search(struct contest *c, uint64_t seed, uint64_t budget)
 {
 	static const double share[] = { 1, 0, 0.5, 0.2 };
+	uint32_t tight = longest_distance(c) + 2;
 	double delta = c->job->delta;
 	uint64_t used = 0;
 	unsigned int i;
@@ -191,6 +208,8 @@ static int try_search(struct contest *c, uint64_t seed, uint64_t budget)
 
 		if (!tree)
 			return -1;
+		if (i / ARRAY_SIZE(share) % 2 && tight < c->bound)
+			how.bound = tight;
 		if (delta > 0)
 			how.lambda = share[i % ARRAY_SIZE(share)] * delta /
 				     (delta < 1 ? 1 - delta : 1e-6);
