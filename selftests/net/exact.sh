@@ -59,7 +59,7 @@ row()
 
 testbed bcube:4,1
 pairs "$SEED" "irs srs" "sum min max count" \
-	"none loss dup reorder corrupt all" "2000:500 1:1 3000:3000" \
+	"none loss dup reorder corrupt all" "2000:500 2:1 3000:3000" \
 	"1 mix 255" "small limits" > "$TMP/rows"
 while read -r -a choices <&7; do
 	row "${choices[@]}"
