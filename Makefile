@@ -96,6 +96,7 @@ unit: setup
 .PHONY: fuzz
 fuzz: setup
 	@$(QUIET_MAKE) -C selftests/fuzz run SECONDS=$(SECONDS)
+	@$(QUIET_MAKE) -C selftests/fuzz/tree run SECONDS=$(SECONDS)
 
 .PHONY: model
 model: setup
@@ -111,7 +112,7 @@ bench: setup tools guest-module
 
 .PHONY: eval
 eval: tools
-	@tools/aggctl/aggctl eval $(NAME)
+	@tools/aggctl/aggctl eval $(or $(NAME),--rst Documentation/evaluation.rst)
 
 .PHONY: debug-kernel
 debug-kernel: setup

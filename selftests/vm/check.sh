@@ -78,19 +78,36 @@ unit()
 	[ ${#programs[@]} = 0 ] || collect host/ 120 "${programs[@]}"
 }
 
-fuzz()
+# fuzz_all SUITE SOURCES PROGRAMS
+fuzz_all()
 {
 	local program name
 
-	logged host/fuzz-build make -s -C "$TOP/selftests/fuzz" all || return 0
-	for program in $(selected "$BUILD"/fuzz/fuzz_*); do
+	logged "host/$1-build" make -s -C "$TOP/$2" all || return 0
+	for program in $(selected "$3"/fuzz_*); do
 		name=${program##*/fuzz_}
+		# What it finds is kept here, never among the seeds.
+		mkdir -p "$OUT/corpus-$name"
 		logged "host/fuzz_$name" timeout 120 "$program" -verbosity=0 \
 			-max_total_time="$FUZZ_SECONDS" -timeout=10 \
 			-seed=$((SEED % (1 << 31))) \
 			-artifact_prefix="$OUT/fuzz_$name-" \
-			"$TOP/selftests/fuzz/seeds/$name" || :
+			"$OUT/corpus-$name" "$TOP/$2/seeds/$name" || :
 	done
+}
+
+fuzz()
+{
+	fuzz_all fuzz selftests/fuzz "$BUILD/fuzz"
+	fuzz_all fuzz-tree selftests/fuzz/tree "$BUILD/fuzz/tree"
+}
+
+models()
+{
+	local programs
+
+	mapfile -t programs < <(selected "$TOP/selftests/model/run.sh")
+	[ ${#programs[@]} = 0 ] || collect host/model- 600 "${programs[@]}"
 }
 
 guest()
@@ -153,9 +170,10 @@ mkdir -p "$OUT"
 : > "$RESULTS"
 say "seed $SEED"
 export SEED
-say "host: unit tests and fuzzers"
+say "host: unit tests, fuzzers, models"
 unit
 fuzz
+models
 programs_of_guest
 for name in $KERNELS; do
 	kernel "$name"
