@@ -54,9 +54,17 @@ static bool child_listed(const struct aggnet_tree *tree, __be32 id)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
 
-	return !conf->nchildren ||
+	return conf->nchildren &&
 	       bsearch(&id, conf->children, conf->nchildren, sizeof(id),
 		       child_cmp);
+}
+
+/* A source that expects no child has a list, too: it is empty. */
+static bool child_list_kept(const struct aggnet_tree *tree)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+
+	return conf->nchildren || conf->contributors == !!conf->writers;
 }
 
 /* An answer: nonces and stamp turned around. */
@@ -195,7 +203,7 @@ static bool open_refused(struct aggnet_tree *tree,
 		return true;
 	}
 	/* Without a list it may be ours: it asks again when we are rooted. */
-	if (!c && !tree->conf.nchildren && tree->accepting &&
+	if (!c && !child_list_kept(tree) && tree->accepting &&
 	    !child_rooted(tree)) {
 		aggnet_tree_touch(tree, out);
 		return true;
@@ -208,10 +216,10 @@ static bool open_entitled(const struct aggnet_tree *tree,
 {
 	if (tree->bound_total > tree->child_mask / 2)
 		return false;
-	if (tree->conf.nchildren && child_listed(tree, pkt->src))
+	if (child_listed(tree, pkt->src))
 		return true;
 	return child_rooted(tree) && (pkt->flags & AGGNET_F_ANY ||
-				      !tree->conf.nchildren);
+				      !child_list_kept(tree));
 }
 
 static void open_check(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
