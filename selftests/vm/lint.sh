@@ -64,9 +64,6 @@ tools()
 	find tools -name '*.c' -print0 | xargs -0 -P 2 -n 1 gcc -std=gnu11 \
 		-O2 -D_GNU_SOURCE -Wall -Wextra -Iuapi -Itools/libaggtree \
 		-Itools/libaggnet $cflags -c -o /dev/null 2>&1
-	# The man page knows every command and option that there is.
-	make -s -C tools O="$BUILD/tools" 2>&1
-	make -s -C tools/aggctl O="$BUILD/tools" check-man 2>&1
 }
 
 shell()
