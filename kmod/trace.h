@@ -41,8 +41,8 @@ TRACE_EVENT(aggnet_rx,
 		__field(u64, incast_id)
 		__field(u32, instance)
 		__field(u32, attempt)
-		__field(__be32, src)
-		__field(__be32, dst)
+		__field(u32, src)
+		__field(u32, dst)
 		__field(u16, flags)
 		__field(u16, length)
 		__field(u8, type)
@@ -53,8 +53,8 @@ TRACE_EVENT(aggnet_rx,
 		__entry->incast_id = pkt->incast_id;
 		__entry->instance = pkt->instance;
 		__entry->attempt = pkt->attempt;
-		__entry->src = pkt->src;
-		__entry->dst = pkt->dst;
+		__entry->src = (__force u32)pkt->src;
+		__entry->dst = (__force u32)pkt->dst;
 		__entry->flags = pkt->flags;
 		__entry->length = pkt->length;
 		__entry->type = pkt->type;

@@ -170,6 +170,7 @@ void aggnet_tree_merge(struct aggnet_tree *tree, const u8 *data, u32 records,
 		fault = xchg(&an->fault, AGGNET_FAULT_NONE);
 	aggnet_table_merge(&tree->table, data, records, represents, source,
 			   fault);
+	trace_aggnet_merge(tree, records, represents);
 	tree->records_in += records;
 	aggnet_stat_inc(an, merged_packets);
 	aggnet_stat_add(an, merged_records, records);
@@ -179,17 +180,24 @@ void aggnet_tree_merge(struct aggnet_tree *tree, const u8 *data, u32 records,
 
 /* --- lifecycle ------------------------------------------------------------- */
 
-static int tree_check(const struct aggnet_tree *tree,
-		      struct netlink_ext_ack *extack)
+/* How much of everything a tree with flow state needs. */
+static int tree_size_flow(struct aggnet_tree *tree,
+			  struct netlink_ext_ack *extack)
 {
-	u64 need = (u64)tree_chunks_min(tree) * AGGNET_CHUNK;
+	const struct aggnet_tree_conf *conf = &tree->conf;
 
-	if (need > tree->conf.memory) {
-		NL_SET_ERR_MSG_MOD(extack,
-				   "memory is too small for a credit for each contributor");
-		return -ENOSPC;
-	}
-	return 0;
+	if (conf->forward_only)
+		return 0;
+	tree->max_payload = aggnet_tx_payload(tree->an, conf->link_ifindex,
+					      aggnet_tree_receiver(tree));
+	tree->max_payload = min_t(u32, AGGNET_PAYLOAD_MAX, tree->max_payload);
+	tree->worst = aggnet_table_worst(AGGNET_PAYLOAD_MAX);
+	tree->child_mask = roundup_pow_of_two(2 * conf->sources) - 1;
+	if ((u64)tree_chunks_min(tree) * AGGNET_CHUNK <= conf->memory)
+		return 0;
+	NL_SET_ERR_MSG_MOD(extack,
+			   "memory is too small for a credit for each contributor");
+	return -ENOSPC;
 }
 
 static u32 tree_slots(const struct aggnet_tree *tree)
@@ -203,8 +211,11 @@ static u32 tree_slots(const struct aggnet_tree *tree)
 /* What is held besides chunks, all of it from the start. */
 static u64 tree_overhead(const struct aggnet_tree *tree)
 {
-	u64 bytes = sizeof(*tree) + aggnet_table_overhead(tree->conf.memory);
+	u64 bytes = sizeof(*tree) + tree->conf.nchildren * sizeof(__be32);
 
+	if (tree->conf.forward_only)
+		return bytes;
+	bytes += aggnet_table_overhead(tree->conf.memory);
 	bytes += (tree->child_mask + 1ULL) * sizeof(*tree->child);
 	if (!aggnet_tree_is_receiver(tree))
 		bytes += aggnet_uplink_size(tree_slots(tree),
@@ -219,6 +230,8 @@ static int tree_alloc_flow(struct aggnet_tree *tree,
 	u32 start;
 	int err;
 
+	if (tree->conf.forward_only)
+		return 0;
 	tree->child = aggnet_zalloc((tree->child_mask + 1) *
 				    sizeof(*tree->child), GFP_KERNEL_ACCOUNT);
 	if (!tree->child)
@@ -299,14 +312,7 @@ struct aggnet_tree *aggnet_tree_create(struct aggnet_net *an,
 
 	if (!tree)
 		return ERR_PTR(-ENOMEM);
-	if (conf->forward_only)
-		goto out;
-	tree->max_payload = min_t(u32, AGGNET_PAYLOAD_MAX,
-				  aggnet_tx_payload(an, conf->link_ifindex,
-						    aggnet_tree_receiver(tree)));
-	tree->worst = aggnet_table_worst(AGGNET_PAYLOAD_MAX);
-	tree->child_mask = roundup_pow_of_two(2 * conf->sources) - 1;
-	err = tree_check(tree, extack);
+	err = tree_size_flow(tree, extack);
 	if (err)
 		goto free;
 	overhead = tree_overhead(tree);
@@ -320,7 +326,6 @@ struct aggnet_tree *aggnet_tree_create(struct aggnet_net *an,
 	err = tree_alloc_flow(tree, extack);
 	if (err)
 		goto free;
-out:
 	tree->conf.children = conf->children;
 	conf->children = NULL;
 	return tree;
@@ -388,6 +393,7 @@ void aggnet_tree_info(struct aggnet_tree *tree, struct aggnet_tree_info *info)
 /* --- states ---------------------------------------------------------------- */
 
 void aggnet_tree_lock(struct aggnet_tree *tree, struct sk_buff_head *out)
+	__acquires(&tree->lock)
 {
 	__skb_queue_head_init(out);
 	local_bh_disable();
@@ -395,6 +401,7 @@ void aggnet_tree_lock(struct aggnet_tree *tree, struct sk_buff_head *out)
 }
 
 void aggnet_tree_unlock(struct aggnet_tree *tree, struct sk_buff_head *out)
+	__releases(&tree->lock)
 {
 	spin_unlock(&tree->lock);
 	aggnet_tx_flush(tree, out);

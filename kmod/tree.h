@@ -320,9 +320,11 @@ int aggnet_reason_errno(enum aggnet_reason reason);	/* negative errno */
  * @tree: referenced, or under RCU
  * @out: initialised; packets made during the run are put on it
  */
-void aggnet_tree_lock(struct aggnet_tree *tree, struct sk_buff_head *out);
+void aggnet_tree_lock(struct aggnet_tree *tree, struct sk_buff_head *out)
+	__acquires(&tree->lock);
 /* End it: nothing is transmitted before the lock is gone. */
-void aggnet_tree_unlock(struct aggnet_tree *tree, struct sk_buff_head *out);
+void aggnet_tree_unlock(struct aggnet_tree *tree, struct sk_buff_head *out)
+	__releases(&tree->lock);
 
 /* First sign of life: the clocks start and the uplink opens. */
 void aggnet_tree_touch(struct aggnet_tree *tree, struct sk_buff_head *out);

@@ -11,6 +11,7 @@
 #include "event.h"
 #include "mem.h"
 #include "timers.h"
+#include "trace.h"
 #include "tree.h"
 #include "tx.h"
 
@@ -430,6 +431,7 @@ static void uplink_pack(struct aggnet_tree *tree, struct aggnet_segment *seg)
 	seg->len = sizeof(*data) + len;
 	seg->acked = false;
 	seg->digest = aggnet_digest(&tree->conf.key, seg->body, seg->len);
+	trace_aggnet_emit(tree, records, represents);
 	tree->packets_out++;
 	tree->records_out += records;
 }

@@ -110,8 +110,9 @@ output_port=$(port output)
 . "$run/environment"
 echo "vm: start" > /dev/kmsg
 {
-	hold_jumps || echo "vm: jumps are not held" > /dev/kmsg
 	load || echo "vm: aggnet.ko does not load" > /dev/kmsg
+	# After the module, which must need no other.
+	hold_jumps || echo "vm: jumps are not held" > /dev/kmsg
 	bash "$run/command"
 } < /dev/null > "$output_port" 2>&1
 status=$?
