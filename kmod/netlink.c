@@ -194,11 +194,6 @@ int aggnet_nl_dump_one(struct sk_buff *skb, struct netlink_callback *cb,
 	return err;
 }
 
-static int nl_dump_start(struct netlink_callback *cb)
-{
-	return nl_check_header(cb->nlh, NLM_F_DUMP, cb->extack);
-}
-
 /*
  * A part of a dump. A change of the configuration between two parts shows as
  * NLM_F_DUMP_INTR in the next, so that the reader begins again.
@@ -210,6 +205,10 @@ static int nl_dump(struct sk_buff *skb, struct netlink_callback *cb,
 	struct aggnet_net *an = aggnet_net(sock_net(cb->skb->sk));
 	int err;
 
+	/* Here and not in .start: 6.1 hands that one no extack. */
+	err = nl_check_header(cb->nlh, NLM_F_DUMP, cb->extack);
+	if (err)
+		return err;
 	mutex_lock(&an->lock);
 	cb->seq = an->generation;
 	err = walk(skb, cb, an);
@@ -237,10 +236,7 @@ static int nl_tree_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 static int nl_tree_dump_start(struct netlink_callback *cb)
 {
 	struct aggnet_net *an = aggnet_net(sock_net(cb->skb->sk));
-	int err = nl_dump_start(cb);
 
-	if (err)
-		return err;
 	mutex_lock(&an->lock);
 	cb->min_dump_alloc = max_t(u32, NLMSG_GOODSIZE, NLMSG_SPACE(GENL_HDRLEN) +
 				   aggnet_nl_tree_largest(an));
@@ -269,7 +265,6 @@ static const struct genl_ops nl_ops[] = {
 	{
 		.cmd = AGGNET_CMD_PORT_GET,
 		.doit = nl_doit,
-		.start = nl_dump_start,
 		.dumpit = nl_port_dumpit,
 		NL_POLICY(port_name_policy),
 	},
@@ -285,7 +280,6 @@ static const struct genl_ops nl_ops[] = {
 	},
 	{
 		.cmd = AGGNET_CMD_LINK_GET,
-		.start = nl_dump_start,
 		.dumpit = nl_link_dumpit,
 		NL_POLICY(no_policy),
 	},

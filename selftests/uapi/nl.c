@@ -102,13 +102,27 @@ void nl_begin(struct nl *nl, uint8_t cmd, uint16_t flags)
 	begin(nl, nl->family, cmd, flags);
 }
 
+static void take_sentence(struct nl *nl, const char *tlv, const char *end)
+{
+	const struct nlattr *attr[NL_ATTR_MAX];
+	const char *text;
+
+	parse(attr, tlv, end);
+	if (!attr[NLMSGERR_ATTR_MSG])
+		return;
+	text = payload(attr[NLMSGERR_ATTR_MSG]);
+	/* Some sentences begin with the module's name. */
+	if (!strncmp(text, MODULE, strlen(MODULE)))
+		text += strlen(MODULE);
+	strncpy(nl->text, text, sizeof(nl->text) - 1);
+}
+
 /* What the kernel says of a request that it refuses. */
 static void parse_refusal(struct nl *nl, const struct nlmsghdr *h)
 {
 	const struct nlmsgerr *e = NLMSG_DATA(h);
 	const struct nlattr *attr[NL_ATTR_MAX];
 	const char *tlv = (const char *)(e + 1);
-	const char *text;
 	uint32_t offset;
 
 	nl->text[0] = 0;
@@ -120,13 +134,7 @@ static void parse_refusal(struct nl *nl, const struct nlmsghdr *h)
 	if (!(h->nlmsg_flags & NLM_F_CAPPED))
 		tlv += NLMSG_ALIGN(e->msg.nlmsg_len) - sizeof(e->msg);
 	parse(attr, tlv, (const char *)h + h->nlmsg_len);
-	if (attr[NLMSGERR_ATTR_MSG]) {
-		text = payload(attr[NLMSGERR_ATTR_MSG]);
-		/* Some sentences begin with the module's name. */
-		if (!strncmp(text, MODULE, strlen(MODULE)))
-			text += strlen(MODULE);
-		strncpy(nl->text, text, sizeof(nl->text) - 1);
-	}
+	take_sentence(nl, tlv, (const char *)h + h->nlmsg_len);
 	if (attr[NLMSGERR_ATTR_OFFS]) {
 		memcpy(&offset, payload(attr[NLMSGERR_ATTR_OFFS]),
 		       sizeof(offset));
@@ -156,6 +164,10 @@ static int take(struct nl *nl, const struct nlmsghdr *h,
 		return ((struct nlmsgerr *)NLMSG_DATA(h))->error;
 	case NLMSG_DONE:
 		memcpy(&error, NLMSG_DATA(h), sizeof(error));
+		if (h->nlmsg_flags & NLM_F_ACK_TLVS)
+			take_sentence(nl, (const char *)NLMSG_DATA(h) +
+				      NLMSG_ALIGN(sizeof(error)),
+				      (const char *)h + h->nlmsg_len);
 		return error;
 	default:
 		parse_message(nl, h);
