@@ -188,7 +188,7 @@ int rtnl_add(struct rtnl *r, struct nl_msg *msg, const char *what,
 	return 0;
 }
 
-static int count_down(struct rtnl *r, int len, bool *done)
+static int count_down(struct rtnl *r, int above, int len, bool *done)
 {
 	struct nlmsghdr *h = (struct nlmsghdr *)r->answer;
 	int down = 0;
@@ -200,7 +200,7 @@ static int count_down(struct rtnl *r, int len, bool *done)
 		*done |= h->nlmsg_type == NLMSG_DONE ||
 			 h->nlmsg_type == NLMSG_ERROR;
 		/* Only links with a peer have carrier to wait for. */
-		if (h->nlmsg_type != RTM_NEWLINK ||
+		if (h->nlmsg_type != RTM_NEWLINK || info->ifi_index <= above ||
 		    !nlmsg_find_attr(h, sizeof(*info), IFLA_LINK))
 			continue;
 		state = nlmsg_find_attr(h, sizeof(*info), IFLA_OPERSTATE);
@@ -212,13 +212,14 @@ static int count_down(struct rtnl *r, int len, bool *done)
 /**
  * rtnl_links_down() - count the links that do not carry packets yet
  * @r: a batch with nothing in it
+ * @above: links with this index or a lower one are none of ours
  *
  * A link that was set up a moment ago still drops what it is given until
  * the kernel has seen its carrier.
  *
  * Return: how many links of those with a peer; -1 with an error line printed.
  */
-int rtnl_links_down(struct rtnl *r)
+int rtnl_links_down(struct rtnl *r, int above)
 {
 	struct {
 		struct nlmsghdr h;
@@ -240,7 +241,7 @@ int rtnl_links_down(struct rtnl *r)
 			continue;
 		if (len < 0)
 			goto bad;
-		down += count_down(r, (int)len, &done);
+		down += count_down(r, above, (int)len, &done);
 	}
 	return down;
 bad:

@@ -50,7 +50,7 @@ void rtnl_close(struct rtnl *r);
 int rtnl_add(struct rtnl *r, struct nl_msg *msg, const char *what,
 	     unsigned int arg);
 int rtnl_commit(struct rtnl *r);
-int rtnl_links_down(struct rtnl *r);
+int rtnl_links_down(struct rtnl *r, int above);
 
 /* rtnl_msg.c: the requests; each returns NULL if memory is short */
 struct nl_msg *rtnl_msg_up(int index);

@@ -16,7 +16,8 @@
 
 #define TB_NAME_LEN	16
 #define TB_BRIDGE	"br"
-#define TB_BRIDGE_INDEX	2
+/* Above what sit, gre and their like put into every new namespace. */
+#define TB_BRIDGE_INDEX	15
 #define TB_PREFIXLEN	24
 /* Servers, and switches, of one testbed at most. */
 #define TB_SERVERS	16384

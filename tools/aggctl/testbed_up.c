@@ -233,7 +233,7 @@ static int wait_carrier(const char *name)
 	if (!r)
 		return -1;
 	for (tries = 0; tries < CARRIER_TRIES; tries++) {
-		down = rtnl_links_down(r);
+		down = rtnl_links_down(r, TB_BRIDGE_INDEX);
 		if (down <= 0)
 			break;
 		nanosleep(&wait, NULL);
