@@ -77,6 +77,8 @@ testbed()
 {
 	say "seed $SEED, testbed $*"
 	trap finish EXIT
+	# Without the generator every input would be empty, and exact.
+	hash gen fold pairs || exit 1
 	aggctl testbed up "$@" > "$TMP/up" || exit 1
 }
 
