@@ -369,15 +369,32 @@ TEST(agents__example)
 	struct aggt_topo *t = aggt_topo_parse("fbfly:4,3,2", NULL);
 	struct aggt_plan *plan = aggt_plan_build(t, &job, NULL);
 	const struct aggt_metrics *m;
-	size_t n;
+	const struct aggt_entry *e;
+	size_t i, n;
 
 	ASSERT_NE(NULL, plan);
+	EXPECT_EQ(NULL, verify_plan(t, &job, plan, true));
 	m = aggt_plan_metrics(plan);
 	EXPECT_EQ(14, m->cost);
 	EXPECT_EQ(23, m->existing);
 	EXPECT_EQ(14, m->links);
 	EXPECT_EQ(7, m->leaning);
-	aggt_plan_entries(plan, &n);
+	/* Nobody sends at switch 1: its first server, v2, merges for it. */
+	e = aggt_plan_entries(plan, &n);
+	ASSERT_EQ(8, n);
+	for (i = 0; i < n; i++) {
+		bool leant = e[i].server == 2 || e[i].server == 4 ||
+			     e[i].server == 18;
+
+		EXPECT_EQ(leant, !!(e[i].flags & AGGT_LEANS));
+		EXPECT_EQ(e[i].server / 2, e[i].sw);
+	}
+	EXPECT_STREQ("end", aggt_entry_role(&e[1]));
+	EXPECT_EQ(2, e[1].contributors);
+	EXPECT_EQ(10, e[1].children[0]);
+	EXPECT_EQ(0, e[1].parent);
+	EXPECT_EQ(3, e[1].links);
+	aggt_plan_switch_entries(plan, &n);
 	EXPECT_EQ(0, n);
 	aggt_plan_free(plan);
 	aggt_topo_free(t);
@@ -409,13 +426,34 @@ TEST(agents__shared_switch)
 		EXPECT_EQ(8, aggt_plan_metrics(plan)->existing);
 		EXPECT_EQ(3 + 1 + 1, aggt_plan_metrics(plan)->links);
 		tree = aggt_plan_tree(plan, 0);
-		EXPECT_EQ(0, aggt_tree_leans(tree, &job, 0));
+		EXPECT_EQ(0, aggt_tree_leans(tree, 0));
+		EXPECT_EQ(i == 5 ? AGGT_NONE : 6, aggt_tree_leans(tree, 1));
 		EXPECT_EQ(2, aggt_tree_server(tree, 1));
+		EXPECT_EQ(NULL, verify_plan(t, &job, plan, true));
 		aggt_plan_free(plan);
 	}
-	job.method = "srs";
-	EXPECT_EQ(NULL, aggt_plan_build(t, &job, &err));
-	EXPECT_NE(NULL, strstr(err.text, "hyperx:4,4:3"));
+	aggt_topo_free(t);
+}
+
+/* v0 and v1 share a switch, v2 is a hop away: all are served through v0's. */
+TEST(agents__srs)
+{
+	static const aggt_node senders[] = { 10, 12, 14 };
+	static const aggt_node receivers[] = { 0, 1, 2 };
+	struct aggt_job job = { .senders = senders, .n_senders = 3,
+				.receivers = receivers, .n_receivers = 3,
+				.method = "srs" };
+	struct aggt_topo *t = aggt_topo_parse("fbfly:4,3,2", NULL);
+	struct aggt_plan *plan = aggt_plan_build(t, &job, NULL);
+	size_t i;
+
+	ASSERT_NE(NULL, plan);
+	EXPECT_EQ(NULL, verify_plan(t, &job, plan, true));
+	for (i = 1; i < 3; i++)
+		EXPECT_EQ(aggt_tree_entry(aggt_plan_tree(plan, 0)),
+			  aggt_tree_entry(aggt_plan_tree(plan, i)));
+	EXPECT_EQ(aggt_plan_metrics(plan)->cost, aggt_plan_predicted(plan));
+	aggt_plan_free(plan);
 	aggt_topo_free(t);
 }
 

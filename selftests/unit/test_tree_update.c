@@ -352,12 +352,117 @@ TEST_F(update, restore_refused)
 	}
 }
 
+/* Switches lean on v4 and v18 (senders) and v2 (nobody sends there). */
+static void plan_agents(FIXTURE_DATA(update) *self)
+{
+	static const aggt_node senders[] = { 4, 10, 18, 20, 22, 28 };
+	static const aggt_node receiver;
+	struct aggt_job job = { .senders = senders, .n_senders = 6,
+				.receivers = &receiver, .n_receivers = 1,
+				.method = "irs" };
+
+	aggt_topo_free(self->topo);
+	self->topo = aggt_topo_parse("fbfly:4,3,2", NULL);
+	self->plan = aggt_plan_build(self->topo, &job, &self->err);
+}
+
+static aggt_node leans(const struct aggt_plan *plan, uint32_t sw)
+{
+	const struct aggt_tree *tree = aggt_plan_tree(plan, 0);
+	size_t i;
+
+	for (i = 0; i < aggt_tree_size(tree); i++)
+		if (aggt_tree_server(tree, i) == sw)
+			return aggt_tree_leans(tree, i);
+	return AGGT_NONE;
+}
+
+/* v3 joins beside v2, which goes on merging: two entries of eight change. */
+TEST_F(update, agents_join_and_leave)
+{
+	plan_agents(self);
+	EXPECT_EQ(2, leans(self->plan, 1));
+	ASSERT_EQ(NULL, change(self, "join:v3"));
+	EXPECT_EQ(2, leans(self->next, 1));
+	/* v3 is new, v2 and the receiver have one source more. */
+	EXPECT_EQ(3, differences(self->plan, self->next));
+	ASSERT_EQ(NULL, change(self, "leave:v3"));
+	EXPECT_EQ(0, differences(self->plan, self->next));
+	/* v4 merges on when it has nothing to send any more. */
+	ASSERT_EQ(NULL, change(self, "join:v5"));
+	ASSERT_EQ(NULL, change(self, "leave:v4"));
+	EXPECT_EQ(4, leans(self->next, 2));
+}
+
+TEST_F(update, agents_failures)
+{
+	plan_agents(self);
+	ASSERT_EQ(NULL, change(self, "failed:v2"));
+	EXPECT_EQ(3, leans(self->next, 1));
+	EXPECT_EQ(AGGT_NONE, leans(self->next, 5));
+	ASSERT_EQ(NULL, change(self, "failed:w1-w0"));
+	ASSERT_EQ(NULL, change(self, "failed:w5"));
+	EXPECT_EQ(5, aggt_plan_job(self->next)->n_senders);
+	ASSERT_EQ(NULL, change(self, "failed:v3"));
+	/* None of its servers is left: the tree goes around w1. */
+	EXPECT_EQ(AGGT_NONE, aggt_tree_find(aggt_plan_tree(self->next, 0), 2));
+	ASSERT_NE(NULL, change(self, "failed:w0"));
+	EXPECT_NE(NULL, strstr(self->err.text, "v0"));
+}
+
+TEST_F(update, agents_receiver)
+{
+	plan_agents(self);
+	/* The other server of its switch is nearest: nothing else moves. */
+	EXPECT_EQ(1, aggt_plan_substitute(self->plan, 0));
+	ASSERT_EQ(NULL, change(self, "receiver:v0"));
+	EXPECT_EQ(1, aggt_tree_receiver(aggt_plan_tree(self->next, 0)));
+	EXPECT_EQ(1, aggt_plan_reuse(self->plan, self->next));
+	EXPECT_EQ(2, leans(self->next, 1));
+}
+
+/* What a switch leans on is stored with the tree, unless it is nonsense. */
+TEST_F(update, agents_restore)
+{
+	static const aggt_node senders[] = { 10, 12 };
+	static const aggt_node receiver;
+	static const struct aggt_edge edge[] = { { 5, 1 }, { 6, 5 }, { 1, 0 } };
+	struct aggt_lean lean = { 5, 11 };
+	struct aggt_shape shape = { .edge = edge, .n_edges = 3,
+				    .entry = AGGT_NONE, .lean = &lean,
+				    .n_leans = 1 };
+	struct aggt_job job = { .senders = senders, .n_senders = 2,
+				.receivers = &receiver, .n_receivers = 1,
+				.method = "irs" };
+
+	aggt_topo_free(self->topo);
+	self->topo = aggt_topo_parse("fbfly:4,3,2", NULL);
+	self->plan = aggt_plan_restore(self->topo, &job, &shape, &self->err);
+	ASSERT_NE(NULL, self->plan);
+	EXPECT_EQ(11, leans(self->plan, 5));
+	EXPECT_EQ(NULL, verify_plan(self->topo, &job, self->plan, true));
+	lean.server = 12;
+	EXPECT_EQ(NULL, aggt_plan_restore(self->topo, &job, &shape,
+					  &self->err));
+	EXPECT_NE(NULL, strstr(self->err.text, "w5 cannot lean on v12"));
+}
+
 static uint64_t state = 7;
 
 static uint32_t rnd(uint32_t bound)
 {
 	state = state * 6364136223846793005ULL + 1442695040888963407ULL;
 	return (state >> 33) % bound;
+}
+
+/* A switch that has a link with the one of server @v. */
+static uint32_t random_hop(const struct aggt_topo *t, aggt_node v)
+{
+	unsigned int d = rnd(aggt_topo_dims(t));
+	unsigned int digit = aggt_topo_digit(t, v, d) + 1;
+
+	return aggt_topo_switch(t, aggt_topo_with_digit(t, v, d,
+				digit % aggt_topo_radix(t, d)), 0);
 }
 
 static void random_change(const struct aggt_topo *t,
@@ -386,15 +491,21 @@ static void random_change(const struct aggt_topo *t,
 		break;
 	default:
 		n = rnd(n);
-		snprintf(text, len, "failed:v%u-w%u", n,
-			 aggt_topo_switch(t, n, rnd(aggt_topo_dims(t))));
+		if (aggt_topo_agents(t) && rnd(2))
+			snprintf(text, len, "failed:w%u-w%u", random_hop(t, n),
+				 aggt_topo_switch(t, n, 0));
+		else
+			snprintf(text, len, "failed:v%u-w%u", n,
+				 aggt_topo_switch(t, n,
+						  rnd(aggt_topo_dims(t))));
 	}
 }
 
-/* What has failed, by the test's own account. */
+/* What has failed, by the test's own account; @to is the switch of a trunk. */
 static struct {
 	uint32_t v;
 	uint32_t sw;
+	uint32_t to;
 } broken[32];
 static size_t n_broken;
 
@@ -402,10 +513,42 @@ static void note_failure(const char *part)
 {
 	broken[n_broken].v = AGGT_NONE;
 	broken[n_broken].sw = AGGT_NONE;
+	broken[n_broken].to = AGGT_NONE;
 	sscanf(part, "v%u", &broken[n_broken].v);
 	if (strchr(part, 'w'))
-		sscanf(strchr(part, 'w'), "w%u", &broken[n_broken].sw);
+		sscanf(strchr(part, 'w'), "w%u-w%u", &broken[n_broken].sw,
+		       &broken[n_broken].to);
 	n_broken++;
+}
+
+/* Between switches with servers: neither of them nor their link has failed. */
+static bool trunk_works(uint32_t a, uint32_t b)
+{
+	size_t i;
+
+	for (i = 0; i < n_broken; i++) {
+		uint32_t sw = broken[i].sw, to = broken[i].to;
+
+		if (broken[i].v != AGGT_NONE)
+			continue;
+		if (to == AGGT_NONE ? sw == a || sw == b :
+		    (sw == a && to == b) || (sw == b && to == a))
+			return false;
+	}
+	return true;
+}
+
+/* With agents, who has an entry works and has a switch that does. */
+static bool server_works(const struct aggt_entry *e)
+{
+	size_t i;
+
+	for (i = 0; i < n_broken; i++)
+		if (broken[i].v == AGGT_NONE ?
+		    broken[i].to == AGGT_NONE && broken[i].sw == e->sw :
+		    broken[i].v == e->server)
+			return false;
+	return true;
 }
 
 static bool hop_works(const struct aggt_topo *t, aggt_node a, aggt_node b)
@@ -426,17 +569,25 @@ static bool hop_works(const struct aggt_topo *t, aggt_node a, aggt_node b)
 static const char *check_hops(const struct aggt_topo *t,
 			      const struct aggt_plan *plan)
 {
-	size_t i, k;
+	size_t i, k, n;
+	const struct aggt_entry *e = aggt_plan_entries(plan, &n);
 
 	for (k = 0; k < aggt_plan_trees(plan); k++) {
 		const struct aggt_tree *tree = aggt_plan_tree(plan, k);
 
-		for (i = 1; i < aggt_tree_size(tree); i++)
-			if (!hop_works(t, aggt_tree_server(tree, i),
-				       aggt_tree_server(tree,
-					aggt_tree_parent(tree, i))))
+		for (i = 1; i < aggt_tree_size(tree); i++) {
+			uint32_t a = aggt_tree_server(tree, i);
+			uint32_t b = aggt_tree_server(tree,
+						aggt_tree_parent(tree, i));
+
+			if (!(aggt_topo_agents(t) ? trunk_works(a, b) :
+						    hop_works(t, a, b)))
 				return "a hop through what has failed";
+		}
 	}
+	for (i = 0; i < n && aggt_topo_agents(t); i++)
+		if (!server_works(&e[i]))
+			return "an entry of what has failed";
 	return NULL;
 }
 
@@ -509,14 +660,15 @@ static const char *check_switch_diff(const struct aggt_plan *from,
 TEST(random__changes)
 {
 	static const char *const topology[] = { "bcube:4,2", "ghc:3,5,4",
-						"bcube:2,5", "bcube:8,1" };
+						"bcube:2,5", "bcube:8,1",
+						"fbfly:3,4,2", "hyperx:4,4:3" };
 	static const char *const method[] = { "ars", "irs", "m2", "steiner",
 					      "unicast", "srs", "existing" };
 	unsigned int round, k, taken = 0;
 
 	TH_LOG("seed %llu", (unsigned long long)state);
-	for (round = 0; round < 150; round++) {
-		struct aggt_topo *t = aggt_topo_parse(topology[round % 4], NULL);
+	for (round = 0; round < 420; round++) {
+		struct aggt_topo *t = aggt_topo_parse(topology[round % 6], NULL);
 		struct aggt_job job = { .method = method[round % 7] };
 		struct aggt_list s, r;
 		struct aggt_plan *plan;
@@ -569,7 +721,7 @@ TEST(random__changes)
 		aggt_list_clear(&r);
 		aggt_topo_free(t);
 	}
-	EXPECT_LT(500, taken);
+	EXPECT_LT(1500, taken);
 }
 
 /* Plans that are built when parts have failed already. */

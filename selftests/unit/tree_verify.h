@@ -2,6 +2,7 @@
 /*
  * Verifier of plans, independent of the builders: structure from the trees,
  * costs from a simulator of servers and switches that obeys the entries.
+ * Points are servers or, with agents, switches with some servers each.
  */
 #ifndef TREE_VERIFY_H
 #define TREE_VERIFY_H
@@ -38,14 +39,42 @@ static inline unsigned int verify_differ(const struct aggt_topo *t,
 	return n;
 }
 
-static inline long verify_sender(const struct aggt_job *job, aggt_node node)
+static inline uint32_t verify_per_point(const struct aggt_topo *t)
+{
+	return aggt_topo_agents(t) ?
+	       aggt_topo_servers(t) / aggt_topo_switches(t) : 1;
+}
+
+static inline long verify_sender(const struct aggt_topo *t,
+				 const struct aggt_job *job, uint32_t point)
 {
 	size_t i;
 
 	for (i = 0; i < job->n_senders; i++)
-		if (job->senders[i] == node)
+		if (job->senders[i] / verify_per_point(t) == point)
 			return i;
 	return -1;
+}
+
+/* Hops on the tree between the points of two servers; -1 if there is no way. */
+static inline long verify_hops(const struct aggt_tree *tree, aggt_node from,
+			       aggt_node to)
+{
+	uint32_t at = aggt_tree_find(tree, from);
+	uint32_t end = aggt_tree_find(tree, to);
+	long hops = 0;
+
+	for (; at != end && at != AGGT_NONE; hops++)
+		at = aggt_tree_parent(tree, at);
+	return at == AGGT_NONE ? -1 : hops;
+}
+
+static inline double verify_size(const struct aggt_job *job, size_t i)
+{
+	double size = job->sizes ? job->sizes[i] : 1;
+
+	return job->tasks ? size + job->delta * size * (job->tasks[i] - 1) :
+			    size;
 }
 
 /* One parent each, one-hop edges, no cycle, every sender and nobody useless. */
@@ -54,24 +83,24 @@ static inline const char *verify_structure(const struct aggt_topo *t,
 					   const struct aggt_tree *tree,
 					   aggt_node receiver)
 {
-	size_t i, n = aggt_tree_size(tree), senders = 0, used = 1;
+	size_t i, n = aggt_tree_size(tree), used = 1;
+	uint32_t per = verify_per_point(t);
 	char *needed = calloc(n, 1);
 	unsigned int dim;
 	const char *why = NULL;
 
-	if (aggt_tree_server(tree, 0) != receiver ||
+	if (aggt_tree_server(tree, 0) != receiver / per ||
 	    aggt_tree_parent(tree, 0) != AGGT_NONE)
 		why = FAULT("vertex 0 is not receiver v%u", receiver);
 	for (i = 0; i < n && !why; i++) {
 		aggt_node v = aggt_tree_server(tree, i);
-		bool sends = verify_sender(job, v) >= 0;
+		bool sends = verify_sender(t, job, v) >= 0;
 		size_t up = i, hops = 0;
 
-		if (aggt_tree_find(tree, v) != i)
+		if (aggt_tree_find(tree, v * per) != i)
 			why = FAULT("v%u is there twice", v);
 		if (sends != aggt_tree_sends(tree, i))
 			why = FAULT("v%u: sender %d?", v, sends);
-		senders += sends;
 		while (!why && sends && up && !needed[up]) {
 			size_t next = aggt_tree_parent(tree, up);
 
@@ -89,8 +118,9 @@ static inline const char *verify_structure(const struct aggt_topo *t,
 			up = next;
 		}
 	}
-	if (!why && senders != job->n_senders)
-		why = FAULT("%zu of %zu senders", senders, job->n_senders);
+	for (i = 0; i < job->n_senders && !why; i++)
+		if (aggt_tree_find(tree, job->senders[i]) == AGGT_NONE)
+			why = FAULT("v%u is not there", job->senders[i]);
 	if (!why && used != n)
 		why = FAULT("%zu vertices, %zu needed", n, used);
 	free(needed);
@@ -141,6 +171,18 @@ static inline bool sim_cross(const struct aggt_topo *t,
 	return hit && aggt_topo_switch_server(t, e->sw, hit->port) == e->parent;
 }
 
+/* Switches with servers pass a flow on as the tree has it, a link a hop. */
+static inline bool sim_pass(const struct aggt_topo *t,
+			    const struct aggt_tree *tree,
+			    const struct aggt_entry *e)
+{
+	uint32_t per = verify_per_point(t);
+
+	return e->parent != AGGT_NONE && e->parent == e->parent_end &&
+	       e->sw == e->server / per && !e->level &&
+	       verify_hops(tree, e->server, e->parent) + 2 == e->links;
+}
+
 /* Run tree @k by the entries alone; the traffic crossed is added to @cost. */
 static inline const char *sim_tree(const struct aggt_topo *t,
 				   const struct aggt_job *job,
@@ -157,7 +199,7 @@ static inline const char *sim_tree(const struct aggt_topo *t,
 	bool done = false;
 
 	for (i = 0; i < job->n_senders && !why; i++) {
-		double size = job->sizes ? job->sizes[i] : 1;
+		double size = verify_size(job, i);
 		uint32_t key[2] = { job->senders[i], k };
 
 		for (;;) {
@@ -185,13 +227,15 @@ static inline const char *sim_tree(const struct aggt_topo *t,
 				done = true;
 				break;
 			}
-			if (!sim_cross(t, sw, n_sw, at)) {
+			if (aggt_topo_agents(t) ?
+			    !sim_pass(t, aggt_plan_tree(plan, k), at) :
+			    !sim_cross(t, sw, n_sw, at)) {
 				why = FAULT("v%u -> v%u: the switch does not",
 					    key[0], at->parent);
 				break;
 			}
 			size = s->max + job->delta * (s->sum - s->max);
-			crossed += 2 * size;
+			crossed += size * (aggt_topo_agents(t) ? at->links : 2);
 			key[0] = at->parent;
 		}
 	}
@@ -203,20 +247,25 @@ static inline const char *sim_tree(const struct aggt_topo *t,
 }
 
 /* Nearest ends, sources and links of one entry, walked on the tree. */
-static inline const char *verify_entry(const struct aggt_plan *plan,
+static inline const char *verify_entry(const struct aggt_topo *t,
+				       const struct aggt_plan *plan,
 				       const struct aggt_entry *e)
 {
 	const struct aggt_tree *tree = aggt_plan_tree(plan, e->tree);
-	size_t n, n_e, i, listed = 0, sources = 0;
+	const struct aggt_job *job = aggt_plan_job(plan);
+	size_t n_e, i, listed = 0, sources = 0;
 	const struct aggt_entry *all = aggt_plan_entries(plan, &n_e);
 	uint32_t links = 0, me = aggt_tree_find(tree, e->server), up;
+	bool merges = !aggt_topo_agents(t) ||
+		      aggt_tree_leans(tree, me) == e->server;
 
-	n = aggt_tree_size(tree);
-	for (i = 0; i < n; i++) {
-		for (up = i; up != AGGT_NONE && up != me; )
-			up = aggt_tree_parent(tree, up);
-		sources += up == me && aggt_tree_sends(tree, i);
-	}
+	for (i = 0; i < job->n_senders; i++)
+		sources += merges ? verify_hops(tree, job->senders[i],
+						e->server) >= 0 :
+				    job->senders[i] == e->server;
+	if (!(e->flags & AGGT_RECEIVER) &&
+	    !(e->flags & AGGT_LEANS) == (aggt_topo_agents(t) && merges))
+		return FAULT("v%u: leant on?", e->server);
 	if (sources != e->sources)
 		return FAULT("v%u: %u sources, not %zu", e->server, e->sources,
 			     sources);
@@ -229,7 +278,7 @@ static inline const char *verify_entry(const struct aggt_plan *plan,
 					     e->server, all[i].server);
 	if (listed != e->n_children)
 		return FAULT("v%u: %zu children", e->server, e->n_children);
-	for (up = me; up; links += 2) {
+	for (up = me; up && !aggt_topo_agents(t); links += 2) {
 		uint32_t key[2];
 		const struct aggt_entry *at;
 
@@ -248,39 +297,111 @@ static inline const char *verify_entry(const struct aggt_plan *plan,
 	return NULL;
 }
 
+/* Links that a flow crosses on @hops; none if it never leaves the server. */
+static inline double verify_links(const struct aggt_topo *t, aggt_node from,
+				  aggt_node to, long hops)
+{
+	if (!aggt_topo_agents(t))
+		return 2.0 * hops;
+	return from == to ? 0 : hops + 2;
+}
+
 static inline double verify_existing(const struct aggt_topo *t,
 				     const struct aggt_job *job)
 {
+	uint32_t per = verify_per_point(t);
 	unsigned int dim;
 	double cost = 0;
 	size_t i, k;
 
 	for (k = 0; k < job->n_receivers; k++)
 		for (i = 0; i < job->n_senders; i++)
-			cost += 2 * (job->sizes ? job->sizes[i] : 1) *
-				verify_differ(t, job->senders[i],
-					      job->receivers[k], &dim);
+			cost += (job->sizes ? job->sizes[i] : 1) *
+				(job->tasks ? job->tasks[i] : 1) *
+				verify_links(t, job->senders[i],
+					     job->receivers[k],
+					     verify_differ(t,
+						job->senders[i] / per,
+						job->receivers[k] / per, &dim));
 	return cost;
 }
 
 /* Without aggregation each flow crosses every hop of its way on its own. */
-static inline double verify_routed(const struct aggt_job *job,
+static inline double verify_routed(const struct aggt_topo *t,
+				   const struct aggt_job *job,
 				   const struct aggt_plan *plan)
 {
 	double cost = 0;
 	size_t i, k;
 
-	for (k = 0; k < job->n_receivers; k++) {
-		const struct aggt_tree *tree = aggt_plan_tree(plan, k);
+	for (k = 0; k < job->n_receivers; k++)
+		for (i = 0; i < job->n_senders; i++)
+			cost += (job->sizes ? job->sizes[i] : 1) *
+				(job->tasks ? job->tasks[i] : 1) *
+				verify_links(t, job->senders[i],
+					     job->receivers[k],
+					     verify_hops(aggt_plan_tree(plan, k),
+							 job->senders[i],
+							 job->receivers[k]));
+	return cost;
+}
 
-		for (i = 0; i < job->n_senders; i++) {
-			uint32_t at = aggt_tree_find(tree, job->senders[i]);
+/* With agents: what leaves vertex @v, and the traffic behind it. */
+static inline double verify_agent(const struct aggt_tree *tree,
+				  const struct aggt_job *job, uint32_t v,
+				  double *cost)
+{
+	double sum = 0, max = 0, size;
+	size_t i, n = job->n_senders;
 
-			while ((at = aggt_tree_parent(tree, at)) != AGGT_NONE)
-				cost += 2 * (job->sizes ? job->sizes[i] : 1);
+	for (i = 0; i < n + aggt_tree_size(tree); i++) {
+		if (i >= n) {
+			if (aggt_tree_parent(tree, i - n) != v)
+				continue;
+			size = verify_agent(tree, job, i - n, cost);
+		} else {
+			if (aggt_tree_find(tree, job->senders[i]) != v ||
+			    job->senders[i] == aggt_tree_receiver(tree))
+				continue;
+			size = verify_size(job, i);
+		}
+		*cost += size;
+		sum += size;
+		if (size > max)
+			max = size;
+	}
+	return max + job->delta * (sum - max);
+}
+
+/* The costs that a plan claims, against flows merged on the trees alone. */
+static inline const char *verify_costs(const struct aggt_topo *t,
+				       const struct aggt_job *job,
+				       const struct aggt_plan *plan,
+				       double simulated)
+{
+	const struct aggt_metrics *m = aggt_plan_metrics(plan);
+	double existing = verify_existing(t, job), cost = simulated;
+	size_t k;
+
+	if (fabs(existing - m->existing) > 1e-9 * (1 + existing))
+		return FAULT("existing %g, not %g", m->existing, existing);
+	if (!aggt_plan_aggregates(plan)) {
+		cost = verify_routed(t, job, plan);
+	} else if (aggt_topo_agents(t)) {
+		if (fabs(simulated - m->cost - m->leaning) >
+		    1e-9 * (1 + simulated))
+			return FAULT("cost %g leaning %g, simulated %g",
+				     m->cost, m->leaning, simulated);
+		for (k = 0, cost = 0; k < job->n_receivers; k++) {
+			double last = verify_agent(aggt_plan_tree(plan, k),
+						   job, 0, &cost);
+
+			cost += last;
 		}
 	}
-	return cost;
+	if (fabs(cost - m->cost) > 1e-9 * (1 + cost))
+		return FAULT("cost %g, simulated %g", m->cost, cost);
+	return NULL;
 }
 
 /**
@@ -296,10 +417,9 @@ static inline const char *verify_plan(const struct aggt_topo *t,
 				      const struct aggt_job *job,
 				      const struct aggt_plan *plan, bool each)
 {
-	const struct aggt_metrics *m = aggt_plan_metrics(plan);
-	double cost = 0, existing = verify_existing(t, job);
 	const struct aggt_entry *e;
 	const char *why = NULL;
+	double cost = 0;
 	size_t k, i, n;
 
 	if (aggt_plan_trees(plan) != job->n_receivers)
@@ -312,14 +432,8 @@ static inline const char *verify_plan(const struct aggt_topo *t,
 			why = sim_tree(t, job, plan, k, &cost);
 	}
 	for (i = 0; i < n && each && !why && aggt_plan_aggregates(plan); i++)
-		why = verify_entry(plan, &e[i]);
-	if (!aggt_plan_aggregates(plan))
-		cost = verify_routed(job, plan);
-	if (!why && fabs(cost - m->cost) > 1e-9 * (1 + cost))
-		why = FAULT("cost %g, simulated %g", m->cost, cost);
-	if (!why && fabs(existing - m->existing) > 1e-9 * (1 + existing))
-		why = FAULT("existing %g, not %g", m->existing, existing);
-	return why;
+		why = verify_entry(t, plan, &e[i]);
+	return why ? why : verify_costs(t, job, plan, cost);
 }
 
 #endif /* TREE_VERIFY_H */

@@ -60,7 +60,7 @@ uint32_t aggt_topo_switches(const struct aggt_topo *topo);
  * A server's agent is then its switch, server / C, and an aggregating switch
  * leans on one of its servers. Trees connect switches: aggt_tree_server()
  * gives the number of a switch, aggt_tree_find() takes a server and finds its
- * agent. Plans have trees and costs, but neither entries nor updates.
+ * agent. Entries are those of servers: switches pass packets on by themselves.
  */
 bool aggt_topo_agents(const struct aggt_topo *topo);
 
@@ -208,14 +208,13 @@ aggt_node aggt_tree_server(const struct aggt_tree *tree, size_t i);
 /**
  * aggt_tree_leans - the server that an aggregating switch leans on
  * @tree: of a topology with agents
- * @job: its job
  * @i: the vertex
  *
- * Return: the receiver at its agent, a sender where there is one, else the
- * first server of the switch that works; AGGT_NONE if all have failed.
+ * Return: the receiver at its agent; the server that it was before an update;
+ * the sender there that is named first; else the first server of the switch
+ * that works. AGGT_NONE if nothing merges at the switch.
  */
-aggt_node aggt_tree_leans(const struct aggt_tree *tree,
-			  const struct aggt_job *job, size_t i);
+aggt_node aggt_tree_leans(const struct aggt_tree *tree, size_t i);
 
 /** aggt_tree_parent - index of the next server, AGGT_NONE for the receiver. */
 uint32_t aggt_tree_parent(const struct aggt_tree *tree, size_t i);
@@ -291,6 +290,12 @@ struct aggt_plan;
 /** aggt_methods - names for @method, NULL-terminated, for help and completion. */
 const char *const *aggt_methods(void);
 
+/** struct aggt_lean - the server that a switch leans on. */
+struct aggt_lean {
+	uint32_t sw;
+	aggt_node server;
+};
+
 /** struct aggt_edge - a hop of a tree that was built elsewhere. */
 struct aggt_edge {
 	aggt_node child;
@@ -304,6 +309,8 @@ struct aggt_edge {
  * @symbols: its routing symbols, e_1 first, or NULL
  * @n_symbols: how many: none or one a dimension
  * @entry: SRS's entry point or AGGT_NONE
+ * @lean: with agents: servers that switches leant on and, if they can, will
+ * @n_leans: how many
  */
 struct aggt_shape {
 	const struct aggt_edge *edge;
@@ -311,6 +318,8 @@ struct aggt_shape {
 	const unsigned int *symbols;
 	unsigned int n_symbols;
 	aggt_node entry;
+	const struct aggt_lean *lean;
+	size_t n_leans;
 };
 
 /**
@@ -364,27 +373,35 @@ const struct aggt_metrics *aggt_plan_metrics(const struct aggt_plan *plan);
  */
 double aggt_plan_predicted(const struct aggt_plan *plan);
 
-/* Flags of an entry; an entry without AGGT_END is transit. */
+/*
+ * Flags of an entry; one without AGGT_END is transit. AGGT_LEANS: the server
+ * merges for its switch, which leans on it.
+ */
 #define AGGT_RECEIVER	0x1
 #define AGGT_SENDER	0x2
 #define AGGT_END	0x4
+#define AGGT_LEANS	0x8
 
 /**
  * struct aggt_entry - what one server has to know about one tree
  * @server: whose entry it is
  * @tree: index of the tree in the plan
  * @receiver: of that tree
- * @flags: AGGT_RECEIVER, AGGT_SENDER, AGGT_END
+ * @flags: AGGT_RECEIVER, AGGT_SENDER, AGGT_END, AGGT_LEANS
  * @contributors: flows merged here, the own one included (paper's id-value)
  * @sources: sending servers in the subtree, itself included
  * @tasks: local tasks that send, 0 if it is no sender
  * @children: the nearest upstream ends, ascending; NULL if transit
  * @n_children: how many
- * @parent: next server on the tree, AGGT_NONE at the receiver
+ * @parent: next server on the tree, AGGT_NONE at the receiver; with agents
+ *	the next end
  * @parent_end: next end on the tree, AGGT_NONE at the receiver
- * @level: dimension of the link to the parent, AGGT_NONE at the receiver
- * @sw: switch between this server and the parent, AGGT_NONE at the receiver
- * @links: links from here to @parent_end, two a hop
+ * @level: dimension of the link to the parent, AGGT_NONE at the receiver;
+ *	with agents 0
+ * @sw: switch between this server and the parent, AGGT_NONE at the receiver;
+ *	with agents the server's own, the receiver's too
+ * @links: links from here to @parent_end, two a hop; with agents two and one
+ *	a hop
  */
 struct aggt_entry {
 	aggt_node server;

@@ -132,7 +132,6 @@ static aggt_node *derive_tree(const struct aggt_plan *plan, uint32_t number,
 			      struct aggt_entry **e, aggt_node *pool)
 {
 	const struct aggt_tree *tree = plan->tree[number];
-	struct aggt_entry *first = *e;
 	uint32_t v;
 	struct survey *s = survey(tree);
 	struct aggt_entry **of = calloc(tree->n, sizeof(*of));
@@ -157,10 +156,6 @@ static aggt_node *derive_tree(const struct aggt_plan *plan, uint32_t number,
 			((aggt_node *)end->children)[end->n_children++] =
 				of[v]->server;
 	}
-	for (; first < *e; first++)
-		if (first->n_children)
-			qsort((aggt_node *)first->children, first->n_children,
-			      sizeof(aggt_node), by_number);
 	free(of);
 	free(s);
 	return pool;
@@ -202,7 +197,8 @@ static int derive_switches(struct aggt_plan *plan)
 		const struct aggt_entry *e = &plan->entry[i];
 		struct aggt_switch_entry *se = &plan->sw_entry[n];
 
-		if (e->flags & AGGT_RECEIVER || !plan->aggregates)
+		if (e->flags & AGGT_RECEIVER || !plan->aggregates ||
+		    plan->topo->agents)
 			continue;
 		se->sw = e->sw;
 		se->tree = e->tree;
@@ -225,10 +221,8 @@ int aggt_plan_derive(struct aggt_plan *plan)
 	aggt_node *pool;
 	size_t i, n = 0;
 
-	if (plan->topo->agents)
-		return 0;
 	for (i = 0; i < plan->n_trees; i++)
-		n += plan->tree[i]->n;
+		n += plan->tree[i]->n + plan->tree[i]->n_senders;
 	plan->entry = calloc(n, sizeof(*plan->entry));
 	plan->children = calloc(n, sizeof(*plan->children));
 	if (!plan->entry || !plan->children)
@@ -236,11 +230,18 @@ int aggt_plan_derive(struct aggt_plan *plan)
 	e = plan->entry;
 	pool = plan->children;
 	for (i = 0; i < plan->n_trees; i++) {
-		pool = derive_tree(plan, i, &e, pool);
+		pool = plan->topo->agents ?
+		       aggt_lean_entries(plan, i, &e, pool) :
+		       derive_tree(plan, i, &e, pool);
 		if (!pool)
 			return -1;
 	}
 	plan->n_entries = e - plan->entry;
+	for (i = 0; i < plan->n_entries; i++)
+		if (plan->entry[i].n_children)
+			qsort((aggt_node *)plan->entry[i].children,
+			      plan->entry[i].n_children, sizeof(aggt_node),
+			      by_number);
 	qsort(plan->entry, plan->n_entries, sizeof(*plan->entry), by_server);
 	return derive_switches(plan);
 }

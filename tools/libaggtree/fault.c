@@ -29,9 +29,16 @@ bool aggt_topo_server_ok(const struct aggt_topo *topo, aggt_node server)
 
 bool aggt_point_ok(const struct aggt_topo *topo, aggt_code code)
 {
-	return !topo->fault.n ||
-	       !has_fault(topo, aggt_decode(topo, code),
-			  topo->agents ? FAULT_SWITCH : FAULT_SERVER);
+	aggt_node first;
+	uint32_t i;
+
+	if (!topo->fault.n)
+		return true;
+	first = aggt_decode(topo, code) * topo->per_point;
+	for (i = 0; i < topo->per_point; i++)
+		if (aggt_topo_server_ok(topo, first + i))
+			return true;
+	return false;
 }
 
 bool aggt_hop_ok(const struct aggt_topo *topo, aggt_code from, aggt_code to)

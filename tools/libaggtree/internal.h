@@ -45,6 +45,7 @@ struct aggt_map {
 };
 
 int aggt_map_init(struct aggt_map *map, size_t expect);
+int aggt_map_copy(struct aggt_map *to, const struct aggt_map *from);
 void aggt_map_free(struct aggt_map *map);
 
 /** aggt_map_clear - forget the keys, keep the memory. */
@@ -124,7 +125,11 @@ struct aggt_topo {
 	aggt_code low;
 };
 
-/** aggt_point_ok - whether the server, or switch, with this label works. */
+/**
+ * aggt_point_ok - whether the server with this label works
+ *
+ * A switch with servers must have one that does: it could not merge alone.
+ */
 bool aggt_point_ok(const struct aggt_topo *topo, aggt_code code);
 
 /** aggt_hop_ok - whether servers, links and switch between them work. */
@@ -204,6 +209,7 @@ struct aggt_tree {
 	size_t n_senders;
 	uint32_t *more;		/* by sender: another one at the same point */
 	struct aggt_map index;
+	struct aggt_map leans;	/* with agents: label -> server leant on */
 };
 
 /**
@@ -221,6 +227,12 @@ struct aggt_tree *aggt_tree_new(const struct aggt_topo *topo,
 				const struct aggt_job *job, aggt_node receiver);
 struct aggt_tree *aggt_tree_copy(const struct aggt_tree *tree);
 void aggt_tree_free(struct aggt_tree *tree);
+
+/** aggt_tree_seat - find the vertices of the job's senders, all there, anew. */
+int aggt_tree_seat(struct aggt_tree *tree, const struct aggt_job *job);
+
+/** aggt_tree_lean - give each aggregating switch a server to lean on. */
+int aggt_tree_lean(struct aggt_tree *tree, const struct aggt_job *job);
 
 /** aggt_tree_add - Return: index of the vertex, new or old; AGGT_NONE: nomem. */
 uint32_t aggt_tree_add(struct aggt_tree *tree, aggt_code code);
@@ -412,5 +424,17 @@ int aggt_build_srs(struct aggt_plan *plan, const struct aggt_job *job,
 
 /** aggt_plan_derive - fill the entries from the trees. */
 int aggt_plan_derive(struct aggt_plan *plan);
+
+/**
+ * aggt_lean_entries - the entries of one tree of switches
+ * @plan: the plan
+ * @number: of the tree
+ * @next: where they go, moved on
+ * @pool: where their lists of children go
+ *
+ * Return: the end of those lists, or NULL without memory.
+ */
+aggt_node *aggt_lean_entries(const struct aggt_plan *plan, uint32_t number,
+			     struct aggt_entry **next, aggt_node *pool);
 
 #endif /* AGGT_INTERNAL_H */

@@ -36,6 +36,18 @@ int aggt_map_init(struct aggt_map *map, size_t expect)
 	return alloc_slots(map, slots);
 }
 
+int aggt_map_copy(struct aggt_map *to, const struct aggt_map *from)
+{
+	size_t slots = (size_t)from->mask + 1;
+
+	if (alloc_slots(to, slots))
+		return -1;
+	memcpy(to->key, from->key, slots * sizeof(*to->key));
+	memcpy(to->val, from->val, slots * sizeof(*to->val));
+	to->n = from->n;
+	return 0;
+}
+
 void aggt_map_free(struct aggt_map *map)
 {
 	free(map->key);

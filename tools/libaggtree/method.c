@@ -101,11 +101,6 @@ static int check_unicast(struct build *b, struct aggt_err *err)
 
 static int check_srs(struct build *b, struct aggt_err *err)
 {
-	if (b->topo->agents) {
-		aggt_err_set(err, "method %s: servers of %s are no neighbours",
-			     b->job->method, b->topo->name);
-		return -1;
-	}
 	if (!*b->arg || !strcmp(b->arg, "safe"))
 		return 0;
 	aggt_err_set(err, "method %s: expected srs or srs:safe",
@@ -250,8 +245,7 @@ static int run_auto(struct aggt_plan *plan, struct build *b,
 	uint32_t bound;
 	size_t i;
 
-	if (plan->n_trees > 1 && !b->topo->agents &&
-	    aggt_build_srs(plan, b->job, false, err))
+	if (plan->n_trees > 1 && aggt_build_srs(plan, b->job, false, err))
 		return -1;
 	plan->predicted = 0;
 	for (i = 0; i < plan->n_trees; i++) {

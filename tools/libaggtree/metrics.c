@@ -209,7 +209,7 @@ static double leaning_cost(const struct aggt_tree *tree,
 			   const struct aggt_job *job, const struct flow *flow)
 {
 	double cost = 0;
-	uint32_t v;
+	uint32_t v, s;
 
 	for (v = 0; v < tree->n && tree->aggregates; v++) {
 		double merged = flow_out(&flow[v], job->delta);
@@ -217,9 +217,9 @@ static double leaning_cost(const struct aggt_tree *tree,
 		if (flow[v].inputs < 2)
 			continue;
 		cost += flow[v].sum + (v ? merged : -merged);
-		if (v && tree->sender[v] != AGGT_NONE)
-			cost -= 2 * aggt_job_size(job, tree->sender[v],
-						  job->delta);
+		for (s = tree->sender[v]; s != AGGT_NONE; s = tree->more[s])
+			if (v && job->senders[s] == aggt_tree_leans(tree, v))
+				cost -= 2 * aggt_job_size(job, s, job->delta);
 	}
 	return cost;
 }

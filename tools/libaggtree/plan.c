@@ -81,9 +81,15 @@ int aggt_plan_complete(struct aggt_plan *plan, struct aggt_err *err)
 {
 	size_t i;
 
-	for (i = 0; i < plan->n_trees; i++)
+	for (i = 0; i < plan->n_trees; i++) {
 		if (aggt_tree_repair(plan->tree[i], err))
 			return -1;
+		if (plan->topo->agents &&
+		    aggt_tree_lean(plan->tree[i], &plan->job)) {
+			aggt_err_nomem(err);
+			return -1;
+		}
+	}
 	if (measure_all(plan, &plan->job) || aggt_plan_derive(plan)) {
 		aggt_err_nomem(err);
 		return -1;

@@ -194,12 +194,13 @@ static uint32_t next_aggregator(const struct aggt_tree *tree,
 static uint32_t cut(struct aggt_tree *tree, uint32_t *target)
 {
 	uint32_t *inputs = calloc(tree->n, sizeof(*inputs));
-	uint32_t v, orphans = 0;
+	uint32_t v, s, orphans = 0;
 
 	if (!inputs)
 		return AGGT_NONE;
 	for (v = 0; v < tree->n; v++) {
-		inputs[v] += tree->sender[v] != AGGT_NONE;
+		for (s = tree->sender[v]; s != AGGT_NONE; s = tree->more[s])
+			inputs[v]++;
 		if (v)
 			inputs[tree->parent[v]]++;
 	}

@@ -80,6 +80,34 @@ static int keep_symbols(struct aggt_tree *tree, const struct aggt_shape *shape,
 	return 0;
 }
 
+/* Servers that have failed since are no longer leant on. */
+static int keep_leans(struct aggt_tree *tree, const struct aggt_shape *shape,
+		      struct aggt_err *err)
+{
+	const struct aggt_topo *topo = tree->topo;
+	uint32_t *slot;
+	size_t i;
+
+	for (i = 0; i < shape->n_leans; i++) {
+		const struct aggt_lean *lean = &shape->lean[i];
+
+		if (!topo->agents || lean->server >= topo->servers ||
+		    lean->server / topo->per_point != lean->sw) {
+			aggt_err_set(err, "tree of v%u: w%u cannot lean on v%u",
+				     tree->receiver, lean->sw, lean->server);
+			return -1;
+		}
+		slot = aggt_map_slot(&tree->leans,
+				     aggt_encode(topo, lean->server));
+		if (!slot) {
+			aggt_err_nomem(err);
+			return -1;
+		}
+		*slot = lean->server;
+	}
+	return 0;
+}
+
 static int restore_tree(struct aggt_tree *tree, const struct aggt_shape *shape,
 			struct aggt_err *err)
 {
@@ -101,7 +129,8 @@ static int restore_tree(struct aggt_tree *tree, const struct aggt_shape *shape,
 	if (!seen)
 		aggt_err_nomem(err);
 	free(seen);
-	if (ret || keep_symbols(tree, shape, err))
+	if (ret || keep_symbols(tree, shape, err) ||
+	    keep_leans(tree, shape, err))
 		return -1;
 	if (aggt_tree_finish(tree)) {
 		aggt_err_nomem(err);

@@ -83,7 +83,10 @@ fail:
 	return -1;
 }
 
-/* Walk r's neighbours that have no group yet; @take puts them into r's. */
+/*
+ * Walk r's neighbours that have no group yet; @take puts them into r's. With
+ * agents, receivers of one switch are neighbours, and share all its lines.
+ */
 static uint32_t degree(struct groups *g, uint32_t r, bool take)
 {
 	size_t n = g->job->n_receivers;
@@ -93,7 +96,8 @@ static uint32_t degree(struct groups *g, uint32_t r, bool take)
 	for (d = 0; d < g->topo->dims; d++) {
 		peer = aggt_map_get(&g->line, line_key(g, r, d));
 		for (; peer != AGGT_NONE; peer = g->next[d * n + peer]) {
-			if (peer == r || g->head[peer] != AGGT_NONE)
+			if (peer == r || g->head[peer] != AGGT_NONE ||
+			    (d && g->code[peer] == g->code[r]))
 				continue;
 			count++;
 			if (take)
@@ -168,9 +172,9 @@ static struct aggt_tree *irs_tree(const struct aggt_topo *topo,
 	return tree;
 }
 
-static bool one_hop(const struct groups *g, uint32_t a, uint32_t b)
+static unsigned int hops(const struct groups *g, uint32_t a, uint32_t b)
 {
-	return aggt_weight(g->topo, g->code[a] ^ g->code[b]) == 1;
+	return aggt_weight(g->topo, g->code[a] ^ g->code[b]);
 }
 
 /**
@@ -191,26 +195,39 @@ struct group {
 	double separate;
 };
 
-/* Formula (1): one tree's cost for each member, and the hops from the entry. */
+/* Behind an agent, what the entry sends leaves it for the other receivers. */
+static int measure_entry(const struct groups *g, struct aggt_tree *tree,
+			 struct aggt_metrics *m, double *flow)
+{
+	aggt_node receiver = tree->receiver;
+	int ret;
+
+	if (g->topo->agents)
+		tree->receiver = AGGT_NONE;
+	ret = aggt_measure(tree, g->job, NULL, m) ||
+	      aggt_root_flow(tree, g->job, flow) ? -1 : 0;
+	tree->receiver = receiver;
+	return ret;
+}
+
+/* Formula (1): the entry's tree for each member, and the hops from there. */
 static int entry_cost(const struct groups *g, const struct group *group,
-		      uint32_t entry, const struct aggt_tree *tree,
+		      uint32_t entry, struct aggt_tree *tree,
 		      double *alone, double *cost)
 {
 	struct aggt_metrics m;
 	double flow;
 	size_t i;
 
-	if (aggt_measure(tree, g->job, NULL, &m) ||
-	    aggt_root_flow(tree, g->job, &flow))
+	if (measure_entry(g, tree, &m, &flow))
+		return -1;
+	*cost = m.cost * group->n;
+	for (i = 0; i < group->n; i++)
+		*cost += aggt_hop_links(g->topo) * flow *
+			 hops(g, group->member[i], entry);
+	if (g->topo->agents && aggt_measure(tree, g->job, NULL, &m))
 		return -1;
 	*alone = m.cost;
-	*cost = m.cost * group->n;
-	for (i = 0; i < group->n; i++) {
-		if (group->member[i] == entry)
-			continue;
-		*cost += one_hop(g, group->member[i], entry) ? 2 * flow :
-								4 * flow;
-	}
 	return 0;
 }
 
@@ -268,7 +285,7 @@ static struct aggt_tree *serve(const struct groups *g,
 	entry = aggt_tree_add(tree, g->code[group->entry]);
 	if (entry == AGGT_NONE)
 		goto fail;
-	if (entry && !one_hop(g, group->entry, r)) {
+	if (entry && hops(g, group->entry, r) > 1) {
 		uint32_t head = aggt_tree_add(tree, g->code[group->member[0]]);
 
 		if (head == AGGT_NONE)

@@ -50,6 +50,27 @@ uint32_t aggt_tree_at(const struct aggt_tree *tree, aggt_code code)
 	return aggt_map_get(&tree->index, code);
 }
 
+int aggt_tree_seat(struct aggt_tree *tree, const struct aggt_job *job)
+{
+	uint32_t *more = realloc(tree->more,
+				 job->n_senders * sizeof(*tree->more));
+	uint32_t v, i;
+
+	if (!more)
+		return -1;
+	tree->more = more;
+	tree->n_senders = job->n_senders;
+	for (v = 0; v < tree->n; v++)
+		tree->sender[v] = AGGT_NONE;
+	for (i = 0; i < job->n_senders; i++) {
+		v = aggt_tree_at(tree, aggt_encode(tree->topo,
+						   job->senders[i]));
+		more[i] = tree->sender[v];
+		tree->sender[v] = i;
+	}
+	return 0;
+}
+
 struct aggt_tree *aggt_tree_new(const struct aggt_topo *topo,
 				const struct aggt_job *job, aggt_node receiver)
 {
@@ -63,23 +84,16 @@ struct aggt_tree *aggt_tree_new(const struct aggt_topo *topo,
 	tree->entry = AGGT_NONE;
 	tree->aggregates = true;
 	if (aggt_map_init(&tree->index, job->n_senders + 1) ||
+	    (topo->agents && aggt_map_init(&tree->leans, 0)) ||
 	    grow(tree, job->n_senders + 16) ||
 	    aggt_tree_add(tree, aggt_encode(topo, receiver)) == AGGT_NONE)
 		goto fail;
-	tree->more = malloc(job->n_senders * sizeof(*tree->more));
-	if (!tree->more)
-		goto fail;
-	tree->n_senders = job->n_senders;
-	for (i = 0; i < job->n_senders; i++) {
-		uint32_t v = aggt_tree_add(tree, aggt_encode(topo,
-							     job->senders[i]));
-
-		if (v == AGGT_NONE)
+	for (i = 0; i < job->n_senders; i++)
+		if (aggt_tree_add(tree, aggt_encode(topo, job->senders[i])) ==
+		    AGGT_NONE)
 			goto fail;
-		tree->more[i] = tree->sender[v];
-		tree->sender[v] = i;
-	}
-	return tree;
+	if (!aggt_tree_seat(tree, job))
+		return tree;
 fail:
 	aggt_tree_free(tree);
 	return NULL;
@@ -90,6 +104,7 @@ void aggt_tree_free(struct aggt_tree *tree)
 	if (!tree)
 		return;
 	aggt_map_free(&tree->index);
+	aggt_map_free(&tree->leans);
 	free(tree->code);
 	free(tree->parent);
 	free(tree->sender);
@@ -110,11 +125,13 @@ struct aggt_tree *aggt_tree_copy(const struct aggt_tree *tree)
 	copy->parent = NULL;
 	copy->sender = NULL;
 	memset(&copy->index, 0, sizeof(copy->index));
+	memset(&copy->leans, 0, sizeof(copy->leans));
 	copy->more = malloc(tree->n_senders * sizeof(*copy->more));
 	if (!copy->more)
 		goto fail;
 	memcpy(copy->more, tree->more, tree->n_senders * sizeof(*copy->more));
-	if (aggt_map_init(&copy->index, tree->n) || grow(copy, tree->n))
+	if (aggt_map_init(&copy->index, tree->n) || grow(copy, tree->n) ||
+	    (tree->topo->agents && aggt_map_copy(&copy->leans, &tree->leans)))
 		goto fail;
 	for (i = 0; i < tree->n; i++) {
 		if (aggt_tree_add(copy, tree->code[i]) == AGGT_NONE)
@@ -232,23 +249,6 @@ size_t aggt_tree_size(const struct aggt_tree *tree)
 aggt_node aggt_tree_server(const struct aggt_tree *tree, size_t i)
 {
 	return aggt_decode(tree->topo, tree->code[i]);
-}
-
-aggt_node aggt_tree_leans(const struct aggt_tree *tree,
-			  const struct aggt_job *job, size_t i)
-{
-	const struct aggt_topo *topo = tree->topo;
-	aggt_node server = aggt_tree_server(tree, i) * topo->per_point;
-	uint32_t k;
-
-	if (!i)
-		return tree->receiver;
-	if (tree->sender[i] != AGGT_NONE)
-		return job->senders[tree->sender[i]];
-	for (k = 0; k < topo->per_point; k++)
-		if (aggt_topo_server_ok(topo, server + k))
-			return server + k;
-	return AGGT_NONE;
 }
 
 uint32_t aggt_tree_parent(const struct aggt_tree *tree, size_t i)

@@ -114,29 +114,15 @@ static unsigned int way_near(const struct aggt_tree *tree, uint32_t v,
 	return n;
 }
 
-static int add_sender(struct aggt_tree *tree, uint32_t v, uint32_t sender)
-{
-	uint32_t *more = realloc(tree->more, (sender + 1) * sizeof(*more));
-
-	if (!more)
-		return -1;
-	more[sender] = AGGT_NONE;
-	tree->more = more;
-	tree->n_senders = sender + 1;
-	tree->sender[v] = sender;
-	return 0;
-}
-
 /* IV-C: a sender joins; the ways of the others stay. */
-static int join_tree(struct aggt_tree *tree, aggt_node server, uint32_t sender)
+static int join_tree(struct aggt_tree *tree, const struct aggt_job *job,
+		     aggt_node server)
 {
 	aggt_code way[AGGT_MAX_DIMS];
 	unsigned int n;
 	uint32_t v = aggt_tree_add(tree, aggt_encode(tree->topo, server));
 
-	if (v == AGGT_NONE)
-		return -1;
-	if (add_sender(tree, v, sender))
+	if (v == AGGT_NONE || aggt_tree_seat(tree, job))
 		return -1;
 	if (!v || tree->parent[v] != AGGT_NONE)
 		return 0;
@@ -162,7 +148,7 @@ static int join(struct aggt_plan *plan, aggt_node server, struct aggt_err *err)
 	if (aggt_job_add_sender(&plan->job, server))
 		goto nomem;
 	for (i = 0; i < plan->n_trees; i++)
-		if (join_tree(plan->tree[i], server, plan->job.n_senders - 1))
+		if (join_tree(plan->tree[i], &plan->job, server))
 			goto nomem;
 	return 0;
 nomem:
@@ -174,7 +160,6 @@ nomem:
 static int leave(struct aggt_plan *plan, aggt_node server, struct aggt_err *err)
 {
 	size_t i, sender = aggt_job_sender(&plan->job, server);
-	uint32_t v;
 
 	if (sender == plan->job.n_senders) {
 		aggt_err_set(err, "leave: v%u is no sender", server);
@@ -186,17 +171,8 @@ static int leave(struct aggt_plan *plan, aggt_node server, struct aggt_err *err)
 	}
 	aggt_job_drop_sender(&plan->job, sender);
 	for (i = 0; i < plan->n_trees; i++) {
-		struct aggt_tree *tree = plan->tree[i];
-
-		for (v = 0; v < tree->n; v++) {
-			if (tree->sender[v] == sender)
-				tree->sender[v] = AGGT_NONE;
-			else if (tree->sender[v] != AGGT_NONE &&
-				 tree->sender[v] > sender)
-				tree->sender[v]--;
-		}
-		tree->n_senders--;
-		if (aggt_tree_finish(tree)) {
+		if (aggt_tree_seat(plan->tree[i], &plan->job) ||
+		    aggt_tree_finish(plan->tree[i])) {
 			aggt_err_nomem(err);
 			return -1;
 		}
@@ -287,10 +263,13 @@ static struct aggt_tree *replace_tree(const struct aggt_job *job,
 
 	if (!tree)
 		return NULL;
+	aggt_map_free(&tree->leans);
 	tree->aggregates = old->aggregates;
 	tree->n_symbols = old->n_symbols;
 	memcpy(tree->symbol, old->symbol, sizeof(tree->symbol));
-	if (!old->aggregates)
+	if (old->topo->agents && aggt_map_copy(&tree->leans, &old->leans))
+		ret = -1;
+	else if (!old->aggregates)
 		ret = aggt_build_unicast(tree, "", 0);
 	else if (old->n_symbols)
 		ret = replace_staged(tree, old);
@@ -312,30 +291,43 @@ static bool is_receiver(const struct aggt_job *job, aggt_node server)
 	return false;
 }
 
+static bool is_idle(const struct aggt_plan *plan, aggt_node server)
+{
+	return aggt_topo_server_ok(plan->topo, server) &&
+	       !is_receiver(&plan->job, server) &&
+	       aggt_job_sender(&plan->job, server) == plan->job.n_senders;
+}
+
+/* An idle server at the same place as @server: itself, or of its switch. */
+static aggt_node idle_at(const struct aggt_plan *plan, aggt_node server)
+{
+	aggt_node i, first = server - server % plan->topo->per_point;
+
+	for (i = first; i < first + plan->topo->per_point; i++)
+		if (is_idle(plan, i))
+			return i;
+	return AGGT_NONE;
+}
+
 /* IV-D's order: neighbours in the dimension of e_1, then of e_2, and so on. */
 static aggt_node substitute(const struct aggt_plan *plan,
 			    const struct aggt_tree *tree)
 {
 	const struct aggt_topo *topo = plan->topo;
+	aggt_node v = idle_at(plan, tree->receiver);
 	unsigned int i;
 	uint32_t digit;
 
-	for (i = 0; i < topo->dims; i++) {
+	for (i = 0; i < topo->dims && v == AGGT_NONE; i++) {
 		unsigned int d = tree->n_symbols ? tree->symbol[i] : i;
 
-		for (digit = 0; digit < topo->radix[d]; digit++) {
-			aggt_node v = aggt_topo_with_digit(topo, tree->receiver,
-							   d, digit);
-
-			if (v != tree->receiver &&
-			    aggt_topo_server_ok(topo, v) &&
-			    !is_receiver(&plan->job, v) &&
-			    aggt_job_sender(&plan->job, v) ==
-			    plan->job.n_senders)
-				return v;
-		}
+		for (digit = 0; digit < topo->radix[d] && v == AGGT_NONE;
+		     digit++)
+			v = idle_at(plan, aggt_topo_with_digit(topo,
+							       tree->receiver,
+							       d, digit));
 	}
-	return AGGT_NONE;
+	return v;
 }
 
 aggt_node aggt_plan_substitute(const struct aggt_plan *plan, size_t i)
@@ -380,20 +372,19 @@ static int replace(struct aggt_plan *plan, aggt_node from, aggt_node to,
 	return 0;
 }
 
-/* A failed member leaves first; the rest is repaired once all is known. */
+/* Failed senders leave first; the rest is repaired once all is known. */
 static int failed(struct aggt_plan *plan, struct aggt_topo *topo,
 		  const char *part, struct aggt_err *err)
 {
-	aggt_node server;
+	size_t i;
 
 	if (aggt_topo_fail(topo, part, err))
 		return -1;
-	if (*part == 'w' || strchr(part, '-'))
-		return 0;
-	server = aggt_server_parse(topo, part, err);
-	if (aggt_job_sender(&plan->job, server) == plan->job.n_senders)
-		return 0;
-	return leave(plan, server, err);
+	for (i = plan->job.n_senders; i--; )
+		if (!aggt_topo_server_ok(topo, plan->job.senders[i]) &&
+		    leave(plan, plan->job.senders[i], err))
+			return -1;
+	return 0;
 }
 
 static int apply(struct aggt_plan *plan, struct aggt_topo *topo,
@@ -440,11 +431,6 @@ struct aggt_plan *aggt_plan_update(struct aggt_topo *topo,
 	struct aggt_plan *next;
 	size_t i;
 
-	if (topo->agents) {
-		aggt_err_set(err, "%s: plans with agents cannot be updated",
-			     topo->name);
-		return NULL;
-	}
 	next = plan_copy(plan, err);
 	if (!next)
 		return NULL;
