@@ -125,7 +125,9 @@ TEST(describe__gaps_and_addresses)
 	static const char text[] =
 		"# a rack\n\ntopology bcube:4,1 # sixteen\n"
 		"failed v3\nabsent w6\nfailed v5-w1\n"
-		"address v0 192.0.2.1\naddress v1 192.0.2.2\n";
+		"address v0 192.0.2.1\naddress v1 192.0.2.2\n"
+		"address v1-w0 192.0.2.2\n"
+		"address v1-w5 198.51.100.1 02:00:5E:10:00:fF\n";
 	struct aggt_err err = { "" };
 	struct aggt_topo *t = aggt_topo_describe(text, &err);
 	struct aggt_list list;
@@ -138,6 +140,11 @@ TEST(describe__gaps_and_addresses)
 	EXPECT_TRUE(aggt_topo_server_ok(t, 5));
 	EXPECT_STREQ("192.0.2.2", aggt_topo_address(t, 1));
 	EXPECT_EQ(NULL, aggt_topo_address(t, 2));
+	EXPECT_STREQ("192.0.2.2", aggt_topo_port_address(t, 1, 0));
+	EXPECT_STREQ("198.51.100.1", aggt_topo_port_address(t, 1, 1));
+	EXPECT_EQ(NULL, aggt_topo_port_address(t, 0, 1));
+	EXPECT_EQ(NULL, aggt_topo_port_lladdr(t, 1, 0));
+	EXPECT_STREQ("02:00:5E:10:00:fF", aggt_topo_port_lladdr(t, 1, 1));
 	ASSERT_EQ(0, aggt_list_parse(t, "random:15", 1, &list, &err));
 	for (i = 0; i < list.n; i++)
 		EXPECT_NE(3, list.node[i]);
@@ -164,6 +171,18 @@ TEST(describe__refused)
 		  "given twice" },
 		{ "topology bcube:4,1\naddress v0 1.2.3.4\naddress v1 1.2.3.4",
 		  "is v0's" },
+		{ "topology bcube:4,1\naddress v0-w0 1.2.3.4\naddress v0-w0 1.2.3.5",
+		  "given twice" },
+		{ "topology bcube:4,1\naddress v0-w0 1.2.3.4\naddress v1 1.2.3.4",
+		  "is v0's" },
+		{ "topology bcube:4,1\naddress v0-w1 1.2.3.4", "no such link" },
+		{ "topology bcube:4,1\naddress w0-w1 1.2.3.4", "no such link" },
+		{ "topology bcube:4,1\naddress v0-w0 1.2.3.4 02:00:5e:10:00",
+		  "MAC" },
+		{ "topology bcube:4,1\naddress v0-w0 1.2.3.4 02:00:5e:10:00:ffa",
+		  "MAC" },
+		{ "topology bcube:4,1\naddress v0 1.2.3.4 02:00:5e:10:00:ff",
+		  "MAC" },
 		{ "topology bcube:4,1\n\ncolour v0 red", "line 3: colour" },
 		{ "topology bcube:4,1\nfailed w0\nfailed w5\n",
 		  "v1: disconnected" },

@@ -121,7 +121,9 @@ bool aggt_topo_server_ok(const struct aggt_topo *topo, aggt_node server);
 /**
  * aggt_topo_describe - make a topology from a description
  * @text: lines `topology T` (first), `failed PART`, `absent PART` (parts as
- *	in aggt_topo_fail()), `address vN A.B.C.D`; `#` begins a comment
+ *	in aggt_topo_fail()), `address vN A.B.C.D` for the identity of a
+ *	server, `address vN-wN A.B.C.D [MAC]` for its port at a switch; `#`
+ *	begins a comment
  * @err: why it is refused, with the number of the line
  *
  * Return: the topology or NULL.
@@ -130,6 +132,12 @@ struct aggt_topo *aggt_topo_describe(const char *text, struct aggt_err *err);
 
 /** aggt_topo_address - of a server as described, NULL if none is known. */
 const char *aggt_topo_address(const struct aggt_topo *topo, aggt_node server);
+
+/** aggt_topo_port_address - likewise of a server's port, by its level. */
+const char *aggt_topo_port_address(const struct aggt_topo *topo,
+				   aggt_node server, unsigned int dim);
+const char *aggt_topo_port_lladdr(const struct aggt_topo *topo,
+				  aggt_node server, unsigned int dim);
 
 /* ----------------------------------------------------------------- lists */
 

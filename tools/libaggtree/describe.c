@@ -60,8 +60,11 @@ static int next_line(const char **at, struct line *line, struct aggt_err *err)
 	return 1;
 }
 
-/* Keys of topo->address: servers, and addresses tagged with this. */
-#define OWNER 1
+/* Tags of keys in topo->address: servers, who has an address, ports. */
+#define SERVER	0
+#define OWNER	1
+#define PORT	2	/* and upwards: the dimension is added */
+#define LLADDR	33	/* likewise */
 
 static bool parse_ipv4(const char *text, uint32_t *address)
 {
@@ -95,51 +98,114 @@ static char *grow(struct aggt_topo *topo, size_t len)
 	return topo->text + topo->text_len;
 }
 
-static int set_address(struct aggt_topo *topo, const char *name,
-		       const char *address, struct aggt_err *err)
+/* Who has the IPv4 address @text; it may be several names of one server. */
+static int own_address(struct aggt_topo *topo, aggt_node server,
+		       const char *text, struct aggt_err *err)
 {
-	aggt_node server = aggt_server_parse(topo, name, err);
-	size_t len = strlen(address) + 1;
-	uint32_t number, owner, *slot;
-	char *text;
+	uint32_t number, *slot;
 
-	if (server == AGGT_NONE)
-		return -1;
-	if (!parse_ipv4(address, &number)) {
+	if (!parse_ipv4(text, &number)) {
 		aggt_err_set(err, "address of v%u: %.32s is no IPv4 address",
-			     server, address);
+			     server, text);
 		return -1;
 	}
-	owner = aggt_map_get(&topo->address, aggt_tag(number, OWNER));
-	if (owner != AGGT_NONE) {
-		aggt_err_set(err, "address of v%u: %s is v%u's", server,
-			     address, owner);
-		return -1;
-	}
-	if (aggt_topo_address(topo, server)) {
-		aggt_err_set(err, "address of v%u: given twice", server);
-		return -1;
-	}
-	text = grow(topo, len);
 	slot = aggt_map_slot(&topo->address, aggt_tag(number, OWNER));
-	if (slot)
-		*slot = server;
-	slot = slot ? aggt_map_slot(&topo->address, server) : NULL;
+	if (!slot) {
+		aggt_err_nomem(err);
+		return -1;
+	}
+	if (*slot != AGGT_NONE && *slot != server) {
+		aggt_err_set(err, "address of v%u: %s is v%u's", server, text,
+			     *slot);
+		return -1;
+	}
+	*slot = server;
+	return 0;
+}
+
+static int keep_text(struct aggt_topo *topo, aggt_node server,
+		     unsigned int tag, const char *given, struct aggt_err *err)
+{
+	size_t len = strlen(given) + 1;
+	char *text = grow(topo, len);
+	uint32_t *slot = aggt_map_slot(&topo->address, aggt_tag(server, tag));
+
 	if (!slot || !text) {
 		aggt_err_nomem(err);
 		return -1;
 	}
-	memcpy(text, address, len);
+	if (*slot != AGGT_NONE) {
+		aggt_err_set(err, "address of v%u: given twice", server);
+		return -1;
+	}
+	memcpy(text, given, len);
 	*slot = topo->text_len;
 	topo->text_len += len;
 	return 0;
 }
 
-const char *aggt_topo_address(const struct aggt_topo *topo, aggt_node server)
+static bool is_lladdr(const char *text)
 {
-	uint32_t at = aggt_map_get(&topo->address, server);
+	unsigned int i;
+
+	for (i = 0; i < 17; i++)
+		if (i % 3 == 2 ? text[i] != ':' :
+				 !isxdigit((unsigned char)text[i]))
+			return false;
+	return !text[i];
+}
+
+/* address vN A.B.C.D: the identity. address vN-wN A.B.C.D [MAC]: a port's. */
+static int set_address(struct aggt_topo *topo, const struct line *line,
+		       struct aggt_err *err)
+{
+	const char *name = line->word[1];
+	const char *lladdr = line->n == 4 ? line->word[3] : NULL;
+	unsigned int dim, tag = SERVER;
+	aggt_node server;
+
+	if (!strchr(name, '-')) {
+		server = aggt_server_parse(topo, name, err);
+	} else {
+		server = aggt_link_parse(topo, name, &dim, err);
+		tag = PORT + dim;
+	}
+	if (server == AGGT_NONE)
+		return -1;
+	if (lladdr && (tag == SERVER || !is_lladdr(lladdr))) {
+		aggt_err_set(err, "address of %.32s: %.32s is no MAC of a port",
+			     name, lladdr);
+		return -1;
+	}
+	if (own_address(topo, server, line->word[2], err) ||
+	    keep_text(topo, server, tag, line->word[2], err))
+		return -1;
+	return lladdr ? keep_text(topo, server, LLADDR + dim, lladdr, err) : 0;
+}
+
+static const char *get_text(const struct aggt_topo *topo, aggt_node server,
+			    unsigned int tag)
+{
+	uint32_t at = aggt_map_get(&topo->address, aggt_tag(server, tag));
 
 	return at == AGGT_NONE ? NULL : topo->text + at;
+}
+
+const char *aggt_topo_address(const struct aggt_topo *topo, aggt_node server)
+{
+	return get_text(topo, server, SERVER);
+}
+
+const char *aggt_topo_port_address(const struct aggt_topo *topo,
+				   aggt_node server, unsigned int dim)
+{
+	return get_text(topo, server, PORT + dim);
+}
+
+const char *aggt_topo_port_lladdr(const struct aggt_topo *topo,
+				  aggt_node server, unsigned int dim)
+{
+	return get_text(topo, server, LLADDR + dim);
 }
 
 /* A server that works but has no link that does can take part in nothing. */
@@ -185,9 +251,9 @@ static int apply(struct aggt_topo *topo, const struct line *line,
 	if (line->n == 2 && (!strcmp(what, "failed") ||
 			     !strcmp(what, "absent")))
 		return aggt_topo_fail(topo, line->word[1], err);
-	if (line->n == 3 && !strcmp(what, "address"))
-		return set_address(topo, line->word[1], line->word[2], err);
-	aggt_err_set(err, "%.32s: expected failed PART, absent PART or address vN A.B.C.D",
+	if ((line->n == 3 || line->n == 4) && !strcmp(what, "address"))
+		return set_address(topo, line, err);
+	aggt_err_set(err, "%.32s: expected failed PART, absent PART, address vN A.B.C.D or address vN-wN A.B.C.D [MAC]",
 		     what);
 	return -1;
 }

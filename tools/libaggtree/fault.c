@@ -105,55 +105,86 @@ static uint32_t parse_switch(const struct aggt_topo *topo, const char *text,
 	return number;
 }
 
-static int fail_link(struct aggt_topo *topo, const char *text,
-		     const char *end, struct aggt_err *err)
+/* The two ends of a link, text up to the dash and behind it. */
+static int parse_ends(const struct aggt_topo *topo, const char *text,
+		      uint32_t *a, uint32_t *b, struct aggt_err *err)
 {
+	const char *dash = strchr(text, '-');
 	char first[32];
-	uint32_t a, b;
-	unsigned int dim = 0;
-	bool there;
 
-	if ((size_t)(end - text) >= sizeof(first)) {
-		aggt_err_set(err, "failed %.64s: expected vN, wN, vN-wN or wN-wN",
+	if ((size_t)(dash - text) >= sizeof(first)) {
+		aggt_err_set(err, "link %.64s: expected vN-wN or wN-wN",
 			     text);
 		return -1;
 	}
-	memcpy(first, text, end - text);
-	first[end - text] = 0;
-	a = *first == 'w' ? parse_switch(topo, first, err) :
-			    aggt_server_parse(topo, first, err);
-	if (a == AGGT_NONE)
+	memcpy(first, text, dash - text);
+	first[dash - text] = 0;
+	*a = *first == 'w' ? parse_switch(topo, first, err) :
+			     aggt_server_parse(topo, first, err);
+	if (*a == AGGT_NONE)
 		return -1;
-	b = parse_switch(topo, end + 1, err);
-	if (b == AGGT_NONE)
+	*b = parse_switch(topo, dash + 1, err);
+	return *b == AGGT_NONE ? -1 : 0;
+}
+
+static int no_link(const char *text, struct aggt_err *err)
+{
+	aggt_err_set(err, "link %.64s: there is no such link", text);
+	return -1;
+}
+
+aggt_node aggt_link_parse(const struct aggt_topo *topo, const char *text,
+			  unsigned int *dim, struct aggt_err *err)
+{
+	uint32_t server, sw;
+
+	if (parse_ends(topo, text, &server, &sw, err))
+		return AGGT_NONE;
+	*dim = aggt_topo_switch_level(topo, sw);
+	if (*text != 'w' && aggt_topo_switch(topo, server, *dim) == sw)
+		return server;
+	no_link(text, err);
+	return AGGT_NONE;
+}
+
+static int fail_trunk(struct aggt_topo *topo, const char *text,
+		      struct aggt_err *err)
+{
+	uint32_t a, b;
+
+	if (parse_ends(topo, text, &a, &b, err))
 		return -1;
-	if (*first == 'w') {
-		there = topo->agents && a != b &&
-			aggt_topo_link_dim(topo, a * topo->per_point,
-					   b * topo->per_point) != AGGT_NONE;
-	} else {
-		dim = aggt_topo_switch_level(topo, b);
-		there = aggt_topo_switch(topo, a, dim) == b;
-	}
-	if (!there) {
-		aggt_err_set(err, "failed %.64s: there is no such link", text);
+	if (!topo->agents || a == b ||
+	    aggt_topo_link_dim(topo, a * topo->per_point,
+			       b * topo->per_point) == AGGT_NONE)
+		return no_link(text, err);
+	return add_fault(topo, aggt_trunk(topo, a, b), FAULT_LINK, text, err);
+}
+
+static int fail_link(struct aggt_topo *topo, const char *text,
+		     struct aggt_err *err)
+{
+	unsigned int dim;
+	aggt_node server;
+
+	if (*text == 'w')
+		return fail_trunk(topo, text, err);
+	server = aggt_link_parse(topo, text, &dim, err);
+	if (server == AGGT_NONE)
 		return -1;
-	}
-	if (*first == 'w')
-		return add_fault(topo, aggt_trunk(topo, a, b), FAULT_LINK, text, err);
 	/* The only link of a server with an agent: without it, it is gone. */
-	return add_fault(topo, a, topo->agents ? FAULT_SERVER :
-						 FAULT_LINK + dim, text, err);
+	return add_fault(topo, server, topo->agents ? FAULT_SERVER :
+						      FAULT_LINK + dim,
+			 text, err);
 }
 
 int aggt_topo_fail(struct aggt_topo *topo, const char *text,
 		   struct aggt_err *err)
 {
-	const char *dash = strchr(text, '-');
 	uint32_t number;
 
-	if (dash)
-		return fail_link(topo, text, dash, err);
+	if (strchr(text, '-'))
+		return fail_link(topo, text, err);
 	if (*text == 'w')
 		number = parse_switch(topo, text, err);
 	else

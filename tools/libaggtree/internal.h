@@ -96,7 +96,7 @@ typedef uint64_t aggt_code;
  * @shift: of the digit's field in a label
  * @mask: that field
  * @fault: failed parts
- * @address: server -> index in @text, address -> server
+ * @address: server or port -> index in @text, address -> server
  * @text: addresses, one after the other
  * @text_len: of all
  * @text_room: memory of @text
@@ -138,6 +138,18 @@ bool aggt_hop_ok(const struct aggt_topo *topo, aggt_code from, aggt_code to);
 /** aggt_link_ok - whether a server's link of level @dim and its switch work. */
 bool aggt_link_ok(const struct aggt_topo *topo, aggt_node server,
 		  unsigned int dim);
+
+/**
+ * aggt_link_parse - `v14-w2`, a server's link
+ * @topo: the topology
+ * @text: has a dash
+ * @dim: level of the link
+ * @err: why it is none
+ *
+ * Return: the server or AGGT_NONE.
+ */
+aggt_node aggt_link_parse(const struct aggt_topo *topo, const char *text,
+			  unsigned int *dim, struct aggt_err *err);
 
 /** aggt_hop_links - links that a hop from point to point crosses. */
 static inline unsigned int aggt_hop_links(const struct aggt_topo *topo)
