@@ -183,15 +183,27 @@ static int build_trees(struct plan *plan, const struct work *w)
 	return plan->trees ? ST_DONE : fail("plan: %s", why.text);
 }
 
+/* Between switches with servers nothing is to be configured. */
+static int check_switches(const struct plan *plan)
+{
+	if (!aggt_topo_agents(plan->topo) || !plan->conf.aggnet_switches ||
+	    plan->conf.scheme != AGGNET_SCHEME_BLOOM)
+		return ST_DONE;
+	return fail("plan: --scheme bloom: switches of %s have no entries, it needs --switches dumb",
+		    aggt_topo_name(plan->topo));
+}
+
 static json_t *new_plan(struct plan *plan, struct work *w)
 {
-	int st = ST_DONE;
+	int st;
 
 	if (plan_topology(plan, opt.topology))
 		return NULL;
 	plan->conf = opt.conf;
-	st = parse_list(plan->topo, "senders", opt.senders, opt.seed,
-			&w->senders);
+	st = check_switches(plan);
+	if (!st)
+		st = parse_list(plan->topo, "senders", opt.senders, opt.seed,
+				&w->senders);
 	/* Receivers that are drawn have a sequence of their own. */
 	if (!st)
 		st = parse_list(plan->topo, "receivers", opt.receivers,
@@ -297,7 +309,7 @@ static int run_plan(const struct aggctl *ctl, int argc, char **argv)
 
 static const struct opt opts[] = {
 	{ "topology", OPT_STRING, &opt.topology, "T",
-	  "bcube:N,K or ghc:N0,N1,... or @FILE that describes it" },
+	  "bcube:N,K ghc:N0,N1,... fbfly:K,N,C hyperx:S0,S1,...:T or @FILE" },
 	{ "method", OPT_STRING, &opt.method, "M",
 	  "how trees are built (auto); 'list' names all methods" },
 	{ "senders", OPT_STRING, &opt.senders, "LIST",

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What belongs to a plan beside its trees: topology, attempts and keys. */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +8,6 @@
 
 #include "aggctl.h"
 #include "plan.h"
-#include "testbed.h"
 
 /**
  * plan_read_file() - the content of a file
@@ -120,21 +118,4 @@ void plan_clear(struct plan *plan)
 	aggt_plan_free(plan->trees);
 	aggt_topo_free(plan->topo);
 	memset(plan, 0, sizeof(*plan));
-}
-
-/**
- * plan_identity() - identity of a server
- * @plan: the plan
- * @server: the server
- *
- * Return: as the description has it, else as a testbed gives it.
- */
-struct in_addr plan_identity(const struct plan *plan, aggt_node server)
-{
-	const char *text = aggt_topo_address(plan->topo, server);
-	struct in_addr addr;
-
-	if (text && inet_pton(AF_INET, text, &addr) == 1)
-		return addr;
-	return tb_identity(server);
 }

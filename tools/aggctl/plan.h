@@ -69,8 +69,15 @@ struct plan {
 int plan_topology(struct plan *plan, const char *text);
 int plan_prepare(struct plan *plan);
 void plan_clear(struct plan *plan);
-struct in_addr plan_identity(const struct plan *plan, aggt_node server);
 char *plan_read_file(const char *path);
+
+/* plan_addr.c */
+struct in_addr plan_identity(const struct plan *plan, aggt_node server);
+struct in_addr plan_port_addr(const struct plan *plan, aggt_node server,
+			      unsigned int level);
+json_t *plan_port_lladdr(const struct plan *plan, aggt_node server,
+			 unsigned int level);
+bool plan_has_addresses(const struct plan *plan);
 
 /* plan_nodes.c */
 json_t *plan_nodes(const struct plan *plan);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Reading of a plan file, and the order of its nodes. */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,6 +10,7 @@
 #include "plan_apply.h"
 
 #define DEPTH_MAX	65536
+#define DEPTH_NONE	UINT_MAX
 
 static void warn_readable(const char *path)
 {
@@ -34,10 +36,17 @@ static bool has_keys(const json_t *nodes)
 	return false;
 }
 
-static void name_server(const json_t *number, char *name, size_t size)
+/* The vertices of a tree: servers, or switches that lean on servers. */
+static bool has_agents(const json_t *tree)
 {
-	snprintf(name, size, "v%" JSON_INTEGER_FORMAT,
-		 json_integer_value(number));
+	return json_object_get(tree, "leaning");
+}
+
+static void name_vertex(const json_t *tree, const json_t *number, char *name,
+			size_t size)
+{
+	snprintf(name, size, "%c%" JSON_INTEGER_FORMAT,
+		 has_agents(tree) ? 'w' : 'v', json_integer_value(number));
 }
 
 /* Parents' names by name, of one tree. */
@@ -49,8 +58,9 @@ static json_t *parent_map(const json_t *tree)
 	size_t i;
 
 	json_array_foreach(json_object_get(tree, "edges"), i, edge) {
-		name_server(json_array_get(edge, 0), name, sizeof(name));
-		name_server(json_array_get(edge, 1), parent, sizeof(parent));
+		name_vertex(tree, json_array_get(edge, 0), name, sizeof(name));
+		name_vertex(tree, json_array_get(edge, 1), parent,
+			    sizeof(parent));
 		json_object_set_new(map, name, json_string(parent));
 	}
 	return map;
@@ -69,37 +79,66 @@ static unsigned int depth_in(const json_t *parents, const char *name)
 	return depth;
 }
 
-static bool is_receiver(const json_t *tree, const char *name)
+static bool is_root(const json_t *tree, const char *name)
 {
-	char receiver[24];
+	const json_t *leaning = json_object_get(tree, "leaning");
+	const json_t *root = json_object_get(tree, "receiver");
+	char text[24];
 
-	name_server(json_object_get(tree, "receiver"), receiver,
-		    sizeof(receiver));
-	return !strcmp(receiver, name);
+	if (leaning)
+		root = json_array_get(json_array_get(leaning, 0), 0);
+	name_vertex(tree, root, text, sizeof(text));
+	return !strcmp(text, name);
+}
+
+/* Does a switch of the tree lean on this server? */
+static bool is_leant_on(const json_t *tree, const char *name)
+{
+	json_t *pair;
+	char text[24];
+	size_t i;
+
+	json_array_foreach(json_object_get(tree, "leaning"), i, pair) {
+		snprintf(text, sizeof(text), "v%" JSON_INTEGER_FORMAT,
+			 json_integer_value(json_array_get(pair, 1)));
+		if (!strcmp(text, name))
+			return true;
+	}
+	return false;
+}
+
+/* At a switch, the server that merges comes before those that send to it. */
+static void find_depth(const json_t *tree, const json_t *parents,
+		       struct plan_part *part)
+{
+	const json_t *agent = json_object_get(part->entry, "agent");
+	const char *name = part->name;
+	unsigned int depth;
+
+	if (has_agents(tree))
+		name = json_string_value(agent);
+	if (!name || (!json_object_get(parents, name) && !is_root(tree, name)))
+		return;
+	depth = 1 + depth_in(parents, name);
+	if (has_agents(tree))
+		depth = 2 * depth + !is_leant_on(tree, part->name);
+	if (depth < part->depth)
+		part->depth = depth;
 }
 
 static void find_depths(struct plan_file *file)
 {
 	json_t *tree, *parents;
-	unsigned int depth;
 	size_t i, k;
 
 	json_array_foreach(json_object_get(file->json, "trees"), i, tree) {
 		parents = parent_map(tree);
-		for (k = 0; k < file->n; k++) {
-			struct plan_part *part = &file->part[k];
-
-			if (!json_object_get(parents, part->name) &&
-			    !is_receiver(tree, part->name))
-				continue;
-			depth = 1 + depth_in(parents, part->name);
-			if (depth < part->depth)
-				part->depth = depth;
-		}
+		for (k = 0; k < file->n; k++)
+			find_depth(tree, parents, &file->part[k]);
 		json_decref(parents);
 	}
 	for (k = 0; k < file->n; k++)
-		if (file->part[k].depth == DEPTH_MAX + 1)
+		if (file->part[k].depth == DEPTH_NONE)
 			file->part[k].depth = 0;
 }
 
@@ -134,7 +173,7 @@ static int list_parts(struct plan_file *file, const char *path)
 			return -1;
 		}
 		file->part[file->n++] = (struct plan_part){
-			name, node, DEPTH_MAX + 1
+			name, node, DEPTH_NONE
 		};
 	}
 	find_depths(file);

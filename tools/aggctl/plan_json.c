@@ -2,7 +2,6 @@
 /* A plan as JSON: all that "apply" and "plan --update" need of it. */
 #include "info.h"
 #include "plan.h"
-#include "testbed.h"
 
 static json_t *metrics_json(const struct aggt_metrics *m)
 {
@@ -51,23 +50,48 @@ static json_t *symbols_json(const struct aggt_tree *tree)
 	return list;
 }
 
+/*
+ * With agents: what each aggregating switch leans on, as [switch, server]; the
+ * receiver's switch comes first.
+ */
+static json_t *leaning_json(const struct aggt_tree *tree)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < aggt_tree_size(tree); i++) {
+		json_int_t sw = aggt_tree_server(tree, i);
+		aggt_node server = aggt_tree_leans(tree, i);
+
+		if (server != AGGT_NONE)
+			json_array_append_new(list,
+					      json_pack("[I, I]", sw,
+							(json_int_t)server));
+	}
+	return list;
+}
+
 static json_t *tree_json(const struct plan *plan, size_t i)
 {
 	const struct aggt_job *job = aggt_plan_job(plan->trees);
 	const struct aggt_tree *tree = aggt_plan_tree(plan->trees, i);
 	const struct aggt_metrics *m = aggt_plan_tree_metrics(plan->trees, i);
 	aggt_node entry = aggt_tree_entry(tree);
+	json_t *object;
 
-	return json_pack("{s:I, s:I, s:o, s:o, s:f, s:I, s:I, s:o, s:o}",
-			 "receiver", (json_int_t)aggt_tree_receiver(tree),
-			 "attempt", (json_int_t)plan->attempt[i],
-			 "entry", entry == AGGT_NONE ? json_null() :
-			 json_integer(entry),
-			 "senders", nodes_list(job->senders, job->n_senders),
-			 "cost", m->cost, "links", (json_int_t)m->links,
-			 "depth", (json_int_t)m->depth,
-			 "symbols", symbols_json(tree),
-			 "edges", edges_json(tree));
+	object = json_pack("{s:I, s:I, s:o, s:o, s:f, s:I, s:I, s:o, s:o}",
+			   "receiver", (json_int_t)aggt_tree_receiver(tree),
+			   "attempt", (json_int_t)plan->attempt[i],
+			   "entry", entry == AGGT_NONE ? json_null() :
+			   json_integer(entry),
+			   "senders", nodes_list(job->senders, job->n_senders),
+			   "cost", m->cost, "links", (json_int_t)m->links,
+			   "depth", (json_int_t)m->depth,
+			   "symbols", symbols_json(tree),
+			   "edges", edges_json(tree));
+	if (aggt_topo_agents(plan->topo))
+		json_object_set_new(object, "leaning", leaning_json(tree));
+	return object;
 }
 
 static json_t *trees_json(const struct plan *plan)
@@ -121,26 +145,22 @@ static json_t *conf_json(const struct plan_conf *conf)
 	return object;
 }
 
-/* Entries name addresses; there are none for networks of any size. */
-static json_t *nodes_json(const struct plan *plan)
-{
-	const struct testbed tb = { .topo = plan->topo };
-
-	return tb_fits(&tb) ? plan_nodes(plan) : json_object();
-}
-
 /**
  * plan_json() - a plan as JSON
  * @plan: the plan
  *
- * Return: the object.
+ * Return: the object, or NULL with an error line printed.
  */
 json_t *plan_json(const struct plan *plan)
 {
 	const struct aggt_job *job = aggt_plan_job(plan->trees);
 	const struct plan_conf *conf = &plan->conf;
-	json_t *object;
+	json_t *object, *nodes;
 
+	/* Entries name addresses; there are none for networks of any size. */
+	nodes = plan_has_addresses(plan) ? plan_nodes(plan) : json_object();
+	if (!nodes)
+		return NULL;
 	object = json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:f, s:I, s:I}",
 			   "topology", aggt_topo_name(plan->topo),
 			   "method", job->method, "job",
@@ -160,6 +180,6 @@ json_t *plan_json(const struct plan *plan)
 	json_object_set_new(object, "metrics",
 			    metrics_json(aggt_plan_metrics(plan->trees)));
 	json_object_set_new(object, "trees", trees_json(plan));
-	json_object_set_new(object, "nodes", nodes_json(plan));
+	json_object_set_new(object, "nodes", nodes);
 	return object;
 }

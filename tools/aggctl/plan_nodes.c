@@ -46,6 +46,7 @@ static void set_text(json_t *object, const char *name, const char *value)
 
 static json_t *server_node(const struct builder *b, aggt_node server)
 {
+	bool agents = aggt_topo_agents(b->topo);
 	const char *name = tb_server_name(server);
 	json_t *node = json_object_get(b->nodes, name);
 	json_t *ports;
@@ -54,7 +55,7 @@ static json_t *server_node(const struct builder *b, aggt_node server)
 	if (node)
 		return node;
 	ports = json_array();
-	for (level = 0; level < aggt_topo_dims(b->topo); level++)
+	for (level = 0; level < (agents ? 1 : aggt_topo_dims(b->topo)); level++)
 		json_array_append_new(ports,
 				      json_pack("{s:o, s:i}", "name",
 						json_sprintf("eth%u", level),
@@ -62,6 +63,9 @@ static json_t *server_node(const struct builder *b, aggt_node server)
 	node = json_pack("{s:s, s:o, s:o, s:[], s:[]}", "role", "server",
 			 "address", addr_json(plan_identity(b->plan, server)),
 			 "ports", ports, "links", "trees");
+	if (agents)
+		set_text(node, "agent",
+			 tb_switch_name(aggt_topo_switch(b->topo, server, 0)));
 	return member(b->nodes, name, node);
 }
 
@@ -127,7 +131,7 @@ static void set_link(const struct builder *b, const struct aggt_entry *e,
 	}
 	set_text(tree, "scheme", aggnet_scheme_names[b->conf->scheme]);
 	port = json_sprintf("eth%u", e->level);
-	neighbour = addr_json(tb_port_addr(b->topo, e->parent, e->level));
+	neighbour = addr_json(plan_port_addr(b->plan, e->parent, e->level));
 	json_object_set(tree, "link_port", port);
 	if (direct)
 		json_object_set(tree, "link_neighbour", neighbour);
@@ -141,18 +145,15 @@ static void set_link(const struct builder *b, const struct aggt_entry *e,
 	json_decref(neighbour);
 }
 
-static uint32_t members(const struct plan *plan, size_t number)
+static uint32_t members(const struct plan *plan)
 {
-	const struct aggt_tree *tree = aggt_plan_tree(plan->trees, number);
-	struct in_addr id;
+	const struct aggt_job *job = aggt_plan_job(plan->trees);
 	uint32_t sum = 0;
 	size_t i;
 
-	for (i = 0; i < aggt_tree_size(tree); i++) {
-		id = plan_identity(plan, aggt_tree_server(tree, i));
-		if (aggt_tree_sends(tree, i))
-			sum += aggnet_member(ntohl(id.s_addr));
-	}
+	for (i = 0; i < job->n_senders; i++)
+		sum += aggnet_member(ntohl(plan_identity(plan,
+						job->senders[i]).s_addr));
 	return sum;
 }
 
@@ -189,7 +190,7 @@ static void set_end(const struct builder *b, const struct aggt_entry *e,
 			set_u32(tree, "gid", conf->gid);
 	}
 	if (e->flags & AGGT_RECEIVER)
-		set_u32(tree, "members", members(b->plan, e->tree));
+		set_u32(tree, "members", members(b->plan));
 	set_limits(conf, tree);
 	if (b->plan->key)
 		json_object_set(tree, "key", b->plan->key[e->tree]);
@@ -201,6 +202,8 @@ static void add_entry(const struct builder *b, const struct aggt_entry *e)
 	json_t *tree = new_tree(b, e->receiver, e->tree);
 
 	set_text(tree, "role", aggt_entry_role(e));
+	if (e->flags & AGGT_LEANS)
+		set_text(tree, "switch", tb_switch_name(e->sw));
 	set_u32(tree, "contributors", e->contributors);
 	set_u32(tree, "sources", e->sources);
 	set_link(b, e, node, tree);
@@ -217,30 +220,48 @@ static void add_switch_entry(const struct builder *b,
 			     const struct aggt_switch_entry *e)
 {
 	unsigned int level = aggt_topo_switch_level(b->topo, e->sw);
-	struct in_addr neighbour = tb_port_addr(b->topo, e->server, level);
+	struct in_addr neighbour = plan_port_addr(b->plan, e->server, level);
 	json_t *node = switch_node(b, e->sw);
 	json_t *tree = new_tree(b, e->receiver, e->tree);
-	uint8_t mac[6];
-	char text[18];
 
-	tb_server_mac(e->server, level, mac);
-	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0],
-		 mac[1], mac[2], mac[3], mac[4], mac[5]);
 	set_text(tree, "role", "switch");
 	json_object_set_new(tree, "link_port", json_sprintf("p%u", e->port));
 	json_object_set_new(tree, "link_neighbour", addr_json(neighbour));
-	add_link(node, json_pack("{s:o, s:o, s:s}",
+	add_link(node, json_pack("{s:o, s:o, s:o}",
 				 "port", json_sprintf("p%u", e->port),
 				 "neighbour", addr_json(neighbour),
-				 "lladdr", text));
+				 "lladdr", plan_port_lladdr(b->plan, e->server,
+							    level)));
 	json_array_append_new(json_object_get(node, "trees"), tree);
+}
+
+/* An address that is described may be what another server is given. */
+static int check_identities(json_t *nodes)
+{
+	json_t *owner = json_object(), *node, *other;
+	const char *name, *address;
+	int ret = 0;
+
+	json_object_foreach(nodes, name, node) {
+		address = json_string_value(json_object_get(node, "address"));
+		other = address ? json_object_get(owner, address) : NULL;
+		if (other) {
+			err("plan: %s and %s would both be %s; describe the addresses of both",
+			    json_string_value(other), name, address);
+			ret = -1;
+		} else if (address) {
+			json_object_set_new(owner, address, json_string(name));
+		}
+	}
+	json_decref(owner);
+	return ret;
 }
 
 /**
  * plan_nodes() - make the entries of every node of a plan
  * @plan: the plan
  *
- * Return: an object of nodes by name.
+ * Return: an object of nodes by name, or NULL with an error line printed.
  */
 json_t *plan_nodes(const struct plan *plan)
 {
@@ -256,5 +277,8 @@ json_t *plan_nodes(const struct plan *plan)
 	if (b.conf->scheme == AGGNET_SCHEME_BLOOM && b.conf->aggnet_switches)
 		for (i = 0; i < n; i++)
 			add_switch_entry(&b, &sw[i]);
-	return b.nodes;
+	if (!check_identities(b.nodes))
+		return b.nodes;
+	json_decref(b.nodes);
+	return NULL;
 }

@@ -11,7 +11,8 @@
 #include "plan_apply.h"
 
 static const char * const link_skip[] = { "port", NULL };
-static const char * const tree_skip[] = { "link_port", "role", NULL };
+static const char * const tree_skip[] = { "link_port", "role", "switch",
+					  NULL };
 
 static const char *tree_text(const struct aggnet_tree_info *tree)
 {

@@ -26,6 +26,7 @@ static void free_stored(struct stored *s)
 	for (i = 0; s->shape && i < s->n; i++) {
 		free((void *)s->shape[i].edge);
 		free((void *)s->shape[i].symbols);
+		free((void *)s->shape[i].lean);
 	}
 	free(s->shape);
 	free((void *)s->job.senders);
@@ -94,10 +95,21 @@ static bool read_members(const json_t *members, struct aggt_job *job)
 	       n == job->n_senders;
 }
 
+static bool read_pair(const json_t *pair, uint32_t *a, uint32_t *b)
+{
+	int first, second;
+
+	if (json_unpack((json_t *)pair, "[ii!]", &first, &second) ||
+	    first < 0 || second < 0)
+		return false;
+	*a = (uint32_t)first;
+	*b = (uint32_t)second;
+	return true;
+}
+
 static bool read_edges(const json_t *edges, struct aggt_shape *shape)
 {
 	struct aggt_edge *list;
-	int child, parent;
 	json_t *edge;
 	size_t i;
 
@@ -106,13 +118,27 @@ static bool read_edges(const json_t *edges, struct aggt_shape *shape)
 	shape->edge = list;
 	if (!list || !json_is_array(edges))
 		return false;
-	json_array_foreach((json_t *)edges, i, edge) {
-		if (json_unpack(edge, "[ii]", &child, &parent) || child < 0 ||
-		    parent < 0)
+	json_array_foreach((json_t *)edges, i, edge)
+		if (!read_pair(edge, &list[i].child, &list[i].parent))
 			return false;
-		list[i] = (struct aggt_edge){ (aggt_node)child,
-					      (aggt_node)parent };
-	}
+	return true;
+}
+
+/* What switches lean on; without agents there is none of it. */
+static bool read_leaning(const json_t *leaning, struct aggt_shape *shape)
+{
+	struct aggt_lean *list;
+	json_t *pair;
+	size_t i;
+
+	shape->n_leans = json_array_size(leaning);
+	list = calloc(shape->n_leans + 1, sizeof(*list));
+	shape->lean = list;
+	if (!list || (leaning && !json_is_array(leaning)))
+		return false;
+	json_array_foreach((json_t *)leaning, i, pair)
+		if (!read_pair(pair, &list[i].sw, &list[i].server))
+			return false;
 	return true;
 }
 
@@ -126,6 +152,7 @@ static bool read_shape(const json_t *tree, struct aggt_shape *shape)
 	shape->symbols = read_numbers(json_object_get(tree, "symbols"), &n);
 	shape->n_symbols = (unsigned int)n;
 	return read_edges(json_object_get(tree, "edges"), shape) &&
+	       read_leaning(json_object_get(tree, "leaning"), shape) &&
 	       shape->symbols;
 }
 

@@ -32,6 +32,7 @@ static const struct column entry_cols[] = {
 	{ "contributors", "contributors" }, { "sources", "sources" },
 	{ "scheme", "scheme" }, { "link_port", "port" },
 	{ "link_neighbour", "next" }, { "hops", "hops" },
+	{ "switch", "for switch" },
 };
 
 static void show_trees(const json_t *trees)
@@ -55,17 +56,20 @@ static void show_entries(const json_t *nodes)
 {
 	json_t *rows = json_array();
 	json_t *node, *tree, *row;
+	bool agents = false;
 	const char *name;
 	size_t i;
 
 	json_object_foreach((json_t *)nodes, name, node) {
+		agents |= json_object_get(node, "agent") != NULL;
 		json_array_foreach(json_object_get(node, "trees"), i, tree) {
 			row = json_copy(tree);
 			json_object_set_new(row, "node", json_string(name));
 			json_array_append_new(rows, row);
 		}
 	}
-	out_rows(entry_cols, ARRAY_SIZE(entry_cols), rows);
+	/* The last column is for switches that lean on servers. */
+	out_rows(entry_cols, ARRAY_SIZE(entry_cols) - !agents, rows);
 	json_decref(rows);
 }
 

@@ -284,6 +284,10 @@ json_t *plan_update(struct plan *plan, const json_t *old, char **texts,
 	if (!update)
 		return NULL;
 	json = plan_json(plan);
+	if (!json) {
+		json_decref(update);
+		return NULL;
+	}
 	diff = nodes_diff(from, json_object_get(json, "nodes"));
 	json_decref(json);
 	next_attempts(plan, diff);

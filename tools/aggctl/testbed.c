@@ -54,17 +54,24 @@ struct in_addr tb_identity(aggt_node server)
 	return (struct in_addr){ htonl(10U << 24 | (server + 1)) };
 }
 
+/* Servers of an agent are numbered in order. */
+static unsigned int per_switch(const struct aggt_topo *topo)
+{
+	return aggt_topo_servers(topo) / aggt_topo_switches(topo);
+}
+
 /**
  * tb_port_addr() - address of a server's port, 10.(16 + w / 256).w.(d + 1)
  * @topo: the topology
- * @server: the server, which has digit d at the switch w
+ * @server: the server, which has digit d at the switch w, its agent perhaps
  * @level: the port
  */
 struct in_addr tb_port_addr(const struct aggt_topo *topo, aggt_node server,
 			    unsigned int level)
 {
 	uint32_t sw = aggt_topo_switch(topo, server, level);
-	uint32_t digit = aggt_topo_digit(topo, server, level);
+	uint32_t digit = aggt_topo_agents(topo) ? server % per_switch(topo) :
+			 aggt_topo_digit(topo, server, level);
 
 	return (struct in_addr){ htonl((10U << 24 | 16U << 16) +
 				       (sw << 8) + digit + 1) };
@@ -131,6 +138,8 @@ static int wide_level(const struct testbed *tb)
 {
 	unsigned int dim;
 
+	if (aggt_topo_agents(tb->topo))
+		return per_switch(tb->topo) > MAX_RADIX ? 0 : -1;
 	for (dim = 0; dim < aggt_topo_dims(tb->topo); dim++)
 		if (aggt_topo_radix(tb->topo, dim) > MAX_RADIX)
 			return (int)dim;
@@ -143,8 +152,7 @@ static int wide_level(const struct testbed *tb)
  */
 bool tb_fits(const struct testbed *tb)
 {
-	return !aggt_topo_agents(tb->topo) && !too_many(tb) &&
-	       wide_level(tb) < 0;
+	return !too_many(tb) && wide_level(tb) < 0;
 }
 
 /**
@@ -158,7 +166,7 @@ int tb_check(const struct testbed *tb)
 	const char *name = aggt_topo_name(tb->topo);
 	int level = wide_level(tb);
 
-	if (tb_fits(tb))
+	if (tb_fits(tb) && !aggt_topo_agents(tb->topo))
 		return 0;
 	if (aggt_topo_agents(tb->topo))
 		err("%s: a testbed has switches between servers only", name);

@@ -1,0 +1,79 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# A plan for switches with servers of their own, on one Ethernet: the switches
+# pass frames on by themselves, entries name the servers that they lean on.
+# fbfly:2,3,2:  w0..w3, a square; w0 has v0 and v1, w1 has v2 and v3, ...
+# BCube(8,0):   v0..v7 at one switch, which stands for all four.
+. "$(dirname "$0")/lib.sh"
+
+SENDERS="v1 v2 v3 v5 v6 v7"
+
+describe()
+{
+	local i
+
+	echo "topology fbfly:2,3,2"
+	for i in 0 1 2 3 4 5 6 7; do
+		echo "address v$i-w$((i / 2)) 10.16.0.$((i + 1))"
+	done
+}
+
+# on_each VERB NAME [OPTION...]: parents first; each node takes its own part
+on_each()
+{
+	local verb=$1 name=$2 node
+
+	shift 2
+	for node in $(jq -r '.nodes | keys[]' "$TMP/$name.json"); do
+		aggctl -n "$node" "$verb" "$TMP/$name.json" --node "$node" \
+			"$@" > "$TMP/$name.$node" || return 1
+	done
+}
+
+# Switches w1, w2 and w3 lean on a sender each, w0 on the receiver.
+leans()
+{
+	[ "$(jq -c '[.nodes[].trees[] | .switch // empty] | sort' \
+		"$TMP/flat.json")" = '["w1","w2","w3"]' ]
+}
+
+# as_planned NAME: flows were merged on the way, nothing came around
+as_planned()
+{
+	local node want
+
+	for node in $(jq -r '.nodes | to_entries[] |
+			select(.value.trees | length > 0).key' \
+			"$TMP/$1.json"); do
+		want=$(jq ".nodes.$node.trees[0].children | length" \
+			"$TMP/$1.json")
+		[ "$(aggctl -j -n "$node" tree show |
+			jq ".[] | select(.job == $job) | .channels")" \
+			= "$want" ] || return 1
+	done
+}
+
+run() # NAME RECEIVER SENDER...
+{
+	transfer "$1" sum "${@:2}" && as_planned "$1"
+}
+
+testbed bcube:8,0
+describe > "$TMP/square"
+for s in $SENDERS; do
+	gen $((SEED + ${s#v})) 500 200 mix small > "$TMP/in.$s"
+done
+job=1
+aggctl -j plan --topology "@$TMP/square" --method irs \
+	--senders "${SENDERS// /,}" --receivers v0 > "$TMP/flat.json"
+check "each aggregating switch leans on one server" leans
+check "each node takes its part" on_each apply flat
+# shellcheck disable=SC2086
+check "flows merge where switches lean" run flat v0 $SENDERS
+aggctl -j plan --update "$TMP/flat.json" failed:v7 receiver:v0=v4 \
+	> "$TMP/next.json"
+check "an update moves entries" on_each apply next --replace
+check "and the rest goes on" run next v4 v1 v2 v3 v5 v6
+check "each node gives it up" on_each withdraw next
+done_testing
