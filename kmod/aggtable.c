@@ -11,6 +11,7 @@
 #include "aggtable.h"
 #include "mem.h"
 #include "reduce.h"
+#include "state.h"
 
 /*
  * A reference names an entry in 32 bits: chunk number and offset in it. Chunk
@@ -22,13 +23,17 @@
 #define HASH_BITS	24	/* of a tag; the key's length is above them */
 #define BUCKET_BYTES	32	/* of the limit; the smallest entry takes 40 */
 
+#define PLAIN_RECORD_MAX	(2 + AGGNET_KEY_MAX + AGGNET_PLAIN_MAX)
+#define STATES_MAX	8192	/* bytes of new states that a packet may bring */
+
 /**
  * struct entry - a key and what has been merged under it
  * @next: reference of the next in the bucket, 0: none
  * @tag: key length << HASH_BITS | hash; 0: the chunk ends here
  * @units: original records merged
- * @value: their aggregate
- * @key: in little endian words, the last one padded with zeros
+ * @value: their aggregate, if it is plain
+ * @key: in little endian words, the last one padded with zeros; the state
+ *	that is not plain lies behind them
  */
 struct entry {
 	u32 next;
@@ -41,6 +46,19 @@ struct entry {
 static __always_inline u32 entry_size(u32 klen)
 {
 	return sizeof(struct entry) + round_up(klen, 8);
+}
+
+static u32 shape_extra(const struct aggnet_shape *shape)
+{
+	return aggnet_shape_kind(shape) == AGGNET_KIND_PLAIN ?
+	       0 : aggnet_state_size(shape);
+}
+
+static void *entry_state(const struct aggnet_table *t, struct entry *e)
+{
+	if (!t->extra)
+		return &e->value;
+	return (u8 *)e + entry_size(e->tag >> HASH_BITS);
 }
 
 static __always_inline struct entry *entry_at(u8 *const *chunk, u32 ref)
@@ -127,8 +145,32 @@ size_t aggnet_table_overhead(u64 limit)
 	       (chunks_of(limit) + 1) * (sizeof(*t->chunk) + sizeof(*t->next));
 }
 
-int aggnet_table_init(struct aggnet_table *t, u8 function, u64 limit,
-		      const void *seed)
+u32 aggnet_max_records(const struct aggnet_shape *shape, u32 payload)
+{
+	u32 extra = shape_extra(shape);
+
+	if (!extra)
+		return payload / 8;
+	return clamp_t(u32, STATES_MAX / (entry_size(8) + extra), 1,
+		       payload / 8);
+}
+
+u32 aggnet_table_worst(const struct aggnet_shape *shape, u32 payload)
+{
+	u32 records = aggnet_max_records(shape, payload);
+	u32 extra = shape_extra(shape);
+	u32 largest = AGGNET_ENTRY_MAX + extra;
+	u32 packed;
+
+	if (!extra)
+		return aggnet_table_need(payload, records);
+	packed = 1 + (payload + (37 + extra) * records) /
+		     (AGGNET_CHUNK - largest + 8);
+	return min(packed, 1 + DIV_ROUND_UP(records, AGGNET_CHUNK / largest));
+}
+
+int aggnet_table_init(struct aggnet_table *t, const struct aggnet_shape *shape,
+		      u64 limit, const void *seed)
 {
 	u64 buckets = buckets_of(limit);
 	u64 chunks = chunks_of(limit);
@@ -145,8 +187,9 @@ int aggnet_table_init(struct aggnet_table *t, u8 function, u64 limit,
 	}
 	t->bucket_mask = buckets - 1;
 	t->chunks_max = chunks;
-	t->function = function;
-	t->neutral = aggnet_reduce_neutral(function);
+	t->shape = *shape;
+	t->extra = shape_extra(shape);
+	t->neutral = aggnet_reduce_neutral(shape->function);
 	memcpy(t->seed, seed, sizeof(t->seed));
 	return 0;
 }
@@ -217,7 +260,7 @@ static noinline struct entry *append(struct aggnet_table *t, const u8 *key,
 				     struct look look)
 {
 	u32 words = ((look.tag >> HASH_BITS) - 1) / 8;
-	u32 size = sizeof(struct entry) + 8 + 8 * words;
+	u32 size = sizeof(struct entry) + 8 + 8 * words + t->extra;
 	struct entry *e;
 	u32 *bucket;
 	u32 i;
@@ -234,6 +277,8 @@ static noinline struct entry *append(struct aggnet_table *t, const u8 *key,
 	for (i = 0; i < words; i++)
 		e->key[i] = cpu_to_le64(get_unaligned_le64(key + 8 * i));
 	e->key[i] = cpu_to_le64(look.last);
+	if (t->extra)
+		aggnet_state_init(&t->shape, entry_state(t, e));
 	*bucket = t->newest << REF_BITS | t->write;
 	t->write += size;
 	t->keys++;
@@ -394,10 +439,44 @@ reduce:
 	}
 }
 
+/*
+ * Everything that the hot loop is not for. Records may be parts of a state, so
+ * there may be more of them than units.
+ */
+static void merge_states(struct aggnet_table *t, const u8 *data, u32 n,
+			 u64 represents, bool source)
+{
+	const u64 each = represents >= n;
+	const u8 *base = data;
+	struct entry *e = NULL;
+
+	for (; n; n--) {
+		const u8 *key = data + 2;
+		u32 klen = data[0];
+		u32 vlen = data[1];
+
+		e = obtain_any(t, base, key, klen);
+		if (unlikely(!e))
+			return;
+		aggnet_state_merge(&t->shape, entry_state(t, e), key + klen,
+				   vlen, source);
+		data = key + klen + vlen;
+		e->units += each;
+		t->units += each;
+		represents -= each;
+	}
+	if (e) {
+		e->units += represents;
+		t->units += represents;
+	}
+}
+
 static void merge_all(struct aggnet_table *t, const u8 *data, u32 n,
 		      u64 represents, bool source)
 {
-	switch (t->function) {
+	switch (t->shape.function) {
+	case AGGNET_FN_SUM:
+		return merge_run(t, data, n, represents, AGGNET_FN_SUM, false);
 	case AGGNET_FN_MIN:
 		return merge_run(t, data, n, represents, AGGNET_FN_MIN, false);
 	case AGGNET_FN_MAX:
@@ -406,9 +485,9 @@ static void merge_all(struct aggnet_table *t, const u8 *data, u32 n,
 		if (source)
 			return merge_run(t, data, n, represents, AGGNET_FN_SUM,
 					 true);
-		fallthrough;
-	default:
 		return merge_run(t, data, n, represents, AGGNET_FN_SUM, false);
+	default:
+		return merge_states(t, data, n, represents, source);
 	}
 }
 
@@ -420,7 +499,7 @@ void aggnet_table_merge(struct aggnet_table *t, const u8 *data, u32 n,
 			merge_all(t, data, 1, 1, source);
 		} else {
 			data += 2 + data[0] + data[1];
-			represents = --n ? represents - 1 : 0;
+			represents = --n && represents ? represents - 1 : 0;
 		}
 	}
 	merge_all(t, data, n, represents, source);
@@ -451,7 +530,7 @@ static __always_inline u32 put_entry(u8 *buf, u32 room, const struct entry *e)
 	u32 vlen = aggnet_value_len(&v);
 	u32 i;
 
-	if (unlikely(room < AGGNET_RECORD_MAX)) {
+	if (unlikely(room < PLAIN_RECORD_MAX)) {
 		if (room < 2 + klen + vlen)
 			return 0;
 		return aggnet_record_put(buf, (const u8 *)e->key, klen, &v);
@@ -471,6 +550,7 @@ static __always_inline u32 put_entry(u8 *buf, u32 room, const struct entry *e)
  * @room: bytes left there
  * @max: bound on their number
  * @n: how many there are
+ * @entries: that have left wholly
  * @units: original records in them
  */
 struct pack {
@@ -478,34 +558,61 @@ struct pack {
 	u32 room;
 	u32 max;
 	u32 n;
+	u32 entries;
 	u64 units;
 };
+
+/* Write the next part of a state as a record. Return: its bytes, 0: no room. */
+static u32 put_part(struct aggnet_table *t, u8 *buf, u32 room, struct entry *e)
+{
+	u8 value[AGGNET_VALUE_MAX];
+	u32 klen = e->tag >> HASH_BITS;
+	u32 part = t->part;
+	u32 vlen;
+
+	vlen = aggnet_state_put(&t->shape, entry_state(t, e), &part, value);
+	if (room < 2 + klen + vlen)
+		return 0;
+	buf[0] = klen;
+	buf[1] = vlen;
+	memcpy(buf + 2, e->key, klen);
+	memcpy(buf + 2 + klen, value, vlen);
+	t->part = part;
+	return 2 + klen + vlen;
+}
 
 /* Pack from the oldest chunk. Return: true if it has no more entries. */
 static bool pack_chunk(struct aggnet_table *t, struct pack *p)
 {
 	u32 end = t->oldest == t->newest ? t->write : AGGNET_CHUNK;
-	const u8 *chunk = t->chunk[t->oldest];
+	u8 *chunk = t->chunk[t->oldest];
 	u32 oldest = t->oldest << REF_BITS;
-	const struct entry *e;
 	u32 read = t->read;
-	bool all;
+	struct entry *e;
+	bool first, all;
 	u32 len;
 
 	for (;;) {
-		e = (const struct entry *)(chunk + read);
+		e = (struct entry *)(chunk + read);
 		all = read == end || !e->tag;
 		if (all || p->n == p->max)
 			break;
-		len = put_entry(p->buf, p->room, e);
+		first = !t->part;
+		len = t->extra ? put_part(t, p->buf, p->room, e) :
+				 put_entry(p->buf, p->room, e);
 		if (!len)
 			break;
 		p->buf += len;
 		p->room -= len;
-		p->units += e->units;
 		p->n++;
-		unlink_oldest(t, e->tag, oldest | read);
-		read += entry_size(e->tag >> HASH_BITS);
+		if (first) {
+			p->units += e->units;
+			unlink_oldest(t, e->tag, oldest | read);
+		}
+		if (t->part)
+			continue;
+		p->entries++;
+		read += entry_size(e->tag >> HASH_BITS) + t->extra;
 	}
 	t->read = read;
 	return all;
@@ -533,7 +640,7 @@ u32 aggnet_table_pack(struct aggnet_table *t, u8 *buf, u32 room,
 
 	while (t->oldest && pack_chunk(t, &p))
 		chunk_end(t);
-	t->keys -= p.n;
+	t->keys -= p.entries;
 	t->units -= p.units;
 	*records = p.n;
 	*represents = p.units;

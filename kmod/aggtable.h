@@ -6,9 +6,10 @@
 #include <linux/types.h>
 
 #include "codec.h"
+#include "shape.h"
 
 #define AGGNET_CHUNK		4096	/* bytes; entries do not straddle */
-#define AGGNET_ENTRY_MAX	(32 + AGGNET_KEY_MAX + 1)
+#define AGGNET_ENTRY_MAX	(32 + AGGNET_KEY_MAX + 1)	/* plain values */
 #define AGGNET_PAYLOAD_MIN	AGGNET_RECORD_MAX
 
 /* Two for the length, two for each of the 32 words that a key has at most. */
@@ -19,6 +20,10 @@
  * chunk and unlinks them, so one table serves both PARTIAL emission and the
  * last flush, merges go on into whatever has not left yet, and memory comes
  * back a chunk at a time. Nothing allocates but init and chunk_alloc.
+ *
+ * What is no plain integer is a state (state.h) behind the entry's key. It may
+ * leave in several records; the entry is unlinked with the first of them, so
+ * what comes meanwhile begins a new one.
  *
  * Each entry counts the original records ("units") merged into it. The units
  * that came in with a packet are spread over its records (one each, the rest
@@ -47,7 +52,9 @@ struct aggnet_table {
 	u32 write;		/* offset of the next entry in newest */
 	u32 keys;		/* entries held */
 	u64 units;		/* units held */
-	u8 function;
+	struct aggnet_shape shape;
+	u32 extra;		/* bytes of state behind an entry's key */
+	u32 part;		/* of the entry at @read, when it leaves in parts */
 	struct aggnet_value neutral;	/* of a new entry */
 	u64 seed[AGGNET_SEED_WORDS];	/* secret of the key hash */
 };
@@ -61,14 +68,14 @@ size_t aggnet_table_overhead(u64 limit);
 /**
  * aggnet_table_init() - make an empty table without chunks
  * @t: zeroed
- * @function: enum aggnet_function
+ * @shape: valid; copied
  * @limit: bytes of chunks that it may ever hold, >= AGGNET_CHUNK
  * @seed: random bytes, sizeof(t->seed)
  *
  * Process context; may sleep. Return: 0 or -ENOMEM.
  */
-int aggnet_table_init(struct aggnet_table *t, u8 function, u64 limit,
-		      const void *seed);
+int aggnet_table_init(struct aggnet_table *t, const struct aggnet_shape *shape,
+		      u64 limit, const void *seed);
 void aggnet_table_free(struct aggnet_table *t);
 
 /* Process context: a chunk for aggnet_table_grow(), NULL if there is none. */
@@ -78,7 +85,7 @@ void aggnet_chunk_free(void *chunk);
 bool aggnet_table_grow(struct aggnet_table *t, void *chunk);
 
 /**
- * aggnet_table_need() - chunks that records may take at worst
+ * aggnet_table_need() - chunks that records of plain values may take at worst
  * @bytes: of all records
  * @records: how many, at most
  *
@@ -95,16 +102,10 @@ static inline u32 aggnet_table_need(u32 bytes, u32 records)
 }
 
 /* Most records that a packet of @payload bytes may carry. */
-static inline u32 aggnet_max_records(u32 payload)
-{
-	return payload / 8;
-}
+u32 aggnet_max_records(const struct aggnet_shape *shape, u32 payload);
 
 /* Chunks that the records of one packet may take at worst. */
-static inline u32 aggnet_table_worst(u32 payload)
-{
-	return aggnet_table_need(payload, aggnet_max_records(payload));
-}
+u32 aggnet_table_worst(const struct aggnet_shape *shape, u32 payload);
 
 /* Bytes of chunks that hold entries. */
 static inline u64 aggnet_table_used(const struct aggnet_table *t)
@@ -120,6 +121,8 @@ static inline u64 aggnet_table_used(const struct aggnet_table *t)
  * @represents: original records in them, >= @n
  * @source: true: they come from a local source (aggnet_reduce_source())
  * @fault: enum aggnet_fault; spoils the first record's merge
+ *
+ * Checked for @source as it is merged.
  */
 void aggnet_table_merge(struct aggnet_table *t, const u8 *data, u32 n,
 			u64 represents, bool source, u32 fault);

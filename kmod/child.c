@@ -226,13 +226,20 @@ static void open_check(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		       struct sk_buff_head *out)
 {
 	const struct aggnet_open *open = (const void *)pkt->body;
+	const struct aggnet_shape shape = {
+		.function = open->function,
+		.vtype = open->vtype,
+		.layout = open->layout,
+		.scale = open->scale,
+		.k = be16_to_cpu(open->k),
+		.elements = be64_to_cpu(open->elements),
+	};
 
 	aggnet_tree_touch(tree, out);
-	if (open->function == tree->conf.function &&
-	    open->vtype == tree->conf.vtype)
+	if (aggnet_shape_equal(&shape, &tree->conf.shape))
 		return;
 	aggnet_stat_inc(tree->an, drop_function);
-	aggnet_tree_abort(tree, out, AGGNET_R_PROTOCOL, tree->an->identity,
+	aggnet_tree_abort(tree, out, AGGNET_R_FUNCTION, tree->an->identity,
 			  pkt->src, 0);
 }
 
@@ -241,8 +248,7 @@ bool aggnet_child_open(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 {
 	struct aggnet_accept accept = {
 		.max_payload = cpu_to_be16(AGGNET_PAYLOAD_MAX),
-		.max_records =
-			cpu_to_be16(aggnet_max_records(AGGNET_PAYLOAD_MAX)),
+		.max_records = cpu_to_be16(tree->max_records),
 		.hop = pkt->hop,
 	};
 
@@ -343,10 +349,10 @@ static bool data_ok(const struct aggnet_tree *tree,
 		return false;
 	}
 	if (!records || len > AGGNET_PAYLOAD_MAX ||
-	    be64_to_cpu(data->represents) < records ||
-	    aggnet_parse_records(pkt->body + sizeof(*data), len,
-				 aggnet_max_records(AGGNET_PAYLOAD_MAX)) !=
-	    records) {
+	    (!tree->table.extra && be64_to_cpu(data->represents) < records) ||
+	    aggnet_parse_records(&tree->conf.shape, false,
+				 pkt->body + sizeof(*data), len,
+				 tree->max_records) != records) {
 		aggnet_stat_inc(tree->an, drop_body);
 		return false;
 	}

@@ -8,6 +8,7 @@
 
 #include "codec.h"
 #include "crc.h"
+#include "state.h"
 
 /* Length of the body, or of its fixed part before the records of DATA. */
 static const u8 body_size[__AGGNET_TYPE_MAX] = {
@@ -27,8 +28,7 @@ static bool data_ok(const struct aggnet_data *data, size_t len)
 	u16 records = be16_to_cpu(data->records);
 
 	return records && !data->reserved &&
-	       len >= sizeof(*data) + records * AGGNET_RECORD_MIN &&
-	       be64_to_cpu(data->represents) >= records;
+	       len >= sizeof(*data) + records * AGGNET_RECORD_MIN;
 }
 
 static bool reason_ok(__be32 reason, u32 max)
@@ -106,7 +106,7 @@ enum aggnet_parse aggnet_parse_header(const void *data, size_t len,
 	return AGGNET_PARSE_OK;
 }
 
-int aggnet_parse_records(const u8 *data, size_t len, unsigned int max)
+static int parse_plain(const u8 *data, size_t len, unsigned int max, u32 vmax)
 {
 	const u8 *end = data + len;
 	unsigned int n = 0;
@@ -114,10 +114,33 @@ int aggnet_parse_records(const u8 *data, size_t len, unsigned int max)
 	for (; data + AGGNET_RECORD_MIN <= end; n++) {
 		u32 lengths = get_unaligned_le16(data);
 
-		if (unlikely(!(u8)lengths ||
-			     lengths >= (AGGNET_VALUE_MAX + 1) << 8))
-			return -EBADMSG;
+		if (unlikely(!(u8)lengths || lengths >= (vmax + 1) << 8))
+			return (u8)lengths && lengths >> 8 <= AGGNET_PLAIN_MAX ?
+			       -ERANGE : -EBADMSG;
 		data += 2 + (u8)lengths + (lengths >> 8);
+	}
+	return data == end && n <= max ? (int)n : -EBADMSG;
+}
+
+int aggnet_parse_records(const struct aggnet_shape *shape, bool source,
+			 const u8 *data, size_t len, unsigned int max)
+{
+	const u8 *end = data + len;
+	unsigned int n = 0;
+
+	if (aggnet_shape_kind(shape) == AGGNET_KIND_PLAIN)
+		return parse_plain(data, len, max,
+				   source ? AGGNET_SOURCE_MAX :
+					    AGGNET_PLAIN_MAX);
+	for (; data + AGGNET_RECORD_MIN <= end; n++) {
+		u32 klen = data[0];
+		u32 vlen = data[1];
+
+		if (!klen || data + 2 + klen + vlen > end)
+			return -EBADMSG;
+		if (!aggnet_state_check(shape, data + 2 + klen, vlen, source))
+			return source ? -ERANGE : -EBADMSG;
+		data += 2 + klen + vlen;
 	}
 	return data == end && n <= max ? (int)n : -EBADMSG;
 }

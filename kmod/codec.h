@@ -9,6 +9,7 @@
 #include <linux/aggnet.h>
 #include <linux/aggnet_packet.h>
 #include "compat.h"
+#include "shape.h"
 #include "value.h"
 
 #define AGGNET_RECORD_MIN	3u	/* lengths and one byte of key */
@@ -99,17 +100,21 @@ enum aggnet_parse aggnet_parse_header(const void *data, size_t len,
 
 /**
  * aggnet_parse_records() - check that records fill a buffer exactly
+ * @shape: what their values are
+ * @source: they are a source's
  * @data: first record
  * @len: bytes of all
  * @max: no more than these many records
  *
- * Return: how many there are (0 for an empty buffer), or -EBADMSG
+ * Return: how many there are (0 for an empty buffer), -EBADMSG, or -ERANGE: a
+ * source's value is not what its type allows
  */
-int aggnet_parse_records(const u8 *data, size_t len, unsigned int max);
+int aggnet_parse_records(const struct aggnet_shape *shape, bool source,
+			 const u8 *data, size_t len, unsigned int max);
 
 /**
- * aggnet_record_get() - read a record that aggnet_parse_records() has passed
- * @data: the record
+ * aggnet_record_get() - read a record whose value is plain
+ * @data: the record, which aggnet_parse_records() has passed
  * @rec: filled
  *
  * Return: the record's length in bytes

@@ -9,8 +9,6 @@
 #include "socket.h"
 #include "tree.h"
 
-#define LOCAL_VALUE_MAX	8	/* a source's value is an int64 */
-
 int aggnet_tree_join_writer(struct aggnet_tree *tree, struct aggnet_sock *as)
 {
 	struct sk_buff_head out;
@@ -56,17 +54,16 @@ int aggnet_tree_join_reader(struct aggnet_tree *tree, struct aggnet_sock *as)
 
 /*
  * The longest run of whole records at the front that the room for one packet
- * will take. Return: its bytes, 0 if a value is beyond int64.
+ * will take. Return: its bytes.
  */
-static u32 local_batch(const u8 *data, size_t len, u32 records, u32 *n)
+static u32 local_batch(const struct aggnet_tree *tree, const u8 *data,
+		       size_t len, u32 records, u32 *n)
 {
-	u32 max = aggnet_max_records(AGGNET_PAYLOAD_MAX);
+	u32 max = tree->max_records;
 	u32 used = 0;
 	u32 size;
 
 	for (*n = 0; *n < records && *n < max; ++*n) {
-		if (data[used + 1] > LOCAL_VALUE_MAX)
-			break;
 		size = 2 + data[used] + data[used + 1];
 		if (used + size > min_t(size_t, len, AGGNET_PAYLOAD_MAX))
 			break;
@@ -98,11 +95,7 @@ int aggnet_tree_write(struct aggnet_tree *tree, const u8 *data, size_t len,
 			err = -EAGAIN;
 			break;
 		}
-		used = local_batch(data + done, len - done, records, &n);
-		if (!used) {
-			err = -ERANGE;
-			break;
-		}
+		used = local_batch(tree, data + done, len - done, records, &n);
 		aggnet_tree_merge(tree, data + done, n, n, true);
 		tree->local_records += n;
 		records -= n;
@@ -268,8 +261,12 @@ void aggnet_tree_status(struct aggnet_tree *tree, struct aggnet_status *st)
 	st->about = tree->about;
 	st->missing = tree->missing;
 	spin_unlock_bh(&tree->lock);
-	st->function = tree->conf.function;
-	st->vtype = tree->conf.vtype;
+	st->function = tree->conf.shape.function;
+	st->vtype = tree->conf.shape.vtype;
+	st->layout = tree->conf.shape.layout;
+	st->scale = tree->conf.shape.scale;
+	st->k = tree->conf.shape.k;
+	st->elements = tree->conf.shape.elements;
 	st->instance = tree->conf.instance;
 	st->attempt = tree->conf.attempt;
 }

@@ -70,6 +70,10 @@ static const struct nla_policy tree_add_policy[] = {
 	[AGGNET_A_TREE_GIVE_UP] = { .type = NLA_U32 },
 	[AGGNET_A_TREE_KEY] = NLA_POLICY_EXACT_LEN(16),
 	[AGGNET_A_TREE_MEMBERS] = { .type = NLA_U32 },
+	[AGGNET_A_TREE_LAYOUT] = { .type = NLA_U8 },
+	[AGGNET_A_TREE_SCALE] = { .type = NLA_U8 },
+	[AGGNET_A_TREE_K] = { .type = NLA_U32 },
+	[AGGNET_A_TREE_ELEMENTS] = { .type = NLA_U64 },
 };
 
 /* --- requests -------------------------------------------------------------- */

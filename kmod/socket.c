@@ -220,14 +220,17 @@ static size_t aggnet_sock_whole(const u8 *buf, size_t len)
 
 /**
  * aggnet_sock_fetch() - copy the next whole records from the caller
+ * @tree: joined by the writer
  * @msg: moved on by what was fetched
  * @buf: written
  * @len: bytes that the caller still has, @buf's size at most
  * @records: how many were fetched
  *
- * Return: their bytes, -EFAULT, or -EINVAL: no well-formed record is there
+ * Return: their bytes, -EFAULT, -EINVAL: no well-formed record is there, or
+ * -ERANGE: a value is not of the tree's type
  */
-static int aggnet_sock_fetch(struct msghdr *msg, u8 *buf, size_t len,
+static int aggnet_sock_fetch(const struct aggnet_tree *tree,
+			     struct msghdr *msg, u8 *buf, size_t len,
 			     int *records)
 {
 	size_t whole;
@@ -236,7 +239,10 @@ static int aggnet_sock_fetch(struct msghdr *msg, u8 *buf, size_t len,
 		return -EFAULT;
 	whole = aggnet_sock_whole(buf, len);
 	iov_iter_revert(&msg->msg_iter, len - whole);
-	*records = aggnet_parse_records(buf, whole, whole);
+	*records = aggnet_parse_records(&tree->conf.shape, true, buf, whole,
+					whole);
+	if (*records == -ERANGE)
+		return -ERANGE;
 	return *records > 0 ? whole : -EINVAL;
 }
 
@@ -257,7 +263,8 @@ static int aggnet_sock_push(struct sock *sk, struct aggnet_tree *tree,
 			done += ret;
 			if (done == len)
 				break;
-			records = aggnet_parse_records(buf + done, len - done,
+			records = aggnet_parse_records(&tree->conf.shape, true,
+						       buf + done, len - done,
 						       len);
 			continue;
 		}
@@ -297,8 +304,8 @@ static int aggnet_sock_sendmsg(struct socket *sock, struct msghdr *msg,
 		return -ENOMEM;
 	timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
 	while (sent < len) {
-		int got = aggnet_sock_fetch(msg, buf, min(len - sent, slice),
-					    &records);
+		int got = aggnet_sock_fetch(tree, msg, buf,
+					    min(len - sent, slice), &records);
 
 		ret = got;
 		if (got > 0)
@@ -458,6 +465,36 @@ static int aggnet_sock_setsockopt(struct socket *sock, int level, int name,
 	return 0;
 }
 
+/* What a transfer is, told to whoever might join it. */
+static int aggnet_sock_lookup(struct sock *sk, char __user *optval, int len)
+{
+	struct aggnet_net *an = aggnet_net(sock_net(sk));
+	struct aggnet_lookup look = {};
+	struct aggnet_tree *tree;
+	int err;
+
+	if (len != sizeof(look))
+		return -EINVAL;
+	if (copy_from_user(&look.addr, optval, sizeof(look.addr)))
+		return -EFAULT;
+	err = aggnet_sock_address((struct sockaddr *)&look.addr,
+				  sizeof(look.addr));
+	if (err)
+		return err;
+	tree = aggnet_trees_get(an, (u64)look.addr.sag_job << 32 |
+				    ntohl(look.addr.sag_receiver));
+	if (!tree)
+		return -ENETUNREACH;
+	if (aggnet_sock_permitted(sock_net(sk), &tree->conf))
+		aggnet_tree_status(tree, &look.status);
+	else
+		err = -EACCES;
+	aggnet_tree_put(tree);
+	if (!err && copy_to_user(optval, &look, sizeof(look)))
+		err = -EFAULT;
+	return err;
+}
+
 static int aggnet_sock_getsockopt(struct socket *sock, int level, int name,
 				  char __user *optval, int __user *optlen)
 {
@@ -466,12 +503,15 @@ static int aggnet_sock_getsockopt(struct socket *sock, int level, int name,
 	struct aggnet_tree *tree;
 	int len;
 
-	if (level != SOL_AGGNET || name != AGGNET_SO_STATUS)
+	if (level != SOL_AGGNET ||
+	    (name != AGGNET_SO_STATUS && name != AGGNET_SO_LOOKUP))
 		return -ENOPROTOOPT;
 	if (get_user(len, optlen))
 		return -EFAULT;
 	if (len < 0)
 		return -EINVAL;
+	if (name == AGGNET_SO_LOOKUP)
+		return aggnet_sock_lookup(sk, optval, len);
 	len = min_t(int, len, sizeof(status));
 	lock_sock(sk);
 	tree = aggnet_sk(sk)->tree;

@@ -50,6 +50,7 @@ int aggnet_reason_errno(enum aggnet_reason reason)
 		[AGGNET_R_RESET] = -ECONNRESET,
 		[AGGNET_R_PROTOCOL] = -EPROTO,
 		[AGGNET_R_USER] = -ECANCELED,
+		[AGGNET_R_FUNCTION] = -EPROTOTYPE,
 	};
 
 	return reason < __AGGNET_R_MAX ? error[reason] : -EPROTO;
@@ -191,7 +192,9 @@ static int tree_size_flow(struct aggnet_tree *tree,
 	tree->max_payload = aggnet_tx_payload(tree->an, conf->link_ifindex,
 					      aggnet_tree_receiver(tree));
 	tree->max_payload = min_t(u32, AGGNET_PAYLOAD_MAX, tree->max_payload);
-	tree->worst = aggnet_table_worst(AGGNET_PAYLOAD_MAX);
+	tree->max_records = aggnet_max_records(&conf->shape,
+					       AGGNET_PAYLOAD_MAX);
+	tree->worst = aggnet_table_worst(&conf->shape, AGGNET_PAYLOAD_MAX);
 	tree->child_mask = roundup_pow_of_two(2 * conf->sources) - 1;
 	if ((u64)tree_chunks_min(tree) * AGGNET_CHUNK <= conf->memory)
 		return 0;
@@ -237,7 +240,7 @@ static int tree_alloc_flow(struct aggnet_tree *tree,
 	if (!tree->child)
 		return -ENOMEM;
 	get_random_bytes(seed, sizeof(seed));
-	err = aggnet_table_init(&tree->table, tree->conf.function,
+	err = aggnet_table_init(&tree->table, &tree->conf.shape,
 				tree->conf.memory, seed);
 	memzero_explicit(seed, sizeof(seed));
 	if (err)

@@ -31,8 +31,7 @@ struct netlink_ext_ack;
  * @hold_ms: wait no longer than this for children, 0: no limit
  * @give_up_ms: silence after which the transfer is aborted
  * @writers: local processes that contribute, 0: this node does not send
- * @function: enum aggnet_function
- * @vtype: enum aggnet_vtype
+ * @shape: of the values
  * @scheme: enum aggnet_scheme, how packets leave for the parent
  * @hops: links of the planned edge to the parent end
  * @forward_only: switch or transit: forwards, holds no flow state
@@ -56,8 +55,7 @@ struct aggnet_tree_conf {
 	u32 hold_ms;
 	u32 give_up_ms;
 	u32 writers;
-	u8 function;
-	u8 vtype;
+	struct aggnet_shape shape;
 	u8 scheme;
 	u8 hops;
 	bool forward_only;
@@ -92,6 +90,7 @@ struct aggnet_tree_conf {
  * @table: the aggregation buffer
  * @worst: chunks that one credit reserves
  * @credits: credits outstanding, all children
+ * @max_records: in a packet that this node takes
  * @max_payload: bytes of records in a packet of the planned link
  * @child: the children's half channels (open addressing on identity)
  * @child_mask: size of @child - 1
@@ -142,6 +141,7 @@ struct aggnet_tree {
 	struct aggnet_table table;
 	u32 worst;
 	u32 credits;
+	u32 max_records;
 	u32 max_payload;
 
 	struct aggnet_child *child;

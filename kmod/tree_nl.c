@@ -148,20 +148,36 @@ static int tree_read_counts(struct aggnet_net *an, struct genl_info *info,
 	return 0;
 }
 
+static int tree_read_shape(struct genl_info *info, struct aggnet_shape *shape)
+{
+	u32 k = tree_u32(info, AGGNET_A_TREE_K, 0);
+	const struct nlattr *elements;
+	const char *fault;
+	int attr;
+
+	elements = info->attrs[AGGNET_A_TREE_ELEMENTS];
+	shape->function = tree_u8(info, AGGNET_A_TREE_FUNCTION, AGGNET_FN_SUM);
+	shape->vtype = tree_u8(info, AGGNET_A_TREE_VTYPE, AGGNET_VTYPE_INT64);
+	shape->layout = tree_u8(info, AGGNET_A_TREE_LAYOUT,
+				AGGNET_LAYOUT_KEYED);
+	shape->scale = tree_u8(info, AGGNET_A_TREE_SCALE, 0);
+	shape->k = min_t(u32, k, U16_MAX);
+	shape->elements = elements ? nla_get_u64(elements) : 0;
+	attr = aggnet_shape_fault(shape, &fault);
+	if (!attr)
+		return 0;
+	NL_SET_BAD_ATTR(info->extack, info->attrs[attr]);
+	info->extack->_msg = fault;
+	return -EINVAL;
+}
+
 static int tree_read_way(struct genl_info *info, struct aggnet_tree_conf *conf)
 {
-	conf->function = tree_u8(info, AGGNET_A_TREE_FUNCTION, AGGNET_FN_SUM);
-	conf->vtype = tree_u8(info, AGGNET_A_TREE_VTYPE, AGGNET_VTYPE_INT64);
+	int err = tree_read_shape(info, &conf->shape);
+
+	if (err)
+		return err;
 	conf->hops = tree_u8(info, AGGNET_A_TREE_HOPS, TREE_HOPS_MAX);
-	if (conf->function >= __AGGNET_FN_MAX)
-		return AGGNET_REFUSE(info, AGGNET_A_TREE_FUNCTION, -EINVAL,
-				     "unknown aggregate function");
-	if (conf->vtype >= __AGGNET_VTYPE_MAX)
-		return AGGNET_REFUSE(info, AGGNET_A_TREE_VTYPE, -EINVAL,
-				     "unknown value type");
-	if (!aggnet_reduce_valid(conf->function, conf->vtype))
-		return AGGNET_REFUSE(info, AGGNET_A_TREE_FUNCTION, -EINVAL,
-				     "the function does not take this value type");
 	if (conf->hops > TREE_HOPS_MAX)
 		return AGGNET_REFUSE(info, AGGNET_A_TREE_HOPS, -EINVAL,
 				     "hops cannot exceed 62");
@@ -281,7 +297,8 @@ static int tree_flow_attr(const struct genl_info *info)
 		AGGNET_A_TREE_VTYPE, AGGNET_A_TREE_HOPS, AGGNET_A_TREE_WRITERS,
 		AGGNET_A_TREE_UID, AGGNET_A_TREE_GID, AGGNET_A_TREE_MEMORY,
 		AGGNET_A_TREE_HOLD, AGGNET_A_TREE_GIVE_UP, AGGNET_A_TREE_KEY,
-		AGGNET_A_TREE_MEMBERS,
+		AGGNET_A_TREE_MEMBERS, AGGNET_A_TREE_LAYOUT,
+		AGGNET_A_TREE_SCALE, AGGNET_A_TREE_K, AGGNET_A_TREE_ELEMENTS,
 	};
 	unsigned int i;
 
@@ -406,19 +423,37 @@ static int tree_fill_owner(struct sk_buff *skb,
 	return 0;
 }
 
+static int tree_fill_shape(struct sk_buff *skb,
+			   const struct aggnet_shape *shape)
+{
+	if (nla_put_u8(skb, AGGNET_A_TREE_FUNCTION, shape->function) ||
+	    nla_put_u8(skb, AGGNET_A_TREE_VTYPE, shape->vtype) ||
+	    nla_put_u8(skb, AGGNET_A_TREE_LAYOUT, shape->layout))
+		return -EMSGSIZE;
+	if (shape->scale && nla_put_u8(skb, AGGNET_A_TREE_SCALE, shape->scale))
+		return -EMSGSIZE;
+	if (shape->k && nla_put_u32(skb, AGGNET_A_TREE_K, shape->k))
+		return -EMSGSIZE;
+	if (shape->elements &&
+	    nla_put_u64_64bit(skb, AGGNET_A_TREE_ELEMENTS, shape->elements,
+			      AGGNET_A_TREE_PAD))
+		return -EMSGSIZE;
+	return 0;
+}
+
 static int tree_fill_flow(struct sk_buff *skb,
 			  const struct aggnet_tree_conf *conf)
 {
 	if (nla_put_u32(skb, AGGNET_A_TREE_CONTRIBUTORS, conf->contributors) ||
 	    nla_put_u32(skb, AGGNET_A_TREE_SOURCES, conf->sources) ||
 	    nla_put_u32(skb, AGGNET_A_TREE_WRITERS, conf->writers) ||
-	    nla_put_u8(skb, AGGNET_A_TREE_FUNCTION, conf->function) ||
-	    nla_put_u8(skb, AGGNET_A_TREE_VTYPE, conf->vtype) ||
 	    nla_put_u8(skb, AGGNET_A_TREE_HOPS, conf->hops) ||
 	    nla_put_u64_64bit(skb, AGGNET_A_TREE_MEMORY, conf->memory,
 			      AGGNET_A_TREE_PAD) ||
 	    nla_put_u32(skb, AGGNET_A_TREE_HOLD, conf->hold_ms) ||
 	    nla_put_u32(skb, AGGNET_A_TREE_GIVE_UP, conf->give_up_ms))
+		return -EMSGSIZE;
+	if (tree_fill_shape(skb, &conf->shape))
 		return -EMSGSIZE;
 	if (conf->members_known &&
 	    nla_put_u32(skb, AGGNET_A_TREE_MEMBERS, conf->members))

@@ -82,10 +82,15 @@ static void uplink_send(struct aggnet_tree *tree, u8 type, u16 flags,
 static void uplink_send_open(struct aggnet_tree *tree,
 			     struct sk_buff_head *out)
 {
+	const struct aggnet_shape *shape = &tree->conf.shape;
 	struct aggnet_uplink *up = &tree->up;
 	struct aggnet_open body = {
-		.function = tree->conf.function,
-		.vtype = tree->conf.vtype,
+		.function = shape->function,
+		.vtype = shape->vtype,
+		.layout = shape->layout,
+		.scale = shape->scale,
+		.k = cpu_to_be16(shape->k),
+		.elements = cpu_to_be64(shape->elements),
 	};
 
 	/* An end further up than planned is further away, too. */

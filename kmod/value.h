@@ -26,6 +26,12 @@ static inline void aggnet_value_add(struct aggnet_value *a,
 	a->hi += b->hi + __builtin_add_overflow(a->lo, b->lo, &a->lo);
 }
 
+/* Is it an int64? */
+static inline bool aggnet_value_fits(const struct aggnet_value *v)
+{
+	return v->hi == (u64)((s64)v->lo >> 63);
+}
+
 static inline bool aggnet_value_less(const struct aggnet_value *a,
 				     const struct aggnet_value *b)
 {

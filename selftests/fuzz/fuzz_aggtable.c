@@ -8,49 +8,55 @@
 #include <stdlib.h>
 #include <string.h>
 #include "aggtable.h"
-#include "reduce.h"
+#include "state.h"
 
 #define CHECK(cond) do { if (!(cond)) __builtin_trap(); } while (0)
 #define LIMIT	(256 * AGGNET_CHUNK)
 
 /**
  * struct total - of all records that passed
- * @value: what one key under which they all were would have
+ * @state: what one key under which they all were would have
  * @units: original records
  */
 struct total {
-	struct aggnet_value value;
+	void *state;
 	u64 units;
 };
 
-static void add_records(struct total *total, u8 function, const u8 *data,
-			u32 n, bool source)
+static void total_start(struct total *total, const struct aggnet_shape *shape)
 {
-	struct aggnet_record rec;
+	total->state = malloc(aggnet_state_size(shape));
+	total->units = 0;
+	aggnet_state_init(shape, total->state);
+}
 
+static void add_records(struct total *total, const struct aggnet_shape *shape,
+			const u8 *data, u32 n, bool source)
+{
 	for (; n; n--) {
-		data += aggnet_record_get(data, &rec);
-		if (source)
-			aggnet_reduce_source(function, &rec.value);
-		aggnet_reduce(function, &total->value, &rec.value);
+		const u8 *value = data + 2 + data[0];
+
+		aggnet_state_merge(shape, total->state, value, data[1], source);
+		data = value + data[1];
 	}
 }
 
 static void merge(struct aggnet_table *t, struct total *in, const u8 *data,
 		  size_t len, u32 extra, bool source)
 {
-	int n = aggnet_parse_records(data, len, aggnet_max_records(len));
+	int n = aggnet_parse_records(&t->shape, source, data, len,
+				     aggnet_max_records(&t->shape, len));
 	u8 *copy;
 
 	if (n < 0)
 		return;
-	while (t->free < aggnet_table_worst(len))
+	while (t->free < aggnet_table_worst(&t->shape, len))
 		if (!aggnet_table_grow(t, aggnet_chunk_alloc()))
 			abort();
 	copy = memcpy(malloc(len ? len : 1), data, len);
 	if (source || !n)
 		extra = 0;
-	add_records(in, t->function, copy, n, source);
+	add_records(in, &t->shape, copy, n, source);
 	in->units += n + extra;
 	aggnet_table_merge(t, copy, n, n + extra, source, AGGNET_FAULT_NONE);
 	CHECK(t->units <= in->units);
@@ -66,9 +72,10 @@ static void pack(struct aggnet_table *t, struct total *out, u32 room, u32 max)
 	room = clamp_t(u32, room, AGGNET_RECORD_MAX, 2000);
 	buf = malloc(room);
 	len = aggnet_table_pack(t, buf, room, max, &n, &represents);
-	CHECK(len <= room && n <= max && represents >= n && !len == !n);
-	CHECK(aggnet_parse_records(buf, len, n) == (int)n);
-	add_records(out, t->function, buf, n, false);
+	CHECK(len <= room && n <= max && !len == !n);
+	CHECK(t->extra || represents >= n);
+	CHECK(aggnet_parse_records(&t->shape, false, buf, len, n) == (int)n);
+	add_records(out, &t->shape, buf, n, false);
 	out->units += represents;
 	free(buf);
 }
@@ -76,10 +83,11 @@ static void pack(struct aggnet_table *t, struct total *out, u32 room, u32 max)
 /* A step: kind, 16 bits of argument, and for merging that many bytes. */
 static void run(struct aggnet_table *t, const u8 *data, size_t size)
 {
-	struct total in = { aggnet_reduce_neutral(t->function), 0 };
-	struct total out = in;
+	struct total in, out;
 	u32 arg;
 
+	total_start(&in, &t->shape);
+	total_start(&out, &t->shape);
 	while (size >= 3) {
 		u8 kind = data[0];
 
@@ -98,19 +106,23 @@ static void run(struct aggnet_table *t, const u8 *data, size_t size)
 	while (t->keys)
 		pack(t, &out, 1392, 1392);
 	CHECK(in.units == out.units);
-	CHECK(in.value.lo == out.value.lo && in.value.hi == out.value.hi);
+	CHECK(!memcmp(in.state, out.state, aggnet_state_size(&t->shape)));
 	CHECK(t->free == t->chunks && !t->units);
+	free(in.state);
+	free(out.state);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
+	struct aggnet_shape shape = { 0 };
 	struct aggnet_table t = { 0 };
 	u8 seed[sizeof(t.seed)];
 
 	if (size < 2 || size > 1 << 16)
 		return 0;
 	memset(seed, data[1] * 2 + 1, sizeof(seed));
-	if (aggnet_table_init(&t, data[0] % __AGGNET_FN_MAX, LIMIT, seed))
+	shape.function = data[0] % __AGGNET_FN_MAX;
+	if (aggnet_table_init(&t, &shape, LIMIT, seed))
 		abort();
 	run(&t, data + 2, size - 2);
 	aggnet_table_free(&t);

@@ -8,6 +8,8 @@
 
 #define CHECK(cond) do { if (!(cond)) __builtin_trap(); } while (0)
 
+static const struct aggnet_shape plain = { .function = AGGNET_FN_SUM };
+
 static const struct aggnet_key keys[] = {
 	{ .keyed = false },
 	{ .keyed = true, .bytes = "0123456789abcdef" },
@@ -16,7 +18,7 @@ static const struct aggnet_key keys[] = {
 /* What is accepted reads back, and survives being written again. */
 static void check_records(const u8 *data, size_t len, unsigned int max)
 {
-	int n = aggnet_parse_records(data, len, max);
+	int n = aggnet_parse_records(&plain, false, data, len, max);
 	const u8 *end = data + len;
 
 	if (n < 0)
@@ -31,7 +33,7 @@ static void check_records(const u8 *data, size_t len, unsigned int max)
 		CHECK(data <= end && rec.klen && rec.key + rec.klen <= end);
 		size = aggnet_record_put(buf, rec.key, rec.klen, &rec.value);
 		CHECK(size == aggnet_record_size(rec.klen, &rec.value));
-		CHECK(aggnet_parse_records(buf, size, 1) == 1);
+		CHECK(aggnet_parse_records(&plain, false, buf, size, 1) == 1);
 		CHECK(aggnet_record_get(buf, &again) == size);
 		CHECK(again.klen == rec.klen &&
 		      !memcmp(again.key, rec.key, rec.klen) &&

@@ -1,34 +1,67 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The reference: reduces sorted lines key<TAB>value, knows nothing of aggnet. */
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static __int128 fold(const char *function, __int128 acc, int64_t v)
+/**
+ * struct acc - what the lines of a key have come to
+ * @value: of all functions
+ * @count: lines
+ */
+struct acc {
+	__int128 value;
+	int64_t count;
+};
+
+/* What one line says. */
+static int64_t one(const char *function, int64_t v)
 {
-	if (!strcmp(function, "min"))
-		return v < acc ? v : acc;
-	if (!strcmp(function, "max"))
-		return v > acc ? v : acc;
-	return acc + (strcmp(function, "count") ? v : 1);
+	if (!strcmp(function, "count"))
+		return 1;
+	return *function == 'l' ? !!v : v;
 }
 
-static void emit(const char *key, __int128 acc)
+static void fold(const char *function, struct acc *acc, int64_t v)
 {
-	printf("%s\t%" PRId64 "\n", key, (int64_t)acc);
+	acc->count++;
+	v = one(function, v);
+	if (acc->count == 1)
+		acc->value = v;
+	else if (!strcmp(function, "min"))
+		acc->value = v < acc->value ? v : acc->value;
+	else if (!strcmp(function, "max"))
+		acc->value = v > acc->value ? v : acc->value;
+	else if (!strcmp(function, "product"))
+		acc->value *= v;
+	else if (!strcmp(function + 1, "and"))
+		acc->value &= v;
+	else if (!strcmp(function + 1, "or"))
+		acc->value |= v;
+	else if (!strcmp(function + 1, "xor"))
+		acc->value ^= v;
+	else
+		acc->value += v;
+}
+
+static void emit(const char *function, const char *key, const struct acc *acc)
+{
+	if (!strcmp(function, "average"))
+		printf("%s\t%.17g\n", key,
+		       (double)acc->value / (double)acc->count);
+	else
+		printf("%s\t%" PRId64 "\n", key, (int64_t)acc->value);
 }
 
 int main(int argc, char **argv)
 {
 	char line[1024], key[1024] = "";
-	bool any = false;
-	__int128 acc = 0;
+	struct acc acc = { 0, 0 };
 	char *tab;
 
 	if (argc != 2) {
-		fprintf(stderr, "usage: fold sum|min|max|count\n");
+		fprintf(stderr, "usage: fold FUNCTION\n");
 		return 2;
 	}
 	while (fgets(line, sizeof(line), stdin)) {
@@ -41,17 +74,15 @@ int main(int argc, char **argv)
 		}
 		*tab = '\0';
 		v = strtoll(tab + 1, NULL, 10);
-		if (any && !strcmp(line, key)) {
-			acc = fold(argv[1], acc, v);
-			continue;
+		if (strcmp(line, key)) {
+			if (acc.count)
+				emit(argv[1], key, &acc);
+			strcpy(key, line);
+			acc = (struct acc){ 0, 0 };
 		}
-		if (any)
-			emit(key, acc);
-		any = true;
-		strcpy(key, line);
-		acc = strcmp(argv[1], "count") ? v : 1;
+		fold(argv[1], &acc, v);
 	}
-	if (any)
-		emit(key, acc);
+	if (acc.count)
+		emit(argv[1], key, &acc);
 	return ferror(stdin) || fflush(stdout);
 }

@@ -43,13 +43,15 @@ static int64_t value(const char *kind, unsigned long r)
 {
 	if (!strcmp(kind, "one"))
 		return 1;
+	if (!strcmp(kind, "factors"))
+		return (draw() % 64 ? 1 : 2) * (draw() & 1 ? 1 : -1);
 	if (!strcmp(kind, "limits"))
 		return r & 1 ? INT64_MIN : INT64_MAX;
 	return (int64_t)(draw() % 2001) - 1000;
 }
 
 /*
- * "limits": each key gets INT64_MAX and INT64_MIN in turn, so that sums pass
+ * "factors": products of a few dozen fit 64 bits. "limits": each key gets INT64_MAX and INT64_MIN in turn, so that sums pass
  * far beyond 64 bits on the way and come back.
  */
 int main(int argc, char **argv)
@@ -59,7 +61,7 @@ int main(int argc, char **argv)
 
 	if (argc != 6) {
 		fprintf(stderr,
-			"usage: gen SEED RECORDS KEYS KLEN|mix small|one|limits\n");
+			"usage: gen SEED RECORDS KEYS KLEN|mix small|one|limits|factors\n");
 		return 2;
 	}
 	state = strtoull(argv[1], NULL, 0);

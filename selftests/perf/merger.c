@@ -54,6 +54,8 @@ static void acknowledge(struct merger *m, const struct aggnet_pkt *pkt,
 	answer(m, pkt, to, AGGNET_ACK, &ack, sizeof(ack));
 }
 
+static const struct aggnet_shape perf_shape = { .function = AGGNET_FN_SUM };
+
 static void take_data(struct merger *m, const struct aggnet_pkt *pkt)
 {
 	const struct aggnet_data *data = (const void *)pkt->body;
@@ -62,9 +64,10 @@ static void take_data(struct merger *m, const struct aggnet_pkt *pkt)
 
 	if (aggnet_rxwin_test(&m->win, seq) != AGGNET_SEQ_NEW)
 		return;
-	if (aggnet_parse_records(pkt->body + sizeof(*data),
+	if (aggnet_parse_records(&perf_shape, false, pkt->body + sizeof(*data),
 				 pkt->length - sizeof(*data),
-				 aggnet_max_records(PERF_PAYLOAD)) !=
+				 aggnet_max_records(&perf_shape,
+						    PERF_PAYLOAD)) !=
 	    (int)records)
 		return;
 	aggnet_table_merge(&m->table, pkt->body + sizeof(*data), records,
@@ -78,7 +81,8 @@ static void take(struct merger *m, const u8 *buf, size_t len,
 {
 	struct aggnet_accept accept = {
 		.max_payload = cpu_to_be16(PERF_PAYLOAD),
-		.max_records = cpu_to_be16(aggnet_max_records(PERF_PAYLOAD)),
+		.max_records = cpu_to_be16(aggnet_max_records(&perf_shape,
+							      PERF_PAYLOAD)),
 	};
 	struct aggnet_pkt pkt;
 
@@ -144,7 +148,7 @@ int main(int argc, char **argv)
 	m.packets = strtoul(argv[3], NULL, 0);
 	for (i = 0; i < sizeof(seed) / sizeof(*seed); i++)
 		seed[i] = (i + 1) * 0x9e3779b97f4a7c15ULL;
-	if (aggnet_table_init(&m.table, AGGNET_FN_SUM,
+	if (aggnet_table_init(&m.table, &perf_shape,
 			      (u64)CHUNKS * AGGNET_CHUNK, seed))
 		perf_die("table");
 	for (i = 0; i < CHUNKS; i++)

@@ -242,6 +242,10 @@ static const struct wrong {
 	  "members are for the receiver's entry" },
 	{ AGGNET_A_TREE_FUNCTION, 1, __AGGNET_FN_MAX, EINVAL,
 	  "unknown aggregate function" },
+	{ AGGNET_A_TREE_LAYOUT, 1, __AGGNET_LAYOUT_MAX, EINVAL,
+	  "unknown layout" },
+	{ AGGNET_A_TREE_K, 4, 1, EINVAL,
+	  "k is for functions that keep pairs" },
 	{ AGGNET_A_TREE_VTYPE, 1, __AGGNET_VTYPE_MAX, EINVAL,
 	  "unknown value type" },
 	{ AGGNET_A_TREE_SCHEME, 1, __AGGNET_SCHEME_MAX, EINVAL,
@@ -595,6 +599,8 @@ TEST_F(at_switch, add__no_flow)
 		{ AGGNET_A_TREE_GID, 4 }, { AGGNET_A_TREE_MEMORY, 8 },
 		{ AGGNET_A_TREE_HOLD, 4 }, { AGGNET_A_TREE_GIVE_UP, 4 },
 		{ AGGNET_A_TREE_KEY, 16 }, { AGGNET_A_TREE_MEMBERS, 4 },
+		{ AGGNET_A_TREE_LAYOUT, 1 }, { AGGNET_A_TREE_SCALE, 1 },
+		{ AGGNET_A_TREE_K, 4 }, { AGGNET_A_TREE_ELEMENTS, 8 },
 	};
 	static const char zero[16];
 	struct nl *nl = &self->nl;

@@ -17,6 +17,8 @@
 
 #include "member.h"
 
+/* Room that the receiver has to have for a message. */
+#define LEAST	(sizeof(struct aggnet_msg) + AGGNET_RECORD_MAX)
 #define NOBODY		65534
 
 FIXTURE(node) {
@@ -172,8 +174,8 @@ TEST_F(node, calls_of_the_other_side)
 	EXPECT_ERRNO(EISCONN, sendto(w, "\1\0k", 3, 0, addr, sizeof(sag)));
 	EXPECT_ERRNO(EOPNOTSUPP, send(w, "\1\0k", 3, MSG_OOB));
 	EXPECT_ERRNO(EOPNOTSUPP, receive(w, &self->m, MSG_OOB));
-	EXPECT_ERRNO(EMSGSIZE, recv(r, &self->m, 280, MSG_DONTWAIT));
-	EXPECT_ERRNO(EAGAIN, recv(r, &self->m, 281, MSG_DONTWAIT));
+	EXPECT_ERRNO(EMSGSIZE, recv(r, &self->m, LEAST - 1, MSG_DONTWAIT));
+	EXPECT_ERRNO(EAGAIN, recv(r, &self->m, LEAST, MSG_DONTWAIT));
 	close(w);
 	close(r);
 }
@@ -223,6 +225,33 @@ TEST_F(node, options)
 					sizeof(why)));
 	close(w);
 	close(r);
+}
+
+TEST_F(node, options__lookup)
+{
+	struct aggnet_lookup look = { .addr = transfer(NODE_A, JOB) };
+	struct aggnet_tree_info e = entry(1);
+	socklen_t len = sizeof(look);
+	int s = new_socket();
+
+	EXPECT_ERRNO(ENETUNREACH, getsockopt(s, SOL_AGGNET, AGGNET_SO_LOOKUP,
+					     &look, &len));
+	e.function = AGGNET_FN_AVERAGE;
+	ASSERT_EQ(0, add_entry(self->ctl, &e, false));
+	ASSERT_EQ(0, getsockopt(s, SOL_AGGNET, AGGNET_SO_LOOKUP, &look, &len));
+	EXPECT_EQ(AGGNET_FN_AVERAGE, look.status.function);
+	EXPECT_EQ(AGGNET_LAYOUT_KEYED, look.status.layout);
+	EXPECT_EQ(AGGNET_TREE_IDLE, look.status.state);
+	len--;
+	EXPECT_ERRNO(EINVAL, getsockopt(s, SOL_AGGNET, AGGNET_SO_LOOKUP, &look,
+					&len));
+	len++;
+	EXPECT_ERRNO(EFAULT, getsockopt(s, SOL_AGGNET, AGGNET_SO_LOOKUP, NULL,
+					&len));
+	look.addr.sag_zero1 = 1;
+	EXPECT_ERRNO(EINVAL, getsockopt(s, SOL_AGGNET, AGGNET_SO_LOOKUP, &look,
+					&len));
+	close(s);
 }
 
 /* --- permission --- */

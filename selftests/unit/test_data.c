@@ -20,6 +20,9 @@
 #include <kselftest_harness.h>
 
 #include "codec.h"
+#include "state.h"
+
+static const struct aggnet_shape plain = { .function = AGGNET_FN_SUM };
 
 #define TRANSFER_MAX	(1 << 22)
 
@@ -110,7 +113,7 @@ static ssize_t fake_send(int fd, const void *buf, size_t len, int flags)
 		node.lost = 0;
 		return fake_lose(lost);
 	}
-	while (aggnet_parse_records(buf, take, UINT_MAX) < 0)
+	while (aggnet_parse_records(&plain, true, buf, take, UINT_MAX) < 0)
 		take--;
 	if (!take)
 		return fake_fail(EAGAIN);
@@ -208,7 +211,8 @@ TEST(record_put__is_what_the_module_parses)
 	for (i = 0; i < ARRAY_SIZE(values); i++) {
 		for (klen = 1; klen <= AGGNET_KEY_MAX; klen += 127) {
 			len = record_put(buf, key, klen, values[i]);
-			ASSERT_EQ(1, aggnet_parse_records(buf, len, 1));
+			ASSERT_EQ(1, aggnet_parse_records(&plain, true, buf,
+							  len, 1));
 			expected = aggnet_value_s64(values[i]);
 			EXPECT_EQ(aggnet_record_size(klen, &expected), len);
 			ASSERT_EQ(len, aggnet_record_get(buf, &rec));
@@ -220,7 +224,7 @@ TEST(record_put__is_what_the_module_parses)
 	}
 }
 
-TEST(record_get__reads_128_bits)
+TEST(record_get__reads_what_the_module_writes)
 {
 	const struct aggnet_value wide[] = {
 		{ 0, 1 }, { ~0ULL, 0 }, { 0, ~0ULL }, { 1, 1ULL << 63 },
@@ -233,9 +237,10 @@ TEST(record_get__reads_128_bits)
 	for (i = 0; i < ARRAY_SIZE(wide); i++) {
 		len = aggnet_record_put(buf, (const u8 *)"ab", 2, &wide[i]);
 		ASSERT_EQ(len, record_get(buf, len, &rec));
-		EXPECT_EQ(wide[i].lo, (uint64_t)rec.value);
-		EXPECT_EQ(wide[i].hi, (uint64_t)(rec.value >> 64));
+		EXPECT_EQ(0, memcmp(rec.key, "ab", 2));
 		EXPECT_EQ(2, rec.klen);
+		EXPECT_EQ(buf + 4, rec.value);
+		EXPECT_EQ(len - 4, rec.vlen);
 	}
 }
 
@@ -243,7 +248,7 @@ TEST(record_get__refuses)
 {
 	const uint8_t short_head[] = { 1 };
 	const uint8_t no_key[] = { 0, 1, 1 };
-	const uint8_t long_value[20] = { 1, 17, 'k' };
+	const uint8_t long_value[300] = { 1, AGGNET_VALUE_MAX + 1, 'k' };
 	const uint8_t cut[] = { 3, 1, 'a', 'b', 'c' };
 	struct record rec;
 
@@ -270,7 +275,14 @@ static const struct merge_entry *find(const struct merge *m, const char *key)
 static int add(struct merge *m, unsigned int function, const char *key,
 	       __int128 value)
 {
-	return merge_add(m, function, key, strlen(key), value);
+	const struct aggnet_value v = {
+		.lo = (uint64_t)value, .hi = (uint64_t)(value >> 64),
+	};
+	uint8_t bytes[AGGNET_PLAIN_MAX];
+
+	m->shape.function = function;
+	return merge_add(m, key, strlen(key), bytes,
+			 aggnet_plain_put(bytes, &v));
 }
 
 TEST(merge_add__functions)
@@ -291,8 +303,8 @@ TEST(merge_add__functions)
 		ASSERT_EQ(0, add(&m, cases[i].function, "a", 7));
 		ASSERT_EQ(0, add(&m, cases[i].function, "b", -1));
 		ASSERT_EQ(2, m.n);
-		EXPECT_EQ(cases[i].expected, (int64_t)find(&m, "a")->value);
-		EXPECT_EQ(-1, (int64_t)find(&m, "b")->value);
+		EXPECT_EQ(cases[i].expected, (int64_t)find(&m, "a")->value.lo);
+		EXPECT_EQ(-1, (int64_t)find(&m, "b")->value.lo);
 		merge_free(&m);
 	}
 }
@@ -321,7 +333,7 @@ TEST(merge_add__agrees_with_an_array)
 	for (i = 0; i < m.n; i++) {
 		ASSERT_EQ(1, sscanf((const char *)m.entry[i].key, "key %u",
 				    &at));
-		ASSERT_EQ(expected[at], (int64_t)m.entry[i].value);
+		ASSERT_EQ(expected[at], (int64_t)m.entry[i].value.lo);
 		expected[at] = 0;
 	}
 	for (i = 0; i < KEYS; i++)
@@ -329,17 +341,31 @@ TEST(merge_add__agrees_with_an_array)
 	merge_free(&m);
 }
 
-TEST(merge_add__keys_may_hold_any_byte)
+TEST(merge_add__refuses_what_is_no_value)
 {
+	uint8_t bytes[AGGNET_VALUE_MAX] = { 9 };
 	struct merge m = {};
 
-	ASSERT_EQ(0, merge_add(&m, AGGNET_FN_SUM, "a\0b", 3, 1));
-	ASSERT_EQ(0, merge_add(&m, AGGNET_FN_SUM, "a\0c", 3, 1));
-	ASSERT_EQ(0, merge_add(&m, AGGNET_FN_SUM, "a", 1, 1));
-	ASSERT_EQ(0, merge_add(&m, AGGNET_FN_SUM, "a\0", 2, 1));
-	ASSERT_EQ(0, merge_add(&m, AGGNET_FN_SUM, "a\0b", 3, 1));
+	EXPECT_EQ(-EBADMSG, merge_add(&m, "k", 1, bytes, 17));
+	m.shape.function = AGGNET_FN_AVERAGE;
+	EXPECT_EQ(-EBADMSG, merge_add(&m, "k", 1, bytes, 0));
+	EXPECT_EQ(-EBADMSG, merge_add(&m, "k", 1, bytes, 12));
+	EXPECT_EQ(0, m.n);
+	merge_free(&m);
+}
+
+TEST(merge_add__keys_may_hold_any_byte)
+{
+	const uint8_t one[] = { 1 };
+	struct merge m = {};
+
+	ASSERT_EQ(0, merge_add(&m, "a\0b", 3, one, 1));
+	ASSERT_EQ(0, merge_add(&m, "a\0c", 3, one, 1));
+	ASSERT_EQ(0, merge_add(&m, "a", 1, one, 1));
+	ASSERT_EQ(0, merge_add(&m, "a\0", 2, one, 1));
+	ASSERT_EQ(0, merge_add(&m, "a\0b", 3, one, 1));
 	EXPECT_EQ(4, m.n);
-	EXPECT_EQ(2, (int64_t)m.entry[0].value);
+	EXPECT_EQ(2, (int64_t)m.entry[0].value.lo);
 	merge_free(&m);
 }
 
@@ -446,7 +472,8 @@ static bool stream_holds(unsigned int n)
 	for (i = 0; i < n; i++, off += len) {
 		len = record_get(node.stream + off, node.len - off, &rec);
 		snprintf(key, sizeof(key), "%08u", i);
-		if (!len || rec.value != i || memcmp(rec.key, key, 8))
+		if (!len || aggnet_plain_get(rec.value, rec.vlen).lo != i ||
+		    memcmp(rec.key, key, 8))
 			return false;
 	}
 	return off == node.len;

@@ -88,18 +88,6 @@ TEST(value_less__all_pairs_of_edges)
 		}
 }
 
-TEST(reduce_valid__every_pair)
-{
-	unsigned int function, vtype;
-
-	for (function = 0; function < 300; function++)
-		for (vtype = 0; vtype < 300; vtype++)
-			ASSERT_EQ(function < __AGGNET_FN_MAX &&
-				  vtype == AGGNET_VTYPE_INT64,
-				  aggnet_reduce_valid(function, vtype));
-	EXPECT_EQ(4, __AGGNET_FN_MAX);
-}
-
 TEST(reduce_source__count_makes_ones)
 {
 	struct aggnet_value v = aggnet_value_s64(-77);

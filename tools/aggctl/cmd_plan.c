@@ -109,6 +109,22 @@ static uint32_t draw_instance(void)
 			   (uint64_t)now.tv_nsec) >> INSTANCE_SHIFT);
 }
 
+static int check_enum(const char *option, const char * const *names,
+		      const char *text, uint8_t *value)
+{
+	int i, found = aggnet_enum_find(names, text);
+	char list[512] = "";
+	size_t len = 0;
+
+	*value = (uint8_t)found;
+	if (found >= 0)
+		return ST_DONE;
+	for (i = 0; names[i] && len < sizeof(list); i++)
+		len += (size_t)snprintf(list + len, sizeof(list) - len,
+					"%s%s", i ? ", " : "", names[i]);
+	return usage("plan: --%s: '%s' is none of %s", option, text, list);
+}
+
 static int check_names(void)
 {
 	struct plan_conf *conf = &opt.conf;
@@ -116,11 +132,9 @@ static int check_names(void)
 
 	if (!opt.topology || !opt.senders || !opt.receivers)
 		return usage("plan: needs --topology, --senders and --receivers");
-	found = aggnet_enum_find(aggnet_function_names, opt.function);
-	if (found < 0)
-		return usage("plan: --function: '%s' is none of sum, min, max, count",
-			     opt.function);
-	conf->function = (uint8_t)found;
+	if (check_enum("function", aggnet_function_names, opt.function,
+		       &conf->function))
+		return ST_USAGE;
 	found = aggnet_enum_find(aggnet_scheme_names, opt.scheme);
 	if (found != AGGNET_SCHEME_EXACT && found != AGGNET_SCHEME_BLOOM)
 		return usage("plan: --scheme: '%s' is none of exact, bloom",
@@ -317,7 +331,7 @@ static const struct opt opts[] = {
 	{ "receivers", OPT_STRING, &opt.receivers, "LIST", "likewise" },
 	{ "job", OPT_U32, &opt.conf.job, "J", "job ID (1)" },
 	{ "function", OPT_STRING, &opt.function, "F",
-	  "sum, min, max or count (sum)" },
+	  "sum, min, max, count, average, product, band, bor, bxor, land, lor or lxor (sum)" },
 	{ "scheme", OPT_STRING, &opt.scheme, "S",
 	  "exact: entries name links; bloom: filters do (exact)" },
 	{ "switches", OPT_STRING, &opt.switching, "KIND",

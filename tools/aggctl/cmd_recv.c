@@ -45,7 +45,11 @@ static void print_lines(struct aggnet_sink *sink)
 
 	while (aggnet_sink_next(sink, &entry)) {
 		line_print_key(stdout, entry.key, entry.klen);
-		printf("\t%lld\n", (long long)entry.value);
+		/* As many digits as give the same number when it is read. */
+		if (entry.count)
+			printf("\t%.17g\n", entry.real);
+		else
+			printf("\t%lld\n", (long long)entry.value);
 	}
 }
 
@@ -67,6 +71,13 @@ static json_t *key_json(const struct aggnet_entry *entry)
 	return value;
 }
 
+static json_t *value_json(const struct aggnet_entry *entry)
+{
+	if (entry->count)
+		return json_real(entry->real);
+	return json_integer((json_int_t)entry->value);
+}
+
 static int print_json(struct aggnet_sink *sink,
 		      const struct aggnet_result *result)
 {
@@ -80,9 +91,9 @@ static int print_json(struct aggnet_sink *sink,
 			json_decref(lines);
 			return fail("recv: a key is no text, JSON cannot have it");
 		}
-		json_array_append_new(lines, json_pack("[o, I]", key,
-						       (json_int_t)
-						       entry.value));
+		json_array_append_new(lines,
+				      json_pack("[o, o]", key,
+						value_json(&entry)));
 	}
 	return out_json(json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}",
 				  "sources", (json_int_t)result->sources,

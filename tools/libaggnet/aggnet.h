@@ -128,6 +128,10 @@ struct aggnet_tree_info {
 	uint64_t rexmits;
 	struct in_addr acceptor;
 	uint32_t members;
+	uint8_t layout;
+	uint8_t scale;
+	uint32_t k;
+	uint64_t elements;
 };
 
 struct aggnet_event_info {
@@ -218,6 +222,14 @@ void aggnet_tree_clear(struct aggnet_tree_info *tree);
 int aggnet_tree_add(struct aggnet_ctl *ctl,
 		    const struct aggnet_tree_info *tree, bool replace);
 int aggnet_tree_del(struct aggnet_ctl *ctl, uint64_t incast_id);
+
+/**
+ * aggnet_tree_fault - what is wrong with the function of an entry and its values
+ * @tree: the entry; members that it has not are 0
+ *
+ * Return: a sentence, NULL if there is such a function of such values.
+ */
+const char *aggnet_tree_fault(const struct aggnet_tree_info *tree);
 
 int aggnet_stats_list(struct aggnet_ctl *ctl, struct aggnet_stat **list,
 		      size_t *n);
@@ -316,6 +328,7 @@ extern const char * const aggnet_role_names[];
 extern const char * const aggnet_fault_names[];
 extern const char * const aggnet_function_names[];
 extern const char * const aggnet_vtype_names[];
+extern const char * const aggnet_layout_names[];
 extern const char * const aggnet_scheme_names[];
 extern const char * const aggnet_state_names[];
 extern const char * const aggnet_reason_names[];

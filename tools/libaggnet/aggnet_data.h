@@ -163,12 +163,16 @@ struct aggnet_result {
  * struct aggnet_entry - one line of the result
  * @key: its bytes, valid until the next run() or close(); not terminated
  * @klen: how many
- * @value: merged over all sources
+ * @value: merged over all sources; of an average the whole part
+ * @real: average: the quotient of the exact sum and the count
+ * @count: average: how many values there were
  */
 struct aggnet_entry {
 	const void *key;
 	size_t klen;
 	int64_t value;
+	double real;
+	uint64_t count;
 };
 
 /**

@@ -15,15 +15,15 @@
 #define MERGE_BLOCK		(256u << 10)
 
 /**
- * struct merge_block - memory for keys
+ * struct merge_block - memory for keys and states
  * @next: the one that was filled before
  * @used: bytes of @bytes
- * @bytes: keys, back to back
+ * @bytes: keys and states, back to back
  */
 struct merge_block {
 	struct merge_block *next;
 	size_t used;
-	uint8_t bytes[MERGE_BLOCK];
+	uint8_t bytes[MERGE_BLOCK] __attribute__((aligned(8)));
 };
 
 static uint64_t mix(uint64_t a, uint64_t b)
@@ -94,12 +94,13 @@ static int merge_grow(struct merge *m)
 	return 0;
 }
 
-static const uint8_t *merge_keep(struct merge *m, const void *key, size_t klen)
+static void *merge_keep(struct merge *m, size_t size)
 {
 	struct merge_block *block = m->block;
-	uint8_t *copy;
+	void *room;
 
-	if (!block || MERGE_BLOCK - block->used < klen) {
+	size = (size + 7) & ~(size_t)7;
+	if (!block || MERGE_BLOCK - block->used < size) {
 		block = malloc(sizeof(*block));
 		if (!block)
 			return NULL;
@@ -107,27 +108,33 @@ static const uint8_t *merge_keep(struct merge *m, const void *key, size_t klen)
 		block->used = 0;
 		m->block = block;
 	}
-	copy = block->bytes + block->used;
-	memcpy(copy, key, klen);
-	block->used += klen;
-	return copy;
+	room = block->bytes + block->used;
+	block->used += size;
+	return room;
 }
 
-static int merge_insert(struct merge *m, const void *key, size_t klen,
-			uint32_t hash, __int128 value)
+static struct merge_entry *merge_insert(struct merge *m, const void *key,
+					size_t klen, uint32_t hash)
 {
-	const uint8_t *copy;
+	struct merge_entry *e;
+	uint8_t *copy;
 
 	if (m->n == m->room && merge_grow(m))
-		return -ENOMEM;
-	copy = merge_keep(m, key, klen);
+		return NULL;
+	copy = merge_keep(m, klen);
 	if (!copy)
-		return -ENOMEM;
-	m->entry[m->n] = (struct merge_entry){
-		.value = value, .key = copy, .hash = hash, .klen = klen,
-	};
+		return NULL;
+	e = &m->entry[m->n];
+	*e = (struct merge_entry){ .key = copy, .hash = hash, .klen = klen };
+	if (!merge_plain(m)) {
+		e->state = merge_keep(m, aggnet_state_size(&m->shape));
+		if (!e->state)
+			return NULL;
+	}
+	aggnet_state_init(&m->shape, merge_plain(m) ? &e->value : e->state);
+	memcpy(copy, key, klen);
 	*merge_slot(m, key, klen, hash) = ++m->n;
-	return 0;
+	return e;
 }
 
 static int merge_start(struct merge *m)
@@ -138,32 +145,23 @@ static int merge_start(struct merge *m)
 	return merge_grow(m);
 }
 
-int merge_add(struct merge *m, unsigned int function, const void *key,
-	      size_t klen, __int128 value)
+int merge_add(struct merge *m, const void *key, size_t klen,
+	      const uint8_t *value, size_t vlen)
 {
 	struct merge_entry *e;
 	uint32_t hash, *slot;
 
+	if (!aggnet_state_check(&m->shape, value, vlen, false))
+		return -EBADMSG;
 	if (!m->room && merge_start(m))
 		return -ENOMEM;
 	hash = merge_hash(m, key, klen);
 	slot = merge_slot(m, key, klen, hash);
-	if (!*slot)
-		return merge_insert(m, key, klen, hash, value);
-	e = &m->entry[*slot - 1];
-	switch (function) {
-	case AGGNET_FN_MIN:
-		if (value < e->value)
-			e->value = value;
-		break;
-	case AGGNET_FN_MAX:
-		if (value > e->value)
-			e->value = value;
-		break;
-	default: /* sum, and count as a sum of what nodes have counted */
-		e->value = (__int128)((unsigned __int128)e->value +
-				      (unsigned __int128)value);
-	}
+	e = *slot ? &m->entry[*slot - 1] : merge_insert(m, key, klen, hash);
+	if (!e)
+		return -ENOMEM;
+	aggnet_state_merge(&m->shape, merge_plain(m) ? &e->value : e->state,
+			   value, vlen, false);
 	return 0;
 }
 
@@ -171,8 +169,9 @@ const struct merge_entry *merge_overflow(const struct merge *m)
 {
 	size_t i;
 
-	for (i = 0; i < m->n; i++)
-		if (m->entry[i].value != (int64_t)m->entry[i].value)
+	/* The mean of values that fit does so, too. */
+	for (i = 0; merge_plain(m) && i < m->n; i++)
+		if (!aggnet_value_fits(&m->entry[i].value))
 			return &m->entry[i];
 	return NULL;
 }
@@ -202,5 +201,5 @@ void merge_free(struct merge *m)
 	}
 	free(m->entry);
 	free(m->slot);
-	memset(m, 0, sizeof(*m));
+	*m = (struct merge){ .shape = m->shape };
 }

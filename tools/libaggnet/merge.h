@@ -1,22 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The receiver's last merge: key -> 128-bit value in the caller's memory. */
+/* The receiver's last merge: key -> state in the caller's memory. */
 #ifndef AGGNET_MERGE_H
 #define AGGNET_MERGE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "state.h"
+
 struct merge_block;
 
+/**
+ * struct merge_entry - a key and what has been merged under it
+ * @value: of plain shapes
+ * @state: of all others
+ * @key: its bytes
+ * @hash: of the key
+ * @klen: bytes of the key
+ */
 struct merge_entry {
-	__int128 value;
+	union {
+		struct aggnet_value value;
+		void *state;
+	};
 	const uint8_t *key;
 	uint32_t hash;
 	uint8_t klen;
 };
 
 /**
- * struct merge - a hash table; all zero is an empty one
+ * struct merge - a hash table; all zero but the shape is an empty one
+ * @shape: of the values; set by the owner
  * @entry: the entries, in the order of their first sight
  * @n: how many
  * @room: size of @entry
@@ -26,6 +40,7 @@ struct merge_entry {
  * @seed: random, drawn with the first entry
  */
 struct merge {
+	struct aggnet_shape shape;
 	struct merge_entry *entry;
 	size_t n;
 	size_t room;
@@ -35,17 +50,32 @@ struct merge {
 	uint64_t seed;
 };
 
-/* Merge one value. Return: 0, or -ENOMEM and nothing has changed */
-int merge_add(struct merge *m, unsigned int function, const void *key,
-	      size_t klen, __int128 value);
+/**
+ * merge_add() - merge one value
+ * @m: the table
+ * @key: its bytes
+ * @klen: 1..AGGNET_KEY_MAX
+ * @value: as it travels
+ * @vlen: its bytes
+ *
+ * Return: 0, -EBADMSG: not a value of the shape, or -ENOMEM; then nothing has
+ * changed
+ */
+int merge_add(struct merge *m, const void *key, size_t klen,
+	      const uint8_t *value, size_t vlen);
 
-/* The first entry that does not fit int64, NULL if all do. */
+static inline bool merge_plain(const struct merge *m)
+{
+	return aggnet_shape_kind(&m->shape) == AGGNET_KIND_PLAIN;
+}
+
+/* The first entry whose result does not fit its type, NULL if all do. */
 const struct merge_entry *merge_overflow(const struct merge *m);
 
 /* Order the entries by key. Nothing may be added until merge_free(). */
 void merge_sort(struct merge *m);
 
-/* Back to empty. */
+/* Back to empty; the shape stays. */
 void merge_free(struct merge *m);
 
 #endif /* AGGNET_MERGE_H */

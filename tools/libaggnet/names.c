@@ -22,12 +22,25 @@ const char * const aggnet_function_names[] = {
 	[AGGNET_FN_MIN] = "min",
 	[AGGNET_FN_MAX] = "max",
 	[AGGNET_FN_COUNT] = "count",
+	[AGGNET_FN_AVERAGE] = "average",
+	[AGGNET_FN_PRODUCT] = "product",
+	[AGGNET_FN_BAND] = "band",
+	[AGGNET_FN_BOR] = "bor",
+	[AGGNET_FN_BXOR] = "bxor",
+	[AGGNET_FN_LAND] = "land",
+	[AGGNET_FN_LOR] = "lor",
+	[AGGNET_FN_LXOR] = "lxor",
 	[__AGGNET_FN_MAX] = NULL,
 };
 
 const char * const aggnet_vtype_names[] = {
 	[AGGNET_VTYPE_INT64] = "int64",
 	[__AGGNET_VTYPE_MAX] = NULL,
+};
+
+const char * const aggnet_layout_names[] = {
+	[AGGNET_LAYOUT_KEYED] = "keyed",
+	[__AGGNET_LAYOUT_MAX] = NULL,
 };
 
 const char * const aggnet_scheme_names[] = {
@@ -59,6 +72,7 @@ const char * const aggnet_reason_names[] = {
 	[AGGNET_R_RESET] = "reset",
 	[AGGNET_R_PROTOCOL] = "protocol",
 	[AGGNET_R_USER] = "user",
+	[AGGNET_R_FUNCTION] = "function",
 	[__AGGNET_R_MAX] = NULL,
 };
 

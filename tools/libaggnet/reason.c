@@ -24,6 +24,8 @@ static const struct {
 			     "a node that held records lost them" },
 	[AGGNET_R_PROTOCOL] = { EPROTO, "the members disagree" },
 	[AGGNET_R_USER] = { ECANCELED, "an application asked to stop" },
+	[AGGNET_R_FUNCTION] = { EPROTOTYPE,
+				"the members disagree on function or value type" },
 };
 
 const char *aggnet_reason_text(unsigned int reason)

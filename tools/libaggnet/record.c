@@ -34,23 +34,14 @@ size_t record_put(uint8_t *buf, const void *key, size_t klen, int64_t value)
 
 size_t record_get(const uint8_t *buf, size_t len, struct record *rec)
 {
-	unsigned __int128 value = 0;
-	const uint8_t *bytes;
-	unsigned int i, size;
-
 	if (len < 2)
 		return 0;
 	rec->klen = buf[0];
-	size = buf[1];
-	if (!rec->klen || size > AGGNET_VALUE_MAX ||
-	    2 + rec->klen + size > len)
+	rec->vlen = buf[1];
+	if (!rec->klen || rec->vlen > AGGNET_VALUE_MAX ||
+	    2 + rec->klen + rec->vlen > len)
 		return 0;
 	rec->key = buf + 2;
-	bytes = rec->key + rec->klen;
-	if (size && bytes[size - 1] & 0x80)
-		value = ~value;
-	for (i = size; i-- > 0;)
-		value = value << 8 | bytes[i];
-	rec->value = (__int128)value;
-	return 2 + rec->klen + size;
+	rec->value = rec->key + rec->klen;
+	return 2 + rec->klen + rec->vlen;
 }

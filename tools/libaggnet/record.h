@@ -12,12 +12,14 @@
  * struct record - a record that was read, pointing into the buffer
  * @key: its bytes
  * @klen: 1..AGGNET_KEY_MAX
- * @value: sign extended
+ * @value: its bytes; what they are, the shape of the tree says
+ * @vlen: 0..AGGNET_VALUE_MAX
  */
 struct record {
 	const uint8_t *key;
 	size_t klen;
-	__int128 value;
+	const uint8_t *value;
+	size_t vlen;
 };
 
 /* Write a record of a checked key; AGGNET_RECORD_MAX is room enough for any.

@@ -63,18 +63,34 @@ static int sink_malformed(struct aggnet_sink *k, const char *what)
 	return conn_end(&k->conn, -EBADMSG);
 }
 
+/* The shape may change with the epoch, but not in it. */
+static void sink_shape(struct aggnet_sink *k)
+{
+	const struct aggnet_status *st = &k->conn.status;
+
+	k->merge.shape = (struct aggnet_shape){
+		.function = st->function, .vtype = st->vtype,
+		.layout = st->layout, .scale = st->scale, .k = st->k,
+		.elements = st->elements,
+	};
+}
+
 static int sink_merge(struct aggnet_sink *k, const uint8_t *data, size_t len,
 		      uint32_t records)
 {
 	struct record rec;
 	size_t size;
 
+	sink_shape(k);
 	for (; len; data += size, len -= size, records--) {
 		size = record_get(data, len, &rec);
 		if (!size || !records)
 			return sink_malformed(k, "its records");
-		if (merge_add(&k->merge, k->conn.status.function, rec.key,
-			      rec.klen, rec.value)) {
+		switch (merge_add(&k->merge, rec.key, rec.klen, rec.value,
+				  rec.vlen)) {
+		case -EBADMSG:
+			return sink_malformed(k, "a value");
+		case -ENOMEM:
 			conn_fail(&k->conn, -ENOMEM, "no memory for %zu keys",
 				  k->merge.n);
 			return conn_end(&k->conn, -ENOMEM);
@@ -203,6 +219,22 @@ int aggnet_sink_run(struct aggnet_sink *k)
 	return err;
 }
 
+static __int128 wide(const struct aggnet_value *v)
+{
+	return (int64_t)v->hi * ((__int128)1 << 64) + v->lo;
+}
+
+/* Towards zero, as C divides; it fits, because each of the values did. */
+static void sink_mean(const struct aggnet_mean *mean,
+		      struct aggnet_entry *entry)
+{
+	__int128 sum = wide(&mean->sum);
+
+	entry->count = mean->count;
+	entry->value = (int64_t)(sum / (__int128)mean->count);
+	entry->real = (double)sum / (double)mean->count;
+}
+
 bool aggnet_sink_next(struct aggnet_sink *k, struct aggnet_entry *entry)
 {
 	const struct merge_entry *e;
@@ -210,9 +242,11 @@ bool aggnet_sink_next(struct aggnet_sink *k, struct aggnet_entry *entry)
 	if (!k->whole || k->next == k->merge.n)
 		return false;
 	e = &k->merge.entry[k->next++];
-	entry->key = e->key;
-	entry->klen = e->klen;
-	entry->value = e->value;
+	*entry = (struct aggnet_entry){ .key = e->key, .klen = e->klen };
+	if (merge_plain(&k->merge))
+		entry->value = (int64_t)e->value.lo;
+	else
+		sink_mean(e->state, entry);
 	return true;
 }
 

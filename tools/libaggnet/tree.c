@@ -4,6 +4,7 @@
 #include <netlink/netlink.h>
 
 #include "ctl.h"
+#include "shape.h"
 
 #define F(member, number, what, told) \
 	FIELD(struct aggnet_tree_info, member, AGGNET_A_TREE_##number, what, \
@@ -47,6 +48,10 @@ static const struct aggnet_field fields[] = {
 	F(rexmits, REXMITS, U64, true),
 	F(acceptor, ACCEPTOR, ADDR, true),
 	F(members, MEMBERS, U32, false),
+	E(layout, LAYOUT, false, aggnet_layout_names),
+	F(scale, SCALE, U8, false),
+	F(k, K, U32, false),
+	F(elements, ELEMENTS, U64, false),
 };
 
 const struct aggnet_noun aggnet_noun_tree = {
@@ -104,4 +109,19 @@ int aggnet_tree_del(struct aggnet_ctl *ctl, uint64_t incast_id)
 	struct aggnet_tree_info name = named(incast_id);
 
 	return aggnet_ctl_do(ctl, AGGNET_CMD_TREE_DEL, 0, &aggnet_noun_tree, &name);
+}
+
+const char *aggnet_tree_fault(const struct aggnet_tree_info *tree)
+{
+	const struct aggnet_shape shape = {
+		.function = tree->function,
+		.vtype = tree->vtype,
+		.layout = tree->layout,
+		.scale = tree->scale,
+		.k = tree->k > UINT16_MAX ? UINT16_MAX : tree->k,
+		.elements = tree->elements,
+	};
+	const char *text;
+
+	return aggnet_shape_fault(&shape, &text) ? text : NULL;
 }

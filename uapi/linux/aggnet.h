@@ -133,17 +133,33 @@ enum aggnet_link_attr {
 #define AGGNET_LINK_BITS_DEFAULT	4096
 #define AGGNET_LINK_HASHES_DEFAULT	6
 
+/* All are commutative and associative: Documentation/functions.rst. */
 enum aggnet_function {
 	AGGNET_FN_SUM,
 	AGGNET_FN_MIN,
 	AGGNET_FN_MAX,
 	AGGNET_FN_COUNT,
+	AGGNET_FN_AVERAGE,
+	AGGNET_FN_PRODUCT,
+	AGGNET_FN_BAND,			/* bitwise and */
+	AGGNET_FN_BOR,			/* bitwise or */
+	AGGNET_FN_BXOR,			/* bitwise exclusive or */
+	AGGNET_FN_LAND,			/* logical and: 0 or 1; 0 is false */
+	AGGNET_FN_LOR,			/* logical or */
+	AGGNET_FN_LXOR,			/* logical exclusive or */
 	__AGGNET_FN_MAX
 };
 
+/* What the value of a source's record is. */
 enum aggnet_vtype {
-	AGGNET_VTYPE_INT64,
+	AGGNET_VTYPE_INT64,		/* two's complement, little endian, <= 8 bytes */
 	__AGGNET_VTYPE_MAX
+};
+
+/* What a transfer is made of. */
+enum aggnet_layout {
+	AGGNET_LAYOUT_KEYED,		/* (key, value), each key by itself */
+	__AGGNET_LAYOUT_MAX
 };
 
 enum aggnet_scheme {
@@ -205,6 +221,10 @@ enum aggnet_tree_attr {
 	AGGNET_A_TREE_MEMBERS,		/* u32: sum of aggnet_member() over the
 					 * sources; receiver, optional
 					 */
+	AGGNET_A_TREE_LAYOUT,		/* u8: enum aggnet_layout */
+	AGGNET_A_TREE_SCALE,		/* u8: fraction bits of fixed-point values */
+	AGGNET_A_TREE_K,		/* u32: pairs that a key keeps */
+	AGGNET_A_TREE_ELEMENTS,		/* u64: of a dense vector */
 	AGGNET_A_TREE_PAD,
 	__AGGNET_A_TREE_MAX
 };
@@ -326,6 +346,7 @@ struct aggnet_end {
 /* getsockopt/setsockopt at SOL_AGGNET */
 #define AGGNET_SO_STATUS	1	/* get: struct aggnet_status */
 #define AGGNET_SO_ABORT		2	/* set: __u32 enum aggnet_reason */
+#define AGGNET_SO_LOOKUP	3	/* get: struct aggnet_lookup, before joining */
 
 /**
  * struct aggnet_status - how the transfer stands, seen from this node
@@ -338,6 +359,10 @@ struct aggnet_end {
  * @vtype: enum aggnet_vtype
  * @instance: epoch
  * @attempt: epoch
+ * @layout: enum aggnet_layout
+ * @scale: fraction bits of fixed-point values
+ * @k: pairs that a key keeps
+ * @elements: of a dense vector
  */
 struct aggnet_status {
 	__u32	state;
@@ -349,6 +374,20 @@ struct aggnet_status {
 	__u32	vtype;
 	__u32	instance;
 	__u32	attempt;
+	__u32	layout;
+	__u32	scale;
+	__u32	k;
+	__u64	elements;
+};
+
+/**
+ * struct aggnet_lookup - asks for a transfer's status without joining it
+ * @addr: the transfer
+ * @status: the answer
+ */
+struct aggnet_lookup {
+	struct sockaddr_aggnet	addr;
+	struct aggnet_status	status;
 };
 
 #endif /* _UAPI_LINUX_AGGNET_H */

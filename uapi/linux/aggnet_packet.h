@@ -15,7 +15,8 @@
 #define AGGNET_SEQ_FIRST	0xffffffc0u	/* wraps early, on purpose */
 #define AGGNET_HOP_MAX		64
 #define AGGNET_KEY_MAX		255	/* bytes of a record's key, 1 at least */
-#define AGGNET_VALUE_MAX	16	/* bytes of a record's value, 0 at least */
+#define AGGNET_VALUE_MAX	208	/* bytes of a record's value, 0 at least */
+#define AGGNET_PLAIN_MAX	16	/* of these, a value that is an integer */
 #define AGGNET_RECORD_MAX	(2 + AGGNET_KEY_MAX + AGGNET_VALUE_MAX)
 
 /**
@@ -102,15 +103,25 @@ struct aggnet_hdr {
 };
 
 /**
- * struct aggnet_open - body of OPEN
+ * struct aggnet_open - body of OPEN: what the child takes the tree's values for
  * @function: enum aggnet_function of the tree
  * @vtype: enum aggnet_vtype of the tree
+ * @layout: enum aggnet_layout of the tree
+ * @scale: fraction bits of fixed-point values, else zero
+ * @k: pairs that a key keeps, else zero
  * @reserved: zero
+ * @elements: of a dense vector, else zero
+ *
+ * An end whose entry says otherwise ends the transfer (AGGNET_R_FUNCTION).
  */
 struct aggnet_open {
 	__u8	function;
 	__u8	vtype;
+	__u8	layout;
+	__u8	scale;
+	__be16	k;
 	__be16	reserved;
+	__be64	elements;
 };
 
 /**
@@ -135,10 +146,20 @@ struct aggnet_accept {
  * @seq: sequence of this packet
  * @records: how many records follow, at least 1
  * @reserved: zero
- * @represents: original records merged into these, at least @records
+ * @represents: original records merged into these; at least @records where
+ *	values are plain
  *
- * A record is: key length (1 byte, >= 1), value length (1 byte, <= 16), key,
- * value (two's complement, little endian, sign extended to 128 bits).
+ * A record is: key length (1 byte, >= 1), value length (1 byte), key, value.
+ * What a value is follows from the tree's function and value type:
+ *
+ * plain: an integer of 0 to 16 bytes, two's complement, little endian, sign
+ *	extended to 128 bits. Of a product, the least of all stands for one
+ *	whose magnitude has passed 2^127.
+ * mean: bytes of the count (1 byte, 1..8), the count (little endian), and the
+ *	sum as a plain integer.
+ *
+ * In the records of a source (the socket's send()) a value is what its type
+ * says, not yet what travels: see AGGNET_VTYPE_*.
  */
 struct aggnet_data {
 	__be32	seq;
@@ -212,8 +233,10 @@ struct aggnet_done {
  * @AGGNET_R_WITHDRAWN: the entry was deleted (ECANCELED)
  * @AGGNET_R_STALE: a newer epoch is in force (ESTALE)
  * @AGGNET_R_RESET: the acceptor lost its state (ECONNRESET)
- * @AGGNET_R_PROTOCOL: the members disagree, e.g. on the function (EPROTO)
+ * @AGGNET_R_PROTOCOL: the members do not follow the protocol (EPROTO)
  * @AGGNET_R_USER: the application asked for it (ECANCELED)
+ * @AGGNET_R_FUNCTION: the members disagree on the function, the value type or
+ *	what belongs to them (EPROTOTYPE)
  */
 enum aggnet_reason {
 	AGGNET_R_NONE,
@@ -227,6 +250,7 @@ enum aggnet_reason {
 	AGGNET_R_RESET,
 	AGGNET_R_PROTOCOL,
 	AGGNET_R_USER,
+	AGGNET_R_FUNCTION,
 	__AGGNET_R_MAX
 };
 

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* State: what has been merged under one key, as the shape says. Pure; the
+ * module and the library are built from it.
+ */
+#ifndef _AGGNET_STATE_H
+#define _AGGNET_STATE_H
+
+#include <linux/aggnet_packet.h>
+
+#include "shape.h"
+#include "value.h"
+
+#define AGGNET_SOURCE_MAX	8	/* bytes of an integer that a source gives */
+
+/**
+ * struct aggnet_mean - state of AGGNET_KIND_MEAN
+ * @sum: of the values
+ * @count: how many there are
+ */
+struct aggnet_mean {
+	struct aggnet_value sum;
+	u64 count;
+};
+
+/* Bytes of a state, a multiple of 8; that of PLAIN is one aggnet_value. */
+u32 aggnet_state_size(const struct aggnet_shape *shape);
+
+/* The state that changes nothing when it is merged into another. */
+void aggnet_state_init(const struct aggnet_shape *shape, void *state);
+
+/**
+ * aggnet_state_check() - is this a value that may be merged?
+ * @shape: of the tree
+ * @value: of a record
+ * @vlen: its length
+ * @source: of a source's record, so in its type; else as it travels
+ */
+bool aggnet_state_check(const struct aggnet_shape *shape, const u8 *value,
+			u32 vlen, bool source);
+
+/**
+ * aggnet_state_merge() - merge a checked value
+ * @shape: of the tree
+ * @state: changed in place
+ * @value: of a record
+ * @vlen: its length
+ * @source: as for aggnet_state_check()
+ */
+void aggnet_state_merge(const struct aggnet_shape *shape, void *state,
+			const u8 *value, u32 vlen, bool source);
+
+/**
+ * aggnet_state_put() - write a state as the value of a record
+ * @shape: of the tree
+ * @state: the state
+ * @part: which part is next; 0 at first, and again after the last one
+ * @buf: AGGNET_VALUE_MAX bytes
+ *
+ * Merging all parts, in any order, is merging the state.
+ *
+ * Return: bytes written
+ */
+u32 aggnet_state_put(const struct aggnet_shape *shape, const void *state,
+		     u32 *part, u8 *buf);
+
+/**
+ * aggnet_plain_get() - read an integer
+ * @buf: its bytes
+ * @len: 0..16 of them
+ */
+struct aggnet_value aggnet_plain_get(const u8 *buf, u32 len);
+
+/* Write one. Return: bytes, 0 to 16 */
+u32 aggnet_plain_put(u8 *buf, const struct aggnet_value *v);
+
+#endif /* _AGGNET_STATE_H */

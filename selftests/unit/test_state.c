@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Unit tests of states: each function over a chain of tables that split and
+ * order what they hold at random, against what this file computes by itself.
+ */
+#include <linux/bug.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <stdlib.h>
+
+#include "aggtable.h"
+#include "reduce.h"
+#include "state.h"
+
+#include "kselftest_harness.h"
+
+#define SEED	0x73746174
+#define LIMIT	(8u << 20)
+#define PAYLOAD	1392
+#define KEYS	40
+#define SOURCES	6
+#define INNER	2
+
+#define s128 __int128
+#define u128 unsigned __int128
+
+static s128 wide(const struct aggnet_value *v)
+{
+	return (s128)((u128)v->hi << 64 | v->lo);
+}
+
+/* --- what sources say ------------------------------------------------------ */
+
+/**
+ * struct input - one source's record
+ * @key: number of the key
+ * @value: in its type
+ * @vlen: bytes of it
+ */
+struct input {
+	u8 key;
+	u8 value[AGGNET_VALUE_MAX];
+	u8 vlen;
+};
+
+static void put_number(struct input *in, s64 v)
+{
+	struct aggnet_value value = aggnet_value_s64(v);
+
+	in->vlen = aggnet_plain_put(in->value, &value);
+}
+
+static s64 number(const struct input *in)
+{
+	struct aggnet_value v = aggnet_plain_get(in->value, in->vlen);
+
+	return (s64)v.lo;
+}
+
+/* Key k: with larger k the larger values, so that products pass all bounds. */
+static void draw_number(struct input *in)
+{
+	in->key = get_random_u32() % KEYS;
+	if (in->key % 8 == 7 && get_random_u32() % 4 == 0)
+		put_number(in, 0);
+	else
+		put_number(in, (s64)get_random_u64() >> (63 - in->key));
+}
+
+/* --- a chain of tables ----------------------------------------------------- */
+
+static void start(struct aggnet_table *t, const struct aggnet_shape *shape)
+{
+	u8 seed[sizeof(t->seed)];
+
+	memset(t, 0, sizeof(*t));
+	get_random_bytes(seed, sizeof(seed));
+	if (aggnet_table_init(t, shape, LIMIT, seed))
+		abort();
+}
+
+static void take(struct aggnet_table *t, const u8 *data, u32 len, u32 n,
+		 u64 represents, bool source)
+{
+	u8 *copy = memcpy(malloc(len), data, len);
+
+	while (t->free < aggnet_table_worst(&t->shape, PAYLOAD))
+		if (!aggnet_table_grow(t, aggnet_chunk_alloc()))
+			abort();
+	if (aggnet_parse_records(&t->shape, source, copy, len, n) != (int)n)
+		abort();
+	aggnet_table_merge(t, copy, n, represents, source, AGGNET_FAULT_NONE);
+	free(copy);
+}
+
+/* A packet from one to the other, sometimes a small one. */
+static u32 emit(struct aggnet_table *from, struct aggnet_table *to)
+{
+	u32 max = aggnet_max_records(&from->shape, PAYLOAD);
+	u32 room = get_random_u32() % 3 ? PAYLOAD : AGGNET_RECORD_MAX;
+	u8 *buf = malloc(room);
+	u64 represents;
+	u32 len, n;
+
+	if (get_random_u32() % 3 == 0)
+		max = 1 + get_random_u32() % max;
+	len = aggnet_table_pack(from, buf, room, max, &n, &represents);
+	if (len > room || n > max)
+		abort();
+	if (n)
+		take(to, buf, len, n, represents, false);
+	free(buf);
+	return n;
+}
+
+static void contribute(struct aggnet_table *t, const struct input *in)
+{
+	u8 buf[AGGNET_RECORD_MAX] = { 1, in->vlen, in->key };
+
+	memcpy(buf + 3, in->value, in->vlen);
+	take(t, buf, 3 + in->vlen, 1, 1, true);
+}
+
+/**
+ * struct chain - sources, tables on the way and the receiver's
+ */
+struct chain {
+	struct aggnet_table leaf[SOURCES];
+	struct aggnet_table inner[INNER];
+	struct aggnet_table root;
+};
+
+static void chain_start(struct chain *c, const struct aggnet_shape *shape)
+{
+	int i;
+
+	start(&c->root, shape);
+	for (i = 0; i < INNER; i++)
+		start(&c->inner[i], shape);
+	for (i = 0; i < SOURCES; i++)
+		start(&c->leaf[i], shape);
+}
+
+/* Inputs at random sources, and parts that leave at random moments. */
+static void chain_run(struct chain *c, const struct input *in, u32 n)
+{
+	int i;
+
+	for (; n; n--, in++) {
+		i = get_random_u32() % SOURCES;
+		contribute(&c->leaf[i], in);
+		if (get_random_u32() % 16 == 0)
+			emit(&c->leaf[i], &c->inner[i % INNER]);
+		if (get_random_u32() % 16 == 0)
+			emit(&c->inner[i % INNER], &c->root);
+	}
+	for (i = 0; i < SOURCES; i++)
+		while (emit(&c->leaf[i], &c->inner[i % INNER]))
+			;
+	for (i = 0; i < INNER; i++)
+		while (emit(&c->inner[i], &c->root))
+			;
+}
+
+static void chain_free(struct chain *c)
+{
+	int i;
+
+	aggnet_table_free(&c->root);
+	for (i = 0; i < INNER; i++)
+		aggnet_table_free(&c->inner[i]);
+	for (i = 0; i < SOURCES; i++)
+		aggnet_table_free(&c->leaf[i]);
+}
+
+/* What the receiver's table has, merged as the library does. */
+static u64 chain_result(struct chain *c, void *state[KEYS])
+{
+	const struct aggnet_shape *shape = &c->root.shape;
+	u64 represents, units = 0;
+	u8 buf[PAYLOAD], *at;
+	u32 len, n;
+
+	for (n = 0; n < KEYS; n++) {
+		state[n] = malloc(aggnet_state_size(shape));
+		aggnet_state_init(shape, state[n]);
+	}
+	for (;;) {
+		len = aggnet_table_pack(&c->root, buf, sizeof(buf), 9, &n,
+					&represents);
+		if (!len)
+			return units;
+		units += represents;
+		for (at = buf; at < buf + len; at += 2 + at[0] + at[1])
+			aggnet_state_merge(shape, state[at[2]], at + 3, at[1],
+					   false);
+	}
+}
+
+/* --- functions of integers ------------------------------------------------- */
+
+/**
+ * struct oracle - what a key should come to, worked out in one pass
+ * @count: values
+ * @sum: of them
+ * @zero: there is a 0 among them
+ * @negative: the product is, if it is not 0
+ * @log2: of the product's magnitude, at least
+ * @product: modulo 2^128
+ * @and: and so on
+ */
+struct oracle {
+	u64 count;
+	s128 sum;
+	s128 min;
+	s128 max;
+	bool zero;
+	bool beyond;
+	s128 product;
+	s64 and, or, xor;
+	bool land, lor, lxor;
+};
+
+static void oracle_add(struct oracle *o, s64 v)
+{
+	if (!o->count++)
+		*o = (struct oracle){ .count = 1, .min = v, .max = v,
+				      .product = 1, .and = -1, .land = true };
+	o->sum += v;
+	o->min = v < o->min ? v : o->min;
+	o->max = v > o->max ? v : o->max;
+	if (!v)
+		o->zero = true;
+	else if (!o->beyond)
+		o->beyond = __builtin_mul_overflow(o->product, (s128)v,
+						   &o->product);
+	o->and &= v;
+	o->or |= v;
+	o->xor ^= v;
+	o->land &= !!v;
+	o->lor |= !!v;
+	o->lxor ^= !!v;
+}
+
+static bool product_is(const struct oracle *o, const struct aggnet_value *v)
+{
+	s128 least = (s128)((u128)1 << 127);
+
+	if (o->zero)
+		return !wide(v);
+	/* -2^127 itself is in the compiler's range and not in ours. */
+	if (o->beyond || o->product == least)
+		return aggnet_value_beyond(v);
+	return wide(v) == o->product;
+}
+
+static bool oracle_is(const struct oracle *o, u8 function, const void *state)
+{
+	const struct aggnet_mean *mean = state;
+	const struct aggnet_value *v = state;
+
+	switch (function) {
+	case AGGNET_FN_SUM:
+		return wide(v) == o->sum;
+	case AGGNET_FN_MIN:
+		return wide(v) == o->min;
+	case AGGNET_FN_MAX:
+		return wide(v) == o->max;
+	case AGGNET_FN_COUNT:
+		return wide(v) == o->count;
+	case AGGNET_FN_AVERAGE:
+		return mean->count == o->count && wide(&mean->sum) == o->sum;
+	case AGGNET_FN_PRODUCT:
+		return product_is(o, v);
+	case AGGNET_FN_BAND:
+		return wide(v) == o->and;
+	case AGGNET_FN_BOR:
+		return wide(v) == o->or;
+	case AGGNET_FN_BXOR:
+		return wide(v) == o->xor;
+	case AGGNET_FN_LAND:
+		return wide(v) == o->land;
+	case AGGNET_FN_LOR:
+		return wide(v) == o->lor;
+	case AGGNET_FN_LXOR:
+		return wide(v) == o->lxor;
+	}
+	return false;
+}
+
+static void check_numbers(struct __test_metadata *_metadata, u8 function,
+			  u32 records)
+{
+	const struct aggnet_shape shape = { .function = function };
+	struct input *in = malloc(records * sizeof(*in));
+	struct oracle want[KEYS] = { 0 };
+	void *state[KEYS];
+	struct chain c;
+	u32 i;
+
+	for (i = 0; i < records; i++) {
+		draw_number(&in[i]);
+		oracle_add(&want[in[i].key], number(&in[i]));
+	}
+	chain_start(&c, &shape);
+	chain_run(&c, in, records);
+	EXPECT_EQ(records, chain_result(&c, state));
+	for (i = 0; i < KEYS; i++) {
+		EXPECT_TRUE(!want[i].count ||
+			    oracle_is(&want[i], function, state[i]))
+			TH_LOG("function %u, key %u", function, i);
+		free(state[i]);
+	}
+	chain_free(&c);
+	free(in);
+}
+
+TEST(state__every_function_in_any_split_and_order)
+{
+	static const u32 records[] = { 1, 30, 300, 3000 };
+	u32 function, i, round;
+
+	TH_LOG("seed %#x", SEED);
+	shim_random_seed(SEED);
+	for (function = 0; function < __AGGNET_FN_MAX; function++)
+		for (i = 0; i < ARRAY_SIZE(records); i++)
+			for (round = 0; round < 4; round++)
+				check_numbers(_metadata, function, records[i]);
+	EXPECT_EQ(0, shim_alloc_live);
+}
+
+/* --- product --------------------------------------------------------------- */
+
+TEST(value_mul__against_the_compiler)
+{
+	int i;
+
+	TH_LOG("seed %#x", SEED);
+	shim_random_seed(SEED);
+	for (i = 0; i < 100000; i++) {
+		s128 a = (s128)((u128)get_random_u64() << 64 |
+				get_random_u64()) >> (get_random_u32() % 128);
+		s128 b = (s128)((u128)get_random_u64() << 64 |
+				get_random_u64()) >> (get_random_u32() % 128);
+		struct aggnet_value x = { (u64)a, (u64)((u128)a >> 64) };
+		struct aggnet_value y = { (u64)b, (u64)((u128)b >> 64) };
+		struct oracle o = { .count = 1, .product = a, .zero = !a || !b };
+
+		if (aggnet_value_beyond(&x) || aggnet_value_beyond(&y))
+			continue;
+		o.beyond = __builtin_mul_overflow(a, b, &o.product);
+		aggnet_value_mul(&x, &y);
+		ASSERT_TRUE(product_is(&o, &x))
+			TH_LOG("round %d", i);
+	}
+}
+
+/* The bound itself, from both sides, and what no factor brings back. */
+TEST(value_mul__at_the_bound)
+{
+	const struct aggnet_value half = { 0, 1ULL << 62 };
+	const struct aggnet_value minus = aggnet_value_s64(-1);
+	const struct aggnet_value two = aggnet_value_s64(2);
+	const struct aggnet_value nil = aggnet_value_s64(0);
+	struct aggnet_value v = half;
+
+	aggnet_value_mul(&v, &minus);
+	EXPECT_TRUE(wide(&v) == -((s128)1 << 126));
+	aggnet_value_mul(&v, &two);
+	EXPECT_TRUE(aggnet_value_beyond(&v));
+	aggnet_value_mul(&v, &minus);
+	EXPECT_TRUE(aggnet_value_beyond(&v));
+	aggnet_value_mul(&v, &nil);
+	EXPECT_TRUE(!wide(&v));
+	aggnet_value_mul(&v, &half);
+	EXPECT_TRUE(!wide(&v));
+}
+
+/* --- form ------------------------------------------------------------------ */
+
+TEST(plain_put__every_length_comes_back)
+{
+	struct aggnet_value v, got;
+	u8 buf[AGGNET_PLAIN_MAX];
+	u32 len, bits;
+	s128 x;
+
+	for (bits = 0; bits < 127; bits++)
+		for (x = ((s128)1 << bits) - 2; x <= ((s128)1 << bits) + 1; x++) {
+			s128 y = bits & 1 ? x : -x;
+
+			v = (struct aggnet_value){ (u64)y,
+						   (u64)((u128)y >> 64) };
+			len = aggnet_plain_put(buf, &v);
+			EXPECT_EQ(aggnet_value_len(&v), len);
+			got = aggnet_plain_get(buf, len);
+			EXPECT_TRUE(wide(&got) == y);
+		}
+}
+
+TEST(state_check__means)
+{
+	const struct aggnet_shape shape = { .function = AGGNET_FN_AVERAGE };
+	u8 value[64] = { 0 };
+	u32 vlen, count;
+
+	for (count = 0; count < 12; count++)
+		for (vlen = 0; vlen < 40; vlen++) {
+			value[0] = count;
+			EXPECT_EQ(count >= 1 && count <= 8 && vlen > count &&
+				  vlen <= 17 + count,
+				  aggnet_state_check(&shape, value, vlen,
+						     false));
+			EXPECT_EQ(vlen <= 8, aggnet_state_check(&shape, value,
+								vlen, true));
+		}
+}
+
+TEST(shape_fault__names_the_attribute)
+{
+	static const struct {
+		struct aggnet_shape shape;
+		int attr;
+	} row[] = {
+		{ { .function = AGGNET_FN_LXOR }, 0 },
+		{ { .function = __AGGNET_FN_MAX }, AGGNET_A_TREE_FUNCTION },
+		{ { .vtype = __AGGNET_VTYPE_MAX }, AGGNET_A_TREE_VTYPE },
+		{ { .layout = __AGGNET_LAYOUT_MAX }, AGGNET_A_TREE_LAYOUT },
+		{ { .scale = 1 }, AGGNET_A_TREE_SCALE },
+		{ { .k = 1 }, AGGNET_A_TREE_K },
+		{ { .elements = 1 }, AGGNET_A_TREE_ELEMENTS },
+	};
+	const char *text;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(row); i++) {
+		text = NULL;
+		EXPECT_EQ(row[i].attr, aggnet_shape_fault(&row[i].shape, &text));
+		EXPECT_EQ(!row[i].attr, !text);
+	}
+}
+
+TEST_HARNESS_MAIN

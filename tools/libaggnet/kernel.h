@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The kernel's names of integers, for the cores that are the module's, too. */
+#ifndef AGGNET_KERNEL_H
+#define AGGNET_KERNEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int32_t s32;
+typedef int64_t s64;
+
+#endif /* AGGNET_KERNEL_H */
