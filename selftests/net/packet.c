@@ -26,7 +26,7 @@
 
 /* What a packet says; "key=value" words of the command line set it. */
 struct spec {
-	const char *dmac, *src, *dst, *id, *to, *receiver, *ipsum, *udpsum;
+	const char *dmac, *smac, *src, *dst, *id, *to, *receiver, *ipsum, *udpsum;
 	long job, type, hop, ttl, version, flags, frag, vlan, pad, body, count;
 	long port, lie, glue;
 };
@@ -39,6 +39,7 @@ static const struct field {
 #define TEXT(name)	{ #name, offsetof(struct spec, name), true }
 #define NUMBER(name)	{ #name, offsetof(struct spec, name), false }
 	TEXT(dmac),	/* where the frame goes */
+	TEXT(smac),	/* where it says it is from, the device if not given */
 	TEXT(src),	/* IP source */
 	TEXT(dst),	/* IP destination, the receiver's if it is not given */
 	TEXT(id),	/* header's source, the IP source's if not given */
@@ -162,9 +163,16 @@ static size_t put_ethernet(uint8_t *at, int fd, const struct spec *s)
 
 	if (!dmac)
 		die("dmac");
-	mac_of(fd, &ll);
 	memcpy(at, dmac, 6);
+	mac_of(fd, &ll);
 	memcpy(at + 6, ll.sll_addr, 6);
+	if (s->smac) {
+		struct ether_addr *smac = ether_aton(s->smac);
+
+		if (!smac)
+			die("smac");
+		memcpy(at + 6, smac, 6);
+	}
 	if (s->vlan) {
 		*(uint16_t *)(at + len) = htons(ETH_P_8021Q);
 		*(uint16_t *)(at + len + 2) = htons((uint16_t)s->vlan);

@@ -71,6 +71,14 @@ w6 p3
 END
 }
 
+# v5 says on w1 that it is v6; the switch knows better.
+stays_put()
+{
+	ip netns exec v5 packet send eth0 smac=02:a6:00:00:00:06 &&
+		bridge -n w1 fdb show br br > "$TMP/fdb" &&
+		grep "02:a6:00:00:00:06.* p2 " "$TMP/fdb"
+}
+
 attached()
 {
 	[ "$(aggctl -j -n v5 port show | jq -c '[.[] | [.ifname, .level]]')" = \
@@ -133,6 +141,7 @@ testbed bcube:4,1
 check "addresses" addresses
 check "routes" routes
 check "packets take the planned way only" crosses
+check "a forged address moves nobody" stays_put
 check "identities and ports" attached
 check "shapes come and go" shapes
 check "exec: status" status_of_exec

@@ -96,6 +96,10 @@ struct nl_msg *rtnl_msg_enslave(int index, int master)
  * rtnl_msg_fdb() - request that tells a bridge who is behind a port
  * @index: the port
  * @mac: hardware address of who is
+ *
+ * Sticky: a frame whose source address was corrupted on the way must not move
+ * a server to another port. Nothing would move it back if it only receives
+ * there.
  */
 struct nl_msg *rtnl_msg_fdb(int index, const uint8_t *mac)
 {
@@ -103,7 +107,7 @@ struct nl_msg *rtnl_msg_fdb(int index, const uint8_t *mac)
 		.ndm_family = AF_BRIDGE,
 		.ndm_ifindex = index,
 		.ndm_state = NUD_NOARP,
-		.ndm_flags = NTF_MASTER,
+		.ndm_flags = NTF_MASTER | NTF_STICKY,
 	};
 	struct nl_msg *msg = start(RTM_NEWNEIGH, CREATE, &nd, sizeof(nd));
 
