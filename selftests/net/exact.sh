@@ -2,13 +2,19 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Results are exact, byte for byte, whatever the links do to packets.
-# BCube(4,1):   v0..v15, each on a level-0 switch (w0..w3, eth0) and a level-1
-#               switch (w4..w7, eth1); v14 reaches v0 as v14 w6 v2 w0 v0.
-# Every row is one transfer of six senders, of which one has nothing to say:
-# irs to v0, srs to v0, v3 and v8. Any two choices meet in some row.
+# BCube(8,1):   v0..v63, each on a level-0 switch (w0..w7, eth0) and a level-1
+#               switch (w8..w15, eth1).
+# Every row is one job; any two choices of two columns meet in some row:
+#   one   one sender, one tree
+#   irs   six senders, one tree, merged on the way
+#   srs   six senders, eight trees at the same time
+#   many  64 contributors at one server, the receiver among them
+# One sender of several has nothing to say, another has the longest flow: so many
+# records of so many keys of so many bytes.
 . "$(dirname "$0")/lib.sh"
 
-SENDERS="v2 v5 v9 v10 v11 v14"
+SIX="v9 v2 v18 v27 v38 v63"
+EIGHT="v0 v3 v8 v20 v29 v36 v45 v54"
 
 shape()
 {
@@ -24,45 +30,52 @@ shape()
 	esac
 }
 
-# inputs RECORDS KEYS KLEN VALUES
+# inputs RECORDS:KEYS:KLEN VALUES: of $senders
 inputs()
 {
-	local s n=0 records
+	local files=() s records keys klen
 
-	for s in $SENDERS; do
-		n=$((n + 1))
-		records=$1
-		[ $n != 3 ] || records=0
-		gen $((SEED + n)) "$records" "$2" "$3" "$4" > "$TMP/in.$s"
+	IFS=: read -r records keys klen <<< "$1"
+	for s in $senders; do
+		files+=("$TMP/in.$s")
 	done
+	gen "$SEED" $((records < 300 ? records : 300)) \
+		$((keys < 200 ? keys : 200)) "$klen" "$2" "${files[@]}"
+	gen $((SEED + 64)) "$records" "$keys" "$klen" "$2" "${files[0]}"
+	[ ${#files[@]} = 1 ] || : > "${files[2]}"
 }
 
 # exact METHOD FUNCTION
 exact()
 {
-	local receivers="v0"
-
-	[ "$1" != srs ] || receivers="v0 v3 v8"
-	plan exact --topology bcube:4,1 --method "$1" --function "$2" \
-		--senders "${SENDERS// /,}" --receivers "${receivers// /,}" \
-		--uid 0 && transfers exact "$2" "$receivers" "$SENDERS"
+	plan exact --topology bcube:8,1 --method "$1" --function "$2" \
+		--senders "${senders// /,}" --receivers "${receivers// /,}" \
+		--uid 0 && transfers exact "$2" "$receivers" "$senders"
 }
 
-# row METHOD FUNCTION LINKS RECORDS:KEYS KLEN VALUES
+# row TREES FUNCTION LINKS RECORDS:KEYS:KLEN VALUES
 row()
 {
+	local senders=$SIX receivers=v0 method=irs
+
+	case $1 in
+	one) senders=v9 ;;
+	srs) receivers=$EIGHT method=srs ;;
+	many) senders=$(echo v{0..63}) method=existing ;;
+	esac
 	shape "$3"
-	inputs "${4%:*}" "${4#*:}" "$5" "$6"
-	check "$1 $2, links $3, records:keys $4 of $5 bytes, $6" exact "$1" "$2"
+	inputs "$4" "$5"
+	check "$1 $2, links $3, longest flow $4, values $5" \
+		exact $method "$2"
 	withdraw exact
 }
 
-testbed bcube:4,1
-pairs "$SEED" "irs srs" "sum min max count" \
-	"none loss dup reorder corrupt all" "2000:500 2:1 3000:3000" \
-	"1 mix 255" "small limits" > "$TMP/rows"
+testbed bcube:8,1
+pairs "$SEED" "one irs srs many" "sum min max count" \
+	"none loss dup reorder corrupt all" \
+	"2:1:255 3000:60:1 2000:2000:255 100000:100000:mix" "small limits" \
+	> "$TMP/rows"
 while read -r -a choices <&7; do
 	row "${choices[@]}"
 done 7< "$TMP/rows"
-row irs sum none 100000:100000 mix small
 done_testing

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Makes the input of a test: lines key<TAB>value, the same for a seed. */
+/* Makes the input of a test: lines key<TAB>value, the same for a seed. To
+ * standard output, or to files: each has the next seed.
+ */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,27 +53,45 @@ static int64_t value(const char *kind, unsigned long r)
 }
 
 /*
- * "factors": products of a few dozen fit 64 bits. "limits": each key gets INT64_MAX and INT64_MIN in turn, so that sums pass
- * far beyond 64 bits on the way and come back.
+ * "factors": products of a few dozen fit 64 bits. "limits": each key gets
+ * INT64_MAX and INT64_MIN in turn, so that sums pass far beyond 64 bits on the
+ * way and come back.
  */
-int main(int argc, char **argv)
+static int generate(uint64_t seed, char **argv)
 {
-	unsigned long records, r;
-	uint64_t keys, id = 0;
+	unsigned long records = strtoul(argv[0], NULL, 0), r;
+	uint64_t keys = strtoull(argv[1], NULL, 0), id = 0;
 
-	if (argc != 6) {
-		fprintf(stderr,
-			"usage: gen SEED RECORDS KEYS KLEN|mix small|one|limits|factors\n");
-		return 2;
-	}
-	state = strtoull(argv[1], NULL, 0);
-	records = strtoul(argv[2], NULL, 0);
-	keys = strtoull(argv[3], NULL, 0);
+	state = seed;
 	for (r = 0; r < records; r++) {
-		if (strcmp(argv[5], "limits") || !(r & 1))
+		if (strcmp(argv[3], "limits") || !(r & 1))
 			id = records <= keys ? r : draw() % keys;
-		put_key(id, argv[4]);
-		printf("\t%lld\n", (long long)value(argv[5], r));
+		put_key(id, argv[2]);
+		printf("\t%lld\n", (long long)value(argv[3], r));
 	}
 	return ferror(stdout) || fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t seed;
+	int i;
+
+	if (argc < 6) {
+		fprintf(stderr,
+			"usage: gen SEED RECORDS KEYS KLEN|mix small|one|limits|factors [FILE...]\n");
+		return 2;
+	}
+	seed = strtoull(argv[1], NULL, 0);
+	if (argc == 6)
+		return generate(seed, argv + 2);
+	for (i = 6; i < argc; i++) {
+		if (!freopen(argv[i], "w", stdout)) {
+			perror(argv[i]);
+			return 1;
+		}
+		if (generate(seed++, argv + 2))
+			return 1;
+	}
+	return 0;
 }

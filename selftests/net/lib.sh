@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 # Sourced by the netns tests: TAP, a testbed that is taken away whatever
 # happens, transfers with their reference.
 export LC_ALL=C
@@ -78,7 +78,7 @@ testbed()
 	say "seed $SEED, testbed $*"
 	trap finish EXIT
 	# Without the generator every input would be empty, and exact.
-	hash gen fold pairs || exit 1
+	hash gen fold pairs crowd || exit 1
 	aggctl testbed up "$@" > "$TMP/up" || exit 1
 }
 
@@ -139,29 +139,37 @@ reference()
 	sort -t "$(printf '\t')" -k1,1 "$@" | fold "$function"
 }
 
+# member NAME NODE VERB RECEIVER [FILE]: a line for crowd
+member()
+{
+	local out=$TMP/$1.out
+
+	[ "$3" = recv ] || out=/dev/null
+	echo "$out $TMP/$1.$3.err -n $2 $3 --job $job" \
+		"--receiver $(identity "$4") --timeout $TIMEOUT ${5-}"
+}
+
 # transfers NAME FUNCTION RECEIVERS SENDERS: inputs are $TMP/in.SENDER, the same
 # for every receiver; the plan is in force; all members run to the end. Exact
 # everywhere, and all exit 0?
 transfers()
 {
-	local name=$1 function=$2 pids=() files=() pid status=0 r s
+	local name=$1 function=$2 files=() status=0 r s
 
 	rm -f "$TMP/$name".*err "$TMP/$name".*out
-	for r in $3; do
-		start_recv "$name.$r" "$r"
-		pids+=("$recv_pid")
-		for s in $4; do
-			start_send "$name.$r" "$s" "$r" "$TMP/in.$s"
-			pids+=("$send_pid")
-		done
-	done
 	for s in $4; do
 		files+=("$TMP/in.$s")
 	done
-	for pid in "${pids[@]}"; do
-		wait "$pid" || status=$?
-	done
-	[ $status = 0 ] || cat "$TMP/$name".*err
+	for r in $3; do
+		member "$name.$r" "$r" recv "$r"
+		for s in $4; do
+			member "$name.$r.$s" "$s" send "$r" "$TMP/in.$s"
+		done
+	done > "$TMP/$name.members"
+	crowd < "$TMP/$name.members" || {
+		status=1
+		cat "$TMP/$name".*err
+	}
 	reference "$function" "${files[@]}" > "$TMP/$name.expected"
 	for r in $3; do
 		sort "$TMP/$name.$r.out" | cmp - "$TMP/$name.expected" ||
