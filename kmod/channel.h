@@ -6,6 +6,7 @@
 #include <linux/timer.h>
 #include <linux/types.h>
 
+#include "codec.h"
 #include "window.h"
 
 struct aggnet_tree;
@@ -140,7 +141,21 @@ int aggnet_uplink_init(struct aggnet_tree *tree, u32 slots, u32 payload);
 void aggnet_uplink_free(struct aggnet_tree *tree);
 size_t aggnet_uplink_size(u32 slots, u32 payload);
 
-void aggnet_put_abort(const struct aggnet_tree *tree,
-		      struct aggnet_abort *body);
+/**
+ * struct aggnet_abort_body - ABORT with its names
+ */
+struct aggnet_abort_body {
+	struct aggnet_abort abort;
+	__be32 name[AGGNET_NAMES_MAX];
+};
+
+/* Return: its length */
+u16 aggnet_put_abort(const struct aggnet_tree *tree,
+		     struct aggnet_abort_body *body);
+/* Names behind the fixed part of a body, added to those lost here. */
+void aggnet_child_names(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+			size_t fixed);
+/* Those on the list that never bound here are lost; who did bind is not. */
+void aggnet_child_lost(struct aggnet_tree *tree);
 
 #endif /* _AGGNET_CHANNEL_H */

@@ -59,6 +59,42 @@ static bool child_listed(const struct aggnet_tree *tree, __be32 id)
 		       child_cmp);
 }
 
+static void names_add(struct aggnet_names *names, __be32 id)
+{
+	u32 i;
+
+	for (i = 0; i < names->n; i++)
+		if (names->id[i] == id)
+			return;
+	if (i < AGGNET_NAMES_MAX)
+		names->id[names->n++] = id;
+}
+
+void aggnet_child_names(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+			size_t fixed)
+{
+	const __be32 *id = (const void *)(pkt->body + fixed);
+	u32 n = (pkt->length - fixed) / sizeof(*id);
+
+	while (n--)
+		names_add(&tree->lost, *id++);
+}
+
+void aggnet_child_lost(struct aggnet_tree *tree)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+	struct aggnet_names lost = {};
+	u32 i;
+
+	for (i = 0; i < conf->nchildren; i++)
+		if (!child_find(tree, conf->children[i]))
+			names_add(&lost, conf->children[i]);
+	for (i = 0; i < tree->lost.n; i++)
+		if (!child_find(tree, tree->lost.id[i]))
+			names_add(&lost, tree->lost.id[i]);
+	tree->lost = lost;
+}
+
 /* A source that expects no child has a list, too: it is empty. */
 static bool child_list_kept(const struct aggnet_tree *tree)
 {
@@ -184,10 +220,10 @@ static void child_reply_abort(struct aggnet_tree *tree,
 			      const struct aggnet_pkt *pkt, u16 flags,
 			      struct sk_buff_head *out)
 {
-	struct aggnet_abort body;
+	struct aggnet_abort_body body;
+	u16 length = aggnet_put_abort(tree, &body);
 
-	aggnet_put_abort(tree, &body);
-	child_reply(tree, pkt, AGGNET_ABORT, flags, &body, sizeof(body), out);
+	child_reply(tree, pkt, AGGNET_ABORT, flags, &body, length, out);
 }
 
 /* Is there something wrong with an OPEN, so that it goes no further? */
@@ -255,8 +291,11 @@ bool aggnet_child_open(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 	if (open_refused(tree, pkt, out))
 		return true;
 	if (!child_find(tree, pkt->src)) {
-		if (!open_entitled(tree, pkt))
+		if (!open_entitled(tree, pkt)) {
+			/* If it sets F_ANY next, we should be rooted by then. */
+			aggnet_tree_touch(tree, out);
 			return false;
+		}
 		/* An aborted tree accepts, to tell the child so. */
 		if (tree->state != AGGNET_TREE_ABORTED && !tree->accepting)
 			return false;
@@ -292,6 +331,10 @@ static void child_abort(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 
 	if (!reason || reason >= __AGGNET_R_MAX)
 		reason = AGGNET_R_PROTOCOL;
+	if (tree->state < AGGNET_TREE_DONE) {
+		tree->lost.n = 0;
+		aggnet_child_names(tree, pkt, sizeof(*body));
+	}
 	aggnet_tree_abort(tree, out, reason, body->origin, body->about,
 			  be32_to_cpu(body->missing));
 	if (!(pkt->flags & AGGNET_F_REPLY))
@@ -409,6 +452,7 @@ static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
 	tree->members += be32_to_cpu(fin->members);
 	tree->records += be64_to_cpu(fin->records);
 	tree->partials += be32_to_cpu(fin->partials);
+	aggnet_child_names(tree, pkt, sizeof(*fin));
 	aggnet_tree_advance(tree, out);
 	aggnet_child_feed(tree, out);
 	if (tree->state == AGGNET_TREE_ABORTED)
@@ -467,16 +511,17 @@ void aggnet_child_tell(struct aggnet_tree *tree, struct sk_buff_head *out)
 		.sources = cpu_to_be32(tree->weight),
 		.partials = cpu_to_be32(tree->partials),
 	};
+	struct aggnet_abort_body abort;
 	struct aggnet_child *c;
-	struct aggnet_abort abort;
+	u16 length;
 
-	aggnet_put_abort(tree, &abort);
+	length = aggnet_put_abort(tree, &abort);
 	for (c = tree->child; n; n--, c++) {
 		if (!c->id)
 			continue;
 		if (tree->state == AGGNET_TREE_ABORTED)
-			child_tell(tree, c, AGGNET_ABORT, 0, &abort,
-				   sizeof(abort), out);
+			child_tell(tree, c, AGGNET_ABORT, 0, &abort, length,
+				   out);
 		else
 			child_tell(tree, c, AGGNET_DONE, 0, &done,
 				   sizeof(done), out);

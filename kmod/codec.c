@@ -10,7 +10,7 @@
 #include "crc.h"
 #include "state.h"
 
-/* Length of the body, or of its fixed part before the records of DATA. */
+/* Length of the body, or of its fixed part before records or names. */
 static const u8 body_size[__AGGNET_TYPE_MAX] = {
 	[AGGNET_OPEN]	= sizeof(struct aggnet_open),
 	[AGGNET_ACCEPT]	= sizeof(struct aggnet_accept),
@@ -22,6 +22,23 @@ static const u8 body_size[__AGGNET_TYPE_MAX] = {
 	[AGGNET_RST]	= sizeof(struct aggnet_rst),
 	[AGGNET_PROBE]	= 0,
 };
+
+/* Names may follow these; they are of no more than so many. */
+static bool length_ok(u8 type, size_t length)
+{
+	size_t fixed = body_size[type];
+
+	switch (type) {
+	case AGGNET_DATA:
+		return length >= fixed + AGGNET_RECORD_MIN;
+	case AGGNET_FIN:
+	case AGGNET_ABORT:
+		return length >= fixed && !((length - fixed) % sizeof(__be32)) &&
+		       length <= fixed + AGGNET_NAMES_MAX * sizeof(__be32);
+	default:
+		return length == fixed;
+	}
+}
 
 static bool data_ok(const struct aggnet_data *data, size_t len)
 {
@@ -83,9 +100,7 @@ enum aggnet_parse aggnet_parse_header(const void *data, size_t len,
 		return AGGNET_PARSE_TRUNCATED;
 	if (length < len - sizeof(*hdr))
 		return AGGNET_PARSE_LENGTH;
-	if (hdr->type == AGGNET_DATA ?
-	    length < body_size[AGGNET_DATA] + AGGNET_RECORD_MIN :
-	    length != body_size[hdr->type])
+	if (!length_ok(hdr->type, length))
 		return AGGNET_PARSE_BODY;
 	if (!body_ok(hdr->type, hdr + 1, length))
 		return AGGNET_PARSE_BODY;

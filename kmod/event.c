@@ -6,7 +6,17 @@
 #include "tree.h"
 
 /* All attributes of an event, as if each were of the largest kind. */
-#define EVENT_SIZE (AGGNET_A_EVENT_MAX * nla_total_size_64bit(sizeof(u64)))
+#define EVENT_SIZE (AGGNET_A_EVENT_MAX * nla_total_size_64bit(sizeof(u64)) + \
+		    nla_total_size(AGGNET_NAMES_MAX * sizeof(__be32)))
+
+static int event_fill_names(struct sk_buff *skb,
+			    const struct aggnet_tree *tree)
+{
+	if (!tree->lost.n)
+		return 0;
+	return nla_put(skb, AGGNET_A_EVENT_MISSING_NAMES,
+		       tree->lost.n * sizeof(__be32), tree->lost.id);
+}
 
 static int event_fill_end(struct sk_buff *skb, const struct aggnet_tree *tree)
 {
@@ -15,7 +25,7 @@ static int event_fill_end(struct sk_buff *skb, const struct aggnet_tree *tree)
 	    nla_put_in_addr(skb, AGGNET_A_EVENT_ABOUT, tree->about) ||
 	    nla_put_u32(skb, AGGNET_A_EVENT_MISSING, tree->missing))
 		return -EMSGSIZE;
-	return 0;
+	return event_fill_names(skb, tree);
 }
 
 static int event_fill_tree(struct sk_buff *skb, const struct aggnet_tree *tree,
@@ -29,11 +39,13 @@ static int event_fill_tree(struct sk_buff *skb, const struct aggnet_tree *tree,
 		return -EMSGSIZE;
 	if (kind == AGGNET_EVENT_TREE_ABORTED)
 		return event_fill_end(skb, tree);
-	if (kind == AGGNET_EVENT_TREE_STALLED)
-		return nla_put_u32(skb, AGGNET_A_EVENT_MISSING,
-				   tree->conf.sources - tree->weight -
-				   aggnet_tree_own_done(tree));
-	return 0;
+	if (kind != AGGNET_EVENT_TREE_STALLED)
+		return 0;
+	if (nla_put_u32(skb, AGGNET_A_EVENT_MISSING,
+			tree->conf.sources - tree->weight -
+			aggnet_tree_own_done(tree)))
+		return -EMSGSIZE;
+	return event_fill_names(skb, tree);
 }
 
 static struct sk_buff *event_begin(const struct aggnet_net *an, void **hdr)

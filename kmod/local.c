@@ -123,17 +123,32 @@ int aggnet_tree_shutdown(struct aggnet_tree *tree, struct aggnet_sock *as)
 	return err;
 }
 
+/* The end mark, and behind it the absent sources that it has room for. */
+static int local_put_end(const struct aggnet_tree *tree, u8 *buf)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+	u32 named = min_t(u32, conf->nabsent, AGGNET_ABSENT_MAX);
+	struct aggnet_end end = {
+		.sources = tree->weight + aggnet_tree_own_done(tree),
+		.of = conf->sources + conf->nabsent,
+		.partials = tree->partials,
+		.instance = conf->instance,
+		.attempt = conf->attempt,
+		.absent = conf->nabsent,
+		.records = tree->delivered,
+	};
+
+	memcpy(buf, &end, sizeof(end));
+	if (named)
+		memcpy(buf + sizeof(end), conf->absent,
+		       named * sizeof(__be32));
+	return sizeof(end) + named * sizeof(__be32);
+}
+
 static int local_read_end(struct aggnet_tree *tree, struct aggnet_msg *msg,
 			  u8 *buf, bool peek, struct sk_buff_head *out)
 {
-	struct aggnet_end end = {
-		.sources = tree->weight + aggnet_tree_own_done(tree),
-		.of = tree->conf.sources,
-		.partials = tree->partials,
-		.instance = tree->conf.instance,
-		.attempt = tree->conf.attempt,
-		.records = tree->delivered,
-	};
+	int len;
 
 	if (tree->delivered != tree->records + tree->local_records) {
 		aggnet_tree_abort(tree, out, AGGNET_R_MISMATCH,
@@ -142,12 +157,12 @@ static int local_read_end(struct aggnet_tree *tree, struct aggnet_msg *msg,
 	}
 	msg->type = AGGNET_MSG_END;
 	msg->records = 0;
-	memcpy(buf, &end, sizeof(end));
+	len = local_put_end(tree, buf);
 	if (!peek && !tree->end_read) {
 		tree->end_read = true;
 		aggnet_tree_done(tree, out);
 	}
-	return sizeof(end);
+	return len;
 }
 
 static bool local_readable(const struct aggnet_tree *tree)
@@ -260,6 +275,10 @@ void aggnet_tree_status(struct aggnet_tree *tree, struct aggnet_status *st)
 	st->origin = tree->origin;
 	st->about = tree->about;
 	st->missing = tree->missing;
+	if (tree->state == AGGNET_TREE_ABORTED) {
+		st->names = tree->lost.n;
+		memcpy(st->name, tree->lost.id, sizeof(st->name));
+	}
 	spin_unlock_bh(&tree->lock);
 	st->function = tree->conf.shape.function;
 	st->vtype = tree->conf.shape.vtype;

@@ -74,6 +74,7 @@ static const struct nla_policy tree_add_policy[] = {
 	[AGGNET_A_TREE_SCALE] = { .type = NLA_U8 },
 	[AGGNET_A_TREE_K] = { .type = NLA_U32 },
 	[AGGNET_A_TREE_ELEMENTS] = { .type = NLA_U64 },
+	[AGGNET_A_TREE_ABSENT] = { .type = NLA_BINARY },
 };
 
 /* --- requests -------------------------------------------------------------- */

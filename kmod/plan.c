@@ -62,6 +62,7 @@ void aggnet_step_free(struct aggnet_step *step)
 	if (step->tree)
 		aggnet_tree_put(step->tree);
 	aggnet_free(step->conf.children);
+	aggnet_free(step->conf.absent);
 	memzero_explicit(&step->conf.key, sizeof(step->conf.key));
 	aggnet_free(step);
 }

@@ -598,7 +598,8 @@ int aggnet_socket_init(void)
 
 	BUILD_BUG_ON(sizeof(struct sockaddr_aggnet) !=
 		     sizeof(struct sockaddr_in));
-	BUILD_BUG_ON(sizeof(struct aggnet_end) > AGGNET_RECORD_MAX);
+	BUILD_BUG_ON(sizeof(struct aggnet_end) +
+		     AGGNET_ABSENT_MAX * sizeof(__be32) > AGGNET_RECORD_MAX);
 	err = proto_register(&aggnet_prot, 1);
 	if (err)
 		return err;

@@ -51,15 +51,31 @@ static bool passed(unsigned long since, u32 ms)
 	return time_after_eq(jiffies, since + msecs_to_jiffies(ms));
 }
 
-/* Is a contributor missing, with nobody left whose end could be awaited? */
-static bool contributors_missing(const struct aggnet_tree *tree)
+/*
+ * Without a hold of its own an end lets go of who has not come when half of
+ * give_up has passed, so that it is the receiver who gives up: those who miss
+ * their planned end have bound there, or are really missing.
+ */
+static bool hold_passed(const struct aggnet_tree *tree)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
-	u32 expected = conf->contributors - !!conf->writers;
 
-	if (!tree->accepting || tree->weight + !!conf->writers == conf->sources)
-		return false;
-	return tree->bound_total < expected || !tree->bound;
+	if (conf->hold_ms)
+		return tree->accepting && passed(tree->started, conf->hold_ms);
+	return aggnet_tree_short(tree) &&
+	       passed(tree->bound_at, conf->give_up_ms / 2);
+}
+
+/* Silence is about @child, or about whoever is missing from the list. */
+static void gave_up(struct aggnet_tree *tree, __be32 child,
+		    struct sk_buff_head *out)
+{
+	aggnet_child_lost(tree);
+	if (!child && tree->lost.n)
+		child = tree->lost.id[0];
+	aggnet_tree_abort(tree, out, AGGNET_R_TIMEOUT, tree->an->identity,
+			  child, tree->conf.sources - tree->weight -
+			  aggnet_tree_own_done(tree));
 }
 
 static void give_up_passed(struct aggnet_tree *tree, struct sk_buff_head *out)
@@ -70,13 +86,10 @@ static void give_up_passed(struct aggnet_tree *tree, struct sk_buff_head *out)
 
 	c = aggnet_child_silent(tree, msecs_to_jiffies(conf->give_up_ms));
 	if (c)
-		aggnet_tree_abort(tree, out, AGGNET_R_TIMEOUT, self, c->id,
-				  conf->sources - tree->weight);
-	else if (contributors_missing(tree) &&
+		gave_up(tree, c->id, out);
+	else if (aggnet_tree_short(tree) &&
 		 passed(tree->bound_at, conf->give_up_ms))
-		aggnet_tree_abort(tree, out, AGGNET_R_TIMEOUT, self, 0,
-				  conf->sources - tree->weight -
-				  aggnet_tree_own_done(tree));
+		gave_up(tree, 0, out);
 	else if ((tree->writers_joined < conf->writers ||
 		  (aggnet_tree_is_receiver(tree) && !tree->reader)) &&
 		 passed(tree->started, conf->give_up_ms))
@@ -94,11 +107,10 @@ static void tree_expired(struct timer_list *timer)
 	if (tree->dead || tree->state >= AGGNET_TREE_DONE)
 		goto out;
 	look = msecs_to_jiffies(conf->give_up_ms) / 8;
-	if (conf->hold_ms) {
-		if (tree->accepting && passed(tree->started, conf->hold_ms))
-			aggnet_tree_stall(tree, &out);
+	if (hold_passed(tree))
+		aggnet_tree_stall(tree, &out);
+	if (conf->hold_ms)
 		look = min(look, msecs_to_jiffies(conf->hold_ms) / 4);
-	}
 	give_up_passed(tree, &out);
 	aggnet_timers_tree(tree, max_t(unsigned long, look, TIMERS_LOOK_MIN));
 out:

@@ -214,7 +214,8 @@ static u32 tree_slots(const struct aggnet_tree *tree)
 /* What is held besides chunks, all of it from the start. */
 static u64 tree_overhead(const struct aggnet_tree *tree)
 {
-	u64 bytes = sizeof(*tree) + tree->conf.nchildren * sizeof(__be32);
+	u64 bytes = sizeof(*tree) + (tree->conf.nchildren +
+				     tree->conf.nabsent) * sizeof(__be32);
 
 	if (tree->conf.forward_only)
 		return bytes;
@@ -269,6 +270,7 @@ static void tree_free(struct aggnet_tree *tree)
 	aggnet_uplink_free(tree);
 	aggnet_free(tree->child);
 	aggnet_free(tree->conf.children);
+	aggnet_free(tree->conf.absent);
 	memzero_explicit(&tree->conf.key, sizeof(tree->conf.key));
 	dst_cache_destroy(&tree->up_dst);
 	aggnet_free(tree);
@@ -294,6 +296,7 @@ static struct aggnet_tree *tree_alloc(struct aggnet_net *an,
 	tree->an = an;
 	tree->conf = *conf;
 	tree->conf.children = NULL;
+	tree->conf.absent = NULL;
 	refcount_set(&tree->ref, 1);
 	spin_lock_init(&tree->lock);
 	INIT_LIST_HEAD(&tree->socks);
@@ -331,6 +334,8 @@ struct aggnet_tree *aggnet_tree_create(struct aggnet_net *an,
 		goto free;
 	tree->conf.children = conf->children;
 	conf->children = NULL;
+	tree->conf.absent = conf->absent;
+	conf->absent = NULL;
 	return tree;
 free:
 	tree_free(tree);
@@ -380,6 +385,8 @@ void aggnet_tree_info(struct aggnet_tree *tree, struct aggnet_tree_info *info)
 	info->origin = tree->origin;
 	info->about = tree->about;
 	info->missing = tree->missing;
+	if (tree->state == AGGNET_TREE_ABORTED)
+		info->lost = tree->lost;
 	info->acceptor = tree->up.peer;
 	info->weight = tree->weight + aggnet_tree_own_done(tree);
 	info->channels = tree->bound_total;
@@ -389,6 +396,7 @@ void aggnet_tree_info(struct aggnet_tree *tree, struct aggnet_tree_info *info)
 	info->records_out = tree->records_out;
 	info->packets_in = tree->packets_in;
 	info->packets_out = tree->packets_out;
+	info->bytes_out = tree->bytes_out;
 	info->rexmits = tree->rexmits;
 	spin_unlock_bh(&tree->lock);
 }
@@ -446,6 +454,28 @@ u32 aggnet_tree_members(const struct aggnet_tree *tree)
 	return tree->members + (tree->conf.writers ? aggnet_member(own) : 0);
 }
 
+bool aggnet_tree_short(const struct aggnet_tree *tree)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+	u32 expected = conf->contributors - !!conf->writers;
+
+	if (!tree->accepting || tree->weight + !!conf->writers >= conf->sources)
+		return false;
+	return tree->bound_total < expected || !tree->bound;
+}
+
+/*
+ * Has everybody come who was planned, though some did not wait for all of
+ * theirs? Whoever is late then goes past this end, too.
+ */
+static bool tree_cut_short(const struct aggnet_tree *tree)
+{
+	u32 expected = tree->conf.contributors - !!tree->conf.writers;
+
+	return tree->partials && tree->bound_total >= expected &&
+	       !aggnet_tree_is_receiver(tree);
+}
+
 /* At the receiver the books must balance: sources, members and records. */
 static bool tree_books_ok(const struct aggnet_tree *tree)
 {
@@ -466,7 +496,8 @@ void aggnet_tree_advance(struct aggnet_tree *tree, struct sk_buff_head *out)
 	if (tree->conf.writers && !aggnet_tree_own_done(tree))
 		return;
 	/* It may be more than planned: others come when their end is away. */
-	if (weight < tree->conf.sources && !tree->flushing)
+	if (weight < tree->conf.sources && !tree->flushing &&
+	    !tree_cut_short(tree))
 		return;
 	tree->accepting = false;
 	tree_set_state(tree, AGGNET_TREE_CLOSING);
@@ -495,6 +526,8 @@ void aggnet_tree_abort(struct aggnet_tree *tree, struct sk_buff_head *out,
 		return;
 	aggnet_tree_touch(tree, out);
 	tree_set_state(tree, AGGNET_TREE_ABORTED);
+	if (reason != AGGNET_R_TIMEOUT)
+		tree->lost.n = 0;
 	tree->reason = reason;
 	tree->origin = origin;
 	tree->about = about;
@@ -506,12 +539,15 @@ void aggnet_tree_abort(struct aggnet_tree *tree, struct sk_buff_head *out,
 	aggnet_event_tree(tree, AGGNET_EVENT_TREE_ABORTED);
 }
 
-void aggnet_put_abort(const struct aggnet_tree *tree, struct aggnet_abort *body)
+u16 aggnet_put_abort(const struct aggnet_tree *tree,
+		     struct aggnet_abort_body *body)
 {
-	body->reason = cpu_to_be32(tree->reason);
-	body->origin = tree->origin;
-	body->about = tree->about;
-	body->missing = cpu_to_be32(tree->missing);
+	body->abort.reason = cpu_to_be32(tree->reason);
+	body->abort.origin = tree->origin;
+	body->abort.about = tree->about;
+	body->abort.missing = cpu_to_be32(tree->missing);
+	memcpy(body->name, tree->lost.id, sizeof(body->name));
+	return sizeof(body->abort) + tree->lost.n * sizeof(body->name[0]);
 }
 
 void aggnet_tree_stall(struct aggnet_tree *tree, struct sk_buff_head *out)
@@ -521,6 +557,7 @@ void aggnet_tree_stall(struct aggnet_tree *tree, struct sk_buff_head *out)
 	tree->accepting = false;
 	tree->flushing = true;
 	tree->partials++;
+	aggnet_child_lost(tree);
 	aggnet_event_tree(tree, AGGNET_EVENT_TREE_STALLED);
 	aggnet_tree_advance(tree, out);
 	aggnet_uplink_push(tree, out);

@@ -20,6 +20,16 @@ struct aggnet_sock;
 struct netlink_ext_ack;
 
 /**
+ * struct aggnet_names - identities of planned ends that have not come
+ * @n: how many are kept; others are counted elsewhere
+ * @id: them
+ */
+struct aggnet_names {
+	u32 n;
+	__be32 id[AGGNET_NAMES_MAX];
+};
+
+/**
  * struct aggnet_tree_conf - what the entry says; constant once it is in force
  * @incast_id: job . receiver
  * @instance: epoch, high half
@@ -43,6 +53,8 @@ struct netlink_ext_ack;
  * @key: secret of the tree
  * @nchildren: length of @children, 0: no list is kept
  * @children: sorted identities; owned by the conf
+ * @nabsent: length of @absent
+ * @absent: receiver: sources that the plan left out; owned by the conf
  */
 struct aggnet_tree_conf {
 	u64 incast_id;
@@ -67,6 +79,8 @@ struct aggnet_tree_conf {
 	struct aggnet_key key;
 	u32 nchildren;
 	__be32 *children;
+	u32 nabsent;
+	__be32 *absent;
 };
 
 /**
@@ -87,6 +101,8 @@ struct aggnet_tree_conf {
  * @origin: who raised it
  * @about: whom it is about
  * @missing: sources missing there
+ * @lost: ends that were not waited for here or below; of an abort, those that
+ *	are missing at its origin
  * @table: the aggregation buffer
  * @worst: chunks that one credit reserves
  * @credits: credits outstanding, all children
@@ -137,6 +153,7 @@ struct aggnet_tree {
 	__be32 origin;
 	__be32 about;
 	u32 missing;
+	struct aggnet_names lost;
 
 	struct aggnet_table table;
 	u32 worst;
@@ -178,6 +195,7 @@ struct aggnet_tree {
 	u64 records_out;
 	u64 packets_in;
 	u64 packets_out;
+	u64 bytes_out;
 	u64 rexmits;
 };
 
@@ -189,7 +207,7 @@ void aggnet_tree_exit(void);	/* after every namespace has gone */
 /**
  * aggnet_tree_create() - check an entry, reserve what it needs
  * @an: namespace
- * @conf: copied; @conf->children is taken over on success only
+ * @conf: copied; its lists are taken over on success only
  * @extack: gets a sentence on refusal
  *
  * Reserves, so that the tree makes progress alone: a credit for each
@@ -224,6 +242,7 @@ struct aggnet_tree_info {
 	__be32 origin;
 	__be32 about;
 	u32 missing;
+	struct aggnet_names lost;
 	__be32 acceptor;
 	u32 weight;
 	u32 channels;
@@ -233,6 +252,7 @@ struct aggnet_tree_info {
 	u64 records_out;
 	u64 packets_in;
 	u64 packets_out;
+	u64 bytes_out;
 	u64 rexmits;
 };
 
@@ -353,6 +373,8 @@ void aggnet_tree_merge(struct aggnet_tree *tree, const u8 *data, u32 records,
 		       u64 represents, bool source);
 /* Have all local writers shut down? False if there are none. */
 bool aggnet_tree_own_done(const struct aggnet_tree *tree);
+/* Is a planned contributor missing, with nobody left to be awaited? */
+bool aggnet_tree_short(const struct aggnet_tree *tree);
 /* Members in the flow, the own one included. */
 u32 aggnet_tree_members(const struct aggnet_tree *tree);
 

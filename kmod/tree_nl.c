@@ -288,6 +288,27 @@ static int tree_read_children(struct aggnet_net *an, struct genl_info *info,
 	return tree_check_children(an, info, conf);
 }
 
+static int tree_read_absent(struct aggnet_net *an, struct genl_info *info,
+			    struct aggnet_tree_conf *conf)
+{
+	struct nlattr *list = info->attrs[AGGNET_A_TREE_ABSENT];
+
+	if (!list)
+		return 0;
+	if (!tree_to_self(an, conf))
+		return AGGNET_REFUSE(info, AGGNET_A_TREE_ABSENT, -EINVAL,
+				     "absent sources are for the receiver's entry");
+	if (!nla_len(list) || nla_len(list) % sizeof(__be32))
+		return AGGNET_REFUSE(info, AGGNET_A_TREE_ABSENT, -EINVAL,
+				     "absent must be addresses of 4 bytes each");
+	conf->absent = aggnet_zalloc(nla_len(list), GFP_KERNEL_ACCOUNT);
+	if (!conf->absent)
+		return -ENOMEM;
+	nla_memcpy(conf->absent, list, nla_len(list));
+	conf->nabsent = nla_len(list) / sizeof(__be32);
+	return 0;
+}
+
 /* An entry that only forwards is told by what it does without. */
 static int tree_flow_attr(const struct genl_info *info)
 {
@@ -299,6 +320,7 @@ static int tree_flow_attr(const struct genl_info *info)
 		AGGNET_A_TREE_HOLD, AGGNET_A_TREE_GIVE_UP, AGGNET_A_TREE_KEY,
 		AGGNET_A_TREE_MEMBERS, AGGNET_A_TREE_LAYOUT,
 		AGGNET_A_TREE_SCALE, AGGNET_A_TREE_K, AGGNET_A_TREE_ELEMENTS,
+		AGGNET_A_TREE_ABSENT,
 	};
 	unsigned int i;
 
@@ -348,6 +370,8 @@ static int tree_read(struct aggnet_net *an, struct genl_info *info,
 		err = tree_read_owner(info, conf);
 	if (!err)
 		err = tree_read_children(an, info, conf);
+	if (!err)
+		err = tree_read_absent(an, info, conf);
 	conf->forward_only = conf->contributors == 1 && !conf->writers &&
 			     !tree_to_self(an, conf);
 	return err;
@@ -389,9 +413,11 @@ int aggnet_nl_tree_del(struct aggnet_net *an, struct genl_info *info)
 
 static size_t tree_size(const struct aggnet_tree *tree)
 {
-	/* All attributes, as if each were the largest kind, and the list. */
+	/* All attributes, as if each were the largest kind, and the lists. */
 	return AGGNET_A_TREE_MAX * nla_total_size_64bit(sizeof(u64)) +
-	       nla_total_size(tree->conf.nchildren * sizeof(__be32));
+	       nla_total_size(tree->conf.nchildren * sizeof(__be32)) +
+	       nla_total_size(tree->conf.nabsent * sizeof(__be32)) +
+	       nla_total_size(AGGNET_NAMES_MAX * sizeof(__be32));
 }
 
 static int tree_fill_link(struct sk_buff *skb,
@@ -465,15 +491,32 @@ static int tree_fill_flow(struct sk_buff *skb,
 	    nla_put(skb, AGGNET_A_TREE_CHILDREN,
 		    conf->nchildren * sizeof(__be32), conf->children))
 		return -EMSGSIZE;
+	if (conf->nabsent &&
+	    nla_put(skb, AGGNET_A_TREE_ABSENT, conf->nabsent * sizeof(__be32),
+		    conf->absent))
+		return -EMSGSIZE;
 	return tree_fill_owner(skb, conf);
+}
+
+static int tree_fill_abort(struct sk_buff *skb,
+			   const struct aggnet_tree_info *now)
+{
+	if (nla_put_u8(skb, AGGNET_A_TREE_REASON, now->reason) ||
+	    nla_put_in_addr(skb, AGGNET_A_TREE_ORIGIN, now->origin) ||
+	    nla_put_in_addr(skb, AGGNET_A_TREE_ABOUT, now->about) ||
+	    nla_put_u32(skb, AGGNET_A_TREE_MISSING, now->missing))
+		return -EMSGSIZE;
+	if (!now->lost.n)
+		return 0;
+	return nla_put(skb, AGGNET_A_TREE_MISSING_NAMES,
+		       now->lost.n * sizeof(__be32), now->lost.id);
 }
 
 static int tree_fill_state(struct sk_buff *skb,
 			   const struct aggnet_tree_info *now)
 {
 	if (nla_put_u8(skb, AGGNET_A_TREE_STATE, now->state) ||
-	    nla_put_u8(skb, AGGNET_A_TREE_REASON, now->reason) ||
-	    nla_put_in_addr(skb, AGGNET_A_TREE_ORIGIN, now->origin) ||
+	    tree_fill_abort(skb, now) ||
 	    nla_put_in_addr(skb, AGGNET_A_TREE_ACCEPTOR, now->acceptor) ||
 	    nla_put_u32(skb, AGGNET_A_TREE_WEIGHT, now->weight) ||
 	    nla_put_u32(skb, AGGNET_A_TREE_CHANNELS, now->channels) ||
@@ -487,6 +530,8 @@ static int tree_fill_state(struct sk_buff *skb,
 	    nla_put_u64_64bit(skb, AGGNET_A_TREE_PACKETS_IN, now->packets_in,
 			      AGGNET_A_TREE_PAD) ||
 	    nla_put_u64_64bit(skb, AGGNET_A_TREE_PACKETS_OUT, now->packets_out,
+			      AGGNET_A_TREE_PAD) ||
+	    nla_put_u64_64bit(skb, AGGNET_A_TREE_BYTES_OUT, now->bytes_out,
 			      AGGNET_A_TREE_PAD) ||
 	    nla_put_u64_64bit(skb, AGGNET_A_TREE_REXMITS, now->rexmits,
 			      AGGNET_A_TREE_PAD))

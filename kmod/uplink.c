@@ -105,26 +105,37 @@ static void uplink_send_probe(struct aggnet_tree *tree,
 	uplink_send(tree, AGGNET_PROBE, 0, NULL, 0, NULL, out);
 }
 
+/* If sources are missing, the end that may wait longest is told who is. */
 static void uplink_send_fin(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
-	struct aggnet_fin body = {
-		.final = cpu_to_be32(tree->up.nxt),
-		.weight = cpu_to_be32(tree->weight + !!tree->conf.writers),
-		.records = cpu_to_be64(tree->records + tree->local_records),
-		.partials = cpu_to_be32(tree->partials),
-		.members = cpu_to_be32(aggnet_tree_members(tree)),
+	u32 weight = tree->weight + !!tree->conf.writers;
+	struct {
+		struct aggnet_fin fin;
+		__be32 name[AGGNET_NAMES_MAX];
+	} body = {
+		.fin.final = cpu_to_be32(tree->up.nxt),
+		.fin.weight = cpu_to_be32(weight),
+		.fin.records = cpu_to_be64(tree->records + tree->local_records),
+		.fin.partials = cpu_to_be32(tree->partials),
+		.fin.members = cpu_to_be32(aggnet_tree_members(tree)),
 	};
+	u16 length = sizeof(body.fin);
 
-	uplink_send(tree, AGGNET_FIN, 0, &body, sizeof(body), NULL, out);
+	if (weight < tree->conf.sources) {
+		aggnet_child_lost(tree);
+		memcpy(body.name, tree->lost.id, sizeof(body.name));
+		length += tree->lost.n * sizeof(body.name[0]);
+	}
+	uplink_send(tree, AGGNET_FIN, 0, &body, length, NULL, out);
 }
 
 static void uplink_send_abort(struct aggnet_tree *tree, u16 flags,
 			      struct sk_buff_head *out)
 {
-	struct aggnet_abort body;
+	struct aggnet_abort_body body;
+	u16 length = aggnet_put_abort(tree, &body);
 
-	aggnet_put_abort(tree, &body);
-	uplink_send(tree, AGGNET_ABORT, flags, &body, sizeof(body), NULL, out);
+	uplink_send(tree, AGGNET_ABORT, flags, &body, length, NULL, out);
 }
 
 static u32 uplink_alive_us(const struct aggnet_tree *tree)
@@ -350,6 +361,10 @@ static void uplink_abort_rx(struct aggnet_tree *tree,
 	if (!reason || reason >= __AGGNET_R_MAX)
 		reason = AGGNET_R_PROTOCOL;
 	tree->up.told = true;
+	if (tree->state < AGGNET_TREE_DONE) {
+		tree->lost.n = 0;
+		aggnet_child_names(tree, pkt, sizeof(*body));
+	}
 	aggnet_tree_abort(tree, out, reason, body->origin, body->about,
 			  be32_to_cpu(body->missing));
 	if (!(pkt->flags & AGGNET_F_REPLY))
@@ -438,6 +453,7 @@ static void uplink_pack(struct aggnet_tree *tree, struct aggnet_segment *seg)
 	seg->digest = aggnet_digest(&tree->conf.key, seg->body, seg->len);
 	trace_aggnet_emit(tree, records, represents);
 	tree->packets_out++;
+	tree->bytes_out += len;
 	tree->records_out += records;
 }
 

@@ -102,6 +102,46 @@ TEST_F(link, transfer__whole)
 	close(r);
 }
 
+/* Room for the names that follow the end mark. */
+struct end_mark {
+	struct aggnet_msg head;
+	struct aggnet_end end;
+	struct in_addr absent[AGGNET_ABSENT_MAX];
+	uint8_t rest[AGGNET_RECORD_MAX];
+};
+
+/* The plan has left out more sources than an end mark names. */
+TEST_F(link, end__tells_the_absent)
+{
+	enum { ABSENT = AGGNET_ABSENT_MAX + 5 };
+	struct in_addr absent[ABSENT];
+	struct aggnet_tree_info e = entry(0);
+	struct end_mark m;
+	int i, r, w;
+
+	for (i = 0; i < ABSENT; i++)
+		absent[i].s_addr = htonl(0x0a020000 + i);
+	e.has |= AGGNET_HAS(AGGNET_A_TREE_ABSENT);
+	e.absent = (struct aggnet_addrs){ absent, ABSENT };
+	ASSERT_EQ(0, add_entry(self->a, &e, false));
+	ASSERT_EQ(0, add_writers(self->b, 1));
+	w = writer();
+	ASSERT_LE(0, w);
+	ASSERT_EQ(0, shutdown(w, SHUT_WR));
+	ASSERT_EQ(0, setns(self->ns_a, CLONE_NEWNET));
+	r = reader();
+	ASSERT_EQ(sizeof(m.head) + sizeof(m.end) + sizeof(m.absent),
+		  recv(r, &m, sizeof(m), 0));
+	EXPECT_EQ(AGGNET_MSG_END, m.head.type);
+	EXPECT_EQ(1, m.end.sources);
+	EXPECT_EQ(1 + ABSENT, m.end.of);
+	EXPECT_EQ(ABSENT, m.end.absent);
+	EXPECT_EQ(0, memcmp(absent, m.absent, sizeof(m.absent)));
+	EXPECT_EQ(0, receive(w, &self->m, 0));
+	close(w);
+	close(r);
+}
+
 TEST_F(link, close__of_the_source_is_told_to_the_receiver)
 {
 	uint32_t origin;

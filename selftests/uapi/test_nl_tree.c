@@ -141,8 +141,11 @@ TEST_F(tree, add__receiver)
 	nl_u32(nl, AGGNET_A_TREE_CONTRIBUTORS, 1);
 	nl_u32(nl, AGGNET_A_TREE_SOURCES, 1);
 	nl_u32(nl, AGGNET_A_TREE_MEMBERS, 77);
+	nl_u32(nl, AGGNET_A_TREE_ABSENT, addr("10.0.0.9"));
 	ASSERT_EQ(0, nl_talk(nl));
 	ASSERT_EQ(0, get(nl, id));
+	EXPECT_EQ(4, nl_len(nl, AGGNET_A_TREE_ABSENT));
+	EXPECT_EQ(addr("10.0.0.9"), nl_get_u32(nl, AGGNET_A_TREE_ABSENT));
 	/* An end, although it has one child and does not send. */
 	EXPECT_TRUE(nl_has(nl, AGGNET_A_TREE_STATE));
 	EXPECT_EQ(77, nl_get_u32(nl, AGGNET_A_TREE_MEMBERS));
@@ -240,6 +243,8 @@ static const struct wrong {
 	  "writers cannot exceed 65536" },
 	{ AGGNET_A_TREE_MEMBERS, 4, 1, EINVAL,
 	  "members are for the receiver's entry" },
+	{ AGGNET_A_TREE_ABSENT, 4, 1, EINVAL,
+	  "absent sources are for the receiver's entry" },
 	{ AGGNET_A_TREE_FUNCTION, 1, __AGGNET_FN_MAX, EINVAL,
 	  "unknown aggregate function" },
 	{ AGGNET_A_TREE_LAYOUT, 1, __AGGNET_LAYOUT_MAX, EINVAL,
@@ -322,6 +327,26 @@ TEST_F(tree, add__children_refused)
 		nl_put(nl, AGGNET_A_TREE_CHILDREN, child, n);
 		EXPECT_REFUSED(nl, nl_talk(nl), EINVAL, AGGNET_A_TREE_CHILDREN,
 			       "children must be addresses of 4 bytes each");
+	}
+	EXPECT_EQ(0, trees(nl));
+}
+
+TEST_F(tree, add__absent_are_addresses)
+{
+	struct nl *nl = &self->nl;
+	uint64_t id = 3ULL << 32 | ntohl(addr(IDENTITY));
+	static const char zero[8];
+	unsigned int n;
+
+	for (n = 0; n < 8; n += 7) {
+		nl_begin(nl, AGGNET_CMD_TREE_ADD, 0);
+		nl_u64(nl, AGGNET_A_TREE_INCAST_ID, id);
+		nl_u32(nl, AGGNET_A_TREE_INSTANCE, 1);
+		nl_u32(nl, AGGNET_A_TREE_CONTRIBUTORS, 1);
+		nl_u32(nl, AGGNET_A_TREE_SOURCES, 1);
+		nl_put(nl, AGGNET_A_TREE_ABSENT, zero, n);
+		EXPECT_REFUSED(nl, nl_talk(nl), EINVAL, AGGNET_A_TREE_ABSENT,
+			       "absent must be addresses of 4 bytes each");
 	}
 	EXPECT_EQ(0, trees(nl));
 }
@@ -601,6 +626,7 @@ TEST_F(at_switch, add__no_flow)
 		{ AGGNET_A_TREE_KEY, 16 }, { AGGNET_A_TREE_MEMBERS, 4 },
 		{ AGGNET_A_TREE_LAYOUT, 1 }, { AGGNET_A_TREE_SCALE, 1 },
 		{ AGGNET_A_TREE_K, 4 }, { AGGNET_A_TREE_ELEMENTS, 8 },
+		{ AGGNET_A_TREE_ABSENT, 4 },
 	};
 	static const char zero[16];
 	struct nl *nl = &self->nl;

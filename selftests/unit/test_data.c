@@ -406,7 +406,20 @@ TEST(status_text__names_the_node)
 	EXPECT_STREQ("timed out at 10.0.0.3, because of 10.0.1.4: "
 		     "1 source missing",
 		     aggnet_status_text(&st, buf, sizeof(buf)));
+	st.names = 2;
+	st.name[0] = st.about;
+	st.name[1] = htonl(0x0a000105);
+	EXPECT_STREQ("timed out at 10.0.0.3, because of 10.0.1.4: "
+		     "1 source missing, not here: 10.0.1.4, 10.0.1.5",
+		     aggnet_status_text(&st, buf, sizeof(buf)));
 	EXPECT_STREQ("timed out", aggnet_status_text(&st, tiny, sizeof(tiny)));
+	st = (struct aggnet_status){
+		.reason = AGGNET_R_TIMEOUT,
+		.origin = htonl(0x0a000003),
+		.about = htonl(0x0a000003),
+	};
+	EXPECT_STREQ("timed out at 10.0.0.3, where a local process never came",
+		     aggnet_status_text(&st, buf, sizeof(buf)));
 	st = (struct aggnet_status){ .reason = 200 };
 	EXPECT_STREQ("unknown reason",
 		     aggnet_status_text(&st, buf, sizeof(buf)));
@@ -707,13 +720,30 @@ static void put_records(const char *key, int64_t value, const char *key2,
 	put_message(AGGNET_MSG_RECORDS, 2, buf, len);
 }
 
+/* The identities behind the end mark are 10.1.0.0, 10.1.0.1, ... */
+static void put_end_without(uint32_t sources, uint32_t of, uint32_t absent,
+			    uint32_t named)
+{
+	struct {
+		struct aggnet_end end;
+		__be32 id[AGGNET_ABSENT_MAX];
+	} end = {
+		.end = {
+			.sources = sources, .of = of, .partials = 1,
+			.absent = absent, .records = 4,
+		},
+	};
+	uint32_t i;
+
+	for (i = 0; i < named; i++)
+		end.id[i] = htonl(0x0a010000 + i);
+	put_message(AGGNET_MSG_END, 0, &end,
+		    sizeof(end.end) + named * sizeof(end.id[0]));
+}
+
 static void put_end(uint32_t sources, uint32_t of)
 {
-	struct aggnet_end end = {
-		.sources = sources, .of = of, .partials = 1, .records = 4,
-	};
-
-	put_message(AGGNET_MSG_END, 0, &end, sizeof(end));
+	put_end_without(sources, of, 0, 0);
 }
 
 TEST_F(sink, run__merges_and_leaves_the_end_mark)
@@ -812,6 +842,49 @@ TEST_F(sink, run__refuses_an_incomplete_result)
 	EXPECT_EQ(-EBADMSG, aggnet_sink_run(self->k));
 	EXPECT_STREQ("only 2 of 3 sources came", aggnet_sink_error(self->k));
 	EXPECT_FALSE(node.taken);
+}
+
+TEST_F(sink, end__tells_who_was_left_out)
+{
+	const struct in_addr *absent;
+	size_t n;
+
+	put_end_without(3, 5, 2, 2);
+	ASSERT_EQ(0, aggnet_sink_run(self->k));
+	EXPECT_EQ(3, aggnet_sink_result(self->k)->sources);
+	EXPECT_EQ(5, aggnet_sink_result(self->k)->of);
+	EXPECT_EQ(2, aggnet_sink_result(self->k)->absent);
+	absent = aggnet_sink_absent(self->k, &n);
+	ASSERT_EQ(2, n);
+	EXPECT_EQ(htonl(0x0a010000), absent[0].s_addr);
+	EXPECT_EQ(htonl(0x0a010001), absent[1].s_addr);
+}
+
+TEST_F(sink, end__names_no_more_than_fit)
+{
+	const struct in_addr *absent;
+	size_t n;
+
+	put_end_without(1, 101, 100, AGGNET_ABSENT_MAX);
+	ASSERT_EQ(0, aggnet_sink_run(self->k));
+	EXPECT_EQ(100, aggnet_sink_result(self->k)->absent);
+	absent = aggnet_sink_absent(self->k, &n);
+	ASSERT_EQ(AGGNET_ABSENT_MAX, n);
+	EXPECT_EQ(htonl(0x0a010000 + AGGNET_ABSENT_MAX - 1),
+		  absent[n - 1].s_addr);
+}
+
+TEST_F(sink, end__with_one_who_is_neither_here_nor_absent)
+{
+	put_end_without(3, 5, 1, 1);
+	EXPECT_EQ(-EBADMSG, aggnet_sink_run(self->k));
+	EXPECT_STREQ("only 3 of 5 sources came", aggnet_sink_error(self->k));
+}
+
+TEST_F(sink, end__whose_names_are_cut)
+{
+	put_end_without(3, 5, 2, 1);
+	EXPECT_EQ(-EBADMSG, aggnet_sink_run(self->k));
 }
 
 TEST_F(sink, run__refuses_malformed_messages)

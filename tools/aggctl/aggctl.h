@@ -13,6 +13,9 @@
 #define __printf(f, a)	__attribute__((__format__(__printf__, f, a)))
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
+/* Seconds that send and recv wait for a new attempt. */
+#define REPAIR_DEFAULT	5
+
 /* Exit statuses, part of the command's interface. */
 enum status {
 	ST_DONE = 0,

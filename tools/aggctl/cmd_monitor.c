@@ -20,11 +20,22 @@ static int print_json(json_t *event)
 	return ST_DONE;
 }
 
+static void print_list(const char *head, const json_t *list)
+{
+	json_t *value;
+	size_t i;
+
+	printf(" %s ", head);
+	json_array_foreach((json_t *)list, i, value)
+		printf("%s%s", i ? "," : "", json_string_value(value));
+}
+
 static int print_text(const json_t *event)
 {
 	const struct column cols[] = {
 		{ "reason", "reason" }, { "origin", "from" },
 		{ "about", "about" }, { "missing", "missing" },
+		{ "missing_names", "namely" },
 		{ "instance", "instance" }, { "attempt", "attempt" },
 		{ "port", "port" },
 	};
@@ -44,6 +55,8 @@ static int print_text(const json_t *event)
 		if (json_is_string(value))
 			printf(" %s %s", cols[i].head,
 			       json_string_value(value));
+		else if (json_is_array(value))
+			print_list(cols[i].head, value);
 		else if (json_is_integer(value))
 			printf(" %s %" JSON_INTEGER_FORMAT, cols[i].head,
 			       json_integer_value(value));
@@ -88,6 +101,7 @@ static int watch(const struct aggctl *ctl, struct aggnet_ctl *h)
 		if (error)
 			return ctl_refused(h, "monitor");
 		st = print_event(ctl, &event);
+		aggnet_event_clear(&event);
 		seen++;
 	}
 	return st;

@@ -14,10 +14,12 @@
 #include "output.h"
 
 #define NS_PER_MS	1000000
+#define NS_PER_S	1000000000ULL
 
 static uint64_t job = UINT64_MAX;
 static const char *receiver;
 static uint64_t timeout;
+static uint64_t repair = REPAIR_DEFAULT * NS_PER_S;
 
 /* Where the output began, if it can be taken back; else -1. */
 static off_t output_start(void)
@@ -78,6 +80,31 @@ static json_t *value_json(const struct aggnet_entry *entry)
 	return json_integer((json_int_t)entry->value);
 }
 
+static json_t *absent_json(const struct aggnet_sink *sink)
+{
+	json_t *list = json_array();
+	const struct in_addr *addr;
+	size_t i, n;
+
+	addr = aggnet_sink_absent(sink, &n);
+	for (i = 0; i < n; i++)
+		json_array_append_new(list, addr_json(addr[i]));
+	return list;
+}
+
+static void tell_absent(const struct aggnet_sink *sink,
+			const struct aggnet_result *result)
+{
+	const struct in_addr *addr;
+	size_t i, n;
+
+	addr = aggnet_sink_absent(sink, &n);
+	err("recv: complete without %u of %u sources, which the plan left out",
+	    result->absent, result->of);
+	for (i = 0; i < n; i++)
+		err("recv: absent: %s", addr_text(addr[i]));
+}
+
 static int print_json(struct aggnet_sink *sink,
 		      const struct aggnet_result *result)
 {
@@ -95,10 +122,11 @@ static int print_json(struct aggnet_sink *sink,
 				      json_pack("[o, o]", key,
 						value_json(&entry)));
 	}
-	return out_json(json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}",
+	return out_json(json_pack("{s:I, s:I, s:I, s:o, s:I, s:I, s:o}",
 				  "sources", (json_int_t)result->sources,
 				  "of", (json_int_t)result->of,
 				  "partials", (json_int_t)result->partials,
+				  "absent", absent_json(sink),
 				  "records", (json_int_t)result->records,
 				  "keys", (json_int_t)result->keys,
 				  "lines", lines));
@@ -112,6 +140,8 @@ static int print_result(const struct aggctl *ctl, struct aggnet_sink *sink)
 	if (result->partials)
 		err("recv: complete, but %u nodes did not wait for all their contributors",
 		    result->partials);
+	if (result->absent)
+		tell_absent(sink, result);
 	aggnet_sink_sort(sink);
 	if (ctl->json)
 		st = print_json(sink, result);
@@ -170,8 +200,12 @@ static int run_recv(const struct aggctl *ctl, int argc, char **argv)
 		return usage("recv: --receiver: '%s' is no address", receiver);
 	if (timeout > (uint64_t)UINT32_MAX * NS_PER_MS)
 		return usage("recv: --timeout: it is more than 49 days");
+	if (repair > (uint64_t)UINT32_MAX * NS_PER_MS)
+		return usage("recv: --repair: it is more than 49 days");
 	options.timeout_ms = (unsigned int)((timeout + NS_PER_MS - 1) /
 					    NS_PER_MS);
+	options.repair_ms = (unsigned int)((repair + NS_PER_MS - 1) /
+					   NS_PER_MS);
 	if (aggnet_sink_open(&sink, self, (uint32_t)job, &options))
 		st = refused(sink);
 	else
@@ -186,6 +220,8 @@ static const struct opt opts[] = {
 	  "own identity, or vN (whatever it is)" },
 	{ "timeout", OPT_TIME, &timeout, "S",
 	  "seconds until the transfer is given up (the plan's give-up)" },
+	{ "repair", OPT_TIME, &repair, "S",
+	  "seconds to wait for a new attempt when the transfer is lost (5)" },
 };
 
 static const struct verb verbs[] = {

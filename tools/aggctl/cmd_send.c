@@ -13,10 +13,12 @@
 #include "output.h"
 
 #define NS_PER_MS	1000000
+#define NS_PER_S	1000000000ULL
 
 static uint64_t job = UINT64_MAX;
 static const char *receiver;
 static uint64_t timeout;
+static uint64_t repair = REPAIR_DEFAULT * NS_PER_S;
 
 /**
  * struct input - the lines
@@ -151,10 +153,11 @@ static int show_done(const struct aggctl *ctl,
 {
 	if (!ctl->json)
 		return ST_DONE;
-	return out_json(json_pack("{s:I, s:i}", "records",
+	return out_json(json_pack("{s:I, s:i, s:I}", "records",
 				  (json_int_t)aggnet_source_records(source),
 				  "replays",
-				  (int)aggnet_source_replays(source)));
+				  (int)aggnet_source_replays(source), "resent",
+				  (json_int_t)aggnet_source_resent(source)));
 }
 
 static int transfer(const struct aggctl *ctl, struct in_addr to,
@@ -164,6 +167,8 @@ static int transfer(const struct aggctl *ctl, struct in_addr to,
 		.flags = in->again ? AGGNET_OPT_REPLAY : 0,
 		.timeout_ms = (unsigned int)((timeout + NS_PER_MS - 1) /
 					     NS_PER_MS),
+		.repair_ms = (unsigned int)((repair + NS_PER_MS - 1) /
+					    NS_PER_MS),
 	};
 	struct aggnet_source *source;
 	int st;
@@ -190,6 +195,8 @@ static int run_send(const struct aggctl *ctl, int argc, char **argv)
 		return usage("send: --receiver: '%s' is no address", receiver);
 	if (timeout > (uint64_t)UINT32_MAX * NS_PER_MS)
 		return usage("send: --timeout: it is more than 49 days");
+	if (repair > (uint64_t)UINT32_MAX * NS_PER_MS)
+		return usage("send: --repair: it is more than 49 days");
 	st = open_input(&in, argc ? argv[0] : NULL);
 	if (!st)
 		st = check_input(&in);
@@ -205,6 +212,8 @@ static const struct opt opts[] = {
 	  "identity of the receiver, or vN" },
 	{ "timeout", OPT_TIME, &timeout, "S",
 	  "seconds until the transfer is given up (the plan's give-up)" },
+	{ "repair", OPT_TIME, &repair, "S",
+	  "seconds to wait for a new attempt when the transfer is lost (5)" },
 };
 
 static const struct verb verbs[] = {

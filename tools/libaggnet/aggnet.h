@@ -132,6 +132,11 @@ struct aggnet_tree_info {
 	uint8_t scale;
 	uint32_t k;
 	uint64_t elements;
+	struct aggnet_addrs absent;
+	struct in_addr about;
+	uint32_t missing;
+	struct aggnet_addrs missing_names;
+	uint64_t bytes_out;
 };
 
 struct aggnet_event_info {
@@ -145,6 +150,7 @@ struct aggnet_event_info {
 	struct in_addr about;
 	uint32_t missing;
 	uint32_t ifindex;
+	struct aggnet_addrs missing_names;
 };
 
 struct aggnet_stat {
@@ -256,13 +262,14 @@ int aggnet_events_fd(const struct aggnet_ctl *ctl);
 /**
  * aggnet_events_next() - wait for the next event
  * @ctl: handle, joined
- * @event: the event
+ * @event: the event; aggnet_event_clear() frees what it holds
  *
  * Return: 0; -EINTR after a signal; -ENOBUFS if events came faster than they
  * were read and some are lost; another negative errno.
  */
 int aggnet_events_next(struct aggnet_ctl *ctl,
 		       struct aggnet_event_info *event);
+void aggnet_event_clear(struct aggnet_event_info *event);
 
 /* ---------------------------------------------------------------- fields */
 

@@ -60,9 +60,9 @@ extern "C" {
  * @timeout_ms: the transfer ends in ETIMEDOUT this long after open(), wherever
  *	it is; 0: only the entry's give_up bounds it
  * @repair_ms: an abort that a newer epoch may mend (a member timed out, was
- *	reset, or is already in a newer epoch) is final only when no newer
- *	epoch came within this time; 0: 5000 if a newer epoch is known to be
- *	coming, else none
+ *	reset, left, or is already in a newer epoch) is final only when no
+ *	newer epoch came within this time; 0: 5000 if a newer epoch is known
+ *	to be coming, else none
  * @spool_dir: source: where the unlinked file for replays is made; NULL:
  *	$TMPDIR or /var/tmp
  */
@@ -139,6 +139,9 @@ int aggnet_source_status(struct aggnet_source *s, struct aggnet_status *st);
 uint64_t aggnet_source_records(const struct aggnet_source *s);
 unsigned int aggnet_source_replays(const struct aggnet_source *s);
 
+/* Bytes of records that lost epochs had taken, so that they were sent again. */
+uint64_t aggnet_source_resent(const struct aggnet_source *s);
+
 /* --- sink ---------------------------------------------------------------- */
 
 struct aggnet_sink;
@@ -146,8 +149,10 @@ struct aggnet_sink;
 /**
  * struct aggnet_result - what the end mark says, and the size of the result
  * @sources: sources in the result
- * @of: sources of the tree; a result is only ever given whole, so the same
+ * @of: sources of the tree; a result is only ever given whole, so the same but
+ *	for those that the plan left out
  * @partials: nodes that did not wait for all of their children
+ * @absent: sources that the plan left out
  * @records: original records that the result stands for
  * @keys: distinct keys
  */
@@ -155,6 +160,7 @@ struct aggnet_result {
 	uint32_t sources;
 	uint32_t of;
 	uint32_t partials;
+	uint32_t absent;
 	uint64_t records;
 	uint64_t keys;
 };
@@ -207,6 +213,15 @@ void aggnet_sink_sort(struct aggnet_sink *k);
 
 /* After run(): what the end mark says. */
 const struct aggnet_result *aggnet_sink_result(const struct aggnet_sink *k);
+
+/**
+ * aggnet_sink_absent() - identities of the sources that were left out
+ * @k: the sink, after run()
+ * @n: how many are named, at most AGGNET_ABSENT_MAX; result()'s @absent counts
+ *	all of them
+ */
+const struct in_addr *aggnet_sink_absent(const struct aggnet_sink *k,
+					 size_t *n);
 
 /**
  * aggnet_sink_commit() - take the end mark: the result is safely stored

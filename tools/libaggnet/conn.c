@@ -134,6 +134,39 @@ static int conn_try(struct conn *c)
 	return 0;
 }
 
+/* How long a newer epoch may take to come and mend an abort; 0: it will not. */
+static unsigned int conn_patience(const struct conn *c, int err)
+{
+	if (err == -ESTALE)
+		return c->opt.repair_ms ? c->opt.repair_ms : MEND_DEFAULT_MS;
+	if (err == -ETIMEDOUT || err == -ECONNRESET || err == -ECONNABORTED)
+		return c->opt.repair_ms;
+	return 0;
+}
+
+static int conn_tick(struct conn *c)
+{
+	const struct itimerspec tick = {
+		.it_value.tv_nsec = MEND_TICK_MS * 1000000L,
+		.it_interval.tv_nsec = MEND_TICK_MS * 1000000L,
+	};
+
+	if (c->timer < 0)
+		c->timer = timerfd_create(CLOCK_MONOTONIC,
+					  TFD_NONBLOCK | TFD_CLOEXEC);
+	if (c->timer < 0 || timerfd_settime(c->timer, 0, &tick, NULL))
+		return conn_errno(c, "timer");
+	return 0;
+}
+
+/* The epoch is lost: conn_join() waits for the next one. */
+static int conn_mend(struct conn *c, int err)
+{
+	c->broken = err;
+	c->mend_by = now_ms() + conn_patience(c, err);
+	return conn_tick(c);
+}
+
 int conn_open(struct conn *c, bool reader, struct in_addr receiver,
 	      uint32_t job, const struct aggnet_options *opt)
 {
@@ -151,7 +184,11 @@ int conn_open(struct conn *c, bool reader, struct in_addr receiver,
 	if (c->opt.timeout_ms)
 		c->deadline = now_ms() + c->opt.timeout_ms;
 	err = conn_try(c);
-	return err ? conn_end(c, err) : 0;
+	if (!err)
+		return 0;
+	if (c->status.reason != AGGNET_R_NONE && conn_patience(c, err))
+		return conn_mend(c, err);
+	return conn_end(c, err);
 }
 
 void conn_close(struct conn *c)
@@ -200,47 +237,18 @@ int conn_wait(struct conn *c, short events)
 
 /* --- epochs --------------------------------------------------------------- */
 
-/* How long a newer epoch may take to come and mend an abort; 0: it will not. */
-static unsigned int conn_patience(const struct conn *c, int err)
-{
-	if (err == -ESTALE)
-		return c->opt.repair_ms ? c->opt.repair_ms : MEND_DEFAULT_MS;
-	if (err == -ETIMEDOUT || err == -ECONNRESET)
-		return c->opt.repair_ms;
-	return 0;
-}
-
-static int conn_tick(struct conn *c)
-{
-	const struct itimerspec tick = {
-		.it_value.tv_nsec = MEND_TICK_MS * 1000000L,
-		.it_interval.tv_nsec = MEND_TICK_MS * 1000000L,
-	};
-
-	if (c->timer < 0)
-		c->timer = timerfd_create(CLOCK_MONOTONIC,
-					  TFD_NONBLOCK | TFD_CLOEXEC);
-	if (c->timer < 0 || timerfd_settime(c->timer, 0, &tick, NULL))
-		return conn_errno(c, "timer");
-	return 0;
-}
-
 int conn_lost(struct conn *c, int err)
 {
-	unsigned int patience = conn_patience(c, err);
-
 	conn_read_status(c, c->fd);
 	if (c->status.reason != AGGNET_R_NONE)
 		aggnet_status_text(&c->status, c->error, sizeof(c->error));
 	else
 		conn_fail(c, err, "%s", strerror(-err));
-	if (!patience)
+	if (!conn_patience(c, err))
 		return conn_end(c, err);
 	close(c->fd);
 	c->fd = -1;
-	c->broken = err;
-	c->mend_by = now_ms() + patience;
-	return conn_tick(c);
+	return conn_mend(c, err);
 }
 
 /* Refusals that will not change with the next epoch. */

@@ -31,6 +31,7 @@ static const struct aggnet_field fields[] = {
 	F(about, ABOUT, ADDR),
 	F(missing, MISSING, U32),
 	F(ifindex, IFINDEX, U32),
+	F(missing_names, MISSING_NAMES, ADDRS),
 };
 
 const struct aggnet_noun aggnet_noun_event = {
@@ -72,6 +73,11 @@ int aggnet_events_join(struct aggnet_ctl *ctl)
 int aggnet_events_fd(const struct aggnet_ctl *ctl)
 {
 	return nl_socket_get_fd(ctl->events);
+}
+
+void aggnet_event_clear(struct aggnet_event_info *event)
+{
+	aggnet_field_clear(&aggnet_noun_event, event);
 }
 
 int aggnet_events_next(struct aggnet_ctl *ctl,

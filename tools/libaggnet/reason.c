@@ -54,12 +54,20 @@ char *aggnet_status_text(const struct aggnet_status *st, char *buf,
 			 size_t size)
 {
 	size_t len = snprintf(buf, size, "%s", aggnet_reason_text(st->reason));
+	uint32_t i;
 
 	append(buf, size, &len, " at ", st->origin);
 	if (st->about != st->origin)
 		append(buf, size, &len, ", because of ", st->about);
+	if (st->reason == AGGNET_R_TIMEOUT && st->about == st->origin &&
+	    st->origin && !st->missing && len < size)
+		len += snprintf(buf + len, size - len,
+				", where a local process never came");
 	if (st->missing && len < size)
-		snprintf(buf + len, size - len, ": %u source%s missing",
-			 st->missing, st->missing == 1 ? "" : "s");
+		len += snprintf(buf + len, size - len, ": %u source%s missing",
+				st->missing, st->missing == 1 ? "" : "s");
+	for (i = 0; i < st->names && i < AGGNET_NAMES_MAX; i++)
+		append(buf, size, &len, i ? ", " : ", not here: ",
+		       st->name[i]);
 	return buf;
 }

@@ -23,6 +23,8 @@
  * @whole: the end mark has been seen, the result is complete and fits
  * @committed: the end mark has been taken
  * @result: of the end mark
+ * @absent: sources that it names as left out
+ * @named: how many
  * @message: as read
  */
 struct aggnet_sink {
@@ -32,6 +34,8 @@ struct aggnet_sink {
 	bool whole;
 	bool committed;
 	struct aggnet_result result;
+	struct in_addr absent[AGGNET_ABSENT_MAX];
+	size_t named;
 	uint8_t message[65536];
 };
 
@@ -144,6 +148,22 @@ static int sink_overflow(struct aggnet_sink *k, const struct merge_entry *e)
 	return conn_end(&k->conn, -EOVERFLOW);
 }
 
+/* The absent sources are named behind the end mark. */
+static int sink_absent(struct aggnet_sink *k, const struct aggnet_end *end,
+		       size_t len)
+{
+	size_t named = end->absent;
+
+	if (named > AGGNET_ABSENT_MAX)
+		named = AGGNET_ABSENT_MAX;
+	if (len != named * sizeof(k->absent[0]))
+		return sink_malformed(k, "absent sources");
+	memcpy(k->absent, k->message + sizeof(struct aggnet_msg) +
+	       sizeof(*end), len);
+	k->named = named;
+	return 0;
+}
+
 /* The end mark is next: is the result fit to be handed out? */
 static int sink_whole(struct aggnet_sink *k, size_t len)
 {
@@ -157,7 +177,9 @@ static int sink_whole(struct aggnet_sink *k, size_t len)
 	if (head.type != AGGNET_MSG_END)
 		return sink_malformed(k, "unexpected type");
 	memcpy(&end, k->message + sizeof(head), sizeof(end));
-	if (end.sources != end.of) {
+	if (sink_absent(k, &end, len - sizeof(head) - sizeof(end)))
+		return k->conn.final;
+	if (end.sources + (uint64_t)end.absent != end.of) {
 		conn_fail(&k->conn, -EBADMSG, "only %u of %u sources came",
 			  end.sources, end.of);
 		return conn_end(&k->conn, -EBADMSG);
@@ -167,8 +189,8 @@ static int sink_whole(struct aggnet_sink *k, size_t len)
 		return sink_overflow(k, e);
 	k->result = (struct aggnet_result){
 		.sources = end.sources, .of = end.of,
-		.partials = end.partials, .records = end.records,
-		.keys = k->merge.n,
+		.partials = end.partials, .absent = end.absent,
+		.records = end.records, .keys = k->merge.n,
 	};
 	k->whole = true;
 	return 0;
@@ -261,6 +283,13 @@ void aggnet_sink_sort(struct aggnet_sink *k)
 const struct aggnet_result *aggnet_sink_result(const struct aggnet_sink *k)
 {
 	return &k->result;
+}
+
+const struct in_addr *aggnet_sink_absent(const struct aggnet_sink *k,
+					 size_t *n)
+{
+	*n = k->named;
+	return k->absent;
 }
 
 int aggnet_sink_commit(struct aggnet_sink *k)

@@ -23,6 +23,7 @@
  * @filled: bytes in @batch
  * @sent: bytes of the stream that this epoch has taken
  * @records: taken from the caller
+ * @resent: bytes that epochs which were lost had taken
  * @shut: the end of the stream has been told
  * @done: the receiving application has the result
  * @batch: the stream's end, not in the spool yet
@@ -35,6 +36,7 @@ struct aggnet_source {
 	size_t filled;
 	uint64_t sent;
 	uint64_t records;
+	uint64_t resent;
 	bool shut;
 	bool done;
 	uint8_t batch[BATCH];
@@ -146,6 +148,7 @@ static int source_join(struct aggnet_source *s)
 	err = conn_join(&s->conn);
 	if (err)
 		return err;
+	s->resent += s->sent;
 	s->sent = 0;
 	s->shut = false;
 	if (!(s->conn.opt.flags & AGGNET_OPT_REPLAY))
@@ -281,6 +284,11 @@ int aggnet_source_status(struct aggnet_source *s, struct aggnet_status *st)
 uint64_t aggnet_source_records(const struct aggnet_source *s)
 {
 	return s->records;
+}
+
+uint64_t aggnet_source_resent(const struct aggnet_source *s)
+{
+	return s->resent;
 }
 
 unsigned int aggnet_source_replays(const struct aggnet_source *s)

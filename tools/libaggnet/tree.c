@@ -52,6 +52,11 @@ static const struct aggnet_field fields[] = {
 	F(scale, SCALE, U8, false),
 	F(k, K, U32, false),
 	F(elements, ELEMENTS, U64, false),
+	F(absent, ABSENT, ADDRS, false),
+	F(about, ABOUT, ADDR, true),
+	F(missing, MISSING, U32, true),
+	F(missing_names, MISSING_NAMES, ADDRS, true),
+	F(bytes_out, BYTES_OUT, U64, true),
 };
 
 const struct aggnet_noun aggnet_noun_tree = {

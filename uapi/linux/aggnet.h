@@ -37,6 +37,7 @@
 
 #include <linux/types.h>
 #include <linux/socket.h>
+#include <linux/aggnet_packet.h>
 
 #define AGGNET_GENL_NAME	"aggnet"
 #define AGGNET_GENL_VERSION	1
@@ -225,6 +226,17 @@ enum aggnet_tree_attr {
 	AGGNET_A_TREE_SCALE,		/* u8: fraction bits of fixed-point values */
 	AGGNET_A_TREE_K,		/* u32: pairs that a key keeps */
 	AGGNET_A_TREE_ELEMENTS,		/* u64: of a dense vector */
+	AGGNET_A_TREE_ABSENT,		/* binary: be32 identities of sources
+					 * that were left out; receiver, optional
+					 */
+	AGGNET_A_TREE_ABOUT,		/* be32: {whom the abort is about} */
+	AGGNET_A_TREE_MISSING,		/* u32: {sources missing at the origin} */
+	AGGNET_A_TREE_MISSING_NAMES,	/* binary: {be32 identities, some of who
+					 * is missing}
+					 */
+	AGGNET_A_TREE_BYTES_OUT,	/* u64: {bytes of DATA emitted, first
+					 * sendings}
+					 */
 	AGGNET_A_TREE_PAD,
 	__AGGNET_A_TREE_MAX
 };
@@ -269,6 +281,9 @@ enum aggnet_event_attr {
 	AGGNET_A_EVENT_ABOUT,		/* be32: whom it is about */
 	AGGNET_A_EVENT_MISSING,		/* u32: sources missing */
 	AGGNET_A_EVENT_IFINDEX,		/* u32 */
+	AGGNET_A_EVENT_MISSING_NAMES,	/* binary: be32 identities, some of who
+					 * is missing
+					 */
 	AGGNET_A_EVENT_PAD,
 	__AGGNET_A_EVENT_MAX
 };
@@ -330,7 +345,8 @@ struct aggnet_msg {
  * @partials: nodes whose hold passed before their flow was whole
  * @instance: epoch
  * @attempt: epoch
- * @reserved: 0
+ * @absent: sources that the plan left out; they are in @of. The identities of
+ *	AGGNET_ABSENT_MAX of them follow
  * @records: original records that the result stands for
  */
 struct aggnet_end {
@@ -339,9 +355,11 @@ struct aggnet_end {
 	__u32	partials;
 	__u32	instance;
 	__u32	attempt;
-	__u32	reserved;
+	__u32	absent;
 	__u64	records;
 };
+
+#define AGGNET_ABSENT_MAX	48
 
 /* getsockopt/setsockopt at SOL_AGGNET */
 #define AGGNET_SO_STATUS	1	/* get: struct aggnet_status */
@@ -363,6 +381,8 @@ struct aggnet_end {
  * @scale: fraction bits of fixed-point values
  * @k: pairs that a key keeps
  * @elements: of a dense vector
+ * @names: how many of @name are there
+ * @name: identities of planned nodes that are missing, as far as @origin knows
  */
 struct aggnet_status {
 	__u32	state;
@@ -378,6 +398,8 @@ struct aggnet_status {
 	__u32	scale;
 	__u32	k;
 	__u64	elements;
+	__u32	names;
+	__be32	name[AGGNET_NAMES_MAX];
 };
 
 /**

@@ -180,8 +180,13 @@ struct aggnet_ack {
 	__be64	sack[AGGNET_WINDOW / 64];
 };
 
+/* Identities that may follow the bodies of FIN and ABORT: ends that were planned
+ * and have not come. What is beyond is counted only.
+ */
+#define AGGNET_NAMES_MAX	16
+
 /**
- * struct aggnet_fin - body of FIN
+ * struct aggnet_fin - body of FIN; names of ends that were not waited for follow
  * @final: the sequence after the last DATA
  * @weight: sources wholly contained in this flow
  * @records: original records of those sources
@@ -255,7 +260,7 @@ enum aggnet_reason {
 };
 
 /**
- * struct aggnet_abort - body of ABORT
+ * struct aggnet_abort - body of ABORT; names of ends missing at @origin follow
  * @reason: enum aggnet_reason
  * @origin: identity of the node that raised it
  * @about: identity of the node it is about, 0 if none
