@@ -15,7 +15,8 @@
  * Faults allowed (-D...=1): READER_CLOSES before the end mark, WRITER_CLOSES
  * without shutdown, HOLD passes, CRASH of A with RESTART or without, BYPASS: the
  * route of S leads around A, which waits for S. After the last two GIVE_UP may
- * pass anywhere; without it they have to end in a hang that the run finds.
+ * pass anywhere; without it they have to end in a hang that the run finds, but
+ * for a BYPASS with HOLD, in which nobody aborts.
  *
  * Asserted: a source's DONE means that the end mark was taken; the end mark
  * means that every source is in the result; without faults nobody aborts; every
@@ -92,7 +93,8 @@ byte weight[4], members[4], records[4];
 bool end_read, crashed, done_pushed[4];
 
 #define ALIVE(x)	(state[x] != DEAD)
-#define FAULTS		(READER_CLOSES || WRITER_CLOSES || CRASH || BYPASS)
+#define FAULTS \
+	(READER_CLOSES || WRITER_CLOSES || CRASH || (BYPASS && GIVE_UP))
 #define SILENCE		(GIVE_UP && (crashed || BYPASS))
 #define ROOTED(x)	((x) == R || (up[x] >= BOUND && peer[x] == R))
 /* An OPEN comes by the planned end first, and a live one keeps it. */

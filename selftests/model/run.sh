@@ -44,10 +44,11 @@ table()
 	completion holds CRASH=1,GIVE_UP=1 crash of the aggregator
 	completion holds CRASH=1,RESTART=1,GIVE_UP=1 crash and restart of it
 	completion holds BYPASS=1,GIVE_UP=1 a route leads around the planned end
+	completion holds BYPASS=1,HOLD=1 hold ends the wait: every application gets DONE
 	completion assertion REACH DONE can be reached
 	completion deadlock CRASH=1 a crash without give_up
 	completion deadlock CRASH=1,RESTART=1 a restart without give_up
-	completion deadlock BYPASS=1 a bypass without give_up
+	completion deadlock BYPASS=1 a bypass without hold and give_up
 	completion assertion DONE_BY_FIN DONE when the FIN is taken
 	completion assertion DONE_BY_WHOLE DONE before the end mark is taken
 	completion deadlock NO_TOMBSTONE a repeated FIN is not answered by DONE
