@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The supervision part of libaggnet: what signs of failure mean. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <kselftest_harness.h>
+
+#include "../../tools/libaggnet/reason.c"
+#include "../../tools/libaggnet/supervise.c"
+
+#define TREE	((uint64_t)1 << 32 | 0x0a000001)
+#define OTHER	((uint64_t)1 << 32 | 0x0a000004)
+
+/*
+ * v0 receives what v2 and v3 send; v1 is on the way. All are at the switches
+ * w0 and w1.
+ */
+FIXTURE(watch) {
+	struct aggnet_watch *w;
+	struct aggnet_finding f;
+};
+
+FIXTURE_VARIANT(watch) {
+	bool allow_missing;
+};
+
+FIXTURE_VARIANT_ADD(watch, strict) {
+	.allow_missing = false,
+};
+
+FIXTURE_VARIANT_ADD(watch, allow_missing) {
+	.allow_missing = true,
+};
+
+static struct in_addr identity(unsigned int server)
+{
+	return (struct in_addr){ htonl(0x0a000001 + server) };
+}
+
+FIXTURE_SETUP(watch)
+{
+	static const unsigned int parts[] = {
+		AGGNET_WATCH_RECEIVER, 0, AGGNET_WATCH_SOURCE,
+		AGGNET_WATCH_SOURCE,
+	};
+	char name[8], port[8];
+	unsigned int i;
+
+	self->w = aggnet_watch_new(variant->allow_missing);
+	ASSERT_NE(NULL, self->w);
+	for (i = 0; i < 4; i++) {
+		snprintf(name, sizeof(name), "v%u", i);
+		aggnet_watch_server(self->w, name, identity(i), parts[i]);
+	}
+	aggnet_watch_switch(self->w, "w0");
+	aggnet_watch_switch(self->w, "w1");
+	for (i = 0; i < 4; i++) {
+		snprintf(name, sizeof(name), "v%u", i);
+		snprintf(port, sizeof(port), "p%u", i);
+		aggnet_watch_link(self->w, name, "eth0", "w0", port);
+		aggnet_watch_link(self->w, name, "eth1", "w1", port);
+	}
+	ASSERT_EQ(0, aggnet_watch_tree(self->w, TREE, 9, 0, "v0"));
+}
+
+FIXTURE_TEARDOWN(watch)
+{
+	aggnet_watch_free(self->w);
+}
+
+static enum aggnet_verdict judge(struct aggnet_watch *w, int64_t now,
+				 struct aggnet_finding *f)
+{
+	return aggnet_watch_judge(w, now + AGGNET_WATCH_SETTLE_MS, f);
+}
+
+static void event(struct aggnet_watch *w, const char *node, uint8_t kind,
+		  uint32_t attempt, uint8_t reason, int origin, int about)
+{
+	struct aggnet_event_info e = {
+		.kind = kind, .incast_id = TREE, .instance = 9,
+		.attempt = attempt, .reason = reason,
+		.origin = identity(origin), .missing = 1,
+	};
+
+	if (about >= 0)
+		e.about = identity(about);
+	aggnet_watch_event(w, node, &e, 0);
+}
+
+static void aborted(struct aggnet_watch *w, uint8_t reason, int origin,
+		    int about)
+{
+	event(w, "v2", AGGNET_EVENT_TREE_ABORTED, 0, reason, origin, about);
+	event(w, "v0", AGGNET_EVENT_TREE_ABORTED, 0, reason, origin, about);
+}
+
+TEST_F(watch, silence__waits)
+{
+	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
+	EXPECT_EQ(-1, self->f.wait_ms);
+}
+
+TEST_F(watch, done__at_the_receiver_only)
+{
+	event(self->w, "v2", AGGNET_EVENT_TREE_DONE, 0, 0, 0, -1);
+	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
+	EXPECT_FALSE(aggnet_watch_is_done(self->w, TREE));
+	event(self->w, "v0", AGGNET_EVENT_TREE_DONE, 0, 0, 0, -1);
+	EXPECT_EQ(AGGNET_WATCH_DONE, judge(self->w, 0, &self->f));
+	EXPECT_TRUE(aggnet_watch_is_done(self->w, TREE));
+}
+
+TEST_F(watch, done__only_when_all_trees_are)
+{
+	ASSERT_EQ(0, aggnet_watch_tree(self->w, OTHER, 9, 0, "v3"));
+	event(self->w, "v0", AGGNET_EVENT_TREE_DONE, 0, 0, 0, -1);
+	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
+	/* A repair of the other tree leaves this one done. */
+	ASSERT_EQ(0, aggnet_watch_tree(self->w, TREE, 9, 1, "v0"));
+	EXPECT_TRUE(aggnet_watch_is_done(self->w, TREE));
+}
+
+TEST_F(watch, settles__before_it_judges)
+{
+	aggnet_watch_gone(self->w, "v1", 1000);
+	EXPECT_EQ(AGGNET_WATCH_WAIT,
+		  aggnet_watch_judge(self->w, 1010, &self->f));
+	EXPECT_EQ(AGGNET_WATCH_SETTLE_MS - 10, self->f.wait_ms);
+	EXPECT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 1000, &self->f));
+	EXPECT_EQ(1000, self->f.heard_ms);
+}
+
+TEST_F(watch, gone__a_server_on_the_way_once)
+{
+	aggnet_watch_gone(self->w, "v1", 0);
+	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
+	ASSERT_EQ(1, self->f.n_changes);
+	EXPECT_STREQ("failed:v1", self->f.change[0]);
+	EXPECT_EQ(0, self->f.n_renew);
+	EXPECT_STREQ("v1 is gone", self->f.text);
+	aggnet_watch_gone(self->w, "v1", 0);
+	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
+}
+
+TEST_F(watch, gone__the_receiver)
+{
+	aggnet_watch_gone(self->w, "v0", 0);
+	EXPECT_EQ(AGGNET_WATCH_FAILED, judge(self->w, 0, &self->f));
+	EXPECT_STREQ("receiver v0 is gone", self->f.text);
+}
+
+TEST_F(watch, gone__a_source)
+{
+	aggnet_watch_gone(self->w, "v2", 0);
+	if (variant->allow_missing) {
+		ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
+		ASSERT_EQ(1, self->f.n_changes);
+		EXPECT_STREQ("failed:v2", self->f.change[0]);
+		return;
+	}
+	/* Others may have all of it: the tree will say. */
+	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
+	aborted(self->w, AGGNET_R_TIMEOUT, 1, 2);
+	EXPECT_EQ(AGGNET_WATCH_FAILED, judge(self->w, 0, &self->f));
+	EXPECT_STREQ("source v2 timed out", self->f.text);
+}
+
+TEST_F(watch, port__one_link)
+{
+	aggnet_watch_port(self->w, "v1", "eth0", false, 0);
+	aggnet_watch_port(self->w, "w0", "p1", false, 0);
+	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
+	ASSERT_EQ(1, self->f.n_changes);
+	EXPECT_STREQ("failed:v1-w0", self->f.change[0]);
+	EXPECT_STREQ("link v1-w0 is down", self->f.text);
+	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
+}
+
+TEST_F(watch, port__that_comes_back_at_once)
+{
+	aggnet_watch_port(self->w, "v1", "eth0", false, 0);
+	aggnet_watch_port(self->w, "v1", "eth0", true, 0);
+	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
+	aggnet_watch_port(self->w, "v1", "eth7", false, 0);
+	aggnet_watch_port(self->w, "v9", "eth0", false, 0);
+	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
+}
+
+TEST_F(watch, port__all_of_a_server)
+{
+	aggnet_watch_port(self->w, "v1", "eth0", false, 0);
+	aggnet_watch_port(self->w, "w1", "p1", false, 0);
+	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
+	ASSERT_EQ(1, self->f.n_changes);
+	EXPECT_STREQ("failed:v1", self->f.change[0]);
+}
+
+TEST_F(watch, port__all_of_a_switch)
+{
+	static const char * const name[] = { "v0", "v1", "v2", "v3" };
+	unsigned int i;
+
+	for (i = 0; i < 4; i++)
+		aggnet_watch_port(self->w, name[i], "eth1", false, 0);
+	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
+	ASSERT_EQ(1, self->f.n_changes);
+	EXPECT_STREQ("failed:w1", self->f.change[0]);
+}
+
+TEST_F(watch, aborted__silence_of_a_server_on_the_way)
+{
+	aborted(self->w, AGGNET_R_TIMEOUT, 0, 1);
+	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
+	ASSERT_EQ(1, self->f.n_changes);
+	EXPECT_STREQ("failed:v1", self->f.change[0]);
+	ASSERT_EQ(1, self->f.n_renew);
+	EXPECT_EQ(TREE, self->f.renew[0]);
+	EXPECT_STREQ("v1 timed out", self->f.text);
+}
+
+/* The network knows of it before the names of its parts do, or after. */
+TEST_F(watch, aborted__because_of_who_is_gone)
+{
+	aggnet_watch_gone(self->w, "v1", 0);
+	aborted(self->w, AGGNET_R_TIMEOUT, 0, 1);
+	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
+	ASSERT_EQ(1, self->f.n_changes);
+	EXPECT_STREQ("failed:v1", self->f.change[0]);
+	EXPECT_EQ(1, self->f.n_renew);
+}
+
+TEST_F(watch, aborted__a_source)
+{
+	static const uint8_t reason[] = {
+		AGGNET_R_SENDER, AGGNET_R_TIMEOUT,
+	};
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		aborted(self->w, reason[i], 2 + i, 2 + i);
+		if (!variant->allow_missing) {
+			EXPECT_EQ(AGGNET_WATCH_FAILED,
+				  judge(self->w, 0, &self->f));
+			return;
+		}
+		ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
+		ASSERT_EQ(1, self->f.n_changes);
+		EXPECT_STREQ(i ? "leave:v3" : "leave:v2", self->f.change[0]);
+		EXPECT_EQ(1, self->f.n_renew);
+		ASSERT_EQ(0, aggnet_watch_tree(self->w, TREE, 9, 0, "v0"));
+	}
+}
+
+TEST_F(watch, aborted__lost_records)
+{
+	aborted(self->w, AGGNET_R_RESET, 2, 1);
+	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
+	EXPECT_EQ(0, self->f.n_changes);
+	ASSERT_EQ(1, self->f.n_renew);
+	EXPECT_STREQ("a node that held records lost them at 10.0.0.3, because of 10.0.0.2: 1 source missing",
+		     self->f.text);
+}
+
+TEST_F(watch, aborted__nothing_mends_it)
+{
+	static const uint8_t reason[] = {
+		AGGNET_R_MISMATCH, AGGNET_R_OVERFLOW, AGGNET_R_RECEIVER,
+		AGGNET_R_WITHDRAWN, AGGNET_R_PROTOCOL, AGGNET_R_USER,
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(reason); i++) {
+		ASSERT_EQ(0, aggnet_watch_tree(self->w, TREE, 9, 0, "v0"));
+		aborted(self->w, reason[i], 0, 0);
+		EXPECT_EQ(AGGNET_WATCH_FAILED, judge(self->w, 0, &self->f));
+		EXPECT_NE(NULL, strstr(self->f.text,
+				       aggnet_reason_text(reason[i])));
+	}
+	ASSERT_EQ(0, aggnet_watch_tree(self->w, TREE, 9, 0, "v0"));
+	event(self->w, "v0", AGGNET_EVENT_TREE_DELETED, 0, 0, 0, -1);
+	EXPECT_EQ(AGGNET_WATCH_FAILED, judge(self->w, 0, &self->f));
+}
+
+TEST_F(watch, aborted__nobody_knows_because_of_whom)
+{
+	aborted(self->w, AGGNET_R_TIMEOUT, 0, -1);
+	EXPECT_EQ(AGGNET_WATCH_FAILED, judge(self->w, 0, &self->f));
+	EXPECT_STREQ("timed out at 10.0.0.1: 1 source missing", self->f.text);
+}
+
+TEST_F(watch, epochs__others_are_not_heard)
+{
+	event(self->w, "v0", AGGNET_EVENT_TREE_ABORTED, 1, AGGNET_R_TIMEOUT, 0,
+	      1);
+	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
+	ASSERT_EQ(0, aggnet_watch_tree(self->w, TREE, 9, 1, "v0"));
+	aborted(self->w, AGGNET_R_TIMEOUT, 0, 1);
+	event(self->w, "v0", AGGNET_EVENT_TREE_DONE, 0, 0, 0, -1);
+	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
+	/* What a replaced attempt says of itself. */
+	event(self->w, "v0", AGGNET_EVENT_TREE_ABORTED, 1, AGGNET_R_STALE, 0,
+	      0);
+	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
+}
+
+TEST_F(watch, state__of_a_dump)
+{
+	struct aggnet_tree_info t = {
+		.incast_id = TREE, .instance = 9, .state = AGGNET_TREE_OPEN,
+		.origin = identity(0), .about = identity(1),
+	};
+
+	aggnet_watch_state(self->w, "v0", &t, 0);
+	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
+	t.state = AGGNET_TREE_ABORTED;
+	t.reason = AGGNET_R_TIMEOUT;
+	aggnet_watch_state(self->w, "v0", &t, 0);
+	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
+	EXPECT_STREQ("failed:v1", self->f.change[0]);
+	t.state = AGGNET_TREE_DONE;
+	t.reason = 0;
+	aggnet_watch_state(self->w, "v0", &t, 0);
+	EXPECT_EQ(AGGNET_WATCH_DONE, judge(self->w, 0, &self->f));
+}
+
+TEST_HARNESS_MAIN

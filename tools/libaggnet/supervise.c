@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Supervision: signs of failure of a running plan, and what they mean. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aggnet_data.h"
+#include "aggnet_supervise.h"
+
+#define NONE	SIZE_MAX
+
+/**
+ * struct watch_node - a server or a switch
+ * @name: its name
+ * @identity: of a server, 0 of a switch
+ * @parts: what a server is in the plan
+ * @gone: it has failed
+ * @judged: that has been found
+ */
+struct watch_node {
+	char name[AGGNET_WATCH_NAME];
+	struct in_addr identity;
+	unsigned int parts;
+	bool gone;
+	bool judged;
+};
+
+/**
+ * struct watch_link - between a server and a switch
+ * @node: both ends
+ * @port: of each end
+ * @down: as each end says
+ * @judged: that has been found
+ */
+struct watch_link {
+	size_t node[2];
+	char port[2][AGGNET_IFNAME_LEN];
+	bool down[2];
+	bool judged;
+};
+
+/**
+ * struct watch_tree - a tree in force
+ * @incast_id: name
+ * @instance: epoch
+ * @attempt: epoch
+ * @at: node whose word on the end counts, NONE: any
+ * @done: the receiver has the result
+ * @end: how it was aborted; no reason: it was not
+ */
+struct watch_tree {
+	uint64_t incast_id;
+	uint32_t instance;
+	uint32_t attempt;
+	size_t at;
+	bool done;
+	struct aggnet_status end;
+};
+
+struct aggnet_watch {
+	bool allow_missing;
+	int64_t heard;		/* -1: nothing since the last judgement */
+	struct watch_node *node;
+	size_t n_nodes;
+	struct watch_link *link;
+	size_t n_links;
+	struct watch_tree *tree;
+	size_t n_trees;
+	char (*change)[AGGNET_WATCH_NAME];
+	size_t n_changes;
+	uint64_t *renew;
+	size_t n_renew;
+};
+
+struct aggnet_watch *aggnet_watch_new(bool allow_missing)
+{
+	struct aggnet_watch *w = calloc(1, sizeof(*w));
+
+	if (w) {
+		w->allow_missing = allow_missing;
+		w->heard = -1;
+	}
+	return w;
+}
+
+void aggnet_watch_free(struct aggnet_watch *w)
+{
+	if (!w)
+		return;
+	free(w->node);
+	free(w->link);
+	free(w->tree);
+	free(w->change);
+	free(w->renew);
+	free(w);
+}
+
+/* --- what there is -------------------------------------------------------- */
+
+static size_t find_node(const struct aggnet_watch *w, const char *name)
+{
+	size_t i;
+
+	for (i = 0; name && i < w->n_nodes; i++)
+		if (!strcmp(w->node[i].name, name))
+			return i;
+	return NONE;
+}
+
+static struct watch_node *find_identity(const struct aggnet_watch *w,
+					__be32 identity)
+{
+	size_t i;
+
+	for (i = 0; identity && i < w->n_nodes; i++)
+		if (w->node[i].identity.s_addr == identity)
+			return &w->node[i];
+	return NULL;
+}
+
+static struct watch_tree *find_tree(const struct aggnet_watch *w,
+				    uint64_t incast_id)
+{
+	size_t i;
+
+	for (i = 0; i < w->n_trees; i++)
+		if (w->tree[i].incast_id == incast_id)
+			return &w->tree[i];
+	return NULL;
+}
+
+/* A list of @n of @size bytes with room for one more. NULL: it is as it was */
+static void *more(void *list, size_t n, size_t size)
+{
+	char *grown = realloc(list, (n + 1) * size);
+
+	if (grown)
+		memset(grown + n * size, 0, size);
+	return grown;
+}
+
+int aggnet_watch_server(struct aggnet_watch *w, const char *name,
+			struct in_addr identity, unsigned int parts)
+{
+	struct watch_node *node = more(w->node, w->n_nodes, sizeof(*node));
+
+	if (!node)
+		return -ENOMEM;
+	w->node = node;
+	node += w->n_nodes++;
+	snprintf(node->name, sizeof(node->name), "%s", name);
+	node->identity = identity;
+	node->parts = parts;
+	return 0;
+}
+
+int aggnet_watch_switch(struct aggnet_watch *w, const char *name)
+{
+	return aggnet_watch_server(w, name, (struct in_addr){}, 0);
+}
+
+int aggnet_watch_link(struct aggnet_watch *w, const char *server,
+		      const char *server_port, const char *sw,
+		      const char *sw_port)
+{
+	struct watch_link *link = more(w->link, w->n_links, sizeof(*link));
+
+	if (!link)
+		return -ENOMEM;
+	w->link = link;
+	link += w->n_links++;
+	link->node[0] = find_node(w, server);
+	link->node[1] = find_node(w, sw);
+	snprintf(link->port[0], sizeof(link->port[0]), "%s", server_port);
+	snprintf(link->port[1], sizeof(link->port[1]), "%s", sw_port);
+	return 0;
+}
+
+int aggnet_watch_tree(struct aggnet_watch *w, uint64_t incast_id,
+		      uint32_t instance, uint32_t attempt, const char *at)
+{
+	struct watch_tree *tree = find_tree(w, incast_id);
+
+	if (!tree) {
+		tree = more(w->tree, w->n_trees, sizeof(*tree));
+		if (!tree)
+			return -ENOMEM;
+		w->tree = tree;
+		tree += w->n_trees++;
+	}
+	*tree = (struct watch_tree){
+		.incast_id = incast_id, .instance = instance,
+		.attempt = attempt, .at = find_node(w, at),
+		.done = tree->done,
+	};
+	return 0;
+}
+
+/* --- what is heard -------------------------------------------------------- */
+
+static void hear(struct aggnet_watch *w, int64_t now)
+{
+	if (w->heard < 0)
+		w->heard = now;
+}
+
+void aggnet_watch_gone(struct aggnet_watch *w, const char *node, int64_t now)
+{
+	size_t i = find_node(w, node);
+
+	if (i == NONE || w->node[i].gone)
+		return;
+	w->node[i].gone = true;
+	hear(w, now);
+}
+
+void aggnet_watch_port(struct aggnet_watch *w, const char *node,
+		       const char *port, bool up, int64_t now)
+{
+	size_t i, end, at = find_node(w, node);
+
+	for (i = 0; at != NONE && i < w->n_links; i++) {
+		struct watch_link *link = &w->link[i];
+
+		end = link->node[1] == at;
+		if (link->node[end] != at || strcmp(link->port[end], port) ||
+		    link->down[end] == !up)
+			continue;
+		link->down[end] = !up;
+		if (!up)
+			hear(w, now);
+	}
+}
+
+static void tree_ended(struct aggnet_watch *w, struct watch_tree *tree,
+		       size_t node, const struct aggnet_status *end,
+		       int64_t now)
+{
+	if (tree->at != NONE && tree->at != node && !end->reason)
+		return;
+	if (!end->reason)
+		tree->done = true;
+	else if (!tree->end.reason && end->reason != AGGNET_R_STALE)
+		tree->end = *end;
+	hear(w, now);
+}
+
+static void take_names(struct aggnet_status *st,
+		       const struct aggnet_addrs *names)
+{
+	size_t i;
+
+	for (i = 0; i < names->n && i < AGGNET_NAMES_MAX; i++)
+		st->name[st->names++] = names->addr[i].s_addr;
+}
+
+void aggnet_watch_event(struct aggnet_watch *w, const char *node,
+			const struct aggnet_event_info *event, int64_t now)
+{
+	struct watch_tree *tree = find_tree(w, event->incast_id);
+	struct aggnet_status end = {
+		.reason = event->reason, .origin = event->origin.s_addr,
+		.about = event->about.s_addr, .missing = event->missing,
+	};
+
+	if (!tree || event->instance != tree->instance ||
+	    event->attempt != tree->attempt)
+		return;
+	take_names(&end, &event->missing_names);
+	if (event->kind == AGGNET_EVENT_TREE_DELETED)
+		end.reason = AGGNET_R_WITHDRAWN;
+	else if (event->kind != AGGNET_EVENT_TREE_DONE &&
+		 event->kind != AGGNET_EVENT_TREE_ABORTED)
+		return;
+	tree_ended(w, tree, find_node(w, node), &end, now);
+}
+
+void aggnet_watch_state(struct aggnet_watch *w, const char *node,
+			const struct aggnet_tree_info *info, int64_t now)
+{
+	struct watch_tree *tree = find_tree(w, info->incast_id);
+	struct aggnet_status end = {
+		.reason = info->reason, .origin = info->origin.s_addr,
+		.about = info->about.s_addr, .missing = info->missing,
+	};
+
+	if (!tree || info->instance != tree->instance ||
+	    info->attempt != tree->attempt ||
+	    (info->state != AGGNET_TREE_DONE &&
+	     info->state != AGGNET_TREE_ABORTED))
+		return;
+	take_names(&end, &info->missing_names);
+	tree_ended(w, tree, find_node(w, node), &end, now);
+}
+
+/* --- what it means -------------------------------------------------------- */
+
+bool aggnet_watch_is_done(const struct aggnet_watch *w, uint64_t incast_id)
+{
+	const struct watch_tree *tree = find_tree(w, incast_id);
+
+	return tree && tree->done;
+}
+
+static void __attribute__((format(printf, 2, 3)))
+say(struct aggnet_finding *f, const char *fmt, ...)
+{
+	size_t len = strlen(f->text);
+	va_list ap;
+
+	if (len && len + 2 < sizeof(f->text))
+		len += (size_t)sprintf(f->text + len, "; ");
+	va_start(ap, fmt);
+	vsnprintf(f->text + len, sizeof(f->text) - len, fmt, ap);
+	va_end(ap);
+}
+
+static void __attribute__((format(printf, 2, 3)))
+change(struct aggnet_watch *w, const char *fmt, ...)
+{
+	char text[AGGNET_WATCH_NAME], (*list)[AGGNET_WATCH_NAME];
+	va_list ap;
+	size_t i;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	for (i = 0; i < w->n_changes; i++)
+		if (!strcmp(w->change[i], text))
+			return;
+	list = more(w->change, w->n_changes, sizeof(*list));
+	if (!list)
+		return;
+	w->change = list;
+	strcpy(list[w->n_changes++], text);
+}
+
+static void renew(struct aggnet_watch *w, uint64_t incast_id)
+{
+	uint64_t *list = more(w->renew, w->n_renew, sizeof(*list));
+
+	if (!list)
+		return;
+	w->renew = list;
+	list[w->n_renew++] = incast_id;
+}
+
+static bool link_down(const struct watch_link *link)
+{
+	return link->down[0] || link->down[1];
+}
+
+/* A node all of whose links are down is down itself. */
+static void find_cut_off(struct aggnet_watch *w, int end)
+{
+	size_t i, k, links, down;
+
+	for (i = 0; i < w->n_nodes; i++) {
+		for (k = 0, links = 0, down = 0; k < w->n_links; k++) {
+			if (w->link[k].node[end] != i)
+				continue;
+			links++;
+			down += link_down(&w->link[k]) &&
+				!w->node[w->link[k].node[!end]].gone;
+		}
+		if (links > 1 && down == links)
+			w->node[i].gone = true;
+	}
+}
+
+/* Return: false: no new attempt will mend it */
+static bool judge_source(struct aggnet_watch *w, struct watch_node *node,
+			 struct aggnet_finding *f, const char *what)
+{
+	say(f, "source %s %s", node->name, what);
+	if (!w->allow_missing)
+		return false;
+	change(w, node->gone ? "failed:%s" : "leave:%s", node->name);
+	node->parts &= ~AGGNET_WATCH_SOURCE;
+	return true;
+}
+
+static bool judge_node(struct aggnet_watch *w, struct watch_node *node,
+		       struct aggnet_finding *f)
+{
+	if (!node->gone || node->judged)
+		return true;
+	if (node->parts & AGGNET_WATCH_RECEIVER) {
+		say(f, "receiver %s is gone", node->name);
+		return false;
+	}
+	/* What it had may be with others already: its tree will say. */
+	if (node->parts & AGGNET_WATCH_SOURCE && !w->allow_missing)
+		return true;
+	node->judged = true;
+	if (node->parts & AGGNET_WATCH_SOURCE)
+		return judge_source(w, node, f, "is gone");
+	say(f, "%s is gone", node->name);
+	change(w, "failed:%s", node->name);
+	return true;
+}
+
+static void judge_link(struct aggnet_watch *w, struct watch_link *link,
+		       struct aggnet_finding *f)
+{
+	const struct watch_node *server = &w->node[link->node[0]];
+	const struct watch_node *sw = &w->node[link->node[1]];
+
+	if (!link_down(link)) {
+		link->judged = false;
+		return;
+	}
+	if (link->judged || server->gone || sw->gone)
+		return;
+	link->judged = true;
+	say(f, "link %s-%s is down", server->name, sw->name);
+	change(w, "failed:%s-%s", server->name, sw->name);
+}
+
+/* A node that @end is about was silent. */
+static bool judge_silence(struct aggnet_watch *w, const struct watch_tree *tree,
+			  struct aggnet_finding *f)
+{
+	struct watch_node *node = find_identity(w, tree->end.about);
+	char text[AGGNET_TEXT_MAX];
+
+	if (!node || node->parts & AGGNET_WATCH_RECEIVER) {
+		say(f, "%s", aggnet_status_text(&tree->end, text,
+						sizeof(text)));
+		return false;
+	}
+	if (node->judged)
+		return true;
+	if (node->parts & AGGNET_WATCH_SOURCE)
+		return judge_source(w, node, f, "timed out");
+	say(f, "%s timed out", node->name);
+	node->gone = true;
+	node->judged = true;
+	change(w, "failed:%s", node->name);
+	return true;
+}
+
+static bool judge_tree(struct aggnet_watch *w, struct watch_tree *tree,
+		       struct aggnet_finding *f)
+{
+	struct watch_node *origin = find_identity(w, tree->end.origin);
+	char text[AGGNET_TEXT_MAX];
+
+	if (tree->done || !tree->end.reason)
+		return true;
+	renew(w, tree->incast_id);
+	if (tree->end.reason == AGGNET_R_TIMEOUT)
+		return judge_silence(w, tree, f);
+	if (tree->end.reason == AGGNET_R_SENDER && origin)
+		return judge_source(w, origin, f,
+				    "closed before it was finished");
+	say(f, "%s", aggnet_status_text(&tree->end, text, sizeof(text)));
+	return tree->end.reason == AGGNET_R_RESET;
+}
+
+static bool judge_all(struct aggnet_watch *w, struct aggnet_finding *f)
+{
+	bool mends = true;
+	size_t i;
+
+	find_cut_off(w, 1);
+	find_cut_off(w, 0);
+	for (i = 0; i < w->n_nodes; i++)
+		mends &= judge_node(w, &w->node[i], f);
+	for (i = 0; i < w->n_links; i++)
+		judge_link(w, &w->link[i], f);
+	for (i = 0; i < w->n_trees; i++)
+		mends &= judge_tree(w, &w->tree[i], f);
+	return mends;
+}
+
+static bool all_done(const struct aggnet_watch *w)
+{
+	size_t i;
+
+	for (i = 0; i < w->n_trees; i++)
+		if (!w->tree[i].done)
+			return false;
+	return true;
+}
+
+enum aggnet_verdict aggnet_watch_judge(struct aggnet_watch *w, int64_t now,
+				       struct aggnet_finding *f)
+{
+	bool mends;
+
+	*f = (struct aggnet_finding){ .wait_ms = -1, .heard_ms = w->heard };
+	if (all_done(w))
+		return AGGNET_WATCH_DONE;
+	if (w->heard < 0)
+		return AGGNET_WATCH_WAIT;
+	if (now < w->heard + AGGNET_WATCH_SETTLE_MS) {
+		f->wait_ms = (int)(w->heard + AGGNET_WATCH_SETTLE_MS - now);
+		return AGGNET_WATCH_WAIT;
+	}
+	w->n_changes = 0;
+	w->n_renew = 0;
+	mends = judge_all(w, f);
+	w->heard = -1;
+	f->change = (const char (*)[AGGNET_WATCH_NAME])w->change;
+	f->n_changes = w->n_changes;
+	f->renew = w->renew;
+	f->n_renew = w->n_renew;
+	if (!mends)
+		return AGGNET_WATCH_FAILED;
+	return w->n_changes || w->n_renew ? AGGNET_WATCH_REPAIR :
+					    AGGNET_WATCH_WAIT;
+}
