@@ -284,6 +284,22 @@ TEST_F(watch, aborted__nothing_mends_it)
 	EXPECT_EQ(AGGNET_WATCH_FAILED, judge(self->w, 0, &self->f));
 }
 
+/* A host that goes down in good order withdraws its entries. */
+TEST_F(watch, withdrawn__on_the_way)
+{
+	aborted(self->w, AGGNET_R_WITHDRAWN, 1, -1);
+	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
+	ASSERT_EQ(1, self->f.n_changes);
+	EXPECT_STREQ("failed:v1", self->f.change[0]);
+	EXPECT_EQ(1, self->f.n_renew);
+	ASSERT_EQ(0, aggnet_watch_tree(self->w, TREE, 9, 0, "v0"));
+	event(self->w, "v2", AGGNET_EVENT_TREE_DELETED, 0, 0, 0, -1);
+	EXPECT_EQ(variant->allow_missing ? AGGNET_WATCH_REPAIR :
+					   AGGNET_WATCH_FAILED,
+		  judge(self->w, 0, &self->f));
+	EXPECT_STREQ("source v2 withdrew its entry", self->f.text);
+}
+
 TEST_F(watch, aborted__nobody_knows_because_of_whom)
 {
 	aborted(self->w, AGGNET_R_TIMEOUT, 0, -1);

@@ -15,6 +15,7 @@ extern const struct command cmd_port;
 extern const struct command cmd_recv;
 extern const struct command cmd_send;
 extern const struct command cmd_stats;
+extern const struct command cmd_supervise;
 extern const struct command cmd_testbed;
 extern const struct command cmd_tree;
 extern const struct command cmd_withdraw;

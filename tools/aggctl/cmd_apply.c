@@ -1,105 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* aggctl apply and withdraw: a plan into its nodes, and out of them. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cmd.h"
 #include "output.h"
 #include "plan_apply.h"
-#include "testbed.h"
 
 static const char *one_node;
 static bool replace;
-
-static bool has_node(const json_t *state, const char *name)
-{
-	json_t *node, *other;
-	size_t i;
-
-	json_array_foreach(json_object_get(state, "nodes"), i, node) {
-		other = json_object_get(node, "name");
-		if (json_is_string(other) &&
-		    !strcmp(json_string_value(other), name))
-			return true;
-	}
-	return false;
-}
-
-static int check_state(const struct plan_file *file, const json_t *state)
-{
-	json_t *plan = json_object_get(file->json, "topology");
-	json_t *bed = json_object_get(state, "topology");
-	size_t i;
-
-	if (!json_equal(plan, bed)) {
-		err("the plan is for %s, the testbed is %s",
-		    json_is_string(plan) ? json_string_value(plan) : "nothing",
-		    json_is_string(bed) ? json_string_value(bed) : "nothing");
-		return -1;
-	}
-	for (i = 0; i < file->n; i++) {
-		if (has_node(state, file->part[i].name))
-			continue;
-		err("the testbed has no node %s", file->part[i].name);
-		return -1;
-	}
-	return 0;
-}
-
-/*
- * Where the nodes are: in the testbed; or, if one is named, in the namespace
- * that was asked for or on this host.
- */
-static int find_nodes(const struct aggctl *ctl, struct plan_file *file,
-		      bool *in_testbed)
-{
-	json_t *state;
-	int ret;
-
-	*in_testbed = !one_node || (!ctl->netns && tb_state_exists());
-	if (one_node && plan_file_select(file, one_node))
-		return -1;
-	if (!*in_testbed)
-		return 0;
-	state = tb_state_load();
-	if (!state)
-		return -1;
-	ret = check_state(file, state);
-	json_decref(state);
-	return ret;
-}
-
-static int stage_all(const struct plan_file *file, struct node *nodes,
-		     bool in_testbed)
-{
-	size_t i;
-
-	for (i = 0; i < file->n; i++) {
-		const struct plan_part *part = &file->part[i];
-
-		if (node_open(&nodes[i], part->name,
-			      in_testbed ? part->name : NULL) ||
-		    plan_part_stage(&nodes[i], part->entry, replace))
-			return -1;
-	}
-	return 0;
-}
-
-static int commit_all(const struct plan_file *file, struct node *nodes)
-{
-	size_t i;
-
-	for (i = 0; i < file->n; i++) {
-		if (!aggnet_plan_commit(nodes[i].ctl))
-			continue;
-		node_refused(&nodes[i], "plan");
-		while (i--)
-			plan_part_undo(&nodes[i]);
-		return -1;
-	}
-	return 0;
-}
 
 static json_t *part_json(const struct plan_part *part)
 {
@@ -129,39 +37,17 @@ static int show_parts(const struct aggctl *ctl, const struct plan_file *file,
 	return ST_DONE;
 }
 
-static int apply(const struct plan_file *file, bool in_testbed)
-{
-	struct node *nodes = calloc(file->n + 1, sizeof(*nodes));
-	size_t i;
-	int ret;
-
-	if (!nodes) {
-		err("out of memory");
-		return -1;
-	}
-	/* Nothing is in force anywhere before everything is checked. */
-	ret = stage_all(file, nodes, in_testbed) || commit_all(file, nodes);
-	for (i = file->n; i--; ) {
-		if (ret && nodes[i].ctl) {
-			aggnet_plan_drop(nodes[i].ctl);
-			node_detach(&nodes[i]);
-		}
-		node_close(&nodes[i]);
-	}
-	free(nodes);
-	return ret ? -1 : 0;
-}
-
 static int run_apply(const struct aggctl *ctl, int argc, char **argv)
 {
 	struct plan_file file;
 	bool in_testbed;
 	int st = ST_FAILED;
+	size_t at;
 
 	(void)argc;
 	if (!plan_file_load(&file, argv[0]) &&
-	    !find_nodes(ctl, &file, &in_testbed) &&
-	    !apply(&file, in_testbed))
+	    !plan_file_find(&file, ctl->netns, one_node, &in_testbed) &&
+	    !plan_install(&file, in_testbed, replace, &at))
 		st = show_parts(ctl, &file, "applied");
 	plan_file_free(&file);
 	return st;
@@ -199,7 +85,7 @@ static int run_withdraw(const struct aggctl *ctl, int argc, char **argv)
 
 	(void)argc;
 	if (!plan_file_load(&file, argv[0]) &&
-	    !find_nodes(ctl, &file, &in_testbed) &&
+	    !plan_file_find(&file, ctl->netns, one_node, &in_testbed) &&
 	    !withdraw(&file, in_testbed))
 		st = show_parts(ctl, &file, "withdrawn");
 	plan_file_free(&file);

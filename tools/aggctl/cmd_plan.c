@@ -35,6 +35,7 @@ static struct {
 	uint64_t seed;
 	double delta;
 	bool no_key;
+	bool allow_missing;
 	struct plan_conf conf;
 } opt = {
 	.method = "auto",
@@ -171,6 +172,7 @@ static int check_numbers(struct work *w)
 	if (conf->uid == UINT32_MAX)
 		conf->uid = getuid();
 	conf->keyed = !opt.no_key;
+	conf->allow_missing = opt.allow_missing;
 	conf->hold = to_ms(opt.hold);
 	conf->give_up = to_ms(opt.give_up);
 	conf->instance = draw_instance();
@@ -352,6 +354,8 @@ static const struct opt opts[] = {
 	  "seconds to wait for contributors (no limit)" },
 	{ "give-up", OPT_TIME, &opt.give_up, "S",
 	  "seconds of silence until the transfer is aborted (30)" },
+	{ "allow-missing", OPT_FLAG, &opt.allow_missing, NULL,
+	  "sources that die are left out, and the end tells of them" },
 	{ "update", OPT_STRING, &opt.update, "PLAN.json",
 	  "change this plan: join:vN leave:vN receiver:vN[=vM] failed:PART" },
 	{ "no-key", OPT_FLAG, &opt.no_key, NULL,

@@ -12,6 +12,7 @@ static const struct command * const commands[] = {
 	&cmd_plan,
 	&cmd_apply,
 	&cmd_withdraw,
+	&cmd_supervise,
 	&cmd_testbed,
 	&cmd_send,
 	&cmd_recv,

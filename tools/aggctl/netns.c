@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -156,5 +157,22 @@ int netns_delete(const char *name)
 	return 0;
 bad:
 	err("namespace %s: %s", name, strerror(errno));
+	return -1;
+}
+
+/**
+ * netns_watch() - be told of names that go
+ *
+ * Return: an inotify descriptor, or -1 with an error line printed.
+ */
+int netns_watch(void)
+{
+	int fd = inotify_init1(IN_CLOEXEC);
+
+	if (fd >= 0 && inotify_add_watch(fd, NETNS_DIR, IN_DELETE) >= 0)
+		return fd;
+	err(NETNS_DIR ": %s", strerror(errno));
+	if (fd >= 0)
+		close(fd);
 	return -1;
 }

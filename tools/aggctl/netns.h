@@ -12,5 +12,6 @@ int netns_open(const char *name);
 int netns_enter_fd(int fd, const char *name);
 int netns_enter(const char *name);
 int netns_delete(const char *name);
+int netns_watch(void);
 
 #endif

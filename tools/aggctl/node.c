@@ -156,7 +156,8 @@ static int attach_port(struct node *node, struct node_port *port,
 	return 0;
 }
 
-static int take_port(struct node *node, const json_t *value, bool may_attach,
+static int take_port(struct node *node, const json_t *value,
+		     enum node_attach attach,
 		     const struct aggnet_port_info *list, size_t n)
 {
 	struct node_port *port = &node->port[node->n_ports];
@@ -174,7 +175,8 @@ static int take_port(struct node *node, const json_t *value, bool may_attach,
 	port->ifindex = find_attached(list, n, port->name,
 				      (int)json_integer_value(level));
 	node->n_ports++;
-	if (port->ifindex || !may_attach)
+	if (port->ifindex || attach == NODE_ATTACH_NONE ||
+	    (attach == NODE_ATTACH_THERE && !if_nametoindex(port->name)))
 		return 0;
 	return attach_port(node, port, (int)json_integer_value(level));
 }
@@ -183,11 +185,12 @@ static int take_port(struct node *node, const json_t *value, bool may_attach,
  * node_ports() - find the ports that are named, attach those that are not
  * @node: the node; we are in its namespace
  * @ports: array of objects with name and level; has to stay
- * @may_attach: attach those that are not; else they are left out
+ * @attach: which of those that are not; others are left out
  *
  * Return: 0, or -1 with an error line printed.
  */
-int node_ports(struct node *node, const json_t *ports, bool may_attach)
+int node_ports(struct node *node, const json_t *ports,
+	       enum node_attach attach)
 {
 	struct aggnet_port_info *list;
 	size_t i, n;
@@ -201,8 +204,8 @@ int node_ports(struct node *node, const json_t *ports, bool may_attach)
 		ret = -1;
 	}
 	for (i = 0; !ret && i < json_array_size(ports); i++)
-		ret = take_port(node, json_array_get(ports, i), may_attach,
-				list, n);
+		ret = take_port(node, json_array_get(ports, i), attach, list,
+				n);
 	free(list);
 	return ret;
 }
@@ -213,16 +216,18 @@ int node_ports(struct node *node, const json_t *ports, bool may_attach)
  * @role: name of the role
  * @address: identity, NULL for a switch
  * @ports: array of objects with name and level; has to stay
+ * @lenient: devices that are not there are left out
  *
  * What is there already is left alone.
  *
  * Return: 0, or -1 with an error line printed.
  */
 int node_setup(struct node *node, const char *role, const char *address,
-	       const json_t *ports)
+	       const json_t *ports, bool lenient)
 {
 	return set_identity(node, role, address) ||
-	       node_ports(node, ports, true) ? -1 : 0;
+	       node_ports(node, ports, lenient ? NODE_ATTACH_THERE :
+					NODE_ATTACH) ? -1 : 0;
 }
 
 /**

@@ -44,12 +44,25 @@ struct node {
 	size_t n_links;
 };
 
+/**
+ * enum node_attach - which named ports are attached
+ * @NODE_ATTACH_NONE: none
+ * @NODE_ATTACH_THERE: those whose device is there
+ * @NODE_ATTACH: all of them, or it is an error
+ */
+enum node_attach {
+	NODE_ATTACH_NONE,
+	NODE_ATTACH_THERE,
+	NODE_ATTACH,
+};
+
 int node_open(struct node *node, const char *name, const char *netns);
 void node_close(struct node *node);
 int node_refused(const struct node *node, const char *what);
 int node_setup(struct node *node, const char *role, const char *address,
-	       const json_t *ports);
-int node_ports(struct node *node, const json_t *ports, bool attach);
+	       const json_t *ports, bool lenient);
+int node_ports(struct node *node, const json_t *ports,
+	       enum node_attach attach);
 const struct node_port *node_port(const struct node *node, const char *name);
 void node_detach(struct node *node);
 

@@ -85,6 +85,7 @@ int plan_prepare(struct plan *plan)
 
 	plan->attempt = calloc(n, sizeof(*plan->attempt));
 	plan->failed = json_array();
+	plan->absent = json_array();
 	if (plan->conf.keyed)
 		plan->key = calloc(n, sizeof(json_t *));
 	if (!plan->attempt || !plan->key == plan->conf.keyed) {
@@ -113,8 +114,10 @@ void plan_clear(struct plan *plan)
 		json_decref(plan->key[i]);
 	free(plan->key);
 	free(plan->attempt);
+	free(plan->renew);
 	free(plan->description);
 	json_decref(plan->failed);
+	json_decref(plan->absent);
 	aggt_plan_free(plan->trees);
 	aggt_topo_free(plan->topo);
 	memset(plan, 0, sizeof(*plan));

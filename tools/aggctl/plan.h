@@ -28,6 +28,7 @@
  * @memory: limit of a tree's buffer in bytes, 0: the kernel's default
  * @hold: ms, 0: the kernel's default
  * @give_up: ms, 0: the kernel's default
+ * @allow_missing: sources may leave; the end mark tells of them
  */
 struct plan_conf {
 	uint32_t job;
@@ -43,6 +44,7 @@ struct plan_conf {
 	uint64_t memory;
 	uint32_t hold;
 	uint32_t give_up;
+	bool allow_missing;
 };
 
 /**
@@ -52,7 +54,9 @@ struct plan_conf {
  * @failed: parts of it that have failed since
  * @trees: what the library made
  * @conf: what entries say beside
+ * @absent: identities of sources that have left since
  * @attempt: epoch, of each tree
+ * @renew: trees that begin a new attempt if they change or not; NULL: none
  * @key: in hex, of each tree; NULL if they have none
  */
 struct plan {
@@ -61,7 +65,9 @@ struct plan {
 	json_t *failed;
 	struct aggt_plan *trees;
 	struct plan_conf conf;
+	json_t *absent;
 	uint32_t *attempt;
+	bool *renew;
 	json_t **key;
 };
 

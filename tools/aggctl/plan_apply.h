@@ -33,8 +33,15 @@ struct plan_file {
 
 /* plan_file.c */
 int plan_file_load(struct plan_file *file, const char *path);
+int plan_file_take(struct plan_file *file, json_t *json);
 void plan_file_free(struct plan_file *file);
 int plan_file_select(struct plan_file *file, const char *node);
+
+/* plan_install.c */
+int plan_file_find(struct plan_file *file, const char *netns, const char *node,
+		   bool *in_testbed);
+int plan_install(const struct plan_file *file, bool in_testbed, bool replace,
+		 size_t *at);
 
 /* plan_part.c */
 int plan_part_stage(struct node *node, const json_t *entry, bool replace);

@@ -178,9 +178,21 @@ static int list_parts(struct plan_file *file, const char *path)
 	}
 	find_depths(file);
 	qsort(file->part, file->n, sizeof(*file->part), by_depth);
-	if (has_keys(nodes))
-		warn_readable(path);
 	return 0;
+}
+
+/**
+ * plan_file_take() - have a plan as if it had been read from a file
+ * @file: filled in; plan_file_free() is due in any case
+ * @json: the plan
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int plan_file_take(struct plan_file *file, json_t *json)
+{
+	memset(file, 0, sizeof(*file));
+	file->json = json_incref(json);
+	return list_parts(file, "plan");
 }
 
 /**
@@ -201,8 +213,11 @@ int plan_file_load(struct plan_file *file, const char *path)
 	if (!strcmp(path, "-"))
 		path = "/dev/stdin";
 	file->json = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-	if (file->json)
+	if (file->json) {
+		if (has_keys(json_object_get(file->json, "nodes")))
+			warn_readable(path);
 		return list_parts(file, path);
+	}
 	if (error.line < 0)
 		err("%s: %s", path, strerror(errno));
 	else

@@ -76,11 +76,13 @@ static json_t *tree_json(const struct plan *plan, size_t i)
 	const struct aggt_job *job = aggt_plan_job(plan->trees);
 	const struct aggt_tree *tree = aggt_plan_tree(plan->trees, i);
 	const struct aggt_metrics *m = aggt_plan_tree_metrics(plan->trees, i);
+	aggt_node receiver = aggt_tree_receiver(tree);
 	aggt_node entry = aggt_tree_entry(tree);
 	json_t *object;
 
-	object = json_pack("{s:I, s:I, s:o, s:o, s:f, s:I, s:I, s:o, s:o}",
-			   "receiver", (json_int_t)aggt_tree_receiver(tree),
+	object = json_pack("{s:I, s:o, s:I, s:o, s:o, s:f, s:I, s:I, s:o, s:o}",
+			   "receiver", (json_int_t)receiver, "identity",
+			   addr_json(plan_identity(plan, receiver)),
 			   "attempt", (json_int_t)plan->attempt[i],
 			   "entry", entry == AGGT_NONE ? json_null() :
 			   json_integer(entry),
@@ -133,13 +135,14 @@ static json_t *conf_json(const struct plan_conf *conf)
 {
 	json_t *object;
 
-	object = json_pack("{s:I, s:I, s:I, s:I, s:I, s:b}",
+	object = json_pack("{s:I, s:I, s:I, s:I, s:I, s:b, s:b}",
 			   "uid", (json_int_t)conf->uid,
 			   "writers", (json_int_t)conf->writers,
 			   "memory", (json_int_t)conf->memory,
 			   "hold", (json_int_t)conf->hold,
 			   "give_up", (json_int_t)conf->give_up,
-			   "keyed", conf->keyed);
+			   "keyed", conf->keyed,
+			   "allow_missing", conf->allow_missing);
 	if (conf->has_gid)
 		json_object_set_new(object, "gid", json_integer(conf->gid));
 	return object;
@@ -175,6 +178,7 @@ json_t *plan_json(const struct plan *plan)
 		json_object_set_new(object, "description",
 				    json_string(plan->description));
 	json_object_set(object, "failed", plan->failed);
+	json_object_set(object, "absent", plan->absent);
 	json_object_set_new(object, "members", job_json(plan));
 	json_object_set_new(object, "entries", conf_json(conf));
 	json_object_set_new(object, "metrics",

@@ -189,8 +189,11 @@ static void set_end(const struct builder *b, const struct aggt_entry *e,
 		if (conf->has_gid)
 			set_u32(tree, "gid", conf->gid);
 	}
-	if (e->flags & AGGT_RECEIVER)
+	if (e->flags & AGGT_RECEIVER) {
 		set_u32(tree, "members", members(b->plan));
+		if (json_array_size(b->plan->absent))
+			json_object_set(tree, "absent", b->plan->absent);
+	}
 	set_limits(conf, tree);
 	if (b->plan->key)
 		json_object_set(tree, "key", b->plan->key[e->tree]);

@@ -200,9 +200,10 @@ int plan_part_stage(struct node *node, const json_t *entry, bool replace)
 	const json_t *role = json_object_get(entry, "role");
 	const json_t *address = json_object_get(entry, "address");
 
+	/* What replaces a plan may go around devices that it had. */
 	if (node_setup(node, json_string_value(role),
 		       json_string_value(address),
-		       json_object_get(entry, "ports")))
+		       json_object_get(entry, "ports"), replace))
 		return -1;
 	if (aggnet_plan_begin(node->ctl))
 		return node_refused(node, "plan");
@@ -330,7 +331,8 @@ int plan_part_withdraw(struct node *node, const json_t *entry,
 	int ret;
 	size_t i;
 
-	if (node_ports(node, json_object_get(entry, "ports"), false))
+	if (node_ports(node, json_object_get(entry, "ports"),
+		       NODE_ATTACH_NONE))
 		return -1;
 	if (aggnet_plan_begin(node->ctl))
 		return node_refused(node, "plan");

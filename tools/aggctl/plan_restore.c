@@ -183,16 +183,17 @@ static bool read_conf(const json_t *json, struct plan_conf *conf)
 {
 	json_int_t job, instance, uid, writers, memory, hold, give_up;
 	const char *function, *scheme, *switching;
-	int gid = -1, keyed, f, s;
+	int gid = -1, keyed, missing = 0, f, s;
 
 	if (json_unpack((json_t *)json,
-			"{s:I, s:I, s:s, s:s, s:s, s:{s:I, s:I, s:I, s:I, s:I, s:b, s?i}}",
+			"{s:I, s:I, s:s, s:s, s:s, s:{s:I, s:I, s:I, s:I, s:I, s:b, s?b, s?i}}",
 			"job", &job, "instance", &instance,
 			"function", &function, "scheme", &scheme,
 			"switching", &switching, "entries", "uid", &uid,
 			"writers", &writers, "memory", &memory,
 			"hold", &hold, "give_up", &give_up,
-			"keyed", &keyed, "gid", &gid))
+			"keyed", &keyed, "allow_missing", &missing,
+			"gid", &gid))
 		return false;
 	f = aggnet_enum_find(aggnet_function_names, function);
 	s = aggnet_enum_find(aggnet_scheme_names, scheme);
@@ -204,6 +205,7 @@ static bool read_conf(const json_t *json, struct plan_conf *conf)
 		.uid = (uint32_t)uid, .gid = (uint32_t)gid,
 		.has_gid = gid >= 0, .memory = (uint64_t)memory,
 		.hold = (uint32_t)hold, .give_up = (uint32_t)give_up,
+		.allow_missing = missing,
 	};
 	return f >= 0 && s >= 0;
 }
@@ -310,6 +312,7 @@ int plan_restore(struct plan *plan, const json_t *json, const char *path)
 	if (ret)
 		return ret;
 	json_array_extend(plan->failed, json_object_get(json, "failed"));
+	json_array_extend(plan->absent, json_object_get(json, "absent"));
 	keep_epochs(plan, json);
 	return 0;
 }

@@ -128,7 +128,8 @@ static void next_attempts(struct plan *plan, const json_t *diffs)
 	for (i = 0; i < aggt_plan_trees(plan->trees); i++) {
 		tree = aggt_plan_tree(plan->trees, i);
 		to = plan_identity(plan, aggt_tree_receiver(tree));
-		if (is_touched(diffs, addr_text(to)))
+		if (is_touched(diffs, addr_text(to)) ||
+		    (plan->renew && plan->renew[i]))
 			plan->attempt[i]++;
 	}
 }
@@ -207,6 +208,24 @@ static json_t *text_list(char **texts, size_t n)
 	return list;
 }
 
+/* Senders that the new plan is without, if it may be. */
+static void note_absent(struct plan *plan, const struct aggt_plan *next)
+{
+	const struct aggt_job *old = aggt_plan_job(plan->trees);
+	const struct aggt_job *new = aggt_plan_job(next);
+	size_t i, k;
+
+	for (i = 0; plan->conf.allow_missing && i < old->n_senders; i++) {
+		for (k = 0; k < new->n_senders; k++)
+			if (new->senders[k] == old->senders[i])
+				break;
+		if (k == new->n_senders)
+			json_array_append_new(plan->absent,
+				addr_json(plan_identity(plan,
+							old->senders[i])));
+	}
+}
+
 /* Change the trees; returns what is to be told of it. */
 static json_t *change_trees(struct plan *plan, const struct aggt_change *change,
 			    char **texts, size_t n)
@@ -233,6 +252,7 @@ static json_t *change_trees(struct plan *plan, const struct aggt_change *change,
 				    json_real(aggt_plan_metrics(rebuilt)->cost));
 	}
 	aggt_plan_free(rebuilt);
+	note_absent(plan, trees);
 	aggt_plan_free(plan->trees);
 	plan->trees = trees;
 	return update;

@@ -60,6 +60,9 @@ int tb_attach(const struct testbed *tb, bool *loaded);
 /* testbed_shape.c */
 int tb_reshape(struct testbed *tb, const struct rtnl_shape *shape);
 
+/* testbed_route.c */
+int tb_reroute(const struct aggt_topo *topo, const json_t *failed);
+
 /* testbed_state.c */
 json_t *tb_state_json(const struct testbed *tb, bool complete);
 int tb_state_save(const struct testbed *tb, bool complete);

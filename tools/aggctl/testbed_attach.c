@@ -30,7 +30,7 @@ static int attach_node(const json_t *desc)
 	ret = node_open(&node, name, name) ||
 	      node_setup(&node, text_of(desc, "role"),
 			 text_of(desc, "identity"),
-			 json_object_get(desc, "ports"));
+			 json_object_get(desc, "ports"), false);
 	node_close(&node);
 	return ret ? -1 : 0;
 }

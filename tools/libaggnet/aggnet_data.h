@@ -60,9 +60,9 @@ extern "C" {
  * @timeout_ms: the transfer ends in ETIMEDOUT this long after open(), wherever
  *	it is; 0: only the entry's give_up bounds it
  * @repair_ms: an abort that a newer epoch may mend (a member timed out, was
- *	reset, left, or is already in a newer epoch) is final only when no
- *	newer epoch came within this time; 0: 5000 if a newer epoch is known
- *	to be coming, else none
+ *	reset, left, withdrew, or is already in a newer epoch) is final only
+ *	when no newer epoch came within this time; 0: 5000 if a newer epoch is
+ *	known to be coming, else none
  * @spool_dir: source: where the unlinked file for replays is made; NULL:
  *	$TMPDIR or /var/tmp
  */

@@ -141,6 +141,9 @@ static unsigned int conn_patience(const struct conn *c, int err)
 		return c->opt.repair_ms ? c->opt.repair_ms : MEND_DEFAULT_MS;
 	if (err == -ETIMEDOUT || err == -ECONNRESET || err == -ECONNABORTED)
 		return c->opt.repair_ms;
+	/* A host that goes down in good order says so. */
+	if (c->status.reason == AGGNET_R_WITHDRAWN)
+		return c->opt.repair_ms;
 	return 0;
 }
 

@@ -257,6 +257,16 @@ static void take_names(struct aggnet_status *st,
 		st->name[st->names++] = names->addr[i].s_addr;
 }
 
+static void withdrawn_at(const struct aggnet_watch *w, const char *name,
+			 struct aggnet_status *end)
+{
+	size_t node = find_node(w, name);
+
+	end->reason = AGGNET_R_WITHDRAWN;
+	if (node != NONE)
+		end->origin = w->node[node].identity.s_addr;
+}
+
 void aggnet_watch_event(struct aggnet_watch *w, const char *node,
 			const struct aggnet_event_info *event, int64_t now)
 {
@@ -271,7 +281,7 @@ void aggnet_watch_event(struct aggnet_watch *w, const char *node,
 		return;
 	take_names(&end, &event->missing_names);
 	if (event->kind == AGGNET_EVENT_TREE_DELETED)
-		end.reason = AGGNET_R_WITHDRAWN;
+		withdrawn_at(w, node, &end);
 	else if (event->kind != AGGNET_EVENT_TREE_DONE &&
 		 event->kind != AGGNET_EVENT_TREE_ABORTED)
 		return;
@@ -420,11 +430,11 @@ static void judge_link(struct aggnet_watch *w, struct watch_link *link,
 	change(w, "failed:%s-%s", server->name, sw->name);
 }
 
-/* A node that @end is about was silent. */
-static bool judge_silence(struct aggnet_watch *w, const struct watch_tree *tree,
-			  struct aggnet_finding *f)
+/* The tree ended because of a node that was silent, or left. */
+static bool judge_loss(struct aggnet_watch *w, const struct watch_tree *tree,
+		       struct watch_node *node, struct aggnet_finding *f,
+		       const char *what)
 {
-	struct watch_node *node = find_identity(w, tree->end.about);
 	char text[AGGNET_TEXT_MAX];
 
 	if (!node || node->parts & AGGNET_WATCH_RECEIVER) {
@@ -435,8 +445,8 @@ static bool judge_silence(struct aggnet_watch *w, const struct watch_tree *tree,
 	if (node->judged)
 		return true;
 	if (node->parts & AGGNET_WATCH_SOURCE)
-		return judge_source(w, node, f, "timed out");
-	say(f, "%s timed out", node->name);
+		return judge_source(w, node, f, what);
+	say(f, "%s %s", node->name, what);
 	node->gone = true;
 	node->judged = true;
 	change(w, "failed:%s", node->name);
@@ -453,7 +463,11 @@ static bool judge_tree(struct aggnet_watch *w, struct watch_tree *tree,
 		return true;
 	renew(w, tree->incast_id);
 	if (tree->end.reason == AGGNET_R_TIMEOUT)
-		return judge_silence(w, tree, f);
+		return judge_loss(w, tree, find_identity(w, tree->end.about),
+				  f, "timed out");
+	/* So does a host that goes down in good order. */
+	if (tree->end.reason == AGGNET_R_WITHDRAWN)
+		return judge_loss(w, tree, origin, f, "withdrew its entry");
 	if (tree->end.reason == AGGNET_R_SENDER && origin)
 		return judge_source(w, origin, f,
 				    "closed before it was finished");

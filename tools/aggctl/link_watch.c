@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Devices of a namespace as they come up, go down and go away. */
+#include <errno.h>
+#include <linux/if.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "aggctl.h"
+#include "link_watch.h"
+
+#define LINK_QUEUE	(1024 * 1024)
+#define LINK_BYTES	32768
+
+/* Ask for all devices; the answers come like news. */
+static int ask(const struct link_watch *watch)
+{
+	const struct {
+		struct nlmsghdr h;
+		struct ifinfomsg info;
+	} request = {
+		.h = {
+			.nlmsg_len = sizeof(request),
+			.nlmsg_type = RTM_GETLINK,
+			.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP,
+		},
+	};
+
+	return send(watch->fd, &request, sizeof(request), 0) < 0 ? -1 : 0;
+}
+
+/**
+ * link_watch_open() - begin to listen in the namespace that we are in
+ * @watch: filled in; link_watch_close() is due after success
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int link_watch_open(struct link_watch *watch)
+{
+	const struct sockaddr_nl addr = {
+		.nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK,
+	};
+	const int size = LINK_QUEUE;
+
+	memset(watch, 0, sizeof(*watch));
+	watch->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+	if (watch->fd >= 0 &&
+	    !setsockopt(watch->fd, SOL_SOCKET, SO_RCVBUF, &size,
+			sizeof(size)) &&
+	    !bind(watch->fd, (const struct sockaddr *)&addr, sizeof(addr)) &&
+	    !ask(watch))
+		return 0;
+	err("devices: %s", strerror(errno));
+	if (watch->fd >= 0)
+		close(watch->fd);
+	return -1;
+}
+
+/* Remember the name of a device; it may be gone when it is asked for. */
+static const char *remember(struct link_watch *watch, int index,
+			    const char *name)
+{
+	void *grown;
+	size_t i;
+
+	for (i = 0; i < watch->n && watch->link[i].index != index; i++)
+		;
+	if (i == watch->n) {
+		grown = realloc(watch->link, (i + 1) * sizeof(*watch->link));
+		if (!grown)
+			return name;
+		watch->link = grown;
+		watch->link[watch->n++].index = index;
+	}
+	memset(watch->link[i].name, 0, LINK_NAME);
+	memcpy(watch->link[i].name, name, strnlen(name, LINK_NAME - 1));
+	return watch->link[i].name;
+}
+
+static void take_link(struct link_watch *watch, const struct nlmsghdr *h,
+		      link_heard heard, void *arg)
+{
+	const struct ifinfomsg *info = NLMSG_DATA(h);
+	const unsigned int up = IFF_UP | IFF_LOWER_UP;
+	const struct rtattr *attr;
+	int len = (int)IFLA_PAYLOAD(h);
+	const char *name = NULL;
+
+	/* A bridge tells of its ports in a family of its own. */
+	if (info->ifi_family != AF_UNSPEC)
+		return;
+	for (attr = IFLA_RTA(info); RTA_OK(attr, len);
+	     attr = RTA_NEXT(attr, len))
+		if (attr->rta_type == IFLA_IFNAME)
+			name = remember(watch, info->ifi_index, RTA_DATA(attr));
+	if (name)
+		heard(arg, name, h->nlmsg_type == RTM_NEWLINK &&
+		      (info->ifi_flags & up) == up);
+}
+
+/**
+ * link_watch_read() - take the news that are there
+ * @watch: the watch, readable
+ * @heard: is told of each device that is in the news
+ * @arg: for @heard
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int link_watch_read(struct link_watch *watch, link_heard heard, void *arg)
+{
+	union {
+		struct nlmsghdr h;
+		char bytes[LINK_BYTES];
+	} buf;
+	const struct nlmsghdr *h = &buf.h;
+	ssize_t len;
+
+	len = recv(watch->fd, &buf, sizeof(buf), MSG_DONTWAIT);
+	if (len < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	/* News were lost: look at all that is there. */
+	if (len < 0 && errno == ENOBUFS && !ask(watch))
+		return 0;
+	if (len < 0) {
+		err("devices: %s", strerror(errno));
+		return -1;
+	}
+	for (; NLMSG_OK(h, len); h = NLMSG_NEXT(h, len))
+		if (h->nlmsg_type == RTM_NEWLINK ||
+		    h->nlmsg_type == RTM_DELLINK)
+			take_link(watch, h, heard, arg);
+	return 0;
+}
+
+/**
+ * link_watch_name() - name of a device, also of one that has gone
+ * @watch: the watch
+ * @index: the device
+ *
+ * Return: the name, NULL if it was never seen.
+ */
+const char *link_watch_name(const struct link_watch *watch, int index)
+{
+	size_t i;
+
+	for (i = 0; i < watch->n; i++)
+		if (watch->link[i].index == index)
+			return watch->link[i].name;
+	return NULL;
+}
+
+/**
+ * link_watch_close() - listen no longer
+ * @watch: the watch
+ */
+void link_watch_close(struct link_watch *watch)
+{
+	close(watch->fd);
+	free(watch->link);
+	memset(watch, 0, sizeof(*watch));
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Devices of a namespace as they come up, go down and go away. */
+#ifndef AGGCTL_LINK_WATCH_H
+#define AGGCTL_LINK_WATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define LINK_NAME	16	/* IFNAMSIZ, which two headers define */
+
+/**
+ * struct link_watch - what is known of a namespace's devices
+ * @fd: readable when there is news
+ * @link: the devices that were seen
+ * @n: how many
+ */
+struct link_watch {
+	int fd;
+	struct {
+		int index;
+		char name[LINK_NAME];
+	} *link;
+	size_t n;
+};
+
+/**
+ * typedef link_heard - a device came up, or went down or away
+ * @arg: of the caller
+ * @name: its name
+ * @up: it has carrier, too
+ */
+typedef void (*link_heard)(void *arg, const char *name, bool up);
+
+int link_watch_open(struct link_watch *watch);
+int link_watch_read(struct link_watch *watch, link_heard heard, void *arg);
+const char *link_watch_name(const struct link_watch *watch, int index);
+void link_watch_close(struct link_watch *watch);
+
+#endif

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A plan into its nodes: in force on all of them, or on none. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "aggctl.h"
+#include "plan_apply.h"
+#include "testbed.h"
+
+static bool has_node(const json_t *state, const char *name)
+{
+	json_t *node, *other;
+	size_t i;
+
+	json_array_foreach(json_object_get(state, "nodes"), i, node) {
+		other = json_object_get(node, "name");
+		if (json_is_string(other) &&
+		    !strcmp(json_string_value(other), name))
+			return true;
+	}
+	return false;
+}
+
+static int check_state(const struct plan_file *file, const json_t *state)
+{
+	json_t *plan = json_object_get(file->json, "topology");
+	json_t *bed = json_object_get(state, "topology");
+	size_t i;
+
+	if (!json_equal(plan, bed)) {
+		err("the plan is for %s, the testbed is %s",
+		    json_is_string(plan) ? json_string_value(plan) : "nothing",
+		    json_is_string(bed) ? json_string_value(bed) : "nothing");
+		return -1;
+	}
+	for (i = 0; i < file->n; i++) {
+		if (has_node(state, file->part[i].name))
+			continue;
+		err("the testbed has no node %s", file->part[i].name);
+		return -1;
+	}
+	return 0;
+}
+
+/**
+ * plan_file_find() - find out where the nodes of a plan are
+ * @file: the plan; if one node is named, only that one stays in it
+ * @netns: namespace that was asked for, NULL: none
+ * @node: the one node, NULL: all
+ * @in_testbed: they are in the testbed; else in that namespace or on this host
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int plan_file_find(struct plan_file *file, const char *netns, const char *node,
+		   bool *in_testbed)
+{
+	json_t *state;
+	int ret;
+
+	*in_testbed = !node || (!netns && tb_state_exists());
+	if (node && plan_file_select(file, node))
+		return -1;
+	if (!*in_testbed)
+		return 0;
+	state = tb_state_load();
+	if (!state)
+		return -1;
+	ret = check_state(file, state);
+	json_decref(state);
+	return ret;
+}
+
+static int stage_all(const struct plan_file *file, struct node *nodes,
+		     bool in_testbed, bool replace, size_t *at)
+{
+	for (*at = 0; *at < file->n; (*at)++) {
+		const struct plan_part *part = &file->part[*at];
+
+		if (node_open(&nodes[*at], part->name,
+			      in_testbed ? part->name : NULL) ||
+		    plan_part_stage(&nodes[*at], part->entry, replace))
+			return -1;
+	}
+	return 0;
+}
+
+static int commit_all(const struct plan_file *file, struct node *nodes,
+		      size_t *at)
+{
+	size_t i;
+
+	for (i = 0; i < file->n; i++) {
+		if (!aggnet_plan_commit(nodes[i].ctl))
+			continue;
+		*at = i;
+		node_refused(&nodes[i], "plan");
+		while (i--)
+			plan_part_undo(&nodes[i]);
+		return -1;
+	}
+	return 0;
+}
+
+/**
+ * plan_install() - put a plan in force
+ * @file: the plan
+ * @in_testbed: its nodes are in the testbed
+ * @replace: entries of older epochs give way
+ * @at: after a failure, index of the node that refused
+ *
+ * Nothing is in force anywhere before everything is checked; then nodes follow
+ * in the order of the file.
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int plan_install(const struct plan_file *file, bool in_testbed, bool replace,
+		 size_t *at)
+{
+	struct node *nodes = calloc(file->n + 1, sizeof(*nodes));
+	size_t i;
+	int ret;
+
+	*at = file->n;
+	if (!nodes) {
+		err("out of memory");
+		return -1;
+	}
+	ret = stage_all(file, nodes, in_testbed, replace, at) ||
+	      commit_all(file, nodes, at);
+	for (i = file->n; i--; ) {
+		if (ret && nodes[i].ctl) {
+			aggnet_plan_drop(nodes[i].ctl);
+			node_detach(&nodes[i]);
+		}
+		node_close(&nodes[i]);
+	}
+	free(nodes);
+	return ret ? -1 : 0;
+}

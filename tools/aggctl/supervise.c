@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Supervision of a running plan, from the first look to its end. */
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "aggctl.h"
+#include "info.h"
+#include "plan.h"
+#include "supervise.h"
+#include "testbed.h"
+
+/**
+ * supervise_now() - the clock of supervision, in milliseconds
+ */
+int64_t supervise_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* --- what there is -------------------------------------------------------- */
+
+static unsigned int parts_of(const struct plan *plan, aggt_node server)
+{
+	const struct aggt_job *job = aggt_plan_job(plan->trees);
+	unsigned int parts = 0;
+	size_t i;
+
+	for (i = 0; i < job->n_senders; i++)
+		if (job->senders[i] == server)
+			parts |= AGGNET_WATCH_SOURCE;
+	for (i = 0; i < job->n_receivers; i++)
+		if (job->receivers[i] == server)
+			parts |= AGGNET_WATCH_RECEIVER;
+	return parts;
+}
+
+static int add_links(struct supervise *s, const struct aggt_topo *topo,
+		     aggt_node server)
+{
+	char name[AGGNET_WATCH_NAME], port[IF_NAMESIZE], sw_port[IF_NAMESIZE];
+	unsigned int level;
+	uint32_t sw;
+
+	snprintf(name, sizeof(name), "%s", tb_server_name(server));
+	for (level = 0; level < aggt_topo_dims(topo); level++) {
+		sw = aggt_topo_switch(topo, server, level);
+		snprintf(port, sizeof(port), "eth%u", level);
+		snprintf(sw_port, sizeof(sw_port), "p%u",
+			 aggt_topo_digit(topo, server, level));
+		if (aggnet_watch_link(s->watch, name, port, tb_switch_name(sw),
+				      sw_port))
+			return -1;
+	}
+	return 0;
+}
+
+static int add_parts(struct supervise *s, const struct plan *plan)
+{
+	uint32_t i;
+
+	for (i = 0; i < aggt_topo_servers(plan->topo); i++)
+		if (aggnet_watch_server(s->watch, tb_server_name(i),
+					plan_identity(plan, i),
+					parts_of(plan, i)))
+			return -1;
+	for (i = 0; i < aggt_topo_switches(plan->topo); i++)
+		if (aggnet_watch_switch(s->watch, tb_switch_name(i)))
+			return -1;
+	/* One host hears of links by what they do to transfers. */
+	for (i = 0; !s->only && i < aggt_topo_servers(plan->topo); i++)
+		if (add_links(s, plan->topo, i))
+			return -1;
+	return 0;
+}
+
+static int add_trees(struct supervise *s, const struct plan *plan)
+{
+	aggt_node receiver;
+	struct in_addr to;
+	size_t i;
+
+	for (i = 0; i < aggt_plan_trees(plan->trees); i++) {
+		receiver = aggt_tree_receiver(aggt_plan_tree(plan->trees, i));
+		to = plan_identity(plan, receiver);
+		if (aggnet_watch_tree(s->watch,
+				      aggnet_incast_id(plan->conf.job, to),
+				      plan->conf.instance, plan->attempt[i],
+				      s->only ? s->only :
+				      tb_server_name(receiver)))
+			return -1;
+	}
+	return 0;
+}
+
+static int add_posts(struct supervise *s, const struct plan *plan)
+{
+	uint32_t i, servers = aggt_topo_servers(plan->topo);
+	uint32_t n = servers + aggt_topo_switches(plan->topo);
+
+	s->post = calloc(n, sizeof(*s->post));
+	if (!s->post)
+		return -1;
+	if (s->only) {
+		snprintf(s->post[0].name, sizeof(s->post[0].name), "%s",
+			 s->only);
+		s->n_posts = 1;
+		return 0;
+	}
+	for (i = 0; i < n; i++)
+		strcpy(s->post[i].name, i < servers ? tb_server_name(i) :
+		       tb_switch_name(i - servers));
+	s->n_posts = n;
+	return 0;
+}
+
+static int prepare(struct supervise *s)
+{
+	struct plan plan = {};
+	int ret = -1;
+
+	if (plan_restore(&plan, s->json, s->path ? s->path : "plan"))
+		goto out;
+	s->watch = aggnet_watch_new(plan.conf.allow_missing);
+	s->changes = json_array();
+	s->renew = json_array();
+	if (!s->watch || add_parts(s, &plan) || add_trees(s, &plan) ||
+	    add_posts(s, &plan))
+		err("out of memory");
+	else
+		ret = 0;
+out:
+	plan_clear(&plan);
+	return ret;
+}
+
+/* --- running -------------------------------------------------------------- */
+
+/**
+ * supervise_run() - supervise a plan until its transfers are over
+ * @s: the plan, with json, path, only, in_testbed and what is to be called
+ * @why: why it failed, if it is for the transfers
+ * @size: of @why
+ *
+ * Takes s->json over and frees it.
+ *
+ * Return: 0 when every receiver has its result; 1 when a transfer has failed
+ * for good; -1 with an error line printed.
+ */
+int supervise_run(struct supervise *s, char *why, size_t size)
+{
+	enum aggnet_verdict verdict = AGGNET_WATCH_WAIT;
+	struct aggnet_finding f;
+	int ret;
+
+	s->names = -1;
+	ret = prepare(s) || supervise_listen(s) ? -1 : 0;
+	if (!ret)
+		s->ready(s->arg, s->n_posts);
+	while (!ret) {
+		verdict = aggnet_watch_judge(s->watch, supervise_now(), &f);
+		if (verdict == AGGNET_WATCH_WAIT)
+			ret = supervise_hear(s, f.wait_ms);
+		else if (verdict == AGGNET_WATCH_REPAIR)
+			ret = supervise_repair(s, &f);
+		else
+			break;
+	}
+	if (!ret && verdict == AGGNET_WATCH_FAILED) {
+		snprintf(why, size, "%s", f.text);
+		ret = 1;
+	}
+	supervise_close(s);
+	aggnet_watch_free(s->watch);
+	json_decref(s->changes);
+	json_decref(s->renew);
+	json_decref(s->json);
+	return ret;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A running plan under supervision: what is heard of its nodes goes to
+ * libaggnet, which says what has failed; the plan is then recomputed around
+ * that and installed as a new attempt.
+ */
+#ifndef AGGCTL_SUPERVISE_H
+#define AGGCTL_SUPERVISE_H
+
+#include <jansson.h>
+
+#include "../libaggtree/aggtree.h"
+#include "aggnet_supervise.h"
+#include "link_watch.h"
+
+/**
+ * struct post - where one node is listened to
+ * @name: the node
+ * @ctl: handle there that has joined the events; NULL: the node is not there
+ * @links: its devices, listened to in a testbed
+ */
+struct post {
+	char name[AGGNET_WATCH_NAME];
+	struct aggnet_ctl *ctl;
+	struct link_watch links;
+};
+
+/**
+ * struct repair - how long one took
+ * @text: what had happened
+ * @heard_ms: when the first sign was heard
+ * @judged_ms: when it was known what it means
+ * @planned_ms: when the new plan was there
+ * @installed_ms: when it was in force
+ * @trees: trees that began a new attempt
+ * @bytes: what the nodes that are left had sent in the lost attempts
+ */
+struct repair {
+	char text[AGGNET_WATCH_TEXT];
+	int64_t heard_ms;
+	int64_t judged_ms;
+	int64_t planned_ms;
+	int64_t installed_ms;
+	size_t trees;
+	uint64_t bytes;
+};
+
+/**
+ * struct supervise - a plan under supervision
+ * @path: file of the plan, kept up to date; NULL: none
+ * @json: the plan in force
+ * @only: the one node that is listened to and installed, NULL: all
+ * @in_testbed: nodes are namespaces of the testbed
+ * @watch: what is known
+ * @post: where is listened
+ * @n_posts: how many
+ * @names: inotify, of namespaces that go; -1: none
+ * @changes: found and not yet in force, an array of texts
+ * @renew: trees to begin anew, likewise; receivers' identities
+ * @repairs: that are in force
+ * @heard_ms: when the first failure was heard, 0: there was none
+ * @ready: called when all nodes are listened to, for @arg
+ * @told: called after each repair, for @arg
+ * @stalled: called when a node stops to wait, for @arg
+ */
+struct supervise {
+	const char *path;
+	json_t *json;
+	const char *only;
+	bool in_testbed;
+	struct aggnet_watch *watch;
+	struct post *post;
+	size_t n_posts;
+	int names;
+	json_t *changes;
+	json_t *renew;
+	unsigned int repairs;
+	int64_t heard_ms;
+	void (*ready)(void *arg, size_t nodes);
+	void (*told)(void *arg, const struct repair *repair);
+	void (*stalled)(void *arg, const char *node, uint32_t missing);
+	void *arg;
+};
+
+/* supervise.c */
+int supervise_run(struct supervise *s, char *why, size_t size);
+int64_t supervise_now(void);
+
+/* supervise_post.c */
+int supervise_listen(struct supervise *s);
+int supervise_hear(struct supervise *s, int wait_ms);
+void supervise_close(struct supervise *s);
+
+/* supervise_repair.c */
+int supervise_repair(struct supervise *s, const struct aggnet_finding *f);
+
+#endif

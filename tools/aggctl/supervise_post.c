@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Listening to the nodes of a plan that is under supervision. */
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "aggctl.h"
+#include "netns.h"
+#include "supervise.h"
+#include "testbed.h"
+
+/* A socket keeps its namespace: without it the namespace really goes. */
+static void post_close(struct post *post)
+{
+	if (!post->ctl)
+		return;
+	aggnet_ctl_close(post->ctl);
+	post->ctl = NULL;
+	if (post->links.fd >= 0)
+		link_watch_close(&post->links);
+}
+
+static void post_gone(struct supervise *s, struct post *post)
+{
+	post_close(post);
+	aggnet_watch_gone(s->watch, post->name, supervise_now());
+}
+
+/* How the node's trees stand; events told it before, or were lost. */
+static int post_scan(struct supervise *s, struct post *post)
+{
+	struct aggnet_tree_info *list;
+	size_t i, n;
+
+	if (aggnet_tree_list(post->ctl, &list, &n)) {
+		err("%s: %s", post->name, aggnet_ctl_error(post->ctl));
+		return -1;
+	}
+	for (i = 0; i < n; i++)
+		aggnet_watch_state(s->watch, post->name, &list[i],
+				   supervise_now());
+	aggnet_tree_list_free(list, n);
+	return 0;
+}
+
+static int post_open(struct supervise *s, struct post *post)
+{
+	int ret = 0;
+
+	post->links.fd = -1;
+	if (s->in_testbed && !netns_exists(post->name)) {
+		post_gone(s, post);
+		return 0;
+	}
+	if (s->in_testbed && netns_enter(post->name))
+		return -1;
+	if (aggnet_ctl_open(&post->ctl) || aggnet_events_join(post->ctl)) {
+		err("%s: %s", post->name, aggnet_ctl_error(post->ctl));
+		return -1;
+	}
+	if (s->in_testbed && !s->only)
+		ret = link_watch_open(&post->links);
+	return ret ? ret : post_scan(s, post);
+}
+
+/**
+ * supervise_listen() - begin to listen at all posts
+ * @s: the plan, its posts have names
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int supervise_listen(struct supervise *s)
+{
+	size_t i;
+
+	if (s->in_testbed && !s->only) {
+		s->names = netns_watch();
+		if (s->names < 0)
+			return -1;
+	}
+	for (i = 0; i < s->n_posts; i++)
+		if (post_open(s, &s->post[i]))
+			return -1;
+	return 0;
+}
+
+/**
+ * supervise_close() - stop to listen
+ * @s: the plan
+ */
+void supervise_close(struct supervise *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_posts; i++)
+		post_close(&s->post[i]);
+	if (s->names >= 0)
+		close(s->names);
+	free(s->post);
+}
+
+struct heard {
+	struct supervise *s;
+	struct post *post;
+};
+
+static void hear_link(void *arg, const char *name, bool up)
+{
+	struct heard *h = arg;
+
+	/* Without its bridge a switch is none. */
+	if (!up && !strcmp(name, TB_BRIDGE))
+		aggnet_watch_gone(h->s->watch, h->post->name, supervise_now());
+	else
+		aggnet_watch_port(h->s->watch, h->post->name, name, up,
+				  supervise_now());
+}
+
+static void hear_one(struct supervise *s, struct post *post,
+		     const struct aggnet_event_info *event)
+{
+	const char *port = NULL;
+
+	if (event->kind == AGGNET_EVENT_TREE_STALLED)
+		s->stalled(s->arg, post->name, event->missing);
+	if (event->kind == AGGNET_EVENT_PORT_GONE && post->links.fd >= 0)
+		port = link_watch_name(&post->links, (int)event->ifindex);
+	if (port)
+		aggnet_watch_port(s->watch, post->name, port, false,
+				  supervise_now());
+	aggnet_watch_event(s->watch, post->name, event, supervise_now());
+}
+
+static int hear_event(struct supervise *s, struct post *post)
+{
+	struct aggnet_event_info event;
+	int error = aggnet_events_next(post->ctl, &event);
+
+	if (error == -EINTR)
+		return 0;
+	if (error == -ENOBUFS)
+		return post_scan(s, post);
+	if (error) {
+		err("%s: %s", post->name, aggnet_ctl_error(post->ctl));
+		return -1;
+	}
+	hear_one(s, post, &event);
+	aggnet_event_clear(&event);
+	return 0;
+}
+
+static int hear_names(struct supervise *s)
+{
+	char buf[16 * (sizeof(struct inotify_event) + NAME_MAX + 1)]
+		__attribute__((aligned(__alignof__(struct inotify_event))));
+	const struct inotify_event *event;
+	ssize_t len, at;
+	size_t i;
+
+	len = read(s->names, buf, sizeof(buf));
+	for (at = 0; at < len; at += (ssize_t)(sizeof(*event) + event->len)) {
+		event = (const void *)(buf + at);
+		for (i = 0; i < s->n_posts && event->len; i++)
+			if (!strcmp(s->post[i].name, event->name) &&
+			    !netns_exists(event->name))
+				post_gone(s, &s->post[i]);
+	}
+	return 0;
+}
+
+static int hear_post(struct supervise *s, struct post *post,
+		     const struct pollfd *pfd)
+{
+	struct heard h = { s, post };
+
+	/* It may have gone while others were heard. */
+	if (post->ctl && pfd[0].revents && hear_event(s, post))
+		return -1;
+	if (post->ctl && pfd[1].revents &&
+	    link_watch_read(&post->links, hear_link, &h))
+		return -1;
+	return 0;
+}
+
+/**
+ * supervise_hear() - wait for news, and take them
+ * @s: the plan
+ * @wait_ms: for so long at most, -1: as long as it takes
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int supervise_hear(struct supervise *s, int wait_ms)
+{
+	struct pollfd *pfd = calloc(2 * s->n_posts + 1, sizeof(*pfd));
+	size_t i;
+	int ret;
+
+	if (!pfd) {
+		err("out of memory");
+		return -1;
+	}
+	pfd[2 * s->n_posts] = (struct pollfd){ s->names, POLLIN, 0 };
+	for (i = 0; i < s->n_posts; i++) {
+		const struct post *post = &s->post[i];
+
+		pfd[2 * i] = (struct pollfd){
+			post->ctl ? aggnet_events_fd(post->ctl) : -1, POLLIN, 0
+		};
+		pfd[2 * i + 1] = (struct pollfd){
+			post->ctl ? post->links.fd : -1, POLLIN, 0
+		};
+	}
+	ret = poll(pfd, 2 * s->n_posts + 1, wait_ms);
+	if (ret < 0 && errno != EINTR)
+		err("poll: %s", strerror(errno));
+	else
+		ret = ret < 0 ? 0 : ret;
+	if (ret > 0 && pfd[2 * s->n_posts].revents)
+		ret = hear_names(s) ? -1 : ret;
+	for (i = 0; ret > 0 && i < s->n_posts; i++)
+		ret = hear_post(s, &s->post[i], &pfd[2 * i]) ? -1 : ret;
+	free(pfd);
+	return ret < 0 ? -1 : 0;
+}

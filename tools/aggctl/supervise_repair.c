@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A new attempt: the plan recomputed around a failure, and put in force. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "aggctl.h"
+#include "info.h"
+#include "netns.h"
+#include "plan.h"
+#include "plan_apply.h"
+#include "supervise.h"
+#include "testbed.h"
+
+static const struct post *find_post(const struct supervise *s,
+				    const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_posts; i++)
+		if (!strcmp(s->post[i].name, name))
+			return &s->post[i];
+	return NULL;
+}
+
+static uint64_t incast_of(const json_t *json, const char *receiver)
+{
+	json_int_t job = json_integer_value(json_object_get(json, "job"));
+	struct in_addr addr;
+
+	return addr_parse(receiver, &addr) ?
+	       aggnet_incast_id((uint32_t)job, addr) : 0;
+}
+
+static bool has_text(const json_t *list, const char *text)
+{
+	json_t *value;
+	size_t i;
+
+	json_array_foreach((json_t *)list, i, value)
+		if (!strcmp(json_string_value(value), text))
+			return true;
+	return false;
+}
+
+static void add_text(json_t *list, const char *text)
+{
+	if (!has_text(list, text))
+		json_array_append_new(list, json_string(text));
+}
+
+/* What was found stays to be done until it has been. */
+static void take_finding(struct supervise *s, const struct aggnet_finding *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->n_changes; i++)
+		add_text(s->changes, f->change[i]);
+	for (i = 0; i < f->n_renew; i++)
+		add_text(s->renew,
+			 addr_text(aggnet_incast_receiver(f->renew[i])));
+}
+
+/* --- planning ------------------------------------------------------------- */
+
+static int mark_renewals(const struct supervise *s, struct plan *plan)
+{
+	size_t i, n = aggt_plan_trees(plan->trees);
+	struct in_addr to;
+
+	plan->renew = calloc(n, sizeof(*plan->renew));
+	if (!plan->renew) {
+		err("out of memory");
+		return -1;
+	}
+	for (i = 0; i < n; i++) {
+		to = plan_identity(plan, aggt_tree_receiver(
+				   aggt_plan_tree(plan->trees, i)));
+		plan->renew[i] = has_text(s->renew, addr_text(to));
+	}
+	return 0;
+}
+
+/* The plan in force, changed; NULL with an error line printed. */
+static json_t *replan(struct supervise *s)
+{
+	size_t i, n = json_array_size(s->changes);
+	char **texts = calloc(n + 1, sizeof(*texts));
+	struct plan plan = {};
+	json_t *json = NULL;
+
+	if (!texts) {
+		err("out of memory");
+		return NULL;
+	}
+	for (i = 0; i < n; i++)
+		texts[i] = (char *)json_string_value(
+				json_array_get(s->changes, i));
+	if (!plan_restore(&plan, s->json, s->path ? s->path : "plan") &&
+	    !mark_renewals(s, &plan))
+		json = plan_update(&plan, s->json, texts, n);
+	/* Answers and fallbacks go by plain IP. */
+	if (json && s->in_testbed && !s->only &&
+	    tb_reroute(plan.topo, plan.failed)) {
+		json_decref(json);
+		json = NULL;
+	}
+	plan_clear(&plan);
+	free(texts);
+	return json;
+}
+
+static void drop_receiver(json_t *trees, const char *receiver)
+{
+	const char *to;
+	size_t i;
+
+	for (i = json_array_size(trees); i--; ) {
+		to = json_string_value(json_object_get(json_array_get(trees, i),
+						       "receiver"));
+		if (to && !strcmp(to, receiver))
+			json_array_remove(trees, i);
+	}
+}
+
+/* Have a receiver's entries in a node be as they were. */
+static void keep_entries(json_t *node, const json_t *old, const char *receiver)
+{
+	json_t *trees = json_object_get(node, "trees"), *entry;
+	const char *to;
+	size_t i;
+
+	drop_receiver(trees, receiver);
+	drop_receiver(json_object_get(node, "remove"), receiver);
+	json_array_foreach(json_object_get(old, "trees"), i, entry) {
+		to = json_string_value(json_object_get(entry, "receiver"));
+		if (to && !strcmp(to, receiver))
+			json_array_append(trees, entry);
+	}
+}
+
+/* Trees whose receiver has the result are left as they are. */
+static void keep_done(struct supervise *s, json_t *json)
+{
+	json_t *old_trees = json_object_get(s->json, "trees"), *tree, *node;
+	json_t *old_nodes = json_object_get(s->json, "nodes");
+	const char *name, *receiver;
+	size_t i;
+
+	json_array_foreach(json_object_get(json, "trees"), i, tree) {
+		receiver = json_string_value(json_object_get(tree, "identity"));
+		if (!aggnet_watch_is_done(s->watch, incast_of(json, receiver)))
+			continue;
+		json_object_set(tree, "attempt",
+				json_object_get(json_array_get(old_trees, i),
+						"attempt"));
+		json_object_foreach(json_object_get(json, "nodes"), name, node)
+			keep_entries(node, json_object_get(old_nodes, name),
+				     receiver);
+	}
+}
+
+/* --- installation --------------------------------------------------------- */
+
+/* Nodes that are there, with entries parents first, then those without. */
+static size_t order_parts(const struct supervise *s, struct plan_file *file)
+{
+	struct plan_part *part = calloc(file->n + 1, sizeof(*part));
+	size_t i, n = 0, with;
+
+	if (!part)
+		return 0;
+	for (i = 0; i < file->n; i++)
+		if (find_post(s, file->part[i].name)->ctl &&
+		    json_array_size(json_object_get(file->part[i].entry,
+						    "trees")))
+			part[n++] = file->part[i];
+	with = n;
+	for (i = file->n; i--; )
+		if (find_post(s, file->part[i].name)->ctl &&
+		    !json_array_size(json_object_get(file->part[i].entry,
+						     "trees")))
+			part[n++] = file->part[i];
+	free(file->part);
+	file->part = part;
+	file->n = n;
+	return with;
+}
+
+/* Return: 0, 1 if a node has gone in the meantime, or -1 */
+static int install(struct supervise *s, json_t *json)
+{
+	struct plan_file file;
+	size_t at;
+	int ret;
+
+	if (plan_file_take(&file, json))
+		return -1;
+	if (s->only)
+		ret = plan_file_select(&file, s->only);
+	else
+		ret = order_parts(s, &file) ? 0 : -1;
+	if (!ret)
+		ret = plan_install(&file, s->in_testbed, true, &at);
+	if (ret && s->in_testbed && at < file.n &&
+	    !netns_exists(file.part[at].name)) {
+		aggnet_watch_gone(s->watch, file.part[at].name,
+				  supervise_now());
+		ret = 1;
+	}
+	plan_file_free(&file);
+	return ret;
+}
+
+/* The file tells what is in force, so that it can be withdrawn. */
+static int save(const struct supervise *s)
+{
+	char path[4096];
+	mode_t mask;
+	int ret;
+
+	if (!s->path)
+		return 0;
+	snprintf(path, sizeof(path), "%s.new", s->path);
+	mask = umask(077);
+	ret = json_dump_file(s->json, path, JSON_INDENT(1));
+	umask(mask);
+	if (ret || rename(path, s->path)) {
+		err("%s: %s", s->path, strerror(errno));
+		return -1;
+	}
+	return 0;
+}
+
+/* --- the lost attempts ---------------------------------------------------- */
+
+static bool renewed(const json_t *old, const json_t *new, size_t i)
+{
+	const json_t *a = json_array_get(json_object_get(old, "trees"), i);
+	const json_t *b = json_array_get(json_object_get(new, "trees"), i);
+
+	return !json_equal(json_object_get(a, "attempt"),
+			   json_object_get(b, "attempt"));
+}
+
+/* What the nodes that are there have sent for a tree. */
+static uint64_t sent(const struct supervise *s, uint64_t incast_id)
+{
+	struct aggnet_tree_info tree;
+	uint64_t bytes = 0;
+	size_t i;
+
+	for (i = 0; i < s->n_posts; i++) {
+		if (!s->post[i].ctl ||
+		    aggnet_tree_get(s->post[i].ctl, incast_id, &tree))
+			continue;
+		bytes += tree.bytes_out;
+		aggnet_tree_clear(&tree);
+	}
+	return bytes;
+}
+
+static void count_lost(const struct supervise *s, const json_t *json,
+		       struct repair *repair)
+{
+	const char *receiver;
+	json_t *tree;
+	size_t i;
+
+	json_array_foreach(json_object_get(json, "trees"), i, tree) {
+		if (!renewed(s->json, json, i))
+			continue;
+		receiver = json_string_value(json_object_get(tree, "identity"));
+		repair->bytes += sent(s, incast_of(json, receiver));
+		repair->trees++;
+	}
+}
+
+/* From now on the new attempts are what is heard of. */
+static int begin_attempts(struct supervise *s, json_t *json)
+{
+	json_t *instance = json_object_get(json, "instance"), *tree, *attempt;
+	const char *receiver;
+	size_t i;
+
+	json_array_foreach(json_object_get(json, "trees"), i, tree) {
+		if (!renewed(s->json, json, i))
+			continue;
+		attempt = json_object_get(tree, "attempt");
+		receiver = json_string_value(json_object_get(tree, "identity"));
+		if (aggnet_watch_tree(s->watch, incast_of(json, receiver),
+				      (uint32_t)json_integer_value(instance),
+				      (uint32_t)json_integer_value(attempt),
+				      s->only)) {
+			err("out of memory");
+			return -1;
+		}
+	}
+	json_decref(s->json);
+	s->json = json_incref(json);
+	json_array_clear(s->changes);
+	json_array_clear(s->renew);
+	return save(s);
+}
+
+static int put_in_force(struct supervise *s, json_t *json,
+			struct repair *repair)
+{
+	int ret = 0;
+
+	keep_done(s, json);
+	count_lost(s, json, repair);
+	repair->planned_ms = supervise_now();
+	if (repair->trees)
+		ret = install(s, json);
+	if (ret)
+		return ret;
+	repair->installed_ms = supervise_now();
+	return begin_attempts(s, json);
+}
+
+/**
+ * supervise_repair() - go around a failure
+ * @s: the plan
+ * @f: what has failed
+ *
+ * A node that goes while the plan is installed is found next, and what was to
+ * be done is done then.
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int supervise_repair(struct supervise *s, const struct aggnet_finding *f)
+{
+	struct repair repair = {
+		.heard_ms = f->heard_ms, .judged_ms = supervise_now(),
+	};
+	json_t *json;
+	int ret;
+
+	snprintf(repair.text, sizeof(repair.text), "%s", f->text);
+	take_finding(s, f);
+	json = replan(s);
+	if (!json)
+		return -1;
+	ret = put_in_force(s, json, &repair);
+	json_decref(json);
+	if (ret < 0)
+		return -1;
+	if (!s->heard_ms)
+		s->heard_ms = f->heard_ms;
+	if (!ret) {
+		s->repairs += repair.trees > 0;
+		s->told(s->arg, &repair);
+	}
+	return 0;
+}
