@@ -2,6 +2,7 @@
 /* Child's half of the channel to the next end on the way to the receiver:
  * binding, window, credit, retransmission, FIN.
  */
+#include <linux/align.h>
 #include <linux/jiffies.h>
 #include <linux/random.h>
 #include <linux/skbuff.h>
@@ -20,16 +21,23 @@
 #define UPLINK_PROBE_MAX_US	1000000u
 #define UPLINK_ALIVE_MAX_US	1000000u
 
+/* Each begins with struct aggnet_data, and a path's MTU may be any number. */
+static size_t uplink_body_size(u32 payload)
+{
+	return ALIGN(sizeof(struct aggnet_data) + payload,
+		     __alignof__(struct aggnet_data));
+}
+
 size_t aggnet_uplink_size(u32 slots, u32 payload)
 {
 	return slots * (sizeof(struct aggnet_segment) +
-			sizeof(struct aggnet_data) + payload);
+			uplink_body_size(payload));
 }
 
 int aggnet_uplink_init(struct aggnet_tree *tree, u32 slots, u32 payload)
 {
 	struct aggnet_uplink *up = &tree->up;
-	size_t each = sizeof(struct aggnet_data) + payload;
+	size_t each = uplink_body_size(payload);
 	u8 *body;
 	u32 i;
 
@@ -153,6 +161,15 @@ static bool uplink_owed(const struct aggnet_tree *tree)
 	       tree->state == AGGNET_TREE_ABORTED || aggnet_tree_may_emit(tree);
 }
 
+/* Is DATA to be sent again? After an abort nobody waits for it any more. */
+static bool uplink_in_flight(const struct aggnet_tree *tree)
+{
+	const struct aggnet_uplink *up = &tree->up;
+
+	return up->state == AGGNET_UP_BOUND && up->una != up->nxt &&
+	       tree->state != AGGNET_TREE_ABORTED;
+}
+
 /* Microseconds until the oldest packet is overdue. */
 static u32 uplink_rto_left(struct aggnet_uplink *up)
 {
@@ -172,7 +189,7 @@ static void uplink_arm(struct aggnet_tree *tree)
 	if (up->state == AGGNET_UP_FINISHED)
 		us = min(UPLINK_PROBE_MIN_US << min_t(u8, up->tries, 5),
 			 UPLINK_PROBE_MAX_US);
-	else if (up->una != up->nxt)
+	else if (uplink_in_flight(tree))
 		us = uplink_rto_left(up);
 	else if (uplink_owed(tree))
 		us = aggnet_rtt_rto(&up->rtt);
