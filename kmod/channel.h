@@ -18,6 +18,7 @@ struct sk_buff_head;
  * @id: identity, 0: free slot
  * @finished: custody of its FIN is taken
  * @starved: has been told of zero credit
+ * @dry: has no credit, and so a claim on the next chunks
  * @nonce: the child's
  * @win: what has been merged
  * @credit: granted, exclusive
@@ -28,6 +29,7 @@ struct aggnet_child {
 	__be32 id;
 	bool finished;
 	bool starved;
+	bool dry;
 	u64 nonce;
 	struct aggnet_rxwin win;
 	u32 credit;

@@ -103,6 +103,25 @@ static bool child_list_kept(const struct aggnet_tree *tree)
 	return conf->nchildren || conf->contributors == !!conf->writers;
 }
 
+/* Did the plan not foresee it? Then no memory was reserved for its credit. */
+static bool child_extra(const struct aggnet_tree *tree, __be32 id)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+
+	if (child_list_kept(tree))
+		return !child_listed(tree, id);
+	return tree->bound_total >= conf->contributors - !!conf->writers;
+}
+
+/* Is there a place in the table of children, and memory for a credit? */
+static bool child_fits(const struct aggnet_tree *tree, __be32 id)
+{
+	if (tree->bound_total > tree->child_mask / 2)
+		return false;
+	return !child_extra(tree, id) || tree->state == AGGNET_TREE_ABORTED ||
+	       aggnet_tree_room(tree, 0) >= tree->worst;
+}
+
 /* An answer: nonces and stamp turned around. */
 static void child_reply(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 			u8 type, u16 flags, const void *body, u16 length,
@@ -151,6 +170,17 @@ static u32 child_outstanding(const struct aggnet_child *c)
 	return c->credit - AGGNET_SEQ_FIRST - c->received;
 }
 
+/* A child without credit has a claim on the next: others' idle ones do not. */
+static void child_count_dry(struct aggnet_tree *tree, struct aggnet_child *c)
+{
+	bool dry = !c->finished && !child_outstanding(c);
+
+	if (c->dry != dry) {
+		c->dry = dry;
+		tree->dry += dry ? 1 : -1;
+	}
+}
+
 /*
  * Grant what memory already held can back: an equal share of the chunks but for
  * two packets' worth, which nobody's idle credit may claim, and never beyond
@@ -161,7 +191,7 @@ static void child_grant(struct aggnet_tree *tree, struct aggnet_child *c)
 {
 	u32 all = tree->table.chunks / tree->worst - 2;
 	u32 share = all / max(tree->conf.contributors, tree->bound);
-	u32 room = aggnet_tree_room(tree) / tree->worst;
+	u32 room = aggnet_tree_room(tree, c->dry) / tree->worst;
 	u32 have = child_outstanding(c);
 	u32 target, more;
 
@@ -172,6 +202,7 @@ static void child_grant(struct aggnet_tree *tree, struct aggnet_child *c)
 	more = min(more, AGGNET_WINDOW - 1 - (c->credit - c->win.cum));
 	c->credit += more;
 	tree->credits += more;
+	child_count_dry(tree, c);
 	if (target > have + more)
 		aggnet_tree_press(tree, !(have + more));
 	if (c->starved != !(have + more)) {
@@ -250,7 +281,7 @@ static bool open_refused(struct aggnet_tree *tree,
 static bool open_entitled(const struct aggnet_tree *tree,
 			  const struct aggnet_pkt *pkt)
 {
-	if (tree->bound_total > tree->child_mask / 2)
+	if (!child_fits(tree, pkt->src))
 		return false;
 	if (child_listed(tree, pkt->src))
 		return true;
@@ -317,8 +348,10 @@ static struct aggnet_child *child_bind(struct aggnet_tree *tree,
 	c->nonce = pkt->src_nonce;
 	c->credit = AGGNET_SEQ_FIRST;
 	aggnet_rxwin_init(&c->win, AGGNET_SEQ_FIRST);
+	tree->extra += child_extra(tree, c->id);
 	tree->bound++;
 	tree->bound_total++;
+	child_count_dry(tree, c);
 	tree->bound_at = jiffies;
 	return c;
 }
@@ -370,7 +403,7 @@ static struct aggnet_child *child_of(struct aggnet_tree *tree,
 	 * that counts, and may go elsewhere.
 	 */
 	if (pkt->type == AGGNET_PROBE && tree->accepting &&
-	    tree->bound_total <= tree->child_mask / 2)
+	    child_fits(tree, pkt->src))
 		return child_bind(tree, pkt, out);
 	if (pkt->type == AGGNET_ABORT)
 		child_abort(tree, pkt, out);
@@ -425,6 +458,7 @@ static void child_data(struct aggnet_tree *tree, struct aggnet_child *c,
 		aggnet_rxwin_mark(&c->win, seq);
 		c->received++;
 		tree->credits--;
+		child_count_dry(tree, c);
 		tree->packets_in++;
 		break;
 	}
@@ -446,6 +480,7 @@ static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
 		tree->starved--;
 	}
 	c->finished = true;
+	child_count_dry(tree, c);
 	tree->bound--;
 	tree->bound_at = jiffies;
 	tree->weight += be32_to_cpu(fin->weight);
@@ -496,7 +531,7 @@ void aggnet_child_feed(struct aggnet_tree *tree, struct sk_buff_head *out)
 		c = &tree->child[tree->cursor++ & tree->child_mask];
 		if (!c->starved)
 			continue;
-		if (aggnet_tree_room(tree) < tree->worst)
+		if (aggnet_tree_room(tree, 1) < tree->worst)
 			break;
 		pkt.src = c->id;
 		pkt.src_nonce = c->nonce;

@@ -90,7 +90,7 @@ int aggnet_tree_write(struct aggnet_tree *tree, const u8 *data, size_t len,
 	aggnet_tree_lock(tree, &out);
 	err = local_writable(tree);
 	while (!err && records) {
-		if (aggnet_tree_room(tree) < tree->worst) {
+		if (aggnet_tree_room(tree, 1) < tree->worst) {
 			aggnet_tree_press(tree, true);
 			err = -EAGAIN;
 			break;
@@ -260,7 +260,7 @@ __poll_t aggnet_tree_poll(struct aggnet_tree *tree, struct aggnet_sock *as)
 		mask = local_readable(tree) ? EPOLLIN | EPOLLRDNORM : 0;
 	else if (tree->state == AGGNET_TREE_DONE)
 		mask = EPOLLIN | EPOLLRDNORM | EPOLLRDHUP | EPOLLHUP;
-	else if (!as->shut && aggnet_tree_room(tree) >= tree->worst)
+	else if (!as->shut && aggnet_tree_room(tree, 1) >= tree->worst)
 		mask = EPOLLOUT | EPOLLWRNORM;
 	spin_unlock_bh(&tree->lock);
 	return mask;

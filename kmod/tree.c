@@ -132,11 +132,10 @@ void aggnet_tree_press(struct aggnet_tree *tree, bool refused)
 	}
 }
 
-u32 aggnet_tree_room(const struct aggnet_tree *tree)
+u32 aggnet_tree_room(const struct aggnet_tree *tree, u32 own)
 {
-	u32 due = max(tree->conf.contributors, tree->bound_total) -
-		  tree->bound_total;
-	u32 claimed = (tree->credits + due) * tree->worst;
+	u32 due = tree->conf.contributors - (tree->bound_total - tree->extra);
+	u32 claimed = (tree->credits + tree->dry + due - own) * tree->worst;
 
 	return tree->table.free > claimed ? tree->table.free - claimed : 0;
 }
@@ -144,12 +143,12 @@ u32 aggnet_tree_room(const struct aggnet_tree *tree)
 void aggnet_tree_reclaim(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
 	if (tree->pressure && tree->table.free >= tree->table.chunks / 2 &&
-	    aggnet_tree_room(tree) >= tree->worst)
+	    aggnet_tree_room(tree, !!tree->dry) >= tree->worst)
 		tree->pressure = false;
 	if (tree->starved)
 		aggnet_child_feed(tree, out);
 	if (tree->writers_joined > tree->writers_done &&
-	    aggnet_tree_room(tree) >= tree->worst)
+	    aggnet_tree_room(tree, 1) >= tree->worst)
 		aggnet_socket_wake(tree);
 }
 

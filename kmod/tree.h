@@ -114,6 +114,8 @@ struct aggnet_tree_conf {
  * @starved: children that have been told of zero credit
  * @cursor: next slot of @child that a bounded scan looks at
  * @bound_total: children that ever bound
+ * @extra: of them, those that the plan did not foresee
+ * @dry: bound, unfinished children without credit
  * @secret: makes this incarnation's nonces (with the namespace's secret)
  * @up: channel to the parent; unused at the receiver
  * @weight: sources of finished children
@@ -165,6 +167,8 @@ struct aggnet_tree {
 	u32 child_mask;
 	u32 bound;
 	u32 bound_total;
+	u32 extra;
+	u32 dry;
 	u32 starved;
 	u32 cursor;
 	u64 secret;
@@ -359,8 +363,11 @@ void aggnet_tree_abort(struct aggnet_tree *tree, struct sk_buff_head *out,
 void aggnet_tree_stall(struct aggnet_tree *tree, struct sk_buff_head *out);
 /* May a packet be made of what is held, now? */
 bool aggnet_tree_may_emit(const struct aggnet_tree *tree);
-/* Chunks that no credit and no contributor yet to come has a claim on. */
-u32 aggnet_tree_room(const struct aggnet_tree *tree);
+/*
+ * Chunks that nobody has a claim on: a credit, a child that waits for one, a
+ * contributor yet to come, the own writers. @own: claims of whoever asks (0, 1).
+ */
+u32 aggnet_tree_room(const struct aggnet_tree *tree, u32 own);
 /*
  * Room is short: grow, or emit. @refused: somebody got none at all; that presses
  * even if much is free, because idle credits may have a claim on all of it.
