@@ -97,6 +97,7 @@ unit: setup
 fuzz: setup
 	@$(QUIET_MAKE) -C selftests/fuzz run SECONDS=$(SECONDS)
 	@$(QUIET_MAKE) -C selftests/fuzz/tree run SECONDS=$(SECONDS)
+	@$(QUIET_MAKE) -C selftests/fuzz/flow run SECONDS=$(SECONDS)
 
 .PHONY: model
 model: setup

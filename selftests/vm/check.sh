@@ -100,6 +100,21 @@ fuzz()
 {
 	fuzz_all fuzz selftests/fuzz "$BUILD/fuzz"
 	fuzz_all fuzz-tree selftests/fuzz/tree "$BUILD/fuzz/tree"
+	fuzz_all fuzz-flow selftests/fuzz/flow "$BUILD/fuzz/flow"
+	random_flows
+}
+
+# Random scripts of the flow, and the broken ones that they have to find.
+random_flows()
+{
+	local program
+
+	for program in $(selected "$BUILD/fuzz/flow/flow_random"); do
+		logged host/flow_random "$program" "$SEED" "$FUZZ_SECONDS" || :
+	done
+	for program in $(selected "$TOP/selftests/fuzz/flow/mutants.sh"); do
+		collect host/flow- 400 "$program"
+	done
 }
 
 models()

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Random scripts, without a fuzzer's overhead: how many steps, and how fast.
+ * Usage: flow_random SEED SECONDS [RUN]
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "script.h"
+#include "world.h"
+
+#define STEPS_MAX	1500
+
+static u64 state;
+
+static u64 next(void)
+{
+	u64 z = state += 0x9e3779b97f4a7c15ull;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+	return z ^ (z >> 31);
+}
+
+/* A run is known by the seed and its number. */
+static u32 run(u64 seed, u64 number)
+{
+	u8 script[SCRIPT_HEAD + 2 * STEPS_MAX];
+	u32 size, i, harm;
+
+	state = seed * 1000003 + number;
+	size = SCRIPT_HEAD + 2 * (next() % STEPS_MAX);
+	for (i = 0; i < size; i++)
+		script[i] = next() >> 56;
+	/* Harm is rare enough for something to be there to be harmed. */
+	harm = 1u << next() % 12;
+	for (i = SCRIPT_HEAD; i < size; i += 2)
+		if (script[i] >= 250 && next() % harm)
+			script[i] -= 52;
+	return script_run(script, size);
+}
+
+static u64 now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000ull + t.tv_nsec / 1000000;
+}
+
+static u64 seed, number;
+
+static void told(int signal)
+{
+	printf("not ok - seed %llu, run %llu\n", (unsigned long long)seed,
+	       (unsigned long long)number);
+	fflush(stdout);
+	_exit(1);
+}
+
+int main(int argc, char **argv)
+{
+	u64 start = now_ms(), steps = 0, ms;
+
+	if (argc < 3 || argc > 4) {
+		fprintf(stderr, "usage: %s SEED SECONDS [RUN]\n", argv[0]);
+		return 2;
+	}
+	seed = strtoull(argv[1], NULL, 0);
+	signal(SIGABRT, told);
+	if (argc == 4) {
+		number = strtoull(argv[3], NULL, 0);
+		run(seed, number);
+		return 0;
+	}
+	do {
+		steps += run(seed, ++number);
+		ms = now_ms() - start;
+	} while (ms < strtoull(argv[2], NULL, 0) * 1000);
+	printf("# seed %llu: %llu runs, %llu steps, %llu deliveries in %llu ms\n",
+	       (unsigned long long)seed, (unsigned long long)number,
+	       (unsigned long long)steps,
+	       (unsigned long long)world.deliveries, (unsigned long long)ms);
+	printf("# %llu million steps and deliveries a minute\n",
+	       (unsigned long long)((steps + world.deliveries) * 60 / (ms + 1) /
+				    1000));
+	return 0;
+}

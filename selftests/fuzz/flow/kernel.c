@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the files of the module ask of the rest of it and of the kernel: work,
+ * memory accounts, events, and packets out, which end up in the world.
+ */
+#include <linux/skbuff.h>
+
+#include "codec.h"
+#include "event.h"
+#include "tx.h"
+#include "world.h"
+
+unsigned long jiffies;
+
+static LIST_HEAD(works);
+
+u64 ktime_get_ns(void)
+{
+	return world.us * 1000;
+}
+
+struct workqueue_struct *alloc_workqueue(const char *name, unsigned int flags,
+					 int max)
+{
+	return (void *)&works;
+}
+
+void destroy_workqueue(struct workqueue_struct *wq)
+{
+}
+
+bool queue_work(struct workqueue_struct *wq, struct work_struct *work)
+{
+	if (work->pending)
+		return false;
+	work->pending = true;
+	list_add_tail(&work->entry, &works);
+	return true;
+}
+
+bool queue_rcu_work(struct workqueue_struct *wq, struct rcu_work *rwork)
+{
+	return queue_work(wq, &rwork->work);
+}
+
+bool cancel_work_sync(struct work_struct *work)
+{
+	if (!work->pending)
+		return false;
+	work->pending = false;
+	list_del(&work->entry);
+	return true;
+}
+
+void world_work(void)
+{
+	struct work_struct *work;
+
+	while (!list_empty(&works)) {
+		work = list_first_entry(&works, struct work_struct, entry);
+		work->pending = false;
+		list_del(&work->entry);
+		work->function(work);
+	}
+}
+
+bool aggnet_memory_charge(struct aggnet_net *an, u64 bytes)
+{
+	atomic64_add(bytes, &an->memory_used);
+	return true;
+}
+
+void aggnet_memory_uncharge(struct aggnet_net *an, u64 bytes)
+{
+	atomic64_sub(bytes, &an->memory_used);
+	INSIST(atomic64_read(&an->memory_used) >= 0,
+	       "more memory given back than taken");
+}
+
+void aggnet_socket_wake(struct aggnet_tree *tree)
+{
+	INSIST(tree->lock.held, "sockets are woken without the lock");
+}
+
+void aggnet_event_tree(struct aggnet_tree *tree, enum aggnet_event kind)
+{
+}
+
+u32 aggnet_tx_payload(struct aggnet_net *an, u32 ifindex, __be32 receiver)
+{
+	return world.conf.payload;
+}
+
+void aggnet_tx_make(struct aggnet_tree *tree, struct sk_buff_head *out,
+		    struct aggnet_pkt *pkt, const void *body,
+		    const u64 *digest, enum aggnet_way way)
+{
+	struct node *node = container_of(tree->an, struct node, an);
+	const struct aggnet_key *key = &tree->conf.key;
+	struct aggnet_hdr *hdr;
+	struct packet *p;
+
+	INSIST(tree->lock.held, "a packet is made without the lock");
+	if (node->mute || world.no_packet) {
+		world.no_packet = false;
+		return;
+	}
+	if (world.packets == WORLD_PACKETS)
+		world_lose(0);
+	p = world.packet[world.packets++];
+	pkt->src = tree->an->identity;
+	pkt->incast_id = tree->conf.incast_id;
+	pkt->instance = tree->conf.instance;
+	pkt->attempt = tree->conf.attempt;
+	if (key->keyed)
+		pkt->flags |= AGGNET_F_TAG;
+	p->from = node - world.node;
+	p->len = sizeof(*hdr) + pkt->length;
+	INSIST(p->len <= sizeof(p->bytes), "a packet is too long");
+	hdr = (struct aggnet_hdr *)p->bytes;
+	aggnet_put_header(hdr, pkt);
+	if (pkt->length)
+		memcpy(hdr + 1, body, pkt->length);
+	hdr->tag = cpu_to_be64(aggnet_tag(key, hdr, digest ? *digest :
+					  aggnet_digest(key, hdr + 1,
+							pkt->length)));
+	out->qlen++;
+}
+
+void aggnet_tx_flush(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	INSIST(!tree->lock.held, "packets are sent under the lock");
+}

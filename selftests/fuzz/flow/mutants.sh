@@ -1,0 +1,91 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Breaks the module's files on purpose, one rule at a time, in copies: random
+# scripts have to find each, and nothing in what is not broken.
+# Usage: mutants.sh [PATTERN]   MUTANTS_SEED= and SECONDS_EACH= may be set
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$here/../../.." && pwd)
+OUT=${OUT:-$top/build/fuzz/mutants}
+# Always the same scripts: those that find them.
+SEED=${MUTANTS_SEED:-1}
+SECONDS_EACH=${SECONDS_EACH:-20}
+
+# file, what it shows, sed script
+table()
+{
+	grep -v '^$' <<-'END'
+	child.c|no mark that a DATA was merged|/aggnet_rxwin_mark/d
+	child.c|any end accepts strangers|/^static bool child_rooted/,/^}/s/return .*/return true;/
+	child.c|a refusal presses nobody|s/aggnet_tree_press(tree, !(have + more))/aggnet_tree_press(tree, false)/
+	child.c|strangers take what is reserved|/^static bool child_extra/,/^}/s/return .*/return conf->sources > 99;/
+	child.c|credit without memory|s/clamp_t(u32, share, 1, CHILD_TARGET)/share ? CHILD_TARGET : 1/;s/target - have, room/target - have, room + 99/
+	tree.c|closes before its own writers|s/conf.writers && !aggnet_tree_own_done/conf.writers > 9 \&\& !aggnet_tree_own_done/
+	tree.c|no comparison of members and weights|/^static bool tree_books_ok/,/^}/s/return \(.*\)/return 1 ? true : \1/
+	tree.c|a merge that is not counted|s/tree->records + tree->local_records;/tree->records;/
+	tree.c|a work that was cancelled keeps its tree|s/if (cancel_work_sync(&tree->grow_work))/if (cancel_work_sync(\&tree->grow_work) \&\& 0)/
+	timers.c|each arming takes a reference|s/if (!mod_timer(timer, expires))/mod_timer(timer, expires);/
+	uplink.c|an abort keeps the clock of its DATA|/^static bool uplink_in_flight/,/^}/s/return .*/return up->una != up->nxt ||/
+	uplink.c|nothing is sent again|s/seg->lost = true;/seg->lost = false;/
+	local.c|the end mark does not tell the sources|/aggnet_tree_done(tree, out);/d
+	local.c|a record is written twice|s/done += used;/done += used * 0;/
+	aggtable.c|a chunk is lost|/t->free++/d
+	window.c|an ACK covers one too many|s/aggnet_before(seq, cum)/!aggnet_before(cum, seq)/
+	END
+}
+
+build()
+{
+	make -s -C "$here" BUILD="$OUT" KMOD="$OUT/kmod" \
+		"$OUT/fuzz/flow/flow_random" > "$OUT/log" 2>&1
+}
+
+# verdict FILE SCRIPT: found, missed, or what else became of the mutant
+verdict()
+{
+	local status=0
+
+	cp "$top/kmod/$1" "$OUT/kmod/$1.whole"
+	sed "$2" "$OUT/kmod/$1.whole" > "$OUT/kmod/$1"
+	if cmp -s "$OUT/kmod/$1.whole" "$OUT/kmod/$1"; then
+		echo "it changes nothing"
+	elif ! build; then
+		echo "it does not build"
+	else
+		timeout 120 "$OUT/fuzz/flow/flow_random" "$SEED" \
+			"$SECONDS_EACH" > "$OUT/log" 2>&1 || status=$?
+		case $status in
+		0) echo "missed" ;;
+		1) echo "found" ;;
+		*) echo "status $status" ;;
+		esac
+	fi
+	cp "$OUT/kmod/$1.whole" "$OUT/kmod/$1"
+}
+
+rm -rf "$OUT"
+mkdir -p "$OUT/kmod"
+cp "$top"/kmod/*.[ch] "$OUT/kmod"
+if ! build; then
+	cat "$OUT/log"
+	echo "Bail out! it does not build"
+	exit 1
+fi
+mapfile -t rows < <(table | grep -e "${1:-.}")
+echo "# seed $SEED"
+echo "1..${#rows[@]}"
+i=0 failed=0
+for row in "${rows[@]}"; do
+	IFS='|' read -r file what script <<< "$row"
+	i=$((i + 1))
+	got=$(verdict "$file" "$script")
+	if [ "$got" = found ]; then
+		echo "ok $i $file: $what ($(grep -m 1 '^#' "$OUT/log"))"
+	else
+		echo "not ok $i $file: $what: $got"
+		tail -n 5 "$OUT/log"
+		failed=$((failed + 1))
+	fi
+done
+[ $failed = 0 ]

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Script: bytes, and the run of the world that they stand for. */
+#include <linux/skbuff.h>
+
+#include "script.h"
+#include "world.h"
+
+#define POLITE	0x80	/* of the first byte: only what a network may do */
+
+static u32 writer(u8 arg)
+{
+	return arg % WORLD_NODES;
+}
+
+/* What a network and a busy machine may do: nobody may notice. */
+static void polite(u8 op, u8 arg)
+{
+	u32 n = world.packets;
+
+	switch (op) {
+	case 0 ... 11:		/* in order, a few */
+		for (n = min(n, arg % 16 + 1u); n; n--)
+			world_deliver(0);
+		break;
+	case 12 ... 19:
+		if (n)
+			world_deliver(arg % n);
+		break;
+	case 20 ... 22:
+		if (n)
+			world_copy(arg % n);
+		break;
+	case 23 ... 25:
+		if (n)
+			world_lose(arg % n);
+		break;
+	case 26:
+		if (n)
+			world_corrupt(arg % n, arg * 97u);
+		break;
+	case 27 ... 29:
+		if (n)
+			world_stray(arg / WORLD_NODES % n, arg % WORLD_NODES);
+		break;
+	case 30 ... 33:
+		world_wait(arg * 200);
+		break;
+	case 34:
+		world_wait(arg * 2000);
+		break;
+	case 35 ... 39:
+		world_write(writer(arg), 1 + arg / WORLD_NODES);
+		break;
+	case 40 ... 42:
+		world_shutdown(writer(arg));
+		break;
+	case 43 ... 45:
+		world_read(arg % 8 + 1);
+		break;
+	case 46 ... 47:
+		world_work();
+		break;
+	case 48:
+		world.no_packet = true;
+		break;
+	case 49:
+		/* There is no memory to grow. */
+		shim_alloc_fail = 1 + arg % 4;
+		world_work();
+		shim_alloc_fail = 0;
+		break;
+	case 50 ... 51:
+		world_add(arg % WORLD_NODES);
+		break;
+	default:
+		world_look(arg % WORLD_NODES);
+	}
+}
+
+/* What makes an error a right outcome, a wrong number never. */
+static void harmful(u8 op, u8 arg)
+{
+	u32 node = arg % WORLD_NODES;
+
+	world.harm = true;
+	switch (op) {
+	case 0:
+		world_crash(node);
+		world_add(node);
+		break;
+	case 1:
+		world_crash(node);
+		break;
+	case 2:
+		world_del(node);
+		break;
+	case 3:
+		world_close(node);
+		break;
+	case 4:
+		if (world.node[node].attempt < 8)
+			world_renew(node);
+		break;
+	default:
+		world_wait(arg * 40000);
+	}
+}
+
+static void script_conf(struct world_conf *conf, const u8 *data)
+{
+	*conf = (struct world_conf) {
+		.chain = data[0] & 1,
+		.lists = !(data[0] & 2),
+		.keyed = data[0] & 4,
+		.acceptor_writes = data[0] & 8,
+		.in_turn = data[0] & 64,
+		.hold_ms = data[0] & 16 ? 100 + data[1] * 4 : 0,
+		.payload = data[0] & 32 ? AGGNET_PAYLOAD_MIN :
+					  AGGNET_PAYLOAD_MAX,
+		.memory = 1 << (data[2] & 3),
+		.records = data[3] * (data[2] & 4 ? 2 : 1),
+		.keys = 1 + data[4] * 2,
+	};
+}
+
+u32 script_run(const u8 *data, size_t size)
+{
+	struct world_conf conf;
+	u32 steps = 0;
+	u32 i;
+
+	if (size < SCRIPT_HEAD)
+		return 0;
+	script_conf(&conf, data);
+	world_start(&conf, data[5]);
+	/* Those that are not here at first come late. */
+	for (i = 0; i < WORLD_NODES; i++)
+		if (!(data[2] & 8 << i) || i == RECEIVER)
+			world_add(i);
+	for (i = SCRIPT_HEAD; i + 1 < size; i += 2, steps++) {
+		if (data[0] & POLITE || data[i] < 250)
+			polite(data[i] % 52, data[i + 1]);
+		else
+			harmful(data[i] - 250, data[i + 1]);
+	}
+	world_settle();
+	world_end();
+	return steps;
+}

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The C library's. */
+#ifndef _FLOW_LINUX_SORT_H
+#define _FLOW_LINUX_SORT_H
+
+#include <stdlib.h>
+
+#endif /* _FLOW_LINUX_SORT_H */

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Nodes and applications of the world, and what must hold of them: a result is
+ * that of every source, once, or there is none; and there is an outcome.
+ */
+#include <stdio.h>
+
+#include <linux/random.h>
+#include <linux/skbuff.h>
+
+#include "codec.h"
+#include "mem.h"
+#include "world.h"
+
+#define JOB		7ull
+#define IDENTITY	0x0a000001u
+#define SHIFT		12		/* bits that a source has in a sum */
+#define SETTLE		50000		/* steps to come to an end in */
+
+struct world world;
+
+void world_fail(const char *where, const char *what)
+{
+	u32 i;
+
+	printf("# %s: %s\n", where, what);
+	for (i = 0; i < WORLD_NODES; i++) {
+		struct node *n = &world.node[i];
+
+		if (!n->tree) {
+			printf("# node %u: no entry\n", i);
+			continue;
+		}
+		printf("# node %u: attempt %u state %u reason %u up %u weight %u of %u keys %u written %u joined %d closed %d\n",
+		       i, n->attempt, n->tree->state, n->tree->reason,
+		       n->tree->up.state, n->tree->weight,
+		       n->tree->conf.sources, n->tree->table.keys, n->written,
+		       n->joined, n->closed);
+	}
+	fflush(stdout);
+	abort();
+}
+
+/* --- records: known by their source and number ------------------------------ */
+
+static u32 key_of(u32 node, u32 n)
+{
+	return (n * 31 + node * 17) % world.conf.keys;
+}
+
+static u32 record_put(u8 *buf, u32 node, u32 n)
+{
+	struct aggnet_value value = aggnet_value_s64(1ll << (SHIFT * node));
+	u32 k = key_of(node, n);
+	u8 key[AGGNET_KEY_MAX];
+
+	memset(key, 'k', sizeof(key));
+	key[0] = k >> 8;
+	key[1] = k;
+	return aggnet_record_put(buf, key, 2 + k * 7 % 60, &value);
+}
+
+/* What the sums must be, once. */
+static void expect(s64 *sum)
+{
+	u32 i, n;
+
+	memset(sum, 0, WORLD_KEYS * sizeof(*sum));
+	for (i = 0; i < WORLD_NODES; i++)
+		for (n = 0; world.node[i].writes && n < world.conf.records; n++)
+			sum[key_of(i, n)] += 1ll << (SHIFT * i);
+}
+
+/* --- nodes ------------------------------------------------------------------- */
+
+static bool is_below(u32 node, u32 top)
+{
+	while (node != top && node != RECEIVER)
+		node = world.node[node].parent;
+	return node == top;
+}
+
+static int identity_cmp(const void *a, const void *b)
+{
+	u32 x = *(const u32 *)a, y = *(const u32 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void conf_children(struct aggnet_tree_conf *conf, u32 node)
+{
+	u32 i, n = 0;
+
+	conf->children = aggnet_zalloc(WORLD_NODES * sizeof(__be32),
+				       GFP_KERNEL);
+	for (i = 1; i < WORLD_NODES; i++)
+		if (world.node[i].parent == node)
+			conf->children[n++] = world.node[i].an.identity;
+	qsort(conf->children, n, sizeof(__be32), identity_cmp);
+	conf->nchildren = world.conf.lists ? n : 0;
+	conf->contributors = n + world.node[node].writes;
+	conf->writers = world.node[node].writes;
+}
+
+static void conf_make(struct aggnet_tree_conf *conf, u32 node)
+{
+	u32 i;
+
+	*conf = (struct aggnet_tree_conf) {
+		.incast_id = JOB << 32 | IDENTITY,
+		.instance = 1,
+		.attempt = world.node[node].attempt,
+		.members_known = true,
+		.hold_ms = world.conf.hold_ms,
+		.give_up_ms = WORLD_GIVE_UP,
+		.shape = {
+			.function = AGGNET_FN_SUM,
+			.vtype = AGGNET_VTYPE_INT64,
+		},
+		.hops = 1,
+		.key = { world.conf.keyed, "0123456789abcde" },
+	};
+	for (i = 0; i < WORLD_NODES; i++) {
+		if (!world.node[i].writes)
+			continue;
+		conf->members += aggnet_member(IDENTITY + i);
+		conf->sources += is_below(i, node);
+	}
+	conf_children(conf, node);
+	conf->memory = (u64)(conf->contributors + 2) * world.conf.memory *
+		       aggnet_table_worst(&conf->shape, AGGNET_PAYLOAD_MAX) *
+		       AGGNET_CHUNK;
+}
+
+static void forget_result(void)
+{
+	memset(world.sum, 0, sizeof(world.sum));
+	world.read = 0;
+}
+
+static void join(u32 node)
+{
+	struct node *n = &world.node[node];
+	int err = 0;
+
+	if (n->joined || n->closed)
+		return;
+	n->written = 0;
+	n->done = false;
+	n->writer = (struct aggnet_sock) { 0 };
+	n->reader = (struct aggnet_sock) { 0 };
+	if (n->writes) {
+		err = aggnet_tree_join_writer(n->tree, &n->writer);
+		if (!err)
+			aggnet_tree_get(n->tree);
+		n->joined = !err;
+	}
+	if (node == RECEIVER && !err) {
+		forget_result();
+		err = aggnet_tree_join_reader(n->tree, &n->reader);
+		if (!err)
+			aggnet_tree_get(n->tree);
+		INSIST(!err || world.harm, "the reader cannot join");
+		n->joined = true;
+	}
+	n->closed = err != 0;
+}
+
+void world_add(u32 node)
+{
+	struct node *n = &world.node[node];
+	struct aggnet_tree_conf conf;
+
+	if (!n->tree) {
+		get_random_bytes(&n->an.secret, sizeof(n->an.secret));
+		conf_make(&conf, node);
+		n->tree = aggnet_tree_create(&n->an, &conf, NULL);
+		INSIST(!IS_ERR(n->tree), "the entry is refused");
+		n->closed = false;
+	}
+	if (n->writes || node == RECEIVER)
+		join(node);
+}
+
+static void leave(struct node *n, struct aggnet_sock *as)
+{
+	if (!as->list.next)
+		return;
+	aggnet_tree_leave(n->tree, as);
+	aggnet_tree_put(n->tree);
+	as->list.next = NULL;
+}
+
+void world_close(u32 node)
+{
+	struct node *n = &world.node[node];
+
+	if (n->joined) {
+		world_look(node);
+		leave(n, &n->reader);
+		leave(n, &n->writer);
+		n->closed = true;
+	}
+	n->joined = false;
+}
+
+static void drop_tree(u32 node, enum aggnet_reason reason)
+{
+	struct node *n = &world.node[node];
+
+	if (!n->tree)
+		return;
+	/* The members find the outcome, and then they go. */
+	aggnet_tree_kill(n->tree, reason);
+	if (n->joined) {
+		leave(n, &n->reader);
+		leave(n, &n->writer);
+		n->joined = false;
+	}
+	n->tree = NULL;
+}
+
+void world_del(u32 node)
+{
+	drop_tree(node, AGGNET_R_WITHDRAWN);
+}
+
+void world_crash(u32 node)
+{
+	world.node[node].mute = true;
+	world_close(node);
+	drop_tree(node, AGGNET_R_WITHDRAWN);
+	world.node[node].mute = false;
+}
+
+void world_renew(u32 node)
+{
+	struct node *n = &world.node[node];
+
+	drop_tree(node, AGGNET_R_STALE);
+	n->attempt++;
+	if (world.attempt < n->attempt)
+		world.attempt = n->attempt;
+	world_add(node);
+}
+
+/* --- applications ------------------------------------------------------------ */
+
+void world_write(u32 node, u32 records)
+{
+	struct node *n = &world.node[node];
+	u8 buf[64 * 80];
+	u32 len = 0, i;
+	int taken, off;
+
+	if (!n->joined || !n->writes || n->writer.shut)
+		return;
+	records = min3(records, 64u, world.conf.records - n->written);
+	for (i = 0; i < records; i++)
+		len += record_put(buf + len, node, n->written + i);
+	if (!len)
+		return;
+	taken = aggnet_tree_write(n->tree, buf, len, records);
+	INSIST(taken > 0 || taken == -EAGAIN ||
+	       aggnet_tree_outcome(n->tree) < 0, "a write fails for no reason");
+	for (off = 0; off < taken; off += 2 + buf[off] + buf[off + 1])
+		n->written++;
+}
+
+void world_shutdown(u32 node)
+{
+	struct node *n = &world.node[node];
+
+	if (!n->joined || !n->writes || n->written < world.conf.records)
+		return;
+	INSIST(!aggnet_tree_shutdown(n->tree, &n->writer) ||
+	       aggnet_tree_outcome(n->tree) < 0,
+	       "a shutdown fails for no reason");
+}
+
+/* The one thing that may never be wrong. */
+static void check_result(const struct aggnet_end *end)
+{
+	s64 sum[WORLD_KEYS];
+	u32 sources = 0, i;
+
+	for (i = 0; i < WORLD_NODES; i++)
+		sources += world.node[i].writes;
+	INSIST(end->sources == sources && end->of == sources,
+	       "the end mark is for other sources");
+	INSIST(end->records == (u64)sources * world.conf.records,
+	       "the end mark is for other records");
+	expect(sum);
+	INSIST(!memcmp(sum, world.sum, sizeof(sum)), "a wrong number");
+	world.ended |= 1ull << world.node[RECEIVER].attempt;
+}
+
+static void take_records(const u8 *data, u32 records)
+{
+	struct aggnet_record rec;
+
+	for (; records; records--) {
+		data += aggnet_record_get(data, &rec);
+		world.sum[rec.key[0] << 8 | rec.key[1]] += rec.value.lo;
+	}
+}
+
+void world_read(u32 messages)
+{
+	struct node *n = &world.node[RECEIVER];
+	struct aggnet_msg msg;
+	u8 buf[2048];
+	int len;
+
+	while (messages-- && n->joined && n->reader.list.next) {
+		len = aggnet_tree_read(n->tree, &msg, buf, sizeof(buf), false);
+		INSIST(len > 0 || len == -EAGAIN ||
+		       aggnet_tree_outcome(n->tree) < 0,
+		       "a read fails for no reason");
+		if (len < 0)
+			return;
+		if (msg.type == AGGNET_MSG_RECORDS)
+			take_records(buf, msg.records);
+		else if (msg.type == AGGNET_MSG_END)
+			check_result((const struct aggnet_end *)buf);
+	}
+}
+
+void world_look(u32 node)
+{
+	struct node *n = &world.node[node];
+	int outcome;
+
+	if (!n->tree || !n->joined)
+		return;
+	outcome = aggnet_tree_outcome(n->tree);
+	n->done = outcome > 0;
+	INSIST(outcome <= 0 || world.ended & 1ull << n->attempt,
+	       "DONE, but the result was not taken");
+	INSIST(outcome >= 0 || world.harm, "an error, but nothing happened");
+}
+
+/* --- to the end ----------------------------------------------------------------- */
+
+static bool settled(void)
+{
+	bool all = true;
+	u32 i;
+
+	for (i = 0; i < WORLD_NODES; i++) {
+		struct aggnet_tree *tree = world.node[i].tree;
+
+		world_look(i);
+		if (tree->state != AGGNET_TREE_IDLE &&
+		    tree->state < AGGNET_TREE_DONE)
+			all = false;
+	}
+	return all;
+}
+
+static void everybody_goes_on(void)
+{
+	bool turn = true;
+	u32 i;
+
+	for (i = 0; i < WORLD_NODES; i++) {
+		while (world.node[i].attempt < world.attempt)
+			world_renew(i);
+		world_add(i);
+		if (turn)
+			world_write(i, 64);
+		/* Whoever feeds two sources in turn cannot leave the first. */
+		if (world.conf.in_turn && world.node[i].joined &&
+		    world.node[i].writes &&
+		    aggnet_tree_outcome(world.node[i].tree) == 0)
+			turn &= world.node[i].written == world.conf.records;
+		world_shutdown(i);
+	}
+	world_work();
+	world_read(16);
+}
+
+void world_settle(void)
+{
+	u32 steps, n;
+	u64 us;
+
+	for (steps = 0; steps < SETTLE; steps++) {
+		everybody_goes_on();
+		for (n = world.packets; n; n--)
+			world_deliver(0);
+		if (settled())
+			return;
+		if (world.packets)
+			world_wait(200);
+		else if (world_next_timer(&us))
+			world_wait(us);
+	}
+	world_fail(__func__, "it does not come to an end");
+}
+
+/* --- setting up ------------------------------------------------------------------ */
+
+void world_start(const struct world_conf *conf, u64 seed)
+{
+	u32 i;
+
+	world.conf = *conf;
+	world.packets = 0;
+	world.ended = 0;
+	world.attempt = 1;
+	world.harm = false;
+	world.no_packet = false;
+	forget_result();
+	shim_random_seed(seed);
+	/* All clocks wrap in most runs. */
+	world.start = (1ull << 32) - get_random_u32() % 4000000;
+	world.us = world.start;
+	jiffies = -(get_random_u32() % 1000ul);
+	aggnet_tree_init();
+	for (i = 0; i < WORLD_PACKETS; i++)
+		world.packet[i] = &world.store[i];
+	for (i = 0; i < WORLD_NODES; i++) {
+		struct node *n = &world.node[i];
+
+		*n = (struct node) { .attempt = 1 };
+		n->an.stats = &n->stats;
+		n->an.identity = htonl(IDENTITY + i);
+		n->an.fault = AGGNET_FAULT_NONE;
+		n->writes = i > ACCEPTOR || conf->acceptor_writes;
+	}
+	world.node[ACCEPTOR].parent = conf->chain ? WRONG : RECEIVER;
+	world.node[WRONG].parent = RECEIVER;
+	world.node[CHILD].parent = ACCEPTOR;
+	world.node[OTHER].parent = conf->chain ? WRONG : ACCEPTOR;
+}
+
+void world_end(void)
+{
+	u32 i;
+
+	for (i = 0; i < WORLD_NODES; i++)
+		drop_tree(i, AGGNET_R_WITHDRAWN);
+	world_work();
+	for (i = 0; i < WORLD_NODES; i++)
+		INSIST(!atomic64_read(&world.node[i].an.memory_used),
+		       "memory is still accounted");
+	aggnet_tree_exit();
+	INSIST(!shim_alloc_live, "memory is lost");
+}

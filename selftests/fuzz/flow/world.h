@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* World: a transfer of five nodes, their applications, the network between
+ * them and the clock. Nothing moves unless it is told to.
+ */
+#ifndef _FLOW_WORLD_H
+#define _FLOW_WORLD_H
+
+#include <linux/types.h>
+
+#include "netns.h"
+#include "socket.h"
+#include "tree.h"
+
+#define WORLD_NODES	5
+#define WORLD_PACKETS	96	/* under way at most: the oldest is lost */
+#define WORLD_KEYS	512
+#define WORLD_GIVE_UP	10000	/* ms */
+
+/* The receiver; an acceptor; another end, to which copies stray; sources. */
+enum { RECEIVER, ACCEPTOR, WRONG, CHILD, OTHER };
+
+/**
+ * struct packet - one under way
+ * @from: index of the node that made it
+ * @len: bytes
+ * @bytes: aggnet header and body
+ */
+struct packet {
+	u8 from;
+	u16 len;
+	u8 bytes[1536] __aligned(8);
+};
+
+/**
+ * struct node - one node and its applications
+ * @an: what the module keeps of its namespace; first
+ * @stats: its counters
+ * @tree: entry in force, NULL: none
+ * @attempt: epoch of the entry, or of the last one
+ * @parent: index of the planned parent
+ * @writes: it is a source
+ * @mute: it has crashed, nothing leaves
+ * @writer: socket of the source
+ * @reader: socket of the receiver
+ * @joined: the writer (receiver: the reader, too) is a member
+ * @closed: the application has gone, and does not come again in this epoch
+ * @written: records that the source has written
+ * @done: the source has been told DONE
+ */
+struct node {
+	struct aggnet_net an;
+	struct aggnet_stats stats;
+	struct aggnet_tree *tree;
+	u32 attempt;
+	u8 parent;
+	bool writes;
+	bool mute;
+	struct aggnet_sock writer;
+	struct aggnet_sock reader;
+	bool joined;
+	bool closed;
+	u32 written;
+	bool done;
+};
+
+/**
+ * struct world_conf - what a run is about
+ * @chain: child > acceptor > wrong > receiver; else both below the receiver
+ * @lists: ends keep lists of children
+ * @keyed: packets carry a keyed tag
+ * @acceptor_writes: and so does the receiver
+ * @hold_ms: 0: none
+ * @payload: bytes of records in a packet
+ * @in_turn: in the end sources write one after the other, not at once
+ * @memory: multiple of the least memory
+ * @records: of each source
+ * @keys: different ones
+ */
+struct world_conf {
+	bool chain;
+	bool lists;
+	bool keyed;
+	bool acceptor_writes;
+	bool in_turn;
+	u32 hold_ms;
+	u32 payload;
+	u32 memory;
+	u32 records;
+	u32 keys;
+};
+
+/**
+ * struct world - all of it
+ * @us: clock, and since @start
+ * @packet: those under way, in the order in which they were made
+ * @store: where they are
+ * @sum: what the receiving application has read, by key
+ * @read: records in it
+ * @ended: bit N: it has taken the end mark of attempt N
+ * @harm: something happened after which an error is a right outcome
+ */
+struct world {
+	struct world_conf conf;
+	struct node node[WORLD_NODES];
+	struct packet *packet[WORLD_PACKETS];
+	struct packet store[WORLD_PACKETS];
+	u32 packets;
+	u64 us;
+	u64 start;
+	s64 sum[WORLD_KEYS];
+	u64 read;
+	u64 ended;
+	u32 attempt;
+	bool harm;
+	bool no_packet;
+	u64 deliveries;
+};
+
+extern struct world world;
+
+/* --- setting up ----------------------------------------------------------- */
+
+void world_start(const struct world_conf *conf, u64 seed);
+void world_end(void);	/* take all apart; nothing may be left */
+
+/* --- the network ---------------------------------------------------------- */
+
+void world_deliver(u32 packet);		/* to whom it is for, and it is gone */
+void world_stray(u32 packet, u32 node);	/* a copy to somebody else */
+void world_copy(u32 packet);		/* a copy to whom it is for */
+void world_corrupt(u32 packet, u32 bit);
+void world_lose(u32 packet);
+
+/* --- time ------------------------------------------------------------------ */
+
+void world_wait(u32 us);
+bool world_next_timer(u64 *us);	/* until the next one; false: none is armed */
+void world_work(void);		/* queued work runs */
+
+/* --- nodes and applications -------------------------------------------------- */
+
+void world_add(u32 node);	/* its entry, if it has none, and its members */
+void world_del(u32 node);	/* the entry is withdrawn */
+void world_crash(u32 node);	/* the node forgets everything and is silent */
+void world_renew(u32 node);	/* the next epoch there */
+void world_write(u32 node, u32 records);
+void world_shutdown(u32 node);	/* once all is written */
+void world_read(u32 messages);
+void world_close(u32 node);
+void world_look(u32 node);	/* at the outcome */
+
+/* --- what must hold ---------------------------------------------------------- */
+
+void world_settle(void);	/* nothing goes wrong any more: it must come to an end */
+
+#define INSIST(cond, what) do {						\
+	if (!(cond))							\
+		world_fail(__func__, what);				\
+} while (0)
+
+void __attribute__((noreturn)) world_fail(const char *where, const char *what);
+
+#endif /* _FLOW_WORLD_H */
