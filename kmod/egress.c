@@ -9,6 +9,7 @@
 #include <net/route.h>
 
 #include "drop.h"
+#include "mem.h"
 #include "netns.h"
 #include "tree.h"
 #include "egress.h"
@@ -221,7 +222,7 @@ static bool egress_send_frame(struct aggnet_net *an, struct sk_buff *skb,
 		aggnet_drop(an, skb, AGGNET_STAT_drop_mtu);
 		return false;
 	}
-	if (skb_cow_head(skb, LL_RESERVED_SPACE(dev))) {
+	if (aggnet_mem_fails() || skb_cow_head(skb, LL_RESERVED_SPACE(dev))) {
 		aggnet_drop(an, skb, AGGNET_STAT_drop_memory);
 		return false;
 	}
@@ -287,7 +288,7 @@ unsigned int aggnet_egress_send(struct aggnet_net *an, struct sk_buff *skb,
 	skb_dst_drop(skb);
 	memset(IPCB(skb), 0, sizeof(*IPCB(skb)));
 	for (i = 0; i + 1 < n; i++)
-		sent += egress_send(an, pskb_copy(skb, GFP_ATOMIC), &ways[i],
+		sent += egress_send(an, aggnet_skb_copy(skb), &ways[i],
 				 local);
 	sent += egress_send(an, skb, &ways[i], local);
 	return sent;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Notifications to the multicast group "events". */
 #include "event.h"
+#include "mem.h"
 #include "netlink.h"
 #include "netns.h"
 #include "tree.h"
@@ -54,7 +55,7 @@ static struct sk_buff *event_begin(const struct aggnet_net *an, void **hdr)
 
 	if (!genl_has_listeners(&aggnet_genl_family, an->net, AGGNET_NL_EVENTS))
 		return NULL;
-	skb = genlmsg_new(EVENT_SIZE, GFP_ATOMIC);
+	skb = aggnet_genl_alloc(EVENT_SIZE, GFP_ATOMIC);
 	if (skb)
 		*hdr = genlmsg_put(skb, 0, 0, &aggnet_genl_family, 0,
 				   AGGNET_CMD_EVENT);

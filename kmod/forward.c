@@ -9,6 +9,7 @@
 #include <linux/aggnet_packet.h>
 #include "drop.h"
 #include "forward.h"
+#include "mem.h"
 #include "netns.h"
 #include "tree.h"
 #include "egress.h"
@@ -73,7 +74,7 @@ static bool forward_prepare(struct aggnet_net *an, struct sk_buff *skb)
 	if (!forward_hdr(skb)->hop)
 		goto drop;
 	why = AGGNET_STAT_drop_memory;
-	if (skb_ensure_writable(skb, head))
+	if (aggnet_mem_fails() || skb_ensure_writable(skb, head))
 		goto drop;
 	skb_orphan(skb);
 	nf_reset_ct(skb);

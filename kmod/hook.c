@@ -15,6 +15,7 @@
 #include "drop.h"
 #include "hook.h"
 #include "link.h"
+#include "mem.h"
 #include "netns.h"
 #include "port.h"
 #include "rx.h"
@@ -60,14 +61,14 @@ static void hook_gso(struct aggnet_port *port, struct sk_buff *skb)
 {
 	struct sk_buff *segs, *seg, *next;
 
-	skb = skb_share_check(skb, GFP_ATOMIC);
+	skb = aggnet_skb_own(skb);
 	if (!skb) {
 		aggnet_stat_inc(port->an, drop_memory);
 		return;
 	}
 	/* Segments begin where @skb->data is: keep the Ethernet header. */
 	__skb_push(skb, skb->mac_len);
-	segs = __skb_gso_segment(skb, 0, false);
+	segs = aggnet_mem_fails() ? NULL : __skb_gso_segment(skb, 0, false);
 	if (IS_ERR_OR_NULL(segs)) {
 		aggnet_drop(port->an, skb, AGGNET_STAT_drop_memory);
 		return;

@@ -3,6 +3,7 @@
 #include <linux/debugfs.h>
 #include <linux/fault-inject.h>
 #include <linux/mm.h>
+#include <net/genetlink.h>
 
 #include "mem.h"
 
@@ -12,9 +13,9 @@
 static DECLARE_FAULT_ATTR(mem_fault);
 static struct dentry *mem_dir;
 
-static bool mem_should_fail(size_t size)
+bool aggnet_mem_fails(void)
 {
-	return should_fail(&mem_fault, size);
+	return should_fail(&mem_fault, 1);
 }
 
 int aggnet_mem_init(void)
@@ -31,11 +32,6 @@ void aggnet_mem_exit(void)
 
 #else
 
-static bool mem_should_fail(size_t size)
-{
-	return false;
-}
-
 int aggnet_mem_init(void)
 {
 	return 0;
@@ -49,7 +45,7 @@ void aggnet_mem_exit(void)
 
 void *aggnet_zalloc(size_t size, gfp_t gfp)
 {
-	if (mem_should_fail(size))
+	if (aggnet_mem_fails())
 		return NULL;
 	if (gfpflags_allow_blocking(gfp))
 		return kvzalloc(size, gfp);
@@ -63,7 +59,25 @@ void aggnet_free(void *p)
 
 struct sk_buff *aggnet_skb_alloc(unsigned int size)
 {
-	if (mem_should_fail(size))
+	if (aggnet_mem_fails())
 		return NULL;
 	return alloc_skb(size, GFP_ATOMIC);
+}
+
+struct sk_buff *aggnet_skb_copy(struct sk_buff *skb)
+{
+	return aggnet_mem_fails() ? NULL : pskb_copy(skb, GFP_ATOMIC);
+}
+
+struct sk_buff *aggnet_skb_own(struct sk_buff *skb)
+{
+	if (!aggnet_mem_fails())
+		return skb_share_check(skb, GFP_ATOMIC);
+	kfree_skb(skb);
+	return NULL;
+}
+
+struct sk_buff *aggnet_genl_alloc(size_t payload, gfp_t gfp)
+{
+	return aggnet_mem_fails() ? NULL : genlmsg_new(payload, gfp);
 }

@@ -7,9 +7,28 @@
 #include <linux/slab.h>
 #include <linux/types.h>
 
+/*
+ * On a kernel with fault injection <debugfs>/fail_aggnet makes allocations of
+ * this module fail, and no others, in softirq, too; "space" counts them: with
+ * times=1 and space=n the n-th fails.
+ */
+#ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
+/* Is this one to fail? For calls of the kernel that allocate themselves. */
+bool aggnet_mem_fails(void);
+#else
+static inline bool aggnet_mem_fails(void)
+{
+	return false;
+}
+#endif
+
 void *aggnet_zalloc(size_t size, gfp_t gfp);	/* kvzalloc if gfp may sleep */
 void aggnet_free(void *p);			/* kvfree; NULL is fine */
 struct sk_buff *aggnet_skb_alloc(unsigned int size);	/* GFP_ATOMIC */
+struct sk_buff *aggnet_skb_copy(struct sk_buff *skb);	/* head and headers */
+/* Not shared any more; NULL: it is gone. */
+struct sk_buff *aggnet_skb_own(struct sk_buff *skb);
+struct sk_buff *aggnet_genl_alloc(size_t payload, gfp_t gfp);
 
 int aggnet_mem_init(void);
 void aggnet_mem_exit(void);

@@ -2,6 +2,7 @@
 /* The netlink family: its policies, its commands, its dumps. */
 #include <linux/etherdevice.h>
 
+#include "mem.h"
 #include "netlink.h"
 #include "netns.h"
 #include "plan.h"
@@ -159,7 +160,7 @@ static int nl_doit(struct sk_buff *skb, struct genl_info *info)
 int aggnet_nl_reply(struct aggnet_net *an, struct genl_info *info, size_t size,
 		    aggnet_nl_fill fill, const void *object)
 {
-	struct sk_buff *skb = genlmsg_new(size, GFP_KERNEL);
+	struct sk_buff *skb = aggnet_genl_alloc(size, GFP_KERNEL);
 	void *hdr;
 	int err;
 

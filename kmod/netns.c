@@ -7,6 +7,7 @@
 
 #include "hook.h"
 #include "link.h"
+#include "mem.h"
 #include "netns.h"
 #include "plan.h"
 #include "port.h"
@@ -78,7 +79,8 @@ static int __net_init netns_init(struct net *net)
 {
 	struct aggnet_net *an = aggnet_net(net);
 
-	an->stats = alloc_percpu(struct aggnet_stats);
+	if (!aggnet_mem_fails())
+		an->stats = alloc_percpu(struct aggnet_stats);
 	if (!an->stats)
 		return -ENOMEM;
 	an->net = net;

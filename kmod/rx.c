@@ -10,6 +10,7 @@
 #include "drop.h"
 #include "forward.h"
 #include "link.h"
+#include "mem.h"
 #include "netns.h"
 #include "port.h"
 #include "rx.h"
@@ -122,12 +123,12 @@ static enum aggnet_verdict rx_pass(struct rx *rx)
  */
 static bool rx_steal(struct rx *rx, unsigned int len)
 {
-	rx->skb = skb_share_check(rx->skb, GFP_ATOMIC);
+	rx->skb = aggnet_skb_own(rx->skb);
 	if (!rx->skb) {
 		aggnet_stat_inc(rx->an, drop_memory);
 		return false;
 	}
-	if (!pskb_trim_rcsum(rx->skb, rx->total) &&
+	if (!aggnet_mem_fails() && !pskb_trim_rcsum(rx->skb, rx->total) &&
 	    pskb_may_pull(rx->skb, len))
 		return true;
 	aggnet_drop(rx->an, rx->skb, AGGNET_STAT_drop_memory);

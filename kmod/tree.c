@@ -288,7 +288,8 @@ static struct aggnet_tree *tree_alloc(struct aggnet_net *an,
 	tree = aggnet_zalloc(sizeof(*tree), GFP_KERNEL_ACCOUNT);
 	if (!tree)
 		return NULL;
-	if (dst_cache_init(&tree->up_dst, GFP_KERNEL_ACCOUNT)) {
+	if (aggnet_mem_fails() ||
+	    dst_cache_init(&tree->up_dst, GFP_KERNEL_ACCOUNT)) {
 		aggnet_free(tree);
 		return NULL;
 	}
