@@ -64,19 +64,25 @@ static u32 tree_chunks_min(const struct aggnet_tree *tree)
 	return (tree->conf.contributors + 2) * tree->worst;
 }
 
-/* Add up to @n chunks. Process context, lock not held. */
-static u32 tree_add_chunks(struct aggnet_tree *tree, u32 n)
+/*
+ * Add up to @n chunks. Process context, lock not held. Return: how many; @err
+ * is why not all: -ENOMEM, or -ENOSPC at a limit.
+ */
+static u32 tree_add_chunks(struct aggnet_tree *tree, u32 n, int *err)
 {
 	u32 added = 0;
 	void *chunk;
 	bool taken;
 
+	*err = -ENOSPC;
 	for (; added < n; added++) {
 		if (!aggnet_memory_charge(tree->an, AGGNET_CHUNK))
 			break;
 		chunk = aggnet_chunk_alloc();
-		if (!chunk)
+		if (!chunk) {
+			*err = -ENOMEM;
 			goto uncharge;
+		}
 		spin_lock_bh(&tree->lock);
 		taken = !tree->dead && aggnet_table_grow(&tree->table, chunk);
 		if (taken)
@@ -105,10 +111,11 @@ static void tree_grow_work(struct work_struct *work)
 						grow_work);
 	u32 n = min_t(u32, READ_ONCE(tree->table.chunks), TREE_CHUNKS_STEP);
 	struct sk_buff_head out;
+	int err;
 
 	n = min_t(u64, n, tree->conf.memory / AGGNET_CHUNK -
 			  READ_ONCE(tree->table.chunks));
-	n -= tree_add_chunks(tree, n);
+	n -= tree_add_chunks(tree, n, &err);
 	aggnet_tree_lock(tree, &out);
 	if (n)
 		tree->grow_failed = true;
@@ -254,12 +261,12 @@ static int tree_alloc_flow(struct aggnet_tree *tree,
 	start = min_t(u64, max_t(u32, tree_chunks_min(tree),
 				 TREE_CHUNKS_START),
 		      tree->conf.memory / AGGNET_CHUNK);
-	if (tree_add_chunks(tree, start) < tree_chunks_min(tree)) {
+	if (tree_add_chunks(tree, start, &err) >= tree_chunks_min(tree))
+		return 0;
+	if (err == -ENOSPC)
 		NL_SET_ERR_MSG_MOD(extack,
 				   "the node's memory limit leaves no room for this tree");
-		return -ENOSPC;
-	}
-	return 0;
+	return err;
 }
 
 static void tree_free(struct aggnet_tree *tree)
