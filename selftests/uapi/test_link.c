@@ -180,6 +180,26 @@ TEST_F(link, close__of_the_receiver_is_told_to_the_source)
 	close(w);
 }
 
+/* All is there, but nobody takes it: not for ever. */
+TEST_F(link, give_up__a_receiver_that_never_reads)
+{
+	struct aggnet_tree_info e = entry(0);
+	uint32_t origin;
+	int w;
+
+	e.has |= AGGNET_HAS(AGGNET_A_TREE_GIVE_UP);
+	e.give_up = 5000;
+	ASSERT_EQ(0, add_entry(self->a, &e, false));
+	e.writers = 1;
+	ASSERT_EQ(0, add_entry(self->b, &e, false));
+	w = writer();
+	ASSERT_EQ(0, send_record(w, "key", 3));
+	ASSERT_EQ(0, shutdown(w, SHUT_WR));
+	EXPECT_ERRNO(ETIMEDOUT, receive(w, &self->m, 0));
+	EXPECT_EQ(AGGNET_R_TIMEOUT, reason(w, &origin));
+	close(w);
+}
+
 /* Far more than the window, the credit and both nodes' memory hold. */
 TEST_F_TIMEOUT(link, back_pressure__reaches_the_source, SLOW)
 {

@@ -1,69 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Netlink: each allocation of a command fails once, and nothing is left half
+/* Netlink: each allocation of each command fails once, and nothing is left half
  * done. Needs a kernel with fault injection; skipped on others.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "kselftest_harness.h"
+#include "fault.h"
 #include "nl_node.h"
 
-#define FAIL_NTH	"/proc/thread-self/fail-nth"
-#define GFP_WAIT	"/sys/kernel/debug/failslab/ignore-gfp-wait"
-#define MOST		300	/* allocations that a command makes */
+#define MOST	400	/* allocations that a command makes */
+#define SLOW	600	/* seconds: a debug kernel on a busy machine */
 
 FIXTURE(nomem) {
-	struct nl nl;
 	bool able;
+	struct nl nl;
 };
 
-static int put_file(const char *name, const char *text)
-{
-	int fd = open(name, O_WRONLY), err = 0;
+FIXTURE_VARIANT(nomem) {
+	const struct fault *fault;
+};
 
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		err = -errno;
-	close(fd);
-	return err;
-}
+FIXTURE_VARIANT_ADD(nomem, thread) {
+	.fault = &fault_thread,
+};
 
-/* The @nth allocation of this thread from now on fails; 0: none does. */
-static void fail_nth(int nth)
-{
-	char text[16];
-
-	snprintf(text, sizeof(text), "%d", nth);
-	put_file(FAIL_NTH, text);
-}
-
-/* Has it failed? */
-static bool has_failed(void)
-{
-	char text[16] = "";
-	int fd = open(FAIL_NTH, O_RDONLY);
-
-	if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
-		text[0] = '1';
-	close(fd);
-	return !atoi(text);
-}
+FIXTURE_VARIANT_ADD(nomem, module) {
+	.fault = &fault_module,
+};
 
 FIXTURE_SETUP(nomem)
 {
 	struct nl *nl = &self->nl;
 
+	self->able = variant->fault->able();
 	ASSERT_EQ(0, node_namespace());
 	ASSERT_EQ(0, nl_open(nl));
 	ASSERT_EQ(0, node_identity(nl, IDENTITY));
 	ASSERT_EQ(0, port_add(nl, "p0"));
-	/* Allocations that may sleep are to fail too. */
-	self->able = !access(FAIL_NTH, W_OK) && !put_file(GFP_WAIT, "N");
 }
 
 FIXTURE_TEARDOWN(nomem)
@@ -71,12 +45,100 @@ FIXTURE_TEARDOWN(nomem)
 	nl_close(&self->nl);
 }
 
+/* --- commands, and what takes them back ------------------------------------ */
+
+static int nothing(struct nl *nl)
+{
+	(void)nl;
+	return 0;
+}
+
+static int set_identity(struct nl *nl)
+{
+	return node_identity(nl, IDENTITY);
+}
+
+static int get_node(struct nl *nl)
+{
+	return nl_do(nl, AGGNET_CMD_NODE_GET);
+}
+
+static int get_stats(struct nl *nl)
+{
+	return nl_do(nl, AGGNET_CMD_STATS_GET);
+}
+
+static int add_port(struct nl *nl)
+{
+	return port_add(nl, "p1");
+}
+
+static int del_port(struct nl *nl)
+{
+	nl_begin(nl, AGGNET_CMD_PORT_DEL, 0);
+	nl_u32(nl, AGGNET_A_PORT_IFINDEX, ifindex("p1"));
+	return nl_talk(nl);
+}
+
+static int add_link(struct nl *nl)
+{
+	return link_add(nl, "p0", NEIGHBOUR);
+}
+
+static int del_link(struct nl *nl)
+{
+	return link_del(nl, "p0", NEIGHBOUR);
+}
+
+static int add_tree(struct nl *nl)
+{
+	uint32_t children[] = { addr("10.0.0.2"), addr("10.0.0.3") };
+
+	nl_begin(nl, AGGNET_CMD_TREE_ADD, 0);
+	nl_u64(nl, AGGNET_A_TREE_INCAST_ID, incast(1));
+	nl_u32(nl, AGGNET_A_TREE_INSTANCE, 1);
+	nl_u32(nl, AGGNET_A_TREE_CONTRIBUTORS, 3);
+	nl_u32(nl, AGGNET_A_TREE_SOURCES, 3);
+	nl_u32(nl, AGGNET_A_TREE_WRITERS, 1);
+	nl_put(nl, AGGNET_A_TREE_CHILDREN, children, sizeof(children));
+	nl_put(nl, AGGNET_A_TREE_KEY, "0123456789abcdef", 16);
+	nl_u64(nl, AGGNET_A_TREE_MEMORY, 1 << 18);
+	return nl_talk(nl);
+}
+
+static int replace_tree(struct nl *nl)
+{
+	return tree_add(nl, incast(1), 2, NLM_F_REPLACE);
+}
+
+static int del_tree(struct nl *nl)
+{
+	return tree_del(nl, incast(1));
+}
+
+static int old_tree(struct nl *nl)
+{
+	int err = del_tree(nl);
+
+	return err ? err : add_tree(nl);
+}
+
+static int begin(struct nl *nl)
+{
+	return nl_do(nl, AGGNET_CMD_PLAN_BEGIN);
+}
+
+static int drop(struct nl *nl)
+{
+	return nl_do(nl, AGGNET_CMD_PLAN_DROP);
+}
+
 static int stage(struct nl *nl)
 {
-	int err = nl_do(nl, AGGNET_CMD_PLAN_BEGIN);
+	int err = begin(nl);
 
 	if (!err)
-		err = link_add(nl, "p0", NEIGHBOUR);
+		err = add_link(nl);
 	if (!err)
 		err = transit_add(nl, incast(1), 1, 0, "p0", NEIGHBOUR);
 	if (!err)
@@ -84,72 +146,232 @@ static int stage(struct nl *nl)
 	return err;
 }
 
-static bool memory_is_free(struct nl *nl)
+static int commit(struct nl *nl)
 {
-	return memory_used(nl) == 0;
+	return nl_do(nl, AGGNET_CMD_PLAN_COMMIT);
 }
 
-TEST_F(nomem, commit)
+static int withdraw(struct nl *nl)
+{
+	int err = del_tree(nl);
+
+	if (!err)
+		err = tree_del(nl, incast(2));
+	return err ? err : del_link(nl);
+}
+
+/* What a plan that is void still needs: nothing, if it has gone. */
+static int drop_rest(struct nl *nl)
+{
+	int err = drop(nl);
+
+	return err == -ENOENT ? 0 : err;
+}
+
+/**
+ * struct command - a command whose allocations fail in turn
+ * @name: for messages
+ * @before: what it needs
+ * @make: it
+ * @undo: takes it back, to where @before had led
+ * @after: takes back @before
+ */
+struct command {
+	const char *name;
+	int (*before)(struct nl *nl);
+	int (*make)(struct nl *nl);
+	int (*undo)(struct nl *nl);
+	int (*after)(struct nl *nl);
+};
+
+static const struct command commands[] = {
+	{ "node set", nothing, set_identity, nothing, nothing },
+	{ "node get", nothing, get_node, nothing, nothing },
+	{ "stats get", nothing, get_stats, nothing, nothing },
+	{ "port add", nothing, add_port, del_port, nothing },
+	{ "port del", add_port, del_port, add_port, del_port },
+	{ "link add", nothing, add_link, del_link, nothing },
+	{ "link del", add_link, del_link, add_link, del_link },
+	{ "tree add", nothing, add_tree, del_tree, nothing },
+	{ "tree del", add_tree, del_tree, add_tree, del_tree },
+	{ "tree replace", add_tree, replace_tree, old_tree, del_tree },
+	{ "plan begin", nothing, begin, drop, nothing },
+};
+
+/* --- what is there ----------------------------------------------------------- */
+
+struct state {
+	int ports, links, trees, marks;
+	uint64_t memory;
+};
+
+static void count(struct nl *nl, void *arg)
+{
+	(void)nl;
+	++*(int *)arg;
+}
+
+static void observe(struct nl *nl, struct state *s)
+{
+	*s = (struct state) {
+		.links = links(nl),
+		.trees = trees(nl),
+		.marks = marks(nl, "p0", NEIGHBOUR),
+		.memory = memory_used(nl),
+	};
+	nl_dump(nl, AGGNET_CMD_PORT_GET, count, &s->ports);
+}
+
+static struct state wanted;
+
+/* Trees give their memory back a while after they have gone; one that is there
+ * may have less of it to begin with.
+ */
+static bool is_wanted(struct nl *nl)
+{
+	struct state s;
+
+	observe(nl, &s);
+	return s.ports == wanted.ports && s.links == wanted.links &&
+	       s.trees == wanted.trees && s.marks == wanted.marks &&
+	       (s.trees ? s.memory > 0 : s.memory == wanted.memory);
+}
+
+/* One failure of a command. Return: 1 there was none, 0, or what is wrong */
+static int fail_once(struct nl *nl, const struct fault *fault,
+		     const struct command *c, int nth, const struct state *was,
+		     const struct state *done)
+{
+	struct state is;
+	bool struck;
+	int err;
+
+	fault->arm(nth);
+	err = c->make(nl);
+	struck = fault->struck();
+	fault->arm(0);
+	if (err && !struck)
+		return err;
+	/* Only the answer was lost: it may have been done or not. */
+	observe(nl, &is);
+	if (err && is.ports == was->ports && is.links == was->links &&
+	    is.trees == was->trees && c->make != replace_tree) {
+		wanted = *was;
+		if (c->make == begin && drop_rest(nl))
+			return -EPROTO;
+		return within(nl, is_wanted) ? 0 : -ENOTRECOVERABLE;
+	}
+	wanted = *done;
+	if (!within(nl, is_wanted))
+		return -ENOTRECOVERABLE;
+	err = c->undo(nl);
+	wanted = *was;
+	if (!err && !within(nl, is_wanted))
+		err = -ENOTRECOVERABLE;
+	return err ? err : !struck;
+}
+
+TEST_F_TIMEOUT(nomem, each_command, SLOW)
 {
 	struct nl *nl = &self->nl;
-	int nth, err, failed = 0;
-	bool over = false;
+	const struct command *c;
+	struct state base, was, done;
+	int nth, ret;
 
 	if (!self->able)
-		SKIP(return, "the kernel cannot make allocations fail");
-	for (nth = 1; nth < MOST && !over; nth++) {
-		ASSERT_EQ(0, stage(nl));
-		fail_nth(nth);
-		err = nl_do(nl, AGGNET_CMD_PLAN_COMMIT);
-		over = !has_failed();
-		fail_nth(0);
-		/* Only the answer was lost: it may have been done or not. */
-		if (err == -ENOBUFS)
-			err = trees(nl) ? 0 : -ENOMEM;
-		if (err) {
-			failed++;
-			EXPECT_EQ(0, trees(nl));
-			EXPECT_EQ(0, links(nl));
-			nl_do(nl, AGGNET_CMD_PLAN_DROP);
-		} else {
-			EXPECT_EQ(2, trees(nl));
-			EXPECT_EQ(1, marks(nl, "p0", NEIGHBOUR));
-			ASSERT_EQ(0, tree_del(nl, incast(1)));
-			ASSERT_EQ(0, tree_del(nl, incast(2)));
-			ASSERT_EQ(0, link_del(nl, "p0", NEIGHBOUR));
+		SKIP(return, FAULT_NONE);
+	for (c = commands; c < commands + ARRAY_SIZE(commands); c++) {
+		observe(nl, &base);
+		ASSERT_EQ(0, c->before(nl));
+		observe(nl, &was);
+		ASSERT_EQ(0, c->make(nl));
+		observe(nl, &done);
+		/* What has gone gives its memory back a while later. */
+		if (done.trees == base.trees && done.links == base.links)
+			done.memory = base.memory;
+		ASSERT_EQ(0, c->undo(nl));
+		wanted = was;
+		ASSERT_TRUE(within(nl, is_wanted));
+		for (nth = 1, ret = 0; nth < MOST && !ret; nth++)
+			ret = fail_once(nl, variant->fault, c, nth, &was,
+					&done);
+		EXPECT_EQ(1, ret) {
+			TH_LOG("%s: allocation %d: %s", c->name, nth - 1,
+			       nl->text);
 		}
-		ASSERT_TRUE(within(nl, memory_is_free));
+		TH_LOG("%s: %d allocations", c->name, nth - 2);
+		ASSERT_EQ(0, c->after(nl));
+		wanted = base;
+		ASSERT_TRUE(within(nl, is_wanted));
 	}
-	EXPECT_TRUE(over);
-	EXPECT_LT(0, failed);
-	TH_LOG("%d of %d allocations failed the commit", failed, nth - 2);
 }
 
-TEST_F(nomem, tree_add)
+TEST_F_TIMEOUT(nomem, commit, SLOW)
 {
 	struct nl *nl = &self->nl;
-	int nth, err, failed = 0;
-	bool over = false;
+	struct state was, done;
+	bool struck = true;
+	int nth, err;
 
 	if (!self->able)
-		SKIP(return, "the kernel cannot make allocations fail");
-	for (nth = 1; nth < MOST && !over; nth++) {
-		fail_nth(nth);
-		err = tree_add(nl, incast(1), 1, 0);
-		over = !has_failed();
-		fail_nth(0);
-		if (err == -ENOBUFS)
-			err = trees(nl) ? 0 : -ENOMEM;
-		EXPECT_EQ(err ? 0 : 1, trees(nl));
-		if (err)
-			failed++;
-		else
-			ASSERT_EQ(0, tree_del(nl, incast(1)));
-		ASSERT_TRUE(within(nl, memory_is_free));
+		SKIP(return, FAULT_NONE);
+	observe(nl, &was);
+	ASSERT_EQ(0, stage(nl));
+	ASSERT_EQ(0, commit(nl));
+	observe(nl, &done);
+	ASSERT_EQ(0, withdraw(nl));
+	for (nth = 1; nth < MOST && struck; nth++) {
+		ASSERT_EQ(0, stage(nl));
+		variant->fault->arm(nth);
+		err = commit(nl);
+		struck = variant->fault->struck();
+		variant->fault->arm(0);
+		EXPECT_TRUE(struck || !err);
+		if (trees(nl)) {
+			wanted = done;
+			ASSERT_TRUE(within(nl, is_wanted));
+			ASSERT_EQ(0, withdraw(nl));
+		} else {
+			EXPECT_NE(0, err);
+		}
+		ASSERT_EQ(0, drop_rest(nl));
+		wanted = was;
+		ASSERT_TRUE(within(nl, is_wanted));
 	}
-	EXPECT_TRUE(over);
-	EXPECT_LT(0, failed);
-	TH_LOG("%d of %d allocations failed it", failed, nth - 2);
+	EXPECT_FALSE(struck);
+	TH_LOG("%d allocations", nth - 2);
+}
+
+/* A dump tells all, or it tells that it failed. */
+TEST_F_TIMEOUT(nomem, dumps, SLOW)
+{
+	static const uint8_t gets[] = { AGGNET_CMD_PORT_GET,
+		AGGNET_CMD_LINK_GET, AGGNET_CMD_TREE_GET };
+	struct nl *nl = &self->nl;
+	bool struck;
+	int nth, err, n;
+	size_t i;
+
+	if (!self->able)
+		SKIP(return, FAULT_NONE);
+	ASSERT_EQ(0, add_link(nl));
+	ASSERT_EQ(0, add_tree(nl));
+	for (i = 0; i < ARRAY_SIZE(gets); i++) {
+		for (nth = 1, struck = true; nth < MOST && struck; nth++) {
+			n = 0;
+			variant->fault->arm(nth);
+			err = nl_dump(nl, gets[i], count, &n);
+			struck = variant->fault->struck();
+			variant->fault->arm(0);
+			EXPECT_TRUE(err || n == 1);
+			/* What a broken dump left goes with its socket. */
+			nl_close(nl);
+			ASSERT_EQ(0, nl_open(nl));
+		}
+		EXPECT_FALSE(struck);
+	}
+	ASSERT_EQ(0, del_tree(nl));
+	ASSERT_EQ(0, del_link(nl));
 }
 
 TEST_HARNESS_MAIN

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Allocations that fail on purpose, on a kernel that can: those of a thread, by
+ * /proc/thread-self/fail-nth, or the module's own, in softirq, too.
+ */
+#ifndef FAULT_H
+#define FAULT_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FAULT_NTH	"/proc/thread-self/fail-nth"
+#define FAULT_DEBUG	"/sys/kernel/debug/"
+#define FAULT_MODULE	FAULT_DEBUG "fail_aggnet/"
+
+static inline int fault_put(const char *name, const char *text)
+{
+	int fd = open(name, O_WRONLY), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+static inline int fault_put_number(const char *name, int n)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", n);
+	return fault_put(name, text);
+}
+
+/* -1 if it cannot be read. */
+static inline int fault_get(const char *name)
+{
+	char text[16] = "";
+	int fd = open(name, O_RDONLY);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	close(fd);
+	return n > 0 ? atoi(text) : -1;
+}
+
+/**
+ * struct fault - a way to make allocations fail
+ * @name: for messages
+ * @able: can this kernel do it? It says nothing about it in its log.
+ * @arm: the @nth from now on fails; 0: none does
+ * @struck: has it failed?
+ */
+struct fault {
+	const char *name;
+	bool (*able)(void);
+	void (*arm)(int nth);
+	bool (*struck)(void);
+};
+
+static inline bool fault_thread_able(void)
+{
+	/* Those that may sleep are to fail, too. */
+	return !access(FAULT_NTH, W_OK) &&
+	       !fault_put(FAULT_DEBUG "failslab/verbose", "0") &&
+	       !fault_put(FAULT_DEBUG "failslab/ignore-gfp-wait", "N") &&
+	       !fault_put(FAULT_DEBUG "fail_page_alloc/verbose", "0") &&
+	       !fault_put(FAULT_MODULE "verbose", "0");
+}
+
+static inline void fault_thread_arm(int nth)
+{
+	fault_put_number(FAULT_NTH, nth);
+}
+
+static inline bool fault_thread_struck(void)
+{
+	return fault_get(FAULT_NTH) == 0;
+}
+
+static inline bool fault_module_able(void)
+{
+	return !fault_put(FAULT_MODULE "verbose", "0") &&
+	       !fault_put(FAULT_MODULE "interval", "1") &&
+	       !fault_put(FAULT_MODULE "times", "0") &&
+	       !fault_put(FAULT_MODULE "probability", "100");
+}
+
+static inline void fault_module_arm(int nth)
+{
+	fault_put(FAULT_MODULE "times", "0");
+	fault_put_number(FAULT_MODULE "space", nth);
+	if (nth)
+		fault_put(FAULT_MODULE "times", "1");
+}
+
+static inline bool fault_module_struck(void)
+{
+	return fault_get(FAULT_MODULE "times") == 0;
+}
+
+static const struct fault fault_thread __attribute__((unused)) = {
+	"fail-nth", fault_thread_able, fault_thread_arm, fault_thread_struck,
+};
+
+static const struct fault fault_module __attribute__((unused)) = {
+	"fail_aggnet", fault_module_able, fault_module_arm, fault_module_struck,
+};
+
+#define FAULT_NONE	"the kernel cannot make allocations fail"
+
+#endif /* FAULT_H */

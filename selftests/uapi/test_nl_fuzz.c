@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Netlink: random requests, most of them wrong somewhere, from several threads
+ * whose namespaces come and go. SEED=... has a run again, FUZZ_SECONDS=... makes
+ * it longer. What is wrong shows in the kernel's log, which the runner reads.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "nl_node.h"
+
+#define THREADS	3
+#define LONG	3600	/* seconds: FUZZ_SECONDS says how long it takes */
+
+struct fuzzer {
+	struct nl nl;
+	unsigned int seed;
+	pthread_t thread;
+	unsigned int seconds;
+	unsigned int requests;
+	unsigned int accepted;
+	unsigned int namespaces;
+	int failed;
+};
+
+static unsigned int some(struct fuzzer *f, unsigned int n)
+{
+	return rand_r(&f->seed) % n;
+}
+
+/* Numbers at which code is wrong more often than elsewhere. */
+static uint64_t number(struct fuzzer *f)
+{
+	static const uint64_t edges[] = { 0, 1, 2, 3, 16, 255, 256, 65535,
+		1 << 20, INT32_MAX, UINT32_MAX, INT64_MAX, UINT64_MAX };
+
+	switch (some(f, 4)) {
+	case 0:
+		return (uint64_t)rand_r(&f->seed) << 32 ^ rand_r(&f->seed);
+	case 1:
+		return incast(some(f, 4));
+	case 2:
+		return ifindex(some(f, 2) ? "p0" : "p1");
+	default:
+		return edges[some(f, sizeof(edges) / sizeof(*edges))];
+	}
+}
+
+static void attribute(struct fuzzer *f)
+{
+	static const uint8_t lengths[] = { 0, 1, 2, 3, 4, 6, 8, 12, 16, 32 };
+	/* Nested and byte-order flags of the type, too. */
+	uint16_t type = some(f, 32) | (some(f, 20) ? 0 : some(f, 4) << 14);
+	uint64_t value[128];
+	size_t i, len;
+
+	for (i = 0; i < sizeof(value) / sizeof(*value); i++)
+		value[i] = number(f);
+	len = some(f, 30) ? lengths[some(f, sizeof(lengths))] :
+			    some(f, sizeof(value));
+	nl_put(&f->nl, type, value, len);
+}
+
+/* What a good request has, here and there with something missing. */
+static void tree(struct fuzzer *f)
+{
+	struct nl *nl = &f->nl;
+
+	nl_u64(nl, AGGNET_A_TREE_INCAST_ID, incast(some(f, 4)));
+	nl_u32(nl, AGGNET_A_TREE_INSTANCE, some(f, 100));
+	if (some(f, 2)) {
+		nl_u32(nl, AGGNET_A_TREE_LINK_IFINDEX, ifindex("p0"));
+		nl_u32(nl, AGGNET_A_TREE_LINK_NEIGHBOUR, addr(NEIGHBOUR));
+		return;
+	}
+	nl_u32(nl, AGGNET_A_TREE_CONTRIBUTORS, 1 + some(f, 3));
+	nl_u32(nl, AGGNET_A_TREE_SOURCES, 1 + some(f, 3));
+	nl_u32(nl, AGGNET_A_TREE_WRITERS, some(f, 3));
+	nl_u64(nl, AGGNET_A_TREE_MEMORY, AGGNET_MEMORY_MIN << some(f, 4));
+}
+
+static void about_port(struct fuzzer *f)
+{
+	nl_u32(&f->nl, AGGNET_A_PORT_IFINDEX,
+	       ifindex(some(f, 2) ? "p0" : "p1"));
+}
+
+static void about_link(struct fuzzer *f)
+{
+	about_port(f);
+	nl_u32(&f->nl, AGGNET_A_LINK_NEIGHBOUR,
+	       addr(some(f, 2) ? NEIGHBOUR : OTHER));
+}
+
+static void request(struct fuzzer *f)
+{
+	static const uint16_t flags[] = { 0, 0, 0, NLM_F_REPLACE, NLM_F_DUMP,
+		NLM_F_CREATE | NLM_F_EXCL, NLM_F_ECHO };
+	uint8_t cmd = some(f, AGGNET_CMD_MAX + 2);
+	unsigned int n;
+
+	nl_begin(&f->nl, cmd, flags[some(f, sizeof(flags) / sizeof(*flags))]);
+	if (some(f, 4)) {
+		if (cmd == AGGNET_CMD_TREE_ADD || cmd == AGGNET_CMD_TREE_DEL)
+			tree(f);
+		else if (cmd == AGGNET_CMD_LINK_ADD ||
+			 cmd == AGGNET_CMD_LINK_DEL)
+			about_link(f);
+		else if (cmd == AGGNET_CMD_PORT_ADD ||
+			 cmd == AGGNET_CMD_PORT_DEL)
+			about_port(f);
+	}
+	for (n = some(f, 3) ? 0 : some(f, 6); n; n--)
+		attribute(f);
+}
+
+/* Bytes that are no request at all. */
+static void noise(struct fuzzer *f)
+{
+	struct nl *nl = &f->nl;
+	unsigned int i, len;
+
+	request(f);
+	len = nl->request.head.nlmsg_len;
+	for (i = 1 + some(f, 4); i; i--)
+		nl->request.bytes[some(f, len)] = rand_r(&f->seed);
+	send(nl->fd, nl->request.bytes, 1 + some(f, len + 8), 0);
+}
+
+static int begin(struct fuzzer *f)
+{
+	int err = node_namespace();
+
+	if (!err)
+		err = nl_open(&f->nl);
+	if (!err)
+		err = node_identity(&f->nl, IDENTITY);
+	f->namespaces++;
+	return err;
+}
+
+/* All attributes of all answers are read: they must be whole. */
+static void talk(struct fuzzer *f)
+{
+	request(f);
+	f->requests++;
+	if ((f->nl.request.head.nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP) {
+		nl_dump_send(&f->nl);
+		/* Some are not read to their end. */
+		while (nl_dump_next(&f->nl, NULL, NULL) == 1 && some(f, 8))
+			;
+		nl_close(&f->nl);
+		f->failed |= nl_open(&f->nl);
+	} else {
+		f->accepted += !nl_talk(&f->nl);
+	}
+}
+
+static void *fuzz(void *arg)
+{
+	struct fuzzer *f = arg;
+	time_t end;
+	unsigned int i;
+
+	f->failed = begin(f);
+	end = time(NULL) + f->seconds;
+	while (!f->failed && time(NULL) < end) {
+		for (i = 0; i < 200 && !f->failed; i++)
+			talk(f);
+		for (i = 0; i < 20; i++)
+			noise(f);
+		nl_close(&f->nl);
+		/* The namespace goes with what is left in it. */
+		if (!f->failed)
+			f->failed = begin(f);
+	}
+	nl_close(&f->nl);
+	return NULL;
+}
+
+FIXTURE(fuzz) {
+	unsigned int seed;
+};
+
+FIXTURE_SETUP(fuzz)
+{
+	const char *seed = getenv("SEED");
+
+	self->seed = seed ? strtoul(seed, NULL, 0) : time(NULL);
+}
+
+FIXTURE_TEARDOWN(fuzz)
+{
+}
+
+TEST_F_TIMEOUT(fuzz, requests, LONG)
+{
+	static struct fuzzer fuzzer[THREADS];
+	const char *text = getenv("FUZZ_SECONDS");
+	unsigned int seconds = text ? strtoul(text, NULL, 0) : 8;
+	struct nl *nl = &fuzzer[0].nl;
+	int i;
+
+	TH_LOG("SEED=%u FUZZ_SECONDS=%u", self->seed, seconds);
+	for (i = 0; i < THREADS; i++) {
+		fuzzer[i].seed = self->seed + i;
+		fuzzer[i].seconds = seconds;
+		ASSERT_EQ(0, pthread_create(&fuzzer[i].thread, NULL, fuzz,
+					    &fuzzer[i]));
+	}
+	for (i = 0; i < THREADS; i++) {
+		pthread_join(fuzzer[i].thread, NULL);
+		EXPECT_EQ(0, fuzzer[i].failed);
+		EXPECT_LT(0, fuzzer[i].accepted);
+		TH_LOG("%u requests, %u accepted, %u namespaces",
+		       fuzzer[i].requests, fuzzer[i].accepted,
+		       fuzzer[i].namespaces);
+	}
+	/* And a good request is served. */
+	ASSERT_EQ(0, node_namespace());
+	ASSERT_EQ(0, nl_open(nl));
+	ASSERT_EQ(0, node_identity(nl, IDENTITY));
+	EXPECT_EQ(0, tree_add(nl, incast(1), 1, 0));
+	EXPECT_EQ(1, trees(nl));
+	nl_close(nl);
+}
+
+TEST_HARNESS_MAIN

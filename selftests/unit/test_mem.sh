@@ -1,0 +1,43 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Every allocation of the module can be told to fail: it is made in kmod/mem.c,
+# or, where a function of the kernel makes it, that file is asked first.
+set -u
+
+kmod=$(cd "$(dirname "$0")/../../kmod" && pwd)
+allocators='kv?[mzc]alloc|kv?malloc_array|kmemdup|kstrdup|kasprintf|v[mz]alloc'
+allocators+='|__get_free_pages?|alloc_pages?|kmem_cache_[a-z]+|alloc_skb'
+allocators+='|skb_(clone|copy|share_check|unshare)|pskb_copy|[a-z]*nlmsg_new'
+callers='skb_cow_head|skb_ensure_writable|pskb_may_pull|alloc_percpu'
+callers+='|dst_cache_init|__skb_gso_segment'
+n=0 failed=0
+
+# none WHAT LINES: there must be none
+none()
+{
+	n=$((n + 1))
+	if [ -z "$2" ]; then
+		echo "ok $n - $1"
+	else
+		echo "not ok $n - $1"
+		printf '%s\n' "$2" | sed 's/^/# /'
+		failed=$((failed + 1))
+	fi
+}
+
+echo 1..3
+found=$(grep -nE "\<($allocators)\(" "$kmod"/*.[ch] | grep -v '/mem\.[ch]:')
+none "memory comes from mem.c alone" "$found"
+found=$(awk -v calls="[^a-z_](${callers})\\\\(" '
+	$0 ~ calls && $0 !~ /aggnet_mem_fails/ && last !~ /aggnet_mem_fails/ {
+		print FILENAME ":" FNR ": " $0
+	}
+	{ last = $0 }' "$kmod"/*.c)
+none "mem.c is asked before the kernel allocates" "$found"
+# If the words above fit nothing any more, they prove nothing.
+found=''
+for word in kvzalloc alloc_skb pskb_copy; do
+	grep -q "$word(" "$kmod/mem.c" || found+=" $word"
+done
+none "mem.c is where the allocators are" "$found"
+[ $failed = 0 ]
