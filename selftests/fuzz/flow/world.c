@@ -198,8 +198,9 @@ void world_close(u32 node)
 		world_look(node);
 		leave(n, &n->reader);
 		leave(n, &n->writer);
-		n->closed = true;
 	}
+	/* Or it never was a member, and never will be. */
+	n->closed = true;
 	n->joined = false;
 }
 
