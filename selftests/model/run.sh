@@ -69,6 +69,10 @@ table()
 	credit assertion UNBACKED credit without memory behind it
 	pressure holds - idle children do not stop the one that sends
 	pressure deadlock HALF unused credits count as free
+	reserve holds - strangers leave the others what was reserved
+	reserve deadlock STRANGERS a stranger binds without memory for a credit
+	reserve deadlock DRY a child without credit has no claim on the next
+	reserve deadlock OWN the own writer has no claim
 	END
 }
 
