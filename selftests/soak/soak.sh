@@ -1,0 +1,305 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Random transfers for MINUTES while links, ports, nodes, members, memory and
+# plans misbehave at random. A receiver that ends with 0 has the exact result; a
+# source that ends with 0 has such a receiver; where only links were bad nobody
+# fails. Then the tests of selftests/net that loop, with ROUNDS each.
+# BCube(4,1):   v0..v15, each on a level-0 switch (w0..w3, eth0) and a level-1
+#               switch (w4..w7, eth1).
+# shellcheck source=selftests/net/lib.sh
+. "$(dirname "$0")/../net/lib.sh"
+
+MINUTES=${MINUTES:-10}
+ROUNDS=${ROUNDS:-100}
+TIMEOUT=${SOAK_TIMEOUT:-120}
+RANDOM=$((SEED % 32768))
+transfers=0 exact=0 failed=0 bytes=0 mismatches=0
+declare -A faults
+
+# some N: $drawn is a number below N
+some()
+{
+	drawn=$((RANDOM % $1))
+}
+
+# pick WORD...: $picked is one of them
+pick()
+{
+	some $#
+	shift "$drawn"
+	picked=$1
+}
+
+# servers N: $picked are so many different ones, in any order
+servers()
+{
+	mapfile -t picked_list < <(printf 'v%d\n' {0..15} |
+		shuf --random-source=<(yes "$RANDOM") -n "$1")
+	picked="${picked_list[*]}"
+}
+
+fault()
+{
+	faults[$1]=$((${faults[$1]:-0} + 1))
+}
+
+kernel_memory()
+{
+	echo 3 > /proc/sys/vm/drop_caches
+	awk '/^(Slab|Percpu|VmallocUsed|KernelStack|PageTables):/ { kb += $2 }
+		END { print kb }' /proc/meminfo
+}
+
+# --- what goes wrong -----------------------------------------------------------
+
+bad_links()
+{
+	local words=()
+
+	some 4
+	[ "$drawn" = 0 ] || words+=(--loss "$((drawn * 2))%")
+	some 3
+	[ "$drawn" = 0 ] || words+=(--duplicate "$((drawn * 2))%")
+	some 3
+	[ "$drawn" = 0 ] || words+=(--delay 1ms --reorder "$((drawn * 10))%")
+	some 3
+	[ "$drawn" = 0 ] || words+=(--corrupt "$drawn%")
+	aggctl testbed shape "${words[@]}" || return
+	[ ${#words[@]} = 0 ] || fault shape
+}
+
+# A port of a switch goes down and comes back.
+port_flaps()
+{
+	local node port
+
+	some 8
+	node=w$drawn
+	some 4
+	port=p$drawn
+	ip -n $node link set $port down && ip -n $node link set $port up &&
+		fault flap
+}
+
+# A node loses its entries and gets them anew: what a restart does.
+node_restarts()
+{
+	# shellcheck disable=SC2086 # a list of words
+	pick $nodes
+	aggctl withdraw "$TMP/soak.json" --node "$picked" > "$TMP/restart" 2>&1
+	aggctl apply "$TMP/soak.json" --node "$picked" >> "$TMP/restart" 2>&1
+	fault restart
+}
+
+member_dies()
+{
+	pick "${pids[@]}"
+	kill -KILL "$picked" 2> "$TMP/kill" && fault kill
+}
+
+# Another plan comes and goes on the same nodes.
+plans_change()
+{
+	job=$((job + 1))
+	aggctl -j plan --job $job --topology bcube:4,1 --method irs --uid 0 \
+		--senders v1,v6,v11 --receivers v12 > "$TMP/other.json" &&
+		aggctl apply "$TMP/other.json" > "$TMP/other" &&
+		aggctl withdraw "$TMP/other.json" > "$TMP/other" &&
+		fault plan
+}
+
+# Half of the free memory is taken, and given back.
+memory_is_short()
+{
+	local free
+
+	free=$(awk '/^MemAvailable:/ { print int($2 / 2) }' /proc/meminfo)
+	head -c "${free}K" /dev/zero | tail -c "${free}K" > /dev/null &&
+		echo 3 > /proc/sys/vm/drop_caches && fault memory
+}
+
+# --- a transfer ------------------------------------------------------------------
+
+make_plan()
+{
+	local senders function method scheme memory words=()
+
+	pick 1 1 2 3
+	receivers=$picked
+	some 6
+	servers $((receivers + 2 + drawn))
+	receivers="${picked_list[*]:0:receivers}"
+	senders="${picked_list[*]:$(wc -w <<< "$receivers")}"
+	pick sum min max count
+	function=$picked
+	pick irs irs existing srs
+	method=$picked
+	[ "$method" != srs ] || [[ $receivers = *' '* ]] || method=irs
+	pick exact bloom
+	scheme=$picked
+	pick 65536 262144 1048576
+	memory=$picked
+	some 4
+	[ "$drawn" != 0 ] || words+=(--hold 1)
+	text="$method $function $scheme, $memory bytes ${words[*]}: $senders > $receivers"
+	the_function=$function
+	the_senders=$senders
+	plan soak --topology bcube:4,1 --method "$method" \
+		--function "$function" --scheme "$scheme" --memory "$memory" \
+		--senders "${senders// /,}" --receivers "${receivers// /,}" \
+		--uid 0 --give-up 20 --seed "$RANDOM" "${words[@]}" \
+		2> "$TMP/plan.err"
+}
+
+inputs()
+{
+	local s
+
+	for s in $the_senders; do
+		some 8
+		gen "$RANDOM" $((drawn * 300)) $((drawn * 100 + 1)) mix small \
+			> "$TMP/in.$s"
+	done
+}
+
+start_all()
+{
+	local r s
+
+	pids=() names=()
+	for r in $receivers; do
+		start_recv "soak.$r" "$r"
+		pids+=("$recv_pid") names+=("recv.$r")
+		for s in $the_senders; do
+			start_send "soak.$r" "$s" "$r" "$TMP/in.$s"
+			pids+=("$send_pid") names+=("send.$r")
+		done
+	done
+}
+
+mismatch()
+{
+	mismatches=$((mismatches + 1))
+	say "MISMATCH: $1 ($text)"
+	cat "$TMP"/soak.*err
+}
+
+# Every tree for itself: its receiver, and what its sources were told.
+judge()
+{
+	local i r files=() s sent
+
+	for s in $the_senders; do
+		files+=("$TMP/in.$s")
+	done
+	reference "$the_function" "${files[@]}" > "$TMP/expected"
+	for r in $receivers; do
+		transfers=$((transfers + 1))
+		sent=0
+		for i in "${!names[@]}"; do
+			[ "${names[i]}" != "send.$r" ] ||
+				[ "${statuses[i]}" != 0 ] || sent=$((sent + 1))
+			[ "${names[i]}" != "recv.$r" ] || got=${statuses[i]}
+		done
+		if [ "$got" = 0 ]; then
+			sort "$TMP/soak.$r.out" | cmp -s - "$TMP/expected" ||
+				mismatch "$r has a wrong result"
+			exact=$((exact + 1))
+			bytes=$((bytes + $(cat "${files[@]}" | wc -c)))
+		else
+			failed=$((failed + 1))
+			# It may have been killed after the end mark.
+			[ "$sent" = 0 ] || [ "$got" = 137 ] ||
+				mismatch "$r failed, $sent sources did not"
+			[ "$harm" = 1 ] || mismatch "$r failed for no reason"
+		fi
+	done
+}
+
+round()
+{
+	local pid
+
+	bad_links || return
+	if ! make_plan; then
+		grep -q 'too small' "$TMP/plan.err" && return
+		cat "$TMP/plan.err"
+		return 1
+	fi
+	nodes=$(jq -r '.nodes | keys[]' "$TMP/soak.json")
+	inputs
+	rm -f "$TMP"/soak.*err "$TMP"/soak.*out
+	start_all
+	harm=0
+	some 6
+	case $drawn in
+	0) node_restarts; harm=1 ;;
+	1) member_dies; harm=1 ;;
+	2) port_flaps ;;
+	3) plans_change ;;
+	4) memory_is_short ;;
+	esac
+	statuses=()
+	for pid in "${pids[@]}"; do
+		wait "$pid"
+		statuses+=($?)
+	done
+	judge
+	withdraw soak 2> "$TMP/withdraw.err" || [ $harm = 1 ]
+}
+
+soak()
+{
+	local end=$((SECONDS + MINUTES * 60))
+
+	while [ $SECONDS -lt $end ] && [ $mismatches = 0 ]; do
+		round || return
+	done
+	[ $mismatches = 0 ] && [ $exact -gt 0 ]
+}
+
+report()
+{
+	local kind all=''
+
+	for kind in "${!faults[@]}"; do
+		all+=" $kind ${faults[$kind]}"
+	done
+	say "$transfers transfers: $exact exact, $failed ended in an error;" \
+		"$bytes bytes in; faults:${all:- none}; mismatches: $mismatches"
+	say "kernel memory: $memory_start KiB at the start, $memory_end at the end"
+}
+
+# What is left for good, and not in some cache: less than a quarter more.
+memory_came_back()
+{
+	[ "$memory_end" -lt $((memory_start + memory_start / 4 + 8192)) ]
+}
+
+loops()
+{
+	local file
+
+	for file in "$NET_DIR"/*.sh; do
+		grep -q '^ROUNDS=' "$file" || continue
+		check "${file##*/}, $ROUNDS rounds" env ROUNDS="$ROUNDS" "$file"
+	done
+}
+
+# Once before, so that what a kernel keeps for good is there at the start.
+testbed bcube:4,1
+bad_links && aggctl testbed down > "$TMP/down" || exit 1
+memory_start=$(kernel_memory)
+testbed bcube:4,1
+faults=()
+soak > "$TMP/soak.log" 2>&1
+status=$?
+cat "$TMP/soak.log"
+result $status "$MINUTES minutes of transfers"
+aggctl testbed down > "$TMP/down" && memory_end=$(kernel_memory)
+trap 'rm -rf "$TMP"' EXIT
+report
+check "kernel memory came back" memory_came_back
+[ "$ROUNDS" = 0 ] || loops
+done_testing
