@@ -10,6 +10,10 @@ VM := selftests/vm
 KERNEL ?= 6.12
 # Of make fuzz, for each target.
 SECONDS ?= 60
+# Of make soak: how long, how often the tests that loop do, and the seed.
+MINUTES ?= 10
+ROUNDS ?= 100
+SEED ?= $(shell echo $$$$)
 PREFIX ?= /usr/local
 DESTDIR ?=
 
@@ -32,6 +36,12 @@ help:
 #H make demo               the main job on real input, in the VM
 #H make check [KERNELS=] [TESTS=]
 #H                         every test, on the host and on each kernel
+#H make check-debug [TESTS=]
+#H                         the same tests in the VM on the debug kernel, and
+#H                         faults on purpose that it must catch (1 to 3 hours)
+#H make soak [MINUTES=10] [KERNEL=]
+#H                         random transfers while all kinds of things go wrong
+#H make coverage           lines and branches that the tests reach
 #H make unit               unit tests of the pure cores, on the host
 #H make fuzz [SECONDS=60]  fuzzers of the same cores
 #H make model              the protocol's SPIN model
@@ -89,6 +99,21 @@ demo: setup tools guest-module
 check: setup tools
 	@$(VM)/check.sh
 
+.PHONY: check-debug
+check-debug: setup debug-kernel tools
+	@HOST=0 KERNELS=debug $(VM)/check.sh
+
+.PHONY: soak
+soak: setup tools guest-module
+	@$(QUIET_MAKE) -C selftests/net all
+	@KERNEL=$(KERNEL) VM_TIMEOUT=$$(($(MINUTES) * 60 + 7200)) $(VM)/run.sh \
+		"MINUTES=$(MINUTES) ROUNDS=$(ROUNDS) SEED=$(SEED) \
+		selftests/soak/soak.sh"
+
+.PHONY: coverage
+coverage: setup
+	@$(VM)/coverage.sh
+
 .PHONY: unit
 unit: setup
 	@$(QUIET_MAKE) -C selftests/unit run
@@ -97,6 +122,7 @@ unit: setup
 fuzz: setup
 	@$(QUIET_MAKE) -C selftests/fuzz run SECONDS=$(SECONDS)
 	@$(QUIET_MAKE) -C selftests/fuzz/tree run SECONDS=$(SECONDS)
+	@$(QUIET_MAKE) -C selftests/fuzz/library run SECONDS=$(SECONDS)
 	@$(QUIET_MAKE) -C selftests/fuzz/flow run SECONDS=$(SECONDS)
 
 .PHONY: model

@@ -4,6 +4,10 @@
 # of what ran and, last, "N passed, N failed, N skipped".
 # Usage: [KERNELS="6.1 6.12"] [TESTS=GLOB] check.sh
 #        check.sh guest KERNEL   (the guest's half)
+#   HOST=0            no tests on the host
+#   KERNELS=debug     the debug kernel: slow, so that tests get more time
+#   DEBUG_TESTS=GLOB  besides, these on the debug kernel, if it has been built
+#   FUZZ_SECONDS=3    of each fuzzer
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
@@ -100,6 +104,7 @@ fuzz()
 {
 	fuzz_all fuzz selftests/fuzz "$BUILD/fuzz"
 	fuzz_all fuzz-tree selftests/fuzz/tree "$BUILD/fuzz/tree"
+	fuzz_all fuzz-library selftests/fuzz/library "$BUILD/fuzz/library"
 	fuzz_all fuzz-flow selftests/fuzz/flow "$BUILD/fuzz/flow"
 	random_flows
 }
@@ -125,14 +130,38 @@ models()
 	[ ${#programs[@]} = 0 ] || collect host/model- 600 "${programs[@]}"
 }
 
+# The debug kernel takes ten times as long, and more where packets are many.
 guest()
 {
-	local programs
+	local programs limit=600
 
+	if [ "$1" = debug ]; then
+		limit=3600
+		export TIMEOUT=1200
+	fi
+	say "time of a test: $limit s"
 	mapfile -t programs < <(selected "$BUILD"/uapi/test_* \
 		"$TOP"/selftests/net/*.sh)
 	[ ${#programs[@]} -gt 0 ] || return 0
-	collect "$1/" 600 "${programs[@]}"
+	collect "$1/" "$limit" "${programs[@]}"
+}
+
+# Is the gate of the debug kernel shut? A boot for each fault on purpose.
+gate()
+{
+	local programs
+
+	mapfile -t programs < <(selected "$VM_DIR/gate.sh")
+	[ ${#programs[@]} = 0 ] || collect debug/ 3600 "${programs[@]}"
+}
+
+# vm_timeout KERNEL: seconds for a guest with all tests
+vm_timeout()
+{
+	case $1 in
+	debug) echo 14400 ;;
+	*) echo 3000 ;;
+	esac
 }
 
 # The guest's own row: it booted and said its status, its log is clean, the
@@ -144,11 +173,24 @@ kernel()
 	logged "$1/build" "$VM_DIR/module.sh" guest "$1" || return 0
 	say "kernel $1: booting"
 	start=$SECONDS
-	KERNEL=$1 VM_TIMEOUT=${VM_TIMEOUT:-3000} AGGNET_TESTS=$TESTS \
+	KERNEL=$1 VM_TIMEOUT=${VM_TIMEOUT:-$(vm_timeout "$1")} AGGNET_TESTS=$TESTS \
 		AGGNET_SEED=$SEED "$VM_DIR/run.sh" \
 		"TESTS=\$AGGNET_TESTS SEED=\$AGGNET_SEED \
 		selftests/vm/check.sh guest $1" || status=$?
 	row "$1/vm" $status "$start"
+}
+
+# Tests on the debug kernel beside the others: it takes long to build, so where
+# it is not there they are skipped, and counted so.
+some_on_debug()
+{
+	[ -n "${DEBUG_TESTS:-}" ] || return 0
+	if [ ! -s "$BUILD/vm/debug/release" ]; then
+		say "no debug kernel (make debug-kernel): its tests are skipped"
+		echo "debug/vm 0 0 1 0" >> "$RESULTS"
+		return
+	fi
+	TESTS=$DEBUG_TESTS kernel debug
 }
 
 programs_of_guest()
@@ -185,12 +227,16 @@ mkdir -p "$OUT"
 : > "$RESULTS"
 say "seed $SEED"
 export SEED
-say "host: unit tests, fuzzers, models"
-unit
-fuzz
-models
+if [ "${HOST:-1}" = 1 ]; then
+	say "host: unit tests, fuzzers, models"
+	unit
+	fuzz
+	models
+fi
 programs_of_guest
 for name in $KERNELS; do
 	kernel "$name"
 done
+some_on_debug
+[[ " $KERNELS " != *' debug '* ]] || gate
 summary

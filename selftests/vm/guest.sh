@@ -53,9 +53,12 @@ modules()
 
 load()
 {
-	[ -e "$top/build/$kernel/aggnet.ko" ] || return 0
+	local module=${VM_MODULE:-$top/build/$kernel/aggnet.ko}
+
+	[ -e "$module" ] || return 0
 	[ -z "$VM_NO_MODULE" ] || return 0
-	insmod "$top/build/$kernel/aggnet.ko"
+	# shellcheck disable=SC2086 # parameters
+	insmod "$module" $VM_MODULE_ARGS
 }
 
 unload()

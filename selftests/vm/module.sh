@@ -5,6 +5,8 @@
 # Usage: module.sh build KDIR [COPY]     build, and leave a copy
 #        module.sh guest KERNEL          build, and install for the guest
 #        module.sh lint KERNEL           build with sparse and W=1
+#        module.sh broken KERNEL         build the variant with faults (gate.sh)
+#        module.sh coverage KERNEL       build one that counts (coverage.sh)
 #        module.sh install KDIR DESTDIR  build, and install for the host
 #        module.sh newest                print the newest guest kernel's KDIR
 set -euo pipefail
@@ -73,6 +75,17 @@ lint()
 	return "${PIPESTATUS[0]}"
 }
 
+# variant OUT KERNEL LINE: a build apart, whose Kbuild has one line more
+variant()
+{
+	rm -rf "$1"
+	link_sources "$1"
+	rm "$1/Kbuild"
+	{ cat "$TOP/Kbuild"; echo "$3"; } > "$1/Kbuild"
+	ln -s "$VM_DIR/broken/broken.c" "$1"
+	make -s -C "$(kernel_kdir "$2")" M="$1" modules
+}
+
 newest()
 {
 	local name
@@ -91,6 +104,10 @@ guest)
 	guest "$2" ;;
 lint)
 	lint "$2" ;;
+broken)
+	variant "$BUILD/broken" "$2" 'aggnet-y += broken.o' ;;
+coverage)
+	variant "$BUILD/coverage/module" "$2" 'GCOV_PROFILE := y' ;;
 install)
 	kdir=$2
 	[ -n "$kdir" ] || die "no headers of the running kernel: install" \
@@ -103,6 +120,6 @@ install)
 newest)
 	newest ;;
 *)
-	say "usage: build KDIR [COPY] | guest KERNEL | lint KERNEL | install KDIR DESTDIR"
+	say "usage: build KDIR [COPY] | guest KERNEL | lint KERNEL | broken KERNEL | coverage KERNEL | install KDIR DESTDIR"
 	exit 2 ;;
 esac

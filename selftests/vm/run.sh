@@ -7,6 +7,7 @@
 #   VM_TIMEOUT        seconds until the guest is given up (900)
 #   VM_ICOUNT=1       deterministic: one CPU, time counts instructions
 #   VM_NO_MODULE=1    do not load aggnet.ko
+#   VM_MODULE, VM_MODULE_ARGS  load this one instead, with parameters
 #   VM_APPEND, VM_QEMU  more words for the kernel's and QEMU's command lines
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -67,12 +68,14 @@ splats()
 
 boot()
 {
-	local smp=${VM_SMP:-2} accel=tcg,thread=multi extra=()
+	local smp=${VM_SMP:-2} accel=tcg,thread=multi extra=() append=''
 
 	if [ "${VM_ICOUNT:-0}" = 1 ]; then
 		smp=1 accel=tcg,thread=single
 		extra=(-icount "shift=0,sleep=off")
 	fi
+	# Whatever warns is a finding, and what comes after it is doubtful.
+	[ "$KERNEL" != debug ] || append=panic_on_warn=1
 	# shellcheck disable=SC2086
 	timeout --foreground -k 5 "${VM_TIMEOUT:-900}" qemu-system-x86_64 \
 		-M q35 -accel $accel -cpu max,-cx16 -smp "$smp" \
@@ -82,7 +85,7 @@ boot()
 		-initrd "$BUILD/vm/$KERNEL/initramfs" \
 		-append "console=ttyS0 quiet loglevel=5 panic=-1 oops=panic
 nokaslr mitigations=off tsc=reliable random.trust_cpu=on log_buf_len=4M
-vm.top=$TOP vm.run=$run vm.kernel=$KERNEL ${VM_APPEND:-}" \
+vm.top=$TOP vm.run=$run vm.kernel=$KERNEL $append ${VM_APPEND:-}" \
 		-fsdev "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap" \
 		-device virtio-9p-pci,fsdev=root,mount_tag=root \
 		-fsdev "local,id=build,path=$BUILD,security_model=none,multidevs=remap" \

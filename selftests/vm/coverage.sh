@@ -1,0 +1,97 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Lines and branches of the module that tests reach: of the pure cores in the
+# unit tests, of the flow in random scripts, and, if the debug kernel is built,
+# of all of it in the guest. The .gcov files say which lines.
+# Usage: coverage.sh [unit|flow|guest]...   SEED=, TESTS= (of guest) may be set
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+OUT=$BUILD/coverage
+SEED=${SEED:-1}
+TESTS=${TESTS:-*}
+
+# report TITLE DIRECTORY FILE[:COUNTS]...: a line for each, from notes and counts
+# there; COUNTS are another object's that has the file in it
+report()
+{
+	local title=$1 dir=$2 file counts
+
+	shift 2
+	printf '\n%-24s %18s %18s\n' "$title" lines 'branches taken'
+	for file in "$@"; do
+		counts=${file#*:} file=${file%:*}
+		(cd "$dir" && gcov -b -o "${counts%/*}" "$counts.gcda" \
+			2> gcov.log) |
+			awk -v want="kmod/$file.c" '
+			/^File/ { on = index($0, want) }
+			on && /^Lines/ { lines = $0; sub(/.*:/, "", lines) }
+			on && /^Taken/ { taken = $0; sub(/.*:/, "", taken) }
+			END { printf "%-24s %18s %18s\n", want, lines, taken }'
+	done
+}
+
+# Built apart, without sanitizers: their branches are nobody's.
+unit()
+{
+	local program
+
+	rm -rf "$OUT/unit"
+	mkdir -p "$OUT"
+	ln -sfn "$BUILD/kselftest" "$OUT/kselftest"
+	make -s -C "$TOP/selftests/unit" BUILD="$OUT" \
+		SANITIZE="--coverage -DSHIM_COVERAGE" all
+	for program in "$OUT"/unit/test_*; do
+		case $program in
+		*.*) continue ;;
+		esac
+		"$program" > "$program.log" 2>&1 || die "${program##*/} fails"
+	done
+	report "unit tests" "$OUT/unit" aggtable:./test_aggtable \
+		bloom:kmod/bloom codec:kmod/codec crc:kmod/crc \
+		reduce:kmod/reduce window:kmod/window
+}
+
+flow()
+{
+	rm -rf "$OUT/fuzz"
+	make -s -C "$TOP/selftests/fuzz/flow" BUILD="$OUT" EXTRA=--coverage \
+		"$OUT/fuzz/flow/flow_random"
+	"$OUT/fuzz/flow/flow_random" "$SEED" 10
+	report "random scripts" "$OUT/fuzz/flow/fast" child:./child \
+		local:./local timers:./timers tree:./tree uplink:./uplink
+}
+
+# The counts outlive the module: the kernel keeps them.
+guest()
+{
+	local out=$OUT/module files
+
+	[ -s "$BUILD/vm/debug/release" ] || {
+		say "no debug kernel (make debug-kernel): the guest is left out"
+		return 0
+	}
+	"$VM_DIR/module.sh" coverage debug
+	make -s -C "$TOP/selftests/uapi" all
+	make -s -C "$TOP/selftests/net" all
+	KERNEL=debug VM_TIMEOUT=14400 VM_MODULE=$out/aggnet.ko \
+		AGGNET_TESTS=$TESTS "$VM_DIR/run.sh" "
+		TESTS=\$AGGNET_TESTS SEED=$SEED OUT=$OUT/guest \
+			selftests/vm/check.sh guest debug || exit
+		rmmod aggnet
+		cd /sys/kernel/debug/gcov$out/kmod &&
+			for file in *.gcda; do cat \$file > $out/kmod/\$file; done"
+	mapfile -t files < <(cd "$TOP/kmod" && printf '%s\n' *.c |
+		sed 's,\(.*\)\.c$,\1:./\1,')
+	report "guest" "$out/kmod" "${files[@]}"
+}
+
+[ $# -gt 0 ] || set -- unit flow guest
+for part in "$@"; do
+	case $part in
+	unit | flow | guest) $part ;;
+	*)
+		say "unknown part '$part' (unit, flow or guest)"
+		exit 2 ;;
+	esac
+done

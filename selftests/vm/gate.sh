@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Does the gate catch what it is there for? A variant of the module with one
+# fault on purpose, one boot of the debug kernel each, has to fail its run with
+# the right words; one without a fault has to pass.
+# Usage: gate.sh [FAULT...]
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+n=0
+failed=0
+
+# What the kernel says of each fault.
+words()
+{
+	case $1 in
+	leak) echo 'unreferenced object' ;;
+	double_free) echo 'KASAN: (double-free|invalid-free)' ;;
+	use_after_free) echo 'KASAN: (slab-)?use-after-free' ;;
+	sleep) echo 'sleeping function called from invalid context' ;;
+	unlock) echo 'lock held when returning|scheduling while atomic' ;;
+	order) echo 'possible circular locking dependency' ;;
+	rcu) echo 'suspicious RCU usage|suspicious rcu_dereference' ;;
+	*) return 1 ;;
+	esac
+}
+
+# boot FAULT: the status of a run that itself does nothing wrong
+boot()
+{
+	KERNEL=debug VM_TIMEOUT=600 VM_MODULE=$BUILD/broken/aggnet.ko \
+		VM_MODULE_ARGS="broken=$1" "$VM_DIR/run.sh" true \
+		> "$BUILD/broken/$1.log" 2>&1
+}
+
+# caught FAULT: fails the run, says why
+caught()
+{
+	local why
+
+	why=$(words "$1") || die "no fault '$1'"
+	! boot "$1" && grep -q 'the kernel complained' "$BUILD/broken/$1.log" &&
+		grep -qE "$why" "$BUILD/broken/$1.log"
+}
+
+# result NAME COMMAND...
+result()
+{
+	local name=$1
+
+	shift
+	n=$((n + 1))
+	if "$@"; then
+		echo "ok $n - $name"
+	else
+		echo "not ok $n - $name"
+		failed=$((failed + 1))
+		tail -n 20 "$BUILD/broken/${*: -1}.log" | sed 's/^/# /'
+	fi
+}
+
+[ $# -gt 0 ] || set -- leak double_free use_after_free sleep unlock order rcu
+"$VM_DIR/module.sh" broken debug
+echo "1..$(($# + 1))"
+result "no fault passes" boot none
+for fault in "$@"; do
+	result "$fault is caught" caught "$fault"
+done
+[ $failed = 0 ]
