@@ -188,10 +188,10 @@ static uint32_t longest_distance(const struct contest *c)
 }
 
 /*
- * The search minimises hops + lambda * sources' hops. lambda = delta / (1 -
- * delta) is exact where flows join one after the other; flows that join in
- * pairs shrink more, so smaller ones are tried too. A tighter bound than asked
- * for can lead to a better tree.
+ * On each hop the search counts the largest flow that it has seen and lambda
+ * times all of them. lambda = delta / (1 - delta) is exact where flows join one
+ * after the other; flows that join in pairs shrink more, so smaller ones are
+ * tried too. A tighter bound than asked for can lead to a better tree.
  */
 static int try_search(struct contest *c, uint64_t seed, uint64_t budget)
 {
@@ -213,7 +213,7 @@ static int try_search(struct contest *c, uint64_t seed, uint64_t budget)
 		if (delta > 0)
 			how.lambda = share[i % ARRAY_SIZE(share)] * delta /
 				     (delta < 1 ? 1 - delta : 1e-6);
-		if (enter(c, tree, aggt_build_grow(tree, &how)))
+		if (enter(c, tree, aggt_build_grow(tree, c->job, &how)))
 			return -1;
 		used += how.work;
 	}

@@ -14,20 +14,26 @@
  * @next: sibling
  * @prev: sibling, or the parent if it is the first child
  * @depth: hops to the receiver
- * @load: sources at and below it
  * @height: hops to the deepest below
  * @mark: number of the walk that saw it last
  * @used: false on the free list, which is linked by @next
+ * @load: sizes at and below it, together
+ * @heavy: the largest of them
+ * @push: what a heavier flow adds on the way down from here
+ * @pushed: number of the search that @push is of
  */
 struct vertex {
 	uint32_t child;
 	uint32_t next;
 	uint32_t prev;
 	uint32_t depth;
-	uint32_t load;
 	uint32_t height;
 	uint32_t mark;
 	bool used;
+	double load;
+	double heavy;
+	double push;
+	uint64_t pushed;
 };
 
 /**
@@ -40,10 +46,13 @@ struct vertex {
  * @room: of @v and the scratch arrays
  * @terminals: receiver and senders
  * @free: list of slots
- * @lambda: what a hop of a source costs beside an edge's own hop
+ * @size: of the terminals' flows, the largest being 1; the receiver's stays
+ * @sized: whether they differ
+ * @lambda: what a flow adds to a hop beside the largest of all there
  * @bound: on the depth
  * @rng: for ties and orders
  * @walk: number of the last walk
+ * @search: number of the last search for a place
  * @off: scratch: where a label differs from each vertex's
  * @stack: scratch
  * @work: edges looked at so far
@@ -57,10 +66,13 @@ struct grow {
 	uint32_t room;
 	uint32_t terminals;
 	uint32_t free;
+	double *size;
+	bool sized;
 	double lambda;
 	uint32_t bound;
 	struct aggt_rng rng;
 	uint32_t walk;
+	uint64_t search;
 	aggt_code *off;
 	uint32_t *stack;
 	uint64_t work;
@@ -167,6 +179,11 @@ static uint32_t walk_down(struct grow *g, uint32_t top, uint32_t depth)
 	return n;
 }
 
+static double own_size(const struct grow *g, uint32_t i)
+{
+	return is_added(g, i) ? 0 : g->size[i];
+}
+
 /* Heights and loads of a subtree, over the order that walk_down() left. */
 static void walk_up(struct grow *g, uint32_t n)
 {
@@ -176,37 +193,90 @@ static void walk_up(struct grow *g, uint32_t n)
 		struct vertex *v = &g->v[i = g->stack[n]];
 
 		v->height = 0;
-		v->load = i && !is_added(g, i);
+		v->load = own_size(g, i);
+		v->heavy = v->load;
 		for (c = v->child; c != AGGT_NONE; c = g->v[c].next) {
 			uint32_t h = g->v[c].height + hops(g, i, c);
 
 			v->load += g->v[c].load;
+			if (g->v[c].heavy > v->heavy)
+				v->heavy = g->v[c].heavy;
 			if (h > v->height)
 				v->height = h;
 		}
 	}
 }
 
+/* What is below @i has changed: find the largest flows on the way down anew. */
+static void lift(struct grow *g, uint32_t i)
+{
+	bool changed = true;
+	double heavy;
+	uint32_t c;
+
+	while (g->sized && i && i != AGGT_NONE) {
+		heavy = own_size(g, i);
+		for (c = g->v[i].child; c != AGGT_NONE; c = g->v[c].next)
+			if (g->v[c].heavy > heavy)
+				heavy = g->v[c].heavy;
+		if (heavy == g->v[i].heavy && !changed)
+			return;
+		changed = heavy != g->v[i].heavy;
+		g->v[i].heavy = heavy;
+		i = g->parent[i];
+	}
+}
+
+/*
+ * What a flow of size @heavy adds below @i, where it may become the largest.
+ * Whoever has as large a flow has one all the way down.
+ */
+static double push(struct grow *g, uint32_t i, double heavy)
+{
+	uint32_t n = 0;
+	double sum = 0;
+
+	for (; i && g->v[i].heavy < heavy; i = g->parent[i]) {
+		if (g->v[i].pushed == g->search) {
+			sum = g->v[i].push;
+			break;
+		}
+		g->stack[n++] = i;
+	}
+	while (n--) {
+		i = g->stack[n];
+		sum += hops(g, i, g->parent[i]) * (heavy - g->v[i].heavy);
+		g->v[i].push = sum;
+		g->v[i].pushed = g->search;
+	}
+	return sum;
+}
+
 /*
  * What it takes to hang @x on the edge above @i, where it may join at any
  * label between the ends: only digits that neither end has cost a hop.
  */
-static struct place weigh(const struct grow *g, uint32_t x, uint32_t i,
+static struct place weigh(struct grow *g, uint32_t x, uint32_t i,
 			  aggt_code off_child, aggt_code off_parent)
 {
 	uint32_t up = i ? g->parent[i] : 0;
+	unsigned int shared = aggt_bits(off_parent & ~off_child);
+	double heavy = g->v[x].heavy;
 	struct place p = { .edge = i };
 
 	p.hops = aggt_bits(off_child & off_parent);
-	p.depth = g->v[up].depth + p.hops +
-		  aggt_bits(off_parent & ~off_child);
-	p.cost = p.hops + g->lambda * g->v[x].load * p.depth;
+	p.depth = g->v[up].depth + p.hops + shared;
+	p.cost = p.hops * heavy + g->lambda * g->v[x].load * p.depth;
+	if (g->sized && g->v[i].heavy < heavy)
+		p.cost += shared * (heavy - g->v[i].heavy);
+	if (g->sized)
+		p.cost += push(g, up, heavy);
 	if (g->bound != AGGT_DEPTH_NONE && p.depth + g->v[x].height > g->bound)
 		p.cost = 1e300;
 	return p;
 }
 
-static struct place weigh_one(const struct grow *g, uint32_t x, uint32_t i)
+static struct place weigh_one(struct grow *g, uint32_t x, uint32_t i)
 {
 	uint32_t up = i ? g->parent[i] : 0;
 
@@ -219,8 +289,10 @@ static struct place find_place(struct grow *g, uint32_t x, bool shuffle)
 {
 	struct place best = { .cost = 2e300 };
 	aggt_code code = g->code[x];
+	double heavy = g->v[x].heavy;
 	uint32_t i, ties = 0;
 
+	g->search++;
 	for (i = 0; i < g->n; i++)
 		g->off[i] = aggt_differs(g->topo, code ^ g->code[i]);
 	for (i = 0; i < g->n; i++) {
@@ -228,7 +300,7 @@ static struct place find_place(struct grow *g, uint32_t x, bool shuffle)
 		struct place p;
 
 		if (up == AGGT_NONE ||
-		    aggt_bits(g->off[i] & g->off[up]) > best.cost ||
+		    aggt_bits(g->off[i] & g->off[up]) * heavy > best.cost ||
 		    g->v[i].mark == g->walk)
 			continue;
 		p = weigh(g, x, i, g->off[i], g->off[up]);
@@ -280,8 +352,8 @@ static aggt_code meeting_point(const struct grow *g, uint32_t i, aggt_code code)
 	return above;
 }
 
-/* Hang @x, an unattached subtree, on the edge above @i. */
-static uint32_t attach(struct grow *g, uint32_t x, uint32_t i)
+/* Link @x, an unattached subtree, to the edge above @i. */
+static uint32_t join(struct grow *g, uint32_t x, uint32_t i)
 {
 	uint32_t up, at = i;
 
@@ -304,6 +376,14 @@ static uint32_t attach(struct grow *g, uint32_t x, uint32_t i)
 	link_child(g, x, at);
 	if (g->code[at] == g->code[x])
 		return fuse(g, at, x);
+	return x;
+}
+
+static uint32_t attach(struct grow *g, uint32_t x, uint32_t i)
+{
+	x = join(g, x, i);
+	lift(g, x);
+	lift(g, g->parent[x]);
 	return x;
 }
 
@@ -340,6 +420,7 @@ static void regraft(struct grow *g, uint32_t x)
 	struct place p;
 
 	unlink_child(g, x);
+	lift(g, parent);
 	tidy(g, parent);
 	n = walk_down(g, x, 0);
 	walk_up(g, n);
@@ -352,9 +433,15 @@ static void regraft(struct grow *g, uint32_t x)
 		walk_down(g, 0, 0);
 }
 
+/* What a hop of the edge above @i costs. */
+static double weight(const struct grow *g, uint32_t i)
+{
+	return g->v[i].heavy + g->lambda * g->v[i].load;
+}
+
 /*
- * The digit of dimension @d that most neighbours of @i have, children weighed
- * with the sources behind them. Ties: the parent's, or any if that is as good.
+ * The digit of dimension @d that most neighbours of @i have, weighed with what
+ * flows from or to them. Ties: the parent's, or any if that is as good.
  */
 static aggt_code majority(struct grow *g, uint32_t i, unsigned int d)
 {
@@ -369,10 +456,10 @@ static aggt_code majority(struct grow *g, uint32_t i, unsigned int d)
 		double sum = 0;
 
 		if (c == up || digit == (g->code[up] & mask))
-			sum = 1 + g->lambda * g->v[i].load;
+			sum = weight(g, i);
 		for (e = g->v[i].child; e != AGGT_NONE; e = g->v[e].next)
 			if ((g->code[e] & mask) == digit)
-				sum += 1 + g->lambda * g->v[e].load;
+				sum += weight(g, e);
 		if (sum < most || (sum == most && (!any || digit == best)))
 			continue;
 		if (sum == most && aggt_rng_below(&g->rng, ++ties))
@@ -440,7 +527,7 @@ static void relabel(struct grow *g, uint32_t *order)
 		if (g->code[i] == g->code[g->parent[i]])
 			fuse(g, g->parent[i], i);
 	}
-	walk_down(g, 0, 0);
+	walk_up(g, walk_down(g, 0, 0));
 }
 
 static double total(struct grow *g)
@@ -451,14 +538,12 @@ static double total(struct grow *g)
 	walk_up(g, walk_down(g, 0, 0));
 	for (i = 1; i < g->n; i++)
 		if (g->v[i].used)
-			sum += hops(g, i, g->parent[i]) *
-			       (1 + g->lambda * g->v[i].load);
+			sum += hops(g, i, g->parent[i]) * weight(g, i);
 	return sum;
 }
 
 /* Whether @p still holds for @x: the edge may have been split since. */
-static bool still_there(const struct grow *g, uint32_t x,
-			const struct place *p)
+static bool still_there(struct grow *g, uint32_t x, const struct place *p)
 {
 	if (!g->v[p->edge].used ||
 	    (p->edge && g->parent[p->edge] == AGGT_NONE))
@@ -487,7 +572,22 @@ static void offer(struct grow *g, struct place *best, const uint32_t *edge,
 	g->work += n * (uint64_t)g->terminals;
 }
 
-/* Attach all senders, always the one that is cheapest to attach. */
+/* The largest flows first, so that none is pushed; then who is cheapest. */
+static uint32_t next_to_insert(const struct grow *g, const struct place *best)
+{
+	uint32_t i, x = 0;
+
+	for (i = 1; i < g->terminals; i++) {
+		if (g->parent[i] != AGGT_NONE)
+			continue;
+		if (!x || g->size[i] > g->size[x] ||
+		    (g->size[i] == g->size[x] && best[i].cost < best[x].cost))
+			x = i;
+	}
+	return x;
+}
+
+/* Attach all senders, one after the other. */
 static int insert_all(struct grow *g)
 {
 	struct place *best = malloc(g->terminals * sizeof(*best));
@@ -497,16 +597,13 @@ static int insert_all(struct grow *g)
 		return -1;
 	g->walk++;
 	for (i = 1; i < g->terminals; i++) {
-		g->v[i].load = 1;
+		g->v[i].load = g->size[i];
+		g->v[i].heavy = g->size[i];
 		best[i] = weigh_one(g, i, 0);
 	}
 	for (left = g->terminals - 1; left; ) {
-		uint32_t x = 0, edge[3], up;
+		uint32_t x = next_to_insert(g, best), edge[3], up;
 
-		for (i = 1; i < g->terminals; i++)
-			if (g->parent[i] == AGGT_NONE &&
-			    (!x || best[i].cost < best[x].cost))
-				x = i;
 		if (!still_there(g, x, &best[x])) {
 			best[x] = find_place(g, x, false);
 			continue;
@@ -604,7 +701,25 @@ static int expand(struct grow *g, struct aggt_tree *tree)
 	return 0;
 }
 
-static int grow_init(struct grow *g, const struct aggt_tree *tree)
+static void read_sizes(struct grow *g, const struct aggt_tree *tree,
+		       const struct aggt_job *job)
+{
+	double most = 0;
+	uint32_t i;
+
+	g->size[0] = 0;
+	for (i = 1; i < tree->n; i++) {
+		g->size[i] = aggt_vertex_size(tree, job, i, job->delta);
+		if (g->size[i] > most)
+			most = g->size[i];
+		g->sized |= g->size[i] != g->size[1];
+	}
+	for (i = 1; i < tree->n; i++)
+		g->size[i] = g->sized ? g->size[i] / most : 1;
+}
+
+static int grow_init(struct grow *g, const struct aggt_tree *tree,
+		     const struct aggt_job *job)
 {
 	uint32_t i;
 
@@ -616,24 +731,29 @@ static int grow_init(struct grow *g, const struct aggt_tree *tree)
 	g->v = malloc(g->room * sizeof(*g->v));
 	g->off = malloc(g->room * sizeof(*g->off));
 	g->stack = malloc(g->room * sizeof(*g->stack));
-	if (!g->code || !g->parent || !g->v || !g->off || !g->stack)
+	g->size = malloc(tree->n * sizeof(*g->size));
+	if (!g->code || !g->parent || !g->v || !g->off || !g->stack ||
+	    !g->size)
 		return -1;
+	read_sizes(g, tree, job);
 	for (i = 0; i < tree->n; i++)
 		new_vertex(g, tree->code[i]);
 	return 0;
 }
 
-int aggt_build_grow(struct aggt_tree *tree, struct aggt_grow *how)
+int aggt_build_grow(struct aggt_tree *tree, const struct aggt_job *job,
+		    struct aggt_grow *how)
 {
 	struct grow g = {
 		.topo = tree->topo,
 		.lambda = how->lambda,
 		.bound = how->bound,
+		.search = 1,
 	};
 	int ret = -1;
 
 	aggt_rng_seed(&g.rng, how->seed);
-	if (!grow_init(&g, tree) && !insert_all(&g) &&
+	if (!grow_init(&g, tree, job) && !insert_all(&g) &&
 	    !improve(&g, how->budget) && !expand(&g, tree))
 		ret = 0;
 	how->work = g.work;
@@ -642,5 +762,6 @@ int aggt_build_grow(struct aggt_tree *tree, struct aggt_grow *how)
 	free(g.v);
 	free(g.off);
 	free(g.stack);
+	free(g.size);
 	return ret;
 }

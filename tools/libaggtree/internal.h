@@ -310,7 +310,7 @@ int aggt_build_m2(struct aggt_tree *tree);
 
 /**
  * struct aggt_grow - how to search
- * @lambda: weight of a source's hops beside the hops of edges
+ * @lambda: weight of the senders' sizes beside the largest on each edge
  * @bound: on the depth, AGGT_DEPTH_NONE for none
  * @seed: of ties and orders
  * @budget: edges to look at before it ends
@@ -324,7 +324,8 @@ struct aggt_grow {
 	uint64_t work;
 };
 
-int aggt_build_grow(struct aggt_tree *tree, struct aggt_grow *how);
+int aggt_build_grow(struct aggt_tree *tree, const struct aggt_job *job,
+		    struct aggt_grow *how);
 
 /** aggt_exact_work - work of aggt_build_exact(), its limit being 1. */
 double aggt_exact_work(const struct aggt_tree *tree);

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Random instances of jobs, and the cost of verified plans for them. */
+#ifndef TREE_RANDOM_H
+#define TREE_RANDOM_H
+
+#include "tree_verify.h"
+#include "kselftest_harness.h"
+
+static const char *const topologies[] = {
+	"bcube:4,1", "bcube:2,5", "bcube:3,3", "ghc:2,5,3", "bcube:6,2",
+	"ghc:7", "bcube:9,2", "bcube:4,2", "bcube:2,7",
+};
+
+static const char *const methods[] = {
+	"existing", "unicast", "unicast:random", "unicast:rotate", "ars",
+	"irs", "steiner", "mib", "mc", "m2", "srs", "srs:safe",
+};
+
+#define N(array) (sizeof(array) / sizeof(*(array)))
+
+static uint64_t state;
+
+static uint32_t rnd(uint32_t bound)
+{
+	state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (state >> 33) % bound;
+}
+
+FIXTURE(instance)
+{
+	struct aggt_topo *topo;
+	struct aggt_list senders;
+	struct aggt_list receivers;
+	struct aggt_job job;
+	double sizes[4096];
+};
+
+FIXTURE_SETUP(instance)
+{
+	state = 20240229;
+	TH_LOG("seed %llu", (unsigned long long)state);
+	memset(self, 0, sizeof(*self));
+}
+
+FIXTURE_TEARDOWN(instance)
+{
+}
+
+static void draw(FIXTURE_DATA(instance) *self, const char *topology,
+		 uint32_t senders, uint32_t receivers)
+{
+	char text[32];
+	size_t i;
+
+	self->topo = aggt_topo_parse(topology, NULL);
+	if (senders > aggt_topo_servers(self->topo))
+		senders = aggt_topo_servers(self->topo);
+	snprintf(text, sizeof(text), "random:%u", senders);
+	aggt_list_parse(self->topo, text, state, &self->senders, NULL);
+	snprintf(text, sizeof(text), "random:%u", receivers);
+	aggt_list_parse(self->topo, text, ~state, &self->receivers, NULL);
+	memset(&self->job, 0, sizeof(self->job));
+	self->job.senders = self->senders.node;
+	self->job.n_senders = self->senders.n;
+	self->job.receivers = self->receivers.node;
+	self->job.n_receivers = self->receivers.n;
+	self->job.seed = state;
+	for (i = 0; i < self->senders.n; i++)
+		self->sizes[i] = rnd(5) * 0.5;
+}
+
+static void discard(FIXTURE_DATA(instance) *self)
+{
+	aggt_list_clear(&self->senders);
+	aggt_list_clear(&self->receivers);
+	aggt_topo_free(self->topo);
+}
+
+/*
+ * Cost of a verified plan, -1 if there is something wrong with it or it is
+ * deeper than it may be.
+ */
+static double cost(FIXTURE_DATA(instance) *self, const char *method, bool each)
+{
+	struct aggt_err err = { "" };
+	struct aggt_plan *plan;
+	const char *why;
+	double sum;
+
+	self->job.method = method;
+	plan = aggt_plan_build(self->topo, &self->job, &err);
+	if (!plan) {
+		if (!strstr(err.text, "hops deep"))
+			printf("# %s: %s\n", method, err.text);
+		return -1;
+	}
+	why = verify_plan(self->topo, &self->job, plan, each);
+	sum = aggt_plan_metrics(plan)->cost;
+	if (!strcmp(method, "srs") &&
+	    sum > aggt_plan_predicted(plan) * (1 + 1e-9))
+		why = "dearer than by formula (1)";
+	if (why)
+		printf("# %s %s: %s\n", aggt_topo_name(self->topo), method,
+		       why);
+	aggt_plan_free(plan);
+	return why ? -1 : sum;
+}
+
+#endif /* TREE_RANDOM_H */
