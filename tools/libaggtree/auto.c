@@ -16,8 +16,8 @@
 /* Share of the exact method's limit that is worth it here. */
 #define EXACT_WORK 0.05
 
-/* Routing sequences are all tried up to this many dimensions. */
-#define MAX_PERMUTED 4
+/* Routing sequences are all tried if this many senders are looked at, in all. */
+#define MAX_PERMUTED 100000
 
 /**
  * struct contest - trees for one receiver
@@ -156,6 +156,18 @@ static int try_sequences(struct contest *c, unsigned int *symbol,
 	return 0;
 }
 
+static int try_all_sequences(struct contest *c)
+{
+	unsigned int symbol[AGGT_MAX_DIMS], d;
+	double work = c->job->n_senders;
+
+	for (d = 0; d < c->topo->dims; d++) {
+		symbol[d] = d;
+		work *= d + 1;
+	}
+	return work > MAX_PERMUTED ? 0 : try_sequences(c, symbol, 0);
+}
+
 static int try_exact(struct contest *c)
 {
 	struct aggt_tree *tree;
@@ -228,13 +240,9 @@ struct aggt_tree *aggt_build_auto(const struct aggt_topo *topo,
 {
 	struct contest c = { .topo = topo, .job = job, .receiver = receiver,
 			     .bound = bound, .err = err };
-	unsigned int symbol[AGGT_MAX_DIMS], d;
 
-	for (d = 0; d < topo->dims; d++)
-		symbol[d] = d;
 	if ((given && enter(&c, given, 0)) || try_plain(&c) || try_unicast(&c, seed) ||
-	    (topo->dims <= MAX_PERMUTED && try_sequences(&c, symbol, 0)) ||
-	    try_exact(&c) ||
+	    try_all_sequences(&c) || try_exact(&c) ||
 	    try_search(&c, seed, BUDGET / job->n_receivers)) {
 		aggt_tree_free(c.best);
 		aggt_tree_free(c.deep);

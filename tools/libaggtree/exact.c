@@ -11,11 +11,15 @@
 #define MAX_STEPS 1e9
 #define MAX_CELLS 0x1000000
 
+/* More than any way costs. */
+#define FAR 1e300
+
 /**
  * struct exact - the tables
  *
  * An optimal tree needs no digit that no member has: mapping such digits to
- * one that is there makes no hop longer. So places are cells of the grid.
+ * one that is there makes no hop longer. So places are cells of the grid. Where
+ * parts have failed, ways around them need the other digits, too.
  *
  * @topo: the topology
  * @tree: the tree to connect
@@ -24,6 +28,8 @@
  * @n_digits: how many
  * @stride: of the grid
  * @places: cells of the grid
+ * @next: where parts have failed: places that hops lead to, place by place
+ * @first: index in @next of each place's, one more at the end
  * @m: senders other than the receiver, vertices 1..m
  * @size: what flows when the senders of a set are merged
  * @cost: [set * places + place], cheapest way to have the set merged there
@@ -36,6 +42,8 @@ struct exact {
 	uint32_t n_digits[AGGT_MAX_DIMS];
 	size_t stride[AGGT_MAX_DIMS];
 	size_t places;
+	uint32_t *next;
+	size_t *first;
 	uint32_t m;
 	double *size;
 	double *cost;
@@ -47,30 +55,45 @@ static void exact_free(struct exact *x)
 
 	for (d = 0; d < AGGT_MAX_DIMS; d++)
 		free(x->digit[d]);
+	free(x->next);
+	free(x->first);
 	free(x->size);
 	free(x->cost);
 }
 
-/* Which digits occur, and how large the grid is; false without memory. */
-static bool lay_grid(struct exact *x, double *places)
+static void collect_digits(struct exact *x, unsigned int d)
 {
 	uint32_t v, i;
+
+	for (v = 0; v <= x->m; v++) {
+		aggt_code f = x->tree->code[v] & x->topo->mask[d];
+
+		for (i = 0; i < x->n_digits[d]; i++)
+			if (x->digit[d][i] == f)
+				break;
+		x->digit[d][i] = f;
+		x->n_digits[d] += i == x->n_digits[d];
+	}
+}
+
+/* Which digits count, and how large the grid is; false without memory. */
+static bool lay_grid(struct exact *x, double *places)
+{
+	const struct aggt_topo *topo = x->topo;
 	unsigned int d;
+	uint32_t i;
 
 	*places = 1;
-	for (d = 0; d < x->topo->dims; d++) {
-		x->digit[d] = malloc((x->m + 1) * sizeof(aggt_code));
+	for (d = 0; d < topo->dims; d++) {
+		x->digit[d] = malloc((x->m + 1 + topo->radix[d]) *
+				     sizeof(aggt_code));
 		if (!x->digit[d])
 			return false;
-		for (v = 0; v <= x->m; v++) {
-			aggt_code f = x->tree->code[v] & x->topo->mask[d];
-
-			for (i = 0; i < x->n_digits[d]; i++)
-				if (x->digit[d][i] == f)
-					break;
-			x->digit[d][i] = f;
-			x->n_digits[d] += i == x->n_digits[d];
-		}
+		for (i = 0; topo->fault.n && i < topo->radix[d]; i++)
+			x->digit[d][x->n_digits[d]++] = (aggt_code)i <<
+							topo->shift[d];
+		if (!topo->fault.n)
+			collect_digits(x, d);
 		x->stride[d] = *places;
 		*places *= x->n_digits[d];
 		if (*places > MAX_CELLS)
@@ -103,6 +126,36 @@ static aggt_code code_of(const struct exact *x, size_t place)
 	return code;
 }
 
+/* The hops that work. */
+static int find_hops(struct exact *x)
+{
+	size_t place, at, n = 0, most = 0;
+	unsigned int d;
+	uint32_t i;
+
+	for (d = 0; d < x->topo->dims; d++)
+		most += x->places * (x->n_digits[d] - 1);
+	x->next = malloc((most + 1) * sizeof(*x->next));
+	x->first = malloc((x->places + 1) * sizeof(*x->first));
+	if (!x->next || !x->first)
+		return -1;
+	for (place = 0; place < x->places; place++) {
+		x->first[place] = n;
+		for (d = 0; d < x->topo->dims; d++) {
+			at = place - place / x->stride[d] % x->n_digits[d] *
+				     x->stride[d];
+			for (i = 0; i < x->n_digits[d];
+			     i++, at += x->stride[d])
+				if (at != place &&
+				    aggt_hop_ok(x->topo, code_of(x, place),
+						code_of(x, at)))
+					x->next[n++] = at;
+		}
+	}
+	x->first[place] = n;
+	return 0;
+}
+
 /* With delta 0 a set flows as its largest member, with 1 as their sum. */
 static double set_size(const struct exact *x, uint32_t set)
 {
@@ -122,11 +175,28 @@ static double set_size(const struct exact *x, uint32_t set)
 	return max + x->job->delta * (sum - max);
 }
 
-/* Let a set move: a hop costs the same everywhere, so dimension by dimension. */
-static void spread(const struct exact *x, uint32_t set)
+/* Let a set move by the hops that work, until nothing gets any cheaper. */
+static void spread_around(const struct exact *x, double *cost, double hop)
 {
-	double *cost = x->cost + set * x->places;
-	double hop = 2 * x->size[set];
+	bool changed = true;
+	size_t place, k;
+
+	while (changed) {
+		changed = false;
+		for (place = 0; place < x->places; place++) {
+			for (k = x->first[place]; k < x->first[place + 1]; k++) {
+				if (cost[place] <= cost[x->next[k]] + hop)
+					continue;
+				cost[place] = cost[x->next[k]] + hop;
+				changed = true;
+			}
+		}
+	}
+}
+
+/* Let a set move: a hop costs the same everywhere, so dimension by dimension. */
+static void spread(const struct exact *x, double *cost, double hop)
+{
 	unsigned int d;
 	size_t place, at;
 	uint32_t i;
@@ -160,7 +230,7 @@ static void fill(const struct exact *x)
 
 		x->size[set] = set_size(x, set);
 		for (place = 0; place < x->places; place++)
-			cost[place] = 1e300;
+			cost[place] = FAR;
 		if (!(set & (set - 1)))
 			cost[place_of(x, x->tree->code[1 +
 						__builtin_ctz(set)])] = 0;
@@ -173,7 +243,10 @@ static void fill(const struct exact *x)
 				if (a[place] + b[place] < cost[place])
 					cost[place] = a[place] + b[place];
 		}
-		spread(x, set);
+		if (x->next)
+			spread_around(x, cost, 2 * x->size[set]);
+		else
+			spread(x, cost, 2 * x->size[set]);
 	}
 }
 
@@ -188,20 +261,21 @@ static size_t came_from(const struct exact *x, uint32_t set, size_t place)
 	const double *cost = x->cost + set * x->places;
 	double hop = 2 * x->size[set];
 	unsigned int d;
+	size_t at, k;
 	uint32_t i;
 
 	if (hop == 0)
 		return place;
-	for (d = 0; d < x->topo->dims; d++) {
-		size_t n = x->n_digits[d];
-		size_t base = place - place / x->stride[d] % n * x->stride[d];
-
-		for (i = 0; i < n; i++) {
-			size_t at = base + i * x->stride[d];
-
+	for (k = x->next ? x->first[place] : 0;
+	     x->next && k < x->first[place + 1]; k++)
+		if (same(cost[x->next[k]] + hop, cost[place]))
+			return x->next[k];
+	for (d = 0; d < x->topo->dims && !x->next; d++) {
+		at = place - place / x->stride[d] % x->n_digits[d] *
+			     x->stride[d];
+		for (i = 0; i < x->n_digits[d]; i++, at += x->stride[d])
 			if (at != place && same(cost[at] + hop, cost[place]))
 				return at;
-		}
 	}
 	return place;
 }
@@ -238,7 +312,10 @@ static int trace(const struct exact *x, uint32_t set, size_t place,
 	return 0;
 }
 
-/* Senders without size cost nothing anywhere: plain routing will do. */
+/*
+ * Senders without size cost nothing anywhere: plain routing will do. It does,
+ * too, for those that failures cut off: whoever repairs the tree says so.
+ */
 static int route_rest(struct aggt_tree *tree, uint32_t m)
 {
 	unsigned int order[AGGT_MAX_DIMS], d;
@@ -267,6 +344,9 @@ double aggt_exact_work(const struct aggt_tree *tree)
 		steps *= 3;
 		cells *= 2;
 	}
+	/* Moving around failures takes a few looks at each hop. */
+	for (i = 0; tree->topo->fault.n && i < tree->topo->dims; i++)
+		steps += 4 * cells * tree->topo->radix[i];
 	return cells > MAX_CELLS ? 2 : steps / MAX_STEPS;
 }
 
@@ -275,6 +355,7 @@ int aggt_build_exact(struct aggt_tree *tree, const struct aggt_job *job)
 	struct exact x = { .topo = tree->topo, .tree = tree, .job = job,
 			   .m = tree->n - 1 };
 	uint32_t all = (1u << x.m) - 1;
+	size_t root;
 	double places;
 	int ret = -1;
 
@@ -283,10 +364,12 @@ int aggt_build_exact(struct aggt_tree *tree, const struct aggt_job *job)
 	x.places = places;
 	x.size = calloc(all + 1, sizeof(*x.size));
 	x.cost = malloc(((size_t)all + 1) * x.places * sizeof(*x.cost));
-	if (!x.size || !x.cost)
+	if (!x.size || !x.cost || (tree->topo->fault.n && find_hops(&x)))
 		goto out;
 	fill(&x);
-	if (all && trace(&x, all, place_of(&x, tree->code[0]), 0))
+	root = place_of(&x, tree->code[0]);
+	if (all && x.cost[all * x.places + root] < FAR &&
+	    trace(&x, all, root, 0))
 		goto out;
 	ret = route_rest(tree, x.m);
 out:
