@@ -43,7 +43,7 @@ help:
 #H                         random transfers while all kinds of things go wrong
 #H make coverage           lines and branches that the tests reach
 #H make unit               unit tests of the pure cores, on the host
-#H make fuzz [SECONDS=60]  fuzzers of the same cores
+#H make fuzz [SECONDS=60]  fuzzers of parsers and buffers
 #H make model              the protocol's SPIN model
 #H make lint               checkpatch, sparse, W=1, shellcheck; silent if clean
 #H make bench              benchmarks beside their peers, in the VM
@@ -121,7 +121,6 @@ unit: setup
 .PHONY: fuzz
 fuzz: setup
 	@$(QUIET_MAKE) -C selftests/fuzz run SECONDS=$(SECONDS)
-	@$(QUIET_MAKE) -C selftests/fuzz/tree run SECONDS=$(SECONDS)
 	@$(QUIET_MAKE) -C selftests/fuzz/library run SECONDS=$(SECONDS)
 	@$(QUIET_MAKE) -C selftests/fuzz/flow run SECONDS=$(SECONDS)
 

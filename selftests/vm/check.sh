@@ -103,7 +103,6 @@ fuzz_all()
 fuzz()
 {
 	fuzz_all fuzz selftests/fuzz "$BUILD/fuzz"
-	fuzz_all fuzz-tree selftests/fuzz/tree "$BUILD/fuzz/tree"
 	fuzz_all fuzz-library selftests/fuzz/library "$BUILD/fuzz/library"
 	fuzz_all fuzz-flow selftests/fuzz/flow "$BUILD/fuzz/flow"
 	random_flows

@@ -113,7 +113,8 @@ static bool is_touched(const json_t *diffs, const char *receiver)
 	json_object_foreach((json_t *)diffs, name, diff)
 		json_object_foreach(diff, kind, list)
 			json_array_foreach(list, i, to)
-				if (!strcmp(json_string_value(to), receiver))
+				if (json_is_string(to) &&
+				    !strcmp(json_string_value(to), receiver))
 					return true;
 	return false;
 }

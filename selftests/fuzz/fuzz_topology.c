@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../../tools/libaggtree/aggtree.h"
+#include "../../tools/libaggtree/aggtree.h"
 
 #define CHECK(cond) do { if (!(cond)) __builtin_trap(); } while (0)
 

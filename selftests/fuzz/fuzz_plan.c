@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Fuzz target: jobs, stored trees and changes; every plan is verified. */
-#include "../../unit/tree_verify.h"
+#include "../unit/tree_verify.h"
 
 #define CHECK(cond) do { if (!(cond)) __builtin_trap(); } while (0)
 #define MEMBERS 24
 
 static const char *const topologies[] = {
-	"bcube:4,1", "bcube:3,2", "ghc:2,5,3", "bcube:2,4",
+	"bcube:4,1", "bcube:3,2", "ghc:2,5,3", "bcube:2,4", "fbfly:3,3,2",
+	"hyperx:2,4:3",
 };
 
 static const char *const methods[] = {
@@ -98,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct input in = { data, data + len };
 	aggt_node senders[MEMBERS], receivers[MEMBERS];
 	unsigned int what = take(&in);
-	struct aggt_topo *topo = aggt_topo_parse(topologies[what % 4], NULL);
+	struct aggt_topo *topo = aggt_topo_parse(topologies[(what & 0x7f) % 6], NULL);
 	struct aggt_job job = { .senders = senders, .receivers = receivers };
 	struct aggt_err err = { "" };
 	struct aggt_plan *plan;
