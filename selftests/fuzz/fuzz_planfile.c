@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "aggctl.h"
+#include "fuzzer.h"
 #include "plan.h"
 #include "plan_apply.h"
 
@@ -143,10 +144,6 @@ static void alter(json_t *json, unsigned int draw)
 	}
 }
 
-size_t LLVMFuzzerMutate(uint8_t *data, size_t len, size_t room);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t len, size_t room,
-			       unsigned int seed);
-
 /* Most of what is changed byte by byte is no JSON any more. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t len, size_t room,
 			       unsigned int seed)
@@ -168,8 +165,6 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t len, size_t room,
 	free(text);
 	return len;
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {

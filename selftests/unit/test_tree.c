@@ -129,10 +129,18 @@ TEST_F(example, srs)
 {
 	static const aggt_node receivers[] = { 0, 3, 8 };
 	const struct aggt_metrics *m;
+	aggt_node head[3];
 	size_t i;
 
 	m = build(self, "srs", receivers, 3);
 	ASSERT_NE(NULL, m);
+	/* One group with head v0; entries v0, v3 and v8 would cost so much. */
+	ASSERT_EQ(0, aggt_shuffle_heads(self->topo, &self->job, head));
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(0, head[i]);
+	EXPECT_EQ(46, aggt_shuffle_cost(self->topo, &self->job, 0));
+	EXPECT_EQ(48, aggt_shuffle_cost(self->topo, &self->job, 1));
+	EXPECT_EQ(42, aggt_shuffle_cost(self->topo, &self->job, 2));
 	EXPECT_EQ(42, m->cost);
 	EXPECT_EQ(42, aggt_plan_predicted(self->plan));
 	EXPECT_EQ(13, m->links);

@@ -22,11 +22,13 @@ static int run_one(const struct aggctl *ctl, const struct eval *eval,
 	struct eval_result result = { .eval = eval, .seed = opt.seed,
 				      .rounds = opt.rounds };
 	int st = eval_run(&result);
+	json_t *json;
 
 	if (!st) {
+		json = eval_json(&result);
 		if (!ctl->json)
-			eval_print(&result);
-		json_array_append_new(results, eval_json(&result));
+			eval_print(&result, json);
+		json_array_append_new(results, json);
 		if (opt.plot)
 			st = eval_plot(&result, opt.plot);
 	}

@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #define EVAL_MAX_METHODS 9
+#define EVAL_MAX_PANELS 5
 
 /**
  * struct eval_method - a curve of a figure
@@ -23,6 +24,30 @@
 struct eval_method {
 	const char *name;
 	const char *method;
+	double paper;
+};
+
+/** enum eval_value - what is measured. */
+enum eval_value {
+	EVAL_COST,
+	EVAL_SAVING,
+	EVAL_LINKS,
+	EVAL_AGGREGATING,
+	EVAL_ADDED,
+	EVAL_INPUT,
+	EVAL_DEPTH,
+	EVAL_VALUES,
+};
+
+/**
+ * struct eval_versus - two curves of which the paper says how they compare
+ * @name: as the tables have it
+ * @method: the one that saves, and the one that it saves over
+ * @paper: how much of the other's traffic, in percent
+ */
+struct eval_versus {
+	const char *name;
+	const char *method[2];
 	double paper;
 };
 
@@ -44,6 +69,8 @@ struct eval_setting {
  * @xlabel: of the plot
  * @rounds: by default, for each setting
  * @method: the curves; the first is the existing method
+ * @panel: what the paper's figure shows, traffic first; ends with another 0
+ * @versus: a comparison that the paper states, if @versus.name is not NULL
  * @settings: fills in @room settings at most; returns how many there are
  * @note: how the result compares, or NULL
  */
@@ -54,24 +81,14 @@ struct eval {
 	const char *xlabel;
 	unsigned int rounds;
 	struct eval_method method[EVAL_MAX_METHODS + 1];
+	enum eval_value panel[EVAL_MAX_PANELS + 1];
+	struct eval_versus versus;
 	size_t (*settings)(struct eval_setting *setting, size_t room);
 	const char *note;
 };
 
 extern const struct eval evals[];
 extern const size_t n_evals;
-
-/** enum eval_value - what is measured. */
-enum eval_value {
-	EVAL_COST,
-	EVAL_SAVING,
-	EVAL_LINKS,
-	EVAL_AGGREGATING,
-	EVAL_ADDED,
-	EVAL_INPUT,
-	EVAL_DEPTH,
-	EVAL_VALUES,
-};
 
 /** struct eval_point - sums over the rounds of one setting and method. */
 struct eval_point {
@@ -117,7 +134,7 @@ double eval_mean(const struct eval_result *result, size_t method,
 		 double *error);
 double eval_volume(const struct eval_result *result, size_t method);
 json_t *eval_json(const struct eval_result *result);
-void eval_print(const struct eval_result *result);
+void eval_print(const struct eval_result *result, const json_t *json);
 int eval_rst(const char *file, json_t *results, const json_t *updates);
 
 /* eval_update.c */

@@ -73,6 +73,52 @@ double eval_volume(const struct eval_result *r, size_t method)
 	return existing > 0 ? 1 - cost / existing : NAN;
 }
 
+/* Mean over the settings of anything that is measured. */
+static double mean_of(const struct eval_result *r, size_t method,
+		      enum eval_value what)
+{
+	double sum = 0, weights = 0;
+	size_t i;
+
+	for (i = 0; i < r->n_settings; i++) {
+		double value = point_of(r, i, method)->sum[what] / r->rounds;
+
+		if (!isfinite(value))
+			continue;
+		sum += weight(r, i) * value;
+		weights += weight(r, i);
+	}
+	return weights ? sum / weights : NAN;
+}
+
+static size_t find_method(const struct eval_result *r, const char *method)
+{
+	size_t k = 0;
+
+	while (strcmp(r->eval->method[k].method, method))
+		k++;
+	return k;
+}
+
+/* What one method saves of another's traffic, in the mean and of all of it. */
+static void compare(const struct eval_result *r, double *mean, double *volume)
+{
+	size_t a = find_method(r, r->eval->versus.method[0]);
+	size_t b = find_method(r, r->eval->versus.method[1]);
+	double less, more, sum[2] = { 0, 0 };
+	size_t i;
+
+	*mean = 0;
+	for (i = 0; i < r->n_settings; i++) {
+		less = point_of(r, i, a)->sum[EVAL_COST];
+		more = point_of(r, i, b)->sum[EVAL_COST];
+		*mean += (1 - less / more) / r->n_settings;
+		sum[0] += less;
+		sum[1] += more;
+	}
+	*volume = 1 - sum[0] / sum[1];
+}
+
 static json_t *number(double value)
 {
 	return isfinite(value) ? json_real(value) : json_null();
@@ -110,11 +156,24 @@ static json_t *summary_json(const struct eval_result *r, size_t k)
 	const struct eval_method *m = &r->eval->method[k];
 	double error, mean = eval_mean(r, k, &error);
 
-	return json_pack("{s:s s:o s:o s:o s:o}", "method", m->name,
+	return json_pack("{s:s s:o s:o s:o s:o s:o}", "method", m->name,
 			 "paper", m->paper ? json_real(m->paper) : json_null(),
 			 "saving", number(100 * mean),
 			 "standard_error", number(100 * error),
-			 "saving_of_volume", number(100 * eval_volume(r, k)));
+			 "saving_of_volume", number(100 * eval_volume(r, k)),
+			 "links", number(mean_of(r, k, EVAL_LINKS)));
+}
+
+static json_t *versus_json(const struct eval_result *r)
+{
+	double mean, volume;
+
+	compare(r, &mean, &volume);
+	return json_pack("{s:s s:f s:o s:n s:o s:n}",
+			 "method", r->eval->versus.name,
+			 "paper", r->eval->versus.paper,
+			 "saving", number(100 * mean), "standard_error",
+			 "saving_of_volume", number(100 * volume), "links");
 }
 
 json_t *eval_json(const struct eval_result *r)
@@ -126,6 +185,8 @@ json_t *eval_json(const struct eval_result *r)
 		json_array_append_new(rows, row_json(r, i));
 	for (i = 1; i < r->n_methods; i++)
 		json_array_append_new(summary, summary_json(r, i));
+	if (r->eval->versus.name)
+		json_array_append_new(summary, versus_json(r));
 	return json_pack("{s:s s:s s:s s:s* s:s s:I s:i s:o s:o}",
 			 "name", r->eval->name, "title", r->eval->title,
 			 "definition", r->eval->definition,
@@ -143,26 +204,36 @@ static void print_number(double value, int width, const char *format)
 	printf(" %*s", width, text);
 }
 
-static void print_summary(const struct eval_result *r)
+static void print_summary(const json_t *summary)
 {
-	size_t k;
+	static const struct {
+		const char *key;
+		int width;
+		const char *format;
+	} column[] = {
+		{ "paper", 8, "%.2f" }, { "saving", 8, "%.2f" },
+		{ "standard_error", 8, "%.2f" },
+		{ "saving_of_volume", 10, "%.2f" }, { "links", 10, "%.0f" },
+	};
+	json_t *row, *value;
+	size_t i, k;
 
-	printf("\n%-16s %8s %8s %8s %10s\n", "mean saving, %", "paper", "ours",
-	       "+-", "of volume");
-	for (k = 1; k < r->n_methods; k++) {
-		double error, mean = eval_mean(r, k, &error);
-		double paper = r->eval->method[k].paper;
-
-		printf("%-16s", r->eval->method[k].name);
-		print_number(paper ? paper : NAN, 8, "%.2f");
-		print_number(100 * mean, 8, "%.2f");
-		print_number(100 * error, 8, "%.2f");
-		print_number(100 * eval_volume(r, k), 10, "%.2f");
+	printf("\n%-16s %8s %8s %8s %10s %10s\n", "mean saving, %", "paper",
+	       "ours", "+-", "of volume", "links");
+	json_array_foreach(summary, i, row) {
+		printf("%-16s",
+		       json_string_value(json_object_get(row, "method")));
+		for (k = 0; k < ARRAY_SIZE(column); k++) {
+			value = json_object_get(row, column[k].key);
+			print_number(json_is_number(value) ?
+				     json_number_value(value) : NAN,
+				     column[k].width, column[k].format);
+		}
 		putchar('\n');
 	}
 }
 
-void eval_print(const struct eval_result *r)
+void eval_print(const struct eval_result *r, const json_t *json)
 {
 	const struct eval *eval = r->eval;
 	size_t i, k;
@@ -179,16 +250,16 @@ void eval_print(const struct eval_result *r)
 				     r->rounds, 14, "%.1f");
 	}
 	puts("\n(traffic, a sender's flow being 1)");
-	print_summary(r);
+	print_summary(json_object_get(json, "summary"));
 	if (eval->note)
 		printf("%s\n", eval->note);
 	putchar('\n');
 }
 
-static void rst_number(FILE *f, const json_t *value)
+static void rst_number(FILE *f, const json_t *value, int digits)
 {
 	if (json_is_number(value))
-		fprintf(f, "     - %.2f\n", json_number_value(value));
+		fprintf(f, "     - %.*f\n", digits, json_number_value(value));
 	else
 		fputs("     -\n", f);
 }
@@ -196,18 +267,19 @@ static void rst_number(FILE *f, const json_t *value)
 static void rst_summary(FILE *f, const json_t *summary)
 {
 	static const char *const keys[] = { "paper", "saving", "standard_error",
-					    "saving_of_volume" };
+					    "saving_of_volume", "links" };
 	json_t *row;
 	size_t i, k;
 
 	fputs("\n.. list-table:: Mean saving in percent\n   :header-rows: 1\n\n"
 	      "   * - method\n     - paper\n     - ours\n     - standard error\n"
-	      "     - of the volume\n", f);
+	      "     - of the volume\n     - links\n", f);
 	json_array_foreach(summary, i, row) {
 		fprintf(f, "   * - %s\n",
 			json_string_value(json_object_get(row, "method")));
 		for (k = 0; k < ARRAY_SIZE(keys); k++)
-			rst_number(f, json_object_get(row, keys[k]));
+			rst_number(f, json_object_get(row, keys[k]),
+				   k < 4 ? 2 : 0);
 	}
 }
 

@@ -381,6 +381,28 @@ const struct aggt_metrics *aggt_plan_metrics(const struct aggt_plan *plan);
  */
 double aggt_plan_predicted(const struct aggt_plan *plan);
 
+/**
+ * aggt_shuffle_heads - receivers grouped by Algorithm 1 of paper 000
+ * @topo: the topology
+ * @job: its receivers
+ * @head: filled with the head of each receiver's group
+ *
+ * Return: 0 or -1 without memory.
+ */
+int aggt_shuffle_heads(const struct aggt_topo *topo, const struct aggt_job *job,
+		       aggt_node *head);
+
+/**
+ * aggt_shuffle_cost - formula (1): all receivers served through one of them
+ * @topo: the topology
+ * @job: the job
+ * @entry: index of the entry point among the receivers
+ *
+ * Return: the cost, -1 without memory.
+ */
+double aggt_shuffle_cost(const struct aggt_topo *topo,
+			 const struct aggt_job *job, size_t entry);
+
 /*
  * Flags of an entry; one without AGGT_END is transit. AGGT_LEANS: the server
  * merges for its switch, which leans on it.

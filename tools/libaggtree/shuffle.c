@@ -364,3 +364,42 @@ out:
 	groups_free(&g);
 	return ret;
 }
+
+int aggt_shuffle_heads(const struct aggt_topo *topo, const struct aggt_job *job,
+		       aggt_node *head)
+{
+	struct groups g;
+	size_t i;
+
+	if (groups_init(&g, topo, job))
+		return -1;
+	cluster(&g);
+	for (i = 0; i < job->n_receivers; i++)
+		head[i] = job->receivers[g.head[i]];
+	groups_free(&g);
+	return 0;
+}
+
+double aggt_shuffle_cost(const struct aggt_topo *topo,
+			 const struct aggt_job *job, size_t entry)
+{
+	struct group group = { .n = job->n_receivers };
+	struct aggt_tree *tree = NULL;
+	double alone, cost = -1;
+	struct groups g;
+	uint32_t i;
+
+	if (groups_init(&g, topo, job))
+		return -1;
+	group.member = malloc(group.n * sizeof(*group.member));
+	for (i = 0; group.member && i < group.n; i++)
+		group.member[i] = i;
+	if (group.member)
+		tree = irs_tree(topo, job, entry);
+	if (tree && entry_cost(&g, &group, entry, tree, &alone, &cost))
+		cost = -1;
+	aggt_tree_free(tree);
+	free(group.member);
+	groups_free(&g);
+	return cost;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What libFuzzer calls, and what it offers to a mutator. */
+#ifndef FUZZER_H
+#define FUZZER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t len, size_t room,
+			       unsigned int seed);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t len, size_t room);
+
+#endif
