@@ -148,19 +148,28 @@ int aggt_tree_follow(struct aggt_tree *tree, uint32_t v, const aggt_code *way,
 	return 0;
 }
 
-/* Connect orphan @v to @target, or to wherever the tree can be reached. */
+/*
+ * Connect orphan @v to @target by a way of its own; if all ways are taken, in
+ * that direction up to where one meets the tree: flows merge wherever they
+ * meet. What is behind @v itself is no help; then the receiver is the target.
+ */
 static int reconnect(struct aggt_tree *tree, uint32_t v, uint32_t target,
 		     struct aggt_err *err)
 {
 	struct detour d = { .tree = tree, .from = v };
-	int found;
+	int found = 0;
 
 	if (aggt_map_init(&d.seen, 64)) {
 		aggt_err_nomem(err);
 		return -1;
 	}
 	d.target = tree->code[target];
-	found = passes(tree, target, v) ? 0 : find_way(&d);
+	if (!passes(tree, target, v)) {
+		found = find_way(&d);
+		d.join = true;
+		if (!found)
+			found = find_way(&d);
+	}
 	d.target = tree->code[0];
 	d.join = true;
 	if (!found)
