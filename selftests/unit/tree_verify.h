@@ -297,52 +297,41 @@ static inline const char *verify_entry(const struct aggt_topo *t,
 	return NULL;
 }
 
-/* Links that a flow crosses on @hops; none if it never leaves the server. */
-static inline double verify_links(const struct aggt_topo *t, aggt_node from,
-				  aggt_node to, long hops)
-{
-	if (!aggt_topo_agents(t))
-		return 2.0 * hops;
-	return from == to ? 0 : hops + 2;
-}
-
-static inline double verify_existing(const struct aggt_topo *t,
-				     const struct aggt_job *job)
+/* Hops of a flow without aggregation: by digits, or on the way of its tree. */
+static inline long verify_way(const struct aggt_topo *t,
+			      const struct aggt_job *job,
+			      const struct aggt_plan *plan, size_t i, size_t k)
 {
 	uint32_t per = verify_per_point(t);
 	unsigned int dim;
-	double cost = 0;
-	size_t i, k;
 
-	for (k = 0; k < job->n_receivers; k++)
-		for (i = 0; i < job->n_senders; i++)
-			cost += (job->sizes ? job->sizes[i] : 1) *
-				(job->tasks ? job->tasks[i] : 1) *
-				verify_links(t, job->senders[i],
-					     job->receivers[k],
-					     verify_differ(t,
-						job->senders[i] / per,
-						job->receivers[k] / per, &dim));
-	return cost;
+	if (plan)
+		return verify_hops(aggt_plan_tree(plan, k), job->senders[i],
+				   job->receivers[k]);
+	return verify_differ(t, job->senders[i] / per, job->receivers[k] / per,
+			     &dim);
 }
 
-/* Without aggregation each flow crosses every hop of its way on its own. */
-static inline double verify_routed(const struct aggt_topo *t,
-				   const struct aggt_job *job,
-				   const struct aggt_plan *plan)
+/* Every task's flow on its own; with @plan on the ways of its trees. */
+static inline double verify_unmerged(const struct aggt_topo *t,
+				     const struct aggt_job *job,
+				     const struct aggt_plan *plan)
 {
-	double cost = 0;
+	double cost = 0, size;
 	size_t i, k;
+	long hops;
 
-	for (k = 0; k < job->n_receivers; k++)
-		for (i = 0; i < job->n_senders; i++)
-			cost += (job->sizes ? job->sizes[i] : 1) *
-				(job->tasks ? job->tasks[i] : 1) *
-				verify_links(t, job->senders[i],
-					     job->receivers[k],
-					     verify_hops(aggt_plan_tree(plan, k),
-							 job->senders[i],
-							 job->receivers[k]));
+	for (k = 0; k < job->n_receivers; k++) {
+		for (i = 0; i < job->n_senders; i++) {
+			hops = verify_way(t, job, plan, i, k);
+			size = (job->sizes ? job->sizes[i] : 1) *
+			       (job->tasks ? job->tasks[i] : 1);
+			if (!aggt_topo_agents(t))
+				cost += 2 * hops * size;
+			else if (job->senders[i] != job->receivers[k])
+				cost += (hops + 2) * size;
+		}
+	}
 	return cost;
 }
 
@@ -380,13 +369,13 @@ static inline const char *verify_costs(const struct aggt_topo *t,
 				       double simulated)
 {
 	const struct aggt_metrics *m = aggt_plan_metrics(plan);
-	double existing = verify_existing(t, job), cost = simulated;
+	double existing = verify_unmerged(t, job, NULL), cost = simulated;
 	size_t k;
 
 	if (fabs(existing - m->existing) > 1e-9 * (1 + existing))
 		return FAULT("existing %g, not %g", m->existing, existing);
 	if (!aggt_plan_aggregates(plan)) {
-		cost = verify_routed(t, job, plan);
+		cost = verify_unmerged(t, job, plan);
 	} else if (aggt_topo_agents(t)) {
 		if (fabs(simulated - m->cost - m->leaning) >
 		    1e-9 * (1 + simulated))

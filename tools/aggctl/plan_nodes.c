@@ -44,6 +44,15 @@ static void set_text(json_t *object, const char *name, const char *value)
 	json_object_set_new(object, name, json_string(value));
 }
 
+static void add_port(json_t *ports, const char *prefix, unsigned int number,
+		     unsigned int level)
+{
+	json_array_append_new(ports,
+			      json_pack("{s:o, s:i}", "name",
+					json_sprintf("%s%u", prefix, number),
+					"level", level));
+}
+
 static json_t *server_node(const struct builder *b, aggt_node server)
 {
 	bool agents = aggt_topo_agents(b->topo);
@@ -56,10 +65,7 @@ static json_t *server_node(const struct builder *b, aggt_node server)
 		return node;
 	ports = json_array();
 	for (level = 0; level < (agents ? 1 : aggt_topo_dims(b->topo)); level++)
-		json_array_append_new(ports,
-				      json_pack("{s:o, s:i}", "name",
-						json_sprintf("eth%u", level),
-						"level", level));
+		add_port(ports, "eth", level, level);
 	node = json_pack("{s:s, s:o, s:o, s:[], s:[]}", "role", "server",
 			 "address", addr_json(plan_identity(b->plan, server)),
 			 "ports", ports, "links", "trees");
@@ -81,10 +87,7 @@ static json_t *switch_node(const struct builder *b, uint32_t sw)
 		return node;
 	ports = json_array();
 	for (digit = 0; digit < aggt_topo_radix(b->topo, level); digit++)
-		json_array_append_new(ports,
-				      json_pack("{s:o, s:i}", "name",
-						json_sprintf("p%u", digit),
-						"level", level));
+		add_port(ports, "p", digit, level);
 	node = json_pack("{s:s, s:o, s:[], s:[]}", "role", "switch",
 			 "ports", ports, "links", "trees");
 	return member(b->nodes, name, node);

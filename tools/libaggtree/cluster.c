@@ -143,30 +143,6 @@ static int find_shared(struct cluster *c, unsigned int j, uint32_t v)
 	return 0;
 }
 
-/* Connect @v to @to through what is on the way, highest digit first. */
-static int descend(struct aggt_tree *tree, uint32_t v, aggt_code to)
-{
-	const struct aggt_topo *topo = tree->topo;
-	aggt_code at = tree->code[v];
-	unsigned int d;
-
-	for (d = topo->dims; d--; ) {
-		uint32_t next;
-
-		if (!((at ^ to) & topo->mask[d]))
-			continue;
-		at = (at & ~topo->mask[d]) | (to & topo->mask[d]);
-		next = aggt_tree_add(tree, at);
-		if (next == AGGT_NONE)
-			return -1;
-		tree->parent[v] = next;
-		if (!next || tree->parent[next] != AGGT_NONE)
-			return 0;
-		v = next;
-	}
-	return 0;
-}
-
 /* What is left of a group meets at the server with the shared digits. */
 static int merge_group(struct cluster *c, const struct group *g)
 {
@@ -183,7 +159,7 @@ static int merge_group(struct cluster *c, const struct group *g)
 		return -1;
 	for (i = g->first; i < g->first + g->n; i++)
 		if (tree->parent[c->member[i].vertex] == AGGT_NONE &&
-		    descend(tree, c->member[i].vertex, meet))
+		    aggt_tree_route(tree, c->member[i].vertex, meet, NULL))
 			return -1;
 	return at == before ? add_active(c, at) : 0;
 }
@@ -237,7 +213,7 @@ static int cluster(struct cluster *c)
 			return -1;
 	for (i = 0; i < c->n; i++)
 		if (tree->parent[c->active[i]] == AGGT_NONE &&
-		    descend(c->tree, c->active[i], c->root))
+		    aggt_tree_route(c->tree, c->active[i], c->root, NULL))
 			return -1;
 	return 0;
 }
@@ -320,7 +296,7 @@ static int build_rest(struct aggt_tree *tree, bool clustered)
 		if (tree->parent[v] != AGGT_NONE)
 			continue;
 		ret = clustered ? add_active(&c, v) :
-				  descend(tree, v, tree->code[0]);
+				  aggt_tree_route(tree, v, tree->code[0], NULL);
 	}
 	if (!ret && clustered)
 		ret = cluster(&c);

@@ -318,14 +318,11 @@ static int trace(const struct exact *x, uint32_t set, size_t place,
  */
 static int route_rest(struct aggt_tree *tree, uint32_t m)
 {
-	unsigned int order[AGGT_MAX_DIMS], d;
 	uint32_t v;
 
-	for (d = 0; d < tree->topo->dims; d++)
-		order[d] = tree->topo->dims - 1 - d;
 	for (v = 1; v <= m; v++)
 		if (tree->parent[v] == AGGT_NONE &&
-		    aggt_tree_route(tree, v, order))
+		    aggt_tree_route(tree, v, tree->code[0], NULL))
 			return -1;
 	return 0;
 }

@@ -259,14 +259,16 @@ uint32_t aggt_tree_at(const struct aggt_tree *tree, aggt_code code);
 int aggt_tree_finish(struct aggt_tree *tree);
 
 /**
- * aggt_tree_route - connect a vertex to the tree by plain routing
+ * aggt_tree_route - connect a vertex to another label by plain routing
  * @tree: the tree
  * @from: a vertex; the way ends where it meets a connected one
- * @order: dimensions in the order in which they are corrected
+ * @to: the label
+ * @order: dimensions in the order in which they are corrected; NULL: from the
+ *	highest down
  *
  * Return: 0 or -1 without memory.
  */
-int aggt_tree_route(struct aggt_tree *tree, uint32_t from,
+int aggt_tree_route(struct aggt_tree *tree, uint32_t from, aggt_code to,
 		    const unsigned int *order);
 
 /**

@@ -7,31 +7,6 @@
 
 #include "internal.h"
 
-/* Walk from @v to @to, highest digit first, until the tree is met. */
-static int connect(struct aggt_tree *tree, uint32_t v, aggt_code to)
-{
-	const struct aggt_topo *topo = tree->topo;
-	aggt_code at = tree->code[v];
-	unsigned int d = topo->dims;
-
-	while (at != to) {
-		uint32_t next;
-
-		do
-			d--;
-		while (!((at ^ to) & topo->mask[d]));
-		at = (at & ~topo->mask[d]) | (to & topo->mask[d]);
-		next = aggt_tree_add(tree, at);
-		if (next == AGGT_NONE)
-			return -1;
-		tree->parent[v] = next;
-		if (!next || tree->parent[next] != AGGT_NONE)
-			return 0;
-		v = next;
-	}
-	return 0;
-}
-
 /* Prim's algorithm from the receiver; ties go to the member named first. */
 int aggt_build_steiner(struct aggt_tree *tree)
 {
@@ -64,7 +39,7 @@ int aggt_build_steiner(struct aggt_tree *tree)
 		dist[best] = UINT8_MAX;
 		last = best;
 		if (tree->parent[best] == AGGT_NONE &&
-		    connect(tree, best, tree->code[near[best]]))
+		    aggt_tree_route(tree, best, tree->code[near[best]], NULL))
 			goto out;
 	}
 	ret = 0;

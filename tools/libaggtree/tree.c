@@ -215,21 +215,21 @@ out:
 	return ret;
 }
 
-int aggt_tree_route(struct aggt_tree *tree, uint32_t from,
+int aggt_tree_route(struct aggt_tree *tree, uint32_t from, aggt_code to,
 		    const unsigned int *order)
 {
 	const struct aggt_topo *topo = tree->topo;
-	aggt_code root = tree->code[0];
 	aggt_code at = tree->code[from];
 	unsigned int i;
 
 	for (i = 0; i < topo->dims; i++) {
-		aggt_code mask = topo->mask[order[i]];
+		aggt_code mask = topo->mask[order ? order[i] :
+						    topo->dims - 1 - i];
 		uint32_t next;
 
-		if (!((at ^ root) & mask))
+		if (!((at ^ to) & mask))
 			continue;
-		at = (at & ~mask) | (root & mask);
+		at = (at & ~mask) | (to & mask);
 		next = aggt_tree_add(tree, at);
 		if (next == AGGT_NONE)
 			return -1;
