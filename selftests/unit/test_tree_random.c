@@ -39,7 +39,7 @@ TEST_F_TIMEOUT(instance, nothing_beats_exact, 100)
 {
 	size_t round, k;
 
-	for (round = 0; round < 2000; round++) {
+	for (round = 0; round < 1000; round++) {
 		double least;
 
 		draw(self, topologies[rnd(N(topologies))], 1 + rnd(7), 1);
@@ -63,7 +63,7 @@ TEST_F_TIMEOUT(instance, agents, 100)
 						"fbfly:2,5,1", "hyperx:5:9" };
 	size_t round, k;
 
-	for (round = 0; round < 500; round++) {
+	for (round = 0; round < 300; round++) {
 		double best, other;
 
 		draw(self, topology[round % N(topology)], 1 + rnd(20),

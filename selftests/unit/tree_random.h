@@ -32,7 +32,7 @@ FIXTURE(instance)
 	struct aggt_list senders;
 	struct aggt_list receivers;
 	struct aggt_job job;
-	double sizes[4096];
+	double sizes[128];
 };
 
 FIXTURE_SETUP(instance)

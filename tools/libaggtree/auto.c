@@ -16,8 +16,12 @@
 /* Share of the exact method's limit that is worth it here. */
 #define EXACT_WORK 0.05
 
-/* Routing sequences are all tried if this many senders are looked at, in all. */
-#define MAX_PERMUTED 100000
+/*
+ * Routing sequences are all tried up to this many dimensions, in more if no more
+ * senders than these are looked at in all.
+ */
+#define MAX_PERMUTED 4
+#define MAX_PERMUTING 10000
 
 /**
  * struct contest - trees for one receiver
@@ -165,7 +169,9 @@ static int try_all_sequences(struct contest *c)
 		symbol[d] = d;
 		work *= d + 1;
 	}
-	return work > MAX_PERMUTED ? 0 : try_sequences(c, symbol, 0);
+	if (c->topo->dims > MAX_PERMUTED && work > MAX_PERMUTING)
+		return 0;
+	return try_sequences(c, symbol, 0);
 }
 
 static int try_exact(struct contest *c)
