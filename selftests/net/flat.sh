@@ -19,7 +19,7 @@ describe()
 	done
 }
 
-# on_each VERB NAME [OPTION...]: parents first; each node takes its own part
+# on_each VERB NAME [OPTION...]: each node takes its own part
 on_each()
 {
 	local verb=$1 name=$2 node
