@@ -1,0 +1,220 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Who is missing or late costs merging, never exactness; who does not come at all
+# is named.
+# BCube(4,1):  v14 v10 -> v2 -> v0 <- v1 <- v5, v9 <- v11;  v1 does not send.
+. "$(dirname "$0")/lib.sh"
+
+SENDERS=(v2 v5 v9 v10 v11 v14)
+
+inputs()
+{
+	local s n=0
+
+	for s in "${SENDERS[@]}"; do
+		n=$((n + 1))
+		gen $((SEED + n)) 2000 500 mix small > "$TMP/in.$s"
+	done
+}
+
+planned()
+{
+	rm -f "$TMP"/x.*
+	recv_pid=
+	plan x --topology bcube:4,1 --method irs --receivers v0 --uid 0 \
+		--senders "$(IFS=,; echo "${SENDERS[*]}")" "$@"
+}
+
+detach()
+{
+	aggctl -n "$1" port del eth0 && aggctl -n "$1" port del eth1
+}
+
+attach()
+{
+	aggctl -n "$1" port add eth0 && aggctl -n "$1" port add eth1 level 1
+}
+
+# tree NODE FILTER: is that true of the entry of the job?
+tree()
+{
+	aggctl -n "$1" -j tree show --job "$job" > "$TMP/x.tree" &&
+		jq -e ".[0] | $2" "$TMP/x.tree" > "$TMP/x.jq"
+}
+
+# start SENDER...: the receiver's output is JSON
+start()
+{
+	start_recv x v0 --json
+	start_senders "$@"
+}
+
+start_senders()
+{
+	local s
+
+	senders=()
+	for s in "$@"; do
+		start_send x "$s" v0 "$TMP/in.$s"
+		senders+=("$send_pid")
+	done
+}
+
+# exact: all end well, and the result is that of all senders
+exact()
+{
+	local pid status=0
+
+	for pid in "$recv_pid" "${senders[@]}"; do
+		wait "$pid" || status=$?
+	done
+	reference sum "${SENDERS[@]/#/$TMP/in.}" > "$TMP/x.expected"
+	jq -r '.lines[] | @tsv' "$TMP/x.out" | sort |
+		cmp - "$TMP/x.expected" || status=1
+	[ $status = 0 ] || cat "$TMP"/x.*err
+	return $status
+}
+
+no_entry()
+{
+	local status=0
+
+	planned && aggctl withdraw "$TMP/x.json" --node "$1" > "$TMP/x.none" ||
+		return
+	transfer x sum v0 "${SENDERS[@]}" || status=1
+	aggctl apply "$TMP/x.json" --node "$1" > "$TMP/x.none" && withdraw x &&
+		return $status
+}
+
+no_port()
+{
+	local status=0
+
+	planned --give-up 8 && detach "$1" || return
+	transfer x sum v0 "${SENDERS[@]}" || status=1
+	attach "$1" && withdraw x && return $status
+}
+
+late_entry()
+{
+	local status=0
+
+	planned && aggctl withdraw "$TMP/x.json" --node v1 > "$TMP/x.none" ||
+		return
+	start "${SENDERS[@]}"
+	wait_for tree v0 ".channels > 0" &&
+		aggctl apply "$TMP/x.json" --node v1 > "$TMP/x.none"
+	exact || status=1
+	withdraw x && return $status
+}
+
+# v14 begins when v2 waits for nobody any more.
+straggler()
+{
+	local status=0
+
+	planned "$@" && start v2 v5 v9 v10 v11 || return
+	wait_for tree v2 '.state == "waiting"' || return
+	start_send x v14 v0 "$TMP/in.v14"
+	senders+=("$send_pid")
+	exact || status=1
+	jq -e '.partials >= 1 and .sources == 6 and .of == 6' \
+		"$TMP/x.out" || status=1
+	withdraw x && return $status
+}
+
+# v14 has bound in time and is slow: v2 sends what it has, and goes on with it.
+slow()
+{
+	local status=0 slow_pid
+
+	planned --hold 1 || return
+	mkfifo "$TMP/x.pipe"
+	start_send x v14 v0 "$TMP/x.pipe"
+	slow_pid=$send_pid
+	exec 5> "$TMP/x.pipe"
+	wait_for tree v2 ".channels == 1" || status=1
+	start v2 v5 v9 v10 v11
+	senders+=("$slow_pid")
+	wait_for tree v2 ".packets_out > 0" || status=1
+	cat "$TMP/in.v14" >&5
+	exec 5>&-
+	exact || status=1
+	jq -e '.partials > 0 and .sources == 6' "$TMP/x.out" || status=1
+	withdraw x && return $status
+}
+
+# all_fail TEXT: every member ends with status 1, and its message has TEXT
+all_fail()
+{
+	local pid status failed=0 file
+
+	for pid in $recv_pid "${senders[@]}"; do
+		status=0
+		wait "$pid" || status=$?
+		[ $status = 1 ] || { echo "pid $pid: status $status"; failed=1; }
+	done
+	for file in "$TMP"/x.*err; do
+		grep -q "$1" "$file" || {
+			echo "${file##*/}: $(< "$file")"
+			failed=1
+		}
+	done
+	return $failed
+}
+
+# v10 and v14 never come: each message names them, and so do the events.
+missing()
+{
+	local status=0 monitor
+
+	planned --give-up 5 || return
+	aggctl -n v0 -j monitor --count 1 > "$TMP/x.monitor" &
+	monitor=$!
+	start v2 v5 v9 v11
+	all_fail "timed out at 10.0.0.1, because of 10.0.0.1[15]: 2 sources missing, not here: 10.0.0.11, 10.0.0.15" || status=1
+	wait "$monitor"
+	jq -e '.kind == "tree-aborted" and .origin == "10.0.0.1" and
+		.missing == 2 and
+		(.missing_names | sort) == ["10.0.0.11", "10.0.0.15"]' \
+		"$TMP/x.monitor" || status=1
+	withdraw x && return $status
+}
+
+# A whole branch: v1's children never come, so v1 does not either.
+branch_missing()
+{
+	local status=0
+
+	planned --give-up 5 || return
+	start v2 v10 v14
+	all_fail "timed out at 10.0.0.1, because of 10.0.0.2: 3 sources missing, not here: 10.0.0.2" || status=1
+	withdraw x && return $status
+}
+
+# The receiver's process never comes.
+no_receiver()
+{
+	local status=0
+
+	planned --give-up 5 || return
+	start_senders "${SENDERS[@]}"
+	all_fail "timed out at 10.0.0.1, where a local process never came" ||
+		status=1
+	withdraw x && return $status
+}
+
+inputs
+testbed bcube:4,1
+check "an aggregator without an entry" no_entry v1
+check "a sending aggregator without a port" no_port v2
+check "an aggregator without a port" no_port v1
+check "an entry that comes late" late_entry
+check "a straggler past hold" straggler --hold 1
+check "a straggler where there is no hold" straggler --give-up 10
+check "a slow one past hold" slow
+check "sources that never come" missing
+check "a branch that never comes" branch_missing
+check "a receiver that never comes" no_receiver
+done_testing

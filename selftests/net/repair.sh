@@ -1,0 +1,311 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# A plan under supervision survives what it can go around: an aggregator, a link,
+# a switch; a source only if the plan allows it to be missing. Results are exact.
+# BCube(4,1):  v14 v10 -> v2 -> v0 <- v1 <- v5, v9 <- v11;  v1 does not send.
+. "$(dirname "$0")/lib.sh"
+
+SENDERS=(v2 v5 v9 v10 v11 v14)
+GIVE_UP=${GIVE_UP:-10}
+
+inputs()
+{
+	local s n=0
+
+	for s in "${SENDERS[@]}"; do
+		n=$((n + 1))
+		gen $((SEED + n)) 3000 1500 mix small > "$TMP/in.$s"
+	done
+}
+
+# begin HELD OPTION...: all members run, the plan is supervised; sender HELD
+# reads a pipe that stays open at 5
+begin()
+{
+	local held=$1 s input
+
+	shift
+	rm -f "$TMP"/x.*
+	plan x --topology bcube:4,1 --method irs --receivers v0 --uid 0 \
+		--senders "$(IFS=,; echo "${SENDERS[*]}")" --give-up "$GIVE_UP" "$@" || return
+	$supervision || return
+	start_recv x v0
+	senders=()
+	for s in "${SENDERS[@]}"; do
+		input=$TMP/in.$s
+		if [ "$s" = "$held" ]; then
+			input=$TMP/x.pipe
+			mkfifo "$input"
+		fi
+		start_send x "$s" v0 "$input"
+		senders+=("$send_pid")
+	done
+	exec 5> "$TMP/x.pipe"
+	head -n 1000 "$TMP/in.$held" >&5
+}
+
+one_for_all()
+{
+	aggctl -j supervise "$TMP/x.json" > "$TMP/x.log" 2> "$TMP/x.why" &
+	supervise_pid=$!
+	wait_for said listening || cat "$TMP/x.why"
+}
+
+# At each node one of its own, with its own copy of the plan.
+each_for_itself()
+{
+	local node
+
+	hosts=()
+	for node in v1 v2 v5 v9 v10 v11 v14 v0; do
+		cp "$TMP/x.json" "$TMP/x.$node.json"
+		aggctl -n "$node" -j supervise "$TMP/x.$node.json" \
+			--node "$node" > "$TMP/x.$node.log" \
+			2> "$TMP/x.$node.why" &
+		hosts+=($!)
+	done
+	supervise_pid=$!
+	ln -s "x.$node.log" "$TMP/x.log"
+	ln -s "x.$node.why" "$TMP/x.why"
+	wait_for said listening
+}
+
+supervision=one_for_all
+
+said()
+{
+	grep -q "\"event\":\"$1\"" "$TMP/x.log"
+}
+
+# tree NODE FILTER: is that true of the entry of the job?
+tree()
+{
+	aggctl -n "$1" -j tree show --job "$job" > "$TMP/x.tree" &&
+		jq -e ".[0] | $2" "$TMP/x.tree" > "$TMP/x.jq"
+}
+
+repaired()
+{
+	wait_for said repaired && return
+	cat "$TMP/x.why" "$TMP/x.log"
+	return 1
+}
+
+now()
+{
+	killed=$(date +%s.%N)
+}
+
+# end HELD SENDER...: the pipe ends; recv and these senders exit 0, the result
+# is exactly theirs, and supervision says that it is done
+end()
+{
+	local held=$1 status=0 s i=0 files=()
+
+	shift
+	tail -n +1001 "$TMP/in.$held" >&5
+	exec 5>&-
+	wait "$recv_pid" || { echo "recv: status $?"; status=1; }
+	for s in "${SENDERS[@]}"; do
+		if [[ " $* " = *" $s "* ]]; then
+			files+=("$TMP/in.$s")
+			wait "${senders[i]}" || {
+				echo "$s: status $?"
+				status=1
+			}
+		fi
+		i=$((i + 1))
+	done
+	wait "$supervise_pid" || { echo "supervise: status $?"; status=1; }
+	reference sum "${files[@]}" > "$TMP/x.expected"
+	sort "$TMP/x.out" | cmp - "$TMP/x.expected" || status=1
+	[ $status = 0 ] || cat "$TMP"/x.*err "$TMP/x.why" "$TMP/x.log"
+	return $status
+}
+
+# figures WHAT: for whoever reads the log
+figures()
+{
+	jq -rs --arg killed "$killed" --arg what "$1" '
+		map(select(.event == "repaired" and .trees > 0))[0] as $r |
+		map(select(.event == "done"))[0] as $d |
+		"# \($what): \($r.what): heard after \(($r.time -
+		($killed | tonumber)) * 1000 | round) ms, detection \(
+		$r.detection) s, planning \($r.planning) s, installation \(
+		$r.installation) s, total \($r.total) s, \($r.bytes) bytes" +
+		" sent again; \($d.total) s to the result"' "$TMP/x.log"
+}
+
+again()
+{
+	aggctl testbed down > "$TMP/down" && testbed bcube:4,1
+}
+
+# v1 holds records of v9 and v11, and v5 has not finished.
+before_custody()
+{
+	begin v5 && wait_for tree v1 ".weight == 2" || return
+	now
+	ip netns del v1
+	repaired && end v5 "${SENDERS[@]}"
+}
+
+# v0 has all of what v1 had, and v1's children wait for DONE.
+after_custody()
+{
+	begin v14 && wait_for tree v1 '.state == "waiting"' || return
+	now
+	ip netns del v1
+	repaired && end v14 "${SENDERS[@]}"
+}
+
+link_down()
+{
+	begin v5 && wait_for tree v1 ".records_in > 0" || return
+	now
+	ip -n v1 link set dev eth0 down
+	repaired && end v5 "${SENDERS[@]}"
+}
+
+switch_gone()
+{
+	begin v14 && wait_for tree v2 ".records_in > 1000" || return
+	now
+	ip netns del w6
+	repaired && end v14 "${SENDERS[@]}"
+}
+
+switch_down()
+{
+	begin v14 && wait_for tree v2 ".records_in > 1000" || return
+	now
+	ip -n w6 link set dev br down
+	repaired && end v14 "${SENDERS[@]}"
+}
+
+# What v1 held is lost without a word, and it comes back under the same identity
+# and epoch.
+restarted()
+{
+	local port
+
+	begin v5 && wait_for tree v1 ".weight == 2" || return
+	for port in eth0 eth1; do
+		tc -n v1 qdisc replace dev $port root netem loss 100%
+	done
+	aggctl withdraw "$TMP/x.json" --node v1 > "$TMP/x.restart" &&
+		aggctl apply "$TMP/x.json" --node v1 > "$TMP/x.restart"
+	now
+	for port in eth0 eth1; do
+		tc -n v1 qdisc del dev $port root
+	done
+	repaired && end v5 "${SENDERS[@]}"
+}
+
+# all_fail TEXT WHY: every member ends in an error, a message has TEXT, and
+# supervision says WHY
+all_fail()
+{
+	local pid status failed=0
+
+	exec 5>&-
+	for pid in "$recv_pid" "$supervise_pid" "${senders[@]}"; do
+		status=0
+		wait "$pid" || status=$?
+		[ $status != 0 ] || { echo "pid $pid: no error"; failed=1; }
+	done
+	grep "$1" "$TMP"/x.*err || failed=1
+	grep "$2" "$TMP/x.why" || failed=1
+	[ $failed = 0 ] || cat "$TMP"/x.*err "$TMP/x.why"
+	return $failed
+}
+
+# v10's process dies when it has bound to v2 and its input has not ended.
+source_killed()
+{
+	begin v10 "$@" && wait_for tree v2 ".channels == 2" || return
+	now
+	kill -KILL "${senders[3]}"
+}
+
+source_missed()
+{
+	source_killed && all_fail \
+		"closed before it was finished at 10.0.0.11" "source v10"
+}
+
+source_left()
+{
+	source_killed --allow-missing && repaired || return
+	end v10 v2 v5 v9 v11 v14 &&
+		grep "complete without 1 of 6 sources" "$TMP/x.recv.err" &&
+		grep "absent: 10.0.0.11" "$TMP/x.recv.err"
+}
+
+# Nobody but the other hosts of the transfer tells that v10's is dead.
+source_host_left()
+{
+	source_killed --allow-missing || return
+	ip netns del v10
+	repaired || return
+	end v10 v2 v5 v9 v11 v14 && grep "absent: 10.0.0.11" "$TMP/x.recv.err"
+}
+
+receiver_gone()
+{
+	begin v5 && wait_for tree v1 ".records_in > 0" || return
+	kill -KILL "$recv_pid"
+	all_fail "the receiver closed" "the receiver closed"
+}
+
+# Each host hears the others' ABORT only, and comes to the same plan. The flows go
+# through new servers without an entry.
+every_host_for_itself()
+{
+	local status=0 pid
+
+	supervision=each_for_itself
+	begin v5 && wait_for tree v1 ".weight == 2" || return
+	kill "${hosts[0]}"
+	wait "${hosts[0]}"
+	now
+	ip netns del v1
+	repaired && end v5 "${SENDERS[@]}" || status=1
+	for pid in "${hosts[@]:1:6}"; do
+		wait "$pid" || { echo "supervisor $pid: $?"; status=1; }
+	done
+	return $status
+}
+
+inputs
+testbed bcube:4,1
+check "an aggregator dies before its parent has what it held" before_custody
+figures "aggregator before custody"
+again
+check "an aggregator dies when its parent has it all" after_custody
+figures "aggregator after custody"
+again
+check "a link goes down" link_down
+figures "link"
+again
+check "a switch dies" switch_gone
+figures "switch"
+again
+check "a switch forwards no longer" switch_down
+figures "switch without its bridge"
+again
+check "an aggregator restarts" restarted
+again
+check "a source dies: an error everywhere that names it" source_missed
+again
+check "a source dies and may be missing: the end tells" source_left
+figures "source"
+again
+check "a source's host dies, likewise" source_host_left
+again
+check "the receiver dies: an error everywhere" receiver_gone
+again
+check "every host for itself" every_host_for_itself
+figures "every host for itself"
+done_testing
