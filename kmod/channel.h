@@ -23,6 +23,7 @@ struct sk_buff_head;
  * @win: what has been merged
  * @credit: granted, exclusive
  * @received: DATA merged
+ * @stamp: the newest of its packets' stamps
  * @heard: jiffies of the last sign of life
  */
 struct aggnet_child {
@@ -34,6 +35,7 @@ struct aggnet_child {
 	struct aggnet_rxwin win;
 	u32 credit;
 	u32 received;
+	u32 stamp;
 	unsigned long heard;
 };
 
@@ -83,6 +85,7 @@ struct aggnet_uplink {
 	bool fin;		/* FIN was sent; the timer repeats it */
 	bool told;		/* acceptor has answered our ABORT */
 	__be32 peer;		/* acceptor's identity */
+	u32 peer_stamp;		/* the newest of its packets' stamps */
 	u64 nonce;
 	u64 peer_nonce;
 	u32 una;		/* oldest not acknowledged */
@@ -98,6 +101,22 @@ struct aggnet_uplink {
 	unsigned long heard;	/* jiffies: acceptor's last sign of life */
 	struct timer_list timer;
 };
+
+/**
+ * aggnet_fresh() - was a packet made after all that came before it?
+ * @newest: stamp of the newest so far; moved on
+ * @stamp: this one's
+ *
+ * A packet that was seen on the way may be sent again by anybody, as often as
+ * he likes: it is no sign of life and tells nothing of the way's length.
+ */
+static inline bool aggnet_fresh(u32 *newest, u32 stamp)
+{
+	if (!aggnet_before(*newest, stamp))
+		return false;
+	*newest = stamp;
+	return true;
+}
 
 #define AGGNET_PAYLOAD_MAX	1392	/* records of one DATA: fits MTU 1500 */
 #define AGGNET_BURST		16	/* DATA made in one run, at most */

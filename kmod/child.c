@@ -24,11 +24,15 @@ static u64 child_cookie(const struct aggnet_tree *tree, __be32 id, u64 nonce)
 
 static struct aggnet_child *child_slot(struct aggnet_tree *tree, __be32 id)
 {
-	u32 i = (__force u32)id * 0x9e3779b1u;
+	const hsiphash_key_t key = { { tree->secret, tree->an->secret.key[0] } };
+	u32 i = hsiphash_1u32((__force u32)id, &key);
 	struct aggnet_child *c;
 
-	/* At most half of the slots are ever taken, so this ends. */
-	for (i ^= i >> 16;; i++) {
+	/*
+	 * At most half of the slots are ever taken, so this ends; and nobody
+	 * can choose identities whose slots are the same.
+	 */
+	for (;; i++) {
 		c = &tree->child[i & tree->child_mask];
 		if (!c->id || c->id == id)
 			return c;
@@ -346,6 +350,8 @@ static struct aggnet_child *child_bind(struct aggnet_tree *tree,
 	aggnet_tree_touch(tree, out);
 	c->id = pkt->src;
 	c->nonce = pkt->src_nonce;
+	c->stamp = pkt->stamp;
+	c->heard = jiffies;
 	c->credit = AGGNET_SEQ_FIRST;
 	aggnet_rxwin_init(&c->win, AGGNET_SEQ_FIRST);
 	tree->extra += child_extra(tree, c->id);
@@ -503,7 +509,8 @@ void aggnet_child_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 
 	if (!c)
 		return;
-	c->heard = jiffies;
+	if (aggnet_fresh(&c->stamp, pkt->stamp))
+		c->heard = jiffies;
 	switch (pkt->type) {
 	case AGGNET_DATA:
 		child_data(tree, c, pkt, out);

@@ -35,6 +35,8 @@ static bool length_ok(u8 type, size_t length)
 	case AGGNET_ABORT:
 		return length >= fixed && !((length - fixed) % sizeof(__be32)) &&
 		       length <= fixed + AGGNET_NAMES_MAX * sizeof(__be32);
+	case AGGNET_PROBE:
+		return true;	/* padding, to try the way */
 	default:
 		return length == fixed;
 	}

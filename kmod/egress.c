@@ -247,11 +247,17 @@ static bool egress_send_route(struct aggnet_net *an, struct sk_buff *skb,
 	struct socket *sock;
 
 	skb_dst_set(skb, dst);
-	if (skb->len > dst_mtu(dst)) {
+	/*
+	 * What ICMP errors said of the path is left out, here and behind
+	 * ip_local_out() and dst_output(): whoever guesses the ports of any
+	 * datagram to the destination may have made them.
+	 */
+	if (skb->len > ip_dst_mtu_maybe_forward(dst, true)) {
 		aggnet_drop(an, skb, AGGNET_STAT_drop_mtu);
 		return false;
 	}
 	if (!local) {
+		IPCB(skb)->flags |= IPSKB_FORWARDED;
 		dst_output(an->net, NULL, skb);
 		return true;
 	}

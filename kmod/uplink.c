@@ -20,6 +20,7 @@
 #define UPLINK_PROBE_MIN_US	50000u	/* first probe for DONE */
 #define UPLINK_PROBE_MAX_US	1000000u
 #define UPLINK_ALIVE_MAX_US	1000000u
+#define UPLINK_BIND_TRIES	4	/* PROBEs of full length without answer */
 
 /* Each begins with struct aggnet_data, and a path's MTU may be any number. */
 static size_t uplink_body_size(u32 payload)
@@ -111,6 +112,26 @@ static void uplink_send_probe(struct aggnet_tree *tree,
 			      struct sk_buff_head *out)
 {
 	uplink_send(tree, AGGNET_PROBE, 0, NULL, 0, NULL, out);
+}
+
+/*
+ * A PROBE as long as any DATA will be: whoever is bound by it can be reached by
+ * them, whatever the MTU of links that nobody here knows. Shorter and shorter
+ * ones (they fit 1500, 1280, 576) if there is no answer.
+ */
+static void uplink_send_bind(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	static const u16 shorter[] = { 1392, 1172, AGGNET_PAYLOAD_MIN };
+	struct aggnet_uplink *up = &tree->up;
+	u32 step = up->tries - UPLINK_BIND_TRIES;
+
+	if (up->tries >= UPLINK_BIND_TRIES)
+		up->max_payload = min_t(u32, up->max_payload,
+					shorter[min_t(u32, step,
+						      ARRAY_SIZE(shorter) - 1)]);
+	/* Nothing was packed yet: the first segment's bytes are all zero. */
+	uplink_send(tree, AGGNET_PROBE, 0, up->ring->body,
+		    sizeof(struct aggnet_data) + up->max_payload, NULL, out);
 }
 
 /* If sources are missing, the end that may wait longest is told who is. */
@@ -246,6 +267,7 @@ static void uplink_accept(struct aggnet_tree *tree,
 	up->state = AGGNET_UP_BINDING;
 	up->peer = pkt->src;
 	up->peer_nonce = pkt->src_nonce;
+	up->peer_stamp = pkt->stamp;
 	up->hop = min(up->hop - accept->hop + 2, AGGNET_HOP_MAX);
 	up->max_payload = min(tree->max_payload, payload);
 	up->max_records = records;
@@ -254,7 +276,7 @@ static void uplink_accept(struct aggnet_tree *tree,
 	if (tree->state == AGGNET_TREE_ABORTED)
 		uplink_send_abort(tree, 0, out);
 	else
-		uplink_send_probe(tree, out);
+		uplink_send_bind(tree, out);
 	uplink_arm(tree);
 }
 
@@ -348,11 +370,14 @@ static void uplink_ack(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 	}
 	if (up->state == AGGNET_UP_BINDING)
 		up->state = AGGNET_UP_BOUND;
-	up->heard = jiffies;
-	up->tries = 0;
 	up->rooted |= !!(pkt->flags & AGGNET_F_ROOTED);
-	if (pkt->echo)
-		aggnet_rtt_sample(&up->rtt, aggnet_clock_us() - pkt->echo);
+	if (aggnet_fresh(&up->peer_stamp, pkt->stamp)) {
+		up->heard = jiffies;
+		up->tries = 0;
+		if (pkt->echo)
+			aggnet_rtt_sample(&up->rtt,
+					  aggnet_clock_us() - pkt->echo);
+	}
 	if (aggnet_before(up->credit, credit))
 		up->credit = credit;
 	taken = uplink_take_ack(up, ack, &newest_us);
@@ -619,7 +644,7 @@ void aggnet_uplink_expired(struct aggnet_tree *tree, struct sk_buff_head *out)
 			uplink_send_abort(tree, 0, out);
 		} else if (up->state == AGGNET_UP_BINDING) {
 			aggnet_rtt_backoff(&up->rtt);
-			uplink_send_probe(tree, out);
+			uplink_send_bind(tree, out);
 		} else if (up->state == AGGNET_UP_FINISHED) {
 			uplink_send_fin(tree, out);
 		} else {

@@ -254,7 +254,8 @@ static bool length_fits(u8 type, size_t len)
 {
 	size_t fixed = body_len[type];
 
-	if (type == AGGNET_DATA)
+	/* The body of a PROBE is padding. */
+	if (type == AGGNET_DATA || type == AGGNET_PROBE)
 		return len >= fixed;
 	if (type == AGGNET_FIN || type == AGGNET_ABORT)
 		return len >= fixed && len % 4 == 0 && len - fixed <= 4 * 16;

@@ -29,7 +29,8 @@
  * @AGGNET_DONE: the receiving application has the whole result
  * @AGGNET_ABORT: the transfer ended in an error (either direction)
  * @AGGNET_RST: this node will not serve these nonces or this epoch
- * @AGGNET_PROBE: asks for an ACK; says "alive" (child to acceptor)
+ * @AGGNET_PROBE: asks for an ACK; says "alive" (child to acceptor); its body
+ *	is padding, so that the first one tries what length the way takes
  */
 enum aggnet_type {
 	AGGNET_OPEN = 1,
