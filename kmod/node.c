@@ -3,6 +3,7 @@
 #include <linux/ctype.h>
 #include <net/route.h>
 
+#include "hook.h"
 #include "netlink.h"
 #include "netns.h"
 #include "plan.h"
@@ -140,6 +141,9 @@ int aggnet_nl_node_set(struct aggnet_net *an, struct genl_info *info)
 	struct nlattr **a = info->attrs;
 	int err = node_check(an, info);
 
+	/* Who has an identity may be spoken for: by the module alone. */
+	if (!err && a[AGGNET_A_NODE_ADDRESS])
+		err = aggnet_hook_start(an, info->extack);
 	if (err)
 		return err;
 	if (a[AGGNET_A_NODE_ADDRESS])
