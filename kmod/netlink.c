@@ -31,6 +31,7 @@ static const struct nla_policy port_name_policy[] = {
 static const struct nla_policy port_add_policy[] = {
 	[AGGNET_A_PORT_IFINDEX] = { .type = NLA_U32 },
 	[AGGNET_A_PORT_LEVEL] = { .type = NLA_U8 },
+	[AGGNET_A_PORT_TRANSIT] = { .type = NLA_U8 },
 };
 
 static const struct nla_policy link_name_policy[] = {

@@ -82,7 +82,7 @@ static int port_attach(struct aggnet_net *an, struct aggnet_port *port,
 	return -ENODEV;
 }
 
-int aggnet_port_add(struct aggnet_net *an, u32 ifindex, u8 level,
+int aggnet_port_add(struct aggnet_net *an, u32 ifindex, u8 level, bool transit,
 		    struct netlink_ext_ack *extack)
 {
 	struct aggnet_port *port;
@@ -104,6 +104,7 @@ int aggnet_port_add(struct aggnet_net *an, u32 ifindex, u8 level,
 	port->dev = dev;
 	port->ifindex = ifindex;
 	port->level = level;
+	port->transit = transit;
 	err = port_attach(an, port, extack);
 	if (err)
 		call_rcu(&port->rcu, port_free_rcu);

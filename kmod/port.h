@@ -20,6 +20,8 @@ struct netlink_ext_ack;
  * @dev: the device, valid while attached
  * @ifindex: its index
  * @level: level j of BCube
+ * @transit: packets of others that come in here leave by the plan's links, past
+ *	FORWARD rules and conntrack; false: plain IP forwards them
  * @ops: its ingress hook
  * @rx: packets taken
  * @forwarded: packets sent on that came in here
@@ -31,6 +33,7 @@ struct aggnet_port {
 	struct net_device *dev;
 	u32 ifindex;
 	u8 level;
+	bool transit;
 	struct nf_hook_ops ops;
 	atomic64_t rx;
 	atomic64_t forwarded;
@@ -38,7 +41,7 @@ struct aggnet_port {
 };
 
 /* All under an->lock; -EEXIST, -ENODEV, -ENOENT with a sentence. */
-int aggnet_port_add(struct aggnet_net *an, u32 ifindex, u8 level,
+int aggnet_port_add(struct aggnet_net *an, u32 ifindex, u8 level, bool transit,
 		    struct netlink_ext_ack *extack);
 int aggnet_port_del(struct aggnet_net *an, u32 ifindex,
 		    struct netlink_ext_ack *extack);

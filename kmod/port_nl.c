@@ -19,6 +19,7 @@ static int port_fill(struct sk_buff *skb, struct aggnet_net *an,
 
 	if (nla_put_u32(skb, AGGNET_A_PORT_IFINDEX, port->ifindex) ||
 	    nla_put_u8(skb, AGGNET_A_PORT_LEVEL, port->level) ||
+	    nla_put_u8(skb, AGGNET_A_PORT_TRANSIT, port->transit) ||
 	    nla_put_string(skb, AGGNET_A_PORT_IFNAME, port->dev->name) ||
 	    nla_put_u64_64bit(skb, AGGNET_A_PORT_RX, atomic64_read(&port->rx),
 			      AGGNET_A_PORT_PAD) ||
@@ -67,6 +68,7 @@ int aggnet_nl_port_get(struct aggnet_net *an, struct genl_info *info)
 
 int aggnet_nl_port_add(struct aggnet_net *an, struct genl_info *info)
 {
+	struct nlattr *transit = info->attrs[AGGNET_A_PORT_TRANSIT];
 	struct nlattr *level = info->attrs[AGGNET_A_PORT_LEVEL];
 	u32 ifindex;
 	int err;
@@ -74,8 +76,14 @@ int aggnet_nl_port_add(struct aggnet_net *an, struct genl_info *info)
 	err = port_read_name(info, &ifindex);
 	if (err)
 		return err;
+	if (transit && nla_get_u8(transit) > 1)
+		return AGGNET_REFUSE(info, AGGNET_A_PORT_TRANSIT, -EINVAL,
+				     "transit is off or on");
+	if (transit && !nla_get_u8(transit) && an->role == AGGNET_ROLE_SWITCH)
+		return AGGNET_REFUSE(info, AGGNET_A_PORT_TRANSIT, -EINVAL,
+				     "transit is all that a switch is for");
 	err = aggnet_port_add(an, ifindex, level ? nla_get_u8(level) : 0,
-			      info->extack);
+			      !transit || nla_get_u8(transit), info->extack);
 	return port_answer(an, info, err);
 }
 

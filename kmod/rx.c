@@ -153,27 +153,51 @@ static enum aggnet_verdict rx_forward(struct rx *rx, struct aggnet_tree *tree)
 	return AGGNET_STOLEN;
 }
 
-/* Serve it with the entry here; OPEN goes on if this node is not entitled. */
-static enum aggnet_verdict rx_serve(struct rx *rx, struct aggnet_tree *tree,
-				    bool local)
+/* Show it to the entry here. Return: was it consumed? */
+static bool rx_consumed(struct rx *rx, struct aggnet_tree *tree)
 {
 	const struct aggnet_hdr *hdr;
 
 	if (!rx_steal(rx, rx->total))
-		return AGGNET_STOLEN;
-	if (!rx_csum_ok(rx))
-		return rx_drop(rx, AGGNET_STAT_drop_udp_csum);
+		return true;
+	if (!rx_csum_ok(rx)) {
+		aggnet_drop(rx->an, rx->skb, AGGNET_STAT_drop_udp_csum);
+		return true;
+	}
 	hdr = (const struct aggnet_hdr *)(rx->skb->data + rx->head);
 	rx->pkt.body = (const u8 *)(hdr + 1);
 	trace_aggnet_rx(rx->an, &rx->pkt);
-	if (aggnet_tree_rx(tree, &rx->pkt, hdr)) {
-		aggnet_stat_inc(rx->an, rx_local);
-		consume_skb(rx->skb);
+	if (!aggnet_tree_rx(tree, &rx->pkt, hdr))
+		return false;
+	aggnet_stat_inc(rx->an, rx_local);
+	consume_skb(rx->skb);
+	return true;
+}
+
+static enum aggnet_verdict rx_serve(struct rx *rx, struct aggnet_tree *tree)
+{
+	if (rx_consumed(rx, tree))
+		return AGGNET_STOLEN;
+	return rx_drop(rx, AGGNET_STAT_drop_child);
+}
+
+/* An OPEN on its way; it goes on if this node is not entitled. */
+static enum aggnet_verdict rx_open(struct rx *rx, struct aggnet_tree *tree)
+{
+	struct sk_buff *whole;
+
+	if (rx->port->transit)
+		return rx_consumed(rx, tree) ? AGGNET_STOLEN :
+					       rx_forward(rx, tree);
+	/* IP is to get it as it came, so the entry is shown a clone. */
+	whole = skb_get(rx->skb);
+	if (rx_consumed(rx, tree)) {
+		consume_skb(whole);
 		return AGGNET_STOLEN;
 	}
-	if (local)
-		return rx_drop(rx, AGGNET_STAT_drop_child);
-	return rx_forward(rx, tree);
+	consume_skb(rx->skb);
+	rx->skb = whole;
+	return rx_pass(rx);
 }
 
 /* To an address of this node, but there is nobody here whom it means. */
@@ -208,20 +232,20 @@ static enum aggnet_verdict rx_server(struct rx *rx)
 	if (me && rx->pkt.dst == me) {
 		if (!tree || tree->conf.forward_only)
 			return rx_drop(rx, AGGNET_STAT_drop_no_tree);
-		return rx_serve(rx, tree, true);
+		return rx_serve(rx, tree);
 	}
 	if (local) {
 		if (rx->pkt.type == AGGNET_OPEN && !rx->pkt.dst && tree &&
 		    !tree->conf.forward_only)
-			return rx_serve(rx, tree, true);
+			return rx_serve(rx, tree);
 		return rx_drop(rx, rx_stray(rx, me));
 	}
 	/* Downward, or round a broken link: IP knows the way. */
 	if (rx->daddr != htonl((u32)rx->pkt.incast_id) || !tree)
 		return rx_pass(rx);
 	if (rx->pkt.type == AGGNET_OPEN && !tree->conf.forward_only)
-		return rx_serve(rx, tree, false);
-	if (tree->conf.scheme == AGGNET_SCHEME_ROUTE)
+		return rx_open(rx, tree);
+	if (tree->conf.scheme == AGGNET_SCHEME_ROUTE || !rx->port->transit)
 		return rx_pass(rx);
 	return rx_forward(rx, tree);
 }

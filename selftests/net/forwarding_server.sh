@@ -92,6 +92,36 @@ bystander()
 	same "$before" "$(counter t rx_packets)"
 }
 
+# transit on|off: of the port that frames come in by
+transit()
+{
+	agg t port del eth0 && agg t port add eth0 transit "$1" &&
+		same "$1" "$(aggctl -j -n "t-$tag" port show |
+			     jq -r '.[] | select(.ifname == "eth0").transit')"
+}
+
+filtered()
+{
+	local status=0
+
+	on t nft -f - << END || return
+table ip only {
+	chain forward {
+		type filter hook forward priority 0
+		udp dport 42592 counter drop
+	}
+}
+END
+	frame job=7 count=3 && wait_for dropped 3 || status=1
+	on t nft delete table ip only
+	return $status
+}
+
+dropped()
+{
+	on t nft list table ip only | grep -q "packets $1 "
+}
+
 network_up
 for node in a t b d; do
 	id=${node^^}
@@ -108,6 +138,7 @@ agg t tree add --job 8 --receiver $B --device eth0 instance 1 scheme exact \
 
 planned=$(line "$(mac 2 1)" "$(mac 3 0)" $A $B 63 9 7)
 routed=$(line "$(mac 2 2)" "$(mac 4 0)" $A $B 63 10 6)
+opened=${routed/type=3/type=1}
 
 check "an entry's packet leaves by the planned link" \
 	counts t forwarded 1 arrives b eth0 "$planned" job=7
@@ -130,6 +161,14 @@ check "link that is back: planned again" arrives b eth0 "$planned" job=7
 check "never back by the port that it came from" \
 	counts t drop_link 1 arrives d eth0 \
 	"$(line "$(mac 2 2)" "$(mac 4 0)" $A $B 63 9 8)" job=8
+
+check "transit off: the port comes again" transit off
+check "transit off: by plain IP, unchanged" \
+	counts t passed 1 arrives d eth0 "${routed/job=6/job=7}" job=7
+check "transit off: an OPEN, too" counts t passed 1 arrives d eth0 \
+	"${opened/job=6/job=7}" job=7 type=1 body=4 to=0.0.0.0
+check "transit off: the FORWARD chain has a say" filtered
+check "transit on" transit on
 
 check "hop field used up" refused drop_hop job=7 hop=0
 check "TTL used up" refused drop_ttl job=7 ttl=1

@@ -47,11 +47,17 @@ TEST_F(port, add__and_get)
 	nl_begin(nl, AGGNET_CMD_PORT_ADD, 0);
 	nl_u32(nl, AGGNET_A_PORT_IFINDEX, ifindex("p1"));
 	nl_u8(nl, AGGNET_A_PORT_LEVEL, 3);
+	nl_u8(nl, AGGNET_A_PORT_TRANSIT, 0);
 	ASSERT_EQ(0, nl_talk(nl));
 	ASSERT_EQ(0, about_port(nl, AGGNET_CMD_PORT_GET, ifindex("p1")));
 	EXPECT_EQ(ifindex("p1"), nl_get_u32(nl, AGGNET_A_PORT_IFINDEX));
 	EXPECT_EQ(3, nl_get_u8(nl, AGGNET_A_PORT_LEVEL));
 	EXPECT_STREQ("p1", (char *)nl_data(nl, AGGNET_A_PORT_IFNAME));
+	EXPECT_TRUE(nl_has(nl, AGGNET_A_PORT_TRANSIT));
+	EXPECT_EQ(0, nl_get_u8(nl, AGGNET_A_PORT_TRANSIT));
+	ASSERT_EQ(0, port_add(nl, "p0"));
+	ASSERT_EQ(0, about_port(nl, AGGNET_CMD_PORT_GET, ifindex("p0")));
+	EXPECT_EQ(1, nl_get_u8(nl, AGGNET_A_PORT_TRANSIT));
 	EXPECT_TRUE(nl_has(nl, AGGNET_A_PORT_RX));
 	EXPECT_TRUE(nl_has(nl, AGGNET_A_PORT_FORWARDED));
 }
@@ -68,6 +74,26 @@ TEST_F(port, dump)
 	EXPECT_EQ(2, nl_get_u32(nl, AGGNET_A_NODE_PORTS));
 	ASSERT_EQ(0, about_port(nl, AGGNET_CMD_PORT_DEL, ifindex("p0")));
 	EXPECT_EQ(1, ports(nl));
+}
+
+static int port_transit(struct nl *nl, uint8_t transit)
+{
+	nl_begin(nl, AGGNET_CMD_PORT_ADD, 0);
+	nl_u32(nl, AGGNET_A_PORT_IFINDEX, ifindex("p0"));
+	nl_u8(nl, AGGNET_A_PORT_TRANSIT, transit);
+	return nl_talk(nl);
+}
+
+TEST_F(port, transit__refused)
+{
+	struct nl *nl = &self->nl;
+
+	EXPECT_REFUSED(nl, port_transit(nl, 2), EINVAL, AGGNET_A_PORT_TRANSIT,
+		       "transit is off or on");
+	ASSERT_EQ(0, node_role(nl, AGGNET_ROLE_SWITCH));
+	EXPECT_REFUSED(nl, port_transit(nl, 0), EINVAL, AGGNET_A_PORT_TRANSIT,
+		       "transit is all that a switch is for");
+	EXPECT_EQ(0, ports(nl));
 }
 
 TEST_F(port, add__refused)

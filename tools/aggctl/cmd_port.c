@@ -9,7 +9,7 @@
 
 static const struct column port_cols[] = {
 	{ "ifname", "port" }, { "level", "level" }, { "rx", "taken" },
-	{ "forwarded", "forwarded" },
+	{ "forwarded", "forwarded" }, { "transit", "transit" },
 };
 
 static int run_show(const struct aggctl *ctl, int argc, char **argv)
@@ -90,10 +90,10 @@ static const struct verb verbs[] = {
 		.run = run_show,
 	}, {
 		.name = "add",
-		.args = "DEVICE [level N]",
+		.args = "DEVICE [level N] [transit on|off]",
 		.help = "attach a device",
 		.min_args = 1,
-		.max_args = 3,
+		.max_args = 5,
 		.run = run_add,
 	}, {
 		.name = "del",

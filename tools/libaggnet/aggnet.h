@@ -69,6 +69,7 @@ struct aggnet_port_info {
 	char ifname[AGGNET_IFNAME_LEN];
 	uint64_t rx;
 	uint64_t forwarded;
+	uint8_t transit;
 };
 
 struct aggnet_link_info {

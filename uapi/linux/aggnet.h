@@ -13,7 +13,7 @@
  *   NODE_GET   -> NODE_*
  *   NODE_SET   [NODE_ADDRESS] [NODE_ROLE] [NODE_LABEL] [NODE_MEMORY]
  *              [NODE_FAULT]
- *   PORT_ADD   PORT_IFINDEX [PORT_LEVEL]
+ *   PORT_ADD   PORT_IFINDEX [PORT_LEVEL] [PORT_TRANSIT]
  *   PORT_DEL   PORT_IFINDEX
  *   PORT_GET   PORT_IFINDEX or dump                  -> PORT_*
  *   LINK_ADD   LINK_IFINDEX [LINK_NEIGHBOUR] [LINK_LLADDR] [LINK_BITS]
@@ -108,6 +108,10 @@ enum aggnet_port_attr {
 	AGGNET_A_PORT_RX,		/* u64: {aggnet packets taken} */
 	AGGNET_A_PORT_FORWARDED,	/* u64: {aggnet packets sent on} */
 	AGGNET_A_PORT_PAD,
+	AGGNET_A_PORT_TRANSIT,		/* u8: 1 (default): others' packets leave by
+					 * the plan's links; 0: by plain IP, so
+					 * through FORWARD rules and conntrack
+					 */
 	__AGGNET_A_PORT_MAX
 };
 
