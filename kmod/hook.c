@@ -82,14 +82,27 @@ static void hook_gso(struct aggnet_port *port, struct sk_buff *skb)
 	}
 }
 
-/* Softirq, RCU. A bystander pays for hook_ours() and what is before it. */
-static unsigned int hook_ingress(void *priv, struct sk_buff *skb,
-				 const struct nf_hook_state *state)
+/* May it be ours? No, at the price of a few instructions, if that is plain. */
+static __always_inline bool hook_maybe(const struct sk_buff *skb)
 {
-	struct aggnet_port *port = priv;
+	const struct iphdr *iph = (const struct iphdr *)skb->data;
 
-	if (skb->protocol != htons(ETH_P_IP) || skb_vlan_tag_present(skb) ||
-	    !hook_ours(skb) || !hook_addressed(port->an, skb))
+	if (skb->protocol != htons(ETH_P_IP))
+		return false;
+	if (unlikely(skb_headlen(skb) < sizeof(*iph) + sizeof(struct udphdr)))
+		return true;
+	if (iph->protocol != IPPROTO_UDP)
+		return false;
+	return iph->ihl != sizeof(*iph) / 4 ||
+	       ((const struct udphdr *)(iph + 1))->dest == htons(AGGNET_UDP_PORT);
+}
+
+/* Not inlined: its registers are not to be saved for every bystander. */
+static noinline unsigned int hook_take(struct aggnet_port *port,
+				       struct sk_buff *skb)
+{
+	if (skb_vlan_tag_present(skb) || !hook_ours(skb) ||
+	    !hook_addressed(port->an, skb))
 		return NF_ACCEPT;
 	if (unlikely(skb_is_gso(skb))) {
 		hook_gso(port, skb);
@@ -98,6 +111,13 @@ static unsigned int hook_ingress(void *priv, struct sk_buff *skb,
 	if (aggnet_rx(port->an, port, skb) == AGGNET_NOT_OURS)
 		return NF_ACCEPT;
 	return NF_STOLEN;
+}
+
+/* Softirq, RCU. This is what a bystander pays for. */
+static unsigned int hook_ingress(void *priv, struct sk_buff *skb,
+				 const struct nf_hook_state *state)
+{
+	return hook_maybe(skb) ? hook_take(priv, skb) : NF_ACCEPT;
 }
 
 int aggnet_hook_attach(struct aggnet_net *an, struct aggnet_port *port)
@@ -140,12 +160,6 @@ static int hook_encap_rcv(struct sock *sk, struct sk_buff *skb)
 	return 0;
 }
 
-/* An ICMP error is about a channel of ours: let UDP learn the path's MTU. */
-static int hook_encap_err_lookup(struct sock *sk, struct sk_buff *skb)
-{
-	return 0;
-}
-
 static int hook_sock_open(struct aggnet_net *an, struct netlink_ext_ack *extack)
 {
 	struct sockaddr_in addr = {
@@ -169,9 +183,10 @@ static int hook_sock_open(struct aggnet_net *an, struct netlink_ext_ack *extack)
 		return err;
 	}
 	up = udp_sk(sock->sk);
+	/* Anybody may forge an ICMP error; no packet gets shorter for it. */
+	ip_sock_set_mtu_discover(sock->sk, IP_PMTUDISC_OMIT);
 	rcu_assign_sk_user_data(sock->sk, an);
 	WRITE_ONCE(up->encap_rcv, hook_encap_rcv);
-	WRITE_ONCE(up->encap_err_lookup, hook_encap_err_lookup);
 	WRITE_ONCE(up->encap_type, 1);
 	udp_tunnel_encap_enable(sock->sk);
 	WRITE_ONCE(an->sock, sock);
@@ -184,11 +199,12 @@ static int hook_sock_open(struct aggnet_net *an, struct netlink_ext_ack *extack)
 static unsigned int hook_local_out(void *priv, struct sk_buff *skb,
 				   const struct nf_hook_state *state)
 {
-	struct aggnet_net *an = aggnet_net(state->net);
 	const struct socket *sock;
+	struct aggnet_net *an;
 
-	if (likely(!hook_ours(skb)))
+	if (likely(!hook_maybe(skb)) || !hook_ours(skb))
 		return NF_ACCEPT;
+	an = aggnet_net(state->net);
 	sock = READ_ONCE(an->sock);
 	if (sock && state->sk == sock->sk)
 		return NF_ACCEPT;
