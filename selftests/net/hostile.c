@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A neighbour and a local user that mean harm: packets of a real transfer, seen
+ * on the way, come again, changed; OPENs come from children that do not exist.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if_packet.h>
+#include <net/ethernet.h>
+#include <net/if.h>
+#include <netinet/ether.h>
+#include <netinet/udp.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "frame.h"
+
+#define CORPUS		64	/* frames of each direction that are kept */
+#define WARM		16	/* before the first is sent */
+#define WAIT_MS		60000
+#define ROUNDS		20	/* of the input, one is sent before all else */
+#define NOBODY		65534
+
+struct side {
+	int fd;
+	uint8_t mac[ETH_ALEN];		/* of the device */
+	uint8_t peer[ETH_ALEN];		/* behind it */
+	struct frame seen[CORPUS];	/* that came in here */
+	unsigned int n;
+};
+
+static struct side sides[2];
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static void side_open(struct side *s, const char *name, const char *peer)
+{
+	struct sockaddr_ll at = {
+		.sll_family = AF_PACKET,
+		.sll_protocol = htons(ETH_P_IP),
+		.sll_ifindex = (int)if_nametoindex(name),
+	};
+	struct ether_addr *mac = ether_aton(peer);
+	socklen_t len = sizeof(at);
+	int one = 1;
+
+	if (!at.sll_ifindex || !mac)
+		die(name);
+	memcpy(s->peer, mac, ETH_ALEN);
+	s->fd = socket(AF_PACKET, SOCK_RAW, htons(ETH_P_IP));
+	if (s->fd < 0 || bind(s->fd, (struct sockaddr *)&at, sizeof(at)) ||
+	    setsockopt(s->fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &one,
+		       sizeof(one)) ||
+	    getsockname(s->fd, (struct sockaddr *)&at, &len))
+		die(name);
+	memcpy(s->mac, at.sll_addr, ETH_ALEN);
+}
+
+/* Keep what came in, newest over oldest. */
+static void side_look(struct side *s)
+{
+	struct frame f;
+	ssize_t len;
+
+	while ((len = recv(s->fd, f.bytes, sizeof(f.bytes), MSG_DONTWAIT)) > 0) {
+		f.len = (size_t)len;
+		if (frame_ours(&f))
+			s->seen[s->n++ % CORPUS] = f;
+	}
+}
+
+static void side_send(struct side *s, struct frame *f)
+{
+	memcpy(f->bytes, s->peer, ETH_ALEN);
+	memcpy(f->bytes + ETH_ALEN, s->mac, ETH_ALEN);
+	while (send(s->fd, f->bytes, f->len, 0) < 0)
+		if (errno != ENOBUFS)
+			die("send");
+}
+
+static long now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Until enough was seen both ways. */
+static void warm_up(void)
+{
+	long end = now_ms() + WAIT_MS;
+
+	while (sides[0].n < WARM || sides[1].n < WARM) {
+		struct pollfd fds[] = {
+			{ sides[0].fd, POLLIN, 0 }, { sides[1].fd, POLLIN, 0 },
+		};
+
+		if (now_ms() > end || poll(fds, 2, WAIT_MS) <= 0) {
+			fprintf(stderr, "seen: %u and %u packets only\n",
+				sides[0].n, sides[1].n);
+			exit(1);
+		}
+		side_look(&sides[0]);
+		side_look(&sides[1]);
+	}
+}
+
+static void save(const char *name)
+{
+	FILE *file = fopen(name, "w");
+	int i;
+
+	if (!file)
+		die(name);
+	for (i = 0; i < 2; i++)
+		if (fwrite(&sides[i].n, sizeof(sides[i].n), 1, file) != 1 ||
+		    fwrite(sides[i].seen, sizeof(sides[i].seen), 1, file) != 1)
+			die(name);
+	if (fclose(file))
+		die(name);
+}
+
+static void load(const char *name)
+{
+	FILE *file = fopen(name, "r");
+	int i;
+
+	if (!file)
+		die(name);
+	for (i = 0; i < 2; i++)
+		if (fread(&sides[i].n, sizeof(sides[i].n), 1, file) != 1 ||
+		    fread(sides[i].seen, sizeof(sides[i].seen), 1, file) != 1)
+			die(name);
+	fclose(file);
+}
+
+/*
+ * The transfer goes on while we send: its input comes by the first descriptor
+ * and goes on by the second, a share of it for each share of what we do.
+ */
+static void feed(unsigned long part, unsigned long of)
+{
+	static uint8_t data[1 << 16];
+	static size_t size, done, have, at;
+	struct stat st;
+	ssize_t n;
+
+	if (!size) {
+		if (fstat(0, &st) || fcntl(1, F_SETFL, O_NONBLOCK))
+			die("standard input and output");
+		size = (size_t)st.st_size;
+	}
+	while (done < size * (double)part / of) {
+		if (at == have) {
+			n = read(0, data, sizeof(data));
+			if (n <= 0)
+				die("standard input");
+			have = (size_t)n;
+			at = 0;
+		}
+		n = write(1, data + at, have - at);
+		if (n < 0 && errno == EAGAIN && part < of)
+			return;
+		if (n < 0 && errno != EAGAIN)
+			die("standard output");
+		if (n > 0) {
+			at += (size_t)n;
+			done += (size_t)n;
+		}
+	}
+}
+
+static struct side *draw_frame(struct frame *f)
+{
+	unsigned int i = (unsigned int)draw() % 2;
+	struct side *from = &sides[i];
+	unsigned int have = from->n < CORPUS ? from->n : CORPUS;
+
+	*f = from->seen[draw() % have];
+	return &sides[!i];
+}
+
+static void open_sides(char **argv)
+{
+	side_open(&sides[0], argv[0], argv[1]);
+	side_open(&sides[1], argv[2], argv[3]);
+}
+
+/*
+ * inject SEED COUNT keyed|unkeyed FILE SENT DEVICE PEER-MAC DEVICE PEER-MAC:
+ * FILE gets what was seen, SENT "COUNT REFUSED HARMLESS BAD_IP".
+ */
+static int inject(char **argv)
+{
+	unsigned long count = strtoul(argv[1], NULL, 0);
+	unsigned long sum[VERDICTS] = {};
+	unsigned long i;
+	FILE *sent;
+
+	seed(strtoull(argv[0], NULL, 0));
+	open_sides(argv + 5);
+	feed(1, ROUNDS);
+	warm_up();
+	for (i = 0; i < count;) {
+		struct frame f, second = {};
+		struct side *to = draw_frame(&f);
+		enum verdict v = mutate(&f, &second, !strcmp(argv[2], "keyed"));
+
+		if (v == AGAIN)
+			continue;
+		sum[v]++;
+		side_send(to, &f);
+		if (second.len)
+			side_send(to, &second);
+		if (++i % 32)
+			continue;
+		feed(i, count);
+		side_look(&sides[0]);
+		side_look(&sides[1]);
+	}
+	feed(1, 1);
+	save(argv[3]);
+	sent = fopen(argv[4], "w");
+	if (!sent || fprintf(sent, "%lu %lu %lu %lu\n", count, sum[REFUSED],
+			     sum[HARMLESS], sum[BAD_IP]) < 0 || fclose(sent))
+		die(argv[4]);
+	return 0;
+}
+
+/* replay SEED FILE DEVICE PEER-MAC DEVICE PEER-MAC: for ever */
+static int replay_all(char **argv)
+{
+	seed(strtoull(argv[0], NULL, 0));
+	open_sides(argv + 2);
+	load(argv[1]);
+	do {
+		struct frame f;
+		struct side *to = draw_frame(&f);
+
+		frame_settle(&f);
+		side_send(to, &f);
+	} while (poll(NULL, 0, 1) >= 0);
+	return 1;
+}
+
+/* --- a local user ----------------------------------------------------------- */
+
+static int user_socket(int i)
+{
+	int fd = socket(i & 1 ? AF_INET6 : AF_INET, SOCK_DGRAM, 0);
+	int one = 1, off = 0, size = 200;
+
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &one,
+				 sizeof(one)))
+		die("socket");
+	if (i & 1 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off,
+				sizeof(off)))
+		die("mapped addresses");
+	/* One send, many datagrams. */
+	if (i & 2 && setsockopt(fd, SOL_UDP, UDP_SEGMENT, &size, sizeof(size)))
+		die("UDP_SEGMENT");
+	return fd;
+}
+
+static int user_send(int fd, const char *address, bool mapped,
+		     const uint8_t *data, size_t len)
+{
+	struct sockaddr_in to = {
+		.sin_family = AF_INET,
+		.sin_port = htons(AGGNET_UDP_PORT),
+		.sin_addr.s_addr = inet_addr(address),
+	};
+	struct sockaddr_in6 to6 = {
+		.sin6_family = AF_INET6,
+		.sin6_port = to.sin_port,
+	};
+
+	to6.sin6_addr.s6_addr[10] = 0xff;
+	to6.sin6_addr.s6_addr[11] = 0xff;
+	memcpy(&to6.sin6_addr.s6_addr[12], &to.sin_addr, 4);
+	if (mapped)
+		return (int)sendto(fd, data, len, 0, (struct sockaddr *)&to6,
+				   sizeof(to6));
+	return (int)sendto(fd, data, len, 0, (struct sockaddr *)&to, sizeof(to));
+}
+
+/* local SEED COUNT FILE ADDRESS...: status 0 if each of them was refused */
+static int local(int argc, char **argv)
+{
+	unsigned long count = strtoul(argv[1], NULL, 0);
+	static uint8_t data[8 * FRAME_MAX];
+	unsigned long i, through = 0;
+	int fds[4], k;
+
+	seed(strtoull(argv[0], NULL, 0));
+	load(argv[2]);
+	if (setresuid(NOBODY, NOBODY, NOBODY))
+		die("setresuid");
+	for (k = 0; k < 4; k++)
+		fds[k] = user_socket(k);
+	for (i = 0; i < count; i++) {
+		struct frame f, second;
+		size_t len;
+
+		draw_frame(&f);
+		mutate(&f, &second, true);
+		len = f.len > FRAME_HEAD ? f.len - FRAME_HEAD : 0;
+		memcpy(data, f.bytes + FRAME_HEAD, len);
+		/* Some larger than any MTU. */
+		if (!(draw() % 16))
+			len += 2000 + draw() % 2000;
+		k = (int)(draw() % 4);
+		if (user_send(fds[k], argv[3 + draw() % (unsigned int)(argc - 3)],
+			      k & 1, data, len) >= 0)
+			through++;
+		else if (errno != EPERM)
+			die("sendto");
+	}
+	printf("%lu\n", through);
+	return through != 0;
+}
+
+/* --- children that do not exist --------------------------------------------- */
+
+/* open COUNT DEVICE PEER-MAC RECEIVER JOB INSTANCE none|random */
+static int open_flood(char **argv)
+{
+	uint32_t count = (uint32_t)strtoul(argv[0], NULL, 0), i;
+	uint32_t instance = (uint32_t)strtoul(argv[5], NULL, 0);
+	uint32_t job = (uint32_t)strtoul(argv[4], NULL, 0);
+	bool keyed = !strcmp(argv[6], "random");
+	struct frame f;
+
+	seed(count);
+	side_open(&sides[0], argv[1], argv[2]);
+	for (i = 0; i < count; i++) {
+		/* 2^20 identities of 11.0.0.0/8, one after the other. */
+		frame_open(&f, htonl(11u << 24 | (i & 0xfffff)),
+			   inet_addr(argv[3]), job, instance, keyed);
+		side_send(&sides[0], &f);
+	}
+	printf("%u\n", count);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 11 && !strcmp(argv[1], "inject"))
+		return inject(argv + 2);
+	if (argc == 8 && !strcmp(argv[1], "replay"))
+		return replay_all(argv + 2);
+	if (argc >= 6 && !strcmp(argv[1], "local"))
+		return local(argc - 2, argv + 2);
+	if (argc == 9 && !strcmp(argv[1], "open"))
+		return open_flood(argv + 2);
+	fputs("usage: inject SEED COUNT keyed|unkeyed FILE SENT DEV MAC DEV MAC\n"
+	      "       replay SEED FILE DEV MAC DEV MAC\n"
+	      "       local SEED COUNT FILE ADDRESS...\n"
+	      "       open COUNT DEV MAC RECEIVER JOB INSTANCE none|random\n",
+	      stderr);
+	return 2;
+}

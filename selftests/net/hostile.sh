@@ -1,0 +1,206 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Who means harm gets nothing: a neighbour on the way who changes, repeats and
+# forges the packets of a running transfer, a local user without privilege, and
+# children that do not exist. Each packet is refused for a reason that is
+# counted, memory does not grow, and the transfer is exact. The line is drawn in
+# line.inc; the neighbour is e.
+#   PACKETS=N   in all: mutated by the neighbour with a key (70 %) and without
+#               (15 %), and by users (5 % each) (100000)
+#   OPENS=N     in each flood, from as many children, up to 2^20 (16384)
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/forwarding.inc"
+. "$(dirname "$0")/line.inc"
+
+PACKETS=${PACKETS:-100000}
+OPENS=${OPENS:-16384}
+PACKETS_USER=$((PACKETS / 20))
+KEY=000102030405060708090a0b0c0d0e0f
+TIMEOUT=300
+
+# snmp NODE NAME...: sum of the namespace's counters of IP
+snmp()
+{
+	local node=$1
+
+	shift
+	on "$node" cat /proc/net/snmp /proc/net/netstat | awk -v names="$*" '
+		BEGIN { split(names, list); for (i in list) want[list[i]] }
+		!($1 in head) { head[$1] = $0; next }
+		{ split(head[$1], name)
+		  for (i = 2; i <= NF; i++) if (name[i] in want) sum += $i }
+		END { print sum + 0 }'
+}
+
+# refusals: of all members, for whatever reason
+refusals()
+{
+	local node
+
+	for node in "${MEMBERS[@]}"; do
+		aggctl -j -n "$node-$tag" stats show
+	done | jq -s '[.[] | to_entries[] |
+		select(.key | startswith("drop_") or . == "misforwarded") |
+		.value] | add'
+}
+
+bad_ip()
+{
+	local node sum=0
+
+	for node in "${MEMBERS[@]}"; do
+		sum=$((sum + $(snmp "$node" InHdrErrors InTruncatedPkts)))
+	done
+	echo $sum
+}
+
+# Packets that never reached a member, because its queue was full.
+overflows()
+{
+	local dropped sum=0
+
+	while read -r _ dropped _; do
+		sum=$((sum + 16#$dropped))
+	done < /proc/net/softnet_stat
+	echo $sum
+}
+
+memory_used()
+{
+	local node
+
+	for node in "${MEMBERS[@]}"; do
+		aggctl -j -n "$node-$tag" node show
+	done | jq -s -c 'map(.memory_used)'
+}
+
+within()
+{
+	[ "$1" -le "$2" ] && [ "$2" -le "$3" ] && return
+	echo "$2 is not in $1..$3"
+	return 1
+}
+
+# attacked COUNT keyed|unkeyed OPTION...
+attacked()
+{
+	local refused harmless bad before ip lost used count=$1 how=$2
+
+	shift 2
+	entries memory 131072 "$@" && begin "$TMP/in.a" || return
+	before=$(refusals) ip=$(bad_ip) lost=$(overflows) used=$(memory_used)
+	on e hostile inject "$SEED" "$count" "$how" "$TMP/corpus" \
+		"$TMP/sent" eth0 "$(mac 1 0)" eth1 "$(mac 3 0)" \
+		< "$TMP/in.s" >&5 || return
+	read -r _ refused harmless bad < "$TMP/sent"
+	say "$(< "$TMP/sent"): sent, to be refused, harmless, not IP" >&3
+	same "$used" "$(memory_used)" &&
+		end "$TMP/in.s" "$TMP/in.a" || return
+	lost=$(($(overflows) - lost))
+	within $((refused - lost)) $(($(refusals) - before)) \
+		$((refused + harmless)) &&
+		within $((bad - lost)) $(($(bad_ip) - ip)) "$bad"
+}
+
+# aborted NODE: with what the clocks say
+aborted()
+{
+	aggctl -j -n "$1-$tag" tree show --job $job |
+		jq -e '.[0] | .state == "aborted" and .reason == "timeout"'
+}
+
+# The way between s and a is cut, and the neighbour plays back what it saw: both
+# must notice, although they go on getting packets that are whole.
+played_back()
+{
+	local pid status=0
+
+	entries memory 131072 give_up 3000 key $KEY && begin "$TMP/in.a" &&
+		on e hostile inject "$SEED" 320 keyed "$TMP/corpus" \
+			"$TMP/sent" eth0 "$(mac 1 0)" eth1 "$(mac 3 0)" \
+			< "$TMP/in.s" >&5 || return
+	on e sysctl -qw net.ipv4.ip_forward=0
+	ip netns exec "e-$tag" hostile replay "$SEED" "$TMP/corpus" \
+		eth0 "$(mac 1 0)" eth1 "$(mac 3 0)" &
+	pid=$!
+	wait_for aborted s && wait_for aborted a || status=1
+	kill $pid
+	on e sysctl -qw net.ipv4.ip_forward=1
+	exec 5>&-
+	for pid in "$s_pid" "$a_pid" "$recv_pid"; do
+		wait "$pid" && status=1
+	done
+	return $status
+}
+
+# flooded none|random COUNTER OPTION...: OPENs from 2^20 children, at most, while
+# a transfer runs; each is refused, or answered and forgotten.
+flooded()
+{
+	local before lost used how=$1 name=$2 expected
+
+	shift 2
+	entries memory 131072 "$@" && begin "$TMP/in.a" || return
+	wait_for bound_at_a || return
+	before=$(counter a "$name") lost=$(overflows) used=$(memory_used)
+	on e hostile open "$OPENS" eth1 "$(mac 3 0)" $R $job $instance "$how" \
+		> "$TMP/sent" || return
+	lost=$(($(overflows) - lost)) expected=$((before + OPENS))
+	wait_for at_least a "$name" $((expected - lost)) &&
+		same "$used" "$(memory_used)" &&
+		same 1 "$(aggctl -j -n "a-$tag" tree show --job $job |
+			  jq '.[0].channels')" || return
+	cat "$TMP/in.s" >&5
+	end "$TMP/in.s" "$TMP/in.a"
+}
+
+bound_at_a()
+{
+	aggctl -j -n "a-$tag" tree show --job $job | jq -e '.[0].channels == 1'
+}
+
+at_least()
+{
+	[ "$(counter "$1" "$2")" -ge "$3" ]
+}
+
+# user NODE: everything that a process there sends to the port is refused
+user()
+{
+	local before
+
+	before=$(counter "$1" drop_local_out)
+	on "$1" hostile local "$SEED" $PACKETS_USER "$TMP/corpus" $S $A $R \
+		127.0.0.1 > "$TMP/through" ||
+		return
+	same $((before + PACKETS_USER)) "$(counter "$1" drop_local_out)"
+}
+
+line_up
+exec 3>&1
+sysctl -qw net.core.netdev_max_backlog=100000
+members_up || exit 1
+# Answers to those who do not exist end at e.
+ip -n "a-$tag" route add 11.0.0.0/8 via 10.2.0.2
+ip -n "e-$tag" route add blackhole 11.0.0.0/8
+gen "$SEED" 2000 2000 mix small > "$TMP/in.a"
+gen $((SEED + 1)) 60000 60000 mix small > "$TMP/in.s"
+check "with a key: all refused, memory as before, result exact" \
+	attacked $((PACKETS * 7 / 10)) keyed key $KEY
+check "the entries go" entries_gone
+check "without a key: the same, as long as no CRC is right" \
+	attacked $((PACKETS * 3 / 20)) unkeyed
+check "the entries go" entries_gone
+for node in "${MEMBERS[@]}"; do
+	check "a local user at $node" user "$node"
+done
+check "packets played back keep nobody alive" played_back
+check "the entries go" entries_gone
+check "with a key: OPENs of no child are refused" \
+	flooded random drop_tag key $KEY
+check "the entries go" entries_gone
+check "without a key: OPENs of no child leave nothing behind" \
+	flooded none tx_packets
+check "the entries go" entries_gone
+done_testing
