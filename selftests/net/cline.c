@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A line of three nodes, made and taken away in a moment, by one process. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if.h>
+#include <linux/rtnetlink.h>
+#include <netlink/msg.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cline.h"
+#include "netns.h"
+#include "rtnl.h"
+
+struct cnode nodes[NODES];
+static struct cnode host;
+
+static void die(const char *what)
+{
+	fprintf(stderr, "%s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+void enter(int netns)
+{
+	if (setns(netns, CLONE_NEWNET))
+		die("setns");
+}
+
+/* The first one is where the process began. */
+static void host_enter(void)
+{
+	if (!host.netns) {
+		host.netns = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+		if (host.netns < 0)
+			die("own namespace");
+	}
+	enter(host.netns);
+}
+
+static struct in_addr addr(const char *text)
+{
+	return (struct in_addr){ inet_addr(text) };
+}
+
+static void put(const char *path, const char *value)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, value, strlen(value)) < 0)
+		die(path);
+	close(fd);
+}
+
+static void batch(int i, struct nl_msg **msgs, int n)
+{
+	struct rtnl *r = rtnl_open(nodes[i].name);
+	int k, bad = !r;
+
+	for (k = 0; k < n && !bad; k++)
+		bad = rtnl_add(r, msgs[k], "request %u", (unsigned int)k);
+	if (bad || rtnl_commit(r))
+		exit(1);
+	rtnl_close(r);
+}
+
+/* In the namespace of node @i: a device there, its peer in @other. */
+static void wire(int i, const char *device, int index, int other,
+		 const char *peer, int peer_index)
+{
+	struct rtnl_link_req link = {
+		device, index, { 2, 0, 0, 0, (uint8_t)i, 1 }, 1500
+	};
+	struct rtnl_link_req end = {
+		peer, peer_index, { 2, 0, 0, 0, (uint8_t)other, 0 }, 1500
+	};
+	struct nl_msg *veth;
+
+	enter(nodes[i].netns);
+	veth = rtnl_msg_veth(&link, &end, nodes[other].netns);
+	batch(i, &veth, 1);
+	enter(nodes[other].netns);
+	veth = rtnl_msg_up(peer_index);
+	batch(other, &veth, 1);
+}
+
+static void address(int i, int index, const char *own, const char *neighbour,
+		    int other)
+{
+	uint8_t mac[6] = { 2, 0, 0, 0, (uint8_t)other, index == LEFT };
+	struct nl_msg *msgs[] = {
+		rtnl_msg_addr(index, addr(own), 24),
+		rtnl_msg_neigh(index, addr(neighbour), mac),
+	};
+
+	enter(nodes[i].netns);
+	batch(i, msgs, 2);
+}
+
+static void route(int i, int to, const char *via, int index)
+{
+	struct nl_msg *msg = rtnl_msg_route((struct in_addr){ nodes[to].id },
+					    addr(via), index,
+					    (struct in_addr){ nodes[i].id });
+
+	enter(nodes[i].netns);
+	batch(i, &msg, 1);
+}
+
+static void node_make(int i, unsigned int number)
+{
+	static const char * const ids[] = { "10.0.0.1", "10.0.0.2", "10.0.0.3" };
+	struct cnode *node = &nodes[i];
+	struct nl_msg *msgs[2];
+
+	snprintf(node->name, sizeof(node->name), "%c%u-%d", "sar"[i], number,
+		 getpid());
+	node->id = inet_addr(ids[i]);
+	/* Leaves us there. */
+	node->netns = netns_create(node->name);
+	if (node->netns < 0)
+		exit(1);
+	put("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
+	put("/proc/sys/net/ipv4/ip_forward", "1");
+	put("/proc/sys/net/ipv4/conf/all/rp_filter", "0");
+	put("/proc/sys/net/ipv4/conf/default/rp_filter", "0");
+	msgs[0] = rtnl_msg_up(1);
+	msgs[1] = rtnl_msg_addr(1, (struct in_addr){ node->id }, 32);
+	batch(i, msgs, 2);
+}
+
+static void member(int i, bool left, bool right)
+{
+	struct aggnet_node_info info = {
+		.has = AGGNET_HAS(AGGNET_A_NODE_ADDRESS),
+		.address = { nodes[i].id },
+	};
+	struct aggnet_port_info port = {
+		.has = AGGNET_HAS(AGGNET_A_PORT_IFINDEX),
+	};
+
+	enter(nodes[i].netns);
+	if (aggnet_ctl_open(&nodes[i].ctl))
+		die("control handle");
+	port.ifindex = LEFT;
+	if (aggnet_node_set(nodes[i].ctl, &info) ||
+	    (left && aggnet_port_add(nodes[i].ctl, &port)))
+		die(aggnet_ctl_error(nodes[i].ctl));
+	port.ifindex = RIGHT;
+	if (right && aggnet_port_add(nodes[i].ctl, &port))
+		die(aggnet_ctl_error(nodes[i].ctl));
+}
+
+void line_make(unsigned int number)
+{
+	int i;
+
+	host_enter();
+	if (netns_prepare())
+		exit(1);
+	for (i = 0; i < NODES; i++)
+		node_make(i, number);
+	wire(S, "right", RIGHT, A, "left", LEFT);
+	wire(A, "right", RIGHT, R, "left", LEFT);
+	address(S, RIGHT, "10.1.0.1", "10.1.0.2", A);
+	address(A, LEFT, "10.1.0.2", "10.1.0.1", S);
+	address(A, RIGHT, "10.2.0.2", "10.2.0.3", R);
+	address(R, LEFT, "10.2.0.3", "10.2.0.2", A);
+	route(S, A, "10.1.0.2", RIGHT);
+	route(S, R, "10.1.0.2", RIGHT);
+	route(A, S, "10.1.0.1", LEFT);
+	route(A, R, "10.2.0.3", RIGHT);
+	route(R, A, "10.2.0.2", LEFT);
+	route(R, S, "10.2.0.2", LEFT);
+	line_members();
+}
+
+void line_members(void)
+{
+	member(S, false, true);
+	member(A, true, true);
+	member(R, true, false);
+	enter(host.netns);
+}
+
+void line_close(void)
+{
+	int i;
+
+	for (i = 0; i < NODES; i++) {
+		if (nodes[i].ctl)
+			aggnet_ctl_close(nodes[i].ctl);
+		nodes[i].ctl = NULL;
+	}
+}
+
+void node_unmake(int i)
+{
+	if (nodes[i].netns < 0)
+		return;
+	enter(host.netns);
+	if (nodes[i].ctl)
+		aggnet_ctl_close(nodes[i].ctl);
+	nodes[i].ctl = NULL;
+	close(nodes[i].netns);
+	nodes[i].netns = -1;
+	if (netns_delete(nodes[i].name))
+		exit(1);
+}
+
+void line_unmake(void)
+{
+	int i;
+
+	for (i = 0; i < NODES; i++)
+		node_unmake(i);
+}
+
+/* --- what happens to a node ------------------------------------------------ */
+
+int set_up(int i, const char *device, bool up)
+{
+	struct ifreq ifr = {};
+	int fd, err;
+
+	enter(nodes[i].netns);
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", device);
+	err = ioctl(fd, SIOCGIFFLAGS, &ifr);
+	ifr.ifr_flags = (short)(up ? ifr.ifr_flags | IFF_UP :
+				     ifr.ifr_flags & ~IFF_UP);
+	err = err ?: ioctl(fd, SIOCSIFFLAGS, &ifr);
+	close(fd);
+	enter(host.netns);
+	return err;
+}
+
+static int request(int i, struct nl_msg *msg)
+{
+	struct rtnl *r;
+	int err;
+
+	enter(nodes[i].netns);
+	r = rtnl_open(nodes[i].name);
+	err = !r || rtnl_add(r, msg, "change %u", 0) || rtnl_commit(r);
+	rtnl_close(r);
+	enter(host.netns);
+	return err;
+}
+
+int del_device(int i, const char *device)
+{
+	struct nl_msg *msg = nlmsg_alloc_simple(RTM_DELLINK, NLM_F_REQUEST);
+	struct ifinfomsg info = {};
+
+	nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO);
+	nla_put_string(msg, IFLA_IFNAME, device);
+	return request(i, msg);
+}
+
+int del_identity(int i)
+{
+	struct nl_msg *msg = nlmsg_alloc_simple(RTM_DELADDR, NLM_F_REQUEST);
+	struct ifaddrmsg ifa = {
+		.ifa_family = AF_INET, .ifa_prefixlen = 32, .ifa_index = 1,
+	};
+
+	nlmsg_append(msg, &ifa, sizeof(ifa), NLMSG_ALIGNTO);
+	nla_put(msg, IFA_LOCAL, sizeof(nodes[i].id), &nodes[i].id);
+	return request(i, msg);
+}
+
+/* --- the host --------------------------------------------------------------- */
+
+void host_open(void)
+{
+	host_enter();
+	if (aggnet_ctl_open(&host.ctl))
+		die("control handle");
+}
+
+void host_close(void)
+{
+	aggnet_ctl_close(host.ctl);
+	host.ctl = NULL;
+}
+
+uint64_t host_memory(void)
+{
+	struct aggnet_node_info info = {};
+
+	if (aggnet_node_get(host.ctl, &info))
+		die(aggnet_ctl_error(host.ctl));
+	return info.memory_used;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A line of three nodes, made and taken away in a moment, by one process:
+ * s (sends) --- a (merges) --- r (receives).
+ */
+#ifndef NET_CLINE_H
+#define NET_CLINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <aggnet.h>
+
+enum { S, A, R, NODES };
+
+#define LEFT	10	/* index of the device towards s */
+#define RIGHT	11	/* ... towards r */
+
+/**
+ * struct cnode - one of them
+ * @name: of the namespace
+ * @netns: its descriptor
+ * @ctl: its control handle
+ * @id: identity, network order
+ */
+struct cnode {
+	char name[24];
+	int netns;
+	struct aggnet_ctl *ctl;
+	uint32_t id;
+};
+
+extern struct cnode nodes[NODES];
+
+/* Make it: namespaces, links, routes, identities, ports. Exits on failure. */
+void line_make(unsigned int number);
+/* Open the control handles, and set identities and ports, again; close them. */
+void line_members(void);
+void line_close(void);
+/* Take it away. What still runs there has lost its control handle. */
+void line_unmake(void);
+void node_unmake(int i);
+
+void enter(int netns);
+int set_up(int i, const char *device, bool up);
+int del_device(int i, const char *device);
+int del_identity(int i);
+
+/* Bytes that all nodes of the host hold, as the initial namespace is told. */
+uint64_t host_memory(void);
+void host_open(void);
+void host_close(void);
+
+#endif

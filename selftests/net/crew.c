@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Applications of one transfer, a thread each, in their nodes' namespaces. */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <linux/aggnet.h>
+#include <linux/aggnet_packet.h>
+
+#include "crew.h"
+
+#define BUFFER	16384
+
+long now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static size_t put_record(uint8_t *at, uint8_t klen, uint32_t key)
+{
+	at[0] = klen;
+	at[1] = 1;
+	memcpy(at + 2, &key, sizeof(key));
+	memset(at + 6, 'k', klen - sizeof(key));
+	at[2 + klen] = 1;
+	return 3 + klen;
+}
+
+static int source(struct app *app, int fd)
+{
+	uint8_t buf[BUFFER];
+
+	while (app->done < app->records) {
+		size_t len = 0, at = 0;
+		uint32_t n;
+
+		for (n = app->done; n < app->records && len < 3000; n++)
+			len += put_record(buf + len, app->klen ?: 12,
+					  app->first + n);
+		while (at < len) {
+			ssize_t sent = send(fd, buf + at, len - at, 0);
+
+			if (sent <= 0)
+				return errno;
+			at += (size_t)sent;
+		}
+		app->done = n;
+	}
+	if (shutdown(fd, SHUT_WR))
+		return errno;
+	return recv(fd, buf, 1, 0) ? errno : 0;
+}
+
+/* Values are small and not negative here. */
+static void take(struct app *app, const uint8_t *at, uint32_t records)
+{
+	for (; records--; at += 2 + at[0] + at[1]) {
+		uint64_t value = 0;
+		unsigned int i;
+		uint32_t key;
+
+		for (i = at[1]; i-- > 0;)
+			value = value << 8 | at[2 + at[0] + i];
+		app->sum += value;
+		memcpy(&key, at + 2, sizeof(key));
+		if (app->seen && key < app->records)
+			app->seen[key] += (uint32_t)value;
+		app->done++;
+	}
+}
+
+static int sink(struct app *app, int fd)
+{
+	uint8_t buf[BUFFER];
+	struct aggnet_msg head;
+	ssize_t len;
+
+	for (;;) {
+		len = recv(fd, buf, sizeof(buf), 0);
+		if (len < 0)
+			return errno;
+		memcpy(&head, buf, sizeof(head));
+		if (head.type != AGGNET_MSG_RECORDS)
+			return head.type == AGGNET_MSG_END ? 0 : EPROTO;
+		take(app, buf + sizeof(head), head.records);
+	}
+}
+
+static int take_part(struct app *app)
+{
+	struct sockaddr_aggnet at = {
+		.sag_family = AF_INET,
+		.sag_receiver = app->receiver,
+		.sag_job = app->job,
+	};
+	const struct sockaddr *addr = (const struct sockaddr *)&at;
+	int fd, result;
+
+	if (setns(app->netns, CLONE_NEWNET))
+		return errno;
+	fd = socket(AF_INET, SOCK_RDM, IPPROTO_AGGNET);
+	if (fd < 0)
+		return errno;
+	if (app->reader ? bind(fd, addr, sizeof(at)) :
+			  connect(fd, addr, sizeof(at)))
+		result = errno;
+	else
+		result = app->reader ? sink(app, fd) : source(app, fd);
+	close(fd);
+	return result;
+}
+
+static void *run(void *arg)
+{
+	struct app *app = arg;
+
+	app->result = take_part(app);
+	app->ended = true;
+	return NULL;
+}
+
+void app_start(struct app *app)
+{
+	app->done = 0;
+	app->sum = 0;
+	app->ended = false;
+	if (pthread_create(&app->thread, NULL, run, app)) {
+		perror("thread");
+		exit(1);
+	}
+}
+
+bool app_join(struct app *app, int seconds)
+{
+	struct timespec end;
+
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += seconds;
+	return !pthread_timedjoin_np(app->thread, NULL, &end);
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The module comes and goes while packets for it come in without a pause: with
+ * entries, ports, timers that run and packets on their way.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if_packet.h>
+#include <net/ethernet.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cline.h"
+#include "crew.h"
+#include "frame.h"
+
+#define BOUND	120	/* seconds: longer than this is for ever */
+
+static atomic_bool stop;
+static atomic_uint sent;
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+/* OPENs, as if from s, in its namespace: they wake the entries of a and r. */
+static void *traffic(void *arg)
+{
+	struct sockaddr_ll at = {
+		.sll_family = AF_PACKET,
+		.sll_protocol = htons(ETH_P_IP),
+		.sll_ifindex = RIGHT,
+	};
+	static const uint8_t to[6] = { 2, 0, 0, 0, A, 0 };
+	struct frame f;
+	int fd;
+
+	(void)arg;
+	enter(nodes[S].netns);
+	fd = socket(AF_PACKET, SOCK_RAW, htons(ETH_P_IP));
+	if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof(at)))
+		die("packet socket");
+	while (!stop) {
+		frame_open(&f, nodes[S].id, nodes[R].id,
+			   1 + (uint32_t)draw() % 8, 1, false);
+		memcpy(f.bytes, to, sizeof(to));
+		if (send(fd, f.bytes, f.len, 0) == (ssize_t)f.len)
+			sent++;
+	}
+	close(fd);
+	return NULL;
+}
+
+static void load(int module)
+{
+	if (syscall(SYS_finit_module, module, "", 0))
+		die("loading");
+}
+
+/* Control sockets that were closed a moment ago may hold it still. */
+static void unload(void)
+{
+	long end = now_ms() + BOUND * 1000;
+
+	while (syscall(SYS_delete_module, "aggnet", O_NONBLOCK)) {
+		if (errno != EWOULDBLOCK || now_ms() > end)
+			die("unloading");
+		sched_yield();
+	}
+}
+
+static void configure(void)
+{
+	struct aggnet_tree_info e = {
+		.has = AGGNET_HAS(AGGNET_A_TREE_INCAST_ID) |
+		       AGGNET_HAS(AGGNET_A_TREE_INSTANCE) |
+		       AGGNET_HAS(AGGNET_A_TREE_CONTRIBUTORS) |
+		       AGGNET_HAS(AGGNET_A_TREE_SOURCES),
+		.instance = 1,
+		/* Two, so that a is not only on the way. */
+		.contributors = 2,
+		.sources = 2,
+	};
+	uint32_t job;
+	int i;
+
+	line_members();
+	for (i = R; i >= A; i--)
+		for (job = 1; job <= 8; job++) {
+			e.incast_id = aggnet_incast_id(job, (struct in_addr){
+						       nodes[R].id });
+			if (aggnet_tree_add(nodes[i].ctl, &e, false))
+				die(aggnet_ctl_error(nodes[i].ctl));
+		}
+}
+
+/* Until packets have woken the entry of some job at a. */
+static void wait_awake(void)
+{
+	uint64_t id = aggnet_incast_id(1 + (uint32_t)draw() % 8,
+				       (struct in_addr){ nodes[R].id });
+	long end = now_ms() + BOUND * 1000;
+	struct aggnet_tree_info tree = {};
+
+	do {
+		if (aggnet_tree_get(nodes[A].ctl, id, &tree))
+			die(aggnet_ctl_error(nodes[A].ctl));
+		if (now_ms() > end)
+			die("no packet wakes the entry");
+	} while (tree.state == AGGNET_TREE_IDLE);
+}
+
+/* reload SEED ROUNDS MODULE: it is loaded, and is so again at the end */
+int main(int argc, char **argv)
+{
+	unsigned long rounds, i;
+	pthread_t thread;
+	int module;
+
+	if (argc != 4) {
+		fputs("usage: reload SEED ROUNDS MODULE\n", stderr);
+		return 2;
+	}
+	seed(strtoull(argv[1], NULL, 0));
+	rounds = strtoul(argv[2], NULL, 0);
+	module = open(argv[3], O_RDONLY | O_CLOEXEC);
+	if (module < 0)
+		die(argv[3]);
+	line_make(0);
+	line_close();
+	if (pthread_create(&thread, NULL, traffic, NULL))
+		die("thread");
+	for (i = 0; i < rounds; i++) {
+		unload();
+		load(module);
+		configure();
+		wait_awake();
+		line_close();
+	}
+	stop = true;
+	pthread_join(thread, NULL);
+	line_unmake();
+	printf("%lu unloads and loads under %u packets\n", rounds, sent);
+	return 0;
+}

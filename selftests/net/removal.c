@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Things go in the middle of a transfer: whatever goes, and whenever, each
+ * application returns, with the exact result or an error, and nothing is left.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cline.h"
+#include "crew.h"
+#include "frame.h"
+
+#define RECORDS		6000
+#define GIVE_UP_MS	700
+#define HOLD_MS		20
+#define PATIENT_MS	60000	/* where nothing goes, not even on a slow host */
+#define BOUND		120	/* seconds: longer than this is for ever */
+#define MEMORY		131072	/* so that records leave all the time */
+
+static uint32_t instance;
+static unsigned int made;
+/* What happened to the transfers. */
+static unsigned int exact, failed;
+static long slowest;
+
+static void complain(const char *what)
+{
+	fprintf(stderr, "round %u: %s\n", made, what);
+	exit(1);
+}
+
+static struct aggnet_tree_info entry(int i, bool alone, uint32_t give_up)
+{
+	bool reader = i == R, ends = i != S && !alone;
+	static struct in_addr child;
+	struct aggnet_tree_info e = {
+		.has = AGGNET_HAS(AGGNET_A_TREE_INCAST_ID) |
+		       AGGNET_HAS(AGGNET_A_TREE_INSTANCE) |
+		       AGGNET_HAS(AGGNET_A_TREE_CONTRIBUTORS) |
+		       AGGNET_HAS(AGGNET_A_TREE_SOURCES) |
+		       AGGNET_HAS(AGGNET_A_TREE_WRITERS) |
+		       AGGNET_HAS(AGGNET_A_TREE_MEMORY) |
+		       AGGNET_HAS(AGGNET_A_TREE_GIVE_UP) |
+		       AGGNET_HAS(AGGNET_A_TREE_HOLD),
+		.incast_id = aggnet_incast_id(1, (struct in_addr){ nodes[R].id }),
+		.instance = instance,
+		/* If a does not send it waits for another child, in vain. */
+		.contributors = i == A ? 2 : 1,
+		.sources = i == A || ends ? 2 : 1,
+		.writers = !reader && (i == S || !alone),
+		.memory = MEMORY,
+		.give_up = give_up,
+		.hold = alone && i == A ? HOLD_MS : 0,
+	};
+
+	if (i != S) {
+		child.s_addr = nodes[i - 1].id;
+		e.children = (struct aggnet_addrs){ &child, 1 };
+		e.has |= AGGNET_HAS(AGGNET_A_TREE_CHILDREN);
+	}
+	return e;
+}
+
+/* Parents first. @alone: only s sends. */
+static void entries(bool alone, uint32_t give_up)
+{
+	int i;
+
+	instance++;
+	for (i = NODES; i-- > 0;) {
+		struct aggnet_tree_info e = entry(i, alone, give_up);
+
+		if (aggnet_tree_add(nodes[i].ctl, &e, true))
+			complain(aggnet_ctl_error(nodes[i].ctl));
+	}
+}
+
+/* --- what goes; each returns 0 ------------------------------------------------ */
+
+static int port_goes(void)
+{
+	struct aggnet_port_info port = {
+		.has = AGGNET_HAS(AGGNET_A_PORT_IFINDEX),
+		.ifindex = draw() & 1 ? LEFT : RIGHT,
+	};
+	int err = aggnet_port_del(nodes[A].ctl, port.ifindex);
+
+	if (!err && draw() & 1)
+		err = aggnet_port_add(nodes[A].ctl, &port);
+	return err;
+}
+
+static int device_goes(void)
+{
+	return del_device(A, draw() & 1 ? "left" : "right");
+}
+
+static int carrier_goes(void)
+{
+	int i = draw() & 1 ? S : R;
+	int err = set_up(i, i == S ? "right" : "left", false);
+
+	if (!err && draw() & 1)
+		err = set_up(i, i == S ? "right" : "left", true);
+	return err;
+}
+
+static int identity_goes(void)
+{
+	return del_identity((int)(draw() % NODES));
+}
+
+static int withdrawn(void)
+{
+	struct cnode *node = &nodes[draw() % NODES];
+
+	return aggnet_tree_del(node->ctl,
+			       aggnet_incast_id(1, (struct in_addr){
+					       nodes[R].id }));
+}
+
+static int newer_plan(void)
+{
+	entries(false, GIVE_UP_MS);
+	return 0;
+}
+
+/* Only s and r have sockets, which hold their namespaces. */
+static int namespace_goes(void)
+{
+	node_unmake(A);
+	return 0;
+}
+
+static int module_stays(void)
+{
+	/* The applications may have had their result by now. */
+	int fd = socket(AF_INET, SOCK_RDM, IPPROTO_AGGNET);
+	int refused;
+
+	if (fd < 0)
+		return -1;
+	if (!syscall(SYS_delete_module, "aggnet", O_NONBLOCK))
+		complain("the module went although a socket is open");
+	refused = errno == EWOULDBLOCK || errno == EBUSY;
+	close(fd);
+	return refused ? 0 : -1;
+}
+
+static int nothing_goes(void)
+{
+	return 0;
+}
+
+static const struct what {
+	const char *name;
+	int (*happens)(void);
+	bool alone;	/* a has no application */
+	bool harmless;	/* the result must be exact */
+} whats[] = {
+	{ "nothing", nothing_goes, false, true },
+	{ "port", port_goes, false, false },
+	{ "device", device_goes, false, false },
+	{ "carrier", carrier_goes, false, false },
+	{ "identity", identity_goes, false, false },
+	{ "namespace", namespace_goes, true, false },
+	{ "entry", withdrawn, false, false },
+	{ "plan", newer_plan, false, false },
+	{ "module", module_stays, false, true },
+};
+
+/* --- rounds -------------------------------------------------------------------- */
+
+static struct app apps[NODES];
+
+static void start(bool alone)
+{
+	int i;
+
+	for (i = 0; i < NODES; i++) {
+		apps[i] = (struct app) {
+			.netns = nodes[i].netns,
+			.reader = i == R,
+			.receiver = nodes[R].id,
+			.job = 1,
+			.first = (uint32_t)i * RECORDS,
+			.records = i == S ? RECORDS : RECORDS / 10,
+		};
+		if (i != A || !alone)
+			app_start(&apps[i]);
+		else
+			apps[i].ended = true;
+	}
+}
+
+/* Until that many records have left s or have reached r. */
+static void wait_for(const struct app *app, unsigned int records)
+{
+	long end = now_ms() + BOUND * 1000;
+
+	while (app->done < records && !app->ended)
+		if (now_ms() > end)
+			complain("it does not begin");
+		else
+			sched_yield();
+}
+
+/* A source that was told DONE, or END at the receiver, means all of it. */
+static void judge(const struct what *what)
+{
+	unsigned int all = RECORDS + (what->alone ? 0 : RECORDS / 10);
+	bool done = !apps[R].result;
+
+	if (done && (apps[R].sum != all || apps[R].done < all))
+		complain("END, but the result is wrong");
+	if (!done && (!apps[S].result || (!what->alone && !apps[A].result)))
+		complain("a source was told DONE, the receiver has no END");
+	if (what->harmless && (!done || apps[S].result || apps[A].result))
+		complain("a transfer failed for nothing");
+	if (done)
+		exact++;
+	else
+		failed++;
+}
+
+static void one_round(const struct what *what)
+{
+	long began;
+	int i;
+
+	line_make(++made);
+	entries(what->alone, what->harmless ? PATIENT_MS : GIVE_UP_MS);
+	start(what->alone);
+	wait_for(&apps[draw() & 1 ? S : R], (unsigned int)draw() % RECORDS);
+	began = now_ms();
+	if (what->happens())
+		complain("what was to happen did not");
+	for (i = 0; i < NODES; i++)
+		if (apps[i].thread && !app_join(&apps[i], BOUND))
+			complain("an application did not return");
+	if (now_ms() - began > slowest)
+		slowest = now_ms() - began;
+	judge(what);
+	line_unmake();
+}
+
+/* The last of the nodes has given back what it held. */
+static void nothing_left(uint64_t before)
+{
+	long end = now_ms() + BOUND * 1000;
+
+	while (host_memory() > before)
+		if (now_ms() > end)
+			complain("memory is still held");
+		else
+			sched_yield();
+}
+
+/* removal SEED ROUNDS WHAT */
+int main(int argc, char **argv)
+{
+	unsigned int rounds, i;
+	uint64_t before;
+
+	if (argc != 4) {
+		fputs("usage: removal SEED ROUNDS WHAT\n", stderr);
+		return 2;
+	}
+	seed(strtoull(argv[1], NULL, 0));
+	rounds = (unsigned int)strtoul(argv[2], NULL, 0);
+	for (i = 0; i < sizeof(whats) / sizeof(whats[0]); i++)
+		if (!strcmp(whats[i].name, argv[3]))
+			break;
+	if (i == sizeof(whats) / sizeof(whats[0]))
+		return 2;
+	host_open();
+	before = host_memory();
+	while (rounds--)
+		one_round(&whats[i]);
+	nothing_left(before);
+	host_close();
+	printf("exact %u, failed %u, slowest %ld ms\n", exact, failed, slowest);
+	return 0;
+}
