@@ -145,7 +145,7 @@ check "an entry's packet leaves by the planned link" \
 check "a packet without an entry is routed, unchanged" \
 	counts t passed 1 arrives d eth0 "$routed" job=6
 check "an OPEN follows the planned link, too" \
-	arrives b eth0 "${planned/type=3/type=1}" job=7 type=1 body=4 to=0.0.0.0
+	arrives b eth0 "${planned/type=3/type=1}" job=7 type=1 body=16 to=0.0.0.0
 check "what is addressed round the plan is routed" \
 	arrives d eth0 "$(line "$(mac 2 2)" "$(mac 4 0)" $A $D 63 10 7)" \
 	job=7 dst=$D to=$D
@@ -166,7 +166,7 @@ check "transit off: the port comes again" transit off
 check "transit off: by plain IP, unchanged" \
 	counts t passed 1 arrives d eth0 "${routed/job=6/job=7}" job=7
 check "transit off: an OPEN, too" counts t passed 1 arrives d eth0 \
-	"${opened/job=6/job=7}" job=7 type=1 body=4 to=0.0.0.0
+	"${opened/job=6/job=7}" job=7 type=1 body=16 to=0.0.0.0
 check "transit off: the FORWARD chain has a say" filtered
 check "transit on" transit on
 
