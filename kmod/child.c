@@ -25,7 +25,7 @@ static u64 child_cookie(const struct aggnet_tree *tree, __be32 id, u64 nonce)
 static struct aggnet_child *child_slot(struct aggnet_tree *tree, __be32 id)
 {
 	const hsiphash_key_t key = { { tree->secret, tree->an->secret.key[0] } };
-	u32 i = hsiphash_1u32((__force u32)id, &key);
+	u32 i = hsiphash(&id, sizeof(id), &key);
 	struct aggnet_child *c;
 
 	/*
