@@ -39,8 +39,8 @@ inputs()
 	for s in $senders; do
 		files+=("$TMP/in.$s")
 	done
-	gen "$SEED" $((records < 300 ? records : 300)) \
-		$((keys < 200 ? keys : 200)) "$klen" "$2" "${files[@]}"
+	gen "$SEED" $((records < 100 ? records : 100)) \
+		$((keys < 80 ? keys : 80)) "$klen" "$2" "${files[@]}"
 	gen $((SEED + 64)) "$records" "$keys" "$klen" "$2" "${files[0]}"
 	[ ${#files[@]} = 1 ] || : > "${files[2]}"
 }
@@ -73,7 +73,7 @@ row()
 testbed bcube:8,1
 pairs "$SEED" "one irs srs many" "sum min max count" \
 	"none loss dup reorder corrupt all" \
-	"2:1:255 3000:60:1 2000:2000:255 100000:100000:mix" "small limits" \
+	"2:1:255 3000:60:1 700:700:255 100000:100000:4" "small limits" \
 	> "$TMP/rows"
 while read -r -a choices <&7; do
 	row "${choices[@]}"
