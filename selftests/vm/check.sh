@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Every test: on the host, then in one guest for each kernel, all guests at the
-# same time. Prints a table of what ran and, last, "N passed, N failed, N skipped".
+# Every test: on the host, then in one guest for each kernel. Prints a table
+# of what ran and, last, "N passed, N failed, N skipped".
 # Usage: [KERNELS="6.1 6.12"] [TESTS=GLOB] check.sh
 #        check.sh guest KERNEL   (the guest's half)
 #   HOST=0            no tests on the host
@@ -164,37 +164,19 @@ vm_timeout()
 }
 
 # The guest's own row: it booted and said its status, its log is clean, the
-# module came and went. Tests that failed have rows of their own, in the same
-# file: each guest has one, they run together.
-boot()
+# module came and went. Tests that failed have rows of their own.
+kernel()
 {
-	local RESULTS=$RESULTS.$1 start status=0
+	local start status=0
 
-	say "booting"
+	logged "$1/build" "$VM_DIR/module.sh" guest "$1" || return 0
+	say "kernel $1: booting"
 	start=$SECONDS
 	KERNEL=$1 VM_TIMEOUT=${VM_TIMEOUT:-$(vm_timeout "$1")} AGGNET_TESTS=$TESTS \
 		AGGNET_SEED=$SEED "$VM_DIR/run.sh" \
 		"TESTS=\$AGGNET_TESTS SEED=\$AGGNET_SEED \
 		selftests/vm/check.sh guest $1" || status=$?
 	row "$1/vm" $status "$start"
-}
-
-kernels()
-{
-	local name built=()
-
-	for name in "$@"; do
-		logged "$name/build" "$VM_DIR/module.sh" guest "$name" || continue
-		built+=("$name")
-		: > "$RESULTS.$name"
-	done
-	for name in "${built[@]}"; do
-		boot "$name" 2>&1 | sed -u "s/^/$name: /" &
-	done
-	wait
-	for name in "${built[@]}"; do
-		cat "$RESULTS.$name" >> "$RESULTS"
-	done
 }
 
 # Tests on the debug kernel beside the others: it takes long to build, so where
@@ -207,7 +189,7 @@ some_on_debug()
 		echo "debug/vm 0 0 1 0" >> "$RESULTS"
 		return
 	fi
-	TESTS=$DEBUG_TESTS kernels debug
+	TESTS=$DEBUG_TESTS kernel debug
 }
 
 programs_of_guest()
@@ -235,7 +217,6 @@ summary()
 SEED=${SEED:-$RANDOM$RANDOM}
 if [ "${1:-}" = guest ]; then
 	export SEED
-	RESULTS=$RESULTS.$2
 	guest "$2"
 	exit
 fi
@@ -252,8 +233,9 @@ if [ "${HOST:-1}" = 1 ]; then
 	models
 fi
 programs_of_guest
-# shellcheck disable=SC2086
-kernels $KERNELS
+for name in $KERNELS; do
+	kernel "$name"
+done
 some_on_debug
 [[ " $KERNELS " != *' debug '* ]] || gate
 summary
