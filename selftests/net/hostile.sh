@@ -7,14 +7,14 @@
 # counted, memory does not grow, and the transfer is exact. The line is drawn in
 # line.inc; the neighbour is e.
 #   PACKETS=N   in all: mutated by the neighbour with a key (70 %) and without
-#               (15 %), and by users (5 % each) (100000)
-#   OPENS=N     in each flood, from as many children, up to 2^20 (16384)
+#               (15 %), and by users (5 % each) (20000)
+#   OPENS=N     in each flood, from as many children, up to 2^20 (4096)
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/forwarding.inc"
 . "$(dirname "$0")/line.inc"
 
-PACKETS=${PACKETS:-100000}
-OPENS=${OPENS:-16384}
+PACKETS=${PACKETS:-20000}
+OPENS=${OPENS:-4096}
 PACKETS_USER=$((PACKETS / 20))
 KEY=000102030405060708090a0b0c0d0e0f
 TIMEOUT=300

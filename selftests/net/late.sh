@@ -135,7 +135,8 @@ slow()
 	slow_pid=$send_pid
 	exec 5> "$TMP/x.pipe"
 	wait_for tree v2 ".channels == 1" || status=1
-	start v2 v5 v9 v10 v11
+	# The pipe ends when we close it: nobody else may hold it.
+	start v2 v5 v9 v10 v11 5>&-
 	senders+=("$slow_pid")
 	wait_for tree v2 ".packets_out > 0" || status=1
 	cat "$TMP/in.v14" >&5
