@@ -200,5 +200,4 @@ check "the entries go" entries_gone
 check "with a key: OPENs of no child are refused" \
 	flooded random drop_tag key $KEY
 check "the entries go" entries_gone
-check "the entries go" entries_gone
 done_testing
