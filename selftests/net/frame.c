@@ -5,26 +5,22 @@
 #include <netinet/ip.h>
 #include <netinet/udp.h>
 
+#include "../random.h"
 #include "codec.h"
 #include "frame.h"
 
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
 
-static uint64_t state;
+static unsigned long long state;
 
 void seed(uint64_t number)
 {
 	state = number;
 }
 
-/* splitmix64 */
 uint64_t draw(void)
 {
-	uint64_t z = state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-	return z ^ (z >> 31);
+	return splitmix64(&state);
 }
 
 static struct iphdr *ip_of(const struct frame *f)

@@ -7,18 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../random.h"
+
 #define KEY_MAX	255
 
-static uint64_t state;
+static unsigned long long state;
 
-/* splitmix64 */
 static uint64_t draw(void)
 {
-	uint64_t z = state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-	return z ^ (z >> 31);
+	return splitmix64(&state);
 }
 
 /* Key number @id: as long as @klen says, and no other key's. */

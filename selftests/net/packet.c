@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../inet_sum.h"
 #include "linux/aggnet_packet.h"
 
 #define FRAME_MAX	2048
@@ -91,32 +92,6 @@ static void set(struct spec *s, const char *word)
 	}
 	fprintf(stderr, "packet: '%s' is no KEY=VALUE\n", word);
 	exit(2);
-}
-
-static uint32_t sum(uint32_t start, const void *data, size_t len)
-{
-	const uint8_t *p = data;
-	size_t i;
-
-	for (i = 0; i < len; i++)
-		start += i & 1 ? p[i] : p[i] << 8;
-	return start;
-}
-
-static uint16_t fold(uint32_t s)
-{
-	while (s >> 16)
-		s = (s & 0xffff) + (s >> 16);
-	return (uint16_t)~s;
-}
-
-/* What the UDP checksum must be, with the field itself taken as it stands. */
-static uint16_t udp_sum(const struct iphdr *ip, const struct udphdr *uh)
-{
-	uint32_t s = sum(0, &ip->saddr, 8);
-
-	s += IPPROTO_UDP + ntohs(uh->len);
-	return fold(sum(s, uh, ntohs(uh->len)));
 }
 
 static int device(const char *name, struct sockaddr_ll *to)
@@ -222,7 +197,7 @@ static size_t put_packet(uint8_t *at, const struct spec *s)
 		.saddr = addr(s->src),
 		.daddr = addr(s->dst ? s->dst : s->receiver),
 	};
-	ip->check = htons(fold(sum(0, ip, sizeof(*ip))));
+	ip->check = inet_sum(ip);
 	if (!strcmp(s->ipsum, "bad"))
 		ip->check ^= 1;
 	*uh = (struct udphdr) {
@@ -230,7 +205,7 @@ static size_t put_packet(uint8_t *at, const struct spec *s)
 		.dest = htons((uint16_t)s->port),
 		.len = htons((uint16_t)(len - sizeof(*ip))),
 	};
-	uh->check = htons(udp_sum(ip, uh));
+	uh->check = inet_udp_sum(ip, uh, ntohs(uh->len));
 	if (!uh->check)
 		uh->check = 0xffff;
 	if (!strcmp(s->udpsum, "bad"))
@@ -325,7 +300,7 @@ static const char *judge(const struct iphdr *ip, const struct udphdr *uh,
 		return "partial";
 	if (!uh->check)
 		return "none";
-	return udp_sum(ip, uh) ? "bad" : "good";
+	return inet_udp_sum(ip, uh, ntohs(uh->len)) ? "bad" : "good";
 }
 
 static void tell_mac(const uint8_t *mac)
@@ -356,7 +331,7 @@ static bool tell(const uint8_t *frame, size_t len, bool left)
 	printf("%s %s ttl=%u hop=%u type=%u job=%u udp=%s ip=%s pad=%zu\n", src,
 	       dst, ip->ttl, h->hop, h->type,
 	       (unsigned int)(be64(h->incast_id) >> 32), judge(ip, uh, left),
-	       fold(sum(0, ip, sizeof(*ip))) ? "bad" : "good",
+	       inet_sum(ip) ? "bad" : "good",
 	       len - ETH_HLEN - ntohs(ip->tot_len));
 	return true;
 }

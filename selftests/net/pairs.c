@@ -4,10 +4,11 @@
  * Usage: pairs SEED "a b c" "x y" ... (a column each); a row a line
  */
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "../random.h"
 
 #define COLS	12
 #define CHOICES	12
@@ -17,15 +18,11 @@ static char *choice[COLS][CHOICES];
 static int choices[COLS];
 static int cols;
 static bool covered[COLS][CHOICES][COLS][CHOICES];
-static uint64_t state;
+static unsigned long long state;
 
 static unsigned int draw(unsigned int below)
 {
-	uint64_t z = state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-	return (unsigned int)((z >> 33) % below);
+	return (unsigned int)((splitmix64(&state) >> 33) % below);
 }
 
 /* How many pairs a row has that no row had; they are marked if @take. */

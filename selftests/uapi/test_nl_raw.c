@@ -22,6 +22,7 @@
 
 #include <linux/aggnet_packet.h>
 
+#include "../inet_sum.h"
 #include "kselftest_harness.h"
 #include "nl_node.h"
 
@@ -77,23 +78,6 @@ static uint32_t crc32c(const void *data, size_t len)
 			crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78u : 0);
 	}
 	return ~crc;
-}
-
-static uint32_t add(uint32_t sum, const void *data, size_t len)
-{
-	const uint8_t *p = data;
-	size_t i;
-
-	for (i = 0; i < len; i++)
-		sum += i & 1 ? p[i] : p[i] << 8;
-	return sum;
-}
-
-static uint16_t fold(uint32_t sum)
-{
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return htons(~sum);
 }
 
 static void put_tag(struct aggnet_hdr *hdr, size_t body)
@@ -224,9 +208,8 @@ static void put_lower(SELF *self, uint32_t src, size_t len)
 		.saddr = src,
 		.daddr = addr(IDENTITY),
 	};
-	uh->check = fold(add(add(IPPROTO_UDP + ntohs(uh->len), &ip->saddr, 8),
-			     uh, sizeof(*uh) + len));
-	ip->check = fold(add(0, ip, sizeof(*ip)));
+	uh->check = inet_udp_sum(ip, uh, sizeof(*uh) + len);
+	ip->check = inet_sum(ip);
 }
 
 /* A frame in @self->frame. Return: its length */

@@ -9,20 +9,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../random.h"
 #include "script.h"
 #include "world.h"
 
 #define STEPS_MAX	1500
 
-static u64 state;
+static unsigned long long state;
 
 static u64 next(void)
 {
-	u64 z = state += 0x9e3779b97f4a7c15ull;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-	return z ^ (z >> 31);
+	return splitmix64(&state);
 }
 
 /* A run is known by the seed and its number. */

@@ -11,6 +11,7 @@
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
+#include "../../random.h"
 #include "mem.h"
 
 unsigned long shim_alloc_fail;
@@ -188,7 +189,7 @@ u64 siphash_1u64(u64 a, const siphash_key_t *key)
 	return siphash(&w, sizeof(w), key);
 }
 
-static u64 random_state = 1;
+static unsigned long long random_state = 1;
 
 void shim_random_seed(u64 seed)
 {
@@ -197,11 +198,7 @@ void shim_random_seed(u64 seed)
 
 u64 get_random_u64(void)
 {
-	u64 z = random_state += 0x9e3779b97f4a7c15ull;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-	return z ^ (z >> 31);
+	return splitmix64(&random_state);
 }
 
 u32 get_random_u32(void)
