@@ -6,20 +6,12 @@
 #define MEMBER_H
 
 #include <arpa/inet.h>
-#include <errno.h>
-#include <net/if.h>
-#include <poll.h>
 #include <pthread.h>
-#include <sched.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/ioctl.h>
+#include <stdbool.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <aggnet.h>
 #include <aggnet_data.h>
-#include <kselftest_harness.h>
 
 #define JOB		7
 #define NODE_A		"10.0.0.1"
@@ -37,186 +29,35 @@ struct message {
 
 /* --- configuration --- */
 
-static inline struct in_addr ip(const char *text)
-{
-	return (struct in_addr){ inet_addr(text) };
-}
-
-/* An identity: a host address on the loopback device. */
-static inline int set_loopback(const char *address)
-{
-	struct ifreq ifr = { .ifr_name = "lo" };
-	struct sockaddr_in *sin = (struct sockaddr_in *)&ifr.ifr_addr;
-	int fd = socket(AF_INET, SOCK_DGRAM, 0);
-	int err;
-
-	sin->sin_family = AF_INET;
-	sin->sin_addr = ip(address);
-	err = ioctl(fd, SIOCSIFADDR, &ifr);
-	sin->sin_addr.s_addr = INADDR_NONE;
-	err = err ?: ioctl(fd, SIOCSIFNETMASK, &ifr);
-	err = err ?: ioctl(fd, SIOCGIFFLAGS, &ifr);
-	ifr.ifr_flags |= IFF_UP;
-	err = err ?: ioctl(fd, SIOCSIFFLAGS, &ifr);
-	close(fd);
-	return err;
-}
+struct in_addr ip(const char *text);
 
 /* A namespace of its own with an identity. Return: its control handle. */
-static inline struct aggnet_ctl *make_node(const char *address)
-{
-	struct aggnet_node_info node = {
-		.has = AGGNET_HAS(AGGNET_A_NODE_ADDRESS),
-		.address = ip(address),
-	};
-	struct aggnet_ctl *ctl;
-
-	if (unshare(CLONE_NEWNET) || set_loopback(address))
-		return NULL;
-	if (aggnet_ctl_open(&ctl) || aggnet_node_set(ctl, &node)) {
-		fprintf(stderr, "# %s\n", aggnet_ctl_error(ctl));
-		aggnet_ctl_close(ctl);
-		return NULL;
-	}
-	return ctl;
-}
+struct aggnet_ctl *make_node(const char *address);
 
 /* An entry of job JOB at NODE_A; the caller fills in what differs. */
-static inline struct aggnet_tree_info entry(uint32_t writers)
-{
-	return (struct aggnet_tree_info){
-		.has = AGGNET_HAS(AGGNET_A_TREE_INCAST_ID) |
-		       AGGNET_HAS(AGGNET_A_TREE_INSTANCE) |
-		       AGGNET_HAS(AGGNET_A_TREE_CONTRIBUTORS) |
-		       AGGNET_HAS(AGGNET_A_TREE_SOURCES) |
-		       AGGNET_HAS(AGGNET_A_TREE_FUNCTION) |
-		       AGGNET_HAS(AGGNET_A_TREE_WRITERS) |
-		       AGGNET_HAS(AGGNET_A_TREE_MEMORY),
-		.incast_id = aggnet_incast_id(JOB, ip(NODE_A)),
-		.instance = 1,
-		.contributors = 1,
-		.sources = 1,
-		.function = AGGNET_FN_SUM,
-		.writers = writers,
-		.memory = 1 << 20,
-	};
-}
+struct aggnet_tree_info entry(uint32_t writers);
 
-static inline int add_entry(struct aggnet_ctl *ctl,
-			    const struct aggnet_tree_info *e, bool replace)
-{
-	int err = aggnet_tree_add(ctl, e, replace);
-
-	if (err)
-		fprintf(stderr, "# tree add: %s\n", aggnet_ctl_error(ctl));
-	return err;
-}
-
-static inline int add_writers(struct aggnet_ctl *ctl, uint32_t writers)
-{
-	struct aggnet_tree_info e = entry(writers);
-
-	return add_entry(ctl, &e, false);
-}
+int add_entry(struct aggnet_ctl *ctl, const struct aggnet_tree_info *e,
+	      bool replace);
+int add_writers(struct aggnet_ctl *ctl, uint32_t writers);
 
 /* --- socket calls --- */
 
-static inline struct sockaddr_aggnet transfer(const char *receiver,
-					      uint32_t job)
-{
-	return (struct sockaddr_aggnet){
-		.sag_family = AF_INET,
-		.sag_receiver = inet_addr(receiver),
-		.sag_job = job,
-	};
-}
-
-static inline int new_socket(void)
-{
-	return socket(AF_INET, SOCK_RDM, IPPROTO_AGGNET);
-}
-
-static inline int join(int fd, const char *receiver, uint32_t job, bool reader)
-{
-	struct sockaddr_aggnet sag = transfer(receiver, job);
-	const struct sockaddr *addr = (const struct sockaddr *)&sag;
-
-	return reader ? bind(fd, addr, sizeof(sag)) :
-			connect(fd, addr, sizeof(sag));
-}
-
-static inline int joined(bool reader)
-{
-	int fd = new_socket();
-
-	if (fd < 0 || join(fd, NODE_A, JOB, reader))
-		return -1;
-	return fd;
-}
-
-static inline int writer(void)
-{
-	return joined(false);
-}
-
-static inline int reader(void)
-{
-	return joined(true);
-}
-
-static inline size_t put_record(uint8_t *buf, const char *key, int64_t value)
-{
-	size_t klen = strlen(key);
-
-	buf[0] = klen;
-	buf[1] = sizeof(value);
-	memcpy(buf + 2, key, klen);
-	memcpy(buf + 2 + klen, &value, sizeof(value));
-	return 2 + klen + sizeof(value);
-}
-
-static inline int send_record(int fd, const char *key, int64_t value)
-{
-	uint8_t buf[AGGNET_RECORD_MAX];
-	size_t len = put_record(buf, key, value);
-
-	return send(fd, buf, len, MSG_DONTWAIT) == (ssize_t)len ? 0 : -1;
-}
-
-static inline ssize_t receive(int fd, struct message *m, int flags)
-{
-	return recv(fd, m, sizeof(*m), flags);
-}
+struct sockaddr_aggnet transfer(const char *receiver, uint32_t job);
+int new_socket(void);
+int join(int fd, const char *receiver, uint32_t job, bool reader);
+int joined(bool reader);
+int writer(void);
+int reader(void);
+size_t put_record(uint8_t *buf, const char *key, int64_t value);
+int send_record(int fd, const char *key, int64_t value);
+ssize_t receive(int fd, struct message *m, int flags);
 
 /* The value of the record that is alone in a message of records. */
-static inline int64_t only_value(const struct message *m, ssize_t len)
-{
-	const uint8_t *record = m->records;
-	uint64_t value = 0;
-	unsigned int i;
-
-	if (m->head.type != AGGNET_MSG_RECORDS || m->head.records != 1 ||
-	    len != (ssize_t)sizeof(m->head) + 2 + record[0] + record[1])
-		return INT64_MIN;
-	for (i = record[1]; i-- > 0;)
-		value = value << 8 | record[2 + record[0] + i];
-	if (record[1] && record[1] < 8 &&
-	    record[2 + record[0] + record[1] - 1] & 0x80)
-		value |= ~UINT64_C(0) << (8 * record[1]);
-	return value;
-}
+int64_t only_value(const struct message *m, ssize_t len);
 
 /* Who raised the abort, and why; UINT32_MAX: the socket does not know. */
-static inline uint32_t reason(int fd, uint32_t *origin)
-{
-	struct aggnet_status st;
-	socklen_t len = sizeof(st);
-
-	if (getsockopt(fd, SOL_AGGNET, AGGNET_SO_STATUS, &st, &len))
-		return UINT32_MAX;
-	*origin = st.origin;
-	return st.reason;
-}
+uint32_t reason(int fd, uint32_t *origin);
 
 struct sender {
 	int fd;
@@ -226,34 +67,26 @@ struct sender {
 };
 
 /* Blocking sends of many records at a time, then the end. */
-static inline void *send_many(void *arg)
-{
-	struct sender *s = arg;
-	uint8_t buf[4096];
-	unsigned int i = 0;
-	char key[32];
+void *send_many(void *arg);
 
-	while (i < s->records) {
-		size_t off = 0, done = 0;
-		ssize_t n;
+/* --- waiting --- */
 
-		for (; off < 4000 && i < s->records; i++) {
-			snprintf(key, sizeof(key), "fd %d key %u", s->fd, i);
-			off += put_record(buf + off, key, 1);
-		}
-		for (; done < off; done += n) {
-			n = send(s->fd, buf + done, off - done, 0);
-			if (n <= 0)
-				goto fail;
-		}
-	}
-	if (shutdown(s->fd, SHUT_WR) || recv(s->fd, buf, 1, 0))
-		goto fail;
-	return NULL;
-fail:
-	s->failed = errno ? errno : EIO;
-	return NULL;
-}
+short events(int fd);
+
+/* Wait for an event; the harness ends a test that waits for ever. */
+short await(int fd, short wanted);
+
+/* A thread that is in recv(). */
+struct waiter {
+	int fd;
+	int flags;
+	struct message m;
+	ssize_t n;
+	int error;
+	pthread_t thread;
+};
+
+void *wait_in_recv(void *arg);
 
 #define EXPECT_ERRNO(err, call)				\
 	do {						\

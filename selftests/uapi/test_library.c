@@ -5,22 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "member.h"
-
-FIXTURE(library) {
-	struct aggnet_ctl *ctl;
-};
-
-FIXTURE_SETUP(library)
-{
-	self->ctl = make_node(NODE_A);
-	ASSERT_NE(NULL, self->ctl);
-}
-
-FIXTURE_TEARDOWN(library)
-{
-	aggnet_ctl_close(self->ctl);
-}
+#include "one_node.h"
 
 struct contribution {
 	struct aggnet_source *s;
@@ -45,7 +30,7 @@ static void *contribute(void *arg)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(library, functions, SLOW)
+TEST_F_TIMEOUT(node, functions, SLOW)
 {
 	const struct {
 		uint8_t function;
@@ -92,7 +77,7 @@ TEST_F_TIMEOUT(library, functions, SLOW)
 	}
 }
 
-TEST_F_TIMEOUT(library, overflow_is_told_to_the_source, SLOW)
+TEST_F_TIMEOUT(node, overflow_is_told_to_the_source, SLOW)
 {
 	struct contribution c = { .records = 2000, .value = INT64_MAX };
 	struct aggnet_sink *k;
@@ -111,7 +96,7 @@ TEST_F_TIMEOUT(library, overflow_is_told_to_the_source, SLOW)
 	aggnet_sink_close(k);
 }
 
-TEST_F_TIMEOUT(library, replays_in_a_newer_epoch, SLOW)
+TEST_F_TIMEOUT(node, replays_in_a_newer_epoch, SLOW)
 {
 	struct contribution c = { .records = 50000, .value = 1 };
 	struct aggnet_tree_info e = entry(1);

@@ -2,63 +2,30 @@
 /* The socket on two nodes with a link between them: outcomes and back-pressure
  * cross it. Needs root and the module.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
 
-#include "member.h"
+#include <kselftest_harness.h>
 
-/*
- *	A 10.0.0.1 --- va 10.16.0.1/24 ==== vb 10.16.0.2/24 --- 10.0.0.2 B
- *	receiver                                               source
- */
+#include "two_nodes.h"
+
 FIXTURE(link) {
-	struct aggnet_ctl *a;
-	struct aggnet_ctl *b;
-	int ns_a;
-	int ns_b;
+	struct two_nodes on;
 	struct message m;
 };
 
-static int configure(const char *commands)
-{
-	FILE *pipe = popen("ip -batch -", "w");
-
-	if (!pipe)
-		return -1;
-	fputs(commands, pipe);
-	return pclose(pipe);
-}
-
 FIXTURE_SETUP(link)
 {
-	char text[512];
-
-	self->b = make_node(NODE_B);
-	ASSERT_NE(NULL, self->b);
-	self->ns_b = open("/proc/self/ns/net", O_RDONLY);
-	self->a = make_node(NODE_A);
-	ASSERT_NE(NULL, self->a);
-	self->ns_a = open("/proc/self/ns/net", O_RDONLY);
-	snprintf(text, sizeof(text),
-		 "link add name va type veth peer name vb netns /proc/%d/fd/%d\n"
-		 "address add 10.16.0.1/24 dev va\n"
-		 "link set va up\n"
-		 "route add " NODE_B " via 10.16.0.2 dev va src " NODE_A "\n",
-		 getpid(), self->ns_b);
-	ASSERT_EQ(0, configure(text));
-	ASSERT_EQ(0, setns(self->ns_b, CLONE_NEWNET));
-	ASSERT_EQ(0, configure("address add 10.16.0.2/24 dev vb\n"
-			       "link set vb up\n"
-			       "route add " NODE_A
-			       " via 10.16.0.1 dev vb src " NODE_B "\n"));
+	ASSERT_EQ(0, two_nodes_up(&self->on));
 }
 
 FIXTURE_TEARDOWN(link)
 {
-	aggnet_ctl_close(self->a);
-	aggnet_ctl_close(self->b);
-	close(self->ns_a);
-	close(self->ns_b);
+	two_nodes_down(&self->on);
 }
 
 static int add_pair(struct aggnet_ctl *a, struct aggnet_ctl *b)
@@ -81,10 +48,10 @@ TEST_F(link, transfer__whole)
 	socklen_t len = sizeof(st);
 	int r, w;
 
-	ASSERT_EQ(0, add_pair(self->a, self->b));
+	ASSERT_EQ(0, add_pair(self->on.a, self->on.b));
 	w = writer();
 	ASSERT_LE(0, w);
-	ASSERT_EQ(0, setns(self->ns_a, CLONE_NEWNET));
+	ASSERT_EQ(0, setns(self->on.ns_a, CLONE_NEWNET));
 	r = reader();
 	ASSERT_LE(0, r);
 	ASSERT_EQ(0, send_record(w, "key", 3));
@@ -123,12 +90,12 @@ TEST_F(link, end__tells_the_absent)
 		absent[i].s_addr = htonl(0x0a020000 + i);
 	e.has |= AGGNET_HAS(AGGNET_A_TREE_ABSENT);
 	e.absent = (struct aggnet_addrs){ absent, ABSENT };
-	ASSERT_EQ(0, add_entry(self->a, &e, false));
-	ASSERT_EQ(0, add_writers(self->b, 1));
+	ASSERT_EQ(0, add_entry(self->on.a, &e, false));
+	ASSERT_EQ(0, add_writers(self->on.b, 1));
 	w = writer();
 	ASSERT_LE(0, w);
 	ASSERT_EQ(0, shutdown(w, SHUT_WR));
-	ASSERT_EQ(0, setns(self->ns_a, CLONE_NEWNET));
+	ASSERT_EQ(0, setns(self->on.ns_a, CLONE_NEWNET));
 	r = reader();
 	ASSERT_EQ(sizeof(m.head) + sizeof(m.end) + sizeof(m.absent),
 		  recv(r, &m, sizeof(m), 0));
@@ -147,9 +114,9 @@ TEST_F(link, close__of_the_source_is_told_to_the_receiver)
 	uint32_t origin;
 	int r, w;
 
-	ASSERT_EQ(0, add_pair(self->a, self->b));
+	ASSERT_EQ(0, add_pair(self->on.a, self->on.b));
 	w = writer();
-	ASSERT_EQ(0, setns(self->ns_a, CLONE_NEWNET));
+	ASSERT_EQ(0, setns(self->on.ns_a, CLONE_NEWNET));
 	r = reader();
 	ASSERT_LE(0, r);
 	ASSERT_EQ(0, send_record(w, "key", 3));
@@ -165,11 +132,11 @@ TEST_F(link, close__of_the_receiver_is_told_to_the_source)
 	uint32_t origin;
 	int r, w;
 
-	ASSERT_EQ(0, add_pair(self->a, self->b));
+	ASSERT_EQ(0, add_pair(self->on.a, self->on.b));
 	w = writer();
 	ASSERT_EQ(0, send_record(w, "key", 3));
 	ASSERT_EQ(0, shutdown(w, SHUT_WR));
-	ASSERT_EQ(0, setns(self->ns_a, CLONE_NEWNET));
+	ASSERT_EQ(0, setns(self->on.ns_a, CLONE_NEWNET));
 	r = reader();
 	EXPECT_EQ(3, only_value(&self->m, receive(r, &self->m, 0)));
 	ASSERT_LT(0, receive(r, &self->m, MSG_PEEK));
@@ -189,9 +156,9 @@ TEST_F(link, give_up__a_receiver_that_never_reads)
 
 	e.has |= AGGNET_HAS(AGGNET_A_TREE_GIVE_UP);
 	e.give_up = 5000;
-	ASSERT_EQ(0, add_entry(self->a, &e, false));
+	ASSERT_EQ(0, add_entry(self->on.a, &e, false));
 	e.writers = 1;
-	ASSERT_EQ(0, add_entry(self->b, &e, false));
+	ASSERT_EQ(0, add_entry(self->on.b, &e, false));
 	w = writer();
 	ASSERT_EQ(0, send_record(w, "key", 3));
 	ASSERT_EQ(0, shutdown(w, SHUT_WR));
@@ -210,13 +177,13 @@ TEST_F_TIMEOUT(link, back_pressure__reaches_the_source, SLOW)
 	int r;
 
 	e.memory = 2 * AGGNET_MEMORY_MIN;
-	ASSERT_EQ(0, add_entry(self->a, &e, false));
+	ASSERT_EQ(0, add_entry(self->on.a, &e, false));
 	e.writers = 1;
-	ASSERT_EQ(0, add_entry(self->b, &e, false));
+	ASSERT_EQ(0, add_entry(self->on.b, &e, false));
 	s.fd = writer();
 	ASSERT_LE(0, s.fd);
 	ASSERT_EQ(0, pthread_create(&s.thread, NULL, send_many, &s));
-	ASSERT_EQ(0, setns(self->ns_a, CLONE_NEWNET));
+	ASSERT_EQ(0, setns(self->on.ns_a, CLONE_NEWNET));
 	r = reader();
 	do {
 		ASSERT_LT(0, receive(r, &self->m, 0));

@@ -3,37 +3,28 @@
  * receive path included: the result is exact, or everybody gets an error. Needs
  * a kernel with fault injection; skipped on others.
  */
-#include "member.h"
+#include <errno.h>
+#include <net/if.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <kselftest_harness.h>
+
+#include "two_nodes.h"
 #include "fault.h"
 
 #define MOST	600	/* allocations that a script makes */
 #define LONG	1200	/* seconds: a debug kernel on a busy machine */
 #define WAIT	60000	/* ms for anything that must come */
 
-/*
- *	A 10.0.0.1 --- va 10.16.0.1/24 ==== vb 10.16.0.2/24 --- 10.0.0.2 B
- *	receiver                                               source
- */
 FIXTURE(nomem) {
 	bool able;
-	struct aggnet_ctl *a;
-	struct aggnet_ctl *b;
-	int ns_a;
-	int ns_b;
-	int r;
-	int w;
+	struct two_nodes on;
 	struct message m;
 };
-
-static int configure(const char *commands)
-{
-	FILE *pipe = popen("ip -batch -", "w");
-
-	if (!pipe)
-		return -1;
-	fputs(commands, pipe);
-	return pclose(pipe);
-}
 
 static int attach(struct aggnet_ctl *ctl, const char *device)
 {
@@ -47,39 +38,16 @@ static int attach(struct aggnet_ctl *ctl, const char *device)
 
 FIXTURE_SETUP(nomem)
 {
-	char text[512];
-
 	self->able = fault_module.able() && fault_thread.able();
-	self->b = make_node(NODE_B);
-	ASSERT_NE(NULL, self->b);
-	self->ns_b = open("/proc/self/ns/net", O_RDONLY);
-	self->a = make_node(NODE_A);
-	ASSERT_NE(NULL, self->a);
-	self->ns_a = open("/proc/self/ns/net", O_RDONLY);
-	snprintf(text, sizeof(text),
-		 "link add name va type veth peer name vb netns /proc/%d/fd/%d\n"
-		 "address add 10.16.0.1/24 dev va\n"
-		 "link set va up\n"
-		 "route add " NODE_B " via 10.16.0.2 dev va src " NODE_A "\n",
-		 getpid(), self->ns_b);
-	ASSERT_EQ(0, configure(text));
-	ASSERT_EQ(0, attach(self->a, "va"));
-	ASSERT_EQ(0, setns(self->ns_b, CLONE_NEWNET));
-	ASSERT_EQ(0, configure("address add 10.16.0.2/24 dev vb\n"
-			       "link set vb up\n"
-			       "route add " NODE_A
-			       " via 10.16.0.1 dev vb src " NODE_B "\n"));
-	ASSERT_EQ(0, attach(self->b, "vb"));
-	self->r = -1;
-	self->w = -1;
+	ASSERT_EQ(0, two_nodes_up(&self->on));
+	ASSERT_EQ(0, attach(self->on.b, "vb"));
+	ASSERT_EQ(0, setns(self->on.ns_a, CLONE_NEWNET));
+	ASSERT_EQ(0, attach(self->on.a, "va"));
 }
 
 FIXTURE_TEARDOWN(nomem)
 {
-	aggnet_ctl_close(self->a);
-	aggnet_ctl_close(self->b);
-	close(self->ns_a);
-	close(self->ns_b);
+	two_nodes_down(&self->on);
 }
 
 /* --- the script: what fails for want of memory is tried once more ---------- */
@@ -165,39 +133,6 @@ static ssize_t got(int fd, struct message *m)
 	return -errno;
 }
 
-/* A whole transfer. Return: 0 if it was exact, or -errno */
-static int transfer_exact(struct aggnet_ctl *a, struct aggnet_ctl *b, int ns_a,
-			  int ns_b, struct message *m)
-{
-	int r, w, err;
-	ssize_t len;
-
-	err = added(a, 0);
-	err = err ? err : added(b, 1);
-	if (err) {
-		deleted(a);
-		return err;
-	}
-	w = member(ns_b, false);
-	r = member(ns_a, true);
-	err = w < 0 || r < 0 ? -errno : sent(w);
-	if (!err && shutdown(w, SHUT_WR))
-		err = -errno;
-	len = err ? err : got(r, m);
-	if (len > 0 && only_value(m, len) != 7)
-		err = -EBADMSG;
-	else if (len > 0)
-		len = got(r, m);
-	if (!err && (len < 0 || m->head.type != AGGNET_MSG_END))
-		err = len < 0 ? len : -EBADMSG;
-	if (!err)
-		err = got(w, m);
-	close(r);
-	close(w);
-	len = deleted(a);
-	return err ? err : len ? len : deleted(b);
-}
-
 static uint64_t held(struct aggnet_ctl *ctl)
 {
 	struct aggnet_node_info node;
@@ -206,98 +141,160 @@ static uint64_t held(struct aggnet_ctl *ctl)
 }
 
 /* Trees give their memory back a while after they have gone. */
-static bool all_given_back(struct aggnet_ctl *a, struct aggnet_ctl *b)
+static bool all_given_back(const struct two_nodes *on)
 {
 	int i;
 
 	for (i = 0; i < WAIT / 10; i++) {
-		if (!held(a) && !held(b))
+		if (!held(on->a) && !held(on->b))
 			return true;
 		poll(NULL, 0, 10);
 	}
 	return false;
 }
 
-TEST_F_TIMEOUT(nomem, transfer__is_exact, LONG)
+/* --- scenarios: from the N-th allocation of one on, see sweep() --------------- */
+
+/* A transfer that is about to begin: W sends, R receives. */
+struct both {
+	const struct two_nodes *on;
+	int r;
+	int w;
+	struct message *m;
+};
+
+static int begin(struct both *x)
+{
+	int err = added(x->on->a, 0);
+
+	if (!err)
+		err = added(x->on->b, 1);
+	if (err)
+		return err;
+	x->w = member(x->on->ns_b, false);
+	x->r = x->w < 0 ? -1 : member(x->on->ns_a, true);
+	return x->r < 0 ? -errno : 0;
+}
+
+/* Whatever there is of it goes. Return: ERR, or what went wrong here. */
+static int over(struct both *x, int err)
+{
+	int a, b;
+
+	if (x->r >= 0)
+		close(x->r);
+	if (x->w >= 0)
+		close(x->w);
+	a = deleted(x->on->a);
+	b = deleted(x->on->b);
+	return err ? err : a ? a : b;
+}
+
+static int exact_end(struct both *x)
+{
+	ssize_t len;
+
+	if (shutdown(x->w, SHUT_WR))
+		return -errno;
+	len = got(x->r, x->m);
+	if (len < 0)
+		return len;
+	if (only_value(x->m, len) != 7)
+		return -EBADMSG;
+	len = got(x->r, x->m);
+	if (len < 0)
+		return len;
+	return x->m->head.type == AGGNET_MSG_END ? got(x->w, x->m) : -EBADMSG;
+}
+
+/* It is exact, whatever is lost. */
+static int transfer_is_exact(struct both *x, int nth)
+{
+	int err;
+
+	fault_module.arm(nth);
+	err = begin(x);
+	if (!err)
+		err = sent(x->w);
+	return err ? err : exact_end(x);
+}
+
+/* The source goes without an end: the receiver learns of it. */
+static int abort_is_told(struct both *x, int nth)
+{
+	int err = begin(x);
+
+	if (err)
+		return err;
+	fault_module.arm(nth);
+	err = sent(x->w);
+	close(x->w);
+	x->w = -1;
+	if (err)
+		return err;
+	err = got(x->r, x->m);
+	return err == -ECONNABORTED ? 0 : err < 0 ? err : -EBADMSG;
+}
+
+/* The receiver's entry goes and comes: RST, and an error for the source. */
+static int reset_is_told(struct both *x, int nth)
+{
+	int err = begin(x);
+
+	if (!err)
+		err = sent(x->w);
+	if (err)
+		return err;
+	fault_module.arm(nth);
+	err = deleted(x->on->a);
+	if (!err)
+		err = added(x->on->a, 0);
+	if (err)
+		return err;
+	return got(x->w, x->m) < 0 ? 0 : -EBADMSG;
+}
+
+/* Run it with the first allocation lost, the second, ... until it makes none
+ * that could be. Return: how many it makes, or -1.
+ */
+static int sweep(const struct two_nodes *on, struct message *m,
+		 int (*scenario)(struct both *x, int nth))
 {
 	bool struck = true;
 	int nth, err;
 
-	if (!self->able)
-		SKIP(return, FAULT_NONE);
 	for (nth = 1; nth < MOST && struck; nth++) {
-		fault_module.arm(nth);
-		err = transfer_exact(self->a, self->b, self->ns_a, self->ns_b,
-				     &self->m);
+		struct both x = { .on = on, .r = -1, .w = -1, .m = m };
+
+		err = over(&x, scenario(&x, nth));
 		struck = fault_module.struck();
 		fault_module.arm(0);
-		EXPECT_EQ(0, err) {
-			TH_LOG("allocation %d: %s", nth, strerror(-err));
+		if (err || !all_given_back(on)) {
+			printf("# allocation %d: %s\n", nth,
+			       err ? strerror(-err) : "memory is kept");
+			return -1;
 		}
-		ASSERT_TRUE(all_given_back(self->a, self->b));
 	}
-	EXPECT_FALSE(struck);
-	TH_LOG("%d allocations", nth - 2);
+	return struck ? -1 : nth - 2;
 }
 
-/* The source goes without an end: both learn of it, whatever is lost. */
-TEST_F_TIMEOUT(nomem, abort__is_told, LONG)
+TEST_F_TIMEOUT(nomem, receive_path, LONG)
 {
-	bool struck = true;
-	int nth;
+	static int (*const scenarios[])(struct both *x, int nth) = {
+		transfer_is_exact, abort_is_told, reset_is_told,
+	};
+	size_t i;
+	int n;
 
 	if (!self->able)
 		SKIP(return, FAULT_NONE);
-	for (nth = 1; nth < MOST && struck; nth++) {
-		ASSERT_EQ(0, added(self->a, 0));
-		ASSERT_EQ(0, added(self->b, 1));
-		self->w = member(self->ns_b, false);
-		self->r = member(self->ns_a, true);
-		ASSERT_LE(0, self->w);
-		ASSERT_LE(0, self->r);
-		fault_module.arm(nth);
-		EXPECT_EQ(0, sent(self->w));
-		close(self->w);
-		EXPECT_EQ(-ECONNABORTED, got(self->r, &self->m));
-		struck = fault_module.struck();
-		fault_module.arm(0);
-		close(self->r);
-		ASSERT_EQ(0, deleted(self->a));
-		ASSERT_EQ(0, deleted(self->b));
-		ASSERT_TRUE(all_given_back(self->a, self->b));
+	for (i = 0; i < ARRAY_SIZE(scenarios); i++) {
+		n = sweep(&self->on, &self->m, scenarios[i]);
+		EXPECT_LT(0, n) {
+			TH_LOG("scenario %zu", i);
+		}
+		TH_LOG("scenario %zu: %d allocations", i, n);
 	}
-	EXPECT_FALSE(struck);
-	TH_LOG("%d allocations", nth - 2);
-}
-
-/* The receiver's entry goes and comes: RST, and an error for the source. */
-TEST_F_TIMEOUT(nomem, reset__is_told, LONG)
-{
-	bool struck = true;
-	int nth;
-
-	if (!self->able)
-		SKIP(return, FAULT_NONE);
-	for (nth = 1; nth < MOST && struck; nth++) {
-		ASSERT_EQ(0, added(self->a, 0));
-		ASSERT_EQ(0, added(self->b, 1));
-		self->w = member(self->ns_b, false);
-		self->r = member(self->ns_a, true);
-		ASSERT_EQ(0, sent(self->w));
-		fault_module.arm(nth);
-		ASSERT_EQ(0, deleted(self->a));
-		ASSERT_EQ(0, added(self->a, 0));
-		EXPECT_GT(0, got(self->w, &self->m));
-		struck = fault_module.struck();
-		fault_module.arm(0);
-		close(self->r);
-		close(self->w);
-		ASSERT_EQ(0, deleted(self->a));
-		ASSERT_EQ(0, deleted(self->b));
-		ASSERT_TRUE(all_given_back(self->a, self->b));
-	}
-	EXPECT_FALSE(struck);
-	TH_LOG("%d allocations", nth - 2);
 }
 
 /* --- each call, the kernel's own allocations for it included ---------------- */
@@ -362,21 +359,21 @@ TEST_F_TIMEOUT(nomem, calls, LONG)
 		call_socket, call_connect, call_send, call_recv, call_status,
 		call_poll, call_shutdown,
 	};
-	int nth, err;
+	int nth, err, w;
 	bool struck;
 	size_t i;
 
 	if (!self->able)
 		SKIP(return, FAULT_NONE);
-	ASSERT_EQ(0, added(self->b, 1));
-	self->w = member(self->ns_b, false);
-	ASSERT_LE(0, self->w);
+	ASSERT_EQ(0, added(self->on.b, 1));
+	w = member(self->on.ns_b, false);
+	ASSERT_LE(0, w);
 	for (i = 0; i < ARRAY_SIZE(calls); i++) {
 		/* No page of its own is to be missing later. */
-		ASSERT_EQ(0, calls[i](self->w));
+		ASSERT_EQ(0, calls[i](w));
 		for (nth = 1, struck = true; nth < MOST && struck; nth++) {
 			fault_thread.arm(nth);
-			err = calls[i](self->w);
+			err = calls[i](w);
 			struck = fault_thread.struck();
 			fault_thread.arm(0);
 			EXPECT_TRUE(!err || (struck && no_memory(err))) {
@@ -386,11 +383,11 @@ TEST_F_TIMEOUT(nomem, calls, LONG)
 		}
 		EXPECT_FALSE(struck);
 		/* It did no harm that lasts. */
-		ASSERT_EQ(0, calls[i](self->w));
+		ASSERT_EQ(0, calls[i](w));
 	}
-	close(self->w);
-	ASSERT_EQ(0, deleted(self->b));
-	ASSERT_TRUE(all_given_back(self->b, self->b));
+	close(w);
+	ASSERT_EQ(0, deleted(self->on.b));
+	ASSERT_TRUE(all_given_back(&self->on));
 }
 
 TEST_HARNESS_MAIN

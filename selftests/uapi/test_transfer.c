@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A transfer of one node with itself: what each call takes and gives. Needs root and
+ * the module.
+ */
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "one_node.h"
+
+/* --- one transfer --- */
+
+TEST_F(node, transfer__whole)
+{
+	int r, w;
+	ssize_t n;
+
+	ASSERT_EQ(0, add_writers(self->ctl, 1));
+	r = reader();
+	w = writer();
+	ASSERT_EQ(0, send_record(w, "key", 5));
+	ASSERT_EQ(0, send_record(w, "key", -7));
+	EXPECT_ERRNO(EAGAIN, receive(r, &self->m, MSG_DONTWAIT));
+	EXPECT_ERRNO(EAGAIN, receive(r, &self->m, MSG_DONTWAIT | MSG_PEEK));
+	EXPECT_ERRNO(EAGAIN, receive(w, &self->m, MSG_DONTWAIT));
+	ASSERT_EQ(0, shutdown(w, SHUT_WR));
+	EXPECT_EQ(0, shutdown(w, SHUT_WR));
+	EXPECT_ERRNO(EPIPE, send_record(w, "key", 1));
+
+	EXPECT_ERRNO(EOPNOTSUPP, receive(r, &self->m, MSG_PEEK));
+	n = receive(r, &self->m, 0);
+	EXPECT_EQ(-2, only_value(&self->m, n));
+	EXPECT_EQ(0, memcmp("key", self->m.records + 2, 3));
+	EXPECT_ERRNO(EAGAIN, receive(w, &self->m, MSG_DONTWAIT));
+	close(r);
+	close(w);
+}
+
+TEST_F(node, end_mark__peek_then_take)
+{
+	const ssize_t size = sizeof(struct aggnet_msg) +
+			     sizeof(struct aggnet_end);
+	struct aggnet_status st;
+	socklen_t len = sizeof(st);
+	int r, w, i;
+
+	ASSERT_EQ(0, add_writers(self->ctl, 1));
+	r = reader();
+	w = writer();
+	ASSERT_EQ(0, send_record(w, "key", 5));
+	ASSERT_EQ(0, send_record(w, "key", 6));
+	ASSERT_EQ(0, shutdown(w, SHUT_WR));
+	ASSERT_LT(0, receive(r, &self->m, 0));
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(size, receive(r, &self->m, MSG_PEEK));
+		EXPECT_EQ(AGGNET_MSG_END, self->m.head.type);
+		EXPECT_EQ(0, self->m.head.records);
+		EXPECT_EQ(1, self->m.end.sources);
+		EXPECT_EQ(1, self->m.end.of);
+		EXPECT_EQ(0, self->m.end.partials);
+		EXPECT_EQ(1, self->m.end.instance);
+		EXPECT_EQ(2, self->m.end.records);
+		EXPECT_ERRNO(EAGAIN, receive(w, &self->m, MSG_DONTWAIT));
+	}
+	ASSERT_EQ(size, receive(r, &self->m, 0));
+	EXPECT_EQ(AGGNET_MSG_END, self->m.head.type);
+	EXPECT_EQ(0, receive(w, &self->m, 0));
+	ASSERT_EQ(0, getsockopt(w, SOL_AGGNET, AGGNET_SO_STATUS, &st, &len));
+	EXPECT_EQ(AGGNET_TREE_DONE, st.state);
+	close(r);
+	EXPECT_EQ(0, receive(w, &self->m, 0));
+	close(w);
+	w = new_socket();
+	EXPECT_ERRNO(EALREADY, join(w, NODE_A, JOB, false));
+	EXPECT_ERRNO(EADDRINUSE, join(w, NODE_A, JOB, true));
+	close(w);
+}
+
+TEST_F(node, transfer__of_nothing)
+{
+	int r, w;
+
+	ASSERT_EQ(0, add_writers(self->ctl, 1));
+	r = reader();
+	w = writer();
+	ASSERT_EQ(0, send(w, "", 0, 0));
+	ASSERT_EQ(0, shutdown(w, SHUT_WR));
+	ASSERT_LT(0, receive(r, &self->m, 0));
+	EXPECT_EQ(AGGNET_MSG_END, self->m.head.type);
+	EXPECT_EQ(0, self->m.end.records);
+	EXPECT_EQ(0, receive(w, &self->m, 0));
+	close(r);
+	close(w);
+}
+
+/* A receiver that comes late finds what was sent before. */
+TEST_F(node, transfer__writer_first)
+{
+	int r, w;
+
+	ASSERT_EQ(0, add_writers(self->ctl, 1));
+	w = writer();
+	ASSERT_EQ(0, send_record(w, "key", 5));
+	ASSERT_EQ(0, shutdown(w, SHUT_WR));
+	r = reader();
+	EXPECT_EQ(5, only_value(&self->m, receive(r, &self->m, 0)));
+	ASSERT_LT(0, receive(r, &self->m, 0));
+	EXPECT_EQ(AGGNET_MSG_END, self->m.head.type);
+	close(r);
+	EXPECT_EQ(0, receive(w, &self->m, 0));
+	close(w);
+}
+
+TEST_F(node, writers__all_are_merged)
+{
+	enum { WRITERS = 3 };
+	int r, w[WRITERS], late, i;
+
+	ASSERT_EQ(0, add_writers(self->ctl, WRITERS));
+	r = reader();
+	for (i = 0; i < WRITERS; i++) {
+		w[i] = writer();
+		ASSERT_LE(0, w[i]);
+	}
+	late = new_socket();
+	EXPECT_ERRNO(EUSERS, join(late, NODE_A, JOB, false));
+	close(late);
+	for (i = 0; i < WRITERS; i++) {
+		ASSERT_EQ(0, send_record(w[i], "key", 1 << i));
+		EXPECT_ERRNO(EAGAIN, receive(r, &self->m, MSG_DONTWAIT));
+		ASSERT_EQ(0, shutdown(w[i], SHUT_WR));
+	}
+	EXPECT_EQ(7, only_value(&self->m, receive(r, &self->m, 0)));
+	ASSERT_LT(0, receive(r, &self->m, 0));
+	EXPECT_EQ(AGGNET_MSG_END, self->m.head.type);
+	EXPECT_EQ(1, self->m.end.sources);
+	EXPECT_EQ(3, self->m.end.records);
+	for (i = 0; i < WRITERS; i++) {
+		EXPECT_EQ(0, receive(w[i], &self->m, 0));
+		close(w[i]);
+	}
+	close(r);
+}
+
+/* --- what send() takes --- */
+
+TEST_F(node, send__whole_records_from_the_front)
+{
+	uint8_t buf[3 * AGGNET_RECORD_MAX];
+	size_t one, two;
+	int r, w;
+
+	ASSERT_EQ(0, add_writers(self->ctl, 1));
+	r = reader();
+	w = writer();
+	one = put_record(buf, "key", 1);
+	two = one + put_record(buf + one, "key", 2);
+	EXPECT_EQ(one, send(w, buf, two - 1, 0));
+	EXPECT_ERRNO(EINVAL, send(w, buf + one, two - one - 1, 0));
+	EXPECT_EQ(two - one, send(w, buf + one, two - one, 0));
+	ASSERT_EQ(0, shutdown(w, SHUT_WR));
+	EXPECT_EQ(3, only_value(&self->m, receive(r, &self->m, 0)));
+	close(w);
+	close(r);
+}
+
+TEST_F(node, send__refuses)
+{
+	const uint8_t no_key[] = { 0, 1, 1 };
+	const uint8_t long_value[] = { 1, 17, 'k', [19] = 0 };
+	const uint8_t wide_value[] = { 1, 9, 'k', [11] = 1 };
+	int r, w;
+
+	ASSERT_EQ(0, add_writers(self->ctl, 1));
+	r = reader();
+	w = writer();
+	EXPECT_ERRNO(EINVAL, send(w, "\1", 1, 0));
+	EXPECT_ERRNO(EINVAL, send(w, no_key, sizeof(no_key), 0));
+	EXPECT_ERRNO(EINVAL, send(w, long_value, sizeof(long_value), 0));
+	EXPECT_ERRNO(ERANGE, send(w, wide_value, sizeof(wide_value), 0));
+	EXPECT_ERRNO(EFAULT, send(w, (void *)8, 100, 0));
+	ASSERT_EQ(0, send_record(w, "key", 1));
+	ASSERT_EQ(0, shutdown(w, SHUT_WR));
+	EXPECT_EQ(1, only_value(&self->m, receive(r, &self->m, 0)));
+	ASSERT_LT(0, receive(r, &self->m, 0));
+	EXPECT_EQ(1, self->m.end.records);
+	close(w);
+	close(r);
+}
+
+/* A page that cannot be read follows: what is before it may be taken. */
+TEST_F(node, send__fault_in_the_middle)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	uint8_t *map = mmap(NULL, 9 * page, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t off = 0, len;
+	int r, w;
+	ssize_t n;
+
+	ASSERT_NE(MAP_FAILED, map);
+	for (len = put_record(map, "key", 1); off + 2 * len <= 8 * page;)
+		off += put_record(map + off, "key", 1);
+	ASSERT_EQ(0, mprotect(map + 8 * page, page, PROT_NONE));
+	ASSERT_EQ(0, add_writers(self->ctl, 1));
+	r = reader();
+	w = writer();
+	n = send(w, map, 9 * page, 0);
+	EXPECT_EQ(0, n % len);
+	EXPECT_LT(0, n);
+	EXPECT_ERRNO(EFAULT, send(w, map + 8 * page, page, 0));
+	ASSERT_EQ(0, shutdown(w, SHUT_WR));
+	EXPECT_EQ(n / len, only_value(&self->m, receive(r, &self->m, 0)));
+	close(w);
+	close(r);
+}
+
+TEST_F(node, send__at_most_so_many_bytes)
+{
+	uint8_t *buf = malloc(3 * AGGNET_SEND_MAX);
+	size_t off = 0, len = put_record(buf, "key", 1);
+	int r, w;
+
+	while (off < 2 * AGGNET_SEND_MAX)
+		off += put_record(buf + off, "key", 1);
+	ASSERT_EQ(0, add_writers(self->ctl, 1));
+	r = reader();
+	w = writer();
+	EXPECT_EQ(AGGNET_SEND_MAX / len * len, send(w, buf, off, 0));
+	ASSERT_EQ(0, shutdown(w, SHUT_WR));
+	EXPECT_EQ(AGGNET_SEND_MAX / len,
+		  only_value(&self->m, receive(r, &self->m, 0)));
+	free(buf);
+	close(w);
+	close(r);
+}
+
+TEST_HARNESS_MAIN
