@@ -3,20 +3,8 @@
 #
 # Who is missing or late costs merging, never exactness; who does not come at all
 # is named.
-# BCube(4,1):  v14 v10 -> v2 -> v0 <- v1 <- v5, v9 <- v11;  v1 does not send.
 . "$(dirname "$0")/lib.sh"
-
-SENDERS=(v2 v5 v9 v10 v11 v14)
-
-inputs()
-{
-	local s n=0
-
-	for s in "${SENDERS[@]}"; do
-		n=$((n + 1))
-		gen $((SEED + n)) 2000 500 mix small > "$TMP/in.$s"
-	done
-}
+. "$(dirname "$0")/incast.inc"
 
 planned()
 {
@@ -34,13 +22,6 @@ detach()
 attach()
 {
 	aggctl -n "$1" port add eth0 && aggctl -n "$1" port add eth1 level 1
-}
-
-# tree NODE FILTER: is that true of the entry of the job?
-tree()
-{
-	aggctl -n "$1" -j tree show --job "$job" > "$TMP/x.tree" &&
-		jq -e ".[0] | $2" "$TMP/x.tree" > "$TMP/x.jq"
 }
 
 # start SENDER...: the receiver's output is JSON
@@ -206,7 +187,7 @@ no_receiver()
 	withdraw x && return $status
 }
 
-inputs
+inputs 2000 500
 testbed bcube:4,1
 check "an aggregator without an entry" no_entry v1
 check "a sending aggregator without a port" no_port v2

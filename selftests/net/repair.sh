@@ -3,21 +3,10 @@
 #
 # A plan under supervision survives what it can go around: an aggregator, a link,
 # a switch; a source only if the plan allows it to be missing. Results are exact.
-# BCube(4,1):  v14 v10 -> v2 -> v0 <- v1 <- v5, v9 <- v11;  v1 does not send.
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/incast.inc"
 
-SENDERS=(v2 v5 v9 v10 v11 v14)
 GIVE_UP=${GIVE_UP:-10}
-
-inputs()
-{
-	local s n=0
-
-	for s in "${SENDERS[@]}"; do
-		n=$((n + 1))
-		gen $((SEED + n)) 3000 1500 mix small > "$TMP/in.$s"
-	done
-}
 
 # begin HELD OPTION...: all members run, the plan is supervised; sender HELD
 # reads a pipe that stays open at 5
@@ -78,13 +67,6 @@ said()
 	grep -q "\"event\":\"$1\"" "$TMP/x.log"
 }
 
-# tree NODE FILTER: is that true of the entry of the job?
-tree()
-{
-	aggctl -n "$1" -j tree show --job "$job" > "$TMP/x.tree" &&
-		jq -e ".[0] | $2" "$TMP/x.tree" > "$TMP/x.jq"
-}
-
 repaired()
 {
 	wait_for said repaired && return
@@ -142,46 +124,17 @@ again()
 	aggctl testbed down > "$TMP/down" && testbed bcube:4,1
 }
 
-# v1 holds records of v9 and v11, and v5 has not finished.
-before_custody()
+# breaks HELD NODE FILTER COMMAND...: when that is true of the node's entry, the
+# command; the transfer is repaired, and exact
+breaks()
 {
-	begin v5 && wait_for tree v1 ".weight == 2" || return
-	now
-	ip netns del v1
-	repaired && end v5 "${SENDERS[@]}"
-}
+	local held=$1 node=$2 filter=$3
 
-# v0 has all of what v1 had, and v1's children wait for DONE.
-after_custody()
-{
-	begin v14 && wait_for tree v1 '.state == "waiting"' || return
+	shift 3
+	begin "$held" && wait_for tree "$node" "$filter" || return
 	now
-	ip netns del v1
-	repaired && end v14 "${SENDERS[@]}"
-}
-
-link_down()
-{
-	begin v5 && wait_for tree v1 ".records_in > 0" || return
-	now
-	ip -n v1 link set dev eth0 down
-	repaired && end v5 "${SENDERS[@]}"
-}
-
-switch_gone()
-{
-	begin v14 && wait_for tree v2 ".records_in > 1000" || return
-	now
-	ip netns del w6
-	repaired && end v14 "${SENDERS[@]}"
-}
-
-switch_down()
-{
-	begin v14 && wait_for tree v2 ".records_in > 1000" || return
-	now
-	ip -n w6 link set dev br down
-	repaired && end v14 "${SENDERS[@]}"
+	"$@"
+	repaired && end "$held" "${SENDERS[@]}"
 }
 
 # What v1 held is lost without a word, and it comes back under the same identity
@@ -278,21 +231,27 @@ every_host_for_itself()
 	return $status
 }
 
-inputs
+inputs 3000 1500
 testbed bcube:4,1
-check "an aggregator dies before its parent has what it held" before_custody
+# v1 holds records of v9 and v11, and v5 has not finished.
+check "an aggregator dies before its parent has what it held" \
+	breaks v5 v1 ".weight == 2" ip netns del v1
 figures "aggregator before custody"
 again
-check "an aggregator dies when its parent has it all" after_custody
+# v0 has all of what v1 had, and v1's children wait for DONE.
+check "an aggregator dies when its parent has it all" \
+	breaks v14 v1 '.state == "waiting"' ip netns del v1
 figures "aggregator after custody"
 again
-check "a link goes down" link_down
+check "a link goes down" \
+	breaks v5 v1 ".records_in > 0" ip -n v1 link set dev eth0 down
 figures "link"
 again
-check "a switch dies" switch_gone
+check "a switch dies" breaks v14 v2 ".records_in > 1000" ip netns del w6
 figures "switch"
 again
-check "a switch forwards no longer" switch_down
+check "a switch forwards no longer" \
+	breaks v14 v2 ".records_in > 1000" ip -n w6 link set dev br down
 figures "switch without its bridge"
 again
 check "an aggregator restarts" restarted
