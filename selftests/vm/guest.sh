@@ -7,7 +7,6 @@ top=$1 run=$2 kernel=$3
 
 export PATH=$top/tools/aggctl:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export HOME=/root LANG=C.UTF-8 KERNEL=$kernel TMPDIR=/tmp
-export LD_LIBRARY_PATH=$top/build/tools/libaggnet
 
 # port NAME: the device of the virtio-serial port called NAME
 port()
@@ -89,6 +88,15 @@ END
 	ip link set hold up
 }
 
+# Where the loader looks anyway: each directory more is asked for every library
+# of every process.
+library()
+{
+	local from=$top/build/tools/libaggnet/libaggnet.so.0
+
+	[ ! -e "$from" ] || cp -L "$from" /usr/lib/
+}
+
 # Memory that nothing points to any more. What is younger than five seconds is
 # not told, so there is a scan, a pause without an event to wait for, a scan.
 leaks()
@@ -104,6 +112,7 @@ leaks()
 
 mount_all
 modules
+library
 ip link set lo up
 hostname aggnet-vm
 cd "$top" || exit

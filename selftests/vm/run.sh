@@ -68,6 +68,8 @@ splats()
 
 boot()
 {
+	# The emulator keeps the code it has translated by virtual address: with
+	# addresses that change, it translates every program once a process.
 	local smp=${VM_SMP:-2} accel=tcg,thread=multi extra=() append=''
 
 	if [ "${VM_ICOUNT:-0}" = 1 ]; then
@@ -84,7 +86,7 @@ boot()
 		-kernel "$BUILD/vm/$KERNEL/vmlinuz" \
 		-initrd "$BUILD/vm/$KERNEL/initramfs" \
 		-append "console=ttyS0 quiet loglevel=5 panic=-1 oops=panic
-nokaslr mitigations=off tsc=reliable random.trust_cpu=on log_buf_len=4M
+nokaslr norandmaps mitigations=off tsc=reliable random.trust_cpu=on log_buf_len=4M
 vm.top=$TOP vm.run=$run vm.kernel=$KERNEL $append ${VM_APPEND:-}" \
 		-fsdev "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap" \
 		-device virtio-9p-pci,fsdev=root,mount_tag=root \
