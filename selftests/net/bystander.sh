@@ -125,17 +125,7 @@ bridge()
 		ip -n "f-$tag" link set dev eth2 master br &&
 		ip -n "f-$tag" link set dev br up && agg f port add br &&
 		set_net x eth0 2 1 && set_net y eth0 2 3 &&
-		wait_for forwards
-}
-
-forwards()
-{
-	local port
-
-	for port in eth0 eth2; do
-		[ "$(on f cat "/sys/class/net/$port/brport/state")" = 3 ] ||
-			return 1
-	done
+		wait_for forwarding f eth0 eth2
 }
 
 no_bridge()

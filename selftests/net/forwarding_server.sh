@@ -47,7 +47,7 @@ no_carrier()
 	ip -n "s-$tag" link set p1 down
 	wait_for carrier 0 && round $D || status=1
 	ip -n "s-$tag" link set p1 up
-	wait_for carrier 1 && wait_for bridge_ready && return $status
+	wait_for carrier 1 && wait_for forwarding s p1 p2 p3 && return $status
 }
 
 link_down()
@@ -58,12 +58,15 @@ link_down()
 	round $B || status=1
 	ip -n "t-$tag" link set eth1 up
 	ip -n "t-$tag" neighbour replace 10.2.0.3 lladdr "$(mac 3 0)" dev eth1
-	wait_for carrier 1 && wait_for bridge_ready && return $status
+	wait_for carrier 1 && wait_for forwarding s p1 p2 p3 && return $status
 }
 
 carrier()
 {
-	[ "$(on t cat /sys/class/net/eth1/carrier)" = "$1" ]
+	local up=0
+
+	[[ "$(ip -n "t-$tag" link show dev eth1)" != *LOWER_UP* ]] || up=1
+	[ $up = "$1" ]
 }
 
 cannot_send()

@@ -83,7 +83,7 @@ broken_exit()
 	ip -n "b-$tag" link set eth0 up
 	ip -n "b-$tag" route add $A via 10.2.0.2
 	ip -n "b-$tag" neighbour replace 10.2.0.2 lladdr "$(mac 2 1)" dev eth0
-	wait_for bridge_ready && return $status
+	wait_for forwarding s p1 p2 p3 && return $status
 }
 
 broken_link()
@@ -95,7 +95,7 @@ broken_link()
 		"$(line "$(mac 2 2)" "$(mac 4 0)" $A $D 63 9 7)" job=7 to=$D ||
 		status=1
 	ip -n "s-$tag" link set p1 up
-	wait_for bridge_ready && return $status
+	wait_for forwarding s p1 p2 p3 && return $status
 }
 
 # A table of 8 bits with 6 of them set by others: most IDs seem to be in it.

@@ -59,7 +59,7 @@ breaks()
 	finish_transfer || status=1
 	[ "$(counter t drop_link)" -gt "$before" ] || status=1
 	ip -n "s-$tag" link set p1 up
-	wait_for bridge_ready && return $status
+	wait_for forwarding s p1 p2 p3 && return $status
 }
 
 whole()
