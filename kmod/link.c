@@ -92,8 +92,12 @@ int aggnet_link_add(struct aggnet_net *an, const struct aggnet_link_conf *conf,
 	if (err)
 		return err;
 	if (!aggnet_memory_charge(an, link_memory(c.bits))) {
-		NL_SET_ERR_MSG(extack,
-			       "Bloom table does not fit the node's memory limit");
+		if (aggnet_memory_full(an, link_memory(c.bits)))
+			NL_SET_ERR_MSG(extack,
+				       "Bloom table does not fit the node's memory limit");
+		else
+			NL_SET_ERR_MSG(extack,
+				       "Bloom table does not fit the host's ceiling, the memory limit of the initial namespace");
 		return -ENOSPC;
 	}
 	link = aggnet_zalloc(sizeof(*link), GFP_KERNEL);

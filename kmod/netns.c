@@ -54,6 +54,13 @@ bool aggnet_memory_charge(struct aggnet_net *an, u64 bytes)
 	return false;
 }
 
+bool aggnet_memory_full(const struct aggnet_net *an, u64 bytes)
+{
+	return an == aggnet_net(&init_net) ||
+	       atomic64_read(&an->memory_used) + bytes >
+	       READ_ONCE(an->memory_limit);
+}
+
 void aggnet_memory_uncharge(struct aggnet_net *an, u64 bytes)
 {
 	struct aggnet_net *host;

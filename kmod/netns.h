@@ -76,4 +76,13 @@ void aggnet_netns_exit(void);
 bool aggnet_memory_charge(struct aggnet_net *an, u64 bytes);
 void aggnet_memory_uncharge(struct aggnet_net *an, u64 bytes);
 
+/**
+ * aggnet_memory_full() - for a message: whose limit has refused a charge
+ * @an: the namespace
+ * @bytes: what it asked for
+ *
+ * Return: true if it is the namespace's own, false if it is the host's ceiling
+ */
+bool aggnet_memory_full(const struct aggnet_net *an, u64 bytes);
+
 #endif /* _AGGNET_NETNS_H */

@@ -233,6 +233,19 @@ static u64 tree_overhead(const struct aggnet_tree *tree)
 	return bytes;
 }
 
+/* For a charge of @bytes that was refused. */
+static int tree_no_room(const struct aggnet_net *an, u64 bytes,
+			struct netlink_ext_ack *extack)
+{
+	if (aggnet_memory_full(an, bytes))
+		NL_SET_ERR_MSG_MOD(extack,
+				   "the node's memory limit leaves no room for this tree");
+	else
+		NL_SET_ERR_MSG_MOD(extack,
+				   "the host's ceiling, the memory limit of the initial namespace, leaves no room for this tree");
+	return -ENOSPC;
+}
+
 static int tree_alloc_flow(struct aggnet_tree *tree,
 			   struct netlink_ext_ack *extack)
 {
@@ -263,10 +276,8 @@ static int tree_alloc_flow(struct aggnet_tree *tree,
 		      tree->conf.memory / AGGNET_CHUNK);
 	if (tree_add_chunks(tree, start, &err) >= tree_chunks_min(tree))
 		return 0;
-	if (err == -ENOSPC)
-		NL_SET_ERR_MSG_MOD(extack,
-				   "the node's memory limit leaves no room for this tree");
-	return err;
+	return err == -ENOSPC ? tree_no_room(tree->an, AGGNET_CHUNK, extack) :
+				err;
 }
 
 static void tree_free(struct aggnet_tree *tree)
@@ -330,9 +341,7 @@ struct aggnet_tree *aggnet_tree_create(struct aggnet_net *an,
 		goto free;
 	overhead = tree_overhead(tree);
 	if (!aggnet_memory_charge(an, overhead)) {
-		NL_SET_ERR_MSG_MOD(extack,
-				   "the node's memory limit leaves no room for this tree");
-		err = -ENOSPC;
+		err = tree_no_room(an, overhead, extack);
 		goto free;
 	}
 	tree->charged = overhead;

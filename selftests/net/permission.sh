@@ -96,7 +96,7 @@ ceiling()
 		bash -c 'greedy 20; aggctl -j node show | jq .trees >&2
 			 exit 1' > "$TMP/greedy" 2>&1
 	cat "$TMP/greedy"
-	grep -q "memory limit leaves no room" "$TMP/greedy" || status=1
+	grep -q "ceiling, the memory limit of the initial namespace, leaves no room" "$TMP/greedy" || status=1
 	[ "$(tail -n 1 "$TMP/greedy")" -gt 0 ] || status=1
 	wait_for same_memory "$before" || status=1
 	return $status

@@ -203,7 +203,7 @@ TEST(memory__ceiling_of_the_host)
 	ASSERT_EQ(0, nl_talk(&host));
 	EXPECT_EQ(0, tree_add(&away, incast(1), 1, 0));
 	EXPECT_REFUSED(&away, tree_add(&away, incast(2), 1, 0), ENOSPC, 0,
-		       "the node's memory limit leaves no room for this tree");
+		       "the host's ceiling, the memory limit of the initial namespace, leaves no room for this tree");
 	nl_begin(&host, AGGNET_CMD_NODE_SET, 0);
 	nl_u64(&host, AGGNET_A_NODE_MEMORY, limit);
 	ASSERT_EQ(0, nl_talk(&host));
