@@ -138,10 +138,10 @@ played_back()
 # a transfer runs; each is refused, or answered and forgotten.
 flooded()
 {
-	local before lost used how=$1 name=$2 expected
+	local before lost used how=$1 name=$2 memory=$3 expected
 
-	shift 2
-	entries memory 131072 "$@" && begin "$TMP/in.a" || return
+	shift 3
+	entries memory "$memory" "$@" && begin "$TMP/in.a" || return
 	wait_for bound_at_a || return
 	before=$(counter a "$name") lost=$(overflows) used=$(memory_used)
 	on e hostile open "$OPENS" eth1 "$(mac 3 0)" $R $job $instance "$how" \
@@ -198,6 +198,10 @@ done
 check "packets played back keep nobody alive" played_back
 check "the entries go" entries_gone
 check "with a key: OPENs of no child are refused" \
-	flooded random drop_tag key $KEY
+	flooded random drop_tag 131072 key $KEY
+check "the entries go" entries_gone
+# With room for a credit, so that a answers; it keeps nothing all the same.
+check "without a key: OPENs of no child leave nothing behind" \
+	flooded none tx_packets 4194304
 check "the entries go" entries_gone
 done_testing
