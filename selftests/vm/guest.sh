@@ -69,7 +69,8 @@ unload()
 # Attaching the first port of a machine, or detaching the last, patches a jump in
 # the receive path. With a thread for each CPU the emulator may run the int3 of
 # such a patch after the kernel has forgotten it, which is a panic on no real
-# machine. One user of each of these jumps, from start to end, keeps them still.
+# machine. One user of each of these jumps, from start to end, keeps them still;
+# and no trace of an event shall also trace which thread runs.
 hold_jumps()
 {
 	nft -f - << 'END' &&
@@ -85,7 +86,8 @@ table ip hold {
 }
 END
 	ip link add hold type vxlan id 1 dstport 4799 &&
-	ip link set hold up
+	ip link set hold up &&
+	echo 0 > /sys/kernel/tracing/options/record-cmd
 }
 
 # Where the loader looks anyway: each directory more is asked for every library
