@@ -12,7 +12,7 @@ static const char *const topologies[] = {
 
 static const char *const methods[] = {
 	"existing", "unicast", "unicast:random", "rs:01", "ars", "irs",
-	"steiner", "mib", "mc", "m2", "srs", "srs:safe", "exact",
+	"steiner", "mib", "mc", "m2", "srs", "srs:safe", "exact", "rs:best",
 };
 
 /** struct input - what is left of the bytes. */

@@ -2,23 +2,6 @@
 /* Random instances: every method's plans verified and compared. */
 #include "tree_random.h"
 
-/* A routing sequence, with commas. */
-static const char *draw_sequence(const struct aggt_topo *topo)
-{
-	unsigned int symbol[AGGT_MAX_DIMS], i, k, n = 0;
-	static char text[128];
-
-	for (i = 0; i < aggt_topo_dims(topo); i++) {
-		k = rnd(i + 1);
-		symbol[i] = symbol[k];
-		symbol[k] = i;
-	}
-	for (i = 0; i < aggt_topo_dims(topo); i++)
-		n += snprintf(text + n, sizeof(text) - n, "%s%u",
-			      i ? "," : "rs:", symbol[i]);
-	return text;
-}
-
 TEST_F_TIMEOUT(instance, every_method, 100)
 {
 	size_t round, k;

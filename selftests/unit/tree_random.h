@@ -32,7 +32,7 @@ FIXTURE(instance)
 	struct aggt_list senders;
 	struct aggt_list receivers;
 	struct aggt_job job;
-	double sizes[128];
+	double sizes[4096];
 };
 
 FIXTURE_SETUP(instance)
@@ -104,6 +104,59 @@ static double cost(FIXTURE_DATA(instance) *self, const char *method, bool each)
 		       why);
 	aggt_plan_free(plan);
 	return why ? -1 : sum;
+}
+
+/* A routing sequence, with commas. */
+static inline const char *draw_sequence(const struct aggt_topo *topo)
+{
+	unsigned int symbol[AGGT_MAX_DIMS], i, k, n = 0;
+	static char text[128];
+
+	for (i = 0; i < aggt_topo_dims(topo); i++) {
+		k = rnd(i + 1);
+		symbol[i] = symbol[k];
+		symbol[k] = i;
+	}
+	for (i = 0; i < aggt_topo_dims(topo); i++)
+		n += snprintf(text + n, sizeof(text) - n, "%s%u",
+			      i ? "," : "rs:", symbol[i]);
+	return text;
+}
+
+/* Sizes of a few orders of magnitude, some of them 0, some the same. */
+static inline void draw_sizes(FIXTURE_DATA(instance) *self)
+{
+	size_t i;
+
+	for (i = 0; i < self->senders.n; i++)
+		self->sizes[i] = rnd(8) ? pow(10, rnd(13) / 4.0) : 0;
+	self->job.sizes = self->sizes;
+}
+
+/* Whether a method that keeps within the bound is not cheaper than auto. */
+static inline bool wins(FIXTURE_DATA(instance) *self, double best,
+			const char *method)
+{
+	double other = cost(self, method, false);
+
+	if (other < 0 || best <= other * (1 + 1e-9) + 1e-9)
+		return true;
+	printf("# %s: %g, auto %g\n", method, other, best);
+	return false;
+}
+
+/* Whether no other method is. */
+static inline bool auto_wins(FIXTURE_DATA(instance) *self)
+{
+	double best = cost(self, "auto", true);
+	size_t k;
+
+	if (best < 0)
+		return false;
+	for (k = 0; k < N(methods); k++)
+		if (!wins(self, best, methods[k]))
+			return false;
+	return wins(self, best, draw_sequence(self->topo));
 }
 
 #endif /* TREE_RANDOM_H */

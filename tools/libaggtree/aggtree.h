@@ -259,8 +259,8 @@ unsigned int aggt_tree_sequence(const struct aggt_tree *tree,
  *	004, V-A), or NULL if one each
  * @receivers: all different; a receiver may be a sender too
  * @n_receivers: at least one, each gets a tree
- * @method: existing, unicast, unicast:random, unicast:rotate, rs:E1E2..., ars,
- *	irs, steiner, mib, mc, m2, exact, auto, srs, srs:safe
+ * @method: existing, unicast, unicast:random, unicast:rotate, rs:E1E2...,
+ *	rs:best, ars, irs, steiner, mib, mc, m2, exact, auto, srs, srs:safe
  * @delta: aggregation ratio, 0 (keys of a flow are in the largest) .. 1 (none)
  * @max_depth: most hops of a flow. 0: for auto the longest shortest way and
  *	2 more, for the other methods no bound

@@ -3,6 +3,7 @@
  * The auto method: builds by every other method and by local search, measures
  * each tree at the job's delta and sizes, keeps the cheapest in the bound.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "internal.h"
@@ -16,12 +17,11 @@
 /* Share of the exact method's limit that is worth it here. */
 #define EXACT_WORK 0.05
 
-/*
- * Routing sequences are all tried up to this many dimensions, in more if no more
- * senders than these are looked at in all.
- */
+/* Servers that searches for sequences may look at in a plan: some seconds. */
+#define MAX_SEQUENCES 300000000ull
+
+/* Around failures, sequences are all tried up to this many dimensions. */
 #define MAX_PERMUTED 4
-#define MAX_PERMUTING 10000
 
 /**
  * struct contest - trees for one receiver
@@ -160,18 +160,36 @@ static int try_sequences(struct contest *c, unsigned int *symbol,
 	return 0;
 }
 
-static int try_all_sequences(struct contest *c)
+/*
+ * The best of all sequences if it beats what there is. What its tree costs once
+ * it is led around failures is not known before.
+ */
+static int try_best_sequence(struct contest *c)
 {
-	unsigned int symbol[AGGT_MAX_DIMS], d;
-	double work = c->job->n_senders;
+	struct aggt_sequence best = {
+		.cost = c->best ? c->metrics.cost : INFINITY,
+		.limit = MAX_SEQUENCES / c->job->n_receivers,
+	};
+	struct aggt_tree *tree;
+	unsigned int d;
 
-	for (d = 0; d < c->topo->dims; d++) {
-		symbol[d] = d;
-		work *= d + 1;
+	if (c->topo->fault.n && c->topo->dims <= MAX_PERMUTED) {
+		for (d = 0; d < c->topo->dims; d++)
+			best.symbol[d] = d;
+		return try_sequences(c, best.symbol, 0);
 	}
-	if (c->topo->dims > MAX_PERMUTED && work > MAX_PERMUTING)
-		return 0;
-	return try_sequences(c, symbol, 0);
+	tree = blank(c);
+	if (!tree)
+		return -1;
+	if (aggt_best_sequence(tree, c->job, &best)) {
+		aggt_err_nomem(c->err);
+		aggt_tree_free(tree);
+		return -1;
+	}
+	if (best.found)
+		return enter(c, tree, aggt_build_rs(tree, best.symbol));
+	aggt_tree_free(tree);
+	return 0;
 }
 
 static int try_exact(struct contest *c)
@@ -248,8 +266,9 @@ struct aggt_tree *aggt_build_auto(const struct aggt_topo *topo,
 			     .bound = bound, .err = err };
 
 	if ((given && enter(&c, given, 0)) || try_plain(&c) || try_unicast(&c, seed) ||
-	    try_all_sequences(&c) || try_exact(&c) ||
-	    try_search(&c, seed, BUDGET / job->n_receivers)) {
+	    try_exact(&c) ||
+	    try_search(&c, seed, BUDGET / job->n_receivers) ||
+	    try_best_sequence(&c)) {
 		aggt_tree_free(c.best);
 		aggt_tree_free(c.deep);
 		return NULL;

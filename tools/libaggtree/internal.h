@@ -8,7 +8,9 @@
 
 #include "aggtree.h"
 
+#ifndef ARRAY_SIZE
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#endif
 
 /* ------------------------------------------------------------------ error */
 
@@ -299,6 +301,39 @@ int aggt_tree_repair(struct aggt_tree *tree, struct aggt_err *err);
 int aggt_build_unicast(struct aggt_tree *tree, const char *variant,
 		       uint64_t seed);
 int aggt_build_rs(struct aggt_tree *tree, const unsigned int *symbols);
+
+/**
+ * aggt_stage_dim - the dimension that a server of a stage corrects
+ * @topo: the topology
+ * @symbol: e_j by stage
+ * @top: the highest stage that has a symbol
+ * @j: the stage
+ * @rel: the server's label less the receiver's
+ */
+unsigned int aggt_stage_dim(const struct aggt_topo *topo,
+			    const unsigned int *symbol, unsigned int top,
+			    unsigned int j, aggt_code rel);
+
+/**
+ * struct aggt_sequence - what aggt_best_sequence() is to find, and has found
+ * @cost: that a tree has to be cheaper than, infinite for any; then that of
+ *	the cheapest found
+ * @limit: of the servers looked at
+ * @found: whether there is a cheaper one
+ * @sure: whether all sequences were looked at or left out for good reason
+ * @symbol: e_1, e_2, ... of the cheapest found
+ */
+struct aggt_sequence {
+	double cost;
+	uint64_t limit;
+	bool found;
+	bool sure;
+	unsigned int symbol[AGGT_MAX_DIMS];
+};
+
+/** aggt_best_sequence - of all trees of rs; failed parts are disregarded. */
+int aggt_best_sequence(const struct aggt_tree *tree, const struct aggt_job *job,
+		       struct aggt_sequence *best);
 int aggt_build_ars(struct aggt_tree *tree);
 int aggt_build_irs(struct aggt_tree *tree);
 

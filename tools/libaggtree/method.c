@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Methods by name: what their arguments may be and how they fill a plan. */
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
 
+/* Servers that a search for the best sequence may look at: a few seconds. */
+#define MAX_SEARCH 500000000ull
+
 static const char *const methods[] = {
-	"existing", "unicast", "unicast:random", "unicast:rotate", "rs:", "ars",
-	"irs", "steiner", "mib", "mc", "m2", "exact", "auto", "srs",
+	"existing", "unicast", "unicast:random", "unicast:rotate", "rs:",
+	"rs:best", "ars", "irs", "steiner", "mib", "mc", "m2", "exact", "auto", "srs",
 	"srs:safe", NULL
 };
 
@@ -24,7 +28,7 @@ struct build;
  * @name: up to a colon
  * @check: looks at what follows the colon
  * @run: fills the plan
- * @tree: connects one tree, if @run is run_each() or run_exact()
+ * @tree: connects one tree, if @run does one after the other
  * @plain: the same, needing nothing but the tree
  */
 struct method {
@@ -43,6 +47,7 @@ struct method {
  * @job: what is asked for
  * @arg: what follows the colon in the method's name
  * @symbol: of rs
+ * @best: the symbols are still to be found
  * @seed: of the tree at hand
  */
 struct build {
@@ -51,6 +56,7 @@ struct build {
 	const struct aggt_job *job;
 	const char *arg;
 	unsigned int symbol[AGGT_MAX_DIMS];
+	bool best;
 	uint64_t seed;
 };
 
@@ -115,6 +121,9 @@ static int check_rs(struct build *b, struct aggt_err *err)
 	const char *at = b->arg;
 	unsigned int n = 0, seen = 0;
 
+	b->best = !strcmp(b->arg, "best");
+	if (b->best)
+		return 0;
 	while (isdigit((unsigned char)*at)) {
 		unsigned long symbol = *at - '0';
 		char *end = (char *)at + 1;
@@ -131,7 +140,7 @@ static int check_rs(struct build *b, struct aggt_err *err)
 	}
 	if (!*at && n == b->topo->dims)
 		return 0;
-	aggt_err_set(err, "method %s: expected every dimension of 0..%u once",
+	aggt_err_set(err, "method %s: expected 'best' or every dimension of 0..%u once",
 		     b->job->method, b->topo->dims - 1);
 	return -1;
 }
@@ -160,26 +169,74 @@ static struct aggt_tree *blank(struct build *b, size_t i,
 	return tree;
 }
 
-/* One tree after the other, by the method's own function. */
+/* One tree, by the method's own function. */
+static int run_one(struct aggt_plan *plan, struct build *b, size_t i,
+		   struct aggt_err *err)
+{
+	struct aggt_tree *tree = blank(b, i, err);
+
+	plan->tree[i] = tree;
+	if (!tree)
+		return -1;
+	if ((b->method->plain ? b->method->plain(tree) :
+				b->method->tree(b, tree)) ||
+	    aggt_tree_finish(tree)) {
+		aggt_err_nomem(err);
+		return -1;
+	}
+	plan->aggregates = tree->aggregates;
+	return 0;
+}
+
 static int run_each(struct aggt_plan *plan, struct build *b,
 		    struct aggt_err *err)
 {
 	size_t i;
 
-	for (i = 0; i < plan->n_trees; i++) {
-		struct aggt_tree *tree = blank(b, i, err);
+	for (i = 0; i < plan->n_trees; i++)
+		if (run_one(plan, b, i, err))
+			return -1;
+	return 0;
+}
 
-		plan->tree[i] = tree;
-		if (!tree)
-			return -1;
-		if ((b->method->plain ? b->method->plain(tree) :
-					b->method->tree(b, tree)) ||
-		    aggt_tree_finish(tree)) {
-			aggt_err_nomem(err);
-			return -1;
-		}
-		plan->aggregates = tree->aggregates;
+/* Refuse what is too large for a method that goes through all there is. */
+static int beyond(const struct build *b, size_t i, const char *instead,
+		  struct aggt_err *err)
+{
+	aggt_err_set(err,
+		     "method %s: %zu senders to v%u in %s are beyond its limit; use %s",
+		     b->job->method, b->job->n_senders, b->job->receivers[i],
+		     b->topo->name, instead);
+	return -1;
+}
+
+static int find_sequence(struct build *b, size_t i, struct aggt_err *err)
+{
+	struct aggt_sequence best = { .cost = INFINITY, .limit = MAX_SEARCH };
+	struct aggt_tree *tree = blank(b, i, err);
+	int ret;
+
+	if (!tree)
+		return -1;
+	ret = aggt_best_sequence(tree, b->job, &best);
+	aggt_tree_free(tree);
+	if (ret) {
+		aggt_err_nomem(err);
+		return -1;
 	}
+	memcpy(b->symbol, best.symbol, sizeof(b->symbol));
+	return best.sure ? 0 : beyond(b, i, "ars or auto", err);
+}
+
+static int run_rs(struct aggt_plan *plan, struct build *b,
+		  struct aggt_err *err)
+{
+	size_t i;
+
+	for (i = 0; i < plan->n_trees; i++)
+		if ((b->best && find_sequence(b, i, err)) ||
+		    run_one(plan, b, i, err))
+			return -1;
 	return 0;
 }
 
@@ -197,13 +254,8 @@ static int run_exact(struct aggt_plan *plan, struct build *b,
 			return -1;
 		work = aggt_exact_work(tree);
 		aggt_tree_free(tree);
-		if (work <= 1)
-			continue;
-		aggt_err_set(err,
-			     "method exact: %zu senders to v%u in %s are beyond its limit; use auto",
-			     b->job->n_senders, b->job->receivers[i],
-			     b->topo->name);
-		return -1;
+		if (work > 1)
+			return beyond(b, i, "auto", err);
 	}
 	return run_each(plan, b, err);
 }
@@ -264,7 +316,7 @@ static int run_auto(struct aggt_plan *plan, struct build *b,
 static const struct method table[] = {
 	{ "existing", check_none, run_each, .tree = tree_existing },
 	{ "unicast", check_unicast, run_each, .tree = tree_unicast },
-	{ "rs", check_rs, run_each, .tree = tree_rs },
+	{ "rs", check_rs, run_rs, .tree = tree_rs },
 	{ "ars", check_none, run_each, .plain = aggt_build_ars },
 	{ "irs", check_none, run_each, .plain = aggt_build_irs },
 	{ "steiner", check_none, run_each, .plain = aggt_build_steiner },

@@ -83,46 +83,45 @@ static int stages_init(struct stages *s, struct aggt_tree *tree, bool intra)
 }
 
 /*
- * The dimension that a server of stage @j corrects: e_j, or, where it agrees
- * with the receiver already, the one that the stage nearest above used (the
- * e_{j+1} side of the paper's "rightmost such dimension"), or any.
+ * e_j, or, where a server agrees with the receiver already, what the stage
+ * nearest above used (the e_{j+1} side of the paper's "rightmost such
+ * dimension"), or any.
  */
-static unsigned int hop_dim(const struct stages *s, unsigned int j,
-			    unsigned int symbol, aggt_code rel)
+unsigned int aggt_stage_dim(const struct aggt_topo *topo,
+			    const unsigned int *symbol, unsigned int top,
+			    unsigned int j, aggt_code rel)
 {
-	const aggt_code *mask = s->tree->topo->mask;
 	unsigned int i;
 
-	if (rel & mask[symbol])
-		return symbol;
-	for (i = j + 1; i <= s->top; i++)
-		if (rel & mask[s->symbol[i]])
-			return s->symbol[i];
-	i = s->tree->topo->dims;
-	while (!(rel & mask[--i]))
+	for (i = j; i <= top; i++)
+		if (rel & topo->mask[symbol[i]])
+			return symbol[i];
+	i = topo->dims;
+	while (!(rel & topo->mask[--i]))
 		;
 	return i;
 }
 
-static aggt_code hop(const struct stages *s, unsigned int j,
-		     unsigned int symbol, aggt_code code)
+/* Where a server of stage @j goes on to. */
+static aggt_code hop(const struct stages *s, unsigned int j, aggt_code code)
 {
+	const struct aggt_topo *topo = s->tree->topo;
 	aggt_code mask;
 
-	mask = s->tree->topo->mask[hop_dim(s, j, symbol, code ^ s->root)];
+	mask = topo->mask[aggt_stage_dim(topo, s->symbol, s->top, j,
+					 code ^ s->root)];
 	return (code & ~mask) | (s->root & mask);
 }
 
-/* How many servers @symbol adds to the stage below @j. */
-static int count_added(struct stages *s, unsigned int j, unsigned int symbol,
-		       uint32_t *added)
+/* How many servers the symbol of stage @j adds to the stage below. */
+static int count_added(struct stages *s, unsigned int j, uint32_t *added)
 {
 	const struct aggt_tree *tree = s->tree;
 	uint32_t i;
 
 	aggt_map_clear(&s->seen);
 	for (i = 0; i < s->n[j]; i++) {
-		aggt_code next = hop(s, j, symbol, tree->code[s->list[j][i]]);
+		aggt_code next = hop(s, j, tree->code[s->list[j][i]]);
 		uint32_t *slot;
 
 		if (aggt_tree_at(tree, next) != AGGT_NONE)
@@ -140,20 +139,22 @@ static int count_added(struct stages *s, unsigned int j, unsigned int symbol,
 static int choose_symbol(struct stages *s, unsigned int j)
 {
 	uint32_t added, least = UINT32_MAX;
-	unsigned int d;
+	unsigned int d, best = 0;
 
 	for (d = 0; d < s->tree->topo->dims; d++) {
 		if (s->used & 1u << d)
 			continue;
-		if (count_added(s, j, d, &added))
+		s->symbol[j] = d;
+		if (count_added(s, j, &added))
 			return -1;
 		if (added < least) {
 			least = added;
-			s->symbol[j] = d;
+			best = d;
 		}
 		if (j == 1)
 			break;
 	}
+	s->symbol[j] = best;
 	return 0;
 }
 
@@ -165,8 +166,7 @@ static int count_groups(struct stages *s, unsigned int j)
 	aggt_map_clear(&s->seen);
 	for (i = 0; i < s->n[j]; i++) {
 		aggt_code code = s->tree->code[s->list[j][i]];
-		uint32_t *slot = aggt_map_slot(&s->seen, hop(s, j, s->symbol[j],
-							     code));
+		uint32_t *slot = aggt_map_slot(&s->seen, hop(s, j, code));
 
 		if (!slot)
 			return -1;
@@ -178,7 +178,7 @@ static int count_groups(struct stages *s, unsigned int j)
 /* Alone in its group, with no sender (and no receiver) to meet below. */
 static bool is_lone(const struct stages *s, unsigned int j, uint32_t v)
 {
-	aggt_code next = hop(s, j, s->symbol[j], s->tree->code[v]);
+	aggt_code next = hop(s, j, s->tree->code[v]);
 
 	return aggt_map_get(&s->seen, next) == 1 &&
 	       aggt_tree_at(s->tree, next) == AGGT_NONE;
@@ -316,8 +316,7 @@ static int descend(struct stages *s, unsigned int j)
 
 		if (tree->parent[v] != AGGT_NONE)
 			continue;
-		next = aggt_tree_add(tree, hop(s, j, s->symbol[j],
-					       tree->code[v]));
+		next = aggt_tree_add(tree, hop(s, j, tree->code[v]));
 		if (next == AGGT_NONE ||
 		    (tree->n > before && stage_append(s, j - 1, next)))
 			return -1;

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The auto method on many senders and in many dimensions, beside all others. */
+#include "tree_random.h"
+
+static uint32_t longest_distance(const FIXTURE_DATA(instance) *self)
+{
+	uint32_t longest = 0;
+	unsigned int dim;
+	size_t i;
+
+	for (i = 0; i < self->senders.n; i++) {
+		uint32_t hops = verify_differ(self->topo,
+					      self->senders.node[i],
+					      self->receivers.node[0], &dim);
+
+		longest = hops > longest ? hops : longest;
+	}
+	return longest;
+}
+
+/* Nothing within the same bound is cheaper than auto, IRS not by far. */
+static void compare(struct __test_metadata *_metadata,
+		    FIXTURE_DATA(instance) *self, double limit)
+{
+	double irs = cost(self, "irs", false), best;
+	size_t k;
+
+	best = cost(self, "auto", false);
+	ASSERT_LE(0, best);
+	TH_LOG("%s, %zu senders, %s: %.3f of IRS", aggt_topo_name(self->topo),
+	       self->senders.n, self->job.max_depth ? "unbounded" :
+	       "default bound", best / irs);
+	EXPECT_GE(limit * irs, best);
+	/* By default, others have no bound: give them that of auto. */
+	if (!self->job.max_depth)
+		self->job.max_depth = longest_distance(self) + 2;
+	for (k = 0; k < N(methods); k++)
+		EXPECT_TRUE(wins(self, best, methods[k]));
+	EXPECT_TRUE(wins(self, best, "rs:best"));
+}
+
+static void compare_both(struct __test_metadata *_metadata,
+			 FIXTURE_DATA(instance) *self, const char *topology,
+			 uint32_t senders, double unbounded)
+{
+	draw(self, topology, senders, 1);
+	compare(_metadata, self, 0.92);
+	self->job.max_depth = AGGT_DEPTH_NONE;
+	compare(_metadata, self, unbounded);
+	discard(self);
+}
+
+TEST_F_TIMEOUT(instance, bcube_6_5, 100)
+{
+	compare_both(_metadata, self, "bcube:6,5", 120, 0.72);
+}
+
+TEST_F_TIMEOUT(instance, bcube_8_5, 100)
+{
+	compare_both(_metadata, self, "bcube:8,5", 1000, 0.72);
+}
+
+TEST_F_TIMEOUT(instance, bcube_8_5_many, 100)
+{
+	compare_both(_metadata, self, "bcube:8,5", 4000, 0.80);
+}
+
+TEST_F_TIMEOUT(instance, bcube_4_8, 100)
+{
+	compare_both(_metadata, self, "bcube:4,8", 1000, 0.72);
+}
+
+/* Where flows grow as they merge, deep trees no longer pay. */
+TEST_F_TIMEOUT(instance, flows_grow, 100)
+{
+	draw(self, "bcube:8,5", 4000, 1);
+	self->job.delta = 0.5;
+	compare(_metadata, self, 1);
+	discard(self);
+}
+
+/* The search for the best one always ends here; some are drawn all the same. */
+TEST_F_TIMEOUT(instance, auto_beats_all_sequences, 100)
+{
+	static const char *const topology[] = {
+		"bcube:2,7", "bcube:3,5", "bcube:4,6", "hyperx:3,2,4,3,2:3",
+		"ghc:2,3,2,3,2,3,2", "bcube:3,8",
+	};
+	unsigned int round, k;
+
+	for (round = 0; round < 36; round++) {
+		double best;
+
+		draw(self, topology[round % N(topology)], 5 + rnd(60), 1);
+		self->job.delta = rnd(5) * 0.25;
+		if (rnd(2))
+			draw_sizes(self);
+		self->job.max_depth = rnd(2) ? AGGT_DEPTH_NONE :
+				      aggt_topo_dims(self->topo) + rnd(3);
+		best = cost(self, "auto", false);
+		ASSERT_LE(0, best);
+		ASSERT_TRUE(wins(self, best, "rs:best"));
+		for (k = 0; k < 30; k++)
+			ASSERT_TRUE(wins(self, best,
+					 draw_sequence(self->topo)));
+		discard(self);
+	}
+}
+
+TEST_HARNESS_MAIN
