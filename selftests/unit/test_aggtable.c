@@ -381,6 +381,127 @@ TEST(look_any__pairs_collide_as_promised)
 	}
 }
 
+/* --- keys that somebody chose ---------------------------------------------- */
+
+/* Steps of 2000 keys in 4096 buckets: 1.24 each on average. */
+enum {
+	CHOSEN = 2000,
+	ENOUGH = 2 * CHOSEN,
+	CHOSEN_LIMIT = 1 << 17,
+	SECRETS = 32
+};
+
+/* Entries that look-ups of all keys meet, one each at least. */
+static u32 steps(struct aggnet_table *t, u32 *longest)
+{
+	u32 i, n, ref, sum = 0;
+
+	*longest = 0;
+	for (i = 0; i <= t->bucket_mask; i++) {
+		n = 0;
+		for (ref = t->bucket[i]; ref;
+		     ref = entry_at(t->chunk, ref)->next)
+			sum += ++n;
+		*longest = max(*longest, n);
+	}
+	return sum;
+}
+
+/* One more key. */
+static void put(struct aggnet_table *t, const u8 *key, u32 klen)
+{
+	struct packet p = { 0 };
+
+	packet_add(&p, key, klen, NULL, 0);
+	merge(t, &p);
+	packet_free(&p);
+}
+
+/* Numbers that a table of this secret has in its first bucket. */
+static void choose(const struct aggnet_table *t, u64 *key)
+{
+	u8 bytes[16] = { 0 };
+	u64 number = 0;
+	u32 n = 0;
+
+	while (n < CHOSEN) {
+		number++;
+		memcpy(bytes + 2, &number, sizeof(number));
+		if (look_any(t->seed, bytes, bytes + 2, 8).tag & t->bucket_mask)
+			continue;
+		key[n++] = number;
+	}
+}
+
+static u32 put_chosen(struct aggnet_table *t, const u64 *key, u32 *longest)
+{
+	u32 i;
+
+	for (i = 0; i < CHOSEN; i++)
+		put(t, (const u8 *)&key[i], sizeof(key[i]));
+	return steps(t, longest);
+}
+
+/*
+ * Whoever knows a table's secret can make one chain of all keys; the same keys
+ * are as good as any to most tables with secrets that he does not know.
+ */
+TEST(table_merge__keys_chosen_against_a_known_secret)
+{
+	static u64 key[CHOSEN];
+	struct aggnet_table t;
+	u32 i, longest, bad = 0;
+
+	TH_LOG("seed %#x", SEED);
+	shim_random_seed(SEED);
+	table_start(&t, AGGNET_FN_SUM, CHOSEN_LIMIT, 32);
+	choose(&t, key);
+	EXPECT_EQ(CHOSEN * (CHOSEN + 1) / 2, put_chosen(&t, key, &longest));
+	EXPECT_EQ(CHOSEN, longest);
+	aggnet_table_free(&t);
+	for (i = 0; i < SECRETS; i++) {
+		table_start(&t, AGGNET_FN_SUM, CHOSEN_LIMIT, 32);
+		bad += put_chosen(&t, key, &longest) > ENOUGH;
+		aggnet_table_free(&t);
+	}
+	EXPECT_GE(SECRETS / 4, bad);
+}
+
+/* Keys of a pattern that suits arithmetic. */
+TEST(table_merge__keys_of_a_pattern)
+{
+	static const struct { u8 klen, at; u64 step; } pattern[] = {
+		{ 8, 0, 1 }, { 8, 0, 1 << 16 }, { 8, 0, 1ull << 31 },
+		{ 8, 0, 1ull << 32 }, { 8, 0, (1ull << 32) + 1 },
+		{ 8, 0, 0xffffffff }, { 8, 0, 1ull << 48 }, { 4, 0, 1 << 20 },
+		{ 16, 8, 1 }, { 32, 24, 1ull << 32 }, { 32, 9, 1 },
+	};
+	struct aggnet_table t;
+	u32 i, k, n, bad, longest;
+	u8 key[32] = { 0 };
+	u64 number;
+
+	TH_LOG("seed %#x", SEED);
+	shim_random_seed(SEED);
+	for (i = 0; i < ARRAY_SIZE(pattern); i++) {
+		for (k = bad = 0; k < SECRETS; k++) {
+			table_start(&t, AGGNET_FN_SUM, CHOSEN_LIMIT, 32);
+			for (n = 0; n < CHOSEN; n++) {
+				number = n * pattern[i].step;
+				memcpy(key + pattern[i].at, &number,
+				       min(pattern[i].klen, (u8)8));
+				put(&t, key, pattern[i].klen);
+			}
+			bad += steps(&t, &longest) > ENOUGH;
+			aggnet_table_free(&t);
+		}
+		EXPECT_GE(SECRETS / 4, bad)
+			TH_LOG("pattern %u: too many steps with %u secrets", i,
+			       bad);
+		memset(key, 0, sizeof(key));
+	}
+}
+
 TEST(table_overhead__is_what_init_takes)
 {
 	struct aggnet_table t;
