@@ -2,14 +2,19 @@
 /* A node to test against, and short names for what is asked of it. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <net/if.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "nl_node.h"
+
+#define NOBODY	65534
 
 int node_namespace(void)
 {
@@ -179,4 +184,44 @@ bool within(struct nl *nl, bool (*cond)(struct nl *nl))
 		poll(NULL, 0, 10);
 	}
 	return true;
+}
+
+/* --- users ---------------------------------------------------------------- */
+
+int become_nobody(void)
+{
+	return setresgid(NOBODY, NOBODY, NOBODY) ||
+	       setresuid(NOBODY, NOBODY, NOBODY) ? -errno : 0;
+}
+
+static int write_file(const char *name, const char *text)
+{
+	int fd = open(name, O_WRONLY), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+int become_root_of_a_namespace(void)
+{
+	char map[32];
+	int err;
+
+	err = become_nobody();
+	if (err)
+		return err;
+	prctl(PR_SET_DUMPABLE, 1);
+	if (unshare(CLONE_NEWUSER))
+		return -errno;
+	snprintf(map, sizeof(map), "0 %d 1", NOBODY);
+	err = write_file("/proc/self/uid_map", map);
+	if (!err)
+		err = write_file("/proc/self/setgroups", "deny");
+	if (!err)
+		err = write_file("/proc/self/gid_map", map);
+	return err;
 }

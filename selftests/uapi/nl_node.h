@@ -47,6 +47,11 @@ int marks(struct nl *nl, const char *port, const char *neighbour);
 /* Does @cond() hold within some seconds? */
 bool within(struct nl *nl, bool (*cond)(struct nl *nl));
 
+/* For good, the whole process. Return: 0 or -errno */
+int become_nobody(void);
+/* Root in a user namespace that only knows itself; nobody outside of it. */
+int become_root_of_a_namespace(void);
+
 /* The request was refused, with this error, sentence and attribute (0: none) */
 #define EXPECT_REFUSED(nl, request, error, attribute, sentence) do {	\
 	EXPECT_EQ(-(error), request);					\

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Netlink: who may, and in which namespace. */
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
 #include "nl_node.h"
-
-#define NOBODY	65534
 
 static struct nl host;	/* the initial namespace's */
 
@@ -32,13 +28,6 @@ FIXTURE_TEARDOWN(access)
 	nl_close(&self->nl);
 }
 
-/* Each test is a process of its own, so it need not come back. */
-static int become_nobody(void)
-{
-	return setresgid(NOBODY, NOBODY, NOBODY) ||
-	       setresuid(NOBODY, NOBODY, NOBODY) ? -errno : 0;
-}
-
 TEST_F(access, unprivileged__may_nothing)
 {
 	struct nl *nl = &self->nl;
@@ -57,39 +46,6 @@ TEST_F(access, unprivileged__may_nothing)
 	EXPECT_EQ(-EPERM, links(nl));
 	EXPECT_EQ(-EPERM, nl_dump(nl, AGGNET_CMD_PORT_GET, NULL, NULL));
 	EXPECT_EQ(-EPERM, nl_join(nl));
-}
-
-static int write_file(const char *name, const char *text)
-{
-	int fd = open(name, O_WRONLY), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		err = -errno;
-	close(fd);
-	return err;
-}
-
-/* Root in a user namespace that only knows itself. */
-static int become_root_of_a_namespace(void)
-{
-	char map[32];
-	int err;
-
-	err = become_nobody();
-	if (err)
-		return err;
-	prctl(PR_SET_DUMPABLE, 1);
-	if (unshare(CLONE_NEWUSER))
-		return -errno;
-	snprintf(map, sizeof(map), "0 %d 1", NOBODY);
-	err = write_file("/proc/self/uid_map", map);
-	if (!err)
-		err = write_file("/proc/self/setgroups", "deny");
-	if (!err)
-		err = write_file("/proc/self/gid_map", map);
-	return err;
 }
 
 TEST_F(access, root_of_a_user_namespace__in_its_own)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Netlink: random requests, most of them wrong somewhere, from several threads
- * whose namespaces come and go. SEED=... has a run again, FUZZ_SECONDS=... makes
- * it longer. What is wrong shows in the kernel's log, which the runner reads.
+ * whose namespaces come and go, from root of a user namespace, and from users.
+ * SEED=... has a run again, FUZZ_SECONDS=... makes it longer. What is wrong shows
+ * in the kernel's log, which the runner reads.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -149,13 +151,17 @@ static int begin(struct fuzzer *f)
 /* All attributes of all answers are read: they must be whole. */
 static void talk(struct fuzzer *f)
 {
+	int more;
+
 	request(f);
 	f->requests++;
 	if ((f->nl.request.head.nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP) {
 		nl_dump_send(&f->nl);
+		more = nl_dump_next(&f->nl, NULL, NULL);
+		f->accepted += more >= 0;
 		/* Some are not read to their end. */
-		while (nl_dump_next(&f->nl, NULL, NULL) == 1 && some(f, 8))
-			;
+		while (more == 1 && some(f, 8))
+			more = nl_dump_next(&f->nl, NULL, NULL);
 		nl_close(&f->nl);
 		f->failed |= nl_open(&f->nl);
 	} else {
@@ -163,20 +169,26 @@ static void talk(struct fuzzer *f)
 	}
 }
 
+static void storm(struct fuzzer *f)
+{
+	unsigned int i;
+
+	for (i = 0; i < 200 && !f->failed; i++)
+		talk(f);
+	for (i = 0; i < 20; i++)
+		noise(f);
+	nl_close(&f->nl);
+}
+
 static void *fuzz(void *arg)
 {
 	struct fuzzer *f = arg;
 	time_t end;
-	unsigned int i;
 
 	f->failed = begin(f);
 	end = time(NULL) + f->seconds;
 	while (!f->failed && time(NULL) < end) {
-		for (i = 0; i < 200 && !f->failed; i++)
-			talk(f);
-		for (i = 0; i < 20; i++)
-			noise(f);
-		nl_close(&f->nl);
+		storm(f);
 		/* The namespace goes with what is left in it. */
 		if (!f->failed)
 			f->failed = begin(f);
@@ -185,15 +197,31 @@ static void *fuzz(void *arg)
 	return NULL;
 }
 
+/* As nobody, in the namespace that we are in. */
+static void fuzz_as_user(struct fuzzer *f)
+{
+	time_t end = time(NULL) + f->seconds;
+
+	f->failed = become_nobody();
+	while (!f->failed && time(NULL) < end) {
+		f->failed = nl_open(&f->nl);
+		if (!f->failed)
+			storm(f);
+	}
+}
+
 FIXTURE(fuzz) {
 	unsigned int seed;
+	unsigned int seconds;
 };
 
 FIXTURE_SETUP(fuzz)
 {
-	const char *seed = getenv("SEED");
+	const char *seed = getenv("SEED"), *text = getenv("FUZZ_SECONDS");
 
 	self->seed = seed ? strtoul(seed, NULL, 0) : time(NULL);
+	self->seconds = text ? strtoul(text, NULL, 0) : 6;
+	TH_LOG("SEED=%u FUZZ_SECONDS=%u", self->seed, self->seconds);
 }
 
 FIXTURE_TEARDOWN(fuzz)
@@ -203,15 +231,12 @@ FIXTURE_TEARDOWN(fuzz)
 TEST_F_TIMEOUT(fuzz, requests, LONG)
 {
 	static struct fuzzer fuzzer[THREADS];
-	const char *text = getenv("FUZZ_SECONDS");
-	unsigned int seconds = text ? strtoul(text, NULL, 0) : 8;
 	struct nl *nl = &fuzzer[0].nl;
 	int i;
 
-	TH_LOG("SEED=%u FUZZ_SECONDS=%u", self->seed, seconds);
 	for (i = 0; i < THREADS; i++) {
 		fuzzer[i].seed = self->seed + i;
-		fuzzer[i].seconds = seconds;
+		fuzzer[i].seconds = self->seconds;
 		ASSERT_EQ(0, pthread_create(&fuzzer[i].thread, NULL, fuzz,
 					    &fuzzer[i]));
 	}
@@ -230,6 +255,69 @@ TEST_F_TIMEOUT(fuzz, requests, LONG)
 	EXPECT_EQ(0, tree_add(nl, incast(1), 1, 0));
 	EXPECT_EQ(1, trees(nl));
 	nl_close(nl);
+}
+
+/* A node of ours, and somebody else in a process of his own. */
+static pid_t start_other(FIXTURE_DATA(fuzz) *self, struct nl *nl,
+			 struct fuzzer *f)
+{
+	if (node_namespace() || nl_open(nl) || node_identity(nl, IDENTITY) ||
+	    tree_add(nl, incast(1), 1, 0))
+		return -1;
+	f->seed = self->seed;
+	f->seconds = 1 + self->seconds / 3;
+	return fork();
+}
+
+static int status_of(pid_t pid)
+{
+	int status;
+
+	return waitpid(pid, &status, 0) == pid ? WEXITSTATUS(status) : -1;
+}
+
+TEST_F_TIMEOUT(fuzz, requests_of_a_user, LONG)
+{
+	static struct fuzzer fuzzer;
+	static struct nl nl;
+	uint64_t used;
+	pid_t pid;
+
+	pid = start_other(self, &nl, &fuzzer);
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		fuzz_as_user(&fuzzer);
+		_exit(fuzzer.failed || fuzzer.accepted || !fuzzer.requests);
+	}
+	used = memory_used(&nl);
+	EXPECT_EQ(0, status_of(pid));
+	EXPECT_EQ(1, trees(&nl));
+	EXPECT_EQ(0, links(&nl));
+	EXPECT_EQ(used, memory_used(&nl));
+	nl_close(&nl);
+}
+
+TEST_F_TIMEOUT(fuzz, requests_of_root_of_a_user_namespace, LONG)
+{
+	static struct fuzzer fuzzer;
+	static struct nl nl;
+	uint64_t used;
+	pid_t pid;
+
+	pid = start_other(self, &nl, &fuzzer);
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		fuzzer.failed = become_root_of_a_namespace();
+		if (!fuzzer.failed)
+			fuzz(&fuzzer);
+		_exit(fuzzer.failed || !fuzzer.accepted);
+	}
+	used = memory_used(&nl);
+	EXPECT_EQ(0, status_of(pid));
+	EXPECT_EQ(1, trees(&nl));
+	EXPECT_EQ(0, links(&nl));
+	EXPECT_EQ(used, memory_used(&nl));
+	nl_close(&nl);
 }
 
 TEST_HARNESS_MAIN
