@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Peers that are no methods of the library: flows that do not join where they
- * meet, and the best of all routing sequences. Formula (3) of paper 000.
+ * A peer that is no method of the library: flows that do not join where they
+ * meet. Formula (3) of paper 000.
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "aggtree.h"
 #include "eval.h"
 
-/* Beyond, there are too many sequences to try them all. */
-#define MAX_PERMUTED 6
-
 bool eval_is_peer(const char *method)
 {
-	return !strcmp(method, "unjoined") || !strcmp(method, "sequences");
+	return !strcmp(method, "unjoined");
 }
 
 static uint64_t draw(uint64_t *state)
@@ -80,65 +76,12 @@ static double unjoined(const struct aggt_topo *topo, const struct aggt_job *job)
 	return 2.0 * links;
 }
 
-static double sequence_cost(const struct aggt_topo *topo,
-			    const struct aggt_job *job,
-			    const unsigned int *symbol)
-{
-	struct aggt_job rs = *job;
-	struct aggt_plan *plan;
-	char method[16] = "rs:";
-	unsigned int d;
-	double cost;
-
-	for (d = 0; d < aggt_topo_dims(topo); d++)
-		snprintf(method + 3 + d, 2, "%u", symbol[d]);
-	rs.method = method;
-	plan = aggt_plan_build(topo, &rs, NULL);
-	if (!plan)
-		return -1;
-	cost = aggt_plan_metrics(plan)->cost;
-	aggt_plan_free(plan);
-	return cost;
-}
-
-/* The least cost of all orders of symbol[at..]. */
-static double best_sequence(const struct aggt_topo *topo,
-			    const struct aggt_job *job, unsigned int *symbol,
-			    unsigned int at)
-{
-	unsigned int i, swap, dims = aggt_topo_dims(topo);
-	double cost, best = -1;
-
-	if (at == dims)
-		return sequence_cost(topo, job, symbol);
-	for (i = at; i < dims; i++) {
-		swap = symbol[at];
-		symbol[at] = symbol[i];
-		symbol[i] = swap;
-		cost = best_sequence(topo, job, symbol, at + 1);
-		if (best < 0 || cost < best)
-			best = cost;
-		symbol[i] = symbol[at];
-		symbol[at] = swap;
-	}
-	return best;
-}
-
-/* Fill in the cost and the saving; what is not known stays as it is. */
+/* Fill in the cost; what is not known stays as it is. */
 int eval_peer(const struct aggt_topo *topo, const struct aggt_job *job,
 	      double *value)
 {
-	unsigned int symbol[AGGT_MAX_DIMS], d;
-	double cost;
+	double cost = unjoined(topo, job);
 
-	for (d = 0; d < aggt_topo_dims(topo); d++)
-		symbol[d] = d;
-	if (!strcmp(job->method, "unjoined"))
-		cost = unjoined(topo, job);
-	else if (aggt_topo_dims(topo) <= MAX_PERMUTED)
-		cost = best_sequence(topo, job, symbol, 0);
-	else
-		cost = NAN;
 	if (cost < 0)
 		return -1;
 	value[EVAL_COST] = cost;
