@@ -57,6 +57,38 @@ TEST(value_parse__time)
 	EXPECT_EQ(UINT64_MAX, number(OPT_TIME, "inf"));
 }
 
+/* What a wait is too short for is rounded up, so that it is not none. */
+TEST(value_parse__wait)
+{
+	uint32_t v;
+
+	ASSERT_TRUE(value_parse(OPT_WAIT, "2", &v));
+	EXPECT_EQ(2000, v);
+	ASSERT_TRUE(value_parse(OPT_WAIT, "1ns", &v));
+	EXPECT_EQ(1, v);
+	ASSERT_TRUE(value_parse(OPT_WAIT, "1.0001ms", &v));
+	EXPECT_EQ(2, v);
+	ASSERT_TRUE(value_parse(OPT_WAIT, "0", &v));
+	EXPECT_EQ(0, v);
+	ASSERT_TRUE(value_parse(OPT_WAIT, "4294967.295", &v));
+	EXPECT_EQ(UINT32_MAX, v);
+	EXPECT_FALSE(value_parse(OPT_WAIT, "4294967.296", &v));
+	EXPECT_FALSE(value_parse(OPT_WAIT, "1e30", &v));
+	EXPECT_FALSE(value_parse(OPT_WAIT, "soon", &v));
+}
+
+TEST(value_parse__switches)
+{
+	bool v = false;
+
+	ASSERT_TRUE(value_parse(OPT_SWITCHES, "aggnet", &v));
+	EXPECT_TRUE(v);
+	ASSERT_TRUE(value_parse(OPT_SWITCHES, "dumb", &v));
+	EXPECT_FALSE(v);
+	EXPECT_FALSE(value_parse(OPT_SWITCHES, "aggnets", &v));
+	EXPECT_FALSE(value_parse(OPT_SWITCHES, "", &v));
+}
+
 TEST(value_parse__percent)
 {
 	double v;
@@ -84,7 +116,7 @@ TEST(value_kind__all)
 {
 	int type;
 
-	for (type = OPT_FLAG; type <= OPT_PERCENT; type++)
+	for (type = OPT_FLAG; type <= OPT_SWITCHES; type++)
 		EXPECT_NE(NULL, value_kind(type));
 }
 

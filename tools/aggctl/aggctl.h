@@ -13,8 +13,8 @@
 #define __printf(f, a)	__attribute__((__format__(__printf__, f, a)))
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-/* Seconds that send and recv wait for a new attempt. */
-#define REPAIR_DEFAULT	5
+/* How long send and recv wait for a new attempt. */
+#define REPAIR_DEFAULT_MS	5000
 
 /* Exit statuses, part of the command's interface. */
 enum status {
@@ -42,7 +42,9 @@ enum opt_type {
 	OPT_SIZE,	/* uint64_t, bytes; suffixes K M G */
 	OPT_RATE,	/* uint64_t, bit/s; suffixes bit kbit mbit gbit */
 	OPT_TIME,	/* uint64_t, ns; suffixes s ms us ns, default s */
+	OPT_WAIT,	/* uint32_t, ms, rounded up; the same suffixes */
 	OPT_PERCENT,	/* double, 0..100; an optional % sign */
+	OPT_SWITCHES,	/* bool; 'aggnet' is true, 'dumb' is false */
 };
 
 /**

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* aggctl link: neighbours behind ports, and the filters of what leaves there. */
-#include <stdlib.h>
-
 #include "cmd.h"
 #include "ctl_open.h"
 #include "info.h"
@@ -13,67 +11,58 @@ static const struct column link_cols[] = {
 	{ "trees", "trees" }, { "bits_set", "bits set" },
 };
 
+static int list_links(struct aggnet_ctl *h, void *list)
+{
+	struct ctl_list *found = list;
+	struct aggnet_link_info *info = NULL;
+	int error = aggnet_link_list(h, &info, &found->n);
+
+	found->info = info;
+	return error;
+}
+
 static int run_show(const struct aggctl *ctl, int argc, char **argv)
 {
-	struct aggnet_ctl *h = ctl_open();
-	struct aggnet_link_info *list;
-	json_t *rows;
-	size_t i, n;
-	int st;
-
 	(void)argc;
 	(void)argv;
-	if (!h)
-		return ST_FAILED;
-	if (aggnet_link_list(h, &list, &n)) {
-		st = ctl_refused(h, "links");
-	} else {
-		rows = json_array();
-		for (i = 0; i < n; i++)
-			json_array_append_new(rows,
-					      info_json(&aggnet_noun_link,
-							&list[i]));
-		free(list);
-		st = out_table(ctl, link_cols, ARRAY_SIZE(link_cols), rows);
-	}
-	aggnet_ctl_close(h);
-	return st;
+	return ctl_show(ctl, list_links, &aggnet_noun_link, "links", link_cols,
+			ARRAY_SIZE(link_cols));
+}
+
+static int add_link(struct aggnet_ctl *h, void *link)
+{
+	return aggnet_link_add(h, link);
+}
+
+static int del_link(struct aggnet_ctl *h, void *link)
+{
+	return aggnet_link_del(h, link);
 }
 
 static int change(int argc, char **argv,
-		  int (*request)(struct aggnet_ctl *,
-				 const struct aggnet_link_info *))
+		  int (*request)(struct aggnet_ctl *, void *))
 {
 	struct aggnet_link_info link = {
 		.has = AGGNET_HAS(AGGNET_A_LINK_IFINDEX),
 	};
-	struct aggnet_ctl *h;
 	int st;
 
 	if (info_set_pairs(&aggnet_noun_link, argc - 1, argv + 1, &link))
 		return ST_USAGE;
 	st = ctl_port(argv[0], &link.ifindex);
-	if (st)
-		return st;
-	h = ctl_open();
-	if (!h)
-		return ST_FAILED;
-	if (request(h, &link))
-		st = ctl_refused(h, "link");
-	aggnet_ctl_close(h);
-	return st;
+	return st ? st : ctl_ask(request, &link, "link");
 }
 
 static int run_add(const struct aggctl *ctl, int argc, char **argv)
 {
 	(void)ctl;
-	return change(argc, argv, aggnet_link_add);
+	return change(argc, argv, add_link);
 }
 
 static int run_del(const struct aggctl *ctl, int argc, char **argv)
 {
 	(void)ctl;
-	return change(argc, argv, aggnet_link_del);
+	return change(argc, argv, del_link);
 }
 
 static const struct verb verbs[] = {

@@ -19,49 +19,42 @@ static const struct column check_cols[] = {
 	{ "ok", "ok" }, { "what", "what" }, { "finding", "finding" },
 };
 
+static int get_node(struct aggnet_ctl *h, void *node)
+{
+	return aggnet_node_get(h, node);
+}
+
 static int run_show(const struct aggctl *ctl, int argc, char **argv)
 {
-	struct aggnet_ctl *h = ctl_open();
 	struct aggnet_node_info node;
+	int st = ctl_ask(get_node, &node, "node");
 	json_t *object;
-	int st;
 
 	(void)argc;
 	(void)argv;
-	if (!h)
-		return ST_FAILED;
-	if (aggnet_node_get(h, &node)) {
-		st = ctl_refused(h, "node");
-	} else {
-		object = info_json(&aggnet_noun_node, &node);
-		if (ctl->json) {
-			st = out_json(object);
-		} else {
-			out_fields(node_cols, ARRAY_SIZE(node_cols), object);
-			json_decref(object);
-			st = ST_DONE;
-		}
-	}
-	aggnet_ctl_close(h);
-	return st;
+	if (st)
+		return st;
+	object = info_json(&aggnet_noun_node, &node);
+	if (ctl->json)
+		return out_json(object);
+	out_fields(node_cols, ARRAY_SIZE(node_cols), object);
+	json_decref(object);
+	return ST_DONE;
+}
+
+static int set_node(struct aggnet_ctl *h, void *node)
+{
+	return aggnet_node_set(h, node);
 }
 
 static int run_set(const struct aggctl *ctl, int argc, char **argv)
 {
 	struct aggnet_node_info node = {};
-	struct aggnet_ctl *h;
-	int st = ST_DONE;
 
 	(void)ctl;
 	if (info_set_pairs(&aggnet_noun_node, argc, argv, &node))
 		return ST_USAGE;
-	h = ctl_open();
-	if (!h)
-		return ST_FAILED;
-	if (aggnet_node_set(h, &node))
-		st = ctl_refused(h, "node");
-	aggnet_ctl_close(h);
-	return st;
+	return ctl_ask(set_node, &node, "node");
 }
 
 static int run_check(const struct aggctl *ctl, int argc, char **argv)

@@ -12,7 +12,6 @@
 #include "output.h"
 #include "plan.h"
 
-#define NS_PER_MS	1000000
 /* Epochs count units of 2^27 ns: a later plan has a later epoch. */
 #define INSTANCE_SHIFT	27
 #define CHANGES_MAX	4096
@@ -24,14 +23,11 @@ static struct {
 	const char *receivers;
 	const char *function;
 	const char *scheme;
-	const char *switching;
 	const char *max_depth;
 	const char *sizes;
 	const char *update;
 	const char *dot;
 	const char *gid;
-	uint64_t hold;
-	uint64_t give_up;
 	uint64_t seed;
 	double delta;
 	bool no_key;
@@ -41,9 +37,11 @@ static struct {
 	.method = "auto",
 	.function = "sum",
 	.scheme = "exact",
-	.switching = "aggnet",
 	.seed = 1,
-	.conf = { .job = 1, .writers = 1, .uid = UINT32_MAX },
+	.conf = {
+		.job = 1, .writers = 1, .uid = UINT32_MAX,
+		.aggnet_switches = true,
+	},
 };
 
 /**
@@ -94,13 +92,6 @@ static int parse_sizes(const struct aggt_topo *topo, struct work *w)
 	return ret ? fail("plan: %s: %s", opt.sizes, why.text) : ST_DONE;
 }
 
-static uint32_t to_ms(uint64_t ns)
-{
-	uint64_t ms = (ns + NS_PER_MS - 1) / NS_PER_MS;
-
-	return ms > UINT32_MAX ? UINT32_MAX : (uint32_t)ms;
-}
-
 static uint32_t draw_instance(void)
 {
 	struct timespec now;
@@ -141,10 +132,6 @@ static int check_names(void)
 		return usage("plan: --scheme: '%s' is none of exact, bloom",
 			     opt.scheme);
 	conf->scheme = (uint8_t)found;
-	conf->aggnet_switches = !strcmp(opt.switching, "aggnet");
-	if (!conf->aggnet_switches && strcmp(opt.switching, "dumb"))
-		return usage("plan: --switches: '%s' is neither 'aggnet' nor 'dumb'",
-			     opt.switching);
 	return ST_DONE;
 }
 
@@ -173,8 +160,6 @@ static int check_numbers(struct work *w)
 		conf->uid = getuid();
 	conf->keyed = !opt.no_key;
 	conf->allow_missing = opt.allow_missing;
-	conf->hold = to_ms(opt.hold);
-	conf->give_up = to_ms(opt.give_up);
 	conf->instance = draw_instance();
 	return ST_DONE;
 }
@@ -336,7 +321,7 @@ static const struct opt opts[] = {
 	  "sum, min, max, count, average, product, band, bor, bxor, land, lor or lxor (sum)" },
 	{ "scheme", OPT_STRING, &opt.scheme, "S",
 	  "exact: entries name links; bloom: filters do (exact)" },
-	{ "switches", OPT_STRING, &opt.switching, "KIND",
+	{ "switches", OPT_SWITCHES, &opt.conf.aggnet_switches, "KIND",
 	  "what bloom meets: 'aggnet' (default) or 'dumb' switches" },
 	{ "delta", OPT_REAL, &opt.delta, "D", "aggregation ratio 0..1 (0)" },
 	{ "sizes", OPT_STRING, &opt.sizes, "FILE",
@@ -350,9 +335,9 @@ static const struct opt opts[] = {
 	  "processes that send at each sender (1)" },
 	{ "memory", OPT_SIZE, &opt.conf.memory, "B",
 	  "limit of each tree's buffer at a node, like 64K (4M)" },
-	{ "hold", OPT_TIME, &opt.hold, "S",
+	{ "hold", OPT_WAIT, &opt.conf.hold, "S",
 	  "seconds to wait for contributors (no limit)" },
-	{ "give-up", OPT_TIME, &opt.give_up, "S",
+	{ "give-up", OPT_WAIT, &opt.conf.give_up, "S",
 	  "seconds of silence until the transfer is aborted (30)" },
 	{ "allow-missing", OPT_FLAG, &opt.allow_missing, NULL,
 	  "sources that die are left out, and the end tells of them" },

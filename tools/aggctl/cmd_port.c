@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* aggctl port: attached devices. */
-#include <stdlib.h>
-
 #include "cmd.h"
 #include "ctl_open.h"
 #include "info.h"
@@ -12,31 +10,27 @@ static const struct column port_cols[] = {
 	{ "forwarded", "forwarded" }, { "transit", "transit" },
 };
 
+static int list_ports(struct aggnet_ctl *h, void *list)
+{
+	struct ctl_list *found = list;
+	struct aggnet_port_info *info = NULL;
+	int error = aggnet_port_list(h, &info, &found->n);
+
+	found->info = info;
+	return error;
+}
+
 static int run_show(const struct aggctl *ctl, int argc, char **argv)
 {
-	struct aggnet_ctl *h = ctl_open();
-	struct aggnet_port_info *list;
-	json_t *rows;
-	size_t i, n;
-	int st;
-
 	(void)argc;
 	(void)argv;
-	if (!h)
-		return ST_FAILED;
-	if (aggnet_port_list(h, &list, &n)) {
-		st = ctl_refused(h, "ports");
-	} else {
-		rows = json_array();
-		for (i = 0; i < n; i++)
-			json_array_append_new(rows,
-					      info_json(&aggnet_noun_port,
-							&list[i]));
-		free(list);
-		st = out_table(ctl, port_cols, ARRAY_SIZE(port_cols), rows);
-	}
-	aggnet_ctl_close(h);
-	return st;
+	return ctl_show(ctl, list_ports, &aggnet_noun_port, "ports", port_cols,
+			ARRAY_SIZE(port_cols));
+}
+
+static int add_port(struct aggnet_ctl *h, void *port)
+{
+	return aggnet_port_add(h, port);
 }
 
 static int run_add(const struct aggctl *ctl, int argc, char **argv)
@@ -44,42 +38,29 @@ static int run_add(const struct aggctl *ctl, int argc, char **argv)
 	struct aggnet_port_info port = {
 		.has = AGGNET_HAS(AGGNET_A_PORT_IFINDEX),
 	};
-	struct aggnet_ctl *h;
 	int st;
 
 	(void)ctl;
 	if (info_set_pairs(&aggnet_noun_port, argc - 1, argv + 1, &port))
 		return ST_USAGE;
 	st = ctl_port(argv[0], &port.ifindex);
-	if (st)
-		return st;
-	h = ctl_open();
-	if (!h)
-		return ST_FAILED;
-	if (aggnet_port_add(h, &port))
-		st = ctl_refused(h, argv[0]);
-	aggnet_ctl_close(h);
-	return st;
+	return st ? st : ctl_ask(add_port, &port, argv[0]);
+}
+
+static int del_port(struct aggnet_ctl *h, void *ifindex)
+{
+	return aggnet_port_del(h, *(uint32_t *)ifindex);
 }
 
 static int run_del(const struct aggctl *ctl, int argc, char **argv)
 {
-	struct aggnet_ctl *h;
 	uint32_t ifindex;
 	int st;
 
 	(void)ctl;
 	(void)argc;
 	st = ctl_port(argv[0], &ifindex);
-	if (st)
-		return st;
-	h = ctl_open();
-	if (!h)
-		return ST_FAILED;
-	if (aggnet_port_del(h, ifindex))
-		st = ctl_refused(h, argv[0]);
-	aggnet_ctl_close(h);
-	return st;
+	return st ? st : ctl_ask(del_port, &ifindex, argv[0]);
 }
 
 static const struct verb verbs[] = {

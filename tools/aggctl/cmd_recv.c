@@ -13,13 +13,11 @@
 #include "line.h"
 #include "output.h"
 
-#define NS_PER_MS	1000000
-#define NS_PER_S	1000000000ULL
 
 static uint64_t job = UINT64_MAX;
 static const char *receiver;
-static uint64_t timeout;
-static uint64_t repair = REPAIR_DEFAULT * NS_PER_S;
+static uint32_t timeout;
+static uint32_t repair = REPAIR_DEFAULT_MS;
 
 /* Where the output began, if it can be taken back; else -1. */
 static off_t output_start(void)
@@ -198,14 +196,8 @@ static int run_recv(const struct aggctl *ctl, int argc, char **argv)
 		return usage("recv: needs --job");
 	if (receiver && !addr_parse(receiver, &self))
 		return usage("recv: --receiver: '%s' is no address", receiver);
-	if (timeout > (uint64_t)UINT32_MAX * NS_PER_MS)
-		return usage("recv: --timeout: it is more than 49 days");
-	if (repair > (uint64_t)UINT32_MAX * NS_PER_MS)
-		return usage("recv: --repair: it is more than 49 days");
-	options.timeout_ms = (unsigned int)((timeout + NS_PER_MS - 1) /
-					    NS_PER_MS);
-	options.repair_ms = (unsigned int)((repair + NS_PER_MS - 1) /
-					   NS_PER_MS);
+	options.timeout_ms = timeout;
+	options.repair_ms = repair;
 	if (aggnet_sink_open(&sink, self, (uint32_t)job, &options))
 		st = refused(sink);
 	else
@@ -218,9 +210,9 @@ static const struct opt opts[] = {
 	{ "job", OPT_U64, &job, "J", "job ID" },
 	{ "receiver", OPT_STRING, &receiver, "A",
 	  "own identity, or vN (whatever it is)" },
-	{ "timeout", OPT_TIME, &timeout, "S",
+	{ "timeout", OPT_WAIT, &timeout, "S",
 	  "seconds until the transfer is given up (the plan's give-up)" },
-	{ "repair", OPT_TIME, &repair, "S",
+	{ "repair", OPT_WAIT, &repair, "S",
 	  "seconds to wait for a new attempt when the transfer is lost (5)" },
 };
 

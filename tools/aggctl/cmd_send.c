@@ -12,13 +12,11 @@
 #include "line.h"
 #include "output.h"
 
-#define NS_PER_MS	1000000
-#define NS_PER_S	1000000000ULL
 
 static uint64_t job = UINT64_MAX;
 static const char *receiver;
-static uint64_t timeout;
-static uint64_t repair = REPAIR_DEFAULT * NS_PER_S;
+static uint32_t timeout;
+static uint32_t repair = REPAIR_DEFAULT_MS;
 
 /**
  * struct input - the lines
@@ -165,10 +163,8 @@ static int transfer(const struct aggctl *ctl, struct in_addr to,
 {
 	struct aggnet_options options = {
 		.flags = in->again ? AGGNET_OPT_REPLAY : 0,
-		.timeout_ms = (unsigned int)((timeout + NS_PER_MS - 1) /
-					     NS_PER_MS),
-		.repair_ms = (unsigned int)((repair + NS_PER_MS - 1) /
-					    NS_PER_MS),
+		.timeout_ms = timeout,
+		.repair_ms = repair,
 	};
 	struct aggnet_source *source;
 	int st;
@@ -193,10 +189,6 @@ static int run_send(const struct aggctl *ctl, int argc, char **argv)
 		return usage("send: needs --job and --receiver");
 	if (!addr_parse(receiver, &to))
 		return usage("send: --receiver: '%s' is no address", receiver);
-	if (timeout > (uint64_t)UINT32_MAX * NS_PER_MS)
-		return usage("send: --timeout: it is more than 49 days");
-	if (repair > (uint64_t)UINT32_MAX * NS_PER_MS)
-		return usage("send: --repair: it is more than 49 days");
 	st = open_input(&in, argc ? argv[0] : NULL);
 	if (!st)
 		st = check_input(&in);
@@ -210,9 +202,9 @@ static const struct opt opts[] = {
 	{ "job", OPT_U64, &job, "J", "job ID" },
 	{ "receiver", OPT_STRING, &receiver, "A",
 	  "identity of the receiver, or vN" },
-	{ "timeout", OPT_TIME, &timeout, "S",
+	{ "timeout", OPT_WAIT, &timeout, "S",
 	  "seconds until the transfer is given up (the plan's give-up)" },
-	{ "repair", OPT_TIME, &repair, "S",
+	{ "repair", OPT_WAIT, &repair, "S",
 	  "seconds to wait for a new attempt when the transfer is lost (5)" },
 };
 

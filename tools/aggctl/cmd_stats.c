@@ -37,24 +37,27 @@ static int show(const struct aggctl *ctl, const struct aggnet_stat *list,
 	return out_table(ctl, stat_cols, ARRAY_SIZE(stat_cols), rows);
 }
 
+static int list_stats(struct aggnet_ctl *h, void *list)
+{
+	struct ctl_list *found = list;
+	struct aggnet_stat *info = NULL;
+	int error = aggnet_stats_list(h, &info, &found->n);
+
+	found->info = info;
+	return error;
+}
+
 static int run_show(const struct aggctl *ctl, int argc, char **argv)
 {
-	struct aggnet_ctl *h = ctl_open();
-	struct aggnet_stat *list;
-	size_t n;
-	int st;
+	struct ctl_list found;
+	int st = ctl_ask(list_stats, &found, "stats");
 
 	(void)argc;
 	(void)argv;
-	if (!h)
-		return ST_FAILED;
-	if (aggnet_stats_list(h, &list, &n)) {
-		st = ctl_refused(h, "stats");
-	} else {
-		st = show(ctl, list, n);
-		free(list);
-	}
-	aggnet_ctl_close(h);
+	if (st)
+		return st;
+	st = show(ctl, found.info, found.n);
+	free(found.info);
 	return st;
 }
 

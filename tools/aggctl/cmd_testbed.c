@@ -13,9 +13,8 @@
 #define MTU_MIN		576
 #define MTU_MAX		65535
 
-static struct testbed up = { .mtu = 1500 };
+static struct testbed up = { .mtu = 1500, .aggnet_switches = true };
 static struct rtnl_shape shape;
-static const char *switching = "aggnet";
 
 static const struct column testbed_cols[] = {
 	{ "topology", "topology" }, { "complete", "complete" },
@@ -149,9 +148,6 @@ static int check_up(void)
 	if (up.mtu < MTU_MIN || up.mtu > MTU_MAX)
 		return usage("testbed up: --mtu: %u is not in %u..%u", up.mtu,
 			     MTU_MIN, MTU_MAX);
-	if (strcmp(switching, "aggnet") && strcmp(switching, "dumb"))
-		return usage("testbed up: --switches: '%s' is neither 'aggnet' nor 'dumb'",
-			     switching);
 	return check_shape();
 }
 
@@ -179,7 +175,6 @@ static int run_up(const struct aggctl *ctl, int argc, char **argv)
 	if (!up.topo)
 		return fail("%s", why.text);
 	up.shape = shape;
-	up.aggnet_switches = !strcmp(switching, "aggnet");
 	if (tb_state_exists()) {
 		st = fail("a testbed is up already; 'aggctl testbed down' takes it away");
 	} else if (tb_check(&up) || tb_up(&up)) {
@@ -285,7 +280,7 @@ static const struct opt opts[] = {
 	{ "corrupt", OPT_PERCENT, &shape.corrupt, "PERCENT",
 	  "packets with a bit flipped there" },
 	{ "mtu", OPT_U32, &up.mtu, "BYTES", "MTU of the links (1500)" },
-	{ "switches", OPT_STRING, &switching, "KIND",
+	{ "switches", OPT_SWITCHES, &up.aggnet_switches, "KIND",
 	  "'aggnet' (default): the module forwards; 'dumb': bridges only" },
 };
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* aggctl tree: entries of incast transfers. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "cmd.h"
 #include "ctl_open.h"
 #include "info.h"
@@ -35,13 +32,23 @@ static bool is_wanted(const struct aggnet_tree_info *tree,
 	       (!receiver || to.s_addr == addr->s_addr);
 }
 
+static int list_trees(struct aggnet_ctl *h, void *list)
+{
+	struct ctl_list *found = list;
+	struct aggnet_tree_info *info = NULL;
+	int error = aggnet_tree_list(h, &info, &found->n);
+
+	found->info = info;
+	return error;
+}
+
 static int run_show(const struct aggctl *ctl, int argc, char **argv)
 {
-	struct aggnet_tree_info *list;
+	const struct aggnet_tree_info *tree;
 	struct in_addr addr = {};
-	struct aggnet_ctl *h;
+	struct ctl_list found;
 	json_t *rows;
-	size_t i, n;
+	size_t i;
 	int st;
 
 	(void)argc;
@@ -49,23 +56,15 @@ static int run_show(const struct aggctl *ctl, int argc, char **argv)
 	if (receiver && !addr_parse(receiver, &addr))
 		return usage("tree show: --receiver: '%s' is no address",
 			     receiver);
-	h = ctl_open();
-	if (!h)
-		return ST_FAILED;
-	if (aggnet_tree_list(h, &list, &n)) {
-		st = ctl_refused(h, "trees");
-	} else {
-		rows = json_array();
-		for (i = 0; i < n; i++)
-			if (is_wanted(&list[i], &addr))
-				json_array_append_new(rows,
-						      info_json(&aggnet_noun_tree,
-								&list[i]));
-		aggnet_tree_list_free(list, n);
-		st = out_table(ctl, tree_cols, ARRAY_SIZE(tree_cols), rows);
-	}
-	aggnet_ctl_close(h);
-	return st;
+	st = ctl_ask(list_trees, &found, "trees");
+	if (st)
+		return st;
+	rows = json_array();
+	for (i = 0, tree = found.info; i < found.n; i++, tree++)
+		if (is_wanted(tree, &addr))
+			info_rows(rows, &aggnet_noun_tree, tree, 1, NULL);
+	aggnet_tree_list_free(found.info, found.n);
+	return out_table(ctl, tree_cols, ARRAY_SIZE(tree_cols), rows);
 }
 
 /* The entry that --job and --receiver name. */
@@ -83,50 +82,43 @@ static int name_tree(const char *verb, struct aggnet_tree_info *tree)
 	return ST_DONE;
 }
 
+static int add_tree(struct aggnet_ctl *h, void *tree)
+{
+	return aggnet_tree_add(h, tree, replace);
+}
+
 static int run_add(const struct aggctl *ctl, int argc, char **argv)
 {
 	struct aggnet_tree_info tree = {};
-	struct aggnet_ctl *h = NULL;
-	int st;
+	int st = name_tree("add", &tree);
 
 	(void)ctl;
-	st = name_tree("add", &tree);
 	if (!st && info_set_pairs(&aggnet_noun_tree, argc, argv, &tree))
 		st = ST_USAGE;
 	if (!st && device) {
 		st = ctl_port(device, &tree.link_ifindex);
 		tree.has |= AGGNET_HAS(AGGNET_A_TREE_LINK_IFINDEX);
 	}
-	if (!st) {
-		h = ctl_open();
-		st = h ? ST_DONE : ST_FAILED;
-	}
-	if (!st && aggnet_tree_add(h, &tree, replace))
-		st = ctl_refused(h, "tree");
-	aggnet_ctl_close(h);
+	if (!st)
+		st = ctl_ask(add_tree, &tree, "tree");
 	info_clear(&aggnet_noun_tree, &tree);
 	return st;
+}
+
+static int del_tree(struct aggnet_ctl *h, void *tree)
+{
+	return aggnet_tree_del(h, ((struct aggnet_tree_info *)tree)->incast_id);
 }
 
 static int run_del(const struct aggctl *ctl, int argc, char **argv)
 {
 	struct aggnet_tree_info tree = {};
-	struct aggnet_ctl *h;
-	int st;
+	int st = name_tree("del", &tree);
 
 	(void)ctl;
 	(void)argc;
 	(void)argv;
-	st = name_tree("del", &tree);
-	if (st)
-		return st;
-	h = ctl_open();
-	if (!h)
-		return ST_FAILED;
-	if (aggnet_tree_del(h, tree.incast_id))
-		st = ctl_refused(h, "tree");
-	aggnet_ctl_close(h);
-	return st;
+	return st ? st : ctl_ask(del_tree, &tree, "tree");
 }
 
 /* The first NNAME_OPTS name an entry, the rest are of "add" alone. */

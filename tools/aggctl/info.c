@@ -114,6 +114,28 @@ json_t *info_json(const struct aggnet_noun *noun, const void *info)
 	return object;
 }
 
+/**
+ * info_rows() - infos as objects of a list
+ * @rows: the list
+ * @noun: of the infos
+ * @list: they
+ * @n: how many
+ * @node: name of the node that they are of, as a member `node`; or NULL
+ */
+void info_rows(json_t *rows, const struct aggnet_noun *noun, const void *list,
+	       size_t n, const char *node)
+{
+	json_t *row;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		row = info_json(noun, (const char *)list + i * noun->size);
+		if (node)
+			json_object_set_new(row, "node", json_string(node));
+		json_array_append_new(rows, row);
+	}
+}
+
 static bool set_bytes(const char *text, uint8_t *bytes, size_t n)
 {
 	size_t i;

@@ -12,6 +12,8 @@
 #include "aggnet.h"
 
 json_t *info_json(const struct aggnet_noun *noun, const void *info);
+void info_rows(json_t *rows, const struct aggnet_noun *noun, const void *list,
+	       size_t n, const char *node);
 int info_set(const struct aggnet_noun *noun, const char *name,
 	     const char *text, void *info, const char *where);
 int info_set_pairs(const struct aggnet_noun *noun, int argc, char **argv,

@@ -117,21 +117,36 @@ static int stage_links(struct node *node, const json_t *links)
 	return ret;
 }
 
+/* Returns 1 if the tree has an entry, 0 if not, -1 with an error line. */
+static int find_entry(const struct node *node,
+		      const struct aggnet_tree_info *tree,
+		      struct aggnet_tree_info *now)
+{
+	int error = aggnet_tree_get(node->ctl, tree->incast_id, now);
+
+	if (error && error != -ENOENT)
+		return node_refused(node, tree_text(tree));
+	return !error;
+}
+
+static bool same_epoch(const struct aggnet_tree_info *a,
+		       const struct aggnet_tree_info *b)
+{
+	return a->instance == b->instance && a->attempt == b->attempt;
+}
+
 /* Returns 1 if this very entry is there, 0 if not, -1 with an error line. */
 static int is_in_force(const struct node *node,
 		       const struct aggnet_tree_info *tree)
 {
 	struct aggnet_tree_info now;
-	int error = aggnet_tree_get(node->ctl, tree->incast_id, &now);
-	bool same;
+	int found = find_entry(node, tree, &now);
 
-	if (error == -ENOENT)
-		return 0;
-	if (error)
-		return node_refused(node, tree_text(tree));
-	same = now.instance == tree->instance && now.attempt == tree->attempt;
-	aggnet_tree_clear(&now);
-	return same;
+	if (found > 0) {
+		found = same_epoch(&now, tree);
+		aggnet_tree_clear(&now);
+	}
+	return found;
 }
 
 static int stage_tree(struct node *node, const struct aggnet_tree_info *tree,
@@ -259,20 +274,18 @@ static int may_delete(const struct node *node,
 		      const struct aggnet_tree_info *tree)
 {
 	struct aggnet_tree_info now;
-	int error = aggnet_tree_get(node->ctl, tree->incast_id, &now);
-	bool same;
+	int found = find_entry(node, tree, &now);
 
-	if (error == -ENOENT)
-		return 0;
-	if (error)
-		return node_refused(node, tree_text(tree));
-	same = now.instance == tree->instance && now.attempt == tree->attempt;
-	if (!same)
+	if (found <= 0)
+		return found;
+	if (!same_epoch(&now, tree)) {
 		err("%s: %s: it is in epoch %u.%u, not in the plan's %u.%u",
 		    node->name, tree_text(tree), now.instance, now.attempt,
 		    tree->instance, tree->attempt);
+		found = -1;
+	}
 	aggnet_tree_clear(&now);
-	return same ? 1 : -1;
+	return found;
 }
 
 static int withdraw_tree(struct node *node, const json_t *object,

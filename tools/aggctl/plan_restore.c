@@ -95,51 +95,47 @@ static bool read_members(const json_t *members, struct aggt_job *job)
 	       n == job->n_senders;
 }
 
-static bool read_pair(const json_t *pair, uint32_t *a, uint32_t *b)
-{
-	int first, second;
-
-	if (json_unpack((json_t *)pair, "[ii!]", &first, &second) ||
-	    first < 0 || second < 0)
-		return false;
-	*a = (uint32_t)first;
-	*b = (uint32_t)second;
-	return true;
-}
-
-static bool read_edges(const json_t *edges, struct aggt_shape *shape)
+/* A list of pairs of server or switch numbers; NULL if it is none. */
+static struct aggt_edge *read_pairs(const json_t *pairs, size_t *n)
 {
 	struct aggt_edge *list;
-	json_t *edge;
+	int first, second;
+	json_t *pair;
 	size_t i;
 
-	shape->n_edges = json_array_size(edges);
-	list = calloc(shape->n_edges + 1, sizeof(*list));
-	shape->edge = list;
-	if (!list || !json_is_array(edges))
-		return false;
-	json_array_foreach((json_t *)edges, i, edge)
-		if (!read_pair(edge, &list[i].child, &list[i].parent))
-			return false;
-	return true;
+	*n = json_array_size(pairs);
+	list = calloc(*n + 1, sizeof(*list));
+	if (!list || !json_is_array(pairs))
+		goto bad;
+	json_array_foreach((json_t *)pairs, i, pair) {
+		if (json_unpack(pair, "[ii!]", &first, &second) || first < 0 ||
+		    second < 0)
+			goto bad;
+		list[i].child = (aggt_node)first;
+		list[i].parent = (aggt_node)second;
+	}
+	return list;
+bad:
+	free(list);
+	return NULL;
 }
 
 /* What switches lean on; without agents there is none of it. */
 static bool read_leaning(const json_t *leaning, struct aggt_shape *shape)
 {
+	struct aggt_edge *pair;
 	struct aggt_lean *list;
-	json_t *pair;
 	size_t i;
 
-	shape->n_leans = json_array_size(leaning);
+	if (!leaning)
+		return true;
+	pair = read_pairs(leaning, &shape->n_leans);
 	list = calloc(shape->n_leans + 1, sizeof(*list));
+	for (i = 0; pair && list && i < shape->n_leans; i++)
+		list[i] = (struct aggt_lean){ pair[i].child, pair[i].parent };
+	free(pair);
 	shape->lean = list;
-	if (!list || (leaning && !json_is_array(leaning)))
-		return false;
-	json_array_foreach((json_t *)leaning, i, pair)
-		if (!read_pair(pair, &list[i].sw, &list[i].server))
-			return false;
-	return true;
+	return pair && list;
 }
 
 static bool read_shape(const json_t *tree, struct aggt_shape *shape)
@@ -151,9 +147,10 @@ static bool read_shape(const json_t *tree, struct aggt_shape *shape)
 		       (aggt_node)json_integer_value(entry) : AGGT_NONE;
 	shape->symbols = read_numbers(json_object_get(tree, "symbols"), &n);
 	shape->n_symbols = (unsigned int)n;
-	return read_edges(json_object_get(tree, "edges"), shape) &&
-	       read_leaning(json_object_get(tree, "leaning"), shape) &&
-	       shape->symbols;
+	shape->edge = read_pairs(json_object_get(tree, "edges"),
+				 &shape->n_edges);
+	return read_leaning(json_object_get(tree, "leaning"), shape) &&
+	       shape->edge && shape->symbols;
 }
 
 static bool read_stored(const json_t *json, struct stored *s)

@@ -77,6 +77,17 @@ struct in_addr tb_port_addr(const struct aggt_topo *topo, aggt_node server,
 				       (sw << 8) + digit + 1) };
 }
 
+static void set_mac(uint8_t *mac, unsigned int kind, unsigned int port,
+		    uint32_t node)
+{
+	mac[0] = 0x02;
+	mac[1] = 0xa6;
+	mac[2] = (uint8_t)kind;
+	mac[3] = (uint8_t)port;
+	mac[4] = (uint8_t)(node >> 8);
+	mac[5] = (uint8_t)node;
+}
+
 /**
  * tb_server_mac() - hardware address of a server's port
  * @server: the server
@@ -85,12 +96,7 @@ struct in_addr tb_port_addr(const struct aggt_topo *topo, aggt_node server,
  */
 void tb_server_mac(aggt_node server, unsigned int level, uint8_t *mac)
 {
-	mac[0] = 0x02;
-	mac[1] = 0xa6;
-	mac[2] = 0x00;
-	mac[3] = (uint8_t)level;
-	mac[4] = (uint8_t)(server >> 8);
-	mac[5] = (uint8_t)server;
+	set_mac(mac, 0, level, server);
 }
 
 /**
@@ -101,12 +107,7 @@ void tb_server_mac(aggt_node server, unsigned int level, uint8_t *mac)
  */
 void tb_switch_mac(uint32_t sw, unsigned int digit, uint8_t *mac)
 {
-	mac[0] = 0x02;
-	mac[1] = 0xa6;
-	mac[2] = 0x01;
-	mac[3] = (uint8_t)digit;
-	mac[4] = (uint8_t)(sw >> 8);
-	mac[5] = (uint8_t)sw;
+	set_mac(mac, 1, digit, sw);
 }
 
 /**

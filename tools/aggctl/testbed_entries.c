@@ -11,16 +11,11 @@
 static int add_trees(struct node *node, json_t *rows)
 {
 	struct aggnet_tree_info *list;
-	json_t *row;
-	size_t i, n;
+	size_t n;
 
 	if (aggnet_tree_list(node->ctl, &list, &n))
 		return node_refused(node, "trees");
-	for (i = 0; i < n; i++) {
-		row = info_json(&aggnet_noun_tree, &list[i]);
-		json_object_set_new(row, "node", json_string(node->name));
-		json_array_append_new(rows, row);
-	}
+	info_rows(rows, &aggnet_noun_tree, list, n, node->name);
 	aggnet_tree_list_free(list, n);
 	return 0;
 }
@@ -28,16 +23,11 @@ static int add_trees(struct node *node, json_t *rows)
 static int add_links(struct node *node, json_t *rows)
 {
 	struct aggnet_link_info *list;
-	json_t *row;
-	size_t i, n;
+	size_t n;
 
 	if (aggnet_link_list(node->ctl, &list, &n))
 		return node_refused(node, "links");
-	for (i = 0; i < n; i++) {
-		row = info_json(&aggnet_noun_link, &list[i]);
-		json_object_set_new(row, "node", json_string(node->name));
-		json_array_append_new(rows, row);
-	}
+	info_rows(rows, &aggnet_noun_link, list, n, node->name);
 	free(list);
 	return 0;
 }

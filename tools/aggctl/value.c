@@ -8,6 +8,8 @@
 
 #include "aggctl.h"
 
+#define NS_PER_MS	1000000
+
 struct unit {
 	const char *suffix;
 	double factor;
@@ -88,6 +90,25 @@ static bool parse_u32(const char *text, uint32_t *val)
 	return true;
 }
 
+static bool parse_wait(const char *text, uint32_t *ms)
+{
+	uint64_t ns, v;
+
+	if (!parse_units(text, time_units, ARRAY_SIZE(time_units), &ns))
+		return false;
+	v = (ns + NS_PER_MS - 1) / NS_PER_MS;
+	if (v > UINT32_MAX)
+		return false;
+	*ms = (uint32_t)v;
+	return true;
+}
+
+static bool parse_switches(const char *text, bool *aggnet)
+{
+	*aggnet = !strcmp(text, "aggnet");
+	return *aggnet || !strcmp(text, "dumb");
+}
+
 static bool parse_percent(const char *text, double *val)
 {
 	const char *rest;
@@ -130,8 +151,12 @@ bool value_parse(enum opt_type type, const char *text, void *dest)
 	case OPT_TIME:
 		return parse_units(text, time_units, ARRAY_SIZE(time_units),
 				   dest);
+	case OPT_WAIT:
+		return parse_wait(text, dest);
 	case OPT_PERCENT:
 		return parse_percent(text, dest);
+	case OPT_SWITCHES:
+		return parse_switches(text, dest);
 	}
 	return false;
 }
@@ -153,7 +178,9 @@ const char *value_kind(enum opt_type type)
 		[OPT_SIZE] = "a size like 65536, 64K or 1M",
 		[OPT_RATE] = "a rate like 10mbit or 1gbit",
 		[OPT_TIME] = "a time like 2, 1.5s, 10ms or 50us",
+		[OPT_WAIT] = "a time like 2, 1.5s or 10ms, at most 49 days",
 		[OPT_PERCENT] = "a percentage from 0 to 100",
+		[OPT_SWITCHES] = "'aggnet' or 'dumb'",
 	};
 
 	return kinds[type];
