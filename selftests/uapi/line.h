@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Four nodes in a line, any of which may be destroyed and made anew:
+ *
+ *	C r---l T r---l A r---l R	identities 10.0.0.4 ... 10.0.0.1
+ */
+#ifndef LINE_H
+#define LINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <aggnet.h>
+
+enum { NODE_C, NODE_T, NODE_AGG, NODE_R, NODES };
+
+struct line {
+	int ns[NODES];
+	struct aggnet_ctl *ctl[NODES];
+	int home;
+};
+
+const char *line_identity(int node);
+
+/* Milliseconds. */
+int64_t line_now(void);
+
+/* Make it, and take it away. Return: 0, or -1 */
+int line_up(struct line *line);
+void line_down(struct line *line);
+
+/* Go into a node's namespace. */
+void line_enter(const struct line *line, int node);
+
+/* Of a device of the node that we are in. Return: 0, or -1 */
+int line_set_up(const char *device, bool up);
+int line_set_mtu(const char *device, int mtu);
+
+/* Routes by the link on the right, or the left, to all that are there. */
+int line_routes(int node, bool right);
+
+/* Nobody hears anything of it any more; who uses it keeps it from going. */
+void line_cut(struct line *line, int node);
+/* It goes, with all that it has. */
+void line_destroy(struct line *line, int node);
+/* One that was destroyed, without entries. Return: 0, or -1 */
+int line_restore(struct line *line, int node);
+
+#endif /* LINE_H */
