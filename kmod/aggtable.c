@@ -474,6 +474,8 @@ static void merge_states(struct aggnet_table *t, const u8 *data, u32 n,
 static void merge_all(struct aggnet_table *t, const u8 *data, u32 n,
 		      u64 represents, bool source)
 {
+	if (t->extra || (source && aggnet_vtype_real(t->shape.vtype)))
+		return merge_states(t, data, n, represents, source);
 	switch (t->shape.function) {
 	case AGGNET_FN_SUM:
 		return merge_run(t, data, n, represents, AGGNET_FN_SUM, false);

@@ -145,10 +145,11 @@ int aggnet_parse_records(const struct aggnet_shape *shape, bool source,
 	const u8 *end = data + len;
 	unsigned int n = 0;
 
-	if (aggnet_shape_kind(shape) == AGGNET_KIND_PLAIN)
-		return parse_plain(data, len, max,
-				   source ? AGGNET_SOURCE_MAX :
-					    AGGNET_PLAIN_MAX);
+	if (aggnet_shape_kind(shape) == AGGNET_KIND_PLAIN &&
+	    !(source && aggnet_vtype_real(shape->vtype)))
+		return parse_plain(data, len, max, source ?
+				   aggnet_source_bytes(shape->vtype) :
+				   AGGNET_PLAIN_MAX);
 	for (; data + AGGNET_RECORD_MIN <= end; n++) {
 		u32 klen = data[0];
 		u32 vlen = data[1];

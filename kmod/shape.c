@@ -1,8 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Shape: which functions there are of which values. */
+#include "pairs.h"
 #include "shape.h"
 
-int aggnet_shape_fault(const struct aggnet_shape *shape, const char **text)
+#define SCALE_MAX	62
+
+/* Sums, orders and counts are of all types, the rest is of integers. */
+static bool takes(u8 function, u8 vtype)
+{
+	switch (function) {
+	case AGGNET_FN_SUM:
+	case AGGNET_FN_MIN:
+	case AGGNET_FN_MAX:
+	case AGGNET_FN_COUNT:
+	case AGGNET_FN_AVERAGE:
+		return true;
+	case AGGNET_FN_TOPK:
+	case AGGNET_FN_NEAREST:
+		return vtype != AGGNET_VTYPE_FLOAT32;
+	default:
+		return vtype == AGGNET_VTYPE_INT64 ||
+		       vtype == AGGNET_VTYPE_INT32;
+	}
+}
+
+static int fault_of_names(const struct aggnet_shape *shape, const char **text)
 {
 	if (shape->function >= __AGGNET_FN_MAX) {
 		*text = "unknown aggregate function";
@@ -16,12 +38,33 @@ int aggnet_shape_fault(const struct aggnet_shape *shape, const char **text)
 		*text = "unknown layout";
 		return AGGNET_A_TREE_LAYOUT;
 	}
-	if (shape->scale) {
+	if (!takes(shape->function, shape->vtype)) {
+		*text = "the function does not take this value type";
+		return AGGNET_A_TREE_FUNCTION;
+	}
+	return 0;
+}
+
+static int fault_of_numbers(const struct aggnet_shape *shape,
+			    const char **text)
+{
+	bool fixed = shape->vtype == AGGNET_VTYPE_FIXED;
+	bool pairs = aggnet_shape_kind(shape) == AGGNET_KIND_PAIRS;
+
+	if (!fixed && shape->scale) {
 		*text = "fraction bits are for fixed-point values";
 		return AGGNET_A_TREE_SCALE;
 	}
-	if (shape->k) {
+	if (fixed && (!shape->scale || shape->scale > SCALE_MAX)) {
+		*text = "fixed-point values need a scale of 1 to 62 bits";
+		return AGGNET_A_TREE_SCALE;
+	}
+	if (!pairs && shape->k) {
 		*text = "k is for functions that keep pairs";
+		return AGGNET_A_TREE_K;
+	}
+	if (pairs && (!shape->k || shape->k > AGGNET_K_MAX)) {
+		*text = "functions that keep pairs need a k of 1 to 64";
 		return AGGNET_A_TREE_K;
 	}
 	if (shape->elements) {
@@ -29,4 +72,9 @@ int aggnet_shape_fault(const struct aggnet_shape *shape, const char **text)
 		return AGGNET_A_TREE_ELEMENTS;
 	}
 	return 0;
+}
+
+int aggnet_shape_fault(const struct aggnet_shape *shape, const char **text)
+{
+	return fault_of_names(shape, text) ?: fault_of_numbers(shape, text);
 }

@@ -7,6 +7,8 @@
 
 #include <linux/aggnet.h>
 
+#include "real.h"
+
 /**
  * struct aggnet_shape - what all members of a tree have to agree on
  * @function: enum aggnet_function
@@ -29,16 +31,31 @@ struct aggnet_shape {
  * enum aggnet_kind - how what has been merged is held and travels
  * @AGGNET_KIND_PLAIN: one integer of 128 bits
  * @AGGNET_KIND_MEAN: that, and how many values are in it
+ * @AGGNET_KIND_PAIRS: the k best pairs of a rank and an id
+ * @AGGNET_KIND_REAL: an exact sum of reals, and how many are in it
  */
 enum aggnet_kind {
 	AGGNET_KIND_PLAIN,
 	AGGNET_KIND_MEAN,
+	AGGNET_KIND_PAIRS,
+	AGGNET_KIND_REAL,
 };
 
 static inline enum aggnet_kind aggnet_shape_kind(const struct aggnet_shape *s)
 {
-	return s->function == AGGNET_FN_AVERAGE ? AGGNET_KIND_MEAN :
-						  AGGNET_KIND_PLAIN;
+	switch (s->function) {
+	case AGGNET_FN_SUM:
+		return aggnet_vtype_real(s->vtype) ? AGGNET_KIND_REAL :
+						     AGGNET_KIND_PLAIN;
+	case AGGNET_FN_AVERAGE:
+		return aggnet_vtype_real(s->vtype) ? AGGNET_KIND_REAL :
+						     AGGNET_KIND_MEAN;
+	case AGGNET_FN_TOPK:
+	case AGGNET_FN_NEAREST:
+		return AGGNET_KIND_PAIRS;
+	default:
+		return AGGNET_KIND_PLAIN;
+	}
 }
 
 static inline bool aggnet_shape_equal(const struct aggnet_shape *a,

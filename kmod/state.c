@@ -2,6 +2,7 @@
 /* State: what has been merged under one key, as the shape says. */
 #include <linux/string.h>
 
+#include "pairs.h"
 #include "reduce.h"
 #include "state.h"
 
@@ -42,14 +43,36 @@ u32 aggnet_plain_put(u8 *buf, const struct aggnet_value *v)
 	return len;
 }
 
+static u64 bits_get(const u8 *buf, u32 len)
+{
+	u64 bits = 0;
+
+	while (len--)
+		bits = bits << 8 | buf[len];
+	return bits;
+}
+
+static struct aggnet_value source_get(const struct aggnet_shape *shape,
+				      const u8 *value, u32 vlen)
+{
+	struct aggnet_value v;
+
+	if (aggnet_vtype_real(shape->vtype))
+		v = aggnet_value_s64(aggnet_real_order(shape->vtype,
+						       bits_get(value, vlen)));
+	else
+		v = aggnet_plain_get(value, vlen);
+	aggnet_reduce_source(shape->function, &v);
+	return v;
+}
+
 static void plain_merge(const struct aggnet_shape *shape,
 			struct aggnet_value *acc, const u8 *value, u32 vlen,
 			bool source)
 {
-	struct aggnet_value v = aggnet_plain_get(value, vlen);
+	struct aggnet_value v = source ? source_get(shape, value, vlen) :
+					 aggnet_plain_get(value, vlen);
 
-	if (source)
-		aggnet_reduce_source(shape->function, &v);
 	aggnet_reduce(shape->function, acc, &v);
 }
 
@@ -94,6 +117,42 @@ static u32 mean_put(const struct aggnet_mean *mean, u8 *buf)
 	return 1 + n + aggnet_plain_put(buf + 1 + n, &mean->sum);
 }
 
+/* --- pairs ----------------------------------------------------------------- */
+
+static bool pairs_check(u32 vlen)
+{
+	return vlen && vlen <= AGGNET_VALUE_MAX && !(vlen % AGGNET_PAIR_BYTES);
+}
+
+static void pairs_merge(const struct aggnet_shape *shape,
+			struct aggnet_pairs *pairs, const u8 *value, u32 vlen,
+			bool source)
+{
+	struct aggnet_pair pair;
+
+	for (; vlen; vlen -= AGGNET_PAIR_BYTES, value += AGGNET_PAIR_BYTES) {
+		pair = aggnet_pair_get(value);
+		if (source && aggnet_vtype_real(shape->vtype))
+			pair.rank = aggnet_real_order(shape->vtype,
+						      (u64)pair.rank);
+		if (source && shape->function == AGGNET_FN_TOPK)
+			pair.rank = ~pair.rank;
+		aggnet_pairs_add(pairs, shape->k, &pair);
+	}
+}
+
+static u32 pairs_put(const struct aggnet_pairs *pairs, u32 *part, u8 *buf)
+{
+	u32 n = 0;
+
+	for (; *part < pairs->n && n < AGGNET_PAIRS_PART; n++, ++*part)
+		aggnet_pair_put(buf + n * AGGNET_PAIR_BYTES,
+				&pairs->pair[*part]);
+	if (*part == pairs->n)
+		*part = 0;
+	return n * AGGNET_PAIR_BYTES;
+}
+
 /* --- by kind --------------------------------------------------------------- */
 
 u32 aggnet_state_size(const struct aggnet_shape *shape)
@@ -101,6 +160,12 @@ u32 aggnet_state_size(const struct aggnet_shape *shape)
 	switch (aggnet_shape_kind(shape)) {
 	case AGGNET_KIND_MEAN:
 		return sizeof(struct aggnet_mean);
+	case AGGNET_KIND_PAIRS:
+		return sizeof(struct aggnet_pairs) +
+		       shape->k * sizeof(struct aggnet_pair);
+	case AGGNET_KIND_REAL:
+		return sizeof(struct aggnet_real_sum) +
+		       aggnet_real_words(shape->vtype) * sizeof(u64);
 	default:
 		return sizeof(struct aggnet_value);
 	}
@@ -117,11 +182,19 @@ void aggnet_state_init(const struct aggnet_shape *shape, void *state)
 bool aggnet_state_check(const struct aggnet_shape *shape, const u8 *value,
 			u32 vlen, bool source)
 {
+	enum aggnet_kind kind = aggnet_shape_kind(shape);
+
+	if (kind == AGGNET_KIND_PAIRS)
+		return pairs_check(vlen);
+	if (source && aggnet_vtype_real(shape->vtype))
+		return vlen == aggnet_real_bytes(shape->vtype);
 	if (source)
-		return vlen <= AGGNET_SOURCE_MAX;
-	switch (aggnet_shape_kind(shape)) {
+		return vlen <= aggnet_source_bytes(shape->vtype);
+	switch (kind) {
 	case AGGNET_KIND_MEAN:
 		return mean_check(value, vlen);
+	case AGGNET_KIND_REAL:
+		return aggnet_real_check(shape->vtype, value, vlen);
 	default:
 		return vlen <= AGGNET_PLAIN_MAX;
 	}
@@ -134,6 +207,16 @@ void aggnet_state_merge(const struct aggnet_shape *shape, void *state,
 	case AGGNET_KIND_MEAN:
 		mean_merge(state, value, vlen, source);
 		break;
+	case AGGNET_KIND_PAIRS:
+		pairs_merge(shape, state, value, vlen, source);
+		break;
+	case AGGNET_KIND_REAL:
+		if (source)
+			aggnet_real_add(state, shape->vtype,
+					bits_get(value, vlen));
+		else
+			aggnet_real_merge(state, shape->vtype, value, vlen);
+		break;
 	default:
 		plain_merge(shape, state, value, vlen, source);
 	}
@@ -142,11 +225,16 @@ void aggnet_state_merge(const struct aggnet_shape *shape, void *state,
 u32 aggnet_state_put(const struct aggnet_shape *shape, const void *state,
 		     u32 *part, u8 *buf)
 {
-	*part = 0;
 	switch (aggnet_shape_kind(shape)) {
 	case AGGNET_KIND_MEAN:
+		*part = 0;
 		return mean_put(state, buf);
+	case AGGNET_KIND_PAIRS:
+		return pairs_put(state, part, buf);
+	case AGGNET_KIND_REAL:
+		return aggnet_real_put(state, shape->vtype, part, buf);
 	default:
+		*part = 0;
 		return aggnet_plain_put(buf, state);
 	}
 }

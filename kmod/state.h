@@ -10,7 +10,12 @@
 #include "shape.h"
 #include "value.h"
 
-#define AGGNET_SOURCE_MAX	8	/* bytes of an integer that a source gives */
+/* Bytes of a value that a source gives, at most; of a real exactly. */
+static inline u32 aggnet_source_bytes(unsigned int vtype)
+{
+	return vtype == AGGNET_VTYPE_INT32 || vtype == AGGNET_VTYPE_FLOAT32 ?
+	       4 : 8;
+}
 
 /**
  * struct aggnet_mean - state of AGGNET_KIND_MEAN

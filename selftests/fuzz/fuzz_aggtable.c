@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "aggtable.h"
+#include "pairs.h"
 #include "state.h"
 
 #define CHECK(cond) do { if (!(cond)) __builtin_trap(); } while (0)
@@ -117,11 +118,18 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	struct aggnet_shape shape = { 0 };
 	struct aggnet_table t = { 0 };
 	u8 seed[sizeof(t.seed)];
+	const char *text;
 
 	if (size < 2 || size > 1 << 16)
 		return 0;
 	memset(seed, data[1] * 2 + 1, sizeof(seed));
 	shape.function = data[0] % __AGGNET_FN_MAX;
+	shape.vtype = data[0] / 32 % __AGGNET_VTYPE_MAX;
+	shape.scale = shape.vtype == AGGNET_VTYPE_FIXED;
+	shape.k = aggnet_shape_kind(&shape) == AGGNET_KIND_PAIRS ?
+		  1 + data[1] % AGGNET_K_MAX : 0;
+	if (aggnet_shape_fault(&shape, &text))
+		return 0;
 	if (aggnet_table_init(&t, &shape, LIMIT, seed))
 		abort();
 	run(&t, data + 2, size - 2);

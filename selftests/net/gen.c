@@ -2,6 +2,8 @@
 /* Makes the input of a test: lines key<TAB>value, the same for a seed. To
  * standard output, or to files: each has the next seed.
  */
+#include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +40,17 @@ static void put_key(uint64_t id, const char *klen)
 	fwrite(key, 1, n, stdout);
 }
 
+/* Of any exponent, so that most sums are far from what adding in turn gives. */
+static void put_real(bool single)
+{
+	int64_t r = (int64_t)draw();
+
+	if (single)
+		printf("%.9g", (float)ldexp((double)r, (int)(draw() % 120) - 120));
+	else
+		printf("%.17g", ldexp((double)r, (int)(draw() % 400) - 230));
+}
+
 static int64_t value(const char *kind, unsigned long r)
 {
 	if (!strcmp(kind, "one"))
@@ -49,7 +62,20 @@ static int64_t value(const char *kind, unsigned long r)
 	return (int64_t)(draw() % 2001) - 1000;
 }
 
+static void put_value(const char *kind, unsigned long r)
+{
+	putchar('\t');
+	if (!strncmp(kind, "real", 4))
+		put_real(!strcmp(kind, "real32"));
+	else
+		printf("%lld", (long long)value(kind, r));
+	if (!strcmp(kind, "pairs"))
+		printf("\t%llu", (unsigned long long)(draw() % 500));
+	putchar('\n');
+}
+
 /*
+ * "real", "real32": numbers of any exponent. "pairs": small values with ids.
  * "factors": products of a few dozen fit 64 bits. "limits": each key gets
  * INT64_MAX and INT64_MIN in turn, so that sums pass far beyond 64 bits on the
  * way and come back.
@@ -64,7 +90,7 @@ static int generate(uint64_t seed, char **argv)
 		if (strcmp(argv[3], "limits") || !(r & 1))
 			id = records <= keys ? r : draw() % keys;
 		put_key(id, argv[2]);
-		printf("\t%lld\n", (long long)value(argv[3], r));
+		put_value(argv[3], r);
 	}
 	return ferror(stdout) || fflush(stdout);
 }
@@ -76,7 +102,7 @@ int main(int argc, char **argv)
 
 	if (argc < 6) {
 		fprintf(stderr,
-			"usage: gen SEED RECORDS KEYS KLEN|mix small|one|limits|factors [FILE...]\n");
+			"usage: gen SEED RECORDS KEYS KLEN|mix KIND [FILE...]\n");
 		return 2;
 	}
 	seed = strtoull(argv[1], NULL, 0);

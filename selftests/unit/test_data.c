@@ -188,6 +188,8 @@ static int fake_setsockopt(int fd, int level, int name, const void *val,
 
 #include "../../tools/libaggnet/record.c"
 #include "../../tools/libaggnet/merge.c"
+#include "../../tools/libaggnet/round.c"
+#include "../../tools/libaggnet/result.c"
 #include "../../tools/libaggnet/reason.c"
 #include "../../tools/libaggnet/conn.c"
 #include "../../tools/libaggnet/source.c"
@@ -369,21 +371,21 @@ TEST(merge_add__keys_may_hold_any_byte)
 	merge_free(&m);
 }
 
-TEST(merge_overflow__in_any_order)
+TEST(result_overflow__in_any_order)
 {
 	struct merge m = {};
 
-	EXPECT_EQ(NULL, merge_overflow(&m));
+	EXPECT_EQ(NULL, result_overflow(&m));
 	ASSERT_EQ(0, add(&m, AGGNET_FN_SUM, "fine", INT64_MIN));
 	ASSERT_EQ(0, add(&m, AGGNET_FN_SUM, "big", INT64_MAX));
 	ASSERT_EQ(0, add(&m, AGGNET_FN_SUM, "big", INT64_MAX));
-	ASSERT_NE(NULL, merge_overflow(&m));
-	EXPECT_EQ(0, memcmp("big", merge_overflow(&m)->key, 3));
+	ASSERT_NE(NULL, result_overflow(&m));
+	EXPECT_EQ(0, memcmp("big", result_overflow(&m)->key, 3));
 	ASSERT_EQ(0, add(&m, AGGNET_FN_SUM, "big", INT64_MIN));
-	EXPECT_EQ(NULL, merge_overflow(&m));
+	EXPECT_EQ(NULL, result_overflow(&m));
 	ASSERT_EQ(0, add(&m, AGGNET_FN_SUM, "fine", -1));
-	ASSERT_NE(NULL, merge_overflow(&m));
-	EXPECT_EQ(0, memcmp("fine", merge_overflow(&m)->key, 4));
+	ASSERT_NE(NULL, result_overflow(&m));
+	EXPECT_EQ(0, memcmp("fine", result_overflow(&m)->key, 4));
 	merge_free(&m);
 }
 
@@ -828,7 +830,7 @@ TEST_F(sink, overflow__names_the_key_and_tells_the_others)
 	put_records("fine", 0, "o\nver", -1);
 	put_end(1, 1);
 	EXPECT_EQ(-EOVERFLOW, aggnet_sink_run(self->k));
-	EXPECT_STREQ("the value of key 'o\\x0aver' does not fit 64 bits",
+	EXPECT_STREQ("the value of key 'o\\x0aver' does not fit its type",
 		     aggnet_sink_error(self->k));
 	EXPECT_EQ(AGGNET_R_OVERFLOW, node.aborted);
 	EXPECT_FALSE(node.taken);

@@ -6,13 +6,17 @@
 #include "../../tools/aggctl/line.c"
 #include "kselftest_harness.h"
 
+static const struct line_form integer = { .vtype = AGGNET_VTYPE_INT64 };
+/* Of the lines that REFUSED() and what is below have parsed. */
+static struct line_form form;
+
 /* Why the line is refused; NULL if it is a record. */
 static const char *refused(const char *line, size_t len)
 {
 	static char why[LINE_WHY];
 	struct record record;
 
-	return line_parse(line, len, &record, why) ? NULL : why;
+	return line_parse(line, len, &form, &record, why) ? NULL : why;
 }
 
 #define REFUSED(line)	refused(line, sizeof(line) - 1)
@@ -22,11 +26,11 @@ TEST(line_parse__record)
 	char why[LINE_WHY];
 	struct record r;
 
-	ASSERT_TRUE(line_parse("key\t-17\n", 8, &r, why));
+	ASSERT_TRUE(line_parse("key\t-17\n", 8, &integer, &r, why));
 	EXPECT_EQ(3, r.klen);
 	EXPECT_EQ(0, memcmp(r.key, "key", 3));
 	EXPECT_EQ(-17, r.value);
-	ASSERT_TRUE(line_parse("k\t5", 3, &r, why));
+	ASSERT_TRUE(line_parse("k\t5", 3, &integer, &r, why));
 	EXPECT_EQ(5, r.value);
 }
 
@@ -36,7 +40,7 @@ TEST(line_parse__escapes)
 	char why[LINE_WHY];
 	struct record r;
 
-	ASSERT_TRUE(line_parse(line, sizeof(line) - 1, &r, why));
+	ASSERT_TRUE(line_parse(line, sizeof(line) - 1, &integer, &r, why));
 	ASSERT_EQ(9, r.klen);
 	EXPECT_EQ(0, memcmp(r.key, "a\tb\nc\\d\0\xff", 9));
 }
@@ -69,9 +73,9 @@ TEST(line_parse__value_limits)
 	char why[LINE_WHY];
 	struct record r;
 
-	ASSERT_TRUE(line_parse("k\t9223372036854775807", 21, &r, why));
+	ASSERT_TRUE(line_parse("k\t9223372036854775807", 21, &integer, &r, why));
 	EXPECT_EQ(INT64_MAX, r.value);
-	ASSERT_TRUE(line_parse("k\t-9223372036854775808", 22, &r, why));
+	ASSERT_TRUE(line_parse("k\t-9223372036854775808", 22, &integer, &r, why));
 	EXPECT_EQ(INT64_MIN, r.value);
 	EXPECT_STREQ("value does not fit 64 bits with sign",
 		     REFUSED("k\t9223372036854775808\n"));
@@ -81,6 +85,98 @@ TEST(line_parse__value_limits)
 		     REFUSED("k\t99999999999999999999999999\n"));
 }
 
+TEST(line_parse__reals)
+{
+	char why[LINE_WHY];
+	struct record r;
+
+	form = (struct line_form){ .vtype = AGGNET_VTYPE_FLOAT64 };
+	ASSERT_TRUE(line_parse("k\t-1.5e-300", 11, &form, &r, why));
+	EXPECT_EQ(-1.5e-300, r.real);
+	ASSERT_TRUE(line_parse("k\tinf", 5, &form, &r, why));
+	EXPECT_TRUE(isinf(r.real));
+	EXPECT_STREQ("value is not a number", REFUSED("k\t1.5x\n"));
+	EXPECT_STREQ("value is not a number", REFUSED("k\t0x10\n"));
+	EXPECT_STREQ("value is not a number", REFUSED("k\t 1\n"));
+	EXPECT_STREQ("value is missing", REFUSED("k\t\n"));
+	EXPECT_STREQ("value does not fit its type", REFUSED("k\t1e309\n"));
+	form.vtype = AGGNET_VTYPE_FLOAT32;
+	EXPECT_STREQ("value does not fit its type", REFUSED("k\t1e39\n"));
+	/* 1 + 2^-24 + 2^-60: nearest is not what rounding twice gives. */
+	ASSERT_TRUE(line_parse("k\t1.0000000596046447754", 23, &form, &r,
+			       why));
+	EXPECT_EQ(1.00000011920928955078125, r.real);
+	form = integer;
+}
+
+TEST(line_parse__fixed_and_narrow)
+{
+	char why[LINE_WHY];
+	struct record r;
+
+	form = (struct line_form){ .vtype = AGGNET_VTYPE_FIXED, .scale = 8 };
+	ASSERT_TRUE(line_parse("k\t-1.5", 6, &form, &r, why));
+	EXPECT_EQ(-384, r.value);
+	ASSERT_TRUE(line_parse("k\t36028797018963967.99609375", 28, &form, &r,
+			       why));
+	EXPECT_EQ(INT64_MAX, r.value);
+	EXPECT_STREQ("value does not fit 64 bits",
+		     REFUSED("k\t36028797018963968\n"));
+	form = (struct line_form){ .vtype = AGGNET_VTYPE_INT32 };
+	ASSERT_TRUE(line_parse("k\t-2147483648", 13, &form, &r, why));
+	EXPECT_STREQ("value does not fit 32 bits with sign",
+		     REFUSED("k\t2147483648\n"));
+	form = integer;
+}
+
+TEST(line_parse__pairs)
+{
+	char why[LINE_WHY];
+	struct record r;
+
+	form = (struct line_form){ .pairs = true };
+	ASSERT_TRUE(line_parse("q\t-5\t18446744073709551615\n", 26, &form, &r,
+			       why));
+	EXPECT_EQ(-5, r.value);
+	EXPECT_EQ(UINT64_MAX, r.id);
+	EXPECT_STREQ("there is no TAB between value and id",
+		     REFUSED("q\t5\n"));
+	EXPECT_STREQ("id is not a number below 2^64", REFUSED("q\t5\t\n"));
+	EXPECT_STREQ("id is not a number below 2^64", REFUSED("q\t5\t-1\n"));
+	EXPECT_STREQ("value is missing", REFUSED("q\t\t1\n"));
+	form = integer;
+}
+
+/* All the digits: what is printed is read as the same value. */
+TEST(line_print_value__round_trip)
+{
+	static const double reals[] = { 0.1, -1e300, 5e-324, 1.0 / 3, 1e22 };
+	static const int64_t fixed[] = { 1, -1, INT64_MAX, INT64_MIN, 12345 };
+	struct line_form forms[] = {
+		{ .vtype = AGGNET_VTYPE_FLOAT64 },
+		{ .vtype = AGGNET_VTYPE_FIXED, .scale = 40 },
+	};
+	char why[LINE_WHY], line[128];
+	struct record r;
+	size_t i;
+	FILE *f;
+
+	for (i = 0; i < 5; i++) {
+		f = fmemopen(line, sizeof(line), "w");
+		line_print_value(f, &forms[0], 0, reals[i]);
+		fclose(f);
+		ASSERT_TRUE(parse_value(line, strlen(line), &forms[0], &r,
+					why));
+		EXPECT_EQ(reals[i], r.real);
+		f = fmemopen(line, sizeof(line), "w");
+		line_print_value(f, &forms[1], fixed[i], 0);
+		fclose(f);
+		ASSERT_TRUE(parse_value(line, strlen(line), &forms[1], &r,
+					why));
+		EXPECT_EQ(fixed[i], r.value);
+	}
+}
+
 TEST(line_parse__key_length)
 {
 	char line[AGGNET_KEY_MAX + 4], why[LINE_WHY];
@@ -88,10 +184,10 @@ TEST(line_parse__key_length)
 
 	memset(line, 'k', sizeof(line));
 	memcpy(line + AGGNET_KEY_MAX, "\t1", 2);
-	ASSERT_TRUE(line_parse(line, AGGNET_KEY_MAX + 2, &r, why));
+	ASSERT_TRUE(line_parse(line, AGGNET_KEY_MAX + 2, &integer, &r, why));
 	EXPECT_EQ(AGGNET_KEY_MAX, r.klen);
 	memcpy(line + AGGNET_KEY_MAX, "k\t1", 3);
-	ASSERT_FALSE(line_parse(line, AGGNET_KEY_MAX + 3, &r, why));
+	ASSERT_FALSE(line_parse(line, AGGNET_KEY_MAX + 3, &integer, &r, why));
 	EXPECT_STREQ("key is longer than 255 bytes", why);
 }
 
@@ -111,7 +207,7 @@ TEST(line_print_key__round_trip)
 	line_print_key(f, key, sizeof(key));
 	fputs("\t7\n", f);
 	fclose(f);
-	ASSERT_TRUE(line_parse(text, len, &r, why));
+	ASSERT_TRUE(line_parse(text, len, &integer, &r, why));
 	EXPECT_EQ(sizeof(key), r.klen);
 	EXPECT_EQ(0, memcmp(key, r.key, sizeof(key)));
 	free(text);

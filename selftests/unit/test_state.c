@@ -11,6 +11,8 @@
 #include <stdlib.h>
 
 #include "aggtable.h"
+#include "pairs.h"
+#include "real.h"
 #include "reduce.h"
 #include "state.h"
 
@@ -290,6 +292,12 @@ static bool oracle_is(const struct oracle *o, u8 function, const void *state)
 	return false;
 }
 
+/* Functions of single integers; the others have oracles of their own. */
+static bool of_numbers(u8 function)
+{
+	return function != AGGNET_FN_TOPK && function != AGGNET_FN_NEAREST;
+}
+
 static void check_numbers(struct __test_metadata *_metadata, u8 function,
 			  u32 records)
 {
@@ -326,8 +334,183 @@ TEST(state__every_function_in_any_split_and_order)
 	shim_random_seed(SEED);
 	for (function = 0; function < __AGGNET_FN_MAX; function++)
 		for (i = 0; i < ARRAY_SIZE(records); i++)
-			for (round = 0; round < 4; round++)
+			for (round = 0; round < 4 && of_numbers(function);
+			     round++)
 				check_numbers(_metadata, function, records[i]);
+	EXPECT_EQ(0, shim_alloc_live);
+}
+
+/* --- the best pairs -------------------------------------------------------- */
+
+#define IDS	150
+
+/* Ranks of few values, so that ties and repeats are frequent. */
+static void draw_pairs(struct input *in)
+{
+	u32 n = 1 + get_random_u32() % AGGNET_PAIRS_PART;
+	struct aggnet_pair pair;
+	u32 i;
+
+	in->key = get_random_u32() % 3;
+	in->vlen = n * AGGNET_PAIR_BYTES;
+	for (i = 0; i < n; i++) {
+		pair.rank = (s64)(get_random_u32() % 500) - 250;
+		if (get_random_u32() % 50 == 0)
+			pair.rank = get_random_u32() % 2 ? S64_MAX : S64_MIN;
+		pair.id = get_random_u32() % IDS;
+		aggnet_pair_put(in->value + i * AGGNET_PAIR_BYTES, &pair);
+	}
+}
+
+/* An id's best rank, if it has any. */
+struct best {
+	bool any;
+	s64 rank;
+};
+
+static void best_add(struct best best[IDS], bool top, const struct input *in)
+{
+	u32 at;
+
+	for (at = 0; at < in->vlen; at += AGGNET_PAIR_BYTES) {
+		struct aggnet_pair pair = aggnet_pair_get(in->value + at);
+		struct best *b = &best[pair.id];
+		s64 rank = top ? ~pair.rank : pair.rank;
+
+		if (!b->any || rank < b->rank)
+			*b = (struct best){ true, rank };
+	}
+}
+
+/* Selection by looking through all ids for each place. */
+static bool best_is(struct best best[IDS], u32 k, const struct aggnet_pairs *got)
+{
+	u32 place, id, take;
+
+	for (place = 0; place < k; place++) {
+		for (id = 0, take = IDS; id < IDS; id++)
+			if (best[id].any && (take == IDS ||
+					     best[id].rank < best[take].rank))
+				take = id;
+		if (take == IDS)
+			break;
+		if (place >= got->n || got->pair[place].id != take ||
+		    got->pair[place].rank != best[take].rank)
+			return false;
+		best[take].any = false;
+	}
+	return place == got->n;
+}
+
+static void check_pairs(struct __test_metadata *_metadata, u8 function, u16 k,
+			u32 records)
+{
+	const struct aggnet_shape shape = { .function = function, .k = k };
+	struct input *in = malloc(records * sizeof(*in));
+	static struct best want[3][IDS];
+	void *state[KEYS];
+	struct chain c;
+	u32 i;
+
+	memset(want, 0, sizeof(want));
+	for (i = 0; i < records; i++) {
+		draw_pairs(&in[i]);
+		best_add(want[in[i].key], function == AGGNET_FN_TOPK, &in[i]);
+	}
+	chain_start(&c, &shape);
+	chain_run(&c, in, records);
+	EXPECT_EQ(records, chain_result(&c, state));
+	for (i = 0; i < KEYS; i++) {
+		EXPECT_TRUE(i > 2 || best_is(want[i], k, state[i]))
+			TH_LOG("function %u, k %u, key %u", function, k, i);
+		free(state[i]);
+	}
+	chain_free(&c);
+	free(in);
+}
+
+TEST(pairs__any_split_and_order)
+{
+	static const u16 k[] = { 1, 2, 13, 14, 40, 64 };
+	u32 i, round;
+
+	TH_LOG("seed %#x", SEED);
+	shim_random_seed(SEED);
+	for (i = 0; i < ARRAY_SIZE(k); i++)
+		for (round = 1; round < 500; round *= 2) {
+			check_pairs(_metadata, AGGNET_FN_TOPK, k[i], round);
+			check_pairs(_metadata, AGGNET_FN_NEAREST, k[i], round);
+		}
+}
+
+/* --- sums of reals --------------------------------------------------------- */
+
+/* Any bits: all exponents, subnormals, now and then no number. */
+static void draw_real(struct input *in, u8 vtype)
+{
+	u64 bits = get_random_u64();
+	u32 i;
+
+	if (get_random_u32() % 4 == 0)
+		bits &= vtype == AGGNET_VTYPE_FLOAT64 ? ~(0x7ffULL << 52) :
+							~(0xffULL << 23);
+	in->key = get_random_u32() % KEYS;
+	in->vlen = aggnet_real_bytes(vtype);
+	for (i = 0; i < in->vlen; i++)
+		in->value[i] = bits >> (8 * i);
+}
+
+/* In the order of the input into one state: no chain gives other bits. */
+static void check_reals(struct __test_metadata *_metadata, u8 function,
+			u8 vtype, u32 records)
+{
+	const struct aggnet_shape shape = { .function = function,
+					    .vtype = vtype };
+	struct input *in = malloc(records * sizeof(*in));
+	u32 size = aggnet_state_size(&shape);
+	void *state[KEYS], *want[KEYS];
+	struct chain c;
+	u32 i;
+
+	for (i = 0; i < KEYS; i++) {
+		want[i] = malloc(size);
+		aggnet_state_init(&shape, want[i]);
+	}
+	for (i = 0; i < records; i++) {
+		draw_real(&in[i], vtype);
+		aggnet_state_merge(&shape, want[in[i].key], in[i].value,
+				   in[i].vlen, true);
+	}
+	chain_start(&c, &shape);
+	chain_run(&c, in, records);
+	EXPECT_EQ(records, chain_result(&c, state));
+	for (i = 0; i < KEYS; i++) {
+		EXPECT_EQ(0, memcmp(want[i], state[i], size))
+			TH_LOG("function %u, type %u, key %u", function, vtype,
+			       i);
+		free(state[i]);
+		free(want[i]);
+	}
+	chain_free(&c);
+	free(in);
+}
+
+TEST(real__any_split_and_order)
+{
+	static const u8 functions[] = { AGGNET_FN_SUM, AGGNET_FN_AVERAGE,
+					AGGNET_FN_MIN, AGGNET_FN_MAX,
+					AGGNET_FN_COUNT };
+	u32 f, round;
+
+	TH_LOG("seed %#x", SEED);
+	shim_random_seed(SEED);
+	for (f = 0; f < ARRAY_SIZE(functions); f++)
+		for (round = 1; round < 2000; round *= 3) {
+			check_reals(_metadata, functions[f],
+				    AGGNET_VTYPE_FLOAT32, round);
+			check_reals(_metadata, functions[f],
+				    AGGNET_VTYPE_FLOAT64, round);
+		}
 	EXPECT_EQ(0, shim_alloc_live);
 }
 
@@ -430,6 +613,17 @@ TEST(shape_fault__names_the_attribute)
 		{ { .layout = __AGGNET_LAYOUT_MAX }, AGGNET_A_TREE_LAYOUT },
 		{ { .scale = 1 }, AGGNET_A_TREE_SCALE },
 		{ { .k = 1 }, AGGNET_A_TREE_K },
+		{ { .function = AGGNET_FN_TOPK, .k = 64 }, 0 },
+		{ { .function = AGGNET_FN_TOPK }, AGGNET_A_TREE_K },
+		{ { .function = AGGNET_FN_NEAREST, .k = 65 }, AGGNET_A_TREE_K },
+		{ { .vtype = AGGNET_VTYPE_FIXED, .scale = 62 }, 0 },
+		{ { .vtype = AGGNET_VTYPE_FIXED }, AGGNET_A_TREE_SCALE },
+		{ { .vtype = AGGNET_VTYPE_FIXED, .scale = 63 },
+		  AGGNET_A_TREE_SCALE },
+		{ { .function = AGGNET_FN_PRODUCT,
+		    .vtype = AGGNET_VTYPE_FLOAT64 }, AGGNET_A_TREE_FUNCTION },
+		{ { .function = AGGNET_FN_TOPK, .k = 1,
+		    .vtype = AGGNET_VTYPE_FLOAT32 }, AGGNET_A_TREE_FUNCTION },
 		{ { .elements = 1 }, AGGNET_A_TREE_ELEMENTS },
 	};
 	const char *text;

@@ -22,6 +22,8 @@ static struct {
 	const char *senders;
 	const char *receivers;
 	const char *function;
+	const char *type;
+	uint32_t scale;
 	const char *scheme;
 	const char *max_depth;
 	const char *sizes;
@@ -36,6 +38,7 @@ static struct {
 } opt = {
 	.method = "auto",
 	.function = "sum",
+	.type = "int64",
 	.scheme = "exact",
 	.seed = 1,
 	.conf = {
@@ -117,6 +120,29 @@ static int check_enum(const char *option, const char * const *names,
 	return usage("plan: --%s: '%s' is none of %s", option, text, list);
 }
 
+/* Is there such a function of such values? */
+static int check_shape(struct plan_conf *conf)
+{
+	struct aggnet_tree_info tree = {};
+	const char *fault;
+
+	if (check_enum("type", aggnet_vtype_names, opt.type, &conf->vtype))
+		return ST_USAGE;
+	if (opt.scale > UINT8_MAX)
+		return usage("plan: --scale: %u is more than 62 bits",
+			     opt.scale);
+	conf->scale = (uint8_t)opt.scale;
+	tree.function = conf->function;
+	tree.vtype = conf->vtype;
+	tree.layout = conf->layout;
+	tree.scale = conf->scale;
+	tree.k = conf->k;
+	tree.elements = conf->elements;
+	fault = aggnet_tree_fault(&tree);
+	return fault ? usage("plan: %s of %s: %s", opt.function, opt.type,
+			     fault) : ST_DONE;
+}
+
 static int check_names(void)
 {
 	struct plan_conf *conf = &opt.conf;
@@ -126,6 +152,8 @@ static int check_names(void)
 		return usage("plan: needs --topology, --senders and --receivers");
 	if (check_enum("function", aggnet_function_names, opt.function,
 		       &conf->function))
+		return ST_USAGE;
+	if (check_shape(conf))
 		return ST_USAGE;
 	found = aggnet_enum_find(aggnet_scheme_names, opt.scheme);
 	if (found != AGGNET_SCHEME_EXACT && found != AGGNET_SCHEME_BLOOM)
@@ -318,7 +346,13 @@ static const struct opt opts[] = {
 	{ "receivers", OPT_STRING, &opt.receivers, "LIST", "likewise" },
 	{ "job", OPT_U32, &opt.conf.job, "J", "job ID (1)" },
 	{ "function", OPT_STRING, &opt.function, "F",
-	  "sum, min, max, count, average, product, band, bor, bxor, land, lor or lxor (sum)" },
+	  "sum, min, max, count, average, product, band, bor, bxor, land, lor, lxor, topk or nearest (sum)" },
+	{ "type", OPT_STRING, &opt.type, "TYPE",
+	  "of the values: int64, int32, fixed, float32 or float64 (int64)" },
+	{ "scale", OPT_U32, &opt.scale, "BITS",
+	  "fraction bits of fixed-point values" },
+	{ "k", OPT_U32, &opt.conf.k, "K",
+	  "pairs that topk and nearest keep for each key, 1 to 64" },
 	{ "scheme", OPT_STRING, &opt.scheme, "S",
 	  "exact: entries name links; bloom: filters do (exact)" },
 	{ "switches", OPT_SWITCHES, &opt.conf.aggnet_switches, "KIND",

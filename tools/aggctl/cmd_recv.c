@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* aggctl recv: receive a transfer and print the merged lines. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ static uint64_t job = UINT64_MAX;
 static const char *receiver;
 static uint32_t timeout;
 static uint32_t repair = REPAIR_DEFAULT_MS;
+static uint32_t top;
 
 /* Where the output began, if it can be taken back; else -1. */
 static off_t output_start(void)
@@ -39,17 +41,40 @@ static int take_back(off_t start)
 	return ST_DONE;
 }
 
+static struct line_form form_of(struct aggnet_sink *sink)
+{
+	struct aggnet_status status = {};
+
+	aggnet_sink_status(sink, &status);
+	if (status.function == AGGNET_FN_COUNT)
+		status.vtype = AGGNET_VTYPE_INT64;
+	if (status.function == AGGNET_FN_AVERAGE &&
+	    status.vtype != AGGNET_VTYPE_FLOAT32)
+		status.vtype = AGGNET_VTYPE_FLOAT64;
+	return line_form(&status);
+}
+
 static void print_lines(struct aggnet_sink *sink)
 {
+	const struct line_form form = form_of(sink);
 	struct aggnet_entry entry;
+	size_t i;
 
 	while (aggnet_sink_next(sink, &entry)) {
+		for (i = 0; form.pairs && i < entry.n; i++) {
+			line_print_key(stdout, entry.key, entry.klen);
+			putchar('\t');
+			line_print_value(stdout, &form, entry.best[i].value,
+					 entry.best[i].real);
+			printf("\t%llu\n",
+			       (unsigned long long)entry.best[i].id);
+		}
+		if (form.pairs)
+			continue;
 		line_print_key(stdout, entry.key, entry.klen);
-		/* As many digits as give the same number when it is read. */
-		if (entry.count)
-			printf("\t%.17g\n", entry.real);
-		else
-			printf("\t%lld\n", (long long)entry.value);
+		putchar('\t');
+		line_print_value(stdout, &form, entry.value, entry.real);
+		putchar('\n');
 	}
 }
 
@@ -71,11 +96,34 @@ static json_t *key_json(const struct aggnet_entry *entry)
 	return value;
 }
 
-static json_t *value_json(const struct aggnet_entry *entry)
+/* Numbers that JSON has not are texts: nan, inf, -inf. */
+static json_t *number_json(const struct line_form *form, int64_t value,
+			   double real)
 {
-	if (entry->count)
-		return json_real(entry->real);
-	return json_integer((json_int_t)entry->value);
+	if (form->vtype == AGGNET_VTYPE_INT64 ||
+	    form->vtype == AGGNET_VTYPE_INT32)
+		return json_integer((json_int_t)value);
+	return isfinite(real) ? json_real(real) : json_sprintf("%g", real);
+}
+
+static json_t *value_json(const struct line_form *form,
+			  const struct aggnet_entry *entry)
+{
+	json_t *list;
+	size_t i;
+
+	if (!form->pairs)
+		return number_json(form, entry->value, entry->real);
+	list = json_array();
+	for (i = 0; i < entry->n; i++) {
+		const struct aggnet_best *best = &entry->best[i];
+		json_t *number = number_json(form, best->value, best->real);
+
+		json_array_append_new(list,
+				      json_pack("[o, I]", number,
+						(json_int_t)best->id));
+	}
+	return list;
 }
 
 static json_t *absent_json(const struct aggnet_sink *sink)
@@ -106,6 +154,7 @@ static void tell_absent(const struct aggnet_sink *sink,
 static int print_json(struct aggnet_sink *sink,
 		      const struct aggnet_result *result)
 {
+	const struct line_form form = form_of(sink);
 	json_t *lines = json_array();
 	struct aggnet_entry entry;
 	json_t *key;
@@ -118,7 +167,7 @@ static int print_json(struct aggnet_sink *sink,
 		}
 		json_array_append_new(lines,
 				      json_pack("[o, o]", key,
-						value_json(&entry)));
+						value_json(&form, &entry)));
 	}
 	return out_json(json_pack("{s:I, s:I, s:I, s:o, s:I, s:I, s:o}",
 				  "sources", (json_int_t)result->sources,
@@ -140,7 +189,10 @@ static int print_result(const struct aggctl *ctl, struct aggnet_sink *sink)
 		    result->partials);
 	if (result->absent)
 		tell_absent(sink, result);
-	aggnet_sink_sort(sink);
+	if (top)
+		aggnet_sink_top(sink, top);
+	else
+		aggnet_sink_sort(sink);
 	if (ctl->json)
 		st = print_json(sink, result);
 	else
@@ -210,6 +262,8 @@ static const struct opt opts[] = {
 	{ "job", OPT_U64, &job, "J", "job ID" },
 	{ "receiver", OPT_STRING, &receiver, "A",
 	  "own identity, or vN (whatever it is)" },
+	{ "top", OPT_U32, &top, "N",
+	  "only the N greatest values, falling" },
 	{ "timeout", OPT_WAIT, &timeout, "S",
 	  "seconds until the transfer is given up (the plan's give-up)" },
 	{ "repair", OPT_WAIT, &repair, "S",

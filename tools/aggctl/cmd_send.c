@@ -26,6 +26,7 @@ static uint32_t repair = REPAIR_DEFAULT_MS;
  * @line: the current line
  * @room: allocated for it
  * @number: its number
+ * @form: what its value is
  */
 struct input {
 	FILE *f;
@@ -34,6 +35,7 @@ struct input {
 	char *line;
 	size_t room;
 	uint64_t number;
+	struct line_form form;
 };
 
 static int open_input(struct input *in, const char *path)
@@ -72,7 +74,7 @@ static int next_record(struct input *in, struct record *record, bool *got)
 	if (len < 0)
 		return ST_DONE;
 	in->number++;
-	if (!line_parse(in->line, (size_t)len, record, why))
+	if (!line_parse(in->line, (size_t)len, &in->form, record, why))
 		return fail("send: %s: line %llu: %s", in->name,
 			    (unsigned long long)in->number, why);
 	*got = true;
@@ -104,6 +106,20 @@ static int check_input(struct input *in)
 	return st ? st : start_over(in);
 }
 
+static int add_record(struct aggnet_source *source,
+		      const struct line_form *form, const struct record *r)
+{
+	if (line_form_real(form))
+		return form->pairs ?
+		       aggnet_source_add_pair_real(source, r->key, r->klen,
+						   r->real, r->id) :
+		       aggnet_source_add_real(source, r->key, r->klen, r->real);
+	return form->pairs ?
+	       aggnet_source_add_pair(source, r->key, r->klen, r->value,
+				      r->id) :
+	       aggnet_source_add(source, r->key, r->klen, r->value);
+}
+
 /* -ESTALE: a new epoch wants all of it again. */
 static int add_all(struct aggnet_source *source, struct input *in, int *error)
 {
@@ -120,8 +136,7 @@ static int add_all(struct aggnet_source *source, struct input *in, int *error)
 		if (!got)
 			break;
 		do
-			*error = aggnet_source_add(source, record.key,
-						   record.klen, record.value);
+			*error = add_record(source, &in->form, &record);
 		while (*error == -EINTR);
 	}
 	return ST_DONE;
@@ -181,6 +196,7 @@ static int transfer(const struct aggctl *ctl, struct in_addr to,
 
 static int run_send(const struct aggctl *ctl, int argc, char **argv)
 {
+	struct aggnet_status status;
 	struct in_addr to;
 	struct input in;
 	int st;
@@ -190,6 +206,9 @@ static int run_send(const struct aggctl *ctl, int argc, char **argv)
 	if (!addr_parse(receiver, &to))
 		return usage("send: --receiver: '%s' is no address", receiver);
 	st = open_input(&in, argc ? argv[0] : NULL);
+	/* Joining says what is wrong if there is no such transfer. */
+	if (!st && !aggnet_lookup(to, (uint32_t)job, &status))
+		in.form = line_form(&status);
 	if (!st)
 		st = check_input(&in);
 	if (!st)

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Parsing and printing of records as lines. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "../libaggnet/aggnet_data.h"
 #include "line.h"
 
 static int hex_digit(char c)
@@ -97,7 +101,7 @@ static bool parse_digits(const char *s, size_t len, uint64_t max,
 	return len;
 }
 
-static bool parse_value(const char *s, size_t len, int64_t *value, char *why)
+static bool parse_integer(const char *s, size_t len, int64_t *value, char *why)
 {
 	bool minus = len && *s == '-';
 	uint64_t digits;
@@ -112,31 +116,169 @@ static bool parse_value(const char *s, size_t len, int64_t *value, char *why)
 	return true;
 }
 
+static bool parse_id(const char *s, size_t len, uint64_t *id, char *why)
+{
+	if (parse_digits(s, len, UINT64_MAX, id, why))
+		return true;
+	snprintf(why, LINE_WHY, "id is not a number below 2^64");
+	return false;
+}
+
+/* As strtold() takes it, but neither hexadecimal nor with blanks before it. */
+static bool parse_number(const char *s, size_t len, long double *number,
+			 char *why)
+{
+	char text[64], *end;
+
+	if (len && len < sizeof(text) && *s != ' ' && !memchr(s, 'x', len)) {
+		memcpy(text, s, len);
+		text[len] = '\0';
+		*number = strtold(text, &end);
+		if (end == text + len)
+			return true;
+	}
+	snprintf(why, LINE_WHY, len ? "value is not a number" :
+		 "value is missing");
+	return false;
+}
+
+static bool parse_fixed(const char *s, size_t len, unsigned int scale,
+			int64_t *value, char *why)
+{
+	long double number;
+
+	if (!parse_number(s, len, &number, why))
+		return false;
+	number = rintl(ldexpl(number, (int)scale));
+	if (!(number >= -0x1p63L && number < 0x1p63L)) {
+		snprintf(why, LINE_WHY, "value does not fit 64 bits");
+		return false;
+	}
+	*value = (int64_t)number;
+	return true;
+}
+
+/* Straight to the type: of two roundings the first could decide a tie. */
+static bool parse_real(const char *s, size_t len, unsigned int vtype,
+		       double *real, char *why)
+{
+	long double number;
+	char text[64];
+
+	if (!parse_number(s, len, &number, why))
+		return false;
+	memcpy(text, s, len);
+	text[len] = '\0';
+	*real = vtype == AGGNET_VTYPE_FLOAT32 ? strtof(text, NULL) :
+						strtod(text, NULL);
+	if (isfinite(number) && !isfinite(*real)) {
+		snprintf(why, LINE_WHY, "value does not fit its type");
+		return false;
+	}
+	return true;
+}
+
+static bool parse_value(const char *s, size_t len,
+			const struct line_form *form, struct record *record,
+			char *why)
+{
+	switch (form->vtype) {
+	case AGGNET_VTYPE_FIXED:
+		return parse_fixed(s, len, form->scale, &record->value, why);
+	case AGGNET_VTYPE_FLOAT32:
+	case AGGNET_VTYPE_FLOAT64:
+		return parse_real(s, len, form->vtype, &record->real, why);
+	}
+	if (!parse_integer(s, len, &record->value, why))
+		return false;
+	if (form->vtype == AGGNET_VTYPE_INT32 &&
+	    record->value != (int32_t)record->value) {
+		snprintf(why, LINE_WHY, "value does not fit 32 bits with sign");
+		return false;
+	}
+	return true;
+}
+
+/**
+ * line_form() - what the lines of a transfer look like
+ * @status: of the transfer
+ */
+struct line_form line_form(const struct aggnet_status *status)
+{
+	return (struct line_form){
+		.vtype = status->vtype,
+		.scale = status->scale,
+		.pairs = status->function == AGGNET_FN_TOPK ||
+			 status->function == AGGNET_FN_NEAREST,
+	};
+}
+
+bool line_form_real(const struct line_form *form)
+{
+	return form->vtype == AGGNET_VTYPE_FLOAT32 ||
+	       form->vtype == AGGNET_VTYPE_FLOAT64;
+}
+
 /**
  * line_parse() - parse a line
  * @line: the line; a newline at its end does not count
  * @len: its length
+ * @form: what its value is
  * @record: the result
  * @why: what is wrong with it
  *
  * Return: whether it is a record.
  */
-bool line_parse(const char *line, size_t len, struct record *record,
-		char why[LINE_WHY])
+bool line_parse(const char *line, size_t len, const struct line_form *form,
+		struct record *record, char why[LINE_WHY])
 {
-	const char *tab;
-	size_t klen;
+	const char *tab, *value, *end;
 
 	if (len && line[len - 1] == '\n')
 		len--;
+	end = line + len;
 	tab = memchr(line, '\t', len);
 	if (!tab) {
 		snprintf(why, LINE_WHY, "there is no TAB between key and value");
 		return false;
 	}
-	klen = (size_t)(tab - line);
-	return parse_key(line, klen, record, why) &&
-	       parse_value(tab + 1, len - klen - 1, &record->value, why);
+	if (!parse_key(line, (size_t)(tab - line), record, why))
+		return false;
+	value = tab + 1;
+	if (form->pairs) {
+		tab = memchr(value, '\t', (size_t)(end - value));
+		if (!tab) {
+			snprintf(why, LINE_WHY,
+				 "there is no TAB between value and id");
+			return false;
+		}
+		if (!parse_id(tab + 1, (size_t)(end - tab - 1), &record->id,
+			      why))
+			return false;
+		end = tab;
+	}
+	return parse_value(value, (size_t)(end - value), form, record, why);
+}
+
+/**
+ * line_print_value() - print a value with all the digits that it has
+ * @f: where to
+ * @form: what it is
+ * @value: an integer, of fixed-point values times 2^scale
+ * @real: a real
+ */
+void line_print_value(FILE *f, const struct line_form *form, int64_t value,
+		      double real)
+{
+	if (form->vtype == AGGNET_VTYPE_FIXED)
+		fprintf(f, "%.21Lg", ldexpl((long double)value,
+					    -(int)form->scale));
+	else if (form->vtype == AGGNET_VTYPE_FLOAT32)
+		fprintf(f, "%.9g", real);
+	else if (form->vtype == AGGNET_VTYPE_FLOAT64)
+		fprintf(f, "%.17g", real);
+	else
+		fprintf(f, "%lld", (long long)value);
 }
 
 /**

@@ -20,6 +20,11 @@
  * @scheme: enum aggnet_scheme; of a plan that aggregates
  * @aggnet_switches: Bloom links lead to a switch that picks the neighbour
  * @function: enum aggnet_function
+ * @vtype: enum aggnet_vtype
+ * @layout: enum aggnet_layout
+ * @scale: fraction bits of fixed-point values
+ * @k: pairs that a key keeps
+ * @elements: of a dense vector
  * @keyed: each tree has a key
  * @writers: local processes of each task of a sender
  * @uid: who may use the sockets
@@ -36,6 +41,11 @@ struct plan_conf {
 	uint8_t scheme;
 	bool aggnet_switches;
 	uint8_t function;
+	uint8_t vtype;
+	uint8_t layout;
+	uint8_t scale;
+	uint32_t k;
+	uint64_t elements;
 	bool keyed;
 	uint32_t writers;
 	uint32_t uid;

@@ -143,6 +143,14 @@ static json_t *conf_json(const struct plan_conf *conf)
 			   "give_up", (json_int_t)conf->give_up,
 			   "keyed", conf->keyed,
 			   "allow_missing", conf->allow_missing);
+	json_object_set_new(object, "vtype",
+			    json_string(aggnet_vtype_names[conf->vtype]));
+	json_object_set_new(object, "layout",
+			    json_string(aggnet_layout_names[conf->layout]));
+	json_object_set_new(object, "scale", json_integer(conf->scale));
+	json_object_set_new(object, "k", json_integer(conf->k));
+	json_object_set_new(object, "elements",
+			    json_integer((json_int_t)conf->elements));
 	if (conf->has_gid)
 		json_object_set_new(object, "gid", json_integer(conf->gid));
 	return object;

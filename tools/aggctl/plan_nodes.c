@@ -171,6 +171,20 @@ static void set_limits(const struct plan_conf *conf, json_t *tree)
 		set_u32(tree, "give_up", conf->give_up);
 }
 
+static void set_shape(const struct plan_conf *conf, json_t *tree)
+{
+	set_text(tree, "function", aggnet_function_names[conf->function]);
+	set_text(tree, "vtype", aggnet_vtype_names[conf->vtype]);
+	set_text(tree, "layout", aggnet_layout_names[conf->layout]);
+	if (conf->scale)
+		set_u32(tree, "scale", conf->scale);
+	if (conf->k)
+		set_u32(tree, "k", conf->k);
+	if (conf->elements)
+		json_object_set_new(tree, "elements",
+				    json_integer((json_int_t)conf->elements));
+}
+
 /* What only a node needs that holds flow state. */
 static void set_end(const struct builder *b, const struct aggt_entry *e,
 		    json_t *tree)
@@ -185,7 +199,7 @@ static void set_end(const struct builder *b, const struct aggt_entry *e,
 	if (e->n_children)
 		json_object_set(tree, "children", children);
 	json_decref(children);
-	set_text(tree, "function", aggnet_function_names[conf->function]);
+	set_shape(conf, tree);
 	set_u32(tree, "writers", e->tasks * conf->writers);
 	if (e->flags & (AGGT_SENDER | AGGT_RECEIVER)) {
 		set_u32(tree, "uid", conf->uid);

@@ -176,8 +176,30 @@ static bool read_stored(const json_t *json, struct stored *s)
 	return true;
 }
 
+/* What belongs to the function. */
+static bool read_values(const json_t *json, struct plan_conf *conf)
+{
+	json_int_t scale, k, elements;
+	const char *vtype, *layout;
+	int v, l;
+
+	if (json_unpack((json_t *)json, "{s:s, s:s, s:I, s:I, s:I}",
+			"vtype", &vtype, "layout", &layout, "scale", &scale,
+			"k", &k, "elements", &elements))
+		return false;
+	v = aggnet_enum_find(aggnet_vtype_names, vtype);
+	l = aggnet_enum_find(aggnet_layout_names, layout);
+	*conf = (struct plan_conf){
+		.vtype = (uint8_t)v, .layout = (uint8_t)l,
+		.scale = (uint8_t)scale, .k = (uint32_t)k,
+		.elements = (uint64_t)elements,
+	};
+	return v >= 0 && l >= 0;
+}
+
 static bool read_conf(const json_t *json, struct plan_conf *conf)
 {
+	struct plan_conf values;
 	json_int_t job, instance, uid, writers, memory, hold, give_up;
 	const char *function, *scheme, *switching;
 	int gid = -1, keyed, missing = 0, f, s;
@@ -194,6 +216,8 @@ static bool read_conf(const json_t *json, struct plan_conf *conf)
 		return false;
 	f = aggnet_enum_find(aggnet_function_names, function);
 	s = aggnet_enum_find(aggnet_scheme_names, scheme);
+	if (!read_values(json_object_get(json, "entries"), &values))
+		return false;
 	*conf = (struct plan_conf){
 		.job = (uint32_t)job, .instance = (uint32_t)instance,
 		.scheme = (uint8_t)s, .function = (uint8_t)f,
@@ -203,6 +227,9 @@ static bool read_conf(const json_t *json, struct plan_conf *conf)
 		.has_gid = gid >= 0, .memory = (uint64_t)memory,
 		.hold = (uint32_t)hold, .give_up = (uint32_t)give_up,
 		.allow_missing = missing,
+		.vtype = values.vtype, .layout = values.layout,
+		.scale = values.scale, .k = values.k,
+		.elements = values.elements,
 	};
 	return f >= 0 && s >= 0;
 }

@@ -101,10 +101,21 @@ int aggnet_source_open(struct aggnet_source **s, struct in_addr receiver,
  *
  * Records are buffered and sent in batches; waits when the node has no room.
  *
- * Return: 0, or a negative errno and the record was not taken
+ * Return: 0, or a negative errno and the record was not taken; -EPROTOTYPE:
+ * the transfer's values are not integers, -ERANGE: it is beyond their type
  */
 int aggnet_source_add(struct aggnet_source *s, const void *key, size_t klen,
 		      int64_t value);
+
+/* The same where values are reals. */
+int aggnet_source_add_real(struct aggnet_source *s, const void *key,
+			   size_t klen, double value);
+
+/* The same where a function keeps the best values with their ids. */
+int aggnet_source_add_pair(struct aggnet_source *s, const void *key,
+			   size_t klen, int64_t value, uint64_t id);
+int aggnet_source_add_pair_real(struct aggnet_source *s, const void *key,
+				size_t klen, double value, uint64_t id);
 
 /**
  * aggnet_source_finish() - send what is left and wait for the receiver
@@ -166,12 +177,28 @@ struct aggnet_result {
 };
 
 /**
+ * struct aggnet_best - one of the values that a function kept
+ * @value: the value
+ * @real: as a real; of fixed-point values it is @value 2^-scale
+ * @id: whose it is
+ */
+struct aggnet_best {
+	int64_t value;
+	double real;
+	uint64_t id;
+};
+
+/**
  * struct aggnet_entry - one line of the result
  * @key: its bytes, valid until the next run() or close(); not terminated
  * @klen: how many
  * @value: merged over all sources; of an average the whole part
- * @real: average: the quotient of the exact sum and the count
+ * @real: the same as a real: of real types the nearest to the exact result, of
+ *	an average the quotient of the exact sum and the count, of fixed-point
+ *	values @value 2^-scale
  * @count: average: how many values there were
+ * @best: topk, nearest: the best first; valid until the next aggnet_sink_next()
+ * @n: how many of them
  */
 struct aggnet_entry {
 	const void *key;
@@ -179,6 +206,8 @@ struct aggnet_entry {
 	int64_t value;
 	double real;
 	uint64_t count;
+	const struct aggnet_best *best;
+	size_t n;
 };
 
 /**
@@ -210,6 +239,16 @@ bool aggnet_sink_next(struct aggnet_sink *k, struct aggnet_entry *entry);
 
 /* Order the lines by key bytes, and begin at the first. */
 void aggnet_sink_sort(struct aggnet_sink *k);
+
+/**
+ * aggnet_sink_top() - keep the lines with the greatest values
+ * @k: the sink
+ * @n: how many
+ *
+ * In falling order of values, equal ones in that of their keys. This is where
+ * the top of sums, counts and averages is taken: only here are they whole.
+ */
+void aggnet_sink_top(struct aggnet_sink *k, size_t n);
 
 /* After run(): what the end mark says. */
 const struct aggnet_result *aggnet_sink_result(const struct aggnet_sink *k);
@@ -245,6 +284,19 @@ int aggnet_sink_fd(const struct aggnet_sink *k);	/* poll() for POLLIN */
 const char *aggnet_sink_error(const struct aggnet_sink *k);
 int aggnet_sink_status(struct aggnet_sink *k, struct aggnet_status *st);
 unsigned int aggnet_sink_replays(const struct aggnet_sink *k);
+
+/* --- before joining ------------------------------------------------------- */
+
+/**
+ * aggnet_lookup() - what a transfer is, without joining it
+ * @receiver: identity of the receiver
+ * @job: job ID
+ * @st: its function, type and state on this node
+ *
+ * Return: 0, -ENETUNREACH, -EACCES, -ESOCKTNOSUPPORT or another negative errno
+ */
+int aggnet_lookup(struct in_addr receiver, uint32_t job,
+		  struct aggnet_status *st);
 
 /* --- words ---------------------------------------------------------------- */
 

@@ -321,3 +321,24 @@ int conn_status(struct conn *c, struct aggnet_status *st)
 	*st = c->status;
 	return st->state || st->instance || st->reason ? 0 : -ENOTCONN;
 }
+
+int aggnet_lookup(struct in_addr receiver, uint32_t job,
+		  struct aggnet_status *st)
+{
+	struct aggnet_lookup look = {
+		.addr.sag_family = AF_INET,
+		.addr.sag_receiver = receiver.s_addr,
+		.addr.sag_job = job,
+	};
+	socklen_t len = sizeof(look);
+	int fd, err = 0;
+
+	fd = socket(AF_INET, SOCK_RDM | SOCK_CLOEXEC, IPPROTO_AGGNET);
+	if (fd < 0)
+		return -errno;
+	if (getsockopt(fd, SOL_AGGNET, AGGNET_SO_LOOKUP, &look, &len))
+		err = -errno;
+	close(fd);
+	*st = look.status;
+	return err;
+}

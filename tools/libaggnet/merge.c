@@ -165,18 +165,7 @@ int merge_add(struct merge *m, const void *key, size_t klen,
 	return 0;
 }
 
-const struct merge_entry *merge_overflow(const struct merge *m)
-{
-	size_t i;
-
-	/* The mean of values that fit does so, too. */
-	for (i = 0; merge_plain(m) && i < m->n; i++)
-		if (!aggnet_value_fits(&m->entry[i].value))
-			return &m->entry[i];
-	return NULL;
-}
-
-static int merge_compare(const void *a, const void *b)
+int merge_compare(const void *a, const void *b)
 {
 	const struct merge_entry *x = a, *y = b;
 	size_t common = x->klen < y->klen ? x->klen : y->klen;

@@ -69,8 +69,8 @@ static inline bool merge_plain(const struct merge *m)
 	return aggnet_shape_kind(&m->shape) == AGGNET_KIND_PLAIN;
 }
 
-/* The first entry whose result does not fit its type, NULL if all do. */
-const struct merge_entry *merge_overflow(const struct merge *m);
+/* By the bytes of the keys of two entries. */
+int merge_compare(const void *a, const void *b);
 
 /* Order the entries by key. Nothing may be added until merge_free(). */
 void merge_sort(struct merge *m);

@@ -30,11 +30,17 @@ const char * const aggnet_function_names[] = {
 	[AGGNET_FN_LAND] = "land",
 	[AGGNET_FN_LOR] = "lor",
 	[AGGNET_FN_LXOR] = "lxor",
+	[AGGNET_FN_TOPK] = "topk",
+	[AGGNET_FN_NEAREST] = "nearest",
 	[__AGGNET_FN_MAX] = NULL,
 };
 
 const char * const aggnet_vtype_names[] = {
 	[AGGNET_VTYPE_INT64] = "int64",
+	[AGGNET_VTYPE_INT32] = "int32",
+	[AGGNET_VTYPE_FIXED] = "fixed",
+	[AGGNET_VTYPE_FLOAT32] = "float32",
+	[AGGNET_VTYPE_FLOAT64] = "float64",
 	[__AGGNET_VTYPE_MAX] = NULL,
 };
 

@@ -20,6 +20,16 @@ static unsigned int value_size(int64_t value)
 	return size;
 }
 
+size_t record_write(uint8_t *buf, const void *key, size_t klen,
+		    const void *value, size_t vlen)
+{
+	buf[0] = klen;
+	buf[1] = vlen;
+	memcpy(buf + 2, key, klen);
+	memcpy(buf + 2 + klen, value, vlen);
+	return 2 + klen + vlen;
+}
+
 size_t record_put(uint8_t *buf, const void *key, size_t klen, int64_t value)
 {
 	unsigned int i, size = value_size(value);

@@ -22,9 +22,11 @@ struct record {
 	size_t vlen;
 };
 
-/* Write a record of a checked key; AGGNET_RECORD_MAX is room enough for any.
- * Return: its bytes
- */
+/* Write a record of a checked key and a value of any bytes. Return: its bytes */
+size_t record_write(uint8_t *buf, const void *key, size_t klen,
+		    const void *value, size_t vlen);
+
+/* The same of an integer; AGGNET_RECORD_MAX is room enough for any. */
 size_t record_put(uint8_t *buf, const void *key, size_t klen, int64_t value);
 
 /* Read the record at the front of a buffer. Return: its bytes, 0: none there */

@@ -12,6 +12,7 @@
 #include "conn.h"
 #include "merge.h"
 #include "record.h"
+#include "result.h"
 
 #define KEY_SHOWN	40	/* bytes of a key in a sentence, at most */
 
@@ -20,6 +21,8 @@
  * @conn: the socket
  * @merge: what has been read, merged
  * @next: entry that aggnet_sink_next() gives next
+ * @end: behind the last that it gives
+ * @best: what the last one has kept
  * @whole: the end mark has been seen, the result is complete and fits
  * @committed: the end mark has been taken
  * @result: of the end mark
@@ -31,6 +34,8 @@ struct aggnet_sink {
 	struct conn conn;
 	struct merge merge;
 	size_t next;
+	size_t end;
+	struct aggnet_best best[AGGNET_K_MAX];
 	bool whole;
 	bool committed;
 	struct aggnet_result result;
@@ -56,6 +61,7 @@ static void sink_reset(struct aggnet_sink *k)
 	merge_free(&k->merge);
 	memset(&k->result, 0, sizeof(k->result));
 	k->next = 0;
+	k->end = 0;
 	k->whole = false;
 }
 
@@ -143,7 +149,7 @@ static int sink_overflow(struct aggnet_sink *k, const struct merge_entry *e)
 
 	conn_abort(&k->conn, AGGNET_R_OVERFLOW);
 	conn_fail(&k->conn, -EOVERFLOW,
-		  "the value of key '%s' does not fit 64 bits",
+		  "the value of key '%s' does not fit its type",
 		  key_text(e, key));
 	return conn_end(&k->conn, -EOVERFLOW);
 }
@@ -184,7 +190,7 @@ static int sink_whole(struct aggnet_sink *k, size_t len)
 			  end.sources, end.of);
 		return conn_end(&k->conn, -EBADMSG);
 	}
-	e = merge_overflow(&k->merge);
+	e = result_overflow(&k->merge);
 	if (e)
 		return sink_overflow(k, e);
 	k->result = (struct aggnet_result){
@@ -192,6 +198,7 @@ static int sink_whole(struct aggnet_sink *k, size_t len)
 		.partials = end.partials, .absent = end.absent,
 		.records = end.records, .keys = k->merge.n,
 	};
+	k->end = k->merge.n;
 	k->whole = true;
 	return 0;
 }
@@ -241,34 +248,14 @@ int aggnet_sink_run(struct aggnet_sink *k)
 	return err;
 }
 
-static __int128 wide(const struct aggnet_value *v)
-{
-	return (int64_t)v->hi * ((__int128)1 << 64) + v->lo;
-}
-
-/* Towards zero, as C divides; it fits, because each of the values did. */
-static void sink_mean(const struct aggnet_mean *mean,
-		      struct aggnet_entry *entry)
-{
-	__int128 sum = wide(&mean->sum);
-
-	entry->count = mean->count;
-	entry->value = (int64_t)(sum / (__int128)mean->count);
-	entry->real = (double)sum / (double)mean->count;
-}
-
 bool aggnet_sink_next(struct aggnet_sink *k, struct aggnet_entry *entry)
 {
 	const struct merge_entry *e;
 
-	if (!k->whole || k->next == k->merge.n)
+	if (!k->whole || k->next == k->end)
 		return false;
 	e = &k->merge.entry[k->next++];
-	*entry = (struct aggnet_entry){ .key = e->key, .klen = e->klen };
-	if (merge_plain(&k->merge))
-		entry->value = (int64_t)e->value.lo;
-	else
-		sink_mean(e->state, entry);
+	result_get(&k->merge, e, k->best, entry);
 	return true;
 }
 
@@ -277,6 +264,16 @@ void aggnet_sink_sort(struct aggnet_sink *k)
 	if (!k->whole)
 		return;
 	merge_sort(&k->merge);
+	k->end = k->merge.n;
+	k->next = 0;
+}
+
+void aggnet_sink_top(struct aggnet_sink *k, size_t n)
+{
+	if (!k->whole)
+		return;
+	result_rank(&k->merge);
+	k->end = n < k->merge.n ? n : k->merge.n;
 	k->next = 0;
 }
 

@@ -11,6 +11,7 @@
 
 #include "aggnet_data.h"
 #include "conn.h"
+#include "real.h"
 #include "record.h"
 
 #define BATCH	AGGNET_SEND_MAX
@@ -193,8 +194,8 @@ static int source_flush(struct aggnet_source *s)
 	return err;
 }
 
-int aggnet_source_add(struct aggnet_source *s, const void *key, size_t klen,
-		      int64_t value)
+/* Have room for a record of any size. */
+static int source_begin(struct aggnet_source *s, size_t klen)
 {
 	int err = s->conn.final;
 
@@ -213,9 +214,110 @@ int aggnet_source_add(struct aggnet_source *s, const void *key, size_t klen,
 		if (err)
 			return err;
 	}
-	s->filled += record_put(s->batch + s->filled, key, klen, value);
+	return 0;
+}
+
+static int source_wrote(struct aggnet_source *s, size_t size)
+{
+	s->filled += size;
 	s->records++;
 	return 0;
+}
+
+/* The transfer takes other values; while it is repaired nobody can tell. */
+static int source_takes(struct aggnet_source *s, bool real, bool pairs)
+{
+	const struct aggnet_status *st = &s->conn.status;
+	bool keeps = st->function == AGGNET_FN_TOPK ||
+		     st->function == AGGNET_FN_NEAREST;
+
+	if (aggnet_vtype_real(st->vtype) != real)
+		return conn_fail(&s->conn, -EPROTOTYPE,
+				 "the values of this transfer are %s",
+				 real ? "integers" : "reals");
+	if (keeps != pairs)
+		return conn_fail(&s->conn, -EPROTOTYPE,
+				 "the values of this transfer have %s id",
+				 pairs ? "no" : "an");
+	return 0;
+}
+
+static void put_word(uint8_t *buf, uint64_t word, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i < size; i++)
+		buf[i] = word >> (8 * i);
+}
+
+int aggnet_source_add(struct aggnet_source *s, const void *key, size_t klen,
+		      int64_t value)
+{
+	bool narrow = s->conn.status.vtype == AGGNET_VTYPE_INT32;
+	int err = source_takes(s, false, false);
+
+	if (!err && narrow && value != (int32_t)value)
+		err = conn_fail(&s->conn, -ERANGE,
+				"value %lld does not fit 32 bits",
+				(long long)value);
+	if (!err)
+		err = source_begin(s, klen);
+	if (err)
+		return err;
+	return source_wrote(s, record_put(s->batch + s->filled, key, klen,
+					  value));
+}
+
+int aggnet_source_add_real(struct aggnet_source *s, const void *key,
+			   size_t klen, double value)
+{
+	bool wide = s->conn.status.vtype == AGGNET_VTYPE_FLOAT64;
+	int err = source_takes(s, true, false);
+	float single = (float)value;
+	uint32_t bits32;
+	uint64_t bits;
+	uint8_t buf[8];
+
+	if (!err)
+		err = source_begin(s, klen);
+	if (err)
+		return err;
+	memcpy(&bits, &value, sizeof(bits));
+	memcpy(&bits32, &single, sizeof(bits32));
+	put_word(buf, wide ? bits : bits32, wide ? 8 : 4);
+	return source_wrote(s, record_write(s->batch + s->filled, key, klen,
+					    buf, wide ? 8 : 4));
+}
+
+static int source_pair(struct aggnet_source *s, const void *key, size_t klen,
+		       uint64_t value, uint64_t id)
+{
+	int err = source_begin(s, klen);
+	uint8_t buf[16];
+
+	if (err)
+		return err;
+	put_word(buf, value, 8);
+	put_word(buf + 8, id, 8);
+	return source_wrote(s, record_write(s->batch + s->filled, key, klen,
+					    buf, sizeof(buf)));
+}
+
+int aggnet_source_add_pair(struct aggnet_source *s, const void *key,
+			   size_t klen, int64_t value, uint64_t id)
+{
+	return source_takes(s, false, true) ?:
+	       source_pair(s, key, klen, (uint64_t)value, id);
+}
+
+int aggnet_source_add_pair_real(struct aggnet_source *s, const void *key,
+				size_t klen, double value, uint64_t id)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return source_takes(s, true, true) ?:
+	       source_pair(s, key, klen, bits, id);
 }
 
 int aggnet_source_finish(struct aggnet_source *s)

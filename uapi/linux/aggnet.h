@@ -152,12 +152,21 @@ enum aggnet_function {
 	AGGNET_FN_LAND,			/* logical and: 0 or 1; 0 is false */
 	AGGNET_FN_LOR,			/* logical or */
 	AGGNET_FN_LXOR,			/* logical exclusive or */
+	AGGNET_FN_TOPK,			/* the k greatest values, with ids */
+	AGGNET_FN_NEAREST,		/* the k least values, with ids */
 	__AGGNET_FN_MAX
 };
 
-/* What the value of a source's record is. */
+/* What the value of a source's record is. For a function that keeps pairs it is
+ * followed by an id of 8 bytes, and up to 13 such pairs make a value; integers
+ * have all their bytes then.
+ */
 enum aggnet_vtype {
 	AGGNET_VTYPE_INT64,		/* two's complement, little endian, <= 8 bytes */
+	AGGNET_VTYPE_INT32,		/* the same, <= 4 bytes */
+	AGGNET_VTYPE_FIXED,		/* INT64 times 2^-scale */
+	AGGNET_VTYPE_FLOAT32,		/* IEEE 754 binary32, little endian */
+	AGGNET_VTYPE_FLOAT64,		/* IEEE 754 binary64, little endian */
 	__AGGNET_VTYPE_MAX
 };
 

@@ -158,6 +158,13 @@ struct aggnet_accept {
  *	whose magnitude has passed 2^127.
  * mean: bytes of the count (1 byte, 1..8), the count (little endian), and the
  *	sum as a plain integer.
+ * pairs: up to 13 pairs of a rank and an id (8 bytes each, little endian). The
+ *	less rank is the better: the value itself for the k nearest, its
+ *	complement for the top k.
+ * real: flags (1 byte: a NaN, plus infinity, minus infinity was among the
+ *	numbers; 0x80: other records have the bytes above), bytes of the count
+ *	(1 byte, 0..8), the count, a place p (2 bytes), then bytes of an integer
+ *	i; the sum is i 2^(8 p - 1074), of binary32 i 2^(8 p - 149).
  *
  * In the records of a source (the socket's send()) a value is what its type
  * says, not yet what travels: see AGGNET_VTYPE_*.

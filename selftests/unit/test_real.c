@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Unit tests of reals: their order, and exact sums against integers. */
+#include <linux/kernel.h>
+#include <linux/random.h>
+#include <linux/string.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include <linux/aggnet_packet.h>
+
+#include "../../tools/libaggnet/round.c"
+#include "kselftest_harness.h"
+
+#define SEED	0x7265616c
+
+#define s128 __int128
+
+static u64 bits_of(double d)
+{
+	u64 bits;
+
+	memcpy(&bits, &d, sizeof(bits));
+	return bits;
+}
+
+static u64 bits32_of(float f)
+{
+	u32 bits;
+
+	memcpy(&bits, &f, sizeof(bits));
+	return bits;
+}
+
+static struct aggnet_real_sum *new_sum(unsigned int vtype)
+{
+	return calloc(1, sizeof(struct aggnet_real_sum) +
+			 8 * aggnet_real_words(vtype));
+}
+
+static double total(const double *v, size_t n)
+{
+	struct aggnet_real_sum *sum = new_sum(AGGNET_VTYPE_FLOAT64);
+	double out = -1;
+
+	while (n--)
+		aggnet_real_add(sum, AGGNET_VTYPE_FLOAT64, bits_of(*v++));
+	if (!sum_round(sum, AGGNET_VTYPE_FLOAT64, &out))
+		out = -77;
+	free(sum);
+	return out;
+}
+
+#define TOTAL(...) ({							\
+	const double v_[] = { __VA_ARGS__ };				\
+									\
+	total(v_, ARRAY_SIZE(v_)); })
+
+TEST(real_order__is_that_of_the_numbers)
+{
+	static const double v[] = {
+		-INFINITY, -1.7976931348623157e308, -1, -2.2250738585072014e-308,
+		-5e-324, -0.0, 0.0, 5e-324, 1, 1.0000000000000002, INFINITY, NAN,
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(v); i++) {
+		s64 order = aggnet_real_order(AGGNET_VTYPE_FLOAT64,
+					      bits_of(v[i]));
+		s64 order32 = aggnet_real_order(AGGNET_VTYPE_FLOAT32,
+						bits32_of((float)v[i]));
+
+		EXPECT_TRUE(isnan(v[i]) ||
+			    order_real(AGGNET_VTYPE_FLOAT64, order) == v[i]);
+		EXPECT_TRUE(isnan(v[i]) ||
+			    order_real(AGGNET_VTYPE_FLOAT32, order32) ==
+			    (float)v[i]);
+		if (!i)
+			continue;
+		EXPECT_LT(aggnet_real_order(AGGNET_VTYPE_FLOAT64,
+					    bits_of(v[i - 1])), order);
+		EXPECT_LE(aggnet_real_order(AGGNET_VTYPE_FLOAT32,
+					    bits32_of((float)v[i - 1])),
+			  order32);
+	}
+	EXPECT_EQ(aggnet_real_order(AGGNET_VTYPE_FLOAT64, bits_of(NAN)),
+		  aggnet_real_order(AGGNET_VTYPE_FLOAT64, bits_of(-NAN) | 5));
+}
+
+TEST(sum_round__known_sums)
+{
+	EXPECT_EQ(0, TOTAL(0.0));
+	EXPECT_EQ(1e-300, TOTAL(1e300, 1e-300, -1e300));
+	EXPECT_EQ(2, TOTAL(1, 1e100, 1, -1e100));
+	EXPECT_EQ(5e-324, TOTAL(5e-324));
+	EXPECT_EQ(-5e-324, TOTAL(-5e-324));
+	EXPECT_EQ(1.7976931348623157e308,
+		  TOTAL(1.7976931348623157e308, 1e291, -1e291));
+	/* Half way: to the even one; and a bit more, however small. */
+	EXPECT_EQ(1, TOTAL(1, 0x1p-53));
+	EXPECT_EQ(1 + 0x1p-52, TOTAL(1, 0x1p-53, 5e-324));
+	EXPECT_EQ(1 + 0x1p-51, TOTAL(1 + 0x1p-52, 0x1p-53));
+	EXPECT_EQ(-1 - 0x1p-51, TOTAL(-1 - 0x1p-52, -0x1p-53));
+	/* Passes the bound on its way, and comes back. */
+	EXPECT_EQ(1e308, TOTAL(1e308, 1e308, 1e308, -1e308, -1e308));
+	EXPECT_EQ(-77, TOTAL(1.7976931348623157e308, 1.7976931348623157e308));
+	EXPECT_EQ(INFINITY, TOTAL(1, INFINITY, -1e308));
+	EXPECT_EQ(-INFINITY, TOTAL(-INFINITY, -INFINITY));
+	EXPECT_TRUE(isnan(TOTAL(INFINITY, -INFINITY)));
+	EXPECT_TRUE(isnan(TOTAL(1, NAN)));
+}
+
+/* On a grid on which 128-bit integers are exact, they say what must come out. */
+TEST(sum_round__against_integers)
+{
+	double v[200];
+	s128 sum;
+	int i, n, round;
+
+	TH_LOG("seed %#x", SEED);
+	shim_random_seed(SEED);
+	for (round = 0; round < 2000; round++) {
+		sum = 0;
+		n = 1 + get_random_u32() % 200;
+		for (i = 0; i < n; i++) {
+			s64 mantissa = (s64)get_random_u64() >>
+				       (11 + get_random_u32() % 50);
+			int up = get_random_u32() % 60;
+
+			v[i] = ldexp((double)mantissa, up - 40);
+			sum += (s128)mantissa * ((s128)1 << up);
+		}
+		ASSERT_EQ(ldexp((double)sum, -40), total(v, n))
+			TH_LOG("round %d", round);
+	}
+}
+
+TEST(sum_round__binary32)
+{
+	struct aggnet_real_sum *sum;
+	double out;
+	s128 want;
+	int i, n, round;
+
+	TH_LOG("seed %#x", SEED);
+	shim_random_seed(SEED);
+	for (round = 0; round < 2000; round++) {
+		sum = new_sum(AGGNET_VTYPE_FLOAT32);
+		want = 0;
+		n = 1 + get_random_u32() % 50;
+		for (i = 0; i < n; i++) {
+			s32 mantissa = (s32)get_random_u32() >> 8;
+			int up = get_random_u32() % 60;
+			float f = ldexpf((float)mantissa, up - 30);
+
+			aggnet_real_add(sum, AGGNET_VTYPE_FLOAT32,
+					bits32_of(f));
+			want += (s128)mantissa * ((s128)1 << up);
+		}
+		ASSERT_TRUE(sum_round(sum, AGGNET_VTYPE_FLOAT32, &out));
+		ASSERT_EQ(ldexpf((float)want, -30), (float)out)
+			TH_LOG("round %d", round);
+		free(sum);
+	}
+}
+
+/* Each length and place: only what lies in a sum is one. */
+TEST(real_check__bounds)
+{
+	u8 buf[AGGNET_VALUE_MAX] = { 0 };
+	u32 bytes = 8 * AGGNET_SUM_WORDS32, len, place;
+
+	for (len = 0; len < 80; len++)
+		for (place = 0; place < 80; place++) {
+			buf[2] = place;
+			EXPECT_EQ(len >= 4 && len - 4 + place <= bytes,
+				  aggnet_real_check(AGGNET_VTYPE_FLOAT32, buf,
+						    len));
+		}
+	buf[2] = 0;
+	buf[0] = 0x08;
+	EXPECT_FALSE(aggnet_real_check(AGGNET_VTYPE_FLOAT32, buf, 9));
+	buf[0] = 0x87;
+	EXPECT_TRUE(aggnet_real_check(AGGNET_VTYPE_FLOAT32, buf, 9));
+	buf[1] = 9;
+	EXPECT_FALSE(aggnet_real_check(AGGNET_VTYPE_FLOAT32, buf, 40));
+	buf[1] = 8;
+	EXPECT_FALSE(aggnet_real_check(AGGNET_VTYPE_FLOAT32, buf, 11));
+	EXPECT_TRUE(aggnet_real_check(AGGNET_VTYPE_FLOAT32, buf, 12));
+}
+
+TEST_HARNESS_MAIN

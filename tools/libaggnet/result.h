@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* From the state of a key to what an application is given. */
+#ifndef AGGNET_RESULT_H
+#define AGGNET_RESULT_H
+
+#include "aggnet_data.h"
+#include "merge.h"
+#include "pairs.h"
+
+/**
+ * result_get() - one line of the result
+ * @m: the table
+ * @e: one of its entries
+ * @best: room for what functions keep, AGGNET_K_MAX
+ * @line: filled
+ *
+ * Return: false: it does not fit its type
+ */
+bool result_get(const struct merge *m, const struct merge_entry *e,
+		struct aggnet_best *best, struct aggnet_entry *line);
+
+/* The first entry whose result does not fit its type, NULL if all do. */
+const struct merge_entry *result_overflow(const struct merge *m);
+
+/* Order the entries by their values, the greatest first. */
+void result_rank(struct merge *m);
+
+#endif /* AGGNET_RESULT_H */
