@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Processes of one server merge before anything leaves it: 8 map tasks with the
+# same keys send an eighth of what they give, 80 an eightieth. BCube(4,1), v14
+# to v0, sums of ones: a value of 8 or of 80 is as long as one of 1.
+. "$(dirname "$0")/lib.sh"
+
+KEYS=1500
+
+# tasks N: v14 has so many, with the same keys
+tasks()
+{
+	local i
+
+	plan local --topology bcube:4,1 --method irs --senders v14 \
+		--receivers v0 --writers "$1" --uid 0 || return
+	{
+		member local v0 recv v0
+		for ((i = 0; i < $1; i++)); do
+			member "local.$i" v14 send v0 "$TMP/in.v14"
+		done
+	} > "$TMP/members"
+	crowd < "$TMP/members" || {
+		cat "$TMP"/local*.err
+		return 1
+	}
+	awk -F '\t' -v n="$1" '{ print $1 "\t" n * $2 }' "$TMP/in.v14" |
+		sort > "$TMP/expected"
+	sort "$TMP/local.out" | cmp - "$TMP/expected"
+}
+
+# left NAME: of v14's entry
+left()
+{
+	aggctl -j -n v14 tree show --job $job | jq ".[].$1"
+}
+
+# saves N PERCENT: of the records, of the packets and so of the bytes. A packet
+# more may be needed because the keys come in another order.
+saves()
+{
+	local in out packets
+
+	tasks "$1" || return
+	in=$(left records_in) out=$(left records_out) packets=$(left packets_out)
+	echo "$1 tasks: $in records in, $out out; $packets packets, of one" \
+		"task $alone" | tee "$TMP/saved"
+	[ "$in" = $(($1 * KEYS)) ] && [ "$out" = $KEYS ] &&
+		[ $((100000 * (in - out) / in)) -ge "$2" ] &&
+		[ "$packets" -le $((alone + 1)) ]
+}
+
+# The receiver's own records are merged where they are: nothing leaves it.
+receiver_sends()
+{
+	plan own --topology bcube:4,1 --method irs --senders v0,v5,v14 \
+		--receivers v0 --uid 0 &&
+		transfer own sum v0 v0 v5 v14
+}
+
+testbed bcube:4,1
+gen "$SEED" $KEYS $KEYS 12 one "$TMP/in.v14"
+gen "$SEED" 500 200 mix small "$TMP/in.v0" "$TMP/in.v5"
+check "one task" tasks 1
+alone=$(left packets_out)
+withdraw local
+check "8 tasks: at least 87 % less" saves 8 87000
+say "$(cat "$TMP/saved")"
+withdraw local
+check "80 tasks: 98.75 % less" saves 80 98750
+say "$(cat "$TMP/saved")"
+withdraw local
+check "a receiver that also sends" receiver_sends
+done_testing
