@@ -12,7 +12,7 @@ BUILD_PACKAGES="gcc make bc flex bison libelf-dev libssl-dev xz-utils kmod
 TEST_PACKAGES="patch perl python3 python3-yaml libbpf-dev clang llvm
 	libclang-rt-14-dev sparse shellcheck spin qemu-system-x86 busybox-static
 	iproute2 nftables ethtool jq bsdextrautils python3-networkx graphviz
-	gnuplot-nox bible-kjv bible-kjv-text"
+	gnuplot-nox bible-kjv bible-kjv-text tzdata"
 
 # What the guest needs of a kernel's modules; the rest (graphics, sound,
 # hardware drivers) is left out, which keeps depmod and modprobe quick.
