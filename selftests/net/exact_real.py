@@ -28,7 +28,10 @@ def main():
     sums, counts = {}, {}
     for line in sys.stdin:
         key, value = line.rstrip("\n").split("\t")
-        sums[key] = sums.get(key, 0) + fractions.Fraction(float(value))
+        number = float(value)
+        if vtype == "float32":
+            number = struct.unpack("f", struct.pack("f", number))[0]
+        sums[key] = sums.get(key, 0) + fractions.Fraction(number)
         counts[key] = counts.get(key, 0) + 1
     for key in sorted(sums):
         result = nearest(sums[key], vtype)
