@@ -1,25 +1,35 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""The reference for reals: lines key<TAB>value, summed as fractions, which have
+"""The reference for reals: lines key<TAB>value, summed as integers, which have
 no rounding, and rounded once. Usage: exact_real.py sum|average float32|float64
 """
-import fractions
 import struct
 import sys
 
+UNIT = 1 << 1074  # of a finite number of either type there is no smaller part
 
-def nearest(value, vtype):
-    """Round a fraction once, to the nearest number of the type."""
+
+def units(number):
+    """A float as an integer of 2^-1074."""
+    numerator, denominator = number.as_integer_ratio()
+    return numerator * (UNIT // denominator)
+
+
+def single(bits):
+    """The float32 of these bits."""
+    return struct.unpack("f", struct.pack("I", bits))[0]
+
+
+def nearest(total, vtype):
+    """Round units once, to the nearest number of the type."""
+    best = total / UNIT
     if vtype == "float64":
-        return float(value)
+        return best
     # Rounding to 53 bits first could make a tie of what is none.
-    best = struct.unpack("f", struct.pack("f", float(value)))[0]
     bits = struct.unpack("I", struct.pack("f", best))[0]
-    around = [struct.unpack("f", struct.pack("I", bits + d))[0]
-              for d in (-1, 0, 1) if 0 <= bits + d < 1 << 32]
-    return min((a for a in around if a == a and abs(a) != float("inf")),
-               key=lambda a: (abs(fractions.Fraction(a) - value),
-                              struct.unpack("I", struct.pack("f", a))[0] & 1))
+    around = [(single(b), b) for b in (bits - 1, bits, bits + 1)
+              if b >= 0 and b & 0x7f800000 != 0x7f800000]
+    return min(around, key=lambda a: (abs(units(a[0]) - total), a[1] & 1))[0]
 
 
 def main():
@@ -31,7 +41,7 @@ def main():
         number = float(value)
         if vtype == "float32":
             number = struct.unpack("f", struct.pack("f", number))[0]
-        sums[key] = sums.get(key, 0) + fractions.Fraction(number)
+        sums[key] = sums.get(key, 0) + units(number)
         counts[key] = counts.get(key, 0) + 1
     for key in sorted(sums):
         result = nearest(sums[key], vtype)

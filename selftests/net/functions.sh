@@ -3,204 +3,195 @@
 #
 # Every function gives the same whatever the links do to packets and however
 # the buffers split it: loss, duplicates, reordering, and buffers so small that
-# parts leave before the flow is whole. BCube(4,1), six senders, trees of irs.
+# parts leave before the flow is whole. BCube(4,1), six senders, trees of irs;
+# all jobs at the same time, because starting programs is what takes long.
 . "$(dirname "$0")/lib.sh"
 
 SENDERS="v2 v5 v9 v10 v11 v14"
+TAB=$(printf '\t')
+declare -A input
 
-# inputs RECORDS KEYS VALUES
+# inputs KIND RECORDS KEYS [KLEN]: for each sender
 inputs()
 {
-	local s n=0
+	local files=() s
 
 	for s in $SENDERS; do
-		n=$((n + 1))
-		gen $((SEED + n)) "$1" "$2" mix "$3" > "$TMP/in.$s"
+		files+=("$TMP/$1.$s")
 	done
+	gen "$SEED" "$2" "$3" "${4:-mix}" "${1%-*}" "${files[@]}"
+	cat "${files[@]}" > "$TMP/$1"
+	sort -t "$TAB" -k1,1 "$TMP/$1" > "$TMP/$1.sorted"
 }
 
-planned()
+# job NAME INPUT RECV_OPTIONS PLAN_OPTION...: one more; no name with a dot behind
+# it begins another. All have to fit into a node's memory.
+job()
 {
-	plan fn --topology bcube:4,1 --method irs --senders "${SENDERS// /,}" \
-		--receivers v0 --uid 0 "$@"
+	local name=$1 s
+
+	job=$((job + 1))
+	input[$name]=$TMP/$2
+	echo "$TMP/$name.json $TMP/$name.plan.err -j plan --job $job" \
+		"--topology bcube:4,1 --method irs --receivers v0 --uid 0" \
+		"--senders ${SENDERS// /,} --memory 512K ${*:4}" >> "$TMP/plans"
+	echo "$TMP/$name.apply $TMP/$name.apply.err apply $TMP/$name.json" \
+		>> "$TMP/applies"
+	{
+		member "$name" v0 recv v0 "$3"
+		for s in $SENDERS; do
+			member "$name.$s" "$s" send v0 "$TMP/$2.$s"
+		done
+	} >> "$TMP/members"
 }
 
-# whole FUNCTION OPTION...: a transfer and its reference
-whole()
+# v14's entry of job NAME says something else than its acceptor's: WHAT VALUE
+differ()
 {
-	planned --function "$@" && transfers fn "$1" v0 "$SENDERS"
+	jq --arg name "$2" --arg value "$3" \
+		'(.nodes.v14.trees[] | select(.writers > 0))[$name] |=
+		($value | tonumber? // $value)' "$TMP/$1.json" > "$TMP/differ"
+	mv "$TMP/differ" "$TMP/$1.json"
+}
+
+# ended_badly NAME: how many of its seven members
+ended_badly()
+{
+	grep -c -F "$TMP/$1." "$TMP/crowd"
+}
+
+# exact NAME REFERENCE...: all members ended well, and it is what that prints
+exact()
+{
+	local name=$1 bad
+
+	shift
+	bad=$(ended_badly "$name")
+	[ "$bad" = 0 ] || {
+		cat "$TMP/$name".*err
+		return 1
+	}
+	"$@" < "${input[$name]}.sorted" > "$TMP/expected" &&
+		[ -s "$TMP/expected" ] &&
+		sort "$TMP/$name.out" | cmp - "$TMP/expected"
 }
 
 # The k best of each key, an id by its best value: sort knows how.
 best()
 {
-	local function=$1 k=$2 order=n
+	local order=n
 
-	[ "$function" = nearest ] || order=nr
-	sort -t "$(printf '\t')" -k1,1 -k3,3n -k2,2$order |
+	[ "$1" = nearest ] || order=nr
+	sort -t "$TAB" -k1,1 -k3,3n -k2,2$order |
 		awk -F '\t' '!seen[$1, $3]++' |
-		sort -t "$(printf '\t')" -k1,1 -k2,2$order -k3,3n |
-		awk -F '\t' -v k="$k" 'n[$1]++ < k'
+		sort -t "$TAB" -k1,1 -k2,2$order -k3,3n |
+		awk -F '\t' -v k="$2" 'n[$1]++ < k' | sort
 }
 
-# reference FUNCTION[:WHAT] FILE...
-reference()
+# Sums of steps that a double has exactly.
+steps()
 {
-	local function=${1%:*} what=${1#*:}
-
-	shift
-	case $function:$what in
-	topk:* | nearest:*)
-		cat "$@" | best "$function" "$what" | sort ;;
-	*:float*)
-		cat "$@" | "$NET_DIR/exact_real.py" "$function" "$what" | sort ;;
-	*:fixed)
-		# Steps of 2^-20 are exact here, too.
-		cat "$@" | awk -F '\t' '{ s[$1] += $2 }
-			END { for (k in s) printf "%s\t%.17g\n", k, s[k] }' |
-			sort ;;
-	*)
-		sort -t "$(printf '\t')" -k1,1 "$@" | fold "$function" ;;
-	esac
-}
-
-# shaped FUNCTION:WHAT OPTION...
-shaped()
-{
-	planned --function "${1%:*}" "${@:2}" &&
-		transfers fn "$1" v0 "$SENDERS"
+	awk -F '\t' '{ s[$1] += $2 }
+		END { for (k in s) printf "%s\t%.17g\n", k, s[k] }' | sort
 }
 
 # The three greatest sums; what is whole at no sender.
 top_of_sums()
 {
-	local s pids=() pid
-
-	plan top --topology bcube:4,1 --method irs --uid 0 --type int32 \
-		--senders "${SENDERS// /,}" --receivers v0 || return
-	start_recv top v0 --top 3
-	for s in $SENDERS; do
-		start_send top "$s" v0 "$TMP/in.$s"
-		pids+=("$send_pid")
-	done
-	for pid in "${pids[@]}" "$recv_pid"; do
-		wait "$pid" || return
-	done
-	cat "$TMP"/in.* | awk -F '\t' '{ s[$1] += $2 }
-		END { for (k in s) print k "\t" s[k] }' |
-		sort -t "$(printf '\t')" -k2,2nr -k1,1 |
-		awk 'NR <= 3' | cmp - "$TMP/top.out"
+	fold sum | sort -t "$TAB" -k2,2nr -k1,1 | awk 'NR <= 3' | sort
 }
 
-# The product of one key passes 64 bits: all are told, and which key it was.
-overflows()
+# refused NAME SENTENCE OF_RECEIVER: nobody ended well, and all know why
+refused()
 {
-	local s pids=() pid
+	local bad told
 
-	for s in $SENDERS; do
-		printf 'fits\t3\nbig\t-100000000000\n' > "$TMP/in.$s"
-	done
-	planned --function product || return
-	start_recv over v0
-	for s in $SENDERS; do
-		start_send over "$s" v0 "$TMP/in.$s"
-		pids+=("$send_pid")
-	done
-	! wait "$recv_pid" || return 1
-	grep "key 'big'" "$TMP/over.recv.err" || return
-	for pid in "${pids[@]}"; do
-		! wait "$pid" || return 1
-	done
-	grep -h "does not fit" "$TMP"/over.v*.err
+	bad=$(ended_badly "$1")
+	told=$(cat "$TMP/$1".v*.send.err | grep -c "$2")
+	cat "$TMP/$1".*err
+	[ "$bad" = 7 ] && [ "$told" = 6 ] &&
+		grep -q "$3" "$TMP/$1.recv.err"
 }
 
-# Of two big factors and a zero the product is 0, in any order.
-zeroed()
+# Of one key the product passes 64 bits; of two big factors and a zero it is 0.
+products()
 {
 	local s
 
 	for s in $SENDERS; do
-		printf 'k\t-4611686018427387904\nl\t-1\n' > "$TMP/in.$s"
+		printf 'fits\t3\nbig\t-100000000000\n' > "$TMP/over.$s"
+		printf 'k\t-4611686018427387904\nl\t-1\n' > "$TMP/zero.$s"
 	done
-	echo 'k	0' >> "$TMP/in.v11"
-	planned --function product && transfers fn product v0 "$SENDERS"
-}
-
-# mixed NAME VALUE: v14's entry says something else than its acceptor's
-mixed()
-{
-	local s pids=() pid said=0
-
-	inputs 10 10 small
-	job=$((job + 1))
-	aggctl -j plan --job $job --topology bcube:4,1 --method irs --uid 0 \
-		--senders "${SENDERS// /,}" --receivers v0 |
-		jq --arg name "$1" --arg value "$2" \
-		'(.nodes.v14.trees[] | select(.writers > 0))[$name] |=
-		($value | tonumber? // $value)' > "$TMP/mix.json" &&
-		aggctl apply "$TMP/mix.json" > "$TMP/mix.apply" || return
-	start_recv mix v0
-	for s in $SENDERS; do
-		start_send mix "$s" v0 "$TMP/in.$s"
-		pids+=("$send_pid")
-	done
-	for pid in "${pids[@]}" "$recv_pid"; do
-		! wait "$pid" || return 1
-	done
-	for s in $SENDERS; do
-		grep -q "disagree on function" "$TMP/mix.$s.err" &&
-			said=$((said + 1))
-	done
-	cat "$TMP/mix.recv.err"
-	[ $said = 6 ] && grep "because of 10.0.0.15" "$TMP/mix.recv.err"
+	echo 'k	0' >> "$TMP/zero.v11"
+	printf 'k\t0\nl\t1\n' > "$TMP/zero.sorted"
 }
 
 testbed bcube:4,1 --delay 1ms --loss 3% --duplicate 3% --reorder 25%
-inputs 1500 400 small
-for function in average band bor bxor land lor lxor; do
-	check "$function" whole $function
-	withdraw fn
-done
-inputs 1500 400 factors
-check "product" whole product
-withdraw fn
-inputs 3000 20 pairs
-check "topk" shaped topk:10 --k 10
-withdraw fn
-check "nearest" shaped nearest:64 --k 64
-withdraw fn
-inputs 1500 60 real
-check "sum of float64" shaped sum:float64 --type float64
-withdraw fn
-check "average of float64" shaped average:float64 --type float64
-withdraw fn
-inputs 1500 60 real32
-check "sum of float32" shaped sum:float32 --type float32
-withdraw fn
-inputs 1500 400 small
-check "sum of fixed" shaped sum:fixed --type fixed --scale 20
-withdraw fn
-check "sum of int32, the top three" top_of_sums
-withdraw top
-aggctl testbed shape
+inputs small 1500 400
+inputs factors 1500 400
+inputs pairs 3000 20
+inputs real 1500 60
+inputs real32 1500 60
+inputs steps 1500 400
 # Far more keys than the buffers hold, so they leave in parts.
-inputs 6000 8000 small
-for function in average bxor; do
-	check "$function, in parts" whole $function --memory 96K
-	withdraw fn
+inputs small-many 3000 4000
+inputs real-many 600 2500
+inputs pairs-many 2000 1500
+products
+
+simple="sum min max count average band bor bxor land lor lxor"
+for function in $simple; do
+	job "$function" small "" --function "$function"
 done
-inputs 1000 3000 real
-check "sum of float64, in parts" shaped sum:float64 --type float64 --memory 128K
-withdraw fn
-inputs 4000 2000 pairs
-check "nearest, in parts" shaped nearest:20 --k 20 --memory 256K
-withdraw fn
-check "product: one that does not fit" overflows
-withdraw fn
-check "product: zero" zeroed
-withdraw fn
-check "another function is refused" mixed function max
-withdraw mix
-check "another type is refused" mixed vtype int32
-withdraw mix
+job product factors "" --function product
+job topk pairs "" --function topk --k 10
+job nearest pairs "" --function nearest --k 64
+for function in sum average; do
+	job float64.$function real "" --function $function --type float64
+done
+job float32.sum real32 "" --function sum --type float32
+job fixed.sum steps "" --function sum --type fixed --scale 20
+job top small "--top 3" --function sum --type int32
+for function in average bxor; do
+	job "parts.$function" small-many "" --function $function --memory 96K
+done
+job parts.float64 real-many "" --function sum --type float64 --memory 128K
+job parts.nearest pairs-many "" --function nearest --k 20 --memory 256K
+job zero zero "" --function product
+job over over "" --function product
+for what in function type; do
+	job "mixed.$what" small "" --function sum
+done
+crowd < "$TMP/plans" && differ mixed.function function max &&
+	differ mixed.type vtype int32 && crowd < "$TMP/applies"
+# Who does not end well is in its lines.
+crowd < "$TMP/members" 2> "$TMP/crowd"
+
+for function in $simple; do
+	check "$function" exact "$function" fold "$function"
+done
+check "product" exact product fold product
+check "topk" exact topk best topk 10
+check "nearest" exact nearest best nearest 64
+for function in sum average; do
+	check "$function of float64" exact float64.$function \
+		"$NET_DIR/exact_real.py" $function float64
+done
+check "sum of float32" exact float32.sum \
+	"$NET_DIR/exact_real.py" sum float32
+check "sum of fixed" exact fixed.sum steps
+check "sum of int32, the top three" exact top top_of_sums
+for function in average bxor; do
+	check "$function, in parts" exact parts.$function fold $function
+done
+check "sum of float64, in parts" exact parts.float64 \
+	"$NET_DIR/exact_real.py" sum float64
+check "nearest, in parts" exact parts.nearest best nearest 20
+check "product: zero" exact zero cat
+check "product: one that does not fit" refused over "does not fit" \
+	"key 'big'"
+for what in function type; do
+	check "another $what is refused" refused mixed.$what \
+		"disagree on function" "because of 10.0.0.15"
+done
 done_testing

@@ -67,6 +67,8 @@ static void put_value(const char *kind, unsigned long r)
 	putchar('\t');
 	if (!strncmp(kind, "real", 4))
 		put_real(!strcmp(kind, "real32"));
+	else if (!strcmp(kind, "steps"))
+		printf("%.17g", ((int)(draw() % (1 << 21)) - (1 << 20)) / 1024.);
 	else
 		printf("%lld", (long long)value(kind, r));
 	if (!strcmp(kind, "pairs"))
@@ -75,7 +77,8 @@ static void put_value(const char *kind, unsigned long r)
 }
 
 /*
- * "real", "real32": numbers of any exponent. "pairs": small values with ids.
+ * "real", "real32": numbers of any exponent. "steps": whole numbers of 2^-10.
+ * "pairs": small values with ids.
  * "factors": products of a few dozen fit 64 bits. "limits": each key gets
  * INT64_MAX and INT64_MIN in turn, so that sums pass far beyond 64 bits on the
  * way and come back.
