@@ -49,7 +49,8 @@ unit()
 	done
 	report "unit tests" "$OUT/unit" aggtable:./test_aggtable \
 		bloom:kmod/bloom codec:kmod/codec crc:kmod/crc \
-		reduce:kmod/reduce window:kmod/window
+		pairs:kmod/pairs real:kmod/real reduce:kmod/reduce \
+		shape:kmod/shape state:kmod/state window:kmod/window
 }
 
 flow()
