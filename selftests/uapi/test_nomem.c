@@ -297,6 +297,83 @@ TEST_F_TIMEOUT(nomem, receive_path, LONG)
 	}
 }
 
+/* --- a node between them, which forwards by its Bloom table ------------------- */
+
+FIXTURE(between) {
+	bool able;
+	struct two_nodes on;
+	struct message m;
+};
+
+static int forwards(struct aggnet_ctl *t)
+{
+	const struct in_addr a = ip("10.16.0.1");
+	struct aggnet_link_info link = {
+		.has = AGGNET_HAS(AGGNET_A_LINK_IFINDEX) |
+		       AGGNET_HAS(AGGNET_A_LINK_NEIGHBOUR),
+		.ifindex = if_nametoindex("ta"),
+		.neighbour = a,
+	};
+	struct aggnet_tree_info e = {
+		.has = AGGNET_HAS(AGGNET_A_TREE_INCAST_ID) |
+		       AGGNET_HAS(AGGNET_A_TREE_INSTANCE) |
+		       AGGNET_HAS(AGGNET_A_TREE_SCHEME) |
+		       AGGNET_HAS(AGGNET_A_TREE_LINK_IFINDEX) |
+		       AGGNET_HAS(AGGNET_A_TREE_LINK_NEIGHBOUR),
+		.incast_id = aggnet_incast_id(JOB, ip(NODE_A)),
+		.instance = 1,
+		.scheme = AGGNET_SCHEME_BLOOM,
+		.link_ifindex = link.ifindex,
+		.link_neighbour = a,
+	};
+	int err = attach(t, "ta");
+
+	err = err ? err : attach(t, "tb");
+	err = err ? err : aggnet_link_add(t, &link);
+	return err ? err : aggnet_tree_add(t, &e, false);
+}
+
+FIXTURE_SETUP(between)
+{
+	self->able = fault_module.able() && fault_thread.able();
+	ASSERT_EQ(0, two_nodes_apart(&self->on));
+	ASSERT_EQ(0, forwards(self->on.t)) {
+		TH_LOG("%s", aggnet_ctl_error(self->on.t));
+	}
+}
+
+FIXTURE_TEARDOWN(between)
+{
+	two_nodes_down(&self->on);
+}
+
+static uint64_t forwarded(struct aggnet_ctl *t)
+{
+	struct aggnet_port_info *port;
+	uint64_t sum = 0;
+	size_t i, n;
+
+	if (aggnet_port_list(t, &port, &n))
+		return 0;
+	for (i = 0; i < n; i++)
+		sum += port[i].forwarded;
+	free(port);
+	return sum;
+}
+
+TEST_F_TIMEOUT(between, forwarding, LONG)
+{
+	int n;
+
+	if (!self->able)
+		SKIP(return, FAULT_NONE);
+	n = sweep(&self->on, &self->m, transfer_is_exact);
+	EXPECT_LT(0, n);
+	EXPECT_LT(n, forwarded(self->on.t));
+	TH_LOG("%d allocations, %llu packets forwarded", n,
+	       (unsigned long long)forwarded(self->on.t));
+}
+
 /* --- each call, the kernel's own allocations for it included ---------------- */
 
 static int call_socket(int fd)

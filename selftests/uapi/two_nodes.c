@@ -17,39 +17,87 @@ static int configure(const char *commands)
 	return pclose(pipe);
 }
 
-static int join_both(const struct two_nodes *n)
+/* In the namespace of a node. */
+static int configure_in(int ns, const char *commands)
 {
-	char text[512];
-
-	snprintf(text, sizeof(text),
-		 "link add name va type veth peer name vb netns /proc/%d/fd/%d\n"
-		 "address add 10.16.0.1/24 dev va\n"
-		 "link set va up\n"
-		 "route add " NODE_B " via 10.16.0.2 dev va src " NODE_A "\n",
-		 getpid(), n->ns_b);
-	if (configure(text) || setns(n->ns_b, CLONE_NEWNET))
-		return -1;
-	return configure("address add 10.16.0.2/24 dev vb\n"
-			 "link set vb up\n"
-			 "route add " NODE_A
-			 " via 10.16.0.1 dev vb src " NODE_B "\n");
+	return setns(ns, CLONE_NEWNET) ? -1 : configure(commands);
 }
 
-int two_nodes_up(struct two_nodes *n)
+static int make_both(struct two_nodes *n)
 {
 	n->b = make_node(NODE_B);
 	n->ns_b = open("/proc/self/ns/net", O_RDONLY);
 	n->a = make_node(NODE_A);
 	n->ns_a = open("/proc/self/ns/net", O_RDONLY);
-	if (!n->a || !n->b || n->ns_a < 0 || n->ns_b < 0)
+	return n->a && n->b && n->ns_a >= 0 && n->ns_b >= 0 ? 0 : -1;
+}
+
+int two_nodes_up(struct two_nodes *n)
+{
+	char link[128];
+
+	if (make_both(n))
 		return -1;
-	return join_both(n);
+	snprintf(link, sizeof(link),
+		 "link add name va type veth peer name vb netns /proc/%d/fd/%d\n",
+		 getpid(), n->ns_b);
+	if (configure(link) ||
+	    configure("address add 10.16.0.1/24 dev va\n"
+		      "link set va up\n"
+		      "route add " NODE_B " via 10.16.0.2 src " NODE_A "\n"))
+		return -1;
+	return configure_in(n->ns_b,
+			    "address add 10.16.0.2/24 dev vb\n"
+			    "link set vb up\n"
+			    "route add " NODE_A " via 10.16.0.1 src " NODE_B "\n");
+}
+
+static int forward(void)
+{
+	int fd = open("/proc/sys/net/ipv4/ip_forward", O_WRONLY);
+	int err = write(fd, "1", 1) == 1 ? 0 : -1;
+
+	close(fd);
+	return err;
+}
+
+int two_nodes_apart(struct two_nodes *n)
+{
+	char links[256];
+	int ns;
+
+	if (make_both(n))
+		return -1;
+	n->t = make_node(NODE_T);
+	ns = open("/proc/self/ns/net", O_RDONLY);
+	snprintf(links, sizeof(links),
+		 "link add name ta type veth peer name va netns /proc/%d/fd/%d\n"
+		 "link add name tb type veth peer name vb netns /proc/%d/fd/%d\n",
+		 getpid(), n->ns_a, getpid(), n->ns_b);
+	if (!n->t || ns < 0 || configure(links) || forward() ||
+	    configure("address add 10.16.0.3/24 dev ta\n"
+		      "address add 10.17.0.3/24 dev tb\n"
+		      "link set ta up\n"
+		      "link set tb up\n") ||
+	    configure_in(n->ns_a,
+			 "address add 10.16.0.1/24 dev va\n"
+			 "link set va up\n"
+			 "route add " NODE_B " via 10.16.0.3 src " NODE_A "\n") ||
+	    configure_in(n->ns_b,
+			 "address add 10.17.0.2/24 dev vb\n"
+			 "link set vb up\n"
+			 "route add " NODE_A " via 10.17.0.3 src " NODE_B "\n") ||
+	    configure_in(ns, "route add " NODE_A " via 10.16.0.1\n"
+			     "route add " NODE_B " via 10.17.0.2\n"))
+		return -1;
+	return close(ns);
 }
 
 void two_nodes_down(struct two_nodes *n)
 {
 	aggnet_ctl_close(n->a);
 	aggnet_ctl_close(n->b);
+	aggnet_ctl_close(n->t);
 	close(n->ns_a);
 	close(n->ns_b);
 }
