@@ -17,7 +17,6 @@
 #define NODE_A		"10.0.0.1"
 #define NODE_B		"10.0.0.2"
 #define BUF		65536
-#define SLOW		150	/* seconds: many records on a debug kernel */
 
 struct message {
 	struct aggnet_msg head;

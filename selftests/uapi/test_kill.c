@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <kselftest_harness.h>
+#include "harness.h"
 
 #include "../inet_sum.h"
 #include "../random.h"
@@ -30,7 +30,6 @@
 #define RECORDS		400	/* of each source */
 #define FRAMES_MAX	256
 #define WORKERS		8	/* lines at once */
-#define LONG		3600	/* s: never the reason for a failure */
 #define MTU		1500
 #define CLOSED		68	/* MTU of a link that takes no packet of ours */
 #define SHORT		200	/* of one that takes OPENs and their answers */

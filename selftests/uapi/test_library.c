@@ -30,7 +30,7 @@ static void *contribute(void *arg)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(node, functions, SLOW)
+TEST_F(node, functions)
 {
 	const struct {
 		uint8_t function;
@@ -77,7 +77,7 @@ TEST_F_TIMEOUT(node, functions, SLOW)
 	}
 }
 
-TEST_F_TIMEOUT(node, overflow_is_told_to_the_source, SLOW)
+TEST_F(node, overflow_is_told_to_the_source)
 {
 	struct contribution c = { .records = 2000, .value = INT64_MAX };
 	struct aggnet_sink *k;
@@ -96,7 +96,7 @@ TEST_F_TIMEOUT(node, overflow_is_told_to_the_source, SLOW)
 	aggnet_sink_close(k);
 }
 
-TEST_F_TIMEOUT(node, replays_in_a_newer_epoch, SLOW)
+TEST_F(node, replays_in_a_newer_epoch)
 {
 	struct contribution c = { .records = 50000, .value = 1 };
 	struct aggnet_tree_info e = entry(1);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kselftest_harness.h"
+#include "harness.h"
 #include "nl_node.h"
 
 static struct nl host;	/* the initial namespace's */

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "kselftest_harness.h"
+#include "harness.h"
 #include "nl_node.h"
 
 #define ENTRIES		2000	/* many datagrams */

@@ -2,7 +2,7 @@
 /* Netlink: events. */
 #include <errno.h>
 
-#include "kselftest_harness.h"
+#include "harness.h"
 #include "nl_node.h"
 
 #define SOON	10000	/* milliseconds: waited for, and not used up */

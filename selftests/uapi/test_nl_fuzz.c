@@ -15,11 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "kselftest_harness.h"
+#include "harness.h"
 #include "nl_node.h"
 
 #define THREADS	3
-#define LONG	3600	/* seconds: FUZZ_SECONDS says how long it takes */
 
 struct fuzzer {
 	struct nl nl;

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "kselftest_harness.h"
+#include "harness.h"
 #include "nl_node.h"
 
 #define MAC	"\x02\x00\x00\x00\x00\x07"

@@ -2,7 +2,7 @@
 /* Netlink: the node. */
 #include <errno.h>
 
-#include "kselftest_harness.h"
+#include "harness.h"
 #include "nl_node.h"
 
 FIXTURE(node) {

@@ -5,12 +5,11 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "kselftest_harness.h"
+#include "harness.h"
 #include "fault.h"
 #include "nl_node.h"
 
 #define MOST	400	/* allocations that a command makes */
-#define SLOW	600	/* seconds: a debug kernel on a busy machine */
 
 FIXTURE(nomem) {
 	bool able;
@@ -271,7 +270,7 @@ static int fail_once(struct nl *nl, const struct fault *fault,
 	return err ? err : !struck;
 }
 
-TEST_F_TIMEOUT(nomem, each_command, SLOW)
+TEST_F_TIMEOUT(nomem, each_command, LONG)
 {
 	struct nl *nl = &self->nl;
 	const struct command *c;
@@ -306,7 +305,7 @@ TEST_F_TIMEOUT(nomem, each_command, SLOW)
 	}
 }
 
-TEST_F_TIMEOUT(nomem, commit, SLOW)
+TEST_F_TIMEOUT(nomem, commit, LONG)
 {
 	struct nl *nl = &self->nl;
 	struct state was, done;
@@ -343,7 +342,7 @@ TEST_F_TIMEOUT(nomem, commit, SLOW)
 }
 
 /* A dump tells all, or it tells that it failed. */
-TEST_F_TIMEOUT(nomem, dumps, SLOW)
+TEST_F_TIMEOUT(nomem, dumps, LONG)
 {
 	static const uint8_t gets[] = { AGGNET_CMD_PORT_GET,
 		AGGNET_CMD_LINK_GET, AGGNET_CMD_TREE_GET };

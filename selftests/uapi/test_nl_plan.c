@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "kselftest_harness.h"
+#include "harness.h"
 #include "nl_node.h"
 
 FIXTURE(plan) {

@@ -23,10 +23,9 @@
 #include <linux/aggnet_packet.h>
 
 #include "../inet_sum.h"
-#include "kselftest_harness.h"
+#include "harness.h"
 #include "nl_node.h"
 
-#define LONG		3600	/* seconds: FUZZ_SECONDS says how long it takes */
 #define JOBS		4
 #define CHILDREN	6	/* 10.0.0.2 and those after it */
 #define HEADERS		(sizeof(struct ethhdr) + sizeof(struct iphdr) + \

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kselftest_harness.h"
+#include "harness.h"
 #include "nl_node.h"
 
 #define KEY	"\x01\x02\x03\x04\x05\x06\x07\x08secret!!"

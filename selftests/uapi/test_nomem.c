@@ -11,13 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <kselftest_harness.h>
+#include "harness.h"
 
 #include "two_nodes.h"
 #include "fault.h"
 
 #define MOST	600	/* allocations that a script makes */
-#define LONG	1200	/* seconds: a debug kernel on a busy machine */
 #define WAIT	60000	/* ms for anything that must come */
 
 FIXTURE(nomem) {

@@ -176,7 +176,7 @@ static uint64_t drain(int r, struct message *m)
 	return records;
 }
 
-TEST_F_TIMEOUT(node, back_pressure__the_reader_makes_room, SLOW)
+TEST_F(node, back_pressure__the_reader_makes_room)
 {
 	struct aggnet_tree_info e = entry(1);
 	uint64_t sent = 0, got = 0;
@@ -208,7 +208,7 @@ TEST_F_TIMEOUT(node, back_pressure__the_reader_makes_room, SLOW)
 	close(w);
 }
 
-TEST_F_TIMEOUT(node, back_pressure__blocked_writers, SLOW)
+TEST_F(node, back_pressure__blocked_writers)
 {
 	enum { WRITERS = 3, RECORDS = 3000 };
 	struct sender s[WRITERS] = {};
@@ -239,7 +239,7 @@ TEST_F_TIMEOUT(node, back_pressure__blocked_writers, SLOW)
 	close(r);
 }
 
-TEST_F_TIMEOUT(node, back_pressure__send_time_is_bounded, SLOW)
+TEST_F(node, back_pressure__send_time_is_bounded)
 {
 	const struct timeval tv = { .tv_usec = 20000 };
 	struct aggnet_tree_info e = entry(1);
