@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A line of three nodes, made and taken away in a moment, by one process. */
+/* A line of three nodes, made, broken and mended by one process. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/if.h>
 #include <linux/rtnetlink.h>
+#include <net/if.h>
 #include <netlink/msg.h>
 #include <sched.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #include "rtnl.h"
 
 struct cnode nodes[NODES];
-static struct cnode host;
+static struct cnode host;	/* where we come from */
 
 static void die(const char *what)
 {
@@ -113,13 +113,32 @@ static void route(int i, int to, const char *via, int index)
 	batch(i, &msg, 1);
 }
 
-static void node_make(int i, unsigned int number)
+/* The link between a node and the next one, and what they need to use it. */
+static void link_make(int left)
+{
+	char own[32], next[32];
+	int to;
+
+	snprintf(own, sizeof(own), "10.%d.0.%d", left + 1, left + 1);
+	snprintf(next, sizeof(next), "10.%d.0.%d", left + 1, left + 2);
+	wire(left, "right", RIGHT, left + 1, "left", LEFT);
+	address(left, RIGHT, own, next, left + 1);
+	address(left + 1, LEFT, next, own, left);
+	for (to = left + 1; to < NODES; to++)
+		route(left, to, next, RIGHT);
+	for (to = 0; to <= left; to++)
+		route(left + 1, to, own, LEFT);
+}
+
+static void node_make(int i)
 {
 	static const char * const ids[] = { "10.0.0.1", "10.0.0.2", "10.0.0.3" };
+	/* The name of one that is still going must not be taken again. */
+	static unsigned int made;
 	struct cnode *node = &nodes[i];
 	struct nl_msg *msgs[2];
 
-	snprintf(node->name, sizeof(node->name), "%c%u-%d", "sar"[i], number,
+	snprintf(node->name, sizeof(node->name), "%c%u-%d", "sar"[i], made++,
 		 getpid());
 	node->id = inet_addr(ids[i]);
 	/* Leaves us there. */
@@ -135,29 +154,34 @@ static void node_make(int i, unsigned int number)
 	batch(i, msgs, 2);
 }
 
-static void member(int i, bool left, bool right)
+static void port(int i, uint32_t ifindex)
+{
+	struct aggnet_port_info info = {
+		.has = AGGNET_HAS(AGGNET_A_PORT_IFINDEX),
+		.ifindex = ifindex,
+	};
+	int err = aggnet_port_add(nodes[i].ctl, &info);
+
+	if (err && err != -EEXIST)
+		die(aggnet_ctl_error(nodes[i].ctl));
+}
+
+static void member(int i)
 {
 	struct aggnet_node_info info = {
 		.has = AGGNET_HAS(AGGNET_A_NODE_ADDRESS),
 		.address = { nodes[i].id },
 	};
-	struct aggnet_port_info port = {
-		.has = AGGNET_HAS(AGGNET_A_PORT_IFINDEX),
-	};
 
 	enter(nodes[i].netns);
 	if (aggnet_ctl_open(&nodes[i].ctl))
 		die("control handle");
-	port.ifindex = LEFT;
-	if (aggnet_node_set(nodes[i].ctl, &info) ||
-	    (left && aggnet_port_add(nodes[i].ctl, &port)))
+	if (aggnet_node_set(nodes[i].ctl, &info))
 		die(aggnet_ctl_error(nodes[i].ctl));
-	port.ifindex = RIGHT;
-	if (right && aggnet_port_add(nodes[i].ctl, &port))
-		die(aggnet_ctl_error(nodes[i].ctl));
+	line_mend_ports(i);
 }
 
-void line_make(unsigned int number)
+void line_make(void)
 {
 	int i;
 
@@ -165,27 +189,18 @@ void line_make(unsigned int number)
 	if (netns_prepare())
 		exit(1);
 	for (i = 0; i < NODES; i++)
-		node_make(i, number);
-	wire(S, "right", RIGHT, A, "left", LEFT);
-	wire(A, "right", RIGHT, R, "left", LEFT);
-	address(S, RIGHT, "10.1.0.1", "10.1.0.2", A);
-	address(A, LEFT, "10.1.0.2", "10.1.0.1", S);
-	address(A, RIGHT, "10.2.0.2", "10.2.0.3", R);
-	address(R, LEFT, "10.2.0.3", "10.2.0.2", A);
-	route(S, A, "10.1.0.2", RIGHT);
-	route(S, R, "10.1.0.2", RIGHT);
-	route(A, S, "10.1.0.1", LEFT);
-	route(A, R, "10.2.0.3", RIGHT);
-	route(R, A, "10.2.0.2", LEFT);
-	route(R, S, "10.2.0.2", LEFT);
+		node_make(i);
+	for (i = 0; i < NODES - 1; i++)
+		link_make(i);
 	line_members();
 }
 
 void line_members(void)
 {
-	member(S, false, true);
-	member(A, true, true);
-	member(R, true, false);
+	int i;
+
+	for (i = 0; i < NODES; i++)
+		member(i);
 	enter(host.netns);
 }
 
@@ -276,26 +291,60 @@ int del_identity(int i)
 	return request(i, msg);
 }
 
-/* --- the host --------------------------------------------------------------- */
+/* --- and how it becomes whole again ------------------------------------------ */
 
-void host_open(void)
+void line_mend_ports(int i)
 {
-	host_enter();
-	if (aggnet_ctl_open(&host.ctl))
-		die("control handle");
+	if (i > 0)
+		port(i, LEFT);
+	if (i < NODES - 1)
+		port(i, RIGHT);
 }
 
-void host_close(void)
+static bool has_device(int i, const char *device)
 {
-	aggnet_ctl_close(host.ctl);
-	host.ctl = NULL;
+	bool there;
+
+	enter(nodes[i].netns);
+	there = if_nametoindex(device);
+	enter(host.netns);
+	return there;
 }
 
-uint64_t host_memory(void)
+/* It may be gone, or just going with its peer's namespace. */
+static void no_device(int i, const char *device)
 {
-	struct aggnet_node_info info = {};
+	if (has_device(i, device) && del_device(i, device) &&
+	    has_device(i, device))
+		die(device);
+}
 
-	if (aggnet_node_get(host.ctl, &info))
-		die(aggnet_ctl_error(host.ctl));
-	return info.memory_used;
+void line_mend_link(int left)
+{
+	no_device(left, "right");
+	no_device(left + 1, "left");
+	link_make(left);
+	enter(host.netns);
+	line_mend_ports(left);
+	line_mend_ports(left + 1);
+}
+
+void line_mend_node(int i)
+{
+	node_unmake(i);
+	node_make(i);
+	if (i > 0)
+		no_device(i - 1, "right");
+	if (i < NODES - 1)
+		no_device(i + 1, "left");
+	if (i > 0)
+		link_make(i - 1);
+	if (i < NODES - 1)
+		link_make(i);
+	member(i);
+	enter(host.netns);
+	if (i > 0)
+		line_mend_ports(i - 1);
+	if (i < NODES - 1)
+		line_mend_ports(i + 1);
 }

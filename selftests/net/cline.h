@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A line of three nodes, made and taken away in a moment, by one process:
+/* A line of three nodes, made, broken and mended by one process:
  * s (sends) --- a (merges) --- r (receives).
  */
 #ifndef NET_CLINE_H
@@ -32,7 +32,7 @@ struct cnode {
 extern struct cnode nodes[NODES];
 
 /* Make it: namespaces, links, routes, identities, ports. Exits on failure. */
-void line_make(unsigned int number);
+void line_make(void);
 /* Open the control handles, and set identities and ports, again; close them. */
 void line_members(void);
 void line_close(void);
@@ -40,14 +40,14 @@ void line_close(void);
 void line_unmake(void);
 void node_unmake(int i);
 
+/* After something went: ports of a node, a node's link to the next, a node. */
+void line_mend_ports(int i);
+void line_mend_link(int left);
+void line_mend_node(int i);
+
 void enter(int netns);
 int set_up(int i, const char *device, bool up);
 int del_device(int i, const char *device);
 int del_identity(int i);
-
-/* Bytes that all nodes of the host hold, as the initial namespace is told. */
-uint64_t host_memory(void);
-void host_open(void);
-void host_close(void);
 
 #endif

@@ -135,7 +135,7 @@ int main(int argc, char **argv)
 	module = open(argv[3], O_RDONLY | O_CLOEXEC);
 	if (module < 0)
 		die(argv[3]);
-	line_make(0);
+	line_make();
 	line_close();
 	if (pthread_create(&thread, NULL, traffic, NULL))
 		die("thread");

@@ -17,21 +17,21 @@
 #include "frame.h"
 
 #define RECORDS		6000
-#define GIVE_UP_MS	700
+#define GIVE_UP_MS	300
 #define HOLD_MS		20
 #define PATIENT_MS	60000	/* where nothing goes, not even on a slow host */
 #define BOUND		120	/* seconds: longer than this is for ever */
 #define MEMORY		131072	/* so that records leave all the time */
 
 static uint32_t instance;
-static unsigned int made;
+static unsigned int rounds;
 /* What happened to the transfers. */
 static unsigned int exact, failed;
 static long slowest;
 
 static void complain(const char *what)
 {
-	fprintf(stderr, "round %u: %s\n", made, what);
+	fprintf(stderr, "round %u: %s\n", rounds, what);
 	exit(1);
 }
 
@@ -81,7 +81,24 @@ static void entries(bool alone, uint32_t give_up)
 	}
 }
 
-/* --- what goes; each returns 0 ------------------------------------------------ */
+/* --- what goes, and comes back; each returns 0 -------------------------------- */
+
+static int hit;	/* the node, or link, that it was this time */
+
+static void mend_ports(void)
+{
+	line_mend_ports(hit);
+}
+
+static void mend_link(void)
+{
+	line_mend_link(hit);
+}
+
+static void mend_node(void)
+{
+	line_mend_node(hit);
+}
 
 static int port_goes(void)
 {
@@ -91,6 +108,7 @@ static int port_goes(void)
 	};
 	int err = aggnet_port_del(nodes[A].ctl, port.ifindex);
 
+	hit = A;
 	if (!err && draw() & 1)
 		err = aggnet_port_add(nodes[A].ctl, &port);
 	return err;
@@ -98,7 +116,8 @@ static int port_goes(void)
 
 static int device_goes(void)
 {
-	return del_device(A, draw() & 1 ? "left" : "right");
+	hit = draw() & 1 ? S : A;
+	return del_device(A, hit == S ? "left" : "right");
 }
 
 static int carrier_goes(void)
@@ -106,6 +125,7 @@ static int carrier_goes(void)
 	int i = draw() & 1 ? S : R;
 	int err = set_up(i, i == S ? "right" : "left", false);
 
+	hit = i == S ? S : A;
 	if (!err && draw() & 1)
 		err = set_up(i, i == S ? "right" : "left", true);
 	return err;
@@ -113,7 +133,8 @@ static int carrier_goes(void)
 
 static int identity_goes(void)
 {
-	return del_identity((int)(draw() % NODES));
+	hit = (int)(draw() % NODES);
+	return del_identity(hit);
 }
 
 static int withdrawn(void)
@@ -134,6 +155,7 @@ static int newer_plan(void)
 /* Only s and r have sockets, which hold their namespaces. */
 static int namespace_goes(void)
 {
+	hit = A;
 	node_unmake(A);
 	return 0;
 }
@@ -161,18 +183,19 @@ static int nothing_goes(void)
 static const struct what {
 	const char *name;
 	int (*happens)(void);
+	void (*mend)(void);
 	bool alone;	/* a has no application */
 	bool harmless;	/* the result must be exact */
 } whats[] = {
-	{ "nothing", nothing_goes, false, true },
-	{ "port", port_goes, false, false },
-	{ "device", device_goes, false, false },
-	{ "carrier", carrier_goes, false, false },
-	{ "identity", identity_goes, false, false },
-	{ "namespace", namespace_goes, true, false },
-	{ "entry", withdrawn, false, false },
-	{ "plan", newer_plan, false, false },
-	{ "module", module_stays, false, true },
+	{ "nothing", nothing_goes, NULL, false, true },
+	{ "port", port_goes, mend_ports, false, false },
+	{ "device", device_goes, mend_link, false, false },
+	{ "carrier", carrier_goes, mend_link, false, false },
+	{ "identity", identity_goes, mend_node, false, false },
+	{ "namespace", namespace_goes, mend_node, true, false },
+	{ "entry", withdrawn, NULL, false, false },
+	{ "plan", newer_plan, NULL, false, false },
+	{ "module", module_stays, NULL, false, true },
 };
 
 /* --- rounds -------------------------------------------------------------------- */
@@ -234,7 +257,6 @@ static void one_round(const struct what *what)
 	long began;
 	int i;
 
-	line_make(++made);
 	entries(what->alone, what->harmless ? PATIENT_MS : GIVE_UP_MS);
 	start(what->alone);
 	wait_for(&apps[draw() & 1 ? S : R], (unsigned int)draw() % RECORDS);
@@ -247,44 +269,51 @@ static void one_round(const struct what *what)
 	if (now_ms() - began > slowest)
 		slowest = now_ms() - began;
 	judge(what);
-	line_unmake();
+	if (what->mend)
+		what->mend();
 }
 
-/* The last of the nodes has given back what it held. */
-static void nothing_left(uint64_t before)
+/* Without its entry each node gives back all that it holds. */
+static void nothing_left(void)
 {
+	uint64_t id = aggnet_incast_id(1, (struct in_addr){ nodes[R].id });
 	long end = now_ms() + BOUND * 1000;
+	struct aggnet_node_info info = {};
+	int i;
 
-	while (host_memory() > before)
-		if (now_ms() > end)
-			complain("memory is still held");
-		else
-			sched_yield();
+	for (i = 0; i < NODES; i++) {
+		/* It may have been withdrawn. */
+		aggnet_tree_del(nodes[i].ctl, id);
+		do {
+			if (aggnet_node_get(nodes[i].ctl, &info))
+				complain(aggnet_ctl_error(nodes[i].ctl));
+			if (now_ms() > end)
+				complain("memory is still held");
+		} while (info.memory_used);
+	}
 }
 
 /* removal SEED ROUNDS WHAT */
 int main(int argc, char **argv)
 {
-	unsigned int rounds, i;
-	uint64_t before;
+	unsigned int n, i;
 
 	if (argc != 4) {
 		fputs("usage: removal SEED ROUNDS WHAT\n", stderr);
 		return 2;
 	}
 	seed(strtoull(argv[1], NULL, 0));
-	rounds = (unsigned int)strtoul(argv[2], NULL, 0);
+	n = (unsigned int)strtoul(argv[2], NULL, 0);
 	for (i = 0; i < sizeof(whats) / sizeof(whats[0]); i++)
 		if (!strcmp(whats[i].name, argv[3]))
 			break;
 	if (i == sizeof(whats) / sizeof(whats[0]))
 		return 2;
-	host_open();
-	before = host_memory();
-	while (rounds--)
+	line_make();
+	for (rounds = 1; rounds <= n; rounds++)
 		one_round(&whats[i]);
-	nothing_left(before);
-	host_close();
+	nothing_left();
+	line_unmake();
 	printf("exact %u, failed %u, slowest %ld ms\n", exact, failed, slowest);
 	return 0;
 }

@@ -1,21 +1,36 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-#   ROUNDS=N  for each thing that goes (4), LOADS=N of the module (20)
-#
 # What a transfer stands on goes while it runs: each application returns, with
-# the exact result or an error, and nothing of it is left. removal.c makes the
-# network for each round: s --- a --- r; reload.c has the module come and go.
+# the exact result or an error, and nothing of it is left. removal.c has a line
+# s --- a --- r for each thing that goes, all at the same time because most of
+# that time somebody waits to give up; reload.c has the module come and go.
+#   ROUNDS=N  for each thing that goes (20)
+#   LOADS=N   of the module (20)
 . "$(dirname "$0")/lib.sh"
 
-ROUNDS=${ROUNDS:-4}
+ROUNDS=${ROUNDS:-20}
 LOADS=${LOADS:-20}
 MODULE=$NET_DIR/../../build/$KERNEL/aggnet.ko
+THINGS="nothing port device carrier identity namespace entry plan module"
+declare -A pids
+
+memory_used()
+{
+	aggctl -j node show | jq .memory_used
+}
+
+gave_back()
+{
+	[ "$(memory_used)" = "$1" ]
+}
 
 # gone WHAT: the last line that it prints is kept
 gone()
 {
-	removal "$SEED" "$ROUNDS" "$1" > "$TMP/said" && say "$(< "$TMP/said")" >&3
+	wait "${pids[$1]}" && say "$1: $(< "$TMP/said.$1")" >&3 && return
+	cat "$TMP/err.$1"
+	return 1
 }
 
 reloaded()
@@ -26,7 +41,13 @@ reloaded()
 
 say "seed $SEED, $ROUNDS rounds each"
 exec 3>&1
-trap 'rm -rf "$TMP"' EXIT
+trap 'kill_all; rm -rf "$TMP"' EXIT
+before=$(memory_used)
+for thing in $THINGS; do
+	removal "$SEED" "$ROUNDS" "$thing" > "$TMP/said.$thing" \
+		2> "$TMP/err.$thing" &
+	pids[$thing]=$!
+done
 check "nothing goes" gone nothing
 check "a port is detached, some come back" gone port
 check "a device is deleted" gone device
@@ -36,5 +57,6 @@ check "a node's namespace goes" gone namespace
 check "an entry is withdrawn" gone entry
 check "another plan is applied" gone plan
 check "the module cannot go" gone module
+check "the host gets back all memory" wait_for gave_back "$before"
 check "the module comes and goes under packets" reloaded
 done_testing
