@@ -55,21 +55,26 @@ bool frame_ours(const struct frame *f)
 	       udp_of(f)->dest == htons(AGGNET_UDP_PORT);
 }
 
-static uint32_t sum(uint32_t start, const void *data, size_t len)
+/* Of words in network order, which carries may be added to in any order. */
+static uint64_t sum(uint64_t start, const void *data, size_t len)
 {
 	const uint8_t *p = data;
-	size_t i;
+	uint32_t word;
 
-	for (i = 0; i < len; i++)
-		start += i & 1 ? p[i] : (uint32_t)p[i] << 8;
-	return start;
+	for (; len >= sizeof(word); p += sizeof(word), len -= sizeof(word)) {
+		memcpy(&word, p, sizeof(word));
+		start += word;
+	}
+	word = 0;
+	memcpy(&word, p, len);
+	return start + word;
 }
 
-static uint16_t fold(uint32_t s)
+static uint16_t fold(uint64_t s)
 {
 	while (s >> 16)
 		s = (s & 0xffff) + (s >> 16);
-	return htons((uint16_t)~s);
+	return (uint16_t)~s;
 }
 
 static void put_ip(struct frame *f)
@@ -83,12 +88,14 @@ static void put_ip(struct frame *f)
 
 static void put_udp_sum(struct frame *f)
 {
+	uint16_t len = (uint16_t)(FRAME_UDP + size_of(f));
 	struct udphdr *uh = udp_of(f);
-	size_t len = FRAME_UDP + size_of(f);
+	uint64_t pseudo;
 
+	pseudo = sum((uint64_t)htons(IPPROTO_UDP) + htons(len),
+		     &ip_of(f)->saddr, 8);
 	uh->check = 0;
-	uh->check = fold(sum(sum(IPPROTO_UDP + (uint32_t)len,
-				 &ip_of(f)->saddr, 8), uh, len));
+	uh->check = fold(sum(pseudo, uh, len));
 	if (!uh->check)
 		uh->check = 0xffff;
 }

@@ -19,10 +19,11 @@
 
 #include "frame.h"
 
+#define BATCH		32	/* frames of one system call */
 #define CORPUS		64	/* frames of each direction that are kept */
 #define WARM		16	/* before the first is sent */
 #define WAIT_MS		60000
-#define ROUNDS		20	/* of the input, one is sent before all else */
+#define FIRST		3	/* a share of the input like that is sent before all else */
 #define NOBODY		65534
 
 struct side {
@@ -31,6 +32,8 @@ struct side {
 	uint8_t peer[ETH_ALEN];		/* behind it */
 	struct frame seen[CORPUS];	/* that came in here */
 	unsigned int n;
+	struct frame queue[BATCH];	/* that are to go out here */
+	unsigned int queued;
 };
 
 static struct side sides[2];
@@ -77,13 +80,46 @@ static void side_look(struct side *s)
 	}
 }
 
-static void side_send(struct side *s, struct frame *f)
+static void side_flush(struct side *s)
 {
-	memcpy(f->bytes, s->peer, ETH_ALEN);
-	memcpy(f->bytes + ETH_ALEN, s->mac, ETH_ALEN);
-	while (send(s->fd, f->bytes, f->len, 0) < 0)
-		if (errno != ENOBUFS)
+	struct mmsghdr msg[BATCH] = {};
+	struct iovec iov[BATCH];
+	unsigned int i, done = 0;
+	int n;
+
+	for (i = 0; i < s->queued; i++) {
+		iov[i].iov_base = s->queue[i].bytes;
+		iov[i].iov_len = s->queue[i].len;
+		msg[i].msg_hdr.msg_iov = &iov[i];
+		msg[i].msg_hdr.msg_iovlen = 1;
+	}
+	while (done < s->queued) {
+		n = sendmmsg(s->fd, msg + done, s->queued - done, 0);
+		if (n < 0 && errno != ENOBUFS)
 			die("send");
+		done += n > 0 ? (unsigned int)n : 0;
+	}
+	s->queued = 0;
+}
+
+/* In order, and not before the queue is full or flushed. */
+static void side_send(struct side *s, const struct frame *f)
+{
+	struct frame *last = &s->queue[s->queued++];
+
+	last->len = f->len;
+	memcpy(last->bytes, s->peer, ETH_ALEN);
+	memcpy(last->bytes + ETH_ALEN, s->mac, ETH_ALEN);
+	memcpy(last->bytes + 2 * ETH_ALEN, f->bytes + 2 * ETH_ALEN,
+	       f->len - 2 * ETH_ALEN);
+	if (s->queued == BATCH)
+		side_flush(s);
+}
+
+static void flush(void)
+{
+	side_flush(&sides[0]);
+	side_flush(&sides[1]);
 }
 
 static long now_ms(void)
@@ -184,8 +220,10 @@ static struct side *draw_frame(struct frame *f)
 	unsigned int i = (unsigned int)draw() % 2;
 	struct side *from = &sides[i];
 	unsigned int have = from->n < CORPUS ? from->n : CORPUS;
+	const struct frame *one = &from->seen[draw() % have];
 
-	*f = from->seen[draw() % have];
+	f->len = one->len;
+	memcpy(f->bytes, one->bytes, one->len);
 	return &sides[!i];
 }
 
@@ -208,7 +246,7 @@ static int inject(char **argv)
 
 	seed(strtoull(argv[0], NULL, 0));
 	open_sides(argv + 5);
-	feed(1, ROUNDS);
+	feed(1, FIRST);
 	warm_up();
 	for (i = 0; i < count;) {
 		struct frame f, second = {};
@@ -221,12 +259,14 @@ static int inject(char **argv)
 		side_send(to, &f);
 		if (second.len)
 			side_send(to, &second);
-		if (++i % 32)
+		if (++i % BATCH)
 			continue;
+		flush();
 		feed(i, count);
 		side_look(&sides[0]);
 		side_look(&sides[1]);
 	}
+	flush();
 	feed(1, 1);
 	save(argv[3]);
 	sent = fopen(argv[4], "w");
@@ -248,6 +288,7 @@ static int replay_all(char **argv)
 
 		frame_settle(&f);
 		side_send(to, &f);
+		flush();
 	} while (poll(NULL, 0, 1) >= 0);
 	return 1;
 }
@@ -348,6 +389,7 @@ static int open_flood(char **argv)
 			   inet_addr(argv[3]), job, instance, keyed);
 		side_send(&sides[0], &f);
 	}
+	side_flush(&sides[0]);
 	printf("%u\n", count);
 	return 0;
 }

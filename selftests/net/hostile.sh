@@ -7,14 +7,14 @@
 # counted, memory does not grow, and the transfer is exact. The line is drawn in
 # line.inc; the neighbour is e.
 #   PACKETS=N   in all: mutated by the neighbour with a key (70 %) and without
-#               (15 %), and by users (5 % each) (5000)
-#   OPENS=N     in each flood, from as many children, up to 2^20 (1024)
+#               (15 %), and by users (5 % each) (100000)
+#   OPENS=N     in each flood, from as many children, up to 2^20 (2^20)
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/forwarding.inc"
 . "$(dirname "$0")/line.inc"
 
-PACKETS=${PACKETS:-5000}
-OPENS=${OPENS:-1024}
+PACKETS=${PACKETS:-100000}
+OPENS=${OPENS:-1048576}
 PACKETS_USER=$((PACKETS / 20))
 KEY=000102030405060708090a0b0c0d0e0f
 TIMEOUT=300
@@ -116,7 +116,7 @@ played_back()
 {
 	local pid status=0
 
-	entries memory 131072 give_up 3000 key $KEY && begin "$TMP/in.a" &&
+	entries memory 131072 give_up 1000 key $KEY && begin "$TMP/in.a" &&
 		on e hostile inject "$SEED" 320 keyed "$TMP/corpus" \
 			"$TMP/sent" eth0 "$(mac 1 0)" eth1 "$(mac 3 0)" \
 			< "$TMP/in.s" >&5 || return
@@ -185,7 +185,7 @@ members_up || exit 1
 ip -n "a-$tag" route add 11.0.0.0/8 via 10.2.0.2
 ip -n "e-$tag" route add blackhole 11.0.0.0/8
 gen "$SEED" 2000 2000 mix small > "$TMP/in.a"
-gen $((SEED + 1)) 60000 60000 mix small > "$TMP/in.s"
+gen $((SEED + 1)) 12000 12000 mix small > "$TMP/in.s"
 check "with a key: all refused, memory as before, result exact" \
 	attacked $((PACKETS * 7 / 10)) keyed key $KEY
 check "the entries go" entries_gone
