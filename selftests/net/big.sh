@@ -1,0 +1,116 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Many trees, entries, children, keys and bytes: exact, and the memory is told.
+# FULL=1 runs the sizes in brackets.
+#   64 trees of six senders at once on BCube(4,1), 400 keys each [4000]
+#   1000 entries on a node, and a transfer among them
+#   20000 keys in one tree [1000000]
+#   1 MB in one transfer [200 MB]
+#   64 children of one server, 400 keys each [10000]
+. "$(dirname "$0")/lib.sh"
+
+FULL=${FULL:-0}
+SENDERS="v2 v5 v9 v10 v11 v14"
+RECEIVERS="v0 v1 v3 v4 v6 v7 v8 v12"
+WIDE=ghc:5,13
+
+# size USUAL FULL
+size()
+{
+	[ "$FULL" = 0 ] && echo "$1" || echo "$2"
+}
+
+# told NAME: what the servers hold now
+told()
+{
+	local node
+
+	for node in v{0..15}; do
+		aggctl -j -n "$node" node show
+	done | jq -s -r --arg name "$1" 'map(.memory_used) | "# \($name): " +
+		"at most \(max) bytes of a server, \(add) of all"' >&3
+	free -m | awk '/Mem/ { print "# MiB of the machine in use: " $3 }' >&3
+}
+
+# The last line that a program prints is kept.
+mass_said()
+{
+	mass "$@" > "$TMP/said" && say "$(< "$TMP/said")" >&3
+}
+
+many_trees()
+{
+	local i r
+
+	for i in 1 2 3 4 5 6 7 8; do
+		plan trees$i --topology bcube:4,1 --method irs --function sum \
+			--senders "${SENDERS// /,}" --uid 0 --memory 1048576 \
+			--receivers "${RECEIVERS// /,}" || return
+		for r in $RECEIVERS; do
+			echo "$job $(identity "$r") $r $SENDERS"
+		done
+	done > "$TMP/transfers"
+	told "64 trees" && mass_said "$(size 400 4000)" < "$TMP/transfers" &&
+		told "64 trees, done" || return
+	for i in 1 2 3 4 5 6 7 8; do
+		withdraw trees$i || return
+	done
+}
+
+# one NAME RECORDS KEY-BYTES SENDER...: a transfer to v0 by itself
+one()
+{
+	local name=$1 records=$2 klen=$3 senders
+
+	shift 3
+	senders=$*
+	plan one --topology bcube:4,1 --method irs --function sum --uid 0 \
+		--senders "${senders// /,}" --receivers v0 || return
+	told "$name"
+	mass_said "$records" "$klen" <<< "$job 10.0.0.1 v0 $senders" &&
+		told "$name, done" && withdraw one
+}
+
+# Of transfers that nobody runs, at v0; six senders' own is among them.
+entries()
+{
+	aggctl -n v0 node set memory $((512 << 20)) || return
+	plan few --topology bcube:4,1 --method irs --function sum --uid 0 \
+		--senders v2,v5 --receivers v0 || return
+	jq '.nodes |= {v0} | .nodes.v0.trees |= (.[0] as $t |
+		[range(1000) | $t + {job: (5000 + .), memory: 65536}])' \
+		"$TMP/few.json" > "$TMP/thousand.json" &&
+		aggctl apply "$TMP/thousand.json" > "$TMP/thousand.apply" &&
+		test "$(aggctl -j -n v0 node show | jq .trees)" = 1001 &&
+		told "1000 entries" && withdraw few &&
+		one "a transfer among 1000 entries" 2000 12 v2 v5 &&
+		withdraw thousand
+}
+
+# Without aggregation every sender is a child of the receiver.
+children()
+{
+	local list
+
+	list=$(echo v{1..64})
+	plan all --topology $WIDE --method existing --function sum --uid 0 \
+		--senders "${list// /,}" --receivers v0 || return
+	mass_said "$(size 400 10000)" <<< "$job 10.0.0.1 v0 $list" &&
+		told "64 children" && withdraw all
+}
+
+exec 3>&1
+testbed bcube:4,1
+# The ceiling of the host is an eighth of its memory, if nobody says otherwise.
+aggctl node set memory $((512 << 20)) || exit 1
+check "64 trees at once" many_trees
+check "1000 entries" entries
+# shellcheck disable=SC2086
+check "$(size 20000 1000000) keys in one tree" \
+	one "keys" "$(size 20000 1000000)" 12 $SENDERS
+check "$(size 1 200) MB in one transfer" one "bytes" "$(size 5000 985000)" 200 v5
+check "the next network" aggctl testbed down
+check "with 65 servers" aggctl testbed up $WIDE
+check "64 children" children
+done_testing
