@@ -106,6 +106,7 @@ check-debug: setup debug-kernel tools
 .PHONY: soak
 soak: setup tools guest-module
 	@$(QUIET_MAKE) -C selftests/net all
+	@$(QUIET_MAKE) -C selftests/uapi all
 	@KERNEL=$(KERNEL) VM_TIMEOUT=$$(($(MINUTES) * 60 + 7200)) $(VM)/run.sh \
 		"MINUTES=$(MINUTES) ROUNDS=$(ROUNDS) SEED=$(SEED) \
 		selftests/soak/soak.sh"

@@ -4,7 +4,7 @@
 # Random transfers for MINUTES while links, ports, nodes, members, memory and
 # plans misbehave at random. A receiver that ends with 0 has the exact result; a
 # source that ends with 0 has such a receiver; where only links were bad nobody
-# fails. Then the tests of selftests/net that loop, with ROUNDS each.
+# fails. Then the tests that loop, with ROUNDS each, and what takes long.
 # BCube(4,1):   v0..v15, each on a level-0 switch (w0..w3, eth0) and a level-1
 #               switch (w4..w7, eth1).
 # shellcheck source=selftests/net/lib.sh
@@ -13,6 +13,9 @@
 MINUTES=${MINUTES:-10}
 ROUNDS=${ROUNDS:-100}
 TIMEOUT=${SOAK_TIMEOUT:-120}
+DEATHS=$((1 + ROUNDS / 20))	# of each role in each state
+PACKETS=1000000
+OPENS=1048576
 RANDOM=$((SEED % 32768))
 transfers=0 exact=0 failed=0 bytes=0 mismatches=0
 declare -A faults
@@ -285,6 +288,11 @@ loops()
 		grep -q '^ROUNDS=' "$file" || continue
 		check "${file##*/}, $ROUNDS rounds" env ROUNDS="$ROUNDS" "$file"
 	done
+	check "test_kill, $DEATHS times" env ROUNDS=$DEATHS \
+		"$NET_DIR/../../build/uapi/test_kill"
+	check "hostile.sh, $PACKETS packets, $OPENS OPENs" \
+		env PACKETS=$PACKETS OPENS=$OPENS "$NET_DIR/hostile.sh"
+	check "big.sh, full sizes" env FULL=1 "$NET_DIR/big.sh"
 }
 
 # Once before, so that what a kernel keeps for good is there at the start.
