@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The node under libaggnet's sources and sinks, played by the test: the socket
+ * calls of the library's files, included here, come to it.
+ */
+#ifndef FAKE_NODE_H
+#define FAKE_NODE_H
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <kselftest_harness.h>
+
+#include "codec.h"
+#include "state.h"
+
+static const struct aggnet_shape plain = { .function = AGGNET_FN_SUM };
+
+#define TRANSFER_MAX	(1 << 22)
+
+/**
+ * struct fake_node - what the socket calls of the library reach
+ * @errors: what the next joins return, 0 ends the list
+ * @joined: how many joins were tried
+ * @epoch: joins that succeeded
+ * @stream: what was sent in this epoch
+ * @len: bytes of it
+ * @room: bytes that send() takes before it says EAGAIN
+ * @lose_at: when the stream of this epoch is so long, the epoch is lost
+ * @lost: errno with which it is, once; without @lose_at, after shutdown
+ * @shut: the source has shut down
+ * @done: then recv() says so
+ * @message: what the sink reads
+ * @nmessages: how many there are
+ * @next: the next one
+ * @taken: the end mark was taken
+ * @aborted: reason of the application's abort
+ * @status: what AGGNET_SO_STATUS gives
+ */
+static struct fake_node {
+	int errors[8];
+	unsigned int joined;
+	unsigned int epoch;
+	uint8_t stream[TRANSFER_MAX];
+	size_t len;
+	size_t room;
+	size_t lose_at;
+	int lost;
+	bool shut;
+	bool done;
+	struct {
+		int error;
+		size_t len;
+		uint8_t bytes[512];
+	} message[8];
+	unsigned int nmessages;
+	unsigned int next;
+	bool taken;
+	uint32_t aborted;
+	struct aggnet_status status;
+} node;
+
+static int fake_fail(int err)
+{
+	errno = err;
+	return -1;
+}
+
+static int fake_socket(int domain, int type, int protocol)
+{
+	if (domain != AF_INET || (type & 0xf) != SOCK_RDM ||
+	    protocol != IPPROTO_AGGNET)
+		return fake_fail(EPROTONOSUPPORT);
+	return open("/dev/null", O_RDWR | O_CLOEXEC);
+}
+
+static int fake_join(int fd, const struct sockaddr *addr, socklen_t len)
+{
+	int err = node.errors[node.joined++];
+
+	if (err)
+		return fake_fail(err);
+	memset(&node.status, 0, sizeof(node.status));
+	node.status.instance = ++node.epoch;
+	node.len = 0;
+	node.shut = false;
+	return 0;
+}
+
+static int fake_lose(int err)
+{
+	node.status.reason = err == ESTALE ? AGGNET_R_STALE : AGGNET_R_TIMEOUT;
+	node.status.origin = htonl(0x0a000003);
+	node.status.missing = 2;
+	return fake_fail(err);
+}
+
+static ssize_t fake_send(int fd, const void *buf, size_t len, int flags)
+{
+	size_t take = len < node.room ? len : node.room;
+	int lost = node.lost;
+
+	if (node.lose_at && node.len >= node.lose_at) {
+		node.lose_at = 0;
+		node.lost = 0;
+		return fake_lose(lost);
+	}
+	while (aggnet_parse_records(&plain, true, buf, take, UINT_MAX) < 0)
+		take--;
+	if (!take)
+		return fake_fail(EAGAIN);
+	if (!(flags & MSG_NOSIGNAL) || node.len + take > TRANSFER_MAX)
+		return fake_fail(EINVAL);
+	memcpy(node.stream + node.len, buf, take);
+	node.len += take;
+	node.room -= take;
+	return take;
+}
+
+static int fake_shutdown(int fd, int how)
+{
+	if (how != SHUT_WR)
+		return fake_fail(EOPNOTSUPP);
+	node.shut = true;
+	return 0;
+}
+
+static ssize_t fake_recv(int fd, void *buf, size_t len, int flags)
+{
+	const struct aggnet_msg *head;
+
+	if (!node.nmessages) {
+		if (node.shut && node.lost && !node.lose_at)
+			return fake_lose(node.lost);
+		return node.shut && node.done ? 0 : fake_fail(EAGAIN);
+	}
+	if (node.next == node.nmessages)
+		return fake_fail(EAGAIN);
+	if (node.message[node.next].error)
+		return fake_lose(node.message[node.next++].error);
+	head = (const void *)node.message[node.next].bytes;
+	if (flags & MSG_PEEK && head->type != AGGNET_MSG_END)
+		return fake_fail(EOPNOTSUPP);
+	memcpy(buf, head, node.message[node.next].len);
+	len = node.message[node.next].len;
+	if (!(flags & MSG_PEEK)) {
+		node.taken = head->type == AGGNET_MSG_END;
+		node.next++;
+	}
+	return len;
+}
+
+static int fake_getsockopt(int fd, int level, int name, void *val,
+			   socklen_t *len)
+{
+	if (level != SOL_AGGNET || name != AGGNET_SO_STATUS)
+		return fake_fail(ENOPROTOOPT);
+	memcpy(val, &node.status, sizeof(node.status));
+	*len = sizeof(node.status);
+	return 0;
+}
+
+static int fake_setsockopt(int fd, int level, int name, const void *val,
+			   socklen_t len)
+{
+	if (level != SOL_AGGNET || name != AGGNET_SO_ABORT)
+		return fake_fail(ENOPROTOOPT);
+	memcpy(&node.aborted, val, sizeof(node.aborted));
+	return 0;
+}
+
+#define socket		fake_socket
+#define bind		fake_join
+#define connect		fake_join
+#define send		fake_send
+#define recv		fake_recv
+#define shutdown	fake_shutdown
+#define getsockopt	fake_getsockopt
+#define setsockopt	fake_setsockopt
+
+#include "../../tools/libaggnet/record.c"
+#include "../../tools/libaggnet/merge.c"
+#include "../../tools/libaggnet/round.c"
+#include "../../tools/libaggnet/result.c"
+#include "../../tools/libaggnet/reason.c"
+#include "../../tools/libaggnet/conn.c"
+#include "../../tools/libaggnet/source.c"
+#include "../../tools/libaggnet/sink.c"
+
+#endif /* FAKE_NODE_H */

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A sink of libaggnet above a node that the test plays. */
+#include "fake_node.h"
+
+FIXTURE(sink) {
+	struct aggnet_sink *k;
+	struct in_addr any;
+	struct aggnet_options opt;
+};
+
+FIXTURE_SETUP(sink)
+{
+	memset(&node, 0, sizeof(node));
+	memset(&self->any, 0, sizeof(self->any));
+	memset(&self->opt, 0, sizeof(self->opt));
+	self->opt.flags = AGGNET_OPT_NONBLOCK;
+	self->k = NULL;
+	ASSERT_EQ(0, aggnet_sink_open(&self->k, self->any, 7, &self->opt));
+}
+
+FIXTURE_TEARDOWN(sink)
+{
+	aggnet_sink_close(self->k);
+}
+
+static void put_message(uint32_t type, uint32_t records, const void *body,
+			size_t len)
+{
+	struct aggnet_msg head = { .type = type, .records = records };
+	uint8_t *bytes = node.message[node.nmessages].bytes;
+
+	memcpy(bytes, &head, sizeof(head));
+	memcpy(bytes + sizeof(head), body, len);
+	node.message[node.nmessages++].len = sizeof(head) + len;
+}
+
+static void put_records(const char *key, int64_t value, const char *key2,
+			int64_t value2)
+{
+	uint8_t buf[2 * AGGNET_RECORD_MAX];
+	size_t len = record_put(buf, key, strlen(key), value);
+
+	len += record_put(buf + len, key2, strlen(key2), value2);
+	put_message(AGGNET_MSG_RECORDS, 2, buf, len);
+}
+
+/* The identities behind the end mark are 10.1.0.0, 10.1.0.1, ... */
+static void put_end_without(uint32_t sources, uint32_t of, uint32_t absent,
+			    uint32_t named)
+{
+	struct {
+		struct aggnet_end end;
+		__be32 id[AGGNET_ABSENT_MAX];
+	} end = {
+		.end = {
+			.sources = sources, .of = of, .partials = 1,
+			.absent = absent, .records = 4,
+		},
+	};
+	uint32_t i;
+
+	for (i = 0; i < named; i++)
+		end.id[i] = htonl(0x0a010000 + i);
+	put_message(AGGNET_MSG_END, 0, &end,
+		    sizeof(end.end) + named * sizeof(end.id[0]));
+}
+
+static void put_end(uint32_t sources, uint32_t of)
+{
+	put_end_without(sources, of, 0, 0);
+}
+
+TEST_F(sink, run__merges_and_leaves_the_end_mark)
+{
+	struct aggnet_entry e;
+
+	put_records("b", 1, "a", 2);
+	put_records("a", 3, "c", -4);
+	EXPECT_EQ(-EAGAIN, aggnet_sink_run(self->k));
+	EXPECT_FALSE(aggnet_sink_next(self->k, &e));
+	EXPECT_EQ(-EINVAL, aggnet_sink_commit(self->k));
+	put_end(3, 3);
+	ASSERT_EQ(0, aggnet_sink_run(self->k));
+	EXPECT_FALSE(node.taken);
+	EXPECT_EQ(3, aggnet_sink_result(self->k)->sources);
+	EXPECT_EQ(1, aggnet_sink_result(self->k)->partials);
+	EXPECT_EQ(3, aggnet_sink_result(self->k)->keys);
+	aggnet_sink_sort(self->k);
+	ASSERT_TRUE(aggnet_sink_next(self->k, &e));
+	EXPECT_EQ('a', *(const char *)e.key);
+	EXPECT_EQ(5, e.value);
+	ASSERT_TRUE(aggnet_sink_next(self->k, &e));
+	EXPECT_EQ(1, e.value);
+	ASSERT_TRUE(aggnet_sink_next(self->k, &e));
+	EXPECT_EQ(-4, e.value);
+	EXPECT_FALSE(aggnet_sink_next(self->k, &e));
+	ASSERT_EQ(0, aggnet_sink_commit(self->k));
+	EXPECT_TRUE(node.taken);
+	EXPECT_EQ(0, aggnet_sink_commit(self->k));
+}
+
+TEST_F(sink, reset__forgets)
+{
+	struct aggnet_entry e;
+
+	put_records("a", 1, "b", 2);
+	put_message(AGGNET_MSG_RESET, 0, "", 0);
+	put_records("c", 3, "c", 4);
+	put_end(1, 1);
+	ASSERT_EQ(0, aggnet_sink_run(self->k));
+	ASSERT_TRUE(aggnet_sink_next(self->k, &e));
+	EXPECT_EQ(7, e.value);
+	EXPECT_FALSE(aggnet_sink_next(self->k, &e));
+}
+
+TEST_F(sink, newer_epoch__while_reading)
+{
+	struct aggnet_entry e;
+
+	put_records("a", 1, "b", 2);
+	node.message[node.nmessages++].error = ESTALE;
+	put_records("c", 3, "c", 4);
+	put_end(1, 1);
+	ASSERT_EQ(0, aggnet_sink_run(self->k));
+	EXPECT_EQ(1, aggnet_sink_replays(self->k));
+	ASSERT_TRUE(aggnet_sink_next(self->k, &e));
+	EXPECT_EQ(7, e.value);
+	EXPECT_FALSE(aggnet_sink_next(self->k, &e));
+}
+
+TEST_F(sink, newer_epoch__before_commit)
+{
+	struct aggnet_entry e;
+
+	put_records("a", 1, "a", 2);
+	put_end(1, 1);
+	ASSERT_EQ(0, aggnet_sink_run(self->k));
+	node.message[node.next].error = ESTALE;
+	put_records("a", 3, "a", 4);
+	put_end(1, 1);
+	EXPECT_EQ(-ESTALE, aggnet_sink_commit(self->k));
+	EXPECT_FALSE(aggnet_sink_next(self->k, &e));
+	ASSERT_EQ(0, aggnet_sink_run(self->k));
+	ASSERT_TRUE(aggnet_sink_next(self->k, &e));
+	EXPECT_EQ(7, e.value);
+	EXPECT_EQ(0, aggnet_sink_commit(self->k));
+}
+
+TEST_F(sink, overflow__names_the_key_and_tells_the_others)
+{
+	put_records("fine", INT64_MAX, "o\nver", INT64_MIN);
+	put_records("fine", 0, "o\nver", -1);
+	put_end(1, 1);
+	EXPECT_EQ(-EOVERFLOW, aggnet_sink_run(self->k));
+	EXPECT_STREQ("the value of key 'o\\x0aver' does not fit its type",
+		     aggnet_sink_error(self->k));
+	EXPECT_EQ(AGGNET_R_OVERFLOW, node.aborted);
+	EXPECT_FALSE(node.taken);
+	EXPECT_EQ(-EOVERFLOW, aggnet_sink_commit(self->k));
+}
+
+TEST_F(sink, run__refuses_an_incomplete_result)
+{
+	put_records("a", 1, "b", 2);
+	put_end(2, 3);
+	EXPECT_EQ(-EBADMSG, aggnet_sink_run(self->k));
+	EXPECT_STREQ("only 2 of 3 sources came", aggnet_sink_error(self->k));
+	EXPECT_FALSE(node.taken);
+}
+
+TEST_F(sink, end__tells_who_was_left_out)
+{
+	const struct in_addr *absent;
+	size_t n;
+
+	put_end_without(3, 5, 2, 2);
+	ASSERT_EQ(0, aggnet_sink_run(self->k));
+	EXPECT_EQ(3, aggnet_sink_result(self->k)->sources);
+	EXPECT_EQ(5, aggnet_sink_result(self->k)->of);
+	EXPECT_EQ(2, aggnet_sink_result(self->k)->absent);
+	absent = aggnet_sink_absent(self->k, &n);
+	ASSERT_EQ(2, n);
+	EXPECT_EQ(htonl(0x0a010000), absent[0].s_addr);
+	EXPECT_EQ(htonl(0x0a010001), absent[1].s_addr);
+}
+
+TEST_F(sink, end__names_no_more_than_fit)
+{
+	const struct in_addr *absent;
+	size_t n;
+
+	put_end_without(1, 101, 100, AGGNET_ABSENT_MAX);
+	ASSERT_EQ(0, aggnet_sink_run(self->k));
+	EXPECT_EQ(100, aggnet_sink_result(self->k)->absent);
+	absent = aggnet_sink_absent(self->k, &n);
+	ASSERT_EQ(AGGNET_ABSENT_MAX, n);
+	EXPECT_EQ(htonl(0x0a010000 + AGGNET_ABSENT_MAX - 1),
+		  absent[n - 1].s_addr);
+}
+
+TEST_F(sink, end__with_one_who_is_neither_here_nor_absent)
+{
+	put_end_without(3, 5, 1, 1);
+	EXPECT_EQ(-EBADMSG, aggnet_sink_run(self->k));
+	EXPECT_STREQ("only 3 of 5 sources came", aggnet_sink_error(self->k));
+}
+
+TEST_F(sink, end__whose_names_are_cut)
+{
+	put_end_without(3, 5, 2, 1);
+	EXPECT_EQ(-EBADMSG, aggnet_sink_run(self->k));
+}
+
+TEST_F(sink, run__refuses_malformed_messages)
+{
+	uint8_t record[AGGNET_RECORD_MAX];
+	size_t len = record_put(record, "k", 1, 1000);
+	const struct {
+		uint32_t type;
+		uint32_t records;
+		size_t len;
+	} cases[] = {
+		{ AGGNET_MSG_RECORDS, 2, len },
+		{ AGGNET_MSG_RECORDS, 0, len },
+		{ AGGNET_MSG_RECORDS, 1, len - 1 },
+		{ AGGNET_MSG_END, 0, 4 },
+		{ 99, 0, 0 },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		node.next = 0;
+		node.nmessages = 0;
+		put_message(cases[i].type, cases[i].records, record,
+			    cases[i].len);
+		EXPECT_EQ(-EBADMSG, aggnet_sink_run(self->k));
+		self->k->conn.final = 0;
+	}
+}
+
+TEST_F(sink, abort__says_it_to_the_node)
+{
+	EXPECT_EQ(0, aggnet_sink_abort(self->k, AGGNET_R_USER));
+	EXPECT_EQ(AGGNET_R_USER, node.aborted);
+	EXPECT_EQ(-ECANCELED, aggnet_sink_run(self->k));
+	EXPECT_STREQ("aborted here: an application asked to stop",
+		     aggnet_sink_error(self->k));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A source of libaggnet above a node that the test plays. */
+#include "fake_node.h"
+
+FIXTURE(source) {
+	struct aggnet_source *s;
+	struct in_addr receiver;
+	struct aggnet_options opt;
+};
+
+FIXTURE_SETUP(source)
+{
+	memset(&node, 0, sizeof(node));
+	node.room = SIZE_MAX;
+	node.done = true;
+	self->receiver.s_addr = htonl(0x0a000001);
+	self->s = NULL;
+	memset(&self->opt, 0, sizeof(self->opt));
+}
+
+FIXTURE_TEARDOWN(source)
+{
+	aggnet_source_close(self->s);
+}
+
+static int add_numbered(struct aggnet_source *s, unsigned int from,
+			unsigned int to)
+{
+	char key[16];
+	int err = 0;
+
+	for (; !err && from < to; from++) {
+		snprintf(key, sizeof(key), "%08u", from);
+		err = aggnet_source_add(s, key, 8, from);
+	}
+	return err;
+}
+
+/* The stream holds the records 0..n-1, once each, in order. */
+static bool stream_holds(unsigned int n)
+{
+	struct record rec;
+	size_t off = 0, len;
+	unsigned int i;
+	char key[16];
+
+	for (i = 0; i < n; i++, off += len) {
+		len = record_get(node.stream + off, node.len - off, &rec);
+		snprintf(key, sizeof(key), "%08u", i);
+		if (!len || aggnet_plain_get(rec.value, rec.vlen).lo != i ||
+		    memcmp(rec.key, key, 8))
+			return false;
+	}
+	return off == node.len;
+}
+
+TEST_F(source, finish__sends_all_and_waits)
+{
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	ASSERT_EQ(0, add_numbered(self->s, 0, 20000));
+	ASSERT_EQ(0, aggnet_source_finish(self->s));
+	EXPECT_TRUE(node.shut);
+	EXPECT_TRUE(stream_holds(20000));
+	EXPECT_EQ(20000, aggnet_source_records(self->s));
+	EXPECT_EQ(0, aggnet_source_finish(self->s));
+	EXPECT_EQ(-EPIPE, aggnet_source_add(self->s, "k", 1, 1));
+}
+
+TEST_F(source, finish__of_nothing)
+{
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	ASSERT_EQ(0, aggnet_source_finish(self->s));
+	EXPECT_TRUE(node.shut);
+	EXPECT_EQ(0, node.len);
+}
+
+TEST_F(source, add__refuses_keys)
+{
+	char key[AGGNET_KEY_MAX + 1] = "";
+
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	EXPECT_EQ(-EINVAL, aggnet_source_add(self->s, key, 0, 1));
+	EXPECT_EQ(-EINVAL, aggnet_source_add(self->s, key, sizeof(key), 1));
+	EXPECT_STREQ("a key of 256 bytes: 1 to 255 are allowed",
+		     aggnet_source_error(self->s));
+	EXPECT_EQ(0, aggnet_source_add(self->s, key, AGGNET_KEY_MAX, 1));
+	EXPECT_EQ(1, aggnet_source_records(self->s));
+}
+
+TEST_F(source, open__says_why_not)
+{
+	node.errors[0] = ENETUNREACH;
+	EXPECT_EQ(-ENETUNREACH,
+		  aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	EXPECT_STREQ("no entry for job 7 of receiver 10.0.0.1 on this node",
+		     aggnet_source_error(self->s));
+	EXPECT_EQ(-ENETUNREACH, aggnet_source_add(self->s, "k", 1, 1));
+	EXPECT_EQ(-ENETUNREACH, aggnet_source_finish(self->s));
+}
+
+TEST_F(source, newer_epoch__all_is_sent_again)
+{
+	const size_t points[] = { 1, 100000, 300000 };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(points); i++) {
+		memset(&node, 0, sizeof(node));
+		node.room = SIZE_MAX;
+		node.done = true;
+		node.lost = ESTALE;
+		node.lose_at = points[i];
+		node.errors[1] = ENETUNREACH;
+		ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
+						NULL));
+		ASSERT_EQ(0, add_numbered(self->s, 0, 30000));
+		ASSERT_EQ(0, aggnet_source_finish(self->s));
+		EXPECT_EQ(3, node.joined);
+		EXPECT_EQ(1, aggnet_source_replays(self->s));
+		EXPECT_TRUE(stream_holds(30000));
+		aggnet_source_close(self->s);
+		self->s = NULL;
+	}
+}
+
+TEST_F(source, newer_epoch__after_shutdown)
+{
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	ASSERT_EQ(0, add_numbered(self->s, 0, 10000));
+	node.done = false;
+	self->s->conn.opt.flags = AGGNET_OPT_NONBLOCK;
+	EXPECT_EQ(-EAGAIN, aggnet_source_finish(self->s));
+	EXPECT_EQ(POLLIN, aggnet_source_events(self->s));
+	node.lost = ESTALE;
+	node.errors[1] = ESTALE;
+	EXPECT_EQ(-EAGAIN, aggnet_source_finish(self->s));
+	EXPECT_EQ(self->s->conn.timer, aggnet_source_fd(self->s));
+	node.lost = 0;
+	node.done = true;
+	EXPECT_EQ(0, aggnet_source_finish(self->s));
+	EXPECT_TRUE(node.shut);
+	EXPECT_TRUE(stream_holds(10000));
+}
+
+TEST_F(source, newer_epoch__callers_own_replay)
+{
+	int err;
+
+	self->opt.flags = AGGNET_OPT_REPLAY;
+	node.lost = ESTALE;
+	node.lose_at = 50000;
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
+					&self->opt));
+	err = add_numbered(self->s, 0, 30000);
+	EXPECT_EQ(-ESTALE, err);
+	EXPECT_EQ(-1, self->s->spool);
+	EXPECT_EQ(0, aggnet_source_records(self->s));
+	ASSERT_EQ(0, add_numbered(self->s, 0, 30000));
+	ASSERT_EQ(0, aggnet_source_finish(self->s));
+	EXPECT_TRUE(stream_holds(30000));
+}
+
+TEST_F(source, newer_epoch__does_not_come)
+{
+	self->opt.repair_ms = 1;
+	node.lost = ESTALE;
+	node.lose_at = 1;
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
+					&self->opt));
+	memset(node.errors, 0x7f, sizeof(node.errors));
+	ASSERT_EQ(0, aggnet_source_add(self->s, "k", 1, 1));
+	node.len = 1;
+	EXPECT_EQ(-ESTALE, aggnet_source_finish(self->s));
+	EXPECT_STREQ("a newer epoch is in force at 10.0.0.3: "
+		     "2 sources missing", aggnet_source_error(self->s));
+}
+
+TEST_F(source, abort__of_another_node_is_the_end)
+{
+	struct aggnet_status st;
+
+	node.lost = ETIMEDOUT;
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	ASSERT_EQ(0, aggnet_source_add(self->s, "k", 1, 1));
+	EXPECT_EQ(-ETIMEDOUT, aggnet_source_finish(self->s));
+	EXPECT_STREQ("timed out at 10.0.0.3: 2 sources missing",
+		     aggnet_source_error(self->s));
+	EXPECT_EQ(1, node.joined);
+	ASSERT_EQ(0, aggnet_source_status(self->s, &st));
+	EXPECT_EQ(htonl(0x0a000003), st.origin);
+	EXPECT_EQ(-ETIMEDOUT, aggnet_source_add(self->s, "k", 1, 1));
+}
+
+TEST_F(source, nonblock__takes_each_record_once)
+{
+	unsigned int i = 0, refused = 0;
+	int err;
+
+	self->opt.flags = AGGNET_OPT_NONBLOCK;
+	node.room = 1000;
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
+					&self->opt));
+	while (i < 30000) {
+		err = add_numbered(self->s, i, i + 1);
+		if (!err) {
+			i++;
+			continue;
+		}
+		ASSERT_EQ(-EAGAIN, err);
+		EXPECT_EQ(POLLOUT, aggnet_source_events(self->s));
+		node.room += 1000;
+		refused++;
+	}
+	while ((err = aggnet_source_finish(self->s)) == -EAGAIN)
+		node.room += 1000;
+	EXPECT_EQ(0, err);
+	EXPECT_GT(refused, 10);
+	EXPECT_TRUE(stream_holds(30000));
+}
+
+TEST_F(source, timeout__is_told_as_ours)
+{
+	self->opt.timeout_ms = 1;
+	node.done = false;
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
+					&self->opt));
+	EXPECT_EQ(-ETIMEDOUT, aggnet_source_finish(self->s));
+	EXPECT_STREQ("not over after 0.001 s on this node",
+		     aggnet_source_error(self->s));
+}
+
+TEST_F(source, spool__cannot_be_made)
+{
+	self->opt.spool_dir = "/nonexistent";
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
+					&self->opt));
+	EXPECT_EQ(-ENOENT, add_numbered(self->s, 0, 30000));
+	EXPECT_STREQ("making the spool of replays: No such file or directory",
+		     aggnet_source_error(self->s));
+}
+
+TEST_HARNESS_MAIN
