@@ -46,25 +46,36 @@ FIXTURE_TEARDOWN(instance)
 {
 }
 
-static void draw(FIXTURE_DATA(instance) *self, const char *topology,
-		 uint32_t senders, uint32_t receivers)
+/* Return: whether there are that many that work. */
+static bool draw_members(FIXTURE_DATA(instance) *self, uint32_t senders,
+			 uint32_t receivers)
 {
 	char text[32];
-	size_t i;
+	int error;
 
-	self->topo = aggt_topo_parse(topology, NULL);
-	if (senders > aggt_topo_servers(self->topo))
-		senders = aggt_topo_servers(self->topo);
-	snprintf(text, sizeof(text), "random:%u", senders);
-	aggt_list_parse(self->topo, text, state, &self->senders, NULL);
-	snprintf(text, sizeof(text), "random:%u", receivers);
-	aggt_list_parse(self->topo, text, ~state, &self->receivers, NULL);
 	memset(&self->job, 0, sizeof(self->job));
+	snprintf(text, sizeof(text), "random:%u", senders);
+	error = aggt_list_parse(self->topo, text, state, &self->senders, NULL);
+	snprintf(text, sizeof(text), "random:%u", receivers);
+	error |= aggt_list_parse(self->topo, text, ~state, &self->receivers,
+				 NULL);
 	self->job.senders = self->senders.node;
 	self->job.n_senders = self->senders.n;
 	self->job.receivers = self->receivers.node;
 	self->job.n_receivers = self->receivers.n;
 	self->job.seed = state;
+	return !error;
+}
+
+static inline void draw(FIXTURE_DATA(instance) *self, const char *topology,
+			uint32_t senders, uint32_t receivers)
+{
+	size_t i;
+
+	self->topo = aggt_topo_parse(topology, NULL);
+	if (senders > aggt_topo_servers(self->topo))
+		senders = aggt_topo_servers(self->topo);
+	draw_members(self, senders, receivers);
 	for (i = 0; i < self->senders.n; i++)
 		self->sizes[i] = rnd(5) * 0.5;
 }
@@ -80,7 +91,7 @@ static void discard(FIXTURE_DATA(instance) *self)
  * Cost of a verified plan, -1 if there is something wrong with it or it is
  * deeper than it may be.
  */
-static double cost(FIXTURE_DATA(instance) *self, const char *method, bool each)
+static inline double cost(FIXTURE_DATA(instance) *self, const char *method, bool each)
 {
 	struct aggt_err err = { "" };
 	struct aggt_plan *plan;
