@@ -170,7 +170,8 @@ int tb_check(const struct testbed *tb)
 	if (tb_fits(tb) && !aggt_topo_agents(tb->topo))
 		return 0;
 	if (aggt_topo_agents(tb->topo))
-		err("%s: a testbed has switches between servers only", name);
+		err("%s: a testbed is of bcube or ghc: it has no links between switches",
+		    name);
 	else if (too_many(tb))
 		err("%s: %u servers and %u switches; a testbed has at most %u of each",
 		    name, aggt_topo_servers(tb->topo),
