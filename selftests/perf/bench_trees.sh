@@ -51,9 +51,15 @@ echo '# shuffles, BCube(8,5)'
 run bcube:8,5 300 300 irs srs
 run bcube:8,5 1500 1500 srs
 jq -rs '
-	def ms(m; s): map(select(.method == m and .topology == "bcube:8,5" and
+	def ms(t; m; s): map(select(.method == m and .topology == t and
 		.senders == s and .receivers == 1))[0].ms;
-	"# time for 4000 senders over 500 (8 x the senders): irs \(ms("irs"; 4000) / ms("irs"; 500) * 10 | round / 10), ars \(ms("ars"; 4000) / ms("ars"; 500) * 10 | round / 10), m2 \(ms("m2"; 4000) / ms("m2"; 500) * 10 | round / 10)",
+	def over(t; s; u; r): . as $all | ["irs", "ars", "m2"] | map(. as $m |
+		$all | "\($m) \(ms(t; $m; s) / ms(u; $m; r) * 10 | round / 10)") |
+		join(", ");
+	"# time for 4000 senders over 500 (8 x the senders): " +
+		over("bcube:8,5"; 4000; "bcube:8,5"; 500),
+	"# time for 11 dimensions over 7 (1.6 x): " +
+		over("bcube:4,10"; 1000; "bcube:4,6"; 1000),
 	(map(select(.method == "networkx"))[] as $peer |
 	 map(select(.topology == $peer.topology and .senders == $peer.senders and
 		.method == "irs"))[0] as $irs |
