@@ -137,6 +137,8 @@ unloaded=$?
 { dmesg; leaks; } > "$run/dmesg"
 echo "$status $unloaded" > "$status_port"
 sync
+exec 9<> <(:)
 echo o > /proc/sysrq-trigger
-# Power goes off in a moment; the first process must not end before.
-exec tail -f /dev/null
+# Power goes off in a moment; the first process must not end before, and nothing
+# may be asked of the file system, which may be gone already.
+read -r -u 9
