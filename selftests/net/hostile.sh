@@ -13,6 +13,11 @@
 . "$(dirname "$0")/forwarding.inc"
 . "$(dirname "$0")/line.inc"
 
+# The debug kernel takes fifty times as long.
+if [ "${KERNEL:-}" = debug ]; then
+	PACKETS=${PACKETS:-5000}
+	OPENS=${OPENS:-16384}
+fi
 PACKETS=${PACKETS:-100000}
 OPENS=${OPENS:-1048576}
 PACKETS_USER=$((PACKETS / 20))

@@ -26,7 +26,7 @@
 #define GIVE_UP		400	/* ms */
 #define PATIENT		60000	/* where nobody may give up */
 #define SLOWEST		64	/* times as slow as we expect a host to be */
-#define SLACK		20000	/* of a slow machine, before it counts as a hang */
+#define SLACK		60000	/* of a slow machine, before it counts as a hang */
 #define RECORDS		400	/* of each source */
 #define FRAMES_MAX	256
 #define WORKERS		8	/* lines at once */
