@@ -31,7 +31,8 @@
  * @next: reference of the next in the bucket, 0: none
  * @tag: key length << HASH_BITS | hash; 0: the chunk ends here
  * @units: original records merged
- * @value: their aggregate, if it is plain
+ * @value: their aggregate, if it is plain; else how many contributors of a
+ *	dense vector have given all that they have
  * @key: in little endian words, the last one padded with zeros; the state
  *	that is not plain lies behind them
  */
@@ -189,7 +190,8 @@ int aggnet_table_init(struct aggnet_table *t, const struct aggnet_shape *shape,
 	t->chunks_max = chunks;
 	t->shape = *shape;
 	t->extra = shape_extra(shape);
-	t->neutral = aggnet_reduce_neutral(shape->function);
+	if (!t->extra)
+		t->neutral = aggnet_reduce_neutral(shape->function);
 	memcpy(t->seed, seed, sizeof(t->seed));
 	return 0;
 }
@@ -460,6 +462,9 @@ static void merge_states(struct aggnet_table *t, const u8 *data, u32 n,
 			return;
 		aggnet_state_merge(&t->shape, entry_state(t, e), key + klen,
 				   vlen, source);
+		if (t->expected)
+			e->value.lo += aggnet_state_last(&t->shape, key + klen,
+							 source);
 		data = key + klen + vlen;
 		e->units += each;
 		t->units += each;
@@ -551,6 +556,7 @@ static __always_inline u32 put_entry(u8 *buf, u32 room, const struct entry *e)
  * @buf: next one
  * @room: bytes left there
  * @max: bound on their number
+ * @expected: only entries that so many have contributed to, 0: all
  * @n: how many there are
  * @entries: that have left wholly
  * @units: original records in them
@@ -559,6 +565,7 @@ struct pack {
 	u8 *buf;
 	u32 room;
 	u32 max;
+	u32 expected;
 	u32 n;
 	u32 entries;
 	u64 units;
@@ -600,6 +607,8 @@ static bool pack_chunk(struct aggnet_table *t, struct pack *p)
 		if (all || p->n == p->max)
 			break;
 		first = !t->part;
+		if (first && p->expected && e->value.lo < p->expected)
+			break;
 		len = t->extra ? put_part(t, p->buf, p->room, e) :
 				 put_entry(p->buf, p->room, e);
 		if (!len)
@@ -635,16 +644,43 @@ static void chunk_end(struct aggnet_table *t)
 	chunk_release(t, number);
 }
 
+bool aggnet_table_ripe(const struct aggnet_table *t)
+{
+	const struct entry *e;
+
+	if (!t->expected || !t->oldest)
+		return false;
+	e = (const struct entry *)(t->chunk[t->oldest] + t->read);
+	return t->part || e->value.lo >= t->expected;
+}
+
+static u32 pack(struct aggnet_table *t, struct pack *p, u32 *records,
+		u64 *represents)
+{
+	u8 *start = p->buf;
+
+	while (t->oldest && pack_chunk(t, p))
+		chunk_end(t);
+	t->keys -= p->entries;
+	t->units -= p->units;
+	*records = p->n;
+	*represents = p->units;
+	return p->buf - start;
+}
+
 u32 aggnet_table_pack(struct aggnet_table *t, u8 *buf, u32 room,
 		      u32 max_records, u32 *records, u64 *represents)
 {
 	struct pack p = { .buf = buf, .room = room, .max = max_records };
 
-	while (t->oldest && pack_chunk(t, &p))
-		chunk_end(t);
-	t->keys -= p.entries;
-	t->units -= p.units;
-	*records = p.n;
-	*represents = p.units;
-	return p.buf - buf;
+	return pack(t, &p, records, represents);
+}
+
+u32 aggnet_table_pack_ripe(struct aggnet_table *t, u8 *buf, u32 room,
+			   u32 max_records, u32 *records, u64 *represents)
+{
+	struct pack p = { .buf = buf, .room = room, .max = max_records,
+			  .expected = t->expected };
+
+	return pack(t, &p, records, represents);
 }

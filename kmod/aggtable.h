@@ -55,6 +55,7 @@ struct aggnet_table {
 	struct aggnet_shape shape;
 	u32 extra;		/* bytes of state behind an entry's key */
 	u32 part;		/* of the entry at @read, when it leaves in parts */
+	u32 expected;		/* dense: contributors of each block; set by the owner */
 	struct aggnet_value neutral;	/* of a new entry */
 	u64 seed[AGGNET_SEED_WORDS];	/* secret of the key hash */
 };
@@ -141,5 +142,19 @@ void aggnet_table_merge(struct aggnet_table *t, const u8 *data, u32 n,
  */
 u32 aggnet_table_pack(struct aggnet_table *t, u8 *buf, u32 room,
 		      u32 max_records, u32 *records, u64 *represents);
+
+/**
+ * aggnet_table_ripe() - may the oldest entry leave before the flow is whole?
+ * @t: the table
+ *
+ * Of a dense vector it may as soon as all contributors have given that block.
+ * How many they are is a guess (@t->expected): one that comes too late makes an
+ * entry anew, so a wrong guess costs a record or memory, and no value.
+ */
+bool aggnet_table_ripe(const struct aggnet_table *t);
+
+/* The same as aggnet_table_pack(), but no further than entries are ripe. */
+u32 aggnet_table_pack_ripe(struct aggnet_table *t, u8 *buf, u32 room,
+			   u32 max_records, u32 *records, u64 *represents);
 
 #endif /* _AGGNET_AGGTABLE_H */

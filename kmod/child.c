@@ -357,6 +357,7 @@ static struct aggnet_child *child_bind(struct aggnet_tree *tree,
 	tree->extra += child_extra(tree, c->id);
 	tree->bound++;
 	tree->bound_total++;
+	aggnet_tree_expect(tree);
 	child_count_dry(tree, c);
 	tree->bound_at = jiffies;
 	return c;

@@ -9,6 +9,7 @@
 #include "codec.h"
 #include "crc.h"
 #include "state.h"
+#include "vector.h"
 
 /* Length of the body, or of its fixed part before records or names. */
 static const u8 body_size[__AGGNET_TYPE_MAX] = {
@@ -156,6 +157,9 @@ int aggnet_parse_records(const struct aggnet_shape *shape, bool source,
 
 		if (!klen || data + 2 + klen + vlen > end)
 			return -EBADMSG;
+		if (shape->layout == AGGNET_LAYOUT_DENSE &&
+		    !aggnet_vector_key_ok(shape, data + 2, klen))
+			return source ? -ERANGE : -EBADMSG;
 		if (!aggnet_state_check(shape, data + 2 + klen, vlen, source))
 			return source ? -ERANGE : -EBADMSG;
 		data += 2 + klen + vlen;

@@ -169,7 +169,8 @@ static bool local_readable(const struct aggnet_tree *tree)
 {
 	return tree->state == AGGNET_TREE_CLOSING ||
 	       tree->state == AGGNET_TREE_DONE ||
-	       (tree->pressure && tree->table.keys);
+	       (tree->pressure && tree->table.keys) ||
+	       aggnet_table_ripe(&tree->table);
 }
 
 static int local_read_records(struct aggnet_tree *tree, struct aggnet_msg *msg,
@@ -178,8 +179,8 @@ static int local_read_records(struct aggnet_tree *tree, struct aggnet_msg *msg,
 	u64 represents;
 	int used;
 
-	used = aggnet_table_pack(&tree->table, buf, len, U32_MAX,
-				 &msg->records, &represents);
+	used = aggnet_tree_pack(tree, buf, len, U32_MAX, &msg->records,
+				&represents);
 	msg->type = AGGNET_MSG_RECORDS;
 	tree->delivered += represents;
 	tree->records_out += msg->records;

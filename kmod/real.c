@@ -136,6 +136,11 @@ bool aggnet_real_check(unsigned int vtype, const u8 *buf, u32 len)
 	return head && len - head + place <= 8 * aggnet_real_words(vtype);
 }
 
+bool aggnet_real_last(const u8 *buf)
+{
+	return !(buf[0] & FLAG_LOW);
+}
+
 void aggnet_real_merge(struct aggnet_real_sum *sum, unsigned int vtype,
 		       const u8 *buf, u32 len)
 {

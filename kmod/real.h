@@ -73,6 +73,9 @@ void aggnet_real_add(struct aggnet_real_sum *sum, unsigned int vtype, u64 bits);
  */
 bool aggnet_real_check(unsigned int vtype, const u8 *buf, u32 len);
 
+/* Of what it has passed: are there no bytes above these in other records? */
+bool aggnet_real_last(const u8 *buf);
+
 /* Merge what aggnet_real_check() has passed. */
 void aggnet_real_merge(struct aggnet_real_sum *sum, unsigned int vtype,
 		       const u8 *buf, u32 len);

@@ -24,6 +24,13 @@ static bool takes(u8 function, u8 vtype)
 	}
 }
 
+/* Of vectors, what is neither counted nor has a length of its own. */
+static bool takes_dense(u8 function)
+{
+	return function == AGGNET_FN_SUM || function == AGGNET_FN_MIN ||
+	       function == AGGNET_FN_MAX;
+}
+
 static int fault_of_names(const struct aggnet_shape *shape, const char **text)
 {
 	if (shape->function >= __AGGNET_FN_MAX) {
@@ -40,6 +47,11 @@ static int fault_of_names(const struct aggnet_shape *shape, const char **text)
 	}
 	if (!takes(shape->function, shape->vtype)) {
 		*text = "the function does not take this value type";
+		return AGGNET_A_TREE_FUNCTION;
+	}
+	if (shape->layout == AGGNET_LAYOUT_DENSE &&
+	    !takes_dense(shape->function)) {
+		*text = "of dense vectors there are sum, min and max";
 		return AGGNET_A_TREE_FUNCTION;
 	}
 	return 0;
@@ -67,8 +79,13 @@ static int fault_of_numbers(const struct aggnet_shape *shape,
 		*text = "functions that keep pairs need a k of 1 to 64";
 		return AGGNET_A_TREE_K;
 	}
-	if (shape->elements) {
+	if (shape->layout != AGGNET_LAYOUT_DENSE && shape->elements) {
 		*text = "elements are for dense vectors";
+		return AGGNET_A_TREE_ELEMENTS;
+	}
+	if (shape->layout == AGGNET_LAYOUT_DENSE &&
+	    (!shape->elements || shape->elements >> 32)) {
+		*text = "a dense vector has 1 to 4294967295 elements";
 		return AGGNET_A_TREE_ELEMENTS;
 	}
 	return 0;

@@ -33,20 +33,25 @@ struct aggnet_shape {
  * @AGGNET_KIND_MEAN: that, and how many values are in it
  * @AGGNET_KIND_PAIRS: the k best pairs of a rank and an id
  * @AGGNET_KIND_REAL: an exact sum of reals, and how many are in it
+ * @AGGNET_KIND_BLOCK: integers of 128 bits, one for each element of a block
  */
 enum aggnet_kind {
 	AGGNET_KIND_PLAIN,
 	AGGNET_KIND_MEAN,
 	AGGNET_KIND_PAIRS,
 	AGGNET_KIND_REAL,
+	AGGNET_KIND_BLOCK,
 };
 
 static inline enum aggnet_kind aggnet_shape_kind(const struct aggnet_shape *s)
 {
+	enum aggnet_kind integers = s->layout == AGGNET_LAYOUT_DENSE ?
+				    AGGNET_KIND_BLOCK : AGGNET_KIND_PLAIN;
+
 	switch (s->function) {
 	case AGGNET_FN_SUM:
 		return aggnet_vtype_real(s->vtype) ? AGGNET_KIND_REAL :
-						     AGGNET_KIND_PLAIN;
+						     integers;
 	case AGGNET_FN_AVERAGE:
 		return aggnet_vtype_real(s->vtype) ? AGGNET_KIND_REAL :
 						     AGGNET_KIND_MEAN;
@@ -54,7 +59,7 @@ static inline enum aggnet_kind aggnet_shape_kind(const struct aggnet_shape *s)
 	case AGGNET_FN_NEAREST:
 		return AGGNET_KIND_PAIRS;
 	default:
-		return AGGNET_KIND_PLAIN;
+		return integers;
 	}
 }
 

@@ -5,6 +5,7 @@
 #include "pairs.h"
 #include "reduce.h"
 #include "state.h"
+#include "vector.h"
 
 #define COUNT_MAX	8	/* bytes of a count */
 
@@ -52,7 +53,7 @@ static u64 bits_get(const u8 *buf, u32 len)
 	return bits;
 }
 
-static struct aggnet_value source_get(const struct aggnet_shape *shape,
+struct aggnet_value aggnet_source_get(const struct aggnet_shape *shape,
 				      const u8 *value, u32 vlen)
 {
 	struct aggnet_value v;
@@ -70,7 +71,7 @@ static void plain_merge(const struct aggnet_shape *shape,
 			struct aggnet_value *acc, const u8 *value, u32 vlen,
 			bool source)
 {
-	struct aggnet_value v = source ? source_get(shape, value, vlen) :
+	struct aggnet_value v = source ? aggnet_source_get(shape, value, vlen) :
 					 aggnet_plain_get(value, vlen);
 
 	aggnet_reduce(shape->function, acc, &v);
@@ -166,6 +167,8 @@ u32 aggnet_state_size(const struct aggnet_shape *shape)
 	case AGGNET_KIND_REAL:
 		return sizeof(struct aggnet_real_sum) +
 		       aggnet_real_words(shape->vtype) * sizeof(u64);
+	case AGGNET_KIND_BLOCK:
+		return AGGNET_BLOCK_ELEMENTS * sizeof(struct aggnet_value);
 	default:
 		return sizeof(struct aggnet_value);
 	}
@@ -173,10 +176,17 @@ u32 aggnet_state_size(const struct aggnet_shape *shape)
 
 void aggnet_state_init(const struct aggnet_shape *shape, void *state)
 {
+	enum aggnet_kind kind = aggnet_shape_kind(shape);
+	struct aggnet_value *v = state;
+	u32 n = 1;
+
 	memset(state, 0, aggnet_state_size(shape));
-	if (aggnet_shape_kind(shape) == AGGNET_KIND_PLAIN)
-		*(struct aggnet_value *)state =
-			aggnet_reduce_neutral(shape->function);
+	if (kind == AGGNET_KIND_BLOCK)
+		n = AGGNET_BLOCK_ELEMENTS;
+	else if (kind != AGGNET_KIND_PLAIN)
+		return;
+	while (n--)
+		*v++ = aggnet_reduce_neutral(shape->function);
 }
 
 bool aggnet_state_check(const struct aggnet_shape *shape, const u8 *value,
@@ -186,6 +196,8 @@ bool aggnet_state_check(const struct aggnet_shape *shape, const u8 *value,
 
 	if (kind == AGGNET_KIND_PAIRS)
 		return pairs_check(vlen);
+	if (kind == AGGNET_KIND_BLOCK)
+		return aggnet_vector_check(shape, vlen, source);
 	if (source && aggnet_vtype_real(shape->vtype))
 		return vlen == aggnet_real_bytes(shape->vtype);
 	if (source)
@@ -217,9 +229,19 @@ void aggnet_state_merge(const struct aggnet_shape *shape, void *state,
 		else
 			aggnet_real_merge(state, shape->vtype, value, vlen);
 		break;
+	case AGGNET_KIND_BLOCK:
+		aggnet_vector_merge(shape, state, value, vlen, source);
+		break;
 	default:
 		plain_merge(shape, state, value, vlen, source);
 	}
+}
+
+bool aggnet_state_last(const struct aggnet_shape *shape, const u8 *value,
+		       bool source)
+{
+	return source || aggnet_shape_kind(shape) != AGGNET_KIND_REAL ||
+	       aggnet_real_last(value);
 }
 
 u32 aggnet_state_put(const struct aggnet_shape *shape, const void *state,
@@ -233,6 +255,9 @@ u32 aggnet_state_put(const struct aggnet_shape *shape, const void *state,
 		return pairs_put(state, part, buf);
 	case AGGNET_KIND_REAL:
 		return aggnet_real_put(state, shape->vtype, part, buf);
+	case AGGNET_KIND_BLOCK:
+		*part = 0;
+		return aggnet_vector_put(state, buf);
 	default:
 		*part = 0;
 		return aggnet_plain_put(buf, state);

@@ -54,6 +54,10 @@ bool aggnet_state_check(const struct aggnet_shape *shape, const u8 *value,
 void aggnet_state_merge(const struct aggnet_shape *shape, void *state,
 			const u8 *value, u32 vlen, bool source);
 
+/* Is a checked value a whole state, or the last part of one? (Not of pairs.) */
+bool aggnet_state_last(const struct aggnet_shape *shape, const u8 *value,
+		       bool source);
+
 /**
  * aggnet_state_put() - write a state as the value of a record
  * @shape: of the tree
@@ -74,6 +78,10 @@ u32 aggnet_state_put(const struct aggnet_shape *shape, const void *state,
  * @len: 0..16 of them
  */
 struct aggnet_value aggnet_plain_get(const u8 *buf, u32 len);
+
+/* What the value of a source's record, or an element of it, contributes. */
+struct aggnet_value aggnet_source_get(const struct aggnet_shape *shape,
+				      const u8 *value, u32 vlen);
 
 /* Write one. Return: bytes, 0 to 16 */
 u32 aggnet_plain_put(u8 *buf, const struct aggnet_value *v);

@@ -159,12 +159,38 @@ void aggnet_tree_reclaim(struct aggnet_tree *tree, struct sk_buff_head *out)
 		aggnet_socket_wake(tree);
 }
 
+/* Does what is held leave, whatever is still to be merged into it? */
+static bool tree_drains(const struct aggnet_tree *tree)
+{
+	return tree->state >= AGGNET_TREE_CLOSING || tree->flushing ||
+	       tree->pressure;
+}
+
 bool aggnet_tree_may_emit(const struct aggnet_tree *tree)
 {
 	if (!tree->table.keys || tree->state >= AGGNET_TREE_WAITING)
 		return false;
-	return tree->state == AGGNET_TREE_CLOSING || tree->flushing ||
-	       tree->pressure;
+	return tree_drains(tree) || aggnet_table_ripe(&tree->table);
+}
+
+u32 aggnet_tree_pack(struct aggnet_tree *tree, u8 *buf, u32 room,
+		     u32 max_records, u32 *records, u64 *represents)
+{
+	if (tree_drains(tree))
+		return aggnet_table_pack(&tree->table, buf, room, max_records,
+					 records, represents);
+	return aggnet_table_pack_ripe(&tree->table, buf, room, max_records,
+				      records, represents);
+}
+
+void aggnet_tree_expect(struct aggnet_tree *tree)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+	u32 planned = conf->contributors - !!conf->writers;
+
+	if (conf->shape.layout == AGGNET_LAYOUT_DENSE)
+		tree->table.expected = max(planned, tree->bound_total) +
+				       conf->writers;
 }
 
 void aggnet_tree_merge(struct aggnet_tree *tree, const u8 *data, u32 records,
@@ -183,6 +209,8 @@ void aggnet_tree_merge(struct aggnet_tree *tree, const u8 *data, u32 records,
 	aggnet_stat_add(an, merged_records, records);
 	if (tree->table.free < tree->table.chunks / 4)
 		aggnet_tree_press(tree, false);
+	if (tree->reader && aggnet_table_ripe(&tree->table))
+		aggnet_socket_wake(tree);
 }
 
 /* --- lifecycle ------------------------------------------------------------- */
@@ -265,6 +293,7 @@ static int tree_alloc_flow(struct aggnet_tree *tree,
 	memzero_explicit(seed, sizeof(seed));
 	if (err)
 		return err;
+	aggnet_tree_expect(tree);
 	if (!aggnet_tree_is_receiver(tree)) {
 		err = aggnet_uplink_init(tree, tree_slots(tree),
 					 tree->max_payload);

@@ -363,6 +363,11 @@ void aggnet_tree_abort(struct aggnet_tree *tree, struct sk_buff_head *out,
 void aggnet_tree_stall(struct aggnet_tree *tree, struct sk_buff_head *out);
 /* May a packet be made of what is held, now? */
 bool aggnet_tree_may_emit(const struct aggnet_tree *tree);
+/* Take out of the buffer what may leave: as aggnet_table_pack(). */
+u32 aggnet_tree_pack(struct aggnet_tree *tree, u8 *buf, u32 room,
+		     u32 max_records, u32 *records, u64 *represents);
+/* How many give each block of a dense vector: at first, and with each child. */
+void aggnet_tree_expect(struct aggnet_tree *tree);
 /*
  * Chunks that nobody has a claim on: a credit, a child that waits for one, a
  * contributor yet to come, the own writers. @own: claims of whoever asks (0, 1).

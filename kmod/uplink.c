@@ -483,9 +483,9 @@ static void uplink_pack(struct aggnet_tree *tree, struct aggnet_segment *seg)
 	u32 records;
 	u32 len;
 
-	len = aggnet_table_pack(&tree->table, seg->body + sizeof(*data),
-				up->max_payload, up->max_records, &records,
-				&represents);
+	len = aggnet_tree_pack(tree, seg->body + sizeof(*data),
+			       up->max_payload, up->max_records, &records,
+			       &represents);
 	data->seq = cpu_to_be32(up->nxt++);
 	data->records = cpu_to_be16(records);
 	data->reserved = 0;

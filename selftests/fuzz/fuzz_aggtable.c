@@ -64,7 +64,8 @@ static void merge(struct aggnet_table *t, struct total *in, const u8 *data,
 	free(copy);
 }
 
-static void pack(struct aggnet_table *t, struct total *out, u32 room, u32 max)
+static void pack(struct aggnet_table *t, struct total *out, u32 room, u32 max,
+		 bool ripe)
 {
 	u64 represents;
 	u32 len, n;
@@ -72,8 +73,13 @@ static void pack(struct aggnet_table *t, struct total *out, u32 room, u32 max)
 
 	room = clamp_t(u32, room, AGGNET_RECORD_MAX, 2000);
 	buf = malloc(room);
-	len = aggnet_table_pack(t, buf, room, max, &n, &represents);
+	if (ripe)
+		len = aggnet_table_pack_ripe(t, buf, room, max, &n,
+					     &represents);
+	else
+		len = aggnet_table_pack(t, buf, room, max, &n, &represents);
 	CHECK(len <= room && n <= max && !len == !n);
+	CHECK(!ripe || !t->expected || !aggnet_table_ripe(t) || n);
 	CHECK(t->extra || represents >= n);
 	CHECK(aggnet_parse_records(&t->shape, false, buf, len, n) == (int)n);
 	add_records(out, &t->shape, buf, n, false);
@@ -96,7 +102,7 @@ static void run(struct aggnet_table *t, const u8 *data, size_t size)
 		data += 3;
 		size -= 3;
 		if (kind & 1) {
-			pack(t, &out, arg, kind / 2 + 1);
+			pack(t, &out, arg, kind / 2 + 1, kind & 2);
 			continue;
 		}
 		arg = min_t(size_t, arg % 2048, size);
@@ -105,7 +111,7 @@ static void run(struct aggnet_table *t, const u8 *data, size_t size)
 		size -= arg;
 	}
 	while (t->keys)
-		pack(t, &out, 1392, 1392);
+		pack(t, &out, 1392, 1392, false);
 	CHECK(in.units == out.units);
 	CHECK(!memcmp(in.state, out.state, aggnet_state_size(&t->shape)));
 	CHECK(t->free == t->chunks && !t->units);
@@ -123,8 +129,12 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	if (size < 2 || size > 1 << 16)
 		return 0;
 	memset(seed, data[1] * 2 + 1, sizeof(seed));
-	shape.function = data[0] % __AGGNET_FN_MAX;
+	shape.function = data[0] % 16;
 	shape.vtype = data[0] / 32 % __AGGNET_VTYPE_MAX;
+	if (data[0] & 16) {
+		shape.layout = AGGNET_LAYOUT_DENSE;
+		shape.elements = 1 + 1000 * (data[1] % 32);
+	}
 	shape.scale = shape.vtype == AGGNET_VTYPE_FIXED;
 	shape.k = aggnet_shape_kind(&shape) == AGGNET_KIND_PAIRS ?
 		  1 + data[1] % AGGNET_K_MAX : 0;
@@ -132,6 +142,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		return 0;
 	if (aggnet_table_init(&t, &shape, LIMIT, seed))
 		abort();
+	t.expected = data[0] & 16 ? 1 + data[1] / 64 : 0;
 	run(&t, data + 2, size - 2);
 	aggnet_table_free(&t);
 	CHECK(!shim_alloc_live);

@@ -50,7 +50,8 @@ unit()
 	report "unit tests" "$OUT/unit" aggtable:./test_aggtable \
 		bloom:kmod/bloom codec:kmod/codec crc:kmod/crc \
 		pairs:kmod/pairs real:kmod/real reduce:kmod/reduce \
-		shape:kmod/shape state:kmod/state window:kmod/window
+		shape:kmod/shape state:kmod/state vector:kmod/vector \
+		window:kmod/window
 }
 
 flow()

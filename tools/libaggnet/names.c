@@ -46,6 +46,7 @@ const char * const aggnet_vtype_names[] = {
 
 const char * const aggnet_layout_names[] = {
 	[AGGNET_LAYOUT_KEYED] = "keyed",
+	[AGGNET_LAYOUT_DENSE] = "dense",
 	[__AGGNET_LAYOUT_MAX] = NULL,
 };
 

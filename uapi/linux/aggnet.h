@@ -173,6 +173,7 @@ enum aggnet_vtype {
 /* What a transfer is made of. */
 enum aggnet_layout {
 	AGGNET_LAYOUT_KEYED,		/* (key, value), each key by itself */
+	AGGNET_LAYOUT_DENSE,		/* a vector of TREE_ELEMENTS, in blocks */
 	__AGGNET_LAYOUT_MAX
 };
 

@@ -18,6 +18,7 @@
 #define AGGNET_VALUE_MAX	208	/* bytes of a record's value, 0 at least */
 #define AGGNET_PLAIN_MAX	16	/* of these, a value that is an integer */
 #define AGGNET_RECORD_MAX	(2 + AGGNET_KEY_MAX + AGGNET_VALUE_MAX)
+#define AGGNET_BLOCK_ELEMENTS	13	/* of a dense vector, in one record */
 
 /**
  * enum aggnet_type - what a packet says
@@ -165,6 +166,12 @@ struct aggnet_accept {
  *	numbers; 0x80: other records have the bytes above), bytes of the count
  *	(1 byte, 0..8), the count, a place p (2 bytes), then bytes of an integer
  *	i; the sum is i 2^(8 p - 1074), of binary32 i 2^(8 p - 149).
+ * block: AGGNET_BLOCK_ELEMENTS plain integers, all of the same 0 to 16 bytes.
+ *
+ * The key of a dense vector's record is the number of a block, big endian, in
+ * as few bytes as the last block's takes. A block is AGGNET_BLOCK_ELEMENTS of
+ * the vector's elements, those behind its end zero; of sums of reals it is a
+ * single element, whose value is real.
  *
  * In the records of a source (the socket's send()) a value is what its type
  * says, not yet what travels: see AGGNET_VTYPE_*.

@@ -120,6 +120,7 @@ static void script_conf(struct world_conf *conf, const u8 *data)
 		.memory = 1 << (data[2] & 3),
 		.records = data[3] * (data[2] & 4 ? 2 : 1),
 		.keys = 1 + data[4] * 2,
+		.dense = data[0] & 128,
 	};
 }
 

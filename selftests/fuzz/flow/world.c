@@ -9,6 +9,8 @@
 
 #include "codec.h"
 #include "mem.h"
+#include "state.h"
+#include "vector.h"
 #include "world.h"
 
 #define JOB		7ull
@@ -47,12 +49,40 @@ static u32 key_of(u32 node, u32 n)
 	return (n * 31 + node * 17) % world.conf.keys;
 }
 
+static struct aggnet_shape shape_of(void)
+{
+	return (struct aggnet_shape) {
+		.function = AGGNET_FN_SUM,
+		.vtype = AGGNET_VTYPE_INT64,
+		.layout = world.conf.dense ? AGGNET_LAYOUT_DENSE :
+					     AGGNET_LAYOUT_KEYED,
+		.elements = world.conf.dense ?
+			    world.conf.keys * AGGNET_BLOCK_ELEMENTS : 0,
+	};
+}
+
+/* All elements of a block are the same. */
+static u32 block_put(u8 *buf, u32 block, const struct aggnet_value *value)
+{
+	const struct aggnet_shape shape = shape_of();
+	u32 len = 2, i;
+
+	len += aggnet_vector_key_put(&shape, block, buf + len);
+	buf[0] = len - 2;
+	for (i = 0; i < AGGNET_BLOCK_ELEMENTS; i++)
+		len += aggnet_plain_put(buf + len, value);
+	buf[1] = len - 2 - buf[0];
+	return len;
+}
+
 static u32 record_put(u8 *buf, u32 node, u32 n)
 {
 	struct aggnet_value value = aggnet_value_s64(1ll << (SHIFT * node));
 	u32 k = key_of(node, n);
 	u8 key[AGGNET_KEY_MAX];
 
+	if (world.conf.dense)
+		return block_put(buf, k, &value);
 	memset(key, 'k', sizeof(key));
 	key[0] = k >> 8;
 	key[1] = k;
@@ -112,10 +142,7 @@ static void conf_make(struct aggnet_tree_conf *conf, u32 node)
 		.members_known = true,
 		.hold_ms = world.conf.hold_ms,
 		.give_up_ms = WORLD_GIVE_UP,
-		.shape = {
-			.function = AGGNET_FN_SUM,
-			.vtype = AGGNET_VTYPE_INT64,
-		},
+		.shape = shape_of(),
 		.hops = 1,
 		.key = { world.conf.keyed, "0123456789abcde" },
 	};
@@ -249,7 +276,7 @@ void world_renew(u32 node)
 void world_write(u32 node, u32 records)
 {
 	struct node *n = &world.node[node];
-	u8 buf[64 * 80];
+	u8 buf[64 * 110];
 	u32 len = 0, i;
 	int taken, off;
 
@@ -295,10 +322,25 @@ static void check_result(const struct aggnet_end *end)
 	world.ended |= 1ull << world.node[RECEIVER].attempt;
 }
 
+static u32 take_block(const u8 *data)
+{
+	u32 width = data[1] / AGGNET_BLOCK_ELEMENTS, i;
+	const u8 *at = data + 2 + data[0];
+	struct aggnet_value v = aggnet_plain_get(at, width);
+
+	for (i = 1; i < AGGNET_BLOCK_ELEMENTS; i++)
+		INSIST(!memcmp(at, at + i * width, width),
+		       "elements are not what they were");
+	world.sum[aggnet_vector_key_get(data + 2, data[0])] += v.lo;
+	return 2 + data[0] + data[1];
+}
+
 static void take_records(const u8 *data, u32 records)
 {
 	struct aggnet_record rec;
 
+	for (; world.conf.dense && records; records--)
+		data += take_block(data);
 	for (; records; records--) {
 		data += aggnet_record_get(data, &rec);
 		world.sum[rec.key[0] << 8 | rec.key[1]] += rec.value.lo;

@@ -75,6 +75,7 @@ struct node {
  * @memory: multiple of the least memory
  * @records: of each source
  * @keys: different ones
+ * @dense: they are blocks of a vector, given in any order and more than once
  */
 struct world_conf {
 	bool chain;
@@ -87,6 +88,7 @@ struct world_conf {
 	u32 memory;
 	u32 records;
 	u32 keys;
+	bool dense;
 };
 
 /**
