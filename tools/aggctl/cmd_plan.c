@@ -132,6 +132,8 @@ static int check_shape(struct plan_conf *conf)
 		return usage("plan: --scale: %u is more than 62 bits",
 			     opt.scale);
 	conf->scale = (uint8_t)opt.scale;
+	if (conf->elements)
+		conf->layout = AGGNET_LAYOUT_DENSE;
 	tree.function = conf->function;
 	tree.vtype = conf->vtype;
 	tree.layout = conf->layout;
@@ -353,6 +355,8 @@ static const struct opt opts[] = {
 	  "fraction bits of fixed-point values" },
 	{ "k", OPT_U32, &opt.conf.k, "K",
 	  "pairs that topk and nearest keep for each key, 1 to 64" },
+	{ "elements", OPT_U64, &opt.conf.elements, "N",
+	  "values are no keys' but those of a vector of so many elements" },
 	{ "scheme", OPT_STRING, &opt.scheme, "S",
 	  "exact: entries name links; bloom: filters do (exact)" },
 	{ "switches", OPT_SWITCHES, &opt.conf.aggnet_switches, "KIND",

@@ -54,6 +54,15 @@ static struct line_form form_of(struct aggnet_sink *sink)
 	return line_form(&status);
 }
 
+static void print_key(FILE *f, const struct line_form *form,
+		      const struct aggnet_entry *entry)
+{
+	if (form->dense)
+		fprintf(f, "%llu", (unsigned long long)entry->offset);
+	else
+		line_print_key(f, entry->key, entry->klen);
+}
+
 static void print_lines(struct aggnet_sink *sink)
 {
 	const struct line_form form = form_of(sink);
@@ -62,7 +71,7 @@ static void print_lines(struct aggnet_sink *sink)
 
 	while (aggnet_sink_next(sink, &entry)) {
 		for (i = 0; form.pairs && i < entry.n; i++) {
-			line_print_key(stdout, entry.key, entry.klen);
+			print_key(stdout, &form, &entry);
 			putchar('\t');
 			line_print_value(stdout, &form, entry.best[i].value,
 					 entry.best[i].real);
@@ -71,7 +80,7 @@ static void print_lines(struct aggnet_sink *sink)
 		}
 		if (form.pairs)
 			continue;
-		line_print_key(stdout, entry.key, entry.klen);
+		print_key(stdout, &form, &entry);
 		putchar('\t');
 		line_print_value(stdout, &form, entry.value, entry.real);
 		putchar('\n');
@@ -79,7 +88,8 @@ static void print_lines(struct aggnet_sink *sink)
 }
 
 /* A key as JSON: the text that a line would have. */
-static json_t *key_json(const struct aggnet_entry *entry)
+static json_t *key_json(const struct line_form *form,
+			const struct aggnet_entry *entry)
 {
 	char *text = NULL;
 	json_t *value;
@@ -89,7 +99,7 @@ static json_t *key_json(const struct aggnet_entry *entry)
 	f = open_memstream(&text, &len);
 	if (!f)
 		return NULL;
-	line_print_key(f, entry->key, entry->klen);
+	print_key(f, form, entry);
 	fclose(f);
 	value = json_stringn(text, len);
 	free(text);
@@ -160,7 +170,7 @@ static int print_json(struct aggnet_sink *sink,
 	json_t *key;
 
 	while (aggnet_sink_next(sink, &entry)) {
-		key = key_json(&entry);
+		key = key_json(&form, &entry);
 		if (!key) {
 			json_decref(lines);
 			return fail("recv: a key is no text, JSON cannot have it");
@@ -189,6 +199,8 @@ static int print_result(const struct aggctl *ctl, struct aggnet_sink *sink)
 		    result->partials);
 	if (result->absent)
 		tell_absent(sink, result);
+	if (top && form_of(sink).dense)
+		return fail("recv: --top: a vector has no keys to leave out");
 	if (top)
 		aggnet_sink_top(sink, top);
 	else

@@ -77,6 +77,10 @@ static int next_record(struct input *in, struct record *record, bool *got)
 	if (!line_parse(in->line, (size_t)len, &in->form, record, why))
 		return fail("send: %s: line %llu: %s", in->name,
 			    (unsigned long long)in->number, why);
+	if (in->form.dense && !line_key_is(record, in->number - 1))
+		return fail("send: %s: line %llu: element %llu is next",
+			    in->name, (unsigned long long)in->number,
+			    (unsigned long long)in->number - 1);
 	*got = true;
 	return ST_DONE;
 }
@@ -109,6 +113,10 @@ static int check_input(struct input *in)
 static int add_record(struct aggnet_source *source,
 		      const struct line_form *form, const struct record *r)
 {
+	if (form->dense)
+		return line_form_real(form) ?
+		       aggnet_source_add_element_real(source, r->real) :
+		       aggnet_source_add_element(source, r->value);
 	if (line_form_real(form))
 		return form->pairs ?
 		       aggnet_source_add_pair_real(source, r->key, r->klen,

@@ -210,6 +210,7 @@ struct line_form line_form(const struct aggnet_status *status)
 		.scale = status->scale,
 		.pairs = status->function == AGGNET_FN_TOPK ||
 			 status->function == AGGNET_FN_NEAREST,
+		.dense = status->layout == AGGNET_LAYOUT_DENSE,
 	};
 }
 
@@ -217,6 +218,20 @@ bool line_form_real(const struct line_form *form)
 {
 	return form->vtype == AGGNET_VTYPE_FLOAT32 ||
 	       form->vtype == AGGNET_VTYPE_FLOAT64;
+}
+
+/**
+ * line_key_is() - is the key this number, in digits?
+ * @record: it
+ * @number: of the element that is next
+ */
+bool line_key_is(const struct record *record, uint64_t number)
+{
+	char text[24];
+	int len = snprintf(text, sizeof(text), "%llu",
+			   (unsigned long long)number);
+
+	return record->klen == (size_t)len && !memcmp(record->key, text, len);
 }
 
 /**

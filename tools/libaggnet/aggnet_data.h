@@ -118,11 +118,23 @@ int aggnet_source_add_pair_real(struct aggnet_source *s, const void *key,
 				size_t klen, double value, uint64_t id);
 
 /**
+ * aggnet_source_add_element() - contribute the next element of a dense vector
+ * @s: the source
+ * @value: of the element after the one that was given last, from the first on
+ *
+ * All of them have to be given before aggnet_source_finish().
+ *
+ * Return: as aggnet_source_add(); -ERANGE: the vector has no more elements
+ */
+int aggnet_source_add_element(struct aggnet_source *s, int64_t value);
+int aggnet_source_add_element_real(struct aggnet_source *s, double value);
+
+/**
  * aggnet_source_finish() - send what is left and wait for the receiver
  * @s: the source
  *
  * Return: 0 when the receiving application has the whole result, so that the
- * input may go; or a negative errno
+ * input may go; or a negative errno; -EINVAL: elements of the vector are missing
  */
 int aggnet_source_finish(struct aggnet_source *s);
 
@@ -165,7 +177,7 @@ struct aggnet_sink;
  * @partials: nodes that did not wait for all of their children
  * @absent: sources that the plan left out
  * @records: original records that the result stands for
- * @keys: distinct keys
+ * @keys: distinct keys, or a dense vector's elements
  */
 struct aggnet_result {
 	uint32_t sources;
@@ -199,6 +211,7 @@ struct aggnet_best {
  * @count: average: how many values there were
  * @best: topk, nearest: the best first; valid until the next aggnet_sink_next()
  * @n: how many of them
+ * @offset: of a dense vector, which element, from 0 on; there is no @key then
  */
 struct aggnet_entry {
 	const void *key;
@@ -208,6 +221,7 @@ struct aggnet_entry {
 	uint64_t count;
 	const struct aggnet_best *best;
 	size_t n;
+	uint64_t offset;
 };
 
 /**
@@ -246,7 +260,8 @@ void aggnet_sink_sort(struct aggnet_sink *k);
  * @n: how many
  *
  * In falling order of values, equal ones in that of their keys. This is where
- * the top of sums, counts and averages is taken: only here are they whole.
+ * the top of sums, counts and averages is taken: only here are they whole. A
+ * dense vector stays as it is.
  */
 void aggnet_sink_top(struct aggnet_sink *k, size_t n);
 

@@ -342,3 +342,14 @@ int aggnet_lookup(struct in_addr receiver, uint32_t job,
 	*st = look.status;
 	return err;
 }
+
+struct aggnet_shape conn_shape(const struct conn *c)
+{
+	const struct aggnet_status *st = &c->status;
+
+	return (struct aggnet_shape){
+		.function = st->function, .vtype = st->vtype,
+		.layout = st->layout, .scale = st->scale, .k = st->k,
+		.elements = st->elements,
+	};
+}

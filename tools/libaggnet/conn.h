@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "aggnet_data.h"
+#include "shape.h"
 
 /**
  * struct conn - a handle's place in the transfer
@@ -77,5 +78,8 @@ int conn_join(struct conn *c);
 int conn_abort(struct conn *c, enum aggnet_reason why);
 int conn_fd(const struct conn *c);
 int conn_status(struct conn *c, struct aggnet_status *st);
+
+/* Of the values; it may change with the epoch, but not in it. */
+struct aggnet_shape conn_shape(const struct conn *c);
 
 #endif /* AGGNET_CONN_H */

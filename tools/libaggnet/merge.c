@@ -9,6 +9,7 @@
 #include <linux/aggnet.h>
 
 #include "merge.h"
+#include "vector.h"
 
 #define MERGE_ENTRIES_MIN	1024		/* power of two */
 #define MERGE_ENTRIES_MAX	(1u << 31)
@@ -151,7 +152,8 @@ int merge_add(struct merge *m, const void *key, size_t klen,
 	struct merge_entry *e;
 	uint32_t hash, *slot;
 
-	if (!aggnet_state_check(&m->shape, value, vlen, false))
+	if (!aggnet_state_check(&m->shape, value, vlen, false) ||
+	    (merge_dense(m) && !aggnet_vector_key_ok(&m->shape, key, klen)))
 		return -EBADMSG;
 	if (!m->room && merge_start(m))
 		return -ENOMEM;

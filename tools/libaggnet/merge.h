@@ -69,6 +69,11 @@ static inline bool merge_plain(const struct merge *m)
 	return aggnet_shape_kind(&m->shape) == AGGNET_KIND_PLAIN;
 }
 
+static inline bool merge_dense(const struct merge *m)
+{
+	return m->shape.layout == AGGNET_LAYOUT_DENSE;
+}
+
 /* By the bytes of the keys of two entries. */
 int merge_compare(const void *a, const void *b);
 

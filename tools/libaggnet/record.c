@@ -4,8 +4,7 @@
 
 #include "record.h"
 
-/* Fewest bytes from which sign extension gives the value back; 0 needs none. */
-static unsigned int value_size(int64_t value)
+unsigned int record_value_size(int64_t value)
 {
 	unsigned int size = 0;
 
@@ -32,7 +31,7 @@ size_t record_write(uint8_t *buf, const void *key, size_t klen,
 
 size_t record_put(uint8_t *buf, const void *key, size_t klen, int64_t value)
 {
-	unsigned int i, size = value_size(value);
+	unsigned int i, size = record_value_size(value);
 
 	buf[0] = klen;
 	buf[1] = size;

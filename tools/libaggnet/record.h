@@ -22,6 +22,9 @@ struct record {
 	size_t vlen;
 };
 
+/* Fewest bytes from which sign extension gives the value back; 0 needs none. */
+unsigned int record_value_size(int64_t value);
+
 /* Write a record of a checked key and a value of any bytes. Return: its bytes */
 size_t record_write(uint8_t *buf, const void *key, size_t klen,
 		    const void *value, size_t vlen);

@@ -6,6 +6,7 @@
 
 #include "result.h"
 #include "round.h"
+#include "vector.h"
 
 static __int128 wide(const struct aggnet_value *v)
 {
@@ -89,11 +90,36 @@ static bool pairs_get(const struct aggnet_shape *shape,
 	return true;
 }
 
-bool result_get(const struct merge *m, const struct merge_entry *e,
+uint64_t result_offset(const struct merge *m, const struct merge_entry *e)
+{
+	return (uint64_t)aggnet_vector_key_get(e->key, e->klen) *
+	       aggnet_vector_block(&m->shape);
+}
+
+uint32_t result_lines(const struct merge *m, const struct merge_entry *e)
+{
+	uint32_t lines;
+	uint64_t left;
+
+	if (!merge_dense(m))
+		return 1;
+	lines = aggnet_vector_block(&m->shape);
+	left = m->shape.elements - result_offset(m, e);
+	return left < lines ? left : lines;
+}
+
+bool result_get(const struct merge *m, const struct merge_entry *e, uint32_t i,
 		struct aggnet_best *best, struct aggnet_entry *line)
 {
 	*line = (struct aggnet_entry){ .key = e->key, .klen = e->klen };
+	if (merge_dense(m))
+		*line = (struct aggnet_entry){
+			.offset = result_offset(m, e) + i
+		};
 	switch (aggnet_shape_kind(&m->shape)) {
+	case AGGNET_KIND_BLOCK:
+		return plain_get(&m->shape, (const struct aggnet_value *)
+				 e->state + i, line);
 	case AGGNET_KIND_MEAN:
 		return mean_get(&m->shape, e->state, line);
 	case AGGNET_KIND_PAIRS:
@@ -108,12 +134,14 @@ bool result_get(const struct merge *m, const struct merge_entry *e,
 const struct merge_entry *result_overflow(const struct merge *m)
 {
 	struct aggnet_best best[AGGNET_K_MAX];
+	const struct merge_entry *e;
 	struct aggnet_entry line;
-	size_t i;
+	uint32_t i;
 
-	for (i = 0; i < m->n; i++)
-		if (!result_get(m, &m->entry[i], best, &line))
-			return &m->entry[i];
+	for (e = m->entry; e < m->entry + m->n; e++)
+		for (i = 0; i < result_lines(m, e); i++)
+			if (!result_get(m, e, i, best, &line))
+				return e;
 	return NULL;
 }
 
@@ -124,8 +152,8 @@ static int rank_compare(const void *a, const void *b, void *merge)
 	const struct merge_entry *x = a, *y = b;
 	struct aggnet_entry line[2];
 
-	result_get(merge, x, best[0], &line[0]);
-	result_get(merge, y, best[1], &line[1]);
+	result_get(merge, x, 0, best[0], &line[0]);
+	result_get(merge, y, 0, best[1], &line[1]);
 	if (line[0].value != line[1].value)
 		return line[0].value < line[1].value ? 1 : -1;
 	if (line[0].real != line[1].real)

@@ -11,13 +11,20 @@
  * result_get() - one line of the result
  * @m: the table
  * @e: one of its entries
+ * @i: which of its lines
  * @best: room for what functions keep, AGGNET_K_MAX
  * @line: filled
  *
  * Return: false: it does not fit its type
  */
-bool result_get(const struct merge *m, const struct merge_entry *e,
+bool result_get(const struct merge *m, const struct merge_entry *e, uint32_t i,
 		struct aggnet_best *best, struct aggnet_entry *line);
+
+/* Lines that an entry gives: elements of a block, else one. */
+uint32_t result_lines(const struct merge *m, const struct merge_entry *e);
+
+/* Of a dense vector: the place of a block's first element. */
+uint64_t result_offset(const struct merge *m, const struct merge_entry *e);
 
 /* The first entry whose result does not fit its type, NULL if all do. */
 const struct merge_entry *result_overflow(const struct merge *m);

@@ -13,6 +13,7 @@
 #include "merge.h"
 #include "record.h"
 #include "result.h"
+#include "vector.h"
 
 #define KEY_SHOWN	40	/* bytes of a key in a sentence, at most */
 
@@ -22,6 +23,7 @@
  * @merge: what has been read, merged
  * @next: entry that aggnet_sink_next() gives next
  * @end: behind the last that it gives
+ * @element: of the entry's block, of a dense vector
  * @best: what the last one has kept
  * @whole: the end mark has been seen, the result is complete and fits
  * @committed: the end mark has been taken
@@ -35,6 +37,7 @@ struct aggnet_sink {
 	struct merge merge;
 	size_t next;
 	size_t end;
+	uint32_t element;
 	struct aggnet_best best[AGGNET_K_MAX];
 	bool whole;
 	bool committed;
@@ -62,6 +65,7 @@ static void sink_reset(struct aggnet_sink *k)
 	memset(&k->result, 0, sizeof(k->result));
 	k->next = 0;
 	k->end = 0;
+	k->element = 0;
 	k->whole = false;
 }
 
@@ -73,25 +77,13 @@ static int sink_malformed(struct aggnet_sink *k, const char *what)
 	return conn_end(&k->conn, -EBADMSG);
 }
 
-/* The shape may change with the epoch, but not in it. */
-static void sink_shape(struct aggnet_sink *k)
-{
-	const struct aggnet_status *st = &k->conn.status;
-
-	k->merge.shape = (struct aggnet_shape){
-		.function = st->function, .vtype = st->vtype,
-		.layout = st->layout, .scale = st->scale, .k = st->k,
-		.elements = st->elements,
-	};
-}
-
 static int sink_merge(struct aggnet_sink *k, const uint8_t *data, size_t len,
 		      uint32_t records)
 {
 	struct record rec;
 	size_t size;
 
-	sink_shape(k);
+	k->merge.shape = conn_shape(&k->conn);
 	for (; len; data += size, len -= size, records--) {
 		size = record_get(data, len, &rec);
 		if (!size || !records)
@@ -148,9 +140,14 @@ static int sink_overflow(struct aggnet_sink *k, const struct merge_entry *e)
 	char key[4 * KEY_SHOWN + 4];
 
 	conn_abort(&k->conn, AGGNET_R_OVERFLOW);
-	conn_fail(&k->conn, -EOVERFLOW,
-		  "the value of key '%s' does not fit its type",
-		  key_text(e, key));
+	if (merge_dense(&k->merge))
+		conn_fail(&k->conn, -EOVERFLOW,
+			  "the value of element %llu or close behind it does not fit its type",
+			  (unsigned long long)result_offset(&k->merge, e));
+	else
+		conn_fail(&k->conn, -EOVERFLOW,
+			  "the value of key '%s' does not fit its type",
+			  key_text(e, key));
 	return conn_end(&k->conn, -EOVERFLOW);
 }
 
@@ -168,6 +165,22 @@ static int sink_absent(struct aggnet_sink *k, const struct aggnet_end *end,
 	       sizeof(*end), len);
 	k->named = named;
 	return 0;
+}
+
+/* Of a dense vector each block has to be there. */
+static int sink_vector(struct aggnet_sink *k)
+{
+	uint32_t blocks;
+
+	k->merge.shape = conn_shape(&k->conn);
+	if (!merge_dense(&k->merge))
+		return 0;
+	blocks = aggnet_vector_blocks(&k->merge.shape);
+	if (k->merge.n == blocks)
+		return 0;
+	conn_fail(&k->conn, -EBADMSG, "only %zu of the vector's %u blocks came",
+		  k->merge.n, blocks);
+	return conn_end(&k->conn, -EBADMSG);
 }
 
 /* The end mark is next: is the result fit to be handed out? */
@@ -190,13 +203,17 @@ static int sink_whole(struct aggnet_sink *k, size_t len)
 			  end.sources, end.of);
 		return conn_end(&k->conn, -EBADMSG);
 	}
+	if (sink_vector(k))
+		return k->conn.final;
 	e = result_overflow(&k->merge);
 	if (e)
 		return sink_overflow(k, e);
 	k->result = (struct aggnet_result){
 		.sources = end.sources, .of = end.of,
 		.partials = end.partials, .absent = end.absent,
-		.records = end.records, .keys = k->merge.n,
+		.records = end.records,
+		.keys = merge_dense(&k->merge) ? k->merge.shape.elements :
+						 k->merge.n,
 	};
 	k->end = k->merge.n;
 	k->whole = true;
@@ -254,8 +271,12 @@ bool aggnet_sink_next(struct aggnet_sink *k, struct aggnet_entry *entry)
 
 	if (!k->whole || k->next == k->end)
 		return false;
-	e = &k->merge.entry[k->next++];
-	result_get(&k->merge, e, k->best, entry);
+	e = &k->merge.entry[k->next];
+	result_get(&k->merge, e, k->element, k->best, entry);
+	if (++k->element == result_lines(&k->merge, e)) {
+		k->element = 0;
+		k->next++;
+	}
 	return true;
 }
 
@@ -266,11 +287,12 @@ void aggnet_sink_sort(struct aggnet_sink *k)
 	merge_sort(&k->merge);
 	k->end = k->merge.n;
 	k->next = 0;
+	k->element = 0;
 }
 
 void aggnet_sink_top(struct aggnet_sink *k, size_t n)
 {
-	if (!k->whole)
+	if (!k->whole || merge_dense(&k->merge))
 		return;
 	result_rank(&k->merge);
 	k->end = n < k->merge.n ? n : k->merge.n;

@@ -13,6 +13,7 @@
 #include "conn.h"
 #include "real.h"
 #include "record.h"
+#include "vector.h"
 
 #define BATCH	AGGNET_SEND_MAX
 
@@ -27,6 +28,9 @@
  * @resent: bytes that epochs which were lost had taken
  * @shut: the end of the stream has been told
  * @done: the receiving application has the result
+ * @given: elements of a dense vector that the caller gave
+ * @pending: of them, in @element: no record yet
+ * @element: the next block, in the vector's type or as integers
  * @batch: the stream's end, not in the spool yet
  * @replay: a piece read back from the spool
  */
@@ -40,6 +44,9 @@ struct aggnet_source {
 	uint64_t resent;
 	bool shut;
 	bool done;
+	uint64_t given;
+	uint32_t pending;
+	uint64_t element[AGGNET_BLOCK_ELEMENTS];
 	uint8_t batch[BATCH];
 	uint8_t replay[BATCH];
 };
@@ -157,6 +164,8 @@ static int source_join(struct aggnet_source *s)
 	s->base = 0;
 	s->filled = 0;
 	s->records = 0;
+	s->given = 0;
+	s->pending = 0;
 	return conn_fail(&s->conn, -ESTALE,
 			 "a newer epoch has begun: start over");
 }
@@ -225,7 +234,8 @@ static int source_wrote(struct aggnet_source *s, size_t size)
 }
 
 /* The transfer takes other values; while it is repaired nobody can tell. */
-static int source_takes(struct aggnet_source *s, bool real, bool pairs)
+static int source_takes(struct aggnet_source *s, bool real, bool pairs,
+			bool dense)
 {
 	const struct aggnet_status *st = &s->conn.status;
 	bool keeps = st->function == AGGNET_FN_TOPK ||
@@ -239,7 +249,20 @@ static int source_takes(struct aggnet_source *s, bool real, bool pairs)
 		return conn_fail(&s->conn, -EPROTOTYPE,
 				 "the values of this transfer have %s id",
 				 pairs ? "no" : "an");
+	if ((st->layout == AGGNET_LAYOUT_DENSE) != dense)
+		return conn_fail(&s->conn, -EPROTOTYPE,
+				 "this transfer is of %s", dense ?
+				 "keys and values" : "a vector's elements");
 	return 0;
+}
+
+static int source_range(struct aggnet_source *s, int64_t value)
+{
+	if (s->conn.status.vtype != AGGNET_VTYPE_INT32 ||
+	    value == (int32_t)value)
+		return 0;
+	return conn_fail(&s->conn, -ERANGE, "value %lld does not fit 32 bits",
+			 (long long)value);
 }
 
 static void put_word(uint8_t *buf, uint64_t word, size_t size)
@@ -250,16 +273,24 @@ static void put_word(uint8_t *buf, uint64_t word, size_t size)
 		buf[i] = word >> (8 * i);
 }
 
+static uint64_t real_bits(const struct aggnet_source *s, double value)
+{
+	float single = (float)value;
+	uint32_t bits32;
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	memcpy(&bits32, &single, sizeof(bits32));
+	return s->conn.status.vtype == AGGNET_VTYPE_FLOAT64 ? bits : bits32;
+}
+
 int aggnet_source_add(struct aggnet_source *s, const void *key, size_t klen,
 		      int64_t value)
 {
-	bool narrow = s->conn.status.vtype == AGGNET_VTYPE_INT32;
-	int err = source_takes(s, false, false);
+	int err = source_takes(s, false, false, false);
 
-	if (!err && narrow && value != (int32_t)value)
-		err = conn_fail(&s->conn, -ERANGE,
-				"value %lld does not fit 32 bits",
-				(long long)value);
+	if (!err)
+		err = source_range(s, value);
 	if (!err)
 		err = source_begin(s, klen);
 	if (err)
@@ -271,22 +302,98 @@ int aggnet_source_add(struct aggnet_source *s, const void *key, size_t klen,
 int aggnet_source_add_real(struct aggnet_source *s, const void *key,
 			   size_t klen, double value)
 {
-	bool wide = s->conn.status.vtype == AGGNET_VTYPE_FLOAT64;
-	int err = source_takes(s, true, false);
-	float single = (float)value;
-	uint32_t bits32;
-	uint64_t bits;
+	size_t size = aggnet_real_bytes(s->conn.status.vtype);
+	int err = source_takes(s, true, false, false);
 	uint8_t buf[8];
 
 	if (!err)
 		err = source_begin(s, klen);
 	if (err)
 		return err;
-	memcpy(&bits, &value, sizeof(bits));
-	memcpy(&bits32, &single, sizeof(bits32));
-	put_word(buf, wide ? bits : bits32, wide ? 8 : 4);
+	put_word(buf, real_bits(s, value), size);
 	return source_wrote(s, record_write(s->batch + s->filled, key, klen,
-					    buf, wide ? 8 : 4));
+					    buf, size));
+}
+
+/* Bytes of each element of the pending block. */
+static size_t block_width(const struct aggnet_source *s)
+{
+	size_t size, width = 0;
+	uint32_t i;
+
+	if (aggnet_vtype_real(s->conn.status.vtype))
+		return aggnet_real_bytes(s->conn.status.vtype);
+	for (i = 0; i < s->pending; i++) {
+		size = record_value_size((int64_t)s->element[i]);
+		width = size > width ? size : width;
+	}
+	return width;
+}
+
+/* The pending elements become a record; behind the vector's end are zeros. */
+static int source_block(struct aggnet_source *s)
+{
+	const struct aggnet_shape shape = conn_shape(&s->conn);
+	uint32_t i, klen, block = aggnet_vector_block(&shape);
+	uint8_t key[4], value[AGGNET_VALUE_MAX] = { 0 };
+	size_t width = block_width(s);
+	int err = source_begin(s, 1);
+
+	if (err)
+		return err;
+	klen = aggnet_vector_key_put(&shape, (s->given - 1) / block, key);
+	for (i = 0; i < s->pending; i++)
+		put_word(value + i * width, s->element[i], width);
+	s->pending = 0;
+	return source_wrote(s, record_write(s->batch + s->filled, key, klen,
+					    value, block * width));
+}
+
+static int source_element(struct aggnet_source *s, uint64_t bits)
+{
+	const struct aggnet_shape shape = conn_shape(&s->conn);
+	int err = source_begin(s, 1);
+
+	if (err)
+		return err;
+	if (s->given == shape.elements)
+		return conn_fail(&s->conn, -ERANGE,
+				 "the vector has no more than %llu elements",
+				 (unsigned long long)s->given);
+	if (s->pending == aggnet_vector_block(&shape))
+		err = source_block(s);
+	if (err)
+		return err;
+	s->element[s->pending++] = bits;
+	s->given++;
+	return 0;
+}
+
+int aggnet_source_add_element(struct aggnet_source *s, int64_t value)
+{
+	return source_takes(s, false, false, true) ?:
+	       source_range(s, value) ?: source_element(s, (uint64_t)value);
+}
+
+int aggnet_source_add_element_real(struct aggnet_source *s, double value)
+{
+	return source_takes(s, true, false, true) ?:
+	       source_element(s, real_bits(s, value));
+}
+
+/* The end of the stream: of a vector nothing may be missing. */
+static int source_last(struct aggnet_source *s)
+{
+	const struct aggnet_status *st = &s->conn.status;
+
+	if (st->layout != AGGNET_LAYOUT_DENSE || s->conn.final || s->shut)
+		return s->conn.final;
+	if (s->given != st->elements)
+		return conn_fail(&s->conn, -EINVAL,
+				 "only %llu of the vector's %llu elements were given",
+				 (unsigned long long)s->given,
+				 (unsigned long long)st->elements);
+	return s->pending ? source_block(s) : 0;
 }
 
 static int source_pair(struct aggnet_source *s, const void *key, size_t klen,
@@ -306,7 +413,7 @@ static int source_pair(struct aggnet_source *s, const void *key, size_t klen,
 int aggnet_source_add_pair(struct aggnet_source *s, const void *key,
 			   size_t klen, int64_t value, uint64_t id)
 {
-	return source_takes(s, false, true) ?:
+	return source_takes(s, false, true, false) ?:
 	       source_pair(s, key, klen, (uint64_t)value, id);
 }
 
@@ -316,7 +423,7 @@ int aggnet_source_add_pair_real(struct aggnet_source *s, const void *key,
 	uint64_t bits;
 
 	memcpy(&bits, &value, sizeof(bits));
-	return source_takes(s, true, true) ?:
+	return source_takes(s, true, true, false) ?:
 	       source_pair(s, key, klen, bits, id);
 }
 
@@ -326,7 +433,7 @@ int aggnet_source_finish(struct aggnet_source *s)
 	int err;
 
 	while (!s->done) {
-		err = source_flush(s);
+		err = source_last(s) ?: source_flush(s);
 		if (err)
 			return err;
 		if (!s->shut)
