@@ -88,6 +88,13 @@ best()
 		awk -F '\t' -v k="$2" 'n[$1]++ < k' | sort
 }
 
+# The least of each key, in the digits that it came with.
+least()
+{
+	awk -F '\t' '!($1 in m) || $2 + 0 < m[$1] + 0 { m[$1] = $2 }
+		END { for (k in m) print k "\t" m[k] }' | sort
+}
+
 # Sums of steps that a double has exactly.
 steps()
 {
@@ -137,6 +144,9 @@ inputs steps 1500 400
 inputs small-many 3000 4000
 inputs real-many 600 2500
 inputs pairs-many 2000 1500
+inputs small-vector 3000 1 offset
+inputs real-vector 1000 1 offset
+inputs steps-vector 1000 1 offset
 products
 
 simple="sum min max count average band bor bxor land lor lxor"
@@ -157,6 +167,10 @@ for function in average bxor; do
 done
 job parts.float64 real-many "" --function sum --type float64 --memory 128K
 job parts.nearest pairs-many "" --function nearest --k 20 --memory 256K
+job dense.sum small-vector "" --type int32 --elements 3000 --memory 96K
+job dense.min real-vector "" --function min --type float64 --elements 1000
+job dense.float64 real-vector "" --type float64 --elements 1000
+job dense.fixed steps-vector "" --type fixed --scale 20 --elements 1000
 job zero zero "" --function product
 job over over "" --function product
 for what in function type; do
@@ -187,6 +201,11 @@ done
 check "sum of float64, in parts" exact parts.float64 \
 	"$NET_DIR/exact_real.py" sum float64
 check "nearest, in parts" exact parts.nearest best nearest 20
+check "vector of sums, in parts" exact dense.sum fold sum
+check "vector of minima of float64" exact dense.min least
+check "vector of sums of float64" exact dense.float64 \
+	"$NET_DIR/exact_real.py" sum float64
+check "vector of sums of fixed" exact dense.fixed steps
 check "product: zero" exact zero cat
 check "product: one that does not fit" refused over "does not fit" \
 	"key 'big'"

@@ -59,6 +59,8 @@ static int64_t value(const char *kind, unsigned long r)
 		return (draw() % 64 ? 1 : 2) * (draw() & 1 ? 1 : -1);
 	if (!strcmp(kind, "limits"))
 		return r & 1 ? INT64_MIN : INT64_MAX;
+	if (!strcmp(kind, "wide"))
+		return (int64_t)draw() >> 4;
 	return (int64_t)(draw() % 2001) - 1000;
 }
 
@@ -78,10 +80,10 @@ static void put_value(const char *kind, unsigned long r)
 
 /*
  * "real", "real32": numbers of any exponent. "steps": whole numbers of 2^-10.
- * "pairs": small values with ids.
+ * "pairs": small values with ids. "wide": of 60 bits.
  * "factors": products of a few dozen fit 64 bits. "limits": each key gets
  * INT64_MAX and INT64_MIN in turn, so that sums pass far beyond 64 bits on the
- * way and come back.
+ * way and come back. Keys of the length "offset" are a vector's, in order.
  */
 static int generate(uint64_t seed, char **argv)
 {
@@ -92,7 +94,10 @@ static int generate(uint64_t seed, char **argv)
 	for (r = 0; r < records; r++) {
 		if (strcmp(argv[3], "limits") || !(r & 1))
 			id = records <= keys ? r : draw() % keys;
-		put_key(id, argv[2]);
+		if (strcmp(argv[2], "offset"))
+			put_key(id, argv[2]);
+		else
+			printf("%lu", r);
 		put_value(argv[3], r);
 	}
 	return ferror(stdout) || fflush(stdout);
@@ -105,7 +110,7 @@ int main(int argc, char **argv)
 
 	if (argc < 6) {
 		fprintf(stderr,
-			"usage: gen SEED RECORDS KEYS KLEN|mix KIND [FILE...]\n");
+			"usage: gen SEED RECORDS KEYS KLEN|mix|offset KIND [FILE...]\n");
 		return 2;
 	}
 	seed = strtoull(argv[1], NULL, 0);
