@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* One channel beside TCP: sends records with distinct keys, or reads them and
  * throws them away. Prints the seconds from connect to the end.
- * Usage: goodput tcp-send|aggnet-send SELF TO JOB RECORDS
- *        goodput tcp-recv|aggnet-recv SELF -  JOB RECORDS
+ * Usage: goodput tcp-send|aggnet-send SELF TO JOB RECORDS [TASKS STEP]
+ *        goodput tcp-recv|aggnet-recv SELF -  JOB RECORDS [TASKS STEP]
+ * TASKS do it at the same time, each in a job STEP above the one before.
  */
 #include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -61,7 +63,7 @@ static int open_tcp(bool sends, __be32 addr)
 /* As many whole records as one send() takes. Return: bytes. */
 static size_t fill(u64 *next, u64 records)
 {
-	u64 value = 1ULL << 61;
+	u64 value = 1ULL << 55;	/* sums of 80 take no more bytes */
 	u8 *p = buf;
 
 	while (*next < records && p + PERF_RECORD <= buf + sizeof(buf)) {
@@ -118,31 +120,65 @@ static double now(void)
 	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 
-int main(int argc, char **argv)
+static void run(const char *mode, __be32 addr, u32 job, u64 records)
 {
-	bool sends, tcp;
-	double start;
-	u64 records;
-	u32 job;
+	bool tcp = !strncmp(mode, "tcp", 3);
+	bool sends = strstr(mode, "send");
 	int fd;
 
-	if (argc != 6) {
-		fprintf(stderr, "usage: goodput MODE SELF TO JOB RECORDS\n");
-		return 2;
-	}
-	tcp = !strncmp(argv[1], "tcp", 3);
-	sends = strstr(argv[1], "send");
-	job = strtoul(argv[4], NULL, 0);
-	records = strtoull(argv[5], NULL, 0);
-	start = now();
-	fd = tcp ? open_tcp(sends, perf_addr(argv[sends ? 3 : 2])) :
-		   open_aggnet(sends, perf_addr(argv[sends ? 3 : 2]), job);
+	fd = tcp ? open_tcp(sends, addr) : open_aggnet(sends, addr, job);
 	if (sends)
 		send_all(fd, records);
 	else if (tcp)
 		recv_tcp(fd);
 	else
 		recv_aggnet(fd);
+}
+
+/* Return: did all of them end well? */
+static bool run_tasks(char **argv, __be32 addr, u32 job, u64 records)
+{
+	u32 tasks = strtoul(argv[6], NULL, 0), i;
+	u32 step = strtoul(argv[7], NULL, 0);
+	bool good = true;
+	int status;
+
+	for (i = 0; i < tasks; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			perf_die("fork");
+		if (!pid) {
+			run(argv[1], addr, job + i * step, records);
+			_exit(0);
+		}
+	}
+	while (i--)
+		good &= wait(&status) > 0 && !status;
+	return good;
+}
+
+int main(int argc, char **argv)
+{
+	bool good = true;
+	double start;
+	u64 records;
+	__be32 addr;
+	u32 job;
+
+	if (argc != 6 && argc != 8) {
+		fprintf(stderr,
+			"usage: goodput MODE SELF TO JOB RECORDS [TASKS STEP]\n");
+		return 2;
+	}
+	addr = perf_addr(argv[strstr(argv[1], "send") ? 3 : 2]);
+	job = strtoul(argv[4], NULL, 0);
+	records = strtoull(argv[5], NULL, 0);
+	start = now();
+	if (argc == 8)
+		good = run_tasks(argv, addr, job, records);
+	else
+		run(argv[1], addr, job, records);
 	printf("%.9f\n", now() - start);
-	return 0;
+	return !good;
 }

@@ -20,6 +20,8 @@ ROUNDS=7
 KEY=000102030405060708090a0b0c0d0e0f
 GOODPUT_RECORDS=200000
 RECORD_BYTES=18
+TASK_RECORDS=4000
+TASK_RATE=10mbit
 
 # A peer that still waits for packets ends with this script.
 finish()
@@ -222,6 +224,55 @@ setup_goodput()
 	aggctl -n gput.src port add eth0 > /dev/null
 }
 
+# --- tasks of one server -------------------------------------------------------
+
+# task_tree NETNS JOB WRITERS
+task_tree()
+{
+	local writers=()
+
+	[ "$3" = 0 ] || writers=(writers "$3" hops 2)
+	aggctl -n "$1" tree add --job "$2" --receiver 10.9.0.1 \
+		instance "$instance" contributors 1 sources 1 scheme route \
+		uid 0 give_up 3600000 memory 524288 "${writers[@]}" > /dev/null
+}
+
+# tasks JOB N STEP: N tasks with the same keys, each in a job STEP further on;
+# seconds, and bytes that leave, as JSON
+tasks()
+{
+	local pid seconds bytes i jobs=$(($3 ? $2 : 1))
+
+	next_instance
+	for ((i = 0; i < jobs; i++)); do
+		task_tree gput $(($1 + i)) 0
+		task_tree gput.src $(($1 + i)) $(($3 ? 1 : $2))
+	done
+	ip netns exec gput goodput aggnet-recv 10.9.0.1 - "$1" $TASK_RECORDS \
+		$jobs 1 > "$TMP/readers" &
+	pid=$!
+	seconds=$(ip netns exec gput.src goodput aggnet-send 10.9.0.2 10.9.0.1 \
+		"$1" $TASK_RECORDS "$2" "$3")
+	wait $pid
+	bytes=$(aggctl -j -n gput.src tree show | jq --argjson job "$1" \
+		--argjson jobs "$jobs" 'map(select(.job >= $job and
+		.job < $job + $jobs) | .bytes_out) | add')
+	for ((i = 0; i < jobs; i++)); do
+		aggctl -n gput tree del --job $(($1 + i)) --receiver 10.9.0.1
+		aggctl -n gput.src tree del --job $(($1 + i)) --receiver 10.9.0.1
+	done > /dev/null
+	echo "{\"seconds\": $seconds, \"bytes\": $bytes}"
+}
+
+# The link is slower than the server, as that of the paper was.
+setup_tasks()
+{
+	aggctl -n gput node set memory 67108864 > /dev/null
+	aggctl -n gput.src node set memory 67108864 > /dev/null
+	tc -n gput.src qdisc add dev eth0 root tbf rate $TASK_RATE \
+		burst 20kb latency 100ms
+}
+
 setup
 generator=$(child off - blast)
 xdp_array=$(merge_xdp array)
@@ -241,6 +292,12 @@ setup_goodput
 tcp=$(goodput tcp)
 channel=$(goodput aggnet)
 
+setup_tasks
+tasks=$(for n in 8 80; do
+	jq -n --argjson n $n --argjson merged "$(tasks 1000 $n 0)" \
+		--argjson apart "$(tasks 2000 $n 1)" '$ARGS.named'
+done | jq -s .)
+
 jq -n --arg kernel "$(uname -r)" --argjson packets $PACKETS \
 	--argjson records $RECORDS --argjson keys $KEYS \
 	--argjson flood $FLOOD \
@@ -250,4 +307,6 @@ jq -n --arg kernel "$(uname -r)" --argjson packets $PACKETS \
 	--argjson module_key "$module_key" --argjson user_key "$user_key" \
 	--argjson plain "$plain" --argjson attached "$attached" \
 	--argjson tcp "$tcp" --argjson channel "$channel" \
+	--argjson tasks "$tasks" --argjson task_records $TASK_RECORDS \
+	--arg rate $TASK_RATE \
 	--argjson stats "$merged" '$ARGS.named' > "$DIR/bench.json"

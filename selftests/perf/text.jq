@@ -34,4 +34,11 @@ row("XDP, merges only, array map (dense keys)"; .xdp_array),
 "\((.attached / .plain - 1) * 10000 | round / 100) %",
 "One channel, \(.bytes) bytes of records with distinct keys, end to end:",
 "  TCP \(.bytes / .tcp / 1e6 | two) MB/s, aggnet " +
-"\(.bytes / .channel / 1e6 | two) MB/s, ratio \(.tcp / .channel | two)"
+"\(.bytes / .channel / 1e6 | two) MB/s, ratio \(.tcp / .channel | two)",
+"Tasks of one server, \(.task_records) records of the same keys each, a link of" +
+" \(.rate):",
+(.tasks[] | "  \(.n) tasks: together \(.merged.bytes) bytes, each in a tree of" +
+" its own \(.apart.bytes): \((1 - .merged.bytes / .apart.bytes) * 10000 |" +
+" round / 100) % less; \(.merged.seconds * 1000 | round) ms, apart" +
+" \(.apart.seconds * 1000 | round) ms:" +
+" \(.merged.seconds / .apart.seconds * 10000 | round / 100) %")
