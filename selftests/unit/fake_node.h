@@ -24,13 +24,13 @@
 
 #include "codec.h"
 #include "state.h"
-
-static const struct aggnet_shape plain = { .function = AGGNET_FN_SUM };
+#include "vector.h"
 
 #define TRANSFER_MAX	(1 << 22)
 
 /**
  * struct fake_node - what the socket calls of the library reach
+ * @shape: of its values; sums of keys' integers if the test says nothing
  * @errors: what the next joins return, 0 ends the list
  * @joined: how many joins were tried
  * @epoch: joins that succeeded
@@ -49,6 +49,7 @@ static const struct aggnet_shape plain = { .function = AGGNET_FN_SUM };
  * @status: what AGGNET_SO_STATUS gives
  */
 static struct fake_node {
+	struct aggnet_shape shape;
 	int errors[8];
 	unsigned int joined;
 	unsigned int epoch;
@@ -91,7 +92,10 @@ static int fake_join(int fd, const struct sockaddr *addr, socklen_t len)
 
 	if (err)
 		return fake_fail(err);
-	memset(&node.status, 0, sizeof(node.status));
+	node.status = (struct aggnet_status) {
+		.function = node.shape.function, .vtype = node.shape.vtype,
+		.layout = node.shape.layout, .elements = node.shape.elements,
+	};
 	node.status.instance = ++node.epoch;
 	node.len = 0;
 	node.shut = false;
@@ -116,7 +120,7 @@ static ssize_t fake_send(int fd, const void *buf, size_t len, int flags)
 		node.lost = 0;
 		return fake_lose(lost);
 	}
-	while (aggnet_parse_records(&plain, true, buf, take, UINT_MAX) < 0)
+	while (aggnet_parse_records(&node.shape, true, buf, take, UINT_MAX) < 0)
 		take--;
 	if (!take)
 		return fake_fail(EAGAIN);

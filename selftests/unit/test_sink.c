@@ -99,6 +99,62 @@ TEST_F(sink, run__merges_and_leaves_the_end_mark)
 	EXPECT_EQ(0, aggnet_sink_commit(self->k));
 }
 
+/* A block whose elements are the same, as it travels. */
+static void put_block(uint8_t block, int8_t value)
+{
+	uint8_t buf[3 + 13] = { 1, 13, block };
+
+	memset(buf + 3, value, 13);
+	put_message(AGGNET_MSG_RECORDS, 1, buf, sizeof(buf));
+}
+
+static void of_vector(struct aggnet_sink *k, uint64_t elements)
+{
+	k->conn.status.layout = AGGNET_LAYOUT_DENSE;
+	k->conn.status.elements = elements;
+}
+
+TEST_F(sink, vector__elements_in_order)
+{
+	struct aggnet_entry e;
+	unsigned int i;
+
+	of_vector(self->k, 20);
+	put_block(1, 7);
+	put_block(0, -3);
+	put_block(1, 2);
+	put_end(2, 2);
+	ASSERT_EQ(0, aggnet_sink_run(self->k));
+	EXPECT_EQ(20, aggnet_sink_result(self->k)->keys);
+	aggnet_sink_sort(self->k);
+	for (i = 0; i < 20; i++) {
+		ASSERT_TRUE(aggnet_sink_next(self->k, &e));
+		EXPECT_EQ(i, e.offset);
+		EXPECT_EQ(0, e.klen);
+		EXPECT_EQ(i < 13 ? -3 : 9, e.value);
+	}
+	EXPECT_FALSE(aggnet_sink_next(self->k, &e));
+}
+
+TEST_F(sink, vector__a_block_is_missing)
+{
+	of_vector(self->k, 40);
+	put_block(0, 1);
+	put_block(3, 1);
+	put_block(2, 1);
+	put_end(2, 2);
+	EXPECT_EQ(-EBADMSG, aggnet_sink_run(self->k));
+	EXPECT_STREQ("only 3 of the vector's 4 blocks came",
+		     aggnet_sink_error(self->k));
+}
+
+TEST_F(sink, vector__no_block_of_it)
+{
+	of_vector(self->k, 26);
+	put_block(2, 1);
+	EXPECT_EQ(-EBADMSG, aggnet_sink_run(self->k));
+}
+
 TEST_F(sink, reset__forgets)
 {
 	struct aggnet_entry e;

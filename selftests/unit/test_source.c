@@ -87,6 +87,117 @@ TEST_F(source, add__refuses_keys)
 	EXPECT_EQ(1, aggnet_source_records(self->s));
 }
 
+/* --- dense vectors --------------------------------------------------------- */
+
+static int add_elements(struct aggnet_source *s, int64_t from, int64_t to)
+{
+	int err = 0;
+
+	for (; !err && from < to; from++)
+		err = aggnet_source_add_element(s, from * from * from);
+	return err;
+}
+
+/* The stream holds the cubes of 0..n-1 in blocks, behind them zeros. */
+static bool stream_holds_cubes(uint32_t n)
+{
+	uint32_t block, i, at;
+	struct record rec;
+	size_t off, len;
+
+	for (off = 0, block = 0; off < node.len; off += len, block++) {
+		len = record_get(node.stream + off, node.len - off, &rec);
+		if (!len || rec.vlen % 13 ||
+		    aggnet_vector_key_get(rec.key, rec.klen) != block)
+			return false;
+		for (i = 0; i < 13; i++) {
+			at = block * 13 + i;
+			if ((int64_t)aggnet_plain_get(rec.value + i *
+						      rec.vlen / 13,
+						      rec.vlen / 13).lo !=
+			    (at < n ? (int64_t)at * at * at : 0))
+				return false;
+		}
+	}
+	return block == (n + 12) / 13;
+}
+
+static void of_vector(uint32_t elements)
+{
+	node.shape.layout = AGGNET_LAYOUT_DENSE;
+	node.shape.elements = elements;
+}
+
+TEST_F(source, elements__travel_in_blocks)
+{
+	static const uint32_t n[] = { 1, 12, 13, 14, 26, 100000 };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(n); i++) {
+		of_vector(n[i]);
+		ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
+						NULL));
+		ASSERT_EQ(0, add_elements(self->s, 0, n[i]));
+		ASSERT_EQ(0, aggnet_source_finish(self->s));
+		EXPECT_TRUE(stream_holds_cubes(n[i]))
+			TH_LOG("%u elements", n[i]);
+		aggnet_source_close(self->s);
+		self->s = NULL;
+	}
+}
+
+TEST_F(source, elements__neither_more_nor_less)
+{
+	of_vector(20);
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	EXPECT_EQ(-EPROTOTYPE, aggnet_source_add(self->s, "k", 1, 1));
+	EXPECT_EQ(-EPROTOTYPE, aggnet_source_add_element_real(self->s, 1));
+	ASSERT_EQ(0, add_elements(self->s, 0, 19));
+	EXPECT_EQ(-EINVAL, aggnet_source_finish(self->s));
+	EXPECT_STREQ("only 19 of the vector's 20 elements were given",
+		     aggnet_source_error(self->s));
+	EXPECT_FALSE(node.shut);
+	ASSERT_EQ(0, add_elements(self->s, 19, 20));
+	EXPECT_EQ(-ERANGE, aggnet_source_add_element(self->s, 1));
+	EXPECT_EQ(0, aggnet_source_finish(self->s));
+	EXPECT_TRUE(stream_holds_cubes(20));
+}
+
+TEST_F(source, elements__are_for_vectors)
+{
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	EXPECT_EQ(-EPROTOTYPE, aggnet_source_add_element(self->s, 1));
+}
+
+/* In the middle of a block, too; from the spool, or given again. */
+TEST_F(source, elements__newer_epoch)
+{
+	int again, err;
+
+	for (again = 0; again < 2; again++) {
+		memset(&node, 0, sizeof(node));
+		node.room = SIZE_MAX;
+		node.done = true;
+		node.lost = ESTALE;
+		node.lose_at = 100000;
+		of_vector(90000);
+		self->opt.flags = again ? AGGNET_OPT_REPLAY : 0;
+		ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
+						&self->opt));
+		err = add_elements(self->s, 0, 90000) ?:
+		      aggnet_source_finish(self->s);
+		EXPECT_EQ(again ? -ESTALE : 0, err);
+		if (again) {
+			ASSERT_EQ(0, add_elements(self->s, 0, 90000));
+			ASSERT_EQ(0, aggnet_source_finish(self->s));
+		}
+		EXPECT_EQ(1, aggnet_source_replays(self->s));
+		EXPECT_TRUE(stream_holds_cubes(90000));
+		aggnet_source_close(self->s);
+		self->s = NULL;
+	}
+}
+
 TEST_F(source, open__says_why_not)
 {
 	node.errors[0] = ENETUNREACH;
