@@ -37,8 +37,9 @@ row("XDP, merges only, array map (dense keys)"; .xdp_array),
 "\(.bytes / .channel / 1e6 | two) MB/s, ratio \(.tcp / .channel | two)",
 "Tasks of one server, \(.task_records) records of the same keys each, a link of" +
 " \(.rate):",
-(.tasks[] | "  \(.n) tasks: together \(.merged.bytes) bytes, each in a tree of" +
-" its own \(.apart.bytes): \((1 - .merged.bytes / .apart.bytes) * 10000 |" +
-" round / 100) % less; \(.merged.seconds * 1000 | round) ms, apart" +
-" \(.apart.seconds * 1000 | round) ms:" +
-" \(.merged.seconds / .apart.seconds * 10000 | round / 100) %")
+(.tasks[] | .merged as $one | .apart as $own |
+"  \(.n) tasks: \($one.bytes) bytes leave, of trees of their own" +
+" \($own.bytes): \((1 - $one.bytes / $own.bytes) * 100 | two) % less;",
+"    \($one.seconds * 1000 | round) ms, of trees of their own" +
+" \($own.seconds * 1000 | round) ms:" +
+" \($one.seconds / $own.seconds * 100 | two) %")
