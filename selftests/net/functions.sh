@@ -134,17 +134,17 @@ products()
 }
 
 testbed bcube:4,1 --delay 1ms --loss 3% --duplicate 3% --reorder 25%
-inputs small 1500 400
-inputs factors 1500 400
-inputs pairs 3000 20
-inputs real 1500 60
-inputs real32 1500 60
-inputs steps 1500 400
+inputs small 1000 400
+inputs factors 1000 400
+inputs pairs 1500 20
+inputs real 1000 60
+inputs real32 1000 60
+inputs steps 1000 400
 # Far more keys than the buffers hold, so they leave in parts.
-inputs small-many 3000 4000
+inputs small-many 2000 4000
 inputs real-many 600 2500
-inputs pairs-many 2000 1500
-inputs small-vector 3000 1 offset
+inputs pairs-many 1200 1500
+inputs small-vector 6000 1 offset
 inputs real-vector 1000 1 offset
 inputs steps-vector 1000 1 offset
 products
@@ -167,7 +167,7 @@ for function in average bxor; do
 done
 job parts.float64 real-many "" --function sum --type float64 --memory 128K
 job parts.nearest pairs-many "" --function nearest --k 20 --memory 256K
-job dense.sum small-vector "" --type int32 --elements 3000 --memory 96K
+job dense.sum small-vector "" --type int32 --elements 6000 --memory 96K
 job dense.min real-vector "" --function min --type float64 --elements 1000
 job dense.float64 real-vector "" --type float64 --elements 1000
 job dense.fixed steps-vector "" --type fixed --scale 20 --elements 1000
@@ -201,7 +201,7 @@ done
 check "sum of float64, in parts" exact parts.float64 \
 	"$NET_DIR/exact_real.py" sum float64
 check "nearest, in parts" exact parts.nearest best nearest 20
-check "vector of sums, in parts" exact dense.sum fold sum
+check "vector of sums of int32, small buffers" exact dense.sum fold sum
 check "vector of minima of float64" exact dense.min least
 check "vector of sums of float64" exact dense.float64 \
 	"$NET_DIR/exact_real.py" sum float64
