@@ -13,4 +13,5 @@ mkdir -p build/bench
 VM_ICOUNT=1 VM_TIMEOUT=1800 bash selftests/vm/run.sh \
 	"selftests/perf/guest.sh $PWD/build/bench"
 jq -rf selftests/perf/text.jq build/bench/bench.json
+build/selftests/perf/bench_bloom
 selftests/perf/bench_trees.sh
