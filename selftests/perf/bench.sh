@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What a merge costs, beside its peers; everything in one run of one VM that
-# counts instructions (one is one nanosecond of its clock), so that figures
-# repeat and ratios mean something.
+# What a merge costs, beside its peers, and what bystanders pay: each in one run of
+# one VM that counts instructions (one is one nanosecond of its clock), so that
+# figures repeat and ratios mean something. And what two CPUs get through.
 # Usage: bench.sh (KERNEL=6.1|6.12); results also in build/bench/bench.json
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -14,4 +14,15 @@ VM_ICOUNT=1 VM_TIMEOUT=1800 bash selftests/vm/run.sh \
 	"selftests/perf/guest.sh $PWD/build/bench"
 jq -rf selftests/perf/text.jq build/bench/bench.json
 build/selftests/perf/bench_bloom
+VM_TIMEOUT=900 bash selftests/vm/run.sh \
+	"selftests/perf/cores.sh $PWD/build/bench"
+jq -r 'def two: . * 100 | round / 100;
+	"Two CPUs, packets a second, medians of five:",
+	"  dropped at once: from one child \(.drop | round), from two " +
+	"\(.drops | round): \(.drops / .drop | two) times",
+	"  merged: from one child \(.alone | round), from two in a tree each " +
+	"\(.apart | round): \(.apart / .alone | two) times, in one tree " +
+	"\(.one | round): \(.one / .alone | two) times"' build/bench/cores.json
 selftests/perf/bench_trees.sh
+# Last, because it is the one that may fail.
+VM_ICOUNT=1 VM_TIMEOUT=900 bash selftests/vm/run.sh selftests/perf/bystander.sh

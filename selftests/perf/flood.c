@@ -18,9 +18,29 @@ static double now(void)
 	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 
+/* IPv6, if there is a colon in it. */
+static int open_to(const char *address, int port)
+{
+	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6 };
+	struct sockaddr_in v4 = { .sin_family = AF_INET };
+	bool six = strchr(address, ':');
+	int fd;
+
+	v4.sin_port = htons(port);
+	v6.sin6_port = htons(port);
+	if (!six)
+		v4.sin_addr.s_addr = perf_addr(address);
+	else if (inet_pton(AF_INET6, address, &v6.sin6_addr) != 1)
+		perf_die(address);
+	fd = socket(six ? AF_INET6 : AF_INET, SOCK_DGRAM, 0);
+	if (fd < 0 || connect(fd, six ? (void *)&v6 : (void *)&v4,
+			      six ? sizeof(v6) : sizeof(v4)))
+		perf_die("socket");
+	return fd;
+}
+
 int main(int argc, char **argv)
 {
-	struct sockaddr_in a = { .sin_family = AF_INET };
 	struct mmsghdr msg[PERF_BATCH] = {};
 	static u8 data[BYTES_MAX];
 	struct iovec iov = { .iov_base = data };
@@ -32,17 +52,13 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: flood TO PORT BYTES PACKETS\n");
 		return 2;
 	}
-	a.sin_addr.s_addr = perf_addr(argv[1]);
-	a.sin_port = htons(atoi(argv[2]));
 	iov.iov_len = strtoul(argv[3], NULL, 0);
 	packets = strtoul(argv[4], NULL, 0);
 	for (i = 0; i < PERF_BATCH; i++) {
 		msg[i].msg_hdr.msg_iov = &iov;
 		msg[i].msg_hdr.msg_iovlen = 1;
 	}
-	fd = socket(AF_INET, SOCK_DGRAM, 0);
-	if (fd < 0 || connect(fd, (void *)&a, sizeof(a)))
-		perf_die("socket");
+	fd = open_to(argv[1], atoi(argv[2]));
 	start = now();
 	while (sent < packets) {
 		n = sendmmsg(fd, msg, PERF_BATCH, 0);

@@ -5,7 +5,6 @@
 #
 #   src eth0 ---- eth0 X       X: agg (the module), usr (userspace program),
 #                              xdp (XDP program), off (drops at once)
-#   src eth0 ---- eth0 fwd eth1 ---- eth0 dst     bystanders
 set -euo pipefail
 
 DIR=$1
@@ -15,8 +14,6 @@ PATH=$PWD/build/selftests/perf:$PATH
 PACKETS=6000
 RECORDS=77
 KEYS=4096
-FLOOD=20000
-ROUNDS=7
 KEY=000102030405060708090a0b0c0d0e0f
 GOODPUT_RECORDS=200000
 RECORD_BYTES=18
@@ -129,62 +126,6 @@ setup()
 	tc -n off filter add dev eth0 ingress matchall action drop
 }
 
-# --- bystanders -----------------------------------------------------------------
-
-setup_line()
-{
-	local name
-
-	for name in a fwd b; do
-		ip netns add line.$name
-		ip -n line.$name link set lo up
-	done
-	ip -n line.a link add eth0 type veth peer name eth0 netns line.fwd
-	ip -n line.b link add eth0 type veth peer name eth1 netns line.fwd
-	ip -n line.a addr add 10.8.1.2/24 dev eth0
-	ip -n line.b addr add 10.8.2.2/24 dev eth0
-	ip -n line.fwd addr add 10.8.1.1/24 dev eth0
-	ip -n line.fwd addr add 10.8.2.1/24 dev eth1
-	ip -n line.a link set eth0 up
-	ip -n line.b link set eth0 up
-	ip -n line.fwd link set eth0 up
-	ip -n line.fwd link set eth1 up
-	ip -n line.a route add default via 10.8.1.1
-	ip -n line.b route add default via 10.8.2.1
-	ip netns exec line.fwd sysctl -qw net.ipv4.ip_forward=1
-	tc -n line.b qdisc add dev eth0 clsact
-	tc -n line.b filter add dev eth0 ingress protocol ip matchall \
-		action drop
-	# Neighbours are known before anything is counted.
-	ip netns exec line.a flood 10.8.2.2 9 100 32 > /dev/null
-}
-
-# One pass settles what attaching and detaching left to be done, one counts.
-bystander()
-{
-	ip netns exec line.a flood 10.8.2.2 9 100 $FLOOD > /dev/null
-	ip netns exec line.a flood 10.8.2.2 9 100 $FLOOD
-}
-
-# In turn without and with the port attached: seconds of each round
-bystanders()
-{
-	local round
-
-	for ((round = 0; round < ROUNDS; round++)); do
-		bystander >> "$TMP/plain"
-		aggctl -n line.fwd port add eth0 > /dev/null
-		bystander >> "$TMP/attached"
-		aggctl -n line.fwd port del eth0 > /dev/null
-	done
-}
-
-# median FILE
-median()
-{
-	sort -g "$1" | sed -n "$(((ROUNDS + 1) / 2))p"
-}
-
 # --- one channel -----------------------------------------------------------------
 
 # goodput tcp|aggnet: seconds, at the sender
@@ -283,11 +224,6 @@ module_key=$(merge_module $KEY)
 user_key=$(merge_user $KEY)
 merged=$(aggctl -n agg -j stats show)
 
-setup_line
-bystanders
-plain=$(median "$TMP/plain")
-attached=$(median "$TMP/attached")
-
 setup_goodput
 tcp=$(goodput tcp)
 channel=$(goodput aggnet)
@@ -300,12 +236,10 @@ done | jq -s .)
 
 jq -n --arg kernel "$(uname -r)" --argjson packets $PACKETS \
 	--argjson records $RECORDS --argjson keys $KEYS \
-	--argjson flood $FLOOD \
 	--argjson bytes $((GOODPUT_RECORDS * RECORD_BYTES)) \
 	--argjson generator "$generator" --argjson xdp_array "$xdp_array" \
 	--argjson xdp_hash "$xdp_hash" --argjson module "$module" --argjson user "$user" \
 	--argjson module_key "$module_key" --argjson user_key "$user_key" \
-	--argjson plain "$plain" --argjson attached "$attached" \
 	--argjson tcp "$tcp" --argjson channel "$channel" \
 	--argjson tasks "$tasks" --argjson task_records $TASK_RECORDS \
 	--arg rate $TASK_RATE \

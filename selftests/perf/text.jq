@@ -28,10 +28,6 @@ row("XDP, merges only, array map (dense keys)"; .xdp_array),
 "  and with it: userspace \(.user / .module | two)," +
 " XDP hash \(.xdp_hash / .module | two)," +
 " XDP array \(.xdp_array / .module | two)",
-"Bystander, routed through a server, UDP of 100 bytes:",
-"  not attached \(.plain | per($b.flood)), attached " +
-"\(.attached | per($b.flood)) instructions a packet: " +
-"\((.attached / .plain - 1) * 10000 | round / 100) %",
 "One channel, \(.bytes) bytes of records with distinct keys, end to end:",
 "  TCP \(.bytes / .tcp / 1e6 | two) MB/s, aggnet " +
 "\(.bytes / .channel / 1e6 | two) MB/s, ratio \(.tcp / .channel | two)",
