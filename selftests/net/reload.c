@@ -9,6 +9,7 @@
 #include <net/ethernet.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@
 #include "frame.h"
 
 #define BOUND	120	/* seconds: longer than this is for ever */
+#define BURST	64	/* packets */
 
 static atomic_bool stop;
 static atomic_uint sent;
@@ -32,7 +34,10 @@ static void die(const char *what)
 	exit(1);
 }
 
-/* OPENs, as if from s, in its namespace: they wake the entries of a and r. */
+/*
+ * OPENs, as if from s, in its namespace: they wake the entries of a and r. With a
+ * moment after each burst, or the other CPU waits long for this one to be quiet.
+ */
 static void *traffic(void *arg)
 {
 	struct sockaddr_ll at = {
@@ -53,8 +58,9 @@ static void *traffic(void *arg)
 		frame_open(&f, nodes[S].id, nodes[R].id,
 			   1 + (uint32_t)draw() % 8, 1, false);
 		memcpy(f.bytes, to, sizeof(to));
-		if (send(fd, f.bytes, f.len, 0) == (ssize_t)f.len)
-			sent++;
+		if (send(fd, f.bytes, f.len, 0) == (ssize_t)f.len &&
+		    !(++sent % BURST))
+			poll(NULL, 0, 1);
 	}
 	close(fd);
 	return NULL;
