@@ -119,7 +119,7 @@ aborted()
 # must notice, although they go on getting packets that are whole.
 played_back()
 {
-	local pid status=0
+	local pid status=0 repair=0
 
 	entries memory 131072 give_up 1000 key $KEY && begin "$TMP/in.a" &&
 		on e hostile inject "$SEED" 320 keyed "$TMP/corpus" \
