@@ -36,9 +36,8 @@ since()
 	echo $(($(total "$1" "$3") - $(total "$1" "$2")))
 }
 
-# Entries of transfers that nobody runs, so many that they set every bit of a
-# table of eight but once in millions of runs, on
-# every link that there is.
+# Entries of transfers that nobody runs: on every link so many that they set all
+# bits of its table of eight, but once in millions of runs.
 lies()
 {
 	jq --argjson decoys 160 '
