@@ -16,6 +16,7 @@ RECORDS=100000
 RECORD_BYTES=18
 ROUNDS=7
 LIMIT=2
+ports=(eth0 eth1)
 
 # A process that still waits ends with this script.
 finish()
@@ -51,12 +52,90 @@ line_up()
 		net.ipv6.conf.all.forwarding=1
 	end a eth0 1
 	end b eth1 2
-	# Datagrams end here, and nobody answers.
-	tc -n b qdisc add dev eth0 clsact
-	tc -n b filter add dev eth0 ingress protocol ip flower ip_proto udp \
-		action drop
-	tc -n b filter add dev eth0 ingress protocol ipv6 flower \
-		ip_proto udp action drop
+	drop_datagrams eth0
+}
+
+# drop_datagrams DEVICE: of b; they end there, and nobody answers
+drop_datagrams()
+{
+	local protocol
+
+	tc -n b qdisc add dev "$1" clsact
+	for protocol in ip ipv6; do
+		tc -n b filter add dev "$1" ingress protocol $protocol flower \
+			ip_proto udp action drop
+	done
+}
+
+# On top of the line, as they are taken away again.
+vlans()
+{
+	local at
+
+	for at in a/eth0/1.2 fwd/eth0/1.1 fwd/eth1/2.1 b/eth0/2.2; do
+		vlan "${at%%/*}" "$(cut -d / -f 2 <<< "$at")" "${at##*/}"
+	done
+	ip -n a route add 10.8.12.0/24 via 10.8.11.1
+}
+
+# vlan NETNS DEVICE NET.HOST
+vlan()
+{
+	ip -n "$1" link add link "$2" name "$2.5" type vlan id 5
+	ip -n "$1" addr add "10.8.1$3/24" dev "$2.5"
+	ip -n "$1" link set "$2.5" up
+	[ "$1" != b ] || drop_datagrams eth0.5
+}
+
+no_vlans()
+{
+	ip -n a link del eth0.5
+	ip -n fwd link del eth0.5
+	ip -n fwd link del eth1.5
+	ip -n b link del eth0.5
+}
+
+# Each flow is known, and a rule looks at what is known of it.
+conntrack()
+{
+	ip netns exec fwd nft -f - << 'END'
+table ip seen {
+	chain forward {
+		type filter hook forward priority 0
+		ct state new,established counter accept
+	}
+}
+END
+}
+
+no_conntrack()
+{
+	ip netns exec fwd nft delete table ip seen
+}
+
+# fwd has one device to b, a bond of one.
+bond()
+{
+	ip -n fwd link add bond0 type bond mode active-backup miimon 10
+	ip -n fwd link set eth1 down
+	ip -n fwd link set eth1 master bond0
+	ip -n fwd addr add 10.8.3.1/24 dev bond0
+	ip -n fwd link set bond0 up
+	ip -n b addr add 10.8.3.2/24 dev eth0
+	ports=(eth0 eth1 bond0)
+}
+
+# a and b are neighbours, over a bridge.
+bridge()
+{
+	ip -n fwd link del bond0
+	ip -n fwd link add br0 type bridge
+	ip -n fwd link set eth0 master br0
+	ip -n fwd link set eth1 up master br0
+	ip -n fwd link set br0 up
+	ip -n a addr add 10.8.4.1/24 dev eth0
+	ip -n b addr add 10.8.4.2/24 dev eth0
+	ports=(eth0 eth1 br0)
 }
 
 # datagrams ADDRESS BYTES: seconds of one pass, before one that is not counted
@@ -90,17 +169,19 @@ median()
 # compare NAME UNITS UNIT COMMAND...: in turns; instructions of a unit
 compare()
 {
-	local name=$1 units=$2 unit=$3 round
+	local name=$1 units=$2 unit=$3 round port
 
 	shift 3
 	rm -f "$TMP/plain" "$TMP/attached"
 	for ((round = 0; round < ROUNDS; round++)); do
 		"$@" >> "$TMP/plain"
-		aggctl -n fwd port add eth0 > "$TMP/said"
-		aggctl -n fwd port add eth1 > "$TMP/said"
+		for port in "${ports[@]}"; do
+			aggctl -n fwd port add "$port" > "$TMP/said"
+		done
 		"$@" >> "$TMP/attached"
-		aggctl -n fwd port del eth0 > "$TMP/said"
-		aggctl -n fwd port del eth1 > "$TMP/said"
+		for port in "${ports[@]}"; do
+			aggctl -n fwd port del "$port" > "$TMP/said"
+		done
 	done
 	jq -n -r --arg name "$name" --arg unit "$unit" --argjson units "$units" \
 		--argjson plain "$(median "$TMP/plain")" \
@@ -124,5 +205,21 @@ compare "UDP of 100 bytes" $PACKETS packet datagrams 10.8.2.2 100 || bad=1
 compare "UDP of 1400 bytes" $PACKETS packet datagrams 10.8.2.2 1400 || bad=1
 compare "UDP of 100 bytes, IPv6" $PACKETS packet datagrams fd08:2::2 100 ||
 	bad=1
-compare "TCP" $((RECORDS * RECORD_BYTES / 1000)) kilobyte stream || bad=1
+compare "UDP of 4500 bytes, in fragments" $PACKETS datagram \
+	datagrams 10.8.2.2 4500 || bad=1
+compare "TCP, GSO" $((RECORDS * RECORD_BYTES / 1000)) kilobyte stream || bad=1
+conntrack
+compare "UDP of 100 bytes, nftables and conntrack" $PACKETS packet \
+	datagrams 10.8.2.2 100 || bad=1
+no_conntrack
+vlans
+compare "UDP of 100 bytes, tagged" $PACKETS packet datagrams 10.8.12.2 100 ||
+	bad=1
+no_vlans
+bond
+compare "UDP of 100 bytes, to a bond" $PACKETS packet datagrams 10.8.3.2 100 ||
+	bad=1
+bridge
+compare "UDP of 100 bytes, bridged" $PACKETS packet datagrams 10.8.4.2 100 ||
+	bad=1
 exit $bad

@@ -8,7 +8,7 @@
 
 #include "wire.h"
 
-#define BYTES_MAX	1472
+#define BYTES_MAX	8192
 
 static double now(void)
 {
