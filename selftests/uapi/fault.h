@@ -13,28 +13,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "put_file.h"
+
 #define FAULT_NTH	"/proc/thread-self/fail-nth"
 #define FAULT_DEBUG	"/sys/kernel/debug/"
 #define FAULT_MODULE	FAULT_DEBUG "fail_aggnet/"
-
-static inline int fault_put(const char *name, const char *text)
-{
-	int fd = open(name, O_WRONLY), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		err = -errno;
-	close(fd);
-	return err;
-}
 
 static inline int fault_put_number(const char *name, int n)
 {
 	char text[16];
 
 	snprintf(text, sizeof(text), "%d", n);
-	return fault_put(name, text);
+	return put_file(name, text);
 }
 
 /* -1 if it cannot be read. */
@@ -66,10 +56,10 @@ static inline bool fault_thread_able(void)
 {
 	/* Those that may sleep are to fail, too. */
 	return !access(FAULT_NTH, W_OK) &&
-	       !fault_put(FAULT_DEBUG "failslab/verbose", "0") &&
-	       !fault_put(FAULT_DEBUG "failslab/ignore-gfp-wait", "N") &&
-	       !fault_put(FAULT_DEBUG "fail_page_alloc/verbose", "0") &&
-	       !fault_put(FAULT_MODULE "verbose", "0");
+	       !put_file(FAULT_DEBUG "failslab/verbose", "0") &&
+	       !put_file(FAULT_DEBUG "failslab/ignore-gfp-wait", "N") &&
+	       !put_file(FAULT_DEBUG "fail_page_alloc/verbose", "0") &&
+	       !put_file(FAULT_MODULE "verbose", "0");
 }
 
 static inline void fault_thread_arm(int nth)
@@ -84,18 +74,18 @@ static inline bool fault_thread_struck(void)
 
 static inline bool fault_module_able(void)
 {
-	return !fault_put(FAULT_MODULE "verbose", "0") &&
-	       !fault_put(FAULT_MODULE "interval", "1") &&
-	       !fault_put(FAULT_MODULE "times", "0") &&
-	       !fault_put(FAULT_MODULE "probability", "100");
+	return !put_file(FAULT_MODULE "verbose", "0") &&
+	       !put_file(FAULT_MODULE "interval", "1") &&
+	       !put_file(FAULT_MODULE "times", "0") &&
+	       !put_file(FAULT_MODULE "probability", "100");
 }
 
 static inline void fault_module_arm(int nth)
 {
-	fault_put(FAULT_MODULE "times", "0");
+	put_file(FAULT_MODULE "times", "0");
 	fault_put_number(FAULT_MODULE "space", nth);
 	if (nth)
-		fault_put(FAULT_MODULE "times", "1");
+		put_file(FAULT_MODULE "times", "1");
 }
 
 static inline bool fault_module_struck(void)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "nl_node.h"
+#include "put_file.h"
 
 #define NOBODY	65534
 
@@ -194,18 +195,6 @@ int become_nobody(void)
 	       setresuid(NOBODY, NOBODY, NOBODY) ? -errno : 0;
 }
 
-static int write_file(const char *name, const char *text)
-{
-	int fd = open(name, O_WRONLY), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		err = -errno;
-	close(fd);
-	return err;
-}
-
 int become_root_of_a_namespace(void)
 {
 	char map[32];
@@ -218,10 +207,10 @@ int become_root_of_a_namespace(void)
 	if (unshare(CLONE_NEWUSER))
 		return -errno;
 	snprintf(map, sizeof(map), "0 %d 1", NOBODY);
-	err = write_file("/proc/self/uid_map", map);
+	err = put_file("/proc/self/uid_map", map);
 	if (!err)
-		err = write_file("/proc/self/setgroups", "deny");
+		err = put_file("/proc/self/setgroups", "deny");
 	if (!err)
-		err = write_file("/proc/self/gid_map", map);
+		err = put_file("/proc/self/gid_map", map);
 	return err;
 }

@@ -256,18 +256,6 @@ TEST_F_TIMEOUT(fuzz, requests, LONG)
 	nl_close(nl);
 }
 
-/* A node of ours, and somebody else in a process of his own. */
-static pid_t start_other(FIXTURE_DATA(fuzz) *self, struct nl *nl,
-			 struct fuzzer *f)
-{
-	if (node_namespace() || nl_open(nl) || node_identity(nl, IDENTITY) ||
-	    tree_add(nl, incast(1), 1, 0))
-		return -1;
-	f->seed = self->seed;
-	f->seconds = 1 + self->seconds / 3;
-	return fork();
-}
-
 static int status_of(pid_t pid)
 {
 	int status;
@@ -275,48 +263,57 @@ static int status_of(pid_t pid)
 	return waitpid(pid, &status, 0) == pid ? WEXITSTATUS(status) : -1;
 }
 
-TEST_F_TIMEOUT(fuzz, requests_of_a_user, LONG)
+/* What somebody else sends, in a process of his own. Return: its status */
+static int user(struct fuzzer *f)
 {
-	static struct fuzzer fuzzer;
-	static struct nl nl;
+	fuzz_as_user(f);
+	return f->failed || f->accepted || !f->requests;
+}
+
+static int root_of_a_user_namespace(struct fuzzer *f)
+{
+	f->failed = become_root_of_a_namespace();
+	if (!f->failed)
+		fuzz(f);
+	return f->failed || !f->accepted;
+}
+
+/* A node of ours is what it was when he has ended. */
+static void stand(struct __test_metadata *_metadata, FIXTURE_DATA(fuzz) *self,
+		  int (*other)(struct fuzzer *f))
+{
+	static struct fuzzer his;
+	static struct nl ours;
+	struct nl *nl = &ours;
 	uint64_t used;
 	pid_t pid;
 
-	pid = start_other(self, &nl, &fuzzer);
+	ASSERT_EQ(0, node_namespace());
+	ASSERT_EQ(0, nl_open(nl));
+	ASSERT_EQ(0, node_identity(nl, IDENTITY));
+	ASSERT_EQ(0, tree_add(nl, incast(1), 1, 0));
+	his.seed = self->seed;
+	his.seconds = 1 + self->seconds / 3;
+	pid = fork();
 	ASSERT_LE(0, pid);
-	if (!pid) {
-		fuzz_as_user(&fuzzer);
-		_exit(fuzzer.failed || fuzzer.accepted || !fuzzer.requests);
-	}
-	used = memory_used(&nl);
+	if (!pid)
+		_exit(other(&his));
+	used = memory_used(nl);
 	EXPECT_EQ(0, status_of(pid));
-	EXPECT_EQ(1, trees(&nl));
-	EXPECT_EQ(0, links(&nl));
-	EXPECT_EQ(used, memory_used(&nl));
-	nl_close(&nl);
+	EXPECT_EQ(1, trees(nl));
+	EXPECT_EQ(0, links(nl));
+	EXPECT_EQ(used, memory_used(nl));
+	nl_close(nl);
+}
+
+TEST_F_TIMEOUT(fuzz, requests_of_a_user, LONG)
+{
+	stand(_metadata, self, user);
 }
 
 TEST_F_TIMEOUT(fuzz, requests_of_root_of_a_user_namespace, LONG)
 {
-	static struct fuzzer fuzzer;
-	static struct nl nl;
-	uint64_t used;
-	pid_t pid;
-
-	pid = start_other(self, &nl, &fuzzer);
-	ASSERT_LE(0, pid);
-	if (!pid) {
-		fuzzer.failed = become_root_of_a_namespace();
-		if (!fuzzer.failed)
-			fuzz(&fuzzer);
-		_exit(fuzzer.failed || !fuzzer.accepted);
-	}
-	used = memory_used(&nl);
-	EXPECT_EQ(0, status_of(pid));
-	EXPECT_EQ(1, trees(&nl));
-	EXPECT_EQ(0, links(&nl));
-	EXPECT_EQ(used, memory_used(&nl));
-	nl_close(&nl);
+	stand(_metadata, self, root_of_a_user_namespace);
 }
 
 TEST_HARNESS_MAIN
