@@ -8,26 +8,14 @@
 #   a eth0 ---- eth0 fwd eth1 ---- eth0 b
 set -euo pipefail
 
-TMP=$(mktemp -d)
-trap finish EXIT
-PATH=$PWD/build/selftests/perf:$PATH
+. "$(dirname "$0")/lib.sh"
+
 PACKETS=20000
 RECORDS=100000
 RECORD_BYTES=18
 ROUNDS=7
 LIMIT=2
 ports=(eth0 eth1)
-
-# A process that still waits ends with this script.
-finish()
-{
-	local pid
-
-	for pid in $(jobs -p); do
-		kill "$pid"
-	done
-	rm -rf "$TMP"
-}
 
 # end NAME DEVICE-OF-FWD NET: a host, and its link to fwd
 end()

@@ -7,10 +7,9 @@
 #                              xdp (XDP program), off (drops at once)
 set -euo pipefail
 
+. "$(dirname "$0")/lib.sh"
+
 DIR=$1
-TMP=$(mktemp -d)
-trap finish EXIT
-PATH=$PWD/build/selftests/perf:$PATH
 PACKETS=6000
 RECORDS=77
 KEYS=4096
@@ -19,17 +18,6 @@ GOODPUT_RECORDS=200000
 RECORD_BYTES=18
 TASK_RECORDS=4000
 TASK_RATE=10mbit
-
-# A peer that still waits for packets ends with this script.
-finish()
-{
-	local pid
-
-	for pid in $(jobs -p); do
-		kill "$pid"
-	done
-	rm -rf "$TMP"
-}
 
 # pair NAME: a sender and a node, each with its identity
 pair()
