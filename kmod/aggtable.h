@@ -148,6 +148,9 @@ u32 aggnet_table_pack(struct aggnet_table *t, u8 *buf, u32 room,
  * @t: the table
  *
  * Of a dense vector it may as soon as all contributors have given that block.
+ * Who takes the last entry of a chunk gives the chunk back, so while there is an
+ * oldest chunk an entry that has not left stands at @t->read.
+ *
  * How many they are is a guess (@t->expected): one that comes too late makes an
  * entry anew, so a wrong guess costs a record or memory, and no value.
  */
