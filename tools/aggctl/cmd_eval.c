@@ -36,25 +36,6 @@ static int run_one(const struct aggctl *ctl, const struct eval *eval,
 	return st;
 }
 
-static int table2(const struct aggctl *ctl)
-{
-	json_t *rows = json_array();
-	unsigned int k;
-
-	for (k = 3; k <= 7; k++)
-		json_array_append_new(rows, json_pack("{s:i s:i}", "k", k,
-						      "bits",
-						      eval_filter_bits(k)));
-	if (ctl->json)
-		return out_json(rows);
-	puts("000-table2: bits of the filter in each packet, BCube(6,k),\n"
-	     "by formula (3); the paper has 19, 38 and, for k = 7, 102");
-	for (k = 3; k <= 7; k++)
-		printf("k=%u %u\n", k, eval_filter_bits(k));
-	json_decref(rows);
-	return ST_DONE;
-}
-
 static int no_such(const char *name)
 {
 	size_t i;
@@ -74,6 +55,16 @@ static json_t *run_updates(const struct aggctl *ctl)
 
 	if (rows && !ctl->json)
 		eval_update_print(rows);
+	return rows;
+}
+
+/* The same for filters: they are of trees, but no trees themselves. */
+static json_t *run_filters(const struct aggctl *ctl)
+{
+	json_t *rows = eval_filter(opt.seed, opt.rounds ? opt.rounds : 5);
+
+	if (rows && !ctl->json)
+		eval_filter_print(rows);
 	return rows;
 }
 
@@ -101,19 +92,25 @@ static int run_named(const struct aggctl *ctl, const char *name,
 
 static int run_all(const struct aggctl *ctl, json_t *results)
 {
-	json_t *updates;
+	json_t *filters, *updates;
 	int st = ST_DONE;
 	size_t i;
 
 	for (i = 0; i < n_evals && !st; i++)
 		st = run_one(ctl, &evals[i], results);
-	updates = st ? NULL : run_updates(ctl);
-	if (!updates)
+	filters = st ? NULL : run_filters(ctl);
+	updates = filters ? run_updates(ctl) : NULL;
+	if (!updates) {
+		json_decref(filters);
 		return ST_FAILED;
+	}
 	if (opt.rst)
-		st = eval_rst(opt.rst, results, updates);
-	if (ctl->json)
+		st = eval_rst(opt.rst, results, filters, updates);
+	if (ctl->json) {
+		json_array_append(results, filters);
 		json_array_append(results, updates);
+	}
+	json_decref(filters);
 	json_decref(updates);
 	return st;
 }
@@ -125,10 +122,10 @@ static int run_eval(const struct aggctl *ctl, int argc, char **argv)
 
 	if (st)
 		return st;
-	if (argc && !strcmp(argv[0], "000-table2"))
-		return table2(ctl);
-	if (argc && !strcmp(argv[0], "update")) {
-		results = run_updates(ctl);
+	if (argc && (!strcmp(argv[0], "update") ||
+		     !strcmp(argv[0], "000-table2"))) {
+		results = argv[0][0] == 'u' ? run_updates(ctl) :
+					      run_filters(ctl);
 		st = results ? ST_DONE : ST_FAILED;
 	} else {
 		results = json_array();

@@ -127,7 +127,6 @@ struct aggt_job;
 bool eval_is_peer(const char *method);
 int eval_peer(const struct aggt_topo *topo, const struct aggt_job *job,
 	      double *value);
-unsigned int eval_filter_bits(unsigned int k);
 
 /* eval_out.c */
 double eval_mean(const struct eval_result *result, size_t method,
@@ -135,7 +134,13 @@ double eval_mean(const struct eval_result *result, size_t method,
 double eval_volume(const struct eval_result *result, size_t method);
 json_t *eval_json(const struct eval_result *result);
 void eval_print(const struct eval_result *result, const json_t *json);
-int eval_rst(const char *file, json_t *results, const json_t *updates);
+int eval_rst(const char *file, json_t *results, const json_t *filters,
+	     const json_t *updates);
+
+/* eval_filter.c */
+json_t *eval_filter(uint64_t seed, unsigned int rounds);
+void eval_filter_print(const json_t *rows);
+void eval_filter_rst(FILE *f, const json_t *rows);
 
 /* eval_update.c */
 json_t *eval_update(uint64_t seed, unsigned int rounds);

@@ -303,20 +303,6 @@ static void rst_section(FILE *f, const json_t *result)
 	rst_summary(f, json_object_get(result, "summary"));
 }
 
-static void rst_filter(FILE *f)
-{
-	static const unsigned int paper[] = { 19, 38, 58, 79, 102 };
-	unsigned int k;
-
-	fputs("\n000 Table 2: bits of the filter in each packet\n"
-	      "----------------------------------------------\n\n"
-	      ".. list-table:: BCube(6,k)\n   :header-rows: 1\n\n"
-	      "   * - k\n     - paper\n     - formula (3)\n", f);
-	for (k = 3; k <= 7; k++)
-		fprintf(f, "   * - %u\n     - %u\n     - %u\n", k, paper[k - 3],
-			eval_filter_bits(k));
-}
-
 static char *read_all(const char *file)
 {
 	FILE *f = fopen(file, "r");
@@ -334,7 +320,8 @@ static char *read_all(const char *file)
 }
 
 /* Replace what is between the two marks of @file by the results' tables. */
-int eval_rst(const char *file, json_t *results, const json_t *updates)
+int eval_rst(const char *file, json_t *results, const json_t *filters,
+	     const json_t *updates)
 {
 	char *text = read_all(file), *begin, *end;
 	json_t *result;
@@ -352,9 +339,8 @@ int eval_rst(const char *file, json_t *results, const json_t *updates)
 	fwrite(text, 1, begin + strlen(BEGIN) - text, f);
 	json_array_foreach(results, i, result)
 		rst_section(f, result);
-	rst_filter(f);
-	if (updates)
-		eval_update_rst(f, updates);
+	eval_filter_rst(f, filters);
+	eval_update_rst(f, updates);
 	fprintf(f, "\n%s", end);
 	free(text);
 	return fclose(f) ? fail("eval: %s: %s", file, strerror(errno)) :

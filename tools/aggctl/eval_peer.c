@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A peer that is no method of the library: flows that do not join where they
- * meet. Formula (3) of paper 000.
+ * meet.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,10 +85,4 @@ int eval_peer(const struct aggt_topo *topo, const struct aggt_job *job,
 		return -1;
 	value[EVAL_COST] = cost;
 	return 0;
-}
-
-/* The least filter with less than one false positive on a way. */
-unsigned int eval_filter_bits(unsigned int k)
-{
-	return ceil(2 * (k + 1) * log(2.0 / (k * (k - 1.0))) / log(0.6185));
 }

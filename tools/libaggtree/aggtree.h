@@ -481,6 +481,120 @@ const struct aggt_entry *aggt_plan_entries(const struct aggt_plan *plan,
 const struct aggt_switch_entry *
 aggt_plan_switch_entries(const struct aggt_plan *plan, size_t *n);
 
+/* ---------------------------------------------------------------- filters */
+
+/**
+ * enum aggt_filter_rule - which of its links a node looks up in a filter
+ * @AGGT_FILTER_GENERAL: all but those of the port that the packet came in by
+ * @AGGT_FILTER_PAPER: of these, those that lead nearer to the receiver (paper
+ *	000, 4.3)
+ */
+enum aggt_filter_rule {
+	AGGT_FILTER_GENERAL,
+	AGGT_FILTER_PAPER,
+};
+
+/**
+ * struct aggt_filter_conf - what filters are made for
+ * @rule: what nodes look up
+ * @switches: so do switches: a hop is two links; else one, past the switch
+ * @bits: of a filter, 0: as few as @rate takes
+ * @least: bits, not less than these
+ * @rate: false positives that are expected of a packet, at most
+ * @salts: how many are tried for the filter of a way, 1 to 256
+ */
+struct aggt_filter_conf {
+	enum aggt_filter_rule rule;
+	bool switches;
+	uint32_t bits;
+	uint32_t least;
+	double rate;
+	unsigned int salts;
+};
+
+/**
+ * struct aggt_filter_size - how large the filters of a plan are
+ * @links: of the longest way, which a filter has to name
+ * @wrong: links that are looked up beside a way, at most
+ * @paper_bits: by the paper's formula (3)
+ * @general_bits: by the same bound with @links and @wrong in it
+ * @bits: taken
+ * @hashes: functions of a filter with @links links
+ * @bytes: of the filter in a packet
+ * @expected: false positives of a packet on the longest way
+ */
+struct aggt_filter_size {
+	uint32_t links;
+	uint32_t wrong;
+	uint32_t paper_bits;
+	uint32_t general_bits;
+	uint32_t bits;
+	uint8_t hashes;
+	size_t bytes;
+	double expected;
+};
+
+/**
+ * struct aggt_filter - the filter of an end's packets
+ * @size: how many of @bytes there are
+ * @bytes: struct aggnet_filter and what follows it, as they travel
+ * @false_links: links beside the way that nodes on it will take for its own
+ * @lost: they are so many that packets do not arrive
+ */
+struct aggt_filter {
+	size_t size;
+	uint8_t bytes[128];
+	uint32_t false_links;
+	bool lost;
+};
+
+/**
+ * aggt_filter_paper_bits - formula (3) of paper 000
+ * @k: of BCube(n,k)
+ * @rate: the paper's 1
+ *
+ * Return: the bits with which a packet meets @rate false positives; never less
+ * than a filter has.
+ */
+uint32_t aggt_filter_paper_bits(unsigned int k, double rate);
+
+/** aggt_link_name - of a directed link, less than 2^52. */
+uint64_t aggt_link_name(bool from_switch, uint32_t from, bool to_switch,
+			uint32_t to);
+
+/**
+ * aggt_filter_measure - how large the filters of a plan have to be
+ * @plan: the plan
+ * @conf: what they are made for
+ * @size: filled in
+ * @err: why there are none
+ *
+ * Return: 0 or -1.
+ */
+int aggt_filter_measure(const struct aggt_plan *plan,
+			const struct aggt_filter_conf *conf,
+			struct aggt_filter_size *size, struct aggt_err *err);
+
+/**
+ * aggt_filter_make - the filter of an end's packets
+ * @plan: the plan
+ * @conf: what filters are made for
+ * @size: what aggt_filter_measure() said
+ * @entry: of the end, which has a parent
+ * @incast_id: of the tree
+ * @filter: filled in
+ * @err: why there is none
+ *
+ * Of the salts the one with the fewest false positives on the way is taken.
+ *
+ * Return: 0 or -1.
+ */
+int aggt_filter_make(const struct aggt_plan *plan,
+		     const struct aggt_filter_conf *conf,
+		     const struct aggt_filter_size *size,
+		     const struct aggt_entry *entry, uint64_t incast_id,
+		     struct aggt_filter *filter, struct aggt_err *err);
+
 /* ---------------------------------------------------------------- updates */
 
 enum aggt_change_kind {

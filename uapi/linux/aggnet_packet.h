@@ -104,6 +104,32 @@ struct aggnet_hdr {
 	__be64	tag;
 };
 
+#define AGGNET_FILTER_UNIT	8	/* bytes, in which a filter is counted */
+#define AGGNET_FILTER_UNITS	16	/* at most */
+#define AGGNET_FILTER_MAX	(AGGNET_FILTER_UNIT * AGGNET_FILTER_UNITS)
+#define AGGNET_FILTER_BITS_MIN	8
+#define AGGNET_FILTER_BITS_MAX	(8 * (AGGNET_FILTER_MAX - 4))
+
+/**
+ * struct aggnet_filter - Bloom filter of the directed links of a packet's way
+ * @bits: how many it has; they follow, the first one lowest in the first byte,
+ *	what is left of the last byte zero
+ * @hashes_digits: low four bits: hash functions; 0: it is spent, nobody looks
+ *	any more. High four bits: how many digits of the receiver's label follow
+ *	the bits, a byte each, the one of level 0 first; 0: every link is
+ *	looked up, whatever its digit
+ * @salt: drawn or chosen, so that a way that meets false positives can have
+ *	another filter
+ *
+ * It says where a packet goes, as the IP header does, and like that it is not
+ * under the tag. Zero bytes fill it up to AGGNET_FILTER_UNIT.
+ */
+struct aggnet_filter {
+	__be16	bits;
+	__u8	hashes_digits;
+	__u8	salt;
+};
+
 /**
  * struct aggnet_open - body of OPEN: what the child takes the tree's values for
  * @function: enum aggnet_function of the tree

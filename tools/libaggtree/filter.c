@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Filters that packets carry (paper 000, 4.3): how large they have to be, and
+ * the one of a flow's way that names the fewest links beside it.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filter.h"
+#include "internal.h"
+#include "way.h"
+
+/* A filter's rate is BASE^(m/n) with the best number of functions. */
+#define BASE		0.6185
+#define SALTS		256
+#define COPIES_MAX	4	/* that the module makes of a packet at a node */
+
+uint32_t aggt_filter_paper_bits(unsigned int k, double rate)
+{
+	double ways = k * (k - 1.0) / 2;
+	double bits = 0;
+
+	if (ways > rate)
+		bits = ceil(2 * (k + 1) * log(rate / ways) / log(BASE));
+	return bits > AGGNET_FILTER_BITS_MIN ? (uint32_t)bits :
+					       AGGNET_FILTER_BITS_MIN;
+}
+
+static uint32_t general_bits(const struct aggt_filter_size *size, double rate)
+{
+	double bits = 0;
+
+	if (size->wrong > rate)
+		bits = ceil(size->links * log(rate / size->wrong) / log(BASE));
+	return bits > AGGNET_FILTER_BITS_MIN ? (uint32_t)bits :
+					       AGGNET_FILTER_BITS_MIN;
+}
+
+static uint8_t hashes_of(uint32_t bits, size_t links)
+{
+	double best = round((double)bits / links * log(2));
+
+	return (uint8_t)fmin(fmax(best, 1), AGGNET_FILTER_HASHES_MAX);
+}
+
+/* Hops that do not correct a digit, the paper's rule never looks at. */
+static int check_hops(const struct aggt_plan *plan, const struct aggt_entry *e,
+		      struct aggt_err *err)
+{
+	const struct aggt_topo *topo = plan->topo;
+
+	if (e->parent == AGGT_NONE ||
+	    aggt_topo_digit(topo, e->parent, e->level) ==
+	    aggt_topo_digit(topo, e->receiver, e->level))
+		return 0;
+	aggt_err_set(err, "the filter's rule 'paper' looks only at links that lead nearer to the receiver, and in the tree of v%u v%u to v%u does not; take 'general'",
+		     e->receiver, e->server, e->parent);
+	return -1;
+}
+
+static int check_plan(const struct aggt_plan *plan,
+		      const struct aggt_filter_conf *conf, struct aggt_err *err)
+{
+	size_t i;
+
+	if (plan->topo->agents) {
+		aggt_err_set(err, "servers of %s do not forward for each other, so packets need no filter of their way",
+			     plan->topo->name);
+		return -1;
+	}
+	if (conf->rule != AGGT_FILTER_PAPER)
+		return 0;
+	if (plan->topo->dims > AGGNET_FILTER_DIGITS_MAX) {
+		aggt_err_set(err, "the filter's rule 'paper' has room for %u digits, %s has %u",
+			     AGGNET_FILTER_DIGITS_MAX, plan->topo->name,
+			     plan->topo->dims);
+		return -1;
+	}
+	for (i = 0; i < plan->n_entries; i++)
+		if (check_hops(plan, &plan->entry[i], err))
+			return -1;
+	return 0;
+}
+
+static bool emits(const struct aggt_entry *e)
+{
+	return (e->flags & AGGT_END) && e->parent != AGGT_NONE;
+}
+
+/* Links of the longest way, and the most that are looked up beside one. */
+static int measure_ways(const struct aggt_plan *plan,
+			const struct aggt_filter_conf *conf,
+			struct aggt_filter_size *size)
+{
+	struct aggt_way way = {};
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < plan->n_entries; i++) {
+		if (!emits(&plan->entry[i]))
+			continue;
+		ret = aggt_way_find(&way, plan, &plan->entry[i], conf);
+		if (way.right.n > size->links)
+			size->links = (uint32_t)way.right.n;
+		if (way.wrong.n > size->wrong)
+			size->wrong = (uint32_t)way.wrong.n;
+	}
+	aggt_way_free(&way);
+	return ret;
+}
+
+int aggt_filter_measure(const struct aggt_plan *plan,
+			const struct aggt_filter_conf *conf,
+			struct aggt_filter_size *size, struct aggt_err *err)
+{
+	unsigned int dims = plan->topo->dims;
+	bool paper = conf->rule == AGGT_FILTER_PAPER;
+
+	memset(size, 0, sizeof(*size));
+	if (check_plan(plan, conf, err))
+		return -1;
+	if (measure_ways(plan, conf, size)) {
+		aggt_err_nomem(err);
+		return -1;
+	}
+	size->paper_bits = aggt_filter_paper_bits(dims - 1, conf->rate);
+	size->general_bits = general_bits(size, conf->rate);
+	size->bits = conf->bits ? conf->bits :
+		     paper ? size->paper_bits : size->general_bits;
+	if (size->bits < conf->least)
+		size->bits = conf->least;
+	size->bytes = aggnet_filter_size(size->bits, paper ? dims : 0);
+	if (size->bits < AGGNET_FILTER_BITS_MIN ||
+	    size->bytes > AGGNET_FILTER_MAX) {
+		aggt_err_set(err, "a filter has %u bits at least and, with all that belongs to it, %u bytes at most: %u bits are none",
+			     AGGNET_FILTER_BITS_MIN, AGGNET_FILTER_MAX,
+			     size->bits);
+		return -1;
+	}
+	/* A plan whose senders are all receivers sends nothing. */
+	if (size->links)
+		size->hashes = hashes_of(size->bits, size->links);
+	if (size->links)
+		size->expected = size->wrong * pow(BASE, (double)size->bits /
+						   size->links);
+	return 0;
+}
+
+static struct aggnet_filter *filter_of(struct aggt_filter *filter)
+{
+	return (struct aggnet_filter *)filter->bytes;
+}
+
+static void insert(struct aggnet_filter *f, uint64_t key, uint64_t name)
+{
+	struct aggnet_filter_walk w = aggnet_filter_start(key, name);
+	unsigned int n = aggnet_filter_hashes(f);
+	uint8_t *byte = (uint8_t *)(f + 1);
+
+	while (n--) {
+		uint32_t bit = aggnet_filter_next(&w, aggnet_filter_bits(f));
+
+		byte[bit / 8] |= (uint8_t)(1u << bit % 8);
+	}
+}
+
+static void fill(struct aggt_filter *filter, const struct aggt_way *way,
+		 const struct aggt_filter_size *size, uint64_t incast_id,
+		 uint8_t salt)
+{
+	uint8_t hashes = hashes_of(size->bits, (uint32_t)way->right.n);
+	uint64_t key = aggnet_filter_key(incast_id, salt);
+	struct aggnet_filter *f = filter_of(filter);
+	uint8_t *bits = (uint8_t *)&f->bits;
+	size_t i;
+
+	memset(filter->bytes, 0, sizeof(filter->bytes));
+	bits[0] = (uint8_t)(size->bits >> 8);
+	bits[1] = (uint8_t)size->bits;
+	f->hashes_digits = hashes;
+	f->salt = salt;
+	for (i = 0; i < way->right.n; i++)
+		insert(f, key, way->right.name[i]);
+}
+
+/*
+ * Count what the filter names beside the way, as the nodes on it find it: each
+ * copy takes its share of what the hop field has left.
+ */
+static void judge(struct aggt_filter *filter, const struct aggt_way *way,
+		  uint64_t incast_id)
+{
+	const struct aggnet_filter *f = filter_of(filter);
+	uint64_t key = aggnet_filter_key(incast_id, f->salt);
+	unsigned int hop = AGGNET_HOP_MAX;
+	size_t i = 0, node;
+
+	filter->false_links = 0;
+	filter->lost = false;
+	for (node = 0; node < way->n_nodes; node++) {
+		unsigned int copies = 1;
+
+		for (; i < way->node[node]; i++)
+			copies += aggnet_filter_test(f, key,
+						     way->wrong.name[i]);
+		filter->false_links += copies - 1;
+		filter->lost |= copies > COPIES_MAX || !hop;
+		hop = hop ? (hop - 1) / copies : 0;
+	}
+}
+
+static bool is_better(const struct aggt_filter *a, const struct aggt_filter *b)
+{
+	if (a->lost != b->lost)
+		return b->lost;
+	return a->false_links < b->false_links;
+}
+
+/* The receiver's label, behind the bits. */
+static void put_digits(struct aggt_filter *filter, const struct aggt_plan *plan,
+		       aggt_node receiver)
+{
+	struct aggnet_filter *f = filter_of(filter);
+	uint8_t *digit = (uint8_t *)(f + 1) + (aggnet_filter_bits(f) + 7) / 8;
+	unsigned int dim, dims = plan->topo->dims;
+
+	f->hashes_digits |= (uint8_t)(dims << 4);
+	for (dim = 0; dim < dims; dim++)
+		digit[dim] = (uint8_t)aggt_topo_digit(plan->topo, receiver,
+						      dim);
+}
+
+int aggt_filter_make(const struct aggt_plan *plan,
+		     const struct aggt_filter_conf *conf,
+		     const struct aggt_filter_size *size,
+		     const struct aggt_entry *entry, uint64_t incast_id,
+		     struct aggt_filter *filter, struct aggt_err *err)
+{
+	struct aggt_way way = {};
+	struct aggt_filter next;
+	unsigned int salt;
+
+	if (aggt_way_find(&way, plan, entry, conf)) {
+		aggt_way_free(&way);
+		aggt_err_nomem(err);
+		return -1;
+	}
+	for (salt = 0; salt < SALTS && salt < conf->salts; salt++) {
+		fill(&next, &way, size, incast_id, (uint8_t)salt);
+		judge(&next, &way, incast_id);
+		if (!salt || is_better(&next, filter))
+			*filter = next;
+		if (!filter->false_links && !filter->lost)
+			break;
+	}
+	aggt_way_free(&way);
+	filter->size = size->bytes;
+	if (conf->rule == AGGT_FILTER_PAPER)
+		put_digits(filter, plan, entry->receiver);
+	if (!filter->lost)
+		return 0;
+	aggt_err_set(err, "a filter of %u bits names so many links beside the way from v%u to v%u that packets would be lost: it needs more bits",
+		     size->bits, entry->server, entry->receiver);
+	return -1;
+}

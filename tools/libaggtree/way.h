@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A flow's way by the links that its packets' filter names, and by those that
+ * the nodes on it look up beside them.
+ */
+#ifndef AGGT_WAY_H
+#define AGGT_WAY_H
+
+#include "aggtree.h"
+
+/** struct aggt_names - names of links, a list that grows. */
+struct aggt_names {
+	uint64_t *name;
+	size_t n;
+	size_t room;
+};
+
+/**
+ * struct aggt_way - from an end to the receiver
+ * @right: links of the way
+ * @wrong: links that are looked up and do not belong to it, node by node
+ * @node: where the names of each node end in @wrong
+ * @n_nodes: that look anything up
+ */
+struct aggt_way {
+	struct aggt_names right;
+	struct aggt_names wrong;
+	size_t *node;
+	size_t n_nodes;
+	size_t room;
+};
+
+/**
+ * aggt_way_find - the way of an end's flow
+ * @way: zero or used before
+ * @plan: the plan
+ * @entry: of the end
+ * @conf: who looks up what
+ *
+ * Return: 0, or -1 without memory; aggt_way_free() is due in any case.
+ */
+int aggt_way_find(struct aggt_way *way, const struct aggt_plan *plan,
+		  const struct aggt_entry *entry,
+		  const struct aggt_filter_conf *conf);
+void aggt_way_free(struct aggt_way *way);
+
+#endif
