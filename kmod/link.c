@@ -13,23 +13,33 @@
 #include "port.h"
 
 /* What a filter takes: its bits, and a count for each of them. */
-static u64 link_memory(u32 bits)
+u64 aggnet_link_memory(u32 bits)
 {
 	return sizeof(struct aggnet_link) + bits / 8 + bits * sizeof(u16);
+}
+
+struct aggnet_bloom *aggnet_link_bloom(const struct aggnet_net *an,
+				       const struct aggnet_link *link)
+{
+	return rcu_dereference_protected(link->bloom,
+					 lockdep_is_held(&an->lock));
 }
 
 static void link_free_rcu(struct rcu_head *rcu)
 {
 	struct aggnet_link *link = container_of(rcu, struct aggnet_link, rcu);
 
-	aggnet_bloom_free(link->bloom);
+	/* Out of the list: nobody else can reach it any more. */
+	aggnet_bloom_free(rcu_dereference_protected(link->bloom, true));
 	aggnet_free(link);
 }
 
 static void link_remove(struct aggnet_net *an, struct aggnet_link *link)
 {
+	u32 bits = aggnet_link_bloom(an, link)->mask + 1;
+
 	list_del_rcu(&link->list);
-	aggnet_memory_uncharge(an, link_memory(link->bloom->mask + 1));
+	aggnet_memory_uncharge(an, aggnet_link_memory(bits));
 	call_rcu(&link->rcu, link_free_rcu);
 }
 
@@ -84,6 +94,7 @@ int aggnet_link_add(struct aggnet_net *an, const struct aggnet_link_conf *conf,
 		    struct netlink_ext_ack *extack)
 {
 	struct aggnet_link_conf c = *conf;
+	struct aggnet_bloom *bloom;
 	struct aggnet_link *link;
 	int err;
 
@@ -91,8 +102,8 @@ int aggnet_link_add(struct aggnet_net *an, const struct aggnet_link_conf *conf,
 	err = link_check(an, &c, extack);
 	if (err)
 		return err;
-	if (!aggnet_memory_charge(an, link_memory(c.bits))) {
-		if (aggnet_memory_full(an, link_memory(c.bits)))
+	if (!aggnet_memory_charge(an, aggnet_link_memory(c.bits))) {
+		if (aggnet_memory_full(an, aggnet_link_memory(c.bits)))
 			NL_SET_ERR_MSG(extack,
 				       "Bloom table does not fit the node's memory limit");
 		else
@@ -103,9 +114,11 @@ int aggnet_link_add(struct aggnet_net *an, const struct aggnet_link_conf *conf,
 	link = aggnet_zalloc(sizeof(*link), GFP_KERNEL);
 	if (!link)
 		goto uncharge;
-	link->bloom = aggnet_bloom_alloc(c.bits, c.hashes, get_random_u64());
-	if (!link->bloom)
+	bloom = aggnet_bloom_alloc(c.bits, c.hashes, get_random_u64());
+	if (!bloom)
 		goto free;
+	RCU_INIT_POINTER(link->bloom, bloom);
+	link->capacity = c.capacity;
 	link->ifindex = c.ifindex;
 	link->neighbour = c.neighbour;
 	ether_addr_copy(link->lladdr, c.lladdr);
@@ -115,7 +128,7 @@ int aggnet_link_add(struct aggnet_net *an, const struct aggnet_link_conf *conf,
 free:
 	aggnet_free(link);
 uncharge:
-	aggnet_memory_uncharge(an, link_memory(c.bits));
+	aggnet_memory_uncharge(an, aggnet_link_memory(c.bits));
 	NL_SET_ERR_MSG(extack, "no memory for the Bloom table");
 	return -ENOMEM;
 }
@@ -129,7 +142,7 @@ int aggnet_link_del(struct aggnet_net *an, u32 ifindex, __be32 neighbour,
 		NL_SET_ERR_MSG(extack, "no such link");
 		return -ENOENT;
 	}
-	if (link->bloom->members) {
+	if (aggnet_link_bloom(an, link)->members) {
 		NL_SET_ERR_MSG(extack,
 			       "trees leave by the link, delete them first");
 		return -EBUSY;
@@ -180,7 +193,8 @@ unsigned int aggnet_link_match(struct aggnet_net *an, u64 incast_id,
 
 	list_for_each_entry_rcu(link, &an->links, list) {
 		if (link->ifindex == ingress ||
-		    !aggnet_bloom_test(link->bloom, incast_id))
+		    !aggnet_bloom_test(rcu_dereference(link->bloom),
+				       incast_id))
 			continue;
 		if (n < AGGNET_COPIES_MAX)
 			links[n] = link;

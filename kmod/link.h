@@ -23,7 +23,8 @@ struct netlink_ext_ack;
  * @ifindex: port
  * @neighbour: address of the neighbour's port; 0: aggnet switch behind it
  * @lladdr: neighbour's MAC (switch role), else zero
- * @bloom: incast IDs that leave here
+ * @bloom: incast IDs that leave here; replaced by a larger one as it fills
+ * @capacity: members with which it is replaced, 0: never; under an->lock
  * @rcu: frees it
  */
 struct aggnet_link {
@@ -31,7 +32,8 @@ struct aggnet_link {
 	u32 ifindex;
 	__be32 neighbour;
 	u8 lladdr[ETH_ALEN];
-	struct aggnet_bloom *bloom;
+	struct aggnet_bloom __rcu *bloom;
+	u32 capacity;
 	struct rcu_head rcu;
 };
 
@@ -41,6 +43,7 @@ struct aggnet_link_conf {
 	u8 lladdr[ETH_ALEN];
 	u32 bits;
 	u8 hashes;
+	u32 capacity;
 };
 
 /* All under an->lock, process context. */
@@ -52,6 +55,10 @@ struct aggnet_link *aggnet_link_find(struct aggnet_net *an, u32 ifindex,
 				     __be32 neighbour);
 void aggnet_link_del_port(struct aggnet_net *an, u32 ifindex);
 void aggnet_link_del_all(struct aggnet_net *an);
+u64 aggnet_link_memory(u32 bits);	/* what a link with such a table takes */
+/* Its table, for whoever holds an->lock. */
+struct aggnet_bloom *aggnet_link_bloom(const struct aggnet_net *an,
+				       const struct aggnet_link *link);
 
 /**
  * aggnet_link_match() - links whose table has an incast ID

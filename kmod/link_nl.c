@@ -13,11 +13,12 @@ static int link_fill(struct sk_buff *skb, struct aggnet_net *an,
 		     const void *object)
 {
 	const struct aggnet_link *link = object;
-	const struct aggnet_bloom *bloom = link->bloom;
+	const struct aggnet_bloom *bloom = aggnet_link_bloom(an, link);
 
 	if (nla_put_u32(skb, AGGNET_A_LINK_IFINDEX, link->ifindex) ||
 	    nla_put_u32(skb, AGGNET_A_LINK_BITS, bloom->mask + 1) ||
 	    nla_put_u8(skb, AGGNET_A_LINK_HASHES, bloom->hashes) ||
+	    nla_put_u32(skb, AGGNET_A_LINK_CAPACITY, link->capacity) ||
 	    nla_put_u32(skb, AGGNET_A_LINK_TREES, bloom->members) ||
 	    nla_put_u32(skb, AGGNET_A_LINK_BITS_SET,
 			aggnet_bloom_bits_set(bloom)))
@@ -48,7 +49,13 @@ static int link_read_filter(struct genl_info *info,
 {
 	struct nlattr *bits = info->attrs[AGGNET_A_LINK_BITS];
 	struct nlattr *hashes = info->attrs[AGGNET_A_LINK_HASHES];
+	struct nlattr *capacity = info->attrs[AGGNET_A_LINK_CAPACITY];
 
+	/* A size that is given stays, unless it is said when it is to grow. */
+	if (capacity)
+		conf->capacity = nla_get_u32(capacity);
+	else if (!bits)
+		conf->capacity = AGGNET_LINK_CAPACITY_DEFAULT;
 	conf->bits = bits ? nla_get_u32(bits) : AGGNET_LINK_BITS_DEFAULT;
 	conf->hashes = hashes ? nla_get_u8(hashes) : AGGNET_LINK_HASHES_DEFAULT;
 	if (!is_power_of_2(conf->bits) || conf->bits < AGGNET_BLOOM_BITS_MIN ||

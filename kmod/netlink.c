@@ -45,6 +45,7 @@ static const struct nla_policy link_add_policy[] = {
 	[AGGNET_A_LINK_LLADDR] = NLA_POLICY_EXACT_LEN(ETH_ALEN),
 	[AGGNET_A_LINK_BITS] = { .type = NLA_U32 },
 	[AGGNET_A_LINK_HASHES] = { .type = NLA_U8 },
+	[AGGNET_A_LINK_CAPACITY] = { .type = NLA_U32 },
 };
 
 static const struct nla_policy tree_name_policy[] = {

@@ -2,6 +2,7 @@
 /* Plan: steps that are checked one by one and put in force together. */
 #include "bloom.h"
 #include "event.h"
+#include "grow.h"
 #include "hook.h"
 #include "mem.h"
 #include "netlink.h"
@@ -119,14 +120,6 @@ static int plan_link_add(struct aggnet_net *an, struct aggnet_plan *plan,
 	return 0;
 }
 
-static bool tree_on_link(const struct aggnet_tree *tree, u32 ifindex,
-			 __be32 neighbour)
-{
-	return tree->conf.scheme == AGGNET_SCHEME_BLOOM &&
-	       tree->conf.link_ifindex == ifindex &&
-	       tree->conf.link_neighbour == neighbour;
-}
-
 static int plan_link_del(struct aggnet_net *an, struct aggnet_plan *plan,
 			 struct aggnet_step *step,
 			 struct netlink_ext_ack *extack)
@@ -139,7 +132,7 @@ static int plan_link_del(struct aggnet_net *an, struct aggnet_plan *plan,
 		return STEP_REFUSE(step, extack, AGGNET_A_LINK_IFINDEX, -ENOENT,
 				   "this port has no link with that neighbour");
 	while ((tree = aggnet_trees_next(plan->draft, &pos)))
-		if (tree_on_link(tree, ifindex, neighbour))
+		if (aggnet_tree_marks(tree, ifindex, neighbour))
 			return STEP_REFUSE(step, extack, AGGNET_A_LINK_IFINDEX,
 					   -EBUSY,
 					   "trees leave by this link: delete them first");
@@ -400,7 +393,7 @@ static struct aggnet_bloom *tree_filter(struct aggnet_net *an,
 		return NULL;
 	link = aggnet_link_find(an, tree->conf.link_ifindex,
 				tree->conf.link_neighbour);
-	return link ? link->bloom : NULL;
+	return link ? aggnet_link_bloom(an, link) : NULL;
 }
 
 /*
@@ -532,6 +525,7 @@ static void plan_publish(struct aggnet_net *an, struct aggnet_plan *plan)
 	plan_adopt(plan, trees);
 	plan_retire(an, plan, old, trees);
 	plan_del_links(an, plan, AGGNET_STEP_LINK_DEL);
+	aggnet_links_grow(an);
 	aggnet_trees_free(old);
 }
 

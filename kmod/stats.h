@@ -17,6 +17,8 @@
 	X(tx_retransmits)	/* DATA sent again */			\
 	X(forwarded)		/* sent on along a planned link */	\
 	X(forwarded_bloom)	/* sent on by a Bloom table */		\
+	X(bloom_grown)		/* Bloom tables made anew, larger */	\
+	X(bloom_crowded)	/* of them, those that could not be */	\
 	X(passed)		/* left to plain IP routing */		\
 	X(merged_packets)	/* DATA merged */			\
 	X(merged_records)	/* records merged */			\

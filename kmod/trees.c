@@ -56,6 +56,14 @@ struct aggnet_tree *aggnet_trees_by_link(const struct aggnet_trees *trees,
 	return tree;
 }
 
+bool aggnet_tree_marks(const struct aggnet_tree *tree, u32 ifindex,
+		       __be32 neighbour)
+{
+	return tree->conf.scheme == AGGNET_SCHEME_BLOOM &&
+	       tree->conf.link_ifindex == ifindex &&
+	       tree->conf.link_neighbour == neighbour;
+}
+
 bool aggnet_trees_has(const struct aggnet_trees *trees,
 		      const struct aggnet_tree *tree)
 {

@@ -77,6 +77,10 @@ struct aggnet_tree *aggnet_trees_by_link(const struct aggnet_trees *trees,
 					 u64 incast_id, u32 ifindex,
 					 __be32 neighbour);
 
+/* Does the entry belong in the Bloom table of this link? */
+bool aggnet_tree_marks(const struct aggnet_tree *tree, u32 ifindex,
+		       __be32 neighbour);
+
 bool aggnet_trees_has(const struct aggnet_trees *trees,
 		      const struct aggnet_tree *tree);
 

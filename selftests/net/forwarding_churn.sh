@@ -73,6 +73,33 @@ tables_come_and_go()
 	entry 1 scheme exact link_neighbour 10.2.0.3
 }
 
+# No packet misses the entry's ID while tables take each other's place.
+table_grows()
+{
+	local i before job=100
+
+	agg t tree del --job 7 --receiver $B &&
+		agg t link add eth1 neighbour 10.2.0.3 bits 8 capacity 1 &&
+		entry 1 scheme bloom link_neighbour 10.2.0.3 &&
+		flows forwarded_bloom || return
+	before=$(counter t drop_bloom_miss)
+	for ((i = 1; i <= ROUNDS; i++)); do
+		for ((; job < 100 + (1 << i); job++)); do
+			agg t tree add --job $job --receiver $B --device eth1 				instance 1 scheme bloom \
+				link_neighbour 10.2.0.3 || return
+		done
+		flows forwarded_bloom || return
+	done
+	same $((ROUNDS + 1)) "$(counter t bloom_grown)" &&
+		same "$before" "$(counter t drop_bloom_miss)" || return
+	while [ "$((--job))" -ge 100 ]; do
+		agg t tree del --job $job --receiver $B || return
+	done
+	agg t tree del --job 7 --receiver $B &&
+		agg t link del eth1 neighbour 10.2.0.3 &&
+		entry 1 scheme exact link_neighbour 10.2.0.3
+}
+
 links_flap()
 {
 	local i
@@ -106,6 +133,7 @@ check "the stream is forwarded" flows forwarded
 check "a port comes and goes" ports_come_and_go
 check "an entry comes and goes" entries_come_and_go
 check "a Bloom table comes and goes" tables_come_and_go
+check "a Bloom table grows" table_grows
 check "a link flaps" links_flap
 check "the device of a port goes" device_goes
 check "the namespace goes" namespace_goes

@@ -38,7 +38,7 @@ static void begin(struct nl *nl)
 /* The one link that there is. */
 struct one {
 	int n;
-	uint32_t ifindex, neighbour, bits, trees, set;
+	uint32_t ifindex, neighbour, bits, capacity, trees, set;
 	uint8_t hashes;
 	bool has_neighbour, has_lladdr;
 	char lladdr[6];
@@ -53,6 +53,7 @@ static void take(struct nl *nl, void *arg)
 	one->neighbour = nl_get_u32(nl, AGGNET_A_LINK_NEIGHBOUR);
 	one->bits = nl_get_u32(nl, AGGNET_A_LINK_BITS);
 	one->hashes = nl_get_u8(nl, AGGNET_A_LINK_HASHES);
+	one->capacity = nl_get_u32(nl, AGGNET_A_LINK_CAPACITY);
 	one->trees = nl_get_u32(nl, AGGNET_A_LINK_TREES);
 	one->set = nl_get_u32(nl, AGGNET_A_LINK_BITS_SET);
 	one->has_neighbour = nl_has(nl, AGGNET_A_LINK_NEIGHBOUR);
@@ -80,6 +81,7 @@ TEST_F(link, add__defaults)
 	EXPECT_EQ(addr(NEIGHBOUR), one.neighbour);
 	EXPECT_EQ(AGGNET_LINK_BITS_DEFAULT, one.bits);
 	EXPECT_EQ(AGGNET_LINK_HASHES_DEFAULT, one.hashes);
+	EXPECT_EQ(AGGNET_LINK_CAPACITY_DEFAULT, one.capacity);
 	EXPECT_EQ(0, one.trees);
 	EXPECT_EQ(0, one.set);
 	EXPECT_FALSE(one.has_lladdr);
@@ -93,10 +95,12 @@ TEST_F(link, add__all)
 	begin(nl);
 	nl_u32(nl, AGGNET_A_LINK_BITS, 256);
 	nl_u8(nl, AGGNET_A_LINK_HASHES, 16);
+	nl_u32(nl, AGGNET_A_LINK_CAPACITY, 7);
 	ASSERT_EQ(0, nl_talk(nl));
 	one = the_link(nl);
 	EXPECT_EQ(256, one.bits);
 	EXPECT_EQ(16, one.hashes);
+	EXPECT_EQ(7, one.capacity);
 }
 
 TEST_F(link, add__to_the_switch_behind_the_port)
@@ -267,6 +271,141 @@ TEST_F(link, filter__has_what_is_in_force)
 		ASSERT_EQ(0, tree_del(nl, incast(job)));
 	EXPECT_EQ(0, marks(nl, "p0", NEIGHBOUR));
 	EXPECT_EQ(0, marks(nl, "p0", OTHER));
+	EXPECT_EQ(0, the_link(nl).set);
+}
+
+/* A link on p0 with a table of 64 bits for @capacity IDs. */
+static int small_link(struct nl *nl, uint32_t capacity)
+{
+	begin(nl);
+	nl_u32(nl, AGGNET_A_LINK_BITS, 64);
+	nl_u8(nl, AGGNET_A_LINK_HASHES, 4);
+	nl_u32(nl, AGGNET_A_LINK_CAPACITY, capacity);
+	return nl_talk(nl);
+}
+
+/* Entries of jobs @from to @to leave by the link. */
+static int fill(struct nl *nl, uint32_t from, uint32_t to)
+{
+	int err = 0;
+
+	for (; from <= to && !err; from++)
+		err = transit_add(nl, incast(from), 1, 0, "p0", NEIGHBOUR);
+	return err;
+}
+
+static int drain(struct nl *nl, uint32_t from, uint32_t to)
+{
+	int err = 0;
+
+	for (; from <= to && !err; from++)
+		err = tree_del(nl, incast(from));
+	return err;
+}
+
+/* Bits and counts, the fixed part of a link aside. */
+static uint64_t table_memory(uint32_t bits)
+{
+	return bits / 8 + bits * sizeof(uint16_t);
+}
+
+/* Entries go, with what they take, after a grace period. */
+static uint64_t expected_memory;
+
+static bool memory_as_expected(struct nl *nl)
+{
+	return memory_used(nl) == expected_memory;
+}
+
+TEST_F(link, grow__as_it_fills)
+{
+	struct nl *nl = &self->nl;
+	struct one one;
+
+	ASSERT_EQ(0, small_link(nl, 10));
+	expected_memory = memory_used(nl) + table_memory(1024) -
+			  table_memory(64);
+	ASSERT_EQ(0, fill(nl, 1, 10));
+	EXPECT_EQ(64, the_link(nl).bits);
+	ASSERT_EQ(0, fill(nl, 11, 11));
+	one = the_link(nl);
+	EXPECT_EQ(128, one.bits);
+	EXPECT_EQ(20, one.capacity);
+	EXPECT_EQ(11, one.trees);
+	ASSERT_EQ(0, fill(nl, 12, 81));
+	one = the_link(nl);
+	EXPECT_EQ(1024, one.bits);
+	EXPECT_EQ(160, one.capacity);
+	EXPECT_EQ(81, one.trees);
+	EXPECT_EQ(4, one.hashes);
+	/* Each of its members is in it: else bits would be left, or missing. */
+	ASSERT_EQ(0, drain(nl, 1, 81));
+	one = the_link(nl);
+	EXPECT_EQ(0, one.trees);
+	EXPECT_EQ(0, one.set);
+	EXPECT_EQ(1024, one.bits);
+	EXPECT_TRUE(within(nl, memory_as_expected));
+	ASSERT_EQ(0, link_del(nl, "p0", NEIGHBOUR));
+	EXPECT_EQ(0, memory_used(nl));
+}
+
+TEST_F(link, grow__for_a_plan_at_once)
+{
+	struct nl *nl = &self->nl;
+	struct one one;
+
+	ASSERT_EQ(0, small_link(nl, 10));
+	ASSERT_EQ(0, nl_do(nl, AGGNET_CMD_PLAN_BEGIN));
+	ASSERT_EQ(0, fill(nl, 1, 100));
+	EXPECT_EQ(64, the_link(nl).bits);
+	ASSERT_EQ(0, nl_do(nl, AGGNET_CMD_PLAN_COMMIT));
+	one = the_link(nl);
+	EXPECT_EQ(1024, one.bits);
+	EXPECT_EQ(160, one.capacity);
+	EXPECT_EQ(100, one.trees);
+}
+
+TEST_F(link, grow__not_if_the_size_is_given)
+{
+	struct nl *nl = &self->nl;
+	struct one one;
+
+	begin(nl);
+	nl_u32(nl, AGGNET_A_LINK_BITS, 8);
+	ASSERT_EQ(0, nl_talk(nl));
+	EXPECT_EQ(0, the_link(nl).capacity);
+	ASSERT_EQ(0, fill(nl, 1, 50));
+	one = the_link(nl);
+	EXPECT_EQ(8, one.bits);
+	EXPECT_EQ(50, one.trees);
+}
+
+TEST_F(link, grow__later_where_memory_does_not_suffice)
+{
+	struct nl *nl = &self->nl;
+	struct one one;
+
+	nl_begin(nl, AGGNET_CMD_NODE_SET, 0);
+	nl_u64(nl, AGGNET_A_NODE_MEMORY, AGGNET_MEMORY_MIN);
+	ASSERT_EQ(0, nl_talk(nl));
+	begin(nl);
+	nl_u32(nl, AGGNET_A_LINK_BITS, 16384);
+	nl_u32(nl, AGGNET_A_LINK_CAPACITY, 10);
+	ASSERT_EQ(0, nl_talk(nl));
+	ASSERT_EQ(0, fill(nl, 1, 20));
+	one = the_link(nl);
+	EXPECT_EQ(16384, one.bits);
+	EXPECT_EQ(10, one.capacity);
+	EXPECT_EQ(20, one.trees);
+	nl_begin(nl, AGGNET_CMD_NODE_SET, 0);
+	nl_u64(nl, AGGNET_A_NODE_MEMORY, AGGNET_MEMORY_DEFAULT);
+	ASSERT_EQ(0, nl_talk(nl));
+	ASSERT_EQ(0, drain(nl, 20, 20));
+	one = the_link(nl);
+	EXPECT_EQ(32768, one.bits);
+	EXPECT_EQ(20, one.capacity);
+	EXPECT_EQ(19, one.trees);
+	ASSERT_EQ(0, drain(nl, 1, 19));
 	EXPECT_EQ(0, the_link(nl).set);
 }
 

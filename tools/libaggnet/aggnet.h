@@ -79,6 +79,7 @@ struct aggnet_link_info {
 	uint8_t lladdr[AGGNET_MAC_LEN];
 	uint32_t bits;
 	uint8_t hashes;
+	uint32_t capacity;
 	uint32_t trees;
 	uint32_t bits_set;
 };

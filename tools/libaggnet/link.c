@@ -12,6 +12,7 @@ static const struct aggnet_field fields[] = {
 	F(lladdr, LLADDR, BYTES, false),
 	F(bits, BITS, U32, false),
 	F(hashes, HASHES, U8, false),
+	F(capacity, CAPACITY, U32, false),
 	F(trees, TREES, U32, true),
 	F(bits_set, BITS_SET, U32, true),
 };

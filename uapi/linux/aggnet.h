@@ -17,7 +17,7 @@
  *   PORT_DEL   PORT_IFINDEX
  *   PORT_GET   PORT_IFINDEX or dump                  -> PORT_*
  *   LINK_ADD   LINK_IFINDEX [LINK_NEIGHBOUR] [LINK_LLADDR] [LINK_BITS]
- *              [LINK_HASHES]
+ *              [LINK_HASHES] [LINK_CAPACITY]
  *   LINK_DEL   LINK_IFINDEX [LINK_NEIGHBOUR]
  *   LINK_GET   dump                                  -> LINK_*
  *   TREE_ADD   TREE_* (see enum aggnet_tree_attr); NLM_F_REPLACE puts a newer
@@ -130,6 +130,10 @@ enum aggnet_link_attr {
 	AGGNET_A_LINK_TREES,		/* u32: {incast IDs in the filter} */
 	AGGNET_A_LINK_BITS_SET,		/* u32: {bits that are set} */
 	AGGNET_A_LINK_PAD,
+	AGGNET_A_LINK_CAPACITY,		/* u32: trees; with more, the filter is made
+					 * anew with twice the bits; 0: never.
+					 * Default: 0 if BITS is given
+					 */
 	__AGGNET_A_LINK_MAX
 };
 
@@ -137,6 +141,7 @@ enum aggnet_link_attr {
 
 #define AGGNET_LINK_BITS_DEFAULT	4096
 #define AGGNET_LINK_HASHES_DEFAULT	6
+#define AGGNET_LINK_CAPACITY_DEFAULT	400
 
 /* All are commutative and associative: Documentation/functions.rst. */
 enum aggnet_function {
