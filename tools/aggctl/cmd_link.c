@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /* aggctl link: neighbours behind ports, and the filters of what leaves there. */
+#include <string.h>
+
 #include "cmd.h"
 #include "ctl_open.h"
+#include "geometry.h"
 #include "info.h"
 #include "output.h"
 
 static const struct column link_cols[] = {
 	{ "port", "port" }, { "neighbour", "neighbour" },
 	{ "lladdr", "lladdr" }, { "bits", "bits" }, { "hashes", "hashes" },
-	{ "trees", "trees" }, { "bits_set", "bits set" },
+	{ "capacity", "capacity" }, { "trees", "trees" },
+	{ "bits_set", "bits set" },
 };
 
 static int list_links(struct aggnet_ctl *h, void *list)
@@ -39,30 +43,106 @@ static int del_link(struct aggnet_ctl *h, void *link)
 	return aggnet_link_del(h, link);
 }
 
-static int change(int argc, char **argv,
-		  int (*request)(struct aggnet_ctl *, void *))
-{
-	struct aggnet_link_info link = {
-		.has = AGGNET_HAS(AGGNET_A_LINK_IFINDEX),
-	};
-	int st;
+/**
+ * struct wish - what a table is to do, instead of what it is
+ * @rate: of false positives, GEOMETRY_RATE if not given
+ * @trees: incast IDs in it
+ * @given: either was
+ */
+struct wish {
+	double rate;
+	uint32_t trees;
+	bool given;
+};
 
-	if (info_set_pairs(&aggnet_noun_link, argc - 1, argv + 1, &link))
-		return ST_USAGE;
-	st = ctl_port(argv[0], &link.ifindex);
-	return st ? st : ctl_ask(request, &link, "link");
+/* Return: 1 if it was one, 0: it is about something else, -1: it is wrong. */
+static int set_wish(struct wish *wish, const char *name, const char *text)
+{
+	bool rate = !strcmp(name, "rate");
+
+	if (!rate && strcmp(name, "trees"))
+		return 0;
+	wish->given = true;
+	if (rate ? value_parse(OPT_REAL, text, &wish->rate) :
+		   value_parse(OPT_U32, text, &wish->trees))
+		return 1;
+	err("link: %s: '%s' is no value for it", name, text);
+	return -1;
+}
+
+static int set_pairs(int argc, char **argv, struct aggnet_link_info *link,
+		     struct wish *wish)
+{
+	int i, ret;
+
+	for (i = 0; i < argc; i += 2) {
+		ret = i + 1 < argc ? set_wish(wish, argv[i], argv[i + 1]) : 0;
+		if (!ret)
+			ret = info_set_pairs(&aggnet_noun_link,
+					     argc - i < 2 ? 1 : 2, argv + i,
+					     link);
+		if (ret < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int grant(const struct wish *wish, struct aggnet_link_info *link)
+{
+	const uint64_t size = AGGNET_HAS(AGGNET_A_LINK_BITS) |
+			      AGGNET_HAS(AGGNET_A_LINK_HASHES) |
+			      AGGNET_HAS(AGGNET_A_LINK_CAPACITY);
+	struct geometry g;
+	const char *fault;
+
+	if (link->has & size) {
+		err("link: rate and trees say what bits, hashes and capacity are to be");
+		return -1;
+	}
+	fault = geometry_set(wish->rate, wish->trees, &g);
+	if (fault) {
+		err("link: rate %g, trees %u: %s", wish->rate, wish->trees,
+		    fault);
+		return -1;
+	}
+	link->bits = g.bits;
+	link->hashes = g.hashes;
+	link->capacity = wish->trees;
+	link->has |= size;
+	return 0;
+}
+
+static int ask(const char *port, struct aggnet_link_info *link,
+	       int (*request)(struct aggnet_ctl *, void *))
+{
+	int st = ctl_port(port, &link->ifindex);
+
+	link->has |= AGGNET_HAS(AGGNET_A_LINK_IFINDEX);
+	return st ? st : ctl_ask(request, link, "link");
 }
 
 static int run_add(const struct aggctl *ctl, int argc, char **argv)
 {
+	struct wish wish = {
+		.rate = GEOMETRY_RATE, .trees = AGGNET_LINK_CAPACITY_DEFAULT,
+	};
+	struct aggnet_link_info link = {};
+
 	(void)ctl;
-	return change(argc, argv, add_link);
+	if (set_pairs(argc - 1, argv + 1, &link, &wish) ||
+	    (wish.given && grant(&wish, &link)))
+		return ST_USAGE;
+	return ask(argv[0], &link, add_link);
 }
 
 static int run_del(const struct aggctl *ctl, int argc, char **argv)
 {
+	struct aggnet_link_info link = {};
+
 	(void)ctl;
-	return change(argc, argv, del_link);
+	if (info_set_pairs(&aggnet_noun_link, argc - 1, argv + 1, &link))
+		return ST_USAGE;
+	return ask(argv[0], &link, del_link);
 }
 
 static const struct verb verbs[] = {
@@ -73,10 +153,10 @@ static const struct verb verbs[] = {
 		.run = run_show,
 	}, {
 		.name = "add",
-		.args = "DEVICE [neighbour A] [lladdr M] [bits N] [hashes N]",
-		.help = "add a link; without a neighbour, to the switch there",
+		.args = "DEVICE [neighbour A] [lladdr M] [rate F] [trees N]",
+		.help = "add a link; without a neighbour, to the switch there; bits N, hashes N and capacity N instead of rate and trees",
 		.min_args = 1,
-		.max_args = 9,
+		.max_args = 11,
 		.run = run_add,
 	}, {
 		.name = "del",

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "geometry.h"
 #include "output.h"
 #include "plan.h"
 
@@ -32,6 +33,8 @@ static struct {
 	const char *gid;
 	uint64_t seed;
 	double delta;
+	double bloom_rate;
+	uint32_t bloom_trees;
 	bool no_key;
 	bool allow_missing;
 	struct plan_conf conf;
@@ -41,6 +44,7 @@ static struct {
 	.type = "int64",
 	.scheme = "exact",
 	.seed = 1,
+	.bloom_rate = -1,
 	.conf = {
 		.job = 1, .writers = 1, .uid = UINT32_MAX,
 		.aggnet_switches = true,
@@ -145,6 +149,28 @@ static int check_shape(struct plan_conf *conf)
 			     fault) : ST_DONE;
 }
 
+/* Of the Bloom tables; what is not said is as in the kernel's default. */
+static int check_geometry(struct plan_conf *conf)
+{
+	double rate = opt.bloom_rate < 0 ? GEOMETRY_RATE : opt.bloom_rate;
+	struct geometry g;
+	const char *fault;
+
+	conf->capacity = opt.bloom_trees ? opt.bloom_trees :
+					   AGGNET_LINK_CAPACITY_DEFAULT;
+	if (opt.bloom_rate < 0 && !opt.bloom_trees)
+		return ST_DONE;
+	if (conf->scheme != AGGNET_SCHEME_BLOOM)
+		return usage("plan: --bloom-rate and --bloom-trees are for --scheme bloom");
+	fault = geometry_set(rate, conf->capacity, &g);
+	if (fault)
+		return usage("plan: --bloom-rate %g, --bloom-trees %u: %s",
+			     rate, conf->capacity, fault);
+	conf->bits = g.bits;
+	conf->hashes = g.hashes;
+	return ST_DONE;
+}
+
 static int check_names(void)
 {
 	struct plan_conf *conf = &opt.conf;
@@ -162,7 +188,7 @@ static int check_names(void)
 		return usage("plan: --scheme: '%s' is none of exact, bloom",
 			     opt.scheme);
 	conf->scheme = (uint8_t)found;
-	return ST_DONE;
+	return check_geometry(conf);
 }
 
 static int check_numbers(struct work *w)
@@ -361,6 +387,10 @@ static const struct opt opts[] = {
 	  "exact: entries name links; bloom: filters do (exact)" },
 	{ "switches", OPT_SWITCHES, &opt.conf.aggnet_switches, "KIND",
 	  "what bloom meets: 'aggnet' (default) or 'dumb' switches" },
+	{ "bloom-rate", OPT_REAL, &opt.bloom_rate, "F",
+	  "false positives of a link's Bloom table, 0..1 (0.01)" },
+	{ "bloom-trees", OPT_U32, &opt.bloom_trees, "N",
+	  "with so many trees by the link; with more it grows (400)" },
 	{ "delta", OPT_REAL, &opt.delta, "D", "aggregation ratio 0..1 (0)" },
 	{ "sizes", OPT_STRING, &opt.sizes, "FILE",
 	  "sizes of the senders' flows, lines 'vN SIZE' (all 1)" },

@@ -25,6 +25,9 @@
  * @scale: fraction bits of fixed-point values
  * @k: pairs that a key keeps
  * @elements: of a dense vector
+ * @bits: of Bloom tables, 0: the kernel's default, which grows from 400 trees on
+ * @hashes: their hash functions
+ * @capacity: trees from which they grow
  * @keyed: each tree has a key
  * @writers: local processes of each task of a sender
  * @uid: who may use the sockets
@@ -46,6 +49,9 @@ struct plan_conf {
 	uint8_t scale;
 	uint32_t k;
 	uint64_t elements;
+	uint32_t bits;
+	uint32_t hashes;
+	uint32_t capacity;
 	bool keyed;
 	uint32_t writers;
 	uint32_t uid;

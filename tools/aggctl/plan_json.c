@@ -151,6 +151,12 @@ static json_t *conf_json(const struct plan_conf *conf)
 	json_object_set_new(object, "k", json_integer(conf->k));
 	json_object_set_new(object, "elements",
 			    json_integer((json_int_t)conf->elements));
+	if (conf->bits)
+		json_object_update_new(object,
+				       json_pack("{s:I, s:I, s:I}", "bits",
+						 (json_int_t)conf->bits, "hashes",
+						 (json_int_t)conf->hashes, "capacity",
+						 (json_int_t)conf->capacity));
 	if (conf->has_gid)
 		json_object_set_new(object, "gid", json_integer(conf->gid));
 	return object;

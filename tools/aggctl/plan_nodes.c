@@ -119,6 +119,19 @@ static json_t *new_tree(const struct builder *b, aggt_node receiver,
 			 "attempt", b->plan->attempt[tree]);
 }
 
+/* A link with a Bloom table of the plan's geometry. */
+static void add_table(const struct builder *b, json_t *node, json_t *link)
+{
+	const struct plan_conf *conf = b->conf;
+
+	if (conf->bits) {
+		set_u32(link, "bits", conf->bits);
+		set_u32(link, "hashes", conf->hashes);
+		set_u32(link, "capacity", conf->capacity);
+	}
+	add_link(node, link);
+}
+
 /* The planned link of an entry, and its Bloom table if it has one. */
 static void set_link(const struct builder *b, const struct aggt_entry *e,
 		     json_t *node, json_t *tree)
@@ -142,7 +155,7 @@ static void set_link(const struct builder *b, const struct aggt_entry *e,
 		link = json_pack("{s:O}", "port", port);
 		if (direct)
 			json_object_set(link, "neighbour", neighbour);
-		add_link(node, link);
+		add_table(b, node, link);
 	}
 	json_decref(port);
 	json_decref(neighbour);
@@ -247,11 +260,12 @@ static void add_switch_entry(const struct builder *b,
 	set_text(tree, "role", "switch");
 	json_object_set_new(tree, "link_port", json_sprintf("p%u", e->port));
 	json_object_set_new(tree, "link_neighbour", addr_json(neighbour));
-	add_link(node, json_pack("{s:o, s:o, s:o}",
-				 "port", json_sprintf("p%u", e->port),
-				 "neighbour", addr_json(neighbour),
-				 "lladdr", plan_port_lladdr(b->plan, e->server,
-							    level)));
+	add_table(b, node, json_pack("{s:o, s:o, s:o}",
+				     "port", json_sprintf("p%u", e->port),
+				     "neighbour", addr_json(neighbour),
+				     "lladdr", plan_port_lladdr(b->plan,
+								e->server,
+								level)));
 	json_array_append_new(json_object_get(node, "trees"), tree);
 }
 

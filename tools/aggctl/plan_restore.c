@@ -197,6 +197,20 @@ static bool read_values(const json_t *json, struct plan_conf *conf)
 	return v >= 0 && l >= 0;
 }
 
+/* Of Bloom tables; a plan that leaves it to the kernel says nothing. */
+static bool read_geometry(const json_t *json, struct plan_conf *conf)
+{
+	json_int_t bits = 0, hashes = 0, capacity = 0;
+
+	if (json_unpack((json_t *)json, "{s?I, s?I, s?I}", "bits", &bits,
+			"hashes", &hashes, "capacity", &capacity))
+		return false;
+	conf->bits = (uint32_t)bits;
+	conf->hashes = (uint32_t)hashes;
+	conf->capacity = (uint32_t)capacity;
+	return true;
+}
+
 static bool read_conf(const json_t *json, struct plan_conf *conf)
 {
 	struct plan_conf values;
@@ -231,7 +245,8 @@ static bool read_conf(const json_t *json, struct plan_conf *conf)
 		.scale = values.scale, .k = values.k,
 		.elements = values.elements,
 	};
-	return f >= 0 && s >= 0;
+	return f >= 0 && s >= 0 &&
+	       read_geometry(json_object_get(json, "entries"), conf);
 }
 
 static int restore_topology(struct plan *plan, const json_t *json,
