@@ -13,7 +13,7 @@ mkdir -p build/bench
 VM_ICOUNT=1 VM_TIMEOUT=1800 bash selftests/vm/run.sh \
 	"selftests/perf/guest.sh $PWD/build/bench"
 jq -rf selftests/perf/text.jq build/bench/bench.json
-build/selftests/perf/bench_bloom
+build/selftests/perf/bench_lookup
 VM_TIMEOUT=900 bash selftests/vm/run.sh \
 	"selftests/perf/cores.sh $PWD/build/bench"
 jq -r 'def two: . * 100 | round / 100;

@@ -3,7 +3,22 @@
 #ifndef _FLOW_LINUX_RCUPDATE_H
 #define _FLOW_LINUX_RCUPDATE_H
 
+#define rcu_dereference(p)			(p)
+#define rcu_dereference_check(p, c)		(p)
+#define rcu_dereference_protected(p, c)		(p)
+#define rcu_replace_pointer(p, new, c)		__atomic_exchange_n(&(p), (new), \
+								    __ATOMIC_RELAXED)
+#define kvfree_rcu(p, head)			kvfree(p)
+
 static inline void rcu_barrier(void)
+{
+}
+
+static inline void rcu_read_lock(void)
+{
+}
+
+static inline void rcu_read_unlock(void)
 {
 }
 

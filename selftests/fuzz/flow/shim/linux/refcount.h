@@ -21,6 +21,11 @@ static inline void refcount_inc(refcount_t *r)
 	r->refs++;
 }
 
+static inline bool refcount_inc_not_zero(refcount_t *r)
+{
+	return r->refs && r->refs++;
+}
+
 static inline bool refcount_dec_and_test(refcount_t *r)
 {
 	WARN_ON(r->refs <= 0);
