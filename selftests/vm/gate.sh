@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Does the gate catch what it is there for? A variant of the module with one
 # fault on purpose, one boot of the debug kernel each, has to fail its run with
-# the right words; one without a fault has to pass.
+# the right words; one without a fault has to pass. A line for each says what the
+# kernel said, and how long the boot took.
 # Usage: gate.sh [FAULT...]
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -20,7 +21,8 @@ words()
 	sleep) echo 'sleeping function called from invalid context' ;;
 	unlock) echo 'lock held when returning|scheduling while atomic' ;;
 	order) echo 'possible circular locking dependency' ;;
-	rcu) echo 'suspicious RCU usage|suspicious rcu_dereference' ;;
+	rcu) echo 'suspicious rcu_dereference' ;;
+	list) echo 'RCU-list traversed in non-reader section' ;;
 	*) return 1 ;;
 	esac
 }
@@ -43,10 +45,17 @@ caught()
 		grep -qE "$why" "$BUILD/broken/$1.log"
 }
 
-# result NAME COMMAND...
+# said FAULT: in the kernel's words
+said()
+{
+	[ "$1" = none ] || grep -m 1 -oE "$(words "$1")" "$BUILD/broken/$1.log" ||
+		:
+}
+
+# result NAME COMMAND... FAULT
 result()
 {
-	local name=$1
+	local name=$1 fault=${*: -1} start=$SECONDS
 
 	shift
 	n=$((n + 1))
@@ -55,11 +64,14 @@ result()
 	else
 		echo "not ok $n - $name"
 		failed=$((failed + 1))
-		tail -n 20 "$BUILD/broken/${*: -1}.log" | sed 's/^/# /'
+		tail -n 20 "$BUILD/broken/$fault.log" | sed 's/^/# /'
 	fi
+	printf '# gate: %-15s %3d s  %s\n' "$fault" $((SECONDS - start)) \
+		"$(said "$fault")"
 }
 
-[ $# -gt 0 ] || set -- leak double_free use_after_free sleep unlock order rcu
+[ $# -gt 0 ] ||
+	set -- leak double_free use_after_free sleep unlock order rcu list
 "$VM_DIR/module.sh" broken debug
 echo "1..$(($# + 1))"
 result "no fault passes" boot none

@@ -3,7 +3,7 @@
  * builds: "insmod aggnet.ko broken=leak" must not go unnoticed.
  */
 #include <linux/moduleparam.h>
-#include <linux/rcupdate.h>
+#include <linux/rculist.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
 
@@ -12,6 +12,12 @@
 static DEFINE_SPINLOCK(broken_lock);	/* nothing: it is taken wrongly */
 static DEFINE_SPINLOCK(broken_other);	/* nothing: it is taken wrongly */
 static u32 __rcu *broken_pointer;
+static LIST_HEAD(broken_items);
+
+struct broken_item {
+	struct list_head list;
+	bool bad;
+};
 
 static void broken_none(void)
 {
@@ -72,6 +78,14 @@ static void broken_rcu(void)
 	WARN_ON(rcu_dereference(broken_pointer));
 }
 
+static void broken_list(void)
+{
+	struct broken_item *item;
+
+	list_for_each_entry_rcu(item, &broken_items, list)
+		WARN_ON(item->bad);
+}
+
 static const struct {
 	const char *name;
 	void (*commit)(void);
@@ -84,6 +98,7 @@ static const struct {
 	{ "unlock", broken_unlock },
 	{ "order", broken_order },
 	{ "rcu", broken_rcu },
+	{ "list", broken_list },
 };
 
 static int broken_set(const char *name, const struct kernel_param *param)
