@@ -18,7 +18,7 @@ WIDE=ghc:5,13
 # size USUAL FULL
 size()
 {
-	[ "$FULL" = 0 ] && echo "$1" || echo "$2"
+	[ "$FULL" = 0 ] && scaled "$1" || echo "$2"
 }
 
 # told NAME: what the servers hold now
@@ -106,10 +106,12 @@ testbed bcube:4,1
 aggctl node set memory $((512 << 20)) || exit 1
 check "64 trees at once" many_trees
 check "1000 entries" entries
+KEYS=$(size 20000 1000000)
 # shellcheck disable=SC2086
-check "$(size 20000 1000000) keys in one tree" \
-	one "keys" "$(size 20000 1000000)" 12 $SENDERS
-check "$(size 1 200) MB in one transfer" one "bytes" "$(size 5000 985000)" 200 v5
+check "$KEYS keys in one tree" one "keys" "$KEYS" 12 $SENDERS
+RECORDS=$(size 5000 985000)
+check "$RECORDS records of 200 bytes in one transfer" \
+	one "bytes" "$RECORDS" 200 v5
 check "the next network" aggctl testbed down
 check "with 65 servers" aggctl testbed up $WIDE
 check "64 children" children

@@ -15,6 +15,7 @@
 
 SIX="v9 v2 v18 v27 v38 v63"
 EIGHT="v0 v3 v8 v20 v29 v36 v45 v54"
+LONG=$(scaled 100000)
 
 shape()
 {
@@ -73,7 +74,7 @@ row()
 testbed bcube:8,1
 pairs "$SEED" "one irs srs many" "sum min max count" \
 	"none loss dup reorder corrupt all" \
-	"2:1:255 3000:60:1 700:700:255 100000:100000:4" "small limits" \
+	"2:1:255 3000:60:1 700:700:255 $LONG:$LONG:4" "small limits" \
 	> "$TMP/rows"
 while read -r -a choices <&7; do
 	row "${choices[@]}"

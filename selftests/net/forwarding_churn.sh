@@ -9,10 +9,11 @@
 . "$(dirname "$0")/forwarding.inc"
 
 ROUNDS=${ROUNDS:-5}
+FRAMES=$(scaled 20000)
 
 stream()
 {
-	while frame job=7 count=20000; do
+	while frame job=7 count="$FRAMES"; do
 		:
 	done
 }

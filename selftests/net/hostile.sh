@@ -13,16 +13,11 @@
 . "$(dirname "$0")/forwarding.inc"
 . "$(dirname "$0")/line.inc"
 
-# The debug kernel takes fifty times as long.
-if [ "${KERNEL:-}" = debug ]; then
-	PACKETS=${PACKETS:-5000}
-	OPENS=${OPENS:-16384}
-fi
-PACKETS=${PACKETS:-100000}
-OPENS=${OPENS:-1048576}
+PACKETS=${PACKETS:-$(scaled 100000)}
+OPENS=${OPENS:-$(scaled 1048576)}
 PACKETS_USER=$((PACKETS / 20))
 KEY=000102030405060708090a0b0c0d0e0f
-TIMEOUT=300
+TIMEOUT=$((TIMEOUT > 300 ? TIMEOUT : 300))
 
 # snmp NODE NAME...: sum of the namespace's counters of IP
 snmp()

@@ -9,7 +9,9 @@ PATH=$NET_DIR/../../build/selftests/net:$PATH
 TMP=$(mktemp -d)
 # Printed, so that a failure can be had again: SEED=... test.sh
 SEED=${SEED:-$RANDOM$RANDOM}
-TIMEOUT=${TIMEOUT:-120}
+# A debug kernel takes ten to fifty times as long.
+SLOW=${SLOW:-$([ "${KERNEL:-}" = debug ] && echo 20 || echo 1)}
+TIMEOUT=${TIMEOUT:-$((SLOW > 1 ? 1200 : 120))}
 tests=0
 failures=0
 job=100
@@ -43,6 +45,12 @@ say()
 	printf '# %s\n' "$*"
 }
 
+# scaled N: N, or on a slow kernel its share
+scaled()
+{
+	echo $((($1 + SLOW - 1) / SLOW))
+}
+
 # result STATUS NAME: one TAP line
 result()
 {
@@ -68,6 +76,7 @@ check()
 
 done_testing()
 {
+	[ "$SLOW" = 1 ] || say "a slow kernel: large sizes are divided by $SLOW"
 	echo "1..$tests"
 	[ "$failures" = 0 ]
 }

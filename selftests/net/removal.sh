@@ -11,7 +11,7 @@
 
 ROUNDS=${ROUNDS:-20}
 LOADS=${LOADS:-20}
-MODULE=$NET_DIR/../../build/$KERNEL/aggnet.ko
+MODULE=${VM_MODULE:-$NET_DIR/../../build/$KERNEL/aggnet.ko}
 THINGS="nothing port device carrier identity namespace entry plan module"
 declare -A pids
 
