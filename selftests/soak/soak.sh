@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Random transfers for MINUTES while links, ports, nodes, members, memory and
-# plans misbehave at random. A receiver that ends with 0 has the exact result; a
-# source that ends with 0 has such a receiver; where only links were bad nobody
-# fails. Then the tests that loop, with ROUNDS each, and what takes long.
+# plans misbehave at random, up to three things in a transfer. A receiver that
+# ends with 0 has the exact result; a source that ends with 0 has such a receiver;
+# where only links were bad nobody fails. Then the tests that loop, with ROUNDS
+# each, and what takes long.
 # BCube(4,1):   v0..v15, each on a level-0 switch (w0..w3, eth0) and a level-1
 #               switch (w4..w7, eth1).
 # shellcheck source=selftests/net/lib.sh
@@ -17,7 +18,10 @@ DEATHS=$((1 + ROUNDS / 20))	# of each role in each state
 PACKETS=1000000
 OPENS=1048576
 RANDOM=$((SEED % 32768))
-transfers=0 exact=0 failed=0 bytes=0 mismatches=0
+transfers=0 exact=0 failed=0 bytes=0 mismatches=0 dead=0
+FAIL=/sys/kernel/debug/fail_aggnet
+HARMLESS=(bad_links port_flaps plans_change memory_is_short)
+HARMFUL=(node_restarts node_dies member_dies)
 declare -A faults
 
 # some N: $drawn is a number below N
@@ -95,31 +99,84 @@ node_restarts()
 	fault restart
 }
 
+# A node is gone with all that runs there; the next transfer finds a new one.
+node_dies()
+{
+	local i
+
+	# shellcheck disable=SC2086 # a list of words
+	pick $nodes
+	for i in "${!pids[@]}"; do
+		[ "${places[i]}" != "$picked" ] ||
+			kill -KILL "${pids[i]}" 2> "$TMP/kill"
+	done
+	ip netns del "$picked" 2> "$TMP/kill" && fault death
+	dead=1
+}
+
 member_dies()
 {
 	pick "${pids[@]}"
 	kill -KILL "$picked" 2> "$TMP/kill" && fault kill
 }
 
-# Another plan comes and goes on the same nodes.
-plans_change()
+# other_plan N: it comes and goes on the nodes that the transfer runs on
+other_plan()
 {
-	job=$((job + 1))
-	aggctl -j plan --job $job --topology bcube:4,1 --method irs --uid 0 \
-		--senders v1,v6,v11 --receivers v12 > "$TMP/other.json" &&
-		aggctl apply "$TMP/other.json" > "$TMP/other" &&
-		aggctl withdraw "$TMP/other.json" > "$TMP/other" &&
-		fault plan
+	aggctl -j plan --job $((900000 + $1)) --topology bcube:4,1 --method irs \
+		--uid 0 --senders v1,v6,v11 --receivers v12 \
+		> "$TMP/other.$1.json" &&
+		aggctl apply "$TMP/other.$1.json" > "$TMP/other.$1" &&
+		aggctl withdraw "$TMP/other.$1.json" > "$TMP/other.$1"
 }
 
-# Half of the free memory is taken, and given back.
+# Three at the same time; a node that they all want may send one of them away.
+plans_change()
+{
+	local i pid other=()
+
+	for i in 1 2 3; do
+		other_plan $i 2> "$TMP/other.$i.err" &
+		other+=($!)
+	done
+	for pid in "${other[@]}"; do
+		wait "$pid" && fault plan
+	done
+}
+
+# Three quarters of the free memory is taken, and given back.
 memory_is_short()
 {
 	local free
 
-	free=$(awk '/^MemAvailable:/ { print int($2 / 2) }' /proc/meminfo)
+	free=$(awk '/^MemAvailable:/ { print int($2 * 3 / 4) }' /proc/meminfo)
 	head -c "${free}K" /dev/zero | tail -c "${free}K" > /dev/null &&
 		echo 3 > /proc/sys/vm/drop_caches && fault memory
+}
+
+# On the debug kernel one in fifty of the module's allocations fails from now on.
+allocations_fail()
+{
+	echo 0 > $FAIL/verbose
+	echo -1 > $FAIL/times
+	echo 2 > $FAIL/probability
+	fault allocation
+}
+
+# Up to three of them, $troubles, and what members do about silence: nobody may
+# get an error where there is no harm, and nobody waits long for it where there is.
+draw_trouble()
+{
+	local n kinds=("${HARMLESS[@]}" "${HARMFUL[@]}")
+
+	[ ! -d $FAIL ] || kinds+=(allocations_fail)
+	troubles=() harm=0 dead=0 give_up=20
+	some 4
+	for ((n = drawn; n > 0; n--)); do
+		pick "${kinds[@]}"
+		troubles+=("$picked")
+		[[ " ${HARMLESS[*]} " = *" $picked "* ]] || harm=1 give_up=4
+	done
 }
 
 # --- a transfer ------------------------------------------------------------------
@@ -151,7 +208,7 @@ make_plan()
 	plan soak --topology bcube:4,1 --method "$method" \
 		--function "$function" --scheme "$scheme" --memory "$memory" \
 		--senders "${senders// /,}" --receivers "${receivers// /,}" \
-		--uid 0 --give-up 20 --seed "$RANDOM" "${words[@]}" \
+		--uid 0 --give-up "$give_up" --seed "$RANDOM" "${words[@]}" \
 		2> "$TMP/plan.err"
 }
 
@@ -170,13 +227,13 @@ start_all()
 {
 	local r s
 
-	pids=() names=()
+	pids=() names=() places=()
 	for r in $receivers; do
 		start_recv "soak.$r" "$r"
-		pids+=("$recv_pid") names+=("recv.$r")
+		pids+=("$recv_pid") names+=("recv.$r") places+=("$r")
 		for s in $the_senders; do
 			start_send "soak.$r" "$s" "$r" "$TMP/in.$s"
-			pids+=("$send_pid") names+=("send.$r")
+			pids+=("$send_pid") names+=("send.$r") places+=("$s")
 		done
 	done
 }
@@ -222,8 +279,13 @@ judge()
 
 round()
 {
-	local pid
+	local pid trouble
 
+	if [ $dead = 1 ]; then
+		aggctl testbed down > "$TMP/down" 2>&1
+		testbed bcube:4,1
+	fi
+	draw_trouble
 	bad_links || return
 	if ! make_plan; then
 		grep -q 'too small' "$TMP/plan.err" && return
@@ -234,20 +296,15 @@ round()
 	inputs
 	rm -f "$TMP"/soak.*err "$TMP"/soak.*out
 	start_all
-	harm=0
-	some 6
-	case $drawn in
-	0) node_restarts; harm=1 ;;
-	1) member_dies; harm=1 ;;
-	2) port_flaps ;;
-	3) plans_change ;;
-	4) memory_is_short ;;
-	esac
+	for trouble in "${troubles[@]}"; do
+		$trouble
+	done
 	statuses=()
 	for pid in "${pids[@]}"; do
 		wait "$pid"
 		statuses+=($?)
 	done
+	[ ! -d $FAIL ] || echo 0 > $FAIL/probability
 	judge
 	withdraw soak 2> "$TMP/withdraw.err" || [ $harm = 1 ]
 }
@@ -264,13 +321,15 @@ soak()
 
 report()
 {
-	local kind all=''
+	local kind all='' sum=0
 
 	for kind in "${!faults[@]}"; do
 		all+=" $kind ${faults[$kind]}"
+		sum=$((sum + faults[$kind]))
 	done
 	say "$transfers transfers: $exact exact, $failed ended in an error;" \
-		"$bytes bytes in; faults:${all:- none}; mismatches: $mismatches"
+		"$bytes bytes in; $sum faults:${all:- none};" \
+		"mismatches: $mismatches"
 	say "kernel memory: $memory_start KiB at the start, $memory_end at the end"
 }
 
