@@ -5,8 +5,10 @@
 # Usage: [KERNELS="6.1 6.12"] [TESTS=GLOB] check.sh
 #        check.sh guest KERNEL   (the guest's half)
 #   HOST=0            no tests on the host
+#   LINT=1            static checks, too
 #   KERNELS=debug     the debug kernel: slow, so that tests get more time
-#   DEBUG_TESTS=GLOB  besides, these on the debug kernel, if it has been built
+#   DEBUG_TESTS=GLOB  besides, these on the debug kernel, if it has been built,
+#   DEBUG_TIMEOUT=900 in so many seconds
 #   FUZZ_SECONDS=3    of each fuzzer
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -129,20 +131,32 @@ models()
 	[ ${#programs[@]} = 0 ] || collect host/model- 600 "${programs[@]}"
 }
 
+programs_of_guest()
+{
+	selected "$BUILD"/uapi/test_* "$TOP"/selftests/net/*.sh
+}
+
 # The debug kernel takes ten times as long, and more where packets are many.
 guest()
 {
 	local programs limit=600
 
-	if [ "$1" = debug ]; then
-		limit=3600
-		export TIMEOUT=1200
-	fi
+	[ "$1" != debug ] || limit=3600
 	say "time of a test: $limit s"
-	mapfile -t programs < <(selected "$BUILD"/uapi/test_* \
-		"$TOP"/selftests/net/*.sh)
+	mapfile -t programs < <(programs_of_guest)
 	[ ${#programs[@]} -gt 0 ] || return 0
 	collect "$1/" "$limit" "${programs[@]}"
+}
+
+# skipped KERNEL: a row for each test that has none
+skipped()
+{
+	local program
+
+	for program in $(programs_of_guest); do
+		grep -q "^$1/${program##*/} " "$RESULTS" ||
+			echo "$1/${program##*/} 0 0 1 0" >> "$RESULTS"
+	done
 }
 
 # Is the gate of the debug kernel shut? A boot for each fault on purpose.
@@ -152,6 +166,7 @@ gate()
 
 	mapfile -t programs < <(selected "$VM_DIR/gate.sh")
 	[ ${#programs[@]} = 0 ] || collect debug/ 3600 "${programs[@]}"
+	[ ${#programs[@]} = 0 ] || grep '^# gate:' "$OUT/debug/gate.sh.log"
 }
 
 # vm_timeout KERNEL: seconds for a guest with all tests
@@ -164,12 +179,16 @@ vm_timeout()
 }
 
 # The guest's own row: it booted and said its status, its log is clean, the
-# module came and went. Tests that failed have rows of their own.
+# module came and went. Tests that failed have rows of their own, and so have
+# those that it did not come to.
 kernel()
 {
 	local start status=0
 
-	logged "$1/build" "$VM_DIR/module.sh" guest "$1" || return 0
+	logged "$1/build" "$VM_DIR/module.sh" guest "$1" || {
+		skipped "$1"
+		return
+	}
 	say "kernel $1: booting"
 	start=$SECONDS
 	KERNEL=$1 VM_TIMEOUT=${VM_TIMEOUT:-$(vm_timeout "$1")} AGGNET_TESTS=$TESTS \
@@ -177,22 +196,25 @@ kernel()
 		"TESTS=\$AGGNET_TESTS SEED=\$AGGNET_SEED \
 		selftests/vm/check.sh guest $1" || status=$?
 	row "$1/vm" $status "$start"
+	skipped "$1"
 }
 
 # Tests on the debug kernel beside the others: it takes long to build, so where
 # it is not there they are skipped, and counted so.
 some_on_debug()
 {
-	[ -n "${DEBUG_TESTS:-}" ] || return 0
-	if [ ! -s "$BUILD/vm/debug/release" ]; then
+	local TESTS=${DEBUG_TESTS:-}
+
+	[ -n "$TESTS" ] || return 0
+	if [ -s "$BUILD/vm/debug/release" ]; then
+		VM_TIMEOUT=${DEBUG_TIMEOUT:-900} kernel debug
+	else
 		say "no debug kernel (make debug-kernel): its tests are skipped"
-		echo "debug/vm 0 0 1 0" >> "$RESULTS"
-		return
+		skipped debug
 	fi
-	TESTS=$DEBUG_TESTS kernel debug
 }
 
-programs_of_guest()
+build_for_guest()
 {
 	local dir
 
@@ -203,6 +225,7 @@ programs_of_guest()
 	done
 }
 
+# Every suite with the seconds that it took, then what that makes together.
 summary()
 {
 	echo
@@ -226,13 +249,14 @@ mkdir -p "$OUT"
 : > "$RESULTS"
 say "seed $SEED"
 export SEED
+[ "${LINT:-0}" = 0 ] || logged host/lint "$VM_DIR/lint.sh" || :
 if [ "${HOST:-1}" = 1 ]; then
 	say "host: unit tests, fuzzers, models"
 	unit
 	fuzz
 	models
 fi
-programs_of_guest
+build_for_guest
 for name in $KERNELS; do
 	kernel "$name"
 done
