@@ -2,8 +2,9 @@
 /* Credit: two trees in opposite directions over the memory of two nodes. */
 
 /*
- * Tree 0 goes from node 0 to node 1 and tree 1 from node 1 to node 0. A writer fills chunks at the source; a credit holds a chunk at the sink from
- * its grant until the application has read what came. Each node has CHUNKS.
+ * Tree 0 goes from node 0 to node 1 and tree 1 from node 1 to node 0. A writer
+ * fills chunks at the source; a credit holds a chunk at the sink from its grant
+ * until the application has read what came. Each node has CHUNKS.
  *
  * Rule: admission reserves what each tree needs to make progress alone, one
  * chunk to emit from and one for a credit; only the excess is shared.
@@ -15,6 +16,7 @@
  *	    NO_SOURCE  no reserve for the packet to emit
  *	    NO_SINK    no reserve for the credit
  *	    UNBACKED   credit without memory behind it
+ *	    TAKEN_BACK a grant is taken back: both may go on for ever
  */
 #ifndef CHUNKS
 #define CHUNKS 4
@@ -73,6 +75,9 @@ proctype tree(byte t)
 	:: d_step { !finished[t] && ROOM_SINK(1 - t) ->
 		credit[t]++;
 		BOUNDED }
+#ifdef TAKEN_BACK
+	:: d_step { !finished[t] && credit[t] > 0 -> credit[t]-- }
+#endif
 	:: d_step { held[t] > 0 && credit[t] > 0 ->
 		held[t]--;
 		credit[t]--;

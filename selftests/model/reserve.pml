@@ -78,7 +78,7 @@ proctype child(byte i)
 		:: left[i] == 0 -> credit[i] = 0	/* FIN */
 		:: else
 		fi }
-	:: d_step { turn == i && !bound[i] -> gave_up = true }
+	:: d_step { turn == i && !bound[i] && !gave_up -> gave_up = true }
 	:: OVER -> break
 	od
 }

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Explores the protocol's SPIN models. Each line of the table is a run: what
-# "holds" must be explored to the end without an error; every other line breaks
-# a rule or allows a fault without its remedy, and the run has to find it.
+# "holds" must be explored to the end without an error, and where it "ends" no
+# run may go on for ever; every other line breaks a rule or allows a fault without
+# its remedy, and the run has to find it.
 # Usage: run.sh [PATTERN]   JOBS=2 and OUT=build/model may be set
 set -u
 
@@ -16,6 +17,7 @@ table()
 	grep -v '^$' <<-'END'
 	channel holds - every record once, or no result, whatever the network does
 	channel holds RECS=0 the same for an empty flow
+	channel ends - no livelock, whatever the network does
 	channel assertion REACH a result can be reached
 	channel assertion UNNAMED DATA merged by another than the acceptor it names
 	channel assertion REBIND a BOUND child opens anew
@@ -34,6 +36,7 @@ table()
 	channel assertion UNNAMED,CUSTODY=0,UNCHECKED,RECS=1 records are not compared
 	rooted holds - bindings have no cycle
 	rooted holds UNLISTED the same if no list of children is kept
+	rooted livelock - an RST for every OPEN, for ever: nothing gives up here
 	rooted assertion REACH everybody can be bound
 	rooted assertion ANYONE any end accepts any child
 	rooted assertion DIRECT any end but the child's own acceptor does
@@ -45,6 +48,9 @@ table()
 	completion holds CRASH=1,RESTART=1,GIVE_UP=1 crash and restart of it
 	completion holds BYPASS=1,GIVE_UP=1 a route leads around the planned end
 	completion holds BYPASS=1,HOLD=1 hold ends the wait: every application gets DONE
+	completion ends - no livelock
+	completion ends CRASH=1,RESTART=1,GIVE_UP=1 the same after a restart
+	completion ends BYPASS=1,HOLD=1 the same around the planned end
 	completion assertion REACH DONE can be reached
 	completion deadlock CRASH=1 a crash without give_up
 	completion deadlock CRASH=1,RESTART=1 a restart without give_up
@@ -62,14 +68,19 @@ table()
 	credit holds CHUNKS=2 the same with nothing but the reserve
 	credit holds SLOW_READER=1 a reader that never reads stops its own tree
 	credit holds SLOW_READER=1,CHUNKS=2 the same with nothing but the reserve
+	credit ends - no livelock between them
+	credit ends CHUNKS=2 the same with nothing but the reserve
+	credit livelock TAKEN_BACK a credit is taken back
 	credit deadlock SHARED one pool for both trees
 	credit deadlock SHARED,SLOW_READER=1,CHUNKS=8 the same with a slow reader
 	credit deadlock NO_SOURCE no reserve for the packet to emit
 	credit deadlock NO_SINK no reserve for the credit
 	credit assertion UNBACKED credit without memory behind it
 	pressure holds - idle children do not stop the one that sends
+	pressure ends - no livelock
 	pressure deadlock HALF unused credits count as free
 	reserve holds - strangers leave the others what was reserved
+	reserve ends - no livelock
 	reserve deadlock STRANGERS a stranger binds without memory for a credit
 	reserve deadlock DRY a child without credit has no claim on the next
 	reserve deadlock OWN the own writer has no claim
@@ -80,23 +91,29 @@ table()
 one()
 {
 	local dir=$1 model=$2 verdict=$3 macros=$4 got defs='' level=-O1
+	local search=-DSAFETY cycles=''
 
 	mkdir -p "$dir" && cd "$dir" || return
 	[ "$macros" = - ] || defs="-D${macros//,/ -D}"
 	# Small state spaces are explored before an optimiser is through.
 	case $verdict-$model in
-	holds-channel | holds-completion) ;;
+	holds-channel | holds-completion | ends-channel | ends-completion) ;;
 	*) level=-O0 ;;
+	esac
+	# Nothing is marked as progress: a cycle of states is a livelock.
+	case $verdict in
+	ends | livelock) search=-DNP cycles=-l ;;
 	esac
 	# shellcheck disable=SC2086 # a list of options
 	spin -a $defs "$here/$model.pml" > log 2>&1 &&
-		gcc -w $level -DSAFETY -DMEMLIM=1000 -o pan pan.c >> log 2>&1 &&
-		./pan -m20000 -w22 >> log 2>&1
+		gcc -w $level $search -DMEMLIM=1000 -o pan pan.c >> log 2>&1 &&
+		./pan $cycles -m20000 -w22 >> log 2>&1
 	case $(grep -E '^pan:1:|errors:|too small|memory limit|ut of memory' log) in
 	*'too small'* | *'emory'*)	got=incomplete ;;
 	*'assertion violated'*)		got=assertion ;;
 	*'invalid end state'*)		got=deadlock ;;
-	*'errors: 0'*)			got=holds ;;
+	*'non-progress cycle'*)		got=livelock ;;
+	*'errors: 0'*)			got=${cycles:+ends} got=${got:-holds} ;;
 	*)				got=broken ;;
 	esac
 	rm -f pan pan.? pan.pre
