@@ -240,6 +240,8 @@ summary()
 SEED=${SEED:-$RANDOM$RANDOM}
 if [ "${1:-}" = guest ]; then
 	export SEED
+	mkdir -p "$OUT"
+	touch "$RESULTS"
 	guest "$2"
 	exit
 fi

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Lines and branches of the module that tests reach: of the pure cores in the
 # unit tests, of the flow in random scripts, and, if the debug kernel is built,
-# of all of it in the guest. The .gcov files say which lines.
+# of all of it in the guest; and the functions that none calls. The .gcov files
+# say which lines.
 # Usage: coverage.sh [unit|flow|guest]...   SEED=, TESTS= (of guest) may be set
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -28,6 +29,8 @@ report()
 			on && /^Lines/ { lines = $0; sub(/.*:/, "", lines) }
 			on && /^Taken/ { taken = $0; sub(/.*:/, "", taken) }
 			END { printf "%-24s %18s %18s\n", want, lines, taken }'
+		awk '/^function/ && $4 == 0 { print "\tnot called: " $2 }' \
+			"$dir/$file.c.gcov"
 	done
 }
 
@@ -78,7 +81,7 @@ guest()
 	make -s -C "$TOP/selftests/net" all
 	KERNEL=debug VM_TIMEOUT=14400 VM_MODULE=$out/aggnet.ko \
 		AGGNET_TESTS=$TESTS "$VM_DIR/run.sh" "
-		TESTS=\$AGGNET_TESTS SEED=$SEED OUT=$OUT/guest \
+		TESTS=\$AGGNET_TESTS SEED=$SEED \
 			selftests/vm/check.sh guest debug || exit
 		rmmod aggnet
 		cd /sys/kernel/debug/gcov$out/kmod &&
