@@ -231,7 +231,7 @@ summary()
 	echo
 	awk '{ printf "%-36s %4d passed %3d failed %3d skipped %5d s\n",
 		$1, $2, $3, $4, $5 }' "$RESULTS"
-	echo
+	printf '\n%d min %d s in all\n' $((SECONDS / 60)) $((SECONDS % 60))
 	awk '{ p += $2; f += $3; s += $4 }
 		END { printf "%d passed, %d failed, %d skipped\n", p, f, s
 		exit f > 0 }' "$RESULTS"
