@@ -52,6 +52,7 @@ unit()
 	done
 	report "unit tests" "$OUT/unit" aggtable:./test_aggtable \
 		bloom:kmod/bloom codec:kmod/codec crc:kmod/crc \
+		filter:kmod/filter \
 		pairs:kmod/pairs real:kmod/real reduce:kmod/reduce \
 		shape:kmod/shape state:kmod/state vector:kmod/vector \
 		window:kmod/window
