@@ -299,6 +299,11 @@ static void uplink_rst(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 				  tree->an->identity, 0);
 		return;
 	}
+	/* It had no room for us, and bound us after all: the RST is late. */
+	if (up->state > AGGNET_UP_BINDING && pkt->src_nonce == up->peer_nonce) {
+		aggnet_stat_inc(tree->an, drop_state);
+		return;
+	}
 	if (up->state != AGGNET_UP_BINDING) {
 		/* A channel to the new incarnation carries the ABORT. */
 		up->state = AGGNET_UP_IDLE;
