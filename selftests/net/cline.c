@@ -44,6 +44,11 @@ static void host_enter(void)
 	enter(host.netns);
 }
 
+void line_leave(void)
+{
+	host_enter();
+}
+
 static struct in_addr addr(const char *text)
 {
 	return (struct in_addr){ inet_addr(text) };

@@ -46,6 +46,8 @@ void line_mend_link(int left);
 void line_mend_node(int i);
 
 void enter(int netns);
+/* Back to where the process began. */
+void line_leave(void);
 int set_up(int i, const char *device, bool up);
 int del_device(int i, const char *device);
 int del_identity(int i);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,6 +35,12 @@ static size_t put_record(uint8_t *at, uint8_t klen, uint32_t key)
 	return 3 + klen;
 }
 
+/* Where the next batch must end. */
+static uint32_t until(const struct app *app)
+{
+	return app->done < app->pause ? app->pause : app->records;
+}
+
 static int source(struct app *app, int fd)
 {
 	uint8_t buf[BUFFER];
@@ -42,7 +49,9 @@ static int source(struct app *app, int fd)
 		size_t len = 0, at = 0;
 		uint32_t n;
 
-		for (n = app->done; n < app->records && len < 3000; n++)
+		if (app->pause && app->done == app->pause)
+			app_wait(app);
+		for (n = app->done; n < until(app) && len < 3000; n++)
 			len += put_record(buf + len, app->klen ?: 12,
 					  app->first + n);
 		while (at < len) {
@@ -88,6 +97,8 @@ static int sink(struct app *app, int fd)
 		if (len < 0)
 			return errno;
 		memcpy(&head, buf, sizeof(head));
+		if (head.type == AGGNET_MSG_END)
+			memcpy(&app->end, buf + sizeof(head), sizeof(app->end));
 		if (head.type != AGGNET_MSG_RECORDS)
 			return head.type == AGGNET_MSG_END ? 0 : EPROTO;
 		take(app, buf + sizeof(head), head.records);
@@ -102,10 +113,9 @@ static int take_part(struct app *app)
 		.sag_job = app->job,
 	};
 	const struct sockaddr *addr = (const struct sockaddr *)&at;
+	socklen_t len = sizeof(app->status);
 	int fd, result;
 
-	if (setns(app->netns, CLONE_NEWNET))
-		return errno;
 	fd = socket(AF_INET, SOCK_RDM, IPPROTO_AGGNET);
 	if (fd < 0)
 		return errno;
@@ -114,6 +124,8 @@ static int take_part(struct app *app)
 		result = errno;
 	else
 		result = app->reader ? sink(app, fd) : source(app, fd);
+	if (result)
+		getsockopt(fd, SOL_AGGNET, AGGNET_SO_STATUS, &app->status, &len);
 	close(fd);
 	return result;
 }
@@ -122,9 +134,27 @@ static void *run(void *arg)
 {
 	struct app *app = arg;
 
-	app->result = take_part(app);
+	if (setns(app->netns, CLONE_NEWNET))
+		app->result = errno;
+	else
+		app->result = app->work ? app->work(app) : take_part(app);
 	app->ended = true;
 	return NULL;
+}
+
+void app_go(struct app *app)
+{
+	if (app->go >= 0)
+		eventfd_write(app->go, 1);
+}
+
+/* Once told it is told for good. */
+void app_wait(struct app *app)
+{
+	eventfd_t n;
+
+	if (!eventfd_read(app->go, &n))
+		eventfd_write(app->go, n);
 }
 
 void app_start(struct app *app)
@@ -132,6 +162,7 @@ void app_start(struct app *app)
 	app->done = 0;
 	app->sum = 0;
 	app->ended = false;
+	app->go = app->pause ? eventfd(0, EFD_CLOEXEC) : -1;
 	if (pthread_create(&app->thread, NULL, run, app)) {
 		perror("thread");
 		exit(1);
@@ -144,5 +175,10 @@ bool app_join(struct app *app, int seconds)
 
 	clock_gettime(CLOCK_REALTIME, &end);
 	end.tv_sec += seconds;
-	return !pthread_timedjoin_np(app->thread, NULL, &end);
+	if (pthread_timedjoin_np(app->thread, NULL, &end))
+		return false;
+	if (app->go >= 0)
+		close(app->go);
+	app->go = -1;
+	return true;
 }

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <linux/aggnet.h>
+
 /**
  * struct app - a source or the receiver
  * @netns: descriptor of its namespace
@@ -17,13 +19,22 @@
  * @first: number of a source's first key
  * @records: how many a source sends, each with another key and the value 1
  * @klen: bytes of a key, 4 at least; 0: 12
+ * @pause: after so many records it waits for app_go(); 0: it does not wait
+ * @work: what it does; NULL: what the socket alone offers
+ * @repair: app_replays(): milliseconds that it waits for a newer epoch
+ * @quits: app_replays(): after the pause it closes without having finished
  * @done: records that it has sent or read
  * @sum: of the values that the receiver read
  * @seen: of the receiver: what it read of each key, or NULL
  * @each: what that must be in the end, for who looks
  * @result: 0: DONE or END; or an errno
+ * @end: of the receiver: the end mark
+ * @absent: of the receiver: the first source that was left out
+ * @status: why it failed
+ * @again: app_replays(): bytes that a source has sent again
  * @ended: the thread is at its end
  * @thread: it
+ * @go: descriptor through which it is told to go on
  */
 struct app {
 	int netns;
@@ -33,16 +44,34 @@ struct app {
 	uint32_t first;
 	uint32_t records;
 	uint8_t klen;
+	uint32_t pause;
+	int (*work)(struct app *app);
+	unsigned int repair;
+	bool quits;
 	atomic_uint done;
 	uint64_t sum;
 	uint32_t *seen;
 	uint32_t each;
 	int result;
+	struct aggnet_end end;
+	uint32_t absent;
+	struct aggnet_status status;
+	uint64_t again;
 	atomic_bool ended;
 	pthread_t thread;
+	int go;
 };
 
 void app_start(struct app *app);
+
+/* It need not wait, or no longer. */
+void app_go(struct app *app);
+
+/* For those that do the app's work: wait for app_go(). */
+void app_wait(struct app *app);
+
+/* A @work by libaggnet: in a newer epoch it sends or reads everything again. */
+int app_replays(struct app *app);
 
 /* Wait for the end of the thread. Return: did it come within @seconds? */
 bool app_join(struct app *app, int seconds);

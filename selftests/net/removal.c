@@ -14,6 +14,7 @@
 
 #include "cline.h"
 #include "crew.h"
+#include "ctree.h"
 #include "frame.h"
 
 #define RECORDS		6000
@@ -35,50 +36,22 @@ static void complain(const char *what)
 	exit(1);
 }
 
-static struct aggnet_tree_info entry(int i, bool alone, uint32_t give_up)
-{
-	bool reader = i == R, ends = i != S && !alone;
-	static struct in_addr child;
-	struct aggnet_tree_info e = {
-		.has = AGGNET_HAS(AGGNET_A_TREE_INCAST_ID) |
-		       AGGNET_HAS(AGGNET_A_TREE_INSTANCE) |
-		       AGGNET_HAS(AGGNET_A_TREE_CONTRIBUTORS) |
-		       AGGNET_HAS(AGGNET_A_TREE_SOURCES) |
-		       AGGNET_HAS(AGGNET_A_TREE_WRITERS) |
-		       AGGNET_HAS(AGGNET_A_TREE_MEMORY) |
-		       AGGNET_HAS(AGGNET_A_TREE_GIVE_UP) |
-		       AGGNET_HAS(AGGNET_A_TREE_HOLD),
-		.incast_id = aggnet_incast_id(1, (struct in_addr){ nodes[R].id }),
-		.instance = instance,
-		/* If a does not send it waits for another child, in vain. */
-		.contributors = i == A ? 2 : 1,
-		.sources = i == A || ends ? 2 : 1,
-		.writers = !reader && (i == S || !alone),
-		.memory = MEMORY,
-		.give_up = give_up,
-		.hold = alone && i == A ? HOLD_MS : 0,
-	};
-
-	if (i != S) {
-		child.s_addr = nodes[i - 1].id;
-		e.children = (struct aggnet_addrs){ &child, 1 };
-		e.has |= AGGNET_HAS(AGGNET_A_TREE_CHILDREN);
-	}
-	return e;
-}
-
-/* Parents first. @alone: only s sends. */
+/* @alone: only s sends. */
 static void entries(bool alone, uint32_t give_up)
 {
-	int i;
+	struct ctree tree = {
+		.instance = ++instance,
+		.memory = MEMORY,
+		.give_up = give_up,
+		.node = {
+			[S] = { 1, 1, 1, 0 },
+			/* If a does not send it waits for another child, in vain. */
+			[A] = { 2, 2, !alone, alone ? HOLD_MS : 0 },
+			[R] = { 1, alone ? 1 : 2, 0, 0 },
+		},
+	};
 
-	instance++;
-	for (i = NODES; i-- > 0;) {
-		struct aggnet_tree_info e = entry(i, alone, give_up);
-
-		if (aggnet_tree_add(nodes[i].ctl, &e, true))
-			complain(aggnet_ctl_error(nodes[i].ctl));
-	}
+	ctree_install(&tree);
 }
 
 /* --- what goes, and comes back; each returns 0 -------------------------------- */
@@ -139,11 +112,7 @@ static int identity_goes(void)
 
 static int withdrawn(void)
 {
-	struct cnode *node = &nodes[draw() % NODES];
-
-	return aggnet_tree_del(node->ctl,
-			       aggnet_incast_id(1, (struct in_addr){
-					       nodes[R].id }));
+	return ctree_del((int)(draw() % NODES));
 }
 
 static int newer_plan(void)
@@ -211,7 +180,7 @@ static void start(bool alone)
 			.netns = nodes[i].netns,
 			.reader = i == R,
 			.receiver = nodes[R].id,
-			.job = 1,
+			.job = CTREE_JOB,
 			.first = (uint32_t)i * RECORDS,
 			.records = i == S ? RECORDS : RECORDS / 10,
 		};
@@ -276,14 +245,13 @@ static void one_round(const struct what *what)
 /* Without its entry each node gives back all that it holds. */
 static void nothing_left(void)
 {
-	uint64_t id = aggnet_incast_id(1, (struct in_addr){ nodes[R].id });
 	long end = now_ms() + BOUND * 1000;
 	struct aggnet_node_info info = {};
 	int i;
 
 	for (i = 0; i < NODES; i++) {
 		/* It may have been withdrawn. */
-		aggnet_tree_del(nodes[i].ctl, id);
+		ctree_del(i);
 		do {
 			if (aggnet_node_get(nodes[i].ctl, &info))
 				complain(aggnet_ctl_error(nodes[i].ctl));

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The tree of a transfer on the line: entries, and what a node says of its own. */
+#ifndef NET_CTREE_H
+#define NET_CTREE_H
+
+#include "cline.h"
+
+#define CTREE_JOB	1
+
+/**
+ * struct ctree - a tree, of an epoch
+ * @instance: epoch
+ * @attempt: epoch
+ * @memory: bytes of each entry
+ * @give_up: milliseconds, of each entry
+ * @node: what each node has to know
+ * @node.contributors: flows that it merges
+ * @node.sources: of which it hears, itself included
+ * @node.writers: processes that send there
+ * @node.hold: milliseconds
+ * @absent: identity of a source that was left out, 0: none
+ */
+struct ctree {
+	uint32_t instance;
+	uint32_t attempt;
+	uint32_t memory;
+	uint32_t give_up;
+	struct {
+		uint32_t contributors;
+		uint32_t sources;
+		uint32_t writers;
+		uint32_t hold;
+	} node[NODES];
+	uint32_t absent;
+};
+
+uint64_t ctree_id(void);
+
+/* Node @i's entry, in the place of one of an older epoch; 0 or -errno. */
+int ctree_add(const struct ctree *tree, int i);
+int ctree_del(int i);
+
+/* All of them, parents first. Exits on failure. */
+void ctree_install(const struct ctree *tree);
+
+/* What node @i says; false: it has no entry. */
+bool ctree_get(int i, struct aggnet_tree_info *info);
+
+#endif

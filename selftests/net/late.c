@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Who is missing or late costs merging, never exactness, and who does not come
+ * at all is named: rounds of each kind on a line that is made once.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "crew.h"
+#include "ctree.h"
+#include "frame.h"
+
+#define RECORDS		600	/* of s; of a: a third */
+#define HOLD_MS		20
+#define GIVE_UP_MS	250	/* where somebody never comes, at first */
+#define PATIENT_MS	600000	/* where nobody may give up, on a slow host, too */
+#define BOUND		600	/* seconds: longer than this is for ever */
+#define MEMORY		131072
+
+static const struct kind *kind;
+static unsigned int rounds;
+static bool stalled;
+static unsigned int stalls;
+static uint32_t give_up = GIVE_UP_MS;
+static uint32_t partials;
+static struct app apps[NODES];
+static struct ctree tree;
+
+static void complain(const char *what)
+{
+	fprintf(stderr, "%u: %s\n", rounds, what);
+	exit(1);
+}
+
+/* --- what a transfer is made of ------------------------------------------------ */
+
+/* Entries of the next transfer; @a_sends: not s alone. */
+static void plan(bool a_sends, uint32_t hold, uint32_t patience)
+{
+	tree = (struct ctree) {
+		.instance = tree.instance + 1,
+		.memory = MEMORY,
+		.give_up = patience,
+		.node = {
+			[S] = { 1, 1, 1, 0 },
+			/* If a does not send it waits for another child, in vain. */
+			[A] = { 2, 2, a_sends, hold },
+			[R] = { 1, a_sends ? 2 : 1, 0, 0 },
+		},
+	};
+	ctree_install(&tree);
+}
+
+static void start(int i)
+{
+	app_start(&apps[i]);
+}
+
+static void ready(int i)
+{
+	apps[i] = (struct app) {
+		.netns = nodes[i].netns,
+		.reader = i == R,
+		.receiver = nodes[R].id,
+		.job = CTREE_JOB,
+		.first = (uint32_t)i * RECORDS,
+		.records = i == S ? RECORDS : RECORDS / 3,
+	};
+}
+
+static void join(int i)
+{
+	if (!app_join(&apps[i], BOUND))
+		complain("an application did not return");
+}
+
+/* Until node @i's entry is in that state, and has sent that many packets. */
+static void wait_for(int i, uint8_t state, uint64_t packets)
+{
+	long end = now_ms() + BOUND * 1000L;
+	struct aggnet_tree_info info;
+
+	while (!ctree_get(i, &info) || info.state < state ||
+	       info.packets_out < packets) {
+		if (now_ms() > end)
+			complain("it does not get so far");
+		sched_yield();
+	}
+}
+
+/* @a_sends: and is one of the sources */
+static void exact(bool a_sends)
+{
+	unsigned int all = RECORDS + (a_sends ? RECORDS / 3 : 0), i;
+	const struct app *r = &apps[R];
+
+	for (i = 0; i < NODES; i++) {
+		if (i == A && !a_sends)
+			continue;
+		join((int)i);
+		if (apps[i].result) {
+			fprintf(stderr, "node %u: %s\n", i,
+				strerror(apps[i].result));
+			complain("a transfer failed for nothing");
+		}
+	}
+	if (r->sum != all || r->end.records != all)
+		complain("the result is wrong");
+	if (r->end.sources != 1U + a_sends || r->end.of != 1U + a_sends)
+		complain("the end mark counts the sources wrong");
+	partials += r->end.partials;
+}
+
+static bool names(const struct aggnet_status *st, uint32_t id)
+{
+	uint32_t i;
+
+	for (i = 0; i < st->names; i++)
+		if (st->name[i] == id)
+			return true;
+	return false;
+}
+
+/*
+ * Node @i's application is told who gave up, and for want of whom. Where all
+ * stands still for longer than that somebody may be taken for dead who is not:
+ * then there is another round, of more patience.
+ */
+static void timed_out(int i, int about)
+{
+	const struct aggnet_status *st = &apps[i].status;
+
+	join(i);
+	if (apps[i].result != ETIMEDOUT || st->reason != AGGNET_R_TIMEOUT)
+		complain("it did not time out");
+	if (st->origin != nodes[S].id && st->origin != nodes[A].id &&
+	    st->origin != nodes[R].id)
+		complain("who gave up is not named");
+	stalled |= st->about != nodes[about].id;
+	if (about == S && !stalled &&
+	    (!st->missing || !names(st, nodes[S].id)))
+		complain("who is missing is not named");
+}
+
+/* --- kinds ---------------------------------------------------------------------- */
+
+/* s comes when a waits for nobody any more. */
+static void straggler(void)
+{
+	plan(true, HOLD_MS, PATIENT_MS);
+	start(A);
+	start(R);
+	wait_for(A, AGGNET_TREE_WAITING, 0);
+	start(S);
+	exact(true);
+	if (!apps[R].end.partials)
+		complain("nobody says that a did not wait");
+}
+
+/* s is bound, and slow: a sends what it has, and goes on with it. */
+static void slow(void)
+{
+	plan(true, HOLD_MS, PATIENT_MS);
+	apps[S].pause = 1 + (uint32_t)draw() % (RECORDS - 1);
+	start(S);
+	start(A);
+	start(R);
+	wait_for(A, AGGNET_TREE_OPEN, 1);
+	app_go(&apps[S]);
+	exact(true);
+	if (!apps[R].end.partials)
+		complain("nobody says that a did not wait");
+}
+
+/* a has no entry, or one that comes in the middle. */
+static void no_entry(void)
+{
+	plan(false, HOLD_MS, PATIENT_MS);
+	ctree_del(A);
+	start(R);
+	if (draw() & 1)
+		start(S);
+	if (draw() & 1 && ctree_add(&tree, A))
+		complain(aggnet_ctl_error(nodes[A].ctl));
+	if (!apps[S].thread)
+		start(S);
+	exact(false);
+}
+
+/* What a module that is not loaded looks like from outside; a may send. */
+static void no_port(void)
+{
+	bool a_sends = draw() & 1;
+
+	if (aggnet_port_del(nodes[A].ctl, LEFT) ||
+	    aggnet_port_del(nodes[A].ctl, RIGHT))
+		complain(aggnet_ctl_error(nodes[A].ctl));
+	plan(a_sends, HOLD_MS, PATIENT_MS);
+	start(S);
+	if (a_sends)
+		start(A);
+	start(R);
+	exact(a_sends);
+	line_mend_ports(A);
+}
+
+/* a is there, and s never comes. */
+static void no_source(void)
+{
+	plan(true, 0, give_up);
+	start(A);
+	start(R);
+	timed_out(A, S);
+	timed_out(R, S);
+}
+
+/* The same where a does not wait for it: then r does. */
+static void no_straggler(void)
+{
+	plan(true, HOLD_MS, give_up);
+	start(A);
+	start(R);
+	timed_out(A, S);
+	timed_out(R, S);
+}
+
+/* Nobody reads at r. */
+static void no_receiver(void)
+{
+	plan(true, 0, give_up);
+	start(S);
+	start(A);
+	timed_out(S, R);
+	timed_out(A, R);
+}
+
+static const struct kind {
+	const char *name;
+	void (*round)(void);
+} kinds[] = {
+	{ "straggler", straggler },
+	{ "slow", slow },
+	{ "no-entry", no_entry },
+	{ "no-port", no_port },
+	{ "no-source", no_source },
+	{ "no-straggler", no_straggler },
+	{ "no-receiver", no_receiver },
+};
+
+/* late SEED ROUNDS KIND */
+int main(int argc, char **argv)
+{
+	unsigned int n, i;
+
+	if (argc != 4) {
+		fputs("usage: late SEED ROUNDS KIND\n", stderr);
+		return 2;
+	}
+	seed(strtoull(argv[1], NULL, 0));
+	n = (unsigned int)strtoul(argv[2], NULL, 0);
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(kinds[i].name, argv[3]))
+			kind = &kinds[i];
+	if (!kind)
+		return 2;
+	line_make();
+	for (rounds = 1; rounds <= n; rounds++) {
+		for (i = 0; i < NODES; i++)
+			ready((int)i);
+		stalled = false;
+		kind->round();
+		if (!stalled)
+			continue;
+		stalls++;
+		rounds--;
+		give_up *= 2;
+		if (give_up > PATIENT_MS)
+			complain("the wrong node is named");
+	}
+	line_unmake();
+	printf("%u rounds, %u partials, %u rounds of a host that stalled\n", n,
+	       partials, stalls);
+	return 0;
+}
