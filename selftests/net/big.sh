@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Many trees, entries, children, keys and bytes: exact, and the memory is told.
-# FULL=1 runs the sizes in brackets.
-#   64 trees of six senders at once on BCube(4,1), 400 keys each [4000]
+#   64 trees of six senders at once on BCube(4,1), 400 keys each
 #   1000 entries on a node, and a transfer among them
-#   20000 keys in one tree [1000000]
-#   1 MB in one transfer [200 MB]
-#   64 children of one server, 400 keys each [10000]
+#   1000000 keys in one tree
+#   200 MB in one transfer
+#   64 children of one server, 400 keys each
+# On kernels but 6.12 many keys are 20000 and many bytes 1 MB, for time's sake;
+# FULL=1: everywhere as above, with 4000 keys for each of the 64 trees and 10000
+# for the 64 children.
 . "$(dirname "$0")/lib.sh"
 
 FULL=${FULL:-0}
@@ -15,10 +17,14 @@ SENDERS="v2 v5 v9 v10 v11 v14"
 RECEIVERS="v0 v1 v3 v4 v6 v7 v8 v12"
 WIDE=ghc:5,13
 
-# size USUAL FULL
+# size USUAL FULL [KERNEL]: on that kernel it is full, anyway
 size()
 {
-	[ "$FULL" = 0 ] && scaled "$1" || echo "$2"
+	if [ "$FULL" = 0 ] && [ "${3:-none}" != "$KERNEL" ]; then
+		scaled "$1"
+	else
+		echo "$2"
+	fi
 }
 
 # told NAME: what the servers hold now
@@ -106,10 +112,10 @@ testbed bcube:4,1
 aggctl node set memory $((512 << 20)) || exit 1
 check "64 trees at once" many_trees
 check "1000 entries" entries
-KEYS=$(size 20000 1000000)
+KEYS=$(size 20000 1000000 6.12)
 # shellcheck disable=SC2086
 check "$KEYS keys in one tree" one "keys" "$KEYS" 12 $SENDERS
-RECORDS=$(size 5000 985000)
+RECORDS=$(size 5000 985000 6.12)
 check "$RECORDS records of 200 bytes in one transfer" \
 	one "bytes" "$RECORDS" 200 v5
 check "the next network" aggctl testbed down
