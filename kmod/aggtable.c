@@ -77,11 +77,23 @@ static __always_inline struct entry *entry_at(u8 *const *chunk, u32 ref)
  * modulo 2^64 with 64-bit secrets s. For two keys that differ in a character
  * (or in length), h1 - h2 holds that secret which the difference d of this
  * character multiplies, 0 < |d| < 2^32, added to terms without it. So every
- * value of the top 32 bits of h1 - h2 is equally probable: any two keys fall
- * into the same bucket with a probability of 1 / buckets, whoever chose them,
- * as long as he does not know the secrets. No mixing step is needed, but only
- * the top bits may be used.
+ * value of the top 32 bits of h1 - h2 is equally probable, whatever the bits
+ * below, and so is, by s0, every value of h1. The top 32 bits of the two are
+ * thus independent, and remain so under a permutation: any two keys fall into
+ * the same bucket with a probability of 1 / buckets, whoever chose them, as long
+ * as he does not know the secrets.
+ *
+ * That is so on average over all secrets. But keys at equal distances have
+ * hashes at equal distances, and with one secret of nine these would crowd in
+ * few buckets; the permutation leaves no distances, and one secret of a thousand.
  */
+static __always_inline u32 hash_mix(u64 h)
+{
+	u32 top = h >> 32;
+
+	return top * (2 * top + 1);
+}
+
 static __always_inline u64 hash_start(const u64 *seed, u32 klen)
 {
 	return seed[0] + seed[1] * klen;
@@ -109,7 +121,7 @@ static __always_inline struct look look_last(u64 h, const u64 *seed, u64 last,
 	h = hash_word(h, seed, last);
 	return (struct look){
 		.last = last,
-		.tag = klen << HASH_BITS | (u32)(h >> (64 - HASH_BITS)),
+		.tag = klen << HASH_BITS | hash_mix(h) >> (32 - HASH_BITS),
 	};
 }
 

@@ -32,7 +32,9 @@
  *
  * Keys are hashed by a secret member of a universal family (aggtable.c proves
  * it): whoever chooses the keys without knowing the secret, a look-up meets
- * keys / buckets others on average, 1.6 at most up to limits of 512 MiB.
+ * keys / buckets others on average, 1.6 at most up to limits of 512 MiB. Keys of
+ * a pattern (numbers in a row, at any distance) meet more than twice as many of
+ * them with one secret of a thousand.
  *
  * Locking: none here; the caller's tree lock covers everything but init,
  * free and the allocation for grow. Any context.
