@@ -118,7 +118,8 @@ static inline bool aggnet_fresh(u32 *newest, u32 stamp)
 	return true;
 }
 
-#define AGGNET_PAYLOAD_MAX	1392	/* records of one DATA: fits MTU 1500 */
+#define AGGNET_PAYLOAD_USUAL	1392	/* records of one DATA: fits MTU 1500 */
+#define AGGNET_PAYLOAD_MAX	8192	/* where the MTU allows, up to 9000 */
 #define AGGNET_BURST		16	/* DATA made in one run, at most */
 #define AGGNET_ANY_AFTER	4	/* unanswered OPENs before AGGNET_F_ANY */
 

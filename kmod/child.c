@@ -318,7 +318,7 @@ bool aggnet_child_open(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		       struct sk_buff_head *out)
 {
 	struct aggnet_accept accept = {
-		.max_payload = cpu_to_be16(AGGNET_PAYLOAD_MAX),
+		.max_payload = cpu_to_be16(tree->max_taken),
 		.max_records = cpu_to_be16(tree->max_records),
 		.hop = pkt->hop,
 	};
@@ -431,7 +431,7 @@ static bool data_ok(const struct aggnet_tree *tree,
 		aggnet_stat_inc(tree->an, drop_window);
 		return false;
 	}
-	if (!records || len > AGGNET_PAYLOAD_MAX ||
+	if (!records || len > tree->max_taken ||
 	    (!tree->table.extra && be64_to_cpu(data->represents) < records) ||
 	    aggnet_parse_records(&tree->conf.shape, false,
 				 pkt->body + sizeof(*data), len,

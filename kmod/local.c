@@ -65,7 +65,7 @@ static u32 local_batch(const struct aggnet_tree *tree, const u8 *data,
 
 	for (*n = 0; *n < records && *n < max; ++*n) {
 		size = 2 + data[used] + data[used + 1];
-		if (used + size > min_t(size_t, len, AGGNET_PAYLOAD_MAX))
+		if (used + size > min_t(size_t, len, tree->max_taken))
 			break;
 		used += size;
 	}

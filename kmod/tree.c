@@ -20,6 +20,7 @@
 
 #define TREE_CHUNKS_START	32	/* chunks of a new tree, if it may */
 #define TREE_CHUNKS_STEP	128	/* chunks added in one go, at most */
+#define TREE_CREDITS_PART	4	/* of the memory: for credits of long packets */
 #define TREE_SLOTS_MIN		8	/* retransmit ring, powers of two */
 #define TREE_SLOTS_MAX		64
 
@@ -215,7 +216,25 @@ void aggnet_tree_merge(struct aggnet_tree *tree, const u8 *data, u32 records,
 
 /* --- lifecycle ------------------------------------------------------------- */
 
-/* How much of everything a tree with flow state needs. */
+/* What it takes in one packet, and so what a credit costs. */
+static void tree_size_credit(struct aggnet_tree *tree, u32 payload)
+{
+	const struct aggnet_shape *shape = &tree->conf.shape;
+
+	tree->max_taken = payload;
+	tree->max_records = aggnet_max_records(shape, payload);
+	tree->worst = aggnet_table_worst(shape, payload);
+}
+
+static u64 tree_min_bytes(const struct aggnet_tree *tree)
+{
+	return (u64)tree_chunks_min(tree) * AGGNET_CHUNK;
+}
+
+/*
+ * How much of everything a tree with flow state needs. Long packets need long
+ * credits: only where these leave most of the memory to what is shared.
+ */
 static int tree_size_flow(struct aggnet_tree *tree,
 			  struct netlink_ext_ack *extack)
 {
@@ -223,14 +242,14 @@ static int tree_size_flow(struct aggnet_tree *tree,
 
 	if (conf->forward_only)
 		return 0;
-	tree->max_payload = aggnet_tx_payload(tree->an, conf->link_ifindex,
-					      aggnet_tree_receiver(tree));
-	tree->max_payload = min_t(u32, AGGNET_PAYLOAD_MAX, tree->max_payload);
-	tree->max_records = aggnet_max_records(&conf->shape,
-					       AGGNET_PAYLOAD_MAX);
-	tree->worst = aggnet_table_worst(&conf->shape, AGGNET_PAYLOAD_MAX);
+	tree_size_credit(tree, aggnet_rx_payload(tree->an));
+	if (tree_min_bytes(tree) > conf->memory / TREE_CREDITS_PART)
+		tree_size_credit(tree, AGGNET_PAYLOAD_USUAL);
+	tree->max_payload = min(tree->max_taken,
+				aggnet_tx_payload(tree->an, conf->link_ifindex,
+						  aggnet_tree_receiver(tree)));
 	tree->child_mask = roundup_pow_of_two(2 * conf->sources) - 1;
-	if ((u64)tree_chunks_min(tree) * AGGNET_CHUNK <= conf->memory)
+	if (tree_min_bytes(tree) <= conf->memory)
 		return 0;
 	NL_SET_ERR_MSG_MOD(extack,
 			   "memory is too small for a credit for each contributor");

@@ -106,7 +106,8 @@ struct aggnet_tree_conf {
  * @table: the aggregation buffer
  * @worst: chunks that one credit reserves
  * @credits: credits outstanding, all children
- * @max_records: in a packet that this node takes
+ * @max_taken: bytes of records in a packet that this node takes
+ * @max_records: in such a packet
  * @max_payload: bytes of records in a packet of the planned link
  * @child: the children's half channels (open addressing on identity)
  * @child_mask: size of @child - 1
@@ -160,6 +161,7 @@ struct aggnet_tree {
 	struct aggnet_table table;
 	u32 worst;
 	u32 credits;
+	u32 max_taken;
 	u32 max_records;
 	u32 max_payload;
 

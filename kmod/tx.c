@@ -9,9 +9,11 @@
 #include <net/udp.h>
 
 #include "aggtable.h"
+#include "channel.h"
 #include "drop.h"
 #include "mem.h"
 #include "netns.h"
+#include "port.h"
 #include "tree.h"
 #include "tx.h"
 #include "egress.h"
@@ -19,7 +21,6 @@
 #define TX_TTL		64
 #define TX_HEADERS	(sizeof(struct iphdr) + sizeof(struct udphdr) + \
 			 sizeof(struct aggnet_hdr))
-#define TX_PAYLOAD_MAX	8192
 
 /**
  * struct tx_cb - where a packet on a list is to go; in skb->cb
@@ -154,7 +155,10 @@ void aggnet_tx_flush(struct aggnet_tree *tree, struct sk_buff_head *out)
 	rcu_read_unlock();
 }
 
-/* MTU of the port, and of the first link of the route to the receiver. */
+/*
+ * MTU of the port, and of the first link of the route to the receiver; not what
+ * an ICMP error said of it, which anybody may have forged.
+ */
 static u32 tx_mtu(struct aggnet_net *an, u32 ifindex, __be32 receiver)
 {
 	struct net_device *dev;
@@ -167,7 +171,7 @@ static u32 tx_mtu(struct aggnet_net *an, u32 ifindex, __be32 receiver)
 	if (dev)
 		mtu = READ_ONCE(dev->mtu);
 	if (aggnet_egress_route(an, receiver, READ_ONCE(an->identity), 0, &way)) {
-		mtu = min(mtu, dst_mtu(&way.rt->dst));
+		mtu = min(mtu, ip_dst_mtu_maybe_forward(&way.rt->dst, true));
 		ip_rt_put(way.rt);
 	}
 	rcu_read_unlock();
@@ -175,11 +179,27 @@ static u32 tx_mtu(struct aggnet_net *an, u32 ifindex, __be32 receiver)
 	return mtu;
 }
 
-u32 aggnet_tx_payload(struct aggnet_net *an, u32 ifindex, __be32 receiver)
+static u32 tx_payload(u32 mtu)
 {
-	u32 mtu = tx_mtu(an, ifindex, receiver);
 	u32 head = TX_HEADERS + sizeof(struct aggnet_data);
 
 	return clamp_t(u32, mtu > head ? mtu - head : 0, AGGNET_PAYLOAD_MIN,
-		       TX_PAYLOAD_MAX);
+		       AGGNET_PAYLOAD_MAX);
+}
+
+u32 aggnet_tx_payload(struct aggnet_net *an, u32 ifindex, __be32 receiver)
+{
+	return tx_payload(tx_mtu(an, ifindex, receiver));
+}
+
+u32 aggnet_rx_payload(struct aggnet_net *an)
+{
+	const struct aggnet_port *port;
+	u32 mtu = 0;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(port, &an->ports, list)
+		mtu = max(mtu, READ_ONCE(port->dev->mtu));
+	rcu_read_unlock();
+	return max_t(u32, AGGNET_PAYLOAD_USUAL, tx_payload(mtu));
 }

@@ -44,6 +44,8 @@ void aggnet_tx_flush(struct aggnet_tree *tree, struct sk_buff_head *out);
 
 /* Bytes of records that fit a packet on the tree's planned link (MTU). */
 u32 aggnet_tx_payload(struct aggnet_net *an, u32 ifindex, __be32 receiver);
+/* Bytes of records in the longest packet that any port may bring. */
+u32 aggnet_rx_payload(struct aggnet_net *an);
 
 static inline u32 aggnet_clock_us(void)
 {

@@ -121,7 +121,9 @@ static void uplink_send_probe(struct aggnet_tree *tree,
  */
 static void uplink_send_bind(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
-	static const u16 shorter[] = { 1392, 1172, AGGNET_PAYLOAD_MIN };
+	static const u16 shorter[] = {
+		AGGNET_PAYLOAD_USUAL, 1172, AGGNET_PAYLOAD_MIN
+	};
 	struct aggnet_uplink *up = &tree->up;
 	u32 step = up->tries - UPLINK_BIND_TRIES;
 

@@ -95,6 +95,11 @@ u32 aggnet_tx_payload(struct aggnet_net *an, u32 ifindex, __be32 receiver)
 	return world.conf.payload;
 }
 
+u32 aggnet_rx_payload(struct aggnet_net *an)
+{
+	return AGGNET_PAYLOAD_USUAL;
+}
+
 void aggnet_tx_make(struct aggnet_tree *tree, struct sk_buff_head *out,
 		    struct aggnet_pkt *pkt, const void *body,
 		    const u64 *digest, enum aggnet_way way)

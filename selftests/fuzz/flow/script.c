@@ -116,7 +116,7 @@ static void script_conf(struct world_conf *conf, const u8 *data)
 		.in_turn = data[0] & 64,
 		.hold_ms = data[0] & 16 ? 100 + data[1] * 4 : 0,
 		.payload = data[0] & 32 ? AGGNET_PAYLOAD_MIN :
-					  AGGNET_PAYLOAD_MAX,
+					  AGGNET_PAYLOAD_USUAL,
 		.memory = 1 << (data[2] & 3),
 		.records = data[3] * (data[2] & 4 ? 2 : 1),
 		.keys = 1 + data[4] * 2,

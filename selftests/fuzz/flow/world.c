@@ -154,7 +154,7 @@ static void conf_make(struct aggnet_tree_conf *conf, u32 node)
 	}
 	conf_children(conf, node);
 	conf->memory = (u64)(conf->contributors + 2) * world.conf.memory *
-		       aggnet_table_worst(&conf->shape, AGGNET_PAYLOAD_MAX) *
+		       aggnet_table_worst(&conf->shape, AGGNET_PAYLOAD_USUAL) *
 		       AGGNET_CHUNK;
 }
 
