@@ -4,7 +4,7 @@
 # unit tests, of the flow in random scripts, and, if the debug kernel is built,
 # of all of it in the guest; and the functions that none calls. The .gcov files
 # say which lines.
-# Usage: coverage.sh [unit|flow|guest]...   SEED=, TESTS= (of guest) may be set
+# Usage: coverage.sh [unit|flow|guest]...   SEED=, TESTS=, VM_TIMEOUT= (of guest)
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
@@ -80,7 +80,7 @@ guest()
 	"$VM_DIR/module.sh" coverage debug
 	make -s -C "$TOP/selftests/uapi" all
 	make -s -C "$TOP/selftests/net" all
-	KERNEL=debug VM_TIMEOUT=14400 VM_MODULE=$out/aggnet.ko \
+	KERNEL=debug VM_TIMEOUT=${VM_TIMEOUT:-14400} VM_MODULE=$out/aggnet.ko \
 		AGGNET_TESTS=$TESTS "$VM_DIR/run.sh" "
 		TESTS=\$AGGNET_TESTS SEED=$SEED \
 			selftests/vm/check.sh guest debug || exit
