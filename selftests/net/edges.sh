@@ -7,7 +7,7 @@
 #   ROUNDS=N  of each kind (20)
 . "$(dirname "$0")/lib.sh"
 
-ROUNDS=${ROUNDS:-20}
+ROUNDS=${ROUNDS:-$(scaled 20)}
 LATE="straggler slow no-entry no-port no-source no-straggler no-receiver"
 DEATH="before-custody after-custody source source-left receiver"
 declare -A pids

@@ -10,7 +10,7 @@
 #   ROUNDS=N  rounds of three transfers at once (20)
 . "$(dirname "$0")/lib.sh"
 
-ROUNDS=${ROUNDS:-20}
+ROUNDS=${ROUNDS:-$(scaled 20)}
 RECORDS=400
 SENDERS="v2 v5 v9 v10 v11 v14"
 RECEIVERS="v0 v7 v12"
