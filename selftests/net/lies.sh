@@ -9,6 +9,7 @@
 # one of level 1 (w4..w7, eth1).
 #   ROUNDS=N  rounds of three transfers at once (20)
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/decoys.inc"
 
 ROUNDS=${ROUNDS:-$(scaled 20)}
 RECORDS=400
@@ -37,36 +38,11 @@ since()
 	echo $(($(total "$1" "$3") - $(total "$1" "$2")))
 }
 
-# Entries of transfers that nobody runs: on every link so many that they set all
-# bits of its table of eight, but once in millions of runs.
+# On every link so many that they set all bits of its table of eight, but once in
+# millions of runs.
 lies()
 {
-	jq --argjson decoys 160 '
-	def hex2: [(. / 16 | floor), . % 16] |
-		map("0123456789abcdef"[. : . + 1]) | add;
-	def decoys($link; $n): [range($decoys) | {
-		job: (90000 + $n * $decoys + .), receiver: "10.9.9.9",
-		instance: 1, attempt: 0, link_port: $link.port} +
-		if $link.neighbour then {role: "switch",
-			link_neighbour: $link.neighbour}
-		else {role: "transit", contributors: 1, sources: 1,
-			scheme: "bloom", hops: 2, writers: 0} end];
-	def node($own): $own + {links: ($own.links | map(. +
-		{bits: 8, hashes: 1})), trees: [$own.links | to_entries[] |
-		decoys(.value; .key)[]]};
-	def server($i): node({role: "server", address: "10.0.0.\($i + 1)",
-		ports: [{name: "eth0", level: 0}, {name: "eth1", level: 1}],
-		links: [{port: "eth0"}, {port: "eth1"}]});
-	def switch($w): ($w / 4 | floor) as $l | node({role: "switch",
-		ports: [range(4) | {name: "p\(.)", level: $l}],
-		links: [range(4) | (if $l == 0 then $w * 4 + . else
-			. * 4 + $w - 4 end) as $i | {port: "p\(.)",
-			neighbour: "10.16.\($w).\(. + 1)",
-			lladdr: "02:a6:00:\($l | hex2):00:\($i | hex2)"}]});
-	.nodes = ([range(16) | {key: "v\(.)", value: server(.)}] +
-		[range(8) | {key: "w\(.)", value: switch(.)}] | from_entries)
-	' "$TMP/trees.json" > "$TMP/lies.json" &&
-		aggctl apply "$TMP/lies.json" > "$TMP/lies.apply"
+	decoys lies trees '{"bits": 8, "hashes": 1}' 160
 }
 
 all_bits_set()
