@@ -583,25 +583,6 @@ struct pack {
 	u64 units;
 };
 
-/* Write the next part of a state as a record. Return: its bytes, 0: no room. */
-static u32 put_part(struct aggnet_table *t, u8 *buf, u32 room, struct entry *e)
-{
-	u8 value[AGGNET_VALUE_MAX];
-	u32 klen = e->tag >> HASH_BITS;
-	u32 part = t->part;
-	u32 vlen;
-
-	vlen = aggnet_state_put(&t->shape, entry_state(t, e), &part, value);
-	if (room < 2 + klen + vlen)
-		return 0;
-	buf[0] = klen;
-	buf[1] = vlen;
-	memcpy(buf + 2, e->key, klen);
-	memcpy(buf + 2 + klen, value, vlen);
-	t->part = part;
-	return 2 + klen + vlen;
-}
-
 /* Pack from the oldest chunk. Return: true if it has no more entries. */
 static bool pack_chunk(struct aggnet_table *t, struct pack *p)
 {
@@ -621,8 +602,10 @@ static bool pack_chunk(struct aggnet_table *t, struct pack *p)
 		first = !t->part;
 		if (first && p->expected && e->value.lo < p->expected)
 			break;
-		len = t->extra ? put_part(t, p->buf, p->room, e) :
-				 put_entry(p->buf, p->room, e);
+		len = !t->extra ? put_entry(p->buf, p->room, e) :
+		      aggnet_state_record(&t->shape, entry_state(t, e), e->key,
+					  e->tag >> HASH_BITS, &t->part, p->buf,
+					  p->room);
 		if (!len)
 			break;
 		p->buf += len;

@@ -263,3 +263,22 @@ u32 aggnet_state_put(const struct aggnet_shape *shape, const void *state,
 		return aggnet_plain_put(buf, state);
 	}
 }
+
+u32 aggnet_state_record(const struct aggnet_shape *shape, const void *state,
+			const void *key, u32 klen, u32 *part, u8 *buf,
+			u32 room)
+{
+	u8 value[AGGNET_VALUE_MAX];
+	u32 next = *part;
+	u32 vlen;
+
+	vlen = aggnet_state_put(shape, state, &next, value);
+	if (room < 2 + klen + vlen)
+		return 0;
+	buf[0] = klen;
+	buf[1] = vlen;
+	memcpy(buf + 2, key, klen);
+	memcpy(buf + 2 + klen, value, vlen);
+	*part = next;
+	return 2 + klen + vlen;
+}

@@ -73,6 +73,22 @@ u32 aggnet_state_put(const struct aggnet_shape *shape, const void *state,
 		     u32 *part, u8 *buf);
 
 /**
+ * aggnet_state_record() - write the next part of a state as a record
+ * @shape: of the tree
+ * @state: the state
+ * @key: whose it is
+ * @klen: bytes of the key
+ * @part: as for aggnet_state_put(); moved on if there was room
+ * @buf: written
+ * @room: its size
+ *
+ * Return: bytes written, 0: there is no room
+ */
+u32 aggnet_state_record(const struct aggnet_shape *shape, const void *state,
+			const void *key, u32 klen, u32 *part, u8 *buf,
+			u32 room);
+
+/**
  * aggnet_plain_get() - read an integer
  * @buf: its bytes
  * @len: 0..16 of them
