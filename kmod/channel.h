@@ -23,6 +23,7 @@ struct sk_buff_head;
  * @win: what has been merged
  * @credit: granted, exclusive
  * @received: DATA merged
+ * @run: of a sorted tree, which run its records are
  * @stamp: the newest of its packets' stamps
  * @heard: jiffies of the last sign of life
  */
@@ -35,6 +36,7 @@ struct aggnet_child {
 	struct aggnet_rxwin win;
 	u32 credit;
 	u32 received;
+	u32 run;
 	u32 stamp;
 	unsigned long heard;
 };

@@ -9,6 +9,7 @@
 
 #include "channel.h"
 #include "codec.h"
+#include "sorted.h"
 #include "tree.h"
 #include "tx.h"
 
@@ -122,7 +123,9 @@ static bool child_fits(const struct aggnet_tree *tree, __be32 id)
 {
 	if (tree->bound_total > tree->child_mask / 2)
 		return false;
-	return !child_extra(tree, id) || tree->state == AGGNET_TREE_ABORTED ||
+	if (!child_extra(tree, id) || tree->state == AGGNET_TREE_ABORTED)
+		return true;
+	return aggnet_tree_sorted(tree) ? aggnet_sorted_fits(tree) :
 	       aggnet_tree_room(tree, 0) >= tree->worst;
 }
 
@@ -191,7 +194,7 @@ static void child_count_dry(struct aggnet_tree *tree, struct aggnet_child *c)
  * the window. A child left without any is starved; pressure will free
  * chunks and aggnet_child_feed() comes back to it.
  */
-static void child_grant(struct aggnet_tree *tree, struct aggnet_child *c)
+static void child_grant_chunks(struct aggnet_tree *tree, struct aggnet_child *c)
 {
 	u32 all = tree->table.chunks / tree->worst - 2;
 	u32 share = all / max(tree->conf.contributors, tree->bound);
@@ -199,8 +202,6 @@ static void child_grant(struct aggnet_tree *tree, struct aggnet_child *c)
 	u32 have = child_outstanding(c);
 	u32 target, more;
 
-	if (c->finished)
-		return;
 	target = clamp_t(u32, share, 1, CHILD_TARGET);
 	more = target > have ? min(target - have, room) : 0;
 	more = min(more, AGGNET_WINDOW - 1 - (c->credit - c->win.cum));
@@ -209,9 +210,31 @@ static void child_grant(struct aggnet_tree *tree, struct aggnet_child *c)
 	child_count_dry(tree, c);
 	if (target > have + more)
 		aggnet_tree_press(tree, !(have + more));
-	if (c->starved != !(have + more)) {
-		c->starved = !c->starved;
-		tree->starved += c->starved ? 1 : -1;
+}
+
+/* The same of the room in its run. */
+static void child_grant_run(struct aggnet_tree *tree, struct aggnet_child *c)
+{
+	u32 more = aggnet_sorted_more(tree, c);
+
+	c->credit += more;
+	tree->credits += more;
+}
+
+static void child_grant(struct aggnet_tree *tree, struct aggnet_child *c)
+{
+	bool starved;
+
+	if (c->finished)
+		return;
+	if (aggnet_tree_sorted(tree))
+		child_grant_run(tree, c);
+	else
+		child_grant_chunks(tree, c);
+	starved = !child_outstanding(c);
+	if (c->starved != starved) {
+		c->starved = starved;
+		tree->starved += starved ? 1 : -1;
 	}
 }
 
@@ -293,6 +316,15 @@ static bool open_entitled(const struct aggnet_tree *tree,
 				      !child_list_kept(tree));
 }
 
+/* Nobody is further up: if it comes to nothing, that is why. */
+static void open_roomless(struct aggnet_tree *tree,
+			  const struct aggnet_pkt *pkt)
+{
+	if (aggnet_tree_sorted(tree) && aggnet_tree_is_receiver(tree) &&
+	    pkt->flags & AGGNET_F_ANY && !child_fits(tree, pkt->src))
+		tree->roomless = pkt->src;
+}
+
 static void open_check(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		       struct sk_buff_head *out)
 {
@@ -329,6 +361,7 @@ bool aggnet_child_open(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		if (!open_entitled(tree, pkt)) {
 			/* If it sets F_ANY next, we should be rooted by then. */
 			aggnet_tree_touch(tree, out);
+			open_roomless(tree, pkt);
 			return false;
 		}
 		/* An aborted tree accepts, to tell the child so. */
@@ -346,6 +379,7 @@ static struct aggnet_child *child_bind(struct aggnet_tree *tree,
 				       struct sk_buff_head *out)
 {
 	struct aggnet_child *c = child_slot(tree, pkt->src);
+	bool extra;
 
 	aggnet_tree_touch(tree, out);
 	c->id = pkt->src;
@@ -354,12 +388,16 @@ static struct aggnet_child *child_bind(struct aggnet_tree *tree,
 	c->heard = jiffies;
 	c->credit = AGGNET_SEQ_FIRST;
 	aggnet_rxwin_init(&c->win, AGGNET_SEQ_FIRST);
-	tree->extra += child_extra(tree, c->id);
+	extra = child_extra(tree, c->id);
+	if (aggnet_tree_sorted(tree))
+		aggnet_sorted_bind(tree, c, extra);
+	tree->extra += extra;
 	tree->bound++;
 	tree->bound_total++;
 	aggnet_tree_expect(tree);
 	child_count_dry(tree, c);
 	tree->bound_at = jiffies;
+	tree->roomless = 0;	/* who still is one asks again */
 	return c;
 }
 
@@ -432,13 +470,29 @@ static bool data_ok(const struct aggnet_tree *tree,
 		return false;
 	}
 	if (!records || len > tree->max_taken ||
-	    (!tree->table.extra && be64_to_cpu(data->represents) < records) ||
+	    !data->weight == aggnet_tree_sorted(tree) ||
+	    (aggnet_shape_kind(&tree->conf.shape) == AGGNET_KIND_PLAIN &&
+	     be64_to_cpu(data->represents) < records) ||
 	    aggnet_parse_records(&tree->conf.shape, false,
 				 pkt->body + sizeof(*data), len,
 				 tree->max_records) != records) {
 		aggnet_stat_inc(tree->an, drop_body);
 		return false;
 	}
+	return true;
+}
+
+/* Return: false if it was not merged, and there is an end to it all. */
+static bool child_merge(struct aggnet_tree *tree, struct aggnet_child *c,
+			const struct aggnet_pkt *pkt, struct sk_buff_head *out)
+{
+	const struct aggnet_data *data = (const void *)pkt->body;
+
+	if (aggnet_tree_sorted(tree))
+		return aggnet_sorted_data(tree, c, pkt, out);
+	aggnet_tree_merge(tree, pkt->body + sizeof(*data),
+			  be16_to_cpu(data->records),
+			  be64_to_cpu(data->represents), false);
 	return true;
 }
 
@@ -457,11 +511,8 @@ static void child_data(struct aggnet_tree *tree, struct aggnet_child *c,
 		aggnet_stat_inc(tree->an, drop_window);
 		break;
 	case AGGNET_SEQ_NEW:
-		if (!data_ok(tree, c, pkt))
+		if (!data_ok(tree, c, pkt) || !child_merge(tree, c, pkt, out))
 			return;
-		aggnet_tree_merge(tree, pkt->body + sizeof(*data),
-				  be16_to_cpu(data->records),
-				  be64_to_cpu(data->represents), false);
 		aggnet_rxwin_mark(&c->win, seq);
 		c->received++;
 		tree->credits--;
@@ -488,6 +539,8 @@ static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
 	}
 	c->finished = true;
 	child_count_dry(tree, c);
+	if (aggnet_tree_sorted(tree) && !aggnet_sorted_fin(tree, c, pkt, out))
+		return;
 	tree->bound--;
 	tree->bound_at = jiffies;
 	tree->weight += be32_to_cpu(fin->weight);
@@ -539,8 +592,12 @@ void aggnet_child_feed(struct aggnet_tree *tree, struct sk_buff_head *out)
 		c = &tree->child[tree->cursor++ & tree->child_mask];
 		if (!c->starved)
 			continue;
-		if (aggnet_tree_room(tree, 1) < tree->worst)
+		if (aggnet_tree_sorted(tree)) {
+			if (!aggnet_sorted_more(tree, c))
+				continue;
+		} else if (aggnet_tree_room(tree, 1) < tree->worst) {
 			break;
+		}
 		pkt.src = c->id;
 		pkt.src_nonce = c->nonce;
 		child_answer(tree, c, &pkt, out);

@@ -47,7 +47,7 @@ static bool data_ok(const struct aggnet_data *data, size_t len)
 {
 	u16 records = be16_to_cpu(data->records);
 
-	return records && !data->reserved &&
+	return records &&
 	       len >= sizeof(*data) + records * AGGNET_RECORD_MIN;
 }
 

@@ -7,6 +7,7 @@
 
 #include "channel.h"
 #include "socket.h"
+#include "sorted.h"
 #include "tree.h"
 
 int aggnet_tree_join_writer(struct aggnet_tree *tree, struct aggnet_sock *as)
@@ -23,7 +24,7 @@ int aggnet_tree_join_writer(struct aggnet_tree *tree, struct aggnet_sock *as)
 	} else if (tree->writers_joined == tree->conf.writers) {
 		err = -EUSERS;
 	} else {
-		tree->writers_joined++;
+		as->run = tree->writers_joined++;
 		list_add_tail(&as->list, &tree->socks);
 		aggnet_tree_touch(tree, &out);
 	}
@@ -79,30 +80,69 @@ static int local_writable(const struct aggnet_tree *tree)
 	return tree->state == AGGNET_TREE_OPEN ? 0 : -EPIPE;
 }
 
-int aggnet_tree_write(struct aggnet_tree *tree, const u8 *data, size_t len,
-		      u32 records)
+/*
+ * Is there room for a record of any size? Return: for how many bytes a sorted
+ * tree has it, else for a packet; 0: there is none
+ */
+static u32 local_room(struct aggnet_tree *tree, const struct aggnet_sock *as)
+{
+	u32 room;
+
+	if (aggnet_tree_sorted(tree)) {
+		room = aggnet_runs_space(&tree->runs, as->run);
+		tree->run_full |= !room;
+		return room;
+	}
+	if (aggnet_tree_room(tree, 1) >= tree->worst)
+		return AGGNET_PAYLOAD_MAX;
+	aggnet_tree_press(tree, true);
+	return 0;
+}
+
+static int local_merge(struct aggnet_tree *tree, const struct aggnet_sock *as,
+		       const u8 *data, u32 len, u32 records)
+{
+	if (aggnet_tree_sorted(tree))
+		return aggnet_sorted_write(tree, as->run, data, len, records);
+	aggnet_tree_merge(tree, data, records, records, true);
+	return 0;
+}
+
+/* Records came or ended: on with them. */
+static void local_moved(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	if (aggnet_tree_sorted(tree))
+		aggnet_sorted_moved(tree, out);
+	if (aggnet_tree_may_emit(tree))
+		aggnet_uplink_push(tree, out);
+}
+
+int aggnet_tree_write(struct aggnet_tree *tree, const struct aggnet_sock *as,
+		      const u8 *data, size_t len, u32 records)
 {
 	struct sk_buff_head out;
 	size_t done = 0;
-	u32 used, n;
+	u32 room, used, n;
 	int err;
 
 	aggnet_tree_lock(tree, &out);
 	err = local_writable(tree);
 	while (!err && records) {
-		if (aggnet_tree_room(tree, 1) < tree->worst) {
-			aggnet_tree_press(tree, true);
+		room = local_room(tree, as);
+		if (!room) {
 			err = -EAGAIN;
 			break;
 		}
-		used = local_batch(tree, data + done, len - done, records, &n);
-		aggnet_tree_merge(tree, data + done, n, n, true);
+		used = local_batch(tree, data + done,
+				   min_t(size_t, len - done, room), records, &n);
+		err = local_merge(tree, as, data + done, used, n);
+		if (err)
+			break;
 		tree->local_records += n;
 		records -= n;
 		done += used;
 	}
-	if (aggnet_tree_may_emit(tree))
-		aggnet_uplink_push(tree, &out);
+	local_moved(tree, &out);
 	aggnet_tree_unlock(tree, &out);
 	return done ?: err;
 }
@@ -117,7 +157,10 @@ int aggnet_tree_shutdown(struct aggnet_tree *tree, struct aggnet_sock *as)
 	if (!err && !as->shut) {
 		as->shut = true;
 		tree->writers_done++;
+		if (aggnet_tree_sorted(tree))
+			aggnet_runs_finish(&tree->runs, as->run);
 		aggnet_tree_advance(tree, &out);
+		local_moved(tree, &out);
 	}
 	aggnet_tree_unlock(tree, &out);
 	return err;
@@ -170,7 +213,7 @@ static bool local_readable(const struct aggnet_tree *tree)
 	return tree->state == AGGNET_TREE_CLOSING ||
 	       tree->state == AGGNET_TREE_DONE ||
 	       (tree->pressure && tree->table.keys) ||
-	       aggnet_table_ripe(&tree->table);
+	       aggnet_table_ripe(&tree->table) || tree->runs.ready;
 }
 
 static int local_read_records(struct aggnet_tree *tree, struct aggnet_msg *msg,
@@ -199,7 +242,7 @@ int aggnet_tree_read(struct aggnet_tree *tree, struct aggnet_msg *msg,
 		ret = aggnet_reason_errno(tree->reason);
 	else if (!local_readable(tree))
 		ret = -EAGAIN;
-	else if (!tree->table.keys)
+	else if (!aggnet_tree_keys(tree))
 		ret = local_read_end(tree, msg, buf, peek, &out);
 	else if (peek)
 		ret = -EOPNOTSUPP;
@@ -250,6 +293,14 @@ int aggnet_tree_outcome(struct aggnet_tree *tree)
 	return outcome;
 }
 
+/* Is it worth it to write? */
+static bool local_goes_on(struct aggnet_tree *tree, const struct aggnet_sock *as)
+{
+	return aggnet_tree_sorted(tree) ?
+	       aggnet_sorted_writable(tree, as->run) :
+	       aggnet_tree_room(tree, 1) >= tree->worst;
+}
+
 __poll_t aggnet_tree_poll(struct aggnet_tree *tree, struct aggnet_sock *as)
 {
 	__poll_t mask = 0;
@@ -261,7 +312,7 @@ __poll_t aggnet_tree_poll(struct aggnet_tree *tree, struct aggnet_sock *as)
 		mask = local_readable(tree) ? EPOLLIN | EPOLLRDNORM : 0;
 	else if (tree->state == AGGNET_TREE_DONE)
 		mask = EPOLLIN | EPOLLRDNORM | EPOLLRDHUP | EPOLLHUP;
-	else if (!as->shut && aggnet_tree_room(tree, 1) >= tree->worst)
+	else if (!as->shut && local_goes_on(tree, as))
 		mask = EPOLLOUT | EPOLLWRNORM;
 	spin_unlock_bh(&tree->lock);
 	return mask;

@@ -258,7 +258,8 @@ static int aggnet_sock_push(struct sock *sk, struct aggnet_tree *tree,
 
 	add_wait_queue(sk_sleep(sk), &wait);
 	for (;;) {
-		ret = aggnet_tree_write(tree, buf + done, len - done, records);
+		ret = aggnet_tree_write(tree, aggnet_sk(sk), buf + done,
+					len - done, records);
 		if (ret > 0) {
 			done += ret;
 			if (done == len)

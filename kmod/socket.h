@@ -19,6 +19,7 @@ enum aggnet_sock_role {
  * @tree: referenced from connect()/bind() to close, then constant
  * @role: enum aggnet_sock_role; under the socket lock
  * @shut: writer has shut down; under the tree's lock
+ * @run: how many writers of the tree joined before it; so its run, if sorted
  * @list: in tree->socks, under the tree's lock
  */
 struct aggnet_sock {
@@ -26,6 +27,7 @@ struct aggnet_sock {
 	struct aggnet_tree *tree;
 	u8 role;
 	bool shut;
+	u32 run;
 	struct list_head list;
 };
 

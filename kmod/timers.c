@@ -66,14 +66,23 @@ static bool hold_passed(const struct aggnet_tree *tree)
 	       passed(tree->bound_at, conf->give_up_ms / 2);
 }
 
-/* Silence is about @child, or about whoever is missing from the list. */
+/*
+ * Silence is about @child, or about whoever came and found no room, or is missing
+ * from the list.
+ */
 static void gave_up(struct aggnet_tree *tree, __be32 child,
 		    struct sk_buff_head *out)
 {
+	enum aggnet_reason reason = AGGNET_R_TIMEOUT;
+
 	aggnet_child_lost(tree);
+	if (!child && tree->roomless) {
+		reason = AGGNET_R_ROOM;
+		child = tree->roomless;
+	}
 	if (!child && tree->lost.n)
 		child = tree->lost.id[0];
-	aggnet_tree_abort(tree, out, AGGNET_R_TIMEOUT, tree->an->identity,
+	aggnet_tree_abort(tree, out, reason, tree->an->identity,
 			  child, tree->conf.sources - tree->weight -
 			  aggnet_tree_own_done(tree));
 }

@@ -130,7 +130,7 @@ DECLARE_EVENT_CLASS(aggnet_records,
 		__entry->incast_id = tree->conf.incast_id;
 		__entry->represents = represents;
 		__entry->records = records;
-		__entry->keys = tree->table.keys;
+		__entry->keys = aggnet_tree_keys(tree);
 	),
 	TP_printk("netns=%u incast=%016llx records=%u represents=%llu keys=%u",
 		  __entry->netns, __entry->incast_id, __entry->records,

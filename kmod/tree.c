@@ -13,6 +13,7 @@
 #include "event.h"
 #include "mem.h"
 #include "socket.h"
+#include "sorted.h"
 #include "timers.h"
 #include "trace.h"
 #include "tree.h"
@@ -52,6 +53,7 @@ int aggnet_reason_errno(enum aggnet_reason reason)
 		[AGGNET_R_PROTOCOL] = -EPROTO,
 		[AGGNET_R_USER] = -ECANCELED,
 		[AGGNET_R_FUNCTION] = -EPROTOTYPE,
+		[AGGNET_R_ROOM] = -ENOBUFS,
 	};
 
 	return reason < __AGGNET_R_MAX ? error[reason] : -EPROTO;
@@ -150,6 +152,10 @@ u32 aggnet_tree_room(const struct aggnet_tree *tree, u32 own)
 
 void aggnet_tree_reclaim(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
+	if (aggnet_tree_sorted(tree)) {
+		aggnet_sorted_reclaim(tree, out);
+		return;
+	}
 	if (tree->pressure && tree->table.free >= tree->table.chunks / 2 &&
 	    aggnet_tree_room(tree, !!tree->dry) >= tree->worst)
 		tree->pressure = false;
@@ -169,14 +175,19 @@ static bool tree_drains(const struct aggnet_tree *tree)
 
 bool aggnet_tree_may_emit(const struct aggnet_tree *tree)
 {
-	if (!tree->table.keys || tree->state >= AGGNET_TREE_WAITING)
+	if (!aggnet_tree_keys(tree) || tree->state >= AGGNET_TREE_WAITING)
 		return false;
+	if (aggnet_tree_sorted(tree))
+		return tree->runs.ready;
 	return tree_drains(tree) || aggnet_table_ripe(&tree->table);
 }
 
 u32 aggnet_tree_pack(struct aggnet_tree *tree, u8 *buf, u32 room,
 		     u32 max_records, u32 *records, u64 *represents)
 {
+	if (aggnet_tree_sorted(tree))
+		return aggnet_runs_pack(&tree->runs, buf, room, max_records,
+					records, represents);
 	if (tree_drains(tree))
 		return aggnet_table_pack(&tree->table, buf, room, max_records,
 					 records, represents);
@@ -194,20 +205,27 @@ void aggnet_tree_expect(struct aggnet_tree *tree)
 				       conf->writers;
 }
 
+u32 aggnet_tree_fault(struct aggnet_tree *tree)
+{
+	if (unlikely(READ_ONCE(tree->an->fault)))
+		return xchg(&tree->an->fault, AGGNET_FAULT_NONE);
+	return AGGNET_FAULT_NONE;
+}
+
+void aggnet_tree_count(struct aggnet_tree *tree, u32 records, u64 represents)
+{
+	trace_aggnet_merge(tree, records, represents);
+	tree->records_in += records;
+	aggnet_stat_inc(tree->an, merged_packets);
+	aggnet_stat_add(tree->an, merged_records, records);
+}
+
 void aggnet_tree_merge(struct aggnet_tree *tree, const u8 *data, u32 records,
 		       u64 represents, bool source)
 {
-	struct aggnet_net *an = tree->an;
-	u32 fault = AGGNET_FAULT_NONE;
-
-	if (unlikely(READ_ONCE(an->fault)))
-		fault = xchg(&an->fault, AGGNET_FAULT_NONE);
 	aggnet_table_merge(&tree->table, data, records, represents, source,
-			   fault);
-	trace_aggnet_merge(tree, records, represents);
-	tree->records_in += records;
-	aggnet_stat_inc(an, merged_packets);
-	aggnet_stat_add(an, merged_records, records);
+			   aggnet_tree_fault(tree));
+	aggnet_tree_count(tree, records, represents);
 	if (tree->table.free < tree->table.chunks / 4)
 		aggnet_tree_press(tree, false);
 	if (tree->reader && aggnet_table_ripe(&tree->table))
@@ -249,7 +267,8 @@ static int tree_size_flow(struct aggnet_tree *tree,
 				aggnet_tx_payload(tree->an, conf->link_ifindex,
 						  aggnet_tree_receiver(tree)));
 	tree->child_mask = roundup_pow_of_two(2 * conf->sources) - 1;
-	if (tree_min_bytes(tree) <= conf->memory)
+	if (aggnet_tree_sorted(tree) ? aggnet_sorted_size(tree) :
+	    tree_min_bytes(tree) <= conf->memory)
 		return 0;
 	NL_SET_ERR_MSG_MOD(extack,
 			   "memory is too small for a credit for each contributor");
@@ -272,7 +291,8 @@ static u64 tree_overhead(const struct aggnet_tree *tree)
 
 	if (tree->conf.forward_only)
 		return bytes;
-	bytes += aggnet_table_overhead(tree->conf.memory);
+	bytes += aggnet_tree_sorted(tree) ? aggnet_sorted_bytes(tree) :
+		 aggnet_table_overhead(tree->conf.memory);
 	bytes += (tree->child_mask + 1ULL) * sizeof(*tree->child);
 	if (!aggnet_tree_is_receiver(tree))
 		bytes += aggnet_uplink_size(tree_slots(tree),
@@ -293,19 +313,13 @@ static int tree_no_room(const struct aggnet_net *an, u64 bytes,
 	return -ENOSPC;
 }
 
-static int tree_alloc_flow(struct aggnet_tree *tree,
-			   struct netlink_ext_ack *extack)
+static int tree_alloc_table(struct aggnet_tree *tree,
+			    struct netlink_ext_ack *extack)
 {
 	u64 seed[ARRAY_SIZE(tree->table.seed)];
 	u32 start;
 	int err;
 
-	if (tree->conf.forward_only)
-		return 0;
-	tree->child = aggnet_zalloc((tree->child_mask + 1) *
-				    sizeof(*tree->child), GFP_KERNEL_ACCOUNT);
-	if (!tree->child)
-		return -ENOMEM;
 	get_random_bytes(seed, sizeof(seed));
 	err = aggnet_table_init(&tree->table, &tree->conf.shape,
 				tree->conf.memory, seed);
@@ -313,12 +327,6 @@ static int tree_alloc_flow(struct aggnet_tree *tree,
 	if (err)
 		return err;
 	aggnet_tree_expect(tree);
-	if (!aggnet_tree_is_receiver(tree)) {
-		err = aggnet_uplink_init(tree, tree_slots(tree),
-					 tree->max_payload);
-		if (err)
-			return err;
-	}
 	start = min_t(u64, max_t(u32, tree_chunks_min(tree),
 				 TREE_CHUNKS_START),
 		      tree->conf.memory / AGGNET_CHUNK);
@@ -328,10 +336,31 @@ static int tree_alloc_flow(struct aggnet_tree *tree,
 				err;
 }
 
+static int tree_alloc_flow(struct aggnet_tree *tree,
+			   struct netlink_ext_ack *extack)
+{
+	int err = 0;
+
+	if (tree->conf.forward_only)
+		return 0;
+	tree->child = aggnet_zalloc((tree->child_mask + 1) *
+				    sizeof(*tree->child), GFP_KERNEL_ACCOUNT);
+	if (!tree->child)
+		return -ENOMEM;
+	if (!aggnet_tree_is_receiver(tree))
+		err = aggnet_uplink_init(tree, tree_slots(tree),
+					 tree->max_payload);
+	if (err)
+		return err;
+	return aggnet_tree_sorted(tree) ? aggnet_sorted_init(tree) :
+					  tree_alloc_table(tree, extack);
+}
+
 static void tree_free(struct aggnet_tree *tree)
 {
 	aggnet_memory_uncharge(tree->an, tree->charged);
 	aggnet_table_free(&tree->table);
+	aggnet_runs_free(&tree->runs);
 	aggnet_uplink_free(tree);
 	aggnet_free(tree->child);
 	aggnet_free(tree->conf.children);
@@ -454,7 +483,7 @@ void aggnet_tree_info(struct aggnet_tree *tree, struct aggnet_tree_info *info)
 	info->acceptor = tree->up.peer;
 	info->weight = tree->weight + aggnet_tree_own_done(tree);
 	info->channels = tree->bound_total;
-	info->keys = tree->table.keys;
+	info->keys = aggnet_tree_keys(tree);
 	info->memory_used = tree->charged;
 	info->records_in = tree->records_in;
 	info->records_out = tree->records_out;
@@ -507,7 +536,7 @@ void aggnet_tree_touch(struct aggnet_tree *tree, struct sk_buff_head *out)
 
 static bool tree_units_ok(const struct aggnet_tree *tree)
 {
-	return tree->delivered + tree->table.units ==
+	return tree->delivered + tree->table.units + tree->runs.units ==
 	       tree->records + tree->local_records;
 }
 
@@ -525,7 +554,10 @@ bool aggnet_tree_short(const struct aggnet_tree *tree)
 
 	if (!tree->accepting || tree->weight + !!conf->writers >= conf->sources)
 		return false;
-	return tree->bound_total < expected || !tree->bound;
+	if (tree->bound_total < expected || !tree->bound)
+		return true;
+	/* They wait for credit until all sources are there: for each other. */
+	return aggnet_tree_sorted(tree) && !tree->runs.unknown;
 }
 
 /*
@@ -564,6 +596,7 @@ void aggnet_tree_advance(struct aggnet_tree *tree, struct sk_buff_head *out)
 	    !tree_cut_short(tree))
 		return;
 	tree->accepting = false;
+	aggnet_runs_close(&tree->runs);
 	tree_set_state(tree, AGGNET_TREE_CLOSING);
 	if (!aggnet_tree_is_receiver(tree))
 		aggnet_uplink_push(tree, out);
@@ -619,9 +652,12 @@ void aggnet_tree_stall(struct aggnet_tree *tree, struct sk_buff_head *out)
 	if (tree->state != AGGNET_TREE_OPEN || aggnet_tree_is_receiver(tree))
 		return;
 	tree->accepting = false;
+	aggnet_runs_close(&tree->runs);
 	tree->flushing = true;
 	tree->partials++;
 	aggnet_child_lost(tree);
+	if (aggnet_tree_sorted(tree))
+		aggnet_sorted_moved(tree, out);
 	aggnet_event_tree(tree, AGGNET_EVENT_TREE_STALLED);
 	aggnet_tree_advance(tree, out);
 	aggnet_uplink_push(tree, out);

@@ -15,6 +15,7 @@
 #include "channel.h"
 #include "codec.h"
 #include "netns.h"
+#include "runs.h"
 
 struct aggnet_sock;
 struct netlink_ext_ack;
@@ -103,7 +104,13 @@ struct aggnet_tree_conf {
  * @missing: sources missing there
  * @lost: ends that were not waited for here or below; of an abort, those that
  *	are missing at its origin
- * @table: the aggregation buffer
+ * @table: the aggregation buffer; or
+ * @runs: of a sorted tree, what each contributor gave
+ * @run_slots: packets of a planned contributor's run
+ * @run_extras: runs for children that the plan did not foresee
+ * @run_extra_slots: packets of such a run
+ * @roomless: a child that found none at the receiver
+ * @run_full: a writer found no room worth going on for
  * @worst: chunks that one credit reserves
  * @credits: credits outstanding, all children
  * @max_taken: bytes of records in a packet that this node takes
@@ -159,6 +166,12 @@ struct aggnet_tree {
 	struct aggnet_names lost;
 
 	struct aggnet_table table;
+	struct aggnet_runs runs;
+	u32 run_slots;
+	u32 run_extras;
+	u32 run_extra_slots;
+	__be32 roomless;
+	bool run_full;
 	u32 worst;
 	u32 credits;
 	u32 max_taken;
@@ -274,6 +287,17 @@ static inline bool aggnet_tree_is_receiver(const struct aggnet_tree *tree)
 	return aggnet_tree_receiver(tree) == READ_ONCE(tree->an->identity);
 }
 
+static inline bool aggnet_tree_sorted(const struct aggnet_tree *tree)
+{
+	return tree->conf.shape.layout == AGGNET_LAYOUT_SORTED;
+}
+
+/* Keys that are held; of a sorted tree records. */
+static inline u32 aggnet_tree_keys(const struct aggnet_tree *tree)
+{
+	return tree->table.keys + aggnet_runs_held(&tree->runs);
+}
+
 /* --- receive path (softirq, RCU read side) ------------------------------- */
 
 /**
@@ -298,6 +322,7 @@ int aggnet_tree_join_reader(struct aggnet_tree *tree, struct aggnet_sock *as);
 /**
  * aggnet_tree_write() - merge records of a local writer
  * @tree: joined by the writer
+ * @as: its socket
  * @data: records, already checked by aggnet_parse_records()
  * @len: bytes
  * @records: how many
@@ -305,10 +330,11 @@ int aggnet_tree_join_reader(struct aggnet_tree *tree, struct aggnet_sock *as);
  * Takes as many from the front as there is room for.
  *
  * Return: bytes taken (whole records), -EAGAIN if there is room for none,
- * -EPIPE after shutdown or an abort's errno
+ * -EILSEQ if a sorted tree's are out of order, -EPIPE after shutdown or an
+ * abort's errno
  */
-int aggnet_tree_write(struct aggnet_tree *tree, const u8 *data, size_t len,
-		      u32 records);
+int aggnet_tree_write(struct aggnet_tree *tree, const struct aggnet_sock *as,
+		      const u8 *data, size_t len, u32 records);
 int aggnet_tree_shutdown(struct aggnet_tree *tree, struct aggnet_sock *as);
 
 /**
@@ -382,9 +408,13 @@ u32 aggnet_tree_room(const struct aggnet_tree *tree, u32 own);
 void aggnet_tree_press(struct aggnet_tree *tree, bool refused);
 /* Chunks came free: serve who waits for room. */
 void aggnet_tree_reclaim(struct aggnet_tree *tree, struct sk_buff_head *out);
-/* Records merged; the fault that an operator ordered strikes here. */
+/* Records merged into the table; an ordered fault strikes here. */
 void aggnet_tree_merge(struct aggnet_tree *tree, const u8 *data, u32 records,
 		       u64 represents, bool source);
+/* They came in: the counters. */
+void aggnet_tree_count(struct aggnet_tree *tree, u32 records, u64 represents);
+/* The fault that an operator ordered, once. */
+u32 aggnet_tree_fault(struct aggnet_tree *tree);
 /* Have all local writers shut down? False if there are none. */
 bool aggnet_tree_own_done(const struct aggnet_tree *tree);
 /* Is a planned contributor missing, with nobody left to be awaited? */

@@ -177,6 +177,10 @@ static int tree_read_way(struct genl_info *info, struct aggnet_tree_conf *conf)
 
 	if (err)
 		return err;
+	if (conf->shape.layout == AGGNET_LAYOUT_SORTED &&
+	    conf->sources > U16_MAX)
+		return AGGNET_REFUSE(info, AGGNET_A_TREE_SOURCES, -EINVAL,
+				     "a sorted tree has 65535 sources at most");
 	conf->hops = tree_u8(info, AGGNET_A_TREE_HOPS, TREE_HOPS_MAX);
 	if (conf->hops > TREE_HOPS_MAX)
 		return AGGNET_REFUSE(info, AGGNET_A_TREE_HOPS, -EINVAL,

@@ -424,7 +424,7 @@ static void uplink_done(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
 	/* Custody of the FIN is implied, its ACK may have been lost. */
 	if (tree->state == AGGNET_TREE_WAITING ||
-	    (tree->state == AGGNET_TREE_CLOSING && !tree->table.keys)) {
+	    (tree->state == AGGNET_TREE_CLOSING && !aggnet_tree_keys(tree))) {
 		tree->up.state = AGGNET_UP_FINISHED;
 		aggnet_tree_done(tree, out);
 	} else if (tree->state != AGGNET_TREE_DONE) {
@@ -495,7 +495,8 @@ static void uplink_pack(struct aggnet_tree *tree, struct aggnet_segment *seg)
 			       &represents);
 	data->seq = cpu_to_be32(up->nxt++);
 	data->records = cpu_to_be16(records);
-	data->reserved = 0;
+	/* Of other trees it is zero. */
+	data->weight = cpu_to_be16(tree->runs.weight);
 	data->represents = cpu_to_be64(represents);
 	seg->len = sizeof(*data) + len;
 	seg->acked = false;
@@ -559,7 +560,7 @@ void aggnet_uplink_push(struct aggnet_tree *tree, struct sk_buff_head *out)
 	}
 	if (packed)
 		aggnet_tree_reclaim(tree, out);
-	if (tree->state == AGGNET_TREE_CLOSING && !tree->table.keys &&
+	if (tree->state == AGGNET_TREE_CLOSING && !aggnet_tree_keys(tree) &&
 	    up->una == up->nxt && !up->fin) {
 		up->fin = true;
 		uplink_send_fin(tree, out);
@@ -606,7 +607,7 @@ static void uplink_expired_bound(struct aggnet_tree *tree,
 
 	if (up->una != up->nxt) {
 		uplink_rto(tree, out);
-	} else if (tree->state == AGGNET_TREE_CLOSING && !tree->table.keys) {
+	} else if (tree->state == AGGNET_TREE_CLOSING && !aggnet_tree_keys(tree)) {
 		aggnet_rtt_backoff(&up->rtt);
 		uplink_send_fin(tree, out);
 	} else {

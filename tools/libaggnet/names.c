@@ -47,6 +47,7 @@ const char * const aggnet_vtype_names[] = {
 const char * const aggnet_layout_names[] = {
 	[AGGNET_LAYOUT_KEYED] = "keyed",
 	[AGGNET_LAYOUT_DENSE] = "dense",
+	[AGGNET_LAYOUT_SORTED] = "sorted",
 	[__AGGNET_LAYOUT_MAX] = NULL,
 };
 
@@ -80,6 +81,7 @@ const char * const aggnet_reason_names[] = {
 	[AGGNET_R_PROTOCOL] = "protocol",
 	[AGGNET_R_USER] = "user",
 	[AGGNET_R_FUNCTION] = "function",
+	[AGGNET_R_ROOM] = "room",
 	[__AGGNET_R_MAX] = NULL,
 };
 

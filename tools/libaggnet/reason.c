@@ -26,6 +26,8 @@ static const struct {
 	[AGGNET_R_USER] = { ECANCELED, "an application asked to stop" },
 	[AGGNET_R_FUNCTION] = { EPROTOTYPE,
 				"the members disagree on function or value type" },
+	[AGGNET_R_ROOM] = { ENOBUFS,
+			    "no room at the receiver for a contributor that misses its planned end" },
 };
 
 const char *aggnet_reason_text(unsigned int reason)

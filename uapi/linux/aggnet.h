@@ -179,6 +179,7 @@ enum aggnet_vtype {
 enum aggnet_layout {
 	AGGNET_LAYOUT_KEYED,		/* (key, value), each key by itself */
 	AGGNET_LAYOUT_DENSE,		/* a vector of TREE_ELEMENTS, in blocks */
+	AGGNET_LAYOUT_SORTED,		/* (key, value), in the order of keys */
 	__AGGNET_LAYOUT_MAX
 };
 

@@ -173,7 +173,8 @@ struct aggnet_accept {
  * struct aggnet_data - body of DATA; the records follow
  * @seq: sequence of this packet
  * @records: how many records follow, at least 1
- * @reserved: zero
+ * @weight: of a sorted tree: sources that this flow will have, as its FIN will
+ *	say; else zero
  * @represents: original records merged into these; at least @records where
  *	values are plain
  *
@@ -194,6 +195,10 @@ struct aggnet_accept {
  *	i; the sum is i 2^(8 p - 1074), of binary32 i 2^(8 p - 149).
  * block: AGGNET_BLOCK_ELEMENTS plain integers, all of the same 0 to 16 bytes.
  *
+ * In a sorted tree the keys of a flow rise from record to record, and from packet
+ * to packet, or stay the same where a value leaves in parts: by their bytes, the
+ * shorter of two first if it is how the longer one begins.
+ *
  * The key of a dense vector's record is the number of a block, big endian, in
  * as few bytes as the last block's takes. A block is AGGNET_BLOCK_ELEMENTS of
  * the vector's elements, those behind its end zero; of sums of reals it is a
@@ -205,7 +210,7 @@ struct aggnet_accept {
 struct aggnet_data {
 	__be32	seq;
 	__be16	records;
-	__be16	reserved;
+	__be16	weight;
 	__be64	represents;
 };
 
@@ -283,6 +288,8 @@ struct aggnet_done {
  * @AGGNET_R_USER: the application asked for it (ECANCELED)
  * @AGGNET_R_FUNCTION: the members disagree on the function, the value type or
  *	what belongs to them (EPROTOTYPE)
+ * @AGGNET_R_ROOM: the receiver has no room for the run of a contributor that
+ *	misses its planned end (ENOBUFS)
  */
 enum aggnet_reason {
 	AGGNET_R_NONE,
@@ -297,6 +304,7 @@ enum aggnet_reason {
 	AGGNET_R_PROTOCOL,
 	AGGNET_R_USER,
 	AGGNET_R_FUNCTION,
+	AGGNET_R_ROOM,
 	__AGGNET_R_MAX
 };
 

@@ -31,6 +31,15 @@ table()
 	local.c|the end mark does not tell the sources|/aggnet_tree_done(tree, out);/d
 	local.c|a record is written twice|s/done += used;/done += used * 0;/
 	aggtable.c|a chunk is lost|/t->free++/d
+	sorted.c|it begins before all sources are there|s/tree->runs.weight < tree->conf.sources/!tree->runs.weight/
+	sorted.c|others may come when it has begun|/^static void sorted_cover/,/^}/s/tree->accepting = false;//
+	sorted.c|a planned child's room is given to others|s/tree->extra < tree->run_extras/tree->extra < 99/
+	sorted.c|credit beyond the run|s/return more > tree->runs/return more + 1 > tree->runs/;s/ ? more : 0;/ ? more + 1 : 0;/
+	runs.c|an empty run is not waited for|s/r->waits += !run->finished/r->waits += 0/
+	runs.c|a packet is not given back|/^static void top_next/,/^}/s/slot->len = 0;//
+	runs.c|the heap is not mended|s/^\tif (r->heaped)$/\tif (r->heaped > 99)/
+	tree.c|children that wait for each other are waited for|s/return aggnet_tree_sorted(tree) && !tree->runs.unknown;/return false;/
+	local.c|a writer's run does not end|/aggnet_runs_finish(&tree->runs, as->run);/d
 	window.c|an ACK covers one too many|s/aggnet_before(seq, cum)/!aggnet_before(cum, seq)/
 	END
 }

@@ -121,6 +121,7 @@ static void script_conf(struct world_conf *conf, const u8 *data)
 		.records = data[3] * (data[2] & 4 ? 2 : 1),
 		.keys = 1 + data[4] * 2,
 		.dense = data[0] & 128,
+		.sorted = !(data[0] & 128) && data[1] & 1,
 	};
 }
 

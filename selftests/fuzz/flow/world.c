@@ -35,7 +35,7 @@ void world_fail(const char *where, const char *what)
 		printf("# node %u: attempt %u state %u reason %u up %u weight %u of %u keys %u written %u joined %d closed %d\n",
 		       i, n->attempt, n->tree->state, n->tree->reason,
 		       n->tree->up.state, n->tree->weight,
-		       n->tree->conf.sources, n->tree->table.keys, n->written,
+		       n->tree->conf.sources, aggnet_tree_keys(n->tree), n->written,
 		       n->joined, n->closed);
 	}
 	fflush(stdout);
@@ -46,6 +46,9 @@ void world_fail(const char *where, const char *what)
 
 static u32 key_of(u32 node, u32 n)
 {
+	if (world.conf.sorted)
+		return (n * (1 + node % 3) + node) / 2 * world.conf.keys /
+		       (world.conf.records * 2 + 2);
 	return (n * 31 + node * 17) % world.conf.keys;
 }
 
@@ -55,7 +58,8 @@ static struct aggnet_shape shape_of(void)
 		.function = AGGNET_FN_SUM,
 		.vtype = AGGNET_VTYPE_INT64,
 		.layout = world.conf.dense ? AGGNET_LAYOUT_DENSE :
-					     AGGNET_LAYOUT_KEYED,
+			  world.conf.sorted ? AGGNET_LAYOUT_SORTED :
+					      AGGNET_LAYOUT_KEYED,
 		.elements = world.conf.dense ?
 			    world.conf.keys * AGGNET_BLOCK_ELEMENTS : 0,
 	};
@@ -161,6 +165,7 @@ static void conf_make(struct aggnet_tree_conf *conf, u32 node)
 static void forget_result(void)
 {
 	memset(world.sum, 0, sizeof(world.sum));
+	world.newest = 0;
 	world.read = 0;
 }
 
@@ -287,7 +292,7 @@ void world_write(u32 node, u32 records)
 		len += record_put(buf + len, node, n->written + i);
 	if (!len)
 		return;
-	taken = aggnet_tree_write(n->tree, buf, len, records);
+	taken = aggnet_tree_write(n->tree, &n->writer, buf, len, records);
 	INSIST(taken > 0 || taken == -EAGAIN ||
 	       aggnet_tree_outcome(n->tree) < 0, "a write fails for no reason");
 	for (off = 0; off < taken; off += 2 + buf[off] + buf[off + 1])
@@ -338,12 +343,17 @@ static u32 take_block(const u8 *data)
 static void take_records(const u8 *data, u32 records)
 {
 	struct aggnet_record rec;
+	u32 key;
 
 	for (; world.conf.dense && records; records--)
 		data += take_block(data);
 	for (; records; records--) {
 		data += aggnet_record_get(data, &rec);
-		world.sum[rec.key[0] << 8 | rec.key[1]] += rec.value.lo;
+		key = rec.key[0] << 8 | rec.key[1];
+		INSIST(!world.conf.sorted || world.newest <= key,
+		       "keys are out of order");
+		world.newest = key;
+		world.sum[key] += rec.value.lo;
 	}
 }
 
@@ -412,7 +422,8 @@ static void everybody_goes_on(void)
 		if (turn)
 			world_write(i, 64);
 		/* Whoever feeds two sources in turn cannot leave the first. */
-		if (world.conf.in_turn && world.node[i].joined &&
+		if (world.conf.in_turn && !world.conf.sorted &&
+		    world.node[i].joined &&
 		    world.node[i].writes &&
 		    aggnet_tree_outcome(world.node[i].tree) == 0)
 			turn &= world.node[i].written == world.conf.records;

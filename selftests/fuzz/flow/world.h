@@ -76,6 +76,7 @@ struct node {
  * @records: of each source
  * @keys: different ones
  * @dense: they are blocks of a vector, given in any order and more than once
+ * @sorted: they are given in their order, to all sources at a time
  */
 struct world_conf {
 	bool chain;
@@ -89,6 +90,7 @@ struct world_conf {
 	u32 records;
 	u32 keys;
 	bool dense;
+	bool sorted;
 };
 
 /**
@@ -97,6 +99,7 @@ struct world_conf {
  * @packet: those under way, in the order in which they were made
  * @store: where they are
  * @sum: what the receiving application has read, by key
+ * @newest: the key that it has read last
  * @read: records in it
  * @ended: bit N: it has taken the end mark of attempt N
  * @harm: something happened after which an error is a right outcome
@@ -110,6 +113,7 @@ struct world {
 	u64 us;
 	u64 start;
 	s64 sum[WORLD_KEYS];
+	u32 newest;
 	u64 read;
 	u64 ended;
 	u32 attempt;

@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Runs: a k-way merge of contributors that keep an order of keys. */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include "mem.h"
+#include "runs.h"
+#include "state.h"
+
+#define SAME_MAX	256	/* records of a key that are merged in one go */
+
+/**
+ * struct slot - a packet of a run
+ * @represents: original records in it that have not been merged yet
+ * @records: of it that have not been merged yet
+ * @len: bytes of all its records, 0: there is no packet here
+ * @last: where the last record begins
+ * @data: the records
+ */
+struct slot {
+	u64 represents;
+	u16 records;
+	u16 len;
+	u16 last;
+	u8 data[] __aligned(8);
+};
+
+/* --- order ----------------------------------------------------------------- */
+
+/**
+ * struct sort_key - a key, its first bytes at hand
+ * @prefix: the first 8 as a number, zeros behind a shorter key
+ * @bytes: all of them
+ * @len: how many
+ */
+struct sort_key {
+	u64 prefix;
+	const u8 *bytes;
+	u32 len;
+};
+
+static u64 key_prefix(const u8 *key, u32 len)
+{
+	u64 word = 0;
+	u32 i;
+
+	if (likely(len >= 8))
+		return get_unaligned_be64(key);
+	for (i = 0; i < len; i++)
+		word |= (u64)key[i] << (56 - 8 * i);
+	return word;
+}
+
+static struct sort_key record_key(const u8 *record)
+{
+	return (struct sort_key){
+		.prefix = key_prefix(record + 2, record[0]),
+		.bytes = record + 2,
+		.len = record[0],
+	};
+}
+
+/*
+ * With the same first word only a key longer than that has more to compare; and
+ * the shorter of two that are the same up to there is how the longer begins.
+ */
+static int key_compare(const struct sort_key *a, const struct sort_key *b)
+{
+	u32 common = min(a->len, b->len);
+	int diff = 0;
+
+	if (a->prefix != b->prefix)
+		return a->prefix < b->prefix ? -1 : 1;
+	if (common > 8)
+		diff = memcmp(a->bytes + 8, b->bytes + 8, common - 8);
+	return diff ?: (int)a->len - (int)b->len;
+}
+
+static bool record_before(const u8 *a, const u8 *b)
+{
+	const struct sort_key x = record_key(a), y = record_key(b);
+
+	return key_compare(&x, &y) < 0;
+}
+
+static u32 record_size(const u8 *record)
+{
+	return 2 + record[0] + record[1];
+}
+
+/* --- slots ----------------------------------------------------------------- */
+
+u32 aggnet_runs_stride(u32 payload)
+{
+	return round_up(sizeof(struct slot) + payload, 8);
+}
+
+static struct slot *slot_of(const struct aggnet_runs *r,
+			    const struct aggnet_run *run, u32 seq)
+{
+	return (struct slot *)(run->slot + (seq & run->mask) * r->stride);
+}
+
+/* The record at the front of a run that has one. */
+static const u8 *run_front(const struct aggnet_runs *r,
+			   const struct aggnet_run *run)
+{
+	return slot_of(r, run, run->next)->data + run->at;
+}
+
+static struct sort_key run_key(const struct aggnet_runs *r,
+			       const struct aggnet_run *run)
+{
+	const u8 *record = run_front(r, run);
+
+	return (struct sort_key){ run->prefix, record + 2, record[0] };
+}
+
+/* --- the heap -------------------------------------------------------------- */
+
+static bool heap_before(const struct aggnet_runs *r, u32 a, u32 b)
+{
+	const struct sort_key x = run_key(r, &r->run[a]);
+	const struct sort_key y = run_key(r, &r->run[b]);
+
+	return key_compare(&x, &y) < 0;
+}
+
+static void heap_add(struct aggnet_runs *r, u32 run)
+{
+	u32 at = r->heaped++;
+	u32 above;
+
+	for (; at; at = above) {
+		above = (at - 1) / 2;
+		if (!heap_before(r, run, r->heap[above]))
+			break;
+		r->heap[at] = r->heap[above];
+	}
+	r->heap[at] = run;
+}
+
+/* The run on top has another record at its front. */
+static void heap_sink(struct aggnet_runs *r)
+{
+	u32 run = r->heap[0];
+	u32 at = 0, below;
+
+	for (;; at = below) {
+		below = 2 * at + 1;
+		if (below >= r->heaped)
+			break;
+		if (below + 1 < r->heaped &&
+		    heap_before(r, r->heap[below + 1], r->heap[below]))
+			below++;
+		if (!heap_before(r, r->heap[below], run))
+			break;
+		r->heap[at] = r->heap[below];
+	}
+	r->heap[at] = run;
+}
+
+/* --- merging --------------------------------------------------------------- */
+
+static void run_look(struct aggnet_runs *r, struct aggnet_run *run)
+{
+	const u8 *record = run_front(r, run);
+
+	run->prefix = key_prefix(record + 2, record[0]);
+}
+
+/* Of a packet's units each record has one, and the last one the rest. */
+static u64 slot_units(struct slot *slot)
+{
+	u64 units = slot->represents >= slot->records;
+
+	if (slot->records == 1)
+		units = slot->represents;
+	slot->records--;
+	slot->represents -= units;
+	return units;
+}
+
+/* The record on top has been merged: what is at the front of its run now? */
+static void top_next(struct aggnet_runs *r)
+{
+	struct aggnet_run *run = &r->run[r->heap[0]];
+	struct slot *slot = slot_of(r, run, run->next);
+
+	r->records--;
+	run->at += record_size(slot->data + run->at);
+	if (run->at == slot->len) {
+		slot->len = 0;
+		run->at = 0;
+		slot = slot_of(r, run, ++run->next);
+	}
+	if (slot->len) {
+		run_look(r, run);
+	} else {
+		r->waits += !run->finished;
+		r->heap[0] = r->heap[--r->heaped];
+	}
+	if (r->heaped)
+		heap_sink(r);
+}
+
+static void key_begin(struct aggnet_runs *r, const struct aggnet_run *run,
+		      const u8 *record)
+{
+	r->klen = record[0];
+	memcpy(r->key, record + 2, r->klen);
+	r->prefix = run->prefix;
+	r->key_units = 0;
+	aggnet_state_init(&r->shape, r->state);
+}
+
+/* An operator wants to see what becomes of a merge that is lost, or done twice. */
+static bool spoilt(struct aggnet_runs *r, u64 *units)
+{
+	bool drop = r->fault == AGGNET_FAULT_DROP;
+
+	r->fault = AGGNET_FAULT_NONE;
+	r->units += drop ? -*units : *units;
+	*units *= 2;
+	return drop;
+}
+
+static void merge_top(struct aggnet_runs *r)
+{
+	struct aggnet_run *run = &r->run[r->heap[0]];
+	const u8 *record = run_front(r, run);
+	u32 times = 1 + !!r->fault;
+	u64 units;
+
+	units = slot_units(slot_of(r, run, run->next));
+	if (unlikely(r->fault) && spoilt(r, &units)) {
+		top_next(r);
+		return;
+	}
+	if (!r->klen)
+		key_begin(r, run, record);
+	while (times--)
+		aggnet_state_merge(&r->shape, r->state, record + 2 + record[0],
+				   record[1], run->source);
+	r->key_units += units;
+	top_next(r);
+}
+
+/* Merge what has the least key, until no other record of it will come. */
+static void advance(struct aggnet_runs *r)
+{
+	u32 n;
+
+	for (n = 0; !r->ready && !r->open && !r->waits; n++) {
+		const struct sort_key held = { r->prefix, r->key, r->klen };
+		struct sort_key least;
+
+		if (!r->heaped) {
+			r->ready = r->klen;
+			return;
+		}
+		least = run_key(r, &r->run[r->heap[0]]);
+		if (r->klen && (n >= SAME_MAX || key_compare(&held, &least)))
+			r->ready = true;
+		else
+			merge_top(r);
+	}
+}
+
+/* --- runs ------------------------------------------------------------------ */
+
+size_t aggnet_runs_size(const struct aggnet_shape *shape, u32 max, u32 slots,
+			u32 payload)
+{
+	const struct aggnet_runs *r;
+
+	return (size_t)slots * aggnet_runs_stride(payload) +
+	       max * (sizeof(*r->run) + sizeof(*r->heap)) +
+	       aggnet_state_size(shape);
+}
+
+int aggnet_runs_init(struct aggnet_runs *r, const struct aggnet_shape *shape,
+		     u32 max, u32 slots, u32 payload)
+{
+	r->shape = *shape;
+	r->max = max;
+	r->slots = slots;
+	r->stride = aggnet_runs_stride(payload);
+	r->open = true;
+	r->run = aggnet_zalloc(max * sizeof(*r->run), GFP_KERNEL_ACCOUNT);
+	r->heap = aggnet_zalloc(max * sizeof(*r->heap), GFP_KERNEL_ACCOUNT);
+	r->slot = aggnet_zalloc((size_t)slots * r->stride, GFP_KERNEL_ACCOUNT);
+	r->state = aggnet_zalloc(aggnet_state_size(shape), GFP_KERNEL_ACCOUNT);
+	return r->run && r->heap && r->slot && r->state ? 0 : -ENOMEM;
+}
+
+void aggnet_runs_free(struct aggnet_runs *r)
+{
+	aggnet_free(r->state);
+	aggnet_free(r->slot);
+	aggnet_free(r->heap);
+	aggnet_free(r->run);
+	memset(r, 0, sizeof(*r));
+}
+
+int aggnet_runs_begin(struct aggnet_runs *r, u32 slots, u32 seq, bool source)
+{
+	if (!r->open || r->n == r->max || slots > r->slots - r->used)
+		return -ENOSPC;
+	r->run[r->n] = (struct aggnet_run){
+		.slot = r->slot + (size_t)r->used * r->stride,
+		.mask = slots - 1,
+		.next = seq,
+		.tail = seq,
+		.source = source,
+	};
+	r->used += slots;
+	r->waits++;
+	r->unknown++;
+	return r->n++;
+}
+
+bool aggnet_runs_weigh(struct aggnet_runs *r, u32 run, u32 weight)
+{
+	struct aggnet_run *of = &r->run[run];
+
+	if (of->given)
+		return of->weight == weight;
+	of->given = true;
+	of->weight = weight;
+	r->weight += weight;
+	r->unknown--;
+	return true;
+}
+
+void aggnet_runs_close(struct aggnet_runs *r)
+{
+	r->open = false;
+	advance(r);
+}
+
+/* Records from @data on, in order. Return: how many, 0: they are not. */
+static u32 count_ordered(const u8 *data, u32 len, u32 *last)
+{
+	const u8 *end = data + len, *at = data, *before;
+	u32 n = 1;
+
+	for (;; n++) {
+		before = at;
+		at += record_size(at);
+		if (at == end)
+			break;
+		if (record_before(at, before))
+			return 0;
+	}
+	*last = before - data;
+	return n;
+}
+
+/* Is a record what may follow the one before @seq? */
+static bool may_follow(const struct aggnet_runs *r,
+		       const struct aggnet_run *run, u32 seq, const u8 *record)
+{
+	const struct sort_key key = record_key(record);
+	const struct slot *slot;
+
+	if (seq == run->next) {
+		/* All others wait for it: they have gone no further. */
+		const struct sort_key held = { r->prefix, r->key, r->klen };
+
+		return !r->klen || key_compare(&key, &held) >= 0;
+	}
+	slot = slot_of(r, run, seq - 1);
+	return !slot->len || !record_before(record, slot->data + slot->last);
+}
+
+static bool may_precede(const struct aggnet_runs *r,
+			const struct aggnet_run *run, u32 seq, const u8 *record)
+{
+	const struct slot *slot = slot_of(r, run, seq + 1);
+
+	if (seq - run->next == run->mask)	/* that slot is an older one's */
+		return true;
+	return !slot->len || !record_before(slot->data, record);
+}
+
+int aggnet_runs_store(struct aggnet_runs *r, u32 run, u32 seq, const u8 *data,
+		      u32 len, u64 represents)
+{
+	struct aggnet_run *of = &r->run[run];
+	struct slot *slot = slot_of(r, of, seq);
+	u32 n, last = 0;
+
+	n = count_ordered(data, len, &last);
+	if (!n || !may_follow(r, of, seq, data) ||
+	    !may_precede(r, of, seq, data + last))
+		return -EILSEQ;
+	memcpy(slot->data, data, len);
+	slot->represents = represents;
+	slot->records = n;
+	slot->len = len;
+	slot->last = last;
+	r->records += n;
+	r->units += represents;
+	if (seq != of->next)
+		return 0;
+	run_look(r, of);
+	heap_add(r, run);
+	r->waits--;
+	advance(r);
+	return 0;
+}
+
+static u32 slots_free(const struct aggnet_run *run)
+{
+	return run->mask + 1 - (run->tail - run->next);
+}
+
+/* The newest packet of a writer, if it is still there. */
+static struct slot *newest(const struct aggnet_runs *r,
+			   const struct aggnet_run *run)
+{
+	return run->tail == run->next ? NULL : slot_of(r, run, run->tail - 1);
+}
+
+u32 aggnet_runs_space(const struct aggnet_runs *r, u32 run)
+{
+	const u32 payload = r->stride - sizeof(struct slot);
+	const struct aggnet_run *of = &r->run[run];
+	const struct slot *slot = newest(r, of);
+
+	if (slot && payload - slot->len >= AGGNET_RECORD_MAX)
+		return payload - slot->len;
+	return slots_free(of) ? payload : 0;
+}
+
+bool aggnet_runs_slack(const struct aggnet_runs *r, u32 run)
+{
+	const struct aggnet_run *of = &r->run[run];
+
+	return slots_free(of) > of->mask / 2;
+}
+
+int aggnet_runs_append(struct aggnet_runs *r, u32 run, const u8 *data, u32 len)
+{
+	struct aggnet_run *of = &r->run[run];
+	struct slot *slot = newest(r, of);
+	u32 n, last = 0;
+	int err;
+
+	n = count_ordered(data, len, &last);
+	if (!n)
+		return -EILSEQ;
+	if (!slot || slot->len + len > r->stride - sizeof(*slot)) {
+		err = aggnet_runs_store(r, run, of->tail, data, len, n);
+		of->tail += !err;
+		return err;
+	}
+	if (record_before(data, slot->data + slot->last))
+		return -EILSEQ;
+	memcpy(slot->data + slot->len, data, len);
+	slot->last = slot->len + last;
+	slot->represents += n;
+	slot->records += n;
+	slot->len += len;
+	r->records += n;
+	r->units += n;
+	return 0;
+}
+
+void aggnet_runs_finish(struct aggnet_runs *r, u32 run)
+{
+	struct aggnet_run *of = &r->run[run];
+
+	of->finished = true;
+	if (slot_of(r, of, of->next)->len)
+		return;
+	r->waits--;
+	advance(r);
+}
+
+u32 aggnet_runs_pack(struct aggnet_runs *r, u8 *buf, u32 room, u32 max_records,
+		     u32 *records, u64 *represents)
+{
+	u32 len, used = 0;
+
+	*represents = 0;
+	for (*records = 0; r->ready && *records < max_records; ++*records) {
+		bool first = !r->part;
+
+		len = aggnet_state_record(&r->shape, r->state, r->key, r->klen,
+					  &r->part, buf + used, room - used);
+		if (!len)
+			break;
+		used += len;
+		if (first) {
+			*represents += r->key_units;
+			r->units -= r->key_units;
+		}
+		if (r->part)
+			continue;
+		r->klen = 0;
+		r->ready = false;
+		advance(r);
+	}
+	return used;
+}
