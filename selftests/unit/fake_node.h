@@ -195,6 +195,7 @@ static int fake_setsockopt(int fd, int level, int name, const void *val,
 
 #include "../../tools/libaggnet/record.c"
 #include "../../tools/libaggnet/merge.c"
+#include "../../tools/libaggnet/stream.c"
 #include "../../tools/libaggnet/round.c"
 #include "../../tools/libaggnet/result.c"
 #include "../../tools/libaggnet/reason.c"

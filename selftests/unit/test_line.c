@@ -177,6 +177,26 @@ TEST(line_print_value__round_trip)
 	}
 }
 
+/* By bytes, not by letters; the shorter first. */
+TEST(line_key_sorts__order)
+{
+	static const char * const line[] = {
+		"a\\x00", "a\\x00\\x00", "a", "a", "aa", "a\\x7f", "a\\xff", "b",
+	};
+	struct record last = { .klen = 0 }, r;
+	char text[32], why[LINE_WHY];
+	size_t i;
+
+	for (i = 0; i < sizeof(line) / sizeof(line[0]); i++) {
+		sprintf(text, "%s\t1", line[i]);
+		ASSERT_TRUE(line_parse(text, strlen(text), &integer, &r, why));
+		/* "a" is how those with zeros go on. */
+		EXPECT_EQ(i != 2, line_key_sorts(&r, last.key, last.klen))
+			TH_LOG("%s", line[i]);
+		last = r;
+	}
+}
+
 TEST(line_parse__key_length)
 {
 	char line[AGGNET_KEY_MAX + 4], why[LINE_WHY];

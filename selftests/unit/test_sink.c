@@ -155,6 +155,125 @@ TEST_F(sink, vector__no_block_of_it)
 	EXPECT_EQ(-EBADMSG, aggnet_sink_run(self->k));
 }
 
+/* --- lines as they come ----------------------------------------------------- */
+
+static void of_sorted(struct aggnet_sink *k)
+{
+	node.shape.layout = AGGNET_LAYOUT_SORTED;
+	k->conn.status.layout = AGGNET_LAYOUT_SORTED;
+}
+
+/* The next line: its key is one letter. */
+static bool line_is(struct aggnet_sink *k, char key, int64_t value)
+{
+	struct aggnet_entry e;
+
+	return aggnet_sink_stream(k, &e) == 1 && e.klen == 1 &&
+	       *(const char *)e.key == key && e.value == value;
+}
+
+TEST_F(sink, stream__a_line_once_nothing_can_be_added)
+{
+	struct aggnet_entry e;
+
+	of_sorted(self->k);
+	EXPECT_EQ(-EAGAIN, aggnet_sink_stream(self->k, &e));
+	put_records("a", 1, "b", 2);
+	EXPECT_TRUE(line_is(self->k, 'a', 1));
+	EXPECT_EQ(-EAGAIN, aggnet_sink_stream(self->k, &e));
+	put_records("b", 3, "c", 4);
+	EXPECT_TRUE(line_is(self->k, 'b', 5));
+	EXPECT_EQ(-EAGAIN, aggnet_sink_stream(self->k, &e));
+	EXPECT_EQ(-EINVAL, aggnet_sink_commit(self->k));
+	put_end(3, 3);
+	EXPECT_TRUE(line_is(self->k, 'c', 4));
+	EXPECT_EQ(0, aggnet_sink_stream(self->k, &e));
+	EXPECT_EQ(0, aggnet_sink_stream(self->k, &e));
+	EXPECT_EQ(3, aggnet_sink_result(self->k)->keys);
+	EXPECT_FALSE(node.taken);
+	EXPECT_EQ(0, aggnet_sink_commit(self->k));
+	EXPECT_TRUE(node.taken);
+}
+
+TEST_F(sink, stream__newer_epoch)
+{
+	struct aggnet_entry e;
+
+	of_sorted(self->k);
+	put_records("a", 1, "b", 2);
+	EXPECT_TRUE(line_is(self->k, 'a', 1));
+	node.message[node.nmessages++].error = ESTALE;
+	EXPECT_EQ(-ESTALE, aggnet_sink_stream(self->k, &e));
+	/* Nobody has seen a line of this one. */
+	node.message[node.nmessages++].error = ESTALE;
+	put_records("a", 7, "a", 1);
+	EXPECT_EQ(-EAGAIN, aggnet_sink_stream(self->k, &e));
+	put_end(1, 1);
+	EXPECT_TRUE(line_is(self->k, 'a', 8));
+	/* The end mark was seen, but not taken. */
+	EXPECT_EQ(0, aggnet_sink_stream(self->k, &e));
+	node.message[node.nmessages - 1].error = ESTALE;
+	EXPECT_EQ(-ESTALE, aggnet_sink_commit(self->k));
+	put_records("a", 2, "c", 3);
+	put_end(1, 1);
+	EXPECT_TRUE(line_is(self->k, 'a', 2));
+	EXPECT_TRUE(line_is(self->k, 'c', 3));
+	EXPECT_EQ(0, aggnet_sink_stream(self->k, &e));
+	EXPECT_EQ(2, aggnet_sink_result(self->k)->keys);
+}
+
+TEST_F(sink, stream__of_pairs_in_parts)
+{
+	uint8_t buf[3 + 16] = { 1, 16, 'k' };
+	struct aggnet_entry e;
+
+	of_sorted(self->k);
+	self->k->conn.status.function = AGGNET_FN_NEAREST;
+	self->k->conn.status.k = 2;
+	buf[3] = 9;
+	put_message(AGGNET_MSG_RECORDS, 1, buf, sizeof(buf));
+	buf[3] = 5;
+	buf[11] = 1;
+	put_message(AGGNET_MSG_RECORDS, 1, buf, sizeof(buf));
+	put_end(1, 1);
+	ASSERT_EQ(1, aggnet_sink_stream(self->k, &e));
+	ASSERT_EQ(2, e.n);
+	EXPECT_EQ(5, e.best[0].value);
+	EXPECT_EQ(9, e.best[1].value);
+	EXPECT_EQ(0, aggnet_sink_stream(self->k, &e));
+}
+
+TEST_F(sink, stream__out_of_order)
+{
+	struct aggnet_entry e;
+
+	of_sorted(self->k);
+	put_records("b", 1, "ab", 2);
+	EXPECT_EQ(-EBADMSG, aggnet_sink_stream(self->k, &e));
+}
+
+TEST_F(sink, stream__is_for_sorted_ones)
+{
+	struct aggnet_entry e;
+
+	put_records("a", 1, "b", 2);
+	EXPECT_EQ(-EPROTOTYPE, aggnet_sink_stream(self->k, &e));
+	put_end(1, 1);
+	EXPECT_EQ(0, aggnet_sink_run(self->k));
+}
+
+TEST_F(sink, stream__a_value_that_does_not_fit)
+{
+	uint8_t buf[3 + 9] = { 1, 9, 'k', 0, 0, 0, 0, 0, 0, 0, 0, 1 };
+	struct aggnet_entry e;
+
+	of_sorted(self->k);
+	put_message(AGGNET_MSG_RECORDS, 1, buf, sizeof(buf));
+	put_records("l", 1, "m", 2);
+	EXPECT_EQ(-EOVERFLOW, aggnet_sink_stream(self->k, &e));
+	EXPECT_EQ(AGGNET_R_OVERFLOW, node.aborted);
+}
+
 TEST_F(sink, reset__forgets)
 {
 	struct aggnet_entry e;

@@ -163,6 +163,47 @@ TEST_F(source, elements__neither_more_nor_less)
 	EXPECT_TRUE(stream_holds_cubes(20));
 }
 
+/* Bytes, then lengths; what is refused is not taken, and a replay begins anew. */
+TEST_F(source, sorted__order)
+{
+	static const char * const key[] = { "a", "a", "aa", "b", "b\xff" };
+	size_t i;
+
+	node.shape.layout = AGGNET_LAYOUT_SORTED;
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	for (i = 0; i < ARRAY_SIZE(key); i++)
+		EXPECT_EQ(0, aggnet_source_add(self->s, key[i], strlen(key[i]),
+					       1));
+	EXPECT_EQ(-EILSEQ, aggnet_source_add(self->s, "b\x7f", 2, 1));
+	EXPECT_STREQ("record 6 is out of order: its key sorts before the last one's",
+		     aggnet_source_error(self->s));
+	EXPECT_EQ(-EILSEQ, aggnet_source_add(self->s, "b", 1, 1));
+	EXPECT_EQ(0, aggnet_source_add(self->s, "c", 1, 1));
+	EXPECT_EQ(6, aggnet_source_records(self->s));
+	EXPECT_EQ(0, aggnet_source_finish(self->s));
+}
+
+TEST_F(source, sorted__newer_epoch)
+{
+	int err = 0;
+	char key[8];
+	int i;
+
+	node.shape.layout = AGGNET_LAYOUT_SORTED;
+	node.lost = ESTALE;
+	node.lose_at = 1;
+	self->opt.flags = AGGNET_OPT_REPLAY;
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
+					&self->opt));
+	for (i = 10000; !err; i++) {
+		sprintf(key, "%d", i);
+		err = aggnet_source_add(self->s, key, 5, 1);
+	}
+	EXPECT_EQ(-ESTALE, err);
+	EXPECT_EQ(0, aggnet_source_add(self->s, "1", 1, 1));
+	EXPECT_EQ(0, aggnet_source_finish(self->s));
+}
+
 TEST_F(source, elements__are_for_vectors)
 {
 	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));

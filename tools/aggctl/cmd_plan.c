@@ -36,6 +36,7 @@ static struct {
 	double bloom_rate;
 	uint32_t bloom_trees;
 	bool no_key;
+	bool sorted;
 	bool allow_missing;
 	struct plan_conf conf;
 } opt = {
@@ -136,8 +137,12 @@ static int check_shape(struct plan_conf *conf)
 		return usage("plan: --scale: %u is more than 62 bits",
 			     opt.scale);
 	conf->scale = (uint8_t)opt.scale;
+	if (conf->elements && opt.sorted)
+		return usage("plan: --sorted: a vector's elements have no keys");
 	if (conf->elements)
 		conf->layout = AGGNET_LAYOUT_DENSE;
+	else if (opt.sorted)
+		conf->layout = AGGNET_LAYOUT_SORTED;
 	tree.function = conf->function;
 	tree.vtype = conf->vtype;
 	tree.layout = conf->layout;
@@ -383,6 +388,8 @@ static const struct opt opts[] = {
 	  "pairs that topk and nearest keep for each key, 1 to 64" },
 	{ "elements", OPT_U64, &opt.conf.elements, "N",
 	  "values are no keys' but those of a vector of so many elements" },
+	{ "sorted", OPT_FLAG, &opt.sorted, NULL,
+	  "senders give keys in their order, and so the receiver gets them" },
 	{ "scheme", OPT_STRING, &opt.scheme, "S",
 	  "exact: entries name links; bloom: filters do (exact)" },
 	{ "switches", OPT_SWITCHES, &opt.conf.aggnet_switches, "KIND",

@@ -2,6 +2,7 @@
 /* aggctl recv: receive a transfer and print the merged lines. */
 #include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,9 @@ static const char *receiver;
 static uint32_t timeout;
 static uint32_t repair = REPAIR_DEFAULT_MS;
 static uint32_t top;
+static bool stream;
+
+#define STREAM_LOOK_MS	100	/* how often a time limit is looked at */
 
 /* Where the output began, if it can be taken back; else -1. */
 static off_t output_start(void)
@@ -35,7 +39,7 @@ static int take_back(off_t start)
 {
 	if (start < 0)
 		return fail("recv: the transfer began anew: discard what was printed");
-	if (ftruncate(STDOUT_FILENO, start) ||
+	if (fflush(stdout) || ftruncate(STDOUT_FILENO, start) ||
 	    lseek(STDOUT_FILENO, start, SEEK_SET) < 0)
 		return fail("recv: standard output: %s", strerror(errno));
 	return ST_DONE;
@@ -63,28 +67,33 @@ static void print_key(FILE *f, const struct line_form *form,
 		line_print_key(f, entry->key, entry->klen);
 }
 
+static void print_line(const struct line_form *form,
+		       const struct aggnet_entry *entry)
+{
+	size_t i;
+
+	for (i = 0; form->pairs && i < entry->n; i++) {
+		print_key(stdout, form, entry);
+		putchar('\t');
+		line_print_value(stdout, form, entry->best[i].value,
+				 entry->best[i].real);
+		printf("\t%llu\n", (unsigned long long)entry->best[i].id);
+	}
+	if (form->pairs)
+		return;
+	print_key(stdout, form, entry);
+	putchar('\t');
+	line_print_value(stdout, form, entry->value, entry->real);
+	putchar('\n');
+}
+
 static void print_lines(struct aggnet_sink *sink)
 {
 	const struct line_form form = form_of(sink);
 	struct aggnet_entry entry;
-	size_t i;
 
-	while (aggnet_sink_next(sink, &entry)) {
-		for (i = 0; form.pairs && i < entry.n; i++) {
-			print_key(stdout, &form, &entry);
-			putchar('\t');
-			line_print_value(stdout, &form, entry.best[i].value,
-					 entry.best[i].real);
-			printf("\t%llu\n",
-			       (unsigned long long)entry.best[i].id);
-		}
-		if (form.pairs)
-			continue;
-		print_key(stdout, &form, &entry);
-		putchar('\t');
-		line_print_value(stdout, &form, entry.value, entry.real);
-		putchar('\n');
-	}
+	while (aggnet_sink_next(sink, &entry))
+		print_line(&form, &entry);
 }
 
 /* A key as JSON: the text that a line would have. */
@@ -189,16 +198,29 @@ static int print_json(struct aggnet_sink *sink,
 				  "lines", lines));
 }
 
-static int print_result(const struct aggctl *ctl, struct aggnet_sink *sink)
+static void tell_partial(const struct aggnet_sink *sink,
+			 const struct aggnet_result *result)
 {
-	const struct aggnet_result *result = aggnet_sink_result(sink);
-	int st = ST_DONE;
-
 	if (result->partials)
 		err("recv: complete, but %u nodes did not wait for all their contributors",
 		    result->partials);
 	if (result->absent)
 		tell_absent(sink, result);
+}
+
+static int printed(void)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return ST_DONE;
+	return fail("recv: standard output: %s", strerror(errno));
+}
+
+static int print_result(const struct aggctl *ctl, struct aggnet_sink *sink)
+{
+	const struct aggnet_result *result = aggnet_sink_result(sink);
+	int st = ST_DONE;
+
+	tell_partial(sink, result);
 	if (top && form_of(sink).dense)
 		return fail("recv: --top: a vector has no keys to leave out");
 	if (top)
@@ -209,14 +231,64 @@ static int print_result(const struct aggctl *ctl, struct aggnet_sink *sink)
 		st = print_json(sink, result);
 	else
 		print_lines(sink);
-	if (!st && (fflush(stdout) || ferror(stdout)))
-		st = fail("recv: standard output: %s", strerror(errno));
-	return st;
+	return st ? st : printed();
 }
 
 static int refused(const struct aggnet_sink *sink)
 {
 	return fail("recv: %s", aggnet_sink_error(sink));
+}
+
+static int receive_whole(const struct aggctl *ctl, struct aggnet_sink *sink)
+{
+	int error;
+
+	do
+		error = aggnet_sink_run(sink);
+	while (error == -EINTR);
+	return error ? refused(sink) : print_result(ctl, sink);
+}
+
+/* What is there goes out before anything else is waited for. */
+static int await_lines(struct aggnet_sink *sink)
+{
+	struct pollfd pfd = { .fd = aggnet_sink_fd(sink), .events = POLLIN };
+
+	int st = printed();
+
+	if (!st)
+		poll(&pfd, 1, timeout ? STREAM_LOOK_MS : -1);
+	return st;
+}
+
+/* Lines as they come; from the first again if the transfer begins anew. */
+static int receive_lines(struct aggnet_sink *sink, off_t start)
+{
+	struct aggnet_entry entry;
+	struct line_form form;
+	int got, st = ST_DONE;
+	bool first = true;
+
+	while (!st) {
+		got = aggnet_sink_stream(sink, &entry);
+		if (got > 0) {
+			if (first)
+				form = form_of(sink);
+			first = false;
+			print_line(&form, &entry);
+		} else if (got == -EAGAIN) {
+			st = await_lines(sink);
+		} else if (got == -ESTALE) {
+			st = take_back(start);
+			first = true;
+		} else if (!got) {
+			tell_partial(sink, aggnet_sink_result(sink));
+			return printed();
+		} else if (got != -EINTR) {
+			st = refused(sink);
+		}
+	}
+	return st;
 }
 
 /* The sources are told only when the result has been written. */
@@ -226,12 +298,8 @@ static int receive(const struct aggctl *ctl, struct aggnet_sink *sink)
 	int error, st;
 
 	for (;;) {
-		do
-			error = aggnet_sink_run(sink);
-		while (error == -EINTR);
-		if (error)
-			return refused(sink);
-		st = print_result(ctl, sink);
+		st = stream ? receive_lines(sink, start) :
+			      receive_whole(ctl, sink);
 		if (st)
 			return st;
 		do
@@ -260,6 +328,11 @@ static int run_recv(const struct aggctl *ctl, int argc, char **argv)
 		return usage("recv: needs --job");
 	if (receiver && !addr_parse(receiver, &self))
 		return usage("recv: --receiver: '%s' is no address", receiver);
+	if (stream && (top || ctl->json))
+		return usage("recv: --stream: %s needs the whole result",
+			     top ? "--top" : "JSON");
+	if (stream)
+		options.flags = AGGNET_OPT_NONBLOCK;
 	options.timeout_ms = timeout;
 	options.repair_ms = repair;
 	if (aggnet_sink_open(&sink, self, (uint32_t)job, &options))
@@ -276,6 +349,8 @@ static const struct opt opts[] = {
 	  "own identity, or vN (whatever it is)" },
 	{ "top", OPT_U32, &top, "N",
 	  "only the N greatest values, falling" },
+	{ "stream", OPT_FLAG, &stream, NULL,
+	  "of a sorted transfer: print each line once it is whole" },
 	{ "timeout", OPT_WAIT, &timeout, "S",
 	  "seconds until the transfer is given up (the plan's give-up)" },
 	{ "repair", OPT_WAIT, &repair, "S",

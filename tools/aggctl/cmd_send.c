@@ -27,6 +27,8 @@ static uint32_t repair = REPAIR_DEFAULT_MS;
  * @room: allocated for it
  * @number: its number
  * @form: what its value is
+ * @last: key of the line before
+ * @llen: its bytes, 0: there is no such line
  */
 struct input {
 	FILE *f;
@@ -36,6 +38,8 @@ struct input {
 	size_t room;
 	uint64_t number;
 	struct line_form form;
+	uint8_t last[AGGNET_KEY_MAX];
+	size_t llen;
 };
 
 static int open_input(struct input *in, const char *path)
@@ -81,6 +85,11 @@ static int next_record(struct input *in, struct record *record, bool *got)
 		return fail("send: %s: line %llu: element %llu is next",
 			    in->name, (unsigned long long)in->number,
 			    (unsigned long long)in->number - 1);
+	if (in->form.sorted && !line_key_sorts(record, in->last, in->llen))
+		return fail("send: %s: line %llu: its key sorts before that of the line before",
+			    in->name, (unsigned long long)in->number);
+	memcpy(in->last, record->key, record->klen);
+	in->llen = record->klen;
 	*got = true;
 	return ST_DONE;
 }
@@ -88,6 +97,7 @@ static int next_record(struct input *in, struct record *record, bool *got)
 static int start_over(struct input *in)
 {
 	in->number = 0;
+	in->llen = 0;
 	if (!fseek(in->f, 0, SEEK_SET))
 		return ST_DONE;
 	return fail("send: %s: %s", in->name, strerror(errno));

@@ -211,6 +211,7 @@ struct line_form line_form(const struct aggnet_status *status)
 		.pairs = status->function == AGGNET_FN_TOPK ||
 			 status->function == AGGNET_FN_NEAREST,
 		.dense = status->layout == AGGNET_LAYOUT_DENSE,
+		.sorted = status->layout == AGGNET_LAYOUT_SORTED,
 	};
 }
 
@@ -218,6 +219,21 @@ bool line_form_real(const struct line_form *form)
 {
 	return form->vtype == AGGNET_VTYPE_FLOAT32 ||
 	       form->vtype == AGGNET_VTYPE_FLOAT64;
+}
+
+/**
+ * line_key_sorts() - does the key sort with or behind another?
+ * @record: it
+ * @last: the other key
+ * @len: its bytes; 0: there is none
+ */
+bool line_key_sorts(const struct record *record, const uint8_t *last,
+		    size_t len)
+{
+	size_t common = record->klen < len ? record->klen : len;
+	int diff = memcmp(record->key, last, common);
+
+	return diff ? diff > 0 : record->klen >= len;
 }
 
 /**

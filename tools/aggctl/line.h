@@ -21,12 +21,14 @@
  * @scale: fraction bits of fixed-point values
  * @pairs: an id follows
  * @dense: keys are numbers of elements, 0 and so on, in this order
+ * @sorted: keys are in the order of their bytes
  */
 struct line_form {
 	unsigned int vtype;
 	unsigned int scale;
 	bool pairs;
 	bool dense;
+	bool sorted;
 };
 
 /**
@@ -50,6 +52,8 @@ struct aggnet_status;
 struct line_form line_form(const struct aggnet_status *status);
 bool line_form_real(const struct line_form *form);
 bool line_key_is(const struct record *record, uint64_t number);
+bool line_key_sorts(const struct record *record, const uint8_t *last,
+		    size_t len);
 bool line_parse(const char *line, size_t len, const struct line_form *form,
 		struct record *record, char why[LINE_WHY]);
 void line_print_key(FILE *f, const uint8_t *key, size_t klen);

@@ -102,7 +102,9 @@ int aggnet_source_open(struct aggnet_source **s, struct in_addr receiver,
  * Records are buffered and sent in batches; waits when the node has no room.
  *
  * Return: 0, or a negative errno and the record was not taken; -EPROTOTYPE:
- * the transfer's values are not integers, -ERANGE: it is beyond their type
+ * the transfer's values are not integers, -ERANGE: it is beyond their type,
+ * -EILSEQ: the transfer is sorted, and the key sorts before the last one's: by
+ * its bytes, the shorter of two first if it is how the longer one begins
  */
 int aggnet_source_add(struct aggnet_source *s, const void *key, size_t klen,
 		      int64_t value);
@@ -247,6 +249,21 @@ int aggnet_sink_open(struct aggnet_sink **k, struct in_addr receiver,
  * Return: 0: aggnet_sink_next() gives the result; or a negative errno
  */
 int aggnet_sink_run(struct aggnet_sink *k);
+
+/**
+ * aggnet_sink_stream() - the next line of a sorted transfer, once it is whole
+ * @k: the sink, of which aggnet_sink_run() is not called
+ * @entry: filled; its key is valid until the next call
+ *
+ * Lines come in the order of their keys, each key once, while the transfer goes
+ * on; none of them is kept here, so the result may be larger than memory. That it
+ * is complete and checked is known only when this returns 0.
+ *
+ * Return: 1: a line; 0: that was all, aggnet_sink_commit() is next; -ESTALE: a
+ * newer epoch began, so forget all lines: they come again from the first;
+ * -EPROTOTYPE: the transfer is not sorted; or another negative errno
+ */
+int aggnet_sink_stream(struct aggnet_sink *k, struct aggnet_entry *entry);
 
 /* Next line of the result, in no particular order. False: no more. */
 bool aggnet_sink_next(struct aggnet_sink *k, struct aggnet_entry *entry);

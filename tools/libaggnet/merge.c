@@ -9,6 +9,7 @@
 #include <linux/aggnet.h>
 
 #include "merge.h"
+#include "record.h"
 #include "vector.h"
 
 #define MERGE_ENTRIES_MIN	1024		/* power of two */
@@ -170,10 +171,8 @@ int merge_add(struct merge *m, const void *key, size_t klen,
 int merge_compare(const void *a, const void *b)
 {
 	const struct merge_entry *x = a, *y = b;
-	size_t common = x->klen < y->klen ? x->klen : y->klen;
-	int diff = memcmp(x->key, y->key, common);
 
-	return diff ? diff : (int)x->klen - (int)y->klen;
+	return record_compare(x->key, x->klen, y->key, y->klen);
 }
 
 void merge_sort(struct merge *m)

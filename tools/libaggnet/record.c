@@ -54,3 +54,10 @@ size_t record_get(const uint8_t *buf, size_t len, struct record *rec)
 	rec->value = rec->key + rec->klen;
 	return 2 + rec->klen + rec->vlen;
 }
+
+int record_compare(const void *a, size_t alen, const void *b, size_t blen)
+{
+	int diff = memcmp(a, b, alen < blen ? alen : blen);
+
+	return diff ? diff : (int)alen - (int)blen;
+}

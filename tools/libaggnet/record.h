@@ -35,4 +35,7 @@ size_t record_put(uint8_t *buf, const void *key, size_t klen, int64_t value);
 /* Read the record at the front of a buffer. Return: its bytes, 0: none there */
 size_t record_get(const uint8_t *buf, size_t len, struct record *rec);
 
+/* By the bytes of keys, the shorter first if it is how the longer begins. */
+int record_compare(const void *a, size_t alen, const void *b, size_t blen);
+
 #endif /* AGGNET_RECORD_H */

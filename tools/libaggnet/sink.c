@@ -13,6 +13,7 @@
 #include "merge.h"
 #include "record.h"
 #include "result.h"
+#include "stream.h"
 #include "vector.h"
 
 #define KEY_SHOWN	40	/* bytes of a key in a sentence, at most */
@@ -21,6 +22,9 @@
  * struct aggnet_sink - the receiver of a transfer
  * @conn: the socket
  * @merge: what has been read, merged
+ * @stream: what has been read of a sorted transfer that is streamed
+ * @lines: of it that have been handed out
+ * @stale: lines that are void, and the caller does not know
  * @next: entry that aggnet_sink_next() gives next
  * @end: behind the last that it gives
  * @element: of the entry's block, of a dense vector
@@ -35,6 +39,9 @@
 struct aggnet_sink {
 	struct conn conn;
 	struct merge merge;
+	struct stream stream;
+	uint64_t lines;
+	bool stale;
 	size_t next;
 	size_t end;
 	uint32_t element;
@@ -62,6 +69,9 @@ int aggnet_sink_open(struct aggnet_sink **sink, struct in_addr receiver,
 static void sink_reset(struct aggnet_sink *k)
 {
 	merge_free(&k->merge);
+	stream_free(&k->stream);
+	k->stale |= k->lines > 0;
+	k->lines = 0;
 	memset(&k->result, 0, sizeof(k->result));
 	k->next = 0;
 	k->end = 0;
@@ -101,9 +111,11 @@ static int sink_merge(struct aggnet_sink *k, const uint8_t *data, size_t len,
 	return records ? sink_malformed(k, "too few records") : 0;
 }
 
-/* Records, or an order to forget them. */
-static int sink_message(struct aggnet_sink *k, size_t len)
+/* Records, or an order to forget them. @stream: they are merged later. */
+static int sink_message(struct aggnet_sink *k, size_t len, bool stream)
 {
+	const struct aggnet_shape shape = conn_shape(&k->conn);
+	const uint8_t *data = k->message + sizeof(struct aggnet_msg);
 	struct aggnet_msg head;
 
 	if (len < sizeof(head))
@@ -111,8 +123,11 @@ static int sink_message(struct aggnet_sink *k, size_t len)
 	memcpy(&head, k->message, sizeof(head));
 	switch (head.type) {
 	case AGGNET_MSG_RECORDS:
-		return sink_merge(k, k->message + sizeof(head),
-				  len - sizeof(head), head.records);
+		len -= sizeof(head);
+		if (!stream)
+			return sink_merge(k, data, len, head.records);
+		stream_feed(&k->stream, &shape, data, len, head.records);
+		return 0;
 	case AGGNET_MSG_RESET:
 		sink_reset(k);
 		return 0;
@@ -213,7 +228,7 @@ static int sink_whole(struct aggnet_sink *k, size_t len)
 		.partials = end.partials, .absent = end.absent,
 		.records = end.records,
 		.keys = merge_dense(&k->merge) ? k->merge.shape.elements :
-						 k->merge.n,
+						 k->merge.n + k->stream.keys,
 	};
 	k->end = k->merge.n;
 	k->whole = true;
@@ -243,24 +258,80 @@ static int sink_trouble(struct aggnet_sink *k, int err)
 	return err;
 }
 
-int aggnet_sink_run(struct aggnet_sink *k)
+/* The next message. */
+static int sink_read(struct aggnet_sink *k, bool stream)
 {
 	ssize_t n;
+	int err;
+
+	err = conn_join(&k->conn);
+	if (err)
+		return err;
+	/* Only the end mark can be looked at without taking it. */
+	n = sink_recv(k, MSG_PEEK);
+	if (n >= 0)
+		return sink_whole(k, n);
+	if (n == -EOPNOTSUPP)
+		n = sink_recv(k, 0);
+	return n < 0 ? sink_trouble(k, n) : sink_message(k, n, stream);
+}
+
+int aggnet_sink_run(struct aggnet_sink *k)
+{
 	int err = k->conn.final;
 
-	while (!err && !k->whole) {
-		err = conn_join(&k->conn);
-		if (err)
-			break;
-		/* Only the end mark can be looked at without taking it. */
-		n = sink_recv(k, MSG_PEEK);
-		if (n >= 0) {
-			err = sink_whole(k, n);
-			continue;
-		}
-		if (n == -EOPNOTSUPP)
-			n = sink_recv(k, 0);
-		err = n < 0 ? sink_trouble(k, n) : sink_message(k, n);
+	while (!err && !k->whole)
+		err = sink_read(k, false);
+	return err;
+}
+
+static int sink_line(struct aggnet_sink *k, struct aggnet_entry *entry)
+{
+	const struct merge_entry *e = &k->stream.entry;
+
+	k->merge.shape = k->stream.shape;
+	if (!result_get(&k->merge, e, 0, k->best, entry))
+		return sink_overflow(k, e);
+	k->lines++;
+	return 1;
+}
+
+/* What was handed out is void. */
+static int sink_stale(struct aggnet_sink *k)
+{
+	k->stale = false;
+	return conn_fail(&k->conn, -ESTALE, "a newer epoch has begun");
+}
+
+/* Be in an epoch, of a sorted transfer. */
+static int sink_join_sorted(struct aggnet_sink *k)
+{
+	int err = conn_join(&k->conn);
+
+	if (err)
+		return err;
+	if (conn_shape(&k->conn).layout != AGGNET_LAYOUT_SORTED)
+		return conn_fail(&k->conn, -EPROTOTYPE,
+				 "the keys of this transfer come in no order");
+	return k->stale ? sink_stale(k) : 0;
+}
+
+int aggnet_sink_stream(struct aggnet_sink *k, struct aggnet_entry *entry)
+{
+	int got, err = k->conn.final;
+
+	while (!err) {
+		got = stream_next(&k->stream, k->whole);
+		if (got == -EBADMSG)
+			return sink_malformed(k, "its records");
+		if (got)
+			return got > 0 ? sink_line(k, entry) :
+			       conn_fail(&k->conn, got, "no memory for a line");
+		if (k->whole)
+			return 0;
+		err = sink_join_sorted(k);
+		if (!err)
+			err = sink_read(k, true);
 	}
 	return err;
 }
@@ -324,13 +395,12 @@ int aggnet_sink_commit(struct aggnet_sink *k)
 	n = sink_recv(k, 0);
 	if (n < 0) {
 		err = sink_trouble(k, n);
-		return err ? err :
-		       conn_fail(&k->conn, -ESTALE, "a newer epoch has begun");
+		return err ? err : sink_stale(k);
 	}
 	memcpy(&head, k->message, sizeof(head));
 	if (head.type == AGGNET_MSG_RESET) {
 		sink_reset(k);
-		return conn_fail(&k->conn, -ESTALE, "a newer epoch has begun");
+		return sink_stale(k);
 	}
 	if (head.type != AGGNET_MSG_END)
 		return sink_malformed(k, "unexpected type");
@@ -351,6 +421,7 @@ void aggnet_sink_close(struct aggnet_sink *k)
 		return;
 	conn_close(&k->conn);
 	merge_free(&k->merge);
+	stream_free(&k->stream);
 	free(k);
 }
 

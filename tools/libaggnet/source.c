@@ -28,6 +28,8 @@
  * @resent: bytes that epochs which were lost had taken
  * @shut: the end of the stream has been told
  * @done: the receiving application has the result
+ * @last: key of the last record, if the transfer is sorted
+ * @llen: its bytes, 0: there was none
  * @given: elements of a dense vector that the caller gave
  * @pending: of them, in @element: no record yet
  * @element: the next block, in the vector's type or as integers
@@ -44,6 +46,8 @@ struct aggnet_source {
 	uint64_t resent;
 	bool shut;
 	bool done;
+	uint8_t last[AGGNET_KEY_MAX];
+	size_t llen;
 	uint64_t given;
 	uint32_t pending;
 	uint64_t element[AGGNET_BLOCK_ELEMENTS];
@@ -164,6 +168,7 @@ static int source_join(struct aggnet_source *s)
 	s->base = 0;
 	s->filled = 0;
 	s->records = 0;
+	s->llen = 0;
 	s->given = 0;
 	s->pending = 0;
 	return conn_fail(&s->conn, -ESTALE,
@@ -203,8 +208,22 @@ static int source_flush(struct aggnet_source *s)
 	return err;
 }
 
+/* In a sorted transfer no key sorts before the one that was given last. */
+static int source_order(struct aggnet_source *s, const void *key, size_t klen)
+{
+	if (s->conn.status.layout != AGGNET_LAYOUT_SORTED)
+		return 0;
+	if (s->llen && record_compare(key, klen, s->last, s->llen) < 0)
+		return conn_fail(&s->conn, -EILSEQ,
+				 "record %llu is out of order: its key sorts before the last one's",
+				 (unsigned long long)s->records + 1);
+	memcpy(s->last, key, klen);
+	s->llen = klen;
+	return 0;
+}
+
 /* Have room for a record of any size. */
-static int source_begin(struct aggnet_source *s, size_t klen)
+static int source_begin(struct aggnet_source *s, const void *key, size_t klen)
 {
 	int err = s->conn.final;
 
@@ -223,7 +242,7 @@ static int source_begin(struct aggnet_source *s, size_t klen)
 		if (err)
 			return err;
 	}
-	return 0;
+	return source_order(s, key, klen);
 }
 
 static int source_wrote(struct aggnet_source *s, size_t size)
@@ -292,7 +311,7 @@ int aggnet_source_add(struct aggnet_source *s, const void *key, size_t klen,
 	if (!err)
 		err = source_range(s, value);
 	if (!err)
-		err = source_begin(s, klen);
+		err = source_begin(s, key, klen);
 	if (err)
 		return err;
 	return source_wrote(s, record_put(s->batch + s->filled, key, klen,
@@ -307,7 +326,7 @@ int aggnet_source_add_real(struct aggnet_source *s, const void *key,
 	uint8_t buf[8];
 
 	if (!err)
-		err = source_begin(s, klen);
+		err = source_begin(s, key, klen);
 	if (err)
 		return err;
 	put_word(buf, real_bits(s, value), size);
@@ -337,7 +356,7 @@ static int source_block(struct aggnet_source *s)
 	uint32_t i, klen, block = aggnet_vector_block(&shape);
 	uint8_t key[4], value[AGGNET_VALUE_MAX] = { 0 };
 	size_t width = block_width(s);
-	int err = source_begin(s, 1);
+	int err = source_begin(s, "", 1);
 
 	if (err)
 		return err;
@@ -352,7 +371,7 @@ static int source_block(struct aggnet_source *s)
 static int source_element(struct aggnet_source *s, uint64_t bits)
 {
 	const struct aggnet_shape shape = conn_shape(&s->conn);
-	int err = source_begin(s, 1);
+	int err = source_begin(s, "", 1);
 
 	if (err)
 		return err;
@@ -399,7 +418,7 @@ static int source_last(struct aggnet_source *s)
 static int source_pair(struct aggnet_source *s, const void *key, size_t klen,
 		       uint64_t value, uint64_t id)
 {
-	int err = source_begin(s, klen);
+	int err = source_begin(s, key, klen);
 	uint8_t buf[16];
 
 	if (err)
