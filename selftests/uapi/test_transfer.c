@@ -110,6 +110,78 @@ TEST_F(node, transfer__writer_first)
 	close(w);
 }
 
+/* Writers of a sorted transfer that this node sends to itself. */
+static void add_sorted(struct aggnet_ctl *ctl, uint32_t writers, uint64_t memory)
+{
+	struct aggnet_tree_info e = entry(writers);
+
+	e.has |= AGGNET_HAS(AGGNET_A_TREE_LAYOUT);
+	e.layout = AGGNET_LAYOUT_SORTED;
+	e.memory = memory;
+	if (add_entry(ctl, &e, false))
+		abort();
+}
+
+TEST_F(node, sorted__order)
+{
+	int r, w;
+
+	add_sorted(self->ctl, 1, 1 << 20);
+	r = reader();
+	w = writer();
+	ASSERT_EQ(0, send_record(w, "b", 5));
+	EXPECT_ERRNO(EILSEQ, send_record(w, "ab", 1));
+	ASSERT_EQ(0, send_record(w, "b", -7));
+	EXPECT_ERRNO(EAGAIN, receive(r, &self->m, MSG_DONTWAIT));
+	EXPECT_EQ(0, events(r));
+	ASSERT_EQ(0, send_record(w, "ba", 1));
+	EXPECT_EQ(POLLIN, events(r));
+	EXPECT_EQ(-2, only_value(&self->m, receive(r, &self->m, MSG_DONTWAIT)));
+	EXPECT_ERRNO(EAGAIN, receive(r, &self->m, MSG_DONTWAIT));
+	ASSERT_EQ(0, shutdown(w, SHUT_WR));
+	EXPECT_EQ(1, only_value(&self->m, receive(r, &self->m, MSG_DONTWAIT)));
+	ASSERT_LT(0, receive(r, &self->m, MSG_DONTWAIT));
+	EXPECT_EQ(AGGNET_MSG_END, self->m.head.type);
+	EXPECT_EQ(3, self->m.end.records);
+	EXPECT_EQ(0, receive(w, &self->m, MSG_DONTWAIT));
+	close(r);
+	close(w);
+}
+
+/* A writer whose run is full waits until half of it has gone. */
+TEST_F(node, sorted__writers_wait_for_each_other)
+{
+	uint32_t sent = 0, got = 0;
+	char key[] = "00000000";
+	int r, w[2];
+	ssize_t n;
+
+	add_sorted(self->ctl, 2, 65536);
+	r = reader();
+	w[0] = writer();
+	w[1] = writer();
+	for (; events(w[0]) & POLLOUT; sent++) {
+		snprintf(key, sizeof(key), "%07u", sent);
+		ASSERT_EQ(0, send_record(w[0], key, 1));
+	}
+	ASSERT_LT(100, sent);
+	EXPECT_EQ(0, events(r));
+	ASSERT_EQ(0, shutdown(w[1], SHUT_WR));
+	EXPECT_EQ(POLLIN, events(r));
+	while ((n = receive(r, &self->m, MSG_DONTWAIT)) > 0)
+		got += self->m.head.records;
+	EXPECT_EQ(sent - 1, got);
+	EXPECT_TRUE(events(w[0]) & POLLOUT);
+	ASSERT_EQ(0, shutdown(w[0], SHUT_WR));
+	ASSERT_LT(0, receive(r, &self->m, MSG_DONTWAIT));
+	EXPECT_EQ(1, self->m.head.records);
+	ASSERT_LT(0, receive(r, &self->m, MSG_DONTWAIT));
+	EXPECT_EQ(AGGNET_MSG_END, self->m.head.type);
+	close(r);
+	close(w[0]);
+	close(w[1]);
+}
+
 TEST_F(node, writers__all_are_merged)
 {
 	enum { WRITERS = 3 };

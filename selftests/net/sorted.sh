@@ -1,0 +1,255 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Sorted transfers: sources give their keys in order, every end merges what it has
+# of each, and the receiver has each key once, in order, while they still come,
+# through buffers far smaller than the result. BCube(4,1), six senders.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/incast.inc"
+
+MEMORY=262144
+# More than the library keeps before it sends.
+FIRST=1000
+
+# sorted_inputs KEYS: long ones, in order
+sorted_inputs()
+{
+	local s files=("${SENDERS[@]/#/$TMP/in.}")
+
+	gen "$SEED" 2500 "$1" 100 small "${files[@]}"
+	for s in "${files[@]}"; do
+		sort -t "$(printf '\t')" -k1,1 -o "$s" "$s"
+	done
+	reference sum "${files[@]}" > "$TMP/expected"
+}
+
+# No key of one source is another's: each waits while another gives.
+distinct_inputs()
+{
+	local s
+
+	sorted_inputs 1000000
+	for s in "${SENDERS[@]}"; do
+		sed -i "s/^/$s/" "$TMP/in.$s"
+	done
+	reference sum "${SENDERS[@]/#/$TMP/in.}" > "$TMP/expected"
+}
+
+planned()
+{
+	rm -f "$TMP"/x.*
+	printed=$TMP/x.out
+	plan x --topology bcube:4,1 --method irs --receivers v0 --uid 0 \
+		--senders "$(IFS=,; echo "${SENDERS[*]}")" --sorted \
+		--memory $MEMORY
+}
+
+# begin SOURCE...: the receiver, and these sources
+begin()
+{
+	local s
+
+	start_recv x v0 --stream
+	senders=()
+	for s in "$@"; do
+		start_send x "$s" v0 "$TMP/in.$s"
+		senders+=("$send_pid")
+	done
+}
+
+# end: all end well, and what came is the result, in order as it came
+end()
+{
+	local pid status=0
+
+	for pid in "$recv_pid" "${senders[@]}"; do
+		wait "$pid" || status=$?
+	done
+	cmp "$TMP/x.out" "$TMP/expected" || status=1
+	[ $status = 0 ] || cat "$TMP"/x.*err
+	return $status
+}
+
+exact()
+{
+	local status=0
+
+	planned || return
+	begin "${SENDERS[@]}"
+	end || status=1
+	withdraw x && return $status
+}
+
+# Entries of v1 and v2 merge, v0 receives.
+bounded()
+{
+	local node used most=0 status=0
+
+	distinct_inputs
+	planned || return
+	begin "${SENDERS[@]}"
+	end || status=1
+	for node in v0 v1 v2; do
+		tree $node '.memory_used' || status=1
+		used=$(< "$TMP/x.jq")
+		[ "$used" -lt "$most" ] || most=$used
+	done
+	say "a result of $(wc -c < "$TMP/x.out") bytes, at most $most a node" |
+		tee "$TMP/bounded"
+	[ $((most * 4)) -lt "$(wc -c < "$TMP/x.out")" ] || status=1
+	withdraw x && return $status
+}
+
+no_entry()
+{
+	local status=0
+
+	planned && aggctl withdraw "$TMP/x.json" --node v1 > "$TMP/x.none" ||
+		return
+	begin "${SENDERS[@]}"
+	end || status=1
+	aggctl apply "$TMP/x.json" --node v1 > "$TMP/x.none" && withdraw x &&
+		return $status
+}
+
+# Until v14 is there any key may still come from it.
+late()
+{
+	local status=0
+
+	planned || return
+	begin v2 v5 v9 v10 v11
+	wait_for tree v0 ".records_in > 0" || status=1
+	tree v2 ".packets_out == 0" && tree v0 ".records_out == 0" || status=1
+	start_send x v14 v0 "$TMP/in.v14"
+	senders+=("$send_pid")
+	end || status=1
+	withdraw x && return $status
+}
+
+# feed COMMAND...: v5 reads a pipe, which ends after the command
+feed()
+{
+	local status=0 s
+
+	mkfifo "$TMP/x.pipe"
+	begin v2 v9 v10 v11 v14 5>&-
+	aggctl -n v5 send --job $job --receiver "$(identity v0)" \
+		--timeout "$TIMEOUT" "$TMP/x.pipe" 2> "$TMP/x.v5.err" 5>&- &
+	senders+=($!)
+	exec 5> "$TMP/x.pipe"
+	head -n $FIRST "$TMP/in.v5" >&5
+	"$@" || status=1
+	tail -n +$((FIRST + 1)) "$TMP/in.v5" >&5
+	exec 5>&-
+	return $status
+}
+
+# The first lines of the result, as they are in a file that grows.
+begun()
+{
+	local size
+
+	size=$(wc -c < "$printed")
+	[ "$size" -gt 0 ] && cmp -n "$size" "$printed" "$TMP/expected"
+}
+
+# Another attempt of the same transfer, in which all is sent again.
+anew()
+{
+	wait_for begun && aggctl -j plan --job $job --topology bcube:4,1 \
+		--method irs --receivers v0 --uid 0 --sorted --memory $MEMORY \
+		--senders "$(IFS=,; echo "${SENDERS[*]}")" > "$TMP/x.json" &&
+		aggctl apply "$TMP/x.json" --replace > "$TMP/x.apply"
+}
+
+replayed()
+{
+	local status=0
+
+	planned || return
+	feed anew || status=1
+	end || status=1
+	withdraw x && return $status
+}
+
+# What has gone down a pipe cannot be taken back.
+unprinted()
+{
+	local status=0
+
+	planned || return
+	mkfifo "$TMP/x.reader"
+	cat "$TMP/x.reader" > "$TMP/x.read" &
+	printed=$TMP/x.read
+	ln -s x.reader "$TMP/x.out"
+	feed anew || status=1
+	! wait "$recv_pid" || status=1
+	! wait "${senders[@]}" || status=1
+	grep "discard what was printed" "$TMP/x.recv.err" || status=1
+	withdraw x && return $status
+}
+
+disorder()
+{
+	planned || return
+	printf 'b\t1\nb\t2\nab\t3\n' > "$TMP/in.disorder"
+	start_send disorder v2 v0 "$TMP/in.disorder"
+	! wait "$send_pid" && grep "line 3: its key sorts before" \
+		"$TMP/disorder.v2.err" && withdraw x
+}
+
+# v0 waits for twenty that do not exist, with room for three others; there are
+# four. That shows when it gives up, so it goes on beside the rest.
+roomless_begin()
+{
+	local i children=10.9.0.1
+
+	for i in {2..20}; do
+		children+=,10.9.0.$i
+	done
+	job=99
+	aggctl -n v0 tree add --job $job --receiver "$(identity v0)" \
+		instance 1 contributors 20 sources 24 children "$children" \
+		layout sorted memory 65536 give_up 6000 uid 0 || return
+	for i in v1 v2 v3 v4; do
+		aggctl -n $i tree add --job $job --receiver "$(identity v0)" \
+			instance 1 contributors 1 sources 1 writers 1 \
+			layout sorted give_up 20000 uid 0 || return
+	done
+	start_recv roomless v0
+	roomless=("$recv_pid")
+	for i in v1 v2 v3 v4; do
+		start_send roomless $i v0 /dev/null
+		roomless+=("$send_pid")
+	done
+}
+
+roomless()
+{
+	local pid ended=0
+
+	for pid in "${roomless[@]}"; do
+		! wait "$pid" || ended=$((ended + 1))
+	done
+	cat "$TMP"/roomless.*err
+	[ $ended = 0 ] && grep "no room at the receiver" "$TMP/roomless.recv.err"
+}
+
+testbed bcube:4,1
+sorted_inputs 2000
+roomless_begin
+job=100
+aggctl testbed shape --loss 3% --duplicate 3% --delay 1ms --reorder 25%
+check "exact, and in order, whatever links do" exact
+aggctl testbed shape
+check "an aggregator without an entry" no_entry
+check "nothing leaves before all are there" late
+check "lines come before the end; a file is printed to anew in another attempt" \
+	replayed
+check "lines that went down a pipe are to be discarded then" unprinted
+check "lines out of order" disorder
+check "a result far larger than buffers" bounded
+check "more misses of planned ends than the receiver has room for" roomless
+[ ! -s "$TMP/bounded" ] || cat "$TMP/bounded"
+done_testing
