@@ -294,6 +294,21 @@ TEST_F(tree, add__refused)
 	EXPECT_EQ(0, marks(nl, "p0", NEIGHBOUR));
 }
 
+/* A flow's weight has 16 bits. */
+TEST_F(tree, add__sorted_refused)
+{
+	const uint8_t sorted = AGGNET_LAYOUT_SORTED;
+	const uint32_t sources = 65536;
+	struct nl *nl = &self->nl;
+
+	begin(nl, incast(1), AGGNET_A_TREE_SOURCES);
+	nl_put(nl, AGGNET_A_TREE_SOURCES, &sources, sizeof(sources));
+	nl_put(nl, AGGNET_A_TREE_LAYOUT, &sorted, sizeof(sorted));
+	EXPECT_REFUSED(nl, nl_talk(nl), EINVAL, AGGNET_A_TREE_SOURCES,
+		       "a sorted tree has 65535 sources at most");
+	EXPECT_EQ(0, trees(nl));
+}
+
 TEST_F(tree, add__children_refused)
 {
 	static const struct {

@@ -195,7 +195,7 @@ static u32 take(struct aggnet_runs *r, u8 *to, struct list *out, u64 *units)
 	u64 represents;
 
 	len = aggnet_runs_pack(r, buf, room, max, &n, &represents);
-	if (len > room || n > max ||
+	if (len > room || n > max || represents > r->n * (u64)U32_MAX ||
 	    aggnet_parse_records(&r->shape, false, buf, len, n) != (int)n)
 		abort();
 	for (at = buf; out && at < buf + len; at += record_size(at))
@@ -311,6 +311,21 @@ TEST(append__order)
 	EXPECT_EQ(-EILSEQ, aggnet_runs_append(&r, 0, buf, put(buf, "aa")));
 	EXPECT_EQ(0, aggnet_runs_append(&r, 0, buf, put(buf, "ba")));
 	EXPECT_TRUE(r.ready);
+	aggnet_runs_free(&r);
+}
+
+/* As many as there are bytes for, though they come one by one. */
+TEST(append__fills_packets)
+{
+	struct aggnet_runs r;
+	u8 buf[64];
+	u32 n;
+
+	start(&r, sum, 1, 2);
+	aggnet_runs_begin(&r, 2, FIRST, true);
+	for (n = 0; aggnet_runs_space(&r, 0); n++)
+		ASSERT_EQ(0, aggnet_runs_append(&r, 0, buf, put(buf, "key")));
+	EXPECT_LE(2 * (PAYLOAD - AGGNET_RECORD_MAX) / 6, n);
 	aggnet_runs_free(&r);
 }
 
@@ -763,10 +778,12 @@ TEST(runs__many_of_a_key)
 		for (len = 0; len + 4 <= PAYLOAD; n++)
 			len += put(buf + len, "k");
 		ASSERT_EQ(0, aggnet_runs_append(&r, 0, buf, len));
+		ASSERT_EQ(i < AGGNET_RUN_MAX / 2, aggnet_runs_slack(&r, 0));
 	}
 	EXPECT_EQ(0, aggnet_runs_space(&r, 0));
-	EXPECT_FALSE(aggnet_runs_slack(&r, 0));
+	EXPECT_EQ(n, aggnet_runs_held(&r));
 	aggnet_runs_close(&r);
+	EXPECT_EQ(n - SAME_MAX + 1, aggnet_runs_held(&r));
 	take_all(&r, &out, &units);
 	EXPECT_TRUE(aggnet_runs_slack(&r, 0));
 	aggnet_runs_finish(&r, 0);
