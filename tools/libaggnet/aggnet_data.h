@@ -61,7 +61,8 @@ extern "C" {
  *	it is; 0: only the entry's give_up bounds it
  * @repair_ms: an abort that a newer epoch may mend (a member timed out, was
  *	reset, left, withdrew, or is already in a newer epoch) is final only
- *	when no newer epoch came within this time; 0: 5000 if a newer epoch is
+ *	when no newer epoch came within this time (of one that is said to be in
+ *	force it is -ETIMEDOUT then, never -ESTALE); 0: 5000 if a newer epoch is
  *	known to be coming, else none
  * @spool_dir: source: where the unlinked file for replays is made; NULL:
  *	$TMPDIR or /var/tmp

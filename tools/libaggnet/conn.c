@@ -280,8 +280,10 @@ int conn_join(struct conn *c)
 		/* The reason to tell is that of the epoch's end. */
 		c->status = lost;
 		memcpy(c->error, why, sizeof(why));
+		/* To callers -ESTALE says: all once more, and this is the end. */
 		if (now_ms() >= c->mend_by)
-			return conn_end(c, c->broken);
+			return conn_end(c, c->broken == -ESTALE ? -ETIMEDOUT :
+							  c->broken);
 		if (read(c->timer, &ticks, sizeof(ticks)) < 0 &&
 		    errno != EAGAIN)
 			return conn_errno(c, "timer");
