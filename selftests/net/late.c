@@ -15,6 +15,7 @@
 #define RECORDS		600	/* of s; of a: a third */
 #define HOLD_MS		20
 #define GIVE_UP_MS	250	/* where somebody never comes, at first */
+#define GIVE_UP_MAX_MS	32000	/* no host stands still for so long */
 #define PATIENT_MS	600000	/* where nobody may give up, on a slow host, too */
 #define BOUND		600	/* seconds: longer than this is for ever */
 #define MEMORY		131072
@@ -276,7 +277,7 @@ int main(int argc, char **argv)
 		stalls++;
 		rounds--;
 		give_up *= 2;
-		if (give_up > PATIENT_MS)
+		if (give_up > GIVE_UP_MAX_MS)
 			complain("the wrong node is named");
 	}
 	line_unmake();
