@@ -19,7 +19,7 @@ words()
 	double_free) echo 'KASAN: (double-free|invalid-free)' ;;
 	use_after_free) echo 'KASAN: (slab-)?use-after-free' ;;
 	sleep) echo 'sleeping function called from invalid context' ;;
-	unlock) echo 'lock held when returning|scheduling while atomic' ;;
+	unlock) echo 'broken_lock\)[^ ]* at: broken_unlock' ;;
 	order) echo 'possible circular locking dependency' ;;
 	rcu) echo 'suspicious rcu_dereference' ;;
 	list) echo 'RCU-list traversed in non-reader section' ;;
@@ -48,8 +48,8 @@ caught()
 # said FAULT: in the kernel's words
 said()
 {
-	[ "$1" = none ] || grep -m 1 -oE "$(words "$1")" "$BUILD/broken/$1.log" ||
-		:
+	[ "$1" != none ] || { echo nothing; return; }
+	grep -m 1 -oE "$(words "$1")" "$BUILD/broken/$1.log" || :
 }
 
 # result NAME COMMAND... FAULT
