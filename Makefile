@@ -38,7 +38,7 @@ help:
 #H                         every test, on the host and on each kernel
 #H make check-debug [TESTS=]
 #H                         the same tests in the VM on the debug kernel, and
-#H                         faults on purpose that it must catch (45 minutes)
+#H                         faults on purpose that it must catch (an hour)
 #H make soak [MINUTES=10] [KERNEL=]
 #H                         random transfers while all kinds of things go wrong
 #H make coverage           lines and branches that the tests reach
