@@ -8,6 +8,7 @@
 
 #include "codec.h"
 #include "crc.h"
+#include "filter.h"
 #include "state.h"
 #include "vector.h"
 
@@ -82,10 +83,42 @@ static bool body_ok(u8 type, const void *body, size_t len)
 	}
 }
 
+/* What goes up a tree may say which links are on its way. */
+static bool filter_ok(const struct aggnet_hdr *hdr, size_t length)
+{
+	static const u16 up = BIT(AGGNET_OPEN) | BIT(AGGNET_DATA) |
+			      BIT(AGGNET_FIN) | BIT(AGGNET_PROBE) |
+			      BIT(AGGNET_ABORT);
+	size_t size = hdr->filter * AGGNET_FILTER_UNIT;
+
+	if (!size)
+		return true;
+	return size <= AGGNET_FILTER_MAX && size <= length &&
+	       up & BIT(hdr->type) &&
+	       aggnet_filter_ok((const struct aggnet_filter *)(hdr + 1), size);
+}
+
+/* Filter and body; all that stands before them is known to be good. */
+static enum aggnet_parse parse_rest(const struct aggnet_hdr *hdr, size_t length,
+				    struct aggnet_pkt *pkt)
+{
+	if (!filter_ok(hdr, length))
+		return AGGNET_PARSE_FILTER;
+	pkt->filter_size = hdr->filter * AGGNET_FILTER_UNIT;
+	pkt->filter = pkt->filter_size ? (const void *)(hdr + 1) : NULL;
+	pkt->body = aggnet_body(hdr);
+	pkt->length = length - pkt->filter_size;
+	if (!length_ok(hdr->type, pkt->length) ||
+	    !body_ok(hdr->type, pkt->body, pkt->length))
+		return AGGNET_PARSE_BODY;
+	return AGGNET_PARSE_OK;
+}
+
 enum aggnet_parse aggnet_parse_header(const void *data, size_t len,
 				      struct aggnet_pkt *pkt)
 {
 	const struct aggnet_hdr *hdr = data;
+	enum aggnet_parse parse;
 	size_t length;
 
 	if (len < sizeof(*hdr))
@@ -95,22 +128,19 @@ enum aggnet_parse aggnet_parse_header(const void *data, size_t len,
 	if (!hdr->type || hdr->type >= __AGGNET_TYPE_MAX)
 		return AGGNET_PARSE_TYPE;
 	pkt->flags = be16_to_cpu(hdr->flags);
-	if (hdr->reserved ||
-	    pkt->flags & ~(AGGNET_F_KNOWN | AGGNET_F_IGNORABLE))
+	if (pkt->flags & ~(AGGNET_F_KNOWN | AGGNET_F_IGNORABLE))
 		return AGGNET_PARSE_FLAGS;
 	length = be16_to_cpu(hdr->length);
 	if (length > len - sizeof(*hdr))
 		return AGGNET_PARSE_TRUNCATED;
 	if (length < len - sizeof(*hdr))
 		return AGGNET_PARSE_LENGTH;
-	if (!length_ok(hdr->type, length))
-		return AGGNET_PARSE_BODY;
-	if (!body_ok(hdr->type, hdr + 1, length))
-		return AGGNET_PARSE_BODY;
+	parse = parse_rest(hdr, length, pkt);
+	if (parse != AGGNET_PARSE_OK)
+		return parse;
 
 	pkt->type = hdr->type;
 	pkt->hop = hdr->hop;
-	pkt->length = length;
 	pkt->incast_id = be64_to_cpu(hdr->incast_id);
 	pkt->instance = be32_to_cpu(hdr->instance);
 	pkt->attempt = be32_to_cpu(hdr->attempt);
@@ -120,7 +150,6 @@ enum aggnet_parse aggnet_parse_header(const void *data, size_t len,
 	pkt->dst_nonce = be64_to_cpu(hdr->dst_nonce);
 	pkt->stamp = be32_to_cpu(hdr->stamp);
 	pkt->echo = be32_to_cpu(hdr->echo);
-	pkt->body = (const u8 *)(hdr + 1);
 	return AGGNET_PARSE_OK;
 }
 
@@ -198,8 +227,9 @@ void aggnet_put_header(struct aggnet_hdr *hdr, const struct aggnet_pkt *pkt)
 		.version = AGGNET_VERSION,
 		.type = pkt->type,
 		.hop = pkt->hop,
+		.filter = pkt->filter_size / AGGNET_FILTER_UNIT,
 		.flags = cpu_to_be16(pkt->flags),
-		.length = cpu_to_be16(pkt->length),
+		.length = cpu_to_be16(pkt->filter_size + pkt->length),
 		.incast_id = cpu_to_be64(pkt->incast_id),
 		.instance = cpu_to_be32(pkt->instance),
 		.attempt = cpu_to_be32(pkt->attempt),
@@ -255,10 +285,12 @@ u64 aggnet_tag(const struct aggnet_key *key, const struct aggnet_hdr *hdr,
 
 bool aggnet_tag_ok(const struct aggnet_key *key, const struct aggnet_hdr *hdr)
 {
+	size_t length = be16_to_cpu(hdr->length);
 	u64 digest;
 
+	length -= hdr->filter * AGGNET_FILTER_UNIT;
 	if (!!(hdr->flags & cpu_to_be16(AGGNET_F_TAG)) != key->keyed)
 		return false;
-	digest = aggnet_digest(key, hdr + 1, be16_to_cpu(hdr->length));
+	digest = aggnet_digest(key, aggnet_body(hdr), length);
 	return be64_to_cpu(hdr->tag) == aggnet_tag(key, hdr, digest);
 }

@@ -19,7 +19,7 @@
  * @type: enum aggnet_type
  * @hop: as it arrived
  * @flags: AGGNET_F_*
- * @length: bytes behind the header
+ * @length: bytes of the body
  * @incast_id: job . receiver
  * @instance: epoch, high half
  * @attempt: epoch, low half
@@ -29,7 +29,9 @@
  * @dst_nonce: nonce of the addressee
  * @stamp: maker's clock
  * @echo: our clock, returned
- * @body: the @length bytes behind the header
+ * @body: the @length bytes behind header and filter
+ * @filter: what aggnet_filter_ok() has passed, NULL: there is none
+ * @filter_size: its bytes
  *
  * It points into the packet: valid as long as the bytes are.
  */
@@ -48,6 +50,8 @@ struct aggnet_pkt {
 	u32 stamp;
 	u32 echo;
 	const u8 *body;
+	const struct aggnet_filter *filter;
+	u32 filter_size;
 };
 
 /**
@@ -84,16 +88,18 @@ enum aggnet_parse {
 	AGGNET_PARSE_TYPE,
 	AGGNET_PARSE_FLAGS,
 	AGGNET_PARSE_BODY,
+	AGGNET_PARSE_FILTER,
 };
 
 /**
  * aggnet_parse_header() - check and read a header
  * @data: the UDP payload
  * @len: its length, exactly what IP and UDP say
- * @pkt: filled on AGGNET_PARSE_OK; @pkt->body is @data + 64
+ * @pkt: filled on AGGNET_PARSE_OK; @pkt->body is aggnet_body(@data)
  *
- * Checks version, type, flags, reserved bits, that length equals @len less the
- * header, and that it fits the type's fixed body (DATA: body and >= 1 record).
+ * Checks version, type, flags, that length equals @len less the header, the
+ * filter, and that what is left fits the type's fixed body (DATA: body and >= 1
+ * record). It reads no further than that.
  */
 enum aggnet_parse aggnet_parse_header(const void *data, size_t len,
 				      struct aggnet_pkt *pkt);
@@ -184,10 +190,16 @@ static inline size_t aggnet_record_size(u8 klen,
 size_t aggnet_record_put(u8 *data, const u8 *key, u8 klen,
 			 const struct aggnet_value *value);
 
+/* What stands behind the header and its filter. */
+static inline const void *aggnet_body(const struct aggnet_hdr *hdr)
+{
+	return (const u8 *)(hdr + 1) + hdr->filter * AGGNET_FILTER_UNIT;
+}
+
 /* Write a header in wire form; tag left zero, hop as given. */
 void aggnet_put_header(struct aggnet_hdr *hdr, const struct aggnet_pkt *pkt);
 
-/* Digest of the bytes behind a header, computed where they are encoded. */
+/* Digest of a body, computed where they are encoded. */
 u64 aggnet_digest(const struct aggnet_key *key, const void *body, size_t len);
 
 /* Tag over a header (its hop and tag taken as zero) and the body's digest. */
@@ -197,7 +209,7 @@ u64 aggnet_tag(const struct aggnet_key *key, const struct aggnet_hdr *hdr,
 /**
  * aggnet_tag_ok() - does the tag of a whole packet hold?
  * @key: the tree's; a keyed tree refuses unkeyed packets and the reverse
- * @hdr: the header, with its body behind it (aggnet_parse_header() passed it)
+ * @hdr: the header, with all that follows it (aggnet_parse_header() passed it)
  */
 bool aggnet_tag_ok(const struct aggnet_key *key, const struct aggnet_hdr *hdr);
 

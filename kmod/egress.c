@@ -92,16 +92,23 @@ static bool egress_frame(struct aggnet_net *an, u32 ifindex, const u8 *lladdr,
 	return true;
 }
 
-static bool egress_link(struct aggnet_net *an, const struct aggnet_link *link,
-			struct dst_cache *cache, struct aggnet_egress *way)
+/* Of a server; without a neighbour there is an aggnet switch. */
+static bool egress_hop(struct aggnet_net *an, u32 ifindex, __be32 neighbour,
+		       struct dst_cache *cache, struct aggnet_egress *way)
 {
 	static const u8 group[ETH_ALEN] __aligned(2) = AGGNET_GROUP_MAC;
 
+	if (!neighbour)
+		return egress_frame(an, ifindex, group, way);
+	return egress_neighbour(an, ifindex, neighbour, cache, way);
+}
+
+static bool egress_link(struct aggnet_net *an, const struct aggnet_link *link,
+			struct dst_cache *cache, struct aggnet_egress *way)
+{
 	if (READ_ONCE(an->role) == AGGNET_ROLE_SWITCH)
 		return egress_frame(an, link->ifindex, link->lladdr, way);
-	if (!link->neighbour)
-		return egress_frame(an, link->ifindex, group, way);
-	return egress_neighbour(an, link->ifindex, link->neighbour, cache, way);
+	return egress_hop(an, link->ifindex, link->neighbour, cache, way);
 }
 
 static bool egress_planned(const struct aggnet_tree *tree,
@@ -162,9 +169,10 @@ unsigned int aggnet_egress_tree(struct aggnet_tree *tree, u32 ingress,
 
 	switch (conf->scheme) {
 	case AGGNET_SCHEME_EXACT:
+	case AGGNET_SCHEME_PACKET:
 		if (conf->link_ifindex != ingress &&
-		    egress_neighbour(tree->an, conf->link_ifindex,
-				     conf->link_neighbour, &tree->up_dst, ways))
+		    egress_hop(tree->an, conf->link_ifindex,
+			       conf->link_neighbour, &tree->up_dst, ways))
 			return 1;
 		aggnet_stat_inc(tree->an, drop_link);
 		return 0;
@@ -210,6 +218,13 @@ bool aggnet_egress_route(struct aggnet_net *an, __be32 daddr, __be32 saddr,
 
 	way->rt = IS_ERR(rt) ? NULL : rt;
 	return way->rt;
+}
+
+void aggnet_egress_cancel(struct aggnet_egress *ways, unsigned int n)
+{
+	while (n--)
+		if (ways[n].rt)
+			ip_rt_put(ways[n].rt);
 }
 
 /* Frame of a packet whose next hop is named by its MAC alone. */

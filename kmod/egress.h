@@ -32,7 +32,7 @@ struct aggnet_egress {
  * @ingress: port that they must not leave by, 0: none
  * @ways: filled
  *
- * EXACT: the planned link. BLOOM: links whose table has the incast ID, the
+ * EXACT, PACKET: the planned link. BLOOM: links whose table has the incast ID, the
  * planned one among them. ROUTE: none. A link that cannot be used is counted.
  * BH disabled, RCU.
  *
@@ -42,9 +42,9 @@ unsigned int aggnet_egress_tree(struct aggnet_tree *tree, u32 ingress,
 				struct aggnet_egress ways[AGGNET_COPIES_MAX]);
 
 /**
- * aggnet_egress_links() - ways of a switch
+ * aggnet_egress_links() - ways by links
  * @an: namespace
- * @links: what aggnet_link_match() found
+ * @links: what aggnet_link_match() or aggnet_link_on_way() found
  * @n: what it returned
  * @ways: filled
  *
@@ -67,6 +67,9 @@ unsigned int aggnet_egress_links(struct aggnet_net *an,
  */
 bool aggnet_egress_route(struct aggnet_net *an, __be32 daddr, __be32 saddr,
 			 __be16 sport, struct aggnet_egress *way);
+
+/* Ways that are not taken after all; @ways: used up, @n: how many */
+void aggnet_egress_cancel(struct aggnet_egress *ways, unsigned int n);
 
 /**
  * aggnet_egress_send() - send a packet and copies of it

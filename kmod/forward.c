@@ -8,6 +8,7 @@
 
 #include <linux/aggnet_packet.h>
 #include "drop.h"
+#include "filter.h"
 #include "forward.h"
 #include "mem.h"
 #include "netns.h"
@@ -33,8 +34,12 @@ static void forward_csum_done(struct sk_buff *skb)
 		uh->check = CSUM_MANGLED_0;
 }
 
-/* One hop and one second of life less, checksums kept up incrementally. */
-static void forward_age(struct sk_buff *skb)
+/*
+ * One hop and one second of life less, checksums kept up incrementally. Copies
+ * that a packet's own filter makes share what is left of the hop field: who
+ * makes filters up would have a packet for each way through the network.
+ */
+static void forward_age(struct sk_buff *skb, unsigned int shares)
 {
 	struct aggnet_hdr *hdr = forward_hdr(skb);
 	/* The byte and its neighbour are an aligned word of the checksum. */
@@ -42,7 +47,7 @@ static void forward_age(struct sk_buff *skb)
 	__be16 old = *word;
 
 	BUILD_BUG_ON(offsetof(struct aggnet_hdr, hop) % sizeof(*word));
-	hdr->hop--;
+	hdr->hop = (hdr->hop - 1) / shares;
 	inet_proto_csum_replace2(&forward_udp(skb)->check, skb, old, *word,
 				 false);
 	forward_csum_done(skb);
@@ -60,12 +65,34 @@ static void forward_redirect(struct sk_buff *skb, __be32 daddr)
 	iph->daddr = daddr;
 }
 
+/* Plain IP has it from here on, whatever links its filter names. */
+static void forward_spend(struct aggnet_net *an, struct sk_buff *skb)
+{
+	struct aggnet_filter *f = (struct aggnet_filter *)(forward_hdr(skb) + 1);
+	__be16 *word = (__be16 *)&f->hashes_digits;
+	__be16 old = *word;
+
+	BUILD_BUG_ON(offsetof(struct aggnet_filter, hashes_digits) %
+		     sizeof(*word));
+	if (!forward_hdr(skb)->filter || aggnet_filter_spent(f))
+		return;
+	aggnet_filter_spend(f);
+	inet_proto_csum_replace2(&forward_udp(skb)->check, skb, old, *word,
+				 false);
+	forward_csum_done(skb);
+	aggnet_stat_inc(an, filter_spent);
+}
+
 /* May reallocate @skb's data. false: it was dropped. */
-static bool forward_prepare(struct aggnet_net *an, struct sk_buff *skb)
+static bool forward_prepare(struct aggnet_net *an, struct sk_buff *skb,
+			    unsigned int shares)
 {
 	unsigned int head = ip_hdrlen(skb) + sizeof(struct udphdr) +
 			    sizeof(struct aggnet_hdr);
 	enum aggnet_stat why;
+
+	if (forward_hdr(skb)->filter)
+		head += sizeof(struct aggnet_filter);
 
 	why = AGGNET_STAT_drop_ttl;
 	if (ip_hdr(skb)->ttl <= 1)
@@ -82,11 +109,30 @@ static bool forward_prepare(struct aggnet_net *an, struct sk_buff *skb)
 	/* Said of the bytes as they came; who takes them next looks again. */
 	skb->csum_valid = 0;
 	skb_clear_tstamp(skb);
-	forward_age(skb);
+	forward_age(skb, shares);
 	return true;
 drop:
 	aggnet_drop(an, skb, why);
 	return false;
+}
+
+/* No link can be used: plain IP, to the acceptor if there is one. */
+static void forward_route(struct aggnet_net *an, struct sk_buff *skb)
+{
+	__be32 acceptor = forward_hdr(skb)->dst;
+	struct aggnet_egress way;
+	unsigned int n;
+
+	forward_spend(an, skb);
+	if (acceptor && acceptor != ip_hdr(skb)->daddr)
+		forward_redirect(skb, acceptor);
+	if (!aggnet_egress_route(an, ip_hdr(skb)->daddr, ip_hdr(skb)->saddr,
+				 forward_udp(skb)->source, &way)) {
+		aggnet_drop(an, skb, AGGNET_STAT_drop_link);
+		return;
+	}
+	n = aggnet_egress_send(an, skb, &way, 1, false);
+	aggnet_stat_add(an, passed, n);
 }
 
 void aggnet_forward(struct aggnet_tree *tree, u32 ingress, struct sk_buff *skb)
@@ -94,9 +140,8 @@ void aggnet_forward(struct aggnet_tree *tree, u32 ingress, struct sk_buff *skb)
 	struct aggnet_egress ways[AGGNET_COPIES_MAX];
 	struct aggnet_net *an = tree->an;
 	unsigned int n;
-	__be32 acceptor;
 
-	if (!forward_prepare(an, skb))
+	if (!forward_prepare(an, skb, 1))
 		return;
 	n = aggnet_egress_tree(tree, ingress, ways);
 	if (n) {
@@ -106,16 +151,21 @@ void aggnet_forward(struct aggnet_tree *tree, u32 ingress, struct sk_buff *skb)
 			aggnet_stat_add(an, forwarded_bloom, n);
 		return;
 	}
-	acceptor = forward_hdr(skb)->dst;
-	if (acceptor && acceptor != ip_hdr(skb)->daddr)
-		forward_redirect(skb, acceptor);
-	if (!aggnet_egress_route(an, ip_hdr(skb)->daddr, ip_hdr(skb)->saddr,
-				 forward_udp(skb)->source, ways)) {
-		aggnet_drop(an, skb, AGGNET_STAT_drop_link);
-		return;
-	}
-	n = aggnet_egress_send(an, skb, ways, 1, false);
-	aggnet_stat_add(an, passed, n);
+	forward_route(an, skb);
+}
+
+/* By its filter, if it has one, else by tables. */
+static void forward_copies(struct aggnet_net *an, struct sk_buff *skb,
+			   struct aggnet_egress *ways, unsigned int n)
+{
+	bool filter = forward_hdr(skb)->filter;
+
+	n = aggnet_egress_send(an, skb, ways, n, false);
+	aggnet_stat_add(an, forwarded, n);
+	if (filter)
+		aggnet_stat_add(an, forwarded_filter, n);
+	else
+		aggnet_stat_add(an, forwarded_bloom, n);
 }
 
 void aggnet_forward_links(struct aggnet_net *an, struct sk_buff *skb,
@@ -123,15 +173,35 @@ void aggnet_forward_links(struct aggnet_net *an, struct sk_buff *skb,
 			  unsigned int n)
 {
 	struct aggnet_egress ways[AGGNET_COPIES_MAX];
+	bool filter = forward_hdr(skb)->filter;
 
-	if (!forward_prepare(an, skb))
+	if (!forward_prepare(an, skb,
+			     filter ? min_t(u32, n, AGGNET_COPIES_MAX) : 1))
 		return;
 	n = aggnet_egress_links(an, links, n, ways);
-	if (!n) {
+	if (n)
+		forward_copies(an, skb, ways, n);
+	else
 		kfree_skb(skb);
+}
+
+void aggnet_forward_filter(struct aggnet_net *an, struct sk_buff *skb,
+			   struct aggnet_link *links[AGGNET_COPIES_MAX],
+			   unsigned int n)
+{
+	struct aggnet_egress ways[AGGNET_COPIES_MAX];
+	unsigned int used;
+
+	/* The right one may be among those that there is no copy for. */
+	if (n > AGGNET_COPIES_MAX)
+		n = 0;
+	if (!forward_prepare(an, skb, n ? n : 1))
+		return;
+	used = aggnet_egress_links(an, links, n, ways);
+	if (used && used == n) {
+		forward_copies(an, skb, ways, n);
 		return;
 	}
-	n = aggnet_egress_send(an, skb, ways, n, false);
-	aggnet_stat_add(an, forwarded, n);
-	aggnet_stat_add(an, forwarded_bloom, n);
+	aggnet_egress_cancel(ways, used);
+	forward_route(an, skb);
 }

@@ -7,6 +7,8 @@
 #include <linux/rculist.h>
 
 #include "bloom.h"
+#include "codec.h"
+#include "filter.h"
 #include "link.h"
 #include "mem.h"
 #include "netns.h"
@@ -122,6 +124,9 @@ int aggnet_link_add(struct aggnet_net *an, const struct aggnet_link_conf *conf,
 	link->ifindex = c.ifindex;
 	link->neighbour = c.neighbour;
 	ether_addr_copy(link->lladdr, c.lladdr);
+	link->name = c.name;
+	link->digit = c.digit;
+	link->level = aggnet_port_find(an, c.ifindex)->level;
 	list_add_tail_rcu(&link->list, &an->links);
 	return 0;
 
@@ -201,4 +206,40 @@ unsigned int aggnet_link_match(struct aggnet_net *an, u64 incast_id,
 		n++;
 	}
 	return n;
+}
+
+/*
+ * Where the filter tells the receiver's digits, a link is looked up if it leads
+ * there. An aggnet switch leads to all digits but this server's own.
+ */
+static bool link_leads(const struct aggnet_link *link,
+		       const struct aggnet_filter *filter)
+{
+	int digit = aggnet_filter_digit(filter, link->level);
+
+	if (digit < 0 || link->digit < 0)
+		return true;
+	return (link->digit == digit) == !!link->neighbour;
+}
+
+int aggnet_link_on_way(struct aggnet_net *an, const struct aggnet_pkt *pkt,
+		       u32 ingress,
+		       struct aggnet_link *links[AGGNET_COPIES_MAX])
+{
+	u64 key = aggnet_filter_key(pkt->incast_id, pkt->filter->salt);
+	struct aggnet_link *link;
+	bool named = false;
+	int n = 0;
+
+	list_for_each_entry_rcu(link, &an->links, list) {
+		named |= link->name;
+		if (!link->name || link->ifindex == ingress ||
+		    !link_leads(link, pkt->filter) ||
+		    !aggnet_filter_test(pkt->filter, key, link->name))
+			continue;
+		if (n < AGGNET_COPIES_MAX)
+			links[n] = link;
+		n++;
+	}
+	return named ? n : -ENOENT;
 }

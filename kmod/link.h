@@ -10,6 +10,7 @@
 
 struct aggnet_bloom;
 struct aggnet_net;
+struct aggnet_pkt;
 struct netlink_ext_ack;
 
 #define AGGNET_COPIES_MAX	4	/* copies of one packet made at a node */
@@ -25,6 +26,9 @@ struct netlink_ext_ack;
  * @lladdr: neighbour's MAC (switch role), else zero
  * @bloom: incast IDs that leave here; replaced by a larger one as it fills
  * @capacity: members with which it is replaced, 0: never; under an->lock
+ * @name: by which filters of packets know it, 0: by none
+ * @digit: see AGGNET_A_LINK_DIGIT, -1: not known
+ * @level: of the port
  * @rcu: frees it
  */
 struct aggnet_link {
@@ -34,6 +38,9 @@ struct aggnet_link {
 	u8 lladdr[ETH_ALEN];
 	struct aggnet_bloom __rcu *bloom;
 	u32 capacity;
+	u64 name;
+	s16 digit;
+	u8 level;
 	struct rcu_head rcu;
 };
 
@@ -44,6 +51,8 @@ struct aggnet_link_conf {
 	u32 bits;
 	u8 hashes;
 	u32 capacity;
+	u64 name;
+	s16 digit;
 };
 
 /* All under an->lock, process context. */
@@ -72,5 +81,19 @@ struct aggnet_bloom *aggnet_link_bloom(const struct aggnet_net *an,
 unsigned int aggnet_link_match(struct aggnet_net *an, u64 incast_id,
 			       u32 ingress,
 			       struct aggnet_link *links[AGGNET_COPIES_MAX]);
+
+/**
+ * aggnet_link_on_way() - links that a packet's own filter names
+ * @an: namespace
+ * @pkt: it, with a filter
+ * @ingress: port that it must not leave by
+ * @links: filled with up to AGGNET_COPIES_MAX links
+ *
+ * RCU read side. Return: how many match (may be more than were filled in);
+ * -ENOENT: no link of this node has a name
+ */
+int aggnet_link_on_way(struct aggnet_net *an, const struct aggnet_pkt *pkt,
+		       u32 ingress,
+		       struct aggnet_link *links[AGGNET_COPIES_MAX]);
 
 #endif /* _AGGNET_LINK_H */

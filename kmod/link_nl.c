@@ -23,6 +23,13 @@ static int link_fill(struct sk_buff *skb, struct aggnet_net *an,
 	    nla_put_u32(skb, AGGNET_A_LINK_BITS_SET,
 			aggnet_bloom_bits_set(bloom)))
 		return -EMSGSIZE;
+	if (link->name &&
+	    nla_put_u64_64bit(skb, AGGNET_A_LINK_NAME, link->name,
+			      AGGNET_A_LINK_PAD))
+		return -EMSGSIZE;
+	if (link->digit >= 0 &&
+	    nla_put_u8(skb, AGGNET_A_LINK_DIGIT, link->digit))
+		return -EMSGSIZE;
 	if (link->neighbour &&
 	    nla_put_in_addr(skb, AGGNET_A_LINK_NEIGHBOUR, link->neighbour))
 		return -EMSGSIZE;
@@ -32,7 +39,7 @@ static int link_fill(struct sk_buff *skb, struct aggnet_net *an,
 	return 0;
 }
 
-static int link_read_name(struct genl_info *info, struct aggnet_link_conf *conf)
+static int link_read_key(struct genl_info *info, struct aggnet_link_conf *conf)
 {
 	struct nlattr *neigh = info->attrs[AGGNET_A_LINK_NEIGHBOUR];
 	int err = aggnet_nl_required(info, AGGNET_A_LINK_IFINDEX);
@@ -65,6 +72,23 @@ static int link_read_filter(struct genl_info *info,
 	if (!conf->hashes || conf->hashes > AGGNET_BLOOM_HASHES_MAX)
 		return AGGNET_REFUSE(info, AGGNET_A_LINK_HASHES, -EINVAL,
 				     "hashes must be from 1 to 16");
+	return 0;
+}
+
+/* What the filters of packets say of it. */
+static int link_read_name(struct genl_info *info, struct aggnet_link_conf *conf)
+{
+	struct nlattr *name = info->attrs[AGGNET_A_LINK_NAME];
+	struct nlattr *digit = info->attrs[AGGNET_A_LINK_DIGIT];
+
+	conf->name = name ? nla_get_u64(name) : 0;
+	conf->digit = digit ? nla_get_u8(digit) : -1;
+	if (name && !conf->name)
+		return AGGNET_REFUSE(info, AGGNET_A_LINK_NAME, -EINVAL,
+				     "the name of a link is not 0");
+	if (digit && !name)
+		return AGGNET_REFUSE(info, AGGNET_A_LINK_DIGIT, -EINVAL,
+				     "a digit is for links that have a name");
 	return 0;
 }
 
@@ -103,9 +127,11 @@ int aggnet_nl_link_add(struct aggnet_net *an, struct genl_info *info)
 	struct aggnet_link_conf conf = { };
 	int err;
 
-	err = link_read_name(info, &conf);
+	err = link_read_key(info, &conf);
 	if (!err)
 		err = link_read_filter(info, &conf);
+	if (!err)
+		err = link_read_name(info, &conf);
 	if (!err)
 		err = link_read_lladdr(an, info, &conf);
 	if (err)
@@ -118,7 +144,7 @@ int aggnet_nl_link_del(struct aggnet_net *an, struct genl_info *info)
 	struct aggnet_link_conf conf = { };
 	int err;
 
-	err = link_read_name(info, &conf);
+	err = link_read_key(info, &conf);
 	if (err)
 		return err;
 	return link_step(an, info, AGGNET_STEP_LINK_DEL, &conf);

@@ -46,6 +46,8 @@ static const struct nla_policy link_add_policy[] = {
 	[AGGNET_A_LINK_BITS] = { .type = NLA_U32 },
 	[AGGNET_A_LINK_HASHES] = { .type = NLA_U8 },
 	[AGGNET_A_LINK_CAPACITY] = { .type = NLA_U32 },
+	[AGGNET_A_LINK_NAME] = { .type = NLA_U64 },
+	[AGGNET_A_LINK_DIGIT] = { .type = NLA_U8 },
 };
 
 static const struct nla_policy tree_name_policy[] = {
@@ -78,6 +80,10 @@ static const struct nla_policy tree_add_policy[] = {
 	[AGGNET_A_TREE_K] = { .type = NLA_U32 },
 	[AGGNET_A_TREE_ELEMENTS] = { .type = NLA_U64 },
 	[AGGNET_A_TREE_ABSENT] = { .type = NLA_BINARY },
+	[AGGNET_A_TREE_FILTER] = {
+		.type = NLA_BINARY,
+		.len = 128,	/* AGGNET_FILTER_MAX */
+	},
 };
 
 /* --- requests -------------------------------------------------------------- */

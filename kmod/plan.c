@@ -64,6 +64,7 @@ void aggnet_step_free(struct aggnet_step *step)
 		aggnet_tree_put(step->tree);
 	aggnet_free(step->conf.children);
 	aggnet_free(step->conf.absent);
+	aggnet_free(step->conf.filter);
 	memzero_explicit(&step->conf.key, sizeof(step->conf.key));
 	aggnet_free(step);
 }

@@ -8,6 +8,7 @@
 #include <net/udp.h>
 
 #include "drop.h"
+#include "filter.h"
 #include "forward.h"
 #include "link.h"
 #include "mem.h"
@@ -18,8 +19,9 @@
 #include "tree.h"
 #include "trees.h"
 
-/* All that aggnet_parse_header() reads: header and longest fixed body. */
-#define RX_PEEK	(sizeof(struct aggnet_hdr) + sizeof(struct aggnet_ack))
+/* All that aggnet_parse_header() reads: header, filter, longest fixed body. */
+#define RX_PEEK	(sizeof(struct aggnet_hdr) + AGGNET_FILTER_MAX + \
+		 sizeof(struct aggnet_ack))
 
 /**
  * struct rx - what is known of a packet while nothing of it was changed
@@ -31,7 +33,9 @@
  * @head: bytes before the aggnet header
  * @total: bytes of the datagram; behind them there may be padding
  * @csum: the UDP header carries a checksum
- * @pkt: parsed header; @pkt.body is set once the bytes are linear
+ * @peek: RX_PEEK bytes for what is not linear yet
+ * @pkt: parsed header; @pkt.body is set once the bytes are linear, @pkt.filter
+ *	is good until they are
  */
 struct rx {
 	struct aggnet_net *an;
@@ -42,6 +46,7 @@ struct rx {
 	unsigned int head;
 	unsigned int total;
 	bool csum;
+	u8 *peek;
 	struct aggnet_pkt pkt;
 };
 
@@ -85,9 +90,9 @@ static enum aggnet_stat rx_read_headers(struct rx *rx)
 		[AGGNET_PARSE_TYPE] = AGGNET_STAT_drop_type,
 		[AGGNET_PARSE_FLAGS] = AGGNET_STAT_drop_flags,
 		[AGGNET_PARSE_BODY] = AGGNET_STAT_drop_body,
+		[AGGNET_PARSE_FILTER] = AGGNET_STAT_drop_filter,
 	};
 	unsigned int len = rx->total - rx->head;
-	u8 buf[RX_PEEK] __aligned(8);
 	const struct udphdr *uh;
 	enum aggnet_parse parse;
 	struct udphdr _uh;
@@ -99,7 +104,7 @@ static enum aggnet_stat rx_read_headers(struct rx *rx)
 		return AGGNET_STAT_drop_length;
 	rx->csum = uh->check || rx->skb->ip_summed == CHECKSUM_PARTIAL;
 	data = skb_header_pointer(rx->skb, rx->head,
-				  min_t(unsigned int, len, RX_PEEK), buf);
+				  min_t(unsigned int, len, RX_PEEK), rx->peek);
 	if (!data)
 		return AGGNET_STAT_drop_truncated;
 	parse = aggnet_parse_header(data, len, &rx->pkt);
@@ -153,6 +158,27 @@ static enum aggnet_verdict rx_forward(struct rx *rx, struct aggnet_tree *tree)
 	return AGGNET_STOLEN;
 }
 
+/*
+ * Send it on by the filter that it carries, for which there need be no entry.
+ * false: it has none to go by, or this node knows none of its links by name.
+ */
+static bool rx_follow(struct rx *rx)
+{
+	struct aggnet_link *links[AGGNET_COPIES_MAX];
+	int n;
+
+	if (!rx->pkt.filter || aggnet_filter_spent(rx->pkt.filter))
+		return false;
+	n = aggnet_link_on_way(rx->an, &rx->pkt, rx->port->ifindex, links);
+	if (n < 0)
+		return false;
+	if (!rx_steal(rx, rx->head + sizeof(struct aggnet_hdr)))
+		return true;
+	atomic64_inc(&rx->port->forwarded);
+	aggnet_forward_filter(rx->an, rx->skb, links, n);
+	return true;
+}
+
 /* Show it to the entry here. Return: was it consumed? */
 static bool rx_consumed(struct rx *rx, struct aggnet_tree *tree)
 {
@@ -165,7 +191,9 @@ static bool rx_consumed(struct rx *rx, struct aggnet_tree *tree)
 		return true;
 	}
 	hdr = (const struct aggnet_hdr *)(rx->skb->data + rx->head);
-	rx->pkt.body = (const u8 *)(hdr + 1);
+	rx->pkt.body = aggnet_body(hdr);
+	if (rx->pkt.filter)
+		rx->pkt.filter = (const struct aggnet_filter *)(hdr + 1);
 	trace_aggnet_rx(rx->an, &rx->pkt);
 	if (!aggnet_tree_rx(tree, &rx->pkt, hdr))
 		return false;
@@ -187,8 +215,8 @@ static enum aggnet_verdict rx_open(struct rx *rx, struct aggnet_tree *tree)
 	struct sk_buff *whole;
 
 	if (rx->port->transit)
-		return rx_consumed(rx, tree) ? AGGNET_STOLEN :
-					       rx_forward(rx, tree);
+		return rx_consumed(rx, tree) || rx_follow(rx) ?
+		       AGGNET_STOLEN : rx_forward(rx, tree);
 	/* IP is to get it as it came, so the entry is shown a clone. */
 	whole = skb_get(rx->skb);
 	if (rx_consumed(rx, tree)) {
@@ -209,6 +237,18 @@ static enum aggnet_stat rx_stray(const struct rx *rx, __be32 me)
 	if (me && htonl((u32)rx->pkt.incast_id) == me)
 		return AGGNET_STAT_misforwarded;
 	return AGGNET_STAT_drop_identity;
+}
+
+/* Up the tree, past this node. @tree: its entry here, NULL: there is none */
+static enum aggnet_verdict rx_onward(struct rx *rx, struct aggnet_tree *tree)
+{
+	if (!rx->port->transit)
+		return rx_pass(rx);
+	if (rx_follow(rx))
+		return AGGNET_STOLEN;
+	if (!tree || tree->conf.scheme == AGGNET_SCHEME_ROUTE)
+		return rx_pass(rx);
+	return rx_forward(rx, tree);
 }
 
 static enum aggnet_verdict rx_server(struct rx *rx)
@@ -241,13 +281,23 @@ static enum aggnet_verdict rx_server(struct rx *rx)
 		return rx_drop(rx, rx_stray(rx, me));
 	}
 	/* Downward, or round a broken link: IP knows the way. */
-	if (rx->daddr != htonl((u32)rx->pkt.incast_id) || !tree)
+	if (rx->daddr != htonl((u32)rx->pkt.incast_id))
 		return rx_pass(rx);
-	if (rx->pkt.type == AGGNET_OPEN && !tree->conf.forward_only)
+	if (rx->pkt.type == AGGNET_OPEN && tree && !tree->conf.forward_only)
 		return rx_open(rx, tree);
-	if (tree->conf.scheme == AGGNET_SCHEME_ROUTE || !rx->port->transit)
-		return rx_pass(rx);
-	return rx_forward(rx, tree);
+	return rx_onward(rx, tree);
+}
+
+/* By the packet's filter or, without one, by tables. Return: how many links */
+static unsigned int rx_links(struct rx *rx,
+			     struct aggnet_link *links[AGGNET_COPIES_MAX])
+{
+	u32 ingress = rx->port->ifindex;
+
+	if (!rx->pkt.filter)
+		return aggnet_link_match(rx->an, rx->pkt.incast_id, ingress,
+					 links);
+	return max(aggnet_link_on_way(rx->an, &rx->pkt, ingress, links), 0);
 }
 
 /* The group's frames are never flooded: they find a link, or they end here. */
@@ -264,8 +314,7 @@ static enum aggnet_verdict rx_switch(struct rx *rx)
 		return rx_drop(rx, why);
 	if (rx->daddr != htonl((u32)rx->pkt.incast_id))
 		return rx_drop(rx, AGGNET_STAT_drop_role);
-	n = aggnet_link_match(rx->an, rx->pkt.incast_id, rx->port->ifindex,
-			      links);
+	n = rx_links(rx, links);
 	if (!n)
 		return rx_drop(rx, AGGNET_STAT_drop_bloom_miss);
 	if (!rx_steal(rx, rx->head + sizeof(struct aggnet_hdr)))
@@ -278,7 +327,8 @@ static enum aggnet_verdict rx_switch(struct rx *rx)
 enum aggnet_verdict aggnet_rx(struct aggnet_net *an, struct aggnet_port *port,
 			      struct sk_buff *skb)
 {
-	struct rx rx = { .an = an, .port = port, .skb = skb };
+	u8 peek[RX_PEEK] __aligned(8);
+	struct rx rx = { .an = an, .port = port, .skb = skb, .peek = peek };
 
 	if (!rx_read_ip(&rx))
 		return AGGNET_NOT_OURS;

@@ -19,6 +19,8 @@
 	X(forwarded_bloom)	/* sent on by a Bloom table */		\
 	X(bloom_grown)		/* Bloom tables made anew, larger */	\
 	X(bloom_crowded)	/* of them, those that could not be */	\
+	X(forwarded_filter)	/* sent on by the packet's own filter */ \
+	X(filter_spent)		/* its filter named no usable link here */ \
 	X(passed)		/* left to plain IP routing */		\
 	X(merged_packets)	/* DATA merged */			\
 	X(merged_records)	/* records merged */			\
@@ -41,6 +43,7 @@
 	X(drop_peer)		/* not from the bound acceptor */	\
 	X(drop_function)	/* function or value type differs */	\
 	X(drop_body)		/* body or records malformed */		\
+	X(drop_filter)		/* filter malformed, or where none may be */ \
 	X(drop_window)		/* sequence outside window or credit */	\
 	X(drop_memory)		/* no room although credited, or no skb */ \
 	X(drop_state)		/* type does not fit the state */	\

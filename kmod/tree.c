@@ -265,7 +265,8 @@ static int tree_size_flow(struct aggnet_tree *tree,
 		tree_size_credit(tree, AGGNET_PAYLOAD_USUAL);
 	tree->max_payload = min(tree->max_taken,
 				aggnet_tx_payload(tree->an, conf->link_ifindex,
-						  aggnet_tree_receiver(tree)));
+						  aggnet_tree_receiver(tree),
+						  conf->filter_size));
 	tree->child_mask = roundup_pow_of_two(2 * conf->sources) - 1;
 	if (aggnet_tree_sorted(tree) ? aggnet_sorted_size(tree) :
 	    tree_min_bytes(tree) <= conf->memory)
@@ -287,7 +288,8 @@ static u32 tree_slots(const struct aggnet_tree *tree)
 static u64 tree_overhead(const struct aggnet_tree *tree)
 {
 	u64 bytes = sizeof(*tree) + (tree->conf.nchildren +
-				     tree->conf.nabsent) * sizeof(__be32);
+				     tree->conf.nabsent) * sizeof(__be32) +
+		    tree->conf.filter_size;
 
 	if (tree->conf.forward_only)
 		return bytes;
@@ -365,6 +367,7 @@ static void tree_free(struct aggnet_tree *tree)
 	aggnet_free(tree->child);
 	aggnet_free(tree->conf.children);
 	aggnet_free(tree->conf.absent);
+	aggnet_free(tree->conf.filter);
 	memzero_explicit(&tree->conf.key, sizeof(tree->conf.key));
 	dst_cache_destroy(&tree->up_dst);
 	aggnet_free(tree);
@@ -392,6 +395,7 @@ static struct aggnet_tree *tree_alloc(struct aggnet_net *an,
 	tree->conf = *conf;
 	tree->conf.children = NULL;
 	tree->conf.absent = NULL;
+	tree->conf.filter = NULL;
 	refcount_set(&tree->ref, 1);
 	spin_lock_init(&tree->lock);
 	INIT_LIST_HEAD(&tree->socks);
@@ -429,6 +433,8 @@ struct aggnet_tree *aggnet_tree_create(struct aggnet_net *an,
 	conf->children = NULL;
 	tree->conf.absent = conf->absent;
 	conf->absent = NULL;
+	tree->conf.filter = conf->filter;
+	conf->filter = NULL;
 	return tree;
 free:
 	tree_free(tree);

@@ -48,7 +48,7 @@ struct aggnet_names {
  * @forward_only: switch or transit: forwards, holds no flow state
  * @uid: may use the socket; INVALID_UID: no user
  * @gid: or whose group; INVALID_GID: no group
- * @link_ifindex: port of the planned link (EXACT, BLOOM)
+ * @link_ifindex: port of the planned link (EXACT, BLOOM, PACKET)
  * @link_neighbour: neighbour on it, 0: the aggnet switch
  * @memory: limit of the buffer in bytes
  * @key: secret of the tree
@@ -56,6 +56,8 @@ struct aggnet_names {
  * @children: sorted identities; owned by the conf
  * @nabsent: length of @absent
  * @absent: receiver: sources that the plan left out; owned by the conf
+ * @filter_size: bytes of @filter, 0: there is none
+ * @filter: that upward packets carry (PACKET); owned by the conf
  */
 struct aggnet_tree_conf {
 	u64 incast_id;
@@ -82,6 +84,8 @@ struct aggnet_tree_conf {
 	__be32 *children;
 	u32 nabsent;
 	__be32 *absent;
+	u32 filter_size;
+	struct aggnet_filter *filter;
 };
 
 /**

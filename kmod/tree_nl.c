@@ -4,6 +4,7 @@
 #include <linux/sort.h>
 #include <linux/user_namespace.h>
 
+#include "filter.h"
 #include "mem.h"
 #include "netlink.h"
 #include "netns.h"
@@ -102,11 +103,40 @@ static int tree_read_link(struct aggnet_net *an, struct genl_info *info,
 	}
 	if (!conf->link_ifindex)
 		return AGGNET_REFUSE(info, AGGNET_A_TREE_LINK_IFINDEX, -EINVAL,
-				     "schemes exact and bloom need the port of a link");
+				     "schemes exact, bloom and packet need the port of a link");
 	if (conf->scheme == AGGNET_SCHEME_EXACT && !conf->link_neighbour)
 		return AGGNET_REFUSE(info, AGGNET_A_TREE_LINK_NEIGHBOUR,
 				     -EINVAL,
 				     "scheme exact needs the neighbour's address");
+	return 0;
+}
+
+static int tree_read_filter(struct aggnet_net *an, struct genl_info *info,
+			    struct aggnet_tree_conf *conf)
+{
+	bool packet = conf->scheme == AGGNET_SCHEME_PACKET;
+	struct nlattr *filter = info->attrs[AGGNET_A_TREE_FILTER];
+	const struct aggnet_filter *head;
+
+	if (filter && (!packet || tree_to_self(an, conf)))
+		return AGGNET_REFUSE(info, AGGNET_A_TREE_FILTER, -EINVAL,
+				     "a filter is for what leaves by scheme packet");
+	if (!filter && packet && !tree_to_self(an, conf))
+		return AGGNET_REFUSE(info, AGGNET_A_TREE_SCHEME, -EINVAL,
+				     "scheme packet needs a filter");
+	if (!filter)
+		return 0;
+	head = nla_data(filter);
+	if (!nla_len(filter) || nla_len(filter) % AGGNET_FILTER_UNIT ||
+	    !aggnet_filter_ok(head, nla_len(filter)) ||
+	    aggnet_filter_spent(head))
+		return AGGNET_REFUSE(info, AGGNET_A_TREE_FILTER, -EINVAL,
+				     "filter is malformed");
+	conf->filter = aggnet_zalloc(nla_len(filter), GFP_KERNEL_ACCOUNT);
+	if (!conf->filter)
+		return -ENOMEM;
+	conf->filter_size = nla_len(filter);
+	memcpy(conf->filter, head, conf->filter_size);
 	return 0;
 }
 
@@ -324,7 +354,7 @@ static int tree_flow_attr(const struct genl_info *info)
 		AGGNET_A_TREE_HOLD, AGGNET_A_TREE_GIVE_UP, AGGNET_A_TREE_KEY,
 		AGGNET_A_TREE_MEMBERS, AGGNET_A_TREE_LAYOUT,
 		AGGNET_A_TREE_SCALE, AGGNET_A_TREE_K, AGGNET_A_TREE_ELEMENTS,
-		AGGNET_A_TREE_ABSENT,
+		AGGNET_A_TREE_ABSENT, AGGNET_A_TREE_FILTER,
 	};
 	unsigned int i;
 
@@ -337,7 +367,7 @@ static int tree_flow_attr(const struct genl_info *info)
 static int tree_read_forward(struct aggnet_net *an, struct genl_info *info,
 			     struct aggnet_tree_conf *conf)
 {
-	int attr = tree_flow_attr(info);
+	int err, attr = tree_flow_attr(info);
 
 	conf->forward_only = true;
 	if (an->role == AGGNET_ROLE_SWITCH && attr)
@@ -348,7 +378,8 @@ static int tree_read_forward(struct aggnet_net *an, struct genl_info *info,
 	    AGGNET_SCHEME_BLOOM)
 		return AGGNET_REFUSE(info, AGGNET_A_TREE_SCHEME, -EINVAL,
 				     "a switch forwards by Bloom tables only");
-	return tree_read_link(an, info, conf, AGGNET_SCHEME_BLOOM);
+	err = tree_read_link(an, info, conf, AGGNET_SCHEME_BLOOM);
+	return err ? err : tree_read_filter(an, info, conf);
 }
 
 static int tree_read(struct aggnet_net *an, struct genl_info *info,
@@ -366,6 +397,8 @@ static int tree_read(struct aggnet_net *an, struct genl_info *info,
 	err = tree_read_counts(an, info, conf);
 	if (!err)
 		err = tree_read_link(an, info, conf, AGGNET_SCHEME_ROUTE);
+	if (!err)
+		err = tree_read_filter(an, info, conf);
 	if (!err)
 		err = tree_read_way(info, conf);
 	if (!err)
@@ -421,6 +454,7 @@ static size_t tree_size(const struct aggnet_tree *tree)
 	return AGGNET_A_TREE_MAX * nla_total_size_64bit(sizeof(u64)) +
 	       nla_total_size(tree->conf.nchildren * sizeof(__be32)) +
 	       nla_total_size(tree->conf.nabsent * sizeof(__be32)) +
+	       nla_total_size(tree->conf.filter_size) +
 	       nla_total_size(AGGNET_NAMES_MAX * sizeof(__be32));
 }
 
@@ -435,6 +469,10 @@ static int tree_fill_link(struct sk_buff *skb,
 	if (conf->link_neighbour &&
 	    nla_put_in_addr(skb, AGGNET_A_TREE_LINK_NEIGHBOUR,
 			    conf->link_neighbour))
+		return -EMSGSIZE;
+	if (conf->filter_size &&
+	    nla_put(skb, AGGNET_A_TREE_FILTER, conf->filter_size,
+		    conf->filter))
 		return -EMSGSIZE;
 	return 0;
 }

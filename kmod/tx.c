@@ -11,6 +11,7 @@
 #include "aggtable.h"
 #include "channel.h"
 #include "drop.h"
+#include "filter.h"
 #include "mem.h"
 #include "netns.h"
 #include "port.h"
@@ -59,7 +60,12 @@ void aggnet_tx_make(struct aggnet_tree *tree, struct sk_buff_head *out,
 	struct aggnet_hdr *hdr;
 	struct sk_buff *skb;
 
-	skb = aggnet_skb_alloc(LL_MAX_HEADER + TX_HEADERS + pkt->length);
+	if (way == AGGNET_WAY_UP) {
+		pkt->filter = tree->conf.filter;
+		pkt->filter_size = tree->conf.filter_size;
+	}
+	skb = aggnet_skb_alloc(LL_MAX_HEADER + TX_HEADERS + pkt->filter_size +
+			       pkt->length);
 	if (!skb) {
 		aggnet_stat_inc(an, drop_memory);
 		return;
@@ -74,9 +80,10 @@ void aggnet_tx_make(struct aggnet_tree *tree, struct sk_buff_head *out,
 	skb_reserve(skb, LL_MAX_HEADER + TX_HEADERS - sizeof(*hdr));
 	hdr = skb_put(skb, sizeof(*hdr));
 	aggnet_put_header(hdr, pkt);
+	skb_put_data(skb, pkt->filter, pkt->filter_size);
 	skb_put_data(skb, body, pkt->length);
 	hdr->tag = cpu_to_be64(aggnet_tag(key, hdr, digest ? *digest :
-					  aggnet_digest(key, hdr + 1,
+					  aggnet_digest(key, aggnet_body(hdr),
 							pkt->length)));
 	*tx_cb(skb) = (struct tx_cb) {
 		.src = pkt->src,
@@ -119,6 +126,15 @@ static void tx_push_headers(struct sk_buff *skb, const struct tx_cb *cb,
 	};
 }
 
+/* Round a broken link the packet's way is not the one in its filter. */
+static void tx_spend(struct sk_buff *skb)
+{
+	struct aggnet_hdr *hdr = (struct aggnet_hdr *)skb->data;
+
+	if (hdr->filter)
+		aggnet_filter_spend((struct aggnet_filter *)(hdr + 1));
+}
+
 static void tx_send(struct aggnet_tree *tree, struct sk_buff *skb)
 {
 	__be32 receiver = aggnet_tree_receiver(tree);
@@ -134,8 +150,10 @@ static void tx_send(struct aggnet_tree *tree, struct sk_buff *skb)
 		if (n || !daddr || tree->conf.scheme == AGGNET_SCHEME_ROUTE)
 			daddr = receiver;
 	}
-	if (!n && aggnet_egress_route(an, daddr, cb.src, cb.sport, ways))
+	if (!n && aggnet_egress_route(an, daddr, cb.src, cb.sport, ways)) {
+		tx_spend(skb);
 		n = 1;
+	}
 	if (!n) {
 		aggnet_drop(an, skb, AGGNET_STAT_drop_link);
 		return;
@@ -179,17 +197,18 @@ static u32 tx_mtu(struct aggnet_net *an, u32 ifindex, __be32 receiver)
 	return mtu;
 }
 
-static u32 tx_payload(u32 mtu)
+static u32 tx_payload(u32 mtu, u32 filter)
 {
-	u32 head = TX_HEADERS + sizeof(struct aggnet_data);
+	u32 head = TX_HEADERS + filter + sizeof(struct aggnet_data);
 
 	return clamp_t(u32, mtu > head ? mtu - head : 0, AGGNET_PAYLOAD_MIN,
 		       AGGNET_PAYLOAD_MAX);
 }
 
-u32 aggnet_tx_payload(struct aggnet_net *an, u32 ifindex, __be32 receiver)
+u32 aggnet_tx_payload(struct aggnet_net *an, u32 ifindex, __be32 receiver,
+		      u32 filter)
 {
-	return tx_payload(tx_mtu(an, ifindex, receiver));
+	return tx_payload(tx_mtu(an, ifindex, receiver), filter);
 }
 
 u32 aggnet_rx_payload(struct aggnet_net *an)
@@ -201,5 +220,5 @@ u32 aggnet_rx_payload(struct aggnet_net *an)
 	list_for_each_entry_rcu(port, &an->ports, list)
 		mtu = max(mtu, READ_ONCE(port->dev->mtu));
 	rcu_read_unlock();
-	return max_t(u32, AGGNET_PAYLOAD_USUAL, tx_payload(mtu));
+	return max_t(u32, AGGNET_PAYLOAD_USUAL, tx_payload(mtu, 0));
 }

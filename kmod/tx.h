@@ -21,7 +21,8 @@ enum aggnet_way { AGGNET_WAY_UP, AGGNET_WAY_DIRECT };
  * aggnet_tx_make() - build one packet and put it on a list
  * @tree: its tree (identity, key)
  * @out: list that aggnet_tx_flush() will send
- * @pkt: header fields; src, incast ID, epoch, length, F_TAG are filled in
+ * @pkt: header fields; src, incast ID, epoch, length, F_TAG are filled in, and
+ *	the tree's filter, if it goes up and the tree has one
  * @body: what follows the header, @pkt->length bytes
  * @digest: aggnet_digest() of it (0 is computed for you: pass NULL)
  * @way: where to
@@ -42,8 +43,15 @@ void aggnet_tx_make(struct aggnet_tree *tree, struct sk_buff_head *out,
  */
 void aggnet_tx_flush(struct aggnet_tree *tree, struct sk_buff_head *out);
 
-/* Bytes of records that fit a packet on the tree's planned link (MTU). */
-u32 aggnet_tx_payload(struct aggnet_net *an, u32 ifindex, __be32 receiver);
+/**
+ * aggnet_tx_payload() - bytes of records that fit a packet
+ * @an: namespace
+ * @ifindex: port of the planned link, whose MTU it is to fit
+ * @receiver: likewise the first link of the route there
+ * @filter: bytes of the filter that packets carry
+ */
+u32 aggnet_tx_payload(struct aggnet_net *an, u32 ifindex, __be32 receiver,
+		      u32 filter);
 /* Bytes of records in the longest packet that any port may bring. */
 u32 aggnet_rx_payload(struct aggnet_net *an);
 

@@ -102,8 +102,12 @@ static void uplink_send_open(struct aggnet_tree *tree,
 		.elements = cpu_to_be64(shape->elements),
 	};
 
-	/* An end further up than planned is further away, too. */
-	up->hop = up->any ? AGGNET_HOP_MAX : tree->conf.hops + 2;
+	/*
+	 * An end further up than planned is further away, too; and copies that
+	 * a filter makes share what the field says.
+	 */
+	up->hop = up->any || tree->conf.filter_size ? AGGNET_HOP_MAX :
+						      tree->conf.hops + 2;
 	uplink_send(tree, AGGNET_OPEN, up->any ? AGGNET_F_ANY : 0, &body,
 		    sizeof(body), NULL, out);
 }
@@ -126,11 +130,14 @@ static void uplink_send_bind(struct aggnet_tree *tree, struct sk_buff_head *out)
 	};
 	struct aggnet_uplink *up = &tree->up;
 	u32 step = up->tries - UPLINK_BIND_TRIES;
+	u32 payload = up->max_payload;
 
-	if (up->tries >= UPLINK_BIND_TRIES)
-		up->max_payload = min_t(u32, up->max_payload,
-					shorter[min_t(u32, step,
-						      ARRAY_SIZE(shorter) - 1)]);
+	if (up->tries >= UPLINK_BIND_TRIES) {
+		step = min_t(u32, step, ARRAY_SIZE(shorter) - 1);
+		payload = shorter[step] - tree->conf.filter_size;
+	}
+	payload = max_t(u32, payload, AGGNET_PAYLOAD_MIN);
+	up->max_payload = min(up->max_payload, payload);
 	/* Nothing was packed yet: the first segment's bytes are all zero. */
 	uplink_send(tree, AGGNET_PROBE, 0, up->ring->body,
 		    sizeof(struct aggnet_data) + up->max_payload, NULL, out);
@@ -270,7 +277,8 @@ static void uplink_accept(struct aggnet_tree *tree,
 	up->peer = pkt->src;
 	up->peer_nonce = pkt->src_nonce;
 	up->peer_stamp = pkt->stamp;
-	up->hop = min(up->hop - accept->hop + 2, AGGNET_HOP_MAX);
+	if (!tree->conf.filter_size)
+		up->hop = min(up->hop - accept->hop + 2, AGGNET_HOP_MAX);
 	up->max_payload = min(tree->max_payload, payload);
 	up->max_records = records;
 	up->heard = jiffies;

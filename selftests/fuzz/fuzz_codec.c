@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "codec.h"
+#include "filter.h"
 
 #define CHECK(cond) do { if (!(cond)) __builtin_trap(); } while (0)
 
@@ -43,6 +44,24 @@ static void check_records(const u8 *data, size_t len, unsigned int max)
 	CHECK(data == end);
 }
 
+/* Any link, of any level; what is spent names none. */
+static void check_filter(const struct aggnet_pkt *pkt)
+{
+	const struct aggnet_filter *f = pkt->filter;
+	u64 name;
+
+	if (!f)
+		return;
+	CHECK(aggnet_filter_size(aggnet_filter_bits(f),
+				 aggnet_filter_digits(f)) == pkt->filter_size);
+	for (name = 1; name < 256; name++) {
+		bool found = aggnet_filter_test(f, pkt->incast_id, name);
+
+		CHECK(!found || !aggnet_filter_spent(f));
+		CHECK(aggnet_filter_digit(f, name) < 256);
+	}
+}
+
 static void check_packet(u8 *data, size_t len)
 {
 	struct aggnet_hdr *hdr = (struct aggnet_hdr *)data;
@@ -53,8 +72,10 @@ static void check_packet(u8 *data, size_t len)
 
 	if (aggnet_parse_header(data, len, &pkt) != AGGNET_PARSE_OK)
 		return;
-	CHECK(pkt.body == data + sizeof(*hdr));
-	CHECK(pkt.length == len - sizeof(*hdr));
+	CHECK(pkt.body == data + sizeof(*hdr) + pkt.filter_size);
+	CHECK(pkt.length == len - sizeof(*hdr) - pkt.filter_size);
+	CHECK(!pkt.filter == !pkt.filter_size);
+	check_filter(&pkt);
 	aggnet_put_header(&again, &pkt);
 	CHECK(!memcmp(&again, hdr, offsetof(struct aggnet_hdr, tag)));
 

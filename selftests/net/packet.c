@@ -28,6 +28,7 @@
 /* What a packet says; "key=value" words of the command line set it. */
 struct spec {
 	const char *dmac, *smac, *src, *dst, *id, *to, *receiver, *ipsum, *udpsum;
+	const char *filter;
 	long job, type, hop, ttl, version, flags, frag, vlan, pad, body, count;
 	long port, lie, glue;
 };
@@ -48,6 +49,7 @@ static const struct field {
 	TEXT(receiver),	/* of the incast ID */
 	TEXT(ipsum),	/* good, bad */
 	TEXT(udpsum),	/* good, bad, none */
+	TEXT(filter),	/* bytes of one, in hex, as the program way prints them */
 	NUMBER(job), NUMBER(type), NUMBER(hop), NUMBER(ttl), NUMBER(version),
 	NUMBER(flags),
 	NUMBER(frag),	/* flags and offset field of IP */
@@ -157,14 +159,29 @@ static size_t put_ethernet(uint8_t *at, int fd, const struct spec *s)
 	return len + 2;
 }
 
+static size_t filter_size(const struct spec *s)
+{
+	return s->filter ? strlen(s->filter) / 2 : 0;
+}
+
+static void put_filter(uint8_t *at, const struct spec *s)
+{
+	size_t i;
+
+	for (i = 0; i < filter_size(s); i++)
+		if (sscanf(s->filter + 2 * i, "%2hhx", &at[i]) != 1)
+			die("filter");
+}
+
 static void put_header(struct aggnet_hdr *h, const struct spec *s)
 {
 	*h = (struct aggnet_hdr) {
 		.version = (uint8_t)s->version,
 		.type = (uint8_t)s->type,
 		.hop = (uint8_t)s->hop,
+		.filter = (uint8_t)(filter_size(s) / AGGNET_FILTER_UNIT),
 		.flags = htons((uint16_t)s->flags),
-		.length = htons((uint16_t)(s->body + s->lie)),
+		.length = htons((uint16_t)(filter_size(s) + s->body + s->lie)),
 		.incast_id = be64((uint64_t)s->job << 32 |
 				  ntohl(addr(s->receiver))),
 		.src = addr(s->id ? s->id : s->src),
@@ -178,14 +195,16 @@ static size_t put_packet(uint8_t *at, const struct spec *s)
 	struct iphdr *ip = (struct iphdr *)at;
 	struct udphdr *uh = (struct udphdr *)(ip + 1);
 	struct aggnet_hdr *h = (struct aggnet_hdr *)(uh + 1);
-	size_t len = sizeof(*ip) + sizeof(*uh) + sizeof(*h) + (size_t)s->body;
+	uint8_t *body = (uint8_t *)(h + 1) + filter_size(s);
+	size_t len = (size_t)(body - at) + (size_t)s->body;
 
 	put_header(h, s);
-	memset(h + 1, 0, (size_t)s->body);
+	put_filter((uint8_t *)(h + 1), s);
+	memset(body, 0, (size_t)s->body);
 	/* A DATA that says of itself that it holds one record. */
 	if (s->type == AGGNET_DATA && s->body >= 16) {
-		((uint8_t *)(h + 1))[5] = 1;
-		((uint8_t *)(h + 1))[15] = 1;
+		body[5] = 1;
+		body[15] = 1;
 	}
 	*ip = (struct iphdr) {
 		.version = 4,
@@ -233,7 +252,8 @@ static int send_packets(int argc, char **argv)
 	fd = device(argv[0], &to);
 	for (i = 1; i < argc; i++)
 		set(&s, argv[i]);
-	if (s.body < 0 || s.body + s.pad > 1500)
+	if (s.body < 0 || s.body + s.pad > 1500 ||
+	    filter_size(&s) > AGGNET_FILTER_MAX)
 		bad_usage();
 	len = put_ethernet(frame, fd, &s);
 	len += put_packet(frame + len, &s) + (size_t)s.pad;
@@ -309,6 +329,16 @@ static void tell_mac(const uint8_t *mac)
 	       mac[3], mac[4], mac[5]);
 }
 
+/* Where nobody looks any more is what a test wants to know of a filter. */
+static void tell_filter(const struct aggnet_hdr *h)
+{
+	const struct aggnet_filter *f = (const void *)(h + 1);
+
+	if (h->filter)
+		printf(" filter=%s",
+		       f->hashes_digits & 0x0f ? "alive" : "spent");
+}
+
 /* A line for each packet: from whom to whom, and what may change on the way. */
 static bool tell(const uint8_t *frame, size_t len, bool left)
 {
@@ -328,11 +358,13 @@ static bool tell(const uint8_t *frame, size_t len, bool left)
 	inet_ntop(AF_INET, &ip->daddr, dst, sizeof(dst));
 	tell_mac(frame + ETH_ALEN);
 	tell_mac(frame);
-	printf("%s %s ttl=%u hop=%u type=%u job=%u udp=%s ip=%s pad=%zu\n", src,
+	printf("%s %s ttl=%u hop=%u type=%u job=%u udp=%s ip=%s pad=%zu", src,
 	       dst, ip->ttl, h->hop, h->type,
 	       (unsigned int)(be64(h->incast_id) >> 32), judge(ip, uh, left),
 	       inet_sum(ip) ? "bad" : "good",
 	       len - ETH_HLEN - ntohs(ip->tot_len));
+	tell_filter(h);
+	putchar('\n');
 	return true;
 }
 

@@ -63,7 +63,7 @@ static inline void perf_seal(const struct aggnet_key *key,
 		pkt->flags |= AGGNET_F_TAG;
 	aggnet_put_header(hdr, pkt);
 	hdr->tag = cpu_to_be64(aggnet_tag(key, hdr,
-					  aggnet_digest(key, hdr + 1,
+					  aggnet_digest(key, aggnet_body(hdr),
 							pkt->length)));
 }
 

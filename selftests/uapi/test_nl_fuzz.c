@@ -58,7 +58,7 @@ static void attribute(struct fuzzer *f)
 {
 	static const uint8_t lengths[] = { 0, 1, 2, 3, 4, 6, 8, 12, 16, 32 };
 	/* Nested and byte-order flags of the type, too. */
-	uint16_t type = some(f, 32) | (some(f, 20) ? 0 : some(f, 4) << 14);
+	uint16_t type = some(f, 52) | (some(f, 20) ? 0 : some(f, 4) << 14);
 	uint64_t value[128];
 	size_t i, len;
 
@@ -67,6 +67,18 @@ static void attribute(struct fuzzer *f)
 	len = some(f, 30) ? lengths[some(f, sizeof(lengths))] :
 			    some(f, sizeof(value));
 	nl_put(&f->nl, type, value, len);
+}
+
+/* Scheme packet, with a filter that may be good. */
+static void filter(struct fuzzer *f)
+{
+	uint8_t bytes[16] = { 0, 8 * (1 + some(f, 12)), some(f, 20), some(f, 256),
+			      some(f, 256), some(f, 2) };
+	struct nl *nl = &f->nl;
+
+	nl_u32(nl, AGGNET_A_TREE_LINK_IFINDEX, ifindex("p0"));
+	nl_u8(nl, AGGNET_A_TREE_SCHEME, AGGNET_SCHEME_PACKET);
+	nl_put(nl, AGGNET_A_TREE_FILTER, bytes, 8 * (1 + some(f, 2)));
 }
 
 /* What a good request has, here and there with something missing. */
@@ -85,6 +97,8 @@ static void tree(struct fuzzer *f)
 	nl_u32(nl, AGGNET_A_TREE_SOURCES, 1 + some(f, 3));
 	nl_u32(nl, AGGNET_A_TREE_WRITERS, some(f, 3));
 	nl_u64(nl, AGGNET_A_TREE_MEMORY, AGGNET_MEMORY_MIN << some(f, 4));
+	if (!some(f, 4))
+		filter(f);
 }
 
 static void about_port(struct fuzzer *f)
@@ -98,6 +112,8 @@ static void about_link(struct fuzzer *f)
 	about_port(f);
 	nl_u32(&f->nl, AGGNET_A_LINK_NEIGHBOUR,
 	       addr(some(f, 2) ? NEIGHBOUR : OTHER));
+	if (!some(f, 4))
+		nl_u64(&f->nl, AGGNET_A_LINK_NAME, number(f));
 }
 
 static void request(struct fuzzer *f)

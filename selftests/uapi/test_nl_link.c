@@ -40,7 +40,9 @@ struct one {
 	int n;
 	uint32_t ifindex, neighbour, bits, capacity, trees, set;
 	uint8_t hashes;
-	bool has_neighbour, has_lladdr;
+	uint64_t name;
+	bool has_neighbour, has_lladdr, has_name, has_digit;
+	uint8_t digit;
 	char lladdr[6];
 };
 
@@ -57,6 +59,12 @@ static void take(struct nl *nl, void *arg)
 	one->trees = nl_get_u32(nl, AGGNET_A_LINK_TREES);
 	one->set = nl_get_u32(nl, AGGNET_A_LINK_BITS_SET);
 	one->has_neighbour = nl_has(nl, AGGNET_A_LINK_NEIGHBOUR);
+	one->has_name = nl_has(nl, AGGNET_A_LINK_NAME);
+	if (one->has_name)
+		one->name = nl_get_u64(nl, AGGNET_A_LINK_NAME);
+	one->has_digit = nl_has(nl, AGGNET_A_LINK_DIGIT);
+	if (one->has_digit)
+		one->digit = nl_get_u8(nl, AGGNET_A_LINK_DIGIT);
 	one->has_lladdr = nl_len(nl, AGGNET_A_LINK_LLADDR) == 6;
 	if (one->has_lladdr)
 		memcpy(one->lladdr, nl_data(nl, AGGNET_A_LINK_LLADDR), 6);
@@ -154,6 +162,49 @@ TEST_F(link, add__geometry_refused)
 		EXPECT_REFUSED(nl, nl_talk(nl), EINVAL, AGGNET_A_LINK_HASHES,
 			       "hashes must be from 1 to 16");
 	}
+	EXPECT_EQ(0, links(nl));
+}
+
+TEST_F(link, name__and_digit)
+{
+	struct nl *nl = &self->nl;
+	struct one one;
+
+	begin(nl);
+	nl_u64(nl, AGGNET_A_LINK_NAME, 0x123456789abcdefULL);
+	ASSERT_EQ(0, nl_talk(nl));
+	one = the_link(nl);
+	EXPECT_TRUE(one.has_name);
+	EXPECT_EQ(0x123456789abcdefULL, one.name);
+	EXPECT_FALSE(one.has_digit);
+	ASSERT_EQ(0, link_del(nl, "p0", NEIGHBOUR));
+	begin(nl);
+	nl_u64(nl, AGGNET_A_LINK_NAME, 1);
+	nl_u8(nl, AGGNET_A_LINK_DIGIT, 255);
+	ASSERT_EQ(0, nl_talk(nl));
+	one = the_link(nl);
+	EXPECT_EQ(1, one.name);
+	EXPECT_TRUE(one.has_digit);
+	EXPECT_EQ(255, one.digit);
+	ASSERT_EQ(0, link_del(nl, "p0", NEIGHBOUR));
+	ASSERT_EQ(0, link_add(nl, "p0", NEIGHBOUR));
+	one = the_link(nl);
+	EXPECT_FALSE(one.has_name);
+	EXPECT_FALSE(one.has_digit);
+}
+
+TEST_F(link, name__refused)
+{
+	struct nl *nl = &self->nl;
+
+	begin(nl);
+	nl_u64(nl, AGGNET_A_LINK_NAME, 0);
+	EXPECT_REFUSED(nl, nl_talk(nl), EINVAL, AGGNET_A_LINK_NAME,
+		       "the name of a link is not 0");
+	begin(nl);
+	nl_u8(nl, AGGNET_A_LINK_DIGIT, 1);
+	EXPECT_REFUSED(nl, nl_talk(nl), EINVAL, AGGNET_A_LINK_DIGIT,
+		       "a digit is for links that have a name");
 	EXPECT_EQ(0, links(nl));
 }
 

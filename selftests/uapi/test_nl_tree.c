@@ -108,6 +108,72 @@ TEST_F(tree, add__all_and_get)
 	EXPECT_LT(0, nl_get_u64(nl, AGGNET_A_TREE_MEMORY_USED));
 }
 
+/* An end that sends by a filter of @size bytes; NULL: it has none. */
+static int add_filter(struct nl *nl, const void *filter, size_t size)
+{
+	begin(nl, incast(1), AGGNET_A_TREE_SCHEME);
+	nl_u8(nl, AGGNET_A_TREE_SCHEME, AGGNET_SCHEME_PACKET);
+	if (filter)
+		nl_put(nl, AGGNET_A_TREE_FILTER, filter, size);
+	return nl_talk(nl);
+}
+
+TEST_F(tree, add__filter)
+{
+	static const char filter[16] = { 0, 42, 0x23, 7, -1, 1, 2, 3, 4, 3, 9 };
+	struct nl *nl = &self->nl;
+
+	ASSERT_EQ(0, add_filter(nl, filter, sizeof(filter)));
+	ASSERT_EQ(0, get(nl, incast(1)));
+	EXPECT_EQ(AGGNET_SCHEME_PACKET, nl_get_u8(nl, AGGNET_A_TREE_SCHEME));
+	ASSERT_EQ(sizeof(filter), nl_len(nl, AGGNET_A_TREE_FILTER));
+	EXPECT_EQ(0, memcmp(filter, nl_data(nl, AGGNET_A_TREE_FILTER),
+			    sizeof(filter)));
+}
+
+TEST_F(tree, add__filter_to_the_switch_behind_the_port)
+{
+	static const char filter[8] = { 0, 8, 1, 0, 1 };
+	struct nl *nl = &self->nl;
+
+	begin(nl, incast(1), AGGNET_A_TREE_LINK_NEIGHBOUR);
+	nl_u8(nl, AGGNET_A_TREE_SCHEME, AGGNET_SCHEME_PACKET);
+	nl_put(nl, AGGNET_A_TREE_FILTER, filter, sizeof(filter));
+	EXPECT_EQ(0, nl_talk(nl));
+}
+
+TEST_F(tree, add__filter_refused)
+{
+	static const char good[8] = { 0, 8, 1, 0, 1 };
+	static const struct {
+		char byte[16];
+		size_t size;
+	} bad[] = {
+		{ { 0, 7, 1, 0, 1 }, 8 },	/* too few bits */
+		{ { 0, 8, 0, 0, 1 }, 8 },	/* spent */
+		{ { 0, 9, 1, 0, 1, 2 }, 8 },	/* a bit behind the last */
+		{ { 0, 8, 1, 0, 1, 1 }, 8 },	/* nothing is zero */
+		{ { 0, 42, 1 }, 8 },		/* cut */
+		{ { 0, 8, 1, 0, 1 }, 16 },	/* too long */
+		{ { 0, 8, 1, 0, 1 }, 5 },	/* no whole unit */
+		{ { 0 }, 0 },
+	};
+	struct nl *nl = &self->nl;
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		EXPECT_REFUSED(nl, add_filter(nl, bad[i].byte, bad[i].size),
+			       EINVAL, AGGNET_A_TREE_FILTER,
+			       "filter is malformed");
+	EXPECT_REFUSED(nl, add_filter(nl, NULL, 0), EINVAL,
+		       AGGNET_A_TREE_SCHEME, "scheme packet needs a filter");
+	begin(nl, incast(1), 0);
+	nl_put(nl, AGGNET_A_TREE_FILTER, good, sizeof(good));
+	EXPECT_REFUSED(nl, nl_talk(nl), EINVAL, AGGNET_A_TREE_FILTER,
+		       "a filter is for what leaves by scheme packet");
+	EXPECT_EQ(0, trees(nl));
+}
+
 TEST_F(tree, add__defaults)
 {
 	struct nl *nl = &self->nl;
@@ -258,7 +324,7 @@ static const struct wrong {
 	{ AGGNET_A_TREE_SCHEME, 1, AGGNET_SCHEME_ROUTE, EINVAL,
 	  "scheme route takes no link" },
 	{ AGGNET_A_TREE_LINK_IFINDEX, 4, 0, EINVAL,
-	  "schemes exact and bloom need the port of a link" },
+	  "schemes exact, bloom and packet need the port of a link" },
 	{ AGGNET_A_TREE_LINK_IFINDEX, 4, 999, ENODEV, "port is not attached" },
 	{ AGGNET_A_TREE_LINK_NEIGHBOUR, 4, 0, EINVAL,
 	  "scheme exact needs the neighbour's address" },

@@ -6,6 +6,7 @@
 #include <linux/siphash.h>
 #include "codec.h"
 #include "crc.h"
+#include "filter.h"
 
 #include "kselftest_harness.h"
 
@@ -327,17 +328,105 @@ TEST(parse_header__every_flag)
 	}
 }
 
-TEST(parse_header__reserved_byte)
+/* A packet that is accepted, if its type may have a filter of so many bits. */
+static size_t make_filter(struct packet *p, u8 type, u32 bits)
+{
+	size_t len = make(p, type), size = aggnet_filter_size(bits, 0);
+	struct aggnet_filter *f = (void *)p->bytes;
+
+	memmove(p->bytes + size, p->bytes, len - sizeof(p->hdr));
+	memset(p->bytes, 0, size);
+	f->bits = cpu_to_be16(bits);
+	f->hashes_digits = 3;
+	f->salt = 5;
+	p->hdr.filter = size / AGGNET_FILTER_UNIT;
+	p->hdr.length = cpu_to_be16(size + body_len[type]);
+	return len + size;
+}
+
+TEST(parse_header__a_filter_only_on_the_way_up)
+{
+	static const bool up[__AGGNET_TYPE_MAX] = {
+		[AGGNET_OPEN] = true, [AGGNET_DATA] = true,
+		[AGGNET_FIN] = true, [AGGNET_PROBE] = true,
+		[AGGNET_ABORT] = true,
+	};
+	struct aggnet_pkt pkt;
+	struct packet p;
+	u32 bits;
+	u8 type;
+
+	for (type = 1; type < __AGGNET_TYPE_MAX; type++)
+		for (bits = 8; bits <= AGGNET_FILTER_BITS_MAX; bits += 41) {
+			size_t size = aggnet_filter_size(bits, 0);
+			size_t len = make_filter(&p, type, bits);
+
+			ASSERT_EQ(up[type] ? AGGNET_PARSE_OK :
+					     AGGNET_PARSE_FILTER,
+				  aggnet_parse_header(&p, len, &pkt))
+				TH_LOG("type %u, %u bits", type, bits);
+			if (!up[type])
+				continue;
+			ASSERT_TRUE((void *)pkt.filter == p.bytes);
+			ASSERT_EQ(size, pkt.filter_size);
+			ASSERT_TRUE(pkt.body == p.bytes + size);
+			ASSERT_EQ(body_len[type], pkt.length);
+		}
+	make(&p, AGGNET_PROBE);
+	aggnet_parse_header(&p, sizeof(p.hdr), &pkt);
+	EXPECT_EQ(NULL, pkt.filter);
+	EXPECT_EQ(0, pkt.filter_size);
+}
+
+TEST(parse_header__every_size_of_filter)
 {
 	struct packet p;
-	int bit;
+	size_t len;
+	int units;
 
-	for (bit = 0; bit < 8; bit++) {
-		size_t len = make(&p, AGGNET_PROBE);
-
-		p.hdr.reserved = 1 << bit;
-		EXPECT_EQ(AGGNET_PARSE_FLAGS, parse(&p, len));
+	for (units = 0; units < 256; units++) {
+		len = make_filter(&p, AGGNET_PROBE, 200);
+		p.hdr.filter = units;
+		/* Without one the bytes are a PROBE's padding. */
+		EXPECT_EQ(!units || units == 4 ? AGGNET_PARSE_OK :
+						 AGGNET_PARSE_FILTER,
+			  parse(&p, len))
+			TH_LOG("%d units", units);
 	}
+	for (units = 1; units < 4; units++) {
+		make_filter(&p, AGGNET_PROBE, 200);
+		p.hdr.length = cpu_to_be16(units * AGGNET_FILTER_UNIT);
+		EXPECT_EQ(AGGNET_PARSE_FILTER,
+			  parse(&p, sizeof(p.hdr) +
+				units * AGGNET_FILTER_UNIT));
+	}
+}
+
+TEST(parse_header__a_malformed_filter)
+{
+	struct packet p;
+	size_t len;
+
+	len = make_filter(&p, AGGNET_DATA, 42);
+	p.bytes[sizeof(struct aggnet_filter) + 5] = 4;
+	EXPECT_EQ(AGGNET_PARSE_FILTER, parse(&p, len));
+	p.bytes[sizeof(struct aggnet_filter) + 5] = 3;
+	EXPECT_EQ(AGGNET_PARSE_OK, parse(&p, len));
+}
+
+TEST(parse_header__the_body_behind_a_filter)
+{
+	struct packet p;
+	size_t len;
+
+	len = make_filter(&p, AGGNET_OPEN, 42);
+	p.hdr.length = cpu_to_be16(body_len[AGGNET_OPEN]);
+	EXPECT_EQ(AGGNET_PARSE_BODY,
+		  parse(&p, sizeof(p.hdr) + body_len[AGGNET_OPEN]));
+	len = make_filter(&p, AGGNET_DATA, 42);
+	memset(p.bytes + aggnet_filter_size(42, 0), 0,
+	       sizeof(struct aggnet_data));
+	EXPECT_EQ(AGGNET_PARSE_BODY, parse(&p, len));
 }
 
 /* Flip each bit of each body: refused exactly if it is a reserved one. */
@@ -574,7 +663,7 @@ TEST(tag_ok__any_flipped_bit_but_the_hop)
 		ASSERT_TRUE(aggnet_tag_ok(keys[k], &p.hdr));
 		for (bit = 0; bit < 8 * len; bit++) {
 			/* A length is believed only once it has been parsed. */
-			if (bit / 8 == 6 || bit / 8 == 7)
+			if (bit / 8 == 3 || bit / 8 == 6 || bit / 8 == 7)
 				continue;
 			bytes[bit / 8] ^= 1 << bit % 8;
 			EXPECT_EQ(bit / 8 == 2, aggnet_tag_ok(keys[k], &p.hdr))
@@ -583,6 +672,31 @@ TEST(tag_ok__any_flipped_bit_but_the_hop)
 		}
 		EXPECT_TRUE(aggnet_tag_ok(keys[k], &p.hdr));
 	}
+}
+
+/* Where a packet goes is changed on its way, how long that is said is not. */
+TEST(tag_ok__any_flipped_bit_of_a_filter)
+{
+	struct packet p;
+	size_t bit, len;
+
+	len = make_filter(&p, AGGNET_OPEN, 64);
+	p.hdr.flags = cpu_to_be16(AGGNET_F_TAG);
+	p.hdr.tag = cpu_to_be64(aggnet_tag(&keyed, &p.hdr,
+				aggnet_digest(&keyed, aggnet_body(&p.hdr),
+					      body_len[AGGNET_OPEN])));
+	ASSERT_EQ(sizeof(p.hdr) + 16 + body_len[AGGNET_OPEN], len);
+	ASSERT_TRUE(aggnet_tag_ok(&keyed, &p.hdr));
+	for (bit = 0; bit < 8 * (len - sizeof(p.hdr)); bit++) {
+		p.bytes[bit / 8] ^= 1 << bit % 8;
+		EXPECT_EQ(bit / 8 < 16, aggnet_tag_ok(&keyed, &p.hdr))
+			TH_LOG("bit %zu", bit);
+		p.bytes[bit / 8] ^= 1 << bit % 8;
+	}
+	p.hdr.filter = 1;
+	EXPECT_FALSE(aggnet_tag_ok(&keyed, &p.hdr));
+	p.hdr.filter = 0;
+	EXPECT_FALSE(aggnet_tag_ok(&keyed, &p.hdr));
 }
 
 TEST(tag_ok__every_other_length)

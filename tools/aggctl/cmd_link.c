@@ -13,6 +13,7 @@ static const struct column link_cols[] = {
 	{ "lladdr", "lladdr" }, { "bits", "bits" }, { "hashes", "hashes" },
 	{ "capacity", "capacity" }, { "trees", "trees" },
 	{ "bits_set", "bits set" },
+	{ "name", "name" }, { "digit", "digit" },
 };
 
 static int list_links(struct aggnet_ctl *h, void *list)
@@ -153,10 +154,10 @@ static const struct verb verbs[] = {
 		.run = run_show,
 	}, {
 		.name = "add",
-		.args = "DEVICE [neighbour A] [lladdr M] [rate F] [trees N]",
+		.args = "DEVICE [neighbour A] [lladdr M] [rate F] [trees N] [name N [digit D]]",
 		.help = "add a link; without a neighbour, to the switch there; bits N, hashes N and capacity N instead of rate and trees",
 		.min_args = 1,
-		.max_args = 11,
+		.max_args = 15,
 		.run = run_add,
 	}, {
 		.name = "del",

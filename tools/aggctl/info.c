@@ -19,7 +19,7 @@ static json_t *bytes_json(const uint8_t *bytes, size_t n)
 {
 	/* Hardware addresses are used to their colons. */
 	const char *sep = n == AGGNET_MAC_LEN ? ":" : "";
-	char text[3 * AGGNET_KEY_LEN + 1] = "";
+	char text[2 * sizeof(struct aggnet_blob)] = "";
 	size_t i, len = 0;
 
 	for (i = 0; i < n && len + 4 < sizeof(text); i++)
@@ -51,6 +51,7 @@ static json_t *enum_json(const char * const *names, uint8_t value)
 static json_t *field_json(const struct aggnet_field *f, const void *info)
 {
 	const void *member = (const char *)info + f->offset;
+	const struct aggnet_blob *blob = member;
 
 	switch (f->kind) {
 	case AGGNET_FIELD_U8:
@@ -69,6 +70,8 @@ static json_t *field_json(const struct aggnet_field *f, const void *info)
 		return json_string(member);
 	case AGGNET_FIELD_BYTES:
 		return bytes_json(member, f->size);
+	case AGGNET_FIELD_BLOB:
+		return bytes_json(blob->byte, blob->n);
 	default:
 		return json_boolean(*(const bool *)member);
 	}
@@ -153,6 +156,16 @@ static bool set_bytes(const char *text, uint8_t *bytes, size_t n)
 	return !*text;
 }
 
+/* Two digits a byte, without colons. */
+static bool set_blob(const char *text, struct aggnet_blob *blob)
+{
+	size_t len = strlen(text);
+
+	blob->n = len / 2;
+	return len && len % 2 == 0 && blob->n <= sizeof(blob->byte) &&
+	       !strchr(text, ':') && set_bytes(text, blob->byte, blob->n);
+}
+
 static bool set_addrs(const char *text, struct aggnet_addrs *addrs)
 {
 	char *copy = strdup(text), *save = NULL, *item;
@@ -223,6 +236,8 @@ static bool set_field(const struct aggnet_field *f, const char *text,
 		return set_string(text, member, f->size);
 	case AGGNET_FIELD_BYTES:
 		return set_bytes(text, member, f->size);
+	case AGGNET_FIELD_BLOB:
+		return set_blob(text, member);
 	default:
 		return false;
 	}

@@ -82,6 +82,8 @@ struct aggnet_link_info {
 	uint32_t capacity;
 	uint32_t trees;
 	uint32_t bits_set;
+	uint64_t name;
+	uint8_t digit;
 };
 
 /**
@@ -92,6 +94,16 @@ struct aggnet_link_info {
 struct aggnet_addrs {
 	struct in_addr *addr;
 	size_t n;
+};
+
+/**
+ * struct aggnet_blob - bytes of an attribute whose length is part of it
+ * @n: how many
+ * @byte: them
+ */
+struct aggnet_blob {
+	size_t n;
+	uint8_t byte[AGGNET_FILTER_MAX];
 };
 
 struct aggnet_tree_info {
@@ -139,6 +151,7 @@ struct aggnet_tree_info {
 	uint32_t missing;
 	struct aggnet_addrs missing_names;
 	uint64_t bytes_out;
+	struct aggnet_blob filter;
 };
 
 struct aggnet_event_info {
@@ -285,6 +298,7 @@ enum aggnet_field_kind {
 	AGGNET_FIELD_STRING,	/* char[@size] */
 	AGGNET_FIELD_BYTES,	/* uint8_t[@size] */
 	AGGNET_FIELD_FLAG,	/* bool */
+	AGGNET_FIELD_BLOB,	/* struct aggnet_blob */
 };
 
 /**

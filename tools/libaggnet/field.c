@@ -13,6 +13,7 @@ static int put(struct nl_msg *msg, const struct aggnet_field *f,
 {
 	const void *member = (const char *)info + f->offset;
 	const struct aggnet_addrs *addrs = member;
+	const struct aggnet_blob *blob = member;
 
 	switch (f->kind) {
 	case AGGNET_FIELD_STRING:
@@ -23,6 +24,8 @@ static int put(struct nl_msg *msg, const struct aggnet_field *f,
 		return nla_put(msg, f->attr,
 			       (int)(addrs->n * sizeof(*addrs->addr)),
 			       addrs->addr);
+	case AGGNET_FIELD_BLOB:
+		return nla_put(msg, f->attr, (int)blob->n, blob->byte);
 	default:
 		return nla_put(msg, f->attr, (int)f->size, member);
 	}
@@ -64,6 +67,17 @@ static int take_addrs(const struct nlattr *attr, struct aggnet_addrs *addrs)
 	return 0;
 }
 
+static int take_blob(const struct nlattr *attr, struct aggnet_blob *blob)
+{
+	size_t len = (size_t)nla_len(attr);
+
+	if (len > sizeof(blob->byte))
+		return -EPROTO;
+	memcpy(blob->byte, nla_data(attr), len);
+	blob->n = len;
+	return 0;
+}
+
 static int take(const struct aggnet_field *f, const struct nlattr *attr,
 		void *info)
 {
@@ -82,6 +96,8 @@ static int take(const struct aggnet_field *f, const struct nlattr *attr,
 		return 0;
 	case AGGNET_FIELD_ADDRS:
 		return take_addrs(attr, (struct aggnet_addrs *)member);
+	case AGGNET_FIELD_BLOB:
+		return take_blob(attr, (struct aggnet_blob *)member);
 	default:
 		if (len != f->size)
 			return -EPROTO;

@@ -15,6 +15,8 @@ static const struct aggnet_field fields[] = {
 	F(capacity, CAPACITY, U32, false),
 	F(trees, TREES, U32, true),
 	F(bits_set, BITS_SET, U32, true),
+	F(name, NAME, U64, false),
+	F(digit, DIGIT, U8, false),
 };
 
 const struct aggnet_noun aggnet_noun_link = {

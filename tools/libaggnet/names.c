@@ -55,6 +55,7 @@ const char * const aggnet_scheme_names[] = {
 	[AGGNET_SCHEME_ROUTE] = "route",
 	[AGGNET_SCHEME_EXACT] = "exact",
 	[AGGNET_SCHEME_BLOOM] = "bloom",
+	[AGGNET_SCHEME_PACKET] = "packet",
 	[__AGGNET_SCHEME_MAX] = NULL,
 };
 

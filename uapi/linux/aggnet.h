@@ -17,7 +17,7 @@
  *   PORT_DEL   PORT_IFINDEX
  *   PORT_GET   PORT_IFINDEX or dump                  -> PORT_*
  *   LINK_ADD   LINK_IFINDEX [LINK_NEIGHBOUR] [LINK_LLADDR] [LINK_BITS]
- *              [LINK_HASHES] [LINK_CAPACITY]
+ *              [LINK_HASHES] [LINK_CAPACITY] [LINK_NAME] [LINK_DIGIT]
  *   LINK_DEL   LINK_IFINDEX [LINK_NEIGHBOUR]
  *   LINK_GET   dump                                  -> LINK_*
  *   TREE_ADD   TREE_* (see enum aggnet_tree_attr); NLM_F_REPLACE puts a newer
@@ -134,6 +134,13 @@ enum aggnet_link_attr {
 					 * anew with twice the bits; 0: never.
 					 * Default: 0 if BITS is given
 					 */
+	AGGNET_A_LINK_NAME,		/* u64: of the directed link, the same on
+					 * all nodes; filters of packets name it
+					 */
+	AGGNET_A_LINK_DIGIT,		/* u8: neighbour's digit at the port's level;
+					 * of a link to an aggnet switch this
+					 * server's own. With LINK_NAME
+					 */
 	__AGGNET_A_LINK_MAX
 };
 
@@ -187,6 +194,7 @@ enum aggnet_scheme {
 	AGGNET_SCHEME_ROUTE,		/* no planned link: plain IP to the receiver */
 	AGGNET_SCHEME_EXACT,		/* TREE_LINK_* names the link (paper 000, 4.1) */
 	AGGNET_SCHEME_BLOOM,		/* the link's Bloom table does (000, 4.2) */
+	AGGNET_SCHEME_PACKET,		/* the same, then TREE_FILTER does (000, 4.3) */
 	__AGGNET_SCHEME_MAX
 };
 
@@ -258,6 +266,10 @@ enum aggnet_tree_attr {
 					 * sendings}
 					 */
 	AGGNET_A_TREE_PAD,
+	AGGNET_A_TREE_FILTER,		/* binary: struct aggnet_filter and what
+					 * belongs to it, of the whole way to
+					 * the receiver; scheme packet
+					 */
 	__AGGNET_A_TREE_MAX
 };
 

@@ -68,10 +68,12 @@ enum aggnet_type {
  * struct aggnet_hdr - the common header
  * @version: AGGNET_VERSION
  * @type: enum aggnet_type
- * @hop: aggnet forwards left; the only mutable field, zero under the tag
- * @reserved: zero
+ * @hop: aggnet forwards left; the only mutable field, zero under the tag. With
+ *	a filter, those that all copies of the packet have left together
+ * @filter: struct aggnet_filter and what belongs to it, in AGGNET_FILTER_UNIT
+ *	bytes; it stands before the body. 0: there is none
  * @flags: AGGNET_F_*
- * @length: bytes after this header, exactly
+ * @length: bytes after this header, exactly: filter and body
  * @incast_id: job ID (high 32 bits) . receiver identity (low 32 bits)
  * @instance: high half of the epoch; later plans have serially greater ones
  * @attempt: low half of the epoch
@@ -83,13 +85,13 @@ enum aggnet_type {
  * @echo: stamp of the packet that this one answers, 0 if none
  * @tag: SipHash-2-4 (AGGNET_F_TAG), or CRC32C in the low 32 bits, of the
  *	header with @hop and @tag zero followed by the same function's value
- *	of the @length bytes behind it (64 or 32 bits, big endian)
+ *	of the body (64 or 32 bits, big endian)
  */
 struct aggnet_hdr {
 	__u8	version;
 	__u8	type;
 	__u8	hop;
-	__u8	reserved;
+	__u8	filter;
 	__be16	flags;
 	__be16	length;
 	__be64	incast_id;
@@ -122,7 +124,9 @@ struct aggnet_hdr {
  *	another filter
  *
  * It says where a packet goes, as the IP header does, and like that it is not
- * under the tag. Zero bytes fill it up to AGGNET_FILTER_UNIT.
+ * under the tag. Zero bytes fill it up to AGGNET_FILTER_UNIT, so that the body
+ * is aligned as it would be without it. What goes up a tree may carry one: OPEN,
+ * DATA, FIN, PROBE, ABORT.
  */
 struct aggnet_filter {
 	__be16	bits;

@@ -90,7 +90,8 @@ void aggnet_event_tree(struct aggnet_tree *tree, enum aggnet_event kind)
 {
 }
 
-u32 aggnet_tx_payload(struct aggnet_net *an, u32 ifindex, __be32 receiver)
+u32 aggnet_tx_payload(struct aggnet_net *an, u32 ifindex, __be32 receiver,
+		      u32 filter)
 {
 	return world.conf.payload;
 }

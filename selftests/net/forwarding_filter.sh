@@ -1,0 +1,235 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Packets that carry a filter of their way, at nodes that have no entry of theirs:
+# a copy leaves by each link that the filter names, and what it names nothing of
+# is left to plain IP, its filter spent. Then a switch does the same.
+# The network is drawn in forwarding.inc. Of t, links are named
+#   a 10 (eth0, digit 0)   b 11 (eth1, digit 1)   d 12 (eth1, digit 2)
+#   d 13 (eth2, digit 0, level 1)
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/forwarding.inc"
+
+GROUP=03:a6:60:00:00:01
+JOB=7
+# Of 8 bits: all of them, none of them, all but nobody looks.
+ALL=00080100ff000000 NONE=0008010000000000 SPENT=00080000ff000000
+
+# names NAME...: a filter that names these links, and 400 bits of room
+names()
+{
+	way $JOB $B 400 7 0 - "$@"
+}
+
+# by HOP [DEST]: to b, by t's link to it; dest: as IP destination
+to_b()
+{
+	line "$(mac 2 1)" "$(mac 3 0)" $A "${2:-$B}" 63 "$1" $JOB
+}
+
+to_d_by_eth1()
+{
+	line "$(mac 2 1)" "$(mac 4 1)" $A $B 63 "$1" $JOB
+}
+
+to_d_by_eth2()
+{
+	line "$(mac 2 2)" "$(mac 4 0)" $A "${2:-$B}" 63 "$1" $JOB
+}
+
+# follows HOP FILTER KEY=VALUE...: one copy, by the named link to b
+follows()
+{
+	counts t forwarded_filter 1 arrives b eth0 "$(to_b "$1") filter=alive" \
+		job=$JOB filter="$2" "${@:3}"
+}
+
+# left FILTER KEY=VALUE...: to plain IP, spent
+left()
+{
+	counts t filter_spent 1 arrives d eth0 \
+		"$(to_d_by_eth2 9) filter=spent" job=$JOB filter="$1" "${@:2}"
+}
+
+# untouched FILTER STATE KEY=VALUE...: to plain IP, as it came
+untouched()
+{
+	counts t passed 1 arrives d eth0 "$(to_d_by_eth2 10) filter=$2" \
+		job=$JOB filter="$1" "${@:3}"
+}
+
+# Two links that it names: each copy has half of the hops that are left.
+both()
+{
+	watch b eth0 && watch d eth0 &&
+		frame job=$JOB filter="$(names 11 13)" hop=12 || return
+	seen b
+	same "$(to_b 5) filter=alive" "$seen" || return
+	seen d
+	same "$(to_d_by_eth2 5) filter=alive" "$seen"
+}
+
+bound()
+{
+	counts t filter_spent 1 arrives d eth0 \
+		"$(to_d_by_eth2 9 $D) filter=spent" job=$JOB filter=$NONE to=$D
+}
+
+# With two more there are five links besides the port that it came in by.
+too_many()
+{
+	local status=0
+
+	agg t link add eth1 neighbour 10.2.0.101 bits 8 hashes 1 name 101 &&
+		agg t link add eth1 neighbour 10.2.0.102 bits 8 hashes 1 \
+			name 102 || return
+	left $ALL || status=1
+	agg t link del eth1 neighbour 10.2.0.101 &&
+		agg t link del eth1 neighbour 10.2.0.102 && return $status
+}
+
+# One of its links cannot be used, and it may be the one.
+broken()
+{
+	local status=0
+
+	ip -n "s-$tag" link set p1 down
+	counts t drop_link 1 left "$(names 11 13)" hop=20 || status=1
+	ip -n "s-$tag" link set p1 up
+	wait_for forwarding s p1 p2 p3 && return $status
+}
+
+transit_off()
+{
+	local status=0
+
+	agg t port del eth0 && agg t port add eth0 transit off || return
+	untouched "$(names 11)" alive || status=1
+	agg t port del eth0 && agg t port add eth0 && return $status
+}
+
+refused()
+{
+	counts t "$1" 1 frame job=$JOB dst=$T to=$T "${@:2}"
+}
+
+# An entry here does not have its say where a filter does.
+entry()
+{
+	agg t tree add --job $JOB --receiver $B --device eth2 instance 1 \
+		scheme exact link_neighbour 10.3.0.4 || return
+	follows 9 "$(names 11)" || return
+	arrives d eth0 "$(to_d_by_eth2 9) filter=spent" job=$JOB filter=$SPENT
+}
+
+# --- the switch: frames to the group, from t by hand ---------------------------
+
+group_frame()
+{
+	on t packet send eth1 dmac=$GROUP src=$A receiver=$B to=$B job=$JOB "$@"
+}
+
+# What comes out of the switch to NODE, with this hop field
+out()
+{
+	line "$(mac 5 "$1")" "$2" $A $B 63 "$3" $JOB
+}
+
+picks()
+{
+	watch b eth0 && counts s forwarded_filter 1 \
+		group_frame filter="$(names 22)" || return
+	seen b
+	same "$(out 2 "$(mac 3 0)" 9) filter=alive" "$seen"
+}
+
+picks_both()
+{
+	watch b eth0 && watch d eth1 &&
+		group_frame filter="$(names 22 23)" hop=11 || return
+	seen b
+	same "$(out 2 "$(mac 3 0)" 5) filter=alive" "$seen" || return
+	seen d
+	same "$(out 3 "$(mac 4 1)" 5) filter=alive" "$seen"
+}
+
+switch_drops()
+{
+	counts s drop_bloom_miss 1 group_frame filter="$1"
+}
+
+too_many_exits()
+{
+	local i
+
+	for i in 1 2 3; do
+		agg s link add p2 neighbour 10.2.0.$((100 + i)) \
+			lladdr "$(mac 3 $((100 + i)))" name $((100 + i)) ||
+			return
+	done
+	counts s forwarded_filter 4 counts s drop_copies 1 \
+		group_frame filter=$ALL
+}
+
+network_up
+agg t node set address $T && agg b node set address $B &&
+	agg d node set address $D || exit 1
+for device in eth0 eth1 eth2; do
+	agg t port add $device level $((${device#eth} / 2)) || exit 1
+done
+agg b port add eth0 || exit 1
+check "a server that knows no link by name leaves it alone" \
+	untouched $ALL alive
+small=(bits 8 hashes 1)
+agg t link add eth0 neighbour 10.1.0.1 "${small[@]}" name 10 digit 0 || exit 1
+agg t link add eth1 neighbour 10.2.0.3 "${small[@]}" name 11 digit 1 || exit 1
+agg t link add eth1 neighbour 10.2.0.4 "${small[@]}" name 12 digit 2 || exit 1
+agg t link add eth2 neighbour 10.3.0.4 "${small[@]}" name 13 digit 0 || exit 1
+
+check "by the link that it names" follows 9 "$(names 11)"
+check "an OPEN, too" counts t forwarded_filter 1 arrives b eth0 \
+	"$(to_b 9 | sed s/type=3/type=1/) filter=alive" job=$JOB type=1 \
+	body=16 to=0.0.0.0 filter="$(names 11)"
+check "another neighbour of the same port" arrives d eth1 \
+	"$(to_d_by_eth1 9) filter=alive" job=$JOB filter="$(names 12)"
+check "two links: two copies, which share the hops" both
+check "the last hop" follows 0 "$(names 11)" hop=1
+check "hop field used up" counts t drop_hop 1 frame job=$JOB hop=0 filter=$ALL
+check "TTL used up" counts t drop_ttl 1 frame job=$JOB ttl=1 filter=$ALL
+check "never back by the port that it came from" left "$(names 10)"
+check "no link: on to the receiver by plain IP" left $NONE
+check "no link: on to the acceptor that it is bound to" bound
+check "more links than copies may be: by plain IP" too_many
+check "a link that cannot be used: by plain IP" broken
+check "spent: nobody looks" untouched $SPENT spent
+check "the digits of the receiver: links that lead there" \
+	follows 9 "$(way $JOB $B 8 1 0 1,7 10 11 12 13 \
+		     14 15 16 17 18 19 20 21 22 23 24)"
+check "they are behind no link" left "$(way $JOB $B 8 1 0 7,7 10 11 12 13)"
+check "transit off: by plain IP, unchanged" transit_off
+check "what is addressed round the plan is routed" counts t passed 1 \
+	arrives d eth0 "$(to_d_by_eth2 10 $D) filter=alive" \
+	job=$JOB filter=$ALL dst=$D to=$D
+check "a filter where none may be" \
+	refused drop_filter type=4 body=40 filter=$ALL
+check "a filter that is too large" refused drop_filter filter="${ALL}0000000000000000"
+check "a filter with too few bits" refused drop_filter \
+	filter=00070100ff000000
+check "a filter with bits behind its end" refused drop_filter \
+	filter=00080100ff010000
+check "an entry has no say where a filter has" entry
+
+agg s node set role switch || exit 1
+for device in p1 p2 p3; do
+	agg s port add $device || exit 1
+done
+agg s link add p1 neighbour 10.2.0.2 lladdr "$(mac 2 1)" name 21 || exit 1
+agg s link add p2 neighbour 10.2.0.3 lladdr "$(mac 3 0)" name 22 || exit 1
+agg s link add p3 neighbour 10.2.0.4 lladdr "$(mac 4 1)" name 23 || exit 1
+check "a switch sends it to the one neighbour that is named" picks
+check "two neighbours: two copies" picks_both
+check "nobody: dropped, not flooded" switch_drops $NONE
+check "never back by the port that it came from" switch_drops "$(names 21)"
+check "a spent one to the group" switch_drops $SPENT
+check "four copies at most" too_many_exits
+done_testing
