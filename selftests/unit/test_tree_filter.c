@@ -139,6 +139,9 @@ TEST(measure__what_is_refused)
 	conf.bits++;
 	EXPECT_NE(NULL, strstr(refusal("bcube:4,1", "irs", conf),
 			       "993 bits"));
+	conf.bits = UINT32_MAX;
+	EXPECT_NE(NULL, strstr(refusal("bcube:4,1", "irs", conf),
+			       "4294967295 bits"));
 }
 
 /**

@@ -26,6 +26,7 @@ static struct {
 	const char *type;
 	uint32_t scale;
 	const char *scheme;
+	const char *rule;
 	const char *max_depth;
 	const char *sizes;
 	const char *update;
@@ -44,11 +45,12 @@ static struct {
 	.function = "sum",
 	.type = "int64",
 	.scheme = "exact",
+	.rule = "general",
 	.seed = 1,
 	.bloom_rate = -1,
 	.conf = {
 		.job = 1, .writers = 1, .uid = UINT32_MAX,
-		.aggnet_switches = true,
+		.aggnet_switches = true, .filter.rate = 1,
 	},
 };
 
@@ -176,6 +178,23 @@ static int check_geometry(struct plan_conf *conf)
 	return ST_DONE;
 }
 
+/* Of what packets carry. */
+static int check_filter(struct plan_conf *conf)
+{
+	struct aggt_filter_conf *filter = &conf->filter;
+	uint8_t rule;
+
+	if (check_enum("filter-rule", plan_rule_names, opt.rule, &rule))
+		return ST_USAGE;
+	filter->rule = (enum aggt_filter_rule)rule;
+	if (filter->rate <= 0)
+		return usage("plan: --filter-rate: it has to be more than 0");
+	if (conf->scheme != AGGNET_SCHEME_PACKET &&
+	    (filter->rule || filter->bits || filter->rate != 1))
+		return usage("plan: --filter-bits, --filter-rate and --filter-rule are for --scheme packet");
+	return ST_DONE;
+}
+
 static int check_names(void)
 {
 	struct plan_conf *conf = &opt.conf;
@@ -189,11 +208,11 @@ static int check_names(void)
 	if (check_shape(conf))
 		return ST_USAGE;
 	found = aggnet_enum_find(aggnet_scheme_names, opt.scheme);
-	if (found != AGGNET_SCHEME_EXACT && found != AGGNET_SCHEME_BLOOM)
-		return usage("plan: --scheme: '%s' is none of exact, bloom",
+	if (found < AGGNET_SCHEME_EXACT)
+		return usage("plan: --scheme: '%s' is none of exact, bloom, packet",
 			     opt.scheme);
 	conf->scheme = (uint8_t)found;
-	return check_geometry(conf);
+	return check_filter(conf) ? ST_USAGE : check_geometry(conf);
 }
 
 static int check_numbers(struct work *w)
@@ -391,13 +410,19 @@ static const struct opt opts[] = {
 	{ "sorted", OPT_FLAG, &opt.sorted, NULL,
 	  "senders give keys in their order, and so the receiver gets them" },
 	{ "scheme", OPT_STRING, &opt.scheme, "S",
-	  "exact: entries name links; bloom: filters do (exact)" },
+	  "exact: entries name links; bloom: filters do; packet: filters that packets carry (exact)" },
 	{ "switches", OPT_SWITCHES, &opt.conf.aggnet_switches, "KIND",
-	  "what bloom meets: 'aggnet' (default) or 'dumb' switches" },
+	  "what bloom and packet meet: 'aggnet' (default) or 'dumb' switches" },
 	{ "bloom-rate", OPT_REAL, &opt.bloom_rate, "F",
 	  "false positives of a link's Bloom table, 0..1 (0.01)" },
 	{ "bloom-trees", OPT_U32, &opt.bloom_trees, "N",
 	  "with so many trees by the link; with more it grows (400)" },
+	{ "filter-bits", OPT_U32, &opt.conf.filter.bits, "N",
+	  "of packet's filters (as few as the rate takes)" },
+	{ "filter-rate", OPT_REAL, &opt.conf.filter.rate, "F",
+	  "false positives that a packet may expect (1)" },
+	{ "filter-rule", OPT_STRING, &opt.rule, "RULE",
+	  "general: nodes look all links up; paper: those that lead nearer (general)" },
 	{ "delta", OPT_REAL, &opt.delta, "D", "aggregation ratio 0..1 (0)" },
 	{ "sizes", OPT_STRING, &opt.sizes, "FILE",
 	  "sizes of the senders' flows, lines 'vN SIZE' (all 1)" },

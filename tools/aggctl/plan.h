@@ -28,6 +28,7 @@
  * @bits: of Bloom tables, 0: the kernel's default, which grows from 400 trees on
  * @hashes: their hash functions
  * @capacity: trees from which they grow
+ * @filter: that packets carry, of scheme packet
  * @keyed: each tree has a key
  * @writers: local processes of each task of a sender
  * @uid: who may use the sockets
@@ -52,6 +53,7 @@ struct plan_conf {
 	uint32_t bits;
 	uint32_t hashes;
 	uint32_t capacity;
+	struct aggt_filter_conf filter;
 	bool keyed;
 	uint32_t writers;
 	uint32_t uid;
@@ -101,8 +103,39 @@ json_t *plan_port_lladdr(const struct plan *plan, aggt_node server,
 			 unsigned int level);
 bool plan_has_addresses(const struct plan *plan);
 
+bool plan_knows_port(const struct plan *plan, aggt_node server,
+		     unsigned int level);
+
+/**
+ * struct plan_filters - filters of a plan's ends
+ * @conf: what they are made for
+ * @size: how large they are
+ * @hex: of each entry the filter, or null
+ * @n: how many there are
+ * @false_links: that they name by mistake, all together
+ * @unsalted: how many that would be with the first salt
+ */
+struct plan_filters {
+	struct aggt_filter_conf conf;
+	struct aggt_filter_size size;
+	json_t *hex;
+	size_t n;
+	uint64_t false_links;
+	uint64_t unsalted;
+};
+
+/* plan_filter.c */
+extern const char * const plan_rule_names[];
+bool plan_has_filters(const struct plan *plan);
+int plan_filters(const struct plan *plan, struct plan_filters *all);
+void plan_filters_clear(struct plan_filters *all);
+json_t *plan_filters_json(const struct plan_filters *all);
+bool plan_filters_restore(const json_t *json, struct aggt_filter_conf *conf);
+void plan_name_server(const struct plan *plan, aggt_node server, json_t *links);
+void plan_name_switch(const struct plan *plan, uint32_t sw, json_t *links);
+
 /* plan_nodes.c */
-json_t *plan_nodes(const struct plan *plan);
+json_t *plan_nodes(const struct plan *plan, const json_t *filters);
 
 /* plan_json.c */
 json_t *plan_json(const struct plan *plan);

@@ -67,6 +67,21 @@ static bool is_described(const struct plan *plan, aggt_node server,
 }
 
 /**
+ * plan_knows_port() - is the address of a server's port known?
+ * @plan: the plan
+ * @server: the server
+ * @level: of the port
+ */
+bool plan_knows_port(const struct plan *plan, aggt_node server,
+		     unsigned int level)
+{
+	const struct testbed tb = { .topo = plan->topo };
+
+	return tb_fits(&tb) ||
+	       aggt_topo_port_address(plan->topo, server, level);
+}
+
+/**
  * plan_has_addresses() - whether entries can be written down
  * @plan: the plan, which may be of a network larger than any testbed
  */

@@ -162,6 +162,24 @@ static json_t *conf_json(const struct plan_conf *conf)
 	return object;
 }
 
+/* Entries name addresses; there are none for networks of any size. */
+static json_t *nodes_json(const struct plan *plan, json_t **filter)
+{
+	struct plan_filters all = {};
+	json_t *nodes = NULL;
+
+	if (plan_has_filters(plan)) {
+		if (plan_filters(plan, &all))
+			goto out;
+		*filter = plan_filters_json(&all);
+	}
+	nodes = plan_has_addresses(plan) ? plan_nodes(plan, all.hex) :
+					   json_object();
+out:
+	plan_filters_clear(&all);
+	return nodes;
+}
+
 /**
  * plan_json() - a plan as JSON
  * @plan: the plan
@@ -172,12 +190,13 @@ json_t *plan_json(const struct plan *plan)
 {
 	const struct aggt_job *job = aggt_plan_job(plan->trees);
 	const struct plan_conf *conf = &plan->conf;
-	json_t *object, *nodes;
+	json_t *object, *nodes, *filter = NULL;
 
-	/* Entries name addresses; there are none for networks of any size. */
-	nodes = plan_has_addresses(plan) ? plan_nodes(plan) : json_object();
-	if (!nodes)
+	nodes = nodes_json(plan, &filter);
+	if (!nodes) {
+		json_decref(filter);
 		return NULL;
+	}
 	object = json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:f, s:I, s:I}",
 			   "topology", aggt_topo_name(plan->topo),
 			   "method", job->method, "job",
@@ -198,6 +217,8 @@ json_t *plan_json(const struct plan *plan)
 	json_object_set_new(object, "metrics",
 			    metrics_json(aggt_plan_metrics(plan->trees)));
 	json_object_set_new(object, "trees", trees_json(plan));
+	if (filter)
+		json_object_set_new(object, "filter", filter);
 	json_object_set_new(object, "nodes", nodes);
 	return object;
 }

@@ -13,12 +13,14 @@
  * @plan: the plan
  * @topo: its topology
  * @conf: what its entries say beside
+ * @filters: of each entry, NULL: packets carry none
  * @nodes: the result
  */
 struct builder {
 	const struct plan *plan;
 	const struct aggt_topo *topo;
 	const struct plan_conf *conf;
+	const json_t *filters;
 	json_t *nodes;
 };
 
@@ -137,7 +139,8 @@ static void set_link(const struct builder *b, const struct aggt_entry *e,
 		     json_t *node, json_t *tree)
 {
 	bool bloom = b->conf->scheme == AGGNET_SCHEME_BLOOM;
-	bool direct = !bloom || !b->conf->aggnet_switches;
+	bool direct = b->conf->scheme == AGGNET_SCHEME_EXACT ||
+		      !b->conf->aggnet_switches;
 	json_t *port, *neighbour, *link;
 
 	if (e->parent == AGGT_NONE || !aggt_plan_aggregates(b->plan->trees)) {
@@ -229,11 +232,28 @@ static void set_end(const struct builder *b, const struct aggt_entry *e,
 		json_object_set(tree, "key", b->plan->key[e->tree]);
 }
 
-static void add_entry(const struct builder *b, const struct aggt_entry *e)
+/* Who is on a way has to know its links, be there an entry or not. */
+static void name_links(const struct builder *b, const struct aggt_entry *e,
+		       json_t *node)
 {
-	json_t *node = server_node(b, e->server);
-	json_t *tree = new_tree(b, e->receiver, e->tree);
+	json_t *links = json_object_get(node, "links");
 
+	if (b->filters && e->parent != AGGT_NONE && !json_array_size(links))
+		plan_name_server(b->plan, e->server, links);
+}
+
+/* @i: of the entry, and so of its filter */
+static void add_entry(const struct builder *b, const struct aggt_entry *e,
+		      size_t i)
+{
+	json_t *node = server_node(b, e->server), *tree;
+
+	name_links(b, e, node);
+	if (b->filters && !(e->flags & AGGT_END))
+		return;
+	tree = new_tree(b, e->receiver, e->tree);
+	if (b->filters && e->parent != AGGT_NONE)
+		json_object_set(tree, "filter", json_array_get(b->filters, i));
 	set_text(tree, "role", aggt_entry_role(e));
 	if (e->flags & AGGT_LEANS)
 		set_text(tree, "switch", tb_switch_name(e->sw));
@@ -269,6 +289,29 @@ static void add_switch_entry(const struct builder *b,
 	json_array_append_new(json_object_get(node, "trees"), tree);
 }
 
+/* Of a switch that looks filters up: no entries, but the names of its links. */
+static void add_named_switch(const struct builder *b, uint32_t sw)
+{
+	json_t *links = json_object_get(switch_node(b, sw), "links");
+
+	if (!json_array_size(links))
+		plan_name_switch(b->plan, sw, links);
+}
+
+static void add_switches(const struct builder *b)
+{
+	const struct aggt_switch_entry *sw;
+	size_t i, n;
+
+	sw = aggt_plan_switch_entries(b->plan->trees, &n);
+	for (i = 0; b->conf->aggnet_switches && i < n; i++) {
+		if (b->filters)
+			add_named_switch(b, sw[i].sw);
+		else if (b->conf->scheme == AGGNET_SCHEME_BLOOM)
+			add_switch_entry(b, &sw[i]);
+	}
+}
+
 /* An address that is described may be what another server is given. */
 static int check_identities(json_t *nodes)
 {
@@ -294,23 +337,22 @@ static int check_identities(json_t *nodes)
 /**
  * plan_nodes() - make the entries of every node of a plan
  * @plan: the plan
+ * @filters: of each entry, NULL: packets carry none
  *
  * Return: an object of nodes by name, or NULL with an error line printed.
  */
-json_t *plan_nodes(const struct plan *plan)
+json_t *plan_nodes(const struct plan *plan, const json_t *filters)
 {
-	struct builder b = { plan, plan->topo, &plan->conf, json_object() };
-	const struct aggt_switch_entry *sw;
+	struct builder b = {
+		plan, plan->topo, &plan->conf, filters, json_object()
+	};
 	const struct aggt_entry *entry;
 	size_t i, n;
 
 	entry = aggt_plan_entries(plan->trees, &n);
 	for (i = 0; i < n; i++)
-		add_entry(&b, &entry[i]);
-	sw = aggt_plan_switch_entries(plan->trees, &n);
-	if (b.conf->scheme == AGGNET_SCHEME_BLOOM && b.conf->aggnet_switches)
-		for (i = 0; i < n; i++)
-			add_switch_entry(&b, &sw[i]);
+		add_entry(&b, &entry[i], i);
+	add_switches(&b);
 	if (!check_identities(b.nodes))
 		return b.nodes;
 	json_decref(b.nodes);

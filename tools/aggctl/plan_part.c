@@ -89,10 +89,40 @@ find_link(const struct aggnet_link_info *list, size_t n,
 	return NULL;
 }
 
-/* Links are shared by plans: only those that lack are added. */
-static int stage_links(struct node *node, const json_t *links)
+/* Filters of packets find a link by the name that it has from the start. */
+static int check_name(const struct node *node,
+		      const struct aggnet_link_info *now,
+		      const struct aggnet_link_info *wanted)
+{
+	char port[IF_NAMESIZE] = "?";
+
+	if (!(wanted->has & AGGNET_HAS(AGGNET_A_LINK_NAME)) ||
+	    ((now->has & AGGNET_HAS(AGGNET_A_LINK_NAME)) &&
+	     now->name == wanted->name))
+		return 0;
+	if_indextoname(now->ifindex, port);
+	err("%s: the link %s%s%s is there, but not by the name that the plan gives it: withdraw the plan that it is of, or delete it",
+	    node->name, port, now->neighbour.s_addr ? " to " : "",
+	    now->neighbour.s_addr ? addr_text(now->neighbour) : "");
+	return -1;
+}
+
+/* All links of a node have names, those of a device that has gone, too. */
+static bool is_gone(const struct node *node, const json_t *link)
+{
+	const char *port = json_string_value(json_object_get(link, "port"));
+
+	return json_object_get(link, "name") && port && !node_port(node, port);
+}
+
+/*
+ * Links are shared by plans: only those that lack are added. @replace: the node
+ * may have lost devices.
+ */
+static int stage_links(struct node *node, const json_t *links, bool replace)
 {
 	size_t i, n, wanted = json_array_size(links);
+	const struct aggnet_link_info *there;
 	struct aggnet_link_info *now, *link;
 	int ret = 0;
 
@@ -104,9 +134,14 @@ static int stage_links(struct node *node, const json_t *links)
 	if (!node->links)
 		ret = -1;
 	for (i = 0; !ret && i < wanted; i++) {
+		if (replace && is_gone(node, json_array_get(links, i)))
+			continue;
 		link = &node->links[node->n_links];
 		ret = parse_link(node, json_array_get(links, i), link);
-		if (ret || find_link(now, n, link))
+		there = ret ? NULL : find_link(now, n, link);
+		if (there)
+			ret = check_name(node, there, link);
+		if (ret || there)
 			continue;
 		if (aggnet_link_add(node->ctl, link))
 			ret = node_refused(node, "link");
@@ -224,7 +259,7 @@ int plan_part_stage(struct node *node, const json_t *entry, bool replace)
 		return node_refused(node, "plan");
 	if (replace && stage_removals(node, json_object_get(entry, "remove")))
 		return -1;
-	return stage_links(node, json_object_get(entry, "links")) ||
+	return stage_links(node, json_object_get(entry, "links"), replace) ||
 	       stage_trees(node, json_object_get(entry, "trees"), replace) ?
 	       -1 : 0;
 }
@@ -306,7 +341,10 @@ static int withdraw_tree(struct node *node, const json_t *object,
 	return ret;
 }
 
-/* Links that no tree of any plan leaves by any more. */
+/*
+ * Links that no tree of any plan leaves by any more. Those that have a name
+ * stay: they belong to the network, and packets of other plans go by it.
+ */
 static int withdraw_links(struct node *node, const json_t *links)
 {
 	const struct aggnet_link_info *found;
@@ -319,9 +357,12 @@ static int withdraw_links(struct node *node, const json_t *links)
 	if (aggnet_link_list(node->ctl, &now, &n))
 		return node_refused(node, "links");
 	for (i = 0; !ret && i < json_array_size(links); i++) {
+		if (json_object_get(json_array_get(links, i), "name"))
+			continue;
 		ret = parse_link(node, json_array_get(links, i), &link);
 		found = ret ? NULL : find_link(now, n, &link);
 		if (found && !found->trees &&
+		    !(found->has & AGGNET_HAS(AGGNET_A_LINK_NAME)) &&
 		    aggnet_link_del(node->ctl, &link))
 			ret = node_refused(node, "link");
 	}

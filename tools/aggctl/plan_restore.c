@@ -245,6 +245,10 @@ static bool read_conf(const json_t *json, struct plan_conf *conf)
 		.scale = values.scale, .k = values.k,
 		.elements = values.elements,
 	};
+	if (s == AGGNET_SCHEME_PACKET &&
+	    !plan_filters_restore(json_object_get(json, "filter"),
+				  &conf->filter))
+		return false;
 	return f >= 0 && s >= 0 &&
 	       read_geometry(json_object_get(json, "entries"), conf);
 }

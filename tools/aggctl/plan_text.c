@@ -11,6 +11,16 @@ static const struct column metric_cols[] = {
 	{ "added_servers", "added servers" }, { "depth", "depth" },
 };
 
+static const struct column filter_cols[] = {
+	{ "rule", "filter, rule" }, { "bits", "bits" }, { "hashes", "hashes" },
+	{ "bytes", "bytes in a packet" }, { "paper_bits", "bits, paper's rule" },
+	{ "general_bits", "bits, general rule" }, { "links", "links of a way" },
+	{ "looked_up", "looked up beside it" },
+	{ "expected_false", "false positives expected" },
+	{ "unsalted_false_links", "false links, one salt" },
+	{ "false_links", "false links, best salt" },
+};
+
 static const struct column update_cols[] = {
 	{ "changes", "changes" }, { "reuse", "hops reused" },
 	{ "seconds", "seconds" }, { "rebuild_seconds", "rebuild, seconds" },
@@ -100,10 +110,15 @@ void plan_text(const json_t *plan)
 {
 	const json_t *nodes = json_object_get(plan, "nodes");
 	const json_t *update = json_object_get(plan, "update");
+	const json_t *filter = json_object_get(plan, "filter");
 
 	out_fields(metric_cols, ARRAY_SIZE(metric_cols),
 		   json_object_get(plan, "metrics"));
 	putchar('\n');
+	if (filter) {
+		out_fields(filter_cols, ARRAY_SIZE(filter_cols), filter);
+		putchar('\n');
+	}
 	show_trees(json_object_get(plan, "trees"));
 	if (update)
 		show_update(update, json_object_get(plan, "diff"));

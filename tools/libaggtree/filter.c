@@ -15,25 +15,21 @@
 #define SALTS		256
 #define COPIES_MAX	4	/* that the module makes of a packet at a node */
 
-uint32_t aggt_filter_paper_bits(unsigned int k, double rate)
+/* For @links links in a filter, of @wrong others that are looked up @rate. */
+static uint32_t bits_for(double links, double wrong, double rate)
 {
-	double ways = k * (k - 1.0) / 2;
 	double bits = 0;
 
-	if (ways > rate)
-		bits = ceil(2 * (k + 1) * log(rate / ways) / log(BASE));
-	return bits > AGGNET_FILTER_BITS_MIN ? (uint32_t)bits :
-					       AGGNET_FILTER_BITS_MIN;
+	if (wrong > rate)
+		bits = ceil(links * log(rate / wrong) / log(BASE));
+	/* One more than can be says that it cannot. */
+	return (uint32_t)fmin(fmax(bits, AGGNET_FILTER_BITS_MIN),
+			      AGGNET_FILTER_BITS_MAX + 1);
 }
 
-static uint32_t general_bits(const struct aggt_filter_size *size, double rate)
+uint32_t aggt_filter_paper_bits(unsigned int k, double rate)
 {
-	double bits = 0;
-
-	if (size->wrong > rate)
-		bits = ceil(size->links * log(rate / size->wrong) / log(BASE));
-	return bits > AGGNET_FILTER_BITS_MIN ? (uint32_t)bits :
-					       AGGNET_FILTER_BITS_MIN;
+	return bits_for(2 * (k + 1), k * (k - 1.0) / 2, rate);
 }
 
 static uint8_t hashes_of(uint32_t bits, size_t links)
@@ -124,13 +120,14 @@ int aggt_filter_measure(const struct aggt_plan *plan,
 		return -1;
 	}
 	size->paper_bits = aggt_filter_paper_bits(dims - 1, conf->rate);
-	size->general_bits = general_bits(size, conf->rate);
+	size->general_bits = bits_for(size->links, size->wrong, conf->rate);
 	size->bits = conf->bits ? conf->bits :
 		     paper ? size->paper_bits : size->general_bits;
 	if (size->bits < conf->least)
 		size->bits = conf->least;
-	size->bytes = aggnet_filter_size(size->bits, paper ? dims : 0);
-	if (size->bits < AGGNET_FILTER_BITS_MIN ||
+	if (size->bits <= AGGNET_FILTER_BITS_MAX)
+		size->bytes = aggnet_filter_size(size->bits, paper ? dims : 0);
+	if (size->bits < AGGNET_FILTER_BITS_MIN || !size->bytes ||
 	    size->bytes > AGGNET_FILTER_MAX) {
 		aggt_err_set(err, "a filter has %u bits at least and, with all that belongs to it, %u bytes at most: %u bits are none",
 			     AGGNET_FILTER_BITS_MIN, AGGNET_FILTER_MAX,

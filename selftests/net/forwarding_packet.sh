@@ -1,0 +1,147 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Whole transfers whose packets carry a filter of their way are exact, with no
+# entry of theirs on switches and transits: by aggnet switches and dumb ones,
+# by filters that name every link there is, past a server that knows none of its
+# links, and round a switch that has failed.
+# BCube(4,1):   v0..v15, each on a level-0 switch (w0..w3, eth0) and a level-1
+#               switch (w4..w7, eth1). Each flow has a transit of its own:
+#   v5 v1 v0     v10 v2 v0     v15 v3 v0
+. "$(dirname "$0")/lib.sh"
+
+SENDERS="v5 v10 v15"
+TRANSITS="v1 v2 v3"
+
+inputs()
+{
+	local s n=0
+
+	for s in $SENDERS; do
+		n=$((n + 1))
+		gen $((SEED + n)) 1500 600 mix limits > "$TMP/in.$s"
+	done
+}
+
+# total NAME NODE...: a counter, summed over nodes
+total()
+{
+	local name=$1 node
+
+	shift
+	for node in "$@"; do
+		aggctl -j -n "$node" stats show
+	done | jq -s "map(.$name) | add"
+}
+
+# planned OPTION...: as packet.json, not applied
+planned()
+{
+	job=$((job + 1))
+	aggctl -j plan --job $job --topology bcube:4,1 --method unicast \
+		--senders "${SENDERS// /,}" --receivers v0 --uid 0 \
+		--scheme packet "$@" > "$TMP/packet.json"
+}
+
+# change FILTER: of jq, what is to be another way in packet.json
+change()
+{
+	jq "$1" "$TMP/packet.json" > "$TMP/changed.json" &&
+		mv "$TMP/changed.json" "$TMP/packet.json"
+}
+
+# exact: apply it, run it, withdraw it
+exact()
+{
+	# shellcheck disable=SC2086
+	aggctl apply "$TMP/packet.json" && transfer packet sum v0 $SENDERS &&
+		withdraw packet
+}
+
+# More than NAME was before, on those NODE...
+more()
+{
+	[ "$(total "$2" "${@:3}")" -gt "$1" ]
+}
+
+# Nobody but ends has entries, and all ends are members of the plan.
+no_entries()
+{
+	local node n=0
+
+	aggctl apply "$TMP/packet.json" || return
+	for node in $TRANSITS $(echo w{0..7}); do
+		n=$((n + $(aggctl -j -n "$node" tree show | jq length)))
+	done
+	withdraw packet && [ $n = 0 ]
+}
+
+# every_link OPTION...: of planned; filters of eight bits, all of them set
+every_link()
+{
+	planned "$@" && change '.nodes[].trees[] |=
+		if .filter then .filter = "00080100ff000000" else . end'
+}
+
+# go NAME COUNTER NODES COMMAND...: the plan that it makes is exact, and packets
+# were counted so on those nodes
+go()
+{
+	local name=$1 counter=$2 nodes=$3 before
+
+	check "$name: planned" "${@:4}"
+	# shellcheck disable=SC2086
+	before=$(total "$counter" $nodes)
+	check "$name: exact" exact
+	# shellcheck disable=SC2086
+	check "$name: $counter" more "$before" "$counter" $nodes
+}
+
+unnamed()
+{
+	planned --switches dumb && change '.nodes.v1.links = []'
+}
+
+# The links that other plans have named stay: here they are taken away.
+forget()
+{
+	local link neighbour
+
+	while read -r link neighbour; do
+		aggctl -n v1 link del "$link" ${neighbour:+neighbour $neighbour} ||
+			return
+	done < <(aggctl -j -n v1 link show |
+		 jq -r '.[] | "\(.port) \(.neighbour // "")"')
+}
+
+# w5 is where v5 goes to v1; the new plan takes another way, although v5 has no
+# eth1 any more whose link has a name.
+around()
+{
+	local old=$TMP/packet.json
+
+	planned && aggctl apply "$old" || return
+	aggctl testbed exec w5 -- ip link del dev p1 || return
+	aggctl -j plan --update "$old" failed:w5 > "$TMP/new.json" &&
+		aggctl apply --replace "$TMP/new.json" || return
+	jq -e '.nodes.v5.trees[0] | .attempt == 1 and .filter != null and
+		.link_port == "eth0"' \
+		"$TMP/new.json" || return
+	mv "$TMP/new.json" "$old"
+	# shellcheck disable=SC2086
+	transfer packet sum v0 $SENDERS && withdraw packet
+}
+
+testbed bcube:4,1
+inputs
+check "transits and switches have no entries" eval 'planned && no_entries'
+go "aggnet switches" forwarded_filter "$(echo w{0..7})" planned
+go "dumb switches" forwarded_filter "$TRANSITS" planned --switches dumb
+go "by the paper's rule" forwarded_filter "$TRANSITS" \
+	planned --filter-rule paper
+go "filters that name every link" duplicates v0 every_link
+go "the same past dumb switches" duplicates v0 every_link --switches dumb
+check "a server without named links" forget
+go "a server without named links" passed v1 unnamed
+check "round a switch that has failed" around
+done_testing
