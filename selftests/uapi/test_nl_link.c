@@ -441,22 +441,22 @@ TEST_F(link, grow__later_where_memory_does_not_suffice)
 	ASSERT_EQ(0, nl_talk(nl));
 	begin(nl);
 	nl_u32(nl, AGGNET_A_LINK_BITS, 16384);
-	nl_u32(nl, AGGNET_A_LINK_CAPACITY, 10);
+	nl_u32(nl, AGGNET_A_LINK_CAPACITY, 6);
 	ASSERT_EQ(0, nl_talk(nl));
-	ASSERT_EQ(0, fill(nl, 1, 20));
+	ASSERT_EQ(0, fill(nl, 1, 12));
 	one = the_link(nl);
 	EXPECT_EQ(16384, one.bits);
-	EXPECT_EQ(10, one.capacity);
-	EXPECT_EQ(20, one.trees);
+	EXPECT_EQ(6, one.capacity);
+	EXPECT_EQ(12, one.trees);
 	nl_begin(nl, AGGNET_CMD_NODE_SET, 0);
 	nl_u64(nl, AGGNET_A_NODE_MEMORY, AGGNET_MEMORY_DEFAULT);
 	ASSERT_EQ(0, nl_talk(nl));
-	ASSERT_EQ(0, drain(nl, 20, 20));
+	ASSERT_EQ(0, drain(nl, 12, 12));
 	one = the_link(nl);
 	EXPECT_EQ(32768, one.bits);
-	EXPECT_EQ(20, one.capacity);
-	EXPECT_EQ(19, one.trees);
-	ASSERT_EQ(0, drain(nl, 1, 19));
+	EXPECT_EQ(12, one.capacity);
+	EXPECT_EQ(11, one.trees);
+	ASSERT_EQ(0, drain(nl, 1, 11));
 	EXPECT_EQ(0, the_link(nl).set);
 }
 
