@@ -16,13 +16,7 @@ jq -rf selftests/perf/text.jq build/bench/bench.json
 build/selftests/perf/bench_lookup
 VM_TIMEOUT=900 bash selftests/vm/run.sh \
 	"selftests/perf/cores.sh $PWD/build/bench"
-jq -r 'def two: . * 100 | round / 100;
-	"Two CPUs, packets a second, medians of five:",
-	"  dropped at once: from one child \(.drop | round), from two " +
-	"\(.drops | round): \(.drops / .drop | two) times",
-	"  merged: from one child \(.alone | round), from two in a tree each " +
-	"\(.apart | round): \(.apart / .alone | two) times, in one tree " +
-	"\(.one | round): \(.one / .alone | two) times"' build/bench/cores.json
+jq -rf selftests/perf/cores.jq build/bench/cores.json
 selftests/perf/bench_trees.sh
 # Last, because it is the one that may fail.
 VM_ICOUNT=1 VM_TIMEOUT=900 bash selftests/vm/run.sh selftests/perf/bystander.sh

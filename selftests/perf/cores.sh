@@ -3,7 +3,8 @@
 # Two children on two CPUs: how much more they get through together than one of
 # them alone, in a tree each and in one tree, whose lock they then share; and, to
 # tell what of it is the machine's, when all is dropped at once. In a VM with two
-# CPUs of which each is a thread: medians, and coarse ones.
+# CPUs of which each is a thread: medians, and coarse ones, so the least and the
+# most are told beside them.
 # Usage: cores.sh DIR
 #
 #   src1 eth0 ---- eth1 agg eth2 ---- eth0 src2
@@ -15,7 +16,7 @@ trap 'rm -rf "$TMP"' EXIT
 PATH=$PWD/build/selftests/perf:$PATH
 PACKETS=8000
 KEYS=4096
-ROUNDS=5
+ROUNDS=7
 
 # source N: its namespace, its link to agg, its identity 10.9.0.N
 source_up()
@@ -88,12 +89,6 @@ drops()
 	done
 }
 
-# median FILE
-median()
-{
-	sort -g "$1" | sed -n "$(((ROUNDS + 1) / 2))p"
-}
-
 ip netns add agg
 ip -n agg link set lo up
 ip -n agg addr add 10.9.0.9/32 dev lo
@@ -113,6 +108,16 @@ for ((round = 0; round < ROUNDS; round++)); do
 	tree 1 2
 	together 1 1 >> "$TMP/one"
 done
+# Ratios are of the same round.
 for name in drop drops alone apart one; do
-	median "$TMP/$name" | jq --arg name "$name" '{ ($name): . }'
-done | jq -s add > "$DIR/cores.json"
+	jq -s --arg name "$name" '{ ($name): . }' "$TMP/$name"
+done | jq -s 'add |
+	def told: sort | { median: .[length / 2 | floor], least: .[0],
+		most: .[-1] };
+	def ratio($a; $b): [$a, $b] | transpose | map(.[0] / .[1]) | told;
+	. as $r | map_values(told) + {
+		dropped_scale: ratio($r.drops; $r.drop),
+		apart_scale: ratio($r.apart; $r.alone),
+		one_scale: ratio($r.one; $r.alone),
+		contention: ratio($r.one; $r.apart),
+		rounds: ($r.drop | length) }' > "$DIR/cores.json"
