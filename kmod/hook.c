@@ -82,18 +82,24 @@ static void hook_gso(struct aggnet_port *port, struct sk_buff *skb)
 	}
 }
 
+/* IPv4, a header of five words: what a datagram begins with, almost always. */
+#define HOOK_FIRST	0x45
+
 /* May it be ours? No, at the price of a few instructions, if that is plain. */
 static __always_inline bool hook_maybe(const struct sk_buff *skb)
 {
 	const struct iphdr *iph = (const struct iphdr *)skb->data;
 
+	/* A VLAN device, if it is attached, has a hook of its own. */
+	if (skb_vlan_tag_present(skb))
+		return false;
 	if (skb->protocol != htons(ETH_P_IP))
 		return false;
 	if (unlikely(skb_headlen(skb) < sizeof(*iph) + sizeof(struct udphdr)))
 		return true;
 	if (iph->protocol != IPPROTO_UDP)
 		return false;
-	return iph->ihl != sizeof(*iph) / 4 ||
+	return *(const u8 *)iph != HOOK_FIRST ||
 	       ((const struct udphdr *)(iph + 1))->dest == htons(AGGNET_UDP_PORT);
 }
 
@@ -101,8 +107,7 @@ static __always_inline bool hook_maybe(const struct sk_buff *skb)
 static noinline unsigned int hook_take(struct aggnet_port *port,
 				       struct sk_buff *skb)
 {
-	if (skb_vlan_tag_present(skb) || !hook_ours(skb) ||
-	    !hook_addressed(port->an, skb))
+	if (!hook_ours(skb) || !hook_addressed(port->an, skb))
 		return NF_ACCEPT;
 	if (unlikely(skb_is_gso(skb))) {
 		hook_gso(port, skb);
