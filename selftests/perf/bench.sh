@@ -14,6 +14,8 @@ VM_ICOUNT=1 VM_TIMEOUT=1800 bash selftests/vm/run.sh \
 	"selftests/perf/guest.sh $PWD/build/bench"
 jq -rf selftests/perf/text.jq build/bench/bench.json
 build/selftests/perf/bench_lookup
+make -s -C selftests/net
+VM_TIMEOUT=900 bash selftests/vm/run.sh selftests/perf/misforwarded.sh
 VM_TIMEOUT=900 bash selftests/vm/run.sh \
 	"selftests/perf/cores.sh $PWD/build/bench"
 jq -rf selftests/perf/cores.jq build/bench/cores.json

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Where does a packet of this incast ID go? Time of a look-up, bytes that it
  * reads from, and false positives beside theory, with 10^2 .. 10^6 trees: by
- * exact entries, by a link's Bloom table, and by a blocked one, its peer.
+ * exact entries, by a link's Bloom table, and by a blocked one, its peer. And
+ * of a link's name in the filter of a packet, which knows no number of trees.
  * Usage: bench_lookup [SEED]
  */
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include "../random.h"
 #include "bloom.h"
 #include "blocked.h"
+#include "filter.h"
 #include "geometry.h"
 #include "tree.h"
 #include "trees.h"
@@ -213,6 +215,34 @@ static void blocked(u32 trees, double target, u64 *id)
 	free(b.block);
 }
 
+/*
+ * Half of its bits are set, as in a filter of the best size, for links beside the
+ * way. One of the way has all of its places set, which costs as much as in a
+ * filter that is full. How often a filter lies, test_filter measures.
+ */
+static void packet(u32 bits, u32 hashes, u64 *id)
+{
+	u8 bytes[AGGNET_FILTER_MAX] = { bits >> 8, bits, hashes };
+	const struct aggnet_filter *f = (const void *)bytes;
+	double member, other;
+	u32 hits, n;
+	u64 key;
+
+	for (n = 0; n < LOOKUPS; n++)
+		id[n] = draw();
+	memset(bytes + sizeof(*f), 0xff, bits / 8);
+	member = LOOK((key = aggnet_filter_key(id[i], 0),
+		       aggnet_filter_test(f, key, i)), id, &hits);
+	if (hits != LOOKUPS)
+		die("a link of the way was not found");
+	for (n = 0; n < bits / 8; n++)
+		bytes[sizeof(*f) + n] = draw();
+	other = LOOK((key = aggnet_filter_key(id[i], 0),
+		      aggnet_filter_test(f, key, i)), id, &hits);
+	printf("%-8s %8s %7s %9u %6u %10u %9.1f %8.1f %11s %9s\n", "packet",
+	       "any", "-", bits, hashes, 0, member, other, "-", "-");
+}
+
 int main(int argc, char **argv)
 {
 	static const double rates[] = { 1e-2, 1e-4 };
@@ -233,6 +263,10 @@ int main(int argc, char **argv)
 			bloom(trees, rates[i], id);
 			blocked(trees, rates[i], id);
 		}
+	/* For ways of eight links: from 1 in 2 to as good as the head can say. */
+	packet(16, 1, id);
+	packet(64, 6, id);
+	packet(256, AGGNET_FILTER_HASHES_MAX, id);
 	free(id);
 	return 0;
 }
