@@ -29,7 +29,8 @@ report()
 			on && /^Lines/ { lines = $0; sub(/.*:/, "", lines) }
 			on && /^Taken/ { taken = $0; sub(/.*:/, "", taken) }
 			END { printf "%-24s %18s %18s\n", want, lines, taken }'
-		awk '/^function/ && $4 == 0 { print "\tnot called: " $2 }' \
+		[ ! -e "$dir/$file.c.gcov" ] ||
+			awk '/^function/ && $4 == 0 { print "\tnot called: " $2 }' \
 			"$dir/$file.c.gcov"
 	done
 }
