@@ -15,6 +15,7 @@
 #include "crew.h"
 #include "ctree.h"
 #include "frame.h"
+#include "rounds.h"
 
 #define RECORDS		600	/* of s; of r: a third */
 #define HOLD_MS		20
@@ -347,19 +348,10 @@ static const struct kind kinds[] = {
 /* death SEED ROUNDS KIND */
 int main(int argc, char **argv)
 {
-	unsigned int n, i;
+	unsigned int n;
 
-	if (argc != 4) {
-		fputs("usage: death SEED ROUNDS KIND\n", stderr);
-		return 2;
-	}
-	seed(strtoull(argv[1], NULL, 0));
-	n = (unsigned int)strtoul(argv[2], NULL, 0);
-	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (!strcmp(kinds[i].name, argv[3]))
-			kind = &kinds[i];
-	if (!kind || !n)
-		return 2;
+	kind = rounds_begin(argc, argv, kinds, sizeof(kinds) / sizeof(kinds[0]),
+			    sizeof(kinds[0]), &n);
 	line_make();
 	for (rounds = 1; rounds <= n; rounds++)
 		one_round();

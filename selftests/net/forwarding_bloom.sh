@@ -10,17 +10,6 @@
 SENDERS=v2,v5,v9,v10,v11,v14
 DECOYS=v1,v3,v4,v5,v6,v7,v8,v9,v10,v12,v13,v15
 
-# total NAME NODE...: a counter, summed over nodes
-total()
-{
-	local name=$1 node
-
-	shift
-	for node in "$@"; do
-		aggctl -j -n "$node" stats show
-	done | jq -s "map(.$name) | add"
-}
-
 inputs()
 {
 	local s n=0
@@ -50,15 +39,15 @@ switches_worked()
 
 	for node in $(jq -r '.nodes | keys[] | select(startswith("w"))' \
 			"$TMP/bloom.json"); do
-		[ "$(total forwarded_bloom "$node")" -gt 0 ] || return
+		[ "$(summed forwarded_bloom "$node")" -gt 0 ] || return
 	done
 }
 
 # What every server sent up by its table.
 none_missed()
 {
-	[ "$(total drop_bloom_miss v{0..15})" = 0 ] &&
-		[ "$(total drop_bloom_miss w{0..7})" = 0 ]
+	[ "$(summed drop_bloom_miss v{0..15})" = 0 ] &&
+		[ "$(summed drop_bloom_miss w{0..7})" = 0 ]
 }
 
 # Tables of 8 bits, which the IDs of transfers that nobody runs fill: nearly
@@ -82,7 +71,7 @@ lying_tables()
 
 copies()
 {
-	echo $(($(total duplicates v{0..15}) + $(total misforwarded v{0..15})))
+	echo $(($(summed duplicates v{0..15}) + $(summed misforwarded v{0..15})))
 }
 
 copies_were_made()

@@ -23,17 +23,6 @@ inputs()
 	done
 }
 
-# total NAME NODE...: a counter, summed over nodes
-total()
-{
-	local name=$1 node
-
-	shift
-	for node in "$@"; do
-		aggctl -j -n "$node" stats show
-	done | jq -s "map(.$name) | add"
-}
-
 # planned OPTION...: as packet.json, not applied
 planned()
 {
@@ -61,7 +50,7 @@ exact()
 # More than NAME was before, on those NODE...
 more()
 {
-	[ "$(total "$2" "${@:3}")" -gt "$1" ]
+	[ "$(summed "$2" "${@:3}")" -gt "$1" ]
 }
 
 # Nobody but ends has entries, and all ends are members of the plan.
@@ -91,7 +80,7 @@ go()
 
 	check "$name: planned" "${@:4}"
 	# shellcheck disable=SC2086
-	before=$(total "$counter" $nodes)
+	before=$(summed "$counter" $nodes)
 	check "$name: exact" exact
 	# shellcheck disable=SC2086
 	check "$name: $counter" more "$before" "$counter" $nodes

@@ -11,6 +11,7 @@
 #include "crew.h"
 #include "ctree.h"
 #include "frame.h"
+#include "rounds.h"
 
 #define RECORDS		600	/* of s; of a: a third */
 #define HOLD_MS		20
@@ -255,17 +256,8 @@ int main(int argc, char **argv)
 {
 	unsigned int n, i;
 
-	if (argc != 4) {
-		fputs("usage: late SEED ROUNDS KIND\n", stderr);
-		return 2;
-	}
-	seed(strtoull(argv[1], NULL, 0));
-	n = (unsigned int)strtoul(argv[2], NULL, 0);
-	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (!strcmp(kinds[i].name, argv[3]))
-			kind = &kinds[i];
-	if (!kind)
-		return 2;
+	kind = rounds_begin(argc, argv, kinds, sizeof(kinds) / sizeof(kinds[0]),
+			    sizeof(kinds[0]), &n);
 	line_make();
 	for (rounds = 1; rounds <= n; rounds++) {
 		for (i = 0; i < NODES; i++)

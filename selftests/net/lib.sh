@@ -108,6 +108,17 @@ wait_for()
 	done
 }
 
+# summed NAME NODE...: a counter, summed over nodes
+summed()
+{
+	local name=$1 node
+
+	shift
+	for node in "$@"; do
+		aggctl -j -n "$node" stats show
+	done | jq -s "map(.$name) | add"
+}
+
 # plan NAME OPTION...: plans the next job into $TMP/NAME.json and applies it
 plan()
 {

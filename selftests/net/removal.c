@@ -16,6 +16,7 @@
 #include "crew.h"
 #include "ctree.h"
 #include "frame.h"
+#include "rounds.h"
 
 #define RECORDS		6000
 #define GIVE_UP_MS	300
@@ -264,22 +265,14 @@ static void nothing_left(void)
 /* removal SEED ROUNDS WHAT */
 int main(int argc, char **argv)
 {
-	unsigned int n, i;
+	const struct what *what;
+	unsigned int n;
 
-	if (argc != 4) {
-		fputs("usage: removal SEED ROUNDS WHAT\n", stderr);
-		return 2;
-	}
-	seed(strtoull(argv[1], NULL, 0));
-	n = (unsigned int)strtoul(argv[2], NULL, 0);
-	for (i = 0; i < sizeof(whats) / sizeof(whats[0]); i++)
-		if (!strcmp(whats[i].name, argv[3]))
-			break;
-	if (i == sizeof(whats) / sizeof(whats[0]))
-		return 2;
+	what = rounds_begin(argc, argv, whats, sizeof(whats) / sizeof(whats[0]),
+			    sizeof(whats[0]), &n);
 	line_make();
 	for (rounds = 1; rounds <= n; rounds++)
-		one_round(&whats[i]);
+		one_round(what);
 	nothing_left();
 	line_unmake();
 	printf("exact %u, failed %u, slowest %ld ms\n", exact, failed, slowest);
