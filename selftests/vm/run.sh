@@ -3,7 +3,7 @@
 # Runs a command as root in a QEMU guest and exits with its status; a kernel
 # splat or a module that does not unload makes a good status a bad one.
 # Usage: [KERNEL=6.1|6.12|debug] run.sh COMMAND
-#   VM_SMP, VM_MEM    CPUs (2) and MiB (1024)
+#   VM_SMP, VM_MEM    CPUs (2) and MiB (1024; 2048 for the debug kernel)
 #   VM_TIMEOUT        seconds until the guest is given up (900)
 #   VM_ICOUNT=1       deterministic: one CPU, time counts instructions
 #   VM_NO_MODULE=1    do not load aggnet.ko
@@ -70,18 +70,23 @@ boot()
 {
 	# The emulator keeps the code it has translated by virtual address: with
 	# addresses that change, it translates every program once a process.
-	local smp=${VM_SMP:-2} accel=tcg,thread=multi extra=() append=''
+	local smp=${VM_SMP:-2} mem=${VM_MEM:-1024} accel=tcg,thread=multi
+	local extra=() append=''
 
 	if [ "${VM_ICOUNT:-0}" = 1 ]; then
 		smp=1 accel=tcg,thread=single
 		extra=(-icount "shift=0,sleep=off")
 	fi
-	# Whatever warns is a finding, and what comes after it is doubtful.
-	[ "$KERNEL" != debug ] || append=panic_on_warn=1
+	# Whatever warns is a finding, and what comes after it is doubtful. Each
+	# object has red zones and a check when it is freed.
+	[ "$KERNEL" != debug ] || {
+		append='panic_on_warn=1 slub_debug=FZP'
+		mem=${VM_MEM:-2048}
+	}
 	# shellcheck disable=SC2086
 	timeout --foreground -k 5 "${VM_TIMEOUT:-900}" qemu-system-x86_64 \
 		-M q35 -accel $accel -cpu max,-cx16 -smp "$smp" \
-		-m "${VM_MEM:-1024}" -nodefaults -no-user-config -display none \
+		-m "$mem" -nodefaults -no-user-config -display none \
 		-no-reboot "${extra[@]}" -serial "file:$run/console" \
 		-kernel "$BUILD/vm/$KERNEL/vmlinuz" \
 		-initrd "$BUILD/vm/$KERNEL/initramfs" \
