@@ -112,7 +112,7 @@ soak: setup tools guest-module
 		selftests/soak/soak.sh"
 
 .PHONY: coverage
-coverage: setup
+coverage: setup tools
 	@$(VM)/coverage.sh
 
 .PHONY: unit
