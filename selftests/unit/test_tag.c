@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Unit tests of what guards a packet: checksum without a key, tag with one. */
+#include <linux/random.h>
+#include <linux/siphash.h>
+
+#include "crc.h"
+#include "packet.h"
+
+#include "kselftest_harness.h"
+
+#define SEED	0x636f6463
+
+static const struct aggnet_key unkeyed = { .keyed = false };
+static const struct aggnet_key keyed = {
+	.keyed = true,
+	.bytes = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 },
+};
+
+/* Tag a DATA packet of a few records. */
+static size_t make_tagged(struct packet *p, const struct aggnet_key *key)
+{
+	size_t len;
+
+	make(p, AGGNET_DATA);
+	get_random_bytes(&p->hdr.incast_id, 48);
+	get_random_bytes(p->bytes + 16, 61);
+	p->hdr.length = cpu_to_be16(16 + 61);
+	p->hdr.flags = cpu_to_be16(key->keyed ? AGGNET_F_TAG : 0);
+	len = be16_to_cpu(p->hdr.length);
+	p->hdr.tag = cpu_to_be64(aggnet_tag(key, &p->hdr,
+					    aggnet_digest(key, p->bytes, len)));
+	return sizeof(p->hdr) + len;
+}
+
+TEST(digest__known_values)
+{
+	u8 msg[15];
+	int i;
+
+	for (i = 0; i < 15; i++)
+		msg[i] = i;
+	/* The example of the SipHash paper, appendix A. */
+	EXPECT_EQ(0xa129ca6149be45e5, aggnet_digest(&keyed, msg, 15));
+	EXPECT_EQ(0xe3069283, aggnet_digest(&unkeyed, "123456789", 9));
+}
+
+TEST(tag__is_as_the_wire_abi_says)
+{
+	struct packet p;
+	siphash_key_t sip;
+	u8 in[72];
+	u64 digest;
+	size_t len;
+
+	shim_random_seed(SEED);
+	len = make_tagged(&p, &unkeyed) - 64;
+	memcpy(in, &p.hdr, 64);
+	in[2] = 0;
+	memset(in + 56, 0, 8);
+	digest = aggnet_crc32c(p.bytes, len);
+	put_unaligned_be32(digest, in + 64);
+	EXPECT_EQ(aggnet_crc32c(in, 68), be64_to_cpu(p.hdr.tag));
+
+	len = make_tagged(&p, &keyed) - 64;
+	memcpy(&sip, keyed.bytes, 16);
+	memcpy(in, &p.hdr, 64);
+	in[2] = 0;
+	memset(in + 56, 0, 8);
+	digest = siphash(p.bytes, len, &sip);
+	put_unaligned_be64(digest, in + 64);
+	EXPECT_EQ(siphash(in, 72, &sip), be64_to_cpu(p.hdr.tag));
+}
+
+TEST(tag_ok__any_flipped_bit_but_the_hop)
+{
+	const struct aggnet_key *keys[] = { &unkeyed, &keyed };
+	struct packet p;
+	size_t bit, len;
+	int k;
+
+	TH_LOG("seed %#x", SEED);
+	shim_random_seed(SEED);
+	for (k = 0; k < 2; k++) {
+		u8 *bytes = (u8 *)&p;
+
+		len = make_tagged(&p, keys[k]);
+		ASSERT_TRUE(aggnet_tag_ok(keys[k], &p.hdr));
+		for (bit = 0; bit < 8 * len; bit++) {
+			/* A length is believed only once it has been parsed. */
+			if (bit / 8 == 3 || bit / 8 == 6 || bit / 8 == 7)
+				continue;
+			bytes[bit / 8] ^= 1 << bit % 8;
+			EXPECT_EQ(bit / 8 == 2, aggnet_tag_ok(keys[k], &p.hdr))
+				TH_LOG("key %d, bit %zu", k, bit);
+			bytes[bit / 8] ^= 1 << bit % 8;
+		}
+		EXPECT_TRUE(aggnet_tag_ok(keys[k], &p.hdr));
+	}
+}
+
+/* Where a packet goes is changed on its way, how long that is said is not. */
+TEST(tag_ok__any_flipped_bit_of_a_filter)
+{
+	struct packet p;
+	size_t bit, len;
+
+	len = make_filter(&p, AGGNET_OPEN, 64);
+	p.hdr.flags = cpu_to_be16(AGGNET_F_TAG);
+	p.hdr.tag = cpu_to_be64(aggnet_tag(&keyed, &p.hdr,
+				aggnet_digest(&keyed, aggnet_body(&p.hdr),
+					      body_len[AGGNET_OPEN])));
+	ASSERT_EQ(sizeof(p.hdr) + 16 + body_len[AGGNET_OPEN], len);
+	ASSERT_TRUE(aggnet_tag_ok(&keyed, &p.hdr));
+	for (bit = 0; bit < 8 * (len - sizeof(p.hdr)); bit++) {
+		p.bytes[bit / 8] ^= 1 << bit % 8;
+		EXPECT_EQ(bit / 8 < 16, aggnet_tag_ok(&keyed, &p.hdr))
+			TH_LOG("bit %zu", bit);
+		p.bytes[bit / 8] ^= 1 << bit % 8;
+	}
+	p.hdr.filter = 1;
+	EXPECT_FALSE(aggnet_tag_ok(&keyed, &p.hdr));
+	p.hdr.filter = 0;
+	EXPECT_FALSE(aggnet_tag_ok(&keyed, &p.hdr));
+}
+
+TEST(tag_ok__every_other_length)
+{
+	const struct aggnet_key *keys[] = { &unkeyed, &keyed };
+	struct packet p;
+	size_t len, other;
+	int k;
+
+	shim_random_seed(SEED);
+	for (k = 0; k < 2; k++) {
+		len = make_tagged(&p, keys[k]) - sizeof(p.hdr);
+		for (other = 0; other <= 200; other++) {
+			p.hdr.length = cpu_to_be16(other);
+			EXPECT_EQ(other == len, aggnet_tag_ok(keys[k], &p.hdr));
+		}
+	}
+}
+
+TEST(tag_ok__keyed_and_unkeyed_do_not_mix)
+{
+	struct packet p;
+
+	shim_random_seed(SEED);
+	make_tagged(&p, &unkeyed);
+	EXPECT_FALSE(aggnet_tag_ok(&keyed, &p.hdr));
+	make_tagged(&p, &keyed);
+	EXPECT_FALSE(aggnet_tag_ok(&unkeyed, &p.hdr));
+
+	/* Not even if the tag is what the other kind would compute. */
+	p.hdr.tag = cpu_to_be64(aggnet_tag(&unkeyed, &p.hdr,
+				aggnet_digest(&unkeyed, p.bytes, 77)));
+	EXPECT_FALSE(aggnet_tag_ok(&unkeyed, &p.hdr));
+	make_tagged(&p, &unkeyed);
+	p.hdr.tag = cpu_to_be64(aggnet_tag(&keyed, &p.hdr,
+				aggnet_digest(&keyed, p.bytes, 77)));
+	EXPECT_FALSE(aggnet_tag_ok(&keyed, &p.hdr));
+}
+
+TEST(tag_ok__every_bit_of_the_key_counts)
+{
+	struct aggnet_key other = keyed;
+	struct packet p;
+	int bit;
+
+	shim_random_seed(SEED);
+	make_tagged(&p, &keyed);
+	for (bit = 0; bit < 128; bit++) {
+		other.bytes[bit / 8] ^= 1 << bit % 8;
+		EXPECT_FALSE(aggnet_tag_ok(&other, &p.hdr));
+		other.bytes[bit / 8] ^= 1 << bit % 8;
+	}
+	EXPECT_TRUE(aggnet_tag_ok(&other, &p.hdr));
+}
+
+TEST_HARNESS_MAIN
