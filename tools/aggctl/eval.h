@@ -137,6 +137,35 @@ void eval_print(const struct eval_result *result, const json_t *json);
 int eval_rst(const char *file, json_t *results, const json_t *filters,
 	     const json_t *updates);
 
+/**
+ * struct eval_column - of a table of JSON objects
+ * @key: of the objects
+ * @title: above the column
+ * @width: of the column as text
+ * @digits: behind the point; what is a string has none
+ */
+struct eval_column {
+	const char *key;
+	const char *title;
+	int width;
+	int digits;
+};
+
+/**
+ * struct eval_table - what a row has, column by column
+ * @column: the columns
+ * @columns: how many
+ */
+struct eval_table {
+	const struct eval_column *column;
+	size_t columns;
+};
+
+/* eval_table.c */
+void eval_table_print(const struct eval_table *table, const json_t *rows);
+void eval_table_rst(const struct eval_table *table, FILE *f,
+		    const json_t *rows);
+
 /* eval_filter.c */
 json_t *eval_filter(uint64_t seed, unsigned int rounds);
 void eval_filter_print(const json_t *rows);

@@ -151,23 +151,16 @@ json_t *eval_filter(uint64_t seed, unsigned int rounds)
 	return rows;
 }
 
-static const struct {
-	const char *key;
-	const char *title;
-	int digits;
-} columns[] = {
-	{ "k", "k", 0 }, { "bits", "bits", 0 },
-	{ "false_links", "false links", 3 },
-	{ "false_links_salted", "salted", 3 },
-	{ "general_bits", "general: bits", 0 },
-	{ "general_false_links", "false links", 3 },
-	{ "general_false_links_salted", "salted", 3 },
+static const struct eval_column columns[] = {
+	{ "k", "k", 14, 0 }, { "bits", "bits", 14, 0 },
+	{ "false_links", "false links", 14, 3 },
+	{ "false_links_salted", "salted", 14, 3 },
+	{ "general_bits", "general: bits", 14, 0 },
+	{ "general_false_links", "false links", 14, 3 },
+	{ "general_false_links_salted", "salted", 14, 3 },
 };
 
-static double value_of(const json_t *row, size_t i)
-{
-	return json_number_value(json_object_get(row, columns[i].key));
-}
+static const struct eval_table table = { columns, ARRAY_SIZE(columns) };
 
 static const char what[] =
 	"BCube(6,k), 60 senders, 1 receiver. Bits by formula (3), the paper has 19, 38\n"
@@ -177,34 +170,16 @@ static const char what[] =
 
 void eval_filter_print(const json_t *rows)
 {
-	const json_t *row;
-	size_t i, k;
-
 	printf("000-table2: bits of the filter in each packet\n%s\n", what);
-	for (i = 0; i < ARRAY_SIZE(columns); i++)
-		printf("%14s", columns[i].title);
-	json_array_foreach(rows, k, row) {
-		putchar('\n');
-		for (i = 0; i < ARRAY_SIZE(columns); i++)
-			printf("%14.*f", columns[i].digits, value_of(row, i));
-	}
-	puts("\n");
+	eval_table_print(&table, rows);
 }
 
 void eval_filter_rst(FILE *f, const json_t *rows)
 {
-	const json_t *row;
-	size_t i, k;
-
 	fprintf(f, "\n000 Table 2: bits of the filter in each packet\n"
 		"----------------------------------------------\n\n"
 		"%s(``000-table2``)\n\n"
 		".. list-table:: Bits and false links\n   :header-rows: 1\n\n",
 		what);
-	for (i = 0; i < ARRAY_SIZE(columns); i++)
-		fprintf(f, "   %c - %s\n", i ? ' ' : '*', columns[i].title);
-	json_array_foreach(rows, k, row)
-		for (i = 0; i < ARRAY_SIZE(columns); i++)
-			fprintf(f, "   %c - %.*f\n", i ? ' ' : '*',
-				columns[i].digits, value_of(row, i));
+	eval_table_rst(&table, f, rows);
 }

@@ -194,50 +194,31 @@ json_t *eval_update(uint64_t seed, unsigned int rounds)
 	return rows;
 }
 
-static const char *const keys[] = {
-	"reuse", "changed_entries", "entries", "cost_over_rebuilt",
-	"update_ms", "rebuild_ms",
+static const struct eval_column columns[] = {
+	{ "change", "change", -14, 0 },
+	{ "reuse", "reuse", 18, 3 },
+	{ "changed_entries", "changed_entries", 18, 3 },
+	{ "entries", "entries", 18, 3 },
+	{ "cost_over_rebuilt", "cost_over_rebuilt", 18, 3 },
+	{ "update_ms", "update_ms", 18, 3 },
+	{ "rebuild_ms", "rebuild_ms", 18, 3 },
 };
 
-static double value_of(const json_t *row, size_t k)
-{
-	return json_number_value(json_object_get(row, keys[k]));
-}
+static const struct eval_table table = { columns, ARRAY_SIZE(columns) };
 
 void eval_update_print(const json_t *rows)
 {
-	const json_t *row;
-	size_t i, k;
-
-	printf("update: %s, %u senders, %s; means of the changes\n\n%-14s",
-	       TOPOLOGY, SENDERS, METHOD, "change");
-	for (k = 0; k < ARRAY_SIZE(keys); k++)
-		printf(" %17s", keys[k]);
-	json_array_foreach(rows, i, row) {
-		printf("\n%-14s",
-		       json_string_value(json_object_get(row, "change")));
-		for (k = 0; k < ARRAY_SIZE(keys); k++)
-			printf(" %17.3f", value_of(row, k));
-	}
-	puts("\n");
+	printf("update: %s, %u senders, %s; means of the changes\n\n",
+	       TOPOLOGY, SENDERS, METHOD);
+	eval_table_print(&table, rows);
 }
 
 void eval_update_rst(FILE *f, const json_t *rows)
 {
-	const json_t *row;
-	size_t i, k;
-
 	fprintf(f, "\nUpdates of a plan\n-----------------\n\n"
 		"%s, %u senders, %s (``update``). *reuse* is the share of the\n"
 		"new tree's hops that the old one had; times are of the CPU.\n\n"
-		".. list-table:: Means\n   :header-rows: 1\n\n   * - change\n",
+		".. list-table:: Means\n   :header-rows: 1\n\n",
 		TOPOLOGY, SENDERS, METHOD);
-	for (k = 0; k < ARRAY_SIZE(keys); k++)
-		fprintf(f, "     - %s\n", keys[k]);
-	json_array_foreach(rows, i, row) {
-		fprintf(f, "   * - %s\n",
-			json_string_value(json_object_get(row, "change")));
-		for (k = 0; k < ARRAY_SIZE(keys); k++)
-			fprintf(f, "     - %.3f\n", value_of(row, k));
-	}
+	eval_table_rst(&table, f, rows);
 }
