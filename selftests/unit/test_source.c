@@ -186,7 +186,7 @@ TEST_F(source, sorted__order)
 TEST_F(source, sorted__newer_epoch)
 {
 	int err = 0;
-	char key[8];
+	char key[16];
 	int i;
 
 	node.shape.layout = AGGNET_LAYOUT_SORTED;
