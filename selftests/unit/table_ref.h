@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The aggregation table, included, beside a plain list that does what it should;
- * and packets to merge into both.
+/* A plain list that does what the aggregation table should, and packets to merge
+ * into both.
  */
 #ifndef TABLE_REF_H
 #define TABLE_REF_H
 
-#include <linux/bug.h>
+#include <linux/kernel.h>
 #include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <stdlib.h>
 
-static unsigned int warned;
-
-#undef WARN_ON_ONCE
-#define WARN_ON_ONCE(cond) ({						\
-	bool warn_ = (cond);						\
-									\
-	warned += warn_;						\
-	warn_; })
-
-/* The file itself: its hash and its entries are looked into. */
-#include "../../kmod/aggtable.c"
+#include "aggtable.h"
 
 #include "kselftest_harness.h"
 
@@ -45,7 +38,7 @@ struct plain {
 	u32 n;
 };
 
-static struct plain_key *plain_find(struct plain *p, const u8 *key, u8 klen)
+static inline struct plain_key *plain_find(struct plain *p, const u8 *key, u8 klen)
 {
 	u32 i;
 
@@ -55,7 +48,7 @@ static struct plain_key *plain_find(struct plain *p, const u8 *key, u8 klen)
 	return NULL;
 }
 
-static void plain_merge(struct plain *p, u8 function, const u8 *key, u8 klen,
+static inline void plain_merge(struct plain *p, u8 function, const u8 *key, u8 klen,
 			s128 x, u64 units)
 {
 	struct plain_key *at = plain_find(p, key, klen);
@@ -84,13 +77,13 @@ static void plain_merge(struct plain *p, u8 function, const u8 *key, u8 klen,
 		at->value += x;
 }
 
-static s128 wide(struct aggnet_value v)
+static inline s128 wide(struct aggnet_value v)
 {
 	return (s128)((u128)v.hi << 64 | v.lo);
 }
 
 /* Merge packed records into the list; units only as a total. */
-static u32 plain_take(struct plain *p, u8 function, const u8 *buf, u32 len)
+static inline u32 plain_take(struct plain *p, u8 function, const u8 *buf, u32 len)
 {
 	const u8 *end = buf + len;
 	struct aggnet_record rec;
@@ -103,7 +96,7 @@ static u32 plain_take(struct plain *p, u8 function, const u8 *buf, u32 len)
 	return n;
 }
 
-static bool plain_equal(struct plain *a, struct plain *b)
+static inline bool plain_equal(struct plain *a, struct plain *b)
 {
 	u32 i;
 
@@ -119,7 +112,7 @@ static bool plain_equal(struct plain *a, struct plain *b)
 	return true;
 }
 
-static void plain_free(struct plain *p)
+static inline void plain_free(struct plain *p)
 {
 	free(p->of);
 	memset(p, 0, sizeof(*p));
@@ -127,7 +120,7 @@ static void plain_free(struct plain *p)
 
 /* --- tables and packets -------------------------------------------------- */
 
-static void table_start(struct aggnet_table *t, u8 function, u64 limit,
+static inline void table_start(struct aggnet_table *t, u8 function, u64 limit,
 			u32 chunks)
 {
 	const struct aggnet_shape shape = { .function = function };
@@ -143,7 +136,7 @@ static void table_start(struct aggnet_table *t, u8 function, u64 limit,
 }
 
 /* Nothing held, all chunks free, no bucket refers to anything. */
-static bool table_is_empty(const struct aggnet_table *t)
+static inline bool table_is_empty(const struct aggnet_table *t)
 {
 	u32 i, n = 0;
 
@@ -163,7 +156,7 @@ struct packet {
 	u64 represents;
 };
 
-static void packet_add(struct packet *p, const u8 *key, u8 klen,
+static inline void packet_add(struct packet *p, const u8 *key, u8 klen,
 		       const u8 *value, u8 vlen)
 {
 	u8 *at;
@@ -180,14 +173,14 @@ static void packet_add(struct packet *p, const u8 *key, u8 klen,
 	p->n++;
 }
 
-static void packet_free(struct packet *p)
+static inline void packet_free(struct packet *p)
 {
 	free(p->data);
 	memset(p, 0, sizeof(*p));
 }
 
 /* Keys of every length, many of them prefixes of others, many zero bytes. */
-static u8 random_key(u8 *key, u32 variety)
+static inline u8 random_key(u8 *key, u32 variety)
 {
 	u32 pick = get_random_u32() % variety;
 	u8 klen = 1 + pick % (pick % 7 ? 20 : 255);
@@ -198,7 +191,7 @@ static u8 random_key(u8 *key, u32 variety)
 	return klen;
 }
 
-static void random_packet(struct packet *p, u32 payload, u32 variety)
+static inline void random_packet(struct packet *p, u32 payload, u32 variety)
 {
 	u8 key[AGGNET_KEY_MAX], value[AGGNET_PLAIN_MAX];
 	u32 max = aggnet_max_records(&plain, payload);
@@ -214,16 +207,14 @@ static void random_packet(struct packet *p, u32 payload, u32 variety)
 	}
 }
 
-static void merge(struct aggnet_table *t, const struct packet *p)
+static inline void merge(struct aggnet_table *t, const struct packet *p)
 {
 	aggnet_table_merge(t, p->data, p->n, p->represents, false,
 			   AGGNET_FAULT_NONE);
-	if (warned)
-		abort();
 }
 
 /* Pack all that a table holds; every packet must be well formed. */
-static bool drain(struct aggnet_table *t, struct plain *to, u64 *units)
+static inline bool drain(struct aggnet_table *t, struct plain *to, u64 *units)
 {
 	u32 len, n;
 	u64 represents;

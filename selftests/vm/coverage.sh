@@ -12,8 +12,8 @@ OUT=$BUILD/coverage
 SEED=${SEED:-1}
 TESTS=${TESTS:-*}
 
-# report TITLE DIRECTORY FILE[:COUNTS]...: a line for each, from notes and counts
-# there; COUNTS are another object's that has the file in it
+# report TITLE DIRECTORY FILE[:OBJECT]...: a line for each, from notes and counts
+# there, of that object
 report()
 {
 	local title=$1 dir=$2 file counts
@@ -51,10 +51,10 @@ unit()
 		esac
 		"$program" > "$program.log" 2>&1 || die "${program##*/} fails"
 	done
-	report "unit tests" "$OUT/unit" aggtable:./test_aggtable \
+	report "unit tests" "$OUT/unit" aggtable:kmod/aggtable \
 		bloom:kmod/bloom codec:kmod/codec crc:kmod/crc \
 		filter:kmod/filter \
-		pairs:kmod/pairs real:kmod/real reduce:kmod/reduce \
+		pairs:kmod/pairs real:kmod/real reduce:kmod/reduce runs:kmod/runs \
 		shape:kmod/shape state:kmod/state vector:kmod/vector \
 		window:kmod/window
 }
