@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Members that reboot: what they had begun fails everywhere, what they had ended
+ * is safe. Needs root and the module.
+ */
+#include "harness.h"
+
+#include "line_transfer.h"
+
+FIXTURE(line) {
+	struct line_transfer t;
+};
+
+FIXTURE_SETUP(line)
+{
+	ASSERT_EQ(0, line_up(&self->t.line));
+}
+
+FIXTURE_TEARDOWN(line)
+{
+	line_down(&self->t.line);
+}
+
+/* It comes back as it was, with a new nonce, and begins again. */
+static int reboot(struct line_transfer *t, int app)
+{
+	int node = app_node[app];
+
+	app_kill(t, app);
+	line_destroy(&t->line, node);
+	return line_restore(&t->line, node) || transfer_add(t, node) ||
+	       app_join(t, app) ? -1 : 0;
+}
+
+TEST_F_TIMEOUT(line, reboot__of_each_member_in_the_middle, LONG)
+{
+	int app, i;
+
+	for (app = 0; app < APPS; app++) {
+		self->t.give_up = GIVE_UP;
+		ASSERT_EQ(NULL, transfer_bring(&self->t, &transfer_states[RELAYING]));
+		ASSERT_EQ(0, reboot(&self->t, app));
+		transfer_reach(&self->t, &transfer_rest, transfer_over);
+		for (i = 0; i < APPS; i++)
+			EXPECT_TRUE(self->t.app[i].over && self->t.app[i].error)
+				TH_LOG("%s reboots: %s has no error",
+				       app_name[app], app_name[i]);
+		transfer_end(&self->t);
+	}
+}
+
+/* What it had sent is safe: it changes nothing for the others. */
+TEST_F_TIMEOUT(line, reboot__of_a_source_after_its_end, LONG)
+{
+	self->t.give_up = PATIENT;
+	ASSERT_EQ(NULL, transfer_bring(&self->t, &transfer_states[FINISHED]));
+	self->t.give_up = GIVE_UP;
+	ASSERT_EQ(0, reboot(&self->t, APP_C));
+	transfer_reach(&self->t, &transfer_rest, transfer_over);
+	EXPECT_EQ(0, self->t.app[APP_R].error);
+	EXPECT_EQ(0, self->t.app[APP_AGG].error);
+	EXPECT_EQ(2 * RECORDS, self->t.app[APP_R].sum);
+	EXPECT_NE(0, self->t.app[APP_C].error);
+	EXPECT_LT(0, transfer_counter(&self->t, NODE_AGG, "drop_nonce"));
+	transfer_end(&self->t);
+}
+
+TEST_HARNESS_MAIN
