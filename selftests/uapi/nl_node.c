@@ -64,6 +64,13 @@ int node_role(struct nl *nl, uint8_t role)
 	return nl_talk(nl);
 }
 
+int node_memory(struct nl *nl, uint64_t limit)
+{
+	nl_begin(nl, AGGNET_CMD_NODE_SET, 0);
+	nl_u64(nl, AGGNET_A_NODE_MEMORY, limit);
+	return nl_talk(nl);
+}
+
 int port_add(struct nl *nl, const char *name)
 {
 	nl_begin(nl, AGGNET_CMD_PORT_ADD, 0);

@@ -26,6 +26,7 @@ uint32_t ifindex(const char *name);
 /* Requests that are expected to succeed. Return: 0 or -errno */
 int node_identity(struct nl *nl, const char *address);
 int node_role(struct nl *nl, uint8_t role);
+int node_memory(struct nl *nl, uint64_t limit);
 int port_add(struct nl *nl, const char *name);
 int link_add(struct nl *nl, const char *port, const char *neighbour);
 int link_del(struct nl *nl, const char *port, const char *neighbour);

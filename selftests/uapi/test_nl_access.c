@@ -154,15 +154,11 @@ TEST(memory__ceiling_of_the_host)
 	ASSERT_EQ(0, node_namespace());
 	ASSERT_EQ(0, nl_open(&away));
 	ASSERT_EQ(0, node_identity(&away, IDENTITY));
-	nl_begin(&host, AGGNET_CMD_NODE_SET, 0);
-	nl_u64(&host, AGGNET_A_NODE_MEMORY, AGGNET_MEMORY_MIN);
-	ASSERT_EQ(0, nl_talk(&host));
+	ASSERT_EQ(0, node_memory(&host, AGGNET_MEMORY_MIN));
 	EXPECT_EQ(0, tree_add(&away, incast(1), 1, 0));
 	EXPECT_REFUSED(&away, tree_add(&away, incast(2), 1, 0), ENOSPC, 0,
 		       "the host's ceiling, the memory limit of the initial namespace, leaves no room for this tree");
-	nl_begin(&host, AGGNET_CMD_NODE_SET, 0);
-	nl_u64(&host, AGGNET_A_NODE_MEMORY, limit);
-	ASSERT_EQ(0, nl_talk(&host));
+	ASSERT_EQ(0, node_memory(&host, limit));
 	EXPECT_EQ(0, tree_add(&away, incast(2), 1, 0));
 	nl_close(&away);
 	nl_close(&host);

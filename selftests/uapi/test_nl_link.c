@@ -212,9 +212,7 @@ TEST_F(link, add__beyond_the_memory_limit)
 {
 	struct nl *nl = &self->nl;
 
-	nl_begin(nl, AGGNET_CMD_NODE_SET, 0);
-	nl_u64(nl, AGGNET_A_NODE_MEMORY, AGGNET_MEMORY_MIN);
-	ASSERT_EQ(0, nl_talk(nl));
+	ASSERT_EQ(0, node_memory(nl, AGGNET_MEMORY_MIN));
 	begin(nl);
 	nl_u32(nl, AGGNET_A_LINK_BITS, 1u << 20);
 	EXPECT_REFUSED(nl, nl_talk(nl), ENOSPC, 0,
@@ -335,6 +333,14 @@ static int small_link(struct nl *nl, uint32_t capacity)
 	return nl_talk(nl);
 }
 
+#define EXPECT_TABLE(nl, expected_bits, expected_capacity, members) do {	\
+	struct one one_ = the_link(nl);					\
+									\
+	EXPECT_EQ(expected_bits, one_.bits);				\
+	EXPECT_EQ(expected_capacity, one_.capacity);			\
+	EXPECT_EQ(members, one_.trees);					\
+} while (0)
+
 /* Entries of jobs @from to @to leave by the link. */
 static int fill(struct nl *nl, uint32_t from, uint32_t to)
 {
@@ -379,16 +385,10 @@ TEST_F(link, grow__as_it_fills)
 	ASSERT_EQ(0, fill(nl, 1, 10));
 	EXPECT_EQ(64, the_link(nl).bits);
 	ASSERT_EQ(0, fill(nl, 11, 11));
-	one = the_link(nl);
-	EXPECT_EQ(128, one.bits);
-	EXPECT_EQ(20, one.capacity);
-	EXPECT_EQ(11, one.trees);
+	EXPECT_TABLE(nl, 128, 20, 11);
 	ASSERT_EQ(0, fill(nl, 12, 81));
-	one = the_link(nl);
-	EXPECT_EQ(1024, one.bits);
-	EXPECT_EQ(160, one.capacity);
-	EXPECT_EQ(81, one.trees);
-	EXPECT_EQ(4, one.hashes);
+	EXPECT_TABLE(nl, 1024, 160, 81);
+	EXPECT_EQ(4, the_link(nl).hashes);
 	/* Each of its members is in it: else bits would be left, or missing. */
 	ASSERT_EQ(0, drain(nl, 1, 81));
 	one = the_link(nl);
@@ -403,17 +403,13 @@ TEST_F(link, grow__as_it_fills)
 TEST_F(link, grow__for_a_plan_at_once)
 {
 	struct nl *nl = &self->nl;
-	struct one one;
 
 	ASSERT_EQ(0, small_link(nl, 10));
 	ASSERT_EQ(0, nl_do(nl, AGGNET_CMD_PLAN_BEGIN));
 	ASSERT_EQ(0, fill(nl, 1, 100));
 	EXPECT_EQ(64, the_link(nl).bits);
 	ASSERT_EQ(0, nl_do(nl, AGGNET_CMD_PLAN_COMMIT));
-	one = the_link(nl);
-	EXPECT_EQ(1024, one.bits);
-	EXPECT_EQ(160, one.capacity);
-	EXPECT_EQ(100, one.trees);
+	EXPECT_TABLE(nl, 1024, 160, 100);
 }
 
 TEST_F(link, grow__not_if_the_size_is_given)
@@ -434,28 +430,17 @@ TEST_F(link, grow__not_if_the_size_is_given)
 TEST_F(link, grow__later_where_memory_does_not_suffice)
 {
 	struct nl *nl = &self->nl;
-	struct one one;
 
-	nl_begin(nl, AGGNET_CMD_NODE_SET, 0);
-	nl_u64(nl, AGGNET_A_NODE_MEMORY, AGGNET_MEMORY_MIN);
-	ASSERT_EQ(0, nl_talk(nl));
+	ASSERT_EQ(0, node_memory(nl, AGGNET_MEMORY_MIN));
 	begin(nl);
 	nl_u32(nl, AGGNET_A_LINK_BITS, 16384);
 	nl_u32(nl, AGGNET_A_LINK_CAPACITY, 6);
 	ASSERT_EQ(0, nl_talk(nl));
 	ASSERT_EQ(0, fill(nl, 1, 12));
-	one = the_link(nl);
-	EXPECT_EQ(16384, one.bits);
-	EXPECT_EQ(6, one.capacity);
-	EXPECT_EQ(12, one.trees);
-	nl_begin(nl, AGGNET_CMD_NODE_SET, 0);
-	nl_u64(nl, AGGNET_A_NODE_MEMORY, AGGNET_MEMORY_DEFAULT);
-	ASSERT_EQ(0, nl_talk(nl));
+	EXPECT_TABLE(nl, 16384, 6, 12);
+	ASSERT_EQ(0, node_memory(nl, AGGNET_MEMORY_DEFAULT));
 	ASSERT_EQ(0, drain(nl, 12, 12));
-	one = the_link(nl);
-	EXPECT_EQ(32768, one.bits);
-	EXPECT_EQ(12, one.capacity);
-	EXPECT_EQ(11, one.trees);
+	EXPECT_TABLE(nl, 32768, 12, 11);
 	ASSERT_EQ(0, drain(nl, 1, 11));
 	EXPECT_EQ(0, the_link(nl).set);
 }

@@ -204,9 +204,7 @@ TEST_F(node, memory__limit)
 	struct nl *nl = &self->nl;
 
 	ASSERT_EQ(0, node_identity(nl, IDENTITY));
-	nl_begin(nl, AGGNET_CMD_NODE_SET, 0);
-	nl_u64(nl, AGGNET_A_NODE_MEMORY, AGGNET_MEMORY_MIN);
-	ASSERT_EQ(0, nl_talk(nl));
+	ASSERT_EQ(0, node_memory(nl, AGGNET_MEMORY_MIN));
 	/* The first takes what it gets, up to the limit. */
 	ASSERT_EQ(0, tree_add(nl, incast(1), 1, 0));
 	EXPECT_GE(AGGNET_MEMORY_MIN, memory_used(nl));

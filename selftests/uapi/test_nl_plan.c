@@ -267,9 +267,7 @@ TEST_F(plan, commit__fails_half_way)
 {
 	struct nl *nl = &self->nl;
 
-	nl_begin(nl, AGGNET_CMD_NODE_SET, 0);
-	nl_u64(nl, AGGNET_A_NODE_MEMORY, AGGNET_MEMORY_MIN);
-	ASSERT_EQ(0, nl_talk(nl));
+	ASSERT_EQ(0, node_memory(nl, AGGNET_MEMORY_MIN));
 	ASSERT_EQ(0, nl_do(nl, AGGNET_CMD_PLAN_BEGIN));
 	ASSERT_EQ(0, link_add(nl, "p0", NEIGHBOUR));
 	ASSERT_EQ(0, transit_add(nl, incast(1), 1, 0, "p0", NEIGHBOUR));
