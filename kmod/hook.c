@@ -20,10 +20,18 @@
 #include "port.h"
 #include "rx.h"
 
+/* Words of an IP header without options, as all of ours are. */
+#define HOOK_IHL	5
+/* Where such a header has the port behind it. */
+#define HOOK_DPORT	(HOOK_IHL * 4 + offsetof(struct udphdr, dest))
+
 /* --- receive path ---------------------------------------------------------- */
 
-/* Is @skb, at its IP header, a whole datagram to our port? */
-static bool hook_ours(const struct sk_buff *skb)
+/*
+ * Is @skb, at its IP header, a whole datagram to our port? Return: the words of
+ * that header, or 0 if it is not.
+ */
+static unsigned int hook_ours(const struct sk_buff *skb)
 {
 	const struct iphdr *iph;
 	const __be16 *dport;
@@ -32,12 +40,12 @@ static bool hook_ours(const struct sk_buff *skb)
 
 	iph = skb_header_pointer(skb, 0, sizeof(_iph), &_iph);
 	if (!iph || iph->protocol != IPPROTO_UDP || ip_is_fragment(iph) ||
-	    iph->ihl < 5)
-		return false;
+	    iph->ihl < HOOK_IHL)
+		return 0;
 	dport = skb_header_pointer(skb, iph->ihl * 4 +
 				   offsetof(struct udphdr, dest),
 				   sizeof(_dport), &_dport);
-	return dport && *dport == htons(AGGNET_UDP_PORT);
+	return dport && *dport == htons(AGGNET_UDP_PORT) ? iph->ihl : 0;
 }
 
 /* A server takes what is sent to its MAC, a switch what is sent to the group. */
@@ -82,32 +90,28 @@ static void hook_gso(struct aggnet_port *port, struct sk_buff *skb)
 	}
 }
 
-/* IPv4, a header of five words: what a datagram begins with, almost always. */
-#define HOOK_FIRST	0x45
-
-/* May it be ours? No, at the price of a few instructions, if that is plain. */
+/*
+ * May it be ours? No, at the price of a few instructions, if that is plain: what
+ * has other bytes there is no datagram to our port, whatever else it may be, or
+ * has IP options, and those are left to IP.
+ */
 static __always_inline bool hook_maybe(const struct sk_buff *skb)
 {
-	const struct iphdr *iph = (const struct iphdr *)skb->data;
-
 	/* A VLAN device, if it is attached, has a hook of its own. */
 	if (skb_vlan_tag_present(skb))
 		return false;
-	if (skb->protocol != htons(ETH_P_IP))
-		return false;
-	if (unlikely(skb_headlen(skb) < sizeof(*iph) + sizeof(struct udphdr)))
+	if (unlikely(skb_headlen(skb) < HOOK_DPORT + sizeof(__be16)))
 		return true;
-	if (iph->protocol != IPPROTO_UDP)
-		return false;
-	return *(const u8 *)iph != HOOK_FIRST ||
-	       ((const struct udphdr *)(iph + 1))->dest == htons(AGGNET_UDP_PORT);
+	return *(const __be16 *)(skb->data + HOOK_DPORT) ==
+	       htons(AGGNET_UDP_PORT);
 }
 
 /* Not inlined: its registers are not to be saved for every bystander. */
 static noinline unsigned int hook_take(struct aggnet_port *port,
 				       struct sk_buff *skb)
 {
-	if (!hook_ours(skb) || !hook_addressed(port->an, skb))
+	if (skb->protocol != htons(ETH_P_IP) || hook_ours(skb) != HOOK_IHL ||
+	    !hook_addressed(port->an, skb))
 		return NF_ACCEPT;
 	if (unlikely(skb_is_gso(skb))) {
 		hook_gso(port, skb);
@@ -207,7 +211,7 @@ static unsigned int hook_local_out(void *priv, struct sk_buff *skb,
 	const struct socket *sock;
 	struct aggnet_net *an;
 
-	if (likely(!hook_maybe(skb)) || !hook_ours(skb))
+	if (likely(!hook_ours(skb)))
 		return NF_ACCEPT;
 	an = aggnet_net(state->net);
 	sock = READ_ONCE(an->sock);
