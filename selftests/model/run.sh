@@ -34,12 +34,16 @@ table()
 	channel holds DUP,CUSTODY=0,RECS=1 a duplicate merge is no result
 	channel holds ACK_FIRST,CUSTODY=0,RECS=1 a lost merge is no result
 	channel assertion UNNAMED,CUSTODY=0,UNCHECKED,RECS=1 records are not compared
-	rooted holds - bindings have no cycle
+	rooted holds - bindings have no cycle, and all ends get rooted
 	rooted holds UNLISTED the same if no list of children is kept
-	rooted livelock - an RST for every OPEN, for ever: nothing gives up here
+	rooted ends - no livelock
+	rooted ends UNLISTED the same if no list of children is kept
 	rooted assertion REACH everybody can be bound
 	rooted assertion ANYONE any end accepts any child
 	rooted assertion DIRECT any end but the child's own acceptor does
+	rooted livelock CLOSED_ACCEPTS an end that has closed answers an OPEN
+	rooted livelock FOREVER restarts have no end
+	rooted deadlock LISTS_ONLY the receiver accepts only whom its list has
 	completion holds - every application gets DONE
 	completion holds HOLD=1 the same if hold passes anywhere
 	completion holds READER_CLOSES=1 the reader closes before the end mark
