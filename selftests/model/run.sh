@@ -88,6 +88,14 @@ table()
 	reserve deadlock STRANGERS a stranger binds without memory for a credit
 	reserve deadlock DRY a child without credit has no claim on the next
 	reserve deadlock OWN the own writer has no claim
+	sorted holds - a key leaves once, with each source that gave it
+	sorted ends - no livelock
+	sorted assertion REACH the end can be reached
+	sorted assertion EARLY an end merges before it is closed
+	sorted assertion EMPTY a run that is empty is not waited for
+	sorted deadlock LATE a closed end accepts
+	sorted deadlock PLANNED a flow tells the weight that was planned
+	sorted deadlock NO_HOLD hold never passes, and a source went around
 	END
 }
 
