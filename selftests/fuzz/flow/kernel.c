@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the files of the module ask of the rest of it and of the kernel: work,
- * memory accounts, events, and packets out, which end up in the world.
+/* What the files of the module ask of the rest of it and of the kernel: memory
+ * accounts, events, and packets out, which end up in the world.
  */
 #include <linux/skbuff.h>
 
@@ -11,56 +11,9 @@
 
 unsigned long jiffies;
 
-static LIST_HEAD(works);
-
 u64 ktime_get_ns(void)
 {
 	return world.us * 1000;
-}
-
-struct workqueue_struct *alloc_workqueue(const char *name, unsigned int flags,
-					 int max)
-{
-	return (void *)&works;
-}
-
-void destroy_workqueue(struct workqueue_struct *wq)
-{
-}
-
-bool queue_work(struct workqueue_struct *wq, struct work_struct *work)
-{
-	if (work->pending)
-		return false;
-	work->pending = true;
-	list_add_tail(&work->entry, &works);
-	return true;
-}
-
-bool queue_rcu_work(struct workqueue_struct *wq, struct rcu_work *rwork)
-{
-	return queue_work(wq, &rwork->work);
-}
-
-bool cancel_work_sync(struct work_struct *work)
-{
-	if (!work->pending)
-		return false;
-	work->pending = false;
-	list_del(&work->entry);
-	return true;
-}
-
-void world_work(void)
-{
-	struct work_struct *work;
-
-	while (!list_empty(&works)) {
-		work = list_first_entry(&works, struct work_struct, entry);
-		work->pending = false;
-		list_del(&work->entry);
-		work->function(work);
-	}
 }
 
 bool aggnet_memory_charge(struct aggnet_net *an, u64 bytes)

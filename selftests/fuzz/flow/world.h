@@ -10,6 +10,7 @@
 #include "netns.h"
 #include "socket.h"
 #include "tree.h"
+#include "work.h"
 
 #define WORLD_NODES	5
 #define WORLD_PACKETS	96	/* under way at most: the oldest is lost */
@@ -141,7 +142,6 @@ void world_lose(u32 packet);
 
 void world_wait(u32 us);
 bool world_next_timer(u64 *us);	/* until the next one; false: none is armed */
-void world_work(void);		/* queued work runs */
 
 /* --- nodes and applications -------------------------------------------------- */
 

@@ -76,6 +76,8 @@ static inline bool list_empty(const struct list_head *head)
 	(list_empty(head) ? NULL : list_first_entry(head, type, member))
 #define list_next_entry(pos, member) \
 	list_entry((pos)->member.next, __typeof__(*(pos)), member)
+#define list_for_each(pos, head) \
+	for ((pos) = (head)->next; (pos) != (head); (pos) = (pos)->next)
 #define list_for_each_entry(pos, head, member)				\
 	for ((pos) = list_first_entry(head, __typeof__(*(pos)), member); \
 	     &(pos)->member != (head);					\
@@ -85,6 +87,17 @@ static inline bool list_empty(const struct list_head *head)
 	     (n) = list_next_entry(pos, member);			\
 	     &(pos)->member != (head);					\
 	     (pos) = (n), (n) = list_next_entry(n, member))
+
+#define list_prev_entry(pos, member) \
+	list_entry((pos)->member.prev, __typeof__(*(pos)), member)
+#define list_for_each_entry_continue_reverse(pos, head, member)	\
+	for ((pos) = list_prev_entry(pos, member);			\
+	     &(pos)->member != (head);					\
+	     (pos) = list_prev_entry(pos, member))
+#define list_for_each_entry_reverse(pos, head, member)			\
+	for ((pos) = list_last_entry(head, __typeof__(*(pos)), member); \
+	     &(pos)->member != (head);					\
+	     (pos) = list_prev_entry(pos, member))
 
 #define INIT_HLIST_HEAD(head)	((head)->first = NULL)
 

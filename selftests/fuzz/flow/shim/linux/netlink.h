@@ -1,8 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Sentences for refusals: nobody reads them here. */
+/* Refusals: a sentence, and the attribute that is to blame. */
 #ifndef _FLOW_LINUX_NETLINK_H
 #define _FLOW_LINUX_NETLINK_H
 
-#define NL_SET_ERR_MSG_MOD(extack, text)	((void)(extack))
+#include_next <linux/netlink.h>
+
+struct netlink_ext_ack {
+	const char *_msg;
+	const struct nlattr *bad_attr;
+	unsigned int miss_type;
+};
+
+#define NL_SET_BAD_ATTR(extack, attr) do {				\
+	if (extack)							\
+		(extack)->bad_attr = (attr);				\
+} while (0)
+#define NL_SET_ERR_MSG_ATTR(extack, attr, text) do {			\
+	struct netlink_ext_ack *__extack = (extack);			\
+									\
+	if (__extack) {							\
+		__extack->_msg = (text);				\
+		__extack->bad_attr = (attr);				\
+	}								\
+} while (0)
+#define NL_SET_ERR_MSG(extack, text) do {				\
+	struct netlink_ext_ack *__extack = (extack);			\
+									\
+	if (__extack)							\
+		__extack->_msg = (text);				\
+} while (0)
+#define NL_SET_ERR_MSG_MOD(extack, text)	NL_SET_ERR_MSG(extack, text)
+#define NL_SET_ERR_ATTR_MISS(extack, nest, attr)			\
+	((void)(nest), (void)((extack)->miss_type = (attr)))
 
 #endif /* _FLOW_LINUX_NETLINK_H */

@@ -8,7 +8,14 @@
 #define rcu_dereference_protected(p, c)		(p)
 #define rcu_replace_pointer(p, new, c)		__atomic_exchange_n(&(p), (new), \
 								    __ATOMIC_RELAXED)
+#define rcu_assign_pointer(p, v)		((p) = (v))
+#define RCU_INIT_POINTER(p, v)			((p) = (v))
 #define kvfree_rcu(p, head)			kvfree(p)
+#define call_rcu(head, function)		(function)(head)
+
+static inline void synchronize_rcu(void)
+{
+}
 
 static inline void rcu_barrier(void)
 {

@@ -5,4 +5,6 @@
 
 #include <stdlib.h>
 
+#define sort(base, n, size, cmp, swap)	qsort(base, n, size, cmp)
+
 #endif /* _FLOW_LINUX_SORT_H */

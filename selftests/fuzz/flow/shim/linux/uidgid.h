@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Owners: nobody asks for them here. */
+/* Owners: the user namespace is the initial one. */
 #ifndef _FLOW_LINUX_UIDGID_H
 #define _FLOW_LINUX_UIDGID_H
 

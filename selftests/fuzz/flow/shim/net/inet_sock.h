@@ -3,9 +3,13 @@
 #ifndef _FLOW_NET_INET_SOCK_H
 #define _FLOW_NET_INET_SOCK_H
 
+struct net;
+
 struct sock {
-	char nothing;
+	struct net *net;
 };
+
+#define sock_net(sk)	((sk)->net)
 
 struct inet_sock {
 	struct sock sk;

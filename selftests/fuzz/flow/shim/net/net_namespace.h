@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Namespaces are told apart by their node. */
+/* A namespace is what the module keeps of it, where anything does. */
 #ifndef _FLOW_NET_NET_NAMESPACE_H
 #define _FLOW_NET_NET_NAMESPACE_H
 
+#include <linux/types.h>
+
 struct net {
-	char nothing;
+	struct list_head exit_list;
+	void *node;
 };
+
+extern struct net init_net;
+
+#define net_eq(a, b)			((a) == (b))
+#define net_generic(net, id)		((void)(id), (net)->node)
 
 #endif /* _FLOW_NET_NET_NAMESPACE_H */

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Workqueues: what is queued runs when whoever drives the simulation says so. */
+#ifndef _FLOW_WORK_H
+#define _FLOW_WORK_H
+
+void world_work(void);
+
+#endif /* _FLOW_WORK_H */
