@@ -6,15 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "aggnet_data.h"
 #include "cmd.h"
 #include "info.h"
 #include "line.h"
 #include "output.h"
-
+#include "rewind.h"
 
 static uint64_t job = UINT64_MAX;
 static const char *receiver;
@@ -25,22 +23,11 @@ static bool stream;
 
 #define STREAM_LOOK_MS	100	/* how often a time limit is looked at */
 
-/* Where the output began, if it can be taken back; else -1. */
-static off_t output_start(void)
-{
-	struct stat st;
-
-	if (fstat(STDOUT_FILENO, &st) || !S_ISREG(st.st_mode))
-		return -1;
-	return lseek(STDOUT_FILENO, 0, SEEK_CUR);
-}
-
 static int take_back(off_t start)
 {
 	if (start < 0)
 		return fail("recv: the transfer began anew: discard what was printed");
-	if (fflush(stdout) || ftruncate(STDOUT_FILENO, start) ||
-	    lseek(STDOUT_FILENO, start, SEEK_SET) < 0)
+	if (rewind_to(start))
 		return fail("recv: standard output: %s", strerror(errno));
 	return ST_DONE;
 }
@@ -294,7 +281,7 @@ static int receive_lines(struct aggnet_sink *sink, off_t start)
 /* The sources are told only when the result has been written. */
 static int receive(const struct aggctl *ctl, struct aggnet_sink *sink)
 {
-	off_t start = output_start();
+	off_t start = rewind_start();
 	int error, st;
 
 	for (;;) {
