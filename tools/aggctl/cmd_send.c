@@ -73,7 +73,8 @@ static int next_record(struct input *in, struct record *record, bool *got)
 
 	*got = false;
 	len = getline(&in->line, &in->room, in->f);
-	if (len < 0 && ferror(in->f))
+	/* A line that memory does not suffice for is no end, and sets no error. */
+	if (len < 0 && !feof(in->f))
 		return fail("send: %s: %s", in->name, strerror(errno));
 	if (len < 0)
 		return ST_DONE;
