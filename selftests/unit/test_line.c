@@ -97,9 +97,15 @@ TEST(line_parse__reals)
 	EXPECT_TRUE(isinf(r.real));
 	EXPECT_STREQ("value is not a number", REFUSED("k\t1.5x\n"));
 	EXPECT_STREQ("value is not a number", REFUSED("k\t0x10\n"));
+	EXPECT_STREQ("value is not a number", REFUSED("k\t0X10\n"));
+	EXPECT_STREQ("value is not a number", REFUSED("k\t\r1\n"));
+	EXPECT_STREQ("value is not a number", REFUSED("k\t\v1\n"));
 	EXPECT_STREQ("value is not a number", REFUSED("k\t 1\n"));
 	EXPECT_STREQ("value is missing", REFUSED("k\t\n"));
 	EXPECT_STREQ("value does not fit its type", REFUSED("k\t1e309\n"));
+	EXPECT_STREQ("value does not fit its type", REFUSED("k\t-1e5000\n"));
+	EXPECT_EQ(NULL, REFUSED("k\t1e-400\n"));
+	EXPECT_EQ(NULL, REFUSED("k\t-infinity\n"));
 	form.vtype = AGGNET_VTYPE_FLOAT32;
 	EXPECT_STREQ("value does not fit its type", REFUSED("k\t1e39\n"));
 	/* 1 + 2^-24 + 2^-60: nearest is not what rounding twice gives. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Parsing and printing of records as lines. */
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -130,11 +131,11 @@ static bool parse_number(const char *s, size_t len, long double *number,
 {
 	char text[64], *end;
 
-	if (len && len < sizeof(text) && *s != ' ' && !memchr(s, 'x', len)) {
+	if (len && len < sizeof(text) && !isspace((unsigned char)*s)) {
 		memcpy(text, s, len);
 		text[len] = '\0';
 		*number = strtold(text, &end);
-		if (end == text + len)
+		if (end == text + len && !strpbrk(text, "xX"))
 			return true;
 	}
 	snprintf(why, LINE_WHY, len ? "value is not a number" :
@@ -169,9 +170,11 @@ static bool parse_real(const char *s, size_t len, unsigned int vtype,
 		return false;
 	memcpy(text, s, len);
 	text[len] = '\0';
+	errno = 0;
 	*real = vtype == AGGNET_VTYPE_FLOAT32 ? strtof(text, NULL) :
 						strtod(text, NULL);
-	if (isfinite(number) && !isfinite(*real)) {
+	/* Neither what is too small, nor an infinity that is meant. */
+	if (errno == ERANGE && isinf(*real)) {
 		snprintf(why, LINE_WHY, "value does not fit its type");
 		return false;
 	}
