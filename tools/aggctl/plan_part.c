@@ -131,8 +131,10 @@ static int stage_links(struct node *node, const json_t *links, bool replace)
 	if (aggnet_link_list(node->ctl, &now, &n))
 		return node_refused(node, "links");
 	node->links = calloc(wanted, sizeof(*node->links));
-	if (!node->links)
+	if (!node->links) {
+		err("%s: out of memory", node->name);
 		ret = -1;
+	}
 	for (i = 0; !ret && i < wanted; i++) {
 		if (replace && is_gone(node, json_array_get(links, i)))
 			continue;

@@ -165,20 +165,24 @@ static void keep_done(struct supervise *s, json_t *json)
 
 /* --- installation --------------------------------------------------------- */
 
-/* Nodes that are there, with entries parents first, then those without. */
-static size_t order_parts(const struct supervise *s, struct plan_file *file)
+/*
+ * Nodes that are there, with entries parents first, then those without. Return:
+ * 0, or -1 with an error line printed
+ */
+static int order_parts(const struct supervise *s, struct plan_file *file)
 {
 	struct plan_part *part = calloc(file->n + 1, sizeof(*part));
-	size_t i, n = 0, with;
+	size_t i, n = 0;
 
-	if (!part)
-		return 0;
+	if (!part) {
+		err("out of memory");
+		return -1;
+	}
 	for (i = 0; i < file->n; i++)
 		if (find_post(s, file->part[i].name)->ctl &&
 		    json_array_size(json_object_get(file->part[i].entry,
 						    "trees")))
 			part[n++] = file->part[i];
-	with = n;
 	for (i = file->n; i--; )
 		if (find_post(s, file->part[i].name)->ctl &&
 		    !json_array_size(json_object_get(file->part[i].entry,
@@ -187,22 +191,20 @@ static size_t order_parts(const struct supervise *s, struct plan_file *file)
 	free(file->part);
 	file->part = part;
 	file->n = n;
-	return with;
+	return 0;
 }
 
 /* Return: 0, 1 if a node has gone in the meantime, or -1 */
 static int install(struct supervise *s, json_t *json)
 {
 	struct plan_file file;
-	size_t at;
+	size_t at = SIZE_MAX;
 	int ret;
 
-	if (plan_file_take(&file, json))
-		return -1;
-	if (s->only)
-		ret = plan_file_select(&file, s->only);
-	else
-		ret = order_parts(s, &file) ? 0 : -1;
+	ret = plan_file_take(&file, json);
+	if (!ret)
+		ret = s->only ? plan_file_select(&file, s->only) :
+				order_parts(s, &file);
 	if (!ret)
 		ret = plan_install(&file, s->in_testbed, true, &at);
 	if (ret && s->in_testbed && at < file.n &&
