@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The man page tells of every command, verb and option of the help texts.
+# The man page tells of every command, verb and option of the help texts; that of
+# the socket how long a message is.
 top=$(cd "$(dirname "$0")/../.." && pwd)
 aggctl=$top/tools/aggctl/aggctl
 page=$(sed 's/\\f.//g; s/\\-/-/g; s/"//g; s/^\.[A-Z]* //; s/  */ /g' \
@@ -51,6 +52,15 @@ for noun in $("$aggctl" -h | words); do
 		result "$noun $verb" "$(untold "$verb" "${all[@]}")"
 	done
 done
+# What the receiver's buffer must have, as the page of the socket says it.
+bytes=$(sed -n 's/^The buffer must have at least \([0-9]*\) bytes$/\1/p' \
+	"$top/Documentation/man/aggnet.7")
+result "aggnet.7: a message's size" "$(cc -fsyntax-only -I "$top/uapi" -xc - 2>&1 << EOF
+#include <linux/aggnet.h>
+#include <linux/aggnet_packet.h>
+_Static_assert(sizeof(struct aggnet_msg) + AGGNET_RECORD_MAX == ${bytes:-0}, "");
+EOF
+)"
 # A program that does not run has no help: that is no success.
 [ $tests -gt 0 ] || echo "not ok 1 - $aggctl has no commands"
 echo "1..$((tests > 0 ? tests : 1))"

@@ -244,7 +244,7 @@ int aggnet_sink_open(struct aggnet_sink **k, struct in_addr receiver,
  * aggnet_sink_run() - read and merge until the result is whole
  * @k: the sink
  *
- * A new epoch starts it over. A value that does not fit 64 bits ends the
+ * A new epoch starts it over. A value that does not fit its type ends the
  * transfer at every member in -EOVERFLOW; the sentence names the key.
  *
  * Return: 0: aggnet_sink_next() gives the result; or a negative errno
