@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The data part of libaggnet: records, the last merge, reasons. */
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -248,6 +249,16 @@ TEST(status_text__names_the_node)
 	st = (struct aggnet_status){ .reason = 200 };
 	EXPECT_STREQ("unknown reason",
 		     aggnet_status_text(&st, buf, sizeof(buf)));
+}
+
+/* Where a 64-bit number is aligned to 4 bytes, nothing else fills the end up. */
+TEST(status__has_one_size_everywhere)
+{
+	EXPECT_EQ(sizeof(struct aggnet_status),
+		  offsetof(struct aggnet_status, pad) + sizeof(__u32));
+	EXPECT_EQ(0, offsetof(struct aggnet_status, elements) % 8);
+	EXPECT_EQ(0, offsetof(struct aggnet_lookup, status) % 8);
+	EXPECT_EQ(0, sizeof(struct aggnet_status) % 8);
 }
 
 TEST(reason__each_has_an_errno_and_a_text)

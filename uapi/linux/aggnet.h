@@ -415,6 +415,7 @@ struct aggnet_end {
  * @elements: of a dense vector
  * @names: how many of @name are there
  * @name: identities of planned nodes that are missing, as far as @origin knows
+ * @pad: 0; programs of 32 and of 64 bits have the same struct
  */
 struct aggnet_status {
 	__u32	state;
@@ -432,6 +433,7 @@ struct aggnet_status {
 	__u64	elements;
 	__u32	names;
 	__be32	name[AGGNET_NAMES_MAX];
+	__u32	pad;
 };
 
 /**
