@@ -25,10 +25,10 @@ bool aggnet_sorted_size(struct aggnet_tree *tree)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
 	u32 stride = aggnet_runs_stride(tree->max_taken);
-	u64 fit = min_t(u64, conf->memory, S32_MAX) / stride;
+	u32 fit = (u32)min_t(u64, conf->memory, S32_MAX) / stride;
 	u32 planned = sorted_planned(tree);
 	u32 extra = conf->sources - conf->contributors;
-	u64 spare = min_t(u64, AGGNET_RUN_MIN * extra, fit / 2);
+	u32 spare = min_t(u32, AGGNET_RUN_MIN * extra, fit / 2);
 	u32 slots = AGGNET_RUN_MAX;
 
 	while (slots > AGGNET_RUN_MIN && (u64)planned * slots + spare > fit)
@@ -37,7 +37,7 @@ bool aggnet_sorted_size(struct aggnet_tree *tree)
 		return false;
 	spare = fit - planned * slots;
 	tree->run_slots = slots;
-	tree->run_extras = min_t(u64, extra, spare / AGGNET_RUN_MIN);
+	tree->run_extras = min_t(u32, extra, spare / AGGNET_RUN_MIN);
 	tree->run_extra_slots = AGGNET_RUN_MAX;
 	while ((u64)tree->run_extras * tree->run_extra_slots > spare)
 		tree->run_extra_slots /= 2;

@@ -278,9 +278,10 @@ static int tree_size_flow(struct aggnet_tree *tree,
 
 static u32 tree_slots(const struct aggnet_tree *tree)
 {
-	u64 fit = tree->conf.memory / 8 / tree->max_payload;
+	u32 part = min_t(u64, tree->conf.memory / 8, S32_MAX);
+	u32 fit = part / tree->max_payload;
 
-	return clamp_t(u64, rounddown_pow_of_two(fit | 1), TREE_SLOTS_MIN,
+	return clamp_t(u32, rounddown_pow_of_two(fit | 1), TREE_SLOTS_MIN,
 		       TREE_SLOTS_MAX);
 }
 

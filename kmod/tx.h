@@ -3,6 +3,7 @@
 #ifndef _AGGNET_TX_H
 #define _AGGNET_TX_H
 
+#include <linux/math64.h>
 #include <linux/skbuff.h>
 
 #include "codec.h"
@@ -57,7 +58,7 @@ u32 aggnet_rx_payload(struct aggnet_net *an);
 
 static inline u32 aggnet_clock_us(void)
 {
-	return (u32)(ktime_get_ns() / NSEC_PER_USEC);
+	return (u32)div_u64(ktime_get_ns(), NSEC_PER_USEC);
 }
 
 #endif /* _AGGNET_TX_H */

@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The module's files that compile on the host do so for 32 bits, too, and ask
+# there for no division of 64 bits: the kernel has no function for that.
+set -u
+
+top=$(cd "$(dirname "$0")/../.." && pwd)
+flow=$top/selftests/fuzz/flow
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+read -ra names < <(make -s --no-print-directory -C "$flow" names)
+n=0 failed=0
+
+# result NAME FAULT
+result()
+{
+	n=$((n + 1))
+	if [ -z "$2" ]; then
+		echo "ok $n - $1"
+	else
+		echo "not ok $n - $1: ${2//$'\n'/, }"
+		failed=1
+	fi
+}
+
+# compile FILE.c: what the compiler says, and which divisions it needs
+compile()
+{
+	gcc -m32 -std=gnu11 -D_GNU_SOURCE -O1 -Wall -Werror -Wno-sign-compare \
+		-include "$flow/shim/prelude.h" -I "$tmp" -I "$flow/shim" \
+		-I "$flow" -I "$top/selftests/unit/shim" -I "$top/uapi" \
+		-I "$top/kmod" -idirafter "/usr/include/$(gcc -print-multiarch)" \
+		-c -o "$tmp/object" "$1" 2>&1 && nm "$tmp/object" |
+		grep -oE '__u?(div|mod)[a-z0-9]*'
+}
+
+# Headers of the C library alone suffice, but this one names its files.
+mkdir "$tmp/gnu" && : > "$tmp/gnu/stubs-32.h"
+echo 'unsigned long long f(unsigned long long a, unsigned b) { return a / b; }' \
+	> "$tmp/division.c"
+if [ "$(compile "$tmp/division.c")" != __udivdi3 ]; then
+	echo "1..0 # SKIP gcc does not compile for 32 bits here"
+	exit 4
+fi
+for name in "${names[@]}"; do
+	result "$name" "$(compile "$top/kmod/$name.c")"
+done
+echo "1..$n"
+[ $n -gt 0 ] && exit $failed
+exit 1
