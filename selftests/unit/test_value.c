@@ -32,6 +32,10 @@ TEST(value_parse__size)
 	EXPECT_EQ(1 << 20, number(OPT_SIZE, "1M"));
 	EXPECT_EQ(3ULL << 29, number(OPT_SIZE, "1.5G"));
 	EXPECT_EQ(17, number(OPT_SIZE, "17"));
+	/* No double has these. */
+	EXPECT_EQ((1ULL << 53) + 1, number(OPT_SIZE, "9007199254740993"));
+	EXPECT_EQ((1ULL << 63) - 1, number(OPT_SIZE, "9223372036854775807"));
+	EXPECT_EQ(UINT64_MAX, number(OPT_SIZE, "9223372036854775808"));
 	EXPECT_EQ(UINT64_MAX, number(OPT_SIZE, "1T"));
 	EXPECT_EQ(UINT64_MAX, number(OPT_SIZE, "-1K"));
 	EXPECT_EQ(UINT64_MAX, number(OPT_SIZE, "99999999999G"));

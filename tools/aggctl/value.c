@@ -59,6 +59,17 @@ static bool parse_real(const char *text, double *val, const char **rest)
 	return true;
 }
 
+/* Digits alone: a link's name is a number that a double need not hold. */
+static bool parse_digits(const char *text, uint64_t *val)
+{
+	char *end;
+
+	errno = 0;
+	*val = strtoull(text, &end, 10);
+	return *text >= '0' && *text <= '9' && !*end && !errno &&
+	       *val <= INT64_MAX;
+}
+
 static bool parse_units(const char *text, const struct unit *units, size_t n,
 			uint64_t *val)
 {
@@ -143,7 +154,8 @@ bool value_parse(enum opt_type type, const char *text, void *dest)
 	case OPT_REAL:
 		return parse_real(text, dest, &rest) && !*rest;
 	case OPT_SIZE:
-		return parse_units(text, size_units, ARRAY_SIZE(size_units),
+		return parse_digits(text, dest) ||
+		       parse_units(text, size_units, ARRAY_SIZE(size_units),
 				   dest);
 	case OPT_RATE:
 		return parse_units(text, rate_units, ARRAY_SIZE(rate_units),
