@@ -73,11 +73,12 @@ static u32 local_batch(const struct aggnet_tree *tree, const u8 *data,
 	return used;
 }
 
-static int local_writable(const struct aggnet_tree *tree)
+static int local_writable(const struct aggnet_tree *tree,
+			  const struct aggnet_sock *as)
 {
 	if (tree->state == AGGNET_TREE_ABORTED)
 		return aggnet_reason_errno(tree->reason);
-	return tree->state == AGGNET_TREE_OPEN ? 0 : -EPIPE;
+	return tree->state == AGGNET_TREE_OPEN && !as->shut ? 0 : -EPIPE;
 }
 
 /*
@@ -126,7 +127,7 @@ int aggnet_tree_write(struct aggnet_tree *tree, const struct aggnet_sock *as,
 	int err;
 
 	aggnet_tree_lock(tree, &out);
-	err = local_writable(tree);
+	err = local_writable(tree, as);
 	while (!err && records) {
 		room = local_room(tree, as);
 		if (!room) {
@@ -153,7 +154,7 @@ int aggnet_tree_shutdown(struct aggnet_tree *tree, struct aggnet_sock *as)
 	int err;
 
 	aggnet_tree_lock(tree, &out);
-	err = as->shut ? 0 : local_writable(tree);
+	err = as->shut ? 0 : local_writable(tree, as);
 	if (!err && !as->shut) {
 		as->shut = true;
 		tree->writers_done++;

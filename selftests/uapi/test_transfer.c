@@ -213,6 +213,53 @@ TEST_F(node, writers__all_are_merged)
 	close(r);
 }
 
+/* Who has told its end cannot go on, whatever others still do. */
+TEST_F(node, writers__one_has_shut_down)
+{
+	int r, w[2];
+
+	ASSERT_EQ(0, add_writers(self->ctl, 2));
+	r = reader();
+	w[0] = writer();
+	w[1] = writer();
+	ASSERT_EQ(0, send_record(w[0], "key", 1));
+	ASSERT_EQ(0, shutdown(w[0], SHUT_WR));
+	EXPECT_ERRNO(EPIPE, send_record(w[0], "key", 2));
+	ASSERT_EQ(0, send_record(w[1], "key", 4));
+	ASSERT_EQ(0, shutdown(w[1], SHUT_WR));
+	EXPECT_EQ(5, only_value(&self->m, receive(r, &self->m, 0)));
+	ASSERT_LT(0, receive(r, &self->m, 0));
+	EXPECT_EQ(AGGNET_MSG_END, self->m.head.type);
+	EXPECT_EQ(2, self->m.end.records);
+	close(r);
+	close(w[0]);
+	close(w[1]);
+}
+
+/* And nobody is overtaken by what came behind an end. */
+TEST_F(node, sorted__one_has_shut_down)
+{
+	int r, w[2];
+
+	add_sorted(self->ctl, 2, 1 << 20);
+	r = reader();
+	w[0] = writer();
+	w[1] = writer();
+	ASSERT_EQ(0, shutdown(w[0], SHUT_WR));
+	EXPECT_ERRNO(EPIPE, send_record(w[0], "b", 1));
+	EXPECT_ERRNO(EPIPE, send_record(w[0], "c", 1));
+	EXPECT_ERRNO(EAGAIN, receive(r, &self->m, MSG_DONTWAIT));
+	ASSERT_EQ(0, send_record(w[1], "a", 4));
+	ASSERT_EQ(0, shutdown(w[1], SHUT_WR));
+	EXPECT_EQ(4, only_value(&self->m, receive(r, &self->m, MSG_DONTWAIT)));
+	ASSERT_LT(0, receive(r, &self->m, MSG_DONTWAIT));
+	EXPECT_EQ(AGGNET_MSG_END, self->m.head.type);
+	EXPECT_EQ(1, self->m.end.records);
+	close(r);
+	close(w[0]);
+	close(w[1]);
+}
+
 /* --- what send() takes --- */
 
 TEST_F(node, send__whole_records_from_the_front)
