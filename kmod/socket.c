@@ -52,8 +52,6 @@ static int aggnet_sock_join_tree(struct aggnet_sock *as, u8 role)
 {
 	const struct aggnet_tree_conf *conf = &as->tree->conf;
 
-	if (!aggnet_sock_permitted(sock_net(&as->inet.sk), conf))
-		return -EACCES;
 	if (conf->forward_only)
 		return -EADDRNOTAVAIL;
 	if (role == AGGNET_SOCK_READER)
@@ -63,25 +61,41 @@ static int aggnet_sock_join_tree(struct aggnet_sock *as, u8 role)
 	return aggnet_tree_join_writer(as->tree, as);
 }
 
+/*
+ * The entry that a socket means. Who is not permitted keeps nothing of it: it
+ * would hold the memory of an entry that is withdrawn.
+ */
+static int aggnet_sock_find(struct sock *sk, __be32 receiver, u32 job)
+{
+	struct aggnet_net *an = aggnet_net(sock_net(sk));
+	struct aggnet_sock *as = aggnet_sk(sk);
+
+	if (as->tree)
+		aggnet_tree_put(as->tree);
+	as->tree = aggnet_trees_get(an, (u64)job << 32 | ntohl(receiver));
+	if (!as->tree)
+		return -ENETUNREACH;
+	if (aggnet_sock_permitted(sock_net(sk), &as->tree->conf))
+		return 0;
+	aggnet_tree_put(as->tree);
+	as->tree = NULL;
+	return -EACCES;
+}
+
 /* A tree that refuses stays referenced until the next attempt or close, so
  * that AGGNET_SO_STATUS tells why.
  */
 static int aggnet_sock_join(struct sock *sk, u8 role, __be32 receiver, u32 job)
 {
-	struct aggnet_net *an = aggnet_net(sock_net(sk));
 	struct aggnet_sock *as = aggnet_sk(sk);
 	int err = -EISCONN;
 
 	lock_sock(sk);
 	if (as->role != AGGNET_SOCK_NEW)
 		goto unlock;
-	if (as->tree)
-		aggnet_tree_put(as->tree);
-	as->tree = aggnet_trees_get(an, (u64)job << 32 | ntohl(receiver));
-	err = -ENETUNREACH;
-	if (!as->tree)
-		goto unlock;
-	err = aggnet_sock_join_tree(as, role);
+	err = aggnet_sock_find(sk, receiver, job);
+	if (!err)
+		err = aggnet_sock_join_tree(as, role);
 	if (!err)
 		/* publishes as->tree */
 		smp_store_release(&as->role, role);

@@ -218,7 +218,7 @@ TEST_F(node, options__lookup)
 /* --- permission --- */
 
 /* Join as somebody else, without any capability. Return: errno, 0: permitted */
-static int join_as(uid_t uid, gid_t gid, gid_t extra, bool as_reader)
+static int join_fd_as(int fd, uid_t uid, gid_t gid, gid_t extra, bool as_reader)
 {
 	int status;
 	pid_t pid = fork();
@@ -227,11 +227,20 @@ static int join_as(uid_t uid, gid_t gid, gid_t extra, bool as_reader)
 		if (setgroups(extra ? 1 : 0, &extra) ||
 		    setresgid(gid, gid, gid) || setresuid(uid, uid, uid))
 			_exit(255);
-		_exit(join(new_socket(), NODE_A, JOB, as_reader) ? errno : 0);
+		_exit(join(fd, NODE_A, JOB, as_reader) ? errno : 0);
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
 		return -1;
 	return WEXITSTATUS(status);
+}
+
+static int join_as(uid_t uid, gid_t gid, gid_t extra, bool as_reader)
+{
+	int fd = new_socket();
+	int err = join_fd_as(fd, uid, gid, extra, as_reader);
+
+	close(fd);
+	return err;
 }
 
 TEST_F(node, permission__nobody_by_default)
@@ -273,17 +282,44 @@ TEST_F(node, permission__supplementary_group)
 	EXPECT_EQ(0, join_as(NOBODY, NOBODY, 1234, true));
 }
 
-TEST_F(node, permission__root_without_capabilities)
+static int drop_capabilities(void)
 {
 	struct __user_cap_header_struct head = {
 		.version = _LINUX_CAPABILITY_VERSION_3,
 	};
 	struct __user_cap_data_struct none[2] = {};
+
+	return syscall(SYS_capset, &head, none);
+}
+
+/* Nor does it learn anything of what it may not join. */
+TEST_F(node, permission__root_without_capabilities)
+{
+	struct aggnet_status st;
+	socklen_t len = sizeof(st);
 	int fd = new_socket();
 
 	ASSERT_EQ(0, add_writers(self->ctl, 1));
-	ASSERT_EQ(0, syscall(SYS_capset, &head, none));
+	ASSERT_EQ(0, drop_capabilities());
 	EXPECT_ERRNO(EACCES, join(fd, NODE_A, JOB, true));
+	EXPECT_ERRNO(ENOTCONN, getsockopt(fd, SOL_AGGNET, AGGNET_SO_STATUS,
+					  &st, &len));
+	close(fd);
+}
+
+/* An entry that is withdrawn gives its memory back, whoever has asked for it. */
+TEST_F(node, permission__refused_holds_no_memory)
+{
+	struct aggnet_node_info node;
+	int fd = new_socket();
+
+	ASSERT_EQ(0, add_writers(self->ctl, 1));
+	EXPECT_EQ(EACCES, join_fd_as(fd, NOBODY, NOBODY, 0, false));
+	ASSERT_EQ(0, aggnet_tree_del(self->ctl,
+				     aggnet_incast_id(JOB, ip(NODE_A))));
+	do {
+		ASSERT_EQ(0, aggnet_node_get(self->ctl, &node));
+	} while (node.memory_used);
 	close(fd);
 }
 
