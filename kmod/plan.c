@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Plan: steps that are checked one by one and put in force together. */
+#include <linux/sched.h>
+
 #include "bloom.h"
 #include "event.h"
 #include "grow.h"
@@ -309,6 +311,7 @@ static int plan_refresh(struct aggnet_net *an, struct aggnet_plan *plan,
 		err = plan_draw(an, plan, step, extack);
 		if (err)
 			return err;
+		cond_resched();
 	}
 	return 0;
 }
@@ -347,6 +350,8 @@ static int plan_add_links(struct aggnet_net *an, struct aggnet_plan *plan,
 		err = aggnet_link_add(an, &step->link, extack);
 		if (err)
 			goto undo;
+		/* Each looks at all links that there are. */
+		cond_resched();
 	}
 	return 0;
 undo:
@@ -444,6 +449,7 @@ static int plan_mark(struct aggnet_net *an, struct aggnet_plan *plan,
 	u32 pos = 0;
 
 	while ((tree = aggnet_trees_next(plan->draft, &pos))) {
+		cond_resched();
 		bloom = tree_filter(an, tree);
 		if (!bloom || plan_marked(plan, old, tree) ||
 		    !aggnet_bloom_insert(bloom, tree->conf.incast_id))
@@ -502,6 +508,7 @@ static void plan_retire(struct aggnet_net *an, const struct aggnet_plan *plan,
 	u32 pos = 0;
 
 	while ((tree = aggnet_trees_next(old, &pos))) {
+		cond_resched();
 		if (aggnet_trees_has(trees, tree))
 			continue;
 		bloom = tree_filter(an, tree);
