@@ -114,6 +114,9 @@ static noinline unsigned int hook_take(struct aggnet_port *port,
 	    !hook_addressed(port->an, skb))
 		return NF_ACCEPT;
 	if (unlikely(skb_is_gso(skb))) {
+		/* What would leave as fragments is left to IP, as those are. */
+		if (!(skb_shinfo(skb)->gso_type & SKB_GSO_UDP_L4))
+			return NF_ACCEPT;
 		hook_gso(port, skb);
 		return NF_STOLEN;
 	}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What a device may hand over besides whole packets: here it is a tap that does
+ * so. Needs root and the module.
+ */
+#include <fcntl.h>
+#include <linux/if_ether.h>
+#include <linux/if_tun.h>
+#include <linux/virtio_net.h>
+#include <net/if.h>
+#include <netinet/ip.h>
+#include <netinet/udp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <linux/aggnet_packet.h>
+
+#include "../inet_sum.h"
+#include "harness.h"
+#include "member.h"
+
+#define HEADERS	(sizeof(struct iphdr) + sizeof(struct udphdr))
+
+/* A frame as a tap takes it; its data are no packet of ours. */
+struct frame {
+	struct virtio_net_hdr vnet;
+	struct ethhdr eth;
+	struct iphdr ip;
+	struct udphdr udp;
+	uint8_t data[5000];
+} __attribute__((packed));
+
+FIXTURE(tap) {
+	struct aggnet_ctl *ctl;
+	int fd;
+	struct frame frame;
+};
+
+#define SELF	FIXTURE_DATA(tap)
+
+/* Attached, up, with an address. Return: 0 or -1 */
+static int tap_up(SELF *self)
+{
+	struct sockaddr_in address = {
+		.sin_family = AF_INET,
+		.sin_addr = ip("10.16.0.1"),
+	};
+	struct aggnet_port_info port = {
+		.has = AGGNET_HAS(AGGNET_A_PORT_IFINDEX),
+	};
+	struct ifreq ifr = {
+		.ifr_name = "tap0",
+		.ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR,
+	};
+	int err, fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	/* No udev is here; the kernel loads the driver when it is opened. */
+	mkdir("/dev/net", 0755);
+	mknod("/dev/net/tun", S_IFCHR | 0600, makedev(10, 200));
+	self->fd = open("/dev/net/tun", O_RDWR);
+	err = self->fd < 0 || ioctl(self->fd, TUNSETIFF, &ifr);
+	memcpy(&ifr.ifr_addr, &address, sizeof(address));
+	err = err || ioctl(fd, SIOCSIFADDR, &ifr);
+	ifr.ifr_flags = IFF_UP;
+	err = err || ioctl(fd, SIOCSIFFLAGS, &ifr) ||
+	      ioctl(fd, SIOCGIFHWADDR, &ifr);
+	close(fd);
+	if (err)
+		return -1;
+	memcpy(self->frame.eth.h_dest, ifr.ifr_hwaddr.sa_data, ETH_ALEN);
+	port.ifindex = if_nametoindex("tap0");
+	return aggnet_port_add(self->ctl, &port) ? -1 : 0;
+}
+
+FIXTURE_SETUP(tap)
+{
+	self->ctl = make_node(NODE_A);
+	ASSERT_NE(NULL, self->ctl);
+	ASSERT_EQ(0, tap_up(self));
+}
+
+FIXTURE_TEARDOWN(tap)
+{
+	close(self->fd);
+	aggnet_ctl_close(self->ctl);
+}
+
+/* A datagram to our port, of so many bytes; the device takes it as it is. */
+static int give(SELF *self, size_t bytes, uint8_t gso_type)
+{
+	struct frame *f = &self->frame;
+	struct iphdr iph = {
+		.version = 4,
+		.ihl = 5,
+		.ttl = 64,
+		.protocol = IPPROTO_UDP,
+		.tot_len = htons(HEADERS + bytes),
+		.saddr = ip("10.16.0.2").s_addr,
+		.daddr = ip(NODE_A).s_addr,
+	};
+
+	iph.check = inet_sum(&iph);
+	f->ip = iph;
+	f->udp = (struct udphdr) {
+		.dest = htons(AGGNET_UDP_PORT),
+		.len = htons(sizeof(f->udp) + bytes),
+		/* Of the addresses only: the device adds what is behind. */
+		.check = ~inet_fold(inet_add(IPPROTO_UDP + sizeof(f->udp) +
+					     bytes, &iph.saddr, 8)),
+	};
+	f->eth.h_source[0] = 2;
+	f->eth.h_proto = htons(ETH_P_IP);
+	f->vnet = (struct virtio_net_hdr) {
+		.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
+		.gso_type = gso_type,
+		.hdr_len = ETH_HLEN + HEADERS,
+		.gso_size = 1480,
+		.csum_start = ETH_HLEN + sizeof(f->ip),
+		.csum_offset = offsetof(struct udphdr, check),
+	};
+	bytes += offsetof(struct frame, data);
+	return write(self->fd, f, bytes) == (ssize_t)bytes ? 0 : -1;
+}
+
+static uint64_t counter(SELF *self, const char *name)
+{
+	uint64_t value = UINT64_MAX;
+	struct aggnet_stat *list;
+	size_t i, n;
+
+	if (aggnet_stats_list(self->ctl, &list, &n))
+		return value;
+	for (i = 0; i < n; i++)
+		if (!strcmp(list[i].name, name))
+			value = list[i].value;
+	free(list);
+	return value;
+}
+
+TEST_F(tap, datagram__is_looked_at)
+{
+	ASSERT_EQ(0, give(self, 1000, VIRTIO_NET_HDR_GSO_NONE));
+	EXPECT_EQ(1, counter(self, "drop_version"));
+}
+
+/* One that would leave as fragments: none of these has a header of ours. */
+TEST_F(tap, fragments__are_not)
+{
+	ASSERT_EQ(0, give(self, 1480 * 3, VIRTIO_NET_HDR_GSO_UDP));
+	EXPECT_EQ(0, counter(self, "drop_length"));
+}
+
+TEST_HARNESS_MAIN
