@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# bash completion offers what the program takes.
+set -u
+
+dir=$(cd "$(dirname "$0")/../../tools/aggctl" && pwd)
+PATH=$dir:$PATH
+# shellcheck source=../../tools/aggctl/aggctl.bash-completion
+. "$dir/aggctl.bash-completion"
+n=0 failed=0
+
+# offers "WORDS" TYPED...: the last of which is to be completed
+offers()
+{
+	local wanted=$1
+
+	shift
+	n=$((n + 1))
+	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+	_aggctl
+	if [ "${COMPREPLY[*]}" = "$wanted" ]; then
+		echo "ok $n - $*"
+	else
+		echo "not ok $n - $*: it offers '${COMPREPLY[*]}'"
+		failed=1
+	fi
+}
+
+echo 1..8
+offers "plan port" aggctl p
+offers "show add del" aggctl link ''
+offers "--sorted" aggctl plan --so
+offers "--stream" aggctl recv --s
+offers "topk" aggctl plan --function t
+offers "int64 int32" aggctl plan --type i
+offers "exact bloom packet" aggctl plan --scheme ''
+offers "general paper" aggctl plan --filter-rule ''
+exit $failed
