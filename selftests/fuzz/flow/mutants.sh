@@ -39,6 +39,7 @@ table()
 	runs.c|a packet is not given back|/^static void top_next/,/^}/s/slot->len = 0;//
 	runs.c|the heap is not mended|s/^\tif (r->heaped)$/\tif (r->heaped > 99)/
 	tree.c|children that wait for each other are waited for|s/return aggnet_tree_sorted(tree) && !tree->runs.unknown;/return false;/
+	local.c|a writer goes on behind its end|s/ \&\& !as->shut ? 0/ ? 0/
 	local.c|a writer's run does not end|/aggnet_runs_finish(&tree->runs, as->run);/d
 	window.c|an ACK covers one too many|s/aggnet_before(seq, cum)/!aggnet_before(cum, seq)/
 	END

@@ -285,8 +285,14 @@ void world_write(u32 node, u32 records)
 	u32 len = 0, i;
 	int taken, off;
 
-	if (!n->joined || !n->writes || n->writer.shut)
+	if (!n->joined || !n->writes)
 		return;
+	if (n->writer.shut) {
+		len = record_put(buf, node, 0);
+		INSIST(aggnet_tree_write(n->tree, &n->writer, buf, len, 1) < 0,
+		       "a write behind the end is taken");
+		return;
+	}
 	records = min3(records, 64u, world.conf.records - n->written);
 	for (i = 0; i < records; i++)
 		len += record_put(buf + len, node, n->written + i);
