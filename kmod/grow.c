@@ -2,6 +2,7 @@
 /* Growth: Bloom tables with more members than they were made for. */
 #include <linux/random.h>
 #include <linux/rculist.h>
+#include <linux/sched.h>
 
 #include "bloom.h"
 #include "grow.h"
@@ -55,32 +56,61 @@ static struct aggnet_bloom *grow_alloc(struct aggnet_net *an,
 	return NULL;
 }
 
-static void grow_link(struct aggnet_net *an, struct aggnet_link *link)
+/* Readers may be in the old table: it goes with grow_settle(). */
+static bool grow_link(struct aggnet_net *an, struct aggnet_link *link)
 {
 	struct aggnet_bloom *old = aggnet_link_bloom(an, link);
 	u32 bits = old->mask + 1, more = grow_bits(link, old);
 	struct aggnet_bloom *bloom;
 
 	bloom = more == bits ? NULL : grow_alloc(an, link, more, old->hashes);
-	if (!bloom) {
-		aggnet_stat_inc(an, bloom_crowded);
-		return;
-	}
+	if (!bloom)
+		return false;
 	rcu_assign_pointer(link->bloom, bloom);
+	link->old = old;
 	link->capacity *= more / bits;
-	synchronize_rcu();
-	aggnet_bloom_free(old);
-	aggnet_memory_uncharge(an, aggnet_link_memory(bits));
 	aggnet_stat_inc(an, bloom_grown);
+	return true;
+}
+
+/* Wait for the readers of all tables that were replaced, once. */
+static void grow_settle(struct aggnet_net *an)
+{
+	struct aggnet_link *link;
+
+	synchronize_rcu();
+	list_for_each_entry(link, &an->links, list) {
+		if (!link->old)
+			continue;
+		aggnet_memory_uncharge(an,
+				       aggnet_link_memory(link->old->mask + 1));
+		aggnet_bloom_free(link->old);
+		link->old = NULL;
+	}
 }
 
 void aggnet_links_grow(struct aggnet_net *an)
 {
 	struct aggnet_link *link;
+	bool waits = false;
 
 	lockdep_assert_held(&an->lock);
-	list_for_each_entry(link, &an->links, list)
-		if (link->capacity && aggnet_link_bloom(an, link)->members >
-				      link->capacity)
-			grow_link(an, link);
+	list_for_each_entry(link, &an->links, list) {
+		if (!link->capacity ||
+		    aggnet_link_bloom(an, link)->members <= link->capacity)
+			continue;
+		cond_resched();
+		if (grow_link(an, link)) {
+			waits = true;
+			continue;
+		}
+		/* There may be room when the old tables of others have gone. */
+		if (waits)
+			grow_settle(an);
+		waits = waits && grow_link(an, link);
+		if (!waits)
+			aggnet_stat_inc(an, bloom_crowded);
+	}
+	if (waits)
+		grow_settle(an);
 }

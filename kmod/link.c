@@ -63,6 +63,16 @@ static int link_check_lladdr(struct aggnet_net *an,
 	return -EINVAL;
 }
 
+static bool link_room(const struct aggnet_net *an)
+{
+	const struct list_head *pos;
+	u32 n = 0;
+
+	list_for_each(pos, &an->links)
+		n++;
+	return n < AGGNET_LINKS_MAX;
+}
+
 static int link_check(struct aggnet_net *an, struct aggnet_link_conf *conf,
 		      struct netlink_ext_ack *extack)
 {
@@ -73,6 +83,10 @@ static int link_check(struct aggnet_net *an, struct aggnet_link_conf *conf,
 	if (aggnet_link_find(an, conf->ifindex, conf->neighbour)) {
 		NL_SET_ERR_MSG(extack, "link exists already");
 		return -EEXIST;
+	}
+	if (!link_room(an)) {
+		NL_SET_ERR_MSG(extack, "a node has 4096 links at most");
+		return -ENOSPC;
 	}
 	if (!conf->bits)
 		conf->bits = AGGNET_LINK_BITS_DEFAULT;

@@ -14,6 +14,7 @@ struct aggnet_pkt;
 struct netlink_ext_ack;
 
 #define AGGNET_COPIES_MAX	4	/* copies of one packet made at a node */
+#define AGGNET_LINKS_MAX	4096	/* of a node: a packet may look at all */
 
 /* Where servers send when an aggnet switch is behind the port. */
 #define AGGNET_GROUP_MAC	{ 0x03, 0xa6, 0x60, 0x00, 0x00, 0x01 }
@@ -25,6 +26,7 @@ struct netlink_ext_ack;
  * @neighbour: address of the neighbour's port; 0: aggnet switch behind it
  * @lladdr: neighbour's MAC (switch role), else zero
  * @bloom: incast IDs that leave here; replaced by a larger one as it fills
+ * @old: what was replaced and still has readers; under an->lock
  * @capacity: members with which it is replaced, 0: never; under an->lock
  * @name: by which filters of packets know it, 0: by none
  * @digit: see AGGNET_A_LINK_DIGIT, -1: not known
@@ -37,6 +39,7 @@ struct aggnet_link {
 	__be32 neighbour;
 	u8 lladdr[ETH_ALEN];
 	struct aggnet_bloom __rcu *bloom;
+	struct aggnet_bloom *old;
 	u32 capacity;
 	u64 name;
 	s16 digit;
