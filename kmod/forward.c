@@ -70,12 +70,14 @@ static void forward_spend(struct aggnet_net *an, struct sk_buff *skb)
 {
 	struct aggnet_filter *f = (struct aggnet_filter *)(forward_hdr(skb) + 1);
 	__be16 *word = (__be16 *)&f->hashes_digits;
-	__be16 old = *word;
+	__be16 old;
 
 	BUILD_BUG_ON(offsetof(struct aggnet_filter, hashes_digits) %
 		     sizeof(*word));
+	/* Without one there may be nothing behind the header. */
 	if (!forward_hdr(skb)->filter || aggnet_filter_spent(f))
 		return;
+	old = *word;
 	aggnet_filter_spend(f);
 	inet_proto_csum_replace2(&forward_udp(skb)->check, skb, old, *word,
 				 false);

@@ -67,7 +67,7 @@ struct aggnet_stats {
 	u64 value[AGGNET_STAT_MAX];
 };
 
-/* Any context. An increment may be torn on 32 bit; counters are advisory. */
+/* Any context. On 32 bit a reader may see half of one; counters are advisory. */
 #define aggnet_stat_add(an, name, n) \
 	this_cpu_add((an)->stats->value[AGGNET_STAT_##name], (n))
 #define aggnet_stat_inc(an, name)	aggnet_stat_add(an, name, 1)
