@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rows of choices such that every pair of choices of two columns is in some
- * row: far fewer than all combinations.
+ * row: far fewer than all combinations, the fewest that many attempts find.
  * Usage: pairs SEED "a b c" "x y" ... (a column each); a row a line
  */
 #include <stdbool.h>
@@ -12,13 +12,20 @@
 
 #define COLS	12
 #define CHOICES	12
-#define TRIES	64	/* rows drawn, of which the best is taken */
+#define TRIES	256	/* rows drawn, of which the best is taken */
+#define ATTEMPTS	50	/* at all of them, of which the shortest is */
+#define ROWS		(COLS * (COLS - 1) / 2 * CHOICES * CHOICES)
 
 static char *choice[COLS][CHOICES];
 static int choices[COLS];
 static int cols;
 static bool covered[COLS][CHOICES][COLS][CHOICES];
 static unsigned long long state;
+
+struct rows {
+	int n;
+	int row[ROWS][COLS];
+};
 
 static unsigned int draw(unsigned int below)
 {
@@ -68,9 +75,20 @@ static void best_row(int *best, int a, int i, int b, int j)
 	gain(best, true);
 }
 
+static void attempt(struct rows *rows)
+{
+	int a, b, i, j;
+
+	memset(covered, 0, sizeof(covered));
+	rows->n = 0;
+	while (missing(&a, &i, &b, &j))
+		best_row(rows->row[rows->n++], a, i, b, j);
+}
+
 int main(int argc, char **argv)
 {
-	int a, b, i, j, c, row[COLS];
+	static struct rows rows, best;
+	int i, c;
 
 	if (argc < 4 || argc > COLS + 2) {
 		fprintf(stderr, "usage: pairs SEED COLUMN COLUMN...\n");
@@ -84,11 +102,15 @@ int main(int argc, char **argv)
 		     word = strtok(NULL, " "))
 			choice[cols][choices[cols]++] = word;
 	}
-	while (missing(&a, &i, &b, &j)) {
-		best_row(row, a, i, b, j);
-		for (c = 0; c < cols; c++)
-			printf("%s%c", choice[c][row[c]],
-			       c + 1 < cols ? ' ' : '\n');
+	attempt(&best);
+	for (i = 1; i < ATTEMPTS; i++) {
+		attempt(&rows);
+		if (rows.n < best.n)
+			best = rows;
 	}
+	for (i = 0; i < best.n; i++)
+		for (c = 0; c < cols; c++)
+			printf("%s%c", choice[c][best.row[i][c]],
+			       c + 1 < cols ? ' ' : '\n');
 	return 0;
 }
