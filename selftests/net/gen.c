@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Makes the input of a test: lines key<TAB>value, the same for a seed. To
- * standard output, or to files: each has the next seed.
+ * standard output, or to files: each has the next seed. -s: in the order of keys.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -14,6 +14,7 @@
 #define KEY_MAX	255
 
 static unsigned long long state;
+static FILE *out;
 
 static uint64_t draw(void)
 {
@@ -37,7 +38,7 @@ static void put_key(uint64_t id, const char *klen)
 	} while (id);
 	while (n < want && n < KEY_MAX)
 		key[n++] = '_';
-	fwrite(key, 1, n, stdout);
+	fwrite(key, 1, n, out);
 }
 
 /* Of any exponent, so that most sums are far from what adding in turn gives. */
@@ -46,9 +47,9 @@ static void put_real(bool single)
 	int64_t r = (int64_t)draw();
 
 	if (single)
-		printf("%.9g", (float)ldexp((double)r, (int)(draw() % 120) - 120));
+		fprintf(out, "%.9g", (float)ldexp((double)r, (int)(draw() % 120) - 120));
 	else
-		printf("%.17g", ldexp((double)r, (int)(draw() % 400) - 230));
+		fprintf(out, "%.17g", ldexp((double)r, (int)(draw() % 400) - 230));
 }
 
 static int64_t value(const char *kind, unsigned long r)
@@ -66,16 +67,17 @@ static int64_t value(const char *kind, unsigned long r)
 
 static void put_value(const char *kind, unsigned long r)
 {
-	putchar('\t');
+	putc('\t', out);
 	if (!strncmp(kind, "real", 4))
 		put_real(!strcmp(kind, "real32"));
 	else if (!strcmp(kind, "steps"))
-		printf("%.17g", ((int)(draw() % (1 << 21)) - (1 << 20)) / 1024.);
+		fprintf(out, "%.17g",
+			((int)(draw() % (1 << 21)) - (1 << 20)) / 1024.);
 	else
-		printf("%lld", (long long)value(kind, r));
+		fprintf(out, "%lld", (long long)value(kind, r));
 	if (!strcmp(kind, "pairs"))
-		printf("\t%llu", (unsigned long long)(draw() % 500));
-	putchar('\n');
+		fprintf(out, "\t%llu", (unsigned long long)(draw() % 500));
+	putc('\n', out);
 }
 
 /*
@@ -97,31 +99,76 @@ static int generate(uint64_t seed, char **argv)
 		if (strcmp(argv[2], "offset"))
 			put_key(id, argv[2]);
 		else
-			printf("%lu", r);
+			fprintf(out, "%lu", r);
 		put_value(argv[3], r);
 	}
+	return ferror(out) || fflush(out);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* No key has a byte below that of the tab: lines sort as their keys do. */
+static int put_sorted(char *text, unsigned long lines)
+{
+	char **line = malloc((lines + 1) * sizeof(*line));
+	unsigned long i;
+
+	if (!line)
+		return 1;
+	for (i = 0; i < lines; i++)
+		line[i] = strsep(&text, "\n");
+	qsort(line, lines, sizeof(*line), by_bytes);
+	for (i = 0; i < lines; i++)
+		puts(line[i]);
+	free(line);
 	return ferror(stdout) || fflush(stdout);
+}
+
+static int generate_sorted(uint64_t seed, char **argv)
+{
+	char *text = NULL;
+	size_t size;
+	int err = 1;
+
+	out = open_memstream(&text, &size);
+	if (!out)
+		return 1;
+	if (!generate(seed, argv))
+		err = put_sorted(text, strtoul(argv[0], NULL, 0));
+	fclose(out);
+	free(text);
+	return err;
 }
 
 int main(int argc, char **argv)
 {
+	bool sorted = argc > 1 && !strcmp(argv[1], "-s");
+	int (*make)(uint64_t seed, char **argv) = generate;
 	uint64_t seed;
 	int i;
 
+	argc -= sorted;
+	argv += sorted;
 	if (argc < 6) {
 		fprintf(stderr,
-			"usage: gen SEED RECORDS KEYS KLEN|mix|offset KIND [FILE...]\n");
+			"usage: gen [-s] SEED RECORDS KEYS KLEN|mix|offset KIND [FILE...]\n");
 		return 2;
 	}
+	if (sorted)
+		make = generate_sorted;
+	out = stdout;
 	seed = strtoull(argv[1], NULL, 0);
 	if (argc == 6)
-		return generate(seed, argv + 2);
+		return make(seed, argv + 2);
 	for (i = 6; i < argc; i++) {
 		if (!freopen(argv[i], "w", stdout)) {
 			perror(argv[i]);
 			return 1;
 		}
-		if (generate(seed++, argv + 2))
+		if (make(seed++, argv + 2))
 			return 1;
 	}
 	return 0;
