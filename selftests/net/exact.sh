@@ -1,16 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Results are exact, byte for byte, whatever the links do to packets.
+# Results are exact, byte for byte, whatever the links do to packets, and however
+# these find their way.
 # BCube(8,1):   v0..v63, each on a level-0 switch (w0..w7, eth0) and a level-1
 #               switch (w8..w15, eth1); on a slow kernel BCube(4,1), v0..v15.
 # Every row is one job; any two choices of two columns meet in some row:
-#   one   one sender, one tree
-#   irs   six senders, one tree, merged on the way
-#   srs   six senders, eight trees at the same time
-#   many  all servers contribute at one, the receiver among them
-# One sender of several has nothing to say, another has the longest flow: so many
-# records of so many keys of so many bytes.
+#   one    one sender, one tree
+#   six    six senders, one tree
+#   eight  six senders, eight trees at the same time
+#   many   all servers contribute, the receiver among them
+# By the scheme "route" plain IP takes them to the receiver, which alone merges;
+# by others the flows of several senders merge on the way. One sender of several
+# has nothing to say, another has the longest flow: so many records of so many
+# keys of so many bytes. Sorted: each sender gives its keys in order.
 . "$(dirname "$0")/lib.sh"
 
 SIDE=8
@@ -23,6 +26,8 @@ if [ "$SLOW" -gt 1 ]; then
 fi
 ALL=$(seq -f 'v%.0f' -s ' ' 0 $((SIDE * SIDE - 1)))
 LONG=$(scaled 100000)
+# How many packets v0's switches have sent on by it.
+declare -A forwarded=([bloom]=0 [filter]=0)
 
 shape()
 {
@@ -38,50 +43,71 @@ shape()
 	esac
 }
 
-# inputs RECORDS:KEYS:KLEN VALUES: of $senders
+# inputs RECORDS:KEYS:KLEN VALUES LAYOUT: of $senders
 inputs()
 {
-	local files=() s records keys klen
+	local files=() s records keys klen order=()
 
 	IFS=: read -r records keys klen <<< "$1"
 	for s in $senders; do
 		files+=("$TMP/in.$s")
 	done
-	gen "$SEED" $((records < 100 ? records : 100)) \
+	[ "$3" = keyed ] || order=(-s)
+	gen "${order[@]}" "$SEED" $((records < 100 ? records : 100)) \
 		$((keys < 80 ? keys : 80)) "$klen" "$2" "${files[@]}"
-	gen $((SEED + 64)) "$records" "$keys" "$klen" "$2" "${files[0]}"
+	gen "${order[@]}" $((SEED + 64)) "$records" "$keys" "$klen" "$2" "${files[0]}"
 	[ ${#files[@]} = 1 ] || : > "${files[2]}"
 }
 
-# exact METHOD FUNCTION
-exact()
+# forwarded_by bloom|filter: since the last time
+forwarded_by()
 {
-	plan exact --topology "bcube:$SIDE,1" --method "$1" --function "$2" \
-		--senders "${senders// /,}" --receivers "${receivers// /,}" \
-		--uid 0 && transfers exact "$2" "$receivers" "$senders"
+	local before=${forwarded[$1]}
+
+	forwarded[$1]=$(summed "forwarded_$1" w0 w$SIDE)
+	echo "v0's switches sent on by $1: $before, then ${forwarded[$1]}"
+	[ "${forwarded[$1]}" -gt "$before" ]
 }
 
-# row TREES FUNCTION LINKS RECORDS:KEYS:KLEN VALUES
+# exact METHOD FUNCTION SCHEME LAYOUT
+exact()
+{
+	local words=(--method "$1" --scheme "$3")
+
+	[ "$3" != route ] || words=(--method existing)
+	[ "$4" = keyed ] || words+=(--sorted)
+	plan exact --topology "bcube:$SIDE,1" --function "$2" --uid 0 \
+		"${words[@]}" \
+		--senders "${senders// /,}" --receivers "${receivers// /,}" &&
+		transfers exact "$2" "$receivers" "$senders" || return
+	case $3 in
+	bloom) forwarded_by bloom ;;
+	packet) forwarded_by filter ;;
+	esac
+}
+
+# row TREES FUNCTION LINKS RECORDS:KEYS:KLEN VALUES SCHEME LAYOUT
 row()
 {
 	local senders=$SIX receivers=v0 method=irs
 
 	case $1 in
 	one) senders=v9 ;;
-	srs) receivers=$EIGHT method=srs ;;
-	many) senders=$ALL method=existing ;;
+	eight) receivers=$EIGHT method=srs ;;
+	many) senders=$ALL ;;
 	esac
 	shape "$3"
-	inputs "$4" "$5"
-	check "$1 $2, links $3, longest flow $4, values $5" \
-		exact $method "$2"
+	inputs "$4" "$5" "$7"
+	check "$1 $2, links $3, longest flow $4, values $5, $6, $7" \
+		exact $method "$2" "$6" "$7"
 	withdraw exact
 }
 
 testbed "bcube:$SIDE,1"
-pairs "$SEED" "one irs srs many" "sum min max count" \
+pairs "$SEED" "one six eight many" "sum min max count" \
 	"none loss dup reorder corrupt all" \
 	"2:1:255 3000:60:1 700:700:255 $LONG:$LONG:4" "small limits" \
+	"route exact bloom packet" "keyed sorted" \
 	> "$TMP/rows"
 while read -r -a choices <&7; do
 	row "${choices[@]}"

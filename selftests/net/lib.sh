@@ -115,8 +115,8 @@ summed()
 
 	shift
 	for node in "$@"; do
-		aggctl -j -n "$node" stats show
-	done | jq -s "map(.$name) | add"
+		echo "$TMP/stats.$node $TMP/stats.err -j -n $node stats show"
+	done | crowd && jq -s "map(.$name) | add" "${@/#/$TMP/stats.}"
 }
 
 # plan NAME OPTION...: plans the next job into $TMP/NAME.json and applies it
