@@ -31,25 +31,12 @@ start()
 	start_senders "$@"
 }
 
-start_senders()
-{
-	local s
-
-	senders=()
-	for s in "$@"; do
-		start_send x "$s" v0 "$TMP/in.$s"
-		senders+=("$send_pid")
-	done
-}
-
 # exact: all end well, and the result is that of all senders
 exact()
 {
-	local pid status=0
+	local status=0
 
-	for pid in "$recv_pid" "${senders[@]}"; do
-		wait "$pid" || status=$?
-	done
+	all_end_well || status=1
 	reference sum "${SENDERS[@]/#/$TMP/in.}" > "$TMP/x.expected"
 	jq -r '.lines[] | @tsv' "$TMP/x.out" | sort |
 		cmp - "$TMP/x.expected" || status=1

@@ -47,24 +47,16 @@ planned()
 # begin SOURCE...: the receiver, and these sources
 begin()
 {
-	local s
-
 	start_recv x v0 --stream
-	senders=()
-	for s in "$@"; do
-		start_send x "$s" v0 "$TMP/in.$s"
-		senders+=("$send_pid")
-	done
+	start_senders "$@"
 }
 
 # end: all end well, and what came is the result, in order as it came
 end()
 {
-	local pid status=0
+	local status=0
 
-	for pid in "$recv_pid" "${senders[@]}"; do
-		wait "$pid" || status=$?
-	done
+	all_end_well || status=1
 	cmp "$TMP/x.out" "$TMP/expected" || status=1
 	[ $status = 0 ] || cat "$TMP"/x.*err
 	return $status
