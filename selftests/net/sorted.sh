@@ -3,45 +3,46 @@
 #
 # Sorted transfers: sources give their keys in order, every end merges what it has
 # of each, and the receiver has each key once, in order, while they still come,
-# through buffers far smaller than the result. BCube(4,1), six senders.
+# through buffers far smaller than the result. BCube(4,1), six senders. FULL=1: a
+# result of 20 MB, also by packets that carry a filter of their way.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/incast.inc"
 
+FULL=${FULL:-0}
 MEMORY=262144
 # More than the library keeps before it sends.
 FIRST=1000
 
-# sorted_inputs KEYS: long ones, in order
+# sorted_inputs RECORDS KEYS: long ones, in order
 sorted_inputs()
 {
-	local s files=("${SENDERS[@]/#/$TMP/in.}")
+	local files=("${SENDERS[@]/#/$TMP/in.}")
 
-	gen "$SEED" 2500 "$1" 100 small "${files[@]}"
-	for s in "${files[@]}"; do
-		sort -t "$(printf '\t')" -k1,1 -o "$s" "$s"
-	done
+	gen -s "$SEED" "$1" "$2" 100 small "${files[@]}"
 	reference sum "${files[@]}" > "$TMP/expected"
 }
 
-# No key of one source is another's: each waits while another gives.
+# distinct_inputs RECORDS: no key of one source is another's, so each waits while
+# another gives
 distinct_inputs()
 {
 	local s
 
-	sorted_inputs 1000000
+	sorted_inputs "$1" 1000000
 	for s in "${SENDERS[@]}"; do
 		sed -i "s/^/$s/" "$TMP/in.$s"
 	done
 	reference sum "${SENDERS[@]/#/$TMP/in.}" > "$TMP/expected"
 }
 
+# planned OPTION...
 planned()
 {
 	rm -f "$TMP"/x.*
 	printed=$TMP/x.out
 	plan x --topology bcube:4,1 --method irs --receivers v0 --uid 0 \
 		--senders "$(IFS=,; echo "${SENDERS[*]}")" --sorted \
-		--memory $MEMORY
+		--memory $MEMORY "$@"
 }
 
 # begin SOURCE...: the receiver, and these sources
@@ -62,23 +63,36 @@ end()
 	return $status
 }
 
+# exact OPTION...: of planned
 exact()
 {
 	local status=0
 
-	planned || return
+	planned "$@" || return
 	begin "${SENDERS[@]}"
 	end || status=1
 	withdraw x && return $status
 }
 
-# Entries of v1 and v2 merge, v0 receives.
+# Switches have no entry, and send all of it on by what it carries.
+by_filter()
+{
+	local before switches
+
+	switches=$(echo w{0..7})
+	# shellcheck disable=SC2086
+	before=$(summed forwarded_filter $switches)
+	# shellcheck disable=SC2086
+	"$@" --scheme packet &&
+		[ "$(summed forwarded_filter $switches)" -gt "$before" ]
+}
+
+# bounded OPTION...: of planned. Entries of v1 and v2 merge, v0 receives.
 bounded()
 {
 	local node used most=0 status=0
 
-	distinct_inputs
-	planned || return
+	planned "$@" || return
 	begin "${SENDERS[@]}"
 	end || status=1
 	for node in v0 v1 v2; do
@@ -87,16 +101,17 @@ bounded()
 		[ "$used" -lt "$most" ] || most=$used
 	done
 	say "a result of $(wc -c < "$TMP/x.out") bytes, at most $most a node" |
-		tee "$TMP/bounded"
+		tee -a "$TMP/bounded"
 	[ $((most * 4)) -lt "$(wc -c < "$TMP/x.out")" ] || status=1
 	withdraw x && return $status
 }
 
+# no_entry OPTION...: of planned
 no_entry()
 {
 	local status=0
 
-	planned && aggctl withdraw "$TMP/x.json" --node v1 > "$TMP/x.none" ||
+	planned "$@" && aggctl withdraw "$TMP/x.json" --node v1 > "$TMP/x.none" ||
 		return
 	begin "${SENDERS[@]}"
 	end || status=1
@@ -229,19 +244,29 @@ roomless()
 }
 
 testbed bcube:4,1
-sorted_inputs 2000
+sorted_inputs 2500 2000
 roomless_begin
 job=100
 aggctl testbed shape --loss 3% --duplicate 3% --delay 1ms --reorder 25%
 check "exact, and in order, whatever links do" exact
+check "exact, and in order, by filters of the way" by_filter exact
 aggctl testbed shape
 check "an aggregator without an entry" no_entry
+check "an aggregator without an entry, by filters of the way" \
+	by_filter no_entry
 check "nothing leaves before all are there" late
 check "lines come before the end; a file is printed to anew in another attempt" \
 	replayed
 check "lines that went down a pipe are to be discarded then" unprinted
 check "lines out of order" disorder
-check "a result far larger than buffers" bounded
+if [ "$FULL" = 0 ]; then
+	distinct_inputs 2500
+	check "a result far larger than buffers" bounded
+else
+	distinct_inputs "$(scaled 30000)"
+	check "a result far larger than buffers" bounded
+	check "the same by filters of the way" by_filter bounded
+fi
 check "more misses of planned ends than the receiver has room for" roomless
 [ ! -s "$TMP/bounded" ] || cat "$TMP/bounded"
 done_testing

@@ -352,6 +352,7 @@ loops()
 	check "hostile.sh, $PACKETS packets, $OPENS OPENs" \
 		env PACKETS=$PACKETS OPENS=$OPENS "$NET_DIR/hostile.sh"
 	check "big.sh, full sizes" env FULL=1 "$NET_DIR/big.sh"
+	check "sorted.sh, full sizes" env FULL=1 "$NET_DIR/sorted.sh"
 }
 
 # Once before, so that what a kernel keeps for good is there at the start.
