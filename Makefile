@@ -124,6 +124,7 @@ fuzz: setup
 	@$(QUIET_MAKE) -C selftests/fuzz run SECONDS=$(SECONDS)
 	@$(QUIET_MAKE) -C selftests/fuzz/library run SECONDS=$(SECONDS)
 	@$(QUIET_MAKE) -C selftests/fuzz/flow run SECONDS=$(SECONDS)
+	@$(QUIET_MAKE) -C selftests/fuzz/netlink run SECONDS=$(SECONDS)
 
 .PHONY: model
 model: setup

@@ -107,10 +107,11 @@ fuzz()
 	fuzz_all fuzz selftests/fuzz "$BUILD/fuzz"
 	fuzz_all fuzz-library selftests/fuzz/library "$BUILD/fuzz/library"
 	fuzz_all fuzz-flow selftests/fuzz/flow "$BUILD/fuzz/flow"
+	fuzz_all fuzz-netlink selftests/fuzz/netlink "$BUILD/fuzz/netlink"
 	random_flows
 }
 
-# Random scripts of the flow, and the broken ones that they have to find.
+# Random scripts of the flow, and the broken module that has to be found.
 random_flows()
 {
 	local program
@@ -118,8 +119,8 @@ random_flows()
 	for program in $(selected "$BUILD/fuzz/flow/flow_random"); do
 		logged host/flow_random "$program" "$SEED" "$FUZZ_SECONDS" || :
 	done
-	for program in $(selected "$TOP/selftests/fuzz/flow/mutants.sh"); do
-		collect host/flow- 400 "$program"
+	for program in $(selected "$TOP/selftests/fuzz/mutants.sh"); do
+		collect host/fuzz- 500 "$program"
 	done
 }
 

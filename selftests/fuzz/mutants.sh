@@ -1,16 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Breaks the module's files on purpose, one rule at a time, in copies: random
-# scripts have to find each, and nothing in what is not broken.
-# Usage: mutants.sh [PATTERN]   MUTANTS_SEED= and SECONDS_EACH= may be set
+# scripts of flow, or the fuzzer of netlink, have to find each, and nothing in
+# what is not broken.
+# Usage: mutants.sh [PATTERN]   MUTANTS_SEED=, SECONDS_EACH= (flow) and
+#                               RUNS_EACH= (netlink) may be set
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
-top=$(cd "$here/../../.." && pwd)
+top=$(cd "$here/../.." && pwd)
 OUT=${OUT:-$top/build/fuzz/mutants}
 # Always the same scripts: those that find them.
 SEED=${MUTANTS_SEED:-1}
 SECONDS_EACH=${SECONDS_EACH:-20}
+# As many requests as are enough, however slow the machine.
+RUNS_EACH=${RUNS_EACH:-20000}
 
 # file, what it shows, sed script
 table()
@@ -42,13 +46,54 @@ table()
 	local.c|a writer goes on behind its end|s/ \&\& !as->shut ? 0/ ? 0/
 	local.c|a writer's run does not end|/aggnet_runs_finish(&tree->runs, as->run);/d
 	window.c|an ACK covers one too many|s/aggnet_before(seq, cum)/!aggnet_before(cum, seq)/
+	netlink.c|a number of any length|s/\[AGGNET_A_TREE_INSTANCE\] = { .type = NLA_U32/[AGGNET_A_TREE_INSTANCE] = { .type = NLA_BINARY/
+	netlink.c|a label without an end|s/.type = NLA_NUL_STRING,/.type = NLA_BINARY,/
+	netlink.c|a command has an attribute more than its policy|s/.maxattr = ARRAY_SIZE(name) - 1,/.maxattr = ARRAY_SIZE(name) - 2,/
+	tree_nl.c|a refused entry keeps its lists|/^int aggnet_nl_tree_add/,/^}/s/aggnet_step_free(step);/;/
+	tree_nl.c|hold is told as give_up|s/AGGNET_A_TREE_HOLD, conf->hold_ms)/AGGNET_A_TREE_HOLD, conf->give_up_ms)/
+	plan.c|a refused step keeps its tree|/^static int plan_alone/,/^}/s/aggnet_step_free(step);/;/
+	link.c|the memory of a link is not given back|/^static void link_remove/,/^}/s/aggnet_memory_uncharge(.*;/(void)bits;/
+	port.c|a device is held for ever|s/^\tdev_put(dev);/\t;/
 	END
 }
 
+# finder FILE: what has to find that it is broken
+finder()
+{
+	case $1 in
+	netlink.c | *_nl.c | plan.c | link.c | port.c) echo netlink ;;
+	*) echo flow ;;
+	esac
+}
+
+# build FINDER
 build()
 {
-	make -s -C "$here" BUILD="$OUT" KMOD="$OUT/kmod" \
-		"$OUT/fuzz/flow/flow_random" > "$OUT/log" 2>&1
+	local program=flow_random
+
+	[ "$1" = flow ] || program=fuzz_netlink
+	make -s -j 2 -C "$here/$1" BUILD="$OUT" KMOD="$OUT/kmod" \
+		"$OUT/fuzz/$1/$program" > "$OUT/log" 2>&1
+}
+
+# run FINDER: exits 1 if it finds something
+run()
+{
+	if [ "$1" = flow ]; then
+		timeout 120 "$OUT/fuzz/flow/flow_random" "$SEED" "$SECONDS_EACH"
+		return
+	fi
+	rm -rf "$OUT/corpus" && mkdir "$OUT/corpus"
+	timeout 120 "$OUT/fuzz/netlink/fuzz_netlink" -seed="$SEED" \
+		-runs="$RUNS_EACH" -mutate_depth=2 -error_exitcode=1 \
+		-artifact_prefix="$OUT/" "$OUT/corpus" \
+		"$here/netlink/seeds/netlink" 2>&1
+}
+
+# The finder's own words, or the sanitizer's.
+said()
+{
+	grep -m 1 -e '^# ' -e '^SUMMARY' -e '^[a-z_]*: ' "$OUT/log"
 }
 
 # verdict FILE SCRIPT: found, missed, or what else became of the mutant
@@ -60,11 +105,10 @@ verdict()
 	sed "$2" "$OUT/kmod/$1.whole" > "$OUT/kmod/$1"
 	if cmp -s "$OUT/kmod/$1.whole" "$OUT/kmod/$1"; then
 		echo "it changes nothing"
-	elif ! build; then
+	elif ! build "$(finder "$1")"; then
 		echo "it does not build"
 	else
-		timeout 120 "$OUT/fuzz/flow/flow_random" "$SEED" \
-			"$SECONDS_EACH" > "$OUT/log" 2>&1 || status=$?
+		run "$(finder "$1")" > "$OUT/log" 2>&1 || status=$?
 		case $status in
 		0) echo "missed" ;;
 		1) echo "found" ;;
@@ -77,11 +121,12 @@ verdict()
 rm -rf "$OUT"
 mkdir -p "$OUT/kmod"
 cp "$top"/kmod/*.[ch] "$OUT/kmod"
-if ! build; then
+for finder in flow netlink; do
+	build $finder && continue
 	cat "$OUT/log"
 	echo "Bail out! it does not build"
 	exit 1
-fi
+done
 mapfile -t rows < <(table | grep -e "${1:-.}")
 echo "# seed $SEED"
 echo "1..${#rows[@]}"
@@ -91,7 +136,7 @@ for row in "${rows[@]}"; do
 	i=$((i + 1))
 	got=$(verdict "$file" "$script")
 	if [ "$got" = found ]; then
-		echo "ok $i $file: $what ($(grep -m 1 '^#' "$OUT/log"))"
+		echo "ok $i $file: $what ($(said))"
 	else
 		echo "not ok $i $file: $what: $got"
 		tail -n 5 "$OUT/log"

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Network devices, which come and go as the input says. */
+#ifndef _NETLINK_LINUX_NETDEVICE_H
+#define _NETLINK_LINUX_NETDEVICE_H
+
+#include <linux/notifier.h>
+#include <linux/types.h>
+#include <net/net_namespace.h>
+
+#define IFNAMSIZ		16
+#define NETDEV_UNREGISTER	6
+
+struct net_device {
+	char name[IFNAMSIZ];
+	u32 ifindex;
+	u16 type;
+	bool gone;
+	int refs;
+	struct net *net;
+};
+
+#define dev_net(dev)			((dev)->net)
+#define netdev_notifier_info_to_dev(p)	((struct net_device *)(p))
+
+struct net_device *dev_get_by_index_rcu(struct net *net, u32 ifindex);
+struct net_device *dev_get_by_index(struct net *net, u32 ifindex);
+void dev_put(struct net_device *dev);
+int register_netdevice_notifier(struct notifier_block *nb);
+int unregister_netdevice_notifier(struct notifier_block *nb);
+
+#endif /* _NETLINK_LINUX_NETDEVICE_H */
