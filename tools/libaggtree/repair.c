@@ -20,6 +20,7 @@
  * @from: the vertex that looks for it
  * @target: label to reach
  * @join: whether any vertex of the tree that is not behind @from will do
+ * @turn: whether the way may lead through those behind it, which then turn
  * @seen: label -> most hops to spare with which it was looked at, plus one
  * @way: labels after @from
  * @n: how many
@@ -29,6 +30,7 @@ struct detour {
 	uint32_t from;
 	aggt_code target;
 	bool join;
+	bool turn;
 	struct aggt_map seen;
 	aggt_code way[AGGT_MAX_DIMS + MAX_DETOUR + 1];
 	unsigned int n;
@@ -44,7 +46,7 @@ static bool passes(const struct aggt_tree *tree, uint32_t v, uint32_t at)
 
 static bool walk(struct detour *d, aggt_code at, unsigned int spare);
 
-/* Go to @next if the hop works and the server there is free or the goal. */
+/* Go to @next if the hop works and the server there may be passed, or the goal. */
 static bool enter(struct detour *d, aggt_code at, aggt_code next,
 		  unsigned int spare)
 {
@@ -57,7 +59,8 @@ static bool enter(struct detour *d, aggt_code at, aggt_code next,
 		return true;
 	if (v != AGGT_NONE && d->join && !passes(d->tree, v, d->from))
 		return true;
-	seen = v == AGGT_NONE ? aggt_map_slot(&d->seen, next) : NULL;
+	seen = v == AGGT_NONE || (d->turn && v != d->from) ?
+	       aggt_map_slot(&d->seen, next) : NULL;
 	if (seen && d->seen.n < MAX_LOOKED &&
 	    (*seen == AGGT_NONE || *seen <= spare)) {
 		*seen = spare + 1;
@@ -152,6 +155,7 @@ int aggt_tree_follow(struct aggt_tree *tree, uint32_t v, const aggt_code *way,
  * Connect orphan @v to @target by a way of its own; if all ways are taken, in
  * that direction up to where one meets the tree: flows merge wherever they
  * meet. What is behind @v itself is no help; then the receiver is the target.
+ * Where that is the only way it turns around, and goes on before @v.
  */
 static int reconnect(struct aggt_tree *tree, uint32_t v, uint32_t target,
 		     struct aggt_err *err)
@@ -172,6 +176,9 @@ static int reconnect(struct aggt_tree *tree, uint32_t v, uint32_t target,
 	}
 	d.target = tree->code[0];
 	d.join = true;
+	if (!found)
+		found = find_way(&d);
+	d.turn = true;
 	if (!found)
 		found = find_way(&d);
 	aggt_map_free(&d.seen);
