@@ -150,11 +150,11 @@ int line_routes(int node, bool right)
 	struct nl_msg *msg[NODES];
 
 	for (; to < until; to++)
-		msg[n++] = rtnl_msg_reroute(ip(line_identity(to)),
-					    line_address(right ? node : node - 1,
-							 right),
-					    right ? RIGHT : LEFT,
-					    ip(line_identity(node)));
+		msg[n++] = rtnl_msg_route(ip(line_identity(to)),
+					  line_address(right ? node : node - 1,
+						       right),
+					  right ? RIGHT : LEFT,
+					  ip(line_identity(node)));
 	return line_request(msg, n);
 }
 

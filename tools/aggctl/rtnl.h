@@ -64,8 +64,6 @@ struct nl_msg *rtnl_msg_neigh(int index, struct in_addr addr,
 			      const uint8_t *mac);
 struct nl_msg *rtnl_msg_route(struct in_addr dst, struct in_addr via,
 			      int index, struct in_addr src);
-struct nl_msg *rtnl_msg_reroute(struct in_addr dst, struct in_addr via,
-				int index, struct in_addr src);
 
 /* rtnl_qdisc.c */
 bool rtnl_shape_netem(const struct rtnl_shape *shape);

@@ -202,8 +202,15 @@ struct nl_msg *rtnl_msg_neigh(int index, struct in_addr addr,
 	return msg;
 }
 
-static struct nl_msg *route(int flags, struct in_addr dst, struct in_addr via,
-			    int index, struct in_addr src)
+/**
+ * rtnl_msg_route() - request for a host route, in the place of any other
+ * @dst: where to
+ * @via: the next hop
+ * @index: the link
+ * @src: the source address that local senders get
+ */
+struct nl_msg *rtnl_msg_route(struct in_addr dst, struct in_addr via,
+			      int index, struct in_addr src)
 {
 	struct rtmsg rt = {
 		.rtm_family = AF_INET,
@@ -213,7 +220,8 @@ static struct nl_msg *route(int flags, struct in_addr dst, struct in_addr via,
 		.rtm_scope = RT_SCOPE_UNIVERSE,
 		.rtm_type = RTN_UNICAST,
 	};
-	struct nl_msg *msg = start(RTM_NEWROUTE, flags, &rt, sizeof(rt));
+	struct nl_msg *msg = start(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE, &rt,
+				   sizeof(rt));
 
 	if (!msg)
 		return NULL;
@@ -222,30 +230,4 @@ static struct nl_msg *route(int flags, struct in_addr dst, struct in_addr via,
 	nla_put_u32(msg, RTA_OIF, (uint32_t)index);
 	put_addr(msg, RTA_PREFSRC, src);
 	return msg;
-}
-
-/**
- * rtnl_msg_route() - request that adds a host route
- * @dst: where to
- * @via: the next hop
- * @index: the link
- * @src: the source address that local senders get
- */
-struct nl_msg *rtnl_msg_route(struct in_addr dst, struct in_addr via,
-			      int index, struct in_addr src)
-{
-	return route(CREATE, dst, via, index, src);
-}
-
-/**
- * rtnl_msg_reroute() - the same, in the place of one that may be there
- * @dst: where to
- * @via: the next hop
- * @index: the link
- * @src: the source address that local senders get
- */
-struct nl_msg *rtnl_msg_reroute(struct in_addr dst, struct in_addr via,
-				int index, struct in_addr src)
-{
-	return route(NLM_F_CREATE | NLM_F_REPLACE, dst, via, index, src);
 }

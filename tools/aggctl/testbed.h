@@ -53,6 +53,7 @@ int tb_shape(const struct testbed *tb, struct rtnl *r, int index);
 /* testbed_up.c */
 int tb_up(const struct testbed *tb);
 int tb_down(const struct testbed *tb);
+int tb_settle(const struct aggt_topo *topo);
 
 /* testbed_attach.c */
 int tb_attach(const struct testbed *tb, bool *loaded);
@@ -61,6 +62,7 @@ int tb_attach(const struct testbed *tb, bool *loaded);
 int tb_reshape(struct testbed *tb, const struct rtnl_shape *shape);
 
 /* testbed_route.c */
+int tb_routes(const struct aggt_topo *topo, struct rtnl *r, aggt_node server);
 int tb_reroute(const struct aggt_topo *topo, const json_t *failed);
 
 /* testbed_state.c */

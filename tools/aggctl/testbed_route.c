@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Routes of a testbed around what has failed, as a routing daemon would. */
+/* Routes of a testbed: the usual ones, and those around what has failed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +7,34 @@
 #include "aggctl.h"
 #include "netns.h"
 #include "testbed.h"
+
+/**
+ * tb_routes() - the usual routes of a server, in the place of any others
+ * @topo: topology of the testbed
+ * @r: a batch in the server's namespace
+ * @server: number of the server
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int tb_routes(const struct aggt_topo *topo, struct rtnl *r, aggt_node server)
+{
+	struct in_addr self = tb_identity(server);
+	uint32_t level;
+	aggt_node dst, hop;
+
+	for (dst = 0; dst < aggt_topo_servers(topo); dst++) {
+		if (dst == server)
+			continue;
+		hop = aggt_topo_next_hop(topo, server, dst);
+		level = aggt_topo_link_dim(topo, server, hop);
+		if (rtnl_add(r, rtnl_msg_route(tb_identity(dst),
+					       tb_port_addr(topo, hop, level),
+					       tb_server_port(level), self),
+			     "route to v%u", dst))
+			return -1;
+	}
+	return 0;
+}
 
 /**
  * struct reroute - ways to one server
@@ -161,9 +189,11 @@ static int set_routes(const struct reroute *r, const struct detour *route,
 		return -1;
 	for (d = route; !ret && d < end && d->at == route->at; d++) {
 		dim = aggt_topo_link_dim(r->topo, d->at, d->hop);
-		ret = rtnl_add(rtnl, rtnl_msg_reroute(tb_identity(d->to),
-				tb_port_addr(r->topo, d->hop, dim),
-				tb_server_port(dim), tb_identity(d->at)),
+		ret = rtnl_add(rtnl,
+			       rtnl_msg_route(tb_identity(d->to),
+					      tb_port_addr(r->topo, d->hop, dim),
+					      tb_server_port(dim),
+					      tb_identity(d->at)),
 			       "route to v%u", d->to);
 	}
 	if (!ret)

@@ -137,27 +137,6 @@ static int add_port(const struct testbed *tb, struct rtnl *r, aggt_node server,
 	return add_neighbours(tb, r, server, level);
 }
 
-static int add_routes(const struct testbed *tb, struct rtnl *r,
-		      aggt_node server)
-{
-	struct in_addr self = tb_identity(server);
-	uint32_t level;
-	aggt_node dst, hop;
-
-	for (dst = 0; dst < aggt_topo_servers(tb->topo); dst++) {
-		if (dst == server)
-			continue;
-		hop = aggt_topo_next_hop(tb->topo, server, dst);
-		level = aggt_topo_link_dim(tb->topo, server, hop);
-		if (rtnl_add(r, rtnl_msg_route(tb_identity(dst),
-					       tb_port_addr(tb->topo, hop, level),
-					       tb_server_port(level), self),
-			     "route to v%u", dst))
-			return -1;
-	}
-	return 0;
-}
-
 /* Leaves the process in the new namespace. */
 static int make_server(const struct testbed *tb, aggt_node server,
 		       const int *switch_fds)
@@ -182,7 +161,7 @@ static int make_server(const struct testbed *tb, aggt_node server,
 		       "identity", 0);
 	for (level = 0; !ret && level < aggt_topo_dims(tb->topo); level++)
 		ret = add_port(tb, r, server, level, switch_fds);
-	ret = ret || add_routes(tb, r, server) || rtnl_commit(r);
+	ret = ret || tb_routes(tb->topo, r, server) || rtnl_commit(r);
 	rtnl_close(r);
 	return ret ? -1 : 0;
 }
@@ -244,6 +223,27 @@ static int wait_carrier(const char *name)
 	return down ? -1 : 0;
 }
 
+/**
+ * tb_settle() - wait until all links of a testbed carry packets
+ * @topo: its topology
+ *
+ * Leaves the process in some namespace.
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int tb_settle(const struct aggt_topo *topo)
+{
+	uint32_t i;
+
+	for (i = 0; i < aggt_topo_servers(topo); i++)
+		if (wait_carrier(tb_server_name(i)))
+			return -1;
+	for (i = 0; i < aggt_topo_switches(topo); i++)
+		if (wait_carrier(tb_switch_name(i)))
+			return -1;
+	return 0;
+}
+
 static int allow_fds(uint32_t switches)
 {
 	struct rlimit lim;
@@ -299,13 +299,7 @@ static int build(const struct testbed *tb, int *switch_fds)
 	for (i = 0; i < switches; i++)
 		if (join_ports(tb, i, switch_fds[i]))
 			return -1;
-	for (i = 0; i < servers; i++)
-		if (wait_carrier(tb_server_name(i)))
-			return -1;
-	for (i = 0; i < switches; i++)
-		if (wait_carrier(tb_switch_name(i)))
-			return -1;
-	return 0;
+	return tb_settle(tb->topo);
 }
 
 /**
