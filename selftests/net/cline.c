@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "cline.h"
+#include "device.h"
 #include "netns.h"
 #include "rtnl.h"
 
@@ -246,17 +246,10 @@ void line_unmake(void)
 
 int set_up(int i, const char *device, bool up)
 {
-	struct ifreq ifr = {};
-	int fd, err;
+	int err;
 
 	enter(nodes[i].netns);
-	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", device);
-	err = ioctl(fd, SIOCGIFFLAGS, &ifr);
-	ifr.ifr_flags = (short)(up ? ifr.ifr_flags | IFF_UP :
-				     ifr.ifr_flags & ~IFF_UP);
-	err = err ?: ioctl(fd, SIOCSIFFLAGS, &ifr);
-	close(fd);
+	err = device_set_up(device, up);
 	enter(host.netns);
 	return err;
 }

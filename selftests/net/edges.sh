@@ -3,13 +3,15 @@
 #
 # Members of a transfer are late, missing or dead, again and again: late.c and
 # death.c have a line s --- a --- r for each kind, made once, all at the same
-# time because most of that time somebody waits.
+# time because most of that time somebody waits. So has detour.c a testbed with
+# two ways, one of which breaks.
 #   ROUNDS=N  of each kind (20)
 . "$(dirname "$0")/lib.sh"
 
 ROUNDS=${ROUNDS:-$(scaled 20)}
 LATE="straggler slow no-entry no-port no-source no-straggler no-receiver"
 DEATH="before-custody after-custody source source-left receiver"
+DETOUR="link switch aggregator"
 declare -A pids
 
 # start PROGRAM KIND
@@ -36,6 +38,9 @@ done
 for kind in $DEATH; do
 	start death "$kind"
 done
+for kind in $DETOUR; do
+	start detour "$kind"
+done
 check "a straggler past hold: exact, its partials are told" ended straggler
 check "a slow source past hold: likewise" ended slow
 check "an aggregator without an entry, or with a late one" ended no-entry
@@ -48,4 +53,7 @@ check "an aggregator dies when its parent has it all" ended after-custody
 check "a source dies: an error everywhere that names it" ended source
 check "a source dies and may be missing: the end tells" ended source-left
 check "the receiver dies: an error everywhere" ended receiver
+check "a link goes down: the rest is as good" ended link
+check "a switch goes down, likewise" ended switch
+check "an aggregator is cut off: the other one merges" ended aggregator
 done_testing

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Command line of a program that runs rounds of one kind: SEED ROUNDS KIND. */
+/* A program that runs rounds of one kind: its command line, and its figures. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,4 +23,17 @@ const void *rounds_begin(int argc, char **argv, const void *kinds, size_t n,
 			return kind;
 	fprintf(stderr, "%s: no %s rounds of %s\n", argv[0], argv[2], argv[3]);
 	exit(2);
+}
+
+static int by_size(const void *a, const void *b)
+{
+	long x = *(const long *)a, y = *(const long *)b;
+
+	return (x > y) - (x < y);
+}
+
+long rounds_median(long *value, unsigned int n)
+{
+	qsort(value, n, sizeof(*value), by_size);
+	return (value[(n - 1) / 2] + value[n / 2]) / 2;
 }
