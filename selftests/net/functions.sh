@@ -34,7 +34,8 @@ job()
 	input[$name]=$TMP/$2
 	echo "$TMP/$name.json $TMP/$name.plan.err -j plan --job $job" \
 		"--topology bcube:4,1 --method irs --receivers v0 --uid 0" \
-		"--senders ${SENDERS// /,} --memory 512K ${*:4}" >> "$TMP/plans"
+		"--senders ${SENDERS// /,} --memory 512K $PATIENCE ${*:4}" \
+		>> "$TMP/plans"
 	echo "$TMP/$name.apply $TMP/$name.apply.err apply $TMP/$name.json" \
 		>> "$TMP/applies"
 	{

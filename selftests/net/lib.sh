@@ -12,6 +12,8 @@ SEED=${SEED:-$RANDOM$RANDOM}
 # A debug kernel takes ten to fifty times as long.
 SLOW=${SLOW:-$([ "${KERNEL:-}" = debug ] && echo 20 || echo 1)}
 TIMEOUT=${TIMEOUT:-$((SLOW > 1 ? 1200 : 120))}
+# For plan: there a source of which nothing is heard for long may just be slow.
+PATIENCE=$([ "$SLOW" = 1 ] || echo --give-up 300)
 tests=0
 failures=0
 job=100
@@ -126,7 +128,8 @@ plan()
 
 	shift
 	job=$((job + 1))
-	aggctl -j plan --job $job "$@" > "$TMP/$name.json" &&
+	# shellcheck disable=SC2086 # words; of two the last one counts
+	aggctl -j plan --job $job $PATIENCE "$@" > "$TMP/$name.json" &&
 		aggctl apply "$TMP/$name.json" > "$TMP/$name.apply"
 }
 
