@@ -196,7 +196,7 @@ make_plan()
 	pick irs irs existing srs
 	method=$picked
 	[ "$method" != srs ] || [[ $receivers = *' '* ]] || method=irs
-	pick exact bloom
+	pick exact bloom packet
 	scheme=$picked
 	pick 65536 262144 1048576
 	memory=$picked
