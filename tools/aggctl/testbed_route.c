@@ -172,7 +172,11 @@ static int by_place(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* All new routes of one server. Return: how many, or -1 */
+/*
+ * All new routes of one server. One that is refused goes by a link that went
+ * down a moment ago, which is found next: then all routes are set again.
+ * Return: how many, or -1
+ */
 static int set_routes(const struct reroute *r, const struct detour *route,
 		      const struct detour *end)
 {
@@ -194,7 +198,7 @@ static int set_routes(const struct reroute *r, const struct detour *route,
 					      tb_port_addr(r->topo, d->hop, dim),
 					      tb_server_port(dim),
 					      tb_identity(d->at)),
-			       "route to v%u", d->to);
+			       NULL, 0);
 	}
 	if (!ret)
 		ret = rtnl_commit(rtnl);
