@@ -45,11 +45,7 @@ void aggnet_mem_exit(void)
 
 void *aggnet_zalloc(size_t size, gfp_t gfp)
 {
-	if (aggnet_mem_fails())
-		return NULL;
-	if (gfpflags_allow_blocking(gfp))
-		return kvzalloc(size, gfp);
-	return kzalloc(size, gfp);
+	return aggnet_mem_fails() ? NULL : kvzalloc(size, gfp);
 }
 
 void aggnet_free(void *p)

@@ -22,7 +22,7 @@ static inline bool aggnet_mem_fails(void)
 }
 #endif
 
-void *aggnet_zalloc(size_t size, gfp_t gfp);	/* kvzalloc if gfp may sleep */
+void *aggnet_zalloc(size_t size, gfp_t gfp);	/* may sleep */
 void aggnet_free(void *p);			/* kvfree; NULL is fine */
 struct sk_buff *aggnet_skb_alloc(unsigned int size);	/* GFP_ATOMIC */
 struct sk_buff *aggnet_skb_copy(struct sk_buff *skb);	/* head and headers */

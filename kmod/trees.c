@@ -98,18 +98,6 @@ struct aggnet_tree *aggnet_trees_get(struct aggnet_net *an, u64 incast_id)
 	return tree;
 }
 
-bool aggnet_trees_any(const struct aggnet_net *an)
-{
-	const struct aggnet_trees *trees;
-	bool any;
-
-	rcu_read_lock();
-	trees = rcu_dereference(an->trees);
-	any = trees && trees->count;
-	rcu_read_unlock();
-	return any;
-}
-
 struct aggnet_tree *aggnet_trees_next(const struct aggnet_trees *trees,
 				      u32 *pos)
 {

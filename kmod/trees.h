@@ -38,9 +38,6 @@ struct aggnet_tree *aggnet_trees_find(struct aggnet_net *an, u64 incast_id);
 /* The same with a reference taken, for sockets. */
 struct aggnet_tree *aggnet_trees_get(struct aggnet_net *an, u64 incast_id);
 
-/* Is any entry in force? Cheap; softirq. */
-bool aggnet_trees_any(const struct aggnet_net *an);
-
 /* --- control path, an->lock held ------------------------------------------ */
 
 /**

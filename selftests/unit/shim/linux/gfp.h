@@ -14,11 +14,6 @@
 #define __GFP_ACCOUNT		0x40u
 #define __GFP_NORETRY		0x80u
 
-static inline bool gfpflags_allow_blocking(gfp_t gfp)
-{
-	return gfp & GFP_KERNEL;
-}
-
 unsigned long __get_free_page(gfp_t gfp);
 unsigned long get_zeroed_page(gfp_t gfp);
 void free_page(unsigned long addr);
