@@ -38,10 +38,11 @@ help:
 #H                         every test, on the host and on each kernel
 #H make check-debug [TESTS=]
 #H                         the same tests in the VM on the debug kernel, and
-#H                         faults on purpose that it must catch (an hour)
+#H                         faults on purpose that it must catch (two hours)
 #H make soak [MINUTES=10] [KERNEL=]
 #H                         random transfers while all kinds of things go wrong
-#H make coverage           lines and branches that the tests reach
+#H make coverage           lines and branches that the tests reach, and lines
+#H                         that none does (two hours with a debug kernel)
 #H make unit               unit tests of the pure cores, on the host
 #H make fuzz [SECONDS=60]  fuzzers of parsers and buffers
 #H make model              the protocol's SPIN model

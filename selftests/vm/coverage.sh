@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # Lines and branches of the module that tests reach: of the pure cores in the
 # unit tests, of the flow in random scripts, and, if the debug kernel is built,
-# of all of it in the guest; and the functions that none calls. The .gcov files
-# say which lines.
-# Usage: coverage.sh [unit|flow|guest]...   SEED=, TESTS=, VM_TIMEOUT= (of guest)
+# of all of it in the guest; and the functions that none calls. Last, each line
+# that all of these left out, with the reason (unreached.txt).
+# Usage: coverage.sh [unit|flow|guest|unreached]...
+#   SEED=, TESTS=, VM_TIMEOUT=  of guest
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
@@ -93,12 +94,30 @@ guest()
 	report "guest" "$out/kmod" "${files[@]}"
 }
 
-[ $# -gt 0 ] || set -- unit flow guest
+# Without the guest's counts that would be most of the module.
+unreached()
+{
+	local file files=()
+
+	[ -s "$OUT/module/kmod/netns.c.gcov" ] || {
+		say "nothing of the guest: no list of what is not reached"
+		return 0
+	}
+	for file in "$TOP"/kmod/*.c; do
+		file=${file##*/}.gcov
+		files+=("$OUT"/{unit,fuzz/flow/fast,module/kmod}/"$file")
+	done
+	mapfile -t files < <(ls "${files[@]}" 2> "$OUT/none")
+	awk -v guest="$OUT/module/kmod" -f "$VM_DIR/unreached.awk" \
+		"$VM_DIR/unreached.txt" "${files[@]}"
+}
+
+[ $# -gt 0 ] || set -- unit flow guest unreached
 for part in "$@"; do
 	case $part in
-	unit | flow | guest) $part ;;
+	unit | flow | guest | unreached) $part ;;
 	*)
-		say "unknown part '$part' (unit, flow or guest)"
+		say "unknown part '$part' (unit, flow, guest or unreached)"
 		exit 2 ;;
 	esac
 done

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0
+# Of .gcov files of the module as the guest has it, and of other builds of its
+# files: the lines of the first that none of them reached, by function, with the
+# reason that is known.
+# Usage: awk -v guest=DIRECTORY -f unreached.awk REASONS FILE.c.gcov...
+#   REASONS  lines "FUNCTION REASON", or a comment
+
+FILENAME == ARGV[1] {
+	if (NF > 1 && !/^#/) {
+		name = $1
+		sub(/^[^ \t]+[ \t]+/, "")
+		reason[name] = $0
+	}
+	next
+}
+
+# What gcov says besides: "function ...", "branch  0 ...", "call ...".
+!/^ *[^ :]+: *[0-9]+:/ { next }
+
+{
+	split($0, part, ":")
+	count = part[1]
+	number = part[2] + 0
+	text = substr($0, length(part[1]) + length(part[2]) + 3)
+	gsub(/[ *]/, "", count)
+}
+
+# Its functions only: not those of headers.
+number == 0 {
+	if (text ~ /^Source:/) {
+		file = text
+		sub(/.*\//, "", file)
+		function_ = ""
+	}
+	next
+}
+
+text ~ /^[a-z_].*\(/ && text !~ /;$/ {
+	function_ = text
+	sub(/\(.*/, "", function_)
+	sub(/.*[ *]/, "", function_)
+}
+
+count != "-" {
+	at = file SUBSEP number
+	if (index(FILENAME, guest "/") == 1) {
+		of[at] = function_
+		order[++lines] = at
+	}
+	if (count !~ /[#=]/)
+		reached[at] = 1
+}
+
+END {
+	for (i = 1; i <= lines; i++) {
+		at = order[i]
+		if (at in reached)
+			continue
+		split(at, part, SUBSEP)
+		name = part[1] " " of[at]
+		if (!(name in list))
+			names[++n] = name
+		list[name] = list[name] " " part[2]
+		unreached++
+	}
+	printf "\n%d of %d lines are reached by no test\n", unreached, lines
+	for (i = 1; i <= n; i++) {
+		split(names[i], part, " ")
+		printf "%s, %s:%s\n\t%s\n", part[1], part[2], list[names[i]],
+			part[2] in reason ? reason[part[2]] : "?"
+	}
+}
