@@ -131,6 +131,15 @@ int tree_del(struct nl *nl, uint64_t id)
 	return nl_talk(nl);
 }
 
+int trees_del(struct nl *nl, uint32_t from, uint32_t to)
+{
+	int err = 0;
+
+	for (; from <= to && !err; from++)
+		err = tree_del(nl, incast(from));
+	return err;
+}
+
 static void count(struct nl *nl, void *arg)
 {
 	(void)nl;
@@ -192,6 +201,24 @@ bool within(struct nl *nl, bool (*cond)(struct nl *nl))
 		poll(NULL, 0, 10);
 	}
 	return true;
+}
+
+static uint64_t wanted_memory;
+
+static bool has_wanted_memory(struct nl *nl)
+{
+	return memory_used(nl) == wanted_memory;
+}
+
+bool memory_becomes(struct nl *nl, uint64_t bytes)
+{
+	wanted_memory = bytes;
+	return within(nl, has_wanted_memory);
+}
+
+uint64_t table_memory(uint32_t bits)
+{
+	return bits / 8 + bits * sizeof(uint16_t);
 }
 
 /* --- users ---------------------------------------------------------------- */

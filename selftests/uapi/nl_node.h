@@ -36,6 +36,8 @@ int tree_add(struct nl *nl, uint64_t id, uint32_t instance, uint16_t flags);
 int transit_add(struct nl *nl, uint64_t id, uint32_t instance, uint16_t flags,
 		const char *port, const char *neighbour);
 int tree_del(struct nl *nl, uint64_t id);
+/* Those of jobs @from to @to. */
+int trees_del(struct nl *nl, uint32_t from, uint32_t to);
 
 /* Entries and links in force, as a dump counts them; negative: -errno */
 int trees(struct nl *nl);
@@ -45,8 +47,13 @@ uint64_t memory_used(struct nl *nl);
 /* Entries that the Bloom table of a link has, -1: there is no such link. */
 int marks(struct nl *nl, const char *port, const char *neighbour);
 
+/* What a Bloom table takes: bits and counts, the fixed part of a link aside. */
+uint64_t table_memory(uint32_t bits);
+
 /* Does @cond() hold within some seconds? */
 bool within(struct nl *nl, bool (*cond)(struct nl *nl));
+/* Is that what is used? Entries go, with what they take, after a grace period. */
+bool memory_becomes(struct nl *nl, uint64_t bytes);
 
 /* For good, the whole process. Return: 0 or -errno */
 int become_nobody(void);

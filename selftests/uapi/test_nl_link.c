@@ -351,37 +351,14 @@ static int fill(struct nl *nl, uint32_t from, uint32_t to)
 	return err;
 }
 
-static int drain(struct nl *nl, uint32_t from, uint32_t to)
-{
-	int err = 0;
-
-	for (; from <= to && !err; from++)
-		err = tree_del(nl, incast(from));
-	return err;
-}
-
-/* Bits and counts, the fixed part of a link aside. */
-static uint64_t table_memory(uint32_t bits)
-{
-	return bits / 8 + bits * sizeof(uint16_t);
-}
-
-/* Entries go, with what they take, after a grace period. */
-static uint64_t expected_memory;
-
-static bool memory_as_expected(struct nl *nl)
-{
-	return memory_used(nl) == expected_memory;
-}
-
 TEST_F(link, grow__as_it_fills)
 {
 	struct nl *nl = &self->nl;
 	struct one one;
+	uint64_t bytes;
 
 	ASSERT_EQ(0, small_link(nl, 10));
-	expected_memory = memory_used(nl) + table_memory(1024) -
-			  table_memory(64);
+	bytes = memory_used(nl) + table_memory(1024) - table_memory(64);
 	ASSERT_EQ(0, fill(nl, 1, 10));
 	EXPECT_EQ(64, the_link(nl).bits);
 	ASSERT_EQ(0, fill(nl, 11, 11));
@@ -390,12 +367,12 @@ TEST_F(link, grow__as_it_fills)
 	EXPECT_TABLE(nl, 1024, 160, 81);
 	EXPECT_EQ(4, the_link(nl).hashes);
 	/* Each of its members is in it: else bits would be left, or missing. */
-	ASSERT_EQ(0, drain(nl, 1, 81));
+	ASSERT_EQ(0, trees_del(nl, 1, 81));
 	one = the_link(nl);
 	EXPECT_EQ(0, one.trees);
 	EXPECT_EQ(0, one.set);
 	EXPECT_EQ(1024, one.bits);
-	EXPECT_TRUE(within(nl, memory_as_expected));
+	EXPECT_TRUE(memory_becomes(nl, bytes));
 	ASSERT_EQ(0, link_del(nl, "p0", NEIGHBOUR));
 	EXPECT_EQ(0, memory_used(nl));
 }
@@ -439,9 +416,9 @@ TEST_F(link, grow__later_where_memory_does_not_suffice)
 	ASSERT_EQ(0, fill(nl, 1, 12));
 	EXPECT_TABLE(nl, 16384, 6, 12);
 	ASSERT_EQ(0, node_memory(nl, AGGNET_MEMORY_DEFAULT));
-	ASSERT_EQ(0, drain(nl, 12, 12));
+	ASSERT_EQ(0, trees_del(nl, 12, 12));
 	EXPECT_TABLE(nl, 32768, 12, 11);
-	ASSERT_EQ(0, drain(nl, 1, 11));
+	ASSERT_EQ(0, trees_del(nl, 1, 11));
 	EXPECT_EQ(0, the_link(nl).set);
 }
 
