@@ -45,24 +45,6 @@ static void link_remove(struct aggnet_net *an, struct aggnet_link *link)
 	call_rcu(&link->rcu, link_free_rcu);
 }
 
-static int link_check_lladdr(struct aggnet_net *an,
-			     const struct aggnet_link_conf *conf,
-			     struct netlink_ext_ack *extack)
-{
-	if (READ_ONCE(an->role) == AGGNET_ROLE_SWITCH) {
-		if (is_valid_ether_addr(conf->lladdr))
-			return 0;
-		NL_SET_ERR_MSG(extack,
-			       "a link of a switch needs its neighbour's unicast MAC");
-		return -EINVAL;
-	}
-	if (is_zero_ether_addr(conf->lladdr))
-		return 0;
-	NL_SET_ERR_MSG(extack,
-		       "only a link of a switch has a MAC, a server asks its neighbour table");
-	return -EINVAL;
-}
-
 static bool link_room(const struct aggnet_net *an)
 {
 	const struct list_head *pos;
@@ -73,53 +55,19 @@ static bool link_room(const struct aggnet_net *an)
 	return n < AGGNET_LINKS_MAX;
 }
 
-static int link_check(struct aggnet_net *an, struct aggnet_link_conf *conf,
-		      struct netlink_ext_ack *extack)
+int aggnet_link_add(struct aggnet_net *an, const struct aggnet_link_conf *conf,
+		    struct netlink_ext_ack *extack)
 {
-	if (!aggnet_port_find(an, conf->ifindex)) {
-		NL_SET_ERR_MSG(extack, "device of the link is not an attached port");
-		return -ENODEV;
-	}
-	if (aggnet_link_find(an, conf->ifindex, conf->neighbour)) {
-		NL_SET_ERR_MSG(extack, "link exists already");
-		return -EEXIST;
-	}
+	struct aggnet_bloom *bloom;
+	struct aggnet_link *link;
+
+	lockdep_assert_held(&an->lock);
 	if (!link_room(an)) {
 		NL_SET_ERR_MSG(extack, "a node has 4096 links at most");
 		return -ENOSPC;
 	}
-	if (!conf->bits)
-		conf->bits = AGGNET_LINK_BITS_DEFAULT;
-	if (!conf->hashes)
-		conf->hashes = AGGNET_LINK_HASHES_DEFAULT;
-	if (!is_power_of_2(conf->bits) || conf->bits < AGGNET_BLOOM_BITS_MIN ||
-	    conf->bits > AGGNET_BLOOM_BITS_MAX) {
-		NL_SET_ERR_MSG(extack,
-			       "bits of a Bloom table are a power of 2 from 8 to 2^26");
-		return -EINVAL;
-	}
-	if (conf->hashes > AGGNET_BLOOM_HASHES_MAX) {
-		NL_SET_ERR_MSG(extack,
-			       "a Bloom table has 1 to 16 hash functions");
-		return -EINVAL;
-	}
-	return link_check_lladdr(an, conf, extack);
-}
-
-int aggnet_link_add(struct aggnet_net *an, const struct aggnet_link_conf *conf,
-		    struct netlink_ext_ack *extack)
-{
-	struct aggnet_link_conf c = *conf;
-	struct aggnet_bloom *bloom;
-	struct aggnet_link *link;
-	int err;
-
-	lockdep_assert_held(&an->lock);
-	err = link_check(an, &c, extack);
-	if (err)
-		return err;
-	if (!aggnet_memory_charge(an, aggnet_link_memory(c.bits))) {
-		if (aggnet_memory_full(an, aggnet_link_memory(c.bits)))
+	if (!aggnet_memory_charge(an, aggnet_link_memory(conf->bits))) {
+		if (aggnet_memory_full(an, aggnet_link_memory(conf->bits)))
 			NL_SET_ERR_MSG(extack,
 				       "Bloom table does not fit the node's memory limit");
 		else
@@ -130,44 +78,34 @@ int aggnet_link_add(struct aggnet_net *an, const struct aggnet_link_conf *conf,
 	link = aggnet_zalloc(sizeof(*link), GFP_KERNEL);
 	if (!link)
 		goto uncharge;
-	bloom = aggnet_bloom_alloc(c.bits, c.hashes, get_random_u64());
+	bloom = aggnet_bloom_alloc(conf->bits, conf->hashes, get_random_u64());
 	if (!bloom)
 		goto free;
 	RCU_INIT_POINTER(link->bloom, bloom);
-	link->capacity = c.capacity;
-	link->ifindex = c.ifindex;
-	link->neighbour = c.neighbour;
-	ether_addr_copy(link->lladdr, c.lladdr);
-	link->name = c.name;
-	link->digit = c.digit;
-	link->level = aggnet_port_find(an, c.ifindex)->level;
+	link->capacity = conf->capacity;
+	link->ifindex = conf->ifindex;
+	link->neighbour = conf->neighbour;
+	ether_addr_copy(link->lladdr, conf->lladdr);
+	link->name = conf->name;
+	link->digit = conf->digit;
+	link->level = aggnet_port_find(an, conf->ifindex)->level;
 	list_add_tail_rcu(&link->list, &an->links);
 	return 0;
 
 free:
 	aggnet_free(link);
 uncharge:
-	aggnet_memory_uncharge(an, aggnet_link_memory(c.bits));
+	aggnet_memory_uncharge(an, aggnet_link_memory(conf->bits));
 	NL_SET_ERR_MSG(extack, "no memory for the Bloom table");
 	return -ENOMEM;
 }
 
-int aggnet_link_del(struct aggnet_net *an, u32 ifindex, __be32 neighbour,
-		    struct netlink_ext_ack *extack)
+void aggnet_link_del(struct aggnet_net *an, u32 ifindex, __be32 neighbour)
 {
 	struct aggnet_link *link = aggnet_link_find(an, ifindex, neighbour);
 
-	if (!link) {
-		NL_SET_ERR_MSG(extack, "no such link");
-		return -ENOENT;
-	}
-	if (aggnet_link_bloom(an, link)->members) {
-		NL_SET_ERR_MSG(extack,
-			       "trees leave by the link, delete them first");
-		return -EBUSY;
-	}
-	link_remove(an, link);
-	return 0;
+	if (!WARN_ON_ONCE(!link || aggnet_link_bloom(an, link)->members))
+		link_remove(an, link);
 }
 
 struct aggnet_link *aggnet_link_find(struct aggnet_net *an, u32 ifindex,

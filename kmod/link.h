@@ -58,11 +58,13 @@ struct aggnet_link_conf {
 	s16 digit;
 };
 
-/* All under an->lock, process context. */
+/*
+ * All under an->lock, process context. A link that is added or deleted by itself
+ * is a step of a plan, which knows that it may be.
+ */
 int aggnet_link_add(struct aggnet_net *an, const struct aggnet_link_conf *conf,
 		    struct netlink_ext_ack *extack);
-int aggnet_link_del(struct aggnet_net *an, u32 ifindex, __be32 neighbour,
-		    struct netlink_ext_ack *extack);	/* -EBUSY: has trees */
+void aggnet_link_del(struct aggnet_net *an, u32 ifindex, __be32 neighbour);
 struct aggnet_link *aggnet_link_find(struct aggnet_net *an, u32 ifindex,
 				     __be32 neighbour);
 void aggnet_link_del_port(struct aggnet_net *an, u32 ifindex);

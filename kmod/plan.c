@@ -358,7 +358,7 @@ undo:
 	list_for_each_entry_continue_reverse(step, &plan->links, link_list)
 		if (step->kind == AGGNET_STEP_LINK_ADD)
 			aggnet_link_del(an, step->link.ifindex,
-					step->link.neighbour, NULL);
+					step->link.neighbour);
 	return err;
 }
 
@@ -369,9 +369,8 @@ static void plan_del_links(struct aggnet_net *an, struct aggnet_plan *plan,
 
 	list_for_each_entry_reverse(step, &plan->links, link_list)
 		if (step->kind == kind)
-			WARN_ON_ONCE(aggnet_link_del(an, step->link.ifindex,
-						     step->link.neighbour,
-						     NULL));
+			aggnet_link_del(an, step->link.ifindex,
+					step->link.neighbour);
 }
 
 /* Has @trees an entry of this incast ID that leaves by this link's filter? */
