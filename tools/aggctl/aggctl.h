@@ -27,10 +27,12 @@ enum status {
  * struct aggctl - what every command is told
  * @json: print JSON instead of text
  * @netns: name or path of the network namespace to work in, or NULL
+ * @given: options of the verb that the command line has, a bit each
  */
 struct aggctl {
 	bool json;
 	const char *netns;
+	uint64_t given;
 };
 
 enum opt_type {
@@ -113,5 +115,7 @@ const char *value_kind(enum opt_type type);
 int options_parse(struct aggctl *ctl, const struct command *cmd,
 		  const struct verb *verb, int argc, char **argv, int *first);
 void options_help(const struct command *cmd, const struct verb *verb);
+const char *options_beside(const struct aggctl *ctl, const struct verb *verb,
+			   const char * const *names);
 
 #endif

@@ -353,13 +353,23 @@ static int list_methods(void)
 	return ST_DONE;
 }
 
-static int check_update(int argc)
+/* A plan that is changed keeps what it was made with. */
+static int check_update(const struct aggctl *ctl, int argc)
 {
+	static const char * const honoured[] = { "update", "dot", NULL };
+	const char *name = options_beside(ctl, cmd_plan.verbs, honoured);
+
+	if (name)
+		return usage("plan: --%s is not for --update: it stays as the plan has it",
+			     name);
 	if (!argc)
 		return usage("plan: --update: needs changes, like join:v7 or failed:w6");
-	if (opt.topology || opt.senders || opt.receivers)
-		return usage("plan: --update: topology, senders and receivers are the plan's");
 	return ST_DONE;
+}
+
+static int check_new(struct work *w)
+{
+	return check_names() ? ST_USAGE : check_numbers(w);
 }
 
 static int run_plan(const struct aggctl *ctl, int argc, char **argv)
@@ -369,13 +379,11 @@ static int run_plan(const struct aggctl *ctl, int argc, char **argv)
 	json_t *json;
 	int st;
 
-	if (!strcmp(opt.method, "list"))
+	if (!opt.update && !strcmp(opt.method, "list"))
 		return list_methods();
 	if (argc && !opt.update)
 		return usage("plan: '%s' is for --update only", argv[0]);
-	st = opt.update ? check_update(argc) : check_names();
-	if (!st)
-		st = check_numbers(&w);
+	st = opt.update ? check_update(ctl, argc) : check_new(&w);
 	if (st)
 		return st;
 	json = opt.update ? updated_plan(&plan, argc, argv) :

@@ -97,6 +97,7 @@ static int take(struct aggctl *ctl, const struct command *cmd,
 		ctl->netns = optarg;
 		return ST_DONE;
 	}
+	ctl->given |= 1ULL << (c - OWN_BASE);
 	o = &verb->opts[c - OWN_BASE];
 	if (value_parse(o->type, optarg, o->dest))
 		return ST_DONE;
@@ -148,4 +149,31 @@ int options_parse(struct aggctl *ctl, const struct command *cmd,
 out:
 	free(table);
 	return st;
+}
+
+static bool is_one_of(const char *name, const char * const *names)
+{
+	while (*names && strcmp(*names, name))
+		names++;
+	return *names;
+}
+
+/**
+ * options_beside() - an option on the command line that is none of some
+ * @ctl: knows what is on it
+ * @verb: the verb, which has at most 64 options
+ * @names: of the options that may be there, the last one is NULL
+ *
+ * Return: the first one's name, or NULL.
+ */
+const char *options_beside(const struct aggctl *ctl, const struct verb *verb,
+			   const char * const *names)
+{
+	size_t i;
+
+	for (i = 0; i < verb->nopts; i++)
+		if ((ctl->given >> i & 1) &&
+		    !is_one_of(verb->opts[i].name, names))
+			return verb->opts[i].name;
+	return NULL;
 }

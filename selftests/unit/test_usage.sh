@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# aggctl: command lines that are wrong end in status 2 (what they ask for in 1),
+# with one sentence on standard error that names the culprit.
+set -u
+
+top=$(cd "$(dirname "$0")/../.." && pwd)
+aggctl=$top/tools/aggctl/aggctl
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit
+n=0 failed=0
+
+# result WHAT WRONG: nothing is wrong if that is empty
+result()
+{
+	n=$((n + 1))
+	if [ -z "$2" ]; then
+		echo "ok $n - $1"
+	else
+		echo "not ok $n - $1: $2"
+		failed=1
+	fi
+}
+
+# refused STATUS SENTENCE ARGUMENT...: nothing else is said
+refused()
+{
+	local want=$1 sentence=$2 status=0 wrong=''
+
+	shift 2
+	"$aggctl" "$@" > out 2> err < /dev/null || status=$?
+	[ "$status" = "$want" ] || wrong="status $status"
+	[ "$(cat err)" = "aggctl: $sentence" ] ||
+		wrong+=" '$(cat err)'"
+	[ ! -s out ] || wrong+=" with output"
+	result "${*@Q}" "$wrong"
+}
+
+small=(--topology "bcube:2,1" --senders "v1,v3" --receivers v0)
+
+"$aggctl" -j plan "${small[@]}" > plan.json
+# An update takes nothing that is the plan's, and says by name what it does not.
+mapfile -t options < <("$aggctl" plan -h |
+	sed -n '/^  --update /d; /^  --dot /d; s/^  \(--[a-z-]*\) \{0,1\}\([^ ]*\).*/\1 \2/p')
+result "plan has options" "$([ ${#options[@]} -gt 25 ] || echo "${options[*]}")"
+for option in "${options[@]}"; do
+	read -r name value <<< "$option"
+	case $value in
+	'') args=("$name") ;;
+	KIND) args=("$name" dumb) ;;
+	*) args=("$name" 1) ;;
+	esac
+	refused 2 "plan: $name is not for --update: it stays as the plan has it" \
+		plan --update plan.json "${args[@]}" join:v2
+done
+refused 2 "plan: --update: needs changes, like join:v7 or failed:w6" \
+	plan --update plan.json
+"$aggctl" plan --update plan.json --dot dot join:v2 > out
+result "a plan that is changed is drawn" "$(grep -q v2 dot || echo "not v2")"
+
+echo "1..$n"
+exit $failed
