@@ -164,9 +164,9 @@ static int tree_read_counts(struct aggnet_net *an, struct genl_info *info,
 	if (conf->contributors > conf->sources)
 		return AGGNET_REFUSE(info, AGGNET_A_TREE_CONTRIBUTORS, -EINVAL,
 				     "contributors cannot exceed sources");
-	if (conf->writers > TREE_SOURCES_MAX)
+	if (conf->writers > AGGNET_WRITERS_MAX)
 		return AGGNET_REFUSE(info, AGGNET_A_TREE_WRITERS, -EINVAL,
-				     "writers cannot exceed 65536");
+				     "writers cannot exceed 1024");
 	if (info->attrs[AGGNET_A_TREE_MEMBERS]) {
 		if (!tree_to_self(an, conf))
 			return AGGNET_REFUSE(info, AGGNET_A_TREE_MEMBERS,

@@ -228,8 +228,9 @@ static int check_numbers(struct work *w)
 			     opt.max_depth);
 	if (opt.delta > 1)
 		return usage("plan: --delta: %g is not in 0..1", opt.delta);
-	if (!conf->writers)
-		return usage("plan: --writers: a sender has at least one");
+	if (!conf->writers || conf->writers > AGGNET_WRITERS_MAX)
+		return usage("plan: --writers: a sender has from 1 to %d",
+			     AGGNET_WRITERS_MAX);
 	if (conf->memory && conf->memory < AGGNET_MEMORY_MIN)
 		return usage("plan: --memory: a tree needs %llu bytes at least",
 			     AGGNET_MEMORY_MIN);

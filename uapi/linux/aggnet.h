@@ -277,6 +277,9 @@ enum aggnet_tree_attr {
 
 #define AGGNET_MEMORY_DEFAULT	(4ULL << 20)
 #define AGGNET_MEMORY_MIN	(64ULL << 10)
+
+/* AGGNET_A_TREE_WRITERS, at most: a packet may wake them all. */
+#define AGGNET_WRITERS_MAX	1024
 #define AGGNET_HOLD_DEFAULT	0
 #define AGGNET_GIVE_UP_DEFAULT	30000
 
