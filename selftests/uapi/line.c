@@ -106,16 +106,6 @@ static void line_delete(const char *device)
 	close(fd);
 }
 
-static int line_attach(struct aggnet_ctl *ctl, const char *device)
-{
-	struct aggnet_port_info port = {
-		.has = AGGNET_HAS(AGGNET_A_PORT_IFINDEX),
-		.ifindex = if_nametoindex(device),
-	};
-
-	return aggnet_port_add(ctl, &port);
-}
-
 /* --- nodes ---------------------------------------------------------------- */
 
 static int line_forwarding(void)
@@ -185,11 +175,11 @@ static int line_connect(struct line *line, int left)
 		return -1;
 	line_enter(line, left + 1);
 	if (line_addresses(left + 1, false) ||
-	    line_attach(line->ctl[left + 1], "l") ||
+	    attach(line->ctl[left + 1], "l", true) ||
 	    line_routes(left + 1, false))
 		return -1;
 	line_enter(line, left);
-	return line_attach(line->ctl[left], "r") || line_routes(left, true) ? -1 : 0;
+	return attach(line->ctl[left], "r", true) || line_routes(left, true) ? -1 : 0;
 }
 
 static int line_make_node(struct line *line, int node)

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -51,6 +52,33 @@ struct aggnet_ctl *make_node(const char *address)
 		return NULL;
 	}
 	return ctl;
+}
+
+int attach(struct aggnet_ctl *ctl, const char *device, bool transit)
+{
+	struct aggnet_port_info port = {
+		.has = AGGNET_HAS(AGGNET_A_PORT_IFINDEX) |
+		       AGGNET_HAS(AGGNET_A_PORT_TRANSIT),
+		.ifindex = if_nametoindex(device),
+		.transit = transit,
+	};
+
+	return aggnet_port_add(ctl, &port);
+}
+
+uint64_t counter(struct aggnet_ctl *ctl, const char *name)
+{
+	uint64_t value = UINT64_MAX;
+	struct aggnet_stat *list;
+	size_t i, n;
+
+	if (aggnet_stats_list(ctl, &list, &n))
+		return value;
+	for (i = 0; i < n; i++)
+		if (!strcmp(list[i].name, name))
+			value = list[i].value;
+	free(list);
+	return value;
 }
 
 struct aggnet_tree_info entry(uint32_t writers)

@@ -33,6 +33,12 @@ struct in_addr ip(const char *text);
 /* A namespace of its own with an identity. Return: its control handle. */
 struct aggnet_ctl *make_node(const char *address);
 
+/* A device becomes a port. Return: 0 or -errno */
+int attach(struct aggnet_ctl *ctl, const char *device, bool transit);
+
+/* A counter of the node; UINT64_MAX: there is none of that name. */
+uint64_t counter(struct aggnet_ctl *ctl, const char *name);
+
 /* An entry of job JOB at NODE_A; the caller fills in what differs. */
 struct aggnet_tree_info entry(uint32_t writers);
 

@@ -25,23 +25,13 @@ FIXTURE(nomem) {
 	struct message m;
 };
 
-static int attach(struct aggnet_ctl *ctl, const char *device)
-{
-	struct aggnet_port_info port = {
-		.has = AGGNET_HAS(AGGNET_A_PORT_IFINDEX),
-		.ifindex = if_nametoindex(device),
-	};
-
-	return aggnet_port_add(ctl, &port);
-}
-
 FIXTURE_SETUP(nomem)
 {
 	self->able = fault_module.able() && fault_thread.able();
 	ASSERT_EQ(0, two_nodes_up(&self->on));
-	ASSERT_EQ(0, attach(self->on.b, "vb"));
+	ASSERT_EQ(0, attach(self->on.b, "vb", true));
 	ASSERT_EQ(0, setns(self->on.ns_a, CLONE_NEWNET));
-	ASSERT_EQ(0, attach(self->on.a, "va"));
+	ASSERT_EQ(0, attach(self->on.a, "va", true));
 }
 
 FIXTURE_TEARDOWN(nomem)
@@ -325,9 +315,9 @@ static int forwards(struct aggnet_ctl *t)
 		.link_ifindex = link.ifindex,
 		.link_neighbour = a,
 	};
-	int err = attach(t, "ta");
+	int err = attach(t, "ta", true);
 
-	err = err ? err : attach(t, "tb");
+	err = err ? err : attach(t, "tb", true);
 	err = err ? err : aggnet_link_add(t, &link);
 	return err ? err : aggnet_tree_add(t, &e, false);
 }

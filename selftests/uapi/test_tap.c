@@ -9,7 +9,6 @@
 #include <net/if.h>
 #include <netinet/ip.h>
 #include <netinet/udp.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -41,15 +40,12 @@ FIXTURE(tap) {
 
 #define SELF	FIXTURE_DATA(tap)
 
-/* Attached, up, with an address. Return: 0 or -1 */
+/* Attached, up, with an address. Return: 0 or negative */
 static int tap_up(SELF *self)
 {
 	struct sockaddr_in address = {
 		.sin_family = AF_INET,
 		.sin_addr = ip("10.16.0.1"),
-	};
-	struct aggnet_port_info port = {
-		.has = AGGNET_HAS(AGGNET_A_PORT_IFINDEX),
 	};
 	struct ifreq ifr = {
 		.ifr_name = "tap0",
@@ -71,8 +67,7 @@ static int tap_up(SELF *self)
 	if (err)
 		return -1;
 	memcpy(self->frame.eth.h_dest, ifr.ifr_hwaddr.sa_data, ETH_ALEN);
-	port.ifindex = if_nametoindex("tap0");
-	return aggnet_port_add(self->ctl, &port) ? -1 : 0;
+	return attach(self->ctl, "tap0", true);
 }
 
 FIXTURE_SETUP(tap)
@@ -125,32 +120,17 @@ static int give(SELF *self, size_t bytes, uint8_t gso_type)
 	return write(self->fd, f, bytes) == (ssize_t)bytes ? 0 : -1;
 }
 
-static uint64_t counter(SELF *self, const char *name)
-{
-	uint64_t value = UINT64_MAX;
-	struct aggnet_stat *list;
-	size_t i, n;
-
-	if (aggnet_stats_list(self->ctl, &list, &n))
-		return value;
-	for (i = 0; i < n; i++)
-		if (!strcmp(list[i].name, name))
-			value = list[i].value;
-	free(list);
-	return value;
-}
-
 TEST_F(tap, datagram__is_looked_at)
 {
 	ASSERT_EQ(0, give(self, 1000, VIRTIO_NET_HDR_GSO_NONE));
-	EXPECT_EQ(1, counter(self, "drop_version"));
+	EXPECT_EQ(1, counter(self->ctl, "drop_version"));
 }
 
 /* One that would leave as fragments: none of these has a header of ours. */
 TEST_F(tap, fragments__are_not)
 {
 	ASSERT_EQ(0, give(self, 1480 * 3, VIRTIO_NET_HDR_GSO_UDP));
-	EXPECT_EQ(0, counter(self, "drop_length"));
+	EXPECT_EQ(0, counter(self->ctl, "drop_length"));
 }
 
 TEST_HARNESS_MAIN

@@ -82,11 +82,13 @@ int two_nodes_apart(struct two_nodes *n)
 	    configure_in(n->ns_a,
 			 "address add 10.16.0.1/24 dev va\n"
 			 "link set va up\n"
-			 "route add " NODE_B " via 10.16.0.3 src " NODE_A "\n") ||
+			 "route add " NODE_B " via 10.16.0.3 src " NODE_A "\n"
+			 "route add " NODE_T " via 10.16.0.3 src " NODE_A "\n") ||
 	    configure_in(n->ns_b,
 			 "address add 10.17.0.2/24 dev vb\n"
 			 "link set vb up\n"
-			 "route add " NODE_A " via 10.17.0.3 src " NODE_B "\n") ||
+			 "route add " NODE_A " via 10.17.0.3 src " NODE_B "\n"
+			 "route add " NODE_T " via 10.17.0.3 src " NODE_B "\n") ||
 	    configure_in(ns, "route add " NODE_A " via 10.16.0.1\n"
 			     "route add " NODE_B " via 10.17.0.2\n"))
 		return -1;
