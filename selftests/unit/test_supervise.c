@@ -113,6 +113,19 @@ TEST_F(watch, done__at_the_receiver_only)
 	EXPECT_TRUE(aggnet_watch_is_done(self->w, TREE));
 }
 
+/* It is heard when the next one is in force, in which nobody sends any more. */
+TEST_F(watch, done__in_the_attempt_before)
+{
+	ASSERT_EQ(0, aggnet_watch_tree(self->w, TREE, 9, 1, NULL));
+	event(self->w, "v0", AGGNET_EVENT_TREE_ABORTED, 0, AGGNET_R_TIMEOUT, 0,
+	      1);
+	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
+	event(self->w, "v0", AGGNET_EVENT_TREE_DONE, 2, 0, 0, -1);
+	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
+	event(self->w, "v0", AGGNET_EVENT_TREE_DONE, 0, 0, 0, -1);
+	EXPECT_EQ(AGGNET_WATCH_DONE, judge(self->w, 0, &self->f));
+}
+
 TEST_F(watch, done__only_when_all_trees_are)
 {
 	ASSERT_EQ(0, aggnet_watch_tree(self->w, OTHER, 9, 0, "v3"));
@@ -314,7 +327,6 @@ TEST_F(watch, epochs__others_are_not_heard)
 	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
 	ASSERT_EQ(0, aggnet_watch_tree(self->w, TREE, 9, 1, "v0"));
 	aborted(self->w, AGGNET_R_TIMEOUT, 0, 1);
-	event(self->w, "v0", AGGNET_EVENT_TREE_DONE, 0, 0, 0, -1);
 	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
 	/* What a replaced attempt says of itself. */
 	event(self->w, "v0", AGGNET_EVENT_TREE_ABORTED, 1, AGGNET_R_STALE, 0,

@@ -248,6 +248,19 @@ static void tree_ended(struct aggnet_watch *w, struct watch_tree *tree,
 	hear(w, now);
 }
 
+/*
+ * Is it about what we wait for? The receiver may have got its result in the
+ * attempt before, while a new one was put in force: that is as good.
+ */
+static bool is_about(const struct watch_tree *tree, uint32_t instance,
+		     uint32_t attempt, bool done)
+{
+	if (!tree || instance != tree->instance)
+		return false;
+	return attempt == tree->attempt ||
+	       (done && (int32_t)(attempt - tree->attempt) < 0);
+}
+
 static void take_names(struct aggnet_status *st,
 		       const struct aggnet_addrs *names)
 {
@@ -276,8 +289,8 @@ void aggnet_watch_event(struct aggnet_watch *w, const char *node,
 		.about = event->about.s_addr, .missing = event->missing,
 	};
 
-	if (!tree || event->instance != tree->instance ||
-	    event->attempt != tree->attempt)
+	if (!is_about(tree, event->instance, event->attempt,
+		      event->kind == AGGNET_EVENT_TREE_DONE))
 		return;
 	take_names(&end, &event->missing_names);
 	if (event->kind == AGGNET_EVENT_TREE_DELETED)
@@ -297,8 +310,8 @@ void aggnet_watch_state(struct aggnet_watch *w, const char *node,
 		.about = info->about.s_addr, .missing = info->missing,
 	};
 
-	if (!tree || info->instance != tree->instance ||
-	    info->attempt != tree->attempt ||
+	if (!is_about(tree, info->instance, info->attempt,
+		      info->state == AGGNET_TREE_DONE) ||
 	    (info->state != AGGNET_TREE_DONE &&
 	     info->state != AGGNET_TREE_ABORTED))
 		return;
