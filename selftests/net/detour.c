@@ -294,6 +294,32 @@ static void merger_goes(void)
 		bed_cut(merger, level, at_switch);
 }
 
+/* Cables of the merger that are pulled one after the other. */
+static unsigned int last_cable;
+static bool to_pull;
+
+/*
+ * One is pulled; the other when that is known and routes around it are about to
+ * be set: those over the other one are refused.
+ */
+static void cables_go(void)
+{
+	last_cable = draw() & 1;
+	to_pull = true;
+	bed_cut(merger, !last_cable, draw() & 1);
+}
+
+typeof(tb_reroute) __real_tb_reroute, __wrap_tb_reroute;
+
+/* In the place of aggctl's, by the linker's --wrap. */
+int __wrap_tb_reroute(const struct aggt_topo *topo, const json_t *failed)
+{
+	if (to_pull)
+		bed_cut(merger, last_cable, false);
+	to_pull = false;
+	return __real_tb_reroute(topo, failed);
+}
+
 /* --- what must have become of it ------------------------------------- */
 
 static void exact(void)
@@ -362,6 +388,7 @@ static const struct kind kinds[] = {
 	{ "link", link_goes, false },
 	{ "switch", switch_goes, false },
 	{ "aggregator", merger_goes, true },
+	{ "cables", cables_go, true },
 };
 
 /* detour SEED ROUNDS KIND */

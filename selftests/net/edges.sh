@@ -11,7 +11,7 @@
 ROUNDS=${ROUNDS:-$(scaled 20)}
 LATE="straggler slow no-entry no-port no-source no-straggler no-receiver"
 DEATH="before-custody after-custody source source-left receiver"
-DETOUR="link switch aggregator"
+DETOUR="link switch aggregator cables"
 declare -A pids
 
 # start PROGRAM KIND
@@ -56,4 +56,5 @@ check "the receiver dies: an error everywhere" ended receiver
 check "a link goes down: the rest is as good" ended link
 check "a switch goes down, likewise" ended switch
 check "an aggregator is cut off: the other one merges" ended aggregator
+check "its last cable goes while the first is gone around, likewise" ended cables
 done_testing
