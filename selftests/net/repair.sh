@@ -60,7 +60,21 @@ each_for_itself()
 	wait_for said listening
 }
 
+# Nobody reads what it says, and the directory of its plan is gone.
+unheard_of()
+{
+	local first
+
+	mkdir "$TMP/x.own" && cp "$TMP/x.json" "$TMP/x.own/x.json" &&
+		mkfifo "$TMP/x.log" || return
+	aggctl -j supervise "$TMP/x.own/x.json" > "$TMP/x.log" 2> "$TMP/x.why" &
+	supervise_pid=$!
+	read -r first < "$TMP/x.log" && rm -r "$TMP/x.own" "$TMP/x.log" &&
+		[[ $first = *listening* ]]
+}
+
 supervision=one_for_all
+outcome=0	# of supervision, if all goes well
 
 said()
 {
@@ -80,10 +94,10 @@ now()
 }
 
 # end HELD SENDER...: the pipe ends; recv and these senders exit 0, the result
-# is exactly theirs, and supervision says that it is done
+# is exactly theirs, and supervision ends as it should
 end()
 {
-	local held=$1 status=0 s i=0 files=()
+	local held=$1 status=0 supervised=0 s i=0 files=()
 
 	shift
 	tail -n +1001 "$TMP/in.$held" >&5
@@ -99,7 +113,11 @@ end()
 		fi
 		i=$((i + 1))
 	done
-	wait "$supervise_pid" || { echo "supervise: status $?"; status=1; }
+	wait "$supervise_pid" || supervised=$?
+	[ $supervised = $outcome ] || {
+		echo "supervise: status $supervised"
+		status=1
+	}
 	reference sum "${files[@]}" > "$TMP/x.expected"
 	sort "$TMP/x.out" | cmp - "$TMP/x.expected" || status=1
 	[ $status = 0 ] || cat "$TMP"/x.*err "$TMP/x.why" "$TMP/x.log"
@@ -231,6 +249,21 @@ every_host_for_itself()
 	return $status
 }
 
+# The repair counts, and the end tells that the plan is lost, once more.
+goes_on()
+{
+	supervision=unheard_of
+	outcome=1
+	begin v5 && wait_for tree v1 ".records_in > 0" || return
+	ip -n v1 link set dev eth0 down
+	wait_for grep -q "it does not have the plan" "$TMP/x.why" &&
+		end v5 "${SENDERS[@]}" || return
+	[ "$(grep -c "it does not have the plan" "$TMP/x.why")" -ge 2 ] &&
+		return
+	cat "$TMP/x.why"
+	return 1
+}
+
 inputs 3000 1500
 testbed bcube:4,1
 # v1 holds records of v9 and v11, and v5 has not finished.
@@ -267,4 +300,6 @@ check "the receiver dies: an error everywhere" receiver_gone
 again
 check "every host for itself" every_host_for_itself
 figures "every host for itself"
+again
+check "its file cannot be written, and nobody listens: it goes on" goes_on
 done_testing

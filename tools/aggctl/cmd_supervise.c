@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* aggctl supervise: watch a running plan and repair it around failures. */
-#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -52,7 +52,7 @@ static void show_repair(void *arg, const struct repair *r)
 	const struct aggctl *ctl = arg;
 
 	if (ctl->json)
-		print_line(json_pack("{s:s, s:f, s:s, s:I, s:f, s:f, s:f, s:f, s:I}",
+		print_line(json_pack("{s:s, s:f, s:s, s:I, s:f, s:f, s:f, s:f, s:I, s:b}",
 				     "event", "repaired",
 				     "time", wall(r->heard_ms), "what", r->text,
 				     "trees", (json_int_t)r->trees,
@@ -64,7 +64,8 @@ static void show_repair(void *arg, const struct repair *r)
 				     seconds(r->planned_ms, r->installed_ms),
 				     "total",
 				     seconds(r->heard_ms, r->installed_ms),
-				     "bytes", (json_int_t)r->bytes));
+				     "bytes", (json_int_t)r->bytes,
+				     "unsaved", r->unsaved));
 	else if (!r->trees)
 		printf("%s: on no way of the plan\n", r->text);
 	else
@@ -97,15 +98,15 @@ static int show_end(const struct aggctl *ctl, const struct supervise *s)
 	double total = s->heard_ms ? seconds(s->heard_ms, supervise_now()) : 0;
 
 	if (ctl->json)
-		print_line(json_pack("{s:s, s:i, s:f}", "event", "done",
+		print_line(json_pack("{s:s, s:i, s:f, s:b}", "event", "done",
 				     "repairs", (int)s->repairs,
-				     "total", total));
+				     "total", total, "unsaved", s->unsaved));
 	else if (s->heard_ms)
 		printf("done: %u repairs, %.3f s from the first failure to the last result\n",
 		       s->repairs, total);
 	else
 		printf("done: nothing failed\n");
-	return ST_DONE;
+	return s->unsaved ? ST_FAILED : ST_DONE;
 }
 
 static int supervise(const struct aggctl *ctl, struct plan_file *file,
@@ -137,6 +138,8 @@ static int run_supervise(const struct aggctl *ctl, int argc, char **argv)
 	int st = ST_FAILED;
 
 	(void)argc;
+	/* A network goes on to be supervised if nobody reads what is said. */
+	signal(SIGPIPE, SIG_IGN);
 	if (!plan_file_load(&file, argv[0]))
 		st = supervise(ctl, &file, argv[0]);
 	plan_file_free(&file);

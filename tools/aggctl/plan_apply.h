@@ -34,6 +34,7 @@ struct plan_file {
 /* plan_file.c */
 int plan_file_load(struct plan_file *file, const char *path);
 int plan_file_take(struct plan_file *file, json_t *json);
+int plan_file_save(const json_t *json, const char *path);
 void plan_file_free(struct plan_file *file);
 int plan_file_select(struct plan_file *file, const char *node);
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reading of a plan file, and the order of its nodes. */
+/* Reading and writing of a plan file, and the order of its nodes. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "aggctl.h"
 #include "plan_apply.h"
@@ -223,6 +224,47 @@ int plan_file_load(struct plan_file *file, const char *path)
 	else
 		err("%s: line %d: %s", path, error.line, error.text);
 	return -1;
+}
+
+/* One that is there already may be readable for others: it is made anew. */
+static int replace(const char *path, const char *new, const json_t *json)
+{
+	mode_t mask;
+	int ret;
+
+	unlink(new);
+	mask = umask(077);
+	ret = json_dump_file(json, new, JSON_INDENT(1));
+	umask(mask);
+	if (!ret && !rename(new, path))
+		return 0;
+	err("%s: %s", path, strerror(errno));
+	unlink(new);
+	return -1;
+}
+
+/**
+ * plan_file_save() - have a plan file tell another plan
+ * @json: the plan
+ * @path: the file, or a symbolic link to it
+ *
+ * Whatever happens it tells the one plan or the other, to its owner only.
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int plan_file_save(const json_t *json, const char *path)
+{
+	char *real = realpath(path, NULL), *new;
+	int ret = -1;
+
+	if (asprintf(&new, "%s.new", real ? real : path) < 0) {
+		err("out of memory");
+	} else {
+		ret = replace(real ? real : path, new, json);
+		free(new);
+	}
+	free(real);
+	return ret;
 }
 
 /**

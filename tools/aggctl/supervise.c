@@ -147,7 +147,8 @@ out:
  * @why: why it failed, if it is for the transfers
  * @size: of @why
  *
- * Takes s->json over and frees it.
+ * Takes s->json over and frees it. Afterwards s->unsaved tells whether the file
+ * lacks what was in force at last.
  *
  * Return: 0 when every receiver has its result; 1 when a transfer has failed
  * for good; -1 with an error line printed.
@@ -175,6 +176,8 @@ int supervise_run(struct supervise *s, char *why, size_t size)
 		snprintf(why, size, "%s", f.text);
 		ret = 1;
 	}
+	if (s->unsaved)
+		supervise_save(s);
 	supervise_close(s);
 	aggnet_watch_free(s->watch);
 	json_decref(s->changes);

@@ -34,6 +34,7 @@ struct post {
  * @installed_ms: when it was in force
  * @trees: trees that began a new attempt
  * @bytes: what the nodes that are left had sent in the lost attempts
+ * @unsaved: the file of the plan could not be written
  */
 struct repair {
 	char text[AGGNET_WATCH_TEXT];
@@ -43,11 +44,13 @@ struct repair {
 	int64_t installed_ms;
 	size_t trees;
 	uint64_t bytes;
+	bool unsaved;
 };
 
 /**
  * struct supervise - a plan under supervision
  * @path: file of the plan, kept up to date; NULL: none
+ * @unsaved: it could not be: tried again at the next repair, and at the end
  * @json: the plan in force
  * @only: the one node that is listened to and installed, NULL: all
  * @in_testbed: nodes are namespaces of the testbed
@@ -65,6 +68,7 @@ struct repair {
  */
 struct supervise {
 	const char *path;
+	bool unsaved;
 	json_t *json;
 	const char *only;
 	bool in_testbed;
@@ -93,5 +97,6 @@ void supervise_close(struct supervise *s);
 
 /* supervise_repair.c */
 int supervise_repair(struct supervise *s, const struct aggnet_finding *f);
+void supervise_save(struct supervise *s);
 
 #endif

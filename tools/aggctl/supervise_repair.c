@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A new attempt: the plan recomputed around a failure, and put in force. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "aggctl.h"
 #include "info.h"
@@ -217,24 +214,25 @@ static int install(struct supervise *s, json_t *json)
 	return ret;
 }
 
-/* The file tells what is in force, so that it can be withdrawn. */
-static int save(const struct supervise *s)
+/**
+ * supervise_save() - have the file of the plan tell what is in force
+ * @s: the plan
+ *
+ * So it can be withdrawn; but a network goes on to be supervised if a file
+ * cannot be written.
+ */
+void supervise_save(struct supervise *s)
 {
-	char path[4096];
-	mode_t mask;
-	int ret;
+	bool before = s->unsaved;
 
 	if (!s->path)
-		return 0;
-	snprintf(path, sizeof(path), "%s.new", s->path);
-	mask = umask(077);
-	ret = json_dump_file(s->json, path, JSON_INDENT(1));
-	umask(mask);
-	if (ret || rename(path, s->path)) {
-		err("%s: %s", s->path, strerror(errno));
-		return -1;
-	}
-	return 0;
+		return;
+	s->unsaved = plan_file_save(s->json, s->path);
+	if (s->unsaved)
+		err("warning: %s: it does not have the plan that is in force",
+		    s->path);
+	else if (before)
+		err("%s: it has the plan that is in force again", s->path);
 }
 
 /* --- the lost attempts ---------------------------------------------------- */
@@ -305,7 +303,8 @@ static int begin_attempts(struct supervise *s, json_t *json)
 	s->json = json_incref(json);
 	json_array_clear(s->changes);
 	json_array_clear(s->renew);
-	return save(s);
+	supervise_save(s);
+	return 0;
 }
 
 static int put_in_force(struct supervise *s, json_t *json,
@@ -354,6 +353,7 @@ int supervise_repair(struct supervise *s, const struct aggnet_finding *f)
 	if (!s->heard_ms)
 		s->heard_ms = f->heard_ms;
 	if (!ret) {
+		repair.unsaved = s->unsaved;
 		s->repairs += repair.trees > 0;
 		s->told(s->arg, &repair);
 	}
