@@ -59,5 +59,27 @@ refused 2 "plan: --update: needs changes, like join:v7 or failed:w6" \
 "$aggctl" plan --update plan.json --dot dot join:v2 > out
 result "a plan that is changed is drawn" "$(grep -q v2 dot || echo "not v2")"
 
+# What should be a file of text, or of a plan.
+: > empty
+printf 'v1\0v3' > zero
+mkdir dir
+for use in "--topology @" "--senders @" "--receivers @" "--sizes "; do
+	read -ra args <<< "${use/%[@ ]/ }"
+	at=${use#"${args[0]} "}
+	for file in "dir:Is a directory" "empty:it is empty" \
+		"none:No such file or directory" \
+		"zero:it is no text, a byte of it is zero"; do
+		refused 1 "plan: ${file/:/: }" \
+			plan "${small[@]}" "${args[0]}" "$at${file%%:*}"
+	done
+done
+for file in "dir:Is a directory" "none:No such file or directory" \
+	"empty:line 1: '[' or '{' expected near end of file"; do
+	refused 1 "${file/:/: }" plan --update "${file%%:*}" join:v2
+	for command in apply withdraw supervise; do
+		refused 1 "${file/:/: }" $command "${file%%:*}"
+	done
+done
+
 echo "1..$n"
 exit $failed

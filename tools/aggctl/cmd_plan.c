@@ -12,6 +12,7 @@
 #include "geometry.h"
 #include "output.h"
 #include "plan.h"
+#include "plan_apply.h"
 
 /* Epochs count units of 2^27 ns: a later plan has a later epoch. */
 #define INSTANCE_SHIFT	27
@@ -299,13 +300,9 @@ static json_t *new_plan(struct plan *plan, struct work *w)
 
 static json_t *updated_plan(struct plan *plan, int argc, char **argv)
 {
-	json_t *json = NULL, *old;
-	json_error_t error;
+	json_t *json = NULL, *old = plan_file_read(opt.update);
 
-	old = json_load_file(opt.update, JSON_REJECT_DUPLICATES, &error);
-	if (!old)
-		err("plan: %s: %s", opt.update, error.text);
-	else if (!plan_restore(plan, old, opt.update))
+	if (old && !plan_restore(plan, old, opt.update))
 		json = plan_update(plan, old, argv, (size_t)argc);
 	json_decref(old);
 	return json;

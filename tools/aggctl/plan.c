@@ -18,17 +18,22 @@
 char *plan_read_file(const char *path)
 {
 	char *content = NULL;
-	size_t len = 0;
+	ssize_t len = -1;
+	size_t room = 0;
 	FILE *f;
 
 	f = fopen(path, "r");
-	if (!f || (getdelim(&content, &len, '\0', f) < 0 && ferror(f)))
+	if (f)
+		len = getdelim(&content, &room, '\0', f);
+	if (len < 0 && (!f || !feof(f)))
 		err("plan: %s: %s", path, strerror(errno));
-	else if (!content || !*content)
+	else if (len < 0)
 		err("plan: %s: it is empty", path);
+	else if (!content[len - 1])
+		err("plan: %s: it is no text, a byte of it is zero", path);
 	if (f)
 		fclose(f);
-	if (content && *content)
+	if (len > 0 && content[len - 1])
 		return content;
 	free(content);
 	return NULL;

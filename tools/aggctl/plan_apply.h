@@ -32,6 +32,7 @@ struct plan_file {
 };
 
 /* plan_file.c */
+json_t *plan_file_read(const char *path);
 int plan_file_load(struct plan_file *file, const char *path);
 int plan_file_take(struct plan_file *file, json_t *json);
 int plan_file_save(const json_t *json, const char *path);

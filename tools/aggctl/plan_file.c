@@ -197,6 +197,31 @@ int plan_file_take(struct plan_file *file, json_t *json)
 }
 
 /**
+ * plan_file_read() - the JSON of a plan file
+ * @path: the file
+ *
+ * Return: the JSON, or NULL with an error line printed.
+ */
+json_t *plan_file_read(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	json_error_t error;
+	json_t *json;
+
+	if (!f) {
+		err("%s: %s", path, strerror(errno));
+		return NULL;
+	}
+	json = json_loadf(f, JSON_REJECT_DUPLICATES, &error);
+	if (!json && ferror(f))
+		err("%s: %s", path, strerror(errno));
+	else if (!json)
+		err("%s: line %d: %s", path, error.line, error.text);
+	fclose(f);
+	return json;
+}
+
+/**
  * plan_file_load() - read a plan file
  * @file: filled in; plan_file_free() is due in any case
  * @path: the file, "-" is standard input
@@ -208,22 +233,15 @@ int plan_file_take(struct plan_file *file, json_t *json)
  */
 int plan_file_load(struct plan_file *file, const char *path)
 {
-	json_error_t error;
-
 	memset(file, 0, sizeof(*file));
 	if (!strcmp(path, "-"))
 		path = "/dev/stdin";
-	file->json = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-	if (file->json) {
-		if (has_keys(json_object_get(file->json, "nodes")))
-			warn_readable(path);
-		return list_parts(file, path);
-	}
-	if (error.line < 0)
-		err("%s: %s", path, strerror(errno));
-	else
-		err("%s: line %d: %s", path, error.line, error.text);
-	return -1;
+	file->json = plan_file_read(path);
+	if (!file->json)
+		return -1;
+	if (has_keys(json_object_get(file->json, "nodes")))
+		warn_readable(path);
+	return list_parts(file, path);
 }
 
 /* One that is there already may be readable for others: it is made anew. */
