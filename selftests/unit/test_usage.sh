@@ -81,5 +81,28 @@ for file in "dir:Is a directory" "none:No such file or directory" \
 	done
 done
 
+# Values that say nothing, or too much.
+refused 2 "plan: --elements: a vector has one at least" \
+	plan "${small[@]}" --elements 0
+refused 2 "plan: --bloom-trees: a table is for one tree at least" \
+	plan "${small[@]}" --scheme bloom --bloom-trees 0
+refused 2 "plan: --filter-rate: the size follows from it, or is that of --filter-bits" \
+	plan "${small[@]}" --scheme packet --filter-bits 64 --filter-rate 1
+refused 2 "plan: --uid: 4294967295 is no user" \
+	plan "${small[@]}" --uid 4294967295
+refused 2 "plan: --gid: '4294967295' is no group number" \
+	plan "${small[@]}" --gid 4294967295
+for command in "send --receiver v0" recv "tree add --receiver v0 instance 1" \
+	"tree del --receiver v0" "tree show"; do
+	read -ra args <<< "$command"
+	name=${command%% -*}
+	refused 2 "${name%% instance*}: --job: '4294967296' is not a number below 2^32" \
+		"${args[@]}" --job 4294967296
+done
+refused 2 "plan: --netns: '' is not a text that is not empty" plan -n ''
+refused 2 "plan: 'irs' is for --update only" plan --method list irs
+result "methods as JSON" "$(diff <("$aggctl" plan --method list) \
+	<("$aggctl" -j plan --method list | jq -r '.[]'))"
+
 echo "1..$n"
 exit $failed

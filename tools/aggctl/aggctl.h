@@ -40,6 +40,7 @@ enum opt_type {
 	OPT_STRING,	/* const char * */
 	OPT_U32,	/* uint32_t */
 	OPT_U64,	/* uint64_t */
+	OPT_JOB,	/* uint64_t, below 2^32: there is room to say none */
 	OPT_REAL,	/* double */
 	OPT_SIZE,	/* uint64_t, bytes; suffixes K M G */
 	OPT_RATE,	/* uint64_t, bit/s; suffixes bit kbit mbit gbit */
@@ -115,6 +116,8 @@ const char *value_kind(enum opt_type type);
 int options_parse(struct aggctl *ctl, const struct command *cmd,
 		  const struct verb *verb, int argc, char **argv, int *first);
 void options_help(const struct command *cmd, const struct verb *verb);
+bool options_has(const struct aggctl *ctl, const struct verb *verb,
+		 const char *name);
 const char *options_beside(const struct aggctl *ctl, const struct verb *verb,
 			   const char * const *names);
 

@@ -236,7 +236,8 @@ static int check_numbers(struct work *w)
 		return usage("plan: --memory: a tree needs %llu bytes at least",
 			     AGGNET_MEMORY_MIN);
 	conf->has_gid = opt.gid;
-	if (opt.gid && !value_parse(OPT_U32, opt.gid, &conf->gid))
+	if (opt.gid && (!value_parse(OPT_U32, opt.gid, &conf->gid) ||
+			conf->gid == UINT32_MAX))
 		return usage("plan: --gid: '%s' is no group number", opt.gid);
 	if (conf->uid == UINT32_MAX)
 		conf->uid = getuid();
@@ -342,12 +343,19 @@ static int show_plan(const struct aggctl *ctl, const struct plan *plan,
 	return st;
 }
 
-static int list_methods(void)
+static int list_methods(const struct aggctl *ctl)
 {
+	json_t *names = json_array();
 	const char *const *name;
 
 	for (name = aggt_methods(); *name; name++)
-		puts(*name);
+		if (ctl->json)
+			json_array_append_new(names, json_string(*name));
+		else
+			puts(*name);
+	if (ctl->json)
+		return out_json(names);
+	json_decref(names);
 	return ST_DONE;
 }
 
@@ -365,9 +373,25 @@ static int check_update(const struct aggctl *ctl, int argc)
 	return ST_DONE;
 }
 
-static int check_new(struct work *w)
+/* Values that would say the same as no option at all, or contradict. */
+static int check_given(const struct aggctl *ctl)
 {
-	return check_names() ? ST_USAGE : check_numbers(w);
+	const struct verb *verb = cmd_plan.verbs;
+
+	if (options_has(ctl, verb, "elements") && !opt.conf.elements)
+		return usage("plan: --elements: a vector has one at least");
+	if (options_has(ctl, verb, "bloom-trees") && !opt.bloom_trees)
+		return usage("plan: --bloom-trees: a table is for one tree at least");
+	if (options_has(ctl, verb, "filter-rate") && opt.conf.filter.bits)
+		return usage("plan: --filter-rate: the size follows from it, or is that of --filter-bits");
+	if (options_has(ctl, verb, "uid") && opt.conf.uid == UINT32_MAX)
+		return usage("plan: --uid: %u is no user", UINT32_MAX);
+	return ST_DONE;
+}
+
+static int check_new(const struct aggctl *ctl, struct work *w)
+{
+	return check_given(ctl) || check_names() ? ST_USAGE : check_numbers(w);
 }
 
 static int run_plan(const struct aggctl *ctl, int argc, char **argv)
@@ -377,11 +401,11 @@ static int run_plan(const struct aggctl *ctl, int argc, char **argv)
 	json_t *json;
 	int st;
 
-	if (!opt.update && !strcmp(opt.method, "list"))
-		return list_methods();
 	if (argc && !opt.update)
 		return usage("plan: '%s' is for --update only", argv[0]);
-	st = opt.update ? check_update(ctl, argc) : check_new(&w);
+	if (!opt.update && !strcmp(opt.method, "list"))
+		return list_methods(ctl);
+	st = opt.update ? check_update(ctl, argc) : check_new(ctl, &w);
 	if (st)
 		return st;
 	json = opt.update ? updated_plan(&plan, argc, argv) :
@@ -442,7 +466,7 @@ static const struct opt opts[] = {
 	{ "memory", OPT_SIZE, &opt.conf.memory, "B",
 	  "limit of each tree's buffer at a node, like 64K (4M)" },
 	{ "hold", OPT_WAIT, &opt.conf.hold, "S",
-	  "seconds to wait for contributors (no limit)" },
+	  "seconds to wait for contributors (half of give-up, if none comes)" },
 	{ "give-up", OPT_WAIT, &opt.conf.give_up, "S",
 	  "seconds of silence until the transfer is aborted (30)" },
 	{ "allow-missing", OPT_FLAG, &opt.allow_missing, NULL,

@@ -331,7 +331,7 @@ static int run_recv(const struct aggctl *ctl, int argc, char **argv)
 }
 
 static const struct opt opts[] = {
-	{ "job", OPT_U64, &job, "J", "job ID" },
+	{ "job", OPT_JOB, &job, "J", "job ID" },
 	{ "receiver", OPT_STRING, &receiver, "A",
 	  "own identity, or vN (whatever it is)" },
 	{ "top", OPT_U32, &top, "N",

@@ -237,7 +237,7 @@ static int run_send(const struct aggctl *ctl, int argc, char **argv)
 }
 
 static const struct opt opts[] = {
-	{ "job", OPT_U64, &job, "J", "job ID" },
+	{ "job", OPT_JOB, &job, "J", "job ID" },
 	{ "receiver", OPT_STRING, &receiver, "A",
 	  "identity of the receiver, or vN" },
 	{ "timeout", OPT_WAIT, &timeout, "S",

@@ -124,7 +124,7 @@ static int run_del(const struct aggctl *ctl, int argc, char **argv)
 /* The first NNAME_OPTS name an entry, the rest are of "add" alone. */
 #define NNAME_OPTS	2
 static const struct opt opts[] = {
-	{ "job", OPT_U64, &job, "J", "job ID" },
+	{ "job", OPT_JOB, &job, "J", "job ID" },
 	{ "receiver", OPT_STRING, &receiver, "A",
 	  "identity of the receiver, or vN" },
 	{ "device", OPT_STRING, &device, "DEVICE", "port of the planned link" },

@@ -94,8 +94,10 @@ static int take(struct aggctl *ctl, const struct command *cmd,
 		ctl->json = true;
 		return ST_DONE;
 	case 'n':
-		ctl->netns = optarg;
-		return ST_DONE;
+		if (value_parse(OPT_STRING, optarg, &ctl->netns))
+			return ST_DONE;
+		return usage("%s: --netns: '' is not %s", full_name(cmd, verb),
+			     value_kind(OPT_STRING));
 	}
 	ctl->given |= 1ULL << (c - OWN_BASE);
 	o = &verb->opts[c - OWN_BASE];
@@ -156,6 +158,23 @@ static bool is_one_of(const char *name, const char * const *names)
 	while (*names && strcmp(*names, name))
 		names++;
 	return *names;
+}
+
+/**
+ * options_has() - whether an option is on the command line
+ * @ctl: knows what is on it
+ * @verb: the verb
+ * @name: of the option
+ */
+bool options_has(const struct aggctl *ctl, const struct verb *verb,
+		 const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < verb->nopts; i++)
+		if ((ctl->given >> i & 1) && !strcmp(verb->opts[i].name, name))
+			return true;
+	return false;
 }
 
 /**

@@ -151,6 +151,8 @@ bool value_parse(enum opt_type type, const char *text, void *dest)
 		return parse_u32(text, dest);
 	case OPT_U64:
 		return parse_unsigned(text, UINT64_MAX, dest);
+	case OPT_JOB:
+		return parse_unsigned(text, UINT32_MAX, dest);
 	case OPT_REAL:
 		return parse_real(text, dest, &rest) && !*rest;
 	case OPT_SIZE:
@@ -186,6 +188,7 @@ const char *value_kind(enum opt_type type)
 		[OPT_STRING] = "a text that is not empty",
 		[OPT_U32] = "a number below 2^32",
 		[OPT_U64] = "a number below 2^64",
+		[OPT_JOB] = "a number below 2^32",
 		[OPT_REAL] = "a number",
 		[OPT_SIZE] = "a size like 65536, 64K or 1M",
 		[OPT_RATE] = "a rate like 10mbit or 1gbit",
