@@ -104,5 +104,15 @@ refused 2 "plan: 'irs' is for --update only" plan --method list irs
 result "methods as JSON" "$(diff <("$aggctl" plan --method list) \
 	<("$aggctl" -j plan --method list | jq -r '.[]'))"
 
+# Before anything is computed.
+refused 2 "eval: --plot: 'x.gif' ends in neither .svg nor .png" \
+	eval 004-fig8b --plot x.gif
+refused 1 "eval: --plot: none/x.svg: No such file or directory" \
+	eval 004-fig8b --plot none/x.svg
+refused 2 "eval: --plot: update is a table" eval update --plot x.svg
+refused 2 "eval: --plot: 000-table2 is a table" eval 000-table2 --plot x.svg
+refused 1 "eval: --rst: dir: Is a directory" eval --rst dir
+refused 1 "eval: --rst: empty: lacks the marks of the tables" eval --rst empty
+
 echo "1..$n"
 exit $failed

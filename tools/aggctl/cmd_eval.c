@@ -68,26 +68,38 @@ static json_t *run_filters(const struct aggctl *ctl)
 	return rows;
 }
 
-static int check_options(int argc)
+/* These two have no figure. */
+static bool is_table(const char *name)
+{
+	return !strcmp(name, "update") || !strcmp(name, "000-table2");
+}
+
+static int check_options(int argc, char **argv)
 {
 	if (opt.rounds > 1000000)
 		return usage("eval: --rounds: at most 1000000");
 	if (opt.plot && !argc)
 		return usage("eval: --plot: needs the name of an experiment");
+	if (opt.plot && is_table(argv[0]))
+		return usage("eval: --plot: %s is a table", argv[0]);
 	if (opt.rst && argc)
 		return usage("eval: --rst: is for all experiments, not one");
-	return ST_DONE;
+	return opt.rst ? eval_rst_check(opt.rst) : ST_DONE;
 }
 
+/* Who has waited for the numbers wants to see them: that it can be is known. */
 static int run_named(const struct aggctl *ctl, const char *name,
 		     json_t *results)
 {
-	size_t i;
+	size_t i = 0;
+	int st;
 
-	for (i = 0; i < n_evals; i++)
-		if (!strcmp(name, evals[i].name))
-			return run_one(ctl, &evals[i], results);
-	return no_such(name);
+	while (i < n_evals && strcmp(name, evals[i].name))
+		i++;
+	if (i == n_evals)
+		return no_such(name);
+	st = opt.plot ? eval_plot_check(opt.plot) : ST_DONE;
+	return st ? st : run_one(ctl, &evals[i], results);
 }
 
 static int run_all(const struct aggctl *ctl, json_t *results)
@@ -117,13 +129,12 @@ static int run_all(const struct aggctl *ctl, json_t *results)
 
 static int run_eval(const struct aggctl *ctl, int argc, char **argv)
 {
-	int st = check_options(argc);
+	int st = check_options(argc, argv);
 	json_t *results;
 
 	if (st)
 		return st;
-	if (argc && (!strcmp(argv[0], "update") ||
-		     !strcmp(argv[0], "000-table2"))) {
+	if (argc && is_table(argv[0])) {
 		results = argv[0][0] == 'u' ? run_updates(ctl) :
 					      run_filters(ctl);
 		st = results ? ST_DONE : ST_FAILED;

@@ -134,6 +134,7 @@ double eval_mean(const struct eval_result *result, size_t method,
 double eval_volume(const struct eval_result *result, size_t method);
 json_t *eval_json(const struct eval_result *result);
 void eval_print(const struct eval_result *result, const json_t *json);
+int eval_rst_check(const char *file);
 int eval_rst(const char *file, json_t *results, const json_t *filters,
 	     const json_t *updates);
 
@@ -177,6 +178,7 @@ void eval_update_print(const json_t *rows);
 void eval_update_rst(FILE *f, const json_t *rows);
 
 /* eval_plot.c */
+int eval_plot_check(const char *file);
 int eval_plot(const struct eval_result *result, const char *file);
 
 #endif

@@ -319,22 +319,46 @@ static char *read_all(const char *file)
 	return text;
 }
 
+/* The text of a file with the two marks, to be freed; NULL: it is none. */
+static char *read_marked(const char *file, char **begin, char **end)
+{
+	char *text;
+
+	errno = 0;
+	text = read_all(file);
+	*begin = text ? strstr(text, BEGIN) : NULL;
+	*end = *begin ? strstr(*begin, END) : NULL;
+	if (*end)
+		return text;
+	fail("eval: --rst: %s: %s", file, text || !errno ?
+	     "lacks the marks of the tables" : strerror(errno));
+	free(text);
+	return NULL;
+}
+
+int eval_rst_check(const char *file)
+{
+	char *begin, *end, *text = read_marked(file, &begin, &end);
+
+	free(text);
+	return text ? ST_DONE : ST_FAILED;
+}
+
 /* Replace what is between the two marks of @file by the results' tables. */
 int eval_rst(const char *file, json_t *results, const json_t *filters,
 	     const json_t *updates)
 {
-	char *text = read_all(file), *begin, *end;
+	char *begin, *end, *text = read_marked(file, &begin, &end);
 	json_t *result;
 	size_t i;
 	FILE *f;
 
-	begin = text ? strstr(text, BEGIN) : NULL;
-	end = begin ? strstr(begin, END) : NULL;
-	f = end ? fopen(file, "w") : NULL;
+	if (!text)
+		return ST_FAILED;
+	f = fopen(file, "w");
 	if (!f) {
 		free(text);
-		return fail("eval: %s: %s", file, end || !text ?
-			    strerror(errno) : "lacks the marks of the tables");
+		return fail("eval: --rst: %s: %s", file, strerror(errno));
 	}
 	fwrite(text, 1, begin + strlen(BEGIN) - text, f);
 	json_array_foreach(results, i, result)
@@ -343,6 +367,6 @@ int eval_rst(const char *file, json_t *results, const json_t *filters,
 	eval_update_rst(f, updates);
 	fprintf(f, "\n%s", end);
 	free(text);
-	return fclose(f) ? fail("eval: %s: %s", file, strerror(errno)) :
+	return fclose(f) ? fail("eval: --rst: %s: %s", file, strerror(errno)) :
 			   ST_DONE;
 }

@@ -105,19 +105,31 @@ static void draw(FILE *f, const struct eval_result *r, const char *term,
 	fputs("unset multiplot\n", f);
 }
 
+/* Can it be drawn there, as far as can be told before? */
+int eval_plot_check(const char *file)
+{
+	FILE *f;
+
+	if (!terminal(file))
+		return usage("eval: --plot: '%s' ends in neither .svg nor .png",
+			     file);
+	f = fopen(file, "a");
+	if (!f)
+		return fail("eval: --plot: %s: %s", file, strerror(errno));
+	fclose(f);
+	return ST_DONE;
+}
+
 int eval_plot(const struct eval_result *r, const char *file)
 {
-	const char *term = terminal(file);
 	int status;
 	FILE *f;
 
-	if (!term)
-		return usage("eval: --plot: '%s' ends in neither .svg nor .png",
-			     file);
-	f = popen("gnuplot", "w");
+	/* Where it cannot write it draws to standard output. */
+	f = popen("gnuplot > /dev/null", "w");
 	if (!f)
 		return fail("eval: gnuplot: %s", strerror(errno));
-	draw(f, r, term, file);
+	draw(f, r, terminal(file), file);
 	status = pclose(f);
 	if (status == -1 || !WIFEXITED(status) || WEXITSTATUS(status))
 		return fail("eval: gnuplot could not draw %s; is it installed?",
