@@ -114,5 +114,34 @@ refused 2 "eval: --plot: 000-table2 is a table" eval 000-table2 --plot x.svg
 refused 1 "eval: --rst: dir: Is a directory" eval --rst dir
 refused 1 "eval: --rst: empty: lacks the marks of the tables" eval --rst empty
 
+# unwritten WHAT SENTENCE STATUS: of standard output that takes nothing
+unwritten()
+{
+	local wrong=''
+
+	[ "$3" = 1 ] || wrong="status $3"
+	[ "$(cat err)" = "aggctl: standard output: $2" ] ||
+		wrong+=" '$(cat err)'"
+	result "$1" "$wrong"
+}
+
+large=(--topology "bcube:8,2" --senders "random:100" --receivers v0)
+for command in -h "plan -h" "plan ${small[*]}" "-j plan ${small[*]}" \
+	"plan ${large[*]}" "-j plan ${large[*]}" "-j plan --method list"; do
+	read -ra args <<< "$command"
+	status=0
+	"$aggctl" "${args[@]}" > /dev/full 2> err || status=$?
+	unwritten "full: $command" "No space left on device" $status
+	status=0
+	"$aggctl" "${args[@]}" 2> err >&- || status=$?
+	unwritten "closed: $command" "Bad file descriptor" $status
+done
+# What is opened meanwhile is not taken for standard output.
+status=0
+"$aggctl" plan "${small[@]}" --dot closed 2> err >&- || status=$?
+unwritten "closed, and a drawing" "Bad file descriptor" $status
+"$aggctl" plan "${small[@]}" --dot open > out
+result "the drawing is the same" "$(diff open closed)"
+
 echo "1..$n"
 exit $failed

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* aggctl: the command table, and the way from argv to a verb of it. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "aggctl.h"
 #include "cmd.h"
@@ -129,11 +131,25 @@ static int run_command(struct aggctl *ctl, int argc, char **argv)
 	return run_verb(ctl, cmd, verb, argc - next, argv + next);
 }
 
+/* A file that is opened later must not become what is printed to. */
+static int hold_streams(void)
+{
+	int fd;
+
+	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd)
+			return ST_FAILED;
+	return ST_DONE;
+}
+
 int main(int argc, char **argv)
 {
 	struct aggctl ctl = {};
 	int st, next;
 
+	if (hold_streams())
+		return ST_FAILED;
 	st = common_options(&ctl, "options", argc, argv, &next);
 	if (!st && !next)
 		help_all();

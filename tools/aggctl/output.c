@@ -54,8 +54,10 @@ int out_json(json_t *value)
 		return fail("out of memory");
 	bad = json_dumpf(value, stdout, JSON_INDENT(2));
 	json_decref(value);
+	/* What is wrong with standard output is said at the end. */
 	if (bad)
-		return fail("the result cannot be written as JSON");
+		return ferror(stdout) ? ST_FAILED :
+		       fail("the result cannot be written as JSON");
 	putchar('\n');
 	return ST_DONE;
 }
