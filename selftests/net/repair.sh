@@ -249,6 +249,20 @@ every_host_for_itself()
 	return $status
 }
 
+# What is not in force will not end; where it is, nothing is said.
+not_in_force()
+{
+	plan x --topology bcube:4,1 --receivers v0 --senders v5,v9 &&
+		aggctl withdraw "$TMP/x.json" --node v0 > "$TMP/x.none" &&
+		one_for_all || return
+	kill "$supervise_pid"
+	wait "$supervise_pid"
+	cat "$TMP/x.why"
+	[ "$(< "$TMP/x.why")" = "aggctl: warning: v0: of the plan's 1 entries 1 are not in force" ] &&
+		aggctl apply "$TMP/x.json" --node v0 > "$TMP/x.none" &&
+		withdraw x
+}
+
 # The repair counts, and the end tells that the plan is lost, once more.
 goes_on()
 {
@@ -266,6 +280,7 @@ goes_on()
 
 inputs 3000 1500
 testbed bcube:4,1
+check "what of the plan is not in force is told" not_in_force
 # v1 holds records of v9 and v11, and v5 has not finished.
 check "an aggregator dies before its parent has what it held" \
 	breaks v5 v1 ".weight == 2" ip netns del v1

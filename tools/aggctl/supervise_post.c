@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "aggctl.h"
+#include "info.h"
 #include "netns.h"
 #include "supervise.h"
 #include "testbed.h"
@@ -31,8 +32,48 @@ static void post_gone(struct supervise *s, struct post *post)
 	aggnet_watch_gone(s->watch, post->name, supervise_now());
 }
 
-/* How the node's trees stand; events told it before, or were lost. */
-static int post_scan(struct supervise *s, struct post *post)
+static bool is_entry(const struct aggnet_tree_info *tree, const json_t *entry)
+{
+	json_t *to = json_object_get(entry, "receiver");
+	uint32_t instance, attempt;
+	struct in_addr receiver;
+	json_int_t job;
+
+	job = json_integer_value(json_object_get(entry, "job"));
+	instance = (uint32_t)json_integer_value(json_object_get(entry,
+								"instance"));
+	attempt = (uint32_t)json_integer_value(json_object_get(entry,
+							       "attempt"));
+	return json_is_string(to) &&
+	       addr_parse(json_string_value(to), &receiver) &&
+	       tree->incast_id == aggnet_incast_id((uint32_t)job, receiver) &&
+	       tree->instance == instance && tree->attempt == attempt;
+}
+
+/* What is not in force may yet come; what never does would be waited for. */
+static void warn_missing(const struct supervise *s, const struct post *post,
+			 const struct aggnet_tree_info *list, size_t n)
+{
+	json_t *node = json_object_get(json_object_get(s->json, "nodes"),
+				       post->name);
+	json_t *entries = json_object_get(node, "trees"), *entry;
+	size_t i, k, missing = 0;
+
+	json_array_foreach(entries, i, entry) {
+		for (k = 0; k < n && !is_entry(&list[k], entry); k++)
+			;
+		missing += k == n;
+	}
+	if (missing)
+		err("warning: %s: of the plan's %zu entries %zu are not in force",
+		    post->name, json_array_size(entries), missing);
+}
+
+/*
+ * How the node's trees stand, @first or again: events told it before, or were
+ * lost.
+ */
+static int post_scan(struct supervise *s, struct post *post, bool first)
 {
 	struct aggnet_tree_info *list;
 	size_t i, n;
@@ -41,6 +82,8 @@ static int post_scan(struct supervise *s, struct post *post)
 		err("%s: %s", post->name, aggnet_ctl_error(post->ctl));
 		return -1;
 	}
+	if (first)
+		warn_missing(s, post, list, n);
 	for (i = 0; i < n; i++)
 		aggnet_watch_state(s->watch, post->name, &list[i],
 				   supervise_now());
@@ -65,7 +108,7 @@ static int post_open(struct supervise *s, struct post *post)
 	}
 	if (s->in_testbed && !s->only)
 		ret = link_watch_open(&post->links);
-	return ret ? ret : post_scan(s, post);
+	return ret ? ret : post_scan(s, post, true);
 }
 
 /**
@@ -144,7 +187,7 @@ static int hear_event(struct supervise *s, struct post *post)
 	if (error == -EINTR)
 		return 0;
 	if (error == -ENOBUFS)
-		return post_scan(s, post);
+		return post_scan(s, post, false);
 	if (error) {
 		err("%s: %s", post->name, aggnet_ctl_error(post->ctl));
 		return -1;
