@@ -99,6 +99,8 @@ for command in "send --receiver v0" recv "tree add --receiver v0 instance 1" \
 	refused 2 "${name%% instance*}: --job: '4294967296' is not a number below 2^32" \
 		"${args[@]}" --job 4294967296
 done
+refused 2 "tree add: its job or receiver is not that of --job and --receiver" \
+	tree add --job 1 --receiver v0 instance 1 job 2
 refused 2 "plan: --netns: '' is not a text that is not empty" plan -n ''
 refused 2 "plan: 'irs' is for --update only" plan --method list irs
 result "methods as JSON" "$(diff <("$aggctl" plan --method list) \

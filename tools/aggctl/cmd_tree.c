@@ -91,10 +91,13 @@ static int run_add(const struct aggctl *ctl, int argc, char **argv)
 {
 	struct aggnet_tree_info tree = {};
 	int st = name_tree("add", &tree);
+	uint64_t named = tree.incast_id;
 
 	(void)ctl;
 	if (!st && info_set_pairs(&aggnet_noun_tree, argc, argv, &tree))
 		st = ST_USAGE;
+	if (!st && tree.incast_id != named)
+		st = usage("tree add: its job or receiver is not that of --job and --receiver");
 	if (!st && device) {
 		st = ctl_port(device, &tree.link_ifindex);
 		tree.has |= AGGNET_HAS(AGGNET_A_TREE_LINK_IFINDEX);
