@@ -179,21 +179,42 @@ static bool rx_follow(struct rx *rx)
 	return true;
 }
 
+/*
+ * Parse the bytes that are ours now. Pages that were not linear may still have
+ * been the sender's to write to (MSG_ZEROCOPY, sendfile(), on this host), so what
+ * was read before counts only if they say the same.
+ */
+static enum aggnet_stat rx_reread(struct rx *rx)
+{
+	u64 incast_id = rx->pkt.incast_id;
+	enum aggnet_stat why;
+	__be32 dst = rx->pkt.dst;
+	u8 type = rx->pkt.type;
+
+	if (!rx_csum_ok(rx))
+		return AGGNET_STAT_drop_udp_csum;
+	why = rx_read_headers(rx);
+	if (why)
+		return why;
+	return rx->pkt.incast_id == incast_id && rx->pkt.dst == dst &&
+	       rx->pkt.type == type ? 0 : AGGNET_STAT_drop_identity;
+}
+
 /* Show it to the entry here. Return: was it consumed? */
 static bool rx_consumed(struct rx *rx, struct aggnet_tree *tree)
 {
 	const struct aggnet_hdr *hdr;
+	enum aggnet_stat why;
 
 	if (!rx_steal(rx, rx->total))
 		return true;
-	if (!rx_csum_ok(rx)) {
-		aggnet_drop(rx->an, rx->skb, AGGNET_STAT_drop_udp_csum);
+	why = rx_reread(rx);
+	if (why) {
+		aggnet_drop(rx->an, rx->skb, why);
 		return true;
 	}
 	hdr = (const struct aggnet_hdr *)(rx->skb->data + rx->head);
 	rx->pkt.body = aggnet_body(hdr);
-	if (rx->pkt.filter)
-		rx->pkt.filter = (const struct aggnet_filter *)(hdr + 1);
 	trace_aggnet_rx(rx->an, &rx->pkt);
 	if (!aggnet_tree_rx(tree, &rx->pkt, hdr))
 		return false;
