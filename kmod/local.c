@@ -294,28 +294,35 @@ int aggnet_tree_outcome(struct aggnet_tree *tree)
 	return outcome;
 }
 
-/* Is it worth it to write? */
-static bool local_goes_on(struct aggnet_tree *tree, const struct aggnet_sock *as)
+/* Is it worth it to write? If not, somebody waits for room: see to it. */
+static bool local_goes_on(struct aggnet_tree *tree,
+			  const struct aggnet_sock *as,
+			  struct sk_buff_head *out)
 {
-	return aggnet_tree_sorted(tree) ?
-	       aggnet_sorted_writable(tree, as->run) :
-	       aggnet_tree_room(tree, 1) >= tree->worst;
+	if (aggnet_tree_sorted(tree))
+		return aggnet_sorted_writable(tree, as->run);
+	if (local_room(tree, as))
+		return true;
+	if (aggnet_tree_may_emit(tree))
+		aggnet_uplink_push(tree, out);
+	return false;
 }
 
 __poll_t aggnet_tree_poll(struct aggnet_tree *tree, struct aggnet_sock *as)
 {
+	struct sk_buff_head out;
 	__poll_t mask = 0;
 
-	spin_lock_bh(&tree->lock);
+	aggnet_tree_lock(tree, &out);
 	if (tree->state == AGGNET_TREE_ABORTED)
 		mask = EPOLLERR | EPOLLHUP | EPOLLIN | EPOLLOUT;
 	else if (tree->reader == as)
 		mask = local_readable(tree) ? EPOLLIN | EPOLLRDNORM : 0;
 	else if (tree->state == AGGNET_TREE_DONE)
 		mask = EPOLLIN | EPOLLRDNORM | EPOLLRDHUP | EPOLLHUP;
-	else if (!as->shut && local_goes_on(tree, as))
+	else if (!as->shut && local_goes_on(tree, as, &out))
 		mask = EPOLLOUT | EPOLLWRNORM;
-	spin_unlock_bh(&tree->lock);
+	aggnet_tree_unlock(tree, &out);
 	return mask;
 }
 

@@ -108,6 +108,20 @@ static bool tree_can_grow(const struct aggnet_tree *tree)
 	       tree->table.chunks < tree->conf.memory / AGGNET_CHUNK;
 }
 
+/*
+ * Chunks came, or none: who was refused meanwhile relied on them, and asks for
+ * no more.
+ */
+static void tree_grown(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	aggnet_tree_reclaim(tree, out);
+	if ((tree->starved || tree->writers_joined > tree->writers_done) &&
+	    aggnet_tree_room(tree, 1) < tree->worst)
+		aggnet_tree_press(tree, true);
+	if (aggnet_tree_may_emit(tree))
+		aggnet_uplink_push(tree, out);
+}
+
 static void tree_grow_work(struct work_struct *work)
 {
 	struct aggnet_tree *tree = container_of(work, struct aggnet_tree,
@@ -123,7 +137,7 @@ static void tree_grow_work(struct work_struct *work)
 	if (n)
 		tree->grow_failed = true;
 	if (!tree->dead)
-		aggnet_tree_reclaim(tree, &out);
+		tree_grown(tree, &out);
 	aggnet_tree_unlock(tree, &out);
 	aggnet_tree_put(tree);
 }

@@ -197,4 +197,99 @@ TEST_F(link, back_pressure__reaches_the_source)
 	close(s.fd);
 }
 
+/* --- a source that gets no more memory ------------------------------------- */
+
+#define JOBS		8
+#define SHORT_KEYS	13000	/* no more than there are of two bytes */
+#define SHORT_RECORD	5
+
+static struct aggnet_tree_info entry_of(uint32_t job, uint32_t writers)
+{
+	struct aggnet_tree_info e = entry(writers);
+
+	e.incast_id = aggnet_incast_id(job, ip(NODE_A));
+	return e;
+}
+
+/* What the node has is all that it gets. Return: 0 or -errno */
+static int freeze_memory(struct aggnet_ctl *ctl)
+{
+	struct aggnet_node_info node;
+	int err = aggnet_node_get(ctl, &node);
+
+	node.has = AGGNET_HAS(AGGNET_A_NODE_MEMORY);
+	node.memory = node.memory_used;
+	return err ?: aggnet_node_set(ctl, &node);
+}
+
+/*
+ * A blocking send of keys of their own. They are short: one slice of them takes
+ * all of a buffer, before anybody learns that it cannot grow.
+ */
+static void *send_short(void *arg)
+{
+	static uint8_t buf[SHORT_KEYS * SHORT_RECORD];
+	struct sender *s = arg;
+	size_t done;
+	ssize_t n;
+
+	for (s->records = 0; s->records < SHORT_KEYS; s->records++)
+		memcpy(buf + s->records * SHORT_RECORD,
+		       (uint8_t []){ 2, 1, s->records, s->records >> 8, 1 },
+		       SHORT_RECORD);
+	for (done = 0; done < sizeof(buf); done += n) {
+		n = send(s->fd, buf + done, sizeof(buf) - done, 0);
+		if (n <= 0)
+			goto fail;
+	}
+	if (!shutdown(s->fd, SHUT_WR) && !recv(s->fd, buf, 1, 0))
+		return NULL;
+fail:
+	s->failed = errno ?: EIO;
+	return NULL;
+}
+
+/* Return: records that came, or -1 */
+static int64_t receive_all(int r, struct message *m)
+{
+	int64_t got = 0;
+
+	do {
+		if (receive(r, m, 0) <= 0)
+			return -1;
+		got += m->head.records;
+	} while (m->head.type != AGGNET_MSG_END);
+	return got;
+}
+
+TEST_F(link, back_pressure__a_source_cannot_grow)
+{
+	struct sender s = {};
+	uint32_t job;
+	int r;
+
+	for (job = 0; job < JOBS; job++) {
+		struct aggnet_tree_info a = entry_of(job, 0);
+		struct aggnet_tree_info b = entry_of(job, 1);
+
+		ASSERT_EQ(0, add_entry(self->on.a, &a, false));
+		ASSERT_EQ(0, add_entry(self->on.b, &b, false));
+	}
+	ASSERT_EQ(0, freeze_memory(self->on.b));
+	for (job = 0; job < JOBS; job++) {
+		ASSERT_EQ(0, setns(self->on.ns_b, CLONE_NEWNET));
+		s.fd = new_socket();
+		ASSERT_EQ(0, join(s.fd, NODE_A, job, false));
+		ASSERT_EQ(0, pthread_create(&s.thread, NULL, send_short, &s));
+		ASSERT_EQ(0, setns(self->on.ns_a, CLONE_NEWNET));
+		r = new_socket();
+		ASSERT_EQ(0, join(r, NODE_A, job, true));
+		EXPECT_EQ(SHORT_KEYS, receive_all(r, &self->m));
+		ASSERT_EQ(0, pthread_join(s.thread, NULL));
+		EXPECT_EQ(0, s.failed);
+		close(r);
+		close(s.fd);
+	}
+}
+
 TEST_HARNESS_MAIN

@@ -261,4 +261,36 @@ TEST_F(node, back_pressure__send_time_is_bounded)
 	close(w);
 }
 
+/*
+ * A writer that asks before it sends is never refused: what it waits for is seen
+ * to, too. Others' claims leave it less than what is short for everybody.
+ */
+TEST_F(node, back_pressure__a_writer_that_polls)
+{
+	struct aggnet_tree_info e = entry(1);
+	uint32_t sent = 0, got = 0, rounds;
+	char key[AGGNET_KEY_MAX + 1];
+	int r, w;
+
+	e.memory = AGGNET_MEMORY_MIN;
+	e.contributors = 3;
+	e.sources = 3;
+	ASSERT_EQ(0, add_entry(self->ctl, &e, false));
+	r = reader();
+	w = writer();
+	for (rounds = 0; rounds < 5; rounds++) {
+		for (; events(w) & POLLOUT; sent++) {
+			snprintf(key, sizeof(key), "%0200u", sent);
+			ASSERT_EQ(0, send_record(w, key, 1));
+		}
+		EXPECT_EQ(POLLIN, await(r, POLLIN));
+		got += drain(r, &self->m);
+		EXPECT_EQ(POLLOUT, await(w, POLLOUT));
+	}
+	EXPECT_LT(rounds, sent);
+	EXPECT_LT(0, got);
+	close(r);
+	close(w);
+}
+
 TEST_HARNESS_MAIN
