@@ -524,6 +524,12 @@ static void child_data(struct aggnet_tree *tree, struct aggnet_child *c,
 		child_answer(tree, c, pkt, out);
 }
 
+/* Was something merged behind the first hole? No FIN can end before that. */
+static bool child_holed(const struct aggnet_child *c)
+{
+	return c->received != c->win.cum - AGGNET_SEQ_FIRST;
+}
+
 static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
 		      const struct aggnet_pkt *pkt, struct sk_buff_head *out)
 {
@@ -531,6 +537,11 @@ static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
 
 	if (c->finished || be32_to_cpu(fin->final) != c->win.cum)
 		goto answer;
+	if (child_holed(c)) {
+		aggnet_tree_abort(tree, out, AGGNET_R_PROTOCOL,
+				  tree->an->identity, c->id, 0);
+		return;
+	}
 	tree->credits -= child_outstanding(c);
 	c->credit -= child_outstanding(c);
 	if (c->starved) {

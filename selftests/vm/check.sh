@@ -111,11 +111,15 @@ fuzz()
 	random_flows
 }
 
-# Random scripts of the flow, and the broken module that has to be found.
+# Random scripts of the flow, its rules one by one, and the broken module that
+# has to be found.
 random_flows()
 {
 	local program
 
+	for program in $(selected "$BUILD/fuzz/flow/flow_rules"); do
+		collect host/ 120 "$program"
+	done
 	for program in $(selected "$BUILD/fuzz/flow/flow_random"); do
 		logged host/flow_random "$program" "$SEED" "$FUZZ_SECONDS" || :
 	done

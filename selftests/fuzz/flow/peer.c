@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+/* See peer.h. */
+#include <linux/skbuff.h>
+
+#include "peer.h"
+#include "world.h"
+
+#define BODY_MAX	128
+
+void peer_say(struct peer *p, u8 type, u16 flags, const void *body, u16 length)
+{
+	const struct aggnet_tree_conf *conf = &p->tree->conf;
+	struct {
+		struct aggnet_hdr hdr;
+		u8 body[BODY_MAX];
+	} wire = {};
+	struct aggnet_pkt pkt = {
+		.type = type,
+		.hop = AGGNET_HOP_MAX,
+		.flags = flags,
+		.length = length,
+		.incast_id = conf->incast_id,
+		.instance = conf->instance,
+		.attempt = conf->attempt,
+		.src = p->id,
+		.dst = type == AGGNET_OPEN ? 0 : p->tree->an->identity,
+		.src_nonce = p->nonce,
+		.dst_nonce = type == AGGNET_OPEN ? 0 : p->node_nonce,
+		.stamp = ++p->stamp,
+		.echo = p->echo,
+	};
+
+	aggnet_put_header(&wire.hdr, &pkt);
+	if (length)
+		memcpy(wire.body, body, length);
+	wire.hdr.tag = cpu_to_be64(aggnet_tag(&conf->key, &wire.hdr,
+					      aggnet_digest(&conf->key,
+							    wire.body,
+							    length)));
+	INSIST(aggnet_parse_header(&wire, sizeof(wire.hdr) + length, &pkt) ==
+	       AGGNET_PARSE_OK, "the peer's packet has no form");
+	aggnet_tree_rx(p->tree, &pkt, &wire.hdr);
+}
+
+void peer_open(struct peer *p)
+{
+	const struct aggnet_shape *shape = &p->tree->conf.shape;
+	const struct aggnet_open open = {
+		.function = shape->function,
+		.vtype = shape->vtype,
+		.layout = shape->layout,
+		.elements = cpu_to_be64(shape->elements),
+	};
+	struct aggnet_pkt answer = {};
+
+	world.packets = 0;
+	peer_say(p, AGGNET_OPEN, 0, &open, sizeof(open));
+	INSIST(peer_hears(p, &answer) && answer.type == AGGNET_ACCEPT,
+	       "the peer is not accepted");
+	p->node_nonce = answer.src_nonce;
+	peer_say(p, AGGNET_PROBE, 0, NULL, 0);
+	INSIST(peer_hears(p, &answer) && answer.type == AGGNET_ACK,
+	       "the peer is not bound");
+}
+
+/* A record whose key rises with the sequence, which fits any tree's order. */
+void peer_data(struct peer *p, u32 seq)
+{
+	bool sorted = aggnet_tree_sorted(p->tree);
+	const struct aggnet_value one = aggnet_value_s64(1);
+	const u8 key[] = { 0, seq - AGGNET_SEQ_FIRST };
+	struct {
+		struct aggnet_data data;
+		u8 record[16];
+	} body = {
+		.data.seq = cpu_to_be32(seq),
+		.data.records = cpu_to_be16(1),
+		.data.weight = cpu_to_be16(sorted),
+		.data.represents = cpu_to_be64(1),
+	};
+	size_t len = aggnet_record_put(body.record, key, sizeof(key), &one);
+
+	peer_say(p, AGGNET_DATA, 0, &body, sizeof(body.data) + len);
+}
+
+void peer_fin(struct peer *p, u32 final)
+{
+	const struct aggnet_fin fin = {
+		.final = cpu_to_be32(final),
+		.weight = cpu_to_be32(1),
+		.records = cpu_to_be64(final - AGGNET_SEQ_FIRST),
+		.members = cpu_to_be32(aggnet_member(ntohl(p->id))),
+	};
+
+	peer_say(p, AGGNET_FIN, 0, &fin, sizeof(fin));
+}
+
+void peer_ack(struct peer *p, u16 flags, u32 cum, u32 credit)
+{
+	const struct aggnet_ack ack = {
+		.cum = cpu_to_be32(cum),
+		.credit = cpu_to_be32(credit),
+	};
+
+	peer_say(p, AGGNET_ACK, flags, &ack, sizeof(ack));
+}
+
+bool peer_hears(struct peer *p, struct aggnet_pkt *pkt)
+{
+	const struct packet *one = world.packet[0];
+
+	if (!world.packets)
+		return false;
+	INSIST(aggnet_parse_header(one->bytes, one->len, pkt) == AGGNET_PARSE_OK,
+	       "a node's packet has no form");
+	p->echo = pkt->stamp;
+	world_lose(0);
+	return true;
+}
