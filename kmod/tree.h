@@ -124,7 +124,8 @@ struct aggnet_tree_conf {
  * @child_mask: size of @child - 1
  * @bound: children that are bound and not finished
  * @starved: children that have been told of zero credit
- * @cursor: next slot of @child that a bounded scan looks at
+ * @cursor: next slot of @child to be looked at for who waits for credit
+ * @looked: and for who is silent
  * @bound_total: children that ever bound
  * @extra: of them, those that the plan did not foresee
  * @dry: bound, unfinished children without credit
@@ -190,6 +191,7 @@ struct aggnet_tree {
 	u32 dry;
 	u32 starved;
 	u32 cursor;
+	u32 looked;
 	u64 secret;
 
 	struct aggnet_uplink up;

@@ -107,4 +107,75 @@ TEST_F(rules, fin__waits_for_what_was_not_merged)
 	EXPECT_EQ(credits, tree->credits);
 }
 
+/* --- many children ----------------------------------------------------------- */
+
+#define MANY	5000	/* slots for three times as many, and more */
+#define SILENT	1234	/* the first of those of whom each is silent in turn */
+#define TURNS	4
+
+/* A receiver of as many sources, each of which binds there. */
+static struct aggnet_tree *begin_many(void)
+{
+	struct node *node = &world.node[RECEIVER];
+	struct aggnet_tree_conf conf = {
+		.incast_id = ntohl(node->an.identity),
+		.contributors = MANY,
+		.sources = MANY,
+		.give_up_ms = WORLD_GIVE_UP,
+		.memory = 256 << 20,
+	};
+
+	node->tree = aggnet_tree_create(&node->an, &conf, NULL);
+	INSIST(!IS_ERR(node->tree), "the entry is refused");
+	INSIST(!aggnet_tree_join_reader(node->tree, &node->reader),
+	       "the reader cannot join");
+	aggnet_tree_get(node->tree);
+	node->joined = true;
+	return node->tree;
+}
+
+/* All come, and all but one say their end. */
+static void one_of_many(struct aggnet_tree *tree, u32 silent)
+{
+	u32 i;
+
+	for (i = 0; i < MANY; i++) {
+		struct peer p = {
+			.tree = tree, .nonce = 1 + i,
+			.id = htonl(0x0b000000 + i),
+		};
+
+		peer_open(&p);
+		if (i != silent)
+			peer_fin(&p, FIRST);
+	}
+}
+
+/* A quarter of it is left for an ABORT and its way. */
+TEST_F(rules, give_up__is_kept_of_many)
+{
+	u32 turn;
+
+	for (turn = 0; turn < TURNS; turn++) {
+		struct aggnet_tree *tree;
+		u64 us = 0, next;
+
+		world_start(&keyed, SEED + turn);
+		tree = begin_many();
+		one_of_many(tree, SILENT + turn);
+		while (tree->state == AGGNET_TREE_OPEN &&
+		       world_next_timer(&next)) {
+			world_wait(next);
+			us += next;
+		}
+		EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
+		EXPECT_EQ(AGGNET_R_TIMEOUT, tree->reason);
+		EXPECT_EQ(htonl(0x0b000000 + SILENT + turn), tree->about);
+		EXPECT_LE(WORLD_GIVE_UP * 1000ull, us);
+		EXPECT_GE(WORLD_GIVE_UP * 1750ull, us);
+		if (turn < TURNS - 1)
+			world_end();
+	}
+}
+
 TEST_HARNESS_MAIN
