@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Table of a namespace's entries, replaced as a whole: never half a plan. */
-#include <linux/hash.h>
 #include <linux/log2.h>
+#include <linux/random.h>
 
 #include "mem.h"
 #include "netns.h"
@@ -10,9 +10,19 @@
 
 #define TREES_SLOTS_MIN	8
 
+/*
+ * A member of the family of aggtable.c's key hash: who chooses the incast IDs
+ * does not choose their slots.
+ */
 static u32 trees_home(const struct aggnet_trees *trees, u64 incast_id)
 {
-	return hash_64(incast_id, 32) & trees->mask;
+	u64 h = ((u32)incast_id + trees->seed[0]) *
+		((incast_id >> 32) + trees->seed[1]);
+	u32 top = h >> 32;
+
+	/* IDs at equal distances would crowd without the permutation. */
+	top *= 2 * top + 1;
+	return (u64)top * (trees->mask + 1ULL) >> 32;
 }
 
 /* Next slot from @pos on that has an entry of @incast_id. */
@@ -37,6 +47,15 @@ struct aggnet_tree *aggnet_trees_first(const struct aggnet_trees *trees,
 		return NULL;
 	pos = trees_home(trees, incast_id);
 	return trees_probe(trees, incast_id, &pos);
+}
+
+u32 aggnet_trees_links(const struct aggnet_trees *trees, u64 incast_id)
+{
+	u32 pos = trees_home(trees, incast_id), n = 0;
+
+	for (; trees_probe(trees, incast_id, &pos); pos++)
+		n++;
+	return n;
 }
 
 struct aggnet_tree *aggnet_trees_by_link(const struct aggnet_trees *trees,
@@ -120,8 +139,10 @@ static struct aggnet_trees *trees_alloc(u32 slots)
 
 	trees = aggnet_zalloc(struct_size(trees, slot, slots),
 			      GFP_KERNEL_ACCOUNT);
-	if (trees)
-		trees->mask = slots - 1;
+	if (!trees)
+		return NULL;
+	trees->mask = slots - 1;
+	get_random_bytes(trees->seed, sizeof(trees->seed));
 	return trees;
 }
 

@@ -9,11 +9,14 @@
 struct aggnet_net;
 struct aggnet_tree;
 
+#define AGGNET_TREE_LINKS_MAX	256	/* of an incast ID, at a switch */
+
 /**
  * struct aggnet_trees - a table: open addressing by incast ID
  * @rcu: frees it
  * @count: entries
  * @mask: slots - 1; at most half of the slots are taken
+ * @seed: secret of the hash, another in each copy
  * @slot: entries; those of one incast ID (a switch may have several, one for
  *	each link that it leaves by) follow each other, with strangers between
  *
@@ -23,6 +26,7 @@ struct aggnet_trees {
 	struct rcu_head rcu;
 	u32 count;
 	u32 mask;
+	u64 seed[2];
 	struct aggnet_tree *slot[];
 };
 
@@ -68,6 +72,9 @@ void aggnet_trees_remove(struct aggnet_trees *trees, u64 incast_id);
 /* First entry of an incast ID; @trees may be NULL. */
 struct aggnet_tree *aggnet_trees_first(const struct aggnet_trees *trees,
 				       u64 incast_id);
+
+/* How many entries an incast ID has. */
+u32 aggnet_trees_links(const struct aggnet_trees *trees, u64 incast_id);
 
 /* Entry of an incast ID with this planned link, or NULL. */
 struct aggnet_tree *aggnet_trees_by_link(const struct aggnet_trees *trees,

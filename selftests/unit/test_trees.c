@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Unit tests of the table of entries: it finds what it has, and nobody who
+ * chooses the incast IDs makes them crowd.
+ */
+#include <linux/random.h>
+#include "tree.h"
+#include "trees.h"
+
+#include "kselftest_harness.h"
+
+#define SEED	0x74726565
+#define IDS	8192
+
+/* Distances of incast IDs: receivers, jobs, jobs that a mask cuts off. */
+static const u64 distance[] = { 1, 1ull << 32, 1ull << 44, 1ull << 51 };
+
+static struct aggnet_trees *fill(struct aggnet_tree *tree, u64 step)
+{
+	struct aggnet_trees *trees = aggnet_trees_copy(NULL);
+	u32 i;
+
+	for (i = 0; i < IDS; i++) {
+		if (aggnet_trees_reserve(&trees))
+			return NULL;
+		tree[i].conf.incast_id = 0x0a000001 + i * step;
+		aggnet_trees_insert(trees, &tree[i]);
+	}
+	return trees;
+}
+
+/* Slots that are taken one behind the other, at most. */
+static u32 longest_run(const struct aggnet_trees *trees)
+{
+	u32 pos, run = 0, longest = 0;
+
+	for (pos = 0; pos <= trees->mask; pos++) {
+		run = trees->slot[pos] ? run + 1 : 0;
+		longest = max(longest, run);
+	}
+	return longest;
+}
+
+TEST(equal_distances_do_not_crowd)
+{
+	struct aggnet_tree *tree = calloc(IDS, sizeof(*tree));
+	struct aggnet_trees *trees;
+	unsigned int i;
+
+	ASSERT_NE(NULL, tree);
+	shim_random_seed(SEED);
+	for (i = 0; i < ARRAY_SIZE(distance); i++) {
+		trees = fill(tree, distance[i]);
+		ASSERT_NE(NULL, trees);
+		EXPECT_GT(IDS / 16, longest_run(trees));
+		aggnet_trees_free(trees);
+	}
+	free(tree);
+}
+
+TEST(has_what_is_left)
+{
+	struct aggnet_tree *tree = calloc(IDS, sizeof(*tree));
+	struct aggnet_trees *trees, *copy;
+	u32 i;
+
+	ASSERT_NE(NULL, tree);
+	shim_random_seed(SEED);
+	trees = fill(tree, distance[1]);
+	ASSERT_NE(NULL, trees);
+	for (i = 0; i < IDS; i += 3)
+		aggnet_trees_remove(trees, tree[i].conf.incast_id);
+	/* A copy has a secret of its own. */
+	copy = aggnet_trees_copy(trees);
+	ASSERT_NE(NULL, copy);
+	EXPECT_NE(trees->seed[0], copy->seed[0]);
+	EXPECT_EQ(trees->count, copy->count);
+	for (i = 0; i < IDS; i++) {
+		ASSERT_EQ(i % 3 != 0, aggnet_trees_has(trees, &tree[i]));
+		ASSERT_EQ(i % 3 != 0, aggnet_trees_has(copy, &tree[i]));
+		ASSERT_EQ(i % 3 != 0,
+			  aggnet_trees_links(copy, tree[i].conf.incast_id));
+	}
+	aggnet_trees_free(trees);
+	aggnet_trees_free(copy);
+	free(tree);
+}
+
+TEST_HARNESS_MAIN
