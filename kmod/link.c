@@ -5,6 +5,7 @@
 #include <linux/netlink.h>
 #include <linux/random.h>
 #include <linux/rculist.h>
+#include <linux/siphash.h>
 
 #include "bloom.h"
 #include "codec.h"
@@ -41,6 +42,7 @@ static void link_remove(struct aggnet_net *an, struct aggnet_link *link)
 	u32 bits = aggnet_link_bloom(an, link)->mask + 1;
 
 	list_del_rcu(&link->list);
+	hlist_del(&link->hash);
 	aggnet_memory_uncharge(an, aggnet_link_memory(bits));
 	call_rcu(&link->rcu, link_free_rcu);
 }
@@ -58,6 +60,7 @@ static bool link_room(const struct aggnet_net *an)
 int aggnet_link_add(struct aggnet_net *an, const struct aggnet_link_conf *conf,
 		    struct netlink_ext_ack *extack)
 {
+	u32 bucket = aggnet_link_bucket(an, conf->ifindex, conf->neighbour);
 	struct aggnet_bloom *bloom;
 	struct aggnet_link *link;
 
@@ -90,6 +93,7 @@ int aggnet_link_add(struct aggnet_net *an, const struct aggnet_link_conf *conf,
 	link->digit = conf->digit;
 	link->level = aggnet_port_find(an, conf->ifindex)->level;
 	list_add_tail_rcu(&link->list, &an->links);
+	hlist_add_head(&link->hash, &an->link_hash[bucket]);
 	return 0;
 
 free:
@@ -108,13 +112,21 @@ void aggnet_link_del(struct aggnet_net *an, u32 ifindex, __be32 neighbour)
 		link_remove(an, link);
 }
 
+u32 aggnet_link_bucket(const struct aggnet_net *an, u32 ifindex,
+		       __be32 neighbour)
+{
+	return siphash_1u64((u64)ifindex << 32 | (__force u32)neighbour,
+			    &an->secret) % AGGNET_LINK_BUCKETS;
+}
+
 struct aggnet_link *aggnet_link_find(struct aggnet_net *an, u32 ifindex,
 				     __be32 neighbour)
 {
+	u32 bucket = aggnet_link_bucket(an, ifindex, neighbour);
 	struct aggnet_link *link;
 
-	list_for_each_entry_rcu(link, &an->links, list,
-				lockdep_is_held(&an->lock))
+	lockdep_assert_held(&an->lock);
+	hlist_for_each_entry(link, &an->link_hash[bucket], hash)
 		if (link->ifindex == ifindex && link->neighbour == neighbour)
 			return link;
 	return NULL;

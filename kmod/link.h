@@ -22,6 +22,7 @@ struct netlink_ext_ack;
 /**
  * struct aggnet_link - a link and its Bloom table
  * @list: in an->links, RCU
+ * @hash: in an->link_hash
  * @ifindex: port
  * @neighbour: address of the neighbour's port; 0: aggnet switch behind it
  * @lladdr: neighbour's MAC (switch role), else zero
@@ -35,6 +36,7 @@ struct netlink_ext_ack;
  */
 struct aggnet_link {
 	struct list_head list;
+	struct hlist_node hash;
 	u32 ifindex;
 	__be32 neighbour;
 	u8 lladdr[ETH_ALEN];
@@ -67,6 +69,9 @@ int aggnet_link_add(struct aggnet_net *an, const struct aggnet_link_conf *conf,
 void aggnet_link_del(struct aggnet_net *an, u32 ifindex, __be32 neighbour);
 struct aggnet_link *aggnet_link_find(struct aggnet_net *an, u32 ifindex,
 				     __be32 neighbour);
+/* Bucket of a link in a hash of links, by a secret of the namespace. */
+u32 aggnet_link_bucket(const struct aggnet_net *an, u32 ifindex,
+		       __be32 neighbour);
 void aggnet_link_del_port(struct aggnet_net *an, u32 ifindex);
 void aggnet_link_del_all(struct aggnet_net *an);
 u64 aggnet_link_memory(u32 bits);	/* what a link with such a table takes */

@@ -14,6 +14,8 @@
 
 struct aggnet_trees;
 
+#define AGGNET_LINK_BUCKETS	256	/* of a hash of links */
+
 /**
  * struct aggnet_net - a namespace's node
  * @net: the namespace; we live in its pernet data, so it outlives us
@@ -21,6 +23,7 @@ struct aggnet_trees;
  * @trees: table of the entries in force, replaced as a whole (trees.h)
  * @ports: attached ports, RCU list, changed under @lock
  * @links: links with Bloom tables, RCU list, changed under @lock
+ * @link_hash: the same by port and neighbour, under @lock
  * @plans: staged plans, one a netlink socket, under @lock
  * @identity: this server's identity, READ_ONCE/WRITE_ONCE, 0: none
  * @role: enum aggnet_role, READ_ONCE/WRITE_ONCE
@@ -40,6 +43,7 @@ struct aggnet_net {
 	struct aggnet_trees __rcu *trees;
 	struct list_head ports;
 	struct list_head links;
+	struct hlist_head link_hash[AGGNET_LINK_BUCKETS];
 	struct list_head plans;
 	__be32 identity;
 	u8 role;

@@ -14,6 +14,9 @@
 #include "trees.h"
 
 #define PLAN_STEPS_MAX	65536
+#define PLAN_LINKS_MAX	(2 * AGGNET_LINKS_MAX)	/* all go, as many come */
+
+#define PLAN_LINK_USED	"trees leave by this link: delete them first"
 
 /**
  * struct aggnet_plan - steps of one netlink socket
@@ -26,6 +29,8 @@
  *	those of the steps
  * @steps: in the order of the requests
  * @links: of them, those about links
+ * @nlinks: how many
+ * @link_hash: the same by port and neighbour; NULL if there is none
  */
 struct aggnet_plan {
 	struct list_head list;
@@ -36,6 +41,8 @@ struct aggnet_plan {
 	struct aggnet_trees *draft;
 	struct list_head steps;
 	struct list_head links;
+	u32 nlinks;
+	struct hlist_head *link_hash;
 };
 
 #define STEP_REFUSE(step, extack, attr, error, sentence) ({		\
@@ -79,22 +86,81 @@ static bool step_is_about(const struct aggnet_step *step, u32 ifindex,
 }
 
 /* The plan's last word on a link, NULL if it has none. */
-static struct aggnet_step *plan_link(const struct aggnet_plan *plan,
-				     u32 ifindex, __be32 neighbour)
+static const struct aggnet_step *plan_link(const struct aggnet_net *an,
+					   const struct aggnet_plan *plan,
+					   u32 ifindex, __be32 neighbour)
 {
-	struct aggnet_step *step;
+	u32 bucket = aggnet_link_bucket(an, ifindex, neighbour);
+	const struct aggnet_step *step;
 
-	list_for_each_entry_reverse(step, &plan->links, link_list)
+	if (!plan->link_hash)
+		return NULL;
+	/* The last comes first. */
+	hlist_for_each_entry(step, &plan->link_hash[bucket], link_hash)
 		if (step_is_about(step, ifindex, neighbour))
 			return step;
 	return NULL;
+}
+
+/* Does the plan add the link, whether or not it then deletes it? */
+static bool plan_adds_link(const struct aggnet_net *an,
+			   const struct aggnet_plan *plan, u32 ifindex,
+			   __be32 neighbour)
+{
+	u32 bucket = aggnet_link_bucket(an, ifindex, neighbour);
+	const struct aggnet_step *step;
+
+	if (!plan->link_hash)
+		return false;
+	hlist_for_each_entry(step, &plan->link_hash[bucket], link_hash)
+		if (step->kind == AGGNET_STEP_LINK_ADD &&
+		    step_is_about(step, ifindex, neighbour))
+			return true;
+	return false;
+}
+
+/* Room for a step about a link. */
+static int plan_link_reserve(struct aggnet_plan *plan,
+			     struct netlink_ext_ack *extack)
+{
+	if (plan->nlinks == PLAN_LINKS_MAX) {
+		NL_SET_ERR_MSG(extack,
+			       "a plan has 8192 steps about links at most");
+		return -E2BIG;
+	}
+	if (!plan->link_hash)
+		plan->link_hash = aggnet_zalloc(AGGNET_LINK_BUCKETS *
+						sizeof(*plan->link_hash),
+						GFP_KERNEL_ACCOUNT);
+	return plan->link_hash ? 0 : -ENOMEM;
+}
+
+static void plan_link_keep(struct aggnet_net *an, struct aggnet_plan *plan,
+			   struct aggnet_step *step)
+{
+	u32 bucket = aggnet_link_bucket(an, step->link.ifindex,
+					step->link.neighbour);
+
+	list_add_tail(&step->link_list, &plan->links);
+	hlist_add_head(&step->link_hash, &plan->link_hash[bucket]);
+	plan->nlinks++;
+}
+
+/* None is drawn any more. */
+static void plan_links_forget(struct aggnet_plan *plan)
+{
+	INIT_LIST_HEAD(&plan->links);
+	plan->nlinks = 0;
+	if (plan->link_hash)
+		memset(plan->link_hash, 0,
+		       AGGNET_LINK_BUCKETS * sizeof(*plan->link_hash));
 }
 
 static bool plan_has_link(struct aggnet_net *an,
 			  const struct aggnet_plan *plan, u32 ifindex,
 			  __be32 neighbour)
 {
-	const struct aggnet_step *step = plan_link(plan, ifindex, neighbour);
+	const struct aggnet_step *step = plan_link(an, plan, ifindex, neighbour);
 
 	if (step)
 		return step->kind == AGGNET_STEP_LINK_ADD;
@@ -107,39 +173,55 @@ static int plan_link_add(struct aggnet_net *an, struct aggnet_plan *plan,
 {
 	const struct aggnet_link_conf *conf = &step->link;
 	const struct aggnet_step *last;
+	int err = plan_link_reserve(plan, extack);
 
+	if (err)
+		return err;
 	if (!aggnet_port_find(an, conf->ifindex))
 		return STEP_REFUSE(step, extack, AGGNET_A_LINK_IFINDEX, -ENODEV,
 				   "port is not attached");
 	if (plan_has_link(an, plan, conf->ifindex, conf->neighbour))
 		return STEP_REFUSE(step, extack, AGGNET_A_LINK_NEIGHBOUR,
 				   -EEXIST, "this port has that link already");
-	last = plan_link(plan, conf->ifindex, conf->neighbour);
+	last = plan_link(an, plan, conf->ifindex, conf->neighbour);
 	if (last && last->kind == AGGNET_STEP_LINK_DEL)
 		return STEP_REFUSE(step, extack, AGGNET_A_LINK_NEIGHBOUR,
 				   -EBUSY,
 				   "this plan deletes that link: add it in the next one");
-	list_add_tail(&step->link_list, &plan->links);
+	plan_link_keep(an, plan, step);
 	return 0;
+}
+
+static bool plan_leaves_by(const struct aggnet_plan *plan, u32 ifindex,
+			   __be32 neighbour)
+{
+	struct aggnet_tree *tree;
+	u32 pos = 0;
+
+	while ((tree = aggnet_trees_next(plan->draft, &pos)))
+		if (aggnet_tree_marks(tree, ifindex, neighbour))
+			return true;
+	return false;
 }
 
 static int plan_link_del(struct aggnet_net *an, struct aggnet_plan *plan,
 			 struct aggnet_step *step,
 			 struct netlink_ext_ack *extack)
 {
-	u32 ifindex = step->link.ifindex, pos = 0;
+	u32 ifindex = step->link.ifindex;
 	__be32 neighbour = step->link.neighbour;
-	struct aggnet_tree *tree;
+	int err = plan_link_reserve(plan, extack);
 
+	if (err)
+		return err;
 	if (!plan_has_link(an, plan, ifindex, neighbour))
 		return STEP_REFUSE(step, extack, AGGNET_A_LINK_IFINDEX, -ENOENT,
 				   "this port has no link with that neighbour");
-	while ((tree = aggnet_trees_next(plan->draft, &pos)))
-		if (aggnet_tree_marks(tree, ifindex, neighbour))
-			return STEP_REFUSE(step, extack, AGGNET_A_LINK_IFINDEX,
-					   -EBUSY,
-					   "trees leave by this link: delete them first");
-	list_add_tail(&step->link_list, &plan->links);
+	/* A redraw looks for all of them at once. */
+	if (step->attrs && plan_leaves_by(plan, ifindex, neighbour))
+		return STEP_REFUSE(step, extack, AGGNET_A_LINK_IFINDEX, -EBUSY,
+				   PLAN_LINK_USED);
+	plan_link_keep(an, plan, step);
 	return 0;
 }
 
@@ -164,6 +246,11 @@ static int plan_tree_epoch(struct aggnet_net *an,
 		  !aggnet_trees_by_link(plan->draft, conf->incast_id,
 					conf->link_ifindex,
 					conf->link_neighbour);
+	if (*beside && aggnet_trees_links(plan->draft, conf->incast_id) >=
+		       AGGNET_TREE_LINKS_MAX)
+		return STEP_REFUSE(step, extack, AGGNET_A_TREE_LINK_IFINDEX,
+				   -ENOSPC,
+				   "an incast ID leaves a switch by 256 links at most");
 	if (*beside)
 		return 0;
 	if (!step->replace)
@@ -269,6 +356,7 @@ static void plan_clear(struct aggnet_plan *plan)
 
 	list_for_each_entry_safe(step, next, &plan->steps, list)
 		aggnet_step_free(step);
+	aggnet_free(plan->link_hash);
 	aggnet_free(plan->draft);
 }
 
@@ -289,6 +377,28 @@ static struct aggnet_plan *plan_of(struct aggnet_net *an, u32 portid)
 	return NULL;
 }
 
+/* Does no entry of the draft leave by a link that the plan deletes? */
+static int plan_links_unused(struct aggnet_net *an,
+			     const struct aggnet_plan *plan,
+			     struct netlink_ext_ack *extack)
+{
+	const struct aggnet_step *step;
+	struct aggnet_tree *tree;
+	u32 pos = 0;
+
+	while (plan->nlinks && (tree = aggnet_trees_next(plan->draft, &pos))) {
+		cond_resched();
+		step = plan_link(an, plan, tree->conf.link_ifindex,
+				 tree->conf.link_neighbour);
+		if (!step || step->kind != AGGNET_STEP_LINK_DEL ||
+		    tree->conf.scheme != AGGNET_SCHEME_BLOOM)
+			continue;
+		NL_SET_ERR_MSG(extack, PLAN_LINK_USED);
+		return -EBUSY;
+	}
+	return 0;
+}
+
 /*
  * Draw all steps on a fresh copy, if the configuration has changed since: the
  * old draft may name trees that are gone.
@@ -302,7 +412,7 @@ static int plan_refresh(struct aggnet_net *an, struct aggnet_plan *plan,
 	if (plan->draft && plan->generation == an->generation)
 		return 0;
 	aggnet_free(plan->draft);
-	INIT_LIST_HEAD(&plan->links);
+	plan_links_forget(plan);
 	plan->draft = aggnet_trees_copy(aggnet_trees_in_force(an));
 	if (!plan->draft)
 		return -ENOMEM;
@@ -313,7 +423,7 @@ static int plan_refresh(struct aggnet_net *an, struct aggnet_plan *plan,
 			return err;
 		cond_resched();
 	}
-	return 0;
+	return plan_links_unused(an, plan, extack);
 }
 
 static int plan_stage(struct aggnet_net *an, struct aggnet_plan *plan,
@@ -405,19 +515,15 @@ static struct aggnet_bloom *tree_filter(struct aggnet_net *an,
  * Is the entry's ID in its filter before the plan comes into force? Not if the
  * plan adds the link: an entry of old may have lost it with its port.
  */
-static bool plan_marked(const struct aggnet_plan *plan,
+static bool plan_marked(const struct aggnet_net *an,
+			const struct aggnet_plan *plan,
 			const struct aggnet_trees *old,
 			const struct aggnet_tree *tree)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
-	const struct aggnet_step *step;
 
-	list_for_each_entry(step, &plan->links, link_list)
-		if (step->kind == AGGNET_STEP_LINK_ADD &&
-		    step_is_about(step, conf->link_ifindex,
-				  conf->link_neighbour))
-			return false;
-	return trees_mark(old, conf);
+	return !plan_adds_link(an, plan, conf->link_ifindex,
+			       conf->link_neighbour) && trees_mark(old, conf);
 }
 
 /* Take what plan_mark() inserted before position @end out again. */
@@ -433,7 +539,7 @@ static void plan_unmark(struct aggnet_net *an, struct aggnet_plan *plan,
 		if (pos == end)
 			return;
 		bloom = tree_filter(an, tree);
-		if (bloom && !plan_marked(plan, old, tree))
+		if (bloom && !plan_marked(an, plan, old, tree))
 			aggnet_bloom_delete(bloom, tree->conf.incast_id);
 	}
 }
@@ -450,7 +556,7 @@ static int plan_mark(struct aggnet_net *an, struct aggnet_plan *plan,
 	while ((tree = aggnet_trees_next(plan->draft, &pos))) {
 		cond_resched();
 		bloom = tree_filter(an, tree);
-		if (!bloom || plan_marked(plan, old, tree) ||
+		if (!bloom || plan_marked(an, plan, old, tree) ||
 		    !aggnet_bloom_insert(bloom, tree->conf.incast_id))
 			continue;
 		plan_unmark(an, plan, pos);
@@ -511,7 +617,7 @@ static void plan_retire(struct aggnet_net *an, const struct aggnet_plan *plan,
 		if (aggnet_trees_has(trees, tree))
 			continue;
 		bloom = tree_filter(an, tree);
-		if (bloom && plan_marked(plan, old, tree) &&
+		if (bloom && plan_marked(an, plan, old, tree) &&
 		    !trees_mark(trees, &tree->conf))
 			aggnet_bloom_delete(bloom, tree->conf.incast_id);
 		aggnet_event_tree(tree, AGGNET_EVENT_TREE_DELETED);

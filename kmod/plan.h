@@ -24,6 +24,7 @@ enum aggnet_step_kind {
  * struct aggnet_step - one LINK_ADD/DEL or TREE_ADD/DEL
  * @list: in plan->steps, in the order of the requests
  * @link_list: in plan->links, if it is about a link
+ * @link_hash: in plan->link_hash, likewise
  * @kind: enum aggnet_step_kind
  * @replace: TREE_ADD may take the place of an older epoch
  * @link: LINK_DEL: @ifindex and @neighbour only
@@ -34,6 +35,7 @@ enum aggnet_step_kind {
 struct aggnet_step {
 	struct list_head list;
 	struct list_head link_list;
+	struct hlist_node link_hash;
 	u8 kind;
 	bool replace;
 	struct aggnet_link_conf link;

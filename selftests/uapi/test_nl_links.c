@@ -144,4 +144,19 @@ TEST_F_TIMEOUT(links, add__so_many_at_most, LONG)
 	EXPECT_EQ(0, table_add(nl, n, 8, 1));
 }
 
+/* All of a node's links go, and as many come: a plan needs no more steps. */
+TEST_F_TIMEOUT(links, plan__so_many_steps_at_most, LONG)
+{
+	struct nl *nl = &self->nl;
+	uint32_t n;
+
+	ASSERT_EQ(0, nl_do(nl, AGGNET_CMD_PLAN_BEGIN));
+	for (n = 0; n < 2 * LINKS_MAX; n++)
+		ASSERT_EQ(0, table_add(nl, n, 8, 1));
+	EXPECT_REFUSED(nl, table_add(nl, n, 8, 1), E2BIG, 0,
+		       "a plan has 8192 steps about links at most");
+	EXPECT_REFUSED(nl, link_del(nl, "p0", neighbour(0)), E2BIG, 0,
+		       "a plan has 8192 steps about links at most");
+}
+
 TEST_HARNESS_MAIN

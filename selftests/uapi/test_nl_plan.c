@@ -262,6 +262,24 @@ TEST_F(plan, other__takes_the_port_away)
 	EXPECT_EQ(0, links(nl));
 }
 
+TEST_F(plan, other__leaves_by_a_link_that_is_to_be_deleted)
+{
+	struct nl *nl = &self->nl;
+
+	ASSERT_EQ(0, link_add(nl, "p0", NEIGHBOUR));
+	ASSERT_EQ(0, nl_do(nl, AGGNET_CMD_PLAN_BEGIN));
+	ASSERT_EQ(0, link_add(nl, "p0", OTHER));
+	ASSERT_EQ(0, transit_add(nl, incast(1), 1, 0, "p0", OTHER));
+	ASSERT_EQ(0, link_del(nl, "p0", NEIGHBOUR));
+	ASSERT_EQ(0, transit_add(&self->other, incast(2), 1, 0, "p0",
+				 NEIGHBOUR));
+	EXPECT_REFUSED(nl, nl_do(nl, AGGNET_CMD_PLAN_COMMIT), EBUSY, 0,
+		       "trees leave by this link: delete them first");
+	EXPECT_EQ(1, trees(nl));
+	EXPECT_EQ(1, links(nl));
+	EXPECT_EQ(1, marks(nl, "p0", NEIGHBOUR));
+}
+
 /* The second link does not fit: nothing of the first stays. */
 TEST_F(plan, commit__fails_half_way)
 {

@@ -2,6 +2,7 @@
 /* Netlink: entries of trees. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -674,6 +675,26 @@ TEST_F(at_switch, add__several_links)
 	EXPECT_REFUSED(nl, transit_add(nl, incast(1), 2, 0, "p0", OTHER),
 		       EEXIST, AGGNET_A_TREE_INCAST_ID,
 		       "this incast ID has an entry: replace or delete it");
+}
+
+TEST_F_TIMEOUT(at_switch, add__so_many_links_at_most, LONG)
+{
+	struct nl *nl = &self->nl;
+	char neighbour[20];
+	int i;
+
+	for (i = 0; i <= 256; i++) {
+		snprintf(neighbour, sizeof(neighbour), "10.17.%d.%d", i >> 8,
+			 i & 255);
+		ASSERT_EQ(0, switch_link(nl, neighbour));
+		if (i < 256)
+			ASSERT_EQ(0, transit_add(nl, incast(1), 1, 0, "p0",
+						 neighbour));
+	}
+	EXPECT_REFUSED(nl, transit_add(nl, incast(1), 1, 0, "p0", neighbour),
+		       ENOSPC, AGGNET_A_TREE_LINK_IFINDEX,
+		       "an incast ID leaves a switch by 256 links at most");
+	EXPECT_EQ(0, transit_add(nl, incast(2), 1, 0, "p0", neighbour));
 }
 
 TEST_F(at_switch, replace__takes_all_links)
