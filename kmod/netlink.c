@@ -86,6 +86,10 @@ static const struct nla_policy tree_add_policy[] = {
 	},
 };
 
+static const struct nla_policy plan_commit_policy[] = {
+	[AGGNET_A_PLAN_STEPS] = { .type = NLA_U32 },
+};
+
 /* --- requests -------------------------------------------------------------- */
 
 int aggnet_nl_required(struct genl_info *info, int attr)
@@ -337,7 +341,7 @@ static const struct genl_ops nl_ops[] = {
 	{
 		.cmd = AGGNET_CMD_PLAN_COMMIT,
 		.doit = nl_doit,
-		NL_POLICY(no_policy),
+		NL_POLICY(plan_commit_policy),
 	},
 	{
 		.cmd = AGGNET_CMD_PLAN_DROP,

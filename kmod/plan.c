@@ -722,6 +722,23 @@ static struct aggnet_plan *plan_required(struct aggnet_net *an,
 	return plan;
 }
 
+/* The core refuses what a policy does not take: the plan learns of it here. */
+static int plan_check_steps(const struct aggnet_plan *plan,
+			    struct genl_info *info)
+{
+	const struct nlattr *steps = info->attrs[AGGNET_A_PLAN_STEPS];
+
+	if (plan->refused) {
+		NL_SET_ERR_MSG(info->extack,
+			       "a step was refused: the whole plan is dropped");
+		return -ECANCELED;
+	}
+	if (steps && nla_get_u32(steps) != plan->count)
+		return AGGNET_REFUSE(info, AGGNET_A_PLAN_STEPS, -ECANCELED,
+				     "the plan has another number of steps: it is dropped");
+	return 0;
+}
+
 int aggnet_nl_plan_commit(struct aggnet_net *an, struct genl_info *info)
 {
 	struct aggnet_plan *plan = plan_required(an, info);
@@ -729,13 +746,9 @@ int aggnet_nl_plan_commit(struct aggnet_net *an, struct genl_info *info)
 
 	if (!plan)
 		return -ENOENT;
-	if (plan->refused) {
-		NL_SET_ERR_MSG(info->extack,
-			       "a step was refused: the whole plan is dropped");
-		err = -ECANCELED;
-	} else {
+	err = plan_check_steps(plan, info);
+	if (!err)
 		err = plan_commit(an, plan, info->extack);
-	}
 	plan_drop(plan);
 	return err;
 }

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "ctl.h"
 #include "one_node.h"
 
 struct contribution {
@@ -125,6 +126,31 @@ TEST_F(node, replays_in_a_newer_epoch)
 	EXPECT_EQ(1, aggnet_sink_replays(k));
 	aggnet_source_close(c.s);
 	aggnet_sink_close(k);
+}
+
+/* It is no tree at all: netlink refuses it before the plan hears of it. */
+TEST_F(node, plan__lacks_a_step)
+{
+	const struct aggnet_link_info link = {
+		.has = AGGNET_HAS(AGGNET_A_LINK_IFINDEX),
+		.ifindex = 1,
+	};
+	struct aggnet_tree_info e = entry(1), *list;
+	size_t n;
+
+	ASSERT_EQ(0, aggnet_plan_begin(self->ctl));
+	ASSERT_EQ(0, add_entry(self->ctl, &e, false));
+	EXPECT_GT(0, aggnet_ctl_step(self->ctl, AGGNET_CMD_TREE_ADD, 0,
+				     &aggnet_noun_link, &link));
+	EXPECT_EQ(-ECANCELED, aggnet_plan_commit(self->ctl));
+	EXPECT_NE(NULL, strstr(aggnet_ctl_error(self->ctl), "(attribute steps)"));
+	/* The next one counts anew. */
+	ASSERT_EQ(0, aggnet_plan_begin(self->ctl));
+	ASSERT_EQ(0, add_entry(self->ctl, &e, false));
+	ASSERT_EQ(0, aggnet_plan_commit(self->ctl));
+	ASSERT_EQ(0, aggnet_tree_list(self->ctl, &list, &n));
+	EXPECT_EQ(1, n);
+	aggnet_tree_list_free(list, n);
 }
 
 TEST_HARNESS_MAIN

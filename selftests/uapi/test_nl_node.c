@@ -244,8 +244,7 @@ TEST_F(node, commands__no_attributes)
 {
 	static const uint8_t cmd[] = {
 		AGGNET_CMD_NODE_GET, AGGNET_CMD_STATS_GET,
-		AGGNET_CMD_PLAN_BEGIN, AGGNET_CMD_PLAN_COMMIT,
-		AGGNET_CMD_PLAN_DROP,
+		AGGNET_CMD_PLAN_BEGIN, AGGNET_CMD_PLAN_DROP,
 	};
 	struct nl *nl = &self->nl;
 	unsigned int i;

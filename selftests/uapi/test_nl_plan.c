@@ -157,6 +157,45 @@ TEST_F(plan, step__malformed_voids_the_plan)
 	EXPECT_EQ(0, trees(nl));
 }
 
+/* One step, and another that the core refuses: its key has 15 bytes. */
+static int stage_one_of_two(struct nl *nl)
+{
+	static const char key[15];
+	int err = nl_do(nl, AGGNET_CMD_PLAN_BEGIN);
+
+	if (!err)
+		err = tree_add(nl, incast(1), 1, 0);
+	if (err)
+		return err;
+	nl_begin(nl, AGGNET_CMD_TREE_ADD, 0);
+	nl_u64(nl, AGGNET_A_TREE_INCAST_ID, incast(2));
+	nl_put(nl, AGGNET_A_TREE_KEY, key, sizeof(key));
+	return nl_talk(nl) ? 0 : -EPROTO;
+}
+
+static int commit_steps(struct nl *nl, uint32_t steps)
+{
+	nl_begin(nl, AGGNET_CMD_PLAN_COMMIT, 0);
+	nl_u32(nl, AGGNET_A_PLAN_STEPS, steps);
+	return nl_talk(nl);
+}
+
+TEST_F(plan, commit__of_so_many_steps)
+{
+	struct nl *nl = &self->nl;
+
+	ASSERT_EQ(0, stage_one_of_two(nl));
+	EXPECT_REFUSED(nl, commit_steps(nl, 2), ECANCELED, AGGNET_A_PLAN_STEPS,
+		       "the plan has another number of steps: it is dropped");
+	EXPECT_EQ(0, trees(nl));
+	EXPECT_TRUE(within(nl, memory_is_free));
+	EXPECT_REFUSED(nl, commit_steps(nl, 2), ENOENT, 0,
+		       "this socket has not begun a plan");
+	ASSERT_EQ(0, stage_one_of_two(nl));
+	EXPECT_EQ(0, commit_steps(nl, 1));
+	EXPECT_EQ(1, trees(nl));
+}
+
 /* Steps are checked against what those before them leave. */
 TEST_F(plan, step__sees_those_before_it)
 {

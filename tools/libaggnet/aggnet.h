@@ -260,7 +260,7 @@ int aggnet_stats_list(struct aggnet_ctl *ctl, struct aggnet_stat **list,
 /*
  * Between begin and commit the additions and deletions of links and trees on
  * this handle are checked and staged only; commit puts all of them in force or
- * none. Closing the handle drops what is staged.
+ * none: none if one of them was refused. Closing the handle drops what is staged.
  */
 int aggnet_plan_begin(struct aggnet_ctl *ctl);
 int aggnet_plan_commit(struct aggnet_ctl *ctl);

@@ -15,6 +15,7 @@ struct aggnet_ctl {
 	struct nl_sock *sock;
 	int family;
 	struct nl_sock *events;
+	uint32_t steps;		/* sent since the plan was begun */
 	char error[AGGNET_ERROR_LEN];
 };
 
@@ -44,6 +45,10 @@ int aggnet_ctl_exchange(struct aggnet_ctl *ctl, struct nl_msg *msg,
 			void *arg);
 struct nl_msg *aggnet_ctl_msg(struct aggnet_ctl *ctl, int cmd, int flags,
 			      const struct aggnet_noun *noun, const void *info);
+
+/* plan.c; aggnet_ctl_do() of what a plan would stage */
+int aggnet_ctl_step(struct aggnet_ctl *ctl, int cmd, int flags,
+		    const struct aggnet_noun *noun, const void *info);
 
 /* field.c */
 int aggnet_field_put_all(struct nl_msg *msg, const struct aggnet_noun *noun,

@@ -36,7 +36,7 @@ int aggnet_link_list(struct aggnet_ctl *ctl, struct aggnet_link_info **list,
 int aggnet_link_add(struct aggnet_ctl *ctl,
 		    const struct aggnet_link_info *link)
 {
-	return aggnet_ctl_do(ctl, AGGNET_CMD_LINK_ADD, 0, &aggnet_noun_link, link);
+	return aggnet_ctl_step(ctl, AGGNET_CMD_LINK_ADD, 0, &aggnet_noun_link, link);
 }
 
 int aggnet_link_del(struct aggnet_ctl *ctl,
@@ -46,5 +46,5 @@ int aggnet_link_del(struct aggnet_ctl *ctl,
 
 	name.has &= AGGNET_HAS(AGGNET_A_LINK_IFINDEX) |
 		    AGGNET_HAS(AGGNET_A_LINK_NEIGHBOUR);
-	return aggnet_ctl_do(ctl, AGGNET_CMD_LINK_DEL, 0, &aggnet_noun_link, &name);
+	return aggnet_ctl_step(ctl, AGGNET_CMD_LINK_DEL, 0, &aggnet_noun_link, &name);
 }

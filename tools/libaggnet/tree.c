@@ -106,7 +106,7 @@ int aggnet_tree_get(struct aggnet_ctl *ctl, uint64_t incast_id,
 int aggnet_tree_add(struct aggnet_ctl *ctl,
 		    const struct aggnet_tree_info *tree, bool replace)
 {
-	return aggnet_ctl_do(ctl, AGGNET_CMD_TREE_ADD, replace ? NLM_F_REPLACE : 0,
+	return aggnet_ctl_step(ctl, AGGNET_CMD_TREE_ADD, replace ? NLM_F_REPLACE : 0,
 			     &aggnet_noun_tree, tree);
 }
 
@@ -114,7 +114,7 @@ int aggnet_tree_del(struct aggnet_ctl *ctl, uint64_t incast_id)
 {
 	struct aggnet_tree_info name = named(incast_id);
 
-	return aggnet_ctl_do(ctl, AGGNET_CMD_TREE_DEL, 0, &aggnet_noun_tree, &name);
+	return aggnet_ctl_step(ctl, AGGNET_CMD_TREE_DEL, 0, &aggnet_noun_tree, &name);
 }
 
 const char *aggnet_tree_fault(const struct aggnet_tree_info *tree)

@@ -27,7 +27,8 @@
  *   STATS_GET  -> STATS_ENTRY*
  *   PLAN_BEGIN      the LINK_ADD/DEL and TREE_ADD/DEL of this netlink socket
  *                   are checked and staged until ...
- *   PLAN_COMMIT     ... all of them are put in force at once, or none, or ...
+ *   PLAN_COMMIT [PLAN_STEPS]
+ *                   ... all of them are put in force at once, or none, or ...
  *   PLAN_DROP       ... they are forgotten (as when the socket is closed).
  *
  * Multicast group "events": AGGNET_CMD_EVENT with EVENT_*.
@@ -293,6 +294,17 @@ enum aggnet_stats_attr {
 };
 
 #define AGGNET_A_STATS_MAX	(__AGGNET_A_STATS_MAX - 1)
+
+enum aggnet_plan_attr {
+	AGGNET_A_PLAN_UNSPEC,
+	AGGNET_A_PLAN_STEPS,		/* u32: that were sent. Some may never have
+					 * come to the plan: what its command's
+					 * policy refuses does not
+					 */
+	__AGGNET_A_PLAN_MAX
+};
+
+#define AGGNET_A_PLAN_MAX	(__AGGNET_A_PLAN_MAX - 1)
 
 enum aggnet_event {
 	AGGNET_EVENT_TREE_ADDED,
