@@ -19,7 +19,9 @@
 #define UPLINK_ACK_EVERY	8	/* DATA, a power of two */
 #define UPLINK_PROBE_MIN_US	50000u	/* first probe for DONE */
 #define UPLINK_PROBE_MAX_US	1000000u
+#define UPLINK_PROBE_SAME	8	/* probes before the time doubles */
 #define UPLINK_ALIVE_MAX_US	1000000u
+#define UPLINK_CREDIT_MAX_US	200000u	/* asks for credit no less often */
 #define UPLINK_BIND_TRIES	4	/* PROBEs of full length without answer */
 
 /* Each begins with struct aggnet_data, and a path's MTU may be any number. */
@@ -217,8 +219,9 @@ static void uplink_arm(struct aggnet_tree *tree)
 	if (up->state == AGGNET_UP_IDLE)
 		return;
 	if (up->state == AGGNET_UP_FINISHED)
-		us = min(UPLINK_PROBE_MIN_US << min_t(u8, up->tries, 5),
-			 UPLINK_PROBE_MAX_US);
+		us = min3(UPLINK_PROBE_MIN_US <<
+			  min(up->tries / UPLINK_PROBE_SAME, 5),
+			  UPLINK_PROBE_MAX_US, uplink_alive_us(tree));
 	else if (uplink_in_flight(tree))
 		us = uplink_rto_left(up);
 	else if (uplink_owed(tree))
@@ -368,6 +371,19 @@ static u32 uplink_take_ack(struct aggnet_uplink *up,
 	return taken;
 }
 
+/* A fresh ACK: the acceptor lives, and the way to it is as long as that. */
+static void uplink_heard(struct aggnet_uplink *up, const struct aggnet_pkt *pkt)
+{
+	if (!aggnet_fresh(&up->peer_stamp, pkt->stamp))
+		return;
+	up->heard = jiffies;
+	/* FIN is repeated until DONE: its ACKs are no reason to hurry. */
+	if (up->state != AGGNET_UP_FINISHED)
+		up->tries = 0;
+	if (pkt->echo)
+		aggnet_rtt_sample(&up->rtt, aggnet_clock_us() - pkt->echo);
+}
+
 static void uplink_ack(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		       struct sk_buff_head *out)
 {
@@ -375,6 +391,8 @@ static void uplink_ack(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 	u32 credit = be32_to_cpu(ack->credit);
 	struct aggnet_uplink *up = &tree->up;
 	u32 cum = be32_to_cpu(ack->cum);
+	u8 backoff = up->rtt.backoff;
+	bool moved = false;
 	u32 newest_us = 0;
 	u32 taken;
 
@@ -383,19 +401,19 @@ static void uplink_ack(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		aggnet_stat_inc(tree->an, drop_body);
 		return;
 	}
-	if (up->state == AGGNET_UP_BINDING)
+	if (up->state == AGGNET_UP_BINDING) {
 		up->state = AGGNET_UP_BOUND;
-	up->rooted |= !!(pkt->flags & AGGNET_F_ROOTED);
-	if (aggnet_fresh(&up->peer_stamp, pkt->stamp)) {
-		up->heard = jiffies;
-		up->tries = 0;
-		if (pkt->echo)
-			aggnet_rtt_sample(&up->rtt,
-					  aggnet_clock_us() - pkt->echo);
+		moved = true;
 	}
-	if (aggnet_before(up->credit, credit))
+	up->rooted |= !!(pkt->flags & AGGNET_F_ROOTED);
+	uplink_heard(up, pkt);
+	if (aggnet_before(up->credit, credit)) {
 		up->credit = credit;
+		moved = true;
+	}
 	taken = uplink_take_ack(up, ack, &newest_us);
+	/* That nothing has moved is an answer, too, but no reason to hurry. */
+	up->rtt.backoff = moved || taken ? 0 : backoff;
 	if (taken) {
 		aggnet_cwnd_acked(&up->cwnd, taken);
 		uplink_detect_loss(up, newest_us);
@@ -403,6 +421,7 @@ static void uplink_ack(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 	if (pkt->flags & AGGNET_F_FIN && up->state == AGGNET_UP_BOUND &&
 	    tree->state == AGGNET_TREE_CLOSING && up->una == up->nxt) {
 		up->state = AGGNET_UP_FINISHED;
+		up->tries = 0;
 		tree->state = AGGNET_TREE_WAITING;
 	}
 	aggnet_uplink_push(tree, out);
@@ -608,6 +627,20 @@ static void uplink_rto(struct aggnet_tree *tree, struct sk_buff_head *out)
 	aggnet_uplink_push(tree, out);
 }
 
+/*
+ * Credit comes when there is some, but may be lost: whoever waits for it asks,
+ * less and less often, yet soon enough to be alive.
+ */
+static void uplink_ask(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	u32 max = min(UPLINK_CREDIT_MAX_US, uplink_alive_us(tree));
+	struct aggnet_rtt *rtt = &tree->up.rtt;
+
+	if (aggnet_tree_may_emit(tree) && 2 * aggnet_rtt_rto(rtt) <= max)
+		aggnet_rtt_backoff(rtt);
+	uplink_send_probe(tree, out);
+}
+
 static void uplink_expired_bound(struct aggnet_tree *tree,
 				 struct sk_buff_head *out)
 {
@@ -619,9 +652,7 @@ static void uplink_expired_bound(struct aggnet_tree *tree,
 		aggnet_rtt_backoff(&up->rtt);
 		uplink_send_fin(tree, out);
 	} else {
-		if (aggnet_tree_may_emit(tree))
-			aggnet_rtt_backoff(&up->rtt);
-		uplink_send_probe(tree, out);
+		uplink_ask(tree, out);
 	}
 }
 

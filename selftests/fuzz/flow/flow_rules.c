@@ -107,6 +107,124 @@ TEST_F(rules, fin__waits_for_what_was_not_merged)
 	EXPECT_EQ(credits, tree->credits);
 }
 
+/* --- a child and its acceptor ------------------------------------------------ */
+
+#define PATIENCE	10000000u	/* us that the acceptor makes it wait */
+#define TIMERS		10000		/* more than are right in that time */
+#define SHORT_GIVE_UP	400		/* ms; enough, as it is answered */
+
+/* The child hears of it: an ACK of all that it has sent, with this credit. */
+static void acked(struct peer *p, u16 flags, u32 credit)
+{
+	peer_ack(p, flags, p->tree->up.nxt, credit);
+}
+
+/* Answer all that is under way. Return: how many of a type were among it */
+static u32 answered(struct peer *p, u8 type, u16 flags, u32 credit)
+{
+	struct aggnet_pkt pkt;
+	u32 n = 0;
+
+	while (peer_hears(p, &pkt)) {
+		n += pkt.type == type;
+		acked(p, flags, credit);
+	}
+	return n;
+}
+
+/* The same for as long as PATIENCE; each packet is answered at once. */
+static u32 asked(struct peer *p, u8 type, u16 flags, u32 credit)
+{
+	u64 us = 0, next = 0;
+	u32 n = 0, timers = 0;
+
+	for (; us < PATIENCE && world_next_timer(&next); us += next) {
+		INSIST(timers++ < TIMERS, "a timer does not let time go on");
+		world_wait(next);
+		n += answered(p, type, flags, credit);
+	}
+	return n;
+}
+
+/* A child that has all of its records, and no credit. */
+static struct aggnet_tree *waiting(struct peer *p, u32 give_up_ms)
+{
+	struct aggnet_tree *tree = begin(&keyed, CHILD);
+	const struct aggnet_accept accept = {
+		.max_payload = cpu_to_be16(AGGNET_PAYLOAD_MIN),
+		.max_records = cpu_to_be16(64),
+	};
+	struct aggnet_pkt pkt;
+
+	tree->conf.give_up_ms = give_up_ms;
+	*p = (struct peer){
+		.tree = tree, .nonce = 0x1234, .node_nonce = tree->up.nonce,
+		.id = world.node[ACCEPTOR].an.identity,
+	};
+	world_write(CHILD, keyed.records);
+	world_shutdown(CHILD);
+	INSIST(peer_hears(p, &pkt) && pkt.type == AGGNET_OPEN, "no OPEN");
+	peer_say(p, AGGNET_ACCEPT, 0, &accept, sizeof(accept));
+	INSIST(answered(p, AGGNET_PROBE, 0, FIRST) == 1, "it is not bound");
+	return tree;
+}
+
+/* At first at once, then each fifth of a second or sooner, as give_up is short. */
+TEST_F(rules, probe__asks_for_credit_less_and_less)
+{
+	struct aggnet_tree *tree = waiting(&self->peer, SHORT_GIVE_UP);
+	u32 n = asked(&self->peer, AGGNET_PROBE, 0, FIRST);
+
+	EXPECT_LE(PATIENCE / 200000, n);
+	EXPECT_GE(PATIENCE / 50000, n);
+	EXPECT_EQ(AGGNET_TREE_CLOSING, tree->state);
+}
+
+TEST_F(rules, credit__is_used_at_once)
+{
+	struct aggnet_tree *tree = waiting(&self->peer, SHORT_GIVE_UP);
+
+	asked(&self->peer, AGGNET_PROBE, 0, FIRST);
+	EXPECT_EQ(FIRST, tree->up.nxt);
+	self->peer.echo = 0;	/* it comes when there is room, nobody has asked */
+	peer_ack(&self->peer, 0, FIRST, FIRST + 1);
+	EXPECT_EQ(FIRST + 1, tree->up.nxt);
+	EXPECT_EQ(0, tree->up.rtt.backoff);
+	EXPECT_EQ(2, answered(&self->peer, AGGNET_DATA, 0, FIRST + 2));
+	EXPECT_EQ(FIRST + 2, tree->up.nxt);
+}
+
+/* The acceptor has all of it, and is not done. */
+static struct aggnet_tree *finished(struct peer *p, u32 give_up_ms)
+{
+	struct aggnet_tree *tree = waiting(p, give_up_ms);
+
+	acked(p, 0, FIRST + 64);
+	INSIST(answered(p, AGGNET_FIN, 0, FIRST + 64) == 1, "no FIN");
+	acked(p, AGGNET_F_FIN, FIRST + 64);
+	return tree;
+}
+
+/* 50 ms, doubling after each 8 to 1 s. */
+TEST_F(rules, fin__asks_for_done_less_and_less)
+{
+	struct aggnet_tree *tree = finished(&self->peer, WORLD_GIVE_UP);
+	u32 n = asked(&self->peer, AGGNET_FIN, AGGNET_F_FIN, FIRST + 64);
+
+	EXPECT_LE(PATIENCE / 1000000, n);
+	EXPECT_GE(PATIENCE / 250000, n);
+	EXPECT_EQ(AGGNET_TREE_WAITING, tree->state);
+}
+
+/* Who is answered does not give up, however short that is. */
+TEST_F(rules, fin__asks_within_give_up)
+{
+	struct aggnet_tree *tree = finished(&self->peer, SHORT_GIVE_UP);
+
+	asked(&self->peer, AGGNET_FIN, AGGNET_F_FIN, FIRST + 64);
+	EXPECT_EQ(AGGNET_TREE_WAITING, tree->state);
+}
+
 /* --- many children ----------------------------------------------------------- */
 
 #define MANY	5000	/* slots for three times as many, and more */
