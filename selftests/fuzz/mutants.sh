@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Breaks the module's files on purpose, one rule at a time, in copies: random
-# scripts of flow, or the fuzzer of netlink, have to find each, and nothing in
-# what is not broken.
+# Breaks the module's files on purpose, one rule at a time, in copies: the rules
+# and random scripts of flow, or the fuzzer of netlink, have to find each, and
+# nothing in what is not broken.
 # Usage: mutants.sh [PATTERN]   MUTANTS_SEED=, SECONDS_EACH= (flow) and
 #                               RUNS_EACH= (netlink) may be set
 set -u
@@ -25,6 +25,10 @@ table()
 	child.c|a refusal presses nobody|s/aggnet_tree_press(tree, !(have + more))/aggnet_tree_press(tree, false)/
 	child.c|strangers take what is reserved|/^static bool child_extra/,/^}/s/return .*/return conf->sources > 99;/
 	child.c|credit without memory|s/clamp_t(u32, share, 1, CHILD_TARGET)/share ? CHILD_TARGET : 1/;s/target - have, room/target - have, room + 99/
+	child.c|a FIN ends before what was merged|/^static bool child_holed/,/^}/s/return .*/return false;/
+	child.c|a few slots of many are looked at|s/slots \/ CHILD_LOOKS, CHILD_SCAN/CHILD_SCAN, CHILD_SCAN/
+	uplink.c|any answer ends the backoff|s/taken ? 0 : backoff/taken ? 0 : 0 * backoff/
+	uplink.c|the probe for DONE forgets give_up|s/UPLINK_PROBE_MAX_US, uplink_alive_us(tree))/UPLINK_PROBE_MAX_US, UPLINK_PROBE_MAX_US)/
 	tree.c|closes before its own writers|s/conf.writers && !aggnet_tree_own_done/conf.writers > 9 \&\& !aggnet_tree_own_done/
 	tree.c|no comparison of members and weights|/^static bool tree_books_ok/,/^}/s/return \(.*\)/return 1 ? true : \1/
 	tree.c|a merge that is not counted|s/tree->records + tree->local_records;/tree->records;/
@@ -69,17 +73,19 @@ finder()
 # build FINDER
 build()
 {
-	local program=flow_random
+	local programs=("$OUT/fuzz/flow/flow_rules" "$OUT/fuzz/flow/flow_random")
 
-	[ "$1" = flow ] || program=fuzz_netlink
+	[ "$1" = flow ] || programs=("$OUT/fuzz/netlink/fuzz_netlink")
 	make -s -j 2 -C "$here/$1" BUILD="$OUT" KMOD="$OUT/kmod" \
-		"$OUT/fuzz/$1/$program" > "$OUT/log" 2>&1
+		HARNESS="$top/build/kselftest" "${programs[@]}" \
+		> "$OUT/log" 2>&1
 }
 
 # run FINDER: exits 1 if it finds something
 run()
 {
 	if [ "$1" = flow ]; then
+		timeout 120 "$OUT/fuzz/flow/flow_rules" || return
 		timeout 120 "$OUT/fuzz/flow/flow_random" "$SEED" "$SECONDS_EACH"
 		return
 	fi
@@ -93,7 +99,7 @@ run()
 # The finder's own words, or the sanitizer's.
 said()
 {
-	grep -m 1 -e '^# ' -e '^SUMMARY' -e '^[a-z_]*: ' "$OUT/log"
+	grep -m 1 -e '^# [a-z_]*[.:]' -e '^SUMMARY' -e '^[a-z_]*: ' "$OUT/log"
 }
 
 # verdict FILE SCRIPT: found, missed, or what else became of the mutant
