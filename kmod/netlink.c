@@ -203,13 +203,15 @@ int aggnet_nl_dump_one(struct sk_buff *skb, struct netlink_callback *cb,
 			  &aggnet_genl_family, NLM_F_MULTI, request->cmd);
 	if (!hdr)
 		return -EMSGSIZE;
-	genl_dump_check_consistent(cb, hdr);
 	err = fill(skb, an, object);
-	if (err)
+	if (err) {
 		genlmsg_cancel(skb, hdr);
-	else
-		genlmsg_end(skb, hdr);
-	return err;
+		return err;
+	}
+	/* Only now: it takes the change for told. */
+	genl_dump_check_consistent(cb, hdr);
+	genlmsg_end(skb, hdr);
+	return 0;
 }
 
 /*
@@ -232,7 +234,10 @@ static int nl_dump(struct sk_buff *skb, struct netlink_callback *cb,
 	err = walk(skb, cb, an);
 	mutex_unlock(&an->lock);
 	/* Full is not an error, unless it is full of nothing. */
-	return err && skb->len == 0 ? err : skb->len;
+	if (!err || skb->len)
+		return skb->len;
+	/* Larger than all at the start: the change has been told, or is now. */
+	return cb->args[1] && (u32)cb->args[1] != cb->seq ? 0 : err;
 }
 
 static int nl_port_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
@@ -258,6 +263,9 @@ static int nl_tree_dump_start(struct netlink_callback *cb)
 	mutex_lock(&an->lock);
 	cb->min_dump_alloc = max_t(u32, NLMSG_GOODSIZE, NLMSG_SPACE(GENL_HDRLEN) +
 				   aggnet_nl_tree_largest(an));
+	/* Of which configuration that is: nl_dump() compares. */
+	cb->prev_seq = an->generation;
+	cb->args[1] = an->generation;
 	mutex_unlock(&an->lock);
 	return 0;
 }

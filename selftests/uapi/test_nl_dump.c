@@ -9,6 +9,8 @@
 
 #define ENTRIES		2000	/* many datagrams */
 #define CHILDREN	3000	/* more than a page */
+#define ABSENT		16000	/* more than a part of a dump */
+#define LARGE		8	/* entries of that size */
 
 FIXTURE(dump) {
 	struct nl nl;
@@ -173,6 +175,44 @@ TEST_F(dump, entry_larger_than_a_page)
 	ASSERT_EQ(sizeof(child), nl_len(nl, AGGNET_A_TREE_CHILDREN));
 	/* 10.1.0.0 is the first by its bytes, whatever the order of bytes. */
 	EXPECT_EQ(0, memcmp(nl_data(nl, AGGNET_A_TREE_CHILDREN), child, 4));
+}
+
+/* An entry of the receiver, of which many sources are absent. */
+static int large_add(struct nl *nl, uint32_t job)
+{
+	static uint32_t absent[ABSENT];
+	uint32_t i;
+
+	for (i = 0; i < ABSENT; i++)
+		absent[i] = htonl(0x0a010000 + i);
+	nl_begin(nl, AGGNET_CMD_TREE_ADD, 0);
+	nl_u64(nl, AGGNET_A_TREE_INCAST_ID,
+	       (uint64_t)job << 32 | ntohl(addr(IDENTITY)));
+	nl_u32(nl, AGGNET_A_TREE_INSTANCE, 1);
+	nl_u32(nl, AGGNET_A_TREE_CONTRIBUTORS, 1);
+	nl_u32(nl, AGGNET_A_TREE_SOURCES, ABSENT);
+	nl_u64(nl, AGGNET_A_TREE_MEMORY, AGGNET_MEMORY_MIN);
+	nl_put(nl, AGGNET_A_TREE_ABSENT, absent, sizeof(absent));
+	return nl_talk(nl);
+}
+
+/* None of the new ones fits into what the dump gets for its parts. */
+TEST_F(dump, larger_entries_between_parts)
+{
+	struct nl *nl = &self->nl, *other = &self->other;
+	struct seen seen = { 0 };
+	uint32_t job;
+
+	start(nl);
+	ASSERT_EQ(1, nl_dump_next(nl, see, &seen));
+	ASSERT_EQ(0, nl_do(other, AGGNET_CMD_PLAN_BEGIN));
+	for (job = 0; job < LARGE; job++)
+		ASSERT_EQ(0, large_add(other, job));
+	ASSERT_EQ(0, nl_do(other, AGGNET_CMD_PLAN_COMMIT));
+	EXPECT_LT(0, finish(nl, &seen));
+	EXPECT_NE(0, nl->flags & NLM_F_DUMP_INTR);
+	/* From the start they fit. */
+	EXPECT_EQ(ENTRIES + LARGE, trees(nl));
 }
 
 TEST_F(dump, header__flags_and_reserved)

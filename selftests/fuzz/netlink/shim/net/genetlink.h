@@ -50,7 +50,7 @@ struct genl_family {
 
 #define genl_info_net(info)		((info)->net)
 #define genl_has_listeners(family, net, group)	((void)(group), true)
-#define genl_dump_check_consistent(cb, hdr)	((void)(cb), (void)(hdr))
+#define genl_dump_check_consistent(cb, hdr)	((cb)->prev_seq = (cb)->seq, (void)(hdr))
 
 int genl_register_family(struct genl_family *family);
 int genl_unregister_family(const struct genl_family *family);

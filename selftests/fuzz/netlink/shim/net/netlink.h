@@ -52,6 +52,7 @@ struct netlink_notify {
  * @extack: of the part that is under way
  * @min_dump_alloc: bytes that a part has room for at least
  * @seq: configuration that a part is of
+ * @prev_seq: and the one before it
  * @args: the dump's own
  */
 struct netlink_callback {
@@ -60,6 +61,7 @@ struct netlink_callback {
 	struct netlink_ext_ack *extack;
 	u32 min_dump_alloc;
 	u32 seq;
+	u32 prev_seq;
 	long args[6];
 };
 
