@@ -222,7 +222,9 @@ void aggnet_table_free(struct aggnet_table *t)
 
 void *aggnet_chunk_alloc(void)
 {
-	return aggnet_zalloc(AGGNET_CHUNK, GFP_KERNEL_ACCOUNT);
+	/* One can do without: nobody has to die for it. */
+	return aggnet_zalloc(AGGNET_CHUNK, GFP_KERNEL_ACCOUNT |
+			     __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 }
 
 void aggnet_chunk_free(void *chunk)

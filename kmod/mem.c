@@ -2,7 +2,9 @@
 /* The one place where the module allocates; carries its own fault attribute. */
 #include <linux/debugfs.h>
 #include <linux/fault-inject.h>
+#include <linux/memcontrol.h>
 #include <linux/mm.h>
+#include <linux/sched/mm.h>
 #include <net/genetlink.h>
 
 #include "mem.h"
@@ -76,4 +78,19 @@ struct sk_buff *aggnet_skb_own(struct sk_buff *skb)
 struct sk_buff *aggnet_genl_alloc(size_t payload, gfp_t gfp)
 {
 	return aggnet_mem_fails() ? NULL : genlmsg_new(payload, gfp);
+}
+
+struct mem_cgroup *aggnet_payer_get(void)
+{
+	return get_mem_cgroup_from_mm(current->mm);
+}
+
+void aggnet_payer_put(struct mem_cgroup *payer)
+{
+	mem_cgroup_put(payer);
+}
+
+struct mem_cgroup *aggnet_payer_set(struct mem_cgroup *payer)
+{
+	return set_active_memcg(payer);
 }

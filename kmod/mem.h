@@ -7,6 +7,8 @@
 #include <linux/slab.h>
 #include <linux/types.h>
 
+struct mem_cgroup;
+
 /*
  * On a kernel with fault injection <debugfs>/fail_aggnet makes allocations of
  * this module fail, and no others, in softirq, too; "space" counts them: with
@@ -29,6 +31,12 @@ struct sk_buff *aggnet_skb_copy(struct sk_buff *skb);	/* head and headers */
 /* Not shared any more; NULL: it is gone. */
 struct sk_buff *aggnet_skb_own(struct sk_buff *skb);
 struct sk_buff *aggnet_genl_alloc(size_t payload, gfp_t gfp);
+
+/* The caller's memory control group, a reference; NULL: there is none. */
+struct mem_cgroup *aggnet_payer_get(void);
+void aggnet_payer_put(struct mem_cgroup *payer);
+/* It is charged for what this task allocates. Return: who was before */
+struct mem_cgroup *aggnet_payer_set(struct mem_cgroup *payer);
 
 int aggnet_mem_init(void);
 void aggnet_mem_exit(void);

@@ -127,12 +127,15 @@ static void tree_grow_work(struct work_struct *work)
 	struct aggnet_tree *tree = container_of(work, struct aggnet_tree,
 						grow_work);
 	u32 n = min_t(u32, READ_ONCE(tree->table.chunks), TREE_CHUNKS_STEP);
+	struct mem_cgroup *payer;
 	struct sk_buff_head out;
 	int err;
 
 	n = min_t(u64, n, tree->conf.memory / AGGNET_CHUNK -
 			  READ_ONCE(tree->table.chunks));
+	payer = aggnet_payer_set(tree->payer);
 	n -= tree_add_chunks(tree, n, &err);
+	aggnet_payer_set(payer);
 	aggnet_tree_lock(tree, &out);
 	if (n)
 		tree->grow_failed = true;
@@ -385,6 +388,7 @@ static void tree_free(struct aggnet_tree *tree)
 	aggnet_free(tree->conf.filter);
 	memzero_explicit(&tree->conf.key, sizeof(tree->conf.key));
 	dst_cache_destroy(&tree->up_dst);
+	aggnet_payer_put(tree->payer);
 	aggnet_free(tree);
 }
 
@@ -407,6 +411,7 @@ static struct aggnet_tree *tree_alloc(struct aggnet_net *an,
 		return NULL;
 	}
 	tree->an = an;
+	tree->payer = aggnet_payer_get();
 	tree->conf = *conf;
 	tree->conf.children = NULL;
 	tree->conf.absent = NULL;

@@ -18,6 +18,7 @@
 #include "runs.h"
 
 struct aggnet_sock;
+struct mem_cgroup;
 struct netlink_ext_ack;
 
 /**
@@ -148,6 +149,7 @@ struct aggnet_tree_conf {
  * @grow_work: adds chunks up to the limit
  * @grow_failed: there was no memory to grow; do not ask again
  * @charged: bytes accounted to the namespace
+ * @payer: memory control group of who made the entry; constant
  * @records_in: counters for show
  */
 struct aggnet_tree {
@@ -215,6 +217,7 @@ struct aggnet_tree {
 	struct work_struct grow_work;
 	bool grow_failed;
 	u64 charged;
+	struct mem_cgroup *payer;
 
 	u64 records_in;
 	u64 records_out;

@@ -89,6 +89,28 @@ slow_reader()
 	sort "$TMP/slow.out" | cmp - "$TMP/slow.expected" && return $status
 }
 
+# Buffers grow in a work item, where their owner is long gone: it is charged to
+# the control group of who made the entries, and not to nobody.
+charged()
+{
+	local root=/sys/fs/cgroup maker=/sys/fs/cgroup/maker used paid status=0
+
+	gen "$SEED" 30000 30000 24 one > "$TMP/in.v5"
+	echo +memory > $root/cgroup.subtree_control && mkdir $maker || return
+	echo $BASHPID > $maker/cgroup.procs
+	plan charged --topology bcube:4,1 --method irs --senders v5 \
+		--receivers v0 --memory 8388608 --uid 0 || status=1
+	echo $BASHPID > $root/cgroup.procs
+	used=$(aggctl -j node show | jq .memory_used)
+	paid=$(< $maker/memory.current)
+	transfer charged sum v0 v5 || status=1
+	used=$(($(aggctl -j node show | jq .memory_used) - used))
+	paid=$(($(< $maker/memory.current) - paid))
+	say "buffers grew by $used bytes, who made them paid $paid"
+	rmdir $maker && [ $status = 0 ] &&
+		[ "$used" -gt 1000000 ] && [ "$paid" -gt $((used / 2)) ]
+}
+
 refused()
 {
 	! plan refused --topology bcube:4,1 --method existing \
@@ -98,6 +120,8 @@ refused()
 }
 
 testbed bcube:4,1
+check "growth is charged to who made the entry" charged
+withdraw charged
 check "64 KiB of buffer, 4 MB of distinct keys" small_buffer
 withdraw small
 check "X to Y and Y to X with tight memory" cross

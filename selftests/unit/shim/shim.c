@@ -58,6 +58,23 @@ void aggnet_free(void *p)
 	shim_free(p);
 }
 
+/* There is one group; a reference that is kept shows like memory. */
+struct mem_cgroup *aggnet_payer_get(void)
+{
+	shim_alloc_live++;
+	return (struct mem_cgroup *)&shim_alloc_live;
+}
+
+void aggnet_payer_put(struct mem_cgroup *payer)
+{
+	shim_alloc_live -= !!payer;
+}
+
+struct mem_cgroup *aggnet_payer_set(struct mem_cgroup *payer)
+{
+	return payer;
+}
+
 unsigned long __get_free_page(gfp_t gfp)
 {
 	return (unsigned long)shim_alloc(PAGE_SIZE, gfp);

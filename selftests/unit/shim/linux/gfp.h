@@ -13,6 +13,7 @@
 #define __GFP_NOWARN		0x20u
 #define __GFP_ACCOUNT		0x40u
 #define __GFP_NORETRY		0x80u
+#define __GFP_RETRY_MAYFAIL	0x100u
 
 unsigned long __get_free_page(gfp_t gfp);
 unsigned long get_zeroed_page(gfp_t gfp);
