@@ -15,7 +15,7 @@
 #include "aggtable.h"
 #include "state.h"
 
-#include "kselftest_harness.h"
+#include "../uapi/harness.h"
 
 #define SEED	0x73746174
 #define LIMIT	(8u << 20)

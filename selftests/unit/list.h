@@ -17,7 +17,7 @@
 #include "runs.h"
 #include "state.h"
 
-#include "kselftest_harness.h"
+#include "../uapi/harness.h"
 
 #define SEED	0x736f7274
 #define PAYLOAD	1392

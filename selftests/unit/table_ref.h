@@ -13,7 +13,7 @@
 
 #include "aggtable.h"
 
-#include "kselftest_harness.h"
+#include "../uapi/harness.h"
 
 #define SEED	0x61676774
 #define LIMIT	(1u << 20)

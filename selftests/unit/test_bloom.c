@@ -9,7 +9,7 @@
 #include <math.h>
 #include "bloom.h"
 
-#include "kselftest_harness.h"
+#include "../uapi/harness.h"
 
 #define SEED	0x626c6f6f
 

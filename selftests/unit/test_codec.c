@@ -7,7 +7,7 @@
 
 #include "packet.h"
 
-#include "kselftest_harness.h"
+#include "../uapi/harness.h"
 
 static enum aggnet_parse parse(const struct packet *p, size_t len)
 {

@@ -13,7 +13,7 @@
 #include "../../kmod/crc.c"
 #undef aggnet_crc32c
 
-#include "kselftest_harness.h"
+#include "../uapi/harness.h"
 
 #define SEED 0x63726333
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include "filter.h"
 
-#include "kselftest_harness.h"
+#include "../uapi/harness.h"
 
 #define SEED	0x66696c74
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Unit tests of a Bloom table's geometry: the smallest that has the rate. */
 #include "../../tools/aggctl/geometry.c"
-#include "kselftest_harness.h"
+#include "../uapi/harness.h"
 
 /* No smaller table, and no fewer functions in this one, have the rate. */
 static bool is_least(const struct geometry *g, double rate, uint32_t trees)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../../tools/aggctl/line.c"
-#include "kselftest_harness.h"
+#include "../uapi/harness.h"
 
 static const struct line_form integer = { .vtype = AGGNET_VTYPE_INT64 };
 /* Of the lines that REFUSED() and what is below have parsed. */

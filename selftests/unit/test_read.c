@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "plan.h"
-#include "kselftest_harness.h"
+#include "../uapi/harness.h"
 
 /* What is read of a file that has these bytes; to be freed. */
 static char *read_bytes(const char *bytes, size_t n)

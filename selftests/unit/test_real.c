@@ -9,7 +9,7 @@
 #include <linux/aggnet_packet.h>
 
 #include "../../tools/libaggnet/round.c"
-#include "kselftest_harness.h"
+#include "../uapi/harness.h"
 
 #define SEED	0x7265616c
 

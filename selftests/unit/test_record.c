@@ -7,7 +7,7 @@
 
 #include "codec.h"
 
-#include "kselftest_harness.h"
+#include "../uapi/harness.h"
 
 #define SEED	0x636f6463
 

@@ -5,7 +5,7 @@
 #include <linux/random.h>
 #include "reduce.h"
 
-#include "kselftest_harness.h"
+#include "../uapi/harness.h"
 
 #define SEED	0x72656475
 #define ROUNDS	20000

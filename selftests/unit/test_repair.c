@@ -10,7 +10,7 @@
 
 #include "../../tools/aggctl/supervise.c"
 #include "../../tools/aggctl/plan_apply.h"
-#include "kselftest_harness.h"
+#include "../uapi/harness.h"
 
 FIXTURE(repair) {
 	char dir[32];

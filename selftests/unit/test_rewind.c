@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../../tools/aggctl/rewind.c"
-#include "kselftest_harness.h"
+#include "../uapi/harness.h"
 
 FIXTURE(output) {
 	char path[32];

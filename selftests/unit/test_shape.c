@@ -5,7 +5,7 @@
 #include <linux/aggnet.h>
 #include "shape.h"
 
-#include "kselftest_harness.h"
+#include "../uapi/harness.h"
 
 TEST(shape_fault__names_the_attribute)
 {

@@ -6,7 +6,7 @@
 #include "crc.h"
 #include "packet.h"
 
-#include "kselftest_harness.h"
+#include "../uapi/harness.h"
 
 #define SEED	0x636f6463
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "../../tools/libaggtree/aggtree.h"
-#include "kselftest_harness.h"
+#include "../uapi/harness.h"
 
 static struct aggt_topo *parse(const char *text)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Unit tests of the tree builders: the papers' examples, refusals. */
 #include "tree_verify.h"
-#include "kselftest_harness.h"
+#include "../uapi/harness.h"
 
 static const aggt_node example[] = { 2, 5, 9, 10, 11, 14 };
 

@@ -6,7 +6,7 @@
 #include "tree.h"
 #include "trees.h"
 
-#include "kselftest_harness.h"
+#include "../uapi/harness.h"
 
 #define SEED	0x74726565
 #define IDS	8192

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Unit tests of option values: units, limits, and what is none. */
 #include "../../tools/aggctl/value.c"
-#include "kselftest_harness.h"
+#include "../uapi/harness.h"
 
 static uint64_t number(enum opt_type type, const char *text)
 {

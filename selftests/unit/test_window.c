@@ -8,7 +8,7 @@
 #include <linux/random.h>
 #include "window.h"
 
-#include "kselftest_harness.h"
+#include "../uapi/harness.h"
 
 #define SEED	0x77696e64
 #define WINDOW	AGGNET_WINDOW

@@ -4,7 +4,7 @@
 #define TREE_RANDOM_H
 
 #include "tree_verify.h"
-#include "kselftest_harness.h"
+#include "../uapi/harness.h"
 
 static const char *const topologies[] = {
 	"bcube:4,1", "bcube:2,5", "bcube:3,3", "ghc:2,5,3", "bcube:6,2",

@@ -4,7 +4,7 @@
 #define TREE_UPDATE_H
 
 #include "tree_verify.h"
-#include "kselftest_harness.h"
+#include "../uapi/harness.h"
 
 static const aggt_node example[] = { 2, 5, 9, 10, 11, 14 };
 
