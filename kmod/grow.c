@@ -25,52 +25,87 @@ static u32 grow_bits(const struct aggnet_link *link,
 	return bits;
 }
 
+static bool grow_crowded(struct aggnet_net *an, const struct aggnet_link *link)
+{
+	return link->capacity &&
+	       aggnet_link_bloom(an, link)->members > link->capacity;
+}
+
+static void grow_free(struct aggnet_net *an, struct aggnet_bloom *bloom)
+{
+	aggnet_memory_uncharge(an, aggnet_link_memory(bloom->mask + 1));
+	aggnet_bloom_free(bloom);
+}
+
+/* A larger table for the link; nothing is in it. */
+static bool grow_alloc(struct aggnet_net *an, struct aggnet_link *link)
+{
+	const struct aggnet_bloom *now = aggnet_link_bloom(an, link);
+	u32 bits = grow_bits(link, now);
+
+	if (bits == now->mask + 1 ||
+	    !aggnet_memory_charge(an, aggnet_link_memory(bits)))
+		return false;
+	link->larger = aggnet_bloom_alloc(bits, now->hashes, get_random_u64());
+	if (!link->larger)
+		aggnet_memory_uncharge(an, aggnet_link_memory(bits));
+	return link->larger;
+}
+
+/* For as many links as there is memory. Return: is it for any? */
+static bool grow_begin(struct aggnet_net *an)
+{
+	struct aggnet_link *link;
+	bool any = false;
+
+	list_for_each_entry(link, &an->links, list) {
+		cond_resched();
+		if (grow_crowded(an, link))
+			any |= grow_alloc(an, link);
+	}
+	return any;
+}
+
 /* A table has the IDs of exactly those entries in force that name its link. */
-static bool grow_fill(struct aggnet_net *an, const struct aggnet_link *link,
-		      struct aggnet_bloom *bloom)
+static void grow_fill(struct aggnet_net *an)
 {
 	const struct aggnet_trees *trees = aggnet_trees_in_force(an);
 	struct aggnet_tree *tree;
+	struct aggnet_link *link;
 	u32 pos = 0;
 
-	while ((tree = aggnet_trees_next(trees, &pos)))
-		if (aggnet_tree_marks(tree, link->ifindex, link->neighbour) &&
-		    aggnet_bloom_insert(bloom, tree->conf.incast_id))
-			return false;
-	return true;
+	while ((tree = aggnet_trees_next(trees, &pos))) {
+		cond_resched();
+		link = aggnet_link_find(an, tree->conf.link_ifindex,
+					tree->conf.link_neighbour);
+		if (!link || !link->larger ||
+		    !aggnet_tree_marks(tree, link->ifindex, link->neighbour) ||
+		    !aggnet_bloom_insert(link->larger, tree->conf.incast_id))
+			continue;
+		grow_free(an, link->larger);
+		link->larger = NULL;
+	}
 }
 
-static struct aggnet_bloom *grow_alloc(struct aggnet_net *an,
-				       const struct aggnet_link *link,
-				       u32 bits, u8 hashes)
+/* Readers may be in the old tables: these go with grow_settle(). */
+static bool grow_publish(struct aggnet_net *an)
 {
-	struct aggnet_bloom *bloom;
+	struct aggnet_bloom *old;
+	struct aggnet_link *link;
+	bool any = false;
 
-	if (!aggnet_memory_charge(an, aggnet_link_memory(bits)))
-		return NULL;
-	bloom = aggnet_bloom_alloc(bits, hashes, get_random_u64());
-	if (bloom && grow_fill(an, link, bloom))
-		return bloom;
-	aggnet_bloom_free(bloom);
-	aggnet_memory_uncharge(an, aggnet_link_memory(bits));
-	return NULL;
-}
-
-/* Readers may be in the old table: it goes with grow_settle(). */
-static bool grow_link(struct aggnet_net *an, struct aggnet_link *link)
-{
-	struct aggnet_bloom *old = aggnet_link_bloom(an, link);
-	u32 bits = old->mask + 1, more = grow_bits(link, old);
-	struct aggnet_bloom *bloom;
-
-	bloom = more == bits ? NULL : grow_alloc(an, link, more, old->hashes);
-	if (!bloom)
-		return false;
-	rcu_assign_pointer(link->bloom, bloom);
-	link->old = old;
-	link->capacity *= more / bits;
-	aggnet_stat_inc(an, bloom_grown);
-	return true;
+	list_for_each_entry(link, &an->links, list) {
+		if (!link->larger)
+			continue;
+		old = aggnet_link_bloom(an, link);
+		link->capacity *= (link->larger->mask + 1) / (old->mask + 1);
+		rcu_assign_pointer(link->bloom, link->larger);
+		link->larger = NULL;
+		link->old = old;
+		aggnet_stat_inc(an, bloom_grown);
+		any = true;
+	}
+	return any;
 }
 
 /* Wait for the readers of all tables that were replaced, once. */
@@ -82,9 +117,7 @@ static void grow_settle(struct aggnet_net *an)
 	list_for_each_entry(link, &an->links, list) {
 		if (!link->old)
 			continue;
-		aggnet_memory_uncharge(an,
-				       aggnet_link_memory(link->old->mask + 1));
-		aggnet_bloom_free(link->old);
+		grow_free(an, link->old);
 		link->old = NULL;
 	}
 }
@@ -92,25 +125,16 @@ static void grow_settle(struct aggnet_net *an)
 void aggnet_links_grow(struct aggnet_net *an)
 {
 	struct aggnet_link *link;
-	bool waits = false;
 
 	lockdep_assert_held(&an->lock);
-	list_for_each_entry(link, &an->links, list) {
-		if (!link->capacity ||
-		    aggnet_link_bloom(an, link)->members <= link->capacity)
-			continue;
-		cond_resched();
-		if (grow_link(an, link)) {
-			waits = true;
-			continue;
-		}
-		/* There may be room when the old tables of others have gone. */
-		if (waits)
-			grow_settle(an);
-		waits = waits && grow_link(an, link);
-		if (!waits)
-			aggnet_stat_inc(an, bloom_crowded);
-	}
-	if (waits)
+	/* There may be room for others when the old tables of some have gone. */
+	while (grow_begin(an)) {
+		grow_fill(an);
+		if (!grow_publish(an))
+			break;
 		grow_settle(an);
+	}
+	list_for_each_entry(link, &an->links, list)
+		if (grow_crowded(an, link))
+			aggnet_stat_inc(an, bloom_crowded);
 }

@@ -27,6 +27,7 @@ struct netlink_ext_ack;
  * @neighbour: address of the neighbour's port; 0: aggnet switch behind it
  * @lladdr: neighbour's MAC (switch role), else zero
  * @bloom: incast IDs that leave here; replaced by a larger one as it fills
+ * @larger: what is to replace it, while it is filled; under an->lock
  * @old: what was replaced and still has readers; under an->lock
  * @capacity: members with which it is replaced, 0: never; under an->lock
  * @name: by which filters of packets know it, 0: by none
@@ -41,6 +42,7 @@ struct aggnet_link {
 	__be32 neighbour;
 	u8 lladdr[ETH_ALEN];
 	struct aggnet_bloom __rcu *bloom;
+	struct aggnet_bloom *larger;
 	struct aggnet_bloom *old;
 	u32 capacity;
 	u64 name;
