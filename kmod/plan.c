@@ -604,9 +604,11 @@ static void plan_adopt(struct aggnet_plan *plan,
 	}
 }
 
-static void plan_retire(struct aggnet_net *an, const struct aggnet_plan *plan,
-			const struct aggnet_trees *old,
-			const struct aggnet_trees *trees)
+/* The filters lose what no entry in force stands for any more. */
+static void plan_unmark_old(struct aggnet_net *an,
+			    const struct aggnet_plan *plan,
+			    const struct aggnet_trees *old,
+			    const struct aggnet_trees *trees)
 {
 	struct aggnet_bloom *bloom;
 	struct aggnet_tree *tree;
@@ -620,6 +622,20 @@ static void plan_retire(struct aggnet_net *an, const struct aggnet_plan *plan,
 		if (bloom && plan_marked(an, plan, old, tree) &&
 		    !trees_mark(trees, &tree->conf))
 			aggnet_bloom_delete(bloom, tree->conf.incast_id);
+	}
+}
+
+/* Nothing is looked up in @old from here on: the first may be freed already. */
+static void plan_retire(const struct aggnet_trees *old,
+			const struct aggnet_trees *trees)
+{
+	struct aggnet_tree *tree;
+	u32 pos = 0;
+
+	while ((tree = aggnet_trees_next(old, &pos))) {
+		cond_resched();
+		if (aggnet_trees_has(trees, tree))
+			continue;
 		aggnet_event_tree(tree, AGGNET_EVENT_TREE_DELETED);
 		aggnet_tree_kill(tree,
 				 aggnet_trees_first(trees, tree->conf.incast_id) ?
@@ -636,7 +652,8 @@ static void plan_publish(struct aggnet_net *an, struct aggnet_plan *plan)
 	old = aggnet_trees_publish(an, trees);
 	aggnet_changed(an);
 	plan_adopt(plan, trees);
-	plan_retire(an, plan, old, trees);
+	plan_unmark_old(an, plan, old, trees);
+	plan_retire(old, trees);
 	plan_del_links(an, plan, AGGNET_STEP_LINK_DEL);
 	aggnet_links_grow(an);
 	aggnet_trees_free(old);
