@@ -56,6 +56,7 @@ table()
 	tree_nl.c|a refused entry keeps its lists|/^int aggnet_nl_tree_add/,/^}/s/aggnet_step_free(step);/;/
 	tree_nl.c|hold is told as give_up|s/AGGNET_A_TREE_HOLD, conf->hold_ms)/AGGNET_A_TREE_HOLD, conf->give_up_ms)/
 	plan.c|a refused step keeps its tree|/^static int plan_alone/,/^}/s/aggnet_step_free(step);/;/
+	plan.c|entries that went are looked at|/^static void plan_publish/,/^}/{/plan_unmark_old/d;s/plan_retire(old, trees);/&plan_unmark_old(an, plan, old, trees);/}
 	link.c|the memory of a link is not given back|/^static void link_remove/,/^}/s/aggnet_memory_uncharge(.*;/(void)bits;/
 	port.c|a device is held for ever|s/^\tdev_put(dev);/\t;/
 	END
