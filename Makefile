@@ -4,6 +4,9 @@
 
 QUIET_MAKE := $(MAKE) --no-print-directory -s
 TOP := $(CURDIR)
+ifneq ($(words $(TOP)),1)
+$(error the path of this tree has white space: '$(TOP)'; move the tree)
+endif
 BUILD := $(TOP)/build
 VM := selftests/vm
 # Of the guest: 6.1, 6.12 or debug.
@@ -18,7 +21,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 
 # What modules are built against: the running kernel's headers if they are
-# here, else those of the newest guest kernel (set up if need be).
+# here, else those of the newest guest kernel, under build/ (set up if need be).
 RUNNING := $(wildcard /lib/modules/$(shell uname -r)/build)
 KDIR ?= $(RUNNING)
 
@@ -60,23 +63,21 @@ help:
 setup:
 	@$(VM)/setup.sh
 
-# Only what a build needs, and only if it is not here already.
-.PHONY: setup-build
-setup-build:
-	@pkg-config --exists libnl-genl-3.0 libnl-route-3.0 jansson 2>/dev/null || \
-		$(VM)/setup.sh build
-
 .PHONY: modules
 modules:
+	@$(VM)/setup.sh check-build
 	@kdir="$(KDIR)"; \
 	if [ -z "$$kdir" ]; then \
-		$(VM)/setup.sh build kernels && \
-		kdir=$$($(VM)/module.sh newest) || exit 1; \
+		echo "no headers of the running kernel $$(uname -r): building" \
+			"for a guest's; 'make install' will need KDIR=" >&2; \
+		KERNELS=$(KERNEL) $(VM)/setup.sh kernels && \
+		kdir=$$($(VM)/module.sh kdir $(KERNEL)) || exit 1; \
 	fi; \
 	$(VM)/module.sh build "$$kdir" aggnet.ko
 
 .PHONY: tools
-tools: setup-build
+tools:
+	@$(VM)/setup.sh check-build
 	@$(QUIET_MAKE) -C tools/libaggtree O=$(BUILD)/tools/libaggtree
 	@$(QUIET_MAKE) -C tools/libaggnet O=$(BUILD)/tools/libaggnet
 	@$(QUIET_MAKE) -C tools/aggctl O=$(BUILD)/tools
@@ -93,11 +94,15 @@ vm: setup tools guest-module
 	@KERNEL=$(KERNEL) $(VM)/run.sh "$$CMD"
 
 .PHONY: demo
-demo: setup tools guest-module
+demo:
+	@KERNELS=$(KERNEL) $(VM)/setup.sh demo kernels
+	@$(QUIET_MAKE) tools
+	@$(VM)/module.sh guest $(KERNEL)
 	@KERNEL=$(KERNEL) selftests/demo/demo.sh
 
 .PHONY: check
-check: setup tools
+check: setup
+	@$(QUIET_MAKE) tools
 	@$(VM)/check.sh
 
 .PHONY: check-debug
@@ -155,13 +160,15 @@ install: modules tools
 	$(MAKE) -C tools/aggctl O=$(BUILD)/tools install \
 		PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
 
+# By the shell and quoted: make would split a path at white space.
 .PHONY: clean
 clean:
-	rm -rf $(filter-out $(BUILD)/cache $(BUILD)/vm $(BUILD)/kselftest \
-		$(BUILD)/setup.lock,$(wildcard $(BUILD)/*))
-	rm -rf $(BUILD)/vm/run.*
+	[ ! -d "$(BUILD)" ] || find "$(BUILD)" -mindepth 1 -maxdepth 1 \
+		! -name cache ! -name vm ! -name kselftest \
+		! -name setup.lock -exec rm -rf {} +
+	rm -rf "$(BUILD)"/vm/run.*
 	rm -f aggnet.ko tools/aggctl/aggctl
 
 .PHONY: distclean
 distclean: clean
-	rm -rf $(BUILD)
+	rm -rf "$(BUILD)"

@@ -36,6 +36,6 @@ kernel_kdir()
 	if [ "$1" = debug ]; then
 		echo "$BUILD/vm/debug/linux"
 	else
-		echo "/usr/src/linux-headers-$(kernel_release "$1")"
+		echo "$BUILD/vm/$1/headers/usr/src/linux-headers-$(kernel_release "$1")"
 	fi
 }

@@ -8,7 +8,7 @@
 #        module.sh broken KERNEL         build the variant with faults (gate.sh)
 #        module.sh coverage KERNEL       build one that counts (coverage.sh)
 #        module.sh install KDIR DESTDIR  build, and install for the host
-#        module.sh newest                print the newest guest kernel's KDIR
+#        module.sh kdir KERNEL           print a guest kernel's KDIR
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
@@ -86,20 +86,13 @@ variant()
 	make -s -C "$(kernel_kdir "$2")" M="$1" modules
 }
 
-newest()
-{
-	local name
-
-	for name in $KERNELS; do
-		:
-	done
-	kernel_kdir "$name"
-}
-
 case ${1:-} in
 build)
 	build "$2"
-	[ $# = 2 ] || cp "$BUILD/$(release_of "$2")/aggnet.ko" "$3" ;;
+	[ $# = 2 ] || {
+		cp "$BUILD/$(release_of "$2")/aggnet.ko" "$3"
+		say "built $3 for kernel $(release_of "$2")"
+	} ;;
 guest)
 	guest "$2" ;;
 lint)
@@ -116,9 +109,10 @@ install)
 	build "$kdir"
 	install -D -m 644 "$BUILD/$rel/aggnet.ko" \
 		"$3/lib/modules/$rel/updates/aggnet.ko"
+	strip --strip-debug "$3/lib/modules/$rel/updates/aggnet.ko"
 	PATH=$PATH:/sbin:/usr/sbin depmod -b "$3/" "$rel" ;;
-newest)
-	newest ;;
+kdir)
+	kernel_kdir "$2" ;;
 *)
 	say "usage: build KDIR [COPY] | guest KERNEL | lint KERNEL | broken KERNEL | coverage KERNEL | install KDIR DESTDIR"
 	exit 2 ;;

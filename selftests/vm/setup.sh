@@ -1,18 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Puts in place what building and testing need: Debian packages, the guest
-# kernels (unpacked under build/vm, never installed), the kselftest headers.
-# Usage: setup.sh [build|packages|kernels|sources]...
+# kernels and their headers (unpacked under build/vm, never installed), the
+# kselftest headers.
+# Usage: setup.sh [check-build|demo|packages|kernels|sources|debug-source]...
+#        KERNELS="6.1 6.12" names the kernels
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
 BUILD_PACKAGES="gcc make bc flex bison libelf-dev libssl-dev xz-utils kmod
 	pkg-config libnl-3-dev libnl-genl-3-dev libnl-route-3-dev
 	libjansson-dev"
+DEMO_PACKAGES="qemu-system-x86 busybox-static iproute2 nftables jq graphviz
+	bsdextrautils bible-kjv bible-kjv-text"
 TEST_PACKAGES="patch perl python3 python3-yaml libbpf-dev clang llvm
-	libclang-rt-14-dev sparse shellcheck spin qemu-system-x86 busybox-static
-	iproute2 nftables ethtool jq bsdextrautils python3-networkx graphviz
-	gnuplot-nox bible-kjv bible-kjv-text tzdata"
+	libclang-rt-14-dev sparse shellcheck spin ethtool python3-networkx
+	gnuplot-nox tzdata"
 
 # What the guest needs of a kernel's modules; the rest (graphics, sound,
 # hardware drivers) is left out, which keeps depmod and modprobe quick.
@@ -73,12 +76,23 @@ install_packages()
 	apt_root install --no-install-recommends "${missing[@]}" >&2
 }
 
-# download PACKAGE: leaves PACKAGE.deb in the cache
+# check_build: refuse, and say what is missing, rather than install it unasked
+check_build()
+{
+	local missing
+
+	# shellcheck disable=SC2086
+	mapfile -t missing < <(missing_of $BUILD_PACKAGES)
+	[ ${#missing[@]} = 0 ] || die "missing packages; install them with" \
+		"'apt-get install ${missing[*]}', or run 'make setup'"
+}
+
+# download PACKAGE [NAME]: leaves NAME.deb (PACKAGE.deb) in the cache
 download()
 {
-	local tmp
+	local name=${2:-$1} tmp
 
-	[ -s "$CACHE/$1.deb" ] && return
+	[ -s "$CACHE/$name.deb" ] && return
 	apt_update
 	say "downloading $1 ($(apt-cache show --no-all-versions "$1" |
 		awk '/^Size:/ { printf "%.0f MB", $2 / 1e6 }'))"
@@ -86,7 +100,7 @@ download()
 	tmp=$(mktemp -d "$CACHE/download.XXXXXX")
 	(cd "$tmp" && apt-get -q -o APT::Sandbox::User="$(id -un)" \
 		download "$1" >/dev/null)
-	mv "$tmp"/*.deb "$CACHE/$1.deb"
+	mv "$tmp"/*.deb "$CACHE/$name.deb"
 	rmdir "$tmp"
 }
 
@@ -136,12 +150,51 @@ unpack_kernel()
 	rm -rf "$tmp"
 }
 
+# unpack_headers SERIES RELEASE: build/vm/SERIES/headers, a root with what the
+# three packages install under /usr. Installing linux-headers-RELEASE would put
+# a kernel into /boot of this host.
+unpack_headers()
+{
+	local dest=$BUILD/vm/$1/headers rel=$2 tmp pkg common
+	local deb=$CACHE/linux-headers-$2.deb
+
+	download "linux-headers-$rel"
+	common=$(depends_on "$deb" '^linux-headers-.*-common$')
+	download "$common"
+	# Of the 6.1 series this package has no release in its name.
+	download "$(depends_on "$deb" '^linux-kbuild-')" "linux-kbuild-for-$rel"
+	say "unpacking linux-headers-$rel"
+	tmp=$(mktemp -d "$BUILD/vm/unpack.XXXXXX")
+	for pkg in "linux-headers-$rel" "$common" "linux-kbuild-for-$rel"; do
+		dpkg-deb -x "$CACHE/$pkg.deb" "$tmp"
+	done
+	# Its only absolute path.
+	sed -i "1s,^include /usr/src/,include \$(dir \$(lastword \$(MAKEFILE_LIST)))../," \
+		"$tmp/usr/src/linux-headers-$rel/Makefile"
+	# With it a build makes BTF for the module, which needs pahole.
+	rm -f "$tmp/usr/src/linux-headers-$rel/vmlinux"
+	rm -rf "$dest" "$tmp/lib"
+	mv "$tmp" "$dest"
+}
+
+# depends_on DEB PATTERN: the package that DEB depends on
+depends_on()
+{
+	dpkg-deb -f "$1" Depends | tr ',|' '\n\n' | awk '{ print $1 }' |
+		grep -m 1 -e "$2" || die "$1 depends on no $2"
+}
+
+# is_unpacked SERIES
+is_unpacked()
+{
+	[ -s "$BUILD/vm/$1/release" ] && [ -d "$BUILD/vm/$1/headers" ]
+}
+
 setup_kernel()
 {
 	local series=$1 rel=
 
-	[ ! -s "$BUILD/vm/$series/release" ] || rel=$(kernel_release "$series")
-	if [ -z "$rel" ]; then
+	is_unpacked "$series" || {
 		rel=$(newest_release "$series")
 		if [ -z "$rel" ]; then
 			apt_update
@@ -151,13 +204,15 @@ setup_kernel()
 			"in the package lists: is this Debian 12 with its" \
 			"security suite?"
 		# A kernel that the lists know may be gone from the archive.
-		[ -s "$CACHE/linux-image-$rel.deb" ] || {
+		[ -s "$CACHE/linux-image-$rel.deb" ] &&
+			[ -s "$CACHE/linux-headers-$rel.deb" ] || {
 			apt_update
 			rel=$(newest_release "$series")
 		}
-	fi
-	install_packages "linux-headers-$rel"
-	[ -s "$BUILD/vm/$series/release" ] || unpack_kernel "$series" "$rel"
+		unpack_kernel "$series" "$rel"
+		unpack_headers "$series" "$rel"
+	}
+	rel=$(kernel_release "$series")
 	mkdir -p "$BUILD/$rel"
 	[ "$(readlink "$BUILD/$series")" = "$rel" ] ||
 		ln -sfn "$rel" "$BUILD/$series"
@@ -192,12 +247,14 @@ flock 9
 [ $# -gt 0 ] || set -- packages kernels sources
 for part in "$@"; do
 	case $part in
-	build)
+	check-build)
+		check_build ;;
+	demo)
 		# shellcheck disable=SC2086
-		install_packages $BUILD_PACKAGES ;;
+		install_packages $BUILD_PACKAGES $DEMO_PACKAGES ;;
 	packages)
 		# shellcheck disable=SC2086
-		install_packages $BUILD_PACKAGES $TEST_PACKAGES ;;
+		install_packages $BUILD_PACKAGES $DEMO_PACKAGES $TEST_PACKAGES ;;
 	kernels)
 		for series in $KERNELS; do
 			setup_kernel "$series"
@@ -207,7 +264,8 @@ for part in "$@"; do
 	debug-source)
 		download linux-source-6.1 ;;
 	*)
-		say "unknown part '$part' (build, packages, kernels or sources)"
+		say "unknown part '$part' (check-build, demo, packages, kernels," \
+			"sources or debug-source)"
 		exit 2 ;;
 	esac
 done
