@@ -38,7 +38,8 @@ static bool parse_unsigned(const char *text, uint64_t max, uint64_t *val)
 	if (*text < '0' || *text > '9')
 		return false;
 	errno = 0;
-	v = strtoull(text, &end, 0);
+	/* Base 0 would read 010 as octal. */
+	v = strtoull(text, &end, strncasecmp(text, "0x", 2) ? 10 : 16);
 	if (errno || *end || v > max)
 		return false;
 	*val = v;
