@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Plots an experiment like the papers' figures, by gnuplot. */
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -108,8 +109,13 @@ static void draw(FILE *f, const struct eval_result *r, const char *term,
 /* Can it be drawn there, as far as can be told before? */
 int eval_plot_check(const char *file)
 {
+	const char *c;
 	FILE *f;
 
+	/* gnuplot reads lines: a string cannot hold a newline. */
+	for (c = file; *c; c++)
+		if (iscntrl((unsigned char)*c))
+			return usage("eval: --plot: the file name has a control character");
 	if (!terminal(file))
 		return usage("eval: --plot: '%s' ends in neither .svg nor .png",
 			     file);
