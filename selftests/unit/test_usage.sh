@@ -109,6 +109,8 @@ result "methods as JSON" "$(diff <("$aggctl" plan --method list) \
 # Before anything is computed.
 refused 2 "eval: --plot: 'x.gif' ends in neither .svg nor .png" \
 	eval 004-fig8b --plot x.gif
+refused 2 "eval: --plot: the file name has a control character" \
+	eval 004-fig8b --plot $'a\n!touch planted\n.svg'
 refused 1 "eval: --plot: none/x.svg: No such file or directory" \
 	eval 004-fig8b --plot none/x.svg
 refused 2 "eval: --plot: update is a table" eval update --plot x.svg
@@ -138,6 +140,24 @@ for command in -h "plan -h" "plan ${small[*]}" "-j plan ${small[*]}" \
 	"$aggctl" "${args[@]}" 2> err >&- || status=$?
 	unwritten "closed: $command" "Bad file descriptor" $status
 done
+# A number that begins with 0 is decimal, as everywhere else.
+result "a job of 010" "$([ "$("$aggctl" -j plan "${small[@]}" --job 010 |
+	jq .job)" = 10 ] || echo "it is not 10")"
+result "a job of 0x10" "$([ "$("$aggctl" -j plan "${small[@]}" --job 0x10 |
+	jq .job)" = 16 ] || echo "it is not 16")"
+
+# Without Graphviz there is no drawing, but the plan is whole. It is longer than
+# a pipe holds.
+many=(--topology "bcube:8,2" --senders "random:400" --receivers v0 --seed 1)
+mkdir nodot
+status=0
+PATH=$PWD/nodot "$aggctl" -j plan "${many[@]}" --dot x.svg > plan.nodot \
+	2> err || status=$?
+result "no Graphviz: an error" "$([ $status = 1 ] &&
+	grep -q 'dot: No such file or directory; it draws' err || cat err)"
+result "no Graphviz: the plan" "$(jq -e .job plan.nodot > /dev/null 2> why ||
+	echo "it is not whole: $(cat why)")"
+
 # What is opened meanwhile is not taken for standard output.
 status=0
 "$aggctl" plan "${small[@]}" --dot closed 2> err >&- || status=$?

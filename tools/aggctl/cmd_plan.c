@@ -325,20 +325,20 @@ static int guard_output(const struct plan *plan)
 static int show_plan(const struct aggctl *ctl, const struct plan *plan,
 		     json_t *json)
 {
+	int drawn = opt.dot && plan_draw(opt.dot, plan) ? ST_FAILED : ST_DONE;
 	int st;
 
-	if (opt.dot && plan_draw(opt.dot, plan)) {
-		json_decref(json);
-		return ST_FAILED;
-	}
+	/* The plan does not depend on its drawing. */
 	if (!ctl->json) {
 		plan_text(json);
 		json_decref(json);
-		return ST_DONE;
+		return drawn;
 	}
 	st = guard_output(plan);
-	if (!st)
-		return out_json(json);
+	if (!st) {
+		st = out_json(json);
+		return st ? st : drawn;
+	}
 	json_decref(json);
 	return st;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Drawings of trees: Graphviz source, or what dot makes of it. */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -117,11 +118,13 @@ static FILE *start_dot(const char *type, const char *file, pid_t *pid)
 		return NULL;
 	*pid = fork();
 	if (!*pid) {
+		signal(SIGPIPE, SIG_DFL);
 		dup2(fds[0], STDIN_FILENO);
 		close(fds[0]);
 		close(fds[1]);
 		execlp("dot", "dot", option, "-o", file, NULL);
-		err("dot: %s", strerror(errno));
+		err("dot: %s; it draws .svg, .png and .pdf and is in the package graphviz",
+		    strerror(errno));
 		_exit(ST_FAILED);
 	}
 	close(fds[0]);
@@ -142,17 +145,21 @@ static FILE *start_dot(const char *type, const char *file, pid_t *pid)
 int plan_draw(const char *file, const struct plan *plan)
 {
 	const char *type = format(file);
+	void (*on_pipe)(int) = signal(SIGPIPE, SIG_IGN);
 	int status = 0, bad;
 	pid_t pid = 0;
 	FILE *f;
 
+	/* A dot that is missing, or fails, must not end the command. */
 	f = type ? start_dot(type, file, &pid) : fopen(file, "w");
 	if (!f) {
 		err("%s: %s", file, strerror(errno));
+		signal(SIGPIPE, on_pipe);
 		return -1;
 	}
 	bad = write_dot(f, plan);
 	bad |= fclose(f);
+	signal(SIGPIPE, on_pipe);
 	if (pid && (waitpid(pid, &status, 0) < 0 || status))
 		bad = -1;
 	if (bad)
