@@ -26,7 +26,20 @@ offers()
 	fi
 }
 
-echo 1..8
+# A namespace may have any name, and none is a command.
+ls()
+{
+	if [ "$1" = /run/netns ]; then
+		printf '%s\n' v1 "\$(touch${IFS:0:1}$scratch/planted)" \
+			"\`touch\`"
+	else
+		command ls "$@"
+	fi
+}
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+echo 1..10
 offers "plan port" aggctl p
 offers "show add del" aggctl link ''
 offers "--sorted" aggctl plan --so
@@ -35,4 +48,12 @@ offers "topk" aggctl plan --function t
 offers "int64 int32" aggctl plan --type i
 offers "exact bloom packet" aggctl plan --scheme ''
 offers "general paper" aggctl plan --filter-rule ''
+offers 'v1 \$\(touch '"$scratch"'/planted\) \`touch\`' aggctl -n ''
+n=$((n + 1))
+if [ -e "$scratch/planted" ]; then
+	echo "not ok $n - the name of a namespace ran as a command"
+	failed=1
+else
+	echo "ok $n - no name of a namespace runs as a command"
+fi
 exit $failed
