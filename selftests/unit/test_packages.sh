@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The Debian packages are for architectures that have what the code needs:
+# integers of 128 bits, which compilers have on 64-bit machines only.
+set -u
+
+top=$(cd "$(dirname "$0")/../.." && pwd)
+cputable=/usr/share/dpkg/cputable
+n=0 failed=0
+
+# bits ARCHITECTURE: of its registers, as dpkg knows it
+bits()
+{
+	awk -v name="$1" '$1 == name { print $4 }' $cputable
+}
+
+mapfile -t names < <(sed -n 's/^Architecture: //p' "$top/debian/control" |
+	tr ' ' '\n' | sort -u | grep -v '^all$')
+for name in "${names[@]}"; do
+	n=$((n + 1))
+	if [ "$(bits "$name")" = 64 ]; then
+		echo "ok $n - $name has 64 bits"
+	else
+		echo "not ok $n - $name is not known to have 64 bits"
+		failed=1
+	fi
+done
+echo "1..$n"
+[ $n -gt 0 ] && exit $failed
+exit 1
