@@ -133,8 +133,44 @@ killed()
 		done
 		kill -9 $pid 2> "$TMP/kill"
 		wait $pid
+		[ $n != 9 ] || refused 1 "half-made" \
+			aggctl testbed up bcube:4,1 || return 1
 		aggctl testbed down && no_namespaces || return 1
 	done
+}
+
+# Of two that start at once one builds, and the other changes nothing.
+race()
+{
+	local round pids n built status=0
+
+	for round in 1 2 3 4 5 6; do
+		pids=() built=0
+		for n in 1 2; do
+			aggctl testbed up bcube:2,1 > "$TMP/race.$n" 2>&1 &
+			pids+=($!)
+		done
+		for n in "${pids[@]}"; do
+			! wait "$n" || built=$((built + 1))
+		done
+		cat "$TMP"/race.[12]
+		[ $built = 1 ] && [ "$(ip netns list | wc -l)" = 8 ] &&
+			aggctl -j testbed show | jq -e .complete || status=1
+		aggctl testbed down && no_namespaces || return 1
+	done
+	return $status
+}
+
+# While another command is at work nothing is built or removed.
+locked()
+{
+	local lock=/run/aggnet/testbed.lock text="another 'aggctl testbed'"
+
+	refused 1 "$text" flock $lock aggctl testbed up bcube:2,1 &&
+		no_namespaces && aggctl testbed up bcube:2,1 &&
+		refused 1 "$text" flock $lock aggctl testbed down &&
+		refused 1 "$text" flock $lock aggctl testbed shape &&
+		aggctl testbed down && no_namespaces
 }
 
 testbed bcube:4,1
@@ -157,6 +193,8 @@ check "too large" refused 1 "at most" aggctl testbed up bcube:8,5
 check "bad option" refused 2 "--mtu" aggctl testbed up --mtu 10 bcube:4,1
 check "a taken name" taken
 check "killed" killed
+check "two at once" race
+check "locked" locked
 check "dumb switches" aggctl testbed up --switches dumb bcube:2,1
 check "are not attached" \
 	test "$(aggctl -j -n w0 port show | jq length)" = 0

@@ -162,6 +162,16 @@ static int show_up(const struct aggctl *ctl, bool loaded)
 	return ST_DONE;
 }
 
+static int fail_exists(void)
+{
+	json_t *state = tb_state_load();
+	bool complete = json_is_true(json_object_get(state, "complete"));
+
+	json_decref(state);
+	return fail("a testbed is %s already; 'aggctl testbed down' removes it",
+		    complete ? "up" : "half-made");
+}
+
 static int run_up(const struct aggctl *ctl, int argc, char **argv)
 {
 	struct aggt_err why;
@@ -175,8 +185,10 @@ static int run_up(const struct aggctl *ctl, int argc, char **argv)
 	if (!up.topo)
 		return fail("%s", why.text);
 	up.shape = shape;
-	if (tb_state_exists()) {
-		st = fail("a testbed is up already; 'aggctl testbed down' takes it away");
+	if (tb_lock()) {
+		st = ST_FAILED;
+	} else if (tb_state_exists()) {
+		st = fail_exists();
 	} else if (tb_check(&up) || tb_up(&up)) {
 		st = ST_FAILED;
 	} else if (tb_attach(&up, &loaded)) {
@@ -196,7 +208,7 @@ static int run_down(const struct aggctl *ctl, int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
-	if (tb_state_open(&tb))
+	if (tb_lock() || tb_state_open(&tb))
 		return ST_FAILED;
 	if (tb_down(&tb))
 		st = ST_FAILED;
@@ -218,7 +230,7 @@ static int run_shape(const struct aggctl *ctl, int argc, char **argv)
 	(void)argv;
 	if (st)
 		return st;
-	if (tb_state_open(&tb))
+	if (tb_lock() || tb_state_open(&tb))
 		return ST_FAILED;
 	if (tb_reshape(&tb, &shape))
 		st = ST_FAILED;

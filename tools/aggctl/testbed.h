@@ -66,6 +66,7 @@ int tb_routes(const struct aggt_topo *topo, struct rtnl *r, aggt_node server);
 int tb_reroute(const struct aggt_topo *topo, const json_t *failed);
 
 /* testbed_state.c */
+int tb_lock(void);
 json_t *tb_state_json(const struct testbed *tb, bool complete);
 int tb_state_save(const struct testbed *tb, bool complete);
 json_t *tb_state_load(void);

@@ -2,8 +2,10 @@
 /* The state file of the running testbed: what it is made of, as JSON. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +14,7 @@
 
 #define STATE_DIR	"/run/aggnet"
 #define STATE_FILE	STATE_DIR "/testbed.json"
+#define LOCK_FILE	STATE_DIR "/testbed.lock"
 
 static json_t *json_addr(struct in_addr addr)
 {
@@ -115,6 +118,41 @@ json_t *tb_state_json(const struct testbed *tb, bool complete)
 			 "nodes", nodes);
 }
 
+static int make_dir(void)
+{
+	return mkdir(STATE_DIR, 0755) && errno != EEXIST ? -1 : 0;
+}
+
+/**
+ * tb_lock() - keep other commands from changing the testbed
+ *
+ * The lock lasts until the process ends, however it ends. The file stays: if a
+ * command removed it, another could lock a file that has no name any more.
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int tb_lock(void)
+{
+	int fd;
+
+	if (make_dir())
+		goto bad;
+	fd = open(LOCK_FILE, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	if (fd < 0)
+		goto bad;
+	if (!flock(fd, LOCK_EX | LOCK_NB))
+		return 0;
+	if (errno == EWOULDBLOCK) {
+		err("another 'aggctl testbed' command is running; try again when it has ended");
+		close(fd);
+		return -1;
+	}
+	close(fd);
+bad:
+	err("%s: %s", LOCK_FILE, strerror(errno));
+	return -1;
+}
+
 /**
  * tb_state_exists() - whether a testbed is up or half-made
  */
@@ -140,7 +178,7 @@ int tb_state_save(const struct testbed *tb, bool complete)
 		err("out of memory");
 		return -1;
 	}
-	if (mkdir(STATE_DIR, 0755) && errno != EEXIST)
+	if (make_dir())
 		ret = -1;
 	else
 		ret = json_dump_file(state, tmp, JSON_INDENT(1));
