@@ -15,7 +15,7 @@ failed=0
 words()
 {
 	case $1 in
-	leak) echo 'unreferenced object' ;;
+	leak | leaks) echo 'unreferenced object' ;;
 	double_free) echo 'KASAN: (double-free|invalid-free)' ;;
 	use_after_free) echo 'KASAN: (slab-)?use-after-free' ;;
 	sleep) echo 'sleeping function called from invalid context' ;;
@@ -71,7 +71,8 @@ result()
 }
 
 [ $# -gt 0 ] ||
-	set -- leak double_free use_after_free sleep unlock order rcu list
+	set -- leak leaks double_free use_after_free sleep unlock order rcu \
+		list
 "$VM_DIR/module.sh" broken debug
 echo "1..$(($# + 1))"
 result "no fault passes" boot none

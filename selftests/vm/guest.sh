@@ -134,7 +134,7 @@ echo "vm: command ended with status $status" > /dev/kmsg
 unload > "$output_port" 2>&1
 unloaded=$?
 # Not through /dev/kmsg, which takes a kilobyte at a time and not often.
-{ dmesg; leaks; } > "$run/dmesg"
+{ dmesg; leaks; echo "vm: end"; } > "$run/dmesg"
 echo "$status $unloaded" > "$status_port"
 sync
 exec 9<> <(:)

@@ -15,17 +15,6 @@ set -euo pipefail
 KERNEL=${KERNEL:-6.12}
 [ $# = 1 ] || { say "usage: run.sh COMMAND"; exit 2; }
 
-# Lines of dmesg that fail a run, whatever its command said.
-SPLATS='WARNING:|BUG:|BUG |Oops|Call Trace|Kernel panic|UBSAN|KASAN|KCSAN|KFENCE'
-SPLATS+='|general protection fault|stack segment|double fault'
-SPLATS+='|unreferenced object|ref_tracker|[Ll]eaked reference|refcount_t'
-SPLATS+='|unregister_netdevice: waiting|rcu.*(stall|detected)|soft lockup'
-SPLATS+='|hung_task|blocked for more than|scheduling while atomic'
-SPLATS+='|suspicious RCU|possible (recursive|circular) locking|INFO: trying'
-SPLATS+='|held lock freed|inconsistent lock state|list_(add|del) corruption'
-SPLATS+='|Out of memory|page allocation failure|Objects remaining'
-SPLATS+='|aggnet.ko does not load'
-
 # initramfs FILE: busybox, init, and what the root file system needs of modules
 initramfs()
 {
@@ -56,14 +45,6 @@ initramfs()
 		> "$tmp.cpio"
 	mv "$tmp.cpio" "$1"
 	rm -rf "$tmp"
-}
-
-# splats FILE: the part of a log that makes the run fail, with what follows it
-splats()
-{
-	# What the stock kernel says while it boots is not ours.
-	sed '1,/vm: start/d' "$1" |
-		grep -aE -A 40 -m 1 -e "$SPLATS"
 }
 
 boot()
@@ -105,35 +86,6 @@ vm.top=$TOP vm.run=$run vm.kernel=$KERNEL $append ${VM_APPEND:-}" \
 		${VM_QEMU:-} < /dev/null 2> "$run/qemu"
 }
 
-# judge QEMU_STATUS: the status to leave with
-judge()
-{
-	local status='' unloaded='' log
-
-	[ ! -s "$run/status" ] || read -r status unloaded < "$run/status"
-	for log in "$run/dmesg" "$run/console"; do
-		[ -s "$log" ] || continue
-		if splats "$log" > "$run/splat"; then
-			say "the kernel complained:"
-			cat "$run/splat" >&2
-			[ "${status:-0}" != 0 ] || status=1
-			break
-		fi
-	done
-	if [ -z "$unloaded" ]; then
-		say "the guest ended without a status" \
-			"(QEMU's was $1); its last lines:"
-		tail -n 20 "$run/console" "$run/qemu" >&2
-		[ "$1" = 124 ] && return 124
-		return 1
-	fi
-	if [ "$unloaded" != 0 ]; then
-		say "aggnet.ko does not unload"
-		[ "$status" != 0 ] || status=1
-	fi
-	return "$status"
-}
-
 case $TOP in
 *[[:space:]]*) die "the path of this tree has white space: $TOP" ;;
 esac
@@ -156,8 +108,8 @@ reader=$!
 status=0
 boot || status=$?
 exec 3>&-
-wait "$reader" || status=$?
-judge "$status" && status=0 || status=$?
+wait "$reader" || :
+"$VM_DIR/verdict.sh" "$run" "$status" && status=0 || status=$?
 if [ "$status" = 0 ] && [ "${VM_KEEP:-0}" = 0 ]; then
 	rm -rf "$run"
 else

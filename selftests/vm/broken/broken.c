@@ -33,6 +33,15 @@ static void broken_leak(void)
 		aggnet_zalloc(64 + 8 * i, GFP_KERNEL);
 }
 
+/* More reports than fit into a pipe. */
+static void broken_leaks(void)
+{
+	u32 i;
+
+	for (i = 0; i < 1000; i++)
+		aggnet_zalloc(64, GFP_KERNEL);
+}
+
 static void broken_double_free(void)
 {
 	void *p = aggnet_zalloc(64, GFP_KERNEL);
@@ -92,6 +101,7 @@ static const struct {
 } broken_faults[] = {
 	{ "none", broken_none },
 	{ "leak", broken_leak },
+	{ "leaks", broken_leaks },
 	{ "double_free", broken_double_free },
 	{ "use_after_free", broken_use_after_free },
 	{ "sleep", broken_sleep },

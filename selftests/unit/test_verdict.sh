@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The verdict on a run of the guest, on logs that are made up: one complaint or
+# thousands, and logs that are missing, empty or cut, each fail the run.
+set -u
+
+verdict=$(cd "$(dirname "$0")/../vm" && pwd)/verdict.sh
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+n=0 failed=0
+
+# run_of DMESG...: what a guest leaves that did nothing wrong, with these lines
+# in its log
+run_of()
+{
+	rm -rf "$tmp/run"
+	mkdir "$tmp/run"
+	echo "0 0" > "$tmp/run/status"
+	: > "$tmp/run/qemu"
+	{
+		echo "[    0.000000] Linux version 6.12"
+		echo "[    1.000000] WARNING: of the stock kernel, at boot"
+		echo "[    2.000000] vm: start"
+	} | tee "$tmp/run/dmesg" > "$tmp/run/console"
+	printf '%s\n' "$@" "vm: end" >> "$tmp/run/dmesg"
+}
+
+# says NAME STATUS TEXT [QEMU_STATUS]: of what is in $tmp/run
+says()
+{
+	local status=0
+
+	n=$((n + 1))
+	"$verdict" "$tmp/run" "${4:-0}" > "$tmp/log" 2>&1 || status=$?
+	if [ $status = "$2" ] && { [ -z "$3" ] || grep -q "$3" "$tmp/log"; }
+	then
+		echo "ok $n - $1"
+	else
+		echo "not ok $n - $1: status $status"
+		head -n 5 "$tmp/log" | sed 's/^/# /'
+		failed=$((failed + 1))
+	fi
+}
+
+# lines COUNT TEXT
+lines()
+{
+	seq -f "$2 %.0f" "$1"
+}
+
+echo 1..21
+run_of "[    3.000000] aggnet: loaded"
+says "a run without a complaint" 0 ""
+for count in 1 60 200 1000 20000; do
+	run_of "$(lines $count '[    3.0] WARNING: CPU: 0 at kmod')"
+	says "$count warnings" 1 "^$count lines complain"
+done
+for count in 1 1000 20000; do
+	run_of "$(lines $count 'unreferenced object 0xffff (size 64):')"
+	says "$count leaks" 1 "^$count lines complain"
+done
+run_of "fine" "$(lines 200000 '[    3.0] aggnet: something')" \
+	"[    9.0] BUG: KASAN: slab-out-of-bounds" "$(lines 100000 more)"
+says "a complaint in a large log" 1 "^1 lines complain"
+run_of "fine"
+echo "[    9.0] Kernel panic - not syncing" >> "$tmp/run/console"
+says "a complaint on the console only" 1 "Kernel panic"
+run_of "fine"
+sed -i '/vm: start/d' "$tmp/run/dmesg"
+says "a log without its first mark" 1 "no line 'vm: start'"
+{ echo "[    2.0] vm: start"; echo "vm: end"; } > "$tmp/run/dmesg"
+says "a log that begins with its mark" 1 "has lost"
+run_of "fine"
+sed -i '$d' "$tmp/run/dmesg"
+says "a log without its last mark" 1 "ends before"
+: > "$tmp/run/dmesg"
+says "an empty log" 1 "log is empty"
+rm "$tmp/run/dmesg"
+says "no log" 1 "dmesg"
+run_of "fine"
+echo "0 1" > "$tmp/run/status"
+says "a module that does not unload" 1 "does not unload"
+echo "7 0" > "$tmp/run/status"
+says "the status of the command" 7 ""
+says "QEMU fails after the command" 7 "QEMU ended" 1
+rm "$tmp/run/status"
+says "no status" 1 "without a status"
+says "no status in time" 124 "without a status" 124
+[ $failed = 0 ]
