@@ -84,6 +84,7 @@ static const struct nla_policy tree_add_policy[] = {
 		.type = NLA_BINARY,
 		.len = 128,	/* AGGNET_FILTER_MAX */
 	},
+	[AGGNET_A_TREE_PLAN] = NLA_POLICY_EXACT_LEN(16),
 };
 
 static const struct nla_policy plan_commit_policy[] = {

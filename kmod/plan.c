@@ -225,6 +225,14 @@ static int plan_link_del(struct aggnet_net *an, struct aggnet_plan *plan,
 	return 0;
 }
 
+/* Entries of one epoch are of one plan, or of none. */
+static bool plan_same_plan(const struct aggnet_tree_conf *a,
+			   const struct aggnet_tree_conf *b)
+{
+	return a->has_plan == b->has_plan &&
+	       !memcmp(a->plan, b->plan, sizeof(a->plan));
+}
+
 /* May the entry be there, beside or in place of those of its incast ID? */
 static int plan_tree_epoch(struct aggnet_net *an,
 			   const struct aggnet_plan *plan,
@@ -241,6 +249,9 @@ static int plan_tree_epoch(struct aggnet_net *an,
 		return 0;
 	cmp = aggnet_epoch_cmp(conf->instance, conf->attempt,
 			       old->conf.instance, old->conf.attempt);
+	if (!cmp && !plan_same_plan(conf, &old->conf))
+		return STEP_REFUSE(step, extack, AGGNET_A_TREE_PLAN, -ESTALE,
+				   "another plan of the same epoch is in force");
 	/* A switch may send a tree's flows out by several links. */
 	*beside = an->role == AGGNET_ROLE_SWITCH && !cmp &&
 		  !aggnet_trees_by_link(plan->draft, conf->incast_id,

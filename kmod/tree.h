@@ -59,6 +59,8 @@ struct aggnet_names {
  * @absent: receiver: sources that the plan left out; owned by the conf
  * @filter_size: bytes of @filter, 0: there is none
  * @filter: that upward packets carry (PACKET); owned by the conf
+ * @plan: identity of the plan, compared and shown only
+ * @has_plan: @plan is given
  */
 struct aggnet_tree_conf {
 	u64 incast_id;
@@ -87,6 +89,8 @@ struct aggnet_tree_conf {
 	__be32 *absent;
 	u32 filter_size;
 	struct aggnet_filter *filter;
+	u8 plan[AGGNET_PLAN_LEN];
+	bool has_plan;
 };
 
 /**

@@ -48,6 +48,7 @@ static int tree_read_name(struct genl_info *info, struct aggnet_tree_conf *conf)
 static int tree_read_epoch(struct aggnet_net *an, struct genl_info *info,
 			   struct aggnet_tree_conf *conf)
 {
+	const struct nlattr *plan = info->attrs[AGGNET_A_TREE_PLAN];
 	int err = tree_read_name(info, conf);
 
 	if (!err)
@@ -63,6 +64,9 @@ static int tree_read_epoch(struct aggnet_net *an, struct genl_info *info,
 				     "this server has no identity: set the node's address first");
 	conf->instance = tree_u32(info, AGGNET_A_TREE_INSTANCE, 0);
 	conf->attempt = tree_u32(info, AGGNET_A_TREE_ATTEMPT, 0);
+	conf->has_plan = plan;
+	if (plan)
+		nla_memcpy(conf->plan, plan, sizeof(conf->plan));
 	return 0;
 }
 
@@ -452,6 +456,7 @@ static size_t tree_size(const struct aggnet_tree *tree)
 {
 	/* All attributes, as if each were the largest kind, and the lists. */
 	return AGGNET_A_TREE_MAX * nla_total_size_64bit(sizeof(u64)) +
+	       nla_total_size(AGGNET_PLAN_LEN) +
 	       nla_total_size(tree->conf.nchildren * sizeof(__be32)) +
 	       nla_total_size(tree->conf.nabsent * sizeof(__be32)) +
 	       nla_total_size(tree->conf.filter_size) +
@@ -593,6 +598,10 @@ static int tree_fill(struct sk_buff *skb, struct aggnet_net *an,
 			      tree->conf.incast_id, AGGNET_A_TREE_PAD) ||
 	    nla_put_u32(skb, AGGNET_A_TREE_INSTANCE, tree->conf.instance) ||
 	    nla_put_u32(skb, AGGNET_A_TREE_ATTEMPT, tree->conf.attempt))
+		return -EMSGSIZE;
+	if (tree->conf.has_plan &&
+	    nla_put(skb, AGGNET_A_TREE_PLAN, sizeof(tree->conf.plan),
+		    tree->conf.plan))
 		return -EMSGSIZE;
 	err = tree_fill_link(skb, &tree->conf);
 	/* A pure transit was told nothing of the flow. */

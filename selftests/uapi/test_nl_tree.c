@@ -594,6 +594,52 @@ TEST_F(tree, replace__attempt)
 	EXPECT_EQ(1, nl_get_u32(nl, AGGNET_A_TREE_ATTEMPT));
 }
 
+/* Adds an entry of epoch @instance; @plan: 16 bytes, NULL: of no plan. */
+static int add_of_plan(struct nl *nl, uint32_t instance, const char *plan)
+{
+	begin(nl, incast(1), AGGNET_A_TREE_INSTANCE);
+	nl->request.head.nlmsg_flags |= NLM_F_REPLACE;
+	nl_u32(nl, AGGNET_A_TREE_INSTANCE, instance);
+	if (plan)
+		nl_put(nl, AGGNET_A_TREE_PLAN, plan, AGGNET_PLAN_LEN);
+	return nl_talk(nl);
+}
+
+TEST_F(tree, replace__plans_of_one_epoch)
+{
+	static const char one[] = "sixteen bytes, 1", two[] = "sixteen bytes, 2";
+	struct nl *nl = &self->nl;
+
+	ASSERT_EQ(0, add_of_plan(nl, 10, one));
+	ASSERT_EQ(0, get(nl, incast(1)));
+	ASSERT_EQ(AGGNET_PLAN_LEN, nl_len(nl, AGGNET_A_TREE_PLAN));
+	EXPECT_EQ(0, memcmp(one, nl_data(nl, AGGNET_A_TREE_PLAN),
+			    AGGNET_PLAN_LEN));
+	EXPECT_REFUSED(nl, add_of_plan(nl, 10, two), ESTALE,
+		       AGGNET_A_TREE_PLAN,
+		       "another plan of the same epoch is in force");
+	/* There is no attribute to blame. */
+	EXPECT_REFUSED(nl, add_of_plan(nl, 10, NULL), ESTALE, 0,
+		       "another plan of the same epoch is in force");
+	EXPECT_REFUSED(nl, add_of_plan(nl, 10, one), ESTALE,
+		       AGGNET_A_TREE_INSTANCE,
+		       "epoch is not newer than the one in force");
+	EXPECT_EQ(0, add_of_plan(nl, 11, two));
+	EXPECT_EQ(0, add_of_plan(nl, 12, NULL));
+	ASSERT_EQ(0, get(nl, incast(1)));
+	EXPECT_FALSE(nl_has(nl, AGGNET_A_TREE_PLAN));
+}
+
+TEST_F(tree, plan__length)
+{
+	struct nl *nl = &self->nl;
+
+	begin(nl, incast(1), 0);
+	nl_put(nl, AGGNET_A_TREE_PLAN, "too short", 9);
+	EXPECT_EQ(-ERANGE, nl_talk(nl));
+	EXPECT_EQ(0, trees(nl));
+}
+
 TEST_F(tree, del__and_what_is_not_there)
 {
 	struct nl *nl = &self->nl;

@@ -152,6 +152,7 @@ struct aggnet_tree_info {
 	struct aggnet_addrs missing_names;
 	uint64_t bytes_out;
 	struct aggnet_blob filter;
+	uint8_t plan[AGGNET_PLAN_LEN];
 };
 
 struct aggnet_event_info {

@@ -58,6 +58,7 @@ static const struct aggnet_field fields[] = {
 	F(missing_names, MISSING_NAMES, ADDRS, true),
 	F(bytes_out, BYTES_OUT, U64, true),
 	F(filter, FILTER, BLOB, false),
+	F(plan, PLAN, BYTES, false),
 };
 
 const struct aggnet_noun aggnet_noun_tree = {

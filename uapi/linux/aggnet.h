@@ -271,10 +271,16 @@ enum aggnet_tree_attr {
 					 * belongs to it, of the whole way to
 					 * the receiver; scheme packet
 					 */
+	AGGNET_A_TREE_PLAN,		/* 16 bytes: identity of the plan that the
+					 * entry is part of, opaque; optional
+					 */
 	__AGGNET_A_TREE_MAX
 };
 
 #define AGGNET_A_TREE_MAX	(__AGGNET_A_TREE_MAX - 1)
+
+/* AGGNET_A_TREE_PLAN, bytes. */
+#define AGGNET_PLAN_LEN		16
 
 #define AGGNET_MEMORY_DEFAULT	(4ULL << 20)
 #define AGGNET_MEMORY_MIN	(64ULL << 10)
