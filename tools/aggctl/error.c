@@ -2,14 +2,39 @@
 /* The one form that error lines have, and the statuses that go with them. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "aggctl.h"
 
+/*
+ * Names come out of files: what would steer a terminal, or begin a line of its
+ * own, is shown as \xHH. The second byte of a control character in UTF-8 is
+ * 0x80 to 0x9f after 0xc2.
+ */
+static void put_safe(const char *text)
+{
+	const unsigned char *c;
+
+	for (c = (const unsigned char *)text; *c; c++) {
+		if (*c < ' ' || *c == 0x7f)
+			fprintf(stderr, "\\x%02x", *c);
+		else if (*c == 0xc2 && (c[1] & 0xe0) == 0x80)
+			fprintf(stderr, "\\xc2\\x%02x", *++c);
+		else
+			fputc(*c, stderr);
+	}
+}
+
 static void vout(const char *fmt, va_list ap)
 {
+	char *text = NULL;
+
 	fputs("aggctl: ", stderr);
-	vfprintf(stderr, fmt, ap);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
+	put_safe(text ? text : "out of memory");
 	fputc('\n', stderr);
+	free(text);
 }
 
 /**
