@@ -10,7 +10,6 @@
 #include "aggctl.h"
 #include "plan_apply.h"
 
-#define DEPTH_MAX	65536
 #define DEPTH_NONE	UINT_MAX
 
 static void warn_readable(const char *path)
@@ -67,17 +66,41 @@ static json_t *parent_map(const json_t *tree)
 	return map;
 }
 
-static unsigned int depth_in(const json_t *parents, const char *name)
+/*
+ * Depth of every name that has a parent, an object of integers. NULL: the edges
+ * run in a ring. Each name is walked over once, so a ring costs no more than
+ * any other tree.
+ */
+static json_t *depth_map(const json_t *parents)
 {
-	const char *up = name;
-	unsigned int depth;
+	json_t *depths = json_object(), *known = NULL;
+	size_t steps, left, n = json_object_size(parents);
+	const char *name, *up;
+	json_t *value;
+	json_int_t depth;
 
-	for (depth = 0; depth < DEPTH_MAX; depth++) {
-		up = json_string_value(json_object_get(parents, up));
-		if (!up)
-			return depth;
+	json_object_foreach((json_t *)parents, name, value) {
+		known = NULL;
+		for (up = name, steps = 0; up && steps <= n; steps++) {
+			known = json_object_get(depths, up);
+			if (known)
+				break;
+			up = json_string_value(json_object_get(parents, up));
+		}
+		if (!known && up) {
+			json_decref(depths);
+			return NULL;
+		}
+		/* The last one has no parent, and no depth of its own. */
+		depth = known ? json_integer_value(known) : 0;
+		steps -= !known;
+		for (up = name, left = steps; left; left--) {
+			json_object_set_new(depths, up,
+					    json_integer(depth + (json_int_t)left));
+			up = json_string_value(json_object_get(parents, up));
+		}
 	}
-	return depth;
+	return depths;
 }
 
 static bool is_root(const json_t *tree, const char *name)
@@ -109,7 +132,7 @@ static bool is_leant_on(const json_t *tree, const char *name)
 }
 
 /* At a switch, the server that merges comes before those that send to it. */
-static void find_depth(const json_t *tree, const json_t *parents,
+static void find_depth(const json_t *tree, const json_t *depths,
 		       struct plan_part *part)
 {
 	const json_t *agent = json_object_get(part->entry, "agent");
@@ -118,29 +141,37 @@ static void find_depth(const json_t *tree, const json_t *parents,
 
 	if (has_agents(tree))
 		name = json_string_value(agent);
-	if (!name || (!json_object_get(parents, name) && !is_root(tree, name)))
+	if (!name || (!json_object_get(depths, name) && !is_root(tree, name)))
 		return;
-	depth = 1 + depth_in(parents, name);
+	depth = 1 + (unsigned int)json_integer_value(json_object_get(depths,
+								     name));
 	if (has_agents(tree))
 		depth = 2 * depth + !is_leant_on(tree, part->name);
 	if (depth < part->depth)
 		part->depth = depth;
 }
 
-static void find_depths(struct plan_file *file)
+static int find_depths(struct plan_file *file, const char *path)
 {
-	json_t *tree, *parents;
+	json_t *tree, *parents, *depths;
 	size_t i, k;
 
 	json_array_foreach(json_object_get(file->json, "trees"), i, tree) {
 		parents = parent_map(tree);
-		for (k = 0; k < file->n; k++)
-			find_depth(tree, parents, &file->part[k]);
+		depths = depth_map(parents);
 		json_decref(parents);
+		if (!depths) {
+			err("%s: tree %zu: its edges run in a ring", path, i);
+			return -1;
+		}
+		for (k = 0; k < file->n; k++)
+			find_depth(tree, depths, &file->part[k]);
+		json_decref(depths);
 	}
 	for (k = 0; k < file->n; k++)
 		if (file->part[k].depth == DEPTH_NONE)
 			file->part[k].depth = 0;
+	return 0;
 }
 
 static int by_depth(const void *a, const void *b)
@@ -177,7 +208,8 @@ static int list_parts(struct plan_file *file, const char *path)
 			name, node, DEPTH_NONE
 		};
 	}
-	find_depths(file);
+	if (find_depths(file, path))
+		return -1;
 	qsort(file->part, file->n, sizeof(*file->part), by_depth);
 	return 0;
 }
