@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,8 +15,13 @@
 #include "plan.h"
 #include "plan_apply.h"
 
-/* Epochs count units of 2^27 ns: a later plan has a later epoch. */
+/*
+ * A later plan has a later epoch: an instance counts units of 2^27 ns. Its low
+ * bits are random, so plans that are made at once differ in most cases; where
+ * they do not, their identities do.
+ */
 #define INSTANCE_SHIFT	27
+#define INSTANCE_RANDOM	4
 #define CHANGES_MAX	4096
 
 static struct {
@@ -103,13 +109,21 @@ static int parse_sizes(const struct aggt_topo *topo, struct work *w)
 	return ret ? fail("plan: %s: %s", opt.sizes, why.text) : ST_DONE;
 }
 
-static uint32_t draw_instance(void)
+static int draw_instance(uint32_t *instance)
 {
 	struct timespec now;
+	uint64_t units;
+	uint32_t low;
 
+	if (getrandom(&low, sizeof(low), 0) != sizeof(low))
+		return fail("plan: no random number for its epoch: %s",
+			    strerror(errno));
 	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint32_t)(((uint64_t)now.tv_sec * 1000000000 +
-			   (uint64_t)now.tv_nsec) >> INSTANCE_SHIFT);
+	units = ((uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec) >>
+		INSTANCE_SHIFT;
+	*instance = (uint32_t)(units << INSTANCE_RANDOM) |
+		    low >> (32 - INSTANCE_RANDOM);
+	return ST_DONE;
 }
 
 static int check_enum(const char *option, const char * const *names,
@@ -243,8 +257,7 @@ static int check_numbers(struct work *w)
 		conf->uid = getuid();
 	conf->keyed = !opt.no_key;
 	conf->allow_missing = opt.allow_missing;
-	conf->instance = draw_instance();
-	return ST_DONE;
+	return draw_instance(&conf->instance);
 }
 
 static int build_trees(struct plan *plan, const struct work *w)
@@ -296,7 +309,8 @@ static json_t *new_plan(struct plan *plan, struct work *w)
 		st = parse_sizes(plan->topo, w);
 	if (!st)
 		st = build_trees(plan, w);
-	return st || plan_prepare(plan) ? NULL : plan_json(plan);
+	return st || plan_prepare(plan) || plan_draw_id(plan) ? NULL :
+								plan_json(plan);
 }
 
 static json_t *updated_plan(struct plan *plan, int argc, char **argv)

@@ -67,6 +67,7 @@ struct plan_conf {
 
 /**
  * struct plan - a plan
+ * @id: random part of its identity, in hex; empty: it has none
  * @topo: topology
  * @description: text that described it, NULL if it was named only
  * @failed: parts of it that have failed since
@@ -78,6 +79,7 @@ struct plan_conf {
  * @key: in hex, of each tree; NULL if they have none
  */
 struct plan {
+	char id[2 * 8 + 1];
 	struct aggt_topo *topo;
 	char *description;
 	json_t *failed;
@@ -94,6 +96,11 @@ int plan_topology(struct plan *plan, const char *text);
 int plan_prepare(struct plan *plan);
 void plan_clear(struct plan *plan);
 char *plan_read_file(const char *path);
+
+/* plan_id.c */
+int plan_draw_id(struct plan *plan);
+bool plan_set_id(struct plan *plan, const json_t *id);
+int plan_sign(const struct plan *plan, json_t *nodes);
 
 /* plan_addr.c */
 struct in_addr plan_identity(const struct plan *plan, aggt_node server);

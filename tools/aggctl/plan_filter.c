@@ -149,6 +149,8 @@ bool plan_filters_restore(const json_t *json, struct aggt_filter_conf *conf)
 			"asked_bits", &asked, "rate", &conf->rate, "bits",
 			&bits))
 		return false;
+	if (asked < 0 || asked > UINT32_MAX || bits < 0 || bits > UINT32_MAX)
+		return false;
 	found = aggnet_enum_find(plan_rule_names, rule);
 	conf->rule = (enum aggt_filter_rule)found;
 	conf->bits = (uint32_t)asked;

@@ -193,7 +193,8 @@ json_t *plan_json(const struct plan *plan)
 	json_t *object, *nodes, *filter = NULL;
 
 	nodes = nodes_json(plan, &filter);
-	if (!nodes) {
+	if (!nodes || plan_sign(plan, nodes)) {
+		json_decref(nodes);
 		json_decref(filter);
 		return NULL;
 	}
@@ -207,6 +208,8 @@ json_t *plan_json(const struct plan *plan)
 			   "delta", job->delta,
 			   "seed", (json_int_t)job->seed,
 			   "instance", (json_int_t)conf->instance);
+	if (plan->id[0])
+		json_object_set_new(object, "id", json_string(plan->id));
 	if (plan->description)
 		json_object_set_new(object, "description",
 				    json_string(plan->description));

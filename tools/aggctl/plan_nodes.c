@@ -114,11 +114,11 @@ static void add_link(json_t *node, json_t *link)
 static json_t *new_tree(const struct builder *b, aggt_node receiver,
 			uint32_t tree)
 {
-	return json_pack("{s:I, s:o, s:I, s:i}",
+	return json_pack("{s:I, s:o, s:I, s:I}",
 			 "job", (json_int_t)b->conf->job,
 			 "receiver", addr_json(plan_identity(b->plan, receiver)),
 			 "instance", (json_int_t)b->conf->instance,
-			 "attempt", b->plan->attempt[tree]);
+			 "attempt", (json_int_t)b->plan->attempt[tree]);
 }
 
 /* A link with a Bloom table of the plan's geometry. */

@@ -172,17 +172,43 @@ static bool same_epoch(const struct aggnet_tree_info *a,
 	return a->instance == b->instance && a->attempt == b->attempt;
 }
 
-/* Returns 1 if this very entry is there, 0 if not, -1 with an error line. */
+static bool has_plan(const struct aggnet_tree_info *tree)
+{
+	return tree->has & AGGNET_HAS(AGGNET_A_TREE_PLAN);
+}
+
+/* The random part and the digest, or neither of both entries. */
+static bool same_plan(const struct aggnet_tree_info *a,
+		      const struct aggnet_tree_info *b)
+{
+	return has_plan(a) == has_plan(b) &&
+	       !memcmp(a->plan, b->plan, sizeof(a->plan));
+}
+
+static int other_plan(const struct node *node,
+		      const struct aggnet_tree_info *tree)
+{
+	err("%s: %s: another plan of the same epoch %u.%u is in force: withdraw that one, or plan again",
+	    node->name, tree_text(tree), tree->instance, tree->attempt);
+	return -1;
+}
+
+/*
+ * Returns 1 if this very entry is there, 0 if not; -1 with an error line, if
+ * there is one of the same epoch but of another plan, too.
+ */
 static int is_in_force(const struct node *node,
 		       const struct aggnet_tree_info *tree)
 {
 	struct aggnet_tree_info now;
 	int found = find_entry(node, tree, &now);
 
-	if (found > 0) {
-		found = same_epoch(&now, tree);
-		aggnet_tree_clear(&now);
-	}
+	if (found <= 0)
+		return found;
+	found = same_epoch(&now, tree);
+	if (found && !same_plan(&now, tree))
+		found = other_plan(node, tree);
+	aggnet_tree_clear(&now);
 	return found;
 }
 
@@ -315,7 +341,9 @@ static int may_delete(const struct node *node,
 
 	if (found <= 0)
 		return found;
-	if (!same_epoch(&now, tree)) {
+	if (same_epoch(&now, tree) && !same_plan(&now, tree)) {
+		found = other_plan(node, tree);
+	} else if (!same_epoch(&now, tree)) {
 		err("%s: %s: it is in epoch %u.%u, not in the plan's %u.%u",
 		    node->name, tree_text(tree), now.instance, now.attempt,
 		    tree->instance, tree->attempt);

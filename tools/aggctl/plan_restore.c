@@ -99,7 +99,7 @@ static bool read_members(const json_t *members, struct aggt_job *job)
 static struct aggt_edge *read_pairs(const json_t *pairs, size_t *n)
 {
 	struct aggt_edge *list;
-	int first, second;
+	json_int_t first, second;
 	json_t *pair;
 	size_t i;
 
@@ -108,8 +108,8 @@ static struct aggt_edge *read_pairs(const json_t *pairs, size_t *n)
 	if (!list || !json_is_array(pairs))
 		goto bad;
 	json_array_foreach((json_t *)pairs, i, pair) {
-		if (json_unpack(pair, "[ii!]", &first, &second) || first < 0 ||
-		    second < 0)
+		if (json_unpack(pair, "[II!]", &first, &second) || first < 0 ||
+		    second < 0 || first > UINT32_MAX || second > UINT32_MAX)
 			goto bad;
 		list[i].child = (aggt_node)first;
 		list[i].parent = (aggt_node)second;
@@ -176,81 +176,218 @@ static bool read_stored(const json_t *json, struct stored *s)
 	return true;
 }
 
-/* What belongs to the function. */
-static bool read_values(const json_t *json, struct plan_conf *conf)
-{
-	json_int_t scale, k, elements;
-	const char *vtype, *layout;
-	int v, l;
+/**
+ * struct number - a number of a stored plan
+ * @name: the member
+ * @least: least value
+ * @most: largest value
+ * @to: where it goes
+ * @otherwise: its value if it is not there
+ * @optional: it may be missing
+ */
+struct number {
+	const char *name;
+	json_int_t least;
+	json_int_t most;
+	uint64_t *to;
+	uint64_t otherwise;
+	bool optional;
+};
 
-	if (json_unpack((json_t *)json, "{s:s, s:s, s:I, s:I, s:I}",
-			"vtype", &vtype, "layout", &layout, "scale", &scale,
-			"k", &k, "elements", &elements))
-		return false;
-	v = aggnet_enum_find(aggnet_vtype_names, vtype);
-	l = aggnet_enum_find(aggnet_layout_names, layout);
-	*conf = (struct plan_conf){
-		.vtype = (uint8_t)v, .layout = (uint8_t)l,
-		.scale = (uint8_t)scale, .k = (uint32_t)k,
-		.elements = (uint64_t)elements,
+static int read_number(const json_t *object, const struct number *number,
+		       const char *path)
+{
+	const json_t *value = json_object_get(object, number->name);
+	json_int_t v = json_integer_value(value);
+
+	*number->to = number->otherwise;
+	if (!value && number->optional)
+		return 0;
+	if (!json_is_integer(value)) {
+		err("%s: %s: %s", path, number->name,
+		    value ? "it is not a whole number" : "it is missing");
+		return -1;
+	}
+	if (v < number->least || v > number->most) {
+		err("%s: %s: %" JSON_INTEGER_FORMAT " is not in %"
+		    JSON_INTEGER_FORMAT "..%" JSON_INTEGER_FORMAT, path,
+		    number->name, v, number->least, number->most);
+		return -1;
+	}
+	*number->to = (uint64_t)v;
+	return 0;
+}
+
+static int read_all(const json_t *object, const struct number *number,
+		    size_t n, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (read_number(object, &number[i], path))
+			return -1;
+	return 0;
+}
+
+/* The value of an enumeration that a member names. */
+static int read_name(const json_t *object, const char *name,
+		     const char * const *names, uint8_t *to, const char *path)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+	int found = text ? aggnet_enum_find(names, text) : -1;
+
+	if (found < 0) {
+		err("%s: %s: '%s' is unknown", path, name, text ? text : "");
+		return -1;
+	}
+	*to = (uint8_t)found;
+	return 0;
+}
+
+/* What belongs to the function. */
+static int read_values(const json_t *json, struct plan_conf *conf,
+		       const char *path)
+{
+	uint64_t scale, k;
+	const struct number number[] = {
+		{ "scale", 0, UINT8_MAX, &scale, 0, false },
+		{ "k", 0, UINT16_MAX, &k, 0, false },
+		{ "elements", 0, INT64_MAX, &conf->elements, 0, false },
 	};
-	return v >= 0 && l >= 0;
+
+	if (read_all(json, number, ARRAY_SIZE(number), path) ||
+	    read_name(json, "vtype", aggnet_vtype_names, &conf->vtype, path) ||
+	    read_name(json, "layout", aggnet_layout_names, &conf->layout, path))
+		return -1;
+	conf->scale = (uint8_t)scale;
+	conf->k = (uint32_t)k;
+	return 0;
 }
 
 /* Of Bloom tables; a plan that leaves it to the kernel says nothing. */
-static bool read_geometry(const json_t *json, struct plan_conf *conf)
+static int read_geometry(const json_t *json, struct plan_conf *conf,
+			 const char *path)
 {
-	json_int_t bits = 0, hashes = 0, capacity = 0;
+	uint64_t bits, hashes, capacity;
+	const struct number number[] = {
+		{ "bits", 0, UINT32_MAX, &bits, 0, true },
+		{ "hashes", 0, UINT8_MAX, &hashes, 0, true },
+		{ "capacity", 0, UINT32_MAX, &capacity, 0, true },
+	};
 
-	if (json_unpack((json_t *)json, "{s?I, s?I, s?I}", "bits", &bits,
-			"hashes", &hashes, "capacity", &capacity))
-		return false;
+	if (read_all(json, number, ARRAY_SIZE(number), path))
+		return -1;
 	conf->bits = (uint32_t)bits;
 	conf->hashes = (uint32_t)hashes;
 	conf->capacity = (uint32_t)capacity;
-	return true;
+	return 0;
 }
 
-static bool read_conf(const json_t *json, struct plan_conf *conf)
+static int read_flag(const json_t *object, const char *name, bool *to,
+		     const char *path)
 {
-	struct plan_conf values;
-	json_int_t job, instance, uid, writers, memory, hold, give_up;
-	const char *function, *scheme, *switching;
-	int gid = -1, keyed, missing = 0, f, s;
+	const json_t *value = json_object_get(object, name);
 
-	if (json_unpack((json_t *)json,
-			"{s:I, s:I, s:s, s:s, s:s, s:{s:I, s:I, s:I, s:I, s:I, s:b, s?b, s?i}}",
-			"job", &job, "instance", &instance,
-			"function", &function, "scheme", &scheme,
-			"switching", &switching, "entries", "uid", &uid,
-			"writers", &writers, "memory", &memory,
-			"hold", &hold, "give_up", &give_up,
-			"keyed", &keyed, "allow_missing", &missing,
-			"gid", &gid))
-		return false;
-	f = aggnet_enum_find(aggnet_function_names, function);
-	s = aggnet_enum_find(aggnet_scheme_names, scheme);
-	if (!read_values(json_object_get(json, "entries"), &values))
-		return false;
-	*conf = (struct plan_conf){
-		.job = (uint32_t)job, .instance = (uint32_t)instance,
-		.scheme = (uint8_t)s, .function = (uint8_t)f,
-		.aggnet_switches = !strcmp(switching, "aggnet"),
-		.keyed = keyed, .writers = (uint32_t)writers,
-		.uid = (uint32_t)uid, .gid = (uint32_t)gid,
-		.has_gid = gid >= 0, .memory = (uint64_t)memory,
-		.hold = (uint32_t)hold, .give_up = (uint32_t)give_up,
-		.allow_missing = missing,
-		.vtype = values.vtype, .layout = values.layout,
-		.scale = values.scale, .k = values.k,
-		.elements = values.elements,
+	*to = json_is_true(value);
+	if (!value || json_is_boolean(value))
+		return 0;
+	err("%s: %s: it is neither true nor false", path, name);
+	return -1;
+}
+
+/* Users and limits. */
+static int read_entries(const json_t *json, struct plan_conf *conf,
+			const char *path)
+{
+	uint64_t uid, gid, writers, hold, give_up;
+	const struct number number[] = {
+		{ "uid", 0, UINT32_MAX, &uid, 0, false },
+		{ "gid", 0, UINT32_MAX - 1, &gid, UINT32_MAX, true },
+		{ "writers", 1, AGGNET_WRITERS_MAX, &writers, 0, false },
+		{ "memory", 0, INT64_MAX, &conf->memory, 0, false },
+		{ "hold", 0, UINT32_MAX, &hold, 0, false },
+		{ "give_up", 0, UINT32_MAX, &give_up, 0, false },
 	};
-	if (s == AGGNET_SCHEME_PACKET &&
+
+	if (read_all(json, number, ARRAY_SIZE(number), path) ||
+	    read_flag(json, "keyed", &conf->keyed, path) ||
+	    read_flag(json, "allow_missing", &conf->allow_missing, path))
+		return -1;
+	conf->uid = (uint32_t)uid;
+	conf->gid = (uint32_t)gid;
+	conf->has_gid = conf->gid != UINT32_MAX;
+	conf->writers = (uint32_t)writers;
+	conf->hold = (uint32_t)hold;
+	conf->give_up = (uint32_t)give_up;
+	return read_values(json, conf, path) ||
+	       read_geometry(json, conf, path) ? -1 : 0;
+}
+
+static int read_conf(const json_t *json, struct plan_conf *conf,
+		     const char *path)
+{
+	const char *switching = json_string_value(json_object_get(json,
+								  "switching"));
+	uint64_t job, instance;
+	const struct number number[] = {
+		{ "job", 0, UINT32_MAX, &job, 0, false },
+		{ "instance", 0, UINT32_MAX, &instance, 0, false },
+	};
+
+	if (read_all(json, number, ARRAY_SIZE(number), path) ||
+	    read_name(json, "function", aggnet_function_names, &conf->function,
+		      path) ||
+	    read_name(json, "scheme", aggnet_scheme_names, &conf->scheme,
+		      path) ||
+	    read_entries(json_object_get(json, "entries"), conf, path))
+		return -1;
+	conf->job = (uint32_t)job;
+	conf->instance = (uint32_t)instance;
+	conf->aggnet_switches = switching && !strcmp(switching, "aggnet");
+	if (!switching) {
+		err("%s: switching: it is missing", path);
+		return -1;
+	}
+	if (conf->scheme == AGGNET_SCHEME_PACKET &&
 	    !plan_filters_restore(json_object_get(json, "filter"),
-				  &conf->filter))
-		return false;
-	return f >= 0 && s >= 0 &&
-	       read_geometry(json_object_get(json, "entries"), conf);
+				  &conf->filter)) {
+		err("%s: filter: it is not what a plan has", path);
+		return -1;
+	}
+	return 0;
+}
+
+/* Numbers that are read where there is no path to name. */
+static int check_numbers(const json_t *json, const char *path)
+{
+	const json_t *trees = json_object_get(json, "trees");
+	uint64_t value;
+	const struct number depth = {
+		"max_depth", 0, UINT32_MAX, &value, 0, false
+	};
+	const struct number number[] = {
+		{ "attempt", 0, UINT32_MAX, &value, 0, true },
+		{ "entry", 0, UINT32_MAX - 1, &value, 0, true },
+	};
+	json_t *tree;
+	size_t i, n;
+
+	if (read_number(json_object_get(json, "members"), &depth, path))
+		return -1;
+	json_array_foreach((json_t *)trees, i, tree) {
+		n = json_is_null(json_object_get(tree, "entry")) ? 1 : 2;
+		if (read_all(tree, number, n, path))
+			return -1;
+	}
+	return 0;
+}
+
+static int read_id(struct plan *plan, const json_t *json, const char *path)
+{
+	if (plan_set_id(plan, json_object_get(json, "id")))
+		return 0;
+	err("%s: id: it is not 16 hexadecimal digits", path);
+	return -1;
 }
 
 static int restore_topology(struct plan *plan, const json_t *json,
@@ -341,7 +478,10 @@ int plan_restore(struct plan *plan, const json_t *json, const char *path)
 
 	if (restore_topology(plan, json, path))
 		return -1;
-	if (!read_conf(json, &plan->conf) || !read_stored(json, &s)) {
+	if (read_id(plan, json, path) || read_conf(json, &plan->conf, path) ||
+	    check_numbers(json, path))
+		return -1;
+	if (!read_stored(json, &s)) {
 		err("%s: not a plan of 'aggctl -j plan'", path);
 	} else {
 		plan->trees = aggt_plan_restore(plan->topo, &s.job, s.shape,

@@ -42,6 +42,20 @@ static const json_t *find_entry(const json_t *trees, const json_t *entry)
 	return NULL;
 }
 
+/* The identity of the whole tree does not tell which of its entries differ. */
+static bool is_changed(const json_t *old, const json_t *new)
+{
+	json_t *bare = json_copy((json_t *)new);
+	bool changed;
+
+	json_object_del(bare, "plan");
+	if (json_object_get(old, "plan"))
+		json_object_set(bare, "plan", json_object_get(old, "plan"));
+	changed = !json_equal((json_t *)old, bare);
+	json_decref(bare);
+	return changed;
+}
+
 static void note(json_t *diff, const char *kind, const json_t *entry)
 {
 	json_array_append(json_object_get(diff, kind),
@@ -62,7 +76,7 @@ static json_t *node_diff(const json_t *from, const json_t *to)
 		other = find_entry(old, entry);
 		if (!other)
 			note(diff, "add", entry);
-		else if (!json_equal((json_t *)other, entry))
+		else if (is_changed(other, entry))
 			note(diff, "change", entry);
 	}
 	json_array_foreach((json_t *)old, i, entry)
@@ -149,11 +163,17 @@ static bool has_tree(const json_t *trees, const json_t *entry)
 
 static json_t *entry_name(const json_t *entry)
 {
-	return json_pack("{s:O, s:O, s:O, s:O}",
+	json_t *plan = json_object_get(entry, "plan");
+	json_t *name;
+
+	name = json_pack("{s:O, s:O, s:O, s:O}",
 			 "job", json_object_get(entry, "job"),
 			 "receiver", json_object_get(entry, "receiver"),
 			 "instance", json_object_get(entry, "instance"),
 			 "attempt", json_object_get(entry, "attempt"));
+	if (plan)
+		json_object_set(name, "plan", plan);
+	return name;
 }
 
 /* The new node's list of old entries that "apply --replace" deletes. */

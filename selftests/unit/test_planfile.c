@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Unit tests of stored plans: their identity, and what is refused of them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "aggctl.h"
+#include "plan.h"
+#include "plan_apply.h"
+#include "../uapi/harness.h"
+
+/* v1 and v3 send to v0. @conf: what its entries say, but for the basics. */
+static json_t *make_plan(struct plan_conf conf)
+{
+	static const aggt_node senders[] = { 1, 3 }, receiver;
+	const struct aggt_job job = {
+		.senders = senders, .n_senders = 2, .receivers = &receiver,
+		.n_receivers = 1, .method = "irs",
+	};
+	struct plan plan = { .conf = conf };
+	struct aggt_err why;
+	json_t *json = NULL;
+
+	plan.conf.job = 1;
+	plan.conf.instance = 1;
+	plan.conf.scheme = AGGNET_SCHEME_EXACT;
+	plan.conf.aggnet_switches = true;
+	plan.conf.writers = 1;
+	if (!plan_topology(&plan, "bcube:2,1"))
+		plan.trees = aggt_plan_build(plan.topo, &job, &why);
+	if (plan.trees && !plan_prepare(&plan) && !plan_draw_id(&plan))
+		json = plan_json(&plan);
+	plan_clear(&plan);
+	return json;
+}
+
+/* What @json is when it has been read and written; NULL: it was refused. */
+static json_t *restored(const json_t *json)
+{
+	struct plan plan = {};
+	json_t *again = NULL;
+
+	if (!plan_restore(&plan, json, "x.json"))
+		again = plan_json(&plan);
+	plan_clear(&plan);
+	return again;
+}
+
+static json_t *updated(const json_t *json, const char *change)
+{
+	struct plan plan = {};
+	char *text = (char *)change;
+	json_t *new = NULL;
+
+	if (!plan_restore(&plan, json, "x.json"))
+		new = plan_update(&plan, json, &text, 1);
+	plan_clear(&plan);
+	return new;
+}
+
+/* What the entries of the tree to v0 have as the plan's identity, all alike. */
+static const char *identity(const json_t *json)
+{
+	json_t *node, *entry, *plan;
+	const char *name, *found = NULL;
+	size_t i;
+
+	json_object_foreach(json_object_get(json, "nodes"), name, node)
+		json_array_foreach(json_object_get(node, "trees"), i, entry) {
+			plan = json_object_get(entry, "plan");
+			if (!json_is_string(plan) ||
+			    (found && strcmp(found, json_string_value(plan))))
+				return "different";
+			found = json_string_value(plan);
+		}
+	return found ? found : "none";
+}
+
+static const char *id_of(const json_t *json)
+{
+	return json_string_value(json_object_get(json, "id"));
+}
+
+static char said[512];
+static int to_stderr, to_memory;
+
+static void listen_to_stderr(void)
+{
+	fflush(stderr);
+	to_stderr = dup(STDERR_FILENO);
+	to_memory = memfd_create("stderr", 0);
+	dup2(to_memory, STDERR_FILENO);
+}
+
+static const char *what_was_said(void)
+{
+	ssize_t len;
+
+	fflush(stderr);
+	len = pread(to_memory, said, sizeof(said) - 1, 0);
+	said[len > 0 ? len : 0] = '\0';
+	dup2(to_stderr, STDERR_FILENO);
+	close(to_stderr);
+	close(to_memory);
+	return said;
+}
+
+TEST(identity__two_plans_of_one_epoch)
+{
+	json_t *a = make_plan((struct plan_conf){});
+	json_t *b = make_plan((struct plan_conf){});
+
+	ASSERT_EQ(32, strlen(identity(a)));
+	EXPECT_EQ(0, strncmp(id_of(a), identity(a), 16));
+	EXPECT_STRNE(id_of(a), id_of(b));
+	/* They are the same trees. */
+	EXPECT_STREQ(identity(a) + 16, identity(b) + 16);
+	json_decref(a);
+	json_decref(b);
+}
+
+TEST(identity__digest_of_what_is_installed)
+{
+	json_t *a = make_plan((struct plan_conf){ .keyed = true });
+	json_t *b = make_plan((struct plan_conf){ .keyed = true });
+	json_t *c = make_plan((struct plan_conf){ .hold = 7 });
+
+	/* Keys are drawn for each plan; no digest tells of them. */
+	EXPECT_STREQ(identity(a) + 16, identity(b) + 16);
+	EXPECT_STRNE(identity(a) + 16, identity(c) + 16);
+	json_decref(a);
+	json_decref(b);
+	json_decref(c);
+}
+
+TEST(identity__stays_with_the_plan)
+{
+	json_t *old = make_plan((struct plan_conf){ .keyed = true });
+	json_t *again = restored(old), *new = updated(old, "failed:v2");
+	json_t *same = updated(old, "failed:v2-w1");
+
+	ASSERT_NE(NULL, new);
+	EXPECT_TRUE(json_equal(old, again));
+	EXPECT_STREQ(id_of(old), id_of(new));
+	EXPECT_EQ(0, strncmp(id_of(old), identity(new), 16));
+	if (json_object_size(json_object_get(new, "diff")))
+		EXPECT_STRNE(identity(old), identity(new));
+	if (!json_object_size(json_object_get(same, "diff")))
+		EXPECT_STREQ(identity(old), identity(same));
+	json_decref(old);
+	json_decref(again);
+	json_decref(new);
+	json_decref(same);
+}
+
+/* One that was made without an identity stays so: it may be in force. */
+TEST(identity__of_a_plan_without)
+{
+	json_t *old = make_plan((struct plan_conf){}), *again, *node, *entry;
+	const char *name;
+	size_t i;
+
+	json_object_del(old, "id");
+	json_object_foreach(json_object_get(old, "nodes"), name, node)
+		json_array_foreach(json_object_get(node, "trees"), i, entry)
+			json_object_del(entry, "plan");
+	again = restored(old);
+	EXPECT_TRUE(json_equal(old, again));
+	json_decref(old);
+	json_decref(again);
+}
+
+TEST(restored__large_group)
+{
+	const struct plan_conf conf = {
+		.has_gid = true, .gid = 4000000000u, .uid = 3000000000u,
+	};
+	json_t *old = make_plan(conf), *again = restored(old);
+
+	EXPECT_TRUE(json_equal(old, again));
+	EXPECT_EQ(4000000000, json_integer_value(json_object_get(
+		json_object_get(again, "entries"), "gid")));
+	json_decref(old);
+	json_decref(again);
+}
+
+FIXTURE(number) {
+	json_t *json;
+};
+
+FIXTURE_VARIANT(number) {
+	const char *in;
+	const char *name;
+	json_int_t value;
+};
+
+#define NUMBER(v, place, member, much)					\
+FIXTURE_VARIANT_ADD(number, v) {					\
+	.in = place, .name = member, .value = much,			\
+}
+
+NUMBER(job, NULL, "job", 1ll << 32);
+NUMBER(instance, NULL, "instance", (1ll << 32) + 5);
+NUMBER(negative, NULL, "instance", -1);
+NUMBER(scale, "entries", "scale", 256 + 2);
+NUMBER(k, "entries", "k", (1ll << 32) + 1);
+NUMBER(elements, "entries", "elements", -1);
+NUMBER(uid, "entries", "uid", 1ll << 32);
+NUMBER(gid, "entries", "gid", (1ll << 32) + 1000);
+NUMBER(writers, "entries", "writers", (1ll << 32) + 1);
+NUMBER(memory, "entries", "memory", -65536);
+NUMBER(hold, "entries", "hold", 1ll << 40);
+NUMBER(give_up, "entries", "give_up", 1ll << 40);
+NUMBER(capacity, "entries", "capacity", 1ll << 40);
+NUMBER(max_depth, "members", "max_depth", (1ll << 32) + 1);
+NUMBER(attempt, "trees", "attempt", 1ll << 32);
+NUMBER(entry, "trees", "entry", (1ll << 32) + 1);
+
+FIXTURE_SETUP(number)
+{
+	json_t *at;
+
+	self->json = make_plan((struct plan_conf){});
+	at = variant->in ? json_object_get(self->json, variant->in) :
+			   self->json;
+	if (json_is_array(at))
+		at = json_array_get(at, 0);
+	json_object_set_new(at, variant->name, json_integer(variant->value));
+}
+
+FIXTURE_TEARDOWN(number)
+{
+	json_decref(self->json);
+}
+
+TEST_F(number, refused__with_its_name)
+{
+	char begin[64];
+	json_t *again;
+
+	snprintf(begin, sizeof(begin), "aggctl: x.json: %s: ", variant->name);
+	listen_to_stderr();
+	again = restored(self->json);
+	EXPECT_EQ(0, strncmp(begin, what_was_said(), strlen(begin)));
+	EXPECT_EQ(NULL, again);
+	json_decref(again);
+}
+
+TEST(refused__end_of_an_edge)
+{
+	json_t *json = make_plan((struct plan_conf){});
+	json_t *tree = json_array_get(json_object_get(json, "trees"), 0);
+	json_t *edge = json_array_get(json_object_get(tree, "edges"), 0);
+
+	json_array_set_new(edge, 0, json_integer(
+		json_integer_value(json_array_get(edge, 0)) + (1ll << 32)));
+	EXPECT_EQ(NULL, restored(json));
+	json_decref(json);
+}
+
+/*
+ * A plan whose nodes and edges are @n vertices in a row, each leading to the
+ * next; the last one leads to vertex @to.
+ */
+static json_t *make_row(int n, int to)
+{
+	json_t *nodes = json_object(), *edges = json_array();
+	char name[16];
+	int i;
+
+	for (i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "v%d", i);
+		json_object_set_new(nodes, name, json_pack("{s:[]}", "trees"));
+		json_array_append_new(edges, json_pack("[i,i]", i,
+						       i + 1 < n ? i + 1 : to));
+	}
+	return json_pack("{s:o, s:[{s:i, s:o}]}", "nodes", nodes, "trees",
+			 "receiver", n, "edges", edges);
+}
+
+/* No step of it is taken for each of the vertices again. */
+TEST(ring__is_refused)
+{
+	json_t *ring = make_row(20000, 0);
+	struct plan_file file;
+
+	listen_to_stderr();
+	EXPECT_EQ(-1, plan_file_take(&file, ring));
+	EXPECT_STREQ("aggctl: plan: tree 0: its edges run in a ring\n",
+		     what_was_said());
+	plan_file_free(&file);
+	json_decref(ring);
+}
+
+TEST(ring__behind_a_row)
+{
+	json_t *ring = make_row(50, 40);
+	struct plan_file file;
+
+	EXPECT_EQ(-1, plan_file_take(&file, ring));
+	plan_file_free(&file);
+	json_decref(ring);
+}
+
+TEST(row__depths)
+{
+	json_t *row = make_row(20000, 20000);
+	struct plan_file file;
+	size_t i;
+
+	ASSERT_EQ(0, plan_file_take(&file, row));
+	ASSERT_EQ(20000, file.n);
+	for (i = 0; i < file.n; i++)
+		ASSERT_EQ(i + 2, file.part[i].depth);
+	EXPECT_STREQ("v19999", file.part[0].name);
+	plan_file_free(&file);
+	json_decref(row);
+}
+
+/* What is read of files does not steer a terminal. */
+TEST(err__control_characters)
+{
+	listen_to_stderr();
+	err("%s: no node", "v1\033[2J\nfake: \x7f\xc2\x9b" "0m \xc3\xa4");
+	EXPECT_STREQ("aggctl: v1\\x1b[2J\\x0afake: \\x7f\\xc2\\x9b0m \xc3\xa4: no node\n",
+		     what_was_said());
+}
+
+TEST_HARNESS_MAIN
