@@ -79,30 +79,35 @@ static void plain_merge(const struct aggnet_shape *shape,
 
 /* --- mean: bytes of the count, the count, the sum -------------------------- */
 
+static u64 mean_count(const u8 *value)
+{
+	u64 count = 0;
+	u32 i;
+
+	for (i = value[0]; i; i--)
+		count = count << 8 | value[i];
+	return count;
+}
+
+/* There is no mean of no values. */
 static bool mean_check(const u8 *value, u32 vlen)
 {
 	return vlen && value[0] && value[0] <= COUNT_MAX &&
 	       vlen >= 1u + value[0] &&
-	       vlen - 1u - value[0] <= AGGNET_PLAIN_MAX;
+	       vlen - 1u - value[0] <= AGGNET_PLAIN_MAX && mean_count(value);
 }
 
 static void mean_merge(struct aggnet_mean *mean, const u8 *value, u32 vlen,
 		       bool source)
 {
 	struct aggnet_value v;
-	u64 count = 0;
-	u32 i;
 
-	if (source) {
+	if (source)
 		v = aggnet_plain_get(value, vlen);
-		count = 1;
-	} else {
-		for (i = value[0]; i; i--)
-			count = count << 8 | value[i];
+	else
 		v = aggnet_plain_get(value + 1 + value[0], vlen - 1 - value[0]);
-	}
 	aggnet_value_add(&mean->sum, &v);
-	mean->count += count;
+	mean->count += source ? 1 : mean_count(value);
 }
 
 static u32 mean_put(const struct aggnet_mean *mean, u8 *buf)

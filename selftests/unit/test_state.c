@@ -245,7 +245,12 @@ TEST(state_check__means)
 
 	for (count = 0; count < 12; count++)
 		for (vlen = 0; vlen < 40; vlen++) {
+			memset(value, 0, sizeof(value));
 			value[0] = count;
+			/* A mean of no values would be divided by. */
+			EXPECT_FALSE(aggnet_state_check(&shape, value, vlen,
+							false));
+			value[count] = count ? 1 : 0;
 			EXPECT_EQ(count >= 1 && count <= 8 && vlen > count &&
 				  vlen <= 17 + count,
 				  aggnet_state_check(&shape, value, vlen,
