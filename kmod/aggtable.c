@@ -382,7 +382,23 @@ static noinline struct entry *obtain_two(struct aggnet_table *t, const u8 *key,
 }
 
 /*
- * The hot loop. @function and @ones are constants wherever it is inlined. Each
+ * The units of a packet, each record of which has had one: @extra goes to the
+ * last. What a missing chunk made us drop (@left records) must show.
+ */
+static __always_inline void units_merged(struct aggnet_table *t,
+					 struct entry *last, u64 represents,
+					 u64 extra, u32 left)
+{
+	t->units += represents - extra - left;
+	if (likely(last)) {
+		last->units += extra;
+		t->units += extra;
+	}
+}
+
+/*
+ * The hot loop. @function, @ones and that there is no @fault are constants where
+ * packets are merged, so that there is no code for faults in it. Each
  * of the common shapes has a way of its own: a word of key with a word of value
  * or with a shorter one, and shorter keys. These are shifted out of the words
  * that end with them, which reach back into what lies before; so the first in
@@ -390,7 +406,7 @@ static noinline struct entry *obtain_two(struct aggnet_table *t, const u8 *key,
  */
 static __always_inline void merge_run(struct aggnet_table *t, const u8 *data,
 				      u32 n, u64 represents, u8 function,
-				      bool ones)
+				      bool ones, u32 fault)
 {
 	const struct view view = { t->bucket, t->chunk, t->bucket_mask };
 	const u64 start8 = hash_start(t->seed, 8);
@@ -407,6 +423,8 @@ static __always_inline void merge_run(struct aggnet_table *t, const u8 *data,
 		const u8 *end = key + klen;
 		struct look look;
 
+		if (fault == AGGNET_FAULT_DROP && n == 1)
+			continue;
 		if (likely(lengths == (8 << 8 | 8))) {
 			data = key + 16;
 			look = look_last(start8, t->seed + 2,
@@ -445,24 +463,30 @@ static __always_inline void merge_run(struct aggnet_table *t, const u8 *data,
 reduce:
 		aggnet_reduce(function, &e->value, &v);
 		e->units++;
+		if (fault == AGGNET_FAULT_DOUBLE && n == 1) {
+			fault = AGGNET_FAULT_NONE;
+			goto reduce;
+		}
+		if (fault == AGGNET_FAULT_FLIP && n == 1)
+			e->value.lo ^= 1;
 	}
-
-	/* What a missing chunk made us drop (n > 0) must show in the units. */
-	t->units += represents - extra - n;
-	if (likely(e)) {
-		e->units += extra;
-		t->units += extra;
-	}
+	units_merged(t, e, represents, extra, n);
 }
 
-/*
- * Everything that the hot loop is not for. Records may be parts of a state, so
- * there may be more of them than units.
- */
-static void merge_states(struct aggnet_table *t, const u8 *data, u32 n,
-			 u64 represents, bool source)
+static void merge_state(struct aggnet_table *t, struct entry *e,
+			const u8 *value, u32 vlen, bool source)
 {
-	const u64 each = represents >= n;
+	aggnet_state_merge(&t->shape, entry_state(t, e), value, vlen, source);
+	if (t->expected)
+		e->value.lo += aggnet_state_last(&t->shape, value, source);
+	e->units++;
+}
+
+/* Everything that the hot loop is not for. */
+static void merge_states(struct aggnet_table *t, const u8 *data, u32 n,
+			 u64 represents, bool source, u32 fault)
+{
+	const u64 extra = represents - n;
 	const u8 *base = data;
 	struct entry *e = NULL;
 
@@ -471,59 +495,61 @@ static void merge_states(struct aggnet_table *t, const u8 *data, u32 n,
 		u32 klen = data[0];
 		u32 vlen = data[1];
 
+		if (unlikely(fault == AGGNET_FAULT_DROP && n == 1))
+			continue;
 		e = obtain_any(t, base, key, klen);
 		if (unlikely(!e))
-			return;
-		aggnet_state_merge(&t->shape, entry_state(t, e), key + klen,
-				   vlen, source);
-		if (t->expected)
-			e->value.lo += aggnet_state_last(&t->shape, key + klen,
-							 source);
+			break;
+		merge_state(t, e, key + klen, vlen, source);
+		if (unlikely(fault == AGGNET_FAULT_DOUBLE && n == 1))
+			merge_state(t, e, key + klen, vlen, source);
+		if (unlikely(fault == AGGNET_FAULT_FLIP && n == 1))
+			aggnet_state_flip(&t->shape, entry_state(t, e));
 		data = key + klen + vlen;
-		e->units += each;
-		t->units += each;
-		represents -= each;
 	}
-	if (e) {
-		e->units += represents;
-		t->units += represents;
-	}
+	units_merged(t, e, represents, extra, n);
 }
 
-static void merge_all(struct aggnet_table *t, const u8 *data, u32 n,
-		      u64 represents, bool source)
+/* The hot loop as it is, but for what is constant in it. */
+static void merge_faulty(struct aggnet_table *t, const u8 *data, u32 n,
+			 u64 represents, bool ones, u32 fault)
 {
-	if (t->extra || (source && aggnet_vtype_real(t->shape.vtype)))
-		return merge_states(t, data, n, represents, source);
-	switch (t->shape.function) {
-	case AGGNET_FN_SUM:
-		return merge_run(t, data, n, represents, AGGNET_FN_SUM, false);
-	case AGGNET_FN_MIN:
-		return merge_run(t, data, n, represents, AGGNET_FN_MIN, false);
-	case AGGNET_FN_MAX:
-		return merge_run(t, data, n, represents, AGGNET_FN_MAX, false);
-	case AGGNET_FN_COUNT:
-		if (source)
-			return merge_run(t, data, n, represents, AGGNET_FN_SUM,
-					 true);
-		return merge_run(t, data, n, represents, AGGNET_FN_SUM, false);
-	default:
-		return merge_states(t, data, n, represents, source);
-	}
+	merge_run(t, data, n, represents, t->shape.function, ones, fault);
+}
+
+/* Is the function one that the hot loop is for? */
+static bool has_run(const struct aggnet_table *t, bool source)
+{
+	u8 function = t->shape.function;
+
+	return !t->extra && !(source && aggnet_vtype_real(t->shape.vtype)) &&
+	       (function == AGGNET_FN_SUM || function == AGGNET_FN_MIN ||
+		function == AGGNET_FN_MAX || function == AGGNET_FN_COUNT);
 }
 
 void aggnet_table_merge(struct aggnet_table *t, const u8 *data, u32 n,
 			u64 represents, bool source, u32 fault)
 {
-	if (unlikely(fault && n)) {
-		if (fault == AGGNET_FAULT_DOUBLE) {
-			merge_all(t, data, 1, 1, source);
-		} else {
-			data += 2 + data[0] + data[1];
-			represents = --n && represents ? represents - 1 : 0;
-		}
+	bool ones = source && t->shape.function == AGGNET_FN_COUNT;
+
+	if (!has_run(t, source))
+		return merge_states(t, data, n, represents, source, fault);
+	if (unlikely(fault))
+		return merge_faulty(t, data, n, represents, ones, fault);
+	switch (t->shape.function) {
+	case AGGNET_FN_MIN:
+		return merge_run(t, data, n, represents, AGGNET_FN_MIN, false,
+				 AGGNET_FAULT_NONE);
+	case AGGNET_FN_MAX:
+		return merge_run(t, data, n, represents, AGGNET_FN_MAX, false,
+				 AGGNET_FAULT_NONE);
+	default:
+		if (ones)
+			return merge_run(t, data, n, represents, AGGNET_FN_SUM,
+					 true, AGGNET_FAULT_NONE);
+		return merge_run(t, data, n, represents, AGGNET_FN_SUM, false,
+				 AGGNET_FAULT_NONE);
 	}
-	merge_all(t, data, n, represents, source);
 }
 
 /*
@@ -613,10 +639,11 @@ static bool pack_chunk(struct aggnet_table *t, struct pack *p)
 		p->buf += len;
 		p->room -= len;
 		p->n++;
-		if (first) {
-			p->units += e->units;
+		p->units += !t->extra ? e->units :
+			    aggnet_state_units(&t->shape, entry_state(t, e),
+					       e->units, first, t->part);
+		if (first)
 			unlink_oldest(t, e->tag, oldest | read);
-		}
 		if (t->part)
 			continue;
 		p->entries++;

@@ -21,14 +21,16 @@
  * last flush, merges go on into whatever has not left yet, and memory comes
  * back a chunk at a time. Nothing allocates but init and chunk_alloc.
  *
- * What is no plain integer is a state (state.h) behind the entry's key. It may
- * leave in several records; the entry is unlinked with the first of them, so
+ * What is not a plain integer is a state (state.h) behind the entry's key. It
+ * may leave in several records; the entry is unlinked with the first of them, so
  * what comes meanwhile begins a new one.
  *
- * Each entry counts the original records ("units") merged into it. The units
- * that came in with a packet are spread over its records (one each, the rest
- * to the last), and leave with the entries: a merge that is lost or done twice
- * shows in the sum.
+ * Each entry counts the original records ("units") merged into it. Of the units
+ * that came in with a packet each record has one, and what is left goes to the
+ * last: how much that is, is known before the first record is merged, so a
+ * record that is skipped leaves a unit out. The units leave with the entries,
+ * one at least with each record (aggnet_state_units()): a merge, or a part of a
+ * state, that is lost or counts twice shows in the sum.
  *
  * Keys are hashed by a secret member of a universal family (aggtable.c proves
  * it): whoever chooses the keys without knowing the secret, a look-up meets
@@ -123,7 +125,7 @@ static inline u64 aggnet_table_used(const struct aggnet_table *t)
  * @n: how many, at most aggnet_max_records() of their packet
  * @represents: original records in them, >= @n
  * @source: true: they come from a local source (aggnet_reduce_source())
- * @fault: enum aggnet_fault; spoils the first record's merge
+ * @fault: enum aggnet_fault; strikes the merge of the last record
  *
  * Checked for @source as it is merged.
  */

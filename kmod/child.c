@@ -472,8 +472,7 @@ static bool data_ok(const struct aggnet_tree *tree,
 	}
 	if (!records || len > tree->max_taken ||
 	    !data->weight == aggnet_tree_sorted(tree) ||
-	    (aggnet_shape_kind(&tree->conf.shape) == AGGNET_KIND_PLAIN &&
-	     be64_to_cpu(data->represents) < records) ||
+	    be64_to_cpu(data->represents) < records ||
 	    aggnet_parse_records(&tree->conf.shape, false,
 				 pkt->body + sizeof(*data), len,
 				 tree->max_records) != records) {

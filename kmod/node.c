@@ -132,7 +132,7 @@ static int node_check(struct aggnet_net *an, struct genl_info *info)
 	if (a[AGGNET_A_NODE_FAULT] &&
 	    nla_get_u8(a[AGGNET_A_NODE_FAULT]) >= __AGGNET_FAULT_MAX)
 		return AGGNET_REFUSE(info, AGGNET_A_NODE_FAULT, -EINVAL,
-				     "fault is none of none, drop, double");
+				     "fault must be none, drop, double or flip");
 	return 0;
 }
 

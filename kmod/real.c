@@ -17,6 +17,13 @@
 #define COUNT_MAX	8
 #define PART_BYTES	192	/* of the integer, in one part */
 
+/*
+ * The last part may have a byte more, for the sign. A part with FLAG_LOW that is
+ * merged into an empty sum and leaves again is then still one part, so a sum has
+ * no more parts than records were merged into it.
+ */
+#define PART_LAST	(PART_BYTES + 1)
+
 /* --- numbers --------------------------------------------------------------- */
 
 /**
@@ -133,7 +140,9 @@ bool aggnet_real_check(unsigned int vtype, const u8 *buf, u32 len)
 {
 	u32 place = 0, head = head_get(buf, len, &place);
 
-	return head && len - head + place <= 8 * aggnet_real_words(vtype);
+	return head &&
+	       len - head <= (buf[0] & FLAG_LOW ? PART_BYTES : PART_LAST) &&
+	       len - head + place <= 8 * aggnet_real_words(vtype);
 }
 
 bool aggnet_real_last(const u8 *buf)
@@ -206,6 +215,16 @@ static u32 head_put(const struct aggnet_real_sum *sum, bool first, bool low,
 	return 4 + n;
 }
 
+u32 aggnet_real_parts(const struct aggnet_real_sum *sum, unsigned int vtype)
+{
+	u32 from, to, parts = 1;
+
+	sum_extent(sum, 8 * aggnet_real_words(vtype), &from, &to);
+	for (; to - from > PART_LAST; from += PART_BYTES)
+		parts++;
+	return parts;
+}
+
 u32 aggnet_real_put(const struct aggnet_real_sum *sum, unsigned int vtype,
 		    u32 *part, u8 *buf)
 {
@@ -213,7 +232,7 @@ u32 aggnet_real_put(const struct aggnet_real_sum *sum, unsigned int vtype,
 
 	sum_extent(sum, 8 * aggnet_real_words(vtype), &from, &to);
 	from += *part * PART_BYTES;
-	end = to - from > PART_BYTES ? from + PART_BYTES : to;
+	end = to - from > PART_LAST ? from + PART_BYTES : to;
 	len = head_put(sum, !*part, end < to, from, buf);
 	for (i = from; i < end; i++)
 		buf[len++] = byte_of(sum, i);

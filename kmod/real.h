@@ -80,6 +80,9 @@ bool aggnet_real_last(const u8 *buf);
 void aggnet_real_merge(struct aggnet_real_sum *sum, unsigned int vtype,
 		       const u8 *buf, u32 len);
 
+/* How many parts aggnet_real_put() makes of a sum. */
+u32 aggnet_real_parts(const struct aggnet_real_sum *sum, unsigned int vtype);
+
 /**
  * aggnet_real_put() - write the next part of a sum
  * @sum: the sum

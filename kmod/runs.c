@@ -13,15 +13,13 @@
 
 /**
  * struct slot - a packet of a run
- * @represents: original records in it that have not been merged yet
- * @records: of it that have not been merged yet
+ * @extra: original records in it beyond one for each of its records
  * @len: bytes of all its records, 0: there is no packet here
  * @last: where the last record begins
  * @data: the records
  */
 struct slot {
-	u64 represents;
-	u16 records;
+	u64 extra;
 	u16 len;
 	u16 last;
 	u8 data[] __aligned(8);
@@ -171,18 +169,6 @@ static void run_look(struct aggnet_runs *r, struct aggnet_run *run)
 	run->prefix = key_prefix(record + 2, record[0]);
 }
 
-/* Of a packet's units each record has one, and the last one the rest. */
-static u64 slot_units(struct slot *slot)
-{
-	u64 units = slot->represents >= slot->records;
-
-	if (slot->records == 1)
-		units = slot->represents;
-	slot->records--;
-	slot->represents -= units;
-	return units;
-}
-
 /* The record on top has been merged: what is at the front of its run now? */
 static void top_next(struct aggnet_runs *r)
 {
@@ -216,35 +202,44 @@ static void key_begin(struct aggnet_runs *r, const struct aggnet_run *run,
 	aggnet_state_init(&r->shape, r->state);
 }
 
-/* An operator wants to see what becomes of a merge that is lost, or done twice. */
-static bool spoilt(struct aggnet_runs *r, u64 *units)
+/* Of a packet's units each record has one, and the last one the rest. */
+static void merge_record(struct aggnet_runs *r, const struct aggnet_run *run,
+			 const u8 *record)
 {
-	bool drop = r->fault == AGGNET_FAULT_DROP;
+	const struct slot *slot = slot_of(r, run, run->next);
 
+	if (!r->klen)
+		key_begin(r, run, record);
+	aggnet_state_merge(&r->shape, r->state, record + 2 + record[0],
+			   record[1], run->source);
+	r->key_units += run->at == slot->last ? 1 + slot->extra : 1;
+}
+
+/* The fault that was ordered, if this is the last record of a packet. */
+static u32 take_fault(struct aggnet_runs *r, const struct aggnet_run *run)
+{
+	u32 fault = r->fault;
+
+	if (run->at != slot_of(r, run, run->next)->last)
+		return AGGNET_FAULT_NONE;
 	r->fault = AGGNET_FAULT_NONE;
-	r->units += drop ? -*units : *units;
-	*units *= 2;
-	return drop;
+	return fault;
 }
 
 static void merge_top(struct aggnet_runs *r)
 {
 	struct aggnet_run *run = &r->run[r->heap[0]];
 	const u8 *record = run_front(r, run);
-	u32 times = 1 + !!r->fault;
-	u64 units;
+	u32 fault = AGGNET_FAULT_NONE;
 
-	units = slot_units(slot_of(r, run, run->next));
-	if (unlikely(r->fault) && spoilt(r, &units)) {
-		top_next(r);
-		return;
-	}
-	if (!r->klen)
-		key_begin(r, run, record);
-	while (times--)
-		aggnet_state_merge(&r->shape, r->state, record + 2 + record[0],
-				   record[1], run->source);
-	r->key_units += units;
+	if (unlikely(r->fault))
+		fault = take_fault(r, run);
+	if (likely(fault != AGGNET_FAULT_DROP))
+		merge_record(r, run, record);
+	if (unlikely(fault == AGGNET_FAULT_DOUBLE))
+		merge_record(r, run, record);
+	if (unlikely(fault == AGGNET_FAULT_FLIP))
+		aggnet_state_flip(&r->shape, r->state);
 	top_next(r);
 }
 
@@ -398,8 +393,7 @@ int aggnet_runs_store(struct aggnet_runs *r, u32 run, u32 seq, const u8 *data,
 	    !may_precede(r, of, seq, data + last))
 		return -EILSEQ;
 	memcpy(slot->data, data, len);
-	slot->represents = represents;
-	slot->records = n;
+	slot->extra = represents - n;
 	slot->len = len;
 	slot->last = last;
 	r->records += n;
@@ -462,8 +456,6 @@ int aggnet_runs_append(struct aggnet_runs *r, u32 run, const u8 *data, u32 len)
 		return -EILSEQ;
 	memcpy(slot->data + slot->len, data, len);
 	slot->last = slot->len + last;
-	slot->represents += n;
-	slot->records += n;
 	slot->len += len;
 	r->records += n;
 	r->units += n;
@@ -485,6 +477,7 @@ u32 aggnet_runs_pack(struct aggnet_runs *r, u8 *buf, u32 room, u32 max_records,
 		     u32 *records, u64 *represents)
 {
 	u32 len, used = 0;
+	u64 units;
 
 	*represents = 0;
 	for (*records = 0; r->ready && *records < max_records; ++*records) {
@@ -495,10 +488,10 @@ u32 aggnet_runs_pack(struct aggnet_runs *r, u8 *buf, u32 room, u32 max_records,
 		if (!len)
 			break;
 		used += len;
-		if (first) {
-			*represents += r->key_units;
-			r->units -= r->key_units;
-		}
+		units = aggnet_state_units(&r->shape, r->state, r->key_units,
+					   first, r->part);
+		*represents += units;
+		r->units -= units;
 		if (r->part)
 			continue;
 		r->klen = 0;

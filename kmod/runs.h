@@ -28,7 +28,8 @@
  * before aggnet_runs_close(), and no run begins after it. For this each of them
  * tells its weight, the sources that it stands for.
  *
- * Units are counted and spread as in aggtable.h.
+ * Units are counted and spread as in aggtable.h; a fault strikes the last record
+ * of a packet here, too.
  *
  * Locking: none here; the caller's tree lock covers all but init and free.
  */

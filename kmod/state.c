@@ -242,6 +242,29 @@ void aggnet_state_merge(const struct aggnet_shape *shape, void *state,
 	}
 }
 
+void aggnet_state_flip(const struct aggnet_shape *shape, void *state)
+{
+	struct aggnet_real_sum *sum = state;
+	struct aggnet_pairs *pairs = state;
+	struct aggnet_mean *mean = state;
+	struct aggnet_value *v = state;
+
+	switch (aggnet_shape_kind(shape)) {
+	case AGGNET_KIND_MEAN:
+		mean->sum.lo ^= 1;
+		break;
+	case AGGNET_KIND_PAIRS:
+		pairs->pair[0].id ^= 1;
+		break;
+	case AGGNET_KIND_REAL:
+		/* 2^14, of 32 bits 2^43: not so small that rounding hides it. */
+		sum->word[aggnet_real_words(shape->vtype) / 2] ^= 1;
+		break;
+	default:
+		v->lo ^= 1;
+	}
+}
+
 bool aggnet_state_last(const struct aggnet_shape *shape, const u8 *value,
 		       bool source)
 {
@@ -266,6 +289,20 @@ u32 aggnet_state_put(const struct aggnet_shape *shape, const void *state,
 	default:
 		*part = 0;
 		return aggnet_plain_put(buf, state);
+	}
+}
+
+u32 aggnet_state_parts(const struct aggnet_shape *shape, const void *state)
+{
+	const struct aggnet_pairs *pairs = state;
+
+	switch (aggnet_shape_kind(shape)) {
+	case AGGNET_KIND_PAIRS:
+		return (pairs->n - 1) / AGGNET_PAIRS_PART + 1;
+	case AGGNET_KIND_REAL:
+		return aggnet_real_parts(state, shape->vtype);
+	default:
+		return 1;
 	}
 }
 

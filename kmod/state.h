@@ -54,6 +54,13 @@ bool aggnet_state_check(const struct aggnet_shape *shape, const u8 *value,
 void aggnet_state_merge(const struct aggnet_shape *shape, void *state,
 			const u8 *value, u32 vlen, bool source);
 
+/**
+ * aggnet_state_flip() - invert a bit of a state: a fault on purpose
+ * @shape: of the tree
+ * @state: of at least one record; changed so that the result differs
+ */
+void aggnet_state_flip(const struct aggnet_shape *shape, void *state);
+
 /* Is a checked value a whole state, or the last part of one? (Not of pairs.) */
 bool aggnet_state_last(const struct aggnet_shape *shape, const u8 *value,
 		       bool source);
@@ -71,6 +78,36 @@ bool aggnet_state_last(const struct aggnet_shape *shape, const u8 *value,
  */
 u32 aggnet_state_put(const struct aggnet_shape *shape, const void *state,
 		     u32 *part, u8 *buf);
+
+/**
+ * aggnet_state_parts() - how many parts aggnet_state_put() makes of a state
+ * @shape: of the tree
+ * @state: of at least one record
+ *
+ * A state has no more parts than records were merged into it: each record
+ * brings the pairs of one part at most, and each sum of one part.
+ */
+u32 aggnet_state_parts(const struct aggnet_shape *shape, const void *state);
+
+/**
+ * aggnet_state_units() - units that leave with a part of a state
+ * @shape: of the tree
+ * @state: the state
+ * @units: original records merged into it
+ * @first: it is the first part
+ * @more: other parts follow
+ *
+ * Each part carries one unit, and the first of them the rest, so that a part
+ * that is lost or merged twice shows in the sum of units.
+ */
+static inline u64 aggnet_state_units(const struct aggnet_shape *shape,
+				     const void *state, u64 units, bool first,
+				     bool more)
+{
+	if (!first)
+		return 1;
+	return more ? units - (aggnet_state_parts(shape, state) - 1) : units;
+}
 
 /**
  * aggnet_state_record() - write the next part of a state as a record

@@ -77,7 +77,7 @@ TEST_F(node, set__refused_changes_nothing)
 	nl_u32(nl, AGGNET_A_NODE_ADDRESS, addr(IDENTITY));
 	nl_u8(nl, AGGNET_A_NODE_FAULT, __AGGNET_FAULT_MAX);
 	EXPECT_REFUSED(nl, nl_talk(nl), EINVAL, AGGNET_A_NODE_FAULT,
-		       "fault is none of none, drop, double");
+		       "fault must be none, drop, double or flip");
 	ASSERT_EQ(0, nl_do(nl, AGGNET_CMD_NODE_GET));
 	EXPECT_FALSE(nl_has(nl, AGGNET_A_NODE_ADDRESS));
 }

@@ -129,39 +129,6 @@ TEST(table_merge__of_nothing)
 	aggnet_table_free(&t);
 }
 
-/* A merge that goes wrong shows in the units, whatever the values are. */
-TEST(table_merge__faults_show_in_the_units)
-{
-	struct packet p = { 0 };
-	u32 n;
-
-	shim_random_seed(SEED);
-	for (n = 1; n < 5; n++) {
-		u32 fault;
-
-		packet_add(&p, (u8 *)"abcdefgh" + n, 1 + n, (u8 []){ 0 }, 1);
-		p.represents = 100;
-		for (fault = AGGNET_FAULT_NONE; fault <= AGGNET_FAULT_DOUBLE;
-		     fault++) {
-			u64 want = 100 + (fault == AGGNET_FAULT_DOUBLE);
-			struct plain got = { 0 };
-			struct aggnet_table t;
-			u64 units = 0;
-
-			if (fault == AGGNET_FAULT_DROP)
-				want = n == 1 ? 0 : 99;
-			table_start(&t, AGGNET_FN_SUM, LIMIT, 8);
-			aggnet_table_merge(&t, p.data, p.n, 100, false, fault);
-			EXPECT_EQ(want, t.units);
-			EXPECT_TRUE(drain(&t, &got, &units));
-			EXPECT_EQ(want, units);
-			plain_free(&got);
-			aggnet_table_free(&t);
-		}
-	}
-	packet_free(&p);
-}
-
 enum { SOURCES = 6, INNER = 3 };
 
 /* Send a random part of what a table holds on to its parent. */

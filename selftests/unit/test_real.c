@@ -188,4 +188,41 @@ TEST(real_check__bounds)
 	EXPECT_TRUE(aggnet_real_check(AGGNET_VTYPE_FLOAT32, buf, 12));
 }
 
+/* A part alone is one part again, though its sign may take another byte. */
+TEST(real_put__parts_of_parts)
+{
+	u32 size = sizeof(struct aggnet_real_sum) + 8 * AGGNET_SUM_WORDS64;
+	u32 round, part, parts, len, two = 0;
+	struct aggnet_real_sum *sum, *of;
+	u8 buf[AGGNET_VALUE_MAX];
+	int i;
+
+	TH_LOG("seed %#x", SEED);
+	shim_random_seed(SEED);
+	for (round = 0; round < 2000; round++) {
+		sum = new_sum(AGGNET_VTYPE_FLOAT64);
+		of = new_sum(AGGNET_VTYPE_FLOAT64);
+		for (i = 0; i < 3; i++)
+			aggnet_real_add(sum, AGGNET_VTYPE_FLOAT64,
+					get_random_u64());
+		part = parts = 0;
+		do {
+			len = aggnet_real_put(sum, AGGNET_VTYPE_FLOAT64, &part,
+					      buf);
+			ASSERT_TRUE(aggnet_real_check(AGGNET_VTYPE_FLOAT64, buf,
+						      len));
+			memset(of, 0, size);
+			aggnet_real_merge(of, AGGNET_VTYPE_FLOAT64, buf, len);
+			ASSERT_EQ(1, aggnet_real_parts(of, AGGNET_VTYPE_FLOAT64))
+				TH_LOG("round %u", round);
+			parts++;
+		} while (part);
+		ASSERT_EQ(parts, aggnet_real_parts(sum, AGGNET_VTYPE_FLOAT64));
+		two += parts == 2;
+		free(sum);
+		free(of);
+	}
+	EXPECT_NE(0, two);
+}
+
 TEST_HARNESS_MAIN

@@ -214,40 +214,4 @@ TEST(runs__many_of_a_key)
 	aggnet_runs_free(&r);
 }
 
-/* What an operator spoils shows in the units, and in the value. */
-TEST(fault__shows)
-{
-	static const struct {
-		u32 fault, records, units;
-		s64 a;
-	} of[] = {
-		{ AGGNET_FAULT_NONE, 2, 3, 2 }, { AGGNET_FAULT_DROP, 2, 2, 1 },
-		{ AGGNET_FAULT_DOUBLE, 2, 4, 3 },
-	};
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(of); i++) {
-		struct aggnet_record first;
-		struct list out = { 0 };
-		struct aggnet_runs r;
-		u64 units = 0;
-
-		start(&r, sum, 1, 2);
-		aggnet_runs_begin(&r, 2, FIRST, false);
-		EXPECT_EQ(0, store(&r, 0, 0, "a a b"));
-		r.fault = of[i].fault;
-		aggnet_runs_close(&r);
-		aggnet_runs_finish(&r, 0);
-		EXPECT_EQ(of[i].units, r.units);
-		take_all(&r, &out, &units);
-		EXPECT_EQ(of[i].units, units);
-		EXPECT_EQ(0, r.units);
-		ASSERT_EQ(of[i].records, out.n);
-		aggnet_record_get(out.data, &first);
-		EXPECT_EQ(of[i].a, (s64)first.value.lo);
-		list_free(&out);
-		aggnet_runs_free(&r);
-	}
-}
-
 TEST_HARNESS_MAIN

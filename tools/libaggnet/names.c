@@ -14,6 +14,7 @@ const char * const aggnet_fault_names[] = {
 	[AGGNET_FAULT_NONE] = "none",
 	[AGGNET_FAULT_DROP] = "drop",
 	[AGGNET_FAULT_DOUBLE] = "double",
+	[AGGNET_FAULT_FLIP] = "flip",
 	[__AGGNET_FAULT_MAX] = NULL,
 };
 

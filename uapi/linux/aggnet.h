@@ -75,13 +75,21 @@ enum aggnet_role {
 	__AGGNET_ROLE_MAX
 };
 
-/* NODE_FAULT: the next merge in this namespace goes wrong, once, so that an
- * operator (or a test) sees the end-to-end check end the transfer in EBADMSG.
+/**
+ * enum aggnet_fault - how the next merge in this namespace goes wrong, once
+ * @AGGNET_FAULT_NONE: it does not
+ * @AGGNET_FAULT_DROP: it is skipped; the transfer ends in EBADMSG
+ * @AGGNET_FAULT_DOUBLE: it is done twice; the transfer ends in EBADMSG
+ * @AGGNET_FAULT_FLIP: a bit of what is merged is inverted; no check sees it
+ *
+ * It strikes the last record of the next packet that is merged, or of the next
+ * records of a local writer.
  */
 enum aggnet_fault {
 	AGGNET_FAULT_NONE,
 	AGGNET_FAULT_DROP,
 	AGGNET_FAULT_DOUBLE,
+	AGGNET_FAULT_FLIP,
 	__AGGNET_FAULT_MAX
 };
 

@@ -179,8 +179,8 @@ struct aggnet_accept {
  * @records: how many records follow, at least 1
  * @weight: of a sorted tree: sources that this flow will have, as its FIN will
  *	say; else zero
- * @represents: original records merged into these; at least @records where
- *	values are plain
+ * @represents: original records merged into these; at least @records, for each
+ *	part of a state carries one of those that were merged into it
  *
  * A record is: key length (1 byte, >= 1), value length (1 byte), key, value.
  * What a value is follows from the tree's function and value type:

@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Unit tests of the books: each record that travels, also each part of a state,
+ * carries a unit, and a merge that is skipped or done twice leaves the sum of
+ * units wrong, for every function, value type and layout.
+ */
+#include <linux/kernel.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "aggtable.h"
+#include "pairs.h"
+#include "runs.h"
+#include "state.h"
+#include "vector.h"
+
+#include "../uapi/harness.h"
+
+#define SEED	0x626f6f6b
+#define LIMIT	(1u << 20)
+#define PAYLOAD	1392
+#define INPUTS	5
+
+/* --- packets --------------------------------------------------------------- */
+
+struct packet {
+	u8 data[PAYLOAD];
+	u32 len;
+	u32 n;
+	u64 represents;
+};
+
+static void packet_add(struct packet *p, const struct aggnet_shape *shape,
+		       u32 key, const u8 *value, u32 vlen)
+{
+	u8 *at = p->data + p->len;
+
+	at[0] = shape->layout == AGGNET_LAYOUT_DENSE ?
+		aggnet_vector_key_put(shape, key, at + 2) : 1;
+	if (shape->layout != AGGNET_LAYOUT_DENSE)
+		at[2] = 'a' + key;
+	at[1] = vlen;
+	memcpy(at + 2 + at[0], value, vlen);
+	p->len += 2 + at[0] + vlen;
+	p->n++;
+	p->represents++;
+}
+
+/* Numbers so far apart that two of them make a sum of two parts. */
+static u32 put_real(const struct aggnet_shape *shape, u8 *value, u32 i)
+{
+	double wide = i % 2 ? 0x1p1000 : 0x1p-1000;
+	float narrow = i % 2 ? 0x1p100f : 0x1p-100f;
+	u32 width = aggnet_real_bytes(shape->vtype);
+
+	memcpy(value, width == 8 ? (void *)&wide : (void *)&narrow, width);
+	return width;
+}
+
+/* As many pairs as a record takes, of different ids each time. */
+static u32 put_pairs(u8 *value, u32 i)
+{
+	struct aggnet_pair pair;
+	u32 k;
+
+	for (k = 0; k < AGGNET_PAIRS_PART; k++) {
+		pair.rank = 1;
+		pair.id = i * AGGNET_PAIRS_PART + k;
+		aggnet_pair_put(value + k * AGGNET_PAIR_BYTES, &pair);
+	}
+	return k * AGGNET_PAIR_BYTES;
+}
+
+/* Record @i of a source. */
+static void packet_source(struct packet *p, const struct aggnet_shape *shape,
+			  u32 key, u32 i)
+{
+	enum aggnet_kind kind = aggnet_shape_kind(shape);
+	u8 value[AGGNET_VALUE_MAX] = { 1 + i };
+	u32 vlen = 1, k;
+
+	if (kind == AGGNET_KIND_PAIRS)
+		vlen = put_pairs(value, i);
+	else if (aggnet_vtype_real(shape->vtype))
+		vlen = put_real(shape, value, i);
+	if (kind == AGGNET_KIND_BLOCK) {
+		for (k = 1; k < AGGNET_BLOCK_ELEMENTS; k++)
+			memcpy(value + k * vlen, value, vlen);
+		vlen *= AGGNET_BLOCK_ELEMENTS;
+	}
+	packet_add(p, shape, key, value, vlen);
+}
+
+/* --- tables and runs, by one name ------------------------------------------ */
+
+/**
+ * struct buffer - what a node holds of a tree
+ * @sorted: @r, else @t
+ * @seq: runs: of the next packet
+ */
+struct buffer {
+	bool sorted;
+	struct aggnet_table t;
+	struct aggnet_runs r;
+	u32 seq;
+};
+
+static void buffer_start(struct buffer *b, const struct aggnet_shape *shape,
+			 bool source)
+{
+	u8 seed[sizeof(b->t.seed)];
+	u32 i;
+
+	memset(b, 0, sizeof(*b));
+	b->sorted = shape->layout == AGGNET_LAYOUT_SORTED;
+	b->seq = AGGNET_SEQ_FIRST;
+	if (b->sorted) {
+		if (aggnet_runs_init(&b->r, shape, 1, 64, PAYLOAD))
+			abort();
+		aggnet_runs_begin(&b->r, 64, AGGNET_SEQ_FIRST, source);
+		aggnet_runs_close(&b->r);
+		return;
+	}
+	get_random_bytes(seed, sizeof(seed));
+	if (aggnet_table_init(&b->t, shape, LIMIT, seed))
+		abort();
+	for (i = 0; i < 64; i++)
+		if (!aggnet_table_grow(&b->t, aggnet_chunk_alloc()))
+			abort();
+}
+
+static void buffer_merge(struct buffer *b, const struct packet *p, bool source,
+			 u32 fault)
+{
+	const struct aggnet_shape *shape = b->sorted ? &b->r.shape : &b->t.shape;
+	u8 *copy = memcpy(malloc(p->len), p->data, p->len);
+
+	if (aggnet_parse_records(shape, source, copy, p->len, p->n) !=
+	    (int)p->n || p->represents < p->n)
+		abort();
+	if (b->sorted) {
+		b->r.fault = fault;
+		if (aggnet_runs_store(&b->r, 0, b->seq++, copy, p->len,
+				      p->represents))
+			abort();
+	} else {
+		aggnet_table_merge(&b->t, copy, p->n, p->represents, source,
+				   fault);
+	}
+	free(copy);
+}
+
+/* The next packet that leaves, of @max records. Return: false: there is none. */
+static bool buffer_pack(struct buffer *b, struct packet *p, u32 max)
+{
+	memset(p, 0, sizeof(*p));
+	if (b->sorted)
+		p->len = aggnet_runs_pack(&b->r, p->data, PAYLOAD, max, &p->n,
+					  &p->represents);
+	else
+		p->len = aggnet_table_pack(&b->t, p->data, PAYLOAD, max, &p->n,
+					   &p->represents);
+	return p->n;
+}
+
+static void buffer_finish(struct buffer *b)
+{
+	if (b->sorted)
+		aggnet_runs_finish(&b->r, 0);
+}
+
+static void buffer_free(struct buffer *b)
+{
+	aggnet_table_free(&b->t);
+	aggnet_runs_free(&b->r);
+}
+
+/* --- every shape ----------------------------------------------------------- */
+
+/* The next shape that there is. Return: false: that was all of them. */
+static bool shape_next(struct aggnet_shape *shape, u32 *number)
+{
+	const char *text;
+	u32 i;
+
+	for (;;) {
+		i = (*number)++;
+		if (i >= __AGGNET_FN_MAX * __AGGNET_VTYPE_MAX *
+			 __AGGNET_LAYOUT_MAX)
+			return false;
+		*shape = (struct aggnet_shape){
+			.function = i % __AGGNET_FN_MAX,
+			.vtype = i / __AGGNET_FN_MAX % __AGGNET_VTYPE_MAX,
+			.layout = i / __AGGNET_FN_MAX / __AGGNET_VTYPE_MAX,
+		};
+		shape->scale = shape->vtype == AGGNET_VTYPE_FIXED;
+		if (shape->layout == AGGNET_LAYOUT_DENSE)
+			shape->elements = 3 * AGGNET_BLOCK_ELEMENTS;
+		if (aggnet_shape_kind(shape) == AGGNET_KIND_PAIRS)
+			shape->k = AGGNET_K_MAX;
+		if (!aggnet_shape_fault(shape, &text))
+			return true;
+	}
+}
+
+#define SAY(shape, what)						\
+	TH_LOG("%s: function %u, type %u, layout %u", what,		\
+	       (shape)->function, (shape)->vtype, (shape)->layout)
+
+/* What INPUTS records of a source give, all under one key. */
+static void source_packet(const struct aggnet_shape *shape, struct packet *p)
+{
+	u32 i;
+
+	memset(p, 0, sizeof(*p));
+	for (i = 0; i < INPUTS; i++)
+		packet_source(p, shape, 0, i);
+}
+
+/* All units that come out of a buffer. */
+static u64 units_out(struct buffer *b)
+{
+	struct packet p;
+	u64 units = 0;
+
+	buffer_finish(b);
+	while (buffer_pack(b, &p, 1 + get_random_u32() % 3))
+		units += p.represents;
+	return units;
+}
+
+/* Are the books as they should be after a fault? */
+static bool books_show(u32 fault, u64 units)
+{
+	bool seen = fault == AGGNET_FAULT_DROP || fault == AGGNET_FAULT_DOUBLE;
+
+	return (units == INPUTS) != seen;
+}
+
+/* Records in which that leaves: 64 pairs, or two numbers that are far apart. */
+static u32 parts_due(const struct aggnet_shape *shape)
+{
+	enum aggnet_kind kind = aggnet_shape_kind(shape);
+
+	if (kind == AGGNET_KIND_REAL)
+		return 1 + (shape->vtype == AGGNET_VTYPE_FLOAT64);
+	return kind == AGGNET_KIND_PAIRS ? 5 : 1;
+}
+
+/* --- tests ----------------------------------------------------------------- */
+
+/* However a state is cut, each record that leaves has a unit at least. */
+TEST(books__each_part_carries_a_unit)
+{
+	struct aggnet_shape shape;
+	u32 number = 0, parts;
+	struct packet in, out;
+	struct buffer b;
+	u64 units;
+
+	shim_random_seed(SEED);
+	while (shape_next(&shape, &number)) {
+		source_packet(&shape, &in);
+		buffer_start(&b, &shape, true);
+		buffer_merge(&b, &in, true, AGGNET_FAULT_NONE);
+		buffer_finish(&b);
+		for (units = parts = 0; buffer_pack(&b, &out, 1); parts++) {
+			EXPECT_EQ(1, out.n);
+			EXPECT_LE(1, out.represents)
+				SAY(&shape, "a record without a unit");
+			units += out.represents;
+		}
+		EXPECT_EQ(INPUTS, units)
+			SAY(&shape, "units");
+		EXPECT_EQ(parts_due(&shape), parts)
+			SAY(&shape, "parts");
+		buffer_free(&b);
+	}
+	EXPECT_EQ(0, shim_alloc_live);
+}
+
+/* A source's records, the last of which meets the fault. */
+TEST(books__a_fault_at_a_source_shows)
+{
+	struct aggnet_shape shape;
+	u32 number = 0, fault;
+	struct packet in;
+	struct buffer b;
+
+	shim_random_seed(SEED);
+	while (shape_next(&shape, &number)) {
+		source_packet(&shape, &in);
+		for (fault = 0; fault < __AGGNET_FAULT_MAX; fault++) {
+			buffer_start(&b, &shape, true);
+			buffer_merge(&b, &in, true, fault);
+			EXPECT_TRUE(books_show(fault, units_out(&b)))
+				SAY(&shape, "at a source");
+			buffer_free(&b);
+		}
+	}
+	EXPECT_EQ(0, shim_alloc_live);
+}
+
+/*
+ * What has been merged leaves in packets of @max records, so that the fault
+ * meets, at the next node, each record and each part of a state in turn.
+ */
+static void check_way(struct __test_metadata *_metadata,
+		      const struct aggnet_shape *shape, u32 max, u32 fault)
+{
+	u32 struck, packets, i;
+	struct packet in, p;
+	struct buffer a, b;
+
+	source_packet(shape, &in);
+	for (struck = 0, packets = 1; struck < packets; struck++) {
+		buffer_start(&a, shape, true);
+		buffer_start(&b, shape, false);
+		buffer_merge(&a, &in, true, AGGNET_FAULT_NONE);
+		buffer_finish(&a);
+		for (i = 0; buffer_pack(&a, &p, max); i++)
+			buffer_merge(&b, &p, false,
+				     i == struck ? fault : AGGNET_FAULT_NONE);
+		packets = i;
+		EXPECT_TRUE(books_show(fault, units_out(&b)))
+			SAY(shape, "on the way");
+		buffer_free(&a);
+		buffer_free(&b);
+	}
+}
+
+TEST(books__a_fault_on_the_way_shows)
+{
+	struct aggnet_shape shape;
+	u32 number = 0, fault, max;
+
+	shim_random_seed(SEED);
+	while (shape_next(&shape, &number))
+		for (max = 1; max <= 3; max++)
+			for (fault = 0; fault < __AGGNET_FAULT_MAX; fault++)
+				check_way(_metadata, &shape, max, fault);
+	EXPECT_EQ(0, shim_alloc_live);
+}
+
+/* What records of a source come to; @times: each of them is merged so often. */
+static void merge_in(const struct aggnet_shape *shape, const struct packet *in,
+		     u32 times, u32 fault, struct packet *out)
+{
+	struct buffer b;
+
+	buffer_start(&b, shape, true);
+	while (times--)
+		buffer_merge(&b, in, true, fault);
+	buffer_finish(&b);
+	buffer_pack(&b, out, 9);
+	buffer_free(&b);
+}
+
+/* A fault is a merge gone wrong, not an account of one: the values are wrong. */
+TEST(books__a_fault_is_in_the_value)
+{
+	struct packet in, once, twice, dropped, doubled, flipped;
+	struct aggnet_shape shape;
+	u32 number = 0;
+
+	shim_random_seed(SEED);
+	while (shape_next(&shape, &number)) {
+		memset(&in, 0, sizeof(in));
+		packet_source(&in, &shape, 0, 1);
+		merge_in(&shape, &in, 1, AGGNET_FAULT_NONE, &once);
+		merge_in(&shape, &in, 2, AGGNET_FAULT_NONE, &twice);
+		merge_in(&shape, &in, 1, AGGNET_FAULT_DROP, &dropped);
+		merge_in(&shape, &in, 1, AGGNET_FAULT_DOUBLE, &doubled);
+		merge_in(&shape, &in, 1, AGGNET_FAULT_FLIP, &flipped);
+		EXPECT_EQ(0, dropped.n);
+		EXPECT_EQ(0, memcmp(&twice, &doubled, sizeof(twice)))
+			SAY(&shape, "not what two merges give");
+		EXPECT_NE(0, memcmp(&once, &flipped, sizeof(once)))
+			SAY(&shape, "no bit is inverted");
+	}
+	EXPECT_EQ(0, shim_alloc_live);
+}
+
+/* All that a buffer holds, under one key, in one state. */
+static u64 drain(struct buffer *b, const struct aggnet_shape *shape,
+		 void *state)
+{
+	struct packet p;
+	u64 units = 0;
+	const u8 *at;
+
+	aggnet_state_init(shape, state);
+	for (; buffer_pack(b, &p, 9); units += p.represents)
+		for (at = p.data; at < p.data + p.len; at += 2 + at[0] + at[1])
+			aggnet_state_merge(shape, state, at + 2 + at[0], at[1],
+					   false);
+	return units;
+}
+
+/*
+ * While an entry leaves in parts, more of its key comes: that is a new entry,
+ * and all of it arrives.
+ */
+TEST(books__a_key_that_comes_while_it_leaves_in_parts)
+{
+	u64 got[256], want[256];
+	struct packet in, more, p;
+	struct aggnet_shape shape;
+	struct buffer b, to, all;
+	u32 number = 0, parts;
+
+	shim_random_seed(SEED);
+	while (shape_next(&shape, &number)) {
+		if (shape.layout == AGGNET_LAYOUT_SORTED)
+			continue;
+		ASSERT_GE(sizeof(got), aggnet_state_size(&shape));
+		source_packet(&shape, &in);
+		memset(&more, 0, sizeof(more));
+		packet_source(&more, &shape, 0, INPUTS);
+		buffer_start(&b, &shape, true);
+		buffer_start(&to, &shape, false);
+		buffer_start(&all, &shape, true);
+		buffer_merge(&all, &in, true, AGGNET_FAULT_NONE);
+		buffer_merge(&all, &more, true, AGGNET_FAULT_NONE);
+		EXPECT_EQ(INPUTS + 1, drain(&all, &shape, want));
+		buffer_merge(&b, &in, true, AGGNET_FAULT_NONE);
+		for (parts = 0; buffer_pack(&b, &p, 1); parts++) {
+			buffer_merge(&to, &p, false, AGGNET_FAULT_NONE);
+			if (!parts)
+				buffer_merge(&b, &more, true,
+					     AGGNET_FAULT_NONE);
+		}
+		EXPECT_LE(2, parts);
+		EXPECT_EQ(0, b.t.units);
+		EXPECT_EQ(INPUTS + 1, drain(&to, &shape, got));
+		EXPECT_EQ(0, memcmp(got, want, aggnet_state_size(&shape)))
+			SAY(&shape, "what came meanwhile");
+		buffer_free(&b);
+		buffer_free(&to);
+		buffer_free(&all);
+	}
+	EXPECT_EQ(0, shim_alloc_live);
+}
+
+TEST_HARNESS_MAIN
