@@ -190,10 +190,8 @@ static int local_put_end(const struct aggnet_tree *tree, u8 *buf)
 }
 
 static int local_read_end(struct aggnet_tree *tree, struct aggnet_msg *msg,
-			  u8 *buf, bool peek, struct sk_buff_head *out)
+			  u8 *buf, struct sk_buff_head *out)
 {
-	int len;
-
 	if (tree->delivered != tree->records + tree->local_records) {
 		aggnet_tree_abort(tree, out, AGGNET_R_MISMATCH,
 				  tree->an->identity, 0, 0);
@@ -201,12 +199,7 @@ static int local_read_end(struct aggnet_tree *tree, struct aggnet_msg *msg,
 	}
 	msg->type = AGGNET_MSG_END;
 	msg->records = 0;
-	len = local_put_end(tree, buf);
-	if (!peek && !tree->end_read) {
-		tree->end_read = true;
-		aggnet_tree_done(tree, out);
-	}
-	return len;
+	return local_put_end(tree, buf);
 }
 
 static bool local_readable(const struct aggnet_tree *tree)
@@ -244,13 +237,29 @@ int aggnet_tree_read(struct aggnet_tree *tree, struct aggnet_msg *msg,
 	else if (!local_readable(tree))
 		ret = -EAGAIN;
 	else if (!aggnet_tree_keys(tree))
-		ret = local_read_end(tree, msg, buf, peek, &out);
+		ret = local_read_end(tree, msg, buf, &out);
 	else if (peek)
 		ret = -EOPNOTSUPP;
 	else
 		ret = local_read_records(tree, msg, buf, len, &out);
 	aggnet_tree_unlock(tree, &out);
 	return ret;
+}
+
+int aggnet_tree_end(struct aggnet_tree *tree)
+{
+	struct sk_buff_head out;
+	int err = 0;
+
+	aggnet_tree_lock(tree, &out);
+	if (tree->state == AGGNET_TREE_ABORTED) {
+		err = aggnet_reason_errno(tree->reason);
+	} else if (!tree->end_read) {
+		tree->end_read = true;
+		aggnet_tree_done(tree, &out);
+	}
+	aggnet_tree_unlock(tree, &out);
+	return err;
 }
 
 void aggnet_tree_leave(struct aggnet_tree *tree, struct aggnet_sock *as)

@@ -390,13 +390,27 @@ static int aggnet_sock_pull(struct sock *sk, struct aggnet_tree *tree,
 	return ret;
 }
 
-/* One message. What cannot be copied out is lost, so the transfer is. */
+/*
+ * A message was copied out, or @fault. Records that were not are lost, and so
+ * is the transfer; the end mark can be read again, and DONE waits for that.
+ */
+static int aggnet_sock_taken(struct aggnet_tree *tree, u8 type, bool fault)
+{
+	if (type == AGGNET_MSG_END)
+		return fault ? -EFAULT : aggnet_tree_end(tree);
+	if (!fault)
+		return 0;
+	aggnet_tree_abort_user(tree, AGGNET_R_RECEIVER);
+	return -EFAULT;
+}
+
 static int aggnet_sock_read(struct sock *sk, struct aggnet_tree *tree,
 			    struct msghdr *msg, size_t len, int flags)
 {
 	struct aggnet_msg head = {};
+	int ret, err = 0;
 	size_t room;
-	int ret;
+	bool fault;
 	u8 *buf;
 
 	if (len < sizeof(head) + AGGNET_RECORD_MAX)
@@ -409,14 +423,13 @@ static int aggnet_sock_read(struct sock *sk, struct aggnet_tree *tree,
 	ret = aggnet_sock_pull(sk, tree, &head, buf, room, flags);
 	if (ret < 0)
 		goto free;
-	if (copy_to_iter(&head, sizeof(head), &msg->msg_iter) == sizeof(head) &&
-	    copy_to_iter(buf, ret, &msg->msg_iter) == ret) {
-		ret += sizeof(head);
-		goto free;
-	}
-	ret = -EFAULT;
+	fault = copy_to_iter(&head, sizeof(head), &msg->msg_iter) !=
+		sizeof(head) || copy_to_iter(buf, ret, &msg->msg_iter) != ret;
 	if (!(flags & MSG_PEEK))
-		aggnet_tree_abort_user(tree, AGGNET_R_RECEIVER);
+		err = aggnet_sock_taken(tree, head.type, fault);
+	else if (fault)
+		err = -EFAULT;
+	ret = err ?: ret + (int)sizeof(head);
 free:
 	aggnet_free(buf);
 	return ret;

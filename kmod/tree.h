@@ -356,7 +356,9 @@ int aggnet_tree_shutdown(struct aggnet_tree *tree, struct aggnet_sock *as);
  * @msg: its head
  * @buf: what follows the head
  * @len: size of @buf, >= AGGNET_RECORD_MAX
- * @peek: leave the end mark where it is; -EOPNOTSUPP for records
+ * @peek: -EOPNOTSUPP for records, which a read takes out
+ *
+ * The end mark stays: aggnet_tree_end() says that the application has it.
  *
  * Return: bytes written to @buf, -EAGAIN, or an abort's errno
  */
@@ -365,6 +367,14 @@ int aggnet_tree_read(struct aggnet_tree *tree, struct aggnet_msg *msg,
 
 /* Ends the membership; abort if it was not complete (sender, reader). */
 void aggnet_tree_leave(struct aggnet_tree *tree, struct aggnet_sock *as);
+/**
+ * aggnet_tree_end() - the application has the end mark: the transfer is DONE
+ * @tree: aggnet_tree_read() gave its end mark
+ *
+ * Return: 0, or the errno of an abort that came between
+ */
+int aggnet_tree_end(struct aggnet_tree *tree);
+
 
 /* An application's abort (AGGNET_SO_ABORT). */
 void aggnet_tree_abort_user(struct aggnet_tree *tree, enum aggnet_reason why);

@@ -75,6 +75,32 @@ TEST_F(node, end_mark__peek_then_take)
 	close(w);
 }
 
+/* An end mark that cannot be copied out decides nothing; records are lost. */
+TEST_F(node, end_mark__fault_then_take)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	void *map = mmap(NULL, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+			 -1, 0);
+	int r, w;
+
+	ASSERT_NE(MAP_FAILED, map);
+	ASSERT_EQ(0, add_writers(self->ctl, 1));
+	r = reader();
+	w = writer();
+	ASSERT_EQ(0, send_record(w, "key", 5));
+	ASSERT_EQ(0, shutdown(w, SHUT_WR));
+	EXPECT_EQ(5, only_value(&self->m, receive(r, &self->m, 0)));
+	EXPECT_ERRNO(EFAULT, recv(r, map, page, 0));
+	EXPECT_ERRNO(EFAULT, recv(r, map, page, MSG_PEEK));
+	EXPECT_ERRNO(EAGAIN, receive(w, &self->m, MSG_DONTWAIT));
+	ASSERT_LT(0, receive(r, &self->m, 0));
+	EXPECT_EQ(AGGNET_MSG_END, self->m.head.type);
+	EXPECT_EQ(0, receive(w, &self->m, 0));
+	close(w);
+	close(r);
+	munmap(map, page);
+}
+
 TEST_F(node, transfer__of_nothing)
 {
 	int r, w;

@@ -333,6 +333,12 @@ static void check_result(const struct aggnet_end *end)
 	world.ended |= 1ull << world.node[RECEIVER].attempt;
 }
 
+static void take_end(struct aggnet_tree *tree, const struct aggnet_end *end)
+{
+	check_result(end);
+	INSIST(!aggnet_tree_end(tree), "the end mark cannot be taken");
+}
+
 static u32 take_block(const u8 *data)
 {
 	u32 width = data[1] / AGGNET_BLOCK_ELEMENTS, i;
@@ -380,7 +386,7 @@ void world_read(u32 messages)
 		if (msg.type == AGGNET_MSG_RECORDS)
 			take_records(buf, msg.records);
 		else if (msg.type == AGGNET_MSG_END)
-			check_result((const struct aggnet_end *)buf);
+			take_end(n->tree, (const struct aggnet_end *)buf);
 	}
 }
 
