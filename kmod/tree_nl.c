@@ -16,6 +16,8 @@
 #define TREE_SOURCES_MAX	65536
 #define TREE_HOPS_MAX		(AGGNET_HOP_MAX - 2)
 #define TREE_TIME_MAX		1073741824	/* milliseconds: 12 days */
+/* Milliseconds: half the range of a stamp, beyond which new ones look old. */
+#define TREE_GIVE_UP_MAX	2147483
 
 static bool tree_unicast(__be32 addr)
 {
@@ -241,9 +243,9 @@ static int tree_read_limits(struct genl_info *info,
 	if (!conf->give_up_ms)
 		return AGGNET_REFUSE(info, AGGNET_A_TREE_GIVE_UP, -EINVAL,
 				     "give_up must be at least 1 ms");
-	if (conf->give_up_ms > TREE_TIME_MAX)
+	if (conf->give_up_ms > TREE_GIVE_UP_MAX)
 		return AGGNET_REFUSE(info, AGGNET_A_TREE_GIVE_UP, -EINVAL,
-				     "give_up cannot exceed 1073741824 ms");
+				     "give_up cannot exceed 2147483 ms");
 	if (key) {
 		conf->key.keyed = true;
 		nla_memcpy(conf->key.bytes, key, sizeof(conf->key.bytes));

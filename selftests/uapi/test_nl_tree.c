@@ -341,7 +341,7 @@ static const struct wrong {
 	{ AGGNET_A_TREE_GIVE_UP, 4, 0, EINVAL,
 	  "give_up must be at least 1 ms" },
 	{ AGGNET_A_TREE_GIVE_UP, 4, 1073741825, EINVAL,
-	  "give_up cannot exceed 1073741824 ms" },
+	  "give_up cannot exceed 2147483 ms" },
 };
 
 TEST_F(tree, add__refused)
