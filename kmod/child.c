@@ -276,13 +276,14 @@ static void child_answer(struct aggnet_tree *tree, struct aggnet_child *c,
 }
 
 static void child_reply_abort(struct aggnet_tree *tree,
-			      const struct aggnet_pkt *pkt, u16 flags,
+			      const struct aggnet_pkt *pkt,
 			      struct sk_buff_head *out)
 {
 	struct aggnet_abort_body body;
 	u16 length = aggnet_put_abort(tree, &body);
 
-	child_reply(tree, pkt, AGGNET_ABORT, flags, &body, length, out);
+	child_reply(tree, pkt, AGGNET_ABORT, AGGNET_F_REPLY, &body, length,
+		    out);
 }
 
 /* Is there something wrong with an OPEN, so that it goes no further? */
@@ -417,7 +418,8 @@ static void child_abort(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 	aggnet_tree_abort(tree, out, reason, body->origin, body->about,
 			  be32_to_cpu(body->missing));
 	if (!(pkt->flags & AGGNET_F_REPLY))
-		child_reply_abort(tree, pkt, AGGNET_F_REPLY, out);
+		child_reply(tree, pkt, AGGNET_ABORT, AGGNET_F_REPLY, pkt->body,
+			    pkt->length, out);
 }
 
 /* The child that a packet is from; it is bound if it may be. NULL: answered. */
@@ -427,6 +429,10 @@ static struct aggnet_child *child_of(struct aggnet_tree *tree,
 {
 	struct aggnet_child *c;
 
+/*
+ * The answer repeats what the child said, because this tree may be DONE and
+ * have no reason of its own. It ends the child's repeats either way.
+ */
 	if (pkt->dst_nonce != child_cookie(tree, pkt->src, pkt->src_nonce)) {
 		aggnet_stat_inc(tree->an, drop_nonce);
 		aggnet_child_send_rst(tree, pkt, AGGNET_RST_NONCE, out);
@@ -439,7 +445,7 @@ static struct aggnet_child *child_of(struct aggnet_tree *tree,
 	}
 	if (tree->state == AGGNET_TREE_ABORTED) {
 		if (!(pkt->flags & AGGNET_F_REPLY))
-			child_reply_abort(tree, pkt, AGGNET_F_REPLY, out);
+			child_reply_abort(tree, pkt, out);
 		return NULL;
 	}
 	if (c)

@@ -169,13 +169,13 @@ static void uplink_send_fin(struct aggnet_tree *tree, struct sk_buff_head *out)
 	uplink_send(tree, AGGNET_FIN, 0, &body, length, NULL, out);
 }
 
-static void uplink_send_abort(struct aggnet_tree *tree, u16 flags,
+static void uplink_send_abort(struct aggnet_tree *tree,
 			      struct sk_buff_head *out)
 {
 	struct aggnet_abort_body body;
 	u16 length = aggnet_put_abort(tree, &body);
 
-	uplink_send(tree, AGGNET_ABORT, flags, &body, length, NULL, out);
+	uplink_send(tree, AGGNET_ABORT, 0, &body, length, NULL, out);
 }
 
 static u32 uplink_alive_us(const struct aggnet_tree *tree)
@@ -287,7 +287,7 @@ static void uplink_accept(struct aggnet_tree *tree,
 	up->heard = jiffies;
 	up->tries = 0;
 	if (tree->state == AGGNET_TREE_ABORTED)
-		uplink_send_abort(tree, 0, out);
+		uplink_send_abort(tree, out);
 	else
 		uplink_send_bind(tree, out);
 	uplink_arm(tree);
@@ -444,7 +444,8 @@ static void uplink_abort_rx(struct aggnet_tree *tree,
 	aggnet_tree_abort(tree, out, reason, body->origin, body->about,
 			  be32_to_cpu(body->missing));
 	if (!(pkt->flags & AGGNET_F_REPLY))
-		uplink_send_abort(tree, AGGNET_F_REPLY, out);
+		uplink_send(tree, AGGNET_ABORT, AGGNET_F_REPLY, pkt->body,
+			    pkt->length, NULL, out);
 }
 
 static void uplink_done(struct aggnet_tree *tree, struct sk_buff_head *out)
@@ -603,7 +604,7 @@ void aggnet_uplink_abort(struct aggnet_tree *tree, struct sk_buff_head *out)
 		return;
 	aggnet_uplink_start(tree, out);
 	if (up->state >= AGGNET_UP_BINDING && !up->told)
-		uplink_send_abort(tree, 0, out);
+		uplink_send_abort(tree, out);
 	uplink_arm(tree);
 }
 
@@ -688,7 +689,7 @@ void aggnet_uplink_expired(struct aggnet_tree *tree, struct sk_buff_head *out)
 	default:
 		if (tree->state == AGGNET_TREE_ABORTED) {
 			aggnet_rtt_backoff(&up->rtt);
-			uplink_send_abort(tree, 0, out);
+			uplink_send_abort(tree, out);
 		} else if (up->state == AGGNET_UP_BINDING) {
 			aggnet_rtt_backoff(&up->rtt);
 			uplink_send_bind(tree, out);
