@@ -354,7 +354,7 @@ bool aggnet_child_open(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 	struct aggnet_accept accept = {
 		.max_payload = cpu_to_be16(tree->max_taken),
 		.max_records = cpu_to_be16(tree->max_records),
-		.hop = pkt->hop,
+		.hop = min_t(u8, pkt->hop, AGGNET_HOP_MAX),
 	};
 
 	if (open_refused(tree, pkt, out))
