@@ -699,9 +699,18 @@ static bool tree_epoch_ok(struct aggnet_tree *tree,
 	int cmp = aggnet_epoch_cmp(pkt->instance, pkt->attempt,
 				   tree->conf.instance, tree->conf.attempt);
 
-	if (!cmp)
+	if (!cmp || (cmp > 0 && tree_epoch_over(pkt)))
 		return true;
 	if (cmp > 0) {
+/* A newer epoch answers packets of this one with an RST, which carries its own. */
+static bool tree_epoch_over(const struct aggnet_pkt *pkt)
+{
+	const struct aggnet_rst *rst = (const void *)pkt->body;
+
+	return pkt->type == AGGNET_RST &&
+	       rst->reason == cpu_to_be32(AGGNET_RST_EPOCH);
+}
+
 		aggnet_stat_inc(tree->an, drop_epoch_new);
 		if (!tree->epoch_told)
 			aggnet_event_tree(tree, AGGNET_EVENT_EPOCH);
@@ -709,8 +718,8 @@ static bool tree_epoch_ok(struct aggnet_tree *tree,
 		return false;
 	}
 	aggnet_stat_inc(tree->an, drop_epoch_old);
-	if (pkt->type == AGGNET_DATA || pkt->type == AGGNET_FIN ||
-	    pkt->type == AGGNET_PROBE)
+	if (pkt->type == AGGNET_OPEN || pkt->type == AGGNET_DATA ||
+	    pkt->type == AGGNET_FIN || pkt->type == AGGNET_PROBE)
 		aggnet_child_send_rst(tree, pkt, AGGNET_RST_EPOCH, out);
 	return false;
 }

@@ -294,19 +294,32 @@ static void uplink_accept(struct aggnet_tree *tree,
 }
 
 /* The acceptor never bound us and never will: ask again, with a new nonce. */
+/*
+ * Is an RST for this channel? While it opens, any end on the way may have a
+ * newer epoch; later only the acceptor counts. The RST of a lost incarnation
+ * cannot carry the old nonce of the acceptor.
+ */
+static bool uplink_rst_ok(const struct aggnet_uplink *up,
+			  const struct aggnet_pkt *pkt, bool epoch)
+{
+	if (up->state == AGGNET_UP_IDLE || pkt->dst_nonce != up->nonce)
+		return false;
+	return up->state == AGGNET_UP_OPENING ? epoch : pkt->src == up->peer;
+}
+
 static void uplink_rst(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		       struct sk_buff_head *out)
 {
 	const struct aggnet_rst *rst = (const void *)pkt->body;
 	struct aggnet_uplink *up = &tree->up;
+	bool epoch = rst->reason == cpu_to_be32(AGGNET_RST_EPOCH);
 
-	/* An RST for a lost incarnation cannot carry the old nonce. */
-	if (up->state < AGGNET_UP_BINDING || pkt->src != up->peer ||
-	    pkt->dst_nonce != up->nonce) {
+	if (!uplink_rst_ok(up, pkt, epoch)) {
 		aggnet_stat_inc(tree->an, drop_peer);
 		return;
 	}
-	if (be32_to_cpu(rst->reason) == AGGNET_RST_EPOCH) {
+	if (epoch) {
+		up->told = true;	/* the newer epoch ignores our ABORT */
 		aggnet_event_tree(tree, AGGNET_EVENT_EPOCH);
 		aggnet_tree_abort(tree, out, AGGNET_R_STALE, pkt->src,
 				  tree->an->identity, 0);
