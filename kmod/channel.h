@@ -122,6 +122,11 @@ static inline bool aggnet_fresh(u32 *newest, u32 stamp)
 
 #define AGGNET_PAYLOAD_USUAL	1392	/* records of one DATA: fits MTU 1500 */
 #define AGGNET_PAYLOAD_MAX	8192	/* where the MTU allows, up to 9000 */
+/*
+ * No DATA has this sequence or one behind it: a sequence used twice would let a
+ * packet that was captured in the first round be merged in the second.
+ */
+#define AGGNET_SEQ_END		(AGGNET_SEQ_FIRST - AGGNET_WINDOW)
 #define AGGNET_BURST		16	/* DATA made in one run, at most */
 #define AGGNET_ANY_AFTER	4	/* unanswered OPENs before AGGNET_F_ANY */
 

@@ -472,7 +472,9 @@ static bool data_ok(const struct aggnet_tree *tree,
 	u32 records = be16_to_cpu(data->records);
 	u16 len = pkt->length - sizeof(*data);
 
-	if (!aggnet_before(be32_to_cpu(data->seq), c->credit)) {
+	if (!aggnet_before(be32_to_cpu(data->seq), c->credit) ||
+	    be32_to_cpu(data->seq) - AGGNET_SEQ_FIRST >=
+	    AGGNET_SEQ_END - AGGNET_SEQ_FIRST) {
 		aggnet_stat_inc(tree->an, drop_window);
 		return false;
 	}

@@ -506,7 +506,7 @@ static bool uplink_open(const struct aggnet_tree *tree)
 	const struct aggnet_uplink *up = &tree->up;
 
 	return up->state == AGGNET_UP_BOUND && up->flight < up->cwnd.cwnd &&
-	       up->nxt - up->una < up->slots &&
+	       up->nxt - up->una < up->slots && up->nxt != AGGNET_SEQ_END &&
 	       aggnet_before(up->nxt, up->credit) && aggnet_tree_may_emit(tree);
 }
 
@@ -602,6 +602,11 @@ void aggnet_uplink_push(struct aggnet_tree *tree, struct sk_buff_head *out)
 	if (packed)
 		aggnet_tree_reclaim(tree, out);
 	if (tree->state == AGGNET_TREE_CLOSING && !aggnet_tree_keys(tree) &&
+	if (up->nxt == AGGNET_SEQ_END && aggnet_tree_may_emit(tree)) {
+		aggnet_tree_abort(tree, out, AGGNET_R_PROTOCOL,
+				  tree->an->identity, tree->an->identity, 0);
+		return;
+	}
 	    up->una == up->nxt && !up->fin) {
 		up->fin = true;
 		uplink_send_fin(tree, out);
