@@ -161,8 +161,11 @@ static void uplink_send_fin(struct aggnet_tree *tree, struct sk_buff_head *out)
 	};
 	u16 length = sizeof(body.fin);
 
-	if (weight < tree->conf.sources) {
+	/* This end is closed, so that repeats need no other names. */
+	if (!tree->up.fin && weight < tree->conf.sources)
 		aggnet_child_lost(tree);
+	tree->up.fin = true;
+	if (weight < tree->conf.sources) {
 		memcpy(body.name, tree->lost.id, sizeof(body.name));
 		length += tree->lost.n * sizeof(body.name[0]);
 	}
@@ -607,8 +610,8 @@ void aggnet_uplink_push(struct aggnet_tree *tree, struct sk_buff_head *out)
 				  tree->an->identity, tree->an->identity, 0);
 		return;
 	}
-	    up->una == up->nxt && !up->fin) {
-		up->fin = true;
+	if (tree->state == AGGNET_TREE_CLOSING && !aggnet_tree_keys(tree) &&
+	    up->una == up->nxt && !up->fin)
 		uplink_send_fin(tree, out);
 	}
 	uplink_arm(tree);
