@@ -20,6 +20,7 @@ struct sk_buff_head;
  * @starved: has been told of zero credit
  * @dry: has no credit, and so a claim on the next chunks
  * @nonce: the child's
+ * @cookie: ours for it
  * @win: what has been merged
  * @credit: granted, exclusive
  * @received: DATA merged
@@ -33,6 +34,7 @@ struct aggnet_child {
 	bool starved;
 	bool dry;
 	u64 nonce;
+	u64 cookie;
 	struct aggnet_rxwin win;
 	u32 credit;
 	u32 received;
@@ -120,13 +122,13 @@ static inline bool aggnet_fresh(u32 *newest, u32 stamp)
 	return true;
 }
 
-#define AGGNET_PAYLOAD_USUAL	1392	/* records of one DATA: fits MTU 1500 */
-#define AGGNET_PAYLOAD_MAX	8192	/* where the MTU allows, up to 9000 */
 /*
  * No DATA has this sequence or one behind it: a sequence used twice would let a
  * packet that was captured in the first round be merged in the second.
  */
 #define AGGNET_SEQ_END		(AGGNET_SEQ_FIRST - AGGNET_WINDOW)
+#define AGGNET_PAYLOAD_USUAL	1392	/* records of one DATA: fits MTU 1500 */
+#define AGGNET_PAYLOAD_MAX	8192	/* where the MTU allows, up to 9000 */
 #define AGGNET_BURST		16	/* DATA made in one run, at most */
 #define AGGNET_ANY_AFTER	4	/* unanswered OPENs before AGGNET_F_ANY */
 

@@ -17,14 +17,8 @@
 #define CHILD_SCAN	256	/* slots that one run looks at */
 #define CHILD_LOOKS	4	/* or this part of them, for who is silent */
 
-/* The nonce of this incarnation for a child's nonce: needs no state. */
-static u64 child_cookie(const struct aggnet_tree *tree, __be32 id, u64 nonce)
-{
-	return siphash_3u64(tree->secret, (__force u32)id, nonce,
-			    &tree->an->secret);
-}
-
-static struct aggnet_child *child_slot(struct aggnet_tree *tree, __be32 id)
+static struct aggnet_child *child_slot(const struct aggnet_tree *tree,
+				       __be32 id)
 {
 	const hsiphash_key_t key = { { tree->secret, tree->an->secret.key[0] } };
 	u32 i = hsiphash(&id, sizeof(id), &key);
@@ -41,7 +35,8 @@ static struct aggnet_child *child_slot(struct aggnet_tree *tree, __be32 id)
 	}
 }
 
-static struct aggnet_child *child_find(struct aggnet_tree *tree, __be32 id)
+static struct aggnet_child *child_find(const struct aggnet_tree *tree,
+				       __be32 id)
 {
 	struct aggnet_child *c = child_slot(tree, id);
 
@@ -119,13 +114,42 @@ static bool child_extra(const struct aggnet_tree *tree, __be32 id)
 	return tree->bound_total >= conf->contributors - !!conf->writers;
 }
 
-/* Is there a place in the table of children, and memory for a credit? */
+/*
+ * The nonce of this incarnation for a child's nonce; until the child is bound
+ * it needs no state. After a refusal for want of room those of unplanned
+ * children are others, so that no PROBE of before can bind any more.
+ */
+static u64 child_cookie(const struct aggnet_tree *tree, __be32 id, u64 nonce)
+{
+	const struct aggnet_child *c = child_find(tree, id);
+	u64 refusals;
+
+	if (c && c->nonce == nonce)
+		return c->cookie;
+	refusals = child_extra(tree, id) ? tree->refusals : 0;
+	return siphash_3u64(tree->secret, refusals << 32 | (__force u32)id,
+			    nonce, &tree->an->secret);
+}
+
+/* Planned children that have not bound. */
+static u32 child_due(const struct aggnet_tree *tree)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+	u32 planned = conf->nchildren ?: conf->contributors - !!conf->writers;
+
+	return planned - (tree->bound_total - tree->extra);
+}
+
+/*
+ * Is there a place in the table of children, and memory for a credit? A planned
+ * child has both reserved.
+ */
 static bool child_fits(const struct aggnet_tree *tree, __be32 id)
 {
-	if (tree->bound_total > tree->child_mask / 2)
-		return false;
 	if (!child_extra(tree, id) || tree->state == AGGNET_TREE_ABORTED)
 		return true;
+	if (tree->bound_total + child_due(tree) > tree->child_mask / 2)
+		return false;
 	return aggnet_tree_sorted(tree) ? aggnet_sorted_fits(tree) :
 	       aggnet_tree_room(tree, 0) >= tree->worst;
 }
@@ -386,6 +410,7 @@ static struct aggnet_child *child_bind(struct aggnet_tree *tree,
 	aggnet_tree_touch(tree, out);
 	c->id = pkt->src;
 	c->nonce = pkt->src_nonce;
+	c->cookie = pkt->dst_nonce;
 	c->stamp = pkt->stamp;
 	c->heard = jiffies;
 	c->credit = AGGNET_SEQ_FIRST;
@@ -403,6 +428,10 @@ static struct aggnet_child *child_bind(struct aggnet_tree *tree,
 	return c;
 }
 
+/*
+ * The answer repeats what the child said, because this tree may be DONE and
+ * have no reason of its own. It ends the child's repeats either way.
+ */
 static void child_abort(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 			struct sk_buff_head *out)
 {
@@ -429,10 +458,6 @@ static struct aggnet_child *child_of(struct aggnet_tree *tree,
 {
 	struct aggnet_child *c;
 
-/*
- * The answer repeats what the child said, because this tree may be DONE and
- * have no reason of its own. It ends the child's repeats either way.
- */
 	if (pkt->dst_nonce != child_cookie(tree, pkt->src, pkt->src_nonce)) {
 		aggnet_stat_inc(tree->an, drop_nonce);
 		aggnet_child_send_rst(tree, pkt, AGGNET_RST_NONCE, out);
@@ -452,15 +477,18 @@ static struct aggnet_child *child_of(struct aggnet_tree *tree,
 		return c;
 	/*
 	 * Only a PROBE binds: until it is answered the child has sent nothing
-	 * that counts, and may go elsewhere.
+	 * that counts, and may go elsewhere. If it is told to, it has gone: no
+	 * copy of its PROBE may bind it then.
 	 */
 	if (pkt->type == AGGNET_PROBE && tree->accepting &&
 	    child_fits(tree, pkt->src))
 		return child_bind(tree, pkt, out);
-	if (pkt->type == AGGNET_ABORT)
+	if (pkt->type == AGGNET_ABORT) {
 		child_abort(tree, pkt, out);
-	else
-		aggnet_child_send_rst(tree, pkt, AGGNET_RST_CLOSED, out);
+		return NULL;
+	}
+	aggnet_child_send_rst(tree, pkt, AGGNET_RST_CLOSED, out);
+	tree->refusals += tree->accepting;
 	return NULL;
 }
 
@@ -538,6 +566,13 @@ static bool child_holed(const struct aggnet_child *c)
 	return c->received != c->win.cum - AGGNET_SEQ_FIRST;
 }
 
+/* Does it give records of no source? A stranger to the tree would. */
+static bool fin_sourceless(const struct aggnet_child *c,
+			   const struct aggnet_fin *fin)
+{
+	return !fin->weight && (fin->records || fin->members || c->received);
+}
+
 static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
 		      const struct aggnet_pkt *pkt, struct sk_buff_head *out)
 {
@@ -545,7 +580,7 @@ static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
 
 	if (c->finished || be32_to_cpu(fin->final) != c->win.cum)
 		goto answer;
-	if (child_holed(c)) {
+	if (child_holed(c) || fin_sourceless(c, fin)) {
 		aggnet_tree_abort(tree, out, AGGNET_R_PROTOCOL,
 				  tree->an->identity, c->id, 0);
 		return;

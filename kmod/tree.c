@@ -267,6 +267,16 @@ static u64 tree_min_bytes(const struct aggnet_tree *tree)
 }
 
 /*
+ * How many ends may bind here at most: each source, and each end that the plan
+ * has on the way of some, which may come without any. Such an end unites two
+ * flows or more, so there are no more of them than flows that the plan unites.
+ */
+static u32 tree_ends(const struct aggnet_tree_conf *conf)
+{
+	return 2 * conf->sources - conf->contributors;
+}
+
+/*
  * How much of everything a tree with flow state needs. Long packets need long
  * credits: only where these leave most of the memory to what is shared.
  */
@@ -284,7 +294,7 @@ static int tree_size_flow(struct aggnet_tree *tree,
 				aggnet_tx_payload(tree->an, conf->link_ifindex,
 						  aggnet_tree_receiver(tree),
 						  conf->filter_size));
-	tree->child_mask = roundup_pow_of_two(2 * conf->sources) - 1;
+	tree->child_mask = roundup_pow_of_two(2 * tree_ends(conf)) - 1;
 	if (aggnet_tree_sorted(tree) ? aggnet_sorted_size(tree) :
 	    tree_min_bytes(tree) <= conf->memory)
 		return 0;
@@ -556,6 +566,7 @@ void aggnet_tree_touch(struct aggnet_tree *tree, struct sk_buff_head *out)
 	tree_set_state(tree, AGGNET_TREE_OPEN);
 	tree->started = jiffies;
 	tree->bound_at = jiffies;
+	tree->up.heard = jiffies;	/* to be bound is news, an ACCEPT is not */
 	aggnet_timers_tree(tree, 1);
 	aggnet_uplink_start(tree, out);
 }
@@ -691,6 +702,15 @@ void aggnet_tree_stall(struct aggnet_tree *tree, struct sk_buff_head *out)
 
 /* --- receive --------------------------------------------------------------- */
 
+/* A newer epoch answers packets of this one with an RST, which carries its own. */
+static bool tree_epoch_over(const struct aggnet_pkt *pkt)
+{
+	const struct aggnet_rst *rst = (const void *)pkt->body;
+
+	return pkt->type == AGGNET_RST &&
+	       rst->reason == cpu_to_be32(AGGNET_RST_EPOCH);
+}
+
 /* Is the packet of the epoch in force? If not, it has been dealt with. */
 static bool tree_epoch_ok(struct aggnet_tree *tree,
 			  const struct aggnet_pkt *pkt,
@@ -702,15 +722,6 @@ static bool tree_epoch_ok(struct aggnet_tree *tree,
 	if (!cmp || (cmp > 0 && tree_epoch_over(pkt)))
 		return true;
 	if (cmp > 0) {
-/* A newer epoch answers packets of this one with an RST, which carries its own. */
-static bool tree_epoch_over(const struct aggnet_pkt *pkt)
-{
-	const struct aggnet_rst *rst = (const void *)pkt->body;
-
-	return pkt->type == AGGNET_RST &&
-	       rst->reason == cpu_to_be32(AGGNET_RST_EPOCH);
-}
-
 		aggnet_stat_inc(tree->an, drop_epoch_new);
 		if (!tree->epoch_told)
 			aggnet_event_tree(tree, AGGNET_EVENT_EPOCH);

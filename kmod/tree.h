@@ -134,6 +134,7 @@ struct aggnet_tree_conf {
  * @bound_total: children that ever bound
  * @extra: of them, those that the plan did not foresee
  * @dry: bound, unfinished children without credit
+ * @refusals: of unplanned children that had been accepted
  * @secret: makes this incarnation's nonces (with the namespace's secret)
  * @up: channel to the parent; unused at the receiver
  * @weight: sources of finished children
@@ -198,6 +199,7 @@ struct aggnet_tree {
 	u32 starved;
 	u32 cursor;
 	u32 looked;
+	u32 refusals;
 	u64 secret;
 
 	struct aggnet_uplink up;
@@ -365,8 +367,6 @@ int aggnet_tree_shutdown(struct aggnet_tree *tree, struct aggnet_sock *as);
 int aggnet_tree_read(struct aggnet_tree *tree, struct aggnet_msg *msg,
 		     u8 *buf, size_t len, bool peek);
 
-/* Ends the membership; abort if it was not complete (sender, reader). */
-void aggnet_tree_leave(struct aggnet_tree *tree, struct aggnet_sock *as);
 /**
  * aggnet_tree_end() - the application has the end mark: the transfer is DONE
  * @tree: aggnet_tree_read() gave its end mark
@@ -375,6 +375,8 @@ void aggnet_tree_leave(struct aggnet_tree *tree, struct aggnet_sock *as);
  */
 int aggnet_tree_end(struct aggnet_tree *tree);
 
+/* Ends the membership; abort if it was not complete (sender, reader). */
+void aggnet_tree_leave(struct aggnet_tree *tree, struct aggnet_sock *as);
 
 /* An application's abort (AGGNET_SO_ABORT). */
 void aggnet_tree_abort_user(struct aggnet_tree *tree, enum aggnet_reason why);

@@ -245,7 +245,6 @@ void aggnet_uplink_start(struct aggnet_tree *tree, struct sk_buff_head *out)
 	up->peer = 0;
 	up->peer_nonce = 0;
 	up->nonce = get_random_u64();
-	up->heard = jiffies;
 	uplink_send_open(tree, out);
 	uplink_arm(tree);
 }
@@ -287,7 +286,6 @@ static void uplink_accept(struct aggnet_tree *tree,
 		up->hop = min(up->hop - accept->hop + 2, AGGNET_HOP_MAX);
 	up->max_payload = min(tree->max_payload, payload);
 	up->max_records = records;
-	up->heard = jiffies;
 	up->tries = 0;
 	if (tree->state == AGGNET_TREE_ABORTED)
 		uplink_send_abort(tree, out);
@@ -296,7 +294,6 @@ static void uplink_accept(struct aggnet_tree *tree,
 	uplink_arm(tree);
 }
 
-/* The acceptor never bound us and never will: ask again, with a new nonce. */
 /*
  * Is an RST for this channel? While it opens, any end on the way may have a
  * newer epoch; later only the acceptor counts. The RST of a lost incarnation
@@ -310,12 +307,13 @@ static bool uplink_rst_ok(const struct aggnet_uplink *up,
 	return up->state == AGGNET_UP_OPENING ? epoch : pkt->src == up->peer;
 }
 
+/* The acceptor never bound us and never will: ask again, with a new nonce. */
 static void uplink_rst(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		       struct sk_buff_head *out)
 {
 	const struct aggnet_rst *rst = (const void *)pkt->body;
-	struct aggnet_uplink *up = &tree->up;
 	bool epoch = rst->reason == cpu_to_be32(AGGNET_RST_EPOCH);
+	struct aggnet_uplink *up = &tree->up;
 
 	if (!uplink_rst_ok(up, pkt, epoch)) {
 		aggnet_stat_inc(tree->an, drop_peer);
@@ -328,7 +326,7 @@ static void uplink_rst(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 				  tree->an->identity, 0);
 		return;
 	}
-	/* It had no room for us, and bound us after all: the RST is late. */
+	/* An acceptor refuses nothing that it has bound: this is not from it. */
 	if (up->state > AGGNET_UP_BINDING && pkt->src_nonce == up->peer_nonce) {
 		aggnet_stat_inc(tree->an, drop_state);
 		return;
@@ -342,7 +340,7 @@ static void uplink_rst(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		return;
 	}
 	up->state = AGGNET_UP_IDLE;
-	up->any = be32_to_cpu(rst->reason) == AGGNET_RST_CLOSED;
+	up->any |= rst->reason == cpu_to_be32(AGGNET_RST_CLOSED);
 	aggnet_uplink_start(tree, out);
 }
 
@@ -604,7 +602,6 @@ void aggnet_uplink_push(struct aggnet_tree *tree, struct sk_buff_head *out)
 	}
 	if (packed)
 		aggnet_tree_reclaim(tree, out);
-	if (tree->state == AGGNET_TREE_CLOSING && !aggnet_tree_keys(tree) &&
 	if (up->nxt == AGGNET_SEQ_END && aggnet_tree_may_emit(tree)) {
 		aggnet_tree_abort(tree, out, AGGNET_R_PROTOCOL,
 				  tree->an->identity, tree->an->identity, 0);
@@ -613,7 +610,6 @@ void aggnet_uplink_push(struct aggnet_tree *tree, struct sk_buff_head *out)
 	if (tree->state == AGGNET_TREE_CLOSING && !aggnet_tree_keys(tree) &&
 	    up->una == up->nxt && !up->fin)
 		uplink_send_fin(tree, out);
-	}
 	uplink_arm(tree);
 }
 

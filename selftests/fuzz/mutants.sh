@@ -74,7 +74,7 @@ finder()
 # build FINDER
 build()
 {
-	local programs=("$OUT/fuzz/flow/flow_rules" "$OUT/fuzz/flow/flow_random")
+	local programs=("$OUT/fuzz/flow/"flow_{rules,ends,random})
 
 	[ "$1" = flow ] || programs=("$OUT/fuzz/netlink/fuzz_netlink")
 	make -s -j 2 -C "$here/$1" BUILD="$OUT" KMOD="$OUT/kmod" \
@@ -87,6 +87,7 @@ run()
 {
 	if [ "$1" = flow ]; then
 		timeout 120 "$OUT/fuzz/flow/flow_rules" || return
+		timeout 120 "$OUT/fuzz/flow/flow_ends" || return
 		timeout 120 "$OUT/fuzz/flow/flow_random" "$SEED" "$SECONDS_EACH"
 		return
 	fi

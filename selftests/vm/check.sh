@@ -117,7 +117,7 @@ random_flows()
 {
 	local program
 
-	for program in $(selected "$BUILD/fuzz/flow/flow_rules"); do
+	for program in $(selected "$BUILD"/fuzz/flow/flow_{rules,ends}); do
 		collect host/ 120 "$program"
 	done
 	for program in $(selected "$BUILD/fuzz/flow/flow_random"); do

@@ -1,0 +1,528 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Rules about how a transfer ends: who is waited for, who is refused, what a
+ * newer epoch does. Nodes of the world, or one of them and peers that a test
+ * plays.
+ */
+#include <linux/skbuff.h>
+
+#include "mem.h"
+#include "peer.h"
+#include "world.h"
+
+#include "kselftest_harness.h"
+
+#define SEED	0x656e6473
+#define FIRST	AGGNET_SEQ_FIRST
+#define RTO_US	2000000ull	/* the longest */
+
+static const struct world_conf plain = {
+	.lists = true, .payload = AGGNET_PAYLOAD_USUAL, .memory = 8,
+	.records = 64, .keys = 64,
+};
+
+static struct aggnet_tree *tree_of(u32 node)
+{
+	return world.node[node].tree;
+}
+
+static struct aggnet_tree *begin(const struct world_conf *conf, u32 node)
+{
+	world_start(conf, SEED);
+	world_add(node);
+	return tree_of(node);
+}
+
+/* The oldest packet under way, with its body. */
+static bool heard(struct peer *p, struct aggnet_pkt *pkt)
+{
+	static struct packet copy;
+
+	if (!world.packets)
+		return false;
+	copy = *world.packet[0];
+	INSIST(peer_hears(p, pkt), "no packet");
+	pkt->body = copy.bytes + sizeof(struct aggnet_hdr);
+	return true;
+}
+
+/* What the peer says, and the type of the first answer; 0: there is none. */
+static u8 asks(struct peer *p, u8 type, u16 flags, const void *body, u16 length,
+	       struct aggnet_pkt *answer)
+{
+	world.packets = 0;
+	peer_say(p, type, flags, body, length);
+	return heard(p, answer) ? answer->type : 0;
+}
+
+/* An OPEN to any end. Return: the type of the answer, 0: there is none */
+static u8 opens(struct peer *p)
+{
+	const struct aggnet_shape *shape = &p->tree->conf.shape;
+	const struct aggnet_open open = {
+		.function = shape->function,
+		.vtype = shape->vtype,
+		.layout = shape->layout,
+	};
+	struct aggnet_pkt answer;
+	u8 type = asks(p, AGGNET_OPEN, AGGNET_F_ANY, &open, sizeof(open),
+		       &answer);
+
+	if (type == AGGNET_ACCEPT)
+		p->node_nonce = answer.src_nonce;
+	return type;
+}
+
+static u8 probes(struct peer *p)
+{
+	struct aggnet_pkt answer;
+
+	return asks(p, AGGNET_PROBE, 0, NULL, 0, &answer);
+}
+
+/* A child of @tree that is bound. */
+static struct peer child(struct aggnet_tree *tree, u32 id, u64 nonce)
+{
+	struct peer p = { .tree = tree, .id = htonl(id), .nonce = nonce };
+
+	INSIST(opens(&p) == AGGNET_ACCEPT, "the peer is not accepted");
+	INSIST(probes(&p) == AGGNET_ACK, "the peer is not bound");
+	return p;
+}
+
+static struct peer child_node(struct aggnet_tree *tree, u32 node)
+{
+	return child(tree, ntohl(world.node[node].an.identity), 1 + node);
+}
+
+static void finishes(struct peer *p, u32 weight, u64 records)
+{
+	const struct aggnet_fin fin = {
+		.final = cpu_to_be32(FIRST + records),
+		.weight = cpu_to_be32(weight),
+		.records = cpu_to_be64(records),
+		.members = cpu_to_be32(weight ? aggnet_member(ntohl(p->id)) : 0),
+	};
+	struct aggnet_pkt answer;
+
+	asks(p, AGGNET_FIN, 0, &fin, sizeof(fin), &answer);
+}
+
+/* Everything arrives, nothing is written, until @us have passed or @tree ends. */
+static u64 runs(const struct aggnet_tree *tree, u64 us)
+{
+	u64 start = world.us, next;
+	u32 n;
+
+	while (world.us - start < us && tree->state < AGGNET_TREE_DONE) {
+		for (n = world.packets; n; n--)
+			world_deliver(0);
+		world_work();
+		if (world.packets)
+			world_wait(200);
+		else if (world_next_timer(&next))
+			world_wait(max_t(u64, next, 1000));
+		else
+			break;
+	}
+	return world.us - start;
+}
+
+FIXTURE(ends)
+{
+	struct aggnet_pkt answer;
+};
+
+FIXTURE_SETUP(ends)
+{
+}
+
+FIXTURE_TEARDOWN(ends)
+{
+	world_end();
+}
+
+/* --- a newer epoch ---------------------------------------------------------- */
+
+/* All it says while it goes is lost. */
+static void renew_in_silence(u32 node)
+{
+	world.harm = true;
+	world.node[node].mute = true;
+	world_renew(node);
+	world.node[node].mute = false;
+	world.packets = 0;
+}
+
+/* The acceptor has it: what the child says next is answered. */
+TEST_F(ends, epoch__newer_one_ends_a_bound_child)
+{
+	struct aggnet_tree *tree;
+	u32 i;
+
+	world_start(&plain, SEED);
+	for (i = 0; i < WORLD_NODES; i++)
+		world_add(i);
+	tree = tree_of(CHILD);
+	while (tree->up.state < AGGNET_UP_BOUND)
+		runs(tree, 10000);
+	renew_in_silence(ACCEPTOR);
+	world_write(CHILD, 20);
+	EXPECT_GE(RTO_US, runs(tree, WORLD_GIVE_UP * 3000ull));
+	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
+	EXPECT_EQ(AGGNET_R_STALE, tree->reason);
+	EXPECT_EQ(world.node[ACCEPTOR].an.identity, tree->origin);
+}
+
+TEST_F(ends, epoch__newer_one_ends_a_child_that_opens)
+{
+	struct aggnet_tree *tree;
+
+	world_start(&plain, SEED);
+	world.harm = true;
+	world_add(ACCEPTOR);
+	renew_in_silence(ACCEPTOR);
+	world_add(CHILD);
+	tree = tree_of(CHILD);
+	EXPECT_GE(RTO_US, runs(tree, WORLD_GIVE_UP * 3000ull));
+	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
+	EXPECT_EQ(AGGNET_R_STALE, tree->reason);
+}
+
+/* --- an end that is DONE ---------------------------------------------------- */
+
+/* A receiver whose three sources have come to it, and given nothing. */
+static struct aggnet_tree *whole(struct peer *p)
+{
+	struct aggnet_tree *tree = begin(&plain, RECEIVER);
+	u32 i;
+
+	for (i = 0; i < 3; i++)
+		p[i] = child_node(tree, WRONG + i);
+	for (i = 0; i < 3; i++)
+		finishes(&p[i], 1, 0);
+	return tree;
+}
+
+/* An end mark that is read but not taken decides nothing. */
+TEST_F(ends, done__waits_for_the_end_mark_to_be_taken)
+{
+	struct peer p[3];
+	struct aggnet_tree *tree = whole(p);
+	u8 buf[AGGNET_RECORD_MAX];
+	struct aggnet_msg msg;
+
+	EXPECT_LT(0, aggnet_tree_read(tree, &msg, buf, sizeof(buf), false));
+	EXPECT_EQ(AGGNET_MSG_END, msg.type);
+	EXPECT_EQ(AGGNET_TREE_CLOSING, tree->state);
+	EXPECT_LT(0, aggnet_tree_read(tree, &msg, buf, sizeof(buf), false));
+	EXPECT_EQ(0, aggnet_tree_end(tree));
+	EXPECT_EQ(AGGNET_TREE_DONE, tree->state);
+	EXPECT_EQ(0, aggnet_tree_end(tree));
+}
+
+TEST_F(ends, end_mark__is_not_taken_from_an_aborted_tree)
+{
+	struct peer p[3];
+	struct aggnet_tree *tree = whole(p);
+	u8 buf[AGGNET_RECORD_MAX];
+	struct aggnet_msg msg;
+
+	EXPECT_LT(0, aggnet_tree_read(tree, &msg, buf, sizeof(buf), false));
+	aggnet_tree_abort_user(tree, AGGNET_R_USER);
+	EXPECT_EQ(-ECANCELED, aggnet_tree_end(tree));
+	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
+}
+
+/* The child gave up before DONE reached it; nobody refuses the answer. */
+TEST_F(ends, abort__of_a_child_is_answered_when_done)
+{
+	struct peer p[3];
+	struct aggnet_tree *tree = whole(p);
+	const struct aggnet_abort abort = {
+		.reason = cpu_to_be32(AGGNET_R_TIMEOUT),
+		.origin = p[0].id,
+	};
+	const struct aggnet_abort *body;
+
+	aggnet_tree_end(tree);
+	ASSERT_EQ(AGGNET_ABORT, asks(&p[0], AGGNET_ABORT, 0, &abort,
+				     sizeof(abort), &self->answer));
+	EXPECT_EQ(AGGNET_F_REPLY, self->answer.flags);
+	body = (const void *)self->answer.body;
+	EXPECT_EQ(AGGNET_R_TIMEOUT, be32_to_cpu(body->reason));
+	EXPECT_EQ(p[0].id, body->origin);
+	EXPECT_EQ(AGGNET_TREE_DONE, tree->state);
+}
+
+/* --- slots of children ------------------------------------------------------ */
+
+#define END(i)		(0x0b000001 + (i))	/* planned ends */
+#define SOURCE(i)	(0x0c000001 + (i))	/* sources below them */
+#define SOURCES		8
+#define ENDS		4
+
+/* A receiver of sources in pairs, each pair below an end of its own. */
+static struct aggnet_tree *pairs(void)
+{
+	struct node *node = &world.node[RECEIVER];
+	struct aggnet_tree_conf conf = {
+		.contributors = ENDS,
+		.sources = SOURCES,
+		.give_up_ms = WORLD_GIVE_UP,
+		.memory = 1 << 20,
+		.nchildren = ENDS,
+	};
+	u32 i;
+
+	world_start(&plain, SEED);
+	conf.incast_id = ntohl(node->an.identity);
+	conf.children = aggnet_zalloc(ENDS * sizeof(__be32), GFP_KERNEL);
+	for (i = 0; i < ENDS; i++)
+		conf.children[i] = htonl(END(i));
+	node->tree = aggnet_tree_create(&node->an, &conf, NULL);
+	INSIST(!IS_ERR(node->tree), "the entry is refused");
+	INSIST(!aggnet_tree_join_reader(node->tree, &node->reader),
+	       "the reader cannot join");
+	aggnet_tree_get(node->tree);
+	node->joined = true;
+	return node->tree;
+}
+
+/* All sources missed their planned ends, which come with nothing. */
+TEST_F(ends, slots__are_there_for_empty_ends_and_all_sources)
+{
+	struct aggnet_tree *tree = pairs();
+	struct peer p;
+	u32 i;
+
+	for (i = 0; i < ENDS; i++) {
+		p = child(tree, END(i), 1);
+		finishes(&p, 0, 0);
+	}
+	for (i = 0; i < SOURCES; i++) {
+		p = child(tree, SOURCE(i), 1);
+		finishes(&p, 1, 0);
+	}
+	EXPECT_EQ(AGGNET_TREE_CLOSING, tree->state);
+	EXPECT_EQ(SOURCES, tree->weight);
+}
+
+TEST_F(ends, slots__of_planned_children_are_kept)
+{
+	struct aggnet_tree *tree = pairs();
+	struct peer p;
+	u32 i;
+
+	for (i = 0; i < 100; i++) {
+		p = (struct peer){
+			.tree = tree, .id = htonl(SOURCE(i)), .nonce = 1,
+		};
+		if (opens(&p) != AGGNET_ACCEPT)
+			break;
+		EXPECT_EQ(AGGNET_ACK, probes(&p));
+		finishes(&p, 0, 0);	/* room for the next one */
+	}
+	EXPECT_LE(SOURCES, i);
+	EXPECT_GT(100, i);
+	for (i = 0; i < ENDS; i++)
+		child(tree, END(i), 1);
+	EXPECT_EQ(ENDS, tree->bound_total - tree->extra);
+}
+
+/* --- refusals ----------------------------------------------------------------- */
+
+/*
+ * Unplanned children of @tree that were accepted while there was room. The
+ * first ones are bound. Return: the one that was refused
+ */
+static u32 refused(struct aggnet_tree *tree, struct peer *p, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		p[i] = (struct peer){
+			.tree = tree, .id = htonl(SOURCE(i)), .nonce = 1 + i,
+		};
+		INSIST(opens(&p[i]) == AGGNET_ACCEPT, "there is no room at all");
+	}
+	for (i = 0; i < n; i++)
+		if (probes(&p[i]) == AGGNET_RST)
+			return i;
+	INSIST(false, "there is room for all of them");
+	return n;
+}
+
+/* It opens anew and is bound, although a copy of its old PROBE comes late. */
+TEST_F(ends, refused__child_is_not_bound_by_a_copy)
+{
+	struct aggnet_tree *tree = pairs();
+	struct peer p[8];
+	u32 i = refused(tree, p, 8);
+	u32 bound = tree->bound;
+
+	ASSERT_LT(0, i);
+	finishes(&p[0], 0, 0);	/* now there is room */
+	EXPECT_EQ(AGGNET_RST, probes(&p[i]));
+	EXPECT_EQ(bound - 1, tree->bound);
+	p[i].nonce = 0x999;
+	EXPECT_EQ(AGGNET_ACCEPT, opens(&p[i]));
+	EXPECT_EQ(AGGNET_ACK, probes(&p[i]));
+	EXPECT_EQ(bound, tree->bound);
+}
+
+/* Another's refusal: those that are bound stay it, those that are not ask again. */
+TEST_F(ends, refused__child_takes_none_with_it)
+{
+	struct aggnet_tree *tree = pairs();
+	struct peer planned = {
+		.tree = tree, .id = htonl(END(0)), .nonce = 77,
+	};
+	struct peer p[8];
+	u32 i;
+
+	EXPECT_EQ(AGGNET_ACCEPT, opens(&planned));
+	i = refused(tree, p, 8);
+	EXPECT_EQ(AGGNET_ACK, probes(&p[0]));
+	EXPECT_EQ(AGGNET_ACK, probes(&planned));
+	if (i + 1 < 8)
+		EXPECT_EQ(AGGNET_RST, probes(&p[i + 1]));
+}
+
+/* A stranger to the tree has nothing to add, and may say so. */
+TEST_F(ends, fin__has_no_records_without_sources)
+{
+	struct aggnet_tree *tree = begin(&plain, RECEIVER);
+	struct peer p = child(tree, END(0), 1);
+
+	finishes(&p, 0, 0);
+	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
+	p = child(tree, END(1), 1);
+	peer_data(&p, FIRST);
+	finishes(&p, 0, 1);
+	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
+	EXPECT_EQ(AGGNET_R_PROTOCOL, tree->reason);
+	EXPECT_EQ(p.id, tree->about);
+}
+
+/* --- a child that a test's acceptor serves ------------------------------------ */
+
+/* The acceptor of a node that has begun to open. */
+static struct peer acceptor(struct aggnet_tree *tree)
+{
+	return (struct peer){
+		.tree = tree, .nonce = 0x1234, .node_nonce = tree->up.nonce,
+		.id = world.node[ACCEPTOR].an.identity,
+	};
+}
+
+/* Bound, and nothing under way. */
+static struct peer served(struct aggnet_tree *tree)
+{
+	const struct aggnet_accept accept = {
+		.max_payload = cpu_to_be16(AGGNET_PAYLOAD_MIN),
+		.max_records = cpu_to_be16(64),
+	};
+	struct peer p = acceptor(tree);
+
+	peer_say(&p, AGGNET_ACCEPT, 0, &accept, sizeof(accept));
+	peer_ack(&p, 0, tree->up.nxt, FIRST);
+	world.packets = 0;
+	return p;
+}
+
+/* It is accepted and refused, over and over. Nothing of that is progress. */
+TEST_F(ends, refused__child_gives_up)
+{
+	struct aggnet_tree *tree = begin(&plain, CHILD);
+	const struct aggnet_accept accept = {
+		.max_payload = cpu_to_be16(AGGNET_PAYLOAD_MIN),
+		.max_records = cpu_to_be16(64),
+	};
+	const struct aggnet_rst rst = {
+		.reason = cpu_to_be32(AGGNET_RST_CLOSED),
+		.instance = cpu_to_be32(tree->conf.instance),
+		.attempt = cpu_to_be32(tree->conf.attempt),
+	};
+	u64 start = world.us;
+
+	while (tree->state < AGGNET_TREE_DONE &&
+	       world.us - start < WORLD_GIVE_UP * 3000ull) {
+		struct peer p = acceptor(tree);
+
+		peer_say(&p, AGGNET_ACCEPT, 0, &accept, sizeof(accept));
+		world.packets = 0;
+		world_wait(1000);
+		peer_say(&p, AGGNET_RST, 0, &rst, sizeof(rst));
+		world.packets = 0;
+		world_wait(200000);
+	}
+	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
+	EXPECT_EQ(AGGNET_R_TIMEOUT, tree->reason);
+	EXPECT_GE(WORLD_GIVE_UP * 1000ull + RTO_US, world.us - start);
+}
+
+/* It would wrap: sequences of the first round count only there. */
+TEST_F(ends, sequences__end_before_they_come_again)
+{
+	struct aggnet_tree *tree = begin(&plain, CHILD);
+	struct peer p = served(tree);
+
+	tree->up.una = AGGNET_SEQ_END - 1;
+	tree->up.nxt = AGGNET_SEQ_END - 1;
+	tree->up.credit = AGGNET_SEQ_END - 1;
+	world_write(CHILD, plain.records);
+	world_shutdown(CHILD);
+	peer_ack(&p, 0, tree->up.nxt, AGGNET_SEQ_END + 8);
+	EXPECT_EQ(AGGNET_SEQ_END, tree->up.nxt);
+	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
+	EXPECT_EQ(AGGNET_R_PROTOCOL, tree->reason);
+	EXPECT_EQ(tree->an->identity, tree->about);
+}
+
+TEST_F(ends, sequences__are_not_taken_again)
+{
+	struct aggnet_tree *tree = begin(&plain, RECEIVER);
+	struct peer p = child_node(tree, WRONG);
+	struct aggnet_child *c;
+
+	for (c = tree->child; !c->id; c++)
+		;
+	c->win.cum = AGGNET_SEQ_END - 1;
+	c->received = AGGNET_SEQ_END - 1 - FIRST;
+	c->credit = AGGNET_SEQ_END + 8;
+	peer_data(&p, AGGNET_SEQ_END - 1);
+	EXPECT_EQ(1, tree->packets_in);
+	peer_data(&p, AGGNET_SEQ_END);
+	EXPECT_EQ(1, tree->packets_in);
+}
+
+/* An OPEN has passed it. */
+static void wake(struct aggnet_tree *tree)
+{
+	struct sk_buff_head out;
+
+	aggnet_tree_lock(tree, &out);
+	aggnet_tree_touch(tree, &out);
+	aggnet_tree_unlock(tree, &out);
+}
+
+/* An end whose child is missing names it, and finds it once. */
+TEST_F(ends, fin__names_are_looked_up_once)
+{
+	struct aggnet_tree *tree = begin(&plain, ACCEPTOR);
+	struct peer p;
+
+	wake(tree);
+	p = served(tree);
+	runs(tree, WORLD_GIVE_UP * 750ull);
+	EXPECT_EQ(AGGNET_TREE_CLOSING, tree->state);
+	EXPECT_TRUE(tree->up.fin);
+	EXPECT_EQ(2, tree->lost.n);
+	tree->lost.n = 0;
+	world.packets = 0;
+	runs(tree, RTO_US);
+	EXPECT_EQ(0, tree->lost.n);
+	(void)p;
+}
+
+TEST_HARNESS_MAIN
