@@ -17,9 +17,10 @@ static u32 sorted_planned(const struct aggnet_tree *tree)
 }
 
 /*
- * Whoever is planned has as long a run as memory allows, but for half of it: with
- * that, or what is left over, come those who miss their planned end, each with
- * the sources that it brings.
+ * Planned contributors have runs as long as memory allows; up to half of it is
+ * for children whose planned end is away. A contributor of w sources stands for
+ * a tree of at most w - 1 ends without records of their own above w sources, so
+ * at most 2w - 2 unplanned children come in its subtree's place or beside it.
  */
 bool aggnet_sorted_size(struct aggnet_tree *tree)
 {
@@ -27,8 +28,8 @@ bool aggnet_sorted_size(struct aggnet_tree *tree)
 	u32 stride = aggnet_runs_stride(tree->max_taken);
 	u32 fit = (u32)min_t(u64, conf->memory, S32_MAX) / stride;
 	u32 planned = sorted_planned(tree);
-	u32 extra = conf->sources - conf->contributors;
-	u32 spare = min_t(u32, AGGNET_RUN_MIN * extra, fit / 2);
+	u32 extra = 2 * (conf->sources - conf->contributors);
+	u32 spare = min_t(u64, (u64)AGGNET_RUN_MIN * extra, fit / 2);
 	u32 slots = AGGNET_RUN_MAX;
 
 	while (slots > AGGNET_RUN_MIN && (u64)planned * slots + spare > fit)
