@@ -342,13 +342,32 @@ static bool open_entitled(const struct aggnet_tree *tree,
 				      !child_list_kept(tree));
 }
 
-/* Nobody is further up: if it comes to nothing, that is why. */
-static void open_roomless(struct aggnet_tree *tree,
-			  const struct aggnet_pkt *pkt)
+/*
+ * There is no room for a child that may bind here. What is held leaves to make
+ * some, and the child asks again. A sorted tree's runs are fixed: if its transfer
+ * comes to nothing, that is why.
+ */
+static void child_roomless(struct aggnet_tree *tree, __be32 id,
+			   struct sk_buff_head *out)
 {
-	if (aggnet_tree_sorted(tree) && aggnet_tree_is_receiver(tree) &&
+	if (aggnet_tree_sorted(tree)) {
+		if (aggnet_tree_is_receiver(tree))
+			tree->roomless = id;
+		return;
+	}
+	aggnet_tree_press(tree, true);
+	if (aggnet_tree_may_emit(tree))
+		aggnet_uplink_push(tree, out);
+}
+
+/* No end is further up than the receiver: its room is the last. */
+static void open_roomless(struct aggnet_tree *tree,
+			  const struct aggnet_pkt *pkt,
+			  struct sk_buff_head *out)
+{
+	if (aggnet_tree_is_receiver(tree) && tree->accepting &&
 	    pkt->flags & AGGNET_F_ANY && !child_fits(tree, pkt->src))
-		tree->roomless = pkt->src;
+		child_roomless(tree, pkt->src, out);
 }
 
 static void open_check(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
@@ -387,7 +406,7 @@ bool aggnet_child_open(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		if (!open_entitled(tree, pkt)) {
 			/* If it sets F_ANY next, we should be rooted by then. */
 			aggnet_tree_touch(tree, out);
-			open_roomless(tree, pkt);
+			open_roomless(tree, pkt, out);
 			return false;
 		}
 		/* An aborted tree accepts, to tell the child so. */
@@ -488,7 +507,10 @@ static struct aggnet_child *child_of(struct aggnet_tree *tree,
 		return NULL;
 	}
 	aggnet_child_send_rst(tree, pkt, AGGNET_RST_CLOSED, out);
-	tree->refusals += tree->accepting;
+	if (tree->accepting) {
+		tree->refusals++;
+		child_roomless(tree, pkt->src, out);
+	}
 	return NULL;
 }
 
