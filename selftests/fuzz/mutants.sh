@@ -3,7 +3,7 @@
 # Breaks the module's files on purpose, one rule at a time, in copies: the rules
 # and random scripts of flow, or the fuzzer of netlink, have to find each, and
 # nothing in what is not broken.
-# Usage: mutants.sh [PATTERN]   MUTANTS_SEED=, SECONDS_EACH= (flow) and
+# Usage: mutants.sh [PATTERN]   MUTANTS_SEED=, FLOW_RUNS= (flow) and
 #                               RUNS_EACH= (netlink) may be set
 set -u
 
@@ -12,7 +12,7 @@ top=$(cd "$here/../.." && pwd)
 OUT=${OUT:-$top/build/fuzz/mutants}
 # Always the same scripts: those that find them.
 SEED=${MUTANTS_SEED:-1}
-SECONDS_EACH=${SECONDS_EACH:-20}
+FLOW_RUNS=${FLOW_RUNS:-2000}
 # As many requests as are enough, however slow the machine.
 RUNS_EACH=${RUNS_EACH:-20000}
 
@@ -88,7 +88,7 @@ run()
 	if [ "$1" = flow ]; then
 		timeout 120 "$OUT/fuzz/flow/flow_rules" || return
 		timeout 120 "$OUT/fuzz/flow/flow_ends" || return
-		timeout 120 "$OUT/fuzz/flow/flow_random" "$SEED" "$SECONDS_EACH"
+		timeout 120 "$OUT/fuzz/flow/flow_random" "$SEED" "$FLOW_RUNS"
 		return
 	fi
 	rm -rf "$OUT/corpus" && mkdir "$OUT/corpus"

@@ -10,11 +10,13 @@
 #   DEBUG_TESTS=GLOB  besides, these on the debug kernel, if it has been built,
 #   DEBUG_TIMEOUT=900 in so many seconds
 #   FUZZ_SECONDS=3    of each fuzzer
+#   FLOW_RUNS=2000    random scripts of the flow
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
 TESTS=${TESTS:-*}
 FUZZ_SECONDS=${FUZZ_SECONDS:-3}
+FLOW_RUNS=${FLOW_RUNS:-2000}
 OUT=$BUILD/check
 RESULTS=$OUT/results
 
@@ -121,7 +123,7 @@ random_flows()
 		collect host/ 120 "$program"
 	done
 	for program in $(selected "$BUILD/fuzz/flow/flow_random"); do
-		logged host/flow_random "$program" "$SEED" "$FUZZ_SECONDS" || :
+		logged host/flow_random "$program" "$SEED" "$FLOW_RUNS" || :
 	done
 	for program in $(selected "$TOP/selftests/fuzz/mutants.sh"); do
 		collect host/fuzz- 500 "$program"

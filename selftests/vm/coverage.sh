@@ -65,7 +65,7 @@ flow()
 	rm -rf "$OUT/fuzz"
 	make -s -C "$TOP/selftests/fuzz/flow" BUILD="$OUT" EXTRA=--coverage \
 		"$OUT/fuzz/flow/flow_random"
-	"$OUT/fuzz/flow/flow_random" "$SEED" 10
+	"$OUT/fuzz/flow/flow_random" "$SEED" 2000
 	report "random scripts" "$OUT/fuzz/flow/fast" child:./child \
 		local:./local timers:./timers tree:./tree uplink:./uplink
 }

@@ -22,6 +22,18 @@ static const struct world_conf sorted = {
 	.records = 64, .keys = 64, .sorted = true,
 };
 
+/* As little memory as an entry may have, and no list of children. */
+static const struct world_conf tight = {
+	.chain = true, .acceptor_writes = true,
+	.payload = AGGNET_PAYLOAD_USUAL, .memory = 1,
+	.records = 512, .keys = 512,
+};
+
+static const struct world_conf chain = {
+	.chain = true, .lists = true, .payload = AGGNET_PAYLOAD_USUAL,
+	.memory = 8, .records = 64, .keys = 64, .sorted = true,
+};
+
 FIXTURE(rules)
 {
 	struct aggnet_tree *tree;
@@ -107,6 +119,105 @@ TEST_F(rules, fin__waits_for_what_was_not_merged)
 	EXPECT_EQ(credits, tree->credits);
 }
 
+/* A copy of what a child said may be played again as often as its maker likes. */
+TEST_F(rules, replay__of_a_child_is_no_sign_of_life)
+{
+	struct aggnet_tree *tree = begin(&keyed, RECEIVER);
+	u64 us = 0, next;
+
+	accepted(tree, &self->peer);
+	peer_data(&self->peer, FIRST);
+	while (tree->state == AGGNET_TREE_OPEN && world_next_timer(&next)) {
+		world_wait(next);
+		peer_replay(&self->peer);
+		us += next;
+		ASSERT_GE(2 * WORLD_GIVE_UP * 1000ull, us);
+	}
+	EXPECT_EQ(AGGNET_R_TIMEOUT, tree->reason);
+	EXPECT_EQ(self->peer.id, tree->about);
+	EXPECT_EQ(1, tree->packets_in);
+}
+
+/* --- a child that finds no room ------------------------------------------------ */
+
+/* Its planned child has come, and own records leave no room for another. */
+static struct aggnet_tree *crowded(struct peer *planned)
+{
+	struct aggnet_tree *tree = begin(&tight, RECEIVER);
+
+	accepted(tree, planned);
+	while (aggnet_tree_room(tree, 0) >= tree->worst)
+		world_write(RECEIVER, 1);
+	INSIST(aggnet_tree_room(tree, 1) >= tree->worst, "too much is written");
+	return tree;
+}
+
+/* What is held leaves for one that has no other end to go to. */
+TEST_F(rules, open__makes_room_at_the_receiver)
+{
+	struct peer stranger = { .nonce = 0x5678 };
+	struct aggnet_tree *tree = crowded(&self->peer);
+
+	stranger.tree = tree;
+	stranger.id = world.node[OTHER].an.identity;
+	peer_ask(&stranger, AGGNET_F_ANY);
+	EXPECT_EQ(0, world.packets);
+	EXPECT_TRUE(tree->pressure);
+	world_read(100);
+	peer_open(&stranger);
+	EXPECT_EQ(2, tree->bound);
+}
+
+/* And for one that found room when it asked, and none when it came. */
+TEST_F(rules, probe__makes_room)
+{
+	struct peer stranger = { .nonce = 0x5678 };
+	struct aggnet_tree *tree = begin(&tight, RECEIVER);
+	struct aggnet_pkt pkt;
+
+	accepted(tree, &self->peer);
+	stranger.tree = tree;
+	stranger.id = world.node[OTHER].an.identity;
+	peer_ask(&stranger, AGGNET_F_ANY);
+	ASSERT_TRUE(peer_hears(&stranger, &pkt));
+	ASSERT_EQ(AGGNET_ACCEPT, pkt.type);
+	stranger.node_nonce = pkt.src_nonce;
+	while (aggnet_tree_room(tree, 0) >= tree->worst)
+		world_write(RECEIVER, 1);
+	peer_say(&stranger, AGGNET_PROBE, 0, NULL, 0);
+	EXPECT_EQ(1, tree->bound);
+	EXPECT_TRUE(tree->pressure);
+}
+
+/*
+ * Below the receiver of the chain are an end that is a source, one that is none,
+ * and two sources. All come past their planned ends; the one that is none has
+ * nothing, and ends first.
+ */
+TEST_F(rules, runs__are_there_for_all_that_miss_their_end)
+{
+	struct aggnet_tree *tree = begin(&chain, RECEIVER);
+	static const u8 order[] = { ACCEPTOR, CHILD, OTHER, WRONG };
+	struct aggnet_fin empty = { .final = cpu_to_be32(FIRST) };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(order); i++) {
+		struct peer p = {
+			.tree = tree, .nonce = 0x1234 + i,
+			.id = world.node[order[i]].an.identity,
+		};
+		struct aggnet_pkt pkt;
+
+		peer_ask(&p, AGGNET_F_ANY);
+		ASSERT_TRUE(peer_hears(&p, &pkt));
+		p.node_nonce = pkt.src_nonce;
+		peer_say(&p, AGGNET_PROBE, 0, NULL, 0);
+		EXPECT_EQ(i + 1, tree->bound_total);
+		if (order[i] == ACCEPTOR)
+			peer_say(&p, AGGNET_FIN, 0, &empty, sizeof(empty));
+	}
+}
+
 /* --- a child and its acceptor ------------------------------------------------ */
 
 #define PATIENCE	10000000u	/* us that the acceptor makes it wait */
@@ -146,26 +257,33 @@ static u32 asked(struct peer *p, u8 type, u16 flags, u32 credit)
 	return n;
 }
 
-/* A child that has all of its records, and no credit. */
-static struct aggnet_tree *waiting(struct peer *p, u32 give_up_ms)
+/* The child finds its acceptor, which gives it no credit. */
+static void bound(struct aggnet_tree *tree, struct peer *p)
 {
-	struct aggnet_tree *tree = begin(&keyed, CHILD);
 	const struct aggnet_accept accept = {
 		.max_payload = cpu_to_be16(AGGNET_PAYLOAD_MIN),
 		.max_records = cpu_to_be16(64),
 	};
 	struct aggnet_pkt pkt;
 
-	tree->conf.give_up_ms = give_up_ms;
 	*p = (struct peer){
 		.tree = tree, .nonce = 0x1234, .node_nonce = tree->up.nonce,
 		.id = world.node[ACCEPTOR].an.identity,
 	};
-	world_write(CHILD, keyed.records);
-	world_shutdown(CHILD);
 	INSIST(peer_hears(p, &pkt) && pkt.type == AGGNET_OPEN, "no OPEN");
 	peer_say(p, AGGNET_ACCEPT, 0, &accept, sizeof(accept));
 	INSIST(answered(p, AGGNET_PROBE, 0, FIRST) == 1, "it is not bound");
+}
+
+/* A child that has all of its records, and no credit. */
+static struct aggnet_tree *waiting(struct peer *p, u32 give_up_ms)
+{
+	struct aggnet_tree *tree = begin(&keyed, CHILD);
+
+	tree->conf.give_up_ms = give_up_ms;
+	world_write(CHILD, keyed.records);
+	world_shutdown(CHILD);
+	bound(tree, p);
 	return tree;
 }
 
@@ -223,6 +341,71 @@ TEST_F(rules, fin__asks_within_give_up)
 
 	asked(&self->peer, AGGNET_FIN, AGGNET_F_FIN, FIRST + 64);
 	EXPECT_EQ(AGGNET_TREE_WAITING, tree->state);
+}
+
+/* A DONE of a result that does not have this node's records yet. */
+TEST_F(rules, done__is_early_before_the_fin_is_acknowledged)
+{
+	struct aggnet_tree *tree = waiting(&self->peer, WORLD_GIVE_UP);
+
+	peer_done(&self->peer);
+	EXPECT_EQ(AGGNET_TREE_CLOSING, tree->state);
+	acked(&self->peer, 0, FIRST + 64);
+	INSIST(answered(&self->peer, AGGNET_FIN, 0, FIRST + 64) == 1, "no FIN");
+	acked(&self->peer, AGGNET_F_FIN, FIRST + 64);
+	EXPECT_EQ(AGGNET_TREE_WAITING, tree->state);
+	peer_done(&self->peer);
+	EXPECT_EQ(AGGNET_TREE_DONE, tree->state);
+}
+
+TEST_F(rules, done__is_early_before_all_is_written)
+{
+	struct aggnet_tree *tree = begin(&keyed, CHILD);
+
+	bound(tree, &self->peer);
+	peer_done(&self->peer);
+	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
+	world_write(CHILD, 1);
+	EXPECT_EQ(1, world.node[CHILD].written);
+}
+
+/* It refused this incarnation, and bound it after all. */
+TEST_F(rules, rst__is_late_once_the_channel_is_bound)
+{
+	struct aggnet_tree *tree = waiting(&self->peer, WORLD_GIVE_UP);
+	u64 nonce = tree->up.nonce;
+
+	peer_rst(&self->peer, AGGNET_RST_CLOSED);
+	EXPECT_EQ(AGGNET_TREE_CLOSING, tree->state);
+	EXPECT_EQ(AGGNET_UP_BOUND, tree->up.state);
+	EXPECT_EQ(nonce, tree->up.nonce);
+}
+
+/* Another incarnation of the acceptor knows nothing of what this one merged. */
+TEST_F(rules, rst__of_another_incarnation_ends_the_epoch)
+{
+	struct aggnet_tree *tree = waiting(&self->peer, WORLD_GIVE_UP);
+
+	self->peer.nonce++;
+	peer_rst(&self->peer, AGGNET_RST_NONCE);
+	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
+	EXPECT_EQ(AGGNET_R_RESET, tree->reason);
+}
+
+TEST_F(rules, replay__of_an_acceptor_is_no_sign_of_life)
+{
+	struct aggnet_tree *tree = waiting(&self->peer, WORLD_GIVE_UP);
+	u64 us = 0, next;
+
+	while (tree->state == AGGNET_TREE_CLOSING && world_next_timer(&next)) {
+		world_wait(next);
+		world.packets = 0;
+		peer_replay(&self->peer);
+		us += next;
+		ASSERT_GE(2 * WORLD_GIVE_UP * 1000ull, us);
+	}
+	EXPECT_EQ(AGGNET_R_TIMEOUT, tree->reason);
+	EXPECT_EQ(self->peer.id, tree->about);
 }
 
 /* --- many children ----------------------------------------------------------- */

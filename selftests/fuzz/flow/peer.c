@@ -5,15 +5,20 @@
 #include "peer.h"
 #include "world.h"
 
-#define BODY_MAX	128
+static void peer_deliver(struct peer *p, u16 length)
+{
+	struct aggnet_hdr *hdr = &p->last.hdr;
+	struct aggnet_pkt pkt;
+
+	INSIST(aggnet_parse_header(hdr, sizeof(*hdr) + length, &pkt) ==
+	       AGGNET_PARSE_OK, "the peer's packet has no form");
+	aggnet_tree_rx(p->tree, &pkt, hdr);
+}
 
 void peer_say(struct peer *p, u8 type, u16 flags, const void *body, u16 length)
 {
 	const struct aggnet_tree_conf *conf = &p->tree->conf;
-	struct {
-		struct aggnet_hdr hdr;
-		u8 body[BODY_MAX];
-	} wire = {};
+	struct aggnet_hdr *hdr = &p->last.hdr;
 	struct aggnet_pkt pkt = {
 		.type = type,
 		.hop = AGGNET_HOP_MAX,
@@ -30,31 +35,41 @@ void peer_say(struct peer *p, u8 type, u16 flags, const void *body, u16 length)
 		.echo = p->echo,
 	};
 
-	aggnet_put_header(&wire.hdr, &pkt);
+	memset(&p->last, 0, sizeof(p->last));
+	aggnet_put_header(hdr, &pkt);
 	if (length)
-		memcpy(wire.body, body, length);
-	wire.hdr.tag = cpu_to_be64(aggnet_tag(&conf->key, &wire.hdr,
-					      aggnet_digest(&conf->key,
-							    wire.body,
-							    length)));
-	INSIST(aggnet_parse_header(&wire, sizeof(wire.hdr) + length, &pkt) ==
-	       AGGNET_PARSE_OK, "the peer's packet has no form");
-	aggnet_tree_rx(p->tree, &pkt, &wire.hdr);
+		memcpy(p->last.body, body, length);
+	hdr->tag = cpu_to_be64(aggnet_tag(&conf->key, hdr,
+					  aggnet_digest(&conf->key,
+							p->last.body, length)));
+	peer_deliver(p, length);
 }
 
-void peer_open(struct peer *p)
+void peer_replay(struct peer *p)
+{
+	peer_deliver(p, be16_to_cpu(p->last.hdr.length));
+}
+
+void peer_ask(struct peer *p, u16 flags)
 {
 	const struct aggnet_shape *shape = &p->tree->conf.shape;
 	const struct aggnet_open open = {
 		.function = shape->function,
 		.vtype = shape->vtype,
 		.layout = shape->layout,
+		.k = cpu_to_be16(shape->k),
 		.elements = cpu_to_be64(shape->elements),
 	};
-	struct aggnet_pkt answer = {};
 
 	world.packets = 0;
-	peer_say(p, AGGNET_OPEN, 0, &open, sizeof(open));
+	peer_say(p, AGGNET_OPEN, flags, &open, sizeof(open));
+}
+
+void peer_open(struct peer *p)
+{
+	struct aggnet_pkt answer = {};
+
+	peer_ask(p, 0);
 	INSIST(peer_hears(p, &answer) && answer.type == AGGNET_ACCEPT,
 	       "the peer is not accepted");
 	p->node_nonce = answer.src_nonce;
@@ -103,6 +118,24 @@ void peer_ack(struct peer *p, u16 flags, u32 cum, u32 credit)
 	};
 
 	peer_say(p, AGGNET_ACK, flags, &ack, sizeof(ack));
+}
+
+void peer_done(struct peer *p)
+{
+	const struct aggnet_done done = { .sources = cpu_to_be32(1) };
+
+	peer_say(p, AGGNET_DONE, 0, &done, sizeof(done));
+}
+
+void peer_rst(struct peer *p, u32 reason)
+{
+	const struct aggnet_rst rst = {
+		.reason = cpu_to_be32(reason),
+		.instance = cpu_to_be32(p->tree->conf.instance),
+		.attempt = cpu_to_be32(p->tree->conf.attempt),
+	};
+
+	peer_say(p, AGGNET_RST, 0, &rst, sizeof(rst));
 }
 
 bool peer_hears(struct peer *p, struct aggnet_pkt *pkt)

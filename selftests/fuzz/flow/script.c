@@ -5,7 +5,7 @@
 #include "script.h"
 #include "world.h"
 
-#define POLITE	0x80	/* of the first byte: only what a network may do */
+#define POLITE	8	/* of the third byte: only what a network may do */
 
 static u32 writer(u8 arg)
 {
@@ -106,6 +106,24 @@ static void harmful(u8 op, u8 arg)
 	}
 }
 
+/* What the values are; states of all but the first two take several parts. */
+static void script_values(struct world_conf *conf, u8 choice)
+{
+	static const u8 values[][2] = {
+		{ AGGNET_FN_SUM, AGGNET_VTYPE_INT64 },
+		{ AGGNET_FN_AVERAGE, AGGNET_VTYPE_INT64 },
+		{ AGGNET_FN_SUM, AGGNET_VTYPE_FLOAT64 },
+		{ AGGNET_FN_AVERAGE, AGGNET_VTYPE_FLOAT64 },
+		{ AGGNET_FN_TOPK, AGGNET_VTYPE_INT64 },
+		{ AGGNET_FN_NEAREST, AGGNET_VTYPE_INT64 },
+	};
+
+	/* Of vectors there are sums only. */
+	choice %= ARRAY_SIZE(values);
+	conf->function = conf->dense ? AGGNET_FN_SUM : values[choice][0];
+	conf->vtype = values[choice][1];
+}
+
 static void script_conf(struct world_conf *conf, const u8 *data)
 {
 	*conf = (struct world_conf) {
@@ -123,6 +141,7 @@ static void script_conf(struct world_conf *conf, const u8 *data)
 		.dense = data[0] & 128,
 		.sorted = !(data[0] & 128) && data[1] & 1,
 	};
+	script_values(conf, data[6]);
 }
 
 u32 script_run(const u8 *data, size_t size)
@@ -140,7 +159,7 @@ u32 script_run(const u8 *data, size_t size)
 		if (!(data[2] & 8 << i) || i == RECEIVER)
 			world_add(i);
 	for (i = SCRIPT_HEAD; i + 1 < size; i += 2, steps++) {
-		if (data[0] & POLITE || data[i] < 250)
+		if (data[2] & POLITE || data[i] < 250)
 			polite(data[i] % 52, data[i + 1]);
 		else
 			harmful(data[i] - 250, data[i + 1]);

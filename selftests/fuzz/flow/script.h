@@ -5,7 +5,7 @@
 
 #include <linux/types.h>
 
-#define SCRIPT_HEAD	6	/* bytes of configuration; then two a step */
+#define SCRIPT_HEAD	7	/* bytes of configuration; then two a step */
 
 /* Return: steps that were made. */
 u32 script_run(const u8 *data, size_t size);

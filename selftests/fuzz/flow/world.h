@@ -74,6 +74,8 @@ struct node {
  * @payload: bytes of records in a packet
  * @in_turn: in the end sources write one after the other, not at once
  * @memory: multiple of the least memory
+ * @function: of the values
+ * @vtype: their type
  * @records: of each source
  * @keys: different ones
  * @dense: they are blocks of a vector, given in any order and more than once
@@ -88,6 +90,8 @@ struct world_conf {
 	u32 hold_ms;
 	u32 payload;
 	u32 memory;
+	u8 function;
+	u8 vtype;
 	u32 records;
 	u32 keys;
 	bool dense;
@@ -99,11 +103,9 @@ struct world_conf {
  * @us: clock, and since @start
  * @packet: those under way, in the order in which they were made
  * @store: where they are
- * @sum: what the receiving application has read, by key
- * @newest: the key that it has read last
- * @read: records in it
  * @ended: bit N: it has taken the end mark of attempt N
  * @harm: something happened after which an error is a right outcome
+ * @settling: nothing goes wrong any more, so time that passes is no harm
  */
 struct world {
 	struct world_conf conf;
@@ -113,12 +115,10 @@ struct world {
 	u32 packets;
 	u64 us;
 	u64 start;
-	s64 sum[WORLD_KEYS];
-	u32 newest;
-	u64 read;
 	u64 ended;
 	u32 attempt;
 	bool harm;
+	bool settling;
 	bool no_packet;
 	u64 deliveries;
 };
