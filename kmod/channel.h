@@ -24,6 +24,7 @@ struct sk_buff_head;
  * @win: what has been merged
  * @credit: granted, exclusive
  * @received: DATA merged
+ * @sources: that its flow will contain, as it told last
  * @run: of a sorted tree, which run its records are
  * @stamp: the newest of its packets' stamps
  * @heard: jiffies of the last sign of life
@@ -38,6 +39,7 @@ struct aggnet_child {
 	struct aggnet_rxwin win;
 	u32 credit;
 	u32 received;
+	u32 sources;
 	u32 run;
 	u32 stamp;
 	unsigned long heard;
@@ -88,6 +90,8 @@ struct aggnet_uplink {
 	bool rooted;		/* so is the acceptor, up to the receiver */
 	bool fin;		/* FIN was sent; the timer repeats it */
 	bool told;		/* acceptor has answered our ABORT */
+	bool strayed;		/* @sources was not what the entry says */
+	u32 sources;		/* of our flow, as the last PROBE told */
 	__be32 peer;		/* acceptor's identity */
 	u32 peer_stamp;		/* the newest of its packets' stamps */
 	u64 nonce;
@@ -163,6 +167,12 @@ void aggnet_uplink_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 void aggnet_uplink_push(struct aggnet_tree *tree, struct sk_buff_head *out);
 /* The tree was aborted: tell the acceptor, once there is one. */
 void aggnet_uplink_abort(struct aggnet_tree *tree, struct sk_buff_head *out);
+/*
+ * Tell the acceptor how many sources to expect: if that has changed, or @again
+ * if it ever was not what the entry says.
+ */
+void aggnet_uplink_tell(struct aggnet_tree *tree, bool again,
+			struct sk_buff_head *out);
 /* Its timer fired. */
 void aggnet_uplink_expired(struct aggnet_tree *tree, struct sk_buff_head *out);
 /* Is this packet from the acceptor that we chose? */
@@ -183,9 +193,11 @@ struct aggnet_abort_body {
 /* Return: its length */
 u16 aggnet_put_abort(const struct aggnet_tree *tree,
 		     struct aggnet_abort_body *body);
-/* Names behind the fixed part of a body, added to those lost here. */
+/* Up to @max names behind the fixed part of a body are added to those lost here. */
 void aggnet_child_names(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
-			size_t fixed);
+			size_t fixed, u32 max);
+/* Planned children that have not bound. */
+u32 aggnet_child_due(const struct aggnet_tree *tree);
 /* Those on the list that never bound here are lost; who did bind is not. */
 void aggnet_child_lost(struct aggnet_tree *tree);
 

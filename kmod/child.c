@@ -72,10 +72,10 @@ static void names_add(struct aggnet_names *names, __be32 id)
 }
 
 void aggnet_child_names(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
-			size_t fixed)
+			size_t fixed, u32 max)
 {
 	const __be32 *id = (const void *)(pkt->body + fixed);
-	u32 n = (pkt->length - fixed) / sizeof(*id);
+	u32 n = min_t(u32, (pkt->length - fixed) / sizeof(*id), max);
 
 	while (n--)
 		names_add(&tree->lost, *id++);
@@ -131,8 +131,7 @@ static u64 child_cookie(const struct aggnet_tree *tree, __be32 id, u64 nonce)
 			    nonce, &tree->an->secret);
 }
 
-/* Planned children that have not bound. */
-static u32 child_due(const struct aggnet_tree *tree)
+u32 aggnet_child_due(const struct aggnet_tree *tree)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
 	u32 planned = conf->nchildren ?: conf->contributors - !!conf->writers;
@@ -148,7 +147,7 @@ static bool child_fits(const struct aggnet_tree *tree, __be32 id)
 {
 	if (!child_extra(tree, id) || tree->state == AGGNET_TREE_ABORTED)
 		return true;
-	if (tree->bound_total + child_due(tree) > tree->child_mask / 2)
+	if (tree->bound_total + aggnet_child_due(tree) > tree->child_mask / 2)
 		return false;
 	return aggnet_tree_sorted(tree) ? aggnet_sorted_fits(tree) :
 	       aggnet_tree_room(tree, 0) >= tree->worst;
@@ -419,6 +418,44 @@ bool aggnet_child_open(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 	return true;
 }
 
+/* What a PROBE tells: sources and one more, 0: nothing. */
+static u32 probe_sources(const struct aggnet_pkt *pkt)
+{
+	const struct aggnet_probe *probe = (const void *)pkt->body;
+
+	return pkt->length < sizeof(*probe) ? 0 : be32_to_cpu(probe->sources);
+}
+
+/*
+ * A child's flow will contain so many sources. At the receiver those that it
+ * does not wait for any more have as much time to come as after a bind.
+ */
+static void child_expect(struct aggnet_tree *tree, struct aggnet_child *c,
+			 u32 sources)
+{
+	if (sources == c->sources)
+		return;
+	tree->told = tree->told - c->sources + sources;
+	c->sources = sources;
+	if (aggnet_tree_is_receiver(tree))
+		tree->bound_at = jiffies;
+}
+
+/* A PROBE, the newest packet of the child. */
+static void child_probe(struct aggnet_tree *tree, struct aggnet_child *c,
+			const struct aggnet_pkt *pkt)
+{
+	const struct aggnet_probe *probe = (const void *)pkt->body;
+	u32 sources = probe_sources(pkt);
+	u32 names;
+
+	if (!sources || c->finished)
+		return;
+	child_expect(tree, c, sources - 1);
+	names = min_t(u32, be32_to_cpu(probe->names), AGGNET_NAMES_MAX);
+	aggnet_child_names(tree, pkt, sizeof(*probe), names);
+}
+
 static struct aggnet_child *child_bind(struct aggnet_tree *tree,
 				       const struct aggnet_pkt *pkt,
 				       struct sk_buff_head *out)
@@ -438,6 +475,9 @@ static struct aggnet_child *child_bind(struct aggnet_tree *tree,
 	if (aggnet_tree_sorted(tree))
 		aggnet_sorted_bind(tree, c, extra);
 	tree->extra += extra;
+	/* One that does not tell is taken to have all of them. */
+	c->sources = (probe_sources(pkt) ?: tree->conf.sources + 1) - 1;
+	tree->told += c->sources;
 	tree->bound++;
 	tree->bound_total++;
 	aggnet_tree_expect(tree);
@@ -461,7 +501,8 @@ static void child_abort(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		reason = AGGNET_R_PROTOCOL;
 	if (tree->state < AGGNET_TREE_DONE) {
 		tree->lost.n = 0;
-		aggnet_child_names(tree, pkt, sizeof(*body));
+		aggnet_child_names(tree, pkt, sizeof(*body),
+				   AGGNET_NAMES_MAX);
 	}
 	aggnet_tree_abort(tree, out, reason, body->origin, body->about,
 			  be32_to_cpu(body->missing));
@@ -618,12 +659,13 @@ static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
 	if (aggnet_tree_sorted(tree) && !aggnet_sorted_fin(tree, c, pkt, out))
 		return;
 	tree->bound--;
-	tree->bound_at = jiffies;
+	child_expect(tree, c, be32_to_cpu(fin->weight));
+	tree->told -= c->sources;
 	tree->weight += be32_to_cpu(fin->weight);
 	tree->members += be32_to_cpu(fin->members);
 	tree->records += be64_to_cpu(fin->records);
 	tree->partials += be32_to_cpu(fin->partials);
-	aggnet_child_names(tree, pkt, sizeof(*fin));
+	aggnet_child_names(tree, pkt, sizeof(*fin), AGGNET_NAMES_MAX);
 	aggnet_tree_advance(tree, out);
 	aggnet_child_feed(tree, out);
 	if (tree->state == AGGNET_TREE_ABORTED)
@@ -636,10 +678,12 @@ void aggnet_child_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		     struct sk_buff_head *out)
 {
 	struct aggnet_child *c = child_of(tree, pkt, out);
+	bool fresh;
 
 	if (!c)
 		return;
-	if (aggnet_fresh(&c->stamp, pkt->stamp))
+	fresh = aggnet_fresh(&c->stamp, pkt->stamp);
+	if (fresh)
 		c->heard = jiffies;
 	switch (pkt->type) {
 	case AGGNET_DATA:
@@ -652,10 +696,14 @@ void aggnet_child_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		child_abort(tree, pkt, out);
 		break;
 	default:
+		if (fresh)
+			child_probe(tree, c, pkt);
 		child_answer(tree, c, pkt, out);
 	}
 	if (aggnet_tree_may_emit(tree))
 		aggnet_uplink_push(tree, out);
+	if (pkt->type != AGGNET_DATA)
+		aggnet_uplink_tell(tree, false, out);
 }
 
 void aggnet_child_feed(struct aggnet_tree *tree, struct sk_buff_head *out)

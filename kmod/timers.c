@@ -52,14 +52,17 @@ static bool passed(unsigned long since, u32 ms)
 }
 
 /*
- * Without a hold of its own an end lets go of who has not come when half of
- * give_up has passed, so that it is the receiver who gives up: those who miss
- * their planned end have bound there, or are really missing.
+ * If no hold is configured, an end stops waiting for missing children when half
+ * of give_up has passed, so that it is the receiver that gives up: those that
+ * miss their planned end have bound there, or are really missing. An end that
+ * the transfer went past has nothing to flush.
  */
 static bool hold_passed(const struct aggnet_tree *tree)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
 
+	if (aggnet_tree_bypassed(tree))
+		return false;
 	if (conf->hold_ms)
 		return tree->accepting && passed(tree->started, conf->hold_ms);
 	return aggnet_tree_short(tree) &&
@@ -74,7 +77,12 @@ static void gave_up(struct aggnet_tree *tree, __be32 child,
 		    struct sk_buff_head *out)
 {
 	enum aggnet_reason reason = AGGNET_R_TIMEOUT;
+	u32 missing = tree->conf.sources - tree->weight -
+		      aggnet_tree_own_done(tree);
 
+	/* Those that live are not missing. */
+	if (!child && aggnet_tree_covered(tree) < tree->conf.sources)
+		missing = tree->conf.sources - aggnet_tree_covered(tree);
 	aggnet_child_lost(tree);
 	if (!child && tree->roomless) {
 		reason = AGGNET_R_ROOM;
@@ -82,9 +90,8 @@ static void gave_up(struct aggnet_tree *tree, __be32 child,
 	}
 	if (!child && tree->lost.n)
 		child = tree->lost.id[0];
-	aggnet_tree_abort(tree, out, reason, tree->an->identity,
-			  child, tree->conf.sources - tree->weight -
-			  aggnet_tree_own_done(tree));
+	aggnet_tree_abort(tree, out, reason, tree->an->identity, child,
+			  missing);
 }
 
 static void give_up_passed(struct aggnet_tree *tree, struct sk_buff_head *out)
@@ -113,7 +120,8 @@ static void tree_expired(struct timer_list *timer)
 	struct sk_buff_head out;
 
 	aggnet_tree_lock(tree, &out);
-	if (tree->dead || tree->state >= AGGNET_TREE_DONE)
+	if (tree->dead || tree->state == AGGNET_TREE_IDLE ||
+	    tree->state >= AGGNET_TREE_DONE)
 		goto out;
 	look = msecs_to_jiffies(conf->give_up_ms) / 8;
 	if (hold_passed(tree))
@@ -121,6 +129,7 @@ static void tree_expired(struct timer_list *timer)
 	if (conf->hold_ms)
 		look = min(look, msecs_to_jiffies(conf->hold_ms) / 4);
 	give_up_passed(tree, &out);
+	aggnet_uplink_tell(tree, true, &out);
 	aggnet_timers_tree(tree, max_t(unsigned long, look, TIMERS_LOOK_MIN));
 out:
 	aggnet_tree_unlock(tree, &out);

@@ -584,17 +584,58 @@ u32 aggnet_tree_members(const struct aggnet_tree *tree)
 	return tree->members + (tree->conf.writers ? aggnet_member(own) : 0);
 }
 
+u64 aggnet_tree_covered(const struct aggnet_tree *tree)
+{
+	return tree->told + tree->weight + !!tree->conf.writers;
+}
+
+/* May a child come that the plan has here? */
+static bool tree_awaits(const struct aggnet_tree *tree)
+{
+	u32 expected = tree->conf.contributors - !!tree->conf.writers;
+
+	return tree->accepting && (aggnet_child_due(tree) ||
+				   tree->bound_total < expected);
+}
+
+u32 aggnet_tree_reach(const struct aggnet_tree *tree)
+{
+	u64 covered = aggnet_tree_covered(tree);
+
+	if (tree_awaits(tree))
+		covered = max_t(u64, covered, tree->conf.sources);
+	return min_t(u64, covered, U32_MAX - 1);
+}
+
 bool aggnet_tree_short(const struct aggnet_tree *tree)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
-	u32 expected = conf->contributors - !!conf->writers;
 
-	if (!tree->accepting || tree->weight + !!conf->writers >= conf->sources)
+	if (!tree->accepting || aggnet_tree_bypassed(tree) ||
+	    tree->weight + !!conf->writers >= conf->sources)
 		return false;
-	if (tree->bound_total < expected || !tree->bound)
+	/* Of those that are missing below its children the receiver decides. */
+	if (aggnet_tree_covered(tree) < conf->sources &&
+	    (aggnet_tree_is_receiver(tree) || tree_awaits(tree) ||
+	     !tree->bound))
 		return true;
 	/* They wait for credit until all sources are there: for each other. */
 	return aggnet_tree_sorted(tree) && !tree->runs.unknown;
+}
+
+bool aggnet_tree_bypassed(const struct aggnet_tree *tree)
+{
+	return tree->state == AGGNET_TREE_OPEN &&
+	       tree->up.state == AGGNET_UP_OPENING && !tree->bound_total &&
+	       !tree->conf.writers;
+}
+
+void aggnet_tree_sleep(struct aggnet_tree *tree)
+{
+	tree_set_state(tree, AGGNET_TREE_IDLE);
+	tree->up.state = AGGNET_UP_IDLE;
+	tree->up.any = false;
+	aggnet_rtt_init(&tree->up.rtt);
 }
 
 /*

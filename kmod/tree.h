@@ -128,6 +128,7 @@ struct aggnet_tree_conf {
  * @child: the children's half channels (open addressing on identity)
  * @child_mask: size of @child - 1
  * @bound: children that are bound and not finished
+ * @told: sources that these will contain, as they told
  * @starved: children that have been told of zero credit
  * @cursor: next slot of @child to be looked at for who waits for credit
  * @looked: and for who is silent
@@ -149,7 +150,8 @@ struct aggnet_tree_conf {
  * @end_read: the application has taken the end mark
  * @socks: all sockets, for wake-ups
  * @started: jiffies of the first sign of life, 0: none yet
- * @bound_at: jiffies of the last bind or finish of a child
+ * @bound_at: jiffies of the last bind of a child; at the receiver also of the
+ *	last change of @told or @weight that was not foreseen
  * @timer: hold and give_up
  * @grow_work: adds chunks up to the limit
  * @grow_failed: there was no memory to grow; do not ask again
@@ -193,6 +195,7 @@ struct aggnet_tree {
 	struct aggnet_child *child;
 	u32 child_mask;
 	u32 bound;
+	u64 told;
 	u32 bound_total;
 	u32 extra;
 	u32 dry;
@@ -442,8 +445,22 @@ void aggnet_tree_count(struct aggnet_tree *tree, u32 records, u64 represents);
 u32 aggnet_tree_fault(struct aggnet_tree *tree);
 /* Have all local writers shut down? False if there are none. */
 bool aggnet_tree_own_done(const struct aggnet_tree *tree);
-/* Is a planned contributor missing, with nobody left to be awaited? */
+/*
+ * Is a source missing? At the receiver: one that no child has told of. At another
+ * end: one whose planned child has not come.
+ */
 bool aggnet_tree_short(const struct aggnet_tree *tree);
+/* Sources of the finished and bound children and the own one. */
+u64 aggnet_tree_covered(const struct aggnet_tree *tree);
+/* Sources that the flow of this end will contain, as far as it knows. */
+u32 aggnet_tree_reach(const struct aggnet_tree *tree);
+/*
+ * Has the transfer gone past this end? OPENs passed it, but it has no children
+ * and no writers, and no acceptor.
+ */
+bool aggnet_tree_bypassed(const struct aggnet_tree *tree);
+/* Such an end is as it was before the first OPEN. */
+void aggnet_tree_sleep(struct aggnet_tree *tree);
 /* Members in the flow, the own one included. */
 u32 aggnet_tree_members(const struct aggnet_tree *tree);
 

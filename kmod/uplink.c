@@ -114,10 +114,45 @@ static void uplink_send_open(struct aggnet_tree *tree,
 		    sizeof(body), NULL, out);
 }
 
+/* How many sources the flow will contain; names are for a shorter body. */
+static struct aggnet_probe uplink_probe(struct aggnet_tree *tree)
+{
+	struct aggnet_uplink *up = &tree->up;
+
+	up->sources = aggnet_tree_reach(tree);
+	up->strayed |= up->sources != tree->conf.sources;
+	return (struct aggnet_probe) {
+		.sources = cpu_to_be32(up->sources + 1),
+	};
+}
+
 static void uplink_send_probe(struct aggnet_tree *tree,
 			      struct sk_buff_head *out)
 {
-	uplink_send(tree, AGGNET_PROBE, 0, NULL, 0, NULL, out);
+	struct {
+		struct aggnet_probe probe;
+		__be32 name[AGGNET_NAMES_MAX];
+	} body = { .probe = uplink_probe(tree) };
+	u16 length = sizeof(body.probe);
+
+	if (tree->up.sources < tree->conf.sources) {
+		body.probe.names = cpu_to_be32(tree->lost.n);
+		memcpy(body.name, tree->lost.id, sizeof(body.name));
+		length += tree->lost.n * sizeof(body.name[0]);
+	}
+	uplink_send(tree, AGGNET_PROBE, 0, &body, length, NULL, out);
+}
+
+void aggnet_uplink_tell(struct aggnet_tree *tree, bool again,
+			struct sk_buff_head *out)
+{
+	struct aggnet_uplink *up = &tree->up;
+
+	if (up->state != AGGNET_UP_BOUND ||
+	    tree->state >= AGGNET_TREE_WAITING)
+		return;
+	if ((again && up->strayed) || up->sources != aggnet_tree_reach(tree))
+		uplink_send_probe(tree, out);
 }
 
 /*
@@ -140,7 +175,8 @@ static void uplink_send_bind(struct aggnet_tree *tree, struct sk_buff_head *out)
 	}
 	payload = max_t(u32, payload, AGGNET_PAYLOAD_MIN);
 	up->max_payload = min(up->max_payload, payload);
-	/* Nothing was packed yet: the first segment's bytes are all zero. */
+	/* Nothing was packed yet: the first segment's other bytes are zero. */
+	*(struct aggnet_probe *)up->ring->body = uplink_probe(tree);
 	uplink_send(tree, AGGNET_PROBE, 0, up->ring->body,
 		    sizeof(struct aggnet_data) + up->max_payload, NULL, out);
 }
@@ -453,7 +489,8 @@ static void uplink_abort_rx(struct aggnet_tree *tree,
 	tree->up.told = true;
 	if (tree->state < AGGNET_TREE_DONE) {
 		tree->lost.n = 0;
-		aggnet_child_names(tree, pkt, sizeof(*body));
+		aggnet_child_names(tree, pkt, sizeof(*body),
+				   AGGNET_NAMES_MAX);
 	}
 	aggnet_tree_abort(tree, out, reason, body->origin, body->about,
 			  be32_to_cpu(body->missing));
@@ -686,6 +723,10 @@ void aggnet_uplink_expired(struct aggnet_tree *tree, struct sk_buff_head *out)
 
 	if (tree->state == AGGNET_TREE_DONE)
 		return;
+	if (uplink_gave_up(tree) && aggnet_tree_bypassed(tree)) {
+		aggnet_tree_sleep(tree);
+		return;
+	}
 	if (uplink_gave_up(tree)) {
 		aggnet_tree_abort(tree, out, AGGNET_R_TIMEOUT,
 				  tree->an->identity, up->peer, 0);

@@ -36,7 +36,18 @@ table()
 	timers.c|each arming takes a reference|s/if (!mod_timer(timer, expires))/mod_timer(timer, expires);/
 	uplink.c|an abort keeps the clock of its DATA|/^static bool uplink_in_flight/,/^}/s/return .*/return up->una != up->nxt ||/
 	uplink.c|nothing is sent again|s/seg->lost = true;/seg->lost = false;/
-	local.c|the end mark does not tell the sources|/aggnet_tree_done(tree, out);/d
+	local.c|the end mark does not tell the sources|/aggnet_tree_done(tree, &out);/d
+	local.c|an end mark that is read is taken|s/return local_put_end(tree, buf);/tree->end_read = true; aggnet_tree_done(tree, out); &/
+	child.c|a refusal is not final|s/tree->refusals += tree->accepting;//
+	child.c|slots of planned children are given away|s/ + aggnet_child_due(tree) > / + 0 > /
+	child.c|records of no source are taken|/^static bool fin_sourceless/,/^}/s/return .*/return false;/
+	tree.c|empty ends have no slots|/^static u32 tree_ends/,/^}/s/return .*/return conf->sources;/
+	tree.c|the RST of a newer epoch is dropped|/^static bool tree_epoch_over/,/^}/s/return .*/return false \&\&/
+	tree.c|the receiver waits while its children live|s/(aggnet_tree_is_receiver(tree) || tree_awaits(tree)/(tree_awaits(tree)/
+	tree.c|an end that awaits a child tells what it has|s/if (tree_awaits(tree))/if (0)/
+	uplink.c|an ACCEPT starts give_up again|s/up->max_records = records;/&up->heard = jiffies;/
+	uplink.c|sequences come again|s/up->nxt != AGGNET_SEQ_END/1/
+	timers.c|an end that was passed by gives up|/^static bool hold_passed/,/^}/s/if (aggnet_tree_bypassed(tree))/if (0)/
 	local.c|a record is written twice|s/done += used;/done += used * 0;/
 	aggtable.c|a chunk is lost|/t->free++/d
 	sorted.c|it begins before all sources are there|s/tree->runs.weight < tree->conf.sources/!tree->runs.weight/

@@ -31,7 +31,8 @@
  * @AGGNET_ABORT: the transfer ended in an error (either direction)
  * @AGGNET_RST: this node will not serve these nonces or this epoch
  * @AGGNET_PROBE: asks for an ACK; says "alive" (child to acceptor); its body
- *	is padding, so that the first one tries what length the way takes
+ *	may tell how many sources to expect (struct aggnet_probe), and padding
+ *	follows, so that the first one tries what length the way takes
  */
 enum aggnet_type {
 	AGGNET_OPEN = 1,
@@ -266,6 +267,18 @@ static inline __u32 aggnet_member(__u32 id)
 	id *= 0xc2b2ae35u;
 	return id ^ (id >> 16);
 }
+
+/**
+ * struct aggnet_probe - body of PROBE, or nothing; padding may follow
+ * @sources: one more than the flow will contain as far as the child knows: those
+ *	of its entry, until it stops waiting for some. 0: it does not tell
+ * @names: identities that follow, at most AGGNET_NAMES_MAX: planned ends that
+ *	have not come
+ */
+struct aggnet_probe {
+	__be32	sources;
+	__be32	names;
+};
 
 /**
  * struct aggnet_done - body of DONE

@@ -327,6 +327,100 @@ TEST_F(ends, slots__of_planned_children_are_kept)
 	for (i = 0; i < ENDS; i++)
 		child(tree, END(i), 1);
 	EXPECT_EQ(ENDS, tree->bound_total - tree->extra);
+	/* A search for a child that is not there ends soon. */
+	EXPECT_LE(tree->bound_total, tree->child_mask / 2 + 1);
+}
+
+/* --- who is missing ------------------------------------------------------------- */
+
+static const struct world_conf chain = {
+	.chain = true, .acceptor_writes = true, .lists = true,
+	.payload = AGGNET_PAYLOAD_USUAL, .memory = 8, .records = 64, .keys = 64,
+};
+
+/* All but one are there. They write something and go on living. */
+static struct aggnet_tree *all_but(const struct world_conf *conf, u32 missing)
+{
+	u32 i;
+
+	world_start(conf, SEED);
+	world.harm = true;
+	for (i = 0; i < WORLD_NODES; i++)
+		if (i != missing)
+			world_add(i);
+	runs(tree_of(RECEIVER), 500000);
+	for (i = 0; i < WORLD_NODES; i++)
+		if (i != missing && world.node[i].writes)
+			world_write(i, 10);
+	return tree_of(RECEIVER);
+}
+
+static void check_missing(struct __test_metadata *_metadata,
+			  const struct world_conf *conf, u32 missing,
+			  s32 finished)
+{
+	struct aggnet_tree *tree = all_but(conf, missing);
+
+	if (finished >= 0) {
+		world_write(finished, conf->records);
+		world_shutdown(finished);
+	}
+	runs(tree, WORLD_GIVE_UP * 12000ull);
+	EXPECT_GE(2 * WORLD_GIVE_UP * 1000ull + RTO_US, world.us - world.start);
+	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
+	EXPECT_EQ(AGGNET_R_TIMEOUT, tree->reason);
+	EXPECT_EQ(world.node[missing].an.identity, tree->about);
+	EXPECT_EQ(1, tree->missing);
+}
+
+TEST_F(ends, missing__beside_one_that_has_finished)
+{
+	check_missing(_metadata, &plain, OTHER, CHILD);
+}
+
+TEST_F(ends, missing__beside_those_that_live)
+{
+	check_missing(_metadata, &plain, OTHER, -1);
+}
+
+TEST_F(ends, missing__at_the_end_of_a_chain)
+{
+	check_missing(_metadata, &chain, CHILD, -1);
+}
+
+TEST_F(ends, missing__in_the_middle_of_a_chain)
+{
+	check_missing(_metadata, &chain, OTHER, CHILD);
+}
+
+/* It comes when its planned end does not wait any more, and others are slow. */
+TEST_F(ends, missing__comes_after_all)
+{
+	struct aggnet_tree *tree = all_but(&plain, OTHER);
+
+	runs(tree, WORLD_GIVE_UP * 800ull);
+	EXPECT_EQ(1, tree_of(ACCEPTOR)->partials);
+	world_add(OTHER);
+	runs(tree, WORLD_GIVE_UP * 8000ull);
+	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
+	EXPECT_EQ(3, aggnet_tree_covered(tree));
+	world_settle();
+	EXPECT_EQ(AGGNET_TREE_DONE, tree->state);
+}
+
+/* What its planned end told is lost again and again. */
+TEST_F(ends, missing__is_told_until_it_arrives)
+{
+	struct aggnet_tree *tree = all_but(&plain, OTHER);
+	u64 start = world.us;
+
+	world.node[ACCEPTOR].mute = true;
+	while (world.us - start < WORLD_GIVE_UP * 800ull)
+		runs(tree, 10000);
+	world.node[ACCEPTOR].mute = false;
+	EXPECT_EQ(3, aggnet_tree_covered(tree));
+	runs(tree, WORLD_GIVE_UP * 200ull);
+	EXPECT_EQ(2, aggnet_tree_covered(tree));
 }
 
 /* --- refusals ----------------------------------------------------------------- */
@@ -523,6 +617,26 @@ TEST_F(ends, fin__names_are_looked_up_once)
 	runs(tree, RTO_US);
 	EXPECT_EQ(0, tree->lost.n);
 	(void)p;
+}
+
+/* Nothing came of the OPENs that passed it, and its own are lost. */
+TEST_F(ends, empty__end_sleeps_again)
+{
+	struct world_conf conf = plain;
+	struct aggnet_tree *tree;
+
+	conf.hold_ms = WORLD_GIVE_UP / 4;
+	tree = begin(&conf, ACCEPTOR);
+	wake(tree);
+	world.node[ACCEPTOR].mute = true;
+	runs(tree, WORLD_GIVE_UP * 3000ull);
+	EXPECT_EQ(AGGNET_TREE_IDLE, tree->state);
+	EXPECT_EQ(AGGNET_R_NONE, tree->reason);
+	EXPECT_EQ(0, tree->partials);
+	world.node[ACCEPTOR].mute = false;
+	wake(tree);
+	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
+	EXPECT_EQ(1, world.packets);
 }
 
 TEST_HARNESS_MAIN
