@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Whoever counts tests cannot be fooled: what did not run has not passed.
+# The count of tests cannot be fooled: a test that did not run has not passed.
 set -u
 
 collect=$(cd "$(dirname "$0")/../vm" && pwd)/collect.sh
@@ -28,7 +28,7 @@ counts()
 	fi
 }
 
-echo 1..13
+echo 1..26
 counts "all pass" "2 0 0" 0 'echo 1..2; echo ok 1; echo ok 2'
 counts "one fails" "1 1 0" 1 'echo 1..2; echo ok 1; echo not ok 2; exit 1'
 counts "one fails, status 0" "1 1 0" 1 'echo 1..2; echo ok 1; echo not ok 2'
@@ -42,4 +42,20 @@ counts "all pass, status 1" "1 1 0" 1 'echo 1..1; echo ok 1; exit 1'
 counts "killed" "1 1 0" 1 'echo 1..2; echo ok 1; kill -KILL $$'
 counts "hangs" "1 1 0" 1 'echo 1..1; echo ok 1; read -r < <(tail -f /dev/null)'
 counts "is no program" "0 1 0" 1 'nothing-of-this-name'
+counts "no plan" "2 1 0" 1 'echo ok 1; echo ok 2'
+counts "two plans" "1 1 0" 1 'echo 1..1; echo ok 1; echo 1..1'
+counts "the plan at the end" "2 0 0" 0 'echo ok 1; echo ok 2; echo 1..2'
+counts "a failure after text" "1 1 0" 1 'echo 1..2; echo ok 1; echo "x not ok 2"'
+counts "a failure after text, planned away" "1 1 0" 1 \
+	'echo 1..1; echo ok 1; echo "text without an end not ok 2 - x"'
+counts "a failure after a comment" "1 1 0" 1 \
+	'echo 1..2; echo ok 1; echo "# text not ok 2"'
+counts "it bails out" "1 1 0" 1 'echo 1..1; echo ok 1; echo Bail out! no network'
+counts "it bails out at once" "0 1 0" 1 'echo Bail out!'
+counts "a number twice" "2 1 0" 1 'echo 1..2; echo ok 1; echo ok 1'
+counts "a number too large" "2 1 0" 1 'echo 1..2; echo ok 1; echo ok 3'
+counts "no numbers" "2 1 0" 1 'echo 1..2; echo ok - a; echo ok - b'
+counts "a failure has a skipped number" "1 1 1" 1 \
+	'echo 1..3; echo ok 1; echo "ok 2 # SKIP"; echo not ok 3'
+counts "all skipped, and tests" "1 1 1" 1 'echo "1..0 # SKIP x"; echo ok 1'
 [ $failed = 0 ]
