@@ -8,6 +8,8 @@ TOP=$(cd "$VM_DIR/../.." && pwd)
 BUILD=$TOP/build
 # Downloaded packages; set it to share one cache between several clones.
 CACHE=${AGGNET_CACHE:-$BUILD/cache}
+# Kernels that were built from source; not in build/, as they take long.
+KERNEL_CACHE=${AGGNET_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/aggnet}
 KERNELS=${KERNELS-6.1 6.12}
 
 say()
@@ -21,21 +23,20 @@ die()
 	exit 1
 }
 
-# kernel_release NAME: the release that NAME (6.1, 6.12 or debug) stands for
+# kernel_release NAME: the release that NAME (6.1, 6.12, debug or kcsan) stands for
 kernel_release()
 {
 	local file=$BUILD/vm/$1/release
 
-	[ -s "$file" ] || die "kernel $1 is not set up: run 'make setup'"
+	[ -s "$file" ] || case $1 in
+	debug | kcsan) die "no kernel $1: run 'make debug-kernel CONFIG=$1'" ;;
+	*) die "kernel $1 is not set up: run 'make setup'" ;;
+	esac
 	cat "$file"
 }
 
 # kernel_kdir NAME: the directory that modules for NAME are built against
 kernel_kdir()
 {
-	if [ "$1" = debug ]; then
-		echo "$BUILD/vm/debug/linux"
-	else
-		echo "$BUILD/vm/$1/headers/usr/src/linux-headers-$(kernel_release "$1")"
-	fi
+	echo "$BUILD/vm/$1/headers/usr/src/linux-headers-$(kernel_release "$1")"
 }

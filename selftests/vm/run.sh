@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Runs a command as root in a QEMU guest and exits with its status; a kernel
 # splat or a module that does not unload makes a good status a bad one.
-# Usage: [KERNEL=6.1|6.12|debug] run.sh COMMAND
-#   VM_SMP, VM_MEM    CPUs (2) and MiB (1024; 2048 for the debug kernel)
+# Usage: [KERNEL=6.1|6.12|debug|kcsan] run.sh COMMAND
+#   VM_SMP, VM_MEM    CPUs (2) and MiB (1024; 2048 with checkers)
 #   VM_TIMEOUT        seconds until the guest is given up (900)
 #   VM_ICOUNT=1       deterministic: one CPU, time counts instructions
 #   VM_NO_MODULE=1    do not load aggnet.ko
@@ -60,10 +60,13 @@ boot()
 	fi
 	# Whatever warns is a finding, and what comes after it is doubtful. Each
 	# object has red zones and a check when it is freed.
-	[ "$KERNEL" != debug ] || {
+	case $KERNEL in
+	debug)
 		append='panic_on_warn=1 slub_debug=FZP'
-		mem=${VM_MEM:-2048}
-	}
+		mem=${VM_MEM:-2048} ;;
+	kcsan)
+		mem=${VM_MEM:-2048} ;;
+	esac
 	# shellcheck disable=SC2086
 	timeout --foreground -k 5 "${VM_TIMEOUT:-900}" qemu-system-x86_64 \
 		-M q35 -accel $accel -cpu max,-cx16 -smp "$smp" \
