@@ -9,8 +9,12 @@ $(error the path of this tree has white space: '$(TOP)'; move the tree)
 endif
 BUILD := $(TOP)/build
 VM := selftests/vm
-# Of the guest: 6.1, 6.12 or debug.
+# Of the guest: 6.1, 6.12, debug or kcsan.
 KERNEL ?= 6.12
+# Of make debug-kernel: debug or kcsan.
+CONFIG ?= debug
+# Of make check: tests that were chosen run on the debug kernel if it says "part".
+DEBUG ?= $(if $(TESTS)$(KERNELS),no,part)
 # Of make fuzz, for each target.
 SECONDS ?= 60
 # Of make soak: how long, how often the tests that loop do, and the seed.
@@ -36,9 +40,11 @@ help:
 #H make modules [KDIR=]    aggnet.ko for one kernel, left here too
 #H make tools              libaggtree, libaggnet, aggctl
 #H make install            module, tools, library, man pages (PREFIX, DESTDIR)
+#H make uninstall          what install put there (PREFIX, DESTDIR, KDIR)
 #H make demo               the main job on real input, in the VM
 #H make check [KERNELS=] [TESTS=]
-#H                         every test, on the host and on each kernel
+#H                         every test, on the host and on each kernel, and some
+#H                         on the debug kernel (half an hour on two CPUs)
 #H make check-debug [TESTS=]
 #H                         the same tests in the VM on the debug kernel, and
 #H                         faults on purpose that it must catch (two hours)
@@ -52,10 +58,12 @@ help:
 #H make lint               checkpatch, sparse, W=1, shellcheck; silent if clean
 #H make bench              benchmarks beside their peers, in the VM
 #H make eval [NAME=]       the papers' tables beside ours
-#H make vm CMD='...' [KERNEL=6.1|6.12|debug]
+#H make vm CMD='...' [KERNEL=6.1|6.12|debug|kcsan]
 #H                         a command as root in the VM
 #H make setup              what the above need: packages, guest kernels
-#H make debug-kernel       the kernel for KERNEL=debug (about 10 minutes)
+#H make debug-kernel [CONFIG=debug|kcsan]
+#H                         a kernel with checkers, from the cache or built (about
+#H                         12 minutes); kcsan looks for data races
 #H make clean              what was built, not what was downloaded
 #H make distclean          build/ altogether
 
@@ -100,14 +108,20 @@ demo:
 	@$(VM)/module.sh guest $(KERNEL)
 	@KERNEL=$(KERNEL) selftests/demo/demo.sh
 
+# In this order, whatever -j says: what set-up leaves alone is looked at before.
 .PHONY: check
-check: setup
+check:
+	@$(VM)/untouched.sh record
+	@$(VM)/setup.sh
+	@[ "$(DEBUG)" = no ] || $(VM)/debug-kernel.sh
 	@$(QUIET_MAKE) tools
-	@$(VM)/check.sh
+	@DEBUG=$(DEBUG) $(VM)/check.sh
 
 .PHONY: check-debug
-check-debug: setup debug-kernel tools
-	@HOST=0 KERNELS=debug $(VM)/check.sh
+check-debug: setup
+	@$(VM)/debug-kernel.sh
+	@$(QUIET_MAKE) tools
+	@HOST=0 KERNELS= DEBUG=all $(VM)/check.sh
 
 .PHONY: soak
 soak: setup tools guest-module
@@ -150,7 +164,7 @@ eval: tools
 
 .PHONY: debug-kernel
 debug-kernel: setup
-	@$(VM)/debug-kernel.sh
+	@$(VM)/debug-kernel.sh $(CONFIG)
 
 .PHONY: install
 install: modules tools
@@ -160,13 +174,21 @@ install: modules tools
 	$(MAKE) -C tools/aggctl O=$(BUILD)/tools install \
 		PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
 
+.PHONY: uninstall
+uninstall:
+	@$(VM)/module.sh uninstall "$(KDIR)" "$(DESTDIR)"
+	$(MAKE) -C tools/libaggnet O=$(BUILD)/tools/libaggnet uninstall \
+		PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
+	$(MAKE) -C tools/aggctl O=$(BUILD)/tools uninstall \
+		PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
+
 # By the shell and quoted: make would split a path at white space.
 .PHONY: clean
 clean:
 	[ ! -d "$(BUILD)" ] || find "$(BUILD)" -mindepth 1 -maxdepth 1 \
 		! -name cache ! -name vm ! -name kselftest \
 		! -name setup.lock -exec rm -rf {} +
-	rm -rf "$(BUILD)"/vm/run.*
+	rm -rf "$(BUILD)"/vm/run.* "$(BUILD)"/vm/linux-*
 	rm -f aggnet.ko tools/aggctl/aggctl
 
 .PHONY: distclean

@@ -8,6 +8,7 @@
 #        module.sh broken KERNEL         build the variant with faults (gate.sh)
 #        module.sh coverage KERNEL       build one that counts (coverage.sh)
 #        module.sh install KDIR DESTDIR  build, and install for the host
+#        module.sh uninstall KDIR DESTDIR
 #        module.sh kdir KERNEL           print a guest kernel's KDIR
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -19,6 +20,13 @@ release_of()
 
 	[ -r "$header" ] || die "no headers of a kernel in '$1'"
 	sed -n 's/^#define UTS_RELEASE "\(.*\)"$/\1/p' "$header"
+}
+
+# check_kdir KDIR: of whatever kernel, but named
+check_kdir()
+{
+	[ -n "$1" ] || die "no headers of the running kernel: install" \
+		"linux-headers-$(uname -r) or name others by KDIR="
 }
 
 # link_sources OUT: links for all that is there, none for what is gone
@@ -69,7 +77,7 @@ lint()
 	[ ! -e "${common:-$kdir}/include/linux/unaligned.h" ] || has=1
 	rm -rf "$out"
 	link_sources "$out"
-	make -s -C "$kdir" M="$out" W=1 C=2 \
+	make -s -j"$(nproc)" -C "$kdir" M="$out" W=1 C=2 \
 		CF="-D__CHECK_ENDIAN__ '-D__has_include(x)=$has'" modules \
 		2>&1 | grep -v -e 'Skipping BTF generation' || return 0
 	return "${PIPESTATUS[0]}"
@@ -102,18 +110,22 @@ broken)
 coverage)
 	variant "$BUILD/coverage/module" "$2" 'GCOV_PROFILE := y' ;;
 install)
-	kdir=$2
-	[ -n "$kdir" ] || die "no headers of the running kernel: install" \
-		"linux-headers-$(uname -r) or name others by KDIR="
-	rel=$(release_of "$kdir")
-	build "$kdir"
+	check_kdir "$2"
+	rel=$(release_of "$2")
+	build "$2"
 	install -D -m 644 "$BUILD/$rel/aggnet.ko" \
 		"$3/lib/modules/$rel/updates/aggnet.ko"
 	strip --strip-debug "$3/lib/modules/$rel/updates/aggnet.ko"
 	PATH=$PATH:/sbin:/usr/sbin depmod -b "$3/" "$rel" ;;
+uninstall)
+	check_kdir "$2"
+	rel=$(release_of "$2")
+	[ -d "$3/lib/modules/$rel" ] || exit 0
+	rm -f "$3/lib/modules/$rel/updates/aggnet.ko"
+	PATH=$PATH:/sbin:/usr/sbin depmod -b "$3/" "$rel" ;;
 kdir)
 	kernel_kdir "$2" ;;
 *)
-	say "usage: build KDIR [COPY] | guest KERNEL | lint KERNEL | broken KERNEL | coverage KERNEL | install KDIR DESTDIR"
+	say "usage: build KDIR [COPY] | guest KERNEL | lint KERNEL | broken KERNEL | coverage KERNEL | install KDIR DESTDIR | uninstall KDIR DESTDIR"
 	exit 2 ;;
 esac

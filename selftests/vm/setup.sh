@@ -3,7 +3,7 @@
 # Puts in place what building and testing need: Debian packages, the guest
 # kernels and their headers (unpacked under build/vm, never installed), the
 # kselftest headers.
-# Usage: setup.sh [check-build|demo|packages|kernels|sources|debug-source]...
+# Usage: setup.sh [check-build|list|demo|packages|kernels|sources|debug-source]...
 #        KERNELS="6.1 6.12" names the kernels
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -173,15 +173,16 @@ unpack_headers()
 		"$tmp/usr/src/linux-headers-$rel/Makefile"
 	# With it a build makes BTF for the module, which needs pahole.
 	rm -f "$tmp/usr/src/linux-headers-$rel/vmlinux"
-	rm -rf "$dest" "$tmp/lib"
+	rm -rf "$dest" "${tmp:?}/lib"
 	mv "$tmp" "$dest"
 }
 
 # depends_on DEB PATTERN: the package that DEB depends on
 depends_on()
 {
-	dpkg-deb -f "$1" Depends | tr ',|' '\n\n' | awk '{ print $1 }' |
-		grep -m 1 -e "$2" || die "$1 depends on no $2"
+	dpkg-deb -f "$1" Depends | awk -v RS='[,|]' -v pattern="$2" '
+		!found && $1 ~ pattern { found = $1 }
+		END { print found; exit !found }' || die "$1 depends on no $2"
 }
 
 # is_unpacked SERIES
@@ -204,11 +205,11 @@ setup_kernel()
 			"in the package lists: is this Debian 12 with its" \
 			"security suite?"
 		# A kernel that the lists know may be gone from the archive.
-		[ -s "$CACHE/linux-image-$rel.deb" ] &&
-			[ -s "$CACHE/linux-headers-$rel.deb" ] || {
+		if [ ! -s "$CACHE/linux-image-$rel.deb" ] ||
+		   [ ! -s "$CACHE/linux-headers-$rel.deb" ]; then
 			apt_update
 			rel=$(newest_release "$series")
-		}
+		fi
 		unpack_kernel "$series" "$rel"
 		unpack_headers "$series" "$rel"
 	}
@@ -249,6 +250,9 @@ for part in "$@"; do
 	case $part in
 	check-build)
 		check_build ;;
+	list)
+		# shellcheck disable=SC2086
+		echo $BUILD_PACKAGES $DEMO_PACKAGES $TEST_PACKAGES ;;
 	demo)
 		# shellcheck disable=SC2086
 		install_packages $BUILD_PACKAGES $DEMO_PACKAGES ;;
@@ -264,8 +268,8 @@ for part in "$@"; do
 	debug-source)
 		download linux-source-6.1 ;;
 	*)
-		say "unknown part '$part' (check-build, demo, packages, kernels," \
-			"sources or debug-source)"
+		say "unknown part '$part' (check-build, list, demo, packages," \
+			"kernels, sources or debug-source)"
 		exit 2 ;;
 	esac
 done

@@ -1,0 +1,166 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Make touches nothing but what it is for: "clean" keeps to build/, "uninstall"
+# takes away what "install" put there, no package that set-up installs brings a
+# kernel along, and plain "make" installs none.
+set -u
+
+top=$(cd "$(dirname "$0")/../.." && pwd)
+vm=$top/selftests/vm
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+unset MAKEFLAGS MAKELEVEL MFLAGS
+n=0 failed=0
+
+# check NAME COMMAND...
+check()
+{
+	local name=$1
+
+	shift
+	n=$((n + 1))
+	if "$@" > "$tmp/log" 2>&1; then
+		echo "ok $n - $name"
+	else
+		echo "not ok $n - $name"
+		tail -n 20 "$tmp/log" | sed 's/^/# /'
+		failed=$((failed + 1))
+	fi
+}
+
+# tree DIRECTORY: a tree with something built, beside other directories
+tree()
+{
+	mkdir -p "$1/selftests" "$1/tools/aggctl" "$1"/build/{unit,cache} \
+		"$1"/build/vm/{6.12,run.x} "$1/../build/unit" "$1/kmod"
+	cp "$top/Makefile" "$1"
+	cp -r "$vm" "$1/selftests"
+	touch "$1"/{aggnet.ko,kmod/tree.c} "$1"/build/{unit,cache,vm/6.12}/x \
+		"$1/../build/unit/x" "$1/tools/aggctl/aggctl"
+}
+
+listing()
+{
+	(cd "$1" && find . | sort)
+}
+
+clean()
+{
+	tree "$tmp/clean/tree"
+	listing "$tmp/clean" | grep -v -e '/build/unit' -e '/run.x' \
+		-e '/aggnet.ko' -e '/aggctl/aggctl' > "$tmp/expected"
+	listing "$tmp/clean" | grep '^./build/unit' >> "$tmp/expected"
+	make -C "$tmp/clean/tree" clean &&
+		listing "$tmp/clean" | diff <(sort "$tmp/expected") -
+}
+
+distclean()
+{
+	tree "$tmp/dist/tree"
+	listing "$tmp/dist" | grep -v -e '^./tree/build' -e '/aggnet.ko' \
+		-e '/aggctl/aggctl' > "$tmp/expected"
+	make -C "$tmp/dist/tree" distclean &&
+		listing "$tmp/dist" | diff "$tmp/expected" -
+}
+
+# By an unquoted path make would take away $tmp/a.
+space()
+{
+	local target
+
+	tree "$tmp/a/x"
+	tree "$tmp/a b/tree"
+	listing "$tmp" > "$tmp.expected"
+	for target in clean distclean all; do
+		make -C "$tmp/a b/tree" $target && return 1
+	done
+	listing "$tmp" | diff "$tmp.expected" - || return
+	rm "$tmp.expected"
+	make -C "$tmp/a b/tree" clean 2>&1 | grep 'has white space'
+}
+
+# installed_nothing: plain make, on a host that has none of the packages
+installed_nothing()
+{
+	local name
+
+	tree "$tmp/plain/tree"
+	mkdir "$tmp/bin"
+	printf '#!/bin/sh\nexit 1\n' > "$tmp/bin/dpkg-query"
+	for name in apt-get apt sudo; do
+		printf '#!/bin/sh\ntouch %s\n' "$tmp/called" > "$tmp/bin/$name"
+	done
+	chmod +x "$tmp"/bin/*
+	PATH=$tmp/bin:$PATH make -C "$tmp/plain/tree" > "$tmp/said" 2>&1 &&
+		return 1
+	cat "$tmp/said"
+	grep "apt-get install gcc make" "$tmp/said" && [ ! -e "$tmp/called" ]
+}
+
+# uninstalled DIRECTORY: nothing is left there
+uninstalled()
+{
+	local target
+
+	for target in install uninstall; do
+		make -s -C "$top/tools/$1" O="$2" DESTDIR="$tmp/root" $target ||
+			return
+		[ $target = uninstall ] || find "$tmp/root" ! -type d |
+			grep . || return
+	done
+	! find "$tmp/root" ! -type d | grep .
+}
+
+# What is left of the module is depmod's.
+module_uninstalled()
+{
+	local kdir
+
+	kdir=$("$vm/module.sh" kdir "${KERNELS##* }") &&
+		"$vm/module.sh" install "$kdir" "$tmp/mod" &&
+		find "$tmp/mod" -name aggnet.ko | grep . &&
+		"$vm/module.sh" uninstall "$kdir" "$tmp/mod" &&
+		! find "$tmp/mod" ! -type d ! -name 'modules.*' | grep .
+}
+
+# simulated PACKAGE...: what apt would install on a host that has nothing
+simulated()
+{
+	: > "$tmp/status"
+	apt-get -s -q -o Dir::State::status="$tmp/status" \
+		--no-install-recommends install "$@" > "$tmp/inst" 2>&1 || {
+		cat "$tmp/inst"
+		return 1
+	}
+	grep '^Inst' "$tmp/inst"
+}
+
+# shellcheck disable=SC2046 # words
+no_kernel()
+{
+	simulated $("$vm/setup.sh" list) > "$tmp/list" || {
+		cat "$tmp/list"
+		return 1
+	}
+	! grep -E '^Inst linux-(image|headers|modules)' "$tmp/list"
+}
+
+# The same look finds a kernel where there is one.
+kernel_found()
+{
+	simulated linux-image-amd64 | grep '^Inst linux-image'
+}
+
+KERNELS=${KERNELS:-6.1 6.12}
+echo 1..9
+check "clean keeps to what was built" clean
+check "distclean keeps to build/" distclean
+check "a path with a space is refused" space
+check "plain make installs no package" installed_nothing
+check "libaggnet can be uninstalled" uninstalled libaggnet \
+	"$top/build/tools/libaggnet"
+check "aggctl can be uninstalled" uninstalled aggctl "$top/build/tools"
+check "the module can be uninstalled" module_uninstalled
+check "no package of set-up needs a kernel" no_kernel
+check "that would be seen" kernel_found
+[ $failed = 0 ]
