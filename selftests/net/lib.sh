@@ -10,10 +10,14 @@ TMP=$(mktemp -d)
 # Printed, so that a failure can be had again: SEED=... test.sh
 SEED=${SEED:-$RANDOM$RANDOM}
 # A debug kernel takes ten to fifty times as long.
-SLOW=${SLOW:-$([ "${KERNEL:-}" = debug ] && echo 20 || echo 1)}
+SLOW=${SLOW:-$([[ ${KERNEL:-} == @(debug|kcsan) ]] && echo 20 || echo 1)}
 TIMEOUT=${TIMEOUT:-$((SLOW > 1 ? 1200 : 120))}
 # For plan: there a source of which nothing is heard for long may just be slow.
 PATIENCE=$([ "$SLOW" = 1 ] || echo --give-up 300)
+# Of rows that are divided among kernels, this run has every PARTS-th.
+PART=${PART:-0}
+PARTS=${PARTS:-1}
+rows=0
 tests=0
 failures=0
 job=100
@@ -51,6 +55,13 @@ say()
 scaled()
 {
 	echo $((($1 + SLOW - 1) / SLOW))
+}
+
+# mine: is the next row one that this run has?
+mine()
+{
+	rows=$((rows + 1))
+	[ $((rows % PARTS)) = "$PART" ]
 }
 
 # result STATUS NAME: one TAP line

@@ -1,224 +1,220 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Every test: on the host, then in one guest for each kernel. Prints a table
-# of what ran and, last, "N passed, N failed, N skipped".
-# Usage: [KERNELS="6.1 6.12"] [TESTS=GLOB] check.sh
+# Every suite of the list (file "suites"): on the host, in one guest for each
+# kernel, and some on the debug kernel. Two of these jobs run at a time. Prints a
+# table of what ran and, last, "N passed, N failed, N skipped".
+# Usage: [KERNELS="6.1 6.12"] [TESTS="GLOB..."] check.sh
 #        check.sh guest KERNEL   (the guest's half)
 #   HOST=0            no tests on the host
-#   LINT=1            static checks, too
-#   KERNELS=debug     the debug kernel: slow, so that tests get more time
-#   DEBUG_TESTS=GLOB  besides, these on the debug kernel, if it has been built,
-#   DEBUG_TIMEOUT=900 in so many seconds
-#   FUZZ_SECONDS=3    of each fuzzer
-#   FLOW_RUNS=2000    random scripts of the flow
+#   DEBUG=part        the suites that the list has for the debug kernel, too; or
+#                     no, or all (and the faults on purpose: gate.sh)
+#   JOBS=2            jobs at a time, and processes of make
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-TESTS=${TESTS:-*}
-FUZZ_SECONDS=${FUZZ_SECONDS:-3}
-FLOW_RUNS=${FLOW_RUNS:-2000}
+export TESTS=${TESTS:-*}
+DEBUG=${DEBUG:-part}
+JOBS=${JOBS:-2}
 OUT=$BUILD/check
 RESULTS=$OUT/results
 
-# selected FILE...: those that are test programs and match TESTS
-selected()
-{
-	local file name
-
-	for file in "$@"; do
-		name=${file##*/}
-		case $name in
-		lib.sh) continue ;;
-		*.sh) name=${name%.sh} ;;
-		*.*) continue ;;
-		esac
-		# shellcheck disable=SC2053
-		[[ $name == $TESTS ]] && [ -f "$file" ] && [ -x "$file" ] &&
-			echo "$file"
-	done
-	return 0
-}
-
-# row SUITE STATUS START: a result that is no TAP
+# row NAME STATUS SECONDS CPU: a result that is not TAP
 row()
 {
 	local passed=1 failed=0
 
 	[ "$2" = 0 ] || passed=0 failed=1
-	echo "$1 $passed $failed 0 $((SECONDS - $3))" >> "$RESULTS"
+	echo "$1 $passed $failed 0 $3 $4" >> "$RESULTS"
 	[ "$2" = 0 ] || say "$1 FAILED"
 }
 
-# logged SUITE COMMAND...: what it printed is shown if it fails
-logged()
+# timed NAME COMMAND...: a row for it
+timed()
 {
-	local suite=$1 start=$SECONDS status=0 log
+	local name=$1 start=$SECONDS status=0 user system cpu
+	local TIMEFORMAT='%0U %0S'
 
-	log=$OUT/${suite//\//.}.log
 	shift
-	"$@" > "$log" 2>&1 || status=$?
-	[ $status = 0 ] || tail -n 100 "$log"
-	row "$suite" $status "$start"
+	cpu=$(mktemp "$OUT/cpu.XXXXXX")
+	{ time "$@" >&3 2>&4; } 3>&1 4>&2 2> "$cpu" || status=$?
+	read -r user system < "$cpu"
+	rm "$cpu"
+	row "$name" $status $((SECONDS - start)) $((user + system))
 	return $status
 }
 
-# collect PREFIX TIMEOUT PROGRAM...: failures are in the table; fails only if a
-# program has no row there
+# log_of NAME: where the output of a row is kept
+log_of()
+{
+	mkdir -p "$OUT/$(dirname "$1")"
+	echo "$OUT/$1.log"
+}
+
+quiet()
+{
+	local log=$1
+
+	shift
+	"$@" > "$log" 2>&1 || { tail -n 100 "$log"; return 1; }
+}
+
+# logged NAME COMMAND...: a row for it; its output is shown if it fails
+logged()
+{
+	timed "$1" quiet "$(log_of "$1")" "${@:2}"
+}
+
+# program SUITE: what to run
+program()
+{
+	case $1 in
+	*.sh) echo "$TOP/selftests/$1" ;;
+	*) echo "$BUILD/$1" ;;
+	esac
+}
+
+# collect WHERE LIMIT SUITE [OPTION...]: of a suite that prints TAP
 collect()
 {
-	local prefix=$1 limit=$2 rows
+	local where=$1 limit=$2 suite=$3 dir=$1/${3%/*}
 
-	rows=$(wc -l < "$RESULTS")
-	shift 2
-	"$VM_DIR/collect.sh" -q -t "$limit" -p "$prefix" -o "$RESULTS" \
-		-l "$OUT/${prefix%/}" "$@" || say "${prefix%/}: tests failed"
-	[ $(($(wc -l < "$RESULTS") - rows)) = $# ]
+	env "${@:4}" "$VM_DIR/collect.sh" -q -t "$limit" -p "$dir/" \
+		-o "$RESULTS" -l "$OUT/$dir" "$(program "$suite")" ||
+		say "$where/$suite FAILED"
 }
 
-unit()
-{
-	local programs
-
-	logged host/unit-build make -s -C "$TOP/selftests/unit" all || return 0
-	mapfile -t programs < <(selected "$BUILD"/unit/test_* \
-		"$TOP"/selftests/unit/test_*.sh \
-		"$TOP"/selftests/model/documented.sh)
-	[ ${#programs[@]} = 0 ] || collect host/ 120 "${programs[@]}"
-}
-
-# fuzz_all SUITE SOURCES PROGRAMS
-fuzz_all()
-{
-	local program name
-
-	logged "host/$1-build" make -s -C "$TOP/$2" all || return 0
-	for program in $(selected "$3"/fuzz_*); do
-		name=${program##*/fuzz_}
-		# What it finds is kept here, never among the seeds.
-		mkdir -p "$OUT/corpus-$name"
-		logged "host/fuzz_$name" timeout 120 "$program" -verbosity=0 \
-			-max_total_time="$FUZZ_SECONDS" -timeout=10 \
-			-seed=$((SEED % (1 << 31))) \
-			-artifact_prefix="$OUT/fuzz_$name-" \
-			"$OUT/corpus-$name" "$TOP/$2/seeds/$name" || :
-	done
-}
-
+# fuzz SUITE RUNS=N: so many runs from the seeds; what it finds is kept here
 fuzz()
 {
-	fuzz_all fuzz selftests/fuzz "$BUILD/fuzz"
-	fuzz_all fuzz-library selftests/fuzz/library "$BUILD/fuzz/library"
-	fuzz_all fuzz-flow selftests/fuzz/flow "$BUILD/fuzz/flow"
-	fuzz_all fuzz-netlink selftests/fuzz/netlink "$BUILD/fuzz/netlink"
-	random_flows
+	local suite=$1 name=${1##*/fuzz_} RUNS=100000 "${@:2}"
+	local corpus=$OUT/host/corpus-$name
+
+	mkdir -p "$corpus"
+	logged "host/$suite" timeout 600 "$(program "$suite")" -verbosity=0 \
+		-runs="$RUNS" -timeout=60 -seed=$((SEED % (1 << 31))) \
+		-artifact_prefix="$OUT/host/$name-" "$corpus" \
+		"$TOP/selftests/${suite%/*}/seeds/$name"
 }
 
-# Random scripts of the flow, its rules one by one, and the broken module that
-# has to be found.
-random_flows()
+# suite_on_host SUITE [OPTION...]
+suite_on_host()
 {
-	local program
+	local status=0 RUNS=2000 "${@:2}"
 
-	for program in $(selected "$BUILD"/fuzz/flow/flow_{rules,ends}); do
-		collect host/ 120 "$program"
-	done
-	for program in $(selected "$BUILD/fuzz/flow/flow_random"); do
-		logged host/flow_random "$program" "$SEED" "$FLOW_RUNS" || :
-	done
-	for program in $(selected "$TOP/selftests/fuzz/mutants.sh"); do
-		collect host/fuzz- 500 "$program"
-	done
+	case $1 in
+	lint/*)
+		logged "host/$1" "$VM_DIR/lint.sh" "${1#*/}" || status=$? ;;
+	*/fuzz_*)
+		fuzz "$@" || status=$? ;;
+	*/flow_random)
+		logged "host/$1" "$(program "$1")" "$SEED" "$RUNS" ||
+			status=$? ;;
+	*)
+		collect host 900 "$@" ;;
+	esac
+	return $status
 }
 
-models()
+# suites_of WHERE DIRECTORY: with their options
+suites_of()
 {
-	local programs
-
-	mapfile -t programs < <(selected "$TOP/selftests/model/run.sh")
-	[ ${#programs[@]} = 0 ] || collect host/model- 600 "${programs[@]}"
+	"$VM_DIR/suites.sh" select "$1" | grep "^$2/[^/]*$" || :
 }
 
-programs_of_guest()
+# host DIRECTORY...: the suites of these directories, while guests come first
+host()
 {
-	selected "$BUILD"/uapi/test_* "$TOP"/selftests/net/*.sh
+	local suite options dir list
+
+	renice -n 10 $BASHPID > /dev/null
+	for dir in "$@"; do
+		list=$(suites_of host "$dir")
+		[ -n "$list" ] || continue
+		case $dir in
+		unit | fuzz*)
+			logged "host/$dir/build" make -s -j"$JOBS" \
+				-C "$TOP/selftests/$dir" all || : ;;
+		esac
+		while read -r suite options <&8; do
+			# shellcheck disable=SC2086 # words
+			suite_on_host "$suite" $options || :
+		done 8<<< "$list"
+	done
 }
 
-# The debug kernel takes ten times as long, and more where packets are many.
+# where_of KERNEL: as suites.sh has it
+where_of()
+{
+	case $1-$DEBUG in
+	debug-part) echo debug ;;
+	debug-*) echo debug-all ;;
+	*) echo "$1" ;;
+	esac
+}
+
+# guest KERNEL: in the guest. The debug kernel takes ten times as long, and more
+# where packets are many; there tests divide their sizes themselves.
 guest()
 {
-	local programs limit=600
+	local suite options limit=900 plain dir
 
 	[ "$1" != debug ] || limit=3600
 	say "time of a test: $limit s"
-	mapfile -t programs < <(programs_of_guest)
-	[ ${#programs[@]} -gt 0 ] || return 0
-	collect "$1/" "$limit" "${programs[@]}"
+	for dir in uapi net; do
+		plain=()
+		while read -r suite options <&8; do
+			[ -n "$suite" ] || continue
+			if [ -z "$options" ] || [ "$1" = debug ]; then
+				plain+=("$(program "$suite")")
+			else
+				# shellcheck disable=SC2086 # words
+				collect "$1" $limit "$suite" $options
+			fi
+		done 8<<< "$(suites_of "$(where_of "$1")" "$dir")"
+		[ ${#plain[@]} = 0 ] || "$VM_DIR/collect.sh" -q -t $limit \
+			-p "$1/$dir/" -o "$RESULTS" -l "$OUT/$1/$dir" \
+			"${plain[@]}" || say "$1/$dir: tests failed"
+	done
 }
 
-# skipped KERNEL: a row for each test that has none
-skipped()
+# kernel NAME PART: the guest with its suites, those that are split of this part
+# (I/N). Its own row: it booted and said its status, its log is clean, the module
+# came and went.
+kernel()
 {
-	local program
+	local -x KERNEL=$1 VM_TIMEOUT=${VM_TIMEOUT:-7200} AGGNET_TESTS=$TESTS
+	local -x AGGNET_SEED=$SEED AGGNET_PART=$2 AGGNET_DEBUG=$DEBUG
 
-	for program in $(programs_of_guest); do
-		grep -q "^$1/${program##*/} " "$RESULTS" ||
-			echo "$1/${program##*/} 0 0 1 0" >> "$RESULTS"
-	done
+	selected "$(where_of "$1")" || return 0
+	[ "$1 $DEBUG" != "debug all" ] || VM_TIMEOUT=14400
+	logged "$1/build" "$VM_DIR/module.sh" guest "$1" || return 0
+	say "kernel $1: booting"
+	timed "$1/vm" "$VM_DIR/run.sh" "TESTS=\$AGGNET_TESTS SEED=\$AGGNET_SEED \
+		PART=\${AGGNET_PART%/*} PARTS=\${AGGNET_PART#*/} \
+		DEBUG=\$AGGNET_DEBUG selftests/vm/check.sh guest $1" || :
 }
 
 # Is the gate of the debug kernel shut? A boot for each fault on purpose.
 gate()
 {
-	local programs
+	local suite options
 
-	mapfile -t programs < <(selected "$VM_DIR/gate.sh")
-	[ ${#programs[@]} = 0 ] || collect debug/ 3600 "${programs[@]}"
-	[ ${#programs[@]} = 0 ] || grep '^# gate:' "$OUT/debug/gate.sh.log"
+	while read -r suite options <&8; do
+		[ -n "$suite" ] || continue
+		collect debug 3600 "$suite"
+		grep '^# gate:' "$OUT/debug/$suite.log" || :
+	done 8<<< "$("$VM_DIR/suites.sh" select gate)"
 }
 
-# vm_timeout KERNEL: seconds for a guest with all tests
-vm_timeout()
+# selected WHERE...: does any suite run there?
+selected()
 {
-	case $1 in
-	debug) echo 14400 ;;
-	*) echo 3000 ;;
-	esac
-}
+	local where
 
-# The guest's own row: it booted and said its status, its log is clean, the
-# module came and went. Tests that failed have rows of their own, and so have
-# those that it did not come to.
-kernel()
-{
-	local start status=0
-
-	logged "$1/build" "$VM_DIR/module.sh" guest "$1" || {
-		skipped "$1"
-		return
-	}
-	say "kernel $1: booting"
-	start=$SECONDS
-	KERNEL=$1 VM_TIMEOUT=${VM_TIMEOUT:-$(vm_timeout "$1")} AGGNET_TESTS=$TESTS \
-		AGGNET_SEED=$SEED "$VM_DIR/run.sh" \
-		"TESTS=\$AGGNET_TESTS SEED=\$AGGNET_SEED \
-		selftests/vm/check.sh guest $1" || status=$?
-	row "$1/vm" $status "$start"
-	skipped "$1"
-}
-
-# Tests on the debug kernel beside the others: it takes long to build, so where
-# it is not there they are skipped, and counted so.
-some_on_debug()
-{
-	local TESTS=${DEBUG_TESTS:-}
-
-	[ -n "$TESTS" ] || return 0
-	if [ -s "$BUILD/vm/debug/release" ]; then
-		VM_TIMEOUT=${DEBUG_TIMEOUT:-900} kernel debug
-	else
-		say "no debug kernel (make debug-kernel): its tests are skipped"
-		skipped debug
-	fi
+	for where in "$@"; do
+		[ -z "$("$VM_DIR/suites.sh" select "$where")" ] || return 0
+	done
+	return 1
 }
 
 build_for_guest()
@@ -226,49 +222,112 @@ build_for_guest()
 	local dir
 
 	for dir in uapi net; do
-		[ ! -f "$TOP/selftests/$dir/Makefile" ] ||
-			logged "host/$dir-build" \
-				make -s -C "$TOP/selftests/$dir" all || :
+		logged "host/$dir-build" \
+			make -s -j"$JOBS" -C "$TOP/selftests/$dir" all || :
 	done
 }
 
-# Every suite with the seconds that it took, then what that makes together.
+# jobs_of: one a line, in their order
+jobs_of()
+{
+	local kernels name part=0 quick="host lint unit"
+
+	[ "$HOST" = 1 ] || quick=''
+	read -r -a kernels <<< "$KERNELS"
+	for name in "${kernels[@]}"; do
+		echo "kernel $name $part/${#kernels[@]}"
+		part=$((part + 1))
+		# What finds the most in the least time, beside the first guest.
+		[ -z "$quick" ] || echo "$quick"
+		quick=''
+	done
+	[ -z "$quick" ] || echo "$quick"
+	[ "$DEBUG" = no ] || echo "kernel debug 0/1"
+	[ "$HOST" != 1 ] ||
+		echo "host fuzz fuzz/library fuzz/flow fuzz/netlink model vm"
+	[ "$DEBUG" != all ] || echo gate
+}
+
+# in_parallel COMMAND...: JOBS at a time, in this order. What one of them leaves
+# out is missed by the audit.
+in_parallel()
+{
+	local command running=0
+
+	for command in "$@"; do
+		if [ $running = "$JOBS" ]; then
+			wait -n || :
+			running=$((running - 1))
+		fi
+		$command < /dev/null &
+		running=$((running + 1))
+	done
+	wait
+}
+
+guests()
+{
+	echo "$KERNELS"
+	[ "$DEBUG" = no ] || where_of debug
+}
+
+# wheres: where suites run, as suites.sh has it
+wheres()
+{
+	guests
+	[ "$HOST" != 1 ] || echo host
+	[ "$DEBUG" != all ] || echo gate
+}
+
+# Each suite that lacks tests counts as a failure, whatever its row says.
+audit()
+{
+	local lacks
+
+	# shellcheck disable=SC2046 # words
+	lacks=$("$VM_DIR/suites.sh" audit "$RESULTS" $(wheres)) && return
+	printf '%s\n' "$lacks"
+	echo "suites 0 $(wc -l <<< "$lacks") 0 0 0" >> "$RESULTS"
+}
+
+# Every suite with the seconds and the CPU's seconds that it took, and what that
+# makes together.
 summary()
 {
 	echo
-	awk '{ printf "%-36s %4d passed %3d failed %3d skipped %5d s\n",
-		$1, $2, $3, $4, $5 }' "$RESULTS"
+	sort -s -t / -k 1,1 "$RESULTS" | awk '{
+		printf "%-36s %4d passed %3d failed %3d skipped %5d s %5d s CPU\n",
+		$1, $2, $3, $4, $5, $6 }'
 	printf '\n%d min %d s in all\n' $((SECONDS / 60)) $((SECONDS % 60))
 	awk '{ p += $2; f += $3; s += $4 }
 		END { printf "%d passed, %d failed, %d skipped\n", p, f, s
-		exit f > 0 }' "$RESULTS"
+		exit f > 0 || !p }' "$RESULTS"
 }
 
 SEED=${SEED:-$RANDOM$RANDOM}
+HOST=${HOST:-1}
+export SEED
 if [ "${1:-}" = guest ]; then
-	export SEED
+	# A file of its own: lines that guests append to one get lost over 9p.
 	mkdir -p "$OUT"
-	touch "$RESULTS"
+	RESULTS=$OUT/results.$2
 	guest "$2"
 	exit
 fi
 
+"$VM_DIR/suites.sh" select host > /dev/null || exit
+case $DEBUG in
+no | part | all) ;;
+*) die "DEBUG is not no, part or all" ;;
+esac
 rm -rf "$OUT"
 mkdir -p "$OUT"
 : > "$RESULTS"
 say "seed $SEED"
-export SEED
-[ "${LINT:-0}" = 0 ] || logged host/lint "$VM_DIR/lint.sh" || :
-if [ "${HOST:-1}" = 1 ]; then
-	say "host: unit tests, fuzzers, models"
-	unit
-	fuzz
-	models
-fi
-build_for_guest
-for name in $KERNELS; do
-	kernel "$name"
-done
-some_on_debug
-[[ " $KERNELS " != *' debug '* ]] || gate
+# shellcheck disable=SC2046 # words
+! selected $(guests) || build_for_guest
+mapfile -t jobs < <(jobs_of)
+in_parallel "${jobs[@]}"
+cat "$OUT"/results.* >> "$RESULTS" 2> "$OUT/none" || :
+audit
 summary

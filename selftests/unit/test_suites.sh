@@ -1,0 +1,144 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The list of suites has each test that is here, and no other; a run that lacks a
+# suite or some of its tests is not a good one.
+set -u
+
+top=$(cd "$(dirname "$0")/../.." && pwd)
+suites=$top/selftests/vm/suites.sh
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+n=0 failed=0
+
+# result STATUS NAME
+result()
+{
+	n=$((n + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $n - $2"
+	else
+		echo "not ok $n - $2"
+		sed 's/^/# /' "$tmp/log"
+		failed=$((failed + 1))
+	fi
+}
+
+# sources: every file that is a test, as its suite is called. A file of a
+# suffix that no rule knows is one, too.
+sources()
+{
+	local file
+
+	cd "$top/selftests" || exit
+	for file in unit/test_* uapi/test_* net/* model/*.sh fuzz/mutants.* \
+		fuzz/fuzz_* fuzz/*/fuzz_* fuzz/flow/flow_*; do
+		case $file in
+		net/*.[ch] | net/*.inc | net/*.py | net/Makefile) ;;
+		net/lib.sh) ;;
+		*.c) echo "${file%.c}" ;;
+		*) echo "$file" ;;
+		esac
+	done
+}
+
+# listed: every suite but those of lint and gate
+listed()
+{
+	grep -v -e '^#' -e '^$' -e '^lint/' -e '^vm/' "$top/selftests/vm/suites" |
+		awk '{ print $1 }'
+}
+
+not_executable()
+{
+	local file
+
+	for file in $(listed); do
+		case $file in
+		*.sh) [ -x "$top/selftests/$file" ] || echo "$file" ;;
+		esac
+	done
+}
+
+same()
+{
+	diff <(sources | sort) <(listed | sort) > "$tmp/log"
+}
+
+# selects TESTS STATUS LINES: on the host, by the list of this test
+selects()
+{
+	local status=0
+
+	TESTS=$1 "$suites" select host > "$tmp/log" 2>&1 || status=$?
+	[ $status = "$2" ] && [ "$(grep -c '^u/' "$tmp/log")" = "$3" ]
+}
+
+# audits STATUS TEXT ROW...: of a run with these rows, on all there is
+audits()
+{
+	local status=0 text=$2 want=$1
+
+	shift 2
+	printf '%s\n' "$@" > "$tmp/results"
+	TESTS='*' "$suites" audit "$tmp/results" 6.1 6.12 host debug \
+		> "$tmp/log" 2>&1 || status=$?
+	[ $status = "$want" ] && grep -q -e "$text" <(cat "$tmp/log"; echo)
+}
+
+echo 1..17
+same
+result $? "each test has a line in the list, each line a test"
+not_executable > "$tmp/log"
+test ! -s "$tmp/log"
+result $? "scripts can be executed"
+
+export SUITES=$tmp/suites
+cat > "$SUITES" <<'END'
+# a comment
+u/one           host   2   0  -
+u/two.sh        host   1   1  -    RUNS=5
+
+k/each          each   3   1  4:0
+k/split.sh      split  5   0  -
+END
+good=("host/u/one 2 0 0 1 1" "host/u/two.sh 3 0 1 1 1" "6.1/k/each 3 0 1 1 1"
+	"6.12/k/each 4 0 0 1 1" "debug/k/each 4 0 0 9 9"
+	"6.1/k/split.sh 3 0 0 1 1" "6.12/k/split.sh 2 0 0 1 1" "6.1/vm 1 0 0 1 1")
+selects '*' 0 2
+result $? "TESTS: all"
+selects 'tw*' 0 1
+result $? "TESTS: a glob"
+selects 'one two' 0 2
+result $? "TESTS: words, without .sh"
+selects 'each' 0 0
+result $? "TESTS: a suite that runs elsewhere"
+selects 'onne' 2 0
+result $? "TESTS: an unknown name"
+selects 'one x*' 2 0
+result $? "TESTS: a glob that names nothing, among others"
+audits 0 '' "${good[@]}"
+result $? "a whole run"
+audits 1 'host/u/one: did not run' "${good[@]:1}"
+result $? "a suite has no row on the host"
+audits 1 '6.12/k/each: did not run' "${good[@]:0:3}" "${good[@]:4}"
+result $? "a suite has no row on one kernel"
+audits 1 'debug/k/each: did not run' "${good[@]:0:4}" "${good[@]:5}"
+result $? "a suite has no row on the debug kernel"
+audits 1 'two.sh: 0 passed, of 1 at least' "${good[0]}" \
+	"host/u/two.sh 0 0 1 1 1" "${good[@]:2}"
+result $? "too few pass"
+audits 1 'two.sh: 2 skipped, of 1 at most' "${good[0]}" \
+	"host/u/two.sh 3 0 2 1 1" "${good[@]:2}"
+result $? "too many are skipped"
+audits 1 'split.sh: 4 passed, of 5 at least' "${good[@]:0:6}" \
+	"6.12/k/split.sh 1 0 0 1 1"
+result $? "too few of a suite that is split"
+printf '%s\n' "${good[@]}" > "$tmp/results"
+"$suites" update "$tmp/results" > "$tmp/log" 2>&1 &&
+	[ "$(awk '/^[uk]/ { printf "%s:%s:%s:%s ", $3, $4, $5, $6 }' "$SUITES")" = \
+	"2:0:-: 3:1:-:RUNS=5 3:1:4:0: 5:0:-: " ] && grep -q '^# a comment' "$SUITES"
+result $? "the counts of a run become those of the list"
+echo "host/u/one 2 1 0 1 1" >> "$tmp/results"
+! "$suites" update "$tmp/results" > "$tmp/log" 2>&1
+result $? "but not of a run with failures"
+[ $failed = 0 ]

@@ -1,0 +1,203 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The list of suites (file "suites"): which ones run where, and whether a run
+# had all of them, with as many tests as they have.
+# Usage: suites.sh select WHERE         suites that run there, with their options
+#        suites.sh audit RESULTS WHERE...  what a run lacks; exit 1 if anything
+#        suites.sh update [RESULTS]     write a green run's counts into the list
+#   WHERE  host, gate, debug (the part of make check), debug-all, or a kernel
+#   TESTS  words, each a glob that names suites (*); with or without directory
+#          and .sh
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+SUITES=${SUITES:-$VM_DIR/suites}
+TESTS=${TESTS:-*}
+
+# matches SUITE WORD
+matches()
+{
+	local name=${1##*/}
+
+	# shellcheck disable=SC2053 # a glob
+	[[ $1 == $2 || $name == $2 || ${name%.sh} == $2 ]]
+}
+
+# wanted SUITE: does a word of TESTS name it?
+wanted()
+{
+	local word
+
+	for word in "${words[@]}"; do
+		! matches "$1" "$word" || return 0
+	done
+	return 1
+}
+
+# runs WHERE PLACE DEBUG: does a suite with these columns run there?
+runs()
+{
+	case $1 in
+	host | gate) [ "$2" = "$1" ] ;;
+	debug) [ "$3" != - ] ;;
+	*) [ "$2" = each ] || [ "$2" = split ] ;;
+	esac
+}
+
+lines()
+{
+	grep -v -e '^#' -e '^$' "$SUITES"
+}
+
+# A word that names no suite is an error: nothing would run, and nothing fail.
+check_words()
+{
+	local word suite found
+
+	for word in "${words[@]}"; do
+		found=0
+		while read -r suite _; do
+			! matches "$suite" "$word" || found=1
+		done < <(lines)
+		[ $found = 1 ] || {
+			say "TESTS: no suite is called '$word'"
+			exit 2
+		}
+	done
+}
+
+# for_each WHERE COMMAND...: with the columns of each suite that runs there
+for_each()
+{
+	local where=$1 suite place passes skips debug options
+
+	shift
+	while read -r suite place passes skips debug options; do
+		if wanted "$suite" && runs "$where" "$place" "$debug"; then
+			"$@" "$suite" "$place" "$passes" "$skips" "$debug" \
+				"$options"
+		fi
+	done < <(lines)
+}
+
+print_suite()
+{
+	echo "$1${6:+ $6}"
+}
+
+# counts NAME SUITE: sets passed and skipped from the row of a result, or fails
+counts()
+{
+	read -r passed skipped < <(awk -v name="$1/$2" \
+		'$1 == name { print $2, $4; exit }' "$results")
+}
+
+lack()
+{
+	echo "$*"
+	lacks=$((lacks + 1))
+}
+
+# audit_one WHERE SUITE PLACE PASSES SKIPS DEBUG OPTIONS. The rows of a suite
+# that is split are counted together, with the last kernel.
+audit_one()
+{
+	local where=$1 suite=$2 least=$4 most=$5 passed=0 skipped=0
+
+	[ "$where" != debug ] || [ "$6" = - ] || least=${6%:*} most=${6#*:}
+	counts "$where" "$suite" || {
+		lack "$where/$suite: did not run"
+		return 0
+	}
+	if [ "$3" = split ] && [ "$where" != debug ]; then
+		sum[$suite]=$((${sum[$suite]:-0} + passed))
+		passed=${sum[$suite]}
+		[ "$where" = "$last" ] || least=0
+	fi
+	[ "$passed" -ge "$least" ] ||
+		lack "$where/$suite: $passed passed, of $least at least"
+	[ "$skipped" -le "$most" ] ||
+		lack "$where/$suite: $skipped skipped, of $most at most"
+}
+
+# audit WHERE...
+audit()
+{
+	local where name last=
+
+	declare -A sum=()
+	for where in "$@"; do
+		case $where in
+		host | gate | debug*) ;;
+		*) last=$where ;;
+		esac
+	done
+	for where in "$@"; do
+		name=$where
+		[ "$where" != debug-all ] && [ "$where" != gate ] || name=debug
+		for_each "$where" audit_one "$name"
+	done
+	[ $lacks = 0 ]
+}
+
+# Of each kernel the fewest that passed and the most that were skipped; of a
+# suite that is split, the sum.
+update()
+{
+	awk '
+	FILENAME == ARGV[1] {
+		split($1, part, "/")
+		suite = substr($1, length(part[1]) + 2)
+		if (part[1] == "debug") {
+			debug[suite] = $2 ":" $4
+			next
+		}
+		if (!(suite in least) || $2 < least[suite])
+			least[suite] = $2
+		if (!(suite in most) || $4 > most[suite])
+			most[suite] = $4
+		sum[suite] += $2
+		next
+	}
+	/^#|^$/ { print; next }
+	{
+		if ($1 in least) {
+			$3 = $2 == "split" ? sum[$1] : least[$1]
+			$4 = most[$1]
+		}
+		if ($5 != "-" && $1 in debug)
+			$5 = debug[$1]
+		options = ""
+		for (i = 6; i <= NF; i++)
+			options = options " " $i
+		printf "%-31s %-5s %6d%6d  %-6s%s\n", $1, $2, $3, $4, $5, options
+	}' "$results" "$SUITES" | sed 's/ *$//' > "$SUITES.new"
+	cat "$SUITES.new" > "$SUITES"
+	rm "$SUITES.new"
+}
+
+# A table of a run with failures has too few.
+check_green()
+{
+	awk '$3 > 0 { bad = 1 } END { exit bad || !NR }' "$results" ||
+		die "$results is not of a green run"
+}
+
+read -r -a words <<< "$TESTS"
+lacks=0
+case ${1:-} in
+select)
+	check_words
+	for_each "$2" print_suite ;;
+audit)
+	results=$2
+	shift 2
+	audit "$@" ;;
+update)
+	results=${2:-$BUILD/check/results}
+	check_green
+	update ;;
+*)
+	say "usage: select WHERE | audit RESULTS WHERE... | update [RESULTS]"
+	exit 2 ;;
+esac
