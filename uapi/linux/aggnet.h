@@ -361,7 +361,7 @@ enum aggnet_event_attr {
  *
  * The receiver bind()s to (its identity, job) and recv()s messages that each
  * begin with struct aggnet_msg. MSG_PEEK shows the end mark without taking it;
- * the sources' DONE starts when it is taken.
+ * the sources' DONE starts when it was copied to the application.
  */
 #define IPPROTO_AGGNET		257
 #define SOL_AGGNET		257

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rules about how a transfer ends: who is waited for, who is refused, what a
- * newer epoch does. Nodes of the world, or one of them and peers that a test
- * plays.
+/* Rules about how a transfer ends: which sources are waited for, which children
+ * are refused, what a newer epoch does. Nodes of the world, or one of them and
+ * peers that a test plays.
  */
 #include <linux/skbuff.h>
 
@@ -233,7 +233,7 @@ TEST_F(ends, end_mark__is_not_taken_from_an_aborted_tree)
 	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
 }
 
-/* The child gave up before DONE reached it; nobody refuses the answer. */
+/* The child gave up before DONE reached it; its parser takes the answer. */
 TEST_F(ends, abort__of_a_child_is_answered_when_done)
 {
 	struct peer p[3];
