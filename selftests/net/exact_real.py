@@ -20,16 +20,16 @@ def single(bits):
     return struct.unpack("f", struct.pack("I", bits))[0]
 
 
-def nearest(total, vtype):
-    """Round units once, to the nearest number of the type."""
-    best = total / UNIT
+def nearest(total, count, vtype):
+    """Round total / count units once, to the nearest number of the type."""
+    best = total / (UNIT * count)
     if vtype == "float64":
         return best
     # Rounding to 53 bits first could make a tie of what is none.
     bits = struct.unpack("I", struct.pack("f", best))[0]
     around = [(single(b), b) for b in (bits - 1, bits, bits + 1)
               if b >= 0 and b & 0x7f800000 != 0x7f800000]
-    return min(around, key=lambda a: (abs(units(a[0]) - total), a[1] & 1))[0]
+    return min(around, key=lambda a: (abs(units(a[0]) * count - total), a[1] & 1))[0]
 
 
 def main():
@@ -44,9 +44,8 @@ def main():
         sums[key] = sums.get(key, 0) + units(number)
         counts[key] = counts.get(key, 0) + 1
     for key in sorted(sums):
-        result = nearest(sums[key], vtype)
-        if function == "average":
-            result /= counts[key]
+        count = counts[key] if function == "average" else 1
+        result = nearest(sums[key], count, vtype)
         print(f"{key}\t{result:{digits}}")
 
 

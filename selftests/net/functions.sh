@@ -109,6 +109,15 @@ top_of_sums()
 	fold sum | sort -t "$TAB" -k2,2nr -k1,1 | awk 'NR <= 3' | sort
 }
 
+# The three keys with the greatest values, and the two best pairs of each.
+top_of_pairs()
+{
+	best topk 2 > "$TMP/best"
+	sort -t "$TAB" -k2,2nr -k1,1 "$TMP/best" |
+		awk -F '\t' '!seen[$1]++ && ++n <= 3 { print $1 }' |
+		sort | join -t "$TAB" - "$TMP/best" | sort
+}
+
 # refused NAME SENTENCE OF_RECEIVER: nobody ended well, and all know why
 refused()
 {
@@ -172,9 +181,12 @@ job nearest pairs "" --function nearest --k 64
 for function in sum average; do
 	job float64.$function real "" --function $function --type float64
 done
-job float32.sum real32 "" --function sum --type float32
+for function in sum average; do
+	job float32.$function real32 "" --function $function --type float32
+done
 job fixed.sum steps "" --function sum --type fixed --scale 20
 job top small "--top 3" --function sum --type int32
+job top.topk pairs "--top 3" --function topk --k 2
 for function in average bxor; do
 	job "parts.$function" small-many "" --function $function --memory 96K
 done
@@ -207,10 +219,13 @@ for function in sum average; do
 	check "$function of float64" exact float64.$function \
 		"$NET_DIR/exact_real.py" $function float64
 done
-check "sum of float32" exact float32.sum \
-	"$NET_DIR/exact_real.py" sum float32
+for function in sum average; do
+	check "$function of float32" exact float32.$function \
+		"$NET_DIR/exact_real.py" $function float32
+done
 check "sum of fixed" exact fixed.sum steps
 check "sum of int32, the top three" exact top top_of_sums
+check "topk, the top three" exact top.topk top_of_pairs
 for function in average bxor; do
 	check "$function, in parts" exact parts.$function fold $function
 done

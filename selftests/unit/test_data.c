@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The data part of libaggnet: records, the last merge, reasons. */
+#include <endian.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -210,6 +211,116 @@ TEST(result_overflow__in_any_order)
 	ASSERT_EQ(0, add(&m, AGGNET_FN_SUM, "fine", -1));
 	ASSERT_NE(NULL, result_overflow(&m));
 	EXPECT_EQ(0, memcmp("fine", result_overflow(&m)->key, 4));
+	merge_free(&m);
+}
+
+/* --- ranks ----------------------------------------------------------------- */
+
+static int add_bytes(struct merge *m, const char *key, const void *value,
+		     size_t len)
+{
+	return merge_add(m, key, strlen(key), value, len);
+}
+
+/* The keys, of one letter each, in their order. */
+static const char *keys(const struct merge *m)
+{
+	static char text[32];
+	size_t i;
+
+	for (i = 0; i < m->n; i++)
+		text[i] = m->entry[i].key[0];
+	text[m->n] = '\0';
+	return text;
+}
+
+TEST(result_rank__reals)
+{
+	const struct {
+		const char *key;
+		double value;
+	} lines[] = {
+		{ "a", 1 }, { "b", NAN }, { "c", 5 }, { "d", -INFINITY },
+		{ "e", NAN }, { "f", 3 }, { "g", -0.0 }, { "h", 0 },
+		{ "i", INFINITY }, { "j", NAN }, { "k", 5 }, { "l", -3 },
+	};
+	struct merge m = {
+		.shape = {
+			.function = AGGNET_FN_MAX,
+			.vtype = AGGNET_VTYPE_FLOAT64,
+		},
+	};
+	size_t first, i, at;
+	uint64_t bits, order;
+
+	/* From each line on: the order of arrival has no part in it. */
+	for (first = 0; first < ARRAY_SIZE(lines); first++) {
+		for (i = 0; i < ARRAY_SIZE(lines); i++) {
+			at = (first + 5 * i) % ARRAY_SIZE(lines);
+			memcpy(&bits, &lines[at].value, sizeof(bits));
+			order = htole64(aggnet_real_order(AGGNET_VTYPE_FLOAT64,
+							  bits));
+			ASSERT_EQ(0, add_bytes(&m, lines[at].key, &order,
+					       sizeof(order)));
+		}
+		result_rank(&m);
+		EXPECT_STREQ("bejickfahgld", keys(&m));
+		merge_free(&m);
+	}
+}
+
+/* A line of pairs is worth its best one: the greatest, or the nearest. */
+TEST(result_rank__pairs)
+{
+	const struct {
+		const char *key;
+		int64_t value;
+	} lines[] = {
+		{ "a", 3 }, { "b", 9 }, { "c", -4 }, { "a", 7 }, { "b", 1 },
+		{ "d", 9 }, { "e", 0 },
+	};
+	struct merge m = { .shape = { .vtype = AGGNET_VTYPE_INT64, .k = 2 } };
+	unsigned int function;
+	uint64_t pair[2];
+	size_t i;
+
+	for (function = AGGNET_FN_TOPK; function <= AGGNET_FN_NEAREST;
+	     function++) {
+		m.shape.function = function;
+		for (i = 0; i < ARRAY_SIZE(lines); i++) {
+			pair[0] = htole64(function == AGGNET_FN_TOPK ?
+					  ~lines[i].value : lines[i].value);
+			pair[1] = htole64(i);
+			ASSERT_EQ(0, add_bytes(&m, lines[i].key, pair,
+					       sizeof(pair)));
+		}
+		result_rank(&m);
+		EXPECT_STREQ(function == AGGNET_FN_TOPK ? "bdaec" : "cebad",
+			     keys(&m));
+		merge_free(&m);
+	}
+}
+
+/* 2^64 values are more than a count has room for: nothing divides by 0. */
+TEST(result_get__average_of_a_count_that_wraps)
+{
+	struct merge m = { .shape = { .function = AGGNET_FN_AVERAGE } };
+	struct aggnet_real_sum *sum;
+	struct aggnet_entry line;
+
+	ASSERT_EQ(0, add_bytes(&m, "a", "\1\2\6", 3));
+	ASSERT_TRUE(result_get(&m, m.entry, 0, NULL, &line));
+	EXPECT_EQ(3, line.real);
+	((struct aggnet_mean *)m.entry[0].state)->count = 0;
+	EXPECT_EQ(m.entry, result_overflow(&m));
+	merge_free(&m);
+	m.shape.vtype = AGGNET_VTYPE_FLOAT64;
+	sum = calloc(1, aggnet_state_size(&m.shape));
+	m.entry = calloc(1, sizeof(*m.entry));
+	m.entry[0].state = sum;
+	m.n = 1;
+	EXPECT_EQ(m.entry, result_overflow(&m));
+	free(sum);
 	merge_free(&m);
 }
 

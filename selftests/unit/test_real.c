@@ -44,7 +44,7 @@ static double total(const double *v, size_t n)
 
 	while (n--)
 		aggnet_real_add(sum, AGGNET_VTYPE_FLOAT64, bits_of(*v++));
-	if (!sum_round(sum, AGGNET_VTYPE_FLOAT64, &out))
+	if (!sum_round(sum, AGGNET_VTYPE_FLOAT64, 1, &out))
 		out = -77;
 	free(sum);
 	return out;
@@ -156,7 +156,7 @@ TEST(sum_round__binary32)
 					bits32_of(f));
 			want += (s128)mantissa * ((s128)1 << up);
 		}
-		ASSERT_TRUE(sum_round(sum, AGGNET_VTYPE_FLOAT32, &out));
+		ASSERT_TRUE(sum_round(sum, AGGNET_VTYPE_FLOAT32, 1, &out));
 		ASSERT_EQ(ldexpf((float)want, -30), (float)out)
 			TH_LOG("round %d", round);
 		free(sum);
@@ -164,6 +164,79 @@ TEST(sum_round__binary32)
 }
 
 /* Each length and place: only what lies in a sum is one. */
+static double average(unsigned int vtype, const double *v, size_t n)
+{
+	struct aggnet_real_sum *sum = new_sum(vtype);
+	double out = -1;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		aggnet_real_add(sum, vtype, vtype == AGGNET_VTYPE_FLOAT64 ?
+				bits_of(v[i]) : bits32_of((float)v[i]));
+	if (!sum_round(sum, vtype, n, &out))
+		out = -77;
+	free(sum);
+	return out;
+}
+
+#define AVERAGE(type, ...) ({						\
+	const double v_[] = { __VA_ARGS__ };				\
+									\
+	average(AGGNET_VTYPE_##type, v_, ARRAY_SIZE(v_)); })
+
+/* Rounded once, to the type: the sum need not fit it. */
+TEST(average__known_ones)
+{
+	EXPECT_EQ(3e38f, AVERAGE(FLOAT32, 3e38, 3e38));
+	EXPECT_EQ(1.7e308, AVERAGE(FLOAT64, 1.7e308, 1.7e308, 1.7e308));
+	EXPECT_EQ(-1.7e308, AVERAGE(FLOAT64, -1.7e308, -1.7e308));
+	EXPECT_EQ(5592405.5, AVERAGE(FLOAT32, 0x1p24, 1, 0));
+	EXPECT_EQ(3002399751580331, AVERAGE(FLOAT64, 0x1p53, 1, 0));
+	EXPECT_EQ(-3002399751580331, AVERAGE(FLOAT64, -0x1p53, -1, 0));
+	/* No part of the least number: half of it goes to the even one. */
+	EXPECT_EQ(0, AVERAGE(FLOAT64, 5e-324, 0));
+	EXPECT_EQ(5e-324, AVERAGE(FLOAT64, 5e-324, 5e-324, 0));
+	EXPECT_EQ(1e-323, AVERAGE(FLOAT64, 1e-323, 5e-324));
+	EXPECT_EQ(0x1p-149, AVERAGE(FLOAT32, 0x1p-149, 0x1p-149, 0));
+	EXPECT_EQ(INFINITY, AVERAGE(FLOAT64, INFINITY, 1));
+	EXPECT_TRUE(isnan(AVERAGE(FLOAT32, INFINITY, -INFINITY)));
+}
+
+/* The nearest of all: the numbers beside it are not nearer to the quotient. */
+TEST(mean_round__no_other_is_nearer)
+{
+	u64 count;
+	double mean;
+	s128 error;
+	int round;
+	s64 sum;
+
+	TH_LOG("seed %#x", SEED);
+	shim_random_seed(SEED);
+	for (round = 0; round < 20000; round++) {
+		sum = (s64)get_random_u64() >> (get_random_u32() % 60);
+		count = 1 + (get_random_u64() >> (34 + get_random_u32() % 30));
+		mean = mean_round((s128)sum * 5, count, 0);
+		if (fabs(mean) < 1 || fabs(mean) >= 0x1p62)
+			continue;
+		/* A mean from 1 on is a multiple of 2^-52. */
+		error = (s128)ldexp(mean - trunc(mean), 52) * count +
+			(((s128)trunc(mean) * count - (s128)sum * 5) *
+			 ((s128)1 << 52));
+		if (error < 0)
+			error = -error;
+		ASSERT_LE(2 * error, (s128)ldexp(nextafter(fabs(mean), INFINITY) -
+						 fabs(mean), 52) * count)
+			TH_LOG("round %d: %lld / %llu", round, (long long)sum,
+			       (unsigned long long)count);
+	}
+	EXPECT_EQ(0.5, mean_round(2, 1, 2));
+	EXPECT_EQ(-0.5, mean_round(-3, 3, 1));
+	EXPECT_EQ(0, mean_round(0, 3, 0));
+	EXPECT_EQ(0x1p-64, mean_round(1, ~0ULL, 0));
+	EXPECT_EQ(-0x1p63, mean_round((s128)INT64_MIN * INT32_MAX, INT32_MAX, 0));
+}
+
 TEST(real_check__bounds)
 {
 	u8 buf[AGGNET_VALUE_MAX] = { 0 };

@@ -335,7 +335,7 @@ static const struct opt opts[] = {
 	{ "receiver", OPT_STRING, &receiver, "A",
 	  "own identity, or vN (whatever it is)" },
 	{ "top", OPT_U32, &top, "N",
-	  "only the N greatest values, falling" },
+	  "only the N greatest values, falling (topk, nearest: the N best keys)" },
 	{ "stream", OPT_FLAG, &stream, NULL,
 	  "of a sorted transfer: print each line once it is whole" },
 	{ "timeout", OPT_WAIT, &timeout, "S",

@@ -209,8 +209,8 @@ struct aggnet_best {
  * @klen: how many
  * @value: merged over all sources; of an average the whole part
  * @real: the same as a real: of real types the nearest to the exact result, of
- *	an average the quotient of the exact sum and the count, of fixed-point
- *	values @value 2^-scale
+ *	an average the nearest to the quotient of the exact sum and the count, of
+ *	fixed-point values @value 2^-scale
  * @count: average: how many values there were
  * @best: topk, nearest: the best first; valid until the next aggnet_sink_next()
  * @n: how many of them
@@ -273,13 +273,16 @@ bool aggnet_sink_next(struct aggnet_sink *k, struct aggnet_entry *entry);
 void aggnet_sink_sort(struct aggnet_sink *k);
 
 /**
- * aggnet_sink_top() - keep the lines with the greatest values
+ * aggnet_sink_top() - keep the lines with the best values
  * @k: the sink
  * @n: how many
  *
- * In falling order of values, equal ones in that of their keys. This is where
- * the top of sums, counts and averages is taken: only here are they whole. A
- * dense vector stays as it is.
+ * In falling order of values, equal ones in that of their keys. A NaN is greater
+ * than all other reals, as for the function "max", and -0 is less than 0. A line
+ * of pairs ranks by its best one: of "topk" the line with the greatest value
+ * comes first, of "nearest" the line with the least. This is where the top of
+ * sums, counts and averages is taken: only here are they whole. A dense vector
+ * stays as it is.
  */
 void aggnet_sink_top(struct aggnet_sink *k, size_t n);
 

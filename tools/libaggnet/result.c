@@ -43,15 +43,20 @@ static bool plain_get(const struct aggnet_shape *shape,
 	return aggnet_value_fits(v);
 }
 
-/* Towards zero, as C divides; it fits, because each of the values did. */
+/*
+ * Towards zero, as C divides; it fits, because each of the values did. A count
+ * of 0 is one that did not fit.
+ */
 static bool mean_get(const struct aggnet_shape *shape,
 		     const struct aggnet_mean *mean, struct aggnet_entry *line)
 {
 	__int128 sum = wide(&mean->sum);
 
+	if (!mean->count)
+		return false;
 	line->count = mean->count;
 	line->value = (int64_t)(sum / (__int128)mean->count);
-	line->real = ldexp((double)sum / (double)mean->count, -shape->scale);
+	line->real = mean_round(sum, mean->count, shape->scale);
 	return true;
 }
 
@@ -59,13 +64,11 @@ static bool sum_get(const struct aggnet_shape *shape,
 		    const struct aggnet_real_sum *sum,
 		    struct aggnet_entry *line)
 {
-	bool fits = sum_round(sum, shape->vtype, &line->real);
+	bool average = shape->function == AGGNET_FN_AVERAGE;
 
-	if (shape->function == AGGNET_FN_AVERAGE) {
-		line->count = sum->count;
-		line->real /= (double)sum->count;
-	}
-	return fits;
+	line->count = average ? sum->count : 0;
+	return sum_round(sum, shape->vtype, average ? sum->count : 1,
+			 &line->real);
 }
 
 static bool pairs_get(const struct aggnet_shape *shape,
@@ -145,20 +148,50 @@ const struct merge_entry *result_overflow(const struct merge *m)
 	return NULL;
 }
 
-/* The value that lines are ranked by; of pairs the best one. */
+/* Pairs are kept in the order of their ranks, the least rank is the best. */
+static int pairs_compare(const struct aggnet_pairs *a,
+			 const struct aggnet_pairs *b)
+{
+	int64_t x = a->n ? a->pair[0].rank : INT64_MAX;
+	int64_t y = b->n ? b->pair[0].rank : INT64_MAX;
+
+	return (x > y) - (x < y);
+}
+
+/* The order of aggnet_real_order(): -0 before 0, a NaN after all else. */
+static int real_compare(double a, double b)
+{
+	if (isnan(a) || isnan(b))
+		return isnan(a) - isnan(b);
+	if (a == b)
+		return !!signbit(b) - !!signbit(a);
+	return a < b ? -1 : 1;
+}
+
+static int value_compare(const struct aggnet_entry *a,
+			 const struct aggnet_entry *b)
+{
+	if (a->value != b->value)
+		return a->value < b->value ? -1 : 1;
+	return real_compare(a->real, b->real);
+}
+
+/* The better line first; of equal ones the one with the lesser key. */
 static int rank_compare(const void *a, const void *b, void *merge)
 {
-	struct aggnet_best best[2][AGGNET_K_MAX];
 	const struct merge_entry *x = a, *y = b;
+	const struct merge *m = merge;
 	struct aggnet_entry line[2];
+	int diff;
 
-	result_get(merge, x, 0, best[0], &line[0]);
-	result_get(merge, y, 0, best[1], &line[1]);
-	if (line[0].value != line[1].value)
-		return line[0].value < line[1].value ? 1 : -1;
-	if (line[0].real != line[1].real)
-		return line[0].real < line[1].real ? 1 : -1;
-	return merge_compare(x, y);
+	if (aggnet_shape_kind(&m->shape) == AGGNET_KIND_PAIRS) {
+		diff = pairs_compare(x->state, y->state);
+	} else {
+		result_get(m, x, 0, NULL, &line[0]);
+		result_get(m, y, 0, NULL, &line[1]);
+		diff = value_compare(&line[1], &line[0]);
+	}
+	return diff ? diff : merge_compare(x, y);
 }
 
 void result_rank(struct merge *m)

@@ -12,7 +12,7 @@
  * @m: the table
  * @e: one of its entries
  * @i: which of its lines
- * @best: room for what functions keep, AGGNET_K_MAX
+ * @best: room for the pairs that functions keep, AGGNET_K_MAX; else unused
  * @line: filled
  *
  * Return: false: it does not fit its type
@@ -29,7 +29,7 @@ uint64_t result_offset(const struct merge *m, const struct merge_entry *e);
 /* The first entry whose result does not fit its type, NULL if all do. */
 const struct merge_entry *result_overflow(const struct merge *m);
 
-/* Order the entries by their values, the greatest first. */
+/* Order the entries by their values, the greatest first; pairs by the best. */
 void result_rank(struct merge *m);
 
 #endif /* AGGNET_RESULT_H */

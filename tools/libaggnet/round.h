@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* From an exact sum of reals to the nearest number. */
+/* From an exact sum, or average, to the nearest number. */
 #ifndef AGGNET_ROUND_H
 #define AGGNET_ROUND_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "real.h"
 
 /**
- * sum_round() - the number of the type that is nearest to a sum
+ * sum_round() - the number of the type that is nearest to a sum or an average
  * @sum: the sum
  * @vtype: of its numbers
+ * @count: what the sum is divided by, before it is rounded; 1: the sum itself
  * @out: the number; of two that are equally near the even one
  *
- * Return: false: it has none, though all its numbers are finite
+ * Return: false: there is no such number, though all of the sum are finite, or
+ * @count is 0
  */
 bool sum_round(const struct aggnet_real_sum *sum, unsigned int vtype,
-	       double *out);
+	       uint64_t count, double *out);
+
+/* The number nearest to sum / count 2^-scale; @count is not 0. */
+double mean_round(__int128 sum, uint64_t count, unsigned int scale);
 
 /* The number that a value of this order stands for. */
 double order_real(unsigned int vtype, int64_t order);
