@@ -499,6 +499,7 @@ static int aggnet_sock_lookup(struct sock *sk, char __user *optval, int len)
 	struct aggnet_net *an = aggnet_net(sock_net(sk));
 	struct aggnet_lookup look = {};
 	struct aggnet_tree *tree;
+	__be32 receiver;
 	int err;
 
 	if (len != sizeof(look))
@@ -509,8 +510,10 @@ static int aggnet_sock_lookup(struct sock *sk, char __user *optval, int len)
 				  sizeof(look.addr));
 	if (err)
 		return err;
+	/* As for bind(): 0 is this node. */
+	receiver = look.addr.sag_receiver ?: READ_ONCE(an->identity);
 	tree = aggnet_trees_get(an, (u64)look.addr.sag_job << 32 |
-				    ntohl(look.addr.sag_receiver));
+				    ntohl(receiver));
 	if (!tree)
 		return -ENETUNREACH;
 	if (aggnet_sock_permitted(sock_net(sk), &tree->conf))

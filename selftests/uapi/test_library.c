@@ -110,7 +110,8 @@ TEST_F(node, replays_in_a_newer_epoch)
 	ASSERT_EQ(0, aggnet_source_open(&c.s, ip(NODE_A), JOB, NULL));
 	ASSERT_EQ(0, pthread_create(&c.thread, NULL, contribute, &c));
 	ASSERT_EQ(0, aggnet_sink_run(k));
-	e.instance = 2;
+	e.has |= AGGNET_HAS(AGGNET_A_TREE_ATTEMPT);
+	e.attempt = 1;
 	ASSERT_EQ(0, add_entry(self->ctl, &e, true));
 	EXPECT_EQ(-ESTALE, aggnet_sink_commit(k));
 	ASSERT_EQ(0, aggnet_sink_run(k)) {
@@ -126,6 +127,38 @@ TEST_F(node, replays_in_a_newer_epoch)
 	EXPECT_EQ(1, aggnet_sink_replays(k));
 	aggnet_source_close(c.s);
 	aggnet_sink_close(k);
+}
+
+/* A source and a receiver of a transfer that was planned again: both end, and
+ * the new one stands as it was planned.
+ */
+TEST_F(node, another_instance_is_not_joined)
+{
+	struct contribution c = { .records = 1000, .value = 1 };
+	struct aggnet_tree_info e = entry(1), now;
+	struct aggnet_sink *k;
+
+	ASSERT_EQ(0, add_entry(self->ctl, &e, false));
+	ASSERT_EQ(0, aggnet_sink_open(&k, ip("0.0.0.0"), JOB, NULL));
+	ASSERT_EQ(0, aggnet_source_open(&c.s, ip(NODE_A), JOB, NULL));
+	ASSERT_EQ(0, pthread_create(&c.thread, NULL, contribute, &c));
+	ASSERT_EQ(0, aggnet_sink_run(k));
+	e.instance = 2;
+	e.function = AGGNET_FN_MAX;
+	ASSERT_EQ(0, add_entry(self->ctl, &e, true));
+	EXPECT_EQ(-ESTALE, aggnet_sink_commit(k));
+	EXPECT_EQ(-ECANCELED, aggnet_sink_run(k));
+	EXPECT_STREQ("job 7 was planned anew: instance 2 in place of 1",
+		     aggnet_sink_error(k));
+	ASSERT_EQ(0, pthread_join(c.thread, NULL));
+	EXPECT_EQ(-ECANCELED, c.err);
+	aggnet_source_close(c.s);
+	aggnet_sink_close(k);
+	ASSERT_EQ(0, aggnet_tree_get(self->ctl, e.incast_id, &now));
+	EXPECT_EQ(AGGNET_TREE_IDLE, now.state);
+	EXPECT_EQ(0, now.reason);
+	EXPECT_EQ(0, now.records_in);
+	aggnet_tree_clear(&now);
 }
 
 /* It is no tree at all: netlink refuses it before the plan hears of it. */

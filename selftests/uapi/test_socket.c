@@ -203,6 +203,12 @@ TEST_F(node, options__lookup)
 	EXPECT_EQ(AGGNET_FN_AVERAGE, look.status.function);
 	EXPECT_EQ(AGGNET_LAYOUT_KEYED, look.status.layout);
 	EXPECT_EQ(AGGNET_TREE_IDLE, look.status.state);
+	/* As in bind(): 0 is this node. */
+	memset(&look.status, 0, sizeof(look.status));
+	look.addr.sag_receiver = 0;
+	ASSERT_EQ(0, getsockopt(s, SOL_AGGNET, AGGNET_SO_LOOKUP, &look, &len));
+	EXPECT_EQ(AGGNET_FN_AVERAGE, look.status.function);
+	EXPECT_EQ(0, look.addr.sag_receiver);
 	len--;
 	EXPECT_ERRNO(EINVAL, getsockopt(s, SOL_AGGNET, AGGNET_SO_LOOKUP, &look,
 					&len));

@@ -34,6 +34,8 @@
  * @errors: what the next joins return, 0 ends the list
  * @joined: how many joins were tried
  * @epoch: joins that succeeded
+ * @instance: of the entry; 0: 1
+ * @swap: the entry has this instance once it has been looked up; 0: it stays
  * @stream: what was sent in this epoch
  * @len: bytes of it
  * @room: bytes that send() takes before it says EAGAIN
@@ -53,6 +55,8 @@ static struct fake_node {
 	int errors[8];
 	unsigned int joined;
 	unsigned int epoch;
+	uint32_t instance;
+	uint32_t swap;
 	uint8_t stream[TRANSFER_MAX];
 	size_t len;
 	size_t room;
@@ -86,17 +90,25 @@ static int fake_socket(int domain, int type, int protocol)
 	return open("/dev/null", O_RDWR | O_CLOEXEC);
 }
 
+/* The entry in force. */
+static struct aggnet_status fake_entry(void)
+{
+	return (struct aggnet_status) {
+		.function = node.shape.function, .vtype = node.shape.vtype,
+		.layout = node.shape.layout, .scale = node.shape.scale,
+		.k = node.shape.k, .elements = node.shape.elements,
+		.instance = node.instance ?: 1, .attempt = node.epoch,
+	};
+}
+
 static int fake_join(int fd, const struct sockaddr *addr, socklen_t len)
 {
 	int err = node.errors[node.joined++];
 
 	if (err)
 		return fake_fail(err);
-	node.status = (struct aggnet_status) {
-		.function = node.shape.function, .vtype = node.shape.vtype,
-		.layout = node.shape.layout, .elements = node.shape.elements,
-	};
-	node.status.instance = ++node.epoch;
+	node.epoch++;
+	node.status = fake_entry();
 	node.len = 0;
 	node.shut = false;
 	return 0;
@@ -165,9 +177,22 @@ static ssize_t fake_recv(int fd, void *buf, size_t len, int flags)
 	return len;
 }
 
+static int fake_lookup(struct aggnet_lookup *look)
+{
+	int err = node.errors[node.joined];
+
+	if (err)
+		return fake_fail(err);
+	look->status = fake_entry();
+	node.instance = node.swap ?: node.instance;
+	return 0;
+}
+
 static int fake_getsockopt(int fd, int level, int name, void *val,
 			   socklen_t *len)
 {
+	if (level == SOL_AGGNET && name == AGGNET_SO_LOOKUP)
+		return fake_lookup(val);
 	if (level != SOL_AGGNET || name != AGGNET_SO_STATUS)
 		return fake_fail(ENOPROTOOPT);
 	memcpy(val, &node.status, sizeof(node.status));

@@ -160,6 +160,7 @@ TEST_F(sink, vector__no_block_of_it)
 static void of_sorted(struct aggnet_sink *k)
 {
 	node.shape.layout = AGGNET_LAYOUT_SORTED;
+	node.status.layout = AGGNET_LAYOUT_SORTED;
 	k->conn.status.layout = AGGNET_LAYOUT_SORTED;
 }
 
@@ -319,6 +320,38 @@ TEST_F(sink, newer_epoch__before_commit)
 	ASSERT_TRUE(aggnet_sink_next(self->k, &e));
 	EXPECT_EQ(7, e.value);
 	EXPECT_EQ(0, aggnet_sink_commit(self->k));
+}
+
+/* The lines of one transfer are never those of another. */
+TEST_F(sink, another_transfer__is_not_joined)
+{
+	put_records("a", 1, "a", 2);
+	put_end(1, 1);
+	ASSERT_EQ(0, aggnet_sink_run(self->k));
+	node.message[node.next].error = ESTALE;
+	node.instance = 2;
+	put_records("a", 3, "a", 4);
+	put_end(1, 1);
+	EXPECT_EQ(-ESTALE, aggnet_sink_commit(self->k));
+	EXPECT_EQ(-ECANCELED, aggnet_sink_run(self->k));
+	EXPECT_STREQ("job 7 was planned anew: instance 2 in place of 1",
+		     aggnet_sink_error(self->k));
+	EXPECT_EQ(1, node.joined);
+	EXPECT_EQ(-ECANCELED, aggnet_sink_commit(self->k));
+	EXPECT_FALSE(node.taken);
+}
+
+TEST_F(sink, another_transfer__streamed)
+{
+	struct aggnet_entry e;
+
+	of_sorted(self->k);
+	put_records("a", 1, "b", 2);
+	EXPECT_TRUE(line_is(self->k, 'a', 1));
+	node.message[node.nmessages++].error = ESTALE;
+	node.instance = 2;
+	EXPECT_EQ(-ECANCELED, aggnet_sink_stream(self->k, &e));
+	EXPECT_EQ(-ECANCELED, aggnet_sink_stream(self->k, &e));
 }
 
 TEST_F(sink, overflow__names_the_key_and_tells_the_others)

@@ -328,6 +328,81 @@ TEST_F(source, newer_epoch__does_not_come)
 		     "2 sources missing", aggnet_source_error(self->s));
 }
 
+/* The entry is planned again while the source waits for a repair. */
+static void plan_anew(void)
+{
+	node.instance = 2;
+}
+
+static void swap_behind_the_look(void)
+{
+	node.swap = 2;
+}
+
+static void take_maxima(void)
+{
+	node.shape.function = AGGNET_FN_MAX;
+}
+
+static void scale_anew(void)
+{
+	node.shape.scale++;
+}
+
+/* Nothing of one transfer is sent to another, and none is told to start over. */
+TEST_F(source, another_transfer__is_not_joined)
+{
+	const struct {
+		void (*change)(void);
+		unsigned int joined;
+		const char *says;
+	} cases[] = {
+		{ plan_anew, 1, "job 7 of receiver 10.0.0.1 was planned anew: instance 2 in place of 1" },
+		{ swap_behind_the_look, 2, "job 7 of receiver 10.0.0.1 was planned anew: instance 2 in place of 1" },
+		{ take_maxima, 1, "job 7 of receiver 10.0.0.1 has another function or type of values now" },
+		{ scale_anew, 1, "job 7 of receiver 10.0.0.1 has another function or type of values now" },
+	};
+	unsigned int flags;
+	size_t i;
+
+	for (i = 0; i < 2 * ARRAY_SIZE(cases); i++) {
+		flags = i % 2 ? AGGNET_OPT_REPLAY : 0;
+		memset(&node, 0, sizeof(node));
+		node.room = SIZE_MAX;
+		node.done = true;
+		node.lost = ESTALE;
+		self->opt.flags = flags;
+		ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
+						&self->opt));
+		ASSERT_EQ(0, add_numbered(self->s, 0, 1000));
+		cases[i / 2].change();
+		EXPECT_EQ(-ECANCELED, aggnet_source_finish(self->s));
+		EXPECT_STREQ(cases[i / 2].says, aggnet_source_error(self->s));
+		EXPECT_EQ(cases[i / 2].joined, node.joined);
+		EXPECT_EQ(0, aggnet_source_replays(self->s));
+		EXPECT_EQ(-ECANCELED, aggnet_source_add(self->s, "k", 1, 1));
+		EXPECT_EQ(-ECANCELED, aggnet_source_finish(self->s));
+		aggnet_source_close(self->s);
+		self->s = NULL;
+	}
+}
+
+/* An entry that was aborted before open() names the transfer, too. */
+TEST_F(source, another_transfer__before_the_first_epoch)
+{
+	self->opt.repair_ms = 60000;
+	node.errors[0] = ETIMEDOUT;
+	node.status.reason = AGGNET_R_TIMEOUT;
+	node.status.instance = 5;
+	node.instance = 6;
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
+					&self->opt));
+	EXPECT_EQ(-ECANCELED, aggnet_source_finish(self->s));
+	EXPECT_STREQ("job 7 of receiver 10.0.0.1 was planned anew: instance 6 in place of 5",
+		     aggnet_source_error(self->s));
+	EXPECT_EQ(1, node.joined);
+}
+
 TEST_F(source, abort__of_another_node_is_the_end)
 {
 	struct aggnet_status st;

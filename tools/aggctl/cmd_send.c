@@ -201,12 +201,17 @@ static int transfer(const struct aggctl *ctl, struct in_addr to,
 		.repair_ms = repair,
 	};
 	struct aggnet_source *source;
+	struct aggnet_status status;
 	int st;
 
-	if (aggnet_source_open(&source, to, (uint32_t)job, &options))
+	if (aggnet_source_open(&source, to, (uint32_t)job, &options)) {
 		st = fail("send: %s", aggnet_source_error(source));
-	else
+	} else {
+		/* The entry may have come, or changed, after the look-up. */
+		aggnet_source_status(source, &status);
+		in->form = line_form(&status);
 		st = contribute(source, in);
+	}
 	if (!st)
 		st = show_done(ctl, source);
 	aggnet_source_close(source);

@@ -30,7 +30,10 @@
  * with it stays in the handle. Nothing exits, prints, or keeps global state.
  * Handles are independent of each other; one handle belongs to one thread at a
  * time. SIGPIPE is never raised. -EINTR (a signal) and -EAGAIN (nonblocking)
- * leave everything as it was: make the same call again.
+ * leave everything as it was: make the same call again. After an epoch that was
+ * lost a handle joins newer ones of the same instance and the same function,
+ * type and layout only; if the transfer was planned anew, calls return
+ * -ECANCELED.
  */
 #ifndef AGGNET_DATA_H
 #define AGGNET_DATA_H

@@ -52,6 +52,15 @@ static int conn_errno(struct conn *c, const char *what)
 
 /* --- joining -------------------------------------------------------------- */
 
+static void conn_address(struct conn *c, struct in_addr receiver, uint32_t job)
+{
+	c->addr = (struct sockaddr_aggnet){
+		.sag_family = AF_INET,
+		.sag_receiver = receiver.s_addr,
+		.sag_job = job,
+	};
+}
+
 static const char *conn_transfer(const struct conn *c, char *buf, size_t size)
 {
 	struct in_addr receiver = { c->addr.sag_receiver };
@@ -105,32 +114,104 @@ static void conn_read_status(struct conn *c, int fd)
 		memset(&c->status, 0, sizeof(c->status));
 }
 
-static int conn_try(struct conn *c)
+static int conn_look(const struct conn *c, int fd, struct aggnet_status *st)
+{
+	struct aggnet_lookup look = { .addr = c->addr };
+	socklen_t len = sizeof(look);
+
+	if (getsockopt(fd, SOL_AGGNET, AGGNET_SO_LOOKUP, &look, &len))
+		return -errno;
+	*st = look.status;
+	return 0;
+}
+
+static struct aggnet_shape status_shape(const struct aggnet_status *st)
+{
+	return (struct aggnet_shape){
+		.function = st->function, .vtype = st->vtype,
+		.layout = st->layout, .scale = st->scale, .k = st->k,
+		.elements = st->elements,
+	};
+}
+
+static bool conn_same(const struct aggnet_status *a,
+		      const struct aggnet_status *b)
+{
+	const struct aggnet_shape x = status_shape(a), y = status_shape(b);
+
+	return a->instance == b->instance && aggnet_shape_equal(&x, &y);
+}
+
+/*
+ * The entry is that of another transfer: what was given or read belongs to the
+ * one that is over. It is not -ESTALE, which tells callers to start over.
+ */
+static int conn_other(struct conn *c, const struct aggnet_status *lost,
+		      const struct aggnet_status *now)
+{
+	char name[64];
+
+	conn_transfer(c, name, sizeof(name));
+	if (now->instance == lost->instance)
+		conn_fail(c, -ECANCELED,
+			  "%s has another function or type of values now",
+			  name);
+	else
+		conn_fail(c, -ECANCELED,
+			  "%s was planned anew: instance %u in place of %u",
+			  name, now->instance, lost->instance);
+	return conn_end(c, -ECANCELED);
+}
+
+static int conn_socket(struct conn *c)
+{
+	int err, fd = socket(AF_INET, SOCK_RDM | SOCK_CLOEXEC, IPPROTO_AGGNET);
+
+	if (fd >= 0)
+		return fd;
+	err = -errno;
+	if (err == -ESOCKTNOSUPPORT || err == -EPROTONOSUPPORT)
+		return conn_fail(c, err, "the aggnet module is not loaded");
+	return conn_fail(c, err, "socket: %s", strerror(-err));
+}
+
+/* A socket that has joined is part of the transfer: closing it is an abort. */
+static int conn_join_fd(struct conn *c, int fd,
+			const struct aggnet_status *lost)
 {
 	const struct sockaddr *addr = (const struct sockaddr *)&c->addr;
-	int fd, err;
+	struct aggnet_status now;
+	int err;
 
-	fd = socket(AF_INET, SOCK_RDM | SOCK_CLOEXEC, IPPROTO_AGGNET);
-	if (fd < 0) {
-		err = -errno;
-		if (err == -ESOCKTNOSUPPORT || err == -EPROTONOSUPPORT)
-			return conn_fail(c, err,
-					 "the aggnet module is not loaded");
-		return conn_fail(c, err, "socket: %s", strerror(-err));
-	}
+	if (lost && !conn_look(c, fd, &now) && !conn_same(lost, &now))
+		return conn_other(c, lost, &now);
 	if (c->reader)
-		err = bind(fd, addr, sizeof(c->addr));
+		err = bind(fd, addr, sizeof(c->addr)) ? -errno : 0;
 	else
-		err = connect(fd, addr, sizeof(c->addr));
-	if (err) {
-		err = -errno;
-		conn_read_status(c, fd);
-		close(fd);
+		err = connect(fd, addr, sizeof(c->addr)) ? -errno : 0;
+	conn_read_status(c, fd);
+	if (err)
 		return conn_refused(c, err);
+	/* It may have been replaced after the look. */
+	if (lost && !conn_same(lost, &c->status))
+		return conn_other(c, lost, &c->status);
+	return 0;
+}
+
+/* @lost: status of the epoch before; NULL: there was none */
+static int conn_try(struct conn *c, const struct aggnet_status *lost)
+{
+	int err, fd = conn_socket(c);
+
+	if (fd < 0)
+		return fd;
+	err = conn_join_fd(c, fd, lost);
+	if (err) {
+		close(fd);
+		return err;
 	}
 	c->fd = fd;
 	c->waits = c->reader ? POLLIN : POLLOUT;
-	conn_read_status(c, fd);
 	return 0;
 }
 
@@ -181,12 +262,10 @@ int conn_open(struct conn *c, bool reader, struct in_addr receiver,
 	c->reader = reader;
 	if (opt)
 		c->opt = *opt;
-	c->addr.sag_family = AF_INET;
-	c->addr.sag_receiver = receiver.s_addr;
-	c->addr.sag_job = job;
+	conn_address(c, receiver, job);
 	if (c->opt.timeout_ms)
 		c->deadline = now_ms() + c->opt.timeout_ms;
-	err = conn_try(c);
+	err = conn_try(c, NULL);
 	if (!err)
 		return 0;
 	if (c->status.reason != AGGNET_R_NONE && conn_patience(c, err))
@@ -270,12 +349,12 @@ int conn_join(struct conn *c)
 
 	memcpy(why, c->error, sizeof(why));
 	while (c->fd < 0) {
-		err = conn_try(c);
+		err = conn_try(c, &lost);
 		if (!err) {
 			c->replays++;
 			break;
 		}
-		if (conn_hopeless(err))
+		if (c->final || conn_hopeless(err))
 			return conn_end(c, err);
 		/* The reason to tell is that of the epoch's end. */
 		c->status = lost;
@@ -327,31 +406,20 @@ int conn_status(struct conn *c, struct aggnet_status *st)
 int aggnet_lookup(struct in_addr receiver, uint32_t job,
 		  struct aggnet_status *st)
 {
-	struct aggnet_lookup look = {
-		.addr.sag_family = AF_INET,
-		.addr.sag_receiver = receiver.s_addr,
-		.addr.sag_job = job,
-	};
-	socklen_t len = sizeof(look);
-	int fd, err = 0;
+	struct conn c = {};
+	int fd, err;
 
-	fd = socket(AF_INET, SOCK_RDM | SOCK_CLOEXEC, IPPROTO_AGGNET);
+	conn_address(&c, receiver, job);
+	memset(st, 0, sizeof(*st));
+	fd = conn_socket(&c);
 	if (fd < 0)
-		return -errno;
-	if (getsockopt(fd, SOL_AGGNET, AGGNET_SO_LOOKUP, &look, &len))
-		err = -errno;
+		return fd;
+	err = conn_look(&c, fd, st);
 	close(fd);
-	*st = look.status;
 	return err;
 }
 
 struct aggnet_shape conn_shape(const struct conn *c)
 {
-	const struct aggnet_status *st = &c->status;
-
-	return (struct aggnet_shape){
-		.function = st->function, .vtype = st->vtype,
-		.layout = st->layout, .scale = st->scale, .k = st->k,
-		.elements = st->elements,
-	};
+	return status_shape(&c->status);
 }

@@ -72,14 +72,22 @@ int conn_wait(struct conn *c, short events);
  */
 int conn_lost(struct conn *c, int err);
 
-/* Be joined. Return: 0, -EAGAIN (nonblocking), -EINTR, or the end */
+/**
+ * conn_join() - be joined
+ * @c: the connection
+ *
+ * Only an epoch of the same instance and shape follows one that was lost: all
+ * that the caller has given, or read, belongs to that transfer.
+ *
+ * Return: 0, -EAGAIN (nonblocking), -EINTR, or the end
+ */
 int conn_join(struct conn *c);
 
 int conn_abort(struct conn *c, enum aggnet_reason why);
 int conn_fd(const struct conn *c);
 int conn_status(struct conn *c, struct aggnet_status *st);
 
-/* Of the values; it may change with the epoch, but not in it. */
+/* Of the values; the same in all epochs. */
 struct aggnet_shape conn_shape(const struct conn *c);
 
 #endif /* AGGNET_CONN_H */
