@@ -4,6 +4,7 @@
  */
 #include <pthread.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "ctl.h"
 #include "one_node.h"
@@ -127,6 +128,33 @@ TEST_F(node, replays_in_a_newer_epoch)
 	EXPECT_EQ(1, aggnet_sink_replays(k));
 	aggnet_source_close(c.s);
 	aggnet_sink_close(k);
+}
+
+/* Nor does it wait for a child that has a copy of the socket and lives on. */
+TEST_F(node, close_aborts_while_a_child_has_the_socket)
+{
+	struct aggnet_source *s;
+	struct aggnet_sink *k;
+	int to_child[2];
+	pid_t child;
+	char byte;
+
+	ASSERT_EQ(0, add_writers(self->ctl, 1));
+	ASSERT_EQ(0, aggnet_sink_open(&k, ip(NODE_A), JOB, NULL));
+	ASSERT_EQ(0, aggnet_source_open(&s, ip(NODE_A), JOB, NULL));
+	ASSERT_EQ(0, pipe(to_child));
+	child = fork();
+	if (!child) {
+		close(to_child[1]);
+		_exit((int)read(to_child[0], &byte, 1));
+	}
+	ASSERT_LT(0, child);
+	aggnet_source_close(s);
+	EXPECT_EQ(-ECONNABORTED, aggnet_sink_run(k));
+	aggnet_sink_close(k);
+	close(to_child[1]);
+	close(to_child[0]);
+	ASSERT_EQ(child, waitpid(child, NULL, 0));
 }
 
 /* A source and a receiver of a transfer that was planned again: both end, and

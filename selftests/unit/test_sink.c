@@ -6,6 +6,7 @@ FIXTURE(sink) {
 	struct aggnet_sink *k;
 	struct in_addr any;
 	struct aggnet_options opt;
+	int fds;
 };
 
 FIXTURE_SETUP(sink)
@@ -15,12 +16,14 @@ FIXTURE_SETUP(sink)
 	memset(&self->opt, 0, sizeof(self->opt));
 	self->opt.flags = AGGNET_OPT_NONBLOCK;
 	self->k = NULL;
+	self->fds = open_fds();
 	ASSERT_EQ(0, aggnet_sink_open(&self->k, self->any, 7, &self->opt));
 }
 
 FIXTURE_TEARDOWN(sink)
 {
 	aggnet_sink_close(self->k);
+	EXPECT_EQ(self->fds, open_fds());
 }
 
 static void put_message(uint32_t type, uint32_t records, const void *body,
@@ -444,6 +447,22 @@ TEST_F(sink, run__refuses_malformed_messages)
 		EXPECT_EQ(-EBADMSG, aggnet_sink_run(self->k));
 		self->k->conn.final = 0;
 	}
+}
+
+/* Not only when the last descriptor goes: a child of fork() may have one. */
+TEST_F(sink, close__before_commit_aborts)
+{
+	aggnet_sink_close(self->k);
+	EXPECT_EQ(AGGNET_R_RECEIVER, node.aborted);
+	node.aborted = 0;
+	ASSERT_EQ(0, aggnet_sink_open(&self->k, self->any, 7, &self->opt));
+	put_records("a", 1, "b", 2);
+	put_end(1, 1);
+	ASSERT_EQ(0, aggnet_sink_run(self->k));
+	ASSERT_EQ(0, aggnet_sink_commit(self->k));
+	aggnet_sink_close(self->k);
+	self->k = NULL;
+	EXPECT_EQ(0, node.aborted);
 }
 
 TEST_F(sink, abort__says_it_to_the_node)

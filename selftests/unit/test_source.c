@@ -2,10 +2,13 @@
 /* A source of libaggnet above a node that the test plays. */
 #include "fake_node.h"
 
+#include <sys/wait.h>
+
 FIXTURE(source) {
 	struct aggnet_source *s;
 	struct in_addr receiver;
 	struct aggnet_options opt;
+	int fds;
 };
 
 FIXTURE_SETUP(source)
@@ -16,11 +19,13 @@ FIXTURE_SETUP(source)
 	self->receiver.s_addr = htonl(0x0a000001);
 	self->s = NULL;
 	memset(&self->opt, 0, sizeof(self->opt));
+	self->fds = open_fds();
 }
 
 FIXTURE_TEARDOWN(source)
 {
 	aggnet_source_close(self->s);
+	EXPECT_EQ(self->fds, open_fds());
 }
 
 static int add_numbered(struct aggnet_source *s, unsigned int from,
@@ -465,6 +470,48 @@ TEST_F(source, spool__cannot_be_made)
 	EXPECT_EQ(-ENOENT, add_numbered(self->s, 0, 30000));
 	EXPECT_STREQ("making the spool of replays: No such file or directory",
 		     aggnet_source_error(self->s));
+}
+
+/* Not only when the last descriptor goes: a child of fork() may have one. */
+TEST_F(source, close__before_the_end_aborts)
+{
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	aggnet_source_close(self->s);
+	EXPECT_EQ(AGGNET_R_SENDER, node.aborted);
+	node.aborted = 0;
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	ASSERT_EQ(0, aggnet_source_finish(self->s));
+	aggnet_source_close(self->s);
+	self->s = NULL;
+	EXPECT_EQ(0, node.aborted);
+}
+
+TEST_F(source, close__in_a_child_leaves_the_transfer)
+{
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	pid = fork();
+	if (!pid) {
+		aggnet_source_close(self->s);
+		_exit(node.aborted);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	ASSERT_EQ(0, aggnet_source_finish(self->s));
+}
+
+TEST_F(source, lookup__tells_the_entry_and_leaves_nothing)
+{
+	struct aggnet_status st;
+
+	node.shape.function = AGGNET_FN_MAX;
+	ASSERT_EQ(0, aggnet_lookup(self->receiver, 7, &st));
+	EXPECT_EQ(AGGNET_FN_MAX, st.function);
+	EXPECT_EQ(0, node.joined);
+	node.errors[0] = EACCES;
+	EXPECT_EQ(-EACCES, aggnet_lookup(self->receiver, 7, &st));
 }
 
 TEST_HARNESS_MAIN

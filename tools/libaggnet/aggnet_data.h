@@ -149,7 +149,10 @@ int aggnet_source_finish(struct aggnet_source *s);
  */
 int aggnet_source_abort(struct aggnet_source *s, enum aggnet_reason why);
 
-/* Closing before finish() returned 0 aborts the transfer. NULL is fine. */
+/* Closing before finish() has told the end aborts the transfer, also while a
+ * child of fork() has the socket, too; in such a child closing only frees the
+ * handle. NULL is fine.
+ */
 void aggnet_source_close(struct aggnet_source *s);
 
 /* What poll() needs; both may change with each call. */
@@ -316,7 +319,9 @@ int aggnet_sink_commit(struct aggnet_sink *k);
 /* The same: AGGNET_R_USER, AGGNET_R_RECEIVER or AGGNET_R_OVERFLOW. */
 int aggnet_sink_abort(struct aggnet_sink *k, enum aggnet_reason why);
 
-/* Closing before commit() returned 0 aborts the transfer. NULL is fine. */
+/* Closing before commit() returned 0 aborts the transfer; with fork() as for a
+ * source. NULL is fine.
+ */
 void aggnet_sink_close(struct aggnet_sink *k);
 
 int aggnet_sink_fd(const struct aggnet_sink *k);	/* poll() for POLLIN */

@@ -259,6 +259,7 @@ int conn_open(struct conn *c, bool reader, struct in_addr receiver,
 	memset(c, 0, sizeof(*c));
 	c->fd = -1;
 	c->timer = -1;
+	c->owner = getpid();
 	c->reader = reader;
 	if (opt)
 		c->opt = *opt;
@@ -273,8 +274,18 @@ int conn_open(struct conn *c, bool reader, struct in_addr receiver,
 	return conn_end(c, err);
 }
 
-void conn_close(struct conn *c)
+static int conn_raise(const struct conn *c, enum aggnet_reason why)
 {
+	uint32_t reason = why;
+
+	return setsockopt(c->fd, SOL_AGGNET, AGGNET_SO_ABORT, &reason,
+			  sizeof(reason)) ? -errno : 0;
+}
+
+void conn_close(struct conn *c, enum aggnet_reason why)
+{
+	if (c->fd >= 0 && why != AGGNET_R_NONE && c->owner == getpid())
+		conn_raise(c, why);
 	if (c->fd >= 0)
 		close(c->fd);
 	if (c->timer >= 0)
@@ -377,18 +388,15 @@ int conn_join(struct conn *c)
 
 int conn_abort(struct conn *c, enum aggnet_reason why)
 {
-	uint32_t reason = why;
+	int err;
 
 	if (c->final)
 		return c->final;
 	if (c->fd < 0)
 		return conn_end(c, c->broken);
-	if (setsockopt(c->fd, SOL_AGGNET, AGGNET_SO_ABORT, &reason,
-		       sizeof(reason))) {
-		int err = -errno;
-
+	err = conn_raise(c, why);
+	if (err)
 		return conn_fail(c, err, "abort: %s", strerror(-err));
-	}
 	conn_read_status(c, c->fd);
 	conn_fail(c, -ECANCELED, "aborted here: %s", aggnet_reason_text(why));
 	conn_end(c, aggnet_reason_errno(why));

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "aggnet_data.h"
 #include "shape.h"
@@ -15,6 +16,7 @@
  * struct conn - a handle's place in the transfer
  * @fd: the socket; -1 between two epochs
  * @timer: ticks between two attempts to join; -1 until the first
+ * @owner: the process that opened the handle
  * @reader: it is the receiver
  * @waits: what the last call that could not go on was waiting for
  * @final: negative errno with which the transfer ended here, 0: it goes on
@@ -30,6 +32,7 @@
 struct conn {
 	int fd;
 	int timer;
+	pid_t owner;
 	bool reader;
 	short waits;
 	int final;
@@ -45,7 +48,16 @@ struct conn {
 
 int conn_open(struct conn *c, bool reader, struct in_addr receiver,
 	      uint32_t job, const struct aggnet_options *opt);
-void conn_close(struct conn *c);
+
+/**
+ * conn_close() - leave the transfer
+ * @c: the connection
+ * @why: abort the transfer for this reason; AGGNET_R_NONE: it goes on
+ *
+ * close() alone aborts only when no child of fork() has the socket, too. Such a
+ * child leaves the transfer to the process that opened the handle.
+ */
+void conn_close(struct conn *c, enum aggnet_reason why);
 
 /* Keep a sentence. Return: @err, a negative errno; conn_end(): and that is
  * the end of the transfer, each later call returns the same.

@@ -419,7 +419,7 @@ void aggnet_sink_close(struct aggnet_sink *k)
 {
 	if (!k)
 		return;
-	conn_close(&k->conn);
+	conn_close(&k->conn, k->committed ? AGGNET_R_NONE : AGGNET_R_RECEIVER);
 	merge_free(&k->merge);
 	stream_free(&k->stream);
 	free(k);

@@ -483,7 +483,7 @@ void aggnet_source_close(struct aggnet_source *s)
 {
 	if (!s)
 		return;
-	conn_close(&s->conn);
+	conn_close(&s->conn, s->shut ? AGGNET_R_NONE : AGGNET_R_SENDER);
 	if (s->spool >= 0)
 		close(s->spool);
 	free(s);
