@@ -472,6 +472,82 @@ TEST_F(source, spool__cannot_be_made)
 		     aggnet_source_error(self->s));
 }
 
+/* The file has no name, and what is in it goes with the handle. */
+TEST_F(source, spool__goes_with_the_handle)
+{
+	char dir[] = "/tmp/aggnet-test-XXXXXX";
+
+	ASSERT_NE(NULL, mkdtemp(dir));
+	self->opt.spool_dir = dir;
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
+					&self->opt));
+	ASSERT_EQ(0, add_numbered(self->s, 0, 10000));
+	EXPECT_EQ(self->fds + 2, open_fds());
+	EXPECT_EQ(0, rmdir(dir));
+}
+
+TEST_F(source, spool__has_a_bound)
+{
+	unsigned int i = 0;
+	int err;
+
+	self->opt.spool_max = 200000;
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
+					&self->opt));
+	do
+		err = add_numbered(self->s, i, i + 1);
+	while (!err && ++i < 30000);
+	EXPECT_EQ(-EFBIG, err);
+	EXPECT_STREQ("the input is longer than the spool of replays may be, "
+		     "200000 bytes (spool_max)", aggnet_source_error(self->s));
+	/* That much, but for a batch, was taken. */
+	EXPECT_LE(200000 - AGGNET_SEND_MAX, lseek(self->s->spool, 0, SEEK_END));
+	EXPECT_EQ(-EFBIG, aggnet_source_finish(self->s));
+	EXPECT_FALSE(node.shut);
+}
+
+/* No file; and a new epoch is joined only while all is in the buffer. */
+TEST_F(source, no_replay)
+{
+	static const struct {
+		unsigned int records;
+		int error, expected;
+		const char *says;
+	} cases[] = {
+		{ 1000, ESTALE, 0, NULL },
+		{ 30000, ESTALE, -ECANCELED,
+		  "a newer epoch has begun, and the records are not kept (no replay)" },
+		{ 30000, ETIMEDOUT, -ETIMEDOUT,
+		  "timed out at 10.0.0.3: 2 sources missing" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		memset(&node, 0, sizeof(node));
+		node.room = SIZE_MAX;
+		node.done = true;
+		self->opt.flags = AGGNET_OPT_NO_REPLAY;
+		self->opt.repair_ms = 60000;
+		self->opt.spool_dir = "/nonexistent";
+		ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
+						&self->opt));
+		ASSERT_EQ(0, add_numbered(self->s, 0, cases[i].records));
+		node.lost = cases[i].error;
+		node.lose_at = 1;
+		node.len = 1;
+		EXPECT_EQ(cases[i].expected, aggnet_source_finish(self->s));
+		if (cases[i].says) {
+			EXPECT_STREQ(cases[i].says,
+				     aggnet_source_error(self->s));
+		} else {
+			EXPECT_TRUE(stream_holds(cases[i].records));
+		}
+		EXPECT_EQ(cases[i].expected ? 1 : 2, node.joined);
+		aggnet_source_close(self->s);
+		self->s = NULL;
+	}
+}
+
 /* Not only when the last descriptor goes: a child of fork() may have one. */
 TEST_F(source, close__before_the_end_aborts)
 {

@@ -12,11 +12,13 @@
 #include "line.h"
 #include "output.h"
 
-
 static uint64_t job = UINT64_MAX;
 static const char *receiver;
 static uint32_t timeout;
 static uint32_t repair = REPAIR_DEFAULT_MS;
+static bool no_replay;
+static const char *spool_dir;
+static uint64_t spool_max;
 
 /**
  * struct input - the lines
@@ -161,6 +163,13 @@ static int add_all(struct aggnet_source *source, struct input *in, int *error)
 	return ST_DONE;
 }
 
+static int refused(const struct aggnet_source *source, int error)
+{
+	return fail(error == -EFBIG ?
+		    "send: %s: raise --spool-max, or give --no-replay" :
+		    "send: %s", aggnet_source_error(source));
+}
+
 static int contribute(struct aggnet_source *source, struct input *in)
 {
 	int error, st;
@@ -175,7 +184,7 @@ static int contribute(struct aggnet_source *source, struct input *in)
 		if (!st && error == -ESTALE && in->again)
 			st = start_over(in);
 		else if (!st)
-			st = fail("send: %s", aggnet_source_error(source));
+			st = refused(source, error);
 	} while (!st);
 	return st;
 }
@@ -196,9 +205,12 @@ static int transfer(const struct aggctl *ctl, struct in_addr to,
 		    struct input *in)
 {
 	struct aggnet_options options = {
-		.flags = in->again ? AGGNET_OPT_REPLAY : 0,
+		.flags = no_replay ? AGGNET_OPT_NO_REPLAY :
+			 in->again ? AGGNET_OPT_REPLAY : 0,
 		.timeout_ms = timeout,
 		.repair_ms = repair,
+		.spool_dir = spool_dir,
+		.spool_max = spool_max,
 	};
 	struct aggnet_source *source;
 	struct aggnet_status status;
@@ -249,6 +261,12 @@ static const struct opt opts[] = {
 	  "seconds until the transfer is given up (the plan's give-up)" },
 	{ "repair", OPT_WAIT, &repair, "S",
 	  "seconds to wait for a new attempt when the transfer is lost (5)" },
+	{ "spool", OPT_STRING, &spool_dir, "DIR",
+	  "where the lines of a pipe are kept for a new attempt ($TMPDIR or /var/tmp)" },
+	{ "spool-max", OPT_SIZE, &spool_max, "BYTES",
+	  "how much is kept there; a longer input fails (4G)" },
+	{ "no-replay", OPT_FLAG, &no_replay, NULL,
+	  "keep nothing: a transfer that is lost is not joined again" },
 };
 
 static const struct verb verbs[] = {

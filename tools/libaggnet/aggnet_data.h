@@ -56,6 +56,12 @@ extern "C" {
  * begun and has been joined: add everything again from the start.
  */
 #define AGGNET_OPT_REPLAY	0x0002
+/* Source: no spool, and nothing is sent again: once records have left the
+ * handle's buffer a new epoch is the end of the transfer for this source.
+ */
+#define AGGNET_OPT_NO_REPLAY	0x0004
+
+#define AGGNET_SPOOL_MAX_DEFAULT	(4ULL << 30)
 
 /**
  * struct aggnet_options - how a source or a sink behaves; zero is the default
@@ -69,12 +75,15 @@ extern "C" {
  *	known to be coming, else none
  * @spool_dir: source: where the unlinked file for replays is made; NULL:
  *	$TMPDIR or /var/tmp
+ * @spool_max: source: bytes that the file may have; with more records add()
+ *	returns -EFBIG; 0: AGGNET_SPOOL_MAX_DEFAULT
  */
 struct aggnet_options {
 	unsigned int flags;
 	unsigned int timeout_ms;
 	unsigned int repair_ms;
 	const char *spool_dir;
+	uint64_t spool_max;
 };
 
 /* --- source -------------------------------------------------------------- */

@@ -100,14 +100,23 @@ static int spool_open(struct aggnet_source *s)
 	return s->spool < 0 ? spool_fail(s, "making") : 0;
 }
 
-/* The batch has been sent: make room for the next one. */
-static int spool_batch(struct aggnet_source *s)
+static int spool_check(struct aggnet_source *s)
+{
+	uint64_t max = s->conn.opt.spool_max ?: AGGNET_SPOOL_MAX_DEFAULT;
+
+	if (s->base + s->filled <= max)
+		return 0;
+	conn_fail(&s->conn, -EFBIG,
+		  "the input is longer than the spool of replays may be, %llu bytes (spool_max)",
+		  (unsigned long long)max);
+	return conn_end(&s->conn, -EFBIG);
+}
+
+static int spool_write(struct aggnet_source *s)
 {
 	size_t done = 0;
 
-	if (s->conn.opt.flags & AGGNET_OPT_REPLAY)
-		done = s->filled;
-	else if (s->spool < 0 && spool_open(s))
+	if (spool_check(s) || (s->spool < 0 && spool_open(s)))
 		return s->conn.final;
 	while (done < s->filled) {
 		ssize_t n = pwrite(s->spool, s->batch + done, s->filled - done,
@@ -119,6 +128,18 @@ static int spool_batch(struct aggnet_source *s)
 			return spool_fail(s, "writing");
 		done += n;
 	}
+	return 0;
+}
+
+/* The batch has been sent: make room for the next one. */
+static int spool_batch(struct aggnet_source *s)
+{
+	int err = 0;
+
+	if (!(s->conn.opt.flags & (AGGNET_OPT_REPLAY | AGGNET_OPT_NO_REPLAY)))
+		err = spool_write(s);
+	if (err)
+		return err;
 	s->base += s->filled;
 	s->filled = 0;
 	return 0;
@@ -150,6 +171,17 @@ static const uint8_t *spool_next(struct aggnet_source *s, size_t *len)
 
 /* --- sending -------------------------------------------------------------- */
 
+/* What the lost epoch has taken is not here any more. */
+static int source_spent(struct aggnet_source *s)
+{
+	int err = s->conn.broken;
+
+	if (err == -ESTALE)
+		err = conn_fail(&s->conn, -ECANCELED,
+				"a newer epoch has begun, and the records are not kept (no replay)");
+	return conn_end(&s->conn, err);
+}
+
 /* Be in an epoch; what was sent in the last one has to be sent again. */
 static int source_join(struct aggnet_source *s)
 {
@@ -157,6 +189,8 @@ static int source_join(struct aggnet_source *s)
 
 	if (s->conn.final || s->conn.fd >= 0)
 		return s->conn.final;
+	if (s->conn.opt.flags & AGGNET_OPT_NO_REPLAY && s->base)
+		return source_spent(s);
 	err = conn_join(&s->conn);
 	if (err)
 		return err;
