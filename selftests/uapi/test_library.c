@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "ctl.h"
 #include "one_node.h"
 
 struct contribution {
@@ -189,20 +188,16 @@ TEST_F(node, another_instance_is_not_joined)
 	aggnet_tree_clear(&now);
 }
 
-/* It is no tree at all: netlink refuses it before the plan hears of it. */
+/* It has an attribute of answers: netlink refuses it, and the plan never sees it. */
 TEST_F(node, plan__lacks_a_step)
 {
-	const struct aggnet_link_info link = {
-		.has = AGGNET_HAS(AGGNET_A_LINK_IFINDEX),
-		.ifindex = 1,
-	};
-	struct aggnet_tree_info e = entry(1), *list;
+	struct aggnet_tree_info e = entry(1), odd = entry(1), *list;
 	size_t n;
 
 	ASSERT_EQ(0, aggnet_plan_begin(self->ctl));
 	ASSERT_EQ(0, add_entry(self->ctl, &e, false));
-	EXPECT_GT(0, aggnet_ctl_step(self->ctl, AGGNET_CMD_TREE_ADD, 0,
-				     &aggnet_noun_link, &link));
+	odd.has |= AGGNET_HAS(AGGNET_A_TREE_STATE);
+	EXPECT_GT(0, add_entry(self->ctl, &odd, false));
 	EXPECT_EQ(-ECANCELED, aggnet_plan_commit(self->ctl));
 	EXPECT_NE(NULL, strstr(aggnet_ctl_error(self->ctl), "(attribute steps)"));
 	/* The next one counts anew. */

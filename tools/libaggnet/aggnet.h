@@ -34,6 +34,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 #define AGGNET_LABEL_LEN	32
 #define AGGNET_KEY_LEN		16
@@ -361,6 +362,7 @@ extern const char * const aggnet_event_names[];
 /** aggnet_enum_find - the value that a name has, -1 if it has none. */
 int aggnet_enum_find(const char * const *names, const char *name);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -49,6 +49,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* Calls return -EAGAIN instead of waiting; poll() the handle's fd. */
 #define AGGNET_OPT_NONBLOCK	0x0001
@@ -369,6 +370,7 @@ int aggnet_reason_errno(unsigned int reason);	/* negative errno */
 char *aggnet_status_text(const struct aggnet_status *st, char *buf,
 			 size_t size);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -37,6 +37,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 #define AGGNET_WATCH_NAME	32
 #define AGGNET_WATCH_TEXT	256
@@ -140,6 +141,7 @@ bool aggnet_watch_is_done(const struct aggnet_watch *w, uint64_t incast_id);
 enum aggnet_verdict aggnet_watch_judge(struct aggnet_watch *w, int64_t now,
 				       struct aggnet_finding *f);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif
