@@ -209,4 +209,40 @@ TEST_F(node, plan__lacks_a_step)
 	aggnet_tree_list_free(list, n);
 }
 
+/* --- misuse --- */
+
+TEST_F(node, events__before_they_are_joined)
+{
+	struct aggnet_event_info event;
+
+	EXPECT_EQ(-ENOTCONN, aggnet_events_fd(self->ctl));
+	EXPECT_EQ(-ENOTCONN, aggnet_events_next(self->ctl, &event));
+	EXPECT_STREQ("the handle has not joined the events",
+		     aggnet_ctl_error(self->ctl));
+}
+
+/* A list that is as long as an attribute can be comes whole, or not at all. */
+TEST_F(node, children__more_than_an_attribute_holds)
+{
+	static struct in_addr child[UINT16_MAX];
+	struct aggnet_tree_info e = entry(1), now;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(child); i++)
+		child[i].s_addr = htonl(0x0b000000 + i);
+	e.has |= AGGNET_HAS(AGGNET_A_TREE_CHILDREN);
+	e.children.addr = child;
+	for (i = AGGNET_ADDRS_MAX + 1; i < ARRAY_SIZE(child); i += 16383) {
+		e.children.n = i;
+		ASSERT_EQ(-EMSGSIZE, add_entry(self->ctl, &e, false));
+		EXPECT_STREQ("children: more than 16382 addresses",
+			     aggnet_ctl_error(self->ctl));
+		ASSERT_EQ(-ENOENT, aggnet_tree_get(self->ctl, e.incast_id, &now));
+	}
+	/* The module counts them: they are more than the entry's contributors. */
+	e.children.n = AGGNET_ADDRS_MAX;
+	EXPECT_GT(0, add_entry(self->ctl, &e, false));
+	EXPECT_NE(NULL, strstr(aggnet_ctl_error(self->ctl), "children"));
+}
+
 TEST_HARNESS_MAIN

@@ -354,4 +354,17 @@ TEST_F(watch, state__of_a_dump)
 	EXPECT_EQ(AGGNET_WATCH_DONE, judge(self->w, 0, &self->f));
 }
 
+/* Unknown names are refused; nothing is looked up by them later. */
+TEST_F(watch, link__between_unknown_nodes)
+{
+	struct aggnet_finding f;
+
+	EXPECT_EQ(-ENOENT, aggnet_watch_link(self->w, "v9", "eth0", "w0", "p9"));
+	EXPECT_EQ(-ENOENT, aggnet_watch_link(self->w, "v0", "eth2", "w9", "p0"));
+	EXPECT_EQ(-ENOENT, aggnet_watch_link(self->w, NULL, "eth2", "w0", "p0"));
+	EXPECT_EQ(AGGNET_WATCH_WAIT, aggnet_watch_judge(self->w, 0, &f));
+	aggnet_watch_port(self->w, "w0", "p9", false, 0);
+	EXPECT_EQ(AGGNET_WATCH_WAIT, aggnet_watch_judge(self->w, 1000, &f));
+}
+
 TEST_HARNESS_MAIN

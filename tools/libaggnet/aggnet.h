@@ -97,6 +97,9 @@ struct aggnet_addrs {
 	size_t n;
 };
 
+/* Of a request, at most: an attribute has 16 bits for its length. */
+#define AGGNET_ADDRS_MAX	16382
+
 /**
  * struct aggnet_blob - bytes of an attribute whose length is part of it
  * @n: how many
@@ -273,7 +276,12 @@ int aggnet_plan_drop(struct aggnet_ctl *ctl);
 /** aggnet_events_join() - have the namespace's events sent to the handle. */
 int aggnet_events_join(struct aggnet_ctl *ctl);
 
-/** aggnet_events_fd() - readable when there is an event, for poll(). */
+/**
+ * aggnet_events_fd() - readable when there is an event, for poll()
+ * @ctl: handle
+ *
+ * Return: the descriptor, or -ENOTCONN: it has not joined
+ */
 int aggnet_events_fd(const struct aggnet_ctl *ctl);
 
 /**
@@ -281,8 +289,9 @@ int aggnet_events_fd(const struct aggnet_ctl *ctl);
  * @ctl: handle, joined
  * @event: the event; aggnet_event_clear() frees what it holds
  *
- * Return: 0; -EINTR after a signal; -ENOBUFS if events came faster than they
- * were read and some are lost; another negative errno.
+ * Return: 0; -EINTR after a signal; -ENOTCONN: the handle has not joined;
+ * -ENOBUFS if events came faster than they were read and some are lost; another
+ * negative errno.
  */
 int aggnet_events_next(struct aggnet_ctl *ctl,
 		       struct aggnet_event_info *event);

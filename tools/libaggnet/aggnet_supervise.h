@@ -94,6 +94,7 @@ void aggnet_watch_free(struct aggnet_watch *w);
 int aggnet_watch_server(struct aggnet_watch *w, const char *name,
 			struct in_addr identity, unsigned int parts);
 int aggnet_watch_switch(struct aggnet_watch *w, const char *name);
+/* Between a server and a switch that are known; -ENOENT: one of them is not. */
 int aggnet_watch_link(struct aggnet_watch *w, const char *server,
 		      const char *server_port, const char *sw,
 		      const char *sw_port);

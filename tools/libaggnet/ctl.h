@@ -51,6 +51,8 @@ int aggnet_ctl_step(struct aggnet_ctl *ctl, int cmd, int flags,
 		    const struct aggnet_noun *noun, const void *info);
 
 /* field.c */
+const struct aggnet_field *
+aggnet_field_too_long(const struct aggnet_noun *noun, const void *info);
 int aggnet_field_put_all(struct nl_msg *msg, const struct aggnet_noun *noun,
 			 const void *info);
 int aggnet_field_take_all(const struct aggnet_noun *noun,

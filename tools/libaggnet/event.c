@@ -72,7 +72,7 @@ int aggnet_events_join(struct aggnet_ctl *ctl)
 
 int aggnet_events_fd(const struct aggnet_ctl *ctl)
 {
-	return nl_socket_get_fd(ctl->events);
+	return ctl->events ? nl_socket_get_fd(ctl->events) : -ENOTCONN;
 }
 
 void aggnet_event_clear(struct aggnet_event_info *event)
@@ -90,6 +90,9 @@ int aggnet_events_next(struct aggnet_ctl *ctl,
 	struct genlmsghdr *g;
 	ssize_t len;
 
+	if (!ctl->events)
+		return aggnet_ctl_fail(ctl, -ENOTCONN,
+				       "the handle has not joined the events");
 	/* One message, one event: read it without libnl's callbacks. */
 	do {
 		len = recv(aggnet_events_fd(ctl), &buf, sizeof(buf), 0);

@@ -8,6 +8,32 @@
 
 #include "ctl.h"
 
+/**
+ * aggnet_field_too_long() - find a list that no attribute has room for
+ * @noun: of the info
+ * @info: the info
+ *
+ * The length of an attribute has 16 bits, and libnl does not look.
+ *
+ * Return: the field, NULL: all fit
+ */
+const struct aggnet_field *
+aggnet_field_too_long(const struct aggnet_noun *noun, const void *info)
+{
+	uint64_t has = *(const uint64_t *)info;
+	const struct aggnet_field *f;
+
+	for (f = noun->field; f < noun->field + noun->n; f++) {
+		const struct aggnet_addrs *addrs =
+			(const void *)((const char *)info + f->offset);
+
+		if (f->kind == AGGNET_FIELD_ADDRS &&
+		    (has & AGGNET_HAS(f->attr)) && addrs->n > AGGNET_ADDRS_MAX)
+			return f;
+	}
+	return NULL;
+}
+
 static int put(struct nl_msg *msg, const struct aggnet_field *f,
 	       const void *info)
 {

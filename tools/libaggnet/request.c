@@ -65,6 +65,14 @@ static void empty(struct sink *sink)
 int aggnet_ctl_do(struct aggnet_ctl *ctl, int cmd, int flags,
 		  const struct aggnet_noun *noun, const void *info)
 {
+	const struct aggnet_field *f = NULL;
+
+	if (info)
+		f = aggnet_field_too_long(noun, info);
+	if (f)
+		return aggnet_ctl_fail(ctl, -EMSGSIZE,
+				       "%s: more than %d addresses",
+				       f->name, AGGNET_ADDRS_MAX);
 	return aggnet_ctl_exchange(ctl, aggnet_ctl_msg(ctl, cmd, flags, noun,
 						       info),
 				   noun, NULL, NULL);

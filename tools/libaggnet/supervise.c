@@ -166,14 +166,17 @@ int aggnet_watch_link(struct aggnet_watch *w, const char *server,
 		      const char *server_port, const char *sw,
 		      const char *sw_port)
 {
-	struct watch_link *link = more(w->link, w->n_links, sizeof(*link));
+	size_t ends[] = { find_node(w, server), find_node(w, sw) };
+	struct watch_link *link;
 
+	if (ends[0] == NONE || ends[1] == NONE)
+		return -ENOENT;
+	link = more(w->link, w->n_links, sizeof(*link));
 	if (!link)
 		return -ENOMEM;
 	w->link = link;
 	link += w->n_links++;
-	link->node[0] = find_node(w, server);
-	link->node[1] = find_node(w, sw);
+	memcpy(link->node, ends, sizeof(ends));
 	snprintf(link->port[0], sizeof(link->port[0]), "%s", server_port);
 	snprintf(link->port[1], sizeof(link->port[1]), "%s", sw_port);
 	return 0;
