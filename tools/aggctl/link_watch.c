@@ -33,8 +33,21 @@ static int ask(const struct link_watch *watch)
 }
 
 /**
+ * link_watch_close() - listen no longer
+ * @watch: the watch
+ */
+void link_watch_close(struct link_watch *watch)
+{
+	if (watch->fd >= 0)
+		close(watch->fd);
+	free(watch->link);
+	*watch = (struct link_watch){ .fd = -1 };
+}
+
+/**
  * link_watch_open() - begin to listen in the namespace that we are in
- * @watch: filled in; link_watch_close() is due after success
+ * @watch: filled in; link_watch_close() is due after success, and does nothing
+ *	after a failure
  *
  * Return: 0, or -1 with an error line printed.
  */
@@ -54,8 +67,7 @@ int link_watch_open(struct link_watch *watch)
 	    !ask(watch))
 		return 0;
 	err("devices: %s", strerror(errno));
-	if (watch->fd >= 0)
-		close(watch->fd);
+	link_watch_close(watch);
 	return -1;
 }
 
@@ -150,15 +162,4 @@ const char *link_watch_name(const struct link_watch *watch, int index)
 		if (watch->link[i].index == index)
 			return watch->link[i].name;
 	return NULL;
-}
-
-/**
- * link_watch_close() - listen no longer
- * @watch: the watch
- */
-void link_watch_close(struct link_watch *watch)
-{
-	close(watch->fd);
-	free(watch->link);
-	memset(watch, 0, sizeof(*watch));
 }
