@@ -218,7 +218,7 @@ TEST(line_parse__key_length)
 }
 
 /* Whatever the bytes are: what is printed is read as the same key. */
-TEST(line_print_key__round_trip)
+static void round_trip(struct __test_metadata *_metadata, bool ascii)
 {
 	uint8_t key[AGGNET_KEY_MAX];
 	char *text = NULL, why[LINE_WHY];
@@ -227,16 +227,24 @@ TEST(line_print_key__round_trip)
 	FILE *f;
 
 	for (i = 0; i < sizeof(key); i++)
-		key[i] = (uint8_t)i;
+		key[i] = (uint8_t)(i + ascii);
 	f = open_memstream(&text, &len);
 	ASSERT_NE(NULL, f);
-	line_print_key(f, key, sizeof(key));
+	line_print_key(f, key, sizeof(key), ascii);
 	fputs("\t7\n", f);
 	fclose(f);
+	for (i = 0; ascii && i < len; i++)
+		EXPECT_LE(0, (signed char)text[i]);
 	ASSERT_TRUE(line_parse(text, len, &integer, &r, why));
 	EXPECT_EQ(sizeof(key), r.klen);
 	EXPECT_EQ(0, memcmp(key, r.key, sizeof(key)));
 	free(text);
+}
+
+TEST(line_print_key__round_trip)
+{
+	round_trip(_metadata, false);
+	round_trip(_metadata, true);
 }
 
 TEST_HARNESS_MAIN

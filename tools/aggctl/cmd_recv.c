@@ -46,12 +46,12 @@ static struct line_form form_of(struct aggnet_sink *sink)
 }
 
 static void print_key(FILE *f, const struct line_form *form,
-		      const struct aggnet_entry *entry)
+		      const struct aggnet_entry *entry, bool ascii)
 {
 	if (form->dense)
 		fprintf(f, "%llu", (unsigned long long)entry->offset);
 	else
-		line_print_key(f, entry->key, entry->klen);
+		line_print_key(f, entry->key, entry->klen, ascii);
 }
 
 static void print_line(const struct line_form *form,
@@ -83,9 +83,9 @@ static void print_lines(struct aggnet_sink *sink)
 		print_line(&form, &entry);
 }
 
-/* A key as JSON: the text that a line would have. */
-static json_t *key_json(const struct line_form *form,
-			const struct aggnet_entry *entry)
+/* What is printed as a JSON string; NULL: it is not UTF-8, or no memory. */
+static json_t *key_text(const struct line_form *form,
+			const struct aggnet_entry *entry, bool ascii)
 {
 	char *text = NULL;
 	json_t *value;
@@ -95,21 +95,62 @@ static json_t *key_json(const struct line_form *form,
 	f = open_memstream(&text, &len);
 	if (!f)
 		return NULL;
-	print_key(f, form, entry);
+	print_key(f, form, entry, ascii);
 	fclose(f);
 	value = json_stringn(text, len);
 	free(text);
 	return value;
 }
 
-/* Numbers that JSON has not are texts: nan, inf, -inf. */
+/* The text that a line would have; JSON has UTF-8 only, other bytes are escaped. */
+static json_t *key_json(const struct line_form *form,
+			const struct aggnet_entry *entry)
+{
+	json_t *key = key_text(form, entry, false);
+
+	return key ? key : key_text(form, entry, true);
+}
+
+/* Whether a JSON number, which readers make a double, has all digits. */
+static bool double_holds(int64_t value)
+{
+	return (long double)(double)value == (long double)value;
+}
+
+static json_t *value_text(const struct line_form *form, int64_t value,
+			  double real)
+{
+	char *text = NULL;
+	json_t *string;
+	size_t len;
+	FILE *f;
+
+	f = open_memstream(&text, &len);
+	if (!f)
+		return NULL;
+	line_print_value(f, form, value, real);
+	fclose(f);
+	string = json_stringn(text, len);
+	free(text);
+	return string;
+}
+
+/* Numbers that JSON does not have are texts: nan, inf, -inf, and all digits. */
 static json_t *number_json(const struct line_form *form, int64_t value,
 			   double real)
 {
 	if (form->vtype == AGGNET_VTYPE_INT64 ||
 	    form->vtype == AGGNET_VTYPE_INT32)
 		return json_integer((json_int_t)value);
+	if (form->vtype == AGGNET_VTYPE_FIXED && !double_holds(value))
+		return value_text(form, value, real);
 	return isfinite(real) ? json_real(real) : json_sprintf("%g", real);
+}
+
+static json_t *id_json(uint64_t id)
+{
+	return id <= INT64_MAX ? json_integer((json_int_t)id) :
+	       json_sprintf("%llu", (unsigned long long)id);
 }
 
 static json_t *value_json(const struct line_form *form,
@@ -125,9 +166,8 @@ static json_t *value_json(const struct line_form *form,
 		const struct aggnet_best *best = &entry->best[i];
 		json_t *number = number_json(form, best->value, best->real);
 
-		json_array_append_new(list,
-				      json_pack("[o, I]", number,
-						(json_int_t)best->id));
+		json_array_append_new(list, json_pack("[o, o]", number,
+						      id_json(best->id)));
 	}
 	return list;
 }
@@ -169,7 +209,7 @@ static int print_json(struct aggnet_sink *sink,
 		key = key_json(&form, &entry);
 		if (!key) {
 			json_decref(lines);
-			return fail("recv: a key is no text, JSON cannot have it");
+			return fail("recv: out of memory");
 		}
 		json_array_append_new(lines,
 				      json_pack("[o, o]", key,

@@ -320,8 +320,9 @@ void line_print_value(FILE *f, const struct line_form *form, int64_t value,
  * @f: where to
  * @key: its bytes
  * @klen: how many
+ * @ascii: escape all bytes beyond ASCII, too
  */
-void line_print_key(FILE *f, const uint8_t *key, size_t klen)
+void line_print_key(FILE *f, const uint8_t *key, size_t klen, bool ascii)
 {
 	size_t i;
 
@@ -332,7 +333,8 @@ void line_print_key(FILE *f, const uint8_t *key, size_t klen)
 			fputs("\\n", f);
 		else if (key[i] == '\\')
 			fputs("\\\\", f);
-		else if (key[i] < ' ' || key[i] == 0x7f)
+		else if (key[i] < ' ' || key[i] == 0x7f ||
+			 (ascii && key[i] > 0x7f))
 			fprintf(f, "\\x%02x", key[i]);
 		else
 			putc_unlocked(key[i], f);

@@ -7,6 +7,7 @@
 #ifndef AGGCTL_LINE_H
 #define AGGCTL_LINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -56,7 +57,7 @@ bool line_key_sorts(const struct record *record, const uint8_t *last,
 		    size_t len);
 bool line_parse(const char *line, size_t len, const struct line_form *form,
 		struct record *record, char why[LINE_WHY]);
-void line_print_key(FILE *f, const uint8_t *key, size_t klen);
+void line_print_key(FILE *f, const uint8_t *key, size_t klen, bool ascii);
 void line_print_value(FILE *f, const struct line_form *form, int64_t value,
 		      double real);
 
