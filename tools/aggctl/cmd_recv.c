@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "aggnet_data.h"
 #include "cmd.h"
@@ -13,6 +14,7 @@
 #include "line.h"
 #include "output.h"
 #include "rewind.h"
+#include "sync.h"
 
 static uint64_t job = UINT64_MAX;
 static const char *receiver;
@@ -20,6 +22,7 @@ static uint32_t timeout;
 static uint32_t repair = REPAIR_DEFAULT_MS;
 static uint32_t top;
 static bool stream;
+static bool to_disk;
 
 #define STREAM_LOOK_MS	100	/* how often a time limit is looked at */
 
@@ -60,7 +63,7 @@ static void print_line(const struct line_form *form,
 	size_t i;
 
 	for (i = 0; form->pairs && i < entry->n; i++) {
-		print_key(stdout, form, entry);
+		print_key(stdout, form, entry, false);
 		putchar('\t');
 		line_print_value(stdout, form, entry->best[i].value,
 				 entry->best[i].real);
@@ -68,7 +71,7 @@ static void print_line(const struct line_form *form,
 	}
 	if (form->pairs)
 		return;
-	print_key(stdout, form, entry);
+	print_key(stdout, form, entry, false);
 	putchar('\t');
 	line_print_value(stdout, form, entry->value, entry->real);
 	putchar('\n');
@@ -215,7 +218,9 @@ static int print_json(struct aggnet_sink *sink,
 				      json_pack("[o, o]", key,
 						value_json(&form, &entry)));
 	}
-	return out_json(json_pack("{s:I, s:I, s:I, s:o, s:I, s:I, s:o}",
+	return out_json(json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:o}",
+				  "instance", (json_int_t)result->instance,
+				  "attempt", (json_int_t)result->attempt,
 				  "sources", (json_int_t)result->sources,
 				  "of", (json_int_t)result->of,
 				  "partials", (json_int_t)result->partials,
@@ -318,8 +323,15 @@ static int receive_lines(struct aggnet_sink *sink, off_t start)
 	return st;
 }
 
+static int written(int dir)
+{
+	if (!to_disk || !sync_output(dir))
+		return ST_DONE;
+	return fail("recv: --sync: standard output: %s", strerror(errno));
+}
+
 /* The sources are told only when the result has been written. */
-static int receive(const struct aggctl *ctl, struct aggnet_sink *sink)
+static int receive(const struct aggctl *ctl, struct aggnet_sink *sink, int dir)
 {
 	off_t start = rewind_start();
 	int error, st;
@@ -327,6 +339,8 @@ static int receive(const struct aggctl *ctl, struct aggnet_sink *sink)
 	for (;;) {
 		st = stream ? receive_lines(sink, start) :
 			      receive_whole(ctl, sink);
+		if (!st)
+			st = written(dir);
 		if (st)
 			return st;
 		do
@@ -342,12 +356,28 @@ static int receive(const struct aggctl *ctl, struct aggnet_sink *sink)
 	}
 }
 
-static int run_recv(const struct aggctl *ctl, int argc, char **argv)
+static int transfer(const struct aggctl *ctl, struct in_addr self, int dir)
 {
-	struct aggnet_options options = {};
-	struct in_addr self = {};
+	const struct aggnet_options options = {
+		.flags = stream ? AGGNET_OPT_NONBLOCK : 0,
+		.timeout_ms = timeout,
+		.repair_ms = repair,
+	};
 	struct aggnet_sink *sink;
 	int st;
+
+	if (aggnet_sink_open(&sink, self, (uint32_t)job, &options))
+		st = refused(sink);
+	else
+		st = receive(ctl, sink, dir);
+	aggnet_sink_close(sink);
+	return st;
+}
+
+static int run_recv(const struct aggctl *ctl, int argc, char **argv)
+{
+	struct in_addr self = {};
+	int st, dir = -1;
 
 	(void)argc;
 	(void)argv;
@@ -358,15 +388,13 @@ static int run_recv(const struct aggctl *ctl, int argc, char **argv)
 	if (stream && (top || ctl->json))
 		return usage("recv: --stream: %s needs the whole result",
 			     top ? "--top" : "JSON");
-	if (stream)
-		options.flags = AGGNET_OPT_NONBLOCK;
-	options.timeout_ms = timeout;
-	options.repair_ms = repair;
-	if (aggnet_sink_open(&sink, self, (uint32_t)job, &options))
-		st = refused(sink);
-	else
-		st = receive(ctl, sink);
-	aggnet_sink_close(sink);
+	if (to_disk)
+		dir = sync_directory();
+	if (to_disk && dir < 0)
+		return fail("recv: --sync: standard output is not a file in a directory");
+	st = transfer(ctl, self, dir);
+	if (dir >= 0)
+		close(dir);
 	return st;
 }
 
@@ -378,6 +406,8 @@ static const struct opt opts[] = {
 	  "only the N greatest values, falling (topk, nearest: the N best keys)" },
 	{ "stream", OPT_FLAG, &stream, NULL,
 	  "of a sorted transfer: print each line once it is whole" },
+	{ "sync", OPT_FLAG, &to_disk, NULL,
+	  "have the file and its directory on disk before the senders are told" },
 	{ "timeout", OPT_WAIT, &timeout, "S",
 	  "seconds until the transfer is given up (the plan's give-up)" },
 	{ "repair", OPT_WAIT, &repair, "S",

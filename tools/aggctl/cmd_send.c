@@ -189,12 +189,15 @@ static int contribute(struct aggnet_source *source, struct input *in)
 	return st;
 }
 
-static int show_done(const struct aggctl *ctl,
-		     const struct aggnet_source *source)
+static int show_done(const struct aggctl *ctl, struct aggnet_source *source)
 {
+	struct aggnet_status status = {};
+
 	if (!ctl->json)
 		return ST_DONE;
-	return out_json(json_pack("{s:I, s:i, s:I}", "records",
+	aggnet_source_status(source, &status);
+	return out_json(json_pack("{s:I, s:I, s:i, s:I}", "instance",
+				  (json_int_t)status.instance, "records",
 				  (json_int_t)aggnet_source_records(source),
 				  "replays",
 				  (int)aggnet_source_replays(source), "resent",

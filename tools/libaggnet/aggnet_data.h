@@ -197,6 +197,9 @@ struct aggnet_sink;
  * @absent: sources that the plan left out
  * @records: original records that the result stands for
  * @keys: distinct keys, or a dense vector's elements
+ * @instance: of the transfer, the same in all its attempts and at all members: a
+ *	key under which a result is stored once
+ * @attempt: which of them gave the result
  */
 struct aggnet_result {
 	uint32_t sources;
@@ -205,6 +208,8 @@ struct aggnet_result {
 	uint32_t absent;
 	uint64_t records;
 	uint64_t keys;
+	uint32_t instance;
+	uint32_t attempt;
 };
 
 /**
@@ -320,6 +325,9 @@ const struct in_addr *aggnet_sink_absent(const struct aggnet_sink *k,
  *
  * The sources' finish() returns 0 only after this. A crash before it ends the
  * transfer in an error at all of them.
+ * Sources may have an error although this returned 0, when a member dies before
+ * they are told: result()'s @instance says which result is stored already;
+ * aggnet(7) has a table of these cases.
  *
  * Return: 0; -ESTALE: a new epoch began before, so forget the result and call
  * aggnet_sink_run() again; or another negative errno

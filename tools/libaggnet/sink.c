@@ -227,6 +227,7 @@ static int sink_whole(struct aggnet_sink *k, size_t len)
 		.sources = end.sources, .of = end.of,
 		.partials = end.partials, .absent = end.absent,
 		.records = end.records,
+		.instance = end.instance, .attempt = end.attempt,
 		.keys = merge_dense(&k->merge) ? k->merge.shape.elements :
 						 k->merge.n + k->stream.keys,
 	};

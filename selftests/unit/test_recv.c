@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Unit tests of "aggctl recv" with a sink that the test plays: what it prints as
+ * JSON, and what has happened before the end mark is taken.
+ */
+#include <errno.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "aggnet_data.h"
+#include "aggctl.h"
+
+/**
+ * struct played - the sink
+ * @status: of the transfer
+ * @entry: lines of the result
+ * @n: how many
+ * @next: the next one
+ * @commits: what the next ones return, 0 ends the list
+ * @committed: how many there were
+ * @refuse: fsync() fails this time; 0: never
+ * @trace: a letter for each thing that happened: the file and the directory were
+ *	written through, the end mark was taken
+ */
+static struct played {
+	struct aggnet_status status;
+	const struct aggnet_entry *entry;
+	size_t n;
+	size_t next;
+	int commits[4];
+	unsigned int committed;
+	unsigned int refuse;
+	char trace[16];
+} played;
+
+static void trace(char what)
+{
+	played.trace[strlen(played.trace)] = what;
+}
+
+static int played_fsync(int fd)
+{
+	trace(fd == STDOUT_FILENO ? 'f' : 'd');
+	if (strlen(played.trace) != played.refuse)
+		return 0;
+	errno = EIO;
+	return -1;
+}
+
+static int played_run(void)
+{
+	played.next = 0;
+	return 0;
+}
+
+static bool played_next(struct aggnet_entry *entry)
+{
+	if (played.next == played.n)
+		return false;
+	*entry = played.entry[played.next++];
+	return true;
+}
+
+static int played_commit(void)
+{
+	trace('c');
+	return played.commits[played.committed++];
+}
+
+static const struct aggnet_result played_result = {
+	.sources = 2, .of = 2, .records = 9, .keys = 3, .instance = 4000000000,
+	.attempt = 3,
+};
+
+#define aggnet_sink_open(k, self, job, opt) (*(k) = NULL, (void)(opt), 0)
+#define aggnet_sink_run(k)		played_run()
+#define aggnet_sink_stream(k, entry)	(played_next(entry) ? 1 : 0)
+#define aggnet_sink_next(k, entry)	played_next(entry)
+#define aggnet_sink_sort(k)		((void)(k))
+#define aggnet_sink_top(k, n)		((void)(k))
+#define aggnet_sink_result(k)		(&played_result)
+#define aggnet_sink_absent(k, n)	(*(n) = 0, (struct in_addr *)NULL)
+#define aggnet_sink_commit(k)		played_commit()
+#define aggnet_sink_close(k)		((void)(k))
+#define aggnet_sink_fd(k)		(-1)
+#define aggnet_sink_error(k)		"played"
+#define aggnet_sink_status(k, st)	(*(st) = played.status)
+#define fsync				played_fsync
+
+#include "../../tools/aggctl/sync.c"
+#include "../../tools/aggctl/cmd_recv.c"
+#include "../uapi/harness.h"
+
+FIXTURE(recv) {
+	char path[32];
+	char text[4096];
+	struct aggctl ctl;
+};
+
+FIXTURE_SETUP(recv)
+{
+	int fd;
+
+	memset(&played, 0, sizeof(played));
+	memset(&self->ctl, 0, sizeof(self->ctl));
+	strcpy(self->path, "/tmp/aggnet-test-XXXXXX");
+	fd = mkstemp(self->path);
+	ASSERT_LE(0, fd);
+	__fpurge(stdout);
+	ASSERT_EQ(STDOUT_FILENO, dup2(fd, STDOUT_FILENO));
+	close(fd);
+	job = 7;
+	to_disk = false;
+	stream = false;
+}
+
+FIXTURE_TEARDOWN(recv)
+{
+	unlink(self->path);
+}
+
+/* What was printed. */
+static const char *printed_text(FIXTURE_DATA(recv) *self)
+{
+	FILE *f = fopen(self->path, "r");
+
+	self->text[fread(self->text, 1, sizeof(self->text) - 1, f)] = '\0';
+	fclose(f);
+	return self->text;
+}
+
+/* The lines of what was printed as JSON, without white space. */
+static json_t *json_lines(FIXTURE_DATA(recv) *self, json_t **whole)
+{
+	fflush(stdout);
+	*whole = json_load_file(self->path, 0, NULL);
+	return json_object_get(*whole, "lines");
+}
+
+static bool lines_are(struct __test_metadata *_metadata,
+		      FIXTURE_DATA(recv) *self, const char *expected)
+{
+	json_t *whole, *lines, *want = json_loads(expected, 0, NULL);
+	char *text;
+	bool same;
+
+	self->ctl.json = true;
+	EXPECT_EQ(0, cmd_recv.verbs[0].run(&self->ctl, 0, NULL));
+	EXPECT_STREQ("c", played.trace);
+	lines = json_lines(self, &whole);
+	same = want && json_equal(lines, want);
+	text = lines ? json_dumps(lines, JSON_COMPACT) : NULL;
+	if (!same)
+		TH_LOG("%s", text ? text : "no JSON");
+	free(text);
+	json_decref(whole);
+	json_decref(want);
+	return same;
+}
+
+/* A double has 53 bits: what it cannot hold is a text, with all digits. */
+TEST_F(recv, json__fixed)
+{
+	const struct aggnet_entry entry[] = {
+		{ "a", 1, .value = 3, .real = 1.5 },
+		{ "b", 1, .value = (1LL << 60) + 1, .real = 0x1p59 },
+		{ "c", 1, .value = -(1LL << 60) - 1, .real = -0x1p59 },
+		{ "d", 1, .value = 1LL << 60, .real = 0x1p59 },
+		{ "e", 1, .value = INT64_MAX, .real = 0x1p62 },
+	};
+
+	played.status.vtype = AGGNET_VTYPE_FIXED;
+	played.status.scale = 1;
+	played.entry = entry;
+	played.n = ARRAY_SIZE(entry);
+	EXPECT_TRUE(lines_are(_metadata, self,
+			      "[[\"a\", 1.5], [\"b\", \"576460752303423488.5\"],"
+			      " [\"c\", \"-576460752303423488.5\"],"
+			      " [\"d\", 576460752303423488.0],"
+			      " [\"e\", \"4611686018427387903.5\"]]"));
+}
+
+TEST_F(recv, json__ids)
+{
+	const struct aggnet_best best[] = {
+		{ .value = INT64_MIN, .id = UINT64_MAX },
+		{ .value = 2, .id = INT64_MAX }, { .value = 2, .id = 1ULL << 63 },
+	};
+	const struct aggnet_entry entry = { "k", 1, .best = best, .n = 3 };
+
+	played.status.function = AGGNET_FN_NEAREST;
+	played.entry = &entry;
+	played.n = 1;
+	EXPECT_TRUE(lines_are(_metadata, self,
+			      "[[\"k\", [[-9223372036854775808, \"18446744073709551615\"],"
+			      " [2, 9223372036854775807],"
+			      " [2, \"9223372036854775808\"]]]]"));
+}
+
+/* JSON has UTF-8; a key that is not is in the escapes of a line. */
+TEST_F(recv, json__any_key)
+{
+	const struct aggnet_entry entry[] = {
+		{ "gr\xc3\xbc\xc3\x9f", 6, .value = 1 },
+		{ "a\xff\\\xc3", 4, .value = 2 }, { "\0\t", 2, .value = 3 },
+	};
+
+	played.entry = entry;
+	played.n = ARRAY_SIZE(entry);
+	EXPECT_TRUE(lines_are(_metadata, self,
+			      "[[\"gr\xc3\xbc\xc3\x9f\", 1],"
+			      " [\"a\\\\xff\\\\\\\\\\\\xc3\", 2],"
+			      " [\"\\\\x00\\\\t\", 3]]"));
+}
+
+/* The key under which an application stores a result once. */
+TEST_F(recv, json__instance)
+{
+	json_t *whole;
+
+	self->ctl.json = true;
+	ASSERT_EQ(0, cmd_recv.verbs[0].run(&self->ctl, 0, NULL));
+	json_lines(self, &whole);
+	EXPECT_EQ(4000000000,
+		  json_integer_value(json_object_get(whole, "instance")));
+	EXPECT_EQ(3, json_integer_value(json_object_get(whole, "attempt")));
+	json_decref(whole);
+}
+
+/* The file and its directory, then the end mark; in a new attempt all again. */
+TEST_F(recv, sync__before_the_end_mark)
+{
+	const struct aggnet_entry entry = { "k", 1, .value = 5 };
+
+	played.entry = &entry;
+	played.n = 1;
+	ASSERT_EQ(0, cmd_recv.verbs[0].run(&self->ctl, 0, NULL));
+	EXPECT_STREQ("c", played.trace);
+	for (stream = false; ; stream = true) {
+		memset(played.trace, 0, sizeof(played.trace));
+		played.next = 0;
+		played.committed = 0;
+		played.commits[0] = -ESTALE;
+		to_disk = true;
+		ASSERT_EQ(0, cmd_recv.verbs[0].run(&self->ctl, 0, NULL));
+		EXPECT_STREQ("fdcfdc", played.trace);
+		if (stream)
+			break;
+	}
+	EXPECT_STREQ("k\t5\nk\t5\n", printed_text(self));
+}
+
+TEST_F(recv, sync__fails)
+{
+	unsigned int i;
+
+	to_disk = true;
+	for (i = 1; i <= 2; i++) {
+		memset(played.trace, 0, sizeof(played.trace));
+		played.refuse = i;
+		EXPECT_EQ(1, cmd_recv.verbs[0].run(&self->ctl, 0, NULL));
+		EXPECT_STREQ(i == 1 ? "f" : "fd", played.trace);
+	}
+}
+
+/* Nothing is received whose place nobody can write through. */
+TEST_F(recv, sync__of_what_is_no_named_file)
+{
+	int fd[2];
+
+	to_disk = true;
+	ASSERT_EQ(0, unlink(self->path));
+	EXPECT_EQ(1, cmd_recv.verbs[0].run(&self->ctl, 0, NULL));
+	ASSERT_EQ(0, pipe(fd));
+	ASSERT_EQ(STDOUT_FILENO, dup2(fd[1], STDOUT_FILENO));
+	EXPECT_EQ(1, cmd_recv.verbs[0].run(&self->ctl, 0, NULL));
+	EXPECT_STREQ("", played.trace);
+}
+
+TEST_HARNESS_MAIN
