@@ -312,6 +312,45 @@ TEST_F(rules, credit__is_used_at_once)
 	EXPECT_EQ(FIRST + 2, tree->up.nxt);
 }
 
+/* One that was sent well before another that arrived; its timer has not fired. */
+TEST_F(rules, loss__is_detected_by_what_arrived_later)
+{
+	struct aggnet_tree *tree = waiting(&self->peer, WORLD_GIVE_UP);
+	struct aggnet_ack later = {
+		.cum = cpu_to_be32(FIRST),
+		.credit = cpu_to_be32(FIRST + 2),
+		.sack = { cpu_to_be64(1) },
+	};
+	struct aggnet_pkt pkt;
+
+	peer_ack(&self->peer, 0, FIRST, FIRST + 1);
+	world_wait(2000);
+	peer_ack(&self->peer, 0, FIRST, FIRST + 2);
+	ASSERT_EQ(FIRST + 2, tree->up.nxt);
+	world.packets = 0;
+	peer_say(&self->peer, AGGNET_ACK, 0, &later, sizeof(later));
+	ASSERT_TRUE(peer_hears(&self->peer, &pkt));
+	EXPECT_EQ(AGGNET_DATA, pkt.type);
+	EXPECT_TRUE(pkt.flags & AGGNET_F_REXMIT);
+}
+
+/* What is aborted is not sent again: its time has come, and stays so. */
+TEST_F(rules, abort__ends_the_clock_of_what_was_sent)
+{
+	struct aggnet_tree *tree = waiting(&self->peer, WORLD_GIVE_UP);
+	u64 us = 0, next;
+	u32 n = 0;
+
+	peer_ack(&self->peer, 0, FIRST, FIRST + 1);
+	ASSERT_EQ(FIRST + 1, tree->up.nxt);
+	aggnet_tree_abort_user(tree, AGGNET_R_USER);
+	for (; us < PATIENCE && world_next_timer(&next); us += next) {
+		ASSERT_GE(TIMERS, ++n);
+		world.packets = 0;
+		world_wait(next);
+	}
+}
+
 /* The acceptor has all of it, and is not done. */
 static struct aggnet_tree *finished(struct peer *p, u32 give_up_ms)
 {
