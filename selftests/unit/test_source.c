@@ -92,6 +92,96 @@ TEST_F(source, add__refuses_keys)
 	EXPECT_EQ(1, aggnet_source_records(self->s));
 }
 
+/* --- every way to add ------------------------------------------------------ */
+
+/* The stream is this one record, with a value of these bytes. */
+static bool stream_is(const char *key, const void *value, size_t vlen)
+{
+	struct record rec;
+
+	return record_get(node.stream, node.len, &rec) == node.len &&
+	       rec.klen == strlen(key) && !memcmp(rec.key, key, rec.klen) &&
+	       rec.vlen == vlen && !memcmp(rec.value, value, vlen);
+}
+
+TEST_F(source, add_real__writes_the_number)
+{
+	double wide = -0x1.23456789p-300;
+	float narrow = 0x1.2345p20f;
+
+	node.shape.vtype = AGGNET_VTYPE_FLOAT64;
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	EXPECT_EQ(-EPROTOTYPE, aggnet_source_add(self->s, "k", 1, 1));
+	EXPECT_EQ(-EINVAL, aggnet_source_add_real(self->s, "", 0, wide));
+	ASSERT_EQ(0, aggnet_source_add_real(self->s, "key", 3, wide));
+	ASSERT_EQ(0, aggnet_source_finish(self->s));
+	EXPECT_TRUE(stream_is("key", &wide, 8));
+	aggnet_source_close(self->s);
+
+	memset(&node, 0, sizeof(node));
+	node.room = SIZE_MAX;
+	node.done = true;
+	node.shape.vtype = AGGNET_VTYPE_FLOAT32;
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	ASSERT_EQ(0, aggnet_source_add_real(self->s, "key", 3, narrow));
+	ASSERT_EQ(0, aggnet_source_finish(self->s));
+	EXPECT_TRUE(stream_is("key", &narrow, 4));
+	EXPECT_EQ(1, aggnet_source_records(self->s));
+}
+
+TEST_F(source, add_pair__writes_value_and_id)
+{
+	struct { int64_t value; uint64_t id; } pair = { -5, 1ULL << 63 | 7 };
+
+	node.shape.function = AGGNET_FN_TOPK;
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	EXPECT_EQ(-EPROTOTYPE, aggnet_source_add(self->s, "k", 1, 1));
+	EXPECT_EQ(-EPROTOTYPE,
+		  aggnet_source_add_pair_real(self->s, "k", 1, 1, 1));
+	ASSERT_EQ(0, aggnet_source_add_pair(self->s, "key", 3, pair.value,
+					    pair.id));
+	ASSERT_EQ(0, aggnet_source_finish(self->s));
+	EXPECT_TRUE(stream_is("key", &pair, sizeof(pair)));
+}
+
+TEST_F(source, add_pair_real__writes_value_and_id)
+{
+	struct { double value; uint64_t id; } pair = { -0x1.8p7, 9 };
+
+	node.shape.function = AGGNET_FN_NEAREST;
+	node.shape.vtype = AGGNET_VTYPE_FLOAT64;
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	EXPECT_EQ(-EPROTOTYPE, aggnet_source_add_real(self->s, "k", 1, 1));
+	EXPECT_EQ(-EPROTOTYPE, aggnet_source_add_pair(self->s, "k", 1, 1, 1));
+	ASSERT_EQ(0, aggnet_source_add_pair_real(self->s, "key", 3, pair.value,
+						 pair.id));
+	ASSERT_EQ(0, aggnet_source_finish(self->s));
+	EXPECT_TRUE(stream_is("key", &pair, sizeof(pair)));
+}
+
+TEST_F(source, add_element_real__writes_elements)
+{
+	static const double v[] = { 1.5, -0x1p-1000 };
+	double block[13] = { 0 };
+	size_t i;
+
+	node.shape.function = AGGNET_FN_MIN;
+	node.shape.vtype = AGGNET_VTYPE_FLOAT64;
+	node.shape.layout = AGGNET_LAYOUT_DENSE;
+	node.shape.elements = ARRAY_SIZE(v);
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	EXPECT_EQ(-EPROTOTYPE, aggnet_source_add_real(self->s, "k", 1, 1));
+	EXPECT_EQ(-EPROTOTYPE, aggnet_source_add_element(self->s, 1));
+	for (i = 0; i < ARRAY_SIZE(v); i++) {
+		ASSERT_EQ(0, aggnet_source_add_element_real(self->s, v[i]));
+		block[i] = v[i];
+	}
+	ASSERT_EQ(0, aggnet_source_finish(self->s));
+	/* The key is the number of the only block, in a byte. */
+	EXPECT_EQ(1 + 2 + sizeof(block), node.len);
+	EXPECT_EQ(0, memcmp(node.stream + 3, block, sizeof(block)));
+}
+
 /* --- dense vectors --------------------------------------------------------- */
 
 static int add_elements(struct aggnet_source *s, int64_t from, int64_t to)
