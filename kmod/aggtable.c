@@ -25,6 +25,8 @@
 
 #define PLAIN_RECORD_MAX	(2 + AGGNET_KEY_MAX + AGGNET_PLAIN_MAX)
 #define STATES_MAX	8192	/* bytes of new states that a packet may bring */
+#define RECORDS_MAX	512	/* records, which are merged in one run of a lock */
+#define RECORDS_SLOW	256	/* of those that the hot loop is not for */
 
 /**
  * struct entry - a key and what has been merged under it
@@ -158,12 +160,20 @@ size_t aggnet_table_overhead(u64 limit)
 	       (chunks_of(limit) + 1) * (sizeof(*t->chunk) + sizeof(*t->next));
 }
 
+/* Is a plain value's function one that the hot loop is for? */
+static bool has_run(u8 function)
+{
+	return function == AGGNET_FN_SUM || function == AGGNET_FN_MIN ||
+	       function == AGGNET_FN_MAX || function == AGGNET_FN_COUNT;
+}
+
 u32 aggnet_max_records(const struct aggnet_shape *shape, u32 payload)
 {
 	u32 extra = shape_extra(shape);
 
 	if (!extra)
-		return payload / 8;
+		return min_t(u32, payload / 8, has_run(shape->function) ?
+			     RECORDS_MAX : RECORDS_SLOW);
 	return clamp_t(u32, STATES_MAX / (entry_size(8) + extra), 1,
 		       payload / 8);
 }
@@ -517,22 +527,13 @@ static void merge_faulty(struct aggnet_table *t, const u8 *data, u32 n,
 	merge_run(t, data, n, represents, t->shape.function, ones, fault);
 }
 
-/* Is the function one that the hot loop is for? */
-static bool has_run(const struct aggnet_table *t, bool source)
-{
-	u8 function = t->shape.function;
-
-	return !t->extra && !(source && aggnet_vtype_real(t->shape.vtype)) &&
-	       (function == AGGNET_FN_SUM || function == AGGNET_FN_MIN ||
-		function == AGGNET_FN_MAX || function == AGGNET_FN_COUNT);
-}
-
 void aggnet_table_merge(struct aggnet_table *t, const u8 *data, u32 n,
 			u64 represents, bool source, u32 fault)
 {
 	bool ones = source && t->shape.function == AGGNET_FN_COUNT;
 
-	if (!has_run(t, source))
+	if (t->extra || (source && aggnet_vtype_real(t->shape.vtype)) ||
+	    !has_run(t->shape.function))
 		return merge_states(t, data, n, represents, source, fault);
 	if (unlikely(fault))
 		return merge_faulty(t, data, n, represents, ones, fault);

@@ -100,6 +100,8 @@ struct aggnet_uplink {
 	u32 nxt;		/* next to be packed */
 	u32 credit;		/* exclusive */
 	u32 flight;		/* sent, neither acked nor lost */
+	u32 burst;		/* DATA that may still be made */
+	bool stopped;		/* before all of them were */
 	u32 max_payload;	/* what the acceptor takes */
 	u32 max_records;
 	struct aggnet_rtt rtt;
@@ -133,7 +135,7 @@ static inline bool aggnet_fresh(u32 *newest, u32 stamp)
 #define AGGNET_SEQ_END		(AGGNET_SEQ_FIRST - AGGNET_WINDOW)
 #define AGGNET_PAYLOAD_USUAL	1392	/* records of one DATA: fits MTU 1500 */
 #define AGGNET_PAYLOAD_MAX	8192	/* where the MTU allows, up to 9000 */
-#define AGGNET_BURST		16	/* DATA made in one run, at most */
+#define AGGNET_BURST		16	/* DATA made for one event, at most */
 #define AGGNET_ANY_AFTER	4	/* unanswered OPENs before AGGNET_F_ANY */
 
 /*
@@ -165,6 +167,8 @@ void aggnet_uplink_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		      struct sk_buff_head *out);
 /* Send what may be sent: lost segments, new ones, FIN. */
 void aggnet_uplink_push(struct aggnet_tree *tree, struct sk_buff_head *out);
+/* The rest of a burst that the last run of the lock had to leave. */
+void aggnet_uplink_go_on(struct aggnet_tree *tree, struct sk_buff_head *out);
 /* The tree was aborted: tell the acceptor, once there is one. */
 void aggnet_uplink_abort(struct aggnet_tree *tree, struct sk_buff_head *out);
 /*

@@ -118,34 +118,48 @@ static void local_moved(struct aggnet_tree *tree, struct sk_buff_head *out)
 		aggnet_uplink_push(tree, out);
 }
 
+/* As many records as a packet has at most. Return: their bytes, or an errno */
+static int local_write(struct aggnet_tree *tree, const struct aggnet_sock *as,
+		       const u8 *data, size_t len, u32 records, u32 *n)
+{
+	u32 room, used;
+	int err;
+
+	err = local_writable(tree, as);
+	if (err)
+		return err;
+	room = local_room(tree, as);
+	if (!room)
+		return -EAGAIN;
+	used = local_batch(tree, data, min_t(size_t, len, room), records, n);
+	err = local_merge(tree, as, data, used, *n);
+	if (err)
+		return err;
+	tree->local_records += *n;
+	return used;
+}
+
+/* Each packet's worth of records has its own run of the lock. */
 int aggnet_tree_write(struct aggnet_tree *tree, const struct aggnet_sock *as,
 		      const u8 *data, size_t len, u32 records)
 {
 	struct sk_buff_head out;
 	size_t done = 0;
-	u32 room, used, n;
-	int err;
+	int ret = 0;
+	u32 n = 0;
 
-	aggnet_tree_lock(tree, &out);
-	err = local_writable(tree, as);
-	while (!err && records) {
-		room = local_room(tree, as);
-		if (!room) {
-			err = -EAGAIN;
+	while (records) {
+		aggnet_tree_lock(tree, &out);
+		ret = local_write(tree, as, data + done, len - done, records,
+				  &n);
+		local_moved(tree, &out);
+		aggnet_tree_unlock(tree, &out);
+		if (ret < 0)
 			break;
-		}
-		used = local_batch(tree, data + done,
-				   min_t(size_t, len - done, room), records, &n);
-		err = local_merge(tree, as, data + done, used, n);
-		if (err)
-			break;
-		tree->local_records += n;
 		records -= n;
-		done += used;
+		done += ret;
 	}
-	local_moved(tree, &out);
-	aggnet_tree_unlock(tree, &out);
-	return done ?: err;
+	return done ?: ret;
 }
 
 int aggnet_tree_shutdown(struct aggnet_tree *tree, struct aggnet_sock *as)
@@ -204,10 +218,12 @@ static int local_read_end(struct aggnet_tree *tree, struct aggnet_msg *msg,
 
 static bool local_readable(const struct aggnet_tree *tree)
 {
+	if (aggnet_tree_sorted(tree) && aggnet_tree_keys(tree))
+		return tree->runs.ready;
 	return tree->state == AGGNET_TREE_CLOSING ||
 	       tree->state == AGGNET_TREE_DONE ||
 	       (tree->pressure && tree->table.keys) ||
-	       aggnet_table_ripe(&tree->table) || tree->runs.ready;
+	       aggnet_table_ripe(&tree->table);
 }
 
 static int local_read_records(struct aggnet_tree *tree, struct aggnet_msg *msg,

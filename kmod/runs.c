@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Runs: a k-way merge of contributors that keep an order of keys. */
+#include <linux/bitops.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>
@@ -9,7 +10,9 @@
 #include "runs.h"
 #include "state.h"
 
-#define SAME_MAX	256	/* records of a key that are merged in one go */
+/* A record in @out: its units, then the record. */
+#define OUT_UNITS	sizeof(u64)
+#define OUT_MAX		(OUT_UNITS + AGGNET_RECORD_MAX)
 
 /**
  * struct slot - a packet of a run
@@ -243,28 +246,130 @@ static void merge_top(struct aggnet_runs *r)
 	top_next(r);
 }
 
-/* Merge what has the least key, until no other record of it will come. */
-static void advance(struct aggnet_runs *r)
+/* --- what is final --------------------------------------------------------- */
+
+static bool out_full(const struct aggnet_runs *r)
 {
-	u32 n;
+	return r->out_size - r->out_len < OUT_MAX;
+}
 
-	for (n = 0; !r->ready && !r->open && !r->waits; n++) {
-		const struct sort_key held = { r->prefix, r->key, r->klen };
-		struct sort_key least;
+/* The next part of the key that is final; there is room for it. */
+static void key_out(struct aggnet_runs *r)
+{
+	u8 *at = r->out + r->out_len;
+	bool first = !r->part;
+	u32 len;
 
-		if (!r->heaped) {
-			r->ready = r->klen;
-			return;
-		}
-		least = run_key(r, &r->run[r->heap[0]]);
-		if (r->klen && (n >= SAME_MAX || key_compare(&held, &least)))
-			r->ready = true;
-		else
-			merge_top(r);
+	len = aggnet_state_record(&r->shape, r->state, r->key, r->klen,
+				  &r->part, at + OUT_UNITS, AGGNET_RECORD_MAX);
+	put_unaligned_le64(aggnet_state_units(&r->shape, r->state,
+					      r->key_units, first, r->part), at);
+	r->out_len += OUT_UNITS + len;
+	r->out_n++;
+	if (!r->part)
+		r->klen = 0;
+}
+
+/* Will no other record of the key that is held come? */
+static bool key_final(const struct aggnet_runs *r)
+{
+	const struct sort_key held = { r->prefix, r->key, r->klen };
+	struct sort_key least;
+
+	if (!r->klen || !r->heaped)
+		return r->klen;
+	least = run_key(r, &r->run[r->heap[0]]);
+	return key_compare(&held, &least);
+}
+
+/* Moving the heap's top compares two keys at each level. */
+static u32 merge_cost(const struct aggnet_runs *r)
+{
+	const u8 *record = run_front(r, &r->run[r->heap[0]]);
+
+	return r->cost + fls(r->heaped) * (100 + 2 * record[0]);
+}
+
+/* Merge what has the least key, or move on what is final. Return: false: stop */
+static bool advance_step(struct aggnet_runs *r)
+{
+	bool final = key_final(r);
+
+	if (!final && !r->heaped)
+		return false;
+	if (final && out_full(r))
+		return false;
+	r->stopped = r->budget <= 0;
+	if (r->stopped)
+		return false;
+	if (final) {
+		r->budget -= r->cost;
+		key_out(r);
+	} else {
+		r->budget -= merge_cost(r);
+		merge_top(r);
 	}
+	return true;
+}
+
+void aggnet_runs_advance(struct aggnet_runs *r)
+{
+	r->stopped = false;
+	while (!r->open && !r->waits && advance_step(r))
+		;
+	r->ready = r->out_n && !r->stopped;
+}
+
+/* --- taking out ------------------------------------------------------------ */
+
+/* Return: bytes of records written; @units: that left with them */
+static u32 out_take(struct aggnet_runs *r, u8 *buf, u32 room, u32 max_records,
+		    u32 *records, u64 *units)
+{
+	u32 at = 0, used = 0, size;
+
+	for (; r->out_n && *records < max_records; ++*records, r->out_n--) {
+		const u8 *from = r->out + at;
+
+		size = record_size(from + OUT_UNITS);
+		if (size > room - used)
+			break;
+		memcpy(buf + used, from + OUT_UNITS, size);
+		*units += get_unaligned_le64(from);
+		used += size;
+		at += OUT_UNITS + size;
+	}
+	r->out_len -= at;
+	memmove(r->out, r->out + at, r->out_len);
+	return used;
+}
+
+u32 aggnet_runs_pack(struct aggnet_runs *r, u8 *buf, u32 room, u32 max_records,
+		     u32 *records, u64 *represents)
+{
+	u32 len, used = 0;
+
+	*represents = 0;
+	*records = 0;
+	while (r->ready) {
+		len = out_take(r, buf + used, room - used, max_records, records,
+			       represents);
+		if (!len)
+			break;
+		used += len;
+		aggnet_runs_advance(r);
+	}
+	r->units -= *represents;
+	return used;
 }
 
 /* --- runs ------------------------------------------------------------------ */
+
+/* A packet has no more records than payload / 8 (aggnet_max_records()). */
+static u32 out_bytes(u32 payload)
+{
+	return payload + payload / 8 * OUT_UNITS + OUT_MAX;
+}
 
 size_t aggnet_runs_size(const struct aggnet_shape *shape, u32 max, u32 slots,
 			u32 payload)
@@ -273,7 +378,7 @@ size_t aggnet_runs_size(const struct aggnet_shape *shape, u32 max, u32 slots,
 
 	return (size_t)slots * aggnet_runs_stride(payload) +
 	       max * (sizeof(*r->run) + sizeof(*r->heap)) +
-	       aggnet_state_size(shape);
+	       aggnet_state_size(shape) + out_bytes(payload);
 }
 
 int aggnet_runs_init(struct aggnet_runs *r, const struct aggnet_shape *shape,
@@ -283,16 +388,21 @@ int aggnet_runs_init(struct aggnet_runs *r, const struct aggnet_shape *shape,
 	r->max = max;
 	r->slots = slots;
 	r->stride = aggnet_runs_stride(payload);
+	r->cost = aggnet_state_cost(shape);
+	r->budget = AGGNET_COST_MAX;
+	r->out_size = out_bytes(payload);
 	r->open = true;
 	r->run = aggnet_zalloc(max * sizeof(*r->run), GFP_KERNEL_ACCOUNT);
 	r->heap = aggnet_zalloc(max * sizeof(*r->heap), GFP_KERNEL_ACCOUNT);
 	r->slot = aggnet_zalloc((size_t)slots * r->stride, GFP_KERNEL_ACCOUNT);
 	r->state = aggnet_zalloc(aggnet_state_size(shape), GFP_KERNEL_ACCOUNT);
-	return r->run && r->heap && r->slot && r->state ? 0 : -ENOMEM;
+	r->out = aggnet_zalloc(r->out_size, GFP_KERNEL_ACCOUNT);
+	return r->run && r->heap && r->slot && r->state && r->out ? 0 : -ENOMEM;
 }
 
 void aggnet_runs_free(struct aggnet_runs *r)
 {
+	aggnet_free(r->out);
 	aggnet_free(r->state);
 	aggnet_free(r->slot);
 	aggnet_free(r->heap);
@@ -323,6 +433,8 @@ bool aggnet_runs_weigh(struct aggnet_runs *r, u32 run, u32 weight)
 
 	if (of->given)
 		return of->weight == weight;
+	if (weight > U16_MAX - r->weight)
+		return false;
 	of->given = true;
 	of->weight = weight;
 	r->weight += weight;
@@ -333,7 +445,7 @@ bool aggnet_runs_weigh(struct aggnet_runs *r, u32 run, u32 weight)
 void aggnet_runs_close(struct aggnet_runs *r)
 {
 	r->open = false;
-	advance(r);
+	aggnet_runs_advance(r);
 }
 
 /* Records from @data on, in order. Return: how many, 0: they are not. */
@@ -403,7 +515,7 @@ int aggnet_runs_store(struct aggnet_runs *r, u32 run, u32 seq, const u8 *data,
 	run_look(r, of);
 	heap_add(r, run);
 	r->waits--;
-	advance(r);
+	aggnet_runs_advance(r);
 	return 0;
 }
 
@@ -470,33 +582,5 @@ void aggnet_runs_finish(struct aggnet_runs *r, u32 run)
 	if (slot_of(r, of, of->next)->len)
 		return;
 	r->waits--;
-	advance(r);
-}
-
-u32 aggnet_runs_pack(struct aggnet_runs *r, u8 *buf, u32 room, u32 max_records,
-		     u32 *records, u64 *represents)
-{
-	u32 len, used = 0;
-	u64 units;
-
-	*represents = 0;
-	for (*records = 0; r->ready && *records < max_records; ++*records) {
-		bool first = !r->part;
-
-		len = aggnet_state_record(&r->shape, r->state, r->key, r->klen,
-					  &r->part, buf + used, room - used);
-		if (!len)
-			break;
-		used += len;
-		units = aggnet_state_units(&r->shape, r->state, r->key_units,
-					   first, r->part);
-		*represents += units;
-		r->units -= units;
-		if (r->part)
-			continue;
-		r->klen = 0;
-		r->ready = false;
-		advance(r);
-	}
-	return used;
+	aggnet_runs_advance(r);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Runs: what each contributor gave in the order of its keys, merged k ways in
- * memory that was there from the start. Pure.
+ * memory that was there from the start, a bounded part at a time. Pure.
  */
 #ifndef _AGGNET_RUNS_H
 #define _AGGNET_RUNS_H
@@ -20,9 +20,15 @@
  * their bytes, the shorter of two first if it is how the longer one begins.
  *
  * The least key at the front of all runs is merged into one state, which is
- * ready to leave once every run has gone beyond that key or has ended. A run
- * that has not ended and is empty makes all others wait: its contributor has
- * the room to go on, so there is no deadlock.
+ * final once every run has gone beyond that key or has ended. A run that has not
+ * ended and is empty makes all others wait: its contributor has the room to go
+ * on, so there is no deadlock.
+ *
+ * Final records are collected for a packet. They are ready to leave when the
+ * packet is full or when nothing more can be merged for now.
+ *
+ * Merging stops when @budget is used up, wherever it is: @stopped says so, and
+ * aggnet_runs_advance() with a new budget goes on.
  *
  * Which contributors there will be has to be known by then: nothing is merged
  * before aggnet_runs_close(), and no run begins after it. For this each of them
@@ -75,16 +81,23 @@ struct aggnet_run {
  * @waits: runs that have none, and have not ended
  * @unknown: runs whose weight is not known
  * @open: others may begin
- * @ready: no other record of the key will come
+ * @ready: what is in @out may leave
+ * @stopped: there is more to merge, but @budget is used up
+ * @budget: instructions, roughly, that may still be spent; set by the owner
  * @klen: of the key that is being merged, 0: none is
  * @key: its bytes
  * @prefix: the first of them
  * @state: what has been merged under it
- * @part: which part of it leaves next
+ * @part: which part of it goes to @out next
  * @key_units: original records in it
+ * @cost: aggnet_state_cost()
+ * @out: final records, the units of each before it
+ * @out_size: room in it
+ * @out_len: bytes in it
+ * @out_n: records in it
  * @weight: of all runs
  * @records: in packets that are held
- * @units: original records in them, and in @state
+ * @units: original records in them, in @state and in @out
  * @fault: enum aggnet_fault; spoils the next merge
  */
 struct aggnet_runs {
@@ -102,12 +115,19 @@ struct aggnet_runs {
 	u32 unknown;
 	bool open;
 	bool ready;
+	bool stopped;
 	u8 klen;
 	u8 key[AGGNET_KEY_MAX];
 	u64 prefix;
 	void *state;
 	u32 part;
 	u64 key_units;
+	u32 cost;
+	s32 budget;
+	u8 *out;
+	u32 out_size;
+	u32 out_len;
+	u32 out_n;
 	u32 weight;
 	u32 records;
 	u64 units;
@@ -146,11 +166,17 @@ void aggnet_runs_free(struct aggnet_runs *r);
  */
 int aggnet_runs_begin(struct aggnet_runs *r, u32 slots, u32 seq, bool source);
 
-/* Its weight. Return: false if it has told another one before. */
+/*
+ * Its weight. Return: false if it has told another one before, or if that of all
+ * runs does not fit into the 16 bits that DATA has for it.
+ */
 bool aggnet_runs_weigh(struct aggnet_runs *r, u32 run, u32 weight);
 
 /* No other run will begin: merge. */
 void aggnet_runs_close(struct aggnet_runs *r);
+
+/* Merge as far as contributors, room in @out and the budget allow. */
+void aggnet_runs_advance(struct aggnet_runs *r);
 
 /* Sequences before this one may be stored. */
 static inline u32 aggnet_runs_limit(const struct aggnet_runs *r, u32 run)
@@ -193,18 +219,17 @@ void aggnet_runs_finish(struct aggnet_runs *r, u32 run);
  * @records: how many there are, at least 1 if @r->ready
  * @represents: units that leave with them
  *
- * A key comes once, but for the parts of its state; and a key of which very
- * many records are there leaves before all of them have been merged.
+ * A key comes once, but for the parts of its state.
  *
  * Return: bytes written
  */
 u32 aggnet_runs_pack(struct aggnet_runs *r, u8 *buf, u32 room, u32 max_records,
 		     u32 *records, u64 *represents);
 
-/* Records that are held, the one that is being merged included. */
+/* Records that are held, merged or not. */
 static inline u32 aggnet_runs_held(const struct aggnet_runs *r)
 {
-	return r->records + !!r->klen;
+	return r->records + !!r->klen + r->out_n;
 }
 
 #endif /* _AGGNET_RUNS_H */

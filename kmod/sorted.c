@@ -216,6 +216,15 @@ void aggnet_sorted_reclaim(struct aggnet_tree *tree, struct sk_buff_head *out)
 void aggnet_sorted_moved(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
 	aggnet_sorted_reclaim(tree, out);
-	if (tree->reader && tree->runs.ready)
+	if (tree->reader &&
+	    (tree->runs.ready || !aggnet_runs_held(&tree->runs)))
 		aggnet_socket_wake(tree);
+}
+
+void aggnet_sorted_go_on(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	aggnet_runs_advance(&tree->runs);
+	aggnet_sorted_moved(tree, out);
+	if (aggnet_tree_may_emit(tree))
+		aggnet_uplink_push(tree, out);
 }

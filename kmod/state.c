@@ -179,6 +179,22 @@ u32 aggnet_state_size(const struct aggnet_shape *shape)
 	}
 }
 
+u32 aggnet_state_cost(const struct aggnet_shape *shape)
+{
+	switch (aggnet_shape_kind(shape)) {
+	case AGGNET_KIND_MEAN:
+		return 600;
+	case AGGNET_KIND_PAIRS:
+		return AGGNET_PAIRS_PART * (80 + 12 * shape->k);
+	case AGGNET_KIND_REAL:
+		return 500 + 100 * aggnet_real_words(shape->vtype);
+	case AGGNET_KIND_BLOCK:
+		return AGGNET_BLOCK_ELEMENTS * 200;
+	default:
+		return 100;
+	}
+}
+
 void aggnet_state_init(const struct aggnet_shape *shape, void *state)
 {
 	enum aggnet_kind kind = aggnet_shape_kind(shape);

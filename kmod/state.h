@@ -30,6 +30,14 @@ struct aggnet_mean {
 /* Bytes of a state, a multiple of 8; that of PLAIN is one aggnet_value. */
 u32 aggnet_state_size(const struct aggnet_shape *shape);
 
+/*
+ * Instructions, roughly and at most, that it takes to merge a record's value or to
+ * write one; and how many of them one run of a tree's lock spends on merging
+ * records that are held, or on packets that leave.
+ */
+u32 aggnet_state_cost(const struct aggnet_shape *shape);
+#define AGGNET_COST_MAX		50000
+
 /* The state that changes nothing when it is merged into another. */
 void aggnet_state_init(const struct aggnet_shape *shape, void *state);
 

@@ -14,6 +14,7 @@
 #include "mem.h"
 #include "socket.h"
 #include "sorted.h"
+#include "state.h"
 #include "timers.h"
 #include "trace.h"
 #include "tree.h"
@@ -143,6 +144,32 @@ static void tree_grow_work(struct work_struct *work)
 		tree_grown(tree, &out);
 	aggnet_tree_unlock(tree, &out);
 	aggnet_tree_put(tree);
+}
+
+/* Another bounded part of what the last run of the lock left. */
+static void tree_more_work(struct work_struct *work)
+{
+	struct aggnet_tree *tree = container_of(work, struct aggnet_tree,
+						more_work);
+	struct sk_buff_head out;
+
+	aggnet_tree_lock(tree, &out);
+	if (!tree->dead) {
+		if (aggnet_tree_sorted(tree))
+			aggnet_sorted_go_on(tree, &out);
+		aggnet_uplink_go_on(tree, &out);
+	}
+	aggnet_tree_unlock(tree, &out);
+	aggnet_tree_put(tree);
+}
+
+/* What is left to do is done by the work, which holds a reference. */
+static void tree_stopped(struct aggnet_tree *tree)
+{
+	if ((tree->runs.stopped || tree->up.stopped) && !tree->dead &&
+	    tree->state < AGGNET_TREE_DONE &&
+	    queue_work(tree_wq, &tree->more_work))
+		aggnet_tree_get(tree);
 }
 
 void aggnet_tree_press(struct aggnet_tree *tree, bool refused)
@@ -430,6 +457,7 @@ static struct aggnet_tree *tree_alloc(struct aggnet_net *an,
 	spin_lock_init(&tree->lock);
 	INIT_LIST_HEAD(&tree->socks);
 	INIT_WORK(&tree->grow_work, tree_grow_work);
+	INIT_WORK(&tree->more_work, tree_more_work);
 	INIT_RCU_WORK(&tree->rcu, tree_free_work);
 	aggnet_timers_init(tree);
 	tree->accepting = true;
@@ -502,6 +530,8 @@ void aggnet_tree_kill(struct aggnet_tree *tree, enum aggnet_reason reason)
 	aggnet_timers_stop(tree);
 	if (cancel_work_sync(&tree->grow_work))
 		aggnet_tree_put(tree);
+	if (cancel_work_sync(&tree->more_work))
+		aggnet_tree_put(tree);
 	aggnet_tree_put(tree);
 }
 
@@ -538,11 +568,13 @@ void aggnet_tree_lock(struct aggnet_tree *tree, struct sk_buff_head *out)
 	__skb_queue_head_init(out);
 	local_bh_disable();
 	spin_lock(&tree->lock);
+	tree->runs.budget = AGGNET_COST_MAX;
 }
 
 void aggnet_tree_unlock(struct aggnet_tree *tree, struct sk_buff_head *out)
 	__releases(&tree->lock)
 {
+	tree_stopped(tree);
 	spin_unlock(&tree->lock);
 	aggnet_tx_flush(tree, out);
 	local_bh_enable();

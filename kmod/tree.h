@@ -154,6 +154,7 @@ struct aggnet_tree_conf {
  *	last change of @told or @weight that was not foreseen
  * @timer: hold and give_up
  * @grow_work: adds chunks up to the limit
+ * @more_work: goes on where the last run of the lock had to stop
  * @grow_failed: there was no memory to grow; do not ask again
  * @charged: bytes accounted to the namespace
  * @payer: memory control group of who made the entry; constant
@@ -166,7 +167,7 @@ struct aggnet_tree {
 	struct rcu_work rcu;
 	struct dst_cache up_dst;
 
-	spinlock_t lock;	/* all that follows, but grow_work */
+	spinlock_t lock;	/* all that follows, but grow_work, more_work */
 	u8 state;
 	bool dead;
 	bool accepting;
@@ -224,6 +225,7 @@ struct aggnet_tree {
 	unsigned long bound_at;
 	struct timer_list timer;
 	struct work_struct grow_work;
+	struct work_struct more_work;
 	bool grow_failed;
 	u64 charged;
 	struct mem_cgroup *payer;

@@ -11,6 +11,7 @@
 #include "codec.h"
 #include "event.h"
 #include "mem.h"
+#include "state.h"
 #include "timers.h"
 #include "trace.h"
 #include "tree.h"
@@ -561,7 +562,8 @@ static void uplink_transmit(struct aggnet_tree *tree,
 		    &seg->digest, out);
 }
 
-static void uplink_pack(struct aggnet_tree *tree, struct aggnet_segment *seg)
+/* Return: the instructions, roughly, that it took to make the packet */
+static u32 uplink_pack(struct aggnet_tree *tree, struct aggnet_segment *seg)
 {
 	struct aggnet_data *data = (void *)seg->body;
 	struct aggnet_uplink *up = &tree->up;
@@ -584,6 +586,7 @@ static void uplink_pack(struct aggnet_tree *tree, struct aggnet_segment *seg)
 	tree->packets_out++;
 	tree->bytes_out += len;
 	tree->records_out += records;
+	return records * aggnet_state_cost(&tree->conf.shape) + 2 * len;
 }
 
 static void uplink_retransmit(struct aggnet_tree *tree,
@@ -614,30 +617,33 @@ static u32 uplink_resend(struct aggnet_tree *tree, u32 burst,
 	return burst;
 }
 
-void aggnet_uplink_push(struct aggnet_tree *tree, struct sk_buff_head *out)
+/* New packets, as many as one run of the lock may make. Return: was there any? */
+static bool uplink_make(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
 	struct aggnet_uplink *up = &tree->up;
 	struct aggnet_segment *seg;
-	bool packed = false;
-	u32 burst;
+	u32 cost = 0, seq = up->nxt;
+	bool last;
 
-	if (up->state != AGGNET_UP_BOUND ||
-	    tree->state == AGGNET_TREE_ABORTED)
-		return;
-	burst = uplink_resend(tree, AGGNET_BURST, out);
-	while (burst-- && uplink_open(tree)) {
-		u32 seq = up->nxt;
-		bool last;
-
-		seg = uplink_segment(up, seq);
-		uplink_pack(tree, seg);
-		packed = true;
-		last = !burst || !uplink_open(tree) ||
+	while (up->burst && cost < AGGNET_COST_MAX && uplink_open(tree)) {
+		seg = uplink_segment(up, up->nxt);
+		up->burst--;
+		cost += uplink_pack(tree, seg);
+		last = !up->burst || !uplink_open(tree) ||
 		       up->flight + 1 >= up->cwnd.cwnd ||
-		       !(~seq & (UPLINK_ACK_EVERY - 1));
+		       !(up->nxt & (UPLINK_ACK_EVERY - 1));
 		uplink_transmit(tree, seg, last ? AGGNET_F_ACK : 0, out);
 	}
-	if (packed)
+	up->stopped = up->burst && cost >= AGGNET_COST_MAX &&
+		      uplink_open(tree);
+	return up->nxt != seq;
+}
+
+static void uplink_push(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	struct aggnet_uplink *up = &tree->up;
+
+	if (uplink_make(tree, out))
 		aggnet_tree_reclaim(tree, out);
 	if (up->nxt == AGGNET_SEQ_END && aggnet_tree_may_emit(tree)) {
 		aggnet_tree_abort(tree, out, AGGNET_R_PROTOCOL,
@@ -648,6 +654,29 @@ void aggnet_uplink_push(struct aggnet_tree *tree, struct sk_buff_head *out)
 	    up->una == up->nxt && !up->fin)
 		uplink_send_fin(tree, out);
 	uplink_arm(tree);
+}
+
+static bool uplink_pushes(const struct aggnet_tree *tree)
+{
+	return tree->up.state == AGGNET_UP_BOUND &&
+	       tree->state != AGGNET_TREE_ABORTED;
+}
+
+void aggnet_uplink_push(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	if (!uplink_pushes(tree))
+		return;
+	tree->up.burst = uplink_resend(tree, AGGNET_BURST, out);
+	uplink_push(tree, out);
+}
+
+void aggnet_uplink_go_on(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	bool stopped = tree->up.stopped;
+
+	tree->up.stopped = false;
+	if (stopped && uplink_pushes(tree))
+		uplink_push(tree, out);
 }
 
 void aggnet_uplink_abort(struct aggnet_tree *tree, struct sk_buff_head *out)

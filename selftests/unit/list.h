@@ -192,6 +192,7 @@ static inline void start(struct aggnet_runs *r, const struct aggnet_shape *shape
 	memset(r, 0, sizeof(*r));
 	if (aggnet_runs_init(r, shape, max, slots, PAYLOAD))
 		abort();
+	r->budget = S32_MAX;
 }
 
 /* A packet of what is ready. Return: its bytes. */

@@ -31,11 +31,11 @@ TEST(table_need__no_packet_takes_more)
 {
 	enum { MAX = 9000 };
 	static u32 far[MAX + 1], was[MAX + 1];
-	u32 n, bytes, words, spare = 0;
+	u32 n, bytes, words, end, spare = 0;
 
 	for (bytes = 0; bytes <= MAX; bytes++)
 		far[bytes] = AGGNET_CHUNK;
-	for (n = 1; n <= MAX / 8; n++) {
+	for (n = 1; n <= min(MAX / 8, RECORDS_MAX); n++) {
 		memcpy(was, far, sizeof(was));
 		for (words = 1; words <= 32; words++) {
 			u32 size = sizeof(struct entry) + 8 * words;
@@ -51,7 +51,8 @@ TEST(table_need__no_packet_takes_more)
 			}
 		}
 		/* Packets in which n is the most that they may carry. */
-		for (bytes = 8 * n; bytes < 8 * n + 8 && bytes <= MAX; bytes++) {
+		end = n == RECORDS_MAX ? MAX : min(8 * n + 7, (u32)MAX);
+		for (bytes = 8 * n; bytes <= end; bytes++) {
 			u32 chunks = DIV_ROUND_UP(far[bytes], AGGNET_CHUNK) - 1;
 			u32 bound = aggnet_table_worst(&plain, bytes);
 

@@ -119,6 +119,7 @@ static void buffer_start(struct buffer *b, const struct aggnet_shape *shape,
 	if (b->sorted) {
 		if (aggnet_runs_init(&b->r, shape, 1, 64, PAYLOAD))
 			abort();
+		b->r.budget = S32_MAX;
 		aggnet_runs_begin(&b->r, 64, AGGNET_SEQ_FIRST, source);
 		aggnet_runs_close(&b->r);
 		return;

@@ -153,7 +153,12 @@ TEST(weigh__once)
 	EXPECT_TRUE(aggnet_runs_weigh(&r, 1, 5));
 	EXPECT_FALSE(aggnet_runs_weigh(&r, 1, 4));
 	EXPECT_EQ(5, r.weight);
-	EXPECT_TRUE(aggnet_runs_weigh(&r, 0, 0));
+	/* All of them together are told in 16 bits. */
+	EXPECT_FALSE(aggnet_runs_weigh(&r, 0, 65531));
+	EXPECT_FALSE(aggnet_runs_weigh(&r, 0, ~0u));
+	EXPECT_EQ(1, r.unknown);
+	EXPECT_TRUE(aggnet_runs_weigh(&r, 0, 65530));
+	EXPECT_EQ(65535, r.weight);
 	EXPECT_EQ(0, r.unknown);
 	aggnet_runs_free(&r);
 }
@@ -183,33 +188,77 @@ TEST(close__is_what_starts_it)
 	aggnet_runs_free(&r);
 }
 
-/* Very many records of a key: they leave in few, and all of them count. */
+/* Fills a writer's run with records of a key. Return: how many */
+static u32 fill(struct aggnet_runs *r, const char *key)
+{
+	u8 buf[PAYLOAD];
+	u32 len, i, n;
+
+	aggnet_runs_begin(r, AGGNET_RUN_MAX, FIRST, true);
+	for (i = n = 0; i < AGGNET_RUN_MAX; i++) {
+		for (len = 0; len + 4 <= PAYLOAD; n++)
+			len += put(buf + len, key);
+		if (aggnet_runs_append(r, r->n - 1, buf, len))
+			abort();
+	}
+	return n;
+}
+
+/* Very many records of a key leave in one. */
 TEST(runs__many_of_a_key)
 {
 	struct list out = { 0 };
 	struct aggnet_runs r;
-	u8 buf[PAYLOAD];
 	u64 units = 0;
-	u32 len, i, n;
+	u32 n;
 
 	start(&r, sum, 1, AGGNET_RUN_MAX);
-	aggnet_runs_begin(&r, AGGNET_RUN_MAX, FIRST, true);
-	for (i = n = 0; i < AGGNET_RUN_MAX; i++) {
-		for (len = 0; len + 4 <= PAYLOAD; n++)
-			len += put(buf + len, "k");
-		ASSERT_EQ(0, aggnet_runs_append(&r, 0, buf, len));
-		ASSERT_EQ(i < AGGNET_RUN_MAX / 2, aggnet_runs_slack(&r, 0));
-	}
+	n = fill(&r, "k");
 	EXPECT_EQ(0, aggnet_runs_space(&r, 0));
 	EXPECT_EQ(n, aggnet_runs_held(&r));
 	aggnet_runs_close(&r);
-	EXPECT_EQ(n - SAME_MAX + 1, aggnet_runs_held(&r));
-	take_all(&r, &out, &units);
+	EXPECT_EQ(1, aggnet_runs_held(&r));
 	EXPECT_TRUE(aggnet_runs_slack(&r, 0));
+	EXPECT_FALSE(r.ready);
 	aggnet_runs_finish(&r, 0);
 	take_all(&r, &out, &units);
 	EXPECT_EQ(n, units);
-	EXPECT_GE(n / SAME_MAX + 1, out.n);
+	EXPECT_EQ(1, out.n);
+	list_free(&out);
+	aggnet_runs_free(&r);
+}
+
+/* A budget ends merging after a few records, and another one goes on. */
+TEST(runs__budget)
+{
+	struct list out = { 0 };
+	/* No merge is taken for less than 200 instructions. */
+	const u32 most = AGGNET_COST_MAX / 200;
+	u32 n, held, turns = 0;
+	struct aggnet_runs r;
+	u64 units = 0;
+
+	start(&r, sum, 2, 2 * AGGNET_RUN_MAX);
+	r.budget = AGGNET_COST_MAX;
+	n = fill(&r, "k");
+	n += fill(&r, "l");
+	aggnet_runs_finish(&r, 0);
+	aggnet_runs_finish(&r, 1);
+	aggnet_runs_close(&r);
+	for (; r.stopped; turns++) {
+		held = aggnet_runs_held(&r);
+		EXPECT_FALSE(r.ready);
+		r.budget = AGGNET_COST_MAX;
+		aggnet_runs_advance(&r);
+		EXPECT_LT(aggnet_runs_held(&r), held);
+		EXPECT_LE(held - aggnet_runs_held(&r), most);
+	}
+	EXPECT_LE(n / most, turns);
+	EXPECT_TRUE(r.ready);
+	take_all(&r, &out, &units);
+	EXPECT_EQ(2, out.n);
+	EXPECT_EQ(n, units);
+	EXPECT_EQ(0, aggnet_runs_held(&r));
 	list_free(&out);
 	aggnet_runs_free(&r);
 }

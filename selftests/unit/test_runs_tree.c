@@ -114,7 +114,9 @@ static void tree_step(struct leaf *leaf, struct aggnet_runs *root,
 	struct leaf *l = &leaf[i];
 	u64 represents = 0;
 
-	switch (below(4)) {
+	l->r.budget = below(2) ? below(3000) : AGGNET_COST_MAX;
+	root->budget = l->r.budget;
+	switch (below(5)) {
 	case 0:
 		leaf_write(l, below(WRITERS));
 		break;
@@ -139,6 +141,13 @@ static void tree_step(struct leaf *leaf, struct aggnet_runs *root,
 			abort();
 		leaf[fly[k].from].flying--;
 		fly[k] = fly[--*flying];
+		break;
+	case 3:
+		/* As the work does for a tree whose run of the lock was short. */
+		if (l->r.stopped)
+			aggnet_runs_advance(&l->r);
+		if (root->stopped)
+			aggnet_runs_advance(root);
 		break;
 	default:
 		if (leaf_ended(l) && !l->done) {

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Counts the instructions of the longest runs of a tree's lock, by single steps of
+ * a child process: what the pure cores do in one of them, with the worst records.
+ */
+#include <linux/kernel.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "aggtable.h"
+#include "pairs.h"
+#include "runs.h"
+#include "state.h"
+
+#define GOAL		200000
+#define PAYLOAD		8192	/* of a packet on links with an MTU of 9000 */
+#define BURST		16	/* packets that an event makes at most */
+#define MEMORY		(16u << 20)
+#define RUNS		64
+
+/* --- the worst records of a shape ------------------------------------------ */
+
+/**
+ * struct packet - a packet full of records
+ */
+struct packet {
+	u8 data[PAYLOAD];
+	u32 len;
+	u32 n;
+};
+
+static u32 put_value(const struct aggnet_shape *shape, u8 *value, u32 i)
+{
+	double number = i % 2 ? 0x1p1000 : 0x1p-1000;
+	struct aggnet_pair pair;
+	u32 k;
+
+	switch (aggnet_shape_kind(shape)) {
+	case AGGNET_KIND_PAIRS:
+		for (k = 0; k < AGGNET_PAIRS_PART; k++) {
+			pair.rank = (int)(i * 31 % 97);
+			pair.id = i * AGGNET_PAIRS_PART + k;
+			aggnet_pair_put(value + k * AGGNET_PAIR_BYTES, &pair);
+		}
+		return k * AGGNET_PAIR_BYTES;
+	case AGGNET_KIND_REAL:
+		memcpy(value, &number, sizeof(number));
+		return sizeof(number);
+	default:
+		memset(value, 1, 8);
+		return shape->function == AGGNET_FN_PRODUCT ? 8 : 1;
+	}
+}
+
+/* Records of a source with keys of @klen bytes, as many as a packet may have. */
+static void packet_make(struct packet *p, const struct aggnet_shape *shape,
+			u32 klen, u32 first, bool distinct)
+{
+	u32 max = aggnet_max_records(shape, PAYLOAD), i, vlen;
+	u8 value[AGGNET_VALUE_MAX], *at;
+
+	memset(p, 0, sizeof(*p));
+	for (; p->n < max; p->n++, p->len += 2 + klen + vlen) {
+		vlen = put_value(shape, value, p->n);
+		if (p->len + 2 + klen + vlen > PAYLOAD)
+			break;
+		at = p->data + p->len;
+		at[0] = klen;
+		at[1] = vlen;
+		memset(at + 2, 'k', klen);
+		for (i = 0; distinct && i < 4 && i < klen; i++)
+			at[2 + klen - 1 - i] = (first + p->n) >> (8 * i);
+		memcpy(at + 2 + klen, value, vlen);
+	}
+}
+
+/* --- counting -------------------------------------------------------------- */
+
+/* The stretch is between two of these. */
+static void mark(void)
+{
+	raise(SIGUSR1);
+}
+
+static bool stopped_at_mark(pid_t child)
+{
+	int status;
+
+	return waitpid(child, &status, 0) == child && WIFSTOPPED(status) &&
+	       WSTOPSIG(status) == SIGUSR1;
+}
+
+static bool is_running(pid_t child, bool *marked)
+{
+	int status;
+
+	if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status))
+		return false;
+	*marked = WSTOPSIG(status) == SIGUSR1;
+	return true;
+}
+
+/* Return: instructions of the stretch, 0: it cannot be stepped through. */
+static unsigned long count(void (*run)(const void *), const void *of)
+{
+	unsigned long n = 0;
+	bool marked = false;
+	pid_t child = fork();
+
+	if (!child) {
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		run(of);
+		_exit(0);
+	}
+	if (!stopped_at_mark(child))
+		return 0;
+	for (; !marked; n++)
+		if (ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) ||
+		    !is_running(child, &marked))
+			return 0;
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	return n;
+}
+
+/* --- stretches ------------------------------------------------------------- */
+
+struct stretch {
+	const char *what;
+	void (*run)(const void *of);
+	struct aggnet_shape shape;
+	u32 klen;
+};
+
+static void table_fill(struct aggnet_table *t, const struct stretch *s)
+{
+	u64 seed[AGGNET_SEED_WORDS];
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(seed); i++)
+		seed[i] = 0x9e3779b97f4a7c15 * (i + 1);
+	if (aggnet_table_init(t, &s->shape, MEMORY, seed))
+		abort();
+	while (aggnet_table_grow(t, aggnet_chunk_alloc()))
+		;
+}
+
+/* A packet comes, and uplink_make() does what it may in the same run. */
+static void merge_and_make(const void *of)
+{
+	const struct stretch *s = of;
+	struct aggnet_table t = { 0 };
+	static struct packet p;
+	u32 i, n, len, cost = 0;
+	u64 represents;
+
+	table_fill(&t, s);
+	for (i = 0; i < BURST * 2; i++) {
+		packet_make(&p, &s->shape, s->klen, i * 1024, true);
+		aggnet_table_merge(&t, p.data, p.n, p.n, true,
+				   AGGNET_FAULT_NONE);
+		aggnet_table_merge(&t, p.data, p.n, p.n, true,
+				   AGGNET_FAULT_NONE);
+	}
+	packet_make(&p, &s->shape, s->klen, i * 1024, true);
+	mark();
+	aggnet_table_merge(&t, p.data, p.n, p.n, true, AGGNET_FAULT_NONE);
+	for (i = 0; i < BURST && cost < AGGNET_COST_MAX; i++) {
+		len = aggnet_table_pack(&t, p.data, PAYLOAD,
+					aggnet_max_records(&s->shape, PAYLOAD),
+					&n, &represents);
+		cost += n * aggnet_state_cost(&s->shape) + 2 * len;
+	}
+	mark();
+}
+
+/* The packet comes that all other runs, which are full, have waited for. */
+static void store_packet(const void *of)
+{
+	const struct stretch *s = of;
+	struct aggnet_runs r = { 0 };
+	static struct packet p;
+	u32 run, i;
+
+	packet_make(&p, &s->shape, s->klen, 0, false);
+	if (aggnet_runs_init(&r, &s->shape, RUNS, RUNS * 4, PAYLOAD))
+		abort();
+	for (run = 0; run < RUNS; run++)
+		aggnet_runs_begin(&r, 4, AGGNET_SEQ_FIRST, true);
+	aggnet_runs_close(&r);
+	for (run = 1; run < RUNS; run++)
+		for (i = 0; i < 4; i++)
+			if (aggnet_runs_store(&r, run, AGGNET_SEQ_FIRST + i,
+					      p.data, p.len, p.n))
+				abort();
+	mark();
+	if (aggnet_runs_store(&r, 0, AGGNET_SEQ_FIRST, p.data, p.len, p.n))
+		abort();
+	mark();
+}
+
+#define KEYED(f, t)	{ .function = AGGNET_FN_##f, .vtype = AGGNET_VTYPE_##t }
+#define SORTED(f, t)	{ .function = AGGNET_FN_##f, .vtype = AGGNET_VTYPE_##t,\
+			  .layout = AGGNET_LAYOUT_SORTED }
+#define BEST(l)		{ .function = AGGNET_FN_TOPK, .k = AGGNET_K_MAX, \
+			  .layout = AGGNET_LAYOUT_##l }
+
+static const struct stretch stretches[] = {
+	{ "sums come and leave", merge_and_make, KEYED(SUM, INT64), 5 },
+	{ "products come and leave", merge_and_make, KEYED(PRODUCT, INT64), 5 },
+	{ "averages come and leave", merge_and_make, KEYED(AVERAGE, INT64), 5 },
+	{ "sums of reals come and leave", merge_and_make,
+	  KEYED(SUM, FLOAT64), 5 },
+	{ "pairs come and leave", merge_and_make, BEST(KEYED), 5 },
+	{ "sorted sums are merged", store_packet, SORTED(SUM, INT64), 1 },
+	{ "sorted sums with long keys are merged", store_packet,
+	  SORTED(SUM, INT64), AGGNET_KEY_MAX },
+	{ "sorted sums of reals are merged", store_packet,
+	  SORTED(SUM, FLOAT64), 5 },
+	{ "sorted pairs are merged", store_packet, BEST(SORTED), 5 },
+};
+
+int main(void)
+{
+	unsigned long n, most = 0;
+	u32 i, failed = 0;
+
+	printf("TAP version 13\n1..%zu\n", ARRAY_SIZE(stretches));
+	for (i = 0; i < ARRAY_SIZE(stretches); i++) {
+		fflush(stdout);
+		n = count(stretches[i].run, &stretches[i]);
+		failed += !n || n > GOAL;
+		most = n > most ? n : most;
+		printf("%sok %u - %s: %lu instructions\n",
+		       n && n <= GOAL ? "" : "not ", i + 1, stretches[i].what,
+		       n);
+	}
+	printf("# longest stretch under a tree's lock: %lu instructions of %u\n",
+	       most, GOAL);
+	return failed != 0;
+}
