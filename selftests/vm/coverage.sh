@@ -84,7 +84,7 @@ guest()
 	make -s -C "$TOP/selftests/net" all
 	KERNEL=debug VM_TIMEOUT=${VM_TIMEOUT:-14400} VM_MODULE=$out/aggnet.ko \
 		AGGNET_TESTS=$TESTS "$VM_DIR/run.sh" "
-		TESTS=\$AGGNET_TESTS SEED=$SEED \
+		TESTS=\$AGGNET_TESTS SEED=$SEED DEBUG=all \
 			selftests/vm/check.sh guest debug || exit
 		rmmod aggnet
 		cd /sys/kernel/debug/gcov$out/kmod &&
