@@ -14,9 +14,12 @@
  *
  * Faults allowed (-D...=1): READER_CLOSES before the end mark, WRITER_CLOSES
  * without shutdown, HOLD passes, CRASH of A with RESTART or without, BYPASS: the
- * route of S leads around A, which waits for S. After the last two GIVE_UP may
- * pass anywhere; without it they have to end in a hang that the run finds, but
- * for a BYPASS with HOLD, in which nobody aborts.
+ * route of S leads around A, which waits for S. With GIVE_UP=1 give_up passes where
+ * the code's conditions hold, and only there: a bound child or the acceptor is
+ * silent; a process never came to a node that started again; the receiver is short
+ * of sources (giveup.pml) that will not come. Half of it passes at A while S has not
+ * bound, which ends a BYPASS without an abort. Without GIVE_UP a CRASH or a BYPASS
+ * has to end in a hang that the run finds.
  *
  * Asserted: a source's DONE means that the end mark was taken; the end mark
  * means that every source is in the result; without faults nobody aborts; every
@@ -32,6 +35,8 @@
  *	EXACT         a flow closes only if its weight equals its sources
  *	HOLD_AT_R     hold stops the receiver from accepting
  *	SILENT_ABORT  an aborted child does not tell its acceptor
+ *	NO_CHILD, NO_PEER, NO_WRITER, NO_SHORT, NO_HALF
+ *		      give_up lacks one of its conditions
  * REACH asserts that DONE is never reached.
  */
 #ifndef READER_CLOSES
@@ -93,9 +98,7 @@ byte weight[4], members[4], records[4];
 bool end_read, crashed, done_pushed[4];
 
 #define ALIVE(x)	(state[x] != DEAD)
-#define FAULTS \
-	(READER_CLOSES || WRITER_CLOSES || CRASH || (BYPASS && GIVE_UP))
-#define SILENCE		(GIVE_UP && (crashed || BYPASS))
+#define FAULTS		(READER_CLOSES || WRITER_CLOSES || CRASH)
 #define ROOTED(x)	((x) == R || (up[x] >= BOUND && peer[x] == R))
 /* An OPEN comes by the planned end first, and a live one keeps it. */
 #define BEYOND(c) \
@@ -110,6 +113,43 @@ bool end_read, crashed, done_pushed[4];
 	(!UNFINISHED_AT(A, x) && !UNFINISHED_AT(S, x) && !UNFINISHED_AT(T, x))
 #define DRAINED(i) \
 	(at[A] != (i) && at[S] != (i) && at[T] != (i))
+
+/* Conditions of give_up. The slot of a node that died stays with its acceptor. */
+#ifdef NO_CHILD
+#define CHILD_SILENT(x)	false
+#else
+#define LOST_CHANNEL(c)	(!ALIVE(c) || up[c] < BOUND || peer[c] != bound_to[c])
+#define CHILD_SILENT(x) \
+	(crashed && (x) == R && UNFINISHED_AT(A, R) && LOST_CHANNEL(A))
+#endif
+#ifdef NO_PEER
+#define PEER_SILENT(i)	false
+#else
+#define PEER_SILENT(i)	(up[i] >= BINDING && !ALIVE(peer[i]))
+#endif
+#ifdef NO_WRITER
+#define WRITER_MISSING(i)	false
+#else
+#define WRITER_MISSING(i)	((i) == A && crashed && ALIVE(A) && !shut[A])
+#endif
+#ifdef NO_SHORT
+#define RECEIVER_SHORT	false
+#else
+#define TOLD_BY_A \
+	(accepting[A] -> 2 : weight[A] + UNFINISHED_AT(S, A) + !shut[A])
+#define COVERED_BY_R \
+	(weight[R] + UNFINISHED_AT(S, R) + UNFINISHED_AT(T, R) + \
+	 (UNFINISHED_AT(A, R) -> TOLD_BY_A : 0))
+#define STILL_COMES(c)	(!OUTCOME(c) && bound_to[c] == NONE)
+#define RECEIVER_SHORT \
+	(accepting[R] && crashed && COVERED_BY_R < ALL && \
+	 !STILL_COMES(S) && !STILL_COMES(T))
+#endif
+#ifdef NO_HALF
+#define HALF_PASSES	false
+#else
+#define HALF_PASSES	(GIVE_UP && bound_to[S] != A)
+#endif
 
 inline abort(i)
 {
@@ -235,7 +275,8 @@ active proctype flow_R()
 	:: d_step { HOLD && accepting[R] -> accepting[R] = false }
 #endif
 	:: d_step { READER_CLOSES && !OUTCOME(R) -> abort(R) }
-	:: d_step { SILENCE && !OUTCOME(R) -> abort(R) }
+	:: d_step { GIVE_UP && !OUTCOME(R) && \
+		    (CHILD_SILENT(R) || RECEIVER_SHORT) -> abort(R) }
 	:: OUTCOME(R) -> break
 	od
 }
@@ -300,16 +341,21 @@ inline become_done(i)
 		    (state[R] == ABORTED || (i != A && LISTED(i, A) && \
 					     state[A] == ABORTED)) -> \
 		abort(i) } \
-	/* RST: closed before it could bind, or another incarnation */ \
+	/* RST: closed before it could bind, or another incarnation, which \
+	 * says so whatever has become of it */ \
 	:: d_step { !OUTCOME(i) && up[i] == BINDING && ALIVE(peer[i]) && \
-		    !OUTCOME(peer[i]) && bound_to[i] == NONE && \
-		    (!accepting[peer[i]] || \
-		     peer_life[i] != life[peer[i]]) -> \
+		    bound_to[i] == NONE && !OUTCOME(peer[i]) && \
+		    !accepting[peer[i]] -> \
+		up[i] = OPENING } \
+	:: d_step { !OUTCOME(i) && up[i] == BINDING && ALIVE(peer[i]) && \
+		    peer_life[i] != life[peer[i]] -> \
+		bound_to[i] = NONE; \
 		up[i] = OPENING } \
 	:: d_step { !OUTCOME(i) && up[i] >= BOUND && ALIVE(peer[i]) && \
 		    peer_life[i] != life[peer[i]] -> abort(i) } \
 	:: d_step { WRITER_CLOSES && !OUTCOME(i) && !shut[i] -> abort(i) } \
-	:: d_step { SILENCE && !OUTCOME(i) -> abort(i) }
+	:: d_step { GIVE_UP && !OUTCOME(i) && \
+		    (PEER_SILENT(i) || WRITER_MISSING(i)) -> abort(i) }
 
 #define MEMBER(i)	((i) == A -> 4 : (i) - 1)
 #ifdef NO_TOMBSTONE
@@ -344,7 +390,8 @@ active proctype node_A()
 		accepting[A] = false;
 		state[A] = CLOSING }
 	/* hold passed: what comes leaves as PARTIAL, others bind further up */
-	:: d_step { HOLD && state[A] == OPEN && !flushing[A] ->
+	:: d_step { (HOLD || HALF_PASSES) && state[A] == OPEN &&
+		    !flushing[A] ->
 		accepting[A] = false;
 		flushing[A] = true }
 	:: d_step { CRASH && !crashed && !OUTCOME(A) ->

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Reserve: children that the plan did not foresee bind where there is memory
- * for their credit, so that idle credits never are all there is.
+ * for their credit, so that idle credits never are all there is. What becomes of a
+ * child that is refused is refuse.pml's matter.
  */
 
 /*

@@ -18,6 +18,9 @@ table()
 	channel holds - every record once, or no result, whatever the network does
 	channel holds RECS=0 the same for an empty flow
 	channel ends - no livelock, whatever the network does
+	channel holds LIVE without crashes every child gets DONE
+	channel holds LIVE,RECS=0 the same for an empty flow
+	channel deadlock LIVE,NO_RST a closed end does not refuse a PROBE
 	channel assertion REACH a result can be reached
 	channel assertion UNNAMED DATA merged by another than the acceptor it names
 	channel assertion REBIND a BOUND child opens anew
@@ -56,6 +59,11 @@ table()
 	completion ends CRASH=1,RESTART=1,GIVE_UP=1 the same after a restart
 	completion ends BYPASS=1,HOLD=1 the same around the planned end
 	completion assertion REACH DONE can be reached
+	completion deadlock CRASH=1,GIVE_UP=1,NO_CHILD a bound child that is silent is waited for
+	completion deadlock CRASH=1,GIVE_UP=1,NO_PEER an acceptor that is silent is waited for
+	completion deadlock CRASH=1,RESTART=1,GIVE_UP=1,NO_WRITER a process that never came is waited for
+	completion deadlock CRASH=1,GIVE_UP=1,NO_SHORT the receiver waits for sources that will not come
+	completion deadlock BYPASS=1,GIVE_UP=1,NO_HALF an end waits for a child that went around it
 	completion deadlock CRASH=1 a crash without give_up
 	completion deadlock CRASH=1,RESTART=1 a restart without give_up
 	completion deadlock BYPASS=1 a bypass without hold and give_up
@@ -68,6 +76,27 @@ table()
 	completion deadlock EXACT a flow closes at its weight only, not above
 	completion deadlock HOLD_AT_R,HOLD=1 hold closes the receiver
 	completion deadlock SILENT_ABORT,WRITER_CLOSES=1 ABORT does not go up
+	giveup holds - a missing source ends the transfer, a healthy one is not given up
+	giveup holds LAZY=1 the same beside a source that lives and never finishes
+	giveup ends LAZY=1 no livelock
+	giveup assertion REACH the transfer can be done
+	giveup deadlock LIVES,LAZY=1 an end is not short while a bound child lives
+	giveup assertion UNTOLD children do not tell what they cover
+	giveup deadlock WAITS ends never stop waiting
+	giveup assertion EAGER the receiver counts finished sources only
+	refuse holds - a refusal is final, whatever is repeated
+	refuse ends - no livelock
+	refuse assertion REACH a refused child can be bound
+	refuse deadlock REBINDS a copy of a refused PROBE binds
+	epoch holds - the newer epoch ends the older, and is exact
+	epoch holds LEFT_OUT=1 the same for a child that has no newer entry
+	epoch ends - no livelock
+	epoch assertion REACH the newer epoch can be done
+	epoch deadlock DROPPED,LEFT_OUT=1 an RST of a newer epoch is dropped
+	epoch deadlock OPEN_SILENT,LEFT_OUT=1 the OPEN of an older epoch is not answered
+	epoch assertion ANY_NONCE an RST for another nonce is taken
+	epoch assertion ANY_EPOCH an RST of an older epoch is taken
+	epoch assertion OLD_DATA records of an older epoch are merged
 	credit holds - trees X to Y and Y to X both finish
 	credit holds CHUNKS=2 the same with nothing but the reserve
 	credit holds SLOW_READER=1 a reader that never reads stops its own tree

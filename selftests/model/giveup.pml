@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Give up: a source that is missing ends the transfer, at any depth and whichever
+ * others live, and a transfer in which none is missing is never given up.
+ */
+
+/*
+ * Receiver R <- end Q <- end P <- sources C1 and C2; source Z at Q. C2 may die at
+ * any time before its FIN is taken. Z may live and never finish (LAZY=1): then the
+ * transfer still has to end, unless all others have finished; that is the one
+ * wait which only an application's own limit ends.
+ *
+ * Time is in the guards: give_up of R passes only when no node that lives has
+ * anything left to say at once (QUIET); half of give_up of P and Q may pass at any
+ * time, since a child that lives may be late there and bind further up.
+ *
+ * Mutants: LIVES   an end is short only if no bound child lives
+ *          UNTOLD  children do not tell when they cover less than was planned
+ *          WAITS   ends other than the receiver never stop waiting
+ *          EAGER   the receiver counts finished sources only
+ * REACH asserts that the transfer is never done.
+ */
+#ifndef LAZY
+#define LAZY	0
+#endif
+
+#define R	0
+#define Q	1
+#define P	2
+#define C1	3
+#define C2	4
+#define Z	5
+#define NODES	6
+#define NONE	7
+
+byte planned[NODES];		/* parent of each */
+byte sources[NODES];		/* in its entry */
+byte at[NODES] = NONE;		/* acceptor */
+bool accepting[3] = true;
+bool finished[NODES];
+byte told[NODES];		/* sources that it told its acceptor to expect */
+byte weight[3];			/* of finished children */
+bool dead, done, aborted;
+
+#define TOLD(c, x)	((at[c] == (x) && !finished[c]) * told[c])
+#define COVERED(x) \
+	(weight[x] + TOLD(Q, x) + TOLD(P, x) + TOLD(C1, x) + TOLD(C2, x) + \
+	 TOLD(Z, x))
+#define OPEN_AT(c, x)	(at[c] == (x) && !finished[c])
+#define NO_OPEN(x) \
+	(!OPEN_AT(Q, x) && !OPEN_AT(P, x) && !OPEN_AT(C1, x) && \
+	 !OPEN_AT(C2, x) && !OPEN_AT(Z, x))
+#define DUE(x) \
+	(((x) == P && (at[C1] == NONE || at[C2] == NONE)) || \
+	 ((x) == Q && (at[P] == NONE || at[Z] == NONE)) || \
+	 ((x) == R && at[Q] == NONE))
+#define MAX(a, b)	((a) > (b) -> (a) : (b))
+/* What an end tells: at least what was planned, while a planned child may come. */
+#define REACH_OF(x) \
+	(accepting[x] && DUE(x) -> MAX(COVERED(x), sources[x]) : COVERED(x))
+#ifdef UNTOLD
+#define STALE_TOLD(x)	false
+#else
+#define STALE_TOLD(x) \
+	(at[x] != NONE && !finished[x] && told[x] != REACH_OF(x))
+#endif
+
+#ifdef LIVES
+#define IS_SHORT(x) \
+	(accepting[x] && COVERED(x) < sources[x] && NO_OPEN(x))
+#else
+#ifdef EAGER
+#define IS_SHORT(x) \
+	(accepting[x] && ((x) == R -> weight[x] < sources[x] : \
+				      COVERED(x) < sources[x] && DUE(x)))
+#else
+#define IS_SHORT(x) \
+	(accepting[x] && COVERED(x) < sources[x] && \
+	 ((x) == R || DUE(x) || NO_OPEN(x)))
+#endif
+#endif
+
+#define LIVES_NOW(c)	((c) != C2 || !dead)
+/* The first end on the way that accepts. */
+#define NEXT(c) \
+	(accepting[planned[c]] -> planned[c] : \
+	 (planned[c] == P && accepting[Q] -> Q : R))
+#define MAY_BIND(c) \
+	(at[c] == NONE && LIVES_NOW(c) && accepting[NEXT(c)])
+#define MAY_FINISH(c) \
+	(at[c] != NONE && !finished[c] && LIVES_NOW(c) && \
+	 !((c) == Z && LAZY))
+#define FLOW_ENDS(x) \
+	(at[x] != NONE && !finished[x] && NO_OPEN(x) && \
+	 (weight[x] >= sources[x] || !accepting[x]))
+#define QUIET \
+	(!MAY_BIND(Q) && !MAY_BIND(P) && !MAY_BIND(C1) && !MAY_BIND(C2) && \
+	 !MAY_BIND(Z) && !STALE_TOLD(P) && !STALE_TOLD(Q) && \
+	 !FLOW_ENDS(P) && !FLOW_ENDS(Q))
+
+#define OVER	(done || aborted)
+
+inline give_up()
+{
+	aborted = true;
+	/* Otherwise a healthy transfer failed. */
+	assert(dead)
+}
+
+#define BIND(c) \
+	:: d_step { MAY_BIND(c) -> \
+		at[c] = NEXT(c); \
+		told[c] = ((c) < C1 -> REACH_OF(c) : 1) }
+#define SOURCE(c) \
+	BIND(c) \
+	:: d_step { MAY_FINISH(c) -> \
+		finished[c] = true; \
+		weight[at[c]] = weight[at[c]] + 1 }
+#define END(x) \
+	BIND(x) \
+	:: d_step { STALE_TOLD(x) -> told[x] = REACH_OF(x) } \
+	:: d_step { STOPS(x) -> accepting[x] = false } \
+	:: d_step { FLOW_ENDS(x) -> \
+		accepting[x] = false; \
+		finished[x] = true; \
+		weight[at[x]] = weight[at[x]] + weight[x] }
+#ifdef WAITS
+#define STOPS(x)	false
+#else
+#define STOPS(x)	IS_SHORT(x)
+#endif
+
+init
+{
+	d_step {
+		planned[Q] = R;
+		planned[P] = Q;
+		planned[C1] = P;
+		planned[C2] = P;
+		planned[Z] = Q;
+		sources[R] = 3;
+		sources[Q] = 3;
+		sources[P] = 2
+	}
+	do
+	SOURCE(C1) SOURCE(C2) SOURCE(Z)
+	END(P) END(Q)
+	:: d_step { !dead && !finished[C2] -> dead = true }
+	/* a bound child that is silent */
+	:: d_step { dead && at[C2] != NONE && !finished[C2] && !OVER -> give_up() }
+	:: d_step { IS_SHORT(R) && QUIET && !OVER -> give_up() }
+	:: d_step { !OVER && weight[R] == sources[R] && NO_OPEN(R) ->
+		accepting[R] = false;
+		done = true;
+#ifdef REACH
+		assert(false)
+#endif
+		}
+	:: OVER -> break
+	:: LAZY && finished[C1] && finished[C2] -> break
+	od
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Refuse: a child that an end refuses for want of room goes elsewhere, and no
+ * copy of what it sent before binds it afterwards.
+ */
+
+/*
+ * An unplanned child C and an end R whose room comes and goes. Packets are a
+ * soup, as in channel.pml: what was sent once may arrive never, once or often, at
+ * any time, so an attacker that repeats what it has seen is in it. Each refusal
+ * gives C another nonce; the last one it may use ends in give_up.
+ *
+ *	n, C's nonces: 0 to NONCES - 1
+ *	refusals: of R, in the cookie of each ACCEPT (cookie[n])
+ *
+ * A slot whose child has gone elsewhere is never finished: R waits for ever,
+ * which the run finds as an invalid end state.
+ *
+ * Mutant: REBINDS  the cookie does not cover the refusals
+ * REACH asserts that C is never bound after a refusal.
+ */
+#define NONCES		4
+#define NONE		7
+#define B(n)		(1 << (n))
+
+mtype = { OPENING, BINDING, BOUND, OVER, GAVE_UP };
+mtype c = OPENING;
+byte nonce;
+byte cookie[NONCES];		/* refusals at the ACCEPT of that nonce */
+byte probes, fins;		/* sent by C, by nonce */
+byte acks, rsts;		/* sent by R, by nonce */
+
+byte slot = NONE;
+byte refusals;
+bool room, finished;
+byte turns;			/* of the others, who take room */
+
+#ifdef REBINDS
+#define GOOD(n)		true
+#else
+#define GOOD(n)		(cookie[n] == refusals)
+#endif
+
+inline reopen()
+{
+	if
+	:: nonce + 1 < NONCES ->
+		nonce++;
+		c = OPENING
+	:: else -> c = GAVE_UP
+	fi
+}
+
+active proctype child()
+{
+	do
+	/* ACCEPT leaves no state; its delay is that of the PROBE. */
+	:: d_step { c == OPENING && !finished ->
+		cookie[nonce] = refusals;
+		probes = probes | B(nonce);
+		c = BINDING }
+	:: d_step { c == BINDING && (acks & B(nonce)) ->
+		c = BOUND;
+		fins = fins | B(nonce);
+#ifdef REACH
+		assert(nonce == 0)
+#endif
+		}
+	:: d_step { c == BINDING && (rsts & B(nonce)) -> reopen() }
+	:: d_step { c == BOUND && finished -> c = OVER }
+	:: c == OVER || c == GAVE_UP -> break
+	od
+}
+
+#define PROBE(n) \
+	:: d_step { (probes & B(n)) && slot == n && !(acks & B(n)) -> \
+		acks = acks | B(n) } \
+	:: d_step { (probes & B(n)) && slot == NONE && !GOOD(n) && \
+		    !(rsts & B(n)) -> \
+		rsts = rsts | B(n) } \
+	:: d_step { (probes & B(n)) && slot == NONE && GOOD(n) && room -> \
+		slot = n; \
+		acks = acks | B(n) } \
+	/* one that does not know of the refusal; repeats change nothing */ \
+	:: d_step { (probes & B(n)) && slot == NONE && GOOD(n) && !room && \
+		    !(rsts & B(n)) -> \
+		rsts = rsts | B(n); \
+		refusals++ } \
+	:: d_step { slot == n && (fins & B(n)) && !finished -> finished = true }
+
+/* R may close without C (it gave up), but not with a slot that is not finished. */
+#define R_OVER	(finished || (slot == NONE && c == GAVE_UP))
+
+active proctype end_R()
+{
+	do
+	PROBE(0) PROBE(1) PROBE(2) PROBE(3)
+	:: R_OVER -> break
+	od
+}
+
+/* Others take room and give it back. */
+active proctype others()
+{
+	do
+	:: d_step { !room -> room = true }
+	:: d_step { room && slot == NONE && turns < NONCES ->
+		room = false;
+		turns++ }
+	:: R_OVER -> break
+	od
+}
