@@ -140,7 +140,7 @@ enum aggnet_parse aggnet_parse_header(const void *data, size_t len,
 		return parse;
 
 	pkt->type = hdr->type;
-	pkt->hop = hdr->hop;
+	pkt->hop = min_t(u8, hdr->hop, AGGNET_HOP_MAX);
 	pkt->incast_id = be64_to_cpu(hdr->incast_id);
 	pkt->instance = be32_to_cpu(hdr->instance);
 	pkt->attempt = be32_to_cpu(hdr->attempt);

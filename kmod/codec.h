@@ -17,7 +17,7 @@
 /**
  * struct aggnet_pkt - a parsed header, host order but for the identities
  * @type: enum aggnet_type
- * @hop: as it arrived
+ * @hop: as it arrived, at most AGGNET_HOP_MAX
  * @flags: AGGNET_F_*
  * @length: bytes of the body
  * @incast_id: job . receiver

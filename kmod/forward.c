@@ -47,7 +47,8 @@ static void forward_age(struct sk_buff *skb, unsigned int shares)
 	__be16 old = *word;
 
 	BUILD_BUG_ON(offsetof(struct aggnet_hdr, hop) % sizeof(*word));
-	hdr->hop = (hdr->hop - 1) / shares;
+	/* A larger hop field counts as AGGNET_HOP_MAX. */
+	hdr->hop = (min_t(u8, hdr->hop, AGGNET_HOP_MAX) - 1) / shares;
 	inet_proto_csum_replace2(&forward_udp(skb)->check, skb, old, *word,
 				 false);
 	forward_csum_done(skb);

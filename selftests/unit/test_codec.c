@@ -45,10 +45,26 @@ TEST(parse_header__accepts_each_type)
 	}
 }
 
+TEST(parse_header__caps_the_hop_field)
+{
+	struct aggnet_hdr *hdr;
+	struct aggnet_pkt pkt;
+	struct packet p;
+	size_t len = make(&p, AGGNET_PROBE);
+
+	hdr = (struct aggnet_hdr *)&p;
+	hdr->hop = AGGNET_HOP_MAX;
+	ASSERT_EQ(AGGNET_PARSE_OK, aggnet_parse_header(hdr, len, &pkt));
+	EXPECT_EQ(AGGNET_HOP_MAX, pkt.hop);
+	hdr->hop = 255;
+	ASSERT_EQ(AGGNET_PARSE_OK, aggnet_parse_header(hdr, len, &pkt));
+	EXPECT_EQ(AGGNET_HOP_MAX, pkt.hop);
+}
+
 TEST(parse_header__reads_what_put_header_wrote)
 {
 	struct aggnet_pkt in = {
-		.type = AGGNET_PROBE, .hop = 0x42,
+		.type = AGGNET_PROBE, .hop = 0x24,
 		.flags = AGGNET_F_TAG | AGGNET_F_ACK,
 		.incast_id = 0x0102030405060708, .instance = 0x11121314,
 		.attempt = 0x21222324, .src = cpu_to_be32(0x0a000001),
@@ -57,7 +73,7 @@ TEST(parse_header__reads_what_put_header_wrote)
 		.stamp = 0x51525354, .echo = 0x61626364,
 	};
 	static const u8 wire[64] = {
-		1, AGGNET_PROBE, 0x42, 0, 0x02, 0x04, 0, 0,
+		1, AGGNET_PROBE, 0x24, 0, 0x02, 0x04, 0, 0,
 		1, 2, 3, 4, 5, 6, 7, 8,
 		0x11, 0x12, 0x13, 0x14, 0x21, 0x22, 0x23, 0x24,
 		10, 0, 0, 1, 10, 0, 0, 2,
