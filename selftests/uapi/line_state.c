@@ -7,6 +7,7 @@
 #include "line_transfer.h"
 #include "member.h"
 
+#define STALL_PART	16	/* of give_up: a stall that may explain a timeout */
 #define SLOWEST		64	/* times as slow as we expect a host to be */
 #define SLACK		60000	/* of a slow machine, before it counts as a hang */
 #define CLOSED		68	/* MTU of a link that takes no packet of ours */
@@ -113,10 +114,10 @@ static void step(struct line_transfer *t, const struct state *s)
 {
 	struct app *c = &t->app[APP_C], *r = &t->app[APP_R];
 
-	app_write(c, s->c, s->c_shut);
+	app_write(t, APP_C, s->c, s->c_shut);
 	if (s->c_fails && c->sent == s->c)
 		app_kill(t, APP_C);
-	app_write(&t->app[APP_AGG], s->a, s->a_shut);
+	app_write(t, APP_AGG, s->a, s->a_shut);
 	if (s->read && r->fd >= 0 && !r->over)
 		while (app_read(t, s->take))
 			;
@@ -146,9 +147,14 @@ bool transfer_reach(struct line_transfer *t, const struct state *s,
 		    bool (*there)(struct line_transfer *t))
 {
 	int64_t until = line_now() + 2 * t->slow * t->give_up + SLACK;
+	int64_t last = line_now(), now;
 
 	while (!there(t)) {
-		if (line_now() > until || (there != transfer_over && is_slow(t)))
+		now = line_now();
+		if (now - last > t->stall)
+			t->stall = now - last;
+		last = now;
+		if (now > until || (there != transfer_over && is_slow(t)))
 			return false;
 		step(t, s);
 		poll(NULL, 0, 4);
@@ -203,9 +209,12 @@ const char *transfer_bring(struct line_transfer *t, const struct state *s)
 	const char *wrong;
 
 	for (t->slow = 1;; t->slow *= 2) {
+		t->stall = 0;
 		wrong = try_to_bring(t, s);
 		if (!is_slow(t) || t->slow > SLOWEST)
 			return wrong;
+		if (t->stall < (int64_t)t->slow * t->give_up / STALL_PART)
+			return wrong ?: "it timed out, and the host did not stall";
 		transfer_end(t);
 		transfer_narrow(t, s, MTU);
 	}

@@ -19,8 +19,15 @@ static void app_over(struct app *app, int error)
 	app->error = error;
 }
 
-static void app_send(struct app *app, unsigned int until)
+/* Of a record of an application, other ones for other keys: 1 to 40. */
+static int64_t app_value(int app, unsigned int i)
 {
+	return 1 + (app == APP_C ? i * 7 : i * 11 + 5) % 40;
+}
+
+static void app_send(struct line_transfer *t, int number, unsigned int until)
+{
+	struct app *app = &t->app[number];
 	uint8_t buf[2048];
 	char key[16];
 	size_t len = 0;
@@ -29,7 +36,7 @@ static void app_send(struct app *app, unsigned int until)
 
 	for (i = app->sent; i < until && len < 1900; i++) {
 		snprintf(key, sizeof(key), "key %u", i);
-		len += put_record(buf + len, key, 1);
+		len += put_record(buf + len, key, app_value(number, i));
 	}
 	if (!len)
 		return;
@@ -44,9 +51,37 @@ static int64_t record_value(const uint8_t *record)
 {
 	int64_t value = 0;
 
-	/* Short positive ones only: counts of sources. */
+	/* Short positive ones only. */
 	memcpy(&value, record + 2 + record[0], record[1]);
 	return value;
+}
+
+static void app_take(struct app *app, const uint8_t *record)
+{
+	char key[16] = "";
+	unsigned int i;
+
+	if (record[0] < sizeof(key))
+		memcpy(key, record + 2, record[0]);
+	if (sscanf(key, "key %u", &i) == 1 && i < RECORDS)
+		app->seen[i] += record_value(record);
+	else
+		app->foreign++;
+}
+
+bool transfer_exact(const struct line_transfer *t)
+{
+	const struct app *app = &t->app[APP_R];
+	unsigned int i;
+
+	for (i = 0; i < RECORDS; i++)
+		if (app->seen[i] != app_value(APP_C, i) +
+				    app_value(APP_AGG, i)) {
+			fprintf(stderr, "# key %u: %lld\n", i,
+				(long long)app->seen[i]);
+			return false;
+		}
+	return !app->foreign;
 }
 
 bool app_read(struct line_transfer *t, bool take)
@@ -73,18 +108,20 @@ bool app_read(struct line_transfer *t, bool take)
 	}
 	for (at = 0; at < n - sizeof(m.head);
 	     at += 2 + m.records[at] + m.records[at + 1])
-		app->sum += record_value(m.records + at);
+		app_take(app, m.records + at);
 	return true;
 }
 
-void app_write(struct app *app, unsigned int records, bool shut)
+void app_write(struct line_transfer *t, int number, unsigned int records,
+	       bool shut)
 {
+	struct app *app = &t->app[number];
 	char byte;
 
 	if (app->fd < 0 || app->over)
 		return;
 	if (app->sent < records) {
-		app_send(app, records);
+		app_send(t, number, records);
 	} else if (shut && !app->shut) {
 		if (shutdown(app->fd, SHUT_WR))
 			app_over(app, errno);

@@ -25,7 +25,8 @@ extern const char * const app_name[APPS];
  * @fd: its socket, -1: it is dead
  * @sent: records so far
  * @shut: the source has told its end
- * @sum: of the values that the receiver has read
+ * @seen: of the receiver: what it has read of each key, in all
+ * @foreign: of the receiver: records with a key that no source has
  * @over: it has its outcome
  * @error: which, 0: all is well
  */
@@ -33,7 +34,8 @@ struct app {
 	int fd;
 	unsigned int sent;
 	bool shut;
-	int64_t sum;
+	int64_t seen[RECORDS];
+	unsigned int foreign;
 	bool over;
 	int error;
 };
@@ -45,6 +47,7 @@ struct app {
  * @taken: the end mark, by a living receiver
  * @give_up: of the entries, ms
  * @slow: so many times what a quick host needs
+ * @stall: ms for which this process did not run, at most, in this try
  * @instance: of this one
  * @hold: of the entries, ms
  */
@@ -54,6 +57,7 @@ struct line_transfer {
 	bool taken;
 	uint32_t give_up;
 	uint32_t slow;
+	int64_t stall;
 	uint32_t instance;
 	uint32_t hold[NODES];
 };
@@ -107,7 +111,8 @@ extern const struct state transfer_rest;
 int app_join(struct line_transfer *t, int app);
 void app_kill(struct line_transfer *t, int app);
 /* What a source does next, up to @records, and to its end if @shut. */
-void app_write(struct app *app, unsigned int records, bool shut);
+void app_write(struct line_transfer *t, int app, unsigned int records,
+	       bool shut);
 /* One message; the end mark only if @take. Return: false: not now */
 bool app_read(struct line_transfer *t, bool take);
 
@@ -123,6 +128,8 @@ uint64_t transfer_counter(struct line_transfer *t, int node, const char *name);
 
 /* All but those whose bit is set. Return: 0, or -1 */
 int transfer_join(struct line_transfer *t, unsigned int absent);
+/* Has the receiver read what C and the aggregator sent, of each key? */
+bool transfer_exact(const struct line_transfer *t);
 /* Have all that live an outcome? */
 bool transfer_over(struct line_transfer *t);
 /* Let the applications go on until that. Return: false: not in time */
@@ -131,8 +138,9 @@ bool transfer_reach(struct line_transfer *t, const struct state *s,
 /* The link of a state, if it has one. */
 void transfer_narrow(struct line_transfer *t, const struct state *s, int mtu);
 /*
- * Bring the transfer there. A host that is too busy for our clocks gets slower
- * ones. Return: what went wrong, NULL: nothing
+ * Bring the transfer there. A host that is seen to be too busy for our clocks
+ * gets slower ones: otherwise a timeout is a failure. Return: what went wrong,
+ * NULL: nothing
  */
 const char *transfer_bring(struct line_transfer *t, const struct state *s);
 /* The transfer as the nodes see it. */

@@ -113,10 +113,22 @@ static bool must_fail(int role, const struct state *s)
 	return s->c_fails || (role == AGGREGATOR && !s->a_shut);
 }
 
-static bool is_known(int error)
+/* Does nobody tell the others of this death, so that only silence does? */
+static bool is_silent(int role, const struct state *s)
 {
-	return error == ETIMEDOUT || error == ECONNABORTED ||
-	       error == ECONNRESET || error == EPIPE;
+	return role_host[role] || role == SOURCE_PORT ||
+	       (s->later && role != NOBODY);
+}
+
+/* A death that is told has one errno; silence may be cut short by an answer. */
+static bool is_expected(int role, const struct state *s, int error)
+{
+	if (error == ECONNABORTED)
+		return is_silent(role, s) || role == SOURCE || s->c_fails;
+	if (error == EPIPE)
+		return is_silent(role, s) || role == RECEIVER;
+	return is_silent(role, s) &&
+	       (error == ETIMEDOUT || error == ECONNRESET);
 }
 
 /* Return: what is wrong, NULL: nothing */
@@ -128,7 +140,7 @@ static const char *judge(struct line_transfer *t, int role, const struct state *
 		return NULL;
 	if (!a->over)
 		return "hangs";
-	if (a->error && !is_known(a->error))
+	if (a->error && !is_expected(role, s, a->error))
 		return "has an error that means something else";
 	if (a->error && must_succeed(role, s))
 		return "has an error";
@@ -136,7 +148,7 @@ static const char *judge(struct line_transfer *t, int role, const struct state *
 		return "has no error";
 	if (!a->error && !t->taken)
 		return "has success, but nobody has the result";
-	if (app == APP_R && !a->error && a->sum != 2 * RECORDS)
+	if (app == APP_R && !a->error && !transfer_exact(t))
 		return "has a wrong result";
 	return NULL;
 }
@@ -163,7 +175,8 @@ static const char *play(struct victim *v, int role, const struct state *s, int *
 
 	*who = 0;
 	v->killed = false;
-	v->t.give_up = must_succeed(role, s) ? PATIENT : GIVE_UP;
+	v->t.give_up = must_succeed(role, s) || !is_silent(role, s) ?
+		       PATIENT : GIVE_UP;
 	wrong = transfer_bring(&v->t, s);
 	if (wrong)
 		return wrong;
