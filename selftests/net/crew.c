@@ -25,13 +25,62 @@ long now_ms(void)
 	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static size_t put_record(uint8_t *at, uint8_t klen, uint32_t key)
+uint8_t app_value(const struct app *source, uint32_t key)
+{
+	return 1 + (key * 7 + source->salt * 11) % 40;
+}
+
+void app_take(struct app *reader, const uint8_t *key, uint64_t value)
+{
+	uint32_t number;
+
+	memcpy(&number, key, sizeof(number));
+	if (number < reader->keys)
+		reader->seen[number] += value;
+	else
+		reader->foreign++;
+}
+
+void app_forget(struct app *reader)
+{
+	memset(reader->seen, 0, reader->keys * sizeof(*reader->seen));
+	reader->foreign = 0;
+	reader->done = 0;
+}
+
+bool app_exact(const struct app *reader, const struct app *apps, unsigned int n,
+	       uint32_t left_out)
+{
+	uint64_t value;
+	unsigned int i;
+	uint32_t key;
+
+	for (key = 0; key < reader->keys; key++) {
+		value = 0;
+		for (i = 0; i < n; i++)
+			if (!apps[i].reader && !(i < 32 && left_out >> i & 1) &&
+			    key - apps[i].first < apps[i].records)
+				value += app_value(&apps[i], key);
+		if (reader->seen[key] == value)
+			continue;
+		fprintf(stderr, "job %u: key %u is %llu, not %llu\n",
+			reader->job, key, (unsigned long long)reader->seen[key],
+			(unsigned long long)value);
+		return false;
+	}
+	if (reader->foreign)
+		fprintf(stderr, "job %u: %u records of no source\n",
+			reader->job, reader->foreign);
+	return !reader->foreign;
+}
+
+static size_t put_record(uint8_t *at, uint8_t klen, uint32_t key, uint8_t value)
 {
 	at[0] = klen;
 	at[1] = 1;
 	memcpy(at + 2, &key, sizeof(key));
 	memset(at + 6, 'k', klen - sizeof(key));
-	at[2 + klen] = 1;
+	at[2 + klen] = value;
 	return 3 + klen;
 }
 
@@ -53,7 +102,8 @@ static int source(struct app *app, int fd)
 			app_wait(app);
 		for (n = app->done; n < until(app) && len < 3000; n++)
 			len += put_record(buf + len, app->klen ?: 12,
-					  app->first + n);
+					  app->first + n,
+					  app_value(app, app->first + n));
 		while (at < len) {
 			ssize_t sent = send(fd, buf + at, len - at, 0);
 
@@ -74,14 +124,10 @@ static void take(struct app *app, const uint8_t *at, uint32_t records)
 	for (; records--; at += 2 + at[0] + at[1]) {
 		uint64_t value = 0;
 		unsigned int i;
-		uint32_t key;
 
 		for (i = at[1]; i-- > 0;)
 			value = value << 8 | at[2 + at[0] + i];
-		app->sum += value;
-		memcpy(&key, at + 2, sizeof(key));
-		if (app->seen && key < app->records)
-			app->seen[key] += (uint32_t)value;
+		app_take(app, at + 2, value);
 		app->done++;
 	}
 }
@@ -160,7 +206,8 @@ void app_wait(struct app *app)
 void app_start(struct app *app)
 {
 	app->done = 0;
-	app->sum = 0;
+	if (app->reader)
+		app_forget(app);
 	app->ended = false;
 	app->go = app->pause ? eventfd(0, EFD_CLOEXEC) : -1;
 	if (pthread_create(&app->thread, NULL, run, app)) {

@@ -18,6 +18,7 @@
 #include "rounds.h"
 
 #define RECORDS		600	/* of s; of r: a third */
+#define KEYS		(2 * RECORDS)	/* more than there are */
 #define HOLD_MS		20
 #define PATIENT_MS	600000	/* nobody may give up, on a slow host neither */
 #define BOUND		600	/* seconds: longer than this is for ever */
@@ -49,6 +50,7 @@ struct kind {
 static const struct kind *kind;
 static unsigned int rounds;
 static struct app apps[APPS];
+static uint64_t seen[KEYS];
 static struct ctree tree;
 static struct aggnet_watch *watch;
 static struct aggnet_ctl *post[NODES];
@@ -91,8 +93,11 @@ static void begin(void)
 			.reader = i == READER,
 			.receiver = nodes[R].id,
 			.job = CTREE_JOB,
-			.first = (uint32_t)i * RECORDS,
+			.first = (uint32_t)i * RECORDS / 2,
 			.records = i == SOURCE ? RECORDS : RECORDS / 3,
+			.salt = (uint32_t)i,
+			.seen = seen,
+			.keys = KEYS,
 			.work = app_replays,
 			.repair = kind->reason ? 0 : PATIENT_MS,
 		};
@@ -284,7 +289,8 @@ static void exact(bool left)
 	for (i = 0; i < APPS; i++)
 		if (apps[i].result && !(left && i == SOURCE))
 			complain("a transfer that was repaired failed");
-	if (r->sum != all || r->end.records != all)
+	if (!app_exact(r, apps, APPS, left ? 1 << SOURCE : 0) ||
+	    r->end.records != all)
 		complain("the result is wrong");
 	if (r->end.of != 2 || r->end.absent != left ||
 	    r->end.sources != 2U - left)

@@ -24,6 +24,7 @@
 #define TOPOLOGY	"bcube:2,1"
 #define JOB		1
 #define RECORDS		400	/* of each source */
+#define KEYS		(4 * RECORDS)	/* more than there are */
 #define PATIENT_MS	600000	/* nobody may give up, on a slow host neither */
 #define BOUND		600	/* seconds: longer than this is for ever */
 #define MEMORY		131072
@@ -56,6 +57,7 @@ static const struct kind *kind;
 static unsigned int rounds;
 static long *figures[FIGURES];
 static struct app apps[SERVERS];
+static uint64_t seen[KEYS];
 static uint32_t instance;
 /* Of this round: v3's parent, which merges, and the other way's server. */
 static aggt_node merger, other;
@@ -184,8 +186,11 @@ static void begin(enum stage stage)
 			.reader = i == NEAR,
 			.receiver = tb_identity(NEAR).s_addr,
 			.job = JOB,
-			.first = i * RECORDS,
+			.first = i * RECORDS / 2,
 			.records = RECORDS,
+			.salt = i,
+			.seen = seen,
+			.keys = KEYS,
 			.work = app_replays,
 			.repair = PATIENT_MS,
 		};
@@ -332,7 +337,8 @@ static void exact(void)
 			complain(apps[i].result ?
 				 "a transfer that was repaired failed" :
 				 "who is gone was told that all is well");
-	if (r->sum != sources * RECORDS || r->end.records != r->sum)
+	if (!app_exact(r, apps, SERVERS, kind->source ? 1 << merger : 0) ||
+	    r->end.records != sources * RECORDS)
 		complain("the result is wrong");
 	if (r->end.of != 3 || r->end.sources != sources ||
 	    r->end.absent != kind->source)

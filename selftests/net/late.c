@@ -14,6 +14,7 @@
 #include "rounds.h"
 
 #define RECORDS		600	/* of s; of a: a third */
+#define KEYS		(2 * RECORDS)	/* more than there are */
 #define HOLD_MS		20
 #define GIVE_UP_MS	250	/* where somebody never comes, at first */
 #define GIVE_UP_MAX_MS	32000	/* no host stands still for so long */
@@ -28,6 +29,7 @@ static unsigned int stalls;
 static uint32_t give_up = GIVE_UP_MS;
 static uint32_t partials;
 static struct app apps[NODES];
+static uint64_t seen[KEYS];
 static struct ctree tree;
 
 static void complain(const char *what)
@@ -67,8 +69,11 @@ static void ready(int i)
 		.reader = i == R,
 		.receiver = nodes[R].id,
 		.job = CTREE_JOB,
-		.first = (uint32_t)i * RECORDS,
+		.first = (uint32_t)i * RECORDS / 2,
 		.records = i == S ? RECORDS : RECORDS / 3,
+		.salt = (uint32_t)i,
+		.seen = seen,
+		.keys = KEYS,
 	};
 }
 
@@ -108,7 +113,8 @@ static void exact(bool a_sends)
 			complain("a transfer failed for nothing");
 		}
 	}
-	if (r->sum != all || r->end.records != all)
+	if (!app_exact(r, apps, NODES, a_sends ? 0 : 1 << A) ||
+	    r->end.records != all)
 		complain("the result is wrong");
 	if (r->end.sources != 1U + a_sends || r->end.of != 1U + a_sends)
 		complain("the end mark counts the sources wrong");

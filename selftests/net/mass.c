@@ -53,7 +53,7 @@ static void read_transfer(char *line, uint32_t records)
 {
 	char *job = strtok(line, BLANK), *receiver = strtok(NULL, BLANK);
 	char *netns = strtok(NULL, BLANK);
-	unsigned int first = n, senders = 0;
+	unsigned int first = n;
 
 	if (!netns) {
 		fputs("a line is JOB RECEIVER NETNS SENDER-NETNS...\n", stderr);
@@ -62,23 +62,18 @@ static void read_transfer(char *line, uint32_t records)
 	add(netns, (uint32_t)strtoul(job, NULL, 0), receiver, true, records);
 	while ((netns = strtok(NULL, BLANK))) {
 		add(netns, apps[first].job, receiver, false, records);
-		senders++;
+		apps[n - 1].salt = n - first;
 	}
-	apps[first].each = senders;
 }
 
-/* All of the senders sent the same keys, each with the value 1. */
+/* Of the applications after the receiver, those up to the next receiver. */
 static bool right(const struct app *app)
 {
-	uint32_t key;
+	unsigned int senders = 0;
 
-	for (key = 0; key < app->records; key++)
-		if (app->seen[key] != app->each) {
-			fprintf(stderr, "job %u: key %u is %u, not %u\n",
-				app->job, key, app->seen[key], app->each);
-			return false;
-		}
-	return true;
+	while (app + 1 + senders < apps + n && !app[1 + senders].reader)
+		senders++;
+	return app_exact(app, app + 1, senders, 0);
 }
 
 static void judge(struct app *app)
@@ -123,7 +118,8 @@ int main(int argc, char **argv)
 	for (i = 0; i < n; i++) {
 		apps[i].klen = argc > 2 ? (uint8_t)atoi(argv[2]) : 0;
 		if (apps[i].reader)
-			apps[i].seen = calloc(records, sizeof(uint32_t));
+			apps[i].seen = calloc(records, sizeof(*apps->seen));
+		apps[i].keys = records;
 	}
 	began = now_ms();
 	for (i = 0; i < n; i++)

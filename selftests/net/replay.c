@@ -22,7 +22,8 @@ static int add(struct app *app, struct aggnet_source *s)
 				return -ECONNABORTED;
 		}
 		memcpy(key, &number, sizeof(number));
-		err = aggnet_source_add(s, key, app->klen ?: 12, 1);
+		err = aggnet_source_add(s, key, app->klen ?: 12,
+					app_value(app, number));
 	}
 	return err ?: aggnet_source_finish(s);
 }
@@ -65,12 +66,11 @@ static int read_all(struct app *app, struct aggnet_sink *k)
 	struct aggnet_entry entry;
 	int err = aggnet_sink_run(k);
 
-	app->sum = 0;
-	app->done = 0;
+	app_forget(app);
 	if (err)
 		return err;
 	while (aggnet_sink_next(k, &entry)) {
-		app->sum += (uint64_t)entry.value;
+		app_take(app, entry.key, (uint64_t)entry.value);
 		app->done++;
 	}
 	keep(app, k);
