@@ -69,7 +69,9 @@ static bool succeeded(int i)
 
 	if (waitpid(member[i].pid, &status, 0) == member[i].pid && !status)
 		return true;
-	fprintf(stderr, "crowd: status %d: %s", WEXITSTATUS(status),
+	fprintf(stderr, "crowd: %s %d: %s",
+		WIFSIGNALED(status) ? "signal" : "status",
+		WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
 		member[i].line);
 	return false;
 }

@@ -43,6 +43,30 @@ shape()
 	esac
 }
 
+# shaped LINKS: does a link of each kind of node do that to packets?
+shaped()
+{
+	local want node
+
+	case $1 in
+	none) want='all(.kind != "netem")' ;;
+	loss) want='any(.options."loss-random".loss > 0)' ;;
+	dup) want='any(.options.duplicate.duplicate > 0)' ;;
+	reorder) want='any(.options.reorder.reorder > 0)' ;;
+	corrupt) want='any(.options.corrupt.corrupt > 0)' ;;
+	all) want='any(.options | (."loss-random".loss > 0) and
+		(.duplicate.duplicate > 0) and (.reorder.reorder > 0) and
+		(.corrupt.corrupt > 0))' ;;
+	esac
+	for node in v9:eth0 w0:p0; do
+		ip netns exec ${node%:*} tc -j qdisc show dev ${node#*:} \
+			> "$TMP/qdisc" && jq -e "$want" "$TMP/qdisc" || {
+			echo "links of ${node%:*} are not '$1': $(< "$TMP/qdisc")"
+			return 1
+		}
+	done
+}
+
 # inputs RECORDS:KEYS:KLEN VALUES LAYOUT: of $senders
 inputs()
 {
@@ -69,11 +93,12 @@ forwarded_by()
 	[ "${forwarded[$1]}" -gt "$before" ]
 }
 
-# exact METHOD FUNCTION SCHEME LAYOUT
+# exact METHOD FUNCTION SCHEME LAYOUT LINKS
 exact()
 {
 	local words=(--method "$1" --scheme "$3")
 
+	shape "$5" && shaped "$5" || return
 	[ "$3" != route ] || words=(--method existing)
 	[ "$4" = keyed ] || words+=(--sorted)
 	plan exact --topology "bcube:$SIDE,1" --function "$2" --uid 0 \
@@ -96,10 +121,9 @@ row()
 	eight) receivers=$EIGHT method=srs ;;
 	many) senders=$ALL ;;
 	esac
-	shape "$3"
 	inputs "$4" "$5" "$7"
 	check "$1 $2, links $3, longest flow $4, values $5, $6, $7" \
-		exact $method "$2" "$6" "$7"
+		exact $method "$2" "$6" "$7" "$3"
 	withdraw exact
 }
 

@@ -205,6 +205,10 @@ transfers()
 		cat "$TMP/$name".*err
 	}
 	reference "$function" "${files[@]}" > "$TMP/$name.expected"
+	[ -s "$TMP/$name.expected" ] || {
+		echo "$name: the reference is empty"
+		status=1
+	}
 	for r in $3; do
 		sort "$TMP/$name.$r.out" | cmp - "$TMP/$name.expected" ||
 			status=1

@@ -276,7 +276,8 @@ static int status_of(pid_t pid)
 {
 	int status;
 
-	return waitpid(pid, &status, 0) == pid ? WEXITSTATUS(status) : -1;
+	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ?
+	       WEXITSTATUS(status) : -1;
 }
 
 /* What somebody else sends, in a process of his own. Return: its status */
