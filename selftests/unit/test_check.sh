@@ -24,7 +24,8 @@ script()
 # guest TEXT: in place of run.sh; only in the made-up tree
 guest()
 {
-	script "$tmp/tree/selftests/vm/run.sh" "cd $tmp/tree || exit; $1"
+	script "$tmp/tree/selftests/vm/run.sh" \
+		"cd $tmp/tree || exit; export VM_INSIDE=1; $1"
 }
 
 # The guest is a shell with the environment that a guest would have; the debug
@@ -86,7 +87,7 @@ says()
 	fi
 }
 
-echo 1..10
+echo 1..11
 tree
 run
 says "a good run" 0 "21 passed, 0 failed, 2 skipped" $?
@@ -119,4 +120,7 @@ says "a test that cannot be executed" 1 "8 passed, 3 failed, 2 skipped" $? \
 TESTS=none KERNELS=none HOST=0 SEED=1 MAKEFLAGS='-- TESTS=x' \
 	"$tmp/tree/.ci/run" > "$tmp/log" 2>&1
 says "continuous integration inherits nothing" 0 "<>" $?
+env -u VM_INSIDE "$tmp/tree/selftests/vm/check.sh" guest 6.12 > "$tmp/log" 2>&1
+says "the guest's half outside a guest" 1 \
+	"check.sh: guest: this is not a guest; 'make check' boots one" $?
 [ $failed = 0 ]

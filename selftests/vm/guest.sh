@@ -6,7 +6,7 @@
 top=$1 run=$2 kernel=$3
 
 export PATH=$top/tools/aggctl:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-export HOME=/root LANG=C.UTF-8 KERNEL=$kernel TMPDIR=/tmp
+export VM_INSIDE=1 HOME=/root LANG=C.UTF-8 KERNEL=$kernel TMPDIR=/tmp
 
 # port NAME: the device of the virtio-serial port called NAME
 port()
