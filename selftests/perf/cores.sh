@@ -48,7 +48,7 @@ tree()
 	instance=$(wc -l < "$TMP/instances")
 	aggctl -n agg tree add --job "$1" --receiver 10.9.0.9 --replace \
 		instance "$instance" contributors "$2" sources "$2" \
-		scheme route uid 0 give_up 3600000 memory 8388608
+		scheme route uid 0 give_up 2000000 memory 8388608
 	eval "instance$1=$instance"
 }
 

@@ -60,7 +60,7 @@ tree()
 	[ "$2" = - ] || key=(key "$2")
 	aggctl -n "$1" tree add --job 1 --receiver 10.9.0.1 --replace \
 		instance "$instance" contributors 1 sources 1 scheme route \
-		uid 0 give_up 3600000 memory 8388608 "${key[@]}" > /dev/null
+		uid 0 give_up 2000000 memory 8388608 "${key[@]}" > /dev/null
 }
 
 # child NAME KEY [blast]: seconds
@@ -127,10 +127,10 @@ goodput()
 		next_instance
 		aggctl -n gput tree add --job 2 --receiver 10.9.0.1 --replace \
 			instance "$instance" contributors 1 sources 1 \
-			scheme route uid 0 give_up 3600000 > /dev/null
+			scheme route uid 0 give_up 2000000 > /dev/null
 		aggctl -n gput.src tree add --job 2 --receiver 10.9.0.1 \
 			--replace instance "$instance" contributors 1 sources 1 \
-			writers 1 scheme route hops 2 uid 0 give_up 3600000 \
+			writers 1 scheme route hops 2 uid 0 give_up 2000000 \
 			> /dev/null
 	fi
 	ip netns exec gput goodput "$1-recv" 10.9.0.1 - $job \
@@ -163,7 +163,7 @@ task_tree()
 	[ "$3" = 0 ] || writers=(writers "$3" hops 2)
 	aggctl -n "$1" tree add --job "$2" --receiver 10.9.0.1 \
 		instance "$instance" contributors 1 sources 1 scheme route \
-		uid 0 give_up 3600000 memory 524288 "${writers[@]}" > /dev/null
+		uid 0 give_up 2000000 memory 524288 "${writers[@]}" > /dev/null
 }
 
 # tasks JOB N STEP: N tasks with the same keys, each in a job STEP further on;

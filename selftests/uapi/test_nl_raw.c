@@ -289,7 +289,7 @@ static int receive(struct nl *nl, uint32_t job)
 	nl_u32(nl, AGGNET_A_TREE_CONTRIBUTORS, CHILDREN - 2);
 	nl_u32(nl, AGGNET_A_TREE_SOURCES, CHILDREN - 2 + job % 2);
 	nl_u64(nl, AGGNET_A_TREE_MEMORY, 1 << (17 + job));
-	nl_u32(nl, AGGNET_A_TREE_GIVE_UP, 3600000);
+	nl_u32(nl, AGGNET_A_TREE_GIVE_UP, 2000000);
 	return nl_talk(nl);
 }
 
