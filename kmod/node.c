@@ -75,6 +75,9 @@ static int node_check_unused(struct aggnet_net *an, struct genl_info *info,
 static int node_check_address(struct aggnet_net *an, struct genl_info *info,
 			      __be32 addr)
 {
+	/* 0.0.0.0 takes the identity away. */
+	if (!addr && an->identity)
+		return node_check_unused(an, info, AGGNET_A_NODE_ADDRESS);
 	if (ipv4_is_loopback(addr))
 		return AGGNET_REFUSE(info, AGGNET_A_NODE_ADDRESS, -EINVAL,
 				     "peers cannot reach a loopback address");
@@ -142,7 +145,8 @@ int aggnet_nl_node_set(struct aggnet_net *an, struct genl_info *info)
 	int err = node_check(an, info);
 
 	/* Who has an identity may be spoken for: by the module alone. */
-	if (!err && a[AGGNET_A_NODE_ADDRESS])
+	if (!err && a[AGGNET_A_NODE_ADDRESS] &&
+	    nla_get_in_addr(a[AGGNET_A_NODE_ADDRESS]))
 		err = aggnet_hook_start(an, info->extack);
 	if (err)
 		return err;

@@ -95,6 +95,26 @@ TEST_F(node, set__address_not_here)
 		       "peers cannot reach a loopback address");
 }
 
+/* A plan that fails leaves the node as it was. */
+TEST_F(node, set__identity_taken_away)
+{
+	struct nl *nl = &self->nl;
+
+	ASSERT_EQ(0, node_identity(nl, IDENTITY));
+	ASSERT_EQ(0, tree_add(nl, incast(1), 1, 0));
+	EXPECT_REFUSED(nl, node_identity(nl, "0.0.0.0"), EBUSY,
+		       AGGNET_A_NODE_ADDRESS,
+		       "trees are in force: delete them first");
+	ASSERT_EQ(0, tree_del(nl, incast(1)));
+	ASSERT_EQ(0, node_identity(nl, "0.0.0.0"));
+	ASSERT_EQ(0, nl_do(nl, AGGNET_CMD_NODE_GET));
+	EXPECT_FALSE(nl_has(nl, AGGNET_A_NODE_ADDRESS));
+	nl_begin(nl, AGGNET_CMD_NODE_SET, 0);
+	nl_str(nl, AGGNET_A_NODE_LABEL, "");
+	ASSERT_EQ(0, nl_talk(nl));
+	ASSERT_EQ(0, node_identity(nl, IDENTITY));
+}
+
 TEST_F(node, set__role_unknown)
 {
 	EXPECT_REFUSED(&self->nl, node_role(&self->nl, __AGGNET_ROLE_MAX),

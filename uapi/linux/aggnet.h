@@ -95,7 +95,9 @@ enum aggnet_fault {
 
 enum aggnet_node_attr {
 	AGGNET_A_NODE_UNSPEC,
-	AGGNET_A_NODE_ADDRESS,		/* be32: identity, an address of this host */
+	AGGNET_A_NODE_ADDRESS,		/* be32: identity, an address of this host;
+					 * 0 takes it away
+					 */
 	AGGNET_A_NODE_ROLE,		/* u8: enum aggnet_role */
 	AGGNET_A_NODE_LABEL,		/* string: name in the topology, <= 31 */
 	AGGNET_A_NODE_MEMORY,		/* u64: limit of all trees, bytes */
