@@ -334,6 +334,74 @@ TEST_F(watch, epochs__others_are_not_heard)
 	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
 }
 
+TEST_F(watch, link__of_an_unknown_node)
+{
+	EXPECT_EQ(-ENOENT, aggnet_watch_link(self->w, "v9", "eth0", "w0",
+					     "p9"));
+	EXPECT_EQ(-ENOENT, aggnet_watch_link(self->w, "v0", "eth0", "w9",
+					     "p0"));
+}
+
+#define SERVERS	16384
+#define RADIX	128
+
+/* A network of @SERVERS servers, each at a switch of two levels. */
+static struct aggnet_watch *large_network(void)
+{
+	struct aggnet_watch *w = aggnet_watch_new(false);
+	char name[16], sw[16], port[16], sw_port[16];
+	unsigned int i, level, number;
+
+	for (i = 0; i < SERVERS; i++) {
+		snprintf(name, sizeof(name), "v%u", i);
+		aggnet_watch_server(w, name, (struct in_addr){
+				    htonl(0x0a000001 + i) }, 0);
+	}
+	for (i = 0; i < 2 * RADIX; i++) {
+		snprintf(name, sizeof(name), "w%u", i);
+		aggnet_watch_switch(w, name);
+	}
+	for (i = 0; i < 2 * SERVERS; i++) {
+		level = i % 2;
+		number = level ? RADIX + i / 2 % RADIX : i / 2 / RADIX;
+		snprintf(name, sizeof(name), "v%u", i / 2);
+		snprintf(port, sizeof(port), "eth%u", level);
+		snprintf(sw, sizeof(sw), "w%u", number);
+		snprintf(sw_port, sizeof(sw_port), "p%u",
+			 level ? i / 2 / RADIX : i / 2 % RADIX);
+		if (aggnet_watch_link(w, name, port, sw, sw_port))
+			abort();
+	}
+	aggnet_watch_tree(w, TREE, 9, 0, "v0");
+	return w;
+}
+
+/* No judgement looks at each link for each node. */
+TEST(large__judged_often)
+{
+	struct aggnet_watch *w = large_network();
+	struct aggnet_finding f;
+	char name[16], text[64];
+	unsigned int i;
+
+	for (i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "v%u", 150 * i);
+		snprintf(text, sizeof(text), "link v%u-w%u is down", 150 * i,
+			 RADIX + 150 * i % RADIX);
+		aggnet_watch_port(w, name, "eth1", false, 0);
+		ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(w, 0, &f));
+		ASSERT_STREQ(text, f.text);
+	}
+	/* Now all links of that switch. */
+	for (i = 0; i < RADIX; i++) {
+		snprintf(name, sizeof(name), "v%u", 7 * RADIX + i);
+		aggnet_watch_port(w, name, "eth0", false, 0);
+	}
+	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(w, 0, &f));
+	EXPECT_NE(NULL, strstr(f.text, "w7 is gone"));
+	aggnet_watch_free(w);
+}
+
 TEST_F(watch, state__of_a_dump)
 {
 	struct aggnet_tree_info t = {

@@ -89,7 +89,7 @@ struct aggnet_watch;
 struct aggnet_watch *aggnet_watch_new(bool allow_missing);
 void aggnet_watch_free(struct aggnet_watch *w);
 
-/* --- what there is; 0 or -ENOMEM ------------------------------------------ */
+/* --- what there is; 0, -ENOMEM, or -ENOENT of a link to unknown ends ------- */
 
 int aggnet_watch_server(struct aggnet_watch *w, const char *name,
 			struct in_addr identity, unsigned int parts);

@@ -19,6 +19,10 @@
  * @parts: what a server is in the plan
  * @gone: it has failed
  * @judged: that has been found
+ * @next: node of the same hash
+ * @link: its links, from their ends: number of a link times 2, and the end
+ * @links: how many there are, while links are judged
+ * @down: how many of those are down, and not because of their other end
  */
 struct watch_node {
 	char name[AGGNET_WATCH_NAME];
@@ -26,6 +30,10 @@ struct watch_node {
 	unsigned int parts;
 	bool gone;
 	bool judged;
+	size_t next;
+	size_t link;
+	size_t links;
+	size_t down;
 };
 
 /**
@@ -34,12 +42,14 @@ struct watch_node {
  * @port: of each end
  * @down: as each end says
  * @judged: that has been found
+ * @next: of each end the next of its node's links, as @link of the node
  */
 struct watch_link {
 	size_t node[2];
 	char port[2][AGGNET_IFNAME_LEN];
 	bool down[2];
 	bool judged;
+	size_t next[2];
 };
 
 /**
@@ -65,6 +75,8 @@ struct aggnet_watch {
 	int64_t heard;		/* -1: nothing since the last judgement */
 	struct watch_node *node;
 	size_t n_nodes;
+	size_t *hash;		/* of names: first node, @mask + 1 of them */
+	size_t mask;
 	struct watch_link *link;
 	size_t n_links;
 	struct watch_tree *tree;
@@ -91,6 +103,7 @@ void aggnet_watch_free(struct aggnet_watch *w)
 	if (!w)
 		return;
 	free(w->node);
+	free(w->hash);
 	free(w->link);
 	free(w->tree);
 	free(w->change);
@@ -100,14 +113,54 @@ void aggnet_watch_free(struct aggnet_watch *w)
 
 /* --- what there is -------------------------------------------------------- */
 
+static size_t *bucket(const struct aggnet_watch *w, const char *name)
+{
+	uint32_t h = 2166136261u;
+
+	for (; *name; name++)
+		h = (h ^ (unsigned char)*name) * 16777619u;
+	return &w->hash[h & w->mask];
+}
+
 static size_t find_node(const struct aggnet_watch *w, const char *name)
 {
 	size_t i;
 
-	for (i = 0; name && i < w->n_nodes; i++)
+	if (!name || !w->hash)
+		return NONE;
+	for (i = *bucket(w, name); i != NONE; i = w->node[i].next)
 		if (!strcmp(w->node[i].name, name))
 			return i;
 	return NONE;
+}
+
+static void enter(struct aggnet_watch *w, size_t node)
+{
+	size_t *first = bucket(w, w->node[node].name);
+
+	w->node[node].next = *first;
+	*first = node;
+}
+
+/* At least as many lists as nodes. */
+static int grow_hash(struct aggnet_watch *w)
+{
+	size_t i, n = w->hash ? 2 * (w->mask + 1) : 64;
+	size_t *hash;
+
+	if (w->hash && w->n_nodes <= w->mask)
+		return 0;
+	hash = malloc(n * sizeof(*hash));
+	if (!hash)
+		return -ENOMEM;
+	free(w->hash);
+	w->hash = hash;
+	w->mask = n - 1;
+	for (i = 0; i < n; i++)
+		hash[i] = NONE;
+	for (i = 0; i < w->n_nodes; i++)
+		enter(w, i);
+	return 0;
 }
 
 static struct watch_node *find_identity(const struct aggnet_watch *w,
@@ -132,11 +185,16 @@ static struct watch_tree *find_tree(const struct aggnet_watch *w,
 	return NULL;
 }
 
-/* A list of @n of @size bytes with room for one more. NULL: it is as it was */
+/*
+ * A list of @n of @size bytes with room for one more, cleared; there is room for
+ * a power of two. NULL: it is as it was.
+ */
 static void *more(void *list, size_t n, size_t size)
 {
-	char *grown = realloc(list, (n + 1) * size);
+	char *grown = list;
 
+	if (!(n & (n - 1)))
+		grown = realloc(list, (n ? 2 * n : 1) * size);
 	if (grown)
 		memset(grown + n * size, 0, size);
 	return grown;
@@ -150,16 +208,30 @@ int aggnet_watch_server(struct aggnet_watch *w, const char *name,
 	if (!node)
 		return -ENOMEM;
 	w->node = node;
-	node += w->n_nodes++;
+	if (grow_hash(w))
+		return -ENOMEM;
+	node += w->n_nodes;
 	snprintf(node->name, sizeof(node->name), "%s", name);
 	node->identity = identity;
 	node->parts = parts;
+	node->link = NONE;
+	enter(w, w->n_nodes++);
 	return 0;
 }
 
 int aggnet_watch_switch(struct aggnet_watch *w, const char *name)
 {
 	return aggnet_watch_server(w, name, (struct in_addr){}, 0);
+}
+
+/* Have a node know of its link. */
+static void tie(struct aggnet_watch *w, size_t number, int end)
+{
+	struct watch_link *link = &w->link[number];
+	size_t node = link->node[end];
+
+	link->next[end] = w->node[node].link;
+	w->node[node].link = 2 * number + (size_t)end;
 }
 
 int aggnet_watch_link(struct aggnet_watch *w, const char *server,
@@ -179,6 +251,8 @@ int aggnet_watch_link(struct aggnet_watch *w, const char *server,
 	memcpy(link->node, ends, sizeof(ends));
 	snprintf(link->port[0], sizeof(link->port[0]), "%s", server_port);
 	snprintf(link->port[1], sizeof(link->port[1]), "%s", sw_port);
+	tie(w, w->n_links - 1, 0);
+	tie(w, w->n_links - 1, 1);
 	return 0;
 }
 
@@ -223,14 +297,15 @@ void aggnet_watch_gone(struct aggnet_watch *w, const char *node, int64_t now)
 void aggnet_watch_port(struct aggnet_watch *w, const char *node,
 		       const char *port, bool up, int64_t now)
 {
-	size_t i, end, at = find_node(w, node);
+	size_t at, i = find_node(w, node);
+	struct watch_link *link;
+	unsigned int end;
 
-	for (i = 0; at != NONE && i < w->n_links; i++) {
-		struct watch_link *link = &w->link[i];
-
-		end = link->node[1] == at;
-		if (link->node[end] != at || strcmp(link->port[end], port) ||
-		    link->down[end] == !up)
+	for (at = i == NONE ? NONE : w->node[i].link; at != NONE;
+	     at = link->next[end]) {
+		link = &w->link[at / 2];
+		end = at % 2;
+		if (strcmp(link->port[end], port) || link->down[end] == !up)
 			continue;
 		link->down[end] = !up;
 		if (!up)
@@ -382,19 +457,20 @@ static bool link_down(const struct watch_link *link)
 /* A node all of whose links are down is down itself. */
 static void find_cut_off(struct aggnet_watch *w, int end)
 {
-	size_t i, k, links, down;
+	struct watch_node *node, *other;
+	size_t i;
 
-	for (i = 0; i < w->n_nodes; i++) {
-		for (k = 0, links = 0, down = 0; k < w->n_links; k++) {
-			if (w->link[k].node[end] != i)
-				continue;
-			links++;
-			down += link_down(&w->link[k]) &&
-				!w->node[w->link[k].node[!end]].gone;
-		}
-		if (links > 1 && down == links)
-			w->node[i].gone = true;
+	for (i = 0; i < w->n_nodes; i++)
+		w->node[i].links = w->node[i].down = 0;
+	for (i = 0; i < w->n_links; i++) {
+		node = &w->node[w->link[i].node[end]];
+		other = &w->node[w->link[i].node[!end]];
+		node->links++;
+		node->down += link_down(&w->link[i]) && !other->gone;
 	}
+	for (i = 0; i < w->n_nodes; i++)
+		if (w->node[i].links > 1 && w->node[i].down == w->node[i].links)
+			w->node[i].gone = true;
 }
 
 /* Return: false: no new attempt will mend it */
