@@ -120,7 +120,7 @@ static void install(json_t *json)
 	struct plan_file file;
 	size_t at;
 
-	if (plan_file_take(&file, json) || plan_install(&file, true, true, &at))
+	if (plan_file_take(&file, json) || plan_install(&file, true, true, NULL, &at))
 		complain("the plan is refused");
 	plan_file_free(&file);
 }

@@ -155,6 +155,63 @@ twice()
 		refused "were not in force" aggctl withdraw "$TMP/exact.json"
 }
 
+# Two plans of the same trees, made in the same millisecond: that they are the
+# same plan is not believed, whoever is first.
+one_millisecond()
+{
+	jq '.id = "0123456789abcdef" | .nodes[].trees[].plan |=
+		"0123456789abcdef" + .[16:]' "$TMP/exact.json" \
+		> "$TMP/other.json" || return
+	chmod 600 "$TMP/other.json"
+	aggctl apply "$TMP/exact.json" || return
+	refused "another plan of the same epoch" \
+		aggctl apply --replace "$TMP/other.json" &&
+		refused "another plan of the same epoch" \
+			aggctl withdraw "$TMP/other.json" &&
+		is_in_force exact && aggctl apply --replace "$TMP/exact.json" &&
+		aggctl withdraw "$TMP/exact.json" && nothing
+}
+
+settings()
+{
+	local node
+
+	for node in v0 v2 v10 v14; do
+		aggctl -j -n "$node" node show |
+			jq -c '[.role, .address, .label, .ports]'
+	done
+}
+
+# What was set for a plan that fails is taken back.
+no_trace()
+{
+	local node
+
+	for node in v0 v2 v10 v14; do
+		aggctl -n "$node" node set address 0.0.0.0 label "" || return
+	done
+	settings > "$TMP/before"
+	jq '.nodes.v14.trees[0].hops = 63' "$TMP/exact.json" > "$TMP/bad.json"
+	chmod 600 "$TMP/bad.json"
+	refused "v14: tree of job 1" aggctl apply "$TMP/bad.json" &&
+		settings | diff "$TMP/before" - || return
+	comes_and_goes exact
+}
+
+# Each node takes a descriptor; what is left is not enough for all of them.
+descriptors()
+{
+	(
+		ulimit -n 12
+		refused "the limit is 12" aggctl apply "$TMP/exact.json"
+	) && nothing || return
+	# A soft limit is raised.
+	(
+		ulimit -S -n 12
+		aggctl apply "$TMP/exact.json"
+	) && is_in_force exact && aggctl withdraw "$TMP/exact.json" && nothing
+}
+
 # A second plan of the same tree is not withdrawn by the first one's file.
 not_mine()
 {
@@ -208,6 +265,9 @@ check "a plan file is secret, keys are not shown" secret
 check "one node" one_node
 check "twice" twice
 check "another plan's entries" not_mine
+check "two plans of one epoch" one_millisecond
+check "no trace of a plan that fails" no_trace
+check "descriptors" descriptors
 check "exact: a node refuses" blocks exact v0 v2 v14
 check "bloom: a node refuses" blocks bloom w4 v14
 check "bloom: a node refuses at the end" fails_late bloom v14

@@ -177,11 +177,12 @@ TEST(restored__large_group)
 	const struct plan_conf conf = {
 		.has_gid = true, .gid = 4000000000u, .uid = 3000000000u,
 	};
-	json_t *old = make_plan(conf), *again = restored(old);
+	json_t *old = make_plan(conf), *again = restored(old), *entries;
 
 	EXPECT_TRUE(json_equal(old, again));
-	EXPECT_EQ(4000000000, json_integer_value(json_object_get(
-		json_object_get(again, "entries"), "gid")));
+	entries = json_object_get(again, "entries");
+	EXPECT_EQ(4000000000, json_integer_value(json_object_get(entries,
+								 "gid")));
 	json_decref(old);
 	json_decref(again);
 }
@@ -253,9 +254,9 @@ TEST(refused__end_of_an_edge)
 	json_t *json = make_plan((struct plan_conf){});
 	json_t *tree = json_array_get(json_object_get(json, "trees"), 0);
 	json_t *edge = json_array_get(json_object_get(tree, "edges"), 0);
+	json_int_t end = json_integer_value(json_array_get(edge, 0));
 
-	json_array_set_new(edge, 0, json_integer(
-		json_integer_value(json_array_get(edge, 0)) + (1ll << 32)));
+	json_array_set_new(edge, 0, json_integer(end + (1ll << 32)));
 	EXPECT_EQ(NULL, restored(json));
 	json_decref(json);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of repairs under supervision, and of the file that is to tell the
- * plan in force. No node is there to take its part: nothing goes to the kernel.
+/*
+ * Unit tests of repairs under supervision, and of the file that tells the plan
+ * in force: what is killed, refused or overtaken at any step ends in one plan.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -9,29 +10,42 @@
 #include <unistd.h>
 
 #include "../../tools/aggctl/supervise.c"
+#include "../../tools/aggctl/cmd.h"
+#include "../../tools/aggctl/files.h"
 #include "../../tools/aggctl/plan_apply.h"
 #include "../uapi/harness.h"
+#include "fake_ctl.h"
 
-FIXTURE(repair) {
-	char dir[32];
+#define STEPS_MAX	1000
+#define RECEIVER	"10.0.0.1"
+
+/* A supervisor of the plan in @path. */
+struct supervisor {
 	char path[64];
+	struct plan_store store;
 	struct supervise s;
 	bool unsaved;	/* as the last repair was told of */
 	unsigned int told;
+	int ret;	/* of a repair that was made meanwhile */
+};
+
+FIXTURE(repair) {
+	char dir[32];
+	struct supervisor one;
 };
 
 static void repaired(void *arg, const struct repair *r)
 {
-	FIXTURE_DATA(repair) *self = arg;
+	struct supervisor *v = arg;
 
-	self->unsaved = r->unsaved;
-	self->told++;
+	v->unsaved = r->unsaved;
+	v->told++;
 }
 
-/* v1 and v3 send to v0; v3 has two ways. */
+/* v1 and v4 send to v0; v4 has other ways than that by v1. */
 static json_t *make_plan(void)
 {
-	static const aggt_node senders[] = { 1, 3 }, receiver;
+	static const aggt_node senders[] = { 1, 4 }, receiver;
 	const struct aggt_job job = {
 		.senders = senders, .n_senders = 2, .receivers = &receiver,
 		.n_receivers = 1, .method = "irs",
@@ -43,50 +57,109 @@ static json_t *make_plan(void)
 	struct aggt_err why;
 	json_t *json = NULL;
 
-	if (!plan_topology(&plan, "bcube:2,1"))
+	if (!plan_topology(&plan, "bcube:3,1"))
 		plan.trees = aggt_plan_build(plan.topo, &job, &why);
-	if (plan.trees && !plan_prepare(&plan))
+	if (plan.trees && !plan_prepare(&plan) && !plan_draw_id(&plan))
 		json = plan_json(&plan);
 	plan_clear(&plan);
 	return json;
 }
 
+/* A plan in the file, and in force. */
+static int begin(const char *path)
+{
+	json_t *json = make_plan();
+	struct plan_file file;
+	size_t at;
+	int ret;
+
+	fake_world_new();
+	ret = json_dump_file(json, path, 0) | plan_file_take(&file, json);
+	chmod(path, 0600);
+	if (!ret)
+		ret = plan_install(&file, true, false, NULL, &at);
+	plan_file_free(&file);
+	json_decref(json);
+	world->steps = 0;
+	world->commits = 0;
+	return ret;
+}
+
+/* Begins to supervise; stop() is due in any case. */
+static int start(struct supervisor *v, const char *path)
+{
+	char own[sizeof(v->path)];
+	struct plan_file file = {};
+	int ret;
+
+	/* It may be that of the last one. */
+	snprintf(own, sizeof(own), "%s", path);
+	*v = (struct supervisor){
+		.store = { .dir = -1, .file = -1 },
+		.s = { .store = &v->store, .names = -1, .in_testbed = true,
+		       .told = repaired, .arg = v },
+	};
+	strcpy(v->path, own);
+	v->s.path = v->path;
+	if (plan_store_open(&v->store, v->path))
+		return -1;
+	ret = plan_file_load_fd(&file, v->store.file, v->path);
+	v->s.json = json_incref(file.json);
+	plan_file_free(&file);
+	return ret || prepare(&v->s) || supervise_listen(&v->s) ||
+	       supervise_resume(&v->s) ? -1 : 0;
+}
+
+static void stop(struct supervisor *v)
+{
+	supervise_close(&v->s);
+	aggnet_watch_free(v->s.watch);
+	json_decref(v->s.changes);
+	json_decref(v->s.renew);
+	json_decref(v->s.json);
+	free(v->s.tree);
+	plan_store_close(&v->store);
+}
+
 FIXTURE_SETUP(repair)
 {
+	char path[64];
+
 	strcpy(self->dir, "/tmp/aggnet-test-XXXXXX");
 	ASSERT_NE(NULL, mkdtemp(self->dir));
-	snprintf(self->path, sizeof(self->path), "%s/plan.json", self->dir);
-	self->s = (struct supervise){
-		.path = self->path, .json = make_plan(), .names = -1,
-		.told = repaired, .arg = self,
-	};
-	ASSERT_NE(NULL, self->s.json);
-	ASSERT_EQ(0, plan_file_save(self->s.json, self->path));
-	ASSERT_EQ(0, prepare(&self->s));
+	snprintf(path, sizeof(path), "%s/plan.json", self->dir);
+	ASSERT_EQ(0, begin(path));
+	ASSERT_EQ(0, start(&self->one, path));
 }
 
 FIXTURE_TEARDOWN(repair)
 {
-	unlink(self->path);
+	unlink(self->one.path);
 	rmdir(self->dir);
-	supervise_close(&self->s);
-	aggnet_watch_free(self->s.watch);
-	json_decref(self->s.changes);
-	json_decref(self->s.renew);
-	json_decref(self->s.json);
+	stop(&self->one);
 }
 
 /* The link of @server at @port goes down, and is gone around. */
-static int cut(FIXTURE_DATA(repair) *self, const char *server, const char *port)
+static int cut(struct supervisor *v, const char *server, const char *port)
 {
 	struct aggnet_finding f;
 	int64_t now = supervise_now();
 
-	aggnet_watch_port(self->s.watch, server, port, false, now);
-	if (aggnet_watch_judge(self->s.watch, now + AGGNET_WATCH_SETTLE_MS,
+	aggnet_watch_port(v->s.watch, server, port, false, now);
+	if (aggnet_watch_judge(v->s.watch, now + AGGNET_WATCH_SETTLE_MS,
 			       &f) != AGGNET_WATCH_REPAIR)
 		return -1;
-	return supervise_repair(&self->s, &f);
+	return supervise_repair(&v->s, &f);
+}
+
+/* What was put off is due, as long as something is. */
+static int settle(struct supervisor *v)
+{
+	int ret = 0;
+
+	while (!ret && v->s.retry_ms)
+		ret = supervise_retry(&v->s);
+	return ret;
 }
 
 static bool tells(const char *path, const json_t *json)
@@ -106,100 +179,567 @@ static bool is_there(FIXTURE_DATA(repair) *self, const char *name)
 	return !access(path, F_OK);
 }
 
+/* --- what is in force ------------------------------------------------------ */
+
+static const json_t *entry_of(const json_t *json, const char *name)
+{
+	json_t *node = json_object_get(json_object_get(json, "nodes"), name);
+
+	return json_array_get(json_object_get(node, "trees"), 0);
+}
+
+static bool is_entry_of(const struct fake_entry *entry, const json_t *json)
+{
+	const char *plan = json_string_value(json_object_get(json, "plan"));
+	char text[2 * AGGNET_PLAN_LEN + 1] = "";
+	json_t *instance, *attempt;
+	size_t i;
+
+	for (i = 0; i < AGGNET_PLAN_LEN; i++)
+		sprintf(text + 2 * i, "%02x", entry->plan[i]);
+	instance = json_object_get(json, "instance");
+	attempt = json_object_get(json, "attempt");
+	return entry->instance == json_integer_value(instance) &&
+	       entry->attempt == json_integer_value(attempt) &&
+	       plan && !strcmp(plan, text);
+}
+
+/* Every node has what the plan says, and nothing else. */
+static bool in_force(const json_t *json)
+{
+	const struct fake_node *node;
+	const json_t *entry;
+	unsigned int i;
+
+	for (i = 0; i < FAKE_NODES; i++) {
+		node = &world->node[i];
+		entry = entry_of(json, node->name);
+		if (node->n != !!entry ||
+		    (entry && !is_entry_of(&node->entry[0], entry))) {
+			fprintf(stderr, "# %s: %u entries, attempt %u\n",
+				node->name, node->n, node->entry[0].attempt);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool nothing_in_force(void)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < FAKE_NODES; i++)
+		n += world->node[i].n;
+	return !n;
+}
+
+static json_int_t attempt(const json_t *json)
+{
+	json_t *tree = json_array_get(json_object_get(json, "trees"), 0);
+
+	return json_integer_value(json_object_get(tree, "attempt"));
+}
+
+static int withdraw(char *path)
+{
+	const struct aggctl ctl = { .json = true };
+	int out = dup(STDOUT_FILENO), ret;
+
+	dup2(STDERR_FILENO, STDOUT_FILENO);
+	ret = cmd_withdraw.verbs[0].run(&ctl, 1, &path);
+	fflush(stdout);
+	dup2(out, STDOUT_FILENO);
+	close(out);
+	return ret;
+}
+
+/* --- the file -------------------------------------------------------------- */
+
 TEST_F(repair, saved__each_one)
 {
-	json_t *old = json_incref(self->s.json);
+	struct supervisor *v = &self->one;
+	json_t *old = json_incref(v->s.json);
 
-	ASSERT_EQ(0, cut(self, "v3", "eth0"));
-	EXPECT_FALSE(json_equal(old, self->s.json));
-	EXPECT_TRUE(tells(self->path, self->s.json));
-	ASSERT_EQ(0, cut(self, "v2", "eth1"));
-	EXPECT_TRUE(tells(self->path, self->s.json));
-	EXPECT_EQ(2, self->told);
-	EXPECT_FALSE(self->unsaved);
+	ASSERT_EQ(0, cut(v, "v4", "eth1"));
+	EXPECT_FALSE(json_equal(old, v->s.json));
+	EXPECT_TRUE(tells(v->path, v->s.json));
+	EXPECT_TRUE(in_force(v->s.json));
+	ASSERT_EQ(0, cut(v, "v1", "eth0"));
+	EXPECT_TRUE(tells(v->path, v->s.json));
+	EXPECT_EQ(2, v->told);
+	EXPECT_FALSE(v->unsaved);
 	EXPECT_FALSE(is_there(self, "plan.json.new"));
 	json_decref(old);
 }
 
-/* Its directory is gone: the repair counts, and the next one has a file again. */
+/* There is no room: the repair counts, and the next one has a file again. */
 TEST_F(repair, unsaved__goes_on)
 {
-	unlink(self->path);
-	rmdir(self->dir);
-	ASSERT_EQ(0, cut(self, "v3", "eth0"));
-	EXPECT_EQ(1, self->told);
-	EXPECT_TRUE(self->unsaved);
-	EXPECT_TRUE(self->s.unsaved);
-	EXPECT_EQ(0, json_array_size(self->s.changes));
-	ASSERT_EQ(0, mkdir(self->dir, 0700));
-	ASSERT_EQ(0, cut(self, "v2", "eth1"));
-	EXPECT_EQ(2, self->told);
-	EXPECT_FALSE(self->unsaved);
-	EXPECT_FALSE(self->s.unsaved);
-	EXPECT_TRUE(tells(self->path, self->s.json));
+	const struct rlimit little = { 100, RLIM_INFINITY };
+	const struct rlimit much = { RLIM_INFINITY, RLIM_INFINITY };
+	struct supervisor *v = &self->one;
+	json_t *old = json_incref(v->s.json);
+
+	signal(SIGXFSZ, SIG_IGN);
+	ASSERT_EQ(0, setrlimit(RLIMIT_FSIZE, &little));
+	ASSERT_EQ(0, cut(v, "v4", "eth1"));
+	EXPECT_EQ(1, v->told);
+	EXPECT_TRUE(v->unsaved);
+	EXPECT_TRUE(v->s.unsaved);
+	EXPECT_TRUE(in_force(v->s.json));
+	EXPECT_TRUE(tells(v->path, old));
+	EXPECT_FALSE(is_there(self, "plan.json.new"));
+	EXPECT_EQ(0, json_array_size(v->s.changes));
+	ASSERT_EQ(0, setrlimit(RLIMIT_FSIZE, &much));
+	ASSERT_EQ(0, cut(v, "v1", "eth0"));
+	EXPECT_EQ(2, v->told);
+	EXPECT_FALSE(v->unsaved);
+	EXPECT_FALSE(v->s.unsaved);
+	EXPECT_TRUE(tells(v->path, v->s.json));
+	json_decref(old);
 }
 
 /* What came by standard input has no file. */
 TEST_F(repair, unsaved__no_file)
 {
-	self->s.path = NULL;
-	ASSERT_EQ(0, cut(self, "v3", "eth0"));
-	EXPECT_EQ(1, self->told);
-	EXPECT_FALSE(self->unsaved);
-}
-
-/* There is no room: the file is as it was, and half a file is not left behind. */
-TEST_F(repair, file__no_room)
-{
-	const struct rlimit little = { 100, RLIM_INFINITY };
-	const struct rlimit much = { RLIM_INFINITY, RLIM_INFINITY };
-	json_t *other = json_array();
-	int i;
-
-	for (i = 0; i < 100; i++)
-		json_array_append_new(other, json_integer(i));
-	signal(SIGXFSZ, SIG_IGN);
-	ASSERT_EQ(0, setrlimit(RLIMIT_FSIZE, &little));
-	EXPECT_EQ(-1, plan_file_save(other, self->path));
-	ASSERT_EQ(0, setrlimit(RLIMIT_FSIZE, &much));
-	EXPECT_TRUE(tells(self->path, self->s.json));
-	EXPECT_FALSE(is_there(self, "plan.json.new"));
-	EXPECT_EQ(0, plan_file_save(other, self->path));
-	EXPECT_TRUE(tells(self->path, other));
-	json_decref(other);
+	self->one.s.store = NULL;
+	ASSERT_EQ(0, cut(&self->one, "v4", "eth1"));
+	EXPECT_EQ(1, self->one.told);
+	EXPECT_FALSE(self->one.unsaved);
 }
 
 /* Keys are for the owner only, whatever was there under the other name. */
 TEST_F(repair, file__for_its_owner_only)
 {
+	struct supervisor *v = &self->one;
 	struct stat st;
 	char new[80];
 
-	snprintf(new, sizeof(new), "%s.new", self->path);
+	snprintf(new, sizeof(new), "%s.new", v->path);
 	close(open(new, O_CREAT | O_WRONLY, 0644));
 	chmod(new, 0644);
-	chmod(self->path, 0644);
-	ASSERT_EQ(0, plan_file_save(self->s.json, self->path));
-	ASSERT_EQ(0, stat(self->path, &st));
+	chmod(v->path, 0644);
+	ASSERT_EQ(0, plan_store_save(&v->store, v->s.json));
+	ASSERT_EQ(0, stat(v->path, &st));
 	EXPECT_EQ(0600, st.st_mode & 0777);
 	EXPECT_FALSE(is_there(self, "plan.json.new"));
+}
+
+/* It is still its owner's. */
+TEST_F(repair, file__keeps_its_owner)
+{
+	struct supervisor *v = &self->one;
+	struct stat st;
+
+	if (geteuid())
+		SKIP(return, "only root can give a file away");
+	stop(v);
+	ASSERT_EQ(0, chown(v->path, 1234, 4321));
+	ASSERT_EQ(0, start(v, v->path));
+	ASSERT_EQ(0, plan_store_save(&v->store, v->s.json));
+	ASSERT_EQ(0, stat(v->path, &st));
+	EXPECT_EQ(1234, st.st_uid);
+	EXPECT_EQ(4321, st.st_gid);
 }
 
 /* A name that leads to the file goes on to do so. */
 TEST_F(repair, file__symbolic_link)
 {
+	struct supervisor *v = &self->one;
 	json_t *other = json_array();
 	struct stat st;
 	char link[80];
 
 	snprintf(link, sizeof(link), "%s/link", self->dir);
 	ASSERT_EQ(0, symlink("plan.json", link));
-	EXPECT_EQ(0, plan_file_save(other, link));
-	EXPECT_TRUE(tells(self->path, other));
+	plan_store_close(&v->store);
+	ASSERT_EQ(0, plan_store_open(&v->store, link));
+	EXPECT_EQ(0, plan_store_save(&v->store, other));
+	EXPECT_TRUE(tells(v->path, other));
 	ASSERT_EQ(0, lstat(link, &st));
 	EXPECT_TRUE(S_ISLNK(st.st_mode));
 	unlink(link);
 	json_decref(other);
+}
+
+/* A link to another file that has come since is not followed, or replaced. */
+TEST_F(repair, file__link_in_its_place)
+{
+	struct supervisor *v = &self->one;
+	json_t *victim = json_array();
+	struct stat st;
+	char path[80];
+
+	snprintf(path, sizeof(path), "%s/victim", self->dir);
+	ASSERT_EQ(0, json_dump_file(victim, path, 0));
+	ASSERT_EQ(0, unlink(v->path));
+	ASSERT_EQ(0, symlink("victim", v->path));
+	ASSERT_EQ(0, cut(v, "v4", "eth1"));
+	EXPECT_TRUE(v->unsaved);
+	EXPECT_TRUE(tells(path, victim));
+	ASSERT_EQ(0, lstat(v->path, &st));
+	EXPECT_TRUE(S_ISLNK(st.st_mode));
+	EXPECT_FALSE(is_there(self, "plan.json.new"));
+	unlink(path);
+	json_decref(victim);
+}
+
+/* A link under the name of the new file leads nowhere, either. */
+TEST_F(repair, file__link_for_the_new_one)
+{
+	struct supervisor *v = &self->one;
+	json_t *victim = json_array();
+	char path[80], new[80];
+
+	snprintf(path, sizeof(path), "%s/victim", self->dir);
+	snprintf(new, sizeof(new), "%s.new", v->path);
+	ASSERT_EQ(0, json_dump_file(victim, path, 0));
+	ASSERT_EQ(0, symlink("victim", new));
+	ASSERT_EQ(0, cut(v, "v4", "eth1"));
+	EXPECT_TRUE(tells(path, victim));
+	EXPECT_TRUE(tells(v->path, v->s.json));
+	unlink(path);
+	json_decref(victim);
+}
+
+TEST_F(repair, file__another_plan_in_its_place)
+{
+	struct supervisor *v = &self->one;
+	json_t *other = json_array();
+
+	ASSERT_EQ(0, unlink(v->path));
+	ASSERT_EQ(0, json_dump_file(other, v->path, 0));
+	ASSERT_EQ(0, cut(v, "v4", "eth1"));
+	EXPECT_TRUE(v->unsaved);
+	EXPECT_TRUE(tells(v->path, other));
+	json_decref(other);
+}
+
+TEST_F(repair, file__one_supervisor_at_a_time)
+{
+	struct supervisor two;
+
+	EXPECT_EQ(-1, start(&two, self->one.path));
+	stop(&two);
+	/* The lock moves to each file that takes the place of the last. */
+	ASSERT_EQ(0, cut(&self->one, "v4", "eth1"));
+	EXPECT_EQ(-1, start(&two, self->one.path));
+	stop(&two);
+	stop(&self->one);
+	EXPECT_EQ(0, start(&self->one, two.path));
+}
+
+/* --- refused --------------------------------------------------------------- */
+
+/* Each commit of the repair in turn; all of them when it is tried again, too. */
+TEST_F(repair, refused__each_commit)
+{
+	struct supervisor *v = &self->one;
+	unsigned int i, refused = 0;
+	char path[64];
+
+	strcpy(path, v->path);
+	for (i = 0; i < 16; i++) {
+		stop(v);
+		ASSERT_EQ(0, begin(path));
+		ASSERT_EQ(0, start(v, path));
+		world->refuse = 1ull << i;
+		ASSERT_EQ(0, cut(v, "v4", "eth1"));
+		if (!v->s.retry_ms)
+			break;
+		refused++;
+		/* What was committed is as it was before. */
+		EXPECT_TRUE(in_force(v->s.json));
+		EXPECT_TRUE(tells(path, v->s.json));
+		EXPECT_EQ(0, attempt(v->s.json));
+		ASSERT_EQ(0, settle(v));
+		EXPECT_TRUE(in_force(v->s.json));
+		/* Nodes have seen attempt 1. */
+		EXPECT_EQ(2, attempt(v->s.json));
+		EXPECT_EQ(1, v->told);
+	}
+	EXPECT_LE(3, refused);
+}
+
+TEST_F(repair, refused__for_good)
+{
+	struct supervisor *v = &self->one;
+
+	/* The second commit of each repair; the third brings back the old. */
+	world->refuse = 0x9249249249249249ull << 1;
+	ASSERT_EQ(0, cut(v, "v4", "eth1"));
+	EXPECT_EQ(-1, settle(v));
+	EXPECT_EQ(0, v->told);
+	EXPECT_TRUE(in_force(v->s.json));
+	EXPECT_EQ(0, attempt(v->s.json));
+	world->refuse = 0;
+	EXPECT_TRUE(tells(v->path, v->s.json));
+	EXPECT_EQ(0, withdraw(v->path));
+	EXPECT_TRUE(nothing_in_force());
+}
+
+/* --- killed ---------------------------------------------------------------- */
+
+/* A supervisor repairs and dies at call @at; true: it was not so long. */
+static bool dies(const char *path, unsigned int at)
+{
+	struct supervisor v;
+	int status;
+	pid_t pid;
+
+	pid = fork();
+	if (!pid) {
+		if (start(&v, path))
+			_exit(1);
+		world->steps = 0;
+		world->kill_at = at;
+		_exit(cut(&v, "v4", "eth1") ? 1 : 0);
+	}
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return true;
+	world->kill_at = 0;
+	return WEXITSTATUS(status) != FAKE_KILLED;
+}
+
+TEST_F(repair, killed__another_one_goes_on)
+{
+	struct supervisor *v = &self->one;
+	unsigned int i;
+	char path[64];
+
+	strcpy(path, v->path);
+	for (i = 1; i < STEPS_MAX; i++) {
+		stop(v);
+		ASSERT_EQ(0, begin(path));
+		if (dies(path, i))
+			break;
+		ASSERT_EQ(0, start(v, path));
+		ASSERT_EQ(0, settle(v));
+		EXPECT_TRUE(in_force(v->s.json));
+		EXPECT_TRUE(tells(path, v->s.json));
+		EXPECT_GE(1, attempt(v->s.json));
+		/* It goes on to repair. */
+		ASSERT_EQ(0, cut(v, "v1", "eth0"));
+		ASSERT_EQ(0, settle(v));
+		EXPECT_TRUE(in_force(v->s.json)) {
+			TH_LOG("killed at call %u", i);
+		}
+	}
+	EXPECT_LT(20, i);
+	EXPECT_GT(STEPS_MAX, i);
+	ASSERT_EQ(0, start(v, path));
+}
+
+TEST_F(repair, killed__withdrawn)
+{
+	struct supervisor *v = &self->one;
+	unsigned int i;
+	char path[64];
+
+	strcpy(path, v->path);
+	stop(v);
+	for (i = 1; i < STEPS_MAX; i++) {
+		ASSERT_EQ(0, begin(path));
+		if (dies(path, i))
+			break;
+		/* It says that entries lack, where it was half done. */
+		withdraw(path);
+		EXPECT_TRUE(nothing_in_force());
+	}
+	EXPECT_LT(20, i);
+	EXPECT_GT(STEPS_MAX, i);
+	ASSERT_EQ(0, start(v, path));
+}
+
+/* --- two supervisors -------------------------------------------------------- */
+
+/* The other one, with a copy of the plan, has heard of other failures. */
+static void repair_too(void *arg)
+{
+	struct supervisor *two = arg;
+	unsigned int at = world->at;
+
+	two->ret = cut(two, "v1", "eth0");
+	world->at = at;
+}
+
+/* While one repairs, the other one does, at each step. */
+TEST_F(repair, two__one_plan_is_left)
+{
+	struct supervisor *v = &self->one, two;
+	char path[64], copy[64];
+	unsigned int i, winners = 0;
+	bool won, again;
+
+	strcpy(path, v->path);
+	snprintf(copy, sizeof(copy), "%s/copy.json", self->dir);
+	for (i = 1; i < STEPS_MAX; i++) {
+		stop(v);
+		ASSERT_EQ(0, begin(path));
+		ASSERT_EQ(0, start(v, path));
+		ASSERT_EQ(0, json_dump_file(v->s.json, copy, 0));
+		ASSERT_EQ(0, chmod(copy, 0600));
+		ASSERT_EQ(0, start(&two, copy));
+		world->steps = 0;
+		world->call = repair_too;
+		world->arg = &two;
+		world->call_at = i;
+		won = !cut(v, "v4", "eth1") && !settle(v);
+		again = !world->call_at;
+		world->call_at = 0;
+		winners += won;
+		winners += again && !two.ret && !settle(&two);
+		EXPECT_TRUE(in_force(won ? v->s.json : two.s.json)) {
+			TH_LOG("the other one at call %u, won %d", i, won);
+		}
+		stop(&two);
+		unlink(copy);
+		if (!again)
+			break;
+	}
+	EXPECT_LT(20, i);
+	EXPECT_GT(STEPS_MAX, i);
+	/* One each time, never both. */
+	EXPECT_EQ(i, winners);
+}
+
+/* It is told of the other one's attempt by any node. */
+TEST_F(repair, two__heard_of_the_other)
+{
+	struct aggnet_event_info event = {
+		.kind = AGGNET_EVENT_TREE_ADDED, .instance = 1, .attempt = 1,
+		.incast_id = 1ull << 32 | 0x0a000001,
+	};
+
+	EXPECT_EQ(-1, supervise_heard(&self->one.s, &event));
+	/* Not by what comes of its own. */
+	ASSERT_EQ(0, cut(&self->one, "v4", "eth1"));
+	EXPECT_EQ(0, supervise_heard(&self->one.s, &event));
+	event.instance = 2;
+	event.attempt = 9;
+	EXPECT_EQ(0, supervise_heard(&self->one.s, &event));
+}
+
+/* The file was not saved, or is an old copy. */
+TEST_F(repair, adopted__a_later_attempt)
+{
+	struct supervisor *v = &self->one;
+	json_t *old = json_deep_copy(v->s.json);
+	char path[64];
+
+	strcpy(path, v->path);
+	ASSERT_EQ(0, cut(v, "v4", "eth1"));
+	ASSERT_EQ(0, cut(v, "v1", "eth0"));
+	stop(v);
+	ASSERT_EQ(0, json_dump_file(old, path, 0));
+	ASSERT_EQ(0, start(v, path));
+	EXPECT_EQ(2, attempt(v->s.json));
+	EXPECT_EQ(0, v->s.retry_ms);
+	ASSERT_EQ(0, cut(v, "v4", "eth1"));
+	EXPECT_EQ(3, attempt(v->s.json));
+	EXPECT_TRUE(tells(path, v->s.json));
+	/* An older copy of the file will do to withdraw all of it. */
+	ASSERT_EQ(0, json_dump_file(old, path, 0));
+	withdraw(path);
+	EXPECT_TRUE(nothing_in_force());
+	json_decref(old);
+}
+
+/* Each host for itself: what differs has another epoch. */
+TEST_F(repair, hosts__other_trees_are_other_epochs)
+{
+	struct supervisor *v = &self->one, two;
+	char copy[64];
+	json_t *a, *b, *c;
+
+	snprintf(copy, sizeof(copy), "%s/copy.json", self->dir);
+	ASSERT_EQ(0, json_dump_file(v->s.json, copy, 0));
+	ASSERT_EQ(0, start(&two, copy));
+	v->s.only = "v1";
+	two.s.only = "v2";
+	v->s.in_testbed = false;
+	two.s.in_testbed = false;
+	world->at = 1;
+	ASSERT_EQ(0, cut(v, "v4", "eth1"));
+	a = json_incref(v->s.json);
+	world->at = 2;
+	ASSERT_EQ(0, cut(&two, "v4", "eth1"));
+	b = json_incref(two.s.json);
+	/* The same failure: the same trees, and so the same epoch. */
+	EXPECT_EQ(attempt(a), attempt(b));
+	EXPECT_EQ(1, attempt(a) >> 16);
+	ASSERT_EQ(0, cut(&two, "v1", "eth0"));
+	c = two.s.json;
+	EXPECT_EQ(2, attempt(c) >> 16);
+	EXPECT_NE(attempt(a) & 0xffff, attempt(c) & 0xffff);
+	json_decref(a);
+	json_decref(b);
+	stop(&two);
+	unlink(copy);
+}
+
+/* --- apply ------------------------------------------------------------------ */
+
+static int apply(const json_t *json, bool replace)
+{
+	struct plan_file file;
+	size_t at;
+	int ret = plan_file_take(&file, (json_t *)json);
+
+	if (!ret)
+		ret = plan_install(&file, true, replace, NULL, &at);
+	plan_file_free(&file);
+	return ret;
+}
+
+/* The same trees in the same epoch, but it is not the same plan. */
+TEST_F(repair, apply__two_plans_of_one_epoch)
+{
+	json_t *other = make_plan();
+
+	EXPECT_EQ(-1, apply(other, true));
+	EXPECT_TRUE(in_force(self->one.s.json));
+	EXPECT_EQ(0, apply(self->one.s.json, true));
+	json_decref(other);
+}
+
+/* Nodes are as they were before, whichever of them refuses. */
+TEST_F(repair, apply__fails_without_a_trace)
+{
+	json_t *json = make_plan();
+	struct fake_world before;
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		fake_world_new();
+		world->refuse = 1ull << i;
+		before = *world;
+		ASSERT_EQ(-1, apply(json, false));
+		EXPECT_TRUE(nothing_in_force());
+		for (int k = 0; k < FAKE_NODES; k++) {
+			EXPECT_EQ(before.node[k].info.role,
+				  world->node[k].info.role);
+			EXPECT_EQ(before.node[k].info.address.s_addr,
+				  world->node[k].info.address.s_addr);
+			EXPECT_STREQ(before.node[k].info.label,
+				     world->node[k].info.label);
+		}
+	}
+	json_decref(json);
+}
+
+/* All of them, as far as the process may have them. */
+TEST(files__as_many_as_may_be)
+{
+	struct rlimit limit;
+
+	ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &limit));
+	limit.rlim_cur = 64;
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &limit));
+	raise_files();
+	ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &limit));
+	EXPECT_EQ(limit.rlim_max, limit.rlim_cur);
+	EXPECT_NE(NULL, strstr(files_error(EMFILE), "ulimit"));
 }
 
 TEST_HARNESS_MAIN

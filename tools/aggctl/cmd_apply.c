@@ -3,8 +3,10 @@
 #include <stdio.h>
 
 #include "cmd.h"
+#include "netns.h"
 #include "output.h"
 #include "plan_apply.h"
+#include "testbed.h"
 
 static const char *one_node;
 static bool replace;
@@ -47,10 +49,58 @@ static int run_apply(const struct aggctl *ctl, int argc, char **argv)
 	(void)argc;
 	if (!plan_file_load(&file, argv[0]) &&
 	    !plan_file_find(&file, ctl->netns, one_node, &in_testbed) &&
-	    !plan_install(&file, in_testbed, replace, &at))
+	    !plan_install(&file, in_testbed, replace, NULL, &at))
 		st = show_parts(ctl, &file, "applied");
 	plan_file_free(&file);
 	return st;
+}
+
+/* Any entry of the plan: all have its identity. */
+static json_t *any_entry(const json_t *json)
+{
+	const char *name;
+	json_t *node, *entry, *any;
+
+	json_object_foreach(json_object_get(json, "nodes"), name, node) {
+		entry = json_array_get(json_object_get(node, "trees"), 0);
+		if (!entry)
+			continue;
+		/* The device that it names need not be there. */
+		any = json_copy(entry);
+		json_object_del(any, "link_port");
+		return any;
+	}
+	return NULL;
+}
+
+/* Repairs of the plan may have used nodes that its file does not know. */
+static int sweep(const struct plan_file *file, const json_t *state)
+{
+	json_t *entry = any_entry(file->json), *node;
+	const char *name;
+	struct node n;
+	int ret = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(state, "nodes"), i, node) {
+		name = json_string_value(json_object_get(node, "name"));
+		if (!entry || !name || !netns_exists(name))
+			continue;
+		if (node_open(&n, name, name) || plan_part_sweep(&n, entry))
+			ret = -1;
+		node_close(&n);
+	}
+	json_decref(entry);
+	return ret;
+}
+
+static int sweep_testbed(const struct plan_file *file)
+{
+	json_t *state = tb_state_load();
+	int ret = state ? sweep(file, state) : -1;
+
+	json_decref(state);
+	return ret;
 }
 
 /* It goes on after an error: what is left in force helps nobody. */
@@ -70,6 +120,8 @@ static int withdraw(const struct plan_file *file, bool in_testbed)
 			ret = -1;
 		node_close(&node);
 	}
+	if (in_testbed && !one_node && sweep_testbed(file))
+		ret = -1;
 	if (missing) {
 		err("%u entries of the plan were not in force", missing);
 		ret = -1;

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "cmd.h"
@@ -110,14 +111,12 @@ static int show_end(const struct aggctl *ctl, const struct supervise *s)
 }
 
 static int supervise(const struct aggctl *ctl, struct plan_file *file,
-		     const char *path)
+		     const char *path, struct plan_store *store)
 {
 	struct supervise s = {
-		.path = strcmp(path, "-") ? path : NULL,
-		.json = json_incref(file->json), .only = one_node,
-		.ready = show_ready, .told = show_repair,
-		.stalled = show_stalled,
-		.arg = (void *)ctl,
+		.path = path, .store = store, .json = json_incref(file->json),
+		.only = one_node, .ready = show_ready, .told = show_repair,
+		.stalled = show_stalled, .arg = (void *)ctl,
 	};
 	char why[AGGNET_WATCH_TEXT];
 	int ret;
@@ -132,17 +131,32 @@ static int supervise(const struct aggctl *ctl, struct plan_file *file,
 	return ret ? ST_FAILED : show_end(ctl, &s);
 }
 
+/* A pipe is read as standard input is: there is no file to keep up to date. */
+static bool has_file(const char *path)
+{
+	struct stat st;
+
+	return strcmp(path, "-") && (stat(path, &st) || S_ISREG(st.st_mode));
+}
+
 static int run_supervise(const struct aggctl *ctl, int argc, char **argv)
 {
-	struct plan_file file;
-	int st = ST_FAILED;
+	struct plan_store store = { .dir = -1, .file = -1 };
+	bool keeps = has_file(argv[0]);
+	struct plan_file file = {};
+	int ret, st = ST_FAILED;
 
 	(void)argc;
 	/* A network goes on to be supervised if nobody reads what is said. */
 	signal(SIGPIPE, SIG_IGN);
-	if (!plan_file_load(&file, argv[0]))
-		st = supervise(ctl, &file, argv[0]);
+	ret = keeps ? plan_store_open(&store, argv[0]) : 0;
+	if (!ret)
+		ret = keeps ? plan_file_load_fd(&file, store.file, argv[0]) :
+			      plan_file_load(&file, argv[0]);
+	if (!ret)
+		st = supervise(ctl, &file, argv[0], keeps ? &store : NULL);
 	plan_file_free(&file);
+	plan_store_close(&store);
 	return st;
 }
 

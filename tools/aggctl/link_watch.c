@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "aggctl.h"
+#include "files.h"
 #include "link_watch.h"
 
 #define LINK_QUEUE	(1024 * 1024)
@@ -66,7 +67,7 @@ int link_watch_open(struct link_watch *watch)
 	    !bind(watch->fd, (const struct sockaddr *)&addr, sizeof(addr)) &&
 	    !ask(watch))
 		return 0;
-	err("devices: %s", strerror(errno));
+	err("devices: %s", files_error(errno));
 	link_watch_close(watch);
 	return -1;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "aggctl.h"
+#include "files.h"
 #include "netns.h"
 
 #define NETNS_DIR	"/run/netns"
@@ -99,7 +100,7 @@ int netns_open(const char *name)
 	int fd = open(netns_path(name), O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
-		err("namespace %s: %s", name, strerror(errno));
+		err("namespace %s: %s", name, files_error(errno));
 	return fd;
 }
 

@@ -53,7 +53,7 @@ void node_close(struct node *node)
 	aggnet_ctl_close(node->ctl);
 	free(node->port);
 	free(node->links);
-	free(node->trees);
+	free(node->step);
 	memset(node, 0, sizeof(*node));
 }
 
@@ -74,9 +74,13 @@ static int set_node(struct node *node, const struct aggnet_node_info *now,
 		want.has |= AGGNET_HAS(AGGNET_A_NODE_LABEL);
 		strcpy(want.label, node->name);
 	}
-	if (!want.has || !aggnet_node_set(node->ctl, &want))
+	if (!want.has)
 		return 0;
-	return node_refused(node, "node");
+	if (aggnet_node_set(node->ctl, &want))
+		return node_refused(node, "node");
+	node->before = *now;
+	node->before.has = want.has;
+	return 0;
 }
 
 /* A server that has an identity keeps it: others know it by that. */
@@ -248,10 +252,10 @@ const struct node_port *node_port(const struct node *node, const char *name)
 }
 
 /**
- * node_detach() - detach the ports that node_setup() attached
- * @node: the node
+ * node_restore() - take back what node_setup() did
+ * @node: the node; nothing is staged there
  */
-void node_detach(struct node *node)
+void node_restore(struct node *node)
 {
 	size_t i;
 
@@ -259,4 +263,6 @@ void node_detach(struct node *node)
 		if (node->port[i].attached &&
 		    aggnet_port_del(node->ctl, node->port[i].ifindex))
 			node_refused(node, node->port[i].name);
+	if (node->before.has && aggnet_node_set(node->ctl, &node->before))
+		node_refused(node, "node");
 }

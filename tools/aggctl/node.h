@@ -23,23 +23,37 @@ struct node_port {
 };
 
 /**
+ * struct node_step - what was staged for an incast ID
+ * @incast_id: it
+ * @added: entries were added
+ * @was: there were entries before, which the plan replaces or removes
+ */
+struct node_step {
+	uint64_t incast_id;
+	bool added;
+	bool was;
+};
+
+/**
  * struct node - a node that is being configured
  * @name: its name
  * @ctl: handle in its namespace
+ * @before: role, identity and label that node_setup() changed
  * @port: its ports
  * @n_ports: how many
- * @trees: incast IDs of entries that were added, likewise
- * @n_trees: how many
+ * @step: what was staged for incast IDs, likewise
+ * @n_steps: how many
  * @links: links that were added, to be deleted if all is undone
  * @n_links: how many
  */
 struct node {
 	const char *name;
 	struct aggnet_ctl *ctl;
+	struct aggnet_node_info before;
 	struct node_port *port;
 	size_t n_ports;
-	uint64_t *trees;
-	size_t n_trees;
+	struct node_step *step;
+	size_t n_steps;
 	struct aggnet_link_info *links;
 	size_t n_links;
 };
@@ -64,6 +78,6 @@ int node_setup(struct node *node, const char *role, const char *address,
 int node_ports(struct node *node, const json_t *ports,
 	       enum node_attach attach);
 const struct node_port *node_port(const struct node *node, const char *name);
-void node_detach(struct node *node);
+void node_restore(struct node *node);
 
 #endif

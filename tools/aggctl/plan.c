@@ -120,6 +120,7 @@ void plan_clear(struct plan *plan)
 	free(plan->key);
 	free(plan->attempt);
 	free(plan->renew);
+	free(plan->used);
 	free(plan->description);
 	json_decref(plan->failed);
 	json_decref(plan->absent);

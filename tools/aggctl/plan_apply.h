@@ -35,7 +35,7 @@ struct plan_file {
 json_t *plan_file_read(const char *path);
 int plan_file_load(struct plan_file *file, const char *path);
 int plan_file_take(struct plan_file *file, json_t *json);
-int plan_file_save(const json_t *json, const char *path);
+int plan_file_load_fd(struct plan_file *file, int fd, const char *path);
 void plan_file_free(struct plan_file *file);
 int plan_file_select(struct plan_file *file, const char *node);
 
@@ -43,12 +43,14 @@ int plan_file_select(struct plan_file *file, const char *node);
 int plan_file_find(struct plan_file *file, const char *netns, const char *node,
 		   bool *in_testbed);
 int plan_install(const struct plan_file *file, bool in_testbed, bool replace,
-		 size_t *at);
+		 const json_t *old, size_t *at);
 
 /* plan_part.c */
 int plan_part_stage(struct node *node, const json_t *entry, bool replace);
-int plan_part_undo(struct node *node);
+int plan_part_undo(struct node *node, const json_t *old);
 int plan_part_withdraw(struct node *node, const json_t *entry,
 		       unsigned int *missing);
+
+int plan_part_sweep(struct node *node, const json_t *tree);
 
 #endif

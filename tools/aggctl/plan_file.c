@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Reading and writing of a plan file, and the order of its nodes. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +13,11 @@
 
 #define DEPTH_NONE	UINT_MAX
 
-static void warn_readable(const char *path)
+static void warn_readable(int fd, const char *path)
 {
 	struct stat st;
 
-	if (!strcmp(path, "/dev/stdin") || stat(path, &st) ||
+	if (!strcmp(path, "/dev/stdin") || fstat(fd, &st) ||
 	    !S_ISREG(st.st_mode) || !(st.st_mode & 077))
 		return;
 	err("warning: %s: others may read the keys in it (mode %03o)", path,
@@ -228,6 +229,19 @@ int plan_file_take(struct plan_file *file, json_t *json)
 	return list_parts(file, "plan");
 }
 
+static json_t *read_stream(FILE *f, const char *path)
+{
+	json_error_t error;
+	json_t *json;
+
+	json = json_loadf(f, JSON_REJECT_DUPLICATES, &error);
+	if (!json && ferror(f))
+		err("%s: %s", path, strerror(errno));
+	else if (!json)
+		err("%s: line %d: %s", path, error.line, error.text);
+	return json;
+}
+
 /**
  * plan_file_read() - the JSON of a plan file
  * @path: the file
@@ -237,20 +251,28 @@ int plan_file_take(struct plan_file *file, json_t *json)
 json_t *plan_file_read(const char *path)
 {
 	FILE *f = fopen(path, "r");
-	json_error_t error;
 	json_t *json;
 
 	if (!f) {
 		err("%s: %s", path, strerror(errno));
 		return NULL;
 	}
-	json = json_loadf(f, JSON_REJECT_DUPLICATES, &error);
-	if (!json && ferror(f))
-		err("%s: %s", path, strerror(errno));
-	else if (!json)
-		err("%s: line %d: %s", path, error.line, error.text);
+	json = read_stream(f, path);
 	fclose(f);
 	return json;
+}
+
+static int load(struct plan_file *file, FILE *f, const char *path)
+{
+	if (!f) {
+		err("%s: %s", path, strerror(errno));
+		return -1;
+	}
+	file->json = read_stream(f, path);
+	if (file->json && has_keys(json_object_get(file->json, "nodes")))
+		warn_readable(fileno(f), path);
+	fclose(f);
+	return file->json ? list_parts(file, path) : -1;
 }
 
 /**
@@ -268,53 +290,23 @@ int plan_file_load(struct plan_file *file, const char *path)
 	memset(file, 0, sizeof(*file));
 	if (!strcmp(path, "-"))
 		path = "/dev/stdin";
-	file->json = plan_file_read(path);
-	if (!file->json)
-		return -1;
-	if (has_keys(json_object_get(file->json, "nodes")))
-		warn_readable(path);
-	return list_parts(file, path);
-}
-
-/* One that is there already may be readable for others: it is made anew. */
-static int replace(const char *path, const char *new, const json_t *json)
-{
-	mode_t mask;
-	int ret;
-
-	unlink(new);
-	mask = umask(077);
-	ret = json_dump_file(json, new, JSON_INDENT(1));
-	umask(mask);
-	if (!ret && !rename(new, path))
-		return 0;
-	err("%s: %s", path, strerror(errno));
-	unlink(new);
-	return -1;
+	return load(file, fopen(path, "r"), path);
 }
 
 /**
- * plan_file_save() - have a plan file tell another plan
- * @json: the plan
- * @path: the file, or a symbolic link to it
- *
- * Whatever happens it tells the one plan or the other, to its owner only.
+ * plan_file_load_fd() - read a plan file that is open
+ * @file: filled in; plan_file_free() is due in any case
+ * @fd: the file, at its beginning; stays open
+ * @path: its name, for error lines
  *
  * Return: 0, or -1 with an error line printed.
  */
-int plan_file_save(const json_t *json, const char *path)
+int plan_file_load_fd(struct plan_file *file, int fd, const char *path)
 {
-	char *real = realpath(path, NULL), *new;
-	int ret = -1;
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 
-	if (asprintf(&new, "%s.new", real ? real : path) < 0) {
-		err("out of memory");
-	} else {
-		ret = replace(real ? real : path, new, json);
-		free(new);
-	}
-	free(real);
-	return ret;
+	memset(file, 0, sizeof(*file));
+	return load(file, copy < 0 ? NULL : fdopen(copy, "r"), path);
 }
 
 /**

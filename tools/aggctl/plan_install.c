@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "aggctl.h"
+#include "files.h"
+#include "netns.h"
 #include "plan_apply.h"
 #include "testbed.h"
 
@@ -84,8 +86,24 @@ static int stage_all(const struct plan_file *file, struct node *nodes,
 	return 0;
 }
 
+/* Each as it was before; what cannot be is told. */
+static void undo(const struct plan_file *file, struct node *nodes, size_t n,
+		 bool in_testbed, const json_t *old)
+{
+	const json_t *was = json_object_get(old, "nodes");
+	const char *name;
+
+	while (n--) {
+		name = file->part[n].name;
+		/* Old entries name ports of the namespace that we are in. */
+		if (in_testbed && netns_enter(name))
+			continue;
+		plan_part_undo(&nodes[n], json_object_get(was, name));
+	}
+}
+
 static int commit_all(const struct plan_file *file, struct node *nodes,
-		      size_t *at)
+		      bool in_testbed, const json_t *old, size_t *at)
 {
 	size_t i;
 
@@ -94,8 +112,7 @@ static int commit_all(const struct plan_file *file, struct node *nodes,
 			continue;
 		*at = i;
 		node_refused(&nodes[i], "plan");
-		while (i--)
-			plan_part_undo(&nodes[i]);
+		undo(file, nodes, i, in_testbed, old);
 		return -1;
 	}
 	return 0;
@@ -106,6 +123,7 @@ static int commit_all(const struct plan_file *file, struct node *nodes,
  * @file: the plan
  * @in_testbed: its nodes are in the testbed
  * @replace: entries of older epochs give way
+ * @old: the plan that they are of, to bring them back after a failure; or NULL
  * @at: after a failure, index of the node that refused
  *
  * Nothing is in force anywhere before everything is checked; then nodes follow
@@ -114,7 +132,7 @@ static int commit_all(const struct plan_file *file, struct node *nodes,
  * Return: 0, or -1 with an error line printed.
  */
 int plan_install(const struct plan_file *file, bool in_testbed, bool replace,
-		 size_t *at)
+		 const json_t *old, size_t *at)
 {
 	struct node *nodes = calloc(file->n + 1, sizeof(*nodes));
 	size_t i;
@@ -125,12 +143,13 @@ int plan_install(const struct plan_file *file, bool in_testbed, bool replace,
 		err("out of memory");
 		return -1;
 	}
+	raise_files();
 	ret = stage_all(file, nodes, in_testbed, replace, at) ||
-	      commit_all(file, nodes, at);
+	      commit_all(file, nodes, in_testbed, old, at);
 	for (i = file->n; i--; ) {
 		if (ret && nodes[i].ctl) {
 			aggnet_plan_drop(nodes[i].ctl);
-			node_detach(&nodes[i]);
+			node_restore(&nodes[i]);
 		}
 		node_close(&nodes[i]);
 	}

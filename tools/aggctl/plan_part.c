@@ -10,6 +10,8 @@
 #include "info.h"
 #include "plan_apply.h"
 
+#define PLAN_ID_LEN	8	/* of the identity the part that is random */
+
 static const char * const link_skip[] = { "port", NULL };
 static const char * const tree_skip[] = { "link_port", "role", "switch",
 					  NULL };
@@ -185,6 +187,14 @@ static bool same_plan(const struct aggnet_tree_info *a,
 	       !memcmp(a->plan, b->plan, sizeof(a->plan));
 }
 
+/* Attempts of one plan: the random part is the same, the digest need not be. */
+static bool one_plan(const struct aggnet_tree_info *a,
+		     const struct aggnet_tree_info *b)
+{
+	return a->instance == b->instance && has_plan(a) && has_plan(b) &&
+	       !memcmp(a->plan, b->plan, PLAN_ID_LEN);
+}
+
 static int other_plan(const struct node *node,
 		      const struct aggnet_tree_info *tree)
 {
@@ -193,38 +203,69 @@ static int other_plan(const struct node *node,
 	return -1;
 }
 
-/*
- * Returns 1 if this very entry is there, 0 if not; -1 with an error line, if
- * there is one of the same epoch but of another plan, too.
+/**
+ * struct standing - how an entry of a plan stands at a node
+ * @there: it is in force
+ * @was: another epoch of its tree is
  */
-static int is_in_force(const struct node *node,
-		       const struct aggnet_tree_info *tree)
+struct standing {
+	bool there;
+	bool was;
+};
+
+/*
+ * Returns 0, or -1 with an error line: also if an entry of the same epoch is
+ * there, but of another plan.
+ */
+static int find_standing(const struct node *node,
+			 const struct aggnet_tree_info *tree,
+			 struct standing *standing)
 {
 	struct aggnet_tree_info now;
-	int found = find_entry(node, tree, &now);
+	int found = find_entry(node, tree, &now), ret = 0;
 
+	*standing = (struct standing){};
 	if (found <= 0)
 		return found;
-	found = same_epoch(&now, tree);
-	if (found && !same_plan(&now, tree))
-		found = other_plan(node, tree);
+	standing->there = same_epoch(&now, tree);
+	standing->was = !standing->there;
+	if (standing->there && !same_plan(&now, tree))
+		ret = other_plan(node, tree);
 	aggnet_tree_clear(&now);
-	return found;
+	return ret;
+}
+
+static struct node_step *last_step(const struct node *node)
+{
+	return node->n_steps ? &node->step[node->n_steps - 1] : NULL;
+}
+
+/* An incast ID may have several entries in a row, at a switch. */
+static void note_step(struct node *node, struct node_step step)
+{
+	struct node_step *last = last_step(node);
+
+	if (last && last->incast_id == step.incast_id)
+		last->added |= step.added;
+	else
+		node->step[node->n_steps++] = step;
 }
 
 static int stage_tree(struct node *node, const struct aggnet_tree_info *tree,
 		      bool replace)
 {
-	int there = replace ? is_in_force(node, tree) : 0;
+	struct node_step step = { .incast_id = tree->incast_id, .added = true };
+	struct standing standing = {};
 
+	if (replace && find_standing(node, tree, &standing))
+		return -1;
 	/* A tree that an update left alone goes on as it is. */
-	if (there)
-		return there < 0 ? -1 : 0;
+	if (standing.there)
+		return 0;
 	if (aggnet_tree_add(node->ctl, tree, replace))
 		return node_refused(node, tree_text(tree));
-	if (!node->n_trees ||
-	    node->trees[node->n_trees - 1] != tree->incast_id)
-		node->trees[node->n_trees++] = tree->incast_id;
+	step.was = standing.was;
+	note_step(node, step);
 	return 0;
 }
 
@@ -234,17 +275,26 @@ static int stage_trees(struct node *node, const json_t *trees, bool replace)
 	int ret = 0;
 	size_t i;
 
-	node->trees = calloc(json_array_size(trees) + 1, sizeof(uint64_t));
-	if (!node->trees) {
-		err("%s: out of memory", node->name);
-		return -1;
-	}
 	for (i = 0; !ret && i < json_array_size(trees); i++) {
 		ret = parse_tree(node, json_array_get(trees, i), &tree) ||
 		      stage_tree(node, &tree, replace);
 		info_clear(&aggnet_noun_tree, &tree);
 	}
 	return ret ? -1 : 0;
+}
+
+static int stage_removal(struct node *node, const struct aggnet_tree_info *tree)
+{
+	struct standing standing;
+
+	if (find_standing(node, tree, &standing))
+		return -1;
+	if (!standing.there)
+		return 0;
+	if (aggnet_tree_del(node->ctl, tree->incast_id))
+		return node_refused(node, tree_text(tree));
+	note_step(node, (struct node_step){ tree->incast_id, false, true });
+	return 0;
 }
 
 /* Entries of the plan that this one is an update of. */
@@ -254,15 +304,12 @@ static int stage_removals(struct node *node, const json_t *trees)
 	int ret = 0;
 	size_t i;
 
-	for (i = 0; ret >= 0 && i < json_array_size(trees); i++) {
-		ret = parse_tree(node, json_array_get(trees, i), &tree);
-		if (!ret)
-			ret = is_in_force(node, &tree);
-		if (ret > 0 && aggnet_tree_del(node->ctl, tree.incast_id))
-			ret = node_refused(node, tree_text(&tree));
+	for (i = 0; !ret && i < json_array_size(trees); i++) {
+		ret = parse_tree(node, json_array_get(trees, i), &tree) ||
+		      stage_removal(node, &tree);
 		info_clear(&aggnet_noun_tree, &tree);
 	}
-	return ret < 0 ? -1 : 0;
+	return ret ? -1 : 0;
 }
 
 /**
@@ -278,35 +325,79 @@ int plan_part_stage(struct node *node, const json_t *entry, bool replace)
 	const json_t *role = json_object_get(entry, "role");
 	const json_t *address = json_object_get(entry, "address");
 
+	const json_t *remove = json_object_get(entry, "remove");
+	const json_t *trees = json_object_get(entry, "trees");
+
 	/* What replaces a plan may go around devices that it had. */
 	if (node_setup(node, json_string_value(role),
 		       json_string_value(address),
 		       json_object_get(entry, "ports"), replace))
 		return -1;
+	node->step = calloc(json_array_size(trees) + json_array_size(remove) +
+			    1, sizeof(*node->step));
+	if (!node->step) {
+		err("%s: out of memory", node->name);
+		return -1;
+	}
 	if (aggnet_plan_begin(node->ctl))
 		return node_refused(node, "plan");
-	if (replace && stage_removals(node, json_object_get(entry, "remove")))
+	if (replace && stage_removals(node, remove))
 		return -1;
 	return stage_links(node, json_object_get(entry, "links"), replace) ||
-	       stage_trees(node, json_object_get(entry, "trees"), replace) ?
-	       -1 : 0;
+	       stage_trees(node, trees, replace) ? -1 : 0;
+}
+
+static const struct node_step *find_step(const struct node *node, uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < node->n_steps; i++)
+		if (node->step[i].incast_id == id)
+			return &node->step[i];
+	return NULL;
+}
+
+/* Entries of the plan before that this one has replaced or removed. */
+static int stage_old(struct node *node, const json_t *old)
+{
+	const struct node_step *step;
+	struct aggnet_tree_info tree;
+	json_t *object;
+	int ret = 0;
+	size_t i;
+
+	json_array_foreach((json_t *)json_object_get(old, "trees"), i, object) {
+		ret = parse_tree(node, object, &tree);
+		step = ret ? NULL : find_step(node, tree.incast_id);
+		if (step && step->was &&
+		    aggnet_tree_add(node->ctl, &tree, false))
+			ret = node_refused(node, tree_text(&tree));
+		info_clear(&aggnet_noun_tree, &tree);
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 /**
  * plan_part_undo() - take back what was committed a moment ago
- * @node: the node, with the handle that staged it
+ * @node: the node, with the handle that staged it; we are in its namespace
+ * @old: its part of the plan that was in force before, NULL: it is not known
  *
  * Return: 0, or -1 with an error line printed.
  */
-int plan_part_undo(struct node *node)
+int plan_part_undo(struct node *node, const json_t *old)
 {
 	size_t i;
 
 	if (aggnet_plan_begin(node->ctl))
 		return node_refused(node, "plan");
-	for (i = 0; i < node->n_trees; i++)
-		if (aggnet_tree_del(node->ctl, node->trees[i]))
+	for (i = 0; i < node->n_steps; i++)
+		if (node->step[i].added &&
+		    aggnet_tree_del(node->ctl, node->step[i].incast_id))
 			return node_refused(node, "tree");
+	if (stage_old(node, old))
+		return -1;
 	for (i = 0; i < node->n_links; i++)
 		if (aggnet_link_del(node->ctl, &node->links[i]))
 			return node_refused(node, "link");
@@ -332,7 +423,7 @@ static bool is_repeat(const json_t *trees, size_t i)
 	return false;
 }
 
-/* The same, but an entry of another epoch is none of ours to delete. */
+/* The same, but an entry of another plan is not ours to delete. */
 static int may_delete(const struct node *node,
 		      const struct aggnet_tree_info *tree)
 {
@@ -341,9 +432,10 @@ static int may_delete(const struct node *node,
 
 	if (found <= 0)
 		return found;
-	if (same_epoch(&now, tree) && !same_plan(&now, tree)) {
+	if (same_epoch(&now, tree) && !same_plan(&now, tree) &&
+	    !one_plan(&now, tree)) {
 		found = other_plan(node, tree);
-	} else if (!same_epoch(&now, tree)) {
+	} else if (!same_epoch(&now, tree) && !one_plan(&now, tree)) {
 		err("%s: %s: it is in epoch %u.%u, not in the plan's %u.%u",
 		    node->name, tree_text(tree), now.instance, now.attempt,
 		    tree->instance, tree->attempt);
@@ -397,6 +489,42 @@ static int withdraw_links(struct node *node, const json_t *links)
 			ret = node_refused(node, "link");
 	}
 	free(now);
+	return ret;
+}
+
+/**
+ * plan_part_sweep() - delete what a node has of any attempt of a plan
+ * @node: the node, open
+ * @tree: an entry of the plan, with its identity
+ *
+ * A repair may have put entries in nodes of which the plan file does not tell.
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int plan_part_sweep(struct node *node, const json_t *tree)
+{
+	struct aggnet_tree_info *list, ours;
+	int ret, error;
+	size_t i, n;
+
+	ret = parse_tree(node, tree, &ours);
+	if (ret || !has_plan(&ours))
+		goto out;
+	if (aggnet_tree_list(node->ctl, &list, &n)) {
+		ret = node_refused(node, "trees");
+		goto out;
+	}
+	for (i = 0; !ret && i < n; i++) {
+		if (!one_plan(&list[i], &ours))
+			continue;
+		/* Those of one tree go together at a switch. */
+		error = aggnet_tree_del(node->ctl, list[i].incast_id);
+		if (error && error != -ENOENT)
+			ret = node_refused(node, tree_text(&list[i]));
+	}
+	aggnet_tree_list_free(list, n);
+out:
+	info_clear(&aggnet_noun_tree, &ours);
 	return ret;
 }
 

@@ -8,6 +8,10 @@
 #include "info.h"
 #include "plan.h"
 
+/* Of an attempt that is salted: bits of it, and as many digits in hex. */
+#define SALT_BITS	16
+#define SALT_DIGITS	4
+
 static double now(void)
 {
 	struct timespec t;
@@ -133,19 +137,58 @@ static bool is_touched(const json_t *diffs, const char *receiver)
 	return false;
 }
 
+/* The last digits of the identity of the tree to @receiver, a number. */
+static uint32_t salt(const json_t *nodes, const char *receiver)
+{
+	const char *name, *plan;
+	json_t *node, *entry, *to;
+	size_t i;
+
+	json_object_foreach((json_t *)nodes, name, node) {
+		json_array_foreach(json_object_get(node, "trees"), i, entry) {
+			to = json_object_get(entry, "receiver");
+			plan = json_string_value(json_object_get(entry,
+								 "plan"));
+			if (plan && strlen(plan) > SALT_DIGITS &&
+			    !strcmp(json_string_value(to), receiver))
+				return (uint32_t)strtoul(plan + strlen(plan) -
+							 SALT_DIGITS, NULL, 16);
+		}
+	}
+	return 0;
+}
+
+/*
+ * Supervisors that do not know of each other may plan different trees for one
+ * attempt: then the attempts differ, too, and are not mixed.
+ */
+static uint32_t next_attempt(const struct plan *plan, size_t i,
+			     const json_t *nodes, const char *receiver)
+{
+	uint32_t last = plan->used ? plan->used[i] : plan->attempt[i];
+
+	if (!plan->salted)
+		return last + 1;
+	return ((last >> SALT_BITS) + 1) << SALT_BITS | salt(nodes, receiver);
+}
+
 /* A tree of which any entry differs begins a new attempt at all its nodes. */
-static void next_attempts(struct plan *plan, const json_t *diffs)
+static void next_attempts(struct plan *plan, const json_t *diffs,
+			  const json_t *nodes)
 {
 	const struct aggt_tree *tree;
+	const char *receiver;
 	struct in_addr to;
 	size_t i;
 
 	for (i = 0; i < aggt_plan_trees(plan->trees); i++) {
 		tree = aggt_plan_tree(plan->trees, i);
 		to = plan_identity(plan, aggt_tree_receiver(tree));
-		if (is_touched(diffs, addr_text(to)) ||
+		receiver = addr_text(to);
+		if (is_touched(diffs, receiver) ||
 		    (plan->renew && plan->renew[i]))
-			plan->attempt[i]++;
+			plan->attempt[i] = next_attempt(plan, i, nodes,
+							receiver);
 	}
 }
 
@@ -330,8 +373,8 @@ json_t *plan_update(struct plan *plan, const json_t *old, char **texts,
 		return NULL;
 	}
 	diff = nodes_diff(from, json_object_get(json, "nodes"));
+	next_attempts(plan, diff, json_object_get(json, "nodes"));
 	json_decref(json);
-	next_attempts(plan, diff);
 	json = plan_json(plan);
 	keep_old_nodes(from, json_object_get(json, "nodes"));
 	json_object_set_new(json, "update", update);

@@ -130,7 +130,7 @@ static int prepare(struct supervise *s)
 	s->changes = json_array();
 	s->renew = json_array();
 	if (!s->watch || add_parts(s, &plan) || add_trees(s, &plan) ||
-	    add_posts(s, &plan))
+	    add_posts(s, &plan) || supervise_trees(s, &plan))
 		err("out of memory");
 	else
 		ret = 0;
@@ -141,9 +141,30 @@ out:
 
 /* --- running -------------------------------------------------------------- */
 
+/* Until something is to be judged, or to be tried again. */
+static int wait_ms(const struct supervise *s, const struct aggnet_finding *f)
+{
+	int64_t left = s->retry_ms - supervise_now();
+
+	if (!s->retry_ms)
+		return f->wait_ms;
+	left = left < 0 ? 0 : left;
+	return f->wait_ms >= 0 && f->wait_ms < left ? f->wait_ms : (int)left;
+}
+
+static int supervise_step(struct supervise *s, enum aggnet_verdict verdict,
+			  const struct aggnet_finding *f)
+{
+	if (verdict == AGGNET_WATCH_REPAIR)
+		return supervise_repair(s, f);
+	if (s->retry_ms && supervise_now() >= s->retry_ms)
+		return supervise_retry(s);
+	return supervise_hear(s, wait_ms(s, f));
+}
+
 /**
  * supervise_run() - supervise a plan until its transfers are over
- * @s: the plan, with json, path, only, in_testbed and what is to be called
+ * @s: the plan, with json, path, store, only, in_testbed and what is to be called
  * @why: why it failed, if it is for the transfers
  * @size: of @why
  *
@@ -160,25 +181,24 @@ int supervise_run(struct supervise *s, char *why, size_t size)
 	int ret;
 
 	s->names = -1;
-	ret = prepare(s) || supervise_listen(s) ? -1 : 0;
+	ret = prepare(s) || supervise_listen(s) || supervise_resume(s) ? -1 : 0;
 	if (!ret)
 		s->ready(s->arg, s->n_posts);
 	while (!ret) {
 		verdict = aggnet_watch_judge(s->watch, supervise_now(), &f);
-		if (verdict == AGGNET_WATCH_WAIT)
-			ret = supervise_hear(s, f.wait_ms);
-		else if (verdict == AGGNET_WATCH_REPAIR)
-			ret = supervise_repair(s, &f);
-		else
+		if (verdict == AGGNET_WATCH_DONE ||
+		    verdict == AGGNET_WATCH_FAILED)
 			break;
+		ret = supervise_step(s, verdict, &f);
 	}
 	if (!ret && verdict == AGGNET_WATCH_FAILED) {
 		snprintf(why, size, "%s", f.text);
 		ret = 1;
 	}
 	if (s->unsaved)
-		supervise_save(s);
+		supervise_save(s, s->json);
 	supervise_close(s);
+	free(s->tree);
 	aggnet_watch_free(s->watch);
 	json_decref(s->changes);
 	json_decref(s->renew);

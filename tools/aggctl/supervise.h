@@ -12,6 +12,9 @@
 #include "../libaggtree/aggtree.h"
 #include "aggnet_supervise.h"
 #include "link_watch.h"
+#include "plan_store.h"
+
+struct plan;
 
 /**
  * struct post - where one node is listened to
@@ -23,6 +26,26 @@ struct post {
 	char name[AGGNET_WATCH_NAME];
 	struct aggnet_ctl *ctl;
 	struct link_watch links;
+};
+
+/**
+ * struct supervised_tree - a tree of the plan, as it was found at the nodes
+ * @incast_id: name
+ * @used: last attempt that was begun or tried here
+ * @seen: there is an entry of this plan at some node
+ * @newest: latest attempt of those
+ * @plan: identity of the plan in the latest attempt
+ * @behind: there are entries of earlier attempts, too
+ * @split: there are entries of the latest attempt that differ in @plan
+ */
+struct supervised_tree {
+	uint64_t incast_id;
+	uint32_t used;
+	bool seen;
+	uint32_t newest;
+	uint8_t plan[AGGNET_PLAN_LEN];
+	bool behind;
+	bool split;
 };
 
 /**
@@ -49,7 +72,8 @@ struct repair {
 
 /**
  * struct supervise - a plan under supervision
- * @path: file of the plan, kept up to date; NULL: none
+ * @path: where the plan came from, for error lines; NULL: standard input
+ * @store: file of the plan, kept up to date; NULL: none
  * @unsaved: it could not be: tried again at the next repair, and at the end
  * @json: the plan in force
  * @only: the one node that is listened to and installed, NULL: all
@@ -60,6 +84,10 @@ struct repair {
  * @names: inotify, of namespaces that go; -1: none
  * @changes: found and not yet in force, an array of texts
  * @renew: trees to begin anew, likewise; receivers' identities
+ * @tree: trees of the plan, in its order
+ * @n_trees: how many
+ * @retry_ms: when what was refused is tried again, 0: nothing was
+ * @refusals: of it, in a row
  * @repairs: that are in force
  * @heard_ms: when the first failure was heard, 0: there was none
  * @ready: called when all nodes are listened to, for @arg
@@ -68,6 +96,7 @@ struct repair {
  */
 struct supervise {
 	const char *path;
+	struct plan_store *store;
 	bool unsaved;
 	json_t *json;
 	const char *only;
@@ -78,6 +107,10 @@ struct supervise {
 	int names;
 	json_t *changes;
 	json_t *renew;
+	struct supervised_tree *tree;
+	size_t n_trees;
+	int64_t retry_ms;
+	unsigned int refusals;
 	unsigned int repairs;
 	int64_t heard_ms;
 	void (*ready)(void *arg, size_t nodes);
@@ -92,11 +125,22 @@ int64_t supervise_now(void);
 
 /* supervise_post.c */
 int supervise_listen(struct supervise *s);
+int supervise_look(struct supervise *s);
 int supervise_hear(struct supervise *s, int wait_ms);
 void supervise_close(struct supervise *s);
 
 /* supervise_repair.c */
 int supervise_repair(struct supervise *s, const struct aggnet_finding *f);
-void supervise_save(struct supervise *s);
+int supervise_retry(struct supervise *s);
+int supervise_install(struct supervise *s, json_t *json);
+void supervise_save(struct supervise *s, const json_t *json);
+
+/* supervise_resume.c */
+int supervise_trees(struct supervise *s, const struct plan *plan);
+void supervise_found(struct supervise *s, const struct aggnet_tree_info *tree);
+int supervise_heard(const struct supervise *s,
+		    const struct aggnet_event_info *event);
+int supervise_overtaken(struct supervise *s, const json_t *tried);
+int supervise_resume(struct supervise *s);
 
 #endif

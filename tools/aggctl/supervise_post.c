@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "aggctl.h"
+#include "files.h"
 #include "info.h"
 #include "netns.h"
 #include "supervise.h"
@@ -59,6 +60,9 @@ static void warn_missing(const struct supervise *s, const struct post *post,
 	json_t *entries = json_object_get(node, "trees"), *entry;
 	size_t i, k, missing = 0;
 
+	/* It is about to be. */
+	if (json_object_get(s->json, "installing"))
+		return;
 	json_array_foreach(entries, i, entry) {
 		for (k = 0; k < n && !is_entry(&list[k], entry); k++)
 			;
@@ -84,9 +88,11 @@ static int post_scan(struct supervise *s, struct post *post, bool first)
 	}
 	if (first)
 		warn_missing(s, post, list, n);
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
+		supervise_found(s, &list[i]);
 		aggnet_watch_state(s->watch, post->name, &list[i],
 				   supervise_now());
+	}
 	aggnet_tree_list_free(list, n);
 	return 0;
 }
@@ -121,6 +127,7 @@ int supervise_listen(struct supervise *s)
 {
 	size_t i;
 
+	raise_files();
 	if (s->in_testbed && !s->only) {
 		s->names = netns_watch();
 		if (s->names < 0)
@@ -128,6 +135,22 @@ int supervise_listen(struct supervise *s)
 	}
 	for (i = 0; i < s->n_posts; i++)
 		if (post_open(s, &s->post[i]))
+			return -1;
+	return 0;
+}
+
+/**
+ * supervise_look() - look again at the trees of all nodes that are there
+ * @s: the plan
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int supervise_look(struct supervise *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_posts; i++)
+		if (s->post[i].ctl && post_scan(s, &s->post[i], false))
 			return -1;
 	return 0;
 }
@@ -164,8 +187,8 @@ static void hear_link(void *arg, const char *name, bool up)
 				  supervise_now());
 }
 
-static void hear_one(struct supervise *s, struct post *post,
-		     const struct aggnet_event_info *event)
+static int hear_one(struct supervise *s, struct post *post,
+		    const struct aggnet_event_info *event)
 {
 	const char *port = NULL;
 
@@ -177,6 +200,7 @@ static void hear_one(struct supervise *s, struct post *post,
 		aggnet_watch_port(s->watch, post->name, port, false,
 				  supervise_now());
 	aggnet_watch_event(s->watch, post->name, event, supervise_now());
+	return supervise_heard(s, event);
 }
 
 static int hear_event(struct supervise *s, struct post *post)
@@ -192,9 +216,9 @@ static int hear_event(struct supervise *s, struct post *post)
 		err("%s: %s", post->name, aggnet_ctl_error(post->ctl));
 		return -1;
 	}
-	hear_one(s, post, &event);
+	error = hear_one(s, post, &event);
 	aggnet_event_clear(&event);
-	return 0;
+	return error;
 }
 
 static int hear_names(struct supervise *s)

@@ -12,6 +12,10 @@
 #include "supervise.h"
 #include "testbed.h"
 
+/* A repair that a node refuses is tried again after 0.2 s, 0.4 s, ... */
+#define RETRY_MS	100u
+#define REFUSALS_MAX	5
+
 static const struct post *find_post(const struct supervise *s,
 				    const char *name)
 {
@@ -63,13 +67,15 @@ static void take_finding(struct supervise *s, const struct aggnet_finding *f)
 
 /* --- planning ------------------------------------------------------------- */
 
-static int mark_renewals(const struct supervise *s, struct plan *plan)
+static int mark_trees(const struct supervise *s, struct plan *plan)
 {
 	size_t i, n = aggt_plan_trees(plan->trees);
 	struct in_addr to;
 
+	plan->salted = s->only && plan->id[0];
 	plan->renew = calloc(n, sizeof(*plan->renew));
-	if (!plan->renew) {
+	plan->used = calloc(n, sizeof(*plan->used));
+	if (!plan->renew || !plan->used) {
 		err("out of memory");
 		return -1;
 	}
@@ -77,6 +83,7 @@ static int mark_renewals(const struct supervise *s, struct plan *plan)
 		to = plan_identity(plan, aggt_tree_receiver(
 				   aggt_plan_tree(plan->trees, i)));
 		plan->renew[i] = has_text(s->renew, addr_text(to));
+		plan->used[i] = s->tree[i].used;
 	}
 	return 0;
 }
@@ -97,7 +104,7 @@ static json_t *replan(struct supervise *s)
 		texts[i] = (char *)json_string_value(
 				json_array_get(s->changes, i));
 	if (!plan_restore(&plan, s->json, s->path ? s->path : "plan") &&
-	    !mark_renewals(s, &plan))
+	    !mark_trees(s, &plan))
 		json = plan_update(&plan, s->json, texts, n);
 	/* Answers and fallbacks go by plain IP. */
 	if (json && s->in_testbed && !s->only &&
@@ -191,8 +198,15 @@ static int order_parts(const struct supervise *s, struct plan_file *file)
 	return 0;
 }
 
-/* Return: 0, 1 if a node has gone in the meantime, or -1 */
-static int install(struct supervise *s, json_t *json)
+/**
+ * supervise_install() - put a plan in force where it is not
+ * @s: the supervision; s->json comes back if it is refused
+ * @json: the plan
+ *
+ * Return: 0, 1 if a node has gone in the meantime, or -1 with an error line
+ * printed.
+ */
+int supervise_install(struct supervise *s, json_t *json)
 {
 	struct plan_file file;
 	size_t at = SIZE_MAX;
@@ -202,8 +216,10 @@ static int install(struct supervise *s, json_t *json)
 	if (!ret)
 		ret = s->only ? plan_file_select(&file, s->only) :
 				order_parts(s, &file);
+	/* What is installed again is not what was there before. */
 	if (!ret)
-		ret = plan_install(&file, s->in_testbed, true, &at);
+		ret = plan_install(&file, s->in_testbed, true,
+				   json == s->json ? NULL : s->json, &at);
 	if (ret && s->in_testbed && at < file.n &&
 	    !netns_exists(file.part[at].name)) {
 		aggnet_watch_gone(s->watch, file.part[at].name,
@@ -215,24 +231,35 @@ static int install(struct supervise *s, json_t *json)
 }
 
 /**
- * supervise_save() - have the file of the plan tell what is in force
- * @s: the plan
+ * supervise_save() - have the file of the plan tell another one
+ * @s: the supervision
+ * @json: the plan
  *
- * So it can be withdrawn; but a network goes on to be supervised if a file
- * cannot be written.
+ * A network goes on to be supervised if its file cannot be written.
  */
-void supervise_save(struct supervise *s)
+void supervise_save(struct supervise *s, const json_t *json)
 {
 	bool before = s->unsaved;
 
-	if (!s->path)
+	if (!s->store)
 		return;
-	s->unsaved = plan_file_save(s->json, s->path);
+	s->unsaved = plan_store_save(s->store, json);
 	if (s->unsaved)
 		err("warning: %s: it does not have the plan that is in force",
 		    s->path);
 	else if (before)
 		err("%s: it has the plan that is in force again", s->path);
+}
+
+/*
+ * The file tells what is about to be installed before any node has it: what a
+ * supervisor that is killed leaves behind, the next one completes.
+ */
+static void announce(struct supervise *s, json_t *json)
+{
+	json_object_set_new(json, "installing", json_true());
+	supervise_save(s, json);
+	json_object_del(json, "installing");
 }
 
 /* --- the lost attempts ---------------------------------------------------- */
@@ -303,8 +330,23 @@ static int begin_attempts(struct supervise *s, json_t *json)
 	s->json = json_incref(json);
 	json_array_clear(s->changes);
 	json_array_clear(s->renew);
-	supervise_save(s);
+	s->retry_ms = 0;
+	s->refusals = 0;
+	supervise_save(s, s->json);
 	return 0;
+}
+
+/* An attempt that nodes may have seen is not used for anything else. */
+static void use_attempts(struct supervise *s, const json_t *json)
+{
+	json_t *tree, *attempt;
+	size_t i;
+
+	json_array_foreach(json_object_get(json, "trees"), i, tree) {
+		attempt = json_object_get(tree, "attempt");
+		if (renewed(s->json, json, i))
+			s->tree[i].used = (uint32_t)json_integer_value(attempt);
+	}
 }
 
 static int put_in_force(struct supervise *s, json_t *json,
@@ -315,12 +357,58 @@ static int put_in_force(struct supervise *s, json_t *json,
 	keep_done(s, json);
 	count_lost(s, json, repair);
 	repair->planned_ms = supervise_now();
-	if (repair->trees)
-		ret = install(s, json);
-	if (ret)
+	if (repair->trees) {
+		announce(s, json);
+		use_attempts(s, json);
+		ret = supervise_install(s, json);
+	}
+	if (ret) {
+		supervise_save(s, s->json);
 		return ret;
+	}
 	repair->installed_ms = supervise_now();
 	return begin_attempts(s, json);
+}
+
+/*
+ * What was refused is tried again with what is found until then; the nodes have
+ * the plan of before meanwhile.
+ */
+static int put_off(struct supervise *s, const json_t *json)
+{
+	if (supervise_overtaken(s, json))
+		return -1;
+	if (++s->refusals > REFUSALS_MAX) {
+		err("the repair was refused %u times: supervision ends, and nodes have the plan of before",
+		    s->refusals);
+		return -1;
+	}
+	s->retry_ms = supervise_now() + (RETRY_MS << s->refusals);
+	err("warning: the repair was refused: it is tried again in %u ms",
+	    RETRY_MS << s->refusals);
+	return 0;
+}
+
+static int repair(struct supervise *s, struct repair *repair)
+{
+	json_t *json = replan(s);
+	int ret;
+
+	if (!json)
+		return -1;
+	ret = put_in_force(s, json, repair);
+	if (ret < 0)
+		ret = put_off(s, json) ? -1 : 1;
+	else
+		s->retry_ms = 0;
+	json_decref(json);
+	/* A node that has gone meanwhile is found next. */
+	if (ret)
+		return ret < 0 ? -1 : 0;
+	repair->unsaved = s->unsaved;
+	s->repairs += repair->trees > 0;
+	s->told(s->arg, repair);
+	return 0;
 }
 
 /**
@@ -335,27 +423,29 @@ static int put_in_force(struct supervise *s, json_t *json,
  */
 int supervise_repair(struct supervise *s, const struct aggnet_finding *f)
 {
-	struct repair repair = {
+	struct repair r = {
 		.heard_ms = f->heard_ms, .judged_ms = supervise_now(),
 	};
-	json_t *json;
-	int ret;
 
-	snprintf(repair.text, sizeof(repair.text), "%s", f->text);
+	snprintf(r.text, sizeof(r.text), "%s", f->text);
 	take_finding(s, f);
-	json = replan(s);
-	if (!json)
-		return -1;
-	ret = put_in_force(s, json, &repair);
-	json_decref(json);
-	if (ret < 0)
-		return -1;
 	if (!s->heard_ms)
 		s->heard_ms = f->heard_ms;
-	if (!ret) {
-		repair.unsaved = s->unsaved;
-		s->repairs += repair.trees > 0;
-		s->told(s->arg, &repair);
-	}
-	return 0;
+	return repair(s, &r);
+}
+
+/**
+ * supervise_retry() - do what could not be done before
+ * @s: the plan
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int supervise_retry(struct supervise *s)
+{
+	struct repair r = {
+		.heard_ms = s->retry_ms, .judged_ms = supervise_now(),
+		.text = "a repair is tried again",
+	};
+
+	return repair(s, &r);
 }

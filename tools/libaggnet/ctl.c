@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include "ctl.h"
@@ -264,6 +265,24 @@ out:
 	return x.error;
 }
 
+/**
+ * aggnet_ctl_fail_socket() - keep the sentence of a socket that did not open
+ * @ctl: the handle
+ * @nlerr: of libnl, which has no code for too many descriptors
+ *
+ * Return: a negative errno.
+ */
+int aggnet_ctl_fail_socket(struct aggnet_ctl *ctl, int nlerr)
+{
+	struct rlimit limit;
+
+	if (errno != EMFILE || getrlimit(RLIMIT_NOFILE, &limit))
+		return fail_nl(ctl, "generic netlink", nlerr);
+	return aggnet_ctl_fail(ctl, -EMFILE,
+			       "too many open files: the limit is %llu (ulimit -n)",
+			       (unsigned long long)limit.rlim_cur);
+}
+
 static int open_family(struct aggnet_ctl *ctl)
 {
 	const int on = 1;
@@ -272,9 +291,10 @@ static int open_family(struct aggnet_ctl *ctl)
 	ctl->sock = nl_socket_alloc();
 	if (!ctl->sock)
 		return aggnet_ctl_fail(ctl, -ENOMEM, "out of memory");
+	errno = 0;
 	ret = genl_connect(ctl->sock);
 	if (ret)
-		return fail_nl(ctl, "generic netlink", ret);
+		return aggnet_ctl_fail_socket(ctl, ret);
 	/* Sentences are a comfort: without them there are still numbers. */
 	setsockopt(nl_socket_get_fd(ctl->sock), SOL_NETLINK, NETLINK_EXT_ACK,
 		   &on, sizeof(on));

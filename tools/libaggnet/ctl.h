@@ -22,6 +22,7 @@ struct aggnet_ctl {
 /* ctl.c; @noun and @info may be NULL: no attributes */
 int aggnet_ctl_fail(struct aggnet_ctl *ctl, int error, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+int aggnet_ctl_fail_socket(struct aggnet_ctl *ctl, int nlerr);
 int aggnet_ctl_do(struct aggnet_ctl *ctl, int cmd, int flags,
 		  const struct aggnet_noun *noun, const void *info);
 int aggnet_ctl_get(struct aggnet_ctl *ctl, int cmd,

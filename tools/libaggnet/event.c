@@ -57,9 +57,14 @@ int aggnet_events_join(struct aggnet_ctl *ctl)
 	ctl->events = nl_socket_alloc();
 	if (!ctl->events)
 		return aggnet_ctl_fail(ctl, -ENOMEM, "out of memory");
+	errno = 0;
 	ret = genl_connect(ctl->events);
-	if (!ret)
-		ret = nl_socket_set_buffer_size(ctl->events, EVENT_QUEUE, 0);
+	if (ret) {
+		nl_socket_free(ctl->events);
+		ctl->events = NULL;
+		return aggnet_ctl_fail_socket(ctl, ret);
+	}
+	ret = nl_socket_set_buffer_size(ctl->events, EVENT_QUEUE, 0);
 	if (!ret)
 		ret = nl_socket_add_memberships(ctl->events, group, 0);
 	if (!ret)

@@ -460,8 +460,10 @@ static void find_cut_off(struct aggnet_watch *w, int end)
 	struct watch_node *node, *other;
 	size_t i;
 
-	for (i = 0; i < w->n_nodes; i++)
-		w->node[i].links = w->node[i].down = 0;
+	for (i = 0; i < w->n_nodes; i++) {
+		w->node[i].links = 0;
+		w->node[i].down = 0;
+	}
 	for (i = 0; i < w->n_links; i++) {
 		node = &w->node[w->link[i].node[end]];
 		other = &w->node[w->link[i].node[!end]];

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Nodes that plans are installed in, played by the test: calls of libaggnet's
+ * control part and of namespaces come here (the linker's --wrap, see Makefile).
+ * The nodes outlive a process that dies while it installs.
+ */
+#ifndef FAKE_CTL_H
+#define FAKE_CTL_H
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "aggnet.h"
+
+#define FAKE_SERVERS	9
+#define FAKE_NODES	15
+#define FAKE_ENTRIES	8
+#define FAKE_KILLED	77
+
+struct fake_entry {
+	uint64_t incast_id;
+	uint32_t instance;
+	uint32_t attempt;
+	bool has_plan;
+	uint8_t plan[AGGNET_PLAN_LEN];
+	uint32_t ifindex;
+	struct in_addr neighbour;
+};
+
+struct fake_node {
+	char name[16];
+	struct aggnet_node_info info;
+	struct fake_entry entry[FAKE_ENTRIES];
+	unsigned int n;
+};
+
+/**
+ * struct fake_world - all nodes, in memory that processes share
+ * @node: the nodes
+ * @at: the one in whose namespace the process is
+ * @steps: calls since the test began to count
+ * @kill_at: at this call the process dies; 0: it does not
+ * @call_at: at this call @call is called, once
+ * @call: by the process that has set it
+ * @commits: since the test began to count
+ * @refuse: these commits are refused, a bit each
+ */
+static struct fake_world {
+	struct fake_node node[FAKE_NODES];
+	unsigned int at;
+	unsigned int steps;
+	unsigned int kill_at;
+	unsigned int call_at;
+	void (*call)(void *arg);
+	void *arg;
+	unsigned int commits;
+	uint64_t refuse;
+} *world;
+
+struct fake_step {
+	bool add;
+	bool replace;
+	struct fake_entry entry;
+};
+
+/* What the library's handle is to the files under test. */
+struct aggnet_ctl {
+	struct fake_node *node;
+	struct fake_step step[2 * FAKE_ENTRIES];
+	unsigned int n;
+	bool planning;
+	const char *why;
+};
+
+static void fake_world_new(void)
+{
+	unsigned int i;
+
+	if (!world)
+		world = mmap(NULL, sizeof(*world), PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	memset(world, 0, sizeof(*world));
+	for (i = 0; i < FAKE_NODES; i++)
+		sprintf(world->node[i].name, i < FAKE_SERVERS ? "v%u" : "w%u",
+			i < FAKE_SERVERS ? i : i - FAKE_SERVERS);
+}
+
+static void fake_count(void)
+{
+	void (*call)(void *arg) = world->call;
+
+	world->steps++;
+	if (world->steps == world->kill_at)
+		_exit(FAKE_KILLED);
+	if (world->steps == world->call_at) {
+		world->call_at = 0;
+		call(world->arg);
+	}
+}
+
+static int fake_refuse(struct aggnet_ctl *ctl, int error, const char *why)
+{
+	ctl->why = why;
+	return error;
+}
+
+/* --- the nodes, as the kernel has them ------------------------------------ */
+
+static struct fake_entry *fake_find(struct fake_node *node, uint64_t id)
+{
+	unsigned int i;
+
+	for (i = 0; i < node->n; i++)
+		if (node->entry[i].incast_id == id)
+			return &node->entry[i];
+	return NULL;
+}
+
+static int fake_apply(struct aggnet_ctl *ctl, struct fake_node *node,
+		      const struct fake_step *step)
+{
+	struct fake_entry *old = fake_find(node, step->entry.incast_id);
+	int64_t newer;
+
+	if (!step->add) {
+		if (!old)
+			return fake_refuse(ctl, -ENOENT, "no entry");
+		*old = node->entry[--node->n];
+		return 0;
+	}
+	if (!old) {
+		node->entry[node->n++] = step->entry;
+		return 0;
+	}
+	if (!step->replace)
+		return fake_refuse(ctl, -EEXIST, "it has an entry");
+	newer = (int64_t)((uint64_t)step->entry.instance << 32 |
+			  step->entry.attempt) -
+		(int64_t)((uint64_t)old->instance << 32 | old->attempt);
+	if (newer <= 0)
+		return fake_refuse(ctl, -ESTALE, "epoch is not newer");
+	*old = step->entry;
+	return 0;
+}
+
+static int fake_draw(struct aggnet_ctl *ctl, struct fake_node *draft)
+{
+	unsigned int i;
+	int ret = 0;
+
+	*draft = *ctl->node;
+	for (i = 0; !ret && i < ctl->n; i++)
+		ret = fake_apply(ctl, draft, &ctl->step[i]);
+	return ret;
+}
+
+static int fake_stage(struct aggnet_ctl *ctl, const struct fake_step *step)
+{
+	struct fake_node draft;
+	int ret;
+
+	fake_count();
+	ctl->step[ctl->n++] = *step;
+	ret = fake_draw(ctl, &draft);
+	if (!ret && !ctl->planning)
+		*ctl->node = draft;
+	if (ret || !ctl->planning)
+		ctl->n--;
+	return ret;
+}
+
+/* --- the calls ------------------------------------------------------------ */
+
+int __wrap_netns_enter(const char *name)
+{
+	for (world->at = 0; world->at < FAKE_NODES; world->at++)
+		if (!strcmp(world->node[world->at].name, name))
+			return 0;
+	return -1;
+}
+
+bool __wrap_netns_exists(const char *name)
+{
+	return true;
+}
+
+int __wrap_netns_watch(void)
+{
+	return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+json_t *__wrap_tb_state_load(void)
+{
+	json_t *nodes = json_array();
+	unsigned int i;
+
+	for (i = 0; i < FAKE_NODES; i++)
+		json_array_append_new(nodes, json_pack("{s:s}", "name",
+						       world->node[i].name));
+	return json_pack("{s:s, s:o}", "topology", "bcube:3,1", "nodes",
+			 nodes);
+}
+
+bool __wrap_tb_state_exists(void)
+{
+	return true;
+}
+
+int __wrap_tb_reroute(const void *topo, const json_t *failed)
+{
+	return 0;
+}
+
+int __wrap_link_watch_open(void *watch)
+{
+	return 0;
+}
+
+void __wrap_link_watch_close(void *watch)
+{
+}
+
+int __real_renameat(int from, const char *old, int to, const char *new);
+
+int __wrap_renameat(int from, const char *old, int to, const char *new)
+{
+	int ret;
+
+	fake_count();
+	ret = __real_renameat(from, old, to, new);
+	fake_count();
+	return ret;
+}
+
+int __wrap_aggnet_ctl_open(struct aggnet_ctl **ctl)
+{
+	fake_count();
+	*ctl = calloc(1, sizeof(**ctl));
+	(*ctl)->node = &world->node[world->at];
+	return 0;
+}
+
+void __wrap_aggnet_ctl_close(struct aggnet_ctl *ctl)
+{
+	free(ctl);
+}
+
+const char *__wrap_aggnet_ctl_error(const struct aggnet_ctl *ctl)
+{
+	return ctl->why;
+}
+
+int __wrap_aggnet_events_join(struct aggnet_ctl *ctl)
+{
+	return 0;
+}
+
+int __wrap_aggnet_node_get(struct aggnet_ctl *ctl,
+			   struct aggnet_node_info *info)
+{
+	*info = ctl->node->info;
+	return 0;
+}
+
+int __wrap_aggnet_node_set(struct aggnet_ctl *ctl,
+			   const struct aggnet_node_info *info)
+{
+	struct aggnet_node_info *now = &ctl->node->info;
+
+	fake_count();
+	if (info->has & AGGNET_HAS(AGGNET_A_NODE_ROLE))
+		now->role = info->role;
+	if (info->has & AGGNET_HAS(AGGNET_A_NODE_ADDRESS))
+		now->address = info->address;
+	if (info->has & AGGNET_HAS(AGGNET_A_NODE_LABEL))
+		strcpy(now->label, info->label);
+	return 0;
+}
+
+int __wrap_aggnet_port_list(struct aggnet_ctl *ctl,
+			    struct aggnet_port_info **list, size_t *n)
+{
+	static const char *const name[] = { "eth0", "eth1", "p0", "p1" };
+	size_t i;
+
+	*n = 4;
+	*list = calloc(*n, sizeof(**list));
+	for (i = 0; i < *n; i++) {
+		strcpy((*list)[i].ifname, name[i]);
+		(*list)[i].ifindex = i + 1;
+	}
+	return 0;
+}
+
+int __wrap_aggnet_link_list(struct aggnet_ctl *ctl,
+			    struct aggnet_link_info **list, size_t *n)
+{
+	*list = NULL;
+	*n = 0;
+	return 0;
+}
+
+static void fake_tell(const struct fake_entry *entry,
+		      struct aggnet_tree_info *info)
+{
+	*info = (struct aggnet_tree_info){
+		.has = entry->has_plan ? AGGNET_HAS(AGGNET_A_TREE_PLAN) : 0,
+		.incast_id = entry->incast_id, .instance = entry->instance,
+		.attempt = entry->attempt,
+	};
+	memcpy(info->plan, entry->plan, sizeof(info->plan));
+}
+
+int __wrap_aggnet_tree_get(struct aggnet_ctl *ctl, uint64_t id,
+			   struct aggnet_tree_info *info)
+{
+	struct fake_entry *entry = fake_find(ctl->node, id);
+
+	if (!entry)
+		return fake_refuse(ctl, -ENOENT, "no entry");
+	fake_tell(entry, info);
+	return 0;
+}
+
+int __wrap_aggnet_tree_list(struct aggnet_ctl *ctl,
+			    struct aggnet_tree_info **list, size_t *n)
+{
+	*n = ctl->node->n;
+	*list = calloc(*n + 1, sizeof(**list));
+	for (size_t i = 0; i < *n; i++)
+		fake_tell(&ctl->node->entry[i], &(*list)[i]);
+	return 0;
+}
+
+int __wrap_aggnet_tree_add(struct aggnet_ctl *ctl,
+			   const struct aggnet_tree_info *tree, bool replace)
+{
+	struct fake_step step = { .add = true, .replace = replace };
+
+	step.entry = (struct fake_entry){
+		.incast_id = tree->incast_id, .instance = tree->instance,
+		.attempt = tree->attempt,
+		.has_plan = tree->has & AGGNET_HAS(AGGNET_A_TREE_PLAN),
+		.ifindex = tree->link_ifindex,
+		.neighbour = tree->link_neighbour,
+	};
+	memcpy(step.entry.plan, tree->plan, sizeof(tree->plan));
+	return fake_stage(ctl, &step);
+}
+
+int __wrap_aggnet_tree_del(struct aggnet_ctl *ctl, uint64_t id)
+{
+	const struct fake_step step = { .entry.incast_id = id };
+
+	return fake_stage(ctl, &step);
+}
+
+int __wrap_aggnet_plan_begin(struct aggnet_ctl *ctl)
+{
+	ctl->planning = true;
+	ctl->n = 0;
+	return 0;
+}
+
+int __wrap_aggnet_plan_drop(struct aggnet_ctl *ctl)
+{
+	ctl->planning = false;
+	ctl->n = 0;
+	return 0;
+}
+
+int __wrap_aggnet_plan_commit(struct aggnet_ctl *ctl)
+{
+	struct fake_node draft;
+	int ret;
+
+	fake_count();
+	ret = fake_draw(ctl, &draft);
+	if (!ret && world->refuse & 1ull << world->commits++)
+		ret = fake_refuse(ctl, -ENOSPC, "it does not fit");
+	if (!ret)
+		*ctl->node = draft;
+	ctl->planning = false;
+	ctl->n = 0;
+	fake_count();
+	return ret;
+}
+
+#endif /* FAKE_CTL_H */

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The file that tells which plan is in force. It is locked while it is kept up
+ * to date, and replaced as a whole: it has the one plan or the other.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "aggctl.h"
+#include "plan_store.h"
+
+#define STORE_TRIES	10
+
+/* Return: 1 if the name is that of the open file, or of none; 0; -errno */
+static int is_in_place(const struct plan_store *store)
+{
+	struct stat ours, there;
+
+	if (fstat(store->file, &ours))
+		return -errno;
+	if (fstatat(store->dir, store->name, &there, AT_SYMLINK_NOFOLLOW))
+		return errno == ENOENT ? 1 : -errno;
+	return ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+/* Symbolic links are followed once, here, and never again. */
+static int open_dir(struct plan_store *store)
+{
+	char *real = realpath(store->path, NULL), *slash;
+
+	if (!real)
+		return -1;
+	slash = strrchr(real, '/');
+	store->name = strdup(slash + 1);
+	slash[slash == real] = '\0';
+	store->dir = open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	free(real);
+	if (!store->name)
+		errno = ENOMEM;
+	return store->name && store->dir >= 0 ? 0 : -1;
+}
+
+static int open_file(struct plan_store *store)
+{
+	struct stat st;
+
+	/* Not to wait for the writer of a pipe. */
+	store->file = openat(store->dir, store->name, O_RDONLY | O_NOFOLLOW |
+						      O_NONBLOCK | O_CLOEXEC);
+	if (store->file < 0 || fstat(store->file, &st))
+		return -1;
+	store->uid = st.st_uid;
+	store->gid = st.st_gid;
+	return flock(store->file, LOCK_EX | LOCK_NB);
+}
+
+/**
+ * plan_store_open() - open and lock the file of a plan
+ * @store: filled in; plan_store_close() is due in any case
+ * @path: the file, or a symbolic link to it; has to stay
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int plan_store_open(struct plan_store *store, const char *path)
+{
+	int i, there = 0;
+
+	*store = (struct plan_store){ .path = path, .dir = -1, .file = -1 };
+	if (open_dir(store))
+		goto bad;
+	/* Whoever had the lock may have replaced the file meanwhile. */
+	for (i = 0; i < STORE_TRIES && there <= 0; i++) {
+		if (store->file >= 0)
+			close(store->file);
+		if (open_file(store))
+			goto bad;
+		there = is_in_place(store);
+	}
+	if (there > 0)
+		return 0;
+	errno = there < 0 ? -there : EBUSY;
+bad:
+	err("%s: %s", path, errno == EWOULDBLOCK ?
+	    "another supervisor keeps this file" : strerror(errno));
+	return -1;
+}
+
+/* One that is there already may be readable for others: it is made anew. */
+static int create(const struct plan_store *store, const char *new)
+{
+	int fd;
+
+	unlinkat(store->dir, new, 0);
+	fd = openat(store->dir, new,
+		    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -1;
+	/* An owner who is not root keeps the file; only root can give it. */
+	if ((fchown(fd, store->uid, store->gid) && store->uid != geteuid()) ||
+	    flock(fd, LOCK_EX | LOCK_NB)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* Return: the new file, written through and in its place, or -1. */
+static int replace(const struct plan_store *store, const char *new,
+		   const json_t *json)
+{
+	int error, fd = create(store, new);
+
+	if (fd < 0)
+		return -1;
+	errno = 0;
+	if (!json_dumpfd(json, fd, JSON_INDENT(1)) && !fsync(fd) &&
+	    !renameat(store->dir, new, store->dir, store->name)) {
+		fsync(store->dir);
+		return fd;
+	}
+	error = errno ? errno : EIO;
+	close(fd);
+	unlinkat(store->dir, new, 0);
+	errno = error;
+	return -1;
+}
+
+/**
+ * plan_store_save() - have the file tell another plan
+ * @store: the file
+ * @json: the plan
+ *
+ * Whatever happens it tells the one plan or the other, to its owner only. What
+ * has taken the place of the file is not replaced.
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int plan_store_save(struct plan_store *store, const json_t *json)
+{
+	int fd = -1, there = is_in_place(store);
+	char *new;
+
+	if (!there) {
+		err("%s: something else has taken its place, it is left alone",
+		    store->path);
+		return -1;
+	}
+	if (there < 0) {
+		errno = -there;
+	} else if (asprintf(&new, "%s.new", store->name) < 0) {
+		errno = ENOMEM;
+	} else {
+		fd = replace(store, new, json);
+		free(new);
+	}
+	if (fd < 0) {
+		err("%s: %s", store->path, strerror(errno));
+		return -1;
+	}
+	close(store->file);
+	store->file = fd;
+	return 0;
+}
+
+/**
+ * plan_store_close() - close the file: another one may keep it
+ * @store: the file
+ */
+void plan_store_close(struct plan_store *store)
+{
+	if (store->file >= 0)
+		close(store->file);
+	if (store->dir >= 0)
+		close(store->dir);
+	free(store->name);
+	*store = (struct plan_store){ .dir = -1, .file = -1 };
+}

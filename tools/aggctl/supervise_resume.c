@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the nodes have of a plan may differ from what its file tells: a supervisor
+ * was killed while it installed a repair, or another one repaired the plan.
+ */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aggctl.h"
+#include "info.h"
+#include "plan.h"
+#include "supervise.h"
+
+#define ID_LEN	8	/* of the identity the part that is random */
+
+static const char *tree_name(const struct supervised_tree *tree)
+{
+	return addr_text(aggnet_incast_receiver(tree->incast_id));
+}
+
+static bool is_newer(uint32_t a, uint32_t b)
+{
+	return (int32_t)(a - b) > 0;
+}
+
+static uint32_t instance_of(const struct supervise *s)
+{
+	json_t *instance = json_object_get(s->json, "instance");
+
+	return (uint32_t)json_integer_value(instance);
+}
+
+static json_t *tree_json(const struct supervise *s, size_t i)
+{
+	return json_array_get(json_object_get(s->json, "trees"), i);
+}
+
+static uint32_t attempt_of(const struct supervise *s, size_t i)
+{
+	json_t *attempt = json_object_get(tree_json(s, i), "attempt");
+
+	return (uint32_t)json_integer_value(attempt);
+}
+
+static bool leads_to(const json_t *entry, const char *receiver)
+{
+	const char *to = json_string_value(json_object_get(entry, "receiver"));
+
+	return to && !strcmp(to, receiver);
+}
+
+static void plan_text_of(const uint8_t *plan, char *text)
+{
+	size_t i;
+
+	for (i = 0; i < AGGNET_PLAN_LEN; i++)
+		sprintf(text + 2 * i, "%02x", plan[i]);
+}
+
+/**
+ * supervise_trees() - begin to keep account of the trees of a plan
+ * @s: the supervision
+ * @plan: its plan
+ *
+ * Return: 0, or -1 without memory.
+ */
+int supervise_trees(struct supervise *s, const struct plan *plan)
+{
+	struct in_addr to;
+	aggt_node receiver;
+	size_t i;
+
+	s->n_trees = aggt_plan_trees(plan->trees);
+	s->tree = calloc(s->n_trees + 1, sizeof(*s->tree));
+	for (i = 0; s->tree && i < s->n_trees; i++) {
+		receiver = aggt_tree_receiver(aggt_plan_tree(plan->trees, i));
+		to = plan_identity(plan, receiver);
+		s->tree[i].incast_id = aggnet_incast_id(plan->conf.job, to);
+		s->tree[i].used = plan->attempt[i];
+	}
+	return s->tree ? 0 : -1;
+}
+
+static struct supervised_tree *find_tree(const struct supervise *s,
+					 uint64_t incast_id)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_trees; i++)
+		if (s->tree[i].incast_id == incast_id)
+			return &s->tree[i];
+	return NULL;
+}
+
+/* Is an entry of this plan, in whatever attempt? */
+static bool is_ours(const struct supervise *s,
+		    const struct aggnet_tree_info *info)
+{
+	bool has = info->has & AGGNET_HAS(AGGNET_A_TREE_PLAN);
+	const char *id = json_string_value(json_object_get(s->json, "id"));
+	char text[2 * AGGNET_PLAN_LEN + 1];
+
+	if (info->instance != instance_of(s) || has != !!id)
+		return false;
+	plan_text_of(info->plan, text);
+	return !id || !strncmp(text, id, 2 * ID_LEN);
+}
+
+/**
+ * supervise_found() - an entry was found at a node
+ * @s: the supervision
+ * @info: the entry
+ */
+void supervise_found(struct supervise *s, const struct aggnet_tree_info *info)
+{
+	struct supervised_tree *tree = find_tree(s, info->incast_id);
+
+	if (!tree || !is_ours(s, info))
+		return;
+	if (tree->seen && info->attempt == tree->newest) {
+		tree->split |= memcmp(tree->plan, info->plan,
+				      sizeof(tree->plan)) != 0;
+		return;
+	}
+	tree->behind |= tree->seen;
+	if (tree->seen && !is_newer(info->attempt, tree->newest))
+		return;
+	tree->seen = true;
+	tree->split = false;
+	tree->newest = info->attempt;
+	memcpy(tree->plan, info->plan, sizeof(tree->plan));
+}
+
+static int overtaken(const struct supervised_tree *tree, uint32_t instance,
+		     uint32_t attempt)
+{
+	err("tree to %s: another supervisor, or apply, has put epoch %u.%u in force: this supervisor ends",
+	    tree_name(tree), instance, attempt);
+	return -1;
+}
+
+/**
+ * supervise_heard() - a node tells of an entry: is it of another supervisor?
+ * @s: the supervision
+ * @event: what the node tells
+ *
+ * Return: 0, or -1 with an error line printed if it is.
+ */
+int supervise_heard(const struct supervise *s,
+		    const struct aggnet_event_info *event)
+{
+	const struct supervised_tree *tree = find_tree(s, event->incast_id);
+
+	if (event->kind != AGGNET_EVENT_TREE_ADDED || !tree ||
+	    event->instance != instance_of(s) ||
+	    !is_newer(event->attempt, tree->used))
+		return 0;
+	return overtaken(tree, event->instance, event->attempt);
+}
+
+/* The identity that a plan gives a tree is what was found at the nodes. */
+static bool is_told(const json_t *json, const struct supervised_tree *tree)
+{
+	char text[2 * AGGNET_PLAN_LEN + 1], to[INET_ADDRSTRLEN];
+	const char *name, *plan;
+	json_t *node, *entry;
+	size_t k;
+
+	plan_text_of(tree->plan, text);
+	strcpy(to, tree_name(tree));
+	json_object_foreach(json_object_get(json, "nodes"), name, node) {
+		json_array_foreach(json_object_get(node, "trees"), k, entry) {
+			plan = json_string_value(json_object_get(entry,
+								 "plan"));
+			if (leads_to(entry, to))
+				return !plan || !strcmp(plan, text);
+		}
+	}
+	return true;
+}
+
+/**
+ * supervise_overtaken() - look whether another supervisor has repaired the plan
+ * @s: the supervision
+ * @tried: the plan that was not installed; a node may have kept a part of it
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int supervise_overtaken(struct supervise *s, const json_t *tried)
+{
+	const struct supervised_tree *tree;
+	size_t i;
+
+	for (i = 0; i < s->n_trees; i++) {
+		s->tree[i].seen = false;
+		s->tree[i].behind = false;
+		s->tree[i].split = false;
+	}
+	if (supervise_look(s))
+		return -1;
+	for (i = 0; i < s->n_trees; i++) {
+		tree = &s->tree[i];
+		/* What is left of an attempt that could not be undone. */
+		if (!tree->seen || !is_newer(tree->newest, attempt_of(s, i)) ||
+		    is_newer(tree->used, tree->newest))
+			continue;
+		if (tree->newest != tree->used || tree->split ||
+		    !is_told(tried, tree))
+			return overtaken(tree, instance_of(s), tree->newest);
+	}
+	return 0;
+}
+
+/* The attempt and the identity that the nodes have of a tree. */
+static void adopt(struct supervise *s, size_t i)
+{
+	const struct supervised_tree *tree = &s->tree[i];
+	char text[2 * AGGNET_PLAN_LEN + 1], to[INET_ADDRSTRLEN];
+	json_t *node, *entry;
+	const char *name;
+	size_t k;
+
+	plan_text_of(tree->plan, text);
+	strcpy(to, tree_name(tree));
+	json_object_set_new(tree_json(s, i), "attempt",
+			    json_integer(tree->newest));
+	json_object_foreach(json_object_get(s->json, "nodes"), name, node) {
+		json_array_foreach(json_object_get(node, "trees"), k, entry) {
+			if (!leads_to(entry, to))
+				continue;
+			json_object_set_new(entry, "attempt",
+					    json_integer(tree->newest));
+			if (json_object_get(entry, "plan"))
+				json_object_set_new(entry, "plan",
+						    json_string(text));
+		}
+	}
+}
+
+static void begin_anew(struct supervise *s, size_t i, const char *why)
+{
+	const char *to = tree_name(&s->tree[i]);
+
+	err("tree to %s: %s: it begins a new attempt", to, why);
+	json_array_append_new(s->renew, json_string(to));
+	s->retry_ms = supervise_now();
+}
+
+/* Return: 1 if another attempt is to be listened to, 0, or -1. */
+static int resume_tree(struct supervise *s, size_t i)
+{
+	struct supervised_tree *tree = &s->tree[i];
+	uint32_t told = attempt_of(s, i);
+	bool newer = is_newer(tree->newest, told);
+
+	if (!tree->seen)
+		return 0;
+	/* A result is not asked for again, whatever was to be installed. */
+	if (!newer && tree->newest != told &&
+	    !aggnet_watch_is_done(s->watch, tree->incast_id))
+		return 0;
+	if (tree->newest != told) {
+		err("tree to %s: epoch %u.%u is in force, not the plan's %u.%u: it goes on from there",
+		    tree_name(tree), instance_of(s), tree->newest,
+		    instance_of(s), told);
+		adopt(s, i);
+		tree->used = newer ? tree->newest : told;
+		if (aggnet_watch_tree(s->watch, tree->incast_id,
+				      instance_of(s), tree->newest, s->only)) {
+			err("out of memory");
+			return -1;
+		}
+		if (newer && tree->behind)
+			begin_anew(s, i, "nodes have it in several attempts");
+		return 1;
+	}
+	if (tree->split || !is_told(s->json, tree))
+		begin_anew(s, i, "nodes have different trees of one attempt");
+	return 0;
+}
+
+/**
+ * supervise_resume() - go on from what was found at the nodes
+ * @s: the supervision, listening
+ *
+ * A later attempt than the file tells is taken over. What the file says was
+ * being installed is installed now.
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int supervise_resume(struct supervise *s)
+{
+	bool installing = json_is_true(json_object_get(s->json, "installing"));
+	int ret, moved = 0;
+	size_t i;
+
+	for (i = 0; i < s->n_trees; i++) {
+		ret = resume_tree(s, i);
+		if (ret < 0)
+			return -1;
+		moved |= ret;
+	}
+	if (moved && supervise_look(s))
+		return -1;
+	if (installing) {
+		json_object_del(s->json, "installing");
+		if (supervise_install(s, s->json)) {
+			for (i = 0; i < s->n_trees; i++)
+				begin_anew(s, i, "its attempt was not installed");
+			return 0;
+		}
+	}
+	if (moved || installing)
+		supervise_save(s, s->json);
+	return 0;
+}
