@@ -17,6 +17,9 @@
 
 #include "ctl.h"
 
+/* Bytes of a request: its largest attribute is a list of children. */
+#define REQUEST_MAX	(UINT16_MAX + 4096)
+
 /**
  * struct exchange - one request and what came of it
  * @ctl: the handle
@@ -214,8 +217,7 @@ struct nl_msg *aggnet_ctl_msg(struct aggnet_ctl *ctl, int cmd, int flags,
 			      const struct aggnet_noun *noun,
 			      const void *info)
 {
-	/* The largest attribute is a list of children. */
-	struct nl_msg *msg = nlmsg_alloc_size(UINT16_MAX + 4096);
+	struct nl_msg *msg = nlmsg_alloc_size(REQUEST_MAX);
 
 	if (!msg)
 		return NULL;
@@ -293,6 +295,8 @@ static int open_family(struct aggnet_ctl *ctl)
 		return aggnet_ctl_fail(ctl, -ENOMEM, "out of memory");
 	errno = 0;
 	ret = genl_connect(ctl->sock);
+	if (!ret)
+		ret = nl_socket_set_buffer_size(ctl->sock, 0, REQUEST_MAX);
 	if (ret)
 		return aggnet_ctl_fail_socket(ctl, ret);
 	/* Sentences are a comfort: without them there are still numbers. */
