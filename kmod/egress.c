@@ -11,6 +11,7 @@
 #include "drop.h"
 #include "mem.h"
 #include "netns.h"
+#include "port.h"
 #include "tree.h"
 #include "egress.h"
 
@@ -56,6 +57,12 @@ static struct rtable *egress_lookup(struct aggnet_net *an, u32 ifindex,
 	return rt;
 }
 
+/* Is it a port? Nothing of ours leaves by a device that is none any more. */
+static bool egress_port(struct aggnet_net *an, u32 ifindex)
+{
+	return aggnet_port_level(an, ifindex) >= 0;
+}
+
 /* @cache: the planned link's, NULL: another link */
 static bool egress_neighbour(struct aggnet_net *an, u32 ifindex,
 			     __be32 neighbour, struct dst_cache *cache,
@@ -64,6 +71,8 @@ static bool egress_neighbour(struct aggnet_net *an, u32 ifindex,
 	struct rtable *rt = NULL;
 	__be32 saddr;
 
+	if (!egress_port(an, ifindex))
+		return false;
 	if (cache)
 		rt = dst_cache_get_ip4(cache, &saddr);
 	if (!rt) {
@@ -85,7 +94,8 @@ static bool egress_frame(struct aggnet_net *an, u32 ifindex, const u8 *lladdr,
 			 struct aggnet_egress *way)
 {
 	way->rt = NULL;
-	way->dev = dev_get_by_index_rcu(an->net, ifindex);
+	way->dev = egress_port(an, ifindex) ?
+		   dev_get_by_index_rcu(an->net, ifindex) : NULL;
 	if (!way->dev || !egress_dev_up(way->dev))
 		return false;
 	ether_addr_copy(way->lladdr, lladdr);

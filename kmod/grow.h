@@ -15,8 +15,8 @@ struct aggnet_net;
  * stays, with more false positives than were asked for (bloom_crowded), until
  * the next change of the configuration tries again.
  *
- * Process context, an->lock held. Waits for readers if tables were replaced: for
- * those of all together, because whoever takes a device away waits for the lock.
+ * Process context, an->lock held. Waits for readers if tables were replaced: once
+ * for the readers of all of them.
  */
 void aggnet_links_grow(struct aggnet_net *an);
 

@@ -6,6 +6,7 @@
 #include "netlink.h"
 #include "netns.h"
 #include "plan.h"
+#include "port.h"
 
 /* --- policies: what each command takes; the rest is refused ----------------- */
 
@@ -150,6 +151,18 @@ static const aggnet_nl_handler nl_handler[] = {
 	[AGGNET_CMD_PLAN_DROP] = aggnet_nl_plan_drop,
 };
 
+/* All configuration is seen, and changed, between these two. */
+static void nl_lock(struct aggnet_net *an)
+{
+	mutex_lock(&an->lock);
+	aggnet_port_settle(an);
+}
+
+static void nl_unlock(struct aggnet_net *an)
+{
+	mutex_unlock(&an->lock);
+}
+
 /*
  * Every command goes through here. pre_doit and post_doit would do, but their
  * arguments differ between the kernels.
@@ -160,13 +173,13 @@ static int nl_doit(struct sk_buff *skb, struct genl_info *info)
 	u8 cmd = info->genlhdr->cmd;
 	int err;
 
-	mutex_lock(&an->lock);
+	nl_lock(an);
 	err = nl_check_header(info->nlhdr, 0, info->extack);
 	if (!err)
 		err = nl_handler[cmd](an, info);
 	if (err && nl_is_step(cmd))
 		aggnet_plan_refuse(an, info->snd_portid);
-	mutex_unlock(&an->lock);
+	nl_unlock(an);
 	return err;
 }
 
@@ -182,7 +195,8 @@ int aggnet_nl_reply(struct aggnet_net *an, struct genl_info *info, size_t size,
 	hdr = genlmsg_put_reply(skb, info, &aggnet_genl_family, 0,
 				info->genlhdr->cmd);
 	err = hdr ? fill(skb, an, object) : -EMSGSIZE;
-	if (WARN_ON_ONCE(err)) {	/* @size is too small */
+	if (err) {
+		WARN_ON_ONCE(err == -EMSGSIZE);	/* @size is too small */
 		nlmsg_free(skb);
 		return err;
 	}
@@ -230,10 +244,10 @@ static int nl_dump(struct sk_buff *skb, struct netlink_callback *cb,
 	err = nl_check_header(cb->nlh, NLM_F_DUMP, cb->extack);
 	if (err)
 		return err;
-	mutex_lock(&an->lock);
+	nl_lock(an);
 	cb->seq = an->generation;
 	err = walk(skb, cb, an);
-	mutex_unlock(&an->lock);
+	nl_unlock(an);
 	/* Full is not an error, unless it is full of nothing. */
 	if (!err || skb->len)
 		return skb->len;
@@ -261,13 +275,13 @@ static int nl_tree_dump_start(struct netlink_callback *cb)
 {
 	struct aggnet_net *an = aggnet_net(sock_net(cb->skb->sk));
 
-	mutex_lock(&an->lock);
+	nl_lock(an);
 	cb->min_dump_alloc = max_t(u32, NLMSG_GOODSIZE, NLMSG_SPACE(GENL_HDRLEN) +
 				   aggnet_nl_tree_largest(an));
 	/* Of which configuration that is: nl_dump() compares. */
 	cb->prev_seq = an->generation;
 	cb->args[1] = an->generation;
-	mutex_unlock(&an->lock);
+	nl_unlock(an);
 	return 0;
 }
 

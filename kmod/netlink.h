@@ -57,7 +57,7 @@ int aggnet_nl_plan_drop(struct aggnet_net *an, struct genl_info *info);
  *
  * One of these serves get, dump and notification of a noun.
  *
- * Return: 0 or -EMSGSIZE
+ * Return: 0, -EMSGSIZE, or -ENOENT if the object has gone
  */
 typedef int (*aggnet_nl_fill)(struct sk_buff *skb, struct aggnet_net *an,
 			      const void *object);

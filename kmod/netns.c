@@ -92,7 +92,7 @@ static int __net_init netns_init(struct net *net)
 		return -ENOMEM;
 	an->net = net;
 	mutex_init(&an->lock);
-	INIT_LIST_HEAD(&an->ports);
+	aggnet_port_start(an);
 	INIT_LIST_HEAD(&an->links);
 	INIT_LIST_HEAD(&an->plans);
 	an->memory_limit = NETNS_MEMORY_DEFAULT;
@@ -114,10 +114,11 @@ static void __net_exit netns_pre_exit(struct net *net)
 	mutex_lock(&an->lock);
 	aggnet_plan_drop_all(an);
 	aggnet_trees_kill_all(an);
-	aggnet_port_del_all(an);
+	aggnet_port_stop(an);
 	aggnet_link_del_all(an);
 	aggnet_hook_stop(an);
 	mutex_unlock(&an->lock);
+	aggnet_port_flush(an);
 }
 
 /*

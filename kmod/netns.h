@@ -7,6 +7,7 @@
 #include <linux/mutex.h>
 #include <linux/siphash.h>
 #include <linux/types.h>
+#include <linux/workqueue.h>
 #include <net/net_namespace.h>
 
 #include <linux/aggnet.h>
@@ -21,7 +22,11 @@ struct aggnet_trees;
  * @net: the namespace; we live in its pernet data, so it outlives us
  * @lock: serialises every change of configuration; outermost lock
  * @trees: table of the entries in force, replaced as a whole (trees.h)
- * @ports: attached ports, RCU list, changed under @lock
+ * @ports_lock: serialises changes of @ports, inside @lock or RTNL; no allocation
+ *	of ours and no grace period is waited for under it
+ * @ports: attached ports, RCU list, changed under @ports_lock
+ * @ports_gone: ports whose device has gone, under @ports_lock
+ * @ports_work: aggnet_port_settle(), if no command comes
  * @links: links with Bloom tables, RCU list, changed under @lock
  * @link_hash: the same by port and neighbour, under @lock
  * @plans: staged plans, one a netlink socket, under @lock
@@ -41,7 +46,10 @@ struct aggnet_net {
 	struct net *net;
 	struct mutex lock;	/* outermost: configuration */
 	struct aggnet_trees __rcu *trees;
+	struct mutex ports_lock;	/* inside lock, or RTNL: the ports */
 	struct list_head ports;
+	struct list_head ports_gone;
+	struct work_struct ports_work;
 	struct list_head links;
 	struct hlist_head link_hash[AGGNET_LINK_BUCKETS];
 	struct list_head plans;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The node itself: identity, role, label, limits. */
 #include <linux/ctype.h>
+#include <linux/rculist.h>
 #include <net/route.h>
 
 #include "hook.h"
 #include "netlink.h"
 #include "netns.h"
 #include "plan.h"
+#include "port.h"
 #include "trees.h"
 
 static size_t node_size(void)
@@ -17,11 +19,13 @@ static size_t node_size(void)
 
 static u32 node_ports(const struct aggnet_net *an)
 {
-	const struct list_head *pos;
+	const struct aggnet_port *port;
 	u32 n = 0;
 
-	list_for_each(pos, &an->ports)
+	rcu_read_lock();
+	list_for_each_entry_rcu(port, &an->ports, list)
 		n++;
+	rcu_read_unlock();
 	return n;
 }
 

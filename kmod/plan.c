@@ -177,7 +177,7 @@ static int plan_link_add(struct aggnet_net *an, struct aggnet_plan *plan,
 
 	if (err)
 		return err;
-	if (!aggnet_port_find(an, conf->ifindex))
+	if (aggnet_port_level(an, conf->ifindex) < 0)
 		return STEP_REFUSE(step, extack, AGGNET_A_LINK_IFINDEX, -ENODEV,
 				   "port is not attached");
 	if (plan_has_link(an, plan, conf->ifindex, conf->neighbour))
@@ -284,7 +284,7 @@ static int plan_tree_link(struct aggnet_net *an,
 
 	if (!conf->link_ifindex)
 		return 0;
-	if (!aggnet_port_find(an, conf->link_ifindex))
+	if (aggnet_port_level(an, conf->link_ifindex) < 0)
 		return STEP_REFUSE(step, extack, AGGNET_A_TREE_LINK_IFINDEX,
 				   -ENODEV, "port is not attached");
 	if (conf->scheme == AGGNET_SCHEME_BLOOM &&

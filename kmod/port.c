@@ -12,19 +12,22 @@
 #include "netns.h"
 #include "port.h"
 
+static struct workqueue_struct *port_wq;
+
 static void port_free_rcu(struct rcu_head *rcu)
 {
 	aggnet_free(container_of(rcu, struct aggnet_port, rcu));
 }
 
-static void port_remove(struct aggnet_port *port)
+/*
+ * While a port is listed its device stays: the notifier, which the device waits
+ * for, takes the port out. So the hook goes first.
+ */
+static void port_unlist(struct aggnet_port *port)
 {
-	struct aggnet_net *an = port->an;
-
-	aggnet_hook_detach(an, port);
+	lockdep_assert_held(&port->an->ports_lock);
+	aggnet_hook_detach(port->an, port);
 	list_del_rcu(&port->list);
-	aggnet_link_del_port(an, port->ifindex);
-	call_rcu(&port->rcu, port_free_rcu);
 }
 
 static int port_check(struct aggnet_net *an, const struct net_device *dev,
@@ -34,7 +37,7 @@ static int port_check(struct aggnet_net *an, const struct net_device *dev,
 		NL_SET_ERR_MSG(extack, "no such device");
 		return -ENODEV;
 	}
-	if (aggnet_port_find(an, dev->ifindex)) {
+	if (aggnet_port_level(an, dev->ifindex) >= 0) {
 		NL_SET_ERR_MSG(extack, "device is an attached port already");
 		return -EEXIST;
 	}
@@ -47,15 +50,18 @@ static int port_check(struct aggnet_net *an, const struct net_device *dev,
 
 /*
  * No reference is held. A device leaves its namespace's list before
- * NETDEV_UNREGISTER is told, and the notifier takes @an->lock: so if the
- * device is still listed once the port is, the notifier will find the port.
+ * NETDEV_UNREGISTER is told, and a grace period is between them: so if the
+ * device is still listed once the port is, the notifier will find the port and
+ * wait for @an->ports_lock.
  */
-static bool port_listed(struct aggnet_net *an, const struct aggnet_port *port)
+static bool port_listed(struct aggnet_net *an, struct aggnet_port *port)
 {
 	bool listed;
 
 	rcu_read_lock();
 	listed = dev_get_by_index_rcu(an->net, port->ifindex) == port->dev;
+	/* Likewise of a name: it is whole, or NETDEV_CHANGENAME comes. */
+	strscpy(port->name, port->dev->name, sizeof(port->name));
 	rcu_read_unlock();
 	return listed;
 }
@@ -65,47 +71,62 @@ static int port_attach(struct aggnet_net *an, struct aggnet_port *port,
 {
 	int err;
 
-	err = aggnet_hook_start(an, extack);
-	if (err)
-		return err;
-	err = aggnet_hook_attach(an, port);
-	if (err) {
-		NL_SET_ERR_MSG(extack, "cannot hook the device's receive path");
-		return err;
-	}
+	lockdep_assert_held(&an->ports_lock);
 	list_add_tail_rcu(&port->list, &an->ports);
-	if (port_listed(an, port))
+	if (!port_listed(an, port)) {
+		NL_SET_ERR_MSG(extack, "device is going away");
+		err = -ENODEV;
+		goto unlist;
+	}
+	err = aggnet_hook_attach(an, port);
+	if (!err)
 		return 0;
-	aggnet_hook_detach(an, port);
+	NL_SET_ERR_MSG(extack, "cannot hook the device's receive path");
+unlist:
 	list_del_rcu(&port->list);
-	NL_SET_ERR_MSG(extack, "device is going away");
-	return -ENODEV;
+	return err;
+}
+
+static struct aggnet_port *port_alloc(struct aggnet_net *an,
+				      struct net_device *dev,
+				      struct netlink_ext_ack *extack)
+{
+	struct aggnet_port *port = aggnet_zalloc(sizeof(*port),
+						 GFP_KERNEL_ACCOUNT);
+
+	if (!port) {
+		NL_SET_ERR_MSG(extack, "no memory for the port");
+		return NULL;
+	}
+	port->an = an;
+	port->dev = dev;
+	port->ifindex = dev->ifindex;
+	return port;
 }
 
 int aggnet_port_add(struct aggnet_net *an, u32 ifindex, u8 level, bool transit,
 		    struct netlink_ext_ack *extack)
 {
+	struct net_device *dev = dev_get_by_index(an->net, ifindex);
 	struct aggnet_port *port;
-	struct net_device *dev;
 	int err;
 
 	lockdep_assert_held(&an->lock);
-	dev = dev_get_by_index(an->net, ifindex);
 	err = port_check(an, dev, extack);
+	if (!err)
+		err = aggnet_hook_start(an, extack);
 	if (err)
 		goto put;
-	port = aggnet_zalloc(sizeof(*port), GFP_KERNEL);
+	port = port_alloc(an, dev, extack);
 	if (!port) {
-		NL_SET_ERR_MSG(extack, "no memory for the port");
 		err = -ENOMEM;
 		goto put;
 	}
-	port->an = an;
-	port->dev = dev;
-	port->ifindex = ifindex;
 	port->level = level;
 	port->transit = transit;
+	mutex_lock(&an->ports_lock);
 	err = port_attach(an, port, extack);
+	mutex_unlock(&an->ports_lock);
 	if (err)
 		call_rcu(&port->rcu, port_free_rcu);
 put:
@@ -119,12 +140,17 @@ int aggnet_port_del(struct aggnet_net *an, u32 ifindex,
 	struct aggnet_port *port;
 
 	lockdep_assert_held(&an->lock);
+	mutex_lock(&an->ports_lock);
 	port = aggnet_port_find(an, ifindex);
+	if (port)
+		port_unlist(port);
+	mutex_unlock(&an->ports_lock);
 	if (!port) {
 		NL_SET_ERR_MSG(extack, "device is not an attached port");
 		return -ENOENT;
 	}
-	port_remove(port);
+	aggnet_link_del_port(an, ifindex);
+	call_rcu(&port->rcu, port_free_rcu);
 	return 0;
 }
 
@@ -133,19 +159,79 @@ struct aggnet_port *aggnet_port_find(struct aggnet_net *an, u32 ifindex)
 	struct aggnet_port *port;
 
 	list_for_each_entry_rcu(port, &an->ports, list,
-				lockdep_is_held(&an->lock))
+				lockdep_is_held(&an->ports_lock))
 		if (port->ifindex == ifindex)
 			return port;
 	return NULL;
 }
 
-void aggnet_port_del_all(struct aggnet_net *an)
+int aggnet_port_level(struct aggnet_net *an, u32 ifindex)
 {
-	struct aggnet_port *port, *tmp;
+	const struct aggnet_port *port;
+	int level = -ENODEV;
+
+	rcu_read_lock();
+	port = aggnet_port_find(an, ifindex);
+	if (port)
+		level = port->level;
+	rcu_read_unlock();
+	return level;
+}
+
+/* --- devices that go ------------------------------------------------------- */
+
+void aggnet_port_settle(struct aggnet_net *an)
+{
+	struct aggnet_port *port;
 
 	lockdep_assert_held(&an->lock);
-	list_for_each_entry_safe(port, tmp, &an->ports, list)
-		port_remove(port);
+	for (;;) {
+		mutex_lock(&an->ports_lock);
+		port = list_first_entry_or_null(&an->ports_gone,
+						struct aggnet_port, gone);
+		if (port)
+			list_del(&port->gone);
+		mutex_unlock(&an->ports_lock);
+		if (!port)
+			return;
+		aggnet_link_del_port(an, port->ifindex);
+		aggnet_changed(an);
+		aggnet_event_port(an, port->ifindex);
+		call_rcu(&port->rcu, port_free_rcu);
+	}
+}
+
+static void port_settle_work(struct work_struct *work)
+{
+	struct aggnet_net *an = container_of(work, struct aggnet_net,
+					     ports_work);
+
+	mutex_lock(&an->lock);
+	aggnet_port_settle(an);
+	mutex_unlock(&an->lock);
+}
+
+/* The port is not used from now on; the rest waits for an->lock, RTNL does not. */
+static void port_device_gone(struct aggnet_port *port)
+{
+	struct aggnet_net *an = port->an;
+
+	port_unlist(port);
+	list_add_tail(&port->gone, &an->ports_gone);
+	queue_work(port_wq, &an->ports_work);
+}
+
+/* Is it a port? Nearly no device is: look before a lock is taken. */
+static bool port_is(struct aggnet_net *an, const struct net_device *dev)
+{
+	const struct aggnet_port *port;
+	bool is;
+
+	rcu_read_lock();
+	port = aggnet_port_find(an, dev->ifindex);
+	is = port && port->dev == dev;
+	rcu_read_unlock();
+	return is;
 }
 
 static int port_netdev_event(struct notifier_block *nb, unsigned long event,
@@ -155,16 +241,16 @@ static int port_netdev_event(struct notifier_block *nb, unsigned long event,
 	struct aggnet_net *an = aggnet_net(dev_net(dev));
 	struct aggnet_port *port;
 
-	if (event != NETDEV_UNREGISTER)
+	if ((event != NETDEV_UNREGISTER && event != NETDEV_CHANGENAME) ||
+	    !port_is(an, dev))
 		return NOTIFY_DONE;
-	mutex_lock(&an->lock);
+	mutex_lock(&an->ports_lock);
 	port = aggnet_port_find(an, dev->ifindex);
-	if (port && port->dev == dev) {
-		port_remove(port);
-		aggnet_changed(an);
-		aggnet_event_port(an, dev->ifindex);
-	}
-	mutex_unlock(&an->lock);
+	if (port && event == NETDEV_CHANGENAME)
+		strscpy(port->name, dev->name, sizeof(port->name));
+	else if (port)
+		port_device_gone(port);
+	mutex_unlock(&an->ports_lock);
 	return NOTIFY_DONE;
 }
 
@@ -172,14 +258,55 @@ static struct notifier_block port_notifier = {
 	.notifier_call = port_netdev_event,
 };
 
+/* --- life ------------------------------------------------------------------ */
+
+void aggnet_port_start(struct aggnet_net *an)
+{
+	mutex_init(&an->ports_lock);
+	INIT_LIST_HEAD(&an->ports);
+	INIT_LIST_HEAD(&an->ports_gone);
+	INIT_WORK(&an->ports_work, port_settle_work);
+}
+
+void aggnet_port_stop(struct aggnet_net *an)
+{
+	struct aggnet_port *port, *tmp;
+
+	lockdep_assert_held(&an->lock);
+	mutex_lock(&an->ports_lock);
+	list_for_each_entry_safe(port, tmp, &an->ports, list) {
+		port_unlist(port);
+		call_rcu(&port->rcu, port_free_rcu);
+	}
+	mutex_unlock(&an->ports_lock);
+	/* No notifier finds a port any more. */
+	aggnet_port_settle(an);
+}
+
+void aggnet_port_flush(struct aggnet_net *an)
+{
+	cancel_work_sync(&an->ports_work);
+	mutex_destroy(&an->ports_lock);
+}
+
 int aggnet_port_init(void)
 {
-	return register_netdevice_notifier(&port_notifier);
+	int err;
+
+	port_wq = alloc_workqueue("aggnet_port", WQ_UNBOUND, 0);
+	if (!port_wq)
+		return -ENOMEM;
+	err = register_netdevice_notifier(&port_notifier);
+	if (err)
+		destroy_workqueue(port_wq);
+	return err;
 }
 
 void aggnet_port_exit(void)
 {
+	/* Each device is told to go: all ports are detached. */
 	unregister_netdevice_notifier(&port_notifier);
+	destroy_workqueue(port_wq);
 	/* The module goes next, and port_free_rcu() with it. */
 	rcu_barrier();
 }

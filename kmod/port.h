@@ -3,6 +3,7 @@
 #ifndef _AGGNET_PORT_H
 #define _AGGNET_PORT_H
 
+#include <linux/if.h>
 #include <linux/list.h>
 #include <linux/netfilter.h>
 #include <linux/rcupdate.h>
@@ -16,9 +17,11 @@ struct netlink_ext_ack;
  * struct aggnet_port - an attached device; no reference on it is held:
  *	NETDEV_UNREGISTER detaches
  * @list: in an->ports, RCU
+ * @gone: in an->ports_gone, from when its device has gone
  * @an: namespace
- * @dev: the device, valid while attached
+ * @dev: the device, valid while the port is in an->ports
  * @ifindex: its index
+ * @name: the device's, under an->ports_lock
  * @level: level j of BCube
  * @transit: packets of others that come in here leave by the plan's links, past
  *	FORWARD rules and conntrack; false: plain IP forwards them
@@ -29,9 +32,11 @@ struct netlink_ext_ack;
  */
 struct aggnet_port {
 	struct list_head list;
+	struct list_head gone;
 	struct aggnet_net *an;
 	struct net_device *dev;
 	u32 ifindex;
+	char name[IFNAMSIZ];
 	u8 level;
 	bool transit;
 	struct nf_hook_ops ops;
@@ -40,13 +45,33 @@ struct aggnet_port {
 	struct rcu_head rcu;
 };
 
-/* All under an->lock; -EEXIST, -ENODEV, -ENOENT with a sentence. */
+void aggnet_port_start(struct aggnet_net *an);	/* namespace init */
+void aggnet_port_stop(struct aggnet_net *an);	/* and exit, an->lock held ... */
+void aggnet_port_flush(struct aggnet_net *an);	/* ... and not held */
+
+/*
+ * These are called under an->lock and take an->ports_lock. Return: 0, or
+ * -EEXIST, -ENODEV, -ENOENT with a sentence
+ */
 int aggnet_port_add(struct aggnet_net *an, u32 ifindex, u8 level, bool transit,
 		    struct netlink_ext_ack *extack);
 int aggnet_port_del(struct aggnet_net *an, u32 ifindex,
 		    struct netlink_ext_ack *extack);
+
+/**
+ * aggnet_port_settle() - finish what device notifiers have begun
+ * @an: namespace, locked
+ *
+ * A notifier detaches the port and returns. The links of the port and the event
+ * need an->lock: every command calls this first, so none sees a link without
+ * its port; if no command comes, a work item does.
+ */
+void aggnet_port_settle(struct aggnet_net *an);
+
+/* Under RCU, or an->ports_lock. Return: the port, or NULL */
 struct aggnet_port *aggnet_port_find(struct aggnet_net *an, u32 ifindex);
-void aggnet_port_del_all(struct aggnet_net *an);	/* namespace exit */
+/* Any context. Return: the level of an attached port, or -ENODEV */
+int aggnet_port_level(struct aggnet_net *an, u32 ifindex);
 
 int aggnet_port_init(void);	/* netdevice notifier */
 void aggnet_port_exit(void);

@@ -12,6 +12,7 @@ static size_t port_size(void)
 	       nla_total_size(IFNAMSIZ);
 }
 
+/* Under an->ports_lock, so the device may not go, nor change its name. */
 static int port_fill(struct sk_buff *skb, struct aggnet_net *an,
 		     const void *object)
 {
@@ -20,7 +21,7 @@ static int port_fill(struct sk_buff *skb, struct aggnet_net *an,
 	if (nla_put_u32(skb, AGGNET_A_PORT_IFINDEX, port->ifindex) ||
 	    nla_put_u8(skb, AGGNET_A_PORT_LEVEL, port->level) ||
 	    nla_put_u8(skb, AGGNET_A_PORT_TRANSIT, port->transit) ||
-	    nla_put_string(skb, AGGNET_A_PORT_IFNAME, port->dev->name) ||
+	    nla_put_string(skb, AGGNET_A_PORT_IFNAME, port->name) ||
 	    nla_put_u64_64bit(skb, AGGNET_A_PORT_RX, atomic64_read(&port->rx),
 			      AGGNET_A_PORT_PAD) ||
 	    nla_put_u64_64bit(skb, AGGNET_A_PORT_FORWARDED,
@@ -28,6 +29,22 @@ static int port_fill(struct sk_buff *skb, struct aggnet_net *an,
 			      AGGNET_A_PORT_PAD))
 		return -EMSGSIZE;
 	return 0;
+}
+
+/* The port with the index at @object. It may go until it is looked at here. */
+static int port_fill_one(struct sk_buff *skb, struct aggnet_net *an,
+			 const void *object)
+{
+	const u32 *ifindex = object;
+	const struct aggnet_port *port;
+	int err = -ENOENT;
+
+	mutex_lock(&an->ports_lock);
+	port = aggnet_port_find(an, *ifindex);
+	if (port)
+		err = port_fill(skb, an, port);
+	mutex_unlock(&an->ports_lock);
+	return err;
 }
 
 static int port_read_name(struct genl_info *info, u32 *ifindex)
@@ -52,18 +69,17 @@ static int port_answer(struct aggnet_net *an, struct genl_info *info, int err)
 
 int aggnet_nl_port_get(struct aggnet_net *an, struct genl_info *info)
 {
-	const struct aggnet_port *port;
 	u32 ifindex;
 	int err;
 
 	err = port_read_name(info, &ifindex);
 	if (err)
 		return err;
-	port = aggnet_port_find(an, ifindex);
-	if (!port)
+	err = aggnet_nl_reply(an, info, port_size(), port_fill_one, &ifindex);
+	if (err == -ENOENT)
 		return AGGNET_REFUSE(info, AGGNET_A_PORT_IFINDEX, -ENOENT,
 				     "port is not attached");
-	return aggnet_nl_reply(an, info, port_size(), port_fill, port);
+	return err;
 }
 
 int aggnet_nl_port_add(struct aggnet_net *an, struct genl_info *info)
@@ -104,15 +120,17 @@ int aggnet_nl_port_walk(struct sk_buff *skb, struct netlink_callback *cb,
 {
 	const struct aggnet_port *port;
 	long pos = 0;
-	int err;
+	int err = 0;
 
+	mutex_lock(&an->ports_lock);
 	list_for_each_entry(port, &an->ports, list) {
 		if (pos++ < cb->args[0])
 			continue;
 		err = aggnet_nl_dump_one(skb, cb, an, port_fill, port);
 		if (err)
-			return err;
+			break;
 		cb->args[0] = pos;
 	}
-	return 0;
+	mutex_unlock(&an->ports_lock);
+	return err;
 }

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
@@ -65,6 +66,43 @@ TEST_F(link, transfer__whole)
 	EXPECT_EQ(0, receive(w, &self->m, 0));
 	ASSERT_EQ(0, getsockopt(w, SOL_AGGNET, AGGNET_SO_STATUS, &st, &len));
 	EXPECT_EQ(AGGNET_TREE_DONE, st.state);
+	close(w);
+	close(r);
+}
+
+static int detach(struct aggnet_ctl *ctl, const char *device)
+{
+	return aggnet_port_del(ctl, if_nametoindex(device));
+}
+
+/* Nothing leaves by the planned link without its port: plain IP takes over. */
+TEST_F(link, port_deleted_under_an_entry)
+{
+	struct aggnet_tree_info e = entry(0);
+	int r, w;
+
+	ASSERT_EQ(0, add_entry(self->on.a, &e, false));
+	ASSERT_EQ(0, attach(self->on.b, "vb", true));
+	e.has |= AGGNET_HAS(AGGNET_A_TREE_SCHEME) |
+		 AGGNET_HAS(AGGNET_A_TREE_LINK_IFINDEX) |
+		 AGGNET_HAS(AGGNET_A_TREE_LINK_NEIGHBOUR);
+	e.writers = 1;
+	e.scheme = AGGNET_SCHEME_EXACT;
+	e.link_ifindex = if_nametoindex("vb");
+	e.link_neighbour = ip("10.16.0.1");
+	ASSERT_EQ(0, add_entry(self->on.b, &e, false));
+	ASSERT_EQ(0, detach(self->on.b, "vb"));
+	w = writer();
+	ASSERT_LE(0, w);
+	ASSERT_EQ(0, setns(self->on.ns_a, CLONE_NEWNET));
+	r = reader();
+	ASSERT_LE(0, r);
+	ASSERT_EQ(0, send_record(w, "key", 3));
+	ASSERT_EQ(0, shutdown(w, SHUT_WR));
+	EXPECT_EQ(3, only_value(&self->m, receive(r, &self->m, 0)));
+	ASSERT_LT(0, receive(r, &self->m, 0));
+	EXPECT_EQ(0, receive(w, &self->m, 0));
+	EXPECT_NE(0, counter(self->on.b, "drop_link"));
 	close(w);
 	close(r);
 }

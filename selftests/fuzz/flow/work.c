@@ -16,18 +16,24 @@ void destroy_workqueue(struct workqueue_struct *wq)
 {
 }
 
-bool queue_work(struct workqueue_struct *wq, struct work_struct *work)
+static bool work_queue(struct work_struct *work, bool rcu)
 {
 	if (work->pending)
 		return false;
 	work->pending = true;
+	work->rcu = rcu;
 	list_add_tail(&work->entry, &works);
 	return true;
 }
 
+bool queue_work(struct workqueue_struct *wq, struct work_struct *work)
+{
+	return work_queue(work, false);
+}
+
 bool queue_rcu_work(struct workqueue_struct *wq, struct rcu_work *rwork)
 {
-	return queue_work(wq, &rwork->work);
+	return work_queue(&rwork->work, true);
 }
 
 bool cancel_work_sync(struct work_struct *work)
@@ -39,14 +45,25 @@ bool cancel_work_sync(struct work_struct *work)
 	return true;
 }
 
+static void work_run(struct work_struct *work)
+{
+	work->pending = false;
+	list_del(&work->entry);
+	work->function(work);
+}
+
 void world_work(void)
 {
-	struct work_struct *work;
+	while (!list_empty(&works))
+		work_run(list_first_entry(&works, struct work_struct, entry));
+}
 
-	while (!list_empty(&works)) {
-		work = list_first_entry(&works, struct work_struct, entry);
-		work->pending = false;
-		list_del(&work->entry);
-		work->function(work);
-	}
+void world_grace_period(void)
+{
+	struct work_struct *work, *next;
+
+	/* None of these queues another. */
+	list_for_each_entry_safe(work, next, &works, entry)
+		if (work->rcu)
+			work_run(work);
 }

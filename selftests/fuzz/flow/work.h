@@ -4,5 +4,7 @@
 #define _FLOW_WORK_H
 
 void world_work(void);
+/* Of those, what waits for readers alone: it needs no lock of a process. */
+void world_grace_period(void);
 
 #endif /* _FLOW_WORK_H */

@@ -11,6 +11,7 @@ struct workqueue_struct;
 struct work_struct {
 	struct list_head entry;
 	bool pending;
+	bool rcu;
 	void (*function)(struct work_struct *work);
 };
 

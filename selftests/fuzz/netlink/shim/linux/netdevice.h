@@ -3,12 +3,13 @@
 #ifndef _NETLINK_LINUX_NETDEVICE_H
 #define _NETLINK_LINUX_NETDEVICE_H
 
+#include <linux/if.h>
 #include <linux/notifier.h>
 #include <linux/types.h>
 #include <net/net_namespace.h>
 
-#define IFNAMSIZ		16
 #define NETDEV_UNREGISTER	6
+#define NETDEV_CHANGENAME	10
 
 struct net_device {
 	char name[IFNAMSIZ];

@@ -3,8 +3,8 @@
 #ifndef _NETLINK_LINUX_SCHED_H
 #define _NETLINK_LINUX_SCHED_H
 
-void world_work(void);
+void world_grace_period(void);
 
-#define cond_resched()	world_work()
+#define cond_resched()	world_grace_period()
 
 #endif /* _NETLINK_LINUX_SCHED_H */
