@@ -49,11 +49,29 @@ static int event_fill_tree(struct sk_buff *skb, const struct aggnet_tree *tree,
 	return event_fill_names(skb, tree);
 }
 
+/*
+ * Entries end, and ports go, after the family has been unregistered; and its
+ * group may then belong to another one. Read under RCU.
+ */
+static bool event_family;
+
+void aggnet_event_start(void)
+{
+	WRITE_ONCE(event_family, true);
+}
+
+void aggnet_event_stop(void)
+{
+	WRITE_ONCE(event_family, false);
+	synchronize_rcu();
+}
+
 static struct sk_buff *event_begin(const struct aggnet_net *an, void **hdr)
 {
 	struct sk_buff *skb;
 
-	if (!genl_has_listeners(&aggnet_genl_family, an->net, AGGNET_NL_EVENTS))
+	if (!READ_ONCE(event_family) ||
+	    !genl_has_listeners(&aggnet_genl_family, an->net, AGGNET_NL_EVENTS))
 		return NULL;
 	skb = aggnet_genl_alloc(EVENT_SIZE, GFP_ATOMIC);
 	if (skb)
@@ -80,23 +98,30 @@ void aggnet_event_tree(struct aggnet_tree *tree, enum aggnet_event kind)
 	struct sk_buff *skb;
 	void *hdr;
 
+	rcu_read_lock();
 	skb = event_begin(tree->an, &hdr);
 	if (skb)
 		event_send(tree->an, skb, hdr,
 			   event_fill_tree(skb, tree, kind));
+	rcu_read_unlock();
+}
+
+static int event_fill_port(struct sk_buff *skb, u32 ifindex)
+{
+	if (nla_put_u8(skb, AGGNET_A_EVENT_KIND, AGGNET_EVENT_PORT_GONE) ||
+	    nla_put_u32(skb, AGGNET_A_EVENT_IFINDEX, ifindex))
+		return -EMSGSIZE;
+	return 0;
 }
 
 void aggnet_event_port(struct aggnet_net *an, u32 ifindex)
 {
 	struct sk_buff *skb;
 	void *hdr;
-	int err;
 
+	rcu_read_lock();
 	skb = event_begin(an, &hdr);
-	if (!skb)
-		return;
-	err = nla_put_u8(skb, AGGNET_A_EVENT_KIND, AGGNET_EVENT_PORT_GONE);
-	if (!err)
-		err = nla_put_u32(skb, AGGNET_A_EVENT_IFINDEX, ifindex);
-	event_send(an, skb, hdr, err);
+	if (skb)
+		event_send(an, skb, hdr, event_fill_port(skb, ifindex));
+	rcu_read_unlock();
 }

@@ -10,6 +10,10 @@
 struct aggnet_net;
 struct aggnet_tree;
 
+/* The family is there, and is about to go: events are sent between these only. */
+void aggnet_event_start(void);
+void aggnet_event_stop(void);
+
 /* Any context, also under a tree's lock: GFP_ATOMIC, nobody waits. */
 void aggnet_event_tree(struct aggnet_tree *tree, enum aggnet_event kind);
 void aggnet_event_port(struct aggnet_net *an, u32 ifindex);

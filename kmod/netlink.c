@@ -2,6 +2,7 @@
 /* The netlink family: its policies, its commands, its dumps. */
 #include <linux/etherdevice.h>
 
+#include "event.h"
 #include "mem.h"
 #include "netlink.h"
 #include "netns.h"
@@ -394,19 +395,18 @@ struct genl_family aggnet_genl_family __ro_after_init = {
 	.resv_start_op = __AGGNET_CMD_MAX,
 };
 
-/* A socket that is closed forgets what it has staged. */
+/*
+ * A socket that is closed forgets what it has staged. Every generic netlink
+ * socket gets here, so an->lock is not waited for.
+ */
 static int nl_release(struct notifier_block *nb, unsigned long event,
 		      void *data)
 {
 	const struct netlink_notify *notify = data;
-	struct aggnet_net *an;
 
-	if (event != NETLINK_URELEASE || notify->protocol != NETLINK_GENERIC)
-		return NOTIFY_DONE;
-	an = aggnet_net(notify->net);
-	mutex_lock(&an->lock);
-	aggnet_plan_drop_socket(an, notify->portid);
-	mutex_unlock(&an->lock);
+	if (event == NETLINK_URELEASE && notify->protocol == NETLINK_GENERIC)
+		aggnet_plan_drop_socket(aggnet_net(notify->net),
+					notify->portid);
 	return NOTIFY_DONE;
 }
 
@@ -424,11 +424,14 @@ int aggnet_netlink_init(void)
 	err = genl_register_family(&aggnet_genl_family);
 	if (err)
 		netlink_unregister_notifier(&nl_notifier);
+	else
+		aggnet_event_start();
 	return err;
 }
 
 void aggnet_netlink_exit(void)
 {
+	aggnet_event_stop();
 	genl_unregister_family(&aggnet_genl_family);
 	netlink_unregister_notifier(&nl_notifier);
 }

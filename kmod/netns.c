@@ -94,6 +94,7 @@ static int __net_init netns_init(struct net *net)
 	mutex_init(&an->lock);
 	aggnet_port_start(an);
 	INIT_LIST_HEAD(&an->links);
+	spin_lock_init(&an->plans_lock);
 	INIT_LIST_HEAD(&an->plans);
 	an->memory_limit = NETNS_MEMORY_DEFAULT;
 	if (net_eq(net, &init_net))

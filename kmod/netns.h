@@ -29,7 +29,8 @@ struct aggnet_trees;
  * @ports_work: aggnet_port_settle(), if no command comes
  * @links: links with Bloom tables, RCU list, changed under @lock
  * @link_hash: the same by port and neighbour, under @lock
- * @plans: staged plans, one a netlink socket, under @lock
+ * @plans_lock: of the list @plans, inside @lock
+ * @plans: staged plans, one a netlink socket
  * @identity: this server's identity, READ_ONCE/WRITE_ONCE, 0: none
  * @role: enum aggnet_role, READ_ONCE/WRITE_ONCE
  * @label: name in the topology, under @lock
@@ -52,6 +53,7 @@ struct aggnet_net {
 	struct work_struct ports_work;
 	struct list_head links;
 	struct hlist_head link_hash[AGGNET_LINK_BUCKETS];
+	spinlock_t plans_lock;	/* the list of plans */
 	struct list_head plans;
 	__be32 identity;
 	u8 role;

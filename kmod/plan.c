@@ -371,21 +371,45 @@ static void plan_clear(struct aggnet_plan *plan)
 	aggnet_free(plan->draft);
 }
 
-static void plan_drop(struct aggnet_plan *plan)
-{
-	list_del(&plan->list);
-	plan_clear(plan);
-	aggnet_free(plan);
-}
-
-static struct aggnet_plan *plan_of(struct aggnet_net *an, u32 portid)
+static struct aggnet_plan *plan_find(struct aggnet_net *an, u32 portid)
 {
 	struct aggnet_plan *plan;
 
+	lockdep_assert_held(&an->plans_lock);
 	list_for_each_entry(plan, &an->plans, list)
 		if (plan->portid == portid)
 			return plan;
 	return NULL;
+}
+
+/*
+ * The plan of a socket. It stays while the socket is in a command, because only
+ * that socket, its release or the end of the namespace drops it.
+ */
+static struct aggnet_plan *plan_of(struct aggnet_net *an, u32 portid)
+{
+	struct aggnet_plan *plan;
+
+	spin_lock(&an->plans_lock);
+	plan = plan_find(an, portid);
+	spin_unlock(&an->plans_lock);
+	return plan;
+}
+
+/* Any of the three mentioned above; an->lock may be held. */
+void aggnet_plan_drop_socket(struct aggnet_net *an, u32 portid)
+{
+	struct aggnet_plan *plan;
+
+	spin_lock(&an->plans_lock);
+	plan = plan_find(an, portid);
+	if (plan)
+		list_del(&plan->list);
+	spin_unlock(&an->plans_lock);
+	if (!plan)
+		return;
+	plan_clear(plan);
+	aggnet_free(plan);
 }
 
 /* Does no entry of the draft leave by a link that the plan deletes? */
@@ -736,7 +760,9 @@ int aggnet_nl_plan_begin(struct aggnet_net *an, struct genl_info *info)
 	if (!plan)
 		return -ENOMEM;
 	plan_init(plan, info->snd_portid);
+	spin_lock(&an->plans_lock);
 	list_add_tail(&plan->list, &an->plans);
+	spin_unlock(&an->plans_lock);
 	return 0;
 }
 
@@ -777,42 +803,37 @@ int aggnet_nl_plan_commit(struct aggnet_net *an, struct genl_info *info)
 	err = plan_check_steps(plan, info);
 	if (!err)
 		err = plan_commit(an, plan, info->extack);
-	plan_drop(plan);
+	aggnet_plan_drop_socket(an, info->snd_portid);
 	return err;
 }
 
 int aggnet_nl_plan_drop(struct aggnet_net *an, struct genl_info *info)
 {
-	struct aggnet_plan *plan = plan_required(an, info);
-
-	if (!plan)
+	if (!plan_required(an, info))
 		return -ENOENT;
-	plan_drop(plan);
+	aggnet_plan_drop_socket(an, info->snd_portid);
 	return 0;
 }
 
-bool aggnet_plan_any(const struct aggnet_net *an)
+bool aggnet_plan_any(struct aggnet_net *an)
 {
 	const struct aggnet_plan *plan;
+	bool any = false;
 
+	lockdep_assert_held(&an->lock);
+	spin_lock(&an->plans_lock);
 	list_for_each_entry(plan, &an->plans, list)
-		if (!list_empty(&plan->steps))
-			return true;
-	return false;
-}
-
-void aggnet_plan_drop_socket(struct aggnet_net *an, u32 portid)
-{
-	struct aggnet_plan *plan = plan_of(an, portid);
-
-	if (plan)
-		plan_drop(plan);
+		any |= !list_empty(&plan->steps);
+	spin_unlock(&an->plans_lock);
+	return any;
 }
 
 void aggnet_plan_drop_all(struct aggnet_net *an)
 {
 	struct aggnet_plan *plan, *next;
 
-	list_for_each_entry_safe(plan, next, &an->plans, list)
-		plan_drop(plan);
+	/* No socket is left that could drop its own. */
+	while ((plan = list_first_entry_or_null(&an->plans, struct aggnet_plan,
+						list)))
+		aggnet_plan_drop_socket(an, plan->portid);
 }

@@ -67,9 +67,10 @@ int aggnet_plan_step(struct aggnet_net *an, struct genl_info *info,
 void aggnet_plan_refuse(struct aggnet_net *an, u32 portid);
 
 /* Is a step staged, whose check relied on identity and role? */
-bool aggnet_plan_any(const struct aggnet_net *an);
+bool aggnet_plan_any(struct aggnet_net *an);
 
+/* The socket has been closed; an->lock is not taken. */
 void aggnet_plan_drop_socket(struct aggnet_net *an, u32 portid);
-void aggnet_plan_drop_all(struct aggnet_net *an);
+void aggnet_plan_drop_all(struct aggnet_net *an);	/* namespace exit */
 
 #endif /* _AGGNET_PLAN_H */

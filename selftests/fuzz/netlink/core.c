@@ -69,6 +69,7 @@ int genlmsg_multicast_netns(const struct genl_family *family, struct net *net,
 			    struct sk_buff *skb, u32 portid,
 			    unsigned int group, gfp_t gfp)
 {
+	INSIST(core_family, "an event without a family");
 	INSIST(net == &kernel_net, "an event of another namespace");
 	nlmsg_free(skb);
 	return 0;

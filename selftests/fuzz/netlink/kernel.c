@@ -96,8 +96,16 @@ int register_netdevice_notifier(struct notifier_block *nb)
 	return 0;
 }
 
+/* It is told that all devices go, as those are that stay. */
 int unregister_netdevice_notifier(struct notifier_block *nb)
 {
+	u32 i;
+
+	for (i = 0; i < DEVICES; i++)
+		if (!devices[i].gone)
+			dev_notifier->notifier_call(dev_notifier,
+						    NETDEV_UNREGISTER,
+						    &devices[i]);
 	dev_notifier = NULL;
 	return 0;
 }
