@@ -44,12 +44,16 @@ static bool grow_alloc(struct aggnet_net *an, struct aggnet_link *link)
 	u32 bits = grow_bits(link, now);
 
 	if (bits == now->mask + 1 ||
-	    !aggnet_memory_charge(an, aggnet_link_memory(bits)))
+	    aggnet_memory_room(an, aggnet_link_memory(bits)) != AGGNET_ROOM)
 		return false;
 	link->larger = aggnet_bloom_alloc(bits, now->hashes, get_random_u64());
 	if (!link->larger)
-		aggnet_memory_uncharge(an, aggnet_link_memory(bits));
-	return link->larger;
+		return false;
+	if (aggnet_memory_charge(an, aggnet_link_memory(bits)))
+		return true;
+	aggnet_bloom_free(link->larger);
+	link->larger = NULL;
+	return false;
 }
 
 /* For as many links as there is memory. Return: is it for any? */

@@ -57,51 +57,88 @@ static bool link_room(const struct aggnet_net *an)
 	return n < AGGNET_LINKS_MAX;
 }
 
+static int link_memory_check(struct aggnet_net *an,
+			     const struct aggnet_link_conf *conf,
+			     struct netlink_ext_ack *extack)
+{
+	switch (aggnet_memory_room(an, aggnet_link_memory(conf->bits))) {
+	case AGGNET_ROOM:
+		return 0;
+	case AGGNET_ROOM_NODE:
+		NL_SET_ERR_MSG(extack,
+			       "Bloom table does not fit the node's memory limit");
+		return -ENOSPC;
+	case AGGNET_ROOM_TENANT:
+		NL_SET_ERR_MSG(extack,
+			       "the host lets one namespace have no more memory: no room for this Bloom table");
+		return -ENOSPC;
+	default:
+		NL_SET_ERR_MSG(extack,
+			       "Bloom table does not fit the host's ceiling, the memory limit of the initial namespace");
+		return -ENOSPC;
+	}
+}
+
+static struct aggnet_link *link_alloc(struct aggnet_net *an,
+				      const struct aggnet_link_conf *conf)
+{
+	struct aggnet_bloom *bloom;
+	struct aggnet_link *link;
+
+	link = aggnet_zalloc(sizeof(*link), GFP_KERNEL_ACCOUNT);
+	if (!link)
+		return NULL;
+	bloom = aggnet_bloom_alloc(conf->bits, conf->hashes, get_random_u64());
+	if (!bloom)
+		goto free;
+	/* Another namespace may have taken the room meanwhile. */
+	if (!aggnet_memory_charge(an, aggnet_link_memory(conf->bits)))
+		goto free_bloom;
+	RCU_INIT_POINTER(link->bloom, bloom);
+	return link;
+
+free_bloom:
+	aggnet_bloom_free(bloom);
+free:
+	aggnet_free(link);
+	return NULL;
+}
+
 int aggnet_link_add(struct aggnet_net *an, const struct aggnet_link_conf *conf,
 		    struct netlink_ext_ack *extack)
 {
 	u32 bucket = aggnet_link_bucket(an, conf->ifindex, conf->neighbour);
-	struct aggnet_bloom *bloom;
+	int level = aggnet_port_level(an, conf->ifindex);
 	struct aggnet_link *link;
+	int err;
 
 	lockdep_assert_held(&an->lock);
+	if (level < 0) {
+		NL_SET_ERR_MSG(extack, "port is not attached");
+		return level;
+	}
 	if (!link_room(an)) {
 		NL_SET_ERR_MSG(extack, "a node has 4096 links at most");
 		return -ENOSPC;
 	}
-	if (!aggnet_memory_charge(an, aggnet_link_memory(conf->bits))) {
-		if (aggnet_memory_full(an, aggnet_link_memory(conf->bits)))
-			NL_SET_ERR_MSG(extack,
-				       "Bloom table does not fit the node's memory limit");
-		else
-			NL_SET_ERR_MSG(extack,
-				       "Bloom table does not fit the host's ceiling, the memory limit of the initial namespace");
-		return -ENOSPC;
+	err = link_memory_check(an, conf, extack);
+	if (err)
+		return err;
+	link = link_alloc(an, conf);
+	if (!link) {
+		NL_SET_ERR_MSG(extack, "no memory for the Bloom table");
+		return -ENOMEM;
 	}
-	link = aggnet_zalloc(sizeof(*link), GFP_KERNEL);
-	if (!link)
-		goto uncharge;
-	bloom = aggnet_bloom_alloc(conf->bits, conf->hashes, get_random_u64());
-	if (!bloom)
-		goto free;
-	RCU_INIT_POINTER(link->bloom, bloom);
 	link->capacity = conf->capacity;
 	link->ifindex = conf->ifindex;
 	link->neighbour = conf->neighbour;
 	ether_addr_copy(link->lladdr, conf->lladdr);
 	link->name = conf->name;
 	link->digit = conf->digit;
-	link->level = aggnet_port_find(an, conf->ifindex)->level;
+	link->level = level;
 	list_add_tail_rcu(&link->list, &an->links);
 	hlist_add_head(&link->hash, &an->link_hash[bucket]);
 	return 0;
-
-free:
-	aggnet_free(link);
-uncharge:
-	aggnet_memory_uncharge(an, aggnet_link_memory(conf->bits));
-	NL_SET_ERR_MSG(extack, "no memory for the Bloom table");
-	return -ENOMEM;
 }
 
 void aggnet_link_del(struct aggnet_net *an, u32 ifindex, __be32 neighbour)

@@ -22,14 +22,41 @@ struct aggnet_net *aggnet_net(const struct net *net)
 	return net_generic(net, aggnet_net_id);
 }
 
+u64 aggnet_memory_tenant(void)
+{
+	const struct aggnet_net *host = aggnet_net(&init_net);
+
+	return READ_ONCE(host->tenant_limit) ?:
+	       READ_ONCE(host->memory_limit) / 2;
+}
+
+/* What @an may hold by itself, whatever the others have. */
+static u64 memory_limit(const struct aggnet_net *an)
+{
+	u64 limit = READ_ONCE(an->memory_limit);
+
+	return an == aggnet_net(&init_net) ? limit :
+	       min(limit, aggnet_memory_tenant());
+}
+
+static bool memory_fits(struct aggnet_net *an, u64 bytes, u64 limit)
+{
+	u64 used = atomic64_read(&an->memory_used);
+
+	return bytes <= limit && used <= limit - bytes;
+}
+
+/* Never too high, not even for a moment: that would refuse others. */
 static bool memory_take(struct aggnet_net *an, u64 bytes)
 {
-	u64 used = atomic64_add_return(bytes, &an->memory_used);
+	u64 limit = memory_limit(an);
+	s64 used = atomic64_read(&an->memory_used);
 
-	if (used <= READ_ONCE(an->memory_limit))
-		return true;
-	atomic64_sub(bytes, &an->memory_used);
-	return false;
+	do {
+		if (bytes > limit || used > limit - bytes)
+			return false;
+	} while (!atomic64_try_cmpxchg(&an->memory_used, &used, used + bytes));
+	return true;
 }
 
 /*
@@ -54,18 +81,23 @@ bool aggnet_memory_charge(struct aggnet_net *an, u64 bytes)
 	return false;
 }
 
-bool aggnet_memory_full(const struct aggnet_net *an, u64 bytes)
+enum aggnet_room aggnet_memory_room(struct aggnet_net *an, u64 bytes)
 {
-	return an == aggnet_net(&init_net) ||
-	       atomic64_read(&an->memory_used) + bytes >
-	       READ_ONCE(an->memory_limit);
+	struct aggnet_net *host = aggnet_net(&init_net);
+
+	if (!memory_fits(an, bytes, READ_ONCE(an->memory_limit)))
+		return AGGNET_ROOM_NODE;
+	if (!memory_fits(an, bytes, memory_limit(an)))
+		return AGGNET_ROOM_TENANT;
+	return memory_fits(host, bytes, memory_limit(host)) ? AGGNET_ROOM :
+							      AGGNET_ROOM_HOST;
 }
 
 void aggnet_memory_uncharge(struct aggnet_net *an, u64 bytes)
 {
 	struct aggnet_net *host;
 
-	/* Nothing was charged: nobody has waited, and @an may be gone. */
+	/* Nothing was charged: no exit has waited, and @an may be gone. */
 	if (!bytes)
 		return;
 	host = aggnet_net(&init_net);

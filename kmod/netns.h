@@ -36,6 +36,8 @@ struct aggnet_trees;
  * @label: name in the topology, under @lock
  * @fault: enum aggnet_fault, taken by the merge that it spoils (xchg)
  * @memory_limit: bytes that all trees may hold together
+ * @tenant_limit: of the initial namespace: bytes that any other one may hold,
+ *	READ_ONCE/WRITE_ONCE, 0: half of @memory_limit
  * @memory_used: bytes reserved or grown
  * @secret: makes nonces; drawn when the namespace starts
  * @stats: counters
@@ -60,6 +62,7 @@ struct aggnet_net {
 	char label[32];
 	u32 fault;
 	u64 memory_limit;
+	u64 tenant_limit;
 	atomic64_t memory_used;
 	siphash_key_t secret;
 	struct aggnet_stats __percpu *stats;
@@ -77,26 +80,38 @@ void aggnet_changed(struct aggnet_net *an);
 int aggnet_netns_init(void);
 void aggnet_netns_exit(void);
 
+enum aggnet_room {
+	AGGNET_ROOM,
+	AGGNET_ROOM_NODE,	/* refused by the namespace's own limit */
+	AGGNET_ROOM_TENANT,	/* by what the host lets one namespace have */
+	AGGNET_ROOM_HOST,	/* by the ceiling of the host */
+};
+
+/* Bytes that one namespace may hold, but for the initial one. */
+u64 aggnet_memory_tenant(void);
+
 /**
- * aggnet_memory_charge() - account memory to the namespace and to the host
+ * aggnet_memory_room() - would that be charged?
  * @an: the namespace
  * @bytes: how many
  *
+ * Asked before memory is allocated that is charged afterwards: so an allocation
+ * that takes its time, or fails, takes no room from another namespace. Any
+ * context. Return: enum aggnet_room
+ */
+enum aggnet_room aggnet_memory_room(struct aggnet_net *an, u64 bytes);
+
+/**
+ * aggnet_memory_charge() - account memory to the namespace and to the host
+ * @an: the namespace
+ * @bytes: how many, allocated already
+ *
  * A namespace other than init_net also counts against init_net's limit, the
- * ceiling of the host. Any context.
+ * ceiling of the host. No limit is passed even for a moment. Any context.
  *
  * Return: false, and nothing is charged, if a limit would be passed
  */
 bool aggnet_memory_charge(struct aggnet_net *an, u64 bytes);
 void aggnet_memory_uncharge(struct aggnet_net *an, u64 bytes);
-
-/**
- * aggnet_memory_full() - for a message: whose limit has refused a charge
- * @an: the namespace
- * @bytes: what it asked for
- *
- * Return: true if it is the namespace's own, false if it is the host's ceiling
- */
-bool aggnet_memory_full(const struct aggnet_net *an, u64 bytes);
 
 #endif /* _AGGNET_NETNS_H */

@@ -50,6 +50,10 @@ static int node_fill(struct sk_buff *skb, struct aggnet_net *an,
 	    nla_put_u32(skb, AGGNET_A_NODE_PORTS, node_ports(an)) ||
 	    nla_put_u8(skb, AGGNET_A_NODE_FAULT, READ_ONCE(an->fault)))
 		return -EMSGSIZE;
+	if (net_eq(an->net, &init_net) &&
+	    nla_put_u64_64bit(skb, AGGNET_A_NODE_TENANT,
+			      aggnet_memory_tenant(), AGGNET_A_NODE_PAD))
+		return -EMSGSIZE;
 	return 0;
 }
 
@@ -117,6 +121,26 @@ static int node_check_label(struct genl_info *info, struct nlattr *label)
 	return 0;
 }
 
+static int node_check_memory(struct genl_info *info, int attr)
+{
+	const struct nlattr *limit = info->attrs[attr];
+
+	if (limit && nla_get_u64(limit) < AGGNET_MEMORY_MIN)
+		return AGGNET_REFUSE(info, attr, -EINVAL,
+				     "memory must be at least 65536 bytes");
+	return 0;
+}
+
+/* A tenant is the root of its own namespace, not of the initial one. */
+static int node_check_tenant(const struct aggnet_net *an,
+			     struct genl_info *info)
+{
+	if (info->attrs[AGGNET_A_NODE_TENANT] && !net_eq(an->net, &init_net))
+		return AGGNET_REFUSE(info, AGGNET_A_NODE_TENANT, -EPERM,
+				     "only the initial namespace sets what other namespaces may have");
+	return node_check_memory(info, AGGNET_A_NODE_TENANT);
+}
+
 static int node_check(struct aggnet_net *an, struct genl_info *info)
 {
 	struct nlattr **a = info->attrs;
@@ -130,12 +154,12 @@ static int node_check(struct aggnet_net *an, struct genl_info *info)
 				      nla_get_u8(a[AGGNET_A_NODE_ROLE]));
 	if (!err && a[AGGNET_A_NODE_LABEL])
 		err = node_check_label(info, a[AGGNET_A_NODE_LABEL]);
+	if (!err)
+		err = node_check_memory(info, AGGNET_A_NODE_MEMORY);
+	if (!err)
+		err = node_check_tenant(an, info);
 	if (err)
 		return err;
-	if (a[AGGNET_A_NODE_MEMORY] &&
-	    nla_get_u64(a[AGGNET_A_NODE_MEMORY]) < AGGNET_MEMORY_MIN)
-		return AGGNET_REFUSE(info, AGGNET_A_NODE_MEMORY, -EINVAL,
-				     "memory must be at least 65536 bytes");
 	if (a[AGGNET_A_NODE_FAULT] &&
 	    nla_get_u8(a[AGGNET_A_NODE_FAULT]) >= __AGGNET_FAULT_MAX)
 		return AGGNET_REFUSE(info, AGGNET_A_NODE_FAULT, -EINVAL,
@@ -165,6 +189,9 @@ int aggnet_nl_node_set(struct aggnet_net *an, struct genl_info *info)
 	if (a[AGGNET_A_NODE_MEMORY])
 		WRITE_ONCE(an->memory_limit,
 			   nla_get_u64(a[AGGNET_A_NODE_MEMORY]));
+	if (a[AGGNET_A_NODE_TENANT])
+		WRITE_ONCE(an->tenant_limit,
+			   nla_get_u64(a[AGGNET_A_NODE_TENANT]));
 	if (a[AGGNET_A_NODE_FAULT])
 		WRITE_ONCE(an->fault, nla_get_u8(a[AGGNET_A_NODE_FAULT]));
 	aggnet_changed(an);

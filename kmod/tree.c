@@ -22,6 +22,7 @@
 
 #define TREE_CHUNKS_START	32	/* chunks of a new tree, if it may */
 #define TREE_CHUNKS_STEP	128	/* chunks added in one go, at most */
+#define TREE_GROW_AGAIN		(HZ / 2)	/* after a refusal */
 #define TREE_CREDITS_PART	4	/* of the memory: for credits of long packets */
 #define TREE_SLOTS_MIN		8	/* retransmit ring, powers of two */
 #define TREE_SLOTS_MAX		64
@@ -68,9 +69,21 @@ static u32 tree_chunks_min(const struct aggnet_tree *tree)
 	return (tree->conf.contributors + 2) * tree->worst;
 }
 
+static bool tree_ended(const struct aggnet_tree *tree)
+{
+	return READ_ONCE(tree->state) >= AGGNET_TREE_DONE;
+}
+
+static void tree_charged(struct aggnet_tree *tree, u64 bytes)
+{
+	tree->charged += bytes;
+	tree->charged_most = max(tree->charged_most, tree->charged);
+}
+
 /*
- * Add up to @n chunks. Process context, lock not held. Return: how many; @err
- * is why not all: -ENOMEM, or -ENOSPC at a limit.
+ * Add up to @n chunks. Process context, lock not held. Each is allocated before
+ * it is charged. Return: how many; @err is why not all: -ENOMEM, or -ENOSPC at
+ * a limit.
  */
 static u32 tree_add_chunks(struct aggnet_tree *tree, u32 n, int *err)
 {
@@ -80,33 +93,36 @@ static u32 tree_add_chunks(struct aggnet_tree *tree, u32 n, int *err)
 
 	*err = -ENOSPC;
 	for (; added < n; added++) {
-		if (!aggnet_memory_charge(tree->an, AGGNET_CHUNK))
-			break;
 		chunk = aggnet_chunk_alloc();
 		if (!chunk) {
 			*err = -ENOMEM;
-			goto uncharge;
+			break;
 		}
+		if (!aggnet_memory_charge(tree->an, AGGNET_CHUNK))
+			goto free;
 		spin_lock_bh(&tree->lock);
-		taken = !tree->dead && aggnet_table_grow(&tree->table, chunk);
+		taken = !tree_ended(tree) &&
+			aggnet_table_grow(&tree->table, chunk);
 		if (taken)
-			tree->charged += AGGNET_CHUNK;
+			tree_charged(tree, AGGNET_CHUNK);
 		spin_unlock_bh(&tree->lock);
 		if (!taken)
-			goto free;
+			goto uncharge;
 	}
 	return added;
-free:
-	aggnet_chunk_free(chunk);
 uncharge:
 	aggnet_memory_uncharge(tree->an, AGGNET_CHUNK);
+free:
+	aggnet_chunk_free(chunk);
 	return added;
 }
 
+/* Memory that was refused may be there later. */
 static bool tree_can_grow(const struct aggnet_tree *tree)
 {
-	return !tree->grow_failed &&
-	       tree->table.chunks < tree->conf.memory / AGGNET_CHUNK;
+	return tree->table.chunks < tree->conf.memory / AGGNET_CHUNK &&
+	       (!tree->grow_failed ||
+		time_after_eq(jiffies, tree->grow_again));
 }
 
 /*
@@ -123,10 +139,8 @@ static void tree_grown(struct aggnet_tree *tree, struct sk_buff_head *out)
 		aggnet_uplink_push(tree, out);
 }
 
-static void tree_grow_work(struct work_struct *work)
+static void tree_grow(struct aggnet_tree *tree)
 {
-	struct aggnet_tree *tree = container_of(work, struct aggnet_tree,
-						grow_work);
 	u32 n = min_t(u32, READ_ONCE(tree->table.chunks), TREE_CHUNKS_STEP);
 	struct mem_cgroup *payer;
 	struct sk_buff_head out;
@@ -138,12 +152,17 @@ static void tree_grow_work(struct work_struct *work)
 	n -= tree_add_chunks(tree, n, &err);
 	aggnet_payer_set(payer);
 	aggnet_tree_lock(tree, &out);
-	if (n)
-		tree->grow_failed = true;
-	if (!tree->dead)
+	tree->grow_failed = n;
+	tree->grow_again = jiffies + TREE_GROW_AGAIN;
+	if (!tree_ended(tree))
 		tree_grown(tree, &out);
 	aggnet_tree_unlock(tree, &out);
-	aggnet_tree_put(tree);
+}
+
+static void tree_queue_work(struct aggnet_tree *tree)
+{
+	if (queue_work(tree_wq, &tree->memory_work))
+		aggnet_tree_get(tree);
 }
 
 /* Another bounded part of what the last run of the lock left. */
@@ -154,7 +173,7 @@ static void tree_more_work(struct work_struct *work)
 	struct sk_buff_head out;
 
 	aggnet_tree_lock(tree, &out);
-	if (!tree->dead) {
+	if (!tree_ended(tree)) {
 		if (aggnet_tree_sorted(tree))
 			aggnet_sorted_go_on(tree, &out);
 		aggnet_uplink_go_on(tree, &out);
@@ -177,8 +196,7 @@ void aggnet_tree_press(struct aggnet_tree *tree, bool refused)
 	if (tree->dead)
 		return;
 	if (tree_can_grow(tree)) {
-		if (queue_work(tree_wq, &tree->grow_work))
-			aggnet_tree_get(tree);
+		tree_queue_work(tree);
 	} else if (!tree->pressure && tree->table.keys &&
 		   (refused || tree->table.free < tree->table.chunks / 2)) {
 		tree->pressure = true;
@@ -339,62 +357,97 @@ static u32 tree_slots(const struct aggnet_tree *tree)
 		       TREE_SLOTS_MAX);
 }
 
+/* What an entry holds until it is freed. */
+static u64 tree_bytes_entry(const struct aggnet_tree *tree)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+
+	return sizeof(*tree) + conf->filter_size +
+	       (conf->nchildren + conf->nabsent) * sizeof(__be32);
+}
+
+/* What it holds as long as it is in force: peers ask what became of it. */
+static u64 tree_bytes_in_force(const struct aggnet_tree *tree)
+{
+	u64 bytes = tree_bytes_entry(tree);
+
+	if (!tree->conf.forward_only)
+		bytes += (tree->child_mask + 1ULL) * sizeof(*tree->child);
+	return bytes;
+}
+
 /* What is held besides chunks, all of it from the start. */
 static u64 tree_overhead(const struct aggnet_tree *tree)
 {
-	u64 bytes = sizeof(*tree) + (tree->conf.nchildren +
-				     tree->conf.nabsent) * sizeof(__be32) +
-		    tree->conf.filter_size;
+	u64 bytes = tree_bytes_in_force(tree);
 
 	if (tree->conf.forward_only)
 		return bytes;
 	bytes += aggnet_tree_sorted(tree) ? aggnet_sorted_bytes(tree) :
 		 aggnet_table_overhead(tree->conf.memory);
-	bytes += (tree->child_mask + 1ULL) * sizeof(*tree->child);
 	if (!aggnet_tree_is_receiver(tree))
 		bytes += aggnet_uplink_size(tree_slots(tree),
 					    tree->max_payload);
 	return bytes;
 }
 
-/* For a charge of @bytes that was refused. */
-static int tree_no_room(const struct aggnet_net *an, u64 bytes,
-			struct netlink_ext_ack *extack)
+static int tree_refuse(enum aggnet_room room, struct netlink_ext_ack *extack)
 {
-	if (aggnet_memory_full(an, bytes))
+	if (room == AGGNET_ROOM_NODE)
 		NL_SET_ERR_MSG_MOD(extack,
 				   "the node's memory limit leaves no room for this tree");
+	else if (room == AGGNET_ROOM_TENANT)
+		NL_SET_ERR_MSG_MOD(extack,
+				   "the host lets one namespace have no more memory: no room for this tree");
 	else
 		NL_SET_ERR_MSG_MOD(extack,
 				   "the host's ceiling, the memory limit of the initial namespace, leaves no room for this tree");
 	return -ENOSPC;
 }
 
-static int tree_alloc_table(struct aggnet_tree *tree,
-			    struct netlink_ext_ack *extack)
+/* For what has been allocated. */
+static int tree_charge(struct aggnet_tree *tree, u64 bytes,
+		       struct netlink_ext_ack *extack)
+{
+	if (!aggnet_memory_charge(tree->an, bytes))
+		return tree_refuse(aggnet_memory_room(tree->an, bytes), extack);
+	tree_charged(tree, bytes);
+	return 0;
+}
+
+static int tree_alloc_table(struct aggnet_tree *tree)
 {
 	u64 seed[ARRAY_SIZE(tree->table.seed)];
-	u32 start;
 	int err;
 
 	get_random_bytes(seed, sizeof(seed));
 	err = aggnet_table_init(&tree->table, &tree->conf.shape,
 				tree->conf.memory, seed);
 	memzero_explicit(seed, sizeof(seed));
-	if (err)
-		return err;
-	aggnet_tree_expect(tree);
+	if (!err)
+		aggnet_tree_expect(tree);
+	return err;
+}
+
+static int tree_start_chunks(struct aggnet_tree *tree,
+			     struct netlink_ext_ack *extack)
+{
+	u32 start;
+	int err;
+
+	if (tree->conf.forward_only || aggnet_tree_sorted(tree))
+		return 0;
 	start = min_t(u64, max_t(u32, tree_chunks_min(tree),
 				 TREE_CHUNKS_START),
 		      tree->conf.memory / AGGNET_CHUNK);
 	if (tree_add_chunks(tree, start, &err) >= tree_chunks_min(tree))
 		return 0;
-	return err == -ENOSPC ? tree_no_room(tree->an, AGGNET_CHUNK, extack) :
-				err;
+	if (err != -ENOSPC)
+		return err;
+	return tree_refuse(aggnet_memory_room(tree->an, AGGNET_CHUNK), extack);
 }
 
-static int tree_alloc_flow(struct aggnet_tree *tree,
-			   struct netlink_ext_ack *extack)
+static int tree_alloc_flow(struct aggnet_tree *tree)
 {
 	int err = 0;
 
@@ -410,7 +463,94 @@ static int tree_alloc_flow(struct aggnet_tree *tree,
 	if (err)
 		return err;
 	return aggnet_tree_sorted(tree) ? aggnet_sorted_init(tree) :
-					  tree_alloc_table(tree, extack);
+					  tree_alloc_table(tree);
+}
+
+/* --- what is given back ---------------------------------------------------- */
+
+static void tree_drop_table(struct aggnet_tree *tree)
+{
+	struct aggnet_table table;
+
+	spin_lock_bh(&tree->lock);
+	table = tree->table;
+	memset(&tree->table, 0, sizeof(tree->table));
+	spin_unlock_bh(&tree->lock);
+	aggnet_table_free(&table);
+}
+
+static void tree_drop_runs(struct aggnet_tree *tree)
+{
+	struct aggnet_runs runs;
+
+	spin_lock_bh(&tree->lock);
+	runs = tree->runs;
+	memset(&tree->runs, 0, sizeof(tree->runs));
+	spin_unlock_bh(&tree->lock);
+	aggnet_runs_free(&runs);
+}
+
+static void tree_drop_ring(struct aggnet_tree *tree)
+{
+	struct aggnet_segment *ring;
+
+	spin_lock_bh(&tree->lock);
+	ring = tree->up.ring;
+	tree->up.ring = NULL;
+	tree->up.una = tree->up.nxt;
+	spin_unlock_bh(&tree->lock);
+	aggnet_free(ring);
+}
+
+/* Of a tree that is dead: no packet and no timer looks for a child. */
+static void tree_drop_children(struct aggnet_tree *tree)
+{
+	struct aggnet_child *child;
+
+	spin_lock_bh(&tree->lock);
+	child = tree->child;
+	tree->child = NULL;
+	spin_unlock_bh(&tree->lock);
+	aggnet_free(child);
+}
+
+static void tree_drop_charge(struct aggnet_tree *tree, u64 keep)
+{
+	u64 bytes;
+
+	spin_lock_bh(&tree->lock);
+	bytes = tree->charged - keep;
+	tree->charged = keep;
+	spin_unlock_bh(&tree->lock);
+	aggnet_memory_uncharge(tree->an, bytes);
+}
+
+/*
+ * A transfer that is DONE or ABORTED holds no records that anything may still
+ * take: before DONE the reader has taken all of them and the parent has
+ * acknowledged all of them, after an abort neither gets any. The table of
+ * children stays, because it says who is told of the outcome.
+ */
+static void tree_release(struct aggnet_tree *tree)
+{
+	if (tree->conf.forward_only)
+		return;
+	tree_drop_table(tree);
+	tree_drop_runs(tree);
+	tree_drop_ring(tree);
+	tree_drop_charge(tree, tree_bytes_in_force(tree));
+}
+
+static void tree_memory_work(struct work_struct *work)
+{
+	struct aggnet_tree *tree = container_of(work, struct aggnet_tree,
+						memory_work);
+
+	if (tree_ended(tree))
+		tree_release(tree);
+	else
+		tree_grow(tree);
+	aggnet_tree_put(tree);
 }
 
 static void tree_free(struct aggnet_tree *tree)
@@ -423,10 +563,9 @@ static void tree_free(struct aggnet_tree *tree)
 	aggnet_free(tree->conf.children);
 	aggnet_free(tree->conf.absent);
 	aggnet_free(tree->conf.filter);
-	memzero_explicit(&tree->conf.key, sizeof(tree->conf.key));
 	dst_cache_destroy(&tree->up_dst);
 	aggnet_payer_put(tree->payer);
-	aggnet_free(tree);
+	aggnet_free_secret(tree, sizeof(*tree));
 }
 
 static void tree_free_work(struct work_struct *work)
@@ -456,7 +595,7 @@ static struct aggnet_tree *tree_alloc(struct aggnet_net *an,
 	refcount_set(&tree->ref, 1);
 	spin_lock_init(&tree->lock);
 	INIT_LIST_HEAD(&tree->socks);
-	INIT_WORK(&tree->grow_work, tree_grow_work);
+	INIT_WORK(&tree->memory_work, tree_memory_work);
 	INIT_WORK(&tree->more_work, tree_more_work);
 	INIT_RCU_WORK(&tree->rcu, tree_free_work);
 	aggnet_timers_init(tree);
@@ -470,6 +609,7 @@ struct aggnet_tree *aggnet_tree_create(struct aggnet_net *an,
 				       struct netlink_ext_ack *extack)
 {
 	struct aggnet_tree *tree = tree_alloc(an, conf);
+	enum aggnet_room room;
 	u64 overhead;
 	int err;
 
@@ -479,12 +619,16 @@ struct aggnet_tree *aggnet_tree_create(struct aggnet_net *an,
 	if (err)
 		goto free;
 	overhead = tree_overhead(tree);
-	if (!aggnet_memory_charge(an, overhead)) {
-		err = tree_no_room(an, overhead, extack);
+	room = aggnet_memory_room(an, overhead);
+	if (room != AGGNET_ROOM) {
+		err = tree_refuse(room, extack);
 		goto free;
 	}
-	tree->charged = overhead;
-	err = tree_alloc_flow(tree, extack);
+	err = tree_alloc_flow(tree);
+	if (!err)
+		err = tree_charge(tree, overhead, extack);
+	if (!err)
+		err = tree_start_chunks(tree, extack);
 	if (err)
 		goto free;
 	tree->conf.children = conf->children;
@@ -528,10 +672,13 @@ void aggnet_tree_kill(struct aggnet_tree *tree, enum aggnet_reason reason)
 	aggnet_tree_unlock(tree, &out);
 
 	aggnet_timers_stop(tree);
-	if (cancel_work_sync(&tree->grow_work))
+	if (cancel_work_sync(&tree->memory_work))
 		aggnet_tree_put(tree);
 	if (cancel_work_sync(&tree->more_work))
 		aggnet_tree_put(tree);
+	tree_release(tree);
+	tree_drop_children(tree);
+	tree_drop_charge(tree, tree_bytes_entry(tree));
 	aggnet_tree_put(tree);
 }
 
@@ -551,6 +698,7 @@ void aggnet_tree_info(struct aggnet_tree *tree, struct aggnet_tree_info *info)
 	info->channels = tree->bound_total;
 	info->keys = aggnet_tree_keys(tree);
 	info->memory_used = tree->charged;
+	info->memory_most = tree->charged_most;
 	info->records_in = tree->records_in;
 	info->records_out = tree->records_out;
 	info->packets_in = tree->packets_in;
@@ -720,6 +868,7 @@ void aggnet_tree_advance(struct aggnet_tree *tree, struct sk_buff_head *out)
 void aggnet_tree_done(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
 	tree_set_state(tree, AGGNET_TREE_DONE);
+	tree_queue_work(tree);
 	aggnet_child_tell(tree, out);
 	aggnet_socket_wake(tree);
 	aggnet_event_tree(tree, AGGNET_EVENT_TREE_DONE);
@@ -733,6 +882,7 @@ void aggnet_tree_abort(struct aggnet_tree *tree, struct sk_buff_head *out,
 		return;
 	aggnet_tree_touch(tree, out);
 	tree_set_state(tree, AGGNET_TREE_ABORTED);
+	tree_queue_work(tree);
 	if (reason != AGGNET_R_TIMEOUT)
 		tree->lost.n = 0;
 	tree->reason = reason;

@@ -153,10 +153,13 @@ struct aggnet_tree_conf {
  * @bound_at: jiffies of the last bind of a child; at the receiver also of the
  *	last change of @told or @weight that was not foreseen
  * @timer: hold and give_up
- * @grow_work: adds chunks up to the limit
+ * @memory_work: adds chunks up to the limit; of a tree that has ended, frees what
+ *	it held
  * @more_work: goes on where the last run of the lock had to stop
- * @grow_failed: there was no memory to grow; do not ask again
+ * @grow_failed: there was no memory to grow: ...
+ * @grow_again: ... do not ask again before these jiffies
  * @charged: bytes accounted to the namespace
+ * @charged_most: the most that they were
  * @payer: memory control group of who made the entry; constant
  * @records_in: counters for show
  */
@@ -167,7 +170,7 @@ struct aggnet_tree {
 	struct rcu_work rcu;
 	struct dst_cache up_dst;
 
-	spinlock_t lock;	/* all that follows, but grow_work, more_work */
+	spinlock_t lock;	/* all that follows, but memory_work, more_work */
 	u8 state;
 	bool dead;
 	bool accepting;
@@ -224,10 +227,12 @@ struct aggnet_tree {
 	unsigned long started;
 	unsigned long bound_at;
 	struct timer_list timer;
-	struct work_struct grow_work;
+	struct work_struct memory_work;
 	struct work_struct more_work;
 	bool grow_failed;
+	unsigned long grow_again;
 	u64 charged;
+	u64 charged_most;
 	struct mem_cgroup *payer;
 
 	u64 records_in;
@@ -264,8 +269,9 @@ struct aggnet_tree *aggnet_tree_create(struct aggnet_net *an,
  * @tree: it; the caller's (the table's) reference is dropped
  * @reason: AGGNET_R_WITHDRAWN, or AGGNET_R_STALE for a newer epoch
  *
- * Sockets get the reason's errno, peers an ABORT, timers and work end before
- * this returns. Process context.
+ * Sockets get the reason's errno, peers an ABORT; timers and work have ended and
+ * the buffers are free when this returns, whatever still refers to the tree.
+ * Process context.
  */
 void aggnet_tree_kill(struct aggnet_tree *tree, enum aggnet_reason reason);
 
@@ -287,6 +293,7 @@ struct aggnet_tree_info {
 	u32 channels;
 	u32 keys;
 	u64 memory_used;
+	u64 memory_most;
 	u64 records_in;
 	u64 records_out;
 	u64 packets_in;

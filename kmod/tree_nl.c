@@ -572,6 +572,8 @@ static int tree_fill_state(struct sk_buff *skb,
 	    nla_put_u32(skb, AGGNET_A_TREE_KEYS, now->keys) ||
 	    nla_put_u64_64bit(skb, AGGNET_A_TREE_MEMORY_USED, now->memory_used,
 			      AGGNET_A_TREE_PAD) ||
+	    nla_put_u64_64bit(skb, AGGNET_A_TREE_MEMORY_MOST, now->memory_most,
+			      AGGNET_A_TREE_PAD) ||
 	    nla_put_u64_64bit(skb, AGGNET_A_TREE_RECORDS_IN, now->records_in,
 			      AGGNET_A_TREE_PAD) ||
 	    nla_put_u64_64bit(skb, AGGNET_A_TREE_RECORDS_OUT, now->records_out,

@@ -275,7 +275,7 @@ void aggnet_uplink_start(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
 	struct aggnet_uplink *up = &tree->up;
 
-	if (up->state != AGGNET_UP_IDLE || !up->ring)
+	if (up->state != AGGNET_UP_IDLE || !up->slots)
 		return;
 	up->state = AGGNET_UP_OPENING;
 	up->tries = 0;
@@ -515,7 +515,7 @@ static void uplink_done(struct aggnet_tree *tree, struct sk_buff_head *out)
 void aggnet_uplink_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		      struct sk_buff_head *out)
 {
-	if (!tree->up.ring) {
+	if (!tree->up.slots) {
 		aggnet_stat_inc(tree->an, drop_state);
 		return;
 	}
@@ -683,7 +683,7 @@ void aggnet_uplink_abort(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
 	struct aggnet_uplink *up = &tree->up;
 
-	if (!up->ring)
+	if (!up->slots)
 		return;
 	aggnet_uplink_start(tree, out);
 	if (up->state >= AGGNET_UP_BINDING && !up->told)

@@ -82,7 +82,7 @@ bounded()
 	local most
 
 	vector --memory 128K && transfers dense sum v0 "$SENDERS" || return
-	most=$(entries 'map(.[].memory_used) | max')
+	most=$(entries 'map(.[].memory_most) | max')
 	say "at most $most bytes a node, $BLOCKS blocks" | tee "$TMP/bounded"
 	[ "$most" -lt $((BLOCKS * 200 * 2 / 3)) ]
 }

@@ -154,7 +154,11 @@ TEST(memory__ceiling_of_the_host)
 	ASSERT_EQ(0, node_namespace());
 	ASSERT_EQ(0, nl_open(&away));
 	ASSERT_EQ(0, node_identity(&away, IDENTITY));
-	ASSERT_EQ(0, node_memory(&host, AGGNET_MEMORY_MIN));
+	/* Of the ceiling one namespace may have all, here. */
+	nl_begin(&host, AGGNET_CMD_NODE_SET, 0);
+	nl_u64(&host, AGGNET_A_NODE_MEMORY, AGGNET_MEMORY_MIN);
+	nl_u64(&host, AGGNET_A_NODE_TENANT, limit);
+	ASSERT_EQ(0, nl_talk(&host));
 	EXPECT_EQ(0, tree_add(&away, incast(1), 1, 0));
 	EXPECT_REFUSED(&away, tree_add(&away, incast(2), 1, 0), ENOSPC, 0,
 		       "the host's ceiling, the memory limit of the initial namespace, leaves no room for this tree");

@@ -61,6 +61,7 @@ struct aggnet_node_info {
 	uint32_t trees;
 	uint32_t ports;
 	uint8_t fault;
+	uint64_t tenant;
 };
 
 struct aggnet_port_info {
@@ -157,6 +158,7 @@ struct aggnet_tree_info {
 	uint64_t bytes_out;
 	struct aggnet_blob filter;
 	uint8_t plan[AGGNET_PLAN_LEN];
+	uint64_t memory_most;
 };
 
 struct aggnet_event_info {

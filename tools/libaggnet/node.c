@@ -18,6 +18,7 @@ static const struct aggnet_field fields[] = {
 	F(trees, TREES, U32, true),
 	F(ports, PORTS, U32, true),
 	E(fault, FAULT, false, aggnet_fault_names),
+	F(tenant, TENANT, U64, false),
 };
 
 const struct aggnet_noun aggnet_noun_node = {

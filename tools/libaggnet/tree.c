@@ -59,6 +59,7 @@ static const struct aggnet_field fields[] = {
 	F(bytes_out, BYTES_OUT, U64, true),
 	F(filter, FILTER, BLOB, false),
 	F(plan, PLAN, BYTES, false),
+	F(memory_most, MEMORY_MOST, U64, true),
 };
 
 const struct aggnet_noun aggnet_noun_tree = {

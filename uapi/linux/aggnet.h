@@ -12,7 +12,7 @@
  *
  *   NODE_GET   -> NODE_*
  *   NODE_SET   [NODE_ADDRESS] [NODE_ROLE] [NODE_LABEL] [NODE_MEMORY]
- *              [NODE_FAULT]
+ *              [NODE_FAULT] [NODE_TENANT]
  *   PORT_ADD   PORT_IFINDEX [PORT_LEVEL] [PORT_TRANSIT]
  *   PORT_DEL   PORT_IFINDEX
  *   PORT_GET   PORT_IFINDEX or dump                  -> PORT_*
@@ -106,6 +106,10 @@ enum aggnet_node_attr {
 	AGGNET_A_NODE_PORTS,		/* u32: {attached ports} */
 	AGGNET_A_NODE_FAULT,		/* u8: enum aggnet_fault */
 	AGGNET_A_NODE_PAD,
+	AGGNET_A_NODE_TENANT,		/* u64: limit of any one other namespace, bytes;
+					 * set and told in the initial namespace
+					 * only; default: half of its limit
+					 */
 	__AGGNET_A_NODE_MAX
 };
 
@@ -284,6 +288,7 @@ enum aggnet_tree_attr {
 	AGGNET_A_TREE_PLAN,		/* 16 bytes: identity of the plan that the
 					 * entry is part of, opaque; optional
 					 */
+	AGGNET_A_TREE_MEMORY_MOST,	/* u64: {most bytes that it ever held} */
 	__AGGNET_A_TREE_MAX
 };
 

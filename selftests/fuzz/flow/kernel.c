@@ -27,9 +27,9 @@ bool aggnet_memory_charge(struct aggnet_net *an, u64 bytes)
 	return true;
 }
 
-bool aggnet_memory_full(const struct aggnet_net *an, u64 bytes)
+enum aggnet_room aggnet_memory_room(struct aggnet_net *an, u64 bytes)
 {
-	return true;
+	return AGGNET_ROOM;
 }
 
 void aggnet_memory_uncharge(struct aggnet_net *an, u64 bytes)

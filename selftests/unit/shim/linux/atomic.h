@@ -16,7 +16,11 @@
 #define atomic_sub(i, v)	((void)atomic_sub_return(i, v))
 #define atomic_inc(v)		atomic_add(1, v)
 #define atomic_dec(v)		atomic_sub(1, v)
+#define atomic_try_cmpxchg(v, old, new)					\
+	__atomic_compare_exchange_n(&(v)->counter, old, new, false,	\
+				    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)
 #define atomic64_read(v)		atomic_read(v)
+#define atomic64_try_cmpxchg(v, old, new)	atomic_try_cmpxchg(v, old, new)
 #define atomic64_set(v, i)		atomic_set(v, i)
 #define atomic64_add_return(i, v)	atomic_add_return(i, v)
 #define atomic64_sub_return(i, v)	atomic_sub_return(i, v)
