@@ -99,6 +99,7 @@ static bool grow_publish(struct aggnet_net *an)
 	bool any = false;
 
 	list_for_each_entry(link, &an->links, list) {
+		cond_resched();
 		if (!link->larger)
 			continue;
 		old = aggnet_link_bloom(an, link);
@@ -119,6 +120,7 @@ static void grow_settle(struct aggnet_net *an)
 
 	synchronize_rcu();
 	list_for_each_entry(link, &an->links, list) {
+		cond_resched();
 		if (!link->old)
 			continue;
 		grow_free(an, link->old);
@@ -138,7 +140,9 @@ void aggnet_links_grow(struct aggnet_net *an)
 			break;
 		grow_settle(an);
 	}
-	list_for_each_entry(link, &an->links, list)
+	list_for_each_entry(link, &an->links, list) {
+		cond_resched();
 		if (grow_crowded(an, link))
 			aggnet_stat_inc(an, bloom_crowded);
+	}
 }

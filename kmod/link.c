@@ -5,6 +5,7 @@
 #include <linux/netlink.h>
 #include <linux/random.h>
 #include <linux/rculist.h>
+#include <linux/sched.h>
 #include <linux/siphash.h>
 
 #include "bloom.h"
@@ -174,9 +175,11 @@ void aggnet_link_del_port(struct aggnet_net *an, u32 ifindex)
 	struct aggnet_link *link, *tmp;
 
 	lockdep_assert_held(&an->lock);
-	list_for_each_entry_safe(link, tmp, &an->links, list)
+	list_for_each_entry_safe(link, tmp, &an->links, list) {
+		cond_resched();
 		if (link->ifindex == ifindex)
 			link_remove(an, link);
+	}
 }
 
 void aggnet_link_del_all(struct aggnet_net *an)
@@ -184,8 +187,10 @@ void aggnet_link_del_all(struct aggnet_net *an)
 	struct aggnet_link *link, *tmp;
 
 	lockdep_assert_held(&an->lock);
-	list_for_each_entry_safe(link, tmp, &an->links, list)
+	list_for_each_entry_safe(link, tmp, &an->links, list) {
+		cond_resched();
 		link_remove(an, link);
+	}
 	/* The module may go next, and link_free_rcu() with it. */
 	rcu_barrier();
 }

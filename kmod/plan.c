@@ -17,6 +17,7 @@
 #define PLAN_LINKS_MAX	(2 * AGGNET_LINKS_MAX)	/* all go, as many come */
 
 #define PLAN_LINK_USED	"trees leave by this link: delete them first"
+#define PLAN_BLOOM_FULL	"the Bloom table of a link is full"
 
 /**
  * struct aggnet_plan - steps of one netlink socket
@@ -198,9 +199,11 @@ static bool plan_leaves_by(const struct aggnet_plan *plan, u32 ifindex,
 	struct aggnet_tree *tree;
 	u32 pos = 0;
 
-	while ((tree = aggnet_trees_next(plan->draft, &pos)))
+	while ((tree = aggnet_trees_next(plan->draft, &pos))) {
+		cond_resched();
 		if (aggnet_tree_marks(tree, ifindex, neighbour))
 			return true;
+	}
 	return false;
 }
 
@@ -365,8 +368,10 @@ static void plan_clear(struct aggnet_plan *plan)
 {
 	struct aggnet_step *step, *next;
 
-	list_for_each_entry_safe(step, next, &plan->steps, list)
+	list_for_each_entry_safe(step, next, &plan->steps, list) {
+		cond_resched();
 		aggnet_step_free(step);
+	}
 	aggnet_free(plan->link_hash);
 	aggnet_free(plan->draft);
 }
@@ -512,10 +517,12 @@ static void plan_del_links(struct aggnet_net *an, struct aggnet_plan *plan,
 {
 	struct aggnet_step *step;
 
-	list_for_each_entry_reverse(step, &plan->links, link_list)
+	list_for_each_entry_reverse(step, &plan->links, link_list) {
+		cond_resched();
 		if (step->kind == kind)
 			aggnet_link_del(an, step->link.ifindex,
 					step->link.neighbour);
+	}
 }
 
 /* Has @trees an entry of this incast ID that leaves by this link's filter? */
@@ -571,6 +578,7 @@ static void plan_unmark(struct aggnet_net *an, struct aggnet_plan *plan,
 	u32 pos = 0;
 
 	while ((tree = aggnet_trees_next(plan->draft, &pos))) {
+		cond_resched();
 		if (pos == end)
 			return;
 		bloom = tree_filter(an, tree);
@@ -595,7 +603,7 @@ static int plan_mark(struct aggnet_net *an, struct aggnet_plan *plan,
 		    !aggnet_bloom_insert(bloom, tree->conf.incast_id))
 			continue;
 		plan_unmark(an, plan, pos);
-		NL_SET_ERR_MSG(extack, "the Bloom table of a link is full");
+		NL_SET_ERR_MSG(extack, PLAN_BLOOM_FULL);
 		return -ENOSPC;
 	}
 	return 0;
@@ -632,6 +640,7 @@ static void plan_adopt(struct aggnet_plan *plan,
 	struct aggnet_step *step;
 
 	list_for_each_entry(step, &plan->steps, list) {
+		cond_resched();
 		if (!step->tree || !aggnet_trees_has(trees, step->tree))
 			continue;
 		aggnet_event_tree(step->tree, AGGNET_EVENT_TREE_ADDED);
@@ -709,6 +718,47 @@ static int plan_commit(struct aggnet_net *an, struct aggnet_plan *plan,
 
 /* --- requests -------------------------------------------------------------- */
 
+/*
+ * An entry of an incast ID that has none takes the place of nothing: it is added
+ * to the table in force, if there is room, without a copy of all the others.
+ */
+static bool plan_adds_only(struct aggnet_net *an,
+			   const struct aggnet_step *step)
+{
+	const struct aggnet_trees *trees = aggnet_trees_in_force(an);
+
+	return step->kind == AGGNET_STEP_TREE_ADD && aggnet_trees_room(trees) &&
+	       !aggnet_trees_first(trees, step->conf.incast_id);
+}
+
+static int plan_insert(struct aggnet_net *an, const struct aggnet_plan *plan,
+		       struct aggnet_step *step, struct netlink_ext_ack *extack)
+{
+	struct aggnet_bloom *bloom;
+	struct aggnet_tree *tree;
+	int err;
+
+	err = plan_tree_link(an, plan, step, extack);
+	if (!err)
+		err = aggnet_hook_start(an, extack);
+	if (err)
+		return err;
+	tree = aggnet_tree_create(an, &step->conf, extack);
+	if (IS_ERR(tree))
+		return PTR_ERR(tree);
+	bloom = tree_filter(an, tree);
+	if (bloom && aggnet_bloom_insert(bloom, tree->conf.incast_id)) {
+		NL_SET_ERR_MSG(extack, PLAN_BLOOM_FULL);
+		aggnet_tree_put(tree);
+		return -ENOSPC;
+	}
+	aggnet_trees_insert(aggnet_trees_in_force(an), tree);
+	aggnet_changed(an);
+	aggnet_event_tree(tree, AGGNET_EVENT_TREE_ADDED);
+	aggnet_links_grow(an);
+	return 0;
+}
+
 static int plan_alone(struct aggnet_net *an, struct aggnet_step *step,
 		      struct netlink_ext_ack *extack)
 {
@@ -716,6 +766,11 @@ static int plan_alone(struct aggnet_net *an, struct aggnet_step *step,
 	int err;
 
 	plan_init(&plan, 0);
+	if (plan_adds_only(an, step)) {
+		err = plan_insert(an, &plan, step, extack);
+		aggnet_step_free(step);
+		return err;
+	}
 	err = plan_stage(an, &plan, step, extack);
 	if (err)
 		aggnet_step_free(step);
@@ -830,7 +885,7 @@ bool aggnet_plan_any(struct aggnet_net *an)
 
 void aggnet_plan_drop_all(struct aggnet_net *an)
 {
-	struct aggnet_plan *plan, *next;
+	struct aggnet_plan *plan;
 
 	/* No socket is left that could drop its own. */
 	while ((plan = list_first_entry_or_null(&an->plans, struct aggnet_plan,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Entries of trees over netlink: read from requests, told in answers. */
 #include <linux/cred.h>
+#include <linux/sched.h>
 #include <linux/sort.h>
 #include <linux/user_namespace.h>
 
@@ -658,7 +659,8 @@ size_t aggnet_nl_tree_largest(struct aggnet_net *an)
 	size_t largest = 0;
 	u32 pos = 0;
 
-	while ((tree = aggnet_trees_next(trees, &pos)))
+	while ((tree = aggnet_trees_next(trees, &pos))) {
+		cond_resched();
 		largest = max(largest, tree_size(tree));
 	return largest;
 }

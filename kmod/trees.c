@@ -2,6 +2,7 @@
 /* Table of a namespace's entries, replaced as a whole: never half a plan. */
 #include <linux/log2.h>
 #include <linux/random.h>
+#include <linux/sched.h>
 
 #include "mem.h"
 #include "netns.h"
@@ -32,7 +33,7 @@ static struct aggnet_tree *trees_probe(const struct aggnet_trees *trees,
 	struct aggnet_tree *tree;
 
 	/* A slot is free at the end of each run, so this ends. */
-	for (; (tree = trees->slot[*pos & trees->mask]); (*pos)++)
+	for (; (tree = READ_ONCE(trees->slot[*pos & trees->mask])); (*pos)++)
 		if (tree->conf.incast_id == incast_id)
 			break;
 	return tree;
@@ -155,8 +156,10 @@ static struct aggnet_trees *trees_clone(const struct aggnet_trees *from,
 
 	if (!trees)
 		return NULL;
-	while ((tree = aggnet_trees_next(from, &pos)))
+	while ((tree = aggnet_trees_next(from, &pos))) {
+		cond_resched();
 		aggnet_trees_insert(trees, tree);
+	}
 	return trees;
 }
 
@@ -169,11 +172,16 @@ struct aggnet_trees *aggnet_trees_copy(const struct aggnet_trees *from)
 				       roundup_pow_of_two(2 * count + 2)));
 }
 
+bool aggnet_trees_room(const struct aggnet_trees *trees)
+{
+	return trees && 2 * (trees->count + 1) <= trees->mask + 1;
+}
+
 int aggnet_trees_reserve(struct aggnet_trees **trees)
 {
 	struct aggnet_trees *more;
 
-	if (2 * ((*trees)->count + 1) <= (*trees)->mask + 1)
+	if (aggnet_trees_room(*trees))
 		return 0;
 	more = trees_clone(*trees, 2 * ((*trees)->mask + 1));
 	if (!more)
@@ -189,7 +197,8 @@ void aggnet_trees_insert(struct aggnet_trees *trees, struct aggnet_tree *tree)
 
 	while (trees->slot[pos & trees->mask])
 		pos++;
-	trees->slot[pos & trees->mask] = tree;
+	/* Readers of a table in force find the entry whole, or not yet. */
+	smp_store_release(&trees->slot[pos & trees->mask], tree);
 	trees->count++;
 }
 
@@ -238,7 +247,9 @@ void aggnet_trees_kill_all(struct aggnet_net *an)
 	struct aggnet_tree *tree;
 	u32 pos = 0;
 
-	while ((tree = aggnet_trees_next(old, &pos)))
+	while ((tree = aggnet_trees_next(old, &pos))) {
+		cond_resched();
 		aggnet_tree_kill(tree, AGGNET_R_WITHDRAWN);
+	}
 	aggnet_trees_free(old);
 }

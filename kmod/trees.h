@@ -20,7 +20,8 @@ struct aggnet_tree;
  * @slot: entries; those of one incast ID (a switch may have several, one for
  *	each link that it leaves by) follow each other, with strangers between
  *
- * Private and changeable until it is published, then constant.
+ * Private and changeable until it is published. Then nothing leaves it any more
+ * and nothing moves; an entry may be added at the end of a run of slots.
  */
 struct aggnet_trees {
 	struct rcu_head rcu;
@@ -60,10 +61,13 @@ struct aggnet_trees *aggnet_trees_in_force(struct aggnet_net *an);
 /* A private copy to change; NULL: no memory. */
 struct aggnet_trees *aggnet_trees_copy(const struct aggnet_trees *from);
 
+/* Has a table room for one more entry? @trees may be NULL. */
+bool aggnet_trees_room(const struct aggnet_trees *trees);
+
 /* Make room in a private table for one more entry. Return: 0 or -ENOMEM */
 int aggnet_trees_reserve(struct aggnet_trees **trees);
 
-/* Cannot fail: room has been reserved. */
+/* Cannot fail: there is room. The table may be in force. */
 void aggnet_trees_insert(struct aggnet_trees *trees, struct aggnet_tree *tree);
 
 /* Take out all entries of an incast ID. */
