@@ -5,6 +5,7 @@
 
 #include <linux/skbuff.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/types.h>
 
 struct mem_cgroup;
@@ -37,6 +38,13 @@ struct mem_cgroup *aggnet_payer_get(void);
 void aggnet_payer_put(struct mem_cgroup *payer);
 /* It is charged for what this task allocates. Return: who was before */
 struct mem_cgroup *aggnet_payer_set(struct mem_cgroup *payer);
+
+/* Free what holds a secret: nothing of it stays in memory that is free. */
+static inline void aggnet_free_secret(void *p, size_t size)
+{
+	memzero_explicit(p, size);
+	aggnet_free(p);
+}
 
 int aggnet_mem_init(void);
 void aggnet_mem_exit(void);

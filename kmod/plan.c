@@ -75,8 +75,7 @@ void aggnet_step_free(struct aggnet_step *step)
 	aggnet_free(step->conf.children);
 	aggnet_free(step->conf.absent);
 	aggnet_free(step->conf.filter);
-	memzero_explicit(&step->conf.key, sizeof(step->conf.key));
-	aggnet_free(step);
+	aggnet_free_secret(step, sizeof(*step));
 }
 
 static bool step_is_about(const struct aggnet_step *step, u32 ifindex,

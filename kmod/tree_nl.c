@@ -16,6 +16,7 @@
 
 #define TREE_SOURCES_MAX	65536
 #define TREE_HOPS_MAX		(AGGNET_HOP_MAX - 2)
+#define TREE_CHILDREN_MAX	16382	/* addresses in an attribute */
 #define TREE_TIME_MAX		1073741824	/* milliseconds: 12 days */
 /* Milliseconds: half the range of a stamp, beyond which new ones look old. */
 #define TREE_GIVE_UP_MAX	2147483
@@ -318,6 +319,9 @@ static int tree_read_children(struct aggnet_net *an, struct genl_info *info,
 		return AGGNET_REFUSE(info, AGGNET_A_TREE_CHILDREN, -EINVAL,
 				     "children must be addresses of 4 bytes each");
 	conf->nchildren = nla_len(list) / sizeof(__be32);
+	if (flows > TREE_CHILDREN_MAX)
+		return AGGNET_REFUSE(info, AGGNET_A_TREE_CHILDREN, -EINVAL,
+				     "a list has 16382 children at most: leave it out where there are more");
 	if (conf->nchildren > flows)
 		return AGGNET_REFUSE(info, AGGNET_A_TREE_CHILDREN, -EINVAL,
 				     "more children than contributors");
@@ -421,7 +425,16 @@ static int tree_read(struct aggnet_net *an, struct genl_info *info,
 	return err;
 }
 
-int aggnet_nl_tree_add(struct aggnet_net *an, struct genl_info *info)
+/* The request outlives the command: in the ACK, if it is refused. */
+static void tree_forget_key(struct genl_info *info)
+{
+	struct nlattr *key = info->attrs[AGGNET_A_TREE_KEY];
+
+	if (key)
+		memzero_explicit(nla_data(key), nla_len(key));
+}
+
+static int tree_add(struct aggnet_net *an, struct genl_info *info)
 {
 	struct aggnet_step *step;
 	int err;
@@ -434,6 +447,14 @@ int aggnet_nl_tree_add(struct aggnet_net *an, struct genl_info *info)
 	if (!err)
 		return aggnet_plan_step(an, info, step);
 	aggnet_step_free(step);
+	return err;
+}
+
+int aggnet_nl_tree_add(struct aggnet_net *an, struct genl_info *info)
+{
+	int err = tree_add(an, info);
+
+	tree_forget_key(info);
 	return err;
 }
 
@@ -662,5 +683,6 @@ size_t aggnet_nl_tree_largest(struct aggnet_net *an)
 	while ((tree = aggnet_trees_next(trees, &pos))) {
 		cond_resched();
 		largest = max(largest, tree_size(tree));
+	}
 	return largest;
 }

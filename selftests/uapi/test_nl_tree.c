@@ -801,4 +801,69 @@ TEST_F(at_switch, add__no_flow)
 	EXPECT_EQ(0, trees(nl));
 }
 
+/* What is refused comes back with the request, but for its key. */
+TEST_F(tree, add__leaves_no_key_behind)
+{
+	static const char key[] = "0123456789abcdef";
+	struct nl *nl = &self->nl;
+	unsigned int i;
+	int whole = 0;
+
+	ASSERT_EQ(0, setsockopt(nl->fd, SOL_NETLINK, NETLINK_CAP_ACK, &whole,
+				sizeof(whole)));
+	for (i = 0; i < 2; i++) {
+		nl_begin(nl, AGGNET_CMD_TREE_ADD, 0);
+		nl_u64(nl, AGGNET_A_TREE_INCAST_ID, incast(1));
+		nl_u32(nl, AGGNET_A_TREE_INSTANCE, 1);
+		nl_u32(nl, AGGNET_A_TREE_CONTRIBUTORS, 1);
+		nl_u32(nl, AGGNET_A_TREE_SOURCES, 1);
+		nl_u32(nl, AGGNET_A_TREE_WRITERS, 1);
+		nl_u64(nl, AGGNET_A_TREE_MEMORY, AGGNET_MEMORY_MIN);
+		nl_put(nl, AGGNET_A_TREE_KEY, key, 16);
+		ASSERT_EQ(i ? -EEXIST : 0, nl_talk(nl));
+	}
+	EXPECT_LT(nl->request.head.nlmsg_len, nl->answer.head.nlmsg_len);
+	EXPECT_EQ(NULL, memmem(&nl->answer, sizeof(nl->answer), key, 16));
+}
+
+/* An attribute has room for so many; a longer list cannot be told whole. */
+TEST_F(tree, children__as_many_as_an_attribute_takes)
+{
+	static uint8_t seen[65536];
+	static uint32_t child[16382];
+	struct nl *nl = &self->nl;
+	uint32_t i, contributors;
+	const uint32_t *told;
+
+	ASSERT_EQ(0, node_memory(nl, 1 << 30));
+	for (i = 0; i < 16382; i++)
+		child[i] = htonl(0x0a010000 + i);
+	for (contributors = 16383; contributors >= 16382; contributors--) {
+		nl_begin(nl, AGGNET_CMD_TREE_ADD, 0);
+		nl_u64(nl, AGGNET_A_TREE_INCAST_ID, incast(1));
+		nl_u32(nl, AGGNET_A_TREE_INSTANCE, 1);
+		nl_u32(nl, AGGNET_A_TREE_CONTRIBUTORS, contributors);
+		nl_u32(nl, AGGNET_A_TREE_SOURCES, contributors);
+		nl_u64(nl, AGGNET_A_TREE_MEMORY, 50 << 20);
+		nl_u8(nl, AGGNET_A_TREE_LAYOUT, AGGNET_LAYOUT_SORTED);
+		nl_put(nl, AGGNET_A_TREE_CHILDREN, child, sizeof(child));
+		if (contributors > 16382)
+			EXPECT_REFUSED(nl, nl_talk(nl), EINVAL,
+				       AGGNET_A_TREE_CHILDREN,
+				       "a list has 16382 children at most: leave it out where there are more");
+		else
+			ASSERT_EQ(0, nl_talk(nl)) {
+				TH_LOG("%s", nl->text);
+			}
+	}
+	ASSERT_EQ(0, get(nl, incast(1)));
+	ASSERT_EQ(sizeof(child), nl_len(nl, AGGNET_A_TREE_CHILDREN));
+	/* The kernel keeps them in an order of its own. */
+	told = nl_data(nl, AGGNET_A_TREE_CHILDREN);
+	for (i = 0; i < 16382; i++)
+		seen[(uint16_t)ntohl(told[i])]++;
+	for (i = 0; i < 16382; i++)
+		ASSERT_EQ(1, seen[i]);
+}
+
 TEST_HARNESS_MAIN
