@@ -109,9 +109,11 @@ static int local_merge(struct aggnet_tree *tree, const struct aggnet_sock *as,
 	return 0;
 }
 
-/* Records came or ended: on with them. */
+/* Records came or ended: on with them. What has ended holds none. */
 static void local_moved(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
+	if (tree->state >= AGGNET_TREE_DONE)
+		return;
 	if (aggnet_tree_sorted(tree))
 		aggnet_sorted_moved(tree, out);
 	if (aggnet_tree_may_emit(tree))

@@ -169,6 +169,7 @@ static void __net_exit netns_exit_batch(struct list_head *nets)
 			       !atomic64_read(&an->memory_used));
 		free_percpu(an->stats);
 		memzero_explicit(&an->secret, sizeof(an->secret));
+		mutex_destroy(&an->ports_lock);
 		mutex_destroy(&an->lock);
 	}
 }

@@ -286,7 +286,6 @@ void aggnet_port_stop(struct aggnet_net *an)
 void aggnet_port_flush(struct aggnet_net *an)
 {
 	cancel_work_sync(&an->ports_work);
-	mutex_destroy(&an->ports_lock);
 }
 
 int aggnet_port_init(void)

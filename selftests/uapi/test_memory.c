@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Memory of an entry: it grows when there is some, and goes with the transfer
- * and with the entry, whoever still has a socket open.
+ * and with the entry, whatever sockets are still open.
  */
 #include "one_node.h"
 
@@ -39,8 +39,8 @@ static int set_memory(struct aggnet_ctl *ctl, uint64_t limit)
 	return aggnet_node_set(ctl, &node);
 }
 
-/* An entry of the default size to a receiver, which may be far away. */
-static int add_job(struct aggnet_ctl *ctl, const char *receiver, uint32_t job)
+/* Of the default size, to a receiver, which may be far away. */
+static struct aggnet_tree_info large(const char *receiver, uint32_t job)
 {
 	struct aggnet_tree_info e = entry(1);
 
@@ -48,6 +48,13 @@ static int add_job(struct aggnet_ctl *ctl, const char *receiver, uint32_t job)
 	e.memory = 4 << 20;
 	e.has |= AGGNET_HAS(AGGNET_A_TREE_GIVE_UP);
 	e.give_up = 10 * WAIT;
+	return e;
+}
+
+static int add_job(struct aggnet_ctl *ctl, const char *receiver, uint32_t job)
+{
+	struct aggnet_tree_info e = large(receiver, job);
+
 	return add_entry(ctl, &e, false);
 }
 
@@ -157,7 +164,30 @@ TEST_F(node, transfer__aborted_keeps_little)
 	close(w);
 }
 
-/* The records that nobody has read stay where they are, whatever has ended. */
+/* The runs are gone, and a writer that waited for room in its own comes back. */
+TEST_F(node, sorted__aborted_is_written_to)
+{
+	struct aggnet_tree_info e = large(NODE_B, JOB);
+	uint32_t why = AGGNET_R_USER;
+	unsigned int next = 0;
+	int w;
+
+	e.has |= AGGNET_HAS(AGGNET_A_TREE_LAYOUT);
+	e.layout = AGGNET_LAYOUT_SORTED;
+	ASSERT_EQ(0, add_entry(self->ctl, &e, false));
+	w = join_job(NODE_B, JOB);
+	ASSERT_LE(0, w);
+	ASSERT_NE(0, send_until_full(w, &next));
+	ASSERT_EQ(0, setsockopt(w, SOL_AGGNET, AGGNET_SO_ABORT, &why,
+				sizeof(why)));
+	ASSERT_TRUE(comes_down_to(self->ctl, LITTLE));
+	EXPECT_ERRNO(ECANCELED, send_record(w, "key", 1));
+	ASSERT_EQ(0, aggnet_tree_del(self->ctl, e.incast_id));
+	EXPECT_ERRNO(ECANCELED, send_record(w, "key", 1));
+	close(w);
+}
+
+/* The records that are not read stay where they are, whatever has ended. */
 TEST_F_TIMEOUT(node, transfer__done_keeps_little, LONG)
 {
 	unsigned int next = 0;

@@ -142,27 +142,33 @@ TEST(memory__limit_of_the_host)
 	nl_close(&nl);
 }
 
+static int node_limits(struct nl *nl, uint64_t all, uint64_t one)
+{
+	nl_begin(nl, AGGNET_CMD_NODE_SET, 0);
+	nl_u64(nl, AGGNET_A_NODE_MEMORY, all);
+	nl_u64(nl, AGGNET_A_NODE_TENANT, one);
+	return nl_talk(nl);
+}
+
 /* No namespace gets more than the host has left. */
 TEST(memory__ceiling_of_the_host)
 {
 	static struct nl away;
-	uint64_t limit;
+	uint64_t limit, part;
 
 	ASSERT_EQ(0, nl_open(&host));
 	ASSERT_EQ(0, nl_do(&host, AGGNET_CMD_NODE_GET));
 	limit = nl_get_u64(&host, AGGNET_A_NODE_MEMORY);
+	part = nl_get_u64(&host, AGGNET_A_NODE_TENANT);
 	ASSERT_EQ(0, node_namespace());
 	ASSERT_EQ(0, nl_open(&away));
 	ASSERT_EQ(0, node_identity(&away, IDENTITY));
 	/* Of the ceiling one namespace may have all, here. */
-	nl_begin(&host, AGGNET_CMD_NODE_SET, 0);
-	nl_u64(&host, AGGNET_A_NODE_MEMORY, AGGNET_MEMORY_MIN);
-	nl_u64(&host, AGGNET_A_NODE_TENANT, limit);
-	ASSERT_EQ(0, nl_talk(&host));
+	ASSERT_EQ(0, node_limits(&host, AGGNET_MEMORY_MIN, limit));
 	EXPECT_EQ(0, tree_add(&away, incast(1), 1, 0));
 	EXPECT_REFUSED(&away, tree_add(&away, incast(2), 1, 0), ENOSPC, 0,
 		       "the host's ceiling, the memory limit of the initial namespace, leaves no room for this tree");
-	ASSERT_EQ(0, node_memory(&host, limit));
+	ASSERT_EQ(0, node_limits(&host, limit, part));
 	EXPECT_EQ(0, tree_add(&away, incast(2), 1, 0));
 	nl_close(&away);
 	nl_close(&host);
