@@ -111,8 +111,20 @@ slow_reader()
 	sort "$TMP/slow.out" | cmp - "$TMP/slow.expected" && return $status
 }
 
+held()
+{
+	aggctl -j node show | jq .memory_used
+}
+
+# grown BYTES: does the node hold more?
+grown()
+{
+	[ "$(held)" -gt "$1" ]
+}
+
 # Buffers grow in a work item, where their owner is long gone: it is charged to
-# the control group of who made the entries, and not to nobody.
+# the control group of who made the entries, and not to nobody. What they hold
+# goes with the transfer, so look while a reader that stands still keeps it.
 charged()
 {
 	local root=/sys/fs/cgroup maker=/sys/fs/cgroup/maker used paid status=0
@@ -123,12 +135,17 @@ charged()
 	plan charged --topology bcube:4,1 --method irs --senders v5 \
 		--receivers v0 --memory 8388608 --uid 0 || status=1
 	echo $BASHPID > $root/cgroup.procs
-	used=$(aggctl -j node show | jq .memory_used)
+	used=$(held)
 	paid=$(< $maker/memory.current)
-	transfer charged sum v0 v5 || status=1
-	used=$(($(aggctl -j node show | jq .memory_used) - used))
+	start_recv charged v0
+	kill -STOP "$recv_pid"
+	start_send charged v5 v0 "$TMP/in.v5"
+	wait_for grown $((used + 1000000)) || status=1
+	used=$(($(held) - used))
 	paid=$(($(< $maker/memory.current) - paid))
 	say "buffers grew by $used bytes, who made them paid $paid"
+	kill -CONT "$recv_pid"
+	wait "$send_pid" && wait "$recv_pid" || status=1
 	rmdir $maker && [ $status = 0 ] &&
 		[ "$used" -gt 1000000 ] && [ "$paid" -gt $((used / 2)) ]
 }
