@@ -96,7 +96,7 @@ bounded()
 	begin "${SENDERS[@]}"
 	end || status=1
 	for node in v0 v1 v2; do
-		tree $node '.memory_used' || status=1
+		tree $node '.memory_most' || status=1
 		used=$(< "$TMP/x.jq")
 		[ "$used" -lt "$most" ] || most=$used
 	done
