@@ -194,6 +194,7 @@ check "another neighbour of the same port" arrives d eth1 \
 	"$(to_d_by_eth1 9) filter=alive" job=$JOB filter="$(names 12)"
 check "two links: two copies, which share the hops" both
 check "the last hop" follows 0 "$(names 11)" hop=1
+check "a hop field counts as 64 at most" follows 63 "$(names 11)" hop=255
 check "hop field used up" counts t drop_hop 1 frame job=$JOB hop=0 filter=$ALL
 check "TTL used up" counts t drop_ttl 1 frame job=$JOB ttl=1 filter=$ALL
 check "never back by the port that it came from" left "$(names 10)"
