@@ -16,7 +16,25 @@ static struct workqueue_struct *port_wq;
 
 static void port_free_rcu(struct rcu_head *rcu)
 {
-	aggnet_free(container_of(rcu, struct aggnet_port, rcu));
+	struct aggnet_port *port = container_of(rcu, struct aggnet_port, rcu);
+
+	free_percpu(port->stats);
+	aggnet_free(port);
+}
+
+struct aggnet_port_stats aggnet_port_sum(const struct aggnet_port *port)
+{
+	struct aggnet_port_stats sum = {};
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		const struct aggnet_port_stats *one;
+
+		one = per_cpu_ptr(port->stats, cpu);
+		sum.rx += READ_ONCE(one->rx);
+		sum.forwarded += READ_ONCE(one->forwarded);
+	}
+	return sum;
 }
 
 /*
@@ -94,8 +112,12 @@ static struct aggnet_port *port_alloc(struct aggnet_net *an,
 	struct aggnet_port *port = aggnet_zalloc(sizeof(*port),
 						 GFP_KERNEL_ACCOUNT);
 
-	if (!port) {
+	if (port && !aggnet_mem_fails())
+		port->stats = alloc_percpu_gfp(struct aggnet_port_stats,
+					       GFP_KERNEL_ACCOUNT);
+	if (!port || !port->stats) {
 		NL_SET_ERR_MSG(extack, "no memory for the port");
+		aggnet_free(port);
 		return NULL;
 	}
 	port->an = an;

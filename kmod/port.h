@@ -6,12 +6,23 @@
 #include <linux/if.h>
 #include <linux/list.h>
 #include <linux/netfilter.h>
+#include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/types.h>
 
 struct aggnet_net;
 struct net_device;
 struct netlink_ext_ack;
+
+/**
+ * struct aggnet_port_stats - what a processor has counted of a port
+ * @rx: packets taken
+ * @forwarded: packets sent on that came in here
+ */
+struct aggnet_port_stats {
+	u64 rx;
+	u64 forwarded;
+};
 
 /**
  * struct aggnet_port - an attached device; no reference on it is held:
@@ -25,9 +36,8 @@ struct netlink_ext_ack;
  * @level: level j of BCube
  * @transit: packets of others that come in here leave by the plan's links, past
  *	FORWARD rules and conntrack; false: plain IP forwards them
+ * @stats: counters
  * @ops: its ingress hook
- * @rx: packets taken
- * @forwarded: packets sent on that came in here
  * @rcu: frees it
  */
 struct aggnet_port {
@@ -39,9 +49,8 @@ struct aggnet_port {
 	char name[IFNAMSIZ];
 	u8 level;
 	bool transit;
+	struct aggnet_port_stats __percpu *stats;
 	struct nf_hook_ops ops;
-	atomic64_t rx;
-	atomic64_t forwarded;
 	struct rcu_head rcu;
 };
 
@@ -72,6 +81,8 @@ void aggnet_port_settle(struct aggnet_net *an);
 struct aggnet_port *aggnet_port_find(struct aggnet_net *an, u32 ifindex);
 /* Any context. Return: the level of an attached port, or -ENODEV */
 int aggnet_port_level(struct aggnet_net *an, u32 ifindex);
+/* Its counters, summed over the processors. */
+struct aggnet_port_stats aggnet_port_sum(const struct aggnet_port *port);
 
 int aggnet_port_init(void);	/* netdevice notifier */
 void aggnet_port_exit(void);

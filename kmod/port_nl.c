@@ -17,15 +17,15 @@ static int port_fill(struct sk_buff *skb, struct aggnet_net *an,
 		     const void *object)
 {
 	const struct aggnet_port *port = object;
+	struct aggnet_port_stats sum = aggnet_port_sum(port);
 
 	if (nla_put_u32(skb, AGGNET_A_PORT_IFINDEX, port->ifindex) ||
 	    nla_put_u8(skb, AGGNET_A_PORT_LEVEL, port->level) ||
 	    nla_put_u8(skb, AGGNET_A_PORT_TRANSIT, port->transit) ||
 	    nla_put_string(skb, AGGNET_A_PORT_IFNAME, port->name) ||
-	    nla_put_u64_64bit(skb, AGGNET_A_PORT_RX, atomic64_read(&port->rx),
+	    nla_put_u64_64bit(skb, AGGNET_A_PORT_RX, sum.rx,
 			      AGGNET_A_PORT_PAD) ||
-	    nla_put_u64_64bit(skb, AGGNET_A_PORT_FORWARDED,
-			      atomic64_read(&port->forwarded),
+	    nla_put_u64_64bit(skb, AGGNET_A_PORT_FORWARDED, sum.forwarded,
 			      AGGNET_A_PORT_PAD))
 		return -EMSGSIZE;
 	return 0;

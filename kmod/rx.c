@@ -153,7 +153,7 @@ static enum aggnet_verdict rx_forward(struct rx *rx, struct aggnet_tree *tree)
 {
 	if (!rx_steal(rx, rx->head + sizeof(struct aggnet_hdr)))
 		return AGGNET_STOLEN;
-	atomic64_inc(&rx->port->forwarded);
+	this_cpu_inc(rx->port->stats->forwarded);
 	aggnet_forward(tree, rx->port->ifindex, rx->skb);
 	return AGGNET_STOLEN;
 }
@@ -174,7 +174,7 @@ static bool rx_follow(struct rx *rx)
 		return false;
 	if (!rx_steal(rx, rx->head + sizeof(struct aggnet_hdr)))
 		return true;
-	atomic64_inc(&rx->port->forwarded);
+	this_cpu_inc(rx->port->stats->forwarded);
 	aggnet_forward_filter(rx->an, rx->skb, links, n);
 	return true;
 }
@@ -340,7 +340,7 @@ static enum aggnet_verdict rx_switch(struct rx *rx)
 		return rx_drop(rx, AGGNET_STAT_drop_bloom_miss);
 	if (!rx_steal(rx, rx->head + sizeof(struct aggnet_hdr)))
 		return AGGNET_STOLEN;
-	atomic64_inc(&rx->port->forwarded);
+	this_cpu_inc(rx->port->stats->forwarded);
 	aggnet_forward_links(rx->an, rx->skb, links, n);
 	return AGGNET_STOLEN;
 }
@@ -355,7 +355,7 @@ enum aggnet_verdict aggnet_rx(struct aggnet_net *an, struct aggnet_port *port,
 		return AGGNET_NOT_OURS;
 	aggnet_stat_inc(an, rx_packets);
 	if (port)
-		atomic64_inc(&port->rx);
+		this_cpu_inc(port->stats->rx);
 	if (READ_ONCE(an->role) == AGGNET_ROLE_SWITCH)
 		return rx_switch(&rx);
 	return rx_server(&rx);
