@@ -222,7 +222,7 @@ bool aggnet_egress_route(struct aggnet_net *an, __be32 daddr, __be32 saddr,
 		.saddr = saddr,
 		.daddr = daddr,
 		.fl4_sport = sport,
-		.fl4_dport = htons(AGGNET_UDP_PORT),
+		.fl4_dport = READ_ONCE(an->udp_port),
 	};
 	struct rtable *rt = ip_route_output_key(an->net, &fl4);
 
@@ -286,7 +286,7 @@ static bool egress_send_route(struct aggnet_net *an, struct sk_buff *skb,
 		dst_output(an->net, NULL, skb);
 		return true;
 	}
-	/* The guard of local output knows the module's packets by its socket. */
+	/* The guard knows the module's packets by its socket. */
 	sock = READ_ONCE(an->sock);
 	if (!sock) {
 		aggnet_drop(an, skb, AGGNET_STAT_drop_link);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Hooks of the receive path and of local output. */
+/* Hooks of the receive path and of local output, and the UDP socket. */
 #include <linux/etherdevice.h>
 #include <linux/ip.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter_ipv4.h>
+#include <linux/rculist.h>
 #include <linux/udp.h>
+#include <linux/workqueue.h>
 #include <net/ip.h>
 #include <net/sock.h>
 #include <net/udp.h>
@@ -19,6 +21,7 @@
 #include "netns.h"
 #include "port.h"
 #include "rx.h"
+#include "trees.h"
 
 /* Words of an IP header without options, as all of ours are. */
 #define HOOK_IHL	5
@@ -28,10 +31,10 @@
 /* --- receive path ---------------------------------------------------------- */
 
 /*
- * Is @skb, at its IP header, a whole datagram to our port? Return: the words of
- * that header, or 0 if it is not.
+ * Is @skb, at its IP header, a whole datagram to this UDP port? Return: the words
+ * of that header, or 0 if it is not.
  */
-static unsigned int hook_ours(const struct sk_buff *skb)
+static unsigned int hook_ours(const struct sk_buff *skb, __be16 udp_port)
 {
 	const struct iphdr *iph;
 	const __be16 *dport;
@@ -45,7 +48,7 @@ static unsigned int hook_ours(const struct sk_buff *skb)
 	dport = skb_header_pointer(skb, iph->ihl * 4 +
 				   offsetof(struct udphdr, dest),
 				   sizeof(_dport), &_dport);
-	return dport && *dport == htons(AGGNET_UDP_PORT) ? iph->ihl : 0;
+	return dport && *dport == udp_port ? iph->ihl : 0;
 }
 
 /* A server takes what is sent to its MAC, a switch what is sent to the group. */
@@ -95,7 +98,8 @@ static void hook_gso(struct aggnet_port *port, struct sk_buff *skb)
  * has other bytes there is no datagram to our port, whatever else it may be, or
  * has IP options, and those are left to IP.
  */
-static __always_inline bool hook_maybe(const struct sk_buff *skb)
+static __always_inline bool hook_maybe(const struct aggnet_port *port,
+				       const struct sk_buff *skb)
 {
 	/* A VLAN device, if it is attached, has a hook of its own. */
 	if (skb_vlan_tag_present(skb))
@@ -103,14 +107,15 @@ static __always_inline bool hook_maybe(const struct sk_buff *skb)
 	if (unlikely(skb_headlen(skb) < HOOK_DPORT + sizeof(__be16)))
 		return true;
 	return *(const __be16 *)(skb->data + HOOK_DPORT) ==
-	       htons(AGGNET_UDP_PORT);
+	       READ_ONCE(port->udp_port);
 }
 
 /* Not inlined: its registers are not to be saved for every bystander. */
 static noinline unsigned int hook_take(struct aggnet_port *port,
 				       struct sk_buff *skb)
 {
-	if (skb->protocol != htons(ETH_P_IP) || hook_ours(skb) != HOOK_IHL ||
+	if (skb->protocol != htons(ETH_P_IP) ||
+	    hook_ours(skb, READ_ONCE(port->udp_port)) != HOOK_IHL ||
 	    !hook_addressed(port->an, skb))
 		return NF_ACCEPT;
 	if (unlikely(skb_is_gso(skb))) {
@@ -129,7 +134,7 @@ static noinline unsigned int hook_take(struct aggnet_port *port,
 static unsigned int hook_ingress(void *priv, struct sk_buff *skb,
 				 const struct nf_hook_state *state)
 {
-	return hook_maybe(skb) ? hook_take(priv, skb) : NF_ACCEPT;
+	return hook_maybe(priv, skb) ? hook_take(priv, skb) : NF_ACCEPT;
 }
 
 int aggnet_hook_attach(struct aggnet_net *an, struct aggnet_port *port)
@@ -158,8 +163,9 @@ static int hook_encap_rcv(struct sock *sk, struct sk_buff *skb)
 {
 	struct aggnet_net *an = rcu_dereference_sk_user_data(sk);
 
+	/* The socket is being closed. */
 	if (!an) {
-		kfree_skb(skb);
+		kfree_skb_reason(skb, SKB_DROP_REASON_NO_SOCKET);
 		return 0;
 	}
 	if (IPCB(skb)->frag_max_size) {
@@ -172,12 +178,26 @@ static int hook_encap_rcv(struct sock *sk, struct sk_buff *skb)
 	return 0;
 }
 
-static int hook_sock_open(struct aggnet_net *an, struct netlink_ext_ack *extack)
+static int hook_sock_bind(struct socket *sock, __be16 udp_port,
+			  struct netlink_ext_ack *extack)
 {
 	struct sockaddr_in addr = {
 		.sin_family = AF_INET,
-		.sin_port = htons(AGGNET_UDP_PORT),
+		.sin_port = udp_port,
 	};
+	int err = kernel_bind(sock, (struct sockaddr *)&addr, sizeof(addr));
+
+	if (err == -EADDRINUSE)
+		NL_SET_ERR_MSG(extack,
+			       "the node's UDP port is in use on this host: set another or stop its user");
+	else if (err)
+		NL_SET_ERR_MSG(extack, "cannot bind the kernel's UDP socket");
+	return err;
+}
+
+static struct socket *hook_sock_open(struct aggnet_net *an, __be16 udp_port,
+				     struct netlink_ext_ack *extack)
+{
 	struct socket *sock;
 	struct udp_sock *up;
 	int err;
@@ -186,23 +206,31 @@ static int hook_sock_open(struct aggnet_net *an, struct netlink_ext_ack *extack)
 			       &sock);
 	if (err) {
 		NL_SET_ERR_MSG(extack, "cannot make the kernel's UDP socket");
-		return err;
+		return ERR_PTR(err);
 	}
-	err = kernel_bind(sock, (struct sockaddr *)&addr, sizeof(addr));
+	err = hook_sock_bind(sock, udp_port, extack);
 	if (err) {
-		NL_SET_ERR_MSG(extack, "UDP port 42592 is in use on this host");
 		sock_release(sock);
-		return err;
+		return ERR_PTR(err);
 	}
 	up = udp_sk(sock->sk);
-	/* Anybody may forge an ICMP error; no packet gets shorter for it. */
+	/* ICMP errors can be forged; no packet gets shorter for one. */
 	ip_sock_set_mtu_discover(sock->sk, IP_PMTUDISC_OMIT);
 	rcu_assign_sk_user_data(sock->sk, an);
 	WRITE_ONCE(up->encap_rcv, hook_encap_rcv);
 	WRITE_ONCE(up->encap_type, 1);
 	udp_tunnel_encap_enable(sock->sk);
-	WRITE_ONCE(an->sock, sock);
-	return 0;
+	return sock;
+}
+
+/* @sock: nothing finds it in its struct aggnet_net any more */
+static void hook_sock_close(struct socket *sock)
+{
+	rcu_assign_sk_user_data(sock->sk, NULL);
+	/* Receivers have read @an from the socket, senders the socket from @an. */
+	synchronize_net();
+	kernel_sock_shutdown(sock, SHUT_RDWR);
+	sock_release(sock);
 }
 
 /* --- local output ------------------------------------------------------------ */
@@ -211,12 +239,11 @@ static int hook_sock_open(struct aggnet_net *an, struct netlink_ext_ack *extack)
 static unsigned int hook_local_out(void *priv, struct sk_buff *skb,
 				   const struct nf_hook_state *state)
 {
+	struct aggnet_net *an = priv;
 	const struct socket *sock;
-	struct aggnet_net *an;
 
-	if (likely(!hook_ours(skb)))
+	if (likely(!hook_ours(skb, READ_ONCE(an->udp_port))))
 		return NF_ACCEPT;
-	an = aggnet_net(state->net);
 	sock = READ_ONCE(an->sock);
 	if (sock && state->sk == sock->sk)
 		return NF_ACCEPT;
@@ -224,30 +251,59 @@ static unsigned int hook_local_out(void *priv, struct sk_buff *skb,
 	return NF_DROP;
 }
 
-/* Last: a datagram that a rule redirects to our port is caught, too. */
-static const struct nf_hook_ops hook_guard = {
-	.hook = hook_local_out,
-	.pf = NFPROTO_IPV4,
-	.hooknum = NF_INET_LOCAL_OUT,
-	.priority = NF_IP_PRI_LAST,
-};
+/* --- their life --------------------------------------------------------------- */
 
-int aggnet_hook_start(struct aggnet_net *an, struct netlink_ext_ack *extack)
+static void guard_stop(struct aggnet_net *an)
 {
+	if (an->guarded)
+		nf_unregister_net_hook(an->net, &an->guard);
+	an->guarded = false;
+}
+
+static int guard_start(struct aggnet_net *an, struct netlink_ext_ack *extack)
+{
+	int err = nf_register_net_hook(an->net, &an->guard);
+
+	if (err)
+		NL_SET_ERR_MSG(extack, "cannot hook local output");
+	an->guarded = !err;
+	return err;
+}
+
+/* From here on packets to the old port are not ours. */
+static void hook_set_port(struct aggnet_net *an, __be16 udp_port)
+{
+	struct aggnet_port *port;
+
+	WRITE_ONCE(an->udp_port, udp_port);
+	rcu_read_lock();
+	list_for_each_entry_rcu(port, &an->ports, list)
+		WRITE_ONCE(port->udp_port, udp_port);
+	rcu_read_unlock();
+}
+
+int aggnet_hook_start(struct aggnet_net *an, __be16 udp_port, bool guard,
+		      struct netlink_ext_ack *extack)
+{
+	bool begin = guard && !an->guarded;
+	struct socket *sock, *old = an->sock;
 	int err;
 
 	lockdep_assert_held(&an->lock);
-	if (an->sock)
-		return 0;
-	err = nf_register_net_hook(an->net, &hook_guard);
-	if (err) {
-		NL_SET_ERR_MSG(extack, "cannot hook local output");
+	err = begin ? guard_start(an, extack) : 0;
+	if (err || (old && udp_port == an->udp_port))
 		return err;
+	sock = hook_sock_open(an, udp_port, extack);
+	if (IS_ERR(sock)) {
+		if (begin)
+			guard_stop(an);
+		return PTR_ERR(sock);
 	}
-	err = hook_sock_open(an, extack);
-	if (err)
-		nf_unregister_net_hook(an->net, &hook_guard);
-	return err;
+	WRITE_ONCE(an->sock, sock);
+	hook_set_port(an, udp_port);
+	if (old)
+		hook_sock_close(old);
+	return 0;
 }
 
 void aggnet_hook_stop(struct aggnet_net *an)
@@ -255,13 +311,55 @@ void aggnet_hook_stop(struct aggnet_net *an)
 	struct socket *sock = an->sock;
 
 	lockdep_assert_held(&an->lock);
-	if (!sock)
-		return;
+	guard_stop(an);
 	WRITE_ONCE(an->sock, NULL);
-	rcu_assign_sk_user_data(sock->sk, NULL);
-	nf_unregister_net_hook(an->net, &hook_guard);
-	/* Receivers have read @an from the socket, senders the socket from @an. */
-	synchronize_net();
-	kernel_sock_shutdown(sock, SHUT_RDWR);
-	sock_release(sock);
+	if (sock)
+		hook_sock_close(sock);
+}
+
+static bool hook_needed(struct aggnet_net *an)
+{
+	const struct aggnet_trees *trees = aggnet_trees_in_force(an);
+
+	return an->identity || !list_empty(&an->ports) ||
+	       (trees && trees->count);
+}
+
+static void hook_work(struct work_struct *work)
+{
+	struct aggnet_net *an = container_of(work, struct aggnet_net, hook_work);
+
+	mutex_lock(&an->lock);
+	if (!an->identity)
+		guard_stop(an);
+	if (!hook_needed(an))
+		aggnet_hook_stop(an);
+	mutex_unlock(&an->lock);
+}
+
+/* By work: a port can go under RTNL, which must not wait for a grace period. */
+void aggnet_hook_review(struct aggnet_net *an)
+{
+	lockdep_assert_held(&an->lock);
+	if ((an->guarded && !an->identity) || (an->sock && !hook_needed(an)))
+		schedule_work(&an->hook_work);
+}
+
+void aggnet_hook_init(struct aggnet_net *an)
+{
+	an->udp_port = htons(AGGNET_UDP_PORT);
+	/* Last: a datagram that a rule redirects to our port is caught, too. */
+	an->guard = (struct nf_hook_ops) {
+		.hook = hook_local_out,
+		.priv = an,
+		.pf = NFPROTO_IPV4,
+		.hooknum = NF_INET_LOCAL_OUT,
+		.priority = NF_IP_PRI_LAST,
+	};
+	INIT_WORK(&an->hook_work, hook_work);
+}
+
+void aggnet_hook_exit(struct aggnet_net *an)
+{
+	cancel_work_sync(&an->hook_work);
 }

@@ -25,6 +25,7 @@ static const struct nla_policy node_set_policy[] = {
 	[AGGNET_A_NODE_MEMORY] = { .type = NLA_U64 },
 	[AGGNET_A_NODE_FAULT] = { .type = NLA_U8 },
 	[AGGNET_A_NODE_TENANT] = { .type = NLA_U64 },
+	[AGGNET_A_NODE_UDP_PORT] = { .type = NLA_U16 },
 };
 
 static const struct nla_policy port_name_policy[] = {

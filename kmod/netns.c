@@ -112,6 +112,7 @@ void aggnet_changed(struct aggnet_net *an)
 	/* Zero would tell a dump that it has not begun. */
 	if (!++an->generation)
 		an->generation = 1;
+	aggnet_hook_review(an);
 }
 
 static int __net_init netns_init(struct net *net)
@@ -132,6 +133,7 @@ static int __net_init netns_init(struct net *net)
 	if (net_eq(net, &init_net))
 		an->memory_limit = (u64)totalram_pages() << PAGE_SHIFT >> 3;
 	get_random_bytes(&an->secret, sizeof(an->secret));
+	aggnet_hook_init(an);
 	an->generation = 1;
 	return 0;
 }
@@ -152,6 +154,8 @@ static void __net_exit netns_pre_exit(struct net *net)
 	aggnet_hook_stop(an);
 	mutex_unlock(&an->lock);
 	aggnet_port_flush(an);
+	/* Its work takes the lock. */
+	aggnet_hook_exit(an);
 }
 
 /*

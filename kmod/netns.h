@@ -5,6 +5,7 @@
 
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/netfilter.h>
 #include <linux/siphash.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
@@ -41,8 +42,12 @@ struct aggnet_trees;
  * @memory_used: bytes reserved or grown
  * @secret: makes nonces; drawn when the namespace starts
  * @stats: counters
- * @sock: kernel UDP socket on AGGNET_UDP_PORT, NULL until the first port or
- *	entry; a packet made here carries it through LOCAL_OUT
+ * @udp_port: of all packets, READ_ONCE/WRITE_ONCE
+ * @sock: kernel UDP socket on @udp_port, NULL while there is neither identity,
+ *	port nor entry; a packet made here carries it through POST_ROUTING
+ * @guard: hook of what leaves the host; under @lock
+ * @guarded: @guard is registered, as it is while there is an identity
+ * @hook_work: closes @sock and unregisters @guard when nothing needs them
  * @generation: aggnet_changed() moves it on, never 0; under @lock
  */
 struct aggnet_net {
@@ -66,7 +71,11 @@ struct aggnet_net {
 	atomic64_t memory_used;
 	siphash_key_t secret;
 	struct aggnet_stats __percpu *stats;
+	__be16 udp_port;
 	struct socket *sock;
+	struct nf_hook_ops guard;
+	bool guarded;
+	struct work_struct hook_work;
 	u32 generation;
 };
 

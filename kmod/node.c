@@ -48,7 +48,8 @@ static int node_fill(struct sk_buff *skb, struct aggnet_net *an,
 			      AGGNET_A_NODE_PAD) ||
 	    nla_put_u32(skb, AGGNET_A_NODE_TREES, trees ? trees->count : 0) ||
 	    nla_put_u32(skb, AGGNET_A_NODE_PORTS, node_ports(an)) ||
-	    nla_put_u8(skb, AGGNET_A_NODE_FAULT, READ_ONCE(an->fault)))
+	    nla_put_u8(skb, AGGNET_A_NODE_FAULT, READ_ONCE(an->fault)) ||
+	    nla_put_u16(skb, AGGNET_A_NODE_UDP_PORT, ntohs(an->udp_port)))
 		return -EMSGSIZE;
 	if (net_eq(an->net, &init_net) &&
 	    nla_put_u64_64bit(skb, AGGNET_A_NODE_TENANT,
@@ -86,16 +87,27 @@ static int node_check_address(struct aggnet_net *an, struct genl_info *info,
 	/* 0.0.0.0 takes the identity away. */
 	if (!addr && an->identity)
 		return node_check_unused(an, info, AGGNET_A_NODE_ADDRESS);
-	if (ipv4_is_loopback(addr))
+	if (addr && ipv4_is_loopback(addr))
 		return AGGNET_REFUSE(info, AGGNET_A_NODE_ADDRESS, -EINVAL,
 				     "peers cannot reach a loopback address");
-	if (inet_addr_type(an->net, addr) != RTN_LOCAL)
+	if (addr && inet_addr_type(an->net, addr) != RTN_LOCAL)
 		return AGGNET_REFUSE(info, AGGNET_A_NODE_ADDRESS,
 				     -EADDRNOTAVAIL,
 				     "identity is not an address of this host");
 	if (addr == an->identity)
 		return 0;
 	return node_check_unused(an, info, AGGNET_A_NODE_ADDRESS);
+}
+
+static int node_check_udp_port(struct aggnet_net *an, struct genl_info *info,
+			       u16 udp_port)
+{
+	if (!udp_port)
+		return AGGNET_REFUSE(info, AGGNET_A_NODE_UDP_PORT, -EINVAL,
+				     "UDP port 0 cannot be used");
+	if (htons(udp_port) == an->udp_port)
+		return 0;
+	return node_check_unused(an, info, AGGNET_A_NODE_UDP_PORT);
 }
 
 static int node_check_role(struct aggnet_net *an, struct genl_info *info,
@@ -158,6 +170,9 @@ static int node_check(struct aggnet_net *an, struct genl_info *info)
 		err = node_check_memory(info, AGGNET_A_NODE_MEMORY);
 	if (!err)
 		err = node_check_tenant(an, info);
+	if (!err && a[AGGNET_A_NODE_UDP_PORT])
+		err = node_check_udp_port(an, info,
+					  nla_get_u16(a[AGGNET_A_NODE_UDP_PORT]));
 	if (err)
 		return err;
 	if (a[AGGNET_A_NODE_FAULT] &&
@@ -167,15 +182,30 @@ static int node_check(struct aggnet_net *an, struct genl_info *info)
 	return 0;
 }
 
+/* All that can fail when what was checked is put in force. */
+static int node_hook(struct aggnet_net *an, struct genl_info *info)
+{
+	struct nlattr *address = info->attrs[AGGNET_A_NODE_ADDRESS];
+	struct nlattr *port = info->attrs[AGGNET_A_NODE_UDP_PORT];
+	bool guard = address && nla_get_in_addr(address);
+	int err;
+
+	if (!guard && !port)
+		return 0;
+	err = aggnet_hook_start(an, port ? htons(nla_get_u16(port)) :
+				an->udp_port, guard, info->extack);
+	if (err && port)
+		NL_SET_BAD_ATTR(info->extack, port);
+	return err;
+}
+
 int aggnet_nl_node_set(struct aggnet_net *an, struct genl_info *info)
 {
 	struct nlattr **a = info->attrs;
 	int err = node_check(an, info);
 
-	/* Who has an identity may be spoken for: by the module alone. */
-	if (!err && a[AGGNET_A_NODE_ADDRESS] &&
-	    nla_get_in_addr(a[AGGNET_A_NODE_ADDRESS]))
-		err = aggnet_hook_start(an, info->extack);
+	if (!err)
+		err = node_hook(an, info);
 	if (err)
 		return err;
 	if (a[AGGNET_A_NODE_ADDRESS])

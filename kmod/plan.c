@@ -617,7 +617,7 @@ static int plan_prepare(struct aggnet_net *an, struct aggnet_plan *plan,
 	if (err)
 		return err;
 	if (plan->draft->count) {
-		err = aggnet_hook_start(an, extack);
+		err = aggnet_hook_start(an, an->udp_port, false, extack);
 		if (err)
 			return err;
 	}
@@ -739,7 +739,7 @@ static int plan_insert(struct aggnet_net *an, const struct aggnet_plan *plan,
 
 	err = plan_tree_link(an, plan, step, extack);
 	if (!err)
-		err = aggnet_hook_start(an, extack);
+		err = aggnet_hook_start(an, an->udp_port, false, extack);
 	if (err)
 		return err;
 	tree = aggnet_tree_create(an, &step->conf, extack);

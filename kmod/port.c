@@ -123,6 +123,7 @@ static struct aggnet_port *port_alloc(struct aggnet_net *an,
 	port->an = an;
 	port->dev = dev;
 	port->ifindex = dev->ifindex;
+	port->udp_port = an->udp_port;
 	return port;
 }
 
@@ -136,7 +137,7 @@ int aggnet_port_add(struct aggnet_net *an, u32 ifindex, u8 level, bool transit,
 	lockdep_assert_held(&an->lock);
 	err = port_check(an, dev, extack);
 	if (!err)
-		err = aggnet_hook_start(an, extack);
+		err = aggnet_hook_start(an, an->udp_port, false, extack);
 	if (err)
 		goto put;
 	port = port_alloc(an, dev, extack);
@@ -152,6 +153,9 @@ int aggnet_port_add(struct aggnet_net *an, u32 ifindex, u8 level, bool transit,
 	if (err)
 		call_rcu(&port->rcu, port_free_rcu);
 put:
+	/* A socket that was opened for it may have no other use. */
+	if (err)
+		aggnet_hook_review(an);
 	dev_put(dev);
 	return err;
 }

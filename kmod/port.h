@@ -36,6 +36,8 @@ struct aggnet_port_stats {
  * @level: level j of BCube
  * @transit: packets of others that come in here leave by the plan's links, past
  *	FORWARD rules and conntrack; false: plain IP forwards them
+ * @udp_port: the namespace's, READ_ONCE/WRITE_ONCE; here, because every packet
+ *	that the device receives is compared with it
  * @stats: counters
  * @ops: its ingress hook
  * @rcu: frees it
@@ -49,6 +51,7 @@ struct aggnet_port {
 	char name[IFNAMSIZ];
 	u8 level;
 	bool transit;
+	__be16 udp_port;
 	struct aggnet_port_stats __percpu *stats;
 	struct nf_hook_ops ops;
 	struct rcu_head rcu;

@@ -96,8 +96,8 @@ void aggnet_tx_make(struct aggnet_tree *tree, struct sk_buff_head *out,
 }
 
 /* IP and UDP header; the device fills the checksum in, if it can. */
-static void tx_push_headers(struct sk_buff *skb, const struct tx_cb *cb,
-			    __be32 daddr)
+static void tx_push_headers(const struct aggnet_net *an, struct sk_buff *skb,
+			    const struct tx_cb *cb, __be32 daddr)
 {
 	struct udphdr *uh;
 	struct iphdr *iph;
@@ -105,7 +105,7 @@ static void tx_push_headers(struct sk_buff *skb, const struct tx_cb *cb,
 	uh = skb_push(skb, sizeof(*uh));
 	skb_reset_transport_header(skb);
 	uh->source = cb->sport;
-	uh->dest = htons(AGGNET_UDP_PORT);
+	uh->dest = READ_ONCE(an->udp_port);
 	uh->len = htons(skb->len);
 	skb->ip_summed = CHECKSUM_PARTIAL;
 	skb->csum_start = skb_transport_header(skb) - skb->head;
@@ -158,7 +158,7 @@ static void tx_send(struct aggnet_tree *tree, struct sk_buff *skb)
 		aggnet_drop(an, skb, AGGNET_STAT_drop_link);
 		return;
 	}
-	tx_push_headers(skb, &cb, daddr);
+	tx_push_headers(an, skb, &cb, daddr);
 	if (aggnet_egress_send(an, skb, ways, n, true))
 		aggnet_stat_inc(an, tx_packets);
 }

@@ -111,7 +111,7 @@ filtered()
 table ip only {
 	chain forward {
 		type filter hook forward priority 0
-		udp dport 42592 counter drop
+		udp dport $PORT counter drop
 	}
 }
 END
@@ -126,6 +126,7 @@ dropped()
 }
 
 network_up
+PORT=$(aggctl -j -n "t-$tag" node show | jq .port)
 for node in a t b d; do
 	id=${node^^}
 	[ $node = a ] || agg $node node set address "${!id}" || exit 1

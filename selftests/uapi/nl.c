@@ -371,6 +371,15 @@ uint8_t nl_get_u8(const struct nl *nl, int type)
 	return nl->attr[type] ? *(const uint8_t *)payload(nl->attr[type]) : 0;
 }
 
+uint16_t nl_get_u16(const struct nl *nl, int type)
+{
+	uint16_t value = 0;
+
+	if (nl->attr[type])
+		memcpy(&value, payload(nl->attr[type]), sizeof(value));
+	return value;
+}
+
 uint32_t nl_get_u32(const struct nl *nl, int type)
 {
 	uint32_t value = 0;

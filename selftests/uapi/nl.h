@@ -101,6 +101,7 @@ bool nl_has(const struct nl *nl, int type);
 size_t nl_len(const struct nl *nl, int type);
 const void *nl_data(const struct nl *nl, int type);
 uint8_t nl_get_u8(const struct nl *nl, int type);
+uint16_t nl_get_u16(const struct nl *nl, int type);
 uint32_t nl_get_u32(const struct nl *nl, int type);
 uint64_t nl_get_u64(const struct nl *nl, int type);
 

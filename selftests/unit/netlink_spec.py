@@ -11,7 +11,7 @@ import sys
 import yaml
 
 TYPES = {
-    "u8": "NLA_U8", "u32": "NLA_U32", "u64": "NLA_U64",
+    "u8": "NLA_U8", "u16": "NLA_U16", "u32": "NLA_U32", "u64": "NLA_U64",
     "string": "NLA_NUL_STRING", "binary": "NLA_BINARY",
 }
 LENGTHS = {"ETH_ALEN": 6}

@@ -56,6 +56,8 @@ static json_t *field_json(const struct aggnet_field *f, const void *info)
 	switch (f->kind) {
 	case AGGNET_FIELD_U8:
 		return json_integer(*(const uint8_t *)member);
+	case AGGNET_FIELD_U16:
+		return json_integer(*(const uint16_t *)member);
 	case AGGNET_FIELD_U32:
 		return json_integer(*(const uint32_t *)member);
 	case AGGNET_FIELD_U64:
@@ -206,6 +208,16 @@ static bool set_u8(const char *text, uint8_t *value)
 	return true;
 }
 
+static bool set_u16(const char *text, uint16_t *value)
+{
+	uint32_t v;
+
+	if (!value_parse(OPT_U32, text, &v) || v > UINT16_MAX)
+		return false;
+	*value = (uint16_t)v;
+	return true;
+}
+
 static bool set_string(const char *text, char *value, size_t size)
 {
 	if (strlen(text) >= size)
@@ -222,6 +234,8 @@ static bool set_field(const struct aggnet_field *f, const char *text,
 	switch (f->kind) {
 	case AGGNET_FIELD_U8:
 		return set_u8(text, member);
+	case AGGNET_FIELD_U16:
+		return set_u16(text, member);
 	case AGGNET_FIELD_U32:
 		return value_parse(OPT_U32, text, member);
 	case AGGNET_FIELD_U64:

@@ -21,9 +21,16 @@
 /* Packets of other nodes may be as long as this. */
 #define MTU_EXPECTED	1500
 
+/**
+ * struct checks - what has been found
+ * @rows: a row for each check
+ * @good: nothing stops anything
+ * @port: UDP port of the node's packets
+ */
 struct checks {
 	json_t *rows;
 	bool good;
+	uint16_t port;
 };
 
 __printf(4, 5)
@@ -73,7 +80,7 @@ static void check_policy(struct checks *c)
 	case FORWARD_DROP:
 		add(c, false, "FORWARD policy",
 		    "drop: let UDP port %u pass, or routed packets are lost",
-		    AGGNET_UDP_PORT);
+		    c->port);
 		break;
 	default:
 		add(c, false, "FORWARD policy", "it cannot be read: %s",
@@ -124,11 +131,11 @@ static bool bind_to(struct in_addr addr)
 	return done;
 }
 
-static bool has_route(struct in_addr addr)
+static bool has_route(struct in_addr addr, uint16_t port)
 {
 	struct sockaddr_in sa = {
 		.sin_family = AF_INET,
-		.sin_port = htons(AGGNET_UDP_PORT),
+		.sin_port = htons(port),
 		.sin_addr = addr,
 	};
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -148,6 +155,8 @@ static void check_node(struct checks *c, struct aggnet_ctl *ctl)
 		add(c, false, "node", "%s", aggnet_ctl_error(ctl));
 		return;
 	}
+	if (node.port)
+		c->port = node.port;
 	if (node.role == AGGNET_ROLE_SWITCH)
 		return;
 	if (!node.address.s_addr)
@@ -181,7 +190,7 @@ static void check_ports(struct checks *c, struct aggnet_ctl *ctl)
 static void check_route(struct checks *c, const char *what,
 			struct in_addr addr)
 {
-	bool ok = has_route(addr);
+	bool ok = has_route(addr, c->port);
 
 	add(c, ok, "route", "%s %s: %s", what, addr_text(addr),
 	    ok ? "there is one" : "there is none");
@@ -215,7 +224,7 @@ static void check_routes(struct checks *c, struct aggnet_ctl *ctl)
  */
 json_t *node_check(bool *good)
 {
-	struct checks c = { json_array(), true };
+	struct checks c = { json_array(), true, AGGNET_UDP_PORT };
 	struct aggnet_ctl *ctl;
 
 	if (aggnet_ctl_open(&ctl)) {

@@ -62,6 +62,7 @@ struct aggnet_node_info {
 	uint32_t ports;
 	uint8_t fault;
 	uint64_t tenant;
+	uint16_t port;		/* UDP port of all packets */
 };
 
 struct aggnet_port_info {
@@ -312,6 +313,7 @@ enum aggnet_field_kind {
 	AGGNET_FIELD_BYTES,	/* uint8_t[@size] */
 	AGGNET_FIELD_FLAG,	/* bool */
 	AGGNET_FIELD_BLOB,	/* struct aggnet_blob */
+	AGGNET_FIELD_U16,
 };
 
 /**

@@ -19,6 +19,7 @@ static const struct aggnet_field fields[] = {
 	F(ports, PORTS, U32, true),
 	E(fault, FAULT, false, aggnet_fault_names),
 	F(tenant, TENANT, U64, false),
+	F(port, UDP_PORT, U16, false),
 };
 
 const struct aggnet_noun aggnet_noun_node = {

@@ -12,7 +12,7 @@
  *
  *   NODE_GET   -> NODE_*
  *   NODE_SET   [NODE_ADDRESS] [NODE_ROLE] [NODE_LABEL] [NODE_MEMORY]
- *              [NODE_FAULT] [NODE_TENANT]
+ *              [NODE_FAULT] [NODE_TENANT] [NODE_UDP_PORT]
  *   PORT_ADD   PORT_IFINDEX [PORT_LEVEL] [PORT_TRANSIT]
  *   PORT_DEL   PORT_IFINDEX
  *   PORT_GET   PORT_IFINDEX or dump                  -> PORT_*
@@ -109,6 +109,9 @@ enum aggnet_node_attr {
 	AGGNET_A_NODE_TENANT,		/* u64: limit of any one other namespace, bytes;
 					 * set and told in the initial namespace
 					 * only; default: half of its limit
+					 */
+	AGGNET_A_NODE_UDP_PORT,		/* u16: UDP port of all packets, the same on
+					 * all members; default AGGNET_UDP_PORT
 					 */
 	__AGGNET_A_NODE_MAX
 };

@@ -9,7 +9,11 @@
 
 #include <linux/types.h>
 
-#define AGGNET_UDP_PORT		42592	/* destination port of every packet */
+/* Destination port of every packet, unless the node says another: a user port
+ * that IANA has not assigned, below Linux's ephemeral ports (32768 and up) and
+ * Kubernetes' NodePorts (30000 and up).
+ */
+#define AGGNET_UDP_PORT		18016
 #define AGGNET_VERSION		1
 #define AGGNET_WINDOW		256	/* packets in flight on a channel, at most */
 #define AGGNET_SEQ_FIRST	0xffffffc0u	/* wraps early, on purpose */

@@ -122,7 +122,8 @@ static bool string_ok(const struct nla_policy *policy, const char *text,
 static bool attr_ok(const struct nla_policy *policy, const struct nlattr *nla)
 {
 	static const u8 size[] = {
-		[NLA_U8] = 1, [NLA_U32] = 4, [NLA_U64] = 8, [NLA_BE32] = 4,
+		[NLA_U8] = 1, [NLA_U16] = 2, [NLA_U32] = 4, [NLA_U64] = 8,
+		[NLA_BE32] = 4,
 	};
 	u32 len = nla_len(nla);
 

@@ -153,10 +153,25 @@ void aggnet_hook_detach(struct aggnet_net *an, struct aggnet_port *port)
 	hooks--;
 }
 
-int aggnet_hook_start(struct aggnet_net *an, struct netlink_ext_ack *extack)
+void aggnet_hook_init(struct aggnet_net *an)
 {
+	an->udp_port = htons(AGGNET_UDP_PORT);
+}
+
+void aggnet_hook_exit(struct aggnet_net *an)
+{
+}
+
+int aggnet_hook_start(struct aggnet_net *an, __be16 udp_port, bool guard,
+		      struct netlink_ext_ack *extack)
+{
+	an->udp_port = udp_port;
 	started = true;
 	return 0;
+}
+
+void aggnet_hook_review(struct aggnet_net *an)
+{
 }
 
 void aggnet_hook_stop(struct aggnet_net *an)

@@ -11,6 +11,7 @@
 enum {
 	NLA_UNSPEC,
 	NLA_U8,
+	NLA_U16,
 	NLA_U32,
 	NLA_U64,
 	NLA_NUL_STRING,
@@ -103,6 +104,11 @@ static inline int nla_total_size_64bit(int payload)
 int nla_memcpy(void *to, const struct nlattr *nla, int count);
 ssize_t nla_strscpy(char *to, const struct nlattr *nla, size_t size);
 
+static inline u16 nla_get_u16(const struct nlattr *nla)
+{
+	return *(const u16 *)nla_data(nla);
+}
+
 static inline u8 nla_get_u8(const struct nlattr *nla)
 {
 	return *(u8 *)nla_data(nla);
@@ -130,6 +136,11 @@ static inline u64 nla_get_u64(const struct nlattr *nla)
 
 int nla_put(struct sk_buff *skb, int type, int len, const void *data);
 int nla_put_u64_64bit(struct sk_buff *skb, int type, u64 value, int pad);
+
+static inline int nla_put_u16(struct sk_buff *skb, int type, u16 value)
+{
+	return nla_put(skb, type, sizeof(value), &value);
+}
 
 static inline int nla_put_u8(struct sk_buff *skb, int type, u8 value)
 {

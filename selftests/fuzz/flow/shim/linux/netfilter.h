@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Hooks: none is ever called. */
-#ifndef _NETLINK_LINUX_NETFILTER_H
-#define _NETLINK_LINUX_NETFILTER_H
+#ifndef _FLOW_LINUX_NETFILTER_H
+#define _FLOW_LINUX_NETFILTER_H
 
 struct nf_hook_ops {
 	char nothing;
 };
 
-#endif /* _NETLINK_LINUX_NETFILTER_H */
+#endif /* _FLOW_LINUX_NETFILTER_H */
