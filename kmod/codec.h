@@ -91,6 +91,10 @@ enum aggnet_parse {
 	AGGNET_PARSE_FILTER,
 };
 
+/* All that aggnet_parse_header() reads: header, filter, longest fixed body. */
+#define AGGNET_PARSE_BYTES	(sizeof(struct aggnet_hdr) + AGGNET_FILTER_MAX + \
+				 sizeof(struct aggnet_ack))
+
 /**
  * aggnet_parse_header() - check and read a header
  * @data: the UDP payload

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Hooks of the receive path and of local output, and the UDP socket. */
+/* Hooks of the receive path and of what leaves, and the UDP socket. */
 #include <linux/etherdevice.h>
 #include <linux/ip.h>
 #include <linux/netfilter.h>
@@ -8,11 +8,13 @@
 #include <linux/udp.h>
 #include <linux/workqueue.h>
 #include <net/ip.h>
+#include <net/route.h>
 #include <net/sock.h>
 #include <net/udp.h>
 #include <net/udp_tunnel.h>
 
 #include <linux/aggnet_packet.h>
+#include "codec.h"
 #include "compat_net.h"
 #include "drop.h"
 #include "hook.h"
@@ -233,22 +235,91 @@ static void hook_sock_close(struct socket *sock)
 	sock_release(sock);
 }
 
-/* --- local output ------------------------------------------------------------ */
+/* --- what leaves ------------------------------------------------------------- */
 
-/* Only the module sends to our port; it shows its socket. */
-static unsigned int hook_local_out(void *priv, struct sk_buff *skb,
-				   const struct nf_hook_state *state)
+/*
+ * Would a peer take a datagram of @skb for a packet of the node with this IP
+ * source? @at: where UDP's payload begins. Datagrams that GSO is to make of it
+ * are looked at one by one.
+ */
+static bool guard_forged(const struct sk_buff *skb, unsigned int at,
+			   __be32 saddr)
 {
-	struct aggnet_net *an = priv;
+	unsigned int size = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size :
+					      skb->len;
+	u8 buf[AGGNET_PARSE_BYTES] __aligned(8);
+	struct aggnet_pkt pkt;
+
+	for (; at < skb->len; at += size) {
+		unsigned int len = min(size, skb->len - at);
+		const void *data;
+
+		data = skb_header_pointer(skb, at,
+					  min_t(unsigned int, len, sizeof(buf)),
+					  buf);
+		if (data &&
+		    aggnet_parse_header(data, len, &pkt) == AGGNET_PARSE_OK &&
+		    pkt.src == saddr)
+			return true;
+	}
+	return false;
+}
+
+/* Is it an address that peers may know as one of this host? */
+static bool guard_ours(const struct aggnet_net *an, __be32 saddr)
+{
+	return saddr == READ_ONCE(an->identity) ||
+	       inet_addr_type(an->net, saddr) == RTN_LOCAL;
+}
+
+/*
+ * Copy what a process can still write to (pages of MSG_ZEROCOPY and splice()), so
+ * that it leaves as it was read. A list of buffers is not copied: it leaves in
+ * fragments, which no node takes, or was received.
+ */
+static bool guard_settle(struct sk_buff *skb)
+{
+	if (!skb_has_shared_frag(skb) || skb_has_frag_list(skb))
+		return true;
+	return !aggnet_mem_fails() && !skb_linearize(skb);
+}
+
+static noinline unsigned int guard_datagram(struct aggnet_net *an,
+					    struct sk_buff *skb,
+					    const struct nf_hook_state *state)
+{
+	unsigned int ihl = hook_ours(skb, READ_ONCE(an->udp_port));
+	__be32 saddr = ip_hdr(skb)->saddr;
 	const struct socket *sock;
 
-	if (likely(!hook_ours(skb, READ_ONCE(an->udp_port))))
+	if (likely(!ihl))
 		return NF_ACCEPT;
 	sock = READ_ONCE(an->sock);
 	if (sock && state->sk == sock->sk)
 		return NF_ACCEPT;
+	if (!guard_ours(an, saddr))
+		return NF_ACCEPT;
+	if (!guard_settle(skb)) {
+		aggnet_drop_count(an, skb, AGGNET_STAT_drop_memory);
+		return NF_DROP;
+	}
+	if (!guard_forged(skb, ihl * 4 + sizeof(struct udphdr), saddr))
+		return NF_ACCEPT;
 	aggnet_drop_count(an, skb, AGGNET_STAT_drop_local_out);
 	return NF_DROP;
+}
+
+/*
+ * Only the module makes packets of this node; they carry its socket. The hook is
+ * behind NAT: it sees the address and the port that a datagram leaves with, of a
+ * process as well as of a container whose packets this host forwards.
+ */
+static unsigned int hook_post_routing(void *priv, struct sk_buff *skb,
+				      const struct nf_hook_state *state)
+{
+	if (likely(ip_hdr(skb)->protocol != IPPROTO_UDP))
+		return NF_ACCEPT;
+	return guard_datagram(priv, skb, state);
 }
 
 /* --- their life --------------------------------------------------------------- */
@@ -265,7 +336,7 @@ static int guard_start(struct aggnet_net *an, struct netlink_ext_ack *extack)
 	int err = nf_register_net_hook(an->net, &an->guard);
 
 	if (err)
-		NL_SET_ERR_MSG(extack, "cannot hook local output");
+		NL_SET_ERR_MSG(extack, "cannot hook what leaves this host");
 	an->guarded = !err;
 	return err;
 }
@@ -348,12 +419,12 @@ void aggnet_hook_review(struct aggnet_net *an)
 void aggnet_hook_init(struct aggnet_net *an)
 {
 	an->udp_port = htons(AGGNET_UDP_PORT);
-	/* Last: a datagram that a rule redirects to our port is caught, too. */
+	/* Last: behind NAT. */
 	an->guard = (struct nf_hook_ops) {
-		.hook = hook_local_out,
+		.hook = hook_post_routing,
 		.priv = an,
 		.pf = NFPROTO_IPV4,
-		.hooknum = NF_INET_LOCAL_OUT,
+		.hooknum = NF_INET_POST_ROUTING,
 		.priority = NF_IP_PRI_LAST,
 	};
 	INIT_WORK(&an->hook_work, hook_work);

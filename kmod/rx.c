@@ -19,10 +19,6 @@
 #include "tree.h"
 #include "trees.h"
 
-/* All that aggnet_parse_header() reads: header, filter, longest fixed body. */
-#define RX_PEEK	(sizeof(struct aggnet_hdr) + AGGNET_FILTER_MAX + \
-		 sizeof(struct aggnet_ack))
-
 /**
  * struct rx - what is known of a packet while nothing of it was changed
  * @an: namespace
@@ -33,7 +29,7 @@
  * @head: bytes before the aggnet header
  * @total: bytes of the datagram; behind them there may be padding
  * @csum: the UDP header carries a checksum
- * @peek: RX_PEEK bytes for what is not linear yet
+ * @peek: AGGNET_PARSE_BYTES bytes for what is not linear yet
  * @pkt: parsed header; @pkt.body is set once the bytes are linear, @pkt.filter
  *	is good until they are
  */
@@ -104,7 +100,8 @@ static enum aggnet_stat rx_read_headers(struct rx *rx)
 		return AGGNET_STAT_drop_length;
 	rx->csum = uh->check || rx->skb->ip_summed == CHECKSUM_PARTIAL;
 	data = skb_header_pointer(rx->skb, rx->head,
-				  min_t(unsigned int, len, RX_PEEK), rx->peek);
+				  min_t(unsigned int, len, AGGNET_PARSE_BYTES),
+				  rx->peek);
 	if (!data)
 		return AGGNET_STAT_drop_truncated;
 	parse = aggnet_parse_header(data, len, &rx->pkt);
@@ -348,7 +345,7 @@ static enum aggnet_verdict rx_switch(struct rx *rx)
 enum aggnet_verdict aggnet_rx(struct aggnet_net *an, struct aggnet_port *port,
 			      struct sk_buff *skb)
 {
-	u8 peek[RX_PEEK] __aligned(8);
+	u8 peek[AGGNET_PARSE_BYTES] __aligned(8);
 	struct rx rx = { .an = an, .port = port, .skb = skb, .peek = peek };
 
 	if (!rx_read_ip(&rx))

@@ -53,7 +53,7 @@
 	X(drop_bloom_miss)	/* no Bloom table matches */		\
 	X(drop_copies)		/* more copies than allowed */		\
 	X(drop_mtu)		/* larger than the next link's MTU */	\
-	X(drop_local_out)	/* local process sent to our port */	\
+	X(drop_local_out)	/* not made by the module, but forged */	\
 	X(drop_role)		/* not for a node of this role */
 
 enum aggnet_stat {

@@ -69,10 +69,89 @@ carrier()
 	[ $up = "$1" ]
 }
 
+# cannot_send KEY=VALUE...: a process of t is told that it may not
 cannot_send()
 {
-	on t packet local src=$T receiver=$B to=$B 2> "$TMP/eperm" && return 1
+	on t packet local receiver=$B to=$B "$@" 2> "$TMP/eperm" && return 1
 	grep -q "not permitted" "$TMP/eperm"
+}
+
+redirected()
+{
+	local status=0
+
+	on t nft -f - << END || return
+table ip nat {
+	chain out {
+		type nat hook output priority -100
+		udp dport 9 dnat to $B:$PORT
+	}
+}
+END
+	cannot_send src=$T port=9 || status=1
+	on t nft delete table ip nat
+	return $status
+}
+
+# can_send KEY=VALUE...: a process of t sends, b gets it, the guard is silent
+can_send()
+{
+	local before
+
+	before=$(counter t drop_local_out)
+	watch b eth0 && on t packet local receiver=$B to=$B "$@" || return
+	seen b
+	[ -n "$seen" ] && same "$before" "$(counter t drop_local_out)"
+}
+
+# contained KEY=VALUE...: a process of a sends, by a device of t that is not a port,
+# and t's source NAT has the packet leave with t's identity
+contained()
+{
+	on t nft -f - << END || return
+table ip nat {
+	chain out {
+		type nat hook postrouting priority 100
+		ip saddr $A snat to $T
+	}
+}
+END
+	on a packet local src=$A receiver=$B to=$B "$@"
+}
+
+container_forges()
+{
+	local status=0
+
+	agg t port del eth0 && counts t drop_local_out 1 contained id=$T ||
+		status=1
+	on t nft delete table ip nat
+	agg t port add eth0 && return $status
+}
+
+# What does not name t as its maker is any other datagram.
+container_sends()
+{
+	local status=0
+
+	agg t port del eth0 && watch b eth0 && contained id=$A && seen b &&
+		[[ $seen == *" $T $B "* ]] || status=1
+	on t nft delete table ip nat
+	agg t port add eth0 && return $status
+}
+
+# Another port: what goes to the usual one is anything else's, also on the wire.
+other_port()
+{
+	local status=0
+
+	agg a node set address $A port 20000 || return
+	on a packet local src=$A receiver=$B to=$B "port=$PORT" || status=1
+	on a packet local src=$A receiver=$B to=$B port=20000 2> "$TMP/eperm" &&
+		status=1
+	grep -q "not permitted" "$TMP/eperm" || status=1
+	same 20000 "$(aggctl -j -n "a-$tag" node show | jq .port)" || status=1
+	agg a node set port "$PORT" address 0.0.0.0 && return $status
 }
 
 # The second frame shows that the first has had its turn.
@@ -197,7 +276,21 @@ check "a tagged frame is not ours" not_ours vlan=5
 check "a frame for another MAC is not ours" not_ours "dmac=$(mac 9 9)"
 check "a fragment is not ours" not_ours frag=0x2000
 
-check "local processes cannot send to the port" \
-	counts t drop_local_out 1 cannot_send
+check "a process cannot send a packet of this node" \
+	counts t drop_local_out 1 cannot_send src=$T
+check "nor one with another address of this host" \
+	counts t drop_local_out 1 cannot_send src=10.3.0.2
+check "nor one of many that the kernel takes apart" \
+	counts t drop_local_out 1 cannot_send src=$T glue=1 count=3
+check "nor one to a port that a rule makes ours" \
+	counts t drop_local_out 1 redirected
+check "any other datagram to that port passes" \
+	can_send src=$T version=4
+check "also one that has another node's name in it" can_send src=$T id=$A
+check "also one that says the wrong length" can_send src=$T lie=1
+check "a container behind NAT cannot make a packet of this node" \
+	container_forges
+check "its other datagrams pass" container_sends
+check "the node's port is what counts" other_port
 check "bystanders pass" bystander
 done_testing

@@ -11,12 +11,14 @@
 #include <netinet/ether.h>
 #include <netinet/udp.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "codec.h"
 #include "frame.h"
 
 #define BATCH		32	/* frames of one system call */
@@ -295,10 +297,36 @@ static int replay_all(char **argv)
 
 /* --- a local user ----------------------------------------------------------- */
 
-static int user_socket(int i)
+#define USER_SEGMENT	200	/* bytes: one send, many datagrams */
+
+/* An IPv4 address, or the same for an IPv6 socket. */
+static socklen_t user_address(struct sockaddr_storage *at, in_addr_t address,
+			      uint16_t port, bool mapped)
+{
+	struct sockaddr_in6 *at6 = (struct sockaddr_in6 *)at;
+	struct sockaddr_in *at4 = (struct sockaddr_in *)at;
+
+	memset(at, 0, sizeof(*at));
+	if (!mapped) {
+		at4->sin_family = AF_INET;
+		at4->sin_port = htons(port);
+		at4->sin_addr.s_addr = address;
+		return sizeof(*at4);
+	}
+	at6->sin6_family = AF_INET6;
+	at6->sin6_port = htons(port);
+	at6->sin6_addr.s6_addr[10] = 0xff;
+	at6->sin6_addr.s6_addr[11] = 0xff;
+	memcpy(&at6->sin6_addr.s6_addr[12], &address, sizeof(address));
+	return sizeof(*at6);
+}
+
+static int user_socket(int i, in_addr_t source)
 {
 	int fd = socket(i & 1 ? AF_INET6 : AF_INET, SOCK_DGRAM, 0);
-	int one = 1, off = 0, size = 200;
+	int one = 1, off = 0, size = USER_SEGMENT;
+	struct sockaddr_storage at;
+	socklen_t len;
 
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &one,
 				 sizeof(one)))
@@ -306,40 +334,69 @@ static int user_socket(int i)
 	if (i & 1 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off,
 				sizeof(off)))
 		die("mapped addresses");
-	/* One send, many datagrams. */
 	if (i & 2 && setsockopt(fd, SOL_UDP, UDP_SEGMENT, &size, sizeof(size)))
 		die("UDP_SEGMENT");
+	len = user_address(&at, source, 0, i & 1);
+	if (bind(fd, (struct sockaddr *)&at, len))
+		die("bind");
 	return fd;
 }
 
 static int user_send(int fd, const char *address, bool mapped,
 		     const uint8_t *data, size_t len)
 {
-	struct sockaddr_in to = {
-		.sin_family = AF_INET,
-		.sin_port = htons(AGGNET_UDP_PORT),
-		.sin_addr.s_addr = inet_addr(address),
-	};
-	struct sockaddr_in6 to6 = {
-		.sin6_family = AF_INET6,
-		.sin6_port = to.sin_port,
-	};
+	struct sockaddr_storage to;
+	socklen_t size = user_address(&to, inet_addr(address), AGGNET_UDP_PORT,
+				      mapped);
 
-	to6.sin6_addr.s6_addr[10] = 0xff;
-	to6.sin6_addr.s6_addr[11] = 0xff;
-	memcpy(&to6.sin6_addr.s6_addr[12], &to.sin_addr, 4);
-	if (mapped)
-		return (int)sendto(fd, data, len, 0, (struct sockaddr *)&to6,
-				   sizeof(to6));
-	return (int)sendto(fd, data, len, 0, (struct sockaddr *)&to, sizeof(to));
+	return (int)sendto(fd, data, len, 0, (struct sockaddr *)&to, size);
 }
 
-/* local SEED COUNT FILE ADDRESS...: status 0 if each of them was refused */
+/* Would a peer take one of these datagrams for a packet that @source made? */
+static bool user_forges(const uint8_t *data, size_t len, size_t segment,
+			in_addr_t source)
+{
+	struct aggnet_pkt pkt;
+	size_t at, n;
+
+	for (at = 0; at < len; at += segment) {
+		n = len - at < segment ? len - at : segment;
+		if (aggnet_parse_header(data + at, n, &pkt) ==
+		    AGGNET_PARSE_OK && pkt.src == source)
+			return true;
+	}
+	return false;
+}
+
+/* A changed packet, half of the time in the name of @source. */
+static size_t user_packet(uint8_t *data, in_addr_t source)
+{
+	struct frame f, second;
+	size_t len;
+
+	draw_frame(&f);
+	mutate(&f, &second, true);
+	len = f.len > FRAME_HEAD ? f.len - FRAME_HEAD : 0;
+	memcpy(data, f.bytes + FRAME_HEAD, len);
+	if (draw() & 1 && len >= sizeof(struct aggnet_hdr))
+		memcpy(data + offsetof(struct aggnet_hdr, src), &source,
+		       sizeof(source));
+	/* Some larger than any MTU. */
+	if (!(draw() % 16))
+		len += 2000 + draw() % 2000;
+	return len;
+}
+
+/*
+ * local SEED COUNT FILE SOURCE ADDRESS...: prints how many would pass for the
+ * packets of SOURCE; status 0 if these were refused, and no other
+ */
 static int local(int argc, char **argv)
 {
 	unsigned long count = strtoul(argv[1], NULL, 0);
+	in_addr_t source = inet_addr(argv[3]);
 	static uint8_t data[8 * FRAME_MAX];
-	unsigned long i, through = 0;
+	unsigned long i, forged = 0, wrong = 0;
 	int fds[4], k;
 
 	seed(strtoull(argv[0], NULL, 0));
@@ -347,27 +404,24 @@ static int local(int argc, char **argv)
 	if (setresuid(NOBODY, NOBODY, NOBODY))
 		die("setresuid");
 	for (k = 0; k < 4; k++)
-		fds[k] = user_socket(k);
+		fds[k] = user_socket(k, source);
 	for (i = 0; i < count; i++) {
-		struct frame f, second;
-		size_t len;
+		size_t len = user_packet(data, source);
+		bool forges, refused;
 
-		draw_frame(&f);
-		mutate(&f, &second, true);
-		len = f.len > FRAME_HEAD ? f.len - FRAME_HEAD : 0;
-		memcpy(data, f.bytes + FRAME_HEAD, len);
-		/* Some larger than any MTU. */
-		if (!(draw() % 16))
-			len += 2000 + draw() % 2000;
 		k = (int)(draw() % 4);
-		if (user_send(fds[k], argv[3 + draw() % (unsigned int)(argc - 3)],
-			      k & 1, data, len) >= 0)
-			through++;
-		else if (errno != EPERM)
+		forges = user_forges(data, len, k & 2 ? USER_SEGMENT : len,
+				     source);
+		refused = user_send(fds[k],
+				    argv[4 + draw() % (unsigned int)(argc - 4)],
+				    k & 1, data, len) < 0;
+		if (refused && errno != EPERM)
 			die("sendto");
+		forged += forges;
+		wrong += forges != refused;
 	}
-	printf("%lu\n", through);
-	return through != 0;
+	printf("%lu\n", forged);
+	return wrong != 0;
 }
 
 /* --- children that do not exist --------------------------------------------- */
@@ -400,13 +454,13 @@ int main(int argc, char **argv)
 		return inject(argv + 2);
 	if (argc == 8 && !strcmp(argv[1], "replay"))
 		return replay_all(argv + 2);
-	if (argc >= 6 && !strcmp(argv[1], "local"))
+	if (argc >= 7 && !strcmp(argv[1], "local"))
 		return local(argc - 2, argv + 2);
 	if (argc == 9 && !strcmp(argv[1], "open"))
 		return open_flood(argv + 2);
 	fputs("usage: inject SEED COUNT keyed|unkeyed FILE SENT DEV MAC DEV MAC\n"
 	      "       replay SEED FILE DEV MAC DEV MAC\n"
-	      "       local SEED COUNT FILE ADDRESS...\n"
+	      "       local SEED COUNT FILE SOURCE ADDRESS...\n"
 	      "       open COUNT DEV MAC RECEIVER JOB INSTANCE none|random\n",
 	      stderr);
 	return 2;

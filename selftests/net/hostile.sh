@@ -165,16 +165,18 @@ at_least()
 	[ "$(counter "$1" "$2")" -ge "$3" ]
 }
 
-# user NODE: everything that a process there sends to the port is refused
+# user NODE: of what a process there sends to the port, what would pass for the
+# node's own packets is refused, and nothing else
 user()
 {
-	local before
+	local before id=${1^^} forged
 
 	before=$(counter "$1" drop_local_out)
-	on "$1" hostile local "$SEED" $PACKETS_USER "$TMP/corpus" $S $A $R \
-		127.0.0.1 > "$TMP/through" ||
-		return
-	same $((before + PACKETS_USER)) "$(counter "$1" drop_local_out)"
+	on "$1" hostile local "$SEED" $PACKETS_USER "$TMP/corpus" "${!id}" \
+		$S $A $R 127.0.0.1 > "$TMP/forged" || return
+	forged=$(< "$TMP/forged")
+	[ "$forged" -gt $((PACKETS_USER / 20)) ] &&
+		same $((before + forged)) "$(counter "$1" drop_local_out)"
 }
 
 line_up
