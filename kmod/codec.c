@@ -12,6 +12,26 @@
 #include "state.h"
 #include "vector.h"
 
+/* No padding, and no need of more than the 4 bytes of IP's alignment. */
+#define WIRE_LAYOUT(name, size)						\
+	static_assert(sizeof(struct name) == (size) &&			\
+		      __alignof__(struct name) == 4)
+
+WIRE_LAYOUT(aggnet_hdr, 64);
+WIRE_LAYOUT(aggnet_filter, 4);
+WIRE_LAYOUT(aggnet_open, 16);
+WIRE_LAYOUT(aggnet_accept, 8);
+WIRE_LAYOUT(aggnet_data, 16);
+WIRE_LAYOUT(aggnet_ack, 8 + AGGNET_WINDOW / 8);
+WIRE_LAYOUT(aggnet_fin, 24);
+WIRE_LAYOUT(aggnet_probe, 8);
+WIRE_LAYOUT(aggnet_done, 8);
+WIRE_LAYOUT(aggnet_abort, 16);
+WIRE_LAYOUT(aggnet_rst, 16);
+static_assert(offsetof(struct aggnet_hdr, incast_id) == 8);
+static_assert(offsetof(struct aggnet_hdr, src_nonce) == 32);
+static_assert(offsetof(struct aggnet_hdr, tag) == 56);
+
 /* Length of the body, or of its fixed part before records or names. */
 static const u8 body_size[__AGGNET_TYPE_MAX] = {
 	[AGGNET_OPEN]	= sizeof(struct aggnet_open),
@@ -221,8 +241,6 @@ size_t aggnet_record_put(u8 *data, const u8 *key, u8 klen,
 
 void aggnet_put_header(struct aggnet_hdr *hdr, const struct aggnet_pkt *pkt)
 {
-	BUILD_BUG_ON(sizeof(*hdr) != 64);
-
 	*hdr = (struct aggnet_hdr) {
 		.version = AGGNET_VERSION,
 		.type = pkt->type,

@@ -9,7 +9,8 @@
 
 #include "filter.h"
 
-static uint8_t bytes[AGGNET_FILTER_MAX];
+static uint8_t bytes[AGGNET_FILTER_MAX]
+	__attribute__((aligned(__alignof__(struct aggnet_filter))));
 
 static void name_link(struct aggnet_filter *f, u64 key, u64 name)
 {

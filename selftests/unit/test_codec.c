@@ -61,6 +61,32 @@ TEST(parse_header__caps_the_hop_field)
 	EXPECT_EQ(AGGNET_HOP_MAX, pkt.hop);
 }
 
+/* Behind the headers of IP and UDP a packet is at 4 modulo 8. */
+TEST(parse_header__at_a_multiple_of_four_bytes)
+{
+	static const struct aggnet_key unkeyed;
+	struct {
+		u8 before[4];
+		u8 at[sizeof(struct packet)];
+	} __aligned(8) room;
+	const struct aggnet_hdr *hdr = (const void *)room.at;
+	struct aggnet_pkt pkt;
+	struct packet p;
+	size_t len;
+	u8 type;
+
+	for (type = 1; type < __AGGNET_TYPE_MAX; type++) {
+		len = make(&p, type);
+		p.hdr.tag = cpu_to_be64(aggnet_tag(&unkeyed, &p.hdr,
+					aggnet_digest(&unkeyed, p.bytes,
+						      body_len[type])));
+		memcpy(room.at, &p, len);
+		ASSERT_EQ(AGGNET_PARSE_OK, aggnet_parse_header(hdr, len, &pkt));
+		EXPECT_TRUE(aggnet_tag_ok(&unkeyed, hdr));
+		EXPECT_EQ(room.at + sizeof(*hdr), pkt.body);
+	}
+}
+
 TEST(parse_header__reads_what_put_header_wrote)
 {
 	struct aggnet_pkt in = {

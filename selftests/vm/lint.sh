@@ -9,6 +9,9 @@ CHECKPATCH="$BUILD/kselftest/checkpatch.pl --no-tree --quiet --terse
 	--no-summary --show-types --typedefsfile=$VM_DIR/typedefs"
 # An X-macro is a list: neither parentheses nor a side effect fit it.
 IGNORE=COMPLEX_MACRO,MACRO_ARG_REUSE
+# Programs include uapi headers too, and have no __packed and __aligned();
+# checkpatch knows that of include/uapi/ alone.
+IGNORE_UAPI=$IGNORE,PREFER_DEFINED_ATTRIBUTE_MACRO
 # trace/events is laid out as columns of TP_*( ... ) everywhere.
 IGNORE_TRACE=$IGNORE,OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT
 # What only the kernel has: its own attributes, ARRAY_SIZE, kstrto*().
@@ -33,8 +36,11 @@ pointers()
 checkpatch()
 {
 	# shellcheck disable=SC2086
-	find kmod uapi -name '*.[ch]' ! -name trace.h |
+	find kmod -name '*.[ch]' ! -name trace.h |
 		each $CHECKPATCH --ignore $IGNORE --strict -f
+	# shellcheck disable=SC2086
+	find uapi -name '*.h' |
+		each $CHECKPATCH --ignore $IGNORE_UAPI --strict -f
 	# shellcheck disable=SC2086
 	find kmod -name trace.h |
 		each $CHECKPATCH --ignore $IGNORE_TRACE --strict -f

@@ -543,7 +543,7 @@ struct aggt_filter_size {
  */
 struct aggt_filter {
 	size_t size;
-	uint8_t bytes[128];
+	uint8_t bytes[128] __attribute__((aligned(4)));
 	uint32_t false_links;
 	bool lost;
 };

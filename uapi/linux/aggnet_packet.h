@@ -2,6 +2,8 @@
 /*
  * Wire ABI of aggnet: UDP over IPv4, one struct aggnet_hdr per datagram, then
  * the body of the type. All integers are big endian unless said otherwise.
+ * IP headers are aligned to 4 bytes, so a datagram's payload begins at a multiple
+ * of 4, seldom of 8: the structs are packed, and aligned to 4.
  * Documentation/protocol.rst explains who sends what, when and why.
  */
 #ifndef _UAPI_LINUX_AGGNET_PACKET_H
@@ -109,7 +111,7 @@ struct aggnet_hdr {
 	__be32	stamp;
 	__be32	echo;
 	__be64	tag;
-};
+} __attribute__((packed, aligned(4)));
 
 #define AGGNET_FILTER_UNIT	8	/* bytes, in which a filter is counted */
 #define AGGNET_FILTER_UNITS	16	/* at most */
@@ -137,7 +139,7 @@ struct aggnet_filter {
 	__be16	bits;
 	__u8	hashes_digits;
 	__u8	salt;
-};
+} __attribute__((packed, aligned(4)));
 
 /**
  * struct aggnet_open - body of OPEN: what the child takes the tree's values for
@@ -159,7 +161,7 @@ struct aggnet_open {
 	__be16	k;
 	__be16	reserved;
 	__be64	elements;
-};
+} __attribute__((packed, aligned(4)));
 
 /**
  * struct aggnet_accept - body of ACCEPT
@@ -176,7 +178,7 @@ struct aggnet_accept {
 	__be16	max_records;
 	__u8	hop;
 	__u8	reserved[3];
-};
+} __attribute__((packed, aligned(4)));
 
 /**
  * struct aggnet_data - body of DATA; the records follow
@@ -221,7 +223,7 @@ struct aggnet_data {
 	__be16	records;
 	__be16	weight;
 	__be64	represents;
-};
+} __attribute__((packed, aligned(4)));
 
 /**
  * struct aggnet_ack - body of ACK
@@ -233,7 +235,7 @@ struct aggnet_ack {
 	__be32	cum;
 	__be32	credit;
 	__be64	sack[AGGNET_WINDOW / 64];
-};
+} __attribute__((packed, aligned(4)));
 
 /* Identities that may follow the bodies of FIN and ABORT: ends that were planned
  * and have not come. What is beyond is counted only.
@@ -254,7 +256,7 @@ struct aggnet_fin {
 	__be64	records;
 	__be32	partials;
 	__be32	members;
-};
+} __attribute__((packed, aligned(4)));
 
 /**
  * aggnet_member() - what one source adds to the sum of members
@@ -282,7 +284,7 @@ static inline __u32 aggnet_member(__u32 id)
 struct aggnet_probe {
 	__be32	sources;
 	__be32	names;
-};
+} __attribute__((packed, aligned(4)));
 
 /**
  * struct aggnet_done - body of DONE
@@ -292,7 +294,7 @@ struct aggnet_probe {
 struct aggnet_done {
 	__be32	sources;
 	__be32	partials;
-};
+} __attribute__((packed, aligned(4)));
 
 /**
  * enum aggnet_reason - why a transfer ended, on the wire and in events
@@ -341,7 +343,7 @@ struct aggnet_abort {
 	__be32	origin;
 	__be32	about;
 	__be32	missing;
-};
+} __attribute__((packed, aligned(4)));
 
 /**
  * enum aggnet_rst_reason - why a node does not serve a packet
@@ -368,6 +370,6 @@ struct aggnet_rst {
 	__be32	instance;
 	__be32	attempt;
 	__be32	reserved;
-};
+} __attribute__((packed, aligned(4)));
 
 #endif /* _UAPI_LINUX_AGGNET_PACKET_H */
