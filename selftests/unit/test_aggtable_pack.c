@@ -122,24 +122,29 @@ TEST(table_pack__of_nothing)
 TEST(table_pack__values_of_every_length)
 {
 	struct aggnet_table t;
+	u8 buf[PAYLOAD], value[AGGNET_PLAIN_MAX];
 	u64 represents;
-	u8 buf[PAYLOAD];
 	u32 bit, n, len;
 
 	shim_random_seed(SEED);
 	table_start(&t, AGGNET_FN_SUM, LIMIT, 4);
 	for (bit = 0; bit < 127; bit++) {
-		u128 one = (u128)1 << bit;
+		struct aggnet_value one = {
+			.lo = bit < 64 ? 1ULL << bit : 0,
+			.hi = bit < 64 ? 0 : 1ULL << (bit - 64),
+		};
 		struct packet p = { 0 };
 		struct aggnet_record rec;
 
-		packet_add(&p, (u8 *)"k", 1, (u8 *)&one, 16);
+		put_unaligned_le64(one.lo, value);
+		put_unaligned_le64(one.hi, value + 8);
+		packet_add(&p, (u8 *)"k", 1, value, sizeof(value));
 		merge(&t, &p);
 		len = aggnet_table_pack(&t, buf, sizeof(buf), 1, &n,
 					&represents);
 		ASSERT_EQ(3 + (bit + 1) / 8 + 1, len);
 		aggnet_record_get(buf, &rec);
-		ASSERT_TRUE(wide(rec.value) == (s128)one);
+		ASSERT_TRUE(wide(rec.value) == wide(one));
 		packet_free(&p);
 	}
 	aggnet_table_free(&t);

@@ -54,8 +54,15 @@ static u32 put_real(const struct aggnet_shape *shape, u8 *value, u32 i)
 	double wide = i % 2 ? 0x1p1000 : 0x1p-1000;
 	float narrow = i % 2 ? 0x1p100f : 0x1p-100f;
 	u32 width = aggnet_real_bytes(shape->vtype);
+	u64 bits64;
+	u32 bits32;
 
-	memcpy(value, width == 8 ? (void *)&wide : (void *)&narrow, width);
+	memcpy(&bits64, &wide, sizeof(bits64));
+	memcpy(&bits32, &narrow, sizeof(bits32));
+	if (width == 8)
+		put_unaligned_le64(bits64, value);
+	else
+		put_unaligned_le32(bits32, value);
 	return width;
 }
 

@@ -104,10 +104,29 @@ static bool stream_is(const char *key, const void *value, size_t vlen)
 	       rec.vlen == vlen && !memcmp(rec.value, value, vlen);
 }
 
+/* The bytes of a number on the wire: little endian. */
+static uint64_t wire64(double v)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	return htole64(bits);
+}
+
+static uint32_t wire32(float v)
+{
+	uint32_t bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	return htole32(bits);
+}
+
 TEST_F(source, add_real__writes_the_number)
 {
 	double wide = -0x1.23456789p-300;
 	float narrow = 0x1.2345p20f;
+	uint64_t wide_wire = wire64(wide);
+	uint32_t narrow_wire = wire32(narrow);
 
 	node.shape.vtype = AGGNET_VTYPE_FLOAT64;
 	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
@@ -115,7 +134,7 @@ TEST_F(source, add_real__writes_the_number)
 	EXPECT_EQ(-EINVAL, aggnet_source_add_real(self->s, "", 0, wide));
 	ASSERT_EQ(0, aggnet_source_add_real(self->s, "key", 3, wide));
 	ASSERT_EQ(0, aggnet_source_finish(self->s));
-	EXPECT_TRUE(stream_is("key", &wide, 8));
+	EXPECT_TRUE(stream_is("key", &wide_wire, 8));
 	aggnet_source_close(self->s);
 
 	memset(&node, 0, sizeof(node));
@@ -125,13 +144,14 @@ TEST_F(source, add_real__writes_the_number)
 	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
 	ASSERT_EQ(0, aggnet_source_add_real(self->s, "key", 3, narrow));
 	ASSERT_EQ(0, aggnet_source_finish(self->s));
-	EXPECT_TRUE(stream_is("key", &narrow, 4));
+	EXPECT_TRUE(stream_is("key", &narrow_wire, 4));
 	EXPECT_EQ(1, aggnet_source_records(self->s));
 }
 
 TEST_F(source, add_pair__writes_value_and_id)
 {
 	struct { int64_t value; uint64_t id; } pair = { -5, 1ULL << 63 | 7 };
+	uint64_t wire[] = { htole64(pair.value), htole64(pair.id) };
 
 	node.shape.function = AGGNET_FN_TOPK;
 	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
@@ -141,12 +161,13 @@ TEST_F(source, add_pair__writes_value_and_id)
 	ASSERT_EQ(0, aggnet_source_add_pair(self->s, "key", 3, pair.value,
 					    pair.id));
 	ASSERT_EQ(0, aggnet_source_finish(self->s));
-	EXPECT_TRUE(stream_is("key", &pair, sizeof(pair)));
+	EXPECT_TRUE(stream_is("key", wire, sizeof(wire)));
 }
 
 TEST_F(source, add_pair_real__writes_value_and_id)
 {
 	struct { double value; uint64_t id; } pair = { -0x1.8p7, 9 };
+	uint64_t wire[] = { wire64(pair.value), htole64(pair.id) };
 
 	node.shape.function = AGGNET_FN_NEAREST;
 	node.shape.vtype = AGGNET_VTYPE_FLOAT64;
@@ -156,13 +177,13 @@ TEST_F(source, add_pair_real__writes_value_and_id)
 	ASSERT_EQ(0, aggnet_source_add_pair_real(self->s, "key", 3, pair.value,
 						 pair.id));
 	ASSERT_EQ(0, aggnet_source_finish(self->s));
-	EXPECT_TRUE(stream_is("key", &pair, sizeof(pair)));
+	EXPECT_TRUE(stream_is("key", wire, sizeof(wire)));
 }
 
 TEST_F(source, add_element_real__writes_elements)
 {
 	static const double v[] = { 1.5, -0x1p-1000 };
-	double block[13] = { 0 };
+	uint64_t block[13] = { 0 };
 	size_t i;
 
 	node.shape.function = AGGNET_FN_MIN;
@@ -174,7 +195,7 @@ TEST_F(source, add_element_real__writes_elements)
 	EXPECT_EQ(-EPROTOTYPE, aggnet_source_add_element(self->s, 1));
 	for (i = 0; i < ARRAY_SIZE(v); i++) {
 		ASSERT_EQ(0, aggnet_source_add_element_real(self->s, v[i]));
-		block[i] = v[i];
+		block[i] = wire64(v[i]);
 	}
 	ASSERT_EQ(0, aggnet_source_finish(self->s));
 	/* The key is the number of the only block, in a byte. */

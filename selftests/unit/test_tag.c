@@ -47,7 +47,10 @@ TEST(digest__known_values)
 TEST(tag__is_as_the_wire_abi_says)
 {
 	struct packet p;
-	siphash_key_t sip;
+	siphash_key_t sip = { {
+		get_unaligned_le64(keyed.bytes),
+		get_unaligned_le64(keyed.bytes + 8),
+	} };
 	u8 in[72];
 	u64 digest;
 	size_t len;
@@ -62,7 +65,6 @@ TEST(tag__is_as_the_wire_abi_says)
 	EXPECT_EQ(aggnet_crc32c(in, 68), be64_to_cpu(p.hdr.tag));
 
 	len = make_tagged(&p, &keyed) - 64;
-	memcpy(&sip, keyed.bytes, 16);
 	memcpy(in, &p.hdr, 64);
 	in[2] = 0;
 	memset(in + 56, 0, 8);

@@ -25,16 +25,17 @@ static void draw_block(struct input *in, u8 vtype)
 	/* The extremes, too, and far more often than by chance. */
 	v = aggnet_value_s64(get_random_u32() % 2 ? S64_MIN : S64_MAX);
 	if (width == 8 && get_random_u32() % 2)
-		memcpy(in->value, &v.lo, 8);
+		put_unaligned_le64(v.lo, in->value);
 }
 
-static bool is_nan(s64 bits, u32 width)
+static bool is_nan(u64 bits, u32 width)
 {
+	u32 low = (u32)bits;
 	double wide;
 	float narrow;
 
 	memcpy(&wide, &bits, sizeof(wide));
-	memcpy(&narrow, &bits, sizeof(narrow));
+	memcpy(&narrow, &low, sizeof(narrow));
 	return width == 4 ? isnan(narrow) : isnan(wide);
 }
 
@@ -42,9 +43,11 @@ static bool is_nan(s64 bits, u32 width)
 static s128 element(const struct input *in, u8 vtype, u32 i)
 {
 	u32 width = in->vlen / AGGNET_BLOCK_ELEMENTS;
-	s64 bits = 0;
+	u8 byte[8] = { 0 };
+	s64 bits;
 
-	memcpy(&bits, in->value + i * width, width);
+	memcpy(byte, in->value + i * width, width);
+	bits = get_unaligned_le64(byte);
 	if (width && width < 8)
 		bits = (s64)((u64)bits << (64 - 8 * width)) >>
 		       (64 - 8 * width);
@@ -135,7 +138,7 @@ static void give_block(struct aggnet_table *t, u32 block, u32 value)
 	buf[0] = klen;
 	buf[1] = 4 * AGGNET_BLOCK_ELEMENTS;
 	for (i = 0; i < AGGNET_BLOCK_ELEMENTS; i++)
-		memcpy(buf + 2 + klen + 4 * i, &value, 4);
+		put_unaligned_le32(value, buf + 2 + klen + 4 * i);
 	take(t, buf, 2 + klen + buf[1], 1, 1, true);
 }
 
@@ -239,7 +242,8 @@ TEST(vector__parts_count_once)
 		.vtype = AGGNET_VTYPE_FLOAT64,
 		.layout = AGGNET_LAYOUT_DENSE, .elements = 1,
 	};
-	static const double value[] = { 0x1p1000, 0x1p-1000 };
+	/* 0x1p1000 and 0x1p-1000 */
+	static const u64 value[] = { 0x7e7ULL << 52, 0x017ULL << 52 };
 	struct aggnet_table from, to;
 	u8 buf[PAYLOAD] = { 1, 8, 0 };
 	u64 represents;
@@ -250,7 +254,7 @@ TEST(vector__parts_count_once)
 	from.expected = 2;
 	to.expected = 2;
 	for (i = 0; i < 2; i++) {
-		memcpy(buf + 3, &value[i], 8);
+		put_unaligned_le64(value[i], buf + 3);
 		take(&from, buf, 11, 1, 1, true);
 	}
 	len = aggnet_table_pack_ripe(&from, buf, sizeof(buf), 9, &n,
