@@ -164,9 +164,10 @@ begun()
 # Another attempt of the same transfer, in which all is sent again.
 anew()
 {
-	wait_for begun && aggctl -j plan --job $job --topology bcube:4,1 \
-		--method irs --receivers v0 --uid 0 --sorted --memory $MEMORY \
-		--senders "$(IFS=,; echo "${SENDERS[*]}")" > "$TMP/x.json" &&
+	wait_for begun && jq 'walk(if type == "object" and has("attempt")
+			then .attempt += 1 else . end)' "$TMP/x.json" \
+			> "$TMP/anew.json" &&
+		mv "$TMP/anew.json" "$TMP/x.json" &&
 		aggctl apply "$TMP/x.json" --replace > "$TMP/x.apply"
 }
 
