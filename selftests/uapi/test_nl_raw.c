@@ -84,7 +84,7 @@ static void put_tag(struct aggnet_hdr *hdr, size_t body)
 	struct {
 		struct aggnet_hdr hdr;
 		uint32_t crc;
-	} __attribute__((packed)) in;
+	} __attribute__((packed, aligned(4))) in;
 
 	in.hdr = *hdr;
 	in.hdr.hop = 0;

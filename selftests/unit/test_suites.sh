@@ -30,7 +30,7 @@ sources()
 	local file
 
 	cd "$top/selftests" || exit
-	for file in unit/test_* uapi/test_* net/* model/*.sh fuzz/mutants.* \
+	for file in unit/test_* uapi/test_* net/* model/*.sh fuzz/mutants.sh \
 		fuzz/fuzz_* fuzz/*/fuzz_* fuzz/flow/flow_*; do
 		case $file in
 		net/*.[ch] | net/*.inc | net/*.py | net/Makefile) ;;
