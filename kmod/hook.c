@@ -243,7 +243,7 @@ static void hook_sock_close(struct socket *sock)
  * are looked at one by one.
  */
 static bool guard_forged(const struct sk_buff *skb, unsigned int at,
-			   __be32 saddr)
+			 __be32 saddr)
 {
 	unsigned int size = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size :
 					      skb->len;

@@ -81,7 +81,9 @@ one()
 # Of transfers that nobody runs, at v0; six senders' own is among them.
 entries()
 {
-	aggctl -n v0 node set memory $((512 << 20)) || return
+	aggctl -n v0 node set memory $((512 << 20)) &&
+		aggctl node set tenant "$(aggctl -j node show | jq .memory)" ||
+		return
 	plan few --topology bcube:4,1 --method irs --function sum --uid 0 \
 		--senders v2,v5 --receivers v0 || return
 	jq '.nodes |= {v0} | .nodes.v0.trees |= (.[0] as $t |
@@ -106,8 +108,11 @@ children()
 		told "64 children" && withdraw all
 }
 
+# Everything is at v0 here: it may hold all that the host has for aggnet.
+tenant=$(aggctl -j node show | jq .tenant)
 exec 3>&1
 testbed bcube:4,1
+trap 'status=$?; aggctl node set tenant "$tenant"; (exit $status); finish' EXIT
 # The ceiling of the host is an eighth of its memory, if nobody says otherwise.
 aggctl node set memory $((512 << 20)) || exit 1
 check "64 trees at once" many_trees

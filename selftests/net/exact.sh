@@ -60,7 +60,8 @@ shaped()
 	esac
 	for node in v9:eth0 w0:p0; do
 		ip netns exec ${node%:*} tc -j qdisc show dev ${node#*:} \
-			> "$TMP/qdisc" && jq -e "$want" "$TMP/qdisc" || {
+			> "$TMP/qdisc" || return
+		jq -e "$want" "$TMP/qdisc" || {
 			echo "links of ${node%:*} are not '$1': $(< "$TMP/qdisc")"
 			return 1
 		}

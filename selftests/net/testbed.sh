@@ -142,9 +142,9 @@ killed()
 # Of two that start at once one builds, and the other changes nothing.
 race()
 {
-	local round pids n built status=0
+	local pids n built status=0
 
-	for round in 1 2 3 4 5 6; do
+	for _ in 1 2 3 4 5 6; do
 		pids=() built=0
 		for n in 1 2; do
 			aggctl testbed up bcube:2,1 > "$TMP/race.$n" 2>&1 &

@@ -48,7 +48,7 @@ offers "topk" aggctl plan --function t
 offers "int64 int32" aggctl plan --type i
 offers "exact bloom packet" aggctl plan --scheme ''
 offers "general paper" aggctl plan --filter-rule ''
-offers 'v1 \$\(touch '"$scratch"'/planted\) \`touch\`' aggctl -n ''
+offers "v1 \\\$\\(touch $scratch/planted\\) \\\`touch\\\`" aggctl -n ''
 n=$((n + 1))
 if [ -e "$scratch/planted" ]; then
 	echo "not ok $n - the name of a namespace ran as a command"

@@ -324,7 +324,7 @@ TEST(row__depths)
 TEST(err__control_characters)
 {
 	listen_to_stderr();
-	err("%s: no node", "v1\033[2J\nfake: \x7f\xc2\x9b" "0m \xc3\xa4");
+	err("%s: no node", "v1\033[2J\nfake: \177\302\2330m \303\244");
 	EXPECT_STREQ("aggctl: v1\\x1b[2J\\x0afake: \\x7f\\xc2\\x9b0m \xc3\xa4: no node\n",
 		     what_was_said());
 }

@@ -653,7 +653,7 @@ TEST_F(source, no_replay)
 		} else {
 			EXPECT_TRUE(stream_holds(cases[i].records));
 		}
-		EXPECT_EQ(cases[i].expected ? 1 : 2, node.joined);
+		EXPECT_EQ(2 - !!cases[i].expected, node.joined);
 		aggnet_source_close(self->s);
 		self->s = NULL;
 	}

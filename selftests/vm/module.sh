@@ -70,11 +70,12 @@ guest()
 # knows no __has_include: what kmod/compat*.h asks for came with 6.12 together.
 lint()
 {
-	local kdir common out=$BUILD/lint/$1 has=0
+	local kdir dir out=$BUILD/lint/$1 has=0
 
 	kdir=$(kernel_kdir "$1")
-	common=$(sed -n 's,^include \(.*\)/Makefile$,\1,p' "$kdir/Makefile")
-	[ ! -e "${common:-$kdir}/include/linux/unaligned.h" ] || has=1
+	for dir in "$kdir" "$kdir"/../linux-headers-*-common; do
+		[ ! -e "$dir/include/linux/unaligned.h" ] || has=1
+	done
 	rm -rf "$out"
 	link_sources "$out"
 	make -s -j"$(nproc)" -C "$kdir" M="$out" W=1 C=2 \

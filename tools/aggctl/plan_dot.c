@@ -145,7 +145,7 @@ static FILE *start_dot(const char *type, const char *file, pid_t *pid)
 int plan_draw(const char *file, const struct plan *plan)
 {
 	const char *type = format(file);
-	void (*on_pipe)(int) = signal(SIGPIPE, SIG_IGN);
+	sighandler_t on_pipe = signal(SIGPIPE, SIG_IGN);
 	int status = 0, bad;
 	pid_t pid = 0;
 	FILE *f;
