@@ -274,12 +274,14 @@ static bool guard_ours(const struct aggnet_net *an, __be32 saddr)
 
 /*
  * Copy what a process can still write to (pages of MSG_ZEROCOPY and splice()), so
- * that it leaves as it was read. A list of buffers is not copied: it leaves in
- * fragments, which no node takes, or was received.
+ * that it leaves as it was read. Any of a list of buffers may have such pages, but
+ * for one that GRO made of received packets.
  */
 static bool guard_settle(struct sk_buff *skb)
 {
-	if (!skb_has_shared_frag(skb) || skb_has_frag_list(skb))
+	if (!skb_has_shared_frag(skb) && !skb_has_frag_list(skb))
+		return true;
+	if (skb_shinfo(skb)->gso_type & SKB_GSO_FRAGLIST)
 		return true;
 	return !aggnet_mem_fails() && !skb_linearize(skb);
 }

@@ -407,8 +407,7 @@ static int nl_release(struct notifier_block *nb, unsigned long event,
 	const struct netlink_notify *notify = data;
 
 	if (event == NETLINK_URELEASE && notify->protocol == NETLINK_GENERIC)
-		aggnet_plan_drop_socket(aggnet_net(notify->net),
-					notify->portid);
+		aggnet_plan_release(aggnet_net(notify->net), notify->portid);
 	return NOTIFY_DONE;
 }
 

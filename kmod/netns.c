@@ -127,8 +127,7 @@ static int __net_init netns_init(struct net *net)
 	mutex_init(&an->lock);
 	aggnet_port_start(an);
 	INIT_LIST_HEAD(&an->links);
-	spin_lock_init(&an->plans_lock);
-	INIT_LIST_HEAD(&an->plans);
+	aggnet_plan_start(an);
 	an->memory_limit = NETNS_MEMORY_DEFAULT;
 	if (net_eq(net, &init_net))
 		an->memory_limit = (u64)totalram_pages() << PAGE_SHIFT >> 3;
@@ -154,7 +153,8 @@ static void __net_exit netns_pre_exit(struct net *net)
 	aggnet_hook_stop(an);
 	mutex_unlock(&an->lock);
 	aggnet_port_flush(an);
-	/* Its work takes the lock. */
+	/* Their work takes the lock. */
+	aggnet_plan_flush(an);
 	aggnet_hook_exit(an);
 }
 

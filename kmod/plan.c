@@ -387,33 +387,87 @@ static struct aggnet_plan *plan_find(struct aggnet_net *an, u32 portid)
 }
 
 /*
- * The plan of a socket. It stays while the socket is in a command, because only
- * that socket, its release or the end of the namespace drops it.
+ * The plan of a socket. It stays until an->lock is released: plans are freed under
+ * it only. The release of a socket may unlist the plan meanwhile, since the port
+ * ID is free for another socket before the release is told.
  */
 static struct aggnet_plan *plan_of(struct aggnet_net *an, u32 portid)
 {
 	struct aggnet_plan *plan;
 
+	lockdep_assert_held(&an->lock);
 	spin_lock(&an->plans_lock);
 	plan = plan_find(an, portid);
 	spin_unlock(&an->plans_lock);
 	return plan;
 }
 
-/* Any of the three mentioned above; an->lock may be held. */
-void aggnet_plan_drop_socket(struct aggnet_net *an, u32 portid)
+/* Listed, or unlisted by the release of its socket. */
+static void plan_drop(struct aggnet_net *an, struct aggnet_plan *plan)
+{
+	lockdep_assert_held(&an->lock);
+	spin_lock(&an->plans_lock);
+	list_del(&plan->list);
+	spin_unlock(&an->plans_lock);
+	plan_clear(plan);
+	aggnet_free(plan);
+}
+
+static void plan_drop_list(struct aggnet_net *an, struct list_head *list)
+{
+	struct aggnet_plan *plan;
+
+	for (;;) {
+		spin_lock(&an->plans_lock);
+		plan = list_first_entry_or_null(list, struct aggnet_plan, list);
+		spin_unlock(&an->plans_lock);
+		if (!plan)
+			return;
+		plan_drop(an, plan);
+	}
+}
+
+static void plan_gone_work(struct work_struct *work)
+{
+	struct aggnet_net *an = container_of(work, struct aggnet_net,
+					     plans_work);
+
+	mutex_lock(&an->lock);
+	plan_drop_list(an, &an->plans_gone);
+	mutex_unlock(&an->lock);
+}
+
+void aggnet_plan_release(struct aggnet_net *an, u32 portid)
 {
 	struct aggnet_plan *plan;
 
 	spin_lock(&an->plans_lock);
 	plan = plan_find(an, portid);
-	if (plan)
-		list_del(&plan->list);
+	if (plan) {
+		list_move_tail(&plan->list, &an->plans_gone);
+		schedule_work(&an->plans_work);
+	}
 	spin_unlock(&an->plans_lock);
-	if (!plan)
-		return;
-	plan_clear(plan);
-	aggnet_free(plan);
+}
+
+void aggnet_plan_start(struct aggnet_net *an)
+{
+	spin_lock_init(&an->plans_lock);
+	INIT_LIST_HEAD(&an->plans);
+	INIT_LIST_HEAD(&an->plans_gone);
+	INIT_WORK(&an->plans_work, plan_gone_work);
+}
+
+/* No socket is left that could begin another, or be closed. */
+void aggnet_plan_drop_all(struct aggnet_net *an)
+{
+	plan_drop_list(an, &an->plans);
+	plan_drop_list(an, &an->plans_gone);
+}
+
+void aggnet_plan_flush(struct aggnet_net *an)
+{
+	cancel_work_sync(&an->plans_work);
 }
 
 /* Does no entry of the draft leave by a link that the plan deletes? */
@@ -857,15 +911,17 @@ int aggnet_nl_plan_commit(struct aggnet_net *an, struct genl_info *info)
 	err = plan_check_steps(plan, info);
 	if (!err)
 		err = plan_commit(an, plan, info->extack);
-	aggnet_plan_drop_socket(an, info->snd_portid);
+	plan_drop(an, plan);
 	return err;
 }
 
 int aggnet_nl_plan_drop(struct aggnet_net *an, struct genl_info *info)
 {
-	if (!plan_required(an, info))
+	struct aggnet_plan *plan = plan_required(an, info);
+
+	if (!plan)
 		return -ENOENT;
-	aggnet_plan_drop_socket(an, info->snd_portid);
+	plan_drop(an, plan);
 	return 0;
 }
 
@@ -880,14 +936,4 @@ bool aggnet_plan_any(struct aggnet_net *an)
 		any |= !list_empty(&plan->steps);
 	spin_unlock(&an->plans_lock);
 	return any;
-}
-
-void aggnet_plan_drop_all(struct aggnet_net *an)
-{
-	struct aggnet_plan *plan;
-
-	/* No socket is left that could drop its own. */
-	while ((plan = list_first_entry_or_null(&an->plans, struct aggnet_plan,
-						list)))
-		aggnet_plan_drop_socket(an, plan->portid);
 }

@@ -70,7 +70,10 @@ void aggnet_plan_refuse(struct aggnet_net *an, u32 portid);
 bool aggnet_plan_any(struct aggnet_net *an);
 
 /* The socket has been closed; an->lock is not taken. */
-void aggnet_plan_drop_socket(struct aggnet_net *an, u32 portid);
-void aggnet_plan_drop_all(struct aggnet_net *an);	/* namespace exit */
+void aggnet_plan_release(struct aggnet_net *an, u32 portid);
+
+void aggnet_plan_start(struct aggnet_net *an);		/* of a namespace */
+void aggnet_plan_drop_all(struct aggnet_net *an);	/* its exit, locked */
+void aggnet_plan_flush(struct aggnet_net *an);		/* after that, unlocked */
 
 #endif /* _AGGNET_PLAN_H */

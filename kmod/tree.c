@@ -218,8 +218,10 @@ void aggnet_tree_reclaim(struct aggnet_tree *tree, struct sk_buff_head *out)
 		aggnet_sorted_reclaim(tree, out);
 		return;
 	}
-	if (tree->pressure && tree->table.free >= tree->table.chunks / 2 &&
-	    aggnet_tree_room(tree, !!tree->dry) >= tree->worst)
+	/* Of an empty table nothing can be emitted: the next refusal wakes anew. */
+	if (!tree->table.keys ||
+	    (tree->table.free >= tree->table.chunks / 2 &&
+	     aggnet_tree_room(tree, !!tree->dry) >= tree->worst))
 		tree->pressure = false;
 	if (tree->starved)
 		aggnet_child_feed(tree, out);
@@ -314,11 +316,12 @@ static u64 tree_min_bytes(const struct aggnet_tree *tree)
 /*
  * How many ends may bind here at most: each source, and each end that the plan
  * has on the way of some, which may come without any. Such an end unites two
- * flows or more, so there are no more of them than flows that the plan unites.
+ * flows or more, so there are fewer of them than sources; one more is for an
+ * entry whose only planned child never comes, as plans made by hand have it.
  */
 static u32 tree_ends(const struct aggnet_tree_conf *conf)
 {
-	return 2 * conf->sources - conf->contributors;
+	return 2 * conf->sources;
 }
 
 /*

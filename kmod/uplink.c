@@ -629,8 +629,8 @@ static bool uplink_make(struct aggnet_tree *tree, struct sk_buff_head *out)
 		seg = uplink_segment(up, up->nxt);
 		up->burst--;
 		cost += uplink_pack(tree, seg);
-		last = !up->burst || !uplink_open(tree) ||
-		       up->flight + 1 >= up->cwnd.cwnd ||
+		last = !up->burst || cost >= AGGNET_COST_MAX ||
+		       !uplink_open(tree) || up->flight + 1 >= up->cwnd.cwnd ||
 		       !(up->nxt & (UPLINK_ACK_EVERY - 1));
 		uplink_transmit(tree, seg, last ? AGGNET_F_ACK : 0, out);
 	}

@@ -40,4 +40,9 @@ bool queue_work(struct workqueue_struct *wq, struct work_struct *work);
 bool queue_rcu_work(struct workqueue_struct *wq, struct rcu_work *rwork);
 bool cancel_work_sync(struct work_struct *work);
 
+static inline bool schedule_work(struct work_struct *work)
+{
+	return queue_work(NULL, work);
+}
+
 #endif /* _FLOW_LINUX_WORKQUEUE_H */
