@@ -85,7 +85,7 @@ audits()
 	[ $status = "$want" ] && grep -q -e "$text" <(cat "$tmp/log"; echo)
 }
 
-echo 1..17
+echo 1..18
 same
 result $? "each test has a line in the list, each line a test"
 not_executable > "$tmp/log"
@@ -103,7 +103,8 @@ k/split.sh      split  5   0  -
 END
 good=("host/u/one 2 0 0 1 1" "host/u/two.sh 3 0 1 1 1" "6.1/k/each 3 0 1 1 1"
 	"6.12/k/each 4 0 0 1 1" "debug/k/each 4 0 0 9 9"
-	"6.1/k/split.sh 3 0 0 1 1" "6.12/k/split.sh 2 0 0 1 1" "6.1/vm 1 0 0 1 1")
+	"6.1/k/split.sh 3 0 0 1 1" "6.12/k/split.sh 2 0 0 1 1" "6.1/vm 1 0 0 1 1"
+	"6.12/vm 1 0 0 1 1" "debug/vm 1 0 0 1 1")
 selects '*' 0 2
 result $? "TESTS: all"
 selects 'tw*' 0 1
@@ -118,6 +119,8 @@ selects 'one x*' 2 0
 result $? "TESTS: a glob that names nothing, among others"
 audits 0 '' "${good[@]}"
 result $? "a whole run"
+audits 1 '6.12/vm: no verdict on the guest' "${good[@]/6.12\/vm */6.12/other 1 0 0 1 1}"
+result $? "a guest without a verdict"
 audits 1 'host/u/one: did not run' "${good[@]:1}"
 result $? "a suite has no row on the host"
 audits 1 '6.12/k/each: did not run' "${good[@]:0:3}" "${good[@]:4}"

@@ -37,7 +37,8 @@ timed()
 	shift
 	cpu=$(mktemp "$OUT/cpu.XXXXXX")
 	{ time "$@" >&3 2>&4; } 3>&1 4>&2 2> "$cpu" || status=$?
-	read -r user system < "$cpu"
+	# The last line: bash says before it which signal ended the command.
+	read -r user system < <(tail -n 1 "$cpu")
 	rm "$cpu"
 	row "$name" $status $((SECONDS - start)) $((user + system))
 	return $status

@@ -138,6 +138,8 @@ install()
 	rm -rf "$DEST"
 	mv "$tmp" "$DEST"
 	rel=$(kernel_release "$CONFIG")
+	# Objects for another configuration of the same release may be there.
+	rm -rf "${BUILD:?}/$rel"
 	mkdir -p "$BUILD/$rel"
 	ln -sfn "$rel" "$BUILD/$CONFIG"
 }

@@ -16,6 +16,7 @@ BEGIN {
 		"|INFO: trying|held lock freed|inconsistent lock state" \
 		"|list_(add|del) corruption|Out of memory" \
 		"|page allocation failure|Objects remaining" \
+		"|kmemleak: Cannot allocate|memory leak detector disabled" \
 		"|aggnet.ko does not load"
 }
 

@@ -120,6 +120,16 @@ audit_one()
 		lack "$where/$suite: $skipped skipped, of $most at most"
 }
 
+# audit_guest WHERE NAME: the verdict on the log and the module of a guest
+audit_guest()
+{
+	case $1 in
+	host | gate) return ;;
+	esac
+	[ -n "$(for_each "$1" echo)" ] || return 0
+	counts "$2" vm || lack "$2/vm: no verdict on the guest"
+}
+
 # audit WHERE...
 audit()
 {
@@ -136,6 +146,7 @@ audit()
 		name=$where
 		[ "$where" != debug-all ] && [ "$where" != gate ] || name=debug
 		for_each "$where" audit_one "$name"
+		audit_guest "$where" "$name"
 	done
 	[ $lacks = 0 ]
 }
