@@ -7,7 +7,8 @@
 #include "line_transfer.h"
 #include "member.h"
 
-#define STALL_PART	16	/* of give_up: a stall that may explain a timeout */
+#define SLOW_FREE	4	/* from here on a slow host has to be seen to be one */
+#define STALL_MS	100	/* by a stall of this process as long as that */
 #define SLOWEST		64	/* times as slow as we expect a host to be */
 #define SLACK		60000	/* of a slow machine, before it counts as a hang */
 #define CLOSED		68	/* MTU of a link that takes no packet of ours */
@@ -213,7 +214,7 @@ const char *transfer_bring(struct line_transfer *t, const struct state *s)
 		wrong = try_to_bring(t, s);
 		if (!is_slow(t) || t->slow > SLOWEST)
 			return wrong;
-		if (t->stall < (int64_t)t->slow * t->give_up / STALL_PART)
+		if (t->slow >= SLOW_FREE && t->stall < STALL_MS)
 			return wrong ?: "it timed out, and the host did not stall";
 		transfer_end(t);
 		transfer_narrow(t, s, MTU);
