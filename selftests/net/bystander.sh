@@ -54,6 +54,13 @@ ways()
 }
 
 # Do all of the streams cross, and none of it is taken for ours?
+# reached ADDRESS: does y answer that nothing listens there?
+reached()
+{
+	ip netns exec "x-$tag" bash -c ": < /dev/tcp/$1/9" 2> "$TMP/reached"
+	grep -q refused "$TMP/reached"
+}
+
 cross()
 {
 	stream "$SEED" "x-$tag" "y-$tag" 10.5.2.3 fd05:2::3 &&
@@ -156,6 +163,8 @@ bonds()
 }
 
 up
+# The first packets look for neighbours, which a new device may not answer yet.
+wait_for reached 10.5.2.3 && wait_for reached fd05:2::3 || exit 1
 check "routed" cross
 check "filters, NAT and conntrack" filters
 check "filtered" cross
