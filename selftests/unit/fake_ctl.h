@@ -8,6 +8,7 @@
 #define FAKE_CTL_H
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@
 #define FAKE_SERVERS	9
 #define FAKE_NODES	15
 #define FAKE_ENTRIES	8
+#define FAKE_EVENTS	64
 #define FAKE_KILLED	77
 
 struct fake_entry {
@@ -34,11 +36,20 @@ struct fake_entry {
 	struct in_addr neighbour;
 };
 
+struct fake_event {
+	enum aggnet_event kind;
+	uint64_t incast_id;
+	uint32_t instance;
+	uint32_t attempt;
+};
+
 struct fake_node {
 	char name[16];
 	struct aggnet_node_info info;
 	struct fake_entry entry[FAKE_ENTRIES];
 	unsigned int n;
+	struct fake_event event[FAKE_EVENTS];
+	unsigned int events;
 };
 
 /**
@@ -51,6 +62,7 @@ struct fake_node {
  * @call: by the process that has set it
  * @commits: since the test began to count
  * @refuse: these commits are refused, a bit each
+ * @gone: nodes whose namespace is gone, a bit each
  */
 static struct fake_world {
 	struct fake_node node[FAKE_NODES];
@@ -62,6 +74,7 @@ static struct fake_world {
 	void *arg;
 	unsigned int commits;
 	uint64_t refuse;
+	unsigned int gone;
 } *world;
 
 struct fake_step {
@@ -77,6 +90,8 @@ struct aggnet_ctl {
 	unsigned int n;
 	bool planning;
 	const char *why;
+	int fd;
+	unsigned int heard;
 };
 
 static void fake_world_new(void)
@@ -150,6 +165,41 @@ static int fake_apply(struct aggnet_ctl *ctl, struct fake_node *node,
 	return 0;
 }
 
+static void fake_event(struct fake_node *node, enum aggnet_event kind,
+		       const struct fake_entry *entry)
+{
+	if (node->events == FAKE_EVENTS)
+		abort();
+	node->event[node->events++] = (struct fake_event){
+		kind, entry->incast_id, entry->instance, entry->attempt
+	};
+}
+
+/* The entries in @a that @b lacks: an event for each. */
+static void fake_differ(struct fake_node *node, enum aggnet_event kind,
+			const struct fake_node *a, struct fake_node *b)
+{
+	const struct fake_entry *other;
+	unsigned int i;
+
+	for (i = 0; i < a->n; i++) {
+		other = fake_find(b, a->entry[i].incast_id);
+		if (!other || other->instance != a->entry[i].instance ||
+		    other->attempt != a->entry[i].attempt)
+			fake_event(node, kind, &a->entry[i]);
+	}
+}
+
+/* What replaces an entry is told first, then that the entry is gone. */
+static void fake_publish(struct fake_node *node, struct fake_node *draft)
+{
+	struct fake_node old = *node;
+
+	*node = *draft;
+	fake_differ(node, AGGNET_EVENT_TREE_ADDED, draft, &old);
+	fake_differ(node, AGGNET_EVENT_TREE_DELETED, &old, draft);
+}
+
 static int fake_draw(struct aggnet_ctl *ctl, struct fake_node *draft)
 {
 	unsigned int i;
@@ -170,7 +220,7 @@ static int fake_stage(struct aggnet_ctl *ctl, const struct fake_step *step)
 	ctl->step[ctl->n++] = *step;
 	ret = fake_draw(ctl, &draft);
 	if (!ret && !ctl->planning)
-		*ctl->node = draft;
+		fake_publish(ctl->node, &draft);
 	if (ret || !ctl->planning)
 		ctl->n--;
 	return ret;
@@ -178,17 +228,25 @@ static int fake_stage(struct aggnet_ctl *ctl, const struct fake_step *step)
 
 /* --- the calls ------------------------------------------------------------ */
 
-int __wrap_netns_enter(const char *name)
+static unsigned int fake_number(const char *name)
 {
-	for (world->at = 0; world->at < FAKE_NODES; world->at++)
-		if (!strcmp(world->node[world->at].name, name))
-			return 0;
-	return -1;
+	unsigned int i;
+
+	for (i = 0; i < FAKE_NODES; i++)
+		if (!strcmp(world->node[i].name, name))
+			break;
+	return i;
 }
 
 bool __wrap_netns_exists(const char *name)
 {
-	return true;
+	return !(world->gone & 1u << fake_number(name));
+}
+
+int __wrap_netns_enter(const char *name)
+{
+	world->at = fake_number(name);
+	return world->at < FAKE_NODES && __wrap_netns_exists(name) ? 0 : -1;
 }
 
 int __wrap_netns_watch(void)
@@ -244,11 +302,14 @@ int __wrap_aggnet_ctl_open(struct aggnet_ctl **ctl)
 	fake_count();
 	*ctl = calloc(1, sizeof(**ctl));
 	(*ctl)->node = &world->node[world->at];
+	(*ctl)->fd = -1;
 	return 0;
 }
 
 void __wrap_aggnet_ctl_close(struct aggnet_ctl *ctl)
 {
+	if (ctl && ctl->fd >= 0)
+		close(ctl->fd);
 	free(ctl);
 }
 
@@ -259,6 +320,29 @@ const char *__wrap_aggnet_ctl_error(const struct aggnet_ctl *ctl)
 
 int __wrap_aggnet_events_join(struct aggnet_ctl *ctl)
 {
+	ctl->fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	ctl->heard = ctl->node->events;
+	return ctl->fd < 0 ? -errno : 0;
+}
+
+/* Always readable; without an event the read is interrupted. */
+int __wrap_aggnet_events_fd(const struct aggnet_ctl *ctl)
+{
+	return ctl->fd;
+}
+
+int __wrap_aggnet_events_next(struct aggnet_ctl *ctl,
+			      struct aggnet_event_info *event)
+{
+	const struct fake_event *from = &ctl->node->event[ctl->heard];
+
+	if (ctl->heard == ctl->node->events)
+		return -EINTR;
+	ctl->heard++;
+	*event = (struct aggnet_event_info){
+		.kind = from->kind, .incast_id = from->incast_id,
+		.instance = from->instance, .attempt = from->attempt,
+	};
 	return 0;
 }
 
@@ -386,7 +470,7 @@ int __wrap_aggnet_plan_commit(struct aggnet_ctl *ctl)
 	if (!ret && world->refuse & 1ull << world->commits++)
 		ret = fake_refuse(ctl, -ENOSPC, "it does not fit");
 	if (!ret)
-		*ctl->node = draft;
+		fake_publish(ctl->node, &draft);
 	ctl->planning = false;
 	ctl->n = 0;
 	fake_count();

@@ -152,6 +152,22 @@ static int cut(struct supervisor *v, const char *server, const char *port)
 	return supervise_repair(&v->s, &f);
 }
 
+/* All events that the nodes have told, and what they mean. */
+static enum aggnet_verdict hear(struct supervisor *v, struct aggnet_finding *f)
+{
+	enum aggnet_verdict verdict;
+	unsigned int i;
+
+	for (i = 0; i < FAKE_EVENTS; i++)
+		if (supervise_hear(&v->s, 0))
+			return AGGNET_WATCH_FAILED;
+	verdict = aggnet_watch_judge(v->s.watch, supervise_now() +
+				     AGGNET_WATCH_SETTLE_MS, f);
+	if (verdict != AGGNET_WATCH_WAIT)
+		fprintf(stderr, "# judged: %s\n", f->text);
+	return verdict;
+}
+
 /* What was put off is due, as long as something is. */
 static int settle(struct supervisor *v)
 {
@@ -177,6 +193,25 @@ static bool is_there(FIXTURE_DATA(repair) *self, const char *name)
 
 	snprintf(path, sizeof(path), "%s/%s", self->dir, name);
 	return !access(path, F_OK);
+}
+
+/* Supervises until there is nothing to do. */
+static enum aggnet_verdict run(struct supervisor *v)
+{
+	enum aggnet_verdict verdict;
+	struct aggnet_finding f;
+	int ret = 0;
+
+	do {
+		verdict = hear(v, &f);
+		if (verdict == AGGNET_WATCH_REPAIR)
+			ret = supervise_repair(&v->s, &f);
+		else if (v->s.retry_ms)
+			ret = supervise_retry(&v->s);
+		else
+			return verdict;
+	} while (!ret);
+	return AGGNET_WATCH_FAILED;
 }
 
 /* --- what is in force ------------------------------------------------------ */
@@ -436,6 +471,7 @@ TEST_F(repair, refused__each_commit)
 {
 	struct supervisor *v = &self->one;
 	unsigned int i, refused = 0;
+	struct aggnet_finding f;
 	char path[64];
 
 	strcpy(path, v->path);
@@ -452,7 +488,10 @@ TEST_F(repair, refused__each_commit)
 		EXPECT_TRUE(in_force(v->s.json));
 		EXPECT_TRUE(tells(path, v->s.json));
 		EXPECT_EQ(0, attempt(v->s.json));
+		/* Entries that were added and deleted for it mean nothing. */
+		EXPECT_EQ(AGGNET_WATCH_WAIT, hear(v, &f));
 		ASSERT_EQ(0, settle(v));
+		EXPECT_EQ(AGGNET_WATCH_WAIT, hear(v, &f));
 		EXPECT_TRUE(in_force(v->s.json));
 		/* Nodes have seen attempt 1. */
 		EXPECT_EQ(2, attempt(v->s.json));
@@ -476,6 +515,61 @@ TEST_F(repair, refused__for_good)
 	EXPECT_TRUE(tells(v->path, v->s.json));
 	EXPECT_EQ(0, withdraw(v->path));
 	EXPECT_TRUE(nothing_in_force());
+}
+
+static void lose_v2(void *arg)
+{
+	world->gone = 1 << 2;
+}
+
+/* A node on the new way goes at each step, and its commit is refused. */
+TEST_F(repair, refused__by_a_node_that_is_gone)
+{
+	struct supervisor *v = &self->one;
+	unsigned int i;
+	char path[64];
+	bool gone;
+
+	strcpy(path, v->path);
+	for (i = 1, gone = true; gone && i < STEPS_MAX; i++) {
+		stop(v);
+		ASSERT_EQ(0, begin(path));
+		ASSERT_EQ(0, start(v, path));
+		world->steps = 0;
+		world->refuse = 1 << 2;
+		world->call = lose_v2;
+		world->call_at = i;
+		ASSERT_EQ(0, cut(v, "v4", "eth1"));
+		EXPECT_EQ(AGGNET_WATCH_WAIT, run(v)) {
+			TH_LOG("v2 is gone at call %u", i);
+		}
+		EXPECT_TRUE(in_force(v->s.json));
+		gone = !world->call_at;
+	}
+	EXPECT_LT(20, i);
+	EXPECT_GT(STEPS_MAX, i);
+}
+
+/* What was being installed when a supervisor was killed is refused. */
+TEST_F(repair, refused__what_was_being_installed)
+{
+	struct supervisor *v = &self->one;
+	struct aggnet_finding f;
+	char path[64];
+
+	strcpy(path, v->path);
+	ASSERT_EQ(0, cut(v, "v4", "eth1"));
+	json_object_set_new(v->s.json, "installing", json_true());
+	ASSERT_EQ(0, plan_store_save(&v->store, v->s.json));
+	stop(v);
+	fake_world_new();
+	world->refuse = 1 << 2;
+	ASSERT_EQ(0, start(v, path));
+	EXPECT_NE(0, v->s.retry_ms);
+	EXPECT_EQ(AGGNET_WATCH_WAIT, hear(v, &f));
+	ASSERT_EQ(0, settle(v));
+	EXPECT_EQ(2, attempt(v->s.json));
+	EXPECT_TRUE(in_force(v->s.json));
 }
 
 /* --- killed ---------------------------------------------------------------- */

@@ -127,6 +127,7 @@ int64_t supervise_now(void);
 int supervise_listen(struct supervise *s);
 int supervise_look(struct supervise *s);
 int supervise_hear(struct supervise *s, int wait_ms);
+void supervise_gone(struct supervise *s, const char *name);
 void supervise_close(struct supervise *s);
 
 /* supervise_repair.c */
@@ -141,6 +142,7 @@ void supervise_found(struct supervise *s, const struct aggnet_tree_info *tree);
 int supervise_heard(const struct supervise *s,
 		    const struct aggnet_event_info *event);
 int supervise_overtaken(struct supervise *s, const json_t *tried);
+void supervise_skip(struct supervise *s, size_t tree);
 int supervise_resume(struct supervise *s);
 
 #endif

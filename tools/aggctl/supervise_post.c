@@ -33,6 +33,20 @@ static void post_gone(struct supervise *s, struct post *post)
 	aggnet_watch_gone(s->watch, post->name, supervise_now());
 }
 
+/**
+ * supervise_gone() - a node was found gone by other means than events
+ * @s: the plan
+ * @name: the node
+ */
+void supervise_gone(struct supervise *s, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_posts; i++)
+		if (!strcmp(s->post[i].name, name))
+			post_gone(s, &s->post[i]);
+}
+
 static bool is_entry(const struct aggnet_tree_info *tree, const json_t *entry)
 {
 	json_t *to = json_object_get(entry, "receiver");

@@ -222,8 +222,7 @@ int supervise_install(struct supervise *s, json_t *json)
 				   json == s->json ? NULL : s->json, &at);
 	if (ret && s->in_testbed && at < file.n &&
 	    !netns_exists(file.part[at].name)) {
-		aggnet_watch_gone(s->watch, file.part[at].name,
-				  supervise_now());
+		supervise_gone(s, file.part[at].name);
 		ret = 1;
 	}
 	plan_file_free(&file);
@@ -336,6 +335,16 @@ static int begin_attempts(struct supervise *s, json_t *json)
 	return 0;
 }
 
+/* Nodes may have installed these attempts and deleted them again. */
+static void skip_attempts(struct supervise *s, const json_t *json)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_trees; i++)
+		if (renewed(s->json, json, i))
+			supervise_skip(s, i);
+}
+
 /* An attempt that nodes may have seen is not used for anything else. */
 static void use_attempts(struct supervise *s, const json_t *json)
 {
@@ -363,6 +372,7 @@ static int put_in_force(struct supervise *s, json_t *json,
 		ret = supervise_install(s, json);
 	}
 	if (ret) {
+		skip_attempts(s, json);
 		supervise_save(s, s->json);
 		return ret;
 	}
@@ -400,9 +410,9 @@ static int repair(struct supervise *s, struct repair *repair)
 	if (ret < 0)
 		ret = put_off(s, json) ? -1 : 1;
 	else
-		s->retry_ms = 0;
+		/* A node that has gone meanwhile is judged before that. */
+		s->retry_ms = ret ? supervise_now() + RETRY_MS : 0;
 	json_decref(json);
-	/* A node that has gone meanwhile is found next. */
 	if (ret)
 		return ret < 0 ? -1 : 0;
 	repair->unsaved = s->unsaved;
@@ -416,8 +426,8 @@ static int repair(struct supervise *s, struct repair *repair)
  * @s: the plan
  * @f: what has failed
  *
- * A node that goes while the plan is installed is found next, and what was to
- * be done is done then.
+ * A repair that is refused, or finds a node gone, is tried again with what is
+ * found until then.
  *
  * Return: 0, or -1 with an error line printed.
  */

@@ -213,6 +213,22 @@ int supervise_overtaken(struct supervise *s, const json_t *tried)
 	return 0;
 }
 
+/**
+ * supervise_skip() - listen to the next attempt of a tree only
+ * @s: the supervision
+ * @tree: its number
+ *
+ * Nodes that install an attempt, and delete it because another node refuses it,
+ * send events of both, and of the attempt that it replaced for a moment. None of
+ * these events is a failure; only the result still counts.
+ */
+void supervise_skip(struct supervise *s, size_t tree)
+{
+	/* It cannot fail: the watch has the tree already. */
+	aggnet_watch_tree(s->watch, s->tree[tree].incast_id, instance_of(s),
+			  s->tree[tree].used + 1, s->only);
+}
+
 /* The attempt and the identity that the nodes have of a tree. */
 static void adopt(struct supervise *s, size_t i)
 {
@@ -245,6 +261,7 @@ static void begin_anew(struct supervise *s, size_t i, const char *why)
 
 	err("tree to %s: %s: it begins a new attempt", to, why);
 	json_array_append_new(s->renew, json_string(to));
+	supervise_skip(s, i);
 	s->retry_ms = supervise_now();
 }
 
