@@ -46,6 +46,7 @@ struct fake_event {
 struct fake_node {
 	char name[16];
 	struct aggnet_node_info info;
+	unsigned int lost;	/* ports whose device is gone, a bit each */
 	struct fake_entry entry[FAKE_ENTRIES];
 	unsigned int n;
 	struct fake_event event[FAKE_EVENTS];
@@ -89,6 +90,7 @@ struct aggnet_ctl {
 	struct fake_step step[2 * FAKE_ENTRIES];
 	unsigned int n;
 	bool planning;
+	bool refused;
 	const char *why;
 	int fd;
 	unsigned int heard;
@@ -150,6 +152,8 @@ static int fake_apply(struct aggnet_ctl *ctl, struct fake_node *node,
 		*old = node->entry[--node->n];
 		return 0;
 	}
+	if (node->lost & 1u << step->entry.ifindex)
+		return fake_refuse(ctl, -ENODEV, "port is not attached");
 	if (!old) {
 		node->entry[node->n++] = step->entry;
 		return 0;
@@ -223,6 +227,7 @@ static int fake_stage(struct aggnet_ctl *ctl, const struct fake_step *step)
 		fake_publish(ctl->node, &draft);
 	if (ret || !ctl->planning)
 		ctl->n--;
+	ctl->refused |= ret != 0;
 	return ret;
 }
 
@@ -372,13 +377,15 @@ int __wrap_aggnet_port_list(struct aggnet_ctl *ctl,
 			    struct aggnet_port_info **list, size_t *n)
 {
 	static const char *const name[] = { "eth0", "eth1", "p0", "p1" };
-	size_t i;
+	uint32_t i;
 
-	*n = 4;
-	*list = calloc(*n, sizeof(**list));
-	for (i = 0; i < *n; i++) {
-		strcpy((*list)[i].ifname, name[i]);
-		(*list)[i].ifindex = i + 1;
+	*n = 0;
+	*list = calloc(4, sizeof(**list));
+	for (i = 0; i < 4; i++) {
+		if (ctl->node->lost & 1u << (i + 1))
+			continue;
+		strcpy((*list)[*n].ifname, name[i]);
+		(*list)[(*n)++].ifindex = i + 1;
 	}
 	return 0;
 }
@@ -449,6 +456,7 @@ int __wrap_aggnet_tree_del(struct aggnet_ctl *ctl, uint64_t id)
 int __wrap_aggnet_plan_begin(struct aggnet_ctl *ctl)
 {
 	ctl->planning = true;
+	ctl->refused = false;
 	ctl->n = 0;
 	return 0;
 }
@@ -467,6 +475,8 @@ int __wrap_aggnet_plan_commit(struct aggnet_ctl *ctl)
 
 	fake_count();
 	ret = fake_draw(ctl, &draft);
+	if (ctl->refused)
+		ret = fake_refuse(ctl, -EINVAL, "a step was refused");
 	if (!ret && world->refuse & 1ull << world->commits++)
 		ret = fake_refuse(ctl, -ENOSPC, "it does not fit");
 	if (!ret)

@@ -572,6 +572,53 @@ TEST_F(repair, refused__what_was_being_installed)
 	EXPECT_TRUE(in_force(v->s.json));
 }
 
+/* What v0 has of the trees to two receivers, one for each of its devices. */
+static json_t *two_trees(int attempt)
+{
+	return json_pack("{s:s, s:s, s:[{s:s, s:i}, {s:s, s:i}], s:[],"
+			 " s:[{s:i, s:s, s:i, s:i, s:s}, {s:i, s:s, s:i, s:i, s:s}]}",
+			 "role", "server", "address", "10.0.0.1", "ports",
+			 "name", "eth0", "level", 0, "name", "eth1", "level", 1,
+			 "links", "trees",
+			 "job", 1, "receiver", "10.0.0.2", "instance", 1,
+			 "attempt", attempt, "link_port", "eth0",
+			 "job", 1, "receiver", "10.0.0.3", "instance", 1,
+			 "attempt", attempt, "link_port", "eth1");
+}
+
+/* A device that an entry of before needs goes before the repair, or in it. */
+TEST(undo__without_the_entries_of_a_lost_device)
+{
+	json_t *old = two_trees(0), *new = two_trees(1), *entry;
+	const struct fake_node *v0;
+	struct node node;
+	int late;
+
+	entry = json_array_get(json_object_get(new, "trees"), 1);
+	json_object_set_new(entry, "link_port", json_string("eth0"));
+	for (late = 0; late < 2; late++) {
+		fake_world_new();
+		v0 = &world->node[0];
+		ASSERT_EQ(0, node_open(&node, "v0", "v0"));
+		ASSERT_EQ(0, plan_part_stage(&node, old, false));
+		ASSERT_EQ(0, aggnet_plan_commit(node.ctl));
+		node_close(&node);
+		world->node[0].lost = late ? 0 : 1 << 2;
+		ASSERT_EQ(0, node_open(&node, "v0", "v0"));
+		ASSERT_EQ(0, plan_part_stage(&node, new, true));
+		ASSERT_EQ(0, aggnet_plan_commit(node.ctl));
+		EXPECT_EQ(2, v0->n);
+		world->node[0].lost = 1 << 2;
+		EXPECT_EQ(0, plan_part_undo(&node, old));
+		ASSERT_EQ(1, v0->n);
+		EXPECT_EQ(1ull << 32 | 0x0a000002, v0->entry[0].incast_id);
+		EXPECT_EQ(0, v0->entry[0].attempt);
+		node_close(&node);
+	}
+	json_decref(old);
+	json_decref(new);
+}
+
 /* --- killed ---------------------------------------------------------------- */
 
 /* A supervisor repairs and dies at call @at; true: it was not so long. */

@@ -252,6 +252,47 @@ const struct node_port *node_port(const struct node *node, const char *name)
 }
 
 /**
+ * node_has() - whether a port of the node is attached
+ * @node: the node
+ * @ifindex: its device
+ *
+ * Return: whether it is.
+ */
+bool node_has(const struct node *node, uint32_t ifindex)
+{
+	size_t i;
+
+	for (i = 0; i < node->n_ports; i++)
+		if (node->port[i].ifindex == ifindex)
+			return true;
+	return false;
+}
+
+/**
+ * node_look() - look again which ports are attached
+ * @node: the node; devices may have gone since node_ports()
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int node_look(struct node *node)
+{
+	struct aggnet_port_info *list;
+	size_t i, k, n;
+
+	if (aggnet_port_list(node->ctl, &list, &n))
+		return node_refused(node, "ports");
+	for (i = 0; i < node->n_ports; i++) {
+		for (k = 0; k < n; k++)
+			if (list[k].ifindex == node->port[i].ifindex)
+				break;
+		if (k == n)
+			node->port[i].ifindex = 0;
+	}
+	free(list);
+	return 0;
+}
+
+/**
  * node_restore() - take back what node_setup() did
  * @node: the node; nothing is staged there
  */
@@ -260,7 +301,7 @@ void node_restore(struct node *node)
 	size_t i;
 
 	for (i = 0; i < node->n_ports; i++)
-		if (node->port[i].attached &&
+		if (node->port[i].attached && node->port[i].ifindex &&
 		    aggnet_port_del(node->ctl, node->port[i].ifindex))
 			node_refused(node, node->port[i].name);
 	if (node->before.has && aggnet_node_set(node->ctl, &node->before))

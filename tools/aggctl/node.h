@@ -13,7 +13,7 @@
 /**
  * struct node_port - a port by the name that the plan gives it
  * @name: that name
- * @ifindex: the attached device
+ * @ifindex: the attached device, 0: there is none
  * @attached: it was attached by us
  */
 struct node_port {
@@ -78,6 +78,8 @@ int node_setup(struct node *node, const char *role, const char *address,
 int node_ports(struct node *node, const json_t *ports,
 	       enum node_attach attach);
 const struct node_port *node_port(const struct node *node, const char *name);
+int node_look(struct node *node);
+bool node_has(const struct node *node, uint32_t ifindex);
 void node_restore(struct node *node);
 
 #endif

@@ -53,15 +53,20 @@ static int parse_link(const struct node *node, const json_t *object,
 	return 0;
 }
 
-/* info_clear() is due in any case. */
-static int parse_tree(const struct node *node, const json_t *object,
-		      struct aggnet_tree_info *tree)
+/* But for its port. info_clear() is due in any case. */
+static int parse_bare_tree(const struct node *node, const json_t *object,
+			   struct aggnet_tree_info *tree)
+{
+	memset(tree, 0, sizeof(*tree));
+	return info_parse(&aggnet_noun_tree, object, tree_skip, tree,
+			  node->name);
+}
+
+static int parse_tree_port(const struct node *node, const json_t *object,
+			   struct aggnet_tree_info *tree)
 {
 	const struct node_port *port;
 
-	memset(tree, 0, sizeof(*tree));
-	if (info_parse(&aggnet_noun_tree, object, tree_skip, tree, node->name))
-		return -1;
 	if (!json_object_get(object, "link_port"))
 		return 0;
 	port = named_port(node, object, "link_port");
@@ -70,6 +75,14 @@ static int parse_tree(const struct node *node, const json_t *object,
 	tree->link_ifindex = port->ifindex;
 	tree->has |= AGGNET_HAS(AGGNET_A_TREE_LINK_IFINDEX);
 	return 0;
+}
+
+/* info_clear() is due in any case. */
+static int parse_tree(const struct node *node, const json_t *object,
+		      struct aggnet_tree_info *tree)
+{
+	return parse_bare_tree(node, object, tree) ||
+	       parse_tree_port(node, object, tree) ? -1 : 0;
 }
 
 static bool same_link(const struct aggnet_link_info *a,
@@ -109,12 +122,13 @@ static int check_name(const struct node *node,
 	return -1;
 }
 
-/* All links of a node have names, those of a device that has gone, too. */
-static bool is_gone(const struct node *node, const json_t *link)
+/* A device that a link or an entry names is gone. */
+static bool is_gone(const struct node *node, const json_t *object,
+		    const char *member)
 {
-	const char *port = json_string_value(json_object_get(link, "port"));
+	const char *port = json_string_value(json_object_get(object, member));
 
-	return json_object_get(link, "name") && port && !node_port(node, port);
+	return port && !node_port(node, port);
 }
 
 /*
@@ -126,6 +140,7 @@ static int stage_links(struct node *node, const json_t *links, bool replace)
 	size_t i, n, wanted = json_array_size(links);
 	const struct aggnet_link_info *there;
 	struct aggnet_link_info *now, *link;
+	const json_t *object;
 	int ret = 0;
 
 	if (!wanted)
@@ -138,10 +153,13 @@ static int stage_links(struct node *node, const json_t *links, bool replace)
 		ret = -1;
 	}
 	for (i = 0; !ret && i < wanted; i++) {
-		if (replace && is_gone(node, json_array_get(links, i)))
+		object = json_array_get(links, i);
+		/* All links have names, also those of a device that is gone. */
+		if (replace && json_object_get(object, "name") &&
+		    is_gone(node, object, "port"))
 			continue;
 		link = &node->links[node->n_links];
-		ret = parse_link(node, json_array_get(links, i), link);
+		ret = parse_link(node, object, link);
 		there = ret ? NULL : find_link(now, n, link);
 		if (there)
 			ret = check_name(node, there, link);
@@ -357,6 +375,22 @@ static const struct node_step *find_step(const struct node *node, uint64_t id)
 	return NULL;
 }
 
+/* Its device may be gone: then the node would refuse all that is staged. */
+static int stage_old_tree(struct node *node, const json_t *object,
+			  struct aggnet_tree_info *tree)
+{
+	if (is_gone(node, object, "link_port")) {
+		err("%s: %s: its device %s is gone: the entry does not come back",
+		    node->name, tree_text(tree),
+		    json_string_value(json_object_get(object, "link_port")));
+		return 0;
+	}
+	if (parse_tree_port(node, object, tree))
+		return -1;
+	return aggnet_tree_add(node->ctl, tree, false) ?
+	       node_refused(node, tree_text(tree)) : 0;
+}
+
 /* Entries of the plan before that this one has replaced or removed. */
 static int stage_old(struct node *node, const json_t *old)
 {
@@ -367,11 +401,10 @@ static int stage_old(struct node *node, const json_t *old)
 	size_t i;
 
 	json_array_foreach((json_t *)json_object_get(old, "trees"), i, object) {
-		ret = parse_tree(node, object, &tree);
+		ret = parse_bare_tree(node, object, &tree);
 		step = ret ? NULL : find_step(node, tree.incast_id);
-		if (step && step->was &&
-		    aggnet_tree_add(node->ctl, &tree, false))
-			ret = node_refused(node, tree_text(&tree));
+		if (step && step->was)
+			ret = stage_old_tree(node, object, &tree);
 		info_clear(&aggnet_noun_tree, &tree);
 		if (ret)
 			return ret;
@@ -384,12 +417,16 @@ static int stage_old(struct node *node, const json_t *old)
  * @node: the node, with the handle that staged it; we are in its namespace
  * @old: its part of the plan that was in force before, NULL: it is not known
  *
+ * Entries and links of devices that are gone stay away.
+ *
  * Return: 0, or -1 with an error line printed.
  */
 int plan_part_undo(struct node *node, const json_t *old)
 {
 	size_t i;
 
+	if (node_look(node))
+		return -1;
 	if (aggnet_plan_begin(node->ctl))
 		return node_refused(node, "plan");
 	for (i = 0; i < node->n_steps; i++)
@@ -399,7 +436,8 @@ int plan_part_undo(struct node *node, const json_t *old)
 	if (stage_old(node, old))
 		return -1;
 	for (i = 0; i < node->n_links; i++)
-		if (aggnet_link_del(node->ctl, &node->links[i]))
+		if (node_has(node, node->links[i].ifindex) &&
+		    aggnet_link_del(node->ctl, &node->links[i]))
 			return node_refused(node, "link");
 	if (aggnet_plan_commit(node->ctl))
 		return node_refused(node, "plan");
