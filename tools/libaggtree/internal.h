@@ -7,6 +7,7 @@
 #define AGGT_INTERNAL_H
 
 #include "aggtree.h"
+#include "topology.h"
 
 #ifndef ARRAY_SIZE
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
@@ -68,14 +69,6 @@ uint32_t *aggt_map_slot(struct aggt_map *map, uint64_t key);
 
 /* --------------------------------------------------------------- topology */
 
-/**
- * typedef aggt_code - label with each digit in a bit field of its own
- *
- * With the receiver's label XORed in, a field is zero where a label agrees
- * with the receiver's, and clearing it is the hop that corrects the digit.
- */
-typedef uint64_t aggt_code;
-
 /* Above all label bits: a dimension or the like can be kept beside a label. */
 #define AGGT_TAG_SHIFT 58
 
@@ -85,6 +78,7 @@ typedef uint64_t aggt_code;
  * A point is a server, a line of a dimension has a switch; or, with agents, a
  * point is a switch with servers of its own, and lines are direct links.
  *
+ * @ops: its kind
  * @name: canonical
  * @dims: dimensions
  * @agents: whether points are switches
@@ -106,6 +100,7 @@ typedef uint64_t aggt_code;
  * @low: all the others
  */
 struct aggt_topo {
+	const struct aggt_topo_ops *ops;
 	char name[256];
 	unsigned int dims;
 	bool agents;
@@ -154,9 +149,17 @@ aggt_node aggt_link_parse(const struct aggt_topo *topo, const char *text,
 			  unsigned int *dim, struct aggt_err *err);
 
 /** aggt_hop_links - links that a hop from point to point crosses. */
-static inline unsigned int aggt_hop_links(const struct aggt_topo *topo)
+static inline uint32_t aggt_hop_links(const struct aggt_topo *topo,
+				      aggt_code from, aggt_code to)
 {
-	return topo->agents ? 1 : 2;
+	return topo->ops->hop_links(topo, from, to);
+}
+
+/** aggt_way_links - links on the way that packets take between two points. */
+static inline uint32_t aggt_way_links(const struct aggt_topo *topo,
+				      aggt_code from, aggt_code to)
+{
+	return topo->ops->way_links(topo, from, to);
 }
 
 /** aggt_trunk - number of the link between two switches with servers. */

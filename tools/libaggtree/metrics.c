@@ -12,9 +12,8 @@
 #define IS_AGGREGATING	0x1
 #define IS_ADDED	0x2
 
-/* Tags of links where points are switches: to a server, between switches. */
+/* Tag of a server's link where points are switches. */
 #define ACCESS	61
-#define TRUNK	62
 
 struct flow {
 	double sum;
@@ -53,9 +52,9 @@ void aggt_usage_free(struct aggt_usage *usage)
 	aggt_map_free(&usage->servers);
 }
 
-static int use_link(struct aggt_usage *usage, uint64_t number, unsigned int tag)
+static int use_link(struct aggt_usage *usage, uint64_t link)
 {
-	uint32_t *slot = aggt_map_slot(&usage->links, aggt_tag(number, tag));
+	uint32_t *slot = aggt_map_slot(&usage->links, link);
 
 	if (!slot)
 		return -1;
@@ -78,27 +77,15 @@ static int use_server(struct aggt_usage *usage, aggt_code code,
 	return 0;
 }
 
-static unsigned int hop_dim(const struct aggt_topo *topo, aggt_code diff)
-{
-	unsigned int d = 0;
-
-	while (!(diff & topo->mask[d]))
-		d++;
-	return d;
-}
-
-/* A server has one link a dimension, so (label, dimension) names the link. */
 static int use_hop(struct aggt_usage *usage, const struct aggt_topo *topo,
 		   aggt_code code, aggt_code up)
 {
-	unsigned int dim;
+	uint32_t i, n = aggt_hop_links(topo, code, up);
 
-	if (topo->agents)
-		return use_link(usage, aggt_trunk(topo, aggt_decode(topo, code),
-						  aggt_decode(topo, up)),
-				TRUNK);
-	dim = hop_dim(topo, code ^ up);
-	return use_link(usage, code, dim) || use_link(usage, up, dim);
+	for (i = 0; i < n; i++)
+		if (use_link(usage, topo->ops->hop_link(topo, code, up, i)))
+			return -1;
+	return 0;
 }
 
 /* The links of the servers at a vertex whose flows have to leave them. */
@@ -109,10 +96,10 @@ static int use_access(struct aggt_usage *usage, const struct aggt_tree *tree,
 
 	if (!tree->topo->agents)
 		return 0;
-	if (!v && use_link(usage, tree->receiver, ACCESS))
+	if (!v && use_link(usage, aggt_tag(tree->receiver, ACCESS)))
 		return -1;
 	for (s = tree->sender[v]; s != AGGT_NONE; s = tree->more[s])
-		if (use_link(usage, job->senders[s], ACCESS))
+		if (use_link(usage, aggt_tag(job->senders[s], ACCESS)))
 			return -1;
 	return 0;
 }
@@ -174,8 +161,7 @@ static double unicast_cost(const struct aggt_tree *tree,
 	uint32_t v, s;
 
 	for (v = 0; v < tree->n; v++) {
-		links = aggt_hop_links(topo) *
-			aggt_weight(topo, tree->code[v] ^ tree->code[0]);
+		links = aggt_way_links(topo, tree->code[v], tree->code[0]);
 		if (topo->agents)
 			links += 2;
 		for (s = tree->sender[v]; s != AGGT_NONE; s = tree->more[s])
@@ -277,7 +263,8 @@ int aggt_measure(const struct aggt_tree *tree, const struct aggt_job *job,
 		return -1;
 	memset(m, 0, sizeof(*m));
 	for (v = 1; v < tree->n; v++)
-		m->cost += aggt_hop_links(tree->topo) *
+		m->cost += aggt_hop_links(tree->topo, tree->code[v],
+					  tree->code[tree->parent[v]]) *
 			   flow_out(&flow[v], delta);
 	if (tree->topo->agents) {
 		m->cost += access_cost(tree, job, flow);

@@ -350,7 +350,7 @@ int aggt_best_sequence(const struct aggt_tree *tree, const struct aggt_job *job,
 {
 	struct search s = { .topo = tree->topo, .tree = tree,
 			    .delta = job->delta, .limit = best->limit,
-			    .links = aggt_hop_links(tree->topo) };
+			    .links = tree->topo->agents ? 1 : 2 };
 	unsigned int top = tree->topo->dims;
 	int ret = -1;
 

@@ -223,8 +223,9 @@ static int entry_cost(const struct groups *g, const struct group *group,
 		return -1;
 	*cost = m.cost * group->n;
 	for (i = 0; i < group->n; i++)
-		*cost += aggt_hop_links(g->topo) * flow *
-			 hops(g, group->member[i], entry);
+		*cost += flow * aggt_way_links(g->topo,
+					       g->code[group->member[i]],
+					       g->code[entry]);
 	if (g->topo->agents && aggt_measure(tree, g->job, NULL, &m))
 		return -1;
 	*alone = m.cost;
