@@ -3,6 +3,7 @@
 #ifndef _AGGNET_CHANNEL_H
 #define _AGGNET_CHANNEL_H
 
+#include <linux/jiffies.h>
 #include <linux/timer.h>
 #include <linux/types.h>
 
@@ -116,13 +117,22 @@ struct aggnet_uplink {
  * aggnet_fresh() - was a packet made after all that came before it?
  * @newest: stamp of the newest so far; moved on
  * @stamp: this one's
+ * @heard: jiffies when the newest one came, or later by less than give_up
+ * @give_up_ms: of the entry
  *
- * A packet that was seen on the way may be sent again by anybody, as often as
- * he likes: it is no sign of life and tells nothing of the way's length.
+ * A packet that was seen on the way may be sent again by any host: such a copy is
+ * no sign of life, and its echo is no sample of the round trip. Stamps wrap, so
+ * that an old one looks newer again after 2^31 us. But the stamp of a new packet
+ * has gone on by no more than the time that has passed here. Our clock may have
+ * stood still for give_up, after which the peers would have ended the transfer.
  */
-static inline bool aggnet_fresh(u32 *newest, u32 stamp)
+static inline bool aggnet_fresh(u32 *newest, u32 stamp, unsigned long heard,
+				u32 give_up_ms)
 {
-	if (!aggnet_before(*newest, stamp))
+	unsigned long most = jiffies - heard + msecs_to_jiffies(give_up_ms);
+
+	if (!aggnet_before(*newest, stamp) ||
+	    usecs_to_jiffies(stamp - *newest) > most)
 		return false;
 	*newest = stamp;
 	return true;

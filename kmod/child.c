@@ -682,7 +682,8 @@ void aggnet_child_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 
 	if (!c)
 		return;
-	fresh = aggnet_fresh(&c->stamp, pkt->stamp);
+	fresh = aggnet_fresh(&c->stamp, pkt->stamp, c->heard,
+			     tree->conf.give_up_ms);
 	if (fresh)
 		c->heard = jiffies;
 	switch (pkt->type) {

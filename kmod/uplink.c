@@ -423,9 +423,12 @@ static u32 uplink_take_ack(struct aggnet_uplink *up,
 }
 
 /* A fresh ACK: the acceptor lives, and the way to it is as long as that. */
-static void uplink_heard(struct aggnet_uplink *up, const struct aggnet_pkt *pkt)
+static void uplink_heard(struct aggnet_tree *tree, const struct aggnet_pkt *pkt)
 {
-	if (!aggnet_fresh(&up->peer_stamp, pkt->stamp))
+	struct aggnet_uplink *up = &tree->up;
+
+	if (!aggnet_fresh(&up->peer_stamp, pkt->stamp, up->heard,
+			  tree->conf.give_up_ms))
 		return;
 	up->heard = jiffies;
 	/* FIN is repeated until DONE: its ACKs are no reason to hurry. */
@@ -457,7 +460,7 @@ static void uplink_ack(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		moved = true;
 	}
 	up->rooted |= !!(pkt->flags & AGGNET_F_ROOTED);
-	uplink_heard(up, pkt);
+	uplink_heard(tree, pkt);
 	if (aggnet_before(up->credit, credit)) {
 		up->credit = credit;
 		moved = true;

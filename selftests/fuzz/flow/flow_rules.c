@@ -138,6 +138,95 @@ TEST_F(rules, replay__of_a_child_is_no_sign_of_life)
 	EXPECT_EQ(1, tree->packets_in);
 }
 
+/* --- what was captured, and is played again ---------------------------------- */
+
+#define SECOND		1000000u	/* us */
+#define CAPTURED	(3 * WORLD_GIVE_UP / 1000)	/* packets, one a second */
+
+/* A packet that says that the peer lives, at the time of the peer's clock. */
+typedef void (*lives_fn)(struct peer *p);
+
+/* The peer says so each second; its clock is ahead of ours by @ahead. */
+static void lives(struct peer *p, lives_fn says, u32 seconds, u32 ahead)
+{
+	while (seconds--) {
+		world_wait(SECOND);
+		world.packets = 0;
+		p->stamp = world.us + ahead;
+		says(p);
+	}
+}
+
+/*
+ * What was captured at first comes again after so many minutes: it does not
+ * slow down a peer that lives, and does not keep alive one that does not.
+ */
+static void check_captured(struct __test_metadata *_metadata, struct peer *p,
+			   lives_fn says, u32 minutes)
+{
+	static struct peer captured[CAPTURED];
+	u8 state = p->tree->state;
+	u32 i;
+
+	for (i = 0; i < CAPTURED; i++) {
+		lives(p, says, 1, 0);
+		captured[i] = *p;
+	}
+	lives(p, says, 60 * minutes - CAPTURED, 0);
+	peer_replay(&captured[0]);
+	lives(p, says, 3 * WORLD_GIVE_UP / 1000, 0);
+	EXPECT_EQ(state, p->tree->state);
+	for (i = 1; i < CAPTURED; i++) {
+		world_wait(SECOND);
+		world.packets = 0;
+		peer_replay(&captured[i]);
+	}
+	EXPECT_EQ(AGGNET_TREE_ABORTED, p->tree->state);
+	EXPECT_EQ(AGGNET_R_TIMEOUT, p->tree->reason);
+	EXPECT_EQ(p->id, p->tree->about);
+}
+
+/* Half of the range of a stamp, three quarters, nearly all of it, and more. */
+static const u32 captured_minutes[] = { 36, 54, 70, 72 };
+
+static void child_lives(struct peer *p)
+{
+	peer_say(p, AGGNET_PROBE, 0, NULL, 0);
+}
+
+TEST_F(rules, captured__packet_of_a_child_stays_old)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(captured_minutes); i++) {
+		self->peer = (struct peer){ .nonce = 0x1234 };
+		begin(&keyed, RECEIVER);
+		self->peer.stamp = world.us;
+		accepted(world.node[RECEIVER].tree, &self->peer);
+		check_captured(_metadata, &self->peer, child_lives,
+			       captured_minutes[i]);
+		if (i + 1 < ARRAY_SIZE(captured_minutes))
+			world_end();
+	}
+}
+
+/* Our own clocks stood still for less than give_up, and the child's did not. */
+TEST_F(rules, slept__acceptor_goes_on)
+{
+	struct aggnet_tree *tree = begin(&keyed, RECEIVER);
+	u32 ahead = WORLD_GIVE_UP * 900;
+
+	self->peer.stamp = world.us;
+	accepted(tree, &self->peer);
+	lives(&self->peer, child_lives, 2, 0);
+	lives(&self->peer, child_lives, 60, ahead);
+	/* And the other way round: the child's stood still. */
+	lives(&self->peer, child_lives, 60, 2 * ahead);
+	world_wait(WORLD_GIVE_UP * 900);
+	lives(&self->peer, child_lives, 60, ahead);
+	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
+}
+
 /* --- a child that finds no room ------------------------------------------------ */
 
 /* Its planned child has come, and own records leave no room for another. */
@@ -445,6 +534,24 @@ TEST_F(rules, replay__of_an_acceptor_is_no_sign_of_life)
 	}
 	EXPECT_EQ(AGGNET_R_TIMEOUT, tree->reason);
 	EXPECT_EQ(self->peer.id, tree->about);
+}
+
+static void acceptor_lives(struct peer *p)
+{
+	acked(p, 0, FIRST);
+}
+
+TEST_F(rules, captured__packet_of_an_acceptor_stays_old)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(captured_minutes); i++) {
+		waiting(&self->peer, WORLD_GIVE_UP);
+		check_captured(_metadata, &self->peer, acceptor_lives,
+			       captured_minutes[i]);
+		if (i + 1 < ARRAY_SIZE(captured_minutes))
+			world_end();
+	}
 }
 
 /* --- many children ----------------------------------------------------------- */
