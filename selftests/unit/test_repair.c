@@ -187,6 +187,19 @@ static bool tells(const char *path, const json_t *json)
 	return same;
 }
 
+static json_t *updated(const char *path, const char *change)
+{
+	json_t *old = json_load_file(path, 0, NULL), *new = NULL;
+	char *text = (char *)change;
+	struct plan plan = {};
+
+	if (!plan_restore(&plan, old, path))
+		new = plan_update(&plan, old, &text, 1);
+	plan_clear(&plan);
+	json_decref(old);
+	return new;
+}
+
 static bool is_there(FIXTURE_DATA(repair) *self, const char *name)
 {
 	char path[96];
@@ -548,6 +561,35 @@ TEST_F(repair, refused__by_a_node_that_is_gone)
 	}
 	EXPECT_LT(20, i);
 	EXPECT_GT(STEPS_MAX, i);
+}
+
+/* Nodes have seen attempt 1: the next supervisor does not use it, either. */
+TEST_F(repair, refused__attempt_stays_used)
+{
+	struct supervisor *v = &self->one;
+	json_t *other;
+	char path[64];
+
+	strcpy(path, v->path);
+	world->refuse = 1 << 2;
+	ASSERT_EQ(0, cut(v, "v4", "eth1"));
+	EXPECT_EQ(0, attempt(v->s.json));
+	EXPECT_TRUE(tells(path, v->s.json));
+	stop(v);
+	ASSERT_EQ(0, start(v, path));
+	world->refuse = 1ull << (world->commits + 2);
+	ASSERT_EQ(0, cut(v, "v1", "eth0"));
+	EXPECT_EQ(0, attempt(v->s.json));
+	/* Nor does an update of the file. */
+	other = updated(path, "failed:v4-w4");
+	EXPECT_EQ(3, attempt(other));
+	json_decref(other);
+	stop(v);
+	ASSERT_EQ(0, start(v, path));
+	ASSERT_EQ(0, cut(v, "v1", "eth0"));
+	EXPECT_EQ(3, attempt(v->s.json));
+	EXPECT_TRUE(in_force(v->s.json));
+	EXPECT_TRUE(tells(path, v->s.json));
 }
 
 /* What was being installed when a supervisor was killed is refused. */

@@ -89,11 +89,13 @@ int plan_prepare(struct plan *plan)
 	size_t i, n = aggt_plan_trees(plan->trees);
 
 	plan->attempt = calloc(n, sizeof(*plan->attempt));
+	plan->used = calloc(n, sizeof(*plan->used));
 	plan->failed = json_array();
 	plan->absent = json_array();
 	if (plan->conf.keyed)
 		plan->key = calloc(n, sizeof(json_t *));
-	if (!plan->attempt || !plan->key == plan->conf.keyed) {
+	if (!plan->attempt || !plan->used ||
+	    !plan->key == plan->conf.keyed) {
 		err("out of memory");
 		return -1;
 	}

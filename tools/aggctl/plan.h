@@ -76,7 +76,7 @@ struct plan_conf {
  * @absent: identities of sources that have left since
  * @attempt: epoch, of each tree
  * @renew: trees that begin a new attempt if they change or not; NULL: none
- * @used: of each tree the last attempt that was begun or tried; NULL: @attempt
+ * @used: of each tree the last attempt that was begun or tried
  * @salted: the low half of a new attempt is of the digest of the tree
  * @key: in hex, of each tree; NULL if they have none
  */

@@ -91,6 +91,9 @@ static json_t *tree_json(const struct plan *plan, size_t i)
 			   "depth", (json_int_t)m->depth,
 			   "symbols", symbols_json(tree),
 			   "edges", edges_json(tree));
+	if (plan->used[i] != plan->attempt[i])
+		json_object_set_new(object, "used",
+				    json_integer(plan->used[i]));
 	if (aggt_topo_agents(plan->topo))
 		json_object_set_new(object, "leaning", leaning_json(tree));
 	return object;

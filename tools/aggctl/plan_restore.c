@@ -367,6 +367,7 @@ static int check_numbers(const json_t *json, const char *path)
 	};
 	const struct number number[] = {
 		{ "attempt", 0, UINT32_MAX, &value, 0, true },
+		{ "used", 0, UINT32_MAX, &value, 0, true },
 		{ "entry", 0, UINT32_MAX - 1, &value, 0, true },
 	};
 	json_t *tree;
@@ -375,7 +376,7 @@ static int check_numbers(const json_t *json, const char *path)
 	if (read_number(json_object_get(json, "members"), &depth, path))
 		return -1;
 	json_array_foreach((json_t *)trees, i, tree) {
-		n = json_is_null(json_object_get(tree, "entry")) ? 1 : 2;
+		n = json_is_null(json_object_get(tree, "entry")) ? 2 : 3;
 		if (read_all(tree, number, n, path))
 			return -1;
 	}
@@ -441,18 +442,30 @@ static aggt_node receiver_of(const struct plan *plan, size_t i)
 	return aggt_tree_receiver(aggt_plan_tree(plan->trees, i));
 }
 
+/* An attempt may have been tried after the one in force, and undone. */
+static void keep_attempt(struct plan *plan, size_t i, const json_t *tree)
+{
+	const json_t *attempt = json_object_get(tree, "attempt");
+	const json_t *used = json_object_get(tree, "used");
+	uint32_t last = (uint32_t)json_integer_value(used);
+
+	plan->attempt[i] = (uint32_t)json_integer_value(attempt);
+	plan->used[i] = plan->attempt[i];
+	if (used && (int32_t)(last - plan->attempt[i]) > 0)
+		plan->used[i] = last;
+}
+
 /* Trees that stay as they are keep their epochs and keys. */
 static void keep_epochs(struct plan *plan, const json_t *json)
 {
-	const json_t *tree, *value;
+	const json_t *tree;
 	struct in_addr to;
 	json_t *key;
 	size_t i;
 
 	for (i = 0; i < aggt_plan_trees(plan->trees); i++) {
 		tree = json_array_get(json_object_get(json, "trees"), i);
-		value = json_object_get(tree, "attempt");
-		plan->attempt[i] = (uint32_t)json_integer_value(value);
+		keep_attempt(plan, i, tree);
 		to = plan_identity(plan, receiver_of(plan, i));
 		key = find_key(json_object_get(json, "nodes"), addr_text(to));
 		if (!plan->key || !key)

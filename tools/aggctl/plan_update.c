@@ -165,7 +165,7 @@ static uint32_t salt(const json_t *nodes, const char *receiver)
 static uint32_t next_attempt(const struct plan *plan, size_t i,
 			     const json_t *nodes, const char *receiver)
 {
-	uint32_t last = plan->used ? plan->used[i] : plan->attempt[i];
+	uint32_t last = plan->used[i];
 
 	if (!plan->salted)
 		return last + 1;
@@ -185,10 +185,11 @@ static void next_attempts(struct plan *plan, const json_t *diffs,
 		tree = aggt_plan_tree(plan->trees, i);
 		to = plan_identity(plan, aggt_tree_receiver(tree));
 		receiver = addr_text(to);
-		if (is_touched(diffs, receiver) ||
-		    (plan->renew && plan->renew[i]))
-			plan->attempt[i] = next_attempt(plan, i, nodes,
-							receiver);
+		if (!is_touched(diffs, receiver) &&
+		    !(plan->renew && plan->renew[i]))
+			continue;
+		plan->attempt[i] = next_attempt(plan, i, nodes, receiver);
+		plan->used[i] = plan->attempt[i];
 	}
 }
 

@@ -31,7 +31,7 @@ struct post {
 /**
  * struct supervised_tree - a tree of the plan, as it was found at the nodes
  * @incast_id: name
- * @used: last attempt that was begun or tried here
+ * @used: last attempt that was begun or tried
  * @seen: there is an entry of this plan at some node
  * @newest: latest attempt of those
  * @plan: identity of the plan in the latest attempt

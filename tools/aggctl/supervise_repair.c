@@ -74,8 +74,7 @@ static int mark_trees(const struct supervise *s, struct plan *plan)
 
 	plan->salted = s->only && plan->id[0];
 	plan->renew = calloc(n, sizeof(*plan->renew));
-	plan->used = calloc(n, sizeof(*plan->used));
-	if (!plan->renew || !plan->used) {
+	if (!plan->renew) {
 		err("out of memory");
 		return -1;
 	}
@@ -335,14 +334,22 @@ static int begin_attempts(struct supervise *s, json_t *json)
 	return 0;
 }
 
-/* Nodes may have installed these attempts and deleted them again. */
+/*
+ * Nodes may have installed these attempts and deleted them again. The plan in
+ * force tells so, for later supervisors.
+ */
 static void skip_attempts(struct supervise *s, const json_t *json)
 {
+	json_t *old = json_object_get(s->json, "trees");
 	size_t i;
 
-	for (i = 0; i < s->n_trees; i++)
-		if (renewed(s->json, json, i))
-			supervise_skip(s, i);
+	for (i = 0; i < s->n_trees; i++) {
+		if (!renewed(s->json, json, i))
+			continue;
+		supervise_skip(s, i);
+		json_object_set_new(json_array_get(old, i), "used",
+				    json_integer(s->tree[i].used));
+	}
 }
 
 /* An attempt that nodes may have seen is not used for anything else. */

@@ -78,7 +78,7 @@ int supervise_trees(struct supervise *s, const struct plan *plan)
 		receiver = aggt_tree_receiver(aggt_plan_tree(plan->trees, i));
 		to = plan_identity(plan, receiver);
 		s->tree[i].incast_id = aggnet_incast_id(plan->conf.job, to);
-		s->tree[i].used = plan->attempt[i];
+		s->tree[i].used = plan->used[i];
 	}
 	return s->tree ? 0 : -1;
 }
@@ -232,7 +232,7 @@ void supervise_skip(struct supervise *s, size_t tree)
 /* The attempt and the identity that the nodes have of a tree. */
 static void adopt(struct supervise *s, size_t i)
 {
-	const struct supervised_tree *tree = &s->tree[i];
+	struct supervised_tree *tree = &s->tree[i];
 	char text[2 * AGGNET_PLAN_LEN + 1], to[INET_ADDRSTRLEN];
 	json_t *node, *entry;
 	const char *name;
@@ -242,6 +242,10 @@ static void adopt(struct supervise *s, size_t i)
 	strcpy(to, tree_name(tree));
 	json_object_set_new(tree_json(s, i), "attempt",
 			    json_integer(tree->newest));
+	if (!is_newer(tree->used, tree->newest)) {
+		tree->used = tree->newest;
+		json_object_del(tree_json(s, i), "used");
+	}
 	json_object_foreach(json_object_get(s->json, "nodes"), name, node) {
 		json_array_foreach(json_object_get(node, "trees"), k, entry) {
 			if (!leads_to(entry, to))
@@ -283,7 +287,6 @@ static int resume_tree(struct supervise *s, size_t i)
 		    tree_name(tree), instance_of(s), tree->newest,
 		    instance_of(s), told);
 		adopt(s, i);
-		tree->used = newer ? tree->newest : told;
 		if (aggnet_watch_tree(s->watch, tree->incast_id,
 				      instance_of(s), tree->newest, s->only)) {
 			err("out of memory");
