@@ -3,6 +3,7 @@
  * Unit tests of repairs under supervision, and of the file that tells the plan
  * in force: what is killed, refused or overtaken at any step ends in one plan.
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -200,12 +201,17 @@ static json_t *updated(const char *path, const char *change)
 	return new;
 }
 
-static bool is_there(FIXTURE_DATA(repair) *self, const char *name)
+/* There is nothing beside the plan in its directory. */
+static bool is_alone(FIXTURE_DATA(repair) *self)
 {
-	char path[96];
+	struct dirent **entry = NULL;
+	int i, n = scandir(self->dir, &entry, NULL, NULL);
 
-	snprintf(path, sizeof(path), "%s/%s", self->dir, name);
-	return !access(path, F_OK);
+	for (i = 0; i < n; i++)
+		free(entry[i]);
+	free(entry);
+	/* The directory and its parent have names in it, too. */
+	return n == 3;
 }
 
 /* Supervises until there is nothing to do. */
@@ -316,7 +322,7 @@ TEST_F(repair, saved__each_one)
 	EXPECT_TRUE(tells(v->path, v->s.json));
 	EXPECT_EQ(2, v->told);
 	EXPECT_FALSE(v->unsaved);
-	EXPECT_FALSE(is_there(self, "plan.json.new"));
+	EXPECT_TRUE(is_alone(self));
 	json_decref(old);
 }
 
@@ -336,7 +342,7 @@ TEST_F(repair, unsaved__goes_on)
 	EXPECT_TRUE(v->s.unsaved);
 	EXPECT_TRUE(in_force(v->s.json));
 	EXPECT_TRUE(tells(v->path, old));
-	EXPECT_FALSE(is_there(self, "plan.json.new"));
+	EXPECT_TRUE(is_alone(self));
 	EXPECT_EQ(0, json_array_size(v->s.changes));
 	ASSERT_EQ(0, setrlimit(RLIMIT_FSIZE, &much));
 	ASSERT_EQ(0, cut(v, "v1", "eth0"));
@@ -345,6 +351,33 @@ TEST_F(repair, unsaved__goes_on)
 	EXPECT_FALSE(v->s.unsaved);
 	EXPECT_TRUE(tells(v->path, v->s.json));
 	json_decref(old);
+}
+
+/* The disk fills at some byte of the plan: the file is the plan of before. */
+TEST_F(repair, unsaved__no_room_at_any_byte)
+{
+	struct rlimit limit = { 0, RLIM_INFINITY };
+	struct supervisor *v = &self->one;
+	json_t *other = json_deep_copy(v->s.json);
+	struct stat st;
+	rlim_t room;
+
+	json_object_set_new(other, "more", json_string("room"));
+	signal(SIGXFSZ, SIG_IGN);
+	ASSERT_EQ(0, plan_store_save(&v->store, other));
+	ASSERT_EQ(0, stat(v->path, &st));
+	ASSERT_EQ(0, plan_store_save(&v->store, v->s.json));
+	for (room = 0; room <= (rlim_t)st.st_size; room++) {
+		limit.rlim_cur = room;
+		ASSERT_EQ(0, setrlimit(RLIMIT_FSIZE, &limit));
+		if (!plan_store_save(&v->store, other))
+			break;
+		ASSERT_TRUE(tells(v->path, v->s.json));
+	}
+	EXPECT_EQ(st.st_size, room);
+	EXPECT_TRUE(tells(v->path, other));
+	EXPECT_TRUE(is_alone(self));
+	json_decref(other);
 }
 
 /* What came by standard input has no file. */
@@ -356,21 +389,17 @@ TEST_F(repair, unsaved__no_file)
 	EXPECT_FALSE(self->one.unsaved);
 }
 
-/* Keys are for the owner only, whatever was there under the other name. */
+/* Keys are for the owner only. */
 TEST_F(repair, file__for_its_owner_only)
 {
 	struct supervisor *v = &self->one;
 	struct stat st;
-	char new[80];
 
-	snprintf(new, sizeof(new), "%s.new", v->path);
-	close(open(new, O_CREAT | O_WRONLY, 0644));
-	chmod(new, 0644);
 	chmod(v->path, 0644);
 	ASSERT_EQ(0, plan_store_save(&v->store, v->s.json));
 	ASSERT_EQ(0, stat(v->path, &st));
 	EXPECT_EQ(0600, st.st_mode & 0777);
-	EXPECT_FALSE(is_there(self, "plan.json.new"));
+	EXPECT_TRUE(is_alone(self));
 }
 
 /* It is still its owner's. */
@@ -427,27 +456,37 @@ TEST_F(repair, file__link_in_its_place)
 	EXPECT_TRUE(tells(path, victim));
 	ASSERT_EQ(0, lstat(v->path, &st));
 	EXPECT_TRUE(S_ISLNK(st.st_mode));
-	EXPECT_FALSE(is_there(self, "plan.json.new"));
 	unlink(path);
+	EXPECT_TRUE(is_alone(self));
 	json_decref(victim);
 }
 
-/* A link under the name of the new file leads nowhere, either. */
-TEST_F(repair, file__link_for_the_new_one)
+/* Files of similar names are the user's, also what a symbolic link leads to. */
+TEST_F(repair, file__neighbours_stay)
 {
+	static const char * const name[] = { "new", "old", "tmp", "bak" };
 	struct supervisor *v = &self->one;
-	json_t *victim = json_array();
-	char path[80], new[80];
+	json_t *other = json_array();
+	char path[80], link[80];
+	size_t i;
 
-	snprintf(path, sizeof(path), "%s/victim", self->dir);
-	snprintf(new, sizeof(new), "%s.new", v->path);
-	ASSERT_EQ(0, json_dump_file(victim, path, 0));
-	ASSERT_EQ(0, symlink("victim", new));
+	for (i = 0; i < ARRAY_SIZE(name); i++) {
+		snprintf(path, sizeof(path), "%s.%s", v->path, name[i]);
+		ASSERT_EQ(0, json_dump_file(other, path, 0));
+	}
+	snprintf(link, sizeof(link), "%s.lnk", v->path);
+	ASSERT_EQ(0, symlink("plan.json.new", link));
 	ASSERT_EQ(0, cut(v, "v4", "eth1"));
-	EXPECT_TRUE(tells(path, victim));
 	EXPECT_TRUE(tells(v->path, v->s.json));
-	unlink(path);
-	json_decref(victim);
+	EXPECT_TRUE(tells(link, other));
+	for (i = 0; i < ARRAY_SIZE(name); i++) {
+		snprintf(path, sizeof(path), "%s.%s", v->path, name[i]);
+		EXPECT_TRUE(tells(path, other));
+		unlink(path);
+	}
+	unlink(link);
+	EXPECT_TRUE(is_alone(self));
+	json_decref(other);
 }
 
 TEST_F(repair, file__another_plan_in_its_place)
@@ -466,6 +505,9 @@ TEST_F(repair, file__another_plan_in_its_place)
 TEST_F(repair, file__one_supervisor_at_a_time)
 {
 	struct supervisor two;
+
+	/* NFS locks as a whole only what is open for writing. */
+	EXPECT_EQ(O_RDWR, fcntl(self->one.store.file, F_GETFL) & O_ACCMODE);
 
 	EXPECT_EQ(-1, start(&two, self->one.path));
 	stop(&two);

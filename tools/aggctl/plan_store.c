@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +17,10 @@
 #include "plan_store.h"
 
 #define STORE_TRIES	10
+
+/* A file that is written before it takes the place of the plan. */
+#define NEW_FORMAT	".aggnet-plan.%016llx"
+#define NEW_SIZE	sizeof(".aggnet-plan.0123456789abcdef")
 
 /* Return: 1 if the name is that of the open file, or of none; 0; -errno */
 static int is_in_place(const struct plan_store *store)
@@ -46,13 +51,21 @@ static int open_dir(struct plan_store *store)
 	return store->name && store->dir >= 0 ? 0 : -1;
 }
 
+static int open_name(const struct plan_store *store, int mode)
+{
+	/* Not to wait for the writer of a pipe. */
+	return openat(store->dir, store->name, mode | O_NOFOLLOW | O_NONBLOCK |
+					       O_CLOEXEC);
+}
+
 static int open_file(struct plan_store *store)
 {
 	struct stat st;
 
-	/* Not to wait for the writer of a pipe. */
-	store->file = openat(store->dir, store->name, O_RDONLY | O_NOFOLLOW |
-						      O_NONBLOCK | O_CLOEXEC);
+	/* NFS locks as a whole only what is open for writing. */
+	store->file = open_name(store, O_RDWR);
+	if (store->file < 0 && (errno == EACCES || errno == EROFS))
+		store->file = open_name(store, O_RDONLY);
 	if (store->file < 0 || fstat(store->file, &st))
 		return -1;
 	store->uid = st.st_uid;
@@ -91,35 +104,37 @@ bad:
 	return -1;
 }
 
-/* One that is there already may be readable for others: it is made anew. */
-static int create(const struct plan_store *store, const char *new)
+/* Under a name of its own: what has that name already is another's file. */
+static int create(const struct plan_store *store, char *name, size_t size)
 {
-	int fd;
+	uint64_t number;
 
-	unlinkat(store->dir, new, 0);
-	fd = openat(store->dir, new,
-		    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
 		return -1;
-	/* An owner who is not root keeps the file; only root can give it. */
-	if ((fchown(fd, store->uid, store->gid) && store->uid != geteuid()) ||
-	    flock(fd, LOCK_EX | LOCK_NB)) {
-		close(fd);
+	snprintf(name, size, NEW_FORMAT, (unsigned long long)number);
+	return openat(store->dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW |
+					O_CLOEXEC, 0600);
+}
+
+/* An owner who is not root keeps the file; only root can give it. */
+static int take_owner(const struct plan_store *store, int fd)
+{
+	if (fchown(fd, store->uid, store->gid) && store->uid != geteuid())
 		return -1;
-	}
-	return fd;
+	errno = 0;
+	return 0;
 }
 
 /* Return: the new file, written through and in its place, or -1. */
-static int replace(const struct plan_store *store, const char *new,
-		   const json_t *json)
+static int replace(const struct plan_store *store, const json_t *json)
 {
-	int error, fd = create(store, new);
+	char new[NEW_SIZE];
+	int error, fd = create(store, new, sizeof(new));
 
 	if (fd < 0)
 		return -1;
-	errno = 0;
-	if (!json_dumpfd(json, fd, JSON_INDENT(1)) && !fsync(fd) &&
+	if (!take_owner(store, fd) && !flock(fd, LOCK_EX | LOCK_NB) &&
+	    !json_dumpfd(json, fd, JSON_INDENT(1)) && !fsync(fd) &&
 	    !renameat(store->dir, new, store->dir, store->name)) {
 		fsync(store->dir);
 		return fd;
@@ -144,21 +159,16 @@ static int replace(const struct plan_store *store, const char *new,
 int plan_store_save(struct plan_store *store, const json_t *json)
 {
 	int fd = -1, there = is_in_place(store);
-	char *new;
 
 	if (!there) {
 		err("%s: something else has taken its place, it is left alone",
 		    store->path);
 		return -1;
 	}
-	if (there < 0) {
+	if (there < 0)
 		errno = -there;
-	} else if (asprintf(&new, "%s.new", store->name) < 0) {
-		errno = ENOMEM;
-	} else {
-		fd = replace(store, new, json);
-		free(new);
-	}
+	else
+		fd = replace(store, json);
 	if (fd < 0) {
 		err("%s: %s", store->path, strerror(errno));
 		return -1;
