@@ -86,6 +86,11 @@ refused 2 "plan: --elements: a vector has one at least" \
 	plan "${small[@]}" --elements 0
 refused 2 "plan: --bloom-trees: a table is for one tree at least" \
 	plan "${small[@]}" --scheme bloom --bloom-trees 0
+refused 2 "plan: --rate: it has to be more than 0" plan "${small[@]}" --rate 0
+refused 2 "plan: --rate: '10mb' is not a rate like 10mbit or 1gbit" \
+	plan "${small[@]}" --rate 10mb
+refused 2 "plan: --flow-size: it has to be more than 0" \
+	plan "${small[@]}" --flow-size 0
 refused 2 "plan: --filter-rate: the size follows from it, or is that of --filter-bits" \
 	plan "${small[@]}" --scheme packet --filter-bits 64 --filter-rate 1
 refused 2 "plan: --uid: 4294967295 is no user" \
@@ -145,6 +150,18 @@ result "a job of 010" "$([ "$("$aggctl" -j plan "${small[@]}" --job 010 |
 	jq .job)" = 10 ] || echo "it is not 10")"
 result "a job of 0x10" "$([ "$("$aggctl" -j plan "${small[@]}" --job 0x10 |
 	jq .job)" = 16 ] || echo "it is not 16")"
+
+# Three flows by one link: 3 times 2 MB in packets of 1514 bytes with 1392 bytes
+# of records, and one packet that waits at the switch.
+"$aggctl" -j plan --topology ghc:4 --senders v1,v2,v3 --receivers v0 \
+	--method irs --rate 10mbit --flow-size 2000000 > timed.json
+result "predicted seconds" "$(jq -c '.metrics |
+	[.bottleneck, .bottleneck_bytes, .fan_in,
+	 (.predicted_seconds * 10000 | round)] |
+	select(. != [3, 6525862, 3, 52219])' timed.json)"
+"$aggctl" -j plan --update timed.json leave:v1 > less.json
+result "predicted seconds after an update" "$(jq .metrics.bottleneck_bytes \
+	less.json | grep -vx 4350574)"
 
 # Without Graphviz there is no drawing, but the plan is whole. It is longer than
 # a pipe holds.

@@ -273,6 +273,8 @@ static int build_trees(struct plan *plan, const struct work *w)
 		.delta = opt.delta,
 		.max_depth = w->max_depth,
 		.seed = opt.seed,
+		.pipelined = opt.conf.layout != AGGNET_LAYOUT_KEYED,
+		.packet = plan_packet(&opt.conf),
 	};
 	struct aggt_err why;
 
@@ -396,6 +398,10 @@ static int check_given(const struct aggctl *ctl)
 		return usage("plan: --elements: a vector has one at least");
 	if (options_has(ctl, verb, "bloom-trees") && !opt.bloom_trees)
 		return usage("plan: --bloom-trees: a table is for one tree at least");
+	if (options_has(ctl, verb, "rate") && !opt.conf.rate)
+		return usage("plan: --rate: it has to be more than 0");
+	if (options_has(ctl, verb, "flow-size") && !opt.conf.flow_size)
+		return usage("plan: --flow-size: it has to be more than 0");
 	if (options_has(ctl, verb, "filter-rate") && opt.conf.filter.bits)
 		return usage("plan: --filter-rate: the size follows from it, or is that of --filter-bits");
 	if (options_has(ctl, verb, "uid") && opt.conf.uid == UINT32_MAX)
@@ -470,6 +476,10 @@ static const struct opt opts[] = {
 	{ "delta", OPT_REAL, &opt.delta, "D", "aggregation ratio 0..1 (0)" },
 	{ "sizes", OPT_STRING, &opt.sizes, "FILE",
 	  "sizes of the senders' flows, lines 'vN SIZE' (all 1)" },
+	{ "rate", OPT_RATE, &opt.conf.rate, "RATE",
+	  "of each link and direction, like 10mbit: predict seconds" },
+	{ "flow-size", OPT_SIZE, &opt.conf.flow_size, "BYTES",
+	  "bytes of a flow of size 1, like 4M (1000000)" },
 	{ "max-depth", OPT_STRING, &opt.max_depth, "H",
 	  "most hops of a flow, or 'none'" },
 	{ "uid", OPT_U32, &opt.conf.uid, "U",

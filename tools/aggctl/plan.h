@@ -38,6 +38,8 @@
  * @hold: ms, 0: the kernel's default
  * @give_up: ms, 0: the kernel's default
  * @allow_missing: sources may leave; the end mark tells of them
+ * @rate: of each link and direction in bit/s, 0: no time is predicted
+ * @flow_size: bytes of records in a flow of size 1, 0: as in the papers
  */
 struct plan_conf {
 	uint32_t job;
@@ -63,6 +65,8 @@ struct plan_conf {
 	uint32_t hold;
 	uint32_t give_up;
 	bool allow_missing;
+	uint64_t rate;
+	uint64_t flow_size;
 };
 
 /**
@@ -160,6 +164,10 @@ json_t *plan_update(struct plan *plan, const json_t *old, char **changes,
 
 /* plan_dot.c */
 int plan_draw(const char *file, const struct plan *plan);
+
+/* plan_time.c */
+double plan_packet(const struct plan_conf *conf);
+void plan_predict(const struct plan *plan, json_t *metrics);
 
 /* plan_text.c */
 void plan_text(const json_t *plan);

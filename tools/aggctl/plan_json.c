@@ -3,15 +3,20 @@
 #include "info.h"
 #include "plan.h"
 
-static json_t *metrics_json(const struct aggt_metrics *m)
+static json_t *metrics_json(const struct plan *plan)
 {
-	return json_pack("{s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:f}",
+	const struct aggt_metrics *m = aggt_plan_metrics(plan->trees);
+	json_t *object;
+
+	object = json_pack("{s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:f}",
 			 "cost", m->cost, "existing", m->existing,
 			 "saving", m->saving, "links", (json_int_t)m->links,
 			 "aggregating_servers", (json_int_t)m->aggregating,
 			 "added_servers", (json_int_t)m->added,
 			 "depth", (json_int_t)m->depth,
 			 "leaning", m->leaning);
+	plan_predict(plan, object);
+	return object;
 }
 
 static json_t *nodes_list(const aggt_node *node, size_t n)
@@ -162,6 +167,12 @@ static json_t *conf_json(const struct plan_conf *conf)
 						 (json_int_t)conf->capacity));
 	if (conf->has_gid)
 		json_object_set_new(object, "gid", json_integer(conf->gid));
+	if (conf->rate)
+		json_object_set_new(object, "rate",
+				    json_integer((json_int_t)conf->rate));
+	if (conf->flow_size)
+		json_object_set_new(object, "flow_size",
+				    json_integer((json_int_t)conf->flow_size));
 	return object;
 }
 
@@ -220,8 +231,7 @@ json_t *plan_json(const struct plan *plan)
 	json_object_set(object, "absent", plan->absent);
 	json_object_set_new(object, "members", job_json(plan));
 	json_object_set_new(object, "entries", conf_json(conf));
-	json_object_set_new(object, "metrics",
-			    metrics_json(aggt_plan_metrics(plan->trees)));
+	json_object_set_new(object, "metrics", metrics_json(plan));
 	json_object_set_new(object, "trees", trees_json(plan));
 	if (filter)
 		json_object_set_new(object, "filter", filter);

@@ -153,7 +153,8 @@ static bool read_shape(const json_t *tree, struct aggt_shape *shape)
 	       shape->edge && shape->symbols;
 }
 
-static bool read_stored(const json_t *json, struct stored *s)
+static bool read_stored(const json_t *json, const struct plan_conf *conf,
+			struct stored *s)
 {
 	const json_t *trees = json_object_get(json, "trees");
 	const char *method;
@@ -166,6 +167,8 @@ static bool read_stored(const json_t *json, struct stored *s)
 		return false;
 	s->job.method = method;
 	s->job.seed = (uint64_t)seed;
+	s->job.pipelined = conf->layout != AGGNET_LAYOUT_KEYED;
+	s->job.packet = plan_packet(conf);
 	s->n = json_array_size(trees);
 	s->shape = calloc(s->n + 1, sizeof(*s->shape));
 	if (!s->shape || s->n != s->job.n_receivers)
@@ -307,6 +310,8 @@ static int read_entries(const json_t *json, struct plan_conf *conf,
 		{ "memory", 0, INT64_MAX, &conf->memory, 0, false },
 		{ "hold", 0, UINT32_MAX, &hold, 0, false },
 		{ "give_up", 0, UINT32_MAX, &give_up, 0, false },
+		{ "rate", 1, INT64_MAX, &conf->rate, 0, true },
+		{ "flow_size", 1, INT64_MAX, &conf->flow_size, 0, true },
 	};
 
 	if (read_all(json, number, ARRAY_SIZE(number), path) ||
@@ -494,7 +499,7 @@ int plan_restore(struct plan *plan, const json_t *json, const char *path)
 	if (read_id(plan, json, path) || read_conf(json, &plan->conf, path) ||
 	    check_numbers(json, path))
 		return -1;
-	if (!read_stored(json, &s)) {
+	if (!read_stored(json, &plan->conf, &s)) {
 		err("%s: not a plan of 'aggctl -j plan'", path);
 	} else {
 		plan->trees = aggt_plan_restore(plan->topo, &s.job, s.shape,

@@ -9,6 +9,10 @@ static const struct column metric_cols[] = {
 	{ "cost", "cost" }, { "existing", "existing" }, { "saving", "saving" },
 	{ "links", "links" }, { "aggregating_servers", "aggregating servers" },
 	{ "added_servers", "added servers" }, { "depth", "depth" },
+	{ "bottleneck", "busiest link" },
+	{ "bottleneck_bytes", "busiest link, bytes" },
+	{ "fan_in", "flows by one link" },
+	{ "predicted_seconds", "predicted seconds" },
 };
 
 static const struct column filter_cols[] = {

@@ -188,6 +188,14 @@ void aggt_list_clear(struct aggt_list *list);
  * @depth: most hops (server to server) of a sender's flow
  * @leaning: with agents: traffic between aggregating switches and the servers
  *	that they lean on, which @cost leaves out as the papers do
+ * @bottleneck: most traffic on one direction of a link, of all trees together
+ * @fan_in: most flows that a server gets by one link to merge them
+ * @latency: of a packet on the longest way, all links idle
+ * @time: until the receivers have all, see aggt_job's @pipelined
+ *
+ * Traffic is in units of the sizes: a sender's flow is 1 if it has no size.
+ * Times are in the time that a link takes for traffic of 1; all links have
+ * the same rate in both directions.
  */
 struct aggt_metrics {
 	double cost;
@@ -198,6 +206,10 @@ struct aggt_metrics {
 	uint64_t added;
 	uint32_t depth;
 	double leaning;
+	double bottleneck;
+	uint32_t fan_in;
+	double latency;
+	double time;
 };
 
 struct aggt_job;
@@ -250,6 +262,12 @@ unsigned int aggt_tree_sequence(const struct aggt_tree *tree,
 /** AGGT_DEPTH_NONE - no bound on the depth. */
 #define AGGT_DEPTH_NONE UINT32_MAX
 
+/** enum aggt_objective - @cost or @time of struct aggt_metrics. */
+enum aggt_objective {
+	AGGT_TRAFFIC,
+	AGGT_TIME,
+};
+
 /**
  * struct aggt_job - what a plan is made for
  * @senders: all different
@@ -265,6 +283,13 @@ unsigned int aggt_tree_sequence(const struct aggt_tree *tree,
  * @max_depth: most hops of a flow. 0: for auto the longest shortest way and
  *	2 more, for the other methods no bound
  * @seed: of the methods that draw
+ * @objective: what auto minimises, and exact
+ * @pipelined: servers merge and send while their inputs arrive (dense vectors,
+ *	sorted records). Then time is @bottleneck and @latency together. Else
+ *	they send once they have all (keyed records), and time is that of the
+ *	longest chain of flows that wait for each other; servers with one input
+ *	never wait. Flows that do not merge (existing) never wait either
+ * @packet: size of a packet, in the unit of the sizes
  */
 struct aggt_job {
 	const aggt_node *senders;
@@ -277,6 +302,9 @@ struct aggt_job {
 	double delta;
 	uint32_t max_depth;
 	uint64_t seed;
+	enum aggt_objective objective;
+	bool pipelined;
+	double packet;
 };
 
 /**

@@ -421,6 +421,67 @@ int aggt_measure(const struct aggt_tree *tree, const struct aggt_job *job,
 int aggt_root_flow(const struct aggt_tree *tree, const struct aggt_job *job,
 		   double *flow);
 
+/**
+ * struct aggt_flow - the flows of a vertex
+ * @in: all that it merges, its own senders' among them
+ * @out: what leaves it
+ * @inputs: how many it merges
+ */
+struct aggt_flow {
+	double in;
+	double out;
+	uint32_t inputs;
+};
+
+/** aggt_flows - Return: an array for the vertices, NULL without memory. */
+struct aggt_flow *aggt_flows(const struct aggt_tree *tree,
+			     const struct aggt_job *job);
+
+/* ------------------------------------------------------------------- time */
+
+/**
+ * struct aggt_loads - traffic of links in both directions
+ * @link: name of a link -> index
+ * @load: its traffic, two directions each
+ * @room: links that @load has memory for
+ * @most: the largest
+ */
+struct aggt_loads {
+	struct aggt_map link;
+	double *load;
+	uint32_t room;
+	double most;
+};
+
+int aggt_loads_init(struct aggt_loads *loads);
+void aggt_loads_free(struct aggt_loads *loads);
+
+/** aggt_loads_tree - add the traffic of a tree. */
+int aggt_loads_tree(struct aggt_loads *loads, const struct aggt_tree *tree,
+		    const struct aggt_job *job, const struct aggt_flow *flow);
+
+/**
+ * aggt_measure_time - bottleneck, fan-in, latency and time of a finished tree
+ * @tree: the tree; with agents it knows where switches lean
+ * @job: delta, sizes and how flows are merged
+ * @total: if not NULL, the traffic of the tree is added to it
+ * @m: these four are filled in
+ *
+ * Return: 0 or -1 without memory.
+ */
+int aggt_measure_time(const struct aggt_tree *tree, const struct aggt_job *job,
+		      struct aggt_loads *total, struct aggt_metrics *m);
+
+/**
+ * aggt_time_together - the time of several trees at once
+ * @sum: the largest latency and time of all; bottleneck and time are set
+ * @job: how flows are merged
+ * @total: traffic of all trees
+ * @aggregates: whether flows merge at all
+ */
+void aggt_time_together(struct aggt_metrics *sum, const struct aggt_job *job,
+			const struct aggt_loads *total, bool aggregates);
+
 /* -------------------------------------------------------------------- job */
 
 int aggt_job_check(const struct aggt_topo *topo, const struct aggt_job *job,

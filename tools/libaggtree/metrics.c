@@ -290,3 +290,23 @@ int aggt_root_flow(const struct aggt_tree *tree, const struct aggt_job *job,
 	free(flow);
 	return 0;
 }
+
+struct aggt_flow *aggt_flows(const struct aggt_tree *tree,
+			     const struct aggt_job *job)
+{
+	double delta = tree->aggregates ? job->delta : 1;
+	struct aggt_flow *flows = malloc(tree->n * sizeof(*flows));
+	struct flow *flow = merge(tree, job);
+	uint32_t v;
+
+	for (v = 0; flow && flows && v < tree->n; v++)
+		flows[v] = (struct aggt_flow){ flow[v].sum,
+					       flow_out(&flow[v], delta),
+					       flow[v].inputs };
+	if (!flow) {
+		free(flows);
+		flows = NULL;
+	}
+	free(flow);
+	return flows;
+}

@@ -5,6 +5,35 @@
 
 #include "internal.h"
 
+/* When the trees end, one by one and, in the sum, together. */
+static int measure_times(struct aggt_plan *plan, const struct aggt_job *job)
+{
+	struct aggt_metrics *sum = &plan->metrics;
+	struct aggt_loads total;
+	size_t i;
+	int ret = -1;
+
+	if (aggt_loads_init(&total))
+		return -1;
+	for (i = 0; i < plan->n_trees; i++) {
+		struct aggt_metrics *m = &plan->tree_metrics[i];
+
+		if (aggt_measure_time(plan->tree[i], job, &total, m))
+			goto out;
+		if (m->fan_in > sum->fan_in)
+			sum->fan_in = m->fan_in;
+		if (m->latency > sum->latency)
+			sum->latency = m->latency;
+		if (m->time > sum->time)
+			sum->time = m->time;
+	}
+	aggt_time_together(sum, job, &total, plan->aggregates);
+	ret = 0;
+out:
+	aggt_loads_free(&total);
+	return ret;
+}
+
 static int measure_all(struct aggt_plan *plan, const struct aggt_job *job)
 {
 	struct aggt_metrics *sum = &plan->metrics;
@@ -90,7 +119,8 @@ int aggt_plan_complete(struct aggt_plan *plan, struct aggt_err *err)
 			return -1;
 		}
 	}
-	if (measure_all(plan, &plan->job) || aggt_plan_derive(plan)) {
+	if (measure_all(plan, &plan->job) ||
+	    measure_times(plan, &plan->job) || aggt_plan_derive(plan)) {
 		aggt_err_nomem(err);
 		return -1;
 	}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Predicted times against transfers packet by packet, on random instances. */
+#include "tree_random.h"
+#include "tree_packets.h"
+
+static const char *const networks[] = {
+	"bcube:4,1", "bcube:2,3", "bcube:3,2", "ghc:2,5,3", "ghc:7",
+	"hyperx:3,2:3", "fbfly:3,2,2",
+};
+
+static const char *const all_methods[] = {
+	"existing", "unicast", "ars", "irs", "steiner", "mib", "mc", "m2",
+	"srs",
+};
+
+/* The times of one plan: predicted, and of its packets. */
+static bool times(FIXTURE_DATA(instance) *self, const char *method,
+		  double *predicted, double *simulated)
+{
+	struct aggt_err err = { "" };
+	struct aggt_plan *plan;
+
+	self->job.method = method;
+	plan = aggt_plan_build(self->topo, &self->job, &err);
+	if (!plan)
+		return false;
+	*predicted = aggt_plan_metrics(plan)->time;
+	*simulated = packets_time(self->topo, plan);
+	aggt_plan_free(plan);
+	return true;
+}
+
+/* Packets that a plan may end before its predicted time: its queues are short. */
+#define EARLY 12
+
+/* Draw a job with so many receivers and build it in some way. */
+static bool draw_times(FIXTURE_DATA(instance) *self, uint32_t receivers,
+		       bool pipelined, double *predicted, double *simulated)
+{
+	const char *method = all_methods[rnd(N(all_methods))];
+
+	draw(self, networks[rnd(N(networks))], 1 + rnd(12), receivers);
+	self->job.delta = rnd(3) * 0.5;
+	if (rnd(2))
+		self->job.sizes = self->sizes;
+	self->job.packet = 1 / 64.0;
+	self->job.pipelined = pipelined;
+	if (!times(self, method, predicted, simulated))
+		return false;
+	if (*simulated < *predicted - EARLY * self->job.packet)
+		printf("# %s %s, %zu senders: predicted %g, simulated %g\n",
+		       aggt_topo_name(self->topo), method, self->senders.n,
+		       *predicted, *simulated);
+	return true;
+}
+
+/* Servers that merge once they have all: the prediction is exact. */
+TEST_F_TIMEOUT(instance, stored_flows, 100)
+{
+	double predicted, simulated;
+	unsigned int round;
+
+	for (round = 0; round < 400; round++) {
+		ASSERT_TRUE(draw_times(self, 1, false, &predicted,
+				       &simulated));
+		ASSERT_LE(predicted - EARLY * self->job.packet, simulated);
+		ASSERT_GE(predicted + 2 * self->job.packet, simulated);
+		discard(self);
+	}
+}
+
+/* Where flows of unlike sizes share queues, links may wait at times. */
+TEST_F_TIMEOUT(instance, pipelined_flows, 100)
+{
+	double predicted, simulated, most = 0;
+	unsigned int round;
+
+	for (round = 0; round < 400; round++) {
+		ASSERT_TRUE(draw_times(self, 1, true, &predicted,
+				       &simulated));
+		ASSERT_LE(predicted - EARLY * self->job.packet, simulated);
+		if (simulated / predicted > most)
+			most = simulated / predicted;
+		discard(self);
+	}
+	TH_LOG("at most %.3f of the prediction", most);
+	EXPECT_GE(1.2, most);
+}
+
+/* Trees that wait for each other at one link and then another take longer. */
+TEST_F_TIMEOUT(instance, shuffles, 100)
+{
+	double predicted, simulated, sum = 0;
+	unsigned int round, n = 0;
+
+	for (round = 0; round < 200; round++) {
+		ASSERT_TRUE(draw_times(self, 2 + rnd(4), rnd(2), &predicted,
+				       &simulated));
+		ASSERT_LE(predicted - EARLY * self->job.packet, simulated);
+		sum += predicted > 0 ? simulated / predicted : 0;
+		n += predicted > 0;
+		discard(self);
+	}
+	TH_LOG("on average %.3f of the prediction", sum / n);
+	EXPECT_GE(1.15, sum / n);
+}
+
+/* Three flows by one link, or one after the other along three levels. */
+TEST_F(instance, examples)
+{
+	static const aggt_node one_line[] = { 1, 2, 3 };
+	static const aggt_node chain[] = { 1, 3, 7 };
+	static const aggt_node receiver;
+	const struct aggt_metrics *m;
+	struct aggt_plan *plan;
+	struct aggt_job job = {
+		.senders = one_line, .n_senders = 3, .receivers = &receiver,
+		.n_receivers = 1, .method = "irs",
+		.packet = 0.01,
+	};
+
+	self->topo = aggt_topo_parse("ghc:4", NULL);
+	plan = aggt_plan_build(self->topo, &job, NULL);
+	m = aggt_plan_metrics(plan);
+	EXPECT_EQ(3, m->bottleneck);
+	EXPECT_EQ(3, m->fan_in);
+	EXPECT_EQ(0.02, m->latency);
+	EXPECT_EQ(3.01, m->time);
+	aggt_plan_free(plan);
+	aggt_topo_free(self->topo);
+	self->topo = aggt_topo_parse("bcube:2,2", NULL);
+	job.senders = chain;
+	plan = aggt_plan_build(self->topo, &job, NULL);
+	m = aggt_plan_metrics(plan);
+	EXPECT_EQ(1, m->bottleneck);
+	EXPECT_EQ(1, m->fan_in);
+	EXPECT_EQ(0.06, m->latency);
+	EXPECT_EQ(3.03, m->time);
+	aggt_plan_free(plan);
+	job.pipelined = true;
+	plan = aggt_plan_build(self->topo, &job, NULL);
+	EXPECT_EQ(1.06, aggt_plan_metrics(plan)->time);
+	aggt_plan_free(plan);
+	aggt_topo_free(self->topo);
+}
+
+TEST_HARNESS_MAIN
