@@ -87,7 +87,7 @@ says()
 	fi
 }
 
-echo 1..11
+echo 1..12
 tree
 run
 says "a good run" 0 "21 passed, 0 failed, 2 skipped" $?
@@ -117,6 +117,10 @@ chmod -x "$tmp/tree/selftests/net/matrix.sh"
 HOST=0 DEBUG=no run
 says "a test that cannot be executed" 1 "8 passed, 3 failed, 2 skipped" $? \
 	"matrix.sh: 0 passed, of 7 at least"
+guest :
+KERNELS=debug HOST=0 DEBUG=no run
+says "the debug kernel as one of the kernels has all suites" 1 \
+	"4 passed, 2 failed, 0 skipped" $? "debug/net/matrix.sh: did not run"
 TESTS=none KERNELS=none HOST=0 SEED=1 MAKEFLAGS='-- TESTS=x' \
 	"$tmp/tree/.ci/run" > "$tmp/log" 2>&1
 says "continuous integration inherits nothing" 0 "<>" $?

@@ -268,7 +268,11 @@ in_parallel()
 
 guests()
 {
-	echo "$KERNELS"
+	local name
+
+	for name in $KERNELS; do
+		where_of "$name"
+	done
 	[ "$DEBUG" = no ] || where_of debug
 }
 
