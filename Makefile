@@ -73,7 +73,7 @@ setup:
 
 .PHONY: modules
 modules:
-	@$(VM)/setup.sh check-build
+	@$(VM)/setup.sh check-modules
 	@kdir="$(KDIR)"; \
 	if [ -z "$$kdir" ]; then \
 		echo "no headers of the running kernel $$(uname -r): building" \
@@ -85,7 +85,7 @@ modules:
 
 .PHONY: tools
 tools:
-	@$(VM)/setup.sh check-build
+	@$(VM)/setup.sh check-tools
 	@$(QUIET_MAKE) -C tools/libaggtree O=$(BUILD)/tools/libaggtree
 	@$(QUIET_MAKE) -C tools/libaggnet O=$(BUILD)/tools/libaggnet
 	@$(QUIET_MAKE) -C tools/aggctl O=$(BUILD)/tools
@@ -176,11 +176,11 @@ install: modules tools
 
 .PHONY: uninstall
 uninstall:
-	@$(VM)/module.sh uninstall "$(KDIR)" "$(DESTDIR)"
 	$(MAKE) -C tools/libaggnet O=$(BUILD)/tools/libaggnet uninstall \
 		PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
 	$(MAKE) -C tools/aggctl O=$(BUILD)/tools uninstall \
 		PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
+	@$(VM)/module.sh uninstall "$(KDIR)" "$(DESTDIR)"
 
 # By the shell and quoted: make would split a path at white space.
 .PHONY: clean

@@ -97,6 +97,46 @@ installed_nothing()
 	grep "apt-get install gcc make" "$tmp/said" && [ ! -e "$tmp/called" ]
 }
 
+# Those of kernels and modules are not needed for them.
+tools_alone()
+{
+	PATH=$tmp/bin:$PATH make -C "$tmp/plain/tree" tools > "$tmp/said" 2>&1 &&
+		return 1
+	cat "$tmp/said"
+	grep "apt-get install gcc make" "$tmp/said" &&
+		grep libjansson-dev "$tmp/said" && ! grep flex "$tmp/said"
+}
+
+# Another distribution may have all that the build needs.
+without_dpkg()
+{
+	cp -rs /usr/bin "$tmp/nodpkg"
+	rm "$tmp"/nodpkg/dpkg*
+	PATH=$tmp/nodpkg "$tmp/plain/tree/selftests/vm/setup.sh" check-modules \
+		check-tools 2> "$tmp/said" || return
+	cat "$tmp/said"
+	grep 'no dpkg: .*flex' "$tmp/said" && grep libjansson-dev "$tmp/said"
+}
+
+# Of the running kernel and of another one, tools and module are installed.
+without_headers()
+{
+	local root=$tmp/bare release
+
+	for release in "$(uname -r)" 0.0-other; do
+		mkdir -p "$root/lib/modules/$release/updates"
+		touch "$root/lib/modules/$release/updates/aggnet.ko"
+	done
+	mkdir -p "$root"/usr/{sbin,lib/pkgconfig,share/man/man3}
+	touch "$root"/usr/{sbin/aggctl,lib/libaggnet.a,share/man/man3/libaggnet.3}
+	make -s -C "$top" uninstall KDIR= PREFIX=/usr DESTDIR="$root" \
+		2> "$tmp/said" || { cat "$tmp/said"; return 1; }
+	cat "$tmp/said"
+	find "$root" ! -type d ! -name 'modules.*' > "$tmp/left"
+	diff "$tmp/left" - <<< "$root/lib/modules/0.0-other/updates/aggnet.ko" &&
+		grep "left $root/lib/modules/0.0-other" "$tmp/said"
+}
+
 # uninstalled DIRECTORY: nothing is left there
 uninstalled()
 {
@@ -152,15 +192,18 @@ kernel_found()
 }
 
 KERNELS=${KERNELS:-6.1 6.12}
-echo 1..9
+echo 1..12
 check "clean keeps to what was built" clean
 check "distclean keeps to build/" distclean
 check "a path with a space is refused" space
 check "plain make installs no package" installed_nothing
+check "make tools asks for what tools need" tools_alone
+check "make does not refuse a host without dpkg" without_dpkg
 check "libaggnet can be uninstalled" uninstalled libaggnet \
 	"$top/build/tools/libaggnet"
 check "aggctl can be uninstalled" uninstalled aggctl "$top/build/tools"
 check "the module can be uninstalled" module_uninstalled
+check "without headers uninstall says what it leaves" without_headers
 check "no package of set-up needs a kernel" no_kernel
 check "that would be seen" kernel_found
 [ $failed = 0 ]

@@ -95,6 +95,24 @@ variant()
 	make -s -C "$(kernel_kdir "$2")" M="$1" modules
 }
 
+# uninstall KDIR DESTDIR: for the running kernel if KDIR is empty; modules of
+# other kernels are named.
+uninstall()
+{
+	local rel left
+
+	rel=$(uname -r)
+	[ -z "$1" ] || rel=$(release_of "$1")
+	if [ -e "$2/lib/modules/$rel/updates/aggnet.ko" ]; then
+		rm "$2/lib/modules/$rel/updates/aggnet.ko"
+		PATH=$PATH:/sbin:/usr/sbin depmod -b "$2/" "$rel"
+	fi
+	for left in "$2"/lib/modules/*/updates/aggnet.ko; do
+		[ ! -e "$left" ] || say "left $left: delete it, or name the" \
+			"headers of that kernel by KDIR="
+	done
+}
+
 case ${1:-} in
 build)
 	build "$2"
@@ -119,11 +137,7 @@ install)
 	strip --strip-debug "$3/lib/modules/$rel/updates/aggnet.ko"
 	PATH=$PATH:/sbin:/usr/sbin depmod -b "$3/" "$rel" ;;
 uninstall)
-	check_kdir "$2"
-	rel=$(release_of "$2")
-	[ -d "$3/lib/modules/$rel" ] || exit 0
-	rm -f "$3/lib/modules/$rel/updates/aggnet.ko"
-	PATH=$PATH:/sbin:/usr/sbin depmod -b "$3/" "$rel" ;;
+	uninstall "$2" "$3" ;;
 kdir)
 	kernel_kdir "$2" ;;
 *)

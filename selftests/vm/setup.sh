@@ -3,14 +3,15 @@
 # Puts in place what building and testing need: Debian packages, the guest
 # kernels and their headers (unpacked under build/vm, never installed), the
 # kselftest headers.
-# Usage: setup.sh [check-build|list|demo|packages|kernels|sources|debug-source]...
+# Usage: setup.sh [check-modules|check-tools|list|demo|packages|kernels|sources|debug-source]...
 #        KERNELS="6.1 6.12" names the kernels
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-BUILD_PACKAGES="gcc make bc flex bison libelf-dev libssl-dev xz-utils kmod
-	pkg-config libnl-3-dev libnl-genl-3-dev libnl-route-3-dev
-	libjansson-dev"
+MODULE_PACKAGES="gcc make bc flex bison libelf-dev libssl-dev xz-utils kmod"
+TOOL_PACKAGES="gcc make pkg-config libnl-3-dev libnl-genl-3-dev
+	libnl-route-3-dev libjansson-dev"
+BUILD_PACKAGES="$MODULE_PACKAGES $TOOL_PACKAGES"
 DEMO_PACKAGES="qemu-system-x86 busybox-static iproute2 nftables jq graphviz
 	bsdextrautils bible-kjv bible-kjv-text"
 TEST_PACKAGES="patch perl python3 python3-yaml libbpf-dev clang llvm
@@ -77,13 +78,18 @@ install_packages()
 	apt_root install --no-install-recommends "${missing[@]}" >&2
 }
 
-# check_build: refuse, and say what is missing, rather than install it unasked
+# check_build PACKAGE...: refuse, and say what is missing, rather than install it
+# unasked. Without dpkg the build itself finds out.
 check_build()
 {
 	local missing
 
-	# shellcheck disable=SC2086
-	mapfile -t missing < <(missing_of $BUILD_PACKAGES)
+	command -v dpkg-query > /dev/null || {
+		say "no dpkg: not checked whether there is what the build" \
+			"needs of these Debian packages: $*"
+		return
+	}
+	mapfile -t missing < <(missing_of "$@")
 	[ ${#missing[@]} = 0 ] || die "missing packages; install them with" \
 		"'apt-get install ${missing[*]}', or run 'make setup'"
 }
@@ -249,8 +255,12 @@ flock 9
 [ $# -gt 0 ] || set -- packages kernels sources
 for part in "$@"; do
 	case $part in
-	check-build)
-		check_build ;;
+	check-modules)
+		# shellcheck disable=SC2086
+		check_build $MODULE_PACKAGES ;;
+	check-tools)
+		# shellcheck disable=SC2086
+		check_build $TOOL_PACKAGES ;;
 	list)
 		# shellcheck disable=SC2086
 		echo $BUILD_PACKAGES $DEMO_PACKAGES $TEST_PACKAGES ;;
@@ -269,7 +279,7 @@ for part in "$@"; do
 	debug-source)
 		download linux-source-6.1 ;;
 	*)
-		say "unknown part '$part' (check-build, list, demo, packages," \
+		say "unknown part '$part' (check-modules, check-tools, list, demo, packages," \
 			"kernels, sources or debug-source)"
 		exit 2 ;;
 	esac
