@@ -354,6 +354,7 @@ static void child_roomless(struct aggnet_tree *tree, __be32 id,
 			tree->roomless = id;
 		return;
 	}
+	tree->refused = true;
 	aggnet_tree_press(tree, true);
 	if (aggnet_tree_may_emit(tree))
 		aggnet_uplink_push(tree, out);

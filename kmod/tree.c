@@ -131,10 +131,15 @@ static bool tree_can_grow(const struct aggnet_tree *tree)
  */
 static void tree_grown(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
+	bool claims = tree->starved ||
+		      tree->writers_joined > tree->writers_done;
+
 	aggnet_tree_reclaim(tree, out);
-	if ((tree->starved || tree->writers_joined > tree->writers_done) &&
-	    aggnet_tree_room(tree, 1) < tree->worst)
+	/* A child that was refused has no claim of its own. */
+	if ((claims && aggnet_tree_room(tree, 1) < tree->worst) ||
+	    (tree->refused && aggnet_tree_room(tree, 0) < tree->worst))
 		aggnet_tree_press(tree, true);
+	tree->refused = false;
 	if (aggnet_tree_may_emit(tree))
 		aggnet_uplink_push(tree, out);
 }

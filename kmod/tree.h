@@ -119,6 +119,7 @@ struct aggnet_tree_conf {
  * @run_extras: runs for children that the plan did not foresee
  * @run_extra_slots: packets of such a run
  * @roomless: a child that found none at the receiver
+ * @refused: an unplanned child found no room since the table last grew
  * @run_full: a writer found no room worth going on for
  * @worst: chunks that one credit reserves
  * @credits: credits outstanding, all children
@@ -190,6 +191,7 @@ struct aggnet_tree {
 	u32 run_extra_slots;
 	__be32 roomless;
 	bool run_full;
+	bool refused;
 	u32 worst;
 	u32 credits;
 	u32 max_taken;

@@ -241,6 +241,25 @@ static struct aggnet_tree *crowded(struct peer *planned)
 	return tree;
 }
 
+/* The entry may grow, but the node has no more memory. */
+TEST_F(rules, open__makes_room_at_the_limit_of_the_node)
+{
+	struct peer stranger = { .nonce = 0x5678 };
+	struct aggnet_tree *tree = crowded(&self->peer);
+
+	tree->conf.memory *= 2;
+	world.full = true;
+	EXPECT_FALSE(tree->pressure);
+	stranger.tree = tree;
+	stranger.id = world.node[OTHER].an.identity;
+	peer_ask(&stranger, AGGNET_F_ANY);
+	world_work();
+	EXPECT_TRUE(tree->pressure);
+	world_read(100);
+	peer_open(&stranger);
+	EXPECT_EQ(2, tree->bound);
+}
+
 /* What is held leaves for one that has no other end to go to. */
 TEST_F(rules, open__makes_room_at_the_receiver)
 {
@@ -276,6 +295,38 @@ TEST_F(rules, probe__makes_room)
 	peer_say(&stranger, AGGNET_PROBE, 0, NULL, 0);
 	EXPECT_EQ(1, tree->bound);
 	EXPECT_TRUE(tree->pressure);
+}
+
+/*
+ * Idle credits have a claim on all of it, so that there is no room even when the
+ * reader has taken everything. Who is refused then makes it read again.
+ */
+TEST_F(rules, pressure__ends_with_the_last_record)
+{
+	struct aggnet_tree *tree = begin(&tight, RECEIVER);
+	struct peer other[2];
+	u32 i, turn;
+
+	accepted(tree, &self->peer);
+	for (i = 0; i < ARRAY_SIZE(other); i++) {
+		other[i] = (struct peer){
+			.tree = tree, .nonce = 0x5678 + i,
+			.id = world.node[CHILD + i].an.identity,
+		};
+		peer_ask(&other[i], AGGNET_F_ANY);
+		peer_bind(&other[i]);
+	}
+	for (turn = 0; turn < 2; turn++) {
+		ASSERT_EQ(0, aggnet_tree_keys(tree));
+		ASSERT_GT(tree->worst, aggnet_tree_room(tree, 0));
+		EXPECT_FALSE(tree->pressure);
+		world.wakes = 0;
+		for (i = 0; i < WORLD_KEYS / 4; i++)
+			world_write(RECEIVER, 1);
+		EXPECT_TRUE(tree->pressure);
+		EXPECT_LT(0, world.wakes);
+		world_read(100);
+	}
 }
 
 /*
@@ -421,6 +472,31 @@ TEST_F(rules, loss__is_detected_by_what_arrived_later)
 	ASSERT_TRUE(peer_hears(&self->peer, &pkt));
 	EXPECT_EQ(AGGNET_DATA, pkt.type);
 	EXPECT_TRUE(pkt.flags & AGGNET_F_REXMIT);
+}
+
+/* Records that take long to pack: a run of the lock ends before the burst does. */
+TEST_F(rules, ack__is_asked_for_by_the_last_of_a_run)
+{
+	struct world_conf conf = keyed;
+	struct aggnet_tree *tree;
+	struct aggnet_hdr *last;
+	u32 n;
+
+	conf.function = AGGNET_FN_TOPK;
+	tree = begin(&conf, CHILD);
+	world_write(CHILD, conf.records);
+	world_shutdown(CHILD);
+	bound(tree, &self->peer);
+	peer_ack(&self->peer, 0, FIRST, FIRST + 64);
+	while (tree->up.stopped) {
+		n = world.packets;
+		ASSERT_LT(0, n);
+		last = (struct aggnet_hdr *)world.packet[n - 1]->bytes;
+		EXPECT_EQ(AGGNET_DATA, last->type);
+		EXPECT_TRUE(be16_to_cpu(last->flags) & AGGNET_F_ACK);
+		acked(&self->peer, 0, FIRST + 64);
+	}
+	EXPECT_LT(FIRST + 2, tree->up.nxt);
 }
 
 /* What is aborted is not sent again: its time has come, and stays so. */

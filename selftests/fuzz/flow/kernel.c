@@ -23,6 +23,8 @@ u64 ktime_get_ns(void)
 
 bool aggnet_memory_charge(struct aggnet_net *an, u64 bytes)
 {
+	if (world.full)
+		return false;
 	atomic64_add(bytes, &an->memory_used);
 	return true;
 }
@@ -42,6 +44,7 @@ void aggnet_memory_uncharge(struct aggnet_net *an, u64 bytes)
 void aggnet_socket_wake(struct aggnet_tree *tree)
 {
 	INSIST(tree->lock.held, "sockets are woken without the lock");
+	world.wakes++;
 }
 
 void aggnet_event_tree(struct aggnet_tree *tree, enum aggnet_event kind)

@@ -65,17 +65,22 @@ void peer_ask(struct peer *p, u16 flags)
 	peer_say(p, AGGNET_OPEN, flags, &open, sizeof(open));
 }
 
-void peer_open(struct peer *p)
+void peer_bind(struct peer *p)
 {
 	struct aggnet_pkt answer = {};
 
-	peer_ask(p, 0);
 	INSIST(peer_hears(p, &answer) && answer.type == AGGNET_ACCEPT,
 	       "the peer is not accepted");
 	p->node_nonce = answer.src_nonce;
 	peer_say(p, AGGNET_PROBE, 0, NULL, 0);
 	INSIST(peer_hears(p, &answer) && answer.type == AGGNET_ACK,
 	       "the peer is not bound");
+}
+
+void peer_open(struct peer *p)
+{
+	peer_ask(p, 0);
+	peer_bind(p);
 }
 
 /* A record whose key rises with the sequence, which fits any tree's order. */

@@ -43,7 +43,8 @@ void peer_replay(struct peer *p);
 
 /* What a child says, from its OPEN to its FIN. */
 void peer_ask(struct peer *p, u16 flags);	/* an OPEN alone */
-void peer_open(struct peer *p);
+void peer_bind(struct peer *p);	/* after the ACCEPT that has come */
+void peer_open(struct peer *p);	/* both */
 void peer_data(struct peer *p, u32 seq);
 void peer_fin(struct peer *p, u32 final);
 

@@ -389,6 +389,8 @@ void world_start(const struct world_conf *conf, u64 seed)
 	world.harm = false;
 	world.settling = false;
 	world.no_packet = false;
+	world.full = false;
+	world.wakes = 0;
 	records_forget();
 	shim_random_seed(seed);
 	/* All clocks wrap in most runs. */

@@ -106,6 +106,8 @@ struct world_conf {
  * @ended: bit N: it has taken the end mark of attempt N
  * @harm: something happened after which an error is a right outcome
  * @settling: nothing goes wrong any more, so time that passes is no harm
+ * @full: a limit of the node or the host leaves no more memory
+ * @wakes: how often sockets were woken
  */
 struct world {
 	struct world_conf conf;
@@ -120,6 +122,8 @@ struct world {
 	bool harm;
 	bool settling;
 	bool no_packet;
+	bool full;
+	u32 wakes;
 	u64 deliveries;
 };
 
