@@ -814,8 +814,9 @@ bool aggnet_tree_short(const struct aggnet_tree *tree)
 bool aggnet_tree_bypassed(const struct aggnet_tree *tree)
 {
 	return tree->state == AGGNET_TREE_OPEN &&
-	       tree->up.state == AGGNET_UP_OPENING && !tree->bound_total &&
-	       !tree->conf.writers;
+	       (tree->up.state == AGGNET_UP_OPENING ||
+		tree->up.state == AGGNET_UP_BINDING) &&
+	       !tree->bound_total && !tree->conf.writers;
 }
 
 void aggnet_tree_sleep(struct aggnet_tree *tree)

@@ -467,7 +467,7 @@ u64 aggnet_tree_covered(const struct aggnet_tree *tree);
 u32 aggnet_tree_reach(const struct aggnet_tree *tree);
 /*
  * Has the transfer gone past this end? OPENs passed it, but it has no children
- * and no writers, and no acceptor.
+ * and no writers, and no acceptor has bound it.
  */
 bool aggnet_tree_bypassed(const struct aggnet_tree *tree);
 /* Such an end is as it was before the first OPEN. */

@@ -639,4 +639,39 @@ TEST_F(ends, empty__end_sleeps_again)
 	EXPECT_EQ(1, world.packets);
 }
 
+/* An acceptor has answered, and nothing more comes of it, or goes to it. */
+static void accepted_and_lost(struct __test_metadata *_metadata, u32 hold_ms)
+{
+	const struct aggnet_accept accept = {
+		.max_payload = cpu_to_be16(AGGNET_PAYLOAD_USUAL),
+		.max_records = cpu_to_be16(64),
+	};
+	struct world_conf conf = plain;
+	struct aggnet_tree *tree;
+	struct peer p;
+
+	conf.hold_ms = hold_ms;
+	tree = begin(&conf, ACCEPTOR);
+	wake(tree);
+	p = acceptor(tree);
+	p.id = world.node[RECEIVER].an.identity;
+	peer_say(&p, AGGNET_ACCEPT, 0, &accept, sizeof(accept));
+	ASSERT_EQ(AGGNET_UP_BINDING, tree->up.state);
+	world.node[ACCEPTOR].mute = true;
+	runs(tree, WORLD_GIVE_UP * 3000ull);
+	EXPECT_EQ(AGGNET_TREE_IDLE, tree->state);
+	EXPECT_EQ(AGGNET_R_NONE, tree->reason);
+	EXPECT_EQ(0, tree->partials);
+	world.node[ACCEPTOR].mute = false;
+	wake(tree);
+	EXPECT_EQ(AGGNET_UP_OPENING, tree->up.state);
+}
+
+TEST_F(ends, empty__end_sleeps_if_its_acceptor_is_lost)
+{
+	accepted_and_lost(_metadata, 0);
+	world_end();
+	accepted_and_lost(_metadata, WORLD_GIVE_UP / 4);
+}
+
 TEST_HARNESS_MAIN
