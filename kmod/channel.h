@@ -28,6 +28,7 @@ struct sk_buff_head;
  * @sources: that its flow will contain, as it told last
  * @run: of a sorted tree, which run its records are
  * @stamp: the newest of its packets' stamps
+ * @fewest: sources that it ever told
  * @heard: jiffies of the last sign of life
  */
 struct aggnet_child {
@@ -43,6 +44,7 @@ struct aggnet_child {
 	u32 sources;
 	u32 run;
 	u32 stamp;
+	u32 fewest;
 	unsigned long heard;
 };
 

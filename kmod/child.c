@@ -428,16 +428,29 @@ static u32 probe_sources(const struct aggnet_pkt *pkt)
 }
 
 /*
+ * At the receiver no flow contains more than all sources; at another end those
+ * that missed their own ends may make it more than the entry says.
+ */
+static u32 child_sources(const struct aggnet_tree *tree, u32 sources)
+{
+	return aggnet_tree_is_receiver(tree) ?
+	       min(sources, tree->conf.sources) : sources;
+}
+
+/*
  * A child's flow will contain so many sources. At the receiver those that it
- * does not wait for any more have as much time to come as after a bind.
+ * does not wait for any more have as much time to come as after a bind; but they
+ * have it once, so that a child cannot postpone give_up without end.
  */
 static void child_expect(struct aggnet_tree *tree, struct aggnet_child *c,
 			 u32 sources)
 {
-	if (sources == c->sources)
-		return;
+	sources = child_sources(tree, sources);
 	tree->told = tree->told - c->sources + sources;
 	c->sources = sources;
+	if (sources >= c->fewest)
+		return;
+	c->fewest = sources;
 	if (aggnet_tree_is_receiver(tree))
 		tree->bound_at = jiffies;
 }
@@ -478,6 +491,8 @@ static struct aggnet_child *child_bind(struct aggnet_tree *tree,
 	tree->extra += extra;
 	/* One that does not tell is taken to have all of them. */
 	c->sources = (probe_sources(pkt) ?: tree->conf.sources + 1) - 1;
+	c->sources = child_sources(tree, c->sources);
+	c->fewest = c->sources;
 	tree->told += c->sources;
 	tree->bound++;
 	tree->bound_total++;

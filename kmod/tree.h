@@ -152,7 +152,8 @@ struct aggnet_tree_conf {
  * @socks: all sockets, for wake-ups
  * @started: jiffies of the first sign of life, 0: none yet
  * @bound_at: jiffies of the last bind of a child; at the receiver also of the
- *	last change of @told or @weight that was not foreseen
+ *	last time that a child told fewer sources than ever, or that a weight was
+ *	not foreseen
  * @timer: hold and give_up
  * @memory_work: adds chunks up to the limit; of a tree that has ended, frees what
  *	it held

@@ -423,6 +423,48 @@ TEST_F(ends, missing__is_told_until_it_arrives)
 	EXPECT_EQ(2, aggnet_tree_covered(tree));
 }
 
+/* A PROBE that tells how many sources the flow will contain. */
+static void tells(struct peer *p, u32 sources)
+{
+	const struct aggnet_probe probe = {
+		.sources = cpu_to_be32(sources + 1),
+	};
+	struct aggnet_pkt answer;
+
+	asks(p, AGGNET_PROBE, 0, &probe, sizeof(probe), &answer);
+}
+
+/* No flow contains more sources than there are. */
+TEST_F(ends, told__is_no_more_than_all)
+{
+	struct aggnet_tree *tree = pairs();
+	struct peer p = child(tree, SOURCE(0), 1);
+
+	tells(&p, U32_MAX - 1);
+	EXPECT_EQ(SOURCES, tree->told);
+	tells(&p, 1);
+	EXPECT_EQ(1, tree->told);
+	finishes(&p, 1, 0);
+	EXPECT_EQ(0, tree->told);
+}
+
+/* What it tells goes up and down: the receiver waits for others no longer. */
+TEST_F(ends, told__in_turn_postpones_nothing)
+{
+	struct aggnet_tree *tree = pairs();
+	struct peer p = child(tree, SOURCE(0), 1);
+	u64 start = world.us;
+	u32 n;
+
+	for (n = 0; tree->state == AGGNET_TREE_OPEN; n++) {
+		ASSERT_GE(5 * WORLD_GIVE_UP * 1000ull, world.us - start);
+		tells(&p, 1 + 2 * (n & 1));
+		world_wait(500000);
+	}
+	EXPECT_EQ(AGGNET_R_TIMEOUT, tree->reason);
+	EXPECT_GE(2 * WORLD_GIVE_UP * 1000ull, world.us - start);
+}
+
 /* --- refusals ----------------------------------------------------------------- */
 
 /*
