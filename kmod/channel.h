@@ -168,6 +168,8 @@ void aggnet_child_tell(struct aggnet_tree *tree, struct sk_buff_head *out);
 /* A bound, unfinished child silent for longer than @silence jiffies, or NULL. */
 struct aggnet_child *aggnet_child_silent(struct aggnet_tree *tree,
 					 unsigned long silence);
+/* In how many runs the above does what is due in one look of the tree's timer. */
+u32 aggnet_child_looks(const struct aggnet_tree *tree);
 void aggnet_child_send_rst(struct aggnet_tree *tree,
 			   const struct aggnet_pkt *pkt, u32 reason,
 			   struct sk_buff_head *out);

@@ -15,7 +15,8 @@
 
 #define CHILD_TARGET	64	/* credits of one child, at most */
 #define CHILD_SCAN	256	/* slots that one run looks at */
-#define CHILD_LOOKS	4	/* or this part of them, for who is silent */
+#define CHILD_LOOKS	4	/* or this part of them, for who is silent, ... */
+#define CHILD_LOOK_MAX	4096	/* ... at most: 60000 instructions */
 
 static struct aggnet_child *child_slot(const struct aggnet_tree *tree,
 				       __be32 id)
@@ -770,15 +771,23 @@ void aggnet_child_tell(struct aggnet_tree *tree, struct sk_buff_head *out)
 	}
 }
 
+u32 aggnet_child_looks(const struct aggnet_tree *tree)
+{
+	return max_t(u32, 1, (tree->child_mask + 1) / CHILD_LOOKS /
+			     CHILD_LOOK_MAX);
+}
+
 /*
- * The timer comes eight times in give_up, so that a round takes half of it. Of
- * 65536 sources it looks at 32768 slots then, for less than a millisecond.
+ * The timer comes eight times in give_up, so that a round takes half of it. Where
+ * a quarter of the slots is too much for one run of the lock it comes more often,
+ * up to 128 times.
  */
 struct aggnet_child *aggnet_child_silent(struct aggnet_tree *tree,
 					 unsigned long silence)
 {
 	u32 slots = tree->child_mask + 1;
-	u32 n = min(slots, max_t(u32, slots / CHILD_LOOKS, CHILD_SCAN));
+	u32 n = min(slots, clamp_t(u32, slots / CHILD_LOOKS, CHILD_SCAN,
+				   CHILD_LOOK_MAX));
 	struct aggnet_child *c;
 
 	for (; n; n--) {

@@ -7,7 +7,8 @@
 #include "timers.h"
 #include "tree.h"
 
-#define TIMERS_LOOK_MIN	(HZ / 20)	/* clocks are looked at no more often */
+/* Clocks are looked at no more often, but for ends with very many children. */
+#define TIMERS_LOOK_MIN	(HZ / 20)
 
 /* The tree's lock is held; an armed timer keeps its tree. */
 static void timers_arm(struct aggnet_tree *tree, struct timer_list *timer,
@@ -130,7 +131,9 @@ static void tree_expired(struct timer_list *timer)
 		look = min(look, msecs_to_jiffies(conf->hold_ms) / 4);
 	give_up_passed(tree, &out);
 	aggnet_uplink_tell(tree, true, &out);
-	aggnet_timers_tree(tree, max_t(unsigned long, look, TIMERS_LOOK_MIN));
+	look = max_t(unsigned long, look, TIMERS_LOOK_MIN);
+	look /= aggnet_child_looks(tree);
+	aggnet_timers_tree(tree, max_t(unsigned long, look, 1));
 out:
 	aggnet_tree_unlock(tree, &out);
 	aggnet_tree_put(tree);

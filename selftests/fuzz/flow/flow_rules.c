@@ -635,15 +635,18 @@ TEST_F(rules, captured__packet_of_an_acceptor_stays_old)
 #define MANY	5000	/* slots for three times as many, and more */
 #define SILENT	1234	/* the first of those of whom each is silent in turn */
 #define TURNS	4
+#define MOST	65536	/* sources of an entry */
+#define FEW	16
+#define LOOK_MOST 4096	/* slots that a run of the lock may look at */
 
-/* A receiver of as many sources, each of which binds there. */
-static struct aggnet_tree *begin_many(void)
+/* A receiver of so many contributors that bind there. */
+static struct aggnet_tree *begin_many(u32 contributors, u32 sources)
 {
 	struct node *node = &world.node[RECEIVER];
 	struct aggnet_tree_conf conf = {
 		.incast_id = ntohl(node->an.identity),
-		.contributors = MANY,
-		.sources = MANY,
+		.contributors = contributors,
+		.sources = sources,
 		.give_up_ms = WORLD_GIVE_UP,
 		.memory = 256 << 20,
 	};
@@ -658,11 +661,11 @@ static struct aggnet_tree *begin_many(void)
 }
 
 /* All come, and all but one say their end. */
-static void one_of_many(struct aggnet_tree *tree, u32 silent)
+static void one_of_many(struct aggnet_tree *tree, u32 n, u32 silent)
 {
 	u32 i;
 
-	for (i = 0; i < MANY; i++) {
+	for (i = 0; i < n; i++) {
 		struct peer p = {
 			.tree = tree, .nonce = 1 + i,
 			.id = htonl(0x0b000000 + i),
@@ -675,27 +678,54 @@ static void one_of_many(struct aggnet_tree *tree, u32 silent)
 }
 
 /* A quarter of it is left for an ABORT and its way. */
+static void check_silent(struct __test_metadata *_metadata,
+			 const struct aggnet_tree *tree, u32 silent)
+{
+	u32 looked, most = 0;
+	u64 us = 0, next;
+
+	while (tree->state == AGGNET_TREE_OPEN && world_next_timer(&next)) {
+		looked = tree->looked;
+		world_wait(next);
+		us += next;
+		most = max(most, tree->looked - looked);
+	}
+	EXPECT_GE(LOOK_MOST, most);
+	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
+	EXPECT_EQ(AGGNET_R_TIMEOUT, tree->reason);
+	EXPECT_EQ(htonl(0x0b000000 + silent), tree->about);
+	EXPECT_LE(WORLD_GIVE_UP * 1000ull, us);
+	EXPECT_GE(WORLD_GIVE_UP * 1750ull, us);
+}
+
 TEST_F(rules, give_up__is_kept_of_many)
 {
 	u32 turn;
 
 	for (turn = 0; turn < TURNS; turn++) {
 		struct aggnet_tree *tree;
-		u64 us = 0, next;
 
 		world_start(&keyed, SEED + turn);
-		tree = begin_many();
-		one_of_many(tree, SILENT + turn);
-		while (tree->state == AGGNET_TREE_OPEN &&
-		       world_next_timer(&next)) {
-			world_wait(next);
-			us += next;
-		}
-		EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
-		EXPECT_EQ(AGGNET_R_TIMEOUT, tree->reason);
-		EXPECT_EQ(htonl(0x0b000000 + SILENT + turn), tree->about);
-		EXPECT_LE(WORLD_GIVE_UP * 1000ull, us);
-		EXPECT_GE(WORLD_GIVE_UP * 1750ull, us);
+		tree = begin_many(MANY, MANY);
+		one_of_many(tree, MANY, SILENT + turn);
+		check_silent(_metadata, tree, SILENT + turn);
+		if (turn < TURNS - 1)
+			world_end();
+	}
+}
+
+/* As many slots as an entry may have; where a child is depends on its identity. */
+TEST_F(rules, give_up__is_kept_of_the_most)
+{
+	u32 turn;
+
+	for (turn = 0; turn < TURNS; turn++) {
+		struct aggnet_tree *tree;
+
+		world_start(&keyed, SEED + turn);
+		tree = begin_many(FEW, MOST);
+		one_of_many(tree, FEW, turn);
+		check_silent(_metadata, tree, turn);
 		if (turn < TURNS - 1)
 			world_end();
 	}
