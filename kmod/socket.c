@@ -61,25 +61,38 @@ static int aggnet_sock_join_tree(struct aggnet_sock *as, u8 role)
 	return aggnet_tree_join_writer(as->tree, as);
 }
 
+static bool aggnet_sock_epoch_ok(const struct aggnet_sock *as,
+				 const struct aggnet_tree_conf *conf)
+{
+	return !as->has_epoch || (conf->instance == as->epoch.instance &&
+				  conf->attempt == as->epoch.attempt);
+}
+
 /*
- * The entry that a socket means. Who is not permitted keeps nothing of it: it
- * would hold the memory of an entry that is withdrawn.
+ * The entry that a socket means. A socket that is not permitted, or means another
+ * epoch, keeps nothing of it: it would hold the memory of an entry that is
+ * withdrawn.
  */
 static int aggnet_sock_find(struct sock *sk, __be32 receiver, u32 job)
 {
 	struct aggnet_net *an = aggnet_net(sock_net(sk));
 	struct aggnet_sock *as = aggnet_sk(sk);
+	int err = 0;
 
 	if (as->tree)
 		aggnet_tree_put(as->tree);
 	as->tree = aggnet_trees_get(an, (u64)job << 32 | ntohl(receiver));
 	if (!as->tree)
 		return -ENETUNREACH;
-	if (aggnet_sock_permitted(sock_net(sk), &as->tree->conf))
+	if (!aggnet_sock_permitted(sock_net(sk), &as->tree->conf))
+		err = -EACCES;
+	else if (!aggnet_sock_epoch_ok(as, &as->tree->conf))
+		err = -ESTALE;
+	if (!err)
 		return 0;
 	aggnet_tree_put(as->tree);
 	as->tree = NULL;
-	return -EACCES;
+	return err;
 }
 
 /* A tree that refuses stays referenced until the next attempt or close, so
@@ -471,26 +484,56 @@ static bool aggnet_sock_may_raise(u8 role, u32 reason)
 	return false;
 }
 
-static int aggnet_sock_setsockopt(struct socket *sock, int level, int name,
-				  sockptr_t optval, unsigned int len)
+static int aggnet_sock_set_abort(struct sock *sk, sockptr_t optval,
+				 unsigned int len)
 {
 	struct aggnet_tree *tree;
 	u32 reason;
 	u8 role;
 
-	if (level != SOL_AGGNET || name != AGGNET_SO_ABORT)
-		return -ENOPROTOOPT;
 	if (len != sizeof(reason))
 		return -EINVAL;
 	if (copy_from_sockptr(&reason, optval, sizeof(reason)))
 		return -EFAULT;
-	tree = aggnet_sock_tree(sock->sk, &role);
+	tree = aggnet_sock_tree(sk, &role);
 	if (!tree)
 		return -ENOTCONN;
 	if (!aggnet_sock_may_raise(role, reason))
 		return -EINVAL;
 	aggnet_tree_abort_user(tree, reason);
 	return 0;
+}
+
+static int aggnet_sock_set_epoch(struct sock *sk, sockptr_t optval,
+				 unsigned int len)
+{
+	struct aggnet_sock *as = aggnet_sk(sk);
+	struct aggnet_epoch epoch;
+	int err = 0;
+
+	if (len != sizeof(epoch))
+		return -EINVAL;
+	if (copy_from_sockptr(&epoch, optval, sizeof(epoch)))
+		return -EFAULT;
+	lock_sock(sk);
+	if (as->role == AGGNET_SOCK_NEW) {
+		as->epoch = epoch;
+		as->has_epoch = true;
+	} else {
+		err = -EISCONN;
+	}
+	release_sock(sk);
+	return err;
+}
+
+static int aggnet_sock_setsockopt(struct socket *sock, int level, int name,
+				  sockptr_t optval, unsigned int len)
+{
+	if (level == SOL_AGGNET && name == AGGNET_SO_ABORT)
+		return aggnet_sock_set_abort(sock->sk, optval, len);
+	if (level == SOL_AGGNET && name == AGGNET_SO_EPOCH)
+		return aggnet_sock_set_epoch(sock->sk, optval, len);
+	return -ENOPROTOOPT;
 }
 
 /* What a transfer is, told to whoever might join it. */

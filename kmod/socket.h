@@ -3,6 +3,7 @@
 #ifndef _AGGNET_SOCKET_H
 #define _AGGNET_SOCKET_H
 
+#include <linux/aggnet.h>
 #include <net/inet_sock.h>
 
 struct aggnet_tree;
@@ -20,6 +21,8 @@ enum aggnet_sock_role {
  * @role: enum aggnet_sock_role; under the socket lock
  * @shut: writer has shut down; under the tree's lock
  * @run: how many writers of the tree joined before it; so its run, if sorted
+ * @epoch: of the only entry that it may join; under the socket lock
+ * @has_epoch: there is one
  * @list: in tree->socks, under the tree's lock
  */
 struct aggnet_sock {
@@ -28,6 +31,8 @@ struct aggnet_sock {
 	u8 role;
 	bool shut;
 	u32 run;
+	struct aggnet_epoch epoch;
+	bool has_epoch;
 	struct list_head list;
 };
 

@@ -221,6 +221,45 @@ TEST_F(node, options__lookup)
 	close(s);
 }
 
+/*
+ * A socket that names an epoch joins no other one, and what is in force instead
+ * goes on without it.
+ */
+TEST_F(node, options__epoch)
+{
+	struct aggnet_tree_info e = entry(1), now;
+	struct aggnet_epoch only = { 1, 0 };
+	int w = new_socket(), r = new_socket();
+
+	EXPECT_ERRNO(EINVAL, setsockopt(w, SOL_AGGNET, AGGNET_SO_EPOCH, &only,
+					sizeof(only) - 1));
+	EXPECT_ERRNO(EFAULT, setsockopt(w, SOL_AGGNET, AGGNET_SO_EPOCH, NULL,
+					sizeof(only)));
+	ASSERT_EQ(0, setsockopt(w, SOL_AGGNET, AGGNET_SO_EPOCH, &only,
+				sizeof(only)));
+	ASSERT_EQ(0, setsockopt(r, SOL_AGGNET, AGGNET_SO_EPOCH, &only,
+				sizeof(only)));
+	e.instance = 2;
+	ASSERT_EQ(0, add_entry(self->ctl, &e, false));
+	EXPECT_ERRNO(ESTALE, join(w, NODE_A, JOB, false));
+	EXPECT_ERRNO(ESTALE, join(r, NODE_A, JOB, true));
+	only = (struct aggnet_epoch){ 2, 1 };
+	ASSERT_EQ(0, setsockopt(w, SOL_AGGNET, AGGNET_SO_EPOCH, &only,
+				sizeof(only)));
+	EXPECT_ERRNO(ESTALE, join(w, NODE_A, JOB, false));
+	close(r);
+	ASSERT_EQ(0, aggnet_tree_get(self->ctl, e.incast_id, &now));
+	EXPECT_EQ(AGGNET_TREE_IDLE, now.state);
+	aggnet_tree_clear(&now);
+	only.attempt = 0;
+	ASSERT_EQ(0, setsockopt(w, SOL_AGGNET, AGGNET_SO_EPOCH, &only,
+				sizeof(only)));
+	ASSERT_EQ(0, join(w, NODE_A, JOB, false));
+	EXPECT_ERRNO(EISCONN, setsockopt(w, SOL_AGGNET, AGGNET_SO_EPOCH, &only,
+					 sizeof(only)));
+	close(w);
+}
+
 /* --- permission --- */
 
 /* Join as somebody else, without any capability. Return: errno, 0: permitted */

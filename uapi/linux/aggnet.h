@@ -436,6 +436,7 @@ struct aggnet_end {
 #define AGGNET_SO_STATUS	1	/* get: struct aggnet_status */
 #define AGGNET_SO_ABORT		2	/* set: __u32 enum aggnet_reason */
 #define AGGNET_SO_LOOKUP	3	/* get: struct aggnet_lookup, before joining */
+#define AGGNET_SO_EPOCH		4	/* set: struct aggnet_epoch, before joining */
 
 /**
  * struct aggnet_status - how the transfer stands, seen from this node
@@ -483,6 +484,18 @@ struct aggnet_status {
 struct aggnet_lookup {
 	struct sockaddr_aggnet	addr;
 	struct aggnet_status	status;
+};
+
+/**
+ * struct aggnet_epoch - the only epoch that a socket joins
+ * @instance: epoch, high half
+ * @attempt: epoch, low half
+ *
+ * bind() and connect() return ESTALE if an entry of another epoch is in force.
+ */
+struct aggnet_epoch {
+	__u32	instance;
+	__u32	attempt;
 };
 
 #endif /* _UAPI_LINUX_AGGNET_H */
