@@ -37,6 +37,8 @@
  * @epoch: joins that succeeded
  * @instance: of the entry; 0: 1
  * @swap: the entry has this instance once it has been looked up; 0: it stays
+ * @only: epoch that the socket joins, and no other
+ * @expects: there is one
  * @stream: what was sent in this epoch
  * @len: bytes of it
  * @room: bytes that send() takes before it says EAGAIN
@@ -58,6 +60,8 @@ static struct fake_node {
 	unsigned int epoch;
 	uint32_t instance;
 	uint32_t swap;
+	struct aggnet_epoch only;
+	bool expects;
 	uint8_t stream[TRANSFER_MAX];
 	size_t len;
 	size_t room;
@@ -100,6 +104,7 @@ static int fake_socket(int domain, int type, int protocol)
 	if (domain != AF_INET || (type & 0xf) != SOCK_RDM ||
 	    protocol != IPPROTO_AGGNET)
 		return fake_fail(EPROTONOSUPPORT);
+	node.expects = false;
 	return open("/dev/null", O_RDWR | O_CLOEXEC);
 }
 
@@ -116,12 +121,17 @@ static struct aggnet_status fake_entry(void)
 
 static int fake_join(int fd, const struct sockaddr *addr, socklen_t len)
 {
+	const struct aggnet_status entry = fake_entry();
 	int err = node.errors[node.joined++];
 
+	if (!err && node.expects && (entry.instance != node.only.instance ||
+				     entry.attempt != node.only.attempt))
+		err = ESTALE;
 	if (err)
 		return fake_fail(err);
 	node.epoch++;
-	node.status = fake_entry();
+	node.status = entry;
+	node.status.attempt = node.epoch;
 	node.len = 0;
 	node.shut = false;
 	return 0;
@@ -194,8 +204,10 @@ static int fake_lookup(struct aggnet_lookup *look)
 {
 	int err = node.errors[node.joined];
 
-	if (err)
+	if (err) {
+		node.joined++;
 		return fake_fail(err);
+	}
 	look->status = fake_entry();
 	node.instance = node.swap ?: node.instance;
 	return 0;
@@ -216,6 +228,11 @@ static int fake_getsockopt(int fd, int level, int name, void *val,
 static int fake_setsockopt(int fd, int level, int name, const void *val,
 			   socklen_t len)
 {
+	if (level == SOL_AGGNET && name == AGGNET_SO_EPOCH) {
+		memcpy(&node.only, val, sizeof(node.only));
+		node.expects = true;
+		return 0;
+	}
 	if (level != SOL_AGGNET || name != AGGNET_SO_ABORT)
 		return fake_fail(ENOPROTOOPT);
 	memcpy(&node.aborted, val, sizeof(node.aborted));

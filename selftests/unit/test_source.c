@@ -495,6 +495,7 @@ TEST_F(source, another_transfer__is_not_joined)
 		EXPECT_EQ(-ECANCELED, aggnet_source_finish(self->s));
 		EXPECT_STREQ(cases[i / 2].says, aggnet_source_error(self->s));
 		EXPECT_EQ(cases[i / 2].joined, node.joined);
+		EXPECT_EQ(1, node.epoch);
 		EXPECT_EQ(0, aggnet_source_replays(self->s));
 		EXPECT_EQ(-ECANCELED, aggnet_source_add(self->s, "k", 1, 1));
 		EXPECT_EQ(-ECANCELED, aggnet_source_finish(self->s));

@@ -175,27 +175,42 @@ static int conn_socket(struct conn *c)
 	return conn_fail(c, err, "socket: %s", strerror(-err));
 }
 
-/* A socket that has joined is part of the transfer: closing it is an abort. */
+/*
+ * A socket that has joined is part of the transfer: closing it is an abort. So
+ * the epoch is looked at before, and the socket joins no other one.
+ */
+static int conn_follow(struct conn *c, int fd, const struct aggnet_status *lost)
+{
+	struct aggnet_status now;
+	struct aggnet_epoch only;
+	int err = conn_look(c, fd, &now);
+
+	if (err) {
+		memset(&c->status, 0, sizeof(c->status));
+		return conn_refused(c, err);
+	}
+	if (!conn_same(lost, &now))
+		return conn_other(c, lost, &now);
+	only = (struct aggnet_epoch){ now.instance, now.attempt };
+	if (setsockopt(fd, SOL_AGGNET, AGGNET_SO_EPOCH, &only, sizeof(only)))
+		return conn_errno(c, "naming the epoch");
+	return 0;
+}
+
 static int conn_join_fd(struct conn *c, int fd,
 			const struct aggnet_status *lost)
 {
 	const struct sockaddr *addr = (const struct sockaddr *)&c->addr;
-	struct aggnet_status now;
-	int err;
+	int err = lost ? conn_follow(c, fd, lost) : 0;
 
-	if (lost && !conn_look(c, fd, &now) && !conn_same(lost, &now))
-		return conn_other(c, lost, &now);
+	if (err)
+		return err;
 	if (c->reader)
 		err = bind(fd, addr, sizeof(c->addr)) ? -errno : 0;
 	else
 		err = connect(fd, addr, sizeof(c->addr)) ? -errno : 0;
 	conn_read_status(c, fd);
-	if (err)
-		return conn_refused(c, err);
-	/* It may have been replaced after the look. */
-	if (lost && !conn_same(lost, &c->status))
-		return conn_other(c, lost, &c->status);
-	return 0;
+	return err ? conn_refused(c, err) : 0;
 }
 
 /* @lost: status of the epoch before; NULL: there was none */
