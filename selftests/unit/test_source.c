@@ -504,20 +504,52 @@ TEST_F(source, another_transfer__is_not_joined)
 	}
 }
 
-/* An entry that was aborted before open() names the transfer, too. */
-TEST_F(source, another_transfer__before_the_first_epoch)
+/* The entry was aborted before open(), and is planned again in the repair wait. */
+static void open_on_aborted(struct __test_metadata *_metadata,
+			    struct aggnet_source **s, struct in_addr receiver,
+			    struct aggnet_options *opt)
 {
-	self->opt.repair_ms = 60000;
+	opt->repair_ms = 60000;
 	node.errors[0] = ETIMEDOUT;
 	node.status.reason = AGGNET_R_TIMEOUT;
 	node.status.instance = 5;
 	node.instance = 6;
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
-					&self->opt));
+	ASSERT_EQ(0, aggnet_source_open(s, receiver, 7, opt));
+}
+
+TEST_F(source, first_epoch__is_of_any_instance)
+{
+	open_on_aborted(_metadata, &self->s, self->receiver, &self->opt);
+	ASSERT_EQ(0, add_numbered(self->s, 0, 1000));
+	EXPECT_EQ(0, aggnet_source_finish(self->s));
+	EXPECT_TRUE(stream_holds(1000));
+	EXPECT_EQ(0, aggnet_source_replays(self->s));
+	EXPECT_EQ(6, node.status.instance);
+}
+
+/* Records were checked for the shape that the aborted entry has. */
+TEST_F(source, first_epoch__is_not_of_another_shape)
+{
+	open_on_aborted(_metadata, &self->s, self->receiver, &self->opt);
+	ASSERT_EQ(0, add_numbered(self->s, 0, 1000));
+	node.shape.function = AGGNET_FN_MAX;
 	EXPECT_EQ(-ECANCELED, aggnet_source_finish(self->s));
-	EXPECT_STREQ("job 7 of receiver 10.0.0.1 was planned anew: instance 6 in place of 5",
+	EXPECT_STREQ("job 7 of receiver 10.0.0.1 has another function or type of values now",
 		     aggnet_source_error(self->s));
 	EXPECT_EQ(1, node.joined);
+}
+
+/* Once it has joined, only that instance goes on. */
+TEST_F(source, first_epoch__names_the_instance)
+{
+	open_on_aborted(_metadata, &self->s, self->receiver, &self->opt);
+	ASSERT_EQ(0, add_numbered(self->s, 0, 1000));
+	node.lost = ESTALE;
+	ASSERT_EQ(0, source_flush(self->s));
+	node.instance = 7;
+	EXPECT_EQ(-ECANCELED, aggnet_source_finish(self->s));
+	EXPECT_STREQ("job 7 of receiver 10.0.0.1 was planned anew: instance 7 in place of 6",
+		     aggnet_source_error(self->s));
 }
 
 TEST_F(source, abort__of_another_node_is_the_end)

@@ -134,12 +134,21 @@ static struct aggnet_shape status_shape(const struct aggnet_status *st)
 	};
 }
 
-static bool conn_same(const struct aggnet_status *a,
-		      const struct aggnet_status *b)
+/* A handle that never joined has given and read nothing of @lost. */
+static bool conn_same_instance(const struct conn *c,
+			       const struct aggnet_status *lost,
+			       const struct aggnet_status *now)
 {
-	const struct aggnet_shape x = status_shape(a), y = status_shape(b);
+	return !c->joined || now->instance == lost->instance;
+}
 
-	return a->instance == b->instance && aggnet_shape_equal(&x, &y);
+/* Values were checked for the shape of @lost, joined or not. */
+static bool conn_same(const struct conn *c, const struct aggnet_status *lost,
+		      const struct aggnet_status *now)
+{
+	const struct aggnet_shape x = status_shape(lost), y = status_shape(now);
+
+	return conn_same_instance(c, lost, now) && aggnet_shape_equal(&x, &y);
 }
 
 /*
@@ -152,7 +161,7 @@ static int conn_other(struct conn *c, const struct aggnet_status *lost,
 	char name[64];
 
 	conn_transfer(c, name, sizeof(name));
-	if (now->instance == lost->instance)
+	if (conn_same_instance(c, lost, now))
 		conn_fail(c, -ECANCELED,
 			  "%s has another function or type of values now",
 			  name);
@@ -189,7 +198,7 @@ static int conn_follow(struct conn *c, int fd, const struct aggnet_status *lost)
 		memset(&c->status, 0, sizeof(c->status));
 		return conn_refused(c, err);
 	}
-	if (!conn_same(lost, &now))
+	if (!conn_same(c, lost, &now))
 		return conn_other(c, lost, &now);
 	only = (struct aggnet_epoch){ now.instance, now.attempt };
 	if (setsockopt(fd, SOL_AGGNET, AGGNET_SO_EPOCH, &only, sizeof(only)))
@@ -213,7 +222,7 @@ static int conn_join_fd(struct conn *c, int fd,
 	return err ? conn_refused(c, err) : 0;
 }
 
-/* @lost: status of the epoch before; NULL: there was none */
+/* @lost: status of the epoch before, or of an aborted entry; NULL: none */
 static int conn_try(struct conn *c, const struct aggnet_status *lost)
 {
 	int err, fd = conn_socket(c);
@@ -226,6 +235,8 @@ static int conn_try(struct conn *c, const struct aggnet_status *lost)
 		return err;
 	}
 	c->fd = fd;
+	c->replays += c->joined;
+	c->joined = true;
 	c->waits = c->reader ? POLLIN : POLLOUT;
 	return 0;
 }
@@ -376,10 +387,8 @@ int conn_join(struct conn *c)
 	memcpy(why, c->error, sizeof(why));
 	while (c->fd < 0) {
 		err = conn_try(c, &lost);
-		if (!err) {
-			c->replays++;
+		if (!err)
 			break;
-		}
 		if (c->final || conn_hopeless(err))
 			return conn_end(c, err);
 		/* The reason to tell is that of the epoch's end. */

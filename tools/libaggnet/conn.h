@@ -18,6 +18,7 @@
  * @timer: ticks between two attempts to join; -1 until the first
  * @owner: the process that opened the handle
  * @reader: it is the receiver
+ * @joined: an epoch was joined
  * @waits: what the last call that could not go on was waiting for
  * @final: negative errno with which the transfer ended here, 0: it goes on
  * @replays: epochs that were joined after the first
@@ -34,6 +35,7 @@ struct conn {
 	int timer;
 	pid_t owner;
 	bool reader;
+	bool joined;
 	short waits;
 	int final;
 	unsigned int replays;
@@ -89,7 +91,8 @@ int conn_lost(struct conn *c, int err);
  * @c: the connection
  *
  * Only an epoch of the same instance and shape follows one that was lost: all
- * that the caller has given, or read, belongs to that transfer.
+ * that the caller has given, or read, belongs to that transfer. A handle that was
+ * opened on an aborted entry joins any instance of the same shape.
  *
  * Return: 0, -EAGAIN (nonblocking), -EINTR, or the end
  */
