@@ -320,6 +320,55 @@ TEST_F(watch, aborted__nobody_knows_because_of_whom)
 	EXPECT_STREQ("timed out at 10.0.0.1: 1 source missing", self->f.text);
 }
 
+/* An end that found no acceptor says so before the receiver names it. */
+TEST_F(watch, aborted__the_receiver_knows_more)
+{
+	event(self->w, "v1", AGGNET_EVENT_TREE_ABORTED, 0, AGGNET_R_TIMEOUT, 1,
+	      -1);
+	event(self->w, "v0", AGGNET_EVENT_TREE_ABORTED, 0, AGGNET_R_TIMEOUT, 0,
+	      1);
+	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
+	ASSERT_EQ(1, self->f.n_changes);
+	EXPECT_STREQ("failed:v1", self->f.change[0]);
+	EXPECT_STREQ("v1 timed out", self->f.text);
+	EXPECT_EQ(1, self->f.n_renew);
+}
+
+/* The word on a node stays when an end comes later that knows of none. */
+TEST_F(watch, aborted__the_receiver_knew_more)
+{
+	event(self->w, "v0", AGGNET_EVENT_TREE_ABORTED, 0, AGGNET_R_TIMEOUT, 0,
+	      1);
+	event(self->w, "v1", AGGNET_EVENT_TREE_ABORTED, 0, AGGNET_R_TIMEOUT, 1,
+	      -1);
+	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
+	EXPECT_STREQ("v1 timed out", self->f.text);
+}
+
+/* Another sign came before: the receiver has as long to name a node. */
+TEST_F(watch, settles__after_an_end_that_names_no_node)
+{
+	struct aggnet_event_info e = {
+		.kind = AGGNET_EVENT_TREE_ABORTED, .incast_id = TREE,
+		.instance = 9, .reason = AGGNET_R_TIMEOUT,
+		.origin = identity(1),
+	};
+
+	aggnet_watch_port(self->w, "v3", "eth0", false, 1000);
+	aggnet_watch_event(self->w, "v1", &e, 1040);
+	EXPECT_EQ(AGGNET_WATCH_WAIT,
+		  aggnet_watch_judge(self->w, 1060, &self->f));
+	EXPECT_EQ(AGGNET_WATCH_SETTLE_MS - 20, self->f.wait_ms);
+	e.origin = identity(0);
+	e.about = identity(1);
+	aggnet_watch_event(self->w, "v0", &e, 1070);
+	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 1040, &self->f));
+	EXPECT_EQ(1000, self->f.heard_ms);
+	ASSERT_EQ(2, self->f.n_changes);
+	EXPECT_STREQ("failed:v3-w0", self->f.change[0]);
+	EXPECT_STREQ("failed:v1", self->f.change[1]);
+}
+
 TEST_F(watch, epochs__others_are_not_heard)
 {
 	event(self->w, "v0", AGGNET_EVENT_TREE_ABORTED, 1, AGGNET_R_TIMEOUT, 0,

@@ -73,6 +73,7 @@ struct watch_tree {
 struct aggnet_watch {
 	bool allow_missing;
 	int64_t heard;		/* -1: nothing since the last judgement */
+	int64_t settle;		/* what was heard settles from here on */
 	struct watch_node *node;
 	size_t n_nodes;
 	size_t *hash;		/* of names: first node, @mask + 1 of them */
@@ -280,8 +281,10 @@ int aggnet_watch_tree(struct aggnet_watch *w, uint64_t incast_id,
 
 static void hear(struct aggnet_watch *w, int64_t now)
 {
-	if (w->heard < 0)
+	if (w->heard < 0) {
 		w->heard = now;
+		w->settle = now;
+	}
 }
 
 void aggnet_watch_gone(struct aggnet_watch *w, const char *node, int64_t now)
@@ -313,17 +316,33 @@ void aggnet_watch_port(struct aggnet_watch *w, const char *node,
 	}
 }
 
+/* An end that never found an acceptor cannot say which node is to blame. */
+static bool names_no_node(const struct aggnet_status *end)
+{
+	return end->reason == AGGNET_R_TIMEOUT && !end->about;
+}
+
+static void tree_aborted(struct aggnet_watch *w, struct watch_tree *tree,
+			 const struct aggnet_status *end, int64_t now)
+{
+	/* The receiver may be about to say it. */
+	if (!tree->end.reason && names_no_node(end))
+		w->settle = now;
+	if (!tree->end.reason || names_no_node(&tree->end))
+		tree->end = *end;
+}
+
 static void tree_ended(struct aggnet_watch *w, struct watch_tree *tree,
 		       size_t node, const struct aggnet_status *end,
 		       int64_t now)
 {
 	if (tree->at != NONE && tree->at != node && !end->reason)
 		return;
+	hear(w, now);
 	if (!end->reason)
 		tree->done = true;
-	else if (!tree->end.reason && end->reason != AGGNET_R_STALE)
-		tree->end = *end;
-	hear(w, now);
+	else if (end->reason != AGGNET_R_STALE)
+		tree_aborted(w, tree, end, now);
 }
 
 /*
@@ -605,8 +624,8 @@ enum aggnet_verdict aggnet_watch_judge(struct aggnet_watch *w, int64_t now,
 		return AGGNET_WATCH_DONE;
 	if (w->heard < 0)
 		return AGGNET_WATCH_WAIT;
-	if (now < w->heard + AGGNET_WATCH_SETTLE_MS) {
-		f->wait_ms = (int)(w->heard + AGGNET_WATCH_SETTLE_MS - now);
+	if (now < w->settle + AGGNET_WATCH_SETTLE_MS) {
+		f->wait_ms = (int)(w->settle + AGGNET_WATCH_SETTLE_MS - now);
 		return AGGNET_WATCH_WAIT;
 	}
 	w->n_changes = 0;
