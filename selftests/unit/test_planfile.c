@@ -329,4 +329,65 @@ TEST(err__control_characters)
 		     what_was_said());
 }
 
+/* --- large plans ------------------------------------------------------------ */
+
+/* All servers of one switch, with addresses: no testbed has room for so many. */
+static char *describe_flat(size_t servers)
+{
+	char *text = NULL;
+	size_t i, len;
+	FILE *f;
+
+	f = open_memstream(&text, &len);
+	fprintf(f, "topology bcube:%zu,0\n", servers);
+	for (i = 0; i < servers; i++)
+		fprintf(f, "address v%zu 10.0.%zu.%zu\n"
+			"address v%zu-w0 10.1.%zu.%zu\n", i, i >> 8, i & 255,
+			i, i >> 8, i & 255);
+	fclose(f);
+	return text;
+}
+
+/* What v0 is to do to receive from @n others, each its child. */
+static json_t *flat_receiver(size_t n)
+{
+	aggt_node *senders = calloc(n, sizeof(*senders)), receiver = 0;
+	const struct aggt_job job = {
+		.senders = senders, .n_senders = n, .receivers = &receiver,
+		.n_receivers = 1, .method = "unicast",
+	};
+	struct plan plan = { .conf = { .job = 1, .writers = 1 } };
+	struct aggt_err why;
+	json_t *nodes, *tree;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		senders[i] = (aggt_node)i + 1;
+	plan.description = describe_flat(n + 1);
+	plan.topo = aggt_topo_describe(plan.description, &why);
+	plan.trees = aggt_plan_build(plan.topo, &job, &why);
+	nodes = plan_prepare(&plan) ? NULL : plan_nodes(&plan, NULL);
+	tree = json_object_get(json_object_get(nodes, "v0"), "trees");
+	tree = json_incref(json_array_get(tree, 0));
+	json_decref(nodes);
+	plan_clear(&plan);
+	free(senders);
+	return tree;
+}
+
+/* A node without a list takes any child: there the list may be left out. */
+TEST(children__as_many_as_an_attribute_holds)
+{
+	json_t *tree = flat_receiver(AGGNET_ADDRS_MAX), *children;
+
+	children = json_object_get(tree, "children");
+	EXPECT_EQ(AGGNET_ADDRS_MAX, json_array_size(children));
+	json_decref(tree);
+	tree = flat_receiver(AGGNET_ADDRS_MAX + 1);
+	EXPECT_EQ(NULL, json_object_get(tree, "children"));
+	EXPECT_EQ(AGGNET_ADDRS_MAX + 1,
+		  json_integer_value(json_object_get(tree, "contributors")));
+	json_decref(tree);
+}
+
 TEST_HARNESS_MAIN

@@ -201,20 +201,29 @@ static void set_shape(const struct plan_conf *conf, json_t *tree)
 				    json_integer((json_int_t)conf->elements));
 }
 
+/* More than a netlink attribute holds are not listed: the node takes any. */
+static void set_children(const struct builder *b, const struct aggt_entry *e,
+			 json_t *tree)
+{
+	json_t *children;
+	size_t i;
+
+	if (!e->n_children || e->n_children > AGGNET_ADDRS_MAX)
+		return;
+	children = json_array();
+	for (i = 0; i < e->n_children; i++)
+		json_array_append_new(children,
+				      addr_json(plan_identity(b->plan, e->children[i])));
+	json_object_set_new(tree, "children", children);
+}
+
 /* What only a node needs that holds flow state. */
 static void set_end(const struct builder *b, const struct aggt_entry *e,
 		    json_t *tree)
 {
 	const struct plan_conf *conf = b->conf;
-	json_t *children = json_array();
-	size_t i;
 
-	for (i = 0; i < e->n_children; i++)
-		json_array_append_new(children,
-				      addr_json(plan_identity(b->plan, e->children[i])));
-	if (e->n_children)
-		json_object_set(tree, "children", children);
-	json_decref(children);
+	set_children(b, e, tree);
 	set_shape(conf, tree);
 	set_u32(tree, "writers", e->tasks * conf->writers);
 	if (e->flags & (AGGT_SENDER | AGGT_RECEIVER)) {
