@@ -230,6 +230,15 @@ bool aggnet_egress_route(struct aggnet_net *an, __be32 daddr, __be32 saddr,
 	return way->rt;
 }
 
+bool aggnet_egress_to_peer(struct aggnet_net *an,
+			   const struct aggnet_egress *way, bool by_port)
+{
+	const struct rtable *rt = way->rt;
+
+	return rt->rt_type == RTN_UNICAST &&
+	       (!by_port || egress_port(an, rt->dst.dev->ifindex));
+}
+
 void aggnet_egress_cancel(struct aggnet_egress *ways, unsigned int n)
 {
 	while (n--)

@@ -68,6 +68,17 @@ unsigned int aggnet_egress_links(struct aggnet_net *an,
 bool aggnet_egress_route(struct aggnet_net *an, __be32 daddr, __be32 saddr,
 			 __be16 sport, struct aggnet_egress *way);
 
+/**
+ * aggnet_egress_to_peer() - does a route lead to one other host?
+ * @an: namespace
+ * @way: what aggnet_egress_route() filled
+ * @by_port: it must also leave by a port
+ *
+ * Return: false if its destination is a broadcast, multicast or local address
+ */
+bool aggnet_egress_to_peer(struct aggnet_net *an,
+			   const struct aggnet_egress *way, bool by_port);
+
 /* Ways that are not taken after all; @ways: used up, @n: how many */
 void aggnet_egress_cancel(struct aggnet_egress *ways, unsigned int n);
 

@@ -119,21 +119,31 @@ drop:
 	return false;
 }
 
-/* No link can be used: plain IP, to the acceptor if there is one. */
-static void forward_route(struct aggnet_net *an, struct sk_buff *skb)
+/*
+ * No link can be used: plain IP, to the acceptor if there is one. @entry: of this
+ * node, for the packet. Without one the packet alone says where it is to go, and
+ * goes no further than by a port.
+ */
+static void forward_route(struct aggnet_net *an, struct sk_buff *skb,
+			  bool entry)
 {
-	__be32 acceptor = forward_hdr(skb)->dst;
+	__be32 daddr = forward_hdr(skb)->dst ?: ip_hdr(skb)->daddr;
 	struct aggnet_egress way;
 	unsigned int n;
 
-	forward_spend(an, skb);
-	if (acceptor && acceptor != ip_hdr(skb)->daddr)
-		forward_redirect(skb, acceptor);
-	if (!aggnet_egress_route(an, ip_hdr(skb)->daddr, ip_hdr(skb)->saddr,
+	if (!aggnet_egress_route(an, daddr, ip_hdr(skb)->saddr,
 				 forward_udp(skb)->source, &way)) {
 		aggnet_drop(an, skb, AGGNET_STAT_drop_link);
 		return;
 	}
+	if (!aggnet_egress_to_peer(an, &way, !entry)) {
+		aggnet_egress_cancel(&way, 1);
+		aggnet_drop(an, skb, AGGNET_STAT_drop_route);
+		return;
+	}
+	forward_spend(an, skb);
+	if (daddr != ip_hdr(skb)->daddr)
+		forward_redirect(skb, daddr);
 	n = aggnet_egress_send(an, skb, &way, 1, false);
 	aggnet_stat_add(an, passed, n);
 }
@@ -154,7 +164,7 @@ void aggnet_forward(struct aggnet_tree *tree, u32 ingress, struct sk_buff *skb)
 			aggnet_stat_add(an, forwarded_bloom, n);
 		return;
 	}
-	forward_route(an, skb);
+	forward_route(an, skb, true);
 }
 
 /* By its filter, if it has one, else by tables. */
@@ -206,5 +216,5 @@ void aggnet_forward_filter(struct aggnet_net *an, struct sk_buff *skb,
 		return;
 	}
 	aggnet_egress_cancel(ways, used);
-	forward_route(an, skb);
+	forward_route(an, skb, false);
 }

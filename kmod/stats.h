@@ -54,7 +54,8 @@
 	X(drop_copies)		/* more copies than allowed */		\
 	X(drop_mtu)		/* larger than the next link's MTU */	\
 	X(drop_local_out)	/* not made by the module, but forged */	\
-	X(drop_role)		/* not for a node of this role */
+	X(drop_role)		/* not for a node of this role */	\
+	X(drop_route)		/* round a broken link: not to one other host */
 
 enum aggnet_stat {
 #define X(name) AGGNET_STAT_##name,

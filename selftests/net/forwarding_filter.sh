@@ -75,6 +75,29 @@ bound()
 		"$(to_d_by_eth2 9 $D) filter=spent" job=$JOB filter=$NONE to=$D
 }
 
+# nowhere KEY=VALUE...: dropped, of two frames b sees the second one only
+nowhere()
+{
+	watch b eth0 && counts t drop_route 1 frame job=$JOB filter=$NONE "$@" &&
+		frame job=$JOB filter="$(names 11)" || return
+	seen b
+	same "$(to_b 9) filter=alive" "$seen"
+}
+
+# To where t has a route, but by a device that is not a port
+beside()
+{
+	local status=0
+
+	ip -n "t-$tag" link add beside type veth peer name beside1 &&
+		ip -n "t-$tag" link set beside up &&
+		ip -n "t-$tag" link set beside1 up &&
+		ip -n "t-$tag" address add 10.9.0.1/24 dev beside || return
+	nowhere to=10.9.0.9 || status=1
+	nowhere receiver=10.9.0.9 type=1 body=16 to=0.0.0.0 || status=1
+	ip -n "t-$tag" link del beside && return $status
+}
+
 # With two more there are five links besides the port that it came in by.
 too_many()
 {
@@ -200,6 +223,14 @@ check "TTL used up" counts t drop_ttl 1 frame job=$JOB ttl=1 filter=$ALL
 check "never back by the port that it came from" left "$(names 10)"
 check "no link: on to the receiver by plain IP" left $NONE
 check "no link: on to the acceptor that it is bound to" bound
+check "never on to a broadcast address" nowhere to=10.2.0.255
+check "nor to the broadcast address of all networks" \
+	nowhere to=255.255.255.255 src=10.2.0.2
+check "nor to a multicast address" nowhere to=239.1.1.1 src=10.2.0.2
+check "nor to an address of this node" nowhere to=10.3.0.2
+check "nor to a receiver that is a broadcast address" \
+	nowhere receiver=10.2.0.255 type=1 body=16 to=0.0.0.0
+check "nor by a device that is not a port" beside
 check "more links than copies may be: by plain IP" too_many
 check "a link that cannot be used: by plain IP" broken
 check "spent: nobody looks" untouched $SPENT spent

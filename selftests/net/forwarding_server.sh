@@ -245,6 +245,9 @@ check "never back by the port that it came from" \
 	counts t drop_link 1 arrives d eth0 \
 	"$(line "$(mac 2 2)" "$(mac 4 0)" $A $B 63 9 8)" job=8
 
+check "but never on to a broadcast address" \
+	refused drop_route job=8 to=10.2.0.255
+
 check "transit off: the port comes again" transit off
 check "transit off: by plain IP, unchanged" \
 	counts t passed 1 arrives d eth0 "${routed/job=6/job=7}" job=7
