@@ -176,12 +176,14 @@ static int nl_doit(struct sk_buff *skb, struct genl_info *info)
 	u8 cmd = info->genlhdr->cmd;
 	int err;
 
+	/* For plans, which belong to sockets; the core passes port IDs only. */
+	info->user_ptr[0] = NETLINK_CB(skb).sk;
 	nl_lock(an);
 	err = nl_check_header(info->nlhdr, 0, info->extack);
 	if (!err)
 		err = nl_handler[cmd](an, info);
 	if (err && nl_is_step(cmd))
-		aggnet_plan_refuse(an, info->snd_portid);
+		aggnet_plan_refuse(an, info);
 	nl_unlock(an);
 	return err;
 }
@@ -398,8 +400,8 @@ struct genl_family aggnet_genl_family __ro_after_init = {
 };
 
 /*
- * A socket that is closed forgets what it has staged. Every generic netlink
- * socket gets here, so an->lock is not waited for.
+ * What a socket has staged is dropped when it is closed. This is called for every
+ * generic netlink socket, so it does not wait for an->lock.
  */
 static int nl_release(struct notifier_block *nb, unsigned long event,
 		      void *data)
@@ -407,7 +409,7 @@ static int nl_release(struct notifier_block *nb, unsigned long event,
 	const struct netlink_notify *notify = data;
 
 	if (event == NETLINK_URELEASE && notify->protocol == NETLINK_GENERIC)
-		aggnet_plan_release(aggnet_net(notify->net), notify->portid);
+		aggnet_plan_release(aggnet_net(notify->net));
 	return NOTIFY_DONE;
 }
 

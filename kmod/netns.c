@@ -152,9 +152,8 @@ static void __net_exit netns_pre_exit(struct net *net)
 	aggnet_link_del_all(an);
 	aggnet_hook_stop(an);
 	mutex_unlock(&an->lock);
-	aggnet_port_flush(an);
 	/* Their work takes the lock. */
-	aggnet_plan_flush(an);
+	aggnet_port_flush(an);
 	aggnet_hook_exit(an);
 }
 

@@ -30,10 +30,8 @@ struct aggnet_trees;
  * @ports_work: aggnet_port_settle(), if no command comes
  * @links: links with Bloom tables, RCU list, changed under @lock
  * @link_hash: the same by port and neighbour, under @lock
- * @plans_lock: of the lists @plans and @plans_gone, inside @lock
- * @plans: staged plans, one a netlink socket; freed under @lock only
- * @plans_gone: those whose socket has been closed
- * @plans_work: frees @plans_gone
+ * @plans_lock: of the list @plans, inside @lock
+ * @plans: staged plans, one a netlink socket
  * @identity: this server's identity, READ_ONCE/WRITE_ONCE, 0: none
  * @role: enum aggnet_role, READ_ONCE/WRITE_ONCE
  * @label: name in the topology, under @lock
@@ -62,10 +60,8 @@ struct aggnet_net {
 	struct work_struct ports_work;
 	struct list_head links;
 	struct hlist_head link_hash[AGGNET_LINK_BUCKETS];
-	spinlock_t plans_lock;	/* the lists of plans */
+	spinlock_t plans_lock;	/* the list of plans */
 	struct list_head plans;
-	struct list_head plans_gone;
-	struct work_struct plans_work;
 	__be32 identity;
 	u8 role;
 	char label[32];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Plan: steps that are checked one by one and put in force together. */
 #include <linux/sched.h>
+#include <net/sock.h>
 
 #include "bloom.h"
 #include "event.h"
@@ -22,7 +23,7 @@
 /**
  * struct aggnet_plan - steps of one netlink socket
  * @list: in an->plans
- * @portid: the socket
+ * @sk: the socket, no reference: it is released after the plan is unlisted
  * @count: steps
  * @refused: a step was: it will never be committed
  * @generation: configuration that @draft was copied from
@@ -35,7 +36,7 @@
  */
 struct aggnet_plan {
 	struct list_head list;
-	u32 portid;
+	const struct sock *sk;
 	u32 count;
 	bool refused;
 	u32 generation;
@@ -354,10 +355,10 @@ static int plan_draw(struct aggnet_net *an, struct aggnet_plan *plan,
 
 /* --- plans ----------------------------------------------------------------- */
 
-static void plan_init(struct aggnet_plan *plan, u32 portid)
+static void plan_init(struct aggnet_plan *plan, const struct sock *sk)
 {
 	memset(plan, 0, sizeof(*plan));
-	plan->portid = portid;
+	plan->sk = sk;
 	INIT_LIST_HEAD(&plan->steps);
 	INIT_LIST_HEAD(&plan->links);
 }
@@ -375,99 +376,72 @@ static void plan_clear(struct aggnet_plan *plan)
 	aggnet_free(plan->draft);
 }
 
-static struct aggnet_plan *plan_find(struct aggnet_net *an, u32 portid)
+static void plan_free(struct aggnet_plan *plan)
 {
-	struct aggnet_plan *plan;
-
-	lockdep_assert_held(&an->plans_lock);
-	list_for_each_entry(plan, &an->plans, list)
-		if (plan->portid == portid)
-			return plan;
-	return NULL;
-}
-
-/*
- * The plan of a socket. It stays until an->lock is released: plans are freed under
- * it only. The release of a socket may unlist the plan meanwhile, since the port
- * ID is free for another socket before the release is told.
- */
-static struct aggnet_plan *plan_of(struct aggnet_net *an, u32 portid)
-{
-	struct aggnet_plan *plan;
-
-	lockdep_assert_held(&an->lock);
-	spin_lock(&an->plans_lock);
-	plan = plan_find(an, portid);
-	spin_unlock(&an->plans_lock);
-	return plan;
-}
-
-/* Listed, or unlisted by the release of its socket. */
-static void plan_drop(struct aggnet_net *an, struct aggnet_plan *plan)
-{
-	lockdep_assert_held(&an->lock);
-	spin_lock(&an->plans_lock);
-	list_del(&plan->list);
-	spin_unlock(&an->plans_lock);
 	plan_clear(plan);
 	aggnet_free(plan);
 }
 
-static void plan_drop_list(struct aggnet_net *an, struct list_head *list)
+/*
+ * The plan of a request's socket. Not of its port ID: netlink may give that to
+ * another socket before it tells the release of this one. The socket cannot be
+ * released before the request is done, so only the request drops the plan.
+ */
+static struct aggnet_plan *plan_of(struct aggnet_net *an,
+				   const struct sock *sk)
 {
-	struct aggnet_plan *plan;
+	struct aggnet_plan *plan, *found = NULL;
 
-	for (;;) {
-		spin_lock(&an->plans_lock);
-		plan = list_first_entry_or_null(list, struct aggnet_plan, list);
-		spin_unlock(&an->plans_lock);
-		if (!plan)
-			return;
-		plan_drop(an, plan);
-	}
+	lockdep_assert_held(&an->lock);
+	spin_lock(&an->plans_lock);
+	list_for_each_entry(plan, &an->plans, list)
+		if (plan->sk == sk)
+			found = plan;
+	spin_unlock(&an->plans_lock);
+	return found;
 }
 
-static void plan_gone_work(struct work_struct *work)
+static void plan_drop(struct aggnet_net *an, struct aggnet_plan *plan)
 {
-	struct aggnet_net *an = container_of(work, struct aggnet_net,
-					     plans_work);
-
-	mutex_lock(&an->lock);
-	plan_drop_list(an, &an->plans_gone);
-	mutex_unlock(&an->lock);
+	spin_lock(&an->plans_lock);
+	list_del(&plan->list);
+	spin_unlock(&an->plans_lock);
+	plan_free(plan);
 }
 
-void aggnet_plan_release(struct aggnet_net *an, u32 portid)
+/*
+ * netlink tells the release of a socket by its port ID, which may be that of
+ * another socket by now. But the released one is marked dead before: every plan
+ * of a dead socket goes. Of a listed plan the release has not been told yet, so
+ * its socket has not been freed.
+ */
+void aggnet_plan_release(struct aggnet_net *an)
 {
-	struct aggnet_plan *plan;
+	struct aggnet_plan *plan, *next;
+	LIST_HEAD(dead);
 
 	spin_lock(&an->plans_lock);
-	plan = plan_find(an, portid);
-	if (plan) {
-		list_move_tail(&plan->list, &an->plans_gone);
-		schedule_work(&an->plans_work);
-	}
+	list_for_each_entry_safe(plan, next, &an->plans, list)
+		if (sock_flag(plan->sk, SOCK_DEAD))
+			list_move(&plan->list, &dead);
 	spin_unlock(&an->plans_lock);
+	list_for_each_entry_safe(plan, next, &dead, list)
+		plan_free(plan);
 }
 
 void aggnet_plan_start(struct aggnet_net *an)
 {
 	spin_lock_init(&an->plans_lock);
 	INIT_LIST_HEAD(&an->plans);
-	INIT_LIST_HEAD(&an->plans_gone);
-	INIT_WORK(&an->plans_work, plan_gone_work);
 }
 
 /* No socket is left that could begin another, or be closed. */
 void aggnet_plan_drop_all(struct aggnet_net *an)
 {
-	plan_drop_list(an, &an->plans);
-	plan_drop_list(an, &an->plans_gone);
-}
+	struct aggnet_plan *plan, *next;
 
-void aggnet_plan_flush(struct aggnet_net *an)
-{
-	cancel_work_sync(&an->plans_work);
+	list_for_each_entry_safe(plan, next, &an->plans, list)
+		plan_drop(an, plan);
 }
 
 /* Does no entry of the draft leave by a link that the plan deletes? */
@@ -766,6 +740,8 @@ static int plan_commit(struct aggnet_net *an, struct aggnet_plan *plan,
 	err = plan_prepare(an, plan, extack);
 	if (!err)
 		plan_publish(an, plan);
+	else
+		aggnet_hook_review(an);
 	return err;
 }
 
@@ -818,9 +794,12 @@ static int plan_alone(struct aggnet_net *an, struct aggnet_step *step,
 	struct aggnet_plan plan;
 	int err;
 
-	plan_init(&plan, 0);
+	plan_init(&plan, NULL);
 	if (plan_adds_only(an, step)) {
 		err = plan_insert(an, &plan, step, extack);
+		/* A socket that was opened for it may have no other use. */
+		if (err)
+			aggnet_hook_review(an);
 		aggnet_step_free(step);
 		return err;
 	}
@@ -833,10 +812,16 @@ static int plan_alone(struct aggnet_net *an, struct aggnet_step *step,
 	return err;
 }
 
+/* The request's socket, which nl_doit() has put there. */
+static const struct sock *plan_sock(const struct genl_info *info)
+{
+	return info->user_ptr[0];
+}
+
 int aggnet_plan_step(struct aggnet_net *an, struct genl_info *info,
 		     struct aggnet_step *step)
 {
-	struct aggnet_plan *plan = plan_of(an, info->snd_portid);
+	struct aggnet_plan *plan = plan_of(an, plan_sock(info));
 	int err;
 
 	if (!plan)
@@ -847,9 +832,9 @@ int aggnet_plan_step(struct aggnet_net *an, struct genl_info *info,
 	return err;
 }
 
-void aggnet_plan_refuse(struct aggnet_net *an, u32 portid)
+void aggnet_plan_refuse(struct aggnet_net *an, const struct genl_info *info)
 {
-	struct aggnet_plan *plan = plan_of(an, portid);
+	struct aggnet_plan *plan = plan_of(an, plan_sock(info));
 
 	if (plan)
 		plan->refused = true;
@@ -859,7 +844,7 @@ int aggnet_nl_plan_begin(struct aggnet_net *an, struct genl_info *info)
 {
 	struct aggnet_plan *plan;
 
-	if (plan_of(an, info->snd_portid)) {
+	if (plan_of(an, plan_sock(info))) {
 		NL_SET_ERR_MSG(info->extack,
 			       "this socket has begun a plan: commit or drop it");
 		return -EALREADY;
@@ -867,7 +852,7 @@ int aggnet_nl_plan_begin(struct aggnet_net *an, struct genl_info *info)
 	plan = aggnet_zalloc(sizeof(*plan), GFP_KERNEL_ACCOUNT);
 	if (!plan)
 		return -ENOMEM;
-	plan_init(plan, info->snd_portid);
+	plan_init(plan, plan_sock(info));
 	spin_lock(&an->plans_lock);
 	list_add_tail(&plan->list, &an->plans);
 	spin_unlock(&an->plans_lock);
@@ -877,7 +862,7 @@ int aggnet_nl_plan_begin(struct aggnet_net *an, struct genl_info *info)
 static struct aggnet_plan *plan_required(struct aggnet_net *an,
 					 struct genl_info *info)
 {
-	struct aggnet_plan *plan = plan_of(an, info->snd_portid);
+	struct aggnet_plan *plan = plan_of(an, plan_sock(info));
 
 	if (!plan)
 		NL_SET_ERR_MSG(info->extack, "this socket has not begun a plan");

@@ -64,16 +64,15 @@ int aggnet_plan_step(struct aggnet_net *an, struct genl_info *info,
 		     struct aggnet_step *step);
 
 /* A step of this socket was refused: its plan, if there is one, is void. */
-void aggnet_plan_refuse(struct aggnet_net *an, u32 portid);
+void aggnet_plan_refuse(struct aggnet_net *an, const struct genl_info *info);
 
 /* Is a step staged, whose check relied on identity and role? */
 bool aggnet_plan_any(struct aggnet_net *an);
 
-/* The socket has been closed; an->lock is not taken. */
-void aggnet_plan_release(struct aggnet_net *an, u32 portid);
+/* A netlink socket has been closed; an->lock is not taken. */
+void aggnet_plan_release(struct aggnet_net *an);
 
 void aggnet_plan_start(struct aggnet_net *an);		/* of a namespace */
 void aggnet_plan_drop_all(struct aggnet_net *an);	/* its exit, locked */
-void aggnet_plan_flush(struct aggnet_net *an);		/* after that, unlocked */
 
 #endif /* _AGGNET_PLAN_H */

@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "harness.h"
 #include "nl_node.h"
@@ -168,6 +170,97 @@ TEST_F(race, administrators)
 	}
 	EXPECT_EQ(0, link_del(nl, "p0", NEIGHBOUR));
 	EXPECT_EQ(0, link_del(nl, "p0", OTHER));
+	EXPECT_TRUE(within(nl, memory_is_free));
+}
+
+#define HEIRS	3
+#define LIVES	150
+#define PORTID	4711
+
+/**
+ * struct heir - takes the port ID over from the others, again and again
+ * @nl: socket, closed at the end
+ * @job: of its entries
+ * @wrong: errno of a request that cannot fail if its plans are its own
+ * @thread: its thread
+ */
+struct heir {
+	struct nl nl;
+	uint32_t job;
+	int wrong;
+	pthread_t thread;
+};
+
+/* Another socket with the port ID, as soon as it is free. */
+static bool inherit(struct nl *nl)
+{
+	const struct sockaddr_nl at = {
+		.nl_family = AF_NETLINK, .nl_pid = PORTID,
+	};
+	const struct timeval limit = { .tv_sec = 20 };
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
+
+	close(nl->fd);
+	nl->fd = fd;
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	while (bind(fd, (const struct sockaddr *)&at, sizeof(at)))
+		if (errno != EADDRINUSE)
+			return false;
+	return true;
+}
+
+/* Its plan is empty at first, and there until it commits. */
+static int live(struct heir *heir, uint32_t instance)
+{
+	struct nl *nl = &heir->nl;
+	int err;
+
+	err = nl_do(nl, AGGNET_CMD_PLAN_BEGIN);
+	if (!err)
+		err = tree_add(nl, incast(heir->job), instance, NLM_F_REPLACE);
+	/* The next one closes the socket with a plan that is staged. */
+	if (err || instance % 2)
+		return err;
+	nl_begin(nl, AGGNET_CMD_PLAN_COMMIT, 0);
+	nl_u32(nl, AGGNET_A_PLAN_STEPS, 1);
+	return nl_talk(nl);
+}
+
+static void *inherit_often(void *arg)
+{
+	struct heir *heir = arg;
+	int i, err;
+
+	for (i = 1; i <= LIVES && !heir->wrong; i++) {
+		err = inherit(&heir->nl) ? live(heir, i) : -errno;
+		heir->wrong = err;
+	}
+	nl_close(&heir->nl);
+	return NULL;
+}
+
+/*
+ * netlink gives up a socket's port ID before it tells the release: what that
+ * socket has staged is not the next one's, and what the next one has staged stays.
+ */
+TEST_F(race, port_id__has_another_socket)
+{
+	static struct heir heir[HEIRS];
+	struct nl *nl = &self->nl;
+	int i;
+
+	for (i = 0; i < HEIRS; i++) {
+		heir[i].job = i;
+		ASSERT_EQ(0, nl_open(&heir[i].nl));
+		ASSERT_EQ(0, pthread_create(&heir[i].thread, NULL,
+					    inherit_often, &heir[i]));
+	}
+	for (i = 0; i < HEIRS; i++) {
+		pthread_join(heir[i].thread, NULL);
+		EXPECT_EQ(0, heir[i].wrong);
+		EXPECT_EQ(0, tree_del(nl, incast(i)));
+	}
+	EXPECT_EQ(0, trees(nl));
 	EXPECT_TRUE(within(nl, memory_is_free));
 }
 

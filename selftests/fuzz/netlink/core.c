@@ -8,7 +8,8 @@
 
 static const struct genl_family *core_family;
 static struct notifier_block *core_notifier;
-static struct sock core_sock = { .net = &kernel_net };
+/* By port ID; the last one is that of requests that are not fuzzed. */
+static struct sock core_socks[PORTIDS + 1];
 static struct answer *core_answer;
 
 void core_fail(const char *where, const char *what)
@@ -75,6 +76,15 @@ int genlmsg_multicast_netns(const struct genl_family *family, struct net *net,
 	return 0;
 }
 
+static struct sock *core_sock(u32 portid)
+{
+	struct sock *sk = &core_socks[min_t(u32, portid, PORTIDS)];
+
+	sk->net = &kernel_net;
+	return sk;
+}
+
+/* The next socket with this port ID is a new one, at the same address. */
 void core_close(u32 portid)
 {
 	struct netlink_notify notify = {
@@ -83,7 +93,9 @@ void core_close(u32 portid)
 		.protocol = NETLINK_GENERIC,
 	};
 
+	core_sock(portid)->dead = true;
 	core_notifier->notifier_call(core_notifier, NETLINK_URELEASE, &notify);
+	core_sock(portid)->dead = false;
 }
 
 /* --- policies ------------------------------------------------------------------ */
@@ -239,7 +251,10 @@ int core_request(const struct nlmsghdr *nlh, u32 part, struct answer *answer,
 	const struct genlmsghdr *genlh = nlmsg_data(nlh);
 	bool dump = (nlh->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
 	const struct genl_ops *op = op_of(genlh->cmd);
-	struct sk_buff skb = { .portid = nlh->nlmsg_pid, .sk = &core_sock };
+	struct sk_buff skb = {
+		.portid = nlh->nlmsg_pid,
+		.sk = core_sock(nlh->nlmsg_pid),
+	};
 	struct nlattr **attrs;
 	int err;
 

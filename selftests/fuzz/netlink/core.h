@@ -5,6 +5,8 @@
 
 #include <net/genetlink.h>
 
+#define PORTIDS		8	/* sockets, that stage plans */
+
 /**
  * struct answer - messages of the module to one request
  * @bytes: they follow each other, aligned as netlink's are

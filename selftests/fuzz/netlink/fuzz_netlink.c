@@ -13,7 +13,6 @@
 
 #define DEVICE_GONE	(NLMSG_MIN_TYPE + 1)	/* a link is deleted, in rtnetlink */
 #define FAILS_MAX	64	/* sequence: the so-many-th allocation fails */
-#define PORTIDS		8	/* sockets, that stage plans */
 
 static struct aggnet_net *net_node(void)
 {

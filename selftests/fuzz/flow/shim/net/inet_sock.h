@@ -7,6 +7,7 @@ struct net;
 
 struct sock {
 	struct net *net;
+	bool dead;
 };
 
 #define sock_net(sk)	((sk)->net)

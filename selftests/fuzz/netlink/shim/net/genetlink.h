@@ -17,6 +17,7 @@ struct genl_info {
 	struct genlmsghdr *genlhdr;
 	struct nlattr **attrs;
 	struct net *net;
+	void *user_ptr[2];
 	struct netlink_ext_ack *extack;
 };
 
