@@ -7,6 +7,7 @@
 #include <net/dst_cache.h>
 #include <net/ip.h>
 #include <net/route.h>
+#include <net/xfrm.h>
 
 #include "drop.h"
 #include "mem.h"
@@ -14,6 +15,57 @@
 #include "port.h"
 #include "tree.h"
 #include "egress.h"
+
+static struct flowi4 egress_fl4(const struct aggnet_net *an,
+				const struct aggnet_flow *flow, u32 ifindex)
+{
+	return (struct flowi4) {
+		.flowi4_oif = ifindex,
+		.flowi4_mark = flow->mark,
+		.flowi4_proto = IPPROTO_UDP,
+		.flowi4_flags = FLOWI_FLAG_ANYSRC,
+		.saddr = flow->saddr,
+		.daddr = flow->daddr,
+		.fl4_sport = flow->sport,
+		.fl4_dport = READ_ONCE(an->udp_port),
+	};
+}
+
+/* Has IPsec a say at all? */
+static bool egress_ipsec(const struct net *net)
+{
+#ifdef CONFIG_XFRM
+	return READ_ONCE(net->xfrm.policy_count[XFRM_POLICY_OUT]) ||
+	       READ_ONCE(net->xfrm.policy_default[XFRM_POLICY_OUT]) !=
+	       XFRM_USERPOLICY_ACCEPT;
+#else
+	return false;
+#endif
+}
+
+/*
+ * Would IP protect the packet if it left by this device, or refuse it? That is
+ * asked of its own addresses: the route to the next hop says nothing of it.
+ */
+static bool egress_policed(struct aggnet_net *an, u32 ifindex,
+			   const struct aggnet_flow *flow)
+{
+	struct flowi4 fl4 = egress_fl4(an, flow, ifindex);
+	struct dst_entry *dst;
+	struct rtable *rt;
+
+	if (likely(!egress_ipsec(an->net)))
+		return false;
+	rt = __ip_route_output_key(an->net, &fl4);
+	if (IS_ERR(rt))
+		return true;
+	/* Consumes the reference, or hands it back. */
+	dst = xfrm_lookup(an->net, &rt->dst, flowi4_to_flowi(&fl4), NULL, 0);
+	if (IS_ERR(dst))
+		return true;
+	dst_release(dst);
+	return dst != &rt->dst;
+}
 
 static bool egress_dev_up(const struct net_device *dev)
 {
@@ -50,7 +102,8 @@ static struct rtable *egress_lookup(struct aggnet_net *an, u32 ifindex,
 	};
 	struct rtable *rt;
 
-	rt = ip_route_output_key(an->net, &fl4);
+	/* Without IPsec's policies, which are for the packet's own addresses. */
+	rt = __ip_route_output_key(an->net, &fl4);
 	if (IS_ERR(rt))
 		return NULL;
 	*saddr = fl4.saddr;
@@ -102,23 +155,40 @@ static bool egress_frame(struct aggnet_net *an, u32 ifindex, const u8 *lladdr,
 	return true;
 }
 
-/* Of a server; without a neighbour there is an aggnet switch. */
+/*
+ * Of a server; without a neighbour there is an aggnet switch. A link that is not
+ * used is counted.
+ */
 static bool egress_hop(struct aggnet_net *an, u32 ifindex, __be32 neighbour,
-		       struct dst_cache *cache, struct aggnet_egress *way)
+		       struct dst_cache *cache, struct aggnet_flow *flow,
+		       struct aggnet_egress *way)
 {
 	static const u8 group[ETH_ALEN] __aligned(2) = AGGNET_GROUP_MAC;
 
-	if (!neighbour)
-		return egress_frame(an, ifindex, group, way);
-	return egress_neighbour(an, ifindex, neighbour, cache, way);
+	if (egress_policed(an, ifindex, flow)) {
+		flow->policed = true;
+		aggnet_stat_inc(an, passed_policy);
+		return false;
+	}
+	if (neighbour ? egress_neighbour(an, ifindex, neighbour, cache, way) :
+			egress_frame(an, ifindex, group, way))
+		return true;
+	aggnet_stat_inc(an, drop_link);
+	return false;
 }
 
+/* A switch forwards frames, of which IPsec knows nothing. */
 static bool egress_link(struct aggnet_net *an, const struct aggnet_link *link,
-			struct dst_cache *cache, struct aggnet_egress *way)
+			struct dst_cache *cache, struct aggnet_flow *flow,
+			struct aggnet_egress *way)
 {
-	if (READ_ONCE(an->role) == AGGNET_ROLE_SWITCH)
-		return egress_frame(an, link->ifindex, link->lladdr, way);
-	return egress_hop(an, link->ifindex, link->neighbour, cache, way);
+	if (READ_ONCE(an->role) == AGGNET_ROLE_SERVER)
+		return egress_hop(an, link->ifindex, link->neighbour, cache,
+				  flow, way);
+	if (egress_frame(an, link->ifindex, link->lladdr, way))
+		return true;
+	aggnet_stat_inc(an, drop_link);
+	return false;
 }
 
 static bool egress_planned(const struct aggnet_tree *tree,
@@ -144,6 +214,7 @@ static void egress_keep_planned(struct aggnet_tree *tree,
 }
 
 static unsigned int egress_bloom(struct aggnet_tree *tree, u32 ingress,
+				 struct aggnet_flow *flow,
 				 struct aggnet_egress ways[AGGNET_COPIES_MAX])
 {
 	struct aggnet_link *links[AGGNET_COPIES_MAX];
@@ -161,18 +232,14 @@ static unsigned int egress_bloom(struct aggnet_tree *tree, u32 ingress,
 		if (tree->conf.link_ifindex != ingress)
 			egress_keep_planned(tree, links);
 	}
-	for (i = 0; i < n; i++) {
-		if (egress_link(an, links[i],
-				egress_planned(tree, links[i]) ? &tree->up_dst : NULL,
-			     &ways[used]))
-			used++;
-		else
-			aggnet_stat_inc(an, drop_link);
-	}
+	for (i = 0; i < n; i++)
+		used += egress_link(an, links[i], egress_planned(tree, links[i]) ?
+				    &tree->up_dst : NULL, flow, &ways[used]);
 	return used;
 }
 
 unsigned int aggnet_egress_tree(struct aggnet_tree *tree, u32 ingress,
+				struct aggnet_flow *flow,
 				struct aggnet_egress ways[AGGNET_COPIES_MAX])
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
@@ -180,14 +247,14 @@ unsigned int aggnet_egress_tree(struct aggnet_tree *tree, u32 ingress,
 	switch (conf->scheme) {
 	case AGGNET_SCHEME_EXACT:
 	case AGGNET_SCHEME_PACKET:
-		if (conf->link_ifindex != ingress &&
-		    egress_hop(tree->an, conf->link_ifindex,
-			       conf->link_neighbour, &tree->up_dst, ways))
-			return 1;
+		if (conf->link_ifindex != ingress)
+			return egress_hop(tree->an, conf->link_ifindex,
+					  conf->link_neighbour, &tree->up_dst,
+					  flow, ways);
 		aggnet_stat_inc(tree->an, drop_link);
 		return 0;
 	case AGGNET_SCHEME_BLOOM:
-		return egress_bloom(tree, ingress, ways);
+		return egress_bloom(tree, ingress, flow, ways);
 	default:
 		return 0;
 	}
@@ -195,8 +262,8 @@ unsigned int aggnet_egress_tree(struct aggnet_tree *tree, u32 ingress,
 
 unsigned int aggnet_egress_links(struct aggnet_net *an,
 				 struct aggnet_link *links[AGGNET_COPIES_MAX],
-			      unsigned int n,
-			      struct aggnet_egress ways[AGGNET_COPIES_MAX])
+				 unsigned int n, struct aggnet_flow *flow,
+				 struct aggnet_egress ways[AGGNET_COPIES_MAX])
 {
 	unsigned int i, used = 0;
 
@@ -204,26 +271,15 @@ unsigned int aggnet_egress_links(struct aggnet_net *an,
 		aggnet_stat_add(an, drop_copies, n - AGGNET_COPIES_MAX);
 		n = AGGNET_COPIES_MAX;
 	}
-	for (i = 0; i < n; i++) {
-		if (egress_link(an, links[i], NULL, &ways[used]))
-			used++;
-		else
-			aggnet_stat_inc(an, drop_link);
-	}
+	for (i = 0; i < n; i++)
+		used += egress_link(an, links[i], NULL, flow, &ways[used]);
 	return used;
 }
 
-bool aggnet_egress_route(struct aggnet_net *an, __be32 daddr, __be32 saddr,
-			 __be16 sport, struct aggnet_egress *way)
+bool aggnet_egress_route(struct aggnet_net *an, const struct aggnet_flow *flow,
+			 struct aggnet_egress *way)
 {
-	struct flowi4 fl4 = {
-		.flowi4_proto = IPPROTO_UDP,
-		.flowi4_flags = FLOWI_FLAG_ANYSRC,
-		.saddr = saddr,
-		.daddr = daddr,
-		.fl4_sport = sport,
-		.fl4_dport = READ_ONCE(an->udp_port),
-	};
+	struct flowi4 fl4 = egress_fl4(an, flow, 0);
 	struct rtable *rt = ip_route_output_key(an->net, &fl4);
 
 	way->rt = IS_ERR(rt) ? NULL : rt;

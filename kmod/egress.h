@@ -15,6 +15,23 @@ struct rtable;
 struct sk_buff;
 
 /**
+ * struct aggnet_flow - what is routed, and what IPsec's policies are asked of
+ * @saddr: IP source, of this node or not
+ * @daddr: IP destination
+ * @sport: UDP source port
+ * @mark: skb->mark
+ * @policed: set by aggnet_egress_tree() and aggnet_egress_links(): a policy
+ *	applies on a link, so IP gets the packet, and with this destination
+ */
+struct aggnet_flow {
+	__be32 saddr;
+	__be32 daddr;
+	__be16 sport;
+	u32 mark;
+	bool policed;
+};
+
+/**
  * struct aggnet_egress - one way out; used up by aggnet_egress_send()
  * @rt: route with the neighbour as next hop, a reference; or NULL, and
  * @dev: port that the frame leaves by, under RCU
@@ -30,15 +47,18 @@ struct aggnet_egress {
  * aggnet_egress_tree() - ways of a tree's upward packets
  * @tree: the entry
  * @ingress: port that they must not leave by, 0: none
+ * @flow: the packet's
  * @ways: filled
  *
  * EXACT, PACKET: the planned link. BLOOM: links whose table has the incast ID, the
- * planned one among them. ROUTE: none. A link that cannot be used is counted.
+ * planned one among them. ROUTE: none. A link that cannot be used is counted, and
+ * one on which an IPsec policy applies to the flow is not used.
  * BH disabled, RCU.
  *
  * Return: how many ways; none: plain IP is left
  */
 unsigned int aggnet_egress_tree(struct aggnet_tree *tree, u32 ingress,
+				struct aggnet_flow *flow,
 				struct aggnet_egress ways[AGGNET_COPIES_MAX]);
 
 /**
@@ -46,27 +66,26 @@ unsigned int aggnet_egress_tree(struct aggnet_tree *tree, u32 ingress,
  * @an: namespace
  * @links: what aggnet_link_match() or aggnet_link_on_way() found
  * @n: what it returned
+ * @flow: the packet's
  * @ways: filled
  *
  * BH disabled, RCU. Return: how many ways
  */
 unsigned int aggnet_egress_links(struct aggnet_net *an,
 				 struct aggnet_link *links[AGGNET_COPIES_MAX],
-			      unsigned int n,
-			      struct aggnet_egress ways[AGGNET_COPIES_MAX]);
+				 unsigned int n, struct aggnet_flow *flow,
+				 struct aggnet_egress ways[AGGNET_COPIES_MAX]);
 
 /**
  * aggnet_egress_route() - plain IP's way
  * @an: namespace
- * @daddr: where to
- * @saddr: whose packet it is, of this node or not
- * @sport: its source port
+ * @flow: what is routed
  * @way: filled
  *
- * BH disabled, RCU. Return: false if there is no route
+ * IPsec's policies apply. BH disabled, RCU. Return: false if there is no route
  */
-bool aggnet_egress_route(struct aggnet_net *an, __be32 daddr, __be32 saddr,
-			 __be16 sport, struct aggnet_egress *way);
+bool aggnet_egress_route(struct aggnet_net *an, const struct aggnet_flow *flow,
+			 struct aggnet_egress *way);
 
 /**
  * aggnet_egress_to_peer() - does a route lead to one other host?

@@ -119,20 +119,30 @@ drop:
 	return false;
 }
 
+static struct aggnet_flow forward_flow(const struct sk_buff *skb)
+{
+	return (struct aggnet_flow) {
+		.saddr = ip_hdr(skb)->saddr,
+		.daddr = ip_hdr(skb)->daddr,
+		.sport = forward_udp(skb)->source,
+		.mark = skb->mark,
+	};
+}
+
 /*
  * No link can be used: plain IP, to the acceptor if there is one. @entry: of this
  * node, for the packet. Without one the packet alone says where it is to go, and
  * goes no further than by a port.
  */
 static void forward_route(struct aggnet_net *an, struct sk_buff *skb,
-			  bool entry)
+			  struct aggnet_flow *flow, bool entry)
 {
-	__be32 daddr = forward_hdr(skb)->dst ?: ip_hdr(skb)->daddr;
 	struct aggnet_egress way;
 	unsigned int n;
 
-	if (!aggnet_egress_route(an, daddr, ip_hdr(skb)->saddr,
-				 forward_udp(skb)->source, &way)) {
+	if (forward_hdr(skb)->dst && !flow->policed)
+		flow->daddr = forward_hdr(skb)->dst;
+	if (!aggnet_egress_route(an, flow, &way)) {
 		aggnet_drop(an, skb, AGGNET_STAT_drop_link);
 		return;
 	}
@@ -142,8 +152,8 @@ static void forward_route(struct aggnet_net *an, struct sk_buff *skb,
 		return;
 	}
 	forward_spend(an, skb);
-	if (daddr != ip_hdr(skb)->daddr)
-		forward_redirect(skb, daddr);
+	if (flow->daddr != ip_hdr(skb)->daddr)
+		forward_redirect(skb, flow->daddr);
 	n = aggnet_egress_send(an, skb, &way, 1, false);
 	aggnet_stat_add(an, passed, n);
 }
@@ -152,11 +162,13 @@ void aggnet_forward(struct aggnet_tree *tree, u32 ingress, struct sk_buff *skb)
 {
 	struct aggnet_egress ways[AGGNET_COPIES_MAX];
 	struct aggnet_net *an = tree->an;
+	struct aggnet_flow flow;
 	unsigned int n;
 
 	if (!forward_prepare(an, skb, 1))
 		return;
-	n = aggnet_egress_tree(tree, ingress, ways);
+	flow = forward_flow(skb);
+	n = aggnet_egress_tree(tree, ingress, &flow, ways);
 	if (n) {
 		n = aggnet_egress_send(an, skb, ways, n, false);
 		aggnet_stat_add(an, forwarded, n);
@@ -164,7 +176,7 @@ void aggnet_forward(struct aggnet_tree *tree, u32 ingress, struct sk_buff *skb)
 			aggnet_stat_add(an, forwarded_bloom, n);
 		return;
 	}
-	forward_route(an, skb, true);
+	forward_route(an, skb, &flow, true);
 }
 
 /* By its filter, if it has one, else by tables. */
@@ -187,11 +199,13 @@ void aggnet_forward_links(struct aggnet_net *an, struct sk_buff *skb,
 {
 	struct aggnet_egress ways[AGGNET_COPIES_MAX];
 	bool filter = forward_hdr(skb)->filter;
+	struct aggnet_flow flow;
 
 	if (!forward_prepare(an, skb,
 			     filter ? min_t(u32, n, AGGNET_COPIES_MAX) : 1))
 		return;
-	n = aggnet_egress_links(an, links, n, ways);
+	flow = forward_flow(skb);
+	n = aggnet_egress_links(an, links, n, &flow, ways);
 	if (n)
 		forward_copies(an, skb, ways, n);
 	else
@@ -203,6 +217,7 @@ void aggnet_forward_filter(struct aggnet_net *an, struct sk_buff *skb,
 			   unsigned int n)
 {
 	struct aggnet_egress ways[AGGNET_COPIES_MAX];
+	struct aggnet_flow flow;
 	unsigned int used;
 
 	/* The right one may be among those that there is no copy for. */
@@ -210,11 +225,12 @@ void aggnet_forward_filter(struct aggnet_net *an, struct sk_buff *skb,
 		n = 0;
 	if (!forward_prepare(an, skb, n ? n : 1))
 		return;
-	used = aggnet_egress_links(an, links, n, ways);
+	flow = forward_flow(skb);
+	used = aggnet_egress_links(an, links, n, &flow, ways);
 	if (used && used == n) {
 		forward_copies(an, skb, ways, n);
 		return;
 	}
 	aggnet_egress_cancel(ways, used);
-	forward_route(an, skb, false);
+	forward_route(an, skb, &flow, false);
 }

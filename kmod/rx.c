@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* From a received packet to the entry, link or route that serves it. */
+#include <linux/inetdevice.h>
 #include <linux/ip.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter_ipv4.h>
 #include <linux/udp.h>
 #include <net/ip.h>
 #include <net/udp.h>
+#include <net/xfrm.h>
 
 #include "drop.h"
 #include "filter.h"
@@ -120,20 +122,45 @@ static enum aggnet_verdict rx_pass(struct rx *rx)
 }
 
 /*
+ * IP asks IPsec's policies of what it delivers and of what it forwards. What is
+ * taken before IP has it is asked of here; UDP has asked for its socket, and a
+ * switch takes frames.
+ */
+static bool rx_permitted(const struct rx *rx)
+{
+	bool mine = rx->daddr == READ_ONCE(rx->an->identity);
+	struct in_device *in_dev;
+
+	if (!rx->port || READ_ONCE(rx->an->role) == AGGNET_ROLE_SWITCH)
+		return true;
+	memset(IPCB(rx->skb), 0, sizeof(*IPCB(rx->skb)));
+	in_dev = __in_dev_get_rcu(rx->skb->dev);
+	if (in_dev && IN_DEV_ORCONF(in_dev, NOPOLICY))
+		return true;
+	return xfrm4_policy_check(NULL, mine ? XFRM_POLICY_IN : XFRM_POLICY_FWD,
+				  rx->skb);
+}
+
+/*
  * Make the packet ours alone: unshared, without padding, @len bytes of it
  * linear. false: it is gone and counted.
  */
 static bool rx_steal(struct rx *rx, unsigned int len)
 {
+	enum aggnet_stat why = AGGNET_STAT_drop_memory;
+
 	rx->skb = aggnet_skb_own(rx->skb);
 	if (!rx->skb) {
 		aggnet_stat_inc(rx->an, drop_memory);
 		return false;
 	}
 	if (!aggnet_mem_fails() && !pskb_trim_rcsum(rx->skb, rx->total) &&
-	    pskb_may_pull(rx->skb, len))
-		return true;
-	aggnet_drop(rx->an, rx->skb, AGGNET_STAT_drop_memory);
+	    pskb_may_pull(rx->skb, len)) {
+		if (likely(rx_permitted(rx)))
+			return true;
+		why = AGGNET_STAT_drop_policy;
+	}
+	aggnet_drop(rx->an, rx->skb, why);
 	return false;
 }
 

@@ -137,20 +137,25 @@ static void tx_spend(struct sk_buff *skb)
 
 static void tx_send(struct aggnet_tree *tree, struct sk_buff *skb)
 {
-	__be32 receiver = aggnet_tree_receiver(tree);
 	struct aggnet_egress ways[AGGNET_COPIES_MAX];
 	struct aggnet_net *an = tree->an;
 	struct tx_cb cb = *tx_cb(skb);
-	__be32 daddr = cb.dst;
+	struct aggnet_flow flow = {
+		.saddr = cb.src,
+		.daddr = cb.dst,
+		.sport = cb.sport,
+	};
 	unsigned int n = 0;
 
 	if (cb.way == AGGNET_WAY_UP) {
-		n = aggnet_egress_tree(tree, 0, ways);
-		/* Round a broken link nobody may intercept: to the acceptor. */
-		if (n || !daddr || tree->conf.scheme == AGGNET_SCHEME_ROUTE)
-			daddr = receiver;
+		flow.daddr = aggnet_tree_receiver(tree);
+		n = aggnet_egress_tree(tree, 0, &flow, ways);
+		/* Round a broken link no node may intercept: to the acceptor. */
+		if (!n && cb.dst && !flow.policed &&
+		    tree->conf.scheme != AGGNET_SCHEME_ROUTE)
+			flow.daddr = cb.dst;
 	}
-	if (!n && aggnet_egress_route(an, daddr, cb.src, cb.sport, ways)) {
+	if (!n && aggnet_egress_route(an, &flow, ways)) {
 		tx_spend(skb);
 		n = 1;
 	}
@@ -158,7 +163,7 @@ static void tx_send(struct aggnet_tree *tree, struct sk_buff *skb)
 		aggnet_drop(an, skb, AGGNET_STAT_drop_link);
 		return;
 	}
-	tx_push_headers(an, skb, &cb, daddr);
+	tx_push_headers(an, skb, &cb, flow.daddr);
 	if (aggnet_egress_send(an, skb, ways, n, true))
 		aggnet_stat_inc(an, tx_packets);
 }
@@ -179,6 +184,10 @@ void aggnet_tx_flush(struct aggnet_tree *tree, struct sk_buff_head *out)
  */
 static u32 tx_mtu(struct aggnet_net *an, u32 ifindex, __be32 receiver)
 {
+	struct aggnet_flow flow = {
+		.saddr = READ_ONCE(an->identity),
+		.daddr = receiver,
+	};
 	struct net_device *dev;
 	struct aggnet_egress way;
 	u32 mtu = IP_MAX_MTU;
@@ -188,7 +197,7 @@ static u32 tx_mtu(struct aggnet_net *an, u32 ifindex, __be32 receiver)
 	dev = dev_get_by_index_rcu(an->net, ifindex);
 	if (dev)
 		mtu = READ_ONCE(dev->mtu);
-	if (aggnet_egress_route(an, receiver, READ_ONCE(an->identity), 0, &way)) {
+	if (aggnet_egress_route(an, &flow, &way)) {
 		mtu = min(mtu, ip_dst_mtu_maybe_forward(&way.rt->dst, true));
 		ip_rt_put(way.rt);
 	}

@@ -204,6 +204,53 @@ dropped()
 	on t nft list table ip only | grep -q "packets $1 "
 }
 
+# policy DIRECTION DESTINATION WORD...: t has one for what a sends there
+policy()
+{
+	ip -n "t-$tag" xfrm policy add src $A dst "$2" dir "$1" "${@:3}"
+}
+
+# sealed COUNTER DIRECTION WORD...: a policy of t that does not let it leave as it
+# is. Of two frames to b and to d only the second arrives.
+sealed()
+{
+	local status=0
+
+	watch b eth0 && watch d eth0 && policy "$2" $B "${@:3}" || return
+	counts t "$1" 1 frame job=7 to=$D || status=1
+	ip -n "t-$tag" xfrm policy flush
+	frame job=7 hop=1 && frame job=6 || status=1
+	seen b
+	same "${planned/hop=9/hop=0}" "$seen" || status=1
+	seen d
+	same "$routed" "$seen" && return $status
+}
+
+# What t itself is to receive
+sealed_in()
+{
+	local open=(job=9 receiver=$T to=0.0.0.0 type=1 body=16) status=0
+
+	agg t tree add --job 9 --receiver $T instance 1 contributors 1 \
+		sources 1 uid 0 && policy in $T action block || return
+	refused drop_policy "${open[@]}" || status=1
+	ip -n "t-$tag" xfrm policy flush
+	refused rx_local "${open[@]}" || status=1
+	agg t tree del --job 9 --receiver $T && return $status
+}
+
+# A device that policies do not concern
+unsealed()
+{
+	local status=0
+
+	on t sysctl -qw net.ipv4.conf.eth0.disable_policy=1 &&
+		policy fwd $B action block || return
+	arrives b eth0 "$planned" job=7 || status=1
+	ip -n "t-$tag" xfrm policy flush
+	on t sysctl -qw net.ipv4.conf.eth0.disable_policy=0 && return $status
+}
+
 network_up
 PORT=$(aggctl -j -n "t-$tag" node show | jq .port)
 for node in a t b d; do
@@ -247,6 +294,17 @@ check "never back by the port that it came from" \
 
 check "but never on to a broadcast address" \
 	refused drop_route job=8 to=10.2.0.255
+
+check_ipsec "IPsec: a policy refuses what t sends" \
+	sealed passed_policy out action block
+check_ipsec "IPsec: nor does it leave while there is no key for it" \
+	sealed passed_policy out tmpl proto esp mode transport
+check_ipsec "IPsec: a policy refuses what t forwards" \
+	sealed drop_policy fwd action block
+check_ipsec "IPsec: it came without what the policy wants" \
+	sealed drop_policy fwd tmpl proto esp mode transport
+check_ipsec "IPsec: a policy refuses what t receives" sealed_in
+check_ipsec "IPsec: a device may be exempt" unsealed
 
 check "transit off: the port comes again" transit off
 check "transit off: by plain IP, unchanged" \

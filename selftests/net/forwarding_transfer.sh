@@ -67,6 +67,45 @@ whole()
 	start && finish_transfer
 }
 
+# secure NODE IDENTITY SPI PEER PEER-SPI: all between the two is encrypted
+secure()
+{
+	local node=$1-$tag key=0x000102030405060708090a0b0c0d0e0f
+
+	one_way()
+	{
+		ip -n "$node" xfrm state add src "$2" dst "$3" proto esp \
+			spi "$4" mode transport auth 'hmac(sha256)' $key \
+			enc 'cbc(aes)' $key &&
+			ip -n "$node" xfrm policy add src "$2" dst "$3" \
+				dir "$1" tmpl proto esp mode transport
+	}
+	one_way out "$2" "$4" "$3" && one_way in "$4" "$2" "$5"
+}
+
+# taken NODE DEVICE: packets that the hook of this port has taken
+taken()
+{
+	aggctl -j -n "$1-$tag" port show |
+		jq ".[] | select(.ifname == \"$2\").rx"
+}
+
+# All of it leaves by plain IP, and is for no hook.
+encrypted()
+{
+	local left in_b in_t status=0
+
+	left=$(counter t passed_policy) in_b=$(taken b eth0) in_t=$(taken t eth1)
+	secure t $T 1 $B 2 && secure b $B 2 $T 1 && whole || status=1
+	[ "$(counter t passed_policy)" -gt "$left" ] || status=1
+	same "$in_b $in_t" "$(taken b eth0) $(taken t eth1)" || status=1
+	for node in t b; do
+		ip -n "$node-$tag" xfrm policy flush
+		ip -n "$node-$tag" xfrm state flush
+	done
+	return $status
+}
+
 network_up
 # Answers take the way round the link that breaks.
 ip -n "b-$tag" route replace $T via 10.2.0.4
@@ -86,6 +125,9 @@ check "exact: the transfer is whole" whole
 check "exact entries again" members scheme exact \
 	link_neighbour 10.2.0.3 --device eth1
 check "exact: the link breaks" breaks
+check "exact entries for IPsec" members scheme exact \
+	link_neighbour 10.2.0.3 --device eth1
+check_ipsec "exact: IPsec protects the transfer, which is whole" encrypted
 check "entries by route" members scheme route
 check "route: the transfer is whole" whole
 check "entries by Bloom table" members scheme bloom --device eth1

@@ -390,7 +390,7 @@ TEST_F(node, stats__get)
 	ASSERT_EQ(0, nl_do(nl, AGGNET_CMD_STATS_GET));
 	ASSERT_TRUE(nl_has(nl, AGGNET_A_STATS_ENTRY));
 	nl_enter(nl, AGGNET_A_STATS_ENTRY);
-	EXPECT_STREQ("drop_route", (char *)nl_data(nl, AGGNET_A_STATS_NAME));
+	EXPECT_STREQ("passed_policy", (char *)nl_data(nl, AGGNET_A_STATS_NAME));
 	EXPECT_TRUE(nl_has(nl, AGGNET_A_STATS_VALUE));
 }
 
