@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The node itself: identity, role, label, limits. */
 #include <linux/ctype.h>
+#include <linux/inetdevice.h>
+#include <linux/netdevice.h>
 #include <linux/rculist.h>
 #include <net/route.h>
 
@@ -81,6 +83,19 @@ static int node_check_unused(struct aggnet_net *an, struct genl_info *info,
 	return 0;
 }
 
+/* Is it an address of this host, but routed by the table of a VRF? */
+static bool node_in_vrf(struct net *net, __be32 addr)
+{
+	const struct net_device *dev;
+	bool in_vrf;
+
+	rcu_read_lock();
+	dev = __ip_dev_find(net, addr, false);
+	in_vrf = dev && (netif_is_l3_slave(dev) || netif_is_l3_master(dev));
+	rcu_read_unlock();
+	return in_vrf;
+}
+
 static int node_check_address(struct aggnet_net *an, struct genl_info *info,
 			      __be32 addr)
 {
@@ -90,6 +105,9 @@ static int node_check_address(struct aggnet_net *an, struct genl_info *info,
 	if (addr && ipv4_is_loopback(addr))
 		return AGGNET_REFUSE(info, AGGNET_A_NODE_ADDRESS, -EINVAL,
 				     "peers cannot reach a loopback address");
+	if (addr && node_in_vrf(an->net, addr))
+		return AGGNET_REFUSE(info, AGGNET_A_NODE_ADDRESS, -EOPNOTSUPP,
+				     "identity is an address of a VRF: peers are routed by the main table");
 	if (addr && inet_addr_type(an->net, addr) != RTN_LOCAL)
 		return AGGNET_REFUSE(info, AGGNET_A_NODE_ADDRESS,
 				     -EADDRNOTAVAIL,

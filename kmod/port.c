@@ -48,6 +48,21 @@ static void port_unlist(struct aggnet_port *port)
 	list_del_rcu(&port->list);
 }
 
+/*
+ * Is it in a VRF, or one itself? Packets that leave by it are routed by the VRF's
+ * table; links, and the fallback to plain IP, go by the main one.
+ */
+static bool port_in_vrf(const struct net_device *dev)
+{
+	return netif_is_l3_slave(dev) || netif_is_l3_master(dev);
+}
+
+static int port_refuse_vrf(struct netlink_ext_ack *extack)
+{
+	NL_SET_ERR_MSG(extack, "devices of a VRF cannot be ports");
+	return -EOPNOTSUPP;
+}
+
 static int port_check(struct aggnet_net *an, const struct net_device *dev,
 		      struct netlink_ext_ack *extack)
 {
@@ -63,7 +78,7 @@ static int port_check(struct aggnet_net *an, const struct net_device *dev,
 		NL_SET_ERR_MSG(extack, "only Ethernet devices can be ports");
 		return -EINVAL;
 	}
-	return 0;
+	return port_in_vrf(dev) ? port_refuse_vrf(extack) : 0;
 }
 
 /*
@@ -94,6 +109,11 @@ static int port_attach(struct aggnet_net *an, struct aggnet_port *port,
 	if (!port_listed(an, port)) {
 		NL_SET_ERR_MSG(extack, "device is going away");
 		err = -ENODEV;
+		goto unlist;
+	}
+	/* Again: the notifier finds the port from now on, but not before. */
+	if (port_in_vrf(port->dev)) {
+		err = port_refuse_vrf(extack);
 		goto unlist;
 	}
 	err = aggnet_hook_attach(an, port);
@@ -260,6 +280,13 @@ static bool port_is(struct aggnet_net *an, const struct net_device *dev)
 	return is;
 }
 
+/* A device that joins a VRF is not a port any more, as one that goes away. */
+static bool port_ends(unsigned long event, const struct net_device *dev)
+{
+	return event == NETDEV_UNREGISTER ||
+	       (event == NETDEV_CHANGEUPPER && port_in_vrf(dev));
+}
+
 static int port_netdev_event(struct notifier_block *nb, unsigned long event,
 			     void *ptr)
 {
@@ -267,7 +294,7 @@ static int port_netdev_event(struct notifier_block *nb, unsigned long event,
 	struct aggnet_net *an = aggnet_net(dev_net(dev));
 	struct aggnet_port *port;
 
-	if ((event != NETDEV_UNREGISTER && event != NETDEV_CHANGENAME) ||
+	if ((event != NETDEV_CHANGENAME && !port_ends(event, dev)) ||
 	    !port_is(an, dev))
 		return NOTIFY_DONE;
 	mutex_lock(&an->ports_lock);

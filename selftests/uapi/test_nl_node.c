@@ -2,6 +2,7 @@
 /* Netlink: the node. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -95,6 +96,22 @@ TEST_F(node, set__address_not_here)
 	EXPECT_REFUSED(&self->nl, node_identity(&self->nl, "127.0.0.1"),
 		       EINVAL, AGGNET_A_NODE_ADDRESS,
 		       "peers cannot reach a loopback address");
+}
+
+TEST_F(node, set__address_in_a_vrf)
+{
+	struct nl *nl = &self->nl;
+
+	if (system("ip link add v0 type vrf table 10 2> /dev/null"))
+		SKIP(return, "this kernel has no VRF");
+	ASSERT_EQ(0, system("ip link set v0 up && ip link set p0 master v0 && "
+			    "ip addr add 10.0.0.6/32 dev v0 && "
+			    "ip addr add 10.0.0.7/32 dev p0"));
+	EXPECT_REFUSED(nl, node_identity(nl, "10.0.0.6"), EOPNOTSUPP,
+		       AGGNET_A_NODE_ADDRESS,
+		       "identity is an address of a VRF: peers are routed by the main table");
+	EXPECT_EQ(-EOPNOTSUPP, node_identity(nl, "10.0.0.7"));
+	EXPECT_EQ(0, node_identity(nl, IDENTITY));
 }
 
 /* A plan that fails leaves the node as it was. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Netlink: ports. */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "harness.h"
 #include "nl_node.h"
@@ -183,6 +184,46 @@ TEST_F(port, gone__when_the_device_is_deleted)
 	ASSERT_EQ(0, system("ip link del p0"));
 	EXPECT_EQ(1, ports(nl));
 	EXPECT_EQ(0, links(nl));
+}
+
+#define VRF	"ip link add v0 type vrf table 10 2> /dev/null"
+#define IN_VRF	"devices of a VRF cannot be ports"
+
+TEST_F(port, add__refused_in_a_vrf)
+{
+	struct nl *nl = &self->nl;
+
+	if (system(VRF))
+		SKIP(return, "this kernel has no VRF");
+	EXPECT_REFUSED(nl, port_add(nl, "v0"), EOPNOTSUPP,
+		       AGGNET_A_PORT_IFINDEX, IN_VRF);
+	ASSERT_EQ(0, system("ip link set p0 master v0"));
+	EXPECT_REFUSED(nl, port_add(nl, "p0"), EOPNOTSUPP,
+		       AGGNET_A_PORT_IFINDEX, IN_VRF);
+	EXPECT_EQ(0, ports(nl));
+	ASSERT_EQ(0, system("ip link set p0 nomaster"));
+	EXPECT_EQ(0, port_add(nl, "p0"));
+}
+
+TEST_F(port, gone__when_the_device_joins_a_vrf)
+{
+	struct nl *nl = &self->nl;
+
+	if (system(VRF))
+		SKIP(return, "this kernel has no VRF");
+	ASSERT_EQ(0, port_add(nl, "p0"));
+	ASSERT_EQ(0, port_add(nl, "p1"));
+	ASSERT_EQ(0, link_add(nl, "p0", NEIGHBOUR));
+	/* A bridge is another kind of master. */
+	ASSERT_EQ(0, system("ip link add br0 type bridge && "
+			    "ip link set p1 master br0"));
+	EXPECT_EQ(2, ports(nl));
+	ASSERT_EQ(0, system("ip link set p0 master v0"));
+	EXPECT_EQ(1, ports(nl));
+	EXPECT_EQ(0, links(nl));
+	/* It does not come back by itself. */
+	ASSERT_EQ(0, system("ip link set p0 nomaster"));
+	EXPECT_EQ(1, ports(nl));
 }
 
 TEST_F(port, renamed)

@@ -10,6 +10,7 @@
 
 #define NETDEV_UNREGISTER	6
 #define NETDEV_CHANGENAME	10
+#define NETDEV_CHANGEUPPER	21
 
 struct net_device {
 	char name[IFNAMSIZ];
@@ -21,6 +22,8 @@ struct net_device {
 };
 
 #define dev_net(dev)			((dev)->net)
+#define netif_is_l3_slave(dev)		((void)(dev), false)
+#define netif_is_l3_master(dev)		((void)(dev), false)
 #define netdev_notifier_info_to_dev(p)	((struct net_device *)(p))
 
 struct net_device *dev_get_by_index_rcu(struct net *net, u32 ifindex);
