@@ -116,24 +116,21 @@ static bool egress_port(struct aggnet_net *an, u32 ifindex)
 	return aggnet_port_level(an, ifindex) >= 0;
 }
 
-/* @cache: the planned link's, NULL: another link */
 static bool egress_neighbour(struct aggnet_net *an, u32 ifindex,
 			     __be32 neighbour, struct dst_cache *cache,
 			     struct aggnet_egress *way)
 {
-	struct rtable *rt = NULL;
+	struct rtable *rt;
 	__be32 saddr;
 
 	if (!egress_port(an, ifindex))
 		return false;
-	if (cache)
-		rt = dst_cache_get_ip4(cache, &saddr);
+	rt = dst_cache_get_ip4(cache, &saddr);
 	if (!rt) {
 		rt = egress_lookup(an, ifindex, neighbour, &saddr);
 		if (!rt)
 			return false;
-		if (cache)
-			dst_cache_set_ip4(cache, &rt->dst, saddr);
+		dst_cache_set_ip4(cache, &rt->dst, saddr);
 	}
 	if (!egress_rt_ok(rt, ifindex, neighbour)) {
 		ip_rt_put(rt);
@@ -178,13 +175,12 @@ static bool egress_hop(struct aggnet_net *an, u32 ifindex, __be32 neighbour,
 }
 
 /* A switch forwards frames, of which IPsec knows nothing. */
-static bool egress_link(struct aggnet_net *an, const struct aggnet_link *link,
-			struct dst_cache *cache, struct aggnet_flow *flow,
-			struct aggnet_egress *way)
+static bool egress_link(struct aggnet_net *an, struct aggnet_link *link,
+			struct aggnet_flow *flow, struct aggnet_egress *way)
 {
 	if (READ_ONCE(an->role) == AGGNET_ROLE_SERVER)
-		return egress_hop(an, link->ifindex, link->neighbour, cache,
-				  flow, way);
+		return egress_hop(an, link->ifindex, link->neighbour,
+				  &link->dst, flow, way);
 	if (egress_frame(an, link->ifindex, link->lladdr, way))
 		return true;
 	aggnet_stat_inc(an, drop_link);
@@ -233,8 +229,7 @@ static unsigned int egress_bloom(struct aggnet_tree *tree, u32 ingress,
 			egress_keep_planned(tree, links);
 	}
 	for (i = 0; i < n; i++)
-		used += egress_link(an, links[i], egress_planned(tree, links[i]) ?
-				    &tree->up_dst : NULL, flow, &ways[used]);
+		used += egress_link(an, links[i], flow, &ways[used]);
 	return used;
 }
 
@@ -272,7 +267,7 @@ unsigned int aggnet_egress_links(struct aggnet_net *an,
 		n = AGGNET_COPIES_MAX;
 	}
 	for (i = 0; i < n; i++)
-		used += egress_link(an, links[i], NULL, flow, &ways[used]);
+		used += egress_link(an, links[i], flow, &ways[used]);
 	return used;
 }
 

@@ -68,7 +68,8 @@ static bool hook_addressed(const struct aggnet_net *an,
 /*
  * UDP GRO, where it is switched on, glues datagrams together; each has its own
  * header, so they are taken apart again. What is not ours after all is received
- * once more, alone: it is then a datagram like any other.
+ * once more, alone: it is then a datagram like any other. By netif_rx(), since
+ * this runs inside the receive path of the device: a direct call would recurse.
  */
 static void hook_gso(struct aggnet_port *port, struct sk_buff *skb)
 {

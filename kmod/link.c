@@ -35,6 +35,7 @@ static void link_free_rcu(struct rcu_head *rcu)
 
 	/* Out of the list: nobody else can reach it any more. */
 	aggnet_bloom_free(rcu_dereference_protected(link->bloom, true));
+	dst_cache_destroy(&link->dst);
 	aggnet_free(link);
 }
 
@@ -89,9 +90,12 @@ static struct aggnet_link *link_alloc(struct aggnet_net *an,
 	link = aggnet_zalloc(sizeof(*link), GFP_KERNEL_ACCOUNT);
 	if (!link)
 		return NULL;
+	if (aggnet_mem_fails() ||
+	    dst_cache_init(&link->dst, GFP_KERNEL_ACCOUNT))
+		goto free;
 	bloom = aggnet_bloom_alloc(conf->bits, conf->hashes, get_random_u64());
 	if (!bloom)
-		goto free;
+		goto free_dst;
 	/* Another namespace may have taken the room meanwhile. */
 	if (!aggnet_memory_charge(an, aggnet_link_memory(conf->bits)))
 		goto free_bloom;
@@ -100,6 +104,8 @@ static struct aggnet_link *link_alloc(struct aggnet_net *an,
 
 free_bloom:
 	aggnet_bloom_free(bloom);
+free_dst:
+	dst_cache_destroy(&link->dst);
 free:
 	aggnet_free(link);
 	return NULL;

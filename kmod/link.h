@@ -7,6 +7,7 @@
 #include <linux/list.h>
 #include <linux/rcupdate.h>
 #include <linux/types.h>
+#include <net/dst_cache.h>
 
 struct aggnet_bloom;
 struct aggnet_net;
@@ -33,6 +34,7 @@ struct netlink_ext_ack;
  * @name: by which filters of packets know it, 0: by none
  * @digit: see AGGNET_A_LINK_DIGIT, -1: not known
  * @level: of the port
+ * @dst: cached route to the neighbour
  * @rcu: frees it
  */
 struct aggnet_link {
@@ -48,6 +50,7 @@ struct aggnet_link {
 	u64 name;
 	s16 digit;
 	u8 level;
+	struct dst_cache dst;
 	struct rcu_head rcu;
 };
 

@@ -98,6 +98,31 @@ beside()
 	ip -n "t-$tag" link del beside && return $status
 }
 
+# Routes that IP has made since the start, on all processors
+routes_made()
+{
+	local cpu sum=0
+
+	while read -r -a cpu; do
+		sum=$((sum + 16#${cpu[9]}))
+	done < <(tail -n +2 /proc/net/stat/rt_cache)
+	echo $sum
+}
+
+# All packets of a link share its route.
+one_route()
+{
+	local before n=100
+
+	before=$(routes_made)
+	watch b eth0 $n && frame job=$JOB filter="$(names 11)" count=$n ||
+		return
+	seen b
+	same $n "$(grep -c "$(to_b 9)" <<< "$seen")" || return
+	n=$(($(routes_made) - before))
+	[ $n -lt 50 ] || { echo "$n routes made"; return 1; }
+}
+
 # With two more there are five links besides the port that it came in by.
 too_many()
 {
@@ -216,6 +241,7 @@ check "an OPEN, too" counts t forwarded_filter 1 arrives b eth0 \
 check "another neighbour of the same port" arrives d eth1 \
 	"$(to_d_by_eth1 9) filter=alive" job=$JOB filter="$(names 12)"
 check "two links: two copies, which share the hops" both
+check "many packets: one route" one_route
 check "the last hop" follows 0 "$(names 11)" hop=1
 check "a hop field counts as 64 at most" follows 63 "$(names 11)" hop=255
 check "hop field used up" counts t drop_hop 1 frame job=$JOB hop=0 filter=$ALL
