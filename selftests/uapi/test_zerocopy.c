@@ -5,12 +5,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/errqueue.h>
+#include <linux/if_packet.h>
+#include <net/ethernet.h>
+#include <net/if.h>
 #include <netinet/in.h>
+#include <netinet/ip.h>
+#include <netinet/udp.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <linux/aggnet_packet.h>
@@ -168,6 +174,140 @@ TEST_F(zerocopy, header__changes_while_it_is_read)
 	/* Some had the filter, some had not; who had it in between is among them. */
 	EXPECT_LT(0, counter(self->ctl, "drop_filter"));
 	EXPECT_LT(0, counter(self->ctl, "drop_tag"));
+}
+
+/* --- what a process of the node sends ------------------------------------------ */
+
+#define PEER	"10.16.0.2"	/* behind va, silent */
+#define WHOLE	1000		/* bytes that fit a frame, */
+#define PARTS	4000		/* and that need a list of buffers, */
+#define COPIED	2000		/* of which the first have a copy of these */
+
+FIXTURE(guard) {
+	struct aggnet_ctl *ctl;
+	int tap;		/* sees what arrives at the peer */
+	uint8_t *pages;		/* a process sends them, and writes to them */
+};
+
+#define GUARD	FIXTURE_DATA(guard)
+
+static int tap_of(const char *device)
+{
+	const struct timeval limit = { .tv_sec = 60 };
+	struct sockaddr_ll at = {
+		.sll_family = AF_PACKET,
+		.sll_protocol = htons(ETH_P_IP),
+		.sll_ifindex = (int)if_nametoindex(device),
+	};
+	int fd = socket(AF_PACKET, SOCK_RAW, htons(ETH_P_IP));
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	return bind(fd, (struct sockaddr *)&at, sizeof(at)) ? -1 : fd;
+}
+
+FIXTURE_SETUP(guard)
+{
+	self->ctl = make_node(NODE_A);
+	ASSERT_NE(NULL, self->ctl);
+	/* The neighbour is asked for, so long that the test can answer. */
+	ASSERT_EQ(0, system("ip link add va type veth peer name vb && "
+			    "ip link set vb up && ip link set va up && "
+			    "ip address add 10.16.0.1/24 dev va && "
+			    "echo 1000 > /proc/sys/net/ipv4/neigh/va/mcast_solicit"));
+	self->tap = tap_of("vb");
+	ASSERT_LE(0, self->tap);
+	self->pages = mmap(NULL, PARTS, PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, (void *)self->pages);
+}
+
+FIXTURE_TEARDOWN(guard)
+{
+	munmap(self->pages, PARTS);
+	close(self->tap);
+	aggnet_ctl_close(self->ctl);
+}
+
+/* A datagram of pages that are not copied, but for the first bytes. */
+static bool send_pages(uint8_t *pages, size_t size, size_t copied,
+		       uint16_t port)
+{
+	struct sockaddr_in to = {
+		.sin_family = AF_INET,
+		.sin_port = htons(port),
+		.sin_addr = ip(PEER),
+	};
+	ssize_t lent = (ssize_t)(size - copied);
+	struct iovec iov = { .iov_base = pages + copied, .iov_len = lent };
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	bool sent;
+	int p[2];
+
+	if (pipe(p))
+		return false;
+	sent = !connect(fd, (struct sockaddr *)&to, sizeof(to)) &&
+	       (!copied || send(fd, pages, copied, MSG_MORE) > 0) &&
+	       vmsplice(p[1], &iov, 1, 0) == lent &&
+	       splice(p[0], NULL, fd, NULL, lent, 0) == lent;
+	close(p[0]);
+	close(p[1]);
+	close(fd);
+	return sent;
+}
+
+/* How many bytes of the datagram's payload are @what? -1: it does not come. */
+static int arrived(int tap, uint8_t what)
+{
+	uint8_t frame[2048];
+	const struct iphdr *ip = (void *)(frame + ETH_HLEN);
+	ssize_t i, len;
+	int n = 0;
+
+	do {
+		len = recv(tap, frame, sizeof(frame), 0);
+		if (len < 0)
+			return -1;
+		i = ETH_HLEN + sizeof(*ip);
+		if (!(ntohs(ip->frag_off) & 0x1fff))
+			i += sizeof(struct udphdr);
+		for (; i < len; i++)
+			n += frame[i] == what;
+	} while (ntohs(ip->frag_off) & 0x2000);
+	return n;
+}
+
+/*
+ * While a datagram waits for the neighbour, behind the guard, its sender writes
+ * to it. Return: how many bytes leave as they were written
+ */
+static int rewritten(const GUARD *self, size_t size,
+		     size_t copied, uint16_t port)
+{
+	int n;
+
+	memset(self->pages, 'a', size);
+	if (!send_pages(self->pages, size, copied, port))
+		return -1;
+	memset(self->pages, 'b', size);
+	if (system("ip neighbour replace " PEER " dev va lladdr 02:00:00:00:00:02"))
+		return -1;
+	n = arrived(self->tap, 'b');
+	return system("ip neighbour del " PEER " dev va") ? -1 : n;
+}
+
+TEST_F(guard, datagram__leaves_as_it_was_read)
+{
+	/* What the guard is not for shows whether a process could do it. */
+	if (!rewritten(self, WHOLE, 0, 9))
+		SKIP(return, "this kernel copies what is spliced");
+	EXPECT_EQ(0, rewritten(self, WHOLE, 0, AGGNET_UDP_PORT));
+}
+
+TEST_F(guard, datagram__of_many_buffers)
+{
+	if (!rewritten(self, PARTS, COPIED, 9))
+		SKIP(return, "this kernel copies what is spliced");
+	EXPECT_EQ(0, rewritten(self, PARTS, COPIED, AGGNET_UDP_PORT));
 }
 
 TEST_HARNESS_MAIN
