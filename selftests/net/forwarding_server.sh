@@ -140,37 +140,6 @@ container_sends()
 	agg t port add eth0 && return $status
 }
 
-# lists on|off NANOSECONDS: does the device make lists, and wait for more of them?
-lists()
-{
-	on t ethtool -K eth0 gro "$1" rx-gro-list "$1" > /dev/null &&
-		ip netns exec "t-$tag" sh -c "cd /sys/class/net/eth0 &&
-			echo $2 > gro_flush_timeout &&
-			echo 100 > napi_defer_hard_irqs"
-}
-
-# Of three datagrams GRO makes one list, which leaves as three again.
-container_sends_lists()
-{
-	local status=0
-
-	on t nft -f - << END || return
-table ip only {
-	chain forward {
-		type filter hook forward priority 0
-		udp dport $PORT counter
-	}
-}
-END
-	agg t port del eth0 && lists on 100000000 && watch b eth0 3 &&
-		contained id=$A count=3 && seen b || status=1
-	same 3 "$(grep -c " $T $B .* udp=[gp]" <<< "$seen")" || status=1
-	on t nft list table ip only | grep "packets 1 " || status=1
-	on t nft delete table ip only
-	on t nft delete table ip nat
-	lists off 0 && agg t port add eth0 && return $status
-}
-
 # Another port: what goes to the usual one is anything else's, also on the wire.
 other_port()
 {
@@ -395,7 +364,6 @@ check "also one that says the wrong length" can_send src=$T lie=1
 check "a container behind NAT cannot make a packet of this node" \
 	container_forges
 check "its other datagrams pass" container_sends
-check "also those that GRO has put on a list" container_sends_lists
 check "the node's port is what counts" other_port
 check "bystanders pass" bystander
 done_testing
