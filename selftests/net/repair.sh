@@ -263,6 +263,21 @@ not_in_force()
 		withdraw x
 }
 
+# Its supervisor ends, although each source may leave, and puts nothing back.
+withdrawn()
+{
+	local status=0
+
+	plan x --topology bcube:4,1 --receivers v0 --allow-missing \
+		--senders "$(IFS=,; echo "${SENDERS[*]}")" && one_for_all &&
+		withdraw x || return
+	wait "$supervise_pid" || status=$?
+	cat "$TMP/x.why"
+	[ $status = 1 ] &&
+		grep "the entry was withdrawn at 10.0.0.1" "$TMP/x.why" &&
+		aggctl -j testbed entries | jq -e '.trees == []'
+}
+
 # The repair counts, and the end tells that the plan is lost, once more.
 goes_on()
 {
@@ -281,6 +296,7 @@ goes_on()
 inputs 3000 1500
 testbed bcube:4,1
 check "what of the plan is not in force is told" not_in_force
+check "a plan is withdrawn: its supervisor ends" withdrawn
 # v1 holds records of v9 and v11, and v5 has not finished.
 check "an aggregator dies before its parent has what it held" \
 	breaks v5 v1 ".weight == 2" ip netns del v1

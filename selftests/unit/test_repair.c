@@ -558,6 +558,7 @@ TEST_F(repair, refused__each_commit)
 TEST_F(repair, refused__for_good)
 {
 	struct supervisor *v = &self->one;
+	char path[64];
 
 	/* The second commit of each repair; the third brings back the old. */
 	world->refuse = 0x9249249249249249ull << 1;
@@ -568,8 +569,11 @@ TEST_F(repair, refused__for_good)
 	EXPECT_EQ(0, attempt(v->s.json));
 	world->refuse = 0;
 	EXPECT_TRUE(tells(v->path, v->s.json));
-	EXPECT_EQ(0, withdraw(v->path));
+	strcpy(path, v->path);
+	stop(v);
+	EXPECT_EQ(0, withdraw(path));
 	EXPECT_TRUE(nothing_in_force());
+	ASSERT_EQ(0, start(v, path));
 }
 
 static void lose_v2(void *arg)
@@ -776,6 +780,90 @@ TEST_F(repair, killed__withdrawn)
 	ASSERT_EQ(0, start(v, path));
 }
 
+/* --- withdrawn -------------------------------------------------------------- */
+
+static void is_ready(void *arg, size_t nodes)
+{
+	const int *pipe = arg;
+
+	if (write(*pipe, "", 1) != 1)
+		abort();
+}
+
+static void is_repaired(void *arg, const struct repair *r)
+{
+	fprintf(stderr, "# repaired: %s\n", r->text);
+	_exit(3);
+}
+
+/* Supervises in a process of its own; its sources may leave. Return: its pid */
+static pid_t supervise_alone(char *path)
+{
+	struct plan_store store;
+	struct supervise s = {
+		.path = path, .store = &store, .in_testbed = true,
+		.ready = is_ready, .told = is_repaired,
+	};
+	char why[AGGNET_WATCH_TEXT] = "", ready;
+	int pipes[2];
+	pid_t pid;
+
+	if (pipe(pipes))
+		return -1;
+	pid = fork();
+	if (pid) {
+		close(pipes[1]);
+		if (read(pipes[0], &ready, 1) != 1)
+			pid = -1;
+		close(pipes[0]);
+		return pid;
+	}
+	alarm(60);
+	s.arg = &pipes[1];
+	s.json = json_load_file(path, 0, NULL);
+	json_object_set_new(json_object_get(s.json, "entries"),
+			    "allow_missing", json_true());
+	if (plan_store_open(&store, path) ||
+	    supervise_run(&s, why, sizeof(why)) != 1)
+		_exit(2);
+	fprintf(stderr, "# supervise: %s\n", why);
+	_exit(!strstr(why, "the entry was withdrawn at " RECEIVER));
+}
+
+/* It ends, or has put entries back. */
+static void wait_for_it(void *arg)
+{
+	const pid_t *pid = arg;
+	siginfo_t info;
+
+	waitid(P_PID, (id_t)*pid, &info, WEXITED | WNOWAIT);
+}
+
+/* It hears of the first entry before the others are withdrawn. */
+TEST_F(repair, withdrawn__ends_its_supervisor)
+{
+	struct supervisor *v = &self->one;
+	char path[64];
+	int status;
+	pid_t pid;
+
+	strcpy(path, v->path);
+	stop(v);
+	pid = supervise_alone(path);
+	ASSERT_LT(0, pid);
+	world->steps = 0;
+	world->call = wait_for_it;
+	world->arg = &pid;
+	world->call_at = 4;
+	EXPECT_EQ(0, withdraw(path));
+	EXPECT_EQ(0, world->call_at);
+	EXPECT_TRUE(nothing_in_force());
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_TRUE(nothing_in_force());
+	ASSERT_EQ(0, start(v, path));
+}
+
 /* --- two supervisors -------------------------------------------------------- */
 
 /* The other one, with a copy of the plan, has heard of other failures. */
@@ -863,11 +951,13 @@ TEST_F(repair, adopted__a_later_attempt)
 	ASSERT_EQ(0, cut(v, "v4", "eth1"));
 	EXPECT_EQ(3, attempt(v->s.json));
 	EXPECT_TRUE(tells(path, v->s.json));
+	stop(v);
 	/* An older copy of the file will do to withdraw all of it. */
 	ASSERT_EQ(0, json_dump_file(old, path, 0));
 	withdraw(path);
 	EXPECT_TRUE(nothing_in_force());
 	json_decref(old);
+	ASSERT_EQ(0, start(v, path));
 }
 
 /* Each host for itself: what differs has another epoch. */

@@ -313,6 +313,20 @@ TEST_F(watch, withdrawn__on_the_way)
 	EXPECT_STREQ("source v2 withdrew its entry", self->f.text);
 }
 
+/* "aggctl withdraw" begins at the sources, and ends at the receiver. */
+TEST_F(watch, withdrawn__as_a_whole)
+{
+	static const char * const name[] = { "v3", "v2", "v1", "v0" };
+	unsigned int i;
+
+	aborted(self->w, AGGNET_R_WITHDRAWN, 3, -1);
+	for (i = 0; i < ARRAY_SIZE(name); i++)
+		event(self->w, name[i], AGGNET_EVENT_TREE_DELETED, 0, 0, 0, -1);
+	EXPECT_EQ(AGGNET_WATCH_FAILED, judge(self->w, 0, &self->f));
+	EXPECT_STREQ("the entry was withdrawn at 10.0.0.1: 1 source missing",
+		     self->f.text);
+}
+
 TEST_F(watch, aborted__nobody_knows_because_of_whom)
 {
 	aborted(self->w, AGGNET_R_TIMEOUT, 0, -1);

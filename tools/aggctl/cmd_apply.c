@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /* aggctl apply and withdraw: a plan into its nodes, and out of them. */
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include <time.h>
 
 #include "cmd.h"
 #include "netns.h"
 #include "output.h"
 #include "plan_apply.h"
+#include "plan_store.h"
 #include "testbed.h"
+
+/* For so long a supervisor is waited for; it may be in the middle of a repair. */
+#define END_TRIES	500
+#define END_WAIT_NS	20000000
+#define END_AGAIN	50
 
 static const char *one_node;
 static bool replace;
@@ -103,44 +112,117 @@ static int sweep_testbed(const struct plan_file *file)
 	return ret;
 }
 
-/* It goes on after an error: what is left in force helps nobody. */
-static int withdraw(const struct plan_file *file, bool in_testbed)
+static int withdraw_part(const struct plan_part *part, bool in_testbed,
+			 unsigned int *missing)
 {
-	unsigned int missing = 0;
 	struct node node;
+	int ret = 0;
+
+	if (node_open(&node, part->name, in_testbed ? part->name : NULL) ||
+	    plan_part_withdraw(&node, part->entry, missing))
+		ret = -1;
+	node_close(&node);
+	return ret;
+}
+
+/*
+ * It goes on after an error: entries that are left serve no transfer. @missing:
+ * counts entries that are not there.
+ */
+static int withdraw(const struct plan_file *file, bool in_testbed,
+		    unsigned int *missing)
+{
 	int ret = 0;
 	size_t i;
 
-	for (i = file->n; i--; ) {
-		const struct plan_part *part = &file->part[i];
-
-		if (node_open(&node, part->name,
-			      in_testbed ? part->name : NULL) ||
-		    plan_part_withdraw(&node, part->entry, &missing))
+	for (i = file->n; i--; )
+		if (withdraw_part(&file->part[i], in_testbed, missing))
 			ret = -1;
-		node_close(&node);
-	}
 	if (in_testbed && !one_node && sweep_testbed(file))
 		ret = -1;
-	if (missing) {
-		err("%u entries of the plan were not in force", missing);
-		ret = -1;
-	}
 	return ret;
+}
+
+static bool is_receiver(const json_t *json, const struct plan_part *part)
+{
+	json_t *address = json_object_get(part->entry, "address"), *tree;
+	size_t i;
+
+	json_array_foreach(json_object_get(json, "trees"), i, tree)
+		if (address &&
+		    json_equal(json_object_get(tree, "identity"), address))
+			return true;
+	return false;
+}
+
+/* A supervisor that hears of that ends. */
+static int withdraw_receivers(const char *path)
+{
+	unsigned int missing = 0;
+	struct plan_file file;
+	bool in_testbed;
+	int ret;
+	size_t i;
+
+	ret = plan_file_load(&file, path) ||
+	      plan_file_find(&file, NULL, NULL, &in_testbed) ? -1 : 0;
+	for (i = 0; !ret && i < file.n; i++)
+		if (is_receiver(file.json, &file.part[i]))
+			ret = withdraw_part(&file.part[i], in_testbed,
+					    &missing);
+	plan_file_free(&file);
+	return ret;
+}
+
+/*
+ * A repair would put back what is withdrawn: the supervisor that keeps the file
+ * ends before, and another one does not begin meanwhile. Return: 1 if there was
+ * one, 0, or -1 with an error line printed
+ */
+static int end_supervisor(const char *path, struct plan_store *store)
+{
+	const struct timespec wait = { .tv_nsec = END_WAIT_NS };
+	unsigned int i;
+
+	for (i = 0; plan_store_lock(store, path) == -EWOULDBLOCK; i++) {
+		plan_store_close(store);
+		if (i == END_TRIES) {
+			err("%s: its supervisor does not end: end it, then withdraw the plan",
+			    path);
+			return -1;
+		}
+		/* A repair that was under way has put them back. */
+		if (i % END_AGAIN == 0 && withdraw_receivers(path))
+			return -1;
+		nanosleep(&wait, NULL);
+	}
+	return i > 0;
 }
 
 static int run_withdraw(const struct aggctl *ctl, int argc, char **argv)
 {
-	struct plan_file file;
+	struct plan_store store = { .dir = -1, .file = -1 };
+	int supervised = 0, st = ST_FAILED;
+	struct plan_file file = {};
+	unsigned int missing = 0;
 	bool in_testbed;
-	int st = ST_FAILED;
 
 	(void)argc;
-	if (!plan_file_load(&file, argv[0]) &&
+	if (!one_node && plan_store_is_file(argv[0]))
+		supervised = end_supervisor(argv[0], &store);
+	if (supervised >= 0 && !plan_file_load(&file, argv[0]) &&
 	    !plan_file_find(&file, ctl->netns, one_node, &in_testbed) &&
-	    !withdraw(&file, in_testbed))
+	    !withdraw(&file, in_testbed, &missing))
+		st = ST_DONE;
+	/* What its supervisor had to miss lacks now. */
+	if (missing && !supervised) {
+		err("%u entries of the plan were not in force", missing);
+		st = ST_FAILED;
+	}
+	if (st == ST_DONE)
 		st = show_parts(ctl, &file, "withdrawn");
 	plan_file_free(&file);
+	plan_store_close(&store);
 	return st;
 }
 

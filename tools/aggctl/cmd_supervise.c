@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "cmd.h"
@@ -131,18 +130,10 @@ static int supervise(const struct aggctl *ctl, struct plan_file *file,
 	return ret ? ST_FAILED : show_end(ctl, &s);
 }
 
-/* A pipe is read as standard input is: there is no file to keep up to date. */
-static bool has_file(const char *path)
-{
-	struct stat st;
-
-	return strcmp(path, "-") && (stat(path, &st) || S_ISREG(st.st_mode));
-}
-
 static int run_supervise(const struct aggctl *ctl, int argc, char **argv)
 {
 	struct plan_store store = { .dir = -1, .file = -1 };
-	bool keeps = has_file(argv[0]);
+	bool keeps = plan_store_is_file(argv[0]);
 	struct plan_file file = {};
 	int ret, st = ST_FAILED;
 

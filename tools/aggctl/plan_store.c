@@ -74,6 +74,46 @@ static int open_file(struct plan_store *store)
 }
 
 /**
+ * plan_store_is_file() - whether a plan is in a file that can be kept up to date
+ * @path: as the user names it
+ *
+ * A pipe is read as standard input is.
+ */
+bool plan_store_is_file(const char *path)
+{
+	struct stat st;
+
+	return strcmp(path, "-") && (stat(path, &st) || S_ISREG(st.st_mode));
+}
+
+/**
+ * plan_store_lock() - open the file of a plan and lock it, unless it is locked
+ * @store: filled in; plan_store_close() is due in any case
+ * @path: the file, or a symbolic link to it; has to stay
+ *
+ * Return: 0, -EWOULDBLOCK if a supervisor has it locked, or another -errno.
+ */
+int plan_store_lock(struct plan_store *store, const char *path)
+{
+	int i, there = 0;
+
+	*store = (struct plan_store){ .path = path, .dir = -1, .file = -1 };
+	if (open_dir(store))
+		return -errno;
+	/* The process that had the lock may have replaced the file meanwhile. */
+	for (i = 0; i < STORE_TRIES && there <= 0; i++) {
+		if (store->file >= 0)
+			close(store->file);
+		if (open_file(store))
+			return -errno;
+		there = is_in_place(store);
+	}
+	if (there > 0)
+		return 0;
+	return there < 0 ? there : -EBUSY;
+}
+
+/**
  * plan_store_open() - open and lock the file of a plan
  * @store: filled in; plan_store_close() is due in any case
  * @path: the file, or a symbolic link to it; has to stay
@@ -82,25 +122,12 @@ static int open_file(struct plan_store *store)
  */
 int plan_store_open(struct plan_store *store, const char *path)
 {
-	int i, there = 0;
+	int error = plan_store_lock(store, path);
 
-	*store = (struct plan_store){ .path = path, .dir = -1, .file = -1 };
-	if (open_dir(store))
-		goto bad;
-	/* Whoever had the lock may have replaced the file meanwhile. */
-	for (i = 0; i < STORE_TRIES && there <= 0; i++) {
-		if (store->file >= 0)
-			close(store->file);
-		if (open_file(store))
-			goto bad;
-		there = is_in_place(store);
-	}
-	if (there > 0)
+	if (!error)
 		return 0;
-	errno = there < 0 ? -there : EBUSY;
-bad:
-	err("%s: %s", path, errno == EWOULDBLOCK ?
-	    "another supervisor keeps this file" : strerror(errno));
+	err("%s: %s", path, error == -EWOULDBLOCK ?
+	    "another supervisor keeps this file" : strerror(-error));
 	return -1;
 }
 

@@ -4,6 +4,7 @@
 #define AGGCTL_PLAN_STORE_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 /**
@@ -24,6 +25,8 @@ struct plan_store {
 	gid_t gid;
 };
 
+bool plan_store_is_file(const char *path);
+int plan_store_lock(struct plan_store *store, const char *path);
 int plan_store_open(struct plan_store *store, const char *path);
 int plan_store_save(struct plan_store *store, const json_t *json);
 void plan_store_close(struct plan_store *store);

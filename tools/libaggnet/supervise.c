@@ -322,13 +322,27 @@ static bool names_no_node(const struct aggnet_status *end)
 	return end->reason == AGGNET_R_TIMEOUT && !end->about;
 }
 
+/*
+ * A plan is withdrawn from the sources on: until the receiver's entry goes, it
+ * looks as if some nodes left it.
+ */
+static bool withdraws_all(const struct aggnet_watch *w,
+			  const struct aggnet_status *end)
+{
+	const struct watch_node *origin = find_identity(w, end->origin);
+
+	return end->reason == AGGNET_R_WITHDRAWN && origin &&
+	       origin->parts & AGGNET_WATCH_RECEIVER;
+}
+
 static void tree_aborted(struct aggnet_watch *w, struct watch_tree *tree,
 			 const struct aggnet_status *end, int64_t now)
 {
 	/* The receiver may be about to say it. */
 	if (!tree->end.reason && names_no_node(end))
 		w->settle = now;
-	if (!tree->end.reason || names_no_node(&tree->end))
+	if (!tree->end.reason || names_no_node(&tree->end) ||
+	    withdraws_all(w, end))
 		tree->end = *end;
 }
 
