@@ -3,6 +3,7 @@
  * Unit tests of repairs under supervision, and of the file that tells the plan
  * in force: what is killed, refused or overtaken at any step ends in one plan.
  */
+#include <arpa/inet.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -931,6 +932,36 @@ TEST_F(repair, two__heard_of_the_other)
 	event.instance = 2;
 	event.attempt = 9;
 	EXPECT_EQ(0, supervise_heard(&self->one.s, &event));
+}
+
+/* Another host has heard of more, and its attempt is the later one. */
+TEST_F(repair, two__answered_by_the_other)
+{
+	struct aggnet_event_info event = {
+		.kind = AGGNET_EVENT_TREE_ABORTED, .instance = 1,
+		.reason = AGGNET_R_STALE, .incast_id = 1ull << 32 | 0x0a000001,
+		.origin = { htonl(0x0a000002) },
+	};
+	struct aggnet_tree_info info = {
+		.state = AGGNET_TREE_ABORTED, .instance = 1, .attempt = 1,
+		.reason = AGGNET_R_STALE, .incast_id = event.incast_id,
+		.origin = event.origin,
+	};
+	struct supervise *s = &self->one.s;
+
+	EXPECT_EQ(-1, supervise_heard(s, &event));
+	/* Its own repair ends the entry of before in the same way. */
+	ASSERT_EQ(0, cut(&self->one, "v4", "eth1"));
+	EXPECT_EQ(0, supervise_heard(s, &event));
+	event.attempt = 1;
+	event.reason = AGGNET_R_TIMEOUT;
+	EXPECT_EQ(0, supervise_heard(s, &event));
+	EXPECT_EQ(-1, supervise_stands(s, &info));
+	/* A source asks once more after the receiver has its result. */
+	event.kind = AGGNET_EVENT_TREE_DONE;
+	event.reason = 0;
+	aggnet_watch_event(s->watch, "v0", &event, 0);
+	EXPECT_EQ(0, supervise_stands(s, &info));
 }
 
 /* The file was not saved, or is an old copy. */

@@ -139,6 +139,8 @@ void supervise_save(struct supervise *s, const json_t *json);
 /* supervise_resume.c */
 int supervise_trees(struct supervise *s, const struct plan *plan);
 void supervise_found(struct supervise *s, const struct aggnet_tree_info *tree);
+int supervise_stands(const struct supervise *s,
+		     const struct aggnet_tree_info *info);
 int supervise_heard(const struct supervise *s,
 		    const struct aggnet_event_info *event);
 int supervise_overtaken(struct supervise *s, const json_t *tried);

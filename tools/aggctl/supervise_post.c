@@ -95,6 +95,7 @@ static int post_scan(struct supervise *s, struct post *post, bool first)
 {
 	struct aggnet_tree_info *list;
 	size_t i, n;
+	int ret = 0;
 
 	if (aggnet_tree_list(post->ctl, &list, &n)) {
 		err("%s: %s", post->name, aggnet_ctl_error(post->ctl));
@@ -102,13 +103,16 @@ static int post_scan(struct supervise *s, struct post *post, bool first)
 	}
 	if (first)
 		warn_missing(s, post, list, n);
-	for (i = 0; i < n; i++) {
+	for (i = 0; !ret && i < n; i++) {
 		supervise_found(s, &list[i]);
 		aggnet_watch_state(s->watch, post->name, &list[i],
 				   supervise_now());
+		/* At first it is not known which attempt is in force. */
+		if (!first)
+			ret = supervise_stands(s, &list[i]);
 	}
 	aggnet_tree_list_free(list, n);
-	return 0;
+	return ret;
 }
 
 static int post_open(struct supervise *s, struct post *post)

@@ -142,6 +142,32 @@ static int overtaken(const struct supervised_tree *tree, uint32_t instance,
 }
 
 /**
+ * supervise_stands() - has a node of a later epoch ended an entry of this plan?
+ * @s: the supervision
+ * @info: the entry
+ *
+ * The end of an attempt that a repair here has replaced means nothing.
+ *
+ * Return: 0, or -1 with an error line printed if one has.
+ */
+int supervise_stands(const struct supervise *s,
+		     const struct aggnet_tree_info *info)
+{
+	const struct supervised_tree *tree = find_tree(s, info->incast_id);
+	char by[INET_ADDRSTRLEN];
+
+	if (!tree || info->state != AGGNET_TREE_ABORTED ||
+	    info->reason != AGGNET_R_STALE ||
+	    info->instance != instance_of(s) || info->attempt != tree->used ||
+	    aggnet_watch_is_done(s->watch, tree->incast_id))
+		return 0;
+	strcpy(by, addr_text(info->origin));
+	err("tree to %s: another supervisor, or apply, has put a later epoch than %u.%u in force at %s: this supervisor ends",
+	    tree_name(tree), info->instance, info->attempt, by);
+	return -1;
+}
+
+/**
  * supervise_heard() - a node tells of an entry: is it of another supervisor?
  * @s: the supervision
  * @event: what the node tells
@@ -152,7 +178,14 @@ int supervise_heard(const struct supervise *s,
 		    const struct aggnet_event_info *event)
 {
 	const struct supervised_tree *tree = find_tree(s, event->incast_id);
+	const struct aggnet_tree_info ended = {
+		.state = AGGNET_TREE_ABORTED, .incast_id = event->incast_id,
+		.instance = event->instance, .attempt = event->attempt,
+		.reason = event->reason, .origin = event->origin,
+	};
 
+	if (event->kind == AGGNET_EVENT_TREE_ABORTED)
+		return supervise_stands(s, &ended);
 	if (event->kind != AGGNET_EVENT_TREE_ADDED || !tree ||
 	    event->instance != instance_of(s) ||
 	    !is_newer(event->attempt, tree->used))
