@@ -279,6 +279,23 @@ static bool in_force(const json_t *json)
 	return true;
 }
 
+/* Every node of the plan has its entry, whatever other nodes have. */
+static bool has_plan(const json_t *json)
+{
+	const struct fake_node *node;
+	const json_t *entry;
+	unsigned int i;
+	bool all = true;
+
+	for (i = 0; i < FAKE_NODES; i++) {
+		node = &world->node[i];
+		entry = entry_of(json, node->name);
+		all &= !entry || (node->n == 1 &&
+				  is_entry_of(&node->entry[0], entry));
+	}
+	return all;
+}
+
 static bool nothing_in_force(void)
 {
 	unsigned int i, n = 0;
@@ -930,6 +947,9 @@ TEST_F(repair, two__heard_of_the_other)
 	ASSERT_EQ(0, cut(&self->one, "v4", "eth1"));
 	EXPECT_EQ(0, supervise_heard(&self->one.s, &event));
 	event.instance = 2;
+	event.attempt = 0;
+	EXPECT_EQ(-1, supervise_heard(&self->one.s, &event));
+	event.instance = 0;
 	event.attempt = 9;
 	EXPECT_EQ(0, supervise_heard(&self->one.s, &event));
 }
@@ -1047,6 +1067,70 @@ TEST_F(repair, apply__two_plans_of_one_epoch)
 	EXPECT_TRUE(in_force(self->one.s.json));
 	EXPECT_EQ(0, apply(self->one.s.json, true));
 	json_decref(other);
+}
+
+/* A plan that is made later, and how it is applied. */
+struct later {
+	json_t *json;
+	int ret;
+};
+
+static void apply_later(void *arg)
+{
+	struct later *later = arg;
+	unsigned int at = world->at;
+
+	later->ret = apply(later->json, true);
+	world->at = at;
+}
+
+static json_t *make_later_plan(void)
+{
+	json_t *json = make_plan(), *node, *entry;
+	const char *name;
+	size_t i;
+
+	json_object_foreach(json_object_get(json, "nodes"), name, node)
+		json_array_foreach(json_object_get(node, "trees"), i, entry)
+			json_object_set_new(entry, "instance",
+					    json_integer(2));
+	return json;
+}
+
+/* It is applied at each step of a repair: the nodes have all of it. */
+TEST_F(repair, apply__a_later_plan_during_a_repair)
+{
+	struct later later = { .json = make_later_plan() };
+	struct supervisor *v = &self->one;
+	unsigned int i, applied = 0;
+	bool during = true;
+	char path[64];
+
+	strcpy(path, v->path);
+	for (i = 1; during && i < STEPS_MAX; i++) {
+		stop(v);
+		ASSERT_EQ(0, begin(path));
+		ASSERT_EQ(0, start(v, path));
+		world->steps = 0;
+		world->call = apply_later;
+		world->arg = &later;
+		world->call_at = i;
+		later.ret = -1;
+		cut(v, "v4", "eth1");
+		during = !world->call_at;
+		world->call_at = 0;
+		if (later.ret)
+			continue;
+		applied++;
+		/* The supervisor hears of it, and ends. */
+		EXPECT_EQ(AGGNET_WATCH_FAILED, run(v));
+		EXPECT_TRUE(has_plan(later.json)) {
+			TH_LOG("applied at call %u", i);
+		}
+	}
+	EXPECT_LT(20, applied);
+	EXPECT_GT(STEPS_MAX, i);
+	json_decref(later.json);
 }
 
 /* Nodes are as they were before, whichever of them refuses. */

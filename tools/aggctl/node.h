@@ -27,11 +27,21 @@ struct node_port {
  * @incast_id: it
  * @added: entries were added
  * @was: there were entries before, which the plan replaces or removes
+ * @instance: epoch of those that were added
+ * @attempt: epoch, likewise
+ * @has_plan: they have an identity
+ * @plan: it
+ * @stands: nothing has touched the result since; found out when it is undone
  */
 struct node_step {
 	uint64_t incast_id;
 	bool added;
 	bool was;
+	uint32_t instance;
+	uint32_t attempt;
+	bool has_plan;
+	uint8_t plan[AGGNET_PLAN_LEN];
+	bool stands;
 };
 
 /**

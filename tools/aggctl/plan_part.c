@@ -263,16 +263,23 @@ static void note_step(struct node *node, struct node_step step)
 {
 	struct node_step *last = last_step(node);
 
-	if (last && last->incast_id == step.incast_id)
-		last->added |= step.added;
-	else
+	if (!last || last->incast_id != step.incast_id) {
 		node->step[node->n_steps++] = step;
+		return;
+	}
+	/* It has been removed before, or has another entry. */
+	step.was |= last->was;
+	*last = step;
 }
 
 static int stage_tree(struct node *node, const struct aggnet_tree_info *tree,
 		      bool replace)
 {
-	struct node_step step = { .incast_id = tree->incast_id, .added = true };
+	struct node_step step = {
+		.incast_id = tree->incast_id, .added = true,
+		.instance = tree->instance, .attempt = tree->attempt,
+		.has_plan = has_plan(tree),
+	};
 	struct standing standing = {};
 
 	if (replace && find_standing(node, tree, &standing))
@@ -283,6 +290,7 @@ static int stage_tree(struct node *node, const struct aggnet_tree_info *tree,
 	if (aggnet_tree_add(node->ctl, tree, replace))
 		return node_refused(node, tree_text(tree));
 	step.was = standing.was;
+	memcpy(step.plan, tree->plan, sizeof(step.plan));
 	note_step(node, step);
 	return 0;
 }
@@ -311,7 +319,8 @@ static int stage_removal(struct node *node, const struct aggnet_tree_info *tree)
 		return 0;
 	if (aggnet_tree_del(node->ctl, tree->incast_id))
 		return node_refused(node, tree_text(tree));
-	note_step(node, (struct node_step){ tree->incast_id, false, true });
+	note_step(node, (struct node_step){ .incast_id = tree->incast_id,
+					    .was = true });
 	return 0;
 }
 
@@ -403,11 +412,50 @@ static int stage_old(struct node *node, const json_t *old)
 	json_array_foreach((json_t *)json_object_get(old, "trees"), i, object) {
 		ret = parse_bare_tree(node, object, &tree);
 		step = ret ? NULL : find_step(node, tree.incast_id);
-		if (step && step->was)
+		if (step && step->was && step->stands)
 			ret = stage_old_tree(node, object, &tree);
 		info_clear(&aggnet_noun_tree, &tree);
 		if (ret)
 			return ret;
+	}
+	return 0;
+}
+
+static bool is_result(const struct aggnet_tree_info *now,
+		      const struct node_step *step)
+{
+	return step->added && now->instance == step->instance &&
+	       now->attempt == step->attempt &&
+	       has_plan(now) == step->has_plan &&
+	       !memcmp(now->plan, step->plan, sizeof(now->plan));
+}
+
+/* Does the node have what the step made of the incast ID, and nothing else? */
+static int find_result(const struct node *node, struct node_step *step)
+{
+	const struct aggnet_tree_info tree = { .incast_id = step->incast_id };
+	struct aggnet_tree_info now;
+	int found = find_entry(node, &tree, &now);
+
+	if (found < 0)
+		return -1;
+	step->stands = found ? is_result(&now, step) : !step->added;
+	if (found)
+		aggnet_tree_clear(&now);
+	return 0;
+}
+
+/* Entries that were added and are still there. */
+static int stage_undo(struct node *node)
+{
+	struct node_step *step = node->step;
+
+	for (; step < node->step + node->n_steps; step++) {
+		if (find_result(node, step))
+			return -1;
+		if (step->added && step->stands &&
+		    aggnet_tree_del(node->ctl, step->incast_id))
+			return node_refused(node, "tree");
 	}
 	return 0;
 }
@@ -417,7 +465,9 @@ static int stage_old(struct node *node, const json_t *old)
  * @node: the node, with the handle that staged it; we are in its namespace
  * @old: its part of the plan that was in force before, NULL: it is not known
  *
- * Entries and links of devices that are gone stay away.
+ * Entries and links of devices that are gone stay away. A tree that has been
+ * touched since, because another plan was applied or this one was withdrawn,
+ * stays as it is.
  *
  * Return: 0, or -1 with an error line printed.
  */
@@ -429,11 +479,7 @@ int plan_part_undo(struct node *node, const json_t *old)
 		return -1;
 	if (aggnet_plan_begin(node->ctl))
 		return node_refused(node, "plan");
-	for (i = 0; i < node->n_steps; i++)
-		if (node->step[i].added &&
-		    aggnet_tree_del(node->ctl, node->step[i].incast_id))
-			return node_refused(node, "tree");
-	if (stage_old(node, old))
+	if (stage_undo(node) || stage_old(node, old))
 		return -1;
 	for (i = 0; i < node->n_links; i++)
 		if (node_has(node, node->links[i].ifindex) &&

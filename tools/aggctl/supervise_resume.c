@@ -187,8 +187,9 @@ int supervise_heard(const struct supervise *s,
 	if (event->kind == AGGNET_EVENT_TREE_ABORTED)
 		return supervise_stands(s, &ended);
 	if (event->kind != AGGNET_EVENT_TREE_ADDED || !tree ||
-	    event->instance != instance_of(s) ||
-	    !is_newer(event->attempt, tree->used))
+	    !(event->instance == instance_of(s) ?
+	      is_newer(event->attempt, tree->used) :
+	      is_newer(event->instance, instance_of(s))))
 		return 0;
 	return overtaken(tree, event->instance, event->attempt);
 }
