@@ -119,7 +119,7 @@ struct aggnet_uplink {
  * aggnet_fresh() - was a packet made after all that came before it?
  * @newest: stamp of the newest so far; moved on
  * @stamp: this one's
- * @heard: jiffies when the newest one came, or later by less than give_up
+ * @heard: jiffies of the last sign of life, when the newest one came
  * @give_up_ms: of the entry
  *
  * A packet that was seen on the way may be sent again by any host: such a copy is
