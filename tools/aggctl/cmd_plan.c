@@ -282,10 +282,11 @@ static int build_trees(struct plan *plan, const struct work *w)
 	return plan->trees ? ST_DONE : fail("plan: %s", why.text);
 }
 
-/* Between switches with servers nothing is to be configured. */
+/* Only switches of bcube and ghc have entries. */
 static int check_switches(const struct plan *plan)
 {
-	if (!aggt_topo_agents(plan->topo) || !plan->conf.aggnet_switches ||
+	if ((aggt_topo_digits(plan->topo) && !aggt_topo_agents(plan->topo)) ||
+	    !plan->conf.aggnet_switches ||
 	    plan->conf.scheme != AGGNET_SCHEME_BLOOM)
 		return ST_DONE;
 	return fail("plan: --scheme bloom: switches of %s have no entries, it needs --switches dumb",
@@ -440,7 +441,7 @@ static int run_plan(const struct aggctl *ctl, int argc, char **argv)
 
 static const struct opt opts[] = {
 	{ "topology", OPT_STRING, &opt.topology, "T",
-	  "bcube:N,K ghc:N0,N1,... fbfly:K,N,C hyperx:S0,S1,...:T or @FILE" },
+	  "bcube:N,K ghc:N0,N1,... fbfly:K,N,C hyperx:S0,S1,...:T camcube:X,Y,Z dcell:N,K leafspine:L,S,H fattree:K racks:R,S or @FILE" },
 	{ "method", OPT_STRING, &opt.method, "M",
 	  "how trees are built (auto); 'list' names all methods" },
 	{ "senders", OPT_STRING, &opt.senders, "LIST",

@@ -25,6 +25,13 @@ struct in_addr plan_identity(const struct plan *plan, aggt_node server)
 			 tb_identity(server));
 }
 
+/* A server with one port alone may have one address for all. */
+static bool is_single(const struct plan *plan, aggt_node server)
+{
+	return !aggt_topo_digits(plan->topo) &&
+	       aggt_topo_ports(plan->topo, server) == 1;
+}
+
 /**
  * plan_port_addr() - address of a server's port
  * @plan: the plan
@@ -34,8 +41,11 @@ struct in_addr plan_identity(const struct plan *plan, aggt_node server)
 struct in_addr plan_port_addr(const struct plan *plan, aggt_node server,
 			      unsigned int level)
 {
-	return described(aggt_topo_port_address(plan->topo, server, level),
-			 tb_port_addr(plan->topo, server, level));
+	const char *text = aggt_topo_port_address(plan->topo, server, level);
+
+	return described(text, aggt_topo_digits(plan->topo) ?
+			       tb_port_addr(plan->topo, server, level) :
+			       plan_identity(plan, server));
 }
 
 /**
@@ -62,7 +72,7 @@ static bool is_described(const struct plan *plan, aggt_node server,
 			 uint32_t level)
 {
 	return aggt_topo_address(plan->topo, server) &&
-	       (level == AGGT_NONE ||
+	       (level == AGGT_NONE || is_single(plan, server) ||
 		aggt_topo_port_address(plan->topo, server, level));
 }
 
@@ -97,7 +107,7 @@ bool plan_has_addresses(const struct plan *plan)
 	for (i = 0; i < n; i++)
 		if (!is_described(plan, e[i].server, AGGT_NONE) ||
 		    (e[i].parent != AGGT_NONE &&
-		     !is_described(plan, e[i].parent, e[i].level)))
+		     !is_described(plan, e[i].parent, e[i].parent_level)))
 			return false;
 	return true;
 }

@@ -39,22 +39,32 @@ static void draw_vertex(FILE *f, const struct plan *plan, size_t number,
 		aggt_tree_sends(tree, i) ? " penwidth=2" : "");
 }
 
+/* The switches of a hop, in the order in which it crosses them. */
+static void draw_switches(FILE *f, const struct plan *plan, aggt_node from,
+			  aggt_node to)
+{
+	uint32_t i, sw;
+
+	for (i = 0; ; i++) {
+		sw = aggt_topo_hop_switch(plan->topo, from, to, i);
+		if (sw == AGGT_NONE)
+			break;
+		fprintf(f, "%s%s", i ? " " : " [label=\"",
+			tb_switch_name(sw));
+	}
+	if (i)
+		fputs("\"]", f);
+}
+
 static void draw_edge(FILE *f, const struct plan *plan, size_t number,
 		      size_t i)
 {
 	const struct aggt_tree *tree = aggt_plan_tree(plan->trees, number);
 	uint32_t up = aggt_tree_parent(tree, i);
-	aggt_node from = aggt_tree_server(tree, i);
-	uint32_t level;
 
 	fprintf(f, "\t\tt%zu_%zu -> t%zu_%u", number, i, number, up);
-	if (!aggt_topo_agents(plan->topo)) {
-		level = aggt_topo_link_dim(plan->topo, from,
-					   aggt_tree_server(tree, up));
-		fprintf(f, " [label=\"%s\"]",
-			tb_switch_name(aggt_topo_switch(plan->topo, from,
-							level)));
-	}
+	draw_switches(f, plan, aggt_tree_server(tree, i),
+		      aggt_tree_server(tree, up));
 	fputs(";\n", f);
 }
 

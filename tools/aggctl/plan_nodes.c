@@ -57,7 +57,6 @@ static void add_port(json_t *ports, const char *prefix, unsigned int number,
 
 static json_t *server_node(const struct builder *b, aggt_node server)
 {
-	bool agents = aggt_topo_agents(b->topo);
 	const char *name = tb_server_name(server);
 	json_t *node = json_object_get(b->nodes, name);
 	json_t *ports;
@@ -66,12 +65,12 @@ static json_t *server_node(const struct builder *b, aggt_node server)
 	if (node)
 		return node;
 	ports = json_array();
-	for (level = 0; level < (agents ? 1 : aggt_topo_dims(b->topo)); level++)
+	for (level = 0; level < aggt_topo_ports(b->topo, server); level++)
 		add_port(ports, "eth", level, level);
 	node = json_pack("{s:s, s:o, s:o, s:[], s:[]}", "role", "server",
 			 "address", addr_json(plan_identity(b->plan, server)),
 			 "ports", ports, "links", "trees");
-	if (agents)
+	if (aggt_topo_agents(b->topo))
 		set_text(node, "agent",
 			 tb_switch_name(aggt_topo_switch(b->topo, server, 0)));
 	return member(b->nodes, name, node);
@@ -150,7 +149,8 @@ static void set_link(const struct builder *b, const struct aggt_entry *e,
 	}
 	set_text(tree, "scheme", aggnet_scheme_names[b->conf->scheme]);
 	port = json_sprintf("eth%u", e->level);
-	neighbour = addr_json(plan_port_addr(b->plan, e->parent, e->level));
+	neighbour = addr_json(plan_port_addr(b->plan, e->parent,
+					     e->parent_level));
 	json_object_set(tree, "link_port", port);
 	if (direct)
 		json_object_set(tree, "link_neighbour", neighbour);

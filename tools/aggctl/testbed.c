@@ -153,7 +153,8 @@ static int wide_level(const struct testbed *tb)
  */
 bool tb_fits(const struct testbed *tb)
 {
-	return !too_many(tb) && wide_level(tb) < 0;
+	return aggt_topo_digits(tb->topo) && !too_many(tb) &&
+	       wide_level(tb) < 0;
 }
 
 /**
@@ -169,7 +170,10 @@ int tb_check(const struct testbed *tb)
 
 	if (tb_fits(tb) && !aggt_topo_agents(tb->topo))
 		return 0;
-	if (aggt_topo_agents(tb->topo))
+	if (!aggt_topo_digits(tb->topo))
+		err("%s: a testbed is of bcube or ghc: its addresses follow from the digits of labels",
+		    name);
+	else if (aggt_topo_agents(tb->topo))
 		err("%s: a testbed is of bcube or ghc: it has no links between switches",
 		    name);
 	else if (too_many(tb))

@@ -41,7 +41,9 @@ struct aggt_topo;
  * aggt_topo_parse - make a topology from its name
  * @text: `bcube:N,K`; `ghc:N0,N1,...`, radix of dimension 0 first;
  *	`fbfly:K,N,C`, a K-ary N-flat with C servers a switch;
- *	`hyperx:S0,S1,...:T` with T servers a switch
+ *	`hyperx:S0,S1,...:T` with T servers a switch; `camcube:X,Y,Z`;
+ *	`dcell:N,K`; `leafspine:L,S,H`, H servers at each of L leaves, S
+ *	spines; `fattree:K`; `racks:R,S`, R racks of S servers
  * @err: why it failed
  *
  * Return: the topology, to be freed with aggt_topo_free(), or NULL.
@@ -64,6 +66,39 @@ uint32_t aggt_topo_switches(const struct aggt_topo *topo);
  */
 bool aggt_topo_agents(const struct aggt_topo *topo);
 
+/**
+ * aggt_topo_digits - whether labels of servers have digits (all that follow)
+ *
+ * The calls on dimensions, digits and levels of switches are for those
+ * topologies alone; the others are graphs of servers and switches.
+ */
+bool aggt_topo_digits(const struct aggt_topo *topo);
+
+/** aggt_topo_ports - links of a server; in a hypercube one a level. */
+unsigned int aggt_topo_ports(const struct aggt_topo *topo, aggt_node server);
+
+/**
+ * aggt_topo_neighbours - what one hop leads to
+ * @topo: the topology
+ * @point: a server or, with agents, a switch
+ * @n: how many
+ *
+ * A hop crosses switches only, so every server of a fabric of switches is a
+ * neighbour of every other.
+ *
+ * Return: the points, to be freed, or NULL without memory.
+ */
+aggt_node *aggt_topo_neighbours(const struct aggt_topo *topo, uint32_t point,
+				size_t *n);
+
+/** aggt_topo_hop_links - links of a hop between two points, 0: it is none. */
+uint32_t aggt_topo_hop_links(const struct aggt_topo *topo, uint32_t a,
+			     uint32_t b);
+
+/** aggt_topo_hop_switch - switch @i that a hop crosses, else AGGT_NONE. */
+uint32_t aggt_topo_hop_switch(const struct aggt_topo *topo, uint32_t a,
+			      uint32_t b, uint32_t i);
+
 /** aggt_topo_dims - dimensions, which are levels of switches (k+1 of BCube). */
 unsigned int aggt_topo_dims(const struct aggt_topo *topo);
 unsigned int aggt_topo_radix(const struct aggt_topo *topo, unsigned int dim);
@@ -74,11 +109,14 @@ unsigned int aggt_topo_digit(const struct aggt_topo *topo, aggt_node server,
 aggt_node aggt_topo_with_digit(const struct aggt_topo *topo, aggt_node server,
 			       unsigned int dim, unsigned int digit);
 
-/** aggt_topo_distance - dimensions in which two labels differ (hops). */
+/** aggt_topo_distance - hops: with digits, those in which two labels differ. */
 unsigned int aggt_topo_distance(const struct aggt_topo *topo, aggt_node a,
 				aggt_node b);
 
-/** aggt_topo_link_dim - the dimension of a hop, AGGT_NONE if it is not one. */
+/**
+ * aggt_topo_link_dim - the port of @a that a hop leaves by: its dimension or,
+ *	in a graph, number; AGGT_NONE if it is not a hop
+ */
 uint32_t aggt_topo_link_dim(const struct aggt_topo *topo, aggt_node a,
 			    aggt_node b);
 
@@ -97,8 +135,8 @@ aggt_node aggt_topo_switch_server(const struct aggt_topo *topo, uint32_t sw,
  * @from: where the packet is
  * @to: where it goes
  *
- * Return: the neighbour that corrects the highest differing digit; @to if
- * @from is @to.
+ * Return: the neighbour that corrects the highest differing digit or, in a
+ * graph, that comes next on the shortest way; @to if @from is @to.
  */
 aggt_node aggt_topo_next_hop(const struct aggt_topo *topo, aggt_node from,
 			     aggt_node to);
@@ -278,7 +316,8 @@ enum aggt_objective {
  * @receivers: all different; a receiver may be a sender too
  * @n_receivers: at least one, each gets a tree
  * @method: existing, unicast, unicast:random, unicast:rotate, rs:E1E2...,
- *	rs:best, ars, irs, steiner, mib, mc, m2, exact, auto, srs, srs:safe
+ *	rs:best, ars, irs, steiner, mib, mc, m2, exact, auto, srs, srs:safe,
+ *	getparent, getparent:N
  * @delta: aggregation ratio, 0 (keys of a flow are in the largest) .. 1 (none)
  * @max_depth: most hops of a flow. 0: for auto the longest shortest way and
  *	2 more, for the other methods no bound
@@ -454,12 +493,14 @@ double aggt_shuffle_cost(const struct aggt_topo *topo,
  * @parent: next server on the tree, AGGT_NONE at the receiver; with agents
  *	the next end
  * @parent_end: next end on the tree, AGGT_NONE at the receiver
- * @level: dimension of the link to the parent, AGGT_NONE at the receiver;
- *	with agents 0
- * @sw: switch between this server and the parent, AGGT_NONE at the receiver;
- *	with agents the server's own, the receiver's too
- * @links: links from here to @parent_end, two a hop; with agents two and one
- *	a hop
+ * @level: dimension of the link to the parent or, in a graph, number of the
+ *	port, AGGT_NONE at the receiver; with agents 0
+ * @parent_level: likewise of the parent's link on that hop
+ * @sw: switch between this server and the parent, the first one if there are
+ *	several; AGGT_NONE without one and at the receiver; with agents the
+ *	server's own, the receiver's too
+ * @links: links from here to @parent_end, two a hop in bcube and ghc; with
+ *	agents two and one a hop
  */
 struct aggt_entry {
 	aggt_node server;
@@ -474,6 +515,7 @@ struct aggt_entry {
 	aggt_node parent;
 	aggt_node parent_end;
 	uint32_t level;
+	uint32_t parent_level;
 	uint32_t sw;
 	uint32_t links;
 };

@@ -256,6 +256,35 @@ static int try_search(struct contest *c, uint64_t seed, uint64_t budget)
 	return 0;
 }
 
+/* All that there is with digits; the search is for their codes, too. */
+static int try_digits(struct contest *c, uint64_t seed)
+{
+	return try_plain(c) || try_unicast(c, seed) || try_exact(c) ||
+	       try_search(c, seed, BUDGET / c->job->n_receivers) ||
+	       try_best_sequence(c) ? -1 : 0;
+}
+
+static int build_unicast(struct aggt_tree *tree)
+{
+	return aggt_build_unicast(tree, "", 0);
+}
+
+static int try_graph(struct contest *c)
+{
+	static int (*const build[])(struct aggt_tree *tree) = {
+		aggt_build_getparent, aggt_build_steiner, build_unicast,
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(build); i++) {
+		struct aggt_tree *tree = blank(c);
+
+		if (!tree || enter(c, tree, build[i](tree)))
+			return -1;
+	}
+	return 0;
+}
+
 struct aggt_tree *aggt_build_auto(const struct aggt_topo *topo,
 				  const struct aggt_job *job,
 				  aggt_node receiver, uint32_t bound,
@@ -265,10 +294,8 @@ struct aggt_tree *aggt_build_auto(const struct aggt_topo *topo,
 	struct contest c = { .topo = topo, .job = job, .receiver = receiver,
 			     .bound = bound, .err = err };
 
-	if ((given && enter(&c, given, 0)) || try_plain(&c) || try_unicast(&c, seed) ||
-	    try_exact(&c) ||
-	    try_search(&c, seed, BUDGET / job->n_receivers) ||
-	    try_best_sequence(&c)) {
+	if ((given && enter(&c, given, 0)) ||
+	    (aggt_topo_digits(topo) ? try_digits(&c, seed) : try_graph(&c))) {
 		aggt_tree_free(c.best);
 		aggt_tree_free(c.deep);
 		return NULL;

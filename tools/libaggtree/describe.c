@@ -232,7 +232,7 @@ static int check_part(const struct aggt_topo *topo, const char *part,
 	unsigned int digit, dim;
 	uint32_t sw;
 
-	if (!name || topo->agents)
+	if (!name || topo->agents || !aggt_topo_digits(topo))
 		return 0;
 	sw = strtoul(name + 1, NULL, 10);
 	dim = aggt_topo_switch_level(topo, sw);
@@ -240,6 +240,26 @@ static int check_part(const struct aggt_topo *topo, const char *part,
 		if (check_isolated(topo, aggt_topo_switch_server(topo, sw,
 								 digit), err))
 			return -1;
+	return 0;
+}
+
+/* Every server of a graph that works can reach the first one that does. */
+static int check_reach(const struct aggt_topo *topo, struct aggt_err *err)
+{
+	aggt_node v, first = 0;
+
+	if (aggt_topo_digits(topo))
+		return 0;
+	while (first < topo->servers && !aggt_topo_server_ok(topo, first))
+		first++;
+	for (v = first; v < topo->servers; v++) {
+		if (!aggt_topo_server_ok(topo, v) ||
+		    aggt_topo_distance(topo, v, first) != AGGT_NONE)
+			continue;
+		aggt_err_set(err, "server v%u: disconnected, no way to v%u works",
+			     v, first);
+		return -1;
+	}
 	return 0;
 }
 
@@ -315,7 +335,8 @@ struct aggt_topo *aggt_topo_describe(const char *text, struct aggt_err *err)
 			blame(&line, err);
 			goto fail;
 		}
-	return topo;
+	if (!check_reach(topo, err))
+		return topo;
 fail:
 	aggt_topo_free(topo);
 	return NULL;

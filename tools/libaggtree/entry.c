@@ -10,16 +10,22 @@
  * @inputs: flows that meet here, the own one included
  * @sources: sending servers in the subtree
  * @end: nearest end from here on towards the receiver, itself excluded
- * @hops: to @end
+ * @links: to @end
  * @ends: nearest upstream ends
  */
 struct survey {
 	uint32_t inputs;
 	uint32_t sources;
 	uint32_t end;
-	uint32_t hops;
+	uint32_t links;
 	uint32_t ends;
 };
+
+static uint32_t links_up(const struct aggt_tree *tree, uint32_t v)
+{
+	return aggt_hop_links(tree->topo, tree->code[v],
+			      tree->code[tree->parent[v]]);
+}
 
 static bool is_end(const struct aggt_tree *tree, const struct survey *s,
 		   uint32_t v)
@@ -45,7 +51,9 @@ static void survey_merging(const struct aggt_tree *tree, struct survey *s)
 	for (v = 1; v < tree->n; v++) {
 		up = tree->parent[v];
 		s[v].end = is_end(tree, s, up) ? up : s[up].end;
-		s[v].hops = is_end(tree, s, up) ? 1 : s[up].hops + 1;
+		s[v].links = links_up(tree, v);
+		if (!is_end(tree, s, up))
+			s[v].links += s[up].links;
 		if (is_end(tree, s, v))
 			s[s[v].end].ends++;
 	}
@@ -65,7 +73,8 @@ static void survey_routing(const struct aggt_tree *tree, struct survey *s)
 			s[0].ends += v != 0;
 		}
 		if (v)
-			s[v].hops = s[tree->parent[v]].hops + 1;
+			s[v].links = links_up(tree, v) +
+				     s[tree->parent[v]].links;
 	}
 }
 
@@ -107,14 +116,16 @@ static void fill(const struct aggt_tree *tree, const struct aggt_job *job,
 	e->parent = AGGT_NONE;
 	e->parent_end = AGGT_NONE;
 	e->level = AGGT_NONE;
+	e->parent_level = AGGT_NONE;
 	e->sw = AGGT_NONE;
 	if (!v)
 		return;
 	e->parent = aggt_tree_server(tree, tree->parent[v]);
 	e->parent_end = aggt_tree_server(tree, s[v].end);
 	e->level = aggt_topo_link_dim(topo, e->server, e->parent);
-	e->sw = aggt_topo_switch(topo, e->server, e->level);
-	e->links = 2 * s[v].hops;
+	e->parent_level = aggt_topo_link_dim(topo, e->parent, e->server);
+	e->sw = aggt_topo_hop_switch(topo, e->server, e->parent, 0);
+	e->links = s[v].links;
 }
 
 static int by_number(const void *a, const void *b)
@@ -193,12 +204,15 @@ static int derive_switches(struct aggt_plan *plan)
 	plan->sw_entry = calloc(plan->n_entries + 1, sizeof(*plan->sw_entry));
 	if (!plan->sw_entry)
 		return -1;
+	/* Switches of other topologies pass packets on by themselves. */
+	if (!plan->aggregates || plan->topo->agents ||
+	    !aggt_topo_digits(plan->topo))
+		return 0;
 	for (i = 0; i < plan->n_entries; i++) {
 		const struct aggt_entry *e = &plan->entry[i];
 		struct aggt_switch_entry *se = &plan->sw_entry[n];
 
-		if (e->flags & AGGT_RECEIVER || !plan->aggregates ||
-		    plan->topo->agents)
+		if (e->flags & AGGT_RECEIVER)
 			continue;
 		se->sw = e->sw;
 		se->tree = e->tree;

@@ -4,12 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "graph.h"
 
 /* Kinds of keys in topo->fault. */
 #define FAULT_SERVER	0
 #define FAULT_SWITCH	1
-#define FAULT_LINK	2	/* and upwards: the dimension is added */
+#define FAULT_LINK	2	/* and upwards: the dimension is added; in a
+				 * graph it is the link's number
+				 */
 
 static bool has_fault(const struct aggt_topo *topo, uint64_t number,
 		      unsigned int kind)
@@ -41,6 +43,17 @@ bool aggt_point_ok(const struct aggt_topo *topo, aggt_code code)
 	return false;
 }
 
+bool aggt_arc_ok(const struct aggt_topo *topo, uint32_t vertex, uint32_t link)
+{
+	if (!topo->fault.n)
+		return true;
+	if (has_fault(topo, link, FAULT_LINK))
+		return false;
+	if (vertex < topo->servers)
+		return !has_fault(topo, vertex, FAULT_SERVER);
+	return !has_fault(topo, vertex - topo->servers, FAULT_SWITCH);
+}
+
 bool aggt_hop_ok(const struct aggt_topo *topo, aggt_code from, aggt_code to)
 {
 	uint32_t a, b, dim;
@@ -49,6 +62,8 @@ bool aggt_hop_ok(const struct aggt_topo *topo, aggt_code from, aggt_code to)
 		return true;
 	if (!aggt_point_ok(topo, from) || !aggt_point_ok(topo, to))
 		return false;
+	if (topo->graph)
+		return aggt_hop_links(topo, from, to);
 	a = aggt_decode(topo, from);
 	b = aggt_decode(topo, to);
 	if (topo->agents)
@@ -81,6 +96,8 @@ static int add_fault(struct aggt_topo *topo, uint64_t number,
 		return -1;
 	}
 	*slot = 0;
+	if (topo->graph)
+		aggt_graph_forget(topo->graph);
 	return 0;
 }
 
@@ -133,11 +150,52 @@ static int no_link(const char *text, struct aggt_err *err)
 	return -1;
 }
 
+/*
+ * The link of a graph whose ends @text names with a dash between them, and the
+ * vertex that is named first.
+ */
+static uint32_t find_link(const struct aggt_topo *topo, const char *text,
+			  uint32_t *first)
+{
+	const char *dash;
+	uint32_t a, b;
+
+	for (dash = strchr(text, '-'); dash; dash = strchr(dash + 1, '-')) {
+		a = aggt_graph_find(topo, text, dash - text);
+		b = aggt_graph_find(topo, dash + 1, strlen(dash + 1));
+		if (a == AGGT_NONE || b == AGGT_NONE)
+			continue;
+		*first = a;
+		return aggt_graph_find_link(topo, a, b);
+	}
+	return AGGT_NONE;
+}
+
+/* The server of a graph and its port to the other end of a link. */
+static aggt_node parse_port(const struct aggt_topo *topo, const char *text,
+			    unsigned int *port, struct aggt_err *err)
+{
+	const struct aggt_graph *graph = topo->graph;
+	uint32_t i, server, link = find_link(topo, text, &server);
+
+	if (link == AGGT_NONE || server >= topo->servers) {
+		aggt_err_set(err, "link %.64s: there is no such link of a server",
+			     text);
+		return AGGT_NONE;
+	}
+	for (i = graph->first[server]; graph->arc[i].link != link; i++)
+		;
+	*port = i - graph->first[server];
+	return server;
+}
+
 aggt_node aggt_link_parse(const struct aggt_topo *topo, const char *text,
 			  unsigned int *dim, struct aggt_err *err)
 {
 	uint32_t server, sw;
 
+	if (topo->graph)
+		return parse_port(topo, text, dim, err);
 	if (parse_ends(topo, text, &server, &sw, err))
 		return AGGT_NONE;
 	*dim = aggt_topo_switch_level(topo, sw);
@@ -178,11 +236,31 @@ static int fail_link(struct aggt_topo *topo, const char *text,
 			 text, err);
 }
 
+static int fail_in_graph(struct aggt_topo *topo, const char *text,
+			 struct aggt_err *err)
+{
+	uint32_t first, number = aggt_graph_find(topo, text, strlen(text));
+
+	if (number < topo->servers)
+		return add_fault(topo, number, FAULT_SERVER, text, err);
+	if (number != AGGT_NONE)
+		return add_fault(topo, number - topo->servers, FAULT_SWITCH,
+				 text, err);
+	number = find_link(topo, text, &first);
+	if (number != AGGT_NONE)
+		return add_fault(topo, number, FAULT_LINK, text, err);
+	aggt_err_set(err, "failed %.64s: %s has no such server, switch or link",
+		     text, topo->name);
+	return -1;
+}
+
 int aggt_topo_fail(struct aggt_topo *topo, const char *text,
 		   struct aggt_err *err)
 {
 	uint32_t number;
 
+	if (topo->graph)
+		return fail_in_graph(topo, text, err);
 	if (strchr(text, '-'))
 		return fail_link(topo, text, err);
 	if (*text == 'w')

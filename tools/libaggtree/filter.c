@@ -64,6 +64,11 @@ static int check_plan(const struct aggt_plan *plan,
 			     plan->topo->name);
 		return -1;
 	}
+	if (!aggt_topo_digits(plan->topo)) {
+		aggt_err_set(err, "filters name links by the digits of labels, which %s does not have",
+			     plan->topo->name);
+		return -1;
+	}
 	if (conf->rule != AGGT_FILTER_PAPER)
 		return 0;
 	if (plan->topo->dims > AGGNET_FILTER_DIGITS_MAX) {

@@ -316,10 +316,15 @@ static uint32_t way_links(const struct aggt_topo *topo, aggt_code from,
 	return distance(topo, from, to) * links_per_hop(topo);
 }
 
-/* A server has one link a dimension, so (label, dimension) names the link. */
+/*
+ * A server has one link a dimension, so (label, dimension) names the link. A
+ * hop goes up to the switch and back down.
+ */
 static uint64_t hop_link(const struct aggt_topo *topo, aggt_code from,
-			 aggt_code to, uint32_t i)
+			 aggt_code to, uint32_t i, bool *back)
 {
+	if (back)
+		*back = topo->agents ? from > to : i;
 	if (topo->agents)
 		return aggt_trunk(topo, decode(topo, from), decode(topo, to));
 	return aggt_tag(i ? to : from, port(topo, from, to));

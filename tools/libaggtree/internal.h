@@ -72,11 +72,14 @@ uint32_t *aggt_map_slot(struct aggt_map *map, uint64_t key);
 /* Above all label bits: a dimension or the like can be kept beside a label. */
 #define AGGT_TAG_SHIFT 58
 
+struct aggt_graph;
+
 /**
- * struct aggt_topo - a hypercube of points
+ * struct aggt_topo - a hypercube of points, or a graph
  *
- * A point is a server, a line of a dimension has a switch; or, with agents, a
- * point is a switch with servers of its own, and lines are direct links.
+ * In a hypercube a point is a server and a line of a dimension has a switch;
+ * or, with agents, a point is a switch with servers of its own, and lines are
+ * direct links. In a graph the points are its servers.
  *
  * @ops: its kind
  * @name: canonical
@@ -86,8 +89,9 @@ uint32_t *aggt_map_slot(struct aggt_map *map, uint64_t key);
  * @points: how many
  * @servers: how many
  * @switches: how many
- * @radix: points on a line, by dimension
- * @stride: between neighbours on a line
+ * @graph: NULL if labels have digits
+ * @radix: points on a line, by dimension; of a torus, on a ring
+ * @stride: between neighbours there
  * @switch_base: number of the first switch of a level
  * @shift: of the digit's field in a label
  * @mask: that field
@@ -108,6 +112,7 @@ struct aggt_topo {
 	uint32_t points;
 	uint32_t servers;
 	uint32_t switches;
+	struct aggt_graph *graph;
 	uint32_t radix[AGGT_MAX_DIMS];
 	uint32_t stride[AGGT_MAX_DIMS];
 	uint32_t switch_base[AGGT_MAX_DIMS + 1];
@@ -128,6 +133,9 @@ struct aggt_topo {
  * A switch with servers must have one that does: it could not merge alone.
  */
 bool aggt_point_ok(const struct aggt_topo *topo, aggt_code code);
+
+/** aggt_arc_ok - whether a link of a graph and the vertex behind it work. */
+bool aggt_arc_ok(const struct aggt_topo *topo, uint32_t vertex, uint32_t link);
 
 /** aggt_hop_ok - whether servers, links and switch between them work. */
 bool aggt_hop_ok(const struct aggt_topo *topo, aggt_code from, aggt_code to);
@@ -161,6 +169,18 @@ static inline uint32_t aggt_way_links(const struct aggt_topo *topo,
 {
 	return topo->ops->way_links(topo, from, to);
 }
+
+/**
+ * aggt_way - the way that packets take
+ * @topo: the topology
+ * @from: a point, not on it
+ * @to: where it ends; if there is no way it is all of it
+ * @n: how many points it has
+ *
+ * Return: an array to be freed, NULL without memory.
+ */
+aggt_code *aggt_way(const struct aggt_topo *topo, aggt_code from,
+		    aggt_code to, unsigned int *n);
 
 /** aggt_trunk - number of the link between two switches with servers. */
 static inline uint64_t aggt_trunk(const struct aggt_topo *topo, uint32_t a,
@@ -268,8 +288,8 @@ int aggt_tree_finish(struct aggt_tree *tree);
  * @tree: the tree
  * @from: a vertex; the way ends where it meets a connected one
  * @to: the label
- * @order: dimensions in the order in which they are corrected; NULL: from the
- *	highest down
+ * @order: dimensions in the order in which they are corrected; NULL: by the
+ *	next hops of the topology
  *
  * Return: 0 or -1 without memory.
  */
@@ -339,6 +359,15 @@ int aggt_best_sequence(const struct aggt_tree *tree, const struct aggt_job *job,
 		       struct aggt_sequence *best);
 int aggt_build_ars(struct aggt_tree *tree);
 int aggt_build_irs(struct aggt_tree *tree);
+
+/** aggt_build_getparent - by next hops, and at switches the first sender. */
+int aggt_build_getparent(struct aggt_tree *tree);
+
+/** aggt_camdoop_trees - how many trees Camdoop has there: six or none. */
+unsigned int aggt_camdoop_trees(const struct aggt_topo *topo);
+
+/** aggt_build_camdoop - tree @number of the six that share no link. */
+int aggt_build_camdoop(struct aggt_tree *tree, unsigned int number);
 
 /** aggt_build_steiner - minimum spanning tree of the members' distances. */
 int aggt_build_steiner(struct aggt_tree *tree);

@@ -127,6 +127,7 @@ static struct aggt_entry *add(const struct aggt_tree *tree,
 	e->receiver = tree->receiver;
 	e->flags = AGGT_END;
 	e->level = 0;
+	e->parent_level = 0;
 	e->sw = server / tree->topo->per_point;
 	e->parent = AGGT_NONE;
 	e->parent_end = AGGT_NONE;

@@ -210,6 +210,11 @@ static int draw(const struct aggt_topo *topo, const char *text, uint64_t seed,
 			     SHOWN, text, most);
 		return -1;
 	}
+	if (*text == 'm' && !aggt_topo_digits(topo)) {
+		aggt_err_set(err, "%.*s: %s has no labels with digits to draw a sub-network by; take random:M",
+			     SHOWN, text, topo->name);
+		return -1;
+	}
 	if (*text == 'm') {
 		servers = topo->per_point;
 		for (d = 0; count_ok(topo, servers) < m; d++)

@@ -2,6 +2,7 @@
 /* Methods by name: what their arguments may be and how they fill a plan. */
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@
 static const char *const methods[] = {
 	"existing", "unicast", "unicast:random", "unicast:rotate", "rs:",
 	"rs:best", "ars", "irs", "steiner", "mib", "mc", "m2", "exact", "auto", "srs",
-	"srs:safe", NULL
+	"srs:safe", "getparent", "getparent:1", NULL
 };
 
 const char *const *aggt_methods(void)
@@ -26,6 +27,7 @@ struct build;
 /**
  * struct method - how a plan is made
  * @name: up to a colon
+ * @digits: it needs labels with digits; else it works in all topologies
  * @check: looks at what follows the colon
  * @run: fills the plan
  * @tree: connects one tree, if @run does one after the other
@@ -33,6 +35,7 @@ struct build;
  */
 struct method {
 	const char *name;
+	bool digits;
 	int (*check)(struct build *b, struct aggt_err *err);
 	int (*run)(struct aggt_plan *plan, struct build *b,
 		   struct aggt_err *err);
@@ -48,6 +51,7 @@ struct method {
  * @arg: what follows the colon in the method's name
  * @symbol: of rs
  * @best: the symbols are still to be found
+ * @number: of Camdoop's tree, counted from 0
  * @seed: of the tree at hand
  */
 struct build {
@@ -57,6 +61,7 @@ struct build {
 	const char *arg;
 	unsigned int symbol[AGGT_MAX_DIMS];
 	bool best;
+	unsigned int number;
 	uint64_t seed;
 };
 
@@ -75,6 +80,12 @@ static int tree_existing(struct build *b, struct aggt_tree *tree)
 static int tree_unicast(struct build *b, struct aggt_tree *tree)
 {
 	return aggt_build_unicast(tree, b->arg, b->seed);
+}
+
+static int tree_getparent(struct build *b, struct aggt_tree *tree)
+{
+	return *b->arg ? aggt_build_camdoop(tree, b->number) :
+			 aggt_build_getparent(tree);
 }
 
 static int tree_exact(struct build *b, struct aggt_tree *tree)
@@ -96,10 +107,14 @@ static int check_none(struct build *b, struct aggt_err *err)
 	return -1;
 }
 
+static int need_digits(const struct build *b, struct aggt_err *err);
+
 static int check_unicast(struct build *b, struct aggt_err *err)
 {
-	if (!*b->arg || !strcmp(b->arg, "random") || !strcmp(b->arg, "rotate"))
+	if (!*b->arg)
 		return 0;
+	if (!strcmp(b->arg, "random") || !strcmp(b->arg, "rotate"))
+		return need_digits(b, err);
 	aggt_err_set(err, "method %s: expected unicast, unicast:random or unicast:rotate",
 		     b->job->method);
 	return -1;
@@ -111,6 +126,24 @@ static int check_srs(struct build *b, struct aggt_err *err)
 		return 0;
 	aggt_err_set(err, "method %s: expected srs or srs:safe",
 		     b->job->method);
+	return -1;
+}
+
+static int check_getparent(struct build *b, struct aggt_err *err)
+{
+	unsigned int n = aggt_camdoop_trees(b->topo);
+
+	if (!*b->arg)
+		return 0;
+	b->number = *b->arg - '1';
+	if (!b->arg[1] && b->number < n)
+		return 0;
+	if (n)
+		aggt_err_set(err, "method %s: expected getparent or getparent:1 to getparent:%u",
+			     b->job->method, n);
+	else
+		aggt_err_set(err, "method %s: the trees without a common link are those of camcube:X,Y,Z with X, Y and Z at least 3, not of %s",
+			     b->job->method, b->topo->name);
 	return -1;
 }
 
@@ -297,7 +330,8 @@ static int run_auto(struct aggt_plan *plan, struct build *b,
 	uint32_t bound;
 	size_t i;
 
-	if (plan->n_trees > 1 && aggt_build_srs(plan, b->job, false, err))
+	if (plan->n_trees > 1 && aggt_topo_digits(b->topo) &&
+	    aggt_build_srs(plan, b->job, false, err))
 		return -1;
 	plan->predicted = 0;
 	for (i = 0; i < plan->n_trees; i++) {
@@ -314,19 +348,38 @@ static int run_auto(struct aggt_plan *plan, struct build *b,
 }
 
 static const struct method table[] = {
-	{ "existing", check_none, run_each, .tree = tree_existing },
-	{ "unicast", check_unicast, run_each, .tree = tree_unicast },
-	{ "rs", check_rs, run_rs, .tree = tree_rs },
-	{ "ars", check_none, run_each, .plain = aggt_build_ars },
-	{ "irs", check_none, run_each, .plain = aggt_build_irs },
-	{ "steiner", check_none, run_each, .plain = aggt_build_steiner },
-	{ "mib", check_none, run_each, .plain = aggt_build_mib },
-	{ "mc", check_none, run_each, .plain = aggt_build_mc },
-	{ "m2", check_none, run_each, .plain = aggt_build_m2 },
-	{ "exact", check_exact, run_exact, .tree = tree_exact },
-	{ "auto", check_none, run_auto, .tree = NULL },
-	{ "srs", check_srs, run_srs, .tree = NULL },
+	{ "existing", false, check_none, run_each, .tree = tree_existing },
+	{ "unicast", false, check_unicast, run_each, .tree = tree_unicast },
+	{ "rs", true, check_rs, run_rs, .tree = tree_rs },
+	{ "ars", true, check_none, run_each, .plain = aggt_build_ars },
+	{ "irs", true, check_none, run_each, .plain = aggt_build_irs },
+	{ "steiner", false, check_none, run_each, .plain = aggt_build_steiner },
+	{ "mib", true, check_none, run_each, .plain = aggt_build_mib },
+	{ "mc", true, check_none, run_each, .plain = aggt_build_mc },
+	{ "m2", true, check_none, run_each, .plain = aggt_build_m2 },
+	{ "exact", true, check_exact, run_exact, .tree = tree_exact },
+	{ "auto", false, check_none, run_auto, .tree = NULL },
+	{ "srs", true, check_srs, run_srs, .tree = NULL },
+	{ "getparent", false, check_getparent, run_each,
+	  .tree = tree_getparent },
 };
+
+static int need_digits(const struct build *b, struct aggt_err *err)
+{
+	char works[96] = "";
+	size_t i, len = 0;
+
+	if (aggt_topo_digits(b->topo))
+		return 0;
+	for (i = 0; i < ARRAY_SIZE(table) && len < sizeof(works); i++)
+		if (!table[i].digits)
+			len += snprintf(works + len, sizeof(works) - len,
+					"%s%s", len ? ", " : "",
+					table[i].name);
+	aggt_err_set(err, "method %s: needs labels with digits, which %s does not have; methods that work there: %s",
+		     b->job->method, b->topo->name, works);
+	return -1;
+}
 
 static const struct method *find_method(struct build *b, struct aggt_err *err)
 {
@@ -338,6 +391,8 @@ static const struct method *find_method(struct build *b, struct aggt_err *err)
 		    strncmp(table[i].name, name, len))
 			continue;
 		b->arg = name[len] ? name + len + 1 : name + len;
+		if (table[i].digits && need_digits(b, err))
+			return NULL;
 		return table[i].check(b, err) ? NULL : &table[i];
 	}
 	aggt_err_set(err, "method %s: unknown", name);

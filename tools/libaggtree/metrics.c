@@ -83,7 +83,8 @@ static int use_hop(struct aggt_usage *usage, const struct aggt_topo *topo,
 	uint32_t i, n = aggt_hop_links(topo, code, up);
 
 	for (i = 0; i < n; i++)
-		if (use_link(usage, topo->ops->hop_link(topo, code, up, i)))
+		if (use_link(usage, topo->ops->hop_link(topo, code, up, i,
+							    NULL)))
 			return -1;
 	return 0;
 }

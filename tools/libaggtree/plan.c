@@ -127,13 +127,32 @@ int aggt_plan_complete(struct aggt_plan *plan, struct aggt_err *err)
 	return 0;
 }
 
+/* In a graph links may be missing; repairs find out about the others. */
+static int check_ways(const struct aggt_topo *topo, const struct aggt_job *job,
+		      struct aggt_err *err)
+{
+	size_t i, k;
+
+	for (k = 0; !aggt_topo_digits(topo) && k < job->n_receivers; k++) {
+		for (i = 0; i < job->n_senders; i++) {
+			if (aggt_topo_distance(topo, job->senders[i],
+					       job->receivers[k]) != AGGT_NONE)
+				continue;
+			aggt_err_set(err, "sender v%u: failures cut it off from receiver v%u",
+				     job->senders[i], job->receivers[k]);
+			return -1;
+		}
+	}
+	return 0;
+}
+
 struct aggt_plan *aggt_plan_build(const struct aggt_topo *topo,
 				  const struct aggt_job *job,
 				  struct aggt_err *err)
 {
 	struct aggt_plan *plan;
 
-	if (aggt_job_check(topo, job, err))
+	if (aggt_job_check(topo, job, err) || check_ways(topo, job, err))
 		return NULL;
 	plan = aggt_plan_new(topo, job, err);
 	if (!plan)

@@ -156,17 +156,16 @@ int aggt_tree_follow(struct aggt_tree *tree, uint32_t v, const aggt_code *way,
  * that direction up to where one meets the tree: flows merge wherever they
  * meet. What is behind @v itself is no help; then the receiver is the target.
  * Where that is the only way it turns around, and goes on before @v.
+ *
+ * Return: 1 if there is a way, 0, or -1 without memory.
  */
-static int reconnect(struct aggt_tree *tree, uint32_t v, uint32_t target,
-		     struct aggt_err *err)
+static int reconnect(struct aggt_tree *tree, uint32_t v, uint32_t target)
 {
 	struct detour d = { .tree = tree, .from = v };
 	int found = 0;
 
-	if (aggt_map_init(&d.seen, 64)) {
-		aggt_err_nomem(err);
+	if (aggt_map_init(&d.seen, 64))
 		return -1;
-	}
 	d.target = tree->code[target];
 	if (!passes(tree, target, v)) {
 		found = find_way(&d);
@@ -182,17 +181,46 @@ static int reconnect(struct aggt_tree *tree, uint32_t v, uint32_t target,
 	if (!found)
 		found = find_way(&d);
 	aggt_map_free(&d.seen);
-	if (!found) {
+	if (found && aggt_tree_follow(tree, v, d.way, d.n))
+		return -1;
+	return found;
+}
+
+/*
+ * The same in a graph: by the shortest way that works, to @target or, if that
+ * is behind @v, to the receiver.
+ */
+static int reconnect_graph(struct aggt_tree *tree, uint32_t v, uint32_t target)
+{
+	aggt_code to = tree->code[passes(tree, target, v) ? 0 : target];
+	unsigned int n;
+	aggt_code *way;
+	int ret;
+
+	if (aggt_way_links(tree->topo, tree->code[v], to) == AGGT_NONE)
+		return 0;
+	way = aggt_way(tree->topo, tree->code[v], to, &n);
+	ret = !way || aggt_tree_follow(tree, v, way, n) ? -1 : 1;
+	free(way);
+	return ret;
+}
+
+static int connect_orphan(struct aggt_tree *tree, uint32_t v, uint32_t target,
+			  struct aggt_err *err)
+{
+	int found = aggt_topo_digits(tree->topo) ?
+		    reconnect(tree, v, target) :
+		    reconnect_graph(tree, v, target);
+
+	if (found > 0)
+		return 0;
+	if (found < 0)
+		aggt_err_nomem(err);
+	else
 		aggt_err_set(err, "%c%u: failures cut it off from receiver v%u",
 			     tree->topo->agents ? 'w' : 'v',
 			     aggt_tree_server(tree, v), tree->receiver);
-		return -1;
-	}
-	if (aggt_tree_follow(tree, v, d.way, d.n)) {
-		aggt_err_nomem(err);
-		return -1;
-	}
-	return 0;
+	return -1;
 }
 
 /* Where the flow of @v goes on if its parent has failed: the next aggregator. */
@@ -255,7 +283,7 @@ int aggt_tree_repair(struct aggt_tree *tree, struct aggt_err *err)
 	/* Parents come first, so what a target leads to is connected. */
 	for (v = 1; v < n && orphans && !ret; v++)
 		if (target[v] != AGGT_NONE && tree->parent[v] == AGGT_NONE)
-			ret = reconnect(tree, v, target[v], err);
+			ret = connect_orphan(tree, v, target[v], err);
 	free(target);
 	if (ret || !orphans)
 		return ret;

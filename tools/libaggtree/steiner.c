@@ -12,23 +12,23 @@ int aggt_build_steiner(struct aggt_tree *tree)
 {
 	uint32_t v, last = 0, n = tree->n, left = n - 1;
 	uint32_t *near = calloc(n, sizeof(*near));
-	uint8_t *dist = malloc(n);
+	uint32_t *dist = malloc(n * sizeof(*dist));
 	int ret = -1;
 
 	if (!near || !dist)
 		goto out;
 	for (v = 0; v < n; v++)
-		dist[v] = UINT8_MAX - 1;
-	for (dist[0] = UINT8_MAX; left; left--) {
+		dist[v] = UINT32_MAX - 1;
+	for (dist[0] = UINT32_MAX; left; left--) {
 		uint32_t best = 0;
 
 		for (v = 1; v < n; v++) {
-			unsigned int d;
+			uint32_t d;
 
-			if (dist[v] == UINT8_MAX)
+			if (dist[v] == UINT32_MAX)
 				continue;
-			d = aggt_weight(tree->topo,
-					tree->code[v] ^ tree->code[last]);
+			d = aggt_way_links(tree->topo, tree->code[v],
+					   tree->code[last]);
 			if (d < dist[v]) {
 				dist[v] = d;
 				near[v] = last;
@@ -36,7 +36,7 @@ int aggt_build_steiner(struct aggt_tree *tree)
 			if (dist[v] < dist[best])
 				best = v;
 		}
-		dist[best] = UINT8_MAX;
+		dist[best] = UINT32_MAX;
 		last = best;
 		if (tree->parent[best] == AGGT_NONE &&
 		    aggt_tree_route(tree, best, tree->code[near[best]], NULL))

@@ -62,26 +62,20 @@ static int add_load(struct aggt_loads *loads, uint64_t link,
 	return 0;
 }
 
-/* A hop goes up to the switches in its middle, and down again. */
-static unsigned int direction(aggt_code from, aggt_code to, uint32_t i,
-			      uint32_t links)
-{
-	if (links % 2 && i == links / 2)
-		return from < to ? UP : DOWN;
-	return i < links / 2 ? UP : DOWN;
-}
-
 static int load_hop(struct aggt_loads *loads, const struct aggt_tree *tree,
 		    uint32_t v, double traffic)
 {
 	aggt_code from = tree->code[v], to = tree->code[tree->parent[v]];
 	uint32_t i, n = aggt_hop_links(tree->topo, from, to);
+	uint64_t link;
+	bool back;
 
-	for (i = 0; i < n; i++)
-		if (add_load(loads,
-			     tree->topo->ops->hop_link(tree->topo, from, to, i),
-			     direction(from, to, i, n), traffic))
+	for (i = 0; i < n; i++) {
+		link = tree->topo->ops->hop_link(tree->topo, from, to, i,
+						 &back);
+		if (add_load(loads, link, back ? DOWN : UP, traffic))
 			return -1;
+	}
 	return 0;
 }
 
@@ -258,7 +252,7 @@ static void collect_child(struct wait *w, uint32_t c)
 	if (topo->agents)
 		links++;
 	else
-		last = topo->ops->hop_link(topo, from, to, links - 1);
+		last = topo->ops->hop_link(topo, from, to, links - 1, NULL);
 	add_arrival(w, last, w->ready[c] + (links - 1) * w->job->packet,
 		    w->flow[c].out);
 }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "internal.h"
+#include "graph.h"
 
 int aggt_parse_numbers(const char *text, uint32_t *number, unsigned int room,
 		       const char **end)
@@ -35,6 +35,8 @@ int aggt_parse_numbers(const char *text, uint32_t *number, unsigned int room,
 
 static const struct aggt_topo_ops *const kinds[] = {
 	&aggt_bcube_ops, &aggt_ghc_ops, &aggt_fbfly_ops, &aggt_hyperx_ops,
+	&aggt_camcube_ops, &aggt_dcell_ops, &aggt_leafspine_ops,
+	&aggt_fattree_ops, &aggt_racks_ops,
 };
 
 /* The kind that @text names, and what follows the colon. */
@@ -102,6 +104,7 @@ void aggt_topo_free(struct aggt_topo *topo)
 		return;
 	aggt_map_free(&topo->fault);
 	aggt_map_free(&topo->address);
+	aggt_graph_free(topo->graph);
 	free(topo->text);
 	free(topo);
 }
@@ -124,6 +127,70 @@ uint32_t aggt_topo_switches(const struct aggt_topo *topo)
 bool aggt_topo_agents(const struct aggt_topo *topo)
 {
 	return topo->agents;
+}
+
+bool aggt_topo_digits(const struct aggt_topo *topo)
+{
+	return !topo->graph;
+}
+
+unsigned int aggt_topo_ports(const struct aggt_topo *topo, aggt_node server)
+{
+	if (topo->graph)
+		return aggt_graph_ports(topo->graph, server);
+	return topo->agents ? 1 : topo->dims;
+}
+
+aggt_node *aggt_topo_neighbours(const struct aggt_topo *topo, uint32_t point,
+				size_t *n)
+{
+	aggt_code at = aggt_encode(topo, point * topo->per_point), *code;
+	aggt_node *list;
+	size_t i;
+
+	*n = topo->ops->neighbours(topo, at, NULL);
+	code = malloc((*n + 1) * sizeof(*code));
+	list = malloc((*n + 1) * sizeof(*list));
+	if (code && list)
+		topo->ops->neighbours(topo, at, code);
+	for (i = 0; code && list && i < *n; i++)
+		list[i] = aggt_decode(topo, code[i]);
+	if (!code) {
+		free(list);
+		list = NULL;
+	}
+	free(code);
+	return list;
+}
+
+aggt_code *aggt_way(const struct aggt_topo *topo, aggt_code from,
+		    aggt_code to, unsigned int *n)
+{
+	unsigned int i;
+	aggt_code *way;
+
+	*n = topo->ops->distance(topo, from, to);
+	if (*n == AGGT_NONE)
+		*n = 1;
+	way = malloc(((size_t)*n + 1) * sizeof(*way));
+	for (i = 0; way && i < *n; i++)
+		way[i] = from = topo->ops->next_hop(topo, from, to);
+	return way;
+}
+
+uint32_t aggt_topo_hop_links(const struct aggt_topo *topo, uint32_t a,
+			     uint32_t b)
+{
+	return aggt_hop_links(topo, aggt_encode(topo, a * topo->per_point),
+			      aggt_encode(topo, b * topo->per_point));
+}
+
+uint32_t aggt_topo_hop_switch(const struct aggt_topo *topo, uint32_t a,
+			      uint32_t b, uint32_t i)
+{
+	return topo->ops->switch_between(topo,
+				aggt_encode(topo, a * topo->per_point),
+				aggt_encode(topo, b * topo->per_point), i);
 }
 
 unsigned int aggt_topo_distance(const struct aggt_topo *topo, aggt_node a,

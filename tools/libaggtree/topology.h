@@ -31,7 +31,8 @@ typedef uint64_t aggt_code;
  * @next_hop: the point that comes next on that way, @to if it is @from
  * @hop_links: links that a hop crosses. Return: 0 if it is not a hop, which
  *	crosses no point
- * @hop_link: name of link @i of a hop, the same from both ends of the link
+ * @hop_link: name of link @i of a hop, the same from both ends of the link; if
+ *	@back is not NULL it tells the two directions of the link apart
  * @switch_between: number of the switch number @i that a hop crosses,
  *	AGGT_NONE if it crosses fewer
  * @port: number of the port of @from that a hop leaves by, AGGT_NONE if it is
@@ -59,7 +60,7 @@ struct aggt_topo_ops {
 	uint32_t (*hop_links)(const struct aggt_topo *topo, aggt_code from,
 			      aggt_code to);
 	uint64_t (*hop_link)(const struct aggt_topo *topo, aggt_code from,
-			     aggt_code to, uint32_t i);
+			     aggt_code to, uint32_t i, bool *back);
 	uint32_t (*switch_between)(const struct aggt_topo *topo,
 				   aggt_code from, aggt_code to, uint32_t i);
 	uint32_t (*port)(const struct aggt_topo *topo, aggt_code from,
@@ -70,6 +71,11 @@ extern const struct aggt_topo_ops aggt_bcube_ops;
 extern const struct aggt_topo_ops aggt_ghc_ops;
 extern const struct aggt_topo_ops aggt_fbfly_ops;
 extern const struct aggt_topo_ops aggt_hyperx_ops;
+extern const struct aggt_topo_ops aggt_camcube_ops;
+extern const struct aggt_topo_ops aggt_dcell_ops;
+extern const struct aggt_topo_ops aggt_leafspine_ops;
+extern const struct aggt_topo_ops aggt_fattree_ops;
+extern const struct aggt_topo_ops aggt_racks_ops;
 
 /**
  * aggt_parse_numbers - read numbers separated by commas

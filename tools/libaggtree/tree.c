@@ -215,21 +215,26 @@ out:
 	return ret;
 }
 
+/* The point after @at on the way to @to, by its @order of dimensions if any. */
+static aggt_code next_on_way(const struct aggt_topo *topo, aggt_code at,
+			     aggt_code to, const unsigned int *order)
+{
+	if (!order)
+		return topo->ops->next_hop(topo, at, to);
+	while (!((at ^ to) & topo->mask[*order]))
+		order++;
+	return at ^ ((at ^ to) & topo->mask[*order]);
+}
+
 int aggt_tree_route(struct aggt_tree *tree, uint32_t from, aggt_code to,
 		    const unsigned int *order)
 {
-	const struct aggt_topo *topo = tree->topo;
 	aggt_code at = tree->code[from];
-	unsigned int i;
 
-	for (i = 0; i < topo->dims; i++) {
-		aggt_code mask = topo->mask[order ? order[i] :
-						    topo->dims - 1 - i];
+	while (at != to) {
 		uint32_t next;
 
-		if (!((at ^ to) & mask))
-			continue;
-		at = (at & ~mask) | (to & mask);
+		at = next_on_way(tree->topo, at, to, order);
 		next = aggt_tree_add(tree, at);
 		if (next == AGGT_NONE)
 			return -1;

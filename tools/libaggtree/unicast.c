@@ -45,9 +45,8 @@ int aggt_build_unicast(struct aggt_tree *tree, const char *variant,
 			order_random(topo, &rng, order);
 		else if (!strcmp(variant, "rotate"))
 			order_down(topo, aggt_rng_below(&rng, topo->dims), order);
-		else
-			order_down(topo, topo->dims - 1, order);
-		if (aggt_tree_route(tree, v, tree->code[0], order))
+		if (aggt_tree_route(tree, v, tree->code[0],
+				    *variant ? order : NULL))
 			return -1;
 	}
 	return 0;

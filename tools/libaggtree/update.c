@@ -73,7 +73,7 @@ int aggt_change_parse(const struct aggt_topo *topo, const char *text,
 	return change->server == AGGT_NONE ? -1 : 0;
 }
 
-/* Labels from @v to the receiver as the tree's symbols, or routing, have it. */
+/* Labels from @at to the receiver as the tree's symbols have it. */
 static unsigned int way_down(const struct aggt_tree *tree, aggt_code at,
 			     aggt_code *way)
 {
@@ -81,7 +81,7 @@ static unsigned int way_down(const struct aggt_tree *tree, aggt_code at,
 	unsigned int i, n = 0;
 
 	for (i = topo->dims; i--; ) {
-		unsigned int d = tree->n_symbols ? tree->symbol[i] : i;
+		unsigned int d = tree->symbol[i];
 		aggt_code diff = (at ^ tree->code[0]) & topo->mask[d];
 
 		if (diff)
@@ -91,44 +91,56 @@ static unsigned int way_down(const struct aggt_tree *tree, aggt_code at,
 }
 
 /* Where a tree without symbols is nearest: the shallowest of such servers. */
-static unsigned int way_near(const struct aggt_tree *tree, uint32_t v,
-			     aggt_code *way)
+static aggt_code nearest(const struct aggt_tree *tree, uint32_t v)
 {
-	const struct aggt_topo *topo = tree->topo;
-	unsigned int i, least = UINT32_MAX, n = 0;
-	aggt_code at = tree->code[v], to = tree->code[0];
-	uint32_t u;
+	uint32_t u, links, least = UINT32_MAX;
+	aggt_code to = tree->code[0];
 
 	for (u = 0; u < tree->n; u++) {
-		if (u == v || aggt_weight(topo, at ^ tree->code[u]) >= least)
+		links = aggt_way_links(tree->topo, tree->code[u],
+				       tree->code[v]);
+		if (u == v || links >= least)
 			continue;
-		least = aggt_weight(topo, at ^ tree->code[u]);
+		least = links;
 		to = tree->code[u];
 	}
-	for (i = topo->dims; i--; ) {
-		aggt_code diff = (at ^ to) & topo->mask[i];
+	return to;
+}
 
-		if (diff)
-			way[n++] = at ^= diff;
-	}
-	return n;
+/* Connect @v to a point by the way that packets take there. */
+static int follow_way(struct aggt_tree *tree, uint32_t v, aggt_code to)
+{
+	unsigned int n;
+	aggt_code *way = aggt_way(tree->topo, tree->code[v], to, &n);
+	int ret = way ? aggt_tree_follow(tree, v, way, n) : -1;
+
+	free(way);
+	return ret;
+}
+
+/* Connect @v to the receiver by the tree's symbols or, without, as packets go. */
+static int follow_down(struct aggt_tree *tree, uint32_t v)
+{
+	aggt_code way[AGGT_MAX_DIMS];
+
+	if (!tree->n_symbols)
+		return follow_way(tree, v, tree->code[0]);
+	return aggt_tree_follow(tree, v, way,
+				way_down(tree, tree->code[v], way));
 }
 
 /* IV-C: a sender joins; the ways of the others stay. */
 static int join_tree(struct aggt_tree *tree, const struct aggt_job *job,
 		     aggt_node server)
 {
-	aggt_code way[AGGT_MAX_DIMS];
-	unsigned int n;
 	uint32_t v = aggt_tree_add(tree, aggt_encode(tree->topo, server));
 
 	if (v == AGGT_NONE || aggt_tree_seat(tree, job))
 		return -1;
 	if (!v || tree->parent[v] != AGGT_NONE)
 		return 0;
-	n = tree->n_symbols || !tree->aggregates ?
-	    way_down(tree, tree->code[v], way) : way_near(tree, v, way);
-	if (aggt_tree_follow(tree, v, way, n))
+	if (tree->n_symbols || !tree->aggregates ?
+	    follow_down(tree, v) : follow_way(tree, v, nearest(tree, v)))
 		return -1;
 	return aggt_tree_finish(tree);
 }
@@ -198,7 +210,6 @@ static int replace_staged(struct aggt_tree *tree, const struct aggt_tree *old)
 {
 	const struct aggt_topo *topo = tree->topo;
 	unsigned int stage = last_stage(old, tree->code[0] ^ old->code[0]);
-	aggt_code way[AGGT_MAX_DIMS];
 	uint32_t v;
 
 	for (v = 1; v < old->n; v++) {
@@ -218,8 +229,7 @@ static int replace_staged(struct aggt_tree *tree, const struct aggt_tree *old)
 		uint32_t i = aggt_tree_at(tree, old->code[v]);
 
 		if (i && i != AGGT_NONE && tree->parent[i] == AGGT_NONE &&
-		    aggt_tree_follow(tree, i, way,
-				     way_down(tree, tree->code[i], way)))
+		    follow_down(tree, i))
 			return -1;
 	}
 	return 0;
@@ -228,7 +238,6 @@ static int replace_staged(struct aggt_tree *tree, const struct aggt_tree *old)
 /* Without stages: turn the old receiver's way to the new one around. */
 static int replace_root(struct aggt_tree *tree, const struct aggt_tree *old)
 {
-	aggt_code way[AGGT_MAX_DIMS];
 	uint32_t v, i, to;
 
 	for (v = 1; v < old->n; v++) {
@@ -243,8 +252,7 @@ static int replace_root(struct aggt_tree *tree, const struct aggt_tree *old)
 	if (i == AGGT_NONE)
 		return -1;
 	if (v == AGGT_NONE)
-		return aggt_tree_follow(tree, i, way,
-					way_down(tree, old->code[0], way));
+		return follow_down(tree, i);
 	tree->parent[0] = AGGT_NONE;
 	for (; v; v = old->parent[v]) {
 		i = aggt_tree_at(tree, old->code[v]);
@@ -310,8 +318,8 @@ static aggt_node idle_at(const struct aggt_plan *plan, aggt_node server)
 }
 
 /* IV-D's order: neighbours in the dimension of e_1, then of e_2, and so on. */
-static aggt_node substitute(const struct aggt_plan *plan,
-			    const struct aggt_tree *tree)
+static aggt_node substitute_cube(const struct aggt_plan *plan,
+				 const struct aggt_tree *tree)
 {
 	const struct aggt_topo *topo = plan->topo;
 	aggt_node v = idle_at(plan, tree->receiver);
@@ -328,6 +336,32 @@ static aggt_node substitute(const struct aggt_plan *plan,
 							       d, digit));
 	}
 	return v;
+}
+
+/* The nearest idle server, of several the one with the lowest number. */
+static aggt_node substitute_graph(const struct aggt_plan *plan,
+				  const struct aggt_tree *tree)
+{
+	uint32_t links, least = AGGT_NONE;
+	aggt_node v, best = AGGT_NONE;
+
+	for (v = 0; v < plan->topo->servers; v++) {
+		if (!is_idle(plan, v))
+			continue;
+		links = aggt_way_links(plan->topo, v, tree->receiver);
+		if (links >= least)
+			continue;
+		least = links;
+		best = v;
+	}
+	return best;
+}
+
+static aggt_node substitute(const struct aggt_plan *plan,
+			    const struct aggt_tree *tree)
+{
+	return aggt_topo_digits(plan->topo) ? substitute_cube(plan, tree) :
+					      substitute_graph(plan, tree);
 }
 
 aggt_node aggt_plan_substitute(const struct aggt_plan *plan, size_t i)
