@@ -15,6 +15,19 @@ static const char *const methods[] = {
 	"steiner", "mib", "mc", "m2", "srs", "srs:safe", "exact", "rs:best",
 };
 
+/* Without digits. */
+static const char *const graphs[] = {
+	"camcube:3,2,3", "dcell:3,1", "leafspine:3,2,4", "fattree:4",
+	"racks:3,4",
+};
+
+static const char *const graph_methods[] = {
+	"existing", "unicast", "steiner", "getparent", "getparent:1", "auto",
+	"irs",
+};
+
+#define PICK(array, n) ((array)[(n) % (sizeof(array) / sizeof(*(array)))])
+
 /** struct input - what is left of the bytes. */
 struct input {
 	const uint8_t *at;
@@ -99,12 +112,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct input in = { data, data + len };
 	aggt_node senders[MEMBERS], receivers[MEMBERS];
 	unsigned int what = take(&in);
-	struct aggt_topo *topo = aggt_topo_parse(topologies[(what & 0x7f) % 6], NULL);
+	bool graph = what & 0x40;
+	struct aggt_topo *topo = aggt_topo_parse(graph ?
+						 PICK(graphs, what & 0x3f) :
+						 PICK(topologies, what & 0x3f),
+						 NULL);
 	struct aggt_job job = { .senders = senders, .receivers = receivers };
 	struct aggt_err err = { "" };
 	struct aggt_plan *plan;
 
-	job.method = methods[take(&in) % (sizeof(methods) / sizeof(*methods))];
+	job.method = graph ? PICK(graph_methods, take(&in)) :
+			     PICK(methods, take(&in));
 	job.delta = take(&in) % 5 * 0.25;
 	job.n_senders = take_nodes(&in, senders);
 	job.n_receivers = take_nodes(&in, receivers);

@@ -7,15 +7,28 @@
 
 #define CHECK(cond) do { if (!(cond)) __builtin_trap(); } while (0)
 
-/* What was parsed reads the same by its own name, and adds up. */
-static void check_topology(const struct aggt_topo *topo)
+/* A graph: the way from one end to the other is made of hops. */
+static void check_way(const struct aggt_topo *topo)
 {
-	struct aggt_topo *again = aggt_topo_parse(aggt_topo_name(topo), NULL);
+	aggt_node at = 0, last = aggt_topo_servers(topo) - 1, next;
+	unsigned int hops = aggt_topo_distance(topo, 0, last);
+
+	if (hops == AGGT_NONE)
+		return;
+	for (; at != last; at = next, hops--) {
+		next = aggt_topo_next_hop(topo, at, last);
+		CHECK(hops && aggt_topo_hop_links(topo, at, next));
+		CHECK(aggt_topo_link_dim(topo, at, next) <
+		      aggt_topo_ports(topo, at));
+	}
+	CHECK(!hops);
+}
+
+static void check_digits(const struct aggt_topo *topo)
+{
 	aggt_node last = aggt_topo_servers(topo) - 1;
 	unsigned int d;
 
-	CHECK(again && aggt_topo_servers(again) == last + 1);
-	CHECK(aggt_topo_dims(again) == aggt_topo_dims(topo));
 	for (d = 0; d < aggt_topo_dims(topo); d++) {
 		uint32_t sw = aggt_topo_switch(topo, last, d);
 
@@ -26,6 +39,19 @@ static void check_topology(const struct aggt_topo *topo)
 			CHECK(aggt_topo_switch_level(topo, sw) == d);
 	}
 	CHECK(aggt_topo_distance(topo, 0, last) == aggt_topo_dims(topo));
+}
+
+/* What was parsed reads the same by its own name, and adds up. */
+static void check_topology(const struct aggt_topo *topo)
+{
+	struct aggt_topo *again = aggt_topo_parse(aggt_topo_name(topo), NULL);
+
+	CHECK(again && aggt_topo_servers(again) == aggt_topo_servers(topo));
+	CHECK(aggt_topo_dims(again) == aggt_topo_dims(topo));
+	if (aggt_topo_digits(topo))
+		check_digits(topo);
+	else
+		check_way(topo);
 	aggt_topo_free(again);
 }
 

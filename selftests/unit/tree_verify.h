@@ -2,7 +2,9 @@
 /*
  * Verifier of plans, independent of the builders: structure from the trees,
  * costs from a simulator of servers and switches that obeys the entries.
- * Points are servers or, with agents, switches with some servers each.
+ * Points are servers or, with agents, switches with some servers each. Of a
+ * graph without digits it knows the neighbours, and how many switches are
+ * between two of them.
  */
 #ifndef TREE_VERIFY_H
 #define TREE_VERIFY_H
@@ -45,6 +47,69 @@ static inline uint32_t verify_per_point(const struct aggt_topo *t)
 	       aggt_topo_servers(t) / aggt_topo_switches(t) : 1;
 }
 
+/* Links of a hop in a graph: one more than switches on it. */
+static inline unsigned int verify_crossed(const struct aggt_topo *t, uint32_t a,
+					  uint32_t b)
+{
+	unsigned int i = 0;
+
+	while (aggt_topo_hop_switch(t, a, b, i) != AGGT_NONE)
+		i++;
+	return i + 1;
+}
+
+/* Links of a hop between two points, 0 if it is not a hop. */
+static inline unsigned int verify_links(const struct aggt_topo *t, uint32_t a,
+					uint32_t b)
+{
+	aggt_node *list;
+	unsigned int dim;
+	size_t i, n;
+
+	if (aggt_topo_digits(t))
+		return verify_differ(t, a, b, &dim) != 1 ? 0 :
+		       aggt_topo_agents(t) ? 1 : 2;
+	list = aggt_topo_neighbours(t, a, &n);
+	for (i = 0; i < n && list[i] != b; i++)
+		;
+	free(list);
+	return i < n ? verify_crossed(t, a, b) : 0;
+}
+
+/*
+ * Links on a shortest way in a graph: the servers settle one after the other,
+ * the nearest first, and each passes its distance on to its neighbours.
+ */
+static inline double verify_shortest(const struct aggt_topo *t, uint32_t from,
+				     uint32_t to)
+{
+	uint32_t v, n = aggt_topo_servers(t), at;
+	double *far = malloc(n * sizeof(*far));
+	char *settled = calloc(n, 1);
+	double result;
+
+	for (v = 0; v < n; v++)
+		far[v] = v == from ? 0 : INFINITY;
+	for (at = from; at != AGGT_NONE && at != to; ) {
+		size_t i, degree;
+		aggt_node *list = aggt_topo_neighbours(t, at, &degree);
+
+		settled[at] = 1;
+		for (i = 0; i < degree; i++)
+			far[list[i]] = fmin(far[list[i]], far[at] +
+					    verify_crossed(t, at, list[i]));
+		free(list);
+		for (at = AGGT_NONE, v = 0; v < n; v++)
+			if (!settled[v] && far[v] < INFINITY &&
+			    (at == AGGT_NONE || far[v] < far[at]))
+				at = v;
+	}
+	result = far[to];
+	free(far);
+	free(settled);
+	return result;
+}
+
 static inline long verify_sender(const struct aggt_topo *t,
 				 const struct aggt_job *job, uint32_t point)
 {
@@ -54,6 +119,23 @@ static inline long verify_sender(const struct aggt_topo *t,
 		if (job->senders[i] / verify_per_point(t) == point)
 			return i;
 	return -1;
+}
+
+/* Links on the tree from the point of a server to that of another. */
+static inline long verify_tree_links(const struct aggt_topo *t,
+				     const struct aggt_tree *tree,
+				     aggt_node from, aggt_node to)
+{
+	uint32_t at = aggt_tree_find(tree, from), up;
+	uint32_t end = aggt_tree_find(tree, to);
+	long links = 0;
+
+	for (; at != end; at = up) {
+		up = aggt_tree_parent(tree, at);
+		links += verify_links(t, aggt_tree_server(tree, at),
+				      aggt_tree_server(tree, up));
+	}
+	return links;
 }
 
 /* Hops on the tree between the points of two servers; -1 if there is no way. */
@@ -86,7 +168,6 @@ static inline const char *verify_structure(const struct aggt_topo *t,
 	size_t i, n = aggt_tree_size(tree), used = 1;
 	uint32_t per = verify_per_point(t);
 	char *needed = calloc(n, 1);
-	unsigned int dim;
 	const char *why = NULL;
 
 	if (aggt_tree_server(tree, 0) != receiver / per ||
@@ -109,9 +190,8 @@ static inline const char *verify_structure(const struct aggt_topo *t,
 			if (next >= n || hops++ > n)
 				why = FAULT("v%u never reaches v%u", v,
 					    receiver);
-			else if (verify_differ(t, aggt_tree_server(tree, up),
-					       aggt_tree_server(tree, next),
-					       &dim) != 1)
+			else if (!verify_links(t, aggt_tree_server(tree, up),
+					       aggt_tree_server(tree, next)))
 				why = FAULT("v%u -> v%u is no hop",
 					    aggt_tree_server(tree, up),
 					    aggt_tree_server(tree, next));
@@ -183,16 +263,38 @@ static inline bool sim_pass(const struct aggt_topo *t,
 	       verify_hops(tree, e->server, e->parent) + 2 == e->links;
 }
 
+/* In a graph the ports are those of the hop. */
+static inline bool sim_hop(const struct aggt_topo *t,
+			   const struct aggt_entry *e)
+{
+	return verify_links(t, e->server, e->parent) &&
+	       e->level < aggt_topo_ports(t, e->server) &&
+	       e->parent_level < aggt_topo_ports(t, e->parent) &&
+	       e->sw == aggt_topo_hop_switch(t, e->server, e->parent, 0);
+}
+
+/* Whether what is between an end and its parent passes a flow on. */
+static inline bool sim_forward(const struct aggt_topo *t,
+			       const struct aggt_plan *plan, uint32_t k,
+			       const struct aggt_entry *e)
+{
+	size_t n;
+	const struct aggt_switch_entry *sw = aggt_plan_switch_entries(plan, &n);
+
+	if (!aggt_topo_digits(t))
+		return sim_hop(t, e);
+	return aggt_topo_agents(t) ? sim_pass(t, aggt_plan_tree(plan, k), e) :
+				     sim_cross(t, sw, n, e);
+}
+
 /* Run tree @k by the entries alone; the traffic crossed is added to @cost. */
 static inline const char *sim_tree(const struct aggt_topo *t,
 				   const struct aggt_job *job,
 				   const struct aggt_plan *plan, uint32_t k,
 				   double *cost)
 {
-	size_t n, n_sw, i;
+	size_t n, i;
 	const struct aggt_entry *e = aggt_plan_entries(plan, &n);
-	const struct aggt_switch_entry *sw = aggt_plan_switch_entries(plan,
-								      &n_sw);
 	struct sim_node *node = calloc(n, sizeof(*node));
 	const char *why = NULL;
 	double crossed = 0;
@@ -227,15 +329,15 @@ static inline const char *sim_tree(const struct aggt_topo *t,
 				done = true;
 				break;
 			}
-			if (aggt_topo_agents(t) ?
-			    !sim_pass(t, aggt_plan_tree(plan, k), at) :
-			    !sim_cross(t, sw, n_sw, at)) {
+			if (!sim_forward(t, plan, k, at)) {
 				why = FAULT("v%u -> v%u: the switch does not",
 					    key[0], at->parent);
 				break;
 			}
 			size = s->max + job->delta * (s->sum - s->max);
-			crossed += size * (aggt_topo_agents(t) ? at->links : 2);
+			crossed += size * (aggt_topo_agents(t) ? at->links :
+					   verify_links(t, at->server,
+							at->parent));
 			key[0] = at->parent;
 		}
 	}
@@ -278,17 +380,19 @@ static inline const char *verify_entry(const struct aggt_topo *t,
 					     e->server, all[i].server);
 	if (listed != e->n_children)
 		return FAULT("v%u: %zu children", e->server, e->n_children);
-	for (up = me; up && !aggt_topo_agents(t); links += 2) {
+	for (up = me; up && !aggt_topo_agents(t); ) {
 		uint32_t key[2];
 		const struct aggt_entry *at;
 
+		key[0] = aggt_tree_server(tree, up);
 		up = aggt_tree_parent(tree, up);
+		links += verify_links(t, key[0], aggt_tree_server(tree, up));
 		key[0] = aggt_tree_server(tree, up);
 		key[1] = e->tree;
 		at = bsearch(key, all, n_e, sizeof(*all), sim_entry_cmp);
 		if (at->flags & AGGT_END) {
 			if (at->server != e->parent_end ||
-			    links + 2 != e->links)
+			    links != e->links)
 				return FAULT("v%u: %u links to v%u", e->server,
 					     e->links, e->parent_end);
 			break;
@@ -297,19 +401,25 @@ static inline const char *verify_entry(const struct aggt_topo *t,
 	return NULL;
 }
 
-/* Hops of a flow without aggregation: by digits, or on the way of its tree. */
-static inline long verify_way(const struct aggt_topo *t,
-			      const struct aggt_job *job,
-			      const struct aggt_plan *plan, size_t i, size_t k)
+/*
+ * Links that a flow crosses without aggregation, by digits, by the shortest
+ * way of a graph, or on the way of its tree. With agents, those between them.
+ */
+static inline double verify_way(const struct aggt_topo *t,
+				const struct aggt_job *job,
+				const struct aggt_plan *plan, size_t i,
+				size_t k)
 {
+	aggt_node from = job->senders[i], to = job->receivers[k];
 	uint32_t per = verify_per_point(t);
 	unsigned int dim;
 
 	if (plan)
-		return verify_hops(aggt_plan_tree(plan, k), job->senders[i],
-				   job->receivers[k]);
-	return verify_differ(t, job->senders[i] / per, job->receivers[k] / per,
-			     &dim);
+		return verify_tree_links(t, aggt_plan_tree(plan, k), from, to);
+	if (!aggt_topo_digits(t))
+		return verify_shortest(t, from, to);
+	return verify_differ(t, from / per, to / per, &dim) *
+	       (aggt_topo_agents(t) ? 1 : 2);
 }
 
 /* Every task's flow on its own; with @plan on the ways of its trees. */
@@ -317,19 +427,18 @@ static inline double verify_unmerged(const struct aggt_topo *t,
 				     const struct aggt_job *job,
 				     const struct aggt_plan *plan)
 {
-	double cost = 0, size;
+	double cost = 0, size, links;
 	size_t i, k;
-	long hops;
 
 	for (k = 0; k < job->n_receivers; k++) {
 		for (i = 0; i < job->n_senders; i++) {
-			hops = verify_way(t, job, plan, i, k);
+			links = verify_way(t, job, plan, i, k);
 			size = (job->sizes ? job->sizes[i] : 1) *
 			       (job->tasks ? job->tasks[i] : 1);
 			if (!aggt_topo_agents(t))
-				cost += 2 * hops * size;
+				cost += links * size;
 			else if (job->senders[i] != job->receivers[k])
-				cost += (hops + 2) * size;
+				cost += (links + 2) * size;
 		}
 	}
 	return cost;

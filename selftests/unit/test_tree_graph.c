@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Topologies without digits: what their hops and ways are, and every method
+ * that works there against a verifier that knows no more than the neighbours.
+ */
+#include "tree_random.h"
+
+static const char *const graphs[] = {
+	"camcube:3,3,3", "camcube:2,3,4", "dcell:4,1", "dcell:2,2",
+	"leafspine:4,2,8", "leafspine:1,1,5", "fattree:4", "racks:3,4",
+};
+
+static const char *const graph_methods[] = {
+	"existing", "unicast", "steiner", "getparent", "auto",
+};
+
+/* Both ends agree on a hop, and the way that packets take is a shortest one. */
+static const char *check_pair(const struct aggt_topo *t, aggt_node a,
+			      aggt_node b)
+{
+	unsigned int links = verify_links(t, a, b), hops = 0;
+	aggt_node at, next;
+	double way = 0;
+
+	if (links != verify_links(t, b, a) ||
+	    links != aggt_topo_hop_links(t, a, b))
+		return FAULT("v%u-v%u: %u links", a, b, links);
+	if (!links != (aggt_topo_link_dim(t, a, b) == AGGT_NONE))
+		return FAULT("v%u-v%u: port", a, b);
+	for (at = a; at != b; at = next, hops++) {
+		next = aggt_topo_next_hop(t, at, b);
+		if (!verify_links(t, at, next))
+			return FAULT("v%u -> v%u is no hop", at, next);
+		way += verify_links(t, at, next);
+	}
+	if (hops != aggt_topo_distance(t, a, b))
+		return FAULT("v%u to v%u: %u hops", a, b, hops);
+	/* Of all pairs, some: this one looks at the whole network. */
+	if (!rnd(8) && way != verify_shortest(t, a, b))
+		return FAULT("v%u to v%u: %g links", a, b, way);
+	return NULL;
+}
+
+TEST(graph__hops_and_ways)
+{
+	size_t i;
+
+	for (i = 0; i < N(graphs); i++) {
+		struct aggt_topo *t = aggt_topo_parse(graphs[i], NULL);
+		aggt_node a, b;
+
+		ASSERT_NE(NULL, t);
+		EXPECT_STREQ(graphs[i], aggt_topo_name(t));
+		EXPECT_FALSE(aggt_topo_digits(t));
+		for (a = 0; a < aggt_topo_servers(t); a++) {
+			for (b = 0; b < aggt_topo_servers(t); b++) {
+				if (a == b)
+					continue;
+				ASSERT_EQ(NULL, check_pair(t, a, b)) {
+					TH_LOG("%s: %s", graphs[i],
+					       verify_text);
+				}
+			}
+		}
+		aggt_topo_free(t);
+	}
+}
+
+TEST(graph__sizes)
+{
+	static const struct {
+		const char *name;
+		uint32_t servers, switches, ports, a, b, links;
+	} known[] = {
+		{ "camcube:8,8,8", 512, 0, 6, 0, 7, 1 },
+		{ "camcube:2,2,2", 8, 0, 3, 0, 1, 1 },
+		{ "dcell:4,2", 420, 105, 3, 0, 3, 2 },
+		{ "dcell:4,1", 20, 5, 2, 0, 4, 1 },
+		{ "dcell:6,0", 6, 1, 1, 0, 5, 2 },
+		{ "leafspine:4,2,8", 32, 6, 1, 0, 31, 4 },
+		{ "fattree:4", 16, 20, 1, 0, 3, 4 },
+		{ "fattree:8", 128, 80, 1, 0, 127, 6 },
+		{ "racks:10,40", 400, 11, 1, 0, 399, 4 },
+	};
+	size_t i;
+
+	for (i = 0; i < N(known); i++) {
+		struct aggt_topo *t = aggt_topo_parse(known[i].name, NULL);
+
+		ASSERT_NE(NULL, t);
+		EXPECT_EQ(known[i].servers, aggt_topo_servers(t));
+		EXPECT_EQ(known[i].switches, aggt_topo_switches(t));
+		EXPECT_EQ(known[i].ports, aggt_topo_ports(t, 0));
+		EXPECT_EQ(known[i].links, aggt_topo_hop_links(t, known[i].a,
+							      known[i].b)) {
+			TH_LOG("%s", known[i].name);
+		}
+		aggt_topo_free(t);
+	}
+}
+
+TEST(graph__refused)
+{
+	static const struct {
+		const char *text;
+		const char *names;
+	} bad[] = {
+		{ "camcube:3,3", "camcube:3,3:" },
+		{ "camcube:3,3,1", "2 at least" },
+		{ "camcube:3,3,x", "3,3,x" },
+		{ "camcube:1000,1000,1000", "more than" },
+		{ "camcube:4294967295,4294967295,4294967295", "more than" },
+		{ "dcell:4", "dcell:4" }, { "dcell:1,1", "2" },
+		{ "dcell:4,9", "more than" }, { "dcell:4294967295,0", "more" },
+		{ "leafspine:4,2", "4,2" }, { "leafspine:4,0,8", "4,0,8" },
+		{ "leafspine:4294967295,1,4294967295", "more than" },
+		{ "leafspine:99999,99999,1", "more than" },
+		{ "fattree:3", "even" }, { "fattree:0", "even" },
+		{ "fattree:900", "more than" }, { "fattree:4,4", "4,4" },
+		{ "racks:3", "racks:3" }, { "racks:0,3", "0,3" },
+	};
+	struct aggt_err err;
+	size_t i;
+
+	for (i = 0; i < N(bad); i++) {
+		memset(&err, 0, sizeof(err));
+		EXPECT_EQ(NULL, aggt_topo_parse(bad[i].text, &err));
+		EXPECT_NE(NULL, strstr(err.text, bad[i].names)) {
+			TH_LOG("%s: %s", bad[i].text, err.text);
+		}
+	}
+}
+
+/* The refusal names the method, the topology and what works there. */
+TEST(graph__methods_that_need_digits)
+{
+	static const char *const needs[] = {
+		"irs", "ars", "mib", "mc", "m2", "srs", "srs:safe", "rs:01",
+		"rs:best", "exact", "unicast:random", "unicast:rotate",
+	};
+	struct aggt_topo *t = aggt_topo_parse("leafspine:4,2,8", NULL);
+	aggt_node sender = 1, receiver = 0;
+	struct aggt_job job = { .senders = &sender, .n_senders = 1,
+				.receivers = &receiver, .n_receivers = 1 };
+	size_t i;
+
+	for (i = 0; i < N(needs); i++) {
+		struct aggt_err err = { "" };
+
+		job.method = needs[i];
+		EXPECT_EQ(NULL, aggt_plan_build(t, &job, &err));
+		EXPECT_NE(NULL, strstr(err.text, needs[i]));
+		EXPECT_NE(NULL, strstr(err.text, "leafspine:4,2,8"));
+		EXPECT_NE(NULL, strstr(err.text,
+				       "existing, unicast, steiner, auto, getparent")) {
+			TH_LOG("%s", err.text);
+		}
+	}
+	aggt_topo_free(t);
+}
+
+static struct aggt_plan *plan_of(const struct aggt_topo *t, const char *method,
+				 const char *senders, aggt_node receiver)
+{
+	struct aggt_job job = { .receivers = &receiver, .n_receivers = 1,
+				.method = method };
+	struct aggt_list list;
+	struct aggt_err err = { "" };
+	struct aggt_plan *plan;
+
+	if (aggt_list_parse(t, senders, 1, &list, NULL))
+		return NULL;
+	job.senders = list.node;
+	job.n_senders = list.n;
+	plan = aggt_plan_build(t, &job, &err);
+	if (!plan)
+		printf("# %s\n", err.text);
+	if (plan && verify_plan(t, &job, plan, true)) {
+		printf("# %s\n", verify_text);
+		aggt_plan_free(plan);
+		plan = NULL;
+	}
+	aggt_list_clear(&list);
+	return plan;
+}
+
+static aggt_node parent_of(const struct aggt_plan *plan, aggt_node server)
+{
+	const struct aggt_tree *tree = aggt_plan_tree(plan, 0);
+	uint32_t v = aggt_tree_find(tree, server);
+
+	return aggt_tree_server(tree, aggt_tree_parent(tree, v));
+}
+
+/* A rack, and a pod of racks, merges at the sender there that is named first. */
+TEST(graph__getparent_of_racks)
+{
+	struct aggt_topo *t = aggt_topo_parse("leafspine:4,2,8", NULL);
+	struct aggt_plan *plan = plan_of(t, "getparent",
+					 "v3,v12,v9,v8,v31,v1", 0);
+
+	ASSERT_NE(NULL, plan);
+	EXPECT_EQ(0, parent_of(plan, 1));
+	EXPECT_EQ(0, parent_of(plan, 3));
+	EXPECT_EQ(0, parent_of(plan, 12));
+	EXPECT_EQ(12, parent_of(plan, 9));
+	EXPECT_EQ(12, parent_of(plan, 8));
+	EXPECT_EQ(0, parent_of(plan, 31));
+	EXPECT_EQ(2 + 2 + 4 + 2 + 2 + 4, aggt_plan_metrics(plan)->cost);
+	EXPECT_EQ(2 + 2 + 4 * 4, aggt_plan_metrics(plan)->existing);
+	aggt_plan_free(plan);
+	aggt_topo_free(t);
+	t = aggt_topo_parse("fattree:4", NULL);
+	plan = plan_of(t, "getparent", "v4,v6,v7,v5,v2", 0);
+	ASSERT_NE(NULL, plan);
+	EXPECT_EQ(0, parent_of(plan, 4));
+	EXPECT_EQ(4, parent_of(plan, 6));
+	EXPECT_EQ(6, parent_of(plan, 7));
+	EXPECT_EQ(4, parent_of(plan, 5));
+	EXPECT_EQ(0, parent_of(plan, 2));
+	EXPECT_EQ(6 + 4 + 2 + 2 + 4, aggt_plan_metrics(plan)->cost);
+	aggt_plan_free(plan);
+	aggt_topo_free(t);
+}
+
+/* Camdoop: the neighbour that is nearest in space, so the longest way first. */
+TEST(graph__getparent_of_camcube)
+{
+	struct aggt_topo *t = aggt_topo_parse("camcube:8,8,8", NULL);
+	struct aggt_plan *plan = plan_of(t, "getparent", "v219", 0);
+
+	/* (3,3,3): any first; (1,2,7): y, then either of x and z. */
+	ASSERT_NE(NULL, plan);
+	EXPECT_EQ(9, aggt_plan_metrics(plan)->depth);
+	aggt_plan_free(plan);
+	plan = plan_of(t, "getparent", "v465", 0);
+	ASSERT_NE(NULL, plan);
+	EXPECT_EQ(465 - 8, parent_of(plan, 465));
+	EXPECT_EQ(4, aggt_plan_metrics(plan)->depth);
+	aggt_plan_free(plan);
+	aggt_topo_free(t);
+}
+
+/* Whether tree @number spans all servers and shares no directed link. */
+static const char *check_camdoop(const struct aggt_topo *t, aggt_node root,
+				 unsigned int number, char *used)
+{
+	uint32_t n = aggt_topo_servers(t);
+	char method[16], senders[16];
+	struct aggt_plan *plan;
+	const char *why = NULL;
+	aggt_node v;
+
+	snprintf(method, sizeof(method), "getparent:%u", number);
+	snprintf(senders, sizeof(senders), "random:%u", n);
+	plan = plan_of(t, method, senders, root);
+	if (!plan)
+		return "no plan";
+	for (v = 0; v < n && !why; v++) {
+		char *link;
+
+		if (v == root)
+			continue;
+		link = &used[v * 6 + aggt_topo_link_dim(t, v,
+							parent_of(plan, v))];
+		if (*link)
+			why = FAULT("tree %u: v%u", number, v);
+		*link = 1;
+	}
+	aggt_plan_free(plan);
+	return why;
+}
+
+TEST(graph__camdoop_trees)
+{
+	static const char *const torus[] = { "camcube:3,3,3", "camcube:3,4,5",
+					     "camcube:6,3,4" };
+	struct aggt_err err = { "" };
+	size_t i, k;
+
+	for (i = 0; i < N(torus); i++) {
+		struct aggt_topo *t = aggt_topo_parse(torus[i], NULL);
+		char *used = calloc(aggt_topo_servers(t), 6);
+
+		for (k = 1; k <= 6; k++)
+			EXPECT_EQ(NULL, check_camdoop(t, 7 * i, k, used)) {
+				TH_LOG("%s: %s", torus[i], verify_text);
+			}
+		free(used);
+		aggt_topo_free(t);
+	}
+	for (i = 0; i < 3; i++) {
+		static const char *const bad[][2] = {
+			{ "camcube:3,3,3", "getparent:7" },
+			{ "camcube:2,3,3", "getparent:1" },
+			{ "bcube:4,1", "getparent:1" },
+		};
+		struct aggt_topo *t = aggt_topo_parse(bad[i][0], NULL);
+		aggt_node v[2] = { 0, 1 };
+		struct aggt_job job = { v, 1, .receivers = v + 1,
+					.n_receivers = 1, .method = bad[i][1] };
+
+		EXPECT_EQ(NULL, aggt_plan_build(t, &job, &err));
+		EXPECT_NE(NULL, strstr(err.text, bad[i][1]));
+		aggt_topo_free(t);
+	}
+}
+
+/* Every method on every kind, and auto is not dearer than any of them. */
+TEST_F_TIMEOUT(instance, graph_methods, 100)
+{
+	unsigned int round, m;
+
+	for (round = 0; round < 8 * N(graphs); round++) {
+		double sum[N(graph_methods)];
+
+		draw(self, graphs[round % N(graphs)], 1 + rnd(14), 1 + rnd(2));
+		self->job.delta = rnd(5) * 0.25;
+		if (rnd(2))
+			self->job.sizes = self->sizes;
+		self->job.max_depth = AGGT_DEPTH_NONE;
+		for (m = 0; m < N(graph_methods); m++) {
+			sum[m] = cost(self, graph_methods[m], true);
+			ASSERT_LE(0, sum[m]);
+		}
+		for (m = 0; m < N(graph_methods); m++)
+			EXPECT_LE(sum[N(graph_methods) - 1],
+				  sum[m] + 1e-9 * (1 + sum[m]));
+		discard(self);
+	}
+}
+
+/* Some link of server @v, or one behind its switch. */
+static void draw_link(const struct aggt_topo *t, aggt_node v, char *text,
+		      size_t len)
+{
+	size_t n;
+	aggt_node *list = aggt_topo_neighbours(t, v, &n);
+	aggt_node to = n ? list[rnd(n)] : v;
+	uint32_t a = aggt_topo_hop_switch(t, v, to, 0);
+	uint32_t b = aggt_topo_hop_switch(t, v, to, 1);
+
+	free(list);
+	if (a == AGGT_NONE)
+		snprintf(text, len, "failed:v%u-v%u", v, to);
+	else if (b == AGGT_NONE || rnd(2))
+		snprintf(text, len, "failed:v%u-w%u", v, a);
+	else
+		snprintf(text, len, "failed:w%u-w%u", a, b);
+}
+
+static void draw_change(const struct aggt_topo *t,
+			const struct aggt_plan *plan, char *text, size_t len)
+{
+	const struct aggt_job *job = aggt_plan_job(plan);
+	uint32_t n = aggt_topo_servers(t);
+
+	switch (rnd(7)) {
+	case 0:
+		snprintf(text, len, "join:v%u", rnd(n));
+		break;
+	case 1:
+		snprintf(text, len, "leave:v%u",
+			 job->senders[rnd(job->n_senders)]);
+		break;
+	case 2:
+		snprintf(text, len, "receiver:v%u=v%u",
+			 job->receivers[rnd(job->n_receivers)], rnd(n));
+		break;
+	case 3:
+		snprintf(text, len, "receiver:v%u",
+			 job->receivers[rnd(job->n_receivers)]);
+		break;
+	case 4:
+		snprintf(text, len, "failed:v%u", rnd(n));
+		break;
+	case 5:
+		if (aggt_topo_switches(t)) {
+			snprintf(text, len, "failed:w%u",
+				 rnd(aggt_topo_switches(t)));
+			break;
+		}
+		/* fallthrough */
+	default:
+		draw_link(t, rnd(n), text, len);
+	}
+}
+
+/* Members come and go, parts fail: each plan on the way is valid. */
+TEST_F_TIMEOUT(instance, graph_changes, 100)
+{
+	unsigned int round, k, taken = 0;
+
+	for (round = 0; round < 8 * N(graphs); round++) {
+		struct aggt_plan *plan, *next;
+		struct aggt_change c;
+		char text[64];
+
+		draw(self, graphs[round % N(graphs)], 8, 2);
+		self->job.method = graph_methods[rnd(N(graph_methods))];
+		self->job.delta = rnd(3) * 0.5;
+		plan = aggt_plan_build(self->topo, &self->job, NULL);
+		ASSERT_NE(NULL, plan);
+		for (k = 0; k < 10; k++) {
+			draw_change(self->topo, plan, text, sizeof(text));
+			if (aggt_change_parse(self->topo, text, &c, NULL))
+				continue;
+			next = aggt_plan_update(self->topo, plan, &c, 1, NULL);
+			if (!next && c.kind == AGGT_FAILED)
+				break;
+			if (!next)
+				continue;
+			taken++;
+			aggt_plan_free(plan);
+			plan = next;
+			ASSERT_EQ(NULL, verify_plan(self->topo,
+						    aggt_plan_job(plan), plan,
+						    true)) {
+				TH_LOG("%s %s %s: %s",
+				       aggt_topo_name(self->topo),
+				       self->job.method, text, verify_text);
+			}
+		}
+		aggt_plan_free(plan);
+		discard(self);
+	}
+	TH_LOG("%u changes", taken);
+	EXPECT_LT(200, taken);
+}
+
+/* A new plan around failures goes by what works; what is cut off is named. */
+TEST(graph__failures)
+{
+	struct aggt_err err = { "" };
+	struct aggt_topo *t;
+	struct aggt_plan *plan;
+
+	t = aggt_topo_describe("topology leafspine:2,2,2\nfailed w2\nabsent v1\n",
+			       &err);
+	ASSERT_NE(NULL, t);
+	plan = plan_of(t, "getparent", "v2,v3", 0);
+	ASSERT_NE(NULL, plan);
+	EXPECT_EQ(3, aggt_topo_hop_switch(t, 2, 0, 1));
+	aggt_plan_free(plan);
+	aggt_topo_free(t);
+	EXPECT_EQ(NULL, aggt_topo_describe("topology leafspine:2,2,2\nfailed w2\nfailed w3\n",
+					   &err));
+	EXPECT_STREQ("server v2: disconnected, no way to v0 works", err.text);
+	EXPECT_EQ(NULL, aggt_topo_describe("topology camcube:3,3,3\nfailed v0-v4\n",
+					   &err));
+	EXPECT_STREQ("line 2: failed v0-v4: camcube:3,3,3 has no such server, switch or link",
+		     err.text);
+	t = aggt_topo_describe("topology camcube:3,3,3\nfailed v0-v1\naddress v1-v2 192.0.2.1\n",
+			       &err);
+	ASSERT_NE(NULL, t);
+	EXPECT_STREQ("192.0.2.1", aggt_topo_port_address(t, 1,
+							 aggt_topo_link_dim(t, 1, 2)));
+	EXPECT_EQ(0, aggt_topo_hop_links(t, 0, 1));
+	EXPECT_EQ(2, aggt_topo_distance(t, 0, 1));
+	aggt_topo_free(t);
+}
+
+TEST_HARNESS_MAIN
