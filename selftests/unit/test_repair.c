@@ -627,6 +627,23 @@ TEST_F(repair, refused__by_a_node_that_is_gone)
 	EXPECT_GT(STEPS_MAX, i);
 }
 
+/* The undo ends entries of both attempts with STALE: no other one did that. */
+TEST_F(repair, refused__ends_of_its_own_entries)
+{
+	struct aggnet_event_info event = {
+		.kind = AGGNET_EVENT_TREE_ABORTED, .instance = 1,
+		.reason = AGGNET_R_STALE, .incast_id = 1ull << 32 | 0x0a000001,
+	};
+	struct supervisor *v = &self->one;
+
+	world->refuse = 1 << 2;
+	ASSERT_EQ(0, cut(v, "v4", "eth1"));
+	for (event.attempt = 0; event.attempt < 2; event.attempt++)
+		EXPECT_EQ(0, supervise_heard(&v->s, &event));
+	ASSERT_EQ(0, settle(v));
+	EXPECT_EQ(0, supervise_heard(&v->s, &event) + 1);
+}
+
 /* Nodes have seen attempt 1: the next supervisor does not use it, either. */
 TEST_F(repair, refused__attempt_stays_used)
 {

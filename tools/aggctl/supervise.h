@@ -32,6 +32,7 @@ struct post {
  * struct supervised_tree - a tree of the plan, as it was found at the nodes
  * @incast_id: name
  * @used: last attempt that was begun or tried
+ * @undone: @used was, and the attempt in force was interrupted by it
  * @seen: there is an entry of this plan at some node
  * @newest: latest attempt of those
  * @plan: identity of the plan in the latest attempt
@@ -41,6 +42,7 @@ struct post {
 struct supervised_tree {
 	uint64_t incast_id;
 	uint32_t used;
+	bool undone;
 	bool seen;
 	uint32_t newest;
 	uint8_t plan[AGGNET_PLAN_LEN];

@@ -323,6 +323,7 @@ static int begin_attempts(struct supervise *s, json_t *json)
 			err("out of memory");
 			return -1;
 		}
+		s->tree[i].undone = false;
 	}
 	json_decref(s->json);
 	s->json = json_incref(json);

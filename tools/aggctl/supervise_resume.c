@@ -146,7 +146,8 @@ static int overtaken(const struct supervised_tree *tree, uint32_t instance,
  * @s: the supervision
  * @info: the entry
  *
- * The end of an attempt that a repair here has replaced means nothing.
+ * The end of an attempt that a repair here has replaced, or has interrupted
+ * before it was undone, means nothing.
  *
  * Return: 0, or -1 with an error line printed if one has.
  */
@@ -156,7 +157,7 @@ int supervise_stands(const struct supervise *s,
 	const struct supervised_tree *tree = find_tree(s, info->incast_id);
 	char by[INET_ADDRSTRLEN];
 
-	if (!tree || info->state != AGGNET_TREE_ABORTED ||
+	if (!tree || tree->undone || info->state != AGGNET_TREE_ABORTED ||
 	    info->reason != AGGNET_R_STALE ||
 	    info->instance != instance_of(s) || info->attempt != tree->used ||
 	    aggnet_watch_is_done(s->watch, tree->incast_id))
@@ -258,6 +259,7 @@ int supervise_overtaken(struct supervise *s, const json_t *tried)
  */
 void supervise_skip(struct supervise *s, size_t tree)
 {
+	s->tree[tree].undone = true;
 	/* It cannot fail: the watch has the tree already. */
 	aggnet_watch_tree(s->watch, s->tree[tree].incast_id, instance_of(s),
 			  s->tree[tree].used + 1, s->only);
