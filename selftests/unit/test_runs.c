@@ -121,6 +121,27 @@ TEST(append__fills_packets)
 	aggnet_runs_free(&r);
 }
 
+/* What does not fit behind the last record begins the next packet. */
+TEST(append__ends_a_packet)
+{
+	struct aggnet_runs r;
+	u8 buf[PAYLOAD] = { 0 };
+	u32 len = 0, more;
+
+	for (more = 0; more < 16; more++) {
+		start(&r, sum, 1, 4);
+		aggnet_runs_begin(&r, 4, FIRST, true);
+		for (len = 0; len + 16 <= PAYLOAD - 16; len += 16)
+			memcpy(buf + len, "\7\7key key       ", 16);
+		ASSERT_EQ(0, aggnet_runs_append(&r, 0, buf, len));
+		/* As many as there is room for, and then a few more. */
+		buf[0] = PAYLOAD - len - 2 - 7 + more;
+		ASSERT_EQ(0, aggnet_runs_append(&r, 0, buf, 2 + 7 + buf[0]));
+		EXPECT_EQ(FIRST + 1 + !!more, r.run[0].tail);
+		aggnet_runs_free(&r);
+	}
+}
+
 /* --- who may begin, and when it starts ------------------------------------------ */
 
 TEST(begin__limits)

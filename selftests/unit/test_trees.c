@@ -10,6 +10,7 @@
 
 #define SEED	0x74726565
 #define IDS	8192
+#define SECRETS	32	/* of nine, one makes equal distances crowd */
 
 /* Distances of incast IDs: receivers, jobs, jobs that a mask cuts off. */
 static const u64 distance[] = { 1, 1ull << 32, 1ull << 44, 1ull << 51 };
@@ -43,15 +44,20 @@ static u32 longest_run(const struct aggnet_trees *trees)
 TEST(equal_distances_do_not_crowd)
 {
 	struct aggnet_tree *tree = calloc(IDS, sizeof(*tree));
-	struct aggnet_trees *trees;
-	unsigned int i;
+	struct aggnet_trees *trees, *copy;
+	unsigned int i, k;
 
 	ASSERT_NE(NULL, tree);
 	shim_random_seed(SEED);
 	for (i = 0; i < ARRAY_SIZE(distance); i++) {
 		trees = fill(tree, distance[i]);
 		ASSERT_NE(NULL, trees);
-		EXPECT_GT(IDS / 16, longest_run(trees));
+		for (k = 0; k < SECRETS; k++) {
+			copy = aggnet_trees_copy(trees);
+			ASSERT_NE(NULL, copy);
+			EXPECT_GT(IDS / 256, longest_run(copy));
+			aggnet_trees_free(copy);
+		}
 		aggnet_trees_free(trees);
 	}
 	free(tree);
@@ -67,8 +73,10 @@ TEST(has_what_is_left)
 	shim_random_seed(SEED);
 	trees = fill(tree, distance[1]);
 	ASSERT_NE(NULL, trees);
+	EXPECT_EQ(IDS, trees->count);
 	for (i = 0; i < IDS; i += 3)
 		aggnet_trees_remove(trees, tree[i].conf.incast_id);
+	EXPECT_EQ(IDS - DIV_ROUND_UP(IDS, 3), trees->count);
 	/* A copy has a secret of its own. */
 	copy = aggnet_trees_copy(trees);
 	ASSERT_NE(NULL, copy);
@@ -82,6 +90,7 @@ TEST(has_what_is_left)
 	}
 	aggnet_trees_free(trees);
 	aggnet_trees_free(copy);
+	EXPECT_EQ(0, shim_alloc_live);
 	free(tree);
 }
 
