@@ -62,6 +62,37 @@ static void check_unchanged(const struct told *was, const struct told *is,
 	       "refused, but the node or its memory changed");
 }
 
+static u32 port_of(const struct nlmsghdr *nlh, int type)
+{
+	return *(const u32 *)nla_data(attr_of(nlh, type));
+}
+
+static bool has_port(const struct told *told, u32 ifindex)
+{
+	const struct nlmsghdr *nlh;
+	unsigned int n = 0;
+	size_t at = 0;
+
+	while ((nlh = message_next(&told->ports, &at)))
+		n += port_of(nlh, AGGNET_A_PORT_IFINDEX) == ifindex;
+	INSIST(n < 2, "a device is two ports");
+	return n;
+}
+
+/* A port that went took its links along, and no link of another port. */
+static void check_links(const struct told *was, const struct told *is)
+{
+	const struct nlmsghdr *nlh;
+	size_t at, kept = 0;
+
+	for (at = 0; (nlh = message_next(&was->links, &at)); )
+		kept += has_port(is, port_of(nlh, AGGNET_A_LINK_IFINDEX));
+	for (at = 0; (nlh = message_next(&is->links, &at)); kept--)
+		INSIST(has_port(is, port_of(nlh, AGGNET_A_LINK_IFINDEX)),
+		       "a link has no port any more");
+	INSIST(!kept, "a link went with the port of another");
+}
+
 /* A get tells of an object what the dump told; a switch's may be several. */
 static void check_get(const struct answer *dump, u8 cmd)
 {
@@ -248,6 +279,8 @@ static bool request(const struct nlmsghdr *nlh, struct told *told)
 		check_unchanged(told, &now, cmd);
 	else if (cmd == AGGNET_CMD_TREE_ADD)
 		check_entry(told, &now, nlh);
+	else if (cmd == AGGNET_CMD_PORT_ADD || cmd == AGGNET_CMD_PORT_DEL)
+		check_links(told, &now);
 	told_free(told);
 	*told = now;
 	return !err && cmd == AGGNET_CMD_PORT_DEL;
@@ -256,6 +289,8 @@ static bool request(const struct nlmsghdr *nlh, struct told *told)
 /* A message to netlink, of which some are none to the family. */
 static bool message(const struct nlmsghdr *nlh, struct told *told)
 {
+	struct told now;
+
 	if (nlh->nlmsg_type == NLMSG_DONE) {
 		core_close(nlh->nlmsg_pid);
 	} else if (nlh->nlmsg_type == DEVICE_GONE) {
@@ -268,8 +303,10 @@ static bool message(const struct nlmsghdr *nlh, struct told *told)
 		return request(nlh, told);
 	}
 	world_work();
+	tell(&now, NLMSG_GOODSIZE);
+	check_links(told, &now);
 	told_free(told);
-	tell(told, NLMSG_GOODSIZE);
+	*told = now;
 	return nlh->nlmsg_type == DEVICE_GONE;
 }
 
