@@ -3,7 +3,7 @@
 # Lines and branches of the module that tests reach: of the pure cores in the
 # unit tests, of the flow in random scripts, and, if the debug kernel is built,
 # of all of it in the guest; and the functions that none calls. Last, each line
-# that all of these left out, with the reason (unreached.txt).
+# that all of these left out, with the reason (unreached.txt); fails without one.
 # Usage: coverage.sh [unit|flow|guest|unreached]...
 #   SEED=, TESTS=, VM_TIMEOUT=  of guest
 set -euo pipefail

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # Of .gcov files of the module as the guest has it, and of other builds of its
 # files: the lines of the first that none of them reached, by function, with the
-# reason that is known.
+# reason that is known. Status 1 if a function has none, or more lines than that.
 # Usage: awk -v guest=DIRECTORY -f unreached.awk REASONS FILE.c.gcov...
-#   REASONS  lines "FUNCTION REASON", or a comment
+#   REASONS  lines "FUNCTION LINES REASON", or a comment; LINES "-": not counted
 
 FILENAME == ARGV[1] {
-	if (NF > 1 && !/^#/) {
+	if (NF > 2 && !/^#/) {
 		name = $1
-		sub(/^[^ \t]+[ \t]+/, "")
+		known[name] = $2
+		sub(/^[^ \t]+[ \t]+[^ \t]+[ \t]+/, "")
 		reason[name] = $0
 	}
 	next
@@ -61,12 +62,19 @@ END {
 		if (!(name in list))
 			names[++n] = name
 		list[name] = list[name] " " part[2]
+		count_of[name]++
 		unreached++
 	}
 	printf "\n%d of %d lines are reached by no test\n", unreached, lines
 	for (i = 1; i <= n; i++) {
 		split(names[i], part, " ")
-		printf "%s, %s:%s\n\t%s\n", part[1], part[2], list[names[i]],
-			part[2] in reason ? reason[part[2]] : "?"
+		name = part[2]
+		why = name in reason ? reason[name] : "?"
+		if (name in reason && known[name] != "-" &&
+		    count_of[names[i]] > known[name])
+			why = "? of " known[name] " lines it is known: " why
+		printf "%s, %s:%s\n\t%s\n", part[1], name, list[names[i]], why
+		failed += why ~ /^[?]/
 	}
+	exit failed > 0
 }
