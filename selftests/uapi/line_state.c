@@ -7,8 +7,12 @@
 #include "line_transfer.h"
 #include "member.h"
 
-#define SLOW_FREE	4	/* from here on a slow host has to be seen to be one */
-#define STALL_MS	100	/* by a stall of this process as long as that */
+#define STALL_MS	100	/* of this process: a host that excuses a timeout */
+/*
+ * A child goes around its aggregator after four RTOs, which a loaded host reaches
+ * without such a stall: from here on it needs one, too.
+ */
+#define SLOW_FREE	4
 #define SLOWEST		64	/* times as slow as we expect a host to be */
 #define SLACK		60000	/* of a slow machine, before it counts as a hang */
 #define CLOSED		68	/* MTU of a link that takes no packet of ours */
@@ -134,14 +138,18 @@ bool transfer_over(struct line_transfer *t)
 	return true;
 }
 
-/* Has somebody given up, or gone around an aggregator that did? */
-static bool is_slow(struct line_transfer *t)
+/* Has a node given up? */
+static bool has_timed_out(struct line_transfer *t)
 {
-	struct aggnet_tree_info r = transfer_look(t, NODE_R);
-
-	return r.channels > 1 || r.reason == AGGNET_R_TIMEOUT ||
+	return transfer_look(t, NODE_R).reason == AGGNET_R_TIMEOUT ||
 	       transfer_look(t, NODE_AGG).reason == AGGNET_R_TIMEOUT ||
 	       transfer_look(t, NODE_C).reason == AGGNET_R_TIMEOUT;
+}
+
+/* Has a node given up, or C gone around the aggregator? */
+static bool is_slow(struct line_transfer *t)
+{
+	return transfer_look(t, NODE_R).channels > 1 || has_timed_out(t);
 }
 
 bool transfer_reach(struct line_transfer *t, const struct state *s,
@@ -214,8 +222,11 @@ const char *transfer_bring(struct line_transfer *t, const struct state *s)
 		wrong = try_to_bring(t, s);
 		if (!is_slow(t) || t->slow > SLOWEST)
 			return wrong;
-		if (t->slow >= SLOW_FREE && t->stall < STALL_MS)
+		if (t->stall < STALL_MS && has_timed_out(t))
 			return wrong ?: "it timed out, and the host did not stall";
+		if (t->stall < STALL_MS && t->slow >= SLOW_FREE)
+			return wrong ?: "C went around, and the host did not stall";
+		t->repeated++;
 		transfer_end(t);
 		transfer_narrow(t, s, MTU);
 	}

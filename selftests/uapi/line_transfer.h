@@ -48,6 +48,7 @@ struct app {
  * @give_up: of the entries, ms
  * @slow: so many times what a quick host needs
  * @stall: ms for which this process did not run, at most, in this try
+ * @repeated: tries of all transfers so far that a slow host spoiled
  * @instance: of this one
  * @hold: of the entries, ms
  */
@@ -58,6 +59,7 @@ struct line_transfer {
 	uint32_t give_up;
 	uint32_t slow;
 	int64_t stall;
+	unsigned int repeated;
 	uint32_t instance;
 	uint32_t hold[NODES];
 };
@@ -139,8 +141,8 @@ bool transfer_reach(struct line_transfer *t, const struct state *s,
 void transfer_narrow(struct line_transfer *t, const struct state *s, int mtu);
 /*
  * Bring the transfer there. A host that is seen to be too busy for our clocks
- * gets slower ones: otherwise a timeout is a failure. Return: what went wrong,
- * NULL: nothing
+ * gets slower ones, and the try is counted: otherwise a timeout is a failure.
+ * Return: what went wrong, NULL: nothing
  */
 const char *transfer_bring(struct line_transfer *t, const struct state *s);
 /* The transfer as the nodes see it. */
