@@ -163,8 +163,11 @@ void aggnet_child_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		     struct sk_buff_head *out);
 /* Room came free: tell children that wait for credit. */
 void aggnet_child_feed(struct aggnet_tree *tree, struct sk_buff_head *out);
-/* Tell the children DONE or ABORT, as far as one run may; probes get the rest. */
-void aggnet_child_tell(struct aggnet_tree *tree, struct sk_buff_head *out);
+/*
+ * Tell DONE or ABORT to more children, as many as one run may. Return: there are
+ * others; they get it in answer to their probes, or when the entry goes.
+ */
+bool aggnet_child_tell(struct aggnet_tree *tree, struct sk_buff_head *out);
 /* A bound, unfinished child silent for longer than @silence jiffies, or NULL. */
 struct aggnet_child *aggnet_child_silent(struct aggnet_tree *tree,
 					 unsigned long silence);

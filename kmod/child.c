@@ -747,9 +747,10 @@ void aggnet_child_feed(struct aggnet_tree *tree, struct sk_buff_head *out)
 	}
 }
 
-void aggnet_child_tell(struct aggnet_tree *tree, struct sk_buff_head *out)
+bool aggnet_child_tell(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
-	u32 n = min(tree->child_mask + 1, (u32)CHILD_SCAN);
+	u32 slots = tree->child_mask + 1;
+	u32 end = min(slots, tree->tell + CHILD_SCAN);
 	struct aggnet_done done = {
 		.sources = cpu_to_be32(tree->weight),
 		.partials = cpu_to_be32(tree->partials),
@@ -759,7 +760,8 @@ void aggnet_child_tell(struct aggnet_tree *tree, struct sk_buff_head *out)
 	u16 length;
 
 	length = aggnet_put_abort(tree, &abort);
-	for (c = tree->child; n; n--, c++) {
+	while (tree->tell < end) {
+		c = &tree->child[tree->tell++];
 		if (!c->id)
 			continue;
 		if (tree->state == AGGNET_TREE_ABORTED)
@@ -769,6 +771,7 @@ void aggnet_child_tell(struct aggnet_tree *tree, struct sk_buff_head *out)
 			child_tell(tree, c, AGGNET_DONE, 0, &done,
 				   sizeof(done), out);
 	}
+	return end < slots;
 }
 
 u32 aggnet_child_looks(const struct aggnet_tree *tree)

@@ -6,6 +6,7 @@
 #include <linux/log2.h>
 #include <linux/netlink.h>
 #include <linux/random.h>
+#include <linux/sched.h>
 #include <linux/skbuff.h>
 #include <linux/sort.h>
 
@@ -663,6 +664,23 @@ void aggnet_tree_put(struct aggnet_tree *tree)
 		queue_rcu_work(tree_wq, &tree->rcu);
 }
 
+/*
+ * Nothing answers for an entry that is gone: the children that its end has not been
+ * told to yet are told now, in bounded runs of the lock.
+ */
+static void tree_tell_all(struct aggnet_tree *tree)
+{
+	struct sk_buff_head out;
+	bool more;
+
+	do {
+		cond_resched();
+		aggnet_tree_lock(tree, &out);
+		more = aggnet_child_tell(tree, &out);
+		aggnet_tree_unlock(tree, &out);
+	} while (more);
+}
+
 void aggnet_tree_kill(struct aggnet_tree *tree, enum aggnet_reason reason)
 {
 	struct sk_buff_head out;
@@ -679,6 +697,8 @@ void aggnet_tree_kill(struct aggnet_tree *tree, enum aggnet_reason reason)
 	aggnet_socket_wake(tree);
 	aggnet_tree_unlock(tree, &out);
 
+	if (!tree->conf.forward_only)
+		tree_tell_all(tree);
 	aggnet_timers_stop(tree);
 	if (cancel_work_sync(&tree->memory_work))
 		aggnet_tree_put(tree);

@@ -133,6 +133,7 @@ struct aggnet_tree_conf {
  * @starved: children that have been told of zero credit
  * @cursor: next slot of @child to be looked at for who waits for credit
  * @looked: and for who is silent
+ * @tell: next slot of @child to be told of the outcome
  * @bound_total: children that ever bound
  * @extra: of them, those that the plan did not foresee
  * @dry: bound, unfinished children without credit
@@ -209,6 +210,7 @@ struct aggnet_tree {
 	u32 starved;
 	u32 cursor;
 	u32 looked;
+	u32 tell;
 	u32 refusals;
 	u64 secret;
 

@@ -14,6 +14,7 @@
 #define SEED	0x656e6473
 #define FIRST	AGGNET_SEQ_FIRST
 #define RTO_US	2000000ull	/* the longest */
+#define MANY_FIRST	0x0b000000	/* identity */
 
 static const struct world_conf plain = {
 	.lists = true, .payload = AGGNET_PAYLOAD_USUAL, .memory = 8,
@@ -186,6 +187,60 @@ TEST_F(ends, epoch__newer_one_ends_a_child_that_opens)
 	EXPECT_GE(RTO_US, runs(tree, WORLD_GIVE_UP * 3000ull));
 	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
 	EXPECT_EQ(AGGNET_R_STALE, tree->reason);
+}
+
+/* --- many children ---------------------------------------------------------- */
+
+#define MANY	200	/* slots for several times as many as one run looks at */
+
+static u32 told[MANY];
+
+/* One of many that is told of an abort. */
+static void count_told(const struct aggnet_pkt *pkt)
+{
+	u32 i = ntohl(pkt->dst) - MANY_FIRST;
+
+	if (pkt->type == AGGNET_ABORT && i < MANY)
+		told[i]++;
+}
+
+/* The receiver of as many sources, all of which have come. */
+static struct aggnet_tree *many(void)
+{
+	struct node *node = &world.node[RECEIVER];
+	struct aggnet_tree_conf conf = {
+		.contributors = MANY,
+		.sources = MANY,
+		.give_up_ms = WORLD_GIVE_UP,
+		.memory = 16 << 20,
+	};
+	u32 i;
+
+	world_start(&plain, SEED);
+	conf.incast_id = ntohl(node->an.identity);
+	node->tree = aggnet_tree_create(&node->an, &conf, NULL);
+	INSIST(!IS_ERR(node->tree), "the entry is refused");
+	INSIST(!aggnet_tree_join_reader(node->tree, &node->reader),
+	       "the reader cannot join");
+	aggnet_tree_get(node->tree);
+	node->joined = true;
+	for (i = 0; i < MANY; i++)
+		child(node->tree, MANY_FIRST + i, 1 + i);
+	return node->tree;
+}
+
+/* Nothing answers for a withdrawn entry: its children are told now, or never. */
+TEST_F(ends, withdrawn__is_told_to_all_children)
+{
+	struct aggnet_tree *tree = many();
+	u32 i;
+
+	ASSERT_LT(256, tree->child_mask);
+	memset(told, 0, sizeof(told));
+	world.made = count_told;
+	world_del(RECEIVER);
+	for (i = 0; i < MANY; i++)
+		EXPECT_EQ(1, told[i]);
 }
 
 /* --- an end that is DONE ---------------------------------------------------- */

@@ -95,6 +95,8 @@ void aggnet_tx_make(struct aggnet_tree *tree, struct sk_buff_head *out,
 	hdr->tag = cpu_to_be64(aggnet_tag(key, hdr, digest ? *digest :
 					  aggnet_digest(key, hdr + 1,
 							pkt->length)));
+	if (world.made)
+		world.made(pkt);
 	out->qlen++;
 }
 

@@ -387,6 +387,7 @@ void world_start(const struct world_conf *conf, u64 seed)
 	world.ended = 0;
 	world.attempt = 1;
 	world.harm = false;
+	world.made = NULL;
 	world.settling = false;
 	world.no_packet = false;
 	world.full = false;
