@@ -169,6 +169,7 @@ static void child_reply(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		.dst_nonce = pkt->src_nonce,
 		.stamp = aggnet_clock_us(),
 		.echo = pkt->stamp,
+		.key = pkt->key,
 	};
 
 	aggnet_tx_make(tree, out, &reply, body, NULL, AGGNET_WAY_DIRECT);

@@ -170,6 +170,7 @@ enum aggnet_parse aggnet_parse_header(const void *data, size_t len,
 	pkt->dst_nonce = be64_to_cpu(hdr->dst_nonce);
 	pkt->stamp = be32_to_cpu(hdr->stamp);
 	pkt->echo = be32_to_cpu(hdr->echo);
+	pkt->key = NULL;
 	return AGGNET_PARSE_OK;
 }
 

@@ -32,6 +32,7 @@
  * @body: the @length bytes behind header and filter
  * @filter: what aggnet_filter_ok() has passed, NULL: there is none
  * @filter_size: its bytes
+ * @key: that its tag is of, NULL: the tree's own
  *
  * It points into the packet: valid as long as the bytes are.
  */
@@ -52,6 +53,7 @@ struct aggnet_pkt {
 	const u8 *body;
 	const struct aggnet_filter *filter;
 	u32 filter_size;
+	const struct aggnet_key *key;
 };
 
 /**

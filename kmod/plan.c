@@ -660,6 +660,21 @@ static int plan_prepare(struct aggnet_net *an, struct aggnet_plan *plan,
 
 /* --- commit: what cannot fail ---------------------------------------------- */
 
+/* New entries learn of those whose place they will take. */
+static void plan_follow(struct aggnet_net *an, const struct aggnet_plan *plan)
+{
+	const struct aggnet_trees *old = aggnet_trees_in_force(an);
+	const struct aggnet_step *step;
+	const struct aggnet_tree *tree;
+
+	list_for_each_entry(step, &plan->steps, list) {
+		cond_resched();
+		tree = aggnet_trees_first(old, step->conf.incast_id);
+		if (step->tree && tree)
+			aggnet_tree_follow(step->tree, tree);
+	}
+}
+
 /* New entries belong to the table in force now. */
 static void plan_adopt(struct aggnet_plan *plan,
 		       const struct aggnet_trees *trees)
@@ -720,6 +735,7 @@ static void plan_publish(struct aggnet_net *an, struct aggnet_plan *plan)
 	struct aggnet_trees *old;
 
 	plan->draft = NULL;
+	plan_follow(an, plan);
 	old = aggnet_trees_publish(an, trees);
 	aggnet_changed(an);
 	plan_adopt(plan, trees);

@@ -652,6 +652,26 @@ free:
 	return ERR_PTR(err);
 }
 
+static bool tree_same_key(const struct aggnet_key *a,
+			  const struct aggnet_key *b)
+{
+	return a->keyed == b->keyed &&
+	       !memcmp(a->bytes, b->bytes, sizeof(a->bytes));
+}
+
+void aggnet_tree_follow(struct aggnet_tree *tree,
+			const struct aggnet_tree *old)
+{
+	/* A repair keeps the key: what came before that plan is still to answer. */
+	if (tree_same_key(&tree->conf.key, &old->conf.key)) {
+		tree->elder_key = old->elder_key;
+		tree->has_elder = old->has_elder;
+	} else {
+		tree->elder_key = old->conf.key;
+		tree->has_elder = true;
+	}
+}
+
 void aggnet_tree_get(struct aggnet_tree *tree)
 {
 	refcount_inc(&tree->ref);
@@ -963,13 +983,29 @@ static bool tree_epoch_over(const struct aggnet_pkt *pkt)
 	       rst->reason == cpu_to_be32(AGGNET_RST_EPOCH);
 }
 
+static int tree_epoch_cmp(const struct aggnet_tree *tree,
+			  const struct aggnet_pkt *pkt)
+{
+	return aggnet_epoch_cmp(pkt->instance, pkt->attempt,
+				tree->conf.instance, tree->conf.attempt);
+}
+
+static void tree_epoch_old(struct aggnet_tree *tree,
+			   const struct aggnet_pkt *pkt,
+			   struct sk_buff_head *out)
+{
+	aggnet_stat_inc(tree->an, drop_epoch_old);
+	if (pkt->type == AGGNET_OPEN || pkt->type == AGGNET_DATA ||
+	    pkt->type == AGGNET_FIN || pkt->type == AGGNET_PROBE)
+		aggnet_child_send_rst(tree, pkt, AGGNET_RST_EPOCH, out);
+}
+
 /* Is the packet of the epoch in force? If not, it has been dealt with. */
 static bool tree_epoch_ok(struct aggnet_tree *tree,
 			  const struct aggnet_pkt *pkt,
 			  struct sk_buff_head *out)
 {
-	int cmp = aggnet_epoch_cmp(pkt->instance, pkt->attempt,
-				   tree->conf.instance, tree->conf.attempt);
+	int cmp = tree_epoch_cmp(tree, pkt);
 
 	if (!cmp || (cmp > 0 && tree_epoch_over(pkt)))
 		return true;
@@ -980,10 +1016,7 @@ static bool tree_epoch_ok(struct aggnet_tree *tree,
 		tree->epoch_told = true;
 		return false;
 	}
-	aggnet_stat_inc(tree->an, drop_epoch_old);
-	if (pkt->type == AGGNET_OPEN || pkt->type == AGGNET_DATA ||
-	    pkt->type == AGGNET_FIN || pkt->type == AGGNET_PROBE)
-		aggnet_child_send_rst(tree, pkt, AGGNET_RST_EPOCH, out);
+	tree_epoch_old(tree, pkt, out);
 	return false;
 }
 
@@ -1011,6 +1044,28 @@ static bool tree_dispatch(struct aggnet_tree *tree,
 	return true;
 }
 
+/* Not under the tree's key: from a child that has the entry before this one? */
+static void tree_rx_elder(struct aggnet_tree *tree,
+			  const struct aggnet_pkt *pkt,
+			  const struct aggnet_hdr *hdr)
+{
+	struct aggnet_pkt elder = *pkt;
+	struct sk_buff_head out;
+
+	if (!tree->has_elder || tree_epoch_cmp(tree, pkt) >= 0 ||
+	    !aggnet_tag_ok(&tree->elder_key, hdr)) {
+		aggnet_stat_inc(tree->an, drop_tag);
+		return;
+	}
+	elder.key = &tree->elder_key;
+	aggnet_tree_lock(tree, &out);
+	if (tree->dead)
+		aggnet_stat_inc(tree->an, drop_no_tree);
+	else
+		tree_epoch_old(tree, &elder, &out);
+	aggnet_tree_unlock(tree, &out);
+}
+
 bool aggnet_tree_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		    const struct aggnet_hdr *hdr)
 {
@@ -1018,7 +1073,7 @@ bool aggnet_tree_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 	bool consumed = true;
 
 	if (!aggnet_tag_ok(&tree->conf.key, hdr)) {
-		aggnet_stat_inc(tree->an, drop_tag);
+		tree_rx_elder(tree, pkt, hdr);
 		return true;
 	}
 	aggnet_tree_lock(tree, &out);

@@ -98,6 +98,8 @@ struct aggnet_tree_conf {
  * @an: its namespace
  * @ref: the table's, each socket's, each armed timer's and each caller's
  * @conf: constant
+ * @elder_key: of the entry whose place this one took, which had another; constant
+ * @has_elder: there was one
  * @rcu: frees it in process context after a grace period
  * @up_dst: cached route of the planned link
  * @lock: BH lock over all that follows; leaf lock but for the waiters' queues
@@ -170,6 +172,8 @@ struct aggnet_tree {
 	struct aggnet_net *an;
 	refcount_t ref;
 	struct aggnet_tree_conf conf;
+	struct aggnet_key elder_key;
+	bool has_elder;
 	struct rcu_work rcu;
 	struct dst_cache up_dst;
 
@@ -268,6 +272,18 @@ void aggnet_tree_exit(void);	/* after every namespace has gone */
 struct aggnet_tree *aggnet_tree_create(struct aggnet_net *an,
 				       struct aggnet_tree_conf *conf,
 				       struct netlink_ext_ack *extack);
+
+/**
+ * aggnet_tree_follow() - an entry will take the place of another
+ * @tree: not in force yet
+ * @old: in force
+ *
+ * A transfer that is planned anew has another key. @tree answers what still comes
+ * under the key of @old, so that children that have kept that entry hear of the
+ * newer epoch.
+ */
+void aggnet_tree_follow(struct aggnet_tree *tree,
+			const struct aggnet_tree *old);
 
 /**
  * aggnet_tree_kill() - end a tree that is out of the table

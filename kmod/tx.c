@@ -55,7 +55,7 @@ void aggnet_tx_make(struct aggnet_tree *tree, struct sk_buff_head *out,
 		    struct aggnet_pkt *pkt, const void *body,
 		    const u64 *digest, enum aggnet_way way)
 {
-	const struct aggnet_key *key = &tree->conf.key;
+	const struct aggnet_key *key = pkt->key ?: &tree->conf.key;
 	struct aggnet_net *an = tree->an;
 	struct aggnet_hdr *hdr;
 	struct sk_buff *skb;

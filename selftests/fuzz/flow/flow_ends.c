@@ -154,24 +154,79 @@ static void renew_in_silence(u32 node)
 	world.packets = 0;
 }
 
-/* The acceptor has it: what the child says next is answered. */
-TEST_F(ends, epoch__newer_one_ends_a_bound_child)
+/* All are there, and the child is bound to its acceptor. */
+static struct aggnet_tree *all_bound(const struct world_conf *conf)
 {
 	struct aggnet_tree *tree;
 	u32 i;
 
-	world_start(&plain, SEED);
+	world_start(conf, SEED);
 	for (i = 0; i < WORLD_NODES; i++)
 		world_add(i);
 	tree = tree_of(CHILD);
 	while (tree->up.state < AGGNET_UP_BOUND)
 		runs(tree, 10000);
-	renew_in_silence(ACCEPTOR);
-	world_write(CHILD, 20);
+	return tree;
+}
+
+/* The tree ends within an RTO: that node has a newer epoch. */
+static void check_stale(struct __test_metadata *_metadata,
+			const struct aggnet_tree *tree, u32 origin)
+{
 	EXPECT_GE(RTO_US, runs(tree, WORLD_GIVE_UP * 3000ull));
 	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
 	EXPECT_EQ(AGGNET_R_STALE, tree->reason);
-	EXPECT_EQ(world.node[ACCEPTOR].an.identity, tree->origin);
+	EXPECT_EQ(world.node[origin].an.identity, tree->origin);
+}
+
+/* The acceptor has it: what the child says next is answered. */
+TEST_F(ends, epoch__newer_one_ends_a_bound_child)
+{
+	struct aggnet_tree *tree = all_bound(&plain);
+
+	renew_in_silence(ACCEPTOR);
+	world_write(CHILD, 20);
+	check_stale(_metadata, tree, ACCEPTOR);
+}
+
+static const struct world_conf anew = {
+	.lists = true, .keyed = true, .anew = true,
+	.payload = AGGNET_PAYLOAD_USUAL, .memory = 8, .records = 64, .keys = 64,
+};
+
+/* It has another key; the answer is under the one that the child has. */
+TEST_F(ends, epoch__newer_one_of_another_key_ends_a_child)
+{
+	struct aggnet_tree *tree = all_bound(&anew);
+
+	renew_in_silence(ACCEPTOR);
+	world_write(CHILD, 20);
+	check_stale(_metadata, tree, ACCEPTOR);
+}
+
+/* A repair in between keeps the newer key, and remembers the older one. */
+TEST_F(ends, epoch__repaired_one_of_another_key_ends_a_child)
+{
+	struct aggnet_tree *tree = all_bound(&anew);
+
+	renew_in_silence(ACCEPTOR);
+	world.conf.anew = false;
+	tree_of(ACCEPTOR)->conf.key.bytes[0] = '0';
+	renew_in_silence(ACCEPTOR);
+	world_write(CHILD, 20);
+	check_stale(_metadata, tree, ACCEPTOR);
+}
+
+/* The key is that of neither entry. */
+TEST_F(ends, epoch__older_one_of_an_unknown_key_is_not_answered)
+{
+	struct aggnet_tree *tree = all_bound(&anew);
+
+	renew_in_silence(ACCEPTOR);
+	tree_of(ACCEPTOR)->elder_key.bytes[1]++;
+	world_write(CHILD, 20);
+	runs(tree, RTO_US);
+	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
 }
 
 TEST_F(ends, epoch__newer_one_ends_a_child_that_opens)

@@ -86,6 +86,8 @@ static void conf_make(struct aggnet_tree_conf *conf, u32 node)
 		.hops = 1,
 		.key = { world.conf.keyed, "0123456789abcde" },
 	};
+	if (world.conf.anew)
+		conf->key.bytes[0] += conf->attempt;
 	for (i = 0; i < WORLD_NODES; i++) {
 		if (!world.node[i].writes)
 			continue;
@@ -197,12 +199,19 @@ void world_crash(u32 node)
 void world_renew(u32 node)
 {
 	struct node *n = &world.node[node];
+	struct aggnet_tree *old = n->tree;
 
+	if (old)
+		aggnet_tree_get(old);
 	drop_tree(node, AGGNET_R_STALE);
 	n->attempt++;
 	if (world.attempt < n->attempt)
 		world.attempt = n->attempt;
 	world_add(node);
+	if (old) {
+		aggnet_tree_follow(n->tree, old);
+		aggnet_tree_put(old);
+	}
 }
 
 /* --- applications ------------------------------------------------------------ */

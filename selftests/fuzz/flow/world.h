@@ -69,6 +69,7 @@ struct node {
  * @chain: child > acceptor > wrong > receiver; else both below the receiver
  * @lists: ends keep lists of children
  * @keyed: packets carry a keyed tag
+ * @anew: the key of each epoch is another, as if it were planned anew
  * @acceptor_writes: and so does the receiver
  * @hold_ms: 0: none
  * @payload: bytes of records in a packet
@@ -85,6 +86,7 @@ struct world_conf {
 	bool chain;
 	bool lists;
 	bool keyed;
+	bool anew;
 	bool acceptor_writes;
 	bool in_turn;
 	u32 hold_ms;
