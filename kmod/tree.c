@@ -1000,6 +1000,25 @@ static void tree_epoch_old(struct aggnet_tree *tree,
 		aggnet_child_send_rst(tree, pkt, AGGNET_RST_EPOCH, out);
 }
 
+/*
+ * What the child says under the newer epoch's key is right, so this one cannot come
+ * to an end: the child's flow is not there any more, and its ABORT may be lost.
+ * Without a key a single forged packet would do.
+ */
+static void tree_epoch_new(struct aggnet_tree *tree,
+			   const struct aggnet_pkt *pkt,
+			   struct sk_buff_head *out)
+{
+	aggnet_stat_inc(tree->an, drop_epoch_new);
+	if (!tree->epoch_told)
+		aggnet_event_tree(tree, AGGNET_EVENT_EPOCH);
+	tree->epoch_told = true;
+	if (pkt->type == AGGNET_OPEN && tree->conf.key.keyed &&
+	    tree->state != AGGNET_TREE_IDLE)
+		aggnet_tree_abort(tree, out, AGGNET_R_STALE, pkt->src,
+				  tree->an->identity, 0);
+}
+
 /* Is the packet of the epoch in force? If not, it has been dealt with. */
 static bool tree_epoch_ok(struct aggnet_tree *tree,
 			  const struct aggnet_pkt *pkt,
@@ -1009,14 +1028,10 @@ static bool tree_epoch_ok(struct aggnet_tree *tree,
 
 	if (!cmp || (cmp > 0 && tree_epoch_over(pkt)))
 		return true;
-	if (cmp > 0) {
-		aggnet_stat_inc(tree->an, drop_epoch_new);
-		if (!tree->epoch_told)
-			aggnet_event_tree(tree, AGGNET_EVENT_EPOCH);
-		tree->epoch_told = true;
-		return false;
-	}
-	tree_epoch_old(tree, pkt, out);
+	if (cmp > 0)
+		tree_epoch_new(tree, pkt, out);
+	else
+		tree_epoch_old(tree, pkt, out);
 	return false;
 }
 

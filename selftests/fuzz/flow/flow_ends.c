@@ -217,6 +217,42 @@ TEST_F(ends, epoch__repaired_one_of_another_key_ends_a_child)
 	check_stale(_metadata, tree, ACCEPTOR);
 }
 
+static const struct world_conf secret = {
+	.lists = true, .keyed = true, .payload = AGGNET_PAYLOAD_USUAL,
+	.memory = 8, .records = 64, .keys = 64,
+};
+
+/* The child has it, and the ABORT of its older one was lost. */
+TEST_F(ends, epoch__newer_one_ends_an_acceptor)
+{
+	all_bound(&secret);
+	renew_in_silence(CHILD);
+	check_stale(_metadata, tree_of(ACCEPTOR), CHILD);
+	check_stale(_metadata, tree_of(RECEIVER), CHILD);
+}
+
+/* Without a key any host can say so: only a bound child's ABORT counts. */
+TEST_F(ends, epoch__newer_one_does_not_end_an_acceptor_without_a_key)
+{
+	all_bound(&plain);
+	renew_in_silence(CHILD);
+	runs(tree_of(ACCEPTOR), RTO_US);
+	EXPECT_EQ(AGGNET_TREE_OPEN, tree_of(ACCEPTOR)->state);
+	EXPECT_LT(0, world.node[ACCEPTOR].stats.value[AGGNET_STAT_drop_epoch_new]);
+}
+
+/* Nothing has begun that could end. */
+TEST_F(ends, epoch__newer_one_leaves_an_idle_acceptor)
+{
+	world_start(&secret, SEED);
+	world_add(ACCEPTOR);
+	world.node[CHILD].attempt++;
+	world_add(CHILD);
+	runs(tree_of(ACCEPTOR), RTO_US);
+	EXPECT_EQ(AGGNET_TREE_IDLE, tree_of(ACCEPTOR)->state);
+	EXPECT_LT(0, world.node[ACCEPTOR].stats.value[AGGNET_STAT_drop_epoch_new]);
+}
+
 /* The key is that of neither entry. */
 TEST_F(ends, epoch__older_one_of_an_unknown_key_is_not_answered)
 {
