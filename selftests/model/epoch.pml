@@ -5,8 +5,10 @@
 
 /*
  * A child C and its acceptor A, each with the entry of epoch 0, later of 1; A
- * gets it first (parents first), C whenever, or never (LEFT_OUT). Packets are a
- * soup, as in channel.pml. No rule here needs give_up, so there is none.
+ * gets it first (parents first), C whenever, or never (LEFT_OUT). With CHILD_FIRST
+ * C gets it first, the ABORT of its older entry is lost, and A gets it only after
+ * its own older epoch has ended. Packets are a soup, as in channel.pml. No rule
+ * here needs give_up, so there is none.
  *
  *	n, C's nonces: 0, 1 in epoch 0; 2 in epoch 1
  *	q, A's epochs
@@ -19,10 +21,15 @@
  *          ANY_EPOCH  C takes one whose epoch is not newer
  *          OLD_DATA   A merges DATA of an older epoch
  *          OPEN_SILENT  A does not answer the OPEN of an older epoch
+ *          NEWER_DROPPED  A drops the OPEN of a newer epoch (with CHILD_FIRST)
  * REACH asserts that C's application of epoch 1 is never DONE.
  */
 #ifndef LEFT_OUT
 #define LEFT_OUT	0
+#endif
+
+#ifndef CHILD_FIRST
+#define CHILD_FIRST	0
 #endif
 
 #define NONE	7
@@ -39,6 +46,7 @@ byte rsts;			/* RST(EPOCH), by the nonce it answers */
 bool forged_rst;		/* of epoch 0, from before C began */
 
 byte a_epoch, slot = NONE, merged, stale_merged;
+bool a_stale;			/* its epoch 0 ended: a newer one is in force */
 
 #define OUTCOME	(c == DONE || c == STALE)
 #define LAST	(c_epoch == 1 || (LEFT_OUT && a_epoch == 1))
@@ -79,7 +87,7 @@ active proctype child()
 		assert(c_epoch == 0) }
 #endif
 	/* The newer entry takes the place of the older one, whatever that did. */
-	:: d_step { !LEFT_OUT && a_epoch == 1 && c_epoch == 0 ->
+	:: d_step { !LEFT_OUT && (CHILD_FIRST || a_epoch == 1) && c_epoch == 0 ->
 		c_epoch = 1;
 		nonce = 2;
 		forged_rst = true;
@@ -88,19 +96,21 @@ active proctype child()
 	od
 }
 
+#define SERVES(n)	(OF(n) == a_epoch && (a_epoch == 1 || !a_stale))
+
 #define SERVE(n) \
-	:: d_step { (opens & B(n)) && OF(n) == a_epoch && slot == NONE && \
+	:: d_step { (opens & B(n)) && SERVES(n) && slot == NONE && \
 		    !(accepts & B(n)) -> \
 		accepts = accepts | B(n) } \
 	/* the older nonce's PROBE may come late: then C asks again */ \
-	:: d_step { (probes & B(n)) && OF(n) == a_epoch && slot == NONE && \
+	:: d_step { (probes & B(n)) && SERVES(n) && slot == NONE && \
 		    nonce == n -> \
 		slot = n; \
 		acks = acks | B(n) } \
-	:: d_step { (data & B(n)) && OF(n) == a_epoch && slot == n && \
+	:: d_step { (data & B(n)) && SERVES(n) && slot == n && \
 		    !merged -> \
 		merged = true } \
-	:: d_step { merged && slot == n && OF(n) == a_epoch && \
+	:: d_step { merged && slot == n && SERVES(n) && \
 		    !(dones & B(n)) -> \
 		dones = dones | B(n); \
 		assert(!stale_merged) } \
@@ -122,8 +132,12 @@ active proctype end_A()
 	:: d_step { (data & 3) && a_epoch == 1 && !stale_merged ->
 		stale_merged = true }
 #endif
+#ifndef NEWER_DROPPED
+	:: d_step { CHILD_FIRST && (opens & B(2)) && a_epoch == 0 && !a_stale ->
+		a_stale = true }
+#endif
 	/* Nothing of the older flow is left: nonces and secret are new. */
-	:: d_step { a_epoch == 0 ->
+	:: d_step { a_epoch == 0 && (!CHILD_FIRST || a_stale) ->
 		a_epoch = 1;
 		slot = NONE;
 		merged = false;

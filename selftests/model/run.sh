@@ -90,10 +90,12 @@ table()
 	refuse deadlock REBINDS a copy of a refused PROBE binds
 	epoch holds - the newer epoch ends the older, and is exact
 	epoch holds LEFT_OUT=1 the same for a child that has no newer entry
+	epoch holds CHILD_FIRST=1 the same if the child has the newer entry first
 	epoch ends - no livelock
 	epoch assertion REACH the newer epoch can be done
 	epoch deadlock DROPPED,LEFT_OUT=1 an RST of a newer epoch is dropped
 	epoch deadlock OPEN_SILENT,LEFT_OUT=1 the OPEN of an older epoch is not answered
+	epoch deadlock NEWER_DROPPED,CHILD_FIRST=1 the OPEN of a newer epoch is dropped
 	epoch assertion ANY_NONCE an RST for another nonce is taken
 	epoch assertion ANY_EPOCH an RST of an older epoch is taken
 	epoch assertion OLD_DATA records of an older epoch are merged

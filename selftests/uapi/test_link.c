@@ -70,6 +70,33 @@ TEST_F(link, transfer__whole)
 	close(r);
 }
 
+static int add_keyed(struct aggnet_ctl *ctl, uint32_t instance, uint32_t writers)
+{
+	struct aggnet_tree_info e = entry(writers);
+
+	e.has |= AGGNET_HAS(AGGNET_A_TREE_KEY);
+	memset(e.key, (int)instance, sizeof(e.key));
+	e.instance = instance;
+	return add_entry(ctl, &e, instance > 1);
+}
+
+/* The receiver's transfer was planned anew, with another key; the source's not. */
+TEST_F(link, source_is_left_out_of_a_new_plan)
+{
+	uint32_t origin;
+	int w;
+
+	ASSERT_EQ(0, add_keyed(self->on.a, 1, 0));
+	ASSERT_EQ(0, add_keyed(self->on.b, 1, 1));
+	ASSERT_EQ(0, add_keyed(self->on.a, 2, 0));
+	w = writer();
+	ASSERT_LE(0, w);
+	EXPECT_ERRNO(ESTALE, receive(w, &self->m, 0));
+	EXPECT_EQ(AGGNET_R_STALE, reason(w, &origin));
+	EXPECT_EQ(inet_addr(NODE_A), origin);
+	close(w);
+}
+
 static int detach(struct aggnet_ctl *ctl, const char *device)
 {
 	return aggnet_port_del(ctl, if_nametoindex(device));
