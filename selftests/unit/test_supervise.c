@@ -2,13 +2,23 @@
 /* The supervision part of libaggnet: what signs of failure mean. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <kselftest_harness.h>
 
+static bool no_memory;
+
+static void *test_realloc(void *old, size_t size)
+{
+	return no_memory ? NULL : realloc(old, size);
+}
+
+#define realloc	test_realloc
 #include "../../tools/libaggnet/reason.c"
 #include "../../tools/libaggnet/supervise.c"
+#undef realloc
 
 #define TREE	((uint64_t)1 << 32 | 0x0a000001)
 #define OTHER	((uint64_t)1 << 32 | 0x0a000004)
@@ -496,6 +506,41 @@ TEST_F(watch, link__between_unknown_nodes)
 	EXPECT_EQ(AGGNET_WATCH_WAIT, aggnet_watch_judge(self->w, 0, &f));
 	aggnet_watch_port(self->w, "w0", "p9", false, 0);
 	EXPECT_EQ(AGGNET_WATCH_WAIT, aggnet_watch_judge(self->w, 1000, &f));
+}
+
+/* Both names of a link are told in full, or refused at the beginning. */
+TEST_F(watch, names__long_ones)
+{
+	static const char server[] = "server-of-the-first-rack-no-0001";
+	static const char sw[] = "switch-on-top-of-the-first-rack";
+
+	EXPECT_EQ(-ENAMETOOLONG, aggnet_watch_server(self->w, server,
+						     identity(4), 0));
+	EXPECT_EQ(-ENAMETOOLONG, aggnet_watch_switch(self->w, server));
+	ASSERT_EQ(0, aggnet_watch_server(self->w, server + 1, identity(4), 0));
+	ASSERT_EQ(0, aggnet_watch_switch(self->w, sw));
+	EXPECT_EQ(-ENAMETOOLONG,
+		  aggnet_watch_link(self->w, server + 1, "sixteen-letters.",
+				    sw, "p0"));
+	ASSERT_EQ(0, aggnet_watch_link(self->w, server + 1, "fifteen-letters",
+				       sw, "p0"));
+	ASSERT_EQ(0, aggnet_watch_link(self->w, server + 1, "eth1", "w1",
+				       "p4"));
+	aggnet_watch_port(self->w, server + 1, "fifteen-letters", false, 0);
+	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
+	ASSERT_EQ(1, self->f.n_changes);
+	EXPECT_STREQ("failed:erver-of-the-first-rack-no-0001-switch-on-top-of-the-first-rack",
+		     self->f.change[0]);
+}
+
+/* What was found and cannot be told is not passed over. */
+TEST_F(watch, memory__there_is_none)
+{
+	aborted(self->w, AGGNET_R_RESET, 2, 1);
+	no_memory = true;
+	EXPECT_EQ(AGGNET_WATCH_FAILED, judge(self->w, 0, &self->f));
+	no_memory = false;
+	EXPECT_NE(NULL, strstr(self->f.text, "out of memory"));
 }
 
 TEST_HARNESS_MAIN

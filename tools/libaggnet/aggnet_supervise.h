@@ -39,7 +39,9 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
+/* Bytes of a node's name, of a change (it may have two names), of a sentence. */
 #define AGGNET_WATCH_NAME	32
+#define AGGNET_WATCH_CHANGE	(8 + 2 * AGGNET_WATCH_NAME)
 #define AGGNET_WATCH_TEXT	256
 /* Signs of one failure come from many nodes; so long they are waited for. */
 #define AGGNET_WATCH_SETTLE_MS	50
@@ -52,7 +54,7 @@ enum aggnet_verdict {
 	AGGNET_WATCH_WAIT,	/* nothing to be done now */
 	AGGNET_WATCH_REPAIR,	/* recompute and begin new attempts */
 	AGGNET_WATCH_DONE,	/* every receiver has its result */
-	AGGNET_WATCH_FAILED,	/* nothing that a new attempt would mend */
+	AGGNET_WATCH_FAILED,	/* no new attempt will mend it, or no memory */
 };
 
 /**
@@ -72,7 +74,7 @@ struct aggnet_finding {
 	int wait_ms;
 	int64_t heard_ms;
 	char text[AGGNET_WATCH_TEXT];
-	const char (*change)[AGGNET_WATCH_NAME];
+	const char (*change)[AGGNET_WATCH_CHANGE];
 	size_t n_changes;
 	const uint64_t *renew;
 	size_t n_renew;
@@ -89,7 +91,11 @@ struct aggnet_watch;
 struct aggnet_watch *aggnet_watch_new(bool allow_missing);
 void aggnet_watch_free(struct aggnet_watch *w);
 
-/* --- what there is; 0, -ENOMEM, or -ENOENT of a link to unknown ends ------- */
+/*
+ * --- what there is; 0, -ENOMEM, -ENAMETOOLONG of a name without room in
+ * AGGNET_WATCH_NAME (a port's: AGGNET_IFNAME_LEN), or -ENOENT of a link to
+ * unknown ends
+ */
 
 int aggnet_watch_server(struct aggnet_watch *w, const char *name,
 			struct in_addr identity, unsigned int parts);

@@ -82,10 +82,11 @@ struct aggnet_watch {
 	size_t n_links;
 	struct watch_tree *tree;
 	size_t n_trees;
-	char (*change)[AGGNET_WATCH_NAME];
+	char (*change)[AGGNET_WATCH_CHANGE];
 	size_t n_changes;
 	uint64_t *renew;
 	size_t n_renew;
+	bool incomplete;	/* there was no memory for one of these */
 };
 
 struct aggnet_watch *aggnet_watch_new(bool allow_missing)
@@ -204,8 +205,11 @@ static void *more(void *list, size_t n, size_t size)
 int aggnet_watch_server(struct aggnet_watch *w, const char *name,
 			struct in_addr identity, unsigned int parts)
 {
-	struct watch_node *node = more(w->node, w->n_nodes, sizeof(*node));
+	struct watch_node *node;
 
+	if (strlen(name) >= sizeof(node->name))
+		return -ENAMETOOLONG;
+	node = more(w->node, w->n_nodes, sizeof(*node));
 	if (!node)
 		return -ENOMEM;
 	w->node = node;
@@ -244,6 +248,9 @@ int aggnet_watch_link(struct aggnet_watch *w, const char *server,
 
 	if (ends[0] == NONE || ends[1] == NONE)
 		return -ENOENT;
+	if (strlen(server_port) >= sizeof(link->port[0]) ||
+	    strlen(sw_port) >= sizeof(link->port[1]))
+		return -ENAMETOOLONG;
 	link = more(w->link, w->n_links, sizeof(*link));
 	if (!link)
 		return -ENOMEM;
@@ -455,7 +462,7 @@ say(struct aggnet_finding *f, const char *fmt, ...)
 static void __attribute__((format(printf, 2, 3)))
 change(struct aggnet_watch *w, const char *fmt, ...)
 {
-	char text[AGGNET_WATCH_NAME], (*list)[AGGNET_WATCH_NAME];
+	char text[AGGNET_WATCH_CHANGE], (*list)[AGGNET_WATCH_CHANGE];
 	va_list ap;
 	size_t i;
 
@@ -466,8 +473,10 @@ change(struct aggnet_watch *w, const char *fmt, ...)
 		if (!strcmp(w->change[i], text))
 			return;
 	list = more(w->change, w->n_changes, sizeof(*list));
-	if (!list)
+	if (!list) {
+		w->incomplete = true;
 		return;
+	}
 	w->change = list;
 	strcpy(list[w->n_changes++], text);
 }
@@ -476,8 +485,10 @@ static void renew(struct aggnet_watch *w, uint64_t incast_id)
 {
 	uint64_t *list = more(w->renew, w->n_renew, sizeof(*list));
 
-	if (!list)
+	if (!list) {
+		w->incomplete = true;
 		return;
+	}
 	w->renew = list;
 	list[w->n_renew++] = incast_id;
 }
@@ -644,9 +655,14 @@ enum aggnet_verdict aggnet_watch_judge(struct aggnet_watch *w, int64_t now,
 	}
 	w->n_changes = 0;
 	w->n_renew = 0;
+	w->incomplete = false;
 	mends = judge_all(w, f);
+	if (w->incomplete) {
+		say(f, "out of memory");
+		mends = false;
+	}
 	w->heard = -1;
-	f->change = (const char (*)[AGGNET_WATCH_NAME])w->change;
+	f->change = (const char (*)[AGGNET_WATCH_CHANGE])w->change;
 	f->n_changes = w->n_changes;
 	f->renew = w->renew;
 	f->n_renew = w->n_renew;
