@@ -17,8 +17,10 @@
 
 #include "ctl.h"
 
-/* Bytes of a request: its largest attribute is a list of children. */
-#define REQUEST_MAX	(UINT16_MAX + 4096)
+/* Bytes of a request beside the attributes of an info. */
+#define REQUEST_HEAD	4096
+/* Of a whole one: two lists of addresses are its largest attributes. */
+#define REQUEST_MAX	(2 * UINT16_MAX + REQUEST_HEAD)
 
 /**
  * struct exchange - one request and what came of it
@@ -217,7 +219,8 @@ struct nl_msg *aggnet_ctl_msg(struct aggnet_ctl *ctl, int cmd, int flags,
 			      const struct aggnet_noun *noun,
 			      const void *info)
 {
-	struct nl_msg *msg = nlmsg_alloc_size(REQUEST_MAX);
+	size_t size = info ? aggnet_field_size(noun, info) : 0;
+	struct nl_msg *msg = nlmsg_alloc_size(REQUEST_HEAD + size);
 
 	if (!msg)
 		return NULL;

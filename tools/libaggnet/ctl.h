@@ -52,6 +52,8 @@ int aggnet_ctl_step(struct aggnet_ctl *ctl, int cmd, int flags,
 		    const struct aggnet_noun *noun, const void *info);
 
 /* field.c */
+size_t aggnet_field_most(const struct aggnet_field *f);
+size_t aggnet_field_size(const struct aggnet_noun *noun, const void *info);
 const struct aggnet_field *
 aggnet_field_too_long(const struct aggnet_noun *noun, const void *info);
 int aggnet_field_put_all(struct nl_msg *msg, const struct aggnet_noun *noun,

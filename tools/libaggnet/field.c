@@ -8,12 +8,65 @@
 
 #include "ctl.h"
 
+static size_t length(const struct aggnet_field *f, const void *info)
+{
+	const void *member = (const char *)info + f->offset;
+
+	switch (f->kind) {
+	case AGGNET_FIELD_STRING:
+		return strlen(member) + 1;
+	case AGGNET_FIELD_FLAG:
+		return 0;
+	case AGGNET_FIELD_ADDRS:
+		return ((const struct aggnet_addrs *)member)->n *
+		       sizeof(struct in_addr);
+	case AGGNET_FIELD_BLOB:
+		return ((const struct aggnet_blob *)member)->n;
+	default:
+		return f->size;
+	}
+}
+
+static const void *data(const struct aggnet_field *f, const void *info)
+{
+	const void *member = (const char *)info + f->offset;
+
+	switch (f->kind) {
+	case AGGNET_FIELD_ADDRS:
+		return ((const struct aggnet_addrs *)member)->addr;
+	case AGGNET_FIELD_BLOB:
+		return ((const struct aggnet_blob *)member)->byte;
+	default:
+		return member;
+	}
+}
+
 /**
- * aggnet_field_too_long() - find a list that no attribute has room for
+ * aggnet_field_most() - most elements that a list of a request may have
+ * @f: its field: addresses or bytes
+ */
+size_t aggnet_field_most(const struct aggnet_field *f)
+{
+	return f->kind == AGGNET_FIELD_BLOB ? AGGNET_FILTER_MAX :
+					      AGGNET_ADDRS_MAX;
+}
+
+static size_t elements(const struct aggnet_field *f, const void *info)
+{
+	size_t n = length(f, info);
+
+	if (f->kind == AGGNET_FIELD_ADDRS)
+		return n / sizeof(struct in_addr);
+	return f->kind == AGGNET_FIELD_BLOB ? n : 0;
+}
+
+/**
+ * aggnet_field_too_long() - find a list with more than there is room for
  * @noun: of the info
  * @info: the info
  *
- * The length of an attribute has 16 bits, and libnl does not look.
+ * The length of an attribute has 16 bits, and libnl does not look. Bytes are in
+ * the info itself, as many as it has room for.
  *
  * Return: the field, NULL: all fit
  */
@@ -23,38 +76,28 @@ aggnet_field_too_long(const struct aggnet_noun *noun, const void *info)
 	uint64_t has = *(const uint64_t *)info;
 	const struct aggnet_field *f;
 
-	for (f = noun->field; f < noun->field + noun->n; f++) {
-		const struct aggnet_addrs *addrs =
-			(const void *)((const char *)info + f->offset);
-
-		if (f->kind == AGGNET_FIELD_ADDRS &&
-		    (has & AGGNET_HAS(f->attr)) && addrs->n > AGGNET_ADDRS_MAX)
+	for (f = noun->field; f < noun->field + noun->n; f++)
+		if ((has & AGGNET_HAS(f->attr)) &&
+		    elements(f, info) > aggnet_field_most(f))
 			return f;
-	}
 	return NULL;
 }
 
-static int put(struct nl_msg *msg, const struct aggnet_field *f,
-	       const void *info)
+/**
+ * aggnet_field_size() - bytes that aggnet_field_put_all() puts into a request
+ * @noun: of the info
+ * @info: the info
+ */
+size_t aggnet_field_size(const struct aggnet_noun *noun, const void *info)
 {
-	const void *member = (const char *)info + f->offset;
-	const struct aggnet_addrs *addrs = member;
-	const struct aggnet_blob *blob = member;
+	uint64_t has = *(const uint64_t *)info;
+	const struct aggnet_field *f;
+	size_t size = 0;
 
-	switch (f->kind) {
-	case AGGNET_FIELD_STRING:
-		return nla_put_string(msg, f->attr, member);
-	case AGGNET_FIELD_FLAG:
-		return nla_put_flag(msg, f->attr);
-	case AGGNET_FIELD_ADDRS:
-		return nla_put(msg, f->attr,
-			       (int)(addrs->n * sizeof(*addrs->addr)),
-			       addrs->addr);
-	case AGGNET_FIELD_BLOB:
-		return nla_put(msg, f->attr, (int)blob->n, blob->byte);
-	default:
-		return nla_put(msg, f->attr, (int)f->size, member);
-	}
+	for (f = noun->field; f < noun->field + noun->n; f++)
+		if (has & AGGNET_HAS(f->attr))
+			size += (size_t)nla_total_size((int)length(f, info));
+	return size;
 }
 
 /**
@@ -73,7 +116,9 @@ int aggnet_field_put_all(struct nl_msg *msg, const struct aggnet_noun *noun,
 
 	for (i = 0; i < noun->n; i++)
 		if ((has & AGGNET_HAS(noun->field[i].attr)) &&
-		    put(msg, &noun->field[i], info))
+		    nla_put(msg, noun->field[i].attr,
+			    (int)length(&noun->field[i], info),
+			    data(&noun->field[i], info)))
 			return -EMSGSIZE;
 	return 0;
 }

@@ -71,8 +71,10 @@ int aggnet_ctl_do(struct aggnet_ctl *ctl, int cmd, int flags,
 		f = aggnet_field_too_long(noun, info);
 	if (f)
 		return aggnet_ctl_fail(ctl, -EMSGSIZE,
-				       "%s: more than %d addresses",
-				       f->name, AGGNET_ADDRS_MAX);
+				       "%s: more than %zu %s", f->name,
+				       aggnet_field_most(f),
+				       f->kind == AGGNET_FIELD_BLOB ?
+				       "bytes" : "addresses");
 	return aggnet_ctl_exchange(ctl, aggnet_ctl_msg(ctl, cmd, flags, noun,
 						       info),
 				   noun, NULL, NULL);
