@@ -460,4 +460,139 @@ TEST(graph__failures)
 	aggt_topo_free(t);
 }
 
+/* Two racks, and a host with two links that can relay between them. */
+static const char network[] =
+	"topology graph\n"
+	"host node-1\nhost node-2\nhost node-3\nhost store # two links\n"
+	"switch leaf1\nswitch leaf2\nswitch spine\n"
+	"link node-1 leaf1 10G\nlink leaf1 node-2 10G\n"
+	"link node-3 leaf2 10G\nlink store leaf1 2.5G\n"
+	"link leaf2 store 40G\nlink leaf1 spine\nlink leaf2 spine 100M\n"
+	"address node-1 192.0.2.1\naddress store-leaf2 192.0.2.9\n";
+
+TEST(described__network)
+{
+	struct aggt_err err = { "" };
+	struct aggt_topo *t = aggt_topo_describe(network, &err);
+	struct aggt_change change;
+	struct aggt_plan *plan, *next;
+
+	ASSERT_NE(NULL, t) {
+		TH_LOG("%s", err.text);
+	}
+	EXPECT_EQ(4, aggt_topo_servers(t));
+	EXPECT_EQ(3, aggt_topo_switches(t));
+	EXPECT_STREQ("store", aggt_topo_server_name(t, 3));
+	EXPECT_STREQ("spine", aggt_topo_switch_name(t, 2));
+	EXPECT_EQ(1, aggt_server_parse(t, "node-2", &err));
+	EXPECT_EQ(AGGT_NONE, aggt_server_parse(t, "v1", &err));
+	EXPECT_STREQ("192.0.2.1", aggt_topo_address(t, 0));
+	EXPECT_STREQ("192.0.2.9", aggt_topo_port_address(t, 3, 1));
+	EXPECT_EQ(2, aggt_topo_ports(t, 3));
+	/* By the faster one of two shortest ways: not by the spine's 100M. */
+	EXPECT_EQ(3, aggt_topo_next_hop(t, 2, 0));
+	EXPECT_EQ(4, aggt_topo_hop_links(t, 2, 0));
+	plan = plan_of(t, "getparent", "node-3,node-2,store", 0);
+	ASSERT_NE(NULL, plan);
+	EXPECT_EQ(3, parent_of(plan, 2));
+	EXPECT_EQ(6, aggt_plan_metrics(plan)->cost);
+	ASSERT_EQ(0, aggt_change_parse(t, "failed:store-leaf1", &change, &err));
+	next = aggt_plan_update(t, plan, &change, 1, &err);
+	ASSERT_NE(NULL, next);
+	EXPECT_EQ(NULL, verify_plan(t, aggt_plan_job(next), next, true));
+	aggt_plan_free(plan);
+	ASSERT_EQ(0, aggt_change_parse(t, "failed:leaf2", &change, &err));
+	EXPECT_EQ(NULL, aggt_plan_update(t, next, &change, 1, &err));
+	EXPECT_NE(NULL, strstr(err.text,
+			       "failures cut it off from receiver node-1"));
+	aggt_plan_free(next);
+	aggt_topo_free(t);
+}
+
+/* Each refusal names the line and the item. */
+TEST(described__refused)
+{
+	static const struct {
+		const char *text;
+		const char *names;
+	} bad[] = {
+		{ "", "line 1: a graph needs" },
+		{ "switch a\nswitch b\nlink a b\n", "line 1: a graph needs" },
+		{ "host a\nlink a b\n", "line 3: link to b" },
+		{ "host a\nlink b a\n", "line 3: link to b" },
+		{ "host a\nhost b\nlink a v1\n", "line 4: link to v1" },
+		{ "host a\nhost a\n", "line 3: a: named twice, on line 2" },
+		{ "switch a\nhost b\nhost a\n",
+		  "line 4: a: named twice, on line 2" },
+		{ "host 7up\n", "line 2: host 7up" },
+		{ "host a*3\n", "line 2: host a*3" },
+		{ "host a,b\n", "line 2: host a,b" },
+		{ "host a123456789b123456789c123456789d123456789e1234567\n",
+		  "line 2: host a123" },
+		{ "host a\nhost b\nlink a a\n", "line 4: link of a: leads back" },
+		{ "host a\nhost b\nlink a b\nlink b a 10G\n",
+		  "line 5: link of b and a: is on line 4" },
+		{ "host a\nhost b\nlink a b 0\n", "line 4: rate 0" },
+		{ "host a\nhost b\nlink a b -1G\n", "rate -1G" },
+		{ "host a\nhost b\nlink a b 10X\n", "rate 10X" },
+		{ "host a\nhost b\nlink a b 10GG\n", "rate 10GG" },
+		{ "host a\nhost b\nlink a b 1e9\n", "rate 1e9" },
+		{ "host a\nhost b\nlink a b 0x10\n", "rate 0x10" },
+		{ "host a\nhost b\nlink a b inf\n", "rate inf" },
+		{ "host a\nhost b\nlink a b 9999T\n", "rate 9999T" },
+		{ "host a\nhost b\nlink a b 0.5\n", "rate 0.5" },
+		{ "host a\nhost b\nlink a b 1G 2G\n", "too many" },
+		{ "host a\nhost b\nlink a\n", "line 4: link: expected" },
+		{ "host a b\n", "line 1: a graph needs" },
+		{ "host a\nhost b\n", "line 3: server b: disconnected" },
+		{ "host a\nswitch w\nhost b\nhost c\nlink a w\nlink c w\n",
+		  "line 4: server b: disconnected, no way to a" },
+		{ "host a\nswitch w\nhost b\nlink a w\nlink b w\nfailed w\n",
+		  "line 4: server b: disconnected" },
+		{ "host a\nhost b\nlink a b\nfailed v0\n", "line 5: failed v0" },
+		{ "host a\nhost b\nlink a b\nfailed a-c\n", "failed a-c" },
+		{ "host a\nhost b\nlink a b\naddress c 192.0.2.1\n",
+		  "line 5: server c" },
+		{ "host a\nhost b\nlink a b\naddress a-c 192.0.2.1\n", "a-c" },
+		{ "host a\nhost b\nlink a b\naddress a 192.0.2.1\naddress b 192.0.2.1\n",
+		  "line 6: address of b: 192.0.2.1 is a's" },
+		{ "host a\nhost b\nlink a b\ncolour a red\n", "line 5: colour" },
+		{ "host a\nhost b\nlink a b\ntopology bcube:4,1\n",
+		  "line 5: topology" },
+	};
+	size_t i;
+
+	for (i = 0; i < N(bad); i++) {
+		struct aggt_err err = { "" };
+		char text[512];
+
+		snprintf(text, sizeof(text), "topology graph\n%s",
+			 bad[i].text);
+		EXPECT_EQ(NULL, aggt_topo_describe(text, &err));
+		EXPECT_NE(NULL, strstr(err.text, bad[i].names)) {
+			TH_LOG("%s: %s", bad[i].text, err.text);
+		}
+	}
+}
+
+/* A host has as many links as ports can be told apart, and no more. */
+TEST(described__many_links)
+{
+	char text[4096] = "topology graph\nhost hub\n";
+	struct aggt_err err = { "" };
+	struct aggt_topo *t;
+	unsigned int i;
+
+	for (i = 0; i < 31; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 "host h%u\nlink hub h%u\n", i, i);
+	t = aggt_topo_describe(text, &err);
+	ASSERT_NE(NULL, t);
+	EXPECT_EQ(31, aggt_topo_ports(t, 0));
+	aggt_topo_free(t);
+	strcat(text, "host last\nlink last hub\n");
+	EXPECT_EQ(NULL, aggt_topo_describe(text, &err));
+	EXPECT_STREQ("line 2: host hub: has 32 links, 31 at most", err.text);
+}
+
 TEST_HARNESS_MAIN

@@ -111,6 +111,8 @@ bool plan_set_id(struct plan *plan, const json_t *id);
 int plan_sign(const struct plan *plan, json_t *nodes);
 
 /* plan_addr.c */
+const char *plan_server_name(const struct plan *plan, aggt_node server);
+const char *plan_switch_name(const struct plan *plan, uint32_t sw);
 struct in_addr plan_identity(const struct plan *plan, aggt_node server);
 struct in_addr plan_port_addr(const struct plan *plan, aggt_node server,
 			      unsigned int level);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Addresses in a plan: as its description has them, else as a testbed does. */
+/* Names and addresses in a plan: as its description has them, else as a testbed does. */
 #include <arpa/inet.h>
 #include <stdio.h>
 
@@ -12,6 +12,33 @@ static struct in_addr described(const char *text, struct in_addr other)
 	struct in_addr addr;
 
 	return text && inet_pton(AF_INET, text, &addr) == 1 ? addr : other;
+}
+
+/**
+ * plan_server_name() - what a server is called
+ * @plan: the plan
+ * @server: the server
+ *
+ * Return: the name in the description, or a buffer that the next call
+ * overwrites.
+ */
+const char *plan_server_name(const struct plan *plan, aggt_node server)
+{
+	const char *name = aggt_topo_server_name(plan->topo, server);
+
+	return name ? name : tb_server_name(server);
+}
+
+/**
+ * plan_switch_name() - what a switch is called, likewise
+ * @plan: the plan
+ * @sw: the switch
+ */
+const char *plan_switch_name(const struct plan *plan, uint32_t sw)
+{
+	const char *name = aggt_topo_switch_name(plan->topo, sw);
+
+	return name ? name : tb_switch_name(sw);
 }
 
 /**

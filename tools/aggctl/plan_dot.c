@@ -9,13 +9,12 @@
 
 #include "aggctl.h"
 #include "plan.h"
-#include "testbed.h"
 
 /* Where switches form the hypercube, they are what a tree connects. */
 static const char *vertex_name(const struct plan *plan, aggt_node number)
 {
-	return aggt_topo_agents(plan->topo) ? tb_switch_name(number) :
-					      tb_server_name(number);
+	return aggt_topo_agents(plan->topo) ? plan_switch_name(plan, number) :
+					      plan_server_name(plan, number);
 }
 
 static const char *colour(const struct aggt_tree *tree, size_t i,
@@ -50,7 +49,7 @@ static void draw_switches(FILE *f, const struct plan *plan, aggt_node from,
 		if (sw == AGGT_NONE)
 			break;
 		fprintf(f, "%s%s", i ? " " : " [label=\"",
-			tb_switch_name(sw));
+			plan_switch_name(plan, sw));
 	}
 	if (i)
 		fputs("\"]", f);
@@ -82,7 +81,7 @@ static int draw_tree(FILE *f, const struct plan *plan, size_t number)
 			inputs[aggt_tree_parent(tree, i)]++;
 	}
 	fprintf(f, "\tsubgraph cluster_%zu {\n\t\tlabel=\"to %s\";\n", number,
-		tb_server_name(aggt_tree_receiver(tree)));
+		plan_server_name(plan, aggt_tree_receiver(tree)));
 	for (i = 0; i < n; i++)
 		draw_vertex(f, plan, number, i, inputs);
 	for (i = 1; i < n; i++)

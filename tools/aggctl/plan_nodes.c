@@ -6,7 +6,6 @@
 #include "aggctl.h"
 #include "info.h"
 #include "plan.h"
-#include "testbed.h"
 
 /**
  * struct builder - nodes in the making
@@ -57,7 +56,7 @@ static void add_port(json_t *ports, const char *prefix, unsigned int number,
 
 static json_t *server_node(const struct builder *b, aggt_node server)
 {
-	const char *name = tb_server_name(server);
+	const char *name = plan_server_name(b->plan, server);
 	json_t *node = json_object_get(b->nodes, name);
 	json_t *ports;
 	unsigned int level;
@@ -72,14 +71,16 @@ static json_t *server_node(const struct builder *b, aggt_node server)
 			 "ports", ports, "links", "trees");
 	if (aggt_topo_agents(b->topo))
 		set_text(node, "agent",
-			 tb_switch_name(aggt_topo_switch(b->topo, server, 0)));
+			 plan_switch_name(b->plan,
+					  aggt_topo_switch(b->topo, server,
+							   0)));
 	return member(b->nodes, name, node);
 }
 
 static json_t *switch_node(const struct builder *b, uint32_t sw)
 {
 	unsigned int level = aggt_topo_switch_level(b->topo, sw);
-	const char *name = tb_switch_name(sw);
+	const char *name = plan_switch_name(b->plan, sw);
 	json_t *node = json_object_get(b->nodes, name);
 	json_t *ports;
 	unsigned int digit;
@@ -265,7 +266,7 @@ static void add_entry(const struct builder *b, const struct aggt_entry *e,
 		json_object_set(tree, "filter", json_array_get(b->filters, i));
 	set_text(tree, "role", aggt_entry_role(e));
 	if (e->flags & AGGT_LEANS)
-		set_text(tree, "switch", tb_switch_name(e->sw));
+		set_text(tree, "switch", plan_switch_name(b->plan, e->sw));
 	set_u32(tree, "contributors", e->contributors);
 	set_u32(tree, "sources", e->sources);
 	set_link(b, e, node, tree);

@@ -126,6 +126,10 @@ static int prepare(struct supervise *s)
 
 	if (plan_restore(&plan, s->json, s->path ? s->path : "plan"))
 		goto out;
+	if (aggt_topo_server_name(plan.topo, 0)) {
+		err("supervise: hosts that have names of their own are not watched; repair such a plan with 'aggctl plan --update'");
+		goto out;
+	}
 	s->watch = aggnet_watch_new(plan.conf.allow_missing);
 	s->changes = json_array();
 	s->renew = json_array();

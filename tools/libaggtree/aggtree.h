@@ -99,6 +99,11 @@ uint32_t aggt_topo_hop_links(const struct aggt_topo *topo, uint32_t a,
 uint32_t aggt_topo_hop_switch(const struct aggt_topo *topo, uint32_t a,
 			      uint32_t b, uint32_t i);
 
+/** aggt_topo_server_name - what a description calls it, else NULL (vN). */
+const char *aggt_topo_server_name(const struct aggt_topo *topo,
+				  aggt_node server);
+const char *aggt_topo_switch_name(const struct aggt_topo *topo, uint32_t sw);
+
 /** aggt_topo_dims - dimensions, which are levels of switches (k+1 of BCube). */
 unsigned int aggt_topo_dims(const struct aggt_topo *topo);
 unsigned int aggt_topo_radix(const struct aggt_topo *topo, unsigned int dim);
@@ -158,7 +163,8 @@ bool aggt_topo_server_ok(const struct aggt_topo *topo, aggt_node server);
 
 /**
  * aggt_topo_describe - make a topology from a description
- * @text: lines `topology T` (first), `failed PART`, `absent PART` (parts as
+ * @text: lines `topology T` (first), or `topology graph` and lines `host
+ *	NAME`, `switch NAME` and `link A B [RATE]`; then `failed PART`, `absent PART` (parts as
  *	in aggt_topo_fail()), `address vN A.B.C.D` for the identity of a
  *	server, `address vN-wN A.B.C.D [MAC]` for its port at a switch; `#`
  *	begins a comment
@@ -685,7 +691,7 @@ struct aggt_change {
 	enum aggt_change_kind kind;
 	aggt_node server;
 	aggt_node to;
-	char part[32];
+	char part[100];
 };
 
 /**

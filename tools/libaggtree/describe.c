@@ -5,27 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "describe.h"
 
-/* Longest line that is not a comment. */
-#define LINE 512
-
-/**
- * struct line - words of one line
- * @number: of the line
- * @word: up to four; the rest are too many
- * @n: how many words
- * @text: what the words point into
- */
-struct line {
-	unsigned int number;
-	char *word[4];
-	unsigned int n;
-	char text[LINE];
-};
-
-/* Split the line at *@at into words. Return: 1, 0 at the end, -1 on error. */
-static int next_line(const char **at, struct line *line, struct aggt_err *err)
+/* Split the line at *@at into words. */
+int aggt_line_next(const char **at, struct aggt_line *line,
+		   struct aggt_err *err)
 {
 	size_t len, used;
 	char *next;
@@ -35,7 +19,7 @@ static int next_line(const char **at, struct line *line, struct aggt_err *err)
 	line->number++;
 	len = strcspn(*at, "\n");
 	used = strcspn(*at, "#\n");
-	if (used >= LINE) {
+	if (used >= AGGT_LINE) {
 		aggt_err_set(err, "line %u: is too long", line->number);
 		return -1;
 	}
@@ -58,6 +42,16 @@ static int next_line(const char **at, struct line *line, struct aggt_err *err)
 			next++;
 	}
 	return 1;
+}
+
+void aggt_line_blame(unsigned int number, struct aggt_err *err)
+{
+	struct aggt_err why;
+
+	if (!err)
+		return;
+	why = *err;
+	aggt_err_set(err, "line %u: %.200s", number, why.text);
 }
 
 /* Tags of keys in topo->address: servers, who has an address, ports. */
@@ -105,8 +99,8 @@ static int own_address(struct aggt_topo *topo, aggt_node server,
 	uint32_t number, *slot;
 
 	if (!parse_ipv4(text, &number)) {
-		aggt_err_set(err, "address of v%u: %.32s is no IPv4 address",
-			     server, text);
+		aggt_err_set(err, "address of %s: %.32s is not an IPv4 address",
+			     aggt_label(topo, server).text, text);
 		return -1;
 	}
 	slot = aggt_map_slot(&topo->address, aggt_tag(number, OWNER));
@@ -115,8 +109,9 @@ static int own_address(struct aggt_topo *topo, aggt_node server,
 		return -1;
 	}
 	if (*slot != AGGT_NONE && *slot != server) {
-		aggt_err_set(err, "address of v%u: %s is v%u's", server, text,
-			     *slot);
+		aggt_err_set(err, "address of %s: %s is %s's",
+			     aggt_label(topo, server).text, text,
+			     aggt_label(topo, *slot).text);
 		return -1;
 	}
 	*slot = server;
@@ -135,7 +130,8 @@ static int keep_text(struct aggt_topo *topo, aggt_node server,
 		return -1;
 	}
 	if (*slot != AGGT_NONE) {
-		aggt_err_set(err, "address of v%u: given twice", server);
+		aggt_err_set(err, "address of %s: given twice",
+			     aggt_label(topo, server).text);
 		return -1;
 	}
 	memcpy(text, given, len);
@@ -155,8 +151,17 @@ static bool is_lladdr(const char *text)
 	return !text[i];
 }
 
+/* A name with a dash may be that of a link. */
+static bool is_server(const struct aggt_topo *topo, const char *name)
+{
+	if (!topo->graph)
+		return !strchr(name, '-');
+	return aggt_graph_find(topo, name, strlen(name)) < topo->servers ||
+	       !strchr(name, '-');
+}
+
 /* address vN A.B.C.D: the identity. address vN-wN A.B.C.D [MAC]: a port's. */
-static int set_address(struct aggt_topo *topo, const struct line *line,
+static int set_address(struct aggt_topo *topo, const struct aggt_line *line,
 		       struct aggt_err *err)
 {
 	const char *name = line->word[1];
@@ -164,7 +169,7 @@ static int set_address(struct aggt_topo *topo, const struct line *line,
 	unsigned int dim, tag = SERVER;
 	aggt_node server;
 
-	if (!strchr(name, '-')) {
+	if (is_server(topo, name)) {
 		server = aggt_server_parse(topo, name, err);
 	} else {
 		server = aggt_link_parse(topo, name, &dim, err);
@@ -256,14 +261,17 @@ static int check_reach(const struct aggt_topo *topo, struct aggt_err *err)
 		if (!aggt_topo_server_ok(topo, v) ||
 		    aggt_topo_distance(topo, v, first) != AGGT_NONE)
 			continue;
-		aggt_err_set(err, "server v%u: disconnected, no way to v%u works",
-			     v, first);
+		aggt_err_set(err, "server %s: disconnected, no way to %s works",
+			     aggt_label(topo, v).text,
+			     aggt_label(topo, first).text);
+		if (topo->graph->line)
+			aggt_line_blame(topo->graph->line[v], err);
 		return -1;
 	}
 	return 0;
 }
 
-static int apply(struct aggt_topo *topo, const struct line *line,
+static int apply(struct aggt_topo *topo, const struct aggt_line *line,
 		 struct aggt_err *err)
 {
 	const char *what = line->word[0];
@@ -273,30 +281,22 @@ static int apply(struct aggt_topo *topo, const struct line *line,
 		return aggt_topo_fail(topo, line->word[1], err);
 	if ((line->n == 3 || line->n == 4) && !strcmp(what, "address"))
 		return set_address(topo, line, err);
-	aggt_err_set(err, "%.32s: expected failed PART, absent PART, address vN A.B.C.D or address vN-wN A.B.C.D [MAC]",
-		     what);
+	if (topo->ops == &aggt_graph_ops && aggt_describes_graph(line))
+		return 0;
+	aggt_err_set(err, "%.32s: expected failed PART, absent PART, address vN A.B.C.D or address vN-wN A.B.C.D [MAC]%s",
+		     what, topo->ops == &aggt_graph_ops ?
+		     ", host NAME, switch NAME or link A B [RATE]" : "");
 	return -1;
 }
 
-/* Put the line's number before what @err says. */
-static void blame(const struct line *line, struct aggt_err *err)
-{
-	struct aggt_err why;
-
-	if (!err)
-		return;
-	why = *err;
-	aggt_err_set(err, "line %u: %.200s", line->number, why.text);
-}
-
-static struct aggt_topo *first_line(const char **at, struct line *line,
+static struct aggt_topo *first_line(const char **at, struct aggt_line *line,
 				    struct aggt_err *err)
 {
 	struct aggt_topo *topo;
 	int more;
 
 	do
-		more = next_line(at, line, err);
+		more = aggt_line_next(at, line, err);
 	while (more > 0 && !line->n);
 	if (more < 0)
 		return NULL;
@@ -305,15 +305,23 @@ static struct aggt_topo *first_line(const char **at, struct line *line,
 			     line->number);
 		return NULL;
 	}
+	if (!strcmp(line->word[1], "graph")) {
+		topo = aggt_topo_new(&aggt_graph_ops, "", err);
+		if (topo && aggt_describe_graph(topo, *at, line->number, err)) {
+			aggt_topo_free(topo);
+			topo = NULL;
+		}
+		return topo;
+	}
 	topo = aggt_topo_parse(line->word[1], err);
 	if (!topo)
-		blame(line, err);
+		aggt_line_blame(line->number, err);
 	return topo;
 }
 
 struct aggt_topo *aggt_topo_describe(const char *text, struct aggt_err *err)
 {
-	struct line line = { .number = 0 };
+	struct aggt_line line = { .number = 0 };
 	struct aggt_topo *topo = first_line(&text, &line, err);
 	const char *body = text;
 	unsigned int first = line.number;
@@ -321,18 +329,18 @@ struct aggt_topo *aggt_topo_describe(const char *text, struct aggt_err *err)
 
 	if (!topo)
 		return NULL;
-	while ((more = next_line(&text, &line, err)) > 0)
+	while ((more = aggt_line_next(&text, &line, err)) > 0)
 		if (line.n && apply(topo, &line, err)) {
-			blame(&line, err);
+			aggt_line_blame(line.number, err);
 			goto fail;
 		}
 	if (more < 0)
 		goto fail;
 	/* Only now is all known that has failed. */
 	line.number = first;
-	while (next_line(&body, &line, NULL) > 0)
+	while (aggt_line_next(&body, &line, NULL) > 0)
 		if (line.n == 2 && check_part(topo, line.word[1], err)) {
-			blame(&line, err);
+			aggt_line_blame(line.number, err);
 			goto fail;
 		}
 	if (!check_reach(topo, err))

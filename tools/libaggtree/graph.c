@@ -35,10 +35,17 @@ static void search_free(struct aggt_search *s)
 
 void aggt_graph_free(struct aggt_graph *graph)
 {
+	uint32_t i;
+
 	if (!graph)
 		return;
 	search_free(&graph->way);
 	search_free(&graph->hop);
+	for (i = 0; graph->name && i < graph->n; i++)
+		free(graph->name[i]);
+	free(graph->name);
+	free(graph->by_name);
+	free(graph->line);
 	free(graph->link);
 	free(graph->first);
 	free(graph->arc);
@@ -130,7 +137,27 @@ int aggt_graph_finish(struct aggt_topo *topo, struct aggt_err *err)
 	return 0;
 }
 
-/* Names of vertices are vN and wN. */
+static uint32_t find_name(const struct aggt_graph *graph, const char *name,
+			  size_t len)
+{
+	uint32_t low = 0, high = graph->n;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+		const char *other = graph->name[graph->by_name[middle]];
+		int order = strncmp(name, other, len);
+
+		if (!order && !other[len])
+			return graph->by_name[middle];
+		if (order > 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return AGGT_NONE;
+}
+
+/* Without other names they are vN and wN. */
 uint32_t aggt_graph_find(const struct aggt_topo *topo, const char *name,
 			 size_t len)
 {
@@ -138,6 +165,8 @@ uint32_t aggt_graph_find(const struct aggt_topo *topo, const char *name,
 	uint64_t number = 0;
 	size_t i;
 
+	if (topo->graph->name)
+		return find_name(topo->graph, name, len);
 	if (len < 2 || (*name != 'v' && *name != 'w'))
 		return AGGT_NONE;
 	for (i = 1; i < len; i++) {

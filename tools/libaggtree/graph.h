@@ -69,6 +69,9 @@ struct aggt_search {
  * @room: of @link
  * @first: by vertex: index of its first arc, and behind the last one
  * @arc: links by vertex, the ports of a vertex in the order of the links
+ * @name: by vertex, NULL if they are vN and wN
+ * @by_name: vertices in the order of their names
+ * @line: by vertex: number of the line that named it
  * @way: the search that next hops are taken from
  * @hop: the search that links of hops are taken from
  */
@@ -79,6 +82,9 @@ struct aggt_graph {
 	uint32_t room;
 	uint32_t *first;
 	struct aggt_arc *arc;
+	char **name;
+	uint32_t *by_name;
+	unsigned int *line;
 	struct aggt_search way;
 	struct aggt_search hop;
 };

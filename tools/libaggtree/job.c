@@ -30,11 +30,13 @@ static int check_servers(const struct aggt_topo *topo, const char *what,
 			goto out;
 		}
 		if (*slot != AGGT_NONE) {
-			aggt_err_set(err, "%s v%u: named twice", what, node[i]);
+			aggt_err_set(err, "%s %s: named twice", what,
+				     aggt_label(topo, node[i]).text);
 			goto out;
 		}
 		if (!aggt_topo_server_ok(topo, node[i])) {
-			aggt_err_set(err, "%s v%u: has failed", what, node[i]);
+			aggt_err_set(err, "%s %s: has failed", what,
+				     aggt_label(topo, node[i]).text);
 			goto out;
 		}
 		*slot = i;
@@ -62,14 +64,16 @@ int aggt_job_check(const struct aggt_topo *topo, const struct aggt_job *job,
 	for (i = 0; job->sizes && i < job->n_senders; i++) {
 		if (job->sizes[i] >= 0 && job->sizes[i] < 1e300)
 			continue;
-		aggt_err_set(err, "size of sender v%u: %g is not a size",
-			     job->senders[i], job->sizes[i]);
+		aggt_err_set(err, "size of sender %s: %g is not a size",
+			     aggt_label(topo, job->senders[i]).text,
+			     job->sizes[i]);
 		return -1;
 	}
 	for (i = 0; job->tasks && i < job->n_senders; i++) {
 		if (job->tasks[i])
 			continue;
-		aggt_err_set(err, "sender v%u: has no task", job->senders[i]);
+		aggt_err_set(err, "sender %s: has no task",
+			     aggt_label(topo, job->senders[i]).text);
 		return -1;
 	}
 	return 0;
@@ -246,12 +250,13 @@ int aggt_sizes_parse(const struct aggt_topo *topo, const char *text,
 			return -1;
 		i = aggt_job_sender(&job, server);
 		if (i == senders->n) {
-			aggt_err_set(err, "size of v%u: it is no sender",
-				     server);
+			aggt_err_set(err, "size of %s: it is no sender",
+				     aggt_label(topo, server).text);
 			return -1;
 		}
 		if (sizes[i] >= 0) {
-			aggt_err_set(err, "size of v%u: given twice", server);
+			aggt_err_set(err, "size of %s: given twice",
+				     aggt_label(topo, server).text);
 			return -1;
 		}
 		sizes[i] = size;

@@ -4,10 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "graph.h"
 
 /* Longest item shown in an error. */
 #define SHOWN 32
+
+static aggt_node find_host(const struct aggt_topo *topo, const char *text,
+			   size_t len, struct aggt_err *err)
+{
+	uint32_t host = aggt_graph_find(topo, text, len);
+
+	if (host < topo->servers)
+		return host;
+	aggt_err_set(err, "server %.*s: no line of the description names such a host",
+		     (int)(len < SHOWN ? len : SHOWN), text);
+	return AGGT_NONE;
+}
 
 static aggt_node parse_item(const struct aggt_topo *topo, const char *text,
 			    size_t len, struct aggt_err *err)
@@ -15,6 +27,8 @@ static aggt_node parse_item(const struct aggt_topo *topo, const char *text,
 	uint64_t value = 0;
 	size_t i;
 
+	if (topo->graph && topo->graph->name)
+		return find_host(topo, text, len, err);
 	for (i = *text == 'v'; i < len && isdigit((unsigned char)text[i]); i++)
 		if (value <= UINT32_MAX)
 			value = value * 10 + (text[i] - '0');
@@ -94,14 +108,15 @@ static const char *next_item(const char *text)
 	}
 }
 
-static int append(struct aggt_list *list, struct aggt_map *seen,
-		  aggt_node node, struct aggt_err *err)
+static int append(const struct aggt_topo *topo, struct aggt_list *list,
+		  struct aggt_map *seen, aggt_node node, struct aggt_err *err)
 {
 	uint32_t *slot = aggt_map_slot(seen, node);
 	aggt_node *grown = list->node;
 
 	if (slot && *slot != AGGT_NONE) {
-		aggt_err_set(err, "server v%u: named twice", node);
+		aggt_err_set(err, "server %s: named twice",
+			     aggt_label(topo, node).text);
 		return -1;
 	}
 	if (!(list->n & (list->n - 1)))
@@ -135,7 +150,7 @@ static int parse_names(const struct aggt_topo *topo, const char *text,
 		node = name ? parse_item(topo, text, name, err) : AGGT_NONE;
 		if (!name)
 			aggt_err_set(err, "server list: tasks of no server");
-		if (node == AGGT_NONE || append(list, seen, node, err))
+		if (node == AGGT_NONE || append(topo, list, seen, node, err))
 			return -1;
 		if (name < len)
 			tasks = parse_tasks(text + name + 1, len - name - 1,
@@ -175,7 +190,7 @@ static int draw_some(const struct aggt_topo *topo, uint32_t servers, uint32_t m,
 			if (aggt_map_get(seen, node) != AGGT_NONE)
 				node = i - 1;
 		}
-		if (append(list, seen, node, err))
+		if (append(topo, list, seen, node, err))
 			return -1;
 	}
 	return 0;

@@ -311,9 +311,11 @@ static int auto_bound(const struct build *b, aggt_node receiver,
 						receiver);
 
 		if (b->job->max_depth && d > b->job->max_depth) {
-			aggt_err_set(err, "depth %u: sender v%u is %u hops from v%u",
-				     b->job->max_depth, b->job->senders[i], d,
-				     receiver);
+			aggt_err_set(err, "depth %u: sender %s is %u hops from %s",
+				     b->job->max_depth,
+				     aggt_label(b->topo,
+						b->job->senders[i]).text, d,
+				     aggt_label(b->topo, receiver).text);
 			return -1;
 		}
 		if (d > longest)

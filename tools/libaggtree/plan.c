@@ -98,8 +98,9 @@ static int check_depth(const struct aggt_plan *plan, struct aggt_err *err)
 	for (i = 0; i < plan->n_trees && job->max_depth; i++) {
 		if (plan->tree_metrics[i].depth <= job->max_depth)
 			continue;
-		aggt_err_set(err, "method %s: the tree of v%u is %u hops deep, allowed are %u",
-			     job->method, job->receivers[i],
+		aggt_err_set(err, "method %s: the tree of %s is %u hops deep, allowed are %u",
+			     job->method,
+			     aggt_label(plan->topo, job->receivers[i]).text,
 			     plan->tree_metrics[i].depth, job->max_depth);
 		return -1;
 	}
@@ -138,8 +139,9 @@ static int check_ways(const struct aggt_topo *topo, const struct aggt_job *job,
 			if (aggt_topo_distance(topo, job->senders[i],
 					       job->receivers[k]) != AGGT_NONE)
 				continue;
-			aggt_err_set(err, "sender v%u: failures cut it off from receiver v%u",
-				     job->senders[i], job->receivers[k]);
+			aggt_err_set(err, "sender %s: failures cut it off from receiver %s",
+				     aggt_label(topo, job->senders[i]).text,
+				     aggt_label(topo, job->receivers[k]).text);
 			return -1;
 		}
 	}

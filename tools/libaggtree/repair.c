@@ -216,10 +216,14 @@ static int connect_orphan(struct aggt_tree *tree, uint32_t v, uint32_t target,
 		return 0;
 	if (found < 0)
 		aggt_err_nomem(err);
-	else
-		aggt_err_set(err, "%c%u: failures cut it off from receiver v%u",
-			     tree->topo->agents ? 'w' : 'v',
+	else if (tree->topo->agents)
+		aggt_err_set(err, "w%u: failures cut it off from receiver v%u",
 			     aggt_tree_server(tree, v), tree->receiver);
+	else
+		aggt_err_set(err, "%s: failures cut it off from receiver %s",
+			     aggt_label(tree->topo,
+					aggt_tree_server(tree, v)).text,
+			     aggt_label(tree->topo, tree->receiver).text);
 	return -1;
 }
 

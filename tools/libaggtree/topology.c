@@ -67,18 +67,11 @@ static void unknown_kind(const char *text, struct aggt_err *err)
 	aggt_err_set(err, "topology %.64s: expected %s", text, forms);
 }
 
-struct aggt_topo *aggt_topo_parse(const char *text, struct aggt_err *err)
+struct aggt_topo *aggt_topo_new(const struct aggt_topo_ops *ops,
+				const char *args, struct aggt_err *err)
 {
-	const struct aggt_topo_ops *ops;
-	struct aggt_topo *topo;
-	const char *args;
+	struct aggt_topo *topo = calloc(1, sizeof(*topo));
 
-	ops = find_kind(text, &args);
-	if (!ops) {
-		unknown_kind(text, err);
-		return NULL;
-	}
-	topo = calloc(1, sizeof(*topo));
 	if (!topo) {
 		aggt_err_nomem(err);
 		return NULL;
@@ -98,6 +91,18 @@ struct aggt_topo *aggt_topo_parse(const char *text, struct aggt_err *err)
 	return topo;
 }
 
+struct aggt_topo *aggt_topo_parse(const char *text, struct aggt_err *err)
+{
+	const struct aggt_topo_ops *ops;
+	const char *args;
+
+	ops = find_kind(text, &args);
+	if (ops)
+		return aggt_topo_new(ops, args, err);
+	unknown_kind(text, err);
+	return NULL;
+}
+
 void aggt_topo_free(struct aggt_topo *topo)
 {
 	if (!topo)
@@ -107,6 +112,31 @@ void aggt_topo_free(struct aggt_topo *topo)
 	aggt_graph_free(topo->graph);
 	free(topo->text);
 	free(topo);
+}
+
+const char *aggt_topo_server_name(const struct aggt_topo *topo,
+				  aggt_node server)
+{
+	return topo->graph && topo->graph->name ? topo->graph->name[server] :
+						  NULL;
+}
+
+const char *aggt_topo_switch_name(const struct aggt_topo *topo, uint32_t sw)
+{
+	return topo->graph && topo->graph->name ?
+	       topo->graph->name[topo->servers + sw] : NULL;
+}
+
+struct aggt_label aggt_label(const struct aggt_topo *topo, aggt_node server)
+{
+	const char *name = aggt_topo_server_name(topo, server);
+	struct aggt_label label;
+
+	if (name)
+		snprintf(label.text, sizeof(label.text), "%s", name);
+	else
+		snprintf(label.text, sizeof(label.text), "v%u", server);
+	return label;
 }
 
 const char *aggt_topo_name(const struct aggt_topo *topo)

@@ -76,6 +76,21 @@ extern const struct aggt_topo_ops aggt_dcell_ops;
 extern const struct aggt_topo_ops aggt_leafspine_ops;
 extern const struct aggt_topo_ops aggt_fattree_ops;
 extern const struct aggt_topo_ops aggt_racks_ops;
+extern const struct aggt_topo_ops aggt_graph_ops;
+
+/** aggt_topo_new - a topology of a kind. Return: it or NULL. */
+struct aggt_topo *aggt_topo_new(const struct aggt_topo_ops *ops,
+				const char *args, struct aggt_err *err);
+
+/** AGGT_LABEL - room for the name of a server or switch. */
+#define AGGT_LABEL 48
+
+struct aggt_label {
+	char text[AGGT_LABEL];
+};
+
+/** aggt_label - the name of a server: vN, or what a description calls it. */
+struct aggt_label aggt_label(const struct aggt_topo *topo, aggt_node server);
 
 /**
  * aggt_parse_numbers - read numbers separated by commas

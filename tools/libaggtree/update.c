@@ -23,7 +23,7 @@ static int parse_replace(const struct aggt_topo *topo, const char *text,
 			 struct aggt_change *change, struct aggt_err *err)
 {
 	size_t len = strcspn(text, "=");
-	char old[32];
+	char old[AGGT_LABEL];
 
 	if (len >= sizeof(old)) {
 		aggt_err_set(err, "receiver:%.64s: expected vN=vM or vN", text);
@@ -150,11 +150,13 @@ static int join(struct aggt_plan *plan, aggt_node server, struct aggt_err *err)
 	size_t i;
 
 	if (aggt_job_sender(&plan->job, server) < plan->job.n_senders) {
-		aggt_err_set(err, "join: v%u is a sender already", server);
+		aggt_err_set(err, "join: %s is a sender already",
+			     aggt_label(plan->topo, server).text);
 		return -1;
 	}
 	if (!aggt_topo_server_ok(plan->topo, server)) {
-		aggt_err_set(err, "join: v%u has failed", server);
+		aggt_err_set(err, "join: %s has failed",
+			     aggt_label(plan->topo, server).text);
 		return -1;
 	}
 	if (aggt_job_add_sender(&plan->job, server))
@@ -174,11 +176,13 @@ static int leave(struct aggt_plan *plan, aggt_node server, struct aggt_err *err)
 	size_t i, sender = aggt_job_sender(&plan->job, server);
 
 	if (sender == plan->job.n_senders) {
-		aggt_err_set(err, "leave: v%u is no sender", server);
+		aggt_err_set(err, "leave: %s is no sender",
+			     aggt_label(plan->topo, server).text);
 		return -1;
 	}
 	if (plan->job.n_senders == 1) {
-		aggt_err_set(err, "leave: v%u is the last sender", server);
+		aggt_err_set(err, "leave: %s is the last sender",
+			     aggt_label(plan->topo, server).text);
 		return -1;
 	}
 	aggt_job_drop_sender(&plan->job, sender);
@@ -379,18 +383,20 @@ static int replace(struct aggt_plan *plan, aggt_node from, aggt_node to,
 	while (i < plan->n_trees && receivers[i] != from)
 		i++;
 	if (i == plan->n_trees) {
-		aggt_err_set(err, "receiver: v%u is none", from);
+		aggt_err_set(err, "receiver: %s is none",
+			     aggt_label(plan->topo, from).text);
 		return -1;
 	}
 	if (to == AGGT_NONE)
 		to = substitute(plan, plan->tree[i]);
 	if (to == AGGT_NONE) {
-		aggt_err_set(err, "receiver: no neighbour of v%u is idle",
-			     from);
+		aggt_err_set(err, "receiver: no neighbour of %s is idle",
+			     aggt_label(plan->topo, from).text);
 		return -1;
 	}
 	if (is_receiver(&plan->job, to) || !aggt_topo_server_ok(plan->topo, to)) {
-		aggt_err_set(err, "receiver: v%u %s", to,
+		aggt_err_set(err, "receiver: %s %s",
+			     aggt_label(plan->topo, to).text,
 			     is_receiver(&plan->job, to) ? "is one already" :
 							   "has failed");
 		return -1;
@@ -474,8 +480,8 @@ struct aggt_plan *aggt_plan_update(struct aggt_topo *topo,
 	for (i = 0; i < next->n_trees; i++) {
 		if (aggt_topo_server_ok(topo, next->job.receivers[i]))
 			continue;
-		aggt_err_set(err, "receiver v%u: has failed and must be replaced",
-			     next->job.receivers[i]);
+		aggt_err_set(err, "receiver %s: has failed and must be replaced",
+			     aggt_label(topo, next->job.receivers[i]).text);
 		goto fail;
 	}
 	if (!aggt_plan_complete(next, err))
