@@ -375,4 +375,5 @@ void aggnet_tree_status(struct aggnet_tree *tree, struct aggnet_status *st)
 	st->elements = tree->conf.shape.elements;
 	st->instance = tree->conf.instance;
 	st->attempt = tree->conf.attempt;
+	memcpy(st->plan, tree->conf.plan, sizeof(st->plan));
 }

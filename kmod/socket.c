@@ -537,7 +537,8 @@ static int aggnet_sock_setsockopt(struct socket *sock, int level, int name,
 }
 
 /* What a transfer is, told to whoever might join it. */
-static int aggnet_sock_lookup(struct sock *sk, char __user *optval, int len)
+static int aggnet_sock_lookup(struct sock *sk, char __user *optval,
+			      int __user *optlen, int len)
 {
 	struct aggnet_net *an = aggnet_net(sock_net(sk));
 	struct aggnet_lookup look = {};
@@ -545,8 +546,10 @@ static int aggnet_sock_lookup(struct sock *sk, char __user *optval, int len)
 	__be32 receiver;
 	int err;
 
-	if (len != sizeof(look))
+	/* The status has grown: a program of before has room for less. */
+	if (len < (int)offsetofend(struct aggnet_lookup, status.pad))
 		return -EINVAL;
+	len = min_t(int, len, sizeof(look));
 	if (copy_from_user(&look.addr, optval, sizeof(look.addr)))
 		return -EFAULT;
 	err = aggnet_sock_address((struct sockaddr *)&look.addr,
@@ -564,7 +567,7 @@ static int aggnet_sock_lookup(struct sock *sk, char __user *optval, int len)
 	else
 		err = -EACCES;
 	aggnet_tree_put(tree);
-	if (!err && copy_to_user(optval, &look, sizeof(look)))
+	if (!err && (put_user(len, optlen) || copy_to_user(optval, &look, len)))
 		err = -EFAULT;
 	return err;
 }
@@ -585,7 +588,7 @@ static int aggnet_sock_getsockopt(struct socket *sock, int level, int name,
 	if (len < 0)
 		return -EINVAL;
 	if (name == AGGNET_SO_LOOKUP)
-		return aggnet_sock_lookup(sk, optval, len);
+		return aggnet_sock_lookup(sk, optval, optlen, len);
 	len = min_t(int, len, sizeof(status));
 	lock_sock(sk);
 	tree = aggnet_sk(sk)->tree;

@@ -13,6 +13,8 @@
 
 /* Room that the receiver has to have for a message. */
 #define LEAST	(sizeof(struct aggnet_msg) + AGGNET_RECORD_MAX)
+/* struct aggnet_lookup before the status had a plan. */
+#define OLD_LOOKUP	offsetof(struct aggnet_lookup, status.plan)
 #define NOBODY		65534
 
 TEST_F(node, socket__types)
@@ -143,6 +145,7 @@ TEST_F(node, calls_of_the_other_side)
 
 TEST_F(node, options)
 {
+	static const uint8_t none[AGGNET_PLAN_ID_LEN];
 	struct aggnet_status st;
 	socklen_t len = sizeof(st);
 	uint32_t why = AGGNET_R_OVERFLOW;
@@ -158,6 +161,7 @@ TEST_F(node, options)
 	EXPECT_EQ(AGGNET_R_NONE, st.reason);
 	EXPECT_EQ(AGGNET_FN_SUM, st.function);
 	EXPECT_EQ(1, st.instance);
+	EXPECT_EQ(0, memcmp(none, st.plan, sizeof(st.plan)));
 	len = 4;
 	ASSERT_EQ(0, getsockopt(w, SOL_AGGNET, AGGNET_SO_STATUS, &st, &len));
 	EXPECT_EQ(4, len);
@@ -209,10 +213,10 @@ TEST_F(node, options__lookup)
 	ASSERT_EQ(0, getsockopt(s, SOL_AGGNET, AGGNET_SO_LOOKUP, &look, &len));
 	EXPECT_EQ(AGGNET_FN_AVERAGE, look.status.function);
 	EXPECT_EQ(0, look.addr.sag_receiver);
-	len--;
+	len = OLD_LOOKUP - 1;
 	EXPECT_ERRNO(EINVAL, getsockopt(s, SOL_AGGNET, AGGNET_SO_LOOKUP, &look,
 					&len));
-	len++;
+	len = sizeof(look);
 	EXPECT_ERRNO(EFAULT, getsockopt(s, SOL_AGGNET, AGGNET_SO_LOOKUP, NULL,
 					&len));
 	look.addr.sag_zero1 = 1;
@@ -258,6 +262,47 @@ TEST_F(node, options__epoch)
 	EXPECT_ERRNO(EISCONN, setsockopt(w, SOL_AGGNET, AGGNET_SO_EPOCH, &only,
 					 sizeof(only)));
 	close(w);
+}
+
+/* A program of before the status had a plan, and one of some time later. */
+TEST_F(node, options__the_plan)
+{
+	struct {
+		struct aggnet_lookup look;
+		uint8_t more[8];
+	} large = { .look.addr = transfer(NODE_A, JOB) };
+	struct aggnet_status *st = &large.look.status;
+	static const uint8_t none[AGGNET_PLAN_ID_LEN];
+	struct aggnet_tree_info e = entry(1);
+	socklen_t len = OLD_LOOKUP;
+	int s = new_socket();
+	unsigned int i;
+
+	e.has |= AGGNET_HAS(AGGNET_A_TREE_PLAN);
+	for (i = 0; i < AGGNET_PLAN_LEN; i++)
+		e.plan[i] = 0xa0 + i;
+	ASSERT_EQ(0, add_entry(self->ctl, &e, false));
+	ASSERT_EQ(0, getsockopt(s, SOL_AGGNET, AGGNET_SO_LOOKUP, &large, &len));
+	EXPECT_EQ(OLD_LOOKUP, len);
+	EXPECT_EQ(1, st->instance);
+	EXPECT_EQ(0, memcmp(none, st->plan, sizeof(none)));
+	len = sizeof(large);
+	ASSERT_EQ(0, getsockopt(s, SOL_AGGNET, AGGNET_SO_LOOKUP, &large, &len));
+	EXPECT_EQ(sizeof(large.look), len);
+	EXPECT_EQ(0, memcmp(e.plan, st->plan, sizeof(none)));
+	close(s);
+	s = reader();
+	memset(st, 0, sizeof(*st));
+	len = sizeof(*st);
+	ASSERT_EQ(0, getsockopt(s, SOL_AGGNET, AGGNET_SO_STATUS, st, &len));
+	EXPECT_EQ(0, memcmp(e.plan, st->plan, sizeof(none)));
+	memset(st, 0, sizeof(*st));
+	len = offsetof(struct aggnet_status, plan);
+	ASSERT_EQ(0, getsockopt(s, SOL_AGGNET, AGGNET_SO_STATUS, st, &len));
+	EXPECT_EQ(offsetof(struct aggnet_status, plan), len);
+	EXPECT_EQ(1, st->instance);
+	EXPECT_EQ(0, memcmp(none, st->plan, sizeof(none)));
+	close(s);
 }
 
 /* --- permission --- */

@@ -36,6 +36,7 @@
  * @joined: how many joins were tried
  * @epoch: joins that succeeded
  * @instance: of the entry; 0: 1
+ * @plan: first byte of the identity of the entry's plan
  * @swap: the entry has this instance once it has been looked up; 0: it stays
  * @only: epoch that the socket joins, and no other
  * @expects: there is one
@@ -59,6 +60,7 @@ static struct fake_node {
 	unsigned int joined;
 	unsigned int epoch;
 	uint32_t instance;
+	uint8_t plan;
 	uint32_t swap;
 	struct aggnet_epoch only;
 	bool expects;
@@ -116,6 +118,7 @@ static struct aggnet_status fake_entry(void)
 		.layout = node.shape.layout, .scale = node.shape.scale,
 		.k = node.shape.k, .elements = node.shape.elements,
 		.instance = node.instance ?: 1, .attempt = node.epoch,
+		.plan = { node.plan },
 	};
 }
 

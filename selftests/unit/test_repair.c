@@ -1086,6 +1086,33 @@ TEST_F(repair, apply__two_plans_of_one_epoch)
 	json_decref(other);
 }
 
+/* After 208 days the clock counts as older: what to do is said. */
+TEST_F(repair, apply__an_older_plan)
+{
+	json_t *json = make_plan(), *node, *entry;
+	FILE *said = tmpfile();
+	int out = dup(STDERR_FILENO);
+	char text[256] = "";
+	const char *name;
+	size_t i;
+
+	json_object_foreach(json_object_get(json, "nodes"), name, node)
+		json_array_foreach(json_object_get(node, "trees"), i, entry)
+			json_object_set_new(entry, "instance",
+					    json_integer(0x80000002));
+	dup2(fileno(said), STDERR_FILENO);
+	EXPECT_EQ(-1, apply(json, true));
+	dup2(out, STDERR_FILENO);
+	close(out);
+	rewind(said);
+	EXPECT_NE(NULL, fgets(text, sizeof(text), said));
+	EXPECT_STREQ("aggctl: v0: tree of job 1 to 10.0.0.1: epoch 1.0 is in force, and this plan's 2147483650.0 is not newer: to apply this plan, withdraw that one first\n",
+		     text);
+	EXPECT_TRUE(in_force(self->one.s.json));
+	fclose(said);
+	json_decref(json);
+}
+
 /* A plan that is made later, and how it is applied. */
 struct later {
 	json_t *json;

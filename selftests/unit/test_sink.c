@@ -2,6 +2,8 @@
 /* A sink of libaggnet above a node that the test plays. */
 #include "fake_node.h"
 
+#define PLAN	0x5a	/* first byte of the identity of the plan */
+
 FIXTURE(sink) {
 	struct aggnet_sink *k;
 	struct in_addr any;
@@ -12,6 +14,7 @@ FIXTURE(sink) {
 FIXTURE_SETUP(sink)
 {
 	memset(&node, 0, sizeof(node));
+	node.plan = PLAN;
 	memset(&self->any, 0, sizeof(self->any));
 	memset(&self->opt, 0, sizeof(self->opt));
 	self->opt.flags = AGGNET_OPT_NONBLOCK;
@@ -88,6 +91,7 @@ TEST_F(sink, run__merges_and_leaves_the_end_mark)
 	EXPECT_EQ(3, aggnet_sink_result(self->k)->sources);
 	EXPECT_EQ(1, aggnet_sink_result(self->k)->partials);
 	EXPECT_EQ(3, aggnet_sink_result(self->k)->keys);
+	EXPECT_EQ(PLAN, aggnet_sink_result(self->k)->plan[0]);
 	aggnet_sink_sort(self->k);
 	ASSERT_TRUE(aggnet_sink_next(self->k, &e));
 	EXPECT_EQ('a', *(const char *)e.key);

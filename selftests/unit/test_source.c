@@ -450,6 +450,11 @@ static void plan_anew(void)
 	node.instance = 2;
 }
 
+static void plan_at_once(void)
+{
+	node.plan++;
+}
+
 static void swap_behind_the_look(void)
 {
 	node.swap = 2;
@@ -474,6 +479,7 @@ TEST_F(source, another_transfer__is_not_joined)
 		const char *says;
 	} cases[] = {
 		{ plan_anew, 1, "job 7 of receiver 10.0.0.1 was planned anew: instance 2 in place of 1" },
+		{ plan_at_once, 1, "job 7 of receiver 10.0.0.1 was planned anew: another plan of instance 1" },
 		{ swap_behind_the_look, 2, "job 7 of receiver 10.0.0.1 was planned anew: instance 2 in place of 1" },
 		{ take_maxima, 1, "job 7 of receiver 10.0.0.1 has another function or type of values now" },
 		{ scale_anew, 1, "job 7 of receiver 10.0.0.1 has another function or type of values now" },

@@ -218,9 +218,11 @@ static int print_json(struct aggnet_sink *sink,
 				      json_pack("[o, o]", key,
 						value_json(&form, &entry)));
 	}
-	return out_json(json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:o}",
+	return out_json(json_pack("{s:I, s:I, s:o, s:I, s:I, s:I, s:o, s:I, s:I, s:o}",
 				  "instance", (json_int_t)result->instance,
 				  "attempt", (json_int_t)result->attempt,
+				  "plan", info_bytes(result->plan,
+						     sizeof(result->plan)),
 				  "sources", (json_int_t)result->sources,
 				  "of", (json_int_t)result->of,
 				  "partials", (json_int_t)result->partials,

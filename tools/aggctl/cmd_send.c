@@ -196,8 +196,10 @@ static int show_done(const struct aggctl *ctl, struct aggnet_source *source)
 	if (!ctl->json)
 		return ST_DONE;
 	aggnet_source_status(source, &status);
-	return out_json(json_pack("{s:I, s:I, s:i, s:I}", "instance",
-				  (json_int_t)status.instance, "records",
+	return out_json(json_pack("{s:I, s:o, s:I, s:i, s:I}", "instance",
+				  (json_int_t)status.instance, "plan",
+				  info_bytes(status.plan, sizeof(status.plan)),
+				  "records",
 				  (json_int_t)aggnet_source_records(source),
 				  "replays",
 				  (int)aggnet_source_replays(source), "resent",

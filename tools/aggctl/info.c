@@ -15,7 +15,14 @@ static bool is_ifindex(const struct aggnet_field *f)
 	return !strcmp(f->name, "ifindex") || !strcmp(f->name, "link_ifindex");
 }
 
-static json_t *bytes_json(const uint8_t *bytes, size_t n)
+/**
+ * info_bytes() - bytes in hex
+ * @bytes: the bytes
+ * @n: how many
+ *
+ * Return: the text, or NULL without memory.
+ */
+json_t *info_bytes(const uint8_t *bytes, size_t n)
 {
 	/* Hardware addresses are used to their colons. */
 	const char *sep = n == AGGNET_MAC_LEN ? ":" : "";
@@ -71,9 +78,9 @@ static json_t *field_json(const struct aggnet_field *f, const void *info)
 	case AGGNET_FIELD_STRING:
 		return json_string(member);
 	case AGGNET_FIELD_BYTES:
-		return bytes_json(member, f->size);
+		return info_bytes(member, f->size);
 	case AGGNET_FIELD_BLOB:
-		return bytes_json(blob->byte, blob->n);
+		return info_bytes(blob->byte, blob->n);
 	default:
 		return json_boolean(*(const bool *)member);
 	}

@@ -225,10 +225,14 @@ static int other_plan(const struct node *node,
  * struct standing - how an entry of a plan stands at a node
  * @there: it is in force
  * @was: another epoch of its tree is
+ * @instance: that epoch
+ * @attempt: that epoch
  */
 struct standing {
 	bool there;
 	bool was;
+	uint32_t instance;
+	uint32_t attempt;
 };
 
 /*
@@ -247,6 +251,8 @@ static int find_standing(const struct node *node,
 		return found;
 	standing->there = same_epoch(&now, tree);
 	standing->was = !standing->there;
+	standing->instance = now.instance;
+	standing->attempt = now.attempt;
 	if (standing->there && !same_plan(&now, tree))
 		ret = other_plan(node, tree);
 	aggnet_tree_clear(&now);
@@ -272,6 +278,26 @@ static void note_step(struct node *node, struct node_step step)
 	*last = step;
 }
 
+/* Of serial numbers, as nodes compare them. */
+static bool is_newer(const struct aggnet_tree_info *tree,
+		     const struct standing *was)
+{
+	uint64_t a = (uint64_t)tree->instance << 32 | tree->attempt;
+	uint64_t b = (uint64_t)was->instance << 32 | was->attempt;
+
+	return (int64_t)(a - b) > 0;
+}
+
+static int not_newer(const struct node *node,
+		     const struct aggnet_tree_info *tree,
+		     const struct standing *was)
+{
+	err("%s: %s: epoch %u.%u is in force, and this plan's %u.%u is not newer: to apply this plan, withdraw that one first",
+	    node->name, tree_text(tree), was->instance, was->attempt,
+	    tree->instance, tree->attempt);
+	return -1;
+}
+
 static int stage_tree(struct node *node, const struct aggnet_tree_info *tree,
 		      bool replace)
 {
@@ -287,6 +313,8 @@ static int stage_tree(struct node *node, const struct aggnet_tree_info *tree,
 	/* A tree that an update left alone goes on as it is. */
 	if (standing.there)
 		return 0;
+	if (standing.was && !is_newer(tree, &standing))
+		return not_newer(node, tree, &standing);
 	if (aggnet_tree_add(node->ctl, tree, replace))
 		return node_refused(node, tree_text(tree));
 	step.was = standing.was;

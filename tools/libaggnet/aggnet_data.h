@@ -31,8 +31,8 @@
  * Handles are independent of each other; one handle belongs to one thread at a
  * time. SIGPIPE is never raised. -EINTR (a signal) and -EAGAIN (nonblocking)
  * leave everything as it was: make the same call again. After an epoch that was
- * lost a handle joins newer ones of the same instance and the same function,
- * type and layout only; if the transfer was planned anew, calls return
+ * lost a handle joins newer ones of the same plan and the same function, type
+ * and layout only; if the transfer was planned anew, calls return
  * -ECANCELED.
  */
 #ifndef AGGNET_DATA_H
@@ -197,9 +197,12 @@ struct aggnet_sink;
  * @absent: sources that the plan left out
  * @records: original records that the result stands for
  * @keys: distinct keys, or a dense vector's elements
- * @instance: of the transfer, the same in all its attempts and at all members: a
- *	key under which a result is stored once
+ * @instance: epoch of the transfer, the same in all its attempts
  * @attempt: which of them gave the result
+ * @plan: identity of the plan, the same in all its attempts and at all members:
+ *	with the job the key under which a result is stored once. 0 of an entry
+ *	that was added without a plan; an instance is no key, two plans may have
+ *	the same
  */
 struct aggnet_result {
 	uint32_t sources;
@@ -210,6 +213,7 @@ struct aggnet_result {
 	uint64_t keys;
 	uint32_t instance;
 	uint32_t attempt;
+	uint8_t plan[AGGNET_PLAN_ID_LEN];
 };
 
 /**
@@ -326,7 +330,7 @@ const struct in_addr *aggnet_sink_absent(const struct aggnet_sink *k,
  * The sources' finish() returns 0 only after this. A crash before it ends the
  * transfer in an error at all of them.
  * Sources may have an error although this returned 0, when a member dies before
- * they are told: result()'s @instance says which result is stored already;
+ * they are told: result()'s @plan says which result is stored already;
  * aggnet(7) has a table of these cases.
  *
  * Return: 0; -ESTALE: a new epoch began before, so forget the result and call

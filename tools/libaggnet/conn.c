@@ -110,8 +110,9 @@ static void conn_read_status(struct conn *c, int fd)
 {
 	socklen_t len = sizeof(c->status);
 
-	if (getsockopt(fd, SOL_AGGNET, AGGNET_SO_STATUS, &c->status, &len))
-		memset(&c->status, 0, sizeof(c->status));
+	/* What cannot be told, or not by an older module, is 0. */
+	memset(&c->status, 0, sizeof(c->status));
+	(void)getsockopt(fd, SOL_AGGNET, AGGNET_SO_STATUS, &c->status, &len);
 }
 
 static int conn_look(const struct conn *c, int fd, struct aggnet_status *st)
@@ -134,12 +135,17 @@ static struct aggnet_shape status_shape(const struct aggnet_status *st)
 	};
 }
 
-/* A handle that never joined has given and read nothing of @lost. */
-static bool conn_same_instance(const struct conn *c,
-			       const struct aggnet_status *lost,
-			       const struct aggnet_status *now)
+/*
+ * A handle that never joined has given and read nothing of @lost. Two plans that
+ * were made at once may have one instance.
+ */
+static bool conn_same_plan(const struct conn *c,
+			   const struct aggnet_status *lost,
+			   const struct aggnet_status *now)
 {
-	return !c->joined || now->instance == lost->instance;
+	return !c->joined ||
+	       (now->instance == lost->instance &&
+		!memcmp(now->plan, lost->plan, sizeof(now->plan)));
 }
 
 /* Values were checked for the shape of @lost, joined or not. */
@@ -148,7 +154,7 @@ static bool conn_same(const struct conn *c, const struct aggnet_status *lost,
 {
 	const struct aggnet_shape x = status_shape(lost), y = status_shape(now);
 
-	return conn_same_instance(c, lost, now) && aggnet_shape_equal(&x, &y);
+	return conn_same_plan(c, lost, now) && aggnet_shape_equal(&x, &y);
 }
 
 /*
@@ -161,10 +167,14 @@ static int conn_other(struct conn *c, const struct aggnet_status *lost,
 	char name[64];
 
 	conn_transfer(c, name, sizeof(name));
-	if (conn_same_instance(c, lost, now))
+	if (conn_same_plan(c, lost, now))
 		conn_fail(c, -ECANCELED,
 			  "%s has another function or type of values now",
 			  name);
+	else if (now->instance == lost->instance)
+		conn_fail(c, -ECANCELED,
+			  "%s was planned anew: another plan of instance %u",
+			  name, now->instance);
 	else
 		conn_fail(c, -ECANCELED,
 			  "%s was planned anew: instance %u in place of %u",

@@ -90,7 +90,7 @@ int conn_lost(struct conn *c, int err);
  * conn_join() - be joined
  * @c: the connection
  *
- * Only an epoch of the same instance and shape follows one that was lost: all
+ * Only an epoch of the same plan and shape follows one that was lost: all
  * that the caller has given, or read, belongs to that transfer. A handle that was
  * opened on an aborted entry joins any instance of the same shape.
  *

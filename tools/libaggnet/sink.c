@@ -231,6 +231,7 @@ static int sink_whole(struct aggnet_sink *k, size_t len)
 		.keys = merge_dense(&k->merge) ? k->merge.shape.elements :
 						 k->merge.n + k->stream.keys,
 	};
+	memcpy(k->result.plan, k->conn.status.plan, sizeof(k->result.plan));
 	k->end = k->merge.n;
 	k->whole = true;
 	return 0;

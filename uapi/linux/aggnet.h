@@ -297,8 +297,12 @@ enum aggnet_tree_attr {
 
 #define AGGNET_A_TREE_MAX	(__AGGNET_A_TREE_MAX - 1)
 
-/* AGGNET_A_TREE_PLAN, bytes. */
+/*
+ * AGGNET_A_TREE_PLAN, bytes. The first AGGNET_PLAN_ID_LEN of them are random and
+ * the same at all nodes and in all attempts of a plan.
+ */
 #define AGGNET_PLAN_LEN		16
+#define AGGNET_PLAN_ID_LEN	8
 
 #define AGGNET_MEMORY_DEFAULT	(4ULL << 20)
 #define AGGNET_MEMORY_MIN	(64ULL << 10)
@@ -456,6 +460,11 @@ struct aggnet_end {
  * @names: how many of @name are there
  * @name: identities of planned nodes that are missing, as far as @origin knows
  * @pad: 0; programs of 32 and of 64 bits have the same struct
+ * @plan: identity of the plan, the same at all members and in all attempts; 0 of
+ *	an entry without one. With the job it names the transfer; an instance
+ *	does not, two plans may have the same
+ *
+ * A program that gives less room gets what fits; a module of before gives less.
  */
 struct aggnet_status {
 	__u32	state;
@@ -474,12 +483,13 @@ struct aggnet_status {
 	__u32	names;
 	__be32	name[AGGNET_NAMES_MAX];
 	__u32	pad;
+	__u8	plan[AGGNET_PLAN_ID_LEN];
 };
 
 /**
  * struct aggnet_lookup - asks for a transfer's status without joining it
  * @addr: the transfer
- * @status: the answer
+ * @status: the answer, as much of it as there is room for
  */
 struct aggnet_lookup {
 	struct sockaddr_aggnet	addr;
