@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,9 +204,11 @@ static bool inherit(struct nl *nl)
 	close(nl->fd);
 	nl->fd = fd;
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-	while (bind(fd, (const struct sockaddr *)&at, sizeof(at)))
+	while (bind(fd, (const struct sockaddr *)&at, sizeof(at))) {
 		if (errno != EADDRINUSE)
 			return false;
+		sched_yield();
+	}
 	return true;
 }
 
@@ -243,7 +246,7 @@ static void *inherit_often(void *arg)
  * netlink gives up a socket's port ID before it tells the release: what that
  * socket has staged is not the next one's, and what the next one has staged stays.
  */
-TEST_F(race, port_id__has_another_socket)
+TEST_F_TIMEOUT(race, port_id__has_another_socket, LONG)
 {
 	static struct heir heir[HEIRS];
 	struct nl *nl = &self->nl;
