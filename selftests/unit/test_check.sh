@@ -46,8 +46,13 @@ tree()
 		mkdir -p "$tmp/tree/selftests/$dir"
 		printf 'all:\n' > "$tmp/tree/selftests/$dir/Makefile"
 	done
-	printf 'check:\n\t@echo "<$(TESTS)$(KERNELS)$(HOST)$$SEED>"\n' \
-		> "$tmp/tree/Makefile"
+	cat > "$tmp/tree/Makefile" <<-'END'
+	OUT ?=
+	check:
+		@echo "<$(TESTS)$(KERNELS)$(HOST)$(OUT)$$SEED$$VM_MODULE$$FUZZ_RUNS>" \
+			"$(DEBUG) $$http_proxy $$AGGNET_CACHE"
+	END
+	sed -i 's/^@/\t@/' "$tmp/tree/Makefile"
 	script "$tmp/tree/selftests/unit/test_a.sh" 'echo 1..1; echo ok 1'
 	script "$tmp/tree/build/uapi/test_b" \
 		'echo 1..2; echo ok 1; [ "$KERNEL" = debug ] || s="# SKIP x"
@@ -121,9 +126,11 @@ guest :
 KERNELS=debug HOST=0 DEBUG=no run
 says "the debug kernel as one of the kernels has all suites" 1 \
 	"4 passed, 2 failed, 0 skipped" $? "debug/net/matrix.sh: did not run"
-TESTS=none KERNELS=none HOST=0 SEED=1 MAKEFLAGS='-- TESTS=x' \
-	"$tmp/tree/.ci/run" > "$tmp/log" 2>&1
-says "continuous integration inherits nothing" 0 "<>" $?
+TESTS=none KERNELS=none HOST=0 SEED=1 VM_MODULE=x FUZZ_RUNS=1 OUT=x DEBUG=no \
+	MAKEFLAGS='-- TESTS=x' GNUMAKEFLAGS='KERNELS=x' http_proxy=proxy \
+	AGGNET_CACHE=cache "$tmp/tree/.ci/run" > "$tmp/log" 2>&1
+says "continuous integration inherits its cache and its proxy, nothing else" 0 \
+	"<> part proxy cache" $?
 env -u VM_INSIDE "$tmp/tree/selftests/vm/check.sh" guest 6.12 > "$tmp/log" 2>&1
 says "the guest's half outside a guest" 1 \
 	"check.sh: guest: this is not a guest; 'make check' boots one" $?
