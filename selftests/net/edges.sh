@@ -9,16 +9,16 @@
 . "$(dirname "$0")/lib.sh"
 
 ROUNDS=${ROUNDS:-$(scaled 20)}
-LATE="straggler slow no-entry no-port no-source no-straggler no-receiver"
-DEATH="before-custody after-custody source source-left receiver"
-DETOUR="link switch aggregator cables"
-declare -A pids
+declare -A pids names
+kinds=()
 
-# start PROGRAM KIND
+# start PROGRAM KIND NAME
 start()
 {
-	"$1" "$SEED" "$ROUNDS" "$2" > "$TMP/said.$2" 2> "$TMP/err.$2" &
+	"$1" "$SEED" "$ROUNDS" "$2" > "$TMP/said.$2" 2> "$TMP/err.$2" 7<&- &
 	pids[$2]=$!
+	names[$2]=$3
+	kinds+=("$2")
 }
 
 # ended KIND: the last line that it prints is kept
@@ -32,29 +32,27 @@ ended()
 say "seed $SEED, $ROUNDS rounds each"
 exec 3>&1
 trap 'kill_all; rm -rf "$TMP"' EXIT
-for kind in $LATE; do
-	start late "$kind"
+while read -r program kind name <&7; do
+	! mine || start "$program" "$kind" "$name"
+done 7<< 'END'
+late straggler a straggler past hold: exact, its partials are told
+late slow a slow source past hold: likewise
+late no-entry an aggregator without an entry, or with a late one
+late no-port an aggregator without a port
+late no-source a source that never comes is named everywhere
+late no-straggler a straggler that never comes, likewise
+late no-receiver a receiver that never comes, likewise
+death before-custody an aggregator dies before its parent has what it held
+death after-custody an aggregator dies when its parent has it all
+death source a source dies: an error everywhere that names it
+death source-left a source dies and may be missing: the end tells
+death receiver the receiver dies: an error everywhere
+detour link a link goes down: the rest is as good
+detour switch a switch goes down, likewise
+detour aggregator an aggregator is cut off: the other one merges
+detour cables its last cable goes while the first is gone around, likewise
+END
+for kind in "${kinds[@]}"; do
+	check "${names[$kind]}" ended "$kind"
 done
-for kind in $DEATH; do
-	start death "$kind"
-done
-for kind in $DETOUR; do
-	start detour "$kind"
-done
-check "a straggler past hold: exact, its partials are told" ended straggler
-check "a slow source past hold: likewise" ended slow
-check "an aggregator without an entry, or with a late one" ended no-entry
-check "an aggregator without a port" ended no-port
-check "a source that never comes is named everywhere" ended no-source
-check "a straggler that never comes, likewise" ended no-straggler
-check "a receiver that never comes, likewise" ended no-receiver
-check "an aggregator dies before its parent has what it held" ended before-custody
-check "an aggregator dies when its parent has it all" ended after-custody
-check "a source dies: an error everywhere that names it" ended source
-check "a source dies and may be missing: the end tells" ended source-left
-check "the receiver dies: an error everywhere" ended receiver
-check "a link goes down: the rest is as good" ended link
-check "a switch goes down, likewise" ended switch
-check "an aggregator is cut off: the other one merges" ended aggregator
-check "its last cable goes while the first is gone around, likewise" ended cables
 done_testing

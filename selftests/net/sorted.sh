@@ -246,28 +246,30 @@ roomless()
 
 testbed bcube:4,1
 sorted_inputs 2500 2000
-roomless_begin
+roomless_here=0
+mine && roomless_here=1 && roomless_begin
 job=100
 aggctl testbed shape --loss 3% --duplicate 3% --delay 1ms --reorder 25%
-check "exact, and in order, whatever links do" exact
-check "exact, and in order, by filters of the way" by_filter exact
+mine && check "exact, and in order, whatever links do" exact
+mine && check "exact, and in order, by filters of the way" by_filter exact
 aggctl testbed shape
-check "an aggregator without an entry" no_entry
-check "an aggregator without an entry, by filters of the way" \
+mine && check "an aggregator without an entry, by filters of the way" \
 	by_filter no_entry
-check "nothing leaves before all are there" late
-check "lines come before the end; a file is printed to anew in another attempt" \
+mine && check "an aggregator without an entry" no_entry
+mine && check "nothing leaves before all are there" late
+mine && check "lines come before the end; a file is printed to anew in another attempt" \
 	replayed
-check "lines that went down a pipe are to be discarded then" unprinted
-check "lines out of order" disorder
+mine && check "lines that went down a pipe are to be discarded then" unprinted
+mine && check "lines out of order" disorder
 if [ "$FULL" = 0 ]; then
 	distinct_inputs 2500
-	check "a result far larger than buffers" bounded
+	mine && check "a result far larger than buffers" bounded
 else
 	distinct_inputs "$(scaled 30000)"
-	check "a result far larger than buffers" bounded
-	check "the same by filters of the way" by_filter bounded
+	mine && check "a result far larger than buffers" bounded
+	mine && check "the same by filters of the way" by_filter bounded
 fi
-check "more misses of planned ends than the receiver has room for" roomless
+[ $roomless_here = 0 ] ||
+	check "more misses of planned ends than the receiver has room for" roomless
 [ ! -s "$TMP/bounded" ] || cat "$TMP/bounded"
 done_testing
