@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "aggctl.h"
+#include "output.h"
 #include "plan.h"
 #include "plan_apply.h"
 #include "../uapi/harness.h"
@@ -327,6 +328,26 @@ TEST(err__control_characters)
 	err("%s: no node", "v1\033[2J\nfake: \177\302\2330m \303\244");
 	EXPECT_STREQ("aggctl: v1\\x1b[2J\\x0afake: \\x7f\\xc2\\x9b0m \xc3\xa4: no node\n",
 		     what_was_said());
+}
+
+/* Nor does what a kernel tells: users choose the names of their devices. */
+TEST(out_rows__control_characters)
+{
+	const struct column device = { "device", "device" };
+	json_t *rows = json_pack("[{s:s}]", "device", "e\033[2J\303\244");
+	FILE *terminal = stdout;
+	char *text = NULL;
+	size_t len;
+
+	ASSERT_NE(NULL, rows);
+	stdout = open_memstream(&text, &len);
+	ASSERT_NE(NULL, stdout);
+	EXPECT_EQ(ST_DONE, out_rows(&device, 1, rows));
+	fclose(stdout);
+	stdout = terminal;
+	EXPECT_STREQ("device\ne\\x1b[2J\303\244\n", text);
+	free(text);
+	json_decref(rows);
 }
 
 /* --- large plans ------------------------------------------------------------ */

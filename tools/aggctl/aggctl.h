@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define __printf(f, a)	__attribute__((__format__(__printf__, f, a)))
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
@@ -104,6 +105,7 @@ struct command {
 };
 
 /* error.c */
+void put_safe(FILE *f, const char *text);
 void err(const char *fmt, ...) __printf(1, 2);
 int fail(const char *fmt, ...) __printf(1, 2);
 int usage(const char *fmt, ...) __printf(1, 2);

@@ -6,22 +6,24 @@
 
 #include "aggctl.h"
 
-/*
- * Names come out of files: what would steer a terminal, or begin a line of its
- * own, is shown as \xHH. The second byte of a control character in UTF-8 is
- * 0x80 to 0x9f after 0xc2.
+/**
+ * put_safe() - print text that must not steer a terminal
+ * @f: where to
+ * @text: names out of files, or of devices that other users made. What would
+ *	steer a terminal, or begin a line of its own, is shown as \xHH. The second
+ *	byte of a control character in UTF-8 is 0x80 to 0x9f after 0xc2.
  */
-static void put_safe(const char *text)
+void put_safe(FILE *f, const char *text)
 {
 	const unsigned char *c;
 
 	for (c = (const unsigned char *)text; *c; c++) {
 		if (*c < ' ' || *c == 0x7f)
-			fprintf(stderr, "\\x%02x", *c);
+			fprintf(f, "\\x%02x", *c);
 		else if (*c == 0xc2 && (c[1] & 0xe0) == 0x80)
-			fprintf(stderr, "\\xc2\\x%02x", *++c);
+			fprintf(f, "\\xc2\\x%02x", *++c);
 		else
-			fputc(*c, stderr);
+			fputc(*c, f);
 	}
 }
 
@@ -32,7 +34,7 @@ static void vout(const char *fmt, va_list ap)
 	fputs("aggctl: ", stderr);
 	if (vasprintf(&text, fmt, ap) < 0)
 		text = NULL;
-	put_safe(text ? text : "out of memory");
+	put_safe(stderr, text ? text : "out of memory");
 	fputc('\n', stderr);
 	free(text);
 }

@@ -19,7 +19,7 @@ static char *cell_text(const json_t *value)
 	if (!value || json_is_null(value))
 		fputc('-', f);
 	else if (json_is_string(value))
-		fputs(json_string_value(value), f);
+		put_safe(f, json_string_value(value));
 	else if (json_is_boolean(value))
 		fputs(json_is_true(value) ? "yes" : "no", f);
 	else if (json_is_real(value))
