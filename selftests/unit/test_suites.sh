@@ -77,6 +77,13 @@ missed()
 	done
 }
 
+# never_passed: suites that may be skipped wherever they run
+never_passed()
+{
+	awk '/^[^#]/ && $3 == 0 && ($5 == "-" || $5 ~ /^(all:)?0:/)' \
+		"$top/selftests/vm/suites"
+}
+
 # selects TESTS STATUS LINES: on the host, by the list of this test
 selects()
 {
@@ -98,11 +105,14 @@ audits()
 	[ $status = "$want" ] && grep -q -e "$text" <(cat "$tmp/log"; echo)
 }
 
-echo 1..19
+echo 1..21
 same
 result $? "each test has a line in the list, each line a test"
 missed lint/shell vm/gate.sh uapi/test_wait net/exact.sh
 result $? "a suite that vanishes from the list is missed"
+never_passed > "$tmp/log"
+test ! -s "$tmp/log"
+result $? "each suite has tests that must pass somewhere"
 not_executable > "$tmp/log"
 test ! -s "$tmp/log"
 result $? "scripts can be executed"
@@ -151,6 +161,14 @@ result $? "too many are skipped"
 audits 1 'split.sh: 4 passed, of 5 at least' "${good[@]:0:6}" \
 	"6.12/k/split.sh 1 0 0 1 1"
 result $? "too few of a suite that is split"
+echo 'k/long          each   0   6  all:6:0' >> "$SUITES"
+[ -z "$(TESTS=long "$suites" select debug)" ] &&
+	[ "$(TESTS=long "$suites" select debug-all)" = k/long ] &&
+	echo "debug/k/long 0 0 6 1 1" > "$tmp/results" &&
+	! TESTS=long "$suites" audit "$tmp/results" debug-all > "$tmp/log" &&
+	grep -q 'debug/k/long: 0 passed, of 6 at least' "$tmp/log"
+result $? "too few of a suite that only check-debug has there"
+sed -i '$d' "$SUITES"
 printf '%s\n' "${good[@]}" > "$tmp/results"
 "$suites" update "$tmp/results" > "$tmp/log" 2>&1 &&
 	[ "$(awk '/^[uk]/ { printf "%s:%s:%s:%s ", $3, $4, $5, $6 }' "$SUITES")" = \

@@ -39,7 +39,7 @@ runs()
 {
 	case $1 in
 	host | gate) [ "$2" = "$1" ] ;;
-	debug) [ "$3" != - ] ;;
+	debug) [[ $3 != - && $3 != all:* ]] ;;
 	*) [ "$2" = each ] || [ "$2" = split ] ;;
 	esac
 }
@@ -103,8 +103,10 @@ lack()
 audit_one()
 {
 	local where=$1 suite=$2 least=$4 most=$5 passed=0 skipped=0
+	local debug=${6#all:}
 
-	[ "$where" != debug ] || [ "$6" = - ] || least=${6%:*} most=${6#*:}
+	[ "$where" != debug ] || [ "$debug" = - ] ||
+		least=${debug%:*} most=${debug#*:}
 	counts "$where" "$suite" || {
 		lack "$where/$suite: did not run"
 		return 0
@@ -177,7 +179,7 @@ update()
 			$4 = most[$1]
 		}
 		if ($5 != "-" && $1 in debug)
-			$5 = debug[$1]
+			$5 = ($5 ~ /^all:/ ? "all:" : "") debug[$1]
 		options = ""
 		for (i = 6; i <= NF; i++)
 			options = options " " $i
