@@ -89,6 +89,10 @@ refused 2 "plan: --bloom-trees: a table is for one tree at least" \
 refused 2 "plan: --rate: it has to be more than 0" plan "${small[@]}" --rate 0
 refused 2 "plan: --rate: '10mb' is not a rate like 10mbit or 1gbit" \
 	plan "${small[@]}" --rate 10mb
+refused 2 "plan: --objective: 'speed' is none of traffic, time" \
+	plan "${small[@]}" --objective speed
+refused 2 "plan: --objective: method irs has none, auto and exact have" \
+	plan "${small[@]}" --objective time --method irs
 refused 2 "plan: --flow-size: it has to be more than 0" \
 	plan "${small[@]}" --flow-size 0
 refused 2 "plan: --filter-rate: the size follows from it, or is that of --filter-bits" \

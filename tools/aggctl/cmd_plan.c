@@ -34,6 +34,8 @@ static struct {
 	uint32_t scale;
 	const char *scheme;
 	const char *rule;
+	const char *objective;
+	enum aggt_objective objective_number;
 	const char *max_depth;
 	const char *sizes;
 	const char *update;
@@ -53,6 +55,7 @@ static struct {
 	.type = "int64",
 	.scheme = "exact",
 	.rule = "general",
+	.objective = "traffic",
 	.seed = 1,
 	.bloom_rate = -1,
 	.conf = {
@@ -210,6 +213,22 @@ static int check_filter(struct plan_conf *conf)
 	return ST_DONE;
 }
 
+/* Only methods that compare trees have one. */
+static int check_objective(void)
+{
+	uint8_t number;
+
+	if (check_enum("objective", plan_objective_names, opt.objective,
+		       &number))
+		return ST_USAGE;
+	opt.objective_number = (enum aggt_objective)number;
+	if (number && strcmp(opt.method, "auto") &&
+	    strcmp(opt.method, "exact"))
+		return usage("plan: --objective: method %s has none, auto and exact have",
+			     opt.method);
+	return ST_DONE;
+}
+
 static int check_names(void)
 {
 	struct plan_conf *conf = &opt.conf;
@@ -220,7 +239,7 @@ static int check_names(void)
 	if (check_enum("function", aggnet_function_names, opt.function,
 		       &conf->function))
 		return ST_USAGE;
-	if (check_shape(conf))
+	if (check_shape(conf) || check_objective())
 		return ST_USAGE;
 	found = aggnet_enum_find(aggnet_scheme_names, opt.scheme);
 	if (found < AGGNET_SCHEME_EXACT)
@@ -273,6 +292,7 @@ static int build_trees(struct plan *plan, const struct work *w)
 		.delta = opt.delta,
 		.max_depth = w->max_depth,
 		.seed = opt.seed,
+		.objective = opt.objective_number,
 		.pipelined = opt.conf.layout != AGGNET_LAYOUT_KEYED,
 		.packet = plan_packet(&opt.conf),
 	};
@@ -477,6 +497,8 @@ static const struct opt opts[] = {
 	{ "delta", OPT_REAL, &opt.delta, "D", "aggregation ratio 0..1 (0)" },
 	{ "sizes", OPT_STRING, &opt.sizes, "FILE",
 	  "sizes of the senders' flows, lines 'vN SIZE' (all 1)" },
+	{ "objective", OPT_STRING, &opt.objective, "O",
+	  "what auto and exact minimise: traffic or time (traffic)" },
 	{ "rate", OPT_RATE, &opt.conf.rate, "RATE",
 	  "of each link and direction, like 10mbit: predict seconds" },
 	{ "flow-size", OPT_SIZE, &opt.conf.flow_size, "BYTES",

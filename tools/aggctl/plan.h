@@ -168,6 +168,7 @@ json_t *plan_update(struct plan *plan, const json_t *old, char **changes,
 int plan_draw(const char *file, const struct plan *plan);
 
 /* plan_time.c */
+extern const char * const plan_objective_names[];
 double plan_packet(const struct plan_conf *conf);
 void plan_predict(const struct plan *plan, json_t *metrics);
 

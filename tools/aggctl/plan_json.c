@@ -130,6 +130,9 @@ static json_t *job_json(const struct plan *plan)
 			   "receivers", nodes_list(job->receivers,
 						   job->n_receivers),
 			   "max_depth", (json_int_t)job->max_depth);
+	if (job->objective != AGGT_TRAFFIC)
+		json_object_set_new(object, "objective",
+				    json_string(plan_objective_names[job->objective]));
 	if (job->sizes)
 		json_object_set(object, "sizes", sizes);
 	if (job->tasks)

@@ -77,6 +77,8 @@ static bool read_members(const json_t *members, struct aggt_job *job)
 	const json_t *sizes = json_object_get(members, "sizes");
 	const json_t *tasks = json_object_get(members, "tasks");
 	const json_t *depth = json_object_get(members, "max_depth");
+	const json_t *objective = json_object_get(members, "objective");
+	int found = 0;
 	size_t n;
 
 	job->senders = read_numbers(json_object_get(members, "senders"),
@@ -86,6 +88,13 @@ static bool read_members(const json_t *members, struct aggt_job *job)
 	if (!job->senders || !job->receivers || !json_is_integer(depth))
 		return false;
 	job->max_depth = (uint32_t)json_integer_value(depth);
+	if (objective)
+		found = json_is_string(objective) ?
+			aggnet_enum_find(plan_objective_names,
+					 json_string_value(objective)) : -1;
+	if (found < 0)
+		return false;
+	job->objective = (enum aggt_objective)found;
 	if (sizes)
 		job->sizes = read_sizes(sizes, job->n_senders);
 	n = job->n_senders;

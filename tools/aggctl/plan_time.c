@@ -17,6 +17,9 @@
 /* Bytes of a flow of size 1 unless something else is said: the papers' 1 MB. */
 #define FLOW_SIZE	1000000
 
+/* By enum aggt_objective. */
+const char * const plan_objective_names[] = { "traffic", "time", NULL };
+
 static double flow_size(const struct plan_conf *conf)
 {
 	return conf->flow_size ? (double)conf->flow_size : FLOW_SIZE;

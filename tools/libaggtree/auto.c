@@ -17,6 +17,16 @@
 /* Share of the exact method's limit that is worth it here. */
 #define EXACT_WORK 0.05
 
+/* Inputs that searches for the earliest end may look at: a second or two. */
+#define EARLY_BUDGET 100000000ull
+
+/* Of these, in proportion to the square of the senders, and how many searches. */
+#define EARLY_WORK 20000
+#define EARLY_SEARCHES 8
+
+/* Share of the limit of the exact method for time: up to ten servers. */
+#define EXACT_TIME_WORK 0.12
+
 /* Servers that searches for sequences may look at in a plan: some seconds. */
 #define MAX_SEQUENCES 300000000ull
 
@@ -29,6 +39,7 @@
  * @job: what is asked for
  * @receiver: of the trees
  * @bound: on the depth
+ * @others: traffic of the trees that there are already
  * @best: the cheapest so far
  * @metrics: its
  * @deep: the shallowest of those beyond the bound, in case there is no other:
@@ -41,6 +52,7 @@ struct contest {
 	const struct aggt_job *job;
 	aggt_node receiver;
 	uint32_t bound;
+	const struct aggt_loads *others;
 	struct aggt_tree *best;
 	struct aggt_metrics metrics;
 	struct aggt_tree *deep;
@@ -48,10 +60,14 @@ struct contest {
 	struct aggt_err *err;
 };
 
+/* With another objective than traffic, times are 0. */
 static bool better(const struct aggt_metrics *a, const struct aggt_metrics *b)
 {
-	double slack = 1e-9 * (1 + b->cost);
+	double slack = 1e-9 * (1 + b->time);
 
+	if (a->time < b->time - slack || a->time > b->time + slack)
+		return a->time < b->time;
+	slack = 1e-9 * (1 + b->cost);
 	if (a->cost < b->cost - slack || a->cost > b->cost + slack)
 		return a->cost < b->cost;
 	if (a->depth != b->depth)
@@ -65,6 +81,18 @@ static void keep(struct aggt_tree **slot, struct aggt_metrics *metrics,
 	aggt_tree_free(*slot);
 	*slot = tree;
 	*metrics = *m;
+}
+
+static int measure(const struct contest *c, struct aggt_tree *tree,
+		   struct aggt_metrics *m)
+{
+	if (aggt_measure(tree, c->job, NULL, m))
+		return -1;
+	if (c->job->objective == AGGT_TRAFFIC)
+		return 0;
+	if (c->topo->agents && aggt_tree_lean(tree, c->job))
+		return -1;
+	return aggt_measure_time(tree, c->job, c->others, m);
 }
 
 /* Repair and measure a built tree, keep it if it wins. Takes @tree over. */
@@ -81,7 +109,7 @@ static int enter(struct contest *c, struct aggt_tree *tree, int built)
 		aggt_tree_free(tree);
 		return 0;
 	}
-	if (aggt_measure(tree, c->job, NULL, &m)) {
+	if (measure(c, tree, &m)) {
 		aggt_err_nomem(c->err);
 		aggt_tree_free(tree);
 		return -1;
@@ -256,12 +284,58 @@ static int try_search(struct contest *c, uint64_t seed, uint64_t budget)
 	return 0;
 }
 
-/* All that there is with digits; the search is for their codes, too. */
-static int try_digits(struct contest *c, uint64_t seed)
+/* Searches differ in the order of the senders and in what they draw. */
+static int try_early(struct contest *c, uint64_t seed)
 {
-	return try_plain(c) || try_unicast(c, seed) || try_exact(c) ||
+	uint64_t n = c->job->n_senders, budget = EARLY_WORK * n * n;
+	unsigned int i;
+
+	if (budget > EARLY_BUDGET / c->job->n_receivers)
+		budget = EARLY_BUDGET / c->job->n_receivers;
+	for (i = 0; i < EARLY_SEARCHES; i++) {
+		struct aggt_grow how = { .bound = c->bound, .seed = seed + i,
+					 .budget = budget / EARLY_SEARCHES };
+		struct aggt_tree *tree = blank(c);
+
+		if (!tree ||
+		    enter(c, tree, aggt_build_early(tree, c->job, &how)))
+			return -1;
+	}
+	return 0;
+}
+
+/* The optimum of a small network, else what is found. */
+static int try_fast(struct contest *c, uint64_t seed)
+{
+	struct aggt_tree *tree;
+
+	if (c->topo->agents)
+		return 0;
+	if (aggt_exact_time_work(c->topo) < EXACT_TIME_WORK &&
+	    (c->job->delta == 0 || c->job->delta == 1)) {
+		tree = blank(c);
+		if (!tree ||
+		    enter(c, tree, aggt_build_exact_time(tree, c->job)))
+			return -1;
+	}
+	return try_early(c, seed);
+}
+
+/* Candidates that make little traffic. */
+static int try_cheap(struct contest *c, uint64_t seed)
+{
+	return try_exact(c) ||
 	       try_search(c, seed, BUDGET / c->job->n_receivers) ||
 	       try_best_sequence(c) ? -1 : 0;
+}
+
+/* All that there is with digits; the searches are for their codes, too. */
+static int try_digits(struct contest *c, uint64_t seed)
+{
+	if (try_plain(c) || try_unicast(c, seed))
+		return -1;
+	return c->job->objective == AGGT_TRAFFIC ? try_cheap(c, seed) :
+						   try_fast(c, seed);
 }
 
 static int build_unicast(struct aggt_tree *tree)
@@ -289,10 +363,11 @@ struct aggt_tree *aggt_build_auto(const struct aggt_topo *topo,
 				  const struct aggt_job *job,
 				  aggt_node receiver, uint32_t bound,
 				  uint64_t seed, struct aggt_tree *given,
+				  const struct aggt_loads *others,
 				  struct aggt_err *err)
 {
 	struct contest c = { .topo = topo, .job = job, .receiver = receiver,
-			     .bound = bound, .err = err };
+			     .bound = bound, .others = others, .err = err };
 
 	if ((given && enter(&c, given, 0)) ||
 	    (aggt_topo_digits(topo) ? try_digits(&c, seed) : try_graph(&c))) {

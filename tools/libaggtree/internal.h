@@ -318,6 +318,8 @@ int aggt_tree_follow(struct aggt_tree *tree, uint32_t v, const aggt_code *way,
  */
 int aggt_tree_repair(struct aggt_tree *tree, struct aggt_err *err);
 
+struct aggt_loads;
+
 /* --------------------------------------------------------------- builders */
 
 /** aggt_build_unicast - @variant is "", "random" or "rotate". */
@@ -396,11 +398,28 @@ struct aggt_grow {
 int aggt_build_grow(struct aggt_tree *tree, const struct aggt_job *job,
 		    struct aggt_grow *how);
 
+/**
+ * aggt_build_early - search for the tree whose transfer ends first
+ * @tree: of servers with digits
+ * @job: knows what time is
+ * @how: bound, seed and budget; the work is filled in
+ *
+ * Return: 0 or -1 without memory.
+ */
+int aggt_build_early(struct aggt_tree *tree, const struct aggt_job *job,
+		     struct aggt_grow *how);
+
 /** aggt_exact_work - work of aggt_build_exact(), its limit being 1. */
 double aggt_exact_work(const struct aggt_tree *tree);
 
 /** aggt_build_exact - the optimum; delta must be 0 or 1, the work within 1. */
 int aggt_build_exact(struct aggt_tree *tree, const struct aggt_job *job);
+
+/** aggt_exact_time_work - work of the next on a network, its limit being 1. */
+double aggt_exact_time_work(const struct aggt_topo *topo);
+
+/** aggt_build_exact_time - the earliest end; delta must be 0 or 1. */
+int aggt_build_exact_time(struct aggt_tree *tree, const struct aggt_job *job);
 
 /**
  * aggt_build_auto - the cheapest of all methods within the depth bound
@@ -410,6 +429,7 @@ int aggt_build_exact(struct aggt_tree *tree, const struct aggt_job *job);
  * @bound: on the depth, at least the longest distance
  * @seed: of this tree
  * @given: a finished tree to beat or NULL; taken over
+ * @others: for the objective time: traffic of the trees that there are already
  * @err: why it failed
  *
  * Return: the tree, finished and repaired, or NULL. It is beyond the bound only
@@ -419,6 +439,7 @@ struct aggt_tree *aggt_build_auto(const struct aggt_topo *topo,
 				  const struct aggt_job *job,
 				  aggt_node receiver, uint32_t bound,
 				  uint64_t seed, struct aggt_tree *given,
+				  const struct aggt_loads *others,
 				  struct aggt_err *err);
 
 /* ---------------------------------------------------------------- metrics */
@@ -487,29 +508,29 @@ void aggt_loads_free(struct aggt_loads *loads);
 
 /** aggt_loads_tree - add the traffic of a tree. */
 int aggt_loads_tree(struct aggt_loads *loads, const struct aggt_tree *tree,
-		    const struct aggt_job *job, const struct aggt_flow *flow);
+		    const struct aggt_job *job);
 
 /**
  * aggt_measure_time - bottleneck, fan-in, latency and time of a finished tree
  * @tree: the tree; with agents it knows where switches lean
  * @job: delta, sizes and how flows are merged
- * @total: if not NULL, the traffic of the tree is added to it
+ * @others: if not NULL, what other trees bring to links at the same time
  * @m: these four are filled in
  *
  * Return: 0 or -1 without memory.
  */
 int aggt_measure_time(const struct aggt_tree *tree, const struct aggt_job *job,
-		      struct aggt_loads *total, struct aggt_metrics *m);
+		      const struct aggt_loads *others, struct aggt_metrics *m);
 
 /**
  * aggt_time_together - the time of several trees at once
  * @sum: the largest latency and time of all; bottleneck and time are set
  * @job: how flows are merged
- * @total: traffic of all trees
+ * @bottleneck: traffic of all trees on the busiest link
  * @aggregates: whether flows merge at all
  */
 void aggt_time_together(struct aggt_metrics *sum, const struct aggt_job *job,
-			const struct aggt_loads *total, bool aggregates);
+			double bottleneck, bool aggregates);
 
 /* -------------------------------------------------------------------- job */
 

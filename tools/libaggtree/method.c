@@ -90,7 +90,9 @@ static int tree_getparent(struct build *b, struct aggt_tree *tree)
 
 static int tree_exact(struct build *b, struct aggt_tree *tree)
 {
-	return aggt_build_exact(tree, b->job);
+	return b->job->objective == AGGT_TIME ?
+	       aggt_build_exact_time(tree, b->job) :
+	       aggt_build_exact(tree, b->job);
 }
 
 static int tree_rs(struct build *b, struct aggt_tree *tree)
@@ -279,6 +281,11 @@ static int run_exact(struct aggt_plan *plan, struct build *b,
 {
 	size_t i;
 
+	if (b->job->objective == AGGT_TIME) {
+		if (aggt_exact_time_work(b->topo) <= 1)
+			return run_each(plan, b, err);
+		return beyond(b, 0, "auto", err);
+	}
 	for (i = 0; i < plan->n_trees; i++) {
 		struct aggt_tree *tree = blank(b, i, err);
 		double work;
@@ -299,7 +306,7 @@ static int run_srs(struct aggt_plan *plan, struct build *b,
 	return aggt_build_srs(plan, b->job, *b->arg, err);
 }
 
-/* The default bound leaves room for two hops out of the way. */
+/* The default bound leaves room for two hops out of the way; time has none. */
 static int auto_bound(const struct build *b, aggt_node receiver,
 		      uint32_t *bound, struct aggt_err *err)
 {
@@ -321,7 +328,8 @@ static int auto_bound(const struct build *b, aggt_node receiver,
 		if (d > longest)
 			longest = d;
 	}
-	*bound = b->job->max_depth ? b->job->max_depth : longest + 2;
+	*bound = b->job->max_depth ? b->job->max_depth :
+		 b->job->objective == AGGT_TIME ? AGGT_DEPTH_NONE : longest + 2;
 	return 0;
 }
 
@@ -329,24 +337,40 @@ static int auto_bound(const struct build *b, aggt_node receiver,
 static int run_auto(struct aggt_plan *plan, struct build *b,
 		    struct aggt_err *err)
 {
+	bool timed = b->job->objective == AGGT_TIME;
+	struct aggt_loads others;
 	uint32_t bound;
 	size_t i;
+	int ret = -1;
 
+	if (aggt_loads_init(&others)) {
+		aggt_err_nomem(err);
+		return -1;
+	}
 	if (plan->n_trees > 1 && aggt_topo_digits(b->topo) &&
 	    aggt_build_srs(plan, b->job, false, err))
-		return -1;
+		goto out;
 	plan->predicted = 0;
 	for (i = 0; i < plan->n_trees; i++) {
 		if (auto_bound(b, b->job->receivers[i], &bound, err))
-			return -1;
+			goto out;
 		plan->tree[i] = aggt_build_auto(b->topo, b->job,
 						b->job->receivers[i], bound,
 						tree_seed(b->job, i),
-						plan->tree[i], err);
+						plan->tree[i],
+						timed ? &others : NULL, err);
 		if (!plan->tree[i])
-			return -1;
+			goto out;
+		if (timed &&
+		    aggt_loads_tree(&others, plan->tree[i], b->job)) {
+			aggt_err_nomem(err);
+			goto out;
+		}
 	}
-	return 0;
+	ret = 0;
+out:
+	aggt_loads_free(&others);
+	return ret;
 }
 
 static const struct method table[] = {

@@ -18,7 +18,8 @@ static int measure_times(struct aggt_plan *plan, const struct aggt_job *job)
 	for (i = 0; i < plan->n_trees; i++) {
 		struct aggt_metrics *m = &plan->tree_metrics[i];
 
-		if (aggt_measure_time(plan->tree[i], job, &total, m))
+		if (aggt_measure_time(plan->tree[i], job, NULL, m) ||
+		    aggt_loads_tree(&total, plan->tree[i], job))
 			goto out;
 		if (m->fan_in > sum->fan_in)
 			sum->fan_in = m->fan_in;
@@ -27,7 +28,7 @@ static int measure_times(struct aggt_plan *plan, const struct aggt_job *job)
 		if (m->time > sum->time)
 			sum->time = m->time;
 	}
-	aggt_time_together(sum, job, &total, plan->aggregates);
+	aggt_time_together(sum, job, total.most, plan->aggregates);
 	ret = 0;
 out:
 	aggt_loads_free(&total);

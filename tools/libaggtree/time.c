@@ -123,8 +123,8 @@ static int load_access(struct aggt_loads *loads, const struct aggt_tree *tree,
 	return add_load(loads, aggt_tag(server, ACCESS), DOWN, in);
 }
 
-int aggt_loads_tree(struct aggt_loads *loads, const struct aggt_tree *tree,
-		    const struct aggt_job *job, const struct aggt_flow *flow)
+static int load_tree(struct aggt_loads *loads, const struct aggt_tree *tree,
+		     const struct aggt_job *job, const struct aggt_flow *flow)
 {
 	uint32_t v;
 
@@ -134,6 +134,16 @@ int aggt_loads_tree(struct aggt_loads *loads, const struct aggt_tree *tree,
 		     load_access(loads, tree, job, flow, v)))
 			return -1;
 	return 0;
+}
+
+int aggt_loads_tree(struct aggt_loads *loads, const struct aggt_tree *tree,
+		    const struct aggt_job *job)
+{
+	struct aggt_flow *flow = aggt_flows(tree, job);
+	int ret = flow ? load_tree(loads, tree, job, flow) : -1;
+
+	free(flow);
+	return ret;
 }
 
 /* Links from the sender that has most of them on its way to the receiver. */
@@ -328,9 +338,32 @@ static int last_flow(struct wait *w, double *end)
 	return 0;
 }
 
+/* The most that a link of a tree carries, with what others bring. */
+static double most_together(const struct aggt_loads *own,
+			    const struct aggt_loads *others)
+{
+	const struct aggt_map *map = &own->link;
+	double load, most = own->most;
+	uint32_t i, k, way;
+
+	for (i = 0; i <= map->mask; i++) {
+		if (map->key[i] == UINT64_MAX)
+			continue;
+		k = aggt_map_get(&others->link, map->key[i]);
+		for (way = UP; k != AGGT_NONE && way <= DOWN; way++) {
+			load = own->load[2 * map->val[i] + way];
+			if (load > 0)
+				load += others->load[2 * k + way];
+			if (load > most)
+				most = load;
+		}
+	}
+	return most;
+}
+
 static int measure(const struct aggt_tree *tree, const struct aggt_job *job,
-		   const struct aggt_flow *flow, struct aggt_loads *total,
-		   struct aggt_metrics *m)
+		   const struct aggt_flow *flow,
+		   const struct aggt_loads *others, struct aggt_metrics *m)
 {
 	struct wait w = { .tree = tree, .job = job, .flow = flow };
 	struct aggt_loads own;
@@ -340,8 +373,7 @@ static int measure(const struct aggt_tree *tree, const struct aggt_job *job,
 
 	if (aggt_loads_init(&own))
 		return -1;
-	if (aggt_loads_tree(&own, tree, job, flow) ||
-	    (total && aggt_loads_tree(total, tree, job, flow)) ||
+	if (load_tree(&own, tree, job, flow) ||
 	    longest_way(tree, flow, &links) || last_flow(&w, &end))
 		goto out;
 	m->bottleneck = own.most;
@@ -349,6 +381,9 @@ static int measure(const struct aggt_tree *tree, const struct aggt_job *job,
 	m->latency = links * job->packet;
 	m->time = job->pipelined || !tree->aggregates ?
 		  m->bottleneck + m->latency : end;
+	if (others)
+		aggt_time_together(m, job, most_together(&own, others),
+				   tree->aggregates);
 	ret = 0;
 out:
 	wait_free(&w);
@@ -357,25 +392,25 @@ out:
 }
 
 int aggt_measure_time(const struct aggt_tree *tree, const struct aggt_job *job,
-		      struct aggt_loads *total, struct aggt_metrics *m)
+		      const struct aggt_loads *others, struct aggt_metrics *m)
 {
 	struct aggt_flow *flow = aggt_flows(tree, job);
 	int ret;
 
 	if (!flow)
 		return -1;
-	ret = measure(tree, job, flow, total, m);
+	ret = measure(tree, job, flow, others, m);
 	free(flow);
 	return ret;
 }
 
 /* Trees share links, so all flows of the busiest one have to pass first. */
 void aggt_time_together(struct aggt_metrics *sum, const struct aggt_job *job,
-			const struct aggt_loads *total, bool aggregates)
+			double bottleneck, bool aggregates)
 {
-	double least = total->most;
+	double least = bottleneck;
 
-	sum->bottleneck = total->most;
+	sum->bottleneck = bottleneck;
 	if (job->pipelined || !aggregates)
 		least += sum->latency;
 	if (sum->time < least)

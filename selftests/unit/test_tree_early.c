@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0
+/* auto with the objective time, beside the optimum of small networks. */
+#include "tree_random.h"
+
+static const char *const small[] = {
+	"bcube:2,2", "bcube:3,1", "ghc:2,4", "ghc:7", "ghc:2,5", "bcube:2,1",
+};
+
+/* Here auto relies on its search. */
+static const char *const larger[] = { "ghc:3,4", "ghc:2,2,3" };
+
+/* The time of a verified plan, -1 if there is something wrong with it. */
+static double time_of(FIXTURE_DATA(instance) *self, const char *method)
+{
+	struct aggt_err err = { "" };
+	struct aggt_plan *plan;
+	const char *why;
+	double end;
+
+	self->job.method = method;
+	plan = aggt_plan_build(self->topo, &self->job, &err);
+	if (!plan) {
+		printf("# %s: %s\n", method, err.text);
+		return -1;
+	}
+	why = verify_plan(self->topo, &self->job, plan, true);
+	end = aggt_plan_metrics(plan)->time;
+	if (why)
+		printf("# %s %s: %s\n", aggt_topo_name(self->topo), method,
+		       why);
+	aggt_plan_free(plan);
+	return why ? -1 : end;
+}
+
+/* Draw a job that exact can do. */
+static void draw_timed(FIXTURE_DATA(instance) *self, const char *topology,
+		       bool pipelined)
+{
+	draw(self, topology, 1 + rnd(11), 1);
+	self->job.objective = AGGT_TIME;
+	self->job.packet = 1 / 256.0;
+	self->job.pipelined = pipelined;
+	self->job.delta = !rnd(4);
+	if (rnd(2))
+		self->job.sizes = self->sizes;
+}
+
+/* The time that auto finds, over the optimum; infinite if a plan is wrong. */
+static double over_optimum(FIXTURE_DATA(instance) *self)
+{
+	double best = time_of(self, "exact"), end = time_of(self, "auto");
+
+	if (best < 0 || end < best * (1 - 1e-9))
+		return INFINITY;
+	return end > 0 ? end / best : 1;
+}
+
+TEST_F_TIMEOUT(instance, near_the_optimum, 100)
+{
+	unsigned int round;
+	double ratio;
+
+	for (round = 0; round < 200; round++) {
+		draw_timed(self, small[rnd(N(small))], round % 2);
+		ratio = over_optimum(self);
+		if (ratio > 1.05)
+			TH_LOG("%s, %zu senders: %.3f",
+			       aggt_topo_name(self->topo), self->senders.n,
+			       ratio);
+		ASSERT_GE(1.05, ratio);
+		discard(self);
+	}
+}
+
+TEST_F_TIMEOUT(instance, search_is_near_the_optimum, 100)
+{
+	double ratio, sum = 0, most = 1;
+	unsigned int round;
+
+	for (round = 0; round < 15; round++) {
+		draw_timed(self, larger[rnd(N(larger))], false);
+		ratio = over_optimum(self);
+		sum += ratio / 15;
+		if (ratio > most)
+			most = ratio;
+		discard(self);
+	}
+	TH_LOG("on average %.3f of the optimum, at most %.3f", sum, most);
+	EXPECT_GE(1.05, sum);
+}
+
+/* Never later than any other method, whatever waits for what. */
+TEST_F_TIMEOUT(instance, ends_first, 100)
+{
+	unsigned int round, k;
+	double best;
+
+	for (round = 0; round < 12; round++) {
+		draw(self, topologies[rnd(N(topologies))], 1 + rnd(20), 1);
+		self->job.objective = AGGT_TIME;
+		self->job.packet = 1 / 256.0;
+		self->job.pipelined = rnd(2);
+		self->job.delta = rnd(5) * 0.25;
+		if (rnd(2))
+			draw_sizes(self);
+		best = time_of(self, "auto");
+		ASSERT_LE(0, best);
+		for (k = 0; k < N(methods); k++)
+			EXPECT_GE(time_of(self, methods[k]) * (1 + 1e-9), best);
+		discard(self);
+	}
+}
+
+/* With a bound on the depth, and around a failure. */
+TEST_F_TIMEOUT(instance, bounds_and_failures, 100)
+{
+	struct aggt_plan *plan;
+
+	draw(self, "bcube:4,2", 30, 1);
+	self->job.objective = AGGT_TIME;
+	self->job.pipelined = true;
+	self->job.packet = 1 / 256.0;
+	self->job.method = "auto";
+	self->job.max_depth = 3;
+	ASSERT_EQ(0, aggt_topo_fail(self->topo, "w7", NULL));
+	plan = aggt_plan_build(self->topo, &self->job, NULL);
+	ASSERT_NE(NULL, plan);
+	EXPECT_EQ(NULL, verify_plan(self->topo, &self->job, plan, true));
+	TH_LOG("depth %u, time %g", aggt_plan_metrics(plan)->depth,
+	       aggt_plan_metrics(plan)->time);
+	aggt_plan_free(plan);
+	discard(self);
+}
+
+/* One flow a link, whatever the size of the network: figures only. */
+TEST_F_TIMEOUT(instance, many_senders, 100)
+{
+	draw(self, "bcube:6,6", 120, 1);
+	self->job.objective = AGGT_TIME;
+	self->job.packet = 1 / 1000.0;
+	TH_LOG("120 senders, keyed: existing %g, m2 %g, auto %g",
+	       time_of(self, "existing"), time_of(self, "m2"),
+	       time_of(self, "auto"));
+	self->job.pipelined = true;
+	TH_LOG("120 senders, pipelined: existing %g, m2 %g, auto %g",
+	       time_of(self, "existing"), time_of(self, "m2"),
+	       time_of(self, "auto"));
+	discard(self);
+}
+
+TEST_HARNESS_MAIN
