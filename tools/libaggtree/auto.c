@@ -287,12 +287,12 @@ static int try_search(struct contest *c, uint64_t seed, uint64_t budget)
 /* Searches differ in the order of the senders and in what they draw. */
 static int try_early(struct contest *c, uint64_t seed)
 {
-	uint64_t n = c->job->n_senders, budget = EARLY_WORK * n * n;
+	uint64_t n = c->job->n_senders, budget = EARLY_WORK * n * n, used = 0;
 	unsigned int i;
 
 	if (budget > EARLY_BUDGET / c->job->n_receivers)
 		budget = EARLY_BUDGET / c->job->n_receivers;
-	for (i = 0; i < EARLY_SEARCHES; i++) {
+	for (i = 0; i < EARLY_SEARCHES && used < budget; i++) {
 		struct aggt_grow how = { .bound = c->bound, .seed = seed + i,
 					 .budget = budget / EARLY_SEARCHES };
 		struct aggt_tree *tree = blank(c);
@@ -300,6 +300,7 @@ static int try_early(struct contest *c, uint64_t seed)
 		if (!tree ||
 		    enter(c, tree, aggt_build_early(tree, c->job, &how)))
 			return -1;
+		used += how.work;
 	}
 	return 0;
 }

@@ -32,7 +32,8 @@ struct search {
 	struct aggt_rng rng;
 	struct place *place;
 	uint32_t n_places;
-	uint32_t members;	/* come first of all spots */
+	uint32_t *hung;		/* the root and the senders that are hung */
+	uint32_t n_hung;
 	uint32_t bound;
 	struct aggt_rank best;
 	uint32_t *parent;	/* of the best tree, by spot */
@@ -96,7 +97,7 @@ static void find_places(struct search *s, uint32_t v)
 	}
 	rate_place(s, v, 0);
 	for (i = 1; i < MAX_PLACES; i++) {
-		at = draw(s, i % 4 ? s->members : s->e.n);
+		at = i % 4 ? s->hung[draw(s, s->n_hung)] : draw(s, s->e.n);
 		if (is_place(&s->e, at))
 			rate_place(s, v, at);
 	}
@@ -214,18 +215,19 @@ static uint32_t choose(struct search *s, uint32_t v, struct aggt_chain *chain)
 	return AGGT_NONE;
 }
 
-static int hang_all(struct search *s, const uint32_t *order, uint32_t n)
+static int hang_all(struct search *s, uint32_t n)
 {
 	struct aggt_chain chain;
-	uint32_t i, at;
+	uint32_t v, at;
 
-	for (i = 0; i < n; i++) {
-		if (s->e.spot[order[i]].used)
+	for (s->n_hung = 1; s->n_hung <= n; s->n_hung++) {
+		v = s->hung[s->n_hung];
+		if (s->e.spot[v].used)
 			continue;
-		at = choose(s, order[i], &chain);
+		at = choose(s, v, &chain);
 		if (at == AGGT_NONE)
-			at = fall_back(s, order[i], &chain);
-		if (aggt_early_hang(&s->e, order[i], at, &chain))
+			at = fall_back(s, v, &chain);
+		if (aggt_early_hang(&s->e, v, at, &chain))
 			return -1;
 	}
 	return 0;
@@ -387,23 +389,24 @@ static int give_back(const struct search *s, struct aggt_tree *tree)
 int aggt_build_early(struct aggt_tree *tree, const struct aggt_job *job,
 		     struct aggt_grow *how)
 {
-	struct search s = { .bound = how->bound, .members = tree->n };
-	uint32_t n = tree->n - 1, *order = malloc((n + 1) * sizeof(*order));
+	struct search s = { .bound = how->bound };
+	uint32_t n = tree->n - 1;
 	int ret = -1;
 
 	aggt_rng_seed(&s.rng, how->seed);
+	s.hung = calloc(n + 1, sizeof(*s.hung));
 	s.place = malloc((MAX_PLACES + 1) * tree->topo->dims *
 			 sizeof(*s.place));
-	if (!order || !s.place || aggt_early_init(&s.e, tree, job))
+	if (!s.hung || !s.place || aggt_early_init(&s.e, tree, job))
 		goto out;
-	order_senders(&s, order, n);
-	if (!hang_all(&s, order, n) && !improve(&s, how->budget))
+	order_senders(&s, s.hung + 1, n);
+	if (!hang_all(&s, n) && !improve(&s, how->budget))
 		ret = give_back(&s, tree);
 	how->work = s.e.work;
 out:
 	aggt_early_free(&s.e);
 	free(s.place);
 	free(s.parent);
-	free(order);
+	free(s.hung);
 	return ret;
 }
