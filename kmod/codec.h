@@ -174,17 +174,6 @@ aggnet_value_get(const u8 *base, const u8 *end, u32 vlen)
 	return v;
 }
 
-/* Bytes that a value takes at least: 0 for zero, else 1..16. */
-static inline u32 aggnet_value_len(const struct aggnet_value *v)
-{
-	u64 sign = (u64)((s64)v->lo >> 63);
-
-	/* The bits that differ from the sign, and one for the sign itself. */
-	if (likely(v->hi == sign))
-		return v->lo ? fls64(v->lo ^ sign) / 8 + 1 : 0;
-	return fls64(v->hi ^ (u64)((s64)v->hi >> 63)) / 8 + 9;
-}
-
 /* Bytes that a record will take (2 + klen + minimal value length). */
 static inline size_t aggnet_record_size(u8 klen,
 					const struct aggnet_value *value)

@@ -12,35 +12,22 @@
 struct aggnet_value aggnet_plain_get(const u8 *buf, u32 len)
 {
 	u64 fill = len && buf[len - 1] & 0x80 ? ~0ULL : 0;
-	u64 word[2] = { fill, fill };
-	u32 i;
+	struct aggnet_value v = { .lo = fill, .hi = fill };
 
-	for (i = 0; i < len; i++) {
-		word[i / 8] &= ~(0xffULL << (8 * (i % 8)));
-		word[i / 8] |= (u64)buf[i] << (8 * (i % 8));
-	}
-	return (struct aggnet_value){ .lo = word[0], .hi = word[1] };
-}
-
-static u8 plain_byte(const struct aggnet_value *v, u32 i)
-{
-	return (i < 8 ? v->lo : v->hi) >> (8 * (i % 8));
+	for (; len > 8; len--)
+		v.hi = v.hi << 8 | buf[len - 1];
+	for (; len; len--)
+		v.lo = v.lo << 8 | buf[len - 1];
+	return v;
 }
 
 /* Without the bytes that sign extension gives back; zero has none. */
 u32 aggnet_plain_put(u8 *buf, const struct aggnet_value *v)
 {
-	u8 sign = (s64)v->hi < 0 ? 0xff : 0;
-	u32 len = AGGNET_PLAIN_MAX;
-	u32 i;
+	u32 len = aggnet_value_len(v), i;
 
-	if (!(v->lo | v->hi))
-		return 0;
-	while (len > 1 && plain_byte(v, len - 1) == sign &&
-	       !((plain_byte(v, len - 2) ^ sign) & 0x80))
-		len--;
 	for (i = 0; i < len; i++)
-		buf[i] = plain_byte(v, i);
+		buf[i] = (i < 8 ? v->lo : v->hi) >> (8 * (i % 8));
 	return len;
 }
 

@@ -3,6 +3,7 @@
 #ifndef _AGGNET_VALUE_H
 #define _AGGNET_VALUE_H
 
+#include <linux/bitops.h>
 #include <linux/types.h>
 
 /**
@@ -38,6 +39,17 @@ static inline bool aggnet_value_less(const struct aggnet_value *a,
 	if (a->hi != b->hi)
 		return (s64)a->hi < (s64)b->hi;
 	return a->lo < b->lo;
+}
+
+/* Bytes that a value takes at least: 0 for zero, else 1..16. */
+static inline u32 aggnet_value_len(const struct aggnet_value *v)
+{
+	u64 sign = (u64)((s64)v->lo >> 63);
+
+	/* The bits that differ from the sign, and one for the sign itself. */
+	if (likely(v->hi == sign))
+		return v->lo ? fls64(v->lo ^ sign) / 8 + 1 : 0;
+	return fls64(v->hi ^ (u64)((s64)v->hi >> 63)) / 8 + 9;
 }
 
 #endif /* _AGGNET_VALUE_H */

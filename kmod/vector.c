@@ -60,11 +60,10 @@ void aggnet_vector_merge(const struct aggnet_shape *shape,
 
 u32 aggnet_vector_put(const struct aggnet_value *state, u8 *buf)
 {
-	u8 form[AGGNET_PLAIN_MAX];
 	u32 width = 0, i, b, len;
 
 	for (i = 0; i < AGGNET_BLOCK_ELEMENTS; i++) {
-		len = aggnet_plain_put(form, &state[i]);
+		len = aggnet_value_len(&state[i]);
 		width = len > width ? len : width;
 	}
 	for (i = 0; i < AGGNET_BLOCK_ELEMENTS; i++)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The kernel's names of integers, for the cores that are the module's, too. */
+/* The kernel's names of integers, and its hint to the compiler, for the cores that
+ * are the module's, too.
+ */
 #ifndef AGGNET_KERNEL_H
 #define AGGNET_KERNEL_H
 
@@ -13,5 +15,7 @@ typedef uint32_t u32;
 typedef uint64_t u64;
 typedef int32_t s32;
 typedef int64_t s64;
+
+#define likely(x)	__builtin_expect(!!(x), 1)
 
 #endif /* AGGNET_KERNEL_H */
