@@ -868,14 +868,12 @@ void aggnet_tree_sleep(struct aggnet_tree *tree)
 }
 
 /*
- * Has everybody come who was planned, though some did not wait for all of
- * theirs? Whoever is late then goes past this end, too.
+ * Are all planned children bound, though some of them did not wait for all of
+ * theirs? A source that comes later then goes past this end, too.
  */
 static bool tree_cut_short(const struct aggnet_tree *tree)
 {
-	u32 expected = tree->conf.contributors - !!tree->conf.writers;
-
-	return tree->partials && tree->bound_total >= expected &&
+	return tree->partials && !aggnet_child_due(tree) &&
 	       !aggnet_tree_is_receiver(tree);
 }
 

@@ -95,17 +95,24 @@ static struct peer child_node(struct aggnet_tree *tree, u32 node)
 	return child(tree, ntohl(world.node[node].an.identity), 1 + node);
 }
 
-static void finishes(struct peer *p, u32 weight, u64 records)
+static void finishes_short(struct peer *p, u32 weight, u64 records,
+			   u32 partials)
 {
 	const struct aggnet_fin fin = {
 		.final = cpu_to_be32(FIRST + records),
 		.weight = cpu_to_be32(weight),
+		.partials = cpu_to_be32(partials),
 		.records = cpu_to_be64(records),
 		.members = cpu_to_be32(weight ? aggnet_member(ntohl(p->id)) : 0),
 	};
 	struct aggnet_pkt answer;
 
 	asks(p, AGGNET_FIN, 0, &fin, sizeof(fin), &answer);
+}
+
+static void finishes(struct peer *p, u32 weight, u64 records)
+{
+	finishes_short(p, weight, records, 0);
 }
 
 /* Everything arrives, nothing is written, until @us have passed or @tree ends. */
@@ -805,6 +812,27 @@ TEST_F(ends, fin__names_are_looked_up_once)
 	runs(tree, RTO_US);
 	EXPECT_EQ(0, tree->lost.n);
 	(void)p;
+}
+
+/* A child that was not planned does not take the place of one that was. */
+TEST_F(ends, cut_short__waits_for_planned_children)
+{
+	struct aggnet_tree *tree = begin(&plain, ACCEPTOR);
+	struct peer extra, p;
+
+	wake(tree);
+	p = served(tree);
+	peer_ack(&p, AGGNET_F_ROOTED, tree->up.nxt, FIRST);
+	world.packets = 0;
+	extra = child(tree, END(0), 1);
+	p = child_node(tree, CHILD);
+	finishes(&extra, 0, 0);
+	finishes_short(&p, 0, 0, 1);
+	EXPECT_EQ(1, tree->extra);
+	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
+	p = child_node(tree, OTHER);
+	finishes(&p, 1, 0);
+	EXPECT_EQ(AGGNET_TREE_CLOSING, tree->state);
 }
 
 /* Nothing came of the OPENs that passed it, and its own are lost. */
