@@ -52,12 +52,14 @@ static int child_cmp(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static bool child_listed(const struct aggnet_tree *tree, __be32 id)
+/* Where it stands in the list of children, NULL if nowhere. */
+static const __be32 *child_listed(const struct aggnet_tree *tree, __be32 id)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
 
-	return conf->nchildren &&
-	       bsearch(&id, conf->children, conf->nchildren, sizeof(id),
+	if (!conf->nchildren)
+		return NULL;
+	return bsearch(&id, conf->children, conf->nchildren, sizeof(id),
 		       child_cmp);
 }
 
@@ -82,15 +84,19 @@ void aggnet_child_names(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		names_add(&tree->lost, *id++);
 }
 
+/* Of each name that a child gave, it is known by now whether it is bound here. */
 void aggnet_child_lost(struct aggnet_tree *tree)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
 	struct aggnet_names lost = {};
-	u32 i;
+	u32 i = 0;
 
-	for (i = 0; i < conf->nchildren; i++)
-		if (!child_find(tree, conf->children[i]))
-			names_add(&lost, conf->children[i]);
+	while (conf->nchildren && lost.n < AGGNET_NAMES_MAX) {
+		i = find_next_zero_bit(tree->came, conf->nchildren, i);
+		if (i == conf->nchildren)
+			break;
+		names_add(&lost, conf->children[i++]);
+	}
 	for (i = 0; i < tree->lost.n; i++)
 		if (!child_find(tree, tree->lost.id[i]))
 			names_add(&lost, tree->lost.id[i]);
@@ -477,9 +483,12 @@ static struct aggnet_child *child_bind(struct aggnet_tree *tree,
 				       struct sk_buff_head *out)
 {
 	struct aggnet_child *c = child_slot(tree, pkt->src);
+	const __be32 *listed = child_listed(tree, pkt->src);
 	bool extra;
 
 	aggnet_tree_touch(tree, out);
+	if (listed)
+		__set_bit(listed - tree->conf.children, tree->came);
 	c->id = pkt->src;
 	c->nonce = pkt->src_nonce;
 	c->cookie = pkt->dst_nonce;

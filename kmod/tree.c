@@ -366,12 +366,18 @@ static u32 tree_slots(const struct aggnet_tree *tree)
 		       TREE_SLOTS_MAX);
 }
 
+/* A bit for each child of the list. */
+static size_t tree_came_bytes(const struct aggnet_tree *tree)
+{
+	return BITS_TO_LONGS(tree->conf.nchildren) * sizeof(*tree->came);
+}
+
 /* What an entry holds until it is freed. */
 static u64 tree_bytes_entry(const struct aggnet_tree *tree)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
 
-	return sizeof(*tree) + conf->filter_size +
+	return sizeof(*tree) + conf->filter_size + tree_came_bytes(tree) +
 	       (conf->nchildren + conf->nabsent) * sizeof(__be32);
 }
 
@@ -466,6 +472,12 @@ static int tree_alloc_flow(struct aggnet_tree *tree)
 				    sizeof(*tree->child), GFP_KERNEL_ACCOUNT);
 	if (!tree->child)
 		return -ENOMEM;
+	if (tree->conf.nchildren) {
+		tree->came = aggnet_zalloc(tree_came_bytes(tree),
+					   GFP_KERNEL_ACCOUNT);
+		if (!tree->came)
+			return -ENOMEM;
+	}
 	if (!aggnet_tree_is_receiver(tree))
 		err = aggnet_uplink_init(tree, tree_slots(tree),
 					 tree->max_payload);
@@ -569,6 +581,7 @@ static void tree_free(struct aggnet_tree *tree)
 	aggnet_runs_free(&tree->runs);
 	aggnet_uplink_free(tree);
 	aggnet_free(tree->child);
+	aggnet_free(tree->came);
 	aggnet_free(tree->conf.children);
 	aggnet_free(tree->conf.absent);
 	aggnet_free(tree->conf.filter);

@@ -130,6 +130,7 @@ struct aggnet_tree_conf {
  * @max_payload: bytes of records in a packet of the planned link
  * @child: the children's half channels (open addressing on identity)
  * @child_mask: size of @child - 1
+ * @came: bit by bit, which of conf.children have been bound; NULL without a list
  * @bound: children that are bound and not finished
  * @told: sources that these will contain, as they told
  * @starved: children that have been told of zero credit
@@ -205,6 +206,7 @@ struct aggnet_tree {
 	u32 max_payload;
 
 	struct aggnet_child *child;
+	unsigned long *came;
 	u32 child_mask;
 	u32 bound;
 	u64 told;
