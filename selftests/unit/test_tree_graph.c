@@ -575,6 +575,51 @@ TEST(described__refused)
 	}
 }
 
+/* Names have dashes, so the first dash of a link may belong to one of them. */
+static const char dashes[] =
+	"topology graph\nhost a-b\nhost c\nhost a\nhost b-c\nhost x\n"
+	"link a-b x\nlink a x\nlink b-c x\nlink c x\n";
+
+TEST(described__dashes)
+{
+	static const struct {
+		const char *text;
+		const char *refusal;
+	} bad[] = {
+		{ "failed a-b-c\n",
+		  "line 11: failed a-b-c: graph has no such server, switch or link" },
+		{ "link a-b c\nlink a b-c\nfailed a-b-c\n",
+		  "line 13: failed a-b-c: names two links" },
+		{ "link a-b c\nlink a b-c\naddress a-b-c 192.0.2.1\n",
+		  "line 13: link a-b-c: names two links" },
+		{ "host x-c\nlink x-c x\nfailed x-c\n",
+		  "line 13: failed x-c: names a host and a link" },
+		{ "host x-c\nlink x-c x\naddress x-c 192.0.2.1\n",
+		  "line 13: address of x-c: names a host and a link" },
+		{ "switch x-c\nlink x-c x\nfailed x-c\n",
+		  "line 13: failed x-c: names a switch and a link" },
+	};
+	struct aggt_err err = { "" };
+	struct aggt_topo *t;
+	char text[512];
+	size_t i;
+
+	snprintf(text, sizeof(text),
+		 "%slink a-b c\nfailed a-b-c\naddress a-b-x 192.0.2.1\n", dashes);
+	t = aggt_topo_describe(text, &err);
+	ASSERT_NE(NULL, t) {
+		TH_LOG("%s", err.text);
+	}
+	EXPECT_EQ(2, aggt_topo_distance(t, 0, 1));
+	EXPECT_STREQ("192.0.2.1", aggt_topo_port_address(t, 0, 0));
+	aggt_topo_free(t);
+	for (i = 0; i < N(bad); i++) {
+		snprintf(text, sizeof(text), "%s%s", dashes, bad[i].text);
+		EXPECT_EQ(NULL, aggt_topo_describe(text, &err));
+		EXPECT_STREQ(bad[i].refusal, err.text);
+	}
+}
+
 /* A host has as many links as ports can be told apart, and no more. */
 TEST(described__many_links)
 {

@@ -160,6 +160,20 @@ static bool is_server(const struct aggt_topo *topo, const char *name)
 	       !strchr(name, '-');
 }
 
+/* In a graph a host's name with a dash can name a link, too. */
+static aggt_node named_server(const struct aggt_topo *topo, const char *name,
+			      struct aggt_err *err)
+{
+	uint32_t first, link;
+
+	if (topo->graph && aggt_graph_named_links(topo, name, &first, &link)) {
+		aggt_err_set(err, "address of %.64s: names a host and a link",
+			     name);
+		return AGGT_NONE;
+	}
+	return aggt_server_parse(topo, name, err);
+}
+
 /* address vN A.B.C.D: the identity. address vN-wN A.B.C.D [MAC]: a port's. */
 static int set_address(struct aggt_topo *topo, const struct aggt_line *line,
 		       struct aggt_err *err)
@@ -170,7 +184,7 @@ static int set_address(struct aggt_topo *topo, const struct aggt_line *line,
 	aggt_node server;
 
 	if (is_server(topo, name)) {
-		server = aggt_server_parse(topo, name, err);
+		server = named_server(topo, name, err);
 	} else {
 		server = aggt_link_parse(topo, name, &dim, err);
 		tag = PORT + dim;

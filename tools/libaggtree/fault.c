@@ -150,25 +150,27 @@ static int no_link(const char *text, struct aggt_err *err)
 	return -1;
 }
 
-/*
- * The link of a graph whose ends @text names with a dash between them, and the
- * vertex that is named first.
- */
-static uint32_t find_link(const struct aggt_topo *topo, const char *text,
-			  uint32_t *first)
+unsigned int aggt_graph_named_links(const struct aggt_topo *topo,
+				    const char *text, uint32_t *first,
+				    uint32_t *link)
 {
+	unsigned int found = 0;
+	uint32_t a, b, number;
 	const char *dash;
-	uint32_t a, b;
 
 	for (dash = strchr(text, '-'); dash; dash = strchr(dash + 1, '-')) {
 		a = aggt_graph_find(topo, text, dash - text);
 		b = aggt_graph_find(topo, dash + 1, strlen(dash + 1));
 		if (a == AGGT_NONE || b == AGGT_NONE)
 			continue;
+		number = aggt_graph_find_link(topo, a, b);
+		if (number == AGGT_NONE)
+			continue;
 		*first = a;
-		return aggt_graph_find_link(topo, a, b);
+		*link = number;
+		found++;
 	}
-	return AGGT_NONE;
+	return found;
 }
 
 /* The server of a graph and its port to the other end of a link. */
@@ -176,9 +178,15 @@ static aggt_node parse_port(const struct aggt_topo *topo, const char *text,
 			    unsigned int *port, struct aggt_err *err)
 {
 	const struct aggt_graph *graph = topo->graph;
-	uint32_t i, server, link = find_link(topo, text, &server);
+	uint32_t i, server, link;
+	unsigned int found;
 
-	if (link == AGGT_NONE || server >= topo->servers) {
+	found = aggt_graph_named_links(topo, text, &server, &link);
+	if (found > 1) {
+		aggt_err_set(err, "link %.64s: names two links", text);
+		return AGGT_NONE;
+	}
+	if (!found || server >= topo->servers) {
 		aggt_err_set(err, "link %.64s: there is no such link of a server",
 			     text);
 		return AGGT_NONE;
@@ -239,16 +247,27 @@ static int fail_link(struct aggt_topo *topo, const char *text,
 static int fail_in_graph(struct aggt_topo *topo, const char *text,
 			 struct aggt_err *err)
 {
-	uint32_t first, number = aggt_graph_find(topo, text, strlen(text));
+	uint32_t first, link, number = aggt_graph_find(topo, text,
+						       strlen(text));
+	unsigned int found = aggt_graph_named_links(topo, text, &first, &link);
+	bool server = number < topo->servers;
 
-	if (number < topo->servers)
+	if (found > 1) {
+		aggt_err_set(err, "failed %.64s: names two links", text);
+		return -1;
+	}
+	if (found && number != AGGT_NONE) {
+		aggt_err_set(err, "failed %.64s: names a %s and a link", text,
+			     server ? "host" : "switch");
+		return -1;
+	}
+	if (found)
+		return add_fault(topo, link, FAULT_LINK, text, err);
+	if (server)
 		return add_fault(topo, number, FAULT_SERVER, text, err);
 	if (number != AGGT_NONE)
 		return add_fault(topo, number - topo->servers, FAULT_SWITCH,
 				 text, err);
-	number = find_link(topo, text, &first);
-	if (number != AGGT_NONE)
-		return add_fault(topo, number, FAULT_LINK, text, err);
 	aggt_err_set(err, "failed %.64s: %s has no such server, switch or link",
 		     text, topo->name);
 	return -1;

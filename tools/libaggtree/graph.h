@@ -127,6 +127,19 @@ uint32_t aggt_graph_find(const struct aggt_topo *topo, const char *name,
 uint32_t aggt_graph_find_link(const struct aggt_topo *topo, uint32_t a,
 			      uint32_t b);
 
+/**
+ * aggt_graph_named_links - find links by the names of their ends
+ * @topo: the topology
+ * @text: the names of two ends with a dash between them
+ * @first: the end that is named first
+ * @link: the link's number
+ *
+ * Return: how many links @text can name, because names may have dashes, too.
+ */
+unsigned int aggt_graph_named_links(const struct aggt_topo *topo,
+				    const char *text, uint32_t *first,
+				    uint32_t *link);
+
 /** aggt_graph_ports - links of a vertex. */
 static inline uint32_t aggt_graph_ports(const struct aggt_graph *graph,
 					uint32_t vertex)
