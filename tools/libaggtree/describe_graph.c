@@ -159,6 +159,7 @@ static uint64_t parse_rate(const char *text)
 {
 	static const char units[] = "kMGT";
 	const char *unit;
+	size_t thousands;
 	double rate;
 	char *end;
 
@@ -168,7 +169,7 @@ static uint64_t parse_rate(const char *text)
 	unit = *end ? strchr(units, *end) : NULL;
 	if (*end && (!unit || end[1]))
 		return 0;
-	for (; unit && unit >= units; unit--)
+	for (thousands = unit ? unit - units + 1 : 0; thousands; thousands--)
 		rate *= 1000;
 	return rate >= 1 && rate <= MAX_RATE ? (uint64_t)rate : 0;
 }
