@@ -640,4 +640,33 @@ TEST(described__many_links)
 	EXPECT_STREQ("line 2: host hub: has 32 links, 31 at most", err.text);
 }
 
+/* The kernel has a limit for the links between the ends of an entry. */
+TEST(described__long_line)
+{
+	char text[8192] = "topology graph\nhost h0\n";
+	struct aggt_plan *plan;
+	aggt_node sender, receiver = 0;
+	struct aggt_job job = { .senders = &sender, .n_senders = 1,
+				.receivers = &receiver, .n_receivers = 1,
+				.method = "getparent" };
+	struct aggt_err err = { "" };
+	struct aggt_topo *t;
+	unsigned int i;
+
+	for (i = 1; i < 80; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 "host h%u\nlink h%u h%u\n", i, i - 1, i);
+	t = aggt_topo_describe(text, &err);
+	ASSERT_NE(NULL, t);
+	sender = 62;
+	plan = aggt_plan_build(t, &job, &err);
+	EXPECT_NE(NULL, plan);
+	aggt_plan_free(plan);
+	sender = 63;
+	EXPECT_EQ(NULL, aggt_plan_build(t, &job, &err));
+	EXPECT_STREQ("server h63: 63 links to its next end, 62 at most",
+		     err.text);
+	aggt_topo_free(t);
+}
+
 TEST_HARNESS_MAIN

@@ -3,7 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <linux/aggnet_packet.h>
+
 #include "internal.h"
+
+/* The kernel takes no entry with more; kmod/tree_nl.c has the same limit. */
+#define MAX_LINKS (AGGNET_HOP_MAX - 2)
 
 /**
  * struct survey - one tree seen from its vertices
@@ -258,6 +263,23 @@ int aggt_plan_derive(struct aggt_plan *plan)
 			      by_number);
 	qsort(plan->entry, plan->n_entries, sizeof(*plan->entry), by_server);
 	return derive_switches(plan);
+}
+
+int aggt_plan_check_links(const struct aggt_plan *plan, struct aggt_err *err)
+{
+	size_t i;
+
+	for (i = 0; i < plan->n_entries; i++) {
+		const struct aggt_entry *e = &plan->entry[i];
+
+		if (e->links <= MAX_LINKS)
+			continue;
+		aggt_err_set(err, "server %s: %u links to its next end, %u at most",
+			     aggt_label(plan->topo, e->server).text, e->links,
+			     MAX_LINKS);
+		return -1;
+	}
+	return 0;
 }
 
 const char *aggt_entry_role(const struct aggt_entry *entry)

@@ -589,6 +589,9 @@ int aggt_build_srs(struct aggt_plan *plan, const struct aggt_job *job,
 /** aggt_plan_derive - fill the entries from the trees. */
 int aggt_plan_derive(struct aggt_plan *plan);
 
+/** aggt_plan_check_links - whether the kernel takes all entries' links. */
+int aggt_plan_check_links(const struct aggt_plan *plan, struct aggt_err *err);
+
 /**
  * aggt_lean_entries - the entries of one tree of switches
  * @plan: the plan

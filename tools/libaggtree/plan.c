@@ -126,7 +126,7 @@ int aggt_plan_complete(struct aggt_plan *plan, struct aggt_err *err)
 		aggt_err_nomem(err);
 		return -1;
 	}
-	return 0;
+	return aggt_plan_check_links(plan, err);
 }
 
 /* In a graph links may be missing; repairs find out about the others. */
