@@ -6,7 +6,6 @@
 #define FAKE_NODE_H
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -24,6 +23,7 @@
 #include <kselftest_harness.h>
 
 #include "codec.h"
+#include "open_fds.h"
 #include "state.h"
 #include "vector.h"
 
@@ -82,18 +82,6 @@ static struct fake_node {
 	uint32_t aborted;
 	struct aggnet_status status;
 } node;
-
-/* Descriptors of this process; a handle that is closed leaves none. */
-static int open_fds(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (dir && readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
-}
 
 static int fake_fail(int err)
 {

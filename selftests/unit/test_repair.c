@@ -17,6 +17,7 @@
 #include "../../tools/aggctl/plan_apply.h"
 #include "../uapi/harness.h"
 #include "fake_ctl.h"
+#include "open_fds.h"
 
 #define STEPS_MAX	1000
 #define RECEIVER	"10.0.0.1"
@@ -32,6 +33,7 @@ struct supervisor {
 };
 
 FIXTURE(repair) {
+	int fds;
 	char dir[32];
 	struct supervisor one;
 };
@@ -127,6 +129,7 @@ FIXTURE_SETUP(repair)
 {
 	char path[64];
 
+	self->fds = open_fds();
 	strcpy(self->dir, "/tmp/aggnet-test-XXXXXX");
 	ASSERT_NE(NULL, mkdtemp(self->dir));
 	snprintf(path, sizeof(path), "%s/plan.json", self->dir);
@@ -139,6 +142,7 @@ FIXTURE_TEARDOWN(repair)
 	unlink(self->one.path);
 	rmdir(self->dir);
 	stop(&self->one);
+	EXPECT_EQ(self->fds, open_fds());
 }
 
 /* The link of @server at @port goes down, and is gone around. */
@@ -1175,6 +1179,44 @@ TEST_F(repair, apply__a_later_plan_during_a_repair)
 	EXPECT_LT(20, applied);
 	EXPECT_GT(STEPS_MAX, i);
 	json_decref(later.json);
+}
+
+/* Its file withdraws what is its own, and nothing of the plan in force. */
+TEST_F(repair, withdraw__another_plan_of_the_epoch)
+{
+	json_t *other = make_plan();
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/other.json", self->dir);
+	ASSERT_EQ(0, json_dump_file(other, path, 0));
+	EXPECT_NE(0, withdraw(path));
+	EXPECT_TRUE(in_force(self->one.s.json));
+	unlink(path);
+	json_decref(other);
+}
+
+/* A node that the file does not name is swept, too: of this plan only. */
+TEST_F(repair, withdraw__leaves_other_plans)
+{
+	const struct fake_entry other = {
+		.incast_id = 7, .instance = 1, .has_plan = true, .plan = "other",
+	};
+	struct fake_node *v1 = &world->node[1], *v5 = &world->node[5];
+	char path[64];
+
+	/* A copy, which no supervisor has locked. */
+	snprintf(path, sizeof(path), "%s/copy.json", self->dir);
+	ASSERT_EQ(0, json_dump_file(self->one.s.json, path, 0));
+	v1->entry[v1->n++] = other;
+	v5->entry[v5->n++] = other;
+	EXPECT_EQ(0, withdraw(path));
+	unlink(path);
+	ASSERT_EQ(1, v1->n);
+	ASSERT_EQ(1, v5->n);
+	EXPECT_EQ(other.incast_id, v1->entry[0].incast_id);
+	v1->n = 0;
+	v5->n = 0;
+	EXPECT_TRUE(nothing_in_force());
 }
 
 /* Nodes are as they were before, whichever of them refuses. */
