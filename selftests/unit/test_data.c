@@ -366,6 +366,9 @@ TEST(status_text__names_the_node)
 TEST(status__has_one_size_everywhere)
 {
 	EXPECT_EQ(sizeof(struct aggnet_status),
+		  offsetof(struct aggnet_status, plan) + AGGNET_PLAN_ID_LEN);
+	/* Programs of before have it up to here, with the same size. */
+	EXPECT_EQ(offsetof(struct aggnet_status, plan),
 		  offsetof(struct aggnet_status, pad) + sizeof(__u32));
 	EXPECT_EQ(0, offsetof(struct aggnet_status, elements) % 8);
 	EXPECT_EQ(0, offsetof(struct aggnet_lookup, status) % 8);
