@@ -1195,6 +1195,19 @@ TEST_F(repair, withdraw__another_plan_of_the_epoch)
 	json_decref(other);
 }
 
+/* An entry whose link's device is gone is withdrawn as the others are. */
+TEST_F(repair, withdraw__without_a_device)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/copy.json", self->dir);
+	ASSERT_EQ(0, json_dump_file(self->one.s.json, path, 0));
+	world->node[4].lost = 1 << 1 | 1 << 2;
+	EXPECT_EQ(0, withdraw(path));
+	unlink(path);
+	EXPECT_TRUE(nothing_in_force());
+}
+
 /* A node that the file does not name is swept, too: of this plan only. */
 TEST_F(repair, withdraw__leaves_other_plans)
 {

@@ -155,21 +155,24 @@ static bool is_receiver(const json_t *json, const struct plan_part *part)
 	return false;
 }
 
-/* A supervisor that hears of that ends. */
+/*
+ * A supervisor that hears of one of them ends. Return: -1 if none could be
+ * withdrawn
+ */
 static int withdraw_receivers(const char *path)
 {
 	unsigned int missing = 0;
 	struct plan_file file;
 	bool in_testbed;
-	int ret;
+	int ret = -1;
 	size_t i;
 
-	ret = plan_file_load(&file, path) ||
-	      plan_file_find(&file, NULL, NULL, &in_testbed) ? -1 : 0;
-	for (i = 0; !ret && i < file.n; i++)
-		if (is_receiver(file.json, &file.part[i]))
-			ret = withdraw_part(&file.part[i], in_testbed,
-					    &missing);
+	if (!plan_file_load(&file, path) &&
+	    !plan_file_find(&file, NULL, NULL, &in_testbed))
+		for (i = 0; i < file.n; i++)
+			if (is_receiver(file.json, &file.part[i]) &&
+			    !withdraw_part(&file.part[i], in_testbed, &missing))
+				ret = 0;
 	plan_file_free(&file);
 	return ret;
 }
@@ -187,7 +190,7 @@ static int end_supervisor(const char *path, struct plan_store *store)
 	for (i = 0; plan_store_lock(store, path) == -EWOULDBLOCK; i++) {
 		plan_store_close(store);
 		if (i == END_TRIES) {
-			err("%s: its supervisor does not end: end it, then withdraw the plan",
+			err("%s: the receivers' entries are withdrawn, but its supervisor does not end: end it, then withdraw the plan again",
 			    path);
 			return -1;
 		}

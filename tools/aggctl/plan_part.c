@@ -563,7 +563,8 @@ static int withdraw_tree(struct node *node, const json_t *object,
 	struct aggnet_tree_info tree;
 	int ret;
 
-	ret = parse_tree(node, object, &tree);
+	/* The device of its link need not be there any more. */
+	ret = parse_bare_tree(node, object, &tree);
 	if (!ret)
 		ret = may_delete(node, &tree);
 	if (!ret)
