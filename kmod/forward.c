@@ -214,7 +214,7 @@ void aggnet_forward_links(struct aggnet_net *an, struct sk_buff *skb,
 
 void aggnet_forward_filter(struct aggnet_net *an, struct sk_buff *skb,
 			   struct aggnet_link *links[AGGNET_COPIES_MAX],
-			   unsigned int n)
+			   unsigned int n, bool entry)
 {
 	struct aggnet_egress ways[AGGNET_COPIES_MAX];
 	struct aggnet_flow flow;
@@ -232,5 +232,5 @@ void aggnet_forward_filter(struct aggnet_net *an, struct sk_buff *skb,
 		return;
 	}
 	aggnet_egress_cancel(ways, used);
-	forward_route(an, skb, &flow, false);
+	forward_route(an, skb, &flow, entry);
 }

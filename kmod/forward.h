@@ -39,12 +39,13 @@ void aggnet_forward_links(struct aggnet_net *an, struct sk_buff *skb,
  * @skb: as above, of a server
  * @links: what aggnet_link_on_way() found
  * @n: what it returned, not negative
+ * @entry: does this node have an entry for the packet?
  *
  * Plain IP carries it on, as above, if there is no link, if there are more than
  * copies may be made, or if one of them cannot be used: it may be the right one.
  */
 void aggnet_forward_filter(struct aggnet_net *an, struct sk_buff *skb,
 			   struct aggnet_link *links[AGGNET_COPIES_MAX],
-			   unsigned int n);
+			   unsigned int n, bool entry);
 
 #endif /* _AGGNET_FORWARD_H */

@@ -183,10 +183,10 @@ static enum aggnet_verdict rx_forward(struct rx *rx, struct aggnet_tree *tree)
 }
 
 /*
- * Send it on by the filter that it carries, for which there need be no entry.
+ * Send it on by the filter that it carries, for which there need be no entry, @tree.
  * false: it has none to go by, or this node knows none of its links by name.
  */
-static bool rx_follow(struct rx *rx)
+static bool rx_follow(struct rx *rx, const struct aggnet_tree *tree)
 {
 	struct aggnet_link *links[AGGNET_COPIES_MAX];
 	int n;
@@ -199,7 +199,7 @@ static bool rx_follow(struct rx *rx)
 	if (!rx_steal(rx, rx->head + sizeof(struct aggnet_hdr)))
 		return true;
 	this_cpu_inc(rx->port->stats->forwarded);
-	aggnet_forward_filter(rx->an, rx->skb, links, n);
+	aggnet_forward_filter(rx->an, rx->skb, links, n, tree);
 	return true;
 }
 
@@ -260,7 +260,7 @@ static enum aggnet_verdict rx_open(struct rx *rx, struct aggnet_tree *tree)
 	struct sk_buff *whole;
 
 	if (rx->port->transit)
-		return rx_consumed(rx, tree) || rx_follow(rx) ?
+		return rx_consumed(rx, tree) || rx_follow(rx, tree) ?
 		       AGGNET_STOLEN : rx_forward(rx, tree);
 	/* IP is to get it as it came, so the entry is shown a clone. */
 	whole = skb_get(rx->skb);
@@ -289,7 +289,7 @@ static enum aggnet_verdict rx_onward(struct rx *rx, struct aggnet_tree *tree)
 {
 	if (!rx->port->transit)
 		return rx_pass(rx);
-	if (rx_follow(rx))
+	if (rx_follow(rx, tree))
 		return AGGNET_STOLEN;
 	if (!tree || tree->conf.scheme == AGGNET_SCHEME_ROUTE)
 		return rx_pass(rx);

@@ -84,8 +84,9 @@ nowhere()
 	same "$(to_b 9) filter=alive" "$seen"
 }
 
-# To where t has a route, but by a device that is not a port
-beside()
+# with_beside COMMAND...: while t has a route to 10.9.0.0/24 by a device that is not
+# a port
+with_beside()
 {
 	local status=0
 
@@ -93,9 +94,17 @@ beside()
 		ip -n "t-$tag" link set beside up &&
 		ip -n "t-$tag" link set beside1 up &&
 		ip -n "t-$tag" address add 10.9.0.1/24 dev beside || return
+	"$@" || status=1
+	ip -n "t-$tag" link del beside && return $status
+}
+
+beside()
+{
+	local status=0
+
 	nowhere to=10.9.0.9 || status=1
 	nowhere receiver=10.9.0.9 type=1 body=16 to=0.0.0.0 || status=1
-	ip -n "t-$tag" link del beside && return $status
+	return $status
 }
 
 # Routes that IP has made since the start, on all processors
@@ -168,6 +177,12 @@ entry()
 		scheme exact link_neighbour 10.3.0.4 || return
 	follows 9 "$(names 11)" || return
 	arrives d eth0 "$(to_d_by_eth2 9) filter=spent" job=$JOB filter=$SPENT
+}
+
+# With an entry the plan has this node on the way, and IP's routes are its own.
+entry_beside()
+{
+	counts t passed 1 frame job=$JOB filter=$NONE to=10.9.0.9
 }
 
 # --- the switch: frames to the group, from t by hand ---------------------------
@@ -256,7 +271,7 @@ check "nor to a multicast address" nowhere to=239.1.1.1 src=10.2.0.2
 check "nor to an address of this node" nowhere to=10.3.0.2
 check "nor to a receiver that is a broadcast address" \
 	nowhere receiver=10.2.0.255 type=1 body=16 to=0.0.0.0
-check "nor by a device that is not a port" beside
+check "nor by a device that is not a port" with_beside beside
 check "more links than copies may be: by plain IP" too_many
 check "a link that cannot be used: by plain IP" broken
 check "spent: nobody looks" untouched $SPENT spent
@@ -276,6 +291,7 @@ check "a filter with too few bits" refused drop_filter \
 check "a filter with bits behind its end" refused drop_filter \
 	filter=00080100ff010000
 check "an entry has no say where a filter has" entry
+check "with an entry plain IP goes on by any device" with_beside entry_beside
 
 agg s node set role switch || exit 1
 for device in p1 p2 p3; do
