@@ -886,7 +886,7 @@ void aggnet_tree_sleep(struct aggnet_tree *tree)
  */
 static bool tree_cut_short(const struct aggnet_tree *tree)
 {
-	return tree->partials && !aggnet_child_due(tree) &&
+	return tree->partials && !tree_awaits(tree) &&
 	       !aggnet_tree_is_receiver(tree);
 }
 

@@ -835,6 +835,23 @@ TEST_F(ends, cut_short__waits_for_planned_children)
 	EXPECT_EQ(AGGNET_TREE_CLOSING, tree->state);
 }
 
+/* Nor is a list that names fewer children than contribute the end of them. */
+TEST_F(ends, cut_short__waits_for_contributors_without_names)
+{
+	struct aggnet_tree *tree = begin(&plain, ACCEPTOR);
+	struct peer p;
+
+	wake(tree);
+	served(tree);
+	tree->conf.contributors++;
+	tree->conf.sources++;
+	p = child_node(tree, CHILD);
+	finishes_short(&p, 0, 0, 1);
+	p = child_node(tree, OTHER);
+	finishes(&p, 1, 0);
+	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
+}
+
 /* Nothing came of the OPENs that passed it, and its own are lost. */
 TEST_F(ends, empty__end_sleeps_again)
 {
