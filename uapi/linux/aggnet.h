@@ -464,7 +464,7 @@ struct aggnet_end {
  *	an entry without one. With the job it names the transfer; an instance
  *	does not, two plans may have the same
  *
- * A program that gives less room gets what fits; a module of before gives less.
+ * A program that gives less room to AGGNET_SO_STATUS gets what fits.
  */
 struct aggnet_status {
 	__u32	state;
