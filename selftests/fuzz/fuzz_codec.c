@@ -77,6 +77,9 @@ static void check_packet(u8 *data, size_t len)
 	CHECK(!pkt.filter == !pkt.filter_size);
 	check_filter(&pkt);
 	aggnet_put_header(&again, &pkt);
+	/* More hops than there may be are read as the most. */
+	CHECK(again.hop == min_t(u8, hdr->hop, AGGNET_HOP_MAX));
+	again.hop = hdr->hop;
 	CHECK(!memcmp(&again, hdr, offsetof(struct aggnet_hdr, tag)));
 
 	for (k = 0; k < ARRAY_SIZE(keys); k++) {
