@@ -8,7 +8,6 @@
 #include "channel.h"
 #include "socket.h"
 #include "sorted.h"
-#include "state.h"
 #include "tree.h"
 
 int aggnet_tree_join_writer(struct aggnet_tree *tree, struct aggnet_sock *as)
@@ -235,9 +234,8 @@ static int local_read_records(struct aggnet_tree *tree, struct aggnet_msg *msg,
 	u64 represents;
 	int used;
 
-	used = aggnet_tree_pack(tree, buf, len,
-				aggnet_state_reads(&tree->conf.shape),
-				&msg->records, &represents);
+	used = aggnet_tree_pack(tree, buf, len, U32_MAX, &msg->records,
+				&represents);
 	msg->type = AGGNET_MSG_RECORDS;
 	tree->delivered += represents;
 	tree->records_out += msg->records;
