@@ -8,6 +8,7 @@
 #include "channel.h"
 #include "socket.h"
 #include "sorted.h"
+#include "state.h"
 #include "tree.h"
 
 int aggnet_tree_join_writer(struct aggnet_tree *tree, struct aggnet_sock *as)
@@ -228,18 +229,48 @@ static bool local_readable(const struct aggnet_tree *tree)
 	       aggnet_table_ripe(&tree->table);
 }
 
+/* What one run of the lock may take. Return: its bytes */
+static u32 local_read_part(struct aggnet_tree *tree, u8 *buf, size_t len,
+			   u32 *n)
+{
+	u64 represents;
+	u32 used;
+
+	used = aggnet_tree_pack(tree, buf, len,
+				aggnet_state_reads(&tree->conf.shape), n,
+				&represents);
+	tree->delivered += represents;
+	tree->records_out += *n;
+	return used;
+}
+
+/* Is there a record that another run of the lock may take? */
+static bool local_has_more(const struct aggnet_tree *tree, u32 n)
+{
+	return n == aggnet_state_reads(&tree->conf.shape) &&
+	       tree->state != AGGNET_TREE_ABORTED && aggnet_tree_keys(tree);
+}
+
+/*
+ * Each part has its own run of the lock. The memory that they free is given out
+ * by the last: until then, what made the records leave lasts.
+ */
 static int local_read_records(struct aggnet_tree *tree, struct aggnet_msg *msg,
 			      u8 *buf, size_t len, struct sk_buff_head *out)
 {
-	u64 represents;
-	int used;
+	u32 used, n;
 
-	used = aggnet_tree_pack(tree, buf, len, U32_MAX, &msg->records,
-				&represents);
+	used = local_read_part(tree, buf, len, &n);
 	msg->type = AGGNET_MSG_RECORDS;
-	tree->delivered += represents;
-	tree->records_out += msg->records;
-	aggnet_tree_reclaim(tree, out);
+	msg->records = n;
+	while (local_has_more(tree, n)) {
+		aggnet_tree_unlock(tree, out);
+		aggnet_tree_lock(tree, out);
+		used += local_read_part(tree, buf + used, len - used, &n);
+		msg->records += n;
+	}
+	if (tree->state != AGGNET_TREE_ABORTED)
+		aggnet_tree_reclaim(tree, out);
 	return used;
 }
 

@@ -176,10 +176,15 @@ u32 aggnet_state_cost(const struct aggnet_shape *shape)
 	case AGGNET_KIND_REAL:
 		return 500 + 100 * aggnet_real_words(shape->vtype);
 	case AGGNET_KIND_BLOCK:
-		return AGGNET_BLOCK_ELEMENTS * 200;
+		return AGGNET_BLOCK_ELEMENTS * 100;
 	default:
 		return 100;
 	}
+}
+
+u32 aggnet_state_reads(const struct aggnet_shape *shape)
+{
+	return 2 * AGGNET_COST_MAX / aggnet_state_cost(shape) ?: 1;
 }
 
 void aggnet_state_init(const struct aggnet_shape *shape, void *state)

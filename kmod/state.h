@@ -38,6 +38,12 @@ u32 aggnet_state_size(const struct aggnet_shape *shape);
 u32 aggnet_state_cost(const struct aggnet_shape *shape);
 #define AGGNET_COST_MAX		50000
 
+/*
+ * Records of the result that a read takes in one run of the lock: nothing is
+ * merged in the same run, so it may spend twice as much.
+ */
+u32 aggnet_state_reads(const struct aggnet_shape *shape);
+
 /* The state that changes nothing when it is merged into another. */
 void aggnet_state_init(const struct aggnet_shape *shape, void *state);
 

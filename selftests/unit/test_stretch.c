@@ -20,6 +20,7 @@
 #define GOAL		200000
 #define PAYLOAD		8192	/* of a packet on links with an MTU of 9000 */
 #define BURST		16	/* packets that an event makes at most */
+#define READ_MAX	(16u << 10)	/* of a read() */
 #define MEMORY		(16u << 20)
 #define RUNS		64
 
@@ -51,6 +52,9 @@ static u32 put_value(const struct aggnet_shape *shape, u8 *value, u32 i)
 	case AGGNET_KIND_REAL:
 		memcpy(value, &number, sizeof(number));
 		return sizeof(number);
+	case AGGNET_KIND_BLOCK:
+		memset(value, 1, AGGNET_BLOCK_ELEMENTS);
+		return AGGNET_BLOCK_ELEMENTS;
 	default:
 		memset(value, 1, 8);
 		return shape->function == AGGNET_FN_PRODUCT ? 8 : 1;
@@ -204,9 +208,38 @@ static void store_packet(const void *of)
 	mark();
 }
 
+/* The application's read() of a result: no packet is merged in the same run. */
+static void read_result(const void *of)
+{
+	const struct stretch *s = of;
+	static u8 buf[READ_MAX];
+	struct aggnet_table t = { 0 };
+	static struct packet p;
+	u64 represents;
+	u32 i, n;
+
+	table_fill(&t, s);
+	for (i = 0; i < BURST * 2; i++) {
+		packet_make(&p, &s->shape, s->klen, i * 1024, true);
+		aggnet_table_merge(&t, p.data, p.n, p.n, true,
+				   AGGNET_FAULT_NONE);
+		aggnet_table_merge(&t, p.data, p.n, p.n, true,
+				   AGGNET_FAULT_NONE);
+	}
+	mark();
+	aggnet_table_pack(&t, buf, sizeof(buf), aggnet_state_reads(&s->shape),
+			  &n, &represents);
+	mark();
+	if (!n)
+		abort();
+}
+
 #define KEYED(f, t)	{ .function = AGGNET_FN_##f, .vtype = AGGNET_VTYPE_##t }
 #define SORTED(f, t)	{ .function = AGGNET_FN_##f, .vtype = AGGNET_VTYPE_##t,\
 			  .layout = AGGNET_LAYOUT_SORTED }
+#define VECTOR(f, t)	{ .function = AGGNET_FN_##f, .vtype = AGGNET_VTYPE_##t,\
+			  .layout = AGGNET_LAYOUT_DENSE, \
+			  .elements = 1 << 20 }
 #define BEST(l)		{ .function = AGGNET_FN_TOPK, .k = AGGNET_K_MAX, \
 			  .layout = AGGNET_LAYOUT_##l }
 
@@ -217,6 +250,13 @@ static const struct stretch stretches[] = {
 	{ "sums of reals come and leave", merge_and_make,
 	  KEYED(SUM, FLOAT64), 5 },
 	{ "pairs come and leave", merge_and_make, BEST(KEYED), 5 },
+	{ "blocks come and leave", merge_and_make, VECTOR(SUM, INT64), 3 },
+	{ "sums are read", read_result, KEYED(SUM, INT64), 3 },
+	{ "products are read", read_result, KEYED(PRODUCT, INT64), 3 },
+	{ "averages are read", read_result, KEYED(AVERAGE, INT64), 3 },
+	{ "sums of reals are read", read_result, KEYED(SUM, FLOAT64), 3 },
+	{ "pairs are read", read_result, BEST(KEYED), 3 },
+	{ "a vector is read", read_result, VECTOR(SUM, INT64), 3 },
 	{ "sorted sums are merged", store_packet, SORTED(SUM, INT64), 1 },
 	{ "sorted sums with long keys are merged", store_packet,
 	  SORTED(SUM, INT64), AGGNET_KEY_MAX },

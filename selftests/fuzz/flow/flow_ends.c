@@ -7,6 +7,7 @@
 
 #include "mem.h"
 #include "peer.h"
+#include "state.h"
 #include "world.h"
 
 #include "kselftest_harness.h"
@@ -405,6 +406,39 @@ TEST_F(ends, abort__of_a_child_is_answered_when_done)
 	EXPECT_EQ(AGGNET_R_TIMEOUT, be32_to_cpu(body->reason));
 	EXPECT_EQ(p[0].id, body->origin);
 	EXPECT_EQ(AGGNET_TREE_DONE, tree->state);
+}
+
+/* --- a read ----------------------------------------------------------------- */
+
+/* States that take so long to read that one run of the lock reads a few only. */
+static const struct world_conf reals = {
+	.lists = true, .payload = AGGNET_PAYLOAD_USUAL, .memory = 8,
+	.function = AGGNET_FN_SUM, .vtype = AGGNET_VTYPE_FLOAT64,
+	.records = 64, .keys = 64,
+};
+
+TEST_F(ends, read__fills_its_buffer_in_several_runs_of_the_lock)
+{
+	struct aggnet_tree *tree = begin(&reals, RECEIVER);
+	static u8 buf[64 * AGGNET_RECORD_MAX];
+	struct aggnet_msg msg;
+	u32 i, steps;
+
+	for (i = 0; i < WORLD_NODES; i++)
+		world_add(i);
+	for (steps = 0; steps < 100 && tree->state == AGGNET_TREE_OPEN;
+	     steps++) {
+		for (i = 0; i < WORLD_NODES; i++) {
+			world_write(i, 64);
+			world_shutdown(i);
+		}
+		runs(tree, 1000);
+	}
+	ASSERT_EQ(AGGNET_TREE_CLOSING, tree->state);
+	ASSERT_GT(reals.keys, aggnet_state_reads(&tree->conf.shape));
+	EXPECT_LT(0, aggnet_tree_read(tree, &msg, buf, sizeof(buf), false));
+	EXPECT_EQ(AGGNET_MSG_RECORDS, msg.type);
+	EXPECT_EQ(0, aggnet_tree_keys(tree));
 }
 
 /* --- slots of children ------------------------------------------------------ */
