@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/inotify.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -601,6 +602,24 @@ TEST_F(repair, refused__for_good)
 static void lose_v2(void *arg)
 {
 	world->gone = 1 << 2;
+}
+
+/* The queue of names that go was full: no event names the node. */
+TEST_F(repair, gone__without_its_name)
+{
+	const struct inotify_event lost = { .wd = -1, .mask = IN_Q_OVERFLOW };
+	struct supervisor *v = &self->one;
+	struct aggnet_finding f = {};
+	int pipes[2];
+
+	ASSERT_EQ(0, pipe(pipes));
+	close(v->s.names);
+	v->s.names = pipes[0];
+	world->gone = 1 << 0;
+	ASSERT_EQ(sizeof(lost), write(pipes[1], &lost, sizeof(lost)));
+	close(pipes[1]);
+	EXPECT_EQ(AGGNET_WATCH_FAILED, hear(v, &f));
+	EXPECT_STREQ("receiver v0 is gone", f.text);
 }
 
 /* A node on the new way goes at each step, and its commit is refused. */

@@ -239,23 +239,20 @@ static int hear_event(struct supervise *s, struct post *post)
 	return error;
 }
 
-static int hear_names(struct supervise *s)
+/*
+ * Names have gone. Look for all of them, whatever the events say: if the queue of
+ * events was full, some are missing (IN_Q_OVERFLOW).
+ */
+static void hear_names(struct supervise *s)
 {
-	char buf[16 * (sizeof(struct inotify_event) + NAME_MAX + 1)]
-		__attribute__((aligned(__alignof__(struct inotify_event))));
-	const struct inotify_event *event;
-	ssize_t len, at;
+	char events[16 * (sizeof(struct inotify_event) + NAME_MAX + 1)];
 	size_t i;
 
-	len = read(s->names, buf, sizeof(buf));
-	for (at = 0; at < len; at += (ssize_t)(sizeof(*event) + event->len)) {
-		event = (const void *)(buf + at);
-		for (i = 0; i < s->n_posts && event->len; i++)
-			if (!strcmp(s->post[i].name, event->name) &&
-			    !netns_exists(event->name))
-				post_gone(s, &s->post[i]);
-	}
-	return 0;
+	if (read(s->names, events, sizeof(events)) <= 0)
+		return;
+	for (i = 0; i < s->n_posts; i++)
+		if (s->post[i].ctl && !netns_exists(s->post[i].name))
+			post_gone(s, &s->post[i]);
 }
 
 static int hear_post(struct supervise *s, struct post *post,
@@ -306,7 +303,7 @@ int supervise_hear(struct supervise *s, int wait_ms)
 	else
 		ret = ret < 0 ? 0 : ret;
 	if (ret > 0 && pfd[2 * s->n_posts].revents)
-		ret = hear_names(s) ? -1 : ret;
+		hear_names(s);
 	for (i = 0; ret > 0 && i < s->n_posts; i++)
 		ret = hear_post(s, &s->post[i], &pfd[2 * i]) ? -1 : ret;
 	free(pfd);
