@@ -922,6 +922,46 @@ TEST_F(repair, withdrawn__ends_its_supervisor)
 	ASSERT_EQ(0, start(v, path));
 }
 
+static int withdraw_node(char *path, const char *node)
+{
+	const char **only = cmd_withdraw.verbs[0].opts[0].dest;
+	int ret;
+
+	*only = node;
+	ret = withdraw(path);
+	*only = NULL;
+	return ret;
+}
+
+/* The supervisor would put back what is withdrawn at v1: nothing is. */
+TEST_F(repair, withdrawn__of_one_node_under_supervision)
+{
+	EXPECT_NE(0, withdraw_node(self->one.path, "v1"));
+	EXPECT_TRUE(in_force(self->one.s.json));
+}
+
+/* Not so at the receiver: the supervisor ends. */
+TEST_F(repair, withdrawn__of_the_receiver_ends_its_supervisor)
+{
+	struct supervisor *v = &self->one;
+	char path[64];
+	int status;
+	pid_t pid;
+
+	strcpy(path, v->path);
+	stop(v);
+	pid = supervise_alone(path);
+	ASSERT_LT(0, pid);
+	EXPECT_EQ(0, withdraw_node(path, "v0"));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_FALSE(nothing_in_force());
+	EXPECT_EQ(0, withdraw_node(path, "v1"));
+	EXPECT_EQ(0, withdraw_node(path, "v4"));
+	EXPECT_TRUE(nothing_in_force());
+	ASSERT_EQ(0, start(v, path));
+}
+
 /* --- two supervisors -------------------------------------------------------- */
 
 /* The other one, with a copy of the plan, has heard of other failures. */

@@ -155,24 +155,38 @@ static bool is_receiver(const json_t *json, const struct plan_part *part)
 	return false;
 }
 
+static int withdraw_receivers_of(const struct plan_file *file, bool in_testbed)
+{
+	unsigned int missing = 0, receivers = 0;
+	int ret = -1;
+	size_t i;
+
+	for (i = 0; i < file->n; i++) {
+		if (!is_receiver(file->json, &file->part[i]))
+			continue;
+		receivers++;
+		if (!withdraw_part(&file->part[i], in_testbed, &missing))
+			ret = 0;
+	}
+	if (!receivers)
+		err("%s is not a receiver, and the plan's supervisor would put its entries back: withdraw the whole plan, or end the supervisor first",
+		    file->part[0].name);
+	return ret;
+}
+
 /*
  * A supervisor that hears of one of them ends. Return: -1 if none could be
  * withdrawn
  */
-static int withdraw_receivers(const char *path)
+static int withdraw_receivers(const struct aggctl *ctl, const char *path)
 {
-	unsigned int missing = 0;
 	struct plan_file file;
 	bool in_testbed;
 	int ret = -1;
-	size_t i;
 
 	if (!plan_file_load(&file, path) &&
-	    !plan_file_find(&file, NULL, NULL, &in_testbed))
-		for (i = 0; i < file.n; i++)
-			if (is_receiver(file.json, &file.part[i]) &&
-			    !withdraw_part(&file.part[i], in_testbed, &missing))
-				ret = 0;
+	    !plan_file_find(&file, ctl->netns, one_node, &in_testbed))
+		ret = withdraw_receivers_of(&file, in_testbed);
 	plan_file_free(&file);
 	return ret;
 }
@@ -182,7 +196,8 @@ static int withdraw_receivers(const char *path)
  * ends before, and another one does not begin meanwhile. Return: 1 if there was
  * one, 0, or -1 with an error line printed
  */
-static int end_supervisor(const char *path, struct plan_store *store)
+static int end_supervisor(const struct aggctl *ctl, const char *path,
+			  struct plan_store *store)
 {
 	const struct timespec wait = { .tv_nsec = END_WAIT_NS };
 	unsigned int i;
@@ -195,7 +210,7 @@ static int end_supervisor(const char *path, struct plan_store *store)
 			return -1;
 		}
 		/* A repair that was under way has put them back. */
-		if (i % END_AGAIN == 0 && withdraw_receivers(path))
+		if (i % END_AGAIN == 0 && withdraw_receivers(ctl, path))
 			return -1;
 		nanosleep(&wait, NULL);
 	}
@@ -211,8 +226,8 @@ static int run_withdraw(const struct aggctl *ctl, int argc, char **argv)
 	bool in_testbed;
 
 	(void)argc;
-	if (!one_node && plan_store_is_file(argv[0]))
-		supervised = end_supervisor(argv[0], &store);
+	if (plan_store_is_file(argv[0]))
+		supervised = end_supervisor(ctl, argv[0], &store);
 	if (supervised >= 0 && !plan_file_load(&file, argv[0]) &&
 	    !plan_file_find(&file, ctl->netns, one_node, &in_testbed) &&
 	    !withdraw(&file, in_testbed, &missing))
