@@ -374,6 +374,46 @@ TEST_F(ends, done__waits_for_the_end_mark_to_be_taken)
 	EXPECT_EQ(0, aggnet_tree_end(tree));
 }
 
+/* It has been handed out: another reader would wait for nothing. */
+TEST_F(ends, end_mark__is_for_one_reader)
+{
+	struct aggnet_sock other = { 0 };
+	struct peer p[3];
+	struct aggnet_tree *tree = whole(p);
+
+	EXPECT_EQ(0, aggnet_tree_end(tree));
+	world.ended = 1ull << world.node[RECEIVER].attempt;
+	EXPECT_EQ(-EADDRINUSE, aggnet_tree_join_reader(tree, &other));
+	world_close(RECEIVER);
+	EXPECT_EQ(AGGNET_TREE_DONE, tree->state);
+	EXPECT_EQ(-EADDRINUSE, aggnet_tree_join_reader(tree, &other));
+}
+
+/* A record is lost in the buffer after its unit was counted. */
+TEST_F(ends, end_mark__is_not_given_if_records_are_lost)
+{
+	u8 buf[AGGNET_RECORD_MAX];
+	struct aggnet_msg msg;
+	struct peer p[3];
+	struct aggnet_tree *tree;
+	u32 i;
+
+	tree = begin(&plain, RECEIVER);
+	world.node[RECEIVER].an.fault = AGGNET_FAULT_DROP;
+	for (i = 0; i < ARRAY_SIZE(p); i++) {
+		p[i] = child_node(tree, WRONG + i);
+		peer_data(&p[i], FIRST);
+		finishes(&p[i], 1, 1);
+	}
+	ASSERT_EQ(AGGNET_TREE_CLOSING, tree->state);
+	EXPECT_LT(0, aggnet_tree_read(tree, &msg, buf, sizeof(buf), false));
+	EXPECT_EQ(AGGNET_MSG_RECORDS, msg.type);
+	EXPECT_EQ(-EBADMSG, aggnet_tree_read(tree, &msg, buf, sizeof(buf),
+					     false));
+	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
+	EXPECT_EQ(AGGNET_R_MISMATCH, tree->reason);
+}
+
 TEST_F(ends, end_mark__is_not_taken_from_an_aborted_tree)
 {
 	struct peer p[3];
@@ -516,6 +556,40 @@ TEST_F(ends, slots__of_planned_children_are_kept)
 	EXPECT_EQ(ENDS, tree->bound_total - tree->extra);
 	/* A search for a child that is not there ends soon. */
 	EXPECT_LE(tree->bound_total, tree->child_mask / 2 + 1);
+}
+
+/* --- memory of a sorted entry ------------------------------------------------ */
+
+/* A receiver of @n contributors in order. Return: 0, or why it is refused */
+static long in_order(u32 n, u64 memory)
+{
+	struct node *node = &world.node[RECEIVER];
+	struct aggnet_tree_conf conf = {
+		.incast_id = ntohl(node->an.identity),
+		.contributors = n,
+		.sources = n,
+		.give_up_ms = WORLD_GIVE_UP,
+		.memory = memory,
+		.shape.layout = AGGNET_LAYOUT_SORTED,
+	};
+	struct aggnet_tree *tree;
+
+	tree = aggnet_tree_create(&node->an, &conf, NULL);
+	if (IS_ERR(tree))
+		return PTR_ERR(tree);
+	node->tree = tree;
+	return 0;
+}
+
+/* Each planned run has its least room, in what the entry may have. */
+TEST_F(ends, memory__has_room_for_all_planned_runs)
+{
+	u64 least = 4ull * AGGNET_RUN_MIN *
+		    aggnet_runs_stride(AGGNET_PAYLOAD_USUAL);
+
+	world_start(&plain, SEED);
+	EXPECT_EQ(-ENOSPC, in_order(4, least - 1));
+	EXPECT_EQ(0, in_order(4, least));
 }
 
 /* --- who is missing ------------------------------------------------------------- */
@@ -810,6 +884,7 @@ TEST_F(ends, sequences__are_not_taken_again)
 
 	for (c = tree->child; !c->id; c++)
 		;
+	tree->credits += 9 - (c->credit - FIRST - c->received);
 	c->win.cum = AGGNET_SEQ_END - 1;
 	c->received = AGGNET_SEQ_END - 1 - FIRST;
 	c->credit = AGGNET_SEQ_END + 8;

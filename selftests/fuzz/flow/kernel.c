@@ -43,8 +43,13 @@ void aggnet_memory_uncharge(struct aggnet_net *an, u64 bytes)
 
 void aggnet_socket_wake(struct aggnet_tree *tree)
 {
+	struct node *node = container_of(tree->an, struct node, an);
+
 	INSIST(tree->lock.held, "sockets are woken without the lock");
 	world.wakes++;
+	node->wakes++;
+	node->writer_waits = false;
+	node->reader_waits = false;
 }
 
 void aggnet_event_tree(struct aggnet_tree *tree, enum aggnet_event kind)
@@ -103,4 +108,5 @@ void aggnet_tx_make(struct aggnet_tree *tree, struct sk_buff_head *out,
 void aggnet_tx_flush(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
 	INSIST(!tree->lock.held, "packets are sent under the lock");
+	world_ran(tree);
 }

@@ -6,6 +6,7 @@
 #include "world.h"
 
 #define POLITE	8	/* of the third byte: only what a network may do */
+#define FAULTY	250	/* of the seventh byte, from here on: a fault strikes */
 
 static u32 writer(u8 arg)
 {
@@ -48,8 +49,12 @@ static void polite(u8 op, u8 arg)
 	case 34:
 		world_wait(arg * 2000);
 		break;
-	case 35 ... 39:
+	case 35 ... 37:
 		world_write(writer(arg), 1 + arg / WORLD_NODES);
+		break;
+	case 38 ... 39:
+		if (world_poll(writer(arg)))
+			world_write(writer(arg), 1 + arg / WORLD_NODES);
 		break;
 	case 40 ... 42:
 		world_shutdown(writer(arg));
@@ -140,8 +145,13 @@ static void script_conf(struct world_conf *conf, const u8 *data)
 		.keys = 1 + data[4] * 2,
 		.dense = data[0] & 128,
 		.sorted = !(data[0] & 128) && data[1] & 1,
+		.faulty = data[5] % WORLD_NODES,
 	};
 	script_values(conf, data[6]);
+	/* Seldom: an error is right then, whatever else happens. */
+	if (data[6] >= FAULTY && !(data[2] & POLITE))
+		conf->fault = data[6] & 1 ? AGGNET_FAULT_DROP :
+					    AGGNET_FAULT_DOUBLE;
 }
 
 u32 script_run(const u8 *data, size_t size)

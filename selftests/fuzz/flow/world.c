@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include <linux/poll.h>
 #include <linux/random.h>
 #include <linux/skbuff.h>
 
@@ -100,6 +101,18 @@ static void conf_make(struct aggnet_tree_conf *conf, u32 node)
 		       AGGNET_CHUNK;
 }
 
+/* An entry has one reader at most, and as many writers as planned. */
+static void refuse_others(u32 node)
+{
+	struct aggnet_tree *tree = world.node[node].tree;
+	struct aggnet_sock other = { 0 };
+
+	INSIST(aggnet_tree_join_writer(tree, &other) < 0,
+	       "there are more writers than planned");
+	INSIST(aggnet_tree_join_reader(tree, &other) < 0,
+	       "there is another reader");
+}
+
 static void join(u32 node)
 {
 	struct node *n = &world.node[node];
@@ -109,6 +122,8 @@ static void join(u32 node)
 		return;
 	n->written = 0;
 	n->done = false;
+	n->writer_waits = false;
+	n->reader_waits = false;
 	n->writer = (struct aggnet_sock) { 0 };
 	n->reader = (struct aggnet_sock) { 0 };
 	if (n->writes) {
@@ -126,6 +141,7 @@ static void join(u32 node)
 		n->joined = true;
 	}
 	n->closed = err != 0;
+	refuse_others(node);
 }
 
 void world_add(u32 node)
@@ -138,6 +154,7 @@ void world_add(u32 node)
 		conf_make(&conf, node);
 		n->tree = aggnet_tree_create(&n->an, &conf, NULL);
 		INSIST(!IS_ERR(n->tree), "the entry is refused");
+		n->free = n->tree->table.free;
 		n->closed = false;
 	}
 	if (n->writes || node == RECEIVER)
@@ -153,13 +170,24 @@ static void leave(struct node *n, struct aggnet_sock *as)
 	as->list.next = NULL;
 }
 
+/* Before the end mark is taken this aborts the transfer. */
+static void leave_reader(struct node *n)
+{
+	bool reads = n->reader.list.next;
+
+	leave(n, &n->reader);
+	INSIST(!reads || world.ended & 1ull << n->attempt ||
+	       aggnet_tree_outcome(n->tree) < 0,
+	       "the reader left without the end mark");
+}
+
 void world_close(u32 node)
 {
 	struct node *n = &world.node[node];
 
 	if (n->joined) {
 		world_look(node);
-		leave(n, &n->reader);
+		leave_reader(n);
 		leave(n, &n->writer);
 	}
 	/* Or it never was a member, and never will be. */
@@ -216,10 +244,24 @@ void world_renew(u32 node)
 
 /* --- applications ------------------------------------------------------------ */
 
+bool world_poll(u32 node)
+{
+	struct node *n = &world.node[node];
+	u32 wakes = n->wakes;
+	bool room;
+
+	if (!n->joined || !n->writes || n->writer.shut)
+		return false;
+	room = aggnet_tree_poll(n->tree, &n->writer) & EPOLLOUT;
+	n->writer_waits = !room && n->wakes == wakes;
+	return room;
+}
+
 void world_write(u32 node, u32 records)
 {
 	struct node *n = &world.node[node];
 	u8 buf[64 * RECORD_MAX];
+	u32 wakes = n->wakes;
 	u32 len = 0, i;
 	int taken, off;
 
@@ -239,6 +281,7 @@ void world_write(u32 node, u32 records)
 	taken = aggnet_tree_write(n->tree, &n->writer, buf, len, records);
 	INSIST(taken > 0 || taken == -EAGAIN ||
 	       aggnet_tree_outcome(n->tree) < 0, "a write fails for no reason");
+	n->writer_waits = taken == -EAGAIN && n->wakes == wakes;
 	for (off = 0; off < taken; off += 2 + buf[off] + buf[off + 1])
 		n->written++;
 }
@@ -275,19 +318,29 @@ static void take_end(struct aggnet_tree *tree, const struct aggnet_end *end)
 	INSIST(!aggnet_tree_end(tree), "the end mark cannot be taken");
 }
 
+static int read_one(struct node *n, struct aggnet_msg *msg, u8 *buf, size_t size)
+{
+	u32 wakes = n->wakes;
+	int len;
+
+	n->reading = true;
+	len = aggnet_tree_read(n->tree, msg, buf, size, false);
+	n->reading = false;
+	INSIST(len > 0 || len == -EAGAIN || aggnet_tree_outcome(n->tree) < 0,
+	       "a read fails for no reason");
+	n->reader_waits = len == -EAGAIN && n->wakes == wakes;
+	world_ran(n->tree);
+	return len;
+}
+
 void world_read(u32 messages)
 {
 	struct node *n = &world.node[RECEIVER];
 	struct aggnet_msg msg;
 	u8 buf[2048];
-	int len;
 
 	while (messages-- && n->joined && n->reader.list.next) {
-		len = aggnet_tree_read(n->tree, &msg, buf, sizeof(buf), false);
-		INSIST(len > 0 || len == -EAGAIN ||
-		       aggnet_tree_outcome(n->tree) < 0,
-		       "a read fails for no reason");
-		if (len < 0)
+		if (read_one(n, &msg, buf, sizeof(buf)) < 0)
 			return;
 		if (msg.type == AGGNET_MSG_RECORDS)
 			records_take(buf, msg.records);
@@ -341,6 +394,15 @@ static bool all_promised(void)
 	       aggnet_tree_room(tree, 0) < tree->worst;
 }
 
+/* A writer that waits tries again only when it is woken. Some ask poll() first. */
+static void goes_on(u32 node)
+{
+	if (world.node[node].writer_waits)
+		return;
+	if (node % 2 || world_poll(node))
+		world_write(node, 64);
+}
+
 static void everybody_goes_on(void)
 {
 	bool turn = true;
@@ -351,7 +413,7 @@ static void everybody_goes_on(void)
 			world_renew(i);
 		world_add(i);
 		if (turn)
-			world_write(i, 64);
+			goes_on(i);
 		/* Whoever feeds two sources in turn cannot leave the first. */
 		if (world.conf.in_turn && !world.conf.sorted &&
 		    world.node[i].joined &&
@@ -361,7 +423,8 @@ static void everybody_goes_on(void)
 		world_shutdown(i);
 	}
 	world_work();
-	world_read(16);
+	if (!world.node[RECEIVER].reader_waits)
+		world_read(16);
 }
 
 void world_settle(void)
@@ -395,7 +458,7 @@ void world_start(const struct world_conf *conf, u64 seed)
 	world.packets = 0;
 	world.ended = 0;
 	world.attempt = 1;
-	world.harm = false;
+	world.harm = conf->fault;
 	world.made = NULL;
 	world.settling = false;
 	world.no_packet = false;
@@ -419,6 +482,7 @@ void world_start(const struct world_conf *conf, u64 seed)
 		n->an.fault = AGGNET_FAULT_NONE;
 		n->writes = i > ACCEPTOR || conf->acceptor_writes;
 	}
+	world.node[conf->faulty].an.fault = conf->fault;
 	world.node[ACCEPTOR].parent = conf->chain ? WRONG : RECEIVER;
 	world.node[WRONG].parent = RECEIVER;
 	world.node[CHILD].parent = ACCEPTOR;

@@ -47,6 +47,11 @@ struct packet {
  * @closed: the application has gone, and does not come again in this epoch
  * @written: records that the source has written
  * @done: the source has been told DONE
+ * @wakes: how often its sockets were woken
+ * @writer_waits: the writer found no room, and was not woken since
+ * @reader_waits: the reader found nothing, and was not woken since
+ * @free: chunks that the last run of the tree's lock left
+ * @reading: a read takes several runs of the lock; its last one gives what is free
  */
 struct node {
 	struct aggnet_net an;
@@ -62,6 +67,11 @@ struct node {
 	bool closed;
 	u32 written;
 	bool done;
+	u32 wakes;
+	bool writer_waits;
+	bool reader_waits;
+	u32 free;
+	bool reading;
 };
 
 /**
@@ -81,6 +91,8 @@ struct node {
  * @keys: different ones
  * @dense: they are blocks of a vector, given in any order and more than once
  * @sorted: they are given in their order, to all sources at a time
+ * @fault: enum aggnet_fault that strikes a merge, once
+ * @faulty: index of the node where it does
  */
 struct world_conf {
 	bool chain;
@@ -98,6 +110,8 @@ struct world_conf {
 	u32 keys;
 	bool dense;
 	bool sorted;
+	u8 fault;
+	u8 faulty;
 };
 
 /**
@@ -158,6 +172,7 @@ void world_del(u32 node);	/* the entry is withdrawn */
 void world_crash(u32 node);	/* the node forgets everything and is silent */
 void world_renew(u32 node);	/* the next epoch there */
 void world_write(u32 node, u32 records);
+bool world_poll(u32 node);	/* may the source write? If not, it waits */
 void world_shutdown(u32 node);	/* once all is written */
 void world_read(u32 messages);
 void world_close(u32 node);
@@ -166,6 +181,8 @@ void world_look(u32 node);	/* at the outcome */
 /* --- what must hold ---------------------------------------------------------- */
 
 void world_settle(void);	/* nothing goes wrong any more: it must come to an end */
+/* A run of the tree's lock is over: nothing waits for what is there. */
+void world_ran(struct aggnet_tree *tree);
 
 #define INSIST(cond, what) do {						\
 	if (!(cond))							\

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Check what a run of a tree's lock leaves: no socket, child or packet waits for
+ * what is there, and the counts of children are right. A timer would hide it.
+ */
+#include <linux/poll.h>
+#include <linux/skbuff.h>
+
+#include "channel.h"
+#include "sorted.h"
+#include "world.h"
+
+#define SLOTS_MAX	64	/* of children; others are served in parts */
+
+static void check_reader(struct node *n)
+{
+	static bool inside;
+	__poll_t mask;
+
+	/* This is a run of the lock, too. */
+	if (!n->reader_waits || inside)
+		return;
+	inside = true;
+	mask = aggnet_tree_poll(n->tree, &n->reader);
+	inside = false;
+	INSIST(!(mask & EPOLLIN), "the reader was not woken");
+}
+
+/*
+ * A DATA may take less than its credit. A child or a writer that waits gets what is
+ * left when it asks, or when chunks come free.
+ */
+static bool table_has_room(const struct node *n)
+{
+	return n->tree->table.free > n->free &&
+	       aggnet_tree_room(n->tree, 1) >= n->tree->worst;
+}
+
+static bool has_room(const struct node *n)
+{
+	if (aggnet_tree_sorted(n->tree))
+		return aggnet_runs_slack(&n->tree->runs, n->writer.run);
+	return table_has_room(n);
+}
+
+static void check_writer(const struct node *n)
+{
+	INSIST(!n->writer_waits || n->writer.shut || !has_room(n),
+	       "a writer was not woken");
+}
+
+static bool may_grant(const struct node *n, const struct aggnet_child *c)
+{
+	if (aggnet_tree_sorted(n->tree))
+		return aggnet_sorted_more(n->tree, c);
+	return table_has_room(n);
+}
+
+static void check_children(const struct node *n)
+{
+	const struct aggnet_tree *tree = n->tree;
+	u32 bound = 0, starved = 0, credits = 0, i;
+	const struct aggnet_child *c;
+
+	if (tree->child_mask >= SLOTS_MAX)
+		return;
+	for (i = 0; i <= tree->child_mask; i++) {
+		c = &tree->child[i];
+		if (!c->id)
+			continue;
+		bound += !c->finished;
+		starved += c->starved;
+		credits += c->credit - AGGNET_SEQ_FIRST - c->received;
+		INSIST(!c->starved || !may_grant(n, c),
+		       "a child waits for credit that is there");
+	}
+	INSIST(bound == tree->bound && starved == tree->starved &&
+	       credits == tree->credits, "children are not counted");
+}
+
+/* With nothing under way no ACK comes that would send it. */
+static void check_uplink(const struct aggnet_tree *tree)
+{
+	const struct aggnet_uplink *up = &tree->up;
+
+	if (up->state != AGGNET_UP_BOUND || up->una != up->nxt || up->stopped)
+		return;
+	INSIST(!aggnet_tree_may_emit(tree) ||
+	       !aggnet_before(up->nxt, up->credit),
+	       "a packet waits for nothing");
+	INSIST(tree->state != AGGNET_TREE_CLOSING || aggnet_tree_keys(tree) ||
+	       up->fin, "the FIN waits for nothing");
+}
+
+void world_ran(struct aggnet_tree *tree)
+{
+	struct node *node = container_of(tree->an, struct node, an);
+
+	if (tree != node->tree || node->reading || tree->dead ||
+	    tree->conf.forward_only ||
+	    tree->state == AGGNET_TREE_IDLE || tree->state >= AGGNET_TREE_DONE)
+		return;
+	check_reader(node);
+	check_writer(node);
+	check_children(node);
+	check_uplink(tree);
+	node->free = tree->table.free;
+}
