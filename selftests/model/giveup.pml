@@ -9,18 +9,29 @@
  * transfer still has to end, unless all others have finished; that is the one
  * wait which only an application's own limit ends.
  *
- * Time is in the guards: give_up of R passes only when no node that lives has
- * anything left to say at once (QUIET); half of give_up of P and Q may pass at any
- * time, since a child that lives may be late there and bind further up.
+ * What an end tells may be lost; it tells again if it ever told another number
+ * than was planned. With BYPASS=1 OPENs of C1 and C2 may go past P, and what P says
+ * may never arrive anywhere; then P gives up if it has children, else it sleeps
+ * again.
  *
- * Mutants: LIVES   an end is short only if no bound child lives
- *          UNTOLD  children do not tell when they cover less than was planned
- *          WAITS   ends other than the receiver never stop waiting
- *          EAGER   the receiver counts finished sources only
+ * Time is in the guards: give_up of R passes only when no node that lives has
+ * anything left to say (QUIET); half of give_up of P and Q may pass at any time,
+ * since a child that lives may be late there and bind further up.
+ *
+ * Mutants: LIVES    an end is short only if no bound child lives
+ *          UNTOLD   children do not tell when they cover less than was planned
+ *          ONCE     they do not tell it again
+ *          AS_PLANNED  they do not tell it again once it is as planned
+ *          WAITS    ends other than the receiver never stop waiting
+ *          EAGER    the receiver counts finished sources only
+ *          PASSED_BY  an end that OPENs went past gives up (BYPASS=1)
  * REACH asserts that the transfer is never done.
  */
 #ifndef LAZY
 #define LAZY	0
+#endif
+#ifndef BYPASS
+#define BYPASS	0
 #endif
 
 #define R	0
@@ -37,9 +48,12 @@ byte sources[NODES];		/* in its entry */
 byte at[NODES] = NONE;		/* acceptor */
 bool accepting[3] = true;
 bool finished[NODES];
-byte told[NODES];		/* sources that it told its acceptor to expect */
+byte said[NODES];		/* sources that it told its acceptor to expect */
+byte told[NODES];		/* what arrived there of that */
+bool strayed[NODES];		/* it ever told another number than was planned */
 byte weight[3];			/* of finished children */
 bool dead, done, aborted;
+bool mute;			/* what P says does not arrive */
 
 #define TOLD(c, x)	((at[c] == (x) && !finished[c]) * told[c])
 #define COVERED(x) \
@@ -53,28 +67,42 @@ bool dead, done, aborted;
 	(((x) == P && (at[C1] == NONE || at[C2] == NONE)) || \
 	 ((x) == Q && (at[P] == NONE || at[Z] == NONE)) || \
 	 ((x) == R && at[Q] == NONE))
+#define NOBODY(x) \
+	(at[Q] != (x) && at[P] != (x) && at[C1] != (x) && at[C2] != (x) && \
+	 at[Z] != (x))
+/* An end that has no part in the transfer, so far. */
+#define PASSED(x)	((x) != R && at[x] == NONE && NOBODY(x))
 #define MAX(a, b)	((a) > (b) -> (a) : (b))
 /* What an end tells: at least what was planned, while a planned child may come. */
 #define REACH_OF(x) \
 	(accepting[x] && DUE(x) -> MAX(COVERED(x), sources[x]) : COVERED(x))
+#define BOUND(x)	(at[x] != NONE && !finished[x])
 #ifdef UNTOLD
-#define STALE_TOLD(x)	false
+#define NEWS(x)		false
 #else
-#define STALE_TOLD(x) \
-	(at[x] != NONE && !finished[x] && told[x] != REACH_OF(x))
+#define NEWS(x)		(BOUND(x) && said[x] != REACH_OF(x))
+#endif
+#ifdef ONCE
+#define AGAIN(x)	false
+#else
+#ifdef AS_PLANNED
+#define AGAIN(x)	(BOUND(x) && said[x] != sources[x] && told[x] != said[x])
+#else
+#define AGAIN(x)	(BOUND(x) && strayed[x] && told[x] != said[x])
+#endif
 #endif
 
 #ifdef LIVES
 #define IS_SHORT(x) \
-	(accepting[x] && COVERED(x) < sources[x] && NO_OPEN(x))
+	(accepting[x] && !PASSED(x) && COVERED(x) < sources[x] && NO_OPEN(x))
 #else
 #ifdef EAGER
 #define IS_SHORT(x) \
-	(accepting[x] && ((x) == R -> weight[x] < sources[x] : \
+	(accepting[x] && !PASSED(x) && ((x) == R -> weight[x] < sources[x] : \
 				      COVERED(x) < sources[x] && DUE(x)))
 #else
 #define IS_SHORT(x) \
-	(accepting[x] && COVERED(x) < sources[x] && \
+	(accepting[x] && !PASSED(x) && COVERED(x) < sources[x] && \
 	 ((x) == R || DUE(x) || NO_OPEN(x)))
 #endif
 #endif
@@ -85,7 +113,8 @@ bool dead, done, aborted;
 	(accepting[planned[c]] -> planned[c] : \
 	 (planned[c] == P && accepting[Q] -> Q : R))
 #define MAY_BIND(c) \
-	(at[c] == NONE && LIVES_NOW(c) && accepting[NEXT(c)])
+	(at[c] == NONE && LIVES_NOW(c) && ((c) != P || !mute) && \
+	 accepting[NEXT(c)])
 #define MAY_FINISH(c) \
 	(at[c] != NONE && !finished[c] && LIVES_NOW(c) && \
 	 !((c) == Z && LAZY))
@@ -94,7 +123,7 @@ bool dead, done, aborted;
 	 (weight[x] >= sources[x] || !accepting[x]))
 #define QUIET \
 	(!MAY_BIND(Q) && !MAY_BIND(P) && !MAY_BIND(C1) && !MAY_BIND(C2) && \
-	 !MAY_BIND(Z) && !STALE_TOLD(P) && !STALE_TOLD(Q) && \
+	 !MAY_BIND(Z) && !NEWS(P) && !NEWS(Q) && !AGAIN(P) && !AGAIN(Q) && \
 	 !FLOW_ENDS(P) && !FLOW_ENDS(Q))
 
 #define OVER	(done || aborted)
@@ -103,21 +132,33 @@ inline give_up()
 {
 	aborted = true;
 	/* Otherwise a healthy transfer failed. */
-	assert(dead)
+	assert(dead || (mute && !NOBODY(P)))
 }
 
+/* The PROBE that binds tells, too. */
+#define BIND_AT(c, x) \
+		at[c] = (x); \
+		said[c] = ((c) < C1 -> REACH_OF(c) : 1); \
+		strayed[c] = said[c] != sources[c]; \
+		told[c] = said[c]
 #define BIND(c) \
-	:: d_step { MAY_BIND(c) -> \
-		at[c] = NEXT(c); \
-		told[c] = ((c) < C1 -> REACH_OF(c) : 1) }
+	:: d_step { MAY_BIND(c) -> BIND_AT(c, NEXT(c)) }
+#define PAST(c, x) \
+	:: d_step { BYPASS && MAY_BIND(c) && NEXT(c) == P && accepting[x] -> \
+		BIND_AT(c, x) }
 #define SOURCE(c) \
 	BIND(c) \
 	:: d_step { MAY_FINISH(c) -> \
 		finished[c] = true; \
 		weight[at[c]] = weight[at[c]] + 1 }
+#define SAY(x) \
+		said[x] = REACH_OF(x); \
+		strayed[x] = strayed[x] || said[x] != sources[x]
 #define END(x) \
 	BIND(x) \
-	:: d_step { STALE_TOLD(x) -> told[x] = REACH_OF(x) } \
+	:: d_step { NEWS(x) -> SAY(x); told[x] = said[x] } \
+	:: d_step { NEWS(x) -> SAY(x) } /* and it is lost */ \
+	:: d_step { AGAIN(x) -> told[x] = said[x] } \
 	:: d_step { STOPS(x) -> accepting[x] = false } \
 	:: d_step { FLOW_ENDS(x) -> \
 		accepting[x] = false; \
@@ -127,6 +168,12 @@ inline give_up()
 #define STOPS(x)	false
 #else
 #define STOPS(x)	IS_SHORT(x)
+#endif
+
+#ifdef PASSED_BY
+#define GIVES_UP(x)	(at[x] == NONE)
+#else
+#define GIVES_UP(x)	(at[x] == NONE && !PASSED(x))
 #endif
 
 init
@@ -143,7 +190,10 @@ init
 	}
 	do
 	SOURCE(C1) SOURCE(C2) SOURCE(Z)
+	PAST(C1, Q) PAST(C2, Q) PAST(C1, R) PAST(C2, R)
 	END(P) END(Q)
+	:: d_step { BYPASS && !mute && at[P] == NONE -> mute = true }
+	:: d_step { mute && GIVES_UP(P) && !OVER -> give_up() }
 	:: d_step { !dead && !finished[C2] -> dead = true }
 	/* a bound child that is silent */
 	:: d_step { dead && at[C2] != NONE && !finished[C2] && !OVER -> give_up() }

@@ -78,10 +78,14 @@ table()
 	completion deadlock SILENT_ABORT,WRITER_CLOSES=1 ABORT does not go up
 	giveup holds - a missing source ends the transfer, a healthy one is not given up
 	giveup holds LAZY=1 the same beside a source that lives and never finishes
-	giveup ends LAZY=1 no livelock
+	giveup holds BYPASS=1 the same if packets go past an end, which may be cut off
+	giveup ends LAZY=1,BYPASS=1 no livelock
 	giveup assertion REACH the transfer can be done
 	giveup deadlock LIVES,LAZY=1 an end is not short while a bound child lives
 	giveup assertion UNTOLD children do not tell what they cover
+	giveup assertion ONCE what they tell is not repeated
+	giveup assertion AS_PLANNED it is not repeated once it is as planned
+	giveup assertion PASSED_BY,BYPASS=1 an end without part gives up
 	giveup deadlock WAITS ends never stop waiting
 	giveup assertion EAGER the receiver counts finished sources only
 	refuse holds - a refusal is final, whatever is repeated
@@ -99,6 +103,23 @@ table()
 	epoch assertion ANY_NONCE an RST for another nonce is taken
 	epoch assertion ANY_EPOCH an RST of an older epoch is taken
 	epoch assertion OLD_DATA records of an older epoch are merged
+	missing holds - a result without a source names it, and has all others once
+	missing assertion KEEP the receiver keeps what it read before
+	missing assertion REST a source does not begin anew
+	missing assertion OLD_FIN a record of the attempt before is taken
+	missing assertion SILENT the end mark does not name who is absent
+	missing deadlock ANEW the next attempt begins after the result
+	supervise holds REFUSE=3 a repair is in force everywhere or nowhere
+	supervise holds KILL=1,UNSAVED=1 the same if the supervisor is killed
+	supervise holds TWO=1,REFUSE=1,KILL=1 the same of two supervisors, and one goes on
+	supervise ends TWO=1,REFUSE=1 no livelock between them
+	supervise assertion REUSE,REFUSE=1 an attempt that was undone is used again
+	supervise assertion NO_UNDO,REFUSE=3 a refused repair is not taken back
+	supervise assertion NO_NOTE,REFUSE=1,KILL=1 a killed supervisor leaves no note
+	supervise assertion NO_RESUME,KILL=1 the note is not followed
+	supervise assertion NO_ADOPT,KILL=1,UNSAVED=1 a later attempt is not taken over
+	supervise assertion NO_ID,TWO=1 a node takes two plans of one attempt
+	supervise assertion DEAF,BLIND,TWO=1 a supervisor goes on beside another
 	credit holds - trees X to Y and Y to X both finish
 	credit holds CHUNKS=2 the same with nothing but the reserve
 	credit holds SLOW_READER=1 a reader that never reads stops its own tree
