@@ -411,4 +411,109 @@ TEST(children__as_many_as_an_attribute_holds)
 	json_decref(tree);
 }
 
+/* A described network of three hosts in a row, which have names. */
+static json_t *make_named(void)
+{
+	static const aggt_node senders[] = { 1, 0 }, receiver = 2;
+	const struct aggt_job job = {
+		.senders = senders, .n_senders = 2, .receivers = &receiver,
+		.n_receivers = 1, .method = "unicast",
+	};
+	struct plan plan = { .conf = { .job = 1, .instance = 1, .writers = 1,
+				       .scheme = AGGNET_SCHEME_EXACT } };
+	struct aggt_err why;
+	json_t *json = NULL;
+
+	plan.description = strdup("topology graph\n"
+				  "host far\nhost mid-1\nhost near\n"
+				  "link far mid-1\nlink mid-1 near\n"
+				  "address far 192.0.2.1\n"
+				  "address mid-1 192.0.2.2\n"
+				  "address mid-1-far 192.0.2.5\n"
+				  "address mid-1-near 192.0.2.6\n"
+				  "address near 192.0.2.3\n");
+	plan.topo = aggt_topo_describe(plan.description, &why);
+	if (plan.topo)
+		plan.trees = aggt_plan_build(plan.topo, &job, &why);
+	if (plan.trees && !plan_prepare(&plan) && !plan_draw_id(&plan))
+		json = plan_json(&plan);
+	plan_clear(&plan);
+	return json;
+}
+
+/* Receivers first, whatever the hosts are called. */
+TEST(named__order_of_nodes)
+{
+	static const char *const order[] = { "near", "mid-1", "far" };
+	json_t *json = make_named(), *again;
+	struct plan_file file;
+	unsigned int i;
+
+	ASSERT_NE(NULL, json);
+	ASSERT_EQ(0, plan_file_take(&file, json));
+	ASSERT_EQ(3, file.n);
+	for (i = 0; i < 3; i++) {
+		EXPECT_STREQ(order[i], file.part[i].name);
+		EXPECT_EQ(i + 1, file.part[i].depth);
+	}
+	plan_file_free(&file);
+	again = restored(json);
+	EXPECT_TRUE(json_equal(json_object_get(json, "names"),
+			       json_object_get(again, "names")));
+	json_decref(again);
+	json_decref(json);
+}
+
+/* Plans of earlier releases have no names. */
+TEST(named__old_plan)
+{
+	json_t *json = make_named(), *again;
+	struct plan_file file;
+
+	ASSERT_EQ(0, json_object_del(json, "names"));
+	EXPECT_EQ(0, plan_file_take(&file, json));
+	EXPECT_EQ(3, file.n);
+	plan_file_free(&file);
+	again = restored(json);
+	EXPECT_STREQ("near", json_string_value(json_object_get(
+				json_object_get(again, "names"), "2")));
+	json_decref(again);
+	json_decref(json);
+}
+
+/* What plan_text() prints of a plan. */
+static const char *printed(const json_t *json)
+{
+	static char text[4096];
+	int out, memory = memfd_create("stdout", 0);
+	ssize_t len;
+
+	fflush(stdout);
+	out = dup(STDOUT_FILENO);
+	dup2(memory, STDOUT_FILENO);
+	plan_text(json);
+	fflush(stdout);
+	dup2(out, STDOUT_FILENO);
+	close(out);
+	len = pread(memory, text, sizeof(text) - 1, 0);
+	text[len > 0 ? len : 0] = '\0';
+	close(memory);
+	return text;
+}
+
+TEST(named__table_of_trees)
+{
+	json_t *json = make_named();
+
+	EXPECT_NE(NULL, strstr(printed(json), "\nnear          -")) {
+		TH_LOG("%s", printed(json));
+	}
+	json_decref(json);
+	json = make_plan((struct plan_conf){});
+	EXPECT_NE(NULL, strstr(printed(json), "\n       0      -")) {
+		TH_LOG("%s", printed(json));
+	}
+	json_decref(json);
+}
+
 TEST_HARNESS_MAIN

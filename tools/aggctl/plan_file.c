@@ -37,31 +37,49 @@ static bool has_keys(const json_t *nodes)
 	return false;
 }
 
+/**
+ * struct vertices - the vertices of a tree by name
+ * @tree: the tree
+ * @names: of hosts by number, NULL if they are vN
+ */
+struct vertices {
+	const json_t *tree;
+	const json_t *names;
+};
+
+/* Longer than any name of a node. */
+#define NAME_SIZE	64
+
 /* The vertices of a tree: servers, or switches that lean on servers. */
 static bool has_agents(const json_t *tree)
 {
 	return json_object_get(tree, "leaning");
 }
 
-static void name_vertex(const json_t *tree, const json_t *number, char *name,
-			size_t size)
+static void name_vertex(const struct vertices *v, const json_t *number,
+			char *name)
 {
-	snprintf(name, size, "%c%" JSON_INTEGER_FORMAT,
-		 has_agents(tree) ? 'w' : 'v', json_integer_value(number));
+	char kind = has_agents(v->tree) ? 'w' : 'v';
+	const char *given;
+
+	snprintf(name, NAME_SIZE, "%c%" JSON_INTEGER_FORMAT, kind,
+		 json_integer_value(number));
+	given = json_string_value(json_object_get(v->names, name + 1));
+	if (given)
+		snprintf(name, NAME_SIZE, "%s", given);
 }
 
 /* Parents' names by name, of one tree. */
-static json_t *parent_map(const json_t *tree)
+static json_t *parent_map(const struct vertices *v)
 {
 	json_t *map = json_object();
-	char name[24], parent[24];
+	char name[NAME_SIZE], parent[NAME_SIZE];
 	json_t *edge;
 	size_t i;
 
-	json_array_foreach(json_object_get(tree, "edges"), i, edge) {
-		name_vertex(tree, json_array_get(edge, 0), name, sizeof(name));
-		name_vertex(tree, json_array_get(edge, 1), parent,
-			    sizeof(parent));
+	json_array_foreach(json_object_get(v->tree, "edges"), i, edge) {
+		name_vertex(v, json_array_get(edge, 0), name);
+		name_vertex(v, json_array_get(edge, 1), parent);
 		json_object_set_new(map, name, json_string(parent));
 	}
 	return map;
@@ -104,15 +122,15 @@ static json_t *depth_map(const json_t *parents)
 	return depths;
 }
 
-static bool is_root(const json_t *tree, const char *name)
+static bool is_root(const struct vertices *v, const char *name)
 {
-	const json_t *leaning = json_object_get(tree, "leaning");
-	const json_t *root = json_object_get(tree, "receiver");
-	char text[24];
+	const json_t *leaning = json_object_get(v->tree, "leaning");
+	const json_t *root = json_object_get(v->tree, "receiver");
+	char text[NAME_SIZE];
 
 	if (leaning)
 		root = json_array_get(json_array_get(leaning, 0), 0);
-	name_vertex(tree, root, text, sizeof(text));
+	name_vertex(v, root, text);
 	return !strcmp(text, name);
 }
 
@@ -133,16 +151,17 @@ static bool is_leant_on(const json_t *tree, const char *name)
 }
 
 /* At a switch, the server that merges comes before those that send to it. */
-static void find_depth(const json_t *tree, const json_t *depths,
+static void find_depth(const struct vertices *v, const json_t *depths,
 		       struct plan_part *part)
 {
+	const json_t *tree = v->tree;
 	const json_t *agent = json_object_get(part->entry, "agent");
 	const char *name = part->name;
 	unsigned int depth;
 
 	if (has_agents(tree))
 		name = json_string_value(agent);
-	if (!name || (!json_object_get(depths, name) && !is_root(tree, name)))
+	if (!name || (!json_object_get(depths, name) && !is_root(v, name)))
 		return;
 	depth = 1 + (unsigned int)json_integer_value(json_object_get(depths,
 								     name));
@@ -154,11 +173,14 @@ static void find_depth(const json_t *tree, const json_t *depths,
 
 static int find_depths(struct plan_file *file, const char *path)
 {
+	const json_t *names = json_object_get(file->json, "names");
 	json_t *tree, *parents, *depths;
 	size_t i, k;
 
 	json_array_foreach(json_object_get(file->json, "trees"), i, tree) {
-		parents = parent_map(tree);
+		const struct vertices v = { tree, names };
+
+		parents = parent_map(&v);
 		depths = depth_map(parents);
 		json_decref(parents);
 		if (!depths) {
@@ -166,7 +188,7 @@ static int find_depths(struct plan_file *file, const char *path)
 			return -1;
 		}
 		for (k = 0; k < file->n; k++)
-			find_depth(tree, depths, &file->part[k]);
+			find_depth(&v, depths, &file->part[k]);
 		json_decref(depths);
 	}
 	for (k = 0; k < file->n; k++)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A plan as JSON: all that "apply" and "plan --update" need of it. */
+#include <stdio.h>
+
 #include "info.h"
 #include "plan.h"
 
@@ -102,6 +104,31 @@ static json_t *tree_json(const struct plan *plan, size_t i)
 	if (aggt_topo_agents(plan->topo))
 		json_object_set_new(object, "leaning", leaning_json(tree));
 	return object;
+}
+
+/* Names of hosts by their numbers, which the trees have; NULL: they are vN. */
+static json_t *names_json(const struct plan *plan)
+{
+	const struct aggt_tree *tree;
+	char number[16];
+	json_t *names;
+	size_t i, k;
+
+	if (!aggt_topo_server_name(plan->topo, 0))
+		return NULL;
+	names = json_object();
+	for (i = 0; i < aggt_plan_trees(plan->trees); i++) {
+		tree = aggt_plan_tree(plan->trees, i);
+		for (k = 0; k < aggt_tree_size(tree); k++) {
+			aggt_node server = aggt_tree_server(tree, k);
+
+			snprintf(number, sizeof(number), "%u", server);
+			json_object_set_new(names, number,
+					    json_string(plan_server_name(plan,
+									 server)));
+		}
+	}
+	return names;
 }
 
 static json_t *trees_json(const struct plan *plan)
@@ -207,7 +234,7 @@ json_t *plan_json(const struct plan *plan)
 {
 	const struct aggt_job *job = aggt_plan_job(plan->trees);
 	const struct plan_conf *conf = &plan->conf;
-	json_t *object, *nodes, *filter = NULL;
+	json_t *object, *nodes, *names, *filter = NULL;
 
 	nodes = nodes_json(plan, &filter);
 	if (!nodes || plan_sign(plan, nodes)) {
@@ -236,6 +263,9 @@ json_t *plan_json(const struct plan *plan)
 	json_object_set_new(object, "entries", conf_json(conf));
 	json_object_set_new(object, "metrics", metrics_json(plan));
 	json_object_set_new(object, "trees", trees_json(plan));
+	names = names_json(plan);
+	if (names)
+		json_object_set_new(object, "names", names);
 	if (filter)
 		json_object_set_new(object, "filter", filter);
 	json_object_set_new(object, "nodes", nodes);

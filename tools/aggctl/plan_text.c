@@ -49,17 +49,33 @@ static const struct column entry_cols[] = {
 	{ "switch", "for switch" },
 };
 
-static void show_trees(const json_t *trees)
+/* A host by its name, if the plan has names. */
+static void name_host(const json_t *plan, json_t *row, const char *member)
+{
+	const json_t *number = json_object_get(row, member);
+	json_t *name;
+	char key[24];
+
+	snprintf(key, sizeof(key), "%" JSON_INTEGER_FORMAT,
+		 json_integer_value(number));
+	name = json_object_get(json_object_get(plan, "names"), key);
+	if (json_is_integer(number) && name)
+		json_object_set(row, member, name);
+}
+
+static void show_trees(const json_t *plan)
 {
 	json_t *rows = json_array();
 	json_t *tree, *row;
 	size_t i, n;
 
-	json_array_foreach((json_t *)trees, i, tree) {
+	json_array_foreach(json_object_get(plan, "trees"), i, tree) {
 		n = json_array_size(json_object_get(tree, "senders"));
 		row = json_copy(tree);
 		json_object_set_new(row, "senders",
 				    json_integer((json_int_t)n));
+		name_host(plan, row, "receiver");
+		name_host(plan, row, "entry");
 		json_array_append_new(rows, row);
 	}
 	out_rows(tree_cols, ARRAY_SIZE(tree_cols), rows);
@@ -123,7 +139,7 @@ void plan_text(const json_t *plan)
 		out_fields(filter_cols, ARRAY_SIZE(filter_cols), filter);
 		putchar('\n');
 	}
-	show_trees(json_object_get(plan, "trees"));
+	show_trees(plan);
 	if (update)
 		show_update(update, json_object_get(plan, "diff"));
 	if (!json_object_size(nodes))
