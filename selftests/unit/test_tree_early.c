@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* auto with the objective time, beside the optimum of small networks. */
 #include "tree_random.h"
+#include "../../tools/libaggtree/internal.h"
 
 static const char *const small[] = {
 	"bcube:2,2", "bcube:3,1", "ghc:2,4", "ghc:7", "ghc:2,5", "bcube:2,1",
@@ -145,6 +146,123 @@ TEST_F_TIMEOUT(instance, many_senders, 100)
 	TH_LOG("120 senders, pipelined: existing %g, m2 %g, auto %g",
 	       time_of(self, "existing"), time_of(self, "m2"),
 	       time_of(self, "auto"));
+	discard(self);
+}
+
+/* The time of a tree that gives each server a parent, its number if it has none. */
+static double time_of_parents(FIXTURE_DATA(instance) *self,
+			      const aggt_node *parent)
+{
+	struct aggt_edge edge[8];
+	struct aggt_shape shape = { .edge = edge, .entry = AGGT_NONE };
+	struct aggt_plan *plan;
+	double end = INFINITY;
+	aggt_node v;
+
+	for (v = 0; v < aggt_topo_servers(self->topo); v++)
+		if (parent[v] != v)
+			edge[shape.n_edges++] =
+				(struct aggt_edge){ v, parent[v] };
+	plan = aggt_plan_restore(self->topo, &self->job, &shape, NULL);
+	if (plan)
+		end = aggt_plan_metrics(plan)->time;
+	aggt_plan_free(plan);
+	return end;
+}
+
+/* The earliest end of all trees, which give each server any parent or none. */
+static double brute_force(FIXTURE_DATA(instance) *self)
+{
+	aggt_node parent[8] = { 0 }, root = self->receivers.node[0], v;
+	uint32_t n = aggt_topo_servers(self->topo);
+	double best = INFINITY, end;
+
+	do {
+		for (v = 0; v < n; v++)
+			if (parent[v] != v &&
+			    (v == root ||
+			     verify_links(self->topo, v, parent[v]) != 2))
+				break;
+		if (v == n) {
+			end = time_of_parents(self, parent);
+			best = end < best ? end : best;
+		}
+		for (v = 0; v < n && ++parent[v] == n; v++)
+			parent[v] = 0;
+	} while (v < n);
+	return best;
+}
+
+/* Sums of unlike sizes are all different, so links can bring any of them. */
+TEST_F_TIMEOUT(instance, exact_is_the_optimum, 100)
+{
+	static const char *const tiny[] = { "ghc:2,3", "bcube:2,1", "ghc:5" };
+	double best, end;
+	unsigned int round;
+
+	for (round = 0; round < 8; round++) {
+		draw_timed(self, tiny[rnd(N(tiny))], round % 4 != 3);
+		if (rnd(3))
+			draw_sizes(self);
+		self->job.method = "unicast";
+		best = brute_force(self);
+		end = time_of(self, "exact");
+		EXPECT_LE(best * (1 - 1e-9), end);
+		EXPECT_GE(best * (1 + 1e-9), end) {
+			TH_LOG("%s: %g, of all trees %g",
+			       aggt_topo_name(self->topo), end, best);
+		}
+		discard(self);
+	}
+}
+
+/* The work does not grow with the number of sums. */
+TEST_F_TIMEOUT(instance, exact_tries_few_limits, 100)
+{
+	struct aggt_tree *tree;
+	unsigned int round;
+	int tried, most = 0;
+	size_t i;
+
+	for (round = 0; round < 4; round++) {
+		draw(self, "bcube:3,1", 8, 1);
+		self->job.packet = 1 / 4.0;
+		self->job.pipelined = true;
+		self->job.sizes = self->sizes;
+		for (i = 0; i < self->senders.n; i++)
+			self->sizes[i] = 1 + rnd(100000) / 1e5;
+		tree = aggt_tree_new(self->topo, &self->job,
+				     self->receivers.node[0]);
+		tried = aggt_build_exact_time(tree, &self->job);
+		most = tried > most ? tried : most;
+		aggt_tree_free(tree);
+		discard(self);
+	}
+	TH_LOG("at most %d limits of 256", most);
+	EXPECT_LE(1, most);
+	EXPECT_GE(40, most);
+}
+
+/* Each tree takes as long, so a shuffle may be too much. */
+TEST_F(instance, exact_of_a_shuffle)
+{
+	struct aggt_err err = { "" };
+	struct aggt_plan *plan;
+
+	draw(self, "bcube:3,1", 2, 9);
+	self->job.objective = AGGT_TIME;
+	self->job.packet = 1 / 256.0;
+	self->job.method = "auto";
+	plan = aggt_plan_build(self->topo, &self->job, &err);
+	ASSERT_NE(NULL, plan);
+	EXPECT_STREQ("exact", aggt_plan_skipped(plan));
+	aggt_plan_free(plan);
+	discard(self);
+	draw(self, "ghc:2,2,3", 2, 2);
+	self->job.objective = AGGT_TIME;
+	self->job.method = "exact";
+	EXPECT_EQ(NULL, aggt_plan_build(self->topo, &self->job, &err));
+	EXPECT_NE(NULL, strstr(err.text, "beyond its limit; use auto"));
 	discard(self);
 }
 

@@ -669,4 +669,139 @@ TEST(described__long_line)
 	aggt_topo_free(t);
 }
 
+/* A drawn network: hosts first, then switches, with links of some rates. */
+#define HOSTS	6
+#define NODES	(HOSTS + 6)
+#define LINKS	24
+
+struct drawn {
+	uint32_t end[LINKS][2];
+	unsigned int rate[LINKS];
+	unsigned int n;
+};
+
+/* Draw links between any two, and describe them in that order. */
+static void draw_network(struct drawn *net, char *text, size_t size)
+{
+	static const unsigned int rates[] = { 0, 0, 1, 10 };
+	bool linked[NODES][NODES] = { { false } };
+	size_t len;
+	uint32_t a, b;
+
+	len = snprintf(text, size, "topology graph\n");
+	for (a = 0; a < NODES; a++)
+		len += snprintf(text + len, size - len, "%s n%u\n",
+				a < HOSTS ? "host" : "switch", a);
+	for (net->n = 0; net->n < LINKS; ) {
+		a = rnd(NODES);
+		b = HOSTS + rnd(NODES - HOSTS);
+		if (a == b || linked[a][b])
+			continue;
+		linked[a][b] = true;
+		linked[b][a] = true;
+		net->end[net->n][0] = a;
+		net->end[net->n][1] = b;
+		net->rate[net->n] = rates[rnd(N(rates))];
+		len += snprintf(text + len, size - len, "link n%u n%u", a, b);
+		if (net->rate[net->n])
+			len += snprintf(text + len, size - len, " %uG",
+					net->rate[net->n]);
+		len += snprintf(text + len, size - len, "\n");
+		net->n++;
+	}
+}
+
+/**
+ * struct ways - all ways of a hop, one after the other
+ * @net: the network
+ * @to: where they lead
+ * @way: the one at hand
+ * @best: the shortest, of these the fastest, of these the first
+ * @links: its length
+ * @rate: its slowest link
+ */
+struct ways {
+	const struct drawn *net;
+	uint32_t to;
+	uint32_t way[NODES];
+	uint32_t best[NODES];
+	unsigned int links;
+	unsigned int rate;
+};
+
+static void try_ways(struct ways *w, uint32_t at, unsigned int n,
+		     unsigned int rate)
+{
+	unsigned int i, k, slowest;
+
+	w->way[n] = at;
+	if (at == w->to && (n < w->links || rate > w->rate)) {
+		memcpy(w->best, w->way, sizeof(w->best));
+		w->links = n;
+		w->rate = rate;
+	}
+	if (n >= w->links || (n && at < HOSTS))
+		return;
+	for (i = 0; i < w->net->n; i++) {
+		const uint32_t *end = w->net->end[i];
+
+		if (end[0] != at && end[1] != at)
+			continue;
+		slowest = w->net->rate[i];
+		if (!slowest || slowest > rate)
+			slowest = rate;
+		for (k = 0; k <= n && w->way[k] != end[end[0] == at]; k++)
+			;
+		if (k > n)
+			try_ways(w, end[end[0] == at], n + 1, slowest);
+	}
+}
+
+/* Whether the switches of a hop are those of its best way, from either end. */
+static bool hop_is_best(const struct aggt_topo *t, const struct drawn *net,
+			aggt_node from, aggt_node to)
+{
+	struct ways w = { .net = net, .to = from > to ? from : to,
+			  .links = NODES - 1 };
+	unsigned int i, k;
+
+	try_ways(&w, from > to ? to : from, 0, UINT32_MAX);
+	if (!w.rate)
+		return !aggt_topo_hop_links(t, from, to);
+	for (i = 0; i + 1 < w.links; i++) {
+		k = from > to ? w.links - 1 - i : i + 1;
+		if (aggt_topo_hop_switch(t, from, to, i) + HOSTS != w.best[k])
+			return false;
+	}
+	return aggt_topo_hop_links(t, from, to) == w.links;
+}
+
+/* The links of a hop do not depend on what was asked before. */
+TEST_F(instance, links_of_hops)
+{
+	unsigned int round, k, drawn = 0;
+	struct aggt_err err;
+	struct aggt_topo *t;
+	struct drawn net;
+	char text[2048];
+
+	for (round = 0; round < 400; round++) {
+		draw_network(&net, text, sizeof(text));
+		t = aggt_topo_describe(text, &err);
+		for (k = 0; t && k < 60; k++) {
+			aggt_node a = rnd(HOSTS), b = rnd(HOSTS);
+
+			if (a == b)
+				continue;
+			ASSERT_TRUE(hop_is_best(t, &net, a, b)) {
+				TH_LOG("n%u to n%u in\n%s", a, b, text);
+			}
+		}
+		drawn += t != NULL;
+		aggt_topo_free(t);
+	}
+	TH_LOG("%u networks", drawn);
+	EXPECT_LE(50, drawn);
+}
+
 TEST_HARNESS_MAIN

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The auto method on many senders and in many dimensions, beside all others. */
 #include "tree_random.h"
+#include "../../tools/libaggtree/graph.h"
 
 static uint32_t longest_distance(const FIXTURE_DATA(instance) *self)
 {
@@ -103,6 +104,40 @@ TEST_F_TIMEOUT(instance, auto_beats_all_sequences, 100)
 		for (k = 0; k < 30; k++)
 			ASSERT_TRUE(wins(self, best,
 					 draw_sequence(self->topo)));
+		discard(self);
+	}
+}
+
+/* Arcs looked at by a second or two of searches. */
+#define MOST_WORK 1000000000ull
+
+/* What auto looks at in networks as large as can be, by ways to their last server. */
+TEST_F_TIMEOUT(instance, work_is_bounded, LONG)
+{
+	static const struct {
+		const char *name;
+		uint32_t senders;
+	} large[] = {
+		{ "racks:300,600", 4000 }, { "leafspine:100,8,480", 2000 },
+		{ "fattree:48", 2000 }, { "racks:99999,1", 1000 },
+		{ "dcell:8,2", 1000 },
+	};
+	struct aggt_plan *plan;
+	uint64_t work;
+	size_t i;
+
+	for (i = 0; i < N(large); i++) {
+		draw(self, large[i].name, large[i].senders, 1);
+		self->receivers.node[0] = aggt_topo_servers(self->topo) - 1;
+		self->job.method = "auto";
+		plan = aggt_plan_build(self->topo, &self->job, NULL);
+		ASSERT_NE(NULL, plan);
+		work = self->topo->graph->work;
+		TH_LOG("%s: %llu arcs, skipped %s", large[i].name,
+		       (unsigned long long)work,
+		       aggt_plan_skipped(plan) ?: "nothing");
+		EXPECT_GE(MOST_WORK, work);
+		aggt_plan_free(plan);
 		discard(self);
 	}
 }

@@ -8,6 +8,7 @@
 static json_t *metrics_json(const struct plan *plan)
 {
 	const struct aggt_metrics *m = aggt_plan_metrics(plan->trees);
+	const char *skipped = aggt_plan_skipped(plan->trees);
 	json_t *object;
 
 	object = json_pack("{s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:f}",
@@ -17,6 +18,8 @@ static json_t *metrics_json(const struct plan *plan)
 			 "added_servers", (json_int_t)m->added,
 			 "depth", (json_int_t)m->depth,
 			 "leaning", m->leaning);
+	if (skipped)
+		json_object_set_new(object, "skipped", json_string(skipped));
 	plan_predict(plan, object);
 	return object;
 }

@@ -13,6 +13,7 @@ static const struct column metric_cols[] = {
 	{ "bottleneck_bytes", "busiest link, bytes" },
 	{ "fan_in", "flows by one link" },
 	{ "predicted_seconds", "predicted seconds" },
+	{ "skipped", "skipped, too long" },
 };
 
 static const struct column filter_cols[] = {

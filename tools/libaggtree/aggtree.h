@@ -454,6 +454,9 @@ const struct aggt_metrics *aggt_plan_metrics(const struct aggt_plan *plan);
  */
 double aggt_plan_predicted(const struct aggt_plan *plan);
 
+/** aggt_plan_skipped - methods that would have taken auto too long, or NULL. */
+const char *aggt_plan_skipped(const struct aggt_plan *plan);
+
 /**
  * aggt_shuffle_heads - receivers grouped by Algorithm 1 of paper 000
  * @topo: the topology

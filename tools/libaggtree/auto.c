@@ -8,6 +8,9 @@
 
 #include "internal.h"
 
+/* Members and arcs that steiner may look at in a plan: a second or so. */
+#define STEINER_BUDGET 300000000ull
+
 /* Edges that the searches for all trees of a plan may look at: seconds. */
 #define BUDGET 250000000ull
 
@@ -27,6 +30,9 @@
 /* Share of the limit of the exact method for time: up to ten servers. */
 #define EXACT_TIME_WORK 0.12
 
+/* What all trees of a plan may come to: a second or two. */
+#define MAX_EXACT_TIME_WORK 0.3
+
 /* Servers that searches for sequences may look at in a plan: some seconds. */
 #define MAX_SEQUENCES 300000000ull
 
@@ -35,11 +41,7 @@
 
 /**
  * struct contest - trees for one receiver
- * @topo: the topology
- * @job: what is asked for
- * @receiver: of the trees
- * @bound: on the depth
- * @others: traffic of the trees that there are already
+ * @ask: what they are for
  * @best: the cheapest so far
  * @metrics: its
  * @deep: the shallowest of those beyond the bound, in case there is no other:
@@ -48,11 +50,7 @@
  * @err: why a tree cannot be led around failures
  */
 struct contest {
-	const struct aggt_topo *topo;
-	const struct aggt_job *job;
-	aggt_node receiver;
-	uint32_t bound;
-	const struct aggt_loads *others;
+	struct aggt_auto *ask;
 	struct aggt_tree *best;
 	struct aggt_metrics metrics;
 	struct aggt_tree *deep;
@@ -86,13 +84,13 @@ static void keep(struct aggt_tree **slot, struct aggt_metrics *metrics,
 static int measure(const struct contest *c, struct aggt_tree *tree,
 		   struct aggt_metrics *m)
 {
-	if (aggt_measure(tree, c->job, NULL, m))
+	if (aggt_measure(tree, c->ask->job, NULL, m))
 		return -1;
-	if (c->job->objective == AGGT_TRAFFIC)
+	if (c->ask->job->objective == AGGT_TRAFFIC)
 		return 0;
-	if (c->topo->agents && aggt_tree_lean(tree, c->job))
+	if (c->ask->topo->agents && aggt_tree_lean(tree, c->ask->job))
 		return -1;
-	return aggt_measure_time(tree, c->job, c->others, m);
+	return aggt_measure_time(tree, c->ask->job, c->ask->others, m);
 }
 
 /* Repair and measure a built tree, keep it if it wins. Takes @tree over. */
@@ -114,9 +112,9 @@ static int enter(struct contest *c, struct aggt_tree *tree, int built)
 		aggt_tree_free(tree);
 		return -1;
 	}
-	if (m.depth <= c->bound && (!c->best || better(&m, &c->metrics)))
+	if (m.depth <= c->ask->bound && (!c->best || better(&m, &c->metrics)))
 		keep(&c->best, &c->metrics, tree, &m);
-	else if (m.depth > c->bound &&
+	else if (m.depth > c->ask->bound &&
 		 (!c->deep || m.depth < c->deep_metrics.depth))
 		keep(&c->deep, &c->deep_metrics, tree, &m);
 	else
@@ -126,22 +124,21 @@ static int enter(struct contest *c, struct aggt_tree *tree, int built)
 
 static struct aggt_tree *blank(const struct contest *c)
 {
-	struct aggt_tree *tree = aggt_tree_new(c->topo, c->job, c->receiver);
+	const struct aggt_auto *ask = c->ask;
+	struct aggt_tree *tree = aggt_tree_new(ask->topo, ask->job,
+					       ask->receiver);
 
 	if (!tree)
 		aggt_err_nomem(c->err);
 	return tree;
 }
 
-static int try_plain(struct contest *c)
+static int try_all(struct contest *c,
+		   int (*const build[])(struct aggt_tree *tree), size_t n)
 {
-	static int (*const build[])(struct aggt_tree *tree) = {
-		aggt_build_irs, aggt_build_ars, aggt_build_steiner,
-		aggt_build_mib, aggt_build_mc, aggt_build_m2,
-	};
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(build); i++) {
+	for (i = 0; i < n; i++) {
 		struct aggt_tree *tree = blank(c);
 
 		if (!tree || enter(c, tree, build[i](tree)))
@@ -150,7 +147,37 @@ static int try_plain(struct contest *c)
 	return 0;
 }
 
-static int try_unicast(struct contest *c, uint64_t seed)
+/* Unlike the others it takes a search from each member. */
+static int try_steiner(struct contest *c)
+{
+	struct aggt_tree *tree = blank(c);
+	int built;
+
+	if (!tree)
+		return -1;
+	built = aggt_build_steiner(tree, STEINER_BUDGET /
+				   c->ask->job->n_receivers);
+	if (built != AGGT_BEYOND)
+		return enter(c, tree, built);
+	aggt_tree_free(tree);
+	c->ask->skipped |= AGGT_NO_STEINER;
+	return 0;
+}
+
+static int try_plain(struct contest *c)
+{
+	static int (*const stages[])(struct aggt_tree *tree) = {
+		aggt_build_irs, aggt_build_ars,
+	};
+	static int (*const clusters[])(struct aggt_tree *tree) = {
+		aggt_build_mib, aggt_build_mc, aggt_build_m2,
+	};
+
+	return try_all(c, stages, ARRAY_SIZE(stages)) || try_steiner(c) ||
+	       try_all(c, clusters, ARRAY_SIZE(clusters)) ? -1 : 0;
+}
+
+static int try_unicast(struct contest *c)
 {
 	static const char *const variant[] = { "", "random", "rotate" };
 	size_t i;
@@ -159,7 +186,7 @@ static int try_unicast(struct contest *c, uint64_t seed)
 		struct aggt_tree *tree = blank(c);
 
 		if (!tree || enter(c, tree, aggt_build_unicast(tree, variant[i],
-							       seed)))
+							       c->ask->seed)))
 			return -1;
 	}
 	return 0;
@@ -171,12 +198,12 @@ static int try_sequences(struct contest *c, unsigned int *symbol,
 {
 	unsigned int i, swap;
 
-	if (at == c->topo->dims) {
+	if (at == c->ask->topo->dims) {
 		struct aggt_tree *tree = blank(c);
 
 		return tree ? enter(c, tree, aggt_build_rs(tree, symbol)) : -1;
 	}
-	for (i = at; i < c->topo->dims; i++) {
+	for (i = at; i < c->ask->topo->dims; i++) {
 		swap = symbol[at];
 		symbol[at] = symbol[i];
 		symbol[i] = swap;
@@ -196,20 +223,20 @@ static int try_best_sequence(struct contest *c)
 {
 	struct aggt_sequence best = {
 		.cost = c->best ? c->metrics.cost : INFINITY,
-		.limit = MAX_SEQUENCES / c->job->n_receivers,
+		.limit = MAX_SEQUENCES / c->ask->job->n_receivers,
 	};
 	struct aggt_tree *tree;
 	unsigned int d;
 
-	if (c->topo->fault.n && c->topo->dims <= MAX_PERMUTED) {
-		for (d = 0; d < c->topo->dims; d++)
+	if (c->ask->topo->fault.n && c->ask->topo->dims <= MAX_PERMUTED) {
+		for (d = 0; d < c->ask->topo->dims; d++)
 			best.symbol[d] = d;
 		return try_sequences(c, best.symbol, 0);
 	}
 	tree = blank(c);
 	if (!tree)
 		return -1;
-	if (aggt_best_sequence(tree, c->job, &best)) {
+	if (aggt_best_sequence(tree, c->ask->job, &best)) {
 		aggt_err_nomem(c->err);
 		aggt_tree_free(tree);
 		return -1;
@@ -224,7 +251,7 @@ static int try_exact(struct contest *c)
 {
 	struct aggt_tree *tree;
 
-	if (c->job->delta != 0)
+	if (c->ask->job->delta != 0)
 		return 0;
 	tree = blank(c);
 	if (!tree)
@@ -233,7 +260,7 @@ static int try_exact(struct contest *c)
 		aggt_tree_free(tree);
 		return 0;
 	}
-	return enter(c, tree, aggt_build_exact(tree, c->job));
+	return enter(c, tree, aggt_build_exact(tree, c->ask->job));
 }
 
 static uint32_t longest_distance(const struct contest *c)
@@ -241,9 +268,9 @@ static uint32_t longest_distance(const struct contest *c)
 	uint32_t longest = 0;
 	size_t i;
 
-	for (i = 0; i < c->job->n_senders; i++) {
-		uint32_t d = aggt_topo_distance(c->topo, c->receiver,
-						c->job->senders[i]);
+	for (i = 0; i < c->ask->job->n_senders; i++) {
+		uint32_t d = aggt_topo_distance(c->ask->topo, c->ask->receiver,
+						c->ask->job->senders[i]);
 
 		if (d > longest)
 			longest = d;
@@ -257,27 +284,28 @@ static uint32_t longest_distance(const struct contest *c)
  * after the other; flows that join in pairs shrink more, so smaller ones are
  * tried too. A tighter bound than asked for can lead to a better tree.
  */
-static int try_search(struct contest *c, uint64_t seed, uint64_t budget)
+static int try_search(struct contest *c, uint64_t budget)
 {
 	static const double share[] = { 1, 0, 0.5, 0.2 };
 	uint32_t tight = longest_distance(c) + 2;
-	double delta = c->job->delta;
+	double delta = c->ask->job->delta;
 	uint64_t used = 0;
 	unsigned int i;
 
 	for (i = 0; i < MAX_SEARCHES && used < budget; i++) {
-		struct aggt_grow how = { .bound = c->bound, .seed = seed + i,
+		struct aggt_grow how = { .bound = c->ask->bound,
+					 .seed = c->ask->seed + i,
 					 .budget = budget - used };
 		struct aggt_tree *tree = blank(c);
 
 		if (!tree)
 			return -1;
-		if (i / ARRAY_SIZE(share) % 2 && tight < c->bound)
+		if (i / ARRAY_SIZE(share) % 2 && tight < c->ask->bound)
 			how.bound = tight;
 		if (delta > 0)
 			how.lambda = share[i % ARRAY_SIZE(share)] * delta /
 				     (delta < 1 ? 1 - delta : 1e-6);
-		if (enter(c, tree, aggt_build_grow(tree, c->job, &how)))
+		if (enter(c, tree, aggt_build_grow(tree, c->ask->job, &how)))
 			return -1;
 		used += how.work;
 	}
@@ -285,58 +313,70 @@ static int try_search(struct contest *c, uint64_t seed, uint64_t budget)
 }
 
 /* Searches differ in the order of the senders and in what they draw. */
-static int try_early(struct contest *c, uint64_t seed)
+static int try_early(struct contest *c)
 {
-	uint64_t n = c->job->n_senders, budget = EARLY_WORK * n * n, used = 0;
+	uint64_t n = c->ask->job->n_senders, budget = EARLY_WORK * n * n, used = 0;
 	unsigned int i;
 
-	if (budget > EARLY_BUDGET / c->job->n_receivers)
-		budget = EARLY_BUDGET / c->job->n_receivers;
+	if (budget > EARLY_BUDGET / c->ask->job->n_receivers)
+		budget = EARLY_BUDGET / c->ask->job->n_receivers;
 	for (i = 0; i < EARLY_SEARCHES && used < budget; i++) {
-		struct aggt_grow how = { .bound = c->bound, .seed = seed + i,
+		struct aggt_grow how = { .bound = c->ask->bound, .seed = c->ask->seed + i,
 					 .budget = budget / EARLY_SEARCHES };
 		struct aggt_tree *tree = blank(c);
 
 		if (!tree ||
-		    enter(c, tree, aggt_build_early(tree, c->job, &how)))
+		    enter(c, tree, aggt_build_early(tree, c->ask->job, &how)))
 			return -1;
 		used += how.work;
 	}
 	return 0;
 }
 
-/* The optimum of a small network, else what is found. */
-static int try_fast(struct contest *c, uint64_t seed)
+/* The optimum of a small network; for several trees there may be no time. */
+static int try_exact_time(struct contest *c)
 {
+	const struct aggt_job *job = c->ask->job;
+	double work = aggt_exact_time_work(c->ask->topo, job);
 	struct aggt_tree *tree;
 
-	if (c->topo->agents)
+	if ((job->delta != 0 && job->delta != 1) ||
+	    work / job->n_receivers >= EXACT_TIME_WORK)
 		return 0;
-	if (aggt_exact_time_work(c->topo) < EXACT_TIME_WORK &&
-	    (c->job->delta == 0 || c->job->delta == 1)) {
-		tree = blank(c);
-		if (!tree ||
-		    enter(c, tree, aggt_build_exact_time(tree, c->job)))
-			return -1;
+	if (work >= MAX_EXACT_TIME_WORK) {
+		c->ask->skipped |= AGGT_NO_EXACT;
+		return 0;
 	}
-	return try_early(c, seed);
+	tree = blank(c);
+	if (!tree)
+		return -1;
+	return enter(c, tree,
+		     aggt_build_exact_time(tree, job) < 0 ? -1 : 0);
+}
+
+/* The optimum, else what is found. */
+static int try_fast(struct contest *c)
+{
+	if (c->ask->topo->agents)
+		return 0;
+	return try_exact_time(c) || try_early(c) ? -1 : 0;
 }
 
 /* Candidates that make little traffic. */
-static int try_cheap(struct contest *c, uint64_t seed)
+static int try_cheap(struct contest *c)
 {
 	return try_exact(c) ||
-	       try_search(c, seed, BUDGET / c->job->n_receivers) ||
+	       try_search(c, BUDGET / c->ask->job->n_receivers) ||
 	       try_best_sequence(c) ? -1 : 0;
 }
 
 /* All that there is with digits; the searches are for their codes, too. */
-static int try_digits(struct contest *c, uint64_t seed)
+static int try_digits(struct contest *c)
 {
-	if (try_plain(c) || try_unicast(c, seed))
+	if (try_plain(c) || try_unicast(c))
 		return -1;
-	return c->job->objective == AGGT_TRAFFIC ? try_cheap(c, seed) :
-						   try_fast(c, seed);
+	return c->ask->job->objective == AGGT_TRAFFIC ? try_cheap(c) :
+						   try_fast(c);
 }
 
 static int build_unicast(struct aggt_tree *tree)
@@ -346,32 +386,22 @@ static int build_unicast(struct aggt_tree *tree)
 
 static int try_graph(struct contest *c)
 {
-	static int (*const build[])(struct aggt_tree *tree) = {
-		aggt_build_getparent, aggt_build_steiner, build_unicast,
+	static int (*const next_hops[])(struct aggt_tree *tree) = {
+		aggt_build_getparent, build_unicast,
 	};
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(build); i++) {
-		struct aggt_tree *tree = blank(c);
-
-		if (!tree || enter(c, tree, build[i](tree)))
-			return -1;
-	}
-	return 0;
+	return try_all(c, next_hops, 1) || try_steiner(c) ||
+	       try_all(c, next_hops + 1, 1) ? -1 : 0;
 }
 
-struct aggt_tree *aggt_build_auto(const struct aggt_topo *topo,
-				  const struct aggt_job *job,
-				  aggt_node receiver, uint32_t bound,
-				  uint64_t seed, struct aggt_tree *given,
-				  const struct aggt_loads *others,
+struct aggt_tree *aggt_build_auto(struct aggt_auto *ask,
+				  struct aggt_tree *given,
 				  struct aggt_err *err)
 {
-	struct contest c = { .topo = topo, .job = job, .receiver = receiver,
-			     .bound = bound, .others = others, .err = err };
+	struct contest c = { .ask = ask, .err = err };
 
 	if ((given && enter(&c, given, 0)) ||
-	    (aggt_topo_digits(topo) ? try_digits(&c, seed) : try_graph(&c))) {
+	    (aggt_topo_digits(ask->topo) ? try_digits(&c) : try_graph(&c))) {
 		aggt_tree_free(c.best);
 		aggt_tree_free(c.deep);
 		return NULL;

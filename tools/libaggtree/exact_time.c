@@ -32,6 +32,7 @@
  * @size: of senders' flows, by vertex
  * @flow: what leaves a tree, by the set that it spans
  * @limit: of a link
+ * @tried: how many limits there were
  * @height: of the trees that are looked for
  * @changed: a tree was found since this was last false
  * @span: [set * MAX_POINTS + root], value of the best tree
@@ -51,6 +52,7 @@ struct sets {
 	double size[MAX_POINTS];
 	double *flow;
 	double limit;
+	int tried;
 	double height;
 	bool changed;
 	double *span;
@@ -257,37 +259,82 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Try all that a link can bring, the least first. */
+/* What links can bring, the least first. Return: how many values there are. */
+static uint32_t fill_loads(const struct sets *x, double *load)
+{
+	uint32_t set, v, n = 0, unique = 0;
+	double most = 0;
+
+	for (v = 0; v < x->n; v++)
+		most = fmax(most, x->size[v]);
+	for (set = 0; set < all_sets(x); set++) {
+		for (v = 0, load[n] = 0; v < x->n; v++)
+			if (set >> v & 1)
+				load[n] += x->size[v];
+		n += load[n] >= most;
+	}
+	qsort(load, n, sizeof(*load), by_value);
+	for (set = 0; set < n; set++)
+		if (!unique || load[set] > load[unique - 1])
+			load[unique++] = load[set];
+	return unique;
+}
+
+static double lowest_within(struct sets *x, double load)
+{
+	x->tried++;
+	x->limit = load * (1 + 1e-12);
+	return lowest(x);
+}
+
+/*
+ * The least limit from number @i on below number @n that has a tree lower than
+ * @height: a larger limit never makes trees higher. Return: it, @n if none has.
+ */
+static uint32_t next_limit(struct sets *x, const double *load, uint32_t i,
+			   uint32_t n, double *height)
+{
+	double below = *height;
+
+	while (i < n) {
+		uint32_t middle = i + (n - i) / 2;
+		double lower = lowest_within(x, load[middle]);
+
+		if (lower < below) {
+			*height = lower;
+			n = middle;
+		} else {
+			i = middle + 1;
+		}
+	}
+	return n;
+}
+
+/* For each height that is worth it, the least that links have to bring. */
 static int find_limit(struct sets *x)
 {
 	double *load = malloc(all_sets(x) * sizeof(*load));
 	double latency = HOP_LINKS * x->job->packet, best = INFINITY;
-	double limit = INFINITY, height, most = 0;
-	uint32_t set, v;
+	double limit = INFINITY, height = INFINITY;
+	uint32_t i = 0, n, next;
 
 	if (!load)
 		return -1;
-	for (set = 0; set < all_sets(x); set++)
-		for (v = 0, load[set] = 0; v < x->n; v++)
-			if (set >> v & 1)
-				load[set] += x->size[v];
-	for (v = 0; v < x->n; v++)
-		most = fmax(most, x->size[v]);
-	qsort(load, all_sets(x), sizeof(*load), by_value);
-	for (set = 0; set < all_sets(x) && load[set] < best; set++) {
-		if (load[set] < most ||
-		    (set && load[set] == load[set - 1]))
+	n = fill_loads(x, load);
+	for (;;) {
+		while (n && load[n - 1] >= best)
+			n--;
+		next = next_limit(x, load, i, n, &height);
+		if (next == n)
+			break;
+		i = next + 1;
+		if (load[next] + latency * height >= best)
 			continue;
-		x->limit = load[set] * (1 + 1e-12);
-		height = lowest(x);
-		if (load[set] + latency * height >= best)
-			continue;
-		best = load[set] + latency * height;
-		limit = x->limit;
+		best = load[next] + latency * height;
+		limit = load[next];
 	}
 	free(load);
-	x->limit = limit;
-	lowest(x);
+	lowest_within(x, limit);
 	return 0;
 }
 
@@ -419,16 +466,17 @@ static void describe(struct sets *x)
 }
 
 /* Three times as much with each server more. */
-double aggt_exact_time_work(const struct aggt_topo *topo)
+double aggt_exact_time_work(const struct aggt_topo *topo,
+			    const struct aggt_job *job)
 {
+	double work = job->n_receivers;
 	uint32_t n;
-	double work = 1;
 
 	if (topo->agents || !aggt_topo_digits(topo) || topo->dims > MAX_DIMS)
-		return 2;
+		return INFINITY;
 	for (n = MAX_POINTS; n > topo->servers; n--)
 		work /= 3;
-	return topo->servers > MAX_POINTS ? 2 : work;
+	return topo->servers > MAX_POINTS ? INFINITY : work;
 }
 
 int aggt_build_exact_time(struct aggt_tree *tree, const struct aggt_job *job)
@@ -449,11 +497,12 @@ int aggt_build_exact_time(struct aggt_tree *tree, const struct aggt_job *job)
 	set = best_set(&x, &value);
 	if (set && hang(&x, set, x.root, AGGT_NONE))
 		goto out;
-	ret = 0;
+	ret = x.tried;
 	/* Those that failures cut off are named when the tree is repaired. */
-	for (v = 1; v < n && !ret; v++)
-		if (tree->parent[v] == AGGT_NONE)
-			ret = aggt_tree_route(tree, v, tree->code[0], NULL);
+	for (v = 1; v < n && ret >= 0; v++)
+		if (tree->parent[v] == AGGT_NONE &&
+		    aggt_tree_route(tree, v, tree->code[0], NULL))
+			ret = -1;
 out:
 	sets_free(&x);
 	return ret;

@@ -17,8 +17,10 @@ static int search_init(struct aggt_search *s, uint32_t n, bool relay)
 	s->hops = malloc(n * sizeof(*s->hops));
 	s->via = malloc(n * sizeof(*s->via));
 	s->width = malloc(n * sizeof(*s->width));
+	s->several = malloc(n * sizeof(*s->several));
 	s->queue = malloc(n * sizeof(*s->queue));
-	if (!s->dist || !s->hops || !s->via || !s->width || !s->queue)
+	if (!s->dist || !s->hops || !s->via || !s->width || !s->several ||
+	    !s->queue)
 		return -1;
 	memset(s->dist, 0xff, n * sizeof(*s->dist));
 	return 0;
@@ -30,6 +32,7 @@ static void search_free(struct aggt_search *s)
 	free(s->hops);
 	free(s->via);
 	free(s->width);
+	free(s->several);
 	free(s->queue);
 }
 
@@ -183,9 +186,13 @@ uint32_t aggt_graph_find_link(const struct aggt_topo *topo, uint32_t a,
 			      uint32_t b)
 {
 	const struct aggt_graph *graph = topo->graph;
-	uint32_t i;
+	uint32_t i, least = a;
 
-	for (i = graph->first[a]; i < graph->first[a + 1]; i++)
+	if (aggt_graph_ports(graph, b) < aggt_graph_ports(graph, a)) {
+		least = b;
+		b = a;
+	}
+	for (i = graph->first[least]; i < graph->first[least + 1]; i++)
 		if (graph->arc[i].to == b)
 			return graph->arc[i].link;
 	return AGGT_NONE;
@@ -198,6 +205,7 @@ static void search_clear(struct aggt_search *s)
 	for (i = 0; i < s->tail; i++)
 		s->dist[s->queue[i]] = AGGT_NONE;
 	s->root = AGGT_NONE;
+	s->mixed = false;
 	s->tail = 0;
 	s->head = 0;
 }
@@ -219,27 +227,38 @@ static void search_from(struct aggt_search *s, uint32_t root)
 	s->queue[s->tail++] = root;
 }
 
+/* The slowest link on the way through @at by a link of this rate. */
+static uint64_t way_width(const struct aggt_search *s, uint32_t at,
+			  uint64_t rate)
+{
+	return rate && rate < s->width[at] ? rate : s->width[at];
+}
+
 /* Reach the vertices behind @at, or reach them by a wider way. */
 static void expand(const struct aggt_topo *topo, struct aggt_search *s,
 		   uint32_t at)
 {
-	const struct aggt_graph *graph = topo->graph;
+	struct aggt_graph *graph = topo->graph;
 	uint32_t i;
 
+	graph->work += aggt_graph_ports(graph, at);
 	for (i = graph->first[at]; i < graph->first[at + 1]; i++) {
 		uint32_t to = graph->arc[i].to, link = graph->arc[i].link;
-		uint64_t width = graph->link[link].rate;
+		uint64_t width = way_width(s, at, graph->link[link].rate);
 
 		if (!aggt_arc_ok(topo, to, link))
 			continue;
-		if (!width || width > s->width[at])
-			width = s->width[at];
 		if (s->dist[to] == AGGT_NONE) {
 			s->dist[to] = s->dist[at] + 1;
+			s->several[to] = false;
 			s->queue[s->tail++] = to;
-		} else if (s->dist[to] <= s->dist[at] ||
-			   s->width[to] >= width) {
+		} else if (s->dist[to] <= s->dist[at]) {
 			continue;
+		} else {
+			s->several[to] = true;
+			s->mixed |= s->width[to] != width;
+			if (s->width[to] >= width)
+				continue;
 		}
 		s->width[to] = width;
 		s->hops[to] = s->hops[at] + (to < topo->servers);
@@ -277,29 +296,71 @@ uint32_t aggt_graph_up(const struct aggt_topo *topo, uint32_t from,
 }
 
 /*
- * The links of a hop. They are searched from the end with the lower number,
- * so that they are the same in both directions.
+ * The links of a hop: of the shortest ways those whose slowest link is the
+ * fastest, and of these the one that takes, from the end with the lower number
+ * on, the links that were named first. A search from the end with the higher
+ * number always tells it. One from the other end does as long as the ways that
+ * it compared are alike; then it has found the same way first. So one search
+ * serves all hops to a server, whatever their numbers are.
  *
  * Return: how many, 0 if it is not a hop.
  */
-static uint32_t search_hop(const struct aggt_topo *topo, uint32_t a,
-			   uint32_t b)
+static uint32_t search_hop(const struct aggt_topo *topo, uint32_t from,
+			   uint32_t to)
 {
-	uint32_t root = a < b ? a : b, from = a < b ? b : a, links;
+	struct aggt_search *s = &topo->graph->hop;
+	uint32_t root = s->root == from ? from : to;
+	uint32_t leaf = root == from ? to : from, links;
 
-	links = search(topo, &topo->graph->hop, from, root);
+	if (!aggt_topo_server_ok(topo, from) || !aggt_topo_server_ok(topo, to))
+		return 0;
+	links = search(topo, s, leaf, root);
+	if (s->mixed && root < leaf)
+		links = search(topo, s, root, leaf);
 	return links == AGGT_NONE ? 0 : links;
+}
+
+/*
+ * The first vertex that is nearer to the root of a search, on a way without a
+ * link slower than @width.
+ */
+static uint32_t first_up(const struct aggt_topo *topo,
+			 const struct aggt_search *s, uint32_t at,
+			 uint64_t width)
+{
+	const struct aggt_graph *graph = topo->graph;
+	uint32_t i;
+
+	for (i = graph->first[at]; s->several[at] && i < graph->first[at + 1];
+	     i++) {
+		uint32_t to = graph->arc[i].to, link = graph->arc[i].link;
+
+		if ((to == s->root || to >= topo->servers) &&
+		    s->dist[to] == s->dist[at] - 1 &&
+		    way_width(s, to, graph->link[link].rate) >= width &&
+		    aggt_arc_ok(topo, at, link))
+			return to;
+	}
+	return s->via[at].to;
 }
 
 /* Vertex number @i after @from on its hop to @to. */
 static uint32_t hop_vertex(const struct aggt_topo *topo, uint32_t from,
 			   uint32_t to, uint32_t i)
 {
-	uint32_t links = search_hop(topo, from, to);
-	uint32_t at = from > to ? from : to;
+	const struct aggt_search *s = &topo->graph->hop;
+	uint32_t low = from < to ? from : to, high = from < to ? to : from;
+	uint32_t links = search_hop(topo, from, to), at;
 
-	for (i = from > to ? i : links - i; i; i--)
-		at = topo->graph->hop.via[at].to;
+	/* From the leaf to the root of the search. */
+	if (s->root == from)
+		i = links - i;
+	if (s->root == high)
+		for (at = low; i; i--)
+			at = first_up(topo, s, at, s->width[low]);
+	else
+		for (at = high; i; i--)
+			at = s->via[at].to;
 	return at;
 }
 

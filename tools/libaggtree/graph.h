@@ -41,6 +41,8 @@ struct aggt_arc {
  * @hops: by vertex: points passed on the way
  * @via: by vertex: the arc's vertex and link that come next
  * @width: by vertex: the slowest rate on the way
+ * @several: by vertex: more than one arc leads nearer to the root
+ * @mixed: two ways to a vertex had different slowest links
  * @queue: vertices in the order in which they were reached
  * @head: those before it have been expanded
  * @tail: where the next vertex goes
@@ -56,6 +58,8 @@ struct aggt_search {
 	uint32_t *hops;
 	struct aggt_arc *via;
 	uint64_t *width;
+	bool *several;
+	bool mixed;
 	uint32_t *queue;
 	uint32_t head;
 	uint32_t tail;
@@ -74,6 +78,7 @@ struct aggt_search {
  * @line: by vertex: number of the line that named it
  * @way: the search that next hops are taken from
  * @hop: the search that links of hops are taken from
+ * @work: arcs that searches have looked at
  */
 struct aggt_graph {
 	uint32_t n;
@@ -87,6 +92,7 @@ struct aggt_graph {
 	unsigned int *line;
 	struct aggt_search way;
 	struct aggt_search hop;
+	uint64_t work;
 };
 
 /**

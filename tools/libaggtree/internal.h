@@ -371,8 +371,17 @@ unsigned int aggt_camdoop_trees(const struct aggt_topo *topo);
 /** aggt_build_camdoop - tree @number of the six that share no link. */
 int aggt_build_camdoop(struct aggt_tree *tree, unsigned int number);
 
-/** aggt_build_steiner - minimum spanning tree of the members' distances. */
-int aggt_build_steiner(struct aggt_tree *tree);
+/** AGGT_BEYOND - a builder would look at more than its budget. */
+#define AGGT_BEYOND	1
+
+/**
+ * aggt_build_steiner - minimum spanning tree of the members' distances
+ * @tree: the tree
+ * @budget: members and arcs of a graph that it may look at
+ *
+ * Return: 0, AGGT_BEYOND, or -1 without memory.
+ */
+int aggt_build_steiner(struct aggt_tree *tree, uint64_t budget);
 
 /* Paper 001: minimal incast branches, minimal clustering, both. */
 int aggt_build_mib(struct aggt_tree *tree);
@@ -415,31 +424,60 @@ double aggt_exact_work(const struct aggt_tree *tree);
 /** aggt_build_exact - the optimum; delta must be 0 or 1, the work within 1. */
 int aggt_build_exact(struct aggt_tree *tree, const struct aggt_job *job);
 
-/** aggt_exact_time_work - work of the next on a network, its limit being 1. */
-double aggt_exact_time_work(const struct aggt_topo *topo);
-
-/** aggt_build_exact_time - the earliest end; delta must be 0 or 1. */
-int aggt_build_exact_time(struct aggt_tree *tree, const struct aggt_job *job);
+/**
+ * aggt_exact_time_work - work of aggt_build_exact_time() for all trees of a job
+ * @topo: the network
+ * @job: knows how many trees there are
+ *
+ * Return: the work, its limit being 1.
+ */
+double aggt_exact_time_work(const struct aggt_topo *topo,
+			    const struct aggt_job *job);
 
 /**
- * aggt_build_auto - the cheapest of all methods within the depth bound
+ * aggt_build_exact_time - the earliest end
+ * @tree: the tree, its network within the limit of aggt_exact_time_work()
+ * @job: delta is 0 or 1
+ *
+ * Return: how many limits of a link it has tried, or -1 without memory.
+ */
+int aggt_build_exact_time(struct aggt_tree *tree, const struct aggt_job *job);
+
+/* What auto left out because it would have taken too long. */
+#define AGGT_NO_STEINER	0x1
+#define AGGT_NO_EXACT	0x2
+
+/**
+ * struct aggt_auto - a tree that auto is to build
  * @topo: the topology
  * @job: what is asked for
  * @receiver: of this tree
  * @bound: on the depth, at least the longest distance
  * @seed: of this tree
- * @given: a finished tree to beat or NULL; taken over
  * @others: for the objective time: traffic of the trees that there are already
+ * @skipped: AGGT_NO_*, added by aggt_build_auto()
+ */
+struct aggt_auto {
+	const struct aggt_topo *topo;
+	const struct aggt_job *job;
+	aggt_node receiver;
+	uint32_t bound;
+	uint64_t seed;
+	const struct aggt_loads *others;
+	unsigned int skipped;
+};
+
+/**
+ * aggt_build_auto - the cheapest of all methods within the depth bound
+ * @ask: what it is for
+ * @given: a finished tree to beat or NULL; taken over
  * @err: why it failed
  *
  * Return: the tree, finished and repaired, or NULL. It is beyond the bound only
  * if failures leave no other.
  */
-struct aggt_tree *aggt_build_auto(const struct aggt_topo *topo,
-				  const struct aggt_job *job,
-				  aggt_node receiver, uint32_t bound,
-				  uint64_t seed, struct aggt_tree *given,
-				  const struct aggt_loads *others,
+struct aggt_tree *aggt_build_auto(struct aggt_auto *ask,
+				  struct aggt_tree *given,
 				  struct aggt_err *err);
 
 /* ---------------------------------------------------------------- metrics */
@@ -563,6 +601,7 @@ struct aggt_plan {
 	struct aggt_metrics *tree_metrics;
 	struct aggt_metrics metrics;
 	double predicted;
+	unsigned int skipped;	/* AGGT_NO_* */
 	bool aggregates;
 	struct aggt_entry *entry;
 	size_t n_entries;

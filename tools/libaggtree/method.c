@@ -90,9 +90,14 @@ static int tree_getparent(struct build *b, struct aggt_tree *tree)
 
 static int tree_exact(struct build *b, struct aggt_tree *tree)
 {
-	return b->job->objective == AGGT_TIME ?
-	       aggt_build_exact_time(tree, b->job) :
-	       aggt_build_exact(tree, b->job);
+	if (b->job->objective == AGGT_TRAFFIC)
+		return aggt_build_exact(tree, b->job);
+	return aggt_build_exact_time(tree, b->job) < 0 ? -1 : 0;
+}
+
+static int plain_steiner(struct aggt_tree *tree)
+{
+	return aggt_build_steiner(tree, UINT64_MAX);
 }
 
 static int tree_rs(struct build *b, struct aggt_tree *tree)
@@ -282,7 +287,7 @@ static int run_exact(struct aggt_plan *plan, struct build *b,
 	size_t i;
 
 	if (b->job->objective == AGGT_TIME) {
-		if (aggt_exact_time_work(b->topo) <= 1)
+		if (aggt_exact_time_work(b->topo, b->job) <= 1)
 			return run_each(plan, b, err);
 		return beyond(b, 0, "auto", err);
 	}
@@ -339,7 +344,6 @@ static int run_auto(struct aggt_plan *plan, struct build *b,
 {
 	bool timed = b->job->objective == AGGT_TIME;
 	struct aggt_loads others;
-	uint32_t bound;
 	size_t i;
 	int ret = -1;
 
@@ -352,13 +356,15 @@ static int run_auto(struct aggt_plan *plan, struct build *b,
 		goto out;
 	plan->predicted = 0;
 	for (i = 0; i < plan->n_trees; i++) {
-		if (auto_bound(b, b->job->receivers[i], &bound, err))
+		struct aggt_auto ask = { b->topo, b->job,
+					 b->job->receivers[i], .others =
+					 timed ? &others : NULL };
+
+		ask.seed = tree_seed(b->job, i);
+		if (auto_bound(b, ask.receiver, &ask.bound, err))
 			goto out;
-		plan->tree[i] = aggt_build_auto(b->topo, b->job,
-						b->job->receivers[i], bound,
-						tree_seed(b->job, i),
-						plan->tree[i],
-						timed ? &others : NULL, err);
+		plan->tree[i] = aggt_build_auto(&ask, plan->tree[i], err);
+		plan->skipped |= ask.skipped;
 		if (!plan->tree[i])
 			goto out;
 		if (timed &&
@@ -379,7 +385,7 @@ static const struct method table[] = {
 	{ "rs", true, check_rs, run_rs, .tree = tree_rs },
 	{ "ars", true, check_none, run_each, .plain = aggt_build_ars },
 	{ "irs", true, check_none, run_each, .plain = aggt_build_irs },
-	{ "steiner", false, check_none, run_each, .plain = aggt_build_steiner },
+	{ "steiner", false, check_none, run_each, .plain = plain_steiner },
 	{ "mib", true, check_none, run_each, .plain = aggt_build_mib },
 	{ "mc", true, check_none, run_each, .plain = aggt_build_mc },
 	{ "m2", true, check_none, run_each, .plain = aggt_build_m2 },

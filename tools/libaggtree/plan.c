@@ -219,3 +219,14 @@ double aggt_plan_predicted(const struct aggt_plan *plan)
 {
 	return plan->predicted;
 }
+
+const char *aggt_plan_skipped(const struct aggt_plan *plan)
+{
+	static const char *const names[] = {
+		[AGGT_NO_STEINER] = "steiner",
+		[AGGT_NO_EXACT] = "exact",
+		[AGGT_NO_STEINER | AGGT_NO_EXACT] = "exact, steiner",
+	};
+
+	return names[plan->skipped];
+}

@@ -5,11 +5,17 @@
  */
 #include <stdlib.h>
 
-#include "internal.h"
+#include "graph.h"
+
+static uint64_t arcs_looked_at(const struct aggt_topo *topo)
+{
+	return topo->graph ? topo->graph->work : 0;
+}
 
 /* Prim's algorithm from the receiver; ties go to the member named first. */
-int aggt_build_steiner(struct aggt_tree *tree)
+int aggt_build_steiner(struct aggt_tree *tree, uint64_t budget)
 {
+	uint64_t members = 0, before = arcs_looked_at(tree->topo);
 	uint32_t v, last = 0, n = tree->n, left = n - 1;
 	uint32_t *near = calloc(n, sizeof(*near));
 	uint32_t *dist = malloc(n * sizeof(*dist));
@@ -22,6 +28,11 @@ int aggt_build_steiner(struct aggt_tree *tree)
 	for (dist[0] = UINT32_MAX; left; left--) {
 		uint32_t best = 0;
 
+		members += n;
+		if (members + arcs_looked_at(tree->topo) - before > budget) {
+			ret = AGGT_BEYOND;
+			goto out;
+		}
 		for (v = 1; v < n; v++) {
 			uint32_t d;
 
