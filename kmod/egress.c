@@ -281,13 +281,17 @@ bool aggnet_egress_route(struct aggnet_net *an, const struct aggnet_flow *flow,
 	return way->rt;
 }
 
-bool aggnet_egress_to_peer(struct aggnet_net *an,
-			   const struct aggnet_egress *way, bool by_port)
+enum aggnet_stat aggnet_egress_peer(struct aggnet_net *an,
+				    const struct aggnet_flow *flow,
+				    bool by_port, struct aggnet_egress *way)
 {
-	const struct rtable *rt = way->rt;
-
-	return rt->rt_type == RTN_UNICAST &&
-	       (!by_port || egress_port(an, rt->dst.dev->ifindex));
+	if (!aggnet_egress_route(an, flow, way))
+		return AGGNET_STAT_drop_link;
+	if (way->rt->rt_type == RTN_UNICAST &&
+	    (!by_port || egress_port(an, way->rt->dst.dev->ifindex)))
+		return 0;
+	aggnet_egress_cancel(way, 1);
+	return AGGNET_STAT_drop_route;
 }
 
 void aggnet_egress_cancel(struct aggnet_egress *ways, unsigned int n)

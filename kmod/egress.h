@@ -7,6 +7,7 @@
 #include <linux/types.h>
 
 #include "link.h"
+#include "stats.h"
 
 struct aggnet_net;
 struct aggnet_tree;
@@ -88,15 +89,20 @@ bool aggnet_egress_route(struct aggnet_net *an, const struct aggnet_flow *flow,
 			 struct aggnet_egress *way);
 
 /**
- * aggnet_egress_to_peer() - does a route lead to one other host?
+ * aggnet_egress_peer() - plain IP's way to one other host
  * @an: namespace
- * @way: what aggnet_egress_route() filled
+ * @flow: what is routed; its destination may be what a packet says
  * @by_port: it must also leave by a port
+ * @way: filled
  *
- * Return: false if its destination is a broadcast, multicast or local address
+ * As aggnet_egress_route(), but no way leads to a broadcast, multicast or local
+ * address.
+ *
+ * Return: 0, or why the packet is to be dropped
  */
-bool aggnet_egress_to_peer(struct aggnet_net *an,
-			   const struct aggnet_egress *way, bool by_port);
+enum aggnet_stat aggnet_egress_peer(struct aggnet_net *an,
+				    const struct aggnet_flow *flow,
+				    bool by_port, struct aggnet_egress *way);
 
 /* Ways that are not taken after all; @ways: used up, @n: how many */
 void aggnet_egress_cancel(struct aggnet_egress *ways, unsigned int n);

@@ -138,17 +138,14 @@ static void forward_route(struct aggnet_net *an, struct sk_buff *skb,
 			  struct aggnet_flow *flow, bool entry)
 {
 	struct aggnet_egress way;
+	enum aggnet_stat why;
 	unsigned int n;
 
 	if (forward_hdr(skb)->dst && !flow->policed)
 		flow->daddr = forward_hdr(skb)->dst;
-	if (!aggnet_egress_route(an, flow, &way)) {
-		aggnet_drop(an, skb, AGGNET_STAT_drop_link);
-		return;
-	}
-	if (!aggnet_egress_to_peer(an, &way, !entry)) {
-		aggnet_egress_cancel(&way, 1);
-		aggnet_drop(an, skb, AGGNET_STAT_drop_route);
+	why = aggnet_egress_peer(an, flow, !entry, &way);
+	if (why) {
+		aggnet_drop(an, skb, why);
 		return;
 	}
 	forward_spend(an, skb);

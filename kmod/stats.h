@@ -55,7 +55,7 @@
 	X(drop_mtu)		/* larger than the next link's MTU */	\
 	X(drop_local_out)	/* not made by the module, but forged */	\
 	X(drop_role)		/* not for a node of this role */	\
-	X(drop_route)		/* round a broken link: not to one other host */ \
+	X(drop_route)		/* plain IP: not to one other host */	\
 	X(drop_policy)		/* an IPsec policy refuses it */	\
 	X(passed_policy)	/* an IPsec policy applies: left to IP */
 

@@ -135,6 +135,7 @@ static void tx_spend(struct sk_buff *skb)
 		aggnet_filter_spend((struct aggnet_filter *)(hdr + 1));
 }
 
+/* The address of a peer is what a packet has said: it may have been forged. */
 static void tx_send(struct aggnet_tree *tree, struct sk_buff *skb)
 {
 	struct aggnet_egress ways[AGGNET_COPIES_MAX];
@@ -145,6 +146,7 @@ static void tx_send(struct aggnet_tree *tree, struct sk_buff *skb)
 		.daddr = cb.dst,
 		.sport = cb.sport,
 	};
+	enum aggnet_stat why;
 	unsigned int n = 0;
 
 	if (cb.way == AGGNET_WAY_UP) {
@@ -155,13 +157,14 @@ static void tx_send(struct aggnet_tree *tree, struct sk_buff *skb)
 		    tree->conf.scheme != AGGNET_SCHEME_ROUTE)
 			flow.daddr = cb.dst;
 	}
-	if (!n && aggnet_egress_route(an, &flow, ways)) {
+	if (!n) {
+		why = aggnet_egress_peer(an, &flow, false, ways);
+		if (why) {
+			aggnet_drop(an, skb, why);
+			return;
+		}
 		tx_spend(skb);
 		n = 1;
-	}
-	if (!n) {
-		aggnet_drop(an, skb, AGGNET_STAT_drop_link);
-		return;
 	}
 	tx_push_headers(an, skb, &cb, flow.daddr);
 	if (aggnet_egress_send(an, skb, ways, n, true))

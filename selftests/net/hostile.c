@@ -426,9 +426,10 @@ static int local(int argc, char **argv)
 
 /* --- children that do not exist --------------------------------------------- */
 
-/* open COUNT DEVICE PEER-MAC RECEIVER JOB INSTANCE none|random */
+/* open COUNT DEVICE PEER-MAC RECEIVER JOB INSTANCE none|random [CHILD] */
 static int open_flood(char **argv)
 {
+	uint32_t first = argv[7] ? ntohl(inet_addr(argv[7])) : 11u << 24;
 	uint32_t count = (uint32_t)strtoul(argv[0], NULL, 0), i;
 	uint32_t instance = (uint32_t)strtoul(argv[5], NULL, 0);
 	uint32_t job = (uint32_t)strtoul(argv[4], NULL, 0);
@@ -438,8 +439,8 @@ static int open_flood(char **argv)
 	seed(count);
 	side_open(&sides[0], argv[1], argv[2]);
 	for (i = 0; i < count; i++) {
-		/* 2^20 identities of 11.0.0.0/8, one after the other. */
-		frame_open(&f, htonl(11u << 24 | (i & 0xfffff)),
+		/* 2^20 identities, one after the other. */
+		frame_open(&f, htonl(first + (i & 0xfffff)),
 			   inet_addr(argv[3]), job, instance, keyed);
 		side_send(&sides[0], &f);
 	}
@@ -456,12 +457,12 @@ int main(int argc, char **argv)
 		return replay_all(argv + 2);
 	if (argc >= 7 && !strcmp(argv[1], "local"))
 		return local(argc - 2, argv + 2);
-	if (argc == 9 && !strcmp(argv[1], "open"))
+	if ((argc == 9 || argc == 10) && !strcmp(argv[1], "open"))
 		return open_flood(argv + 2);
 	fputs("usage: inject SEED COUNT keyed|unkeyed FILE SENT DEV MAC DEV MAC\n"
 	      "       replay SEED FILE DEV MAC DEV MAC\n"
 	      "       local SEED COUNT FILE SOURCE ADDRESS...\n"
-	      "       open COUNT DEV MAC RECEIVER JOB INSTANCE none|random\n",
+	      "       open COUNT DEV MAC RECEIVER JOB INSTANCE none|random [CHILD]\n",
 	      stderr);
 	return 2;
 }

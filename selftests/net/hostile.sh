@@ -155,6 +155,29 @@ flooded()
 	end "$TMP/in.s" "$TMP/in.a"
 }
 
+# refused_answer ADDRESS COUNT: until a is rooted it leaves such an OPEN to r
+refused_answer()
+{
+	on e hostile open 1 eth1 "$(mac 3 0)" $R $job $instance none "$1" \
+		> "$TMP/sent" && at_least a drop_route "$2"
+}
+
+# unanswered ADDRESS...: a sends nothing to such a source of an OPEN, which would
+# be answered if it were one other host
+unanswered()
+{
+	local address before
+
+	entries memory 4194304 && begin "$TMP/in.a" &&
+		wait_for bound_at_a || return
+	for address; do
+		before=$(counter a drop_route)
+		wait_for refused_answer "$address" $((before + 1)) || return
+	done
+	cat "$TMP/in.s" >&5
+	end "$TMP/in.s" "$TMP/in.a"
+}
+
 bound_at_a()
 {
 	aggctl -j -n "a-$tag" tree show --job $job | jq -e '.[0].channels == 1'
@@ -205,5 +228,8 @@ check "the entries go" entries_gone
 # With room for a credit, so that a answers; it keeps nothing all the same.
 check "without a key: OPENs of no child leave nothing behind" \
 	flooded none tx_packets 4194304
+check "the entries go" entries_gone
+check "without a key: no answer to a broadcast, multicast or own address" \
+	unanswered 10.2.0.255 255.255.255.255 224.0.0.1 10.3.0.3
 check "the entries go" entries_gone
 done_testing
