@@ -147,7 +147,8 @@ static inline bool aggnet_fresh(u32 *newest, u32 stamp, unsigned long heard,
 #define AGGNET_SEQ_END		(AGGNET_SEQ_FIRST - AGGNET_WINDOW)
 #define AGGNET_PAYLOAD_USUAL	1392	/* records of one DATA: fits MTU 1500 */
 #define AGGNET_PAYLOAD_MAX	8192	/* where the MTU allows, up to 9000 */
-#define AGGNET_BURST		16	/* DATA made for one event, at most */
+#define AGGNET_BURST		16	/* DATA made in one run of the lock, at most */
+#define AGGNET_PACKETS		32	/* with them: no more to many children */
 #define AGGNET_ANY_AFTER	4	/* unanswered OPENs before AGGNET_F_ANY */
 
 /*
@@ -161,12 +162,12 @@ bool aggnet_child_open(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 /* DATA, FIN, PROBE and a child's ABORT. */
 void aggnet_child_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		     struct sk_buff_head *out);
-/* Room came free: tell children that wait for credit. */
-void aggnet_child_feed(struct aggnet_tree *tree, struct sk_buff_head *out);
 /*
- * Tell DONE or ABORT to more children, as many as one run may. Return: there are
- * others; they get it in answer to their probes, or when the entry goes.
+ * Room came free: tell children that wait for credit, as many as one run may;
+ * tree->unfed: there are others.
  */
+void aggnet_child_feed(struct aggnet_tree *tree, struct sk_buff_head *out);
+/* Tell DONE or ABORT to more children, as many as one run may. Return: is that all? */
 bool aggnet_child_tell(struct aggnet_tree *tree, struct sk_buff_head *out);
 /* A bound, unfinished child silent for longer than @silence jiffies, or NULL. */
 struct aggnet_child *aggnet_child_silent(struct aggnet_tree *tree,
@@ -184,7 +185,7 @@ void aggnet_uplink_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		      struct sk_buff_head *out);
 /* Send what may be sent: lost segments, new ones, FIN. */
 void aggnet_uplink_push(struct aggnet_tree *tree, struct sk_buff_head *out);
-/* The rest of a burst that the last run of the lock had to leave. */
+/* A burst, or the rest of one, that the last run of the lock had to leave. */
 void aggnet_uplink_go_on(struct aggnet_tree *tree, struct sk_buff_head *out);
 /* The tree was aborted: tell the acceptor, once there is one. */
 void aggnet_uplink_abort(struct aggnet_tree *tree, struct sk_buff_head *out);

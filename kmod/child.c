@@ -740,11 +740,16 @@ void aggnet_child_feed(struct aggnet_tree *tree, struct sk_buff_head *out)
 	struct aggnet_pkt pkt = {};
 	struct aggnet_child *c;
 
-	/* Whoever finds no room is the first of the next run. */
+	tree->unfed = false;
+	/* A child that finds no room is the first of the next run. */
 	for (; n && tree->starved; n--, tree->cursor++) {
 		c = &tree->child[tree->cursor & tree->child_mask];
 		if (!c->starved)
 			continue;
+		if (skb_queue_len(out) >= AGGNET_PACKETS) {
+			tree->unfed = true;
+			break;
+		}
 		if (aggnet_tree_sorted(tree)) {
 			if (!aggnet_sorted_more(tree, c))
 				continue;
@@ -770,7 +775,7 @@ bool aggnet_child_tell(struct aggnet_tree *tree, struct sk_buff_head *out)
 	u16 length;
 
 	length = aggnet_put_abort(tree, &abort);
-	while (tree->tell < end) {
+	while (tree->tell < end && skb_queue_len(out) < AGGNET_PACKETS) {
 		c = &tree->child[tree->tell++];
 		if (!c->id)
 			continue;
@@ -781,7 +786,7 @@ bool aggnet_child_tell(struct aggnet_tree *tree, struct sk_buff_head *out)
 			child_tell(tree, c, AGGNET_DONE, 0, &done,
 				   sizeof(done), out);
 	}
-	return end < slots;
+	return tree->tell == slots;
 }
 
 u32 aggnet_child_looks(const struct aggnet_tree *tree)

@@ -183,17 +183,29 @@ static void tree_more_work(struct work_struct *work)
 		if (aggnet_tree_sorted(tree))
 			aggnet_sorted_go_on(tree, &out);
 		aggnet_uplink_go_on(tree, &out);
+		if (tree->unfed)
+			aggnet_child_feed(tree, &out);
+	} else if (!tree->dead) {
+		tree->told_all = aggnet_child_tell(tree, &out);
 	}
 	aggnet_tree_unlock(tree, &out);
 	aggnet_tree_put(tree);
 }
 
-/* What is left to do is done by the work, which holds a reference. */
-static void tree_stopped(struct aggnet_tree *tree)
+/* Has the last run of the lock left something that another one is to do? */
+static bool tree_stopped(const struct aggnet_tree *tree)
 {
-	if ((tree->runs.stopped || tree->up.stopped) && !tree->dead &&
-	    tree->state < AGGNET_TREE_DONE &&
-	    queue_work(tree_wq, &tree->more_work))
+	if (tree->dead)
+		return false;
+	if (tree->state >= AGGNET_TREE_DONE)
+		return !tree->told_all;
+	return tree->runs.stopped || tree->up.stopped || tree->unfed;
+}
+
+/* The work holds a reference. */
+static void tree_go_on(struct aggnet_tree *tree)
+{
+	if (tree_stopped(tree) && queue_work(tree_wq, &tree->more_work))
 		aggnet_tree_get(tree);
 }
 
@@ -704,14 +716,14 @@ void aggnet_tree_put(struct aggnet_tree *tree)
 static void tree_tell_all(struct aggnet_tree *tree)
 {
 	struct sk_buff_head out;
-	bool more;
+	bool all;
 
 	do {
 		cond_resched();
 		aggnet_tree_lock(tree, &out);
-		more = aggnet_child_tell(tree, &out);
+		all = aggnet_child_tell(tree, &out);
 		aggnet_tree_unlock(tree, &out);
-	} while (more);
+	} while (!all);
 }
 
 void aggnet_tree_kill(struct aggnet_tree *tree, enum aggnet_reason reason)
@@ -783,7 +795,7 @@ void aggnet_tree_lock(struct aggnet_tree *tree, struct sk_buff_head *out)
 void aggnet_tree_unlock(struct aggnet_tree *tree, struct sk_buff_head *out)
 	__releases(&tree->lock)
 {
-	tree_stopped(tree);
+	tree_go_on(tree);
 	spin_unlock(&tree->lock);
 	aggnet_tx_flush(tree, out);
 	local_bh_enable();
@@ -929,7 +941,7 @@ void aggnet_tree_done(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
 	tree_set_state(tree, AGGNET_TREE_DONE);
 	tree_queue_work(tree);
-	aggnet_child_tell(tree, out);
+	tree->told_all = aggnet_child_tell(tree, out);
 	aggnet_socket_wake(tree);
 	aggnet_event_tree(tree, AGGNET_EVENT_TREE_DONE);
 }
@@ -950,7 +962,7 @@ void aggnet_tree_abort(struct aggnet_tree *tree, struct sk_buff_head *out,
 	tree->about = about;
 	tree->missing = missing;
 	tree->up.heard = jiffies;	/* the ABORT has its own give_up */
-	aggnet_child_tell(tree, out);
+	tree->told_all = aggnet_child_tell(tree, out);
 	aggnet_uplink_abort(tree, out);
 	aggnet_socket_wake(tree);
 	aggnet_event_tree(tree, AGGNET_EVENT_TREE_ABORTED);

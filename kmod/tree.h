@@ -136,7 +136,9 @@ struct aggnet_tree_conf {
  * @starved: children that have been told of zero credit
  * @cursor: next slot of @child to be looked at for who waits for credit
  * @looked: and for who is silent
+ * @unfed: some of them may be told of credit now
  * @tell: next slot of @child to be told of the outcome
+ * @told_all: all slots of @child have been
  * @bound_total: children that ever bound
  * @extra: of them, those that the plan did not foresee
  * @dry: bound, unfinished children without credit
@@ -217,6 +219,8 @@ struct aggnet_tree {
 	u32 cursor;
 	u32 looked;
 	u32 tell;
+	bool unfed;
+	bool told_all;
 	u32 refusals;
 	u64 secret;
 

@@ -665,12 +665,25 @@ static bool uplink_pushes(const struct aggnet_tree *tree)
 	       tree->state != AGGNET_TREE_ABORTED;
 }
 
+/* What this run of the lock has made already is part of it. */
+static void uplink_burst(struct aggnet_tree *tree, u32 burst,
+			 struct sk_buff_head *out)
+{
+	struct aggnet_uplink *up = &tree->up;
+	u32 made = skb_queue_len(out);
+
+	up->burst = burst;
+	up->stopped = made >= AGGNET_BURST;
+	if (up->stopped)
+		return;
+	up->burst = uplink_resend(tree, min(burst, AGGNET_BURST - made), out);
+	uplink_push(tree, out);
+}
+
 void aggnet_uplink_push(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
-	if (!uplink_pushes(tree))
-		return;
-	tree->up.burst = uplink_resend(tree, AGGNET_BURST, out);
-	uplink_push(tree, out);
+	if (uplink_pushes(tree))
+		uplink_burst(tree, AGGNET_BURST, out);
 }
 
 void aggnet_uplink_go_on(struct aggnet_tree *tree, struct sk_buff_head *out)
@@ -679,7 +692,7 @@ void aggnet_uplink_go_on(struct aggnet_tree *tree, struct sk_buff_head *out)
 
 	tree->up.stopped = false;
 	if (stopped && uplink_pushes(tree))
-		uplink_push(tree, out);
+		uplink_burst(tree, tree->up.burst, out);
 }
 
 void aggnet_uplink_abort(struct aggnet_tree *tree, struct sk_buff_head *out)

@@ -328,18 +328,53 @@ static struct aggnet_tree *many(void)
 	return node->tree;
 }
 
+/* Each has been told of zero credit, and then room comes free. */
+TEST_F(ends, many__are_told_of_credit_in_short_runs)
+{
+	struct aggnet_tree *tree = many();
+	struct sk_buff_head out;
+	u32 i;
+
+	aggnet_tree_lock(tree, &out);
+	for (i = 0; i <= tree->child_mask; i++)
+		tree->child[i].starved = tree->child[i].id;
+	tree->starved = MANY;
+	aggnet_tree_reclaim(tree, &out);
+	aggnet_tree_unlock(tree, &out);
+	EXPECT_LT(0, tree->starved);
+	world_work();
+	EXPECT_EQ(0, tree->starved);
+}
+
+static void check_told(struct __test_metadata *_metadata)
+{
+	u32 i;
+
+	for (i = 0; i < MANY; i++)
+		EXPECT_EQ(1, told[i]);
+}
+
+TEST_F(ends, many__are_told_of_an_abort_in_short_runs)
+{
+	struct aggnet_tree *tree = many();
+
+	memset(told, 0, sizeof(told));
+	world.made = count_told;
+	aggnet_tree_abort_user(tree, AGGNET_R_USER);
+	world_work();
+	check_told(_metadata);
+}
+
 /* Nothing answers for a withdrawn entry: its children are told now, or never. */
 TEST_F(ends, withdrawn__is_told_to_all_children)
 {
 	struct aggnet_tree *tree = many();
-	u32 i;
 
 	ASSERT_LT(256, tree->child_mask);
 	memset(told, 0, sizeof(told));
 	world.made = count_told;
 	world_del(RECEIVER);
-	for (i = 0; i < MANY; i++)
-		EXPECT_EQ(1, told[i]);
+	check_told(_metadata);
 }
 
 /* --- an end that is DONE ---------------------------------------------------- */

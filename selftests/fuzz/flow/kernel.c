@@ -4,6 +4,7 @@
  */
 #include <linux/skbuff.h>
 
+#include "channel.h"
 #include "codec.h"
 #include "event.h"
 #include "tx.h"
@@ -103,10 +104,15 @@ void aggnet_tx_make(struct aggnet_tree *tree, struct sk_buff_head *out,
 	if (world.made)
 		world.made(pkt);
 	out->qlen++;
+	out->data += pkt->type == AGGNET_DATA;
 }
 
 void aggnet_tx_flush(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
 	INSIST(!tree->lock.held, "packets are sent under the lock");
+	INSIST(out->data <= AGGNET_BURST, "a run of the lock makes too many DATA");
+	/* Besides those that are counted it may answer, tell, end or abort. */
+	INSIST(out->qlen <= AGGNET_PACKETS + 4,
+	       "a run of the lock makes too many packets");
 	world_ran(tree);
 }

@@ -7,13 +7,24 @@
 
 struct sk_buff;
 
+/**
+ * struct sk_buff_head - packets of a run of a tree's lock
+ * @qlen: how many
+ * @data: of them, DATA
+ */
 struct sk_buff_head {
 	u32 qlen;
+	u32 data;
 };
 
 static inline void __skb_queue_head_init(struct sk_buff_head *list)
 {
-	list->qlen = 0;
+	*list = (struct sk_buff_head) {};
+}
+
+static inline u32 skb_queue_len(const struct sk_buff_head *list)
+{
+	return list->qlen;
 }
 
 #endif /* _FLOW_LINUX_SKBUFF_H */
