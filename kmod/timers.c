@@ -117,6 +117,7 @@ static void tree_expired(struct timer_list *timer)
 {
 	struct aggnet_tree *tree = from_timer(tree, timer, timer);
 	const struct aggnet_tree_conf *conf = &tree->conf;
+	u32 runs = aggnet_child_looks(tree);
 	unsigned long look;
 	struct sk_buff_head out;
 
@@ -130,9 +131,10 @@ static void tree_expired(struct timer_list *timer)
 	if (conf->hold_ms)
 		look = min(look, msecs_to_jiffies(conf->hold_ms) / 4);
 	give_up_passed(tree, &out);
-	aggnet_uplink_tell(tree, true, &out);
+	/* However many runs a look is done in, it tells once. */
+	aggnet_uplink_tell(tree, !(tree->look_runs++ % runs), &out);
 	look = max_t(unsigned long, look, TIMERS_LOOK_MIN);
-	look /= aggnet_child_looks(tree);
+	look /= runs;
 	aggnet_timers_tree(tree, max_t(unsigned long, look, 1));
 out:
 	aggnet_tree_unlock(tree, &out);

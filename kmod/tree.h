@@ -136,6 +136,7 @@ struct aggnet_tree_conf {
  * @starved: children that have been told of zero credit
  * @cursor: next slot of @child to be looked at for who waits for credit
  * @looked: and for who is silent
+ * @look_runs: runs of the lock that have looked for that
  * @unfed: some of them may be told of credit now
  * @tell: next slot of @child to be told of the outcome
  * @told_all: all slots of @child have been
@@ -218,6 +219,7 @@ struct aggnet_tree {
 	u32 starved;
 	u32 cursor;
 	u32 looked;
+	u32 look_runs;
 	u32 tell;
 	bool unfed;
 	bool told_all;

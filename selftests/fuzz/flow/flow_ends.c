@@ -996,6 +996,58 @@ TEST_F(ends, cut_short__waits_for_contributors_without_names)
 	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
 }
 
+#define MOST	65536	/* sources of an entry */
+
+/* An end of as many sources, whose only child has told that it has one. */
+static struct aggnet_tree *strayed(struct peer *up, struct peer *down)
+{
+	struct node *node = &world.node[ACCEPTOR];
+	struct aggnet_tree_conf conf = {
+		.incast_id = ntohl(world.node[RECEIVER].an.identity),
+		.contributors = 1,
+		.sources = MOST,
+		.give_up_ms = WORLD_GIVE_UP,
+		.memory = 16 << 20,
+	};
+
+	node->tree = aggnet_tree_create(&node->an, &conf, NULL);
+	INSIST(!IS_ERR(node->tree), "the entry is refused");
+	wake(node->tree);
+	*up = served(node->tree);
+	peer_ack(up, AGGNET_F_ROOTED, node->tree->up.nxt, FIRST);
+	world.packets = 0;
+	*down = child(node->tree, MANY_FIRST, 1);
+	tells(down, 1);
+	return node->tree;
+}
+
+/* However often the end has to look for children that are silent. */
+TEST_F(ends, many__sources_are_not_told_at_each_look)
+{
+	struct aggnet_tree *tree;
+	struct aggnet_pkt pkt;
+	struct peer up, down;
+	u64 us = 0, next;
+	u32 n = 0;
+
+	world_start(&plain, SEED);
+	tree = strayed(&up, &down);
+	EXPECT_TRUE(tree->up.strayed);
+	for (; us < WORLD_GIVE_UP * 1000ull && world_next_timer(&next);
+	     us += next) {
+		world.packets = 0;
+		world_wait(next);
+		while (heard(&up, &pkt))
+			n += pkt.type == AGGNET_PROBE;
+		tells(&down, 1);
+		peer_ack(&up, AGGNET_F_ROOTED, tree->up.nxt, FIRST);
+	}
+	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
+	/* Eight looks of a small end, and as often to be alive. */
+	EXPECT_LE(8, n);
+	EXPECT_GE(20, n);
+}
+
 /* Nothing came of the OPENs that passed it, and its own are lost. */
 TEST_F(ends, empty__end_sleeps_again)
 {
