@@ -889,6 +889,8 @@ void aggnet_tree_sleep(struct aggnet_tree *tree)
 	tree_set_state(tree, AGGNET_TREE_IDLE);
 	tree->up.state = AGGNET_UP_IDLE;
 	tree->up.any = false;
+	tree->up.fin = false;
+	tree->lost.n = 0;
 	aggnet_rtt_init(&tree->up.rtt);
 }
 

@@ -762,6 +762,14 @@ static bool uplink_gave_up(const struct aggnet_tree *tree)
 			  msecs_to_jiffies(tree->conf.give_up_ms));
 }
 
+/* An acceptor that has bound this end is not to wait for it. */
+static void uplink_sleep(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	if (tree->up.state == AGGNET_UP_BINDING)
+		uplink_send_fin(tree, out);
+	aggnet_tree_sleep(tree);
+}
+
 void aggnet_uplink_expired(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
 	struct aggnet_uplink *up = &tree->up;
@@ -769,7 +777,7 @@ void aggnet_uplink_expired(struct aggnet_tree *tree, struct sk_buff_head *out)
 	if (tree->state == AGGNET_TREE_DONE)
 		return;
 	if (uplink_gave_up(tree) && aggnet_tree_bypassed(tree)) {
-		aggnet_tree_sleep(tree);
+		uplink_sleep(tree, out);
 		return;
 	}
 	if (uplink_gave_up(tree)) {

@@ -1103,4 +1103,32 @@ TEST_F(ends, empty__end_sleeps_if_its_acceptor_is_lost)
 	accepted_and_lost(_metadata, WORLD_GIVE_UP / 4);
 }
 
+/* It is bound, but does not hear of that. Its sources go past it. */
+TEST_F(ends, empty__end_that_sleeps_tells_its_acceptor)
+{
+	struct aggnet_tree *tree = begin(&plain, RECEIVER), *end;
+	struct peer p = child_node(tree, WRONG);
+	u32 i;
+
+	finishes(&p, 1, 0);
+	world_add(ACCEPTOR);
+	end = tree_of(ACCEPTOR);
+	wake(end);
+	world_deliver(0);
+	world_deliver(0);
+	ASSERT_EQ(AGGNET_UP_BINDING, end->up.state);
+	world.node[RECEIVER].mute = true;
+	runs(tree, WORLD_GIVE_UP * 1100ull);
+	world.node[RECEIVER].mute = false;
+	EXPECT_EQ(AGGNET_TREE_IDLE, end->state);
+	EXPECT_FALSE(end->up.fin);
+	EXPECT_EQ(0, end->lost.n);
+	EXPECT_EQ(0, tree->bound);
+	for (i = CHILD; i <= OTHER; i++) {
+		p = child_node(tree, i);
+		finishes(&p, 1, 0);
+	}
+	EXPECT_EQ(AGGNET_TREE_CLOSING, tree->state);
+}
+
 TEST_HARNESS_MAIN
