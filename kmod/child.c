@@ -395,7 +395,7 @@ static void open_check(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 	if (aggnet_shape_equal(&shape, &tree->conf.shape))
 		return;
 	aggnet_stat_inc(tree->an, drop_function);
-	aggnet_tree_abort(tree, out, AGGNET_R_FUNCTION, tree->an->identity,
+	aggnet_tree_abort(tree, out, AGGNET_R_FUNCTION, aggnet_tree_self(tree),
 			  pkt->src, 0);
 }
 
@@ -672,7 +672,7 @@ static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
 		goto answer;
 	if (child_holed(c) || fin_sourceless(c, fin)) {
 		aggnet_tree_abort(tree, out, AGGNET_R_PROTOCOL,
-				  tree->an->identity, c->id, 0);
+				  aggnet_tree_self(tree), c->id, 0);
 		return;
 	}
 	tree->credits -= child_outstanding(c);

@@ -117,7 +117,7 @@ static bool sorted_broken(struct aggnet_tree *tree,
 			  const struct aggnet_child *c,
 			  struct sk_buff_head *out)
 {
-	aggnet_tree_abort(tree, out, AGGNET_R_PROTOCOL, tree->an->identity,
+	aggnet_tree_abort(tree, out, AGGNET_R_PROTOCOL, aggnet_tree_self(tree),
 			  c->id, 0);
 	return false;
 }

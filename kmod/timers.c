@@ -91,14 +91,14 @@ static void gave_up(struct aggnet_tree *tree, __be32 child,
 	}
 	if (!child && tree->lost.n)
 		child = tree->lost.id[0];
-	aggnet_tree_abort(tree, out, reason, tree->an->identity, child,
+	aggnet_tree_abort(tree, out, reason, aggnet_tree_self(tree), child,
 			  missing);
 }
 
 static void give_up_passed(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
-	__be32 self = tree->an->identity;
+	__be32 self = aggnet_tree_self(tree);
 	struct aggnet_child *c;
 
 	c = aggnet_child_silent(tree, msecs_to_jiffies(conf->give_up_ms));

@@ -732,7 +732,8 @@ void aggnet_tree_kill(struct aggnet_tree *tree, enum aggnet_reason reason)
 
 	aggnet_tree_lock(tree, &out);
 	if (!tree->conf.forward_only && tree->state != AGGNET_TREE_IDLE)
-		aggnet_tree_abort(tree, &out, reason, tree->an->identity, 0, 0);
+		aggnet_tree_abort(tree, &out, reason, aggnet_tree_self(tree),
+				  0, 0);
 	tree->dead = true;
 	/* Whoever looks at the outcome from now on finds one. */
 	if (tree->state < AGGNET_TREE_DONE) {
@@ -832,7 +833,7 @@ static bool tree_units_ok(const struct aggnet_tree *tree)
 
 u32 aggnet_tree_members(const struct aggnet_tree *tree)
 {
-	u32 own = be32_to_cpu(tree->an->identity);
+	u32 own = be32_to_cpu(aggnet_tree_self(tree));
 
 	return tree->members + (tree->conf.writers ? aggnet_member(own) : 0);
 }
@@ -934,7 +935,7 @@ void aggnet_tree_advance(struct aggnet_tree *tree, struct sk_buff_head *out)
 		aggnet_uplink_push(tree, out);
 	else if (!tree_books_ok(tree))
 		aggnet_tree_abort(tree, out, AGGNET_R_MISMATCH,
-				  tree->an->identity, 0, 0);
+				  aggnet_tree_self(tree), 0, 0);
 	else
 		aggnet_socket_wake(tree);
 }
@@ -1041,7 +1042,7 @@ static void tree_epoch_new(struct aggnet_tree *tree,
 	if (pkt->type == AGGNET_OPEN && tree->conf.key.keyed &&
 	    tree->state != AGGNET_TREE_IDLE)
 		aggnet_tree_abort(tree, out, AGGNET_R_STALE, pkt->src,
-				  tree->an->identity, 0);
+				  aggnet_tree_self(tree), 0);
 }
 
 /* Is the packet of the epoch in force? If not, it has been dealt with. */

@@ -338,9 +338,15 @@ static inline __be32 aggnet_tree_receiver(const struct aggnet_tree *tree)
 	return htonl((u32)tree->conf.incast_id);
 }
 
+/* It changes while a socket still has an entry that has been withdrawn. */
+static inline __be32 aggnet_tree_self(const struct aggnet_tree *tree)
+{
+	return READ_ONCE(tree->an->identity);
+}
+
 static inline bool aggnet_tree_is_receiver(const struct aggnet_tree *tree)
 {
-	return aggnet_tree_receiver(tree) == READ_ONCE(tree->an->identity);
+	return aggnet_tree_receiver(tree) == aggnet_tree_self(tree);
 }
 
 static inline bool aggnet_tree_sorted(const struct aggnet_tree *tree)

@@ -360,7 +360,7 @@ static void uplink_rst(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		up->told = true;	/* the newer epoch ignores our ABORT */
 		aggnet_event_tree(tree, AGGNET_EVENT_EPOCH);
 		aggnet_tree_abort(tree, out, AGGNET_R_STALE, pkt->src,
-				  tree->an->identity, 0);
+				  aggnet_tree_self(tree), 0);
 		return;
 	}
 	/* An acceptor refuses nothing that it has bound: this is not from it. */
@@ -373,7 +373,7 @@ static void uplink_rst(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		up->state = AGGNET_UP_IDLE;
 		up->any = true;
 		aggnet_tree_abort(tree, out, AGGNET_R_RESET,
-				  tree->an->identity, pkt->src, 0);
+				  aggnet_tree_self(tree), pkt->src, 0);
 		return;
 	}
 	up->state = AGGNET_UP_IDLE;
@@ -650,7 +650,8 @@ static void uplink_push(struct aggnet_tree *tree, struct sk_buff_head *out)
 		aggnet_tree_reclaim(tree, out);
 	if (up->nxt == AGGNET_SEQ_END && aggnet_tree_may_emit(tree)) {
 		aggnet_tree_abort(tree, out, AGGNET_R_PROTOCOL,
-				  tree->an->identity, tree->an->identity, 0);
+				  aggnet_tree_self(tree),
+				  aggnet_tree_self(tree), 0);
 		return;
 	}
 	if (tree->state == AGGNET_TREE_CLOSING && !aggnet_tree_keys(tree) &&
@@ -782,7 +783,7 @@ void aggnet_uplink_expired(struct aggnet_tree *tree, struct sk_buff_head *out)
 	}
 	if (uplink_gave_up(tree)) {
 		aggnet_tree_abort(tree, out, AGGNET_R_TIMEOUT,
-				  tree->an->identity, up->peer, 0);
+				  aggnet_tree_self(tree), up->peer, 0);
 		return;
 	}
 	if (tree->state == AGGNET_TREE_ABORTED && up->told)
