@@ -24,7 +24,8 @@ struct aggnet_trees;
  * @lock: serialises every change of configuration; outermost lock
  * @trees: table of the entries in force, replaced as a whole (trees.h)
  * @ports_lock: serialises changes of @ports, inside @lock or RTNL; no allocation
- *	of ours and no grace period is waited for under it
+ *	of ours and no grace period is waited for under it, and what netfilter
+ *	allocates for a hook it allocates under a mutex that RTNL waits for anyway
  * @ports: attached ports, RCU list, changed under @ports_lock
  * @ports_gone: ports whose device has gone, under @ports_lock
  * @ports_work: aggnet_port_settle(), if no command comes
