@@ -25,7 +25,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 
 # What modules are built against: the running kernel's headers if they are
-# here, else those of the newest guest kernel, under build/ (set up if need be).
+# here, else those of a guest kernel, if they are under build/.
 RUNNING := $(wildcard /lib/modules/$(shell uname -r)/build)
 KDIR ?= $(RUNNING)
 
@@ -38,6 +38,8 @@ help:
 
 #H make                    modules and tools
 #H make modules [KDIR=]    aggnet.ko for one kernel, left here too
+#H make headers            those of a guest kernel, unpacked under build/, for
+#H                         hosts without headers of the running one
 #H make tools              libaggtree, libaggnet, aggctl
 #H make install            module, tools, library, man pages (PREFIX, DESTDIR)
 #H make uninstall          what install put there (PREFIX, DESTDIR, KDIR)
@@ -71,16 +73,16 @@ help:
 setup:
 	@$(VM)/setup.sh
 
+# Of a guest kernel, where there are none of the running one.
+.PHONY: headers
+headers:
+	@KERNELS=$(KERNEL) $(VM)/setup.sh headers
+
 .PHONY: modules
 modules:
 	@$(VM)/setup.sh check-modules
 	@kdir="$(KDIR)"; \
-	if [ -z "$$kdir" ]; then \
-		echo "no headers of the running kernel $$(uname -r): building" \
-			"for a guest's; 'make install' will need KDIR=" >&2; \
-		KERNELS=$(KERNEL) $(VM)/setup.sh kernels && \
-		kdir=$$($(VM)/module.sh kdir $(KERNEL)) || exit 1; \
-	fi; \
+	[ -n "$$kdir" ] || kdir=$$($(VM)/module.sh instead $(KERNEL)) || exit 1; \
 	$(VM)/module.sh build "$$kdir" aggnet.ko
 
 .PHONY: tools

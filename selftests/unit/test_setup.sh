@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Make touches nothing but what it is for: "clean" keeps to build/, "uninstall"
 # takes away what "install" put there, no package that set-up installs brings a
-# kernel along, and plain "make" installs none.
+# kernel along, and plain "make" installs and fetches nothing.
 set -u
 
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -95,6 +95,94 @@ installed_nothing()
 		return 1
 	cat "$tmp/said"
 	grep "apt-get install gcc make" "$tmp/said" && [ ! -e "$tmp/called" ]
+}
+
+# apt: a host that has all packages, with a stand-in for apt, which notes what it
+# is asked for, and for the contents of packages
+apt()
+{
+	mkdir "$tmp/apt"
+	echo 'echo installed' > "$tmp/apt/dpkg-query"
+	printf 'echo linux-%s-6.12.9-amd64\n' image headers > "$tmp/apt/apt-cache"
+	cat > "$tmp/apt/apt-get" <<-'END'
+	echo "$@" >> "$LOG"
+	while [ $# -gt 0 ] && [ "$1" != download ]; do
+		shift
+	done
+	[ $# = 0 ] || echo > "$2.deb"
+	END
+	cat > "$tmp/apt/dpkg-deb" <<-'END'
+	case $1-$2 in
+	-f-*) echo linux-headers-6.12.9-common, linux-kbuild-6.12.9 ;;
+	-x-*/linux-image-*)
+		mkdir -p "$3/boot" "$3/lib/modules/6.12.9-amd64/kernel"
+		touch "$3/boot/vmlinuz-6.12.9-amd64" \
+			"$3/boot/config-6.12.9-amd64" \
+			"$3/lib/modules/6.12.9-amd64/modules.builtin" \
+			"$3/lib/modules/6.12.9-amd64/modules.order" ;;
+	-x-*/linux-headers-*-amd64.deb)
+		kernel=$3/usr/src/linux-headers-6.12.9-amd64
+		mkdir -p "$kernel/include/generated"
+		printf '\nmodules:\n\ttouch $(M)/aggnet.ko\n' > "$kernel/Makefile"
+		echo '#define UTS_RELEASE "6.12.9-amd64"' \
+			> "$kernel/include/generated/utsrelease.h" ;;
+	esac
+	END
+	echo 'exec "$@"' > "$tmp/apt/sudo"
+	sed -i '1i #!/bin/sh' "$tmp"/apt/*
+	chmod +x "$tmp"/apt/*
+}
+
+# with_apt TREE TARGET: without headers of the running kernel
+with_apt()
+{
+	rm -f "$tmp/asked"
+	LOG=$tmp/asked PATH=$tmp/apt:$PATH AGGNET_CACHE=$1/build/cache \
+		make -C "$1" "$2" KDIR= > "$tmp/said" 2>&1
+}
+
+# downloaded PACKAGE...: these were, and no others
+downloaded()
+{
+	sed -n 's/.* download //p' "$tmp/asked" | diff - <(printf '%s\n' "$@")
+}
+
+# A tree without headers, on a host without them.
+fetched_nothing()
+{
+	tree "$tmp/fetch/tree"
+	! with_apt "$tmp/fetch/tree" modules || return
+	cat "$tmp/said"
+	[ ! -e "$tmp/asked" ] && grep 'make headers' "$tmp/said"
+}
+
+fetched_headers()
+{
+	with_apt "$tmp/fetch/tree" headers || { cat "$tmp/said"; return 1; }
+	downloaded linux-headers-6.12.9-amd64 linux-headers-6.12.9-common \
+		linux-kbuild-6.12.9
+}
+
+# The tree has those headers.
+said_kernel()
+{
+	with_apt "$tmp/fetch/tree" modules || { cat "$tmp/said"; return 1; }
+	cat "$tmp/said"
+	[ ! -e "$tmp/asked" ] &&
+		grep 'no headers of the running kernel' "$tmp/said" &&
+		grep 'built aggnet.ko for kernel 6.12.9-amd64' "$tmp/said"
+}
+
+# It ends where it builds tools, which the tree does not have.
+fetched_one_kernel()
+{
+	tree "$tmp/demo/tree"
+	! with_apt "$tmp/demo/tree" demo || return
+	cat "$tmp/said"
+	downloaded linux-image-6.12.9-amd64 linux-headers-6.12.9-amd64 \
+		linux-headers-6.12.9-common linux-kbuild-6.12.9 &&
+		! grep install "$tmp/asked" &&
+		[ -e "$tmp/demo/tree/build/vm/6.12/vmlinuz" ]
 }
 
 # Those of kernels and modules are not needed for them.
@@ -192,11 +280,16 @@ kernel_found()
 }
 
 KERNELS=${KERNELS:-6.1 6.12}
-echo 1..12
+echo 1..16
 check "clean keeps to what was built" clean
 check "distclean keeps to build/" distclean
 check "a path with a space is refused" space
 check "plain make installs no package" installed_nothing
+apt
+check "plain make without headers fetches nothing" fetched_nothing
+check "make headers fetches no kernel" fetched_headers
+check "make says for which kernel it builds" said_kernel
+check "make demo fetches one kernel and no source" fetched_one_kernel
 check "make tools asks for what tools need" tools_alone
 check "make does not refuse a host without dpkg" without_dpkg
 check "libaggnet can be uninstalled" uninstalled libaggnet \

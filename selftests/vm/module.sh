@@ -10,6 +10,7 @@
 #        module.sh install KDIR DESTDIR  build, and install for the host
 #        module.sh uninstall KDIR DESTDIR
 #        module.sh kdir KERNEL           print a guest kernel's KDIR
+#        module.sh instead KERNEL        likewise, where the running one has none
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
@@ -27,6 +28,18 @@ check_kdir()
 {
 	[ -n "$1" ] || die "no headers of the running kernel: install" \
 		"linux-headers-$(uname -r) or name others by KDIR="
+}
+
+# instead KERNEL: plain make fetches nothing
+instead()
+{
+	[ -d "$BUILD/vm/$1/headers" ] ||
+		die "no headers of the running kernel: install" \
+			"linux-headers-$(uname -r), name others by KDIR=, or run" \
+			"'make headers', which fetches those of a guest kernel"
+	say "no headers of the running kernel $(uname -r): building for a" \
+		"guest's; 'make install' will need KDIR="
+	kernel_kdir "$1"
 }
 
 # link_sources OUT: links for all that is there, none for what is gone
@@ -140,7 +153,9 @@ uninstall)
 	uninstall "$2" "$3" ;;
 kdir)
 	kernel_kdir "$2" ;;
+instead)
+	instead "$2" ;;
 *)
-	say "usage: build KDIR [COPY] | guest KERNEL | lint KERNEL | broken KERNEL | coverage KERNEL | install KDIR DESTDIR | uninstall KDIR DESTDIR"
+	say "usage: build KDIR [COPY] | guest KERNEL | lint KERNEL | broken KERNEL | coverage KERNEL | install KDIR DESTDIR | uninstall KDIR DESTDIR | kdir KERNEL | instead KERNEL"
 	exit 2 ;;
 esac

@@ -3,7 +3,7 @@
 # Puts in place what building and testing need: Debian packages, the guest
 # kernels and their headers (unpacked under build/vm, never installed), the
 # kselftest headers.
-# Usage: setup.sh [check-modules|check-tools|list|demo|packages|kernels|sources|debug-source]...
+# Usage: setup.sh [check-modules|check-tools|list|demo|packages|headers|kernels|sources|debug-source]...
 #        KERNELS="6.1 6.12" names the kernels
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -192,38 +192,69 @@ depends_on()
 		END { print found; exit !found }' || die "$1 depends on no $2"
 }
 
-# is_unpacked SERIES
-is_unpacked()
+# find_release SERIES PART...: sets rel to the release whose parts (image,
+# headers) can be had
+find_release()
 {
-	[ -s "$BUILD/vm/$1/release" ] && [ -d "$BUILD/vm/$1/headers" ]
+	local series=$1 part
+
+	shift
+	rel=$(newest_release "$series")
+	if [ -z "$rel" ]; then
+		apt_update
+		rel=$(newest_release "$series")
+	fi
+	[ -n "$rel" ] || die "no plain $series kernel with headers in the" \
+		"package lists: is this Debian 12 with its security suite?"
+	for part in "$@"; do
+		[ ! -s "$CACHE/linux-$part-$rel.deb" ] || continue
+		# A kernel that the lists know may be gone from the archive.
+		apt_update
+		rel=$(newest_release "$series")
+		return
+	done
+}
+
+# has SERIES FILE: is it unpacked?
+has()
+{
+	[ -s "$BUILD/vm/$1/release" ] && [ -e "$BUILD/vm/$1/$2" ]
+}
+
+# setup_headers SERIES: without its image
+setup_headers()
+{
+	local series=$1 rel
+
+	has "$series" headers || {
+		find_release "$series" headers
+		mkdir -p "$BUILD/vm/$series"
+		unpack_headers "$series" "$rel"
+		echo "$rel" > "$BUILD/vm/$series/release"
+	}
+	link_release "$series"
 }
 
 setup_kernel()
 {
-	local series=$1 rel=
+	local series=$1 rel
 
-	is_unpacked "$series" || {
-		rel=$(newest_release "$series")
-		if [ -z "$rel" ]; then
-			apt_update
-			rel=$(newest_release "$series")
-		fi
-		[ -n "$rel" ] || die "no plain $series kernel with headers" \
-			"in the package lists: is this Debian 12 with its" \
-			"security suite?"
-		# A kernel that the lists know may be gone from the archive.
-		if [ ! -s "$CACHE/linux-image-$rel.deb" ] ||
-		   [ ! -s "$CACHE/linux-headers-$rel.deb" ]; then
-			apt_update
-			rel=$(newest_release "$series")
-		fi
+	if ! has "$series" headers || ! has "$series" vmlinuz; then
+		find_release "$series" image headers
 		unpack_kernel "$series" "$rel"
 		unpack_headers "$series" "$rel"
-	}
-	rel=$(kernel_release "$series")
+	fi
+	link_release "$series"
+}
+
+# link_release SERIES: build/SERIES is where modules for its release are built
+link_release()
+{
+	local rel
+
+	rel=$(kernel_release "$1")
 	mkdir -p "$BUILD/$rel"
-	[ "$(readlink "$BUILD/$series")" = "$rel" ] ||
-		ln -sfn "$rel" "$BUILD/$series"
+	[ "$(readlink "$BUILD/$1")" = "$rel" ] || ln -sfn "$rel" "$BUILD/$1"
 }
 
 # setup_sources: the kselftest headers and checkpatch with its word lists
@@ -270,6 +301,10 @@ for part in "$@"; do
 	packages)
 		# shellcheck disable=SC2086
 		install_packages $BUILD_PACKAGES $DEMO_PACKAGES $TEST_PACKAGES ;;
+	headers)
+		for series in $KERNELS; do
+			setup_headers "$series"
+		done ;;
 	kernels)
 		for series in $KERNELS; do
 			setup_kernel "$series"
@@ -280,7 +315,7 @@ for part in "$@"; do
 		download linux-source-6.1 ;;
 	*)
 		say "unknown part '$part' (check-modules, check-tools, list, demo, packages," \
-			"kernels, sources or debug-source)"
+			"headers, kernels, sources or debug-source)"
 		exit 2 ;;
 	esac
 done
