@@ -44,10 +44,10 @@ sources()
 	done
 }
 
-# listed: every suite
+# listed: every suite, once
 listed()
 {
-	awk '/^[^#]/ { print $1 }' "$top/selftests/vm/suites"
+	awk '/^[^#]/ && !seen[$1]++ { print $1 }' "$top/selftests/vm/suites"
 }
 
 not_executable()
@@ -105,7 +105,7 @@ audits()
 	[ $status = "$want" ] && grep -q -e "$text" <(cat "$tmp/log"; echo)
 }
 
-echo 1..21
+echo 1..23
 same
 result $? "each test has a line in the list, each line a test"
 missed lint/shell vm/gate.sh uapi/test_wait net/exact.sh
@@ -125,11 +125,14 @@ u/two.sh        host   1   1  -    RUNS=5
 
 k/each          each   3   1  4:0
 k/split.sh      split  5   0  -
+k/kernel        6.1    1   2  all:1:2
+k/kernel        6.12   3   0  -
 END
 good=("host/u/one 2 0 0 1 1" "host/u/two.sh 3 0 1 1 1" "6.1/k/each 3 0 1 1 1"
 	"6.12/k/each 4 0 0 1 1" "debug/k/each 4 0 0 9 9"
 	"6.1/k/split.sh 3 0 0 1 1" "6.12/k/split.sh 2 0 0 1 1" "6.1/vm 1 0 0 1 1"
-	"6.12/vm 1 0 0 1 1" "debug/vm 1 0 0 1 1")
+	"6.12/vm 1 0 0 1 1" "debug/vm 1 0 0 1 1" "6.1/k/kernel 1 0 2 1 1"
+	"6.12/k/kernel 3 0 0 1 1")
 selects '*' 0 2
 result $? "TESTS: all"
 selects 'tw*' 0 1
@@ -161,6 +164,12 @@ result $? "too many are skipped"
 audits 1 'split.sh: 4 passed, of 5 at least' "${good[@]:0:6}" \
 	"6.12/k/split.sh 1 0 0 1 1"
 result $? "too few of a suite that is split"
+audits 1 '6.12/k/kernel: 2 skipped, of 0 at most' "${good[@]/6.12\/k\/kernel */6.12/k/kernel 3 0 2 1 1}"
+result $? "what one kernel may skip, another may not"
+[ "$(for where in 6.1 6.12 debug debug-all; do
+	TESTS=kernel "$suites" select $where | wc -l
+done | tr '\n' ' ')" = "1 1 0 1 " ]
+result $? "a line for one kernel, and for the debug kernel if it has counts of it"
 echo 'k/long          each   0   6  all:6:0' >> "$SUITES"
 [ -z "$(TESTS=long "$suites" select debug)" ] &&
 	[ "$(TESTS=long "$suites" select debug-all)" = k/long ] &&
@@ -172,7 +181,7 @@ sed -i '$d' "$SUITES"
 printf '%s\n' "${good[@]}" > "$tmp/results"
 "$suites" update "$tmp/results" > "$tmp/log" 2>&1 &&
 	[ "$(awk '/^[uk]/ { printf "%s:%s:%s:%s ", $3, $4, $5, $6 }' "$SUITES")" = \
-	"2:0:-: 3:1:-:RUNS=5 3:1:4:0: 5:0:-: " ] && grep -q '^# a comment' "$SUITES"
+	"2:0:-: 3:1:-:RUNS=5 3:1:4:0: 5:0:-: 1:2:all:1:2: 3:0:-: " ] && grep -q '^# a comment' "$SUITES"
 result $? "the counts of a run become those of the list"
 echo "host/u/one 2 1 0 1 1" >> "$tmp/results"
 ! "$suites" update "$tmp/results" > "$tmp/log" 2>&1

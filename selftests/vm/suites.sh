@@ -40,7 +40,8 @@ runs()
 	case $1 in
 	host | gate) [ "$2" = "$1" ] ;;
 	debug) [[ $3 != - && $3 != all:* ]] ;;
-	*) [ "$2" = each ] || [ "$2" = split ] ;;
+	debug-all) [[ $2 = each || $2 = split || $3 != - ]] ;;
+	*) [[ $2 = each || $2 = split || $2 = "$1" ]] ;;
 	esac
 }
 
@@ -154,13 +155,15 @@ audit()
 }
 
 # Of each kernel the fewest that passed and the most that were skipped; of a
-# suite that is split, the sum.
+# suite that is split, the sum; of a line for one kernel, what that kernel has.
 update()
 {
 	awk '
 	FILENAME == ARGV[1] {
 		split($1, part, "/")
 		suite = substr($1, length(part[1]) + 2)
+		passed[$1] = $2
+		skipped[$1] = $4
 		if (part[1] == "debug") {
 			debug[suite] = $2 ":" $4
 			next
@@ -174,7 +177,10 @@ update()
 	}
 	/^#|^$/ { print; next }
 	{
-		if ($1 in least) {
+		if ($2 "/" $1 in passed) {
+			$3 = passed[$2 "/" $1]
+			$4 = skipped[$2 "/" $1]
+		} else if ($1 in least) {
 			$3 = $2 == "split" ? sum[$1] : least[$1]
 			$4 = most[$1]
 		}
