@@ -165,7 +165,7 @@ restarted()
 	for port in eth0 eth1; do
 		tc -n v1 qdisc replace dev $port root netem loss 100%
 	done
-	aggctl withdraw "$TMP/x.json" --node v1 > "$TMP/x.restart" &&
+	aggctl withdraw - --node v1 < "$TMP/x.json" > "$TMP/x.restart" &&
 		aggctl apply "$TMP/x.json" --node v1 > "$TMP/x.restart"
 	now
 	for port in eth0 eth1; do
