@@ -293,44 +293,44 @@ goes_on()
 	return 1
 }
 
+# row FIGURES NAME COMMAND...: each on a whole network; the figures of its repair
+# by this name, if there is one
+row()
+{
+	local name=$1
+
+	shift
+	mine || return
+	[ $broken = 0 ] || again
+	broken=1
+	check "$@"
+	[ -z "$name" ] || figures "$name"
+}
+
 inputs 3000 1500
+broken=0
 testbed bcube:4,1
-check "what of the plan is not in force is told" not_in_force
-check "a plan is withdrawn: its supervisor ends" withdrawn
+mine && check "what of the plan is not in force is told" not_in_force
+mine && check "a plan is withdrawn: its supervisor ends" withdrawn
 # v1 holds records of v9 and v11, and v5 has not finished.
-check "an aggregator dies before its parent has what it held" \
+row "aggregator before custody" \
+	"an aggregator dies before its parent has what it held" \
 	breaks v5 v1 ".weight == 2" ip netns del v1
-figures "aggregator before custody"
-again
 # v0 has all of what v1 had, and v1's children wait for DONE.
-check "an aggregator dies when its parent has it all" \
+row "aggregator after custody" \
+	"an aggregator dies when its parent has it all" \
 	breaks v14 v1 '.state == "waiting"' ip netns del v1
-figures "aggregator after custody"
-again
-check "a link goes down" \
+row "link" "a link goes down" \
 	breaks v5 v1 ".records_in > 0" ip -n v1 link set dev eth0 down
-figures "link"
-again
-check "a switch dies" breaks v14 v2 ".records_in > 1000" ip netns del w6
-figures "switch"
-again
-check "a switch forwards no longer" \
+row "switch" "a switch dies" \
+	breaks v14 v2 ".records_in > 1000" ip netns del w6
+row "switch without its bridge" "a switch forwards no longer" \
 	breaks v14 v2 ".records_in > 1000" ip -n w6 link set dev br down
-figures "switch without its bridge"
-again
-check "an aggregator restarts" restarted
-again
-check "a source dies: an error everywhere that names it" source_missed
-again
-check "a source dies and may be missing: the end tells" source_left
-figures "source"
-again
-check "a source's host dies, likewise" source_host_left
-again
-check "the receiver dies: an error everywhere" receiver_gone
-again
-check "every host for itself" every_host_for_itself
-figures "every host for itself"
-again
-check "its file cannot be written, and nobody listens: it goes on" goes_on
+row "" "an aggregator restarts" restarted
+row "" "a source dies: an error everywhere that names it" source_missed
+row "source" "a source dies and may be missing: the end tells" source_left
+row "" "a source's host dies, likewise" source_host_left
+row "" "the receiver dies: an error everywhere" receiver_gone
+row "every host for itself" "every host for itself" every_host_for_itself
+row "" "its file cannot be written, and nobody listens: it goes on" goes_on
 done_testing
