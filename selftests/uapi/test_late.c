@@ -142,6 +142,7 @@ TEST_F_TIMEOUT(line, late_packets__of_an_older_instance, LONG)
 		transfer_end(&self->t);
 	}
 	EXPECT_LT(0, transfer_counter(&self->t, NODE_AGG, "drop_epoch_old"));
+	TH_LOG("%u tries repeated because the host was slow", self->t.repeated);
 	close(f.fd);
 }
 

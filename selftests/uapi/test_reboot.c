@@ -17,6 +17,7 @@ FIXTURE_SETUP(line)
 
 FIXTURE_TEARDOWN(line)
 {
+	TH_LOG("%u tries repeated because the host was slow", self->t.repeated);
 	line_down(&self->t.line);
 }
 
