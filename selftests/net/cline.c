@@ -118,6 +118,13 @@ static void route(int i, int to, const char *via, int index)
 	batch(i, &msg, 1);
 }
 
+static void link_wait(int i, const char *device)
+{
+	enter(nodes[i].netns);
+	if (device_wait(device))
+		exit(1);
+}
+
 /* The link between a node and the next one, and what they need to use it. */
 static void link_make(int left)
 {
@@ -133,6 +140,8 @@ static void link_make(int left)
 		route(left, to, next, RIGHT);
 	for (to = 0; to <= left; to++)
 		route(left + 1, to, own, LEFT);
+	link_wait(left, "right");
+	link_wait(left + 1, "left");
 }
 
 static void node_make(int i)

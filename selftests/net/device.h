@@ -8,4 +8,11 @@
 /* Up, or down. Return: 0, or -1 with errno set */
 int device_set_up(const char *device, bool up);
 
+/*
+ * Wait until a device sends. The kernel drops what is sent by one whose peer has
+ * come up until it has handled the carrier in linkwatch's work, which on a busy
+ * host waits long for the RTNL. Return: 0, or -1 with an error line printed
+ */
+int device_wait(const char *device);
+
 #endif

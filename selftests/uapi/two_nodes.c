@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "../net/device.h"
 #include "two_nodes.h"
 
 static int configure(const char *commands)
@@ -32,6 +33,11 @@ static int make_both(struct two_nodes *n)
 	return n->a && n->b && n->ns_a >= 0 && n->ns_b >= 0 ? 0 : -1;
 }
 
+static int wait_in(int ns, const char *device)
+{
+	return setns(ns, CLONE_NEWNET) ? -1 : device_wait(device);
+}
+
 int two_nodes_up(struct two_nodes *n)
 {
 	char link[128];
@@ -46,10 +52,13 @@ int two_nodes_up(struct two_nodes *n)
 		      "link set va up\n"
 		      "route add " NODE_B " via 10.16.0.2 src " NODE_A "\n"))
 		return -1;
-	return configure_in(n->ns_b,
-			    "address add 10.16.0.2/24 dev vb\n"
-			    "link set vb up\n"
-			    "route add " NODE_A " via 10.16.0.1 src " NODE_B "\n");
+	if (configure_in(n->ns_b,
+			 "address add 10.16.0.2/24 dev vb\n"
+			 "link set vb up\n"
+			 "route add " NODE_A " via 10.16.0.1 src " NODE_B "\n"))
+		return -1;
+	/* Leaves us in the namespace of b. */
+	return wait_in(n->ns_a, "va") ?: wait_in(n->ns_b, "vb");
 }
 
 static int forward(void)
@@ -90,7 +99,9 @@ int two_nodes_apart(struct two_nodes *n)
 			 "route add " NODE_A " via 10.17.0.3 src " NODE_B "\n"
 			 "route add " NODE_T " via 10.17.0.3 src " NODE_B "\n") ||
 	    configure_in(ns, "route add " NODE_A " via 10.16.0.1\n"
-			     "route add " NODE_B " via 10.17.0.2\n"))
+			     "route add " NODE_B " via 10.17.0.2\n") ||
+	    wait_in(n->ns_a, "va") || wait_in(n->ns_b, "vb") ||
+	    wait_in(ns, "ta") || wait_in(ns, "tb"))
 		return -1;
 	return close(ns);
 }
