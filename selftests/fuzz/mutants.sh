@@ -144,14 +144,28 @@ control()
 	result passed "$got" "$1" "$2: nothing is broken"
 }
 
+# copy_tree COPY: with the objects that are there, which are as old, against their
+# sources, as they were
+copy_tree()
+{
+	local at
+
+	mkdir -p "$1/build/fuzz"
+	ln -s "$top/build/kselftest" "$1/build/kselftest"
+	cp -a "$top/kmod" "$top/tools" "$top/uapi" "$top/selftests" "$1"
+	for at in unit fuzz/flow fuzz/netlink fuzz/library; do
+		[ ! -d "$top/build/$at" ] ||
+			cp -a "$top/build/$at" "$1/build/$at"
+	done
+	find "$1/build" -name '*.d' -type f -exec sed -i "s,$top/,$1/,g" {} +
+}
+
 # work HALF: its controls, then its mutants
 work()
 {
 	local copy=$OUT/$1 file program what text other
 
-	mkdir -p "$copy/build"
-	ln -s "$top/build/kselftest" "$copy/build/kselftest"
-	cp -r "$top/kmod" "$top/tools" "$top/uapi" "$top/selftests" "$copy"
+	copy_tree "$copy"
 	while IFS='@' read -r file program what text other; do
 		[ "$(half "$program")" = "$1" ] || continue
 		if [ -z "${tried[$program]-}" ]; then
