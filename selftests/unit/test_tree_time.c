@@ -144,4 +144,134 @@ TEST_F(instance, examples)
 	aggt_topo_free(self->topo);
 }
 
+/* A drawn network: how many slots a packet takes on each link, 0: there is none. */
+#define VERTICES 16
+
+static unsigned int link_slots[VERTICES][VERTICES];
+
+static unsigned int slots_of(uint32_t a, uint32_t b)
+{
+	return link_slots[a][b];
+}
+
+/* Links of 8 Gbit/s and of halves of it; those without a rate have the job's. */
+static int draw_link(char *text, size_t size, uint32_t a, uint32_t b)
+{
+	unsigned int slots = 1u << rnd(3);
+
+	if (a == b || link_slots[a][b])
+		return 0;
+	link_slots[a][b] = slots;
+	link_slots[b][a] = slots;
+	if (slots == 1)
+		return snprintf(text, size, "link n%u n%u\n", a, b);
+	return snprintf(text, size, "link n%u n%u %uG\n", a, b, 8 / slots);
+}
+
+/* Hosts at switches, some at two, and switches in a row with short cuts. */
+static void draw_graph(FIXTURE_DATA(instance) *self)
+{
+	uint32_t hosts = 4 + rnd(7), n = hosts + 2 + rnd(4), v;
+	char text[2048] = "topology graph\n";
+	size_t len = strlen(text);
+	struct aggt_err err;
+
+	memset(link_slots, 0, sizeof(link_slots));
+	for (v = 0; v < n; v++)
+		len += snprintf(text + len, sizeof(text) - len, "%s n%u\n",
+				v < hosts ? "host" : "switch", v);
+	for (v = hosts + 1; v < n; v++)
+		len += draw_link(text + len, sizeof(text) - len, v, v - 1);
+	for (v = 0; v < n + hosts / 2; v++)
+		len += draw_link(text + len, sizeof(text) - len, v % n,
+				 hosts + rnd(n - hosts));
+	self->topo = aggt_topo_describe(text, &err);
+	draw_members(self, 1 + rnd(hosts), 1);
+	for (v = 0; v < self->senders.n; v++)
+		self->sizes[v] = rnd(5) * 0.5;
+}
+
+static bool rated_times(FIXTURE_DATA(instance) *self, bool pipelined,
+			double *predicted, double *simulated)
+{
+	static const char *const method[] = {
+		"existing", "unicast", "steiner", "getparent",
+	};
+	struct aggt_plan *plan;
+
+	draw_graph(self);
+	self->job.method = method[rnd(N(method))];
+	self->job.delta = rnd(3) * 0.5;
+	if (rnd(2))
+		self->job.sizes = self->sizes;
+	self->job.packet = 1 / 64.0;
+	self->job.pipelined = pipelined;
+	self->job.rate = 8000000000ull;
+	plan = aggt_plan_build(self->topo, &self->job, NULL);
+	if (!plan)
+		return false;
+	*predicted = aggt_plan_metrics(plan)->time;
+	*simulated = packets_time_by(self->topo, plan, slots_of);
+	aggt_plan_free(plan);
+	return true;
+}
+
+/* Between hops queues may form that the prediction does not know. */
+TEST_F_TIMEOUT(instance, links_of_unlike_rates, 100)
+{
+	double predicted, simulated, most = 0, sum = 0;
+	unsigned int round, n = 0;
+
+	for (round = 0; round < 400; round++) {
+		ASSERT_TRUE(rated_times(self, round % 2, &predicted,
+					&simulated));
+		ASSERT_LE(predicted - 4 * EARLY * self->job.packet, simulated);
+		if (predicted > 0) {
+			most = fmax(most, simulated / predicted);
+			sum += simulated / predicted;
+			n++;
+		}
+		discard(self);
+	}
+	TH_LOG("on average %.3f of the prediction, at most %.3f", sum / n,
+	       most);
+	EXPECT_GE(1.05, sum / n);
+	EXPECT_GE(1.5, most);
+}
+
+/* A description tells rates; links without one have that of the job. */
+TEST_F(instance, rates_of_links)
+{
+	static const aggt_node senders[] = { 0, 1 }, receiver = 2;
+	struct aggt_job job = {
+		.senders = senders, .n_senders = 2, .receivers = &receiver,
+		.n_receivers = 1, .method = "unicast", .packet = 0.01,
+		.pipelined = true,
+	};
+	const struct aggt_metrics *m;
+	struct aggt_plan *plan;
+
+	self->topo = aggt_topo_describe("topology graph\nhost a\nhost b\nhost c\n"
+					"switch s\nlink a s 1G\nlink b s\n"
+					"link c s 10G\n", NULL);
+	ASSERT_NE(NULL, self->topo);
+	EXPECT_EQ(10000000000ull, aggt_topo_rate(self->topo));
+	plan = aggt_plan_build(self->topo, &job, NULL);
+	m = aggt_plan_metrics(plan);
+	EXPECT_EQ(10, m->bottleneck);
+	EXPECT_EQ(1, m->busiest);
+	EXPECT_GE(1e-9, fabs(m->latency - 0.11));
+	EXPECT_GE(1e-9, fabs(m->time - 10.11));
+	aggt_plan_free(plan);
+	/* The rate of the job is what times count in. */
+	job.rate = 1000000000ull;
+	job.pipelined = false;
+	plan = aggt_plan_build(self->topo, &job, NULL);
+	m = aggt_plan_metrics(plan);
+	EXPECT_GE(1e-9, fabs(m->bottleneck - 1));
+	EXPECT_GE(1e-9, fabs(m->time - 1.01));
+	aggt_plan_free(plan);
+	aggt_topo_free(self->topo);
+}
+
 TEST_HARNESS_MAIN

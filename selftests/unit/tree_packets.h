@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A plan's transfers packet by packet: each directed link sends a packet a
- * slot, first come first served, through as many queues as it has links. Knows
- * entries and hops of the plan and none of its metrics.
+ * slot, or in so many slots as it is slower than the others, first come first
+ * served, through as many queues as it has links. Knows entries and hops of the
+ * plan and none of its metrics.
  */
 #ifndef TREE_PACKETS_H
 #define TREE_PACKETS_H
@@ -29,6 +30,8 @@ struct packets_flow {
 
 struct packets_link {
 	uint64_t name;
+	unsigned int slots;	/* of a packet */
+	unsigned int left;	/* of the one that is being sent */
 	uint32_t *queue;	/* of flows */
 	size_t head, tail, room;
 };
@@ -37,6 +40,7 @@ struct packets {
 	const struct aggt_topo *topo;
 	const struct aggt_plan *plan;
 	bool pipelined;
+	unsigned int (*slots)(uint32_t a, uint32_t b);
 	struct packets_flow *flow;
 	uint32_t n_flows;
 	struct packets_link *link;
@@ -57,6 +61,7 @@ static inline uint32_t packets_link(struct packets *p, uint64_t kind,
 	p->link = realloc(p->link, (i + 1) * sizeof(*p->link));
 	memset(&p->link[i], 0, sizeof(*p->link));
 	p->link[i].name = name;
+	p->link[i].slots = p->slots ? p->slots(a, b) : 1;
 	p->n_links++;
 	return i;
 }
@@ -65,6 +70,19 @@ static inline void packets_cross(struct packets *p, struct packets_flow *f,
 				 uint64_t kind, uint64_t a, uint64_t b)
 {
 	f->link[f->n_links++] = packets_link(p, kind, a, b);
+}
+
+/* Those of a hop in a graph, where switches are numbered behind the servers. */
+static inline void packets_hop(struct packets *p, struct packets_flow *f,
+			       aggt_node from, aggt_node to)
+{
+	uint32_t servers = aggt_topo_servers(p->topo), at = from, next, i;
+
+	for (i = 0; at != to; i++, at = next) {
+		next = aggt_topo_hop_switch(p->topo, from, to, i);
+		next = next == AGGT_NONE ? to : servers + next;
+		packets_cross(p, f, 6, at, next);
+	}
 }
 
 /* The links from one end to the next on the tree. */
@@ -83,8 +101,11 @@ static inline void packets_way(struct packets *p, struct packets_flow *f,
 
 		up = aggt_tree_parent(tree, v);
 		b = aggt_tree_server(tree, up);
-		if (agents) {
-			packets_cross(p, f, 2, a, b);
+		if (agents || !aggt_topo_digits(p->topo)) {
+			if (agents)
+				packets_cross(p, f, 2, a, b);
+			else
+				packets_hop(p, f, a, b);
 			continue;
 		}
 		verify_differ(p->topo, a, b, &dim);
@@ -241,7 +262,11 @@ static inline uint32_t packets_send(struct packets *p, uint32_t link)
 {
 	struct packets_link *l = &p->link[link];
 
-	return l->head < l->tail ? l->queue[l->head++] : PACKETS_NONE;
+	if (l->head == l->tail)
+		return PACKETS_NONE;
+	if (!l->left)
+		l->left = l->slots;
+	return --l->left ? PACKETS_NONE : l->queue[l->head++];
 }
 
 static inline void packets_arrive(struct packets *p, uint32_t link,
@@ -290,28 +315,38 @@ static inline uint64_t packets_run(struct packets *p)
 }
 
 /**
- * packets_time - when the last packet of a plan's transfers arrives
+ * packets_time_by - when the last packet of a plan's transfers arrives
  * @topo: the topology
  * @plan: the plan; its job has a size of packets
+ * @slots: of a packet on the link of two vertices of a graph; NULL: 1
  *
  * Return: the time, in that which a link takes for traffic of 1.
  */
-static inline double packets_time(const struct aggt_topo *topo,
-				  const struct aggt_plan *plan)
+static inline double packets_time_by(const struct aggt_topo *topo,
+				     const struct aggt_plan *plan,
+				     unsigned int (*slots)(uint32_t a,
+							   uint32_t b))
 {
 	const struct aggt_job *job = aggt_plan_job(plan);
 	struct packets p = { .topo = topo, .plan = plan,
-			     .pipelined = job->pipelined };
-	uint64_t slots;
+			     .pipelined = job->pipelined, .slots = slots };
+	uint64_t used;
 	uint32_t i;
 
 	packets_flows(&p);
-	slots = packets_run(&p);
+	used = packets_run(&p);
 	for (i = 0; i < p.n_links; i++)
 		free(p.link[i].queue);
 	free(p.link);
 	free(p.flow);
-	return slots * job->packet;
+	return used * job->packet;
+}
+
+/** packets_time - likewise, where all links have the same rate. */
+static inline double packets_time(const struct aggt_topo *topo,
+				  const struct aggt_plan *plan)
+{
+	return packets_time_by(topo, plan, NULL);
 }
 
 #endif /* TREE_PACKETS_H */

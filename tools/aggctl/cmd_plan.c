@@ -295,6 +295,7 @@ static int build_trees(struct plan *plan, const struct work *w)
 		.objective = opt.objective_number,
 		.pipelined = opt.conf.layout != AGGNET_LAYOUT_KEYED,
 		.packet = plan_packet(&opt.conf),
+		.rate = opt.conf.rate,
 	};
 	struct aggt_err why;
 
@@ -500,7 +501,7 @@ static const struct opt opts[] = {
 	{ "objective", OPT_STRING, &opt.objective, "O",
 	  "what auto and exact minimise: traffic or time (traffic)" },
 	{ "rate", OPT_RATE, &opt.conf.rate, "RATE",
-	  "of each link and direction, like 10mbit: predict seconds" },
+	  "of each link that the topology gives none, like 10mbit: predict seconds" },
 	{ "flow-size", OPT_SIZE, &opt.conf.flow_size, "BYTES",
 	  "bytes of a flow of size 1, like 4M (1000000)" },
 	{ "max-depth", OPT_STRING, &opt.max_depth, "H",

@@ -38,7 +38,8 @@
  * @hold: ms, 0: the kernel's default
  * @give_up: ms, 0: the kernel's default
  * @allow_missing: sources may leave; the end mark tells of them
- * @rate: of each link and direction in bit/s, 0: no time is predicted
+ * @rate: of a link and direction in bit/s if the topology does not tell it, 0:
+ *	that of the fastest link that it tells
  * @flow_size: bytes of records in a flow of size 1, 0: as in the papers
  */
 struct plan_conf {

@@ -38,7 +38,7 @@ double plan_packet(const struct plan_conf *conf)
 
 /**
  * plan_predict() - add what a plan says of time to its metrics
- * @plan: the plan; without a rate nothing is added
+ * @plan: the plan; if no rate is known nothing is added
  * @metrics: where it goes
  */
 void plan_predict(const struct plan *plan, json_t *metrics)
@@ -46,15 +46,16 @@ void plan_predict(const struct plan *plan, json_t *metrics)
 	const struct aggt_metrics *m = aggt_plan_metrics(plan->trees);
 	double wire = flow_size(&plan->conf) * PACKET_WIRE /
 		      (double)PACKET_RECORDS;
-	double rate = (double)plan->conf.rate / 8;
-	double bytes = fmin(m->bottleneck * wire, 0x1p62);
+	uint64_t rate = plan->conf.rate ? plan->conf.rate :
+					  aggt_topo_rate(plan->topo);
+	double bytes = fmin(m->busiest * wire, 0x1p62);
 
-	if (!plan->conf.rate)
+	if (!rate)
 		return;
 	json_object_set_new(metrics, "bottleneck", json_real(m->bottleneck));
 	json_object_set_new(metrics, "bottleneck_bytes",
 			    json_integer((json_int_t)bytes));
 	json_object_set_new(metrics, "fan_in", json_integer(m->fan_in));
 	json_object_set_new(metrics, "predicted_seconds",
-			    json_real(m->time * wire / rate));
+			    json_real(m->time * wire * 8 / (double)rate));
 }

@@ -99,6 +99,9 @@ uint32_t aggt_topo_hop_links(const struct aggt_topo *topo, uint32_t a,
 uint32_t aggt_topo_hop_switch(const struct aggt_topo *topo, uint32_t a,
 			      uint32_t b, uint32_t i);
 
+/** aggt_topo_rate - the fastest link that a description gives a rate, or 0. */
+uint64_t aggt_topo_rate(const struct aggt_topo *topo);
+
 /** aggt_topo_server_name - what a description calls it, else NULL (vN). */
 const char *aggt_topo_server_name(const struct aggt_topo *topo,
 				  aggt_node server);
@@ -232,14 +235,15 @@ void aggt_list_clear(struct aggt_list *list);
  * @depth: most hops (server to server) of a sender's flow
  * @leaning: with agents: traffic between aggregating switches and the servers
  *	that they lean on, which @cost leaves out as the papers do
- * @bottleneck: most traffic on one direction of a link, of all trees together
+ * @bottleneck: how long the busiest direction of a link is busy, with all trees
+ * @busiest: the traffic there
  * @fan_in: most flows that a server gets by one link to merge them
  * @latency: of a packet on the longest way, all links idle
  * @time: until the receivers have all, see aggt_job's @pipelined
  *
  * Traffic is in units of the sizes: a sender's flow is 1 if it has no size.
- * Times are in the time that a link takes for traffic of 1; all links have
- * the same rate in both directions.
+ * Times are in the time that a link of the job's rate takes for traffic of 1;
+ * links have the same rate in both directions.
  */
 struct aggt_metrics {
 	double cost;
@@ -251,6 +255,7 @@ struct aggt_metrics {
 	uint32_t depth;
 	double leaning;
 	double bottleneck;
+	double busiest;
 	uint32_t fan_in;
 	double latency;
 	double time;
@@ -335,6 +340,8 @@ enum aggt_objective {
  *	longest chain of flows that wait for each other; servers with one input
  *	never wait. Flows that do not merge (existing) never wait either
  * @packet: size of a packet, in the unit of the sizes
+ * @rate: in bit/s, of links whose rate the topology does not tell; 0: that of
+ *	aggt_topo_rate()
  */
 struct aggt_job {
 	const aggt_node *senders;
@@ -350,6 +357,7 @@ struct aggt_job {
 	enum aggt_objective objective;
 	bool pipelined;
 	double packet;
+	uint64_t rate;
 };
 
 /**

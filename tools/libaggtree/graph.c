@@ -107,6 +107,8 @@ int aggt_graph_link(struct aggt_topo *topo, uint32_t a, uint32_t b,
 		graph->room = room;
 	}
 	graph->link[graph->n_links++] = (struct aggt_link){ { a, b }, rate };
+	if (rate > graph->fastest)
+		graph->fastest = rate;
 	return 0;
 }
 

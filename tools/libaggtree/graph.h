@@ -71,6 +71,7 @@ struct aggt_search {
  * @link: links
  * @n_links: how many
  * @room: of @link
+ * @fastest: the highest rate of a link, 0 if none is known
  * @first: by vertex: index of its first arc, and behind the last one
  * @arc: links by vertex, the ports of a vertex in the order of the links
  * @name: by vertex, NULL if they are vN and wN
@@ -85,6 +86,7 @@ struct aggt_graph {
 	struct aggt_link *link;
 	uint32_t n_links;
 	uint32_t room;
+	uint64_t fastest;
 	uint32_t *first;
 	struct aggt_arc *arc;
 	char **name;

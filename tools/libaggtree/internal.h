@@ -528,17 +528,27 @@ struct aggt_flow *aggt_flows(const struct aggt_tree *tree,
 /* ------------------------------------------------------------------- time */
 
 /**
+ * struct aggt_busy - a direction of a link
+ * @traffic: what it carries
+ * @time: how long that takes
+ */
+struct aggt_busy {
+	double traffic;
+	double time;
+};
+
+/**
  * struct aggt_loads - traffic of links in both directions
  * @link: name of a link -> index
  * @load: its traffic, two directions each
  * @room: links that @load has memory for
- * @most: the largest
+ * @most: the one that takes the longest
  */
 struct aggt_loads {
 	struct aggt_map link;
-	double *load;
+	struct aggt_busy *load;
 	uint32_t room;
-	double most;
+	struct aggt_busy most;
 };
 
 int aggt_loads_init(struct aggt_loads *loads);
@@ -553,7 +563,7 @@ int aggt_loads_tree(struct aggt_loads *loads, const struct aggt_tree *tree,
  * @tree: the tree; with agents it knows where switches lean
  * @job: delta, sizes and how flows are merged
  * @others: if not NULL, what other trees bring to links at the same time
- * @m: these four are filled in
+ * @m: these and what the busiest link carries are filled in
  *
  * Return: 0 or -1 without memory.
  */
@@ -564,11 +574,11 @@ int aggt_measure_time(const struct aggt_tree *tree, const struct aggt_job *job,
  * aggt_time_together - the time of several trees at once
  * @sum: the largest latency and time of all; bottleneck and time are set
  * @job: how flows are merged
- * @bottleneck: traffic of all trees on the busiest link
+ * @busiest: the link that takes the longest, with all trees
  * @aggregates: whether flows merge at all
  */
 void aggt_time_together(struct aggt_metrics *sum, const struct aggt_job *job,
-			double bottleneck, bool aggregates);
+			struct aggt_busy busiest, bool aggregates);
 
 /* -------------------------------------------------------------------- job */
 

@@ -3,10 +3,11 @@
  * When a transfer ends: how much each directed link carries, and how long
  * merging servers wait for their inputs.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "graph.h"
 
 /* Tag of a server's link where points are switches. */
 #define ACCESS	61
@@ -30,7 +31,7 @@ void aggt_loads_free(struct aggt_loads *loads)
 static int make_room(struct aggt_loads *loads, uint32_t links)
 {
 	uint32_t room = 2 * loads->room + 64;
-	double *load;
+	struct aggt_busy *load;
 
 	if (links <= loads->room)
 		return 0;
@@ -42,28 +43,40 @@ static int make_room(struct aggt_loads *loads, uint32_t links)
 	return 0;
 }
 
+/* How much longer than one of the job's rate a link takes. */
+static double slowness(const struct aggt_topo *topo, const struct aggt_job *job,
+		       uint64_t link)
+{
+	uint64_t rate = topo->graph ? topo->graph->link[link].rate : 0;
+
+	if (!rate)
+		return 1;
+	return (double)(job->rate ? job->rate : topo->graph->fastest) /
+	       (double)rate;
+}
+
 static int add_load(struct aggt_loads *loads, uint64_t link,
-		    unsigned int direction, double traffic)
+		    unsigned int direction, double traffic, double slow)
 {
 	uint32_t *slot = aggt_map_slot(&loads->link, link);
-	double *load;
+	struct aggt_busy *load;
 
 	if (!slot || make_room(loads, loads->link.n))
 		return -1;
 	if (*slot == AGGT_NONE) {
 		*slot = loads->link.n - 1;
-		loads->load[2 * *slot] = 0;
-		loads->load[2 * *slot + 1] = 0;
+		memset(&loads->load[2 * *slot], 0, 2 * sizeof(*load));
 	}
 	load = &loads->load[2 * *slot + direction];
-	*load += traffic;
-	if (*load > loads->most)
+	load->traffic += traffic;
+	load->time += traffic * slow;
+	if (load->time > loads->most.time)
 		loads->most = *load;
 	return 0;
 }
 
 static int load_hop(struct aggt_loads *loads, const struct aggt_tree *tree,
-		    uint32_t v, double traffic)
+		    const struct aggt_job *job, uint32_t v, double traffic)
 {
 	aggt_code from = tree->code[v], to = tree->code[tree->parent[v]];
 	uint32_t i, n = aggt_hop_links(tree->topo, from, to);
@@ -73,7 +86,8 @@ static int load_hop(struct aggt_loads *loads, const struct aggt_tree *tree,
 	for (i = 0; i < n; i++) {
 		link = tree->topo->ops->hop_link(tree->topo, from, to, i,
 						 &back);
-		if (add_load(loads, link, back ? DOWN : UP, traffic))
+		if (add_load(loads, link, back ? DOWN : UP, traffic,
+			     slowness(tree->topo, job, link)))
 			return -1;
 	}
 	return 0;
@@ -110,7 +124,7 @@ static int load_access(struct aggt_loads *loads, const struct aggt_tree *tree,
 		size = aggt_job_size(job, s, delta);
 		if (!stays(tree, job, flow, v, s)) {
 			if (add_load(loads, aggt_tag(job->senders[s], ACCESS),
-				     UP, size))
+				     UP, size, 1))
 				return -1;
 		} else if (v) {
 			in -= size;
@@ -118,9 +132,9 @@ static int load_access(struct aggt_loads *loads, const struct aggt_tree *tree,
 	}
 	if (v && !merges(tree, flow, v))
 		return 0;
-	if (v && add_load(loads, aggt_tag(server, ACCESS), UP, flow[v].out))
+	if (v && add_load(loads, aggt_tag(server, ACCESS), UP, flow[v].out, 1))
 		return -1;
-	return add_load(loads, aggt_tag(server, ACCESS), DOWN, in);
+	return add_load(loads, aggt_tag(server, ACCESS), DOWN, in, 1);
 }
 
 static int load_tree(struct aggt_loads *loads, const struct aggt_tree *tree,
@@ -129,7 +143,7 @@ static int load_tree(struct aggt_loads *loads, const struct aggt_tree *tree,
 	uint32_t v;
 
 	for (v = 0; v < tree->n; v++)
-		if ((v && load_hop(loads, tree, v, flow[v].out)) ||
+		if ((v && load_hop(loads, tree, job, v, flow[v].out)) ||
 		    (tree->topo->agents &&
 		     load_access(loads, tree, job, flow, v)))
 			return -1;
@@ -146,12 +160,51 @@ int aggt_loads_tree(struct aggt_loads *loads, const struct aggt_tree *tree,
 	return ret;
 }
 
-/* Links from the sender that has most of them on its way to the receiver. */
-static int longest_way(const struct aggt_tree *tree,
-		       const struct aggt_flow *flow, uint32_t *longest)
+/**
+ * struct hop - what a hop takes
+ * @all: of a packet, by all its links
+ * @last: of traffic of 1, by its last link
+ * @slowest: likewise, by its slowest one
+ * @link: name of the last one
+ */
+struct hop {
+	double all;
+	double last;
+	double slowest;
+	uint64_t link;
+};
+
+/* Of a vertex to its parent. Only graphs have links of different rates. */
+static struct hop measure_hop(const struct aggt_tree *tree,
+			      const struct aggt_job *job, uint32_t v)
 {
-	uint32_t access = tree->topo->agents, links, v;
-	uint32_t *way = malloc(tree->n * sizeof(*way));
+	const struct aggt_topo *topo = tree->topo;
+	aggt_code from = tree->code[v], to = tree->code[tree->parent[v]];
+	uint32_t i, n = aggt_hop_links(topo, from, to);
+	struct hop hop = { n * job->packet, 1, 1, 0 };
+
+	if (!topo->agents)
+		hop.link = topo->ops->hop_link(topo, from, to, n - 1, NULL);
+	if (!topo->graph || !topo->graph->fastest)
+		return hop;
+	hop.all = 0;
+	hop.slowest = 0;
+	for (i = 0; i < n; i++) {
+		hop.link = topo->ops->hop_link(topo, from, to, i, NULL);
+		hop.last = slowness(topo, job, hop.link);
+		hop.slowest = fmax(hop.slowest, hop.last);
+		hop.all += hop.last * job->packet;
+	}
+	return hop;
+}
+
+/* Of a packet, the longest way of a sender's to the receiver. */
+static int longest_way(const struct aggt_tree *tree, const struct aggt_job *job,
+		       const struct aggt_flow *flow, double *longest)
+{
+	double access = tree->topo->agents * job->packet;
+	double *way = malloc(tree->n * sizeof(*way));
+	uint32_t v;
 
 	if (!way)
 		return -1;
@@ -160,12 +213,10 @@ static int longest_way(const struct aggt_tree *tree,
 	for (v = 0; v < tree->n; v++) {
 		if (v)
 			way[v] = way[tree->parent[v]] +
-				 aggt_hop_links(tree->topo, tree->code[v],
-						tree->code[tree->parent[v]]) +
+				 measure_hop(tree, job, v).all +
 				 (merges(tree, flow, v) ? 2 * access : 0);
-		links = way[v] + access;
-		if (tree->sender[v] != AGGT_NONE && links > *longest)
-			*longest = links;
+		if (tree->sender[v] != AGGT_NONE)
+			*longest = fmax(*longest, way[v] + access);
 	}
 	free(way);
 	return 0;
@@ -175,12 +226,14 @@ static int longest_way(const struct aggt_tree *tree,
  * struct arrival - a flow that arrives at a merging server
  * @link: by which one; with agents there is one
  * @at: when its first packet could be there
- * @size: of the flow
+ * @busy: how long it keeps the link
+ * @alone: how long it takes if it has its way to itself
  */
 struct arrival {
 	uint64_t link;
 	double at;
-	double size;
+	double busy;
+	double alone;
 };
 
 /**
@@ -191,6 +244,7 @@ struct arrival {
  * @first: first child of a vertex
  * @next: next child of the same parent
  * @ready: when a vertex begins to send
+ * @slow: the slowest link before it of the flow that it passes on; 0: it merges
  * @arrival: room for all inputs of a vertex
  * @n: arrivals at the vertex at hand
  * @fan_in: most flows that arrive by one link
@@ -202,6 +256,7 @@ struct wait {
 	uint32_t *first;
 	uint32_t *next;
 	double *ready;
+	double *slow;
 	struct arrival *arrival;
 	size_t n;
 	uint32_t fan_in;
@@ -212,6 +267,7 @@ static void wait_free(struct wait *w)
 	free(w->first);
 	free(w->next);
 	free(w->ready);
+	free(w->slow);
 	free(w->arrival);
 }
 
@@ -223,9 +279,10 @@ static int wait_init(struct wait *w)
 	w->first = malloc(tree->n * sizeof(*w->first));
 	w->next = malloc(tree->n * sizeof(*w->next));
 	w->ready = malloc(tree->n * sizeof(*w->ready));
+	w->slow = calloc(tree->n, sizeof(*w->slow));
 	w->arrival = malloc((tree->n + tree->n_senders) *
 			    sizeof(*w->arrival));
-	if (!w->first || !w->next || !w->ready || !w->arrival)
+	if (!w->first || !w->next || !w->ready || !w->slow || !w->arrival)
 		return -1;
 	for (v = 0; v < tree->n; v++)
 		w->first[v] = AGGT_NONE;
@@ -245,26 +302,27 @@ static int by_link_and_time(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static void add_arrival(struct wait *w, uint64_t link, double at, double size)
-{
-	w->arrival[w->n++] = (struct arrival){ link, at, size };
-}
-
 /* With agents all that arrives comes down to the server that merges. */
 static void collect_child(struct wait *w, uint32_t c)
 {
-	const struct aggt_topo *topo = w->tree->topo;
-	aggt_code from = w->tree->code[c];
-	aggt_code to = w->tree->code[w->tree->parent[c]];
-	uint32_t links = aggt_hop_links(topo, from, to);
-	uint64_t last = 0;
+	const struct aggt_job *job = w->job;
+	struct hop hop = measure_hop(w->tree, job, c);
+	double size = w->flow[c].out, way = hop.all;
 
-	if (topo->agents)
-		links++;
-	else
-		last = topo->ops->hop_link(topo, from, to, links - 1, NULL);
-	add_arrival(w, last, w->ready[c] + (links - 1) * w->job->packet,
-		    w->flow[c].out);
+	way += (w->tree->topo->agents - hop.last) * job->packet;
+	w->arrival[w->n++] = (struct arrival){
+		.link = hop.link, .at = w->ready[c] + way,
+		.busy = size * hop.last,
+		.alone = size * fmax(hop.slowest, w->slow[c]),
+	};
+}
+
+/* Of a server at the agent that merges. */
+static void collect_own(struct wait *w, uint32_t s)
+{
+	double size = aggt_job_size(w->job, s, w->job->delta);
+
+	w->arrival[w->n++] = (struct arrival){ 0, w->job->packet, size, size };
 }
 
 static void collect(struct wait *w, uint32_t v)
@@ -278,8 +336,7 @@ static void collect(struct wait *w, uint32_t v)
 	for (s = tree->sender[v]; tree->topo->agents && s != AGGT_NONE;
 	     s = tree->more[s])
 		if (!stays(tree, w->job, w->flow, v, s))
-			add_arrival(w, 0, w->job->packet,
-				    aggt_job_size(w->job, s, w->job->delta));
+			collect_own(w, s);
 }
 
 /* A link is busy with one flow after the other, as they come. */
@@ -297,9 +354,8 @@ static double last_arrival(struct wait *w)
 			end = 0;
 			fan_in = 0;
 		}
-		end = (a->at > end ? a->at : end) + a->size;
-		if (end > last)
-			last = end;
+		end = fmax(a->at, end) + a->busy;
+		last = fmax(last, fmax(end, a->at + a->alone));
 		if (++fan_in > w->fan_in)
 			w->fan_in = fan_in;
 	}
@@ -312,6 +368,7 @@ static double when_ready(struct wait *w, uint32_t v)
 	const struct aggt_topo *topo = w->tree->topo;
 	double packet = w->job->packet, last;
 	uint32_t c = w->first[v];
+	struct hop hop;
 
 	collect(w, v);
 	last = last_arrival(w);
@@ -321,8 +378,9 @@ static double when_ready(struct wait *w, uint32_t v)
 		return last + topo->agents * packet;
 	if (c == AGGT_NONE)
 		return topo->agents * packet;
-	return w->ready[c] + packet * aggt_hop_links(topo, w->tree->code[c],
-						    w->tree->code[v]);
+	hop = measure_hop(w->tree, w->job, c);
+	w->slow[v] = fmax(hop.slowest, w->slow[c]);
+	return w->ready[c] + hop.all;
 }
 
 /* When the receiver has all if each merging server waits for its inputs. */
@@ -338,12 +396,12 @@ static int last_flow(struct wait *w, double *end)
 	return 0;
 }
 
-/* The most that a link of a tree carries, with what others bring. */
-static double most_together(const struct aggt_loads *own,
-			    const struct aggt_loads *others)
+/* The busiest link of a tree, with what others bring. */
+static struct aggt_busy most_together(const struct aggt_loads *own,
+				      const struct aggt_loads *others)
 {
 	const struct aggt_map *map = &own->link;
-	double load, most = own->most;
+	struct aggt_busy load, most = own->most;
 	uint32_t i, k, way;
 
 	for (i = 0; i <= map->mask; i++) {
@@ -352,9 +410,11 @@ static double most_together(const struct aggt_loads *own,
 		k = aggt_map_get(&others->link, map->key[i]);
 		for (way = UP; k != AGGT_NONE && way <= DOWN; way++) {
 			load = own->load[2 * map->val[i] + way];
-			if (load > 0)
-				load += others->load[2 * k + way];
-			if (load > most)
+			if (load.time > 0) {
+				load.traffic += others->load[2 * k + way].traffic;
+				load.time += others->load[2 * k + way].time;
+			}
+			if (load.time > most.time)
 				most = load;
 		}
 	}
@@ -367,23 +427,18 @@ static int measure(const struct aggt_tree *tree, const struct aggt_job *job,
 {
 	struct wait w = { .tree = tree, .job = job, .flow = flow };
 	struct aggt_loads own;
-	uint32_t links;
 	double end;
 	int ret = -1;
 
 	if (aggt_loads_init(&own))
 		return -1;
 	if (load_tree(&own, tree, job, flow) ||
-	    longest_way(tree, flow, &links) || last_flow(&w, &end))
+	    longest_way(tree, job, flow, &m->latency) || last_flow(&w, &end))
 		goto out;
-	m->bottleneck = own.most;
 	m->fan_in = tree->aggregates ? w.fan_in : 0;
-	m->latency = links * job->packet;
-	m->time = job->pipelined || !tree->aggregates ?
-		  m->bottleneck + m->latency : end;
-	if (others)
-		aggt_time_together(m, job, most_together(&own, others),
-				   tree->aggregates);
+	m->time = job->pipelined || !tree->aggregates ? 0 : end;
+	aggt_time_together(m, job, others ? most_together(&own, others) :
+			   own.most, tree->aggregates);
 	ret = 0;
 out:
 	wait_free(&w);
@@ -406,11 +461,12 @@ int aggt_measure_time(const struct aggt_tree *tree, const struct aggt_job *job,
 
 /* Trees share links, so all flows of the busiest one have to pass first. */
 void aggt_time_together(struct aggt_metrics *sum, const struct aggt_job *job,
-			double bottleneck, bool aggregates)
+			struct aggt_busy busiest, bool aggregates)
 {
-	double least = bottleneck;
+	double least = busiest.time;
 
-	sum->bottleneck = bottleneck;
+	sum->bottleneck = busiest.time;
+	sum->busiest = busiest.traffic;
 	if (job->pipelined || !aggregates)
 		least += sum->latency;
 	if (sum->time < least)

@@ -114,6 +114,11 @@ void aggt_topo_free(struct aggt_topo *topo)
 	free(topo);
 }
 
+uint64_t aggt_topo_rate(const struct aggt_topo *topo)
+{
+	return topo->graph ? topo->graph->fastest : 0;
+}
+
 const char *aggt_topo_server_name(const struct aggt_topo *topo,
 				  aggt_node server)
 {
