@@ -4,6 +4,7 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 
 #define LEFT	10	/* index of device l */
 #define RIGHT	11	/* of r */
+#define READY_MS	60000	/* for the kernel to make a link work */
 
 const char *line_identity(int node)
 {
@@ -57,15 +59,15 @@ static int line_request(struct nl_msg **msg, unsigned int n)
 
 /* --- devices -------------------------------------------------------------- */
 
-/* A device up or down, without the price of a process. */
-int line_set_up(const char *device, bool up)
+/* A device goes down, without the price of a process. */
+int line_set_down(const char *device)
 {
 	struct ifreq ifr = {};
 	int err, fd = socket(AF_INET, SOCK_DGRAM, 0);
 
 	strcpy(ifr.ifr_name, device);
 	err = ioctl(fd, SIOCGIFFLAGS, &ifr);
-	ifr.ifr_flags = up ? ifr.ifr_flags | IFF_UP : ifr.ifr_flags & ~IFF_UP;
+	ifr.ifr_flags &= ~IFF_UP;
 	err = err ?: ioctl(fd, SIOCSIFFLAGS, &ifr);
 	close(fd);
 	return err;
@@ -80,6 +82,37 @@ int line_set_mtu(const char *device, int mtu)
 	err = ioctl(fd, SIOCSIFMTU, &ifr);
 	close(fd);
 	return err;
+}
+
+static bool line_runs(const char *device)
+{
+	struct ifreq ifr = {};
+	int err, fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	strcpy(ifr.ifr_name, device);
+	err = ioctl(fd, SIOCGIFFLAGS, &ifr);
+	close(fd);
+	return !err && ifr.ifr_flags & IFF_RUNNING;
+}
+
+/*
+ * When a link comes up, a work of the kernel starts the queue of the device at
+ * its other end. The work needs the RTNL, for which it may wait long. Until then
+ * the device drops what it is to send.
+ */
+static int line_wait(const char *device)
+{
+	int64_t until = line_now() + READY_MS;
+
+	while (!line_runs(device)) {
+		if (line_now() > until) {
+			fprintf(stderr, "# %s does not run\n", device);
+			return -1;
+		}
+		poll(NULL, 0, 1);
+	}
+	/* The work tells first and starts the queue then: behind its RTNL. */
+	return line_set_mtu(device, MTU);
 }
 
 /* Take a device away, and so its peer. */
@@ -129,12 +162,12 @@ static struct rtnl_link_req line_device(int node, bool right)
 		.name = right ? "r" : "l",
 		.index = right ? RIGHT : LEFT,
 		.mac = { 2, 0xa6, 0, 0, node, right },
-		.mtu = 1500,
+		.mtu = MTU,
 	};
 }
 
 /* Routes by the link on the right, or the left, to all that are there. */
-int line_routes(int node, bool right)
+static int line_routes(int node, bool right)
 {
 	int to = right ? node + 1 : 0, until = right ? NODES : node, n = 0;
 	struct nl_msg *msg[NODES];
@@ -148,19 +181,37 @@ int line_routes(int node, bool right)
 	return line_request(msg, n);
 }
 
-/* Address of a device, and the neighbour behind it. */
-static int line_addresses(int node, bool right)
+static struct nl_msg *line_neighbour(int node, bool right)
 {
 	struct rtnl_link_req other = line_device(right ? node + 1 : node - 1,
 						 !right);
+
+	return rtnl_msg_neigh(right ? RIGHT : LEFT,
+			      line_address(right ? node : node - 1, right),
+			      other.mac);
+}
+
+/* Address of a device, and the neighbour behind it. */
+static int line_addresses(int node, bool right)
+{
 	int index = right ? RIGHT : LEFT, left = right ? node : node - 1;
 	struct nl_msg *msg[] = {
 		rtnl_msg_up(index),
 		rtnl_msg_addr(index, line_address(left, !right), 24),
-		rtnl_msg_neigh(index, line_address(left, right), other.mac),
+		line_neighbour(node, right),
 	};
 
 	return line_request(msg, 3);
+}
+
+/* Both ends of the link on the right of @left. The last is entered. */
+static int line_ready(const struct line *line, int left)
+{
+	line_enter(line, left + 1);
+	if (line_wait("l"))
+		return -1;
+	line_enter(line, left);
+	return line_wait("r");
 }
 
 /* The link between @left and its right neighbour; both are there. */
@@ -179,7 +230,23 @@ static int line_connect(struct line *line, int left)
 	    line_routes(left + 1, false))
 		return -1;
 	line_enter(line, left);
-	return attach(line->ctl[left], "r", true) || line_routes(left, true) ? -1 : 0;
+	if (attach(line->ctl[left], "r", true) || line_routes(left, true))
+		return -1;
+	return line_ready(line, left);
+}
+
+/* A device that goes down takes its neighbours and routes with it. */
+int line_reconnect(struct line *line, int left)
+{
+	struct nl_msg *msg[] = {
+		rtnl_msg_up(RIGHT),
+		line_neighbour(left, true),
+	};
+
+	line_enter(line, left);
+	if (line_request(msg, 2) || line_routes(left, true))
+		return -1;
+	return line_ready(line, left);
 }
 
 static int line_make_node(struct line *line, int node)

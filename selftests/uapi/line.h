@@ -11,6 +11,8 @@
 
 #include <aggnet.h>
 
+#define MTU	1500	/* of its links */
+
 enum { NODE_C, NODE_T, NODE_AGG, NODE_R, NODES };
 
 struct line {
@@ -32,11 +34,11 @@ void line_down(struct line *line);
 void line_enter(const struct line *line, int node);
 
 /* Of a device of the node that we are in. Return: 0, or -1 */
-int line_set_up(const char *device, bool up);
+int line_set_down(const char *device);
 int line_set_mtu(const char *device, int mtu);
 
-/* Routes by the link on the right, or the left, to all that are there. */
-int line_routes(int node, bool right);
+/* The link on the right of @left works again, whose device r was set down. */
+int line_reconnect(struct line *line, int left);
 
 /* Nobody hears anything of it any more; who uses it keeps it from going. */
 void line_cut(struct line *line, int node);

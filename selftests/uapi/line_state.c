@@ -9,8 +9,9 @@
 
 #define STALL_MS	100	/* of this process: a host that excuses a timeout */
 /*
- * A child goes around its aggregator after four RTOs, which a loaded host reaches
- * without such a stall: from here on it needs one, too.
+ * A loaded host may be late by an RTO, or by all of GIVE_UP, without such a stall:
+ * the work of others holds up what the kernel does for us. From here on it needs
+ * one.
  */
 #define SLOW_FREE	4
 #define SLOWEST		64	/* times as slow as we expect a host to be */
@@ -222,10 +223,10 @@ const char *transfer_bring(struct line_transfer *t, const struct state *s)
 		wrong = try_to_bring(t, s);
 		if (!is_slow(t) || t->slow > SLOWEST)
 			return wrong;
-		if (t->stall < STALL_MS && has_timed_out(t))
-			return wrong ?: "it timed out, and the host did not stall";
 		if (t->stall < STALL_MS && t->slow >= SLOW_FREE)
-			return wrong ?: "C went around, and the host did not stall";
+			return wrong ?: has_timed_out(t) ?
+			       "it timed out, and the host did not stall" :
+			       "C went around, and the host did not stall";
 		t->repeated++;
 		transfer_end(t);
 		transfer_narrow(t, s, MTU);

@@ -13,7 +13,6 @@
 #define GIVE_UP		400	/* ms */
 #define PATIENT		60000	/* where nobody may give up */
 #define RECORDS		400	/* of each source */
-#define MTU		1500
 
 enum { APP_C, APP_AGG, APP_R, APPS };
 

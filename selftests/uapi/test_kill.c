@@ -48,14 +48,7 @@ struct victim {
 static void cut_source(struct line_transfer *t)
 {
 	line_enter(&t->line, NODE_C);
-	line_set_up("r", false);
-}
-
-/* Its routes went with the device. */
-static int connect_source(struct line_transfer *t)
-{
-	line_enter(&t->line, NODE_C);
-	return line_set_up("r", true) ?: line_routes(NODE_C, true);
+	line_set_down("r");
 }
 
 /* A host goes at once, or kills its processes before. */
@@ -87,7 +80,7 @@ static void kill_role(struct victim *v, int role)
 static int mend(struct victim *v, int role)
 {
 	if (role == SOURCE_PORT && v->killed)
-		return connect_source(&v->t);
+		return line_reconnect(&v->t.line, NODE_C);
 	if (!role_host[role] || !v->killed)
 		return 0;
 	return line_restore(&v->t.line, role_host[role]);
