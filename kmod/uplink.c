@@ -374,6 +374,9 @@ static void uplink_rst(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		up->any = true;
 		aggnet_tree_abort(tree, out, AGGNET_R_RESET,
 				  aggnet_tree_self(tree), pkt->src, 0);
+		/* One that had ended has told only the old incarnation. */
+		if (tree->state == AGGNET_TREE_ABORTED && !up->told)
+			aggnet_uplink_start(tree, out);
 		return;
 	}
 	up->state = AGGNET_UP_IDLE;

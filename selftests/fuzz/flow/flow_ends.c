@@ -862,6 +862,29 @@ static struct peer served(struct aggnet_tree *tree)
 	return p;
 }
 
+/* Its acceptor is made anew before it has heard of the end. */
+TEST_F(ends, abort__is_told_to_the_next_incarnation)
+{
+	struct aggnet_tree *tree = begin(&plain, CHILD);
+	const struct aggnet_accept accept = {
+		.max_payload = cpu_to_be16(AGGNET_PAYLOAD_MIN),
+		.max_records = cpu_to_be16(64),
+	};
+	struct peer p = served(tree);
+
+	aggnet_tree_abort_user(tree, AGGNET_R_SENDER);
+	world.packets = 0;
+	p.nonce++;
+	peer_rst(&p, AGGNET_RST_NONCE);
+	ASSERT_TRUE(heard(&p, &self->answer));
+	EXPECT_EQ(AGGNET_OPEN, self->answer.type);
+	p = acceptor(tree);
+	p.nonce++;
+	EXPECT_EQ(AGGNET_ABORT, asks(&p, AGGNET_ACCEPT, 0, &accept,
+				     sizeof(accept), &self->answer));
+	EXPECT_EQ(AGGNET_R_SENDER, tree->reason);
+}
+
 /* It is accepted and refused, over and over. Nothing of that is progress. */
 TEST_F(ends, refused__child_gives_up)
 {
