@@ -221,6 +221,19 @@ static void child_count_dry(struct aggnet_tree *tree, struct aggnet_child *c)
 }
 
 /*
+ * Credits that there is memory for. But for a child's own claim, one is left to
+ * a child that was refused: it asks again, and an idle sibling must not have
+ * taken what was freed for it.
+ */
+static u32 child_room(const struct aggnet_tree *tree,
+		      const struct aggnet_child *c)
+{
+	u32 room = aggnet_tree_room(tree, c->dry) / tree->worst;
+
+	return room - (room > c->dry && aggnet_tree_refuses(tree));
+}
+
+/*
  * Grant what memory already held can back: an equal share of the chunks but for
  * two packets' worth, which nobody's idle credit may claim, and never beyond
  * the window. A child left without any is starved; pressure will free
@@ -230,8 +243,8 @@ static void child_grant_chunks(struct aggnet_tree *tree, struct aggnet_child *c)
 {
 	u32 all = tree->table.chunks / tree->worst - 2;
 	u32 share = all / max(tree->conf.contributors, tree->bound);
-	u32 room = aggnet_tree_room(tree, c->dry) / tree->worst;
 	u32 have = child_outstanding(c);
+	u32 room = child_room(tree, c);
 	u32 target, more;
 
 	target = clamp_t(u32, share, 1, CHILD_TARGET);
@@ -363,6 +376,7 @@ static void child_roomless(struct aggnet_tree *tree, __be32 id,
 		return;
 	}
 	tree->refused = true;
+	tree->refused_at = jiffies;
 	aggnet_tree_press(tree, true);
 	if (aggnet_tree_may_emit(tree))
 		aggnet_uplink_push(tree, out);
@@ -500,6 +514,8 @@ static struct aggnet_child *child_bind(struct aggnet_tree *tree,
 	if (aggnet_tree_sorted(tree))
 		aggnet_sorted_bind(tree, c, extra);
 	tree->extra += extra;
+	if (extra)
+		tree->refused = false;
 	/* One that does not tell is taken to have all of them. */
 	c->sources = (probe_sources(pkt) ?: tree->conf.sources + 1) - 1;
 	c->sources = child_sources(tree, c->sources);

@@ -24,6 +24,7 @@
 #define TREE_CHUNKS_START	32	/* chunks of a new tree, if it may */
 #define TREE_CHUNKS_STEP	128	/* chunks added in one go, at most */
 #define TREE_GROW_AGAIN		(HZ / 2)	/* after a refusal */
+#define TREE_REFUSED		(3 * HZ)	/* a child asks again before */
 #define TREE_CREDITS_PART	4	/* of the memory: for credits of long packets */
 #define TREE_SLOTS_MIN		8	/* retransmit ring, powers of two */
 #define TREE_SLOTS_MAX		64
@@ -126,21 +127,17 @@ static bool tree_can_grow(const struct aggnet_tree *tree)
 		time_after_eq(jiffies, tree->grow_again));
 }
 
-/*
- * Chunks came, or none: who was refused meanwhile relied on them, and asks for
- * no more.
- */
+/* Chunks came, or none: those that wait for room relied on them. */
 static void tree_grown(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
 	bool claims = tree->starved ||
 		      tree->writers_joined > tree->writers_done;
 
 	aggnet_tree_reclaim(tree, out);
-	/* A child that was refused has no claim of its own. */
 	if ((claims && aggnet_tree_room(tree, 1) < tree->worst) ||
-	    (tree->refused && aggnet_tree_room(tree, 0) < tree->worst))
+	    (aggnet_tree_refuses(tree) &&
+	     aggnet_tree_room(tree, 0) < tree->worst))
 		aggnet_tree_press(tree, true);
-	tree->refused = false;
 	if (aggnet_tree_may_emit(tree))
 		aggnet_uplink_push(tree, out);
 }
@@ -230,8 +227,16 @@ u32 aggnet_tree_room(const struct aggnet_tree *tree, u32 own)
 	return tree->table.free > claimed ? tree->table.free - claimed : 0;
 }
 
+bool aggnet_tree_refuses(const struct aggnet_tree *tree)
+{
+	return tree->refused &&
+	       time_before(jiffies, tree->refused_at + TREE_REFUSED);
+}
+
 void aggnet_tree_reclaim(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
+	bool own = tree->dry && !aggnet_tree_refuses(tree);
+
 	if (aggnet_tree_sorted(tree)) {
 		aggnet_sorted_reclaim(tree, out);
 		return;
@@ -239,7 +244,7 @@ void aggnet_tree_reclaim(struct aggnet_tree *tree, struct sk_buff_head *out)
 	/* Of an empty table nothing can be emitted: the next refusal wakes anew. */
 	if (!tree->table.keys ||
 	    (tree->table.free >= tree->table.chunks / 2 &&
-	     aggnet_tree_room(tree, !!tree->dry) >= tree->worst))
+	     aggnet_tree_room(tree, own) >= tree->worst))
 		tree->pressure = false;
 	if (tree->starved)
 		aggnet_child_feed(tree, out);

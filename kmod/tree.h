@@ -121,7 +121,8 @@ struct aggnet_tree_conf {
  * @run_extras: runs for children that the plan did not foresee
  * @run_extra_slots: packets of such a run
  * @roomless: a child that found none at the receiver
- * @refused: an unplanned child found no room since the table last grew
+ * @refused: an unplanned child found no room, and none has come since
+ * @refused_at: jiffies of that
  * @run_full: a writer found no room worth going on for
  * @worst: chunks that one credit reserves
  * @credits: credits outstanding, all children
@@ -202,6 +203,7 @@ struct aggnet_tree {
 	__be32 roomless;
 	bool run_full;
 	bool refused;
+	unsigned long refused_at;
 	u32 worst;
 	u32 credits;
 	u32 max_taken;
@@ -473,6 +475,8 @@ void aggnet_tree_expect(struct aggnet_tree *tree);
  * contributor yet to come, the own writers. @own: claims of whoever asks (0, 1).
  */
 u32 aggnet_tree_room(const struct aggnet_tree *tree, u32 own);
+/* Does an unplanned child that found no room still ask for a credit? */
+bool aggnet_tree_refuses(const struct aggnet_tree *tree);
 /*
  * Room is short: grow, or emit. @refused: somebody got none at all; that presses
  * even if much is free, because idle credits may have a claim on all of it.

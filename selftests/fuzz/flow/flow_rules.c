@@ -29,6 +29,14 @@ static const struct world_conf tight = {
 	.records = 512, .keys = 512,
 };
 
+/* Memory for more than one credit of each. */
+static const struct world_conf roomy = {
+	.chain = true, .acceptor_writes = true,
+	.function = AGGNET_FN_SUM, .vtype = AGGNET_VTYPE_FLOAT64,
+	.payload = AGGNET_PAYLOAD_USUAL, .memory = 2,
+	.records = 512, .keys = 512,
+};
+
 static const struct world_conf chain = {
 	.chain = true, .lists = true, .payload = AGGNET_PAYLOAD_USUAL,
 	.memory = 8, .records = 64, .keys = 64, .sorted = true,
@@ -274,6 +282,54 @@ TEST_F(rules, open__makes_room_at_the_receiver)
 	world_read(100);
 	peer_open(&stranger);
 	EXPECT_EQ(2, tree->bound);
+}
+
+/* Its planned child has come when there was a credit for it, and no more. */
+static struct aggnet_tree *full(struct peer *planned, struct peer *stranger)
+{
+	struct aggnet_tree *tree = begin(&roomy, RECEIVER);
+	u32 n;
+
+	tree->conf.memory = tree->table.chunks * AGGNET_CHUNK;
+	for (n = 0; aggnet_tree_room(tree, 0) >= tree->worst; n++) {
+		INSIST(n < roomy.records, "the table does not get full");
+		world_write(RECEIVER, 1);
+	}
+	accepted(tree, planned);
+	stranger->tree = tree;
+	stranger->id = world.node[OTHER].an.identity;
+	return tree;
+}
+
+/* Room that was made for it is not taken by a sibling that merely lives. */
+TEST_F(rules, room__is_kept_for_a_child_that_was_refused)
+{
+	struct peer stranger = { .nonce = 0x5678 };
+	struct aggnet_tree *tree = full(&self->peer, &stranger);
+	u32 reads;
+
+	peer_ask(&stranger, AGGNET_F_ANY);
+	EXPECT_EQ(0, world.packets);
+	for (reads = 0; aggnet_tree_room(tree, 0) < tree->worst; reads++) {
+		ASSERT_GT(100, reads);
+		world_read(1);
+	}
+	child_lives(&self->peer);
+	peer_open(&stranger);
+	EXPECT_EQ(2, tree->bound);
+}
+
+/* But not for ever: it may have gone elsewhere. */
+TEST_F(rules, room__is_not_kept_for_a_child_that_asks_no_more)
+{
+	struct peer stranger = { .nonce = 0x5678 };
+	struct aggnet_tree *tree = full(&self->peer, &stranger);
+
+	peer_ask(&stranger, AGGNET_F_ANY);
+	world_read(100);
+	EXPECT_TRUE(aggnet_tree_refuses(tree));
+	lives(&self->peer, child_lives, 4, 0);
+	EXPECT_FALSE(aggnet_tree_refuses(tree));
 }
 
 /* And for one that found room when it asked, and none when it came. */
