@@ -125,8 +125,12 @@ static bool sorted_broken(struct aggnet_tree *tree,
 static bool sorted_weigh(struct aggnet_tree *tree,
 			 const struct aggnet_child *c, u32 weight)
 {
-	/* Who is not among its sources may come here from now on. */
-	if (!tree->runs.run[c->run].given)
+	/*
+	 * A source that is not among its own may come here from now on. Where one
+	 * was missing already, this is no news.
+	 */
+	if (!tree->runs.run[c->run].given &&
+	    aggnet_tree_covered(tree) >= tree->conf.sources)
 		tree->bound_at = jiffies;
 	if (!aggnet_runs_weigh(&tree->runs, c->run, weight))
 		return false;

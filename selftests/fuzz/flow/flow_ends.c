@@ -689,6 +689,23 @@ TEST_F(ends, missing__in_the_middle_of_a_chain)
 	check_missing(_metadata, &chain, OTHER, CHILD);
 }
 
+/* Sorted flows say only with their first record how many sources they are. */
+TEST_F(ends, missing__at_the_end_of_a_sorted_chain)
+{
+	struct world_conf conf = chain;
+
+	conf.sorted = true;
+	check_missing(_metadata, &conf, CHILD, -1);
+}
+
+TEST_F(ends, missing__in_the_middle_of_a_sorted_chain)
+{
+	struct world_conf conf = chain;
+
+	conf.sorted = true;
+	check_missing(_metadata, &conf, OTHER, CHILD);
+}
+
 /* It comes when its planned end does not wait any more, and others are slow. */
 TEST_F(ends, missing__comes_after_all)
 {
