@@ -128,6 +128,20 @@ static int node_check_udp_port(struct aggnet_net *an, struct genl_info *info,
 	return node_check_unused(an, info, AGGNET_A_NODE_UDP_PORT);
 }
 
+/* A port whose packets for others plain IP forwards; a switch has none. */
+static bool node_port_without_transit(const struct aggnet_net *an)
+{
+	const struct aggnet_port *port;
+	bool found = false;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(port, &an->ports, list)
+		if (!port->transit)
+			found = true;
+	rcu_read_unlock();
+	return found;
+}
+
 static int node_check_role(struct aggnet_net *an, struct genl_info *info,
 			   u8 role)
 {
@@ -136,6 +150,9 @@ static int node_check_role(struct aggnet_net *an, struct genl_info *info,
 				     "role is neither server nor switch");
 	if (role == an->role)
 		return 0;
+	if (role == AGGNET_ROLE_SWITCH && node_port_without_transit(an))
+		return AGGNET_REFUSE(info, AGGNET_A_NODE_ROLE, -EBUSY,
+				     "a port has transit off, which a switch cannot have: delete it first");
 	return node_check_unused(an, info, AGGNET_A_NODE_ROLE);
 }
 

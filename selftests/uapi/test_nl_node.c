@@ -207,6 +207,30 @@ TEST_F(node, set__busy_with_links)
 		       "there are links: delete them first");
 }
 
+/* A port with transit off; a switch forwards whatever comes in. */
+static int port_without_transit(struct nl *nl, const char *name)
+{
+	nl_begin(nl, AGGNET_CMD_PORT_ADD, 0);
+	nl_u32(nl, AGGNET_A_PORT_IFINDEX, ifindex(name));
+	nl_u8(nl, AGGNET_A_PORT_TRANSIT, 0);
+	return nl_talk(nl);
+}
+
+TEST_F(node, set__role_with_transit_off)
+{
+	struct nl *nl = &self->nl;
+
+	ASSERT_EQ(0, port_without_transit(nl, "p0"));
+	ASSERT_EQ(0, port_add(nl, "p1"));
+	EXPECT_REFUSED(nl, node_role(nl, AGGNET_ROLE_SWITCH), EBUSY,
+		       AGGNET_A_NODE_ROLE,
+		       "a port has transit off, which a switch cannot have: delete it first");
+	EXPECT_EQ(0, node_role(nl, AGGNET_ROLE_SERVER));
+	ASSERT_EQ(0, system("ip link del p0"));
+	EXPECT_EQ(0, node_role(nl, AGGNET_ROLE_SWITCH));
+	EXPECT_EQ(0, node_role(nl, AGGNET_ROLE_SERVER));
+}
+
 TEST_F(node, set__busy_with_a_plan)
 {
 	struct nl *nl = &self->nl;
