@@ -542,7 +542,7 @@ struct aggt_busy {
  * @link: name of a link -> index
  * @load: its traffic, two directions each
  * @room: links that @load has memory for
- * @most: the one that takes the longest
+ * @most: the one that takes the longest, or did before trees were dropped
  */
 struct aggt_loads {
 	struct aggt_map link;
@@ -556,6 +556,10 @@ void aggt_loads_free(struct aggt_loads *loads);
 
 /** aggt_loads_tree - add the traffic of a tree. */
 int aggt_loads_tree(struct aggt_loads *loads, const struct aggt_tree *tree,
+		    const struct aggt_job *job);
+
+/** aggt_loads_drop - take the traffic of a tree away that was added. */
+int aggt_loads_drop(struct aggt_loads *loads, const struct aggt_tree *tree,
 		    const struct aggt_job *job);
 
 /**

@@ -11,6 +11,12 @@
 /* Servers that a search for the best sequence may look at: a few seconds. */
 #define MAX_SEARCH 500000000ull
 
+/* Passes over the trees of a shuffle, after the first, to build them anew. */
+#define PASSES 2
+
+/* More than auto uses of the numbers behind the seed of a tree. */
+#define SEEDS_A_TREE 64
+
 static const char *const methods[] = {
 	"existing", "unicast", "unicast:random", "unicast:rotate", "rs:",
 	"rs:best", "ars", "irs", "steiner", "mib", "mc", "m2", "exact", "auto", "srs",
@@ -338,45 +344,126 @@ static int auto_bound(const struct build *b, aggt_node receiver,
 	return 0;
 }
 
+/* The best tree to receiver @i, the one that there is among them. */
+static int auto_tree(struct aggt_plan *plan, struct build *b, size_t i,
+		     const struct aggt_loads *others, unsigned int pass,
+		     struct aggt_err *err)
+{
+	struct aggt_auto ask = {
+		.topo = b->topo, .job = b->job, .others = others,
+		.receiver = b->job->receivers[i],
+		.seed = tree_seed(b->job, i) + pass * SEEDS_A_TREE,
+	};
+
+	if (auto_bound(b, ask.receiver, &ask.bound, err))
+		return -1;
+	plan->tree[i] = aggt_build_auto(&ask, plan->tree[i], err);
+	plan->skipped |= ask.skipped;
+	return plan->tree[i] ? 0 : -1;
+}
+
+static int nomem(struct aggt_err *err)
+{
+	aggt_err_nomem(err);
+	return -1;
+}
+
+/* When tree @i, which is not in @others, ends with their traffic. */
+static int time_among(const struct aggt_plan *plan, const struct build *b,
+		      size_t i, const struct aggt_loads *others, double *end)
+{
+	struct aggt_metrics m;
+
+	if (aggt_measure_time(plan->tree[i], b->job, others, &m))
+		return -1;
+	*end = m.time;
+	return 0;
+}
+
+/* When the last tree of all in @loads ends. */
+static int last_end(const struct aggt_plan *plan, const struct build *b,
+		    struct aggt_loads *loads, double *last)
+{
+	double end;
+	size_t i;
+
+	for (i = 0, *last = 0; i < plan->n_trees; i++) {
+		if (aggt_loads_drop(loads, plan->tree[i], b->job) ||
+		    time_among(plan, b, i, loads, &end) ||
+		    aggt_loads_tree(loads, plan->tree[i], b->job))
+			return -1;
+		*last = fmax(*last, end);
+	}
+	return 0;
+}
+
+/*
+ * Build each tree that ends last anew, now that all others are known. Its links
+ * are no busier then than the busiest was, so no plan ends later.
+ */
+static int auto_again(struct aggt_plan *plan, struct build *b,
+		      struct aggt_loads *loads, unsigned int pass,
+		      struct aggt_err *err)
+{
+	double last, end;
+	size_t i;
+
+	if (last_end(plan, b, loads, &last))
+		return nomem(err);
+	for (i = 0; i < plan->n_trees; i++) {
+		if (aggt_loads_drop(loads, plan->tree[i], b->job) ||
+		    time_among(plan, b, i, loads, &end))
+			return nomem(err);
+		if (end >= last * (1 - 1e-9) &&
+		    auto_tree(plan, b, i, loads, pass, err))
+			return -1;
+		if (aggt_loads_tree(loads, plan->tree[i], b->job))
+			return nomem(err);
+	}
+	return 0;
+}
+
+static int auto_in_time(struct aggt_plan *plan, struct build *b,
+			struct aggt_loads *loads, struct aggt_err *err)
+{
+	unsigned int pass;
+	size_t i;
+
+	for (i = 0; i < plan->n_trees; i++) {
+		if (auto_tree(plan, b, i, loads, 0, err))
+			return -1;
+		if (aggt_loads_tree(loads, plan->tree[i], b->job))
+			return nomem(err);
+	}
+	for (pass = 1; plan->n_trees > 1 && pass <= PASSES; pass++)
+		if (auto_again(plan, b, loads, pass, err))
+			return -1;
+	return 0;
+}
+
 /* Each receiver gets the best tree, SRS's of the whole shuffle included. */
 static int run_auto(struct aggt_plan *plan, struct build *b,
 		    struct aggt_err *err)
 {
-	bool timed = b->job->objective == AGGT_TIME;
-	struct aggt_loads others;
+	struct aggt_loads loads;
 	size_t i;
-	int ret = -1;
+	int ret;
 
-	if (aggt_loads_init(&others)) {
-		aggt_err_nomem(err);
-		return -1;
-	}
 	if (plan->n_trees > 1 && aggt_topo_digits(b->topo) &&
 	    aggt_build_srs(plan, b->job, false, err))
-		goto out;
+		return -1;
 	plan->predicted = 0;
-	for (i = 0; i < plan->n_trees; i++) {
-		struct aggt_auto ask = { b->topo, b->job,
-					 b->job->receivers[i], .others =
-					 timed ? &others : NULL };
-
-		ask.seed = tree_seed(b->job, i);
-		if (auto_bound(b, ask.receiver, &ask.bound, err))
-			goto out;
-		plan->tree[i] = aggt_build_auto(&ask, plan->tree[i], err);
-		plan->skipped |= ask.skipped;
-		if (!plan->tree[i])
-			goto out;
-		if (timed &&
-		    aggt_loads_tree(&others, plan->tree[i], b->job)) {
-			aggt_err_nomem(err);
-			goto out;
-		}
+	if (b->job->objective == AGGT_TIME) {
+		if (aggt_loads_init(&loads))
+			return nomem(err);
+		ret = auto_in_time(plan, b, &loads, err);
+		aggt_loads_free(&loads);
+		return ret;
 	}
-	ret = 0;
-out:
-	aggt_loads_free(&others);
-	return ret;
+	for (i = 0; i < plan->n_trees; i++)
+		if (auto_tree(plan, b, i, NULL, 0, err))
+			return -1;
+	return 0;
 }
 
 static const struct method table[] = {

@@ -198,6 +198,41 @@ static struct hop measure_hop(const struct aggt_tree *tree,
 	return hop;
 }
 
+static void drop(struct aggt_loads *loads, const struct aggt_loads *own)
+{
+	const struct aggt_map *map = &own->link;
+	uint32_t i, k, way;
+
+	for (i = 0; i <= map->mask; i++) {
+		if (map->key[i] == UINT64_MAX)
+			continue;
+		k = aggt_map_get(&loads->link, map->key[i]);
+		for (way = UP; way <= DOWN; way++) {
+			const struct aggt_busy *less =
+				&own->load[2 * map->val[i] + way];
+
+			loads->load[2 * k + way].traffic -= less->traffic;
+			loads->load[2 * k + way].time -= less->time;
+		}
+	}
+}
+
+int aggt_loads_drop(struct aggt_loads *loads, const struct aggt_tree *tree,
+		    const struct aggt_job *job)
+{
+	struct aggt_loads own;
+	int ret = -1;
+
+	if (aggt_loads_init(&own))
+		return -1;
+	if (!aggt_loads_tree(&own, tree, job)) {
+		drop(loads, &own);
+		ret = 0;
+	}
+	aggt_loads_free(&own);
+	return ret;
+}
+
 /* Of a packet, the longest way of a sender's to the receiver. */
 static int longest_way(const struct aggt_tree *tree, const struct aggt_job *job,
 		       const struct aggt_flow *flow, double *longest)
