@@ -146,6 +146,11 @@ FIXTURE_TEARDOWN(repair)
 	EXPECT_EQ(self->fds, open_fds());
 }
 
+static void mend(struct supervisor *v, const char *server, const char *port)
+{
+	aggnet_watch_port(v->s.watch, server, port, true, supervise_now());
+}
+
 /* The link of @server at @port goes down, and is gone around. */
 static int cut(struct supervisor *v, const char *server, const char *port)
 {
@@ -540,6 +545,41 @@ TEST_F(repair, file__one_supervisor_at_a_time)
 	stop(&two);
 	stop(&self->one);
 	EXPECT_EQ(0, start(&self->one, two.path));
+}
+
+/* --- failed before ---------------------------------------------------------- */
+
+/* The next supervisor finds the links down that the plan goes around. */
+TEST_F(repair, again__in_the_next_supervisor)
+{
+	struct supervisor *v = &self->one;
+	char path[64];
+
+	strcpy(path, v->path);
+	ASSERT_EQ(0, cut(v, "v4", "eth1"));
+	stop(v);
+	ASSERT_EQ(0, start(v, path));
+	EXPECT_EQ(0, cut(v, "v4", "eth1"));
+	EXPECT_EQ(1, v->told);
+	EXPECT_EQ(0, v->s.repairs);
+	EXPECT_EQ(1, attempt(v->s.json));
+	EXPECT_TRUE(in_force(v->s.json));
+	EXPECT_TRUE(tells(path, v->s.json));
+}
+
+/* The plan does not come back to a link that has come up. */
+TEST_F(repair, again__a_link_that_was_up)
+{
+	struct supervisor *v = &self->one;
+
+	ASSERT_EQ(0, cut(v, "v4", "eth1"));
+	mend(v, "v4", "eth1");
+	ASSERT_EQ(0, cut(v, "v1", "eth0"));
+	EXPECT_EQ(2, attempt(v->s.json));
+	EXPECT_EQ(0, cut(v, "v4", "eth1"));
+	EXPECT_EQ(2, attempt(v->s.json));
+	EXPECT_TRUE(in_force(v->s.json));
+	EXPECT_TRUE(tells(v->path, v->s.json));
 }
 
 /* --- refused --------------------------------------------------------------- */

@@ -53,13 +53,23 @@ static void add_text(json_t *list, const char *text)
 		json_array_append_new(list, json_string(text));
 }
 
+/* The plan goes around the part, also after it has worked again. */
+static bool has_failed(const struct supervise *s, const char *change)
+{
+	const size_t len = strlen("failed:");
+
+	return !strncmp(change, "failed:", len) &&
+	       has_text(json_object_get(s->json, "failed"), change + len);
+}
+
 /* What was found stays to be done until it has been. */
 static void take_finding(struct supervise *s, const struct aggnet_finding *f)
 {
 	size_t i;
 
 	for (i = 0; i < f->n_changes; i++)
-		add_text(s->changes, f->change[i]);
+		if (!has_failed(s, f->change[i]))
+			add_text(s->changes, f->change[i]);
 	for (i = 0; i < f->n_renew; i++)
 		add_text(s->renew,
 			 addr_text(aggnet_incast_receiver(f->renew[i])));
