@@ -17,7 +17,7 @@
 #define LINK_BYTES	32768
 
 /* Ask for all devices; the answers come like news. */
-static int ask(const struct link_watch *watch)
+static int ask(struct link_watch *watch)
 {
 	const struct {
 		struct nlmsghdr h;
@@ -29,7 +29,11 @@ static int ask(const struct link_watch *watch)
 			.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP,
 		},
 	};
+	size_t i;
 
+	watch->changed = false;
+	for (i = 0; i < watch->n; i++)
+		watch->link[i].told = false;
 	return send(watch->fd, &request, sizeof(request), 0) < 0 ? -1 : 0;
 }
 
@@ -61,9 +65,12 @@ int link_watch_open(struct link_watch *watch)
 
 	memset(watch, 0, sizeof(*watch));
 	watch->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+	/* Without the right to more than net.core.rmem_max as much as that. */
 	if (watch->fd >= 0 &&
-	    !setsockopt(watch->fd, SOL_SOCKET, SO_RCVBUF, &size,
-			sizeof(size)) &&
+	    (!setsockopt(watch->fd, SOL_SOCKET, SO_RCVBUFFORCE, &size,
+			 sizeof(size)) ||
+	     !setsockopt(watch->fd, SOL_SOCKET, SO_RCVBUF, &size,
+			 sizeof(size))) &&
 	    !bind(watch->fd, (const struct sockaddr *)&addr, sizeof(addr)) &&
 	    !ask(watch))
 		return 0;
@@ -74,7 +81,7 @@ int link_watch_open(struct link_watch *watch)
 
 /* Remember the name of a device; it may be gone when it is asked for. */
 static const char *remember(struct link_watch *watch, int index,
-			    const char *name)
+			    const char *name, bool there)
 {
 	void *grown;
 	size_t i;
@@ -90,6 +97,8 @@ static const char *remember(struct link_watch *watch, int index,
 	}
 	memset(watch->link[i].name, 0, LINK_NAME);
 	memcpy(watch->link[i].name, name, strnlen(name, LINK_NAME - 1));
+	watch->link[i].there = there;
+	watch->link[i].told = there;
 	return watch->link[i].name;
 }
 
@@ -98,6 +107,7 @@ static void take_link(struct link_watch *watch, const struct nlmsghdr *h,
 {
 	const struct ifinfomsg *info = NLMSG_DATA(h);
 	const unsigned int up = IFF_UP | IFF_LOWER_UP;
+	const bool there = h->nlmsg_type == RTM_NEWLINK;
 	const struct rtattr *attr;
 	int len = (int)IFLA_PAYLOAD(h);
 	const char *name = NULL;
@@ -108,10 +118,63 @@ static void take_link(struct link_watch *watch, const struct nlmsghdr *h,
 	for (attr = IFLA_RTA(info); RTA_OK(attr, len);
 	     attr = RTA_NEXT(attr, len))
 		if (attr->rta_type == IFLA_IFNAME)
-			name = remember(watch, info->ifi_index, RTA_DATA(attr));
+			name = remember(watch, info->ifi_index, RTA_DATA(attr),
+					there);
 	if (name)
-		heard(arg, name, h->nlmsg_type == RTM_NEWLINK &&
-		      (info->ifi_flags & up) == up);
+		heard(arg, name, there && (info->ifi_flags & up) == up);
+}
+
+static bool is_told(const struct link_watch *watch, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < watch->n; i++)
+		if (watch->link[i].told && !strcmp(watch->link[i].name, name))
+			return true;
+	return false;
+}
+
+/*
+ * All devices have been told: others have gone while news were lost. Return: -1
+ * if they have to be told again and cannot be asked for
+ */
+static int end_answers(struct link_watch *watch, link_heard heard, void *arg)
+{
+	size_t i;
+
+	if (watch->changed)
+		return ask(watch);
+	for (i = 0; i < watch->n; i++) {
+		if (!watch->link[i].there || watch->link[i].told)
+			continue;
+		watch->link[i].there = false;
+		if (!is_told(watch, watch->link[i].name))
+			heard(arg, watch->link[i].name, false);
+	}
+	return 0;
+}
+
+static int take(struct link_watch *watch, const struct nlmsghdr *h,
+		link_heard heard, void *arg)
+{
+	watch->changed |= h->nlmsg_flags & NLM_F_DUMP_INTR;
+	if (h->nlmsg_type == NLMSG_DONE)
+		return end_answers(watch, heard, arg);
+	if (h->nlmsg_type == RTM_NEWLINK || h->nlmsg_type == RTM_DELLINK)
+		take_link(watch, h, heard, arg);
+	return 0;
+}
+
+/*
+ * News were lost. The socket drops all that comes until its queue is empty: only
+ * then are the answers to a question followed by all news.
+ */
+static int ask_again(struct link_watch *watch, void *buf, size_t size)
+{
+	while (recv(watch->fd, buf, size, MSG_DONTWAIT) >= 0 ||
+	       errno == ENOBUFS || errno == EINTR)
+		;
+	return ask(watch);
 }
 
 /**
@@ -130,22 +193,19 @@ int link_watch_read(struct link_watch *watch, link_heard heard, void *arg)
 	} buf;
 	const struct nlmsghdr *h = &buf.h;
 	ssize_t len;
+	int ret = 0;
 
 	len = recv(watch->fd, &buf, sizeof(buf), MSG_DONTWAIT);
 	if (len < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
-	/* News were lost: look at all that is there. */
-	if (len < 0 && errno == ENOBUFS && !ask(watch))
-		return 0;
-	if (len < 0) {
+	if (len < 0)
+		ret = errno == ENOBUFS ? ask_again(watch, &buf, sizeof(buf)) :
+					 -1;
+	for (; !ret && NLMSG_OK(h, len); h = NLMSG_NEXT(h, len))
+		ret = take(watch, h, heard, arg);
+	if (ret)
 		err("devices: %s", strerror(errno));
-		return -1;
-	}
-	for (; NLMSG_OK(h, len); h = NLMSG_NEXT(h, len))
-		if (h->nlmsg_type == RTM_NEWLINK ||
-		    h->nlmsg_type == RTM_DELLINK)
-			take_link(watch, h, heard, arg);
-	return 0;
+	return ret;
 }
 
 /**

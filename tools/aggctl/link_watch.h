@@ -11,14 +11,19 @@
 /**
  * struct link_watch - what is known of a namespace's devices
  * @fd: readable when there is news
- * @link: the devices that were seen
+ * @changed: devices changed while all of them were told
+ * @link: the devices that were seen: @there is cleared when one has gone, and
+ *	@told when all of them are asked for
  * @n: how many
  */
 struct link_watch {
 	int fd;
+	bool changed;
 	struct {
 		int index;
 		char name[LINK_NAME];
+		bool there;
+		bool told;
 	} *link;
 	size_t n;
 };
