@@ -222,6 +222,46 @@ TEST_F(node, events__before_they_are_joined)
 }
 
 /* A list that is as long as an attribute can be comes whole, or not at all. */
+/* An entry comes and goes until the queue of events is full. */
+static int overflow(struct aggnet_ctl *ctl, const struct aggnet_tree_info *e)
+{
+	const int little = 1;	/* the kernel has a least size */
+	int i, ret;
+
+	ret = setsockopt(aggnet_events_fd(ctl), SOL_SOCKET, SO_RCVBUF, &little,
+			 sizeof(little));
+	for (i = 0; !ret && i < 100; i++)
+		ret = add_entry(ctl, e, false) ?:
+		      aggnet_tree_del(ctl, e->incast_id);
+	return ret;
+}
+
+/* Once the loss is told, what happens is told again. */
+TEST_F(node, events__after_some_were_lost)
+{
+	struct aggnet_tree_info e = entry(1), *list;
+	struct aggnet_event_info event = {};
+	struct pollfd pfd = { .events = POLLIN };
+	uint32_t instance;
+	size_t n;
+
+	ASSERT_EQ(0, aggnet_events_join(self->ctl));
+	pfd.fd = aggnet_events_fd(self->ctl);
+	ASSERT_EQ(0, overflow(self->ctl, &e));
+	ASSERT_EQ(-ENOBUFS, aggnet_events_next(self->ctl, &event));
+	ASSERT_EQ(0, aggnet_tree_list(self->ctl, &list, &n));
+	EXPECT_EQ(0, n);
+	aggnet_tree_list_free(list, n);
+	e.instance = 1000;
+	ASSERT_EQ(0, add_entry(self->ctl, &e, false));
+	do {
+		ASSERT_EQ(1, poll(&pfd, 1, 10000));
+		ASSERT_EQ(0, aggnet_events_next(self->ctl, &event));
+		instance = event.instance;
+		aggnet_event_clear(&event);
+	} while (instance != e.instance);
+}
+
 TEST_F(node, children__more_than_an_attribute_holds)
 {
 	static struct in_addr child[UINT16_MAX];

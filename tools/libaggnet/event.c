@@ -43,6 +43,7 @@ const struct aggnet_noun aggnet_noun_event = {
 
 int aggnet_events_join(struct aggnet_ctl *ctl)
 {
+	const int size = EVENT_QUEUE;
 	int group, ret;
 
 	if (ctl->events)
@@ -65,6 +66,9 @@ int aggnet_events_join(struct aggnet_ctl *ctl)
 		return aggnet_ctl_fail_socket(ctl, ret);
 	}
 	ret = nl_socket_set_buffer_size(ctl->events, EVENT_QUEUE, 0);
+	/* More than net.core.rmem_max, for those that may have it. */
+	setsockopt(nl_socket_get_fd(ctl->events), SOL_SOCKET, SO_RCVBUFFORCE,
+		   &size, sizeof(size));
 	if (!ret)
 		ret = nl_socket_add_memberships(ctl->events, group, 0);
 	if (!ret)
@@ -85,6 +89,22 @@ void aggnet_event_clear(struct aggnet_event_info *event)
 	aggnet_field_clear(&aggnet_noun_event, event);
 }
 
+/*
+ * Events were lost. The socket drops all that come, without another ENOBUFS,
+ * until its queue is empty: a dump before that would miss what is dropped after
+ * it.
+ */
+static int events_lost(struct aggnet_ctl *ctl)
+{
+	char bytes[EVENT_BYTES];
+
+	while (recv(aggnet_events_fd(ctl), bytes, sizeof(bytes),
+		    MSG_DONTWAIT) >= 0 || errno == ENOBUFS || errno == EINTR)
+		;
+	return aggnet_ctl_fail(ctl, -ENOBUFS,
+			       "events: some were lost, too many came");
+}
+
 int aggnet_events_next(struct aggnet_ctl *ctl,
 		       struct aggnet_event_info *event)
 {
@@ -101,10 +121,10 @@ int aggnet_events_next(struct aggnet_ctl *ctl,
 	/* One message, one event: read it without libnl's callbacks. */
 	do {
 		len = recv(aggnet_events_fd(ctl), &buf, sizeof(buf), 0);
+		if (len < 0 && errno == ENOBUFS)
+			return events_lost(ctl);
 		if (len < 0)
 			return aggnet_ctl_fail(ctl, -errno, "events: %s",
-					       errno == ENOBUFS ?
-					       "some were lost, too many came" :
 					       strerror(errno));
 		g = nlmsg_data(&buf.h);
 	} while (!nlmsg_ok(&buf.h, (int)len) ||
