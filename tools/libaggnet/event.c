@@ -114,6 +114,7 @@ int aggnet_events_next(struct aggnet_ctl *ctl,
 	} buf;
 	struct genlmsghdr *g;
 	ssize_t len;
+	int ret;
 
 	if (!ctl->events)
 		return aggnet_ctl_fail(ctl, -ENOTCONN,
@@ -131,7 +132,9 @@ int aggnet_events_next(struct aggnet_ctl *ctl,
 		 buf.h.nlmsg_type != ctl->family ||
 		 nlmsg_datalen(&buf.h) < (int)sizeof(*g) ||
 		 g->cmd != AGGNET_CMD_EVENT);
-	return aggnet_field_take_all(&aggnet_noun_event,
-				     genlmsg_attrdata(g, 0),
-				     genlmsg_attrlen(g, 0), event);
+	ret = aggnet_field_take_all(&aggnet_noun_event, genlmsg_attrdata(g, 0),
+				    genlmsg_attrlen(g, 0), event);
+	if (ret)
+		aggnet_ctl_fail(ctl, ret, "bad event: %s", strerror(-ret));
+	return ret;
 }
