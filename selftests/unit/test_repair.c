@@ -30,6 +30,7 @@ struct supervisor {
 	struct supervise s;
 	bool unsaved;	/* as the last repair was told of */
 	unsigned int told;
+	unsigned int stalled;
 	int ret;	/* of a repair that was made meanwhile */
 };
 
@@ -545,6 +546,51 @@ TEST_F(repair, file__one_supervisor_at_a_time)
 	stop(&two);
 	stop(&self->one);
 	EXPECT_EQ(0, start(&self->one, two.path));
+}
+
+/* --- heard ------------------------------------------------------------------- */
+
+/* The event of it was lost. */
+TEST_F(repair, lost__an_entry_was_deleted)
+{
+	struct supervisor *v = &self->one;
+	struct aggnet_finding f = {};
+
+	world->node[4].overflow = true;
+	EXPECT_EQ(AGGNET_WATCH_WAIT, hear(v, &f));
+	world->node[4].n = 0;
+	world->node[4].overflow = true;
+	/* It had none before. */
+	world->node[2].overflow = true;
+	EXPECT_EQ(AGGNET_WATCH_FAILED, hear(v, &f));
+	EXPECT_STREQ("source v4 withdrew its entry", f.text);
+}
+
+static void has_stalled(void *arg, const char *node, uint32_t missing)
+{
+	struct supervisor *v = arg;
+
+	v->stalled++;
+}
+
+/* Not those of other jobs, or of other plans of this job. */
+TEST_F(repair, stalled__its_own_trees_only)
+{
+	const struct fake_event event[] = {
+		{ AGGNET_EVENT_TREE_STALLED, 2ull << 32 | 0x0a000001, 1, 0 },
+		{ AGGNET_EVENT_TREE_STALLED, 1ull << 32 | 0x0a000001, 2, 0 },
+		{ AGGNET_EVENT_TREE_STALLED, 1ull << 32 | 0x0a000001, 1, 0 },
+	};
+	struct fake_node *v1 = &world->node[1];
+	struct supervisor *v = &self->one;
+	struct aggnet_finding f;
+	size_t i;
+
+	v->s.stalled = has_stalled;
+	for (i = 0; i < ARRAY_SIZE(event); i++)
+		v1->event[v1->events++] = event[i];
+	EXPECT_EQ(AGGNET_WATCH_WAIT, hear(v, &f));
+	EXPECT_EQ(1, v->stalled);
 }
 
 /* --- failed before ---------------------------------------------------------- */

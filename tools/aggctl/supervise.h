@@ -20,11 +20,13 @@ struct plan;
  * struct post - where one node is listened to
  * @name: the node
  * @ctl: handle there that has joined the events; NULL: the node is not there
+ * @found: of each tree: an entry was found there
  * @links: its devices, listened to in a testbed
  */
 struct post {
 	char name[AGGNET_WATCH_NAME];
 	struct aggnet_ctl *ctl;
+	bool *found;
 	struct link_watch links;
 };
 
@@ -140,6 +142,11 @@ void supervise_save(struct supervise *s, const json_t *json);
 
 /* supervise_resume.c */
 int supervise_trees(struct supervise *s, const struct plan *plan);
+struct supervised_tree *supervise_tree(const struct supervise *s,
+				       uint64_t incast_id);
+uint32_t supervise_instance(const struct supervise *s);
+bool supervise_has_entry(const struct supervise *s, const char *node, size_t i);
+uint32_t supervise_attempt(const struct supervise *s, size_t i);
 void supervise_found(struct supervise *s, const struct aggnet_tree_info *tree);
 int supervise_stands(const struct supervise *s,
 		     const struct aggnet_tree_info *info);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Listening to the nodes of a plan that is under supervision. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
@@ -87,6 +88,57 @@ static void warn_missing(const struct supervise *s, const struct post *post,
 		    post->name, json_array_size(entries), missing);
 }
 
+/* Return: NULL if it is of another plan */
+static const struct supervised_tree *our_tree(const struct supervise *s,
+					      uint64_t incast_id,
+					      uint32_t instance)
+{
+	return instance == supervise_instance(s) ?
+	       supervise_tree(s, incast_id) : NULL;
+}
+
+static void note_found(const struct supervise *s, struct post *post,
+		       const struct supervised_tree *tree)
+{
+	if (tree)
+		post->found[tree - s->tree] = true;
+}
+
+static bool has_entry(const struct aggnet_tree_info *list, size_t n,
+		      uint64_t incast_id)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (list[i].incast_id == incast_id)
+			return true;
+	return false;
+}
+
+/* Entries that were there and are not any more: no event told of their end. */
+static void find_deleted(struct supervise *s, struct post *post,
+			 const struct aggnet_tree_info *list, size_t n)
+{
+	struct aggnet_event_info deleted = {
+		.kind = AGGNET_EVENT_TREE_DELETED,
+		.instance = supervise_instance(s),
+	};
+	size_t i;
+
+	for (i = 0; i < s->n_trees; i++) {
+		if (!post->found[i] || has_entry(list, n, s->tree[i].incast_id))
+			continue;
+		post->found[i] = false;
+		/* A repair has gone around the node. */
+		if (!supervise_has_entry(s, post->name, i))
+			continue;
+		deleted.incast_id = s->tree[i].incast_id;
+		deleted.attempt = supervise_attempt(s, i);
+		aggnet_watch_event(s->watch, post->name, &deleted,
+				   supervise_now());
+	}
+}
+
 /*
  * How the node's trees stand, @first or again: events told it before, or were
  * lost.
@@ -103,8 +155,12 @@ static int post_scan(struct supervise *s, struct post *post, bool first)
 	}
 	if (first)
 		warn_missing(s, post, list, n);
+	else
+		find_deleted(s, post, list, n);
 	for (i = 0; !ret && i < n; i++) {
 		supervise_found(s, &list[i]);
+		note_found(s, post, our_tree(s, list[i].incast_id,
+					     list[i].instance));
 		aggnet_watch_state(s->watch, post->name, &list[i],
 				   supervise_now());
 		/* At first it is not known which attempt is in force. */
@@ -120,6 +176,11 @@ static int post_open(struct supervise *s, struct post *post)
 	int ret = 0;
 
 	post->links.fd = -1;
+	post->found = calloc(s->n_trees + 1, sizeof(*post->found));
+	if (!post->found) {
+		err("out of memory");
+		return -1;
+	}
 	if (s->in_testbed && !netns_exists(post->name)) {
 		post_gone(s, post);
 		return 0;
@@ -128,6 +189,11 @@ static int post_open(struct supervise *s, struct post *post)
 		return -1;
 	if (aggnet_ctl_open(&post->ctl) || aggnet_events_join(post->ctl)) {
 		err("%s: %s", post->name, aggnet_ctl_error(post->ctl));
+		return -1;
+	}
+	/* It waits for all nodes, never for one. */
+	if (fcntl(aggnet_events_fd(post->ctl), F_SETFL, O_NONBLOCK)) {
+		err("%s: events: %s", post->name, strerror(errno));
 		return -1;
 	}
 	if (s->in_testbed && !s->only)
@@ -181,8 +247,10 @@ void supervise_close(struct supervise *s)
 {
 	size_t i;
 
-	for (i = 0; i < s->n_posts; i++)
+	for (i = 0; i < s->n_posts; i++) {
 		post_close(&s->post[i]);
+		free(s->post[i].found);
+	}
 	if (s->names >= 0)
 		close(s->names);
 	free(s->post);
@@ -208,9 +276,13 @@ static void hear_link(void *arg, const char *name, bool up)
 static int hear_one(struct supervise *s, struct post *post,
 		    const struct aggnet_event_info *event)
 {
+	const struct supervised_tree *tree;
 	const char *port = NULL;
 
-	if (event->kind == AGGNET_EVENT_TREE_STALLED)
+	tree = our_tree(s, event->incast_id, event->instance);
+	if (event->kind == AGGNET_EVENT_TREE_ADDED)
+		note_found(s, post, tree);
+	if (event->kind == AGGNET_EVENT_TREE_STALLED && tree)
 		s->stalled(s->arg, post->name, event->missing);
 	if (event->kind == AGGNET_EVENT_PORT_GONE && post->links.fd >= 0)
 		port = link_watch_name(&post->links, (int)event->ifindex);
@@ -226,7 +298,8 @@ static int hear_event(struct supervise *s, struct post *post)
 	struct aggnet_event_info event;
 	int error = aggnet_events_next(post->ctl, &event);
 
-	if (error == -EINTR)
+	/* What made it readable may have been for others. */
+	if (error == -EINTR || error == -EAGAIN)
 		return 0;
 	if (error == -ENOBUFS)
 		return post_scan(s, post, false);

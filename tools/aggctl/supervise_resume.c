@@ -25,7 +25,11 @@ static bool is_newer(uint32_t a, uint32_t b)
 	return (int32_t)(a - b) > 0;
 }
 
-static uint32_t instance_of(const struct supervise *s)
+/**
+ * supervise_instance() - instance of the plan
+ * @s: the supervision
+ */
+uint32_t supervise_instance(const struct supervise *s)
 {
 	json_t *instance = json_object_get(s->json, "instance");
 
@@ -37,7 +41,12 @@ static json_t *tree_json(const struct supervise *s, size_t i)
 	return json_array_get(json_object_get(s->json, "trees"), i);
 }
 
-static uint32_t attempt_of(const struct supervise *s, size_t i)
+/**
+ * supervise_attempt() - attempt of a tree that is in force
+ * @s: the supervision
+ * @i: number of the tree
+ */
+uint32_t supervise_attempt(const struct supervise *s, size_t i)
 {
 	json_t *attempt = json_object_get(tree_json(s, i), "attempt");
 
@@ -83,8 +92,15 @@ int supervise_trees(struct supervise *s, const struct plan *plan)
 	return s->tree ? 0 : -1;
 }
 
-static struct supervised_tree *find_tree(const struct supervise *s,
-					 uint64_t incast_id)
+/**
+ * supervise_tree() - find a tree of the plan
+ * @s: the supervision
+ * @incast_id: name
+ *
+ * Return: the tree, or NULL.
+ */
+struct supervised_tree *supervise_tree(const struct supervise *s,
+				       uint64_t incast_id)
 {
 	size_t i;
 
@@ -92,6 +108,25 @@ static struct supervised_tree *find_tree(const struct supervise *s,
 		if (s->tree[i].incast_id == incast_id)
 			return &s->tree[i];
 	return NULL;
+}
+
+/**
+ * supervise_has_entry() - look whether a node has an entry in the plan in force
+ * @s: the supervision
+ * @node: the node
+ * @i: number of the tree that the entry is of
+ */
+bool supervise_has_entry(const struct supervise *s, const char *node, size_t i)
+{
+	json_t *part = json_object_get(json_object_get(s->json, "nodes"), node);
+	const char *to = tree_name(&s->tree[i]);
+	json_t *entry;
+	size_t k;
+
+	json_array_foreach(json_object_get(part, "trees"), k, entry)
+		if (leads_to(entry, to))
+			return true;
+	return false;
 }
 
 /* Is an entry of this plan, in whatever attempt? */
@@ -102,7 +137,7 @@ static bool is_ours(const struct supervise *s,
 	const char *id = json_string_value(json_object_get(s->json, "id"));
 	char text[2 * AGGNET_PLAN_LEN + 1];
 
-	if (info->instance != instance_of(s) || has != !!id)
+	if (info->instance != supervise_instance(s) || has != !!id)
 		return false;
 	plan_text_of(info->plan, text);
 	return !id || !strncmp(text, id, 2 * ID_LEN);
@@ -115,7 +150,7 @@ static bool is_ours(const struct supervise *s,
  */
 void supervise_found(struct supervise *s, const struct aggnet_tree_info *info)
 {
-	struct supervised_tree *tree = find_tree(s, info->incast_id);
+	struct supervised_tree *tree = supervise_tree(s, info->incast_id);
 
 	if (!tree || !is_ours(s, info))
 		return;
@@ -154,12 +189,12 @@ static int overtaken(const struct supervised_tree *tree, uint32_t instance,
 int supervise_stands(const struct supervise *s,
 		     const struct aggnet_tree_info *info)
 {
-	const struct supervised_tree *tree = find_tree(s, info->incast_id);
+	const struct supervised_tree *tree = supervise_tree(s, info->incast_id);
 	char by[INET_ADDRSTRLEN];
 
 	if (!tree || tree->undone || info->state != AGGNET_TREE_ABORTED ||
 	    info->reason != AGGNET_R_STALE ||
-	    info->instance != instance_of(s) || info->attempt != tree->used ||
+	    info->instance != supervise_instance(s) || info->attempt != tree->used ||
 	    aggnet_watch_is_done(s->watch, tree->incast_id))
 		return 0;
 	strcpy(by, addr_text(info->origin));
@@ -178,7 +213,7 @@ int supervise_stands(const struct supervise *s,
 int supervise_heard(const struct supervise *s,
 		    const struct aggnet_event_info *event)
 {
-	const struct supervised_tree *tree = find_tree(s, event->incast_id);
+	const struct supervised_tree *tree = supervise_tree(s, event->incast_id);
 	const struct aggnet_tree_info ended = {
 		.state = AGGNET_TREE_ABORTED, .incast_id = event->incast_id,
 		.instance = event->instance, .attempt = event->attempt,
@@ -188,9 +223,9 @@ int supervise_heard(const struct supervise *s,
 	if (event->kind == AGGNET_EVENT_TREE_ABORTED)
 		return supervise_stands(s, &ended);
 	if (event->kind != AGGNET_EVENT_TREE_ADDED || !tree ||
-	    !(event->instance == instance_of(s) ?
+	    !(event->instance == supervise_instance(s) ?
 	      is_newer(event->attempt, tree->used) :
-	      is_newer(event->instance, instance_of(s))))
+	      is_newer(event->instance, supervise_instance(s))))
 		return 0;
 	return overtaken(tree, event->instance, event->attempt);
 }
@@ -238,12 +273,12 @@ int supervise_overtaken(struct supervise *s, const json_t *tried)
 	for (i = 0; i < s->n_trees; i++) {
 		tree = &s->tree[i];
 		/* What is left of an attempt that could not be undone. */
-		if (!tree->seen || !is_newer(tree->newest, attempt_of(s, i)) ||
+		if (!tree->seen || !is_newer(tree->newest, supervise_attempt(s, i)) ||
 		    is_newer(tree->used, tree->newest))
 			continue;
 		if (tree->newest != tree->used || tree->split ||
 		    !is_told(tried, tree))
-			return overtaken(tree, instance_of(s), tree->newest);
+			return overtaken(tree, supervise_instance(s), tree->newest);
 	}
 	return 0;
 }
@@ -261,7 +296,7 @@ void supervise_skip(struct supervise *s, size_t tree)
 {
 	s->tree[tree].undone = true;
 	/* It cannot fail: the watch has the tree already. */
-	aggnet_watch_tree(s->watch, s->tree[tree].incast_id, instance_of(s),
+	aggnet_watch_tree(s->watch, s->tree[tree].incast_id, supervise_instance(s),
 			  s->tree[tree].used + 1, s->only);
 }
 
@@ -309,7 +344,7 @@ static void begin_anew(struct supervise *s, size_t i, const char *why)
 static int resume_tree(struct supervise *s, size_t i)
 {
 	struct supervised_tree *tree = &s->tree[i];
-	uint32_t told = attempt_of(s, i);
+	uint32_t told = supervise_attempt(s, i);
 	bool newer = is_newer(tree->newest, told);
 
 	if (!tree->seen)
@@ -320,11 +355,11 @@ static int resume_tree(struct supervise *s, size_t i)
 		return 0;
 	if (tree->newest != told) {
 		err("tree to %s: epoch %u.%u is in force, not the plan's %u.%u: it goes on from there",
-		    tree_name(tree), instance_of(s), tree->newest,
-		    instance_of(s), told);
+		    tree_name(tree), supervise_instance(s), tree->newest,
+		    supervise_instance(s), told);
 		adopt(s, i);
 		if (aggnet_watch_tree(s->watch, tree->incast_id,
-				      instance_of(s), tree->newest, s->only)) {
+				      supervise_instance(s), tree->newest, s->only)) {
 			err("out of memory");
 			return -1;
 		}
