@@ -48,13 +48,12 @@ static void repaired(void *arg, const struct repair *r)
 	v->told++;
 }
 
-/* v1 and v4 send to v0; v4 has other ways than that by v1. */
-static json_t *make_plan(void)
+static json_t *make_plan_of(const aggt_node *senders,
+			    const aggt_node *receivers, size_t n_receivers)
 {
-	static const aggt_node senders[] = { 1, 4 }, receiver;
 	const struct aggt_job job = {
-		.senders = senders, .n_senders = 2, .receivers = &receiver,
-		.n_receivers = 1, .method = "irs",
+		.senders = senders, .n_senders = 2, .receivers = receivers,
+		.n_receivers = n_receivers, .method = "irs",
 	};
 	struct plan plan = { .conf = {
 		.job = 1, .instance = 1, .scheme = AGGNET_SCHEME_EXACT,
@@ -71,10 +70,17 @@ static json_t *make_plan(void)
 	return json;
 }
 
-/* A plan in the file, and in force. */
-static int begin(const char *path)
+/* v1 and v4 send to v0; v4 has other ways than that by v1. */
+static json_t *make_plan(void)
 {
-	json_t *json = make_plan();
+	static const aggt_node senders[] = { 1, 4 }, receiver;
+
+	return make_plan_of(senders, &receiver, 1);
+}
+
+/* The plan in the file, and in force. */
+static int begin_with(const char *path, json_t *json)
+{
 	struct plan_file file;
 	size_t at;
 	int ret;
@@ -91,8 +97,13 @@ static int begin(const char *path)
 	return ret;
 }
 
-/* Begins to supervise; stop() is due in any case. */
-static int start(struct supervisor *v, const char *path)
+static int begin(const char *path)
+{
+	return begin_with(path, make_plan());
+}
+
+/* Begins to supervise; stop() is due in any case. @only: this node */
+static int start_at(struct supervisor *v, const char *path, const char *only)
 {
 	char own[sizeof(v->path)];
 	struct plan_file file = {};
@@ -102,8 +113,8 @@ static int start(struct supervisor *v, const char *path)
 	snprintf(own, sizeof(own), "%s", path);
 	*v = (struct supervisor){
 		.store = { .dir = -1, .file = -1 },
-		.s = { .store = &v->store, .names = -1, .in_testbed = true,
-		       .told = repaired, .arg = v },
+		.s = { .store = &v->store, .names = -1, .only = only,
+		       .in_testbed = !only, .told = repaired, .arg = v },
 	};
 	strcpy(v->path, own);
 	v->s.path = v->path;
@@ -114,6 +125,11 @@ static int start(struct supervisor *v, const char *path)
 	plan_file_free(&file);
 	return ret || prepare(&v->s) || supervise_listen(&v->s) ||
 	       supervise_resume(&v->s) ? -1 : 0;
+}
+
+static int start(struct supervisor *v, const char *path)
+{
+	return start_at(v, path, NULL);
 }
 
 static void stop(struct supervisor *v)
@@ -1208,6 +1224,53 @@ TEST_F(repair, hosts__other_trees_are_other_epochs)
 	json_decref(b);
 	stop(&two);
 	unlink(copy);
+}
+
+/* One host waits for the trees only that it has a part in. */
+TEST_F(repair, hosts__end_of_its_own_tree)
+{
+	static const aggt_node senders[] = { 1, 4 }, receivers[] = { 0, 8 };
+	struct supervisor *v = &self->one;
+	struct fake_node *v0 = &world->node[0];
+	struct aggnet_finding f;
+	char path[64];
+
+	strcpy(path, v->path);
+	stop(v);
+	ASSERT_EQ(0, begin_with(path, make_plan_of(senders, receivers, 2)));
+	ASSERT_EQ(1, v0->n);
+	world->at = 0;
+	ASSERT_EQ(0, start_at(v, path, "v0"));
+	v0->event[v0->events++] = (struct fake_event){
+		AGGNET_EVENT_TREE_DONE, 1ull << 32 | 0x0a000001, 1, 0
+	};
+	EXPECT_EQ(AGGNET_WATCH_DONE, hear(v, &f));
+}
+
+/* A repair goes around the host: it has nothing to wait for. */
+TEST_F(repair, hosts__not_on_the_way_any_more)
+{
+	struct aggnet_event_info event = {
+		.kind = AGGNET_EVENT_TREE_ABORTED, .instance = 1,
+		.incast_id = 1ull << 32 | 0x0a000001,
+		.reason = AGGNET_R_TIMEOUT, .about = { htonl(0x0a000002) },
+	};
+	static const aggt_node senders[] = { 4, 7 }, receiver;
+	struct supervisor *v = &self->one;
+	struct aggnet_finding f;
+	char path[64];
+
+	strcpy(path, v->path);
+	stop(v);
+	ASSERT_EQ(0, begin_with(path, make_plan_of(senders, &receiver, 1)));
+	ASSERT_EQ(1, world->node[1].n);
+	world->at = 1;
+	ASSERT_EQ(0, start_at(v, path, "v1"));
+	aggnet_watch_event(v->s.watch, "v1", &event, supervise_now());
+	ASSERT_EQ(AGGNET_WATCH_REPAIR, hear(v, &f));
+	ASSERT_EQ(0, supervise_repair(&v->s, &f));
+	EXPECT_EQ(0, world->node[1].n);
+	EXPECT_EQ(AGGNET_WATCH_DONE, hear(v, &f));
 }
 
 /* --- apply ------------------------------------------------------------------ */

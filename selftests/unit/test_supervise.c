@@ -175,6 +175,59 @@ TEST_F(watch, gone__the_receiver)
 	EXPECT_STREQ("receiver v0 is gone", self->f.text);
 }
 
+/* v0 has its result, and is on the way to v3, if it is anything. */
+static void done_at_v0(struct aggnet_watch *w)
+{
+	aggnet_watch_tree(w, OTHER, 9, 0, "v3");
+	event(w, "v0", AGGNET_EVENT_TREE_DONE, 0, 0, 0, -1);
+}
+
+TEST_F(watch, gone__a_receiver_that_is_done)
+{
+	done_at_v0(self->w);
+	aggnet_watch_gone(self->w, "v0", 0);
+	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
+	ASSERT_EQ(1, self->f.n_changes);
+	EXPECT_STREQ("failed:v0", self->f.change[0]);
+	EXPECT_EQ(0, self->f.n_renew);
+}
+
+TEST_F(watch, aborted__because_of_a_receiver_that_is_done)
+{
+	static const uint8_t reason[] = {
+		AGGNET_R_TIMEOUT, AGGNET_R_WITHDRAWN,
+	};
+	struct aggnet_event_info e = {
+		.kind = AGGNET_EVENT_TREE_ABORTED, .incast_id = OTHER,
+		.instance = 9, .origin = identity(0), .about = identity(0),
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(reason); i++) {
+		struct aggnet_watch *w = self->w;
+
+		done_at_v0(w);
+		e.reason = reason[i];
+		aggnet_watch_event(w, "v1", &e, 0);
+		ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(w, 0, &self->f));
+		ASSERT_EQ(1 - i, self->f.n_changes);
+		ASSERT_EQ(1, self->f.n_renew);
+		EXPECT_EQ(OTHER, self->f.renew[0]);
+	}
+}
+
+/* It has no part in that one any more. */
+TEST_F(watch, dropped__it_is_not_waited_for)
+{
+	ASSERT_EQ(0, aggnet_watch_tree(self->w, OTHER, 9, 0, "v0"));
+	aggnet_watch_drop(self->w, TREE);
+	aggnet_watch_drop(self->w, TREE);
+	event(self->w, "v0", AGGNET_EVENT_TREE_DONE, 0, 0, 0, -1);
+	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
+	aggnet_watch_drop(self->w, OTHER);
+	EXPECT_EQ(AGGNET_WATCH_DONE, judge(self->w, 0, &self->f));
+}
+
 TEST_F(watch, gone__a_source)
 {
 	aggnet_watch_gone(self->w, "v2", 0);

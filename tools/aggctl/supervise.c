@@ -81,20 +81,13 @@ static int add_parts(struct supervise *s, const struct plan *plan)
 
 static int add_trees(struct supervise *s, const struct plan *plan)
 {
-	aggt_node receiver;
-	struct in_addr to;
 	size_t i;
 
-	for (i = 0; i < aggt_plan_trees(plan->trees); i++) {
-		receiver = aggt_tree_receiver(aggt_plan_tree(plan->trees, i));
-		to = plan_identity(plan, receiver);
-		if (aggnet_watch_tree(s->watch,
-				      aggnet_incast_id(plan->conf.job, to),
-				      plan->conf.instance, plan->attempt[i],
-				      s->only ? s->only :
-				      tb_server_name(receiver)))
+	if (supervise_trees(s, plan))
+		return -1;
+	for (i = 0; i < s->n_trees; i++)
+		if (supervise_watch(s, s->json, i, plan->attempt[i]))
 			return -1;
-	}
 	return 0;
 }
 
@@ -134,7 +127,7 @@ static int prepare(struct supervise *s)
 	s->changes = json_array();
 	s->renew = json_array();
 	if (!s->watch || add_parts(s, &plan) || add_trees(s, &plan) ||
-	    add_posts(s, &plan) || supervise_trees(s, &plan))
+	    add_posts(s, &plan))
 		err("out of memory");
 	else
 		ret = 0;

@@ -33,6 +33,7 @@ struct post {
 /**
  * struct supervised_tree - a tree of the plan, as it was found at the nodes
  * @incast_id: name
+ * @at: its receiver
  * @used: last attempt that was begun or tried
  * @undone: @used was, and the attempt in force was interrupted by it
  * @seen: there is an entry of this plan at some node
@@ -43,6 +44,7 @@ struct post {
  */
 struct supervised_tree {
 	uint64_t incast_id;
+	char at[AGGNET_WATCH_NAME];
 	uint32_t used;
 	bool undone;
 	bool seen;
@@ -145,7 +147,10 @@ int supervise_trees(struct supervise *s, const struct plan *plan);
 struct supervised_tree *supervise_tree(const struct supervise *s,
 				       uint64_t incast_id);
 uint32_t supervise_instance(const struct supervise *s);
-bool supervise_has_entry(const struct supervise *s, const char *node, size_t i);
+bool supervise_has_entry(const struct supervise *s, const json_t *json,
+			 const char *node, size_t i);
+int supervise_watch(struct supervise *s, const json_t *json, size_t i,
+		    uint32_t attempt);
 uint32_t supervise_attempt(const struct supervise *s, size_t i);
 void supervise_found(struct supervise *s, const struct aggnet_tree_info *tree);
 int supervise_stands(const struct supervise *s,

@@ -130,7 +130,7 @@ static void find_deleted(struct supervise *s, struct post *post,
 			continue;
 		post->found[i] = false;
 		/* A repair has gone around the node. */
-		if (!supervise_has_entry(s, post->name, i))
+		if (!supervise_has_entry(s, s->json, post->name, i))
 			continue;
 		deleted.incast_id = s->tree[i].incast_id;
 		deleted.attempt = supervise_attempt(s, i);

@@ -317,22 +317,16 @@ static void count_lost(const struct supervise *s, const json_t *json,
 /* From now on the new attempts are what is heard of. */
 static int begin_attempts(struct supervise *s, json_t *json)
 {
-	json_t *instance = json_object_get(json, "instance"), *tree, *attempt;
-	const char *receiver;
+	json_t *tree, *attempt;
 	size_t i;
 
 	json_array_foreach(json_object_get(json, "trees"), i, tree) {
 		if (!renewed(s->json, json, i))
 			continue;
 		attempt = json_object_get(tree, "attempt");
-		receiver = json_string_value(json_object_get(tree, "identity"));
-		if (aggnet_watch_tree(s->watch, incast_of(json, receiver),
-				      (uint32_t)json_integer_value(instance),
-				      (uint32_t)json_integer_value(attempt),
-				      s->only)) {
-			err("out of memory");
+		if (supervise_watch(s, json, i,
+				    (uint32_t)json_integer_value(attempt)))
 			return -1;
-		}
 		s->tree[i].undone = false;
 	}
 	json_decref(s->json);

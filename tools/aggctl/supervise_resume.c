@@ -12,6 +12,7 @@
 #include "info.h"
 #include "plan.h"
 #include "supervise.h"
+#include "testbed.h"
 
 #define ID_LEN	8	/* of the identity the part that is random */
 
@@ -87,6 +88,8 @@ int supervise_trees(struct supervise *s, const struct plan *plan)
 		receiver = aggt_tree_receiver(aggt_plan_tree(plan->trees, i));
 		to = plan_identity(plan, receiver);
 		s->tree[i].incast_id = aggnet_incast_id(plan->conf.job, to);
+		snprintf(s->tree[i].at, sizeof(s->tree[i].at), "%s",
+			 tb_server_name(receiver));
 		s->tree[i].used = plan->used[i];
 	}
 	return s->tree ? 0 : -1;
@@ -111,14 +114,16 @@ struct supervised_tree *supervise_tree(const struct supervise *s,
 }
 
 /**
- * supervise_has_entry() - look whether a node has an entry in the plan in force
+ * supervise_has_entry() - look whether a node has an entry in a plan
  * @s: the supervision
+ * @json: the plan
  * @node: the node
  * @i: number of the tree that the entry is of
  */
-bool supervise_has_entry(const struct supervise *s, const char *node, size_t i)
+bool supervise_has_entry(const struct supervise *s, const json_t *json,
+			 const char *node, size_t i)
 {
-	json_t *part = json_object_get(json_object_get(s->json, "nodes"), node);
+	json_t *part = json_object_get(json_object_get(json, "nodes"), node);
 	const char *to = tree_name(&s->tree[i]);
 	json_t *entry;
 	size_t k;
@@ -127,6 +132,34 @@ bool supervise_has_entry(const struct supervise *s, const char *node, size_t i)
 		if (leads_to(entry, to))
 			return true;
 	return false;
+}
+
+/**
+ * supervise_watch() - listen to an attempt of a tree
+ * @s: the supervision
+ * @json: the plan that it is of
+ * @i: number of the tree
+ * @attempt: its attempt
+ *
+ * One node alone hears of the end of trees only in which it has an entry.
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int supervise_watch(struct supervise *s, const json_t *json, size_t i,
+		    uint32_t attempt)
+{
+	const struct supervised_tree *tree = &s->tree[i];
+
+	if (s->only && !supervise_has_entry(s, json, s->only, i)) {
+		aggnet_watch_drop(s->watch, tree->incast_id);
+		return 0;
+	}
+	if (!aggnet_watch_tree(s->watch, tree->incast_id,
+			       supervise_instance(s), attempt,
+			       s->only ? s->only : tree->at))
+		return 0;
+	err("out of memory");
+	return -1;
 }
 
 /* Is an entry of this plan, in whatever attempt? */
@@ -194,7 +227,8 @@ int supervise_stands(const struct supervise *s,
 
 	if (!tree || tree->undone || info->state != AGGNET_TREE_ABORTED ||
 	    info->reason != AGGNET_R_STALE ||
-	    info->instance != supervise_instance(s) || info->attempt != tree->used ||
+	    info->instance != supervise_instance(s) ||
+	    info->attempt != tree->used ||
 	    aggnet_watch_is_done(s->watch, tree->incast_id))
 		return 0;
 	strcpy(by, addr_text(info->origin));
@@ -213,7 +247,8 @@ int supervise_stands(const struct supervise *s,
 int supervise_heard(const struct supervise *s,
 		    const struct aggnet_event_info *event)
 {
-	const struct supervised_tree *tree = supervise_tree(s, event->incast_id);
+	const struct supervised_tree *tree = supervise_tree(s,
+							    event->incast_id);
 	const struct aggnet_tree_info ended = {
 		.state = AGGNET_TREE_ABORTED, .incast_id = event->incast_id,
 		.instance = event->instance, .attempt = event->attempt,
@@ -273,12 +308,14 @@ int supervise_overtaken(struct supervise *s, const json_t *tried)
 	for (i = 0; i < s->n_trees; i++) {
 		tree = &s->tree[i];
 		/* What is left of an attempt that could not be undone. */
-		if (!tree->seen || !is_newer(tree->newest, supervise_attempt(s, i)) ||
+		if (!tree->seen ||
+		    !is_newer(tree->newest, supervise_attempt(s, i)) ||
 		    is_newer(tree->used, tree->newest))
 			continue;
 		if (tree->newest != tree->used || tree->split ||
 		    !is_told(tried, tree))
-			return overtaken(tree, supervise_instance(s), tree->newest);
+			return overtaken(tree, supervise_instance(s),
+					 tree->newest);
 	}
 	return 0;
 }
@@ -295,9 +332,8 @@ int supervise_overtaken(struct supervise *s, const json_t *tried)
 void supervise_skip(struct supervise *s, size_t tree)
 {
 	s->tree[tree].undone = true;
-	/* It cannot fail: the watch has the tree already. */
-	aggnet_watch_tree(s->watch, s->tree[tree].incast_id, supervise_instance(s),
-			  s->tree[tree].used + 1, s->only);
+	/* It cannot fail: the watch has the tree already, if it is to. */
+	supervise_watch(s, s->json, tree, s->tree[tree].used + 1);
 }
 
 /* The attempt and the identity that the nodes have of a tree. */
@@ -358,11 +394,8 @@ static int resume_tree(struct supervise *s, size_t i)
 		    tree_name(tree), supervise_instance(s), tree->newest,
 		    supervise_instance(s), told);
 		adopt(s, i);
-		if (aggnet_watch_tree(s->watch, tree->incast_id,
-				      supervise_instance(s), tree->newest, s->only)) {
-			err("out of memory");
+		if (supervise_watch(s, s->json, i, tree->newest))
 			return -1;
-		}
 		if (newer && tree->behind)
 			begin_anew(s, i, "nodes have it in several attempts");
 		return 1;

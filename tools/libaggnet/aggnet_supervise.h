@@ -118,6 +118,9 @@ int aggnet_watch_link(struct aggnet_watch *w, const char *server,
 int aggnet_watch_tree(struct aggnet_watch *w, uint64_t incast_id,
 		      uint32_t instance, uint32_t attempt, const char *at);
 
+/* The tree is watched no longer; the handle need not have it. */
+void aggnet_watch_drop(struct aggnet_watch *w, uint64_t incast_id);
+
 /* --- what is heard -------------------------------------------------------- */
 
 /* The node does not exist any more. */
@@ -141,7 +144,8 @@ bool aggnet_watch_is_done(const struct aggnet_watch *w, uint64_t incast_id);
  * @now: milliseconds of the clock that was used throughout
  * @f: filled in
  *
- * A failure is found once. A source that has died without leave to do so ends
+ * A failure is found once. A receiver that has the result of all its trees may go
+ * as any other node on the way may. A source that has died without leave to do so ends
  * the transfer when its tree says so, because all of it may have been taken
  * over already.
  */

@@ -284,6 +284,14 @@ int aggnet_watch_tree(struct aggnet_watch *w, uint64_t incast_id,
 	return 0;
 }
 
+void aggnet_watch_drop(struct aggnet_watch *w, uint64_t incast_id)
+{
+	struct watch_tree *tree = find_tree(w, incast_id);
+
+	if (tree)
+		*tree = w->tree[--w->n_trees];
+}
+
 /* --- what is heard -------------------------------------------------------- */
 
 static void hear(struct aggnet_watch *w, int64_t now)
@@ -323,6 +331,30 @@ void aggnet_watch_port(struct aggnet_watch *w, const char *node,
 	}
 }
 
+/*
+ * Until its trees are done: from then on it is a node on the way of others. A
+ * receiver of which no tree is watched counts as one.
+ */
+static bool receives(const struct aggnet_watch *w,
+		     const struct watch_node *node)
+{
+	bool done = false;
+	struct in_addr to;
+	size_t i;
+
+	if (!(node->parts & AGGNET_WATCH_RECEIVER))
+		return false;
+	for (i = 0; i < w->n_trees; i++) {
+		to = aggnet_incast_receiver(w->tree[i].incast_id);
+		if (to.s_addr != node->identity.s_addr)
+			continue;
+		if (!w->tree[i].done)
+			return true;
+		done = true;
+	}
+	return !done;
+}
+
 /* An end that never found an acceptor cannot say which node is to blame. */
 static bool names_no_node(const struct aggnet_status *end)
 {
@@ -339,7 +371,7 @@ static bool withdraws_all(const struct aggnet_watch *w,
 	const struct watch_node *origin = find_identity(w, end->origin);
 
 	return end->reason == AGGNET_R_WITHDRAWN && origin &&
-	       origin->parts & AGGNET_WATCH_RECEIVER;
+	       receives(w, origin);
 }
 
 static void tree_aborted(struct aggnet_watch *w, struct watch_tree *tree,
@@ -536,7 +568,7 @@ static bool judge_node(struct aggnet_watch *w, struct watch_node *node,
 {
 	if (!node->gone || node->judged)
 		return true;
-	if (node->parts & AGGNET_WATCH_RECEIVER) {
+	if (receives(w, node)) {
 		say(f, "receiver %s is gone", node->name);
 		return false;
 	}
@@ -575,7 +607,7 @@ static bool judge_loss(struct aggnet_watch *w, const struct watch_tree *tree,
 {
 	char text[AGGNET_TEXT_MAX];
 
-	if (!node || node->parts & AGGNET_WATCH_RECEIVER) {
+	if (!node || receives(w, node)) {
 		say(f, "%s", aggnet_status_text(&tree->end, text,
 						sizeof(text)));
 		return false;
