@@ -138,6 +138,7 @@ static void stop(struct supervisor *v)
 	aggnet_watch_free(v->s.watch);
 	json_decref(v->s.changes);
 	json_decref(v->s.renew);
+	json_decref(v->s.over);
 	json_decref(v->s.json);
 	free(v->s.tree);
 	plan_store_close(&v->store);
@@ -642,6 +643,33 @@ TEST_F(repair, again__a_link_that_was_up)
 	EXPECT_EQ(2, attempt(v->s.json));
 	EXPECT_TRUE(in_force(v->s.json));
 	EXPECT_TRUE(tells(v->path, v->s.json));
+}
+
+/* It has its result: no tree needs it, and the other receiver gets its own. */
+TEST_F(repair, over__a_receiver_that_is_done_goes)
+{
+	static const aggt_node senders[] = { 1, 4 }, receivers[] = { 0, 8 };
+	struct supervisor *v = &self->one;
+	struct fake_node *v8 = &world->node[8];
+	struct aggnet_finding f;
+	char path[64];
+
+	strcpy(path, v->path);
+	stop(v);
+	ASSERT_EQ(0, begin_with(path, make_plan_of(senders, receivers, 2)));
+	ASSERT_EQ(0, start(v, path));
+	v8->event[v8->events++] = (struct fake_event){
+		AGGNET_EVENT_TREE_DONE, 1ull << 32 | 0x0a000009, 1, 0
+	};
+	ASSERT_EQ(AGGNET_WATCH_WAIT, hear(v, &f));
+	world->gone = 1 << 8;
+	supervise_gone(&v->s, "v8");
+	ASSERT_EQ(AGGNET_WATCH_REPAIR, hear(v, &f));
+	EXPECT_EQ(0, supervise_repair(&v->s, &f));
+	EXPECT_EQ(0, v->s.repairs);
+	EXPECT_EQ(0, attempt(v->s.json));
+	/* The planner has no tree without its receiver: nothing is waited for. */
+	EXPECT_EQ(-1, cut(v, "v4", "eth1"));
 }
 
 /* --- refused --------------------------------------------------------------- */

@@ -126,6 +126,7 @@ static int prepare(struct supervise *s)
 	s->watch = aggnet_watch_new(plan.conf.allow_missing);
 	s->changes = json_array();
 	s->renew = json_array();
+	s->over = json_array();
 	if (!s->watch || add_parts(s, &plan) || add_trees(s, &plan) ||
 	    add_posts(s, &plan))
 		err("out of memory");
@@ -199,6 +200,7 @@ int supervise_run(struct supervise *s, char *why, size_t size)
 	aggnet_watch_free(s->watch);
 	json_decref(s->changes);
 	json_decref(s->renew);
+	json_decref(s->over);
 	json_decref(s->json);
 	return ret;
 }

@@ -90,6 +90,8 @@ struct repair {
  * @names: inotify, of namespaces that go; -1: none
  * @changes: found and not yet in force, an array of texts
  * @renew: trees to begin anew, likewise; receivers' identities
+ * @over: receivers that have failed with their results, likewise; changes that
+ *	wait for the next one, which may be refused for them
  * @tree: trees of the plan, in its order
  * @n_trees: how many
  * @retry_ms: when what was refused is tried again, 0: nothing was
@@ -113,6 +115,7 @@ struct supervise {
 	int names;
 	json_t *changes;
 	json_t *renew;
+	json_t *over;
 	struct supervised_tree *tree;
 	size_t n_trees;
 	int64_t retry_ms;

@@ -62,6 +62,19 @@ static bool has_failed(const struct supervise *s, const char *change)
 	       has_text(json_object_get(s->json, "failed"), change + len);
 }
 
+/* The planner refuses it: the tree needs its receiver, but has no use any more. */
+static bool is_over(const struct supervise *s, const char *change)
+{
+	const size_t len = strlen("failed:");
+	size_t i;
+
+	for (i = 0; i < s->n_trees; i++)
+		if (!strncmp(change, "failed:", len) &&
+		    !strcmp(change + len, s->tree[i].at))
+			return true;
+	return false;
+}
+
 /* What was found stays to be done until it has been. */
 static void take_finding(struct supervise *s, const struct aggnet_finding *f)
 {
@@ -69,7 +82,8 @@ static void take_finding(struct supervise *s, const struct aggnet_finding *f)
 
 	for (i = 0; i < f->n_changes; i++)
 		if (!has_failed(s, f->change[i]))
-			add_text(s->changes, f->change[i]);
+			add_text(is_over(s, f->change[i]) ? s->over :
+				 s->changes, f->change[i]);
 	for (i = 0; i < f->n_renew; i++)
 		add_text(s->renew,
 			 addr_text(aggnet_incast_receiver(f->renew[i])));
@@ -97,21 +111,33 @@ static int mark_trees(const struct supervise *s, struct plan *plan)
 	return 0;
 }
 
+static void add_changes(char **texts, size_t *n, const json_t *changes)
+{
+	json_t *value;
+	size_t i;
+
+	json_array_foreach((json_t *)changes, i, value)
+		texts[(*n)++] = (char *)json_string_value(value);
+}
+
 /* The plan in force, changed; NULL with an error line printed. */
 static json_t *replan(struct supervise *s)
 {
-	size_t i, n = json_array_size(s->changes);
-	char **texts = calloc(n + 1, sizeof(*texts));
+	const size_t most = json_array_size(s->changes) +
+			    json_array_size(s->over);
+	char **texts = calloc(most + 1, sizeof(*texts));
 	struct plan plan = {};
 	json_t *json = NULL;
+	size_t n = 0;
 
 	if (!texts) {
 		err("out of memory");
 		return NULL;
 	}
-	for (i = 0; i < n; i++)
-		texts[i] = (char *)json_string_value(
-				json_array_get(s->changes, i));
+	add_changes(texts, &n, s->changes);
+	/* No new way leads by them. */
+	if (n || json_array_size(s->renew))
+		add_changes(texts, &n, s->over);
 	if (!plan_restore(&plan, s->json, s->path ? s->path : "plan") &&
 	    !mark_trees(s, &plan))
 		json = plan_update(&plan, s->json, texts, n);
