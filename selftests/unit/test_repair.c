@@ -962,6 +962,12 @@ TEST_F(repair, killed__withdrawn)
 		/* It says that entries lack, where it was half done. */
 		withdraw(path);
 		EXPECT_TRUE(nothing_in_force());
+		/* The next one does not install what was being installed. */
+		ASSERT_EQ(0, start(v, path));
+		EXPECT_TRUE(nothing_in_force()) {
+			TH_LOG("killed at call %u", i);
+		}
+		stop(v);
 	}
 	EXPECT_LT(20, i);
 	EXPECT_GT(STEPS_MAX, i);

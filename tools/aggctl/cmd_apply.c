@@ -217,6 +217,17 @@ static int end_supervisor(const struct aggctl *ctl, const char *path,
 	return i > 0;
 }
 
+/* A supervisor that begins later does not install what is withdrawn. */
+static int withdraw_repair(const struct plan_file *file,
+			   struct plan_store *store)
+{
+	if (one_node || store->file < 0 ||
+	    !json_object_get(file->json, "installing"))
+		return 0;
+	json_object_del(file->json, "installing");
+	return plan_store_save(store, file->json);
+}
+
 static int run_withdraw(const struct aggctl *ctl, int argc, char **argv)
 {
 	struct plan_store store = { .dir = -1, .file = -1 };
@@ -230,7 +241,8 @@ static int run_withdraw(const struct aggctl *ctl, int argc, char **argv)
 		supervised = end_supervisor(ctl, argv[0], &store);
 	if (supervised >= 0 && !plan_file_load(&file, argv[0]) &&
 	    !plan_file_find(&file, ctl->netns, one_node, &in_testbed) &&
-	    !withdraw(&file, in_testbed, &missing))
+	    !withdraw(&file, in_testbed, &missing) &&
+	    !withdraw_repair(&file, &store))
 		st = ST_DONE;
 	/* What its supervisor had to miss lacks now. */
 	if (missing && !supervised) {
