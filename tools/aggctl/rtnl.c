@@ -123,8 +123,8 @@ static bool take_answers(struct rtnl *r, int len)
  */
 int rtnl_commit(struct rtnl *r)
 {
+	bool done = false;
 	ssize_t len;
-	bool done;
 
 	if (!r->count)
 		return r->failed ? -1 : 0;
