@@ -65,6 +65,7 @@ struct fake_node {
  * @commits: since the test began to count
  * @refuse: these commits are refused, a bit each
  * @gone: nodes whose namespace is gone, a bit each
+ * @unrouted: so many times no routes can be set
  */
 static struct fake_world {
 	struct fake_node node[FAKE_NODES];
@@ -77,6 +78,7 @@ static struct fake_world {
 	unsigned int commits;
 	uint64_t refuse;
 	unsigned int gone;
+	unsigned int unrouted;
 } *world;
 
 struct fake_step {
@@ -279,7 +281,10 @@ bool __wrap_tb_state_exists(void)
 
 int __wrap_tb_reroute(const void *topo, const json_t *failed)
 {
-	return 0;
+	if (!world->unrouted)
+		return 0;
+	world->unrouted--;
+	return -1;
 }
 
 int __wrap_link_watch_open(void *watch)

@@ -729,6 +729,21 @@ TEST_F(repair, refused__for_good)
 	ASSERT_EQ(0, start(v, path));
 }
 
+/* Plain IP does not go around the failure yet. */
+TEST_F(repair, refused__routes_for_a_time)
+{
+	struct supervisor *v = &self->one;
+
+	world->unrouted = 2;
+	ASSERT_EQ(0, cut(v, "v4", "eth1"));
+	EXPECT_NE(0, v->s.retry_ms);
+	EXPECT_EQ(0, attempt(v->s.json));
+	ASSERT_EQ(0, settle(v));
+	EXPECT_EQ(1, attempt(v->s.json));
+	EXPECT_EQ(1, v->told);
+	EXPECT_TRUE(in_force(v->s.json));
+}
+
 static void lose_v2(void *arg)
 {
 	world->gone = 1 << 2;

@@ -120,8 +120,11 @@ static void add_changes(char **texts, size_t *n, const json_t *changes)
 		texts[(*n)++] = (char *)json_string_value(value);
 }
 
-/* The plan in force, changed; NULL with an error line printed. */
-static json_t *replan(struct supervise *s)
+/*
+ * The plan in force, changed; NULL with an error line printed. @routed: plain IP
+ * goes around what has failed
+ */
+static json_t *replan(struct supervise *s, bool *routed)
 {
 	const size_t most = json_array_size(s->changes) +
 			    json_array_size(s->over);
@@ -142,11 +145,8 @@ static json_t *replan(struct supervise *s)
 	    !mark_trees(s, &plan))
 		json = plan_update(&plan, s->json, texts, n);
 	/* Answers and fallbacks go by plain IP. */
-	if (json && s->in_testbed && !s->only &&
-	    tb_reroute(plan.topo, plan.failed)) {
-		json_decref(json);
-		json = NULL;
-	}
+	*routed = !json || !s->in_testbed || s->only ||
+		  !tb_reroute(plan.topo, plan.failed);
 	plan_clear(&plan);
 	free(texts);
 	return json;
@@ -439,12 +439,13 @@ static int put_off(struct supervise *s, const json_t *json)
 
 static int repair(struct supervise *s, struct repair *repair)
 {
-	json_t *json = replan(s);
+	bool routed;
+	json_t *json = replan(s, &routed);
 	int ret;
 
 	if (!json)
 		return -1;
-	ret = put_in_force(s, json, repair);
+	ret = routed ? put_in_force(s, json, repair) : -1;
 	if (ret < 0)
 		ret = put_off(s, json) ? -1 : 1;
 	else

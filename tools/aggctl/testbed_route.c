@@ -186,8 +186,9 @@ static int set_routes(const struct reroute *r, const struct detour *route,
 	unsigned int dim;
 	int ret = 0;
 
+	/* It may have gone a moment ago. */
 	if (netns_enter(name))
-		return -1;
+		return netns_exists(name) ? -1 : 1;
 	rtnl = rtnl_open(name);
 	if (!rtnl)
 		return -1;
