@@ -329,6 +329,39 @@ TEST_F(sink, newer_epoch__before_commit)
 	EXPECT_EQ(0, aggnet_sink_commit(self->k));
 }
 
+/* What ended the epoch is told, not how the call for the next one ended. */
+TEST_F(sink, newer_epoch__does_not_come)
+{
+	struct pollfd pfd = { .events = POLLIN };
+	unsigned int i;
+	int err;
+
+	aggnet_sink_close(self->k);
+	self->opt.repair_ms = 50;
+	node.message[node.nmessages++].error = ETIMEDOUT;
+	ASSERT_EQ(0, aggnet_sink_open(&self->k, self->any, 7, &self->opt));
+	for (i = node.joined; i < ARRAY_SIZE(node.errors); i++)
+		node.errors[i] = ENETUNREACH;
+	while ((err = aggnet_sink_run(self->k)) == -EAGAIN) {
+		ASSERT_GT(ARRAY_SIZE(node.errors), node.joined);
+		pfd.fd = aggnet_sink_fd(self->k);
+		poll(&pfd, 1, -1);
+	}
+	EXPECT_EQ(-ETIMEDOUT, err);
+	EXPECT_STREQ("timed out at 10.0.0.3: 2 sources missing",
+		     aggnet_sink_error(self->k));
+}
+
+/* Records that are always there leave no time to wait. */
+TEST_F(sink, timeout__without_waiting)
+{
+	self->k->conn.deadline = 1;
+	put_records("a", 1, "b", 2);
+	put_end(1, 1);
+	EXPECT_EQ(-ETIMEDOUT, aggnet_sink_run(self->k));
+	EXPECT_EQ(0, node.next);
+}
+
 /* The lines of one transfer are never those of another. */
 TEST_F(sink, another_transfer__is_not_joined)
 {

@@ -574,6 +574,30 @@ TEST_F(source, abort__of_another_node_is_the_end)
 	EXPECT_EQ(-ETIMEDOUT, aggnet_source_add(self->s, "k", 1, 1));
 }
 
+/* Without waiting in the calls: the same sentence. */
+TEST_F(source, nonblock__a_newer_epoch_does_not_come)
+{
+	struct pollfd pfd = { .events = POLLIN };
+	unsigned int i;
+	int err;
+
+	self->opt.flags = AGGNET_OPT_NONBLOCK;
+	self->opt.repair_ms = 50;
+	node.lost = ETIMEDOUT;
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
+					&self->opt));
+	for (i = node.joined; i < ARRAY_SIZE(node.errors); i++)
+		node.errors[i] = ENETUNREACH;
+	while ((err = aggnet_source_finish(self->s)) == -EAGAIN) {
+		ASSERT_GT(ARRAY_SIZE(node.errors), node.joined);
+		pfd.fd = aggnet_source_fd(self->s);
+		poll(&pfd, 1, -1);
+	}
+	EXPECT_EQ(-ETIMEDOUT, err);
+	EXPECT_STREQ("timed out at 10.0.0.3: 2 sources missing",
+		     aggnet_source_error(self->s));
+}
+
 TEST_F(source, nonblock__takes_each_record_once)
 {
 	unsigned int i = 0, refused = 0;
@@ -610,6 +634,15 @@ TEST_F(source, timeout__is_told_as_ours)
 	EXPECT_EQ(-ETIMEDOUT, aggnet_source_finish(self->s));
 	EXPECT_STREQ("not over after 0.001 s on this node",
 		     aggnet_source_error(self->s));
+}
+
+TEST_F(source, timeout__without_waiting)
+{
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	ASSERT_EQ(0, add_numbered(self->s, 0, 1000));
+	self->s->conn.deadline = 1;
+	EXPECT_EQ(-ETIMEDOUT, aggnet_source_finish(self->s));
+	EXPECT_EQ(0, node.len);
 }
 
 TEST_F(source, spool__cannot_be_made)

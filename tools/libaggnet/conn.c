@@ -283,6 +283,7 @@ static int conn_tick(struct conn *c)
 static int conn_mend(struct conn *c, int err)
 {
 	c->broken = err;
+	memcpy(c->why, c->error, sizeof(c->why));
 	c->mend_by = now_ms() + conn_patience(c, err);
 	return conn_tick(c);
 }
@@ -344,6 +345,11 @@ static int conn_late(struct conn *c)
 	return conn_end(c, -ETIMEDOUT);
 }
 
+int conn_in_time(struct conn *c)
+{
+	return c->deadline && now_ms() >= c->deadline ? conn_late(c) : 0;
+}
+
 int conn_wait(struct conn *c, short events)
 {
 	struct pollfd pfd = { .fd = conn_fd(c), .events = events };
@@ -390,11 +396,9 @@ static bool conn_hopeless(int err)
 int conn_join(struct conn *c)
 {
 	struct aggnet_status lost = c->status;
-	char why[AGGNET_TEXT_MAX];
 	uint64_t ticks;
 	int err;
 
-	memcpy(why, c->error, sizeof(why));
 	while (c->fd < 0) {
 		err = conn_try(c, &lost);
 		if (!err)
@@ -403,7 +407,7 @@ int conn_join(struct conn *c)
 			return conn_end(c, err);
 		/* The reason to tell is that of the epoch's end. */
 		c->status = lost;
-		memcpy(c->error, why, sizeof(why));
+		memcpy(c->error, c->why, sizeof(c->error));
 		/* To callers -ESTALE says: all once more, and this is the end. */
 		if (now_ms() >= c->mend_by)
 			return conn_end(c, c->broken == -ESTALE ? -ETIMEDOUT :
@@ -426,8 +430,10 @@ int conn_abort(struct conn *c, enum aggnet_reason why)
 
 	if (c->final)
 		return c->final;
-	if (c->fd < 0)
+	if (c->fd < 0) {
+		memcpy(c->error, c->why, sizeof(c->error));
 		return conn_end(c, c->broken);
+	}
 	err = conn_raise(c, why);
 	if (err)
 		return conn_fail(c, err, "abort: %s", strerror(-err));

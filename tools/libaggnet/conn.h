@@ -28,6 +28,7 @@
  * @mend_by: give up waiting for the next epoch at this time
  * @broken: errno that ended the last epoch
  * @status: of the transfer when it ended
+ * @why: sentence on the end of the last epoch, while the next one is waited for
  * @error: sentence on the last failure
  */
 struct conn {
@@ -45,6 +46,7 @@ struct conn {
 	int64_t mend_by;
 	int broken;
 	struct aggnet_status status;
+	char why[AGGNET_TEXT_MAX];
 	char error[AGGNET_TEXT_MAX];
 };
 
@@ -67,6 +69,16 @@ void conn_close(struct conn *c, enum aggnet_reason why);
 int conn_fail(struct conn *c, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 int conn_end(struct conn *c, int err);
+
+/**
+ * conn_in_time() - look whether the transfer may go on
+ * @c: the connection
+ *
+ * For calls that need not wait.
+ *
+ * Return: 0, or the end
+ */
+int conn_in_time(struct conn *c);
 
 /**
  * conn_wait() - wait until the socket is ready

@@ -266,7 +266,7 @@ static int sink_read(struct aggnet_sink *k, bool stream)
 	ssize_t n;
 	int err;
 
-	err = conn_join(&k->conn);
+	err = conn_in_time(&k->conn) ?: conn_join(&k->conn);
 	if (err)
 		return err;
 	/* Only the end mark can be looked at without taking it. */

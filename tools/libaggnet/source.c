@@ -230,6 +230,8 @@ static int source_flush(struct aggnet_source *s)
 
 	err = source_join(s);
 	while (!err && s->sent < s->base + s->filled) {
+		if (conn_in_time(&s->conn))
+			return s->conn.final;
 		data = spool_next(s, &len);
 		if (!data)
 			return s->conn.final;
