@@ -27,7 +27,8 @@ static int receive(struct aggnet_sink *k)
 	while (!err && aggnet_sink_next(k, &e))
 		printf("%.*s\t%lld\n", (int)e.klen, (const char *)e.key,
 		       (long long)e.value);
-	if (!err && fflush(stdout)) {
+	/* What was printed before it was flushed may have failed, too. */
+	if (!err && (fflush(stdout) || ferror(stdout))) {
 		perror("wordsum");
 		exit(1);
 	}
