@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "aggctl.h"
+#include "info.h"
 #include "output.h"
 #include "plan.h"
 #include "plan_apply.h"
@@ -322,6 +323,37 @@ TEST(row__depths)
 }
 
 /* What is read of files does not steer a terminal. */
+/* Keys are digits, two a byte, and nothing else. */
+TEST(key__digits_only)
+{
+	static const struct {
+		const char *text;
+		int ret;
+	} cases[] = {
+		{ "000102030405060708090a0b0c0d0E0F", 0 },
+		{ "+0+1+2+3+4+5+6+7+8+9+a+b+c+d+e+f", -1 },
+		{ "000102030405060708090a0b0c0d0e-f", -1 },
+		{ "000102030405060708090a0b0c0d0e f", -1 },
+		{ "0x0102030405060708090a0b0c0d0e0f", -1 },
+		{ "000102030405060708090a0b0c0d0e0", -1 },
+	};
+	static const char * const skip[] = { NULL };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		json_t *object = json_pack("{s:s}", "key", cases[i].text);
+		struct aggnet_tree_info tree = {};
+
+		EXPECT_EQ(cases[i].ret, info_parse(&aggnet_noun_tree, object,
+						   skip, &tree, "v0")) {
+			TH_LOG("key '%s'", cases[i].text);
+		}
+		EXPECT_EQ(cases[i].ret ? 0 : 0x0f, tree.key[15]);
+		info_clear(&aggnet_noun_tree, &tree);
+		json_decref(object);
+	}
+}
+
 TEST(err__control_characters)
 {
 	listen_to_stderr();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Infos to JSON and back, by libaggnet's tables of fields. */
+#include <ctype.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,16 +152,16 @@ void info_rows(json_t *rows, const struct aggnet_noun *noun, const void *list,
 static bool set_bytes(const char *text, uint8_t *bytes, size_t n)
 {
 	size_t i;
-	int used;
 
 	for (i = 0; i < n; i++) {
 		if (i && *text == ':')
 			text++;
-		used = 0;
-		if (sscanf(text, "%2hhx%n", &bytes[i], &used) != 1 ||
-		    used != 2)
+		/* sscanf() takes a sign or blanks for digits, too. */
+		if (!isxdigit((unsigned char)text[0]) ||
+		    !isxdigit((unsigned char)text[1]) ||
+		    sscanf(text, "%2hhx", &bytes[i]) != 1)
 			return false;
-		text += used;
+		text += 2;
 	}
 	return !*text;
 }
