@@ -189,6 +189,32 @@ TEST_F(node, another_instance_is_not_joined)
 }
 
 /* It has an attribute of answers: netlink refuses it, and the plan never sees it. */
+/* It has told its end: the receiver has a whole result, with its records. */
+TEST_F(node, a_source_gives_up_after_its_end)
+{
+	const struct aggnet_options opt = { .flags = AGGNET_OPT_NONBLOCK };
+	struct aggnet_entry line;
+	struct aggnet_source *s;
+	struct aggnet_sink *k;
+
+	ASSERT_EQ(0, add_writers(self->ctl, 1));
+	ASSERT_EQ(0, aggnet_sink_open(&k, ip(NODE_A), JOB, NULL));
+	ASSERT_EQ(0, aggnet_source_open(&s, ip(NODE_A), JOB, &opt));
+	ASSERT_EQ(0, aggnet_source_add(s, "a", 1, 7));
+	/* The end is told, and DONE comes after the end mark is taken. */
+	ASSERT_EQ(-EAGAIN, aggnet_source_finish(s));
+	aggnet_source_close(s);
+	ASSERT_EQ(0, aggnet_sink_run(k)) {
+		TH_LOG("%s", aggnet_sink_error(k));
+	}
+	ASSERT_TRUE(aggnet_sink_next(k, &line));
+	EXPECT_EQ(7, line.value);
+	EXPECT_FALSE(aggnet_sink_next(k, &line));
+	EXPECT_EQ(1, aggnet_sink_result(k)->sources);
+	EXPECT_EQ(0, aggnet_sink_commit(k));
+	aggnet_sink_close(k);
+}
+
 TEST_F(node, plan__lacks_a_step)
 {
 	struct aggnet_tree_info e = entry(1), odd = entry(1), *list;

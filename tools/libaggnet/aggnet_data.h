@@ -67,8 +67,9 @@ extern "C" {
 /**
  * struct aggnet_options - how a source or a sink behaves; zero is the default
  * @flags: AGGNET_OPT_*
- * @timeout_ms: the transfer ends in ETIMEDOUT this long after open(), wherever
- *	it is; 0: only the entry's give_up bounds it
+ * @timeout_ms: the call fails with -ETIMEDOUT this long after open(), wherever
+ *	the transfer is; that of a source that has told its end goes on without
+ *	it, and may succeed; 0: only the entry's give_up bounds it
  * @repair_ms: an abort that a newer epoch may mend (a member timed out, was
  *	reset, left, withdrew, or is already in a newer epoch) is final only
  *	when no newer epoch came within this time (of one that is said to be in
