@@ -4,7 +4,6 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
-#include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,13 +11,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../net/device.h"
 #include "line.h"
 #include "member.h"
 #include "rtnl.h"
 
 #define LEFT	10	/* index of device l */
 #define RIGHT	11	/* of r */
-#define READY_MS	60000	/* for the kernel to make a link work */
 
 const char *line_identity(int node)
 {
@@ -59,20 +58,6 @@ static int line_request(struct nl_msg **msg, unsigned int n)
 
 /* --- devices -------------------------------------------------------------- */
 
-/* A device goes down, without the price of a process. */
-int line_set_down(const char *device)
-{
-	struct ifreq ifr = {};
-	int err, fd = socket(AF_INET, SOCK_DGRAM, 0);
-
-	strcpy(ifr.ifr_name, device);
-	err = ioctl(fd, SIOCGIFFLAGS, &ifr);
-	ifr.ifr_flags &= ~IFF_UP;
-	err = err ?: ioctl(fd, SIOCSIFFLAGS, &ifr);
-	close(fd);
-	return err;
-}
-
 int line_set_mtu(const char *device, int mtu)
 {
 	struct ifreq ifr = { .ifr_mtu = mtu };
@@ -82,37 +67,6 @@ int line_set_mtu(const char *device, int mtu)
 	err = ioctl(fd, SIOCSIFMTU, &ifr);
 	close(fd);
 	return err;
-}
-
-static bool line_runs(const char *device)
-{
-	struct ifreq ifr = {};
-	int err, fd = socket(AF_INET, SOCK_DGRAM, 0);
-
-	strcpy(ifr.ifr_name, device);
-	err = ioctl(fd, SIOCGIFFLAGS, &ifr);
-	close(fd);
-	return !err && ifr.ifr_flags & IFF_RUNNING;
-}
-
-/*
- * When a link comes up, a work of the kernel starts the queue of the device at
- * its other end. The work needs the RTNL, for which it may wait long. Until then
- * the device drops what it is to send.
- */
-static int line_wait(const char *device)
-{
-	int64_t until = line_now() + READY_MS;
-
-	while (!line_runs(device)) {
-		if (line_now() > until) {
-			fprintf(stderr, "# %s does not run\n", device);
-			return -1;
-		}
-		poll(NULL, 0, 1);
-	}
-	/* The work tells first and starts the queue then: behind its RTNL. */
-	return line_set_mtu(device, MTU);
 }
 
 /* Take a device away, and so its peer. */
@@ -208,10 +162,10 @@ static int line_addresses(int node, bool right)
 static int line_ready(const struct line *line, int left)
 {
 	line_enter(line, left + 1);
-	if (line_wait("l"))
+	if (device_wait("l"))
 		return -1;
 	line_enter(line, left);
-	return line_wait("r");
+	return device_wait("r");
 }
 
 /* The link between @left and its right neighbour; both are there. */

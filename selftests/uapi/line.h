@@ -34,7 +34,6 @@ void line_down(struct line *line);
 void line_enter(const struct line *line, int node);
 
 /* Of a device of the node that we are in. Return: 0, or -1 */
-int line_set_down(const char *device);
 int line_set_mtu(const char *device, int mtu);
 
 /* The link on the right of @left works again, whose device r was set down. */

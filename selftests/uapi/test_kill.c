@@ -12,6 +12,7 @@
 
 #include "harness.h"
 
+#include "../net/device.h"
 #include "../random.h"
 #include "line_transfer.h"
 
@@ -48,7 +49,7 @@ struct victim {
 static void cut_source(struct line_transfer *t)
 {
 	line_enter(&t->line, NODE_C);
-	line_set_down("r");
+	device_set_up("r", false);
 }
 
 /* A host goes at once, or kills its processes before. */
