@@ -348,7 +348,8 @@ TEST(key__digits_only)
 						   skip, &tree, "v0")) {
 			TH_LOG("key '%s'", cases[i].text);
 		}
-		EXPECT_EQ(cases[i].ret ? 0 : 0x0f, tree.key[15]);
+		if (!cases[i].ret)
+			EXPECT_EQ(0x0f, tree.key[15]);
 		info_clear(&aggnet_noun_tree, &tree);
 		json_decref(object);
 	}
