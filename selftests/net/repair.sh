@@ -155,6 +155,20 @@ breaks()
 	repaired && end "$held" "${SENDERS[@]}"
 }
 
+# Another supervisor finds that v1, which the plan goes around, is gone.
+supervisor_killed()
+{
+	begin v5 && wait_for tree v1 ".weight == 2" || return
+	now
+	ip netns del v1
+	repaired || return
+	kill -KILL "$supervise_pid"
+	wait "$supervise_pid"
+	# The pipe ends with its last writer.
+	one_for_all 5>&-
+	repaired && end v5 "${SENDERS[@]}"
+}
+
 # What v1 held is lost without a word, and it comes back under the same identity
 # and epoch.
 restarted()
@@ -326,6 +340,8 @@ row "switch" "a switch dies" \
 	breaks v14 v2 ".records_in > 1000" ip netns del w6
 row "switch without its bridge" "a switch forwards no longer" \
 	breaks v14 v2 ".records_in > 1000" ip -n w6 link set dev br down
+row "" "a supervisor is killed after a repair: another one goes on" \
+	supervisor_killed
 row "" "an aggregator restarts" restarted
 row "" "a source dies: an error everywhere that names it" source_missed
 row "source" "a source dies and may be missing: the end tells" source_left
