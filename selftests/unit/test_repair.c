@@ -78,14 +78,13 @@ static json_t *make_plan(void)
 	return make_plan_of(senders, &receiver, 1);
 }
 
-/* The plan in the file, and in force. */
-static int begin_with(const char *path, json_t *json)
+/* A plan, taken over, in the file and in force at the nodes that there are. */
+static int put(const char *path, json_t *json)
 {
 	struct plan_file file;
 	size_t at;
 	int ret;
 
-	fake_world_new();
 	ret = json_dump_file(json, path, 0) | plan_file_take(&file, json);
 	chmod(path, 0600);
 	if (!ret)
@@ -95,6 +94,12 @@ static int begin_with(const char *path, json_t *json)
 	world->steps = 0;
 	world->commits = 0;
 	return ret;
+}
+
+static int begin_with(const char *path, json_t *json)
+{
+	fake_world_new();
+	return put(path, json);
 }
 
 static int begin(const char *path)
@@ -370,6 +375,114 @@ TEST_F(repair, saved__each_one)
 	EXPECT_FALSE(v->unsaved);
 	EXPECT_TRUE(is_alone(self));
 	json_decref(old);
+}
+
+/* Two ways from one host to another, in a network that has names. */
+#define NAMED	"topology graph\nhost store\nhost relay-1\nhost relay-2\n" \
+		"host cam\nhost idle\nswitch s1\nlink cam relay-1\n"	     \
+		"link cam s1\nlink relay-2 s1\nlink relay-1 store\n"	     \
+		"link relay-2 store\nlink idle s1\naddress store 10.0.0.1\n" \
+		"address store-relay-1 10.1.0.1\n"			     \
+		"address store-relay-2 10.2.0.1\n"			     \
+		"address relay-1 10.0.0.2\naddress relay-1-cam 10.1.0.2\n"   \
+		"address relay-1-store 10.1.0.3\n"			     \
+		"address cam 10.0.0.4\naddress cam-relay-1 10.1.0.5\n"	     \
+		"address cam-s1 10.2.0.5\n"
+#define RELAY	"address relay-2 10.0.0.3\naddress relay-2-s1 10.2.0.2\n"    \
+		"address relay-2-store 10.2.0.3\n"
+
+static json_t *make_named(const char *text)
+{
+	static const aggt_node senders[] = { 3 }, receiver;
+	const struct aggt_job job = {
+		.senders = senders, .n_senders = 1, .receivers = &receiver,
+		.n_receivers = 1, .method = "unicast",
+	};
+	struct plan plan = { .conf = {
+		.job = 1, .instance = 1, .scheme = AGGNET_SCHEME_EXACT,
+		.keyed = true, .writers = 1,
+	} };
+	struct aggt_err why;
+	json_t *json = NULL;
+
+	plan.description = strdup(text);
+	plan.topo = aggt_topo_describe(text, &why);
+	if (plan.topo)
+		plan.trees = aggt_plan_build(plan.topo, &job, &why);
+	if (plan.trees && !plan_prepare(&plan) && !plan_draw_id(&plan))
+		json = plan_json(&plan);
+	plan_clear(&plan);
+	return json;
+}
+
+/* Supervise that plan instead, at nodes that are called as its hosts are. */
+static int start_named(struct supervisor *v, const char *text)
+{
+	static const char *const names[] = {
+		"store", "relay-1", "relay-2", "cam", "idle",
+	};
+	unsigned int i;
+
+	stop(v);
+	fake_world_new();
+	for (i = 0; i < 5; i++)
+		strcpy(world->node[i].name, names[i]);
+	return put(v->path, make_named(text)) || start(v, v->path);
+}
+
+/* The host dies, and is gone around. */
+static int kill_relay(struct supervisor *v)
+{
+	struct aggnet_finding f;
+
+	world->gone = 1 << 1;
+	supervise_gone(&v->s, "relay-1");
+	if (aggnet_watch_judge(v->s.watch, supervise_now() +
+			       AGGNET_WATCH_SETTLE_MS, &f) !=
+	    AGGNET_WATCH_REPAIR)
+		return 1;
+	return supervise_repair(&v->s, &f);
+}
+
+TEST_F(repair, named__another_way)
+{
+	struct supervisor *v = &self->one;
+
+	ASSERT_EQ(0, start_named(v, NAMED RELAY));
+	EXPECT_EQ(4, v->s.n_posts);
+	EXPECT_EQ(1, world->node[1].n);
+	EXPECT_EQ(0, world->node[2].n);
+	ASSERT_EQ(0, kill_relay(v));
+	EXPECT_EQ(1, v->told);
+	EXPECT_EQ(1, world->node[2].n);
+	EXPECT_EQ(1, world->node[3].n);
+	EXPECT_EQ(world->node[0].entry[0].attempt,
+		  world->node[3].entry[0].attempt);
+	EXPECT_EQ(NULL, entry_of(v->s.json, "relay-1"));
+	EXPECT_TRUE(tells(v->path, v->s.json));
+	EXPECT_TRUE(is_alone(self));
+}
+
+/* A way that entries cannot name is none: the plan of before stays. */
+TEST_F(repair, named__way_without_addresses)
+{
+	struct supervisor *v = &self->one;
+
+	ASSERT_EQ(0, start_named(v, NAMED));
+	EXPECT_EQ(3, v->s.n_posts);
+	EXPECT_EQ(-1, kill_relay(v));
+	EXPECT_EQ(1, world->node[0].n);
+	EXPECT_TRUE(tells(v->path, v->s.json));
+}
+
+TEST_F(repair, named__too_long)
+{
+	struct supervisor *v = &self->one;
+
+	EXPECT_NE(0, start_named(v, NAMED RELAY
+		  "host a123456789b123456789c123456789d1\n"
+		  "link a123456789b123456789c123456789d1 s1\n"
+		  "address a123456789b123456789c123456789d1 10.0.0.9\n"));
 }
 
 /* There is no room: the repair counts, and the next one has a file again. */

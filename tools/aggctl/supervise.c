@@ -60,21 +60,37 @@ static int add_links(struct supervise *s, const struct aggt_topo *topo,
 	return 0;
 }
 
+/* In a graph a host without an address is in no plan, and not heard of. */
+static bool is_heard_of(const struct plan *plan, aggt_node server)
+{
+	return aggt_topo_digits(plan->topo) ||
+	       aggt_topo_address(plan->topo, server);
+}
+
+/* Switches of a graph forward by themselves: they are not nodes. */
+static uint32_t switches_of(const struct plan *plan)
+{
+	return aggt_topo_digits(plan->topo) ? aggt_topo_switches(plan->topo) :
+					      0;
+}
+
 static int add_parts(struct supervise *s, const struct plan *plan)
 {
 	uint32_t i;
 
 	for (i = 0; i < aggt_topo_servers(plan->topo); i++)
-		if (aggnet_watch_server(s->watch, tb_server_name(i),
+		if (is_heard_of(plan, i) &&
+		    aggnet_watch_server(s->watch, plan_server_name(plan, i),
 					plan_identity(plan, i),
 					parts_of(plan, i)))
 			return -1;
-	for (i = 0; i < aggt_topo_switches(plan->topo); i++)
+	for (i = 0; i < switches_of(plan); i++)
 		if (aggnet_watch_switch(s->watch, tb_switch_name(i)))
 			return -1;
 	/* One host hears of links by what they do to transfers. */
 	for (i = 0; !s->only && i < aggt_topo_servers(plan->topo); i++)
-		if (add_links(s, plan->topo, i))
+		if (aggt_topo_digits(plan->topo) &&
+		    add_links(s, plan->topo, i))
 			return -1;
 	return 0;
 }
@@ -91,24 +107,46 @@ static int add_trees(struct supervise *s, const struct plan *plan)
 	return 0;
 }
 
+static void add_post(struct supervise *s, const char *name)
+{
+	struct post *post = &s->post[s->n_posts++];
+
+	snprintf(post->name, sizeof(post->name), "%s", name);
+}
+
 static int add_posts(struct supervise *s, const struct plan *plan)
 {
 	uint32_t i, servers = aggt_topo_servers(plan->topo);
-	uint32_t n = servers + aggt_topo_switches(plan->topo);
 
-	s->post = calloc(n, sizeof(*s->post));
+	s->post = calloc(servers + switches_of(plan), sizeof(*s->post));
 	if (!s->post)
 		return -1;
 	if (s->only) {
-		snprintf(s->post[0].name, sizeof(s->post[0].name), "%s",
-			 s->only);
-		s->n_posts = 1;
+		add_post(s, s->only);
 		return 0;
 	}
-	for (i = 0; i < n; i++)
-		strcpy(s->post[i].name, i < servers ? tb_server_name(i) :
-		       tb_switch_name(i - servers));
-	s->n_posts = n;
+	for (i = 0; i < servers; i++)
+		if (is_heard_of(plan, i))
+			add_post(s, plan_server_name(plan, i));
+	for (i = 0; i < switches_of(plan); i++)
+		add_post(s, tb_switch_name(i));
+	return 0;
+}
+
+/* Names in a description may be longer than those that are watched. */
+static int check_names(const struct plan *plan)
+{
+	const char *name;
+	uint32_t i;
+
+	for (i = 0; i < aggt_topo_servers(plan->topo); i++) {
+		name = plan_server_name(plan, i);
+		if (!is_heard_of(plan, i) || strlen(name) < AGGNET_WATCH_NAME)
+			continue;
+		err("supervise: host %s: names of hosts that are watched have up to %d characters",
+		    name, AGGNET_WATCH_NAME - 1);
+		return -1;
+	}
 	return 0;
 }
 
@@ -119,10 +157,8 @@ static int prepare(struct supervise *s)
 
 	if (plan_restore(&plan, s->json, s->path ? s->path : "plan"))
 		goto out;
-	if (aggt_topo_server_name(plan.topo, 0)) {
-		err("supervise: hosts that have names of their own are not watched; repair such a plan with 'aggctl plan --update'");
+	if (check_names(&plan))
 		goto out;
-	}
 	s->watch = aggnet_watch_new(plan.conf.allow_missing);
 	s->changes = json_array();
 	s->renew = json_array();

@@ -144,8 +144,14 @@ static json_t *replan(struct supervise *s, bool *routed)
 	if (!plan_restore(&plan, s->json, s->path ? s->path : "plan") &&
 	    !mark_trees(s, &plan))
 		json = plan_update(&plan, s->json, texts, n);
-	/* Answers and fallbacks go by plain IP. */
+	if (json && !plan_has_addresses(&plan)) {
+		err("supervise: the way around what has failed leads through a host without an address");
+		json_decref(json);
+		json = NULL;
+	}
+	/* Answers and fallbacks go by plain IP, which only a testbed has us route. */
 	*routed = !json || !s->in_testbed || s->only ||
+		  !aggt_topo_digits(plan.topo) ||
 		  !tb_reroute(plan.topo, plan.failed);
 	plan_clear(&plan);
 	free(texts);

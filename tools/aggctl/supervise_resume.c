@@ -12,7 +12,6 @@
 #include "info.h"
 #include "plan.h"
 #include "supervise.h"
-#include "testbed.h"
 
 #define ID_LEN	8	/* of the identity the part that is random */
 
@@ -89,7 +88,7 @@ int supervise_trees(struct supervise *s, const struct plan *plan)
 		to = plan_identity(plan, receiver);
 		s->tree[i].incast_id = aggnet_incast_id(plan->conf.job, to);
 		snprintf(s->tree[i].at, sizeof(s->tree[i].at), "%s",
-			 tb_server_name(receiver));
+			 plan_server_name(plan, receiver));
 		s->tree[i].used = plan->used[i];
 	}
 	return s->tree ? 0 : -1;
