@@ -6,7 +6,6 @@
 #include <linux/netfilter_ipv4.h>
 #include <linux/rculist.h>
 #include <linux/udp.h>
-#include <linux/workqueue.h>
 #include <net/ip.h>
 #include <net/route.h>
 #include <net/sock.h>
@@ -399,24 +398,20 @@ static bool hook_needed(struct aggnet_net *an)
 	       (trees && trees->count);
 }
 
-static void hook_work(struct work_struct *work)
+void aggnet_hook_settle(struct aggnet_net *an)
 {
-	struct aggnet_net *an = container_of(work, struct aggnet_net, hook_work);
-
-	mutex_lock(&an->lock);
+	lockdep_assert_held(&an->lock);
 	if (!an->identity)
 		guard_stop(an);
 	if (!hook_needed(an))
 		aggnet_hook_stop(an);
-	mutex_unlock(&an->lock);
 }
 
-/* By work: a port can go under RTNL, which must not wait for a grace period. */
 void aggnet_hook_review(struct aggnet_net *an)
 {
 	lockdep_assert_held(&an->lock);
 	if ((an->guarded && !an->identity) || (an->sock && !hook_needed(an)))
-		schedule_work(&an->hook_work);
+		aggnet_settle_later(an);
 }
 
 void aggnet_hook_init(struct aggnet_net *an)
@@ -430,10 +425,4 @@ void aggnet_hook_init(struct aggnet_net *an)
 		.hooknum = NF_INET_POST_ROUTING,
 		.priority = NF_IP_PRI_LAST,
 	};
-	INIT_WORK(&an->hook_work, hook_work);
-}
-
-void aggnet_hook_exit(struct aggnet_net *an)
-{
-	cancel_work_sync(&an->hook_work);
 }

@@ -10,8 +10,6 @@ struct aggnet_port;
 struct netlink_ext_ack;
 
 void aggnet_hook_init(struct aggnet_net *an);
-/* After the last aggnet_hook_stop(); not under an->lock. */
-void aggnet_hook_exit(struct aggnet_net *an);
 
 /* Ingress hook of an attached device; process context, RTNL held or not. */
 int aggnet_hook_attach(struct aggnet_net *an, struct aggnet_port *port);
@@ -30,8 +28,15 @@ void aggnet_hook_detach(struct aggnet_net *an, struct aggnet_port *port);
 int aggnet_hook_start(struct aggnet_net *an, __be16 udp_port, bool guard,
 		      struct netlink_ext_ack *extack);
 
-/* Close what nothing needs any more, by work. Under an->lock. */
+/**
+ * aggnet_hook_review() - close what nothing needs any more, but not yet
+ * @an: namespace, locked
+ *
+ * Closing waits for a grace period, and a command that follows may need the
+ * socket again: a work item calls aggnet_hook_settle(), which looks again.
+ */
 void aggnet_hook_review(struct aggnet_net *an);
+void aggnet_hook_settle(struct aggnet_net *an);
 
 /* Close both at once; under an->lock. */
 void aggnet_hook_stop(struct aggnet_net *an);

@@ -14,8 +14,11 @@
 #include "trees.h"
 
 #define NETNS_MEMORY_DEFAULT	(64ULL << 20)
+#define NETNS_SETTLE_AGAIN	(HZ / 10)	/* while a command has the lock */
 
 unsigned int aggnet_net_id;
+
+static struct workqueue_struct *netns_wq;
 
 struct aggnet_net *aggnet_net(const struct net *net)
 {
@@ -115,6 +118,30 @@ void aggnet_changed(struct aggnet_net *an)
 	aggnet_hook_review(an);
 }
 
+/*
+ * A command may hold the lock for minutes, and the queue runs a limited number of
+ * work items at a time: one that waited would make those of other namespaces wait.
+ */
+static void netns_settle_work(struct work_struct *work)
+{
+	struct aggnet_net *an = container_of(to_delayed_work(work),
+					     struct aggnet_net, settle_work);
+
+	if (!mutex_trylock(&an->lock)) {
+		queue_delayed_work(netns_wq, &an->settle_work,
+				   NETNS_SETTLE_AGAIN);
+		return;
+	}
+	aggnet_port_settle(an);
+	aggnet_hook_settle(an);
+	mutex_unlock(&an->lock);
+}
+
+void aggnet_settle_later(struct aggnet_net *an)
+{
+	queue_delayed_work(netns_wq, &an->settle_work, 0);
+}
+
 static int __net_init netns_init(struct net *net)
 {
 	struct aggnet_net *an = aggnet_net(net);
@@ -125,6 +152,7 @@ static int __net_init netns_init(struct net *net)
 		return -ENOMEM;
 	an->net = net;
 	mutex_init(&an->lock);
+	INIT_DELAYED_WORK(&an->settle_work, netns_settle_work);
 	aggnet_port_start(an);
 	INIT_LIST_HEAD(&an->links);
 	aggnet_plan_start(an);
@@ -152,9 +180,8 @@ static void __net_exit netns_pre_exit(struct net *net)
 	aggnet_link_del_all(an);
 	aggnet_hook_stop(an);
 	mutex_unlock(&an->lock);
-	/* Their work takes the lock. */
-	aggnet_port_flush(an);
-	aggnet_hook_exit(an);
+	/* What it would do has been done; nothing is left that would queue it. */
+	cancel_delayed_work_sync(&an->settle_work);
 }
 
 /*
@@ -187,10 +214,21 @@ static struct pernet_operations netns_ops = {
 
 int aggnet_netns_init(void)
 {
-	return register_pernet_subsys(&netns_ops);
+	int err;
+
+	netns_wq = alloc_workqueue("aggnet_netns", WQ_UNBOUND, 0);
+	if (!netns_wq)
+		return -ENOMEM;
+	err = register_pernet_subsys(&netns_ops);
+	if (err)
+		destroy_workqueue(netns_wq);
+	return err;
 }
 
 void aggnet_netns_exit(void)
 {
 	unregister_pernet_subsys(&netns_ops);
+	destroy_workqueue(netns_wq);
+	/* Ports are freed by RCU callbacks, which are code of the module. */
+	rcu_barrier();
 }

@@ -28,7 +28,6 @@ struct aggnet_trees;
  *	allocates for a hook it allocates under a mutex that RTNL waits for anyway
  * @ports: attached ports, RCU list, changed under @ports_lock
  * @ports_gone: ports whose device has gone, under @ports_lock
- * @ports_work: aggnet_port_settle(), if no command comes
  * @links: links with Bloom tables, RCU list, changed under @lock
  * @link_hash: the same by port and neighbour, under @lock
  * @plans_lock: of the list @plans, inside @lock
@@ -48,7 +47,7 @@ struct aggnet_trees;
  *	port nor entry; a packet made here carries it through POST_ROUTING
  * @guard: hook of what leaves the host; under @lock
  * @guarded: @guard is registered, as it is while there is an identity
- * @hook_work: closes @sock and unregisters @guard when nothing needs them
+ * @settle_work: aggnet_port_settle() and aggnet_hook_settle()
  * @generation: aggnet_changed() moves it on, never 0; under @lock
  */
 struct aggnet_net {
@@ -58,7 +57,6 @@ struct aggnet_net {
 	struct mutex ports_lock;	/* inside lock, or RTNL: the ports */
 	struct list_head ports;
 	struct list_head ports_gone;
-	struct work_struct ports_work;
 	struct list_head links;
 	struct hlist_head link_hash[AGGNET_LINK_BUCKETS];
 	spinlock_t plans_lock;	/* the list of plans */
@@ -76,7 +74,7 @@ struct aggnet_net {
 	struct socket *sock;
 	struct nf_hook_ops guard;
 	bool guarded;
-	struct work_struct hook_work;
+	struct delayed_work settle_work;
 	u32 generation;
 };
 
@@ -86,6 +84,15 @@ struct aggnet_net *aggnet_net(const struct net *net);
 
 /* Configuration has changed: a dump under way is not consistent any more. */
 void aggnet_changed(struct aggnet_net *an);
+
+/**
+ * aggnet_settle_later() - finish in a work item what needs an->lock
+ * @an: namespace, locked or not
+ *
+ * The work item waits for no command that holds the lock: it comes again. Process
+ * context, before netns_pre_exit() of @an returns.
+ */
+void aggnet_settle_later(struct aggnet_net *an);
 
 int aggnet_netns_init(void);
 void aggnet_netns_exit(void);

@@ -12,8 +12,6 @@
 #include "netns.h"
 #include "port.h"
 
-static struct workqueue_struct *port_wq;
-
 static void port_free_rcu(struct rcu_head *rcu)
 {
 	struct aggnet_port *port = container_of(rcu, struct aggnet_port, rcu);
@@ -247,16 +245,6 @@ void aggnet_port_settle(struct aggnet_net *an)
 	}
 }
 
-static void port_settle_work(struct work_struct *work)
-{
-	struct aggnet_net *an = container_of(work, struct aggnet_net,
-					     ports_work);
-
-	mutex_lock(&an->lock);
-	aggnet_port_settle(an);
-	mutex_unlock(&an->lock);
-}
-
 /* The port is not used from now on; the rest waits for an->lock, RTNL does not. */
 static void port_device_gone(struct aggnet_port *port)
 {
@@ -264,7 +252,7 @@ static void port_device_gone(struct aggnet_port *port)
 
 	port_unlist(port);
 	list_add_tail(&port->gone, &an->ports_gone);
-	queue_work(port_wq, &an->ports_work);
+	aggnet_settle_later(an);
 }
 
 /* Is it a port? Nearly no device is: look before a lock is taken. */
@@ -318,7 +306,6 @@ void aggnet_port_start(struct aggnet_net *an)
 	mutex_init(&an->ports_lock);
 	INIT_LIST_HEAD(&an->ports);
 	INIT_LIST_HEAD(&an->ports_gone);
-	INIT_WORK(&an->ports_work, port_settle_work);
 }
 
 void aggnet_port_stop(struct aggnet_net *an)
@@ -336,29 +323,13 @@ void aggnet_port_stop(struct aggnet_net *an)
 	aggnet_port_settle(an);
 }
 
-void aggnet_port_flush(struct aggnet_net *an)
-{
-	cancel_work_sync(&an->ports_work);
-}
-
 int aggnet_port_init(void)
 {
-	int err;
-
-	port_wq = alloc_workqueue("aggnet_port", WQ_UNBOUND, 0);
-	if (!port_wq)
-		return -ENOMEM;
-	err = register_netdevice_notifier(&port_notifier);
-	if (err)
-		destroy_workqueue(port_wq);
-	return err;
+	return register_netdevice_notifier(&port_notifier);
 }
 
 void aggnet_port_exit(void)
 {
 	/* Each device is told to go: all ports are detached. */
 	unregister_netdevice_notifier(&port_notifier);
-	destroy_workqueue(port_wq);
-	/* The module goes next, and port_free_rcu() with it. */
-	rcu_barrier();
 }

@@ -58,8 +58,7 @@ struct aggnet_port {
 };
 
 void aggnet_port_start(struct aggnet_net *an);	/* namespace init */
-void aggnet_port_stop(struct aggnet_net *an);	/* and exit, an->lock held ... */
-void aggnet_port_flush(struct aggnet_net *an);	/* ... and not held */
+void aggnet_port_stop(struct aggnet_net *an);	/* and exit, an->lock held */
 
 /*
  * These are called under an->lock and take an->ports_lock. Return: 0, or
@@ -76,7 +75,7 @@ int aggnet_port_del(struct aggnet_net *an, u32 ifindex,
  *
  * A notifier detaches the port and returns. The links of the port and the event
  * need an->lock: every command calls this first, so none sees a link without
- * its port; if no command comes, a work item does.
+ * its port; if no command comes, a work item calls it.
  */
 void aggnet_port_settle(struct aggnet_net *an);
 

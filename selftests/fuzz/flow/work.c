@@ -36,7 +36,7 @@ bool queue_rcu_work(struct workqueue_struct *wq, struct rcu_work *rwork)
 	return work_queue(&rwork->work, true);
 }
 
-bool cancel_work_sync(struct work_struct *work)
+bool cancel_work(struct work_struct *work)
 {
 	if (!work->pending)
 		return false;
@@ -56,6 +56,18 @@ void world_work(void)
 {
 	while (!list_empty(&works))
 		work_run(list_first_entry(&works, struct work_struct, entry));
+}
+
+void world_work_once(void)
+{
+	struct list_head *last = works.prev, *entry;
+
+	while (!list_empty(&works)) {
+		entry = works.next;
+		work_run(list_entry(entry, struct work_struct, entry));
+		if (entry == last)
+			break;
+	}
 }
 
 void world_grace_period(void)

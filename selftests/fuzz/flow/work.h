@@ -4,6 +4,8 @@
 #define _FLOW_WORK_H
 
 void world_work(void);
+/* What is queued now; what is queued meanwhile stays. */
+void world_work_once(void);
 /* Of those, what waits for readers alone: it needs no lock of a process. */
 void world_grace_period(void);
 

@@ -113,11 +113,16 @@ int unregister_netdevice_notifier(struct notifier_block *nb)
 void core_take_device(u32 ifindex)
 {
 	struct net_device *dev = dev_get_by_index_rcu(&kernel_net, ifindex);
+	struct aggnet_net *an = aggnet_net(&kernel_net);
 
 	if (!dev)
 		return;
 	dev->gone = true;
 	dev_notifier->notifier_call(dev_notifier, NETDEV_UNREGISTER, dev);
+	/* The work that follows it does not wait for a command. */
+	mutex_lock(&an->lock);
+	world_work_once();
+	mutex_unlock(&an->lock);
 }
 
 static void devices_start(void)
@@ -158,10 +163,6 @@ void aggnet_hook_init(struct aggnet_net *an)
 	an->udp_port = htons(AGGNET_UDP_PORT);
 }
 
-void aggnet_hook_exit(struct aggnet_net *an)
-{
-}
-
 int aggnet_hook_start(struct aggnet_net *an, __be16 udp_port, bool guard,
 		      struct netlink_ext_ack *extack)
 {
@@ -171,6 +172,10 @@ int aggnet_hook_start(struct aggnet_net *an, __be16 udp_port, bool guard,
 }
 
 void aggnet_hook_review(struct aggnet_net *an)
+{
+}
+
+void aggnet_hook_settle(struct aggnet_net *an)
 {
 }
 

@@ -11,6 +11,7 @@ struct mutex {
 
 #define mutex_init(m)		spin_lock_init(&(m)->lock)
 #define mutex_lock(m)		spin_lock(&(m)->lock)
+#define mutex_trylock(m)	(!(m)->lock.held && (mutex_lock(m), true))
 #define mutex_unlock(m)		spin_unlock(&(m)->lock)
 #define mutex_destroy(m)	WARN_ON((m)->lock.held)
 

@@ -19,10 +19,15 @@ struct rcu_work {
 	struct work_struct work;
 };
 
+struct delayed_work {
+	struct work_struct work;
+};
+
 #define WQ_UNBOUND	1
 #define WQ_MEM_RECLAIM	2
 
 #define to_rcu_work(w)	container_of(w, struct rcu_work, work)
+#define to_delayed_work(w)	container_of(w, struct delayed_work, work)
 
 static inline void INIT_WORK(struct work_struct *work,
 			     void (*function)(struct work_struct *work))
@@ -32,17 +37,32 @@ static inline void INIT_WORK(struct work_struct *work,
 }
 
 #define INIT_RCU_WORK(rwork, function)	INIT_WORK(&(rwork)->work, function)
+#define INIT_DELAYED_WORK(dwork, function)	INIT_WORK(&(dwork)->work, function)
 
 struct workqueue_struct *alloc_workqueue(const char *name, unsigned int flags,
 					 int max);
 void destroy_workqueue(struct workqueue_struct *wq);
 bool queue_work(struct workqueue_struct *wq, struct work_struct *work);
 bool queue_rcu_work(struct workqueue_struct *wq, struct rcu_work *rwork);
-bool cancel_work_sync(struct work_struct *work);
+bool cancel_work(struct work_struct *work);
 
-static inline bool schedule_work(struct work_struct *work)
+/* None runs while another runs. */
+static inline bool cancel_work_sync(struct work_struct *work)
 {
-	return queue_work(NULL, work);
+	return cancel_work(work);
+}
+
+/* Whatever the delay is. */
+static inline bool queue_delayed_work(struct workqueue_struct *wq,
+				      struct delayed_work *dwork,
+				      unsigned long delay)
+{
+	return queue_work(wq, &dwork->work);
+}
+
+static inline bool cancel_delayed_work_sync(struct delayed_work *dwork)
+{
+	return cancel_work_sync(&dwork->work);
 }
 
 #endif /* _FLOW_LINUX_WORKQUEUE_H */
