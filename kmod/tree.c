@@ -29,16 +29,30 @@
 #define TREE_SLOTS_MIN		8	/* retransmit ring, powers of two */
 #define TREE_SLOTS_MAX		64
 
+/*
+ * Growth allocates, at the expense of a control group that may be at its limit,
+ * and so may take long. The end of a namespace waits for what the other queue
+ * frees: nothing there sleeps for memory, and under pressure it has a thread of
+ * its own.
+ */
+static struct workqueue_struct *grow_wq;
 static struct workqueue_struct *tree_wq;
 
 int aggnet_tree_init(void)
 {
+	grow_wq = alloc_workqueue("aggnet_grow", WQ_UNBOUND, 0);
+	if (!grow_wq)
+		return -ENOMEM;
 	tree_wq = alloc_workqueue("aggnet", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	return tree_wq ? 0 : -ENOMEM;
+	if (tree_wq)
+		return 0;
+	destroy_workqueue(grow_wq);
+	return -ENOMEM;
 }
 
 void aggnet_tree_exit(void)
 {
+	destroy_workqueue(grow_wq);	/* its work has references */
 	rcu_barrier();	/* queue_rcu_work() of the last trees */
 	destroy_workqueue(tree_wq);
 }
@@ -142,15 +156,29 @@ static void tree_grown(struct aggnet_tree *tree, struct sk_buff_head *out)
 		aggnet_uplink_push(tree, out);
 }
 
-static void tree_grow(struct aggnet_tree *tree)
+/* How many chunks to add; the buffer of a tree that has ended may be gone. */
+static u32 tree_grow_step(struct aggnet_tree *tree)
 {
-	u32 n = min_t(u32, READ_ONCE(tree->table.chunks), TREE_CHUNKS_STEP);
+	u64 n = 0;
+
+	spin_lock_bh(&tree->lock);
+	if (!tree_ended(tree))
+		n = min_t(u64, tree->table.chunks,
+			  tree->conf.memory / AGGNET_CHUNK -
+			  tree->table.chunks);
+	spin_unlock_bh(&tree->lock);
+	return min_t(u64, n, TREE_CHUNKS_STEP);
+}
+
+static void tree_grow_work(struct work_struct *work)
+{
+	struct aggnet_tree *tree = container_of(work, struct aggnet_tree,
+						grow_work);
+	u32 n = tree_grow_step(tree);
 	struct mem_cgroup *payer;
 	struct sk_buff_head out;
 	int err;
 
-	n = min_t(u64, n, tree->conf.memory / AGGNET_CHUNK -
-			  READ_ONCE(tree->table.chunks));
 	payer = aggnet_payer_set(tree->payer);
 	n -= tree_add_chunks(tree, n, &err);
 	aggnet_payer_set(payer);
@@ -160,11 +188,19 @@ static void tree_grow(struct aggnet_tree *tree)
 	if (!tree_ended(tree))
 		tree_grown(tree, &out);
 	aggnet_tree_unlock(tree, &out);
+	aggnet_tree_put(tree);
 }
 
-static void tree_queue_work(struct aggnet_tree *tree)
+/* A work item that is queued holds a reference. */
+static void tree_queue_grow(struct aggnet_tree *tree)
 {
-	if (queue_work(tree_wq, &tree->memory_work))
+	if (queue_work(grow_wq, &tree->grow_work))
+		aggnet_tree_get(tree);
+}
+
+static void tree_queue_release(struct aggnet_tree *tree)
+{
+	if (queue_work(tree_wq, &tree->release_work))
 		aggnet_tree_get(tree);
 }
 
@@ -199,7 +235,6 @@ static bool tree_stopped(const struct aggnet_tree *tree)
 	return tree->runs.stopped || tree->up.stopped || tree->unfed;
 }
 
-/* The work holds a reference. */
 static void tree_go_on(struct aggnet_tree *tree)
 {
 	if (tree_stopped(tree) && queue_work(tree_wq, &tree->more_work))
@@ -211,7 +246,7 @@ void aggnet_tree_press(struct aggnet_tree *tree, bool refused)
 	if (tree->dead)
 		return;
 	if (tree_can_grow(tree)) {
-		tree_queue_work(tree);
+		tree_queue_grow(tree);
 	} else if (!tree->pressure && tree->table.keys &&
 		   (refused || tree->table.free < tree->table.chunks / 2)) {
 		tree->pressure = true;
@@ -579,15 +614,12 @@ static void tree_release(struct aggnet_tree *tree)
 	tree_drop_charge(tree, tree_bytes_in_force(tree));
 }
 
-static void tree_memory_work(struct work_struct *work)
+static void tree_release_work(struct work_struct *work)
 {
 	struct aggnet_tree *tree = container_of(work, struct aggnet_tree,
-						memory_work);
+						release_work);
 
-	if (tree_ended(tree))
-		tree_release(tree);
-	else
-		tree_grow(tree);
+	tree_release(tree);
 	aggnet_tree_put(tree);
 }
 
@@ -634,7 +666,8 @@ static struct aggnet_tree *tree_alloc(struct aggnet_net *an,
 	refcount_set(&tree->ref, 1);
 	spin_lock_init(&tree->lock);
 	INIT_LIST_HEAD(&tree->socks);
-	INIT_WORK(&tree->memory_work, tree_memory_work);
+	INIT_WORK(&tree->grow_work, tree_grow_work);
+	INIT_WORK(&tree->release_work, tree_release_work);
 	INIT_WORK(&tree->more_work, tree_more_work);
 	INIT_RCU_WORK(&tree->rcu, tree_free_work);
 	aggnet_timers_init(tree);
@@ -751,7 +784,10 @@ void aggnet_tree_kill(struct aggnet_tree *tree, enum aggnet_reason reason)
 	if (!tree->conf.forward_only)
 		tree_tell_all(tree);
 	aggnet_timers_stop(tree);
-	if (cancel_work_sync(&tree->memory_work))
+	/* Growth that runs adds nothing to a dead tree, and is not waited for. */
+	if (cancel_work(&tree->grow_work))
+		aggnet_tree_put(tree);
+	if (cancel_work_sync(&tree->release_work))
 		aggnet_tree_put(tree);
 	if (cancel_work_sync(&tree->more_work))
 		aggnet_tree_put(tree);
@@ -948,7 +984,7 @@ void aggnet_tree_advance(struct aggnet_tree *tree, struct sk_buff_head *out)
 void aggnet_tree_done(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
 	tree_set_state(tree, AGGNET_TREE_DONE);
-	tree_queue_work(tree);
+	tree_queue_release(tree);
 	tree->told_all = aggnet_child_tell(tree, out);
 	aggnet_socket_wake(tree);
 	aggnet_event_tree(tree, AGGNET_EVENT_TREE_DONE);
@@ -962,7 +998,7 @@ void aggnet_tree_abort(struct aggnet_tree *tree, struct sk_buff_head *out,
 		return;
 	aggnet_tree_touch(tree, out);
 	tree_set_state(tree, AGGNET_TREE_ABORTED);
-	tree_queue_work(tree);
+	tree_queue_release(tree);
 	if (reason != AGGNET_R_TIMEOUT)
 		tree->lost.n = 0;
 	tree->reason = reason;

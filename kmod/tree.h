@@ -163,8 +163,8 @@ struct aggnet_tree_conf {
  *	last time that a child told fewer sources than ever, or that a weight was
  *	not foreseen
  * @timer: hold and give_up
- * @memory_work: adds chunks up to the limit; of a tree that has ended, frees what
- *	it held
+ * @grow_work: adds chunks up to the limit
+ * @release_work: frees what a tree that has ended held
  * @more_work: goes on where the last run of the lock had to stop
  * @grow_failed: there was no memory to grow: ...
  * @grow_again: ... do not ask again before these jiffies
@@ -182,7 +182,7 @@ struct aggnet_tree {
 	struct rcu_work rcu;
 	struct dst_cache up_dst;
 
-	spinlock_t lock;	/* all that follows, but memory_work, more_work */
+	spinlock_t lock;	/* all that follows, but the work */
 	u8 state;
 	bool dead;
 	bool accepting;
@@ -246,7 +246,8 @@ struct aggnet_tree {
 	unsigned long started;
 	unsigned long bound_at;
 	struct timer_list timer;
-	struct work_struct memory_work;
+	struct work_struct grow_work;
+	struct work_struct release_work;
 	struct work_struct more_work;
 	bool grow_failed;
 	unsigned long grow_again;
