@@ -66,11 +66,22 @@ unload()
 	rmmod aggnet
 }
 
+# A limit of CPU time, where the kernel has such limits.
+hold_limit()
+{
+	local at=/sys/fs/cgroup
+
+	grep -qw cpu $at/cgroup.controllers || return 0
+	echo +cpu > $at/cgroup.subtree_control && mkdir $at/hold || return
+	[ ! -e $at/hold/cpu.max ] || echo "1000000 1000000" > $at/hold/cpu.max
+}
+
 # Attaching the first port of a machine, or detaching the last, patches a jump in
-# the receive path. With a thread for each CPU the emulator may run the int3 of
-# such a patch after the kernel has forgotten it, which is a panic on no real
-# machine. One user of each of these jumps, from start to end, keeps them still;
-# and no trace of an event shall also trace which thread runs.
+# the receive path, and the first limit of CPU time patches one in the scheduler.
+# With a thread for each CPU the emulator may run the int3 of such a patch after
+# the kernel has forgotten it, which is a panic on no real machine. One user of
+# each of these jumps, from start to end, keeps them still; and no trace of an
+# event shall also trace which thread runs.
 hold_jumps()
 {
 	nft -f - << 'END' &&
@@ -87,6 +98,7 @@ table ip hold {
 END
 	ip link add hold type vxlan id 1 dstport 4799 &&
 	ip link set hold up &&
+	hold_limit &&
 	echo 0 > /sys/kernel/tracing/options/record-cmd
 }
 
