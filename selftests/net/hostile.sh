@@ -158,7 +158,7 @@ flooded()
 # refused_answer ADDRESS COUNT: until a is rooted it leaves such an OPEN to r
 refused_answer()
 {
-	on e hostile open 1 eth1 "$(mac 3 0)" $R $job $instance none "$1" \
+	on e hostile open 1 eth1 "$(mac 3 0)" $R $job "$instance" none "$1" \
 		> "$TMP/sent" && at_least a drop_route "$2"
 }
 
