@@ -593,7 +593,9 @@ static struct aggnet_child *child_of(struct aggnet_tree *tree,
 	aggnet_child_send_rst(tree, pkt, AGGNET_RST_CLOSED, out);
 	if (tree->accepting) {
 		tree->refusals++;
-		child_roomless(tree, pkt->src, out);
+		/* An end that goes to sleep needs no room. */
+		if (pkt->type == AGGNET_PROBE)
+			child_roomless(tree, pkt->src, out);
 	}
 	return NULL;
 }

@@ -332,25 +332,45 @@ TEST_F(rules, room__is_not_kept_for_a_child_that_asks_no_more)
 	EXPECT_FALSE(aggnet_tree_refuses(tree));
 }
 
+/* Accepted when there was room, which there is not any more. */
+static struct aggnet_tree *filled(struct peer *planned, struct peer *stranger)
+{
+	struct aggnet_tree *tree = begin(&tight, RECEIVER);
+	struct aggnet_pkt pkt;
+
+	accepted(tree, planned);
+	stranger->tree = tree;
+	stranger->id = world.node[OTHER].an.identity;
+	peer_ask(stranger, AGGNET_F_ANY);
+	INSIST(peer_hears(stranger, &pkt) && pkt.type == AGGNET_ACCEPT,
+	       "the peer is not accepted");
+	stranger->node_nonce = pkt.src_nonce;
+	while (aggnet_tree_room(tree, 0) >= tree->worst)
+		world_write(RECEIVER, 1);
+	return tree;
+}
+
 /* And for one that found room when it asked, and none when it came. */
 TEST_F(rules, probe__makes_room)
 {
 	struct peer stranger = { .nonce = 0x5678 };
-	struct aggnet_tree *tree = begin(&tight, RECEIVER);
-	struct aggnet_pkt pkt;
+	struct aggnet_tree *tree = filled(&self->peer, &stranger);
 
-	accepted(tree, &self->peer);
-	stranger.tree = tree;
-	stranger.id = world.node[OTHER].an.identity;
-	peer_ask(&stranger, AGGNET_F_ANY);
-	ASSERT_TRUE(peer_hears(&stranger, &pkt));
-	ASSERT_EQ(AGGNET_ACCEPT, pkt.type);
-	stranger.node_nonce = pkt.src_nonce;
-	while (aggnet_tree_room(tree, 0) >= tree->worst)
-		world_write(RECEIVER, 1);
 	peer_say(&stranger, AGGNET_PROBE, 0, NULL, 0);
 	EXPECT_EQ(1, tree->bound);
 	EXPECT_TRUE(tree->pressure);
+}
+
+/* But not for one that goes without having come. */
+TEST_F(rules, fin__makes_no_room)
+{
+	struct peer stranger = { .nonce = 0x5678 };
+	struct aggnet_tree *tree = filled(&self->peer, &stranger);
+	struct aggnet_fin empty = { .final = cpu_to_be32(FIRST) };
+
+	peer_say(&stranger, AGGNET_FIN, 0, &empty, sizeof(empty));
+	EXPECT_EQ(1, tree->bound);
+	EXPECT_FALSE(tree->pressure);
 }
 
 /*
