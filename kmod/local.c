@@ -211,7 +211,7 @@ static int local_read_end(struct aggnet_tree *tree, struct aggnet_msg *msg,
 {
 	if (tree->delivered != tree->records + tree->local_records) {
 		aggnet_tree_abort(tree, out, AGGNET_R_MISMATCH,
-				  tree->an->identity, 0, 0);
+				  aggnet_tree_self(tree), 0, 0);
 		return -EBADMSG;
 	}
 	msg->type = AGGNET_MSG_END;
@@ -248,12 +248,13 @@ static u32 local_read_part(struct aggnet_tree *tree, u8 *buf, size_t len,
 static bool local_has_more(const struct aggnet_tree *tree, u32 n)
 {
 	return n == aggnet_state_reads(&tree->conf.shape) &&
-	       tree->state != AGGNET_TREE_ABORTED && aggnet_tree_keys(tree);
+	       tree->state < AGGNET_TREE_DONE && aggnet_tree_keys(tree);
 }
 
 /*
  * Each part has its own run of the lock. The memory that they free is given out
- * by the last: until then, what made the records leave lasts.
+ * by the last: until then, what made the records leave lasts. A transfer that
+ * ends in between, also as another thread reads the rest, has none any more.
  */
 static int local_read_records(struct aggnet_tree *tree, struct aggnet_msg *msg,
 			      u8 *buf, size_t len, struct sk_buff_head *out)
@@ -269,7 +270,7 @@ static int local_read_records(struct aggnet_tree *tree, struct aggnet_msg *msg,
 		used += local_read_part(tree, buf + used, len - used, &n);
 		msg->records += n;
 	}
-	if (tree->state != AGGNET_TREE_ABORTED)
+	if (tree->state < AGGNET_TREE_DONE)
 		aggnet_tree_reclaim(tree, out);
 	return used;
 }
