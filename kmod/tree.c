@@ -31,9 +31,9 @@
 
 /*
  * Growth allocates, at the expense of a control group that may be at its limit,
- * and so may take long. The end of a namespace waits for what the other queue
- * frees: nothing there sleeps for memory, and under pressure it has a thread of
- * its own.
+ * and so may take long. What the other queue does sleeps for no memory, and under
+ * pressure it has a thread of its own. The end of a namespace waits for what that
+ * frees, and for the one chunk that growth of its own is about to get.
  */
 static struct workqueue_struct *grow_wq;
 static struct workqueue_struct *tree_wq;

@@ -302,8 +302,8 @@ void aggnet_tree_follow(struct aggnet_tree *tree,
  * @reason: AGGNET_R_WITHDRAWN, or AGGNET_R_STALE for a newer epoch
  *
  * Sockets get the reason's errno, peers an ABORT; timers and work have ended and
- * the buffers are free when this returns, whatever still refers to the tree.
- * Process context.
+ * the buffers are free when this returns, whatever still refers to the tree. Only
+ * growth that is under way may go on, and adds nothing. Process context.
  */
 void aggnet_tree_kill(struct aggnet_tree *tree, enum aggnet_reason reason);
 
