@@ -721,6 +721,20 @@ TEST_F(ends, missing__comes_after_all)
 	EXPECT_EQ(AGGNET_TREE_DONE, tree->state);
 }
 
+/* A hold that has passed lets go of what is held, though a source may come. */
+TEST_F(ends, missing__is_not_waited_for_longer_than_hold)
+{
+	struct world_conf conf = plain;
+	struct aggnet_tree *tree;
+
+	conf.hold_ms = 100;
+	tree = all_but(&conf, OTHER);
+	runs(tree, 1000000);
+	EXPECT_EQ(AGGNET_TREE_OPEN, tree_of(ACCEPTOR)->state);
+	EXPECT_EQ(1, tree_of(ACCEPTOR)->partials);
+	EXPECT_LT(0, tree->records_in);
+}
+
 /* What its planned end told is lost again and again. */
 TEST_F(ends, missing__is_told_until_it_arrives)
 {
