@@ -458,6 +458,12 @@ TEST(graph__failures)
 	EXPECT_EQ(0, aggt_topo_hop_links(t, 0, 1));
 	EXPECT_EQ(2, aggt_topo_distance(t, 0, 1));
 	aggt_topo_free(t);
+	t = aggt_topo_describe("topology leafspine:2,2,2\nfailed v3\n", &err);
+	ASSERT_NE(NULL, t);
+	EXPECT_EQ(AGGT_NONE, aggt_topo_distance(t, 3, 0));
+	EXPECT_EQ(AGGT_NONE, aggt_topo_distance(t, 0, 3));
+	EXPECT_EQ(3, aggt_topo_next_hop(t, 0, 3));
+	aggt_topo_free(t);
 }
 
 /* Two racks, and a host with two links that can relay between them. */

@@ -284,9 +284,12 @@ static uint32_t search(const struct aggt_topo *topo, struct aggt_search *s,
 	return s->dist[from];
 }
 
+/* The search begins at @to, so it does not see that @to itself has failed. */
 uint32_t aggt_graph_dist(const struct aggt_topo *topo, uint32_t from,
 			 uint32_t to)
 {
+	if (!aggt_topo_server_ok(topo, to))
+		return AGGT_NONE;
 	return search(topo, &topo->graph->way, from, to);
 }
 
