@@ -63,10 +63,14 @@ tree()
 			[ $((i % PARTS)) = $PART ] || continue
 			t=$((t + 1)); echo "ok $t $ROWS"
 		done; echo "1..$t"'
+	script "$tmp/tree/selftests/net/turn_a.sh" 'echo 1..1; echo ok 1'
+	cp "$tmp/tree/selftests/net/turn_a.sh" "$tmp/tree/selftests/net/turn_b.sh"
 	cat > "$tmp/tree/selftests/vm/suites" <<-'END'
 	unit/test_a.sh  host  1 0 -
 	uapi/test_b     each  1 1 2:0
 	net/matrix.sh   split 7 0 -   ROWS=5
+	net/turn_a.sh   turn  1 0 -
+	net/turn_b.sh   turn  1 0 -
 	END
 }
 
@@ -95,9 +99,9 @@ says()
 echo 1..12
 tree
 run
-says "a good run" 0 "21 passed, 0 failed, 2 skipped" $?
+says "a good run" 0 "23 passed, 0 failed, 2 skipped" $?
 KERNELS=6.12 run
-says "one kernel has all rows" 0 "18 passed, 0 failed, 1 skipped" $?
+says "one kernel has all rows" 0 "20 passed, 0 failed, 1 skipped" $?
 KERNELS=6.12 HOST=0 DEBUG=no TESTS='test_b' run
 says "one test" 0 "5 passed, 0 failed, 1 skipped" $?
 TESTS='test_b test_x' run
@@ -106,26 +110,26 @@ KERNELS='' DEBUG=no TESTS=test_b run
 says "nothing to run" 1 "0 passed, 0 failed, 0 skipped" $?
 touch "$tmp/tree/selftests/vm/no.debug"
 run
-says "no debug kernel" 1 "17 passed, 3 failed, 2 skipped" $? \
+says "no debug kernel" 1 "19 passed, 3 failed, 2 skipped" $? \
 	"debug/uapi/test_b: did not run"
 tree
 guest '[ $KERNEL = 6.12 ] || bash -c "$1"'
 run
-says "a guest runs nothing, with status 0" 1 "17 passed, 2 failed, 1 skipped" \
+says "a guest runs nothing, with status 0" 1 "18 passed, 3 failed, 1 skipped" \
 	$? "6.12/net/matrix.sh: did not run"
 tree
 guest 'bash -c "$1"; [ $KERNEL != 6.1 ]'
 run
-says "a guest fails after its tests" 1 "20 passed, 1 failed, 2 skipped" $?
+says "a guest fails after its tests" 1 "22 passed, 1 failed, 2 skipped" $?
 tree
 chmod -x "$tmp/tree/selftests/net/matrix.sh"
 HOST=0 DEBUG=no run
-says "a test that cannot be executed" 1 "8 passed, 3 failed, 2 skipped" $? \
+says "a test that cannot be executed" 1 "10 passed, 3 failed, 2 skipped" $? \
 	"matrix.sh: 0 passed, of 7 at least"
 guest :
 KERNELS=debug HOST=0 DEBUG=no run
 says "the debug kernel as one of the kernels has all suites" 1 \
-	"4 passed, 2 failed, 0 skipped" $? "debug/net/matrix.sh: did not run"
+	"4 passed, 4 failed, 0 skipped" $? "debug/net/matrix.sh: did not run"
 TESTS=none KERNELS=none HOST=0 SEED=1 VM_MODULE=x FUZZ_RUNS=1 OUT=x DEBUG=no \
 	MAKEFLAGS='-- TESTS=x' GNUMAKEFLAGS='KERNELS=x' http_proxy=proxy \
 	AGGNET_CACHE=cache "$tmp/tree/.ci/run" > "$tmp/log" 2>&1

@@ -105,7 +105,7 @@ audits()
 	[ $status = "$want" ] && grep -q -e "$text" <(cat "$tmp/log"; echo)
 }
 
-echo 1..23
+echo 1..25
 same
 result $? "each test has a line in the list, each line a test"
 missed lint/shell vm/gate.sh uapi/test_wait net/exact.sh
@@ -170,6 +170,20 @@ result $? "what one kernel may skip, another may not"
 	TESTS=kernel "$suites" select $where | wc -l
 done | tr '\n' ' ')" = "1 1 0 1 " ]
 result $? "a line for one kernel, and for the debug kernel if it has counts of it"
+printf 'k/turn%s turn 1 0 -\n' 1 2 3 >> "$SUITES"
+[ "$(for seed in 0 1; do for where in 6.1 6.12 debug debug-all; do
+	SEED=$seed TESTS='turn*' "$suites" select $where | tr '\n' ' '
+	echo -n '| '
+done; done)" = "k/turn2 | k/turn1 k/turn3 | | k/turn1 k/turn2 k/turn3 | \
+k/turn1 k/turn3 | k/turn2 | | k/turn1 k/turn2 k/turn3 | " ] &&
+	[ "$(KERNELS=6.1 TESTS='turn*' "$suites" select 6.1 | wc -l)" = 3 ]
+result $? "kernels take suites in turn, and the seed says which is first"
+printf '%s\n' "6.1/k/turn2 1 0 0 1 1" "6.12/k/turn3 1 0 0 1 1" "6.1/vm 1 0 0 1 1" \
+	"6.12/vm 1 0 0 1 1" > "$tmp/results"
+! TESTS='turn*' "$suites" audit "$tmp/results" 6.1 6.12 > "$tmp/log" &&
+	[ "$(< "$tmp/log")" = "6.12/k/turn1: did not run" ]
+result $? "a suite has no row on the kernel whose turn it is"
+sed -i '/^k.turn/d' "$SUITES"
 echo 'k/long          each   0   6  all:6:0' >> "$SUITES"
 [ -z "$(TESTS=long "$suites" select debug)" ] &&
 	[ "$(TESTS=long "$suites" select debug-all)" = k/long ] &&

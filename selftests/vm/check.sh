@@ -185,6 +185,7 @@ kernel()
 {
 	local -x KERNEL=$1 VM_TIMEOUT=${VM_TIMEOUT:-7200} AGGNET_TESTS=$TESTS
 	local -x AGGNET_SEED=$SEED AGGNET_PART=$2 AGGNET_DEBUG=$DEBUG
+	local -x AGGNET_KERNELS=$KERNELS
 
 	selected "$(where_of "$1")" || return 0
 	[ "$1 $DEBUG" != "debug all" ] || VM_TIMEOUT=14400
@@ -192,7 +193,8 @@ kernel()
 	say "kernel $1: booting"
 	timed "$1/vm" "$VM_DIR/run.sh" "TESTS=\$AGGNET_TESTS SEED=\$AGGNET_SEED \
 		PART=\${AGGNET_PART%/*} PARTS=\${AGGNET_PART#*/} \
-		DEBUG=\$AGGNET_DEBUG selftests/vm/check.sh guest $1" || :
+		DEBUG=\$AGGNET_DEBUG KERNELS=\$AGGNET_KERNELS \
+		selftests/vm/check.sh guest $1" || :
 }
 
 # Is the gate of the debug kernel shut? A boot for each fault on purpose.

@@ -8,11 +8,13 @@
 #   WHERE  host, gate, debug (the part of make check), debug-all, or a kernel
 #   TESTS  words, each a glob that names suites (*); with or without directory
 #          and .sh
+#   KERNELS, SEED  of the run: which kernel's turn it is
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
 SUITES=${SUITES:-$VM_DIR/suites}
 TESTS=${TESTS:-*}
+SEED=${SEED:-0}
 
 # matches SUITE WORD
 matches()
@@ -34,14 +36,26 @@ wanted()
 	return 1
 }
 
+# has_turn KERNEL: does the current suite, which kernels take in turn, run there?
+# The seed says which kernel has the first of these suites.
+has_turn()
+{
+	local kernels
+
+	read -r -a kernels <<< "$KERNELS"
+	[ ${#kernels[@]} != 0 ] &&
+		[ "$1" = "${kernels[(turns + 10#$SEED) % ${#kernels[@]}]}" ]
+}
+
 # runs WHERE PLACE DEBUG: does a suite with these columns run there?
 runs()
 {
 	case $1 in
 	host | gate) [ "$2" = "$1" ] ;;
 	debug) [[ $3 != - && $3 != all:* ]] ;;
-	debug-all) [[ $2 = each || $2 = split || $3 != - ]] ;;
-	*) [[ $2 = each || $2 = split || $2 = "$1" ]] ;;
+	debug-all) [[ $2 = @(each|split|turn) || $3 != - ]] ;;
+	*) [[ $2 = each || $2 = split || $2 = "$1" ]] ||
+		{ [ "$2" = turn ] && has_turn "$1"; } ;;
 	esac
 }
 
@@ -70,10 +84,11 @@ check_words()
 # for_each WHERE COMMAND...: with the columns of each suite that runs there
 for_each()
 {
-	local where=$1 suite place passes skips debug options
+	local where=$1 suite place passes skips debug options turns=0
 
 	shift
 	while read -r suite place passes skips debug options; do
+		[ "$place" != turn ] || turns=$((turns + 1))
 		if wanted "$suite" && runs "$where" "$place" "$debug"; then
 			"$@" "$suite" "$place" "$passes" "$skips" "$debug" \
 				"$options"
