@@ -317,12 +317,12 @@ static void cables_go(void)
 typeof(tb_reroute) __real_tb_reroute, __wrap_tb_reroute;
 
 /* In the place of aggctl's, by the linker's --wrap. */
-int __wrap_tb_reroute(const struct aggt_topo *topo, const json_t *failed)
+int __wrap_tb_reroute(const struct aggt_topo *topo)
 {
 	if (to_pull)
 		bed_cut(merger, last_cable, false);
 	to_pull = false;
-	return __real_tb_reroute(topo, failed);
+	return __real_tb_reroute(topo);
 }
 
 /* --- what must have become of it ------------------------------------- */

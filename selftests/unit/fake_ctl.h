@@ -279,7 +279,7 @@ bool __wrap_tb_state_exists(void)
 	return true;
 }
 
-int __wrap_tb_reroute(const void *topo, const json_t *failed)
+int __wrap_tb_reroute(const void *topo)
 {
 	if (!world->unrouted)
 		return 0;

@@ -157,6 +157,71 @@ TEST(identity__stays_with_the_plan)
 	json_decref(same);
 }
 
+static const char *failed_in(const json_t *json, char *text, size_t size)
+{
+	const json_t *list = json_object_get(json, "failed");
+	json_t *part;
+	size_t i;
+
+	*text = '\0';
+	json_array_foreach((json_t *)list, i, part)
+		snprintf(text + strlen(text), size - strlen(text), "%s ",
+			 json_string_value(part));
+	return text;
+}
+
+/* One name of each part, whatever name a change or an older file has. */
+TEST(failed__one_name)
+{
+	json_t *old = make_plan((struct plan_conf){}), *once, *twice, *again;
+	char text[64];
+
+	once = updated(old, "failed:2");
+	EXPECT_STREQ("v2 ", failed_in(once, text, sizeof(text)));
+	twice = updated(once, "failed:v02");
+	ASSERT_NE(NULL, twice);
+	EXPECT_STREQ("v2 ", failed_in(twice, text, sizeof(text)));
+	EXPECT_EQ(0, json_object_size(json_object_get(twice, "diff")));
+	json_array_set_new(json_object_get(once, "failed"), 0,
+			   json_string("2"));
+	again = restored(once);
+	EXPECT_STREQ("v2 ", failed_in(again, text, sizeof(text)));
+	json_decref(old);
+	json_decref(once);
+	json_decref(twice);
+	json_decref(again);
+}
+
+/* A failure that the description tells is in no list: it would be there twice. */
+TEST(failed__described)
+{
+	static const aggt_node senders[] = { 1, 3 }, receiver;
+	const struct aggt_job job = {
+		.senders = senders, .n_senders = 2, .receivers = &receiver,
+		.n_receivers = 1, .method = "irs",
+	};
+	struct plan plan = { .conf = { .job = 1, .instance = 1, .writers = 1,
+				       .scheme = AGGNET_SCHEME_EXACT } };
+	json_t *json = NULL, *new, *again;
+	char text[64];
+
+	plan.description = strdup("topology bcube:2,1\nfailed v2\n");
+	plan.topo = aggt_topo_describe(plan.description, NULL);
+	plan.trees = aggt_plan_build(plan.topo, &job, NULL);
+	ASSERT_NE(NULL, plan.trees);
+	if (!plan_prepare(&plan) && !plan_draw_id(&plan))
+		json = plan_json(&plan);
+	plan_clear(&plan);
+	new = updated(json, "failed:v2");
+	ASSERT_NE(NULL, new);
+	EXPECT_STREQ("", failed_in(new, text, sizeof(text)));
+	again = restored(new);
+	EXPECT_NE(NULL, again);
+	json_decref(json);
+	json_decref(new);
+	json_decref(again);
+}
+
 /* One that was made without an identity stays so: it may be in force. */
 TEST(identity__of_a_plan_without)
 {

@@ -515,6 +515,32 @@ TEST(described__network)
 	aggt_topo_free(t);
 }
 
+/* Names have dashes: of two ways to name a link one may name others, too. */
+TEST(described__names_of_a_failed_link)
+{
+	static const char text[] =
+		"topology graph\n"
+		"host a\nhost a-b\nhost b-c\nhost c\n"
+		"link a-b a\nlink a b-c\nlink a-b c\n";
+	struct aggt_err err = { "" };
+	struct aggt_topo *t = aggt_topo_describe(text, &err);
+	struct aggt_change change;
+
+	ASSERT_NE(NULL, t) {
+		TH_LOG("%s", err.text);
+	}
+	ASSERT_EQ(0, aggt_change_parse(t, "failed:a-b-a", &change, &err));
+	EXPECT_STREQ("a-a-b", change.part);
+	EXPECT_EQ(-1, aggt_change_parse(t, "failed:a-b-c", &change, &err));
+	EXPECT_NE(NULL, strstr(err.text, "names two links"));
+	ASSERT_EQ(0, aggt_change_parse(t, "failed:c-a-b", &change, &err));
+	EXPECT_STREQ("c-a-b", change.part);
+	ASSERT_EQ(0, aggt_topo_fail(t, "c-a-b", &err));
+	EXPECT_TRUE(aggt_topo_failed(t, "c-a-b"));
+	EXPECT_FALSE(aggt_topo_failed(t, "b-c-a"));
+	aggt_topo_free(t);
+}
+
 /* Each refusal names the line and the item. */
 TEST(described__refused)
 {

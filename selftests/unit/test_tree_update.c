@@ -206,6 +206,61 @@ TEST_F(update, refused)
 	}
 }
 
+/* All names of a part are one, and it fails once. */
+TEST_F(update, names_of_a_failed_part)
+{
+	static const struct {
+		const char *topology;
+		const char *text;
+		const char *part;
+	} names[] = {
+		{ "bcube:4,1", "3", "v3" }, { "bcube:4,1", "w06", "w6" },
+		{ "bcube:4,1", "014-w06", "v14-w6" },
+		{ "fbfly:4,3,2", "w4-w0", "w0-w4" },
+		/* A server behind a switch with an agent has no other link. */
+		{ "fbfly:4,3,2", "v10-w5", "v10" },
+		{ "leafspine:2,3,4", "w1-v4", "v4-w1" },
+		{ "leafspine:2,3,4", "w4-w1", "w1-w4" },
+	};
+	struct aggt_change c;
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		char text[64];
+
+		aggt_topo_free(self->topo);
+		self->topo = aggt_topo_parse(names[i].topology, NULL);
+		ASSERT_NE(NULL, self->topo);
+		snprintf(text, sizeof(text), "failed:%s", names[i].text);
+		ASSERT_EQ(0, aggt_change_parse(self->topo, text, &c,
+					       &self->err)) {
+			TH_LOG("%s: %s", text, self->err.text);
+		}
+		EXPECT_STREQ(names[i].part, c.part);
+		EXPECT_FALSE(aggt_topo_failed(self->topo, names[i].part));
+		ASSERT_EQ(0, aggt_topo_fail(self->topo, names[i].text, NULL));
+		EXPECT_TRUE(aggt_topo_failed(self->topo, names[i].part));
+		EXPECT_TRUE(aggt_topo_failed(self->topo, names[i].text));
+		EXPECT_EQ(-1, aggt_topo_fail(self->topo, names[i].part, NULL));
+	}
+}
+
+TEST_F(update, failed_before)
+{
+	struct aggt_change c;
+	struct aggt_plan *again;
+
+	plan(self, "rs:01");
+	ASSERT_EQ(NULL, change(self, "failed:3"));
+	ASSERT_EQ(0, aggt_change_parse(self->topo, "failed:v3", &c, NULL));
+	again = aggt_plan_update(self->topo, self->next, &c, 1, &self->err);
+	ASSERT_NE(NULL, again) {
+		TH_LOG("%s", self->err.text);
+	}
+	EXPECT_EQ(0, differences(self->next, again));
+	aggt_plan_free(again);
+}
+
 TEST_F(update, cut_off)
 {
 	plan(self, "irs");

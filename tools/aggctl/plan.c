@@ -110,6 +110,35 @@ int plan_prepare(struct plan *plan)
 }
 
 /**
+ * list_has() - look for a text in a list of texts
+ * @list: the list
+ * @text: the text
+ */
+bool list_has(const json_t *list, const char *text)
+{
+	json_t *value;
+	size_t i;
+
+	json_array_foreach((json_t *)list, i, value)
+		if (!strcmp(json_string_value(value), text))
+			return true;
+	return false;
+}
+
+/**
+ * list_add() - add a text to a list that has each text once
+ * @list: the list
+ * @text: the text
+ *
+ * Return: whether it was not there.
+ */
+bool list_add(json_t *list, const char *text)
+{
+	return !list_has(list, text) &&
+	       !json_array_append_new(list, json_string(text));
+}
+
+/**
  * plan_clear() - free what belongs to a plan
  * @plan: the plan
  */

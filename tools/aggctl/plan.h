@@ -105,6 +105,8 @@ int plan_topology(struct plan *plan, const char *text);
 int plan_prepare(struct plan *plan);
 void plan_clear(struct plan *plan);
 char *plan_read_file(const char *path);
+bool list_has(const json_t *list, const char *text);
+bool list_add(json_t *list, const char *text);
 
 /* plan_id.c */
 int plan_draw_id(struct plan *plan);

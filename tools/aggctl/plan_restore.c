@@ -490,6 +490,19 @@ static void keep_epochs(struct plan *plan, const json_t *json)
 	}
 }
 
+/* A file may have other names of the parts, which are known to exist. */
+static void keep_failed(struct plan *plan, const json_t *json)
+{
+	char name[AGGT_PART];
+	json_t *part;
+	size_t i;
+
+	json_array_foreach(json_object_get(json, "failed"), i, part)
+		if (!aggt_part_name(plan->topo, json_string_value(part), name,
+				    NULL))
+			list_add(plan->failed, name);
+}
+
 /**
  * plan_restore() - make a plan from its JSON
  * @plan: empty; plan_clear() is due in any case
@@ -522,7 +535,7 @@ int plan_restore(struct plan *plan, const json_t *json, const char *path)
 	free_stored(&s);
 	if (ret)
 		return ret;
-	json_array_extend(plan->failed, json_object_get(json, "failed"));
+	keep_failed(plan, json);
 	json_array_extend(plan->absent, json_object_get(json, "absent"));
 	keep_epochs(plan, json);
 	return 0;

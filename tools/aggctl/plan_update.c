@@ -291,6 +291,20 @@ static void note_absent(struct plan *plan, const struct aggt_plan *next)
 	}
 }
 
+/* The parts that have not failed before. */
+static json_t *new_failures(const struct plan *plan,
+			    const struct aggt_change *change, size_t n)
+{
+	json_t *failed = json_array();
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (change[i].kind == AGGT_FAILED &&
+		    !aggt_topo_failed(plan->topo, change[i].part))
+			list_add(failed, change[i].part);
+	return failed;
+}
+
 /* Change the trees; returns what is to be told of it. */
 static json_t *change_trees(struct plan *plan, const struct aggt_change *change,
 			    char **texts, size_t n)
@@ -355,17 +369,15 @@ json_t *plan_update(struct plan *plan, const json_t *old, char **texts,
 {
 	struct aggt_change *change = parse_changes(plan, texts, n);
 	const json_t *from = json_object_get(old, "nodes");
-	json_t *update, *json, *diff;
-	size_t i;
+	json_t *update, *json, *diff, *failed;
 
 	if (!change)
 		return NULL;
+	failed = new_failures(plan, change, n);
 	update = change_trees(plan, change, texts, n);
-	for (i = 0; update && i < n; i++)
-		if (change[i].kind == AGGT_FAILED)
-			json_array_append_new(plan->failed,
-					      json_string(change[i].part));
 	free(change);
+	json_array_extend(plan->failed, failed);
+	json_decref(failed);
 	if (!update)
 		return NULL;
 	json = plan_json(plan);

@@ -36,30 +36,13 @@ static uint64_t incast_of(const json_t *json, const char *receiver)
 	       aggnet_incast_id((uint32_t)job, addr) : 0;
 }
 
-static bool has_text(const json_t *list, const char *text)
-{
-	json_t *value;
-	size_t i;
-
-	json_array_foreach((json_t *)list, i, value)
-		if (!strcmp(json_string_value(value), text))
-			return true;
-	return false;
-}
-
-static void add_text(json_t *list, const char *text)
-{
-	if (!has_text(list, text))
-		json_array_append_new(list, json_string(text));
-}
-
 /* The plan goes around the part, also after it has worked again. */
 static bool has_failed(const struct supervise *s, const char *change)
 {
 	const size_t len = strlen("failed:");
 
 	return !strncmp(change, "failed:", len) &&
-	       has_text(json_object_get(s->json, "failed"), change + len);
+	       list_has(json_object_get(s->json, "failed"), change + len);
 }
 
 /* The planner refuses it: the tree needs its receiver, but has no use any more. */
@@ -82,10 +65,10 @@ static void take_finding(struct supervise *s, const struct aggnet_finding *f)
 
 	for (i = 0; i < f->n_changes; i++)
 		if (!has_failed(s, f->change[i]))
-			add_text(is_over(s, f->change[i]) ? s->over :
+			list_add(is_over(s, f->change[i]) ? s->over :
 				 s->changes, f->change[i]);
 	for (i = 0; i < f->n_renew; i++)
-		add_text(s->renew,
+		list_add(s->renew,
 			 addr_text(aggnet_incast_receiver(f->renew[i])));
 }
 
@@ -105,7 +88,7 @@ static int mark_trees(const struct supervise *s, struct plan *plan)
 	for (i = 0; i < n; i++) {
 		to = plan_identity(plan, aggt_tree_receiver(
 				   aggt_plan_tree(plan->trees, i)));
-		plan->renew[i] = has_text(s->renew, addr_text(to));
+		plan->renew[i] = list_has(s->renew, addr_text(to));
 		plan->used[i] = s->tree[i].used;
 	}
 	return 0;
@@ -152,7 +135,7 @@ static json_t *replan(struct supervise *s, bool *routed)
 	/* Answers and fallbacks go by plain IP, which only a testbed has us route. */
 	*routed = !json || !s->in_testbed || s->only ||
 		  !aggt_topo_digits(plan.topo) ||
-		  !tb_reroute(plan.topo, plan.failed);
+		  !tb_reroute(plan.topo);
 	plan_clear(&plan);
 	free(texts);
 	return json;

@@ -63,7 +63,7 @@ int tb_reshape(struct testbed *tb, const struct rtnl_shape *shape);
 
 /* testbed_route.c */
 int tb_routes(const struct aggt_topo *topo, struct rtnl *r, aggt_node server);
-int tb_reroute(const struct aggt_topo *topo, const json_t *failed);
+int tb_reroute(const struct aggt_topo *topo);
 
 /* testbed_state.c */
 int tb_lock(void);

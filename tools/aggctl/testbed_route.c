@@ -39,7 +39,6 @@ int tb_routes(const struct aggt_topo *topo, struct rtnl *r, aggt_node server)
 /**
  * struct reroute - ways to one server
  * @topo: the topology
- * @failed: names of failed parts
  * @dist: hops of each server to the destination, AGGT_NONE: no way
  * @queue: servers in the order of their distance
  * @route: routes that are not the usual ones
@@ -48,7 +47,6 @@ int tb_routes(const struct aggt_topo *topo, struct rtnl *r, aggt_node server)
  */
 struct reroute {
 	const struct aggt_topo *topo;
-	const json_t *failed;
 	uint32_t *dist;
 	aggt_node *queue;
 	struct detour {
@@ -60,32 +58,13 @@ struct reroute {
 	size_t room;
 };
 
-static bool has_failed(const struct reroute *r, const char *name)
-{
-	json_t *value;
-	size_t i;
-
-	json_array_foreach((json_t *)r->failed, i, value)
-		if (!strcmp(json_string_value(value), name))
-			return true;
-	return false;
-}
-
-static bool port_ok(const struct reroute *r, aggt_node server, uint32_t sw)
-{
-	char link[2 * TB_NAME_LEN];
-
-	snprintf(link, sizeof(link), "v%u-w%u", server, sw);
-	return !has_failed(r, tb_server_name(server)) && !has_failed(r, link);
-}
-
 static bool hop_ok(const struct reroute *r, aggt_node a, aggt_node b,
 		   unsigned int dim)
 {
-	uint32_t sw = aggt_topo_switch(r->topo, a, dim);
-
-	return port_ok(r, a, sw) && port_ok(r, b, sw) &&
-	       !has_failed(r, tb_switch_name(sw));
+	return aggt_topo_server_ok(r->topo, a) &&
+	       aggt_topo_server_ok(r->topo, b) &&
+	       aggt_topo_link_ok(r->topo, a, dim) &&
+	       aggt_topo_link_ok(r->topo, b, dim);
 }
 
 /* Servers that are one hop nearer to @at than their distance so far. */
@@ -209,18 +188,17 @@ static int set_routes(const struct reroute *r, const struct detour *route,
 
 /**
  * tb_reroute() - have plain IP go around failed parts
- * @topo: topology of the running testbed
- * @failed: all parts that have failed: v3, w6, v14-w6
+ * @topo: topology of the running testbed, which knows what has failed
  *
  * Leaves the process in some namespace.
  *
  * Return: 0, or -1 with an error line printed.
  */
-int tb_reroute(const struct aggt_topo *topo, const json_t *failed)
+int tb_reroute(const struct aggt_topo *topo)
 {
 	uint32_t i, servers = aggt_topo_servers(topo);
 	struct reroute r = {
-		.topo = topo, .failed = failed,
+		.topo = topo,
 		.dist = calloc(servers, sizeof(*r.dist)),
 		.queue = calloc(servers, sizeof(*r.queue)),
 	};

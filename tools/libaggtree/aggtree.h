@@ -162,7 +162,30 @@ aggt_node aggt_topo_next_hop(const struct aggt_topo *topo, aggt_node from,
  */
 int aggt_topo_fail(struct aggt_topo *topo, const char *text,
 		   struct aggt_err *err);
+
+/** aggt_topo_failed - whether this very part is noted, by whatever name. */
+bool aggt_topo_failed(const struct aggt_topo *topo, const char *text);
 bool aggt_topo_server_ok(const struct aggt_topo *topo, aggt_node server);
+
+/** aggt_topo_link_ok - whether a server's link of level @dim and its switch work. */
+bool aggt_topo_link_ok(const struct aggt_topo *topo, aggt_node server,
+		       unsigned int dim);
+
+/** AGGT_PART - room for the name of a part, which may be two names. */
+#define AGGT_PART 100
+
+/**
+ * aggt_part_name - the one name of a part that may have several
+ * @topo: the topology
+ * @text: a name, as in aggt_topo_fail()
+ * @name: the name, with room for AGGT_PART: `v3` of `3`, `v1-w2` of `w2-v1`; of
+ *	the only link of a server behind an agent it is the server's
+ * @err: why there is no such part
+ *
+ * Return: 0 or -1.
+ */
+int aggt_part_name(const struct aggt_topo *topo, const char *text, char *name,
+		   struct aggt_err *err);
 
 /**
  * aggt_topo_describe - make a topology from a description
@@ -696,13 +719,13 @@ enum aggt_change_kind {
  * @kind: what
  * @server: that joins, leaves, or is replaced as a receiver
  * @to: the receiver that replaces it, AGGT_NONE to let the library choose
- * @part: that failed, as in aggt_topo_fail()
+ * @part: that failed, as aggt_part_name() has it
  */
 struct aggt_change {
 	enum aggt_change_kind kind;
 	aggt_node server;
 	aggt_node to;
-	char part[100];
+	char part[AGGT_PART];
 };
 
 /**
@@ -723,7 +746,8 @@ int aggt_change_parse(const struct aggt_topo *topo, const char *text,
  * Ways that need not move stay (paper 004, IV-C to IV-E): a newcomer takes the
  * way that the tree's symbols give; failed parts are gone around, towards the
  * same parent or, if that has failed, the next aggregating server; failed
- * senders leave, a failed receiver has to be replaced.
+ * senders leave, a failed receiver has to be replaced. A part that has failed
+ * before changes nothing.
  *
  * Return: the new plan or NULL.
  */

@@ -236,7 +236,7 @@ static int check_isolated(const struct aggt_topo *topo, aggt_node server,
 	if (topo->agents || !aggt_topo_server_ok(topo, server))
 		return 0;
 	for (d = 0; d < topo->dims; d++)
-		if (aggt_link_ok(topo, server, d))
+		if (aggt_topo_link_ok(topo, server, d))
 			return 0;
 	aggt_err_set(err, "server v%u: disconnected, none of its links works",
 		     server);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Failed or missing parts of a topology: servers, switches, links. */
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,16 @@
 #define FAULT_LINK	2	/* and upwards: the dimension is added; in a
 				 * graph it is the link's number
 				 */
+
+/**
+ * struct part - a part of a topology
+ * @number: of the server, switch or link
+ * @kind: FAULT_*
+ */
+struct part {
+	uint64_t number;
+	unsigned int kind;
+};
 
 static bool has_fault(const struct aggt_topo *topo, uint64_t number,
 		      unsigned int kind)
@@ -74,31 +85,12 @@ bool aggt_hop_ok(const struct aggt_topo *topo, aggt_code from, aggt_code to)
 	       !has_fault(topo, aggt_topo_switch(topo, a, dim), FAULT_SWITCH);
 }
 
-bool aggt_link_ok(const struct aggt_topo *topo, aggt_node server,
-		  unsigned int dim)
+bool aggt_topo_link_ok(const struct aggt_topo *topo, aggt_node server,
+		       unsigned int dim)
 {
 	return !has_fault(topo, server, FAULT_LINK + dim) &&
 	       !has_fault(topo, aggt_topo_switch(topo, server, dim),
 			  FAULT_SWITCH);
-}
-
-static int add_fault(struct aggt_topo *topo, uint64_t number,
-		     unsigned int kind, const char *text, struct aggt_err *err)
-{
-	uint32_t *slot = aggt_map_slot(&topo->fault, aggt_tag(number, kind));
-
-	if (!slot) {
-		aggt_err_nomem(err);
-		return -1;
-	}
-	if (*slot != AGGT_NONE) {
-		aggt_err_set(err, "failed %.64s: named twice", text);
-		return -1;
-	}
-	*slot = 0;
-	if (topo->graph)
-		aggt_graph_forget(topo->graph);
-	return 0;
 }
 
 static uint32_t parse_switch(const struct aggt_topo *topo, const char *text,
@@ -213,8 +205,8 @@ aggt_node aggt_link_parse(const struct aggt_topo *topo, const char *text,
 	return AGGT_NONE;
 }
 
-static int fail_trunk(struct aggt_topo *topo, const char *text,
-		      struct aggt_err *err)
+static int find_trunk(const struct aggt_topo *topo, const char *text,
+		      struct part *part, struct aggt_err *err)
 {
 	uint32_t a, b;
 
@@ -224,33 +216,40 @@ static int fail_trunk(struct aggt_topo *topo, const char *text,
 	    aggt_topo_link_dim(topo, a * topo->per_point,
 			       b * topo->per_point) == AGGT_NONE)
 		return no_link(text, err);
-	return add_fault(topo, aggt_trunk(topo, a, b), FAULT_LINK, text, err);
+	*part = (struct part){ aggt_trunk(topo, a, b), FAULT_LINK };
+	return 0;
 }
 
-static int fail_link(struct aggt_topo *topo, const char *text,
-		     struct aggt_err *err)
+static int find_link(const struct aggt_topo *topo, const char *text,
+		     struct part *part, struct aggt_err *err)
 {
 	unsigned int dim;
 	aggt_node server;
 
 	if (*text == 'w')
-		return fail_trunk(topo, text, err);
+		return find_trunk(topo, text, part, err);
 	server = aggt_link_parse(topo, text, &dim, err);
 	if (server == AGGT_NONE)
 		return -1;
 	/* The only link of a server with an agent: without it, it is gone. */
-	return add_fault(topo, server, topo->agents ? FAULT_SERVER :
-						      FAULT_LINK + dim,
-			 text, err);
+	*part = (struct part){ server, topo->agents ? FAULT_SERVER :
+						      FAULT_LINK + dim };
+	return 0;
 }
 
-static int fail_in_graph(struct aggt_topo *topo, const char *text,
-			 struct aggt_err *err)
+static struct part vertex(const struct aggt_topo *topo, uint32_t number)
+{
+	if (number < topo->servers)
+		return (struct part){ number, FAULT_SERVER };
+	return (struct part){ number - topo->servers, FAULT_SWITCH };
+}
+
+static int find_in_graph(const struct aggt_topo *topo, const char *text,
+			 struct part *part, struct aggt_err *err)
 {
 	uint32_t first, link, number = aggt_graph_find(topo, text,
 						       strlen(text));
 	unsigned int found = aggt_graph_named_links(topo, text, &first, &link);
-	bool server = number < topo->servers;
 
 	if (found > 1) {
 		aggt_err_set(err, "failed %.64s: names two links", text);
@@ -258,36 +257,139 @@ static int fail_in_graph(struct aggt_topo *topo, const char *text,
 	}
 	if (found && number != AGGT_NONE) {
 		aggt_err_set(err, "failed %.64s: names a %s and a link", text,
-			     server ? "host" : "switch");
+			     number < topo->servers ? "host" : "switch");
 		return -1;
 	}
-	if (found)
-		return add_fault(topo, link, FAULT_LINK, text, err);
-	if (server)
-		return add_fault(topo, number, FAULT_SERVER, text, err);
-	if (number != AGGT_NONE)
-		return add_fault(topo, number - topo->servers, FAULT_SWITCH,
-				 text, err);
-	aggt_err_set(err, "failed %.64s: %s has no such server, switch or link",
-		     text, topo->name);
-	return -1;
+	if (!found && number == AGGT_NONE) {
+		aggt_err_set(err, "failed %.64s: %s has no such server, switch or link",
+			     text, topo->name);
+		return -1;
+	}
+	*part = found ? (struct part){ link, FAULT_LINK } :
+			vertex(topo, number);
+	return 0;
 }
 
-int aggt_topo_fail(struct aggt_topo *topo, const char *text,
-		   struct aggt_err *err)
+static int find_part(const struct aggt_topo *topo, const char *text,
+		     struct part *part, struct aggt_err *err)
 {
 	uint32_t number;
 
 	if (topo->graph)
-		return fail_in_graph(topo, text, err);
+		return find_in_graph(topo, text, part, err);
 	if (strchr(text, '-'))
-		return fail_link(topo, text, err);
+		return find_link(topo, text, part, err);
 	if (*text == 'w')
 		number = parse_switch(topo, text, err);
 	else
 		number = aggt_server_parse(topo, text, err);
 	if (number == AGGT_NONE)
 		return -1;
-	return add_fault(topo, number, *text == 'w' ? FAULT_SWITCH :
-						      FAULT_SERVER, text, err);
+	*part = (struct part){ number, *text == 'w' ? FAULT_SWITCH :
+						      FAULT_SERVER };
+	return 0;
+}
+
+static struct aggt_label switch_label(const struct aggt_topo *topo, uint32_t sw)
+{
+	const char *name = aggt_topo_switch_name(topo, sw);
+	struct aggt_label label;
+
+	if (name)
+		snprintf(label.text, sizeof(label.text), "%s", name);
+	else
+		snprintf(label.text, sizeof(label.text), "w%u", sw);
+	return label;
+}
+
+static void name_ends(char *name, struct aggt_label a, struct aggt_label b)
+{
+	snprintf(name, AGGT_PART, "%s-%s", a.text, b.text);
+}
+
+static struct aggt_label vertex_label(const struct aggt_topo *topo,
+				      uint32_t number)
+{
+	return number < topo->servers ?
+	       aggt_label(topo, number) :
+	       switch_label(topo, number - topo->servers);
+}
+
+/* The lower end first, unless that names another part, too. */
+static void name_arc(const struct aggt_topo *topo, const uint32_t *end,
+		     char *name)
+{
+	bool back = end[0] > end[1];
+	struct aggt_label low = vertex_label(topo, end[back]);
+	struct aggt_label high = vertex_label(topo, end[!back]);
+	struct part part;
+
+	name_ends(name, low, high);
+	if (find_in_graph(topo, name, &part, NULL))
+		name_ends(name, high, low);
+}
+
+static void name_link(const struct aggt_topo *topo, const struct part *part,
+		      char *name)
+{
+	unsigned int dim = part->kind - FAULT_LINK;
+	uint32_t number = (uint32_t)part->number;
+
+	if (topo->graph)
+		name_arc(topo, topo->graph->link[number].end, name);
+	else if (topo->agents)
+		name_ends(name,
+			  switch_label(topo, part->number / topo->points),
+			  switch_label(topo, part->number % topo->points));
+	else
+		name_ends(name, aggt_label(topo, number),
+			  switch_label(topo, aggt_topo_switch(topo, number,
+							      dim)));
+}
+
+int aggt_part_name(const struct aggt_topo *topo, const char *text, char *name,
+		   struct aggt_err *err)
+{
+	struct part part;
+
+	if (find_part(topo, text, &part, err))
+		return -1;
+	if (part.kind == FAULT_SERVER)
+		strcpy(name, aggt_label(topo, (aggt_node)part.number).text);
+	else if (part.kind == FAULT_SWITCH)
+		strcpy(name, switch_label(topo, (uint32_t)part.number).text);
+	else
+		name_link(topo, &part, name);
+	return 0;
+}
+
+bool aggt_topo_failed(const struct aggt_topo *topo, const char *text)
+{
+	struct part part;
+
+	return !find_part(topo, text, &part, NULL) &&
+	       has_fault(topo, part.number, part.kind);
+}
+
+int aggt_topo_fail(struct aggt_topo *topo, const char *text,
+		   struct aggt_err *err)
+{
+	struct part part;
+	uint32_t *slot;
+
+	if (find_part(topo, text, &part, err))
+		return -1;
+	slot = aggt_map_slot(&topo->fault, aggt_tag(part.number, part.kind));
+	if (!slot) {
+		aggt_err_nomem(err);
+		return -1;
+	}
+	if (*slot != AGGT_NONE) {
+		aggt_err_set(err, "failed %.64s: named twice", text);
+		return -1;
+	}
+	*slot = 0;
+	if (topo->graph)
+		aggt_graph_forget(topo->graph);
+	return 0;
 }

@@ -140,10 +140,6 @@ bool aggt_arc_ok(const struct aggt_topo *topo, uint32_t vertex, uint32_t link);
 /** aggt_hop_ok - whether servers, links and switch between them work. */
 bool aggt_hop_ok(const struct aggt_topo *topo, aggt_code from, aggt_code to);
 
-/** aggt_link_ok - whether a server's link of level @dim and its switch work. */
-bool aggt_link_ok(const struct aggt_topo *topo, aggt_node server,
-		  unsigned int dim);
-
 /**
  * aggt_link_parse - `v14-w2`, a server's link
  * @topo: the topology

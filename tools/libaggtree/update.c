@@ -60,15 +60,8 @@ int aggt_change_parse(const struct aggt_topo *topo, const char *text,
 	text += len;
 	if (change->kind == AGGT_REPLACE)
 		return parse_replace(topo, text, change, err);
-	if (change->kind == AGGT_FAILED) {
-		if (strlen(text) < sizeof(change->part)) {
-			strcpy(change->part, text);
-			return 0;
-		}
-		aggt_err_set(err, "failed:%.32s...: expected vN, wN or vN-wN",
-			     text);
-		return -1;
-	}
+	if (change->kind == AGGT_FAILED)
+		return aggt_part_name(topo, text, change->part, err);
 	change->server = aggt_server_parse(topo, text, err);
 	return change->server == AGGT_NONE ? -1 : 0;
 }
@@ -418,6 +411,8 @@ static int failed(struct aggt_plan *plan, struct aggt_topo *topo,
 {
 	size_t i;
 
+	if (aggt_topo_failed(topo, part))
+		return 0;
 	if (aggt_topo_fail(topo, part, err))
 		return -1;
 	for (i = plan->job.n_senders; i--; )
