@@ -8,7 +8,7 @@ NET_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 PATH=$NET_DIR/../../build/selftests/net:$PATH
 TMP=$(mktemp -d)
 # Printed, so that a failure can be had again: SEED=... test.sh
-SEED=${SEED:-$RANDOM$RANDOM}
+SEED=${SEED:-$((RANDOM * 32768 + RANDOM))}
 # A debug kernel takes ten to fifty times as long.
 SLOW=${SLOW:-$([[ ${KERNEL:-} == @(debug|kcsan) ]] && echo 20 || echo 1)}
 TIMEOUT=${TIMEOUT:-$((SLOW > 1 ? 1200 : 120))}

@@ -130,11 +130,13 @@ guest :
 KERNELS=debug HOST=0 DEBUG=no run
 says "the debug kernel as one of the kernels has all suites" 1 \
 	"4 passed, 4 failed, 0 skipped" $? "debug/net/matrix.sh: did not run"
+script "$tmp/bin/git" '[ "$*" = "rev-parse --short=7 HEAD" ] && echo 000101e'
 TESTS=none KERNELS=none HOST=0 SEED=1 VM_MODULE=x FUZZ_RUNS=1 OUT=x DEBUG=no \
 	MAKEFLAGS='-- TESTS=x' GNUMAKEFLAGS='KERNELS=x' http_proxy=proxy \
-	AGGNET_CACHE=cache "$tmp/tree/.ci/run" > "$tmp/log" 2>&1
-says "continuous integration inherits its cache and its proxy, nothing else" 0 \
-	"<> part proxy cache" $?
+	AGGNET_CACHE=cache PATH=$tmp/bin:$PATH "$tmp/tree/.ci/run" \
+	> "$tmp/log" 2>&1
+says "continuous integration inherits its cache and its proxy, nothing else; its seed is the commit's" \
+	0 "<4126> part proxy cache" $?
 env -u VM_INSIDE "$tmp/tree/selftests/vm/check.sh" guest 6.12 > "$tmp/log" 2>&1
 says "the guest's half outside a guest" 1 \
 	"check.sh: guest: this is not a guest; 'make check' boots one" $?

@@ -311,7 +311,7 @@ summary()
 		exit f > 0 || !p }' "$RESULTS"
 }
 
-SEED=${SEED:-$RANDOM$RANDOM}
+SEED=${SEED:-$((RANDOM * 32768 + RANDOM))}
 HOST=${HOST:-1}
 export SEED
 if [ "${1:-}" = guest ]; then
