@@ -149,6 +149,22 @@ static void stop(struct supervisor *v)
 	plan_store_close(&v->store);
 }
 
+/* Supervises a plan with two receivers instead, that of v0 being the first. */
+static int start_two(struct supervisor *v, const aggt_node *senders,
+		     aggt_node second, const char *only)
+{
+	const aggt_node receivers[] = { 0, second };
+	char path[64];
+
+	strcpy(path, v->path);
+	stop(v);
+	if (begin_with(path, make_plan_of(senders, receivers, 2)))
+		return -1;
+	if (only)
+		world->at = fake_number(only);
+	return start_at(v, path, only);
+}
+
 FIXTURE_SETUP(repair)
 {
 	char path[64];
@@ -761,16 +777,12 @@ TEST_F(repair, again__a_link_that_was_up)
 /* It has its result: no tree needs it, and the other receiver gets its own. */
 TEST_F(repair, over__a_receiver_that_is_done_goes)
 {
-	static const aggt_node senders[] = { 1, 4 }, receivers[] = { 0, 8 };
+	static const aggt_node senders[] = { 1, 4 };
 	struct supervisor *v = &self->one;
 	struct fake_node *v8 = &world->node[8];
 	struct aggnet_finding f;
-	char path[64];
 
-	strcpy(path, v->path);
-	stop(v);
-	ASSERT_EQ(0, begin_with(path, make_plan_of(senders, receivers, 2)));
-	ASSERT_EQ(0, start(v, path));
+	ASSERT_EQ(0, start_two(v, senders, 8, NULL));
 	v8->event[v8->events++] = (struct fake_event){
 		AGGNET_EVENT_TREE_DONE, 1ull << 32 | 0x0a000009, 1, 0
 	};
@@ -1391,18 +1403,13 @@ TEST_F(repair, hosts__other_trees_are_other_epochs)
 /* One host waits for the trees only that it has a part in. */
 TEST_F(repair, hosts__end_of_its_own_tree)
 {
-	static const aggt_node senders[] = { 1, 4 }, receivers[] = { 0, 8 };
+	static const aggt_node senders[] = { 1, 4 };
 	struct supervisor *v = &self->one;
 	struct fake_node *v0 = &world->node[0];
 	struct aggnet_finding f;
-	char path[64];
 
-	strcpy(path, v->path);
-	stop(v);
-	ASSERT_EQ(0, begin_with(path, make_plan_of(senders, receivers, 2)));
+	ASSERT_EQ(0, start_two(v, senders, 8, "v0"));
 	ASSERT_EQ(1, v0->n);
-	world->at = 0;
-	ASSERT_EQ(0, start_at(v, path, "v0"));
 	v0->event[v0->events++] = (struct fake_event){
 		AGGNET_EVENT_TREE_DONE, 1ull << 32 | 0x0a000001, 1, 0
 	};
