@@ -11,7 +11,12 @@
 #include "output.h"
 #include "plan.h"
 #include "plan_apply.h"
+#include "plan_json.h"
 #include "../uapi/harness.h"
+
+static const struct plan_conf basics = {
+	.job = 1, .instance = 1, .writers = 1, .scheme = AGGNET_SCHEME_EXACT,
+};
 
 /* v1 and v3 send to v0. @conf: what its entries say, but for the basics. */
 static json_t *make_plan(struct plan_conf conf)
@@ -22,20 +27,14 @@ static json_t *make_plan(struct plan_conf conf)
 		.n_receivers = 1, .method = "irs",
 	};
 	struct plan plan = { .conf = conf };
-	struct aggt_err why;
-	json_t *json = NULL;
 
 	plan.conf.job = 1;
 	plan.conf.instance = 1;
 	plan.conf.scheme = AGGNET_SCHEME_EXACT;
 	plan.conf.aggnet_switches = true;
 	plan.conf.writers = 1;
-	if (!plan_topology(&plan, "bcube:2,1"))
-		plan.trees = aggt_plan_build(plan.topo, &job, &why);
-	if (plan.trees && !plan_prepare(&plan) && !plan_draw_id(&plan))
-		json = plan_json(&plan);
-	plan_clear(&plan);
-	return json;
+	plan_topology(&plan, "bcube:2,1");
+	return plan_json_of(&plan, &job);
 }
 
 /* What @json is when it has been read and written; NULL: it was refused. */
@@ -200,18 +199,11 @@ TEST(failed__described)
 		.senders = senders, .n_senders = 2, .receivers = &receiver,
 		.n_receivers = 1, .method = "irs",
 	};
-	struct plan plan = { .conf = { .job = 1, .instance = 1, .writers = 1,
-				       .scheme = AGGNET_SCHEME_EXACT } };
-	json_t *json = NULL, *new, *again;
+	json_t *json, *new, *again;
 	char text[64];
 
-	plan.description = strdup("topology bcube:2,1\nfailed v2\n");
-	plan.topo = aggt_topo_describe(plan.description, NULL);
-	plan.trees = aggt_plan_build(plan.topo, &job, NULL);
-	ASSERT_NE(NULL, plan.trees);
-	if (!plan_prepare(&plan) && !plan_draw_id(&plan))
-		json = plan_json(&plan);
-	plan_clear(&plan);
+	json = described_plan("topology bcube:2,1\nfailed v2\n", &job, basics);
+	ASSERT_NE(NULL, json);
 	new = updated(json, "failed:v2");
 	ASSERT_NE(NULL, new);
 	EXPECT_STREQ("", failed_in(new, text, sizeof(text)));
@@ -517,26 +509,15 @@ static json_t *make_named(void)
 		.senders = senders, .n_senders = 2, .receivers = &receiver,
 		.n_receivers = 1, .method = "unicast",
 	};
-	struct plan plan = { .conf = { .job = 1, .instance = 1, .writers = 1,
-				       .scheme = AGGNET_SCHEME_EXACT } };
-	struct aggt_err why;
-	json_t *json = NULL;
 
-	plan.description = strdup("topology graph\n"
-				  "host far\nhost mid-1\nhost near\n"
-				  "link far mid-1\nlink mid-1 near\n"
-				  "address far 192.0.2.1\n"
-				  "address mid-1 192.0.2.2\n"
-				  "address mid-1-far 192.0.2.5\n"
-				  "address mid-1-near 192.0.2.6\n"
-				  "address near 192.0.2.3\n");
-	plan.topo = aggt_topo_describe(plan.description, &why);
-	if (plan.topo)
-		plan.trees = aggt_plan_build(plan.topo, &job, &why);
-	if (plan.trees && !plan_prepare(&plan) && !plan_draw_id(&plan))
-		json = plan_json(&plan);
-	plan_clear(&plan);
-	return json;
+	return described_plan("topology graph\n"
+			      "host far\nhost mid-1\nhost near\n"
+			      "link far mid-1\nlink mid-1 near\n"
+			      "address far 192.0.2.1\n"
+			      "address mid-1 192.0.2.2\n"
+			      "address mid-1-far 192.0.2.5\n"
+			      "address mid-1-near 192.0.2.6\n"
+			      "address near 192.0.2.3\n", &job, basics);
 }
 
 /* Receivers first, whatever the hosts are called. */

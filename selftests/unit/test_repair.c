@@ -19,6 +19,7 @@
 #include "../uapi/harness.h"
 #include "fake_ctl.h"
 #include "open_fds.h"
+#include "plan_json.h"
 
 #define STEPS_MAX	1000
 #define RECEIVER	"10.0.0.1"
@@ -59,15 +60,9 @@ static json_t *make_plan_of(const aggt_node *senders,
 		.job = 1, .instance = 1, .scheme = AGGNET_SCHEME_EXACT,
 		.aggnet_switches = true, .keyed = true, .writers = 1,
 	} };
-	struct aggt_err why;
-	json_t *json = NULL;
 
-	if (!plan_topology(&plan, "bcube:3,1"))
-		plan.trees = aggt_plan_build(plan.topo, &job, &why);
-	if (plan.trees && !plan_prepare(&plan) && !plan_draw_id(&plan))
-		json = plan_json(&plan);
-	plan_clear(&plan);
-	return json;
+	plan_topology(&plan, "bcube:3,1");
+	return plan_json_of(&plan, &job);
 }
 
 /* v1 and v4 send to v0; v4 has other ways than that by v1. */
@@ -414,21 +409,12 @@ static json_t *make_named(const char *text)
 		.senders = senders, .n_senders = 1, .receivers = &receiver,
 		.n_receivers = 1, .method = "unicast",
 	};
-	struct plan plan = { .conf = {
+	const struct plan_conf conf = {
 		.job = 1, .instance = 1, .scheme = AGGNET_SCHEME_EXACT,
 		.keyed = true, .writers = 1,
-	} };
-	struct aggt_err why;
-	json_t *json = NULL;
+	};
 
-	plan.description = strdup(text);
-	plan.topo = aggt_topo_describe(text, &why);
-	if (plan.topo)
-		plan.trees = aggt_plan_build(plan.topo, &job, &why);
-	if (plan.trees && !plan_prepare(&plan) && !plan_draw_id(&plan))
-		json = plan_json(&plan);
-	plan_clear(&plan);
-	return json;
+	return described_plan(text, &job, conf);
 }
 
 /* Supervise that plan instead, at nodes that are called as its hosts are. */
