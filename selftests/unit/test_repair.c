@@ -760,27 +760,109 @@ TEST_F(repair, again__a_link_that_was_up)
 	EXPECT_TRUE(tells(v->path, v->s.json));
 }
 
+/* The receiver has its result, and its host dies. */
+static enum aggnet_verdict lose_finished(struct supervisor *v, unsigned int at,
+					 struct aggnet_finding *f)
+{
+	struct fake_node *node = &world->node[at];
+
+	node->event[node->events++] = (struct fake_event){
+		AGGNET_EVENT_TREE_DONE, 1ull << 32 | (0x0a000001 + at), 1, 0
+	};
+	if (hear(v, f) != AGGNET_WATCH_WAIT)
+		return AGGNET_WATCH_FAILED;
+	world->gone = 1u << at;
+	supervise_gone(&v->s, node->name);
+	return hear(v, f);
+}
+
+/* What a node's list says of a tree. */
+static const json_t *entry_to(const json_t *list, uint64_t incast_id)
+{
+	const struct in_addr to = { htonl((uint32_t)incast_id) };
+	json_t *entry, *receiver;
+	size_t i;
+
+	json_array_foreach((json_t *)list, i, entry) {
+		receiver = json_object_get(entry, "receiver");
+		if (!strcmp(json_string_value(receiver), addr_text(to)))
+			return entry;
+	}
+	return NULL;
+}
+
+/* Every node has the entries that the plan says, of all trees. */
+static bool all_in_force(const json_t *json)
+{
+	const struct fake_node *node;
+	const json_t *part, *list;
+	unsigned int i, k;
+
+	for (i = 0; i < FAKE_NODES; i++) {
+		node = &world->node[i];
+		part = json_object_get(json_object_get(json, "nodes"),
+				       node->name);
+		list = json_object_get(part, "trees");
+		if (node->n != json_array_size(list))
+			return false;
+		for (k = 0; k < node->n; k++)
+			if (!is_entry_of(&node->entry[k],
+					 entry_to(list,
+						  node->entry[k].incast_id)))
+				return false;
+	}
+	return true;
+}
+
 /* It has its result: no tree needs it, and the other receiver gets its own. */
 TEST_F(repair, over__a_receiver_that_is_done_goes)
 {
 	static const aggt_node senders[] = { 1, 4 };
+	const uint64_t finished = 1ull << 32 | 0x0a000009;
 	struct supervisor *v = &self->one;
-	struct fake_node *v8 = &world->node[8];
 	struct aggnet_finding f;
+	json_t *again;
 
 	ASSERT_EQ(0, start_two(v, senders, 8, NULL));
-	v8->event[v8->events++] = (struct fake_event){
-		AGGNET_EVENT_TREE_DONE, 1ull << 32 | 0x0a000009, 1, 0
-	};
-	ASSERT_EQ(AGGNET_WATCH_WAIT, hear(v, &f));
-	world->gone = 1 << 8;
-	supervise_gone(&v->s, "v8");
-	ASSERT_EQ(AGGNET_WATCH_REPAIR, hear(v, &f));
+	ASSERT_EQ(AGGNET_WATCH_REPAIR, lose_finished(v, 8, &f));
 	EXPECT_EQ(0, supervise_repair(&v->s, &f));
 	EXPECT_EQ(0, v->s.repairs);
 	EXPECT_EQ(0, attempt(v->s.json));
-	/* The planner has no tree without its receiver: nothing is waited for. */
-	EXPECT_EQ(-1, cut(v, "v4", "eth1"));
+	/* Two more repairs, and what was in force of its tree stays. */
+	ASSERT_EQ(0, cut(v, "v4", "eth1"));
+	EXPECT_EQ(1, attempt(v->s.json));
+	ASSERT_EQ(0, cut(v, "v1", "eth0"));
+	EXPECT_EQ(2, attempt(v->s.json));
+	EXPECT_EQ(2, v->s.repairs);
+	EXPECT_EQ(0, fake_find(&world->node[4], finished)->attempt);
+	EXPECT_TRUE(all_in_force(v->s.json));
+	EXPECT_TRUE(tells(v->path, v->s.json));
+	/* The file has both trees, and its plan goes on. */
+	EXPECT_EQ(2, json_array_size(json_object_get(v->s.json, "trees")));
+	again = updated(v->path, "failed:v6");
+	EXPECT_NE(NULL, again);
+	json_decref(again);
+}
+
+/* The tree of the other receiver leads by it, and goes around it at once. */
+TEST_F(repair, over__a_receiver_on_the_way)
+{
+	static const aggt_node senders[] = { 5, 8 };
+	struct supervisor *v = &self->one;
+	struct aggnet_finding f;
+
+	ASSERT_EQ(0, start_two(v, senders, 2, NULL));
+	ASSERT_NE(NULL, fake_find(&world->node[2], 1ull << 32 | 0x0a000001));
+	ASSERT_EQ(AGGNET_WATCH_REPAIR, lose_finished(v, 2, &f));
+	world->node[2].n = 0;
+	ASSERT_EQ(0, supervise_repair(&v->s, &f));
+	EXPECT_EQ(1, v->s.repairs);
+	EXPECT_EQ(1, attempt(v->s.json));
+	EXPECT_EQ(1, fake_find(&world->node[5],
+			       1ull << 32 | 0x0a000001)->attempt);
+	EXPECT_EQ(0, fake_find(&world->node[5],
+			       1ull << 32 | 0x0a000003)->attempt);
+	EXPECT_EQ(AGGNET_WATCH_WAIT, run(v));
 }
 
 /* --- refused --------------------------------------------------------------- */

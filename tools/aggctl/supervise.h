@@ -90,8 +90,8 @@ struct repair {
  * @names: inotify, of namespaces that go; -1: none
  * @changes: found and not yet in force, an array of texts
  * @renew: trees to begin anew, likewise; receivers' identities
- * @over: receivers that have failed with their results, likewise; changes that
- *	wait for the next one, which may be refused for them
+ * @over: receivers that have failed with their results, likewise, but in each
+ *	repair: the file tells nothing of them
  * @tree: trees of the plan, in its order
  * @n_trees: how many
  * @retry_ms: when what was refused is tried again, 0: nothing was

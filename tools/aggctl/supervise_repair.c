@@ -45,7 +45,7 @@ static bool has_failed(const struct supervise *s, const char *change)
 	       list_has(json_object_get(s->json, "failed"), change + len);
 }
 
-/* The planner refuses it: the tree needs its receiver, but has no use any more. */
+/* The receiver has its result: its tree needs it no more, and no other. */
 static bool is_over(const struct supervise *s, const char *change)
 {
 	const size_t len = strlen("failed:");
@@ -72,11 +72,104 @@ static void take_finding(struct supervise *s, const struct aggnet_finding *f)
 			 addr_text(aggnet_incast_receiver(f->renew[i])));
 }
 
+/* --- finished trees ------------------------------------------------------- */
+
+/* A receiver that has its result; NULL: it is none. */
+static bool is_finished(const struct supervise *s, const char *receiver)
+{
+	return receiver && aggnet_watch_is_done(s->watch,
+						incast_of(s->json, receiver));
+}
+
+static bool leads_to_finished(const struct supervise *s, const json_t *entry)
+{
+	return is_finished(s, json_string_value(json_object_get(entry,
+								"receiver")));
+}
+
+static json_t *receivers_of(const json_t *json)
+{
+	return json_object_get(json_object_get(json, "members"), "receivers");
+}
+
+static json_t *entries_of(const json_t *json, const char *node)
+{
+	return json_object_get(json_object_get(json_object_get(json, "nodes"),
+					       node), "trees");
+}
+
+/*
+ * The plan in force without the trees whose receivers have the result: they are
+ * left as they are, whether the receivers live or not.
+ */
+static json_t *unfinished(const struct supervise *s)
+{
+	json_t *json = json_deep_copy(s->json), *entries, *node;
+	json_t *trees = json_object_get(json, "trees"), *to;
+	const char *name;
+	size_t i;
+
+	for (i = json_array_size(trees); i--; ) {
+		to = json_object_get(json_array_get(trees, i), "identity");
+		if (!is_finished(s, json_string_value(to)))
+			continue;
+		json_array_remove(trees, i);
+		json_array_remove(receivers_of(json), i);
+	}
+	json_object_foreach(json_object_get(json, "nodes"), name, node) {
+		entries = json_object_get(node, "trees");
+		for (i = json_array_size(entries); i--; )
+			if (leads_to_finished(s, json_array_get(entries, i)))
+				json_array_remove(entries, i);
+	}
+	return json;
+}
+
+/* Have the finished trees be at their places again. */
+static void put_back(const struct supervise *s, json_t *json)
+{
+	json_t *trees = json_object_get(json, "trees"), *tree, *node, *entry;
+	const char *name;
+	size_t i;
+
+	json_array_foreach(json_object_get(s->json, "trees"), i, tree) {
+		if (!is_finished(s, json_string_value(json_object_get(tree,
+								"identity"))))
+			continue;
+		json_array_insert(trees, i, tree);
+		json_array_insert(receivers_of(json), i,
+				  json_array_get(receivers_of(s->json), i));
+	}
+	json_object_foreach(json_object_get(s->json, "nodes"), name, node)
+		json_array_foreach(json_object_get(node, "trees"), i, entry)
+			if (leads_to_finished(s, entry))
+				json_array_append(entries_of(json, name),
+						  entry);
+	if (json_object_get(json, "names"))
+		json_object_update_missing(json_object_get(json, "names"),
+					   json_object_get(s->json, "names"));
+}
+
+/* A plan cannot be read in which the receiver of a tree has failed. */
+static void leave_out_over(const struct supervise *s, json_t *failed)
+{
+	char text[sizeof("failed:") + AGGT_PART];
+	size_t i;
+
+	for (i = json_array_size(failed); i--; ) {
+		snprintf(text, sizeof(text), "failed:%s",
+			 json_string_value(json_array_get(failed, i)));
+		if (list_has(s->over, text))
+			json_array_remove(failed, i);
+	}
+}
+
 /* --- planning ------------------------------------------------------------- */
 
 static int mark_trees(const struct supervise *s, struct plan *plan)
 {
 	size_t i, n = aggt_plan_trees(plan->trees);
+	const struct supervised_tree *tree;
 	struct in_addr to;
 
 	plan->salted = s->only && plan->id[0];
@@ -88,8 +181,9 @@ static int mark_trees(const struct supervise *s, struct plan *plan)
 	for (i = 0; i < n; i++) {
 		to = plan_identity(plan, aggt_tree_receiver(
 				   aggt_plan_tree(plan->trees, i)));
+		tree = supervise_tree(s, aggnet_incast_id(plan->conf.job, to));
 		plan->renew[i] = list_has(s->renew, addr_text(to));
-		plan->used[i] = s->tree[i].used;
+		plan->used[i] = tree->used;
 	}
 	return 0;
 }
@@ -112,8 +206,8 @@ static json_t *replan(struct supervise *s, bool *routed)
 	const size_t most = json_array_size(s->changes) +
 			    json_array_size(s->over);
 	char **texts = calloc(most + 1, sizeof(*texts));
+	json_t *json = NULL, *old;
 	struct plan plan = {};
-	json_t *json = NULL;
 	size_t n = 0;
 
 	if (!texts) {
@@ -121,12 +215,16 @@ static json_t *replan(struct supervise *s, bool *routed)
 		return NULL;
 	}
 	add_changes(texts, &n, s->changes);
-	/* No new way leads by them. */
-	if (n || json_array_size(s->renew))
-		add_changes(texts, &n, s->over);
-	if (!plan_restore(&plan, s->json, s->path ? s->path : "plan") &&
+	add_changes(texts, &n, s->over);
+	old = unfinished(s);
+	if (!plan_restore(&plan, old, s->path ? s->path : "plan") &&
 	    !mark_trees(s, &plan))
-		json = plan_update(&plan, s->json, texts, n);
+		json = plan_update(&plan, old, texts, n);
+	json_decref(old);
+	if (json) {
+		put_back(s, json);
+		leave_out_over(s, json_object_get(json, "failed"));
+	}
 	if (json && !plan_has_addresses(&plan)) {
 		err("supervise: the way around what has failed leads through a host without an address");
 		json_decref(json);
@@ -139,56 +237,6 @@ static json_t *replan(struct supervise *s, bool *routed)
 	plan_clear(&plan);
 	free(texts);
 	return json;
-}
-
-static void drop_receiver(json_t *trees, const char *receiver)
-{
-	const char *to;
-	size_t i;
-
-	for (i = json_array_size(trees); i--; ) {
-		to = json_string_value(json_object_get(json_array_get(trees, i),
-						       "receiver"));
-		if (to && !strcmp(to, receiver))
-			json_array_remove(trees, i);
-	}
-}
-
-/* Have a receiver's entries in a node be as they were. */
-static void keep_entries(json_t *node, const json_t *old, const char *receiver)
-{
-	json_t *trees = json_object_get(node, "trees"), *entry;
-	const char *to;
-	size_t i;
-
-	drop_receiver(trees, receiver);
-	drop_receiver(json_object_get(node, "remove"), receiver);
-	json_array_foreach(json_object_get(old, "trees"), i, entry) {
-		to = json_string_value(json_object_get(entry, "receiver"));
-		if (to && !strcmp(to, receiver))
-			json_array_append(trees, entry);
-	}
-}
-
-/* Trees whose receiver has the result are left as they are. */
-static void keep_done(struct supervise *s, json_t *json)
-{
-	json_t *old_trees = json_object_get(s->json, "trees"), *tree, *node;
-	json_t *old_nodes = json_object_get(s->json, "nodes");
-	const char *name, *receiver;
-	size_t i;
-
-	json_array_foreach(json_object_get(json, "trees"), i, tree) {
-		receiver = json_string_value(json_object_get(tree, "identity"));
-		if (!aggnet_watch_is_done(s->watch, incast_of(json, receiver)))
-			continue;
-		json_object_set(tree, "attempt",
-				json_object_get(json_array_get(old_trees, i),
-						"attempt"));
-		json_object_foreach(json_object_get(json, "nodes"), name, node)
-			keep_entries(node, json_object_get(old_nodes, name),
-				     receiver);
-	}
 }
 
 /* --- installation --------------------------------------------------------- */
@@ -390,7 +438,6 @@ static int put_in_force(struct supervise *s, json_t *json,
 {
 	int ret = 0;
 
-	keep_done(s, json);
 	count_lost(s, json, repair);
 	repair->planned_ms = supervise_now();
 	if (repair->trees) {
@@ -466,9 +513,9 @@ int supervise_repair(struct supervise *s, const struct aggnet_finding *f)
 	};
 
 	snprintf(r.text, sizeof(r.text), "%s", f->text);
-	take_finding(s, f);
 	if (!s->heard_ms)
 		s->heard_ms = f->heard_ms;
+	take_finding(s, f);
 	return repair(s, &r);
 }
 
