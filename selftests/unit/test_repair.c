@@ -22,6 +22,7 @@
 #include "plan_json.h"
 
 #define STEPS_MAX	1000
+#define REFUSALS	6	/* of a repair, and supervision ends */
 #define RECEIVER	"10.0.0.1"
 
 /* A supervisor of the plan in @path. */
@@ -920,6 +921,33 @@ TEST_F(repair, refused__for_good)
 	EXPECT_EQ(0, withdraw(path));
 	EXPECT_TRUE(nothing_in_force());
 	ASSERT_EQ(0, start(v, path));
+}
+
+/* Links go down again while a repair waits: one is known, one found for it. */
+TEST_F(repair, refused__reports_of_the_same)
+{
+	static const char links[][AGGNET_WATCH_CHANGE] = {
+		"failed:v4-w4", "failed:v1-w0",
+	};
+	const struct aggnet_finding f = { .change = links, .n_changes = 2 };
+	struct supervisor *v = &self->one;
+	unsigned int i;
+	int64_t wait;
+
+	ASSERT_EQ(0, cut(v, "v4", "eth1"));
+	world->commits = 0;
+	world->refuse = UINT64_MAX;
+	ASSERT_EQ(0, cut(v, "v1", "eth0"));
+	ASSERT_EQ(1, v->s.refusals);
+	wait = v->s.retry_ms;
+	for (i = 0; i < REFUSALS; i++)
+		ASSERT_EQ(0, supervise_repair(&v->s, &f));
+	EXPECT_EQ(1, v->s.refusals);
+	EXPECT_EQ(wait, v->s.retry_ms);
+	world->refuse = 0;
+	ASSERT_EQ(0, settle(v));
+	EXPECT_EQ(2, v->s.repairs);
+	EXPECT_TRUE(in_force(v->s.json));
 }
 
 /* Plain IP does not go around the failure yet. */

@@ -58,18 +58,20 @@ static bool is_over(const struct supervise *s, const char *change)
 	return false;
 }
 
-/* What was found stays to be done until it has been. */
-static void take_finding(struct supervise *s, const struct aggnet_finding *f)
+/* What was found stays to be done until it has been. Return: is any of it new? */
+static bool take_finding(struct supervise *s, const struct aggnet_finding *f)
 {
+	bool news = false;
 	size_t i;
 
 	for (i = 0; i < f->n_changes; i++)
 		if (!has_failed(s, f->change[i]))
-			list_add(is_over(s, f->change[i]) ? s->over :
-				 s->changes, f->change[i]);
+			news |= list_add(is_over(s, f->change[i]) ? s->over :
+					 s->changes, f->change[i]);
 	for (i = 0; i < f->n_renew; i++)
-		list_add(s->renew,
-			 addr_text(aggnet_incast_receiver(f->renew[i])));
+		news |= list_add(s->renew, addr_text(
+				 aggnet_incast_receiver(f->renew[i])));
+	return news;
 }
 
 /* --- finished trees ------------------------------------------------------- */
@@ -502,7 +504,8 @@ static int repair(struct supervise *s, struct repair *repair)
  * @f: what has failed
  *
  * A repair that is refused, or finds a node gone, is tried again with what is
- * found until then.
+ * found until then. A report of what is known does not hasten it, and is not
+ * counted.
  *
  * Return: 0, or -1 with an error line printed.
  */
@@ -515,7 +518,8 @@ int supervise_repair(struct supervise *s, const struct aggnet_finding *f)
 	snprintf(r.text, sizeof(r.text), "%s", f->text);
 	if (!s->heard_ms)
 		s->heard_ms = f->heard_ms;
-	take_finding(s, f);
+	if (!take_finding(s, f) && s->retry_ms)
+		return 0;
 	return repair(s, &r);
 }
 
