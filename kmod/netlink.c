@@ -58,6 +58,13 @@ static const struct nla_policy tree_name_policy[] = {
 	[AGGNET_A_TREE_INCAST_ID] = { .type = NLA_U64 },
 };
 
+static const struct nla_policy tree_del_policy[] = {
+	[AGGNET_A_TREE_INCAST_ID] = { .type = NLA_U64 },
+	[AGGNET_A_TREE_INSTANCE] = { .type = NLA_U32 },
+	[AGGNET_A_TREE_ATTEMPT] = { .type = NLA_U32 },
+	[AGGNET_A_TREE_PLAN] = NLA_POLICY_EXACT_LEN(16),
+};
+
 static const struct nla_policy tree_add_policy[] = {
 	[AGGNET_A_TREE_INCAST_ID] = { .type = NLA_U64 },
 	[AGGNET_A_TREE_INSTANCE] = { .type = NLA_U32 },
@@ -354,7 +361,7 @@ static const struct genl_ops nl_ops[] = {
 	{
 		.cmd = AGGNET_CMD_TREE_DEL,
 		.doit = nl_doit,
-		NL_POLICY(tree_name_policy),
+		NL_POLICY(tree_del_policy),
 	},
 	{
 		.cmd = AGGNET_CMD_STATS_GET,

@@ -325,13 +325,28 @@ static int plan_tree_add(struct aggnet_net *an, struct aggnet_plan *plan,
 	return 0;
 }
 
+/* Another operator may have replaced the entry that a request means. */
+static bool plan_same_entry(const struct aggnet_tree_conf *a,
+			    const struct aggnet_tree_conf *b)
+{
+	return a->instance == b->instance && a->attempt == b->attempt &&
+	       plan_same_plan(a, b);
+}
+
 static int plan_tree_del(struct aggnet_net *an, struct aggnet_plan *plan,
 			 struct aggnet_step *step,
 			 struct netlink_ext_ack *extack)
 {
-	if (!aggnet_trees_first(plan->draft, step->conf.incast_id))
+	const struct aggnet_tree *tree;
+
+	tree = aggnet_trees_first(plan->draft, step->conf.incast_id);
+	if (!tree)
 		return STEP_REFUSE(step, extack, AGGNET_A_TREE_INCAST_ID,
 				   -ENOENT, "no entry of that incast ID");
+	if (step->only && !plan_same_entry(&step->conf, &tree->conf))
+		return STEP_REFUSE(step, extack, AGGNET_A_TREE_INSTANCE,
+				   -ESTALE,
+				   "an entry of another epoch or plan is in force");
 	aggnet_trees_remove(plan->draft, step->conf.incast_id);
 	return 0;
 }

@@ -27,8 +27,9 @@ enum aggnet_step_kind {
  * @link_hash: in plan->link_hash, likewise
  * @kind: enum aggnet_step_kind
  * @replace: TREE_ADD may take the place of an older epoch
+ * @only: TREE_DEL deletes entries of the epoch and plan in @conf only
  * @link: LINK_DEL: @ifindex and @neighbour only
- * @conf: TREE_DEL: @incast_id only
+ * @conf: TREE_DEL: @incast_id only; if @only, epoch and plan, too
  * @tree: made of @conf and reserved, ours until it is in force
  * @attrs: the request's, for refusals; NULL once it has been answered
  */
@@ -38,6 +39,7 @@ struct aggnet_step {
 	struct hlist_node link_hash;
 	u8 kind;
 	bool replace;
+	bool only;
 	struct aggnet_link_conf link;
 	struct aggnet_tree_conf conf;
 	struct aggnet_tree *tree;

@@ -49,14 +49,29 @@ static int tree_read_name(struct genl_info *info, struct aggnet_tree_conf *conf)
 	return 0;
 }
 
+/* Epoch and plan of an entry. */
+static int tree_read_plan(struct genl_info *info, struct aggnet_tree_conf *conf)
+{
+	const struct nlattr *plan = info->attrs[AGGNET_A_TREE_PLAN];
+	int err = aggnet_nl_required(info, AGGNET_A_TREE_INSTANCE);
+
+	if (err)
+		return err;
+	conf->instance = tree_u32(info, AGGNET_A_TREE_INSTANCE, 0);
+	conf->attempt = tree_u32(info, AGGNET_A_TREE_ATTEMPT, 0);
+	conf->has_plan = plan;
+	if (plan)
+		nla_memcpy(conf->plan, plan, sizeof(conf->plan));
+	return 0;
+}
+
 static int tree_read_epoch(struct aggnet_net *an, struct genl_info *info,
 			   struct aggnet_tree_conf *conf)
 {
-	const struct nlattr *plan = info->attrs[AGGNET_A_TREE_PLAN];
 	int err = tree_read_name(info, conf);
 
 	if (!err)
-		err = aggnet_nl_required(info, AGGNET_A_TREE_INSTANCE);
+		err = tree_read_plan(info, conf);
 	if (err)
 		return err;
 	if (!tree_unicast(htonl((u32)conf->incast_id)))
@@ -66,11 +81,6 @@ static int tree_read_epoch(struct aggnet_net *an, struct genl_info *info,
 		return AGGNET_REFUSE(info, AGGNET_A_TREE_INCAST_ID,
 				     -EADDRNOTAVAIL,
 				     "this server has no identity: set the node's address first");
-	conf->instance = tree_u32(info, AGGNET_A_TREE_INSTANCE, 0);
-	conf->attempt = tree_u32(info, AGGNET_A_TREE_ATTEMPT, 0);
-	conf->has_plan = plan;
-	if (plan)
-		nla_memcpy(conf->plan, plan, sizeof(conf->plan));
 	return 0;
 }
 
@@ -460,17 +470,23 @@ int aggnet_nl_tree_add(struct aggnet_net *an, struct genl_info *info)
 
 int aggnet_nl_tree_del(struct aggnet_net *an, struct genl_info *info)
 {
-	struct aggnet_tree_conf name;
+	bool only = info->attrs[AGGNET_A_TREE_INSTANCE] ||
+		    info->attrs[AGGNET_A_TREE_ATTEMPT] ||
+		    info->attrs[AGGNET_A_TREE_PLAN];
+	struct aggnet_tree_conf conf = {};
 	struct aggnet_step *step;
 	int err;
 
-	err = tree_read_name(info, &name);
+	err = tree_read_name(info, &conf);
+	if (!err && only)
+		err = tree_read_plan(info, &conf);
 	if (err)
 		return err;
 	step = aggnet_step_alloc(AGGNET_STEP_TREE_DEL, info->attrs);
 	if (!step)
 		return -ENOMEM;
-	step->conf.incast_id = name.incast_id;
+	step->only = only;
+	step->conf = conf;
 	return aggnet_plan_step(an, info, step);
 }
 

@@ -286,6 +286,23 @@ TEST_F(plan, other__deletes_what_is_to_be_deleted)
 	EXPECT_EQ(0, trees(nl));
 }
 
+/* A deletion that names an epoch leaves a later one alone. */
+TEST_F(plan, other__replaces_what_is_to_be_deleted)
+{
+	struct nl *nl = &self->nl;
+
+	ASSERT_EQ(0, tree_add(nl, incast(1), 1, 0));
+	ASSERT_EQ(0, nl_do(nl, AGGNET_CMD_PLAN_BEGIN));
+	nl_begin(nl, AGGNET_CMD_TREE_DEL, 0);
+	nl_u64(nl, AGGNET_A_TREE_INCAST_ID, incast(1));
+	nl_u32(nl, AGGNET_A_TREE_INSTANCE, 1);
+	ASSERT_EQ(0, nl_talk(nl));
+	ASSERT_EQ(0, tree_add(&self->other, incast(1), 2, NLM_F_REPLACE));
+	EXPECT_REFUSED(nl, nl_do(nl, AGGNET_CMD_PLAN_COMMIT), ESTALE, 0,
+		       "an entry of another epoch or plan is in force");
+	EXPECT_EQ(1, trees(nl));
+}
+
 TEST_F(plan, other__takes_the_port_away)
 {
 	struct nl *nl = &self->nl;

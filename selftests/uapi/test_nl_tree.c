@@ -658,6 +658,63 @@ TEST_F(tree, del__and_what_is_not_there)
 	ASSERT_EQ(0, tree_add(nl, incast(1), 1, 0));
 }
 
+/* Deletes an entry of epoch 10.@attempt and of this plan; NULL: of none. */
+static int del_of_plan(struct nl *nl, uint32_t attempt, const char *plan)
+{
+	nl_begin(nl, AGGNET_CMD_TREE_DEL, 0);
+	nl_u64(nl, AGGNET_A_TREE_INCAST_ID, incast(1));
+	nl_u32(nl, AGGNET_A_TREE_INSTANCE, 10);
+	if (attempt)
+		nl_u32(nl, AGGNET_A_TREE_ATTEMPT, attempt);
+	if (plan)
+		nl_put(nl, AGGNET_A_TREE_PLAN, plan, AGGNET_PLAN_LEN);
+	return nl_talk(nl);
+}
+
+#define EXPECT_OTHER(nl, call)						\
+	EXPECT_REFUSED(nl, call, ESTALE, AGGNET_A_TREE_INSTANCE,	\
+		       "an entry of another epoch or plan is in force")
+
+TEST_F(tree, del__of_one_epoch_and_plan)
+{
+	static const char one[] = "sixteen bytes, 1", two[] = "sixteen bytes, 2";
+	struct nl *nl = &self->nl;
+
+	ASSERT_EQ(0, add_of_plan(nl, 10, one));
+	EXPECT_OTHER(nl, del_of_plan(nl, 0, two));
+	EXPECT_OTHER(nl, del_of_plan(nl, 0, NULL));
+	EXPECT_OTHER(nl, del_of_plan(nl, 1, one));
+	EXPECT_EQ(1, trees(nl));
+	EXPECT_EQ(0, del_of_plan(nl, 0, one));
+	EXPECT_EQ(0, trees(nl));
+	EXPECT_REFUSED(nl, del_of_plan(nl, 0, one), ENOENT,
+		       AGGNET_A_TREE_INCAST_ID, "no entry of that incast ID");
+	ASSERT_EQ(0, add_of_plan(nl, 10, NULL));
+	EXPECT_OTHER(nl, del_of_plan(nl, 0, one));
+	EXPECT_EQ(0, del_of_plan(nl, 0, NULL));
+	ASSERT_EQ(0, add_of_plan(nl, 11, one));
+	EXPECT_OTHER(nl, del_of_plan(nl, 0, one));
+	EXPECT_EQ(1, trees(nl));
+	/* Without any of them, whatever is there. */
+	EXPECT_EQ(0, tree_del(nl, incast(1)));
+}
+
+TEST_F(tree, del__epoch_without_instance)
+{
+	struct nl *nl = &self->nl;
+
+	ASSERT_EQ(0, add_of_plan(nl, 10, NULL));
+	nl_begin(nl, AGGNET_CMD_TREE_DEL, 0);
+	nl_u64(nl, AGGNET_A_TREE_INCAST_ID, incast(1));
+	nl_u32(nl, AGGNET_A_TREE_ATTEMPT, 0);
+	EXPECT_MISSING(nl, nl_talk(nl), AGGNET_A_TREE_INSTANCE);
+	nl_begin(nl, AGGNET_CMD_TREE_DEL, 0);
+	nl_u64(nl, AGGNET_A_TREE_INCAST_ID, incast(1));
+	nl_put(nl, AGGNET_A_TREE_PLAN, "sixteen bytes, 1", AGGNET_PLAN_LEN);
+	EXPECT_MISSING(nl, nl_talk(nl), AGGNET_A_TREE_INSTANCE);
+	EXPECT_EQ(1, trees(nl));
+}
+
 /* The table: many entries come, go and are still found. */
 TEST_F(tree, table__holds_what_was_put_in)
 {

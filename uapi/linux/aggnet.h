@@ -22,7 +22,8 @@
  *   LINK_GET   dump                                  -> LINK_*
  *   TREE_ADD   TREE_* (see enum aggnet_tree_attr); NLM_F_REPLACE puts a newer
  *              epoch in the place of an older one
- *   TREE_DEL   TREE_INCAST_ID
+ *   TREE_DEL   TREE_INCAST_ID [TREE_INSTANCE [TREE_ATTEMPT] [TREE_PLAN]]; with
+ *              an instance, ESTALE if entries of another epoch or plan are there
  *   TREE_GET   TREE_INCAST_ID or dump                -> TREE_*
  *   STATS_GET  -> STATS_ENTRY*
  *   PLAN_BEGIN      the LINK_ADD/DEL and TREE_ADD/DEL of this netlink socket
