@@ -143,6 +143,13 @@ static struct fake_entry *fake_find(struct fake_node *node, uint64_t id)
 	return NULL;
 }
 
+static bool fake_is(const struct fake_entry *a, const struct fake_entry *b)
+{
+	return a->instance == b->instance && a->attempt == b->attempt &&
+	       a->has_plan == b->has_plan &&
+	       !memcmp(a->plan, b->plan, sizeof(a->plan));
+}
+
 static int fake_apply(struct aggnet_ctl *ctl, struct fake_node *node,
 		      const struct fake_step *step)
 {
@@ -152,6 +159,8 @@ static int fake_apply(struct aggnet_ctl *ctl, struct fake_node *node,
 	if (!step->add) {
 		if (!old)
 			return fake_refuse(ctl, -ENOENT, "no entry");
+		if (!fake_is(old, &step->entry))
+			return fake_refuse(ctl, -ESTALE, "another epoch");
 		*old = node->entry[--node->n];
 		return 0;
 	}
@@ -444,25 +453,34 @@ int __wrap_aggnet_tree_list(struct aggnet_ctl *ctl,
 	return 0;
 }
 
-int __wrap_aggnet_tree_add(struct aggnet_ctl *ctl,
-			   const struct aggnet_tree_info *tree, bool replace)
+static struct fake_entry fake_entry(const struct aggnet_tree_info *tree)
 {
-	struct fake_step step = { .add = true, .replace = replace };
-
-	step.entry = (struct fake_entry){
+	struct fake_entry entry = {
 		.incast_id = tree->incast_id, .instance = tree->instance,
 		.attempt = tree->attempt,
 		.has_plan = tree->has & AGGNET_HAS(AGGNET_A_TREE_PLAN),
 		.ifindex = tree->link_ifindex,
 		.neighbour = tree->link_neighbour,
 	};
-	memcpy(step.entry.plan, tree->plan, sizeof(tree->plan));
+
+	memcpy(entry.plan, tree->plan, sizeof(entry.plan));
+	return entry;
+}
+
+int __wrap_aggnet_tree_add(struct aggnet_ctl *ctl,
+			   const struct aggnet_tree_info *tree, bool replace)
+{
+	const struct fake_step step = {
+		.add = true, .replace = replace, .entry = fake_entry(tree),
+	};
+
 	return fake_stage(ctl, &step);
 }
 
-int __wrap_aggnet_tree_del(struct aggnet_ctl *ctl, uint64_t id)
+int __wrap_aggnet_tree_del_epoch(struct aggnet_ctl *ctl,
+				 const struct aggnet_tree_info *tree)
 {
-	const struct fake_step step = { .entry.incast_id = id };
+	const struct fake_step step = { .entry = fake_entry(tree) };
 
 	return fake_stage(ctl, &step);
 }

@@ -1131,6 +1131,29 @@ TEST(undo__without_the_entries_of_a_lost_device)
 	json_decref(new);
 }
 
+/* What it took the place of is not what the plan of before tells. */
+TEST(undo__only_what_was_there)
+{
+	json_t *old = two_trees(0), *was = two_trees(1), *new = two_trees(2);
+	struct node node;
+
+	fake_world_new();
+	ASSERT_EQ(0, node_open(&node, "v0", "v0"));
+	ASSERT_EQ(0, plan_part_stage(&node, was, false));
+	ASSERT_EQ(0, aggnet_plan_commit(node.ctl));
+	node_close(&node);
+	ASSERT_EQ(0, node_open(&node, "v0", "v0"));
+	ASSERT_EQ(0, plan_part_stage(&node, new, true));
+	ASSERT_EQ(0, aggnet_plan_commit(node.ctl));
+	EXPECT_EQ(2, world->node[0].n);
+	EXPECT_EQ(0, plan_part_undo(&node, old));
+	EXPECT_EQ(0, world->node[0].n);
+	node_close(&node);
+	json_decref(old);
+	json_decref(was);
+	json_decref(new);
+}
+
 /* --- killed ---------------------------------------------------------------- */
 
 /* A supervisor repairs and dies at call @at; true: it was not so long. */
@@ -1291,6 +1314,48 @@ TEST_F(repair, withdrawn__ends_its_supervisor)
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 	EXPECT_TRUE(nothing_in_force());
+	ASSERT_EQ(0, start(v, path));
+}
+
+/* Another plan takes the place of all that is in force. */
+static void plan_anew(void *arg)
+{
+	unsigned int i, k, *n = arg;
+
+	for (i = 0; i < FAKE_NODES; i++)
+		for (k = 0; k < world->node[i].n; k++, (*n)++) {
+			world->node[i].entry[k].instance++;
+			world->node[i].entry[k].plan[0]++;
+		}
+}
+
+/* It comes at each step of a withdrawal, which leaves it alone. */
+TEST_F(repair, withdrawn__leaves_a_newer_plan)
+{
+	struct supervisor *v = &self->one;
+	unsigned int i, k, anew, left;
+	char path[64];
+
+	strcpy(path, v->path);
+	stop(v);
+	for (i = 1; ; i++) {
+		ASSERT_EQ(0, begin(path));
+		anew = 0;
+		world->steps = 0;
+		world->call = plan_anew;
+		world->arg = &anew;
+		world->call_at = i;
+		withdraw(path);
+		if (world->call_at)
+			break;
+		for (k = left = 0; k < FAKE_NODES; k++)
+			left += world->node[k].n;
+		EXPECT_EQ(anew, left) {
+			TH_LOG("another plan came at call %u", i);
+		}
+	}
+	EXPECT_LT(10, i);
+	ASSERT_EQ(0, begin(path));
 	ASSERT_EQ(0, start(v, path));
 }
 
@@ -1618,39 +1683,54 @@ static json_t *make_later_plan(void)
 	return json;
 }
 
-/* It is applied at each step of a repair: the nodes have all of it. */
+/* Return: was there such a step? */
+static bool apply_at(struct supervisor *v, struct later *later, unsigned int i)
+{
+	world->steps = 0;
+	world->call = apply_later;
+	world->arg = later;
+	world->call_at = i;
+	later->ret = -1;
+	cut(v, "v4", "eth1");
+	if (!world->call_at)
+		return true;
+	world->call_at = 0;
+	return false;
+}
+
+/*
+ * It is applied at each step of a repair, also of one that the third node
+ * refuses: the nodes have all of it.
+ */
 TEST_F(repair, apply__a_later_plan_during_a_repair)
 {
 	struct later later = { .json = make_later_plan() };
 	struct supervisor *v = &self->one;
-	unsigned int i, applied = 0;
-	bool during = true;
+	unsigned int i, refused, applied = 0;
+	bool during;
 	char path[64];
 
 	strcpy(path, v->path);
-	for (i = 1; during && i < STEPS_MAX; i++) {
-		stop(v);
-		ASSERT_EQ(0, begin(path));
-		ASSERT_EQ(0, start(v, path));
-		world->steps = 0;
-		world->call = apply_later;
-		world->arg = &later;
-		world->call_at = i;
-		later.ret = -1;
-		cut(v, "v4", "eth1");
-		during = !world->call_at;
-		world->call_at = 0;
-		if (later.ret)
-			continue;
-		applied++;
-		/* The supervisor hears of it, and ends. */
-		EXPECT_EQ(AGGNET_WATCH_FAILED, run(v));
-		EXPECT_TRUE(has_plan(later.json)) {
-			TH_LOG("applied at call %u", i);
+	for (refused = 0; refused < 2; refused++) {
+		for (i = 1, during = true; during && i < STEPS_MAX; i++) {
+			stop(v);
+			ASSERT_EQ(0, begin(path));
+			ASSERT_EQ(0, start(v, path));
+			world->refuse = refused << 2;
+			during = apply_at(v, &later, i);
+			if (later.ret)
+				continue;
+			applied++;
+			/* The supervisor hears of it, and ends. */
+			EXPECT_EQ(AGGNET_WATCH_FAILED, run(v));
+			EXPECT_TRUE(has_plan(later.json)) {
+				TH_LOG("applied at call %u, refused %u", i,
+				       refused);
+			}
 		}
+		EXPECT_GT(STEPS_MAX, i);
 	}
-	EXPECT_LT(20, applied);
-	EXPECT_GT(STEPS_MAX, i);
+	EXPECT_LT(30, applied);
 	json_decref(later.json);
 }
 

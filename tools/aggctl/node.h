@@ -23,24 +23,34 @@ struct node_port {
 };
 
 /**
+ * struct node_entry - which of all entries of an incast ID one is
+ * @instance: its epoch
+ * @attempt: its epoch, likewise
+ * @has_plan: it has the identity of a plan
+ * @plan: that identity
+ */
+struct node_entry {
+	uint32_t instance;
+	uint32_t attempt;
+	bool has_plan;
+	uint8_t plan[AGGNET_PLAN_LEN];
+};
+
+/**
  * struct node_step - what was staged for an incast ID
  * @incast_id: it
  * @added: entries were added
+ * @new: those that were added
  * @was: there were entries before, which the plan replaces or removes
- * @instance: epoch of those that were added
- * @attempt: epoch, likewise
- * @has_plan: they have an identity
- * @plan: it
+ * @old: those that were there before
  * @stands: nothing has touched the result since; found out when it is undone
  */
 struct node_step {
 	uint64_t incast_id;
 	bool added;
+	struct node_entry new;
 	bool was;
-	uint32_t instance;
-	uint32_t attempt;
-	bool has_plan;
-	uint8_t plan[AGGNET_PLAN_LEN];
+	struct node_entry old;
 	bool stands;
 };
 

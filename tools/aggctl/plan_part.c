@@ -213,6 +213,38 @@ static bool one_plan(const struct aggnet_tree_info *a,
 	       !memcmp(a->plan, b->plan, PLAN_ID_LEN);
 }
 
+static struct node_entry entry_of(const struct aggnet_tree_info *tree)
+{
+	struct node_entry entry = {
+		.instance = tree->instance, .attempt = tree->attempt,
+		.has_plan = has_plan(tree),
+	};
+
+	memcpy(entry.plan, tree->plan, sizeof(entry.plan));
+	return entry;
+}
+
+static struct aggnet_tree_info tree_of(uint64_t incast_id,
+				       const struct node_entry *entry)
+{
+	struct aggnet_tree_info tree = {
+		.has = entry->has_plan ? AGGNET_HAS(AGGNET_A_TREE_PLAN) : 0,
+		.incast_id = incast_id, .instance = entry->instance,
+		.attempt = entry->attempt,
+	};
+
+	memcpy(tree.plan, entry->plan, sizeof(tree.plan));
+	return tree;
+}
+
+static bool is_entry(const struct aggnet_tree_info *tree,
+		     const struct node_entry *entry)
+{
+	const struct aggnet_tree_info other = tree_of(tree->incast_id, entry);
+
+	return same_epoch(tree, &other) && same_plan(tree, &other);
+}
+
 static int other_plan(const struct node *node,
 		      const struct aggnet_tree_info *tree)
 {
@@ -225,14 +257,12 @@ static int other_plan(const struct node *node,
  * struct standing - how an entry of a plan stands at a node
  * @there: it is in force
  * @was: another epoch of its tree is
- * @instance: that epoch
- * @attempt: that epoch
+ * @old: what is in force
  */
 struct standing {
 	bool there;
 	bool was;
-	uint32_t instance;
-	uint32_t attempt;
+	struct node_entry old;
 };
 
 /*
@@ -251,8 +281,7 @@ static int find_standing(const struct node *node,
 		return found;
 	standing->there = same_epoch(&now, tree);
 	standing->was = !standing->there;
-	standing->instance = now.instance;
-	standing->attempt = now.attempt;
+	standing->old = entry_of(&now);
 	if (standing->there && !same_plan(&now, tree))
 		ret = other_plan(node, tree);
 	aggnet_tree_clear(&now);
@@ -274,13 +303,16 @@ static void note_step(struct node *node, struct node_step step)
 		return;
 	}
 	/* It has been removed before, or has another entry. */
-	step.was |= last->was;
+	if (last->was) {
+		step.was = true;
+		step.old = last->old;
+	}
 	*last = step;
 }
 
 /* Of serial numbers, as nodes compare them. */
 static bool is_newer(const struct aggnet_tree_info *tree,
-		     const struct standing *was)
+		     const struct node_entry *was)
 {
 	uint64_t a = (uint64_t)tree->instance << 32 | tree->attempt;
 	uint64_t b = (uint64_t)was->instance << 32 | was->attempt;
@@ -290,7 +322,7 @@ static bool is_newer(const struct aggnet_tree_info *tree,
 
 static int not_newer(const struct node *node,
 		     const struct aggnet_tree_info *tree,
-		     const struct standing *was)
+		     const struct node_entry *was)
 {
 	err("%s: %s: epoch %u.%u is in force, and this plan's %u.%u is not newer: to apply this plan, withdraw that one first",
 	    node->name, tree_text(tree), was->instance, was->attempt,
@@ -303,8 +335,7 @@ static int stage_tree(struct node *node, const struct aggnet_tree_info *tree,
 {
 	struct node_step step = {
 		.incast_id = tree->incast_id, .added = true,
-		.instance = tree->instance, .attempt = tree->attempt,
-		.has_plan = has_plan(tree),
+		.new = entry_of(tree),
 	};
 	struct standing standing = {};
 
@@ -313,12 +344,12 @@ static int stage_tree(struct node *node, const struct aggnet_tree_info *tree,
 	/* A tree that an update left alone goes on as it is. */
 	if (standing.there)
 		return 0;
-	if (standing.was && !is_newer(tree, &standing))
-		return not_newer(node, tree, &standing);
+	if (standing.was && !is_newer(tree, &standing.old))
+		return not_newer(node, tree, &standing.old);
 	if (aggnet_tree_add(node->ctl, tree, replace))
 		return node_refused(node, tree_text(tree));
 	step.was = standing.was;
-	memcpy(step.plan, tree->plan, sizeof(step.plan));
+	step.old = standing.old;
 	note_step(node, step);
 	return 0;
 }
@@ -345,10 +376,11 @@ static int stage_removal(struct node *node, const struct aggnet_tree_info *tree)
 		return -1;
 	if (!standing.there)
 		return 0;
-	if (aggnet_tree_del(node->ctl, tree->incast_id))
+	if (aggnet_tree_del_epoch(node->ctl, tree))
 		return node_refused(node, tree_text(tree));
 	note_step(node, (struct node_step){ .incast_id = tree->incast_id,
-					    .was = true });
+					    .was = true,
+					    .old = standing.old });
 	return 0;
 }
 
@@ -412,10 +444,20 @@ static const struct node_step *find_step(const struct node *node, uint64_t id)
 	return NULL;
 }
 
-/* Its device may be gone: then the node would refuse all that is staged. */
+/*
+ * Only what was there before comes back. Its device may be gone: then the node
+ * would refuse all that is staged.
+ */
 static int stage_old_tree(struct node *node, const json_t *object,
-			  struct aggnet_tree_info *tree)
+			  struct aggnet_tree_info *tree,
+			  const struct node_entry *was)
 {
+	if (!is_entry(tree, was)) {
+		err("%s: %s: epoch %u.%u was in force, not this entry of %u.%u: it does not come back",
+		    node->name, tree_text(tree), was->instance, was->attempt,
+		    tree->instance, tree->attempt);
+		return 0;
+	}
 	if (is_gone(node, object, "link_port")) {
 		err("%s: %s: its device %s is gone: the entry does not come back",
 		    node->name, tree_text(tree),
@@ -441,21 +483,12 @@ static int stage_old(struct node *node, const json_t *old)
 		ret = parse_bare_tree(node, object, &tree);
 		step = ret ? NULL : find_step(node, tree.incast_id);
 		if (step && step->was && step->stands)
-			ret = stage_old_tree(node, object, &tree);
+			ret = stage_old_tree(node, object, &tree, &step->old);
 		info_clear(&aggnet_noun_tree, &tree);
 		if (ret)
 			return ret;
 	}
 	return 0;
-}
-
-static bool is_result(const struct aggnet_tree_info *now,
-		      const struct node_step *step)
-{
-	return step->added && now->instance == step->instance &&
-	       now->attempt == step->attempt &&
-	       has_plan(now) == step->has_plan &&
-	       !memcmp(now->plan, step->plan, sizeof(now->plan));
 }
 
 /* Does the node have what the step made of the incast ID, and nothing else? */
@@ -467,24 +500,33 @@ static int find_result(const struct node *node, struct node_step *step)
 
 	if (found < 0)
 		return -1;
-	step->stands = found ? is_result(&now, step) : !step->added;
+	step->stands = found ? step->added && is_entry(&now, &step->new) :
+			       !step->added;
 	if (found)
 		aggnet_tree_clear(&now);
+	return 0;
+}
+
+static int stage_undo_step(struct node *node, struct node_step *step)
+{
+	struct aggnet_tree_info tree = tree_of(step->incast_id, &step->new);
+
+	if (find_result(node, step))
+		return -1;
+	if (step->added && step->stands &&
+	    aggnet_tree_del_epoch(node->ctl, &tree))
+		return node_refused(node, tree_text(&tree));
 	return 0;
 }
 
 /* Entries that were added and are still there. */
 static int stage_undo(struct node *node)
 {
-	struct node_step *step = node->step;
+	size_t i;
 
-	for (; step < node->step + node->n_steps; step++) {
-		if (find_result(node, step))
+	for (i = 0; i < node->n_steps; i++)
+		if (stage_undo_step(node, &node->step[i]))
 			return -1;
-		if (step->added && step->stands &&
-		    aggnet_tree_del(node->ctl, step->incast_id))
-			return node_refused(node, "tree");
-	}
 	return 0;
 }
 
@@ -535,24 +577,36 @@ static bool is_repeat(const json_t *trees, size_t i)
 	return false;
 }
 
-/* The same, but an entry of another plan is not ours to delete. */
+/* Is @now the plan's @tree, or of another attempt? Return: 1, or -1 if not. */
 static int may_delete(const struct node *node,
-		      const struct aggnet_tree_info *tree)
+		      const struct aggnet_tree_info *tree,
+		      const struct aggnet_tree_info *now)
+{
+	if (one_plan(now, tree))
+		return 1;
+	if (same_epoch(now, tree))
+		return same_plan(now, tree) ? 1 : other_plan(node, tree);
+	err("%s: %s: it is in epoch %u.%u, not in the plan's %u.%u",
+	    node->name, tree_text(tree), now->instance, now->attempt,
+	    tree->instance, tree->attempt);
+	return -1;
+}
+
+/*
+ * An entry of another plan is not ours to delete, also if it replaces this one
+ * right now. Return: 1, 0 if there was no entry, or -1
+ */
+static int delete_entry(const struct node *node,
+			const struct aggnet_tree_info *tree)
 {
 	struct aggnet_tree_info now;
 	int found = find_entry(node, tree, &now);
 
 	if (found <= 0)
 		return found;
-	if (same_epoch(&now, tree) && !same_plan(&now, tree) &&
-	    !one_plan(&now, tree)) {
-		found = other_plan(node, tree);
-	} else if (!same_epoch(&now, tree) && !one_plan(&now, tree)) {
-		err("%s: %s: it is in epoch %u.%u, not in the plan's %u.%u",
-		    node->name, tree_text(tree), now.instance, now.attempt,
-		    tree->instance, tree->attempt);
-		found = -1;
-	}
+	found = may_delete(node, tree, &now);
+	if (found > 0 && aggnet_tree_del_epoch(node->ctl, &now))
+		found = node_refused(node, tree_text(tree));
 	aggnet_tree_clear(&now);
 	return found;
 }
@@ -565,15 +619,12 @@ static int withdraw_tree(struct node *node, const json_t *object,
 
 	/* The device of its link need not be there any more. */
 	ret = parse_bare_tree(node, object, &tree);
-	if (!ret)
-		ret = may_delete(node, &tree);
-	if (!ret)
-		(*missing)++;
-	if (ret > 0)
-		ret = aggnet_tree_del(node->ctl, tree.incast_id) ?
-		      node_refused(node, tree_text(&tree)) : 0;
+	if (!ret) {
+		ret = delete_entry(node, &tree);
+		*missing += !ret;
+	}
 	info_clear(&aggnet_noun_tree, &tree);
-	return ret;
+	return ret < 0 ? -1 : 0;
 }
 
 /*
@@ -631,7 +682,7 @@ int plan_part_sweep(struct node *node, const json_t *tree)
 		if (!one_plan(&list[i], &ours))
 			continue;
 		/* Those of one tree go together at a switch. */
-		error = aggnet_tree_del(node->ctl, list[i].incast_id);
+		error = aggnet_tree_del_epoch(node->ctl, &list[i]);
 		if (error && error != -ENOENT)
 			ret = node_refused(node, tree_text(&list[i]));
 	}

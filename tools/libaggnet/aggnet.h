@@ -253,6 +253,17 @@ int aggnet_tree_add(struct aggnet_ctl *ctl,
 int aggnet_tree_del(struct aggnet_ctl *ctl, uint64_t incast_id);
 
 /**
+ * aggnet_tree_del_epoch() - delete an entry, but no other that has replaced it
+ * @ctl: handle
+ * @tree: incast ID, instance, attempt, and the plan if the entry has one
+ *
+ * Return: 0; -ESTALE if an entry of another epoch or plan is in force; or
+ * another negative errno
+ */
+int aggnet_tree_del_epoch(struct aggnet_ctl *ctl,
+			  const struct aggnet_tree_info *tree);
+
+/**
  * aggnet_tree_fault - what is wrong with the function of an entry and its values
  * @tree: the entry; members that it has not are 0
  *

@@ -119,6 +119,20 @@ int aggnet_tree_del(struct aggnet_ctl *ctl, uint64_t incast_id)
 	return aggnet_ctl_step(ctl, AGGNET_CMD_TREE_DEL, 0, &aggnet_noun_tree, &name);
 }
 
+int aggnet_tree_del_epoch(struct aggnet_ctl *ctl,
+			  const struct aggnet_tree_info *tree)
+{
+	struct aggnet_tree_info name = named(tree->incast_id);
+
+	name.has |= AGGNET_HAS(AGGNET_A_TREE_INSTANCE) |
+		    AGGNET_HAS(AGGNET_A_TREE_ATTEMPT) |
+		    (tree->has & AGGNET_HAS(AGGNET_A_TREE_PLAN));
+	name.instance = tree->instance;
+	name.attempt = tree->attempt;
+	memcpy(name.plan, tree->plan, sizeof(name.plan));
+	return aggnet_ctl_step(ctl, AGGNET_CMD_TREE_DEL, 0, &aggnet_noun_tree, &name);
+}
+
 const char *aggnet_tree_fault(const struct aggnet_tree_info *tree)
 {
 	const struct aggnet_shape shape = {
