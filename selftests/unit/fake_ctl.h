@@ -34,6 +34,7 @@ struct fake_entry {
 	uint8_t plan[AGGNET_PLAN_LEN];
 	uint32_t ifindex;
 	struct in_addr neighbour;
+	uint8_t state;
 };
 
 struct fake_event {
@@ -427,7 +428,7 @@ static void fake_tell(const struct fake_entry *entry,
 	*info = (struct aggnet_tree_info){
 		.has = entry->has_plan ? AGGNET_HAS(AGGNET_A_TREE_PLAN) : 0,
 		.incast_id = entry->incast_id, .instance = entry->instance,
-		.attempt = entry->attempt,
+		.attempt = entry->attempt, .state = entry->state,
 	};
 	memcpy(info->plan, entry->plan, sizeof(info->plan));
 }

@@ -1528,6 +1528,82 @@ TEST_F(repair, adopted__a_later_attempt)
 	ASSERT_EQ(0, start(v, path));
 }
 
+/* The next supervisor finds @before at v1, and the receiver in @state. */
+static int start_behind(struct supervisor *v, const struct fake_entry *before,
+			uint8_t state)
+{
+	char path[64];
+
+	strcpy(path, v->path);
+	stop(v);
+	world->node[1].entry[0] = *before;
+	world->node[0].entry[0].state = state;
+	return start(v, path);
+}
+
+TEST_F(repair, torn__nodes_in_two_attempts)
+{
+	const struct fake_entry before = world->node[1].entry[0];
+	struct supervisor *v = &self->one;
+
+	ASSERT_EQ(0, cut(v, "v4", "eth1"));
+	ASSERT_EQ(0, start_behind(v, &before, 0));
+	ASSERT_EQ(0, settle(v));
+	EXPECT_EQ(2, attempt(v->s.json));
+	EXPECT_TRUE(in_force(v->s.json));
+	EXPECT_TRUE(tells(v->path, v->s.json));
+}
+
+/* The receiver has its result: there is nothing to begin anew. */
+TEST_F(repair, torn__nodes_in_two_attempts_but_done)
+{
+	const struct fake_entry before = world->node[1].entry[0];
+	struct supervisor *v = &self->one;
+	struct aggnet_finding f;
+
+	ASSERT_EQ(0, cut(v, "v4", "eth1"));
+	ASSERT_EQ(0, start_behind(v, &before, AGGNET_TREE_DONE));
+	ASSERT_EQ(0, settle(v));
+	EXPECT_EQ(1, attempt(v->s.json));
+	EXPECT_EQ(AGGNET_WATCH_DONE, hear(v, &f));
+}
+
+/* The file is an old copy, and the later attempt is not one tree. */
+TEST_F(repair, torn__a_later_attempt)
+{
+	struct supervisor *v = &self->one;
+	json_t *old = json_deep_copy(v->s.json);
+	struct fake_entry other;
+
+	ASSERT_EQ(0, cut(v, "v4", "eth1"));
+	other = world->node[1].entry[0];
+	other.plan[AGGNET_PLAN_LEN - 1] ^= 1;
+	ASSERT_EQ(0, json_dump_file(old, v->path, 0));
+	ASSERT_EQ(0, start_behind(v, &other, 0));
+	ASSERT_EQ(0, settle(v));
+	EXPECT_EQ(2, attempt(v->s.json));
+	EXPECT_TRUE(has_plan(v->s.json));
+	json_decref(old);
+}
+
+/* What an attempt has left at a node that the plan does not use changes nothing. */
+TEST_F(repair, torn__not_by_what_is_left_elsewhere)
+{
+	struct supervisor *v = &self->one;
+	struct fake_node *v2 = &world->node[2], *v7 = &world->node[7];
+	char path[64];
+
+	strcpy(path, v->path);
+	ASSERT_EQ(0, cut(v, "v4", "eth1"));
+	ASSERT_EQ(NULL, entry_of(v->s.json, "v7"));
+	v7->entry[v7->n++] = v2->entry[0];
+	v7->entry[0].attempt = 0;
+	stop(v);
+	ASSERT_EQ(0, start(v, path));
+	EXPECT_EQ(0, v->s.retry_ms);
+	EXPECT_EQ(1, attempt(v->s.json));
+}
+
 /* Each host for itself: what differs has another epoch. */
 TEST_F(repair, hosts__other_trees_are_other_epochs)
 {

@@ -39,7 +39,8 @@ struct post {
  * @seen: there is an entry of this plan at some node
  * @newest: latest attempt of those
  * @plan: identity of the plan in the latest attempt
- * @behind: there are entries of earlier attempts, too
+ * @placed: there is one at a node of the plan
+ * @oldest: earliest attempt of those
  * @split: there are entries of the latest attempt that differ in @plan
  */
 struct supervised_tree {
@@ -50,7 +51,8 @@ struct supervised_tree {
 	bool seen;
 	uint32_t newest;
 	uint8_t plan[AGGNET_PLAN_LEN];
-	bool behind;
+	bool placed;
+	uint32_t oldest;
 	bool split;
 };
 
@@ -155,7 +157,8 @@ bool supervise_has_entry(const struct supervise *s, const json_t *json,
 int supervise_watch(struct supervise *s, const json_t *json, size_t i,
 		    uint32_t attempt);
 uint32_t supervise_attempt(const struct supervise *s, size_t i);
-void supervise_found(struct supervise *s, const struct aggnet_tree_info *tree);
+void supervise_found(struct supervise *s, const char *node,
+		     const struct aggnet_tree_info *info);
 int supervise_stands(const struct supervise *s,
 		     const struct aggnet_tree_info *info);
 int supervise_heard(const struct supervise *s,

@@ -158,7 +158,7 @@ static int post_scan(struct supervise *s, struct post *post, bool first)
 	else
 		find_deleted(s, post, list, n);
 	for (i = 0; !ret && i < n; i++) {
-		supervise_found(s, &list[i]);
+		supervise_found(s, post->name, &list[i]);
 		note_found(s, post, our_tree(s, list[i].incast_id,
 					     list[i].instance));
 		aggnet_watch_state(s->watch, post->name, &list[i],

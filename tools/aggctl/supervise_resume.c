@@ -175,23 +175,42 @@ static bool is_ours(const struct supervise *s,
 	return !id || !strncmp(text, id, 2 * ID_LEN);
 }
 
+/*
+ * Is the entry at a node of the plan? Those that were left elsewhere, by an attempt
+ * that went another way, get no packets.
+ */
+static bool is_placed(const struct supervise *s, const char *node,
+		      const struct aggnet_tree_info *info)
+{
+	size_t i = (size_t)(supervise_tree(s, info->incast_id) - s->tree);
+
+	return info->attempt == supervise_attempt(s, i) ||
+	       supervise_has_entry(s, s->json, node, i);
+}
+
 /**
  * supervise_found() - an entry was found at a node
  * @s: the supervision
+ * @node: the node
  * @info: the entry
  */
-void supervise_found(struct supervise *s, const struct aggnet_tree_info *info)
+void supervise_found(struct supervise *s, const char *node,
+		     const struct aggnet_tree_info *info)
 {
 	struct supervised_tree *tree = supervise_tree(s, info->incast_id);
 
 	if (!tree || !is_ours(s, info))
 		return;
+	if (is_placed(s, node, info) &&
+	    (!tree->placed || is_newer(tree->oldest, info->attempt))) {
+		tree->placed = true;
+		tree->oldest = info->attempt;
+	}
 	if (tree->seen && info->attempt == tree->newest) {
 		tree->split |= memcmp(tree->plan, info->plan,
 				      sizeof(tree->plan)) != 0;
 		return;
 	}
-	tree->behind |= tree->seen;
 	if (tree->seen && !is_newer(info->attempt, tree->newest))
 		return;
 	tree->seen = true;
@@ -299,7 +318,7 @@ int supervise_overtaken(struct supervise *s, const json_t *tried)
 
 	for (i = 0; i < s->n_trees; i++) {
 		s->tree[i].seen = false;
-		s->tree[i].behind = false;
+		s->tree[i].placed = false;
 		s->tree[i].split = false;
 	}
 	if (supervise_look(s))
@@ -375,33 +394,43 @@ static void begin_anew(struct supervise *s, size_t i, const char *why)
 	s->retry_ms = supervise_now();
 }
 
+/* Why nodes cannot go on with the newest attempt that they have, or NULL. */
+static const char *torn(const struct supervise *s,
+			const struct supervised_tree *tree, bool installing)
+{
+	if (tree->split || !is_told(s->json, tree))
+		return "nodes have different trees of one attempt";
+	/* What is being installed comes to all of them. */
+	if (!installing && tree->placed && is_newer(tree->newest, tree->oldest))
+		return "nodes have it in several attempts";
+	return NULL;
+}
+
 /* Return: 1 if another attempt is to be listened to, 0, or -1. */
-static int resume_tree(struct supervise *s, size_t i)
+static int resume_tree(struct supervise *s, size_t i, bool installing)
 {
 	struct supervised_tree *tree = &s->tree[i];
+	bool done = aggnet_watch_is_done(s->watch, tree->incast_id);
 	uint32_t told = supervise_attempt(s, i);
 	bool newer = is_newer(tree->newest, told);
+	bool moved = tree->newest != told;
+	const char *why;
 
-	if (!tree->seen)
-		return 0;
 	/* A result is not asked for again, whatever was to be installed. */
-	if (!newer && tree->newest != told &&
-	    !aggnet_watch_is_done(s->watch, tree->incast_id))
+	if (!tree->seen || (moved && !newer && !done))
 		return 0;
-	if (tree->newest != told) {
+	if (moved) {
 		err("tree to %s: epoch %u.%u is in force, not the plan's %u.%u: it goes on from there",
 		    tree_name(tree), supervise_instance(s), tree->newest,
 		    supervise_instance(s), told);
 		adopt(s, i);
 		if (supervise_watch(s, s->json, i, tree->newest))
 			return -1;
-		if (newer && tree->behind)
-			begin_anew(s, i, "nodes have it in several attempts");
-		return 1;
 	}
-	if (tree->split || !is_told(s->json, tree))
-		begin_anew(s, i, "nodes have different trees of one attempt");
-	return 0;
+	why = torn(s, tree, installing && !newer);
+	if (why && (newer || !done))
+		begin_anew(s, i, why);
+	return moved;
 }
 
 /**
@@ -420,7 +449,7 @@ int supervise_resume(struct supervise *s)
 	size_t i;
 
 	for (i = 0; i < s->n_trees; i++) {
-		ret = resume_tree(s, i);
+		ret = resume_tree(s, i, installing);
 		if (ret < 0)
 			return -1;
 		moved |= ret;
