@@ -6,6 +6,7 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <poll.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -15,19 +16,62 @@
 
 #define WAIT_MS	60000
 
-int device_set_up(const char *device, bool up)
+static int device_ioctl(unsigned long request, const char *device,
+			struct ifreq *ifr)
 {
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	struct ifreq ifr = {};
-	int err;
+	int err, fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", device);
-	err = ioctl(fd, SIOCGIFFLAGS, &ifr);
-	ifr.ifr_flags = (short)(up ? ifr.ifr_flags | IFF_UP :
-				     ifr.ifr_flags & ~IFF_UP);
-	err = err ?: ioctl(fd, SIOCSIFFLAGS, &ifr);
+	snprintf(ifr->ifr_name, sizeof(ifr->ifr_name), "%s", device);
+	err = ioctl(fd, request, ifr);
 	close(fd);
 	return err;
+}
+
+int device_set_up(const char *device, bool up)
+{
+	struct ifreq ifr = {};
+
+	if (device_ioctl(SIOCGIFFLAGS, device, &ifr))
+		return -1;
+	ifr.ifr_flags = (short)(up ? ifr.ifr_flags | IFF_UP :
+				     ifr.ifr_flags & ~IFF_UP);
+	return device_ioctl(SIOCSIFFLAGS, device, &ifr);
+}
+
+int device_set_mtu(const char *device, int mtu)
+{
+	struct ifreq ifr = { .ifr_mtu = mtu };
+
+	return device_ioctl(SIOCSIFMTU, device, &ifr);
+}
+
+union answer {
+	struct nlmsghdr h;
+	char bytes[16384];
+};
+
+/* Have the kernel answer a request about a device. Return: bytes, or -1 */
+static ssize_t device_request(uint16_t type, uint16_t flags,
+			      const char *device, union answer *answer)
+{
+	struct {
+		struct nlmsghdr h;
+		struct ifinfomsg info;
+	} request = {
+		.h = {
+			.nlmsg_len = sizeof(request),
+			.nlmsg_type = type,
+			.nlmsg_flags = NLM_F_REQUEST | flags,
+		},
+		.info.ifi_index = (int)if_nametoindex(device),
+	};
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+	ssize_t len = -1;
+
+	if (send(fd, &request, sizeof(request), 0) > 0)
+		len = recv(fd, answer, sizeof(*answer), 0);
+	close(fd);
+	return len;
 }
 
 /*
@@ -37,35 +81,27 @@ int device_set_up(const char *device, bool up)
  */
 static int device_state(const char *device)
 {
-	struct {
-		struct nlmsghdr h;
-		struct ifinfomsg info;
-	} request = {
-		.h = {
-			.nlmsg_len = sizeof(request),
-			.nlmsg_type = RTM_GETLINK,
-			.nlmsg_flags = NLM_F_REQUEST,
-		},
-		.info.ifi_index = (int)if_nametoindex(device),
-	};
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-	union {
-		struct nlmsghdr h;
-		char bytes[16384];
-	} answer = {};
+	union answer answer = {};
 	int len = 0, state = -1;
 	struct rtattr *a;
 
-	if (send(fd, &request, sizeof(request), 0) > 0 &&
-	    recv(fd, &answer, sizeof(answer), 0) > 0 &&
+	if (device_request(RTM_GETLINK, 0, device, &answer) > 0 &&
 	    answer.h.nlmsg_type == RTM_NEWLINK)
 		len = (int)IFLA_PAYLOAD(&answer.h);
 	for (a = IFLA_RTA(NLMSG_DATA(&answer.h)); RTA_OK(a, len);
 	     a = RTA_NEXT(a, len))
 		if (a->rta_type == IFLA_OPERSTATE)
 			state = *(unsigned char *)RTA_DATA(a);
-	close(fd);
 	return state;
+}
+
+void device_delete(const char *device)
+{
+	union answer answer;
+
+	if (if_nametoindex(device) &&
+	    device_request(RTM_DELLINK, NLM_F_ACK, device, &answer) < 0)
+		perror("# link del");
 }
 
 int device_wait(const char *device)

@@ -8,6 +8,12 @@
 /* Up, or down. Return: 0, or -1 with errno set */
 int device_set_up(const char *device, bool up);
 
+/* Return: 0, or -1 with errno set */
+int device_set_mtu(const char *device, int mtu);
+
+/* Take a device away, if it is there, and so its peer. */
+void device_delete(const char *device);
+
 /*
  * Wait until a device sends. The kernel drops what is sent by one whose peer has
  * come up until it has handled the carrier in linkwatch's work, which on a busy

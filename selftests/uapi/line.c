@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* See line.h. */
 #include <fcntl.h>
-#include <linux/netlink.h>
-#include <linux/rtnetlink.h>
-#include <net/if.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -54,43 +50,6 @@ static int line_request(struct nl_msg **msg, unsigned int n)
 	err = err || rtnl_commit(r);
 	rtnl_close(r);
 	return err ? -1 : 0;
-}
-
-/* --- devices -------------------------------------------------------------- */
-
-int line_set_mtu(const char *device, int mtu)
-{
-	struct ifreq ifr = { .ifr_mtu = mtu };
-	int err, fd = socket(AF_INET, SOCK_DGRAM, 0);
-
-	strcpy(ifr.ifr_name, device);
-	err = ioctl(fd, SIOCSIFMTU, &ifr);
-	close(fd);
-	return err;
-}
-
-/* Take a device away, and so its peer. */
-static void line_delete(const char *device)
-{
-	struct {
-		struct nlmsghdr h;
-		struct ifinfomsg info;
-	} request = {
-		.h = {
-			.nlmsg_len = sizeof(request),
-			.nlmsg_type = RTM_DELLINK,
-			.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK,
-		},
-		.info.ifi_index = (int)if_nametoindex(device),
-	};
-	int fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE);
-	char answer[256];
-
-	if (request.info.ifi_index &&
-	    send(fd, &request, sizeof(request), 0) > 0 &&
-	    recv(fd, answer, sizeof(answer), 0) < 0)
-		perror("# link del");
-	close(fd);
 }
 
 /* --- nodes ---------------------------------------------------------------- */
@@ -228,8 +187,8 @@ int line_up(struct line *line)
 void line_cut(struct line *line, int node)
 {
 	line_enter(line, node);
-	line_delete("l");
-	line_delete("r");
+	device_delete("l");
+	device_delete("r");
 }
 
 void line_destroy(struct line *line, int node)

@@ -33,9 +33,6 @@ void line_down(struct line *line);
 /* Go into a node's namespace. */
 void line_enter(const struct line *line, int node);
 
-/* Of a device of the node that we are in. Return: 0, or -1 */
-int line_set_mtu(const char *device, int mtu);
-
 /* The link on the right of @left works again, whose device r was set down. */
 int line_reconnect(struct line *line, int left);
 

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <stdio.h>
 
+#include "../net/device.h"
 #include "line_transfer.h"
 #include "member.h"
 
@@ -177,7 +178,7 @@ void transfer_narrow(struct line_transfer *t, const struct state *s, int mtu)
 	if (!s->mtu || t->line.ns[s->at] < 0)
 		return;
 	line_enter(&t->line, s->at);
-	line_set_mtu("l", mtu);
+	device_set_mtu("l", mtu);
 }
 
 /* Receiver first. */
