@@ -78,7 +78,7 @@ one()
 		told "$name, done" && withdraw one
 }
 
-# Of transfers that nobody runs, at v0; six senders' own is among them.
+# Of transfers that do not run, at v0; six senders' own is among them.
 entries()
 {
 	aggctl -n v0 node set memory $((512 << 20)) &&

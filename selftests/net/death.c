@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Members die in the middle of a transfer that libaggnet's supervision watches:
- * what can be repaired is, and exact; where it cannot everybody is told who died.
+ * what can be repaired is, and exact; where it cannot each node is told which died.
  * Rounds of each kind on a line that is made once; r sends, too.
  */
 #include <errno.h>
@@ -20,7 +20,7 @@
 #define RECORDS		600	/* of s; of r: a third */
 #define KEYS		(2 * RECORDS)	/* more than there are */
 #define HOLD_MS		20
-#define PATIENT_MS	600000	/* nobody may give up, on a slow host neither */
+#define PATIENT_MS	600000	/* no node may give up, on a slow host neither */
 #define BOUND		600	/* seconds: longer than this is for ever */
 #define MEMORY		131072
 
@@ -30,13 +30,13 @@ enum { SOURCE, OWN, READER, APPS };	/* at s, at r, at r */
 enum stage { BOUND_TO, HOLDS, SENT };
 
 /**
- * struct kind - who dies, and when
+ * struct kind - which node dies, and when
  * @name: in the command line
  * @dies: breaks it
  * @at: how far a is then
  * @allow: the plan allows a source to be missing
  * @reason: that all are told; 0: it is repaired
- * @origin: whom they are told of
+ * @origin: the node that they are told of
  */
 struct kind {
 	const char *name;
@@ -142,7 +142,7 @@ static void wait_for_a(void)
 	}
 }
 
-/* --- who dies --------------------------------------------------------------------- */
+/* --- which dies ------------------------------------------------------------------- */
 
 /* Its namespace is destroyed; it comes back under the same identity and epoch. */
 static void aggregator_dies(void)
@@ -320,7 +320,7 @@ static void one_round(void)
 	begin();
 	wait_for_a();
 	kind->dies();
-	/* Who comes back can be heard of from now on. */
+	/* A node that comes back can be heard of from now on. */
 	died = now_ms();
 	if (!post[A])
 		listen_at(A);

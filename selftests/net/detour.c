@@ -25,7 +25,7 @@
 #define JOB		1
 #define RECORDS		400	/* of each source */
 #define KEYS		(4 * RECORDS)	/* more than there are */
-#define PATIENT_MS	600000	/* nobody may give up, on a slow host neither */
+#define PATIENT_MS	600000	/* no node may give up, on a slow host neither */
 #define BOUND		600	/* seconds: longer than this is for ever */
 #define MEMORY		131072
 
@@ -336,7 +336,7 @@ static void exact(void)
 		if (!apps[i].result == (kind->source && i == merger))
 			complain(apps[i].result ?
 				 "a transfer that was repaired failed" :
-				 "who is gone was told that all is well");
+				 "the node that is gone was told that all is well");
 	if (!app_exact(r, apps, SERVERS, kind->source ? 1 << merger : 0) ||
 	    r->end.records != sources * RECORDS)
 		complain("the result is wrong");

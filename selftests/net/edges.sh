@@ -3,7 +3,7 @@
 #
 # Members of a transfer are late, missing or dead, again and again: late.c and
 # death.c have a line s --- a --- r for each kind, made once, all at the same
-# time because most of that time somebody waits. So has detour.c a testbed with
+# time because most of that time a node waits. So has detour.c a testbed with
 # two ways, one of which breaks.
 #   ROUNDS=N  of each kind (20)
 . "$(dirname "$0")/lib.sh"

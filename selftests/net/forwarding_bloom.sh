@@ -50,7 +50,7 @@ none_missed()
 		[ "$(summed drop_bloom_miss w{0..7})" = 0 ]
 }
 
-# Tables of 8 bits, which the IDs of transfers that nobody runs fill: nearly
+# Tables of 8 bits, which the IDs of transfers that do not run fill: nearly
 # every link seems to lead to v0, whatever the seed.
 lying_tables()
 {

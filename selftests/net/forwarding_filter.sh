@@ -12,7 +12,7 @@
 
 GROUP=03:a6:60:00:00:01
 JOB=7
-# Of 8 bits: all of them, none of them, all but nobody looks.
+# Of 8 bits: all of them, none of them, all but no node looks.
 ALL=00080100ff000000 NONE=0008010000000000 SPENT=00080000ff000000
 
 # names NAME...: a filter that names these links, and 400 bits of room

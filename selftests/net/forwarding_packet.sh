@@ -53,7 +53,7 @@ more()
 	[ "$(summed "$2" "${@:3}")" -gt "$1" ]
 }
 
-# Nobody but ends has entries, and all ends are members of the plan.
+# Ends alone have entries, and all ends are members of the plan.
 no_entries()
 {
 	local node n=0

@@ -220,7 +220,7 @@ static enum verdict lie_bits(struct frame *f)
 
 	while (n--)
 		packet[draw() % size_of(f)] ^= (uint8_t)(1u << draw() % 8);
-	/* The hop field is anybody's. */
+	/* Any node may change the hop field. */
 	hdr_of(f)->hop = hdr_of(&before)->hop;
 	if (!memcmp(f->bytes, before.bytes, f->len))
 		return AGAIN;
@@ -228,7 +228,7 @@ static enum verdict lie_bits(struct frame *f)
 	return REFUSED;
 }
 
-/* Bytes of the datagram change on a link, and nobody mends the checksum. */
+/* Bytes of the datagram change on a link, and the checksum is not mended. */
 static enum verdict corrupt(struct frame *f)
 {
 	frame_settle(f);

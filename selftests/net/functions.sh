@@ -118,7 +118,7 @@ top_of_pairs()
 		sort | join -t "$TAB" - "$TMP/best" | sort
 }
 
-# refused NAME SENTENCE OF_RECEIVER: nobody ended well, and all know why
+# refused NAME SENTENCE OF_RECEIVER: no node ended well, and all know why
 refused()
 {
 	local bad told
@@ -206,7 +206,7 @@ done
 job mixed.elements shorter "" --elements 6000 --memory 96K
 crowd < "$TMP/plans" && differ mixed.function function max &&
 	differ mixed.type vtype int32 && differ mixed.elements elements 5999 && crowd < "$TMP/applies"
-# Who does not end well is in its lines.
+# A node that does not end well is in its lines.
 crowd < "$TMP/members" 2> "$TMP/crowd"
 
 for function in $simple; do

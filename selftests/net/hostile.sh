@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Who means harm gets nothing: a neighbour on the way who changes, repeats and
+# An attacker gets nothing: a neighbour on the way that changes, repeats and
 # forges the packets of a running transfer, a local user without privilege, and
 # children that do not exist. Each packet is refused for a reason that is
 # counted, memory does not grow, and the transfer is exact. The line is drawn in
@@ -206,7 +206,7 @@ line_up
 exec 3>&1
 sysctl -qw net.core.netdev_max_backlog=100000
 members_up || exit 1
-# Answers to those who do not exist end at e.
+# Answers to hosts that do not exist end at e.
 ip -n "a-$tag" route add 11.0.0.0/8 via 10.2.0.2
 ip -n "e-$tag" route add blackhole 11.0.0.0/8
 gen "$SEED" 2000 2000 mix small > "$TMP/in.a"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Who is missing or late costs merging, never exactness, and who does not come
- * at all is named: rounds of each kind on a line that is made once.
+/* A source that is missing or late costs merging, never exactness, and one that
+ * does not come at all is named: rounds of each kind on a line that is made once.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -19,9 +19,9 @@
 #define RECORDS		600	/* of s; of a: a third */
 #define KEYS		(2 * RECORDS)	/* more than there are */
 #define HOLD_MS		20
-#define GIVE_UP_MS	250	/* where somebody never comes, at first */
+#define GIVE_UP_MS	250	/* where a source never comes, at first */
 #define TICK_MS		5	/* of what looks whether the host stands still */
-#define PATIENT_MS	600000	/* where nobody may give up, on a slow host, too */
+#define PATIENT_MS	600000	/* where no node may give up, on a slow host, too */
 #define BOUND		600	/* seconds: longer than this is for ever */
 #define MEMORY		131072
 
@@ -192,16 +192,16 @@ static void timed_out(int i, int about)
 		complain("it did not time out");
 	if (st->origin != nodes[S].id && st->origin != nodes[A].id &&
 	    st->origin != nodes[R].id)
-		complain("who gave up is not named");
+		complain("the node that gave up is not named");
 	misnamed |= st->about != nodes[about].id;
 	if (about == S && !misnamed &&
 	    (!st->missing || !names(st, nodes[S].id)))
-		complain("who is missing is not named");
+		complain("the node that is missing is not named");
 }
 
 /* --- kinds ---------------------------------------------------------------------- */
 
-/* s comes when a waits for nobody any more. */
+/* s comes when a waits no longer. */
 static void straggler(void)
 {
 	plan(true, HOLD_MS, PATIENT_MS);
@@ -211,7 +211,7 @@ static void straggler(void)
 	start(S);
 	exact(true);
 	if (!apps[R].end.partials)
-		complain("nobody says that a did not wait");
+		complain("no node says that a did not wait");
 }
 
 /* s is bound, and slow: a sends what it has, and goes on with it. */
@@ -226,7 +226,7 @@ static void slow(void)
 	app_go(&apps[S]);
 	exact(true);
 	if (!apps[R].end.partials)
-		complain("nobody says that a did not wait");
+		complain("no node says that a did not wait");
 }
 
 /* a has no entry, or one that comes in the middle. */
@@ -281,7 +281,7 @@ static void no_straggler(void)
 	timed_out(R, S);
 }
 
-/* Nobody reads at r. */
+/* No program reads at r. */
 static void no_receiver(void)
 {
 	plan(true, 0, give_up);

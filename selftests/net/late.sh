@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Who is missing or late costs merging, never exactness; who does not come at all
-# is named, to people. edges.sh has rounds of such on a line.
+# A source that is missing or late costs merging, never exactness; one that does
+# not come at all is named, to people. edges.sh has rounds of such on a line.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/incast.inc"
 
@@ -64,7 +64,7 @@ no_port()
 	attach "$1" && withdraw x && return $status
 }
 
-# v14 begins when v2 waits for nobody any more.
+# v14 begins when v2 waits no longer.
 straggler()
 {
 	local status=0

@@ -3,7 +3,7 @@
 #
 # Bloom tables that say yes to everything, on every link of the network: each
 # result is exact, the traffic grows, copies stay within their bound and end,
-# and those that reach whom they are not for are counted. Most servers are
+# and those that reach other nodes than they are for are counted. Most servers are
 # members of some tree, so copies land on members, too.
 # BCube(4,1): v0..v15, each on an aggnet switch of level 0 (w0..w3, eth0) and
 # one of level 1 (w4..w7, eth1).

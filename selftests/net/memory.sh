@@ -82,7 +82,7 @@ cross()
 		return $status
 }
 
-# A receiver whose output nobody reads stops its own tree, no other.
+# A receiver whose output is not read stops its own tree, no other.
 slow_reader()
 {
 	local slow_recv slow_send slow_job status=0

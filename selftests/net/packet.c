@@ -329,7 +329,7 @@ static void tell_mac(const uint8_t *mac)
 	       mac[3], mac[4], mac[5]);
 }
 
-/* Where nobody looks any more is what a test wants to know of a filter. */
+/* Where no node looks any more is what a test wants to know of a filter. */
 static void tell_filter(const struct aggnet_hdr *h)
 {
 	const struct aggnet_filter *f = (const void *)(h + 1);
@@ -339,7 +339,7 @@ static void tell_filter(const struct aggnet_hdr *h)
 		       f->hashes_digits & 0x0f ? "alive" : "spent");
 }
 
-/* A line for each packet: from whom to whom, and what may change on the way. */
+/* A line for each packet: from where to where, and what may change on the way. */
 static bool tell(const uint8_t *frame, size_t len, bool left)
 {
 	const struct iphdr *ip = (const void *)(frame + ETH_HLEN);

@@ -156,7 +156,7 @@ twice()
 }
 
 # Two plans of the same trees, made in the same millisecond: that they are the
-# same plan is not believed, whoever is first.
+# same plan is not believed, whichever is first.
 one_millisecond()
 {
 	jq '.id = "0123456789abcdef" | .nodes[].trees[].plan |=

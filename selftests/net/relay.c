@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Carries frames between two devices, with all their bytes in pages of their
- * own: who receives them finds nothing in an skb's linear part.
+ * own: a node that receives them finds nothing in an skb's linear part.
  */
 #include <arpa/inet.h>
 #include <errno.h>

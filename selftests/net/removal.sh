@@ -4,7 +4,7 @@
 # What a transfer stands on goes while it runs: each application returns, with
 # the exact result or an error, and nothing of it is left. removal.c has a line
 # s --- a --- r for each thing that goes, all at the same time because most of
-# that time somebody waits to give up; reload.c has the module come and go.
+# that time a node waits to give up; reload.c has the module come and go.
 #   ROUNDS=N  for each thing that goes (20)
 #   LOADS=N   of the module (20)
 . "$(dirname "$0")/lib.sh"

@@ -60,7 +60,7 @@ each_for_itself()
 	wait_for said listening
 }
 
-# Nobody reads what it says, and the directory of its plan is gone.
+# What it says is not read, and the directory of its plan is gone.
 unheard_of()
 {
 	local first
@@ -124,7 +124,7 @@ end()
 	return $status
 }
 
-# figures WHAT: for whoever reads the log
+# figures WHAT: for readers of the log
 figures()
 {
 	jq -rs --arg killed "$killed" --arg what "$1" '
@@ -228,7 +228,7 @@ source_left()
 		grep "absent: 10.0.0.11" "$TMP/x.recv.err"
 }
 
-# Nobody but the other hosts of the transfer tells that v10's is dead.
+# Only the other hosts of the transfer tell that v10's is dead.
 source_host_left()
 {
 	source_killed --allow-missing || return

@@ -105,7 +105,7 @@ filtered()
 		other a scheme packet filter $EVERY_LINK
 }
 
-# Entries that disagree: nobody gets anything but an error.
+# Entries that disagree: each node gets an error.
 disagreeing()
 {
 	entries hold 0 && other s scheme exact function max

@@ -46,7 +46,7 @@ routes()
 	grep -q 'via 10.16.0.1 dev eth0' "$TMP/route"
 }
 
-# Packets of v14 to v0 pass w6 and w0, and nobody else sees them.
+# Packets of v14 to v0 pass w6 and w0, and no other switch sees them.
 crosses()
 {
 	aggctl -j testbed traffic > "$TMP/before"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Unit tests of the aggregation buffer's hash: keys that collide, by chance or by
- * somebody's choice. The file itself is included: its hash and entries are looked
+ * choice. The file itself is included: its hash and entries are looked
  * into.
  */
 #include "../../kmod/aggtable.c"
@@ -112,7 +112,7 @@ static u32 put_chosen(struct aggnet_table *t, const u64 *key, u32 *longest)
 }
 
 /*
- * Whoever knows a table's secret can make one chain of all keys; the same keys
+ * With a table's secret known, one can make one chain of all keys; the same keys
  * are as good as any to most tables with secrets that he does not know.
  */
 TEST(table_merge__keys_chosen_against_a_known_secret)

@@ -264,7 +264,7 @@ TEST_F(recv, sync__fails)
 	}
 }
 
-/* Nothing is received whose place nobody can write through. */
+/* Nothing is received for a place that cannot be written. */
 TEST_F(recv, sync__of_what_is_no_named_file)
 {
 	int fd[2];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of the k-way merge: what is refused, who may begin, what leaves.
+/* Unit tests of the k-way merge: what is refused, which run may begin, what leaves.
  * The file itself is included: its order of keys is looked into.
  */
 #include "../../kmod/runs.c"
@@ -142,7 +142,7 @@ TEST(append__ends_a_packet)
 	}
 }
 
-/* --- who may begin, and when it starts ------------------------------------------ */
+/* --- which may begin, and when it starts ---------------------------------------- */
 
 TEST(begin__limits)
 {

@@ -73,7 +73,7 @@ static const u8 *feed_last(const struct feed *f)
 	return f->in.data + at;
 }
 
-/* Records of the keys that nobody can add to, by looking at all of them. */
+/* Records of the keys that no run can add to, by looking at all of them. */
 static u32 due(const struct feed *f, u32 runs)
 {
 	const u8 *bound = NULL, *last, **at, *was = NULL;

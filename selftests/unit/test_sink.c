@@ -212,7 +212,7 @@ TEST_F(sink, stream__newer_epoch)
 	EXPECT_TRUE(line_is(self->k, 'a', 1));
 	node.message[node.nmessages++].error = ESTALE;
 	EXPECT_EQ(-ESTALE, aggnet_sink_stream(self->k, &e));
-	/* Nobody has seen a line of this one. */
+	/* No line of this one was seen. */
 	node.message[node.nmessages++].error = ESTALE;
 	put_records("a", 7, "a", 1);
 	EXPECT_EQ(-EAGAIN, aggnet_sink_stream(self->k, &e));

@@ -427,7 +427,7 @@ TEST_F(source, newer_epoch__callers_own_replay)
 	EXPECT_TRUE(stream_holds(30000));
 }
 
-/* Who replays by himself would begin again for ever if that were ESTALE. */
+/* A caller that replays by itself would begin again for ever if that were ESTALE. */
 TEST_F(source, newer_epoch__does_not_come)
 {
 	self->opt.flags = AGGNET_OPT_REPLAY;

@@ -123,7 +123,7 @@ TEST_F(watch, done__at_the_receiver_only)
 	EXPECT_TRUE(aggnet_watch_is_done(self->w, TREE));
 }
 
-/* It is heard when the next one is in force, in which nobody sends any more. */
+/* It is heard when the next one is in force, in which no source sends any more. */
 TEST_F(watch, done__in_the_attempt_before)
 {
 	ASSERT_EQ(0, aggnet_watch_tree(self->w, TREE, 9, 1, NULL));

@@ -387,7 +387,7 @@ TEST(agents__example)
 	EXPECT_EQ(23, m->existing);
 	EXPECT_EQ(14, m->links);
 	EXPECT_EQ(7, m->leaning);
-	/* Nobody sends at switch 1: its first server, v2, merges for it. */
+	/* No server sends at switch 1: its first server, v2, merges for it. */
 	e = aggt_plan_entries(plan, &n);
 	ASSERT_EQ(8, n);
 	for (i = 0; i < n; i++) {

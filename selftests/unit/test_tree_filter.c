@@ -147,7 +147,7 @@ TEST(measure__what_is_refused)
 /**
  * struct seen - a packet's way as the nodes on it see it
  * @topo: where
- * @conf: who looks up what
+ * @conf: which nodes look up what
  * @f: its filter
  * @receiver: where it goes
  * @ok: each link of the way was found

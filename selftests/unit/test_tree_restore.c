@@ -2,7 +2,7 @@
 /* Unit tests of stored trees: taken as they are, or refused. */
 #include "tree_update.h"
 
-/* The papers' unicast example: nobody meets, cost 22 on 18 links. */
+/* The papers' unicast example: no flows meet, cost 22 on 18 links. */
 static const struct aggt_edge unicast_example[] = {
 	{ 2, 0 }, { 5, 4 }, { 4, 0 }, { 9, 1 }, { 1, 0 }, { 10, 8 }, { 8, 0 },
 	{ 11, 3 }, { 3, 0 }, { 14, 12 }, { 12, 0 },

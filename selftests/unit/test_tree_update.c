@@ -23,7 +23,7 @@ static size_t differences(const struct aggt_plan *a, const struct aggt_plan *b)
 	return n;
 }
 
-/* v7 joins under 01 by v3; whoever was there stays; leaving undoes it. */
+/* v7 joins under 01 by v3; the others stay; leaving undoes it. */
 TEST_F(update, join_and_leave)
 {
 	size_t i;
@@ -285,7 +285,7 @@ TEST_F(update, tasks)
 	EXPECT_EQ(2 * 2 + 4, aggt_plan_metrics(self->plan)->existing);
 }
 
-/* Switches lean on v4 and v18 (senders) and v2 (nobody sends there). */
+/* Switches lean on v4 and v18 (senders) and v2 (no sender is there). */
 static void plan_agents(FIXTURE_DATA(update) *self)
 {
 	static const aggt_node senders[] = { 4, 10, 18, 20, 22, 28 };

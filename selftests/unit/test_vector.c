@@ -205,7 +205,7 @@ TEST(vector__a_block_leaves_once_when_all_have_given_it)
 	aggnet_table_free(&t);
 }
 
-/* One who was not expected comes too late: it waits for the flow's end. */
+/* A contributor that was not expected comes too late: it waits for the flow's end. */
 TEST(vector__what_comes_late_is_not_lost)
 {
 	const struct aggnet_shape shape = {

@@ -52,7 +52,7 @@ static bool trunk_works(uint32_t a, uint32_t b)
 	return true;
 }
 
-/* With agents, who has an entry works and has a switch that does. */
+/* With agents, a server that has an entry works and has a switch that does. */
 static bool server_works(const struct aggt_entry *e)
 {
 	size_t i;

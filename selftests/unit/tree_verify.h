@@ -159,7 +159,7 @@ static inline double verify_size(const struct aggt_job *job, size_t i)
 			    size;
 }
 
-/* One parent each, one-hop edges, no cycle, every sender and nobody useless. */
+/* One parent each, one-hop edges, no cycle, every sender and no useless vertex. */
 static inline const char *verify_structure(const struct aggt_topo *t,
 					   const struct aggt_job *job,
 					   const struct aggt_tree *tree,

@@ -87,7 +87,7 @@ static int check_options(int argc, char **argv)
 	return opt.rst ? eval_rst_check(opt.rst) : ST_DONE;
 }
 
-/* Who has waited for the numbers wants to see them: that it can be is known. */
+/* It was checked before the runs that the numbers can be written. */
 static int run_named(const struct aggctl *ctl, const char *name,
 		     json_t *results)
 {

@@ -78,7 +78,7 @@ static int print_event(const struct aggctl *ctl,
 				      (double)now.tv_nsec / 1e9));
 	st = ctl->json ? print_json(object) : print_text(object);
 	json_decref(object);
-	/* Whoever reads along wants each event at once. */
+	/* A program that reads along gets each event at once. */
 	if (!st && fflush(stdout))
 		st = fail("standard output: %s", strerror(errno));
 	return st;

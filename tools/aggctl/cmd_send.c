@@ -108,7 +108,7 @@ static int start_over(struct input *in)
 
 /*
  * A file is looked through before the transfer is joined, so that a bad line
- * costs nobody anything; from a pipe it ends the transfer.
+ * costs nothing; from a pipe it ends the transfer.
  */
 static int check_input(struct input *in)
 {

@@ -138,7 +138,7 @@ static int run_supervise(const struct aggctl *ctl, int argc, char **argv)
 	int ret, st = ST_FAILED;
 
 	(void)argc;
-	/* A network goes on to be supervised if nobody reads what is said. */
+	/* A network goes on to be supervised if its output is not read. */
 	signal(SIGPIPE, SIG_IGN);
 	ret = keeps ? plan_store_open(&store, argv[0]) : 0;
 	if (!ret)

@@ -242,7 +242,7 @@ static void set_end(const struct builder *b, const struct aggt_entry *e,
 		json_object_set(tree, "key", b->plan->key[e->tree]);
 }
 
-/* Who is on a way has to know its links, be there an entry or not. */
+/* A node on a way has to know its links, whether it has an entry or not. */
 static void name_links(const struct builder *b, const struct aggt_entry *e,
 		       json_t *node)
 {

@@ -93,9 +93,9 @@ struct nl_msg *rtnl_msg_enslave(int index, int master)
 }
 
 /**
- * rtnl_msg_fdb() - request that tells a bridge who is behind a port
+ * rtnl_msg_fdb() - request that tells a bridge what is behind a port
  * @index: the port
- * @mac: hardware address of who is
+ * @mac: hardware address of that
  *
  * Sticky: a frame whose source address was corrupted on the way must not move
  * a server to another port. Nothing would move it back if it only receives

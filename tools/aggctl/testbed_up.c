@@ -166,7 +166,7 @@ static int make_server(const struct testbed *tb, aggt_node server,
 	return ret ? -1 : 0;
 }
 
-/* The servers have made the ports by now; join them, and who is behind. */
+/* The servers have made the ports by now; join them to what is behind. */
 static int join_ports(const struct testbed *tb, uint32_t sw, int fd)
 {
 	unsigned int level = aggt_topo_switch_level(tb->topo, sw);

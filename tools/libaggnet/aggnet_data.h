@@ -175,7 +175,7 @@ short aggnet_source_events(const struct aggnet_source *s);
  */
 const char *aggnet_source_error(const struct aggnet_source *s);
 
-/* How the transfer stands; after a failure, who raised what. */
+/* How the transfer stands; after a failure, which node raised what. */
 int aggnet_source_status(struct aggnet_source *s, struct aggnet_status *st);
 
 /* Records that were taken, and epochs that were joined after the first. */

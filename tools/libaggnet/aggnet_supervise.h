@@ -26,7 +26,7 @@
  *		}
  *	}
  *
- * Two who hear the same aborts find the same, so every host of a network may
+ * Two supervisors that hear the same aborts find the same, so each host may
  * supervise itself: an abort reaches all members of its tree unchanged.
  */
 #ifndef AGGNET_SUPERVISE_H

@@ -288,7 +288,7 @@ static int source_wrote(struct aggnet_source *s, size_t size)
 	return 0;
 }
 
-/* The transfer takes other values; while it is repaired nobody can tell. */
+/* The transfer takes other values; while it is repaired that is unknown. */
 static int source_takes(struct aggnet_source *s, bool real, bool pairs,
 			bool dense)
 {

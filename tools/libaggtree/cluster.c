@@ -28,7 +28,7 @@ struct group {
  * @n: how many
  * @room: of @active and @key
  * @key: scratch
- * @member: who shares what at the level at hand
+ * @member: the members that share each switch of the level at hand
  * @n_members: how many
  * @room_members: of @member
  */

@@ -54,7 +54,7 @@ void aggt_line_blame(unsigned int number, struct aggt_err *err)
 	aggt_err_set(err, "line %u: %.200s", number, why.text);
 }
 
-/* Tags of keys in topo->address: servers, who has an address, ports. */
+/* Tags of keys in topo->address: servers, owners of addresses, ports. */
 #define SERVER	0
 #define OWNER	1
 #define PORT	2	/* and upwards: the dimension is added */
@@ -92,7 +92,7 @@ static char *grow(struct aggt_topo *topo, size_t len)
 	return topo->text + topo->text_len;
 }
 
-/* Who has the IPv4 address @text; it may be several names of one server. */
+/* The server that has the IPv4 address @text; it may be several names of one server. */
 static int own_address(struct aggt_topo *topo, aggt_node server,
 		       const char *text, struct aggt_err *err)
 {

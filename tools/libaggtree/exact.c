@@ -314,7 +314,7 @@ static int trace(const struct exact *x, uint32_t set, size_t place,
 
 /*
  * Senders without size cost nothing anywhere: plain routing will do. It does,
- * too, for those that failures cut off: whoever repairs the tree says so.
+ * too, for those that failures cut off: the repair of the tree says so.
  */
 static int route_rest(struct aggt_tree *tree, uint32_t m)
 {

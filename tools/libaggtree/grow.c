@@ -74,7 +74,7 @@ static void offer(struct grow *g, struct place *best, const uint32_t *edge,
 	g->work += n * (uint64_t)g->terminals;
 }
 
-/* The largest flows first, so that none is pushed; then who is cheapest. */
+/* The largest flows first, so that none is pushed; then the cheapest. */
 static uint32_t next_to_insert(const struct grow *g, const struct place *best)
 {
 	uint32_t i, x = 0;

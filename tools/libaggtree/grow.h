@@ -141,7 +141,7 @@ struct place aggt_grow_weigh(struct grow *g, uint32_t x, uint32_t i);
 /**
  * aggt_grow_find - the best place among what the last walk did not see
  * @g: the search
- * @x: who is to hang there
+ * @x: the vertex that is to hang there
  * @shuffle: draw among equal ones
  */
 struct place aggt_grow_find(struct grow *g, uint32_t x, bool shuffle);

@@ -4,7 +4,7 @@
 
 /*
  * What a flow of size @heavy adds below @i, where it may become the largest.
- * Whoever has as large a flow has one all the way down.
+ * A vertex with as large a flow has one all the way down.
  */
 static double push(struct grow *g, uint32_t i, double heavy)
 {

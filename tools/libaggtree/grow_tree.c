@@ -195,7 +195,7 @@ uint32_t aggt_grow_attach(struct grow *g, uint32_t x, uint32_t i)
 	return x;
 }
 
-/* An added server that nobody or only one needs is no longer worth its place. */
+/* An added server that no vertex or only one needs is no longer worth its place. */
 void aggt_grow_tidy(struct grow *g, uint32_t p)
 {
 	uint32_t up, only;

@@ -169,7 +169,7 @@ static void join_crowd(struct search *s, struct crowd *c, unsigned int j,
 	c->heavy = fmax(c->heavy, size);
 }
 
-/* At the least, all that need not stay apart are with the largest who do. */
+/* At the least, all that need not stay apart are with the largest that do. */
 static double bound_stage(struct search *s, unsigned int j)
 {
 	struct crowd c = { .apart = s->at[j] };
@@ -262,7 +262,7 @@ static int put_own(struct search *s, unsigned int j)
 	return 0;
 }
 
-/* Who is at stage @j - 1 if stage @j has this symbol. */
+/* What is at stage @j - 1 if stage @j has this symbol. */
 static int descend(struct search *s, unsigned int j, unsigned int symbol)
 {
 	const struct aggt_topo *topo = s->topo;

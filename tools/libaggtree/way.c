@@ -21,7 +21,7 @@ uint64_t aggt_link_name(bool from_switch, uint32_t from, bool to_switch,
 /**
  * struct look - a packet at a server of its way
  * @topo: the network
- * @conf: who looks up what
+ * @conf: which nodes look up what
  * @receiver: where it goes
  * @from: the server
  * @to: the next one
@@ -112,7 +112,7 @@ static int look_from_server(struct aggt_way *way, const struct look *l)
 {
 	unsigned int dim;
 
-	/* Who makes a packet knows the link that it leaves by. */
+	/* The node that makes a packet knows the link that it leaves by. */
 	if (l->ingress == AGGT_NONE)
 		return 0;
 	for (dim = 0; dim < aggt_topo_dims(l->topo); dim++) {

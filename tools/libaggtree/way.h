@@ -34,7 +34,7 @@ struct aggt_way {
  * @way: zero or used before
  * @plan: the plan
  * @entry: of the end
- * @conf: who looks up what
+ * @conf: which nodes look up what
  *
  * Return: 0, or -1 without memory; aggt_way_free() is due in any case.
  */
