@@ -458,6 +458,12 @@ static void uplink_ack(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		aggnet_stat_inc(tree->an, drop_body);
 		return;
 	}
+	/*
+	 * A newer ACK has told all that this one tells. If it is a replay, its
+	 * credit may be so old that it seems to be ahead.
+	 */
+	if (aggnet_before(cum, up->una))
+		return;
 	if (up->state == AGGNET_UP_BINDING) {
 		up->state = AGGNET_UP_BOUND;
 		moved = true;

@@ -528,6 +528,22 @@ TEST_F(rules, credit__is_used_at_once)
 	EXPECT_EQ(FIRST + 2, tree->up.nxt);
 }
 
+/* A replay that is so old that its credit seems to be ahead of the newest. */
+TEST_F(rules, credit__of_a_captured_ack_is_not_taken)
+{
+	struct aggnet_tree *tree = waiting(&self->peer, SHORT_GIVE_UP);
+	u32 late = FIRST + (1u << 31) - 10;
+
+	asked(&self->peer, AGGNET_PROBE, 0, FIRST);
+	tree->up.una = late;
+	tree->up.nxt = late;
+	tree->up.credit = late;
+	peer_ack(&self->peer, 0, late, late + 30);
+	EXPECT_LT(late, tree->up.nxt);
+	peer_ack(&self->peer, 0, FIRST, FIRST);
+	EXPECT_EQ(late + 30, tree->up.credit);
+}
+
 /* One that was sent well before another that arrived; its timer has not fired. */
 TEST_F(rules, loss__is_detected_by_what_arrived_later)
 {
