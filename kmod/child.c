@@ -160,18 +160,23 @@ static bool child_fits(const struct aggnet_tree *tree, __be32 id)
 	       aggnet_tree_room(tree, 0) >= tree->worst;
 }
 
-/* An answer: nonces and stamp turned around. */
+/*
+ * An answer: nonces and stamp turned around. A PROBE with our nonce binds, so only
+ * an ACCEPT gives the nonce away: an RST repeats it at most.
+ */
 static void child_reply(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 			u8 type, u16 flags, const void *body, u16 length,
 			struct sk_buff_head *out)
 {
+	u64 cookie = child_cookie(tree, pkt->src, pkt->src_nonce);
+	bool known = type != AGGNET_RST || pkt->dst_nonce == cookie;
 	struct aggnet_pkt reply = {
 		.type = type,
 		.flags = flags,
 		.hop = AGGNET_HOP_MAX,
 		.length = length,
 		.dst = pkt->src,
-		.src_nonce = child_cookie(tree, pkt->src, pkt->src_nonce),
+		.src_nonce = known ? cookie : 0,
 		.dst_nonce = pkt->src_nonce,
 		.stamp = aggnet_clock_us(),
 		.echo = pkt->stamp,
@@ -592,7 +597,7 @@ static struct aggnet_child *child_of(struct aggnet_tree *tree,
 	}
 	aggnet_child_send_rst(tree, pkt, AGGNET_RST_CLOSED, out);
 	if (tree->accepting) {
-		tree->refusals++;
+		tree->refusals += child_extra(tree, pkt->src);
 		/* An end that goes to sleep needs no room. */
 		if (pkt->type == AGGNET_PROBE)
 			child_roomless(tree, pkt->src, out);

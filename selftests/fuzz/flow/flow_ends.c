@@ -893,6 +893,38 @@ static struct peer served(struct aggnet_tree *tree)
 	return p;
 }
 
+/* A planned child that goes to sleep before it is bound asks for no room. */
+TEST_F(ends, refused__planned_child_takes_none_with_it)
+{
+	struct aggnet_tree *tree = pairs();
+	struct peer planned = {
+		.tree = tree, .id = htonl(END(0)), .nonce = 77,
+	};
+	struct peer p = {
+		.tree = tree, .id = htonl(SOURCE(0)), .nonce = 78,
+	};
+
+	EXPECT_EQ(AGGNET_ACCEPT, opens(&p));
+	EXPECT_EQ(AGGNET_ACCEPT, opens(&planned));
+	finishes(&planned, 0, 0);
+	EXPECT_EQ(AGGNET_ACK, probes(&p));
+}
+
+/* A child that was not accepted cannot bind: an RST does not tell it our nonce. */
+TEST_F(ends, refused__child_is_not_told_the_nonce)
+{
+	struct aggnet_tree *tree = pairs();
+	struct peer p = {
+		.tree = tree, .id = htonl(SOURCE(0)), .nonce = 78,
+	};
+
+	EXPECT_EQ(AGGNET_RST, asks(&p, AGGNET_PROBE, 0, NULL, 0,
+				   &self->answer));
+	p.node_nonce = self->answer.src_nonce;
+	EXPECT_EQ(AGGNET_RST, probes(&p));
+	EXPECT_EQ(0, tree->bound_total);
+}
+
 /* Its acceptor is made anew before it has heard of the end. */
 TEST_F(ends, abort__is_told_to_the_next_incarnation)
 {
