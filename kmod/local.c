@@ -221,6 +221,9 @@ static int local_read_end(struct aggnet_tree *tree, struct aggnet_msg *msg,
 
 static bool local_readable(const struct aggnet_tree *tree)
 {
+	/* Another thread may still fail to copy out what it has read. */
+	if (tree->taking && !aggnet_tree_keys(tree))
+		return false;
 	if (aggnet_tree_sorted(tree) && aggnet_tree_keys(tree))
 		return tree->runs.ready;
 	return tree->state == AGGNET_TREE_CLOSING ||
@@ -272,6 +275,7 @@ static int local_read_records(struct aggnet_tree *tree, struct aggnet_msg *msg,
 	}
 	if (tree->state < AGGNET_TREE_DONE)
 		aggnet_tree_reclaim(tree, out);
+	tree->taking++;
 	return used;
 }
 
@@ -294,6 +298,19 @@ int aggnet_tree_read(struct aggnet_tree *tree, struct aggnet_msg *msg,
 		ret = local_read_records(tree, msg, buf, len, &out);
 	aggnet_tree_unlock(tree, &out);
 	return ret;
+}
+
+void aggnet_tree_taken(struct aggnet_tree *tree, bool lost)
+{
+	__be32 self = READ_ONCE(tree->an->identity);
+	struct sk_buff_head out;
+
+	aggnet_tree_lock(tree, &out);
+	if (lost)
+		aggnet_tree_abort(tree, &out, AGGNET_R_RECEIVER, self, self, 0);
+	if (!--tree->taking && !aggnet_tree_keys(tree) && local_readable(tree))
+		aggnet_socket_wake(tree);
+	aggnet_tree_unlock(tree, &out);
 }
 
 int aggnet_tree_end(struct aggnet_tree *tree)

@@ -411,10 +411,8 @@ static int aggnet_sock_taken(struct aggnet_tree *tree, u8 type, bool fault)
 {
 	if (type == AGGNET_MSG_END)
 		return fault ? -EFAULT : aggnet_tree_end(tree);
-	if (!fault)
-		return 0;
-	aggnet_tree_abort_user(tree, AGGNET_R_RECEIVER);
-	return -EFAULT;
+	aggnet_tree_taken(tree, fault);
+	return fault ? -EFAULT : 0;
 }
 
 static int aggnet_sock_read(struct sock *sk, struct aggnet_tree *tree,

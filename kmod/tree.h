@@ -156,6 +156,7 @@ struct aggnet_tree_conf {
  * @writers_done: of them, those that shut down
  * @local_records: records of local writers
  * @reader: the receiving socket
+ * @taking: reads whose records have not been copied out yet
  * @end_read: the application has taken the end mark
  * @socks: all sockets, for wake-ups
  * @started: jiffies of the first sign of life, 0: none yet
@@ -240,6 +241,7 @@ struct aggnet_tree {
 	u32 writers_done;
 	u64 local_records;
 	struct aggnet_sock *reader;
+	u32 taking;
 	bool end_read;
 	struct list_head socks;
 
@@ -410,12 +412,21 @@ int aggnet_tree_shutdown(struct aggnet_tree *tree, struct aggnet_sock *as);
  * @len: size of @buf, >= AGGNET_RECORD_MAX
  * @peek: -EOPNOTSUPP for records, which a read takes out
  *
- * The end mark stays: aggnet_tree_end() says that the application has it.
+ * Records are under way to the application until aggnet_tree_taken(), and no end
+ * mark is read before. The end mark stays: aggnet_tree_end() says that the
+ * application has it.
  *
  * Return: bytes written to @buf, -EAGAIN, or an abort's errno
  */
 int aggnet_tree_read(struct aggnet_tree *tree, struct aggnet_msg *msg,
 		     u8 *buf, size_t len, bool peek);
+
+/**
+ * aggnet_tree_taken() - the application has records, or they are lost
+ * @tree: aggnet_tree_read() gave them
+ * @lost: they could not be copied out: the transfer is aborted
+ */
+void aggnet_tree_taken(struct aggnet_tree *tree, bool lost);
 
 /**
  * aggnet_tree_end() - the application has the end mark: the transfer is DONE

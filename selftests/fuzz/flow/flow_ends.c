@@ -380,16 +380,24 @@ TEST_F(ends, withdrawn__is_told_to_all_children)
 /* --- an end that is DONE ---------------------------------------------------- */
 
 /* A receiver whose three sources have come to it, and given nothing. */
-static struct aggnet_tree *whole(struct peer *p)
+static struct aggnet_tree *whole_of(struct peer *p, u32 records)
 {
 	struct aggnet_tree *tree = begin(&plain, RECEIVER);
 	u32 i;
 
 	for (i = 0; i < 3; i++)
 		p[i] = child_node(tree, WRONG + i);
-	for (i = 0; i < 3; i++)
-		finishes(&p[i], 1, 0);
+	for (i = 0; i < 3; i++) {
+		if (records)
+			peer_data(&p[i], FIRST);
+		finishes(&p[i], 1, records);
+	}
 	return tree;
+}
+
+static struct aggnet_tree *whole(struct peer *p)
+{
+	return whole_of(p, 0);
 }
 
 /* An end mark that is read but not taken decides nothing. */
@@ -443,10 +451,44 @@ TEST_F(ends, end_mark__is_not_given_if_records_are_lost)
 	ASSERT_EQ(AGGNET_TREE_CLOSING, tree->state);
 	EXPECT_LT(0, aggnet_tree_read(tree, &msg, buf, sizeof(buf), false));
 	EXPECT_EQ(AGGNET_MSG_RECORDS, msg.type);
+	aggnet_tree_taken(tree, false);
 	EXPECT_EQ(-EBADMSG, aggnet_tree_read(tree, &msg, buf, sizeof(buf),
 					     false));
 	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
 	EXPECT_EQ(AGGNET_R_MISMATCH, tree->reason);
+}
+
+/* Its copy to the application may fail still: then the sources are not done. */
+TEST_F(ends, end_mark__waits_for_records_on_their_way_out)
+{
+	u8 buf[AGGNET_RECORD_MAX];
+	struct aggnet_msg msg;
+	struct peer p[3];
+	struct aggnet_tree *tree = whole_of(p, 1);
+
+	EXPECT_LT(0, aggnet_tree_read(tree, &msg, buf, sizeof(buf), false));
+	EXPECT_EQ(AGGNET_MSG_RECORDS, msg.type);
+	EXPECT_EQ(-EAGAIN, aggnet_tree_read(tree, &msg, buf, sizeof(buf),
+					    false));
+	aggnet_tree_taken(tree, true);
+	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
+	EXPECT_EQ(AGGNET_R_RECEIVER, tree->reason);
+}
+
+TEST_F(ends, end_mark__comes_when_the_records_are_out)
+{
+	u8 buf[AGGNET_RECORD_MAX];
+	struct aggnet_msg msg;
+	struct peer p[3];
+	struct aggnet_tree *tree = whole_of(p, 1);
+	u32 wakes;
+
+	EXPECT_LT(0, aggnet_tree_read(tree, &msg, buf, sizeof(buf), false));
+	wakes = world.node[RECEIVER].wakes;
+	aggnet_tree_taken(tree, false);
+	EXPECT_LT(wakes, world.node[RECEIVER].wakes);
+	EXPECT_LT(0, aggnet_tree_read(tree, &msg, buf, sizeof(buf), false));
+	EXPECT_EQ(AGGNET_MSG_END, msg.type);
 }
 
 TEST_F(ends, end_mark__is_not_taken_from_an_aborted_tree)
@@ -851,6 +893,38 @@ TEST_F(ends, refused__child_takes_none_with_it)
 		EXPECT_EQ(AGGNET_RST, probes(&p[i + 1]));
 }
 
+/* A planned child that goes to sleep before it is bound asks for no room. */
+TEST_F(ends, refused__planned_child_takes_none_with_it)
+{
+	struct aggnet_tree *tree = pairs();
+	struct peer planned = {
+		.tree = tree, .id = htonl(END(0)), .nonce = 77,
+	};
+	struct peer p = {
+		.tree = tree, .id = htonl(SOURCE(0)), .nonce = 78,
+	};
+
+	EXPECT_EQ(AGGNET_ACCEPT, opens(&p));
+	EXPECT_EQ(AGGNET_ACCEPT, opens(&planned));
+	finishes(&planned, 0, 0);
+	EXPECT_EQ(AGGNET_ACK, probes(&p));
+}
+
+/* A child that was not accepted cannot bind: an RST does not tell it our nonce. */
+TEST_F(ends, refused__child_is_not_told_the_nonce)
+{
+	struct aggnet_tree *tree = pairs();
+	struct peer p = {
+		.tree = tree, .id = htonl(SOURCE(0)), .nonce = 78,
+	};
+
+	EXPECT_EQ(AGGNET_RST, asks(&p, AGGNET_PROBE, 0, NULL, 0,
+				   &self->answer));
+	p.node_nonce = self->answer.src_nonce;
+	EXPECT_EQ(AGGNET_RST, probes(&p));
+	EXPECT_EQ(0, tree->bound_total);
+}
+
 /* A stranger to the tree has nothing to add, and may say so. */
 TEST_F(ends, fin__has_no_records_without_sources)
 {
@@ -891,38 +965,6 @@ static struct peer served(struct aggnet_tree *tree)
 	peer_ack(&p, 0, tree->up.nxt, FIRST);
 	world.packets = 0;
 	return p;
-}
-
-/* A planned child that goes to sleep before it is bound asks for no room. */
-TEST_F(ends, refused__planned_child_takes_none_with_it)
-{
-	struct aggnet_tree *tree = pairs();
-	struct peer planned = {
-		.tree = tree, .id = htonl(END(0)), .nonce = 77,
-	};
-	struct peer p = {
-		.tree = tree, .id = htonl(SOURCE(0)), .nonce = 78,
-	};
-
-	EXPECT_EQ(AGGNET_ACCEPT, opens(&p));
-	EXPECT_EQ(AGGNET_ACCEPT, opens(&planned));
-	finishes(&planned, 0, 0);
-	EXPECT_EQ(AGGNET_ACK, probes(&p));
-}
-
-/* A child that was not accepted cannot bind: an RST does not tell it our nonce. */
-TEST_F(ends, refused__child_is_not_told_the_nonce)
-{
-	struct aggnet_tree *tree = pairs();
-	struct peer p = {
-		.tree = tree, .id = htonl(SOURCE(0)), .nonce = 78,
-	};
-
-	EXPECT_EQ(AGGNET_RST, asks(&p, AGGNET_PROBE, 0, NULL, 0,
-				   &self->answer));
-	p.node_nonce = self->answer.src_nonce;
-	EXPECT_EQ(AGGNET_RST, probes(&p));
-	EXPECT_EQ(0, tree->bound_total);
 }
 
 /* Its acceptor is made anew before it has heard of the end. */

@@ -342,10 +342,13 @@ void world_read(u32 messages)
 	while (messages-- && n->joined && n->reader.list.next) {
 		if (read_one(n, &msg, buf, sizeof(buf)) < 0)
 			return;
-		if (msg.type == AGGNET_MSG_RECORDS)
+		if (msg.type == AGGNET_MSG_RECORDS) {
 			records_take(buf, msg.records);
-		else if (msg.type == AGGNET_MSG_END)
+			aggnet_tree_taken(n->tree, false);
+			world_ran(n->tree);
+		} else if (msg.type == AGGNET_MSG_END) {
 			take_end(n->tree, (const struct aggnet_end *)buf);
+		}
 	}
 }
 
