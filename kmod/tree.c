@@ -218,6 +218,9 @@ static void tree_more_work(struct work_struct *work)
 		aggnet_uplink_go_on(tree, &out);
 		if (tree->unfed)
 			aggnet_child_feed(tree, &out);
+		/* Credit that was given may have left too little room. */
+		if (aggnet_tree_may_emit(tree))
+			aggnet_uplink_push(tree, &out);
 	} else if (!tree->dead) {
 		tree->told_all = aggnet_child_tell(tree, &out);
 	}
