@@ -1070,6 +1070,13 @@ static void tree_epoch_old(struct aggnet_tree *tree,
 		aggnet_child_send_rst(tree, pkt, AGGNET_RST_EPOCH, out);
 }
 
+void aggnet_tree_tell_epoch(struct aggnet_tree *tree)
+{
+	if (!tree->epoch_told)
+		aggnet_event_tree(tree, AGGNET_EVENT_EPOCH);
+	tree->epoch_told = true;
+}
+
 /*
  * What the child says under the newer epoch's key is right, so this one cannot come
  * to an end: the child's flow is not there any more, and its ABORT may be lost.
@@ -1080,9 +1087,7 @@ static void tree_epoch_new(struct aggnet_tree *tree,
 			   struct sk_buff_head *out)
 {
 	aggnet_stat_inc(tree->an, drop_epoch_new);
-	if (!tree->epoch_told)
-		aggnet_event_tree(tree, AGGNET_EVENT_EPOCH);
-	tree->epoch_told = true;
+	aggnet_tree_tell_epoch(tree);
 	if (pkt->type == AGGNET_OPEN && tree->conf.key.keyed &&
 	    tree->state != AGGNET_TREE_IDLE)
 		aggnet_tree_abort(tree, out, AGGNET_R_STALE, pkt->src,

@@ -473,6 +473,8 @@ void aggnet_tree_done(struct aggnet_tree *tree, struct sk_buff_head *out);
 void aggnet_tree_abort(struct aggnet_tree *tree, struct sk_buff_head *out,
 		       enum aggnet_reason reason, __be32 origin, __be32 about,
 		       u32 missing);
+/* Raise the event of a newer epoch, once. */
+void aggnet_tree_tell_epoch(struct aggnet_tree *tree);
 /* Hold passed: stop waiting for children that have not bound. */
 void aggnet_tree_stall(struct aggnet_tree *tree, struct sk_buff_head *out);
 /* May a packet be made of what is held, now? */

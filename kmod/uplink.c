@@ -358,7 +358,7 @@ static void uplink_rst(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 	}
 	if (epoch) {
 		up->told = true;	/* the newer epoch ignores our ABORT */
-		aggnet_event_tree(tree, AGGNET_EVENT_EPOCH);
+		aggnet_tree_tell_epoch(tree);
 		aggnet_tree_abort(tree, out, AGGNET_R_STALE, pkt->src,
 				  aggnet_tree_self(tree), 0);
 		return;

@@ -688,6 +688,17 @@ TEST_F(rules, rst__of_another_incarnation_ends_the_epoch)
 	EXPECT_EQ(AGGNET_R_RESET, tree->reason);
 }
 
+/* Each would be a message to all listeners. */
+TEST_F(rules, rst__of_a_newer_epoch_is_told_once)
+{
+	struct aggnet_tree *tree = waiting(&self->peer, SHORT_GIVE_UP);
+
+	peer_rst(&self->peer, AGGNET_RST_EPOCH);
+	EXPECT_EQ(AGGNET_R_STALE, tree->reason);
+	peer_replay(&self->peer);
+	EXPECT_EQ(1, world.epochs);
+}
+
 TEST_F(rules, replay__of_an_acceptor_is_no_sign_of_life)
 {
 	struct aggnet_tree *tree = waiting(&self->peer, WORLD_GIVE_UP);

@@ -55,6 +55,7 @@ void aggnet_socket_wake(struct aggnet_tree *tree)
 
 void aggnet_event_tree(struct aggnet_tree *tree, enum aggnet_event kind)
 {
+	world.epochs += kind == AGGNET_EVENT_EPOCH;
 }
 
 u32 aggnet_tx_payload(struct aggnet_net *an, u32 ifindex, __be32 receiver,

@@ -142,6 +142,7 @@ struct world {
 	bool no_packet;
 	bool full;
 	u32 wakes;
+	u32 epochs;	/* events of a newer epoch */
 	u64 deliveries;
 };
 
