@@ -8,7 +8,8 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 n=0 failed=0
 
-# counts NAME "PASSED FAILED SKIPPED" STATUS SCRIPT: of a program that is SCRIPT
+# counts NAME "PASSED FAILED SKIPPED" STATUS SCRIPT: of a program that is SCRIPT;
+# $limit is how many seconds it may take, a minute if unset
 counts()
 {
 	local name=$1 expected=$2 want=$3 status=0 got
@@ -16,7 +17,7 @@ counts()
 	printf '#!/bin/bash\n%s\n' "$4" > "$tmp/program"
 	chmod +x "$tmp/program"
 	: > "$tmp/results"
-	"$collect" -q -t 2 -o "$tmp/results" "$tmp/program" > "$tmp/log" ||
+	"$collect" -q -t "${limit:-60}" -o "$tmp/results" "$tmp/program" > "$tmp/log" ||
 		status=1
 	got=$(awk '{ print $2, $3, $4 }' "$tmp/results")
 	n=$((n + 1))
@@ -40,7 +41,7 @@ counts "fewer than planned" "1 1 0" 1 'echo 1..2; echo ok 1'
 counts "more than planned" "2 1 0" 1 'echo 1..1; echo ok 1; echo ok 2'
 counts "all pass, status 1" "1 1 0" 1 'echo 1..1; echo ok 1; exit 1'
 counts "killed" "1 1 0" 1 'echo 1..2; echo ok 1; kill -KILL $$'
-counts "hangs" "1 1 0" 1 'echo 1..1; echo ok 1; read -r < <(tail -f /dev/null)'
+limit=2 counts "hangs" "1 1 0" 1 'echo 1..1; echo ok 1; read -r < <(tail -f /dev/null)'
 counts "is no program" "0 1 0" 1 'nothing-of-this-name'
 counts "no plan" "2 1 0" 1 'echo ok 1; echo ok 2'
 counts "two plans" "1 1 0" 1 'echo 1..1; echo ok 1; echo 1..1'

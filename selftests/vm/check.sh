@@ -91,7 +91,7 @@ fuzz()
 	local corpus=$OUT/host/corpus-$name
 
 	mkdir -p "$corpus"
-	logged "host/$suite" timeout 600 "$(program "$suite")" -verbosity=0 \
+	logged "host/$suite" timeout 1800 "$(program "$suite")" -verbosity=0 \
 		-runs="$RUNS" -timeout=60 -seed=$((SEED % (1 << 31))) \
 		-artifact_prefix="$OUT/host/$name-" "$corpus" \
 		"$TOP/selftests/${suite%/*}/seeds/$name"
