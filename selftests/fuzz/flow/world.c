@@ -368,6 +368,7 @@ void world_look(u32 node)
 
 /* --- to the end ----------------------------------------------------------------- */
 
+/* A node without an application may never have begun. */
 static bool settled(void)
 {
 	bool all = true;
@@ -377,8 +378,8 @@ static bool settled(void)
 		struct aggnet_tree *tree = world.node[i].tree;
 
 		world_look(i);
-		if (tree->state != AGGNET_TREE_IDLE &&
-		    tree->state < AGGNET_TREE_DONE)
+		if (tree->state < AGGNET_TREE_DONE &&
+		    (tree->state != AGGNET_TREE_IDLE || world.node[i].joined))
 			all = false;
 	}
 	return all;
@@ -441,8 +442,11 @@ void world_settle(void)
 		world.harm |= all_promised();
 		for (n = world.packets; n; n--)
 			world_deliver(0);
-		if (settled())
+		if (settled()) {
+			INSIST(world.harm || world.ended,
+			       "the receiver has no end mark");
 			return;
+		}
 		if (world.packets)
 			world_wait(200);
 		else if (world_next_timer(&us))
