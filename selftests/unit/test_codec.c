@@ -2,7 +2,10 @@
 /* Unit tests of the packet codec: every header, filter and body that is refused,
  * one by one.
  */
+#include <dirent.h>
+#include <limits.h>
 #include <linux/kernel.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "packet.h"
@@ -401,6 +404,38 @@ TEST(parse_header__every_reason)
 	make(&p, AGGNET_ABORT);
 	p.abort.reason = cpu_to_be32(0x01000001);
 	EXPECT_EQ(AGGNET_PARSE_BODY, parse(&p, sizeof(p.hdr) + 16));
+}
+
+/* What the fuzzer begins with, but for "records", which has no header. */
+TEST(seeds__are_packets)
+{
+	struct dirent *entry;
+	char file[PATH_MAX];
+	unsigned int n = 0;
+	union {
+		struct packet p;
+		u8 bytes[2048];	/* of the longest PROBE */
+	} u;
+	size_t len;
+	FILE *f;
+	DIR *dir;
+
+	dir = opendir(SEEDS);
+	ASSERT_NE(NULL, dir);
+	while ((entry = readdir(dir))) {
+		if (entry->d_name[0] == '.' || !strcmp(entry->d_name, "records"))
+			continue;
+		snprintf(file, sizeof(file), SEEDS "/%s", entry->d_name);
+		f = fopen(file, "r");
+		ASSERT_NE(NULL, f);
+		len = fread(&u, 1, sizeof(u), f);
+		fclose(f);
+		n++;
+		EXPECT_EQ(AGGNET_PARSE_OK, parse(&u.p, len))
+			TH_LOG("seed %s", entry->d_name);
+	}
+	closedir(dir);
+	EXPECT_LT(20, n);
 }
 
 TEST_HARNESS_MAIN
