@@ -48,7 +48,7 @@ lines()
 	seq -f "$2 %.0f" "$1"
 }
 
-echo 1..21
+echo 1..22
 run_of "[    3.000000] aggnet: loaded"
 says "a run without a complaint" 0 ""
 for count in 1 60 200 1000 20000; do
@@ -59,6 +59,8 @@ for count in 1 1000 20000; do
 	run_of "$(lines $count 'unreferenced object 0xffff (size 64):')"
 	says "$count leaks" 1 "^$count lines complain"
 done
+run_of "[    3.0] Attempt to release alive inet socket 00000000d0b5c1a7"
+says "a socket that is freed too early" 1 "^1 lines complain"
 run_of "fine" "$(lines 200000 '[    3.0] aggnet: something')" \
 	"[    9.0] BUG: KASAN: slab-out-of-bounds" "$(lines 100000 more)"
 says "a complaint in a large log" 1 "^1 lines complain"

@@ -17,7 +17,7 @@ BEGIN {
 		"|list_(add|del) corruption|Out of memory" \
 		"|page allocation failure|Objects remaining" \
 		"|kmemleak: Cannot allocate|memory leak detector disabled" \
-		"|aggnet.ko does not load"
+		"|Attempt to release|aggnet.ko does not load"
 }
 
 {
