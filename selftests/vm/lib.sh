@@ -9,7 +9,7 @@ BUILD=$TOP/build
 # Downloaded packages; set it to share one cache between several clones.
 CACHE=${AGGNET_CACHE:-$BUILD/cache}
 # Kernels that were built from source; not in build/, as they take long.
-KERNEL_CACHE=${AGGNET_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/aggnet}
+KERNEL_CACHE=${AGGNET_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/aggnet}
 KERNELS=${KERNELS-6.1 6.12}
 
 say()
