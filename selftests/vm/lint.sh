@@ -64,8 +64,7 @@ judge()
 
 checkpatch()
 {
-	mkdir -p "$KERNEL_CACHE"
-	touch "$CLEAN"
+	mkdir -p "$KERNEL_CACHE" && touch "$CLEAN" || return
 	find kmod -name '*.[ch]' ! -name trace.h |
 		judge cat --ignore "$IGNORE" --strict
 	find uapi -name '*.h' | judge cat --ignore "$IGNORE_UAPI" --strict
