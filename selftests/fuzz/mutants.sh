@@ -35,13 +35,14 @@ half()
 	esac
 }
 
-# build COPY PROGRAM
+# build COPY PROGRAM: a mutant is compiled for one short run, so not optimised
 build()
 {
 	local at
 
 	at=$(suite "$2")
-	make -s -C "$1/selftests/$at" "$1/build/$at/$2" > "$1/log" 2>&1
+	make -s -C "$1/selftests/$at" OPTIMISE=-O0 "$1/build/$at/$2" \
+		> "$1/log" 2>&1
 }
 
 # fuzz COPY PROGRAM
