@@ -117,7 +117,7 @@ not_executable > "$tmp/log"
 test ! -s "$tmp/log"
 result $? "scripts can be executed"
 
-export SUITES=$tmp/suites
+export SUITES=$tmp/suites KERNELS="6.1 6.12" SEED=0
 cat > "$SUITES" <<'END'
 # a comment
 u/one           host   2   0  -
