@@ -115,7 +115,7 @@ tenant=$(aggctl -j node show | jq .tenant)
 exec 3>&1
 testbed bcube:4,1
 trap 'status=$?; aggctl node set tenant "$tenant"; (exit $status); finish' EXIT
-# The ceiling of the host is an eighth of its memory, if nobody says otherwise.
+# The ceiling of the host is an eighth of its memory, unless it is set.
 aggctl node set memory $((512 << 20)) || exit 1
 check "64 trees at once" many_trees
 check "1000 entries" entries

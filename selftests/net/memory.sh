@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Bounded memory loses nothing and blocks nobody else.
+# Bounded memory loses nothing and blocks no other transfer.
 # BCube(4,1); v1 and v4 are one hop from v0 (w0 and w4), v5 is behind both.
 . "$(dirname "$0")/lib.sh"
 
