@@ -126,6 +126,7 @@ static void tree_expired(struct timer_list *timer)
 	    tree->state >= AGGNET_TREE_DONE)
 		goto out;
 	look = msecs_to_jiffies(conf->give_up_ms) / 8;
+	aggnet_tree_relieve(tree, &out);
 	if (hold_passed(tree))
 		aggnet_tree_stall(tree, &out);
 	if (conf->hold_ms)

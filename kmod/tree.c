@@ -24,6 +24,7 @@
 #define TREE_CHUNKS_START	32	/* chunks of a new tree, if it may */
 #define TREE_CHUNKS_STEP	128	/* chunks added in one go, at most */
 #define TREE_GROW_AGAIN		(HZ / 2)	/* after a refusal */
+#define TREE_GROW_SOON		(HZ / 50)	/* growth takes longer: no memory */
 #define TREE_REFUSED		(3 * HZ)	/* a child asks again before */
 #define TREE_CREDITS_PART	4	/* of the memory: for credits of long packets */
 #define TREE_SLOTS_MIN		8	/* retransmit ring, powers of two */
@@ -141,17 +142,31 @@ static bool tree_can_grow(const struct aggnet_tree *tree)
 		time_after_eq(jiffies, tree->grow_again));
 }
 
-/* Chunks came, or none: those that wait for room relied on them. */
-static void tree_grown(struct aggnet_tree *tree, struct sk_buff_head *out)
+/* Does a child or a writer have a claim on room that is not there? */
+static bool tree_lacks_room(const struct aggnet_tree *tree)
 {
 	bool claims = tree->starved ||
 		      tree->writers_joined > tree->writers_done;
 
+	return (claims && aggnet_tree_room(tree, 1) < tree->worst) ||
+	       (aggnet_tree_refuses(tree) &&
+		aggnet_tree_room(tree, 0) < tree->worst);
+}
+
+void aggnet_tree_relieve(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	if (aggnet_tree_sorted(tree) || !tree_lacks_room(tree))
+		return;
+	aggnet_tree_press(tree, true);
+	if (aggnet_tree_may_emit(tree))
+		aggnet_uplink_push(tree, out);
+}
+
+/* Chunks came, or none: those that wait for room relied on them. */
+static void tree_grown(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
 	aggnet_tree_reclaim(tree, out);
-	if ((claims && aggnet_tree_room(tree, 1) < tree->worst) ||
-	    (aggnet_tree_refuses(tree) &&
-	     aggnet_tree_room(tree, 0) < tree->worst))
-		aggnet_tree_press(tree, true);
+	aggnet_tree_relieve(tree, out);
 	if (aggnet_tree_may_emit(tree))
 		aggnet_uplink_push(tree, out);
 }
@@ -191,11 +206,17 @@ static void tree_grow_work(struct work_struct *work)
 	aggnet_tree_put(tree);
 }
 
-/* A work item that is queued holds a reference. */
-static void tree_queue_grow(struct aggnet_tree *tree)
+/*
+ * A work item that is queued holds a reference. Return: may it bring chunks soon?
+ * One that waits for memory, or behind others that do, may not.
+ */
+static bool tree_queue_grow(struct aggnet_tree *tree)
 {
-	if (queue_work(grow_wq, &tree->grow_work))
-		aggnet_tree_get(tree);
+	if (!queue_work(grow_wq, &tree->grow_work))
+		return time_before(jiffies, tree->grow_asked + TREE_GROW_SOON);
+	aggnet_tree_get(tree);
+	tree->grow_asked = jiffies;
+	return true;
 }
 
 static void tree_queue_release(struct aggnet_tree *tree)
@@ -248,10 +269,10 @@ void aggnet_tree_press(struct aggnet_tree *tree, bool refused)
 {
 	if (tree->dead)
 		return;
-	if (tree_can_grow(tree)) {
-		tree_queue_grow(tree);
-	} else if (!tree->pressure && tree->table.keys &&
-		   (refused || tree->table.free < tree->table.chunks / 2)) {
+	if (tree_can_grow(tree) && tree_queue_grow(tree))
+		return;
+	if (!tree->pressure && tree->table.keys &&
+	    (refused || tree->table.free < tree->table.chunks / 2)) {
 		tree->pressure = true;
 		aggnet_socket_wake(tree);	/* a reader may take some */
 	}

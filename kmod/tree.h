@@ -169,6 +169,7 @@ struct aggnet_tree_conf {
  * @more_work: goes on where the last run of the lock had to stop
  * @grow_failed: there was no memory to grow: ...
  * @grow_again: ... do not ask again before these jiffies
+ * @grow_asked: jiffies at which @grow_work was queued
  * @charged: bytes accounted to the namespace
  * @charged_most: the most that they were
  * @payer: memory control group of who made the entry; constant
@@ -253,6 +254,7 @@ struct aggnet_tree {
 	struct work_struct more_work;
 	bool grow_failed;
 	unsigned long grow_again;
+	unsigned long grow_asked;
 	u64 charged;
 	u64 charged_most;
 	struct mem_cgroup *payer;
@@ -496,6 +498,11 @@ bool aggnet_tree_refuses(const struct aggnet_tree *tree);
  * even if much is free, because idle credits may have a claim on all of it.
  */
 void aggnet_tree_press(struct aggnet_tree *tree, bool refused);
+/*
+ * Press again if room is still short: growth that was asked for may not have come.
+ * A timer calls it, since a writer that waits asks for nothing.
+ */
+void aggnet_tree_relieve(struct aggnet_tree *tree, struct sk_buff_head *out);
 /* Chunks came free: serve who waits for room. */
 void aggnet_tree_reclaim(struct aggnet_tree *tree, struct sk_buff_head *out);
 /* Records merged into the table; an ordered fault strikes here. */

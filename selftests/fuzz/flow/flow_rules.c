@@ -268,6 +268,27 @@ TEST_F(rules, open__makes_room_at_the_limit_of_the_node)
 	EXPECT_EQ(2, tree->bound);
 }
 
+/* Nor does what waits for room wait for growth that waits for memory. */
+TEST_F(rules, growth__is_not_relied_on_for_long)
+{
+	struct aggnet_tree *tree = crowded(&self->peer);
+	u32 i;
+
+	tree->conf.memory *= 2;
+	for (i = 0; world_poll(RECEIVER); i++) {
+		ASSERT_GT(tight.records, i);
+		world_write(RECEIVER, 1);
+	}
+	EXPECT_FALSE(tree->pressure);
+	world.wakes = 0;
+	for (i = 0; i < WORLD_GIVE_UP / 400; i++)
+		world_wait(100000);
+	EXPECT_TRUE(tree->pressure);
+	EXPECT_LT(0, world.wakes);
+	world_read(100);
+	EXPECT_TRUE(world_poll(RECEIVER));
+}
+
 /* What is held leaves for one that has no other end to go to. */
 TEST_F(rules, open__makes_room_at_the_receiver)
 {
