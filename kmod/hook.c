@@ -407,11 +407,11 @@ void aggnet_hook_settle(struct aggnet_net *an)
 		aggnet_hook_stop(an);
 }
 
-void aggnet_hook_review(struct aggnet_net *an)
+bool aggnet_hook_idle(struct aggnet_net *an)
 {
 	lockdep_assert_held(&an->lock);
-	if ((an->guarded && !an->identity) || (an->sock && !hook_needed(an)))
-		aggnet_settle_later(an);
+	return (an->guarded && !an->identity) ||
+	       (an->sock && !hook_needed(an));
 }
 
 void aggnet_hook_init(struct aggnet_net *an)

@@ -29,13 +29,15 @@ int aggnet_hook_start(struct aggnet_net *an, __be16 udp_port, bool guard,
 		      struct netlink_ext_ack *extack);
 
 /**
- * aggnet_hook_review() - close what nothing needs any more, but not yet
+ * aggnet_hook_idle() - is the socket or the guard open without need?
  * @an: namespace, locked
  *
- * Closing waits for a grace period, and a command that follows may need the
- * socket again: a work item calls aggnet_hook_settle(), which looks again.
+ * A command asks when it ends, also one that failed: it may have opened the
+ * socket for itself. Closing waits for a grace period, and a command that follows
+ * may need the socket again: a work item calls aggnet_hook_settle(), which looks
+ * again.
  */
-void aggnet_hook_review(struct aggnet_net *an);
+bool aggnet_hook_idle(struct aggnet_net *an);
 void aggnet_hook_settle(struct aggnet_net *an);
 
 /* Close both at once; under an->lock. */

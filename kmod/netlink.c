@@ -3,6 +3,7 @@
 #include <linux/etherdevice.h>
 
 #include "event.h"
+#include "hook.h"
 #include "mem.h"
 #include "netlink.h"
 #include "netns.h"
@@ -168,9 +169,14 @@ static void nl_lock(struct aggnet_net *an)
 	aggnet_port_settle(an);
 }
 
+/* The work item needs the lock: it is queued when that is free. */
 static void nl_unlock(struct aggnet_net *an)
 {
+	bool idle = aggnet_hook_idle(an);
+
 	mutex_unlock(&an->lock);
+	if (idle)
+		aggnet_settle_later(an);
 }
 
 /*

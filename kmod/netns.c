@@ -115,7 +115,6 @@ void aggnet_changed(struct aggnet_net *an)
 	/* Zero would tell a dump that it has not begun. */
 	if (!++an->generation)
 		an->generation = 1;
-	aggnet_hook_review(an);
 }
 
 /*

@@ -87,7 +87,7 @@ void aggnet_changed(struct aggnet_net *an);
 
 /**
  * aggnet_settle_later() - finish in a work item what needs an->lock
- * @an: namespace, locked or not
+ * @an: namespace; if it is locked now, the work item may find it locked
  *
  * The work item waits for no command that holds the lock: it comes again. Process
  * context, before netns_pre_exit() of @an returns.

@@ -771,8 +771,6 @@ static int plan_commit(struct aggnet_net *an, struct aggnet_plan *plan,
 	err = plan_prepare(an, plan, extack);
 	if (!err)
 		plan_publish(an, plan);
-	else
-		aggnet_hook_review(an);
 	return err;
 }
 
@@ -828,9 +826,6 @@ static int plan_alone(struct aggnet_net *an, struct aggnet_step *step,
 	plan_init(&plan, NULL);
 	if (plan_adds_only(an, step)) {
 		err = plan_insert(an, &plan, step, extack);
-		/* A socket that was opened for it may have no other use. */
-		if (err)
-			aggnet_hook_review(an);
 		aggnet_step_free(step);
 		return err;
 	}

@@ -171,9 +171,6 @@ int aggnet_port_add(struct aggnet_net *an, u32 ifindex, u8 level, bool transit,
 	if (err)
 		call_rcu(&port->rcu, port_free_rcu);
 put:
-	/* A socket that was opened for it may have no other use. */
-	if (err)
-		aggnet_hook_review(an);
 	dev_put(dev);
 	return err;
 }

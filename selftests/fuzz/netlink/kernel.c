@@ -171,8 +171,9 @@ int aggnet_hook_start(struct aggnet_net *an, __be16 udp_port, bool guard,
 	return 0;
 }
 
-void aggnet_hook_review(struct aggnet_net *an)
+bool aggnet_hook_idle(struct aggnet_net *an)
 {
+	return started && !an->identity;
 }
 
 void aggnet_hook_settle(struct aggnet_net *an)
