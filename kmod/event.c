@@ -66,6 +66,11 @@ void aggnet_event_stop(void)
 	synchronize_rcu();
 }
 
+/*
+ * NULL: nothing listens, or there is no memory. A listener that misses an event
+ * gets ENOBUFS and reads the state by a dump: netlink_broadcast() does the same
+ * for a queue that is full and for a clone that fails.
+ */
 static struct sk_buff *event_begin(const struct aggnet_net *an, void **hdr)
 {
 	struct sk_buff *skb;
@@ -74,13 +79,16 @@ static struct sk_buff *event_begin(const struct aggnet_net *an, void **hdr)
 	    !genl_has_listeners(&aggnet_genl_family, an->net, AGGNET_NL_EVENTS))
 		return NULL;
 	skb = aggnet_genl_alloc(EVENT_SIZE, GFP_ATOMIC);
-	if (skb)
-		*hdr = genlmsg_put(skb, 0, 0, &aggnet_genl_family, 0,
-				   AGGNET_CMD_EVENT);
+	if (!skb) {
+		genl_set_err(&aggnet_genl_family, an->net, 0,
+			     AGGNET_NL_EVENTS, -ENOBUFS);
+		return NULL;
+	}
+	*hdr = genlmsg_put(skb, 0, 0, &aggnet_genl_family, 0,
+			   AGGNET_CMD_EVENT);
 	return skb;
 }
 
-/* Whoever is too slow to read finds ENOBUFS and looks for itself. */
 static void event_send(const struct aggnet_net *an, struct sk_buff *skb,
 		       void *hdr, int err)
 {

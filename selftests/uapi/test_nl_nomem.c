@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <sys/socket.h>
 
 #include "harness.h"
 #include "fault.h"
@@ -371,6 +372,52 @@ TEST_F_TIMEOUT(nomem, dumps, LONG)
 	}
 	ASSERT_EQ(0, del_tree(nl));
 	ASSERT_EQ(0, del_link(nl));
+}
+
+/* Events that have come, or -ENOBUFS. A command ends after its events. */
+static int heard(struct nl *events)
+{
+	int n = 0;
+
+	while (recv(events->fd, &events->answer, sizeof(events->answer),
+		    MSG_DONTWAIT) > 0)
+		n++;
+	return errno == EAGAIN ? n : -errno;
+}
+
+/* A listener gets each event, or it gets an error. */
+TEST_F_TIMEOUT(nomem, events, LONG)
+{
+	static struct nl events;
+	struct nl *nl = &self->nl;
+	bool struck = true;
+	int lost = 0;
+	int nth, n;
+
+	if (!self->able)
+		SKIP(return, FAULT_NONE);
+	ASSERT_EQ(0, nl_open(&events));
+	ASSERT_EQ(0, nl_join(&events));
+	for (nth = 1; nth < MOST && struck; nth++) {
+		variant->fault->arm(nth);
+		add_tree(nl);
+		struck = variant->fault->struck();
+		variant->fault->arm(0);
+		n = heard(&events);
+		lost += n == -ENOBUFS;
+		if (trees(nl)) {
+			EXPECT_TRUE(n == 1 || (struck && n == -ENOBUFS)) {
+				TH_LOG("allocation %d: %d", nth, n);
+			}
+			ASSERT_EQ(0, del_tree(nl));
+			ASSERT_EQ(1, heard(&events));
+		} else {
+			EXPECT_EQ(0, n);
+		}
+	}
+	EXPECT_FALSE(struck);
+	EXPECT_LT(0, lost);
+	nl_close(&events);
 }
 
 TEST_HARNESS_MAIN

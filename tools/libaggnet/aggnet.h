@@ -304,8 +304,9 @@ int aggnet_events_fd(const struct aggnet_ctl *ctl);
  * @event: the event; aggnet_event_clear() frees what it holds
  *
  * Return: 0; -EINTR after a signal; -ENOTCONN: the handle has not joined;
- * -ENOBUFS if events came faster than they were read: all until now are lost, and
- * a dump from now on tells how things stand; -EAGAIN if there is none and the
+ * -ENOBUFS if events came faster than they were read, or if the kernel had no
+ * memory for one: all until now are lost, and a dump from now on tells how things
+ * stand; -EAGAIN if there is none and the
  * descriptor does not block (O_NONBLOCK); another negative errno.
  */
 int aggnet_events_next(struct aggnet_ctl *ctl,

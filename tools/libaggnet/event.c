@@ -102,7 +102,7 @@ static int events_lost(struct aggnet_ctl *ctl)
 		    MSG_DONTWAIT) >= 0 || errno == ENOBUFS || errno == EINTR)
 		;
 	return aggnet_ctl_fail(ctl, -ENOBUFS,
-			       "events: some were lost, too many came");
+			       "events: some were lost: read the state by a dump");
 }
 
 int aggnet_events_next(struct aggnet_ctl *ctl,

@@ -76,6 +76,15 @@ int genlmsg_multicast_netns(const struct genl_family *family, struct net *net,
 	return 0;
 }
 
+int genl_set_err(const struct genl_family *family, struct net *net, u32 portid,
+		 u32 group, int code)
+{
+	INSIST(core_family, "an error without a family");
+	INSIST(net == &kernel_net, "an error of another namespace");
+	INSIST(code == -ENOBUFS, "an error that no listener knows");
+	return 0;
+}
+
 static struct sock *core_sock(u32 portid)
 {
 	struct sock *sk = &core_socks[min_t(u32, portid, PORTIDS)];

@@ -70,5 +70,7 @@ int genlmsg_reply(struct sk_buff *skb, struct genl_info *info);
 int genlmsg_multicast_netns(const struct genl_family *family, struct net *net,
 			    struct sk_buff *skb, u32 portid,
 			    unsigned int group, gfp_t gfp);
+int genl_set_err(const struct genl_family *family, struct net *net, u32 portid,
+		 u32 group, int code);
 
 #endif /* _NETLINK_NET_GENETLINK_H */
