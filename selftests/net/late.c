@@ -3,24 +3,21 @@
  * does not come at all is named: rounds of each kind on a line that is made once.
  */
 #include <errno.h>
-#include <pthread.h>
 #include <sched.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "crew.h"
 #include "ctree.h"
 #include "frame.h"
 #include "rounds.h"
+#include "stall.h"
 
 #define RECORDS		600	/* of s; of a: a third */
 #define KEYS		(2 * RECORDS)	/* more than there are */
 #define HOLD_MS		20
-#define GIVE_UP_MS	250	/* where a source never comes, at first */
-#define TICK_MS		5	/* of what looks whether the host stands still */
+#define GIVE_UP_MS	1000	/* where a source never comes, at first */
 #define PATIENT_MS	600000	/* where no node may give up, on a slow host, too */
 #define BOUND		600	/* seconds: longer than this is for ever */
 #define MEMORY		131072
@@ -30,7 +27,6 @@ static unsigned int rounds;
 static bool misnamed;
 static unsigned int repeated;
 static uint32_t give_up = GIVE_UP_MS;
-static _Atomic long stall;
 static uint32_t partials;
 static struct app apps[NODES];
 static uint64_t seen[KEYS];
@@ -42,37 +38,6 @@ static void complain(const char *what)
 	exit(1);
 }
 
-/* --- does the host stand still? ----------------------------------------------- */
-
-/* The longest time, in ms, for which a CPU did not run its thread. */
-static void *watch_cpu(void *cpu)
-{
-	long last = now_ms(), now;
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET((long)cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		complain("sched_setaffinity");
-	for (;; last = now) {
-		usleep(TICK_MS * 1000);
-		now = now_ms();
-		if (now - last - TICK_MS > stall)
-			stall = now - last - TICK_MS;
-	}
-	return NULL;
-}
-
-static void watch_cpus(void)
-{
-	long cpu, cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	pthread_t thread;
-
-	for (cpu = 0; cpu < cpus; cpu++)
-		if (pthread_create(&thread, NULL, watch_cpu, (void *)cpu))
-			complain("pthread_create");
-}
-
 /*
  * A node that asks its neighbours for a sign of life each quarter of give_up may
  * be taken for dead once it stood still for half of that time: a round that
@@ -82,7 +47,7 @@ static bool excused(void)
 {
 	if (!misnamed)
 		return false;
-	if (stall < give_up / 2)
+	if (stall_longest() < give_up / 2)
 		complain("the wrong node is named");
 	repeated++;
 	give_up *= 2;
@@ -311,13 +276,13 @@ int main(int argc, char **argv)
 
 	kind = rounds_begin(argc, argv, kinds, sizeof(kinds) / sizeof(kinds[0]),
 			    sizeof(kinds[0]), &n);
+	stall_watch();
 	line_make();
-	watch_cpus();
 	for (rounds = 1; rounds <= n; rounds += !excused()) {
 		for (i = 0; i < NODES; i++)
 			ready((int)i);
 		misnamed = false;
-		stall = 0;
+		stall_forget();
 		kind->round();
 	}
 	line_unmake();
