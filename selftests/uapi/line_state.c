@@ -5,16 +5,18 @@
 #include <stdio.h>
 
 #include "../net/device.h"
+#include "../net/stall.h"
 #include "line_transfer.h"
 #include "member.h"
 
-#define STALL_MS	100	/* of this process: a host that excuses a timeout */
+#define STALL_MS	100	/* of a CPU: a host that excuses a timeout */
 /*
  * A loaded host may be late by an RTO, or by all of GIVE_UP, without such a stall:
  * the work of others holds up what the kernel does for us. From here on it needs
- * one.
+ * one; and no more than a quarter of all tries, and a few, may go without.
  */
 #define SLOW_FREE	4
+#define FREE		5
 #define SLOWEST		64	/* times as slow as we expect a host to be */
 #define SLACK		60000	/* of a slow machine, before it counts as a hang */
 #define CLOSED		68	/* MTU of a link that takes no packet of ours */
@@ -158,14 +160,10 @@ bool transfer_reach(struct line_transfer *t, const struct state *s,
 		    bool (*there)(struct line_transfer *t))
 {
 	int64_t until = line_now() + 2 * t->slow * t->give_up + SLACK;
-	int64_t last = line_now(), now;
 
 	while (!there(t)) {
-		now = line_now();
-		if (now - last > t->stall)
-			t->stall = now - last;
-		last = now;
-		if (now > until || (there != transfer_over && is_slow(t)))
+		if (line_now() > until ||
+		    (there != transfer_over && is_slow(t)))
 			return false;
 		step(t, s);
 		poll(NULL, 0, 4);
@@ -215,19 +213,47 @@ static const char *try_to_bring(struct line_transfer *t, const struct state *s)
 	return transfer_reach(t, s, s->there) ? NULL : "the state is not reached";
 }
 
+/*
+ * A slow host does not make a node give up before its time, nor where that is
+ * PATIENT.
+ */
+static bool is_early(struct line_transfer *t, int64_t took)
+{
+	return has_timed_out(t) && (t->give_up == PATIENT ||
+				    took < t->slow * t->give_up / 2);
+}
+
+/* Return: why a try on a host that seems slow is not repeated, or NULL */
+static const char *not_excused(struct line_transfer *t, int64_t took)
+{
+	bool stalled = stall_longest() >= STALL_MS;
+
+	if (is_early(t, took))
+		return "it timed out too early";
+	t->unexplained += !stalled;
+	if (t->unexplained > FREE + t->instance / 4)
+		return "too many tries are repeated, and the host did not stall";
+	if (!stalled && t->slow >= SLOW_FREE)
+		return has_timed_out(t) ?
+		       "it timed out, and the host did not stall" :
+		       "C went around, and the host did not stall";
+	return t->slow > SLOWEST ? "the host is too slow" : NULL;
+}
+
 const char *transfer_bring(struct line_transfer *t, const struct state *s)
 {
-	const char *wrong;
+	const char *wrong, *not;
+	int64_t began;
 
 	for (t->slow = 1;; t->slow *= 2) {
-		t->stall = 0;
+		stall_forget();
+		began = line_now();
 		wrong = try_to_bring(t, s);
-		if (!is_slow(t) || t->slow > SLOWEST)
+		if (!is_slow(t))
 			return wrong;
-		if (t->stall < STALL_MS && t->slow >= SLOW_FREE)
-			return wrong ?: has_timed_out(t) ?
-			       "it timed out, and the host did not stall" :
-			       "C went around, and the host did not stall";
+		not = not_excused(t, line_now() - began);
+		if (not)
+			return not;
 		t->repeated++;
 		transfer_end(t);
 		transfer_narrow(t, s, MTU);

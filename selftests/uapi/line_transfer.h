@@ -46,8 +46,8 @@ struct app {
  * @taken: the end mark, by a living receiver
  * @give_up: of the entries, ms
  * @slow: so many times what a quick host needs
- * @stall: ms for which this process did not run, at most, in this try
  * @repeated: tries of all transfers so far that a slow host spoiled
+ * @unexplained: those of them in which no CPU stood still
  * @instance: of this one
  * @hold: of the entries, ms
  */
@@ -57,8 +57,8 @@ struct line_transfer {
 	bool taken;
 	uint32_t give_up;
 	uint32_t slow;
-	int64_t stall;
 	unsigned int repeated;
+	unsigned int unexplained;
 	uint32_t instance;
 	uint32_t hold[NODES];
 };
@@ -141,6 +141,7 @@ void transfer_narrow(struct line_transfer *t, const struct state *s, int mtu);
 /*
  * Bring the transfer there. A host that is seen to be too busy for our clocks
  * gets slower ones, and the try is counted: otherwise a timeout is a failure.
+ * Needs stall_watch().
  * Return: what went wrong, NULL: nothing
  */
 const char *transfer_bring(struct line_transfer *t, const struct state *s);

@@ -13,6 +13,7 @@
 #include "harness.h"
 
 #include "../net/device.h"
+#include "../net/stall.h"
 #include "../random.h"
 #include "line_transfer.h"
 
@@ -225,10 +226,12 @@ static bool play_cell(struct victim *v, unsigned int round, unsigned int cell)
 static bool work(struct victim *v, unsigned int share, unsigned int rounds)
 {
 	unsigned int cells[CELLS], i, cell;
-	bool well = !line_up(&v->t.line);
 	/* The same for all workers, whatever else they draw. */
 	unsigned long long order = v->rng;
+	bool well;
 
+	stall_watch();
+	well = !line_up(&v->t.line);
 	for (i = 0; i < CELLS; i++)
 		cells[i] = i;
 	for (i = 0; well && i < rounds * CELLS; i++) {
@@ -282,9 +285,12 @@ TEST_F_TIMEOUT(workers, death__of_every_role_in_every_state, LONG)
 		EXPECT_EQ(worker[i], waitpid(worker[i], &status, 0));
 		EXPECT_EQ(0, status);
 	}
-	for (i = 1; i < WORKERS; i++)
+	for (i = 1; i < WORKERS; i++) {
 		all->t.repeated += all[i].t.repeated;
-	TH_LOG("%u tries repeated because the host was slow", all->t.repeated);
+		all->t.unexplained += all[i].t.unexplained;
+	}
+	TH_LOG("%u tries repeated because the host was slow, %u of them without a stall",
+	       all->t.repeated, all->t.unexplained);
 	for (role = 0; role < ROLES; role++) {
 		for (i = 1; i < WORKERS; i++)
 			if (all[i].worst[role] > all->worst[role])

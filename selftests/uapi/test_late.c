@@ -12,6 +12,7 @@
 #include "harness.h"
 
 #include "../inet_sum.h"
+#include "../net/stall.h"
 #include "../random.h"
 #include "line_transfer.h"
 
@@ -28,6 +29,7 @@ FIXTURE_SETUP(line)
 
 	self->rng = seed ? strtoull(seed, NULL, 0) : 1;
 	TH_LOG("seed %llu", self->rng);
+	stall_watch();
 	ASSERT_EQ(0, line_up(&self->t.line));
 }
 
@@ -142,7 +144,8 @@ TEST_F_TIMEOUT(line, late_packets__of_an_older_instance, LONG)
 		transfer_end(&self->t);
 	}
 	EXPECT_LT(0, transfer_counter(&self->t, NODE_AGG, "drop_epoch_old"));
-	TH_LOG("%u tries repeated because the host was slow", self->t.repeated);
+	TH_LOG("%u tries repeated because the host was slow, %u of them without a stall",
+	       self->t.repeated, self->t.unexplained);
 	close(f.fd);
 }
 

@@ -4,6 +4,7 @@
  */
 #include "harness.h"
 
+#include "../net/stall.h"
 #include "line_transfer.h"
 
 FIXTURE(line) {
@@ -12,12 +13,14 @@ FIXTURE(line) {
 
 FIXTURE_SETUP(line)
 {
+	stall_watch();
 	ASSERT_EQ(0, line_up(&self->t.line));
 }
 
 FIXTURE_TEARDOWN(line)
 {
-	TH_LOG("%u tries repeated because the host was slow", self->t.repeated);
+	TH_LOG("%u tries repeated because the host was slow, %u of them without a stall",
+	       self->t.repeated, self->t.unexplained);
 	line_down(&self->t.line);
 }
 
