@@ -55,11 +55,17 @@ TEST_F_TIMEOUT(line, reboot__of_each_member_in_the_middle, LONG)
 /* What it had sent is safe: it changes nothing for the others. */
 TEST_F_TIMEOUT(line, reboot__of_a_source_after_its_end, LONG)
 {
+	int i;
+
 	self->t.give_up = PATIENT;
 	ASSERT_EQ(NULL, transfer_bring(&self->t, &transfer_states[FINISHED]));
 	self->t.give_up = GIVE_UP;
 	ASSERT_EQ(0, reboot(&self->t, APP_C));
-	transfer_reach(&self->t, &transfer_rest, transfer_over);
+	ASSERT_TRUE(transfer_reach(&self->t, &transfer_rest, transfer_over));
+	for (i = 0; i < APPS; i++)
+		EXPECT_TRUE(self->t.app[i].over)
+			TH_LOG("%s has no outcome", app_name[i]);
+	EXPECT_TRUE(self->t.taken);
 	EXPECT_EQ(0, self->t.app[APP_R].error);
 	EXPECT_EQ(0, self->t.app[APP_AGG].error);
 	EXPECT_TRUE(transfer_exact(&self->t));
