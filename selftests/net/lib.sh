@@ -21,6 +21,8 @@ rows=0
 tests=0
 failures=0
 job=100
+rest=
+looks=0
 
 finish()
 {
@@ -118,6 +120,35 @@ wait_for()
 
 	until "$@"; do
 		[ $SECONDS -lt $end ] || return 1
+	done
+}
+
+# at_rest COMMAND...: has it printed the same for five looks? For wait_for; $rest
+# is what it prints
+at_rest()
+{
+	local now
+
+	now=$("$@") || return
+	[ "$now" = "$rest" ] || looks=0
+	rest=$now
+	looks=$((looks + 1))
+	[ $looks -ge 5 ] && looks=0
+}
+
+# shaped FILTER NODE:DEVICE...: is that true of what each device does to packets?
+shaped()
+{
+	local device
+
+	for device in "${@:2}"; do
+		ip netns exec "${device%:*}" \
+			tc -j qdisc show dev "${device#*:}" > "$TMP/qdisc" ||
+			return
+		jq -e "$1" "$TMP/qdisc" || {
+			echo "$device is not '$1': $(< "$TMP/qdisc")"
+			return 1
+		}
 	done
 }
 

@@ -82,30 +82,67 @@ cross()
 		return $status
 }
 
-# A receiver whose output is not read stops its own tree, no other.
+# moved NODE...: what the slow tree has taken in and given out there
+moved()
+{
+	local node
+
+	for node in "$@"; do
+		aggctl -j -n "$node" tree show --job "$slow_job" |
+			jq -c '.[0] | [.records_in, .records_out]'
+	done
+}
+
+reading()
+{
+	[[ $(moved v0) = *,[1-9]* ]]
+}
+
+# slow_input: the rest waits until the reader stands still, so that the transfer
+# does not end before
+slow_input()
+{
+	head -n 1000 "$TMP/in.slow"
+	read -r < "$TMP/slow.go"
+	tail -n +1001 "$TMP/in.slow"
+}
+
+# A receiver that no longer reads stops its own tree, when all buffers on the way
+# are full, and no other.
 slow_reader()
 {
-	local slow_recv slow_send slow_job status=0
+	local slow_recv slow_send=() slow_job status=0 full pid
 
 	gen "$SEED" 60000 60000 24 small > "$TMP/in.slow"
 	gen $((SEED + 1)) 5000 500 mix small > "$TMP/in.v5"
 	cp "$TMP/in.v5" "$TMP/in.v9"
+	mkfifo "$TMP/slow.pipe" "$TMP/slow.go"
 	plan slow --topology bcube:4,1 --method irs --senders v5,v9 \
-		--receivers v0 --memory 65536 --uid 0 || return
+		--receivers v0 --memory 65536 --uid 0 --give-up 600 || return
 	slow_job=$job
 	start_recv slow v0
 	slow_recv=$recv_pid
+	slow_input > "$TMP/slow.pipe" &
+	start_send slow v5 v0 "$TMP/slow.pipe"
+	slow_send+=("$send_pid")
+	start_send slow v9 v0 "$TMP/in.slow"
+	slow_send+=("$send_pid")
+	wait_for reading || status=1
 	kill -STOP "$slow_recv"
-	start_send slow v5 v0 "$TMP/in.slow"
-	slow_send=$send_pid
+	echo > "$TMP/slow.go"
+	wait_for at_rest moved v0 v1 v5 || status=1
+	full=$rest
 	plan quick --topology bcube:4,1 --method irs --senders v5,v9 \
 		--receivers v0 --memory 65536 --uid 0 &&
 		transfer quick sum v0 v5 v9 || status=1
-	kill -0 "$slow_send" || status=1
+	[ "$(moved v0 v1 v5)" = "$full" ] || status=1
+	aggctl -j -n v5 tree show --job "$slow_job" |
+		jq -e '.[0].state == "open"' || status=1
+	say "stood still: $full"
 	kill -CONT "$slow_recv"
-	job=$slow_job
-	start_send slow v9 v0 "$TMP/in.slow"
-	wait "$slow_send" && wait "$send_pid" && wait "$slow_recv" || status=1
+	for pid in "${slow_send[@]}" "$slow_recv"; do
+		wait "$pid" || status=1
+	done
 	cat "$TMP"/slow.*err
 	reference sum "$TMP/in.slow" "$TMP/in.slow" > "$TMP/slow.expected"
 	sort "$TMP/slow.out" | cmp - "$TMP/slow.expected" && return $status
