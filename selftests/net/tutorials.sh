@@ -45,14 +45,37 @@ places()
 	}' /usr/share/zoneinfo/zone1970.tab
 }
 
+# counted FILE...: are the words in them, with their numbers, in $TMP/got?
+counted()
+{
+	cat "$@" | tr -cs '[:alpha:]' '\n' | tr '[:upper:]' '[:lower:]' |
+		sed '/^$/d' | sort | uniq -c | awk '{ print $2 "\t" $1 }' |
+		cmp - "$TMP/got" && [ -s "$TMP/got" ]
+}
+
+# block N: the page's so many-th
+block()
+{
+	awk -v n="$1" '/::$/ && !/^\.\./ { k++; next }
+		k == n && /^    / { print substr($0, 5) }' "$DIR/index.rst"
+}
+
+# The page's first commands, as they stand there.
+page()
+{
+	block 1 > "$TMP/network"
+	block 2 > "$TMP/command"
+	(cd "$TMP" && bash -e network) > "$TMP/up" &&
+		PATH=$DIR:$PATH bash -e "$TMP/command" > "$TMP/got" || return
+	counted /usr/share/common-licenses/{GPL-2,GPL-3,LGPL-3,Apache-2.0}
+}
+
 word_count()
 {
 	cat /usr/share/common-licenses/{GPL-2,GPL-3,Apache-2.0} > "$TMP/text"
 	deal "$TMP/text"
 	plan_of v0 && "$DIR/wordcount.sh" $job v0 "${pairs[@]}" > "$TMP/got" &&
-		tr -cs '[:alpha:]' '\n' < "$TMP/text" |
-		tr '[:upper:]' '[:lower:]' | sed '/^$/d' | sort | uniq -c |
-		awk '{ print $2 "\t" $1 }' | cmp - "$TMP/got" && [ -s "$TMP/got" ]
+		counted "$TMP/text"
 }
 
 # A plain run on one machine.
@@ -127,6 +150,9 @@ neighbours()
 		awk -F '\t' 'n[$1]++ < 5' | cmp - "$TMP/got"
 }
 
+trap finish EXIT
+check "the page's first commands" page
+aggctl testbed down > "$TMP/down"
 testbed bcube:4,1
 check "word count" word_count
 withdraw t
