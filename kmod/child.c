@@ -667,6 +667,10 @@ static void child_data(struct aggnet_tree *tree, struct aggnet_child *c,
 		tree->credits--;
 		child_count_dry(tree, c);
 		tree->packets_in++;
+		/* It may have taken less than its credit had reserved. */
+		if (unlikely(tree->starved) && !aggnet_tree_sorted(tree) &&
+		    aggnet_tree_room(tree, 1) >= tree->worst)
+			aggnet_child_feed(tree, out);
 		break;
 	}
 	if (answer)

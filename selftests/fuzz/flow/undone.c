@@ -26,8 +26,8 @@ static void check_reader(struct node *n)
 }
 
 /*
- * A DATA may take less than its credit. A child or a writer that waits gets what is
- * left when it asks, or when chunks come free.
+ * A DATA may take less than its credit. A child that waits gets what is left at
+ * once, a writer when it asks or when chunks come free.
  */
 static bool table_has_room(const struct node *n)
 {
@@ -52,7 +52,7 @@ static bool may_grant(const struct node *n, const struct aggnet_child *c)
 {
 	if (aggnet_tree_sorted(n->tree))
 		return aggnet_sorted_more(n->tree, c);
-	return table_has_room(n);
+	return aggnet_tree_room(n->tree, 1) >= n->tree->worst;
 }
 
 static void check_children(const struct node *n)
