@@ -82,8 +82,8 @@ static __always_inline struct entry *entry_at(u8 *const *chunk, u32 ref)
  * value of the top 32 bits of h1 - h2 is equally probable, whatever the bits
  * below, and so is, by s0, every value of h1. The top 32 bits of the two are
  * thus independent, and remain so under a permutation: any two keys fall into
- * the same bucket with a probability of 1 / buckets, whoever chose them, as long
- * as he does not know the secrets.
+ * the same bucket with a probability of 1 / buckets, however they were chosen, as
+ * long as it was without knowledge of the secrets.
  *
  * That is so on average over all secrets. But keys at equal distances have
  * hashes at equal distances, and with one secret of nine these would crowd in
@@ -232,7 +232,7 @@ void aggnet_table_free(struct aggnet_table *t)
 
 void *aggnet_chunk_alloc(void)
 {
-	/* One can do without: nobody has to die for it. */
+	/* The caller can do without it: no task is to be killed for it. */
 	return aggnet_zalloc(AGGNET_CHUNK, GFP_KERNEL_ACCOUNT |
 			     __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 }

@@ -33,7 +33,7 @@
  * state, that is lost or counts twice shows in the sum.
  *
  * Keys are hashed by a secret member of a universal family (aggtable.c proves
- * it): whoever chooses the keys without knowing the secret, a look-up meets
+ * it): however keys are chosen without knowing the secret, a look-up meets
  * keys / buckets others on average, 1.6 at most up to limits of 512 MiB. Keys of
  * a pattern (numbers in a row, at any distance) meet more than twice as many of
  * them with one secret of a thousand.
@@ -152,8 +152,8 @@ u32 aggnet_table_pack(struct aggnet_table *t, u8 *buf, u32 room,
  * @t: the table
  *
  * Of a dense vector it may as soon as all contributors have given that block.
- * Who takes the last entry of a chunk gives the chunk back, so while there is an
- * oldest chunk an entry that has not left stands at @t->read.
+ * A chunk goes back with its last entry, so while there is an oldest chunk an
+ * entry that has not left stands at @t->read.
  *
  * How many they are is a guess (@t->expected): one that comes too late makes an
  * entry anew, so a wrong guess costs a record or memory, and no value.

@@ -220,7 +220,7 @@ void aggnet_child_names(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 			size_t fixed, u32 max);
 /* Planned children that have not bound. */
 u32 aggnet_child_due(const struct aggnet_tree *tree);
-/* Those on the list that never bound here are lost; who did bind is not. */
+/* Those on the list that never bound here are lost; those that bound are not. */
 void aggnet_child_lost(struct aggnet_tree *tree);
 
 #endif /* _AGGNET_CHANNEL_H */

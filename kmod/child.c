@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Acceptor's half of the channels: who may bind, what is merged, what is
+/* Acceptor's half of the channels: what may bind, what is merged, what is
  * acknowledged, how much credit is granted.
  */
 #include <linux/bsearch.h>
@@ -15,7 +15,7 @@
 
 #define CHILD_TARGET	64	/* credits of one child, at most */
 #define CHILD_SCAN	256	/* slots that one run looks at */
-#define CHILD_LOOKS	4	/* or this part of them, for who is silent, ... */
+#define CHILD_LOOKS	4	/* or this part of them, for silence, ... */
 #define CHILD_LOOK_MAX	4096	/* ... at most: 60000 instructions */
 
 static struct aggnet_child *child_slot(const struct aggnet_tree *tree,
@@ -26,7 +26,7 @@ static struct aggnet_child *child_slot(const struct aggnet_tree *tree,
 	struct aggnet_child *c;
 
 	/*
-	 * At most half of the slots are ever taken, so this ends; and nobody
+	 * At most half of the slots are ever taken, so this ends; and no peer
 	 * can choose identities whose slots are the same.
 	 */
 	for (;; i++) {
@@ -186,7 +186,7 @@ static void child_reply(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 	aggnet_tx_make(tree, out, &reply, body, NULL, AGGNET_WAY_DIRECT);
 }
 
-/* What to answer when it is the acceptor who speaks first. */
+/* What to answer when it is the acceptor that speaks first. */
 static void child_tell(struct aggnet_tree *tree, struct aggnet_child *c,
 		       u8 type, u16 flags, const void *body, u16 length,
 		       struct sk_buff_head *out)
@@ -240,7 +240,7 @@ static u32 child_room(const struct aggnet_tree *tree,
 
 /*
  * Grant what memory already held can back: an equal share of the chunks but for
- * two packets' worth, which nobody's idle credit may claim, and never beyond
+ * two packets' worth, which no idle credit may claim, and never beyond
  * the window. A child left without any is starved; pressure will free
  * chunks and aggnet_child_feed() comes back to it.
  */
@@ -531,7 +531,7 @@ static struct aggnet_child *child_bind(struct aggnet_tree *tree,
 	aggnet_tree_expect(tree);
 	child_count_dry(tree, c);
 	tree->bound_at = jiffies;
-	tree->roomless = 0;	/* who still is one asks again */
+	tree->roomless = 0;	/* one that still is asks again */
 	return c;
 }
 

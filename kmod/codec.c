@@ -77,7 +77,7 @@ static bool reason_ok(__be32 reason, u32 max)
 	return reason && be32_to_cpu(reason) < max;
 }
 
-/* What a body must be whoever sends it; @len has been compared already. */
+/* What a body must be, from any sender; @len has been compared already. */
 static bool body_ok(u8 type, const void *body, size_t len)
 {
 	const struct aggnet_accept *accept = body;

@@ -338,8 +338,8 @@ static bool egress_send_route(struct aggnet_net *an, struct sk_buff *skb,
 	skb_dst_set(skb, dst);
 	/*
 	 * What ICMP errors said of the path is left out, here and behind
-	 * ip_local_out() and dst_output(): whoever guesses the ports of any
-	 * datagram to the destination may have made them.
+	 * ip_local_out() and dst_output(): to forge them it is enough to guess
+	 * the ports of any datagram to the destination.
 	 */
 	if (skb->len > ip_dst_mtu_maybe_forward(dst, true)) {
 		aggnet_drop(an, skb, AGGNET_STAT_drop_mtu);

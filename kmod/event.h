@@ -14,7 +14,7 @@ struct aggnet_tree;
 void aggnet_event_start(void);
 void aggnet_event_stop(void);
 
-/* Any context, also under a tree's lock: GFP_ATOMIC, nobody waits. */
+/* Any context, also under a tree's lock: GFP_ATOMIC, without a wait. */
 void aggnet_event_tree(struct aggnet_tree *tree, enum aggnet_event kind);
 void aggnet_event_port(struct aggnet_net *an, u32 ifindex);
 

@@ -36,8 +36,8 @@ static void forward_csum_done(struct sk_buff *skb)
 
 /*
  * One hop and one second of life less, checksums kept up incrementally. Copies
- * that a packet's own filter makes share what is left of the hop field: who
- * makes filters up would have a packet for each way through the network.
+ * that a packet's own filter makes share what is left of the hop field: a forged
+ * filter would otherwise make a packet for each way through the network.
  */
 static void forward_age(struct sk_buff *skb, unsigned int shares)
 {
@@ -109,7 +109,7 @@ static bool forward_prepare(struct aggnet_net *an, struct sk_buff *skb,
 	skb_orphan(skb);
 	nf_reset_ct(skb);
 	skb_forward_csum(skb);
-	/* Said of the bytes as they came; who takes them next looks again. */
+	/* It was said of the bytes as they came: the next receiver looks again. */
 	skb->csum_valid = 0;
 	skb_clear_tstamp(skb);
 	forward_age(skb, shares);

@@ -33,7 +33,7 @@ static void link_free_rcu(struct rcu_head *rcu)
 {
 	struct aggnet_link *link = container_of(rcu, struct aggnet_link, rcu);
 
-	/* Out of the list: nobody else can reach it any more. */
+	/* Out of the list: no reader can reach it any more. */
 	aggnet_bloom_free(rcu_dereference_protected(link->bloom, true));
 	dst_cache_destroy(&link->dst);
 	aggnet_free(link);

@@ -80,7 +80,7 @@ u32 aggnet_link_bucket(const struct aggnet_net *an, u32 ifindex,
 void aggnet_link_del_port(struct aggnet_net *an, u32 ifindex);
 void aggnet_link_del_all(struct aggnet_net *an);
 u64 aggnet_link_memory(u32 bits);	/* what a link with such a table takes */
-/* Its table, for whoever holds an->lock. */
+/* Its table; an->lock is held. */
 struct aggnet_bloom *aggnet_link_bloom(const struct aggnet_net *an,
 				       const struct aggnet_link *link);
 

@@ -370,7 +370,7 @@ int aggnet_tree_outcome(struct aggnet_tree *tree)
 	return outcome;
 }
 
-/* Is it worth it to write? If not, somebody waits for room: see to it. */
+/* Is it worth it to write? If not, the writer waits for room: ask for some. */
 static bool local_goes_on(struct aggnet_tree *tree,
 			  const struct aggnet_sock *as,
 			  struct sk_buff_head *out)

@@ -22,7 +22,7 @@ bool aggnet_mem_fails(void)
 
 int aggnet_mem_init(void)
 {
-	/* Without debugfs nobody can arm it, and nothing else is lost. */
+	/* Without debugfs it cannot be armed, and nothing else is lost. */
 	mem_dir = fault_create_debugfs_attr("fail_aggnet", NULL, &mem_fault);
 	return 0;
 }

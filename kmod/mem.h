@@ -36,7 +36,7 @@ struct sk_buff *aggnet_genl_alloc(size_t payload, gfp_t gfp);
 /* The caller's memory control group, a reference; NULL: there is none. */
 struct mem_cgroup *aggnet_payer_get(void);
 void aggnet_payer_put(struct mem_cgroup *payer);
-/* It is charged for what this task allocates. Return: who was before */
+/* It is charged for what this task allocates. Return: the former one */
 struct mem_cgroup *aggnet_payer_set(struct mem_cgroup *payer);
 
 /* Free what holds a secret: nothing of it stays in memory that is free. */

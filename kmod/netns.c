@@ -165,7 +165,7 @@ static int __net_init netns_init(struct net *net)
 }
 
 /*
- * Nobody can configure the namespace any more: its sockets are gone, or the
+ * Nothing can configure the namespace any more: its sockets are gone, or the
  * netlink family is. Its devices are still there, so that peers are told.
  */
 static void __net_exit netns_pre_exit(struct net *net)

@@ -273,7 +273,7 @@ static enum aggnet_verdict rx_open(struct rx *rx, struct aggnet_tree *tree)
 	return rx_pass(rx);
 }
 
-/* To an address of this node, but there is nobody here whom it means. */
+/* To an address of this node, but for nothing that is here. */
 static enum aggnet_stat rx_stray(const struct rx *rx, __be32 me)
 {
 	if (!rx->pkt.dst)

@@ -73,7 +73,7 @@ static inline bool aggnet_shape_equal(const struct aggnet_shape *a,
 
 /**
  * aggnet_shape_fault() - what is wrong with a shape
- * @shape: as somebody asked for it
+ * @shape: as it was asked for
  * @text: set to a sentence
  *
  * Return: the attribute to blame, of enum aggnet_tree_attr; 0: nothing is wrong

@@ -534,7 +534,7 @@ static int aggnet_sock_setsockopt(struct socket *sock, int level, int name,
 	return -ENOPROTOOPT;
 }
 
-/* What a transfer is, told to whoever might join it. */
+/* Tell a process that might join a transfer what it is. */
 static int aggnet_sock_lookup(struct sock *sk, char __user *optval,
 			      int __user *optlen, int len)
 {

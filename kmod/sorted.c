@@ -59,8 +59,8 @@ u64 aggnet_sorted_bytes(const struct aggnet_tree *tree)
 }
 
 /*
- * With the sources of all who have told their weight nobody is missing: from now
- * on nobody else is taken.
+ * With the sources of all runs whose weight is known none is missing: from now on
+ * no other child is taken.
  */
 static void sorted_cover(struct aggnet_tree *tree)
 {
@@ -212,7 +212,7 @@ void aggnet_sorted_reclaim(struct aggnet_tree *tree, struct sk_buff_head *out)
 		aggnet_child_feed(tree, out);
 	if (!tree->run_full || !sorted_wakes(tree))
 		return;
-	/* Those who find no room say so again. */
+	/* Writers that find no room say so again. */
 	tree->run_full = false;
 	aggnet_socket_wake(tree);
 }

@@ -41,7 +41,7 @@ bool aggnet_sorted_writable(struct aggnet_tree *tree, u32 run);
 /* Go on merging where the last run of the tree's lock had to stop. */
 void aggnet_sorted_go_on(struct aggnet_tree *tree, struct sk_buff_head *out);
 
-/* Something came, ended or left: serve who waits for room, and the reader. */
+/* Something came, ended or left: serve what waits for room, and the reader. */
 void aggnet_sorted_reclaim(struct aggnet_tree *tree, struct sk_buff_head *out);
 void aggnet_sorted_moved(struct aggnet_tree *tree, struct sk_buff_head *out);
 

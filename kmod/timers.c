@@ -71,8 +71,8 @@ static bool hold_passed(const struct aggnet_tree *tree)
 }
 
 /*
- * Silence is about @child, or about whoever came and found no room, or is missing
- * from the list.
+ * Silence is about @child, or about a child that came and found no room, or about
+ * one of the list that is missing.
  */
 static void gave_up(struct aggnet_tree *tree, __be32 child,
 		    struct sk_buff_head *out)

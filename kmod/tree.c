@@ -626,7 +626,7 @@ static void tree_drop_charge(struct aggnet_tree *tree, u64 keep)
  * A transfer that is DONE or ABORTED holds no records that anything may still
  * take: before DONE the reader has taken all of them and the parent has
  * acknowledged all of them, after an abort neither gets any. The table of
- * children stays, because it says who is told of the outcome.
+ * children stays, because it says which peers are told of the outcome.
  */
 static void tree_release(struct aggnet_tree *tree)
 {
@@ -797,7 +797,7 @@ void aggnet_tree_kill(struct aggnet_tree *tree, enum aggnet_reason reason)
 		aggnet_tree_abort(tree, &out, reason, aggnet_tree_self(tree),
 				  0, 0);
 	tree->dead = true;
-	/* Whoever looks at the outcome from now on finds one. */
+	/* A look at the outcome finds one from now on. */
 	if (tree->state < AGGNET_TREE_DONE) {
 		tree->state = AGGNET_TREE_ABORTED;
 		tree->reason = reason;

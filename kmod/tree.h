@@ -110,8 +110,8 @@ struct aggnet_tree_conf {
  * @epoch_told: the event of a newer epoch was raised
  * @pressure: buffer is low: emit the oldest until it is not
  * @reason: enum aggnet_reason of an abort
- * @origin: who raised it
- * @about: whom it is about
+ * @origin: the node that raised it
+ * @about: the node that it is about
  * @missing: sources missing there
  * @lost: ends that were not waited for here or below; of an abort, those that
  *	are missing at its origin
@@ -135,8 +135,8 @@ struct aggnet_tree_conf {
  * @bound: children that are bound and not finished
  * @told: sources that these will contain, as they told
  * @starved: children that have been told of zero credit
- * @cursor: next slot of @child to be looked at for who waits for credit
- * @looked: and for who is silent
+ * @cursor: next slot of @child to be looked at for one that waits for credit
+ * @looked: and for one that is silent
  * @look_runs: runs of the lock that have looked for that
  * @unfed: some of them may be told of credit now
  * @tell: next slot of @child to be told of the outcome
@@ -172,7 +172,7 @@ struct aggnet_tree_conf {
  * @grow_asked: jiffies at which @grow_work was queued
  * @charged: bytes accounted to the namespace
  * @charged_most: the most that they were
- * @payer: memory control group of who made the entry; constant
+ * @payer: memory control group of the task that made the entry; constant
  * @records_in: counters for show
  */
 struct aggnet_tree {
@@ -487,15 +487,16 @@ u32 aggnet_tree_pack(struct aggnet_tree *tree, u8 *buf, u32 room,
 /* How many give each block of a dense vector: at first, and with each child. */
 void aggnet_tree_expect(struct aggnet_tree *tree);
 /*
- * Chunks that nobody has a claim on: a credit, a child that waits for one, a
- * contributor yet to come, the own writers. @own: claims of whoever asks (0, 1).
+ * Chunks that nothing has a claim on: a credit, a child that waits for one, a
+ * contributor yet to come, the own writers. @own: claims of the caller (0, 1).
  */
 u32 aggnet_tree_room(const struct aggnet_tree *tree, u32 own);
 /* Does an unplanned child that found no room still ask for a credit? */
 bool aggnet_tree_refuses(const struct aggnet_tree *tree);
 /*
- * Room is short: grow, or emit. @refused: somebody got none at all; that presses
- * even if much is free, because idle credits may have a claim on all of it.
+ * Room is short: grow, or emit. @refused: a child or a writer got none at all;
+ * that presses even if much is free, because idle credits may have a claim on all
+ * of it.
  */
 void aggnet_tree_press(struct aggnet_tree *tree, bool refused);
 /*
@@ -503,7 +504,7 @@ void aggnet_tree_press(struct aggnet_tree *tree, bool refused);
  * A timer calls it, since a writer that waits asks for nothing.
  */
 void aggnet_tree_relieve(struct aggnet_tree *tree, struct sk_buff_head *out);
-/* Chunks came free: serve who waits for room. */
+/* Chunks came free: serve what waits for room. */
 void aggnet_tree_reclaim(struct aggnet_tree *tree, struct sk_buff_head *out);
 /* Records merged into the table; an ordered fault strikes here. */
 void aggnet_tree_merge(struct aggnet_tree *tree, const u8 *data, u32 records,

@@ -12,8 +12,8 @@
 #define TREES_SLOTS_MIN	8
 
 /*
- * A member of the family of aggtable.c's key hash: who chooses the incast IDs
- * does not choose their slots.
+ * A member of the family of aggtable.c's key hash: incast IDs can be
+ * chosen, their slots cannot.
  */
 static u32 trees_home(const struct aggnet_trees *trees, u64 incast_id)
 {

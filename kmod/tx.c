@@ -183,7 +183,7 @@ void aggnet_tx_flush(struct aggnet_tree *tree, struct sk_buff_head *out)
 
 /*
  * MTU of the port, and of the first link of the route to the receiver; not what
- * an ICMP error said of it, which anybody may have forged.
+ * an ICMP error said of it, which may be forged.
  */
 static u32 tx_mtu(struct aggnet_net *an, u32 ifindex, __be32 receiver)
 {

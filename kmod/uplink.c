@@ -157,9 +157,9 @@ void aggnet_uplink_tell(struct aggnet_tree *tree, bool again,
 }
 
 /*
- * A PROBE as long as any DATA will be: whoever is bound by it can be reached by
- * them, whatever the MTU of links that nobody here knows. Shorter and shorter
- * ones (they fit 1500, 1280, 576) if there is no answer.
+ * A PROBE as long as any DATA will be: an acceptor that is bound by it can be
+ * reached by them, whatever the MTU of links that are unknown here. Shorter and
+ * shorter ones (they fit 1500, 1280, 576) if there is no answer.
  */
 static void uplink_send_bind(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
@@ -182,7 +182,7 @@ static void uplink_send_bind(struct aggnet_tree *tree, struct sk_buff_head *out)
 		    sizeof(struct aggnet_data) + up->max_payload, NULL, out);
 }
 
-/* If sources are missing, the end that may wait longest is told who is. */
+/* If sources are missing, the end that may wait longest is told which. */
 static void uplink_send_fin(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
 	u32 weight = tree->weight + !!tree->conf.writers;
@@ -233,7 +233,7 @@ static bool uplink_owed(const struct aggnet_tree *tree)
 	       tree->state == AGGNET_TREE_ABORTED || aggnet_tree_may_emit(tree);
 }
 
-/* Is DATA to be sent again? After an abort nobody waits for it any more. */
+/* Is DATA to be sent again? After an abort nothing waits for it any more. */
 static bool uplink_in_flight(const struct aggnet_tree *tree)
 {
 	const struct aggnet_uplink *up = &tree->up;
@@ -738,7 +738,7 @@ static void uplink_rto(struct aggnet_tree *tree, struct sk_buff_head *out)
 }
 
 /*
- * Credit comes when there is some, but may be lost: whoever waits for it asks,
+ * Credit comes when there is some, but may be lost: an end that waits for it asks,
  * less and less often, yet soon enough to be alive.
  */
 static void uplink_ask(struct aggnet_tree *tree, struct sk_buff_head *out)

@@ -219,7 +219,7 @@ enum aggnet_scheme {
 
 /* State of an entry, in dumps and events. */
 enum aggnet_tree_state {
-	AGGNET_TREE_IDLE,		/* nobody has contributed yet */
+	AGGNET_TREE_IDLE,		/* nothing has been contributed yet */
 	AGGNET_TREE_OPEN,		/* contributors may still come */
 	AGGNET_TREE_CLOSING,		/* flow is whole, draining to the parent */
 	AGGNET_TREE_WAITING,		/* FIN taken by the parent, DONE awaited */
@@ -255,7 +255,7 @@ enum aggnet_tree_attr {
 	AGGNET_A_TREE_KEYED,		/* flag: {a key is set} */
 	AGGNET_A_TREE_STATE,		/* u8: {enum aggnet_tree_state} */
 	AGGNET_A_TREE_REASON,		/* u8: {enum aggnet_reason} */
-	AGGNET_A_TREE_ORIGIN,		/* be32: {who raised it} */
+	AGGNET_A_TREE_ORIGIN,		/* be32: {the node that raised it} */
 	AGGNET_A_TREE_WEIGHT,		/* u32: {sources wholly arrived} */
 	AGGNET_A_TREE_CHANNELS,		/* u32: {bound children} */
 	AGGNET_A_TREE_MEMORY_USED,	/* u64: {bytes held} */
@@ -276,10 +276,10 @@ enum aggnet_tree_attr {
 	AGGNET_A_TREE_ABSENT,		/* binary: be32 identities of sources
 					 * that were left out; receiver, optional
 					 */
-	AGGNET_A_TREE_ABOUT,		/* be32: {whom the abort is about} */
+	AGGNET_A_TREE_ABOUT,		/* be32: {the node that it is about} */
 	AGGNET_A_TREE_MISSING,		/* u32: {sources missing at the origin} */
-	AGGNET_A_TREE_MISSING_NAMES,	/* binary: {be32 identities, some of who
-					 * is missing}
+	AGGNET_A_TREE_MISSING_NAMES,	/* binary: {be32 identities, some of those
+					 * that are missing}
 					 */
 	AGGNET_A_TREE_BYTES_OUT,	/* u64: {bytes of DATA emitted, first
 					 * sendings}
@@ -353,12 +353,12 @@ enum aggnet_event_attr {
 	AGGNET_A_EVENT_INSTANCE,	/* u32 */
 	AGGNET_A_EVENT_ATTEMPT,		/* u32 */
 	AGGNET_A_EVENT_REASON,		/* u8: enum aggnet_reason */
-	AGGNET_A_EVENT_ORIGIN,		/* be32: who raised it */
-	AGGNET_A_EVENT_ABOUT,		/* be32: whom it is about */
+	AGGNET_A_EVENT_ORIGIN,		/* be32: the node that raised it */
+	AGGNET_A_EVENT_ABOUT,		/* be32: the node that it is about */
 	AGGNET_A_EVENT_MISSING,		/* u32: sources missing */
 	AGGNET_A_EVENT_IFINDEX,		/* u32 */
-	AGGNET_A_EVENT_MISSING_NAMES,	/* binary: be32 identities, some of who
-					 * is missing
+	AGGNET_A_EVENT_MISSING_NAMES,	/* binary: be32 identities, some of those
+					 * that are missing
 					 */
 	AGGNET_A_EVENT_PAD,
 	__AGGNET_A_EVENT_MAX

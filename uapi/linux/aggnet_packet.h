@@ -4,7 +4,7 @@
  * the body of the type. All integers are big endian unless said otherwise.
  * IP headers are aligned to 4 bytes, so a datagram's payload begins at a multiple
  * of 4, seldom of 8: the structs are packed, and aligned to 4.
- * Documentation/protocol.rst explains who sends what, when and why.
+ * Documentation/protocol.rst explains which node sends what, when and why.
  */
 #ifndef _UAPI_LINUX_AGGNET_PACKET_H
 #define _UAPI_LINUX_AGGNET_PACKET_H
@@ -123,10 +123,10 @@ struct aggnet_hdr {
  * struct aggnet_filter - Bloom filter of the directed links of a packet's way
  * @bits: how many it has; they follow, the first one lowest in the first byte,
  *	what is left of the last byte zero
- * @hashes_digits: low four bits: hash functions; 0: it is spent, nobody looks
- *	any more. High four bits: how many digits of the receiver's label follow
- *	the bits, a byte each, the one of level 0 first; 0: every link is
- *	looked up, whatever its digit
+ * @hashes_digits: low four bits: hash functions; 0: it is spent, no node
+ *	looks at it any more. High four bits: how many digits of the receiver's
+ *	label follow the bits, a byte each, the one of level 0 first; 0: every
+ *	link is looked up, whatever its digit
  * @salt: drawn or chosen, so that a way that meets false positives can have
  *	another filter
  *
