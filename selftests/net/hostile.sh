@@ -111,21 +111,30 @@ aborted()
 }
 
 # The way between s and a is cut, and the neighbour plays back what it saw: both
-# must notice, although they go on getting packets that are whole.
+# must notice, although they go on getting packets that are whole, a few hundred.
 played_back()
 {
-	local pid status=0 repair=0
+	local pid node status=0 repair=0
+	local -A before
 
 	entries memory 131072 give_up 1000 key $KEY && begin "$TMP/in.a" &&
 		on e hostile inject "$SEED" 320 keyed "$TMP/corpus" \
 			"$TMP/sent" eth0 "$(mac 1 0)" eth1 "$(mac 3 0)" \
 			< "$TMP/in.s" >&5 || return
 	on e sysctl -qw net.ipv4.ip_forward=0
+	for node in s a; do
+		before[$node]=$(counter $node rx_packets)
+	done
 	ip netns exec "e-$tag" hostile replay "$SEED" "$TMP/corpus" \
 		eth0 "$(mac 1 0)" eth1 "$(mac 3 0)" &
 	pid=$!
 	wait_for aborted s && wait_for aborted a || status=1
-	kill $pid
+	kill $pid || status=1
+	for node in s a; do
+		within "$(scaled 50)" \
+			$(($(counter $node rx_packets) - before[$node])) \
+			100000 || status=1
+	done
 	on e sysctl -qw net.ipv4.ip_forward=1
 	exec 5>&-
 	for pid in "$s_pid" "$a_pid" "$recv_pid"; do
