@@ -43,10 +43,10 @@ shape()
 	esac
 }
 
-# shaped LINKS: does a link of each kind of node do that to packets?
-shaped()
+# shaped_as LINKS: does a link of each kind of node do that to packets?
+shaped_as()
 {
-	local want node
+	local want
 
 	case $1 in
 	none) want='all(.kind != "netem")' ;;
@@ -58,14 +58,7 @@ shaped()
 		(.duplicate.duplicate > 0) and (.reorder.reorder > 0) and
 		(.corrupt.corrupt > 0))' ;;
 	esac
-	for node in v9:eth0 w0:p0; do
-		ip netns exec ${node%:*} tc -j qdisc show dev ${node#*:} \
-			> "$TMP/qdisc" || return
-		jq -e "$want" "$TMP/qdisc" || {
-			echo "links of ${node%:*} are not '$1': $(< "$TMP/qdisc")"
-			return 1
-		}
-	done
+	shaped "$want" v9:eth0 w0:p0
 }
 
 # inputs RECORDS:KEYS:KLEN VALUES LAYOUT: of $senders
@@ -99,7 +92,7 @@ exact()
 {
 	local words=(--method "$1" --scheme "$3")
 
-	shape "$5" && shaped "$5" || return
+	shape "$5" && shaped_as "$5" || return
 	[ "$3" != route ] || words=(--method existing)
 	[ "$4" = keyed ] || words+=(--sorted)
 	plan exact --topology "bcube:$SIDE,1" --function "$2" --uid 0 \

@@ -82,13 +82,9 @@ straggler()
 # all_fail TEXT: every member ends with status 1, and its message has TEXT
 all_fail()
 {
-	local pid status failed=0 file
+	local failed=0 file
 
-	for pid in $recv_pid "${senders[@]}"; do
-		status=0
-		wait "$pid" || status=$?
-		[ $status = 1 ] || { echo "pid $pid: status $status"; failed=1; }
-	done
+	all_exit 1 || failed=1
 	for file in "$TMP"/x.*err; do
 		grep -q "$1" "$file" || {
 			echo "${file##*/}: $(< "$file")"
