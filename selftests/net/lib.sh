@@ -187,11 +187,11 @@ start_recv()
 	recv_pid=$!
 }
 
-# start_send NAME SENDER RECEIVER FILE: in the background; $send_pid
+# start_send NAME SENDER RECEIVER FILE [OPTION...]: in the background; $send_pid
 start_send()
 {
 	aggctl -n "$2" send --job $job --receiver "$(identity "$3")" \
-		--timeout "$TIMEOUT" "$4" 2> "$TMP/$1.$2.err" &
+		--timeout "$TIMEOUT" "${@:5}" "$4" 2> "$TMP/$1.$2.err" &
 	send_pid=$!
 }
 

@@ -7,6 +7,7 @@
 . "$(dirname "$0")/incast.inc"
 
 GIVE_UP=${GIVE_UP:-10}
+repair=60	# seconds that members wait for one
 
 # begin HELD OPTION...: all members run, the plan is supervised; sender HELD
 # reads a pipe that stays open at 5
@@ -19,7 +20,7 @@ begin()
 	plan x --topology bcube:4,1 --method irs --receivers v0 --uid 0 \
 		--senders "$(IFS=,; echo "${SENDERS[*]}")" --give-up "$GIVE_UP" "$@" || return
 	$supervision || return
-	start_recv x v0
+	start_recv x v0 --repair "$repair"
 	senders=()
 	for s in "${SENDERS[@]}"; do
 		input=$TMP/in.$s
@@ -27,7 +28,7 @@ begin()
 			input=$TMP/x.pipe
 			mkfifo "$input"
 		fi
-		start_send x "$s" v0 "$input"
+		start_send x "$s" v0 "$input" --repair "$repair"
 		senders+=("$send_pid")
 	done
 	exec 5> "$TMP/x.pipe"
@@ -216,6 +217,8 @@ source_killed()
 
 source_missed()
 {
+	local repair=5
+
 	source_killed && all_fail \
 		"closed before it was finished at 10.0.0.11" "source v10"
 }
@@ -239,6 +242,8 @@ source_host_left()
 
 receiver_gone()
 {
+	local repair=5
+
 	begin v5 && wait_for tree v1 ".records_in > 0" || return
 	kill -KILL "$recv_pid"
 	all_fail "the receiver closed" "the receiver closed"
