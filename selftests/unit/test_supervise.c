@@ -330,6 +330,40 @@ TEST_F(watch, aborted__a_source)
 	}
 }
 
+static void aborted_other(struct aggnet_watch *w, uint32_t attempt,
+			  uint8_t reason, int about)
+{
+	struct aggnet_event_info e = {
+		.kind = AGGNET_EVENT_TREE_ABORTED, .incast_id = OTHER,
+		.instance = 9, .attempt = attempt, .reason = reason,
+		.origin = identity(3), .about = identity(about),
+	};
+
+	aggnet_watch_event(w, "v3", &e, 0);
+}
+
+/* Its trees end at once; later it is a node on the way as any other. */
+TEST_F(watch, aborted__a_source_of_two_trees)
+{
+	ASSERT_EQ(0, aggnet_watch_tree(self->w, OTHER, 9, 0, "v3"));
+	aborted(self->w, AGGNET_R_TIMEOUT, 0, 2);
+	aborted_other(self->w, 0, AGGNET_R_TIMEOUT, 2);
+	if (!variant->allow_missing) {
+		EXPECT_EQ(AGGNET_WATCH_FAILED, judge(self->w, 0, &self->f));
+		return;
+	}
+	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
+	ASSERT_EQ(1, self->f.n_changes);
+	EXPECT_STREQ("leave:v2", self->f.change[0]);
+	EXPECT_EQ(2, self->f.n_renew);
+	ASSERT_EQ(0, aggnet_watch_tree(self->w, TREE, 9, 1, "v0"));
+	ASSERT_EQ(0, aggnet_watch_tree(self->w, OTHER, 9, 1, "v3"));
+	aborted_other(self->w, 1, AGGNET_R_TIMEOUT, 2);
+	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
+	ASSERT_EQ(1, self->f.n_changes);
+	EXPECT_STREQ("failed:v2", self->f.change[0]);
+}
+
 TEST_F(watch, aborted__lost_records)
 {
 	aborted(self->w, AGGNET_R_RESET, 2, 1);

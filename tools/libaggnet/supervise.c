@@ -19,6 +19,7 @@
  * @parts: what a server is in the plan
  * @gone: it has failed
  * @judged: that has been found
+ * @left: this judgement has it leave as a source
  * @next: node of the same hash
  * @link: its links, from their ends: number of a link times 2, and the end
  * @links: how many there are, while links are judged
@@ -30,6 +31,7 @@ struct watch_node {
 	unsigned int parts;
 	bool gone;
 	bool judged;
+	bool left;
 	size_t next;
 	size_t link;
 	size_t links;
@@ -560,6 +562,7 @@ static bool judge_source(struct aggnet_watch *w, struct watch_node *node,
 		return false;
 	change(w, node->gone ? "failed:%s" : "leave:%s", node->name);
 	node->parts &= ~AGGNET_WATCH_SOURCE;
+	node->left = true;
 	return true;
 }
 
@@ -612,7 +615,8 @@ static bool judge_loss(struct aggnet_watch *w, const struct watch_tree *tree,
 						sizeof(text)));
 		return false;
 	}
-	if (node->judged)
+	/* Each of its trees ends because of it. */
+	if (node->judged || node->left)
 		return true;
 	if (node->parts & AGGNET_WATCH_SOURCE)
 		return judge_source(w, node, f, what);
@@ -652,8 +656,10 @@ static bool judge_all(struct aggnet_watch *w, struct aggnet_finding *f)
 
 	find_cut_off(w, 1);
 	find_cut_off(w, 0);
-	for (i = 0; i < w->n_nodes; i++)
+	for (i = 0; i < w->n_nodes; i++) {
+		w->node[i].left = false;
 		mends &= judge_node(w, &w->node[i], f);
+	}
 	for (i = 0; i < w->n_links; i++)
 		judge_link(w, &w->link[i], f);
 	for (i = 0; i < w->n_trees; i++)
