@@ -456,8 +456,11 @@ TEST_F(watch, aborted__the_receiver_knew_more)
 	EXPECT_STREQ("v1 timed out", self->f.text);
 }
 
-/* Another sign came before: the receiver has as long to name a node. */
-TEST_F(watch, settles__after_an_end_that_names_no_node)
+#define GIVE_UP		500
+#define NAMED_BY	(GIVE_UP + 2000)
+
+/* v1 has not found its acceptor, at 1040; v3 has lost a link at 1000. */
+static struct aggnet_event_info no_acceptor(struct aggnet_watch *w)
 {
 	struct aggnet_event_info e = {
 		.kind = AGGNET_EVENT_TREE_ABORTED, .incast_id = TREE,
@@ -465,19 +468,51 @@ TEST_F(watch, settles__after_an_end_that_names_no_node)
 		.origin = identity(1),
 	};
 
-	aggnet_watch_port(self->w, "v3", "eth0", false, 1000);
-	aggnet_watch_event(self->w, "v1", &e, 1040);
+	aggnet_watch_give_up(w, GIVE_UP);
+	aggnet_watch_port(w, "v3", "eth0", false, 1000);
+	aggnet_watch_event(w, "v1", &e, 1040);
+	e.origin = identity(0);
+	return e;
+}
+
+TEST_F(watch, settles__after_an_end_that_names_no_node)
+{
+	struct aggnet_event_info e = no_acceptor(self->w);
+
 	EXPECT_EQ(AGGNET_WATCH_WAIT,
 		  aggnet_watch_judge(self->w, 1060, &self->f));
-	EXPECT_EQ(AGGNET_WATCH_SETTLE_MS - 20, self->f.wait_ms);
-	e.origin = identity(0);
+	EXPECT_EQ(NAMED_BY - 20, self->f.wait_ms);
+	EXPECT_EQ(AGGNET_WATCH_WAIT,
+		  aggnet_watch_judge(self->w, 1039 + NAMED_BY, &self->f));
 	e.about = identity(1);
-	aggnet_watch_event(self->w, "v0", &e, 1070);
-	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 1040, &self->f));
+	aggnet_watch_event(self->w, "v0", &e, 1039 + NAMED_BY);
+	ASSERT_EQ(AGGNET_WATCH_REPAIR,
+		  aggnet_watch_judge(self->w, 1039 + NAMED_BY, &self->f));
 	EXPECT_EQ(1000, self->f.heard_ms);
 	ASSERT_EQ(2, self->f.n_changes);
 	EXPECT_STREQ("failed:v3-w0", self->f.change[0]);
 	EXPECT_STREQ("failed:v1", self->f.change[1]);
+}
+
+/* The receiver knows no more, says nothing, or is gone; or v1 counts alone. */
+TEST_F(watch, settles__for_an_end_that_nothing_names)
+{
+	struct aggnet_event_info e = no_acceptor(self->w);
+
+	aggnet_watch_event(self->w, "v0", &e, 1200);
+	EXPECT_EQ(AGGNET_WATCH_FAILED,
+		  aggnet_watch_judge(self->w, 1200, &self->f));
+	ASSERT_EQ(0, aggnet_watch_tree(self->w, TREE, 9, 0, "v0"));
+	e = no_acceptor(self->w);
+	EXPECT_EQ(AGGNET_WATCH_FAILED,
+		  aggnet_watch_judge(self->w, 1040 + NAMED_BY, &self->f));
+	ASSERT_EQ(0, aggnet_watch_tree(self->w, TREE, 9, 0, NULL));
+	e = no_acceptor(self->w);
+	EXPECT_EQ(AGGNET_WATCH_FAILED, judge(self->w, 1040, &self->f));
+	ASSERT_EQ(0, aggnet_watch_tree(self->w, TREE, 9, 0, "v0"));
+	e = no_acceptor(self->w);
+	aggnet_watch_gone(self->w, "v0", 1040);
+	EXPECT_EQ(AGGNET_WATCH_FAILED, judge(self->w, 1040, &self->f));
 }
 
 TEST_F(watch, epochs__others_are_not_heard)

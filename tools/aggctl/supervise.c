@@ -163,6 +163,8 @@ static int prepare(struct supervise *s)
 	s->changes = json_array();
 	s->renew = json_array();
 	s->over = json_array();
+	if (s->watch && plan.conf.give_up)
+		aggnet_watch_give_up(s->watch, plan.conf.give_up);
 	if (!s->watch || add_parts(s, &plan) || add_trees(s, &plan) ||
 	    add_posts(s, &plan))
 		err("out of memory");

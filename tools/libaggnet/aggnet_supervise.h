@@ -91,6 +91,18 @@ struct aggnet_watch;
 struct aggnet_watch *aggnet_watch_new(bool allow_missing);
 void aggnet_watch_free(struct aggnet_watch *w);
 
+/**
+ * aggnet_watch_give_up() - how long the nodes of the plan bear silence
+ * @w: the handle
+ * @give_up: of the plan's entries, milliseconds; AGGNET_GIVE_UP_DEFAULT if this
+ *	is not called
+ *
+ * A node that never found its acceptor aborts its tree without the name of a
+ * node. The node whose word counts may name one as much later, and is waited for
+ * give_up and 2 s at most; no failure is judged before.
+ */
+void aggnet_watch_give_up(struct aggnet_watch *w, uint32_t give_up);
+
 /*
  * --- what there is; 0, -ENOMEM, -ENAMETOOLONG of a name without room in
  * AGGNET_WATCH_NAME (a port's: AGGNET_IFNAME_LEN), or -ENOENT of a link to

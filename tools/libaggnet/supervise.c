@@ -2,6 +2,7 @@
 /* Supervision: signs of failure of a running plan, and what they mean. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,8 @@
 #include "aggnet_supervise.h"
 
 #define NONE	SIZE_MAX
+/* A node notices silence when give_up has passed, and a retransmission timer. */
+#define NOTICE_MS	2000
 
 /**
  * struct watch_node - a server or a switch
@@ -62,6 +65,7 @@ struct watch_link {
  * @at: node whose word on the end counts, NONE: any
  * @done: the receiver has the result
  * @end: how it was aborted; no reason: it was not
+ * @name_by: @end names no node: until then @at may name one; 0: it will not
  */
 struct watch_tree {
 	uint64_t incast_id;
@@ -70,10 +74,12 @@ struct watch_tree {
 	size_t at;
 	bool done;
 	struct aggnet_status end;
+	int64_t name_by;
 };
 
 struct aggnet_watch {
 	bool allow_missing;
+	uint32_t give_up;
 	int64_t heard;		/* -1: nothing since the last judgement */
 	int64_t settle;		/* what was heard settles from here on */
 	struct watch_node *node;
@@ -97,9 +103,15 @@ struct aggnet_watch *aggnet_watch_new(bool allow_missing)
 
 	if (w) {
 		w->allow_missing = allow_missing;
+		w->give_up = AGGNET_GIVE_UP_DEFAULT;
 		w->heard = -1;
 	}
 	return w;
+}
+
+void aggnet_watch_give_up(struct aggnet_watch *w, uint32_t give_up)
+{
+	w->give_up = give_up;
 }
 
 void aggnet_watch_free(struct aggnet_watch *w)
@@ -377,14 +389,19 @@ static bool withdraws_all(const struct aggnet_watch *w,
 }
 
 static void tree_aborted(struct aggnet_watch *w, struct watch_tree *tree,
-			 const struct aggnet_status *end, int64_t now)
+			 size_t node, const struct aggnet_status *end,
+			 int64_t now)
 {
-	/* The receiver may be about to say it. */
-	if (!tree->end.reason && names_no_node(end))
+	/* The receiver may name the node when it has waited for it as long. */
+	if (!tree->end.reason && names_no_node(end)) {
 		w->settle = now;
+		tree->name_by = now + w->give_up + NOTICE_MS;
+	}
 	if (!tree->end.reason || names_no_node(&tree->end) ||
 	    withdraws_all(w, end))
 		tree->end = *end;
+	if (tree->at == NONE || tree->at == node || !names_no_node(&tree->end))
+		tree->name_by = 0;
 }
 
 static void tree_ended(struct aggnet_watch *w, struct watch_tree *tree,
@@ -397,7 +414,7 @@ static void tree_ended(struct aggnet_watch *w, struct watch_tree *tree,
 	if (!end->reason)
 		tree->done = true;
 	else if (end->reason != AGGNET_R_STALE)
-		tree_aborted(w, tree, end, now);
+		tree_aborted(w, tree, node, end, now);
 }
 
 /*
@@ -677,18 +694,36 @@ static bool all_done(const struct aggnet_watch *w)
 	return true;
 }
 
+/* When all is known that will be. */
+static int64_t judge_at(const struct aggnet_watch *w)
+{
+	int64_t at = w->settle + AGGNET_WATCH_SETTLE_MS;
+	const struct watch_tree *tree;
+	size_t i;
+
+	for (i = 0; i < w->n_trees; i++) {
+		tree = &w->tree[i];
+		if (tree->name_by > at && !tree->done &&
+		    !w->node[tree->at].gone)
+			at = tree->name_by;
+	}
+	return at;
+}
+
 enum aggnet_verdict aggnet_watch_judge(struct aggnet_watch *w, int64_t now,
 				       struct aggnet_finding *f)
 {
 	bool mends;
+	int64_t at;
 
 	*f = (struct aggnet_finding){ .wait_ms = -1, .heard_ms = w->heard };
 	if (all_done(w))
 		return AGGNET_WATCH_DONE;
 	if (w->heard < 0)
 		return AGGNET_WATCH_WAIT;
-	if (now < w->settle + AGGNET_WATCH_SETTLE_MS) {
-		f->wait_ms = (int)(w->settle + AGGNET_WATCH_SETTLE_MS - now);
+	at = judge_at(w);
+	if (now < at) {
+		f->wait_ms = at - now < INT_MAX ? (int)(at - now) : INT_MAX;
 		return AGGNET_WATCH_WAIT;
 	}
 	w->n_changes = 0;
