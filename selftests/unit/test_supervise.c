@@ -146,6 +146,25 @@ TEST_F(watch, done__only_when_all_trees_are)
 	EXPECT_TRUE(aggnet_watch_is_done(self->w, TREE));
 }
 
+/* A transfer that was planned anew has no result yet. */
+TEST_F(watch, done__not_in_another_instance)
+{
+	event(self->w, "v0", AGGNET_EVENT_TREE_DONE, 0, 0, 0, -1);
+	ASSERT_TRUE(aggnet_watch_is_done(self->w, TREE));
+	ASSERT_EQ(0, aggnet_watch_tree(self->w, TREE, 10, 0, "v0"));
+	EXPECT_FALSE(aggnet_watch_is_done(self->w, TREE));
+	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
+}
+
+/* It is not watched as if the word of any node counted. */
+TEST_F(watch, tree__at_an_unknown_node)
+{
+	EXPECT_EQ(-ENOENT, aggnet_watch_tree(self->w, OTHER, 9, 0, "v9"));
+	EXPECT_EQ(-ENOENT, aggnet_watch_tree(self->w, TREE, 9, 1, "v9"));
+	event(self->w, "v0", AGGNET_EVENT_TREE_DONE, 0, 0, 0, -1);
+	EXPECT_EQ(AGGNET_WATCH_DONE, judge(self->w, 0, &self->f));
+}
+
 TEST_F(watch, settles__before_it_judges)
 {
 	aggnet_watch_gone(self->w, "v1", 1000);

@@ -105,8 +105,7 @@ void aggnet_watch_give_up(struct aggnet_watch *w, uint32_t give_up);
 
 /*
  * --- what there is; 0, -ENOMEM, -ENAMETOOLONG of a name without room in
- * AGGNET_WATCH_NAME (a port's: AGGNET_IFNAME_LEN), or -ENOENT of a link to
- * unknown ends
+ * AGGNET_WATCH_NAME (a port's: AGGNET_IFNAME_LEN), or -ENOENT of an unknown node
  */
 
 int aggnet_watch_server(struct aggnet_watch *w, const char *name,
@@ -125,7 +124,10 @@ int aggnet_watch_link(struct aggnet_watch *w, const char *server,
  * @attempt: epoch
  * @at: the node whose word on its end counts, NULL: any
  *
- * What is heard of other epochs of it is ignored from now on.
+ * What is heard of other epochs of it is ignored from now on. A tree that is done
+ * stays done in a new attempt, not in a new instance.
+ *
+ * Return: 0, -ENOMEM, or -ENOENT: there is no node @at
  */
 int aggnet_watch_tree(struct aggnet_watch *w, uint64_t incast_id,
 		      uint32_t instance, uint32_t attempt, const char *at);

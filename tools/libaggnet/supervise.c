@@ -282,7 +282,10 @@ int aggnet_watch_tree(struct aggnet_watch *w, uint64_t incast_id,
 		      uint32_t instance, uint32_t attempt, const char *at)
 {
 	struct watch_tree *tree = find_tree(w, incast_id);
+	size_t node = find_node(w, at);
 
+	if (at && node == NONE)
+		return -ENOENT;
 	if (!tree) {
 		tree = more(w->tree, w->n_trees, sizeof(*tree));
 		if (!tree)
@@ -292,8 +295,8 @@ int aggnet_watch_tree(struct aggnet_watch *w, uint64_t incast_id,
 	}
 	*tree = (struct watch_tree){
 		.incast_id = incast_id, .instance = instance,
-		.attempt = attempt, .at = find_node(w, at),
-		.done = tree->done,
+		.attempt = attempt, .at = node,
+		.done = tree->done && tree->instance == instance,
 	};
 	return 0;
 }
