@@ -51,6 +51,7 @@
  * @nmessages: how many there are
  * @next: the next one
  * @taken: the end mark was taken
+ * @no_random: errno of getrandom(), 0: it succeeds
  * @aborted: reason of the application's abort
  * @status: what AGGNET_SO_STATUS gives
  */
@@ -79,6 +80,7 @@ static struct fake_node {
 	unsigned int nmessages;
 	unsigned int next;
 	bool taken;
+	int no_random;
 	uint32_t aborted;
 	struct aggnet_status status;
 } node;
@@ -87,6 +89,12 @@ static int fake_fail(int err)
 {
 	errno = err;
 	return -1;
+}
+
+static ssize_t fake_getrandom(void *buf, size_t len, unsigned int flags)
+{
+	return node.no_random ? fake_fail(node.no_random) :
+				getrandom(buf, len, flags);
 }
 
 static int fake_socket(int domain, int type, int protocol)
@@ -238,6 +246,7 @@ static int fake_setsockopt(int fd, int level, int name, const void *val,
 #define shutdown	fake_shutdown
 #define getsockopt	fake_getsockopt
 #define setsockopt	fake_setsockopt
+#define getrandom	fake_getrandom
 
 #include "../../tools/libaggnet/record.c"
 #include "../../tools/libaggnet/merge.c"

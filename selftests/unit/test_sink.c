@@ -329,6 +329,66 @@ TEST_F(sink, newer_epoch__before_commit)
 	EXPECT_EQ(0, aggnet_sink_commit(self->k));
 }
 
+/* Another process may have the socket: there is nothing to read for now. */
+TEST_F(sink, commit__has_to_wait)
+{
+	struct aggnet_entry e;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		aggnet_sink_close(self->k);
+		memset(&node, 0, sizeof(node));
+		self->opt.flags = i ? 0 : AGGNET_OPT_NONBLOCK;
+		ASSERT_EQ(0, aggnet_sink_open(&self->k, self->any, 7,
+					      &self->opt));
+		put_records("a", 1, "a", 2);
+		put_end(1, 1);
+		ASSERT_EQ(0, aggnet_sink_run(self->k));
+		node.message[node.next].error = EAGAIN;
+		put_end(1, 1);
+		if (!i)
+			EXPECT_EQ(-EAGAIN, aggnet_sink_commit(self->k));
+		EXPECT_EQ(0, aggnet_sink_commit(self->k));
+		EXPECT_TRUE(node.taken);
+		ASSERT_TRUE(aggnet_sink_next(self->k, &e));
+		EXPECT_EQ(3, e.value);
+	}
+}
+
+/* An end mark stands for one epoch's result. */
+TEST_F(sink, commit__of_another_epoch)
+{
+	struct aggnet_end *end;
+
+	put_records("a", 1, "a", 2);
+	put_end(1, 1);
+	ASSERT_EQ(0, aggnet_sink_run(self->k));
+	end = (void *)(node.message[node.next].bytes +
+		       sizeof(struct aggnet_msg));
+	end->attempt++;
+	EXPECT_EQ(-EBADMSG, aggnet_sink_commit(self->k));
+	EXPECT_STREQ("malformed message: end mark of another epoch",
+		     aggnet_sink_error(self->k));
+}
+
+TEST_F(sink, commit__of_half_an_end_mark)
+{
+	put_end(1, 1);
+	ASSERT_EQ(0, aggnet_sink_run(self->k));
+	node.message[node.next].len--;
+	EXPECT_EQ(-EBADMSG, aggnet_sink_commit(self->k));
+}
+
+/* Without a random number there is no table of keys, but memory. */
+TEST_F(sink, run__no_random_number)
+{
+	node.no_random = ENOSYS;
+	put_records("a", 1, "b", 2);
+	EXPECT_EQ(-ENOSYS, aggnet_sink_run(self->k));
+	EXPECT_STREQ("cannot merge: Function not implemented",
+		     aggnet_sink_error(self->k));
+}
+
 /* What ended the epoch is told, not how the call for the next one ended. */
 TEST_F(sink, newer_epoch__does_not_come)
 {

@@ -143,7 +143,7 @@ static int merge_start(struct merge *m)
 {
 	if (getrandom(&m->seed, sizeof(m->seed), GRND_INSECURE) !=
 	    sizeof(m->seed))
-		return -ENOMEM;
+		return -errno;
 	return merge_grow(m);
 }
 
@@ -152,12 +152,14 @@ int merge_add(struct merge *m, const void *key, size_t klen,
 {
 	struct merge_entry *e;
 	uint32_t hash, *slot;
+	int err;
 
 	if (!aggnet_state_check(&m->shape, value, vlen, false) ||
 	    (merge_dense(m) && !aggnet_vector_key_ok(&m->shape, key, klen)))
 		return -EBADMSG;
-	if (!m->room && merge_start(m))
-		return -ENOMEM;
+	err = m->room ? 0 : merge_start(m);
+	if (err)
+		return err;
 	hash = merge_hash(m, key, klen);
 	slot = merge_slot(m, key, klen, hash);
 	e = *slot ? &m->entry[*slot - 1] : merge_insert(m, key, klen, hash);

@@ -87,26 +87,33 @@ static int sink_malformed(struct aggnet_sink *k, const char *what)
 	return conn_end(&k->conn, -EBADMSG);
 }
 
+static int sink_unmerged(struct aggnet_sink *k, int err)
+{
+	if (err == -EBADMSG)
+		return sink_malformed(k, "a value");
+	if (err == -ENOMEM)
+		conn_fail(&k->conn, err, "no memory for %zu keys", k->merge.n);
+	else
+		conn_fail(&k->conn, err, "cannot merge: %s", strerror(-err));
+	return conn_end(&k->conn, err);
+}
+
 static int sink_merge(struct aggnet_sink *k, const uint8_t *data, size_t len,
 		      uint32_t records)
 {
 	struct record rec;
 	size_t size;
+	int err;
 
 	k->merge.shape = conn_shape(&k->conn);
 	for (; len; data += size, len -= size, records--) {
 		size = record_get(data, len, &rec);
 		if (!size || !records)
 			return sink_malformed(k, "its records");
-		switch (merge_add(&k->merge, rec.key, rec.klen, rec.value,
-				  rec.vlen)) {
-		case -EBADMSG:
-			return sink_malformed(k, "a value");
-		case -ENOMEM:
-			conn_fail(&k->conn, -ENOMEM, "no memory for %zu keys",
-				  k->merge.n);
-			return conn_end(&k->conn, -ENOMEM);
-		}
+		err = merge_add(&k->merge, rec.key, rec.klen, rec.value,
+				rec.vlen);
+		if (err)
+			return sink_unmerged(k, err);
 	}
 	return records ? sink_malformed(k, "too few records") : 0;
 }
@@ -384,6 +391,21 @@ const struct in_addr *aggnet_sink_absent(const struct aggnet_sink *k,
 	return k->absent;
 }
 
+/* The end mark is taken: is it the one of the result? */
+static int sink_end(struct aggnet_sink *k, size_t len)
+{
+	struct aggnet_end end;
+
+	if (len < sizeof(struct aggnet_msg) + sizeof(end))
+		return sink_malformed(k, "short end mark");
+	memcpy(&end, k->message + sizeof(struct aggnet_msg), sizeof(end));
+	if (end.instance != k->result.instance ||
+	    end.attempt != k->result.attempt)
+		return sink_malformed(k, "end mark of another epoch");
+	k->committed = true;
+	return 0;
+}
+
 int aggnet_sink_commit(struct aggnet_sink *k)
 {
 	struct aggnet_msg head;
@@ -394,11 +416,16 @@ int aggnet_sink_commit(struct aggnet_sink *k)
 		return k->conn.final;
 	if (!k->whole)
 		return conn_fail(&k->conn, -EINVAL, "there is no result yet");
-	n = sink_recv(k, 0);
-	if (n < 0) {
+	while ((n = sink_recv(k, 0)) < 0) {
 		err = sink_trouble(k, n);
-		return err ? err : sink_stale(k);
+		if (err)
+			return err;
+		/* Of another call that failed the epoch is lost. */
+		if (n != -EAGAIN)
+			return sink_stale(k);
 	}
+	if ((size_t)n < sizeof(head))
+		return sink_malformed(k, "too short");
 	memcpy(&head, k->message, sizeof(head));
 	if (head.type == AGGNET_MSG_RESET) {
 		sink_reset(k);
@@ -406,8 +433,7 @@ int aggnet_sink_commit(struct aggnet_sink *k)
 	}
 	if (head.type != AGGNET_MSG_END)
 		return sink_malformed(k, "unexpected type");
-	k->committed = true;
-	return 0;
+	return sink_end(k, n);
 }
 
 /* --- the rest ------------------------------------------------------------- */
