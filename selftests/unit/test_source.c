@@ -2,6 +2,7 @@
 /* A source of libaggnet above a node that the test plays. */
 #include "fake_node.h"
 
+#include <float.h>
 #include <sys/wait.h>
 
 FIXTURE(source) {
@@ -121,6 +122,11 @@ static uint32_t wire32(float v)
 	return htole32(bits);
 }
 
+static int add_to_key(struct aggnet_source *s, double value)
+{
+	return aggnet_source_add_real(s, "k", 1, value);
+}
+
 TEST_F(source, add_real__writes_the_number)
 {
 	double wide = -0x1.23456789p-300;
@@ -178,6 +184,32 @@ TEST_F(source, add_pair_real__writes_value_and_id)
 						 pair.id));
 	ASSERT_EQ(0, aggnet_source_finish(self->s));
 	EXPECT_TRUE(stream_is("key", wire, sizeof(wire)));
+}
+
+/* An infinity is one as float32, too; what becomes one is refused. */
+TEST_F(source, add_real__beyond_float32)
+{
+	unsigned int dense;
+
+	for (dense = 0; dense < 2; dense++) {
+		int (*add)(struct aggnet_source *s, double value) =
+			dense ? aggnet_source_add_element_real : add_to_key;
+
+		aggnet_source_close(self->s);
+		node.shape.function = AGGNET_FN_MAX;
+		node.shape.vtype = AGGNET_VTYPE_FLOAT32;
+		node.shape.layout = dense ? AGGNET_LAYOUT_DENSE :
+					    AGGNET_LAYOUT_KEYED;
+		node.shape.elements = 2 * dense;
+		ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
+						NULL));
+		EXPECT_EQ(-ERANGE, add(self->s, 1e39));
+		EXPECT_STREQ("value 1e+39 does not fit float32",
+			     aggnet_source_error(self->s));
+		EXPECT_EQ(-ERANGE, add(self->s, -1e300));
+		EXPECT_EQ(0, add(self->s, FLT_MAX));
+		EXPECT_EQ(0, add(self->s, HUGE_VAL));
+	}
 }
 
 TEST_F(source, add_element_real__writes_elements)
@@ -543,6 +575,40 @@ TEST_F(source, first_epoch__is_not_of_another_shape)
 	EXPECT_STREQ("job 7 of receiver 10.0.0.1 has another function or type of values now",
 		     aggnet_source_error(self->s));
 	EXPECT_EQ(1, node.joined);
+}
+
+/* A caller that polls has to hear of the ticks at once. */
+TEST_F(source, first_epoch__is_polled_for)
+{
+	struct pollfd pfd;
+
+	self->opt.flags = AGGNET_OPT_NONBLOCK;
+	open_on_aborted(_metadata, &self->s, self->receiver, &self->opt);
+	pfd.fd = aggnet_source_fd(self->s);
+	pfd.events = aggnet_source_events(self->s);
+	EXPECT_EQ(POLLIN, pfd.events);
+	EXPECT_EQ(1, poll(&pfd, 1, 60000));
+}
+
+/* A caller that starts over on -ESTALE would do so for ever. */
+TEST_F(source, abort__while_a_newer_epoch_is_waited_for)
+{
+	self->opt.flags = AGGNET_OPT_REPLAY | AGGNET_OPT_NONBLOCK;
+	self->opt.repair_ms = 60000;
+	node.lost = ESTALE;
+	node.lose_at = 1;
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
+					&self->opt));
+	memset(node.errors, 0x7f, sizeof(node.errors));
+	ASSERT_EQ(0, aggnet_source_add(self->s, "k", 1, 1));
+	node.len = 1;
+	ASSERT_EQ(-EAGAIN, aggnet_source_finish(self->s));
+	EXPECT_EQ(0, aggnet_source_abort(self->s, AGGNET_R_USER));
+	EXPECT_EQ(-ECANCELED, aggnet_source_add(self->s, "k", 1, 1));
+	EXPECT_EQ(-ECANCELED, aggnet_source_finish(self->s));
+	EXPECT_STREQ("aborted here: an application asked to stop",
+		     aggnet_source_error(self->s));
+	EXPECT_EQ(-ECANCELED, aggnet_source_abort(self->s, AGGNET_R_USER));
 }
 
 /* Once it has joined, only that instance goes on. */

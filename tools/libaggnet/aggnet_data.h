@@ -124,7 +124,7 @@ int aggnet_source_open(struct aggnet_source **s, struct in_addr receiver,
 int aggnet_source_add(struct aggnet_source *s, const void *key, size_t klen,
 		      int64_t value);
 
-/* The same where values are reals. */
+/* The same where values are reals; -ERANGE: it is finite, and not as float32. */
 int aggnet_source_add_real(struct aggnet_source *s, const void *key,
 			   size_t klen, double value);
 
@@ -156,7 +156,8 @@ int aggnet_source_add_element_real(struct aggnet_source *s, double value);
 int aggnet_source_finish(struct aggnet_source *s);
 
 /* End the transfer in an error that every member learns: AGGNET_R_USER or
- * AGGNET_R_SENDER (the input is bad).
+ * AGGNET_R_SENDER (the input is bad). While a repair is waited for, only this
+ * handle ends: it joins no newer epoch.
  */
 int aggnet_source_abort(struct aggnet_source *s, enum aggnet_reason why);
 
@@ -335,7 +336,8 @@ const struct in_addr *aggnet_sink_absent(const struct aggnet_sink *k,
  * aggnet(7) has a table of these cases.
  *
  * Return: 0; -ESTALE: a new epoch began before, so forget the result and call
- * aggnet_sink_run() again; or another negative errno
+ * aggnet_sink_run() again; -EAGAIN, -EINTR: the result is as it was, call this
+ * again; or another negative errno
  */
 int aggnet_sink_commit(struct aggnet_sink *k);
 

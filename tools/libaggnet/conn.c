@@ -283,6 +283,7 @@ static int conn_tick(struct conn *c)
 static int conn_mend(struct conn *c, int err)
 {
 	c->broken = err;
+	c->waits = POLLIN;
 	memcpy(c->why, c->error, sizeof(c->why));
 	c->mend_by = now_ms() + conn_patience(c, err);
 	return conn_tick(c);
@@ -430,14 +431,13 @@ int conn_abort(struct conn *c, enum aggnet_reason why)
 
 	if (c->final)
 		return c->final;
-	if (c->fd < 0) {
-		memcpy(c->error, c->why, sizeof(c->error));
-		return conn_end(c, c->broken);
+	/* Between two epochs there is no other member to tell. */
+	if (c->fd >= 0) {
+		err = conn_raise(c, why);
+		if (err)
+			return conn_fail(c, err, "abort: %s", strerror(-err));
+		conn_read_status(c, c->fd);
 	}
-	err = conn_raise(c, why);
-	if (err)
-		return conn_fail(c, err, "abort: %s", strerror(-err));
-	conn_read_status(c, c->fd);
 	conn_fail(c, -ECANCELED, "aborted here: %s", aggnet_reason_text(why));
 	conn_end(c, aggnet_reason_errno(why));
 	return 0;

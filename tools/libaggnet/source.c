@@ -2,6 +2,7 @@
 /* Source: the records of a local writer, kept so that they can be replayed. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -328,6 +329,16 @@ static void put_word(uint8_t *buf, uint64_t word, size_t size)
 		buf[i] = word >> (8 * i);
 }
 
+/* Narrowed to a float it must not become infinite. */
+static int source_real_range(struct aggnet_source *s, double value)
+{
+	if (s->conn.status.vtype != AGGNET_VTYPE_FLOAT32 || !isfinite(value) ||
+	    isfinite((float)value))
+		return 0;
+	return conn_fail(&s->conn, -ERANGE, "value %g does not fit float32",
+			 value);
+}
+
 static uint64_t real_bits(const struct aggnet_source *s, double value)
 {
 	float single = (float)value;
@@ -361,6 +372,8 @@ int aggnet_source_add_real(struct aggnet_source *s, const void *key,
 	int err = source_takes(s, true, false, false);
 	uint8_t buf[8];
 
+	if (!err)
+		err = source_real_range(s, value);
 	if (!err)
 		err = source_begin(s, key, klen);
 	if (err)
@@ -433,6 +446,7 @@ int aggnet_source_add_element(struct aggnet_source *s, int64_t value)
 int aggnet_source_add_element_real(struct aggnet_source *s, double value)
 {
 	return source_takes(s, true, false, true) ?:
+	       source_real_range(s, value) ?:
 	       source_element(s, real_bits(s, value));
 }
 
