@@ -197,8 +197,6 @@ void aggnet_link_del_all(struct aggnet_net *an)
 		cond_resched();
 		link_remove(an, link);
 	}
-	/* The module may go next, and link_free_rcu() with it. */
-	rcu_barrier();
 }
 
 unsigned int aggnet_link_match(struct aggnet_net *an, u64 incast_id,

@@ -228,6 +228,6 @@ void aggnet_netns_exit(void)
 {
 	unregister_pernet_subsys(&netns_ops);
 	destroy_workqueue(netns_wq);
-	/* Ports are freed by RCU callbacks, which are code of the module. */
+	/* RCU callbacks free ports and links, and are code of the module. */
 	rcu_barrier();
 }
