@@ -25,16 +25,17 @@ static int __init aggnet_init(void)
 	err = aggnet_port_init();
 	if (err)
 		goto netns_exit;
-	err = aggnet_socket_init();
-	if (err)
-		goto port_exit;
 	err = aggnet_netlink_init();
 	if (err)
-		goto socket_exit;
+		goto port_exit;
+	/* Last: a socket may keep the code that it was made with. */
+	err = aggnet_socket_init();
+	if (err)
+		goto netlink_exit;
 	return 0;
 
-socket_exit:
-	aggnet_socket_exit();
+netlink_exit:
+	aggnet_netlink_exit();
 port_exit:
 	aggnet_port_exit();
 netns_exit:
@@ -48,8 +49,8 @@ mem_exit:
 
 static void __exit aggnet_exit(void)
 {
-	aggnet_netlink_exit();
 	aggnet_socket_exit();
+	aggnet_netlink_exit();
 	aggnet_port_exit();
 	aggnet_netns_exit();
 	aggnet_tree_exit();
