@@ -290,18 +290,6 @@ static int find_part(const struct aggt_topo *topo, const char *text,
 	return 0;
 }
 
-static struct aggt_label switch_label(const struct aggt_topo *topo, uint32_t sw)
-{
-	const char *name = aggt_topo_switch_name(topo, sw);
-	struct aggt_label label;
-
-	if (name)
-		snprintf(label.text, sizeof(label.text), "%s", name);
-	else
-		snprintf(label.text, sizeof(label.text), "w%u", sw);
-	return label;
-}
-
 static void name_ends(char *name, struct aggt_label a, struct aggt_label b)
 {
 	snprintf(name, AGGT_PART, "%s-%s", a.text, b.text);
@@ -312,7 +300,7 @@ static struct aggt_label vertex_label(const struct aggt_topo *topo,
 {
 	return number < topo->servers ?
 	       aggt_label(topo, number) :
-	       switch_label(topo, number - topo->servers);
+	       aggt_switch_label(topo, number - topo->servers);
 }
 
 /* The lower end first, unless that names another part, too. */
@@ -339,11 +327,11 @@ static void name_link(const struct aggt_topo *topo, const struct part *part,
 		name_arc(topo, topo->graph->link[number].end, name);
 	else if (topo->agents)
 		name_ends(name,
-			  switch_label(topo, part->number / topo->points),
-			  switch_label(topo, part->number % topo->points));
+			  aggt_switch_label(topo, part->number / topo->points),
+			  aggt_switch_label(topo, part->number % topo->points));
 	else
 		name_ends(name, aggt_label(topo, number),
-			  switch_label(topo, aggt_topo_switch(topo, number,
+			  aggt_switch_label(topo, aggt_topo_switch(topo, number,
 							      dim)));
 }
 
@@ -357,7 +345,7 @@ int aggt_part_name(const struct aggt_topo *topo, const char *text, char *name,
 	if (part.kind == FAULT_SERVER)
 		strcpy(name, aggt_label(topo, (aggt_node)part.number).text);
 	else if (part.kind == FAULT_SWITCH)
-		strcpy(name, switch_label(topo, (uint32_t)part.number).text);
+		strcpy(name, aggt_switch_label(topo, (uint32_t)part.number).text);
 	else
 		name_link(topo, &part, name);
 	return 0;

@@ -132,16 +132,26 @@ const char *aggt_topo_switch_name(const struct aggt_topo *topo, uint32_t sw)
 	       topo->graph->name[topo->servers + sw] : NULL;
 }
 
-struct aggt_label aggt_label(const struct aggt_topo *topo, aggt_node server)
+static struct aggt_label label_of(const char *name, char letter,
+				  uint32_t number)
 {
-	const char *name = aggt_topo_server_name(topo, server);
 	struct aggt_label label;
 
 	if (name)
 		snprintf(label.text, sizeof(label.text), "%s", name);
 	else
-		snprintf(label.text, sizeof(label.text), "v%u", server);
+		snprintf(label.text, sizeof(label.text), "%c%u", letter, number);
 	return label;
+}
+
+struct aggt_label aggt_label(const struct aggt_topo *topo, aggt_node server)
+{
+	return label_of(aggt_topo_server_name(topo, server), 'v', server);
+}
+
+struct aggt_label aggt_switch_label(const struct aggt_topo *topo, uint32_t sw)
+{
+	return label_of(aggt_topo_switch_name(topo, sw), 'w', sw);
 }
 
 const char *aggt_topo_name(const struct aggt_topo *topo)

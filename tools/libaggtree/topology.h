@@ -91,6 +91,7 @@ struct aggt_label {
 
 /** aggt_label - the name of a server: vN, or what a description calls it. */
 struct aggt_label aggt_label(const struct aggt_topo *topo, aggt_node server);
+struct aggt_label aggt_switch_label(const struct aggt_topo *topo, uint32_t sw);
 
 /**
  * aggt_parse_numbers - read numbers separated by commas
