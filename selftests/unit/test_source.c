@@ -459,11 +459,13 @@ TEST_F(source, newer_epoch__callers_own_replay)
 	EXPECT_TRUE(stream_holds(30000));
 }
 
-/* A caller that replays by itself would begin again for ever if that were ESTALE. */
-TEST_F(source, newer_epoch__does_not_come)
+/* A source whose first record is sent, and whose epoch has gone then. */
+static void sent_one(struct __test_metadata *_metadata,
+		     FIXTURE_DATA(source) *self, uint32_t flags,
+		     uint32_t repair_ms)
 {
-	self->opt.flags = AGGNET_OPT_REPLAY;
-	self->opt.repair_ms = 1;
+	self->opt.flags = AGGNET_OPT_REPLAY | flags;
+	self->opt.repair_ms = repair_ms;
 	node.lost = ESTALE;
 	node.lose_at = 1;
 	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
@@ -471,6 +473,12 @@ TEST_F(source, newer_epoch__does_not_come)
 	memset(node.errors, 0x7f, sizeof(node.errors));
 	ASSERT_EQ(0, aggnet_source_add(self->s, "k", 1, 1));
 	node.len = 1;
+}
+
+/* A caller that replays by itself would begin again for ever if that were ESTALE. */
+TEST_F(source, newer_epoch__does_not_come)
+{
+	sent_one(_metadata, self, 0, 1);
 	EXPECT_EQ(-ETIMEDOUT, aggnet_source_finish(self->s));
 	EXPECT_STREQ("a newer epoch is in force at 10.0.0.3: "
 		     "2 sources missing", aggnet_source_error(self->s));
@@ -593,15 +601,7 @@ TEST_F(source, first_epoch__is_polled_for)
 /* A caller that starts over on -ESTALE would do so for ever. */
 TEST_F(source, abort__while_a_newer_epoch_is_waited_for)
 {
-	self->opt.flags = AGGNET_OPT_REPLAY | AGGNET_OPT_NONBLOCK;
-	self->opt.repair_ms = 60000;
-	node.lost = ESTALE;
-	node.lose_at = 1;
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
-					&self->opt));
-	memset(node.errors, 0x7f, sizeof(node.errors));
-	ASSERT_EQ(0, aggnet_source_add(self->s, "k", 1, 1));
-	node.len = 1;
+	sent_one(_metadata, self, AGGNET_OPT_NONBLOCK, 60000);
 	ASSERT_EQ(-EAGAIN, aggnet_source_finish(self->s));
 	EXPECT_EQ(0, aggnet_source_abort(self->s, AGGNET_R_USER));
 	EXPECT_EQ(-ECANCELED, aggnet_source_add(self->s, "k", 1, 1));

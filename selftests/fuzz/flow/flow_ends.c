@@ -400,18 +400,28 @@ static struct aggnet_tree *whole(struct peer *p)
 	return whole_of(p, 0);
 }
 
+/* The reader's next message. Return: its length, or why there is none */
+static int reads(struct aggnet_tree *tree, u16 *type)
+{
+	u8 buf[AGGNET_RECORD_MAX];
+	struct aggnet_msg msg = { 0 };
+	int len = aggnet_tree_read(tree, &msg, buf, sizeof(buf), false);
+
+	*type = msg.type;
+	return len;
+}
+
 /* An end mark that is read but not taken decides nothing. */
 TEST_F(ends, done__waits_for_the_end_mark_to_be_taken)
 {
 	struct peer p[3];
 	struct aggnet_tree *tree = whole(p);
-	u8 buf[AGGNET_RECORD_MAX];
-	struct aggnet_msg msg;
+	u16 type = 0;
 
-	EXPECT_LT(0, aggnet_tree_read(tree, &msg, buf, sizeof(buf), false));
-	EXPECT_EQ(AGGNET_MSG_END, msg.type);
+	EXPECT_LT(0, reads(tree, &type));
+	EXPECT_EQ(AGGNET_MSG_END, type);
 	EXPECT_EQ(AGGNET_TREE_CLOSING, tree->state);
-	EXPECT_LT(0, aggnet_tree_read(tree, &msg, buf, sizeof(buf), false));
+	EXPECT_LT(0, reads(tree, &type));
 	EXPECT_EQ(0, aggnet_tree_end(tree));
 	EXPECT_EQ(AGGNET_TREE_DONE, tree->state);
 	EXPECT_EQ(0, aggnet_tree_end(tree));
@@ -435,8 +445,7 @@ TEST_F(ends, end_mark__is_for_one_reader)
 /* A record is lost in the buffer after its unit was counted. */
 TEST_F(ends, end_mark__is_not_given_if_records_are_lost)
 {
-	u8 buf[AGGNET_RECORD_MAX];
-	struct aggnet_msg msg;
+	u16 type = 0;
 	struct peer p[3];
 	struct aggnet_tree *tree;
 	u32 i;
@@ -449,11 +458,10 @@ TEST_F(ends, end_mark__is_not_given_if_records_are_lost)
 		finishes(&p[i], 1, 1);
 	}
 	ASSERT_EQ(AGGNET_TREE_CLOSING, tree->state);
-	EXPECT_LT(0, aggnet_tree_read(tree, &msg, buf, sizeof(buf), false));
-	EXPECT_EQ(AGGNET_MSG_RECORDS, msg.type);
+	EXPECT_LT(0, reads(tree, &type));
+	EXPECT_EQ(AGGNET_MSG_RECORDS, type);
 	aggnet_tree_taken(tree, false);
-	EXPECT_EQ(-EBADMSG, aggnet_tree_read(tree, &msg, buf, sizeof(buf),
-					     false));
+	EXPECT_EQ(-EBADMSG, reads(tree, &type));
 	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
 	EXPECT_EQ(AGGNET_R_MISMATCH, tree->reason);
 }
@@ -461,15 +469,13 @@ TEST_F(ends, end_mark__is_not_given_if_records_are_lost)
 /* Its copy to the application may fail still: then the sources are not done. */
 TEST_F(ends, end_mark__waits_for_records_on_their_way_out)
 {
-	u8 buf[AGGNET_RECORD_MAX];
-	struct aggnet_msg msg;
+	u16 type = 0;
 	struct peer p[3];
 	struct aggnet_tree *tree = whole_of(p, 1);
 
-	EXPECT_LT(0, aggnet_tree_read(tree, &msg, buf, sizeof(buf), false));
-	EXPECT_EQ(AGGNET_MSG_RECORDS, msg.type);
-	EXPECT_EQ(-EAGAIN, aggnet_tree_read(tree, &msg, buf, sizeof(buf),
-					    false));
+	EXPECT_LT(0, reads(tree, &type));
+	EXPECT_EQ(AGGNET_MSG_RECORDS, type);
+	EXPECT_EQ(-EAGAIN, reads(tree, &type));
 	aggnet_tree_taken(tree, true);
 	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
 	EXPECT_EQ(AGGNET_R_RECEIVER, tree->reason);
@@ -477,28 +483,26 @@ TEST_F(ends, end_mark__waits_for_records_on_their_way_out)
 
 TEST_F(ends, end_mark__comes_when_the_records_are_out)
 {
-	u8 buf[AGGNET_RECORD_MAX];
-	struct aggnet_msg msg;
+	u16 type = 0;
 	struct peer p[3];
 	struct aggnet_tree *tree = whole_of(p, 1);
 	u32 wakes;
 
-	EXPECT_LT(0, aggnet_tree_read(tree, &msg, buf, sizeof(buf), false));
+	EXPECT_LT(0, reads(tree, &type));
 	wakes = world.node[RECEIVER].wakes;
 	aggnet_tree_taken(tree, false);
 	EXPECT_LT(wakes, world.node[RECEIVER].wakes);
-	EXPECT_LT(0, aggnet_tree_read(tree, &msg, buf, sizeof(buf), false));
-	EXPECT_EQ(AGGNET_MSG_END, msg.type);
+	EXPECT_LT(0, reads(tree, &type));
+	EXPECT_EQ(AGGNET_MSG_END, type);
 }
 
 TEST_F(ends, end_mark__is_not_taken_from_an_aborted_tree)
 {
 	struct peer p[3];
 	struct aggnet_tree *tree = whole(p);
-	u8 buf[AGGNET_RECORD_MAX];
-	struct aggnet_msg msg;
+	u16 type = 0;
 
-	EXPECT_LT(0, aggnet_tree_read(tree, &msg, buf, sizeof(buf), false));
+	EXPECT_LT(0, reads(tree, &type));
 	aggnet_tree_abort_user(tree, AGGNET_R_USER);
 	EXPECT_EQ(-ECANCELED, aggnet_tree_end(tree));
 	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
