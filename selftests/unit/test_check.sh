@@ -96,7 +96,7 @@ says()
 	fi
 }
 
-echo 1..12
+echo 1..14
 tree
 run
 says "a good run" 0 "23 passed, 0 failed, 2 skipped" $?
@@ -126,6 +126,14 @@ chmod -x "$tmp/tree/selftests/net/matrix.sh"
 HOST=0 DEBUG=no run
 says "a test that cannot be executed" 1 "10 passed, 3 failed, 2 skipped" $? \
 	"matrix.sh: 0 passed, of 7 at least"
+tree
+KERNELS='' HOST=0 DEBUG=all run
+says "two guests share what the debug kernel has to run" 0 \
+	"17 passed, 0 failed, 0 skipped" $? "debug/net/turn_b.sh"
+guest '[ $AGGNET_SHARE = 0/2 ] || bash -c "$1"'
+KERNELS='' HOST=0 DEBUG=all run
+says "one of the two runs nothing" 1 "9 passed, 2 failed, 0 skipped" $? \
+	"debug/net/matrix.sh: did not run"
 guest :
 KERNELS=debug HOST=0 DEBUG=no run
 says "the debug kernel as one of the kernels has all suites" 1 \

@@ -116,10 +116,15 @@ suite_on_host()
 	return $status
 }
 
-# suites_of WHERE DIRECTORY: with their options
+# suites_of WHERE DIRECTORY: with their options. Of guests that share a list, with
+# SHARE=I/N, each has every Nth of its suites.
 suites_of()
 {
-	"$VM_DIR/suites.sh" select "$1" | grep "^$2/[^/]*$" || :
+	local share=${SHARE:-0/1}
+
+	"$VM_DIR/suites.sh" select "$1" |
+		awk -v i="${share%/*}" -v n="${share#*/}" 'NR % n == i' |
+		grep "^$2/[^/]*$" || :
 }
 
 # host DIRECTORY...: the suites of these directories, while guests come first
@@ -178,23 +183,26 @@ guest()
 	done
 }
 
-# kernel NAME PART: the guest with its suites, those that are split of this part
-# (I/N). Its own row: it booted and said its status, its log is clean, the module
-# came and went.
+# kernel NAME PART [SHARE]: the guest with its suites, or its share of them; of
+# those that are split it has this part (I/N). Its own row: it booted and said its
+# status, its log is clean, the module came and went.
 kernel()
 {
 	local -x KERNEL=$1 VM_TIMEOUT=${VM_TIMEOUT:-7200} AGGNET_TESTS=$TESTS
 	local -x AGGNET_SEED=$SEED AGGNET_PART=$2 AGGNET_DEBUG=$DEBUG
-	local -x AGGNET_KERNELS=$KERNELS
+	local -x AGGNET_KERNELS=$KERNELS AGGNET_SHARE=${3:-0/1}
+	local share=${3:+.${3%/*}}
 
-	selected "$(where_of "$1")" || return 0
+	[ -n "$(SHARE=$AGGNET_SHARE suites_of "$(where_of "$1")" '.*')" ] ||
+		return 0
 	[ "$1 $DEBUG" != "debug all" ] || VM_TIMEOUT=14400
-	logged "$1/build" "$VM_DIR/module.sh" guest "$1" || return 0
-	say "kernel $1: booting"
+	logged "$1/build$share" flock "$OUT" \
+		"$VM_DIR/module.sh" guest "$1" || return 0
+	say "kernel $1${3:+, share $3}: booting"
 	timed "$1/vm" "$VM_DIR/run.sh" "TESTS=\$AGGNET_TESTS SEED=\$AGGNET_SEED \
 		PART=\${AGGNET_PART%/*} PARTS=\${AGGNET_PART#*/} \
 		DEBUG=\$AGGNET_DEBUG KERNELS=\$AGGNET_KERNELS \
-		selftests/vm/check.sh guest $1" || :
+		SHARE=\$AGGNET_SHARE selftests/vm/check.sh guest $1" || :
 }
 
 # Is the gate of the debug kernel shut? A boot for each fault on purpose.
@@ -245,7 +253,11 @@ jobs_of()
 		quick=''
 	done
 	[ -z "$quick" ] || echo "$quick"
-	[ "$DEBUG" = no ] || echo "kernel debug 0/1"
+	case $DEBUG in
+	part) echo "kernel debug 0/1" ;;
+	# One guest has work for little more than one CPU.
+	all) printf 'kernel debug 0/1 %s\n' 0/2 1/2 ;;
+	esac
 	[ "$HOST" != 1 ] ||
 		echo "host fuzz fuzz/library fuzz/flow fuzz/netlink model vm"
 	[ "$DEBUG" != all ] || echo gate
@@ -320,7 +332,8 @@ if [ "${1:-}" = guest ]; then
 		"'make check' boots one"
 	# A file of its own: lines that guests append to one get lost over 9p.
 	mkdir -p "$OUT"
-	RESULTS=$OUT/results.$2
+	RESULTS=$OUT/results.$2.${SHARE:-0/1}
+	RESULTS=${RESULTS%/*}
 	guest "$2"
 	exit
 fi
