@@ -1062,6 +1062,45 @@ TEST_F(repair, refused__attempt_stays_used)
 	EXPECT_TRUE(tells(path, v->s.json));
 }
 
+/*
+ * A node that met attempt 1 has ended its entry of attempt 0: the tree begins anew,
+ * also if the link is up again.
+ */
+TEST_F(repair, refused__begins_anew_in_the_next_supervisor)
+{
+	struct supervisor *v = &self->one;
+	char path[64];
+
+	strcpy(path, v->path);
+	world->refuse = 1 << 2;
+	ASSERT_EQ(0, cut(v, "v4", "eth1"));
+	ASSERT_EQ(0, attempt(v->s.json));
+	stop(v);
+	ASSERT_EQ(0, start(v, path));
+	ASSERT_EQ(0, settle(v));
+	EXPECT_EQ(2, attempt(v->s.json));
+	EXPECT_TRUE(in_force(v->s.json));
+	EXPECT_TRUE(tells(path, v->s.json));
+}
+
+/* The receiver has its result: there is nothing to begin anew. */
+TEST_F(repair, refused__but_done)
+{
+	struct supervisor *v = &self->one;
+	struct aggnet_finding f;
+	char path[64];
+
+	strcpy(path, v->path);
+	world->refuse = 1 << 2;
+	ASSERT_EQ(0, cut(v, "v4", "eth1"));
+	world->node[0].entry[0].state = AGGNET_TREE_DONE;
+	stop(v);
+	ASSERT_EQ(0, start(v, path));
+	ASSERT_EQ(0, settle(v));
+	EXPECT_EQ(0, attempt(v->s.json));
+	EXPECT_EQ(AGGNET_WATCH_DONE, hear(v, &f));
+}
+
 /* What was being installed when a supervisor was killed is refused. */
 TEST_F(repair, refused__what_was_being_installed)
 {

@@ -428,6 +428,10 @@ static int resume_tree(struct supervise *s, size_t i, bool installing)
 			return -1;
 	}
 	why = torn(s, tree, installing && !newer);
+	/* Nodes that met the attempt that was undone have ended their entries. */
+	if (!why && !done && !s->only &&
+	    is_newer(tree->used, supervise_attempt(s, i)))
+		why = "its last repair was refused";
 	if (why && (newer || !done))
 		begin_anew(s, i, why);
 	return moved;
