@@ -103,8 +103,12 @@ static int begin(const char *path)
 	return begin_with(path, make_plan());
 }
 
-/* Begins to supervise; stop() is due in any case. @only: this node */
-static int start_at(struct supervisor *v, const char *path, const char *only)
+/*
+ * Begins to supervise; stop() is due in any case. @only: this node. @in_testbed: it
+ * has a namespace of its own.
+ */
+static int start_in(struct supervisor *v, const char *path, const char *only,
+		    bool in_testbed)
 {
 	char own[sizeof(v->path)];
 	struct plan_file file = {};
@@ -115,7 +119,7 @@ static int start_at(struct supervisor *v, const char *path, const char *only)
 	*v = (struct supervisor){
 		.store = { .dir = -1, .file = -1 },
 		.s = { .store = &v->store, .names = -1, .only = only,
-		       .in_testbed = !only, .told = repaired, .arg = v },
+		       .in_testbed = in_testbed, .told = repaired, .arg = v },
 	};
 	strcpy(v->path, own);
 	v->s.path = v->path;
@@ -126,6 +130,11 @@ static int start_at(struct supervisor *v, const char *path, const char *only)
 	plan_file_free(&file);
 	return ret || prepare(&v->s) || supervise_listen(&v->s) ||
 	       supervise_resume(&v->s) ? -1 : 0;
+}
+
+static int start_at(struct supervisor *v, const char *path, const char *only)
+{
+	return start_in(v, path, only, !only);
 }
 
 static int start(struct supervisor *v, const char *path)
@@ -1692,8 +1701,10 @@ TEST_F(repair, hosts__end_of_its_own_tree)
 	EXPECT_EQ(AGGNET_WATCH_DONE, hear(v, &f));
 }
 
-/* A repair goes around the host: it has nothing to wait for. */
-TEST_F(repair, hosts__not_on_the_way_any_more)
+/* Supervises at v1, by which v4 and v7 send, and hears that v1 timed out. */
+static enum aggnet_verdict lose_aggregator(struct supervisor *v,
+					   bool in_testbed,
+					   struct aggnet_finding *f)
 {
 	struct aggnet_event_info event = {
 		.kind = AGGNET_EVENT_TREE_ABORTED, .instance = 1,
@@ -1701,21 +1712,54 @@ TEST_F(repair, hosts__not_on_the_way_any_more)
 		.reason = AGGNET_R_TIMEOUT, .about = { htonl(0x0a000002) },
 	};
 	static const aggt_node senders[] = { 4, 7 }, receiver;
-	struct supervisor *v = &self->one;
-	struct aggnet_finding f;
 	char path[64];
 
 	strcpy(path, v->path);
 	stop(v);
-	ASSERT_EQ(0, begin_with(path, make_plan_of(senders, &receiver, 1)));
-	ASSERT_EQ(1, world->node[1].n);
+	if (begin_with(path, make_plan_of(senders, &receiver, 1)) ||
+	    world->node[1].n != 1)
+		return AGGNET_WATCH_FAILED;
 	world->at = 1;
-	ASSERT_EQ(0, start_at(v, path, "v1"));
+	if (start_in(v, path, "v1", in_testbed))
+		return AGGNET_WATCH_FAILED;
 	aggnet_watch_event(v->s.watch, "v1", &event, supervise_now());
-	ASSERT_EQ(AGGNET_WATCH_REPAIR, hear(v, &f));
+	return hear(v, f);
+}
+
+/* A repair goes around the host: it has nothing to wait for. */
+TEST_F(repair, hosts__not_on_the_way_any_more)
+{
+	struct supervisor *v = &self->one;
+	struct aggnet_finding f;
+
+	ASSERT_EQ(AGGNET_WATCH_REPAIR, lose_aggregator(v, false, &f));
 	ASSERT_EQ(0, supervise_repair(&v->s, &f));
 	EXPECT_EQ(0, world->node[1].n);
 	EXPECT_EQ(AGGNET_WATCH_DONE, hear(v, &f));
+}
+
+/* Its namespace is gone: it would hear of nothing, and wait for ever. */
+TEST_F(repair, hosts__gone_at_the_beginning)
+{
+	struct supervisor *v = &self->one;
+	char path[64];
+
+	strcpy(path, v->path);
+	stop(v);
+	world->gone = 1 << 1;
+	EXPECT_EQ(-1, start_in(v, path, "v1", true));
+}
+
+/* Or try its repair for ever. */
+TEST_F(repair, hosts__gone_before_a_repair)
+{
+	struct supervisor *v = &self->one;
+	struct aggnet_finding f;
+
+	ASSERT_EQ(AGGNET_WATCH_REPAIR, lose_aggregator(v, true, &f));
+	world->gone = 1 << 1;
+	EXPECT_EQ(-1, supervise_repair(&v->s, &f));
+	EXPECT_EQ(0, v->told);
 }
 
 /* --- apply ------------------------------------------------------------------ */

@@ -138,7 +138,7 @@ int64_t supervise_now(void);
 int supervise_listen(struct supervise *s);
 int supervise_look(struct supervise *s);
 int supervise_hear(struct supervise *s, int wait_ms);
-void supervise_gone(struct supervise *s, const char *name);
+int supervise_gone(struct supervise *s, const char *name);
 void supervise_close(struct supervise *s);
 
 /* supervise_repair.c */

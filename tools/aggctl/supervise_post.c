@@ -38,14 +38,21 @@ static void post_gone(struct supervise *s, struct post *post)
  * supervise_gone() - a node was found gone by other means than events
  * @s: the plan
  * @name: the node
+ *
+ * Return: 0, or -1 with an error line printed if there is no other node to hear of.
  */
-void supervise_gone(struct supervise *s, const char *name)
+int supervise_gone(struct supervise *s, const char *name)
 {
 	size_t i;
 
+	if (s->only) {
+		err("%s is gone", name);
+		return -1;
+	}
 	for (i = 0; i < s->n_posts; i++)
 		if (!strcmp(s->post[i].name, name))
 			post_gone(s, &s->post[i]);
+	return 0;
 }
 
 static bool is_entry(const struct aggnet_tree_info *tree, const json_t *entry)
@@ -181,10 +188,8 @@ static int post_open(struct supervise *s, struct post *post)
 		err("out of memory");
 		return -1;
 	}
-	if (s->in_testbed && !netns_exists(post->name)) {
-		post_gone(s, post);
-		return 0;
-	}
+	if (s->in_testbed && !netns_exists(post->name))
+		return supervise_gone(s, post->name);
 	if (s->in_testbed && netns_enter(post->name))
 		return -1;
 	if (aggnet_ctl_open(&post->ctl) || aggnet_events_join(post->ctl)) {

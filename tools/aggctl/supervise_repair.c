@@ -486,6 +486,8 @@ static int repair(struct supervise *s, struct repair *repair)
 	ret = routed ? put_in_force(s, json, repair) : -1;
 	if (ret < 0)
 		ret = put_off(s, json) ? -1 : 1;
+	else if (ret && s->only)
+		ret = -1;
 	else
 		/* A node that has gone meanwhile is judged before that. */
 		s->retry_ms = ret ? supervise_now() + RETRY_MS : 0;
