@@ -422,6 +422,20 @@ int __wrap_aggnet_link_list(struct aggnet_ctl *ctl,
 	return 0;
 }
 
+int __wrap_aggnet_link_add(struct aggnet_ctl *ctl,
+			   const struct aggnet_link_info *link)
+{
+	fake_count();
+	return 0;
+}
+
+int __wrap_aggnet_link_del(struct aggnet_ctl *ctl,
+			   const struct aggnet_link_info *link)
+{
+	fake_count();
+	return 0;
+}
+
 static void fake_tell(const struct fake_entry *entry,
 		      struct aggnet_tree_info *info)
 {

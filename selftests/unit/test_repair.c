@@ -50,7 +50,7 @@ static void repaired(void *arg, const struct repair *r)
 	v->told++;
 }
 
-static json_t *make_plan_of(const aggt_node *senders,
+static json_t *make_plan_by(uint8_t scheme, const aggt_node *senders,
 			    const aggt_node *receivers, size_t n_receivers)
 {
 	const struct aggt_job job = {
@@ -58,12 +58,20 @@ static json_t *make_plan_of(const aggt_node *senders,
 		.n_receivers = n_receivers, .method = "irs",
 	};
 	struct plan plan = { .conf = {
-		.job = 1, .instance = 1, .scheme = AGGNET_SCHEME_EXACT,
-		.aggnet_switches = true, .keyed = true, .writers = 1,
+		.job = 1, .instance = 1, .scheme = scheme,
+		.aggnet_switches = scheme == AGGNET_SCHEME_EXACT,
+		.keyed = true, .writers = 1,
 	} };
 
 	plan_topology(&plan, "bcube:3,1");
 	return plan_json_of(&plan, &job);
+}
+
+static json_t *make_plan_of(const aggt_node *senders,
+			    const aggt_node *receivers, size_t n_receivers)
+{
+	return make_plan_by(AGGNET_SCHEME_EXACT, senders, receivers,
+			    n_receivers);
 }
 
 /* v1 and v4 send to v0; v4 has other ways than that by v1. */
@@ -995,6 +1003,29 @@ TEST_F(repair, gone__without_its_name)
 	close(pipes[1]);
 	EXPECT_EQ(AGGNET_WATCH_FAILED, hear(v, &f));
 	EXPECT_STREQ("receiver v0 is gone", f.text);
+}
+
+/* The device of a link with a Bloom table goes: so does the link. */
+TEST_F(repair, gone__a_device_of_a_link)
+{
+	static const aggt_node senders[] = { 1, 4 }, receiver;
+	struct supervisor *v = &self->one;
+	char path[64];
+
+	strcpy(path, v->path);
+	stop(v);
+	ASSERT_EQ(0, begin_with(path, make_plan_by(AGGNET_SCHEME_BLOOM, senders,
+						   &receiver, 1)));
+	ASSERT_EQ(0, start(v, path));
+	world->node[4].lost = 1 << 2;
+	ASSERT_EQ(0, cut(v, "v4", "eth1"));
+	EXPECT_EQ(1, v->told);
+	EXPECT_EQ(1, attempt(v->s.json));
+	EXPECT_TRUE(in_force(v->s.json));
+	stop(v);
+	EXPECT_EQ(0, withdraw(path));
+	EXPECT_TRUE(nothing_in_force());
+	ASSERT_EQ(0, start(v, path));
 }
 
 /* A node on the new way goes at each step, and its commit is refused. */

@@ -154,9 +154,8 @@ static int stage_links(struct node *node, const json_t *links, bool replace)
 	}
 	for (i = 0; !ret && i < wanted; i++) {
 		object = json_array_get(links, i);
-		/* All links have names, also those of a device that is gone. */
-		if (replace && json_object_get(object, "name") &&
-		    is_gone(node, object, "port"))
+		/* A link goes with its device; an entry that needs it is refused. */
+		if (replace && is_gone(node, object, "port"))
 			continue;
 		link = &node->links[node->n_links];
 		ret = parse_link(node, object, link);
@@ -629,12 +628,14 @@ static int withdraw_tree(struct node *node, const json_t *object,
 
 /*
  * Links that no tree of any plan leaves by any more. Those that have a name
- * stay: they belong to the network, and packets of other plans go by it.
+ * stay: they belong to the network, and packets of other plans go by it. Those of
+ * a device that is gone went with it.
  */
 static int withdraw_links(struct node *node, const json_t *links)
 {
 	const struct aggnet_link_info *found;
 	struct aggnet_link_info *now, link;
+	const json_t *object;
 	int ret = 0;
 	size_t i, n;
 
@@ -643,9 +644,11 @@ static int withdraw_links(struct node *node, const json_t *links)
 	if (aggnet_link_list(node->ctl, &now, &n))
 		return node_refused(node, "links");
 	for (i = 0; !ret && i < json_array_size(links); i++) {
-		if (json_object_get(json_array_get(links, i), "name"))
+		object = json_array_get(links, i);
+		if (json_object_get(object, "name") ||
+		    is_gone(node, object, "port"))
 			continue;
-		ret = parse_link(node, json_array_get(links, i), &link);
+		ret = parse_link(node, object, &link);
 		found = ret ? NULL : find_link(now, n, &link);
 		if (found && !found->trees &&
 		    !(found->has & AGGNET_HAS(AGGNET_A_LINK_NAME)) &&
