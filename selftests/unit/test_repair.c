@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "../../tools/aggctl/supervise.c"
+#include "../../tools/aggctl/testbed_route.c"
 #include "../../tools/aggctl/cmd.h"
 #include "../../tools/aggctl/files.h"
 #include "../../tools/aggctl/plan_apply.h"
@@ -1998,6 +1999,121 @@ TEST_F(repair, apply__fails_without_a_trace)
 		}
 	}
 	json_decref(json);
+}
+
+/* --- routes ------------------------------------------------------------------ */
+
+#define ROUTED	8	/* servers of bcube:2,2 */
+
+/* What the servers have: next hops to each other server. */
+struct routed {
+	struct aggt_topo *topo;
+	aggt_node hop[ROUTED][ROUTED];
+};
+
+static void route(struct routed *routed)
+{
+	struct aggt_err why;
+	aggt_node at, to;
+
+	routed->topo = aggt_topo_parse("bcube:2,2", &why);
+	for (at = 0; at < ROUTED; at++)
+		for (to = 0; to < ROUTED; to++)
+			routed->hop[at][to] = at == to ? to :
+				aggt_topo_next_hop(routed->topo, at, to);
+}
+
+/* Does a packet that is under way to @to get there? */
+static bool arrives(const struct routed *routed, aggt_node at, aggt_node to)
+{
+	unsigned int hops, dim;
+	aggt_node next;
+
+	for (hops = 0; at != to && hops < ROUTED; hops++, at = next) {
+		next = routed->hop[at][to];
+		dim = aggt_topo_link_dim(routed->topo, at, next);
+		if (!aggt_topo_server_ok(routed->topo, next) ||
+		    !aggt_topo_link_ok(routed->topo, at, dim) ||
+		    !aggt_topo_link_ok(routed->topo, next, dim))
+			return false;
+	}
+	return at == to;
+}
+
+/* Take the detours to @to. Return: how many servers that have a way lack a route */
+static unsigned int take_detours(struct routed *routed, aggt_node to)
+{
+	uint32_t dist[ROUTED];
+	aggt_node queue[ROUTED], at;
+	struct reroute r = {
+		.topo = routed->topo, .dist = dist, .queue = queue,
+	};
+	unsigned int lost = 0;
+	size_t i;
+
+	if (ways_to(&r, to))
+		return ROUTED;
+	for (i = 0; i < r.n; i++)
+		routed->hop[r.route[i].at][r.route[i].to] = r.route[i].hop;
+	for (at = 0; at < ROUTED; at++)
+		lost += dist[at] != AGGT_NONE && !arrives(routed, at, to);
+	free(r.route);
+	return lost;
+}
+
+static unsigned int fail_part(struct routed *routed, const char *part)
+{
+	unsigned int lost = 0;
+	struct aggt_err why;
+	aggt_node to;
+
+	if (aggt_topo_fail(routed->topo, part, &why))
+		return ROUTED;
+	for (to = 0; to < ROUTED; to++)
+		lost += aggt_topo_server_ok(routed->topo, to) ?
+			take_detours(routed, to) : 0;
+	return lost;
+}
+
+/* A server, or the link of a server at one of its levels. */
+static const char *part_name(const struct aggt_topo *topo, unsigned int i,
+			     char *text)
+{
+	const unsigned int dims = 3;
+	aggt_node server = i / (dims + 1);
+	unsigned int dim = i % (dims + 1);
+
+	if (dim == dims)
+		sprintf(text, "v%u", server);
+	else
+		sprintf(text, "v%u-w%u", server,
+			aggt_topo_switch(topo, server, dim));
+	return text;
+}
+
+/* Any part fails, then any other one: detours of the first may lead by it. */
+TEST(routes__around_two_failures)
+{
+	const unsigned int parts = 4 * ROUTED;
+	struct routed routed;
+	char a[32], b[32];
+	unsigned int i, k;
+
+	for (i = 0; i < parts; i++) {
+		for (k = 0; k < parts; k++) {
+			route(&routed);
+			ASSERT_NE(NULL, routed.topo);
+			part_name(routed.topo, i, a);
+			part_name(routed.topo, k, b);
+			EXPECT_EQ(0, fail_part(&routed, a)) {
+				TH_LOG("%s failed", a);
+			}
+			EXPECT_EQ(0, i == k ? 0 : fail_part(&routed, b)) {
+				TH_LOG("%s failed, then %s", a, b);
+			}
+			aggt_topo_free(routed.topo);
+		}
+	}
 }
 
 /* All of them, as far as the process may have them. */

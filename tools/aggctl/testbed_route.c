@@ -103,7 +103,11 @@ static int add_detour(struct reroute *r, aggt_node at, aggt_node to,
 	return 0;
 }
 
-/* The neighbour on a shortest way; AGGT_NONE: the usual one is. */
+/*
+ * The neighbour on a shortest way; AGGT_NONE: the usual one is, and no other one has
+ * been. Where the way has become longer, another one may be in the place of the
+ * usual one, and what is on that way may have failed since.
+ */
 static aggt_node next_hop(const struct reroute *r, aggt_node at, aggt_node to)
 {
 	aggt_node usual = aggt_topo_next_hop(r->topo, at, to), next;
@@ -111,7 +115,8 @@ static aggt_node next_hop(const struct reroute *r, aggt_node at, aggt_node to)
 	aggt_node found = AGGT_NONE;
 
 	if (r->dist[usual] == r->dist[at] - 1 && hop_ok(r, at, usual, dim))
-		return AGGT_NONE;
+		return r->dist[at] == aggt_topo_distance(r->topo, at, to) ?
+		       AGGT_NONE : usual;
 	for (dim = 0; dim < aggt_topo_dims(r->topo); dim++) {
 		for (digit = 0; digit < aggt_topo_radix(r->topo, dim);
 		     digit++) {
