@@ -1145,6 +1145,7 @@ TEST_F(repair, refused__but_done)
 /* What was being installed when a supervisor was killed is refused. */
 TEST_F(repair, refused__what_was_being_installed)
 {
+	const struct fake_world before = *world;
 	struct supervisor *v = &self->one;
 	struct aggnet_finding f;
 	char path[64];
@@ -1154,7 +1155,7 @@ TEST_F(repair, refused__what_was_being_installed)
 	json_object_set_new(v->s.json, "installing", json_true());
 	ASSERT_EQ(0, plan_store_save(&v->store, v->s.json));
 	stop(v);
-	fake_world_new();
+	*world = before;
 	world->refuse = 1 << 2;
 	ASSERT_EQ(0, start(v, path));
 	EXPECT_NE(0, v->s.retry_ms);
@@ -1311,6 +1312,65 @@ TEST_F(repair, killed__withdrawn)
 	EXPECT_LT(20, i);
 	EXPECT_GT(STEPS_MAX, i);
 	ASSERT_EQ(0, start(v, path));
+}
+
+/* A copy of the file is withdrawn, as each host may have one. */
+TEST_F(repair, killed__withdrawn_by_a_copy)
+{
+	struct supervisor *v = &self->one;
+	char path[64], copy[64];
+	unsigned int i;
+
+	strcpy(path, v->path);
+	snprintf(copy, sizeof(copy), "%s/copy.json", self->dir);
+	stop(v);
+	for (i = 1; i < STEPS_MAX; i++) {
+		ASSERT_EQ(0, begin(path));
+		ASSERT_EQ(0, link(path, copy));
+		if (dies(path, i))
+			break;
+		withdraw(copy);
+		EXPECT_TRUE(nothing_in_force());
+		ASSERT_EQ(0, start(v, path));
+		EXPECT_TRUE(nothing_in_force()) {
+			TH_LOG("killed at call %u", i);
+		}
+		stop(v);
+		/* Nor does the one after it. */
+		ASSERT_EQ(0, start(v, path));
+		EXPECT_TRUE(nothing_in_force());
+		stop(v);
+		unlink(copy);
+	}
+	unlink(copy);
+	EXPECT_LT(20, i);
+	EXPECT_GT(STEPS_MAX, i);
+	ASSERT_EQ(0, start(v, path));
+}
+
+/* One host has a file of its own: nothing is installed there any more. */
+TEST_F(repair, killed__withdrawn_at_one_host)
+{
+	const struct aggctl host = { .json = true, .netns = "v1" };
+	const char **only = cmd_withdraw.verbs[0].opts[0].dest;
+	struct supervisor *v = &self->one;
+	char path[64], *arg = path;
+	json_t *found;
+
+	strcpy(path, v->path);
+	json_object_set_new(v->s.json, "installing", json_true());
+	ASSERT_EQ(0, plan_store_save(&v->store, v->s.json));
+	stop(v);
+	world->at = 1;
+	*only = "v1";
+	EXPECT_EQ(0, cmd_withdraw.verbs[0].run(&host, 1, &arg));
+	*only = NULL;
+	EXPECT_EQ(0, world->node[1].n);
+	found = json_load_file(path, 0, NULL);
+	EXPECT_EQ(NULL, json_object_get(found, "installing"));
+	json_decref(found);
+	ASSERT_EQ(0, start_at(v, path, "v1"));
+	EXPECT_EQ(0, world->node[1].n);
 }
 
 /* --- withdrawn -------------------------------------------------------------- */

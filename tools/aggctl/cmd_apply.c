@@ -217,11 +217,14 @@ static int end_supervisor(const struct aggctl *ctl, const char *path,
 	return i > 0;
 }
 
-/* A supervisor that begins later does not install what is withdrawn. */
-static int withdraw_repair(const struct plan_file *file,
+/*
+ * A supervisor that begins later does not install what is withdrawn. The file of a
+ * testbed is about other nodes, too.
+ */
+static int withdraw_repair(const struct plan_file *file, bool in_testbed,
 			   struct plan_store *store)
 {
-	if (one_node || store->file < 0 ||
+	if ((one_node && in_testbed) || store->file < 0 ||
 	    !json_object_get(file->json, "installing"))
 		return 0;
 	json_object_del(file->json, "installing");
@@ -242,7 +245,7 @@ static int run_withdraw(const struct aggctl *ctl, int argc, char **argv)
 	if (supervised >= 0 && !plan_file_load(&file, argv[0]) &&
 	    !plan_file_find(&file, ctl->netns, one_node, &in_testbed) &&
 	    !withdraw(&file, in_testbed, &missing) &&
-	    !withdraw_repair(&file, &store))
+	    !withdraw_repair(&file, in_testbed, &store))
 		st = ST_DONE;
 	/* What its supervisor had to miss lacks now. */
 	if (missing && !supervised) {

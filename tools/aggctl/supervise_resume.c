@@ -437,18 +437,45 @@ static int resume_tree(struct supervise *s, size_t i, bool installing)
 	return moved;
 }
 
+/*
+ * No node has an entry of the plan: it was withdrawn, by a copy of the file. One node
+ * alone may have had none before.
+ */
+static bool is_withdrawn(const struct supervise *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_trees; i++)
+		if (s->tree[i].seen)
+			return false;
+	return !s->only;
+}
+
+/* What the file says was being installed. */
+static bool resume_installation(struct supervise *s)
+{
+	bool installing = json_is_true(json_object_get(s->json, "installing"));
+
+	if (!installing || !is_withdrawn(s))
+		return installing;
+	err("no node has an entry of the plan: what was being installed is not installed");
+	json_object_del(s->json, "installing");
+	supervise_save(s, s->json);
+	return false;
+}
+
 /**
  * supervise_resume() - go on from what was found at the nodes
  * @s: the supervision, listening
  *
  * A later attempt than the file tells is taken over. What the file says was
- * being installed is installed now.
+ * being installed is installed now, unless the plan has been withdrawn since.
  *
  * Return: 0, or -1 with an error line printed.
  */
 int supervise_resume(struct supervise *s)
 {
-	bool installing = json_is_true(json_object_get(s->json, "installing"));
+	bool installing = resume_installation(s);
 	int ret, moved = 0;
 	size_t i;
 
