@@ -26,6 +26,8 @@
 #define FAKE_EVENTS	64
 #define FAKE_KILLED	77
 
+struct plan;
+
 struct fake_entry {
 	uint64_t incast_id;
 	uint32_t instance;
@@ -67,6 +69,7 @@ struct fake_node {
  * @refuse: these commits are refused, a bit each
  * @gone: nodes whose namespace is gone, a bit each
  * @unrouted: so many times no routes can be set
+ * @unplanned: this one of the plans that are written finds no memory; 0: none
  */
 static struct fake_world {
 	struct fake_node node[FAKE_NODES];
@@ -80,6 +83,7 @@ static struct fake_world {
 	uint64_t refuse;
 	unsigned int gone;
 	unsigned int unrouted;
+	unsigned int unplanned;
 } *world;
 
 struct fake_step {
@@ -295,6 +299,15 @@ int __wrap_tb_reroute(const void *topo)
 		return 0;
 	world->unrouted--;
 	return -1;
+}
+
+json_t *__real_plan_json(const struct plan *plan);
+
+json_t *__wrap_plan_json(const struct plan *plan)
+{
+	if (!world || !world->unplanned || --world->unplanned)
+		return __real_plan_json(plan);
+	return NULL;
 }
 
 int __wrap_link_watch_open(void *watch)

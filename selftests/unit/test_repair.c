@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <sys/inotify.h>
 #include <sys/resource.h>
@@ -1233,6 +1234,48 @@ TEST(undo__only_what_was_there)
 	json_decref(old);
 	json_decref(was);
 	json_decref(new);
+}
+
+/*
+ * A value that the library, which has no sanitizer, reads after that is an object
+ * without a table: it faults. ASan would fill the memory with something else.
+ */
+static void *zeroed[16384];
+static size_t n_zeroed;
+
+static void zero(void *memory)
+{
+	if (!memory)
+		return;
+	memset(memory, 0, malloc_usable_size(memory));
+	if (n_zeroed == ARRAY_SIZE(zeroed))
+		abort();
+	zeroed[n_zeroed++] = memory;
+}
+
+/* There is no memory for the changed plan, or for it with its attempts. */
+TEST(update__without_memory)
+{
+	char *change = "failed:v4-w4";
+	json_t *old, *new;
+	unsigned int i;
+
+	fake_world_new();
+	json_set_alloc_funcs(malloc, zero);
+	old = make_plan();
+	for (i = 1; i <= 3; i++) {
+		struct plan plan = {};
+
+		ASSERT_EQ(0, plan_restore(&plan, old, "plan"));
+		world->unplanned = i;
+		new = plan_update(&plan, old, &change, 1);
+		EXPECT_EQ(i < 3, !new);
+		json_decref(new);
+		plan_clear(&plan);
+	}
+	json_decref(old);
+	while (n_zeroed)
+		free(zeroed[--n_zeroed]);
 }
 
 /* --- killed ---------------------------------------------------------------- */

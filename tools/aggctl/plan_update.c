@@ -389,6 +389,11 @@ json_t *plan_update(struct plan *plan, const json_t *old, char **texts,
 	next_attempts(plan, diff, json_object_get(json, "nodes"));
 	json_decref(json);
 	json = plan_json(plan);
+	if (!json) {
+		json_decref(update);
+		json_decref(diff);
+		return NULL;
+	}
 	keep_old_nodes(from, json_object_get(json, "nodes"));
 	json_object_set_new(json, "update", update);
 	json_object_set_new(json, "diff", diff);
