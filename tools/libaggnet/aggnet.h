@@ -294,6 +294,9 @@ int aggnet_events_join(struct aggnet_ctl *ctl);
  * aggnet_events_fd() - readable when there is an event, for poll()
  * @ctl: handle
  *
+ * It may be readable although there is no event. A program that polls sets
+ * O_NONBLOCK: aggnet_events_next() returns -EAGAIN then, and never waits.
+ *
  * Return: the descriptor, or -ENOTCONN: it has not joined
  */
 int aggnet_events_fd(const struct aggnet_ctl *ctl);
@@ -304,10 +307,11 @@ int aggnet_events_fd(const struct aggnet_ctl *ctl);
  * @event: the event; aggnet_event_clear() frees what it holds
  *
  * Return: 0; -EINTR after a signal; -ENOTCONN: the handle has not joined;
- * -ENOBUFS if events came faster than they were read, or if the kernel had no
- * memory for one: all until now are lost, and a dump from now on tells how things
- * stand; -EAGAIN if there is none and the
- * descriptor does not block (O_NONBLOCK); another negative errno.
+ * -ENOBUFS if events came faster than they were read, if the kernel had no memory
+ * for one, or if one is longer than this library takes: all until now are lost, and
+ * a dump from now on tells how things stand; -EAGAIN if there is none and the
+ * descriptor does not block (O_NONBLOCK); another negative errno. What the kernel
+ * has not sent is dropped.
  */
 int aggnet_events_next(struct aggnet_ctl *ctl,
 		       struct aggnet_event_info *event);

@@ -105,6 +105,30 @@ static int events_lost(struct aggnet_ctl *ctl)
 			       "events: some were lost: read the state by a dump");
 }
 
+/*
+ * Take one datagram. Return: its bytes; 0: it is not the kernel's, another process
+ * with privilege has sent it; -ENOBUFS as well for one that is not whole; another
+ * negative errno
+ */
+static ssize_t events_take(struct aggnet_ctl *ctl, void *buf, size_t size)
+{
+	struct iovec iov = { buf, size };
+	struct sockaddr_nl from = { 0 };
+	struct msghdr msg = {
+		.msg_name = &from,
+		.msg_namelen = sizeof(from),
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+	};
+	ssize_t len = recvmsg(aggnet_events_fd(ctl), &msg, 0);
+
+	if (len < 0)
+		return -errno;
+	if (from.nl_pid)
+		return 0;
+	return msg.msg_flags & MSG_TRUNC ? -ENOBUFS : len;
+}
+
 int aggnet_events_next(struct aggnet_ctl *ctl,
 		       struct aggnet_event_info *event)
 {
@@ -121,12 +145,12 @@ int aggnet_events_next(struct aggnet_ctl *ctl,
 				       "the handle has not joined the events");
 	/* One message, one event: read it without libnl's callbacks. */
 	do {
-		len = recv(aggnet_events_fd(ctl), &buf, sizeof(buf), 0);
-		if (len < 0 && errno == ENOBUFS)
+		len = events_take(ctl, &buf, sizeof(buf));
+		if (len == -ENOBUFS)
 			return events_lost(ctl);
 		if (len < 0)
-			return aggnet_ctl_fail(ctl, -errno, "events: %s",
-					       strerror(errno));
+			return aggnet_ctl_fail(ctl, (int)len, "events: %s",
+					       strerror((int)-len));
 		g = nlmsg_data(&buf.h);
 	} while (!nlmsg_ok(&buf.h, (int)len) ||
 		 buf.h.nlmsg_type != ctl->family ||
