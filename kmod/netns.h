@@ -30,8 +30,9 @@ struct aggnet_trees;
  * @ports_gone: ports whose device has gone, under @ports_lock
  * @links: links with Bloom tables, RCU list, changed under @lock
  * @link_hash: the same by port and neighbour, under @lock
- * @plans_lock: of the list @plans, inside @lock
+ * @plans_lock: of @plans and @nplans, inside @lock
  * @plans: staged plans, one a netlink socket
+ * @nplans: how many
  * @identity: this server's identity, READ_ONCE/WRITE_ONCE, 0: none
  * @role: enum aggnet_role, READ_ONCE/WRITE_ONCE
  * @label: name in the topology, under @lock
@@ -61,6 +62,7 @@ struct aggnet_net {
 	struct hlist_head link_hash[AGGNET_LINK_BUCKETS];
 	spinlock_t plans_lock;	/* the list of plans */
 	struct list_head plans;
+	u32 nplans;
 	__be32 identity;
 	u8 role;
 	char label[32];

@@ -14,6 +14,7 @@
 #include "port.h"
 #include "trees.h"
 
+#define PLANS_MAX	1024	/* of a namespace: each request looks for its own */
 #define PLAN_STEPS_MAX	65536
 #define PLAN_LINKS_MAX	(2 * AGGNET_LINKS_MAX)	/* all go, as many come */
 
@@ -420,6 +421,7 @@ static void plan_drop(struct aggnet_net *an, struct aggnet_plan *plan)
 {
 	spin_lock(&an->plans_lock);
 	list_del(&plan->list);
+	an->nplans--;
 	spin_unlock(&an->plans_lock);
 	plan_free(plan);
 }
@@ -436,9 +438,12 @@ void aggnet_plan_release(struct aggnet_net *an)
 	LIST_HEAD(dead);
 
 	spin_lock(&an->plans_lock);
-	list_for_each_entry_safe(plan, next, &an->plans, list)
-		if (sock_flag(plan->sk, SOCK_DEAD))
-			list_move(&plan->list, &dead);
+	list_for_each_entry_safe(plan, next, &an->plans, list) {
+		if (!sock_flag(plan->sk, SOCK_DEAD))
+			continue;
+		list_move(&plan->list, &dead);
+		an->nplans--;
+	}
 	spin_unlock(&an->plans_lock);
 	list_for_each_entry_safe(plan, next, &dead, list)
 		plan_free(plan);
@@ -866,6 +871,21 @@ void aggnet_plan_refuse(struct aggnet_net *an, const struct genl_info *info)
 		plan->refused = true;
 }
 
+/* List the plan, unless there are as many as may be. */
+static bool plan_list(struct aggnet_net *an, struct aggnet_plan *plan)
+{
+	bool room;
+
+	spin_lock(&an->plans_lock);
+	room = an->nplans < PLANS_MAX;
+	if (room) {
+		list_add_tail(&plan->list, &an->plans);
+		an->nplans++;
+	}
+	spin_unlock(&an->plans_lock);
+	return room;
+}
+
 int aggnet_nl_plan_begin(struct aggnet_net *an, struct genl_info *info)
 {
 	struct aggnet_plan *plan;
@@ -879,10 +899,12 @@ int aggnet_nl_plan_begin(struct aggnet_net *an, struct genl_info *info)
 	if (!plan)
 		return -ENOMEM;
 	plan_init(plan, plan_sock(info));
-	spin_lock(&an->plans_lock);
-	list_add_tail(&plan->list, &an->plans);
-	spin_unlock(&an->plans_lock);
-	return 0;
+	if (plan_list(an, plan))
+		return 0;
+	plan_free(plan);
+	NL_SET_ERR_MSG(info->extack,
+		       "1024 plans are open in this namespace: commit or drop one");
+	return -EUSERS;
 }
 
 static struct aggnet_plan *plan_required(struct aggnet_net *an,

@@ -3,9 +3,13 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "harness.h"
 #include "nl_node.h"
+
+#define PLANS_MAX	1024	/* of a namespace */
 
 FIXTURE(plan) {
 	struct nl nl;
@@ -194,6 +198,47 @@ TEST_F(plan, commit__of_so_many_steps)
 	ASSERT_EQ(0, stage_one_of_two(nl));
 	EXPECT_EQ(0, commit_steps(nl, 1));
 	EXPECT_EQ(1, trees(nl));
+}
+
+/* Begin plans on sockets of their own until one is refused. Return: how many */
+static int begin_many(struct nl *nl, int *fd, int max)
+{
+	int n;
+
+	for (n = 0; n < max; n++) {
+		if (nl_open(nl))
+			return -1;
+		fd[n] = nl->fd;
+		if (nl_do(nl, AGGNET_CMD_PLAN_BEGIN))
+			return n;
+	}
+	return n;
+}
+
+TEST_F(plan, begin__of_too_many)
+{
+	const struct rlimit files = { PLANS_MAX + 64, PLANS_MAX + 64 };
+	static int fd[PLANS_MAX + 1];
+	static struct nl nl;
+	int i;
+
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &files));
+	ASSERT_EQ(PLANS_MAX, begin_many(&nl, fd, PLANS_MAX + 1));
+	EXPECT_REFUSED(&nl, nl_do(&nl, AGGNET_CMD_PLAN_BEGIN), EUSERS, 0,
+		       "1024 plans are open in this namespace: commit or drop one");
+	/* It has no plan: a step of it is done at once. */
+	EXPECT_EQ(0, tree_add(&nl, incast(1), 1, 0));
+	EXPECT_EQ(1, trees(&self->nl));
+	/* One that ends makes room for another. */
+	close(fd[0]);
+	EXPECT_EQ(0, nl_do(&nl, AGGNET_CMD_PLAN_BEGIN));
+	EXPECT_REFUSED(&self->nl, nl_do(&self->nl, AGGNET_CMD_PLAN_BEGIN),
+		       EUSERS, 0,
+		       "1024 plans are open in this namespace: commit or drop one");
+	ASSERT_EQ(0, nl_do(&nl, AGGNET_CMD_PLAN_DROP));
+	EXPECT_EQ(0, nl_do(&self->nl, AGGNET_CMD_PLAN_BEGIN));
+	for (i = 1; i <= PLANS_MAX; i++)
+		close(fd[i]);
 }
 
 /* Steps are checked against what those before them leave. */
