@@ -6,6 +6,7 @@
 #include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/overflow.h>
+#include <linux/sched.h>
 #include <linux/string.h>
 
 #include "aggtable.h"
@@ -222,8 +223,10 @@ void aggnet_table_free(struct aggnet_table *t)
 {
 	u32 i;
 
-	for (i = 1; i <= t->chunks; i++)
+	for (i = 1; i <= t->chunks; i++) {
+		cond_resched();
 		aggnet_chunk_free(t->chunk[i]);
+	}
 	aggnet_free(t->next);
 	aggnet_free(t->chunk);
 	aggnet_free(t->bucket);

@@ -81,7 +81,7 @@ size_t aggnet_table_overhead(u64 limit);
  */
 int aggnet_table_init(struct aggnet_table *t, const struct aggnet_shape *shape,
 		      u64 limit, const void *seed);
-void aggnet_table_free(struct aggnet_table *t);
+void aggnet_table_free(struct aggnet_table *t);	/* process context; may sleep */
 
 /* Process context: a chunk for aggnet_table_grow(), NULL if there is none. */
 void *aggnet_chunk_alloc(void);

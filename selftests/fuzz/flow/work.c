@@ -73,9 +73,14 @@ void world_work_once(void)
 void world_grace_period(void)
 {
 	struct work_struct *work, *next;
+	static bool passing;
 
-	/* None of these queues another. */
+	/* None of these queues another, but may wait for a grace period. */
+	if (passing)
+		return;
+	passing = true;
 	list_for_each_entry_safe(work, next, &works, entry)
 		if (work->rcu)
 			work_run(work);
+	passing = false;
 }
