@@ -11,6 +11,7 @@
 #include "netns.h"
 #include "plan.h"
 #include "port.h"
+#include "tree.h"
 #include "trees.h"
 
 #define NETNS_MEMORY_DEFAULT	(64ULL << 20)
@@ -155,6 +156,7 @@ static int __net_init netns_init(struct net *net)
 	aggnet_port_start(an);
 	INIT_LIST_HEAD(&an->links);
 	aggnet_plan_start(an);
+	aggnet_tree_start(an);
 	an->memory_limit = NETNS_MEMORY_DEFAULT;
 	if (net_eq(net, &init_net))
 		an->memory_limit = (u64)totalram_pages() << PAGE_SHIFT >> 3;
@@ -196,6 +198,7 @@ static void __net_exit netns_exit_batch(struct list_head *nets)
 		an = aggnet_net(net);
 		wait_var_event(&an->memory_used,
 			       !atomic64_read(&an->memory_used));
+		aggnet_tree_stop(an);
 		free_percpu(an->stats);
 		memzero_explicit(&an->secret, sizeof(an->secret));
 		mutex_destroy(&an->ports_lock);

@@ -49,6 +49,9 @@ struct aggnet_trees;
  * @guard: hook of what leaves the host; under @lock
  * @guarded: @guard is registered, as it is while there is an identity
  * @settle_work: aggnet_port_settle() and aggnet_hook_settle()
+ * @grow_lock: of @grow_list; leaf lock, BH disabled
+ * @grow_list: trees that are to get chunks, the oldest request first
+ * @grow_work: adds chunks to them, one tree a run
  * @generation: aggnet_changed() moves it on, never 0; under @lock
  */
 struct aggnet_net {
@@ -77,6 +80,9 @@ struct aggnet_net {
 	struct nf_hook_ops guard;
 	bool guarded;
 	struct delayed_work settle_work;
+	spinlock_t grow_lock;	/* the list of trees that grow */
+	struct list_head grow_list;
+	struct work_struct grow_work;
 	u32 generation;
 };
 

@@ -32,7 +32,8 @@
 
 /*
  * Growth allocates, at the expense of a control group that may be at its limit,
- * and so may take long. What the other queue does sleeps for no memory, and under
+ * and so may take long: a namespace has one work item for that, so that it only
+ * holds up its own trees. What the other queue does sleeps for no memory, and under
  * pressure it has a thread of its own. The end of a namespace waits for what that
  * frees, and for the one chunk that growth of its own is about to get.
  */
@@ -53,7 +54,7 @@ int aggnet_tree_init(void)
 
 void aggnet_tree_exit(void)
 {
-	destroy_workqueue(grow_wq);	/* its work has references */
+	destroy_workqueue(grow_wq);
 	rcu_barrier();	/* queue_rcu_work() of the last trees */
 	destroy_workqueue(tree_wq);
 }
@@ -185,10 +186,8 @@ static u32 tree_grow_step(struct aggnet_tree *tree)
 	return min_t(u64, n, TREE_CHUNKS_STEP);
 }
 
-static void tree_grow_work(struct work_struct *work)
+static void tree_grow(struct aggnet_tree *tree)
 {
-	struct aggnet_tree *tree = container_of(work, struct aggnet_tree,
-						grow_work);
 	u32 n = tree_grow_step(tree);
 	struct mem_cgroup *payer;
 	struct sk_buff_head out;
@@ -203,20 +202,89 @@ static void tree_grow_work(struct work_struct *work)
 	if (!tree_ended(tree))
 		tree_grown(tree, &out);
 	aggnet_tree_unlock(tree, &out);
-	aggnet_tree_put(tree);
+}
+
+/* A tree on the list has a reference. Return: was it not there? */
+static bool grow_list(struct aggnet_net *an, struct aggnet_tree *tree)
+{
+	bool added;
+
+	spin_lock_bh(&an->grow_lock);
+	added = list_empty(&tree->grow_list);
+	if (added) {
+		aggnet_tree_get(tree);
+		list_add_tail(&tree->grow_list, &an->grow_list);
+	}
+	spin_unlock_bh(&an->grow_lock);
+	return added;
+}
+
+/* Take a tree off the list. Return: was it there? The reference is the caller's. */
+static bool grow_unlist(struct aggnet_net *an, struct aggnet_tree *tree)
+{
+	bool listed;
+
+	spin_lock_bh(&an->grow_lock);
+	listed = !list_empty(&tree->grow_list);
+	list_del_init(&tree->grow_list);
+	spin_unlock_bh(&an->grow_lock);
+	return listed;
+}
+
+static struct aggnet_tree *grow_next(struct aggnet_net *an)
+{
+	struct aggnet_tree *tree;
+
+	spin_lock_bh(&an->grow_lock);
+	tree = list_first_entry_or_null(&an->grow_list, struct aggnet_tree,
+					grow_list);
+	if (tree)
+		list_del_init(&tree->grow_list);
+	spin_unlock_bh(&an->grow_lock);
+	return tree;
 }
 
 /*
- * A work item that is queued holds a reference. Return: may it bring chunks soon?
- * One that waits for memory, or behind others that do, may not.
+ * One step of the tree that has waited longest. The rest waits behind the work
+ * items of other namespaces. The last reference may end the wait of the
+ * namespace's end, which then waits for this work item (aggnet_tree_stop()).
+ */
+static void tree_grow_work(struct work_struct *work)
+{
+	struct aggnet_net *an = container_of(work, struct aggnet_net,
+					     grow_work);
+	struct aggnet_tree *tree = grow_next(an);
+
+	if (!tree)
+		return;
+	tree_grow(tree);
+	aggnet_tree_put(tree);
+	queue_work(grow_wq, &an->grow_work);
+}
+
+/*
+ * Return: may growth bring chunks soon? Growth that waits for memory, or behind
+ * other trees that do, may not.
  */
 static bool tree_queue_grow(struct aggnet_tree *tree)
 {
-	if (!queue_work(grow_wq, &tree->grow_work))
+	if (!grow_list(tree->an, tree))
 		return time_before(jiffies, tree->grow_asked + TREE_GROW_SOON);
-	aggnet_tree_get(tree);
 	tree->grow_asked = jiffies;
+	queue_work(grow_wq, &tree->an->grow_work);
 	return true;
+}
+
+void aggnet_tree_start(struct aggnet_net *an)
+{
+	spin_lock_init(&an->grow_lock);
+	INIT_LIST_HEAD(&an->grow_list);
+	INIT_WORK(&an->grow_work, tree_grow_work);
+}
+
+void aggnet_tree_stop(struct aggnet_net *an)
+{
+	cancel_work_sync(&an->grow_work);
 }
 
 static void tree_queue_release(struct aggnet_tree *tree)
@@ -690,7 +758,7 @@ static struct aggnet_tree *tree_alloc(struct aggnet_net *an,
 	refcount_set(&tree->ref, 1);
 	spin_lock_init(&tree->lock);
 	INIT_LIST_HEAD(&tree->socks);
-	INIT_WORK(&tree->grow_work, tree_grow_work);
+	INIT_LIST_HEAD(&tree->grow_list);
 	INIT_WORK(&tree->release_work, tree_release_work);
 	INIT_WORK(&tree->more_work, tree_more_work);
 	INIT_RCU_WORK(&tree->rcu, tree_free_work);
@@ -809,7 +877,7 @@ void aggnet_tree_kill(struct aggnet_tree *tree, enum aggnet_reason reason)
 		tree_tell_all(tree);
 	aggnet_timers_stop(tree);
 	/* Growth that runs adds nothing to a dead tree, and is not waited for. */
-	if (cancel_work(&tree->grow_work))
+	if (grow_unlist(tree->an, tree))
 		aggnet_tree_put(tree);
 	if (cancel_work_sync(&tree->release_work))
 		aggnet_tree_put(tree);

@@ -164,12 +164,12 @@ struct aggnet_tree_conf {
  *	last time that a child told fewer sources than ever, or that a weight was
  *	not foreseen
  * @timer: hold and give_up
- * @grow_work: adds chunks up to the limit
  * @release_work: frees what a tree that has ended held
  * @more_work: goes on where the last run of the lock had to stop
+ * @grow_list: in an->grow_list while it is to get chunks, with a reference
  * @grow_failed: there was no memory to grow: ...
  * @grow_again: ... do not ask again before these jiffies
- * @grow_asked: jiffies at which @grow_work was queued
+ * @grow_asked: jiffies at which it was put in an->grow_list
  * @charged: bytes accounted to the namespace
  * @charged_most: the most that they were
  * @payer: memory control group of the task that made the entry; constant
@@ -249,9 +249,9 @@ struct aggnet_tree {
 	unsigned long started;
 	unsigned long bound_at;
 	struct timer_list timer;
-	struct work_struct grow_work;
 	struct work_struct release_work;
 	struct work_struct more_work;
+	struct list_head grow_list;
 	bool grow_failed;
 	unsigned long grow_again;
 	unsigned long grow_asked;
@@ -269,6 +269,8 @@ struct aggnet_tree {
 
 int aggnet_tree_init(void);	/* module: the work queue that frees trees */
 void aggnet_tree_exit(void);	/* after every namespace has gone */
+void aggnet_tree_start(struct aggnet_net *an);	/* growth of its trees */
+void aggnet_tree_stop(struct aggnet_net *an);	/* after the last of them is freed */
 
 /* --- configuration (process context, an->lock held unless said otherwise) - */
 

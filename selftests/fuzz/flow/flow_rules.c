@@ -289,6 +289,53 @@ TEST_F(rules, growth__is_not_relied_on_for_long)
 	EXPECT_TRUE(world_poll(RECEIVER));
 }
 
+/* Another entry of the same node, which may grow. */
+static struct aggnet_tree *sibling(const struct aggnet_tree *tree)
+{
+	struct aggnet_tree_conf conf = tree->conf;
+
+	conf.incast_id += 1ull << 32;
+	conf.memory *= 4;
+	conf.children = NULL;
+	conf.nchildren = 0;
+	tree = aggnet_tree_create(tree->an, &conf, NULL);
+	INSIST(!IS_ERR(tree), "the entry is refused");
+	return (struct aggnet_tree *)tree;
+}
+
+static void wants_room(struct aggnet_tree *tree)
+{
+	struct sk_buff_head out;
+
+	aggnet_tree_lock(tree, &out);
+	aggnet_tree_press(tree, true);
+	aggnet_tree_unlock(tree, &out);
+}
+
+/* So that a node whose growth waits for memory holds up no other node's. */
+TEST_F(rules, growth__of_a_node_takes_turns)
+{
+	const struct aggnet_tree *tree = begin(&tight, RECEIVER);
+	struct aggnet_tree *s[3];
+	u32 chunks, i, turn;
+
+	for (i = 0; i < ARRAY_SIZE(s); i++)
+		s[i] = sibling(tree);
+	chunks = s[0]->table.chunks;
+	for (i = 0; i < ARRAY_SIZE(s); i++)
+		wants_room(s[i]);
+	wants_room(s[0]);
+	/* It is taken out while it waits for its turn. */
+	aggnet_tree_kill(s[1], AGGNET_R_WITHDRAWN);
+	for (turn = 0; turn < ARRAY_SIZE(s); turn += 2) {
+		world_work_once();
+		for (i = 0; i < ARRAY_SIZE(s); i += 2)
+			EXPECT_EQ(i <= turn, s[i]->table.chunks > chunks);
+	}
+	for (i = 0; i < ARRAY_SIZE(s); i += 2)
+		aggnet_tree_kill(s[i], AGGNET_R_WITHDRAWN);
+}
+
 /* What is held leaves for one that has no other end to go to. */
 TEST_F(rules, open__makes_room_at_the_receiver)
 {
