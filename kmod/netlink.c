@@ -10,8 +10,6 @@
 #include "plan.h"
 #include "port.h"
 
-#define NL_LOCK_WAIT	(30 * HZ)
-
 /* --- policies: what each command takes; the rest is refused ----------------- */
 
 static const struct nla_policy no_policy[] = {
@@ -164,22 +162,11 @@ static const aggnet_nl_handler nl_handler[] = {
 	[AGGNET_CMD_PLAN_DROP] = aggnet_nl_plan_drop,
 };
 
-/*
- * All configuration is seen, and changed, between these two. The core holds a lock
- * of all families during a command, and in a control group at a limit a command
- * may last: so those that queue behind it wait for a limited time. The work item
- * that takes an->lock alone does not allocate.
- */
-static int nl_lock(struct aggnet_net *an, struct netlink_ext_ack *extack)
+/* All configuration is seen, and changed, between these two. */
+static void nl_lock(struct aggnet_net *an)
 {
-	if (down_timeout(&an->turn, NL_LOCK_WAIT)) {
-		NL_SET_ERR_MSG(extack,
-			       "another command has held this namespace for 30 s: try again");
-		return -EBUSY;
-	}
 	mutex_lock(&an->lock);
 	aggnet_port_settle(an);
-	return 0;
 }
 
 /* The work item needs the lock: it is queued when that is free. */
@@ -188,7 +175,6 @@ static void nl_unlock(struct aggnet_net *an)
 	bool idle = aggnet_hook_idle(an);
 
 	mutex_unlock(&an->lock);
-	up(&an->turn);
 	if (idle)
 		aggnet_settle_later(an);
 }
@@ -201,21 +187,17 @@ static int nl_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct aggnet_net *an = aggnet_net(genl_info_net(info));
 	u8 cmd = info->genlhdr->cmd;
-	bool locked;
 	int err;
 
 	/* For plans, which belong to sockets; the core passes port IDs only. */
 	info->user_ptr[0] = NETLINK_CB(skb).sk;
-	err = nl_lock(an, info->extack);
-	locked = !err;
-	if (!err)
-		err = nl_check_header(info->nlhdr, 0, info->extack);
+	nl_lock(an);
+	err = nl_check_header(info->nlhdr, 0, info->extack);
 	if (!err)
 		err = nl_handler[cmd](an, info);
 	if (err && nl_is_step(cmd))
 		aggnet_plan_refuse(an, info);
-	if (locked)
-		nl_unlock(an);
+	nl_unlock(an);
 	return err;
 }
 
@@ -280,9 +262,7 @@ static int nl_dump(struct sk_buff *skb, struct netlink_callback *cb,
 	err = nl_check_header(cb->nlh, NLM_F_DUMP, cb->extack);
 	if (err)
 		return err;
-	err = nl_lock(an, cb->extack);
-	if (err)
-		return err;
+	nl_lock(an);
 	cb->seq = an->generation;
 	err = walk(skb, cb, an);
 	nl_unlock(an);
@@ -312,10 +292,8 @@ static int nl_tree_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 static int nl_tree_dump_start(struct netlink_callback *cb)
 {
 	struct aggnet_net *an = aggnet_net(sock_net(cb->skb->sk));
-	int err = nl_lock(an, cb->extack);	/* NULL in 6.1 */
 
-	if (err)
-		return err;
+	nl_lock(an);
 	cb->min_dump_alloc = max_t(u32, NLMSG_GOODSIZE, NLMSG_SPACE(GENL_HDRLEN) +
 				   aggnet_nl_tree_largest(an));
 	/* Of which configuration that is: nl_dump() compares. */

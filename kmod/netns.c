@@ -151,7 +151,6 @@ static int __net_init netns_init(struct net *net)
 	if (!an->stats)
 		return -ENOMEM;
 	an->net = net;
-	sema_init(&an->turn, 1);
 	mutex_init(&an->lock);
 	INIT_DELAYED_WORK(&an->settle_work, netns_settle_work);
 	aggnet_port_start(an);

@@ -6,7 +6,6 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/netfilter.h>
-#include <linux/semaphore.h>
 #include <linux/siphash.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
@@ -22,8 +21,7 @@ struct aggnet_trees;
 /**
  * struct aggnet_net - a namespace's node
  * @net: the namespace; we live in its pernet data, so it outlives us
- * @turn: of the command that may take @lock; a mutex is not waited for in time
- * @lock: serialises every change of configuration; outermost lock but for @turn
+ * @lock: serialises every change of configuration; outermost lock
  * @trees: table of the entries in force, replaced as a whole (trees.h)
  * @ports_lock: serialises changes of @ports, inside @lock or RTNL; no allocation
  *	of ours and no grace period is waited for under it, and what netfilter
@@ -58,7 +56,6 @@ struct aggnet_trees;
  */
 struct aggnet_net {
 	struct net *net;
-	struct semaphore turn;
 	struct mutex lock;	/* outermost: configuration */
 	struct aggnet_trees __rcu *trees;
 	struct mutex ports_lock;	/* inside lock, or RTNL: the ports */

@@ -863,16 +863,12 @@ int aggnet_plan_step(struct aggnet_net *an, struct genl_info *info,
 	return err;
 }
 
-/* an->lock may be what the step did not get. */
 void aggnet_plan_refuse(struct aggnet_net *an, const struct genl_info *info)
 {
-	struct aggnet_plan *plan;
+	struct aggnet_plan *plan = plan_of(an, plan_sock(info));
 
-	spin_lock(&an->plans_lock);
-	list_for_each_entry(plan, &an->plans, list)
-		if (plan->sk == plan_sock(info))
-			WRITE_ONCE(plan->refused, true);
-	spin_unlock(&an->plans_lock);
+	if (plan)
+		plan->refused = true;
 }
 
 /* List the plan, unless there are as many as may be. */
@@ -927,7 +923,7 @@ static int plan_check_steps(const struct aggnet_plan *plan,
 {
 	const struct nlattr *steps = info->attrs[AGGNET_A_PLAN_STEPS];
 
-	if (READ_ONCE(plan->refused)) {
+	if (plan->refused) {
 		NL_SET_ERR_MSG(info->extack,
 			       "a step was refused: the whole plan is dropped");
 		return -ECANCELED;

@@ -65,9 +65,7 @@ void aggnet_step_free(struct aggnet_step *step);
 int aggnet_plan_step(struct aggnet_net *an, struct genl_info *info,
 		     struct aggnet_step *step);
 
-/* A step of this socket was refused: its plan, if there is one, is void. an->lock
- * is not needed.
- */
+/* A step of this socket was refused: its plan, if there is one, is void. */
 void aggnet_plan_refuse(struct aggnet_net *an, const struct genl_info *info);
 
 /* Is a step staged, whose check relied on identity and role? */

@@ -7,7 +7,6 @@
 #include <linux/netlink.h>
 #include <linux/random.h>
 #include <linux/sched.h>
-#include <linux/sched/signal.h>
 #include <linux/skbuff.h>
 #include <linux/sort.h>
 
@@ -24,7 +23,6 @@
 
 #define TREE_CHUNKS_START	32	/* chunks of a new tree, if it may */
 #define TREE_CHUNKS_STEP	128	/* chunks added in one go, at most */
-#define TREE_CHUNKS_TIME	(5 * HZ)	/* that adding them may take */
 #define TREE_GROW_AGAIN		(HZ / 2)	/* after a refusal */
 #define TREE_GROW_SOON		(HZ / 50)	/* growth takes longer: no memory */
 #define TREE_REFUSED		(3 * HZ)	/* a child asks again before */
@@ -100,32 +98,19 @@ static void tree_charged(struct aggnet_tree *tree, u64 bytes)
 	tree->charged_most = max(tree->charged_most, tree->charged);
 }
 
-/* A task whose control group is above memory.high sleeps while it allocates. */
-static int tree_go_on_adding(unsigned long end)
-{
-	cond_resched();
-	if (fatal_signal_pending(current))
-		return -EINTR;
-	return time_after(jiffies, end) ? -ETIME : 0;
-}
-
 /*
  * Add up to @n chunks. Process context, lock not held. Each is allocated before
- * it is charged. Return: how many; @err is why not all: -ENOMEM, -ENOSPC at a
- * limit, -ETIME if they come too slowly, or -EINTR.
+ * it is charged. Return: how many; @err is why not all: -ENOMEM, or -ENOSPC at
+ * a limit.
  */
 static u32 tree_add_chunks(struct aggnet_tree *tree, u32 n, int *err)
 {
-	unsigned long end = jiffies + TREE_CHUNKS_TIME;
 	u32 added = 0;
 	void *chunk;
 	bool taken;
 
+	*err = -ENOSPC;
 	for (; added < n; added++) {
-		*err = tree_go_on_adding(end);
-		if (*err)
-			break;
-		*err = -ENOSPC;
 		chunk = aggnet_chunk_alloc();
 		if (!chunk) {
 			*err = -ENOMEM;
@@ -607,7 +592,7 @@ static int tree_start_chunks(struct aggnet_tree *tree,
 			     struct netlink_ext_ack *extack)
 {
 	u32 start;
-	int err = 0;
+	int err;
 
 	if (tree->conf.forward_only || aggnet_tree_sorted(tree))
 		return 0;
@@ -616,13 +601,9 @@ static int tree_start_chunks(struct aggnet_tree *tree,
 		      tree->conf.memory / AGGNET_CHUNK);
 	if (tree_add_chunks(tree, start, &err) >= tree_chunks_min(tree))
 		return 0;
-	if (err == -ENOSPC)
-		return tree_refuse(aggnet_memory_room(tree->an, AGGNET_CHUNK),
-				   extack);
-	if (err == -ETIME)
-		NL_SET_ERR_MSG_MOD(extack,
-				   "memory comes too slowly: is the control group at its limit?");
-	return err;
+	if (err != -ENOSPC)
+		return err;
+	return tree_refuse(aggnet_memory_room(tree->an, AGGNET_CHUNK), extack);
 }
 
 static int tree_alloc_flow(struct aggnet_tree *tree)

@@ -188,21 +188,10 @@ static void ask(struct nl *nl)
 	nl_do(nl, AGGNET_CMD_NODE_GET);
 }
 
-/* Another command of the tenant may have the lock for longer than one waits. */
-static int port_add_again(struct nl *nl, const char *name)
-{
-	int err;
-
-	do
-		err = port_add(nl, name);
-	while (err == -EBUSY);
-	return err;
-}
-
 /* The notifier looks for a port of each device that goes, and finds one. */
 static void make_and_delete_a_port(struct nl *nl)
 {
-	if (system("ip link add x0 type dummy") || port_add_again(nl, "x0") ||
+	if (system("ip link add x0 type dummy") || port_add(nl, "x0") ||
 	    system("ip link del x0"))
 		_exit(1);
 }
@@ -346,47 +335,6 @@ TEST_F_TIMEOUT(slow, rtnl__does_not_wait_for_a_tenant, LONG)
 	/* Deleting a device also waits, without RTNL, for all RCU callbacks. */
 	EXPECT_GT(longest(&loops[ASKS]) / 2, longest(&loops[CLOSES]));
 	EXPECT_GT(longest(&loops[ASKS]) / 2, longest(&loops[RTNL]));
-}
-
-/* --- memory that comes slowly --------------------------------------------------- */
-
-#define HIGH		CGROUP "/aggnet_high"
-#define MANY		600	/* contributors: each has a claim on some chunks */
-
-/* It needs much more at once than the control group may have. */
-static int many_add(struct nl *nl)
-{
-	nl_begin(nl, AGGNET_CMD_TREE_ADD, 0);
-	nl_u64(nl, AGGNET_A_TREE_INCAST_ID, 1ULL << 32 | ntohl(addr(IDENTITY)));
-	nl_u32(nl, AGGNET_A_TREE_INSTANCE, 1);
-	nl_u32(nl, AGGNET_A_TREE_CONTRIBUTORS, MANY);
-	nl_u32(nl, AGGNET_A_TREE_SOURCES, MANY);
-	nl_u64(nl, AGGNET_A_TREE_MEMORY, 16 << 20);
-	return nl_talk(nl);
-}
-
-/*
- * Above memory.high a task that allocates sleeps. So that nothing else waits for
- * long, a command ends before it has all that it wants.
- */
-TEST(memory__that_comes_slowly_ends_the_command)
-{
-	static struct nl nl;
-
-	if (put_file(CGROUP "/cgroup.subtree_control", "+memory") ||
-	    (mkdir(HIGH, 0755) && errno != EEXIST))
-		SKIP(return, "no control group that limits memory");
-	ASSERT_EQ(0, greedy_node(&nl));
-	ASSERT_EQ(0, many_add(&nl));
-	ASSERT_EQ(0, large_del(&nl, 1));
-	ASSERT_EQ(0, put_file(HIGH "/memory.high", "2M"));
-	ASSERT_EQ(0, put_file(HIGH "/cgroup.procs", "0"));
-	EXPECT_REFUSED(&nl, many_add(&nl), ETIME, 0,
-		       "memory comes too slowly: is the control group at its limit?");
-	ASSERT_EQ(0, put_file(CGROUP "/cgroup.procs", "0"));
-	EXPECT_EQ(0, trees(&nl));
-	EXPECT_EQ(0, many_add(&nl));
-	nl_close(&nl);
 }
 
 TEST_HARNESS_MAIN

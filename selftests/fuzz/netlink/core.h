@@ -6,7 +6,6 @@
 #include <net/genetlink.h>
 
 #define PORTIDS		8	/* sockets, that stage plans */
-#define CORE_BUSY	65	/* sequence: another command has the lock, for long */
 
 /**
  * struct answer - messages of the module to one request

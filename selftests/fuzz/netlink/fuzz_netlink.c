@@ -52,14 +52,13 @@ static void check_same(const struct answer *was, const struct answer *is, u8 cmd
 /* --- what must hold ---------------------------------------------------------------- */
 
 static void check_unchanged(const struct told *was, const struct told *is,
-			    u8 cmd, bool drops)
+			    u8 cmd)
 {
 	INSIST(same(&was->ports, &is->ports), "refused, but a port changed");
 	INSIST(same(&was->links, &is->links), "refused, but a link changed");
 	INSIST(same(&was->trees, &is->trees), "refused, but a tree changed");
 	/* A plan that is not put in force gives back what it had reserved. */
-	INSIST(same(&was->node, &is->node) || cmd == AGGNET_CMD_PLAN_COMMIT ||
-	       drops,
+	INSIST(same(&was->node, &is->node) || cmd == AGGNET_CMD_PLAN_COMMIT,
 	       "refused, but the node or its memory changed");
 }
 
@@ -261,39 +260,6 @@ static void check_entry(const struct told *was, const struct told *is,
 
 /* --- the input ----------------------------------------------------------------------- */
 
-static bool is_step(u8 cmd)
-{
-	return cmd == AGGNET_CMD_LINK_ADD || cmd == AGGNET_CMD_LINK_DEL ||
-	       cmd == AGGNET_CMD_TREE_ADD || cmd == AGGNET_CMD_TREE_DEL;
-}
-
-/* It is refused, and is no step of a plan that is committed without it. */
-static int request_busy(const struct nlmsghdr *nlh, struct answer *answer,
-			struct netlink_ext_ack *extack)
-{
-	struct {
-		struct nlmsghdr nlh;
-		struct genlmsghdr genlh;
-	} commit = {
-		.nlh = *nlh,
-		.genlh.cmd = AGGNET_CMD_PLAN_COMMIT,
-	};
-	u8 cmd = ((struct genlmsghdr *)nlmsg_data(nlh))->cmd;
-	int err;
-
-	INSIST(!down_timeout(&net_node()->turn, 0), "the lock is held");
-	err = core_request(nlh, NLMSG_GOODSIZE, answer, extack);
-	up(&net_node()->turn);
-	INSIST(err, "a command is done without the lock");
-	if (err != -EBUSY || !is_step(cmd))
-		return err;
-	commit.nlh.nlmsg_len = sizeof(commit);
-	commit.nlh.nlmsg_flags = NLM_F_REQUEST;
-	INSIST(core_request(&commit.nlh, NLMSG_GOODSIZE, answer, extack),
-	       "a plan is committed without a step");
-	return err;
-}
-
 /* A request; @told is kept up to date. Return: whether a port may be gone. */
 static bool request(const struct nlmsghdr *nlh, struct told *told)
 {
@@ -304,15 +270,13 @@ static bool request(const struct nlmsghdr *nlh, struct told *told)
 	int err;
 
 	shim_alloc_fail = nlh->nlmsg_seq <= FAILS_MAX ? nlh->nlmsg_seq : 0;
-	err = nlh->nlmsg_seq == CORE_BUSY ?
-	      request_busy(nlh, &answer, &extack) :
-	      core_request(nlh, NLMSG_GOODSIZE, &answer, &extack);
+	err = core_request(nlh, NLMSG_GOODSIZE, &answer, &extack);
 	shim_alloc_fail = 0;
 	answer_free(&answer);
 	world_work();
 	tell(&now, NLMSG_GOODSIZE);
 	if (err)
-		check_unchanged(told, &now, cmd, nlh->nlmsg_seq == CORE_BUSY);
+		check_unchanged(told, &now, cmd);
 	else if (cmd == AGGNET_CMD_TREE_ADD)
 		check_entry(told, &now, nlh);
 	else if (cmd == AGGNET_CMD_PORT_ADD || cmd == AGGNET_CMD_PORT_DEL)

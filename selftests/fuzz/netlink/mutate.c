@@ -6,7 +6,6 @@
 #include <net/genetlink.h>
 
 #include "../fuzzer.h"
-#include "core.h"
 #include "netlink.h"
 
 #define HEADERS		(NLMSG_HDRLEN + GENL_HDRLEN)
@@ -167,10 +166,8 @@ static void request_change(struct input *in, size_t at)
 		nlh->nlmsg_pid = choose(in, 4);
 		break;
 	case 3:
-		nlh->nlmsg_seq = choose(in, 12);	/* an allocation fails */
-		break;
 	case 4:
-		nlh->nlmsg_seq = CORE_BUSY;
+		nlh->nlmsg_seq = choose(in, 12);	/* an allocation fails */
 		break;
 	case 5:
 		/* A socket is closed, or a device goes; see the target. */
