@@ -1582,6 +1582,69 @@ TEST_F(repair, withdrawn__of_the_receiver_ends_its_supervisor)
 	ASSERT_EQ(0, start(v, path));
 }
 
+/* --- printed ---------------------------------------------------------------- */
+
+/* Supervises in a process of its own that prints to @out. Return: its status */
+static int supervise_to(char *path, int out)
+{
+	const struct aggctl ctl = {};
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		alarm(60);
+		dup2(out, STDOUT_FILENO);
+		dup2(out, STDERR_FILENO);
+		status = cmd_supervise.verbs[0].run(&ctl, 1, &path);
+		_exit(status || fflush(stdout) || ferror(stdout));
+	}
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return -1;
+	return WEXITSTATUS(status);
+}
+
+/* The reader stays, and reads nothing: not for want of it is there no result. */
+TEST_F(repair, printed__to_a_full_pipe)
+{
+	struct supervisor *v = &self->one;
+	char path[64], bytes[4096] = "";
+	int pipes[2];
+
+	strcpy(path, v->path);
+	stop(v);
+	ASSERT_EQ(0, pipe(pipes));
+	ASSERT_EQ(0, fcntl(pipes[1], F_SETFL, O_NONBLOCK));
+	while (write(pipes[1], bytes, sizeof(bytes)) > 0)
+		;
+	ASSERT_EQ(0, fcntl(pipes[1], F_SETFL, 0));
+	world->node[0].entry[0].state = AGGNET_TREE_DONE;
+	/* There is a warning of it. */
+	world->node[4].n = 0;
+	EXPECT_EQ(0, supervise_to(path, pipes[1]));
+	close(pipes[0]);
+	close(pipes[1]);
+	ASSERT_EQ(0, start(v, path));
+}
+
+/* The reader has gone. */
+TEST_F(repair, printed__to_a_closed_pipe)
+{
+	struct supervisor *v = &self->one;
+	char path[64];
+	int pipes[2];
+
+	strcpy(path, v->path);
+	stop(v);
+	ASSERT_EQ(0, pipe(pipes));
+	close(pipes[0]);
+	world->node[0].entry[0].state = AGGNET_TREE_DONE;
+	EXPECT_EQ(0, supervise_to(path, pipes[1]));
+	close(pipes[1]);
+	ASSERT_EQ(0, start(v, path));
+}
+
 /* --- two supervisors -------------------------------------------------------- */
 
 /* The other one, with a copy of the plan, has heard of other failures. */

@@ -109,6 +109,8 @@ void put_safe(FILE *f, const char *text);
 void err(const char *fmt, ...) __printf(1, 2);
 int fail(const char *fmt, ...) __printf(1, 2);
 int usage(const char *fmt, ...) __printf(1, 2);
+bool line_is_read(int fd);
+void err_never_wait(void);
 
 /* value.c */
 bool value_parse(enum opt_type type, const char *text, void *dest);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* aggctl supervise: watch a running plan and repair it around failures. */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cmd.h"
 #include "output.h"
@@ -28,6 +31,20 @@ static double wall(int64_t ms)
 	       seconds(ms, supervise_now());
 }
 
+static bool is_read(void)
+{
+	return line_is_read(STDOUT_FILENO);
+}
+
+/* A line that the reader has left behind is not an error of supervision. */
+static void end_line(void)
+{
+	if (!fflush(stdout) || errno != EPIPE)
+		return;
+	__fpurge(stdout);
+	clearerr(stdout);
+}
+
 static void print_line(json_t *object)
 {
 	json_dumpf(object, stdout, JSON_COMPACT);
@@ -39,18 +56,22 @@ static void show_ready(void *arg, size_t nodes)
 {
 	const struct aggctl *ctl = arg;
 
+	if (!is_read())
+		return;
 	if (ctl->json)
 		print_line(json_pack("{s:s, s:I}", "event", "listening",
 				     "nodes", (json_int_t)nodes));
 	else
 		printf("listening at %zu nodes\n", nodes);
-	fflush(stdout);
+	end_line();
 }
 
 static void show_repair(void *arg, const struct repair *r)
 {
 	const struct aggctl *ctl = arg;
 
+	if (!is_read())
+		return;
 	if (ctl->json)
 		print_line(json_pack("{s:s, s:f, s:s, s:I, s:f, s:f, s:f, s:f, s:I, s:b}",
 				     "event", "repaired",
@@ -76,13 +97,15 @@ static void show_repair(void *arg, const struct repair *r)
 		       seconds(r->judged_ms, r->planned_ms),
 		       seconds(r->planned_ms, r->installed_ms),
 		       (unsigned long long)r->bytes);
-	fflush(stdout);
+	end_line();
 }
 
 static void show_stalled(void *arg, const char *node, uint32_t missing)
 {
 	const struct aggctl *ctl = arg;
 
+	if (!is_read())
+		return;
 	if (ctl->json)
 		print_line(json_pack("{s:s, s:s, s:I}", "event", "stalled",
 				     "node", node, "missing",
@@ -90,13 +113,15 @@ static void show_stalled(void *arg, const char *node, uint32_t missing)
 	else
 		printf("%s waits no longer, %u sources are missing there\n",
 		       node, missing);
-	fflush(stdout);
+	end_line();
 }
 
-static int show_end(const struct aggctl *ctl, const struct supervise *s)
+static void show_end(const struct aggctl *ctl, const struct supervise *s)
 {
 	double total = s->heard_ms ? seconds(s->heard_ms, supervise_now()) : 0;
 
+	if (!is_read())
+		return;
 	if (ctl->json)
 		print_line(json_pack("{s:s, s:i, s:f, s:b}", "event", "done",
 				     "repairs", (int)s->repairs,
@@ -106,7 +131,7 @@ static int show_end(const struct aggctl *ctl, const struct supervise *s)
 		       s->repairs, total);
 	else
 		printf("done: nothing failed\n");
-	return s->unsaved ? ST_FAILED : ST_DONE;
+	end_line();
 }
 
 static int supervise(const struct aggctl *ctl, struct plan_file *file,
@@ -127,7 +152,10 @@ static int supervise(const struct aggctl *ctl, struct plan_file *file,
 	ret = supervise_run(&s, why, sizeof(why));
 	if (ret > 0)
 		return fail("supervise: %s", why);
-	return ret ? ST_FAILED : show_end(ctl, &s);
+	if (ret)
+		return ST_FAILED;
+	show_end(ctl, &s);
+	return s.unsaved ? ST_FAILED : ST_DONE;
 }
 
 static int run_supervise(const struct aggctl *ctl, int argc, char **argv)
@@ -140,6 +168,7 @@ static int run_supervise(const struct aggctl *ctl, int argc, char **argv)
 	(void)argc;
 	/* A network goes on to be supervised if its output is not read. */
 	signal(SIGPIPE, SIG_IGN);
+	err_never_wait();
 	ret = keeps ? plan_store_open(&store, argv[0]) : 0;
 	if (!ret)
 		ret = keeps ? plan_file_load_fd(&file, store.file, argv[0]) :

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The one form that error lines have, and the statuses that go with them. */
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "aggctl.h"
+
+static bool never_wait;
 
 /**
  * put_safe() - print text that must not steer a terminal
@@ -27,10 +31,37 @@ void put_safe(FILE *f, const char *text)
 	}
 }
 
+/**
+ * line_is_read() - whether a line can be printed without waiting for its reader
+ * @fd: where to
+ *
+ * A pipe that can be written takes PIPE_BUF bytes, which is more than a line.
+ *
+ * Return: whether it can; also not if the reader has gone.
+ */
+bool line_is_read(int fd)
+{
+	struct pollfd out = { .fd = fd, .events = POLLOUT };
+
+	return poll(&out, 1, 0) > 0 && !(out.revents & POLLERR);
+}
+
+/**
+ * err_never_wait() - from now on drop error lines for which there is no room
+ *
+ * For a process that has more to do than to print.
+ */
+void err_never_wait(void)
+{
+	never_wait = true;
+}
+
 static void vout(const char *fmt, va_list ap)
 {
 	char *text = NULL;
 
+	if (never_wait && !line_is_read(STDERR_FILENO))
+		return;
 	fputs("aggctl: ", stderr);
 	if (vasprintf(&text, fmt, ap) < 0)
 		text = NULL;
