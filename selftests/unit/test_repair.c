@@ -1166,6 +1166,40 @@ TEST_F(repair, refused__what_was_being_installed)
 	EXPECT_TRUE(in_force(v->s.json));
 }
 
+static json_int_t attempt_of(const json_t *json, size_t i)
+{
+	json_t *tree = json_array_get(json_object_get(json, "trees"), i);
+
+	return json_integer_value(json_object_get(tree, "attempt"));
+}
+
+/* The repair had changed one tree of two: the other one goes on. */
+TEST_F(repair, refused__of_one_tree)
+{
+	static const aggt_node senders[] = { 1, 4 };
+	struct supervisor *v = &self->one;
+	struct fake_world before;
+	char path[64];
+
+	strcpy(path, v->path);
+	ASSERT_EQ(0, start_two(v, senders, 5, NULL));
+	before = *world;
+	ASSERT_EQ(0, cut(v, "v1", "eth0"));
+	ASSERT_EQ(1, attempt_of(v->s.json, 0));
+	ASSERT_EQ(0, attempt_of(v->s.json, 1));
+	json_object_set_new(v->s.json, "installing", json_true());
+	ASSERT_EQ(0, plan_store_save(&v->store, v->s.json));
+	stop(v);
+	*world = before;
+	world->refuse = 1 << 2;
+	ASSERT_EQ(0, start(v, path));
+	EXPECT_NE(0, v->s.retry_ms);
+	ASSERT_EQ(0, settle(v));
+	EXPECT_EQ(2, attempt_of(v->s.json, 0));
+	EXPECT_EQ(0, attempt_of(v->s.json, 1));
+	EXPECT_TRUE(all_in_force(v->s.json));
+}
+
 /* What v0 has of the trees to two receivers, one for each of its devices. */
 static json_t *two_trees(int attempt)
 {

@@ -437,6 +437,27 @@ static int resume_tree(struct supervise *s, size_t i, bool installing)
 	return moved;
 }
 
+/* Do all nodes of the tree have what the file tells was being installed? */
+static bool is_whole(const struct supervise *s, size_t i)
+{
+	const struct supervised_tree *tree = &s->tree[i];
+	uint32_t told = supervise_attempt(s, i);
+
+	return tree->placed && !tree->split && tree->newest == told &&
+	       tree->oldest == told;
+}
+
+/* It was refused: trees of which nodes lack it, without a result, go on anew. */
+static void begin_lacking(struct supervise *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_trees; i++)
+		if (!is_whole(s, i) &&
+		    !aggnet_watch_is_done(s->watch, s->tree[i].incast_id))
+			begin_anew(s, i, "its attempt was not installed");
+}
+
 /*
  * No node has an entry of the plan: it was withdrawn, by a copy of the file. One node
  * alone may have had none before.
@@ -490,8 +511,7 @@ int supervise_resume(struct supervise *s)
 	if (installing) {
 		json_object_del(s->json, "installing");
 		if (supervise_install(s, s->json)) {
-			for (i = 0; i < s->n_trees; i++)
-				begin_anew(s, i, "its attempt was not installed");
+			begin_lacking(s);
 			return 0;
 		}
 	}
