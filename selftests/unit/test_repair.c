@@ -1884,6 +1884,73 @@ TEST_F(repair, torn__not_by_what_is_left_elsewhere)
 	EXPECT_EQ(1, attempt(v->s.json));
 }
 
+/* The file tells that attempt 1 of @other is being installed. */
+static int start_installing(struct supervisor *v, json_t *other)
+{
+	char path[64];
+
+	strcpy(path, v->path);
+	json_object_set_new(other, "installing", json_true());
+	if (plan_store_save(&v->store, other))
+		return -1;
+	stop(v);
+	return start(v, path);
+}
+
+/* Is there what there was? */
+static bool is_untouched(const struct fake_world *before)
+{
+	const struct fake_node *a, *b;
+	unsigned int i;
+
+	for (i = 0; i < FAKE_NODES; i++) {
+		a = &before->node[i];
+		b = &world->node[i];
+		if (a->n != b->n ||
+		    memcmp(a->entry, b->entry, a->n * sizeof(*a->entry)))
+			return false;
+	}
+	return true;
+}
+
+/* Attempt 2 is in force, and its file could not be saved: it is another tree. */
+TEST_F(repair, adopted__not_what_was_being_installed)
+{
+	struct supervisor *v = &self->one;
+	json_t *other = updated(v->path, "failed:v4-w4");
+	struct fake_world before;
+
+	world->refuse = 1;
+	ASSERT_EQ(0, cut(v, "v4", "eth1"));
+	ASSERT_EQ(0, cut(v, "v1", "eth0"));
+	ASSERT_EQ(2, attempt(v->s.json));
+	before = *world;
+	ASSERT_EQ(0, start_installing(v, other));
+	EXPECT_TRUE(is_untouched(&before));
+	ASSERT_EQ(0, settle(v));
+	EXPECT_EQ(3, attempt(v->s.json));
+	EXPECT_TRUE(has_plan(v->s.json));
+	EXPECT_TRUE(tells(v->path, v->s.json));
+	json_decref(other);
+}
+
+/* The receiver had its result in attempt 0: its entries are left alone. */
+TEST_F(repair, adopted__done_before_the_installation)
+{
+	struct supervisor *v = &self->one;
+	json_t *other = updated(v->path, "failed:v4-w4");
+	struct fake_world before;
+	struct aggnet_finding f;
+
+	world->node[0].entry[0].state = AGGNET_TREE_DONE;
+	before = *world;
+	ASSERT_EQ(0, start_installing(v, other));
+	EXPECT_TRUE(is_untouched(&before));
+	EXPECT_EQ(0, v->s.retry_ms);
+	EXPECT_EQ(AGGNET_WATCH_DONE, hear(v, &f));
+	json_decref(other);
+}
+
 /* Each host for itself: what differs has another epoch. */
 TEST_F(repair, hosts__other_trees_are_other_epochs)
 {

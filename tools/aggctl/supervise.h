@@ -42,6 +42,7 @@ struct post {
  * @placed: there is one at a node of the plan
  * @oldest: earliest attempt of those
  * @split: there are entries of the latest attempt that differ in @plan
+ * @moved: that attempt was taken over, instead of the one that the file told
  */
 struct supervised_tree {
 	uint64_t incast_id;
@@ -54,6 +55,7 @@ struct supervised_tree {
 	bool placed;
 	uint32_t oldest;
 	bool split;
+	bool moved;
 };
 
 /**
@@ -144,7 +146,7 @@ void supervise_close(struct supervise *s);
 /* supervise_repair.c */
 int supervise_repair(struct supervise *s, const struct aggnet_finding *f);
 int supervise_retry(struct supervise *s);
-int supervise_install(struct supervise *s, json_t *json);
+int supervise_install(struct supervise *s, json_t *json, const json_t *old);
 void supervise_save(struct supervise *s, const json_t *json);
 
 /* supervise_resume.c */

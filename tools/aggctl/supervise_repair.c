@@ -274,13 +274,14 @@ static int order_parts(const struct supervise *s, struct plan_file *file)
 
 /**
  * supervise_install() - put a plan in force where it is not
- * @s: the supervision; s->json comes back if it is refused
+ * @s: the supervision
  * @json: the plan
+ * @old: the plan that comes back if it is refused, NULL: none
  *
  * Return: 0, 1 if a node has gone in the meantime, or -1 with an error line
  * printed.
  */
-int supervise_install(struct supervise *s, json_t *json)
+int supervise_install(struct supervise *s, json_t *json, const json_t *old)
 {
 	struct plan_file file;
 	size_t at = SIZE_MAX;
@@ -290,10 +291,8 @@ int supervise_install(struct supervise *s, json_t *json)
 	if (!ret)
 		ret = s->only ? plan_file_select(&file, s->only) :
 				order_parts(s, &file);
-	/* What is installed again is not what was there before. */
 	if (!ret)
-		ret = plan_install(&file, s->in_testbed, true,
-				   json == s->json ? NULL : s->json, &at);
+		ret = plan_install(&file, s->in_testbed, true, old, &at);
 	if (ret && s->in_testbed && at < file.n &&
 	    !netns_exists(file.part[at].name)) {
 		supervise_gone(s, file.part[at].name);
@@ -445,7 +444,7 @@ static int put_in_force(struct supervise *s, json_t *json,
 	if (repair->trees) {
 		announce(s, json);
 		use_attempts(s, json);
-		ret = supervise_install(s, json);
+		ret = supervise_install(s, json, s->json);
 	}
 	if (ret) {
 		skip_attempts(s, json);

@@ -424,6 +424,7 @@ static int resume_tree(struct supervise *s, size_t i, bool installing)
 		    tree_name(tree), supervise_instance(s), tree->newest,
 		    supervise_instance(s), told);
 		adopt(s, i);
+		tree->moved = true;
 		if (supervise_watch(s, s->json, i, tree->newest))
 			return -1;
 	}
@@ -432,9 +433,55 @@ static int resume_tree(struct supervise *s, size_t i, bool installing)
 	if (!why && !done && !s->only &&
 	    is_newer(tree->used, supervise_attempt(s, i)))
 		why = "its last repair was refused";
+	/* What was installed after it is another tree, which the file lacks. */
+	if (!why && installing && newer && !done)
+		why = "the file tells of an earlier repair";
 	if (why && (newer || !done))
 		begin_anew(s, i, why);
 	return moved;
+}
+
+/* Nodes have a later attempt of the entry's tree, or the receiver its result. */
+static bool is_settled(const struct supervise *s, const json_t *entry)
+{
+	const struct supervised_tree *tree;
+	size_t i;
+
+	for (i = 0; i < s->n_trees; i++) {
+		tree = &s->tree[i];
+		if (leads_to(entry, tree_name(tree)))
+			return tree->moved ||
+			       aggnet_watch_is_done(s->watch, tree->incast_id);
+	}
+	return false;
+}
+
+static void leave_out_settled(const struct supervise *s, json_t *entries)
+{
+	size_t i;
+
+	for (i = json_array_size(entries); i--; )
+		if (is_settled(s, json_array_get(entries, i)))
+			json_array_remove(entries, i);
+}
+
+/*
+ * Complete what the file says was being installed. No plan comes back if it is
+ * refused: what nodes had before, the file does not tell.
+ */
+static int complete(struct supervise *s)
+{
+	json_t *json = json_deep_copy(s->json), *node;
+	const char *name;
+	int ret;
+
+	json_object_foreach(json_object_get(json, "nodes"), name, node) {
+		leave_out_settled(s, json_object_get(node, "trees"));
+		leave_out_settled(s, json_object_get(node, "remove"));
+	}
+	ret = supervise_install(s, json, NULL);
+	json_decref(json);
+	return ret;
 }
 
 /* Do all nodes of the tree have what the file tells was being installed? */
@@ -510,7 +557,7 @@ int supervise_resume(struct supervise *s)
 		return -1;
 	if (installing) {
 		json_object_del(s->json, "installing");
-		if (supervise_install(s, s->json)) {
+		if (complete(s)) {
 			begin_lacking(s);
 			return 0;
 		}
