@@ -561,6 +561,33 @@ TEST_F(repair, unsaved__no_room_at_any_byte)
 	json_decref(other);
 }
 
+/* System calls that write, of this process; -1: the kernel does not count them. */
+static long count_writes(void)
+{
+	FILE *io = fopen("/proc/self/io", "r");
+	char line[64];
+	long n = -1;
+
+	while (io && n < 0 && fgets(line, sizeof(line), io))
+		sscanf(line, "syscw: %ld", &n);
+	if (io)
+		fclose(io);
+	return n;
+}
+
+/* The library alone would make one for each word. */
+TEST_F(repair, saved__by_one_write)
+{
+	struct supervisor *v = &self->one;
+	long before = count_writes();
+
+	if (before < 0)
+		SKIP(return, "this kernel does not count writes");
+	ASSERT_EQ(0, plan_store_save(&v->store, v->s.json));
+	EXPECT_EQ(before + 1, count_writes());
+	EXPECT_TRUE(tells(v->path, v->s.json));
+}
+
 /* What came by standard input has no file. */
 TEST_F(repair, unsaved__no_file)
 {

@@ -152,6 +152,36 @@ static int take_owner(const struct plan_store *store, int fd)
 	return 0;
 }
 
+static int write_all(int fd, const char *text)
+{
+	size_t left = strlen(text);
+	ssize_t n;
+
+	for (; left; text += n, left -= (size_t)n) {
+		n = write(fd, text, left);
+		if (n < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* At once: the library would write each word of a large plan by itself. */
+static int dump(const json_t *json, int fd)
+{
+	char *text = json_dumps(json, JSON_INDENT(1));
+	int error, ret;
+
+	if (!text) {
+		errno = ENOMEM;
+		return -1;
+	}
+	ret = write_all(fd, text);
+	error = errno;
+	free(text);
+	errno = error;
+	return ret;
+}
+
 /* Return: the new file, written through and in its place, or -1. */
 static int replace(const struct plan_store *store, const json_t *json)
 {
@@ -161,7 +191,7 @@ static int replace(const struct plan_store *store, const json_t *json)
 	if (fd < 0)
 		return -1;
 	if (!take_owner(store, fd) && !flock(fd, LOCK_EX | LOCK_NB) &&
-	    !json_dumpfd(json, fd, JSON_INDENT(1)) && !fsync(fd) &&
+	    !dump(json, fd) && !fsync(fd) &&
 	    !renameat(store->dir, new, store->dir, store->name)) {
 		fsync(store->dir);
 		return fd;
