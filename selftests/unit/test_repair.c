@@ -2295,6 +2295,23 @@ TEST_F(repair, apply__fails_without_a_trace)
 	json_decref(json);
 }
 
+/* All ports of a switch have one level: a lost one is not another one. */
+TEST(ports__a_lost_one_of_a_switch)
+{
+	json_t *ports = json_pack("[{s:s, s:i}, {s:s, s:i}]", "name", "p0",
+				  "level", 0, "name", "p1", "level", 0);
+	struct node node;
+
+	fake_world_new();
+	world->node[FAKE_SERVERS].lost = 1 << 4;
+	ASSERT_EQ(0, node_open(&node, "w0", "w0"));
+	ASSERT_EQ(0, node_ports(&node, ports, NODE_ATTACH_NONE));
+	EXPECT_NE(NULL, node_port(&node, "p0"));
+	EXPECT_EQ(NULL, node_port(&node, "p1"));
+	node_close(&node);
+	json_decref(ports);
+}
+
 /* --- routes ------------------------------------------------------------------ */
 
 #define ROUTED	8	/* servers of bcube:2,2 */

@@ -120,19 +120,34 @@ static int set_identity(struct node *node, const char *role,
 	return set_node(node, &now, (uint8_t)r, addr);
 }
 
+/* All ports of a switch have one level. */
+static bool is_shared(const json_t *ports, int level)
+{
+	json_t *port;
+	size_t i, n = 0;
+
+	json_array_foreach((json_t *)ports, i, port)
+		n += json_integer_value(json_object_get(port, "level")) ==
+		     level;
+	return n > 1;
+}
+
 /*
  * The attached port that is meant: the device of that name; if there is none,
- * because devices of real hosts have names of their own, the one of that level.
+ * because devices of real hosts have names of their own, the one of that level, if
+ * the plan has no other one.
  */
 static uint32_t find_attached(const struct aggnet_port_info *list, size_t n,
-			      const char *name, int level)
+			      const char *name, const json_t *ports, int level)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++)
 		if (!strcmp(list[i].ifname, name))
 			return list[i].ifindex;
-	for (i = 0; i < n && !if_nametoindex(name); i++)
+	if (if_nametoindex(name) || is_shared(ports, level))
+		return 0;
+	for (i = 0; i < n; i++)
 		if (list[i].level == level)
 			return list[i].ifindex;
 	return 0;
@@ -160,10 +175,11 @@ static int attach_port(struct node *node, struct node_port *port,
 	return 0;
 }
 
-static int take_port(struct node *node, const json_t *value,
+static int take_port(struct node *node, const json_t *ports, size_t i,
 		     enum node_attach attach,
 		     const struct aggnet_port_info *list, size_t n)
 {
+	const json_t *value = json_array_get(ports, i);
 	struct node_port *port = &node->port[node->n_ports];
 	json_t *level = json_object_get(value, "level");
 
@@ -176,7 +192,7 @@ static int take_port(struct node *node, const json_t *value,
 		return -1;
 	}
 	port->attached = false;
-	port->ifindex = find_attached(list, n, port->name,
+	port->ifindex = find_attached(list, n, port->name, ports,
 				      (int)json_integer_value(level));
 	node->n_ports++;
 	if (port->ifindex || attach == NODE_ATTACH_NONE ||
@@ -208,8 +224,7 @@ int node_ports(struct node *node, const json_t *ports,
 		ret = -1;
 	}
 	for (i = 0; !ret && i < json_array_size(ports); i++)
-		ret = take_port(node, json_array_get(ports, i), attach, list,
-				n);
+		ret = take_port(node, ports, i, attach, list, n);
 	free(list);
 	return ret;
 }
