@@ -91,7 +91,7 @@ bool plan_store_is_file(const char *path)
  * @store: filled in; plan_store_close() is due in any case
  * @path: the file, or a symbolic link to it; has to stay
  *
- * Return: 0, -EWOULDBLOCK if a supervisor has it locked, or another -errno.
+ * Return: 0, -EWOULDBLOCK if another process has it locked, or another -errno.
  */
 int plan_store_lock(struct plan_store *store, const char *path)
 {
@@ -127,7 +127,8 @@ int plan_store_open(struct plan_store *store, const char *path)
 	if (!error)
 		return 0;
 	err("%s: %s", path, error == -EWOULDBLOCK ?
-	    "another supervisor keeps this file" : strerror(-error));
+	    "another supervisor keeps this file, or it is being withdrawn" :
+	    strerror(-error));
 	return -1;
 }
 
