@@ -169,7 +169,7 @@ undo:
 		:: refusals <= REFUSALS_MAX -> todo[s] = true; goto listen
 		:: else
 		fi;
-		/* "nodes have the plan of before" */
+		/* Each attempt was undone: nodes have the plan of before. */
 		assert(TWO || KILL || ALL_HAVE(s));
 		refused[s] = true;
 		goto overtaken

@@ -456,15 +456,15 @@ static int put_in_force(struct supervise *s, json_t *json,
 }
 
 /*
- * What was refused is tried again with what is found until then; the nodes have
- * the plan of before meanwhile.
+ * What was refused is tried again with what is found until then. The nodes have
+ * the plan of before meanwhile, if it could be brought back.
  */
 static int put_off(struct supervise *s, const json_t *json)
 {
 	if (supervise_overtaken(s, json))
 		return -1;
 	if (++s->refusals > REFUSALS_MAX) {
-		err("the repair was refused %u times: supervision ends, and nodes have the plan of before",
+		err("the repair was refused %u times: supervision ends",
 		    s->refusals);
 		return -1;
 	}
