@@ -175,6 +175,26 @@ TEST_F(watch, lost__a_device_has_gone)
 	EXPECT_STREQ("", self->said.text);
 }
 
+/* Many devices come and go: those that went last are known, and those there are. */
+TEST_F(watch, gone__not_all_are_remembered)
+{
+	const int many = 4 * LINK_GONE;
+	int index;
+
+	for (index = 10; index < 10 + many; index++) {
+		put_link(index, "veth0", true);
+		put((struct answer){ .type = RTM_DELLINK, .index = index,
+				     .name = "veth0" });
+		ASSERT_EQ(0, take_all(&self->watch, &self->said));
+		EXPECT_STREQ(" +veth0 -veth0", self->said.text);
+	}
+	EXPECT_GE(3 + LINK_GONE, self->watch.n);
+	EXPECT_STREQ("veth0", link_watch_name(&self->watch, index - 1));
+	EXPECT_STREQ("veth0", link_watch_name(&self->watch, index - LINK_GONE));
+	EXPECT_EQ(NULL, link_watch_name(&self->watch, 10));
+	EXPECT_STREQ("eth0", link_watch_name(&self->watch, 2));
+}
+
 /* Another device has its name. */
 TEST_F(watch, lost__a_device_came_in_its_place)
 {

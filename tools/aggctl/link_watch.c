@@ -15,6 +15,8 @@
 
 #define LINK_QUEUE	(1024 * 1024)
 #define LINK_BYTES	32768
+/* Devices that have gone and are remembered: news of them may come late. */
+#define LINK_GONE	64
 
 /* Ask for all devices; the answers come like news. */
 static int ask(struct link_watch *watch)
@@ -79,6 +81,24 @@ int link_watch_open(struct link_watch *watch)
 	return -1;
 }
 
+/* Before one more device: of many that have gone, drop the one that came first. */
+static void make_room(struct link_watch *watch)
+{
+	size_t i, gone = 0, first = 0;
+
+	for (i = watch->n; i--; ) {
+		if (watch->link[i].there)
+			continue;
+		gone++;
+		first = i;
+	}
+	if (gone < LINK_GONE)
+		return;
+	watch->n--;
+	memmove(&watch->link[first], &watch->link[first + 1],
+		(watch->n - first) * sizeof(*watch->link));
+}
+
 /* Remember the name of a device; it may be gone when it is asked for. */
 static const char *remember(struct link_watch *watch, int index,
 			    const char *name, bool there)
@@ -89,6 +109,8 @@ static const char *remember(struct link_watch *watch, int index,
 	for (i = 0; i < watch->n && watch->link[i].index != index; i++)
 		;
 	if (i == watch->n) {
+		make_room(watch);
+		i = watch->n;
 		grown = realloc(watch->link, (i + 1) * sizeof(*watch->link));
 		if (!grown)
 			return name;
