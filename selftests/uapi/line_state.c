@@ -8,6 +8,7 @@
 #include "../net/stall.h"
 #include "line_transfer.h"
 #include "member.h"
+#include "slow_kernel.h"
 
 #define STALL_MS	100	/* of a CPU: a host that excuses a timeout */
 /*
@@ -15,9 +16,10 @@
  * the work of others holds up what the kernel does for us. From here on it needs
  * one; and no more than a quarter of all tries, and a few, may go without.
  */
-#define SLOW_FREE	4
+#define SLOW_FREE	4	/* times what the first try has */
 #define FREE		5
 #define SLOWEST		64	/* times as slow as we expect a host to be */
+#define CHECKED		8	/* times as slow is a kernel with checkers */
 #define SLACK		60000	/* of a slow machine, before it counts as a hang */
 #define CLOSED		68	/* MTU of a link that takes no packet of ours */
 #define SHORT		200	/* of one that takes OPENs and their answers */
@@ -223,6 +225,12 @@ static bool is_early(struct line_transfer *t, int64_t took)
 				    took < t->slow * t->give_up / 2);
 }
 
+/* How slow is the kernel itself? */
+static uint32_t slowness(void)
+{
+	return slow_kernel() ? CHECKED : 1;
+}
+
 /* Return: why a try on a host that seems slow is not repeated, or NULL */
 static const char *not_excused(struct line_transfer *t, int64_t took)
 {
@@ -233,7 +241,7 @@ static const char *not_excused(struct line_transfer *t, int64_t took)
 	t->unexplained += !stalled;
 	if (t->unexplained > FREE + t->instance / 4)
 		return "too many tries are repeated, and the host did not stall";
-	if (!stalled && t->slow >= SLOW_FREE)
+	if (!stalled && t->slow >= SLOW_FREE * slowness())
 		return has_timed_out(t) ?
 		       "it timed out, and the host did not stall" :
 		       "C went around, and the host did not stall";
@@ -245,7 +253,7 @@ const char *transfer_bring(struct line_transfer *t, const struct state *s)
 	const char *wrong, *not;
 	int64_t began;
 
-	for (t->slow = 1;; t->slow *= 2) {
+	for (t->slow = slowness();; t->slow *= 2) {
 		stall_forget();
 		began = line_now();
 		wrong = try_to_bring(t, s);

@@ -17,6 +17,7 @@
 
 #include "harness.h"
 #include "nl_node.h"
+#include "slow_kernel.h"
 
 #define THREADS	3
 
@@ -187,9 +188,7 @@ static void talk(struct fuzzer *f)
 /* With checkers a request takes half a second. */
 static unsigned int storm_size(void)
 {
-	const char *kernel = getenv("KERNEL");
-
-	return kernel && !strcmp(kernel, "debug") ? 60 : 200;
+	return slow_kernel() ? 60 : 200;
 }
 
 static void storm(struct fuzzer *f)
