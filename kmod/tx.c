@@ -60,7 +60,7 @@ void aggnet_tx_make(struct aggnet_tree *tree, struct sk_buff_head *out,
 	struct aggnet_hdr *hdr;
 	struct sk_buff *skb;
 
-	if (way == AGGNET_WAY_UP) {
+	if (way != AGGNET_WAY_DIRECT) {
 		pkt->filter = tree->conf.filter;
 		pkt->filter_size = tree->conf.filter_size;
 	}
@@ -88,8 +88,8 @@ void aggnet_tx_make(struct aggnet_tree *tree, struct sk_buff_head *out,
 	*tx_cb(skb) = (struct tx_cb) {
 		.src = pkt->src,
 		.dst = pkt->dst,
-		.sport = tx_sport(pkt->incast_id, way == AGGNET_WAY_UP ?
-				  pkt->src : pkt->dst),
+		.sport = tx_sport(pkt->incast_id, way == AGGNET_WAY_DIRECT ?
+				  pkt->dst : pkt->src),
 		.way = way,
 	};
 	__skb_queue_tail(out, skb);
@@ -149,9 +149,13 @@ static void tx_send(struct aggnet_tree *tree, struct sk_buff *skb)
 	enum aggnet_stat why;
 	unsigned int n = 0;
 
-	if (cb.way == AGGNET_WAY_UP) {
+	if (cb.way != AGGNET_WAY_DIRECT) {
 		flow.daddr = aggnet_tree_receiver(tree);
 		n = aggnet_egress_tree(tree, 0, &flow, ways);
+		if (cb.way == AGGNET_WAY_ROUND) {
+			aggnet_egress_cancel(ways, n);
+			n = 0;
+		}
 		/* Round a broken link no node may intercept: to the acceptor. */
 		if (!n && cb.dst && !flow.policed &&
 		    tree->conf.scheme != AGGNET_SCHEME_ROUTE)

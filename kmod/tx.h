@@ -14,9 +14,11 @@ struct aggnet_net;
 /**
  * enum aggnet_way - by which way a packet leaves
  * @AGGNET_WAY_UP: along the tree's planned link, IP destination the receiver
+ * @AGGNET_WAY_ROUND: as if no link of the tree could be used: plain IP to the
+ *	acceptor that the header names, which is not on the planned way
  * @AGGNET_WAY_DIRECT: plain IP to the identity in the header
  */
-enum aggnet_way { AGGNET_WAY_UP, AGGNET_WAY_DIRECT };
+enum aggnet_way { AGGNET_WAY_UP, AGGNET_WAY_ROUND, AGGNET_WAY_DIRECT };
 
 /**
  * aggnet_tx_make() - build one packet and put it on a list

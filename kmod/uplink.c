@@ -72,6 +72,19 @@ static struct aggnet_segment *uplink_segment(struct aggnet_uplink *up, u32 seq)
 	return &up->ring[seq & (up->slots - 1)];
 }
 
+/*
+ * The planned way leads to the planned ends and to the receiver. An OPEN to any
+ * end may have reached another one by plain IP, and so must what is bound to it:
+ * from a planned link it would come to the receiver, which drops it.
+ */
+static enum aggnet_way uplink_way(const struct aggnet_tree *tree)
+{
+	const struct aggnet_uplink *up = &tree->up;
+
+	return up->any && up->peer && up->peer != aggnet_tree_receiver(tree) ?
+	       AGGNET_WAY_ROUND : AGGNET_WAY_UP;
+}
+
 static void uplink_send(struct aggnet_tree *tree, u8 type, u16 flags,
 			const void *body, u16 length, const u64 *digest,
 			struct sk_buff_head *out)
@@ -88,7 +101,7 @@ static void uplink_send(struct aggnet_tree *tree, u8 type, u16 flags,
 		.stamp = aggnet_clock_us(),
 	};
 
-	aggnet_tx_make(tree, out, &pkt, body, digest, AGGNET_WAY_UP);
+	aggnet_tx_make(tree, out, &pkt, body, digest, uplink_way(tree));
 }
 
 static void uplink_send_open(struct aggnet_tree *tree,
@@ -295,6 +308,22 @@ bool aggnet_uplink_is_peer(const struct aggnet_tree *tree,
 	       pkt->src_nonce == up->peer_nonce && pkt->dst_nonce == up->nonce;
 }
 
+/*
+ * How far is the acceptor that an OPEN reached with @left hops? Plain IP takes
+ * none off, but links that heal and entries that come late will, so that it is
+ * never less than planned. By Bloom tables each hop may make copies.
+ */
+static u8 uplink_hop(const struct aggnet_tree *tree, u8 left)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+	u32 links = max_t(u32, tree->up.hop - left, conf->hops);
+
+	if (conf->filter_size ||
+	    (tree->up.any && conf->scheme != AGGNET_SCHEME_BLOOM))
+		return AGGNET_HOP_MAX;
+	return min_t(u32, links + 2, AGGNET_HOP_MAX);
+}
+
 static void uplink_accept(struct aggnet_tree *tree,
 			  const struct aggnet_pkt *pkt,
 			  struct sk_buff_head *out)
@@ -319,8 +348,7 @@ static void uplink_accept(struct aggnet_tree *tree,
 	up->peer = pkt->src;
 	up->peer_nonce = pkt->src_nonce;
 	up->peer_stamp = pkt->stamp;
-	if (!tree->conf.filter_size)
-		up->hop = min(up->hop - accept->hop + 2, AGGNET_HOP_MAX);
+	up->hop = uplink_hop(tree, accept->hop);
 	up->max_payload = min(tree->max_payload, payload);
 	up->max_records = records;
 	up->tries = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Which way packets go where there is a choice: more Bloom tables say yes than
- * copies are made, and a server on the path sees only OPENs. Needs root and the
- * module.
+ * copies are made, a server on the path sees only OPENs, and a planned link heals.
+ * Needs root and the module.
  */
 #include <net/if.h>
 #include <net/if_arp.h>
@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "../net/device.h"
 #include "harness.h"
 #include "two_nodes.h"
 
@@ -29,22 +30,33 @@ FIXTURE_TEARDOWN(way)
 
 #define SELF	FIXTURE_DATA(way)
 
-/* The source is in the caller's namespace. Return: what the receiver got, or -1 */
-static int64_t transferred(SELF *self)
+/* Return: the value that the receiver got, and its end; or -1 */
+static int64_t received(SELF *self)
 {
-	int w = writer(), r = -1;
 	int64_t value = -1;
+	int r = -1;
 
-	if (w >= 0 && !send_record(w, "key", 3) && !shutdown(w, SHUT_WR) &&
-	    !setns(self->on.ns_a, CLONE_NEWNET))
+	if (!setns(self->on.ns_a, CLONE_NEWNET))
 		r = reader();
 	if (r >= 0)
 		value = only_value(&self->m, receive(r, &self->m, 0));
 	if (value >= 0 && (receive(r, &self->m, 0) <= 0 ||
-			   self->m.head.type != AGGNET_MSG_END ||
-			   receive(w, &self->m, 0)))
+			   self->m.head.type != AGGNET_MSG_END))
 		value = -1;
 	close(r);
+	return value;
+}
+
+/* The source is in the caller's namespace. Return: what the receiver got, or -1 */
+static int64_t transferred(SELF *self)
+{
+	int64_t value = -1;
+	int w = writer();
+
+	if (w >= 0 && !send_record(w, "key", 3) && !shutdown(w, SHUT_WR))
+		value = received(self);
+	if (value >= 0 && receive(w, &self->m, 0))
+		value = -1;
 	close(w);
 	return value;
 }
@@ -219,6 +231,66 @@ TEST_F(way, transit_off__who_is_no_child_passes)
 	EXPECT_EQ(0, counter(self->on.t, "forwarded"));
 	EXPECT_LT(0, counter(self->on.t, "passed"));
 	close(w);
+}
+
+/* --- round a planned link ---------------------------------------------------- */
+
+/* B's planned link leads to A, and is down. B is no child of T or A, T is A's. */
+static int plan_direct(SELF *self)
+{
+	struct in_addr t = ip(NODE_T);
+	struct aggnet_tree_info e = entry(0);
+
+	if (two_nodes_apart(&self->on) || attach(self->on.t, "tb", true) ||
+	    add_writers(self->on.t, 1) || two_nodes_direct(&self->on) ||
+	    attach(self->on.b, "db", true))
+		return -1;
+	e.has |= AGGNET_HAS(AGGNET_A_TREE_CHILDREN);
+	e.children = (struct aggnet_addrs){ &t, 1 };
+	e.sources = 2;
+	if (add_entry(self->on.a, &e, false))
+		return -1;
+	e = entry(1);
+	e.has |= AGGNET_HAS(AGGNET_A_TREE_SCHEME) |
+		 AGGNET_HAS(AGGNET_A_TREE_LINK_IFINDEX) |
+		 AGGNET_HAS(AGGNET_A_TREE_LINK_NEIGHBOUR);
+	e.scheme = AGGNET_SCHEME_EXACT;
+	e.link_ifindex = if_nametoindex("db");
+	e.link_neighbour = ip("10.18.0.1");
+	return add_entry(self->on.b, &e, false);
+}
+
+static bool accepted_by(struct aggnet_ctl *ctl, struct in_addr acceptor)
+{
+	struct aggnet_tree_info e;
+
+	return !aggnet_tree_get(ctl, aggnet_incast_id(JOB, ip(NODE_A)), &e) &&
+	       e.acceptor.s_addr == acceptor.s_addr;
+}
+
+/* IP has brought B's OPEN to T, which is not on the planned way. */
+TEST_F(way, exact__the_link_heals_behind_an_unplanned_acceptor)
+{
+	int t, b;
+
+	ASSERT_EQ(0, plan_direct(self));
+	b = writer();
+	ASSERT_EQ(0, setns(self->on.ns_t, CLONE_NEWNET));
+	t = writer();
+	ASSERT_EQ(0, send_record(t, "key", 4));
+	ASSERT_EQ(0, setns(self->on.ns_b, CLONE_NEWNET));
+	ASSERT_EQ(0, send_record(b, "key", 3));
+	while (!accepted_by(self->on.b, ip(NODE_T)))
+		usleep(1000);
+	ASSERT_EQ(0, device_set_up("db", true));
+	ASSERT_EQ(0, device_wait("db"));
+	ASSERT_EQ(0, shutdown(b, SHUT_WR));
+	ASSERT_EQ(0, shutdown(t, SHUT_WR));
+	EXPECT_EQ(7, received(self));
+	EXPECT_EQ(0, receive(b, &self->m, 0));
+	EXPECT_EQ(0, receive(t, &self->m, 0));
+	close(b);
+	close(t);
 }
 
 TEST_HARNESS_MAIN

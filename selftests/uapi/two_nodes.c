@@ -26,6 +26,7 @@ static int configure_in(int ns, const char *commands)
 
 static int make_both(struct two_nodes *n)
 {
+	n->ns_t = -1;
 	n->b = make_node(NODE_B);
 	n->ns_b = open("/proc/self/ns/net", O_RDONLY);
 	n->a = make_node(NODE_A);
@@ -73,17 +74,16 @@ static int forward(void)
 int two_nodes_apart(struct two_nodes *n)
 {
 	char links[256];
-	int ns;
 
 	if (make_both(n))
 		return -1;
 	n->t = make_node(NODE_T);
-	ns = open("/proc/self/ns/net", O_RDONLY);
+	n->ns_t = open("/proc/self/ns/net", O_RDONLY);
 	snprintf(links, sizeof(links),
 		 "link add name ta type veth peer name va netns /proc/%d/fd/%d\n"
 		 "link add name tb type veth peer name vb netns /proc/%d/fd/%d\n",
 		 getpid(), n->ns_a, getpid(), n->ns_b);
-	if (!n->t || ns < 0 || configure(links) || forward() ||
+	if (!n->t || n->ns_t < 0 || configure(links) || forward() ||
 	    configure("address add 10.16.0.3/24 dev ta\n"
 		      "address add 10.17.0.3/24 dev tb\n"
 		      "link set ta up\n"
@@ -98,12 +98,26 @@ int two_nodes_apart(struct two_nodes *n)
 			 "link set vb up\n"
 			 "route add " NODE_A " via 10.17.0.3 src " NODE_B "\n"
 			 "route add " NODE_T " via 10.17.0.3 src " NODE_B "\n") ||
-	    configure_in(ns, "route add " NODE_A " via 10.16.0.1\n"
-			     "route add " NODE_B " via 10.17.0.2\n") ||
+	    configure_in(n->ns_t,
+			 "route add " NODE_A " via 10.16.0.1\n"
+			 "route add " NODE_B " via 10.17.0.2\n") ||
 	    wait_in(n->ns_a, "va") || wait_in(n->ns_b, "vb") ||
-	    wait_in(ns, "ta") || wait_in(ns, "tb"))
+	    wait_in(n->ns_t, "ta") || wait_in(n->ns_t, "tb"))
 		return -1;
-	return close(ns);
+	return 0;
+}
+
+int two_nodes_direct(struct two_nodes *n)
+{
+	char link[128];
+
+	snprintf(link, sizeof(link),
+		 "link add name da type veth peer name db netns /proc/%d/fd/%d\n",
+		 getpid(), n->ns_b);
+	return configure_in(n->ns_a, link) ?:
+	       configure("address add 10.18.0.1/24 dev da\n"
+			 "link set da up\n") ?:
+	       configure_in(n->ns_b, "address add 10.18.0.2/24 dev db\n");
 }
 
 void two_nodes_down(struct two_nodes *n)
@@ -113,4 +127,5 @@ void two_nodes_down(struct two_nodes *n)
 	aggnet_ctl_close(n->t);
 	close(n->ns_a);
 	close(n->ns_b);
+	close(n->ns_t);
 }

@@ -21,6 +21,7 @@ struct two_nodes {
 	struct aggnet_ctl *t;
 	int ns_a;
 	int ns_b;
+	int ns_t;
 };
 
 /* Make them. The caller is in B afterwards. Return: 0, or -1. */
@@ -28,6 +29,15 @@ int two_nodes_up(struct two_nodes *n);
 
 /* The same, with T between them. The caller is in T afterwards. */
 int two_nodes_apart(struct two_nodes *n);
+
+/*
+ * Besides, a link between A and B whose end at B is down:
+ *
+ *	A --- da 10.18.0.1/24 ==== db 10.18.0.2/24 --- B
+ *
+ * The caller is in B afterwards.
+ */
+int two_nodes_direct(struct two_nodes *n);
 
 void two_nodes_down(struct two_nodes *n);
 

@@ -8,6 +8,7 @@
 #include "mem.h"
 #include "peer.h"
 #include "state.h"
+#include "tx.h"
 #include "world.h"
 
 #include "kselftest_harness.h"
@@ -1261,6 +1262,64 @@ TEST_F(ends, empty__end_that_sleeps_tells_its_acceptor)
 		finishes(&p, 1, 0);
 	}
 	EXPECT_EQ(AGGNET_TREE_CLOSING, tree->state);
+}
+
+/* --- where an acceptor is ----------------------------------------------------- */
+
+/* After so many OPENs plain IP has brought one to a node. Return: the PROBE */
+static struct packet probe_to(struct aggnet_tree *tree, u32 tries, u32 node)
+{
+	struct aggnet_accept accept = {
+		.max_payload = cpu_to_be16(AGGNET_PAYLOAD_MIN),
+		.max_records = cpu_to_be16(64),
+	};
+	struct peer p;
+	u64 us;
+
+	wake(tree);
+	while (tree->up.tries < tries && world_next_timer(&us))
+		world_wait(us);
+	p = acceptor(tree);
+	p.id = world.node[node].an.identity;
+	accept.hop = tree->up.hop;
+	world.packets = 0;
+	peer_say(&p, AGGNET_ACCEPT, 0, &accept, sizeof(accept));
+	INSIST(world.packets == 1, "the child does not bind");
+	return *world.packet[0];
+}
+
+static u8 hop_of(const struct packet *p)
+{
+	return ((const struct aggnet_hdr *)p->bytes)->hop;
+}
+
+/* Its links may heal: the planned way goes past an end that was not planned. */
+TEST_F(ends, any__acceptor_is_not_on_the_planned_way)
+{
+	struct packet probe = probe_to(begin(&plain, CHILD), AGGNET_ANY_AFTER,
+				       WRONG);
+
+	EXPECT_EQ(AGGNET_WAY_ROUND, probe.way);
+	EXPECT_EQ(AGGNET_HOP_MAX, hop_of(&probe));
+}
+
+/* All planned ways lead there. */
+TEST_F(ends, any__receiver_is_on_the_planned_way)
+{
+	struct packet probe = probe_to(begin(&plain, CHILD), AGGNET_ANY_AFTER,
+				       RECEIVER);
+
+	EXPECT_EQ(AGGNET_WAY_UP, probe.way);
+	EXPECT_EQ(AGGNET_HOP_MAX, hop_of(&probe));
+}
+
+TEST_F(ends, accept__planned_way_is_not_too_long_for_the_hop_field)
+{
+	struct aggnet_tree *tree = begin(&plain, CHILD);
+	struct packet probe = probe_to(tree, 0, ACCEPTOR);
+
+	EXPECT_EQ(AGGNET_WAY_UP, probe.way);
+	EXPECT_EQ(tree->conf.hops + 2, hop_of(&probe));
 }
 
 TEST_HARNESS_MAIN

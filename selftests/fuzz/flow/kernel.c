@@ -93,6 +93,7 @@ void aggnet_tx_make(struct aggnet_tree *tree, struct sk_buff_head *out,
 	if (key->keyed)
 		pkt->flags |= AGGNET_F_TAG;
 	p->from = node - world.node;
+	p->way = way;
 	p->len = sizeof(*hdr) + pkt->length;
 	INSIST(p->len <= sizeof(p->bytes), "a packet is too long");
 	hdr = (struct aggnet_hdr *)p->bytes;

@@ -23,11 +23,13 @@ enum { RECEIVER, ACCEPTOR, WRONG, CHILD, OTHER };
 /**
  * struct packet - one under way
  * @from: index of the node that made it
+ * @way: enum aggnet_way
  * @len: bytes
  * @bytes: aggnet header and body
  */
 struct packet {
 	u8 from;
+	u8 way;
 	u16 len;
 	u8 bytes[1536] __aligned(8);
 };
