@@ -264,6 +264,7 @@ static int local_read_records(struct aggnet_tree *tree, struct aggnet_msg *msg,
 {
 	u32 used, n;
 
+	tree->taking++;
 	used = local_read_part(tree, buf, len, &n);
 	msg->type = AGGNET_MSG_RECORDS;
 	msg->records = n;
@@ -275,7 +276,6 @@ static int local_read_records(struct aggnet_tree *tree, struct aggnet_msg *msg,
 	}
 	if (tree->state < AGGNET_TREE_DONE)
 		aggnet_tree_reclaim(tree, out);
-	tree->taking++;
 	return used;
 }
 

@@ -539,11 +539,10 @@ static const struct world_conf reals = {
 	.records = 64, .keys = 64,
 };
 
-TEST_F(ends, read__fills_its_buffer_in_several_runs_of_the_lock)
+/* A receiver of them that has all records. */
+static struct aggnet_tree *whole_reals(void)
 {
 	struct aggnet_tree *tree = begin(&reals, RECEIVER);
-	static u8 buf[64 * AGGNET_RECORD_MAX];
-	struct aggnet_msg msg;
 	u32 i, steps;
 
 	for (i = 0; i < WORLD_NODES; i++)
@@ -556,11 +555,51 @@ TEST_F(ends, read__fills_its_buffer_in_several_runs_of_the_lock)
 		}
 		runs(tree, 1000);
 	}
-	ASSERT_EQ(AGGNET_TREE_CLOSING, tree->state);
-	ASSERT_GT(reals.keys, aggnet_state_reads(&tree->conf.shape));
+	INSIST(tree->state == AGGNET_TREE_CLOSING, "not all has come");
+	INSIST(reals.keys > aggnet_state_reads(&tree->conf.shape),
+	       "one run of the lock reads all");
+	return tree;
+}
+
+TEST_F(ends, read__fills_its_buffer_in_several_runs_of_the_lock)
+{
+	struct aggnet_tree *tree = whole_reals();
+	static u8 buf[64 * AGGNET_RECORD_MAX];
+	struct aggnet_msg msg;
+
 	EXPECT_LT(0, aggnet_tree_read(tree, &msg, buf, sizeof(buf), false));
 	EXPECT_EQ(AGGNET_MSG_RECORDS, msg.type);
 	EXPECT_EQ(0, aggnet_tree_keys(tree));
+}
+
+static int other_read;	/* what another thread's last read returned */
+
+/* Between two runs of a read another thread reads all the rest. */
+static void read_between(struct aggnet_tree *tree)
+{
+	static u8 buf[64 * AGGNET_RECORD_MAX];
+	struct aggnet_msg msg;
+
+	world.ran = NULL;
+	INSIST(aggnet_tree_read(tree, &msg, buf, sizeof(buf), false) > 0,
+	       "nothing is left to read");
+	aggnet_tree_taken(tree, false);
+	other_read = aggnet_tree_read(tree, &msg, buf, sizeof(buf), false);
+}
+
+/* The first thread has records of its first run, and may lose them still. */
+TEST_F(ends, end_mark__does_not_come_between_two_runs_of_a_read)
+{
+	struct aggnet_tree *tree = whole_reals();
+	static u8 buf[64 * AGGNET_RECORD_MAX];
+	struct aggnet_msg msg;
+
+	other_read = 0;
+	world.ran = read_between;
+	EXPECT_LT(0, aggnet_tree_read(tree, &msg, buf, sizeof(buf), false));
+	EXPECT_EQ(-EAGAIN, other_read);
+	aggnet_tree_taken(tree, true);
+	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
 }
 
 /* --- slots of children ------------------------------------------------------ */

@@ -117,4 +117,6 @@ void aggnet_tx_flush(struct aggnet_tree *tree, struct sk_buff_head *out)
 	INSIST(out->qlen <= AGGNET_PACKETS + 4,
 	       "a run of the lock makes too many packets");
 	world_ran(tree);
+	if (world.ran)
+		world.ran(tree);
 }

@@ -124,6 +124,7 @@ struct world_conf {
  * @ended: bit N: it has taken the end mark of attempt N
  * @harm: something happened after which an error is a right outcome
  * @made: called for each packet that a node makes; NULL: for none
+ * @ran: called when a node's lock is let go; NULL: for none
  * @settling: nothing goes wrong any more, so time that passes is no harm
  * @full: a limit of the node or the host leaves no more memory
  * @wakes: how often sockets were woken
@@ -140,6 +141,7 @@ struct world {
 	u32 attempt;
 	bool harm;
 	void (*made)(const struct aggnet_pkt *pkt);
+	void (*ran)(struct aggnet_tree *tree);
 	bool settling;
 	bool no_packet;
 	bool full;
