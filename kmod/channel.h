@@ -103,6 +103,7 @@ struct aggnet_uplink {
 	u32 nxt;		/* next to be packed */
 	u32 credit;		/* exclusive */
 	u32 flight;		/* sent, neither acked nor lost */
+	u32 cost;		/* of what this run of the lock has packed */
 	u32 burst;		/* DATA that may still be made */
 	bool stopped;		/* before all of them were */
 	u32 max_payload;	/* what the acceptor takes */

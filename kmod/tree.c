@@ -924,6 +924,7 @@ void aggnet_tree_lock(struct aggnet_tree *tree, struct sk_buff_head *out)
 	local_bh_disable();
 	spin_lock(&tree->lock);
 	tree->runs.budget = AGGNET_COST_MAX;
+	tree->up.cost = 0;
 }
 
 void aggnet_tree_unlock(struct aggnet_tree *tree, struct sk_buff_head *out)

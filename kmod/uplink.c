@@ -662,19 +662,19 @@ static bool uplink_make(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
 	struct aggnet_uplink *up = &tree->up;
 	struct aggnet_segment *seg;
-	u32 cost = 0, seq = up->nxt;
+	u32 seq = up->nxt;
 	bool last;
 
-	while (up->burst && cost < AGGNET_COST_MAX && uplink_open(tree)) {
+	while (up->burst && up->cost < AGGNET_COST_MAX && uplink_open(tree)) {
 		seg = uplink_segment(up, up->nxt);
 		up->burst--;
-		cost += uplink_pack(tree, seg);
-		last = !up->burst || cost >= AGGNET_COST_MAX ||
+		up->cost += uplink_pack(tree, seg);
+		last = !up->burst || up->cost >= AGGNET_COST_MAX ||
 		       !uplink_open(tree) || up->flight + 1 >= up->cwnd.cwnd ||
 		       !(up->nxt & (UPLINK_ACK_EVERY - 1));
 		uplink_transmit(tree, seg, last ? AGGNET_F_ACK : 0, out);
 	}
-	up->stopped = up->burst && cost >= AGGNET_COST_MAX &&
+	up->stopped = up->burst && up->cost >= AGGNET_COST_MAX &&
 		      uplink_open(tree);
 	return up->nxt != seq;
 }

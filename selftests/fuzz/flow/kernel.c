@@ -7,6 +7,7 @@
 #include "channel.h"
 #include "codec.h"
 #include "event.h"
+#include "state.h"
 #include "tx.h"
 #include "world.h"
 
@@ -69,6 +70,22 @@ u32 aggnet_rx_payload(struct aggnet_net *an)
 	return AGGNET_PAYLOAD_USUAL;
 }
 
+/* What it took to pack a new one, by the module's own estimate. */
+static void count_cost(struct aggnet_tree *tree, struct sk_buff_head *out,
+		       const struct aggnet_pkt *pkt, const void *body)
+{
+	const struct aggnet_data *data = body;
+	u32 cost;
+
+	if (pkt->type != AGGNET_DATA || pkt->flags & AGGNET_F_REXMIT)
+		return;
+	cost = be16_to_cpu(data->records) *
+	       aggnet_state_cost(&tree->conf.shape) +
+	       2 * (pkt->length - sizeof(*data));
+	out->cost += cost;
+	out->dearest = max(out->dearest, cost);
+}
+
 void aggnet_tx_make(struct aggnet_tree *tree, struct sk_buff_head *out,
 		    struct aggnet_pkt *pkt, const void *body,
 		    const u64 *digest, enum aggnet_way way)
@@ -107,12 +124,15 @@ void aggnet_tx_make(struct aggnet_tree *tree, struct sk_buff_head *out,
 		world.made(pkt);
 	out->qlen++;
 	out->data += pkt->type == AGGNET_DATA;
+	count_cost(tree, out, pkt, body);
 }
 
 void aggnet_tx_flush(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
 	INSIST(!tree->lock.held, "packets are sent under the lock");
 	INSIST(out->data <= AGGNET_BURST, "a run of the lock makes too many DATA");
+	INSIST(out->cost < AGGNET_COST_MAX + out->dearest,
+	       "a run of the lock packs for too long");
 	/* Besides those that are counted it may answer, tell, end or abort. */
 	INSIST(out->qlen <= AGGNET_PACKETS + 4,
 	       "a run of the lock makes too many packets");

@@ -11,10 +11,14 @@ struct sk_buff;
  * struct sk_buff_head - packets of a run of a tree's lock
  * @qlen: how many
  * @data: of them, DATA
+ * @cost: instructions, roughly, that it took to pack new DATA
+ * @dearest: the same of one packet
  */
 struct sk_buff_head {
 	u32 qlen;
 	u32 data;
+	u32 cost;
+	u32 dearest;
 };
 
 static inline void __skb_queue_head_init(struct sk_buff_head *list)
