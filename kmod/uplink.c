@@ -9,7 +9,6 @@
 
 #include "channel.h"
 #include "codec.h"
-#include "event.h"
 #include "mem.h"
 #include "state.h"
 #include "timers.h"
