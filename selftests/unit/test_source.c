@@ -603,6 +603,8 @@ TEST_F(source, abort__while_a_newer_epoch_is_waited_for)
 {
 	sent_one(_metadata, self, AGGNET_OPT_NONBLOCK, 60000);
 	ASSERT_EQ(-EAGAIN, aggnet_source_finish(self->s));
+	EXPECT_EQ(-EINVAL, aggnet_source_abort(self->s, AGGNET_R_NONE));
+	EXPECT_EQ(-EINVAL, aggnet_source_abort(self->s, AGGNET_R_RECEIVER));
 	EXPECT_EQ(0, aggnet_source_abort(self->s, AGGNET_R_USER));
 	EXPECT_EQ(-ECANCELED, aggnet_source_add(self->s, "k", 1, 1));
 	EXPECT_EQ(-ECANCELED, aggnet_source_finish(self->s));

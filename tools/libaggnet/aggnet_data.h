@@ -156,8 +156,8 @@ int aggnet_source_add_element_real(struct aggnet_source *s, double value);
 int aggnet_source_finish(struct aggnet_source *s);
 
 /* End the transfer in an error that every member learns: AGGNET_R_USER or
- * AGGNET_R_SENDER (the input is bad). While a repair is waited for, only this
- * handle ends: it joins no newer epoch.
+ * AGGNET_R_SENDER (the input is bad); others are refused with -EINVAL. While a
+ * repair is waited for, only this handle ends: it joins no newer epoch.
  */
 int aggnet_source_abort(struct aggnet_source *s, enum aggnet_reason why);
 

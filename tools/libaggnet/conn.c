@@ -425,12 +425,24 @@ int conn_join(struct conn *c)
 
 /* --- the rest ------------------------------------------------------------- */
 
+/* As the kernel has it; while a repair is waited for there is no socket to ask. */
+static bool conn_may_abort(const struct conn *c, enum aggnet_reason why)
+{
+	if (c->reader)
+		return why == AGGNET_R_USER || why == AGGNET_R_RECEIVER ||
+		       why == AGGNET_R_OVERFLOW;
+	return why == AGGNET_R_USER || why == AGGNET_R_SENDER;
+}
+
 int conn_abort(struct conn *c, enum aggnet_reason why)
 {
 	int err;
 
 	if (c->final)
 		return c->final;
+	if (!conn_may_abort(c, why))
+		return conn_fail(c, -EINVAL, "abort: a %s gives no reason %u",
+				 c->reader ? "receiver" : "source", why);
 	/* Between two epochs there is no other member to tell. */
 	if (c->fd >= 0) {
 		err = conn_raise(c, why);
