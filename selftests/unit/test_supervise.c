@@ -476,7 +476,7 @@ TEST_F(watch, aborted__the_receiver_knew_more)
 }
 
 #define GIVE_UP		500
-#define NAMED_BY	(GIVE_UP + 2000)
+#define NAMED_BY	(9 * GIVE_UP / 4 + 2000)
 
 /* v1 has not found its acceptor, at 1040; v3 has lost a link at 1000. */
 static struct aggnet_event_info no_acceptor(struct aggnet_watch *w)

@@ -98,7 +98,7 @@ void aggnet_watch_free(struct aggnet_watch *w);
  *	is not called
  *
  * A node that never found its acceptor aborts its tree without the name of a
- * node. The node whose word counts may name one as much later, and is waited for
+ * node. The node whose word counts may name one later, and is waited for 2.25
  * give_up and 2 s at most; no failure is judged before.
  */
 void aggnet_watch_give_up(struct aggnet_watch *w, uint32_t give_up);

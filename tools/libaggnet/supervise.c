@@ -12,8 +12,7 @@
 #include "aggnet_supervise.h"
 
 #define NONE	SIZE_MAX
-/* A node notices silence when give_up has passed, and a retransmission timer. */
-#define NOTICE_MS	2000
+#define NOTICE_MS	2000	/* a retransmission timer, at most */
 
 /**
  * struct watch_node - a server or a switch
@@ -391,14 +390,23 @@ static bool withdraws_all(const struct aggnet_watch *w,
 	       receives(w, origin);
 }
 
+/*
+ * The receiver gives up later than the node that named none: its time begins anew
+ * with each child that binds, which may be one give_up later, and it looks eight
+ * times in a give_up, as does the child that tells it what is missing.
+ */
+static int64_t name_within(const struct aggnet_watch *w)
+{
+	return 2 * (int64_t)w->give_up + w->give_up / 4 + NOTICE_MS;
+}
+
 static void tree_aborted(struct aggnet_watch *w, struct watch_tree *tree,
 			 size_t node, const struct aggnet_status *end,
 			 int64_t now)
 {
-	/* The receiver may name the node when it has waited for it as long. */
 	if (!tree->end.reason && names_no_node(end)) {
 		w->settle = now;
-		tree->name_by = now + w->give_up + NOTICE_MS;
+		tree->name_by = now + name_within(w);
 	}
 	if (!tree->end.reason || names_no_node(&tree->end) ||
 	    withdraws_all(w, end))
