@@ -156,7 +156,11 @@ static bool tree_lacks_room(const struct aggnet_tree *tree)
 
 void aggnet_tree_relieve(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
-	if (aggnet_tree_sorted(tree) || !tree_lacks_room(tree))
+	if (aggnet_tree_sorted(tree))
+		return;
+	/* Growth that waits for memory may have brought some before. */
+	aggnet_tree_reclaim(tree, out);
+	if (!tree_lacks_room(tree))
 		return;
 	aggnet_tree_press(tree, true);
 	if (aggnet_tree_may_emit(tree))
@@ -166,7 +170,8 @@ void aggnet_tree_relieve(struct aggnet_tree *tree, struct sk_buff_head *out)
 /* Chunks came, or none: those that wait for room relied on them. */
 static void tree_grown(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
-	aggnet_tree_reclaim(tree, out);
+	if (aggnet_tree_sorted(tree))
+		aggnet_tree_reclaim(tree, out);
 	aggnet_tree_relieve(tree, out);
 	if (aggnet_tree_may_emit(tree))
 		aggnet_uplink_push(tree, out);
@@ -272,6 +277,7 @@ static bool tree_queue_grow(struct aggnet_tree *tree)
 		return time_before(jiffies, tree->grow_asked + TREE_GROW_SOON);
 	tree->grow_asked = jiffies;
 	queue_work(grow_wq, &tree->an->grow_work);
+	aggnet_timers_tree(tree, TREE_GROW_SOON);
 	return true;
 }
 

@@ -249,6 +249,22 @@ static struct aggnet_tree *crowded(struct peer *planned)
 	return tree;
 }
 
+/* Its writer has been refused, and growth was asked for. */
+static struct aggnet_tree *refused(struct peer *planned)
+{
+	struct aggnet_tree *tree = crowded(planned);
+	u32 i;
+
+	tree->conf.memory *= 2;
+	world_wait(100000);	/* the first look */
+	for (i = 0; world_poll(RECEIVER); i++) {
+		INSIST(i < tight.records, "nothing is refused");
+		world_write(RECEIVER, 1);
+	}
+	world.wakes = 0;
+	return tree;
+}
+
 /* The entry may grow, but the node has no more memory. */
 TEST_F(rules, open__makes_room_at_the_limit_of_the_node)
 {
@@ -271,22 +287,38 @@ TEST_F(rules, open__makes_room_at_the_limit_of_the_node)
 /* Nor does what waits for room wait for growth that waits for memory. */
 TEST_F(rules, growth__is_not_relied_on_for_long)
 {
-	struct aggnet_tree *tree = crowded(&self->peer);
+	struct aggnet_tree *tree = refused(&self->peer);
 	u32 i;
 
-	tree->conf.memory *= 2;
-	for (i = 0; world_poll(RECEIVER); i++) {
-		ASSERT_GT(tight.records, i);
-		world_write(RECEIVER, 1);
-	}
 	EXPECT_FALSE(tree->pressure);
-	world.wakes = 0;
 	for (i = 0; i < WORLD_GIVE_UP / 400; i++)
 		world_wait(100000);
 	EXPECT_TRUE(tree->pressure);
 	EXPECT_LT(0, world.wakes);
 	world_read(100);
 	EXPECT_TRUE(world_poll(RECEIVER));
+}
+
+TEST_F(rules, growth__that_waits_for_memory_is_looked_at_soon)
+{
+	struct aggnet_tree *tree = refused(&self->peer);
+
+	world_wait(30000);
+	EXPECT_TRUE(tree->pressure);
+	EXPECT_LT(0, world.wakes);
+}
+
+/* The rest of a step of growth waits for memory. */
+TEST_F(rules, growth__in_part_wakes_a_writer)
+{
+	struct aggnet_tree *tree = refused(&self->peer);
+
+	/* As if chunks had come: a packet takes less of what is free. */
+	tree->worst /= 2;
+	ASSERT_LE(tree->worst, aggnet_tree_room(tree, 1));
+	world_wait(30000);
+	EXPECT_LT(0, world.wakes);
+	EXPECT_FALSE(tree->pressure);
 }
 
 /* Another entry of the same node, which may grow. */
