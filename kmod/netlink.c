@@ -247,6 +247,18 @@ int aggnet_nl_dump_one(struct sk_buff *skb, struct netlink_callback *cb,
 	return 0;
 }
 
+/* The core has checked attributes by the policy of the command that is no dump. */
+static int nl_check_dump(const struct netlink_callback *cb)
+{
+	int err = nl_check_header(cb->nlh, NLM_F_DUMP, cb->extack);
+
+	if (err || !nlmsg_attrlen(cb->nlh, GENL_HDRLEN))
+		return err;
+	NL_SET_ERR_MSG_ATTR(cb->extack, nlmsg_attrdata(cb->nlh, GENL_HDRLEN),
+			    "a dump tells of all objects: it takes no attribute");
+	return -EINVAL;
+}
+
 /*
  * A part of a dump. A change of the configuration between two parts shows as
  * NLM_F_DUMP_INTR in the next, so that the reader begins again.
@@ -259,7 +271,7 @@ static int nl_dump(struct sk_buff *skb, struct netlink_callback *cb,
 	int err;
 
 	/* Here and not in .start: 6.1 hands that one no extack. */
-	err = nl_check_header(cb->nlh, NLM_F_DUMP, cb->extack);
+	err = nl_check_dump(cb);
 	if (err)
 		return err;
 	nl_lock(an);

@@ -11,6 +11,7 @@
 #define CHILDREN	3000	/* more than a page */
 #define ABSENT		16000	/* more than a part of a dump */
 #define LARGE		8	/* entries of that size */
+#define ALL		"a dump tells of all objects: it takes no attribute"
 
 FIXTURE(dump) {
 	struct nl nl;
@@ -246,6 +247,17 @@ TEST_F(dump, takes_no_attributes)
 		EXPECT_EQ(-EINVAL, nl_dump_next(nl, NULL, NULL));
 		EXPECT_STRNE("", nl->text);
 	}
+	/* Nor those that the command takes when it is not a dump. */
+	nl_begin(nl, AGGNET_CMD_PORT_GET, NLM_F_DUMP);
+	nl_u32(nl, AGGNET_A_PORT_IFINDEX, ifindex("p0"));
+	nl_dump_send(nl);
+	EXPECT_EQ(-EINVAL, nl_dump_next(nl, NULL, NULL));
+	EXPECT_STREQ(ALL, nl->text);
+	nl_begin(nl, AGGNET_CMD_TREE_GET, NLM_F_DUMP);
+	nl_u64(nl, AGGNET_A_TREE_INCAST_ID, incast(1));
+	nl_dump_send(nl);
+	EXPECT_EQ(-EINVAL, nl_dump_next(nl, NULL, NULL));
+	EXPECT_STREQ(ALL, nl->text);
 	/* There is no link to get by name. */
 	EXPECT_EQ(-EOPNOTSUPP, nl_do(nl, AGGNET_CMD_LINK_GET));
 }

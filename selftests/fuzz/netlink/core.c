@@ -281,6 +281,8 @@ int core_request(const struct nlmsghdr *nlh, u32 part, struct answer *answer,
 	err = dump ? core_dump(op, &skb, nlh, part, extack) :
 		     core_do(op, &skb, nlh, attrs, extack);
 	INSIST(err <= 0, "neither done nor refused");
+	INSIST(!dump || err || nlh->nlmsg_len == NLMSG_HDRLEN + GENL_HDRLEN,
+	       "a dump passes over an attribute");
 	INSIST(!err || err == -ENOMEM || extack->_msg,
 	       "a refusal without a sentence");
 	attrs_free(op, attrs);

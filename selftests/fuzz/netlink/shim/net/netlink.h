@@ -73,6 +73,17 @@ static inline void *nlmsg_data(const struct nlmsghdr *nlh)
 	return (u8 *)nlh + NLMSG_HDRLEN;
 }
 
+static inline int nlmsg_attrlen(const struct nlmsghdr *nlh, int hdrlen)
+{
+	return nlh->nlmsg_len - NLMSG_HDRLEN - NLMSG_ALIGN(hdrlen);
+}
+
+static inline struct nlattr *nlmsg_attrdata(const struct nlmsghdr *nlh,
+					    int hdrlen)
+{
+	return (void *)((u8 *)nlh + NLMSG_HDRLEN + NLMSG_ALIGN(hdrlen));
+}
+
 static inline void *nla_data(const struct nlattr *nla)
 {
 	return (u8 *)nla + NLA_HDRLEN;
