@@ -189,7 +189,7 @@ static int nl_doit(struct sk_buff *skb, struct genl_info *info)
 	u8 cmd = info->genlhdr->cmd;
 	int err;
 
-	/* For plans, which belong to sockets; the core passes port IDs only. */
+	/* For aggnet_nl_sock(); the core passes port IDs only. */
 	info->user_ptr[0] = NETLINK_CB(skb).sk;
 	nl_lock(an);
 	err = nl_check_header(info->nlhdr, 0, info->extack);

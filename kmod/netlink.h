@@ -19,6 +19,12 @@ extern struct genl_family aggnet_genl_family;
 	(error);							\
 })
 
+/* The socket that a request came from, which nl_doit() has put there. */
+static inline struct sock *aggnet_nl_sock(const struct genl_info *info)
+{
+	return info->user_ptr[0];
+}
+
 /**
  * aggnet_nl_required() - is an attribute there?
  * @info: request

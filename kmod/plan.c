@@ -843,16 +843,10 @@ static int plan_alone(struct aggnet_net *an, struct aggnet_step *step,
 	return err;
 }
 
-/* The request's socket, which nl_doit() has put there. */
-static const struct sock *plan_sock(const struct genl_info *info)
-{
-	return info->user_ptr[0];
-}
-
 int aggnet_plan_step(struct aggnet_net *an, struct genl_info *info,
 		     struct aggnet_step *step)
 {
-	struct aggnet_plan *plan = plan_of(an, plan_sock(info));
+	struct aggnet_plan *plan = plan_of(an, aggnet_nl_sock(info));
 	int err;
 
 	if (!plan)
@@ -865,7 +859,7 @@ int aggnet_plan_step(struct aggnet_net *an, struct genl_info *info,
 
 void aggnet_plan_refuse(struct aggnet_net *an, const struct genl_info *info)
 {
-	struct aggnet_plan *plan = plan_of(an, plan_sock(info));
+	struct aggnet_plan *plan = plan_of(an, aggnet_nl_sock(info));
 
 	if (plan)
 		plan->refused = true;
@@ -890,7 +884,7 @@ int aggnet_nl_plan_begin(struct aggnet_net *an, struct genl_info *info)
 {
 	struct aggnet_plan *plan;
 
-	if (plan_of(an, plan_sock(info))) {
+	if (plan_of(an, aggnet_nl_sock(info))) {
 		NL_SET_ERR_MSG(info->extack,
 			       "this socket has begun a plan: commit or drop it");
 		return -EALREADY;
@@ -898,7 +892,7 @@ int aggnet_nl_plan_begin(struct aggnet_net *an, struct genl_info *info)
 	plan = aggnet_zalloc(sizeof(*plan), GFP_KERNEL_ACCOUNT);
 	if (!plan)
 		return -ENOMEM;
-	plan_init(plan, plan_sock(info));
+	plan_init(plan, aggnet_nl_sock(info));
 	if (plan_list(an, plan))
 		return 0;
 	plan_free(plan);
@@ -910,7 +904,7 @@ int aggnet_nl_plan_begin(struct aggnet_net *an, struct genl_info *info)
 static struct aggnet_plan *plan_required(struct aggnet_net *an,
 					 struct genl_info *info)
 {
-	struct aggnet_plan *plan = plan_of(an, plan_sock(info));
+	struct aggnet_plan *plan = plan_of(an, aggnet_nl_sock(info));
 
 	if (!plan)
 		NL_SET_ERR_MSG(info->extack, "this socket has not begun a plan");

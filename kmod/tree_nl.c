@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Entries of trees over netlink: read from requests, told in answers. */
-#include <linux/cred.h>
 #include <linux/sched.h>
 #include <linux/sort.h>
 #include <linux/user_namespace.h>
+#include <net/sock.h>
 
 #include "filter.h"
 #include "mem.h"
@@ -265,20 +265,25 @@ static int tree_read_limits(struct genl_info *info,
 	return 0;
 }
 
+/*
+ * IDs are those of the user namespace that the socket was opened in: a process
+ * that was handed the socket does not give its own privilege to what it is asked.
+ */
 static int tree_read_owner(struct genl_info *info,
 			   struct aggnet_tree_conf *conf)
 {
+	struct user_namespace *ns = sk_user_ns(aggnet_nl_sock(info));
 	struct nlattr *uid = info->attrs[AGGNET_A_TREE_UID];
 	struct nlattr *gid = info->attrs[AGGNET_A_TREE_GID];
 
 	if (uid) {
-		conf->uid = make_kuid(current_user_ns(), nla_get_u32(uid));
+		conf->uid = make_kuid(ns, nla_get_u32(uid));
 		if (!uid_valid(conf->uid))
 			return AGGNET_REFUSE(info, AGGNET_A_TREE_UID, -EINVAL,
 					     "user ID has no mapping in this user namespace");
 	}
 	if (gid) {
-		conf->gid = make_kgid(current_user_ns(), nla_get_u32(gid));
+		conf->gid = make_kgid(ns, nla_get_u32(gid));
 		if (!gid_valid(conf->gid))
 			return AGGNET_REFUSE(info, AGGNET_A_TREE_GID, -EINVAL,
 					     "group ID has no mapping in this user namespace");
@@ -492,6 +497,16 @@ int aggnet_nl_tree_del(struct aggnet_net *an, struct genl_info *info)
 
 /* --- answers --------------------------------------------------------------- */
 
+/**
+ * struct tree_told - what tree_fill() tells of
+ * @tree: entry
+ * @users: user namespace of the reader's socket
+ */
+struct tree_told {
+	struct aggnet_tree *tree;
+	struct user_namespace *users;
+};
+
 static size_t tree_size(const struct aggnet_tree *tree)
 {
 	/* All attributes, as if each were the largest kind, and the lists. */
@@ -523,10 +538,9 @@ static int tree_fill_link(struct sk_buff *skb,
 }
 
 static int tree_fill_owner(struct sk_buff *skb,
-			   const struct aggnet_tree_conf *conf)
+			   const struct aggnet_tree_conf *conf,
+			   struct user_namespace *ns)
 {
-	struct user_namespace *ns = current_user_ns();
-
 	if (uid_valid(conf->uid) &&
 	    nla_put_u32(skb, AGGNET_A_TREE_UID, from_kuid_munged(ns, conf->uid)))
 		return -EMSGSIZE;
@@ -555,7 +569,8 @@ static int tree_fill_shape(struct sk_buff *skb,
 }
 
 static int tree_fill_flow(struct sk_buff *skb,
-			  const struct aggnet_tree_conf *conf)
+			  const struct aggnet_tree_conf *conf,
+			  struct user_namespace *users)
 {
 	if (nla_put_u32(skb, AGGNET_A_TREE_CONTRIBUTORS, conf->contributors) ||
 	    nla_put_u32(skb, AGGNET_A_TREE_SOURCES, conf->sources) ||
@@ -582,7 +597,7 @@ static int tree_fill_flow(struct sk_buff *skb,
 	    nla_put(skb, AGGNET_A_TREE_ABSENT, conf->nabsent * sizeof(__be32),
 		    conf->absent))
 		return -EMSGSIZE;
-	return tree_fill_owner(skb, conf);
+	return tree_fill_owner(skb, conf, users);
 }
 
 static int tree_fill_abort(struct sk_buff *skb,
@@ -631,8 +646,8 @@ static int tree_fill_state(struct sk_buff *skb,
 static int tree_fill(struct sk_buff *skb, struct aggnet_net *an,
 		     const void *object)
 {
-	/* The snapshot takes the tree's lock; nothing else changes. */
-	struct aggnet_tree *tree = (struct aggnet_tree *)object;
+	const struct tree_told *told = object;
+	struct aggnet_tree *tree = told->tree;
 	struct aggnet_tree_info now;
 	int err;
 
@@ -649,7 +664,7 @@ static int tree_fill(struct sk_buff *skb, struct aggnet_net *an,
 	/* A pure transit was told nothing of the flow. */
 	if (err || !tree->conf.sources)
 		return err;
-	err = tree_fill_flow(skb, &tree->conf);
+	err = tree_fill_flow(skb, &tree->conf, told->users);
 	if (err || tree->conf.forward_only)
 		return err;
 	aggnet_tree_info(tree, &now);
@@ -658,30 +673,32 @@ static int tree_fill(struct sk_buff *skb, struct aggnet_net *an,
 
 int aggnet_nl_tree_get(struct aggnet_net *an, struct genl_info *info)
 {
+	struct tree_told told = { .users = sk_user_ns(aggnet_nl_sock(info)) };
 	struct aggnet_tree_conf name;
-	struct aggnet_tree *tree;
 	int err;
 
 	err = tree_read_name(info, &name);
 	if (err)
 		return err;
-	tree = aggnet_trees_first(aggnet_trees_in_force(an), name.incast_id);
-	if (!tree)
+	told.tree = aggnet_trees_first(aggnet_trees_in_force(an),
+				       name.incast_id);
+	if (!told.tree)
 		return AGGNET_REFUSE(info, AGGNET_A_TREE_INCAST_ID, -ENOENT,
 				     "no entry of that incast ID");
-	return aggnet_nl_reply(an, info, tree_size(tree), tree_fill, tree);
+	return aggnet_nl_reply(an, info, tree_size(told.tree), tree_fill,
+			       &told);
 }
 
 int aggnet_nl_tree_walk(struct sk_buff *skb, struct netlink_callback *cb,
 			struct aggnet_net *an)
 {
+	struct tree_told told = { .users = sk_user_ns(NETLINK_CB(cb->skb).sk) };
 	struct aggnet_trees *trees = aggnet_trees_in_force(an);
-	struct aggnet_tree *tree;
 	u32 pos = cb->args[0];
 	int err;
 
-	while ((tree = aggnet_trees_next(trees, &pos))) {
-		err = aggnet_nl_dump_one(skb, cb, an, tree_fill, tree);
+	while ((told.tree = aggnet_trees_next(trees, &pos))) {
+		err = aggnet_nl_dump_one(skb, cb, an, tree_fill, &told);
 		if (err)
 			return err;
 		cb->args[0] = pos;

@@ -15,7 +15,6 @@
 #include "nl_node.h"
 #include "put_file.h"
 
-#define NOBODY	65534
 
 int node_namespace(void)
 {

@@ -55,6 +55,8 @@ bool within(struct nl *nl, bool (*cond)(struct nl *nl));
 /* Is that what is used? Entries go, with what they take, after a grace period. */
 bool memory_becomes(struct nl *nl, uint64_t bytes);
 
+#define NOBODY		65534
+
 /* For good, the whole process. Return: 0 or -errno */
 int become_nobody(void);
 /* Root in a user namespace that only knows itself; nobody outside of it. */

@@ -2,8 +2,12 @@
 /* Netlink: who may, and in which namespace. */
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -101,6 +105,95 @@ TEST_F(access, user_ids__are_the_namespaces_own)
 	ASSERT_EQ(0, nl_talk(nl));
 	EXPECT_TRUE(nl_has(nl, AGGNET_A_TREE_UID));
 	EXPECT_EQ(0, nl_get_u32(nl, AGGNET_A_TREE_UID));
+}
+
+/* Root of a user namespace opens a socket in its own namespace and lives on. */
+static int child_opens(struct nl *nl, int ready)
+{
+	int err = become_root_of_a_namespace();
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	nl_close(nl);
+	if (!err)
+		err = node_namespace();
+	if (!err)
+		err = nl_open(nl);
+	if (!err)
+		err = node_identity(nl, IDENTITY);
+	if (!err && write(ready, &nl->fd, sizeof(nl->fd)) != sizeof(nl->fd))
+		err = -errno;
+	close(ready);
+	if (!err)
+		pause();
+	return err;
+}
+
+/* Return: PID of the child, whose socket is @nl's from now on; or -1 */
+static pid_t open_by_child(struct nl *nl)
+{
+	int fds[2], fd, pidfd;
+	pid_t pid;
+
+	if (pipe(fds))
+		return -1;
+	pid = fork();
+	if (!pid)
+		_exit(!!child_opens(nl, fds[1]));
+	close(fds[1]);
+	if (pid < 0 || read(fds[0], &fd, sizeof(fd)) != sizeof(fd))
+		return -1;
+	close(fds[0]);
+	pidfd = syscall(SYS_pidfd_open, pid, 0);
+	close(nl->fd);
+	nl->fd = syscall(SYS_pidfd_getfd, pidfd, fd, 0);
+	/* The child's namespace: what is opened there from now on is ours. */
+	if (nl->fd < 0 || setns(pidfd, CLONE_NEWNET))
+		return -1;
+	close(pidfd);
+	return pid;
+}
+
+static int owner_of_first(struct nl *nl)
+{
+	nl_begin(nl, AGGNET_CMD_TREE_GET, 0);
+	nl_u64(nl, AGGNET_A_TREE_INCAST_ID, incast(1));
+	if (nl_talk(nl) || !nl_has(nl, AGGNET_A_TREE_UID))
+		return -1;
+	return nl_get_u32(nl, AGGNET_A_TREE_UID);
+}
+
+static void see_owner(struct nl *nl, void *arg)
+{
+	*(int *)arg = nl_get_u32(nl, AGGNET_A_TREE_UID);
+}
+
+/* Root of the host asks by a socket that root of a user namespace has opened. */
+TEST_F(access, user_ids__are_of_the_namespace_that_opened_the_socket)
+{
+	static struct nl ours;
+	struct nl *nl = &self->nl;
+	pid_t pid = open_by_child(nl);
+	int owner = -1;
+
+	ASSERT_LT(0, pid);
+	EXPECT_REFUSED(nl, tree_of_user(nl, incast(1), AGGNET_A_TREE_UID, 1000),
+		       EINVAL, AGGNET_A_TREE_UID,
+		       "user ID has no mapping in this user namespace");
+	EXPECT_REFUSED(nl, tree_of_user(nl, incast(1), AGGNET_A_TREE_GID, 1000),
+		       EINVAL, AGGNET_A_TREE_GID,
+		       "group ID has no mapping in this user namespace");
+	ASSERT_EQ(0, tree_of_user(nl, incast(1), AGGNET_A_TREE_UID, 0));
+	EXPECT_EQ(0, owner_of_first(nl));
+	ASSERT_EQ(0, nl_dump(nl, AGGNET_CMD_TREE_GET, see_owner, &owner));
+	EXPECT_EQ(0, owner);
+	/* The same user has another ID for the host. */
+	ASSERT_EQ(0, nl_open(&ours));
+	EXPECT_EQ(NOBODY, owner_of_first(&ours));
+	ASSERT_EQ(0, nl_dump(&ours, AGGNET_CMD_TREE_GET, see_owner, &owner));
+	EXPECT_EQ(NOBODY, owner);
+	nl_close(&ours);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
 }
 
 TEST_F(access, namespaces__are_apart)

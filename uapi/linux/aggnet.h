@@ -246,7 +246,10 @@ enum aggnet_tree_attr {
 	AGGNET_A_TREE_LINK_NEIGHBOUR,	/* be32: planned link, neighbour's address */
 	AGGNET_A_TREE_HOPS,		/* u8: links of the planned edge */
 	AGGNET_A_TREE_WRITERS,		/* u32: local processes; 0: does not send */
-	AGGNET_A_TREE_UID,		/* u32: who may use the socket; none: nobody */
+	AGGNET_A_TREE_UID,		/* u32: who may use the socket; none: nobody;
+					 * as the user namespace has it that the
+					 * netlink socket was opened in
+					 */
 	AGGNET_A_TREE_GID,		/* u32: or whose group */
 	AGGNET_A_TREE_MEMORY,		/* u64: buffer limit, bytes */
 	AGGNET_A_TREE_HOLD,		/* u32: milliseconds, 0: no limit */

@@ -7,6 +7,9 @@
 
 #define SOCK_DEAD	0
 
+/* All sockets are of the initial user namespace. */
+#define sk_user_ns(sk)		((void)(sk), (struct user_namespace *)NULL)
+
 #define sock_flag(sk, flag)	((void)(flag), (sk)->dead)
 
 #endif /* _NETLINK_NET_SOCK_H */
