@@ -55,10 +55,20 @@ static bool port_in_vrf(const struct net_device *dev)
 	return netif_is_l3_slave(dev) || netif_is_l3_master(dev);
 }
 
-static int port_refuse_vrf(struct netlink_ext_ack *extack)
+/* What may change while a device is a port; then it is one no longer. */
+static int port_check_kind(const struct net_device *dev,
+			   struct netlink_ext_ack *extack)
 {
-	NL_SET_ERR_MSG(extack, "devices of a VRF cannot be ports");
-	return -EOPNOTSUPP;
+	/* A bond, a team or a TAP device may get another type. */
+	if (dev->type != ARPHRD_ETHER) {
+		NL_SET_ERR_MSG(extack, "only Ethernet devices can be ports");
+		return -EINVAL;
+	}
+	if (port_in_vrf(dev)) {
+		NL_SET_ERR_MSG(extack, "devices of a VRF cannot be ports");
+		return -EOPNOTSUPP;
+	}
+	return 0;
 }
 
 static int port_check(struct aggnet_net *an, const struct net_device *dev,
@@ -72,11 +82,7 @@ static int port_check(struct aggnet_net *an, const struct net_device *dev,
 		NL_SET_ERR_MSG(extack, "device is an attached port already");
 		return -EEXIST;
 	}
-	if (dev->type != ARPHRD_ETHER) {
-		NL_SET_ERR_MSG(extack, "only Ethernet devices can be ports");
-		return -EINVAL;
-	}
-	return port_in_vrf(dev) ? port_refuse_vrf(extack) : 0;
+	return port_check_kind(dev, extack);
 }
 
 /*
@@ -110,10 +116,9 @@ static int port_attach(struct aggnet_net *an, struct aggnet_port *port,
 		goto unlist;
 	}
 	/* Again: the notifier finds the port from now on, but not before. */
-	if (port_in_vrf(port->dev)) {
-		err = port_refuse_vrf(extack);
+	err = port_check_kind(port->dev, extack);
+	if (err)
 		goto unlist;
-	}
 	err = aggnet_hook_attach(an, port);
 	if (!err)
 		return 0;
@@ -265,11 +270,13 @@ static bool port_is(struct aggnet_net *an, const struct net_device *dev)
 	return is;
 }
 
-/* A device that joins a VRF is not a port any more, as one that goes away. */
+/* A device that joins a VRF, or is not Ethernet any more, is as one that goes. */
 static bool port_ends(unsigned long event, const struct net_device *dev)
 {
 	return event == NETDEV_UNREGISTER ||
-	       (event == NETDEV_CHANGEUPPER && port_in_vrf(dev));
+	       ((event == NETDEV_CHANGEUPPER ||
+		 event == NETDEV_POST_TYPE_CHANGE) &&
+		port_check_kind(dev, NULL));
 }
 
 static int port_netdev_event(struct notifier_block *nb, unsigned long event,

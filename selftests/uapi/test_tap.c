@@ -7,8 +7,10 @@
 #include <linux/if_tun.h>
 #include <linux/virtio_net.h>
 #include <net/if.h>
+#include <net/if_arp.h>
 #include <netinet/ip.h>
 #include <netinet/udp.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -18,6 +20,7 @@
 #include <linux/aggnet_packet.h>
 
 #include "../inet_sum.h"
+#include "../net/device.h"
 #include "harness.h"
 #include "member.h"
 
@@ -148,6 +151,37 @@ TEST_F(tap, fragments__are_not)
 	EXPECT_EQ(0, counter(self->ctl, "drop_length"));
 	/* UDP does not cut it for us either; but it came so far. */
 	EXPECT_EQ(1, udp_received());
+}
+
+static size_t ports(struct aggnet_ctl *ctl)
+{
+	struct aggnet_port_info *list;
+	size_t n;
+
+	if (aggnet_port_list(ctl, &list, &n))
+		return SIZE_MAX;
+	free(list);
+	return n;
+}
+
+TEST_F(tap, another_type__is_no_port)
+{
+	struct aggnet_event_info event = { 0 };
+
+	ASSERT_EQ(0, aggnet_events_join(self->ctl));
+	ASSERT_EQ(0, device_set_up("tap0", false));
+	ASSERT_EQ(0, ioctl(self->fd, TUNSETLINK, ARPHRD_ETHER));
+	EXPECT_EQ(1, ports(self->ctl));
+	ASSERT_EQ(0, ioctl(self->fd, TUNSETLINK, ARPHRD_NONE));
+	ASSERT_EQ(0, ports(self->ctl));
+	ASSERT_EQ(0, aggnet_events_next(self->ctl, &event));
+	EXPECT_EQ(AGGNET_EVENT_PORT_GONE, event.kind);
+	aggnet_event_clear(&event);
+	EXPECT_GT(0, attach(self->ctl, "tap0", true));
+	/* It does not come back by itself. */
+	ASSERT_EQ(0, ioctl(self->fd, TUNSETLINK, ARPHRD_ETHER));
+	EXPECT_EQ(0, ports(self->ctl));
+	EXPECT_EQ(0, attach(self->ctl, "tap0", true));
 }
 
 TEST_HARNESS_MAIN

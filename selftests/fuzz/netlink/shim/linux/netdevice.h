@@ -10,6 +10,7 @@
 
 #define NETDEV_UNREGISTER	6
 #define NETDEV_CHANGENAME	10
+#define NETDEV_POST_TYPE_CHANGE	15
 #define NETDEV_CHANGEUPPER	21
 
 struct net_device {
