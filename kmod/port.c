@@ -128,8 +128,7 @@ unlist:
 	return err;
 }
 
-static struct aggnet_port *port_alloc(struct aggnet_net *an,
-				      struct net_device *dev,
+static struct aggnet_port *port_alloc(struct aggnet_net *an, u32 ifindex,
 				      struct netlink_ext_ack *extack)
 {
 	struct aggnet_port *port = aggnet_zalloc(sizeof(*port),
@@ -144,39 +143,63 @@ static struct aggnet_port *port_alloc(struct aggnet_net *an,
 		return NULL;
 	}
 	port->an = an;
-	port->dev = dev;
-	port->ifindex = dev->ifindex;
+	port->ifindex = ifindex;
 	port->udp_port = an->udp_port;
 	return port;
+}
+
+/* Look before anything is allocated; no reference to the device is kept. */
+static int port_look(struct aggnet_net *an, u32 ifindex,
+		     struct netlink_ext_ack *extack)
+{
+	int err;
+
+	rcu_read_lock();
+	err = port_check(an, dev_get_by_index_rcu(an->net, ifindex), extack);
+	rcu_read_unlock();
+	return err;
+}
+
+/*
+ * The device is held only now: its deletion waits until it is put,
+ * and an allocation takes long in a control group at its limit.
+ */
+static int port_hold_attach(struct aggnet_net *an, struct aggnet_port *port,
+			    struct netlink_ext_ack *extack)
+{
+	int err;
+
+	port->dev = dev_get_by_index(an->net, port->ifindex);
+	err = port_check(an, port->dev, extack);
+	if (!err) {
+		mutex_lock(&an->ports_lock);
+		err = port_attach(an, port, extack);
+		mutex_unlock(&an->ports_lock);
+	}
+	dev_put(port->dev);
+	return err;
 }
 
 int aggnet_port_add(struct aggnet_net *an, u32 ifindex, u8 level, bool transit,
 		    struct netlink_ext_ack *extack)
 {
-	struct net_device *dev = dev_get_by_index(an->net, ifindex);
 	struct aggnet_port *port;
 	int err;
 
 	lockdep_assert_held(&an->lock);
-	err = port_check(an, dev, extack);
+	err = port_look(an, ifindex, extack);
 	if (!err)
 		err = aggnet_hook_start(an, an->udp_port, false, extack);
 	if (err)
-		goto put;
-	port = port_alloc(an, dev, extack);
-	if (!port) {
-		err = -ENOMEM;
-		goto put;
-	}
+		return err;
+	port = port_alloc(an, ifindex, extack);
+	if (!port)
+		return -ENOMEM;
 	port->level = level;
 	port->transit = transit;
-	mutex_lock(&an->ports_lock);
-	err = port_attach(an, port, extack);
-	mutex_unlock(&an->ports_lock);
+	err = port_hold_attach(an, port, extack);
 	if (err)
 		call_rcu(&port->rcu, port_free_rcu);
-put:
-	dev_put(dev);
 	return err;
 }
 

@@ -166,6 +166,11 @@ void aggnet_hook_init(struct aggnet_net *an)
 int aggnet_hook_start(struct aggnet_net *an, __be16 udp_port, bool guard,
 		      struct netlink_ext_ack *extack)
 {
+	u32 i;
+
+	/* It allocates: the deletion of a device is not to wait for that. */
+	for (i = 0; i < DEVICES; i++)
+		INSIST(!devices[i].refs, "a device is held while a socket is made");
 	an->udp_port = udp_port;
 	started = true;
 	return 0;
