@@ -32,20 +32,25 @@ struct aggnet_bloom *aggnet_link_bloom(const struct aggnet_net *an,
 static void link_free_rcu(struct rcu_head *rcu)
 {
 	struct aggnet_link *link = container_of(rcu, struct aggnet_link, rcu);
+	struct aggnet_net *an = link->an;
+	struct aggnet_bloom *bloom;
+	u64 bytes;
 
 	/* Out of the list: no reader can reach it any more. */
-	aggnet_bloom_free(rcu_dereference_protected(link->bloom, true));
+	bloom = rcu_dereference_protected(link->bloom, true);
+	bytes = aggnet_link_memory(bloom->mask + 1);
+	aggnet_bloom_free(bloom);
 	dst_cache_destroy(&link->dst);
 	aggnet_free(link);
+	/* Only now: others may allocate what is free. @an has waited for it. */
+	aggnet_memory_uncharge(an, bytes);
 }
 
 static void link_remove(struct aggnet_net *an, struct aggnet_link *link)
 {
-	u32 bits = aggnet_link_bloom(an, link)->mask + 1;
-
+	lockdep_assert_held(&an->lock);
 	list_del_rcu(&link->list);
 	hlist_del(&link->hash);
-	aggnet_memory_uncharge(an, aggnet_link_memory(bits));
 	call_rcu(&link->rcu, link_free_rcu);
 }
 
@@ -99,6 +104,7 @@ static struct aggnet_link *link_alloc(struct aggnet_net *an,
 	/* Another namespace may have taken the room meanwhile. */
 	if (!aggnet_memory_charge(an, aggnet_link_memory(conf->bits)))
 		goto free_bloom;
+	link->an = an;
 	RCU_INIT_POINTER(link->bloom, bloom);
 	return link;
 

@@ -24,6 +24,7 @@ struct netlink_ext_ack;
  * struct aggnet_link - a link and its Bloom table
  * @list: in an->links, RCU
  * @hash: in an->link_hash
+ * @an: namespace, which what the link takes is charged to until it is free
  * @ifindex: port
  * @neighbour: address of the neighbour's port; 0: aggnet switch behind it
  * @lladdr: neighbour's MAC (switch role), else zero
@@ -40,6 +41,7 @@ struct netlink_ext_ack;
 struct aggnet_link {
 	struct list_head list;
 	struct hlist_node hash;
+	struct aggnet_net *an;
 	u32 ifindex;
 	__be32 neighbour;
 	u8 lladdr[ETH_ALEN];

@@ -186,7 +186,7 @@ static void __net_exit netns_pre_exit(struct net *net)
 }
 
 /*
- * Trees are freed by work after a grace period and give back what they were
+ * Links and trees are freed after a grace period and give back what they were
  * charged, here and to init_net, which is in this list when the module goes.
  */
 static void __net_exit netns_exit_batch(struct list_head *nets)
