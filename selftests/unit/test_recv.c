@@ -14,6 +14,8 @@
 /**
  * struct played - the sink
  * @status: of the transfer
+ * @unknown: what a look at it returns
+ * @opened: it was joined
  * @entry: lines of the result
  * @n: how many
  * @next: the next one
@@ -25,6 +27,8 @@
  */
 static struct played {
 	struct aggnet_status status;
+	int unknown;
+	bool opened;
 	const struct aggnet_entry *entry;
 	size_t n;
 	size_t next;
@@ -73,7 +77,15 @@ static const struct aggnet_result played_result = {
 	.attempt = 3,
 };
 
-#define aggnet_sink_open(k, self, job, opt) (*(k) = NULL, (void)(opt), 0)
+static int played_lookup(struct aggnet_status *status)
+{
+	*status = played.status;
+	return played.unknown;
+}
+
+#define aggnet_lookup(self, job, st)	((void)(self), played_lookup(st))
+#define aggnet_sink_open(k, self, job, opt) \
+	(*(k) = NULL, (void)(self), (void)(opt), played.opened = true, 0)
 #define aggnet_sink_run(k)		played_run()
 #define aggnet_sink_stream(k, entry)	(played_next(entry) ? 1 : 0)
 #define aggnet_sink_next(k, entry)	played_next(entry)
@@ -113,6 +125,7 @@ FIXTURE_SETUP(recv)
 	job = 7;
 	to_disk = false;
 	stream = false;
+	top = 0;
 }
 
 FIXTURE_TEARDOWN(recv)
@@ -241,6 +254,8 @@ TEST_F(recv, sync__before_the_end_mark)
 		memset(played.trace, 0, sizeof(played.trace));
 		played.next = 0;
 		played.committed = 0;
+		played.status.layout = stream ? AGGNET_LAYOUT_SORTED :
+						AGGNET_LAYOUT_KEYED;
 		played.commits[0] = -ESTALE;
 		to_disk = true;
 		ASSERT_EQ(0, cmd_recv.verbs[0].run(&self->ctl, 0, NULL));
@@ -276,6 +291,43 @@ TEST_F(recv, sync__of_what_is_no_named_file)
 	ASSERT_EQ(STDOUT_FILENO, dup2(fd[1], STDOUT_FILENO));
 	EXPECT_EQ(1, cmd_recv.verbs[0].run(&self->ctl, 0, NULL));
 	EXPECT_STREQ("", played.trace);
+}
+
+/* A receiver that joins and then leaves ends the transfer for all senders. */
+TEST_F(recv, layout__wrong_option)
+{
+	static const struct {
+		uint32_t layout;
+		uint32_t top;
+		bool stream;
+		int unknown;
+		bool opened;
+	} row[] = {
+		{ AGGNET_LAYOUT_KEYED, 3, false, 0, true },
+		{ AGGNET_LAYOUT_SORTED, 3, false, 0, true },
+		{ AGGNET_LAYOUT_DENSE, 3, false, 0, false },
+		{ AGGNET_LAYOUT_DENSE, 3, false, -EACCES, true },
+		{ AGGNET_LAYOUT_DENSE, 0, false, 0, true },
+		{ AGGNET_LAYOUT_KEYED, 0, true, 0, false },
+		{ AGGNET_LAYOUT_KEYED, 0, true, -ENETUNREACH, true },
+		{ AGGNET_LAYOUT_DENSE, 0, true, 0, false },
+		{ AGGNET_LAYOUT_SORTED, 0, true, 0, true },
+	};
+	size_t i;
+	int st;
+
+	for (i = 0; i < ARRAY_SIZE(row); i++) {
+		memset(&played, 0, sizeof(played));
+		played.status.layout = row[i].layout;
+		played.unknown = row[i].unknown;
+		top = row[i].top;
+		stream = row[i].stream;
+		st = cmd_recv.verbs[0].run(&self->ctl, 0, NULL);
+		EXPECT_EQ(row[i].opened, played.opened)
+			TH_LOG("row %zu", i);
+		if (!row[i].opened)
+			EXPECT_EQ(1, st);
+	}
 }
 
 TEST_HARNESS_MAIN

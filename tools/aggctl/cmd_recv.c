@@ -376,6 +376,23 @@ static int transfer(const struct aggctl *ctl, struct in_addr self, int dir)
 	return st;
 }
 
+/*
+ * A wrong option is refused before the transfer is joined: later, all senders
+ * would fail for it. If the look fails, joining says what is wrong.
+ */
+static int check_layout(struct in_addr self)
+{
+	struct aggnet_status status;
+
+	if ((!top && !stream) || aggnet_lookup(self, (uint32_t)job, &status))
+		return ST_DONE;
+	if (top && status.layout == AGGNET_LAYOUT_DENSE)
+		return fail("recv: --top: a vector has no keys to leave out");
+	if (stream && status.layout != AGGNET_LAYOUT_SORTED)
+		return fail("recv: --stream: the transfer is not sorted");
+	return ST_DONE;
+}
+
 static int run_recv(const struct aggctl *ctl, int argc, char **argv)
 {
 	struct in_addr self = {};
@@ -394,7 +411,9 @@ static int run_recv(const struct aggctl *ctl, int argc, char **argv)
 		dir = sync_directory();
 	if (to_disk && dir < 0)
 		return fail("recv: --sync: standard output is not a file in a directory");
-	st = transfer(ctl, self, dir);
+	st = check_layout(self);
+	if (!st)
+		st = transfer(ctl, self, dir);
 	if (dir >= 0)
 		close(dir);
 	return st;
@@ -411,7 +430,7 @@ static const struct opt opts[] = {
 	{ "sync", OPT_FLAG, &to_disk, NULL,
 	  "have the file and its directory on disk before the senders are told" },
 	{ "timeout", OPT_WAIT, &timeout, "S",
-	  "seconds until the transfer is given up (the plan's give-up)" },
+	  "seconds until the transfer is given up, even while it goes on (no limit)" },
 	{ "repair", OPT_WAIT, &repair, "S",
 	  "seconds to wait for a new attempt when the transfer is lost (5)" },
 };
