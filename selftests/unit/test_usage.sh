@@ -95,6 +95,12 @@ refused 2 "plan: --objective: method irs has none, auto and exact have" \
 	plan "${small[@]}" --objective time --method irs
 refused 2 "plan: --flow-size: it has to be more than 0" \
 	plan "${small[@]}" --flow-size 0
+for seconds in 0 2147.484 3600; do
+	refused 2 "plan: --give-up: it has to be from 0.001 to 2147.483 seconds" \
+		plan "${small[@]}" --give-up $seconds
+done
+refused 1 "plan: v1: 1024 tasks of 2 writers are more than the 1024 of an entry" \
+	plan --topology bcube:2,1 --senders "v1*1024,v3" --receivers v0 --writers 2
 refused 2 "plan: --filter-rate: the size follows from it, or is that of --filter-bits" \
 	plan "${small[@]}" --scheme packet --filter-bits 64 --filter-rate 1
 refused 2 "plan: --uid: 4294967295 is no user" \
@@ -149,6 +155,11 @@ for command in -h "plan -h" "plan ${small[*]}" "-j plan ${small[*]}" \
 	"$aggctl" "${args[@]}" 2> err >&- || status=$?
 	unwritten "closed: $command" "Bad file descriptor" $status
 done
+# The most that an entry takes.
+result "the longest give-up" "$([ "$("$aggctl" -j plan "${small[@]}" \
+	--give-up 2147.483 | jq .entries.give_up)" = 2147483 ] || echo "refused")"
+result "1024 writers at a sender" "$("$aggctl" -j plan --topology bcube:2,1 \
+	--senders "v1*512,v3" --receivers v0 --writers 2 2>&1 > out)"
 # A number that begins with 0 is decimal, as everywhere else.
 result "a job of 010" "$([ "$("$aggctl" -j plan "${small[@]}" --job 010 |
 	jq .job)" = 10 ] || echo "it is not 10")"

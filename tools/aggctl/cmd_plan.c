@@ -23,6 +23,7 @@
 #define INSTANCE_SHIFT	27
 #define INSTANCE_RANDOM	4
 #define CHANGES_MAX	4096
+#define GIVE_UP_MAX	2147483	/* ms; entries of more are refused */
 
 static struct {
 	const char *topology;
@@ -303,6 +304,22 @@ static int build_trees(struct plan *plan, const struct work *w)
 	return plan->trees ? ST_DONE : fail("plan: %s", why.text);
 }
 
+/* Each task of a sender has as many writers. */
+static int check_writers(const struct plan *plan,
+			 const struct aggt_list *senders)
+{
+	const uint64_t writers = plan->conf.writers;
+	size_t i;
+
+	for (i = 0; senders->tasks && i < senders->n; i++)
+		if (senders->tasks[i] * writers > AGGNET_WRITERS_MAX)
+			return fail("plan: %s: %u tasks of %u writers are more than the %d of an entry",
+				    plan_server_name(plan, senders->node[i]),
+				    senders->tasks[i], plan->conf.writers,
+				    AGGNET_WRITERS_MAX);
+	return ST_DONE;
+}
+
 /* Only switches of bcube and ghc have entries. */
 static int check_switches(const struct plan *plan)
 {
@@ -325,6 +342,8 @@ static json_t *new_plan(struct plan *plan, struct work *w)
 	if (!st)
 		st = parse_list(plan->topo, "senders", opt.senders, opt.seed,
 				&w->senders);
+	if (!st)
+		st = check_writers(plan, &w->senders);
 	/* Receivers that are drawn have a sequence of their own. */
 	if (!st)
 		st = parse_list(plan->topo, "receivers", opt.receivers,
@@ -426,6 +445,10 @@ static int check_given(const struct aggctl *ctl)
 		return usage("plan: --flow-size: it has to be more than 0");
 	if (options_has(ctl, verb, "filter-rate") && opt.conf.filter.bits)
 		return usage("plan: --filter-rate: the size follows from it, or is that of --filter-bits");
+	if (options_has(ctl, verb, "give-up") &&
+	    (!opt.conf.give_up || opt.conf.give_up > GIVE_UP_MAX))
+		return usage("plan: --give-up: it has to be from 0.001 to %.3f seconds",
+			     GIVE_UP_MAX / 1000.0);
 	if (options_has(ctl, verb, "uid") && opt.conf.uid == UINT32_MAX)
 		return usage("plan: --uid: %u is no user", UINT32_MAX);
 	return ST_DONE;
@@ -507,7 +530,7 @@ static const struct opt opts[] = {
 	{ "max-depth", OPT_STRING, &opt.max_depth, "H",
 	  "most hops of a flow, or 'none'" },
 	{ "uid", OPT_U32, &opt.conf.uid, "U",
-	  "who may send and receive (who plans)" },
+	  "user that may send and receive (the caller)" },
 	{ "gid", OPT_STRING, &opt.gid, "G", "whose group may, too" },
 	{ "writers", OPT_U32, &opt.conf.writers, "N",
 	  "processes that send at each sender (1)" },
