@@ -263,7 +263,7 @@ static const struct opt opts[] = {
 	{ "receiver", OPT_STRING, &receiver, "A",
 	  "identity of the receiver, or vN" },
 	{ "timeout", OPT_WAIT, &timeout, "S",
-	  "seconds until the transfer is given up (the plan's give-up)" },
+	  "seconds until the transfer is given up, even while it goes on (no limit)" },
 	{ "repair", OPT_WAIT, &repair, "S",
 	  "seconds to wait for a new attempt when the transfer is lost (5)" },
 	{ "spool", OPT_STRING, &spool_dir, "DIR",
@@ -271,7 +271,7 @@ static const struct opt opts[] = {
 	{ "spool-max", OPT_SIZE, &spool_max, "BYTES",
 	  "how much is kept there; a longer input fails (4G)" },
 	{ "no-replay", OPT_FLAG, &no_replay, NULL,
-	  "keep nothing: a transfer that is lost is not joined again" },
+	  "keep no file: a longer input than 64 KiB is not sent again" },
 };
 
 static const struct verb verbs[] = {
