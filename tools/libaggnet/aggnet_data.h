@@ -293,7 +293,7 @@ int aggnet_sink_run(struct aggnet_sink *k);
  */
 int aggnet_sink_stream(struct aggnet_sink *k, struct aggnet_entry *entry);
 
-/* Next line of the result, in no particular order. False: no more. */
+/* Next line of the result, in the order of first arrival. False: no more. */
 bool aggnet_sink_next(struct aggnet_sink *k, struct aggnet_entry *entry);
 
 /* Order the lines by key bytes, and begin at the first. */
