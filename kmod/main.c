@@ -2,12 +2,12 @@
 /* The module: what it starts, and ends in reverse. */
 #include <linux/module.h>
 
+#include "ctl/netlink.h"
+#include "ctl/socket.h"
+#include "flow/tree.h"
+#include "net/port.h"
 #include "mem.h"
-#include "netlink.h"
 #include "netns.h"
-#include "port.h"
-#include "socket.h"
-#include "tree.h"
 
 static int __init aggnet_init(void)
 {

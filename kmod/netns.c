@@ -5,14 +5,14 @@
 #include <linux/wait_bit.h>
 #include <net/netns/generic.h>
 
-#include "hook.h"
-#include "link.h"
+#include "ctl/plan.h"
+#include "flow/tree.h"
+#include "flow/trees.h"
+#include "net/hook.h"
+#include "net/link.h"
+#include "net/port.h"
 #include "mem.h"
 #include "netns.h"
-#include "plan.h"
-#include "port.h"
-#include "tree.h"
-#include "trees.h"
 
 #define NETNS_MEMORY_DEFAULT	(64ULL << 20)
 #define NETNS_SETTLE_AGAIN	(HZ / 10)	/* while a command has the lock */

@@ -2,7 +2,7 @@
 /* Per-CPU counters of a namespace, and the command that tells them. */
 #include <net/genetlink.h>
 
-#include "netlink.h"
+#include "ctl/netlink.h"
 #include "netns.h"
 #include "stats.h"
 

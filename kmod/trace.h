@@ -9,10 +9,10 @@
 #include <linux/skbuff.h>
 #include <linux/tracepoint.h>
 
-#include "codec.h"
+#include "core/codec.h"
+#include "flow/tree.h"
 #include "netns.h"
 #include "stats.h"
-#include "tree.h"
 
 #ifndef _AGGNET_TRACE_NAMES
 #define _AGGNET_TRACE_NAMES

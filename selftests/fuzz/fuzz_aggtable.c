@@ -7,9 +7,9 @@
 #include <linux/slab.h>
 #include <stdlib.h>
 #include <string.h>
-#include "aggtable.h"
-#include "pairs.h"
-#include "state.h"
+#include "core/aggtable.h"
+#include "core/pairs.h"
+#include "core/state.h"
 
 #define CHECK(cond) do { if (!(cond)) __builtin_trap(); } while (0)
 #define LIMIT	(256 * AGGNET_CHUNK)

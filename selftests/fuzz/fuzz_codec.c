@@ -4,8 +4,8 @@
 #include <linux/kernel.h>
 #include <stdlib.h>
 #include <string.h>
-#include "codec.h"
-#include "filter.h"
+#include "core/codec.h"
+#include "core/filter.h"
 
 #define CHECK(cond) do { if (!(cond)) __builtin_trap(); } while (0)
 

@@ -5,8 +5,8 @@
 #include <linux/kernel.h>
 #include <stdlib.h>
 #include <string.h>
+#include "core/window.h"
 #include "compat.h"
-#include "window.h"
 
 #define CHECK(cond) do { if (!(cond)) __builtin_trap(); } while (0)
 #define SPAN	65536	/* sequences that the plain list can hold */

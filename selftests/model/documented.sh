@@ -42,9 +42,9 @@ mapfile -t types < <(members aggnet_type AGGNET_ "$uapi/aggnet_packet.h")
 mapfile -t flags < <(sed -n 's/^#define AGGNET_\(F_[A-Z]*\)[[:space:]]*0x.*/\1/p' \
 	"$uapi/aggnet_packet.h" | grep -vx F_IGNORABLE)
 mapfile -t trees < <(members aggnet_tree_state AGGNET_TREE_ "$uapi/aggnet.h")
-mapfile -t ups < <(members aggnet_up_state AGGNET_UP_ "$top/kmod/channel.h")
-mapfile -t files < <(cd "$top/kmod" && printf '%s\n' ./*.c |
-	sed 's,^\./\(.*\)\.c,\1,')
+mapfile -t ups < <(members aggnet_up_state AGGNET_UP_ "$top/kmod/flow/channel.h")
+mapfile -t files < <(find "$top/kmod" -name '*.c' -printf '%f\n' |
+	sed 's,\.c$,,')
 mapfile -t models < <(cd "$top/selftests/model" && printf '%s\n' ./*.pml |
 	sed 's,^\./\(.*\)\.pml,\1,')
 mapfile -t nets < <(cd "$top/selftests/net" && printf '%s\n' ./*.sh |

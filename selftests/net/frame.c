@@ -6,7 +6,7 @@
 #include <netinet/udp.h>
 
 #include "../random.h"
-#include "codec.h"
+#include "core/codec.h"
 #include "frame.h"
 
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filter.h"
+#include "core/filter.h"
 
 static uint8_t bytes[AGGNET_FILTER_MAX]
 	__attribute__((aligned(__alignof__(struct aggnet_filter))));

@@ -10,12 +10,12 @@
 #include <time.h>
 
 #include "../random.h"
-#include "bloom.h"
+#include "core/bloom.h"
 #include "blocked.h"
-#include "filter.h"
+#include "core/filter.h"
 #include "geometry.h"
-#include "tree.h"
-#include "trees.h"
+#include "flow/tree.h"
+#include "flow/trees.h"
 
 #define LOOKUPS	(1u << 21)
 #define ROUNDS	5	/* of which the fastest counts */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "aggtable.h"
+#include "core/aggtable.h"
 #include "wire.h"
 
 #define CHUNKS		8192

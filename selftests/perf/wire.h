@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "codec.h"
-#include "crc.h"
-#include "window.h"
+#include "core/codec.h"
+#include "core/crc.h"
+#include "core/window.h"
 
 #define PERF_PAYLOAD	1392	/* bytes of records in one DATA */
 #define PERF_KEY	8	/* bytes of a key */

@@ -12,8 +12,8 @@
 #include <linux/string.h>
 #include <stdlib.h>
 
-#include "aggtable.h"
-#include "state.h"
+#include "core/aggtable.h"
+#include "core/state.h"
 
 #include "../uapi/harness.h"
 

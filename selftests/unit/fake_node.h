@@ -22,10 +22,10 @@
 
 #include <kselftest_harness.h>
 
-#include "codec.h"
+#include "core/codec.h"
+#include "core/state.h"
+#include "core/vector.h"
 #include "open_fds.h"
-#include "state.h"
-#include "vector.h"
 
 #define TRANSFER_MAX	(1 << 22)
 

@@ -13,9 +13,9 @@
 #include <linux/string.h>
 #include <stdlib.h>
 
-#include "codec.h"
-#include "runs.h"
-#include "state.h"
+#include "core/codec.h"
+#include "core/runs.h"
+#include "core/state.h"
 
 #include "../uapi/harness.h"
 

@@ -145,7 +145,7 @@ def check_operation(spec, op, text, found):
 
 
 def check_policies(tap, spec, top):
-    with open(f"{top}/kmod/netlink.c", encoding="ascii") as f:
+    with open(f"{top}/kmod/ctl/netlink.c", encoding="ascii") as f:
         source = f.read()
     found, ops = policies(source), operations(source)
     tap.result("policy: all commands need the privilege", [] if re.search(

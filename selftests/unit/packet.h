@@ -6,8 +6,8 @@
 #include <linux/kernel.h>
 #include <linux/string.h>
 
-#include "codec.h"
-#include "filter.h"
+#include "core/codec.h"
+#include "core/filter.h"
 
 /* What follows the header, by type; DATA: with its smallest record. */
 static const size_t body_len[__AGGNET_TYPE_MAX] = {

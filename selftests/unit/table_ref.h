@@ -11,7 +11,7 @@
 #include <linux/string.h>
 #include <stdlib.h>
 
-#include "aggtable.h"
+#include "core/aggtable.h"
 
 #include "../uapi/harness.h"
 

@@ -4,7 +4,7 @@
  */
 #include <linux/slab.h>
 
-#include "reduce.h"
+#include "core/reduce.h"
 #include "table_ref.h"
 
 /* Each length of key with each length of value, new and again. */

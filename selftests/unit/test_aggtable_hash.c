@@ -3,7 +3,7 @@
  * choice. The file itself is included: its hash and entries are looked
  * into.
  */
-#include "../../kmod/aggtable.c"
+#include "../../kmod/core/aggtable.c"
 
 #include "table_ref.h"
 

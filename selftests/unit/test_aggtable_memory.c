@@ -17,7 +17,7 @@ static bool may_warn;
 	warned += warn_;						\
 	warn_; })
 
-#include "../../kmod/aggtable.c"
+#include "../../kmod/core/aggtable.c"
 
 #include "table_ref.h"
 

@@ -7,7 +7,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <math.h>
-#include "bloom.h"
+#include "core/bloom.h"
 
 #include "../uapi/harness.h"
 

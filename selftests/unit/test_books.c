@@ -10,11 +10,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "aggtable.h"
-#include "pairs.h"
-#include "runs.h"
-#include "state.h"
-#include "vector.h"
+#include "core/aggtable.h"
+#include "core/pairs.h"
+#include "core/runs.h"
+#include "core/state.h"
+#include "core/vector.h"
 
 #include "../uapi/harness.h"
 

@@ -4,13 +4,13 @@
 #include <linux/compiler.h>
 #include <linux/crc32.h>
 #include <linux/random.h>
-#include "crc.h"
+#include "core/crc.h"
 
 /* The file once more, on a CPU that has no instruction for it. */
 #undef static_cpu_has
 #define static_cpu_has(feature) false
 #define aggnet_crc32c plain_crc32c
-#include "../../kmod/crc.c"
+#include "../../kmod/core/crc.c"
 #undef aggnet_crc32c
 
 #include "../uapi/harness.h"

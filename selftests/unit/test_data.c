@@ -9,8 +9,8 @@
 
 #include <kselftest_harness.h>
 
-#include "codec.h"
-#include "state.h"
+#include "core/codec.h"
+#include "core/state.h"
 
 #include "../../tools/libaggnet/record.c"
 #include "../../tools/libaggnet/merge.c"

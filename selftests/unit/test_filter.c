@@ -6,7 +6,7 @@
 #include <linux/random.h>
 #include <linux/unaligned.h>
 #include <math.h>
-#include "filter.h"
+#include "core/filter.h"
 
 #include "../uapi/harness.h"
 

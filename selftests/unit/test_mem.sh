@@ -26,13 +26,13 @@ none()
 }
 
 echo 1..3
-found=$(grep -nE "\<($allocators)\(" "$kmod"/*.[ch] | grep -v '/mem\.[ch]:')
+found=$(grep -rnE "\<($allocators)\(" "$kmod" | grep -v '/mem\.[ch]:')
 none "memory comes from mem.c alone" "$found"
 found=$(awk -v calls="[^a-z_](${callers})\\\\(" '
 	$0 ~ calls && $0 !~ /aggnet_mem_fails/ && last !~ /aggnet_mem_fails/ {
 		print FILENAME ":" FNR ": " $0
 	}
-	{ last = $0 }' "$kmod"/*.c)
+	{ last = $0 }' "$kmod"/*.c "$kmod"/*/*.c)
 none "mem.c is asked before the kernel allocates" "$found"
 # If the words above fit nothing any more, they prove nothing.
 found=''

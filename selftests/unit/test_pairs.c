@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Unit tests of the best pairs, over a chain of tables. */
+#include "core/pairs.h"
 #include "chain.h"
-#include "pairs.h"
 
 #define IDS	150
 

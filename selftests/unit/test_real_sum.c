@@ -2,8 +2,8 @@
 /* Unit tests of sums of reals: over a chain of tables they are, to the bit, what
  * adding in the order of the input gives.
  */
+#include "core/real.h"
 #include "chain.h"
-#include "real.h"
 
 /* Any bits: all exponents, subnormals, now and then no number. */
 static void draw_real(struct input *in, u8 vtype)

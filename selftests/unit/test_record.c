@@ -5,7 +5,7 @@
 #include <linux/random.h>
 #include <stdlib.h>
 
-#include "codec.h"
+#include "core/codec.h"
 
 #include "../uapi/harness.h"
 

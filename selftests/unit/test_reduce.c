@@ -3,7 +3,7 @@
 #include <linux/compiler.h>
 #include <linux/kernel.h>
 #include <linux/random.h>
-#include "reduce.h"
+#include "core/reduce.h"
 
 #include "../uapi/harness.h"
 

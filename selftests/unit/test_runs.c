@@ -2,7 +2,7 @@
 /* Unit tests of the k-way merge: what is refused, which run may begin, what leaves.
  * The file itself is included: its order of keys is looked into.
  */
-#include "../../kmod/runs.c"
+#include "../../kmod/core/runs.c"
 
 #include "list.h"
 

@@ -35,7 +35,7 @@ tree()
 		"$1"/build/vm/{6.12,run.x} "$1/../build/unit" "$1/kmod"
 	cp "$top/Makefile" "$1"
 	cp -r "$vm" "$1/selftests"
-	touch "$1"/{aggnet.ko,kmod/tree.c} "$1"/build/{unit,cache,vm/6.12}/x \
+	touch "$1"/{aggnet.ko,kmod/flow/tree.c} "$1"/build/{unit,cache,vm/6.12}/x \
 		"$1/../build/unit/x" "$1/tools/aggctl/aggctl"
 }
 

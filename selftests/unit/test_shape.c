@@ -3,7 +3,7 @@
 #include <linux/kernel.h>
 
 #include <linux/aggnet.h>
-#include "shape.h"
+#include "core/shape.h"
 
 #include "../uapi/harness.h"
 

@@ -2,8 +2,8 @@
 /* Unit tests of states: each function of integers over a chain of tables, against
  * what this file computes by itself.
  */
+#include "core/reduce.h"
 #include "chain.h"
-#include "reduce.h"
 
 static void put_number(struct input *in, s64 v)
 {

@@ -12,10 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "aggtable.h"
-#include "pairs.h"
-#include "runs.h"
-#include "state.h"
+#include "core/aggtable.h"
+#include "core/pairs.h"
+#include "core/runs.h"
+#include "core/state.h"
 
 #define GOAL		200000
 #define PAYLOAD		8192	/* of a packet on links with an MTU of 9000 */

@@ -3,7 +3,7 @@
 #include <linux/random.h>
 #include <linux/siphash.h>
 
-#include "crc.h"
+#include "core/crc.h"
 #include "packet.h"
 
 #include "../uapi/harness.h"

@@ -4,7 +4,7 @@
  */
 #include <linux/kernel.h>
 
-#include "filter.h"
+#include "core/filter.h"
 #include "tree_random.h"
 
 #define INCAST	0x0000000100000005ULL

@@ -3,8 +3,8 @@
  * of incast IDs makes them crowd.
  */
 #include <linux/random.h>
-#include "tree.h"
-#include "trees.h"
+#include "flow/tree.h"
+#include "flow/trees.h"
 
 #include "../uapi/harness.h"
 

@@ -3,10 +3,10 @@
 #include <linux/errno.h>
 #include <math.h>
 
+#include "core/real.h"
+#include "core/reduce.h"
+#include "core/vector.h"
 #include "chain.h"
-#include "real.h"
-#include "reduce.h"
-#include "vector.h"
 
 #define ELEMENTS	(KEYS * AGGNET_BLOCK_ELEMENTS - 5)
 

@@ -6,7 +6,7 @@
 #include <linux/compiler.h>
 #include <linux/kernel.h>
 #include <linux/random.h>
-#include "window.h"
+#include "core/window.h"
 
 #include "../uapi/harness.h"
 

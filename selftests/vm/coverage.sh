@@ -25,7 +25,7 @@ report()
 		counts=${file#*:} file=${file%:*}
 		(cd "$dir" && gcov -b -o "${counts%/*}" "$counts.gcda" \
 			2> gcov.log) |
-			awk -v want="kmod/$file.c" '
+			awk -v want="/$file.c'" '
 			/^File/ { on = index($0, want) }
 			on && /^Lines/ { lines = $0; sub(/.*:/, "", lines) }
 			on && /^Taken/ { taken = $0; sub(/.*:/, "", taken) }
@@ -39,7 +39,7 @@ report()
 # Built apart, without sanitizers: their branches are nobody's.
 unit()
 {
-	local program
+	local program files
 
 	rm -rf "$OUT/unit"
 	mkdir -p "$OUT"
@@ -52,12 +52,9 @@ unit()
 		esac
 		"$program" > "$program.log" 2>&1 || die "${program##*/} fails"
 	done
-	report "unit tests" "$OUT/unit" aggtable:kmod/aggtable \
-		bloom:kmod/bloom codec:kmod/codec crc:kmod/crc \
-		filter:kmod/filter \
-		pairs:kmod/pairs real:kmod/real reduce:kmod/reduce runs:kmod/runs \
-		shape:kmod/shape state:kmod/state vector:kmod/vector \
-		window:kmod/window
+	mapfile -t files < <(cd "$TOP/kmod" && printf '%s\n' core/*.c |
+		sed 's,core/\(.*\)\.c$,\1:kmod/core/\1,')
+	report "unit tests" "$OUT/unit" "${files[@]}"
 }
 
 flow()
@@ -88,9 +85,11 @@ guest()
 			selftests/vm/check.sh guest debug || exit
 		rmmod aggnet
 		cd /sys/kernel/debug/gcov$out/kmod &&
-			for file in *.gcda; do cat \$file > $out/kmod/\$file; done"
-	mapfile -t files < <(cd "$TOP/kmod" && printf '%s\n' *.c |
-		sed 's,\(.*\)\.c$,\1:./\1,')
+			for file in *.gcda */*.gcda; do
+				cat \$file > $out/kmod/\$file
+			done"
+	mapfile -t files < <(cd "$TOP/kmod" && printf '%s\n' ./*.c */*.c |
+		sed 's,\(.*\)/\(.*\)\.c$,\2:\1/\2,')
 	report "guest" "$out/kmod" "${files[@]}"
 }
 
@@ -103,7 +102,7 @@ unreached()
 		say "nothing of the guest: no list of what is not reached"
 		return 0
 	}
-	for file in "$TOP"/kmod/*.c; do
+	for file in "$TOP"/kmod/*.c "$TOP"/kmod/*/*.c; do
 		file=${file##*/}.gcov
 		files+=("$OUT"/{unit,fuzz/flow/fast,module/kmod}/"$file")
 	done

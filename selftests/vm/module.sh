@@ -45,8 +45,13 @@ instead()
 # link_sources OUT: links for all that is there, none for what is gone
 link_sources()
 {
-	mkdir -p "$1/kmod"
-	ln -sf -t "$1/kmod" "$TOP"/kmod/*.[ch]
+	local dir
+
+	for dir in kmod kmod/core kmod/flow kmod/net kmod/ctl; do
+		mkdir -p "$1/$dir"
+		ln -sf -t "$1/$dir" "$TOP/$dir"/*.[ch]
+	done
+	ln -sf -t "$1/kmod" "$TOP/kmod/core.mk"
 	ln -sfn "$TOP/Kbuild" "$1/Kbuild"
 	ln -sfn "$TOP/uapi" "$1/uapi"
 	find -L "$1/kmod" -type l -delete

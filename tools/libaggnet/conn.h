@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "core/shape.h"
 #include "aggnet_data.h"
-#include "shape.h"
 
 /**
  * struct conn - a handle's place in the transfer

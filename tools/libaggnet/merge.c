@@ -8,9 +8,9 @@
 
 #include <linux/aggnet.h>
 
+#include "core/vector.h"
 #include "merge.h"
 #include "record.h"
-#include "vector.h"
 
 #define MERGE_ENTRIES_MIN	1024		/* power of two */
 #define MERGE_ENTRIES_MAX	(1u << 31)

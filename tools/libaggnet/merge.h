@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "state.h"
+#include "core/state.h"
 
 struct merge_block;
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/vector.h"
 #include "result.h"
 #include "round.h"
-#include "vector.h"
 
 static __int128 wide(const struct aggnet_value *v)
 {

@@ -3,9 +3,9 @@
 #ifndef AGGNET_RESULT_H
 #define AGGNET_RESULT_H
 
+#include "core/pairs.h"
 #include "aggnet_data.h"
 #include "merge.h"
-#include "pairs.h"
 
 /**
  * result_get() - one line of the result

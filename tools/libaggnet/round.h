@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "real.h"
+#include "core/real.h"
 
 /**
  * sum_round() - the number of the type that is nearest to a sum or an average

@@ -8,13 +8,13 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "core/vector.h"
 #include "aggnet_data.h"
 #include "conn.h"
 #include "merge.h"
 #include "record.h"
 #include "result.h"
 #include "stream.h"
-#include "vector.h"
 
 #define KEY_SHOWN	40	/* bytes of a key in a sentence, at most */
 

@@ -10,11 +10,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/real.h"
+#include "core/vector.h"
 #include "aggnet_data.h"
 #include "conn.h"
-#include "real.h"
 #include "record.h"
-#include "vector.h"
 
 #define BATCH	AGGNET_SEND_MAX
 

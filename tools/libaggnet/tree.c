@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <netlink/netlink.h>
 
+#include "core/shape.h"
 #include "ctl.h"
-#include "shape.h"
 
 #define F(member, number, what, told) \
 	FIELD(struct aggnet_tree_info, member, AGGNET_A_TREE_##number, what, \

@@ -7,7 +7,7 @@
 
 #include "internal.h"
 
-/* The kernel takes no entry with more; kmod/tree_nl.c has the same limit. */
+/* The kernel takes no entry with more; kmod/ctl/tree_nl.c has the same limit. */
 #define MAX_LINKS (AGGNET_HOP_MAX - 2)
 
 /**

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filter.h"
+#include "core/filter.h"
 #include "internal.h"
 #include "way.h"
 

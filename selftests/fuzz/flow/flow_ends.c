@@ -5,10 +5,10 @@
  */
 #include <linux/skbuff.h>
 
+#include "core/state.h"
+#include "net/tx.h"
 #include "mem.h"
 #include "peer.h"
-#include "state.h"
-#include "tx.h"
 #include "world.h"
 
 #include "kselftest_harness.h"

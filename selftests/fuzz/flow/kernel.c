@@ -4,11 +4,11 @@
  */
 #include <linux/skbuff.h>
 
-#include "channel.h"
-#include "codec.h"
-#include "event.h"
-#include "state.h"
-#include "tx.h"
+#include "core/codec.h"
+#include "core/state.h"
+#include "ctl/event.h"
+#include "flow/channel.h"
+#include "net/tx.h"
 #include "world.h"
 
 unsigned long jiffies;

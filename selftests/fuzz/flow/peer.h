@@ -7,8 +7,8 @@
 
 #include <linux/types.h>
 
-#include "codec.h"
-#include "tree.h"
+#include "core/codec.h"
+#include "flow/tree.h"
 
 #define PEER_BODY_MAX	128
 

@@ -2,10 +2,10 @@
 /* Records: what the sources of the world give, and what its reader has got. */
 #include <linux/string.h>
 
-#include "pairs.h"
+#include "core/pairs.h"
+#include "core/state.h"
+#include "core/vector.h"
 #include "records.h"
-#include "state.h"
-#include "vector.h"
 #include "world.h"
 
 #define SHIFT		12	/* bits that a source has in a sum of integers */

@@ -5,7 +5,7 @@
 
 #include <linux/types.h>
 
-#include "shape.h"
+#include "core/shape.h"
 
 #define RECORD_MAX	192	/* bytes of a source's record */
 

@@ -5,8 +5,8 @@
 #include <linux/poll.h>
 #include <linux/skbuff.h>
 
-#include "channel.h"
-#include "sorted.h"
+#include "flow/channel.h"
+#include "flow/sorted.h"
 #include "world.h"
 
 #define SLOTS_MAX	64	/* of children; others are served in parts */

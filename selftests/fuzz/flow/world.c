@@ -8,7 +8,7 @@
 #include <linux/random.h>
 #include <linux/skbuff.h>
 
-#include "codec.h"
+#include "core/codec.h"
 #include "mem.h"
 #include "records.h"
 #include "world.h"

@@ -7,9 +7,9 @@
 
 #include <linux/types.h>
 
+#include "ctl/socket.h"
+#include "flow/tree.h"
 #include "netns.h"
-#include "socket.h"
-#include "tree.h"
 #include "work.h"
 
 #define WORLD_NODES	5

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec.h"
+#include "core/codec.h"
 #include "record.h"
 
 #define PLAIN_MAX	16u	/* bytes of a plain value */

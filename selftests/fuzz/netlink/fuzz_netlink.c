@@ -6,7 +6,7 @@
 #include "../flow/work.h"
 #include "../fuzzer.h"
 #include "core.h"
-#include "netlink.h"
+#include "ctl/netlink.h"
 #include "netns.h"
 #include "stats.h"
 #include "told.h"

@@ -9,15 +9,15 @@
 #include <net/route.h>
 
 #include "../flow/work.h"
-#include "codec.h"
+#include "core/codec.h"
 #include "core.h"
-#include "hook.h"
-#include "netlink.h"
+#include "net/hook.h"
+#include "ctl/netlink.h"
 #include "netns.h"
-#include "port.h"
-#include "socket.h"
-#include "tree.h"
-#include "tx.h"
+#include "net/port.h"
+#include "ctl/socket.h"
+#include "flow/tree.h"
+#include "net/tx.h"
 
 #define HOST_BYTES	(256ull << 20)	/* of the host: an eighth is its ceiling */
 #define DEVICES		6

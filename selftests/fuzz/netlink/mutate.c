@@ -6,7 +6,7 @@
 #include <net/genetlink.h>
 
 #include "../fuzzer.h"
-#include "netlink.h"
+#include "ctl/netlink.h"
 
 #define HEADERS		(NLMSG_HDRLEN + GENL_HDRLEN)
 #define PAYLOAD_MAX	512

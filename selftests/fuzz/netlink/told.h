@@ -3,8 +3,8 @@
 #ifndef _NETLINK_TOLD_H
 #define _NETLINK_TOLD_H
 
+#include "ctl/netlink.h"
 #include "core.h"
-#include "netlink.h"
 
 #define HEADERS	((size_t)NLMSG_HDRLEN + GENL_HDRLEN)
 

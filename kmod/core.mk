@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: GPL-2.0
+# The pure cores: what compiles in user space as it is. For Kbuild and for every
+# program that takes them.
+
+# How values are merged and travel; the library takes these, too.
+AGGNET_VALUE := pairs real reduce shape state vector
+AGGNET_CORE := $(AGGNET_VALUE) aggtable bloom codec crc filter runs window

@@ -1,0 +1,714 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Aggregation buffer: a chained hash over entries in a log of chunks. */
+#include <linux/bug.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/log2.h>
+#include <linux/minmax.h>
+#include <linux/overflow.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+
+#include "core/aggtable.h"
+#include "core/reduce.h"
+#include "core/state.h"
+#include "mem.h"
+
+/*
+ * A reference names an entry in 32 bits: chunk number and offset in it. Chunk
+ * numbers start at 1, so 0 refers to nothing.
+ */
+#define REF_BITS	ilog2(AGGNET_CHUNK)
+#define CHUNKS_MAX	((1u << (32 - REF_BITS)) - 1)
+
+#define HASH_BITS	24	/* of a tag; the key's length is above them */
+#define BUCKET_BYTES	32	/* of the limit; the smallest entry takes 40 */
+
+#define PLAIN_RECORD_MAX	(2 + AGGNET_KEY_MAX + AGGNET_PLAIN_MAX)
+#define STATES_MAX	8192	/* bytes of new states that a packet may bring */
+#define RECORDS_MAX	512	/* records, which are merged in one run of a lock */
+#define RECORDS_SLOW	256	/* of those that the hot loop is not for */
+
+/**
+ * struct entry - a key and what has been merged under it
+ * @next: reference of the next in the bucket, 0: none
+ * @tag: key length << HASH_BITS | hash; 0: the chunk ends here
+ * @units: original records merged
+ * @value: their aggregate, if it is plain; else how many contributors of a
+ *	dense vector have given all that they have
+ * @key: in little endian words, the last one padded with zeros; the state
+ *	that is not plain lies behind them
+ */
+struct entry {
+	u32 next;
+	u32 tag;
+	u64 units;
+	struct aggnet_value value;
+	__le64 key[];
+};
+
+static __always_inline u32 entry_size(u32 klen)
+{
+	return sizeof(struct entry) + round_up(klen, 8);
+}
+
+static u32 shape_extra(const struct aggnet_shape *shape)
+{
+	return aggnet_shape_kind(shape) == AGGNET_KIND_PLAIN ?
+	       0 : aggnet_state_size(shape);
+}
+
+static void *entry_state(const struct aggnet_table *t, struct entry *e)
+{
+	if (!t->extra)
+		return &e->value;
+	return (u8 *)e + entry_size(e->tag >> HASH_BITS);
+}
+
+static __always_inline struct entry *entry_at(u8 *const *chunk, u32 ref)
+{
+	return (struct entry *)(chunk[ref >> REF_BITS] +
+				(ref & (AGGNET_CHUNK - 1)));
+}
+
+/*
+ * Multilinear hashing in its half-multiplication form: a key is a string of
+ * 32-bit characters, two to a word, and
+ *
+ *	h = s0 + s1 * length + sum (c[2i] + s[2i+2]) * (c[2i+1] + s[2i+3])
+ *
+ * modulo 2^64 with 64-bit secrets s. For two keys that differ in a character
+ * (or in length), h1 - h2 holds that secret which the difference d of this
+ * character multiplies, 0 < |d| < 2^32, added to terms without it. So every
+ * value of the top 32 bits of h1 - h2 is equally probable, whatever the bits
+ * below, and so is, by s0, every value of h1. The top 32 bits of the two are
+ * thus independent, and remain so under a permutation: any two keys fall into
+ * the same bucket with a probability of 1 / buckets, however they were chosen, as
+ * long as it was without knowledge of the secrets.
+ *
+ * That is so on average over all secrets. But keys at equal distances have
+ * hashes at equal distances, and with one secret of nine these would crowd in
+ * few buckets; the permutation leaves no distances, and one secret of a thousand.
+ */
+static __always_inline u32 hash_mix(u64 h)
+{
+	u32 top = h >> 32;
+
+	return top * (2 * top + 1);
+}
+
+static __always_inline u64 hash_start(const u64 *seed, u32 klen)
+{
+	return seed[0] + seed[1] * klen;
+}
+
+static __always_inline u64 hash_word(u64 h, const u64 *seed, u64 word)
+{
+	return h + ((u32)word + seed[0]) * ((word >> 32) + seed[1]);
+}
+
+/**
+ * struct look - what a key is recognised by
+ * @last: its last word; the other words of a longer key are compared as well
+ * @tag: as in struct entry
+ */
+struct look {
+	u64 last;
+	u32 tag;
+};
+
+/* Add the last word of a key to the hash of those before it. */
+static __always_inline struct look look_last(u64 h, const u64 *seed, u64 last,
+					     u32 klen)
+{
+	h = hash_word(h, seed, last);
+	return (struct look){
+		.last = last,
+		.tag = klen << HASH_BITS | hash_mix(h) >> (32 - HASH_BITS),
+	};
+}
+
+/* Any key; nothing before @base is read. */
+static __always_inline struct look look_any(const u64 *seed, const u8 *base,
+					    const u8 *key, u32 klen)
+{
+	u64 h = hash_start(seed, klen);
+	const u8 *end = key + klen;
+	u64 last;
+
+	for (seed += 2; end - key > 8; key += 8, seed += 2)
+		h = hash_word(h, seed, get_unaligned_le64(key));
+	last = aggnet_load_end(base, end, end - key) >> (64 - 8 * (end - key));
+	return look_last(h, seed, last, klen);
+}
+
+static u64 chunks_of(u64 limit)
+{
+	return min_t(u64, limit / AGGNET_CHUNK, CHUNKS_MAX);
+}
+
+static u64 buckets_of(u64 limit)
+{
+	return rounddown_pow_of_two(clamp_t(u64, limit / BUCKET_BYTES, 1,
+					    1u << HASH_BITS));
+}
+
+size_t aggnet_table_overhead(u64 limit)
+{
+	const struct aggnet_table *t;
+
+	return buckets_of(limit) * sizeof(*t->bucket) +
+	       (chunks_of(limit) + 1) * (sizeof(*t->chunk) + sizeof(*t->next));
+}
+
+/* Is a plain value's function one that the hot loop is for? */
+static bool has_run(u8 function)
+{
+	return function == AGGNET_FN_SUM || function == AGGNET_FN_MIN ||
+	       function == AGGNET_FN_MAX || function == AGGNET_FN_COUNT;
+}
+
+u32 aggnet_max_records(const struct aggnet_shape *shape, u32 payload)
+{
+	u32 extra = shape_extra(shape);
+
+	if (!extra)
+		return min_t(u32, payload / 8, has_run(shape->function) ?
+			     RECORDS_MAX : RECORDS_SLOW);
+	return clamp_t(u32, STATES_MAX / (entry_size(8) + extra), 1,
+		       payload / 8);
+}
+
+u32 aggnet_table_worst(const struct aggnet_shape *shape, u32 payload)
+{
+	u32 records = aggnet_max_records(shape, payload);
+	u32 extra = shape_extra(shape);
+	u32 largest = AGGNET_ENTRY_MAX + extra;
+	u32 packed;
+
+	if (!extra)
+		return aggnet_table_need(payload, records);
+	packed = 1 + (payload + (37 + extra) * records) /
+		     (AGGNET_CHUNK - largest + 8);
+	return min(packed, 1 + DIV_ROUND_UP(records, AGGNET_CHUNK / largest));
+}
+
+int aggnet_table_init(struct aggnet_table *t, const struct aggnet_shape *shape,
+		      u64 limit, const void *seed)
+{
+	u64 buckets = buckets_of(limit);
+	u64 chunks = chunks_of(limit);
+
+	t->bucket = aggnet_zalloc(buckets * sizeof(*t->bucket),
+				  GFP_KERNEL_ACCOUNT);
+	t->chunk = aggnet_zalloc((chunks + 1) * sizeof(*t->chunk),
+				 GFP_KERNEL_ACCOUNT);
+	t->next = aggnet_zalloc((chunks + 1) * sizeof(*t->next),
+				GFP_KERNEL_ACCOUNT);
+	if (!t->bucket || !t->chunk || !t->next) {
+		aggnet_table_free(t);
+		return -ENOMEM;
+	}
+	t->bucket_mask = buckets - 1;
+	t->chunks_max = chunks;
+	t->shape = *shape;
+	t->extra = shape_extra(shape);
+	if (!t->extra)
+		t->neutral = aggnet_reduce_neutral(shape->function);
+	memcpy(t->seed, seed, sizeof(t->seed));
+	return 0;
+}
+
+void aggnet_table_free(struct aggnet_table *t)
+{
+	u32 i;
+
+	for (i = 1; i <= t->chunks; i++) {
+		cond_resched();
+		aggnet_chunk_free(t->chunk[i]);
+	}
+	aggnet_free(t->next);
+	aggnet_free(t->chunk);
+	aggnet_free(t->bucket);
+	memset(t, 0, sizeof(*t));
+}
+
+void *aggnet_chunk_alloc(void)
+{
+	/* The caller can do without it: no task is to be killed for it. */
+	return aggnet_zalloc(AGGNET_CHUNK, GFP_KERNEL_ACCOUNT |
+			     __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+}
+
+void aggnet_chunk_free(void *chunk)
+{
+	aggnet_free(chunk);
+}
+
+static void chunk_release(struct aggnet_table *t, u32 number)
+{
+	t->next[number] = t->free_head;
+	t->free_head = number;
+	t->free++;
+}
+
+bool aggnet_table_grow(struct aggnet_table *t, void *chunk)
+{
+	if (t->chunks == t->chunks_max)
+		return false;
+	t->chunk[++t->chunks] = chunk;
+	chunk_release(t, t->chunks);
+	return true;
+}
+
+/* Close the newest chunk, if there is one, and begin another. */
+static bool chunk_begin(struct aggnet_table *t)
+{
+	u32 number = t->free_head;
+
+	if (WARN_ON_ONCE(!number))
+		return false;
+	t->free_head = t->next[number];
+	t->free--;
+	if (!t->newest) {
+		t->oldest = number;
+		t->read = 0;
+	} else {
+		t->next[t->newest] = number;
+		if (t->write < AGGNET_CHUNK)
+			((struct entry *)(t->chunk[t->newest] +
+					  t->write))->tag = 0;
+	}
+	t->newest = number;
+	t->write = 0;
+	return true;
+}
+
+/* Append a key that is not held yet, with no units and the neutral value. */
+static noinline struct entry *append(struct aggnet_table *t, const u8 *key,
+				     struct look look)
+{
+	u32 words = ((look.tag >> HASH_BITS) - 1) / 8;
+	u32 size = sizeof(struct entry) + 8 + 8 * words + t->extra;
+	struct entry *e;
+	u32 *bucket;
+	u32 i;
+
+	if (unlikely(!t->newest || t->write + size > AGGNET_CHUNK))
+		if (!chunk_begin(t))
+			return NULL;
+	e = (struct entry *)(t->chunk[t->newest] + t->write);
+	bucket = &t->bucket[look.tag & t->bucket_mask];
+	e->next = *bucket;
+	e->tag = look.tag;
+	e->units = 0;
+	e->value = t->neutral;
+	for (i = 0; i < words; i++)
+		e->key[i] = cpu_to_le64(get_unaligned_le64(key + 8 * i));
+	e->key[i] = cpu_to_le64(look.last);
+	if (t->extra)
+		aggnet_state_init(&t->shape, entry_state(t, e));
+	*bucket = t->newest << REF_BITS | t->write;
+	t->write += size;
+	t->keys++;
+	return e;
+}
+
+/**
+ * struct view - what a look-up needs of a table, kept in registers
+ * @bucket: of the table
+ * @chunk: of the table
+ * @mask: of the table
+ */
+struct view {
+	const u32 *bucket;
+	u8 *const *chunk;
+	u32 mask;
+};
+
+/* Find a key of up to one word. */
+static __always_inline struct entry *find_word(const struct view *view,
+					       struct look look)
+{
+	struct entry *e;
+	u32 ref;
+
+	for (ref = view->bucket[look.tag & view->mask]; ref; ref = e->next) {
+		e = entry_at(view->chunk, ref);
+		if (likely(e->tag == look.tag &&
+			   le64_to_cpu(e->key[0]) == look.last))
+			return e;
+	}
+	return NULL;
+}
+
+static __always_inline bool words_equal(const __le64 *held, const u8 *key,
+					u32 words)
+{
+	u32 i;
+
+	for (i = 0; i < words; i++)
+		if (le64_to_cpu(held[i]) != get_unaligned_le64(key + 8 * i))
+			return false;
+	return true;
+}
+
+/* Find any key, or append it. */
+static noinline struct entry *obtain_any(struct aggnet_table *t, const u8 *base,
+					 const u8 *key, u32 klen)
+{
+	struct look look = look_any(t->seed, base, key, klen);
+	u32 words = (klen - 1) / 8;
+	struct entry *e;
+	u32 ref;
+
+	for (ref = t->bucket[look.tag & t->bucket_mask]; ref; ref = e->next) {
+		e = entry_at(t->chunk, ref);
+		if (likely(e->tag == look.tag &&
+			   le64_to_cpu(e->key[words]) == look.last &&
+			   words_equal(e->key, key, words)))
+			return e;
+	}
+	return append(t, key, look);
+}
+
+/* The same for a key of 9 to 16 bytes. */
+static noinline struct entry *obtain_two(struct aggnet_table *t, const u8 *key,
+					 u32 klen)
+{
+	u64 last = get_unaligned_le64(key + klen - 8) >> (128 - 8 * klen);
+	u64 first = get_unaligned_le64(key);
+	struct look look;
+	struct entry *e;
+	u32 ref;
+
+	look = look_last(hash_word(hash_start(t->seed, klen), t->seed + 2,
+				   first), t->seed + 4, last, klen);
+	for (ref = t->bucket[look.tag & t->bucket_mask]; ref; ref = e->next) {
+		e = entry_at(t->chunk, ref);
+		if (likely(e->tag == look.tag &&
+			   le64_to_cpu(e->key[0]) == first &&
+			   le64_to_cpu(e->key[1]) == last))
+			return e;
+	}
+	return append(t, key, look);
+}
+
+/*
+ * The units of a packet, each record of which has had one: @extra goes to the
+ * last. What a missing chunk made us drop (@left records) must show.
+ */
+static __always_inline void units_merged(struct aggnet_table *t,
+					 struct entry *last, u64 represents,
+					 u64 extra, u32 left)
+{
+	t->units += represents - extra - left;
+	if (likely(last)) {
+		last->units += extra;
+		t->units += extra;
+	}
+}
+
+/*
+ * The hot loop. @function, @ones and that there is no @fault are constants where
+ * packets are merged, so that there is no code for faults in it. Each
+ * of the common shapes has a way of its own: a word of key with a word of value
+ * or with a shorter one, and shorter keys. These are shifted out of the words
+ * that end with them, which reach back into what lies before; so the first in
+ * the buffer goes the general way.
+ */
+static __always_inline void merge_run(struct aggnet_table *t, const u8 *data,
+				      u32 n, u64 represents, u8 function,
+				      bool ones, u32 fault)
+{
+	const struct view view = { t->bucket, t->chunk, t->bucket_mask };
+	const u64 start8 = hash_start(t->seed, 8);
+	struct aggnet_value v = aggnet_value_s64(1);
+	const u8 *base = data;
+	u64 extra = represents - n;
+	struct entry *e = NULL;
+
+	for (; n; n--) {
+		u32 lengths = get_unaligned_le16(data);
+		const u8 *key = data + 2;
+		u32 vlen = lengths >> 8;
+		u32 klen = (u8)lengths;
+		const u8 *end = key + klen;
+		struct look look;
+
+		if (fault == AGGNET_FAULT_DROP && n == 1)
+			continue;
+		if (likely(lengths == (8 << 8 | 8))) {
+			data = key + 16;
+			look = look_last(start8, t->seed + 2,
+					 get_unaligned_le64(key), 8);
+			if (!ones)
+				v = aggnet_value_get(key, key + 16, 8);
+		} else if (klen == 8) {
+			data = end + vlen;
+			look = look_last(start8, t->seed + 2,
+					 get_unaligned_le64(key), 8);
+			if (!ones)
+				v = aggnet_value_get(data - 8, data, vlen);
+		} else if (klen < 8 && end - base >= 8) {
+			data = end + vlen;
+			look = look_last(hash_start(t->seed, klen), t->seed + 2,
+					 get_unaligned_le64(end - 8) >>
+					 (64 - 8 * klen), klen);
+			if (!ones)
+				v = aggnet_value_get(data - 8, data, vlen);
+		} else {
+			data = end + vlen;
+			if (!ones)
+				v = aggnet_value_get(base, data, vlen);
+			e = klen - 9 < 8 ? obtain_two(t, key, klen) :
+					   obtain_any(t, base, key, klen);
+			if (unlikely(!e))
+				break;
+			goto reduce;
+		}
+		e = find_word(&view, look);
+		if (unlikely(!e)) {
+			e = append(t, key, look);
+			if (!e)
+				break;
+		}
+reduce:
+		aggnet_reduce(function, &e->value, &v);
+		e->units++;
+		if (fault == AGGNET_FAULT_DOUBLE && n == 1) {
+			fault = AGGNET_FAULT_NONE;
+			goto reduce;
+		}
+		if (fault == AGGNET_FAULT_FLIP && n == 1)
+			e->value.lo ^= 1;
+	}
+	units_merged(t, e, represents, extra, n);
+}
+
+static void merge_state(struct aggnet_table *t, struct entry *e,
+			const u8 *value, u32 vlen, bool source)
+{
+	aggnet_state_merge(&t->shape, entry_state(t, e), value, vlen, source);
+	if (t->expected)
+		e->value.lo += aggnet_state_last(&t->shape, value, source);
+	e->units++;
+}
+
+/* Everything that the hot loop is not for. */
+static void merge_states(struct aggnet_table *t, const u8 *data, u32 n,
+			 u64 represents, bool source, u32 fault)
+{
+	const u64 extra = represents - n;
+	const u8 *base = data;
+	struct entry *e = NULL;
+
+	for (; n; n--) {
+		const u8 *key = data + 2;
+		u32 klen = data[0];
+		u32 vlen = data[1];
+
+		if (unlikely(fault == AGGNET_FAULT_DROP && n == 1))
+			continue;
+		e = obtain_any(t, base, key, klen);
+		if (unlikely(!e))
+			break;
+		merge_state(t, e, key + klen, vlen, source);
+		if (unlikely(fault == AGGNET_FAULT_DOUBLE && n == 1))
+			merge_state(t, e, key + klen, vlen, source);
+		if (unlikely(fault == AGGNET_FAULT_FLIP && n == 1))
+			aggnet_state_flip(&t->shape, entry_state(t, e));
+		data = key + klen + vlen;
+	}
+	units_merged(t, e, represents, extra, n);
+}
+
+/* The hot loop as it is, but for what is constant in it. */
+static void merge_faulty(struct aggnet_table *t, const u8 *data, u32 n,
+			 u64 represents, bool ones, u32 fault)
+{
+	merge_run(t, data, n, represents, t->shape.function, ones, fault);
+}
+
+void aggnet_table_merge(struct aggnet_table *t, const u8 *data, u32 n,
+			u64 represents, bool source, u32 fault)
+{
+	bool ones = source && t->shape.function == AGGNET_FN_COUNT;
+
+	if (t->extra || (source && aggnet_vtype_real(t->shape.vtype)) ||
+	    !has_run(t->shape.function))
+		return merge_states(t, data, n, represents, source, fault);
+	if (unlikely(fault))
+		return merge_faulty(t, data, n, represents, ones, fault);
+	switch (t->shape.function) {
+	case AGGNET_FN_MIN:
+		return merge_run(t, data, n, represents, AGGNET_FN_MIN, false,
+				 AGGNET_FAULT_NONE);
+	case AGGNET_FN_MAX:
+		return merge_run(t, data, n, represents, AGGNET_FN_MAX, false,
+				 AGGNET_FAULT_NONE);
+	default:
+		if (ones)
+			return merge_run(t, data, n, represents, AGGNET_FN_SUM,
+					 true, AGGNET_FAULT_NONE);
+		return merge_run(t, data, n, represents, AGGNET_FN_SUM, false,
+				 AGGNET_FAULT_NONE);
+	}
+}
+
+/*
+ * Take the oldest entry of all out of its bucket's list. Entries are put in at
+ * the head and leave in the order in which they came, so it is the last.
+ */
+static __always_inline void unlink_oldest(const struct aggnet_table *t,
+					  u32 tag, u32 ref)
+{
+	u32 *at = &t->bucket[tag & t->bucket_mask];
+
+	while (*at != ref)
+		at = &entry_at(t->chunk, *at)->next;
+	*at = 0;
+}
+
+/*
+ * Write a record. With room for the largest it goes by words, and what is
+ * written too much is overwritten or cut off.
+ */
+static __always_inline u32 put_entry(u8 *buf, u32 room, const struct entry *e)
+{
+	struct aggnet_value v = e->value;
+	u32 klen = e->tag >> HASH_BITS;
+	u32 vlen = aggnet_value_len(&v);
+	u32 i;
+
+	if (unlikely(room < PLAIN_RECORD_MAX)) {
+		if (room < 2 + klen + vlen)
+			return 0;
+		return aggnet_record_put(buf, (const u8 *)e->key, klen, &v);
+	}
+	put_unaligned_le16(vlen << 8 | klen, buf);
+	put_unaligned_le64(le64_to_cpu(e->key[0]), buf + 2);
+	for (i = 8; i < klen; i += 8)
+		put_unaligned_le64(le64_to_cpu(e->key[i / 8]), buf + 2 + i);
+	put_unaligned_le64(v.lo, buf + 2 + klen);
+	put_unaligned_le64(v.hi, buf + 10 + klen);
+	return 2 + klen + vlen;
+}
+
+/**
+ * struct pack - where records go
+ * @buf: next one
+ * @room: bytes left there
+ * @max: bound on their number
+ * @expected: only entries that so many have contributed to, 0: all
+ * @n: how many there are
+ * @entries: that have left wholly
+ * @units: original records in them
+ */
+struct pack {
+	u8 *buf;
+	u32 room;
+	u32 max;
+	u32 expected;
+	u32 n;
+	u32 entries;
+	u64 units;
+};
+
+/* Pack from the oldest chunk. Return: true if it has no more entries. */
+static bool pack_chunk(struct aggnet_table *t, struct pack *p)
+{
+	u32 end = t->oldest == t->newest ? t->write : AGGNET_CHUNK;
+	u8 *chunk = t->chunk[t->oldest];
+	u32 oldest = t->oldest << REF_BITS;
+	u32 read = t->read;
+	struct entry *e;
+	bool first, all;
+	u32 len;
+
+	for (;;) {
+		e = (struct entry *)(chunk + read);
+		all = read == end || !e->tag;
+		if (all || p->n == p->max)
+			break;
+		first = !t->part;
+		if (first && p->expected && e->value.lo < p->expected)
+			break;
+		len = !t->extra ? put_entry(p->buf, p->room, e) :
+		      aggnet_state_record(&t->shape, entry_state(t, e), e->key,
+					  e->tag >> HASH_BITS, &t->part, p->buf,
+					  p->room);
+		if (!len)
+			break;
+		p->buf += len;
+		p->room -= len;
+		p->n++;
+		p->units += !t->extra ? e->units :
+			    aggnet_state_units(&t->shape, entry_state(t, e),
+					       e->units, first, t->part);
+		if (first)
+			unlink_oldest(t, e->tag, oldest | read);
+		if (t->part)
+			continue;
+		p->entries++;
+		read += entry_size(e->tag >> HASH_BITS) + t->extra;
+	}
+	t->read = read;
+	return all;
+}
+
+/* Give the oldest chunk back and go on to the next, if there is one. */
+static void chunk_end(struct aggnet_table *t)
+{
+	u32 number = t->oldest;
+
+	if (number == t->newest) {
+		t->oldest = 0;
+		t->newest = 0;
+	} else {
+		t->oldest = t->next[number];
+	}
+	t->read = 0;
+	chunk_release(t, number);
+}
+
+bool aggnet_table_ripe(const struct aggnet_table *t)
+{
+	const struct entry *e;
+
+	if (!t->expected || !t->oldest)
+		return false;
+	e = (const struct entry *)(t->chunk[t->oldest] + t->read);
+	return t->part || e->value.lo >= t->expected;
+}
+
+static u32 pack(struct aggnet_table *t, struct pack *p, u32 *records,
+		u64 *represents)
+{
+	u8 *start = p->buf;
+
+	while (t->oldest && pack_chunk(t, p))
+		chunk_end(t);
+	t->keys -= p->entries;
+	t->units -= p->units;
+	*records = p->n;
+	*represents = p->units;
+	return p->buf - start;
+}
+
+u32 aggnet_table_pack(struct aggnet_table *t, u8 *buf, u32 room,
+		      u32 max_records, u32 *records, u64 *represents)
+{
+	struct pack p = { .buf = buf, .room = room, .max = max_records };
+
+	return pack(t, &p, records, represents);
+}
+
+u32 aggnet_table_pack_ripe(struct aggnet_table *t, u8 *buf, u32 room,
+			   u32 max_records, u32 *records, u64 *represents)
+{
+	struct pack p = { .buf = buf, .room = room, .max = max_records,
+			  .expected = t->expected };
+
+	return pack(t, &p, records, represents);
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Parsing, checking and writing of packets and records. */
+#include <linux/build_bug.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/siphash.h>
+#include <linux/string.h>
+
+#include "core/codec.h"
+#include "core/crc.h"
+#include "core/filter.h"
+#include "core/state.h"
+#include "core/vector.h"
+
+/* No padding, and no need of more than the 4 bytes of IP's alignment. */
+#define WIRE_LAYOUT(name, size)						\
+	static_assert(sizeof(struct name) == (size) &&			\
+		      __alignof__(struct name) == 4)
+
+WIRE_LAYOUT(aggnet_hdr, 64);
+WIRE_LAYOUT(aggnet_filter, 4);
+WIRE_LAYOUT(aggnet_open, 16);
+WIRE_LAYOUT(aggnet_accept, 8);
+WIRE_LAYOUT(aggnet_data, 16);
+WIRE_LAYOUT(aggnet_ack, 8 + AGGNET_WINDOW / 8);
+WIRE_LAYOUT(aggnet_fin, 24);
+WIRE_LAYOUT(aggnet_probe, 8);
+WIRE_LAYOUT(aggnet_done, 8);
+WIRE_LAYOUT(aggnet_abort, 16);
+WIRE_LAYOUT(aggnet_rst, 16);
+static_assert(offsetof(struct aggnet_hdr, incast_id) == 8);
+static_assert(offsetof(struct aggnet_hdr, src_nonce) == 32);
+static_assert(offsetof(struct aggnet_hdr, tag) == 56);
+
+/* Length of the body, or of its fixed part before records or names. */
+static const u8 body_size[__AGGNET_TYPE_MAX] = {
+	[AGGNET_OPEN]	= sizeof(struct aggnet_open),
+	[AGGNET_ACCEPT]	= sizeof(struct aggnet_accept),
+	[AGGNET_DATA]	= sizeof(struct aggnet_data),
+	[AGGNET_ACK]	= sizeof(struct aggnet_ack),
+	[AGGNET_FIN]	= sizeof(struct aggnet_fin),
+	[AGGNET_DONE]	= sizeof(struct aggnet_done),
+	[AGGNET_ABORT]	= sizeof(struct aggnet_abort),
+	[AGGNET_RST]	= sizeof(struct aggnet_rst),
+	[AGGNET_PROBE]	= 0,
+};
+
+/* Names may follow these; they are of no more than so many. */
+static bool length_ok(u8 type, size_t length)
+{
+	size_t fixed = body_size[type];
+
+	switch (type) {
+	case AGGNET_DATA:
+		return length >= fixed + AGGNET_RECORD_MIN;
+	case AGGNET_FIN:
+	case AGGNET_ABORT:
+		return length >= fixed && !((length - fixed) % sizeof(__be32)) &&
+		       length <= fixed + AGGNET_NAMES_MAX * sizeof(__be32);
+	case AGGNET_PROBE:
+		return true;	/* padding, to try the way */
+	default:
+		return length == fixed;
+	}
+}
+
+static bool data_ok(const struct aggnet_data *data, size_t len)
+{
+	u16 records = be16_to_cpu(data->records);
+
+	return records &&
+	       len >= sizeof(*data) + records * AGGNET_RECORD_MIN;
+}
+
+static bool reason_ok(__be32 reason, u32 max)
+{
+	return reason && be32_to_cpu(reason) < max;
+}
+
+/* What a body must be, from any sender; @len has been compared already. */
+static bool body_ok(u8 type, const void *body, size_t len)
+{
+	const struct aggnet_accept *accept = body;
+	const struct aggnet_abort *abort = body;
+	const struct aggnet_open *open = body;
+	const struct aggnet_rst *rst = body;
+
+	switch (type) {
+	case AGGNET_OPEN:
+		return !open->reserved;
+	case AGGNET_ACCEPT:
+		return !(accept->reserved[0] | accept->reserved[1] |
+			 accept->reserved[2]);
+	case AGGNET_DATA:
+		return data_ok(body, len);
+	case AGGNET_ABORT:
+		return reason_ok(abort->reason, __AGGNET_R_MAX);
+	case AGGNET_RST:
+		return !rst->reserved &&
+		       reason_ok(rst->reason, __AGGNET_RST_MAX);
+	default:
+		return true;
+	}
+}
+
+/* What goes up a tree may say which links are on its way. */
+static bool filter_ok(const struct aggnet_hdr *hdr, size_t length)
+{
+	static const u16 up = BIT(AGGNET_OPEN) | BIT(AGGNET_DATA) |
+			      BIT(AGGNET_FIN) | BIT(AGGNET_PROBE) |
+			      BIT(AGGNET_ABORT);
+	size_t size = hdr->filter * AGGNET_FILTER_UNIT;
+
+	if (!size)
+		return true;
+	return size <= AGGNET_FILTER_MAX && size <= length &&
+	       up & BIT(hdr->type) &&
+	       aggnet_filter_ok((const struct aggnet_filter *)(hdr + 1), size);
+}
+
+/* Filter and body; all that stands before them is known to be good. */
+static enum aggnet_parse parse_rest(const struct aggnet_hdr *hdr, size_t length,
+				    struct aggnet_pkt *pkt)
+{
+	if (!filter_ok(hdr, length))
+		return AGGNET_PARSE_FILTER;
+	pkt->filter_size = hdr->filter * AGGNET_FILTER_UNIT;
+	pkt->filter = pkt->filter_size ? (const void *)(hdr + 1) : NULL;
+	pkt->body = aggnet_body(hdr);
+	pkt->length = length - pkt->filter_size;
+	if (!length_ok(hdr->type, pkt->length) ||
+	    !body_ok(hdr->type, pkt->body, pkt->length))
+		return AGGNET_PARSE_BODY;
+	return AGGNET_PARSE_OK;
+}
+
+enum aggnet_parse aggnet_parse_header(const void *data, size_t len,
+				      struct aggnet_pkt *pkt)
+{
+	const struct aggnet_hdr *hdr = data;
+	enum aggnet_parse parse;
+	size_t length;
+
+	if (len < sizeof(*hdr))
+		return AGGNET_PARSE_TRUNCATED;
+	if (hdr->version != AGGNET_VERSION)
+		return AGGNET_PARSE_VERSION;
+	if (!hdr->type || hdr->type >= __AGGNET_TYPE_MAX)
+		return AGGNET_PARSE_TYPE;
+	pkt->flags = be16_to_cpu(hdr->flags);
+	if (pkt->flags & ~(AGGNET_F_KNOWN | AGGNET_F_IGNORABLE))
+		return AGGNET_PARSE_FLAGS;
+	length = be16_to_cpu(hdr->length);
+	if (length > len - sizeof(*hdr))
+		return AGGNET_PARSE_TRUNCATED;
+	if (length < len - sizeof(*hdr))
+		return AGGNET_PARSE_LENGTH;
+	parse = parse_rest(hdr, length, pkt);
+	if (parse != AGGNET_PARSE_OK)
+		return parse;
+
+	pkt->type = hdr->type;
+	pkt->hop = min_t(u8, hdr->hop, AGGNET_HOP_MAX);
+	pkt->incast_id = be64_to_cpu(hdr->incast_id);
+	pkt->instance = be32_to_cpu(hdr->instance);
+	pkt->attempt = be32_to_cpu(hdr->attempt);
+	pkt->src = hdr->src;
+	pkt->dst = hdr->dst;
+	pkt->src_nonce = be64_to_cpu(hdr->src_nonce);
+	pkt->dst_nonce = be64_to_cpu(hdr->dst_nonce);
+	pkt->stamp = be32_to_cpu(hdr->stamp);
+	pkt->echo = be32_to_cpu(hdr->echo);
+	pkt->key = NULL;
+	return AGGNET_PARSE_OK;
+}
+
+static int parse_plain(const u8 *data, size_t len, unsigned int max, u32 vmax)
+{
+	const u8 *end = data + len;
+	unsigned int n = 0;
+
+	for (; data + AGGNET_RECORD_MIN <= end; n++) {
+		u32 lengths = get_unaligned_le16(data);
+
+		if (unlikely(!(u8)lengths || lengths >= (vmax + 1) << 8))
+			return (u8)lengths && lengths >> 8 <= AGGNET_PLAIN_MAX ?
+			       -ERANGE : -EBADMSG;
+		data += 2 + (u8)lengths + (lengths >> 8);
+	}
+	return data == end && n <= max ? (int)n : -EBADMSG;
+}
+
+int aggnet_parse_records(const struct aggnet_shape *shape, bool source,
+			 const u8 *data, size_t len, unsigned int max)
+{
+	const u8 *end = data + len;
+	unsigned int n = 0;
+
+	if (aggnet_shape_kind(shape) == AGGNET_KIND_PLAIN &&
+	    !(source && aggnet_vtype_real(shape->vtype)))
+		return parse_plain(data, len, max, source ?
+				   aggnet_source_bytes(shape->vtype) :
+				   AGGNET_PLAIN_MAX);
+	for (; data + AGGNET_RECORD_MIN <= end; n++) {
+		u32 klen = data[0];
+		u32 vlen = data[1];
+
+		if (!klen || data + 2 + klen + vlen > end)
+			return -EBADMSG;
+		if (shape->layout == AGGNET_LAYOUT_DENSE &&
+		    !aggnet_vector_key_ok(shape, data + 2, klen))
+			return source ? -ERANGE : -EBADMSG;
+		if (!aggnet_state_check(shape, data + 2 + klen, vlen, source))
+			return source ? -ERANGE : -EBADMSG;
+		data += 2 + klen + vlen;
+	}
+	return data == end && n <= max ? (int)n : -EBADMSG;
+}
+
+size_t aggnet_record_get(const u8 *data, struct aggnet_record *rec)
+{
+	u32 len = 2 + data[0] + data[1];
+
+	rec->key = data + 2;
+	rec->klen = data[0];
+	rec->value = aggnet_value_get(data, data + len, data[1]);
+	return len;
+}
+
+size_t aggnet_record_put(u8 *data, const u8 *key, u8 klen,
+			 const struct aggnet_value *value)
+{
+	__le64 wire[2] = { cpu_to_le64(value->lo), cpu_to_le64(value->hi) };
+	u32 vlen = aggnet_value_len(value);
+
+	data[0] = klen;
+	data[1] = vlen;
+	memcpy(data + 2, key, klen);
+	memcpy(data + 2 + klen, wire, vlen);
+	return 2 + klen + vlen;
+}
+
+void aggnet_put_header(struct aggnet_hdr *hdr, const struct aggnet_pkt *pkt)
+{
+	*hdr = (struct aggnet_hdr) {
+		.version = AGGNET_VERSION,
+		.type = pkt->type,
+		.hop = pkt->hop,
+		.filter = pkt->filter_size / AGGNET_FILTER_UNIT,
+		.flags = cpu_to_be16(pkt->flags),
+		.length = cpu_to_be16(pkt->filter_size + pkt->length),
+		.incast_id = cpu_to_be64(pkt->incast_id),
+		.instance = cpu_to_be32(pkt->instance),
+		.attempt = cpu_to_be32(pkt->attempt),
+		.src = pkt->src,
+		.dst = pkt->dst,
+		.src_nonce = cpu_to_be64(pkt->src_nonce),
+		.dst_nonce = cpu_to_be64(pkt->dst_nonce),
+		.stamp = cpu_to_be32(pkt->stamp),
+		.echo = cpu_to_be32(pkt->echo),
+	};
+}
+
+static siphash_key_t sip_key(const struct aggnet_key *key)
+{
+	return (siphash_key_t) { {
+		get_unaligned_le64(key->bytes),
+		get_unaligned_le64(key->bytes + 8),
+	} };
+}
+
+u64 aggnet_digest(const struct aggnet_key *key, const void *body, size_t len)
+{
+	siphash_key_t secret;
+
+	if (!key->keyed)
+		return aggnet_crc32c(body, len);
+	secret = sip_key(key);
+	return siphash(body, len, &secret);
+}
+
+u64 aggnet_tag(const struct aggnet_key *key, const struct aggnet_hdr *hdr,
+	       u64 digest)
+{
+	struct {
+		struct aggnet_hdr hdr;
+		union {
+			__be32 crc;
+			__be64 sip;
+		};
+	} in = { .hdr = *hdr };
+	siphash_key_t secret;
+
+	in.hdr.hop = 0;
+	in.hdr.tag = 0;
+	if (!key->keyed) {
+		in.crc = cpu_to_be32((u32)digest);
+		return aggnet_crc32c(&in, sizeof(in.hdr) + sizeof(in.crc));
+	}
+	in.sip = cpu_to_be64(digest);
+	secret = sip_key(key);
+	return siphash(&in, sizeof(in), &secret);
+}
+
+bool aggnet_tag_ok(const struct aggnet_key *key, const struct aggnet_hdr *hdr)
+{
+	size_t length = be16_to_cpu(hdr->length);
+	u64 digest;
+
+	length -= hdr->filter * AGGNET_FILTER_UNIT;
+	if (!!(hdr->flags & cpu_to_be16(AGGNET_F_TAG)) != key->keyed)
+		return false;
+	digest = aggnet_digest(key, aggnet_body(hdr), length);
+	return be64_to_cpu(hdr->tag) == aggnet_tag(key, hdr, digest);
+}

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0
+/* State: what has been merged under one key, as the shape says. */
+#include <linux/string.h>
+
+#include "core/pairs.h"
+#include "core/reduce.h"
+#include "core/state.h"
+#include "core/vector.h"
+
+#define COUNT_MAX	8	/* bytes of a count */
+
+struct aggnet_value aggnet_plain_get(const u8 *buf, u32 len)
+{
+	u64 fill = len && buf[len - 1] & 0x80 ? ~0ULL : 0;
+	struct aggnet_value v = { .lo = fill, .hi = fill };
+
+	for (; len > 8; len--)
+		v.hi = v.hi << 8 | buf[len - 1];
+	for (; len; len--)
+		v.lo = v.lo << 8 | buf[len - 1];
+	return v;
+}
+
+/* Without the bytes that sign extension gives back; zero has none. */
+u32 aggnet_plain_put(u8 *buf, const struct aggnet_value *v)
+{
+	u32 len = aggnet_value_len(v), i;
+
+	for (i = 0; i < len; i++)
+		buf[i] = (i < 8 ? v->lo : v->hi) >> (8 * (i % 8));
+	return len;
+}
+
+static u64 bits_get(const u8 *buf, u32 len)
+{
+	u64 bits = 0;
+
+	while (len--)
+		bits = bits << 8 | buf[len];
+	return bits;
+}
+
+struct aggnet_value aggnet_source_get(const struct aggnet_shape *shape,
+				      const u8 *value, u32 vlen)
+{
+	struct aggnet_value v;
+
+	if (aggnet_vtype_real(shape->vtype))
+		v = aggnet_value_s64(aggnet_real_order(shape->vtype,
+						       bits_get(value, vlen)));
+	else
+		v = aggnet_plain_get(value, vlen);
+	aggnet_reduce_source(shape->function, &v);
+	return v;
+}
+
+static void plain_merge(const struct aggnet_shape *shape,
+			struct aggnet_value *acc, const u8 *value, u32 vlen,
+			bool source)
+{
+	struct aggnet_value v = source ? aggnet_source_get(shape, value, vlen) :
+					 aggnet_plain_get(value, vlen);
+
+	aggnet_reduce(shape->function, acc, &v);
+}
+
+/* --- mean: bytes of the count, the count, the sum -------------------------- */
+
+static u64 mean_count(const u8 *value)
+{
+	u64 count = 0;
+	u32 i;
+
+	for (i = value[0]; i; i--)
+		count = count << 8 | value[i];
+	return count;
+}
+
+/* There is no mean of no values. */
+static bool mean_check(const u8 *value, u32 vlen)
+{
+	return vlen && value[0] && value[0] <= COUNT_MAX &&
+	       vlen >= 1u + value[0] &&
+	       vlen - 1u - value[0] <= AGGNET_PLAIN_MAX && mean_count(value);
+}
+
+static void mean_merge(struct aggnet_mean *mean, const u8 *value, u32 vlen,
+		       bool source)
+{
+	struct aggnet_value v;
+
+	if (source)
+		v = aggnet_plain_get(value, vlen);
+	else
+		v = aggnet_plain_get(value + 1 + value[0], vlen - 1 - value[0]);
+	aggnet_value_add(&mean->sum, &v);
+	mean->count += source ? 1 : mean_count(value);
+}
+
+static u32 mean_put(const struct aggnet_mean *mean, u8 *buf)
+{
+	u64 count = mean->count;
+	u32 n = 0;
+
+	do {
+		buf[++n] = count;
+		count >>= 8;
+	} while (count);
+	buf[0] = n;
+	return 1 + n + aggnet_plain_put(buf + 1 + n, &mean->sum);
+}
+
+/* --- pairs ----------------------------------------------------------------- */
+
+static bool pairs_check(u32 vlen)
+{
+	return vlen && vlen <= AGGNET_VALUE_MAX && !(vlen % AGGNET_PAIR_BYTES);
+}
+
+static void pairs_merge(const struct aggnet_shape *shape,
+			struct aggnet_pairs *pairs, const u8 *value, u32 vlen,
+			bool source)
+{
+	struct aggnet_pair pair;
+
+	for (; vlen; vlen -= AGGNET_PAIR_BYTES, value += AGGNET_PAIR_BYTES) {
+		pair = aggnet_pair_get(value);
+		if (source && aggnet_vtype_real(shape->vtype))
+			pair.rank = aggnet_real_order(shape->vtype,
+						      (u64)pair.rank);
+		if (source && shape->function == AGGNET_FN_TOPK)
+			pair.rank = ~pair.rank;
+		aggnet_pairs_add(pairs, shape->k, &pair);
+	}
+}
+
+static u32 pairs_put(const struct aggnet_pairs *pairs, u32 *part, u8 *buf)
+{
+	u32 n = 0;
+
+	for (; *part < pairs->n && n < AGGNET_PAIRS_PART; n++, ++*part)
+		aggnet_pair_put(buf + n * AGGNET_PAIR_BYTES,
+				&pairs->pair[*part]);
+	if (*part == pairs->n)
+		*part = 0;
+	return n * AGGNET_PAIR_BYTES;
+}
+
+/* --- by kind --------------------------------------------------------------- */
+
+u32 aggnet_state_size(const struct aggnet_shape *shape)
+{
+	switch (aggnet_shape_kind(shape)) {
+	case AGGNET_KIND_MEAN:
+		return sizeof(struct aggnet_mean);
+	case AGGNET_KIND_PAIRS:
+		return sizeof(struct aggnet_pairs) +
+		       shape->k * sizeof(struct aggnet_pair);
+	case AGGNET_KIND_REAL:
+		return sizeof(struct aggnet_real_sum) +
+		       aggnet_real_words(shape->vtype) * sizeof(u64);
+	case AGGNET_KIND_BLOCK:
+		return AGGNET_BLOCK_ELEMENTS * sizeof(struct aggnet_value);
+	default:
+		return sizeof(struct aggnet_value);
+	}
+}
+
+u32 aggnet_state_cost(const struct aggnet_shape *shape)
+{
+	switch (aggnet_shape_kind(shape)) {
+	case AGGNET_KIND_MEAN:
+		return 600;
+	case AGGNET_KIND_PAIRS:
+		return AGGNET_PAIRS_PART * (80 + 12 * shape->k);
+	case AGGNET_KIND_REAL:
+		return 500 + 100 * aggnet_real_words(shape->vtype);
+	case AGGNET_KIND_BLOCK:
+		return AGGNET_BLOCK_ELEMENTS * 100;
+	default:
+		return 100;
+	}
+}
+
+u32 aggnet_state_reads(const struct aggnet_shape *shape)
+{
+	return 2 * AGGNET_COST_MAX / aggnet_state_cost(shape) ?: 1;
+}
+
+void aggnet_state_init(const struct aggnet_shape *shape, void *state)
+{
+	enum aggnet_kind kind = aggnet_shape_kind(shape);
+	struct aggnet_value *v = state;
+	u32 n = 1;
+
+	memset(state, 0, aggnet_state_size(shape));
+	if (kind == AGGNET_KIND_BLOCK)
+		n = AGGNET_BLOCK_ELEMENTS;
+	else if (kind != AGGNET_KIND_PLAIN)
+		return;
+	while (n--)
+		*v++ = aggnet_reduce_neutral(shape->function);
+}
+
+bool aggnet_state_check(const struct aggnet_shape *shape, const u8 *value,
+			u32 vlen, bool source)
+{
+	enum aggnet_kind kind = aggnet_shape_kind(shape);
+
+	if (kind == AGGNET_KIND_PAIRS)
+		return pairs_check(vlen);
+	if (kind == AGGNET_KIND_BLOCK)
+		return aggnet_vector_check(shape, vlen, source);
+	if (source && aggnet_vtype_real(shape->vtype))
+		return vlen == aggnet_real_bytes(shape->vtype);
+	if (source)
+		return vlen <= aggnet_source_bytes(shape->vtype);
+	switch (kind) {
+	case AGGNET_KIND_MEAN:
+		return mean_check(value, vlen);
+	case AGGNET_KIND_REAL:
+		return aggnet_real_check(shape->vtype, value, vlen);
+	default:
+		return vlen <= AGGNET_PLAIN_MAX;
+	}
+}
+
+void aggnet_state_merge(const struct aggnet_shape *shape, void *state,
+			const u8 *value, u32 vlen, bool source)
+{
+	switch (aggnet_shape_kind(shape)) {
+	case AGGNET_KIND_MEAN:
+		mean_merge(state, value, vlen, source);
+		break;
+	case AGGNET_KIND_PAIRS:
+		pairs_merge(shape, state, value, vlen, source);
+		break;
+	case AGGNET_KIND_REAL:
+		if (source)
+			aggnet_real_add(state, shape->vtype,
+					bits_get(value, vlen));
+		else
+			aggnet_real_merge(state, shape->vtype, value, vlen);
+		break;
+	case AGGNET_KIND_BLOCK:
+		aggnet_vector_merge(shape, state, value, vlen, source);
+		break;
+	default:
+		plain_merge(shape, state, value, vlen, source);
+	}
+}
+
+void aggnet_state_flip(const struct aggnet_shape *shape, void *state)
+{
+	struct aggnet_real_sum *sum = state;
+	struct aggnet_pairs *pairs = state;
+	struct aggnet_mean *mean = state;
+	struct aggnet_value *v = state;
+
+	switch (aggnet_shape_kind(shape)) {
+	case AGGNET_KIND_MEAN:
+		mean->sum.lo ^= 1;
+		break;
+	case AGGNET_KIND_PAIRS:
+		pairs->pair[0].id ^= 1;
+		break;
+	case AGGNET_KIND_REAL:
+		/* 2^14, of 32 bits 2^43: not so small that rounding hides it. */
+		sum->word[aggnet_real_words(shape->vtype) / 2] ^= 1;
+		break;
+	default:
+		v->lo ^= 1;
+	}
+}
+
+bool aggnet_state_last(const struct aggnet_shape *shape, const u8 *value,
+		       bool source)
+{
+	return source || aggnet_shape_kind(shape) != AGGNET_KIND_REAL ||
+	       aggnet_real_last(value);
+}
+
+u32 aggnet_state_put(const struct aggnet_shape *shape, const void *state,
+		     u32 *part, u8 *buf)
+{
+	switch (aggnet_shape_kind(shape)) {
+	case AGGNET_KIND_MEAN:
+		*part = 0;
+		return mean_put(state, buf);
+	case AGGNET_KIND_PAIRS:
+		return pairs_put(state, part, buf);
+	case AGGNET_KIND_REAL:
+		return aggnet_real_put(state, shape->vtype, part, buf);
+	case AGGNET_KIND_BLOCK:
+		*part = 0;
+		return aggnet_vector_put(state, buf);
+	default:
+		*part = 0;
+		return aggnet_plain_put(buf, state);
+	}
+}
+
+u32 aggnet_state_parts(const struct aggnet_shape *shape, const void *state)
+{
+	const struct aggnet_pairs *pairs = state;
+
+	switch (aggnet_shape_kind(shape)) {
+	case AGGNET_KIND_PAIRS:
+		return (pairs->n - 1) / AGGNET_PAIRS_PART + 1;
+	case AGGNET_KIND_REAL:
+		return aggnet_real_parts(state, shape->vtype);
+	default:
+		return 1;
+	}
+}
+
+u32 aggnet_state_record(const struct aggnet_shape *shape, const void *state,
+			const void *key, u32 klen, u32 *part, u8 *buf,
+			u32 room)
+{
+	u8 value[AGGNET_VALUE_MAX];
+	u32 next = *part;
+	u32 vlen;
+
+	vlen = aggnet_state_put(shape, state, &next, value);
+	if (room < 2 + klen + vlen)
+		return 0;
+	buf[0] = klen;
+	buf[1] = vlen;
+	memcpy(buf + 2, key, klen);
+	memcpy(buf + 2 + klen, value, vlen);
+	*part = next;
+	return 2 + klen + vlen;
+}

@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The netlink family: its policies, its commands, its dumps. */
+#include <linux/etherdevice.h>
+
+#include "ctl/event.h"
+#include "ctl/netlink.h"
+#include "ctl/plan.h"
+#include "net/hook.h"
+#include "net/port.h"
+#include "mem.h"
+#include "netns.h"
+
+/* --- policies: what each command takes; the rest is refused ----------------- */
+
+static const struct nla_policy no_policy[] = {
+	[1] = { .type = NLA_REJECT },
+};
+
+static const struct nla_policy node_set_policy[] = {
+	[AGGNET_A_NODE_ADDRESS] = { .type = NLA_BE32 },
+	[AGGNET_A_NODE_ROLE] = { .type = NLA_U8 },
+	[AGGNET_A_NODE_LABEL] = {
+		.type = NLA_NUL_STRING,
+		.len = 31,	/* of struct aggnet_net's label */
+	},
+	[AGGNET_A_NODE_MEMORY] = { .type = NLA_U64 },
+	[AGGNET_A_NODE_FAULT] = { .type = NLA_U8 },
+	[AGGNET_A_NODE_TENANT] = { .type = NLA_U64 },
+	[AGGNET_A_NODE_UDP_PORT] = { .type = NLA_U16 },
+};
+
+static const struct nla_policy port_name_policy[] = {
+	[AGGNET_A_PORT_IFINDEX] = { .type = NLA_U32 },
+};
+
+static const struct nla_policy port_add_policy[] = {
+	[AGGNET_A_PORT_IFINDEX] = { .type = NLA_U32 },
+	[AGGNET_A_PORT_LEVEL] = { .type = NLA_U8 },
+	[AGGNET_A_PORT_TRANSIT] = { .type = NLA_U8 },
+};
+
+static const struct nla_policy link_name_policy[] = {
+	[AGGNET_A_LINK_IFINDEX] = { .type = NLA_U32 },
+	[AGGNET_A_LINK_NEIGHBOUR] = { .type = NLA_BE32 },
+};
+
+static const struct nla_policy link_add_policy[] = {
+	[AGGNET_A_LINK_IFINDEX] = { .type = NLA_U32 },
+	[AGGNET_A_LINK_NEIGHBOUR] = { .type = NLA_BE32 },
+	[AGGNET_A_LINK_LLADDR] = NLA_POLICY_EXACT_LEN(ETH_ALEN),
+	[AGGNET_A_LINK_BITS] = { .type = NLA_U32 },
+	[AGGNET_A_LINK_HASHES] = { .type = NLA_U8 },
+	[AGGNET_A_LINK_CAPACITY] = { .type = NLA_U32 },
+	[AGGNET_A_LINK_NAME] = { .type = NLA_U64 },
+	[AGGNET_A_LINK_DIGIT] = { .type = NLA_U8 },
+};
+
+static const struct nla_policy tree_name_policy[] = {
+	[AGGNET_A_TREE_INCAST_ID] = { .type = NLA_U64 },
+};
+
+static const struct nla_policy tree_del_policy[] = {
+	[AGGNET_A_TREE_INCAST_ID] = { .type = NLA_U64 },
+	[AGGNET_A_TREE_INSTANCE] = { .type = NLA_U32 },
+	[AGGNET_A_TREE_ATTEMPT] = { .type = NLA_U32 },
+	[AGGNET_A_TREE_PLAN] = NLA_POLICY_EXACT_LEN(16),
+};
+
+static const struct nla_policy tree_add_policy[] = {
+	[AGGNET_A_TREE_INCAST_ID] = { .type = NLA_U64 },
+	[AGGNET_A_TREE_INSTANCE] = { .type = NLA_U32 },
+	[AGGNET_A_TREE_ATTEMPT] = { .type = NLA_U32 },
+	[AGGNET_A_TREE_CONTRIBUTORS] = { .type = NLA_U32 },
+	[AGGNET_A_TREE_SOURCES] = { .type = NLA_U32 },
+	[AGGNET_A_TREE_CHILDREN] = { .type = NLA_BINARY },
+	[AGGNET_A_TREE_FUNCTION] = { .type = NLA_U8 },
+	[AGGNET_A_TREE_VTYPE] = { .type = NLA_U8 },
+	[AGGNET_A_TREE_SCHEME] = { .type = NLA_U8 },
+	[AGGNET_A_TREE_LINK_IFINDEX] = { .type = NLA_U32 },
+	[AGGNET_A_TREE_LINK_NEIGHBOUR] = { .type = NLA_BE32 },
+	[AGGNET_A_TREE_HOPS] = { .type = NLA_U8 },
+	[AGGNET_A_TREE_WRITERS] = { .type = NLA_U32 },
+	[AGGNET_A_TREE_UID] = { .type = NLA_U32 },
+	[AGGNET_A_TREE_GID] = { .type = NLA_U32 },
+	[AGGNET_A_TREE_MEMORY] = { .type = NLA_U64 },
+	[AGGNET_A_TREE_HOLD] = { .type = NLA_U32 },
+	[AGGNET_A_TREE_GIVE_UP] = { .type = NLA_U32 },
+	[AGGNET_A_TREE_KEY] = NLA_POLICY_EXACT_LEN(16),
+	[AGGNET_A_TREE_MEMBERS] = { .type = NLA_U32 },
+	[AGGNET_A_TREE_LAYOUT] = { .type = NLA_U8 },
+	[AGGNET_A_TREE_SCALE] = { .type = NLA_U8 },
+	[AGGNET_A_TREE_K] = { .type = NLA_U32 },
+	[AGGNET_A_TREE_ELEMENTS] = { .type = NLA_U64 },
+	[AGGNET_A_TREE_ABSENT] = { .type = NLA_BINARY },
+	[AGGNET_A_TREE_FILTER] = {
+		.type = NLA_BINARY,
+		.len = 128,	/* AGGNET_FILTER_MAX */
+	},
+	[AGGNET_A_TREE_PLAN] = NLA_POLICY_EXACT_LEN(16),
+};
+
+static const struct nla_policy plan_commit_policy[] = {
+	[AGGNET_A_PLAN_STEPS] = { .type = NLA_U32 },
+};
+
+/* --- requests -------------------------------------------------------------- */
+
+int aggnet_nl_required(struct genl_info *info, int attr)
+{
+	if (info->attrs[attr])
+		return 0;
+	NL_SET_ERR_ATTR_MISS(info->extack, NULL, attr);
+	NL_SET_ERR_MSG(info->extack, "a required attribute is missing");
+	return -EINVAL;
+}
+
+/*
+ * The core would refuse unknown flags and reserved bytes in a new family, but
+ * NLM_F_REPLACE with them (see resv_start_op), so it is done here.
+ */
+static int nl_check_header(const struct nlmsghdr *nlh, u16 known,
+			   struct netlink_ext_ack *extack)
+{
+	const struct genlmsghdr *genlh = nlmsg_data(nlh);
+
+	known |= NLM_F_REQUEST | NLM_F_ACK | NLM_F_ECHO;
+	if (genlh->cmd == AGGNET_CMD_TREE_ADD)
+		known |= NLM_F_REPLACE;
+	if (nlh->nlmsg_flags & ~known) {
+		NL_SET_ERR_MSG(extack,
+			       "the command does not take one of the header's flags");
+		return -EINVAL;
+	}
+	if (genlh->reserved) {
+		NL_SET_ERR_MSG(extack,
+			       "reserved field of the header is not zero");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static bool nl_is_step(u8 cmd)
+{
+	return cmd == AGGNET_CMD_LINK_ADD || cmd == AGGNET_CMD_LINK_DEL ||
+	       cmd == AGGNET_CMD_TREE_ADD || cmd == AGGNET_CMD_TREE_DEL;
+}
+
+static const aggnet_nl_handler nl_handler[] = {
+	[AGGNET_CMD_NODE_GET] = aggnet_nl_node_get,
+	[AGGNET_CMD_NODE_SET] = aggnet_nl_node_set,
+	[AGGNET_CMD_PORT_GET] = aggnet_nl_port_get,
+	[AGGNET_CMD_PORT_ADD] = aggnet_nl_port_add,
+	[AGGNET_CMD_PORT_DEL] = aggnet_nl_port_del,
+	[AGGNET_CMD_LINK_ADD] = aggnet_nl_link_add,
+	[AGGNET_CMD_LINK_DEL] = aggnet_nl_link_del,
+	[AGGNET_CMD_TREE_GET] = aggnet_nl_tree_get,
+	[AGGNET_CMD_TREE_ADD] = aggnet_nl_tree_add,
+	[AGGNET_CMD_TREE_DEL] = aggnet_nl_tree_del,
+	[AGGNET_CMD_STATS_GET] = aggnet_nl_stats_get,
+	[AGGNET_CMD_PLAN_BEGIN] = aggnet_nl_plan_begin,
+	[AGGNET_CMD_PLAN_COMMIT] = aggnet_nl_plan_commit,
+	[AGGNET_CMD_PLAN_DROP] = aggnet_nl_plan_drop,
+};
+
+/* All configuration is seen, and changed, between these two. */
+static void nl_lock(struct aggnet_net *an)
+{
+	mutex_lock(&an->lock);
+	aggnet_port_settle(an);
+}
+
+/* The work item needs the lock: it is queued when that is free. */
+static void nl_unlock(struct aggnet_net *an)
+{
+	bool idle = aggnet_hook_idle(an);
+
+	mutex_unlock(&an->lock);
+	if (idle)
+		aggnet_settle_later(an);
+}
+
+/*
+ * Every command goes through here. pre_doit and post_doit would do, but their
+ * arguments differ between the kernels.
+ */
+static int nl_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct aggnet_net *an = aggnet_net(genl_info_net(info));
+	u8 cmd = info->genlhdr->cmd;
+	int err;
+
+	/* For aggnet_nl_sock(); the core passes port IDs only. */
+	info->user_ptr[0] = NETLINK_CB(skb).sk;
+	nl_lock(an);
+	err = nl_check_header(info->nlhdr, 0, info->extack);
+	if (!err)
+		err = nl_handler[cmd](an, info);
+	if (err && nl_is_step(cmd))
+		aggnet_plan_refuse(an, info);
+	nl_unlock(an);
+	return err;
+}
+
+int aggnet_nl_reply(struct aggnet_net *an, struct genl_info *info, size_t size,
+		    aggnet_nl_fill fill, const void *object)
+{
+	struct sk_buff *skb = aggnet_genl_alloc(size, GFP_KERNEL);
+	void *hdr;
+	int err;
+
+	if (!skb)
+		return -ENOMEM;
+	hdr = genlmsg_put_reply(skb, info, &aggnet_genl_family, 0,
+				info->genlhdr->cmd);
+	err = hdr ? fill(skb, an, object) : -EMSGSIZE;
+	if (err) {
+		WARN_ON_ONCE(err == -EMSGSIZE);	/* @size is too small */
+		nlmsg_free(skb);
+		return err;
+	}
+	genlmsg_end(skb, hdr);
+	return genlmsg_reply(skb, info);
+}
+
+/* --- dumps ----------------------------------------------------------------- */
+
+int aggnet_nl_dump_one(struct sk_buff *skb, struct netlink_callback *cb,
+		       struct aggnet_net *an, aggnet_nl_fill fill,
+		       const void *object)
+{
+	const struct genlmsghdr *request = nlmsg_data(cb->nlh);
+	void *hdr;
+	int err;
+
+	hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+			  &aggnet_genl_family, NLM_F_MULTI, request->cmd);
+	if (!hdr)
+		return -EMSGSIZE;
+	err = fill(skb, an, object);
+	if (err) {
+		genlmsg_cancel(skb, hdr);
+		return err;
+	}
+	/* Only now: it takes the change for told. */
+	genl_dump_check_consistent(cb, hdr);
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
+/* The core has checked attributes by the policy of the command that is no dump. */
+static int nl_check_dump(const struct netlink_callback *cb)
+{
+	int err = nl_check_header(cb->nlh, NLM_F_DUMP, cb->extack);
+
+	if (err || !nlmsg_attrlen(cb->nlh, GENL_HDRLEN))
+		return err;
+	NL_SET_ERR_MSG_ATTR(cb->extack, nlmsg_attrdata(cb->nlh, GENL_HDRLEN),
+			    "a dump tells of all objects: it takes no attribute");
+	return -EINVAL;
+}
+
+/*
+ * A part of a dump. A change of the configuration between two parts shows as
+ * NLM_F_DUMP_INTR in the next, so that the reader begins again.
+ */
+static int nl_dump(struct sk_buff *skb, struct netlink_callback *cb,
+		   int (*walk)(struct sk_buff *skb, struct netlink_callback *cb,
+			       struct aggnet_net *an))
+{
+	struct aggnet_net *an = aggnet_net(sock_net(cb->skb->sk));
+	int err;
+
+	/* Here and not in .start: 6.1 hands that one no extack. */
+	err = nl_check_dump(cb);
+	if (err)
+		return err;
+	nl_lock(an);
+	cb->seq = an->generation;
+	err = walk(skb, cb, an);
+	nl_unlock(an);
+	/* Full is not an error, unless it is full of nothing. */
+	if (!err || skb->len)
+		return skb->len;
+	/* Larger than all at the start: the change has been told, or is now. */
+	return cb->args[1] && (u32)cb->args[1] != cb->seq ? 0 : err;
+}
+
+static int nl_port_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return nl_dump(skb, cb, aggnet_nl_port_walk);
+}
+
+static int nl_link_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return nl_dump(skb, cb, aggnet_nl_link_walk);
+}
+
+static int nl_tree_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return nl_dump(skb, cb, aggnet_nl_tree_walk);
+}
+
+/* A list of children may be larger than what a dump gets by default. */
+static int nl_tree_dump_start(struct netlink_callback *cb)
+{
+	struct aggnet_net *an = aggnet_net(sock_net(cb->skb->sk));
+
+	nl_lock(an);
+	cb->min_dump_alloc = max_t(u32, NLMSG_GOODSIZE, NLMSG_SPACE(GENL_HDRLEN) +
+				   aggnet_nl_tree_largest(an));
+	/* Of which configuration that is: nl_dump() compares. */
+	cb->prev_seq = an->generation;
+	cb->args[1] = an->generation;
+	nl_unlock(an);
+	return 0;
+}
+
+/* --- the family ------------------------------------------------------------ */
+
+#define NL_POLICY(name)							\
+	.policy = name,							\
+	.maxattr = ARRAY_SIZE(name) - 1,				\
+	.flags = GENL_UNS_ADMIN_PERM
+
+static const struct genl_ops nl_ops[] = {
+	{
+		.cmd = AGGNET_CMD_NODE_GET,
+		.doit = nl_doit,
+		NL_POLICY(no_policy),
+	},
+	{
+		.cmd = AGGNET_CMD_NODE_SET,
+		.doit = nl_doit,
+		NL_POLICY(node_set_policy),
+	},
+	{
+		.cmd = AGGNET_CMD_PORT_GET,
+		.doit = nl_doit,
+		.dumpit = nl_port_dumpit,
+		NL_POLICY(port_name_policy),
+	},
+	{
+		.cmd = AGGNET_CMD_PORT_ADD,
+		.doit = nl_doit,
+		NL_POLICY(port_add_policy),
+	},
+	{
+		.cmd = AGGNET_CMD_PORT_DEL,
+		.doit = nl_doit,
+		NL_POLICY(port_name_policy),
+	},
+	{
+		.cmd = AGGNET_CMD_LINK_GET,
+		.dumpit = nl_link_dumpit,
+		NL_POLICY(no_policy),
+	},
+	{
+		.cmd = AGGNET_CMD_LINK_ADD,
+		.doit = nl_doit,
+		NL_POLICY(link_add_policy),
+	},
+	{
+		.cmd = AGGNET_CMD_LINK_DEL,
+		.doit = nl_doit,
+		NL_POLICY(link_name_policy),
+	},
+	{
+		.cmd = AGGNET_CMD_TREE_GET,
+		.doit = nl_doit,
+		.start = nl_tree_dump_start,
+		.dumpit = nl_tree_dumpit,
+		NL_POLICY(tree_name_policy),
+	},
+	{
+		.cmd = AGGNET_CMD_TREE_ADD,
+		.doit = nl_doit,
+		NL_POLICY(tree_add_policy),
+	},
+	{
+		.cmd = AGGNET_CMD_TREE_DEL,
+		.doit = nl_doit,
+		NL_POLICY(tree_del_policy),
+	},
+	{
+		.cmd = AGGNET_CMD_STATS_GET,
+		.doit = nl_doit,
+		NL_POLICY(no_policy),
+	},
+	{
+		.cmd = AGGNET_CMD_PLAN_BEGIN,
+		.doit = nl_doit,
+		NL_POLICY(no_policy),
+	},
+	{
+		.cmd = AGGNET_CMD_PLAN_COMMIT,
+		.doit = nl_doit,
+		NL_POLICY(plan_commit_policy),
+	},
+	{
+		.cmd = AGGNET_CMD_PLAN_DROP,
+		.doit = nl_doit,
+		NL_POLICY(no_policy),
+	},
+};
+
+static const struct genl_multicast_group nl_groups[] = {
+	[AGGNET_NL_EVENTS] = {
+		.name = AGGNET_MCGRP_EVENTS,
+		.flags = GENL_MCAST_CAP_NET_ADMIN,
+	},
+};
+
+struct genl_family aggnet_genl_family __ro_after_init = {
+	.name = AGGNET_GENL_NAME,
+	.version = AGGNET_GENL_VERSION,
+	.netnsok = true,
+	.parallel_ops = true,	/* an->lock is enough */
+	.module = THIS_MODULE,
+	.ops = nl_ops,
+	.n_ops = ARRAY_SIZE(nl_ops),
+	.mcgrps = nl_groups,
+	.n_mcgrps = ARRAY_SIZE(nl_groups),
+	/* From this command on the core refuses NLM_F_REPLACE. */
+	.resv_start_op = __AGGNET_CMD_MAX,
+};
+
+/*
+ * What a socket has staged is dropped when it is closed. This is called for every
+ * generic netlink socket, so it does not wait for an->lock.
+ */
+static int nl_release(struct notifier_block *nb, unsigned long event,
+		      void *data)
+{
+	const struct netlink_notify *notify = data;
+
+	if (event == NETLINK_URELEASE && notify->protocol == NETLINK_GENERIC)
+		aggnet_plan_release(aggnet_net(notify->net));
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block nl_notifier = {
+	.notifier_call = nl_release,
+};
+
+int aggnet_netlink_init(void)
+{
+	int err = netlink_register_notifier(&nl_notifier);
+
+	BUILD_BUG_ON(sizeof_field(struct aggnet_net, label) != 31 + 1);
+	if (err)
+		return err;
+	err = genl_register_family(&aggnet_genl_family);
+	if (err)
+		netlink_unregister_notifier(&nl_notifier);
+	else
+		aggnet_event_start();
+	return err;
+}
+
+void aggnet_netlink_exit(void)
+{
+	aggnet_event_stop();
+	genl_unregister_family(&aggnet_genl_family);
+	netlink_unregister_notifier(&nl_notifier);
+}

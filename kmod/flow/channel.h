@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Channel: the reliable way of records from a child end to its acceptor. */
+#ifndef _AGGNET_CHANNEL_H
+#define _AGGNET_CHANNEL_H
+
+#include <linux/jiffies.h>
+#include <linux/timer.h>
+#include <linux/types.h>
+
+#include "core/codec.h"
+#include "core/window.h"
+
+struct aggnet_tree;
+struct aggnet_pkt;
+struct sk_buff_head;
+
+/**
+ * struct aggnet_child - acceptor's half: one child that has bound here
+ * @id: identity, 0: free slot
+ * @finished: custody of its FIN is taken
+ * @starved: has been told of zero credit
+ * @dry: has no credit, and so a claim on the next chunks
+ * @nonce: the child's
+ * @cookie: ours for it
+ * @win: what has been merged
+ * @credit: granted, exclusive
+ * @received: DATA merged
+ * @sources: that its flow will contain, as it told last
+ * @run: of a sorted tree, which run its records are
+ * @stamp: the newest of its packets' stamps
+ * @fewest: sources that it ever told
+ * @heard: jiffies of the last sign of life
+ */
+struct aggnet_child {
+	__be32 id;
+	bool finished;
+	bool starved;
+	bool dry;
+	u64 nonce;
+	u64 cookie;
+	struct aggnet_rxwin win;
+	u32 credit;
+	u32 received;
+	u32 sources;
+	u32 run;
+	u32 stamp;
+	u32 fewest;
+	unsigned long heard;
+};
+
+/**
+ * enum aggnet_up_state - child's half of its channel
+ * @AGGNET_UP_IDLE: nothing to say yet
+ * @AGGNET_UP_OPENING: OPEN sent, waiting for ACCEPT
+ * @AGGNET_UP_BINDING: acceptor chosen, nothing acknowledged by it yet
+ * @AGGNET_UP_BOUND: it has; losing it from here on ends the epoch
+ * @AGGNET_UP_FINISHED: custody of the FIN is with it
+ */
+enum aggnet_up_state {
+	AGGNET_UP_IDLE,
+	AGGNET_UP_OPENING,
+	AGGNET_UP_BINDING,
+	AGGNET_UP_BOUND,
+	AGGNET_UP_FINISHED,
+};
+
+/**
+ * struct aggnet_segment - one DATA in the retransmit ring
+ * @digest: of body and records, computed when they were packed
+ * @sent_us: clock of the last transmission
+ * @len: bytes of body and records at @body
+ * @acked: final
+ * @lost: to be sent again
+ * @body: struct aggnet_data and records
+ */
+struct aggnet_segment {
+	u64 digest;
+	u32 sent_us;
+	u16 len;
+	bool acked;
+	bool lost;
+	u8 *body;
+};
+
+/**
+ * struct aggnet_uplink - child's half of its channel; under the tree's lock
+ */
+struct aggnet_uplink {
+	u8 state;
+	bool any;		/* OPEN goes to any end */
+	u8 hop;			/* links to the acceptor + 2 */
+	u8 tries;		/* unanswered OPEN, PROBE or FIN in a row */
+	bool rooted;		/* so is the acceptor, up to the receiver */
+	bool fin;		/* FIN was sent; the timer repeats it */
+	bool told;		/* acceptor has answered our ABORT */
+	bool strayed;		/* @sources was not what the entry says */
+	u32 sources;		/* of our flow, as the last PROBE told */
+	__be32 peer;		/* acceptor's identity */
+	u32 peer_stamp;		/* the newest of its packets' stamps */
+	u64 nonce;
+	u64 peer_nonce;
+	u32 una;		/* oldest not acknowledged */
+	u32 nxt;		/* next to be packed */
+	u32 credit;		/* exclusive */
+	u32 flight;		/* sent, neither acked nor lost */
+	u32 cost;		/* of what this run of the lock has packed */
+	u32 burst;		/* DATA that may still be made */
+	bool stopped;		/* before all of them were */
+	u32 max_payload;	/* what the acceptor takes */
+	u32 max_records;
+	struct aggnet_rtt rtt;
+	struct aggnet_cwnd cwnd;
+	struct aggnet_segment *ring;	/* slots, a power of two */
+	u32 slots;
+	unsigned long heard;	/* jiffies: acceptor's last sign of life */
+	struct timer_list timer;
+};
+
+/**
+ * aggnet_fresh() - was a packet made after all that came before it?
+ * @newest: stamp of the newest so far; moved on
+ * @stamp: this one's
+ * @heard: jiffies of the last sign of life, when the newest one came
+ * @give_up_ms: of the entry
+ *
+ * A packet that was seen on the way may be sent again by any host: such a copy is
+ * no sign of life, and its echo is no sample of the round trip. Stamps wrap, so
+ * that an old one looks newer again after 2^31 us. But the stamp of a new packet
+ * has gone on by no more than the time that has passed here. Our clock may have
+ * stood still for give_up, after which the peers would have ended the transfer.
+ */
+static inline bool aggnet_fresh(u32 *newest, u32 stamp, unsigned long heard,
+				u32 give_up_ms)
+{
+	unsigned long most = jiffies - heard + msecs_to_jiffies(give_up_ms);
+
+	if (!aggnet_before(*newest, stamp) ||
+	    usecs_to_jiffies(stamp - *newest) > most)
+		return false;
+	*newest = stamp;
+	return true;
+}
+
+/*
+ * No DATA has this sequence or one behind it: a sequence used twice would let a
+ * packet that was captured in the first round be merged in the second.
+ */
+#define AGGNET_SEQ_END		(AGGNET_SEQ_FIRST - AGGNET_WINDOW)
+#define AGGNET_PAYLOAD_USUAL	1392	/* records of one DATA: fits MTU 1500 */
+#define AGGNET_PAYLOAD_MAX	8192	/* where the MTU allows, up to 9000 */
+#define AGGNET_BURST		16	/* DATA made in one run of the lock, at most */
+#define AGGNET_PACKETS		32	/* with them: no more to many children */
+#define AGGNET_ANY_AFTER	4	/* unanswered OPENs before AGGNET_F_ANY */
+
+/*
+ * All of these run under the tree's lock and put what they send on @out.
+ * A packet has passed the tag and the epoch check.
+ */
+
+/* OPEN. Return: false if this node is not entitled to answer. */
+bool aggnet_child_open(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+		       struct sk_buff_head *out);
+/* DATA, FIN, PROBE and a child's ABORT. */
+void aggnet_child_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+		     struct sk_buff_head *out);
+/*
+ * Room came free: tell children that wait for credit, as many as one run may;
+ * tree->unfed: there are others.
+ */
+void aggnet_child_feed(struct aggnet_tree *tree, struct sk_buff_head *out);
+/* Tell DONE or ABORT to more children, as many as one run may. Return: is that all? */
+bool aggnet_child_tell(struct aggnet_tree *tree, struct sk_buff_head *out);
+/* A bound, unfinished child silent for longer than @silence jiffies, or NULL. */
+struct aggnet_child *aggnet_child_silent(struct aggnet_tree *tree,
+					 unsigned long silence);
+/* In how many runs the above does what is due in one look of the tree's timer. */
+u32 aggnet_child_looks(const struct aggnet_tree *tree);
+void aggnet_child_send_rst(struct aggnet_tree *tree,
+			   const struct aggnet_pkt *pkt, u32 reason,
+			   struct sk_buff_head *out);
+
+/* Open a channel, once. */
+void aggnet_uplink_start(struct aggnet_tree *tree, struct sk_buff_head *out);
+/* ACCEPT, ACK, DONE, RST and an acceptor's ABORT. */
+void aggnet_uplink_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+		      struct sk_buff_head *out);
+/* Send what may be sent: lost segments, new ones, FIN. */
+void aggnet_uplink_push(struct aggnet_tree *tree, struct sk_buff_head *out);
+/* A burst, or the rest of one, that the last run of the lock had to leave. */
+void aggnet_uplink_go_on(struct aggnet_tree *tree, struct sk_buff_head *out);
+/* The tree was aborted: tell the acceptor, once there is one. */
+void aggnet_uplink_abort(struct aggnet_tree *tree, struct sk_buff_head *out);
+/*
+ * Tell the acceptor how many sources to expect: if that has changed, or @again
+ * if it ever was not what the entry says.
+ */
+void aggnet_uplink_tell(struct aggnet_tree *tree, bool again,
+			struct sk_buff_head *out);
+/* Its timer fired. */
+void aggnet_uplink_expired(struct aggnet_tree *tree, struct sk_buff_head *out);
+/* Is this packet from the acceptor that we chose? */
+bool aggnet_uplink_is_peer(const struct aggnet_tree *tree,
+			   const struct aggnet_pkt *pkt);
+int aggnet_uplink_init(struct aggnet_tree *tree, u32 slots, u32 payload);
+void aggnet_uplink_free(struct aggnet_tree *tree);
+size_t aggnet_uplink_size(u32 slots, u32 payload);
+
+/**
+ * struct aggnet_abort_body - ABORT with its names
+ */
+struct aggnet_abort_body {
+	struct aggnet_abort abort;
+	__be32 name[AGGNET_NAMES_MAX];
+};
+
+/* Return: its length */
+u16 aggnet_put_abort(const struct aggnet_tree *tree,
+		     struct aggnet_abort_body *body);
+/* Up to @max names behind the fixed part of a body are added to those lost here. */
+void aggnet_child_names(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+			size_t fixed, u32 max);
+/* Planned children that have not bound. */
+u32 aggnet_child_due(const struct aggnet_tree *tree);
+/* Those on the list that never bound here are lost; those that bound are not. */
+void aggnet_child_lost(struct aggnet_tree *tree);
+
+#endif /* _AGGNET_CHANNEL_H */

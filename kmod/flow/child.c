@@ -1,0 +1,845 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Acceptor's half of the channels: what may bind, what is merged, what is
+ * acknowledged, how much credit is granted.
+ */
+#include <linux/bsearch.h>
+#include <linux/jiffies.h>
+#include <linux/siphash.h>
+#include <linux/skbuff.h>
+
+#include "core/codec.h"
+#include "flow/channel.h"
+#include "flow/sorted.h"
+#include "flow/tree.h"
+#include "net/tx.h"
+
+#define CHILD_TARGET	64	/* credits of one child, at most */
+#define CHILD_SCAN	256	/* slots that one run looks at */
+#define CHILD_LOOKS	4	/* or this part of them, for silence, ... */
+#define CHILD_LOOK_MAX	4096	/* ... at most: 60000 instructions */
+
+static struct aggnet_child *child_slot(const struct aggnet_tree *tree,
+				       __be32 id)
+{
+	const hsiphash_key_t key = { { tree->secret, tree->an->secret.key[0] } };
+	u32 i = hsiphash(&id, sizeof(id), &key);
+	struct aggnet_child *c;
+
+	/*
+	 * At most half of the slots are ever taken, so this ends; and no peer
+	 * can choose identities whose slots are the same.
+	 */
+	for (;; i++) {
+		c = &tree->child[i & tree->child_mask];
+		if (!c->id || c->id == id)
+			return c;
+	}
+}
+
+static struct aggnet_child *child_find(const struct aggnet_tree *tree,
+				       __be32 id)
+{
+	struct aggnet_child *c = child_slot(tree, id);
+
+	return c->id ? c : NULL;
+}
+
+static int child_cmp(const void *a, const void *b)
+{
+	u32 x = (__force u32)*(const __be32 *)a;
+	u32 y = (__force u32)*(const __be32 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Where it stands in the list of children, NULL if nowhere. */
+static const __be32 *child_listed(const struct aggnet_tree *tree, __be32 id)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+
+	if (!conf->nchildren)
+		return NULL;
+	return bsearch(&id, conf->children, conf->nchildren, sizeof(id),
+		       child_cmp);
+}
+
+static void names_add(struct aggnet_names *names, __be32 id)
+{
+	u32 i;
+
+	for (i = 0; i < names->n; i++)
+		if (names->id[i] == id)
+			return;
+	if (i < AGGNET_NAMES_MAX)
+		names->id[names->n++] = id;
+}
+
+void aggnet_child_names(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+			size_t fixed, u32 max)
+{
+	const __be32 *id = (const void *)(pkt->body + fixed);
+	u32 n = min_t(u32, (pkt->length - fixed) / sizeof(*id), max);
+
+	while (n--)
+		names_add(&tree->lost, *id++);
+}
+
+/* Of each name that a child gave, it is known by now whether it is bound here. */
+void aggnet_child_lost(struct aggnet_tree *tree)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+	struct aggnet_names lost = {};
+	u32 i = 0;
+
+	while (conf->nchildren && lost.n < AGGNET_NAMES_MAX) {
+		i = find_next_zero_bit(tree->came, conf->nchildren, i);
+		if (i == conf->nchildren)
+			break;
+		names_add(&lost, conf->children[i++]);
+	}
+	for (i = 0; i < tree->lost.n; i++)
+		if (!child_find(tree, tree->lost.id[i]))
+			names_add(&lost, tree->lost.id[i]);
+	tree->lost = lost;
+}
+
+/* A source that expects no child has a list, too: it is empty. */
+static bool child_list_kept(const struct aggnet_tree *tree)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+
+	return conf->nchildren || conf->contributors == !!conf->writers;
+}
+
+/* Did the plan not foresee it? Then no memory was reserved for its credit. */
+static bool child_extra(const struct aggnet_tree *tree, __be32 id)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+
+	if (child_list_kept(tree))
+		return !child_listed(tree, id);
+	return tree->bound_total >= conf->contributors - !!conf->writers;
+}
+
+/*
+ * The nonce of this incarnation for a child's nonce; until the child is bound
+ * it needs no state. After a refusal for want of room those of unplanned
+ * children are others, so that no PROBE of before can bind any more.
+ */
+static u64 child_cookie(const struct aggnet_tree *tree, __be32 id, u64 nonce)
+{
+	const struct aggnet_child *c = child_find(tree, id);
+	u64 refusals;
+
+	if (c && c->nonce == nonce)
+		return c->cookie;
+	refusals = child_extra(tree, id) ? tree->refusals : 0;
+	return siphash_3u64(tree->secret, refusals << 32 | (__force u32)id,
+			    nonce, &tree->an->secret);
+}
+
+u32 aggnet_child_due(const struct aggnet_tree *tree)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+	u32 planned = conf->nchildren ?: conf->contributors - !!conf->writers;
+
+	return planned - (tree->bound_total - tree->extra);
+}
+
+/*
+ * Is there a place in the table of children, and memory for a credit? A planned
+ * child has both reserved.
+ */
+static bool child_fits(const struct aggnet_tree *tree, __be32 id)
+{
+	if (!child_extra(tree, id) || tree->state == AGGNET_TREE_ABORTED)
+		return true;
+	if (tree->bound_total + aggnet_child_due(tree) > tree->child_mask / 2)
+		return false;
+	return aggnet_tree_sorted(tree) ? aggnet_sorted_fits(tree) :
+	       aggnet_tree_room(tree, 0) >= tree->worst;
+}
+
+/*
+ * An answer: nonces and stamp turned around. A PROBE with our nonce binds, so only
+ * an ACCEPT gives the nonce away: an RST repeats it at most.
+ */
+static void child_reply(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+			u8 type, u16 flags, const void *body, u16 length,
+			struct sk_buff_head *out)
+{
+	u64 cookie = child_cookie(tree, pkt->src, pkt->src_nonce);
+	bool known = type != AGGNET_RST || pkt->dst_nonce == cookie;
+	struct aggnet_pkt reply = {
+		.type = type,
+		.flags = flags,
+		.hop = AGGNET_HOP_MAX,
+		.length = length,
+		.dst = pkt->src,
+		.src_nonce = known ? cookie : 0,
+		.dst_nonce = pkt->src_nonce,
+		.stamp = aggnet_clock_us(),
+		.echo = pkt->stamp,
+		.key = pkt->key,
+	};
+
+	aggnet_tx_make(tree, out, &reply, body, NULL, AGGNET_WAY_DIRECT);
+}
+
+/* What to answer when it is the acceptor that speaks first. */
+static void child_tell(struct aggnet_tree *tree, struct aggnet_child *c,
+		       u8 type, u16 flags, const void *body, u16 length,
+		       struct sk_buff_head *out)
+{
+	struct aggnet_pkt pkt = { .src = c->id, .src_nonce = c->nonce };
+
+	child_reply(tree, &pkt, type, flags, body, length, out);
+}
+
+void aggnet_child_send_rst(struct aggnet_tree *tree,
+			   const struct aggnet_pkt *pkt, u32 reason,
+			   struct sk_buff_head *out)
+{
+	struct aggnet_rst body = {
+		.reason = cpu_to_be32(reason),
+		.instance = cpu_to_be32(tree->conf.instance),
+		.attempt = cpu_to_be32(tree->conf.attempt),
+	};
+
+	child_reply(tree, pkt, AGGNET_RST, 0, &body, sizeof(body), out);
+}
+
+static u32 child_outstanding(const struct aggnet_child *c)
+{
+	return c->credit - AGGNET_SEQ_FIRST - c->received;
+}
+
+/* A child without credit has a claim on the next: others' idle ones do not. */
+static void child_count_dry(struct aggnet_tree *tree, struct aggnet_child *c)
+{
+	bool dry = !c->finished && !child_outstanding(c);
+
+	if (c->dry != dry) {
+		c->dry = dry;
+		tree->dry += dry ? 1 : -1;
+	}
+}
+
+/*
+ * Credits that there is memory for. But for a child's own claim, one is left to
+ * a child that was refused: it asks again, and an idle sibling must not have
+ * taken what was freed for it.
+ */
+static u32 child_room(const struct aggnet_tree *tree,
+		      const struct aggnet_child *c)
+{
+	u32 room = aggnet_tree_room(tree, c->dry) / tree->worst;
+
+	return room - (room > c->dry && aggnet_tree_refuses(tree));
+}
+
+/*
+ * Grant what memory already held can back: an equal share of the chunks but for
+ * two packets' worth, which no idle credit may claim, and never beyond
+ * the window. A child left without any is starved; pressure will free
+ * chunks and aggnet_child_feed() comes back to it.
+ */
+static void child_grant_chunks(struct aggnet_tree *tree, struct aggnet_child *c)
+{
+	u32 all = tree->table.chunks / tree->worst - 2;
+	u32 share = all / max(tree->conf.contributors, tree->bound);
+	u32 have = child_outstanding(c);
+	u32 room = child_room(tree, c);
+	u32 target, more;
+
+	target = clamp_t(u32, share, 1, CHILD_TARGET);
+	more = target > have ? min(target - have, room) : 0;
+	more = min(more, AGGNET_WINDOW - 1 - (c->credit - c->win.cum));
+	c->credit += more;
+	tree->credits += more;
+	child_count_dry(tree, c);
+	if (target > have + more)
+		aggnet_tree_press(tree, !(have + more));
+}
+
+/* The same of the room in its run. */
+static void child_grant_run(struct aggnet_tree *tree, struct aggnet_child *c)
+{
+	u32 more = aggnet_sorted_more(tree, c);
+
+	c->credit += more;
+	tree->credits += more;
+}
+
+static void child_grant(struct aggnet_tree *tree, struct aggnet_child *c)
+{
+	bool starved;
+
+	if (c->finished)
+		return;
+	if (aggnet_tree_sorted(tree))
+		child_grant_run(tree, c);
+	else
+		child_grant_chunks(tree, c);
+	starved = !child_outstanding(c);
+	if (c->starved != starved) {
+		c->starved = starved;
+		tree->starved += starved ? 1 : -1;
+	}
+}
+
+/*
+ * A child that is not on the list could be our own ancestor: it is taken only
+ * where the way to the receiver is settled and so cannot lead through it.
+ */
+static bool child_rooted(const struct aggnet_tree *tree)
+{
+	return aggnet_tree_is_receiver(tree) || tree->up.rooted;
+}
+
+/* The state of a child's channel, in the packet that says it. */
+static void child_answer(struct aggnet_tree *tree, struct aggnet_child *c,
+			 const struct aggnet_pkt *pkt, struct sk_buff_head *out)
+{
+	struct aggnet_ack ack;
+	u16 flags = 0;
+
+	if (tree->state == AGGNET_TREE_DONE && c->finished) {
+		struct aggnet_done done = {
+			.sources = cpu_to_be32(tree->weight),
+			.partials = cpu_to_be32(tree->partials),
+		};
+
+		child_reply(tree, pkt, AGGNET_DONE, 0, &done, sizeof(done),
+			    out);
+		return;
+	}
+	child_grant(tree, c);
+	aggnet_rxwin_ack(&c->win, &ack);
+	ack.credit = cpu_to_be32(c->credit);
+	if (c->finished)
+		flags |= AGGNET_F_FIN;
+	if (child_rooted(tree))
+		flags |= AGGNET_F_ROOTED;
+	child_reply(tree, pkt, AGGNET_ACK, flags, &ack, sizeof(ack), out);
+}
+
+static void child_reply_abort(struct aggnet_tree *tree,
+			      const struct aggnet_pkt *pkt,
+			      struct sk_buff_head *out)
+{
+	struct aggnet_abort_body body;
+	u16 length = aggnet_put_abort(tree, &body);
+
+	child_reply(tree, pkt, AGGNET_ABORT, AGGNET_F_REPLY, &body, length,
+		    out);
+}
+
+/* Is there something wrong with an OPEN, so that it goes no further? */
+static bool open_refused(struct aggnet_tree *tree,
+			 const struct aggnet_pkt *pkt,
+			 struct sk_buff_head *out)
+{
+	struct aggnet_child *c = child_find(tree, pkt->src);
+
+	/* Once here, always here: a restarted child must not be counted twice. */
+	if (c && c->nonce != pkt->src_nonce) {
+		aggnet_stat_inc(tree->an, drop_nonce);
+		return true;
+	}
+	/* Without a list it may be ours: it asks again when we are rooted. */
+	if (!c && !child_list_kept(tree) && tree->accepting &&
+	    !child_rooted(tree)) {
+		aggnet_tree_touch(tree, out);
+		return true;
+	}
+	return false;
+}
+
+static bool open_entitled(const struct aggnet_tree *tree,
+			  const struct aggnet_pkt *pkt)
+{
+	if (!child_fits(tree, pkt->src))
+		return false;
+	if (child_listed(tree, pkt->src))
+		return true;
+	return child_rooted(tree) && (pkt->flags & AGGNET_F_ANY ||
+				      !child_list_kept(tree));
+}
+
+/*
+ * There is no room for a child that may bind here. What is held leaves to make
+ * some, and the child asks again. A sorted tree's runs are fixed: if its transfer
+ * comes to nothing, that is why.
+ */
+static void child_roomless(struct aggnet_tree *tree, __be32 id,
+			   struct sk_buff_head *out)
+{
+	if (aggnet_tree_sorted(tree)) {
+		if (aggnet_tree_is_receiver(tree))
+			tree->roomless = id;
+		return;
+	}
+	tree->refused = true;
+	tree->refused_at = jiffies;
+	aggnet_tree_press(tree, true);
+	if (aggnet_tree_may_emit(tree))
+		aggnet_uplink_push(tree, out);
+}
+
+/* No end is further up than the receiver: its room is the last. */
+static void open_roomless(struct aggnet_tree *tree,
+			  const struct aggnet_pkt *pkt,
+			  struct sk_buff_head *out)
+{
+	if (aggnet_tree_is_receiver(tree) && tree->accepting &&
+	    pkt->flags & AGGNET_F_ANY && !child_fits(tree, pkt->src))
+		child_roomless(tree, pkt->src, out);
+}
+
+static void open_check(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+		       struct sk_buff_head *out)
+{
+	const struct aggnet_open *open = (const void *)pkt->body;
+	const struct aggnet_shape shape = {
+		.function = open->function,
+		.vtype = open->vtype,
+		.layout = open->layout,
+		.scale = open->scale,
+		.k = be16_to_cpu(open->k),
+		.elements = be64_to_cpu(open->elements),
+	};
+
+	aggnet_tree_touch(tree, out);
+	if (aggnet_shape_equal(&shape, &tree->conf.shape))
+		return;
+	aggnet_stat_inc(tree->an, drop_function);
+	aggnet_tree_abort(tree, out, AGGNET_R_FUNCTION, aggnet_tree_self(tree),
+			  pkt->src, 0);
+}
+
+bool aggnet_child_open(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+		       struct sk_buff_head *out)
+{
+	struct aggnet_accept accept = {
+		.max_payload = cpu_to_be16(tree->max_taken),
+		.max_records = cpu_to_be16(tree->max_records),
+		.hop = min_t(u8, pkt->hop, AGGNET_HOP_MAX),
+	};
+
+	if (open_refused(tree, pkt, out))
+		return true;
+	if (!child_find(tree, pkt->src)) {
+		if (!open_entitled(tree, pkt)) {
+			/* If it sets F_ANY next, we should be rooted by then. */
+			aggnet_tree_touch(tree, out);
+			open_roomless(tree, pkt, out);
+			return false;
+		}
+		/* An aborted tree accepts, to tell the child so. */
+		if (tree->state != AGGNET_TREE_ABORTED && !tree->accepting)
+			return false;
+	}
+	if (tree->state != AGGNET_TREE_ABORTED)
+		open_check(tree, pkt, out);
+	child_reply(tree, pkt, AGGNET_ACCEPT, 0, &accept, sizeof(accept), out);
+	return true;
+}
+
+/* What a PROBE tells: sources and one more, 0: nothing. */
+static u32 probe_sources(const struct aggnet_pkt *pkt)
+{
+	const struct aggnet_probe *probe = (const void *)pkt->body;
+
+	return pkt->length < sizeof(*probe) ? 0 : be32_to_cpu(probe->sources);
+}
+
+/*
+ * At the receiver no flow contains more than all sources; at another end those
+ * that missed their own ends may make it more than the entry says.
+ */
+static u32 child_sources(const struct aggnet_tree *tree, u32 sources)
+{
+	return aggnet_tree_is_receiver(tree) ?
+	       min(sources, tree->conf.sources) : sources;
+}
+
+/*
+ * A child's flow will contain so many sources. At the receiver those that it
+ * does not wait for any more have as much time to come as after a bind; but they
+ * have it once, so that a child cannot postpone give_up without end.
+ */
+static void child_expect(struct aggnet_tree *tree, struct aggnet_child *c,
+			 u32 sources)
+{
+	sources = child_sources(tree, sources);
+	tree->told = tree->told - c->sources + sources;
+	c->sources = sources;
+	if (sources >= c->fewest)
+		return;
+	c->fewest = sources;
+	if (aggnet_tree_is_receiver(tree))
+		tree->bound_at = jiffies;
+}
+
+/* A PROBE, the newest packet of the child. */
+static void child_probe(struct aggnet_tree *tree, struct aggnet_child *c,
+			const struct aggnet_pkt *pkt)
+{
+	const struct aggnet_probe *probe = (const void *)pkt->body;
+	u32 sources = probe_sources(pkt);
+	u32 names;
+
+	if (!sources || c->finished)
+		return;
+	child_expect(tree, c, sources - 1);
+	names = min_t(u32, be32_to_cpu(probe->names), AGGNET_NAMES_MAX);
+	aggnet_child_names(tree, pkt, sizeof(*probe), names);
+}
+
+static struct aggnet_child *child_bind(struct aggnet_tree *tree,
+				       const struct aggnet_pkt *pkt,
+				       struct sk_buff_head *out)
+{
+	struct aggnet_child *c = child_slot(tree, pkt->src);
+	const __be32 *listed = child_listed(tree, pkt->src);
+	bool extra;
+
+	aggnet_tree_touch(tree, out);
+	if (listed)
+		__set_bit(listed - tree->conf.children, tree->came);
+	c->id = pkt->src;
+	c->nonce = pkt->src_nonce;
+	c->cookie = pkt->dst_nonce;
+	c->stamp = pkt->stamp;
+	c->heard = jiffies;
+	c->credit = AGGNET_SEQ_FIRST;
+	aggnet_rxwin_init(&c->win, AGGNET_SEQ_FIRST);
+	extra = child_extra(tree, c->id);
+	if (aggnet_tree_sorted(tree))
+		aggnet_sorted_bind(tree, c, extra);
+	tree->extra += extra;
+	if (extra)
+		tree->refused = false;
+	/* One that does not tell is taken to have all of them. */
+	c->sources = (probe_sources(pkt) ?: tree->conf.sources + 1) - 1;
+	c->sources = child_sources(tree, c->sources);
+	c->fewest = c->sources;
+	tree->told += c->sources;
+	tree->bound++;
+	tree->bound_total++;
+	aggnet_tree_expect(tree);
+	child_count_dry(tree, c);
+	tree->bound_at = jiffies;
+	tree->roomless = 0;	/* one that still is asks again */
+	return c;
+}
+
+/*
+ * The answer repeats what the child said, because this tree may be DONE and
+ * have no reason of its own. It ends the child's repeats either way.
+ */
+static void child_abort(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+			struct sk_buff_head *out)
+{
+	const struct aggnet_abort *body = (const void *)pkt->body;
+	u32 reason = be32_to_cpu(body->reason);
+
+	if (!reason || reason >= __AGGNET_R_MAX)
+		reason = AGGNET_R_PROTOCOL;
+	if (tree->state < AGGNET_TREE_DONE) {
+		tree->lost.n = 0;
+		aggnet_child_names(tree, pkt, sizeof(*body),
+				   AGGNET_NAMES_MAX);
+	}
+	aggnet_tree_abort(tree, out, reason, body->origin, body->about,
+			  be32_to_cpu(body->missing));
+	if (!(pkt->flags & AGGNET_F_REPLY))
+		child_reply(tree, pkt, AGGNET_ABORT, AGGNET_F_REPLY, pkt->body,
+			    pkt->length, out);
+}
+
+/* The child that a packet is from; it is bound if it may be. NULL: answered. */
+static struct aggnet_child *child_of(struct aggnet_tree *tree,
+				     const struct aggnet_pkt *pkt,
+				     struct sk_buff_head *out)
+{
+	struct aggnet_child *c;
+
+	if (pkt->dst_nonce != child_cookie(tree, pkt->src, pkt->src_nonce)) {
+		aggnet_stat_inc(tree->an, drop_nonce);
+		aggnet_child_send_rst(tree, pkt, AGGNET_RST_NONCE, out);
+		return NULL;
+	}
+	c = child_find(tree, pkt->src);
+	if (c && c->nonce != pkt->src_nonce) {
+		aggnet_stat_inc(tree->an, drop_nonce);
+		return NULL;
+	}
+	if (tree->state == AGGNET_TREE_ABORTED) {
+		if (!(pkt->flags & AGGNET_F_REPLY))
+			child_reply_abort(tree, pkt, out);
+		return NULL;
+	}
+	if (c)
+		return c;
+	/*
+	 * Only a PROBE binds: until it is answered the child has sent nothing
+	 * that counts, and may go elsewhere. If it is told to, it has gone: no
+	 * copy of its PROBE may bind it then.
+	 */
+	if (pkt->type == AGGNET_PROBE && tree->accepting &&
+	    child_fits(tree, pkt->src))
+		return child_bind(tree, pkt, out);
+	if (pkt->type == AGGNET_ABORT) {
+		child_abort(tree, pkt, out);
+		return NULL;
+	}
+	aggnet_child_send_rst(tree, pkt, AGGNET_RST_CLOSED, out);
+	if (tree->accepting) {
+		tree->refusals += child_extra(tree, pkt->src);
+		/* An end that goes to sleep needs no room. */
+		if (pkt->type == AGGNET_PROBE)
+			child_roomless(tree, pkt->src, out);
+	}
+	return NULL;
+}
+
+/* Check all of a DATA before any of it counts. */
+static bool data_ok(const struct aggnet_tree *tree,
+		    const struct aggnet_child *c, const struct aggnet_pkt *pkt)
+{
+	const struct aggnet_data *data = (const void *)pkt->body;
+	u32 records = be16_to_cpu(data->records);
+	u16 len = pkt->length - sizeof(*data);
+
+	if (!aggnet_before(be32_to_cpu(data->seq), c->credit) ||
+	    be32_to_cpu(data->seq) - AGGNET_SEQ_FIRST >=
+	    AGGNET_SEQ_END - AGGNET_SEQ_FIRST) {
+		aggnet_stat_inc(tree->an, drop_window);
+		return false;
+	}
+	if (!records || len > tree->max_taken ||
+	    !data->weight == aggnet_tree_sorted(tree) ||
+	    be64_to_cpu(data->represents) < records ||
+	    aggnet_parse_records(&tree->conf.shape, false,
+				 pkt->body + sizeof(*data), len,
+				 tree->max_records) != records) {
+		aggnet_stat_inc(tree->an, drop_body);
+		return false;
+	}
+	return true;
+}
+
+/* Return: false if it was not merged, and there is an end to it all. */
+static bool child_merge(struct aggnet_tree *tree, struct aggnet_child *c,
+			const struct aggnet_pkt *pkt, struct sk_buff_head *out)
+{
+	const struct aggnet_data *data = (const void *)pkt->body;
+
+	if (aggnet_tree_sorted(tree))
+		return aggnet_sorted_data(tree, c, pkt, out);
+	aggnet_tree_merge(tree, pkt->body + sizeof(*data),
+			  be16_to_cpu(data->records),
+			  be64_to_cpu(data->represents), false);
+	return true;
+}
+
+static void child_data(struct aggnet_tree *tree, struct aggnet_child *c,
+		       const struct aggnet_pkt *pkt, struct sk_buff_head *out)
+{
+	const struct aggnet_data *data = (const void *)pkt->body;
+	u32 seq = be32_to_cpu(data->seq);
+	bool answer = pkt->flags & AGGNET_F_ACK || seq != c->win.cum;
+
+	switch (aggnet_rxwin_test(&c->win, seq)) {
+	case AGGNET_SEQ_DUP:
+		aggnet_stat_inc(tree->an, duplicates);
+		break;
+	case AGGNET_SEQ_OUTSIDE:
+		aggnet_stat_inc(tree->an, drop_window);
+		break;
+	case AGGNET_SEQ_NEW:
+		if (!data_ok(tree, c, pkt) || !child_merge(tree, c, pkt, out))
+			return;
+		aggnet_rxwin_mark(&c->win, seq);
+		c->received++;
+		tree->credits--;
+		child_count_dry(tree, c);
+		tree->packets_in++;
+		/* It may have taken less than its credit had reserved. */
+		if (unlikely(tree->starved) && !aggnet_tree_sorted(tree) &&
+		    aggnet_tree_room(tree, 1) >= tree->worst)
+			aggnet_child_feed(tree, out);
+		break;
+	}
+	if (answer)
+		child_answer(tree, c, pkt, out);
+}
+
+/* Was something merged behind the first hole? No FIN can end before that. */
+static bool child_holed(const struct aggnet_child *c)
+{
+	return c->received != c->win.cum - AGGNET_SEQ_FIRST;
+}
+
+/* Does it give records of no source? A stranger to the tree would. */
+static bool fin_sourceless(const struct aggnet_child *c,
+			   const struct aggnet_fin *fin)
+{
+	return !fin->weight && (fin->records || fin->members || c->received);
+}
+
+static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
+		      const struct aggnet_pkt *pkt, struct sk_buff_head *out)
+{
+	const struct aggnet_fin *fin = (const void *)pkt->body;
+
+	if (c->finished || be32_to_cpu(fin->final) != c->win.cum)
+		goto answer;
+	if (child_holed(c) || fin_sourceless(c, fin)) {
+		aggnet_tree_abort(tree, out, AGGNET_R_PROTOCOL,
+				  aggnet_tree_self(tree), c->id, 0);
+		return;
+	}
+	tree->credits -= child_outstanding(c);
+	c->credit -= child_outstanding(c);
+	if (c->starved) {
+		c->starved = false;
+		tree->starved--;
+	}
+	c->finished = true;
+	child_count_dry(tree, c);
+	if (aggnet_tree_sorted(tree) && !aggnet_sorted_fin(tree, c, pkt, out))
+		return;
+	tree->bound--;
+	child_expect(tree, c, be32_to_cpu(fin->weight));
+	tree->told -= c->sources;
+	tree->weight += be32_to_cpu(fin->weight);
+	tree->members += be32_to_cpu(fin->members);
+	tree->records += be64_to_cpu(fin->records);
+	tree->partials += be32_to_cpu(fin->partials);
+	aggnet_child_names(tree, pkt, sizeof(*fin), AGGNET_NAMES_MAX);
+	aggnet_tree_advance(tree, out);
+	aggnet_child_feed(tree, out);
+	if (tree->state == AGGNET_TREE_ABORTED)
+		return;
+answer:
+	child_answer(tree, c, pkt, out);
+}
+
+void aggnet_child_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+		     struct sk_buff_head *out)
+{
+	struct aggnet_child *c = child_of(tree, pkt, out);
+	bool fresh;
+
+	if (!c)
+		return;
+	fresh = aggnet_fresh(&c->stamp, pkt->stamp, c->heard,
+			     tree->conf.give_up_ms);
+	if (fresh)
+		c->heard = jiffies;
+	switch (pkt->type) {
+	case AGGNET_DATA:
+		child_data(tree, c, pkt, out);
+		break;
+	case AGGNET_FIN:
+		child_fin(tree, c, pkt, out);
+		break;
+	case AGGNET_ABORT:
+		child_abort(tree, pkt, out);
+		break;
+	default:
+		if (fresh)
+			child_probe(tree, c, pkt);
+		child_answer(tree, c, pkt, out);
+	}
+	if (aggnet_tree_may_emit(tree))
+		aggnet_uplink_push(tree, out);
+	if (pkt->type != AGGNET_DATA)
+		aggnet_uplink_tell(tree, false, out);
+}
+
+void aggnet_child_feed(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	u32 n = min(tree->child_mask + 1, (u32)CHILD_SCAN);
+	struct aggnet_pkt pkt = {};
+	struct aggnet_child *c;
+
+	tree->unfed = false;
+	/* A child that finds no room is the first of the next run. */
+	for (; n && tree->starved; n--, tree->cursor++) {
+		c = &tree->child[tree->cursor & tree->child_mask];
+		if (!c->starved)
+			continue;
+		if (skb_queue_len(out) >= AGGNET_PACKETS) {
+			tree->unfed = true;
+			break;
+		}
+		if (aggnet_tree_sorted(tree)) {
+			if (!aggnet_sorted_more(tree, c))
+				continue;
+		} else if (aggnet_tree_room(tree, 1) < tree->worst) {
+			break;
+		}
+		pkt.src = c->id;
+		pkt.src_nonce = c->nonce;
+		child_answer(tree, c, &pkt, out);
+	}
+}
+
+bool aggnet_child_tell(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	u32 slots = tree->child_mask + 1;
+	u32 end = min(slots, tree->tell + CHILD_SCAN);
+	struct aggnet_done done = {
+		.sources = cpu_to_be32(tree->weight),
+		.partials = cpu_to_be32(tree->partials),
+	};
+	struct aggnet_abort_body abort;
+	struct aggnet_child *c;
+	u16 length;
+
+	length = aggnet_put_abort(tree, &abort);
+	while (tree->tell < end && skb_queue_len(out) < AGGNET_PACKETS) {
+		c = &tree->child[tree->tell++];
+		if (!c->id)
+			continue;
+		if (tree->state == AGGNET_TREE_ABORTED)
+			child_tell(tree, c, AGGNET_ABORT, 0, &abort, length,
+				   out);
+		else
+			child_tell(tree, c, AGGNET_DONE, 0, &done,
+				   sizeof(done), out);
+	}
+	return tree->tell == slots;
+}
+
+u32 aggnet_child_looks(const struct aggnet_tree *tree)
+{
+	return max_t(u32, 1, (tree->child_mask + 1) / CHILD_LOOKS /
+			     CHILD_LOOK_MAX);
+}
+
+/*
+ * The timer comes eight times in give_up, so that a round takes half of it. Where
+ * a quarter of the slots is too much for one run of the lock it comes more often,
+ * up to 128 times.
+ */
+struct aggnet_child *aggnet_child_silent(struct aggnet_tree *tree,
+					 unsigned long silence)
+{
+	u32 slots = tree->child_mask + 1;
+	u32 n = min(slots, clamp_t(u32, slots / CHILD_LOOKS, CHILD_SCAN,
+				   CHILD_LOOK_MAX));
+	struct aggnet_child *c;
+
+	for (; n; n--) {
+		c = &tree->child[tree->looked++ & tree->child_mask];
+		if (c->id && !c->finished &&
+		    time_after(jiffies, c->heard + silence))
+			return c;
+	}
+	return NULL;
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Sorted trees: runs of contributors in place of the table: how much memory
+ * each has, when all of them are there, what a child may send.
+ */
+#include <linux/jiffies.h>
+#include <linux/log2.h>
+#include <linux/skbuff.h>
+
+#include "ctl/socket.h"
+#include "flow/sorted.h"
+
+static u32 sorted_planned(const struct aggnet_tree *tree)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+
+	return conf->contributors - !!conf->writers + conf->writers;
+}
+
+/*
+ * Planned contributors have runs as long as memory allows; up to half of it is
+ * for children whose planned end is away. A contributor of w sources stands for
+ * a tree of at most w - 1 ends without records of their own above w sources, so
+ * at most 2w - 2 unplanned children come in its subtree's place or beside it.
+ */
+bool aggnet_sorted_size(struct aggnet_tree *tree)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+	u32 stride = aggnet_runs_stride(tree->max_taken);
+	u32 fit = (u32)min_t(u64, conf->memory, S32_MAX) / stride;
+	u32 planned = sorted_planned(tree);
+	u32 extra = 2 * (conf->sources - conf->contributors);
+	u32 spare = min_t(u64, (u64)AGGNET_RUN_MIN * extra, fit / 2);
+	u32 slots = AGGNET_RUN_MAX;
+
+	while (slots > AGGNET_RUN_MIN && (u64)planned * slots + spare > fit)
+		slots /= 2;
+	if ((u64)planned * slots > fit)
+		return false;
+	spare = fit - planned * slots;
+	tree->run_slots = slots;
+	tree->run_extras = min_t(u32, extra, spare / AGGNET_RUN_MIN);
+	tree->run_extra_slots = AGGNET_RUN_MAX;
+	while ((u64)tree->run_extras * tree->run_extra_slots > spare)
+		tree->run_extra_slots /= 2;
+	return true;
+}
+
+static u32 sorted_slots(const struct aggnet_tree *tree)
+{
+	return sorted_planned(tree) * tree->run_slots +
+	       tree->run_extras * tree->run_extra_slots;
+}
+
+u64 aggnet_sorted_bytes(const struct aggnet_tree *tree)
+{
+	return aggnet_runs_size(&tree->conf.shape,
+				sorted_planned(tree) + tree->run_extras,
+				sorted_slots(tree), tree->max_taken);
+}
+
+/*
+ * With the sources of all runs whose weight is known none is missing: from now on
+ * no other child is taken.
+ */
+static void sorted_cover(struct aggnet_tree *tree)
+{
+	if (!tree->runs.open || tree->runs.weight < tree->conf.sources)
+		return;
+	tree->accepting = false;
+	aggnet_runs_close(&tree->runs);
+}
+
+int aggnet_sorted_init(struct aggnet_tree *tree)
+{
+	u32 i;
+	int err;
+
+	err = aggnet_runs_init(&tree->runs, &tree->conf.shape,
+			       sorted_planned(tree) + tree->run_extras,
+			       sorted_slots(tree), tree->max_taken);
+	if (err)
+		return err;
+	/* All writers are one source. */
+	for (i = 0; i < tree->conf.writers; i++) {
+		aggnet_runs_begin(&tree->runs, tree->run_slots, 0, true);
+		aggnet_runs_weigh(&tree->runs, i, !i);
+	}
+	sorted_cover(tree);
+	return 0;
+}
+
+bool aggnet_sorted_fits(const struct aggnet_tree *tree)
+{
+	return tree->extra < tree->run_extras;
+}
+
+void aggnet_sorted_bind(struct aggnet_tree *tree, struct aggnet_child *c,
+			bool extra)
+{
+	u32 slots = extra ? tree->run_extra_slots : tree->run_slots;
+	int run;
+
+	run = aggnet_runs_begin(&tree->runs, slots, AGGNET_SEQ_FIRST, false);
+	c->run = run;
+	WARN_ON_ONCE(run < 0);
+}
+
+u32 aggnet_sorted_more(const struct aggnet_tree *tree,
+		       const struct aggnet_child *c)
+{
+	u32 more = aggnet_runs_limit(&tree->runs, c->run) - c->credit;
+
+	return more > tree->runs.run[c->run].mask / 2 ? more : 0;
+}
+
+static bool sorted_broken(struct aggnet_tree *tree,
+			  const struct aggnet_child *c,
+			  struct sk_buff_head *out)
+{
+	aggnet_tree_abort(tree, out, AGGNET_R_PROTOCOL, aggnet_tree_self(tree),
+			  c->id, 0);
+	return false;
+}
+
+static bool sorted_weigh(struct aggnet_tree *tree,
+			 const struct aggnet_child *c, u32 weight)
+{
+	/*
+	 * A source that is not among its own may come here from now on. Where one
+	 * was missing already, this is no news.
+	 */
+	if (!tree->runs.run[c->run].given &&
+	    aggnet_tree_covered(tree) >= tree->conf.sources)
+		tree->bound_at = jiffies;
+	if (!aggnet_runs_weigh(&tree->runs, c->run, weight))
+		return false;
+	sorted_cover(tree);
+	return true;
+}
+
+static void sorted_fault(struct aggnet_tree *tree)
+{
+	u32 fault = aggnet_tree_fault(tree);
+
+	if (unlikely(fault))
+		tree->runs.fault = fault;
+}
+
+bool aggnet_sorted_data(struct aggnet_tree *tree, struct aggnet_child *c,
+			const struct aggnet_pkt *pkt, struct sk_buff_head *out)
+{
+	const struct aggnet_data *data = (const void *)pkt->body;
+	u64 represents = be64_to_cpu(data->represents);
+
+	sorted_fault(tree);
+	if (aggnet_runs_store(&tree->runs, c->run, be32_to_cpu(data->seq),
+			      pkt->body + sizeof(*data),
+			      pkt->length - sizeof(*data), represents) ||
+	    !sorted_weigh(tree, c, be16_to_cpu(data->weight)))
+		return sorted_broken(tree, c, out);
+	aggnet_tree_count(tree, be16_to_cpu(data->records), represents);
+	aggnet_sorted_moved(tree, out);
+	return true;
+}
+
+bool aggnet_sorted_fin(struct aggnet_tree *tree, struct aggnet_child *c,
+		       const struct aggnet_pkt *pkt, struct sk_buff_head *out)
+{
+	const struct aggnet_fin *fin = (const void *)pkt->body;
+
+	if (!sorted_weigh(tree, c, be32_to_cpu(fin->weight)))
+		return sorted_broken(tree, c, out);
+	aggnet_runs_finish(&tree->runs, c->run);
+	aggnet_sorted_moved(tree, out);
+	return true;
+}
+
+int aggnet_sorted_write(struct aggnet_tree *tree, u32 run, const u8 *data,
+			u32 len, u32 records)
+{
+	int err;
+
+	sorted_fault(tree);
+	err = aggnet_runs_append(&tree->runs, run, data, len);
+	if (!err)
+		aggnet_tree_count(tree, records, records);
+	return err;
+}
+
+bool aggnet_sorted_writable(struct aggnet_tree *tree, u32 run)
+{
+	bool slack = aggnet_runs_slack(&tree->runs, run);
+
+	tree->run_full |= !slack;
+	return slack;
+}
+
+static bool sorted_wakes(const struct aggnet_tree *tree)
+{
+	u32 i;
+
+	for (i = 0; i < tree->conf.writers; i++)
+		if (!tree->runs.run[i].finished &&
+		    aggnet_runs_slack(&tree->runs, i))
+			return true;
+	return false;
+}
+
+void aggnet_sorted_reclaim(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	if (tree->starved)
+		aggnet_child_feed(tree, out);
+	if (!tree->run_full || !sorted_wakes(tree))
+		return;
+	/* Writers that find no room say so again. */
+	tree->run_full = false;
+	aggnet_socket_wake(tree);
+}
+
+void aggnet_sorted_moved(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	aggnet_sorted_reclaim(tree, out);
+	if (tree->reader &&
+	    (tree->runs.ready || !aggnet_runs_held(&tree->runs)))
+		aggnet_socket_wake(tree);
+}
+
+void aggnet_sorted_go_on(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	aggnet_runs_advance(&tree->runs);
+	aggnet_sorted_moved(tree, out);
+	if (aggnet_tree_may_emit(tree))
+		aggnet_uplink_push(tree, out);
+}

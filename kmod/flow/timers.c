@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Every timer of a tree. */
+#include <linux/jiffies.h>
+#include <linux/skbuff.h>
+
+#include "flow/channel.h"
+#include "flow/timers.h"
+#include "flow/tree.h"
+
+/* Clocks are looked at no more often, but for ends with very many children. */
+#define TIMERS_LOOK_MIN	(HZ / 20)
+
+/* The tree's lock is held; an armed timer keeps its tree. */
+static void timers_arm(struct aggnet_tree *tree, struct timer_list *timer,
+		       unsigned long expires)
+{
+	if (tree->dead ||
+	    (timer_pending(timer) && !time_before(expires, timer->expires)))
+		return;
+	/*
+	 * A handler that has begun to run waits for the lock and holds the
+	 * reference of its own arming: this one then takes a new one.
+	 */
+	if (!mod_timer(timer, expires))
+		aggnet_tree_get(tree);
+}
+
+void aggnet_timers_uplink(struct aggnet_tree *tree, u32 us)
+{
+	timers_arm(tree, &tree->up.timer, jiffies + usecs_to_jiffies(us));
+}
+
+void aggnet_timers_tree(struct aggnet_tree *tree, unsigned long delay)
+{
+	timers_arm(tree, &tree->timer, jiffies + delay);
+}
+
+static void uplink_expired(struct timer_list *timer)
+{
+	struct aggnet_tree *tree = from_timer(tree, timer, up.timer);
+	struct sk_buff_head out;
+
+	aggnet_tree_lock(tree, &out);
+	if (!tree->dead)
+		aggnet_uplink_expired(tree, &out);
+	aggnet_tree_unlock(tree, &out);
+	aggnet_tree_put(tree);
+}
+
+static bool passed(unsigned long since, u32 ms)
+{
+	return time_after_eq(jiffies, since + msecs_to_jiffies(ms));
+}
+
+/*
+ * If no hold is configured, an end stops waiting for missing children when half
+ * of give_up has passed, so that it is the receiver that gives up: those that
+ * miss their planned end have bound there, or are really missing. An end that
+ * the transfer went past has nothing to flush.
+ */
+static bool hold_passed(const struct aggnet_tree *tree)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+
+	if (aggnet_tree_bypassed(tree))
+		return false;
+	if (conf->hold_ms)
+		return tree->accepting && passed(tree->started, conf->hold_ms);
+	return aggnet_tree_short(tree) &&
+	       passed(tree->bound_at, conf->give_up_ms / 2);
+}
+
+/*
+ * Silence is about @child, or about a child that came and found no room, or about
+ * one of the list that is missing.
+ */
+static void gave_up(struct aggnet_tree *tree, __be32 child,
+		    struct sk_buff_head *out)
+{
+	enum aggnet_reason reason = AGGNET_R_TIMEOUT;
+	u32 missing = tree->conf.sources - tree->weight -
+		      aggnet_tree_own_done(tree);
+
+	/* Those that live are not missing. */
+	if (!child && aggnet_tree_covered(tree) < tree->conf.sources)
+		missing = tree->conf.sources - aggnet_tree_covered(tree);
+	aggnet_child_lost(tree);
+	if (!child && tree->roomless) {
+		reason = AGGNET_R_ROOM;
+		child = tree->roomless;
+	}
+	if (!child && tree->lost.n)
+		child = tree->lost.id[0];
+	aggnet_tree_abort(tree, out, reason, aggnet_tree_self(tree), child,
+			  missing);
+}
+
+static void give_up_passed(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+	__be32 self = aggnet_tree_self(tree);
+	struct aggnet_child *c;
+
+	c = aggnet_child_silent(tree, msecs_to_jiffies(conf->give_up_ms));
+	if (c)
+		gave_up(tree, c->id, out);
+	else if (aggnet_tree_short(tree) &&
+		 passed(tree->bound_at, conf->give_up_ms))
+		gave_up(tree, 0, out);
+	else if ((tree->writers_joined < conf->writers ||
+		  (aggnet_tree_is_receiver(tree) && !tree->reader)) &&
+		 passed(tree->started, conf->give_up_ms))
+		aggnet_tree_abort(tree, out, AGGNET_R_TIMEOUT, self, self, 0);
+}
+
+static void tree_expired(struct timer_list *timer)
+{
+	struct aggnet_tree *tree = from_timer(tree, timer, timer);
+	const struct aggnet_tree_conf *conf = &tree->conf;
+	u32 runs = aggnet_child_looks(tree);
+	unsigned long look;
+	struct sk_buff_head out;
+
+	aggnet_tree_lock(tree, &out);
+	if (tree->dead || tree->state == AGGNET_TREE_IDLE ||
+	    tree->state >= AGGNET_TREE_DONE)
+		goto out;
+	look = msecs_to_jiffies(conf->give_up_ms) / 8;
+	aggnet_tree_relieve(tree, &out);
+	if (hold_passed(tree))
+		aggnet_tree_stall(tree, &out);
+	if (conf->hold_ms)
+		look = min(look, msecs_to_jiffies(conf->hold_ms) / 4);
+	give_up_passed(tree, &out);
+	/* However many runs a look is done in, it tells once. */
+	aggnet_uplink_tell(tree, !(tree->look_runs++ % runs), &out);
+	look = max_t(unsigned long, look, TIMERS_LOOK_MIN);
+	look /= runs;
+	aggnet_timers_tree(tree, max_t(unsigned long, look, 1));
+out:
+	aggnet_tree_unlock(tree, &out);
+	aggnet_tree_put(tree);
+}
+
+void aggnet_timers_init(struct aggnet_tree *tree)
+{
+	timer_setup(&tree->timer, tree_expired, 0);
+	timer_setup(&tree->up.timer, uplink_expired, 0);
+}
+
+void aggnet_timers_stop(struct aggnet_tree *tree)
+{
+	if (del_timer_sync(&tree->timer))
+		aggnet_tree_put(tree);
+	if (del_timer_sync(&tree->up.timer))
+		aggnet_tree_put(tree);
+}

@@ -1,0 +1,1272 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Tree: lifecycle, memory, and the states of a flow from the first sign of
+ * life to DONE or ABORTED.
+ */
+#include <linux/jiffies.h>
+#include <linux/log2.h>
+#include <linux/netlink.h>
+#include <linux/random.h>
+#include <linux/sched.h>
+#include <linux/skbuff.h>
+#include <linux/sort.h>
+
+#include "core/state.h"
+#include "ctl/event.h"
+#include "ctl/socket.h"
+#include "flow/channel.h"
+#include "flow/sorted.h"
+#include "flow/timers.h"
+#include "flow/tree.h"
+#include "net/tx.h"
+#include "mem.h"
+#include "trace.h"
+
+#define TREE_CHUNKS_START	32	/* chunks of a new tree, if it may */
+#define TREE_CHUNKS_STEP	128	/* chunks added in one go, at most */
+#define TREE_GROW_AGAIN		(HZ / 2)	/* after a refusal */
+#define TREE_GROW_SOON		(HZ / 50)	/* growth takes longer: no memory */
+#define TREE_REFUSED		(3 * HZ)	/* a child asks again before */
+#define TREE_CREDITS_PART	4	/* of the memory: for credits of long packets */
+#define TREE_SLOTS_MIN		8	/* retransmit ring, powers of two */
+#define TREE_SLOTS_MAX		64
+
+/*
+ * Growth allocates, at the expense of a control group that may be at its limit,
+ * and so may take long: a namespace has one work item for that, so that it only
+ * holds up its own trees. What the other queue does sleeps for no memory, and under
+ * pressure it has a thread of its own. The end of a namespace waits for what that
+ * frees, and for the one chunk that growth of its own is about to get.
+ */
+static struct workqueue_struct *grow_wq;
+static struct workqueue_struct *tree_wq;
+
+int aggnet_tree_init(void)
+{
+	grow_wq = alloc_workqueue("aggnet_grow", WQ_UNBOUND, 0);
+	if (!grow_wq)
+		return -ENOMEM;
+	tree_wq = alloc_workqueue("aggnet", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (tree_wq)
+		return 0;
+	destroy_workqueue(grow_wq);
+	return -ENOMEM;
+}
+
+void aggnet_tree_exit(void)
+{
+	destroy_workqueue(grow_wq);
+	rcu_barrier();	/* queue_rcu_work() of the last trees */
+	destroy_workqueue(tree_wq);
+}
+
+int aggnet_reason_errno(enum aggnet_reason reason)
+{
+	static const int error[__AGGNET_R_MAX] = {
+		[AGGNET_R_TIMEOUT] = -ETIMEDOUT,
+		[AGGNET_R_MISMATCH] = -EBADMSG,
+		[AGGNET_R_OVERFLOW] = -EOVERFLOW,
+		[AGGNET_R_SENDER] = -ECONNABORTED,
+		[AGGNET_R_RECEIVER] = -EPIPE,
+		[AGGNET_R_WITHDRAWN] = -ECANCELED,
+		[AGGNET_R_STALE] = -ESTALE,
+		[AGGNET_R_RESET] = -ECONNRESET,
+		[AGGNET_R_PROTOCOL] = -EPROTO,
+		[AGGNET_R_USER] = -ECANCELED,
+		[AGGNET_R_FUNCTION] = -EPROTOTYPE,
+		[AGGNET_R_ROOM] = -ENOBUFS,
+	};
+
+	return reason < __AGGNET_R_MAX ? error[reason] : -EPROTO;
+}
+
+/* --- memory --------------------------------------------------------------- */
+
+/* Chunks that progress needs: a credit a contributor, two packets to emit. */
+static u32 tree_chunks_min(const struct aggnet_tree *tree)
+{
+	return (tree->conf.contributors + 2) * tree->worst;
+}
+
+static bool tree_ended(const struct aggnet_tree *tree)
+{
+	return READ_ONCE(tree->state) >= AGGNET_TREE_DONE;
+}
+
+static void tree_charged(struct aggnet_tree *tree, u64 bytes)
+{
+	tree->charged += bytes;
+	tree->charged_most = max(tree->charged_most, tree->charged);
+}
+
+/*
+ * Add up to @n chunks. Process context, lock not held. Each is allocated before
+ * it is charged. Return: how many; @err is why not all: -ENOMEM, or -ENOSPC at
+ * a limit.
+ */
+static u32 tree_add_chunks(struct aggnet_tree *tree, u32 n, int *err)
+{
+	u32 added = 0;
+	void *chunk;
+	bool taken;
+
+	*err = -ENOSPC;
+	for (; added < n; added++) {
+		chunk = aggnet_chunk_alloc();
+		if (!chunk) {
+			*err = -ENOMEM;
+			break;
+		}
+		if (!aggnet_memory_charge(tree->an, AGGNET_CHUNK))
+			goto free;
+		spin_lock_bh(&tree->lock);
+		taken = !tree_ended(tree) &&
+			aggnet_table_grow(&tree->table, chunk);
+		if (taken)
+			tree_charged(tree, AGGNET_CHUNK);
+		spin_unlock_bh(&tree->lock);
+		if (!taken)
+			goto uncharge;
+	}
+	return added;
+uncharge:
+	aggnet_memory_uncharge(tree->an, AGGNET_CHUNK);
+free:
+	aggnet_chunk_free(chunk);
+	return added;
+}
+
+/* Memory that was refused may be there later. */
+static bool tree_can_grow(const struct aggnet_tree *tree)
+{
+	return tree->table.chunks < tree->conf.memory / AGGNET_CHUNK &&
+	       (!tree->grow_failed ||
+		time_after_eq(jiffies, tree->grow_again));
+}
+
+/* Does a child or a writer have a claim on room that is not there? */
+static bool tree_lacks_room(const struct aggnet_tree *tree)
+{
+	bool claims = tree->starved ||
+		      tree->writers_joined > tree->writers_done;
+
+	return (claims && aggnet_tree_room(tree, 1) < tree->worst) ||
+	       (aggnet_tree_refuses(tree) &&
+		aggnet_tree_room(tree, 0) < tree->worst);
+}
+
+void aggnet_tree_relieve(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	if (aggnet_tree_sorted(tree))
+		return;
+	/* Growth that waits for memory may have brought some before. */
+	aggnet_tree_reclaim(tree, out);
+	if (!tree_lacks_room(tree))
+		return;
+	aggnet_tree_press(tree, true);
+	if (aggnet_tree_may_emit(tree))
+		aggnet_uplink_push(tree, out);
+}
+
+/* Chunks came, or none: those that wait for room relied on them. */
+static void tree_grown(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	if (aggnet_tree_sorted(tree))
+		aggnet_tree_reclaim(tree, out);
+	aggnet_tree_relieve(tree, out);
+	if (aggnet_tree_may_emit(tree))
+		aggnet_uplink_push(tree, out);
+}
+
+/* How many chunks to add; the buffer of a tree that has ended may be gone. */
+static u32 tree_grow_step(struct aggnet_tree *tree)
+{
+	u64 n = 0;
+
+	spin_lock_bh(&tree->lock);
+	if (!tree_ended(tree))
+		n = min_t(u64, tree->table.chunks,
+			  tree->conf.memory / AGGNET_CHUNK -
+			  tree->table.chunks);
+	spin_unlock_bh(&tree->lock);
+	return min_t(u64, n, TREE_CHUNKS_STEP);
+}
+
+static void tree_grow(struct aggnet_tree *tree)
+{
+	u32 n = tree_grow_step(tree);
+	struct mem_cgroup *payer;
+	struct sk_buff_head out;
+	int err;
+
+	payer = aggnet_payer_set(tree->payer);
+	n -= tree_add_chunks(tree, n, &err);
+	aggnet_payer_set(payer);
+	aggnet_tree_lock(tree, &out);
+	tree->grow_failed = n;
+	tree->grow_again = jiffies + TREE_GROW_AGAIN;
+	if (!tree_ended(tree))
+		tree_grown(tree, &out);
+	aggnet_tree_unlock(tree, &out);
+}
+
+/* A tree on the list has a reference. Return: was it not there? */
+static bool grow_list(struct aggnet_net *an, struct aggnet_tree *tree)
+{
+	bool added;
+
+	spin_lock_bh(&an->grow_lock);
+	added = list_empty(&tree->grow_list);
+	if (added) {
+		aggnet_tree_get(tree);
+		list_add_tail(&tree->grow_list, &an->grow_list);
+	}
+	spin_unlock_bh(&an->grow_lock);
+	return added;
+}
+
+/* Take a tree off the list. Return: was it there? The reference is the caller's. */
+static bool grow_unlist(struct aggnet_net *an, struct aggnet_tree *tree)
+{
+	bool listed;
+
+	spin_lock_bh(&an->grow_lock);
+	listed = !list_empty(&tree->grow_list);
+	list_del_init(&tree->grow_list);
+	spin_unlock_bh(&an->grow_lock);
+	return listed;
+}
+
+static struct aggnet_tree *grow_next(struct aggnet_net *an)
+{
+	struct aggnet_tree *tree;
+
+	spin_lock_bh(&an->grow_lock);
+	tree = list_first_entry_or_null(&an->grow_list, struct aggnet_tree,
+					grow_list);
+	if (tree)
+		list_del_init(&tree->grow_list);
+	spin_unlock_bh(&an->grow_lock);
+	return tree;
+}
+
+/*
+ * One step of the tree that has waited longest. The rest waits behind the work
+ * items of other namespaces. The last reference may end the wait of the
+ * namespace's end, which then waits for this work item (aggnet_tree_stop()).
+ */
+static void tree_grow_work(struct work_struct *work)
+{
+	struct aggnet_net *an = container_of(work, struct aggnet_net,
+					     grow_work);
+	struct aggnet_tree *tree = grow_next(an);
+
+	if (!tree)
+		return;
+	tree_grow(tree);
+	aggnet_tree_put(tree);
+	queue_work(grow_wq, &an->grow_work);
+}
+
+/*
+ * Return: may growth bring chunks soon? Growth that waits for memory, or behind
+ * other trees that do, may not.
+ */
+static bool tree_queue_grow(struct aggnet_tree *tree)
+{
+	if (!grow_list(tree->an, tree))
+		return time_before(jiffies, tree->grow_asked + TREE_GROW_SOON);
+	tree->grow_asked = jiffies;
+	queue_work(grow_wq, &tree->an->grow_work);
+	aggnet_timers_tree(tree, TREE_GROW_SOON);
+	return true;
+}
+
+void aggnet_tree_start(struct aggnet_net *an)
+{
+	spin_lock_init(&an->grow_lock);
+	INIT_LIST_HEAD(&an->grow_list);
+	INIT_WORK(&an->grow_work, tree_grow_work);
+}
+
+void aggnet_tree_stop(struct aggnet_net *an)
+{
+	cancel_work_sync(&an->grow_work);
+}
+
+static void tree_queue_release(struct aggnet_tree *tree)
+{
+	if (queue_work(tree_wq, &tree->release_work))
+		aggnet_tree_get(tree);
+}
+
+/* Another bounded part of what the last run of the lock left. */
+static void tree_more_work(struct work_struct *work)
+{
+	struct aggnet_tree *tree = container_of(work, struct aggnet_tree,
+						more_work);
+	struct sk_buff_head out;
+
+	aggnet_tree_lock(tree, &out);
+	if (!tree_ended(tree)) {
+		if (aggnet_tree_sorted(tree))
+			aggnet_sorted_go_on(tree, &out);
+		aggnet_uplink_go_on(tree, &out);
+		if (tree->unfed)
+			aggnet_child_feed(tree, &out);
+		/* Credit that was given may have left too little room. */
+		if (aggnet_tree_may_emit(tree))
+			aggnet_uplink_push(tree, &out);
+	} else if (!tree->dead) {
+		tree->told_all = aggnet_child_tell(tree, &out);
+	}
+	aggnet_tree_unlock(tree, &out);
+	aggnet_tree_put(tree);
+}
+
+/* Has the last run of the lock left something that another one is to do? */
+static bool tree_stopped(const struct aggnet_tree *tree)
+{
+	if (tree->dead)
+		return false;
+	if (tree->state >= AGGNET_TREE_DONE)
+		return !tree->told_all;
+	return tree->runs.stopped || tree->up.stopped || tree->unfed;
+}
+
+static void tree_go_on(struct aggnet_tree *tree)
+{
+	if (tree_stopped(tree) && queue_work(tree_wq, &tree->more_work))
+		aggnet_tree_get(tree);
+}
+
+void aggnet_tree_press(struct aggnet_tree *tree, bool refused)
+{
+	if (tree->dead)
+		return;
+	if (tree_can_grow(tree) && tree_queue_grow(tree))
+		return;
+	if (!tree->pressure && tree->table.keys &&
+	    (refused || tree->table.free < tree->table.chunks / 2)) {
+		tree->pressure = true;
+		aggnet_socket_wake(tree);	/* a reader may take some */
+	}
+}
+
+u32 aggnet_tree_room(const struct aggnet_tree *tree, u32 own)
+{
+	u32 due = tree->conf.contributors - (tree->bound_total - tree->extra);
+	u32 claimed = (tree->credits + tree->dry + due - own) * tree->worst;
+
+	return tree->table.free > claimed ? tree->table.free - claimed : 0;
+}
+
+bool aggnet_tree_refuses(const struct aggnet_tree *tree)
+{
+	return tree->refused &&
+	       time_before(jiffies, tree->refused_at + TREE_REFUSED);
+}
+
+void aggnet_tree_reclaim(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	bool own = tree->dry && !aggnet_tree_refuses(tree);
+
+	if (aggnet_tree_sorted(tree)) {
+		aggnet_sorted_reclaim(tree, out);
+		return;
+	}
+	/* Of an empty table nothing can be emitted: the next refusal wakes anew. */
+	if (!tree->table.keys ||
+	    (tree->table.free >= tree->table.chunks / 2 &&
+	     aggnet_tree_room(tree, own) >= tree->worst))
+		tree->pressure = false;
+	if (tree->starved)
+		aggnet_child_feed(tree, out);
+	if (tree->writers_joined > tree->writers_done &&
+	    aggnet_tree_room(tree, 1) >= tree->worst)
+		aggnet_socket_wake(tree);
+}
+
+/* Does what is held leave, whatever is still to be merged into it? */
+static bool tree_drains(const struct aggnet_tree *tree)
+{
+	return tree->state >= AGGNET_TREE_CLOSING || tree->flushing ||
+	       tree->pressure;
+}
+
+bool aggnet_tree_may_emit(const struct aggnet_tree *tree)
+{
+	if (!aggnet_tree_keys(tree) || tree->state >= AGGNET_TREE_WAITING)
+		return false;
+	if (aggnet_tree_sorted(tree))
+		return tree->runs.ready;
+	return tree_drains(tree) || aggnet_table_ripe(&tree->table);
+}
+
+u32 aggnet_tree_pack(struct aggnet_tree *tree, u8 *buf, u32 room,
+		     u32 max_records, u32 *records, u64 *represents)
+{
+	if (aggnet_tree_sorted(tree))
+		return aggnet_runs_pack(&tree->runs, buf, room, max_records,
+					records, represents);
+	if (tree_drains(tree))
+		return aggnet_table_pack(&tree->table, buf, room, max_records,
+					 records, represents);
+	return aggnet_table_pack_ripe(&tree->table, buf, room, max_records,
+				      records, represents);
+}
+
+void aggnet_tree_expect(struct aggnet_tree *tree)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+	u32 planned = conf->contributors - !!conf->writers;
+
+	if (conf->shape.layout == AGGNET_LAYOUT_DENSE)
+		tree->table.expected = max(planned, tree->bound_total) +
+				       conf->writers;
+}
+
+u32 aggnet_tree_fault(struct aggnet_tree *tree)
+{
+	if (unlikely(READ_ONCE(tree->an->fault)))
+		return xchg(&tree->an->fault, AGGNET_FAULT_NONE);
+	return AGGNET_FAULT_NONE;
+}
+
+void aggnet_tree_count(struct aggnet_tree *tree, u32 records, u64 represents)
+{
+	trace_aggnet_merge(tree, records, represents);
+	tree->records_in += records;
+	aggnet_stat_inc(tree->an, merged_packets);
+	aggnet_stat_add(tree->an, merged_records, records);
+}
+
+void aggnet_tree_merge(struct aggnet_tree *tree, const u8 *data, u32 records,
+		       u64 represents, bool source)
+{
+	aggnet_table_merge(&tree->table, data, records, represents, source,
+			   aggnet_tree_fault(tree));
+	aggnet_tree_count(tree, records, represents);
+	if (tree->table.free < tree->table.chunks / 4)
+		aggnet_tree_press(tree, false);
+	if (tree->reader && aggnet_table_ripe(&tree->table))
+		aggnet_socket_wake(tree);
+}
+
+/* --- lifecycle ------------------------------------------------------------- */
+
+/* What it takes in one packet, and so what a credit costs. */
+static void tree_size_credit(struct aggnet_tree *tree, u32 payload)
+{
+	const struct aggnet_shape *shape = &tree->conf.shape;
+
+	tree->max_taken = payload;
+	tree->max_records = aggnet_max_records(shape, payload);
+	tree->worst = aggnet_table_worst(shape, payload);
+}
+
+static u64 tree_min_bytes(const struct aggnet_tree *tree)
+{
+	return (u64)tree_chunks_min(tree) * AGGNET_CHUNK;
+}
+
+/*
+ * How many ends may bind here at most: each source, and each end that the plan
+ * has on the way of some, which may come without any. Such an end unites two
+ * flows or more, so there are fewer of them than sources; one more is for an
+ * entry whose only planned child never comes, as plans made by hand have it.
+ */
+static u32 tree_ends(const struct aggnet_tree_conf *conf)
+{
+	return 2 * conf->sources;
+}
+
+/*
+ * How much of everything a tree with flow state needs. Long packets need long
+ * credits: only where these leave most of the memory to what is shared.
+ */
+static int tree_size_flow(struct aggnet_tree *tree,
+			  struct netlink_ext_ack *extack)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+
+	if (conf->forward_only)
+		return 0;
+	tree_size_credit(tree, aggnet_rx_payload(tree->an));
+	if (tree_min_bytes(tree) > conf->memory / TREE_CREDITS_PART)
+		tree_size_credit(tree, AGGNET_PAYLOAD_USUAL);
+	tree->max_payload = min(tree->max_taken,
+				aggnet_tx_payload(tree->an, conf->link_ifindex,
+						  aggnet_tree_receiver(tree),
+						  conf->filter_size));
+	tree->child_mask = roundup_pow_of_two(2 * tree_ends(conf)) - 1;
+	if (aggnet_tree_sorted(tree) ? aggnet_sorted_size(tree) :
+	    tree_min_bytes(tree) <= conf->memory)
+		return 0;
+	NL_SET_ERR_MSG_MOD(extack,
+			   "memory is too small for a credit for each contributor");
+	return -ENOSPC;
+}
+
+static u32 tree_slots(const struct aggnet_tree *tree)
+{
+	u32 part = min_t(u64, tree->conf.memory / 8, S32_MAX);
+	u32 fit = part / tree->max_payload;
+
+	return clamp_t(u32, rounddown_pow_of_two(fit | 1), TREE_SLOTS_MIN,
+		       TREE_SLOTS_MAX);
+}
+
+/* A bit for each child of the list. */
+static size_t tree_came_bytes(const struct aggnet_tree *tree)
+{
+	return BITS_TO_LONGS(tree->conf.nchildren) * sizeof(*tree->came);
+}
+
+/* What an entry holds until it is freed. */
+static u64 tree_bytes_entry(const struct aggnet_tree *tree)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+
+	return sizeof(*tree) + conf->filter_size + tree_came_bytes(tree) +
+	       (conf->nchildren + conf->nabsent) * sizeof(__be32);
+}
+
+/* What it holds as long as it is in force: peers ask what became of it. */
+static u64 tree_bytes_in_force(const struct aggnet_tree *tree)
+{
+	u64 bytes = tree_bytes_entry(tree);
+
+	if (!tree->conf.forward_only)
+		bytes += (tree->child_mask + 1ULL) * sizeof(*tree->child);
+	return bytes;
+}
+
+/* What is held besides chunks, all of it from the start. */
+static u64 tree_overhead(const struct aggnet_tree *tree)
+{
+	u64 bytes = tree_bytes_in_force(tree);
+
+	if (tree->conf.forward_only)
+		return bytes;
+	bytes += aggnet_tree_sorted(tree) ? aggnet_sorted_bytes(tree) :
+		 aggnet_table_overhead(tree->conf.memory);
+	if (!aggnet_tree_is_receiver(tree))
+		bytes += aggnet_uplink_size(tree_slots(tree),
+					    tree->max_payload);
+	return bytes;
+}
+
+static int tree_refuse(enum aggnet_room room, struct netlink_ext_ack *extack)
+{
+	if (room == AGGNET_ROOM_NODE)
+		NL_SET_ERR_MSG_MOD(extack,
+				   "the node's memory limit leaves no room for this tree");
+	else if (room == AGGNET_ROOM_TENANT)
+		NL_SET_ERR_MSG_MOD(extack,
+				   "the host lets one namespace have no more memory: no room for this tree");
+	else
+		NL_SET_ERR_MSG_MOD(extack,
+				   "the host's ceiling, the memory limit of the initial namespace, leaves no room for this tree");
+	return -ENOSPC;
+}
+
+/* For what has been allocated. */
+static int tree_charge(struct aggnet_tree *tree, u64 bytes,
+		       struct netlink_ext_ack *extack)
+{
+	if (!aggnet_memory_charge(tree->an, bytes))
+		return tree_refuse(aggnet_memory_room(tree->an, bytes), extack);
+	tree_charged(tree, bytes);
+	return 0;
+}
+
+static int tree_alloc_table(struct aggnet_tree *tree)
+{
+	u64 seed[ARRAY_SIZE(tree->table.seed)];
+	int err;
+
+	get_random_bytes(seed, sizeof(seed));
+	err = aggnet_table_init(&tree->table, &tree->conf.shape,
+				tree->conf.memory, seed);
+	memzero_explicit(seed, sizeof(seed));
+	if (!err)
+		aggnet_tree_expect(tree);
+	return err;
+}
+
+static int tree_start_chunks(struct aggnet_tree *tree,
+			     struct netlink_ext_ack *extack)
+{
+	u32 start;
+	int err;
+
+	if (tree->conf.forward_only || aggnet_tree_sorted(tree))
+		return 0;
+	start = min_t(u64, max_t(u32, tree_chunks_min(tree),
+				 TREE_CHUNKS_START),
+		      tree->conf.memory / AGGNET_CHUNK);
+	if (tree_add_chunks(tree, start, &err) >= tree_chunks_min(tree))
+		return 0;
+	if (err != -ENOSPC)
+		return err;
+	return tree_refuse(aggnet_memory_room(tree->an, AGGNET_CHUNK), extack);
+}
+
+static int tree_alloc_flow(struct aggnet_tree *tree)
+{
+	int err = 0;
+
+	if (tree->conf.forward_only)
+		return 0;
+	tree->child = aggnet_zalloc((tree->child_mask + 1) *
+				    sizeof(*tree->child), GFP_KERNEL_ACCOUNT);
+	if (!tree->child)
+		return -ENOMEM;
+	if (tree->conf.nchildren) {
+		tree->came = aggnet_zalloc(tree_came_bytes(tree),
+					   GFP_KERNEL_ACCOUNT);
+		if (!tree->came)
+			return -ENOMEM;
+	}
+	if (!aggnet_tree_is_receiver(tree))
+		err = aggnet_uplink_init(tree, tree_slots(tree),
+					 tree->max_payload);
+	if (err)
+		return err;
+	return aggnet_tree_sorted(tree) ? aggnet_sorted_init(tree) :
+					  tree_alloc_table(tree);
+}
+
+/* --- what is given back ---------------------------------------------------- */
+
+static void tree_drop_table(struct aggnet_tree *tree)
+{
+	struct aggnet_table table;
+
+	spin_lock_bh(&tree->lock);
+	table = tree->table;
+	memset(&tree->table, 0, sizeof(tree->table));
+	spin_unlock_bh(&tree->lock);
+	aggnet_table_free(&table);
+}
+
+static void tree_drop_runs(struct aggnet_tree *tree)
+{
+	struct aggnet_runs runs;
+
+	spin_lock_bh(&tree->lock);
+	runs = tree->runs;
+	memset(&tree->runs, 0, sizeof(tree->runs));
+	spin_unlock_bh(&tree->lock);
+	aggnet_runs_free(&runs);
+}
+
+static void tree_drop_ring(struct aggnet_tree *tree)
+{
+	struct aggnet_segment *ring;
+
+	spin_lock_bh(&tree->lock);
+	ring = tree->up.ring;
+	tree->up.ring = NULL;
+	tree->up.una = tree->up.nxt;
+	spin_unlock_bh(&tree->lock);
+	aggnet_free(ring);
+}
+
+/* Of a tree that is dead: no packet and no timer looks for a child. */
+static void tree_drop_children(struct aggnet_tree *tree)
+{
+	struct aggnet_child *child;
+
+	spin_lock_bh(&tree->lock);
+	child = tree->child;
+	tree->child = NULL;
+	spin_unlock_bh(&tree->lock);
+	aggnet_free(child);
+}
+
+static void tree_drop_charge(struct aggnet_tree *tree, u64 keep)
+{
+	u64 bytes;
+
+	spin_lock_bh(&tree->lock);
+	bytes = tree->charged - keep;
+	tree->charged = keep;
+	spin_unlock_bh(&tree->lock);
+	aggnet_memory_uncharge(tree->an, bytes);
+}
+
+/*
+ * A transfer that is DONE or ABORTED holds no records that anything may still
+ * take: before DONE the reader has taken all of them and the parent has
+ * acknowledged all of them, after an abort neither gets any. The table of
+ * children stays, because it says which peers are told of the outcome.
+ */
+static void tree_release(struct aggnet_tree *tree)
+{
+	if (tree->conf.forward_only)
+		return;
+	tree_drop_table(tree);
+	tree_drop_runs(tree);
+	tree_drop_ring(tree);
+	tree_drop_charge(tree, tree_bytes_in_force(tree));
+}
+
+static void tree_release_work(struct work_struct *work)
+{
+	struct aggnet_tree *tree = container_of(work, struct aggnet_tree,
+						release_work);
+
+	tree_release(tree);
+	aggnet_tree_put(tree);
+}
+
+static void tree_free(struct aggnet_tree *tree)
+{
+	aggnet_memory_uncharge(tree->an, tree->charged);
+	aggnet_table_free(&tree->table);
+	aggnet_runs_free(&tree->runs);
+	aggnet_uplink_free(tree);
+	aggnet_free(tree->child);
+	aggnet_free(tree->came);
+	aggnet_free(tree->conf.children);
+	aggnet_free(tree->conf.absent);
+	aggnet_free(tree->conf.filter);
+	dst_cache_destroy(&tree->up_dst);
+	aggnet_payer_put(tree->payer);
+	aggnet_free_secret(tree, sizeof(*tree));
+}
+
+static void tree_free_work(struct work_struct *work)
+{
+	tree_free(container_of(to_rcu_work(work), struct aggnet_tree, rcu));
+}
+
+static struct aggnet_tree *tree_alloc(struct aggnet_net *an,
+				      const struct aggnet_tree_conf *conf)
+{
+	struct aggnet_tree *tree;
+
+	tree = aggnet_zalloc(sizeof(*tree), GFP_KERNEL_ACCOUNT);
+	if (!tree)
+		return NULL;
+	if (aggnet_mem_fails() ||
+	    dst_cache_init(&tree->up_dst, GFP_KERNEL_ACCOUNT)) {
+		aggnet_free(tree);
+		return NULL;
+	}
+	tree->an = an;
+	tree->payer = aggnet_payer_get();
+	tree->conf = *conf;
+	tree->conf.children = NULL;
+	tree->conf.absent = NULL;
+	tree->conf.filter = NULL;
+	refcount_set(&tree->ref, 1);
+	spin_lock_init(&tree->lock);
+	INIT_LIST_HEAD(&tree->socks);
+	INIT_LIST_HEAD(&tree->grow_list);
+	INIT_WORK(&tree->release_work, tree_release_work);
+	INIT_WORK(&tree->more_work, tree_more_work);
+	INIT_RCU_WORK(&tree->rcu, tree_free_work);
+	aggnet_timers_init(tree);
+	tree->accepting = true;
+	tree->secret = get_random_u64();
+	return tree;
+}
+
+struct aggnet_tree *aggnet_tree_create(struct aggnet_net *an,
+				       struct aggnet_tree_conf *conf,
+				       struct netlink_ext_ack *extack)
+{
+	struct aggnet_tree *tree = tree_alloc(an, conf);
+	enum aggnet_room room;
+	u64 overhead;
+	int err;
+
+	if (!tree)
+		return ERR_PTR(-ENOMEM);
+	err = tree_size_flow(tree, extack);
+	if (err)
+		goto free;
+	overhead = tree_overhead(tree);
+	room = aggnet_memory_room(an, overhead);
+	if (room != AGGNET_ROOM) {
+		err = tree_refuse(room, extack);
+		goto free;
+	}
+	err = tree_alloc_flow(tree);
+	if (!err)
+		err = tree_charge(tree, overhead, extack);
+	if (!err)
+		err = tree_start_chunks(tree, extack);
+	if (err)
+		goto free;
+	tree->conf.children = conf->children;
+	conf->children = NULL;
+	tree->conf.absent = conf->absent;
+	conf->absent = NULL;
+	tree->conf.filter = conf->filter;
+	conf->filter = NULL;
+	return tree;
+free:
+	tree_free(tree);
+	return ERR_PTR(err);
+}
+
+static bool tree_same_key(const struct aggnet_key *a,
+			  const struct aggnet_key *b)
+{
+	return a->keyed == b->keyed &&
+	       !memcmp(a->bytes, b->bytes, sizeof(a->bytes));
+}
+
+void aggnet_tree_follow(struct aggnet_tree *tree,
+			const struct aggnet_tree *old)
+{
+	/* A repair keeps the key: what came before that plan is still to answer. */
+	if (tree_same_key(&tree->conf.key, &old->conf.key)) {
+		tree->elder_key = old->elder_key;
+		tree->has_elder = old->has_elder;
+	} else {
+		tree->elder_key = old->conf.key;
+		tree->has_elder = true;
+	}
+}
+
+void aggnet_tree_get(struct aggnet_tree *tree)
+{
+	refcount_inc(&tree->ref);
+}
+
+void aggnet_tree_put(struct aggnet_tree *tree)
+{
+	/* The namespace outlives the tree: sockets hold it, the table is it. */
+	if (refcount_dec_and_test(&tree->ref))
+		queue_rcu_work(tree_wq, &tree->rcu);
+}
+
+/*
+ * Nothing answers for an entry that is gone: the children that its end has not been
+ * told to yet are told now, in bounded runs of the lock.
+ */
+static void tree_tell_all(struct aggnet_tree *tree)
+{
+	struct sk_buff_head out;
+	bool all;
+
+	do {
+		cond_resched();
+		aggnet_tree_lock(tree, &out);
+		all = aggnet_child_tell(tree, &out);
+		aggnet_tree_unlock(tree, &out);
+	} while (!all);
+}
+
+void aggnet_tree_kill(struct aggnet_tree *tree, enum aggnet_reason reason)
+{
+	struct sk_buff_head out;
+
+	aggnet_tree_lock(tree, &out);
+	if (!tree->conf.forward_only && tree->state != AGGNET_TREE_IDLE)
+		aggnet_tree_abort(tree, &out, reason, aggnet_tree_self(tree),
+				  0, 0);
+	tree->dead = true;
+	/* A look at the outcome finds one from now on. */
+	if (tree->state < AGGNET_TREE_DONE) {
+		tree->state = AGGNET_TREE_ABORTED;
+		tree->reason = reason;
+	}
+	aggnet_socket_wake(tree);
+	aggnet_tree_unlock(tree, &out);
+
+	if (!tree->conf.forward_only)
+		tree_tell_all(tree);
+	aggnet_timers_stop(tree);
+	/* Growth that runs adds nothing to a dead tree, and is not waited for. */
+	if (grow_unlist(tree->an, tree))
+		aggnet_tree_put(tree);
+	if (cancel_work_sync(&tree->release_work))
+		aggnet_tree_put(tree);
+	if (cancel_work_sync(&tree->more_work))
+		aggnet_tree_put(tree);
+	tree_release(tree);
+	tree_drop_children(tree);
+	tree_drop_charge(tree, tree_bytes_entry(tree));
+	aggnet_tree_put(tree);
+}
+
+void aggnet_tree_info(struct aggnet_tree *tree, struct aggnet_tree_info *info)
+{
+	memset(info, 0, sizeof(*info));
+	spin_lock_bh(&tree->lock);
+	info->state = tree->state;
+	info->reason = tree->reason;
+	info->origin = tree->origin;
+	info->about = tree->about;
+	info->missing = tree->missing;
+	if (tree->state == AGGNET_TREE_ABORTED)
+		info->lost = tree->lost;
+	info->acceptor = tree->up.peer;
+	info->weight = tree->weight + aggnet_tree_own_done(tree);
+	info->channels = tree->bound_total;
+	info->keys = aggnet_tree_keys(tree);
+	info->memory_used = tree->charged;
+	info->memory_most = tree->charged_most;
+	info->records_in = tree->records_in;
+	info->records_out = tree->records_out;
+	info->packets_in = tree->packets_in;
+	info->packets_out = tree->packets_out;
+	info->bytes_out = tree->bytes_out;
+	info->rexmits = tree->rexmits;
+	spin_unlock_bh(&tree->lock);
+}
+
+/* --- states ---------------------------------------------------------------- */
+
+void aggnet_tree_lock(struct aggnet_tree *tree, struct sk_buff_head *out)
+	__acquires(&tree->lock)
+{
+	__skb_queue_head_init(out);
+	local_bh_disable();
+	spin_lock(&tree->lock);
+	tree->runs.budget = AGGNET_COST_MAX;
+	tree->up.cost = 0;
+}
+
+void aggnet_tree_unlock(struct aggnet_tree *tree, struct sk_buff_head *out)
+	__releases(&tree->lock)
+{
+	tree_go_on(tree);
+	spin_unlock(&tree->lock);
+	aggnet_tx_flush(tree, out);
+	local_bh_enable();
+}
+
+static void tree_set_state(struct aggnet_tree *tree, u8 state)
+{
+	trace_aggnet_tree_state(tree, state);
+	tree->state = state;
+}
+
+bool aggnet_tree_own_done(const struct aggnet_tree *tree)
+{
+	return tree->conf.writers && tree->writers_done == tree->conf.writers;
+}
+
+void aggnet_tree_touch(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	if (tree->state != AGGNET_TREE_IDLE)
+		return;
+	tree_set_state(tree, AGGNET_TREE_OPEN);
+	tree->started = jiffies;
+	tree->bound_at = jiffies;
+	tree->up.heard = jiffies;	/* to be bound is news, an ACCEPT is not */
+	aggnet_timers_tree(tree, 1);
+	aggnet_uplink_start(tree, out);
+}
+
+static bool tree_units_ok(const struct aggnet_tree *tree)
+{
+	return tree->delivered + tree->table.units + tree->runs.units ==
+	       tree->records + tree->local_records;
+}
+
+u32 aggnet_tree_members(const struct aggnet_tree *tree)
+{
+	u32 own = be32_to_cpu(aggnet_tree_self(tree));
+
+	return tree->members + (tree->conf.writers ? aggnet_member(own) : 0);
+}
+
+u64 aggnet_tree_covered(const struct aggnet_tree *tree)
+{
+	return tree->told + tree->weight + !!tree->conf.writers;
+}
+
+/* May a child come that the plan has here? */
+static bool tree_awaits(const struct aggnet_tree *tree)
+{
+	u32 expected = tree->conf.contributors - !!tree->conf.writers;
+
+	return tree->accepting && (aggnet_child_due(tree) ||
+				   tree->bound_total < expected);
+}
+
+u32 aggnet_tree_reach(const struct aggnet_tree *tree)
+{
+	u64 covered = aggnet_tree_covered(tree);
+
+	if (tree_awaits(tree))
+		covered = max_t(u64, covered, tree->conf.sources);
+	return min_t(u64, covered, U32_MAX - 1);
+}
+
+bool aggnet_tree_short(const struct aggnet_tree *tree)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+
+	if (!tree->accepting || aggnet_tree_bypassed(tree) ||
+	    tree->weight + !!conf->writers >= conf->sources)
+		return false;
+	/* Of those that are missing below its children the receiver decides. */
+	if (aggnet_tree_covered(tree) < conf->sources &&
+	    (aggnet_tree_is_receiver(tree) || tree_awaits(tree) ||
+	     !tree->bound))
+		return true;
+	/* They wait for credit until all sources are there: for each other. */
+	return aggnet_tree_sorted(tree) && !tree->runs.unknown;
+}
+
+bool aggnet_tree_bypassed(const struct aggnet_tree *tree)
+{
+	return tree->state == AGGNET_TREE_OPEN &&
+	       (tree->up.state == AGGNET_UP_OPENING ||
+		tree->up.state == AGGNET_UP_BINDING) &&
+	       !tree->bound_total && !tree->conf.writers;
+}
+
+void aggnet_tree_sleep(struct aggnet_tree *tree)
+{
+	tree_set_state(tree, AGGNET_TREE_IDLE);
+	tree->up.state = AGGNET_UP_IDLE;
+	tree->up.any = false;
+	tree->up.fin = false;
+	tree->lost.n = 0;
+	aggnet_rtt_init(&tree->up.rtt);
+}
+
+/*
+ * Are all planned children bound, though some of them did not wait for all of
+ * theirs? A source that comes later then goes past this end, too.
+ */
+static bool tree_cut_short(const struct aggnet_tree *tree)
+{
+	return tree->partials && !tree_awaits(tree) &&
+	       !aggnet_tree_is_receiver(tree);
+}
+
+/* At the receiver the books must balance: sources, members and records. */
+static bool tree_books_ok(const struct aggnet_tree *tree)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+
+	return tree->weight + aggnet_tree_own_done(tree) == conf->sources &&
+	       (!conf->members_known ||
+		aggnet_tree_members(tree) == conf->members) &&
+	       tree_units_ok(tree);
+}
+
+void aggnet_tree_advance(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	u32 weight = tree->weight + aggnet_tree_own_done(tree);
+
+	if (tree->state != AGGNET_TREE_OPEN || tree->bound)
+		return;
+	if (tree->conf.writers && !aggnet_tree_own_done(tree))
+		return;
+	/* It may be more than planned: others come when their end is away. */
+	if (weight < tree->conf.sources && !tree->flushing &&
+	    !tree_cut_short(tree))
+		return;
+	tree->accepting = false;
+	aggnet_runs_close(&tree->runs);
+	tree_set_state(tree, AGGNET_TREE_CLOSING);
+	if (!aggnet_tree_is_receiver(tree))
+		aggnet_uplink_push(tree, out);
+	else if (!tree_books_ok(tree))
+		aggnet_tree_abort(tree, out, AGGNET_R_MISMATCH,
+				  aggnet_tree_self(tree), 0, 0);
+	else
+		aggnet_socket_wake(tree);
+}
+
+void aggnet_tree_done(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	tree_set_state(tree, AGGNET_TREE_DONE);
+	tree_queue_release(tree);
+	tree->told_all = aggnet_child_tell(tree, out);
+	aggnet_socket_wake(tree);
+	aggnet_event_tree(tree, AGGNET_EVENT_TREE_DONE);
+}
+
+void aggnet_tree_abort(struct aggnet_tree *tree, struct sk_buff_head *out,
+		       enum aggnet_reason reason, __be32 origin, __be32 about,
+		       u32 missing)
+{
+	if (tree->state >= AGGNET_TREE_DONE)
+		return;
+	aggnet_tree_touch(tree, out);
+	tree_set_state(tree, AGGNET_TREE_ABORTED);
+	tree_queue_release(tree);
+	if (reason != AGGNET_R_TIMEOUT)
+		tree->lost.n = 0;
+	tree->reason = reason;
+	tree->origin = origin;
+	tree->about = about;
+	tree->missing = missing;
+	tree->up.heard = jiffies;	/* the ABORT has its own give_up */
+	tree->told_all = aggnet_child_tell(tree, out);
+	aggnet_uplink_abort(tree, out);
+	aggnet_socket_wake(tree);
+	aggnet_event_tree(tree, AGGNET_EVENT_TREE_ABORTED);
+}
+
+u16 aggnet_put_abort(const struct aggnet_tree *tree,
+		     struct aggnet_abort_body *body)
+{
+	body->abort.reason = cpu_to_be32(tree->reason);
+	body->abort.origin = tree->origin;
+	body->abort.about = tree->about;
+	body->abort.missing = cpu_to_be32(tree->missing);
+	memcpy(body->name, tree->lost.id, sizeof(body->name));
+	return sizeof(body->abort) + tree->lost.n * sizeof(body->name[0]);
+}
+
+void aggnet_tree_stall(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	if (tree->state != AGGNET_TREE_OPEN || aggnet_tree_is_receiver(tree))
+		return;
+	tree->accepting = false;
+	aggnet_runs_close(&tree->runs);
+	tree->flushing = true;
+	tree->partials++;
+	aggnet_child_lost(tree);
+	if (aggnet_tree_sorted(tree))
+		aggnet_sorted_moved(tree, out);
+	aggnet_event_tree(tree, AGGNET_EVENT_TREE_STALLED);
+	aggnet_tree_advance(tree, out);
+	aggnet_uplink_push(tree, out);
+}
+
+/* --- receive --------------------------------------------------------------- */
+
+/* A newer epoch answers packets of this one with an RST, which carries its own. */
+static bool tree_epoch_over(const struct aggnet_pkt *pkt)
+{
+	const struct aggnet_rst *rst = (const void *)pkt->body;
+
+	return pkt->type == AGGNET_RST &&
+	       rst->reason == cpu_to_be32(AGGNET_RST_EPOCH);
+}
+
+static int tree_epoch_cmp(const struct aggnet_tree *tree,
+			  const struct aggnet_pkt *pkt)
+{
+	return aggnet_epoch_cmp(pkt->instance, pkt->attempt,
+				tree->conf.instance, tree->conf.attempt);
+}
+
+static void tree_epoch_old(struct aggnet_tree *tree,
+			   const struct aggnet_pkt *pkt,
+			   struct sk_buff_head *out)
+{
+	aggnet_stat_inc(tree->an, drop_epoch_old);
+	if (pkt->type == AGGNET_OPEN || pkt->type == AGGNET_DATA ||
+	    pkt->type == AGGNET_FIN || pkt->type == AGGNET_PROBE)
+		aggnet_child_send_rst(tree, pkt, AGGNET_RST_EPOCH, out);
+}
+
+void aggnet_tree_tell_epoch(struct aggnet_tree *tree)
+{
+	if (!tree->epoch_told)
+		aggnet_event_tree(tree, AGGNET_EVENT_EPOCH);
+	tree->epoch_told = true;
+}
+
+/*
+ * What the child says under the newer epoch's key is right, so this one cannot come
+ * to an end: the child's flow is not there any more, and its ABORT may be lost.
+ * Without a key a single forged packet would do.
+ */
+static void tree_epoch_new(struct aggnet_tree *tree,
+			   const struct aggnet_pkt *pkt,
+			   struct sk_buff_head *out)
+{
+	aggnet_stat_inc(tree->an, drop_epoch_new);
+	aggnet_tree_tell_epoch(tree);
+	if (pkt->type == AGGNET_OPEN && tree->conf.key.keyed &&
+	    tree->state != AGGNET_TREE_IDLE)
+		aggnet_tree_abort(tree, out, AGGNET_R_STALE, pkt->src,
+				  aggnet_tree_self(tree), 0);
+}
+
+/* Is the packet of the epoch in force? If not, it has been dealt with. */
+static bool tree_epoch_ok(struct aggnet_tree *tree,
+			  const struct aggnet_pkt *pkt,
+			  struct sk_buff_head *out)
+{
+	int cmp = tree_epoch_cmp(tree, pkt);
+
+	if (!cmp || (cmp > 0 && tree_epoch_over(pkt)))
+		return true;
+	if (cmp > 0)
+		tree_epoch_new(tree, pkt, out);
+	else
+		tree_epoch_old(tree, pkt, out);
+	return false;
+}
+
+static bool tree_dispatch(struct aggnet_tree *tree,
+			  const struct aggnet_pkt *pkt,
+			  struct sk_buff_head *out)
+{
+	switch (pkt->type) {
+	case AGGNET_OPEN:
+		return aggnet_child_open(tree, pkt, out);
+	case AGGNET_ABORT:
+		if (aggnet_uplink_is_peer(tree, pkt)) {
+			aggnet_uplink_rx(tree, pkt, out);
+			break;
+		}
+		fallthrough;
+	case AGGNET_DATA:
+	case AGGNET_FIN:
+	case AGGNET_PROBE:
+		aggnet_child_rx(tree, pkt, out);
+		break;
+	default:
+		aggnet_uplink_rx(tree, pkt, out);
+	}
+	return true;
+}
+
+/* Not under the tree's key: from a child that has the entry before this one? */
+static void tree_rx_elder(struct aggnet_tree *tree,
+			  const struct aggnet_pkt *pkt,
+			  const struct aggnet_hdr *hdr)
+{
+	struct aggnet_pkt elder = *pkt;
+	struct sk_buff_head out;
+
+	if (!tree->has_elder || tree_epoch_cmp(tree, pkt) >= 0 ||
+	    !aggnet_tag_ok(&tree->elder_key, hdr)) {
+		aggnet_stat_inc(tree->an, drop_tag);
+		return;
+	}
+	elder.key = &tree->elder_key;
+	aggnet_tree_lock(tree, &out);
+	if (tree->dead)
+		aggnet_stat_inc(tree->an, drop_no_tree);
+	else
+		tree_epoch_old(tree, &elder, &out);
+	aggnet_tree_unlock(tree, &out);
+}
+
+bool aggnet_tree_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+		    const struct aggnet_hdr *hdr)
+{
+	struct sk_buff_head out;
+	bool consumed = true;
+
+	if (!aggnet_tag_ok(&tree->conf.key, hdr)) {
+		tree_rx_elder(tree, pkt, hdr);
+		return true;
+	}
+	aggnet_tree_lock(tree, &out);
+	if (tree->dead)
+		aggnet_stat_inc(tree->an, drop_no_tree);
+	else if (tree_epoch_ok(tree, pkt, &out))
+		consumed = tree_dispatch(tree, pkt, &out);
+	aggnet_tree_unlock(tree, &out);
+	return consumed;
+}

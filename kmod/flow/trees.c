@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Table of a namespace's entries, replaced as a whole: never half a plan. */
+#include <linux/log2.h>
+#include <linux/random.h>
+#include <linux/sched.h>
+
+#include "flow/tree.h"
+#include "flow/trees.h"
+#include "mem.h"
+#include "netns.h"
+
+#define TREES_SLOTS_MIN	8
+
+/*
+ * A member of the family of aggtable.c's key hash: incast IDs can be
+ * chosen, their slots cannot.
+ */
+static u32 trees_home(const struct aggnet_trees *trees, u64 incast_id)
+{
+	u64 h = ((u32)incast_id + trees->seed[0]) *
+		((incast_id >> 32) + trees->seed[1]);
+	u32 top = h >> 32;
+
+	/* IDs at equal distances would crowd without the permutation. */
+	top *= 2 * top + 1;
+	return (u64)top * (trees->mask + 1ULL) >> 32;
+}
+
+/* Next slot from @pos on that has an entry of @incast_id. */
+static struct aggnet_tree *trees_probe(const struct aggnet_trees *trees,
+				       u64 incast_id, u32 *pos)
+{
+	struct aggnet_tree *tree;
+
+	/* A slot is free at the end of each run, so this ends. */
+	for (; (tree = READ_ONCE(trees->slot[*pos & trees->mask])); (*pos)++)
+		if (tree->conf.incast_id == incast_id)
+			break;
+	return tree;
+}
+
+struct aggnet_tree *aggnet_trees_first(const struct aggnet_trees *trees,
+				       u64 incast_id)
+{
+	u32 pos;
+
+	if (!trees)
+		return NULL;
+	pos = trees_home(trees, incast_id);
+	return trees_probe(trees, incast_id, &pos);
+}
+
+u32 aggnet_trees_links(const struct aggnet_trees *trees, u64 incast_id)
+{
+	u32 pos = trees_home(trees, incast_id), n = 0;
+
+	for (; trees_probe(trees, incast_id, &pos); pos++)
+		n++;
+	return n;
+}
+
+struct aggnet_tree *aggnet_trees_by_link(const struct aggnet_trees *trees,
+					 u64 incast_id, u32 ifindex,
+					 __be32 neighbour)
+{
+	struct aggnet_tree *tree;
+	u32 pos;
+
+	if (!trees)
+		return NULL;
+	pos = trees_home(trees, incast_id);
+	for (; (tree = trees_probe(trees, incast_id, &pos)); pos++)
+		if (tree->conf.link_ifindex == ifindex &&
+		    tree->conf.link_neighbour == neighbour)
+			break;
+	return tree;
+}
+
+bool aggnet_tree_marks(const struct aggnet_tree *tree, u32 ifindex,
+		       __be32 neighbour)
+{
+	return tree->conf.scheme == AGGNET_SCHEME_BLOOM &&
+	       tree->conf.link_ifindex == ifindex &&
+	       tree->conf.link_neighbour == neighbour;
+}
+
+bool aggnet_trees_has(const struct aggnet_trees *trees,
+		      const struct aggnet_tree *tree)
+{
+	struct aggnet_tree *found;
+	u32 pos;
+
+	if (!trees)
+		return false;
+	pos = trees_home(trees, tree->conf.incast_id);
+	for (; (found = trees_probe(trees, tree->conf.incast_id, &pos)); pos++)
+		if (found == tree)
+			break;
+	return found;
+}
+
+struct aggnet_tree *aggnet_trees_find(struct aggnet_net *an, u64 incast_id)
+{
+	return aggnet_trees_first(rcu_dereference_check(an->trees,
+				  lockdep_is_held(&an->lock)), incast_id);
+}
+
+struct aggnet_tree *aggnet_trees_get(struct aggnet_net *an, u64 incast_id)
+{
+	struct aggnet_tree *tree;
+
+	rcu_read_lock();
+	tree = aggnet_trees_find(an, incast_id);
+	/* It may have left the table and lost its last reference by now. */
+	if (tree && !refcount_inc_not_zero(&tree->ref))
+		tree = NULL;
+	rcu_read_unlock();
+	return tree;
+}
+
+struct aggnet_tree *aggnet_trees_next(const struct aggnet_trees *trees,
+				      u32 *pos)
+{
+	struct aggnet_tree *tree = NULL;
+
+	while (trees && !tree && *pos <= trees->mask)
+		tree = trees->slot[(*pos)++];
+	return tree;
+}
+
+struct aggnet_trees *aggnet_trees_in_force(struct aggnet_net *an)
+{
+	return rcu_dereference_protected(an->trees,
+					 lockdep_is_held(&an->lock));
+}
+
+static struct aggnet_trees *trees_alloc(u32 slots)
+{
+	struct aggnet_trees *trees;
+
+	trees = aggnet_zalloc(struct_size(trees, slot, slots),
+			      GFP_KERNEL_ACCOUNT);
+	if (!trees)
+		return NULL;
+	trees->mask = slots - 1;
+	get_random_bytes(trees->seed, sizeof(trees->seed));
+	return trees;
+}
+
+static struct aggnet_trees *trees_clone(const struct aggnet_trees *from,
+					u32 slots)
+{
+	struct aggnet_trees *trees = trees_alloc(slots);
+	struct aggnet_tree *tree;
+	u32 pos = 0;
+
+	if (!trees)
+		return NULL;
+	while ((tree = aggnet_trees_next(from, &pos))) {
+		cond_resched();
+		aggnet_trees_insert(trees, tree);
+	}
+	return trees;
+}
+
+struct aggnet_trees *aggnet_trees_copy(const struct aggnet_trees *from)
+{
+	u32 count = from ? from->count : 0;
+
+	/* A withdrawn plan leaves a small table behind. */
+	return trees_clone(from, max_t(u32, TREES_SLOTS_MIN,
+				       roundup_pow_of_two(2 * count + 2)));
+}
+
+bool aggnet_trees_room(const struct aggnet_trees *trees)
+{
+	return trees && 2 * (trees->count + 1) <= trees->mask + 1;
+}
+
+int aggnet_trees_reserve(struct aggnet_trees **trees)
+{
+	struct aggnet_trees *more;
+
+	if (aggnet_trees_room(*trees))
+		return 0;
+	more = trees_clone(*trees, 2 * ((*trees)->mask + 1));
+	if (!more)
+		return -ENOMEM;
+	aggnet_free(*trees);
+	*trees = more;
+	return 0;
+}
+
+void aggnet_trees_insert(struct aggnet_trees *trees, struct aggnet_tree *tree)
+{
+	u32 pos = trees_home(trees, tree->conf.incast_id);
+
+	while (trees->slot[pos & trees->mask])
+		pos++;
+	/* Readers of a table in force find the entry whole, or not yet. */
+	smp_store_release(&trees->slot[pos & trees->mask], tree);
+	trees->count++;
+}
+
+/* Move entries back over a freed slot, so that no run has a hole in it. */
+static void trees_close(struct aggnet_trees *trees, u32 gap)
+{
+	struct aggnet_tree *tree;
+	u32 pos = gap, home;
+
+	while ((tree = trees->slot[++pos & trees->mask])) {
+		home = trees_home(trees, tree->conf.incast_id);
+		if (((pos - home) & trees->mask) < ((pos - gap) & trees->mask))
+			continue;
+		trees->slot[gap & trees->mask] = tree;
+		gap = pos;
+	}
+	trees->slot[gap & trees->mask] = NULL;
+}
+
+void aggnet_trees_remove(struct aggnet_trees *trees, u64 incast_id)
+{
+	u32 pos = trees_home(trees, incast_id);
+
+	while (trees_probe(trees, incast_id, &pos)) {
+		trees_close(trees, pos);
+		trees->count--;
+	}
+}
+
+struct aggnet_trees *aggnet_trees_publish(struct aggnet_net *an,
+					  struct aggnet_trees *trees)
+{
+	return rcu_replace_pointer(an->trees, trees,
+				   lockdep_is_held(&an->lock));
+}
+
+void aggnet_trees_free(struct aggnet_trees *trees)
+{
+	if (trees)
+		kvfree_rcu(trees, rcu);
+}
+
+void aggnet_trees_kill_all(struct aggnet_net *an)
+{
+	struct aggnet_trees *old = aggnet_trees_publish(an, NULL);
+	struct aggnet_tree *tree;
+	u32 pos = 0;
+
+	while ((tree = aggnet_trees_next(old, &pos))) {
+		cond_resched();
+		aggnet_tree_kill(tree, AGGNET_R_WITHDRAWN);
+	}
+	aggnet_trees_free(old);
+}

@@ -1,0 +1,851 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Child's half of the channel to the next end on the way to the receiver:
+ * binding, window, credit, retransmission, FIN.
+ */
+#include <linux/align.h>
+#include <linux/jiffies.h>
+#include <linux/random.h>
+#include <linux/skbuff.h>
+
+#include "core/codec.h"
+#include "core/state.h"
+#include "flow/channel.h"
+#include "flow/timers.h"
+#include "flow/tree.h"
+#include "net/tx.h"
+#include "mem.h"
+#include "trace.h"
+
+#define UPLINK_ACK_EVERY	8	/* DATA, a power of two */
+#define UPLINK_PROBE_MIN_US	50000u	/* first probe for DONE */
+#define UPLINK_PROBE_MAX_US	1000000u
+#define UPLINK_PROBE_SAME	8	/* probes before the time doubles */
+#define UPLINK_ALIVE_MAX_US	1000000u
+#define UPLINK_CREDIT_MAX_US	200000u	/* asks for credit no less often */
+#define UPLINK_BIND_TRIES	4	/* PROBEs of full length without answer */
+
+/* Each begins with struct aggnet_data, and a path's MTU may be any number. */
+static size_t uplink_body_size(u32 payload)
+{
+	return ALIGN(sizeof(struct aggnet_data) + payload,
+		     __alignof__(struct aggnet_data));
+}
+
+size_t aggnet_uplink_size(u32 slots, u32 payload)
+{
+	return slots * (sizeof(struct aggnet_segment) +
+			uplink_body_size(payload));
+}
+
+int aggnet_uplink_init(struct aggnet_tree *tree, u32 slots, u32 payload)
+{
+	struct aggnet_uplink *up = &tree->up;
+	size_t each = uplink_body_size(payload);
+	u8 *body;
+	u32 i;
+
+	up->ring = aggnet_zalloc(aggnet_uplink_size(slots, payload),
+				 GFP_KERNEL_ACCOUNT);
+	if (!up->ring)
+		return -ENOMEM;
+	body = (u8 *)(up->ring + slots);
+	for (i = 0; i < slots; i++)
+		up->ring[i].body = body + i * each;
+	up->slots = slots;
+	up->max_payload = payload;
+	up->una = AGGNET_SEQ_FIRST;
+	up->nxt = AGGNET_SEQ_FIRST;
+	up->credit = AGGNET_SEQ_FIRST;
+	aggnet_rtt_init(&up->rtt);
+	aggnet_cwnd_init(&up->cwnd, slots, AGGNET_SEQ_FIRST);
+	return 0;
+}
+
+void aggnet_uplink_free(struct aggnet_tree *tree)
+{
+	aggnet_free(tree->up.ring);
+}
+
+static struct aggnet_segment *uplink_segment(struct aggnet_uplink *up, u32 seq)
+{
+	return &up->ring[seq & (up->slots - 1)];
+}
+
+/*
+ * The planned way leads to the planned ends and to the receiver. An OPEN to any
+ * end may have reached another one by plain IP, and so must what is bound to it:
+ * from a planned link it would come to the receiver, which drops it.
+ */
+static enum aggnet_way uplink_way(const struct aggnet_tree *tree)
+{
+	const struct aggnet_uplink *up = &tree->up;
+
+	return up->any && up->peer && up->peer != aggnet_tree_receiver(tree) ?
+	       AGGNET_WAY_ROUND : AGGNET_WAY_UP;
+}
+
+static void uplink_send(struct aggnet_tree *tree, u8 type, u16 flags,
+			const void *body, u16 length, const u64 *digest,
+			struct sk_buff_head *out)
+{
+	struct aggnet_uplink *up = &tree->up;
+	struct aggnet_pkt pkt = {
+		.type = type,
+		.flags = flags,
+		.hop = up->hop,
+		.length = length,
+		.dst = up->peer,
+		.src_nonce = up->nonce,
+		.dst_nonce = up->peer_nonce,
+		.stamp = aggnet_clock_us(),
+	};
+
+	aggnet_tx_make(tree, out, &pkt, body, digest, uplink_way(tree));
+}
+
+static void uplink_send_open(struct aggnet_tree *tree,
+			     struct sk_buff_head *out)
+{
+	const struct aggnet_shape *shape = &tree->conf.shape;
+	struct aggnet_uplink *up = &tree->up;
+	struct aggnet_open body = {
+		.function = shape->function,
+		.vtype = shape->vtype,
+		.layout = shape->layout,
+		.scale = shape->scale,
+		.k = cpu_to_be16(shape->k),
+		.elements = cpu_to_be64(shape->elements),
+	};
+
+	/*
+	 * An end further up than planned is further away, too; and copies that
+	 * a filter makes share what the field says.
+	 */
+	up->hop = up->any || tree->conf.filter_size ? AGGNET_HOP_MAX :
+						      tree->conf.hops + 2;
+	uplink_send(tree, AGGNET_OPEN, up->any ? AGGNET_F_ANY : 0, &body,
+		    sizeof(body), NULL, out);
+}
+
+/* How many sources the flow will contain; names are for a shorter body. */
+static struct aggnet_probe uplink_probe(struct aggnet_tree *tree)
+{
+	struct aggnet_uplink *up = &tree->up;
+
+	up->sources = aggnet_tree_reach(tree);
+	up->strayed |= up->sources != tree->conf.sources;
+	return (struct aggnet_probe) {
+		.sources = cpu_to_be32(up->sources + 1),
+	};
+}
+
+static void uplink_send_probe(struct aggnet_tree *tree,
+			      struct sk_buff_head *out)
+{
+	struct {
+		struct aggnet_probe probe;
+		__be32 name[AGGNET_NAMES_MAX];
+	} body = { .probe = uplink_probe(tree) };
+	u16 length = sizeof(body.probe);
+
+	if (tree->up.sources < tree->conf.sources) {
+		body.probe.names = cpu_to_be32(tree->lost.n);
+		memcpy(body.name, tree->lost.id, sizeof(body.name));
+		length += tree->lost.n * sizeof(body.name[0]);
+	}
+	uplink_send(tree, AGGNET_PROBE, 0, &body, length, NULL, out);
+}
+
+void aggnet_uplink_tell(struct aggnet_tree *tree, bool again,
+			struct sk_buff_head *out)
+{
+	struct aggnet_uplink *up = &tree->up;
+
+	if (up->state != AGGNET_UP_BOUND ||
+	    tree->state >= AGGNET_TREE_WAITING)
+		return;
+	if ((again && up->strayed) || up->sources != aggnet_tree_reach(tree))
+		uplink_send_probe(tree, out);
+}
+
+/*
+ * A PROBE as long as any DATA will be: an acceptor that is bound by it can be
+ * reached by them, whatever the MTU of links that are unknown here. Shorter and
+ * shorter ones (they fit 1500, 1280, 576) if there is no answer.
+ */
+static void uplink_send_bind(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	static const u16 shorter[] = {
+		AGGNET_PAYLOAD_USUAL, 1172, AGGNET_PAYLOAD_MIN
+	};
+	struct aggnet_uplink *up = &tree->up;
+	u32 step = up->tries - UPLINK_BIND_TRIES;
+	u32 payload = up->max_payload;
+
+	if (up->tries >= UPLINK_BIND_TRIES) {
+		step = min_t(u32, step, ARRAY_SIZE(shorter) - 1);
+		payload = shorter[step] - tree->conf.filter_size;
+	}
+	payload = max_t(u32, payload, AGGNET_PAYLOAD_MIN);
+	up->max_payload = min(up->max_payload, payload);
+	/* Nothing was packed yet: the first segment's other bytes are zero. */
+	*(struct aggnet_probe *)up->ring->body = uplink_probe(tree);
+	uplink_send(tree, AGGNET_PROBE, 0, up->ring->body,
+		    sizeof(struct aggnet_data) + up->max_payload, NULL, out);
+}
+
+/* If sources are missing, the end that may wait longest is told which. */
+static void uplink_send_fin(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	u32 weight = tree->weight + !!tree->conf.writers;
+	struct {
+		struct aggnet_fin fin;
+		__be32 name[AGGNET_NAMES_MAX];
+	} body = {
+		.fin.final = cpu_to_be32(tree->up.nxt),
+		.fin.weight = cpu_to_be32(weight),
+		.fin.records = cpu_to_be64(tree->records + tree->local_records),
+		.fin.partials = cpu_to_be32(tree->partials),
+		.fin.members = cpu_to_be32(aggnet_tree_members(tree)),
+	};
+	u16 length = sizeof(body.fin);
+
+	/* This end is closed, so that repeats need no other names. */
+	if (!tree->up.fin && weight < tree->conf.sources)
+		aggnet_child_lost(tree);
+	tree->up.fin = true;
+	if (weight < tree->conf.sources) {
+		memcpy(body.name, tree->lost.id, sizeof(body.name));
+		length += tree->lost.n * sizeof(body.name[0]);
+	}
+	uplink_send(tree, AGGNET_FIN, 0, &body, length, NULL, out);
+}
+
+static void uplink_send_abort(struct aggnet_tree *tree,
+			      struct sk_buff_head *out)
+{
+	struct aggnet_abort_body body;
+	u16 length = aggnet_put_abort(tree, &body);
+
+	uplink_send(tree, AGGNET_ABORT, 0, &body, length, NULL, out);
+}
+
+static u32 uplink_alive_us(const struct aggnet_tree *tree)
+{
+	return min_t(u64, tree->conf.give_up_ms * 250ULL, UPLINK_ALIVE_MAX_US);
+}
+
+/* Is there something that the acceptor owes an answer to? */
+static bool uplink_owed(const struct aggnet_tree *tree)
+{
+	const struct aggnet_uplink *up = &tree->up;
+
+	return up->state < AGGNET_UP_BOUND || up->una != up->nxt ||
+	       tree->state == AGGNET_TREE_CLOSING ||
+	       tree->state == AGGNET_TREE_ABORTED || aggnet_tree_may_emit(tree);
+}
+
+/* Is DATA to be sent again? After an abort nothing waits for it any more. */
+static bool uplink_in_flight(const struct aggnet_tree *tree)
+{
+	const struct aggnet_uplink *up = &tree->up;
+
+	return up->state == AGGNET_UP_BOUND && up->una != up->nxt &&
+	       tree->state != AGGNET_TREE_ABORTED;
+}
+
+/* Microseconds until the oldest packet is overdue. */
+static u32 uplink_rto_left(struct aggnet_uplink *up)
+{
+	u32 age = aggnet_clock_us() - uplink_segment(up, up->una)->sent_us;
+	u32 rto = aggnet_rtt_rto(&up->rtt);
+
+	return age < rto ? rto - age : 0;
+}
+
+static void uplink_arm(struct aggnet_tree *tree)
+{
+	struct aggnet_uplink *up = &tree->up;
+	u32 us;
+
+	if (up->state == AGGNET_UP_IDLE)
+		return;
+	if (up->state == AGGNET_UP_FINISHED)
+		us = min3(UPLINK_PROBE_MIN_US <<
+			  min(up->tries / UPLINK_PROBE_SAME, 5),
+			  UPLINK_PROBE_MAX_US, uplink_alive_us(tree));
+	else if (uplink_in_flight(tree))
+		us = uplink_rto_left(up);
+	else if (uplink_owed(tree))
+		us = aggnet_rtt_rto(&up->rtt);
+	else
+		us = uplink_alive_us(tree);
+	aggnet_timers_uplink(tree, us);
+}
+
+void aggnet_uplink_start(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	struct aggnet_uplink *up = &tree->up;
+
+	if (up->state != AGGNET_UP_IDLE || !up->slots)
+		return;
+	up->state = AGGNET_UP_OPENING;
+	up->tries = 0;
+	up->peer = 0;
+	up->peer_nonce = 0;
+	up->nonce = get_random_u64();
+	uplink_send_open(tree, out);
+	uplink_arm(tree);
+}
+
+bool aggnet_uplink_is_peer(const struct aggnet_tree *tree,
+			   const struct aggnet_pkt *pkt)
+{
+	const struct aggnet_uplink *up = &tree->up;
+
+	return up->state >= AGGNET_UP_BINDING && pkt->src == up->peer &&
+	       pkt->src_nonce == up->peer_nonce && pkt->dst_nonce == up->nonce;
+}
+
+/*
+ * How far is the acceptor that an OPEN reached with @left hops? Plain IP takes
+ * none off, but links that heal and entries that come late will, so that it is
+ * never less than planned. By Bloom tables each hop may make copies.
+ */
+static u8 uplink_hop(const struct aggnet_tree *tree, u8 left)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+	u32 links = max_t(u32, tree->up.hop - left, conf->hops);
+
+	if (conf->filter_size ||
+	    (tree->up.any && conf->scheme != AGGNET_SCHEME_BLOOM))
+		return AGGNET_HOP_MAX;
+	return min_t(u32, links + 2, AGGNET_HOP_MAX);
+}
+
+static void uplink_accept(struct aggnet_tree *tree,
+			  const struct aggnet_pkt *pkt,
+			  struct sk_buff_head *out)
+{
+	const struct aggnet_accept *accept = (const void *)pkt->body;
+	u32 payload = be16_to_cpu(accept->max_payload);
+	u32 records = be16_to_cpu(accept->max_records);
+	struct aggnet_uplink *up = &tree->up;
+
+	if (up->state != AGGNET_UP_OPENING || pkt->dst_nonce != up->nonce ||
+	    accept->hop > up->hop) {
+		aggnet_stat_inc(tree->an, drop_state);
+		return;
+	}
+	if (payload < AGGNET_PAYLOAD_MIN || !records) {
+		aggnet_stat_inc(tree->an, drop_body);
+		return;
+	}
+	if (pkt->echo)
+		aggnet_rtt_sample(&up->rtt, aggnet_clock_us() - pkt->echo);
+	up->state = AGGNET_UP_BINDING;
+	up->peer = pkt->src;
+	up->peer_nonce = pkt->src_nonce;
+	up->peer_stamp = pkt->stamp;
+	up->hop = uplink_hop(tree, accept->hop);
+	up->max_payload = min(tree->max_payload, payload);
+	up->max_records = records;
+	up->tries = 0;
+	if (tree->state == AGGNET_TREE_ABORTED)
+		uplink_send_abort(tree, out);
+	else
+		uplink_send_bind(tree, out);
+	uplink_arm(tree);
+}
+
+/*
+ * Is an RST for this channel? While it opens, any end on the way may have a
+ * newer epoch; later only the acceptor counts. The RST of a lost incarnation
+ * cannot carry the old nonce of the acceptor.
+ */
+static bool uplink_rst_ok(const struct aggnet_uplink *up,
+			  const struct aggnet_pkt *pkt, bool epoch)
+{
+	if (up->state == AGGNET_UP_IDLE || pkt->dst_nonce != up->nonce)
+		return false;
+	return up->state == AGGNET_UP_OPENING ? epoch : pkt->src == up->peer;
+}
+
+/* The acceptor never bound us and never will: ask again, with a new nonce. */
+static void uplink_rst(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+		       struct sk_buff_head *out)
+{
+	const struct aggnet_rst *rst = (const void *)pkt->body;
+	bool epoch = rst->reason == cpu_to_be32(AGGNET_RST_EPOCH);
+	struct aggnet_uplink *up = &tree->up;
+
+	if (!uplink_rst_ok(up, pkt, epoch)) {
+		aggnet_stat_inc(tree->an, drop_peer);
+		return;
+	}
+	if (epoch) {
+		up->told = true;	/* the newer epoch ignores our ABORT */
+		aggnet_tree_tell_epoch(tree);
+		aggnet_tree_abort(tree, out, AGGNET_R_STALE, pkt->src,
+				  aggnet_tree_self(tree), 0);
+		return;
+	}
+	/* An acceptor refuses nothing that it has bound: this is not from it. */
+	if (up->state > AGGNET_UP_BINDING && pkt->src_nonce == up->peer_nonce) {
+		aggnet_stat_inc(tree->an, drop_state);
+		return;
+	}
+	if (up->state != AGGNET_UP_BINDING) {
+		/* A channel to the new incarnation carries the ABORT. */
+		up->state = AGGNET_UP_IDLE;
+		up->any = true;
+		aggnet_tree_abort(tree, out, AGGNET_R_RESET,
+				  aggnet_tree_self(tree), pkt->src, 0);
+		/* One that had ended has told only the old incarnation. */
+		if (tree->state == AGGNET_TREE_ABORTED && !up->told)
+			aggnet_uplink_start(tree, out);
+		return;
+	}
+	up->state = AGGNET_UP_IDLE;
+	up->any |= rst->reason == cpu_to_be32(AGGNET_RST_CLOSED);
+	aggnet_uplink_start(tree, out);
+}
+
+/* Packets sent well before one that arrived are lost (as in RFC 8985). */
+static void uplink_detect_loss(struct aggnet_uplink *up, u32 newest_us)
+{
+	u32 allowed = aggnet_rtt_reorder(&up->rtt);
+	struct aggnet_segment *seg;
+	u32 seq;
+
+	for (seq = up->una; seq != up->nxt; seq++) {
+		seg = uplink_segment(up, seq);
+		if (seg->acked || seg->lost ||
+		    (s32)(newest_us - seg->sent_us - allowed) <= 0)
+			continue;
+		seg->lost = true;
+		up->flight--;
+		aggnet_cwnd_lost(&up->cwnd, seq, up->nxt);
+	}
+}
+
+/* Take in what an ACK covers. Return: how many packets, newest in @newest_us */
+static u32 uplink_take_ack(struct aggnet_uplink *up,
+			   const struct aggnet_ack *ack, u32 *newest_us)
+{
+	struct aggnet_segment *seg;
+	u32 taken = 0;
+	u32 seq;
+
+	for (seq = up->una; seq != up->nxt; seq++) {
+		seg = uplink_segment(up, seq);
+		if (seg->acked || !aggnet_ack_covers(ack, seq))
+			continue;
+		seg->acked = true;
+		up->flight -= !seg->lost;
+		seg->lost = false;
+		if (!taken++ || (s32)(seg->sent_us - *newest_us) > 0)
+			*newest_us = seg->sent_us;
+	}
+	while (up->una != up->nxt && uplink_segment(up, up->una)->acked)
+		up->una++;
+	return taken;
+}
+
+/* A fresh ACK: the acceptor lives, and the way to it is as long as that. */
+static void uplink_heard(struct aggnet_tree *tree, const struct aggnet_pkt *pkt)
+{
+	struct aggnet_uplink *up = &tree->up;
+
+	if (!aggnet_fresh(&up->peer_stamp, pkt->stamp, up->heard,
+			  tree->conf.give_up_ms))
+		return;
+	up->heard = jiffies;
+	/* FIN is repeated until DONE: its ACKs are no reason to hurry. */
+	if (up->state != AGGNET_UP_FINISHED)
+		up->tries = 0;
+	if (pkt->echo)
+		aggnet_rtt_sample(&up->rtt, aggnet_clock_us() - pkt->echo);
+}
+
+static void uplink_ack(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+		       struct sk_buff_head *out)
+{
+	const struct aggnet_ack *ack = (const void *)pkt->body;
+	u32 credit = be32_to_cpu(ack->credit);
+	struct aggnet_uplink *up = &tree->up;
+	u32 cum = be32_to_cpu(ack->cum);
+	u8 backoff = up->rtt.backoff;
+	bool moved = false;
+	u32 newest_us = 0;
+	u32 taken;
+
+	if (aggnet_before(up->nxt, cum) ||
+	    credit - cum > AGGNET_WINDOW) {
+		aggnet_stat_inc(tree->an, drop_body);
+		return;
+	}
+	/*
+	 * A newer ACK has told all that this one tells. If it is a replay, its
+	 * credit may be so old that it seems to be ahead.
+	 */
+	if (aggnet_before(cum, up->una))
+		return;
+	if (up->state == AGGNET_UP_BINDING) {
+		up->state = AGGNET_UP_BOUND;
+		moved = true;
+	}
+	up->rooted |= !!(pkt->flags & AGGNET_F_ROOTED);
+	uplink_heard(tree, pkt);
+	if (aggnet_before(up->credit, credit)) {
+		up->credit = credit;
+		moved = true;
+	}
+	taken = uplink_take_ack(up, ack, &newest_us);
+	/* That nothing has moved is an answer, too, but no reason to hurry. */
+	up->rtt.backoff = moved || taken ? 0 : backoff;
+	if (taken) {
+		aggnet_cwnd_acked(&up->cwnd, taken);
+		uplink_detect_loss(up, newest_us);
+	}
+	if (pkt->flags & AGGNET_F_FIN && up->state == AGGNET_UP_BOUND &&
+	    tree->state == AGGNET_TREE_CLOSING && up->una == up->nxt) {
+		up->state = AGGNET_UP_FINISHED;
+		up->tries = 0;
+		tree->state = AGGNET_TREE_WAITING;
+	}
+	aggnet_uplink_push(tree, out);
+}
+
+static void uplink_abort_rx(struct aggnet_tree *tree,
+			    const struct aggnet_pkt *pkt,
+			    struct sk_buff_head *out)
+{
+	const struct aggnet_abort *body = (const void *)pkt->body;
+	u32 reason = be32_to_cpu(body->reason);
+
+	if (!reason || reason >= __AGGNET_R_MAX)
+		reason = AGGNET_R_PROTOCOL;
+	tree->up.told = true;
+	if (tree->state < AGGNET_TREE_DONE) {
+		tree->lost.n = 0;
+		aggnet_child_names(tree, pkt, sizeof(*body),
+				   AGGNET_NAMES_MAX);
+	}
+	aggnet_tree_abort(tree, out, reason, body->origin, body->about,
+			  be32_to_cpu(body->missing));
+	if (!(pkt->flags & AGGNET_F_REPLY))
+		uplink_send(tree, AGGNET_ABORT, AGGNET_F_REPLY, pkt->body,
+			    pkt->length, NULL, out);
+}
+
+static void uplink_done(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	/* Custody of the FIN is implied, its ACK may have been lost. */
+	if (tree->state == AGGNET_TREE_WAITING ||
+	    (tree->state == AGGNET_TREE_CLOSING && !aggnet_tree_keys(tree))) {
+		tree->up.state = AGGNET_UP_FINISHED;
+		aggnet_tree_done(tree, out);
+	} else if (tree->state != AGGNET_TREE_DONE) {
+		aggnet_stat_inc(tree->an, drop_state);
+	}
+}
+
+void aggnet_uplink_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+		      struct sk_buff_head *out)
+{
+	if (!tree->up.slots) {
+		aggnet_stat_inc(tree->an, drop_state);
+		return;
+	}
+	if (pkt->type == AGGNET_ACCEPT) {
+		uplink_accept(tree, pkt, out);
+		return;
+	}
+	if (pkt->type == AGGNET_RST) {
+		uplink_rst(tree, pkt, out);
+		return;
+	}
+	if (!aggnet_uplink_is_peer(tree, pkt)) {
+		aggnet_stat_inc(tree->an, drop_peer);
+		return;
+	}
+	if (pkt->type == AGGNET_ACK)
+		uplink_ack(tree, pkt, out);
+	else if (pkt->type == AGGNET_DONE)
+		uplink_done(tree, out);
+	else
+		uplink_abort_rx(tree, pkt, out);
+}
+
+/* May one more packet leave now? */
+static bool uplink_open(const struct aggnet_tree *tree)
+{
+	const struct aggnet_uplink *up = &tree->up;
+
+	return up->state == AGGNET_UP_BOUND && up->flight < up->cwnd.cwnd &&
+	       up->nxt - up->una < up->slots && up->nxt != AGGNET_SEQ_END &&
+	       aggnet_before(up->nxt, up->credit) && aggnet_tree_may_emit(tree);
+}
+
+static void uplink_transmit(struct aggnet_tree *tree,
+			    struct aggnet_segment *seg, u16 flags,
+			    struct sk_buff_head *out)
+{
+	if (tree->state != AGGNET_TREE_CLOSING)
+		flags |= AGGNET_F_PARTIAL;
+	seg->sent_us = aggnet_clock_us();
+	seg->lost = false;
+	tree->up.flight++;
+	uplink_send(tree, AGGNET_DATA, flags, seg->body, seg->len,
+		    &seg->digest, out);
+}
+
+/* Return: the instructions, roughly, that it took to make the packet */
+static u32 uplink_pack(struct aggnet_tree *tree, struct aggnet_segment *seg)
+{
+	struct aggnet_data *data = (void *)seg->body;
+	struct aggnet_uplink *up = &tree->up;
+	u64 represents;
+	u32 records;
+	u32 len;
+
+	len = aggnet_tree_pack(tree, seg->body + sizeof(*data),
+			       up->max_payload, up->max_records, &records,
+			       &represents);
+	data->seq = cpu_to_be32(up->nxt++);
+	data->records = cpu_to_be16(records);
+	/* Of other trees it is zero. */
+	data->weight = cpu_to_be16(tree->runs.weight);
+	data->represents = cpu_to_be64(represents);
+	seg->len = sizeof(*data) + len;
+	seg->acked = false;
+	seg->digest = aggnet_digest(&tree->conf.key, seg->body, seg->len);
+	trace_aggnet_emit(tree, records, represents);
+	tree->packets_out++;
+	tree->bytes_out += len;
+	tree->records_out += records;
+	return records * aggnet_state_cost(&tree->conf.shape) + 2 * len;
+}
+
+static void uplink_retransmit(struct aggnet_tree *tree,
+			      struct aggnet_segment *seg,
+			      struct sk_buff_head *out)
+{
+	uplink_transmit(tree, seg, AGGNET_F_REXMIT | AGGNET_F_ACK, out);
+	aggnet_stat_inc(tree->an, tx_retransmits);
+	tree->rexmits++;
+}
+
+static u32 uplink_resend(struct aggnet_tree *tree, u32 burst,
+			 struct sk_buff_head *out)
+{
+	struct aggnet_uplink *up = &tree->up;
+	struct aggnet_segment *seg;
+	u32 seq;
+
+	for (seq = up->una; burst && seq != up->nxt; seq++) {
+		seg = uplink_segment(up, seq);
+		if (!seg->lost)
+			continue;
+		if (up->flight >= up->cwnd.cwnd)
+			return 0;
+		uplink_retransmit(tree, seg, out);
+		burst--;
+	}
+	return burst;
+}
+
+/* New packets, as many as one run of the lock may make. Return: was there any? */
+static bool uplink_make(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	struct aggnet_uplink *up = &tree->up;
+	struct aggnet_segment *seg;
+	u32 seq = up->nxt;
+	bool last;
+
+	while (up->burst && up->cost < AGGNET_COST_MAX && uplink_open(tree)) {
+		seg = uplink_segment(up, up->nxt);
+		up->burst--;
+		up->cost += uplink_pack(tree, seg);
+		last = !up->burst || up->cost >= AGGNET_COST_MAX ||
+		       !uplink_open(tree) || up->flight + 1 >= up->cwnd.cwnd ||
+		       !(up->nxt & (UPLINK_ACK_EVERY - 1));
+		uplink_transmit(tree, seg, last ? AGGNET_F_ACK : 0, out);
+	}
+	up->stopped = up->burst && up->cost >= AGGNET_COST_MAX &&
+		      uplink_open(tree);
+	return up->nxt != seq;
+}
+
+static void uplink_push(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	struct aggnet_uplink *up = &tree->up;
+
+	if (uplink_make(tree, out))
+		aggnet_tree_reclaim(tree, out);
+	if (up->nxt == AGGNET_SEQ_END && aggnet_tree_may_emit(tree)) {
+		aggnet_tree_abort(tree, out, AGGNET_R_PROTOCOL,
+				  aggnet_tree_self(tree),
+				  aggnet_tree_self(tree), 0);
+		return;
+	}
+	if (tree->state == AGGNET_TREE_CLOSING && !aggnet_tree_keys(tree) &&
+	    up->una == up->nxt && !up->fin)
+		uplink_send_fin(tree, out);
+	uplink_arm(tree);
+}
+
+static bool uplink_pushes(const struct aggnet_tree *tree)
+{
+	return tree->up.state == AGGNET_UP_BOUND &&
+	       tree->state != AGGNET_TREE_ABORTED;
+}
+
+/* What this run of the lock has made already is part of it. */
+static void uplink_burst(struct aggnet_tree *tree, u32 burst,
+			 struct sk_buff_head *out)
+{
+	struct aggnet_uplink *up = &tree->up;
+	u32 made = skb_queue_len(out);
+
+	up->burst = burst;
+	up->stopped = made >= AGGNET_BURST;
+	if (up->stopped)
+		return;
+	up->burst = uplink_resend(tree, min(burst, AGGNET_BURST - made), out);
+	uplink_push(tree, out);
+}
+
+void aggnet_uplink_push(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	if (uplink_pushes(tree))
+		uplink_burst(tree, AGGNET_BURST, out);
+}
+
+void aggnet_uplink_go_on(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	bool stopped = tree->up.stopped;
+
+	tree->up.stopped = false;
+	if (stopped && uplink_pushes(tree))
+		uplink_burst(tree, tree->up.burst, out);
+}
+
+void aggnet_uplink_abort(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	struct aggnet_uplink *up = &tree->up;
+
+	if (!up->slots)
+		return;
+	aggnet_uplink_start(tree, out);
+	if (up->state >= AGGNET_UP_BINDING && !up->told)
+		uplink_send_abort(tree, out);
+	uplink_arm(tree);
+}
+
+/*
+ * Silence for an RTO: send the oldest again, whatever the window says. Its ACK
+ * tells of the others (uplink_detect_loss()), so that a stall of the host costs
+ * one packet and not a window of them.
+ */
+static void uplink_rto(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	struct aggnet_uplink *up = &tree->up;
+	struct aggnet_segment *seg;
+
+	seg = uplink_segment(up, up->una);
+	if (!uplink_rto_left(up)) {
+		up->flight -= !seg->lost;
+		aggnet_cwnd_lost(&up->cwnd, up->una, up->nxt);
+		aggnet_rtt_backoff(&up->rtt);
+		uplink_retransmit(tree, seg, out);
+	}
+	aggnet_uplink_push(tree, out);
+}
+
+/*
+ * Credit comes when there is some, but may be lost: an end that waits for it asks,
+ * less and less often, yet soon enough to be alive.
+ */
+static void uplink_ask(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	u32 max = min(UPLINK_CREDIT_MAX_US, uplink_alive_us(tree));
+	struct aggnet_rtt *rtt = &tree->up.rtt;
+
+	if (aggnet_tree_may_emit(tree) && 2 * aggnet_rtt_rto(rtt) <= max)
+		aggnet_rtt_backoff(rtt);
+	uplink_send_probe(tree, out);
+}
+
+static void uplink_expired_bound(struct aggnet_tree *tree,
+				 struct sk_buff_head *out)
+{
+	struct aggnet_uplink *up = &tree->up;
+
+	if (up->una != up->nxt) {
+		uplink_rto(tree, out);
+	} else if (tree->state == AGGNET_TREE_CLOSING && !aggnet_tree_keys(tree)) {
+		aggnet_rtt_backoff(&up->rtt);
+		uplink_send_fin(tree, out);
+	} else {
+		uplink_ask(tree, out);
+	}
+}
+
+static bool uplink_gave_up(const struct aggnet_tree *tree)
+{
+	return time_after(jiffies, tree->up.heard +
+			  msecs_to_jiffies(tree->conf.give_up_ms));
+}
+
+/* An acceptor that has bound this end is not to wait for it. */
+static void uplink_sleep(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	if (tree->up.state == AGGNET_UP_BINDING)
+		uplink_send_fin(tree, out);
+	aggnet_tree_sleep(tree);
+}
+
+void aggnet_uplink_expired(struct aggnet_tree *tree, struct sk_buff_head *out)
+{
+	struct aggnet_uplink *up = &tree->up;
+
+	if (tree->state == AGGNET_TREE_DONE)
+		return;
+	if (uplink_gave_up(tree) && aggnet_tree_bypassed(tree)) {
+		uplink_sleep(tree, out);
+		return;
+	}
+	if (uplink_gave_up(tree)) {
+		aggnet_tree_abort(tree, out, AGGNET_R_TIMEOUT,
+				  aggnet_tree_self(tree), up->peer, 0);
+		return;
+	}
+	if (tree->state == AGGNET_TREE_ABORTED && up->told)
+		return;
+	if (up->tries < U8_MAX)
+		up->tries++;
+	switch (up->state) {
+	case AGGNET_UP_OPENING:
+		up->any |= up->tries >= AGGNET_ANY_AFTER;
+		aggnet_rtt_backoff(&up->rtt);
+		uplink_send_open(tree, out);
+		break;
+	case AGGNET_UP_IDLE:
+		return;
+	default:
+		if (tree->state == AGGNET_TREE_ABORTED) {
+			aggnet_rtt_backoff(&up->rtt);
+			uplink_send_abort(tree, out);
+		} else if (up->state == AGGNET_UP_BINDING) {
+			aggnet_rtt_backoff(&up->rtt);
+			uplink_send_bind(tree, out);
+		} else if (up->state == AGGNET_UP_FINISHED) {
+			uplink_send_fin(tree, out);
+		} else {
+			uplink_expired_bound(tree, out);
+		}
+	}
+	uplink_arm(tree);
+}

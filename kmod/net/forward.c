@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Packets of others, sent on by a node that does not consume them. */
+#include <linux/ip.h>
+#include <linux/skbuff.h>
+#include <linux/udp.h>
+#include <net/checksum.h>
+#include <net/ip.h>
+
+#include <linux/aggnet_packet.h>
+#include "net/drop.h"
+#include "core/filter.h"
+#include "net/forward.h"
+#include "mem.h"
+#include "netns.h"
+#include "flow/tree.h"
+#include "net/egress.h"
+
+static struct udphdr *forward_udp(const struct sk_buff *skb)
+{
+	return (struct udphdr *)(skb->data + ip_hdrlen(skb));
+}
+
+static struct aggnet_hdr *forward_hdr(const struct sk_buff *skb)
+{
+	return (struct aggnet_hdr *)(forward_udp(skb) + 1);
+}
+
+/* Zero on the wire would say that there is no checksum. */
+static void forward_csum_done(struct sk_buff *skb)
+{
+	struct udphdr *uh = forward_udp(skb);
+
+	if (!uh->check && skb->ip_summed != CHECKSUM_PARTIAL)
+		uh->check = CSUM_MANGLED_0;
+}
+
+/*
+ * One hop and one second of life less, checksums kept up incrementally. Copies
+ * that a packet's own filter makes share what is left of the hop field: a forged
+ * filter would otherwise make a packet for each way through the network.
+ */
+static void forward_age(struct sk_buff *skb, unsigned int shares)
+{
+	struct aggnet_hdr *hdr = forward_hdr(skb);
+	/* The byte and its neighbour are an aligned word of the checksum. */
+	__be16 *word = (__be16 *)&hdr->hop;
+	__be16 old = *word;
+
+	BUILD_BUG_ON(offsetof(struct aggnet_hdr, hop) % sizeof(*word));
+	/* A larger hop field counts as AGGNET_HOP_MAX. */
+	hdr->hop = (min_t(u8, hdr->hop, AGGNET_HOP_MAX) - 1) / shares;
+	inet_proto_csum_replace2(&forward_udp(skb)->check, skb, old, *word,
+				 false);
+	forward_csum_done(skb);
+	ip_decrease_ttl(ip_hdr(skb));
+}
+
+static void forward_redirect(struct sk_buff *skb, __be32 daddr)
+{
+	struct iphdr *iph = ip_hdr(skb);
+
+	inet_proto_csum_replace4(&forward_udp(skb)->check, skb, iph->daddr,
+				 daddr, true);
+	forward_csum_done(skb);
+	csum_replace4(&iph->check, iph->daddr, daddr);
+	iph->daddr = daddr;
+}
+
+/* Plain IP has it from here on, whatever links its filter names. */
+static void forward_spend(struct aggnet_net *an, struct sk_buff *skb)
+{
+	struct aggnet_filter *f = (struct aggnet_filter *)(forward_hdr(skb) + 1);
+	__be16 *word = (__be16 *)&f->hashes_digits;
+	__be16 old;
+
+	BUILD_BUG_ON(offsetof(struct aggnet_filter, hashes_digits) %
+		     sizeof(*word));
+	/* Without one there may be nothing behind the header. */
+	if (!forward_hdr(skb)->filter || aggnet_filter_spent(f))
+		return;
+	old = *word;
+	aggnet_filter_spend(f);
+	inet_proto_csum_replace2(&forward_udp(skb)->check, skb, old, *word,
+				 false);
+	forward_csum_done(skb);
+	aggnet_stat_inc(an, filter_spent);
+}
+
+/* May reallocate @skb's data. false: it was dropped. */
+static bool forward_prepare(struct aggnet_net *an, struct sk_buff *skb,
+			    unsigned int shares)
+{
+	unsigned int head = ip_hdrlen(skb) + sizeof(struct udphdr) +
+			    sizeof(struct aggnet_hdr);
+	enum aggnet_stat why;
+
+	if (forward_hdr(skb)->filter)
+		head += sizeof(struct aggnet_filter);
+
+	why = AGGNET_STAT_drop_ttl;
+	if (ip_hdr(skb)->ttl <= 1)
+		goto drop;
+	why = AGGNET_STAT_drop_hop;
+	if (!forward_hdr(skb)->hop)
+		goto drop;
+	why = AGGNET_STAT_drop_memory;
+	if (aggnet_mem_fails() || skb_ensure_writable(skb, head))
+		goto drop;
+	skb_orphan(skb);
+	nf_reset_ct(skb);
+	skb_forward_csum(skb);
+	/* It was said of the bytes as they came: the next receiver looks again. */
+	skb->csum_valid = 0;
+	skb_clear_tstamp(skb);
+	forward_age(skb, shares);
+	return true;
+drop:
+	aggnet_drop(an, skb, why);
+	return false;
+}
+
+static struct aggnet_flow forward_flow(const struct sk_buff *skb)
+{
+	return (struct aggnet_flow) {
+		.saddr = ip_hdr(skb)->saddr,
+		.daddr = ip_hdr(skb)->daddr,
+		.sport = forward_udp(skb)->source,
+		.mark = skb->mark,
+	};
+}
+
+/*
+ * No link can be used: plain IP, to the acceptor if there is one. @entry: of this
+ * node, for the packet. Without one the packet alone says where it is to go, and
+ * goes no further than by a port.
+ */
+static void forward_route(struct aggnet_net *an, struct sk_buff *skb,
+			  struct aggnet_flow *flow, bool entry)
+{
+	struct aggnet_egress way;
+	enum aggnet_stat why;
+	unsigned int n;
+
+	if (forward_hdr(skb)->dst && !flow->policed)
+		flow->daddr = forward_hdr(skb)->dst;
+	why = aggnet_egress_peer(an, flow, !entry, &way);
+	if (why) {
+		aggnet_drop(an, skb, why);
+		return;
+	}
+	forward_spend(an, skb);
+	if (flow->daddr != ip_hdr(skb)->daddr)
+		forward_redirect(skb, flow->daddr);
+	n = aggnet_egress_send(an, skb, &way, 1, false);
+	aggnet_stat_add(an, passed, n);
+}
+
+void aggnet_forward(struct aggnet_tree *tree, u32 ingress, struct sk_buff *skb)
+{
+	struct aggnet_egress ways[AGGNET_COPIES_MAX];
+	struct aggnet_net *an = tree->an;
+	struct aggnet_flow flow;
+	unsigned int n;
+
+	if (!forward_prepare(an, skb, 1))
+		return;
+	flow = forward_flow(skb);
+	n = aggnet_egress_tree(tree, ingress, &flow, ways);
+	if (n) {
+		n = aggnet_egress_send(an, skb, ways, n, false);
+		aggnet_stat_add(an, forwarded, n);
+		if (tree->conf.scheme == AGGNET_SCHEME_BLOOM)
+			aggnet_stat_add(an, forwarded_bloom, n);
+		return;
+	}
+	forward_route(an, skb, &flow, true);
+}
+
+/* By its filter, if it has one, else by tables. */
+static void forward_copies(struct aggnet_net *an, struct sk_buff *skb,
+			   struct aggnet_egress *ways, unsigned int n)
+{
+	bool filter = forward_hdr(skb)->filter;
+
+	n = aggnet_egress_send(an, skb, ways, n, false);
+	aggnet_stat_add(an, forwarded, n);
+	if (filter)
+		aggnet_stat_add(an, forwarded_filter, n);
+	else
+		aggnet_stat_add(an, forwarded_bloom, n);
+}
+
+void aggnet_forward_links(struct aggnet_net *an, struct sk_buff *skb,
+			  struct aggnet_link *links[AGGNET_COPIES_MAX],
+			  unsigned int n)
+{
+	struct aggnet_egress ways[AGGNET_COPIES_MAX];
+	bool filter = forward_hdr(skb)->filter;
+	struct aggnet_flow flow;
+
+	if (!forward_prepare(an, skb,
+			     filter ? min_t(u32, n, AGGNET_COPIES_MAX) : 1))
+		return;
+	flow = forward_flow(skb);
+	n = aggnet_egress_links(an, links, n, &flow, ways);
+	if (n)
+		forward_copies(an, skb, ways, n);
+	else
+		kfree_skb(skb);
+}
+
+void aggnet_forward_filter(struct aggnet_net *an, struct sk_buff *skb,
+			   struct aggnet_link *links[AGGNET_COPIES_MAX],
+			   unsigned int n, bool entry)
+{
+	struct aggnet_egress ways[AGGNET_COPIES_MAX];
+	struct aggnet_flow flow;
+	unsigned int used;
+
+	/* The right one may be among those that there is no copy for. */
+	if (n > AGGNET_COPIES_MAX)
+		n = 0;
+	if (!forward_prepare(an, skb, n ? n : 1))
+		return;
+	flow = forward_flow(skb);
+	used = aggnet_egress_links(an, links, n, &flow, ways);
+	if (used && used == n) {
+		forward_copies(an, skb, ways, n);
+		return;
+	}
+	aggnet_egress_cancel(ways, used);
+	forward_route(an, skb, &flow, entry);
+}
