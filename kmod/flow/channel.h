@@ -158,26 +158,27 @@ static inline bool aggnet_fresh(u32 *newest, u32 stamp, unsigned long heard,
  */
 
 /* OPEN. Return: false if this node is not entitled to answer. */
-bool aggnet_child_open(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
-		       struct sk_buff_head *out);
+bool aggnet_acceptor_open(struct aggnet_tree *tree,
+			  const struct aggnet_pkt *pkt,
+			  struct sk_buff_head *out);
 /* DATA, FIN, PROBE and a child's ABORT. */
-void aggnet_child_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
-		     struct sk_buff_head *out);
+void aggnet_acceptor_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+			struct sk_buff_head *out);
 /*
  * Room came free: tell children that wait for credit, as many as one run may;
  * tree->unfed: there are others.
  */
-void aggnet_child_feed(struct aggnet_tree *tree, struct sk_buff_head *out);
+void aggnet_acceptor_feed(struct aggnet_tree *tree, struct sk_buff_head *out);
 /* Tell DONE or ABORT to more children, as many as one run may. Return: is that all? */
-bool aggnet_child_tell(struct aggnet_tree *tree, struct sk_buff_head *out);
+bool aggnet_acceptor_tell(struct aggnet_tree *tree, struct sk_buff_head *out);
 /* A bound, unfinished child silent for longer than @silence jiffies, or NULL. */
-struct aggnet_child *aggnet_child_silent(struct aggnet_tree *tree,
-					 unsigned long silence);
+struct aggnet_child *aggnet_acceptor_silent(struct aggnet_tree *tree,
+					    unsigned long silence);
 /* In how many runs the above does what is due in one look of the tree's timer. */
-u32 aggnet_child_looks(const struct aggnet_tree *tree);
-void aggnet_child_send_rst(struct aggnet_tree *tree,
-			   const struct aggnet_pkt *pkt, u32 reason,
-			   struct sk_buff_head *out);
+u32 aggnet_acceptor_looks(const struct aggnet_tree *tree);
+void aggnet_acceptor_send_rst(struct aggnet_tree *tree,
+			      const struct aggnet_pkt *pkt, u32 reason,
+			      struct sk_buff_head *out);
 
 /* Open a channel, once. */
 void aggnet_uplink_start(struct aggnet_tree *tree, struct sk_buff_head *out);
@@ -217,11 +218,12 @@ struct aggnet_abort_body {
 u16 aggnet_put_abort(const struct aggnet_tree *tree,
 		     struct aggnet_abort_body *body);
 /* Up to @max names behind the fixed part of a body are added to those lost here. */
-void aggnet_child_names(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
-			size_t fixed, u32 max);
+void aggnet_acceptor_names(struct aggnet_tree *tree,
+			   const struct aggnet_pkt *pkt,
+			   size_t fixed, u32 max);
 /* Planned children that have not bound. */
-u32 aggnet_child_due(const struct aggnet_tree *tree);
+u32 aggnet_acceptor_due(const struct aggnet_tree *tree);
 /* Those on the list that never bound here are lost; those that bound are not. */
-void aggnet_child_lost(struct aggnet_tree *tree);
+void aggnet_acceptor_lost(struct aggnet_tree *tree);
 
 #endif /* _AGGNET_CHANNEL_H */

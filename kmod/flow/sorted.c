@@ -209,7 +209,7 @@ static bool sorted_wakes(const struct aggnet_tree *tree)
 void aggnet_sorted_reclaim(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
 	if (tree->starved)
-		aggnet_child_feed(tree, out);
+		aggnet_acceptor_feed(tree, out);
 	if (!tree->run_full || !sorted_wakes(tree))
 		return;
 	/* Writers that find no room say so again. */

@@ -84,7 +84,7 @@ static void gave_up(struct aggnet_tree *tree, __be32 child,
 	/* Those that live are not missing. */
 	if (!child && aggnet_tree_covered(tree) < tree->conf.sources)
 		missing = tree->conf.sources - aggnet_tree_covered(tree);
-	aggnet_child_lost(tree);
+	aggnet_acceptor_lost(tree);
 	if (!child && tree->roomless) {
 		reason = AGGNET_R_ROOM;
 		child = tree->roomless;
@@ -101,7 +101,7 @@ static void give_up_passed(struct aggnet_tree *tree, struct sk_buff_head *out)
 	__be32 self = aggnet_tree_self(tree);
 	struct aggnet_child *c;
 
-	c = aggnet_child_silent(tree, msecs_to_jiffies(conf->give_up_ms));
+	c = aggnet_acceptor_silent(tree, msecs_to_jiffies(conf->give_up_ms));
 	if (c)
 		gave_up(tree, c->id, out);
 	else if (aggnet_tree_short(tree) &&
@@ -117,7 +117,7 @@ static void tree_expired(struct timer_list *timer)
 {
 	struct aggnet_tree *tree = from_timer(tree, timer, timer);
 	const struct aggnet_tree_conf *conf = &tree->conf;
-	u32 runs = aggnet_child_looks(tree);
+	u32 runs = aggnet_acceptor_looks(tree);
 	unsigned long look;
 	struct sk_buff_head out;
 

@@ -312,12 +312,12 @@ static void tree_more_work(struct work_struct *work)
 			aggnet_sorted_go_on(tree, &out);
 		aggnet_uplink_go_on(tree, &out);
 		if (tree->unfed)
-			aggnet_child_feed(tree, &out);
+			aggnet_acceptor_feed(tree, &out);
 		/* Credit that was given may have left too little room. */
 		if (aggnet_tree_may_emit(tree))
 			aggnet_uplink_push(tree, &out);
 	} else if (!tree->dead) {
-		tree->told_all = aggnet_child_tell(tree, &out);
+		tree->told_all = aggnet_acceptor_tell(tree, &out);
 	}
 	aggnet_tree_unlock(tree, &out);
 	aggnet_tree_put(tree);
@@ -380,7 +380,7 @@ void aggnet_tree_reclaim(struct aggnet_tree *tree, struct sk_buff_head *out)
 	     aggnet_tree_room(tree, own) >= tree->worst))
 		tree->pressure = false;
 	if (tree->starved)
-		aggnet_child_feed(tree, out);
+		aggnet_acceptor_feed(tree, out);
 	if (tree->writers_joined > tree->writers_done &&
 	    aggnet_tree_room(tree, 1) >= tree->worst)
 		aggnet_socket_wake(tree);
@@ -857,7 +857,7 @@ static void tree_tell_all(struct aggnet_tree *tree)
 	do {
 		cond_resched();
 		aggnet_tree_lock(tree, &out);
-		all = aggnet_child_tell(tree, &out);
+		all = aggnet_acceptor_tell(tree, &out);
 		aggnet_tree_unlock(tree, &out);
 	} while (!all);
 }
@@ -988,7 +988,7 @@ static bool tree_awaits(const struct aggnet_tree *tree)
 {
 	u32 expected = tree->conf.contributors - !!tree->conf.writers;
 
-	return tree->accepting && (aggnet_child_due(tree) ||
+	return tree->accepting && (aggnet_acceptor_due(tree) ||
 				   tree->bound_total < expected);
 }
 
@@ -1084,7 +1084,7 @@ void aggnet_tree_done(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
 	tree_set_state(tree, AGGNET_TREE_DONE);
 	tree_queue_release(tree);
-	tree->told_all = aggnet_child_tell(tree, out);
+	tree->told_all = aggnet_acceptor_tell(tree, out);
 	aggnet_socket_wake(tree);
 	aggnet_event_tree(tree, AGGNET_EVENT_TREE_DONE);
 }
@@ -1105,7 +1105,7 @@ void aggnet_tree_abort(struct aggnet_tree *tree, struct sk_buff_head *out,
 	tree->about = about;
 	tree->missing = missing;
 	tree->up.heard = jiffies;	/* the ABORT has its own give_up */
-	tree->told_all = aggnet_child_tell(tree, out);
+	tree->told_all = aggnet_acceptor_tell(tree, out);
 	aggnet_uplink_abort(tree, out);
 	aggnet_socket_wake(tree);
 	aggnet_event_tree(tree, AGGNET_EVENT_TREE_ABORTED);
@@ -1130,7 +1130,7 @@ void aggnet_tree_stall(struct aggnet_tree *tree, struct sk_buff_head *out)
 	aggnet_runs_close(&tree->runs);
 	tree->flushing = true;
 	tree->partials++;
-	aggnet_child_lost(tree);
+	aggnet_acceptor_lost(tree);
 	if (aggnet_tree_sorted(tree))
 		aggnet_sorted_moved(tree, out);
 	aggnet_event_tree(tree, AGGNET_EVENT_TREE_STALLED);
@@ -1163,7 +1163,7 @@ static void tree_epoch_old(struct aggnet_tree *tree,
 	aggnet_stat_inc(tree->an, drop_epoch_old);
 	if (pkt->type == AGGNET_OPEN || pkt->type == AGGNET_DATA ||
 	    pkt->type == AGGNET_FIN || pkt->type == AGGNET_PROBE)
-		aggnet_child_send_rst(tree, pkt, AGGNET_RST_EPOCH, out);
+		aggnet_acceptor_send_rst(tree, pkt, AGGNET_RST_EPOCH, out);
 }
 
 void aggnet_tree_tell_epoch(struct aggnet_tree *tree)
@@ -1212,7 +1212,7 @@ static bool tree_dispatch(struct aggnet_tree *tree,
 {
 	switch (pkt->type) {
 	case AGGNET_OPEN:
-		return aggnet_child_open(tree, pkt, out);
+		return aggnet_acceptor_open(tree, pkt, out);
 	case AGGNET_ABORT:
 		if (aggnet_uplink_is_peer(tree, pkt)) {
 			aggnet_uplink_rx(tree, pkt, out);
@@ -1222,7 +1222,7 @@ static bool tree_dispatch(struct aggnet_tree *tree,
 	case AGGNET_DATA:
 	case AGGNET_FIN:
 	case AGGNET_PROBE:
-		aggnet_child_rx(tree, pkt, out);
+		aggnet_acceptor_rx(tree, pkt, out);
 		break;
 	default:
 		aggnet_uplink_rx(tree, pkt, out);

@@ -212,7 +212,7 @@ static void uplink_send_fin(struct aggnet_tree *tree, struct sk_buff_head *out)
 
 	/* This end is closed, so that repeats need no other names. */
 	if (!tree->up.fin && weight < tree->conf.sources)
-		aggnet_child_lost(tree);
+		aggnet_acceptor_lost(tree);
 	tree->up.fin = true;
 	if (weight < tree->conf.sources) {
 		memcpy(body.name, tree->lost.id, sizeof(body.name));
@@ -529,8 +529,8 @@ static void uplink_abort_rx(struct aggnet_tree *tree,
 	tree->up.told = true;
 	if (tree->state < AGGNET_TREE_DONE) {
 		tree->lost.n = 0;
-		aggnet_child_names(tree, pkt, sizeof(*body),
-				   AGGNET_NAMES_MAX);
+		aggnet_acceptor_names(tree, pkt, sizeof(*body),
+				      AGGNET_NAMES_MAX);
 	}
 	aggnet_tree_abort(tree, out, reason, body->origin, body->about,
 			  be32_to_cpu(body->missing));

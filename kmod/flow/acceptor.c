@@ -74,8 +74,9 @@ static void names_add(struct aggnet_names *names, __be32 id)
 		names->id[names->n++] = id;
 }
 
-void aggnet_child_names(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
-			size_t fixed, u32 max)
+void aggnet_acceptor_names(struct aggnet_tree *tree,
+			   const struct aggnet_pkt *pkt,
+			   size_t fixed, u32 max)
 {
 	const __be32 *id = (const void *)(pkt->body + fixed);
 	u32 n = min_t(u32, (pkt->length - fixed) / sizeof(*id), max);
@@ -85,7 +86,7 @@ void aggnet_child_names(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 }
 
 /* Of each name that a child gave, it is known by now whether it is bound here. */
-void aggnet_child_lost(struct aggnet_tree *tree)
+void aggnet_acceptor_lost(struct aggnet_tree *tree)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
 	struct aggnet_names lost = {};
@@ -138,7 +139,7 @@ static u64 child_cookie(const struct aggnet_tree *tree, __be32 id, u64 nonce)
 			    nonce, &tree->an->secret);
 }
 
-u32 aggnet_child_due(const struct aggnet_tree *tree)
+u32 aggnet_acceptor_due(const struct aggnet_tree *tree)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
 	u32 planned = conf->nchildren ?: conf->contributors - !!conf->writers;
@@ -154,7 +155,8 @@ static bool child_fits(const struct aggnet_tree *tree, __be32 id)
 {
 	if (!child_extra(tree, id) || tree->state == AGGNET_TREE_ABORTED)
 		return true;
-	if (tree->bound_total + aggnet_child_due(tree) > tree->child_mask / 2)
+	if (tree->bound_total + aggnet_acceptor_due(tree) >
+	    tree->child_mask / 2)
 		return false;
 	return aggnet_tree_sorted(tree) ? aggnet_sorted_fits(tree) :
 	       aggnet_tree_room(tree, 0) >= tree->worst;
@@ -196,9 +198,9 @@ static void child_tell(struct aggnet_tree *tree, struct aggnet_child *c,
 	child_reply(tree, &pkt, type, flags, body, length, out);
 }
 
-void aggnet_child_send_rst(struct aggnet_tree *tree,
-			   const struct aggnet_pkt *pkt, u32 reason,
-			   struct sk_buff_head *out)
+void aggnet_acceptor_send_rst(struct aggnet_tree *tree,
+			      const struct aggnet_pkt *pkt, u32 reason,
+			      struct sk_buff_head *out)
 {
 	struct aggnet_rst body = {
 		.reason = cpu_to_be32(reason),
@@ -242,7 +244,7 @@ static u32 child_room(const struct aggnet_tree *tree,
  * Grant what memory already held can back: an equal share of the chunks but for
  * two packets' worth, which no idle credit may claim, and never beyond
  * the window. A child left without any is starved; pressure will free
- * chunks and aggnet_child_feed() comes back to it.
+ * chunks and aggnet_acceptor_feed() comes back to it.
  */
 static void child_grant_chunks(struct aggnet_tree *tree, struct aggnet_child *c)
 {
@@ -418,8 +420,9 @@ static void open_check(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 			  pkt->src, 0);
 }
 
-bool aggnet_child_open(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
-		       struct sk_buff_head *out)
+bool aggnet_acceptor_open(struct aggnet_tree *tree,
+			  const struct aggnet_pkt *pkt,
+			  struct sk_buff_head *out)
 {
 	struct aggnet_accept accept = {
 		.max_payload = cpu_to_be16(tree->max_taken),
@@ -494,7 +497,7 @@ static void child_probe(struct aggnet_tree *tree, struct aggnet_child *c,
 		return;
 	child_expect(tree, c, sources - 1);
 	names = min_t(u32, be32_to_cpu(probe->names), AGGNET_NAMES_MAX);
-	aggnet_child_names(tree, pkt, sizeof(*probe), names);
+	aggnet_acceptor_names(tree, pkt, sizeof(*probe), names);
 }
 
 static struct aggnet_child *child_bind(struct aggnet_tree *tree,
@@ -549,8 +552,8 @@ static void child_abort(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		reason = AGGNET_R_PROTOCOL;
 	if (tree->state < AGGNET_TREE_DONE) {
 		tree->lost.n = 0;
-		aggnet_child_names(tree, pkt, sizeof(*body),
-				   AGGNET_NAMES_MAX);
+		aggnet_acceptor_names(tree, pkt, sizeof(*body),
+				      AGGNET_NAMES_MAX);
 	}
 	aggnet_tree_abort(tree, out, reason, body->origin, body->about,
 			  be32_to_cpu(body->missing));
@@ -568,7 +571,7 @@ static struct aggnet_child *child_of(struct aggnet_tree *tree,
 
 	if (pkt->dst_nonce != child_cookie(tree, pkt->src, pkt->src_nonce)) {
 		aggnet_stat_inc(tree->an, drop_nonce);
-		aggnet_child_send_rst(tree, pkt, AGGNET_RST_NONCE, out);
+		aggnet_acceptor_send_rst(tree, pkt, AGGNET_RST_NONCE, out);
 		return NULL;
 	}
 	c = child_find(tree, pkt->src);
@@ -595,7 +598,7 @@ static struct aggnet_child *child_of(struct aggnet_tree *tree,
 		child_abort(tree, pkt, out);
 		return NULL;
 	}
-	aggnet_child_send_rst(tree, pkt, AGGNET_RST_CLOSED, out);
+	aggnet_acceptor_send_rst(tree, pkt, AGGNET_RST_CLOSED, out);
 	if (tree->accepting) {
 		tree->refusals += child_extra(tree, pkt->src);
 		/* An end that goes to sleep needs no room. */
@@ -670,7 +673,7 @@ static void child_data(struct aggnet_tree *tree, struct aggnet_child *c,
 		/* It may have taken less than its credit had reserved. */
 		if (unlikely(tree->starved) && !aggnet_tree_sorted(tree) &&
 		    aggnet_tree_room(tree, 1) >= tree->worst)
-			aggnet_child_feed(tree, out);
+			aggnet_acceptor_feed(tree, out);
 		break;
 	}
 	if (answer)
@@ -719,17 +722,17 @@ static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
 	tree->members += be32_to_cpu(fin->members);
 	tree->records += be64_to_cpu(fin->records);
 	tree->partials += be32_to_cpu(fin->partials);
-	aggnet_child_names(tree, pkt, sizeof(*fin), AGGNET_NAMES_MAX);
+	aggnet_acceptor_names(tree, pkt, sizeof(*fin), AGGNET_NAMES_MAX);
 	aggnet_tree_advance(tree, out);
-	aggnet_child_feed(tree, out);
+	aggnet_acceptor_feed(tree, out);
 	if (tree->state == AGGNET_TREE_ABORTED)
 		return;
 answer:
 	child_answer(tree, c, pkt, out);
 }
 
-void aggnet_child_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
-		     struct sk_buff_head *out)
+void aggnet_acceptor_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+			struct sk_buff_head *out)
 {
 	struct aggnet_child *c = child_of(tree, pkt, out);
 	bool fresh;
@@ -761,7 +764,7 @@ void aggnet_child_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		aggnet_uplink_tell(tree, false, out);
 }
 
-void aggnet_child_feed(struct aggnet_tree *tree, struct sk_buff_head *out)
+void aggnet_acceptor_feed(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
 	u32 n = min(tree->child_mask + 1, (u32)CHILD_SCAN);
 	struct aggnet_pkt pkt = {};
@@ -789,7 +792,7 @@ void aggnet_child_feed(struct aggnet_tree *tree, struct sk_buff_head *out)
 	}
 }
 
-bool aggnet_child_tell(struct aggnet_tree *tree, struct sk_buff_head *out)
+bool aggnet_acceptor_tell(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
 	u32 slots = tree->child_mask + 1;
 	u32 end = min(slots, tree->tell + CHILD_SCAN);
@@ -816,7 +819,7 @@ bool aggnet_child_tell(struct aggnet_tree *tree, struct sk_buff_head *out)
 	return tree->tell == slots;
 }
 
-u32 aggnet_child_looks(const struct aggnet_tree *tree)
+u32 aggnet_acceptor_looks(const struct aggnet_tree *tree)
 {
 	return max_t(u32, 1, (tree->child_mask + 1) / CHILD_LOOKS /
 			     CHILD_LOOK_MAX);
@@ -827,8 +830,8 @@ u32 aggnet_child_looks(const struct aggnet_tree *tree)
  * a quarter of the slots is too much for one run of the lock it comes more often,
  * up to 128 times.
  */
-struct aggnet_child *aggnet_child_silent(struct aggnet_tree *tree,
-					 unsigned long silence)
+struct aggnet_child *aggnet_acceptor_silent(struct aggnet_tree *tree,
+					    unsigned long silence)
 {
 	u32 slots = tree->child_mask + 1;
 	u32 n = min(slots, clamp_t(u32, slots / CHILD_LOOKS, CHILD_SCAN,
