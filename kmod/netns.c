@@ -7,7 +7,7 @@
 
 #include "ctl/plan.h"
 #include "flow/tree.h"
-#include "flow/trees.h"
+#include "flow/tree_table.h"
 #include "net/hook.h"
 #include "net/link.h"
 #include "net/port.h"
@@ -176,7 +176,7 @@ static void __net_exit netns_pre_exit(struct net *net)
 
 	mutex_lock(&an->lock);
 	aggnet_plan_drop_all(an);
-	aggnet_trees_kill_all(an);
+	aggnet_tree_table_kill_all(an);
 	aggnet_port_stop(an);
 	aggnet_link_del_all(an);
 	aggnet_hook_stop(an);

@@ -14,7 +14,7 @@
 #include <linux/aggnet.h>
 #include "stats.h"
 
-struct aggnet_trees;
+struct aggnet_tree_table;
 
 #define AGGNET_LINK_BUCKETS	256	/* of a hash of links */
 
@@ -22,7 +22,7 @@ struct aggnet_trees;
  * struct aggnet_net - a namespace's node
  * @net: the namespace; we live in its pernet data, so it outlives us
  * @lock: serialises every change of configuration; outermost lock
- * @trees: table of the entries in force, replaced as a whole (trees.h)
+ * @trees: table of the entries in force, replaced as a whole (tree_table.h)
  * @ports_lock: serialises changes of @ports, inside @lock or RTNL; no allocation
  *	of ours and no grace period is waited for under it, and what netfilter
  *	allocates for a hook it allocates under a mutex that RTNL waits for anyway
@@ -57,7 +57,7 @@ struct aggnet_trees;
 struct aggnet_net {
 	struct net *net;
 	struct mutex lock;	/* outermost: configuration */
-	struct aggnet_trees __rcu *trees;
+	struct aggnet_tree_table __rcu *trees;
 	struct mutex ports_lock;	/* inside lock, or RTNL: the ports */
 	struct list_head ports;
 	struct list_head ports_gone;

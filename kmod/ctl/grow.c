@@ -7,7 +7,7 @@
 #include "core/bloom.h"
 #include "ctl/grow.h"
 #include "flow/tree.h"
-#include "flow/trees.h"
+#include "flow/tree_table.h"
 #include "net/link.h"
 #include "netns.h"
 
@@ -73,12 +73,12 @@ static bool grow_begin(struct aggnet_net *an)
 /* A table has the IDs of exactly those entries in force that name its link. */
 static void grow_fill(struct aggnet_net *an)
 {
-	const struct aggnet_trees *trees = aggnet_trees_in_force(an);
+	const struct aggnet_tree_table *trees = aggnet_tree_table_in_force(an);
 	struct aggnet_tree *tree;
 	struct aggnet_link *link;
 	u32 pos = 0;
 
-	while ((tree = aggnet_trees_next(trees, &pos))) {
+	while ((tree = aggnet_tree_table_next(trees, &pos))) {
 		cond_resched();
 		link = aggnet_link_find(an, tree->conf.link_ifindex,
 					tree->conf.link_neighbour);

@@ -8,7 +8,7 @@
 
 #include "ctl/netlink.h"
 #include "ctl/plan.h"
-#include "flow/trees.h"
+#include "flow/tree_table.h"
 #include "net/hook.h"
 #include "net/port.h"
 #include "netns.h"
@@ -34,7 +34,7 @@ static u32 node_ports(const struct aggnet_net *an)
 static int node_fill(struct sk_buff *skb, struct aggnet_net *an,
 		     const void *unused)
 {
-	const struct aggnet_trees *trees = aggnet_trees_in_force(an);
+	const struct aggnet_tree_table *trees = aggnet_tree_table_in_force(an);
 
 	if (an->identity &&
 	    nla_put_in_addr(skb, AGGNET_A_NODE_ADDRESS, an->identity))
@@ -69,7 +69,7 @@ int aggnet_nl_node_get(struct aggnet_net *an, struct genl_info *info)
 static int node_check_unused(struct aggnet_net *an, struct genl_info *info,
 			     int attr)
 {
-	const struct aggnet_trees *trees = aggnet_trees_in_force(an);
+	const struct aggnet_tree_table *trees = aggnet_tree_table_in_force(an);
 
 	if (trees && trees->count)
 		return AGGNET_REFUSE(info, attr, -EBUSY,

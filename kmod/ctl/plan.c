@@ -8,7 +8,7 @@
 #include "ctl/grow.h"
 #include "ctl/netlink.h"
 #include "ctl/plan.h"
-#include "flow/trees.h"
+#include "flow/tree_table.h"
 #include "net/hook.h"
 #include "net/port.h"
 #include "mem.h"
@@ -41,7 +41,7 @@ struct aggnet_plan {
 	u32 count;
 	bool refused;
 	u32 generation;
-	struct aggnet_trees *draft;
+	struct aggnet_tree_table *draft;
 	struct list_head steps;
 	struct list_head links;
 	u32 nlinks;
@@ -200,7 +200,7 @@ static bool plan_leaves_by(const struct aggnet_plan *plan, u32 ifindex,
 	struct aggnet_tree *tree;
 	u32 pos = 0;
 
-	while ((tree = aggnet_trees_next(plan->draft, &pos))) {
+	while ((tree = aggnet_tree_table_next(plan->draft, &pos))) {
 		cond_resched();
 		if (aggnet_tree_marks(tree, ifindex, neighbour))
 			return true;
@@ -248,7 +248,7 @@ static int plan_tree_epoch(struct aggnet_net *an,
 	int cmp;
 
 	*beside = false;
-	old = aggnet_trees_first(plan->draft, conf->incast_id);
+	old = aggnet_tree_table_first(plan->draft, conf->incast_id);
 	if (!old)
 		return 0;
 	cmp = aggnet_epoch_cmp(conf->instance, conf->attempt,
@@ -258,10 +258,10 @@ static int plan_tree_epoch(struct aggnet_net *an,
 				   "another plan of the same epoch is in force");
 	/* A switch may send a tree's flows out by several links. */
 	*beside = an->role == AGGNET_ROLE_SWITCH && !cmp &&
-		  !aggnet_trees_by_link(plan->draft, conf->incast_id,
-					conf->link_ifindex,
-					conf->link_neighbour);
-	if (*beside && aggnet_trees_links(plan->draft, conf->incast_id) >=
+		  !aggnet_tree_table_by_link(plan->draft, conf->incast_id,
+					     conf->link_ifindex,
+					     conf->link_neighbour);
+	if (*beside && aggnet_tree_table_links(plan->draft, conf->incast_id) >=
 		       AGGNET_TREE_LINKS_MAX)
 		return STEP_REFUSE(step, extack, AGGNET_A_TREE_LINK_IFINDEX,
 				   -ENOSPC,
@@ -311,7 +311,7 @@ static int plan_tree_add(struct aggnet_net *an, struct aggnet_plan *plan,
 	if (!err)
 		err = plan_tree_epoch(an, plan, step, &beside, extack);
 	if (!err)
-		err = aggnet_trees_reserve(&plan->draft);
+		err = aggnet_tree_table_reserve(&plan->draft);
 	if (err)
 		return err;
 	if (!step->tree) {
@@ -321,8 +321,8 @@ static int plan_tree_add(struct aggnet_net *an, struct aggnet_plan *plan,
 		step->tree = tree;
 	}
 	if (!beside)
-		aggnet_trees_remove(plan->draft, step->conf.incast_id);
-	aggnet_trees_insert(plan->draft, step->tree);
+		aggnet_tree_table_remove(plan->draft, step->conf.incast_id);
+	aggnet_tree_table_insert(plan->draft, step->tree);
 	return 0;
 }
 
@@ -340,7 +340,7 @@ static int plan_tree_del(struct aggnet_net *an, struct aggnet_plan *plan,
 {
 	const struct aggnet_tree *tree;
 
-	tree = aggnet_trees_first(plan->draft, step->conf.incast_id);
+	tree = aggnet_tree_table_first(plan->draft, step->conf.incast_id);
 	if (!tree)
 		return STEP_REFUSE(step, extack, AGGNET_A_TREE_INCAST_ID,
 				   -ENOENT, "no entry of that incast ID");
@@ -348,7 +348,7 @@ static int plan_tree_del(struct aggnet_net *an, struct aggnet_plan *plan,
 		return STEP_REFUSE(step, extack, AGGNET_A_TREE_INSTANCE,
 				   -ESTALE,
 				   "an entry of another epoch or plan is in force");
-	aggnet_trees_remove(plan->draft, step->conf.incast_id);
+	aggnet_tree_table_remove(plan->draft, step->conf.incast_id);
 	return 0;
 }
 
@@ -473,7 +473,8 @@ static int plan_links_unused(struct aggnet_net *an,
 	struct aggnet_tree *tree;
 	u32 pos = 0;
 
-	while (plan->nlinks && (tree = aggnet_trees_next(plan->draft, &pos))) {
+	while (plan->nlinks && (tree = aggnet_tree_table_next(plan->draft,
+							      &pos))) {
 		cond_resched();
 		step = plan_link(an, plan, tree->conf.link_ifindex,
 				 tree->conf.link_neighbour);
@@ -500,7 +501,7 @@ static int plan_refresh(struct aggnet_net *an, struct aggnet_plan *plan,
 		return 0;
 	aggnet_free(plan->draft);
 	plan_links_forget(plan);
-	plan->draft = aggnet_trees_copy(aggnet_trees_in_force(an));
+	plan->draft = aggnet_tree_table_copy(aggnet_tree_table_in_force(an));
 	if (!plan->draft)
 		return -ENOMEM;
 	plan->generation = an->generation;
@@ -573,13 +574,14 @@ static void plan_del_links(struct aggnet_net *an, struct aggnet_plan *plan,
 }
 
 /* Has @trees an entry of this incast ID that leaves by this link's filter? */
-static bool trees_mark(const struct aggnet_trees *trees,
+static bool trees_mark(const struct aggnet_tree_table *trees,
 		       const struct aggnet_tree_conf *conf)
 {
 	const struct aggnet_tree *tree;
 
-	tree = aggnet_trees_by_link(trees, conf->incast_id, conf->link_ifindex,
-				    conf->link_neighbour);
+	tree = aggnet_tree_table_by_link(trees, conf->incast_id,
+					 conf->link_ifindex,
+					 conf->link_neighbour);
 	return tree && tree->conf.scheme == AGGNET_SCHEME_BLOOM;
 }
 
@@ -606,7 +608,7 @@ static struct aggnet_bloom *tree_filter(struct aggnet_net *an,
  */
 static bool plan_marked(const struct aggnet_net *an,
 			const struct aggnet_plan *plan,
-			const struct aggnet_trees *old,
+			const struct aggnet_tree_table *old,
 			const struct aggnet_tree *tree)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
@@ -619,12 +621,12 @@ static bool plan_marked(const struct aggnet_net *an,
 static void plan_unmark(struct aggnet_net *an, struct aggnet_plan *plan,
 			u32 end)
 {
-	const struct aggnet_trees *old = aggnet_trees_in_force(an);
+	const struct aggnet_tree_table *old = aggnet_tree_table_in_force(an);
 	struct aggnet_bloom *bloom;
 	struct aggnet_tree *tree;
 	u32 pos = 0;
 
-	while ((tree = aggnet_trees_next(plan->draft, &pos))) {
+	while ((tree = aggnet_tree_table_next(plan->draft, &pos))) {
 		cond_resched();
 		if (pos == end)
 			return;
@@ -638,12 +640,12 @@ static void plan_unmark(struct aggnet_net *an, struct aggnet_plan *plan,
 static int plan_mark(struct aggnet_net *an, struct aggnet_plan *plan,
 		     struct netlink_ext_ack *extack)
 {
-	const struct aggnet_trees *old = aggnet_trees_in_force(an);
+	const struct aggnet_tree_table *old = aggnet_tree_table_in_force(an);
 	struct aggnet_bloom *bloom;
 	struct aggnet_tree *tree;
 	u32 pos = 0;
 
-	while ((tree = aggnet_trees_next(plan->draft, &pos))) {
+	while ((tree = aggnet_tree_table_next(plan->draft, &pos))) {
 		cond_resched();
 		bloom = tree_filter(an, tree);
 		if (!bloom || plan_marked(an, plan, old, tree) ||
@@ -683,13 +685,13 @@ static int plan_prepare(struct aggnet_net *an, struct aggnet_plan *plan,
 /* New entries learn of those whose place they will take. */
 static void plan_follow(struct aggnet_net *an, const struct aggnet_plan *plan)
 {
-	const struct aggnet_trees *old = aggnet_trees_in_force(an);
+	const struct aggnet_tree_table *old = aggnet_tree_table_in_force(an);
 	const struct aggnet_step *step;
 	const struct aggnet_tree *tree;
 
 	list_for_each_entry(step, &plan->steps, list) {
 		cond_resched();
-		tree = aggnet_trees_first(old, step->conf.incast_id);
+		tree = aggnet_tree_table_first(old, step->conf.incast_id);
 		if (step->tree && tree)
 			aggnet_tree_follow(step->tree, tree);
 	}
@@ -697,13 +699,13 @@ static void plan_follow(struct aggnet_net *an, const struct aggnet_plan *plan)
 
 /* New entries belong to the table in force now. */
 static void plan_adopt(struct aggnet_plan *plan,
-		       const struct aggnet_trees *trees)
+		       const struct aggnet_tree_table *trees)
 {
 	struct aggnet_step *step;
 
 	list_for_each_entry(step, &plan->steps, list) {
 		cond_resched();
-		if (!step->tree || !aggnet_trees_has(trees, step->tree))
+		if (!step->tree || !aggnet_tree_table_has(trees, step->tree))
 			continue;
 		aggnet_event_tree(step->tree, AGGNET_EVENT_TREE_ADDED);
 		step->tree = NULL;
@@ -713,16 +715,16 @@ static void plan_adopt(struct aggnet_plan *plan,
 /* The filters lose what no entry in force stands for any more. */
 static void plan_unmark_old(struct aggnet_net *an,
 			    const struct aggnet_plan *plan,
-			    const struct aggnet_trees *old,
-			    const struct aggnet_trees *trees)
+			    const struct aggnet_tree_table *old,
+			    const struct aggnet_tree_table *trees)
 {
 	struct aggnet_bloom *bloom;
 	struct aggnet_tree *tree;
 	u32 pos = 0;
 
-	while ((tree = aggnet_trees_next(old, &pos))) {
+	while ((tree = aggnet_tree_table_next(old, &pos))) {
 		cond_resched();
-		if (aggnet_trees_has(trees, tree))
+		if (aggnet_tree_table_has(trees, tree))
 			continue;
 		bloom = tree_filter(an, tree);
 		if (bloom && plan_marked(an, plan, old, tree) &&
@@ -732,38 +734,39 @@ static void plan_unmark_old(struct aggnet_net *an,
 }
 
 /* Nothing is looked up in @old from here on: the first may be freed already. */
-static void plan_retire(const struct aggnet_trees *old,
-			const struct aggnet_trees *trees)
+static void plan_retire(const struct aggnet_tree_table *old,
+			const struct aggnet_tree_table *trees)
 {
 	struct aggnet_tree *tree;
 	u32 pos = 0;
 
-	while ((tree = aggnet_trees_next(old, &pos))) {
+	while ((tree = aggnet_tree_table_next(old, &pos))) {
 		cond_resched();
-		if (aggnet_trees_has(trees, tree))
+		if (aggnet_tree_table_has(trees, tree))
 			continue;
 		aggnet_event_tree(tree, AGGNET_EVENT_TREE_DELETED);
 		aggnet_tree_kill(tree,
-				 aggnet_trees_first(trees, tree->conf.incast_id) ?
+				 aggnet_tree_table_first(trees,
+							 tree->conf.incast_id) ?
 				 AGGNET_R_STALE : AGGNET_R_WITHDRAWN);
 	}
 }
 
 static void plan_publish(struct aggnet_net *an, struct aggnet_plan *plan)
 {
-	struct aggnet_trees *trees = plan->draft;
-	struct aggnet_trees *old;
+	struct aggnet_tree_table *trees = plan->draft;
+	struct aggnet_tree_table *old;
 
 	plan->draft = NULL;
 	plan_follow(an, plan);
-	old = aggnet_trees_publish(an, trees);
+	old = aggnet_tree_table_publish(an, trees);
 	aggnet_changed(an);
 	plan_adopt(plan, trees);
 	plan_unmark_old(an, plan, old, trees);
 	plan_retire(old, trees);
 	plan_del_links(an, plan, AGGNET_STEP_LINK_DEL);
 	aggnet_links_grow(an);
-	aggnet_trees_free(old);
+	aggnet_tree_table_free(old);
 }
 
 static int plan_commit(struct aggnet_net *an, struct aggnet_plan *plan,
@@ -788,10 +791,11 @@ static int plan_commit(struct aggnet_net *an, struct aggnet_plan *plan,
 static bool plan_adds_only(struct aggnet_net *an,
 			   const struct aggnet_step *step)
 {
-	const struct aggnet_trees *trees = aggnet_trees_in_force(an);
+	const struct aggnet_tree_table *trees = aggnet_tree_table_in_force(an);
 
-	return step->kind == AGGNET_STEP_TREE_ADD && aggnet_trees_room(trees) &&
-	       !aggnet_trees_first(trees, step->conf.incast_id);
+	return step->kind == AGGNET_STEP_TREE_ADD &&
+	       aggnet_tree_table_room(trees) &&
+	       !aggnet_tree_table_first(trees, step->conf.incast_id);
 }
 
 static int plan_insert(struct aggnet_net *an, const struct aggnet_plan *plan,
@@ -815,7 +819,7 @@ static int plan_insert(struct aggnet_net *an, const struct aggnet_plan *plan,
 		aggnet_tree_put(tree);
 		return -ENOSPC;
 	}
-	aggnet_trees_insert(aggnet_trees_in_force(an), tree);
+	aggnet_tree_table_insert(aggnet_tree_table_in_force(an), tree);
 	aggnet_changed(an);
 	aggnet_event_tree(tree, AGGNET_EVENT_TREE_ADDED);
 	aggnet_links_grow(an);

@@ -14,7 +14,7 @@
 #include "core/codec.h"
 #include "ctl/socket.h"
 #include "flow/tree.h"
-#include "flow/trees.h"
+#include "flow/tree_table.h"
 #include "mem.h"
 #include "netns.h"
 
@@ -81,7 +81,7 @@ static int aggnet_sock_find(struct sock *sk, __be32 receiver, u32 job)
 
 	if (as->tree)
 		aggnet_tree_put(as->tree);
-	as->tree = aggnet_trees_get(an, (u64)job << 32 | ntohl(receiver));
+	as->tree = aggnet_tree_table_get(an, (u64)job << 32 | ntohl(receiver));
 	if (!as->tree)
 		return -ENETUNREACH;
 	if (!aggnet_sock_permitted(sock_net(sk), &as->tree->conf))
@@ -556,7 +556,7 @@ static int aggnet_sock_lookup(struct sock *sk, char __user *optval,
 		return err;
 	/* As for bind(): 0 is this node. */
 	receiver = look.addr.sag_receiver ?: READ_ONCE(an->identity);
-	tree = aggnet_trees_get(an, (u64)look.addr.sag_job << 32 |
+	tree = aggnet_tree_table_get(an, (u64)look.addr.sag_job << 32 |
 				    ntohl(receiver));
 	if (!tree)
 		return -ENETUNREACH;

@@ -10,7 +10,7 @@
 #include "ctl/netlink.h"
 #include "ctl/plan.h"
 #include "flow/tree.h"
-#include "flow/trees.h"
+#include "flow/tree_table.h"
 #include "mem.h"
 #include "netns.h"
 
@@ -680,8 +680,8 @@ int aggnet_nl_tree_get(struct aggnet_net *an, struct genl_info *info)
 	err = tree_read_name(info, &name);
 	if (err)
 		return err;
-	told.tree = aggnet_trees_first(aggnet_trees_in_force(an),
-				       name.incast_id);
+	told.tree = aggnet_tree_table_first(aggnet_tree_table_in_force(an),
+					    name.incast_id);
 	if (!told.tree)
 		return AGGNET_REFUSE(info, AGGNET_A_TREE_INCAST_ID, -ENOENT,
 				     "no entry of that incast ID");
@@ -693,11 +693,11 @@ int aggnet_nl_tree_walk(struct sk_buff *skb, struct netlink_callback *cb,
 			struct aggnet_net *an)
 {
 	struct tree_told told = { .users = sk_user_ns(NETLINK_CB(cb->skb).sk) };
-	struct aggnet_trees *trees = aggnet_trees_in_force(an);
+	struct aggnet_tree_table *trees = aggnet_tree_table_in_force(an);
 	u32 pos = cb->args[0];
 	int err;
 
-	while ((told.tree = aggnet_trees_next(trees, &pos))) {
+	while ((told.tree = aggnet_tree_table_next(trees, &pos))) {
 		err = aggnet_nl_dump_one(skb, cb, an, tree_fill, &told);
 		if (err)
 			return err;
@@ -708,12 +708,12 @@ int aggnet_nl_tree_walk(struct sk_buff *skb, struct netlink_callback *cb,
 
 size_t aggnet_nl_tree_largest(struct aggnet_net *an)
 {
-	struct aggnet_trees *trees = aggnet_trees_in_force(an);
+	struct aggnet_tree_table *trees = aggnet_tree_table_in_force(an);
 	struct aggnet_tree *tree;
 	size_t largest = 0;
 	u32 pos = 0;
 
-	while ((tree = aggnet_trees_next(trees, &pos))) {
+	while ((tree = aggnet_tree_table_next(trees, &pos))) {
 		cond_resched();
 		largest = max(largest, tree_size(tree));
 	}

@@ -5,7 +5,7 @@
 #include <linux/sched.h>
 
 #include "flow/tree.h"
-#include "flow/trees.h"
+#include "flow/tree_table.h"
 #include "mem.h"
 #include "netns.h"
 
@@ -15,7 +15,7 @@
  * A member of the family of aggtable.c's key hash: incast IDs can be
  * chosen, their slots cannot.
  */
-static u32 trees_home(const struct aggnet_trees *trees, u64 incast_id)
+static u32 trees_home(const struct aggnet_tree_table *trees, u64 incast_id)
 {
 	u64 h = ((u32)incast_id + trees->seed[0]) *
 		((incast_id >> 32) + trees->seed[1]);
@@ -27,7 +27,7 @@ static u32 trees_home(const struct aggnet_trees *trees, u64 incast_id)
 }
 
 /* Next slot from @pos on that has an entry of @incast_id. */
-static struct aggnet_tree *trees_probe(const struct aggnet_trees *trees,
+static struct aggnet_tree *trees_probe(const struct aggnet_tree_table *trees,
 				       u64 incast_id, u32 *pos)
 {
 	struct aggnet_tree *tree;
@@ -39,8 +39,8 @@ static struct aggnet_tree *trees_probe(const struct aggnet_trees *trees,
 	return tree;
 }
 
-struct aggnet_tree *aggnet_trees_first(const struct aggnet_trees *trees,
-				       u64 incast_id)
+struct aggnet_tree *
+aggnet_tree_table_first(const struct aggnet_tree_table *trees, u64 incast_id)
 {
 	u32 pos;
 
@@ -50,7 +50,8 @@ struct aggnet_tree *aggnet_trees_first(const struct aggnet_trees *trees,
 	return trees_probe(trees, incast_id, &pos);
 }
 
-u32 aggnet_trees_links(const struct aggnet_trees *trees, u64 incast_id)
+u32 aggnet_tree_table_links(const struct aggnet_tree_table *trees,
+			    u64 incast_id)
 {
 	u32 pos = trees_home(trees, incast_id), n = 0;
 
@@ -59,9 +60,9 @@ u32 aggnet_trees_links(const struct aggnet_trees *trees, u64 incast_id)
 	return n;
 }
 
-struct aggnet_tree *aggnet_trees_by_link(const struct aggnet_trees *trees,
-					 u64 incast_id, u32 ifindex,
-					 __be32 neighbour)
+struct aggnet_tree *
+aggnet_tree_table_by_link(const struct aggnet_tree_table *trees, u64 incast_id,
+			  u32 ifindex, __be32 neighbour)
 {
 	struct aggnet_tree *tree;
 	u32 pos;
@@ -84,8 +85,8 @@ bool aggnet_tree_marks(const struct aggnet_tree *tree, u32 ifindex,
 	       tree->conf.link_neighbour == neighbour;
 }
 
-bool aggnet_trees_has(const struct aggnet_trees *trees,
-		      const struct aggnet_tree *tree)
+bool aggnet_tree_table_has(const struct aggnet_tree_table *trees,
+			   const struct aggnet_tree *tree)
 {
 	struct aggnet_tree *found;
 	u32 pos;
@@ -99,18 +100,18 @@ bool aggnet_trees_has(const struct aggnet_trees *trees,
 	return found;
 }
 
-struct aggnet_tree *aggnet_trees_find(struct aggnet_net *an, u64 incast_id)
+struct aggnet_tree *aggnet_tree_table_find(struct aggnet_net *an, u64 incast_id)
 {
-	return aggnet_trees_first(rcu_dereference_check(an->trees,
-				  lockdep_is_held(&an->lock)), incast_id);
+	return aggnet_tree_table_first(rcu_dereference_check(an->trees,
+				       lockdep_is_held(&an->lock)), incast_id);
 }
 
-struct aggnet_tree *aggnet_trees_get(struct aggnet_net *an, u64 incast_id)
+struct aggnet_tree *aggnet_tree_table_get(struct aggnet_net *an, u64 incast_id)
 {
 	struct aggnet_tree *tree;
 
 	rcu_read_lock();
-	tree = aggnet_trees_find(an, incast_id);
+	tree = aggnet_tree_table_find(an, incast_id);
 	/* It may have left the table and lost its last reference by now. */
 	if (tree && !refcount_inc_not_zero(&tree->ref))
 		tree = NULL;
@@ -118,8 +119,8 @@ struct aggnet_tree *aggnet_trees_get(struct aggnet_net *an, u64 incast_id)
 	return tree;
 }
 
-struct aggnet_tree *aggnet_trees_next(const struct aggnet_trees *trees,
-				      u32 *pos)
+struct aggnet_tree *
+aggnet_tree_table_next(const struct aggnet_tree_table *trees, u32 *pos)
 {
 	struct aggnet_tree *tree = NULL;
 
@@ -128,15 +129,15 @@ struct aggnet_tree *aggnet_trees_next(const struct aggnet_trees *trees,
 	return tree;
 }
 
-struct aggnet_trees *aggnet_trees_in_force(struct aggnet_net *an)
+struct aggnet_tree_table *aggnet_tree_table_in_force(struct aggnet_net *an)
 {
 	return rcu_dereference_protected(an->trees,
 					 lockdep_is_held(&an->lock));
 }
 
-static struct aggnet_trees *trees_alloc(u32 slots)
+static struct aggnet_tree_table *trees_alloc(u32 slots)
 {
-	struct aggnet_trees *trees;
+	struct aggnet_tree_table *trees;
 
 	trees = aggnet_zalloc(struct_size(trees, slot, slots),
 			      GFP_KERNEL_ACCOUNT);
@@ -147,23 +148,24 @@ static struct aggnet_trees *trees_alloc(u32 slots)
 	return trees;
 }
 
-static struct aggnet_trees *trees_clone(const struct aggnet_trees *from,
-					u32 slots)
+static struct aggnet_tree_table *
+trees_clone(const struct aggnet_tree_table *from, u32 slots)
 {
-	struct aggnet_trees *trees = trees_alloc(slots);
+	struct aggnet_tree_table *trees = trees_alloc(slots);
 	struct aggnet_tree *tree;
 	u32 pos = 0;
 
 	if (!trees)
 		return NULL;
-	while ((tree = aggnet_trees_next(from, &pos))) {
+	while ((tree = aggnet_tree_table_next(from, &pos))) {
 		cond_resched();
-		aggnet_trees_insert(trees, tree);
+		aggnet_tree_table_insert(trees, tree);
 	}
 	return trees;
 }
 
-struct aggnet_trees *aggnet_trees_copy(const struct aggnet_trees *from)
+struct aggnet_tree_table *
+aggnet_tree_table_copy(const struct aggnet_tree_table *from)
 {
 	u32 count = from ? from->count : 0;
 
@@ -172,16 +174,16 @@ struct aggnet_trees *aggnet_trees_copy(const struct aggnet_trees *from)
 				       roundup_pow_of_two(2 * count + 2)));
 }
 
-bool aggnet_trees_room(const struct aggnet_trees *trees)
+bool aggnet_tree_table_room(const struct aggnet_tree_table *trees)
 {
 	return trees && 2 * (trees->count + 1) <= trees->mask + 1;
 }
 
-int aggnet_trees_reserve(struct aggnet_trees **trees)
+int aggnet_tree_table_reserve(struct aggnet_tree_table **trees)
 {
-	struct aggnet_trees *more;
+	struct aggnet_tree_table *more;
 
-	if (aggnet_trees_room(*trees))
+	if (aggnet_tree_table_room(*trees))
 		return 0;
 	more = trees_clone(*trees, 2 * ((*trees)->mask + 1));
 	if (!more)
@@ -191,7 +193,8 @@ int aggnet_trees_reserve(struct aggnet_trees **trees)
 	return 0;
 }
 
-void aggnet_trees_insert(struct aggnet_trees *trees, struct aggnet_tree *tree)
+void aggnet_tree_table_insert(struct aggnet_tree_table *trees,
+			      struct aggnet_tree *tree)
 {
 	u32 pos = trees_home(trees, tree->conf.incast_id);
 
@@ -203,7 +206,7 @@ void aggnet_trees_insert(struct aggnet_trees *trees, struct aggnet_tree *tree)
 }
 
 /* Move entries back over a freed slot, so that no run has a hole in it. */
-static void trees_close(struct aggnet_trees *trees, u32 gap)
+static void trees_close(struct aggnet_tree_table *trees, u32 gap)
 {
 	struct aggnet_tree *tree;
 	u32 pos = gap, home;
@@ -218,7 +221,7 @@ static void trees_close(struct aggnet_trees *trees, u32 gap)
 	trees->slot[gap & trees->mask] = NULL;
 }
 
-void aggnet_trees_remove(struct aggnet_trees *trees, u64 incast_id)
+void aggnet_tree_table_remove(struct aggnet_tree_table *trees, u64 incast_id)
 {
 	u32 pos = trees_home(trees, incast_id);
 
@@ -228,28 +231,29 @@ void aggnet_trees_remove(struct aggnet_trees *trees, u64 incast_id)
 	}
 }
 
-struct aggnet_trees *aggnet_trees_publish(struct aggnet_net *an,
-					  struct aggnet_trees *trees)
+struct aggnet_tree_table *
+aggnet_tree_table_publish(struct aggnet_net *an,
+			  struct aggnet_tree_table *trees)
 {
 	return rcu_replace_pointer(an->trees, trees,
 				   lockdep_is_held(&an->lock));
 }
 
-void aggnet_trees_free(struct aggnet_trees *trees)
+void aggnet_tree_table_free(struct aggnet_tree_table *trees)
 {
 	if (trees)
 		kvfree_rcu(trees, rcu);
 }
 
-void aggnet_trees_kill_all(struct aggnet_net *an)
+void aggnet_tree_table_kill_all(struct aggnet_net *an)
 {
-	struct aggnet_trees *old = aggnet_trees_publish(an, NULL);
+	struct aggnet_tree_table *old = aggnet_tree_table_publish(an, NULL);
 	struct aggnet_tree *tree;
 	u32 pos = 0;
 
-	while ((tree = aggnet_trees_next(old, &pos))) {
+	while ((tree = aggnet_tree_table_next(old, &pos))) {
 		cond_resched();
 		aggnet_tree_kill(tree, AGGNET_R_WITHDRAWN);
 	}
-	aggnet_trees_free(old);
+	aggnet_tree_table_free(old);
 }

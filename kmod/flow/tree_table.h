@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Table of a namespace's entries, replaced as a whole: never half a plan. */
-#ifndef _AGGNET_TREES_H
-#define _AGGNET_TREES_H
+#ifndef _AGGNET_TREE_TABLE_H
+#define _AGGNET_TREE_TABLE_H
 
 #include <linux/rcupdate.h>
 #include <linux/types.h>
@@ -12,7 +12,7 @@ struct aggnet_tree;
 #define AGGNET_TREE_LINKS_MAX	256	/* of an incast ID, at a switch */
 
 /**
- * struct aggnet_trees - a table: open addressing by incast ID
+ * struct aggnet_tree_table - a table: open addressing by incast ID
  * @rcu: frees it
  * @count: entries
  * @mask: slots - 1; at most half of the slots are taken
@@ -23,7 +23,7 @@ struct aggnet_tree;
  * Private and changeable until it is published. Then nothing leaves it any more
  * and nothing moves; an entry may be added at the end of a run of slots.
  */
-struct aggnet_trees {
+struct aggnet_tree_table {
 	struct rcu_head rcu;
 	u32 count;
 	u32 mask;
@@ -32,71 +32,78 @@ struct aggnet_trees {
 };
 
 /**
- * aggnet_trees_find() - the entry of an incast ID
+ * aggnet_tree_table_find() - the entry of an incast ID
  * @an: namespace
  * @incast_id: job . receiver
  *
  * Under rcu_read_lock() (any context) or an->lock. Return: it or NULL.
  */
-struct aggnet_tree *aggnet_trees_find(struct aggnet_net *an, u64 incast_id);
+struct aggnet_tree *aggnet_tree_table_find(struct aggnet_net *an,
+					   u64 incast_id);
 
 /* The same with a reference taken, for sockets. */
-struct aggnet_tree *aggnet_trees_get(struct aggnet_net *an, u64 incast_id);
+struct aggnet_tree *aggnet_tree_table_get(struct aggnet_net *an, u64 incast_id);
 
 /* --- control path, an->lock held ------------------------------------------ */
 
 /**
- * aggnet_trees_next() - walk a table
+ * aggnet_tree_table_next() - walk a table
  * @trees: it, or NULL
  * @pos: 0 at first; where to go on
  *
  * Return: the next entry, NULL at the end
  */
-struct aggnet_tree *aggnet_trees_next(const struct aggnet_trees *trees,
-				      u32 *pos);
+struct aggnet_tree *
+aggnet_tree_table_next(const struct aggnet_tree_table *trees, u32 *pos);
 
 /* The table in force, NULL if there never was an entry. */
-struct aggnet_trees *aggnet_trees_in_force(struct aggnet_net *an);
+struct aggnet_tree_table *aggnet_tree_table_in_force(struct aggnet_net *an);
 
 /* A private copy to change; NULL: no memory. */
-struct aggnet_trees *aggnet_trees_copy(const struct aggnet_trees *from);
+struct aggnet_tree_table *
+aggnet_tree_table_copy(const struct aggnet_tree_table *from);
 
 /* Has a table room for one more entry? @trees may be NULL. */
-bool aggnet_trees_room(const struct aggnet_trees *trees);
+bool aggnet_tree_table_room(const struct aggnet_tree_table *trees);
 
 /* Make room in a private table for one more entry. Return: 0 or -ENOMEM */
-int aggnet_trees_reserve(struct aggnet_trees **trees);
+int aggnet_tree_table_reserve(struct aggnet_tree_table **trees);
 
 /* Cannot fail: there is room. The table may be in force. */
-void aggnet_trees_insert(struct aggnet_trees *trees, struct aggnet_tree *tree);
+void aggnet_tree_table_insert(struct aggnet_tree_table *trees,
+			      struct aggnet_tree *tree);
 
 /* Take out all entries of an incast ID. */
-void aggnet_trees_remove(struct aggnet_trees *trees, u64 incast_id);
+void aggnet_tree_table_remove(struct aggnet_tree_table *trees, u64 incast_id);
 
 /* First entry of an incast ID; @trees may be NULL. */
-struct aggnet_tree *aggnet_trees_first(const struct aggnet_trees *trees,
-				       u64 incast_id);
+struct aggnet_tree *
+aggnet_tree_table_first(const struct aggnet_tree_table *trees, u64 incast_id);
 
 /* How many entries an incast ID has. */
-u32 aggnet_trees_links(const struct aggnet_trees *trees, u64 incast_id);
+u32 aggnet_tree_table_links(const struct aggnet_tree_table *trees,
+			    u64 incast_id);
 
 /* Entry of an incast ID with this planned link, or NULL. */
-struct aggnet_tree *aggnet_trees_by_link(const struct aggnet_trees *trees,
-					 u64 incast_id, u32 ifindex,
-					 __be32 neighbour);
+struct aggnet_tree *
+aggnet_tree_table_by_link(const struct aggnet_tree_table *trees, u64 incast_id,
+			  u32 ifindex, __be32 neighbour);
 
 /* Does the entry belong in the Bloom table of this link? */
 bool aggnet_tree_marks(const struct aggnet_tree *tree, u32 ifindex,
 		       __be32 neighbour);
 
-bool aggnet_trees_has(const struct aggnet_trees *trees,
-		      const struct aggnet_tree *tree);
+bool aggnet_tree_table_has(const struct aggnet_tree_table *trees,
+			   const struct aggnet_tree *tree);
 
-/* Put a table in force. Return: the old one; aggnet_trees_free() frees it. */
-struct aggnet_trees *aggnet_trees_publish(struct aggnet_net *an,
-					  struct aggnet_trees *trees);
-void aggnet_trees_free(struct aggnet_trees *trees);
+/*
+ * Put a table in force. Return: the old one; aggnet_tree_table_free() frees it.
+ */
+struct aggnet_tree_table *
+aggnet_tree_table_publish(struct aggnet_net *an,
+			  struct aggnet_tree_table *trees);
+void aggnet_tree_table_free(struct aggnet_tree_table *trees);
 
-void aggnet_trees_kill_all(struct aggnet_net *an);	/* namespace exit */
+void aggnet_tree_table_kill_all(struct aggnet_net *an);	/* namespace exit */
 
-#endif /* _AGGNET_TREES_H */
+#endif /* _AGGNET_TREE_TABLE_H */

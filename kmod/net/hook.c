@@ -14,7 +14,7 @@
 
 #include <linux/aggnet_packet.h>
 #include "core/codec.h"
-#include "flow/trees.h"
+#include "flow/tree_table.h"
 #include "net/drop.h"
 #include "net/hook.h"
 #include "net/link.h"
@@ -392,7 +392,7 @@ void aggnet_hook_stop(struct aggnet_net *an)
 
 static bool hook_needed(struct aggnet_net *an)
 {
-	const struct aggnet_trees *trees = aggnet_trees_in_force(an);
+	const struct aggnet_tree_table *trees = aggnet_tree_table_in_force(an);
 
 	return an->identity || !list_empty(&an->ports) ||
 	       (trees && trees->count);

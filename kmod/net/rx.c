@@ -11,7 +11,7 @@
 
 #include "core/filter.h"
 #include "flow/tree.h"
-#include "flow/trees.h"
+#include "flow/tree_table.h"
 #include "net/drop.h"
 #include "net/forward.h"
 #include "net/link.h"
@@ -313,7 +313,7 @@ static enum aggnet_verdict rx_server(struct rx *rx)
 	if (me && rx->pkt.src == me)
 		return rx_drop(rx, AGGNET_STAT_misforwarded);
 
-	tree = aggnet_trees_find(rx->an, rx->pkt.incast_id);
+	tree = aggnet_tree_table_find(rx->an, rx->pkt.incast_id);
 	if (me && rx->pkt.dst == me) {
 		if (!tree || tree->conf.forward_only)
 			return rx_drop(rx, AGGNET_STAT_drop_no_tree);

@@ -15,7 +15,7 @@
 #include "core/filter.h"
 #include "geometry.h"
 #include "flow/tree.h"
-#include "flow/trees.h"
+#include "flow/tree_table.h"
 
 #define LOOKUPS	(1u << 21)
 #define ROUNDS	5	/* of which the fastest counts */
@@ -122,7 +122,7 @@ static void exact(u32 trees, u64 *id)
 {
 	struct row row = { .scheme = "exact", .trees = trees };
 	struct aggnet_tree *tree = calloc(trees, sizeof(*tree));
-	struct aggnet_trees *table = aggnet_trees_copy(NULL);
+	struct aggnet_tree_table *table = aggnet_tree_table_copy(NULL);
 	u32 i, at;
 	u64 swap;
 
@@ -137,15 +137,15 @@ static void exact(u32 trees, u64 *id)
 		tree[i].conf.incast_id = swap;
 	}
 	for (i = 0; i < trees; i++) {
-		if (aggnet_trees_reserve(&table))
+		if (aggnet_tree_table_reserve(&table))
 			die("no memory");
-		aggnet_trees_insert(table, &tree[i]);
+		aggnet_tree_table_insert(table, &tree[i]);
 	}
 	row.bytes = (table->mask + 1.) * sizeof(*table->slot) / trees +
 		    CACHE_LINE;
-	MEASURE(&row, id, aggnet_trees_first(table, id[i]));
+	MEASURE(&row, id, aggnet_tree_table_first(table, id[i]));
 	print(&row);
-	aggnet_trees_free(table);
+	aggnet_tree_table_free(table);
 	free(tree);
 }
 

@@ -4,7 +4,7 @@
  */
 #include <linux/random.h>
 #include "flow/tree.h"
-#include "flow/trees.h"
+#include "flow/tree_table.h"
 
 #include "../uapi/harness.h"
 
@@ -15,22 +15,22 @@
 /* Distances of incast IDs: receivers, jobs, jobs that a mask cuts off. */
 static const u64 distance[] = { 1, 1ull << 32, 1ull << 44, 1ull << 51 };
 
-static struct aggnet_trees *fill(struct aggnet_tree *tree, u64 step)
+static struct aggnet_tree_table *fill(struct aggnet_tree *tree, u64 step)
 {
-	struct aggnet_trees *trees = aggnet_trees_copy(NULL);
+	struct aggnet_tree_table *trees = aggnet_tree_table_copy(NULL);
 	u32 i;
 
 	for (i = 0; i < IDS; i++) {
-		if (aggnet_trees_reserve(&trees))
+		if (aggnet_tree_table_reserve(&trees))
 			return NULL;
 		tree[i].conf.incast_id = 0x0a000001 + i * step;
-		aggnet_trees_insert(trees, &tree[i]);
+		aggnet_tree_table_insert(trees, &tree[i]);
 	}
 	return trees;
 }
 
 /* Slots that are taken one behind the other, at most. */
-static u32 longest_run(const struct aggnet_trees *trees)
+static u32 longest_run(const struct aggnet_tree_table *trees)
 {
 	u32 pos, run = 0, longest = 0;
 
@@ -44,7 +44,7 @@ static u32 longest_run(const struct aggnet_trees *trees)
 TEST(equal_distances_do_not_crowd)
 {
 	struct aggnet_tree *tree = calloc(IDS, sizeof(*tree));
-	struct aggnet_trees *trees, *copy;
+	struct aggnet_tree_table *trees, *copy;
 	unsigned int i, k;
 
 	ASSERT_NE(NULL, tree);
@@ -53,12 +53,12 @@ TEST(equal_distances_do_not_crowd)
 		trees = fill(tree, distance[i]);
 		ASSERT_NE(NULL, trees);
 		for (k = 0; k < SECRETS; k++) {
-			copy = aggnet_trees_copy(trees);
+			copy = aggnet_tree_table_copy(trees);
 			ASSERT_NE(NULL, copy);
 			EXPECT_GT(IDS / 256, longest_run(copy));
-			aggnet_trees_free(copy);
+			aggnet_tree_table_free(copy);
 		}
-		aggnet_trees_free(trees);
+		aggnet_tree_table_free(trees);
 	}
 	free(tree);
 }
@@ -66,7 +66,7 @@ TEST(equal_distances_do_not_crowd)
 TEST(has_what_is_left)
 {
 	struct aggnet_tree *tree = calloc(IDS, sizeof(*tree));
-	struct aggnet_trees *trees, *copy;
+	struct aggnet_tree_table *trees, *copy;
 	u32 i;
 
 	ASSERT_NE(NULL, tree);
@@ -75,21 +75,22 @@ TEST(has_what_is_left)
 	ASSERT_NE(NULL, trees);
 	EXPECT_EQ(IDS, trees->count);
 	for (i = 0; i < IDS; i += 3)
-		aggnet_trees_remove(trees, tree[i].conf.incast_id);
+		aggnet_tree_table_remove(trees, tree[i].conf.incast_id);
 	EXPECT_EQ(IDS - DIV_ROUND_UP(IDS, 3), trees->count);
 	/* A copy has a secret of its own. */
-	copy = aggnet_trees_copy(trees);
+	copy = aggnet_tree_table_copy(trees);
 	ASSERT_NE(NULL, copy);
 	EXPECT_NE(trees->seed[0], copy->seed[0]);
 	EXPECT_EQ(trees->count, copy->count);
 	for (i = 0; i < IDS; i++) {
-		ASSERT_EQ(i % 3 != 0, aggnet_trees_has(trees, &tree[i]));
-		ASSERT_EQ(i % 3 != 0, aggnet_trees_has(copy, &tree[i]));
+		ASSERT_EQ(i % 3 != 0, aggnet_tree_table_has(trees, &tree[i]));
+		ASSERT_EQ(i % 3 != 0, aggnet_tree_table_has(copy, &tree[i]));
 		ASSERT_EQ(i % 3 != 0,
-			  aggnet_trees_links(copy, tree[i].conf.incast_id));
+			  aggnet_tree_table_links(copy,
+						  tree[i].conf.incast_id));
 	}
-	aggnet_trees_free(trees);
-	aggnet_trees_free(copy);
+	aggnet_tree_table_free(trees);
+	aggnet_tree_table_free(copy);
 	EXPECT_EQ(0, shim_alloc_live);
 	free(tree);
 }
