@@ -9,9 +9,9 @@
 #include <linux/sched.h>
 #include <linux/string.h>
 
+#include "core/accum.h"
 #include "core/aggtable.h"
 #include "core/reduce.h"
-#include "core/state.h"
 #include "mem.h"
 
 /*
@@ -25,7 +25,7 @@
 #define BUCKET_BYTES	32	/* of the limit; the smallest entry takes 40 */
 
 #define PLAIN_RECORD_MAX	(2 + AGGNET_KEY_MAX + AGGNET_PLAIN_MAX)
-#define STATES_MAX	8192	/* bytes of new states that a packet may bring */
+#define ACCUMS_MAX	8192	/* bytes of them that a packet may bring */
 #define RECORDS_MAX	512	/* records, which are merged in one run of a lock */
 #define RECORDS_SLOW	256	/* of those that the hot loop is not for */
 
@@ -36,7 +36,7 @@
  * @units: original records merged
  * @value: their aggregate, if it is plain; else how many contributors of a
  *	dense vector have given all that they have
- * @key: in little endian words, the last one padded with zeros; the state
+ * @key: in little endian words, the last one padded with zeros; the accumulator
  *	that is not plain lies behind them
  */
 struct entry {
@@ -55,10 +55,10 @@ static __always_inline u32 entry_size(u32 klen)
 static u32 shape_extra(const struct aggnet_shape *shape)
 {
 	return aggnet_shape_kind(shape) == AGGNET_KIND_PLAIN ?
-	       0 : aggnet_state_size(shape);
+	       0 : aggnet_accum_size(shape);
 }
 
-static void *entry_state(const struct aggnet_table *t, struct entry *e)
+static void *entry_accum(const struct aggnet_table *t, struct entry *e)
 {
 	if (!t->extra)
 		return &e->value;
@@ -175,7 +175,7 @@ u32 aggnet_max_records(const struct aggnet_shape *shape, u32 payload)
 	if (!extra)
 		return min_t(u32, payload / 8, has_run(shape->function) ?
 			     RECORDS_MAX : RECORDS_SLOW);
-	return clamp_t(u32, STATES_MAX / (entry_size(8) + extra), 1,
+	return clamp_t(u32, ACCUMS_MAX / (entry_size(8) + extra), 1,
 		       payload / 8);
 }
 
@@ -307,7 +307,7 @@ static noinline struct entry *append(struct aggnet_table *t, const u8 *key,
 		e->key[i] = cpu_to_le64(get_unaligned_le64(key + 8 * i));
 	e->key[i] = cpu_to_le64(look.last);
 	if (t->extra)
-		aggnet_state_init(&t->shape, entry_state(t, e));
+		aggnet_accum_init(&t->shape, entry_accum(t, e));
 	*bucket = t->newest << REF_BITS | t->write;
 	t->write += size;
 	t->keys++;
@@ -486,17 +486,17 @@ reduce:
 	units_merged(t, e, represents, extra, n);
 }
 
-static void merge_state(struct aggnet_table *t, struct entry *e,
+static void merge_accum(struct aggnet_table *t, struct entry *e,
 			const u8 *value, u32 vlen, bool source)
 {
-	aggnet_state_merge(&t->shape, entry_state(t, e), value, vlen, source);
+	aggnet_accum_merge(&t->shape, entry_accum(t, e), value, vlen, source);
 	if (t->expected)
-		e->value.lo += aggnet_state_last(&t->shape, value, source);
+		e->value.lo += aggnet_accum_last(&t->shape, value, source);
 	e->units++;
 }
 
 /* Everything that the hot loop is not for. */
-static void merge_states(struct aggnet_table *t, const u8 *data, u32 n,
+static void merge_accums(struct aggnet_table *t, const u8 *data, u32 n,
 			 u64 represents, bool source, u32 fault)
 {
 	const u64 extra = represents - n;
@@ -513,11 +513,11 @@ static void merge_states(struct aggnet_table *t, const u8 *data, u32 n,
 		e = obtain_any(t, base, key, klen);
 		if (unlikely(!e))
 			break;
-		merge_state(t, e, key + klen, vlen, source);
+		merge_accum(t, e, key + klen, vlen, source);
 		if (unlikely(fault == AGGNET_FAULT_DOUBLE && n == 1))
-			merge_state(t, e, key + klen, vlen, source);
+			merge_accum(t, e, key + klen, vlen, source);
 		if (unlikely(fault == AGGNET_FAULT_FLIP && n == 1))
-			aggnet_state_flip(&t->shape, entry_state(t, e));
+			aggnet_accum_flip(&t->shape, entry_accum(t, e));
 		data = key + klen + vlen;
 	}
 	units_merged(t, e, represents, extra, n);
@@ -537,7 +537,7 @@ void aggnet_table_merge(struct aggnet_table *t, const u8 *data, u32 n,
 
 	if (t->extra || (source && aggnet_vtype_real(t->shape.vtype)) ||
 	    !has_run(t->shape.function))
-		return merge_states(t, data, n, represents, source, fault);
+		return merge_accums(t, data, n, represents, source, fault);
 	if (unlikely(fault))
 		return merge_faulty(t, data, n, represents, ones, fault);
 	switch (t->shape.function) {
@@ -635,7 +635,7 @@ static bool pack_chunk(struct aggnet_table *t, struct pack *p)
 		if (first && p->expected && e->value.lo < p->expected)
 			break;
 		len = !t->extra ? put_entry(p->buf, p->room, e) :
-		      aggnet_state_record(&t->shape, entry_state(t, e), e->key,
+		      aggnet_accum_record(&t->shape, entry_accum(t, e), e->key,
 					  e->tag >> HASH_BITS, &t->part, p->buf,
 					  p->room);
 		if (!len)
@@ -644,7 +644,7 @@ static bool pack_chunk(struct aggnet_table *t, struct pack *p)
 		p->room -= len;
 		p->n++;
 		p->units += !t->extra ? e->units :
-			    aggnet_state_units(&t->shape, entry_state(t, e),
+			    aggnet_accum_units(&t->shape, entry_accum(t, e),
 					       e->units, first, t->part);
 		if (first)
 			unlink_oldest(t, e->tag, oldest | read);

@@ -21,16 +21,16 @@
  * last flush, merges go on into whatever has not left yet, and memory comes
  * back a chunk at a time. Nothing allocates but init and chunk_alloc.
  *
- * What is not a plain integer is a state (state.h) behind the entry's key. It
- * may leave in several records; the entry is unlinked with the first of them, so
- * what comes meanwhile begins a new one.
+ * What is not a plain integer is an accumulator (accum.h) behind the entry's
+ * key. It may leave in several records; the entry is unlinked with the first of
+ * them, so what comes meanwhile begins a new one.
  *
  * Each entry counts the original records ("units") merged into it. Of the units
  * that came in with a packet each record has one, and what is left goes to the
  * last: how much that is, is known before the first record is merged, so a
  * record that is skipped leaves a unit out. The units leave with the entries,
- * one at least with each record (aggnet_state_units()): a merge, or a part of a
- * state, that is lost or counts twice shows in the sum.
+ * one at least with each record (aggnet_accum_units()): a merge, or a part of an
+ * accumulator, that is lost or counts twice shows in the sum.
  *
  * Keys are hashed by a secret member of a universal family (aggtable.c proves
  * it): however keys are chosen without knowing the secret, a look-up meets
@@ -57,7 +57,7 @@ struct aggnet_table {
 	u32 keys;		/* entries held */
 	u64 units;		/* units held */
 	struct aggnet_shape shape;
-	u32 extra;		/* bytes of state behind an entry's key */
+	u32 extra;		/* bytes of accumulator behind an entry's key */
 	u32 part;		/* of the entry at @read, when it leaves in parts */
 	u32 expected;		/* dense: contributors of each block; set by the owner */
 	struct aggnet_value neutral;	/* of a new entry */

@@ -6,10 +6,10 @@
 #include <linux/siphash.h>
 #include <linux/string.h>
 
+#include "core/accum.h"
 #include "core/codec.h"
 #include "core/crc.h"
 #include "core/filter.h"
-#include "core/state.h"
 #include "core/vector.h"
 
 /* No padding, and no need of more than the 4 bytes of IP's alignment. */
@@ -210,7 +210,7 @@ int aggnet_parse_records(const struct aggnet_shape *shape, bool source,
 		if (shape->layout == AGGNET_LAYOUT_DENSE &&
 		    !aggnet_vector_key_ok(shape, data + 2, klen))
 			return source ? -ERANGE : -EBADMSG;
-		if (!aggnet_state_check(shape, data + 2 + klen, vlen, source))
+		if (!aggnet_accum_check(shape, data + 2 + klen, vlen, source))
 			return source ? -ERANGE : -EBADMSG;
 		data += 2 + klen + vlen;
 	}

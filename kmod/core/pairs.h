@@ -20,7 +20,7 @@ struct aggnet_pair {
 };
 
 /**
- * struct aggnet_pairs - state of AGGNET_KIND_PAIRS
+ * struct aggnet_pairs - accumulator of AGGNET_KIND_PAIRS
  * @n: how many there are
  * @reserved: 0
  * @pair: the best first; room for k
@@ -37,9 +37,9 @@ struct aggnet_pairs {
  * @k: how many are kept
  * @pair: the candidate
  *
- * Merging is adding all pairs of the other state. The order does not matter:
- * what is left out has k better ones of other ids before it, each of which
- * stays, or makes room for one still better of the same id.
+ * Merging is adding all pairs of the other accumulator. The order does not
+ * matter: what is left out has k better ones of other ids before it, each of
+ * which stays, or makes room for one still better of the same id.
  */
 void aggnet_pairs_add(struct aggnet_pairs *pairs, u32 k,
 		      const struct aggnet_pair *pair);

@@ -20,7 +20,7 @@
 #define AGGNET_REAL_MINUS	4	/* minus infinity is */
 
 /**
- * struct aggnet_real_sum - state of AGGNET_KIND_REAL
+ * struct aggnet_real_sum - accumulator of AGGNET_KIND_REAL
  * @count: how many numbers (average)
  * @flags: AGGNET_REAL_*
  * @reserved: 0

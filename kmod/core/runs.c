@@ -6,8 +6,8 @@
 #include <linux/minmax.h>
 #include <linux/string.h>
 
+#include "core/accum.h"
 #include "core/runs.h"
-#include "core/state.h"
 #include "mem.h"
 
 /* A record in @out: its units, then the record. */
@@ -202,7 +202,7 @@ static void key_begin(struct aggnet_runs *r, const struct aggnet_run *run,
 	memcpy(r->key, record + 2, r->klen);
 	r->prefix = run->prefix;
 	r->key_units = 0;
-	aggnet_state_init(&r->shape, r->state);
+	aggnet_accum_init(&r->shape, r->accum);
 }
 
 /* Of a packet's units each record has one, and the last one the rest. */
@@ -213,7 +213,7 @@ static void merge_record(struct aggnet_runs *r, const struct aggnet_run *run,
 
 	if (!r->klen)
 		key_begin(r, run, record);
-	aggnet_state_merge(&r->shape, r->state, record + 2 + record[0],
+	aggnet_accum_merge(&r->shape, r->accum, record + 2 + record[0],
 			   record[1], run->source);
 	r->key_units += run->at == slot->last ? 1 + slot->extra : 1;
 }
@@ -242,7 +242,7 @@ static void merge_top(struct aggnet_runs *r)
 	if (unlikely(fault == AGGNET_FAULT_DOUBLE))
 		merge_record(r, run, record);
 	if (unlikely(fault == AGGNET_FAULT_FLIP))
-		aggnet_state_flip(&r->shape, r->state);
+		aggnet_accum_flip(&r->shape, r->accum);
 	top_next(r);
 }
 
@@ -260,9 +260,9 @@ static void key_out(struct aggnet_runs *r)
 	bool first = !r->part;
 	u32 len;
 
-	len = aggnet_state_record(&r->shape, r->state, r->key, r->klen,
+	len = aggnet_accum_record(&r->shape, r->accum, r->key, r->klen,
 				  &r->part, at + OUT_UNITS, AGGNET_RECORD_MAX);
-	put_unaligned_le64(aggnet_state_units(&r->shape, r->state,
+	put_unaligned_le64(aggnet_accum_units(&r->shape, r->accum,
 					      r->key_units, first, r->part), at);
 	r->out_len += OUT_UNITS + len;
 	r->out_n++;
@@ -378,7 +378,7 @@ size_t aggnet_runs_size(const struct aggnet_shape *shape, u32 max, u32 slots,
 
 	return (size_t)slots * aggnet_runs_stride(payload) +
 	       max * (sizeof(*r->run) + sizeof(*r->heap)) +
-	       aggnet_state_size(shape) + out_bytes(payload);
+	       aggnet_accum_size(shape) + out_bytes(payload);
 }
 
 int aggnet_runs_init(struct aggnet_runs *r, const struct aggnet_shape *shape,
@@ -388,22 +388,22 @@ int aggnet_runs_init(struct aggnet_runs *r, const struct aggnet_shape *shape,
 	r->max = max;
 	r->slots = slots;
 	r->stride = aggnet_runs_stride(payload);
-	r->cost = aggnet_state_cost(shape);
+	r->cost = aggnet_accum_cost(shape);
 	r->budget = AGGNET_COST_MAX;
 	r->out_size = out_bytes(payload);
 	r->open = true;
 	r->run = aggnet_zalloc(max * sizeof(*r->run), GFP_KERNEL_ACCOUNT);
 	r->heap = aggnet_zalloc(max * sizeof(*r->heap), GFP_KERNEL_ACCOUNT);
 	r->slot = aggnet_zalloc((size_t)slots * r->stride, GFP_KERNEL_ACCOUNT);
-	r->state = aggnet_zalloc(aggnet_state_size(shape), GFP_KERNEL_ACCOUNT);
+	r->accum = aggnet_zalloc(aggnet_accum_size(shape), GFP_KERNEL_ACCOUNT);
 	r->out = aggnet_zalloc(r->out_size, GFP_KERNEL_ACCOUNT);
-	return r->run && r->heap && r->slot && r->state && r->out ? 0 : -ENOMEM;
+	return r->run && r->heap && r->slot && r->accum && r->out ? 0 : -ENOMEM;
 }
 
 void aggnet_runs_free(struct aggnet_runs *r)
 {
 	aggnet_free(r->out);
-	aggnet_free(r->state);
+	aggnet_free(r->accum);
 	aggnet_free(r->slot);
 	aggnet_free(r->heap);
 	aggnet_free(r->run);

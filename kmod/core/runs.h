@@ -19,7 +19,7 @@
  * contributor may send. Keys rise, or stay the same, from record to record: by
  * their bytes, the shorter of two first if it is how the longer one begins.
  *
- * The least key at the front of all runs is merged into one state, which is
+ * The least key at the front of all runs is merged into one accumulator, which is
  * final once every run has gone beyond that key or has ended. A run that has not
  * ended and is empty makes all others wait: its contributor has the room to go
  * on, so there is no deadlock.
@@ -87,17 +87,17 @@ struct aggnet_run {
  * @klen: of the key that is being merged, 0: none is
  * @key: its bytes
  * @prefix: the first of them
- * @state: what has been merged under it
+ * @accum: what has been merged under it
  * @part: which part of it goes to @out next
  * @key_units: original records in it
- * @cost: aggnet_state_cost()
+ * @cost: aggnet_accum_cost()
  * @out: final records, the units of each before it
  * @out_size: room in it
  * @out_len: bytes in it
  * @out_n: records in it
  * @weight: of all runs
  * @records: in packets that are held
- * @units: original records in them, in @state and in @out
+ * @units: original records in them, in @accum and in @out
  * @fault: enum aggnet_fault; spoils the next merge
  */
 struct aggnet_runs {
@@ -119,7 +119,7 @@ struct aggnet_runs {
 	u8 klen;
 	u8 key[AGGNET_KEY_MAX];
 	u64 prefix;
-	void *state;
+	void *accum;
 	u32 part;
 	u64 key_units;
 	u32 cost;
@@ -219,7 +219,7 @@ void aggnet_runs_finish(struct aggnet_runs *r, u32 run);
  * @records: how many there are, at least 1 if @r->ready
  * @represents: units that leave with them
  *
- * A key comes once, but for the parts of its state.
+ * A key comes once, but for the parts of its accumulator.
  *
  * Return: bytes written
  */

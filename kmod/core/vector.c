@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Vector: blocks of elements, each of which is merged with its like. */
+#include "core/accum.h"
 #include "core/reduce.h"
-#include "core/state.h"
 #include "core/vector.h"
 
 u32 aggnet_vector_key_put(const struct aggnet_shape *shape, u32 block, u8 *key)
@@ -44,7 +44,7 @@ bool aggnet_vector_check(const struct aggnet_shape *shape, u32 vlen,
 }
 
 void aggnet_vector_merge(const struct aggnet_shape *shape,
-			 struct aggnet_value *state, const u8 *value, u32 vlen,
+			 struct aggnet_value *accum, const u8 *value, u32 vlen,
 			 bool source)
 {
 	u32 width = vlen / AGGNET_BLOCK_ELEMENTS;
@@ -54,21 +54,21 @@ void aggnet_vector_merge(const struct aggnet_shape *shape,
 	for (i = 0; i < AGGNET_BLOCK_ELEMENTS; i++, value += width) {
 		v = source ? aggnet_source_get(shape, value, width) :
 			     aggnet_plain_get(value, width);
-		aggnet_reduce(shape->function, &state[i], &v);
+		aggnet_reduce(shape->function, &accum[i], &v);
 	}
 }
 
-u32 aggnet_vector_put(const struct aggnet_value *state, u8 *buf)
+u32 aggnet_vector_put(const struct aggnet_value *accum, u8 *buf)
 {
 	u32 width = 0, i, b, len;
 
 	for (i = 0; i < AGGNET_BLOCK_ELEMENTS; i++) {
-		len = aggnet_value_len(&state[i]);
+		len = aggnet_value_len(&accum[i]);
 		width = len > width ? len : width;
 	}
 	for (i = 0; i < AGGNET_BLOCK_ELEMENTS; i++)
 		for (b = 0; b < width; b++)
-			*buf++ = (b < 8 ? state[i].lo : state[i].hi) >>
+			*buf++ = (b < 8 ? accum[i].lo : accum[i].hi) >>
 				 (8 * (b % 8));
 	return AGGNET_BLOCK_ELEMENTS * width;
 }

@@ -50,12 +50,17 @@ bool aggnet_vector_key_ok(const struct aggnet_shape *shape, const u8 *key,
 bool aggnet_vector_check(const struct aggnet_shape *shape, u32 vlen,
 			 bool source);
 
-/* Merge a block, element by element, into the state of AGGNET_KIND_BLOCK. */
+/*
+ * Merge a block, element by element, into the accumulator of AGGNET_KIND_BLOCK.
+ */
 void aggnet_vector_merge(const struct aggnet_shape *shape,
-			 struct aggnet_value *state, const u8 *value, u32 vlen,
+			 struct aggnet_value *accum, const u8 *value, u32 vlen,
 			 bool source);
 
-/* Write such a state: all elements of it in as many bytes as the longest. */
-u32 aggnet_vector_put(const struct aggnet_value *state, u8 *buf);
+/*
+ * Write such an accumulator: all elements of it in as many bytes as the
+ * longest.
+ */
+u32 aggnet_vector_put(const struct aggnet_value *accum, u8 *buf);
 
 #endif /* _AGGNET_VECTOR_H */

@@ -5,7 +5,7 @@
 #include <linux/poll.h>
 #include <linux/skbuff.h>
 
-#include "core/state.h"
+#include "core/accum.h"
 #include "ctl/socket.h"
 #include "flow/channel.h"
 #include "flow/sorted.h"
@@ -240,7 +240,7 @@ static u32 local_read_part(struct aggnet_tree *tree, u8 *buf, size_t len,
 	u32 used;
 
 	used = aggnet_tree_pack(tree, buf, len,
-				aggnet_state_reads(&tree->conf.shape), n,
+				aggnet_accum_reads(&tree->conf.shape), n,
 				&represents);
 	tree->delivered += represents;
 	tree->records_out += *n;
@@ -250,7 +250,7 @@ static u32 local_read_part(struct aggnet_tree *tree, u8 *buf, size_t len,
 /* Is there a record that another run of the lock may take? */
 static bool local_has_more(const struct aggnet_tree *tree, u32 n)
 {
-	return n == aggnet_state_reads(&tree->conf.shape) &&
+	return n == aggnet_accum_reads(&tree->conf.shape) &&
 	       tree->state < AGGNET_TREE_DONE && aggnet_tree_keys(tree);
 }
 

@@ -10,15 +10,15 @@
 #include <linux/skbuff.h>
 #include <linux/sort.h>
 
-#include "core/state.h"
+#include "core/accum.h"
 #include "ctl/event.h"
 #include "ctl/socket.h"
 #include "flow/channel.h"
 #include "flow/sorted.h"
 #include "flow/timers.h"
 #include "flow/tree.h"
-#include "net/tx.h"
 #include "mem.h"
+#include "net/tx.h"
 #include "trace.h"
 
 #define TREE_CHUNKS_START	32	/* chunks of a new tree, if it may */

@@ -7,13 +7,13 @@
 #include <linux/random.h>
 #include <linux/skbuff.h>
 
+#include "core/accum.h"
 #include "core/codec.h"
-#include "core/state.h"
 #include "flow/channel.h"
 #include "flow/timers.h"
 #include "flow/tree.h"
-#include "net/tx.h"
 #include "mem.h"
+#include "net/tx.h"
 #include "trace.h"
 
 #define UPLINK_ACK_EVERY	8	/* DATA, a power of two */
@@ -625,7 +625,7 @@ static u32 uplink_pack(struct aggnet_tree *tree, struct aggnet_segment *seg)
 	tree->packets_out++;
 	tree->bytes_out += len;
 	tree->records_out += records;
-	return records * aggnet_state_cost(&tree->conf.shape) + 2 * len;
+	return records * aggnet_accum_cost(&tree->conf.shape) + 2 * len;
 }
 
 static void uplink_retransmit(struct aggnet_tree *tree,

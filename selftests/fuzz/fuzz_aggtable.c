@@ -7,9 +7,9 @@
 #include <linux/slab.h>
 #include <stdlib.h>
 #include <string.h>
+#include "core/accum.h"
 #include "core/aggtable.h"
 #include "core/pairs.h"
-#include "core/state.h"
 
 #define CHECK(cond) do { if (!(cond)) __builtin_trap(); } while (0)
 #define LIMIT	(256 * AGGNET_CHUNK)
@@ -26,9 +26,9 @@ struct total {
 
 static void total_start(struct total *total, const struct aggnet_shape *shape)
 {
-	total->state = malloc(aggnet_state_size(shape));
+	total->state = malloc(aggnet_accum_size(shape));
 	total->units = 0;
-	aggnet_state_init(shape, total->state);
+	aggnet_accum_init(shape, total->state);
 }
 
 static void add_records(struct total *total, const struct aggnet_shape *shape,
@@ -37,7 +37,7 @@ static void add_records(struct total *total, const struct aggnet_shape *shape,
 	for (; n; n--) {
 		const u8 *value = data + 2 + data[0];
 
-		aggnet_state_merge(shape, total->state, value, data[1], source);
+		aggnet_accum_merge(shape, total->state, value, data[1], source);
 		data = value + data[1];
 	}
 }
@@ -113,7 +113,7 @@ static void run(struct aggnet_table *t, const u8 *data, size_t size)
 	while (t->keys)
 		pack(t, &out, 1392, 1392, false);
 	CHECK(in.units == out.units);
-	CHECK(!memcmp(in.state, out.state, aggnet_state_size(&t->shape)));
+	CHECK(!memcmp(in.state, out.state, aggnet_accum_size(&t->shape)));
 	CHECK(t->free == t->chunks && !t->units);
 	free(in.state);
 	free(out.state);

@@ -12,8 +12,8 @@
 #include <linux/string.h>
 #include <stdlib.h>
 
+#include "core/accum.h"
 #include "core/aggtable.h"
-#include "core/state.h"
 
 #include "../uapi/harness.h"
 
@@ -153,7 +153,7 @@ static inline void chain_free(struct chain *c)
 }
 
 /* What the receiver's table has, merged as the library does. */
-static inline u64 chain_result(struct chain *c, void *state[KEYS])
+static inline u64 chain_result(struct chain *c, void *accum[KEYS])
 {
 	const struct aggnet_shape *shape = &c->root.shape;
 	u64 represents, units = 0;
@@ -161,8 +161,8 @@ static inline u64 chain_result(struct chain *c, void *state[KEYS])
 	u32 len, n;
 
 	for (n = 0; n < KEYS; n++) {
-		state[n] = malloc(aggnet_state_size(shape));
-		aggnet_state_init(shape, state[n]);
+		accum[n] = malloc(aggnet_accum_size(shape));
+		aggnet_accum_init(shape, accum[n]);
 	}
 	for (;;) {
 		len = aggnet_table_pack(&c->root, buf, sizeof(buf), 9, &n,
@@ -171,7 +171,7 @@ static inline u64 chain_result(struct chain *c, void *state[KEYS])
 			return units;
 		units += represents;
 		for (at = buf; at < buf + len; at += 2 + at[0] + at[1])
-			aggnet_state_merge(shape, state[at[2]], at + 3, at[1],
+			aggnet_accum_merge(shape, accum[at[2]], at + 3, at[1],
 					   false);
 	}
 }

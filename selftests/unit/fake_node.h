@@ -22,8 +22,8 @@
 
 #include <kselftest_harness.h>
 
+#include "core/accum.h"
 #include "core/codec.h"
-#include "core/state.h"
 #include "core/vector.h"
 #include "open_fds.h"
 
@@ -248,14 +248,14 @@ static int fake_setsockopt(int fd, int level, int name, const void *val,
 #define setsockopt	fake_setsockopt
 #define getrandom	fake_getrandom
 
-#include "../../tools/libaggnet/record.c"
-#include "../../tools/libaggnet/merge.c"
-#include "../../tools/libaggnet/stream.c"
-#include "../../tools/libaggnet/round.c"
-#include "../../tools/libaggnet/result.c"
-#include "../../tools/libaggnet/reason.c"
 #include "../../tools/libaggnet/conn.c"
-#include "../../tools/libaggnet/source.c"
+#include "../../tools/libaggnet/merge.c"
+#include "../../tools/libaggnet/reason.c"
+#include "../../tools/libaggnet/record.c"
+#include "../../tools/libaggnet/result.c"
+#include "../../tools/libaggnet/round.c"
 #include "../../tools/libaggnet/sink.c"
+#include "../../tools/libaggnet/source.c"
+#include "../../tools/libaggnet/stream.c"
 
 #endif /* FAKE_NODE_H */

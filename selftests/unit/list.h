@@ -13,9 +13,9 @@
 #include <linux/string.h>
 #include <stdlib.h>
 
+#include "core/accum.h"
 #include "core/codec.h"
 #include "core/runs.h"
-#include "core/state.h"
 
 #include "../uapi/harness.h"
 
@@ -143,9 +143,9 @@ static inline u32 reduce(const struct aggnet_shape *shape, const u8 **at, u32 i,
 {
 	const u8 *first = at[i];
 
-	aggnet_state_init(shape, state);
+	aggnet_accum_init(shape, state);
 	for (; i < n && !order(first, at[i]); i++)
-		aggnet_state_merge(shape, state, at[i] + 2 + at[i][0],
+		aggnet_accum_merge(shape, state, at[i] + 2 + at[i][0],
 				   at[i][1], source);
 	return i;
 }
@@ -157,7 +157,7 @@ static inline u32 reduce(const struct aggnet_shape *shape, const u8 **at, u32 i,
 static inline bool same(const struct aggnet_shape *shape, const struct list *in,
 		 const struct list *out, bool distinct)
 {
-	u32 size = aggnet_state_size(shape), i = 0, k = 0, n = 0, was = 0;
+	u32 size = aggnet_accum_size(shape), i = 0, k = 0, n = 0, was = 0;
 	const u8 **given = list_sorted(in), **got;
 	void *a = calloc(1, size), *b = calloc(1, size);
 	const u8 *record = out->data;

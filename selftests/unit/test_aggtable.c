@@ -227,7 +227,7 @@ TEST(chain__any_split_and_order)
 
 	TH_LOG("seed %#x", SEED);
 	shim_random_seed(SEED);
-	/* The others are no plain sums of the list: test_state.c. */
+	/* The others are no plain sums of the list: test_accum.c. */
 	for (function = 0; function < __AGGNET_FN_MAX; function++)
 		for (i = 0; i < ARRAY_SIZE(variety) &&
 		     function <= AGGNET_FN_LXOR &&

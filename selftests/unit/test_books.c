@@ -10,10 +10,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/accum.h"
 #include "core/aggtable.h"
 #include "core/pairs.h"
 #include "core/runs.h"
-#include "core/state.h"
 #include "core/vector.h"
 
 #include "../uapi/harness.h"
@@ -399,10 +399,10 @@ static u64 drain(struct buffer *b, const struct aggnet_shape *shape,
 	u64 units = 0;
 	const u8 *at;
 
-	aggnet_state_init(shape, state);
+	aggnet_accum_init(shape, state);
 	for (; buffer_pack(b, &p, 9); units += p.represents)
 		for (at = p.data; at < p.data + p.len; at += 2 + at[0] + at[1])
-			aggnet_state_merge(shape, state, at + 2 + at[0], at[1],
+			aggnet_accum_merge(shape, state, at + 2 + at[0], at[1],
 					   false);
 	return units;
 }
@@ -423,7 +423,7 @@ TEST(books__a_key_that_comes_while_it_leaves_in_parts)
 	while (shape_next(&shape, &number)) {
 		if (shape.layout == AGGNET_LAYOUT_SORTED)
 			continue;
-		ASSERT_GE(sizeof(got), aggnet_state_size(&shape));
+		ASSERT_GE(sizeof(got), aggnet_accum_size(&shape));
 		source_packet(&shape, &in);
 		memset(&more, 0, sizeof(more));
 		packet_source(&more, &shape, 0, INPUTS);
@@ -443,7 +443,7 @@ TEST(books__a_key_that_comes_while_it_leaves_in_parts)
 		EXPECT_LE(2, parts);
 		EXPECT_EQ(0, b.t.units);
 		EXPECT_EQ(INPUTS + 1, drain(&to, &shape, got));
-		EXPECT_EQ(0, memcmp(got, want, aggnet_state_size(&shape)))
+		EXPECT_EQ(0, memcmp(got, want, aggnet_accum_size(&shape)))
 			SAY(&shape, "what came meanwhile");
 		buffer_free(&b);
 		buffer_free(&to);

@@ -9,14 +9,14 @@
 
 #include <kselftest_harness.h>
 
+#include "core/accum.h"
 #include "core/codec.h"
-#include "core/state.h"
 
-#include "../../tools/libaggnet/record.c"
 #include "../../tools/libaggnet/merge.c"
-#include "../../tools/libaggnet/round.c"
-#include "../../tools/libaggnet/result.c"
 #include "../../tools/libaggnet/reason.c"
+#include "../../tools/libaggnet/record.c"
+#include "../../tools/libaggnet/result.c"
+#include "../../tools/libaggnet/round.c"
 
 static const struct aggnet_shape plain = { .function = AGGNET_FN_SUM };
 
@@ -311,13 +311,13 @@ TEST(result_get__average_of_a_count_that_wraps)
 	ASSERT_EQ(0, add_bytes(&m, "a", "\1\2\6", 3));
 	ASSERT_TRUE(result_get(&m, m.entry, 0, NULL, &line));
 	EXPECT_EQ(3, line.real);
-	((struct aggnet_mean *)m.entry[0].state)->count = 0;
+	((struct aggnet_mean *)m.entry[0].accum)->count = 0;
 	EXPECT_EQ(m.entry, result_overflow(&m));
 	merge_free(&m);
 	m.shape.vtype = AGGNET_VTYPE_FLOAT64;
-	sum = calloc(1, aggnet_state_size(&m.shape));
+	sum = calloc(1, aggnet_accum_size(&m.shape));
 	m.entry = calloc(1, sizeof(*m.entry));
-	m.entry[0].state = sum;
+	m.entry[0].accum = sum;
 	m.n = 1;
 	EXPECT_EQ(m.entry, result_overflow(&m));
 	free(sum);

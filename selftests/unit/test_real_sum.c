@@ -2,8 +2,8 @@
 /* Unit tests of sums of reals: over a chain of tables they are, to the bit, what
  * adding in the order of the input gives.
  */
-#include "core/real.h"
 #include "chain.h"
+#include "core/real.h"
 
 /* Any bits: all exponents, subnormals, now and then no number. */
 static void draw_real(struct input *in, u8 vtype)
@@ -31,18 +31,18 @@ static void check_reals(struct __test_metadata *_metadata, u8 function,
 		.elements = dense ? KEYS : 0,
 	};
 	struct input *in = malloc(records * sizeof(*in));
-	u32 size = aggnet_state_size(&shape);
+	u32 size = aggnet_accum_size(&shape);
 	void *state[KEYS], *want[KEYS];
 	struct chain c;
 	u32 i;
 
 	for (i = 0; i < KEYS; i++) {
 		want[i] = malloc(size);
-		aggnet_state_init(&shape, want[i]);
+		aggnet_accum_init(&shape, want[i]);
 	}
 	for (i = 0; i < records; i++) {
 		draw_real(&in[i], vtype);
-		aggnet_state_merge(&shape, want[in[i].key], in[i].value,
+		aggnet_accum_merge(&shape, want[in[i].key], in[i].value,
 				   in[i].vlen, true);
 	}
 	chain_start(&c, &shape);

@@ -12,10 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/accum.h"
 #include "core/aggtable.h"
 #include "core/pairs.h"
 #include "core/runs.h"
-#include "core/state.h"
 
 #define GOAL		200000
 #define PAYLOAD		8192	/* of a packet on links with an MTU of 9000 */
@@ -178,7 +178,7 @@ static void merge_and_make(const void *of)
 		len = aggnet_table_pack(&t, p.data, PAYLOAD,
 					aggnet_max_records(&s->shape, PAYLOAD),
 					&n, &represents);
-		cost += n * aggnet_state_cost(&s->shape) + 2 * len;
+		cost += n * aggnet_accum_cost(&s->shape) + 2 * len;
 	}
 	mark();
 }
@@ -227,7 +227,7 @@ static void read_result(const void *of)
 				   AGGNET_FAULT_NONE);
 	}
 	mark();
-	aggnet_table_pack(&t, buf, sizeof(buf), aggnet_state_reads(&s->shape),
+	aggnet_table_pack(&t, buf, sizeof(buf), aggnet_accum_reads(&s->shape),
 			  &n, &represents);
 	mark();
 	if (!n)

@@ -17,10 +17,10 @@
 #define MERGE_BLOCK		(256u << 10)
 
 /**
- * struct merge_block - memory for keys and states
+ * struct merge_block - memory for keys and accumulators
  * @next: the one that was filled before
  * @used: bytes of @bytes
- * @bytes: keys and states, back to back
+ * @bytes: keys and accumulators, back to back
  */
 struct merge_block {
 	struct merge_block *next;
@@ -129,11 +129,11 @@ static struct merge_entry *merge_insert(struct merge *m, const void *key,
 	e = &m->entry[m->n];
 	*e = (struct merge_entry){ .key = copy, .hash = hash, .klen = klen };
 	if (!merge_plain(m)) {
-		e->state = merge_keep(m, aggnet_state_size(&m->shape));
-		if (!e->state)
+		e->accum = merge_keep(m, aggnet_accum_size(&m->shape));
+		if (!e->accum)
 			return NULL;
 	}
-	aggnet_state_init(&m->shape, merge_plain(m) ? &e->value : e->state);
+	aggnet_accum_init(&m->shape, merge_plain(m) ? &e->value : e->accum);
 	memcpy(copy, key, klen);
 	*merge_slot(m, key, klen, hash) = ++m->n;
 	return e;
@@ -154,7 +154,7 @@ int merge_add(struct merge *m, const void *key, size_t klen,
 	uint32_t hash, *slot;
 	int err;
 
-	if (!aggnet_state_check(&m->shape, value, vlen, false) ||
+	if (!aggnet_accum_check(&m->shape, value, vlen, false) ||
 	    (merge_dense(m) && !aggnet_vector_key_ok(&m->shape, key, klen)))
 		return -EBADMSG;
 	err = m->room ? 0 : merge_start(m);
@@ -165,7 +165,7 @@ int merge_add(struct merge *m, const void *key, size_t klen,
 	e = *slot ? &m->entry[*slot - 1] : merge_insert(m, key, klen, hash);
 	if (!e)
 		return -ENOMEM;
-	aggnet_state_merge(&m->shape, merge_plain(m) ? &e->value : e->state,
+	aggnet_accum_merge(&m->shape, merge_plain(m) ? &e->value : e->accum,
 			   value, vlen, false);
 	return 0;
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The receiver's last merge: key -> state in the caller's memory. */
+/* The receiver's last merge: key -> accumulator in the caller's memory. */
 #ifndef AGGNET_MERGE_H
 #define AGGNET_MERGE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/state.h"
+#include "core/accum.h"
 
 struct merge_block;
 
 /**
  * struct merge_entry - a key and what has been merged under it
  * @value: of plain shapes
- * @state: of all others
+ * @accum: of all others
  * @key: its bytes
  * @hash: of the key
  * @klen: bytes of the key
@@ -21,7 +21,7 @@ struct merge_block;
 struct merge_entry {
 	union {
 		struct aggnet_value value;
-		void *state;
+		void *accum;
 	};
 	const uint8_t *key;
 	uint32_t hash;

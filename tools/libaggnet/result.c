@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* From the state of a key to what an application is given. */
+/* From the accumulator of a key to what an application is given. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,13 +122,13 @@ bool result_get(const struct merge *m, const struct merge_entry *e, uint32_t i,
 	switch (aggnet_shape_kind(&m->shape)) {
 	case AGGNET_KIND_BLOCK:
 		return plain_get(&m->shape, (const struct aggnet_value *)
-				 e->state + i, line);
+				 e->accum + i, line);
 	case AGGNET_KIND_MEAN:
-		return mean_get(&m->shape, e->state, line);
+		return mean_get(&m->shape, e->accum, line);
 	case AGGNET_KIND_PAIRS:
-		return pairs_get(&m->shape, e->state, best, line);
+		return pairs_get(&m->shape, e->accum, best, line);
 	case AGGNET_KIND_REAL:
-		return sum_get(&m->shape, e->state, line);
+		return sum_get(&m->shape, e->accum, line);
 	default:
 		return plain_get(&m->shape, &e->value, line);
 	}
@@ -185,7 +185,7 @@ static int rank_compare(const void *a, const void *b, void *merge)
 	int diff;
 
 	if (aggnet_shape_kind(&m->shape) == AGGNET_KIND_PAIRS) {
-		diff = pairs_compare(x->state, y->state);
+		diff = pairs_compare(x->accum, y->accum);
 	} else {
 		result_get(m, x, 0, NULL, &line[0]);
 		result_get(m, y, 0, NULL, &line[1]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* From the state of a key to what an application is given. */
+/* From the accumulator of a key to what an application is given. */
 #ifndef AGGNET_RESULT_H
 #define AGGNET_RESULT_H
 

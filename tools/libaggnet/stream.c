@@ -21,23 +21,23 @@ static bool stream_plain(const struct stream *s)
 	return aggnet_shape_kind(&s->shape) == AGGNET_KIND_PLAIN;
 }
 
-static void *stream_state(struct stream *s)
+static void *stream_accum(struct stream *s)
 {
-	return stream_plain(s) ? &s->entry.value : s->entry.state;
+	return stream_plain(s) ? &s->entry.value : s->entry.accum;
 }
 
 static int stream_begin(struct stream *s, const struct record *rec)
 {
-	if (!stream_plain(s) && !s->state) {
-		s->state = malloc(aggnet_state_size(&s->shape));
-		if (!s->state)
+	if (!stream_plain(s) && !s->accum) {
+		s->accum = malloc(aggnet_accum_size(&s->shape));
+		if (!s->accum)
 			return -ENOMEM;
 	}
 	memcpy(s->key, rec->key, rec->klen);
 	s->entry = (struct merge_entry){ .key = s->key, .klen = rec->klen };
 	if (!stream_plain(s))
-		s->entry.state = s->state;
-	aggnet_state_init(&s->shape, stream_state(s));
+		s->entry.accum = s->accum;
+	aggnet_accum_init(&s->shape, stream_accum(s));
 	s->held = true;
 	s->keys++;
 	return 0;
@@ -48,7 +48,7 @@ static int stream_take(struct stream *s, const struct record *rec)
 {
 	int diff = 1, err = 0;
 
-	if (!aggnet_state_check(&s->shape, rec->value, rec->vlen, false))
+	if (!aggnet_accum_check(&s->shape, rec->value, rec->vlen, false))
 		return -EBADMSG;
 	if (s->held)
 		diff = record_compare(rec->key, rec->klen, s->key,
@@ -60,7 +60,7 @@ static int stream_take(struct stream *s, const struct record *rec)
 	if (diff)
 		err = stream_begin(s, rec);
 	if (!err)
-		aggnet_state_merge(&s->shape, stream_state(s), rec->value,
+		aggnet_accum_merge(&s->shape, stream_accum(s), rec->value,
 				   rec->vlen, false);
 	return err;
 }
@@ -100,6 +100,6 @@ int stream_next(struct stream *s, bool last)
 
 void stream_free(struct stream *s)
 {
-	free(s->state);
+	free(s->accum);
 	*s = (struct stream){ 0 };
 }

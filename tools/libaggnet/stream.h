@@ -15,7 +15,7 @@
  * @records: how many the message says they are
  * @entry: the key that is being merged, or has just been handed out
  * @key: its bytes
- * @state: what has been merged under it, if its shape is not plain
+ * @accum: what has been merged under it, if its shape is not plain
  * @held: there is one
  * @given: it has been handed out
  * @keys: how many there have been
@@ -27,7 +27,7 @@ struct stream {
 	uint32_t records;
 	struct merge_entry entry;
 	uint8_t key[AGGNET_KEY_MAX];
-	void *state;
+	void *accum;
 	bool held;
 	bool given;
 	uint64_t keys;

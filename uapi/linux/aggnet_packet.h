@@ -187,7 +187,7 @@ struct aggnet_accept {
  * @weight: of a sorted tree: sources that this flow will have, as its FIN will
  *	say; else zero
  * @represents: original records merged into these; at least @records, for each
- *	part of a state carries one of those that were merged into it
+ *	part of an accumulator carries one of those that were merged into it
  *
  * A record is: key length (1 byte, >= 1), value length (1 byte), key, value.
  * What a value is follows from the tree's function and value type:

@@ -5,9 +5,9 @@
  */
 #include <linux/skbuff.h>
 
-#include "core/state.h"
-#include "net/tx.h"
+#include "core/accum.h"
 #include "mem.h"
+#include "net/tx.h"
 #include "peer.h"
 #include "world.h"
 
@@ -556,7 +556,7 @@ static struct aggnet_tree *whole_reals(void)
 		runs(tree, 1000);
 	}
 	INSIST(tree->state == AGGNET_TREE_CLOSING, "not all has come");
-	INSIST(reals.keys > aggnet_state_reads(&tree->conf.shape),
+	INSIST(reals.keys > aggnet_accum_reads(&tree->conf.shape),
 	       "one run of the lock reads all");
 	return tree;
 }

@@ -4,8 +4,8 @@
  */
 #include <linux/skbuff.h>
 
+#include "core/accum.h"
 #include "core/codec.h"
-#include "core/state.h"
 #include "ctl/event.h"
 #include "flow/channel.h"
 #include "net/tx.h"
@@ -80,7 +80,7 @@ static void count_cost(struct aggnet_tree *tree, struct sk_buff_head *out,
 	if (pkt->type != AGGNET_DATA || pkt->flags & AGGNET_F_REXMIT)
 		return;
 	cost = be16_to_cpu(data->records) *
-	       aggnet_state_cost(&tree->conf.shape) +
+	       aggnet_accum_cost(&tree->conf.shape) +
 	       2 * (pkt->length - sizeof(*data));
 	out->cost += cost;
 	out->dearest = max(out->dearest, cost);

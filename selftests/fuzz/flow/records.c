@@ -2,8 +2,8 @@
 /* Records: what the sources of the world give, and what its reader has got. */
 #include <linux/string.h>
 
+#include "core/accum.h"
 #include "core/pairs.h"
-#include "core/state.h"
 #include "core/vector.h"
 #include "records.h"
 #include "world.h"
@@ -128,7 +128,7 @@ void records_forget(void)
 	shape = records_shape();
 	newest = 0;
 	for (i = 0; i < world.conf.keys; i++)
-		aggnet_state_init(&shape, got[i]);
+		aggnet_accum_init(&shape, got[i]);
 }
 
 static void merge(u8 (*state)[STATE_MAX], const u8 *data, bool source)
@@ -140,7 +140,7 @@ static void merge(u8 (*state)[STATE_MAX], const u8 *data, bool source)
 	       "keys are out of order");
 	if (!source)
 		newest = key;
-	aggnet_state_merge(&shape, state[key], data + 2 + data[0], data[1],
+	aggnet_accum_merge(&shape, state[key], data + 2 + data[0], data[1],
 			   source);
 }
 
@@ -153,12 +153,12 @@ void records_take(const u8 *data, u32 records)
 bool records_all(void)
 {
 	static u8 given[WORLD_KEYS][STATE_MAX] __aligned(8);
-	u32 size = aggnet_state_size(&shape);
+	u32 size = aggnet_accum_size(&shape);
 	u8 record[RECORD_MAX];
 	u32 i, n;
 
 	for (i = 0; i < world.conf.keys; i++)
-		aggnet_state_init(&shape, given[i]);
+		aggnet_accum_init(&shape, given[i]);
 	for (i = 0; i < WORLD_NODES; i++)
 		for (n = 0; world.node[i].writes && n < world.conf.records; n++) {
 			records_put(record, i, n);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* State: what has been merged under one key, as the shape says. */
+/* Accumulator: what has been merged under one key, as the shape says. */
 #include <linux/string.h>
 
+#include "core/accum.h"
 #include "core/pairs.h"
 #include "core/reduce.h"
-#include "core/state.h"
 #include "core/vector.h"
 
 #define COUNT_MAX	8	/* bytes of a count */
@@ -148,7 +148,7 @@ static u32 pairs_put(const struct aggnet_pairs *pairs, u32 *part, u8 *buf)
 
 /* --- by kind --------------------------------------------------------------- */
 
-u32 aggnet_state_size(const struct aggnet_shape *shape)
+u32 aggnet_accum_size(const struct aggnet_shape *shape)
 {
 	switch (aggnet_shape_kind(shape)) {
 	case AGGNET_KIND_MEAN:
@@ -166,7 +166,7 @@ u32 aggnet_state_size(const struct aggnet_shape *shape)
 	}
 }
 
-u32 aggnet_state_cost(const struct aggnet_shape *shape)
+u32 aggnet_accum_cost(const struct aggnet_shape *shape)
 {
 	switch (aggnet_shape_kind(shape)) {
 	case AGGNET_KIND_MEAN:
@@ -182,18 +182,18 @@ u32 aggnet_state_cost(const struct aggnet_shape *shape)
 	}
 }
 
-u32 aggnet_state_reads(const struct aggnet_shape *shape)
+u32 aggnet_accum_reads(const struct aggnet_shape *shape)
 {
-	return 2 * AGGNET_COST_MAX / aggnet_state_cost(shape) ?: 1;
+	return 2 * AGGNET_COST_MAX / aggnet_accum_cost(shape) ?: 1;
 }
 
-void aggnet_state_init(const struct aggnet_shape *shape, void *state)
+void aggnet_accum_init(const struct aggnet_shape *shape, void *accum)
 {
 	enum aggnet_kind kind = aggnet_shape_kind(shape);
-	struct aggnet_value *v = state;
+	struct aggnet_value *v = accum;
 	u32 n = 1;
 
-	memset(state, 0, aggnet_state_size(shape));
+	memset(accum, 0, aggnet_accum_size(shape));
 	if (kind == AGGNET_KIND_BLOCK)
 		n = AGGNET_BLOCK_ELEMENTS;
 	else if (kind != AGGNET_KIND_PLAIN)
@@ -202,7 +202,7 @@ void aggnet_state_init(const struct aggnet_shape *shape, void *state)
 		*v++ = aggnet_reduce_neutral(shape->function);
 }
 
-bool aggnet_state_check(const struct aggnet_shape *shape, const u8 *value,
+bool aggnet_accum_check(const struct aggnet_shape *shape, const u8 *value,
 			u32 vlen, bool source)
 {
 	enum aggnet_kind kind = aggnet_shape_kind(shape);
@@ -225,37 +225,37 @@ bool aggnet_state_check(const struct aggnet_shape *shape, const u8 *value,
 	}
 }
 
-void aggnet_state_merge(const struct aggnet_shape *shape, void *state,
+void aggnet_accum_merge(const struct aggnet_shape *shape, void *accum,
 			const u8 *value, u32 vlen, bool source)
 {
 	switch (aggnet_shape_kind(shape)) {
 	case AGGNET_KIND_MEAN:
-		mean_merge(state, value, vlen, source);
+		mean_merge(accum, value, vlen, source);
 		break;
 	case AGGNET_KIND_PAIRS:
-		pairs_merge(shape, state, value, vlen, source);
+		pairs_merge(shape, accum, value, vlen, source);
 		break;
 	case AGGNET_KIND_REAL:
 		if (source)
-			aggnet_real_add(state, shape->vtype,
+			aggnet_real_add(accum, shape->vtype,
 					bits_get(value, vlen));
 		else
-			aggnet_real_merge(state, shape->vtype, value, vlen);
+			aggnet_real_merge(accum, shape->vtype, value, vlen);
 		break;
 	case AGGNET_KIND_BLOCK:
-		aggnet_vector_merge(shape, state, value, vlen, source);
+		aggnet_vector_merge(shape, accum, value, vlen, source);
 		break;
 	default:
-		plain_merge(shape, state, value, vlen, source);
+		plain_merge(shape, accum, value, vlen, source);
 	}
 }
 
-void aggnet_state_flip(const struct aggnet_shape *shape, void *state)
+void aggnet_accum_flip(const struct aggnet_shape *shape, void *accum)
 {
-	struct aggnet_real_sum *sum = state;
-	struct aggnet_pairs *pairs = state;
-	struct aggnet_mean *mean = state;
-	struct aggnet_value *v = state;
+	struct aggnet_real_sum *sum = accum;
+	struct aggnet_pairs *pairs = accum;
+	struct aggnet_mean *mean = accum;
+	struct aggnet_value *v = accum;
 
 	switch (aggnet_shape_kind(shape)) {
 	case AGGNET_KIND_MEAN:
@@ -273,48 +273,48 @@ void aggnet_state_flip(const struct aggnet_shape *shape, void *state)
 	}
 }
 
-bool aggnet_state_last(const struct aggnet_shape *shape, const u8 *value,
+bool aggnet_accum_last(const struct aggnet_shape *shape, const u8 *value,
 		       bool source)
 {
 	return source || aggnet_shape_kind(shape) != AGGNET_KIND_REAL ||
 	       aggnet_real_last(value);
 }
 
-u32 aggnet_state_put(const struct aggnet_shape *shape, const void *state,
+u32 aggnet_accum_put(const struct aggnet_shape *shape, const void *accum,
 		     u32 *part, u8 *buf)
 {
 	switch (aggnet_shape_kind(shape)) {
 	case AGGNET_KIND_MEAN:
 		*part = 0;
-		return mean_put(state, buf);
+		return mean_put(accum, buf);
 	case AGGNET_KIND_PAIRS:
-		return pairs_put(state, part, buf);
+		return pairs_put(accum, part, buf);
 	case AGGNET_KIND_REAL:
-		return aggnet_real_put(state, shape->vtype, part, buf);
+		return aggnet_real_put(accum, shape->vtype, part, buf);
 	case AGGNET_KIND_BLOCK:
 		*part = 0;
-		return aggnet_vector_put(state, buf);
+		return aggnet_vector_put(accum, buf);
 	default:
 		*part = 0;
-		return aggnet_plain_put(buf, state);
+		return aggnet_plain_put(buf, accum);
 	}
 }
 
-u32 aggnet_state_parts(const struct aggnet_shape *shape, const void *state)
+u32 aggnet_accum_parts(const struct aggnet_shape *shape, const void *accum)
 {
-	const struct aggnet_pairs *pairs = state;
+	const struct aggnet_pairs *pairs = accum;
 
 	switch (aggnet_shape_kind(shape)) {
 	case AGGNET_KIND_PAIRS:
 		return (pairs->n - 1) / AGGNET_PAIRS_PART + 1;
 	case AGGNET_KIND_REAL:
-		return aggnet_real_parts(state, shape->vtype);
+		return aggnet_real_parts(accum, shape->vtype);
 	default:
 		return 1;
 	}
 }
 
-u32 aggnet_state_record(const struct aggnet_shape *shape, const void *state,
+u32 aggnet_accum_record(const struct aggnet_shape *shape, const void *accum,
 			const void *key, u32 klen, u32 *part, u8 *buf,
 			u32 room)
 {
@@ -322,7 +322,7 @@ u32 aggnet_state_record(const struct aggnet_shape *shape, const void *state,
 	u32 next = *part;
 	u32 vlen;
 
-	vlen = aggnet_state_put(shape, state, &next, value);
+	vlen = aggnet_accum_put(shape, accum, &next, value);
 	if (room < 2 + klen + vlen)
 		return 0;
 	buf[0] = klen;

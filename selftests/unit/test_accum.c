@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of states: each function of integers over a chain of tables, against
+/* Unit tests of accumulators: each function of integers over a chain of tables, against
  * what this file computes by itself.
  */
-#include "core/reduce.h"
 #include "chain.h"
+#include "core/reduce.h"
 
 static void put_number(struct input *in, s64 v)
 {
@@ -86,10 +86,10 @@ static bool product_is(const struct oracle *o, const struct aggnet_value *v)
 	return wide(v) == o->product;
 }
 
-static bool oracle_is(const struct oracle *o, u8 function, const void *state)
+static bool oracle_is(const struct oracle *o, u8 function, const void *accum)
 {
-	const struct aggnet_mean *mean = state;
-	const struct aggnet_value *v = state;
+	const struct aggnet_mean *mean = accum;
+	const struct aggnet_value *v = accum;
 
 	switch (function) {
 	case AGGNET_FN_SUM:
@@ -132,7 +132,7 @@ static void check_numbers(struct __test_metadata *_metadata, u8 function,
 	const struct aggnet_shape shape = { .function = function };
 	struct input *in = malloc(records * sizeof(*in));
 	struct oracle want[KEYS] = { 0 };
-	void *state[KEYS];
+	void *accum[KEYS];
 	struct chain c;
 	u32 i;
 
@@ -142,18 +142,18 @@ static void check_numbers(struct __test_metadata *_metadata, u8 function,
 	}
 	chain_start(&c, &shape);
 	chain_run(&c, in, records);
-	EXPECT_EQ(records, chain_result(&c, state));
+	EXPECT_EQ(records, chain_result(&c, accum));
 	for (i = 0; i < KEYS; i++) {
 		EXPECT_TRUE(!want[i].count ||
-			    oracle_is(&want[i], function, state[i]))
+			    oracle_is(&want[i], function, accum[i]))
 			TH_LOG("function %u, key %u", function, i);
-		free(state[i]);
+		free(accum[i]);
 	}
 	chain_free(&c);
 	free(in);
 }
 
-TEST(state__every_function_in_any_split_and_order)
+TEST(accum__every_function_in_any_split_and_order)
 {
 	static const u32 records[] = { 1, 30, 300, 3000 };
 	u32 function, i, round;
@@ -237,7 +237,7 @@ TEST(plain_put__every_length_comes_back)
 		}
 }
 
-TEST(state_check__means)
+TEST(accum_check__means)
 {
 	const struct aggnet_shape shape = { .function = AGGNET_FN_AVERAGE };
 	u8 value[64] = { 0 };
@@ -248,14 +248,14 @@ TEST(state_check__means)
 			memset(value, 0, sizeof(value));
 			value[0] = count;
 			/* A mean of no values would be divided by. */
-			EXPECT_FALSE(aggnet_state_check(&shape, value, vlen,
+			EXPECT_FALSE(aggnet_accum_check(&shape, value, vlen,
 							false));
 			value[count] = count ? 1 : 0;
 			EXPECT_EQ(count >= 1 && count <= 8 && vlen > count &&
 				  vlen <= 17 + count,
-				  aggnet_state_check(&shape, value, vlen,
+				  aggnet_accum_check(&shape, value, vlen,
 						     false));
-			EXPECT_EQ(vlen <= 8, aggnet_state_check(&shape, value,
+			EXPECT_EQ(vlen <= 8, aggnet_accum_check(&shape, value,
 								vlen, true));
 		}
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* State: what has been merged under one key, as the shape says. Pure; the
+/* Accumulator: what has been merged under one key, as the shape says. Pure; the
  * module and the library are built from it.
  */
-#ifndef _AGGNET_STATE_H
-#define _AGGNET_STATE_H
+#ifndef _AGGNET_ACCUM_H
+#define _AGGNET_ACCUM_H
 
 #include <linux/aggnet_packet.h>
 
@@ -18,7 +18,7 @@ static inline u32 aggnet_source_bytes(unsigned int vtype)
 }
 
 /**
- * struct aggnet_mean - state of AGGNET_KIND_MEAN
+ * struct aggnet_mean - accumulator of AGGNET_KIND_MEAN
  * @sum: of the values
  * @count: how many there are
  */
@@ -27,86 +27,90 @@ struct aggnet_mean {
 	u64 count;
 };
 
-/* Bytes of a state, a multiple of 8; that of PLAIN is one aggnet_value. */
-u32 aggnet_state_size(const struct aggnet_shape *shape);
+/* Bytes of an accumulator, a multiple of 8; that of PLAIN is one aggnet_value. */
+u32 aggnet_accum_size(const struct aggnet_shape *shape);
 
 /*
  * Instructions, roughly and at most, that it takes to merge a record's value or to
  * write one; and how many of them one run of a tree's lock spends on merging
  * records that are held, or on packets that leave.
  */
-u32 aggnet_state_cost(const struct aggnet_shape *shape);
+u32 aggnet_accum_cost(const struct aggnet_shape *shape);
 #define AGGNET_COST_MAX		50000
 
 /*
  * Records of the result that a read takes in one run of the lock: nothing is
  * merged in the same run, so it may spend twice as much.
  */
-u32 aggnet_state_reads(const struct aggnet_shape *shape);
+u32 aggnet_accum_reads(const struct aggnet_shape *shape);
 
-/* The state that changes nothing when it is merged into another. */
-void aggnet_state_init(const struct aggnet_shape *shape, void *state);
+/* The accumulator that changes nothing when it is merged into another. */
+void aggnet_accum_init(const struct aggnet_shape *shape, void *accum);
 
 /**
- * aggnet_state_check() - is this a value that may be merged?
+ * aggnet_accum_check() - is this a value that may be merged?
  * @shape: of the tree
  * @value: of a record
  * @vlen: its length
  * @source: of a source's record, so in its type; else as it travels
  */
-bool aggnet_state_check(const struct aggnet_shape *shape, const u8 *value,
+bool aggnet_accum_check(const struct aggnet_shape *shape, const u8 *value,
 			u32 vlen, bool source);
 
 /**
- * aggnet_state_merge() - merge a checked value
+ * aggnet_accum_merge() - merge a checked value
  * @shape: of the tree
- * @state: changed in place
+ * @accum: changed in place
  * @value: of a record
  * @vlen: its length
- * @source: as for aggnet_state_check()
+ * @source: as for aggnet_accum_check()
  */
-void aggnet_state_merge(const struct aggnet_shape *shape, void *state,
+void aggnet_accum_merge(const struct aggnet_shape *shape, void *accum,
 			const u8 *value, u32 vlen, bool source);
 
 /**
- * aggnet_state_flip() - invert a bit of a state: a fault on purpose
+ * aggnet_accum_flip() - invert a bit of an accumulator: a fault on purpose
  * @shape: of the tree
- * @state: of at least one record; changed so that the result differs
+ * @accum: of at least one record; changed so that the result differs
  */
-void aggnet_state_flip(const struct aggnet_shape *shape, void *state);
+void aggnet_accum_flip(const struct aggnet_shape *shape, void *accum);
 
-/* Is a checked value a whole state, or the last part of one? (Not of pairs.) */
-bool aggnet_state_last(const struct aggnet_shape *shape, const u8 *value,
+/*
+ * Is a checked value a whole accumulator, or the last part of one? (Not of
+ * pairs.)
+ */
+bool aggnet_accum_last(const struct aggnet_shape *shape, const u8 *value,
 		       bool source);
 
 /**
- * aggnet_state_put() - write a state as the value of a record
+ * aggnet_accum_put() - write an accumulator as the value of a record
  * @shape: of the tree
- * @state: the state
+ * @accum: the accumulator
  * @part: which part is next; 0 at first, and again after the last one
  * @buf: AGGNET_VALUE_MAX bytes
  *
- * Merging all parts, in any order, is merging the state.
+ * Merging all parts, in any order, is merging the accumulator.
  *
  * Return: bytes written
  */
-u32 aggnet_state_put(const struct aggnet_shape *shape, const void *state,
+u32 aggnet_accum_put(const struct aggnet_shape *shape, const void *accum,
 		     u32 *part, u8 *buf);
 
 /**
- * aggnet_state_parts() - how many parts aggnet_state_put() makes of a state
+ * aggnet_accum_parts() - how many parts aggnet_accum_put() makes of an
+ * accumulator
  * @shape: of the tree
- * @state: of at least one record
+ * @accum: of at least one record
  *
- * A state has no more parts than records were merged into it: each record
+ * An accumulator has no more parts than records were merged into it: each record
  * brings the pairs of one part at most, and each sum of one part.
  */
-u32 aggnet_state_parts(const struct aggnet_shape *shape, const void *state);
+u32 aggnet_accum_parts(const struct aggnet_shape *shape, const void *accum);
 
 /**
- * aggnet_state_units() - units that leave with a part of a state
+ * aggnet_accum_units() - units that leave with a part of an accumulator
  * @shape: of the tree
- * @state: the state
+ * @accum: the accumulator
  * @units: original records merged into it
  * @first: it is the first part
  * @more: other parts follow
@@ -114,28 +118,28 @@ u32 aggnet_state_parts(const struct aggnet_shape *shape, const void *state);
  * Each part carries one unit, and the first of them the rest, so that a part
  * that is lost or merged twice shows in the sum of units.
  */
-static inline u64 aggnet_state_units(const struct aggnet_shape *shape,
-				     const void *state, u64 units, bool first,
+static inline u64 aggnet_accum_units(const struct aggnet_shape *shape,
+				     const void *accum, u64 units, bool first,
 				     bool more)
 {
 	if (!first)
 		return 1;
-	return more ? units - (aggnet_state_parts(shape, state) - 1) : units;
+	return more ? units - (aggnet_accum_parts(shape, accum) - 1) : units;
 }
 
 /**
- * aggnet_state_record() - write the next part of a state as a record
+ * aggnet_accum_record() - write the next part of an accumulator as a record
  * @shape: of the tree
- * @state: the state
+ * @accum: the accumulator
  * @key: whose it is
  * @klen: bytes of the key
- * @part: as for aggnet_state_put(); moved on if there was room
+ * @part: as for aggnet_accum_put(); moved on if there was room
  * @buf: written
  * @room: its size
  *
  * Return: bytes written, 0: there is no room
  */
-u32 aggnet_state_record(const struct aggnet_shape *shape, const void *state,
+u32 aggnet_accum_record(const struct aggnet_shape *shape, const void *accum,
 			const void *key, u32 klen, u32 *part, u8 *buf,
 			u32 room);
 
@@ -153,4 +157,4 @@ struct aggnet_value aggnet_source_get(const struct aggnet_shape *shape,
 /* Write one. Return: bytes, 0 to 16 */
 u32 aggnet_plain_put(u8 *buf, const struct aggnet_value *v);
 
-#endif /* _AGGNET_STATE_H */
+#endif /* _AGGNET_ACCUM_H */
