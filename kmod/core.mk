@@ -3,5 +3,5 @@
 # program that takes them.
 
 # How values are merged and travel; the library takes these, too.
-AGGNET_VALUE := accum pairs real reduce shape vector
+AGGNET_VALUE := accum float_sum pairs reduce shape vector
 AGGNET_CORE := $(AGGNET_VALUE) aggtable bloom codec crc filter runs window

@@ -45,9 +45,9 @@ struct aggnet_value aggnet_source_get(const struct aggnet_shape *shape,
 {
 	struct aggnet_value v;
 
-	if (aggnet_vtype_real(shape->vtype))
-		v = aggnet_value_s64(aggnet_real_order(shape->vtype,
-						       bits_get(value, vlen)));
+	if (aggnet_vtype_float(shape->vtype))
+		v = aggnet_value_s64(aggnet_float_order(shape->vtype,
+							bits_get(value, vlen)));
 	else
 		v = aggnet_plain_get(value, vlen);
 	aggnet_reduce_source(shape->function, &v);
@@ -125,9 +125,9 @@ static void pairs_merge(const struct aggnet_shape *shape,
 
 	for (; vlen; vlen -= AGGNET_PAIR_BYTES, value += AGGNET_PAIR_BYTES) {
 		pair = aggnet_pair_get(value);
-		if (source && aggnet_vtype_real(shape->vtype))
-			pair.rank = aggnet_real_order(shape->vtype,
-						      (u64)pair.rank);
+		if (source && aggnet_vtype_float(shape->vtype))
+			pair.rank = aggnet_float_order(shape->vtype,
+						       (u64)pair.rank);
 		if (source && shape->function == AGGNET_FN_TOPK)
 			pair.rank = ~pair.rank;
 		aggnet_pairs_add(pairs, shape->k, &pair);
@@ -156,9 +156,9 @@ u32 aggnet_accum_size(const struct aggnet_shape *shape)
 	case AGGNET_KIND_PAIRS:
 		return sizeof(struct aggnet_pairs) +
 		       shape->k * sizeof(struct aggnet_pair);
-	case AGGNET_KIND_REAL:
-		return sizeof(struct aggnet_real_sum) +
-		       aggnet_real_words(shape->vtype) * sizeof(u64);
+	case AGGNET_KIND_FLOAT_SUM:
+		return sizeof(struct aggnet_float_sum) +
+		       aggnet_float_sum_words(shape->vtype) * sizeof(u64);
 	case AGGNET_KIND_BLOCK:
 		return AGGNET_BLOCK_ELEMENTS * sizeof(struct aggnet_value);
 	default:
@@ -173,8 +173,8 @@ u32 aggnet_accum_cost(const struct aggnet_shape *shape)
 		return 600;
 	case AGGNET_KIND_PAIRS:
 		return AGGNET_PAIRS_PART * (80 + 12 * shape->k);
-	case AGGNET_KIND_REAL:
-		return 500 + 100 * aggnet_real_words(shape->vtype);
+	case AGGNET_KIND_FLOAT_SUM:
+		return 500 + 100 * aggnet_float_sum_words(shape->vtype);
 	case AGGNET_KIND_BLOCK:
 		return AGGNET_BLOCK_ELEMENTS * 100;
 	default:
@@ -211,15 +211,15 @@ bool aggnet_accum_check(const struct aggnet_shape *shape, const u8 *value,
 		return pairs_check(vlen);
 	if (kind == AGGNET_KIND_BLOCK)
 		return aggnet_vector_check(shape, vlen, source);
-	if (source && aggnet_vtype_real(shape->vtype))
-		return vlen == aggnet_real_bytes(shape->vtype);
+	if (source && aggnet_vtype_float(shape->vtype))
+		return vlen == aggnet_float_bytes(shape->vtype);
 	if (source)
 		return vlen <= aggnet_source_bytes(shape->vtype);
 	switch (kind) {
 	case AGGNET_KIND_MEAN:
 		return mean_check(value, vlen);
-	case AGGNET_KIND_REAL:
-		return aggnet_real_check(shape->vtype, value, vlen);
+	case AGGNET_KIND_FLOAT_SUM:
+		return aggnet_float_sum_check(shape->vtype, value, vlen);
 	default:
 		return vlen <= AGGNET_PLAIN_MAX;
 	}
@@ -235,12 +235,13 @@ void aggnet_accum_merge(const struct aggnet_shape *shape, void *accum,
 	case AGGNET_KIND_PAIRS:
 		pairs_merge(shape, accum, value, vlen, source);
 		break;
-	case AGGNET_KIND_REAL:
+	case AGGNET_KIND_FLOAT_SUM:
 		if (source)
-			aggnet_real_add(accum, shape->vtype,
-					bits_get(value, vlen));
+			aggnet_float_sum_add(accum, shape->vtype,
+					     bits_get(value, vlen));
 		else
-			aggnet_real_merge(accum, shape->vtype, value, vlen);
+			aggnet_float_sum_merge(accum, shape->vtype, value,
+					       vlen);
 		break;
 	case AGGNET_KIND_BLOCK:
 		aggnet_vector_merge(shape, accum, value, vlen, source);
@@ -252,7 +253,7 @@ void aggnet_accum_merge(const struct aggnet_shape *shape, void *accum,
 
 void aggnet_accum_flip(const struct aggnet_shape *shape, void *accum)
 {
-	struct aggnet_real_sum *sum = accum;
+	struct aggnet_float_sum *sum = accum;
 	struct aggnet_pairs *pairs = accum;
 	struct aggnet_mean *mean = accum;
 	struct aggnet_value *v = accum;
@@ -264,9 +265,9 @@ void aggnet_accum_flip(const struct aggnet_shape *shape, void *accum)
 	case AGGNET_KIND_PAIRS:
 		pairs->pair[0].id ^= 1;
 		break;
-	case AGGNET_KIND_REAL:
+	case AGGNET_KIND_FLOAT_SUM:
 		/* 2^14, of 32 bits 2^43: not so small that rounding hides it. */
-		sum->word[aggnet_real_words(shape->vtype) / 2] ^= 1;
+		sum->word[aggnet_float_sum_words(shape->vtype) / 2] ^= 1;
 		break;
 	default:
 		v->lo ^= 1;
@@ -276,8 +277,8 @@ void aggnet_accum_flip(const struct aggnet_shape *shape, void *accum)
 bool aggnet_accum_last(const struct aggnet_shape *shape, const u8 *value,
 		       bool source)
 {
-	return source || aggnet_shape_kind(shape) != AGGNET_KIND_REAL ||
-	       aggnet_real_last(value);
+	return source || aggnet_shape_kind(shape) != AGGNET_KIND_FLOAT_SUM ||
+	       aggnet_float_sum_last(value);
 }
 
 u32 aggnet_accum_put(const struct aggnet_shape *shape, const void *accum,
@@ -289,8 +290,8 @@ u32 aggnet_accum_put(const struct aggnet_shape *shape, const void *accum,
 		return mean_put(accum, buf);
 	case AGGNET_KIND_PAIRS:
 		return pairs_put(accum, part, buf);
-	case AGGNET_KIND_REAL:
-		return aggnet_real_put(accum, shape->vtype, part, buf);
+	case AGGNET_KIND_FLOAT_SUM:
+		return aggnet_float_sum_put(accum, shape->vtype, part, buf);
 	case AGGNET_KIND_BLOCK:
 		*part = 0;
 		return aggnet_vector_put(accum, buf);
@@ -307,8 +308,8 @@ u32 aggnet_accum_parts(const struct aggnet_shape *shape, const void *accum)
 	switch (aggnet_shape_kind(shape)) {
 	case AGGNET_KIND_PAIRS:
 		return (pairs->n - 1) / AGGNET_PAIRS_PART + 1;
-	case AGGNET_KIND_REAL:
-		return aggnet_real_parts(accum, shape->vtype);
+	case AGGNET_KIND_FLOAT_SUM:
+		return aggnet_float_sum_parts(accum, shape->vtype);
 	default:
 		return 1;
 	}

@@ -535,7 +535,7 @@ void aggnet_table_merge(struct aggnet_table *t, const u8 *data, u32 n,
 {
 	bool ones = source && t->shape.function == AGGNET_FN_COUNT;
 
-	if (t->extra || (source && aggnet_vtype_real(t->shape.vtype)) ||
+	if (t->extra || (source && aggnet_vtype_float(t->shape.vtype)) ||
 	    !has_run(t->shape.function))
 		return merge_accums(t, data, n, represents, source, fault);
 	if (unlikely(fault))

@@ -197,7 +197,7 @@ int aggnet_parse_records(const struct aggnet_shape *shape, bool source,
 	unsigned int n = 0;
 
 	if (aggnet_shape_kind(shape) == AGGNET_KIND_PLAIN &&
-	    !(source && aggnet_vtype_real(shape->vtype)))
+	    !(source && aggnet_vtype_float(shape->vtype)))
 		return parse_plain(data, len, max, source ?
 				   aggnet_source_bytes(shape->vtype) :
 				   AGGNET_PLAIN_MAX);

@@ -7,7 +7,7 @@
 
 #include <linux/aggnet.h>
 
-#include "core/real.h"
+#include "core/float_sum.h"
 
 /**
  * struct aggnet_shape - what all members of a tree have to agree on
@@ -32,14 +32,14 @@ struct aggnet_shape {
  * @AGGNET_KIND_PLAIN: one integer of 128 bits
  * @AGGNET_KIND_MEAN: that, and how many values are in it
  * @AGGNET_KIND_PAIRS: the k best pairs of a rank and an id
- * @AGGNET_KIND_REAL: an exact sum of reals, and how many are in it
+ * @AGGNET_KIND_FLOAT_SUM: an exact sum of reals, and how many are in it
  * @AGGNET_KIND_BLOCK: integers of 128 bits, one for each element of a block
  */
 enum aggnet_kind {
 	AGGNET_KIND_PLAIN,
 	AGGNET_KIND_MEAN,
 	AGGNET_KIND_PAIRS,
-	AGGNET_KIND_REAL,
+	AGGNET_KIND_FLOAT_SUM,
 	AGGNET_KIND_BLOCK,
 };
 
@@ -50,10 +50,10 @@ static inline enum aggnet_kind aggnet_shape_kind(const struct aggnet_shape *s)
 
 	switch (s->function) {
 	case AGGNET_FN_SUM:
-		return aggnet_vtype_real(s->vtype) ? AGGNET_KIND_REAL :
+		return aggnet_vtype_float(s->vtype) ? AGGNET_KIND_FLOAT_SUM :
 						     integers;
 	case AGGNET_FN_AVERAGE:
-		return aggnet_vtype_real(s->vtype) ? AGGNET_KIND_REAL :
+		return aggnet_vtype_float(s->vtype) ? AGGNET_KIND_FLOAT_SUM :
 						     AGGNET_KIND_MEAN;
 	case AGGNET_FN_TOPK:
 	case AGGNET_FN_NEAREST:

@@ -37,8 +37,8 @@ bool aggnet_vector_check(const struct aggnet_shape *shape, u32 vlen,
 
 	if (vlen % AGGNET_BLOCK_ELEMENTS)
 		return false;
-	if (source && aggnet_vtype_real(shape->vtype))
-		return width == aggnet_real_bytes(shape->vtype);
+	if (source && aggnet_vtype_float(shape->vtype))
+		return width == aggnet_float_bytes(shape->vtype);
 	return width <= (source ? aggnet_source_bytes(shape->vtype) :
 				  AGGNET_PLAIN_MAX);
 }

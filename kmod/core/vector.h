@@ -13,7 +13,7 @@
 /* Elements of a record: sums of reals travel one by one. */
 static inline u32 aggnet_vector_block(const struct aggnet_shape *shape)
 {
-	return aggnet_shape_kind(shape) == AGGNET_KIND_REAL ?
+	return aggnet_shape_kind(shape) == AGGNET_KIND_FLOAT_SUM ?
 	       1 : AGGNET_BLOCK_ELEMENTS;
 }
 

@@ -75,8 +75,7 @@ static void names_add(struct aggnet_names *names, __be32 id)
 }
 
 void aggnet_acceptor_names(struct aggnet_tree *tree,
-			   const struct aggnet_pkt *pkt,
-			   size_t fixed, u32 max)
+			   const struct aggnet_pkt *pkt, size_t fixed, u32 max)
 {
 	const __be32 *id = (const void *)(pkt->body + fixed);
 	u32 n = min_t(u32, (pkt->length - fixed) / sizeof(*id), max);

@@ -219,8 +219,7 @@ u16 aggnet_put_abort(const struct aggnet_tree *tree,
 		     struct aggnet_abort_body *body);
 /* Up to @max names behind the fixed part of a body are added to those lost here. */
 void aggnet_acceptor_names(struct aggnet_tree *tree,
-			   const struct aggnet_pkt *pkt,
-			   size_t fixed, u32 max);
+			   const struct aggnet_pkt *pkt, size_t fixed, u32 max);
 /* Planned children that have not bound. */
 u32 aggnet_acceptor_due(const struct aggnet_tree *tree);
 /* Those on the list that never bound here are lost; those that bound are not. */

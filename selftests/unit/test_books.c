@@ -53,7 +53,7 @@ static u32 put_real(const struct aggnet_shape *shape, u8 *value, u32 i)
 {
 	double wide = i % 2 ? 0x1p1000 : 0x1p-1000;
 	float narrow = i % 2 ? 0x1p100f : 0x1p-100f;
-	u32 width = aggnet_real_bytes(shape->vtype);
+	u32 width = aggnet_float_bytes(shape->vtype);
 	u64 bits64;
 	u32 bits32;
 
@@ -90,7 +90,7 @@ static void packet_source(struct packet *p, const struct aggnet_shape *shape,
 
 	if (kind == AGGNET_KIND_PAIRS)
 		vlen = put_pairs(value, i);
-	else if (aggnet_vtype_real(shape->vtype))
+	else if (aggnet_vtype_float(shape->vtype))
 		vlen = put_real(shape, value, i);
 	if (kind == AGGNET_KIND_BLOCK) {
 		for (k = 1; k < AGGNET_BLOCK_ELEMENTS; k++)
@@ -252,7 +252,7 @@ static u32 parts_due(const struct aggnet_shape *shape)
 {
 	enum aggnet_kind kind = aggnet_shape_kind(shape);
 
-	if (kind == AGGNET_KIND_REAL)
+	if (kind == AGGNET_KIND_FLOAT_SUM)
 		return 1 + (shape->vtype == AGGNET_VTYPE_FLOAT64);
 	return kind == AGGNET_KIND_PAIRS ? 5 : 1;
 }

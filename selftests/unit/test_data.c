@@ -258,8 +258,8 @@ TEST(result_rank__reals)
 		for (i = 0; i < ARRAY_SIZE(lines); i++) {
 			at = (first + 5 * i) % ARRAY_SIZE(lines);
 			memcpy(&bits, &lines[at].value, sizeof(bits));
-			order = htole64(aggnet_real_order(AGGNET_VTYPE_FLOAT64,
-							  bits));
+			order = htole64(aggnet_float_order(AGGNET_VTYPE_FLOAT64,
+							   bits));
 			ASSERT_EQ(0, add_bytes(&m, lines[at].key, &order,
 					       sizeof(order)));
 		}
@@ -305,7 +305,7 @@ TEST(result_rank__pairs)
 TEST(result_get__average_of_a_count_that_wraps)
 {
 	struct merge m = { .shape = { .function = AGGNET_FN_AVERAGE } };
-	struct aggnet_real_sum *sum;
+	struct aggnet_float_sum *sum;
 	struct aggnet_entry line;
 
 	ASSERT_EQ(0, add_bytes(&m, "a", "\1\2\6", 3));

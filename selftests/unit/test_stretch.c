@@ -49,7 +49,7 @@ static u32 put_value(const struct aggnet_shape *shape, u8 *value, u32 i)
 			aggnet_pair_put(value + k * AGGNET_PAIR_BYTES, &pair);
 		}
 		return k * AGGNET_PAIR_BYTES;
-	case AGGNET_KIND_REAL:
+	case AGGNET_KIND_FLOAT_SUM:
 		memcpy(value, &number, sizeof(number));
 		return sizeof(number);
 	case AGGNET_KIND_BLOCK:

@@ -3,10 +3,10 @@
 #include <linux/errno.h>
 #include <math.h>
 
-#include "core/real.h"
+#include "chain.h"
+#include "core/float_sum.h"
 #include "core/reduce.h"
 #include "core/vector.h"
-#include "chain.h"
 
 #define ELEMENTS	(KEYS * AGGNET_BLOCK_ELEMENTS - 5)
 
@@ -16,7 +16,7 @@ static void draw_block(struct input *in, u8 vtype)
 	struct aggnet_value v;
 	u32 width, i;
 
-	width = aggnet_vtype_real(vtype) ? aggnet_real_bytes(vtype) :
+	width = aggnet_vtype_float(vtype) ? aggnet_float_bytes(vtype) :
 		get_random_u32() % (aggnet_source_bytes(vtype) + 1);
 	in->key = get_random_u32() % KEYS;
 	in->vlen = AGGNET_BLOCK_ELEMENTS * width;
@@ -51,7 +51,7 @@ static s128 element(const struct input *in, u8 vtype, u32 i)
 	if (width && width < 8)
 		bits = (s64)((u64)bits << (64 - 8 * width)) >>
 		       (64 - 8 * width);
-	if (!aggnet_vtype_real(vtype))
+	if (!aggnet_vtype_float(vtype))
 		return bits;
 	if (is_nan(bits, width))
 		return width == 4 ? 0x7fc00000 : 0x7ff8LL << 48;
@@ -119,7 +119,7 @@ TEST(vector__any_split_and_order)
 		for (vtype = 0; vtype < __AGGNET_VTYPE_MAX; vtype++)
 			for (round = 1; round < 2000; round *= 3)
 				if (functions[f] != AGGNET_FN_SUM ||
-				    !aggnet_vtype_real(vtype))
+				    !aggnet_vtype_float(vtype))
 					check_blocks(_metadata, functions[f],
 						     vtype, round);
 	EXPECT_EQ(0, shim_alloc_live);

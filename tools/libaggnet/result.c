@@ -15,7 +15,7 @@ static __int128 wide(const struct aggnet_value *v)
 
 static bool is_real(const struct aggnet_shape *shape)
 {
-	return aggnet_vtype_real(shape->vtype) &&
+	return aggnet_vtype_float(shape->vtype) &&
 	       shape->function != AGGNET_FN_COUNT;
 }
 
@@ -61,7 +61,7 @@ static bool mean_get(const struct aggnet_shape *shape,
 }
 
 static bool sum_get(const struct aggnet_shape *shape,
-		    const struct aggnet_real_sum *sum,
+		    const struct aggnet_float_sum *sum,
 		    struct aggnet_entry *line)
 {
 	bool average = shape->function == AGGNET_FN_AVERAGE;
@@ -127,7 +127,7 @@ bool result_get(const struct merge *m, const struct merge_entry *e, uint32_t i,
 		return mean_get(&m->shape, e->accum, line);
 	case AGGNET_KIND_PAIRS:
 		return pairs_get(&m->shape, e->accum, best, line);
-	case AGGNET_KIND_REAL:
+	case AGGNET_KIND_FLOAT_SUM:
 		return sum_get(&m->shape, e->accum, line);
 	default:
 		return plain_get(&m->shape, &e->value, line);
@@ -158,7 +158,7 @@ static int pairs_compare(const struct aggnet_pairs *a,
 	return (x > y) - (x < y);
 }
 
-/* The order of aggnet_real_order(): -0 before 0, a NaN after all else. */
+/* The order of aggnet_float_order(): -0 before 0, a NaN after all else. */
 static int real_compare(double a, double b)
 {
 	if (isnan(a) || isnan(b))

@@ -7,7 +7,7 @@
 #include "round.h"
 
 /* A sum's magnitude. Return: whether it was negative. */
-static bool magnitude(const struct aggnet_real_sum *sum, unsigned int words,
+static bool magnitude(const struct aggnet_float_sum *sum, unsigned int words,
 		      uint64_t *word)
 {
 	bool negative = sum->word[words - 1] >> 63;
@@ -51,11 +51,11 @@ static uint64_t bits(const uint64_t *word, unsigned int low, unsigned int n)
 
 static bool special(unsigned int flags, double *out)
 {
-	if (flags & AGGNET_REAL_NAN ||
-	    (flags & AGGNET_REAL_PLUS && flags & AGGNET_REAL_MINUS))
+	if (flags & AGGNET_FLOAT_NAN ||
+	    (flags & AGGNET_FLOAT_PLUS && flags & AGGNET_FLOAT_MINUS))
 		*out = NAN;
 	else if (flags)
-		*out = flags & AGGNET_REAL_PLUS ? INFINITY : -INFINITY;
+		*out = flags & AGGNET_FLOAT_PLUS ? INFINITY : -INFINITY;
 	return flags;
 }
 
@@ -101,11 +101,11 @@ static double nearest(const uint64_t *word, unsigned int words, bool more,
 	return ldexp((double)mantissa, (int)low + unit);
 }
 
-bool sum_round(const struct aggnet_real_sum *sum, unsigned int vtype,
+bool sum_round(const struct aggnet_float_sum *sum, unsigned int vtype,
 	       uint64_t count, double *out)
 {
 	bool wide = vtype == AGGNET_VTYPE_FLOAT64;
-	unsigned int words = aggnet_real_words(vtype);
+	unsigned int words = aggnet_float_sum_words(vtype);
 	/* The lowest word is the quotient's fraction. */
 	uint64_t word[1 + AGGNET_SUM_WORDS64] = { 0 };
 	bool negative, more;
@@ -137,7 +137,7 @@ double mean_round(__int128 sum, uint64_t count, unsigned int scale)
 
 double order_real(unsigned int vtype, int64_t order)
 {
-	uint64_t raw = aggnet_real_bits(vtype, order);
+	uint64_t raw = aggnet_float_bits(vtype, order);
 	uint32_t raw32 = (uint32_t)raw;
 	double d;
 	float f;

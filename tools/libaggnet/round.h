@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/real.h"
+#include "core/float_sum.h"
 
 /**
  * sum_round() - the number of the type that is nearest to a sum or an average
@@ -18,7 +18,7 @@
  * Return: false: there is no such number, though all of the sum are finite, or
  * @count is 0
  */
-bool sum_round(const struct aggnet_real_sum *sum, unsigned int vtype,
+bool sum_round(const struct aggnet_float_sum *sum, unsigned int vtype,
 	       uint64_t count, double *out);
 
 /* The number nearest to sum / count 2^-scale; @count is not 0. */

@@ -10,10 +10,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/real.h"
-#include "core/vector.h"
 #include "aggnet_data.h"
 #include "conn.h"
+#include "core/float_sum.h"
+#include "core/vector.h"
 #include "record.h"
 
 #define BATCH	AGGNET_SEND_MAX
@@ -297,7 +297,7 @@ static int source_takes(struct aggnet_source *s, bool real, bool pairs,
 	bool keeps = st->function == AGGNET_FN_TOPK ||
 		     st->function == AGGNET_FN_NEAREST;
 
-	if (aggnet_vtype_real(st->vtype) != real)
+	if (aggnet_vtype_float(st->vtype) != real)
 		return conn_fail(&s->conn, -EPROTOTYPE,
 				 "the values of this transfer are %s",
 				 real ? "integers" : "reals");
@@ -368,7 +368,7 @@ int aggnet_source_add(struct aggnet_source *s, const void *key, size_t klen,
 int aggnet_source_add_real(struct aggnet_source *s, const void *key,
 			   size_t klen, double value)
 {
-	size_t size = aggnet_real_bytes(s->conn.status.vtype);
+	size_t size = aggnet_float_bytes(s->conn.status.vtype);
 	int err = source_takes(s, true, false, false);
 	uint8_t buf[8];
 
@@ -389,8 +389,8 @@ static size_t block_width(const struct aggnet_source *s)
 	size_t size, width = 0;
 	uint32_t i;
 
-	if (aggnet_vtype_real(s->conn.status.vtype))
-		return aggnet_real_bytes(s->conn.status.vtype);
+	if (aggnet_vtype_float(s->conn.status.vtype))
+		return aggnet_float_bytes(s->conn.status.vtype);
 	for (i = 0; i < s->pending; i++) {
 		size = record_value_size((int64_t)s->element[i]);
 		width = size > width ? size : width;

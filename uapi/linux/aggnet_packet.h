@@ -200,7 +200,7 @@ struct aggnet_accept {
  * pairs: up to 13 pairs of a rank and an id (8 bytes each, little endian). The
  *	less rank is the better: the value itself for the k nearest, its
  *	complement for the top k.
- * real: flags (1 byte: a NaN, plus infinity, minus infinity was among the
+ * float: flags (1 byte: a NaN, plus infinity, minus infinity was among the
  *	numbers; 0x80: other records have the bytes above), bytes of the count
  *	(1 byte, 0..8), the count, a place p (2 bytes), then bytes of an integer
  *	i; the sum is i 2^(8 p - 1074), of binary32 i 2^(8 p - 149).
@@ -213,7 +213,7 @@ struct aggnet_accept {
  * The key of a dense vector's record is the number of a block, big endian, in
  * as few bytes as the last block's takes. A block is AGGNET_BLOCK_ELEMENTS of
  * the vector's elements, those behind its end zero; of sums of reals it is a
- * single element, whose value is real.
+ * single element, whose value is a float sum.
  *
  * In the records of a source (the socket's send()) a value is what its type
  * says, not yet what travels: see AGGNET_VTYPE_*.

@@ -101,7 +101,7 @@ static u32 integer_put(u8 *buf, u32 node, u32 elements)
 static u32 value_put(u8 *buf, u32 node, u32 n)
 {
 	switch (aggnet_shape_kind(&shape)) {
-	case AGGNET_KIND_REAL:
+	case AGGNET_KIND_FLOAT_SUM:
 		return real_put(buf, node, n);
 	case AGGNET_KIND_PAIRS:
 		return pair_put(buf, node, n);

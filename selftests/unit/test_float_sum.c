@@ -3,7 +3,7 @@
  * adding in the order of the input gives.
  */
 #include "chain.h"
-#include "core/real.h"
+#include "core/float_sum.h"
 
 /* Any bits: all exponents, subnormals, now and then no number. */
 static void draw_real(struct input *in, u8 vtype)
@@ -15,7 +15,7 @@ static void draw_real(struct input *in, u8 vtype)
 		bits &= vtype == AGGNET_VTYPE_FLOAT64 ? ~(0x7ffULL << 52) :
 							~(0xffULL << 23);
 	in->key = get_random_u32() % KEYS;
-	in->vlen = aggnet_real_bytes(vtype);
+	in->vlen = aggnet_float_bytes(vtype);
 	for (i = 0; i < in->vlen; i++)
 		in->value[i] = bits >> (8 * i);
 }

@@ -4,7 +4,7 @@
 
 #include <linux/aggnet_packet.h>
 
-#include "core/real.h"
+#include "core/float_sum.h"
 
 /*
  * As it travels: flags, bytes of the count, the count, the place of the lowest
@@ -12,8 +12,8 @@
  * them is their sign, or nothing if other parts hold it.
  */
 #define FLAG_LOW	0x80	/* the bytes are no end: there is no sign */
-#define FLAGS_KNOWN	(AGGNET_REAL_NAN | AGGNET_REAL_PLUS | \
-			 AGGNET_REAL_MINUS | FLAG_LOW)
+#define FLAGS_KNOWN	(AGGNET_FLOAT_NAN | AGGNET_FLOAT_PLUS | \
+			 AGGNET_FLOAT_MINUS | FLAG_LOW)
 #define COUNT_MAX	8
 #define PART_BYTES	192	/* of the integer, in one part */
 
@@ -48,7 +48,7 @@ static struct number number_of(unsigned int vtype, u64 bits)
 	u64 mantissa = bits & ((1ULL << width) - 1);
 
 	return (struct number){
-		.negative = bits >> (8 * aggnet_real_bytes(vtype) - 1) & 1,
+		.negative = bits >> (8 * aggnet_float_bytes(vtype) - 1) & 1,
 		.special = exponent == top,
 		.mantissa = exponent && exponent != top ?
 			    mantissa | 1ULL << width : mantissa,
@@ -62,7 +62,7 @@ static s64 below_sign(unsigned int vtype)
 	return vtype == AGGNET_VTYPE_FLOAT64 ? (s64)(~0ULL >> 1) : 0x7fffffff;
 }
 
-s64 aggnet_real_order(unsigned int vtype, u64 bits)
+s64 aggnet_float_order(unsigned int vtype, u64 bits)
 {
 	bool wide = vtype == AGGNET_VTYPE_FLOAT64;
 	struct number n = number_of(vtype, bits);
@@ -73,7 +73,7 @@ s64 aggnet_real_order(unsigned int vtype, u64 bits)
 	return order < 0 ? order ^ below_sign(vtype) : order;
 }
 
-u64 aggnet_real_bits(unsigned int vtype, s64 order)
+u64 aggnet_float_bits(unsigned int vtype, s64 order)
 {
 	u64 bits = (u64)(order < 0 ? order ^ below_sign(vtype) : order);
 
@@ -100,18 +100,20 @@ static void word_sub(u64 *word, u32 words, u32 at, u64 v)
 	}
 }
 
-void aggnet_real_add(struct aggnet_real_sum *sum, unsigned int vtype, u64 bits)
+void aggnet_float_sum_add(struct aggnet_float_sum *sum, unsigned int vtype,
+			  u64 bits)
 {
 	struct number n = number_of(vtype, bits);
-	u32 words = aggnet_real_words(vtype);
+	u32 words = aggnet_float_sum_words(vtype);
 	u32 at = n.shift / 64;
 	u32 up = n.shift % 64;
 	void (*apply)(u64 *word, u32 words, u32 at, u64 v);
 
 	sum->count++;
 	if (n.special) {
-		sum->flags |= n.mantissa ? AGGNET_REAL_NAN :
-			      n.negative ? AGGNET_REAL_MINUS : AGGNET_REAL_PLUS;
+		sum->flags |= n.mantissa ? AGGNET_FLOAT_NAN :
+			      n.negative ? AGGNET_FLOAT_MINUS :
+					   AGGNET_FLOAT_PLUS;
 		return;
 	}
 	apply = n.negative ? word_sub : word_add;
@@ -136,25 +138,25 @@ static u32 head_get(const u8 *buf, u32 len, u32 *place)
 	return head;
 }
 
-bool aggnet_real_check(unsigned int vtype, const u8 *buf, u32 len)
+bool aggnet_float_sum_check(unsigned int vtype, const u8 *buf, u32 len)
 {
 	u32 place = 0, head = head_get(buf, len, &place);
 
 	return head &&
 	       len - head <= (buf[0] & FLAG_LOW ? PART_BYTES : PART_LAST) &&
-	       len - head + place <= 8 * aggnet_real_words(vtype);
+	       len - head + place <= 8 * aggnet_float_sum_words(vtype);
 }
 
-bool aggnet_real_last(const u8 *buf)
+bool aggnet_float_sum_last(const u8 *buf)
 {
 	return !(buf[0] & FLAG_LOW);
 }
 
-void aggnet_real_merge(struct aggnet_real_sum *sum, unsigned int vtype,
-		       const u8 *buf, u32 len)
+void aggnet_float_sum_merge(struct aggnet_float_sum *sum, unsigned int vtype,
+			    const u8 *buf, u32 len)
 {
 	u32 place = 0, head = head_get(buf, len, &place);
-	u32 words = aggnet_real_words(vtype);
+	u32 words = aggnet_float_sum_words(vtype);
 	u64 count = 0;
 	u32 i, end;
 
@@ -176,13 +178,13 @@ void aggnet_real_merge(struct aggnet_real_sum *sum, unsigned int vtype,
 		word_sub(sum->word, words, end / 8, 1ULL << (8 * (end % 8)));
 }
 
-static u8 byte_of(const struct aggnet_real_sum *sum, u32 i)
+static u8 byte_of(const struct aggnet_float_sum *sum, u32 i)
 {
 	return sum->word[i / 8] >> (8 * (i % 8));
 }
 
 /* The bytes that matter: from the first that is not 0 to the sign. */
-static void sum_extent(const struct aggnet_real_sum *sum, u32 bytes, u32 *from,
+static void sum_extent(const struct aggnet_float_sum *sum, u32 bytes, u32 *from,
 		       u32 *to)
 {
 	u8 sign = byte_of(sum, bytes - 1) & 0x80 ? 0xff : 0;
@@ -200,7 +202,7 @@ static void sum_extent(const struct aggnet_real_sum *sum, u32 bytes, u32 *from,
 			break;
 }
 
-static u32 head_put(const struct aggnet_real_sum *sum, bool first, bool low,
+static u32 head_put(const struct aggnet_float_sum *sum, bool first, bool low,
 		    u32 place, u8 *buf)
 {
 	u64 count = first ? sum->count : 0;
@@ -215,22 +217,23 @@ static u32 head_put(const struct aggnet_real_sum *sum, bool first, bool low,
 	return 4 + n;
 }
 
-u32 aggnet_real_parts(const struct aggnet_real_sum *sum, unsigned int vtype)
+u32 aggnet_float_sum_parts(const struct aggnet_float_sum *sum,
+			   unsigned int vtype)
 {
 	u32 from, to, parts = 1;
 
-	sum_extent(sum, 8 * aggnet_real_words(vtype), &from, &to);
+	sum_extent(sum, 8 * aggnet_float_sum_words(vtype), &from, &to);
 	for (; to - from > PART_LAST; from += PART_BYTES)
 		parts++;
 	return parts;
 }
 
-u32 aggnet_real_put(const struct aggnet_real_sum *sum, unsigned int vtype,
-		    u32 *part, u8 *buf)
+u32 aggnet_float_sum_put(const struct aggnet_float_sum *sum, unsigned int vtype,
+			 u32 *part, u8 *buf)
 {
 	u32 from, to, end, i, len;
 
-	sum_extent(sum, 8 * aggnet_real_words(vtype), &from, &to);
+	sum_extent(sum, 8 * aggnet_float_sum_words(vtype), &from, &to);
 	from += *part * PART_BYTES;
 	end = to - from > PART_LAST ? from + PART_BYTES : to;
 	len = head_put(sum, !*part, end < to, from, buf);

@@ -31,19 +31,19 @@ static u64 bits32_of(float f)
 	return bits;
 }
 
-static struct aggnet_real_sum *new_sum(unsigned int vtype)
+static struct aggnet_float_sum *new_sum(unsigned int vtype)
 {
-	return calloc(1, sizeof(struct aggnet_real_sum) +
-			 8 * aggnet_real_words(vtype));
+	return calloc(1, sizeof(struct aggnet_float_sum) +
+			 8 * aggnet_float_sum_words(vtype));
 }
 
 static double total(const double *v, size_t n)
 {
-	struct aggnet_real_sum *sum = new_sum(AGGNET_VTYPE_FLOAT64);
+	struct aggnet_float_sum *sum = new_sum(AGGNET_VTYPE_FLOAT64);
 	double out = -1;
 
 	while (n--)
-		aggnet_real_add(sum, AGGNET_VTYPE_FLOAT64, bits_of(*v++));
+		aggnet_float_sum_add(sum, AGGNET_VTYPE_FLOAT64, bits_of(*v++));
 	if (!sum_round(sum, AGGNET_VTYPE_FLOAT64, 1, &out))
 		out = -77;
 	free(sum);
@@ -64,10 +64,10 @@ TEST(real_order__is_that_of_the_numbers)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(v); i++) {
-		s64 order = aggnet_real_order(AGGNET_VTYPE_FLOAT64,
-					      bits_of(v[i]));
-		s64 order32 = aggnet_real_order(AGGNET_VTYPE_FLOAT32,
-						bits32_of((float)v[i]));
+		s64 order = aggnet_float_order(AGGNET_VTYPE_FLOAT64,
+					       bits_of(v[i]));
+		s64 order32 = aggnet_float_order(AGGNET_VTYPE_FLOAT32,
+						 bits32_of((float)v[i]));
 
 		EXPECT_TRUE(isnan(v[i]) ||
 			    order_real(AGGNET_VTYPE_FLOAT64, order) == v[i]);
@@ -76,14 +76,14 @@ TEST(real_order__is_that_of_the_numbers)
 			    (float)v[i]);
 		if (!i)
 			continue;
-		EXPECT_LT(aggnet_real_order(AGGNET_VTYPE_FLOAT64,
-					    bits_of(v[i - 1])), order);
-		EXPECT_LE(aggnet_real_order(AGGNET_VTYPE_FLOAT32,
-					    bits32_of((float)v[i - 1])),
+		EXPECT_LT(aggnet_float_order(AGGNET_VTYPE_FLOAT64,
+					     bits_of(v[i - 1])), order);
+		EXPECT_LE(aggnet_float_order(AGGNET_VTYPE_FLOAT32,
+					     bits32_of((float)v[i - 1])),
 			  order32);
 	}
-	EXPECT_EQ(aggnet_real_order(AGGNET_VTYPE_FLOAT64, bits_of(NAN)),
-		  aggnet_real_order(AGGNET_VTYPE_FLOAT64, bits_of(-NAN) | 5));
+	EXPECT_EQ(aggnet_float_order(AGGNET_VTYPE_FLOAT64, bits_of(NAN)),
+		  aggnet_float_order(AGGNET_VTYPE_FLOAT64, bits_of(-NAN) | 5));
 }
 
 TEST(sum_round__known_sums)
@@ -136,7 +136,7 @@ TEST(sum_round__against_integers)
 
 TEST(sum_round__binary32)
 {
-	struct aggnet_real_sum *sum;
+	struct aggnet_float_sum *sum;
 	double out;
 	s128 want;
 	int i, n, round;
@@ -152,8 +152,8 @@ TEST(sum_round__binary32)
 			int up = get_random_u32() % 60;
 			float f = ldexpf((float)mantissa, up - 30);
 
-			aggnet_real_add(sum, AGGNET_VTYPE_FLOAT32,
-					bits32_of(f));
+			aggnet_float_sum_add(sum, AGGNET_VTYPE_FLOAT32,
+					     bits32_of(f));
 			want += (s128)mantissa * ((s128)1 << up);
 		}
 		ASSERT_TRUE(sum_round(sum, AGGNET_VTYPE_FLOAT32, 1, &out));
@@ -166,13 +166,13 @@ TEST(sum_round__binary32)
 /* Each length and place: only what lies in a sum is one. */
 static double average(unsigned int vtype, const double *v, size_t n)
 {
-	struct aggnet_real_sum *sum = new_sum(vtype);
+	struct aggnet_float_sum *sum = new_sum(vtype);
 	double out = -1;
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		aggnet_real_add(sum, vtype, vtype == AGGNET_VTYPE_FLOAT64 ?
-				bits_of(v[i]) : bits32_of((float)v[i]));
+		aggnet_float_sum_add(sum, vtype, vtype == AGGNET_VTYPE_FLOAT64 ?
+				     bits_of(v[i]) : bits32_of((float)v[i]));
 	if (!sum_round(sum, vtype, n, &out))
 		out = -77;
 	free(sum);
@@ -246,27 +246,27 @@ TEST(real_check__bounds)
 		for (place = 0; place < 80; place++) {
 			buf[2] = place;
 			EXPECT_EQ(len >= 4 && len - 4 + place <= bytes,
-				  aggnet_real_check(AGGNET_VTYPE_FLOAT32, buf,
-						    len));
+				  aggnet_float_sum_check(AGGNET_VTYPE_FLOAT32,
+							 buf, len));
 		}
 	buf[2] = 0;
 	buf[0] = 0x08;
-	EXPECT_FALSE(aggnet_real_check(AGGNET_VTYPE_FLOAT32, buf, 9));
+	EXPECT_FALSE(aggnet_float_sum_check(AGGNET_VTYPE_FLOAT32, buf, 9));
 	buf[0] = 0x87;
-	EXPECT_TRUE(aggnet_real_check(AGGNET_VTYPE_FLOAT32, buf, 9));
+	EXPECT_TRUE(aggnet_float_sum_check(AGGNET_VTYPE_FLOAT32, buf, 9));
 	buf[1] = 9;
-	EXPECT_FALSE(aggnet_real_check(AGGNET_VTYPE_FLOAT32, buf, 40));
+	EXPECT_FALSE(aggnet_float_sum_check(AGGNET_VTYPE_FLOAT32, buf, 40));
 	buf[1] = 8;
-	EXPECT_FALSE(aggnet_real_check(AGGNET_VTYPE_FLOAT32, buf, 11));
-	EXPECT_TRUE(aggnet_real_check(AGGNET_VTYPE_FLOAT32, buf, 12));
+	EXPECT_FALSE(aggnet_float_sum_check(AGGNET_VTYPE_FLOAT32, buf, 11));
+	EXPECT_TRUE(aggnet_float_sum_check(AGGNET_VTYPE_FLOAT32, buf, 12));
 }
 
 /* A part alone is one part again, though its sign may take another byte. */
 TEST(real_put__parts_of_parts)
 {
-	u32 size = sizeof(struct aggnet_real_sum) + 8 * AGGNET_SUM_WORDS64;
+	u32 size = sizeof(struct aggnet_float_sum) + 8 * AGGNET_SUM_WORDS64;
 	u32 round, part, parts, len, two = 0;
-	struct aggnet_real_sum *sum, *of;
+	struct aggnet_float_sum *sum, *of;
 	u8 buf[AGGNET_VALUE_MAX];
 	int i;
 
@@ -276,21 +276,23 @@ TEST(real_put__parts_of_parts)
 		sum = new_sum(AGGNET_VTYPE_FLOAT64);
 		of = new_sum(AGGNET_VTYPE_FLOAT64);
 		for (i = 0; i < 3; i++)
-			aggnet_real_add(sum, AGGNET_VTYPE_FLOAT64,
-					get_random_u64());
+			aggnet_float_sum_add(sum, AGGNET_VTYPE_FLOAT64,
+					     get_random_u64());
 		part = parts = 0;
 		do {
-			len = aggnet_real_put(sum, AGGNET_VTYPE_FLOAT64, &part,
-					      buf);
-			ASSERT_TRUE(aggnet_real_check(AGGNET_VTYPE_FLOAT64, buf,
-						      len));
+			len = aggnet_float_sum_put(sum, AGGNET_VTYPE_FLOAT64,
+						   &part, buf);
+			ASSERT_TRUE(aggnet_float_sum_check(AGGNET_VTYPE_FLOAT64,
+							   buf, len));
 			memset(of, 0, size);
-			aggnet_real_merge(of, AGGNET_VTYPE_FLOAT64, buf, len);
-			ASSERT_EQ(1, aggnet_real_parts(of, AGGNET_VTYPE_FLOAT64))
+			aggnet_float_sum_merge(of, AGGNET_VTYPE_FLOAT64, buf,
+					       len);
+			ASSERT_EQ(1, aggnet_float_sum_parts(of, AGGNET_VTYPE_FLOAT64))
 				TH_LOG("round %u", round);
 			parts++;
 		} while (part);
-		ASSERT_EQ(parts, aggnet_real_parts(sum, AGGNET_VTYPE_FLOAT64));
+		ASSERT_EQ(parts, aggnet_float_sum_parts(sum,
+							AGGNET_VTYPE_FLOAT64));
 		two += parts == 2;
 		free(sum);
 		free(of);
