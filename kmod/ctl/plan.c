@@ -4,8 +4,8 @@
 #include <net/sock.h>
 
 #include "core/bloom.h"
+#include "ctl/bloom_grow.h"
 #include "ctl/event.h"
-#include "ctl/grow.h"
 #include "ctl/netlink.h"
 #include "ctl/plan.h"
 #include "flow/tree_table.h"
@@ -765,7 +765,7 @@ static void plan_publish(struct aggnet_net *an, struct aggnet_plan *plan)
 	plan_unmark_old(an, plan, old, trees);
 	plan_retire(old, trees);
 	plan_del_links(an, plan, AGGNET_STEP_LINK_DEL);
-	aggnet_links_grow(an);
+	aggnet_bloom_grow(an);
 	aggnet_tree_table_free(old);
 }
 
@@ -822,7 +822,7 @@ static int plan_insert(struct aggnet_net *an, const struct aggnet_plan *plan,
 	aggnet_tree_table_insert(aggnet_tree_table_in_force(an), tree);
 	aggnet_changed(an);
 	aggnet_event_tree(tree, AGGNET_EVENT_TREE_ADDED);
-	aggnet_links_grow(an);
+	aggnet_bloom_grow(an);
 	return 0;
 }
 

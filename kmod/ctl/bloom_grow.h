@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Growth: Bloom tables with more members than they were made for. */
-#ifndef _AGGNET_GROW_H
-#define _AGGNET_GROW_H
+#ifndef _AGGNET_BLOOM_GROW_H
+#define _AGGNET_BLOOM_GROW_H
 
 struct aggnet_net;
 
 /**
- * aggnet_links_grow() - give each crowded link a larger Bloom table
+ * aggnet_bloom_grow() - give each crowded link a larger Bloom table
  * @an: namespace; its entries in force are what the tables are to have
  *
  * A table with more members than its capacity gets twice the bits for twice the
@@ -18,6 +18,6 @@ struct aggnet_net;
  * Process context, an->lock held. Waits for readers if tables were replaced: once
  * for the readers of all of them.
  */
-void aggnet_links_grow(struct aggnet_net *an);
+void aggnet_bloom_grow(struct aggnet_net *an);
 
-#endif /* _AGGNET_GROW_H */
+#endif /* _AGGNET_BLOOM_GROW_H */

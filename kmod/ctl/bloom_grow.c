@@ -5,7 +5,7 @@
 #include <linux/sched.h>
 
 #include "core/bloom.h"
-#include "ctl/grow.h"
+#include "ctl/bloom_grow.h"
 #include "flow/tree.h"
 #include "flow/tree_table.h"
 #include "net/link.h"
@@ -128,7 +128,7 @@ static void grow_settle(struct aggnet_net *an)
 	}
 }
 
-void aggnet_links_grow(struct aggnet_net *an)
+void aggnet_bloom_grow(struct aggnet_net *an)
 {
 	struct aggnet_link *link;
 
