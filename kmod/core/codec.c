@@ -261,7 +261,7 @@ void aggnet_put_header(struct aggnet_hdr *hdr, const struct aggnet_pkt *pkt)
 	};
 }
 
-static siphash_key_t sip_key(const struct aggnet_key *key)
+static siphash_key_t sip_key(const struct aggnet_secret *key)
 {
 	return (siphash_key_t) { {
 		get_unaligned_le64(key->bytes),
@@ -269,7 +269,7 @@ static siphash_key_t sip_key(const struct aggnet_key *key)
 	} };
 }
 
-u64 aggnet_digest(const struct aggnet_key *key, const void *body, size_t len)
+u64 aggnet_digest(const struct aggnet_secret *key, const void *body, size_t len)
 {
 	siphash_key_t secret;
 
@@ -279,7 +279,7 @@ u64 aggnet_digest(const struct aggnet_key *key, const void *body, size_t len)
 	return siphash(body, len, &secret);
 }
 
-u64 aggnet_tag(const struct aggnet_key *key, const struct aggnet_hdr *hdr,
+u64 aggnet_tag(const struct aggnet_secret *key, const struct aggnet_hdr *hdr,
 	       u64 digest)
 {
 	struct {
@@ -302,7 +302,8 @@ u64 aggnet_tag(const struct aggnet_key *key, const struct aggnet_hdr *hdr,
 	return siphash(&in, sizeof(in), &secret);
 }
 
-bool aggnet_tag_ok(const struct aggnet_key *key, const struct aggnet_hdr *hdr)
+bool aggnet_tag_ok(const struct aggnet_secret *key,
+		   const struct aggnet_hdr *hdr)
 {
 	size_t length = be16_to_cpu(hdr->length);
 	u64 digest;

@@ -53,7 +53,7 @@ struct aggnet_pkt {
 	const u8 *body;
 	const struct aggnet_filter *filter;
 	u32 filter_size;
-	const struct aggnet_key *key;
+	const struct aggnet_secret *key;
 };
 
 /**
@@ -69,11 +69,11 @@ struct aggnet_record {
 };
 
 /**
- * struct aggnet_key - secret of a tree
+ * struct aggnet_secret - secret of a tree
  * @keyed: false: CRC32C only
  * @bytes: SipHash key
  */
-struct aggnet_key {
+struct aggnet_secret {
 	bool keyed;
 	u8 bytes[16];
 };
@@ -195,10 +195,11 @@ static inline const void *aggnet_body(const struct aggnet_hdr *hdr)
 void aggnet_put_header(struct aggnet_hdr *hdr, const struct aggnet_pkt *pkt);
 
 /* Digest of a body, computed where they are encoded. */
-u64 aggnet_digest(const struct aggnet_key *key, const void *body, size_t len);
+u64 aggnet_digest(const struct aggnet_secret *key, const void *body,
+		  size_t len);
 
 /* Tag over a header (its hop and tag taken as zero) and the body's digest. */
-u64 aggnet_tag(const struct aggnet_key *key, const struct aggnet_hdr *hdr,
+u64 aggnet_tag(const struct aggnet_secret *key, const struct aggnet_hdr *hdr,
 	       u64 digest);
 
 /**
@@ -206,6 +207,7 @@ u64 aggnet_tag(const struct aggnet_key *key, const struct aggnet_hdr *hdr,
  * @key: the tree's; a keyed tree refuses unkeyed packets and the reverse
  * @hdr: the header, with all that follows it (aggnet_parse_header() passed it)
  */
-bool aggnet_tag_ok(const struct aggnet_key *key, const struct aggnet_hdr *hdr);
+bool aggnet_tag_ok(const struct aggnet_secret *key,
+		   const struct aggnet_hdr *hdr);
 
 #endif /* _AGGNET_CODEC_H */

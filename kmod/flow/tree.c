@@ -17,8 +17,8 @@
 #include "flow/sorted.h"
 #include "flow/timers.h"
 #include "flow/tree.h"
-#include "mem.h"
 #include "net/tx.h"
+#include "mem.h"
 #include "trace.h"
 
 #define TREE_CHUNKS_START	32	/* chunks of a new tree, if it may */
@@ -813,8 +813,8 @@ free:
 	return ERR_PTR(err);
 }
 
-static bool tree_same_key(const struct aggnet_key *a,
-			  const struct aggnet_key *b)
+static bool tree_same_key(const struct aggnet_secret *a,
+			  const struct aggnet_secret *b)
 {
 	return a->keyed == b->keyed &&
 	       !memcmp(a->bytes, b->bytes, sizeof(a->bytes));

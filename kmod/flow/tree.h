@@ -82,7 +82,7 @@ struct aggnet_tree_conf {
 	u32 link_ifindex;
 	__be32 link_neighbour;
 	u64 memory;
-	struct aggnet_key key;
+	struct aggnet_secret key;
 	u32 nchildren;
 	__be32 *children;
 	u32 nabsent;
@@ -179,7 +179,7 @@ struct aggnet_tree {
 	struct aggnet_net *an;
 	refcount_t ref;
 	struct aggnet_tree_conf conf;
-	struct aggnet_key elder_key;
+	struct aggnet_secret elder_key;
 	bool has_elder;
 	struct rcu_work rcu;
 	struct dst_cache up_dst;

@@ -9,15 +9,15 @@
 #include <net/udp.h>
 
 #include "core/aggtable.h"
-#include "flow/channel.h"
-#include "net/drop.h"
 #include "core/filter.h"
+#include "flow/channel.h"
+#include "flow/tree.h"
+#include "net/drop.h"
+#include "net/egress.h"
+#include "net/port.h"
+#include "net/tx.h"
 #include "mem.h"
 #include "netns.h"
-#include "net/port.h"
-#include "flow/tree.h"
-#include "net/tx.h"
-#include "net/egress.h"
 
 #define TX_TTL		64
 #define TX_HEADERS	(sizeof(struct iphdr) + sizeof(struct udphdr) + \
@@ -55,7 +55,7 @@ void aggnet_tx_make(struct aggnet_tree *tree, struct sk_buff_head *out,
 		    struct aggnet_pkt *pkt, const void *body,
 		    const u64 *digest, enum aggnet_way way)
 {
-	const struct aggnet_key *key = pkt->key ?: &tree->conf.key;
+	const struct aggnet_secret *key = pkt->key ?: &tree->conf.key;
 	struct aggnet_net *an = tree->an;
 	struct aggnet_hdr *hdr;
 	struct sk_buff *skb;

@@ -11,7 +11,7 @@
 
 static const struct aggnet_shape plain = { .function = AGGNET_FN_SUM };
 
-static const struct aggnet_key keys[] = {
+static const struct aggnet_secret keys[] = {
 	{ .keyed = false },
 	{ .keyed = true, .bytes = "0123456789abcdef" },
 };

@@ -109,7 +109,7 @@ void frame_settle(struct frame *f)
 
 static void put_tag(struct frame *f, bool random)
 {
-	static const struct aggnet_key none;
+	static const struct aggnet_secret none;
 	struct aggnet_hdr *h = hdr_of(f);
 	uint16_t flags = ntohs(h->flags) & (uint16_t)~AGGNET_F_TAG;
 

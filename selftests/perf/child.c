@@ -17,7 +17,7 @@
 struct child {
 	int fd;
 	struct sockaddr_in to;
-	struct aggnet_key key;
+	struct aggnet_secret key;
 	struct aggnet_pkt base;		/* what all packets have in common */
 	u8 *packet;
 	u32 packets;

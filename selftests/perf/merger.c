@@ -15,7 +15,7 @@
 
 struct merger {
 	int fd;
-	struct aggnet_key key;
+	struct aggnet_secret key;
 	struct aggnet_table table;
 	struct aggnet_rxwin win;
 	u32 merged;

@@ -39,9 +39,9 @@ static inline __be32 perf_addr(const char *text)
 }
 
 /* "-" for none, else 32 hex digits. */
-static inline struct aggnet_key perf_key(const char *text)
+static inline struct aggnet_secret perf_key(const char *text)
 {
-	struct aggnet_key key = {};
+	struct aggnet_secret key = {};
 	unsigned int i, byte;
 
 	for (i = 0; *text != '-' && i < sizeof(key.bytes); i++) {
@@ -56,7 +56,7 @@ static inline struct aggnet_key perf_key(const char *text)
 }
 
 /* Finish a packet: header over a body that stands behind it. */
-static inline void perf_seal(const struct aggnet_key *key,
+static inline void perf_seal(const struct aggnet_secret *key,
 			     struct aggnet_hdr *hdr, struct aggnet_pkt *pkt)
 {
 	if (key->keyed)

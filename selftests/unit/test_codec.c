@@ -67,7 +67,7 @@ TEST(parse_header__caps_the_hop_field)
 /* Behind the headers of IP and UDP a packet is at 4 modulo 8. */
 TEST(parse_header__at_a_multiple_of_four_bytes)
 {
-	static const struct aggnet_key unkeyed;
+	static const struct aggnet_secret unkeyed;
 	struct {
 		u8 before[4];
 		u8 at[sizeof(struct packet)];

@@ -10,14 +10,14 @@
 
 #define SEED	0x636f6463
 
-static const struct aggnet_key unkeyed = { .keyed = false };
-static const struct aggnet_key keyed = {
+static const struct aggnet_secret unkeyed = { .keyed = false };
+static const struct aggnet_secret keyed = {
 	.keyed = true,
 	.bytes = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 },
 };
 
 /* Tag a DATA packet of a few records. */
-static size_t make_tagged(struct packet *p, const struct aggnet_key *key)
+static size_t make_tagged(struct packet *p, const struct aggnet_secret *key)
 {
 	size_t len;
 
@@ -75,7 +75,7 @@ TEST(tag__is_as_the_wire_abi_says)
 
 TEST(tag_ok__any_flipped_bit_but_the_hop)
 {
-	const struct aggnet_key *keys[] = { &unkeyed, &keyed };
+	const struct aggnet_secret *keys[] = { &unkeyed, &keyed };
 	struct packet p;
 	size_t bit, len;
 	int k;
@@ -127,7 +127,7 @@ TEST(tag_ok__any_flipped_bit_of_a_filter)
 
 TEST(tag_ok__every_other_length)
 {
-	const struct aggnet_key *keys[] = { &unkeyed, &keyed };
+	const struct aggnet_secret *keys[] = { &unkeyed, &keyed };
 	struct packet p;
 	size_t len, other;
 	int k;
@@ -164,7 +164,7 @@ TEST(tag_ok__keyed_and_unkeyed_do_not_mix)
 
 TEST(tag_ok__every_bit_of_the_key_counts)
 {
-	struct aggnet_key other = keyed;
+	struct aggnet_secret other = keyed;
 	struct packet p;
 	int bit;
 

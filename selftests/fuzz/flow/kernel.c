@@ -91,7 +91,7 @@ void aggnet_tx_make(struct aggnet_tree *tree, struct sk_buff_head *out,
 		    const u64 *digest, enum aggnet_way way)
 {
 	struct node *node = container_of(tree->an, struct node, an);
-	const struct aggnet_key *key = pkt->key ?: &tree->conf.key;
+	const struct aggnet_secret *key = pkt->key ?: &tree->conf.key;
 	struct aggnet_hdr *hdr;
 	struct packet *p;
 
