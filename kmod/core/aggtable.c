@@ -179,7 +179,8 @@ u32 aggnet_max_records(const struct aggnet_shape *shape, u32 payload)
 		       payload / 8);
 }
 
-u32 aggnet_table_worst(const struct aggnet_shape *shape, u32 payload)
+u32 aggnet_table_chunks_per_packet(const struct aggnet_shape *shape,
+				   u32 payload)
 {
 	u32 records = aggnet_max_records(shape, payload);
 	u32 extra = shape_extra(shape);

@@ -110,7 +110,8 @@ static inline u32 aggnet_table_need(u32 bytes, u32 records)
 u32 aggnet_max_records(const struct aggnet_shape *shape, u32 payload);
 
 /* Chunks that the records of one packet may take at worst. */
-u32 aggnet_table_worst(const struct aggnet_shape *shape, u32 payload);
+u32 aggnet_table_chunks_per_packet(const struct aggnet_shape *shape,
+				   u32 payload);
 
 /* Bytes of chunks that hold entries. */
 static inline u64 aggnet_table_used(const struct aggnet_table *t)
@@ -120,7 +121,7 @@ static inline u64 aggnet_table_used(const struct aggnet_table *t)
 
 /**
  * aggnet_table_merge() - merge checked records
- * @t: the table; t->free >= aggnet_table_worst() of what comes
+ * @t: the table; t->free >= aggnet_table_chunks_per_packet() of what comes
  * @data: records that aggnet_parse_records() has passed
  * @n: how many, at most aggnet_max_records() of their packet
  * @represents: original records in them, >= @n

@@ -143,7 +143,7 @@ u32 aggnet_acceptor_due(const struct aggnet_tree *tree)
 	const struct aggnet_tree_conf *conf = &tree->conf;
 	u32 planned = conf->nchildren ?: conf->contributors - !!conf->writers;
 
-	return planned - (tree->bound_total - tree->extra);
+	return planned - (tree->bound_total - tree->unplanned);
 }
 
 /*
@@ -158,7 +158,7 @@ static bool child_fits(const struct aggnet_tree *tree, __be32 id)
 	    tree->child_mask / 2)
 		return false;
 	return aggnet_tree_sorted(tree) ? aggnet_sorted_fits(tree) :
-	       aggnet_tree_room(tree, 0) >= tree->worst;
+	       aggnet_tree_room(tree, 0) >= tree->chunks_per_packet;
 }
 
 /*
@@ -220,9 +220,9 @@ static void child_count_dry(struct aggnet_tree *tree, struct aggnet_child *c)
 {
 	bool dry = !c->finished && !child_outstanding(c);
 
-	if (c->dry != dry) {
-		c->dry = dry;
-		tree->dry += dry ? 1 : -1;
+	if (c->no_credit != dry) {
+		c->no_credit = dry;
+		tree->no_credit += dry ? 1 : -1;
 	}
 }
 
@@ -234,9 +234,10 @@ static void child_count_dry(struct aggnet_tree *tree, struct aggnet_child *c)
 static u32 child_room(const struct aggnet_tree *tree,
 		      const struct aggnet_child *c)
 {
-	u32 room = aggnet_tree_room(tree, c->dry) / tree->worst;
+	u32 room = aggnet_tree_room(tree, c->no_credit) /
+		   tree->chunks_per_packet;
 
-	return room - (room > c->dry && aggnet_tree_refuses(tree));
+	return room - (room > c->no_credit && aggnet_tree_refuses(tree));
 }
 
 /*
@@ -247,7 +248,7 @@ static u32 child_room(const struct aggnet_tree *tree,
  */
 static void child_grant_chunks(struct aggnet_tree *tree, struct aggnet_child *c)
 {
-	u32 all = tree->table.chunks / tree->worst - 2;
+	u32 all = tree->table.chunks / tree->chunks_per_packet - 2;
 	u32 share = all / max(tree->conf.contributors, tree->bound);
 	u32 have = child_outstanding(c);
 	u32 room = child_room(tree, c);
@@ -283,9 +284,9 @@ static void child_grant(struct aggnet_tree *tree, struct aggnet_child *c)
 	else
 		child_grant_chunks(tree, c);
 	starved = !child_outstanding(c);
-	if (c->starved != starved) {
-		c->starved = starved;
-		tree->starved += starved ? 1 : -1;
+	if (c->waits_for_credit != starved) {
+		c->waits_for_credit = starved;
+		tree->waits_for_credit += starved ? 1 : -1;
 	}
 }
 
@@ -378,7 +379,7 @@ static void child_roomless(struct aggnet_tree *tree, __be32 id,
 {
 	if (aggnet_tree_sorted(tree)) {
 		if (aggnet_tree_is_receiver(tree))
-			tree->roomless = id;
+			tree->refused_child = id;
 		return;
 	}
 	tree->refused = true;
@@ -520,7 +521,7 @@ static struct aggnet_child *child_bind(struct aggnet_tree *tree,
 	extra = child_extra(tree, c->id);
 	if (aggnet_tree_sorted(tree))
 		aggnet_sorted_bind(tree, c, extra);
-	tree->extra += extra;
+	tree->unplanned += extra;
 	if (extra)
 		tree->refused = false;
 	/* One that does not tell is taken to have all of them. */
@@ -533,7 +534,7 @@ static struct aggnet_child *child_bind(struct aggnet_tree *tree,
 	aggnet_tree_expect(tree);
 	child_count_dry(tree, c);
 	tree->bound_at = jiffies;
-	tree->roomless = 0;	/* one that still is asks again */
+	tree->refused_child = 0;	/* one that still is asks again */
 	return c;
 }
 
@@ -670,8 +671,9 @@ static void child_data(struct aggnet_tree *tree, struct aggnet_child *c,
 		child_count_dry(tree, c);
 		tree->packets_in++;
 		/* It may have taken less than its credit had reserved. */
-		if (unlikely(tree->starved) && !aggnet_tree_sorted(tree) &&
-		    aggnet_tree_room(tree, 1) >= tree->worst)
+		if (unlikely(tree->waits_for_credit) &&
+		    !aggnet_tree_sorted(tree) &&
+		    aggnet_tree_room(tree, 1) >= tree->chunks_per_packet)
 			aggnet_acceptor_feed(tree, out);
 		break;
 	}
@@ -706,9 +708,9 @@ static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
 	}
 	tree->credits -= child_outstanding(c);
 	c->credit -= child_outstanding(c);
-	if (c->starved) {
-		c->starved = false;
-		tree->starved--;
+	if (c->waits_for_credit) {
+		c->waits_for_credit = false;
+		tree->waits_for_credit--;
 	}
 	c->finished = true;
 	child_count_dry(tree, c);
@@ -771,9 +773,9 @@ void aggnet_acceptor_feed(struct aggnet_tree *tree, struct sk_buff_head *out)
 
 	tree->unfed = false;
 	/* A child that finds no room is the first of the next run. */
-	for (; n && tree->starved; n--, tree->cursor++) {
+	for (; n && tree->waits_for_credit; n--, tree->cursor++) {
 		c = &tree->child[tree->cursor & tree->child_mask];
-		if (!c->starved)
+		if (!c->waits_for_credit)
 			continue;
 		if (skb_queue_len(out) >= AGGNET_PACKETS) {
 			tree->unfed = true;
@@ -782,7 +784,7 @@ void aggnet_acceptor_feed(struct aggnet_tree *tree, struct sk_buff_head *out)
 		if (aggnet_tree_sorted(tree)) {
 			if (!aggnet_sorted_more(tree, c))
 				continue;
-		} else if (aggnet_tree_room(tree, 1) < tree->worst) {
+		} else if (aggnet_tree_room(tree, 1) < tree->chunks_per_packet) {
 			break;
 		}
 		pkt.src = c->id;
@@ -838,7 +840,7 @@ struct aggnet_child *aggnet_acceptor_silent(struct aggnet_tree *tree,
 	struct aggnet_child *c;
 
 	for (; n; n--) {
-		c = &tree->child[tree->looked++ & tree->child_mask];
+		c = &tree->child[tree->silence_cursor++ & tree->child_mask];
 		if (c->id && !c->finished &&
 		    time_after(jiffies, c->heard + silence))
 			return c;

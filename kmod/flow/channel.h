@@ -18,8 +18,8 @@ struct sk_buff_head;
  * struct aggnet_child - acceptor's half: one child that has bound here
  * @id: identity, 0: free slot
  * @finished: custody of its FIN is taken
- * @starved: has been told of zero credit
- * @dry: has no credit, and so a claim on the next chunks
+ * @waits_for_credit: has been told of zero credit
+ * @no_credit: has no credit, and so a claim on the next chunks
  * @nonce: the child's
  * @cookie: ours for it
  * @win: what has been merged
@@ -34,8 +34,8 @@ struct sk_buff_head;
 struct aggnet_child {
 	__be32 id;
 	bool finished;
-	bool starved;
-	bool dry;
+	bool waits_for_credit;
+	bool no_credit;
 	u64 nonce;
 	u64 cookie;
 	struct aggnet_rxwin win;

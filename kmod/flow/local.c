@@ -95,7 +95,7 @@ static u32 local_room(struct aggnet_tree *tree, const struct aggnet_sock *as)
 		tree->run_full |= !room;
 		return room;
 	}
-	if (aggnet_tree_room(tree, 1) >= tree->worst)
+	if (aggnet_tree_room(tree, 1) >= tree->chunks_per_packet)
 		return AGGNET_PAYLOAD_MAX;
 	aggnet_tree_press(tree, true);
 	return 0;

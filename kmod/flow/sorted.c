@@ -91,7 +91,7 @@ int aggnet_sorted_init(struct aggnet_tree *tree)
 
 bool aggnet_sorted_fits(const struct aggnet_tree *tree)
 {
-	return tree->extra < tree->run_extras;
+	return tree->unplanned < tree->run_extras;
 }
 
 void aggnet_sorted_bind(struct aggnet_tree *tree, struct aggnet_child *c,
@@ -208,7 +208,7 @@ static bool sorted_wakes(const struct aggnet_tree *tree)
 
 void aggnet_sorted_reclaim(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
-	if (tree->starved)
+	if (tree->waits_for_credit)
 		aggnet_acceptor_feed(tree, out);
 	if (!tree->run_full || !sorted_wakes(tree))
 		return;

@@ -85,9 +85,9 @@ static void gave_up(struct aggnet_tree *tree, __be32 child,
 	if (!child && aggnet_tree_covered(tree) < tree->conf.sources)
 		missing = tree->conf.sources - aggnet_tree_covered(tree);
 	aggnet_acceptor_lost(tree);
-	if (!child && tree->roomless) {
+	if (!child && tree->refused_child) {
 		reason = AGGNET_R_ROOM;
-		child = tree->roomless;
+		child = tree->refused_child;
 	}
 	if (!child && tree->lost.n)
 		child = tree->lost.id[0];

@@ -84,7 +84,7 @@ int aggnet_reason_errno(enum aggnet_reason reason)
 /* Chunks that progress needs: a credit a contributor, two packets to emit. */
 static u32 tree_chunks_min(const struct aggnet_tree *tree)
 {
-	return (tree->conf.contributors + 2) * tree->worst;
+	return (tree->conf.contributors + 2) * tree->chunks_per_packet;
 }
 
 static bool tree_ended(const struct aggnet_tree *tree)
@@ -146,12 +146,12 @@ static bool tree_can_grow(const struct aggnet_tree *tree)
 /* Does a child or a writer have a claim on room that is not there? */
 static bool tree_lacks_room(const struct aggnet_tree *tree)
 {
-	bool claims = tree->starved ||
+	bool claims = tree->waits_for_credit ||
 		      tree->writers_joined > tree->writers_done;
 
-	return (claims && aggnet_tree_room(tree, 1) < tree->worst) ||
+	return (claims && aggnet_tree_room(tree, 1) < tree->chunks_per_packet) ||
 	       (aggnet_tree_refuses(tree) &&
-		aggnet_tree_room(tree, 0) < tree->worst);
+		aggnet_tree_room(tree, 0) < tree->chunks_per_packet);
 }
 
 void aggnet_tree_relieve(struct aggnet_tree *tree, struct sk_buff_head *out)
@@ -354,8 +354,10 @@ void aggnet_tree_press(struct aggnet_tree *tree, bool refused)
 
 u32 aggnet_tree_room(const struct aggnet_tree *tree, u32 own)
 {
-	u32 due = tree->conf.contributors - (tree->bound_total - tree->extra);
-	u32 claimed = (tree->credits + tree->dry + due - own) * tree->worst;
+	u32 due = tree->conf.contributors -
+		  (tree->bound_total - tree->unplanned);
+	u32 claimed = (tree->credits + tree->no_credit + due - own) *
+		      tree->chunks_per_packet;
 
 	return tree->table.free > claimed ? tree->table.free - claimed : 0;
 }
@@ -368,7 +370,7 @@ bool aggnet_tree_refuses(const struct aggnet_tree *tree)
 
 void aggnet_tree_reclaim(struct aggnet_tree *tree, struct sk_buff_head *out)
 {
-	bool own = tree->dry && !aggnet_tree_refuses(tree);
+	bool own = tree->no_credit && !aggnet_tree_refuses(tree);
 
 	if (aggnet_tree_sorted(tree)) {
 		aggnet_sorted_reclaim(tree, out);
@@ -377,12 +379,12 @@ void aggnet_tree_reclaim(struct aggnet_tree *tree, struct sk_buff_head *out)
 	/* Of an empty table nothing can be emitted: the next refusal wakes anew. */
 	if (!tree->table.keys ||
 	    (tree->table.free >= tree->table.chunks / 2 &&
-	     aggnet_tree_room(tree, own) >= tree->worst))
+	     aggnet_tree_room(tree, own) >= tree->chunks_per_packet))
 		tree->pressure = false;
-	if (tree->starved)
+	if (tree->waits_for_credit)
 		aggnet_acceptor_feed(tree, out);
 	if (tree->writers_joined > tree->writers_done &&
-	    aggnet_tree_room(tree, 1) >= tree->worst)
+	    aggnet_tree_room(tree, 1) >= tree->chunks_per_packet)
 		aggnet_socket_wake(tree);
 }
 
@@ -461,7 +463,7 @@ static void tree_size_credit(struct aggnet_tree *tree, u32 payload)
 
 	tree->max_taken = payload;
 	tree->max_records = aggnet_max_records(shape, payload);
-	tree->worst = aggnet_table_worst(shape, payload);
+	tree->chunks_per_packet = aggnet_table_chunks_per_packet(shape, payload);
 }
 
 static u64 tree_min_bytes(const struct aggnet_tree *tree)

@@ -120,11 +120,11 @@ struct aggnet_tree_conf {
  * @run_slots: packets of a planned contributor's run
  * @run_extras: runs for children that the plan did not foresee
  * @run_extra_slots: packets of such a run
- * @roomless: a child that found none at the receiver
+ * @refused_child: a child that found none at the receiver
  * @refused: an unplanned child found no room, and none has come since
  * @refused_at: jiffies of that
  * @run_full: a writer found no room worth going on for
- * @worst: chunks that one credit reserves
+ * @chunks_per_packet: chunks that one credit reserves
  * @credits: credits outstanding, all children
  * @max_taken: bytes of records in a packet that this node takes
  * @max_records: in such a packet
@@ -134,16 +134,16 @@ struct aggnet_tree_conf {
  * @came: bit by bit, which of conf.children have been bound; NULL without a list
  * @bound: children that are bound and not finished
  * @told: sources that these will contain, as they told
- * @starved: children that have been told of zero credit
+ * @waits_for_credit: children that have been told of zero credit
  * @cursor: next slot of @child to be looked at for one that waits for credit
- * @looked: and for one that is silent
+ * @silence_cursor: and for one that is silent
  * @look_runs: runs of the lock that have looked for that
  * @unfed: some of them may be told of credit now
  * @tell: next slot of @child to be told of the outcome
  * @told_all: all slots of @child have been
  * @bound_total: children that ever bound
- * @extra: of them, those that the plan did not foresee
- * @dry: bound, unfinished children without credit
+ * @unplanned: of them, those that the plan did not foresee
+ * @no_credit: bound, unfinished children without credit
  * @refusals: of unplanned children that had been accepted
  * @secret: makes this incarnation's nonces (with the namespace's secret)
  * @up: channel to the parent; unused at the receiver
@@ -202,11 +202,11 @@ struct aggnet_tree {
 	u32 run_slots;
 	u32 run_extras;
 	u32 run_extra_slots;
-	__be32 roomless;
+	__be32 refused_child;
 	bool run_full;
 	bool refused;
 	unsigned long refused_at;
-	u32 worst;
+	u32 chunks_per_packet;
 	u32 credits;
 	u32 max_taken;
 	u32 max_records;
@@ -218,11 +218,11 @@ struct aggnet_tree {
 	u32 bound;
 	u64 told;
 	u32 bound_total;
-	u32 extra;
-	u32 dry;
-	u32 starved;
+	u32 unplanned;
+	u32 no_credit;
+	u32 waits_for_credit;
 	u32 cursor;
-	u32 looked;
+	u32 silence_cursor;
 	u32 look_runs;
 	u32 tell;
 	bool unfed;

@@ -51,7 +51,7 @@ static void merge(struct aggnet_table *t, struct total *in, const u8 *data,
 
 	if (n < 0)
 		return;
-	while (t->free < aggnet_table_worst(&t->shape, len))
+	while (t->free < aggnet_table_chunks_per_packet(&t->shape, len))
 		if (!aggnet_table_grow(t, aggnet_chunk_alloc()))
 			abort();
 	copy = memcpy(malloc(len ? len : 1), data, len);

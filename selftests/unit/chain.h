@@ -63,7 +63,7 @@ static inline void take(struct aggnet_table *t, const u8 *data, u32 len, u32 n,
 {
 	u8 *copy = memcpy(malloc(len), data, len);
 
-	while (t->free < aggnet_table_worst(&t->shape, PAYLOAD))
+	while (t->free < aggnet_table_chunks_per_packet(&t->shape, PAYLOAD))
 		if (!aggnet_table_grow(t, aggnet_chunk_alloc()))
 			abort();
 	if (aggnet_parse_records(&t->shape, source, copy, len, n) != (int)n)

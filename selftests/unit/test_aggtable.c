@@ -143,7 +143,7 @@ static u32 emit(struct aggnet_table *from, struct aggnet_table *to)
 	/* What is not written must not be read either. */
 	if (p.len)
 		p.data = realloc(p.data, p.len);
-	while (to->free < aggnet_table_worst(&plain, PAYLOAD))
+	while (to->free < aggnet_table_chunks_per_packet(&plain, PAYLOAD))
 		if (!aggnet_table_grow(to, aggnet_chunk_alloc()))
 			abort();
 	merge(to, &p);
@@ -184,7 +184,7 @@ static void check_chain(struct __test_metadata *_metadata, u8 function,
 				    wide(rec.value), 1);
 		}
 		in += p.n;
-		while (t->free < aggnet_table_worst(&plain, PAYLOAD))
+		while (t->free < aggnet_table_chunks_per_packet(&plain, PAYLOAD))
 			aggnet_table_grow(t, aggnet_chunk_alloc());
 		aggnet_table_merge(t, p.data, p.n, p.n, true, 0);
 		packet_free(&p);

@@ -54,7 +54,8 @@ TEST(table_need__no_packet_takes_more)
 		end = n == RECORDS_MAX ? MAX : min(8 * n + 7, (u32)MAX);
 		for (bytes = 8 * n; bytes <= end; bytes++) {
 			u32 chunks = DIV_ROUND_UP(far[bytes], AGGNET_CHUNK) - 1;
-			u32 bound = aggnet_table_worst(&plain, bytes);
+			u32 bound = aggnet_table_chunks_per_packet(&plain,
+								   bytes);
 
 			ASSERT_EQ(n, aggnet_max_records(&plain, bytes));
 			ASSERT_LE(chunks, bound)
@@ -85,7 +86,8 @@ TEST(table_need__holds_in_the_table)
 		payload = AGGNET_PAYLOAD_MIN + get_random_u32() % 3000;
 		table_start(&t, AGGNET_FN_SUM, LIMIT, 0);
 		for (n = get_random_u32() % 4; n; n--) {
-			while (t.free < aggnet_table_worst(&plain, payload))
+			while (t.free < aggnet_table_chunks_per_packet(&plain,
+								       payload))
 				aggnet_table_grow(&t, aggnet_chunk_alloc());
 			random_packet(&p, payload, 3000);
 			merge(&t, &p);
@@ -95,7 +97,7 @@ TEST(table_need__holds_in_the_table)
 		aggnet_table_pack(&t, buf, PAYLOAD, get_random_u32() % 100, &n,
 				  &represents);
 		free(buf);
-		while (t.free < aggnet_table_worst(&plain, payload))
+		while (t.free < aggnet_table_chunks_per_packet(&plain, payload))
 			aggnet_table_grow(&t, aggnet_chunk_alloc());
 		/* New keys of the costly lengths, and one that straddles. */
 		while (p.n < aggnet_max_records(&plain, payload)) {

@@ -338,13 +338,13 @@ TEST_F(ends, many__are_told_of_credit_in_short_runs)
 
 	aggnet_tree_lock(tree, &out);
 	for (i = 0; i <= tree->child_mask; i++)
-		tree->child[i].starved = tree->child[i].id;
-	tree->starved = MANY;
+		tree->child[i].waits_for_credit = tree->child[i].id;
+	tree->waits_for_credit = MANY;
 	aggnet_tree_reclaim(tree, &out);
 	aggnet_tree_unlock(tree, &out);
-	EXPECT_LT(0, tree->starved);
+	EXPECT_LT(0, tree->waits_for_credit);
 	world_work();
-	EXPECT_EQ(0, tree->starved);
+	EXPECT_EQ(0, tree->waits_for_credit);
 }
 
 static void check_told(struct __test_metadata *_metadata)
@@ -674,7 +674,7 @@ TEST_F(ends, slots__of_planned_children_are_kept)
 	EXPECT_GT(100, i);
 	for (i = 0; i < ENDS; i++)
 		child(tree, END(i), 1);
-	EXPECT_EQ(ENDS, tree->bound_total - tree->extra);
+	EXPECT_EQ(ENDS, tree->bound_total - tree->unplanned);
 	/* A search for a child that is not there ends soon. */
 	EXPECT_LE(tree->bound_total, tree->child_mask / 2 + 1);
 }
@@ -1144,7 +1144,7 @@ TEST_F(ends, cut_short__waits_for_planned_children)
 	p = child_node(tree, CHILD);
 	finishes(&extra, 0, 0);
 	finishes_short(&p, 0, 0, 1);
-	EXPECT_EQ(1, tree->extra);
+	EXPECT_EQ(1, tree->unplanned);
 	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
 	p = child_node(tree, OTHER);
 	finishes(&p, 1, 0);

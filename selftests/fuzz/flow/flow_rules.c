@@ -243,9 +243,10 @@ static struct aggnet_tree *crowded(struct peer *planned)
 	struct aggnet_tree *tree = begin(&tight, RECEIVER);
 
 	accepted(tree, planned);
-	while (aggnet_tree_room(tree, 0) >= tree->worst)
+	while (aggnet_tree_room(tree, 0) >= tree->chunks_per_packet)
 		world_write(RECEIVER, 1);
-	INSIST(aggnet_tree_room(tree, 1) >= tree->worst, "too much is written");
+	INSIST(aggnet_tree_room(tree, 1) >= tree->chunks_per_packet,
+	       "too much is written");
 	return tree;
 }
 
@@ -314,8 +315,8 @@ TEST_F(rules, growth__in_part_wakes_a_writer)
 	struct aggnet_tree *tree = refused(&self->peer);
 
 	/* As if chunks had come: a packet takes less of what is free. */
-	tree->worst /= 2;
-	ASSERT_LE(tree->worst, aggnet_tree_room(tree, 1));
+	tree->chunks_per_packet /= 2;
+	ASSERT_LE(tree->chunks_per_packet, aggnet_tree_room(tree, 1));
 	world_wait(30000);
 	EXPECT_LT(0, world.wakes);
 	EXPECT_FALSE(tree->pressure);
@@ -391,7 +392,7 @@ static struct aggnet_tree *full(struct peer *planned, struct peer *stranger)
 	u32 n;
 
 	tree->conf.memory = tree->table.chunks * AGGNET_CHUNK;
-	for (n = 0; aggnet_tree_room(tree, 0) >= tree->worst; n++) {
+	for (n = 0; aggnet_tree_room(tree, 0) >= tree->chunks_per_packet; n++) {
 		INSIST(n < roomy.records, "the table does not get full");
 		world_write(RECEIVER, 1);
 	}
@@ -410,7 +411,8 @@ TEST_F(rules, room__is_kept_for_a_child_that_was_refused)
 
 	peer_ask(&stranger, AGGNET_F_ANY);
 	EXPECT_EQ(0, world.packets);
-	for (reads = 0; aggnet_tree_room(tree, 0) < tree->worst; reads++) {
+	for (reads = 0; aggnet_tree_room(tree, 0) < tree->chunks_per_packet;
+	     reads++) {
 		ASSERT_GT(100, reads);
 		world_read(1);
 	}
@@ -445,7 +447,7 @@ static struct aggnet_tree *filled(struct peer *planned, struct peer *stranger)
 	INSIST(peer_hears(stranger, &pkt) && pkt.type == AGGNET_ACCEPT,
 	       "the peer is not accepted");
 	stranger->node_nonce = pkt.src_nonce;
-	while (aggnet_tree_room(tree, 0) >= tree->worst)
+	while (aggnet_tree_room(tree, 0) >= tree->chunks_per_packet)
 		world_write(RECEIVER, 1);
 	return tree;
 }
@@ -494,7 +496,7 @@ TEST_F(rules, pressure__ends_with_the_last_record)
 	}
 	for (turn = 0; turn < 2; turn++) {
 		ASSERT_EQ(0, aggnet_tree_keys(tree));
-		ASSERT_GT(tree->worst, aggnet_tree_room(tree, 0));
+		ASSERT_GT(tree->chunks_per_packet, aggnet_tree_room(tree, 0));
 		EXPECT_FALSE(tree->pressure);
 		world.wakes = 0;
 		for (i = 0; i < WORLD_KEYS / 4; i++)
@@ -888,10 +890,10 @@ static void check_silent(struct __test_metadata *_metadata,
 	u64 us = 0, next;
 
 	while (tree->state == AGGNET_TREE_OPEN && world_next_timer(&next)) {
-		looked = tree->looked;
+		looked = tree->silence_cursor;
 		world_wait(next);
 		us += next;
-		most = max(most, tree->looked - looked);
+		most = max(most, tree->silence_cursor - looked);
 	}
 	EXPECT_GE(LOOK_MOST, most);
 	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);

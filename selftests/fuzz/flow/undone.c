@@ -32,7 +32,7 @@ static void check_reader(struct node *n)
 static bool table_has_room(const struct node *n)
 {
 	return n->tree->table.free > n->free &&
-	       aggnet_tree_room(n->tree, 1) >= n->tree->worst;
+	       aggnet_tree_room(n->tree, 1) >= n->tree->chunks_per_packet;
 }
 
 static bool has_room(const struct node *n)
@@ -52,7 +52,7 @@ static bool may_grant(const struct node *n, const struct aggnet_child *c)
 {
 	if (aggnet_tree_sorted(n->tree))
 		return aggnet_sorted_more(n->tree, c);
-	return aggnet_tree_room(n->tree, 1) >= n->tree->worst;
+	return aggnet_tree_room(n->tree, 1) >= n->tree->chunks_per_packet;
 }
 
 static void check_children(const struct node *n)
@@ -68,12 +68,12 @@ static void check_children(const struct node *n)
 		if (!c->id)
 			continue;
 		bound += !c->finished;
-		starved += c->starved;
+		starved += c->waits_for_credit;
 		credits += c->credit - AGGNET_SEQ_FIRST - c->received;
-		INSIST(!c->starved || tree->unfed || !may_grant(n, c),
+		INSIST(!c->waits_for_credit || tree->unfed || !may_grant(n, c),
 		       "a child waits for credit that is there");
 	}
-	INSIST(bound == tree->bound && starved == tree->starved &&
+	INSIST(bound == tree->bound && starved == tree->waits_for_credit &&
 	       credits == tree->credits, "children are not counted");
 }
 

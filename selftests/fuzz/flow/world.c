@@ -97,7 +97,8 @@ static void conf_make(struct aggnet_tree_conf *conf, u32 node)
 	}
 	conf_children(conf, node);
 	conf->memory = (u64)(conf->contributors + 2) * world.conf.memory *
-		       aggnet_table_worst(&conf->shape, AGGNET_PAYLOAD_USUAL) *
+		       aggnet_table_chunks_per_packet(&conf->shape,
+						      AGGNET_PAYLOAD_USUAL) *
 		       AGGNET_CHUNK;
 }
 
@@ -395,7 +396,7 @@ static bool all_promised(void)
 
 	return world.conf.in_turn && !world.conf.sorted && tree->accepting &&
 	       !aggnet_tree_keys(tree) &&
-	       aggnet_tree_room(tree, 0) < tree->worst;
+	       aggnet_tree_room(tree, 0) < tree->chunks_per_packet;
 }
 
 /* A writer that waits tries again only when it is woken. Some ask poll() first. */
