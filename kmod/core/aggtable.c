@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Aggregation buffer: a chained hash over entries in a log of chunks. */
+/* Aggregation buffer: a chained hash over slots in a log of chunks. */
 #include <linux/bug.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -15,14 +15,14 @@
 #include "mem.h"
 
 /*
- * A reference names an entry in 32 bits: chunk number and offset in it. Chunk
+ * A reference names a slot in 32 bits: chunk number and offset in it. Chunk
  * numbers start at 1, so 0 refers to nothing.
  */
 #define REF_BITS	ilog2(AGGNET_CHUNK)
 #define CHUNKS_MAX	((1u << (32 - REF_BITS)) - 1)
 
 #define HASH_BITS	24	/* of a tag; the key's length is above them */
-#define BUCKET_BYTES	32	/* of the limit; the smallest entry takes 40 */
+#define BUCKET_BYTES	32	/* of the limit; the smallest slot takes 40 */
 
 #define PLAIN_RECORD_MAX	(2 + AGGNET_KEY_MAX + AGGNET_PLAIN_MAX)
 #define ACCUMS_MAX	8192	/* bytes of them that a packet may bring */
@@ -30,7 +30,7 @@
 #define RECORDS_SLOW	256	/* of those that the hot loop is not for */
 
 /**
- * struct entry - a key and what has been merged under it
+ * struct slot - a key and what has been merged under it
  * @next: reference of the next in the bucket, 0: none
  * @tag: key length << HASH_BITS | hash; 0: the chunk ends here
  * @units: original records merged
@@ -39,7 +39,7 @@
  * @key: in little endian words, the last one padded with zeros; the accumulator
  *	that is not plain lies behind them
  */
-struct entry {
+struct slot {
 	u32 next;
 	u32 tag;
 	u64 units;
@@ -47,9 +47,9 @@ struct entry {
 	__le64 key[];
 };
 
-static __always_inline u32 entry_size(u32 klen)
+static __always_inline u32 slot_size(u32 klen)
 {
-	return sizeof(struct entry) + round_up(klen, 8);
+	return sizeof(struct slot) + round_up(klen, 8);
 }
 
 static u32 shape_extra(const struct aggnet_shape *shape)
@@ -58,16 +58,16 @@ static u32 shape_extra(const struct aggnet_shape *shape)
 	       0 : aggnet_accum_size(shape);
 }
 
-static void *entry_accum(const struct aggnet_table *t, struct entry *e)
+static void *slot_accum(const struct aggnet_table *t, struct slot *s)
 {
 	if (!t->extra)
-		return &e->value;
-	return (u8 *)e + entry_size(e->tag >> HASH_BITS);
+		return &s->value;
+	return (u8 *)s + slot_size(s->tag >> HASH_BITS);
 }
 
-static __always_inline struct entry *entry_at(u8 *const *chunk, u32 ref)
+static __always_inline struct slot *slot_at(u8 *const *chunk, u32 ref)
 {
-	return (struct entry *)(chunk[ref >> REF_BITS] +
+	return (struct slot *)(chunk[ref >> REF_BITS] +
 				(ref & (AGGNET_CHUNK - 1)));
 }
 
@@ -110,7 +110,7 @@ static __always_inline u64 hash_word(u64 h, const u64 *seed, u64 word)
 /**
  * struct look - what a key is recognised by
  * @last: its last word; the other words of a longer key are compared as well
- * @tag: as in struct entry
+ * @tag: as in struct slot
  */
 struct look {
 	u64 last;
@@ -175,7 +175,7 @@ u32 aggnet_max_records(const struct aggnet_shape *shape, u32 payload)
 	if (!extra)
 		return min_t(u32, payload / 8, has_run(shape->function) ?
 			     RECORDS_MAX : RECORDS_SLOW);
-	return clamp_t(u32, ACCUMS_MAX / (entry_size(8) + extra), 1,
+	return clamp_t(u32, ACCUMS_MAX / (slot_size(8) + extra), 1,
 		       payload / 8);
 }
 
@@ -184,7 +184,7 @@ u32 aggnet_table_chunks_per_packet(const struct aggnet_shape *shape,
 {
 	u32 records = aggnet_max_records(shape, payload);
 	u32 extra = shape_extra(shape);
-	u32 largest = AGGNET_ENTRY_MAX + extra;
+	u32 largest = AGGNET_SLOT_MAX + extra;
 	u32 packed;
 
 	if (!extra)
@@ -277,7 +277,7 @@ static bool chunk_begin(struct aggnet_table *t)
 	} else {
 		t->next[t->newest] = number;
 		if (t->write < AGGNET_CHUNK)
-			((struct entry *)(t->chunk[t->newest] +
+			((struct slot *)(t->chunk[t->newest] +
 					  t->write))->tag = 0;
 	}
 	t->newest = number;
@@ -286,33 +286,33 @@ static bool chunk_begin(struct aggnet_table *t)
 }
 
 /* Append a key that is not held yet, with no units and the neutral value. */
-static noinline struct entry *append(struct aggnet_table *t, const u8 *key,
-				     struct look look)
+static noinline struct slot *append(struct aggnet_table *t, const u8 *key,
+				    struct look look)
 {
 	u32 words = ((look.tag >> HASH_BITS) - 1) / 8;
-	u32 size = sizeof(struct entry) + 8 + 8 * words + t->extra;
-	struct entry *e;
+	u32 size = sizeof(struct slot) + 8 + 8 * words + t->extra;
+	struct slot *s;
 	u32 *bucket;
 	u32 i;
 
 	if (unlikely(!t->newest || t->write + size > AGGNET_CHUNK))
 		if (!chunk_begin(t))
 			return NULL;
-	e = (struct entry *)(t->chunk[t->newest] + t->write);
+	s = (struct slot *)(t->chunk[t->newest] + t->write);
 	bucket = &t->bucket[look.tag & t->bucket_mask];
-	e->next = *bucket;
-	e->tag = look.tag;
-	e->units = 0;
-	e->value = t->neutral;
+	s->next = *bucket;
+	s->tag = look.tag;
+	s->units = 0;
+	s->value = t->neutral;
 	for (i = 0; i < words; i++)
-		e->key[i] = cpu_to_le64(get_unaligned_le64(key + 8 * i));
-	e->key[i] = cpu_to_le64(look.last);
+		s->key[i] = cpu_to_le64(get_unaligned_le64(key + 8 * i));
+	s->key[i] = cpu_to_le64(look.last);
 	if (t->extra)
-		aggnet_accum_init(&t->shape, entry_accum(t, e));
+		aggnet_accum_init(&t->shape, slot_accum(t, s));
 	*bucket = t->newest << REF_BITS | t->write;
 	t->write += size;
 	t->keys++;
-	return e;
+	return s;
 }
 
 /**
@@ -328,17 +328,17 @@ struct view {
 };
 
 /* Find a key of up to one word. */
-static __always_inline struct entry *find_word(const struct view *view,
-					       struct look look)
+static __always_inline struct slot *find_word(const struct view *view,
+					      struct look look)
 {
-	struct entry *e;
+	struct slot *s;
 	u32 ref;
 
-	for (ref = view->bucket[look.tag & view->mask]; ref; ref = e->next) {
-		e = entry_at(view->chunk, ref);
-		if (likely(e->tag == look.tag &&
-			   le64_to_cpu(e->key[0]) == look.last))
-			return e;
+	for (ref = view->bucket[look.tag & view->mask]; ref; ref = s->next) {
+		s = slot_at(view->chunk, ref);
+		if (likely(s->tag == look.tag &&
+			   le64_to_cpu(s->key[0]) == look.last))
+			return s;
 	}
 	return NULL;
 }
@@ -355,42 +355,42 @@ static __always_inline bool words_equal(const __le64 *held, const u8 *key,
 }
 
 /* Find any key, or append it. */
-static noinline struct entry *obtain_any(struct aggnet_table *t, const u8 *base,
-					 const u8 *key, u32 klen)
+static noinline struct slot *obtain_any(struct aggnet_table *t, const u8 *base,
+					const u8 *key, u32 klen)
 {
 	struct look look = look_any(t->seed, base, key, klen);
 	u32 words = (klen - 1) / 8;
-	struct entry *e;
+	struct slot *s;
 	u32 ref;
 
-	for (ref = t->bucket[look.tag & t->bucket_mask]; ref; ref = e->next) {
-		e = entry_at(t->chunk, ref);
-		if (likely(e->tag == look.tag &&
-			   le64_to_cpu(e->key[words]) == look.last &&
-			   words_equal(e->key, key, words)))
-			return e;
+	for (ref = t->bucket[look.tag & t->bucket_mask]; ref; ref = s->next) {
+		s = slot_at(t->chunk, ref);
+		if (likely(s->tag == look.tag &&
+			   le64_to_cpu(s->key[words]) == look.last &&
+			   words_equal(s->key, key, words)))
+			return s;
 	}
 	return append(t, key, look);
 }
 
 /* The same for a key of 9 to 16 bytes. */
-static noinline struct entry *obtain_two(struct aggnet_table *t, const u8 *key,
-					 u32 klen)
+static noinline struct slot *obtain_two(struct aggnet_table *t, const u8 *key,
+					u32 klen)
 {
 	u64 last = get_unaligned_le64(key + klen - 8) >> (128 - 8 * klen);
 	u64 first = get_unaligned_le64(key);
 	struct look look;
-	struct entry *e;
+	struct slot *s;
 	u32 ref;
 
 	look = look_last(hash_word(hash_start(t->seed, klen), t->seed + 2,
 				   first), t->seed + 4, last, klen);
-	for (ref = t->bucket[look.tag & t->bucket_mask]; ref; ref = e->next) {
-		e = entry_at(t->chunk, ref);
-		if (likely(e->tag == look.tag &&
-			   le64_to_cpu(e->key[0]) == first &&
-			   le64_to_cpu(e->key[1]) == last))
-			return e;
+	for (ref = t->bucket[look.tag & t->bucket_mask]; ref; ref = s->next) {
+		s = slot_at(t->chunk, ref);
+		if (likely(s->tag == look.tag &&
+			   le64_to_cpu(s->key[0]) == first &&
+			   le64_to_cpu(s->key[1]) == last))
+			return s;
 	}
 	return append(t, key, look);
 }
@@ -400,7 +400,7 @@ static noinline struct entry *obtain_two(struct aggnet_table *t, const u8 *key,
  * last. What a missing chunk made us drop (@left records) must show.
  */
 static __always_inline void units_merged(struct aggnet_table *t,
-					 struct entry *last, u64 represents,
+					 struct slot *last, u64 represents,
 					 u64 extra, u32 left)
 {
 	t->units += represents - extra - left;
@@ -427,7 +427,7 @@ static __always_inline void merge_run(struct aggnet_table *t, const u8 *data,
 	struct aggnet_value v = aggnet_value_s64(1);
 	const u8 *base = data;
 	u64 extra = represents - n;
-	struct entry *e = NULL;
+	struct slot *s = NULL;
 
 	for (; n; n--) {
 		u32 lengths = get_unaligned_le16(data);
@@ -462,38 +462,38 @@ static __always_inline void merge_run(struct aggnet_table *t, const u8 *data,
 			data = end + vlen;
 			if (!ones)
 				v = aggnet_value_get(base, data, vlen);
-			e = klen - 9 < 8 ? obtain_two(t, key, klen) :
+			s = klen - 9 < 8 ? obtain_two(t, key, klen) :
 					   obtain_any(t, base, key, klen);
-			if (unlikely(!e))
+			if (unlikely(!s))
 				break;
 			goto reduce;
 		}
-		e = find_word(&view, look);
-		if (unlikely(!e)) {
-			e = append(t, key, look);
-			if (!e)
+		s = find_word(&view, look);
+		if (unlikely(!s)) {
+			s = append(t, key, look);
+			if (!s)
 				break;
 		}
 reduce:
-		aggnet_reduce(function, &e->value, &v);
-		e->units++;
+		aggnet_reduce(function, &s->value, &v);
+		s->units++;
 		if (fault == AGGNET_FAULT_DOUBLE && n == 1) {
 			fault = AGGNET_FAULT_NONE;
 			goto reduce;
 		}
 		if (fault == AGGNET_FAULT_FLIP && n == 1)
-			e->value.lo ^= 1;
+			s->value.lo ^= 1;
 	}
-	units_merged(t, e, represents, extra, n);
+	units_merged(t, s, represents, extra, n);
 }
 
-static void merge_accum(struct aggnet_table *t, struct entry *e,
+static void merge_accum(struct aggnet_table *t, struct slot *s,
 			const u8 *value, u32 vlen, bool source)
 {
-	aggnet_accum_merge(&t->shape, entry_accum(t, e), value, vlen, source);
+	aggnet_accum_merge(&t->shape, slot_accum(t, s), value, vlen, source);
 	if (t->expected)
-		e->value.lo += aggnet_accum_last(&t->shape, value, source);
-	e->units++;
+		s->value.lo += aggnet_accum_last(&t->shape, value, source);
+	s->units++;
 }
 
 /* Everything that the hot loop is not for. */
@@ -502,7 +502,7 @@ static void merge_accums(struct aggnet_table *t, const u8 *data, u32 n,
 {
 	const u64 extra = represents - n;
 	const u8 *base = data;
-	struct entry *e = NULL;
+	struct slot *s = NULL;
 
 	for (; n; n--) {
 		const u8 *key = data + 2;
@@ -511,17 +511,17 @@ static void merge_accums(struct aggnet_table *t, const u8 *data, u32 n,
 
 		if (unlikely(fault == AGGNET_FAULT_DROP && n == 1))
 			continue;
-		e = obtain_any(t, base, key, klen);
-		if (unlikely(!e))
+		s = obtain_any(t, base, key, klen);
+		if (unlikely(!s))
 			break;
-		merge_accum(t, e, key + klen, vlen, source);
+		merge_accum(t, s, key + klen, vlen, source);
 		if (unlikely(fault == AGGNET_FAULT_DOUBLE && n == 1))
-			merge_accum(t, e, key + klen, vlen, source);
+			merge_accum(t, s, key + klen, vlen, source);
 		if (unlikely(fault == AGGNET_FAULT_FLIP && n == 1))
-			aggnet_accum_flip(&t->shape, entry_accum(t, e));
+			aggnet_accum_flip(&t->shape, slot_accum(t, s));
 		data = key + klen + vlen;
 	}
-	units_merged(t, e, represents, extra, n);
+	units_merged(t, s, represents, extra, n);
 }
 
 /* The hot loop as it is, but for what is constant in it. */
@@ -558,7 +558,7 @@ void aggnet_table_merge(struct aggnet_table *t, const u8 *data, u32 n,
 }
 
 /*
- * Take the oldest entry of all out of its bucket's list. Entries are put in at
+ * Take the oldest slot of all out of its bucket's list. Slots are put in at
  * the head and leave in the order in which they came, so it is the last.
  */
 static __always_inline void unlink_oldest(const struct aggnet_table *t,
@@ -567,7 +567,7 @@ static __always_inline void unlink_oldest(const struct aggnet_table *t,
 	u32 *at = &t->bucket[tag & t->bucket_mask];
 
 	while (*at != ref)
-		at = &entry_at(t->chunk, *at)->next;
+		at = &slot_at(t->chunk, *at)->next;
 	*at = 0;
 }
 
@@ -575,22 +575,22 @@ static __always_inline void unlink_oldest(const struct aggnet_table *t,
  * Write a record. With room for the largest it goes by words, and what is
  * written too much is overwritten or cut off.
  */
-static __always_inline u32 put_entry(u8 *buf, u32 room, const struct entry *e)
+static __always_inline u32 put_slot(u8 *buf, u32 room, const struct slot *s)
 {
-	struct aggnet_value v = e->value;
-	u32 klen = e->tag >> HASH_BITS;
+	struct aggnet_value v = s->value;
+	u32 klen = s->tag >> HASH_BITS;
 	u32 vlen = aggnet_value_len(&v);
 	u32 i;
 
 	if (unlikely(room < PLAIN_RECORD_MAX)) {
 		if (room < 2 + klen + vlen)
 			return 0;
-		return aggnet_record_put(buf, (const u8 *)e->key, klen, &v);
+		return aggnet_record_put(buf, (const u8 *)s->key, klen, &v);
 	}
 	put_unaligned_le16(vlen << 8 | klen, buf);
-	put_unaligned_le64(le64_to_cpu(e->key[0]), buf + 2);
+	put_unaligned_le64(le64_to_cpu(s->key[0]), buf + 2);
 	for (i = 8; i < klen; i += 8)
-		put_unaligned_le64(le64_to_cpu(e->key[i / 8]), buf + 2 + i);
+		put_unaligned_le64(le64_to_cpu(s->key[i / 8]), buf + 2 + i);
 	put_unaligned_le64(v.lo, buf + 2 + klen);
 	put_unaligned_le64(v.hi, buf + 10 + klen);
 	return 2 + klen + vlen;
@@ -601,9 +601,9 @@ static __always_inline u32 put_entry(u8 *buf, u32 room, const struct entry *e)
  * @buf: next one
  * @room: bytes left there
  * @max: bound on their number
- * @expected: only entries that so many have contributed to, 0: all
+ * @expected: only slots that so many have contributed to, 0: all
  * @n: how many there are
- * @entries: that have left wholly
+ * @slots: that have left wholly
  * @units: original records in them
  */
 struct pack {
@@ -612,47 +612,47 @@ struct pack {
 	u32 max;
 	u32 expected;
 	u32 n;
-	u32 entries;
+	u32 slots;
 	u64 units;
 };
 
-/* Pack from the oldest chunk. Return: true if it has no more entries. */
+/* Pack from the oldest chunk. Return: true if it has no more slots. */
 static bool pack_chunk(struct aggnet_table *t, struct pack *p)
 {
 	u32 end = t->oldest == t->newest ? t->write : AGGNET_CHUNK;
 	u8 *chunk = t->chunk[t->oldest];
 	u32 oldest = t->oldest << REF_BITS;
 	u32 read = t->read;
-	struct entry *e;
+	struct slot *s;
 	bool first, all;
 	u32 len;
 
 	for (;;) {
-		e = (struct entry *)(chunk + read);
-		all = read == end || !e->tag;
+		s = (struct slot *)(chunk + read);
+		all = read == end || !s->tag;
 		if (all || p->n == p->max)
 			break;
 		first = !t->part;
-		if (first && p->expected && e->value.lo < p->expected)
+		if (first && p->expected && s->value.lo < p->expected)
 			break;
-		len = !t->extra ? put_entry(p->buf, p->room, e) :
-		      aggnet_accum_record(&t->shape, entry_accum(t, e), e->key,
-					  e->tag >> HASH_BITS, &t->part, p->buf,
+		len = !t->extra ? put_slot(p->buf, p->room, s) :
+		      aggnet_accum_record(&t->shape, slot_accum(t, s), s->key,
+					  s->tag >> HASH_BITS, &t->part, p->buf,
 					  p->room);
 		if (!len)
 			break;
 		p->buf += len;
 		p->room -= len;
 		p->n++;
-		p->units += !t->extra ? e->units :
-			    aggnet_accum_units(&t->shape, entry_accum(t, e),
-					       e->units, first, t->part);
+		p->units += !t->extra ? s->units :
+			    aggnet_accum_units(&t->shape, slot_accum(t, s),
+					       s->units, first, t->part);
 		if (first)
-			unlink_oldest(t, e->tag, oldest | read);
+			unlink_oldest(t, s->tag, oldest | read);
 		if (t->part)
 			continue;
-		p->entries++;
-		read += entry_size(e->tag >> HASH_BITS) + t->extra;
+		p->slots++;
+		read += slot_size(s->tag >> HASH_BITS) + t->extra;
 	}
 	t->read = read;
 	return all;
@@ -675,12 +675,12 @@ static void chunk_end(struct aggnet_table *t)
 
 bool aggnet_table_ripe(const struct aggnet_table *t)
 {
-	const struct entry *e;
+	const struct slot *s;
 
 	if (!t->expected || !t->oldest)
 		return false;
-	e = (const struct entry *)(t->chunk[t->oldest] + t->read);
-	return t->part || e->value.lo >= t->expected;
+	s = (const struct slot *)(t->chunk[t->oldest] + t->read);
+	return t->part || s->value.lo >= t->expected;
 }
 
 static u32 pack(struct aggnet_table *t, struct pack *p, u32 *records,
@@ -690,7 +690,7 @@ static u32 pack(struct aggnet_table *t, struct pack *p, u32 *records,
 
 	while (t->oldest && pack_chunk(t, p))
 		chunk_end(t);
-	t->keys -= p->entries;
+	t->keys -= p->slots;
 	t->units -= p->units;
 	*records = p->n;
 	*represents = p->units;

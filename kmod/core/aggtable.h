@@ -8,27 +8,27 @@
 #include "core/codec.h"
 #include "core/shape.h"
 
-#define AGGNET_CHUNK		4096	/* bytes; entries do not straddle */
-#define AGGNET_ENTRY_MAX	(32 + AGGNET_KEY_MAX + 1)	/* plain values */
+#define AGGNET_CHUNK		4096	/* bytes; slots do not straddle */
+#define AGGNET_SLOT_MAX	(32 + AGGNET_KEY_MAX + 1)	/* plain values */
 #define AGGNET_PAYLOAD_MIN	AGGNET_RECORD_MAX
 
 /* Two for the length, two for each of the 32 words that a key has at most. */
 #define AGGNET_SEED_WORDS	(2 + 2 * (AGGNET_KEY_MAX + 1) / 8)
 
 /*
- * Entries are appended to the newest chunk. Packing takes them from the oldest
+ * Slots are appended to the newest chunk. Packing takes them from the oldest
  * chunk and unlinks them, so one table serves both PARTIAL emission and the
  * last flush, merges go on into whatever has not left yet, and memory comes
  * back a chunk at a time. Nothing allocates but init and chunk_alloc.
  *
- * What is not a plain integer is an accumulator (accum.h) behind the entry's
- * key. It may leave in several records; the entry is unlinked with the first of
+ * What is not a plain integer is an accumulator (accum.h) behind the slot's
+ * key. It may leave in several records; the slot is unlinked with the first of
  * them, so what comes meanwhile begins a new one.
  *
- * Each entry counts the original records ("units") merged into it. Of the units
+ * Each slot counts the original records ("units") merged into it. Of the units
  * that came in with a packet each record has one, and what is left goes to the
  * last: how much that is, is known before the first record is merged, so a
- * record that is skipped leaves a unit out. The units leave with the entries,
+ * record that is skipped leaves a unit out. The units leave with the slots,
  * one at least with each record (aggnet_accum_units()): a merge, or a part of an
  * accumulator, that is lost or counts twice shows in the sum.
  *
@@ -42,7 +42,7 @@
  * free and the allocation for grow. Any context.
  */
 struct aggnet_table {
-	u32 *bucket;		/* entry references, 0: empty */
+	u32 *bucket;		/* slot references, 0: empty */
 	u8 **chunk;		/* by chunk number; 1.. (0 is "none") */
 	u32 *next;		/* chunk number -> next in log or free list */
 	u32 bucket_mask;
@@ -52,15 +52,15 @@ struct aggnet_table {
 	u32 free;		/* chunks on it */
 	u32 oldest;		/* log: packed from here */
 	u32 newest;		/* appended here */
-	u32 read;		/* offset of the next entry to pack in oldest */
-	u32 write;		/* offset of the next entry in newest */
-	u32 keys;		/* entries held */
+	u32 read;		/* offset of the next slot to pack in oldest */
+	u32 write;		/* offset of the next slot in newest */
+	u32 keys;		/* slots held */
 	u64 units;		/* units held */
 	struct aggnet_shape shape;
-	u32 extra;		/* bytes of accumulator behind an entry's key */
-	u32 part;		/* of the entry at @read, when it leaves in parts */
+	u32 extra;		/* bytes of accumulator behind a slot's key */
+	u32 part;		/* of the slot at @read, when it leaves in parts */
 	u32 expected;		/* dense: contributors of each block; set by the owner */
-	struct aggnet_value neutral;	/* of a new entry */
+	struct aggnet_value neutral;	/* of a new slot */
 	u64 seed[AGGNET_SEED_WORDS];	/* secret of the key hash */
 };
 
@@ -95,15 +95,15 @@ bool aggnet_table_grow(struct aggnet_table *t, void *chunk);
  * @records: how many, at most
  *
  * A record with a key of k bytes takes 32 + round_up(k, 8) <= k + 39 bytes of
- * an entry and at least k + 2 bytes of the packet; so all of them take @bytes
- * and 37 for each record. An entry that begins a chunk leaves less than its
+ * a slot and at least k + 2 bytes of the packet; so all of them take @bytes
+ * and 37 for each record. A slot that begins a chunk leaves less than its
  * own size unused in the one before it. The newest chunk may be full at first.
  */
 static inline u32 aggnet_table_need(u32 bytes, u32 records)
 {
 	u32 total = bytes + 37 * records;
 
-	return total ? 1 + total / (AGGNET_CHUNK - AGGNET_ENTRY_MAX + 8) : 0;
+	return total ? 1 + total / (AGGNET_CHUNK - AGGNET_SLOT_MAX + 8) : 0;
 }
 
 /* Most records that a packet of @payload bytes may carry. */
@@ -113,7 +113,7 @@ u32 aggnet_max_records(const struct aggnet_shape *shape, u32 payload);
 u32 aggnet_table_chunks_per_packet(const struct aggnet_shape *shape,
 				   u32 payload);
 
-/* Bytes of chunks that hold entries. */
+/* Bytes of chunks that hold slots. */
 static inline u64 aggnet_table_used(const struct aggnet_table *t)
 {
 	return (u64)(t->chunks - t->free) * AGGNET_CHUNK;
@@ -134,7 +134,7 @@ void aggnet_table_merge(struct aggnet_table *t, const u8 *data, u32 n,
 			u64 represents, bool source, u32 fault);
 
 /**
- * aggnet_table_pack() - take entries out, oldest first
+ * aggnet_table_pack() - take slots out, oldest first
  * @t: the table
  * @buf: written with records
  * @room: its size, >= AGGNET_RECORD_MAX
@@ -149,19 +149,19 @@ u32 aggnet_table_pack(struct aggnet_table *t, u8 *buf, u32 room,
 		      u32 max_records, u32 *records, u64 *represents);
 
 /**
- * aggnet_table_ripe() - may the oldest entry leave before the flow is whole?
+ * aggnet_table_ripe() - may the oldest slot leave before the flow is whole?
  * @t: the table
  *
  * Of a dense vector it may as soon as all contributors have given that block.
- * A chunk goes back with its last entry, so while there is an oldest chunk an
- * entry that has not left stands at @t->read.
+ * A chunk goes back with its last slot, so while there is an oldest chunk a
+ * slot that has not left stands at @t->read.
  *
- * How many they are is a guess (@t->expected): one that comes too late makes an
- * entry anew, so a wrong guess costs a record or memory, and no value.
+ * How many they are is a guess (@t->expected): one that comes too late makes a
+ * slot anew, so a wrong guess costs a record or memory, and no value.
  */
 bool aggnet_table_ripe(const struct aggnet_table *t);
 
-/* The same as aggnet_table_pack(), but no further than entries are ripe. */
+/* The same as aggnet_table_pack(), but no further than slots are ripe. */
 u32 aggnet_table_pack_ripe(struct aggnet_table *t, u8 *buf, u32 room,
 			   u32 max_records, u32 *records, u64 *represents);
 

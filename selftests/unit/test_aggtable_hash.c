@@ -69,7 +69,7 @@ static u32 steps(struct aggnet_table *t, u32 *longest)
 	for (i = 0; i <= t->bucket_mask; i++) {
 		n = 0;
 		for (ref = t->bucket[i]; ref;
-		     ref = entry_at(t->chunk, ref)->next)
+		     ref = slot_at(t->chunk, ref)->next)
 			sum += ++n;
 		*longest = max(*longest, n);
 	}
@@ -207,7 +207,7 @@ TEST(table_merge__keys_that_nearly_agree)
 	aggnet_table_free(&t);
 }
 
-/* Keys take different ways to their entry, but all by the same hash. */
+/* Keys take different ways to their slot, but all by the same hash. */
 TEST(table_merge__one_hash_on_all_ways)
 {
 	u8 key[AGGNET_KEY_MAX + 2];
@@ -221,7 +221,7 @@ TEST(table_merge__one_hash_on_all_ways)
 	for (klen = 1; klen <= AGGNET_KEY_MAX; klen++)
 		for (vlen = 0; vlen <= 8; vlen += 4) {
 			struct packet p = { 0 };
-			struct entry *e;
+			struct slot *e;
 
 			/* As the first record and as one behind others. */
 			key[2] = vlen;
@@ -229,8 +229,8 @@ TEST(table_merge__one_hash_on_all_ways)
 			packet_add(&p, key + 2, klen, key, vlen);
 			packet_add(&p, key + 2, klen, key, vlen);
 			merge(&t, &p);
-			e = (struct entry *)(t.chunk[t.newest] + t.write -
-					     entry_size(klen));
+			e = (struct slot *)(t.chunk[t.newest] + t.write -
+					     slot_size(klen));
 			ASSERT_EQ(look_any(t.seed, key, key + 2, klen).tag,
 				  e->tag);
 			ASSERT_EQ(3, e->units);

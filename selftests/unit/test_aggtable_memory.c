@@ -38,7 +38,7 @@ TEST(table_need__no_packet_takes_more)
 	for (n = 1; n <= min(MAX / 8, RECORDS_MAX); n++) {
 		memcpy(was, far, sizeof(was));
 		for (words = 1; words <= 32; words++) {
-			u32 size = sizeof(struct entry) + 8 * words;
+			u32 size = sizeof(struct slot) + 8 * words;
 			u32 least = 2 + 8 * (words - 1) + 1;
 
 			for (bytes = least; bytes <= MAX; bytes++) {
@@ -232,7 +232,7 @@ TEST(table_pack__chunks_come_back)
 	for (k = 0; k < ARRAY_SIZE(klen); k++) {
 		struct packet p = { 0 };
 
-		per = AGGNET_CHUNK / entry_size(klen[k]);
+		per = AGGNET_CHUNK / slot_size(klen[k]);
 		for (i = 0; i < 5 * per; i++) {
 			put_unaligned_le32(i, key);
 			packet_add(&p, key, klen[k], NULL, 0);
