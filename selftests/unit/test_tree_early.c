@@ -311,7 +311,7 @@ TEST_F_TIMEOUT(instance, exact_tries_few_limits, 100)
 			self->sizes[i] = 1 + rnd(100000) / 1e5;
 		tree = aggt_tree_new(self->topo, &self->job,
 				     self->receivers.node[0]);
-		tried = aggt_build_exact_time(tree, &self->job);
+		tried = aggt_build_optimum_time(tree, &self->job);
 		most = tried > most ? tried : most;
 		aggt_tree_free(tree);
 		discard(self);

@@ -256,11 +256,11 @@ static int try_exact(struct contest *c)
 	tree = blank(c);
 	if (!tree)
 		return -1;
-	if (aggt_exact_work(tree) > EXACT_WORK) {
+	if (aggt_optimum_work(tree) > EXACT_WORK) {
 		aggt_tree_free(tree);
 		return 0;
 	}
-	return enter(c, tree, aggt_build_exact(tree, c->ask->job));
+	return enter(c, tree, aggt_build_optimum(tree, c->ask->job));
 }
 
 static uint32_t longest_distance(const struct contest *c)
@@ -334,10 +334,10 @@ static int try_early(struct contest *c)
 }
 
 /* The optimum of a small network; for several trees there may be no time. */
-static int try_exact_time(struct contest *c)
+static int try_optimum_time(struct contest *c)
 {
 	const struct aggt_job *job = c->ask->job;
-	double work = aggt_exact_time_work(c->ask->topo, job);
+	double work = aggt_optimum_time_work(c->ask->topo, job);
 	struct aggt_tree *tree;
 
 	if ((job->delta != 0 && job->delta != 1) ||
@@ -351,7 +351,7 @@ static int try_exact_time(struct contest *c)
 	if (!tree)
 		return -1;
 	return enter(c, tree,
-		     aggt_build_exact_time(tree, job) < 0 ? -1 : 0);
+		     aggt_build_optimum_time(tree, job) < 0 ? -1 : 0);
 }
 
 /* The optimum, else what is found. */
@@ -359,7 +359,7 @@ static int try_fast(struct contest *c)
 {
 	if (c->ask->topo->agents)
 		return 0;
-	return try_exact_time(c) || try_early(c) ? -1 : 0;
+	return try_optimum_time(c) || try_early(c) ? -1 : 0;
 }
 
 /* Candidates that make little traffic. */

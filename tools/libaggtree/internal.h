@@ -414,30 +414,31 @@ int aggt_build_grow(struct aggt_tree *tree, const struct aggt_job *job,
 int aggt_build_early(struct aggt_tree *tree, const struct aggt_job *job,
 		     struct aggt_grow *how);
 
-/** aggt_exact_work - work of aggt_build_exact(), its limit being 1. */
-double aggt_exact_work(const struct aggt_tree *tree);
+/** aggt_optimum_work - work of aggt_build_optimum(), its limit being 1. */
+double aggt_optimum_work(const struct aggt_tree *tree);
 
-/** aggt_build_exact - the optimum; delta must be 0 or 1, the work within 1. */
-int aggt_build_exact(struct aggt_tree *tree, const struct aggt_job *job);
+/** aggt_build_optimum - the optimum; delta must be 0 or 1, the work within 1. */
+int aggt_build_optimum(struct aggt_tree *tree, const struct aggt_job *job);
 
 /**
- * aggt_exact_time_work - work of aggt_build_exact_time() for all trees of a job
+ * aggt_optimum_time_work - work of aggt_build_optimum_time() for all trees of a
+ * job
  * @topo: the network
  * @job: knows how many trees there are
  *
  * Return: the work, its limit being 1.
  */
-double aggt_exact_time_work(const struct aggt_topo *topo,
-			    const struct aggt_job *job);
+double aggt_optimum_time_work(const struct aggt_topo *topo,
+			      const struct aggt_job *job);
 
 /**
- * aggt_build_exact_time - the earliest end
- * @tree: the tree, its network within the limit of aggt_exact_time_work()
+ * aggt_build_optimum_time - the earliest end
+ * @tree: the tree, its network within the limit of aggt_optimum_time_work()
  * @job: delta is 0 or 1
  *
  * Return: how many limits of a link it has tried, or -1 without memory.
  */
-int aggt_build_exact_time(struct aggt_tree *tree, const struct aggt_job *job);
+int aggt_build_optimum_time(struct aggt_tree *tree, const struct aggt_job *job);
 
 /* What auto left out because it would have taken too long. */
 #define AGGT_NO_STEINER	0x1

@@ -97,8 +97,8 @@ static int tree_getparent(struct build *b, struct aggt_tree *tree)
 static int tree_exact(struct build *b, struct aggt_tree *tree)
 {
 	if (b->job->objective == AGGT_TRAFFIC)
-		return aggt_build_exact(tree, b->job);
-	return aggt_build_exact_time(tree, b->job) < 0 ? -1 : 0;
+		return aggt_build_optimum(tree, b->job);
+	return aggt_build_optimum_time(tree, b->job) < 0 ? -1 : 0;
 }
 
 static int plain_steiner(struct aggt_tree *tree)
@@ -293,7 +293,7 @@ static int run_exact(struct aggt_plan *plan, struct build *b,
 	size_t i;
 
 	if (b->job->objective == AGGT_TIME) {
-		if (aggt_exact_time_work(b->topo, b->job) <= 1)
+		if (aggt_optimum_time_work(b->topo, b->job) <= 1)
 			return run_each(plan, b, err);
 		return beyond(b, 0, "auto", err);
 	}
@@ -303,7 +303,7 @@ static int run_exact(struct aggt_plan *plan, struct build *b,
 
 		if (!tree)
 			return -1;
-		work = aggt_exact_work(tree);
+		work = aggt_optimum_work(tree);
 		aggt_tree_free(tree);
 		if (work > 1)
 			return beyond(b, i, "auto", err);

@@ -15,7 +15,7 @@
 #define FAR 1e300
 
 /**
- * struct exact - the tables
+ * struct optimum - the tables
  *
  * An optimal tree needs no digit that no member has: mapping such digits to
  * one that is there makes no hop longer. So places are cells of the grid. Where
@@ -34,7 +34,7 @@
  * @size: what flows when the senders of a set are merged
  * @cost: [set * places + place], cheapest way to have the set merged there
  */
-struct exact {
+struct optimum {
 	const struct aggt_topo *topo;
 	struct aggt_tree *tree;
 	const struct aggt_job *job;
@@ -49,7 +49,7 @@ struct exact {
 	double *cost;
 };
 
-static void exact_free(struct exact *x)
+static void optimum_free(struct optimum *x)
 {
 	unsigned int d;
 
@@ -61,7 +61,7 @@ static void exact_free(struct exact *x)
 	free(x->cost);
 }
 
-static void collect_digits(struct exact *x, unsigned int d)
+static void collect_digits(struct optimum *x, unsigned int d)
 {
 	uint32_t v, i;
 
@@ -77,7 +77,7 @@ static void collect_digits(struct exact *x, unsigned int d)
 }
 
 /* Which digits count, and how large the grid is; false without memory. */
-static bool lay_grid(struct exact *x, double *places)
+static bool lay_grid(struct optimum *x, double *places)
 {
 	const struct aggt_topo *topo = x->topo;
 	unsigned int d;
@@ -102,7 +102,7 @@ static bool lay_grid(struct exact *x, double *places)
 	return true;
 }
 
-static size_t place_of(const struct exact *x, aggt_code code)
+static size_t place_of(const struct optimum *x, aggt_code code)
 {
 	size_t place = 0;
 	unsigned int d;
@@ -116,7 +116,7 @@ static size_t place_of(const struct exact *x, aggt_code code)
 	return place;
 }
 
-static aggt_code code_of(const struct exact *x, size_t place)
+static aggt_code code_of(const struct optimum *x, size_t place)
 {
 	aggt_code code = 0;
 	unsigned int d;
@@ -127,7 +127,7 @@ static aggt_code code_of(const struct exact *x, size_t place)
 }
 
 /* The hops that work. */
-static int find_hops(struct exact *x)
+static int find_hops(struct optimum *x)
 {
 	size_t place, at, n = 0, most = 0;
 	unsigned int d;
@@ -157,7 +157,7 @@ static int find_hops(struct exact *x)
 }
 
 /* With delta 0 a set flows as its largest member, with 1 as their sum. */
-static double set_size(const struct exact *x, uint32_t set)
+static double set_size(const struct optimum *x, uint32_t set)
 {
 	double max = 0, sum = 0;
 	uint32_t i;
@@ -176,7 +176,7 @@ static double set_size(const struct exact *x, uint32_t set)
 }
 
 /* Let a set move by the hops that work, until nothing gets any cheaper. */
-static void spread_around(const struct exact *x, double *cost, double hop)
+static void spread_around(const struct optimum *x, double *cost, double hop)
 {
 	bool changed = true;
 	size_t place, k;
@@ -195,7 +195,7 @@ static void spread_around(const struct exact *x, double *cost, double hop)
 }
 
 /* Let a set move: a hop costs the same everywhere, so dimension by dimension. */
-static void spread(const struct exact *x, double *cost, double hop)
+static void spread(const struct optimum *x, double *cost, double hop)
 {
 	unsigned int d;
 	size_t place, at;
@@ -220,7 +220,7 @@ static void spread(const struct exact *x, double *cost, double hop)
 	}
 }
 
-static void fill(const struct exact *x)
+static void fill(const struct optimum *x)
 {
 	uint32_t set, part;
 	size_t place;
@@ -256,7 +256,7 @@ static bool same(double a, double b)
 }
 
 /* The neighbour from which @set came to @place, or @place: it merged here. */
-static size_t came_from(const struct exact *x, uint32_t set, size_t place)
+static size_t came_from(const struct optimum *x, uint32_t set, size_t place)
 {
 	const double *cost = x->cost + set * x->places;
 	double hop = 2 * x->size[set];
@@ -281,7 +281,7 @@ static size_t came_from(const struct exact *x, uint32_t set, size_t place)
 }
 
 /* Go back from the whole set at the receiver and hang vertices on the tree. */
-static int trace(const struct exact *x, uint32_t set, size_t place,
+static int trace(const struct optimum *x, uint32_t set, size_t place,
 		 uint32_t vertex)
 {
 	const double *cost;
@@ -327,16 +327,16 @@ static int route_rest(struct aggt_tree *tree, uint32_t m)
 	return 0;
 }
 
-double aggt_exact_work(const struct aggt_tree *tree)
+double aggt_optimum_work(const struct aggt_tree *tree)
 {
-	struct exact x = { .topo = tree->topo, .m = tree->n - 1,
+	struct optimum x = { .topo = tree->topo, .m = tree->n - 1,
 			   .tree = (struct aggt_tree *)tree };
 	double places, steps, cells;
 	uint32_t i;
 
 	if (!lay_grid(&x, &places))
 		places = MAX_CELLS + 1.0;
-	exact_free(&x);
+	optimum_free(&x);
 	for (i = 0, steps = places, cells = places; i < x.m; i++) {
 		steps *= 3;
 		cells *= 2;
@@ -347,9 +347,9 @@ double aggt_exact_work(const struct aggt_tree *tree)
 	return cells > MAX_CELLS ? 2 : steps / MAX_STEPS;
 }
 
-int aggt_build_exact(struct aggt_tree *tree, const struct aggt_job *job)
+int aggt_build_optimum(struct aggt_tree *tree, const struct aggt_job *job)
 {
-	struct exact x = { .topo = tree->topo, .tree = tree, .job = job,
+	struct optimum x = { .topo = tree->topo, .tree = tree, .job = job,
 			   .m = tree->n - 1 };
 	uint32_t all = (1u << x.m) - 1;
 	size_t root;
@@ -370,6 +370,6 @@ int aggt_build_exact(struct aggt_tree *tree, const struct aggt_job *job)
 		goto out;
 	ret = route_rest(tree, x.m);
 out:
-	exact_free(&x);
+	optimum_free(&x);
 	return ret;
 }

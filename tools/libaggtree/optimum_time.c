@@ -466,8 +466,8 @@ static void describe(struct sets *x)
 }
 
 /* Three times as much with each server more. */
-double aggt_exact_time_work(const struct aggt_topo *topo,
-			    const struct aggt_job *job)
+double aggt_optimum_time_work(const struct aggt_topo *topo,
+			      const struct aggt_job *job)
 {
 	double work = job->n_receivers;
 	uint32_t n;
@@ -479,7 +479,7 @@ double aggt_exact_time_work(const struct aggt_topo *topo,
 	return topo->servers > MAX_POINTS ? INFINITY : work;
 }
 
-int aggt_build_exact_time(struct aggt_tree *tree, const struct aggt_job *job)
+int aggt_build_optimum_time(struct aggt_tree *tree, const struct aggt_job *job)
 {
 	struct sets x = { .tree = tree, .job = job,
 			  .n = tree->topo->servers };
