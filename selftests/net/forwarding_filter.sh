@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Packets that carry a filter of their way, at nodes that have no entry of theirs:
+# Packets that carry a filter of their path, at nodes that have no entry of theirs:
 # a copy leaves by each link that the filter names, and what it names nothing of
 # is left to plain IP, its filter spent. Then a switch does the same.
 # The network is drawn in forwarding.inc. Of t, links are named

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Whole transfers whose packets carry a filter of their way are exact, with no
+# Whole transfers whose packets carry a filter of their path are exact, with no
 # entry of theirs on switches and transits: by aggnet switches and dumb ones,
 # by filters that name every link there is, past a server that knows none of its
 # links, and round a switch that has failed.

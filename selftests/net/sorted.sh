@@ -4,7 +4,7 @@
 # Sorted transfers: sources give their keys in order, every end merges what it has
 # of each, and the receiver has each key once, in order, while they still come,
 # through buffers far smaller than the result. BCube(4,1), six senders. FULL=1: a
-# result of 20 MB, also by packets that carry a filter of their way.
+# result of 20 MB, also by packets that carry a filter of their path.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/incast.inc"
 

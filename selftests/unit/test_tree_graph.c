@@ -445,7 +445,7 @@ TEST(graph__failures)
 	aggt_topo_free(t);
 	EXPECT_EQ(NULL, aggt_topo_describe("topology leafspine:2,2,2\nfailed w2\nfailed w3\n",
 					   &err));
-	EXPECT_STREQ("server v2: disconnected, no way to v0 works", err.text);
+	EXPECT_STREQ("server v2: disconnected, no path to v0 works", err.text);
 	EXPECT_EQ(NULL, aggt_topo_describe("topology camcube:3,3,3\nfailed v0-v4\n",
 					   &err));
 	EXPECT_STREQ("line 2: failed v0-v4: camcube:3,3,3 has no such server, switch or link",
@@ -578,7 +578,7 @@ TEST(described__refused)
 		{ "host a b\n", "line 1: a graph needs" },
 		{ "host a\nhost b\n", "line 3: server b: disconnected" },
 		{ "host a\nswitch w\nhost b\nhost c\nlink a w\nlink c w\n",
-		  "line 4: server b: disconnected, no way to a" },
+		  "line 4: server b: disconnected, no path to a" },
 		{ "host a\nswitch w\nhost b\nlink a w\nlink b w\nfailed w\n",
 		  "line 4: server b: disconnected" },
 		{ "host a\nhost b\nlink a b\nfailed v0\n", "line 5: failed v0" },

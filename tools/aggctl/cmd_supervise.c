@@ -88,7 +88,7 @@ static void show_repair(void *arg, const struct repair *r)
 				     "bytes", (json_int_t)r->bytes,
 				     "unsaved", r->unsaved));
 	else if (!r->trees)
-		printf("%s: on no way of the plan\n", r->text);
+		printf("%s: on no path of the plan\n", r->text);
 	else
 		printf("%s: %zu trees begin anew after %.3f s (detection %.3f, planning %.3f, installation %.3f); %llu bytes are sent again\n",
 		       r->text, r->trees,

@@ -144,7 +144,7 @@ aggt_node aggt_topo_switch_server(const struct aggt_topo *topo, uint32_t sw,
  * @to: where it goes
  *
  * Return: the neighbour that corrects the highest differing digit or, in a
- * graph, that comes next on the shortest way; @to if @from is @to.
+ * graph, that comes next on the shortest path; @to if @from is @to.
  */
 aggt_node aggt_topo_next_hop(const struct aggt_topo *topo, aggt_node from,
 			     aggt_node to);
@@ -261,7 +261,7 @@ void aggt_list_clear(struct aggt_list *list);
  * @bottleneck: how long the busiest direction of a link is busy, with all trees
  * @busiest: the traffic there
  * @fan_in: most flows that a server gets by one link to merge them
- * @latency: of a packet on the longest way, all links idle
+ * @latency: of a packet on the longest path, all links idle
  * @time: until the receivers have all, see aggt_job's @pipelined
  *
  * Traffic is in units of the sizes: a sender's flow is 1 if it has no size.
@@ -353,7 +353,7 @@ enum aggt_objective {
  *	rs:best, ars, irs, steiner, mib, mc, m2, exact, auto, srs, srs:safe,
  *	getparent, getparent:N
  * @delta: aggregation ratio, 0 (keys of a flow are in the largest) .. 1 (none)
- * @max_depth: most hops of a flow. 0: for auto the longest shortest way and
+ * @max_depth: most hops of a flow. 0: for auto the longest shortest path and
  *	2 more, for the other methods no bound
  * @seed: of the methods that draw
  * @objective: what auto minimises, and exact
@@ -481,7 +481,7 @@ const struct aggt_metrics *aggt_plan_metrics(const struct aggt_plan *plan);
  * @plan: the plan
  *
  * Return: the cost by the formula, 0 for other methods. The trees cost less
- * where a receiver is on the way of another's flows.
+ * where a receiver is on the path of another's flows.
  */
 double aggt_plan_predicted(const struct aggt_plan *plan);
 
@@ -611,7 +611,7 @@ enum aggt_filter_rule {
  * @bits: of a filter, 0: as few as @rate takes
  * @least: bits, not less than these
  * @rate: false positives that are expected of a packet, at most
- * @salts: how many are tried for the filter of a way, 1 to 256
+ * @salts: how many are tried for the filter of a path, 1 to 256
  */
 struct aggt_filter_conf {
 	enum aggt_filter_rule rule;
@@ -624,14 +624,14 @@ struct aggt_filter_conf {
 
 /**
  * struct aggt_filter_size - how large the filters of a plan are
- * @links: of the longest way, which a filter has to name
- * @wrong: links that are looked up beside a way, at most
+ * @links: of the longest path, which a filter has to name
+ * @wrong: links that are looked up beside a path, at most
  * @paper_bits: by the paper's formula (3)
  * @general_bits: by the same bound with @links and @wrong in it
  * @bits: taken
  * @hashes: functions of a filter with @links links
  * @bytes: of the filter in a packet
- * @expected: false positives of a packet on the longest way
+ * @expected: false positives of a packet on the longest path
  */
 struct aggt_filter_size {
 	uint32_t links;
@@ -648,7 +648,7 @@ struct aggt_filter_size {
  * struct aggt_filter - the filter of an end's packets
  * @size: how many of @bytes there are
  * @bytes: struct aggnet_filter and what follows it, as they travel
- * @false_links: links beside the way that nodes on it will take for its own
+ * @false_links: links beside the path that nodes on it will take for its own
  * @lost: they are so many that packets do not arrive
  */
 struct aggt_filter {
@@ -695,7 +695,7 @@ int aggt_filter_measure(const struct aggt_plan *plan,
  * @filter: filled in
  * @err: why there is none
  *
- * Of the salts the one with the fewest false positives on the way is taken.
+ * Of the salts the one with the fewest false positives on the path is taken.
  *
  * Return: 0 or -1.
  */
@@ -743,8 +743,8 @@ int aggt_change_parse(const struct aggt_topo *topo, const char *text,
  * @n: how many
  * @err: why it failed
  *
- * Ways that need not move stay (paper 004, IV-C to IV-E): a newcomer takes the
- * way that the tree's symbols give; failed parts are gone around, towards the
+ * Paths that need not move stay (paper 004, IV-C to IV-E): a newcomer takes the
+ * path that the tree's symbols give; failed parts are gone around, towards the
  * same parent or, if that has failed, the next aggregating server; failed
  * senders leave, a failed receiver has to be replaced. A part that has failed
  * before changes nothing.

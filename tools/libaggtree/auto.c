@@ -45,7 +45,7 @@
  * @best: the cheapest so far
  * @metrics: its
  * @deep: the shallowest of those beyond the bound, in case there is no other:
- *	ways around failures can be longer than any bound foresaw
+ *	paths around failures can be longer than any bound foresaw
  * @deep_metrics: its
  * @err: why a tree cannot be led around failures
  */

@@ -21,7 +21,7 @@ struct group {
 };
 
 /**
- * struct cluster - vertices on their way to one root
+ * struct cluster - vertices on their path to one root
  * @tree: the tree
  * @root: label of the root
  * @active: vertices; those with a parent are done
@@ -226,7 +226,7 @@ static void cluster_free(struct cluster *c)
 }
 
 /*
- * The sender that @v is related to: on a shortest way from @v to the
+ * The sender that @v is related to: on a shortest path from @v to the
  * receiver, as near @v as possible; ties go to the one named first.
  */
 static uint32_t related(const struct aggt_tree *tree, uint32_t v, uint32_t n)

@@ -275,7 +275,8 @@ static int check_reach(const struct aggt_topo *topo, struct aggt_err *err)
 		if (!aggt_topo_server_ok(topo, v) ||
 		    aggt_topo_distance(topo, v, first) != AGGT_NONE)
 			continue;
-		aggt_err_set(err, "server %s: disconnected, no way to %s works",
+		aggt_err_set(err,
+			     "server %s: disconnected, no path to %s works",
 			     aggt_label(topo, v).text,
 			     aggt_label(topo, first).text);
 		if (topo->graph->line)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Search for the tree whose transfer ends first: senders are hung one by one
- * where that costs the least time, then those that others wait for move. Ways
+ * where that costs the least time, then those that others wait for move. Paths
  * lead through servers that the tree does not use yet, so that nothing merges
  * and waits on them.
  */
@@ -12,7 +12,7 @@
 /* Vertices that are looked at for a place; all of a small tree. */
 #define MAX_PLACES 64
 
-/* Places that a way is looked for to, the best first, and ways to each. */
+/* Places that a path is looked for to, the best first, and paths to each. */
 #define MAX_TRIES 12
 #define MAX_WAYS 6
 
@@ -145,11 +145,11 @@ static bool step(const struct aggt_early *e, aggt_code *at, aggt_code to,
 }
 
 /*
- * A way of free servers in a drawn order of dimensions, that of the place last;
+ * A path of free servers in a drawn order of dimensions, that of the place last;
  * where the digits there are the same, or to go around others, it changes first.
  */
-static bool find_way(struct search *s, uint32_t v, const struct place *p,
-		     bool around, struct aggt_chain *chain)
+static bool find_path(struct search *s, uint32_t v, const struct place *p,
+		      bool around, struct aggt_chain *chain)
 {
 	const struct aggt_topo *topo = s->e.topo;
 	aggt_code at = s->e.spot[v].code, end = s->e.spot[p->at].code;
@@ -199,7 +199,7 @@ static uint32_t fall_back(const struct search *s, uint32_t v,
 	return 0;
 }
 
-/* Find the best place that there is a way to. Return: it, or AGGT_NONE. */
+/* Find the best place that there is a path to. Return: it, or AGGT_NONE. */
 static uint32_t choose(struct search *s, uint32_t v, struct aggt_chain *chain)
 {
 	uint32_t i, k;
@@ -209,7 +209,7 @@ static uint32_t choose(struct search *s, uint32_t v, struct aggt_chain *chain)
 		struct place p = take_place(s);
 
 		for (k = 0; k < MAX_WAYS; k++)
-			if (find_way(s, v, &p, k % 2, chain))
+			if (find_path(s, v, &p, k % 2, chain))
 				return p.at;
 	}
 	return AGGT_NONE;
@@ -279,7 +279,7 @@ static uint32_t end_of_chain(const struct aggt_early *e, uint32_t v)
 	return v;
 }
 
-/* What to move: mostly on the way that the receiver waits for. */
+/* What to move: mostly on the path that the receiver waits for. */
 static uint32_t pick(struct search *s)
 {
 	uint32_t v = late_vertex(s), c;

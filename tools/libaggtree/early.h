@@ -130,7 +130,7 @@ struct aggt_rank aggt_early_rank(const struct aggt_early *e);
  * @hops: to there
  * @rank: filled in
  *
- * Return: hops of the longest way then.
+ * Return: hops of the longest path then.
  */
 uint32_t aggt_early_try(struct aggt_early *e, uint32_t v, uint32_t at,
 			uint32_t dim, uint32_t hops, struct aggt_rank *rank);
@@ -143,9 +143,9 @@ int aggt_early_hang(struct aggt_early *e, uint32_t v, uint32_t at,
  * aggt_early_cut - take a vertex and all behind it out of the tree
  * @e: the tree
  * @v: the vertex
- * @chain: what only it needed on its way, taken out, too
+ * @chain: what only it needed on its path, taken out, too
  *
- * Return: where that way began.
+ * Return: where that path began.
  */
 uint32_t aggt_early_cut(struct aggt_early *e, uint32_t v,
 			struct aggt_chain *chain);

@@ -96,7 +96,7 @@ static struct survey *survey(const struct aggt_tree *tree)
 	return s;
 }
 
-/* A router on an unaggregated way has no entry. */
+/* A router on an unaggregated path has no entry. */
 static bool has_entry(const struct aggt_tree *tree, uint32_t v)
 {
 	return tree->aggregates || !v || tree->sender[v] != AGGT_NONE;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Filters that packets carry (paper 000, 4.3): how large they have to be, and
- * the one of a flow's way that names the fewest links beside it.
+ * the one of a flow's path that names the fewest links beside it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "core/filter.h"
 #include "internal.h"
-#include "way.h"
+#include "path.h"
 
 /* A filter's rate is BASE^(m/n) with the best number of functions. */
 #define BASE		0.6185
@@ -60,7 +60,7 @@ static int check_plan(const struct aggt_plan *plan,
 	size_t i;
 
 	if (plan->topo->agents) {
-		aggt_err_set(err, "servers of %s do not forward for each other, so packets need no filter of their way",
+		aggt_err_set(err, "servers of %s do not forward for each other, so packets need no filter of their path",
 			     plan->topo->name);
 		return -1;
 	}
@@ -88,25 +88,25 @@ static bool emits(const struct aggt_entry *e)
 	return (e->flags & AGGT_END) && e->parent != AGGT_NONE;
 }
 
-/* Links of the longest way, and the most that are looked up beside one. */
-static int measure_ways(const struct aggt_plan *plan,
-			const struct aggt_filter_conf *conf,
-			struct aggt_filter_size *size)
+/* Links of the longest path, and the most that are looked up beside one. */
+static int measure_paths(const struct aggt_plan *plan,
+			 const struct aggt_filter_conf *conf,
+			 struct aggt_filter_size *size)
 {
-	struct aggt_way way = {};
+	struct aggt_path path = {};
 	size_t i;
 	int ret = 0;
 
 	for (i = 0; !ret && i < plan->n_entries; i++) {
 		if (!emits(&plan->entry[i]))
 			continue;
-		ret = aggt_way_find(&way, plan, &plan->entry[i], conf);
-		if (way.right.n > size->links)
-			size->links = (uint32_t)way.right.n;
-		if (way.wrong.n > size->wrong)
-			size->wrong = (uint32_t)way.wrong.n;
+		ret = aggt_path_find(&path, plan, &plan->entry[i], conf);
+		if (path.right.n > size->links)
+			size->links = (uint32_t)path.right.n;
+		if (path.wrong.n > size->wrong)
+			size->wrong = (uint32_t)path.wrong.n;
 	}
-	aggt_way_free(&way);
+	aggt_path_free(&path);
 	return ret;
 }
 
@@ -120,7 +120,7 @@ int aggt_filter_measure(const struct aggt_plan *plan,
 	memset(size, 0, sizeof(*size));
 	if (check_plan(plan, conf, err))
 		return -1;
-	if (measure_ways(plan, conf, size)) {
+	if (measure_paths(plan, conf, size)) {
 		aggt_err_nomem(err);
 		return -1;
 	}
@@ -166,11 +166,11 @@ static void insert(struct aggnet_filter *f, uint64_t key, uint64_t name)
 	}
 }
 
-static void fill(struct aggt_filter *filter, const struct aggt_way *way,
+static void fill(struct aggt_filter *filter, const struct aggt_path *path,
 		 const struct aggt_filter_size *size, uint64_t incast_id,
 		 uint8_t salt)
 {
-	uint8_t hashes = hashes_of(size->bits, (uint32_t)way->right.n);
+	uint8_t hashes = hashes_of(size->bits, (uint32_t)path->right.n);
 	uint64_t key = aggnet_filter_key(incast_id, salt);
 	struct aggnet_filter *f = filter_of(filter);
 	uint8_t *bits = (uint8_t *)&f->bits;
@@ -181,15 +181,15 @@ static void fill(struct aggt_filter *filter, const struct aggt_way *way,
 	bits[1] = (uint8_t)size->bits;
 	f->hashes_digits = hashes;
 	f->salt = salt;
-	for (i = 0; i < way->right.n; i++)
-		insert(f, key, way->right.name[i]);
+	for (i = 0; i < path->right.n; i++)
+		insert(f, key, path->right.name[i]);
 }
 
 /*
- * Count what the filter names beside the way, as the nodes on it find it: each
+ * Count what the filter names beside the path, as the nodes on it find it: each
  * copy takes its share of what the hop field has left.
  */
-static void judge(struct aggt_filter *filter, const struct aggt_way *way,
+static void judge(struct aggt_filter *filter, const struct aggt_path *path,
 		  uint64_t incast_id)
 {
 	const struct aggnet_filter *f = filter_of(filter);
@@ -199,12 +199,12 @@ static void judge(struct aggt_filter *filter, const struct aggt_way *way,
 
 	filter->false_links = 0;
 	filter->lost = false;
-	for (node = 0; node < way->n_nodes; node++) {
+	for (node = 0; node < path->n_nodes; node++) {
 		unsigned int copies = 1;
 
-		for (; i < way->node[node]; i++)
+		for (; i < path->node[node]; i++)
 			copies += aggnet_filter_test(f, key,
-						     way->wrong.name[i]);
+						     path->wrong.name[i]);
 		filter->false_links += copies - 1;
 		filter->lost |= copies > COPIES_MAX || !hop;
 		hop = hop ? (hop - 1) / copies : 0;
@@ -238,30 +238,30 @@ int aggt_filter_make(const struct aggt_plan *plan,
 		     const struct aggt_entry *entry, uint64_t incast_id,
 		     struct aggt_filter *filter, struct aggt_err *err)
 {
-	struct aggt_way way = {};
+	struct aggt_path path = {};
 	struct aggt_filter next;
 	unsigned int salt;
 
-	if (aggt_way_find(&way, plan, entry, conf)) {
-		aggt_way_free(&way);
+	if (aggt_path_find(&path, plan, entry, conf)) {
+		aggt_path_free(&path);
 		aggt_err_nomem(err);
 		return -1;
 	}
 	for (salt = 0; salt < SALTS && salt < conf->salts; salt++) {
-		fill(&next, &way, size, incast_id, (uint8_t)salt);
-		judge(&next, &way, incast_id);
+		fill(&next, &path, size, incast_id, (uint8_t)salt);
+		judge(&next, &path, incast_id);
 		if (!salt || is_better(&next, filter))
 			*filter = next;
 		if (!filter->false_links && !filter->lost)
 			break;
 	}
-	aggt_way_free(&way);
+	aggt_path_free(&path);
 	filter->size = size->bytes;
 	if (conf->rule == AGGT_FILTER_PAPER)
 		put_digits(filter, plan, entry->receiver);
 	if (!filter->lost)
 		return 0;
-	aggt_err_set(err, "a filter of %u bits names so many links beside the way from v%u to v%u that packets would be lost: it needs more bits",
+	aggt_err_set(err, "a filter of %u bits names so many links beside the path from v%u to v%u that packets would be lost: it needs more bits",
 		     size->bits, entry->server, entry->receiver);
 	return -1;
 }

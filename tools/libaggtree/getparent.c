@@ -23,9 +23,9 @@ struct getparent {
 };
 
 /*
- * The parent of @v: the head of the first switch on its way where the head is
- * nearer than the next hop; else the next hop. Heads that are found on the way
- * were named earlier and go the same way from that switch on, so no cycle
+ * The parent of @v: the head of the first switch on its path where the head is
+ * nearer than the next hop; else the next hop. Heads that are found on the path
+ * were named earlier and go the same path from that switch on, so no cycle
  * arises.
  */
 static int find_parent(struct getparent *g, uint32_t v, aggt_code *parent)

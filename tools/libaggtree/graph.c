@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Graphs of servers, switches and links: their ways and hops by breadth-first
+ * Graphs of servers, switches and links: their paths and hops by breadth-first
  * search, from one vertex at a time and no further than needed.
  */
 #include <ctype.h>
@@ -42,7 +42,7 @@ void aggt_graph_free(struct aggt_graph *graph)
 
 	if (!graph)
 		return;
-	search_free(&graph->way);
+	search_free(&graph->path);
 	search_free(&graph->hop);
 	for (i = 0; graph->name && i < graph->n; i++)
 		free(graph->name[i]);
@@ -73,7 +73,7 @@ int aggt_graph_start(struct aggt_topo *topo, uint64_t servers,
 	}
 	graph->n = servers + switches;
 	graph->first = calloc((size_t)graph->n + 1, sizeof(*graph->first));
-	if (!graph->first || search_init(&graph->way, graph->n, true) ||
+	if (!graph->first || search_init(&graph->path, graph->n, true) ||
 	    search_init(&graph->hop, graph->n, false)) {
 		aggt_err_nomem(err);
 		return -1;
@@ -214,7 +214,7 @@ static void search_clear(struct aggt_search *s)
 
 void aggt_graph_forget(struct aggt_graph *graph)
 {
-	search_clear(&graph->way);
+	search_clear(&graph->path);
 	search_clear(&graph->hop);
 }
 
@@ -229,14 +229,14 @@ static void search_from(struct aggt_search *s, uint32_t root)
 	s->queue[s->tail++] = root;
 }
 
-/* The slowest link on the way through @at by a link of this rate. */
-static uint64_t way_width(const struct aggt_search *s, uint32_t at,
-			  uint64_t rate)
+/* The slowest link on the path through @at by a link of this rate. */
+static uint64_t path_width(const struct aggt_search *s, uint32_t at,
+			   uint64_t rate)
 {
 	return rate && rate < s->width[at] ? rate : s->width[at];
 }
 
-/* Reach the vertices behind @at, or reach them by a wider way. */
+/* Reach the vertices behind @at, or reach them by a wider path. */
 static void expand(const struct aggt_topo *topo, struct aggt_search *s,
 		   uint32_t at)
 {
@@ -246,7 +246,7 @@ static void expand(const struct aggt_topo *topo, struct aggt_search *s,
 	graph->work += aggt_graph_ports(graph, at);
 	for (i = graph->first[at]; i < graph->first[at + 1]; i++) {
 		uint32_t to = graph->arc[i].to, link = graph->arc[i].link;
-		uint64_t width = way_width(s, at, graph->link[link].rate);
+		uint64_t width = path_width(s, at, graph->link[link].rate);
 
 		if (!aggt_arc_ok(topo, to, link))
 			continue;
@@ -268,7 +268,7 @@ static void expand(const struct aggt_topo *topo, struct aggt_search *s,
 	}
 }
 
-/* Search until the way from @from is known, or that there is none. */
+/* Search until the path from @from is known, or that there is none. */
 static uint32_t search(const struct aggt_topo *topo, struct aggt_search *s,
 		       uint32_t from, uint32_t root)
 {
@@ -290,22 +290,22 @@ uint32_t aggt_graph_dist(const struct aggt_topo *topo, uint32_t from,
 {
 	if (!aggt_topo_server_ok(topo, to))
 		return AGGT_NONE;
-	return search(topo, &topo->graph->way, from, to);
+	return search(topo, &topo->graph->path, from, to);
 }
 
 uint32_t aggt_graph_up(const struct aggt_topo *topo, uint32_t from,
 		       uint32_t to)
 {
-	search(topo, &topo->graph->way, from, to);
-	return topo->graph->way.via[from].to;
+	search(topo, &topo->graph->path, from, to);
+	return topo->graph->path.via[from].to;
 }
 
 /*
- * The links of a hop: of the shortest ways those whose slowest link is the
+ * The links of a hop: of the shortest paths those whose slowest link is the
  * fastest, and of these the one that takes, from the end with the lower number
  * on, the links that were named first. A search from the end with the higher
- * number always tells it. One from the other end does as long as the ways that
- * it compared are alike; then it has found the same way first. So one search
+ * number always tells it. One from the other end does as long as the paths that
+ * it compared are alike; then it has found the same path first. So one search
  * serves all hops to a server, whatever their numbers are.
  *
  * Return: how many, 0 if it is not a hop.
@@ -326,7 +326,7 @@ static uint32_t search_hop(const struct aggt_topo *topo, uint32_t from,
 }
 
 /*
- * The first vertex that is nearer to the root of a search, on a way without a
+ * The first vertex that is nearer to the root of a search, on a path without a
  * link slower than @width.
  */
 static uint32_t first_up(const struct aggt_topo *topo,
@@ -342,7 +342,7 @@ static uint32_t first_up(const struct aggt_topo *topo,
 
 		if ((to == s->root || to >= topo->servers) &&
 		    s->dist[to] == s->dist[at] - 1 &&
-		    way_width(s, to, graph->link[link].rate) >= width &&
+		    path_width(s, to, graph->link[link].rate) >= width &&
 		    aggt_arc_ok(topo, at, link))
 			return to;
 	}
@@ -410,11 +410,11 @@ uint32_t aggt_graph_distance(const struct aggt_topo *topo, aggt_code from,
 	if (aggt_graph_dist(topo, (uint32_t)from, (uint32_t)to) == AGGT_NONE)
 		return AGGT_NONE;
 	/* The root counts none, so each point but the first is counted. */
-	return topo->graph->way.hops[from];
+	return topo->graph->path.hops[from];
 }
 
-uint32_t aggt_graph_way_links(const struct aggt_topo *topo, aggt_code from,
-			      aggt_code to)
+uint32_t aggt_graph_path_links(const struct aggt_topo *topo, aggt_code from,
+			       aggt_code to)
 {
 	return aggt_graph_dist(topo, (uint32_t)from, (uint32_t)to);
 }
@@ -427,7 +427,7 @@ aggt_code aggt_graph_next_hop(const struct aggt_topo *topo, aggt_code from,
 	if (aggt_graph_dist(topo, at, (uint32_t)to) == AGGT_NONE)
 		return to;
 	do {
-		at = topo->graph->way.via[at].to;
+		at = topo->graph->path.via[at].to;
 	} while (at >= topo->servers);
 	return at;
 }

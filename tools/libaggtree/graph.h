@@ -34,21 +34,21 @@ struct aggt_arc {
 };
 
 /**
- * struct aggt_search - shortest ways from all vertices to one
+ * struct aggt_search - shortest paths from all vertices to one
  * @root: that one, AGGT_NONE before the first search
- * @relay: ways may lead through servers, not only through switches
+ * @relay: paths may lead through servers, not only through switches
  * @dist: by vertex: links to the root, AGGT_NONE if not reached
- * @hops: by vertex: points passed on the way
+ * @hops: by vertex: points passed on the path
  * @via: by vertex: the arc's vertex and link that come next
- * @width: by vertex: the slowest rate on the way
+ * @width: by vertex: the slowest rate on the path
  * @several: by vertex: more than one arc leads nearer to the root
- * @mixed: two ways to a vertex had different slowest links
+ * @mixed: two paths to a vertex had different slowest links
  * @queue: vertices in the order in which they were reached
  * @head: those before it have been expanded
  * @tail: where the next vertex goes
  *
  * A search goes only as far as it was asked and is resumed from there. Of two
- * shortest ways the one whose slowest link is faster is taken, then the one
+ * shortest paths the one whose slowest link is faster is taken, then the one
  * that was found first.
  */
 struct aggt_search {
@@ -77,7 +77,7 @@ struct aggt_search {
  * @name: by vertex, NULL if they are vN and wN
  * @by_name: vertices in the order of their names
  * @line: by vertex: number of the line that named it
- * @way: the search that next hops are taken from
+ * @path: the search that next hops are taken from
  * @hop: the search that links of hops are taken from
  * @work: arcs that searches have looked at
  */
@@ -92,7 +92,7 @@ struct aggt_graph {
 	char **name;
 	uint32_t *by_name;
 	unsigned int *line;
-	struct aggt_search way;
+	struct aggt_search path;
 	struct aggt_search hop;
 	uint64_t work;
 };
@@ -155,14 +155,14 @@ static inline uint32_t aggt_graph_ports(const struct aggt_graph *graph,
 	return graph->first[vertex + 1] - graph->first[vertex];
 }
 
-/** aggt_graph_dist - links from a vertex to a server, AGGT_NONE: no way. */
+/** aggt_graph_dist - links from a vertex to a server, AGGT_NONE: no path. */
 uint32_t aggt_graph_dist(const struct aggt_topo *topo, uint32_t from,
 			 uint32_t to);
 
 /**
- * aggt_graph_up - the vertex after @from on the way to a server
+ * aggt_graph_up - the vertex after @from on the path to a server
  * @topo: the topology
- * @from: any vertex from which there is a way
+ * @from: any vertex from which there is a path
  * @to: the server
  */
 uint32_t aggt_graph_up(const struct aggt_topo *topo, uint32_t from,
@@ -174,8 +174,8 @@ uint32_t aggt_graph_neighbours(const struct aggt_topo *topo, aggt_code at,
 			       aggt_code *list);
 uint32_t aggt_graph_distance(const struct aggt_topo *topo, aggt_code from,
 			     aggt_code to);
-uint32_t aggt_graph_way_links(const struct aggt_topo *topo, aggt_code from,
-			      aggt_code to);
+uint32_t aggt_graph_path_links(const struct aggt_topo *topo, aggt_code from,
+			       aggt_code to);
 aggt_code aggt_graph_next_hop(const struct aggt_topo *topo, aggt_code from,
 			      aggt_code to);
 uint32_t aggt_graph_hop_links(const struct aggt_topo *topo, aggt_code from,
@@ -193,7 +193,7 @@ uint32_t aggt_graph_port(const struct aggt_topo *topo, aggt_code from,
 	.decode = aggt_graph_decode,			\
 	.neighbours = aggt_graph_neighbours,		\
 	.distance = aggt_graph_distance,		\
-	.way_links = aggt_graph_way_links,		\
+	.path_links = aggt_graph_path_links,		\
 	.next_hop = aggt_graph_next_hop,		\
 	.hop_links = aggt_graph_hop_links,		\
 	.hop_link = aggt_graph_hop_link,		\

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Trees by local search. An edge stands for all shortest ways between its
+ * Trees by local search. An edge stands for all shortest paths between its
  * ends, so a newcomer can join it at any label in between.
  */
 #include <stdlib.h>
@@ -162,7 +162,7 @@ static int improve(struct grow *g, uint64_t budget)
 	return 0;
 }
 
-/* Next label on the way to @to: one that is in the tree if there is any. */
+/* Next label on the path to @to: one that is in the tree if there is any. */
 static aggt_code step(const struct aggt_tree *tree, aggt_code at, aggt_code to)
 {
 	const struct aggt_topo *topo = tree->topo;

@@ -16,7 +16,7 @@
  * @used: false on the free list, which is linked by @next
  * @load: sizes at and below it, together
  * @heavy: the largest of them
- * @push: what a heavier flow adds on the way down from here
+ * @push: what a heavier flow adds on the path down from here
  * @pushed: number of the search that @push is of
  */
 struct vertex {

@@ -108,7 +108,7 @@ void aggt_grow_walk_up(struct grow *g, uint32_t n)
 	}
 }
 
-/* What is below @i has changed: find the largest flows on the way down anew. */
+/* What is below @i has changed: find the largest flows on the path down anew. */
 void aggt_grow_lift(struct grow *g, uint32_t i)
 {
 	bool changed = true;

@@ -310,8 +310,8 @@ static uint32_t hop_links(const struct aggt_topo *topo, aggt_code from,
 	return distance(topo, from, to) == 1 ? links_per_hop(topo) : 0;
 }
 
-static uint32_t way_links(const struct aggt_topo *topo, aggt_code from,
-			  aggt_code to)
+static uint32_t path_links(const struct aggt_topo *topo, aggt_code from,
+			   aggt_code to)
 {
 	return distance(topo, from, to) * links_per_hop(topo);
 }
@@ -345,7 +345,7 @@ static uint32_t switch_between(const struct aggt_topo *topo, aggt_code from,
 	.decode = decode,				\
 	.neighbours = neighbours,			\
 	.distance = distance,				\
-	.way_links = way_links,				\
+	.path_links = path_links,				\
 	.next_hop = next_hop,				\
 	.hop_links = hop_links,				\
 	.hop_link = hop_link,				\

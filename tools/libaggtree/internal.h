@@ -159,24 +159,24 @@ static inline uint32_t aggt_hop_links(const struct aggt_topo *topo,
 	return topo->ops->hop_links(topo, from, to);
 }
 
-/** aggt_way_links - links on the way that packets take between two points. */
-static inline uint32_t aggt_way_links(const struct aggt_topo *topo,
-				      aggt_code from, aggt_code to)
+/** aggt_path_links - links on the path that packets take between two points. */
+static inline uint32_t aggt_path_links(const struct aggt_topo *topo,
+				       aggt_code from, aggt_code to)
 {
-	return topo->ops->way_links(topo, from, to);
+	return topo->ops->path_links(topo, from, to);
 }
 
 /**
- * aggt_way - the way that packets take
+ * aggt_path - the path that packets take
  * @topo: the topology
  * @from: a point, not on it
- * @to: where it ends; if there is no way it is all of it
+ * @to: where it ends; if there is no path it is all of it
  * @n: how many points it has
  *
  * Return: an array to be freed, NULL without memory.
  */
-aggt_code *aggt_way(const struct aggt_topo *topo, aggt_code from,
-		    aggt_code to, unsigned int *n);
+aggt_code *aggt_path(const struct aggt_topo *topo, aggt_code from,
+		     aggt_code to, unsigned int *n);
 
 /** aggt_trunk - number of the link between two switches with servers. */
 static inline uint64_t aggt_trunk(const struct aggt_topo *topo, uint32_t a,
@@ -282,7 +282,7 @@ int aggt_tree_finish(struct aggt_tree *tree);
 /**
  * aggt_tree_route - connect a vertex to another label by plain routing
  * @tree: the tree
- * @from: a vertex; the way ends where it meets a connected one
+ * @from: a vertex; the path ends where it meets a connected one
  * @to: the label
  * @order: dimensions in the order in which they are corrected; NULL: by the
  *	next hops of the topology
@@ -293,16 +293,16 @@ int aggt_tree_route(struct aggt_tree *tree, uint32_t from, aggt_code to,
 		    const unsigned int *order);
 
 /**
- * aggt_tree_follow - connect an orphan along a way
+ * aggt_tree_follow - connect an orphan along a path
  * @tree: the tree
  * @v: vertex without a parent
- * @way: labels, a hop each; it ends at the first one that leads to the
+ * @path: labels, a hop each; it ends at the first one that leads to the
  *	receiver already, and servers behind @v that are on it change sides
  * @n: how many
  *
  * Return: 0 or -1 without memory.
  */
-int aggt_tree_follow(struct aggt_tree *tree, uint32_t v, const aggt_code *way,
+int aggt_tree_follow(struct aggt_tree *tree, uint32_t v, const aggt_code *path,
 		     unsigned int n);
 
 /**

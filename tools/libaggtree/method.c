@@ -317,7 +317,7 @@ static int run_srs(struct aggt_plan *plan, struct build *b,
 	return aggt_build_srs(plan, b->job, *b->arg, err);
 }
 
-/* The default bound leaves room for two hops out of the way; time has none. */
+/* The default bound leaves room for two hops out of the path; time has none. */
 static int auto_bound(const struct build *b, aggt_node receiver,
 		      uint32_t *bound, struct aggt_err *err)
 {

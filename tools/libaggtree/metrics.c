@@ -162,7 +162,7 @@ static double unicast_cost(const struct aggt_tree *tree,
 	uint32_t v, s;
 
 	for (v = 0; v < tree->n; v++) {
-		links = aggt_way_links(topo, tree->code[v], tree->code[0]);
+		links = aggt_path_links(topo, tree->code[v], tree->code[0]);
 		if (topo->agents)
 			links += 2;
 		for (s = tree->sender[v]; s != AGGT_NONE; s = tree->more[s])

@@ -11,7 +11,7 @@
 #define MAX_STEPS 1e9
 #define MAX_CELLS 0x1000000
 
-/* More than any way costs. */
+/* More than any path costs. */
 #define FAR 1e300
 
 /**
@@ -19,7 +19,7 @@
  *
  * An optimal tree needs no digit that no member has: mapping such digits to
  * one that is there makes no hop longer. So places are cells of the grid. Where
- * parts have failed, ways around them need the other digits, too.
+ * parts have failed, paths around them need the other digits, too.
  *
  * @topo: the topology
  * @tree: the tree to connect
@@ -32,7 +32,7 @@
  * @first: index in @next of each place's, one more at the end
  * @m: senders other than the receiver, vertices 1..m
  * @size: what flows when the senders of a set are merged
- * @cost: [set * places + place], cheapest way to have the set merged there
+ * @cost: [set * places + place], cheapest path to have the set merged there
  */
 struct optimum {
 	const struct aggt_topo *topo;

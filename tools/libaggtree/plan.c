@@ -130,8 +130,8 @@ int aggt_plan_complete(struct aggt_plan *plan, struct aggt_err *err)
 }
 
 /* In a graph links may be missing; repairs find out about the others. */
-static int check_ways(const struct aggt_topo *topo, const struct aggt_job *job,
-		      struct aggt_err *err)
+static int check_paths(const struct aggt_topo *topo, const struct aggt_job *job,
+		       struct aggt_err *err)
 {
 	size_t i, k;
 
@@ -155,7 +155,7 @@ struct aggt_plan *aggt_plan_build(const struct aggt_topo *topo,
 {
 	struct aggt_plan *plan;
 
-	if (aggt_job_check(topo, job, err) || check_ways(topo, job, err))
+	if (aggt_job_check(topo, job, err) || check_paths(topo, job, err))
 		return NULL;
 	plan = aggt_plan_new(topo, job, err);
 	if (!plan)

@@ -8,21 +8,21 @@
 
 #include "internal.h"
 
-/* Hops that a way around may be longer than the shortest. */
+/* Hops that a path around may be longer than the shortest. */
 #define MAX_DETOUR 4
 
-/* Labels that a search for a way may look at. */
+/* Labels that a search for a path may look at. */
 #define MAX_LOOKED 200000
 
 /**
- * struct detour - a search for a way around failures
+ * struct detour - a search for a path around failures
  * @tree: the tree
  * @from: the vertex that looks for it
  * @target: label to reach
  * @join: whether any vertex of the tree that is not behind @from will do
- * @turn: whether the way may lead through those behind it, which then turn
+ * @turn: whether the path may lead through those behind it, which then turn
  * @seen: label -> most hops to spare with which it was looked at, plus one
- * @way: labels after @from
+ * @path: labels after @from
  * @n: how many
  */
 struct detour {
@@ -32,7 +32,7 @@ struct detour {
 	bool join;
 	bool turn;
 	struct aggt_map seen;
-	aggt_code way[AGGT_MAX_DIMS + MAX_DETOUR + 1];
+	aggt_code path[AGGT_MAX_DIMS + MAX_DETOUR + 1];
 	unsigned int n;
 };
 
@@ -54,7 +54,7 @@ static bool enter(struct detour *d, aggt_code at, aggt_code next,
 
 	if (!aggt_hop_ok(d->tree->topo, at, next))
 		return false;
-	d->way[d->n++] = next;
+	d->path[d->n++] = next;
 	if (next == d->target)
 		return true;
 	if (v != AGGT_NONE && d->join && !passes(d->tree, v, d->from))
@@ -114,8 +114,8 @@ static bool walk(struct detour *d, aggt_code at, unsigned int spare)
 	return false;
 }
 
-/* Find the shortest way to @target. Return: 1 if there is one, 0, or -1. */
-static int find_way(struct detour *d)
+/* Find the shortest path to @target. Return: 1 if there is one, 0, or -1. */
+static int find_path(struct detour *d)
 {
 	unsigned int spare;
 	bool found = false;
@@ -128,13 +128,13 @@ static int find_way(struct detour *d)
 	return found;
 }
 
-int aggt_tree_follow(struct aggt_tree *tree, uint32_t v, const aggt_code *way,
+int aggt_tree_follow(struct aggt_tree *tree, uint32_t v, const aggt_code *path,
 		     unsigned int n)
 {
 	unsigned int i;
 
 	for (i = 0; i < n; i++) {
-		uint32_t next = aggt_tree_add(tree, way[i]);
+		uint32_t next = aggt_tree_add(tree, path[i]);
 		bool behind;
 
 		if (next == AGGT_NONE)
@@ -152,12 +152,12 @@ int aggt_tree_follow(struct aggt_tree *tree, uint32_t v, const aggt_code *way,
 }
 
 /*
- * Connect orphan @v to @target by a way of its own; if all ways are taken, in
+ * Connect orphan @v to @target by a path of its own; if all paths are taken, in
  * that direction up to where one meets the tree: flows merge wherever they
  * meet. What is behind @v itself is no help; then the receiver is the target.
- * Where that is the only way it turns around, and goes on before @v.
+ * Where that is the only path it turns around, and goes on before @v.
  *
- * Return: 1 if there is a way, 0, or -1 without memory.
+ * Return: 1 if there is a path, 0, or -1 without memory.
  */
 static int reconnect(struct aggt_tree *tree, uint32_t v, uint32_t target)
 {
@@ -168,40 +168,40 @@ static int reconnect(struct aggt_tree *tree, uint32_t v, uint32_t target)
 		return -1;
 	d.target = tree->code[target];
 	if (!passes(tree, target, v)) {
-		found = find_way(&d);
+		found = find_path(&d);
 		d.join = true;
 		if (!found)
-			found = find_way(&d);
+			found = find_path(&d);
 	}
 	d.target = tree->code[0];
 	d.join = true;
 	if (!found)
-		found = find_way(&d);
+		found = find_path(&d);
 	d.turn = true;
 	if (!found)
-		found = find_way(&d);
+		found = find_path(&d);
 	aggt_map_free(&d.seen);
-	if (found && aggt_tree_follow(tree, v, d.way, d.n))
+	if (found && aggt_tree_follow(tree, v, d.path, d.n))
 		return -1;
 	return found;
 }
 
 /*
- * The same in a graph: by the shortest way that works, to @target or, if that
+ * The same in a graph: by the shortest path that works, to @target or, if that
  * is behind @v, to the receiver.
  */
 static int reconnect_graph(struct aggt_tree *tree, uint32_t v, uint32_t target)
 {
 	aggt_code to = tree->code[passes(tree, target, v) ? 0 : target];
 	unsigned int n;
-	aggt_code *way;
+	aggt_code *path;
 	int ret;
 
-	if (aggt_way_links(tree->topo, tree->code[v], to) == AGGT_NONE)
+	if (aggt_path_links(tree->topo, tree->code[v], to) == AGGT_NONE)
 		return 0;
-	way = aggt_way(tree->topo, tree->code[v], to, &n);
-	ret = !way || aggt_tree_follow(tree, v, way, n) ? -1 : 1;
-	free(way);
+	path = aggt_path(tree->topo, tree->code[v], to, &n);
+	ret = !path || aggt_tree_follow(tree, v, path, n) ? -1 : 1;
+	free(path);
 	return ret;
 }
 

@@ -37,8 +37,8 @@ static int add_edge(struct aggt_tree *tree, const struct aggt_edge *e,
 }
 
 /* Every vertex must lead to the receiver; @seen marks those that do. */
-static int check_ways(const struct aggt_tree *tree, uint32_t *seen,
-		      struct aggt_err *err)
+static int check_paths(const struct aggt_tree *tree, uint32_t *seen,
+		       struct aggt_err *err)
 {
 	uint32_t v, at;
 
@@ -125,7 +125,7 @@ static int restore_tree(struct aggt_tree *tree, const struct aggt_shape *shape,
 		if (add_edge(tree, &shape->edge[i], err))
 			return -1;
 	seen = malloc(tree->n * sizeof(*seen));
-	ret = seen ? check_ways(tree, seen, err) : -1;
+	ret = seen ? check_paths(tree, seen, err) : -1;
 	if (!seen)
 		aggt_err_nomem(err);
 	free(seen);

@@ -110,7 +110,7 @@ static int alloc_stages(struct search *s)
 }
 
 /*
- * Ways only correct digits, so two flows can have met at stage @j only if j
+ * Paths only correct digits, so two flows can have met at stage @j only if j
  * digits are common to their senders and not the receiver's.
  */
 static bool may_meet(const struct search *s, aggt_code a, aggt_code b,

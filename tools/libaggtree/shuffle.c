@@ -223,7 +223,7 @@ static int entry_cost(const struct groups *g, const struct group *group,
 		return -1;
 	*cost = m.cost * group->n;
 	for (i = 0; i < group->n; i++)
-		*cost += flow * aggt_way_links(g->topo,
+		*cost += flow * aggt_path_links(g->topo,
 					       g->code[group->member[i]],
 					       g->code[entry]);
 	if (g->topo->agents && aggt_measure(tree, g->job, NULL, &m))

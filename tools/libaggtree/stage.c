@@ -273,7 +273,7 @@ static uint32_t find_peer(const struct stages *s, const struct peers *p,
 
 /*
  * Intra-stage aggregation. A redirected server has a parent from here on; one
- * that others were redirected to keeps its own way down, so no cycle arises.
+ * that others were redirected to keeps its own path down, so no cycle arises.
  */
 static int redirect_lone(struct stages *s, unsigned int j)
 {

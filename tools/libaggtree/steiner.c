@@ -38,8 +38,8 @@ int aggt_build_steiner(struct aggt_tree *tree, uint64_t budget)
 
 			if (dist[v] == UINT32_MAX)
 				continue;
-			d = aggt_way_links(tree->topo, tree->code[v],
-					   tree->code[last]);
+			d = aggt_path_links(tree->topo, tree->code[v],
+					    tree->code[last]);
 			if (d < dist[v]) {
 				dist[v] = d;
 				near[v] = last;

@@ -201,18 +201,18 @@ static struct hop measure_hop(const struct aggt_tree *tree,
 static void drop(struct aggt_loads *loads, const struct aggt_loads *own)
 {
 	const struct aggt_map *map = &own->link;
-	uint32_t i, k, way;
+	uint32_t i, k, side;
 
 	for (i = 0; i <= map->mask; i++) {
 		if (map->key[i] == UINT64_MAX)
 			continue;
 		k = aggt_map_get(&loads->link, map->key[i]);
-		for (way = UP; way <= DOWN; way++) {
+		for (side = UP; side <= DOWN; side++) {
 			const struct aggt_busy *less =
-				&own->load[2 * map->val[i] + way];
+				&own->load[2 * map->val[i] + side];
 
-			loads->load[2 * k + way].traffic -= less->traffic;
-			loads->load[2 * k + way].time -= less->time;
+			loads->load[2 * k + side].traffic -= less->traffic;
+			loads->load[2 * k + side].time -= less->time;
 		}
 	}
 }
@@ -233,27 +233,28 @@ int aggt_loads_drop(struct aggt_loads *loads, const struct aggt_tree *tree,
 	return ret;
 }
 
-/* Of a packet, the longest way of a sender's to the receiver. */
-static int longest_way(const struct aggt_tree *tree, const struct aggt_job *job,
-		       const struct aggt_flow *flow, double *longest)
+/* Of a packet, the longest path of a sender's to the receiver. */
+static int longest_path(const struct aggt_tree *tree,
+			const struct aggt_job *job,
+			const struct aggt_flow *flow, double *longest)
 {
 	double access = tree->topo->agents * job->packet;
-	double *way = malloc(tree->n * sizeof(*way));
+	double *path = malloc(tree->n * sizeof(*path));
 	uint32_t v;
 
-	if (!way)
+	if (!path)
 		return -1;
-	way[0] = access;
+	path[0] = access;
 	*longest = 0;
 	for (v = 0; v < tree->n; v++) {
 		if (v)
-			way[v] = way[tree->parent[v]] +
+			path[v] = path[tree->parent[v]] +
 				 measure_hop(tree, job, v).all +
 				 (merges(tree, flow, v) ? 2 * access : 0);
 		if (tree->sender[v] != AGGT_NONE)
-			*longest = fmax(*longest, way[v] + access);
+			*longest = fmax(*longest, path[v] + access);
 	}
-	free(way);
+	free(path);
 	return 0;
 }
 
@@ -262,7 +263,7 @@ static int longest_way(const struct aggt_tree *tree, const struct aggt_job *job,
  * @link: by which one; with agents there is one
  * @at: when its first packet could be there
  * @busy: how long it keeps the link
- * @alone: how long it takes if it has its way to itself
+ * @alone: how long it takes if it has its path to itself
  */
 struct arrival {
 	uint64_t link;
@@ -342,11 +343,11 @@ static void collect_child(struct wait *w, uint32_t c)
 {
 	const struct aggt_job *job = w->job;
 	struct hop hop = measure_hop(w->tree, job, c);
-	double size = w->flow[c].out, way = hop.all;
+	double size = w->flow[c].out, path = hop.all;
 
-	way += (w->tree->topo->agents - hop.last) * job->packet;
+	path += (w->tree->topo->agents - hop.last) * job->packet;
 	w->arrival[w->n++] = (struct arrival){
-		.link = hop.link, .at = w->ready[c] + way,
+		.link = hop.link, .at = w->ready[c] + path,
 		.busy = size * hop.last,
 		.alone = size * fmax(hop.slowest, w->slow[c]),
 	};
@@ -437,17 +438,19 @@ static struct aggt_busy most_together(const struct aggt_loads *own,
 {
 	const struct aggt_map *map = &own->link;
 	struct aggt_busy load, most = own->most;
-	uint32_t i, k, way;
+	const struct aggt_busy *other;
+	uint32_t i, k, side;
 
 	for (i = 0; i <= map->mask; i++) {
 		if (map->key[i] == UINT64_MAX)
 			continue;
 		k = aggt_map_get(&others->link, map->key[i]);
-		for (way = UP; k != AGGT_NONE && way <= DOWN; way++) {
-			load = own->load[2 * map->val[i] + way];
+		for (side = UP; k != AGGT_NONE && side <= DOWN; side++) {
+			other = &others->load[2 * k + side];
+			load = own->load[2 * map->val[i] + side];
 			if (load.time > 0) {
-				load.traffic += others->load[2 * k + way].traffic;
-				load.time += others->load[2 * k + way].time;
+				load.traffic += other->traffic;
+				load.time += other->time;
 			}
 			if (load.time > most.time)
 				most = load;
@@ -468,7 +471,7 @@ static int measure(const struct aggt_tree *tree, const struct aggt_job *job,
 	if (aggt_loads_init(&own))
 		return -1;
 	if (load_tree(&own, tree, job, flow) ||
-	    longest_way(tree, job, flow, &m->latency) || last_flow(&w, &end))
+	    longest_path(tree, job, flow, &m->latency) || last_flow(&w, &end))
 		goto out;
 	m->fan_in = tree->aggregates ? w.fan_in : 0;
 	m->time = job->pipelined || !tree->aggregates ? 0 : end;

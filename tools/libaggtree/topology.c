@@ -208,19 +208,19 @@ aggt_node *aggt_topo_neighbours(const struct aggt_topo *topo, uint32_t point,
 	return list;
 }
 
-aggt_code *aggt_way(const struct aggt_topo *topo, aggt_code from,
-		    aggt_code to, unsigned int *n)
+aggt_code *aggt_path(const struct aggt_topo *topo, aggt_code from,
+		     aggt_code to, unsigned int *n)
 {
 	unsigned int i;
-	aggt_code *way;
+	aggt_code *path;
 
 	*n = topo->ops->distance(topo, from, to);
 	if (*n == AGGT_NONE)
 		*n = 1;
-	way = malloc(((size_t)*n + 1) * sizeof(*way));
-	for (i = 0; way && i < *n; i++)
-		way[i] = from = topo->ops->next_hop(topo, from, to);
-	return way;
+	path = malloc(((size_t)*n + 1) * sizeof(*path));
+	for (i = 0; path && i < *n; i++)
+		path[i] = from = topo->ops->next_hop(topo, from, to);
+	return path;
 }
 
 uint32_t aggt_topo_hop_links(const struct aggt_topo *topo, uint32_t a,

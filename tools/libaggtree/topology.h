@@ -26,9 +26,9 @@ typedef uint64_t aggt_code;
  * @decode: number of a point: of a server or, with agents, of a switch
  * @neighbours: list the points one hop from @at in @list, which may be NULL.
  *	Return: how many there are
- * @distance: hops on the way that packets take, AGGT_NONE if there is no way
- * @way_links: links on that way
- * @next_hop: the point that comes next on that way, @to if it is @from
+ * @distance: hops on the path that packets take, AGGT_NONE if there is no path
+ * @path_links: links on that path
+ * @next_hop: the point that comes next on that path, @to if it is @from
  * @hop_links: links that a hop crosses. Return: 0 if it is not a hop, which
  *	crosses no point
  * @hop_link: name of link @i of a hop, the same from both ends of the link; if
@@ -53,8 +53,8 @@ struct aggt_topo_ops {
 			       aggt_code *list);
 	uint32_t (*distance)(const struct aggt_topo *topo, aggt_code from,
 			     aggt_code to);
-	uint32_t (*way_links)(const struct aggt_topo *topo, aggt_code from,
-			      aggt_code to);
+	uint32_t (*path_links)(const struct aggt_topo *topo, aggt_code from,
+			       aggt_code to);
 	aggt_code (*next_hop)(const struct aggt_topo *topo, aggt_code from,
 			      aggt_code to);
 	uint32_t (*hop_links)(const struct aggt_topo *topo, aggt_code from,

@@ -215,9 +215,9 @@ out:
 	return ret;
 }
 
-/* The point after @at on the way to @to, by its @order of dimensions if any. */
-static aggt_code next_on_way(const struct aggt_topo *topo, aggt_code at,
-			     aggt_code to, const unsigned int *order)
+/* The point after @at on the path to @to, by its @order of dimensions if any. */
+static aggt_code next_on_path(const struct aggt_topo *topo, aggt_code at,
+			      aggt_code to, const unsigned int *order)
 {
 	if (!order)
 		return topo->ops->next_hop(topo, at, to);
@@ -234,7 +234,7 @@ int aggt_tree_route(struct aggt_tree *tree, uint32_t from, aggt_code to,
 	while (at != to) {
 		uint32_t next;
 
-		at = next_on_way(tree->topo, at, to, order);
+		at = next_on_path(tree->topo, at, to, order);
 		next = aggt_tree_add(tree, at);
 		if (next == AGGT_NONE)
 			return -1;

@@ -67,8 +67,8 @@ int aggt_change_parse(const struct aggt_topo *topo, const char *text,
 }
 
 /* Labels from @at to the receiver as the tree's symbols have it. */
-static unsigned int way_down(const struct aggt_tree *tree, aggt_code at,
-			     aggt_code *way)
+static unsigned int path_down(const struct aggt_tree *tree, aggt_code at,
+			      aggt_code *path)
 {
 	const struct aggt_topo *topo = tree->topo;
 	unsigned int i, n = 0;
@@ -78,7 +78,7 @@ static unsigned int way_down(const struct aggt_tree *tree, aggt_code at,
 		aggt_code diff = (at ^ tree->code[0]) & topo->mask[d];
 
 		if (diff)
-			way[n++] = at ^= diff;
+			path[n++] = at ^= diff;
 	}
 	return n;
 }
@@ -90,8 +90,8 @@ static aggt_code nearest(const struct aggt_tree *tree, uint32_t v)
 	aggt_code to = tree->code[0];
 
 	for (u = 0; u < tree->n; u++) {
-		links = aggt_way_links(tree->topo, tree->code[u],
-				       tree->code[v]);
+		links = aggt_path_links(tree->topo, tree->code[u],
+					tree->code[v]);
 		if (u == v || links >= least)
 			continue;
 		least = links;
@@ -100,29 +100,29 @@ static aggt_code nearest(const struct aggt_tree *tree, uint32_t v)
 	return to;
 }
 
-/* Connect @v to a point by the way that packets take there. */
-static int follow_way(struct aggt_tree *tree, uint32_t v, aggt_code to)
+/* Connect @v to a point by the path that packets take there. */
+static int follow_path(struct aggt_tree *tree, uint32_t v, aggt_code to)
 {
 	unsigned int n;
-	aggt_code *way = aggt_way(tree->topo, tree->code[v], to, &n);
-	int ret = way ? aggt_tree_follow(tree, v, way, n) : -1;
+	aggt_code *path = aggt_path(tree->topo, tree->code[v], to, &n);
+	int ret = path ? aggt_tree_follow(tree, v, path, n) : -1;
 
-	free(way);
+	free(path);
 	return ret;
 }
 
 /* Connect @v to the receiver by the tree's symbols or, without, as packets go. */
 static int follow_down(struct aggt_tree *tree, uint32_t v)
 {
-	aggt_code way[AGGT_MAX_DIMS];
+	aggt_code path[AGGT_MAX_DIMS];
 
 	if (!tree->n_symbols)
-		return follow_way(tree, v, tree->code[0]);
-	return aggt_tree_follow(tree, v, way,
-				way_down(tree, tree->code[v], way));
+		return follow_path(tree, v, tree->code[0]);
+	return aggt_tree_follow(tree, v, path,
+				path_down(tree, tree->code[v], path));
 }
 
-/* IV-C: a sender joins; the ways of the others stay. */
+/* IV-C: a sender joins; the paths of the others stay. */
 static int join_tree(struct aggt_tree *tree, const struct aggt_job *job,
 		     aggt_node server)
 {
@@ -133,7 +133,7 @@ static int join_tree(struct aggt_tree *tree, const struct aggt_job *job,
 	if (!v || tree->parent[v] != AGGT_NONE)
 		return 0;
 	if (tree->n_symbols || !tree->aggregates ?
-	    follow_down(tree, v) : follow_way(tree, v, nearest(tree, v)))
+	    follow_down(tree, v) : follow_path(tree, v, nearest(tree, v)))
 		return -1;
 	return aggt_tree_finish(tree);
 }
@@ -232,7 +232,7 @@ static int replace_staged(struct aggt_tree *tree, const struct aggt_tree *old)
 	return 0;
 }
 
-/* Without stages: turn the old receiver's way to the new one around. */
+/* Without stages: turn the old receiver's path to the new one around. */
 static int replace_root(struct aggt_tree *tree, const struct aggt_tree *old)
 {
 	uint32_t v, i, to;
@@ -345,7 +345,7 @@ static aggt_node substitute_graph(const struct aggt_plan *plan,
 	for (v = 0; v < plan->topo->servers; v++) {
 		if (!is_idle(plan, v))
 			continue;
-		links = aggt_way_links(plan->topo, v, tree->receiver);
+		links = aggt_path_links(plan->topo, v, tree->receiver);
 		if (links >= least)
 			continue;
 		least = links;

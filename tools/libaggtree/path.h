@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A flow's way by the links that its packets' filter names, and by those that
+/* A flow's path by the links that its packets' filter names, and by those that
  * the nodes on it look up beside them.
  */
 #ifndef AGGT_WAY_H
@@ -15,13 +15,13 @@ struct aggt_names {
 };
 
 /**
- * struct aggt_way - from an end to the receiver
- * @right: links of the way
+ * struct aggt_path - from an end to the receiver
+ * @right: links of the path
  * @wrong: links that are looked up and do not belong to it, node by node
  * @node: where the names of each node end in @wrong
  * @n_nodes: that look anything up
  */
-struct aggt_way {
+struct aggt_path {
 	struct aggt_names right;
 	struct aggt_names wrong;
 	size_t *node;
@@ -30,17 +30,17 @@ struct aggt_way {
 };
 
 /**
- * aggt_way_find - the way of an end's flow
- * @way: zero or used before
+ * aggt_path_find - the path of an end's flow
+ * @path: zero or used before
  * @plan: the plan
  * @entry: of the end
  * @conf: which nodes look up what
  *
- * Return: 0, or -1 without memory; aggt_way_free() is due in any case.
+ * Return: 0, or -1 without memory; aggt_path_free() is due in any case.
  */
-int aggt_way_find(struct aggt_way *way, const struct aggt_plan *plan,
-		  const struct aggt_entry *entry,
-		  const struct aggt_filter_conf *conf);
-void aggt_way_free(struct aggt_way *way);
+int aggt_path_find(struct aggt_path *path, const struct aggt_plan *plan,
+		   const struct aggt_entry *entry,
+		   const struct aggt_filter_conf *conf);
+void aggt_path_free(struct aggt_path *path);
 
 #endif

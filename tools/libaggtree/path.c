@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A flow's way by its links, and the links that nodes on it look up. */
+/* A flow's path by its links, and the links that nodes on it look up. */
 #include <stdlib.h>
 
 #include "internal.h"
-#include "way.h"
+#include "path.h"
 
 /* 25 bits of a number and one for what it is of; large networks share names. */
 #define NAME_NUMBER	0x1ffffffu
@@ -19,7 +19,7 @@ uint64_t aggt_link_name(bool from_switch, uint32_t from, bool to_switch,
 }
 
 /**
- * struct look - a packet at a server of its way
+ * struct look - a packet at a server of its path
  * @topo: the network
  * @conf: which nodes look up what
  * @receiver: where it goes
@@ -54,19 +54,19 @@ static int add_name(struct aggt_names *names, uint64_t name)
 	return 0;
 }
 
-static int end_node(struct aggt_way *way)
+static int end_node(struct aggt_path *path)
 {
-	size_t room = 2 * way->room + 16;
+	size_t room = 2 * path->room + 16;
 	size_t *more;
 
-	if (way->n_nodes == way->room) {
-		more = realloc(way->node, room * sizeof(*more));
+	if (path->n_nodes == path->room) {
+		more = realloc(path->node, room * sizeof(*more));
 		if (!more)
 			return -1;
-		way->node = more;
-		way->room = room;
+		path->node = more;
+		path->room = room;
 	}
-	way->node[way->n_nodes++] = way->wrong.n;
+	path->node[path->n_nodes++] = path->wrong.n;
 	return 0;
 }
 
@@ -78,7 +78,7 @@ static bool leads(const struct look *l, unsigned int dim, unsigned int digit)
 }
 
 /* Of a port to a switch that looks further: there is one link. */
-static int look_at_switch(struct aggt_way *way, const struct look *l,
+static int look_at_switch(struct aggt_path *path, const struct look *l,
 			  unsigned int dim)
 {
 	unsigned int own = aggt_topo_digit(l->topo, l->from, dim);
@@ -87,11 +87,11 @@ static int look_at_switch(struct aggt_way *way, const struct look *l,
 	if (dim == l->dim || (l->conf->rule == AGGT_FILTER_PAPER &&
 			      leads(l, dim, own)))
 		return 0;
-	return add_name(&way->wrong, aggt_link_name(false, l->from, true, sw));
+	return add_name(&path->wrong, aggt_link_name(false, l->from, true, sw));
 }
 
 /* Of a port to a switch that does not: a link to each server behind it. */
-static int look_at_servers(struct aggt_way *way, const struct look *l,
+static int look_at_servers(struct aggt_path *path, const struct look *l,
 			   unsigned int dim)
 {
 	unsigned int d, own = aggt_topo_digit(l->topo, l->from, dim);
@@ -101,14 +101,14 @@ static int look_at_servers(struct aggt_way *way, const struct look *l,
 
 		if (d == own || to == l->to || !leads(l, dim, d))
 			continue;
-		if (add_name(&way->wrong,
+		if (add_name(&path->wrong,
 			     aggt_link_name(false, l->from, false, to)))
 			return -1;
 	}
 	return 0;
 }
 
-static int look_from_server(struct aggt_way *way, const struct look *l)
+static int look_from_server(struct aggt_path *path, const struct look *l)
 {
 	unsigned int dim;
 
@@ -118,14 +118,14 @@ static int look_from_server(struct aggt_way *way, const struct look *l)
 	for (dim = 0; dim < aggt_topo_dims(l->topo); dim++) {
 		if (dim == l->ingress)
 			continue;
-		if (l->conf->switches ? look_at_switch(way, l, dim) :
-					look_at_servers(way, l, dim))
+		if (l->conf->switches ? look_at_switch(path, l, dim) :
+					look_at_servers(path, l, dim))
 			return -1;
 	}
-	return end_node(way);
+	return end_node(path);
 }
 
-static int look_from_switch(struct aggt_way *way, const struct look *l)
+static int look_from_switch(struct aggt_path *path, const struct look *l)
 {
 	uint32_t sw = aggt_topo_switch(l->topo, l->from, l->dim);
 	unsigned int d;
@@ -136,30 +136,30 @@ static int look_from_switch(struct aggt_way *way, const struct look *l)
 
 		if (to == l->from || to == l->to || !leads(l, l->dim, d))
 			continue;
-		if (add_name(&way->wrong, aggt_link_name(true, sw, false, to)))
+		if (add_name(&path->wrong, aggt_link_name(true, sw, false, to)))
 			return -1;
 	}
-	return end_node(way);
+	return end_node(path);
 }
 
-static int add_hop(struct aggt_way *way, const struct look *l)
+static int add_hop(struct aggt_path *path, const struct look *l)
 {
 	uint32_t sw = aggt_topo_switch(l->topo, l->from, l->dim);
 
-	if (look_from_server(way, l))
+	if (look_from_server(path, l))
 		return -1;
 	if (!l->conf->switches)
-		return add_name(&way->right,
+		return add_name(&path->right,
 				aggt_link_name(false, l->from, false, l->to));
-	if (add_name(&way->right, aggt_link_name(false, l->from, true, sw)) ||
-	    add_name(&way->right, aggt_link_name(true, sw, false, l->to)))
+	if (add_name(&path->right, aggt_link_name(false, l->from, true, sw)) ||
+	    add_name(&path->right, aggt_link_name(true, sw, false, l->to)))
 		return -1;
-	return look_from_switch(way, l);
+	return look_from_switch(path, l);
 }
 
-int aggt_way_find(struct aggt_way *way, const struct aggt_plan *plan,
-		  const struct aggt_entry *entry,
-		  const struct aggt_filter_conf *conf)
+int aggt_path_find(struct aggt_path *path, const struct aggt_plan *plan,
+		   const struct aggt_entry *entry,
+		   const struct aggt_filter_conf *conf)
 {
 	const struct aggt_tree *tree = plan->tree[entry->tree];
 	uint32_t v = aggt_tree_find(tree, entry->server), up;
@@ -168,24 +168,24 @@ int aggt_way_find(struct aggt_way *way, const struct aggt_plan *plan,
 		.receiver = entry->receiver, .ingress = AGGT_NONE,
 	};
 
-	way->right.n = 0;
-	way->wrong.n = 0;
-	way->n_nodes = 0;
+	path->right.n = 0;
+	path->wrong.n = 0;
+	path->n_nodes = 0;
 	for (; v; v = up) {
 		up = aggt_tree_parent(tree, v);
 		l.from = aggt_tree_server(tree, v);
 		l.to = aggt_tree_server(tree, up);
 		l.dim = aggt_topo_link_dim(plan->topo, l.from, l.to);
-		if (add_hop(way, &l))
+		if (add_hop(path, &l))
 			return -1;
 		l.ingress = l.dim;
 	}
 	return 0;
 }
 
-void aggt_way_free(struct aggt_way *way)
+void aggt_path_free(struct aggt_path *path)
 {
-	free(way->right.name);
-	free(way->wrong.name);
-	free(way->node);
+	free(path->right.name);
+	free(path->wrong.name);
+	free(path->node);
 }
