@@ -11,7 +11,7 @@
 #include "aggnet_data.h"
 #include "cmd.h"
 #include "info.h"
-#include "line.h"
+#include "text_record.h"
 #include "output.h"
 #include "rewind.h"
 #include "sync.h"
@@ -35,7 +35,7 @@ static int take_back(off_t start)
 	return ST_DONE;
 }
 
-static struct line_form form_of(struct aggnet_sink *sink)
+static struct text_form form_of(struct aggnet_sink *sink)
 {
 	struct aggnet_status status = {};
 
@@ -45,19 +45,19 @@ static struct line_form form_of(struct aggnet_sink *sink)
 	if (status.function == AGGNET_FN_AVERAGE &&
 	    status.vtype != AGGNET_VTYPE_FLOAT32)
 		status.vtype = AGGNET_VTYPE_FLOAT64;
-	return line_form(&status);
+	return text_form(&status);
 }
 
-static void print_key(FILE *f, const struct line_form *form,
+static void print_key(FILE *f, const struct text_form *form,
 		      const struct aggnet_entry *entry, bool ascii)
 {
 	if (form->dense)
 		fprintf(f, "%llu", (unsigned long long)entry->offset);
 	else
-		line_print_key(f, entry->key, entry->klen, ascii);
+		text_record_print_key(f, entry->key, entry->klen, ascii);
 }
 
-static void print_line(const struct line_form *form,
+static void print_line(const struct text_form *form,
 		       const struct aggnet_entry *entry)
 {
 	size_t i;
@@ -65,21 +65,21 @@ static void print_line(const struct line_form *form,
 	for (i = 0; form->pairs && i < entry->n; i++) {
 		print_key(stdout, form, entry, false);
 		putchar('\t');
-		line_print_value(stdout, form, entry->best[i].value,
-				 entry->best[i].real);
+		text_record_print_value(stdout, form, entry->best[i].value,
+					entry->best[i].real);
 		printf("\t%llu\n", (unsigned long long)entry->best[i].id);
 	}
 	if (form->pairs)
 		return;
 	print_key(stdout, form, entry, false);
 	putchar('\t');
-	line_print_value(stdout, form, entry->value, entry->real);
+	text_record_print_value(stdout, form, entry->value, entry->real);
 	putchar('\n');
 }
 
 static void print_lines(struct aggnet_sink *sink)
 {
-	const struct line_form form = form_of(sink);
+	const struct text_form form = form_of(sink);
 	struct aggnet_entry entry;
 
 	while (aggnet_sink_next(sink, &entry))
@@ -87,7 +87,7 @@ static void print_lines(struct aggnet_sink *sink)
 }
 
 /* What is printed as a JSON string; NULL: it is not UTF-8, or no memory. */
-static json_t *key_text(const struct line_form *form,
+static json_t *key_text(const struct text_form *form,
 			const struct aggnet_entry *entry, bool ascii)
 {
 	char *text = NULL;
@@ -106,7 +106,7 @@ static json_t *key_text(const struct line_form *form,
 }
 
 /* The text that a line would have; JSON has UTF-8 only, other bytes are escaped. */
-static json_t *key_json(const struct line_form *form,
+static json_t *key_json(const struct text_form *form,
 			const struct aggnet_entry *entry)
 {
 	json_t *key = key_text(form, entry, false);
@@ -120,7 +120,7 @@ static bool double_holds(int64_t value)
 	return (long double)(double)value == (long double)value;
 }
 
-static json_t *value_text(const struct line_form *form, int64_t value,
+static json_t *value_text(const struct text_form *form, int64_t value,
 			  double real)
 {
 	char *text = NULL;
@@ -131,7 +131,7 @@ static json_t *value_text(const struct line_form *form, int64_t value,
 	f = open_memstream(&text, &len);
 	if (!f)
 		return NULL;
-	line_print_value(f, form, value, real);
+	text_record_print_value(f, form, value, real);
 	fclose(f);
 	string = json_stringn(text, len);
 	free(text);
@@ -139,7 +139,7 @@ static json_t *value_text(const struct line_form *form, int64_t value,
 }
 
 /* Numbers that JSON does not have are texts: nan, inf, -inf, and all digits. */
-static json_t *number_json(const struct line_form *form, int64_t value,
+static json_t *number_json(const struct text_form *form, int64_t value,
 			   double real)
 {
 	if (form->vtype == AGGNET_VTYPE_INT64 ||
@@ -156,7 +156,7 @@ static json_t *id_json(uint64_t id)
 	       json_sprintf("%llu", (unsigned long long)id);
 }
 
-static json_t *value_json(const struct line_form *form,
+static json_t *value_json(const struct text_form *form,
 			  const struct aggnet_entry *entry)
 {
 	json_t *list;
@@ -203,7 +203,7 @@ static void tell_absent(const struct aggnet_sink *sink,
 static int print_json(struct aggnet_sink *sink,
 		      const struct aggnet_result *result)
 {
-	const struct line_form form = form_of(sink);
+	const struct text_form form = form_of(sink);
 	json_t *lines = json_array();
 	struct aggnet_entry entry;
 	json_t *key;
@@ -299,7 +299,7 @@ static int await_lines(struct aggnet_sink *sink)
 static int receive_lines(struct aggnet_sink *sink, off_t start)
 {
 	struct aggnet_entry entry;
-	struct line_form form;
+	struct text_form form;
 	int got, st = ST_DONE;
 	bool first = true;
 

@@ -9,7 +9,7 @@
 #include "aggnet_data.h"
 #include "cmd.h"
 #include "info.h"
-#include "line.h"
+#include "text_record.h"
 #include "output.h"
 
 static uint64_t job = UINT64_MAX;
@@ -39,7 +39,7 @@ struct input {
 	char *line;
 	size_t room;
 	uint64_t number;
-	struct line_form form;
+	struct text_form form;
 	uint8_t last[AGGNET_KEY_MAX];
 	size_t llen;
 };
@@ -68,9 +68,9 @@ static void close_input(struct input *in)
 }
 
 /* The next record; ST_DONE with @got false at the end. */
-static int next_record(struct input *in, struct record *record, bool *got)
+static int next_record(struct input *in, struct text_record *record, bool *got)
 {
-	char why[LINE_WHY];
+	char why[TEXT_RECORD_WHY];
 	ssize_t len;
 
 	*got = false;
@@ -81,14 +81,14 @@ static int next_record(struct input *in, struct record *record, bool *got)
 	if (len < 0)
 		return ST_DONE;
 	in->number++;
-	if (!line_parse(in->line, (size_t)len, &in->form, record, why))
+	if (!text_record_parse(in->line, (size_t)len, &in->form, record, why))
 		return fail("send: %s: line %llu: %s", in->name,
 			    (unsigned long long)in->number, why);
-	if (in->form.dense && !line_key_is(record, in->number - 1))
+	if (in->form.dense && !text_record_key_is(record, in->number - 1))
 		return fail("send: %s: line %llu: element %llu is next",
 			    in->name, (unsigned long long)in->number,
 			    (unsigned long long)in->number - 1);
-	if (in->form.sorted && !line_key_sorts(record, in->last, in->llen))
+	if (in->form.sorted && !text_record_sorts(record, in->last, in->llen))
 		return fail("send: %s: line %llu: its key sorts before that of the line before",
 			    in->name, (unsigned long long)in->number);
 	memcpy(in->last, record->key, record->klen);
@@ -112,7 +112,7 @@ static int start_over(struct input *in)
  */
 static int check_input(struct input *in)
 {
-	struct record record;
+	struct text_record record;
 	int st = ST_DONE;
 	bool got = true;
 
@@ -124,13 +124,13 @@ static int check_input(struct input *in)
 }
 
 static int add_record(struct aggnet_source *source,
-		      const struct line_form *form, const struct record *r)
+		      const struct text_form *form, const struct text_record *r)
 {
 	if (form->dense)
-		return line_form_real(form) ?
+		return text_form_float(form) ?
 		       aggnet_source_add_element_real(source, r->real) :
 		       aggnet_source_add_element(source, r->value);
-	if (line_form_real(form))
+	if (text_form_float(form))
 		return form->pairs ?
 		       aggnet_source_add_pair_real(source, r->key, r->klen,
 						   r->real, r->id) :
@@ -144,7 +144,7 @@ static int add_record(struct aggnet_source *source,
 /* -ESTALE: a new epoch wants all of it again. */
 static int add_all(struct aggnet_source *source, struct input *in, int *error)
 {
-	struct record record;
+	struct text_record record;
 	bool got = true;
 	int st;
 
@@ -226,7 +226,7 @@ static int transfer(const struct aggctl *ctl, struct in_addr to,
 	} else {
 		/* The entry may have come, or changed, after the look-up. */
 		aggnet_source_status(source, &status);
-		in->form = line_form(&status);
+		in->form = text_form(&status);
 		st = contribute(source, in);
 	}
 	if (!st)
@@ -249,7 +249,7 @@ static int run_send(const struct aggctl *ctl, int argc, char **argv)
 	st = open_input(&in, argc ? argv[0] : NULL);
 	/* Joining says what is wrong if there is no such transfer. */
 	if (!st && !aggnet_lookup(to, (uint32_t)job, &status))
-		in.form = line_form(&status);
+		in.form = text_form(&status);
 	if (!st)
 		st = check_input(&in);
 	if (!st)

@@ -3,44 +3,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../tools/aggctl/line.c"
+#include "../../tools/aggctl/text_record.c"
 #include "../uapi/harness.h"
 
-static const struct line_form integer = { .vtype = AGGNET_VTYPE_INT64 };
+static const struct text_form integer = { .vtype = AGGNET_VTYPE_INT64 };
 /* Of the lines that REFUSED() and what is below have parsed. */
-static struct line_form form;
+static struct text_form form;
 
 /* Why the line is refused; NULL if it is a record. */
 static const char *refused(const char *line, size_t len)
 {
-	static char why[LINE_WHY];
-	struct record record;
+	static char why[TEXT_RECORD_WHY];
+	struct text_record record;
 
-	return line_parse(line, len, &form, &record, why) ? NULL : why;
+	return text_record_parse(line, len, &form, &record, why) ? NULL : why;
 }
 
 #define REFUSED(line)	refused(line, sizeof(line) - 1)
 
 TEST(line_parse__record)
 {
-	char why[LINE_WHY];
-	struct record r;
+	char why[TEXT_RECORD_WHY];
+	struct text_record r;
 
-	ASSERT_TRUE(line_parse("key\t-17\n", 8, &integer, &r, why));
+	ASSERT_TRUE(text_record_parse("key\t-17\n", 8, &integer, &r, why));
 	EXPECT_EQ(3, r.klen);
 	EXPECT_EQ(0, memcmp(r.key, "key", 3));
 	EXPECT_EQ(-17, r.value);
-	ASSERT_TRUE(line_parse("k\t5", 3, &integer, &r, why));
+	ASSERT_TRUE(text_record_parse("k\t5", 3, &integer, &r, why));
 	EXPECT_EQ(5, r.value);
 }
 
 TEST(line_parse__escapes)
 {
 	static const char line[] = "a\\tb\\nc\\\\d\\x00\\xFf\t1\n";
-	char why[LINE_WHY];
-	struct record r;
+	char why[TEXT_RECORD_WHY];
+	struct text_record r;
 
-	ASSERT_TRUE(line_parse(line, sizeof(line) - 1, &integer, &r, why));
+	ASSERT_TRUE(text_record_parse(line, sizeof(line) - 1, &integer, &r,
+				      why));
 	ASSERT_EQ(9, r.klen);
 	EXPECT_EQ(0, memcmp(r.key, "a\tb\nc\\d\0\xff", 9));
 }
@@ -70,12 +71,14 @@ TEST(line_parse__no_record)
 
 TEST(line_parse__value_limits)
 {
-	char why[LINE_WHY];
-	struct record r;
+	char why[TEXT_RECORD_WHY];
+	struct text_record r;
 
-	ASSERT_TRUE(line_parse("k\t9223372036854775807", 21, &integer, &r, why));
+	ASSERT_TRUE(text_record_parse("k\t9223372036854775807", 21, &integer,
+				      &r, why));
 	EXPECT_EQ(INT64_MAX, r.value);
-	ASSERT_TRUE(line_parse("k\t-9223372036854775808", 22, &integer, &r, why));
+	ASSERT_TRUE(text_record_parse("k\t-9223372036854775808", 22, &integer,
+				      &r, why));
 	EXPECT_EQ(INT64_MIN, r.value);
 	EXPECT_STREQ("value does not fit 64 bits with sign",
 		     REFUSED("k\t9223372036854775808\n"));
@@ -87,13 +90,13 @@ TEST(line_parse__value_limits)
 
 TEST(line_parse__reals)
 {
-	char why[LINE_WHY];
-	struct record r;
+	char why[TEXT_RECORD_WHY];
+	struct text_record r;
 
-	form = (struct line_form){ .vtype = AGGNET_VTYPE_FLOAT64 };
-	ASSERT_TRUE(line_parse("k\t-1.5e-300", 11, &form, &r, why));
+	form = (struct text_form){ .vtype = AGGNET_VTYPE_FLOAT64 };
+	ASSERT_TRUE(text_record_parse("k\t-1.5e-300", 11, &form, &r, why));
 	EXPECT_EQ(-1.5e-300, r.real);
-	ASSERT_TRUE(line_parse("k\tinf", 5, &form, &r, why));
+	ASSERT_TRUE(text_record_parse("k\tinf", 5, &form, &r, why));
 	EXPECT_TRUE(isinf(r.real));
 	EXPECT_STREQ("value is not a number", REFUSED("k\t1.5x\n"));
 	EXPECT_STREQ("value is not a number", REFUSED("k\t0x10\n"));
@@ -109,27 +112,27 @@ TEST(line_parse__reals)
 	form.vtype = AGGNET_VTYPE_FLOAT32;
 	EXPECT_STREQ("value does not fit its type", REFUSED("k\t1e39\n"));
 	/* 1 + 2^-24 + 2^-60: nearest is not what rounding twice gives. */
-	ASSERT_TRUE(line_parse("k\t1.0000000596046447754", 23, &form, &r,
-			       why));
+	ASSERT_TRUE(text_record_parse("k\t1.0000000596046447754", 23, &form, &r,
+				      why));
 	EXPECT_EQ(1.00000011920928955078125, r.real);
 	form = integer;
 }
 
 TEST(line_parse__fixed_and_narrow)
 {
-	char why[LINE_WHY];
-	struct record r;
+	char why[TEXT_RECORD_WHY];
+	struct text_record r;
 
-	form = (struct line_form){ .vtype = AGGNET_VTYPE_FIXED, .scale = 8 };
-	ASSERT_TRUE(line_parse("k\t-1.5", 6, &form, &r, why));
+	form = (struct text_form){ .vtype = AGGNET_VTYPE_FIXED, .scale = 8 };
+	ASSERT_TRUE(text_record_parse("k\t-1.5", 6, &form, &r, why));
 	EXPECT_EQ(-384, r.value);
-	ASSERT_TRUE(line_parse("k\t36028797018963967.99609375", 28, &form, &r,
-			       why));
+	ASSERT_TRUE(text_record_parse("k\t36028797018963967.99609375", 28,
+				      &form, &r, why));
 	EXPECT_EQ(INT64_MAX, r.value);
 	EXPECT_STREQ("value does not fit 64 bits",
 		     REFUSED("k\t36028797018963968\n"));
-	form = (struct line_form){ .vtype = AGGNET_VTYPE_INT32 };
-	ASSERT_TRUE(line_parse("k\t-2147483648", 13, &form, &r, why));
+	form = (struct text_form){ .vtype = AGGNET_VTYPE_INT32 };
+	ASSERT_TRUE(text_record_parse("k\t-2147483648", 13, &form, &r, why));
 	EXPECT_STREQ("value does not fit 32 bits with sign",
 		     REFUSED("k\t2147483648\n"));
 	form = integer;
@@ -137,12 +140,12 @@ TEST(line_parse__fixed_and_narrow)
 
 TEST(line_parse__pairs)
 {
-	char why[LINE_WHY];
-	struct record r;
+	char why[TEXT_RECORD_WHY];
+	struct text_record r;
 
-	form = (struct line_form){ .pairs = true };
-	ASSERT_TRUE(line_parse("q\t-5\t18446744073709551615\n", 26, &form, &r,
-			       why));
+	form = (struct text_form){ .pairs = true };
+	ASSERT_TRUE(text_record_parse("q\t-5\t18446744073709551615\n", 26,
+				      &form, &r, why));
 	EXPECT_EQ(-5, r.value);
 	EXPECT_EQ(UINT64_MAX, r.id);
 	EXPECT_STREQ("there is no TAB between value and id",
@@ -158,24 +161,24 @@ TEST(line_print_value__round_trip)
 {
 	static const double reals[] = { 0.1, -1e300, 5e-324, 1.0 / 3, 1e22 };
 	static const int64_t fixed[] = { 1, -1, INT64_MAX, INT64_MIN, 12345 };
-	struct line_form forms[] = {
+	struct text_form forms[] = {
 		{ .vtype = AGGNET_VTYPE_FLOAT64 },
 		{ .vtype = AGGNET_VTYPE_FIXED, .scale = 40 },
 	};
-	char why[LINE_WHY], line[128];
-	struct record r;
+	char why[TEXT_RECORD_WHY], line[128];
+	struct text_record r;
 	size_t i;
 	FILE *f;
 
 	for (i = 0; i < 5; i++) {
 		f = fmemopen(line, sizeof(line), "w");
-		line_print_value(f, &forms[0], 0, reals[i]);
+		text_record_print_value(f, &forms[0], 0, reals[i]);
 		fclose(f);
 		ASSERT_TRUE(parse_value(line, strlen(line), &forms[0], &r,
 					why));
 		EXPECT_EQ(reals[i], r.real);
 		f = fmemopen(line, sizeof(line), "w");
-		line_print_value(f, &forms[1], fixed[i], 0);
+		text_record_print_value(f, &forms[1], fixed[i], 0);
 		fclose(f);
 		ASSERT_TRUE(parse_value(line, strlen(line), &forms[1], &r,
 					why));
@@ -189,15 +192,16 @@ TEST(line_key_sorts__order)
 	static const char * const line[] = {
 		"a\\x00", "a\\x00\\x00", "a", "a", "aa", "a\\x7f", "a\\xff", "b",
 	};
-	struct record last = { .klen = 0 }, r;
-	char text[32], why[LINE_WHY];
+	struct text_record last = { .klen = 0 }, r;
+	char text[32], why[TEXT_RECORD_WHY];
 	size_t i;
 
 	for (i = 0; i < sizeof(line) / sizeof(line[0]); i++) {
 		sprintf(text, "%s\t1", line[i]);
-		ASSERT_TRUE(line_parse(text, strlen(text), &integer, &r, why));
+		ASSERT_TRUE(text_record_parse(text, strlen(text), &integer, &r,
+					      why));
 		/* "a" is how those with zeros go on. */
-		EXPECT_EQ(i != 2, line_key_sorts(&r, last.key, last.klen))
+		EXPECT_EQ(i != 2, text_record_sorts(&r, last.key, last.klen))
 			TH_LOG("%s", line[i]);
 		last = r;
 	}
@@ -205,15 +209,17 @@ TEST(line_key_sorts__order)
 
 TEST(line_parse__key_length)
 {
-	char line[AGGNET_KEY_MAX + 4], why[LINE_WHY];
-	struct record r;
+	char line[AGGNET_KEY_MAX + 4], why[TEXT_RECORD_WHY];
+	struct text_record r;
 
 	memset(line, 'k', sizeof(line));
 	memcpy(line + AGGNET_KEY_MAX, "\t1", 2);
-	ASSERT_TRUE(line_parse(line, AGGNET_KEY_MAX + 2, &integer, &r, why));
+	ASSERT_TRUE(text_record_parse(line, AGGNET_KEY_MAX + 2, &integer, &r,
+				      why));
 	EXPECT_EQ(AGGNET_KEY_MAX, r.klen);
 	memcpy(line + AGGNET_KEY_MAX, "k\t1", 3);
-	ASSERT_FALSE(line_parse(line, AGGNET_KEY_MAX + 3, &integer, &r, why));
+	ASSERT_FALSE(text_record_parse(line, AGGNET_KEY_MAX + 3, &integer, &r,
+				       why));
 	EXPECT_STREQ("key is longer than 255 bytes", why);
 }
 
@@ -221,8 +227,8 @@ TEST(line_parse__key_length)
 static void round_trip(struct __test_metadata *_metadata, bool ascii)
 {
 	uint8_t key[AGGNET_KEY_MAX];
-	char *text = NULL, why[LINE_WHY];
-	struct record r;
+	char *text = NULL, why[TEXT_RECORD_WHY];
+	struct text_record r;
 	size_t len, i;
 	FILE *f;
 
@@ -230,12 +236,12 @@ static void round_trip(struct __test_metadata *_metadata, bool ascii)
 		key[i] = (uint8_t)(i + ascii);
 	f = open_memstream(&text, &len);
 	ASSERT_NE(NULL, f);
-	line_print_key(f, key, sizeof(key), ascii);
+	text_record_print_key(f, key, sizeof(key), ascii);
 	fputs("\t7\n", f);
 	fclose(f);
 	for (i = 0; ascii && i < len; i++)
 		EXPECT_LE(0, (signed char)text[i]);
-	ASSERT_TRUE(line_parse(text, len, &integer, &r, why));
+	ASSERT_TRUE(text_record_parse(text, len, &integer, &r, why));
 	EXPECT_EQ(sizeof(key), r.klen);
 	EXPECT_EQ(0, memcmp(key, r.key, sizeof(key)));
 	free(text);

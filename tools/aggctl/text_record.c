@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "../libaggnet/aggnet_data.h"
-#include "line.h"
+#include "text_record.h"
 
 static int hex_digit(char c)
 {
@@ -48,7 +48,7 @@ static size_t parse_escape(const char *s, size_t len, uint8_t *byte)
 	return 0;
 }
 
-static bool parse_key(const char *s, size_t len, struct record *record,
+static bool parse_key(const char *s, size_t len, struct text_record *record,
 		      char *why)
 {
 	size_t used, i;
@@ -59,20 +59,20 @@ static bool parse_key(const char *s, size_t len, struct record *record,
 		byte = (uint8_t)s[i];
 		used = s[i] == '\\' ? parse_escape(s + i, len - i, &byte) : 1;
 		if (!used) {
-			snprintf(why, LINE_WHY,
+			snprintf(why, TEXT_RECORD_WHY,
 				 "column %zu: only \\t, \\n, \\\\ and \\xHH are escapes",
 				 i + 1);
 			return false;
 		}
 		if (record->klen == AGGNET_KEY_MAX) {
-			snprintf(why, LINE_WHY, "key is longer than %d bytes",
-				 AGGNET_KEY_MAX);
+			snprintf(why, TEXT_RECORD_WHY,
+				 "key is longer than %d bytes", AGGNET_KEY_MAX);
 			return false;
 		}
 		record->key[record->klen++] = byte;
 	}
 	if (!record->klen)
-		snprintf(why, LINE_WHY, "key is empty");
+		snprintf(why, TEXT_RECORD_WHY, "key is empty");
 	return record->klen;
 }
 
@@ -87,18 +87,19 @@ static bool parse_digits(const char *s, size_t len, uint64_t max,
 		uint64_t digit = (uint64_t)(s[i] - '0');
 
 		if (s[i] < '0' || s[i] > '9') {
-			snprintf(why, LINE_WHY, "value is not a whole number");
+			snprintf(why, TEXT_RECORD_WHY,
+				 "value is not a whole number");
 			return false;
 		}
 		if (*value > (max - digit) / 10) {
-			snprintf(why, LINE_WHY,
+			snprintf(why, TEXT_RECORD_WHY,
 				 "value does not fit 64 bits with sign");
 			return false;
 		}
 		*value = *value * 10 + digit;
 	}
 	if (!len)
-		snprintf(why, LINE_WHY, "value is missing");
+		snprintf(why, TEXT_RECORD_WHY, "value is missing");
 	return len;
 }
 
@@ -121,7 +122,7 @@ static bool parse_id(const char *s, size_t len, uint64_t *id, char *why)
 {
 	if (parse_digits(s, len, UINT64_MAX, id, why))
 		return true;
-	snprintf(why, LINE_WHY, "id is not a number below 2^64");
+	snprintf(why, TEXT_RECORD_WHY, "id is not a number below 2^64");
 	return false;
 }
 
@@ -138,7 +139,7 @@ static bool parse_number(const char *s, size_t len, long double *number,
 		if (end == text + len && !strpbrk(text, "xX"))
 			return true;
 	}
-	snprintf(why, LINE_WHY, len ? "value is not a number" :
+	snprintf(why, TEXT_RECORD_WHY, len ? "value is not a number" :
 		 "value is missing");
 	return false;
 }
@@ -152,7 +153,7 @@ static bool parse_fixed(const char *s, size_t len, unsigned int scale,
 		return false;
 	number = rintl(ldexpl(number, (int)scale));
 	if (!(number >= -0x1p63L && number < 0x1p63L)) {
-		snprintf(why, LINE_WHY, "value does not fit 64 bits");
+		snprintf(why, TEXT_RECORD_WHY, "value does not fit 64 bits");
 		return false;
 	}
 	*value = (int64_t)number;
@@ -175,14 +176,14 @@ static bool parse_real(const char *s, size_t len, unsigned int vtype,
 						strtod(text, NULL);
 	/* Neither what is too small, nor an infinity that is meant. */
 	if (errno == ERANGE && isinf(*real)) {
-		snprintf(why, LINE_WHY, "value does not fit its type");
+		snprintf(why, TEXT_RECORD_WHY, "value does not fit its type");
 		return false;
 	}
 	return true;
 }
 
 static bool parse_value(const char *s, size_t len,
-			const struct line_form *form, struct record *record,
+			const struct text_form *form, struct text_record *record,
 			char *why)
 {
 	switch (form->vtype) {
@@ -196,19 +197,20 @@ static bool parse_value(const char *s, size_t len,
 		return false;
 	if (form->vtype == AGGNET_VTYPE_INT32 &&
 	    record->value != (int32_t)record->value) {
-		snprintf(why, LINE_WHY, "value does not fit 32 bits with sign");
+		snprintf(why, TEXT_RECORD_WHY,
+			 "value does not fit 32 bits with sign");
 		return false;
 	}
 	return true;
 }
 
 /**
- * line_form() - what the lines of a transfer look like
+ * text_form() - what the lines of a transfer look like
  * @status: of the transfer
  */
-struct line_form line_form(const struct aggnet_status *status)
+struct text_form text_form(const struct aggnet_status *status)
 {
-	return (struct line_form){
+	return (struct text_form){
 		.vtype = status->vtype,
 		.scale = status->scale,
 		.pairs = status->function == AGGNET_FN_TOPK ||
@@ -218,20 +220,20 @@ struct line_form line_form(const struct aggnet_status *status)
 	};
 }
 
-bool line_form_real(const struct line_form *form)
+bool text_form_float(const struct text_form *form)
 {
 	return form->vtype == AGGNET_VTYPE_FLOAT32 ||
 	       form->vtype == AGGNET_VTYPE_FLOAT64;
 }
 
 /**
- * line_key_sorts() - does the key sort with or behind another?
+ * text_record_sorts() - does the key sort with or behind another?
  * @record: it
  * @last: the other key
  * @len: its bytes; 0: there is none
  */
-bool line_key_sorts(const struct record *record, const uint8_t *last,
-		    size_t len)
+bool text_record_sorts(const struct text_record *record, const uint8_t *last,
+		       size_t len)
 {
 	size_t common = record->klen < len ? record->klen : len;
 	int diff = memcmp(record->key, last, common);
@@ -240,11 +242,11 @@ bool line_key_sorts(const struct record *record, const uint8_t *last,
 }
 
 /**
- * line_key_is() - is the key this number, in digits?
+ * text_record_key_is() - is the key this number, in digits?
  * @record: it
  * @number: of the element that is next
  */
-bool line_key_is(const struct record *record, uint64_t number)
+bool text_record_key_is(const struct text_record *record, uint64_t number)
 {
 	char text[24];
 	int len = snprintf(text, sizeof(text), "%llu",
@@ -254,7 +256,7 @@ bool line_key_is(const struct record *record, uint64_t number)
 }
 
 /**
- * line_parse() - parse a line
+ * text_record_parse() - parse a line
  * @line: the line; a newline at its end does not count
  * @len: its length
  * @form: what its value is
@@ -263,8 +265,9 @@ bool line_key_is(const struct record *record, uint64_t number)
  *
  * Return: whether it is a record.
  */
-bool line_parse(const char *line, size_t len, const struct line_form *form,
-		struct record *record, char why[LINE_WHY])
+bool text_record_parse(const char *line, size_t len,
+		       const struct text_form *form,
+		       struct text_record *record, char why[TEXT_RECORD_WHY])
 {
 	const char *tab, *value, *end;
 
@@ -273,7 +276,8 @@ bool line_parse(const char *line, size_t len, const struct line_form *form,
 	end = line + len;
 	tab = memchr(line, '\t', len);
 	if (!tab) {
-		snprintf(why, LINE_WHY, "there is no TAB between key and value");
+		snprintf(why, TEXT_RECORD_WHY,
+			 "there is no TAB between key and value");
 		return false;
 	}
 	if (!parse_key(line, (size_t)(tab - line), record, why))
@@ -282,7 +286,7 @@ bool line_parse(const char *line, size_t len, const struct line_form *form,
 	if (form->pairs) {
 		tab = memchr(value, '\t', (size_t)(end - value));
 		if (!tab) {
-			snprintf(why, LINE_WHY,
+			snprintf(why, TEXT_RECORD_WHY,
 				 "there is no TAB between value and id");
 			return false;
 		}
@@ -295,14 +299,14 @@ bool line_parse(const char *line, size_t len, const struct line_form *form,
 }
 
 /**
- * line_print_value() - print a value with all the digits that it has
+ * text_record_print_value() - print a value with all the digits that it has
  * @f: where to
  * @form: what it is
  * @value: an integer, of fixed-point values times 2^scale
  * @real: a real
  */
-void line_print_value(FILE *f, const struct line_form *form, int64_t value,
-		      double real)
+void text_record_print_value(FILE *f, const struct text_form *form,
+			     int64_t value, double real)
 {
 	if (form->vtype == AGGNET_VTYPE_FIXED)
 		fprintf(f, "%.21Lg", ldexpl((long double)value,
@@ -316,13 +320,13 @@ void line_print_value(FILE *f, const struct line_form *form, int64_t value,
 }
 
 /**
- * line_print_key() - print a key so that line_parse() takes it
+ * text_record_print_key() - print a key so that text_record_parse() takes it
  * @f: where to
  * @key: its bytes
  * @klen: how many
  * @ascii: escape all bytes beyond ASCII, too
  */
-void line_print_key(FILE *f, const uint8_t *key, size_t klen, bool ascii)
+void text_record_print_key(FILE *f, const uint8_t *key, size_t klen, bool ascii)
 {
 	size_t i;
 
