@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Member: what writers and the reader of a tree have in common. */
+#include <linux/poll.h>
+#include <linux/skbuff.h>
+
+#include "ctl/socket.h"
+#include "flow/member.h"
+#include "flow/tree.h"
+
+void aggnet_tree_leave(struct aggnet_tree *tree, struct aggnet_sock *as)
+{
+	__be32 self = READ_ONCE(tree->an->identity);
+	struct sk_buff_head out;
+
+	aggnet_tree_lock(tree, &out);
+	list_del_init(&as->list);
+	if (tree->reader == as) {
+		tree->reader = NULL;
+		if (!tree->end_read)
+			aggnet_tree_abort(tree, &out, AGGNET_R_RECEIVER, self,
+					  self, 0);
+	} else if (!as->shut) {
+		aggnet_tree_abort(tree, &out, AGGNET_R_SENDER, self, self, 0);
+	}
+	aggnet_tree_unlock(tree, &out);
+}
+
+void aggnet_tree_abort_user(struct aggnet_tree *tree, enum aggnet_reason why)
+{
+	__be32 self = READ_ONCE(tree->an->identity);
+	struct sk_buff_head out;
+
+	aggnet_tree_lock(tree, &out);
+	aggnet_tree_abort(tree, &out, why, self, self, 0);
+	aggnet_tree_unlock(tree, &out);
+}
+
+int aggnet_tree_outcome(struct aggnet_tree *tree)
+{
+	int outcome = 0;
+
+	spin_lock_bh(&tree->lock);
+	if (tree->state == AGGNET_TREE_DONE)
+		outcome = 1;
+	else if (tree->state == AGGNET_TREE_ABORTED)
+		outcome = aggnet_reason_errno(tree->reason);
+	spin_unlock_bh(&tree->lock);
+	return outcome;
+}
+
+__poll_t aggnet_tree_poll(struct aggnet_tree *tree, struct aggnet_sock *as)
+{
+	struct sk_buff_head out;
+	__poll_t mask = 0;
+
+	aggnet_tree_lock(tree, &out);
+	if (tree->state == AGGNET_TREE_ABORTED)
+		mask = EPOLLERR | EPOLLHUP | EPOLLIN | EPOLLOUT;
+	else if (tree->reader == as)
+		mask = aggnet_reader_may_read(tree) ? EPOLLIN | EPOLLRDNORM : 0;
+	else if (tree->state == AGGNET_TREE_DONE)
+		mask = EPOLLIN | EPOLLRDNORM | EPOLLRDHUP | EPOLLHUP;
+	else if (!as->shut && aggnet_writer_may_write(tree, as, &out))
+		mask = EPOLLOUT | EPOLLWRNORM;
+	aggnet_tree_unlock(tree, &out);
+	return mask;
+}
+
+void aggnet_tree_status(struct aggnet_tree *tree, struct aggnet_status *st)
+{
+	memset(st, 0, sizeof(*st));
+	spin_lock_bh(&tree->lock);
+	st->state = tree->state;
+	st->reason = tree->reason;
+	st->origin = tree->origin;
+	st->about = tree->about;
+	st->missing = tree->missing;
+	if (tree->state == AGGNET_TREE_ABORTED) {
+		st->names = tree->lost.n;
+		memcpy(st->name, tree->lost.id, sizeof(st->name));
+	}
+	spin_unlock_bh(&tree->lock);
+	st->function = tree->conf.shape.function;
+	st->vtype = tree->conf.shape.vtype;
+	st->layout = tree->conf.shape.layout;
+	st->scale = tree->conf.shape.scale;
+	st->k = tree->conf.shape.k;
+	st->elements = tree->conf.shape.elements;
+	st->instance = tree->conf.instance;
+	st->attempt = tree->conf.attempt;
+	memcpy(st->plan, tree->conf.plan, sizeof(st->plan));
+}

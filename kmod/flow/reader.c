@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Reader: the receiver's process, which takes the result out of the tree. */
+#include <linux/minmax.h>
+#include <linux/skbuff.h>
+
+#include "core/accum.h"
+#include "ctl/socket.h"
+#include "flow/member.h"
+#include "flow/tree.h"
+
+int aggnet_tree_join_reader(struct aggnet_tree *tree, struct aggnet_sock *as)
+{
+	struct sk_buff_head out;
+	int err = 0;
+
+	aggnet_tree_lock(tree, &out);
+	if (!aggnet_tree_is_receiver(tree)) {
+		err = -EADDRNOTAVAIL;
+	} else if (tree->reader || tree->end_read) {
+		err = -EADDRINUSE;
+	} else if (tree->state == AGGNET_TREE_ABORTED) {
+		err = aggnet_reason_errno(tree->reason);
+	} else {
+		tree->reader = as;
+		list_add_tail(&as->list, &tree->socks);
+		aggnet_tree_touch(tree, &out);
+	}
+	aggnet_tree_unlock(tree, &out);
+	return err;
+}
+
+/* The end mark, and behind it the absent sources that it has room for. */
+static int reader_put_end(const struct aggnet_tree *tree, u8 *buf)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+	u32 named = min_t(u32, conf->nabsent, AGGNET_ABSENT_MAX);
+	struct aggnet_end end = {
+		.sources = tree->weight + aggnet_tree_own_done(tree),
+		.of = conf->sources + conf->nabsent,
+		.partials = tree->partials,
+		.instance = conf->instance,
+		.attempt = conf->attempt,
+		.absent = conf->nabsent,
+		.records = tree->delivered,
+	};
+
+	memcpy(buf, &end, sizeof(end));
+	if (named)
+		memcpy(buf + sizeof(end), conf->absent,
+		       named * sizeof(__be32));
+	return sizeof(end) + named * sizeof(__be32);
+}
+
+static int reader_end(struct aggnet_tree *tree, struct aggnet_msg *msg,
+		      u8 *buf, struct sk_buff_head *out)
+{
+	if (tree->delivered != tree->records + tree->local_records) {
+		aggnet_tree_abort(tree, out, AGGNET_R_MISMATCH,
+				  aggnet_tree_self(tree), 0, 0);
+		return -EBADMSG;
+	}
+	msg->type = AGGNET_MSG_END;
+	msg->records = 0;
+	return reader_put_end(tree, buf);
+}
+
+bool aggnet_reader_may_read(const struct aggnet_tree *tree)
+{
+	/* Another thread may still fail to copy out what it has read. */
+	if (tree->taking && !aggnet_tree_keys(tree))
+		return false;
+	if (aggnet_tree_sorted(tree) && aggnet_tree_keys(tree))
+		return tree->runs.ready;
+	return tree->state == AGGNET_TREE_CLOSING ||
+	       tree->state == AGGNET_TREE_DONE ||
+	       (tree->pressure && tree->table.keys) ||
+	       aggnet_table_ripe(&tree->table);
+}
+
+/* What one run of the lock may take. Return: its bytes */
+static u32 reader_take(struct aggnet_tree *tree, u8 *buf, size_t len,
+		       u32 *n)
+{
+	u64 represents;
+	u32 used;
+
+	used = aggnet_tree_pack(tree, buf, len,
+				aggnet_accum_reads(&tree->conf.shape), n,
+				&represents);
+	tree->delivered += represents;
+	tree->records_out += *n;
+	return used;
+}
+
+/* Is there a record that another run of the lock may take? */
+static bool reader_has_more(const struct aggnet_tree *tree, u32 n)
+{
+	return n == aggnet_accum_reads(&tree->conf.shape) &&
+	       tree->state < AGGNET_TREE_DONE && aggnet_tree_keys(tree);
+}
+
+/*
+ * Each part has its own run of the lock. The memory that they free is given out
+ * by the last: until then, what made the records leave lasts. A transfer that
+ * ends in between, also as another thread reads the rest, has none any more.
+ */
+static int reader_records(struct aggnet_tree *tree, struct aggnet_msg *msg,
+			  u8 *buf, size_t len, struct sk_buff_head *out)
+{
+	u32 used, n;
+
+	tree->taking++;
+	used = reader_take(tree, buf, len, &n);
+	msg->type = AGGNET_MSG_RECORDS;
+	msg->records = n;
+	while (reader_has_more(tree, n)) {
+		aggnet_tree_unlock(tree, out);
+		aggnet_tree_lock(tree, out);
+		used += reader_take(tree, buf + used, len - used, &n);
+		msg->records += n;
+	}
+	if (tree->state < AGGNET_TREE_DONE)
+		aggnet_tree_reclaim(tree, out);
+	return used;
+}
+
+int aggnet_tree_read(struct aggnet_tree *tree, struct aggnet_msg *msg,
+		     u8 *buf, size_t len, bool peek)
+{
+	struct sk_buff_head out;
+	int ret;
+
+	aggnet_tree_lock(tree, &out);
+	if (tree->state == AGGNET_TREE_ABORTED)
+		ret = aggnet_reason_errno(tree->reason);
+	else if (!aggnet_reader_may_read(tree))
+		ret = -EAGAIN;
+	else if (!aggnet_tree_keys(tree))
+		ret = reader_end(tree, msg, buf, &out);
+	else if (peek)
+		ret = -EOPNOTSUPP;
+	else
+		ret = reader_records(tree, msg, buf, len, &out);
+	aggnet_tree_unlock(tree, &out);
+	return ret;
+}
+
+void aggnet_tree_taken(struct aggnet_tree *tree, bool lost)
+{
+	__be32 self = READ_ONCE(tree->an->identity);
+	struct sk_buff_head out;
+
+	aggnet_tree_lock(tree, &out);
+	if (lost)
+		aggnet_tree_abort(tree, &out, AGGNET_R_RECEIVER, self, self, 0);
+	if (!--tree->taking && !aggnet_tree_keys(tree) &&
+	    aggnet_reader_may_read(tree))
+		aggnet_socket_wake(tree);
+	aggnet_tree_unlock(tree, &out);
+}
+
+int aggnet_tree_end(struct aggnet_tree *tree)
+{
+	struct sk_buff_head out;
+	int err = 0;
+
+	aggnet_tree_lock(tree, &out);
+	if (tree->state == AGGNET_TREE_ABORTED) {
+		err = aggnet_reason_errno(tree->reason);
+	} else if (!tree->end_read) {
+		tree->end_read = true;
+		aggnet_tree_done(tree, &out);
+	}
+	aggnet_tree_unlock(tree, &out);
+	return err;
+}
