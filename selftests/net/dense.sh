@@ -28,7 +28,7 @@ delivered()
 # The input comes through a pipe, whose end waits for the receiver's first block.
 early()
 {
-	local senders s i fd fds=() crowd status=0
+	local senders s i fd fds=() batch status=0
 
 	vector || return
 	for s in $SENDERS; do
@@ -36,8 +36,8 @@ early()
 		member "early.$s" "$s" send v0 "$TMP/pipe.$s"
 	done > "$TMP/members"
 	member early v0 recv v0 >> "$TMP/members"
-	crowd < "$TMP/members" &
-	crowd=$!
+	aggctl_batch < "$TMP/members" &
+	batch=$!
 	read -ra senders <<< "$SENDERS"
 	for i in "${!senders[@]}"; do
 		exec {fd}> "$TMP/pipe.${senders[i]}"
@@ -50,7 +50,7 @@ early()
 		awk -v n=$EARLY 'NR > n' "$TMP/in.${senders[i]}" >&"$fd"
 		exec {fd}>&-
 	done
-	wait $crowd && [ $status = 0 ] && sort "$TMP/early.out" |
+	wait $batch && [ $status = 0 ] && sort "$TMP/early.out" |
 		cmp - "$TMP/expected"
 }
 
@@ -64,7 +64,7 @@ entries()
 		[ "$w" = v0 ] || echo "$TMP/show.$w $TMP/show.err -j -n $w" \
 			"tree show --job $job"
 	done > "$TMP/shows"
-	crowd < "$TMP/shows" && jq -s "$1" "$TMP"/show.v*
+	aggctl_batch < "$TMP/shows" && jq -s "$1" "$TMP"/show.v*
 }
 
 # Of blocks that waited for all contributors there is one of each number.

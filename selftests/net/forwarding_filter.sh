@@ -18,7 +18,7 @@ ALL=00080100ff000000 NONE=0008010000000000 SPENT=00080000ff000000
 # names NAME...: a filter that names these links, and 400 bits of room
 names()
 {
-	way $JOB $B 400 7 0 - "$@"
+	print_filter $JOB $B 400 7 0 - "$@"
 }
 
 # by HOP [DEST]: to b, by t's link to it; dest: as IP destination
@@ -276,9 +276,9 @@ check "more links than copies may be: by plain IP" too_many
 check "a link that cannot be used: by plain IP" broken
 check "spent: nobody looks" untouched $SPENT spent
 check "the digits of the receiver: links that lead there" \
-	follows 9 "$(way $JOB $B 8 1 0 1,7 10 11 12 13 \
+	follows 9 "$(print_filter $JOB $B 8 1 0 1,7 10 11 12 13 \
 		     14 15 16 17 18 19 20 21 22 23 24)"
-check "they are behind no link" left "$(way $JOB $B 8 1 0 7,7 10 11 12 13)"
+check "they are behind no link" left "$(print_filter $JOB $B 8 1 0 7,7 10 11 12 13)"
 check "transit off: by plain IP, unchanged" transit_off
 check "what is addressed round the plan is routed" counts t passed 1 \
 	arrives d eth0 "$(to_d_by_eth2 10 $D) filter=alive" \

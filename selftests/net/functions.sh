@@ -58,7 +58,7 @@ differ()
 # ended_badly NAME: how many of its seven members
 ended_badly()
 {
-	grep -c -F "$TMP/$1." "$TMP/crowd"
+	grep -c -F "$TMP/$1." "$TMP/batch"
 }
 
 # exact NAME REFERENCE...: all members ended well, and it is what that prints
@@ -106,7 +106,7 @@ steps()
 # The three greatest sums; what is whole at no sender.
 top_of_sums()
 {
-	fold sum | sort -t "$TAB" -k2,2nr -k1,1 | awk 'NR <= 3' | sort
+	reference_reduce sum | sort -t "$TAB" -k2,2nr -k1,1 | awk 'NR <= 3' | sort
 }
 
 # The three keys with the greatest values, and the two best pairs of each.
@@ -204,15 +204,16 @@ for what in function type; do
 	job "mixed.$what" small "" --function sum
 done
 job mixed.elements shorter "" --elements 6000 --memory 96K
-crowd < "$TMP/plans" && differ mixed.function function max &&
-	differ mixed.type vtype int32 && differ mixed.elements elements 5999 && crowd < "$TMP/applies"
+aggctl_batch < "$TMP/plans" && differ mixed.function function max &&
+	differ mixed.type vtype int32 && differ mixed.elements elements 5999 &&
+	aggctl_batch < "$TMP/applies"
 # A node that does not end well is in its lines.
-crowd < "$TMP/members" 2> "$TMP/crowd"
+aggctl_batch < "$TMP/members" 2> "$TMP/batch"
 
 for function in $simple; do
-	check "$function" exact "$function" fold "$function"
+	check "$function" exact "$function" reference_reduce "$function"
 done
-check "product" exact product fold product
+check "product" exact product reference_reduce product
 check "topk" exact topk best topk 10
 check "nearest" exact nearest best nearest 64
 for function in sum average; do
@@ -227,14 +228,14 @@ check "sum of fixed" exact fixed.sum steps
 check "sum of int32, the top three" exact top top_of_sums
 check "topk, the top three" exact top.topk top_of_pairs
 for function in average bxor; do
-	check "$function, in parts" exact parts.$function fold $function
+	check "$function, in parts" exact parts.$function reference_reduce $function
 done
 check "sum of float64, in parts" exact parts.float64 \
 	"$NET_DIR/exact_real.py" sum float64
 check "nearest, in parts" exact parts.nearest best nearest 20
-check "vector of sums of int32, small buffers" exact dense.sum fold sum
-check "vector of sums of int64" exact dense.int64 fold sum
-check "vector of maxima of int64" exact dense.max fold max
+check "vector of sums of int32, small buffers" exact dense.sum reference_reduce sum
+check "vector of sums of int64" exact dense.int64 reference_reduce sum
+check "vector of maxima of int64" exact dense.max reference_reduce max
 check "vector of minima of float64" exact dense.min least
 check "vector of sums of float64" exact dense.float64 \
 	"$NET_DIR/exact_real.py" sum float64

@@ -102,7 +102,7 @@ testbed()
 	say "seed $SEED, testbed $*"
 	trap finish EXIT
 	# Without the generator every input would be empty, and exact.
-	hash gen fold pairs crowd || exit 1
+	hash gen reference_reduce pairs aggctl_batch || exit 1
 	aggctl testbed up "$@" > "$TMP/up" || exit 1
 }
 
@@ -160,7 +160,7 @@ summed()
 	shift
 	for node in "$@"; do
 		echo "$TMP/stats.$node $TMP/stats.err -j -n $node stats show"
-	done | crowd && jq -s "map(.$name) | add" "${@/#/$TMP/stats.}"
+	done | aggctl_batch && jq -s "map(.$name) | add" "${@/#/$TMP/stats.}"
 }
 
 # plan NAME OPTION...: plans the next job into $TMP/NAME.json and applies it
@@ -201,10 +201,10 @@ reference()
 	local function=$1
 
 	shift
-	sort -t "$(printf '\t')" -k1,1 "$@" | fold "$function"
+	sort -t "$(printf '\t')" -k1,1 "$@" | reference_reduce "$function"
 }
 
-# member NAME NODE VERB RECEIVER [FILE]: a line for crowd
+# member NAME NODE VERB RECEIVER [FILE]: a line for aggctl_batch
 member()
 {
 	local out=$TMP/$1.out
@@ -231,7 +231,7 @@ transfers()
 			member "$name.$r.$s" "$s" send "$r" "$TMP/in.$s"
 		done
 	done > "$TMP/$name.members"
-	crowd < "$TMP/$name.members" || {
+	aggctl_batch < "$TMP/$name.members" || {
 		status=1
 		cat "$TMP/$name".*err
 	}

@@ -66,7 +66,7 @@ paged()
 	local pid status=0
 
 	on e sysctl -qw net.ipv4.ip_forward=0
-	ip netns exec "e-$tag" relay eth0 "$(mac 1 0)" eth1 "$(mac 3 0)" \
+	ip netns exec "e-$tag" nonlinear_relay eth0 "$(mac 1 0)" eth1 "$(mac 3 0)" \
 		> "$TMP/relay" &
 	pid=$!
 	wait_for grep -q ready "$TMP/relay" &&

@@ -47,7 +47,7 @@ row()
 		echo "$job $(identity "$r") $r $SENDERS"
 	done > "$TMP/transfers"
 	look before
-	mass $RECORDS < "$TMP/transfers" > "$TMP/said" || return
+	many_transfers $RECORDS < "$TMP/transfers" > "$TMP/said" || return
 	look after
 	printf '%-7s %-22s %9d %9d %9d %13d %10d\n' "$1" "$2" \
 		"$(since tx_packets)" "$(since rx_packets)" \

@@ -399,7 +399,7 @@ loops()
 		"$NET_DIR/../../build/uapi/test_kill"
 	check "hostile.sh, $PACKETS packets, $OPENS OPENs" \
 		env PACKETS=$PACKETS OPENS=$OPENS "$NET_DIR/hostile.sh"
-	check "big.sh, full sizes" env FULL=1 "$NET_DIR/big.sh"
+	check "scale.sh, full sizes" env FULL=1 "$NET_DIR/scale.sh"
 	check "sorted.sh, full sizes" env FULL=1 "$NET_DIR/sorted.sh"
 }
 

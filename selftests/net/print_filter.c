@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Prints the filter of a way whose links are named, in hex, as packets carry it.
- * Usage: way JOB RECEIVER BITS HASHES SALT DIGITS NAME...   (DIGITS: 1,0,2 or -)
+ * Usage: print_filter JOB RECEIVER BITS HASHES SALT DIGITS NAME...   (DIGITS: 1,0,2 or -)
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
 	int arg;
 
 	if (argc < 7 || atoi(argv[3]) > AGGNET_FILTER_BITS_MAX / 2) {
-		fputs("usage: way JOB RECEIVER BITS HASHES SALT DIGITS NAME...\n",
+		fputs("usage: print_filter JOB RECEIVER BITS HASHES SALT DIGITS NAME...\n",
 		      stderr);
 		return 2;
 	}

@@ -50,7 +50,7 @@ transfers_run()
 	for ((i = 1; i <= CHANNELS; i++)); do
 		echo "$((job + i)) $(identity v0) v0 v1"
 	done > "$TMP/transfers"
-	traced && mass "$RECORDS" < "$TMP/transfers" || return
+	traced && many_transfers "$RECORDS" < "$TMP/transfers" || return
 	echo 0 > $TRACE/events/aggnet/aggnet_rx/enable
 	echo 0 > $TRACE/events/aggnet/aggnet_rx/filter
 	# A line for each packet: its CPU, its incast ID.

@@ -70,7 +70,7 @@ trees()
 # A transfer to each receiver, at once.
 run()
 {
-	mass $RECORDS < "$TMP/transfers" > "$TMP/mass"
+	many_transfers $RECORDS < "$TMP/transfers" > "$TMP/transferred"
 }
 
 # The same trees, in a newer epoch.

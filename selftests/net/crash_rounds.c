@@ -351,7 +351,7 @@ static const struct kind kinds[] = {
 	{ "receiver", receiver_dies, BOUND_TO, false, AGGNET_R_RECEIVER, R },
 };
 
-/* death SEED ROUNDS KIND */
+/* crash_rounds SEED ROUNDS KIND */
 int main(int argc, char **argv)
 {
 	unsigned int n;

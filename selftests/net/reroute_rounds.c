@@ -397,7 +397,7 @@ static const struct kind kinds[] = {
 	{ "cables", cables_go, true },
 };
 
-/* detour SEED ROUNDS KIND */
+/* reroute_rounds SEED ROUNDS KIND */
 int main(int argc, char **argv)
 {
 	unsigned int n, i;

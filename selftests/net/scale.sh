@@ -42,7 +42,7 @@ told()
 # The last line that a program prints is kept.
 mass_said()
 {
-	mass "$@" > "$TMP/said" && say "$(< "$TMP/said")" >&3
+	many_transfers "$@" > "$TMP/said" && say "$(< "$TMP/said")" >&3
 }
 
 many_trees()

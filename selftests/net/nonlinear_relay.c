@@ -104,13 +104,13 @@ static void carry(struct side *from, struct side *to)
 	}
 }
 
-/* relay DEVICE PEER-MAC DEVICE PEER-MAC: for ever */
+/* nonlinear_relay DEVICE PEER-MAC DEVICE PEER-MAC: for ever */
 int main(int argc, char **argv)
 {
 	struct side a = {}, b = {};
 
 	if (argc != 5) {
-		fputs("usage: relay DEVICE PEER-MAC DEVICE PEER-MAC\n", stderr);
+		fputs("usage: nonlinear_relay DEVICE PEER-MAC DEVICE PEER-MAC\n", stderr);
 		return 2;
 	}
 	side_open(&a, argv[1], argv[2]);

@@ -69,7 +69,7 @@ static bool succeeded(int i)
 
 	if (waitpid(member[i].pid, &status, 0) == member[i].pid && !status)
 		return true;
-	fprintf(stderr, "crowd: %s %d: %s",
+	fprintf(stderr, "aggctl_batch: %s %d: %s",
 		WIFSIGNALED(status) ? "signal" : "status",
 		WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
 		member[i].line);
@@ -85,7 +85,7 @@ int main(void)
 	while (good && fgets(line, sizeof(line), stdin)) {
 		good = start(line);
 		if (!good)
-			fprintf(stderr, "crowd: cannot start (%s): %s",
+			fprintf(stderr, "aggctl_batch: cannot start (%s): %s",
 				strerror(errno), line);
 	}
 	for (i = 0; i < members; i++)

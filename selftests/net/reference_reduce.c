@@ -61,7 +61,7 @@ int main(int argc, char **argv)
 	char *tab;
 
 	if (argc != 2) {
-		fprintf(stderr, "usage: fold FUNCTION\n");
+		fprintf(stderr, "usage: reference_reduce FUNCTION\n");
 		return 2;
 	}
 	while (fgets(line, sizeof(line), stdin)) {
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 
 		tab = strchr(line, '\t');
 		if (!tab) {
-			fprintf(stderr, "fold: no tab in: %s", line);
+			fprintf(stderr, "reference_reduce: no tab in: %s", line);
 			return 1;
 		}
 		*tab = '\0';

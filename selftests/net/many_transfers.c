@@ -93,7 +93,7 @@ static void judge(struct app *app)
 		exit(1);
 }
 
-/* mass RECORDS [KEY-BYTES] < TRANSFERS: tells how many transfers took how many ms. */
+/* many_transfers RECORDS [KEY-BYTES] < TRANSFERS: tells how many took how many ms. */
 int main(int argc, char **argv)
 {
 	struct rlimit files = { 4 * APPS_MAX, 4 * APPS_MAX };
@@ -103,7 +103,7 @@ int main(int argc, char **argv)
 	long began;
 
 	if (argc != 2 && argc != 3) {
-		fputs("usage: mass RECORDS [KEY-BYTES] < TRANSFERS\n", stderr);
+		fputs("usage: many_transfers RECORDS [KEY-BYTES] < TRANSFERS\n", stderr);
 		return 2;
 	}
 	records = (uint32_t)strtoul(argv[1], NULL, 0);

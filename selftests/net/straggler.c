@@ -269,7 +269,7 @@ static const struct kind {
 	{ "no-receiver", no_receiver },
 };
 
-/* late SEED ROUNDS KIND */
+/* straggler SEED ROUNDS KIND */
 int main(int argc, char **argv)
 {
 	unsigned int n, i;

@@ -21,7 +21,7 @@ tasks()
 			member "local.$i" v14 send v0 "$TMP/in.v14"
 		done
 	} > "$TMP/members"
-	crowd < "$TMP/members" || {
+	aggctl_batch < "$TMP/members" || {
 		cat "$TMP"/local*.err
 		return 1
 	}

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # A source that is missing or late costs merging, never exactness; one that does
-# not come at all is named, to people. edges.sh has rounds of such on a line.
+# not come at all is named, to people. failure_rounds.sh has rounds of such on a line.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/incast.inc"
 

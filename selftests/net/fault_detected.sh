@@ -123,10 +123,10 @@ run_batch()
 
 	[ -s "$TMP/plans" ] || return 0
 	for step in plans applies orders; do
-		crowd < "$TMP/$step" || return
+		aggctl_batch < "$TMP/$step" || return
 	done
-	crowd < "$TMP/members" 2>> "$TMP/crowd"
-	crowd < "$TMP/ends" || return
+	aggctl_batch < "$TMP/members" 2>> "$TMP/batch"
+	aggctl_batch < "$TMP/ends" || return
 	for step in plans applies orders members ends; do
 		: > "$TMP/$step"
 	done
@@ -155,7 +155,7 @@ run_cells()
 {
 	local slot=0 line
 
-	: > "$TMP/crowd"
+	: > "$TMP/batch"
 	while read -r line; do
 		# shellcheck disable=SC2086 # words
 		cell $slot $line
@@ -168,7 +168,7 @@ run_cells()
 # seen NAME: both ended badly, and say why
 seen()
 {
-	[ "$(grep -c -F "$TMP/$1." "$TMP/crowd")" = 2 ] &&
+	[ "$(grep -c -F "$TMP/$1." "$TMP/batch")" = 2 ] &&
 		[ "$(cat "$TMP/$1".*recv.err "$TMP/$1".*send.err |
 			grep -c "record counts do not add up at")" = 2 ]
 }
@@ -176,7 +176,7 @@ seen()
 # ended NAME: both ended well, and there is a result
 ended()
 {
-	! grep -F "$TMP/$1." "$TMP/crowd" && [ -s "$TMP/$1.out" ]
+	! grep -F "$TMP/$1." "$TMP/batch" && [ -s "$TMP/$1.out" ]
 }
 
 # books NAME: of a shape and a node

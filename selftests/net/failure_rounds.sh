@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Members of a transfer are late, missing or dead, again and again: straggler.c and
+# crash_rounds.c have a line s --- a --- r for each kind, made once, all at the same
+# time because most of that time a node waits. So has reroute_rounds.c a testbed with
+# two ways, one of which breaks.
+#   ROUNDS=N  of each kind (20)
+. "$(dirname "$0")/lib.sh"
+
+ROUNDS=${ROUNDS:-$(scaled 20)}
+declare -A pids names
+kinds=()
+
+# start PROGRAM KIND NAME
+start()
+{
+	"$1" "$SEED" "$ROUNDS" "$2" > "$TMP/said.$2" 2> "$TMP/err.$2" 7<&- &
+	pids[$2]=$!
+	names[$2]=$3
+	kinds+=("$2")
+}
+
+# ended KIND: the last line that it prints is kept
+ended()
+{
+	wait "${pids[$1]}" && say "$1: $(< "$TMP/said.$1")" >&3 && return
+	cat "$TMP/err.$1"
+	return 1
+}
+
+say "seed $SEED, $ROUNDS rounds each"
+exec 3>&1
+trap 'kill_all; rm -rf "$TMP"' EXIT
+while read -r program kind name <&7; do
+	! mine || start "$program" "$kind" "$name"
+done 7<< 'END'
+straggler straggler a straggler past hold: exact, its partials are told
+straggler slow a slow source past hold: likewise
+straggler no-entry an aggregator without an entry, or with a late one
+straggler no-port an aggregator without a port
+straggler no-source a source that never comes is named everywhere
+straggler no-straggler a straggler that never comes, likewise
+straggler no-receiver a receiver that never comes, likewise
+crash_rounds before-custody an aggregator dies before its parent has what it held
+crash_rounds after-custody an aggregator dies when its parent has it all
+crash_rounds source a source dies: an error everywhere that names it
+crash_rounds source-left a source dies and may be missing: the end tells
+crash_rounds receiver the receiver dies: an error everywhere
+reroute_rounds link a link goes down: the rest is as good
+reroute_rounds switch a switch goes down, likewise
+reroute_rounds aggregator an aggregator is cut off: the other one merges
+reroute_rounds cables its last cable goes while the first is gone around, likewise
+END
+for kind in "${kinds[@]}"; do
+	check "${names[$kind]}" ended "$kind"
+done
+done_testing
