@@ -67,13 +67,18 @@ entries()
 	aggctl_batch < "$TMP/shows" && jq -s "$1" "$TMP"/show.v*
 }
 
-# Of blocks that waited for all contributors there is one of each number.
+# Of blocks that waited for all contributors there is one of each number. On a slow
+# kernel a buffer may grow too late: then its oldest blocks leave unfinished.
 once()
 {
+	local most=$BLOCKS
+
+	[ "$SLOW" = 1 ] || most=$((BLOCKS + BLOCKS / 10))
 	entries 'map(.[] | select(.records_out > 0) | .records_out) |
 		unique' > "$TMP/once"
 	cat "$TMP/once"
-	[ "$(jq -c . "$TMP/once")" = "[$BLOCKS]" ]
+	jq -e --argjson least $BLOCKS --argjson most "$most" \
+		'length > 0 and all(. >= $least and . <= $most)' "$TMP/once"
 }
 
 # A record of a block takes more than 200 bytes of a buffer.
