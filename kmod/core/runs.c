@@ -99,20 +99,20 @@ u32 aggnet_runs_stride(u32 payload)
 }
 
 static struct slot *slot_of(const struct aggnet_runs *r,
-			    const struct aggnet_run *run, u32 seq)
+			    const struct aggnet_sorted_run *run, u32 seq)
 {
 	return (struct slot *)(run->slot + (seq & run->mask) * r->stride);
 }
 
 /* The record at the front of a run that has one. */
 static const u8 *run_front(const struct aggnet_runs *r,
-			   const struct aggnet_run *run)
+			   const struct aggnet_sorted_run *run)
 {
 	return slot_of(r, run, run->next)->data + run->at;
 }
 
 static struct sort_key run_key(const struct aggnet_runs *r,
-			       const struct aggnet_run *run)
+			       const struct aggnet_sorted_run *run)
 {
 	const u8 *record = run_front(r, run);
 
@@ -165,7 +165,7 @@ static void heap_sink(struct aggnet_runs *r)
 
 /* --- merging --------------------------------------------------------------- */
 
-static void run_look(struct aggnet_runs *r, struct aggnet_run *run)
+static void run_look(struct aggnet_runs *r, struct aggnet_sorted_run *run)
 {
 	const u8 *record = run_front(r, run);
 
@@ -175,7 +175,7 @@ static void run_look(struct aggnet_runs *r, struct aggnet_run *run)
 /* The record on top has been merged: what is at the front of its run now? */
 static void top_next(struct aggnet_runs *r)
 {
-	struct aggnet_run *run = &r->run[r->heap[0]];
+	struct aggnet_sorted_run *run = &r->run[r->heap[0]];
 	struct slot *slot = slot_of(r, run, run->next);
 
 	r->records--;
@@ -195,8 +195,8 @@ static void top_next(struct aggnet_runs *r)
 		heap_sink(r);
 }
 
-static void key_begin(struct aggnet_runs *r, const struct aggnet_run *run,
-		      const u8 *record)
+static void key_begin(struct aggnet_runs *r,
+		      const struct aggnet_sorted_run *run, const u8 *record)
 {
 	r->klen = record[0];
 	memcpy(r->key, record + 2, r->klen);
@@ -206,8 +206,8 @@ static void key_begin(struct aggnet_runs *r, const struct aggnet_run *run,
 }
 
 /* Of a packet's units each record has one, and the last one the rest. */
-static void merge_record(struct aggnet_runs *r, const struct aggnet_run *run,
-			 const u8 *record)
+static void merge_record(struct aggnet_runs *r,
+			 const struct aggnet_sorted_run *run, const u8 *record)
 {
 	const struct slot *slot = slot_of(r, run, run->next);
 
@@ -219,7 +219,8 @@ static void merge_record(struct aggnet_runs *r, const struct aggnet_run *run,
 }
 
 /* The fault that was ordered, if this is the last record of a packet. */
-static u32 take_fault(struct aggnet_runs *r, const struct aggnet_run *run)
+static u32 take_fault(struct aggnet_runs *r,
+		      const struct aggnet_sorted_run *run)
 {
 	u32 fault = r->fault;
 
@@ -231,7 +232,7 @@ static u32 take_fault(struct aggnet_runs *r, const struct aggnet_run *run)
 
 static void merge_top(struct aggnet_runs *r)
 {
-	struct aggnet_run *run = &r->run[r->heap[0]];
+	struct aggnet_sorted_run *run = &r->run[r->heap[0]];
 	const u8 *record = run_front(r, run);
 	u32 fault = AGGNET_FAULT_NONE;
 
@@ -414,7 +415,7 @@ int aggnet_runs_begin(struct aggnet_runs *r, u32 slots, u32 seq, bool source)
 {
 	if (!r->open || r->n == r->max || slots > r->slots - r->used)
 		return -ENOSPC;
-	r->run[r->n] = (struct aggnet_run){
+	r->run[r->n] = (struct aggnet_sorted_run){
 		.slot = r->slot + (size_t)r->used * r->stride,
 		.mask = slots - 1,
 		.next = seq,
@@ -429,7 +430,7 @@ int aggnet_runs_begin(struct aggnet_runs *r, u32 slots, u32 seq, bool source)
 
 bool aggnet_runs_weigh(struct aggnet_runs *r, u32 run, u32 weight)
 {
-	struct aggnet_run *of = &r->run[run];
+	struct aggnet_sorted_run *of = &r->run[run];
 
 	if (of->given)
 		return of->weight == weight;
@@ -468,7 +469,7 @@ static u32 count_ordered(const u8 *data, u32 len, u32 *last)
 
 /* Is a record what may follow the one before @seq? */
 static bool may_follow(const struct aggnet_runs *r,
-		       const struct aggnet_run *run, u32 seq, const u8 *record)
+		       const struct aggnet_sorted_run *run, u32 seq, const u8 *record)
 {
 	const struct sort_key key = record_key(record);
 	const struct slot *slot;
@@ -484,7 +485,7 @@ static bool may_follow(const struct aggnet_runs *r,
 }
 
 static bool may_precede(const struct aggnet_runs *r,
-			const struct aggnet_run *run, u32 seq, const u8 *record)
+			const struct aggnet_sorted_run *run, u32 seq, const u8 *record)
 {
 	const struct slot *slot = slot_of(r, run, seq + 1);
 
@@ -496,7 +497,7 @@ static bool may_precede(const struct aggnet_runs *r,
 int aggnet_runs_store(struct aggnet_runs *r, u32 run, u32 seq, const u8 *data,
 		      u32 len, u64 represents)
 {
-	struct aggnet_run *of = &r->run[run];
+	struct aggnet_sorted_run *of = &r->run[run];
 	struct slot *slot = slot_of(r, of, seq);
 	u32 n, last = 0;
 
@@ -519,14 +520,14 @@ int aggnet_runs_store(struct aggnet_runs *r, u32 run, u32 seq, const u8 *data,
 	return 0;
 }
 
-static u32 slots_free(const struct aggnet_run *run)
+static u32 slots_free(const struct aggnet_sorted_run *run)
 {
 	return run->mask + 1 - (run->tail - run->next);
 }
 
 /* The newest packet of a writer, if it is still there. */
 static struct slot *newest(const struct aggnet_runs *r,
-			   const struct aggnet_run *run)
+			   const struct aggnet_sorted_run *run)
 {
 	return run->tail == run->next ? NULL : slot_of(r, run, run->tail - 1);
 }
@@ -534,7 +535,7 @@ static struct slot *newest(const struct aggnet_runs *r,
 u32 aggnet_runs_space(const struct aggnet_runs *r, u32 run)
 {
 	const u32 payload = r->stride - sizeof(struct slot);
-	const struct aggnet_run *of = &r->run[run];
+	const struct aggnet_sorted_run *of = &r->run[run];
 	const struct slot *slot = newest(r, of);
 
 	if (slot && payload - slot->len >= AGGNET_RECORD_MAX)
@@ -544,14 +545,14 @@ u32 aggnet_runs_space(const struct aggnet_runs *r, u32 run)
 
 bool aggnet_runs_slack(const struct aggnet_runs *r, u32 run)
 {
-	const struct aggnet_run *of = &r->run[run];
+	const struct aggnet_sorted_run *of = &r->run[run];
 
 	return slots_free(of) > of->mask / 2;
 }
 
 int aggnet_runs_append(struct aggnet_runs *r, u32 run, const u8 *data, u32 len)
 {
-	struct aggnet_run *of = &r->run[run];
+	struct aggnet_sorted_run *of = &r->run[run];
 	struct slot *slot = newest(r, of);
 	u32 n, last = 0;
 	int err;
@@ -576,7 +577,7 @@ int aggnet_runs_append(struct aggnet_runs *r, u32 run, const u8 *data, u32 len)
 
 void aggnet_runs_finish(struct aggnet_runs *r, u32 run)
 {
-	struct aggnet_run *of = &r->run[run];
+	struct aggnet_sorted_run *of = &r->run[run];
 
 	of->finished = true;
 	if (slot_of(r, of, of->next)->len)

@@ -41,7 +41,7 @@
  */
 
 /**
- * struct aggnet_run - one contributor
+ * struct aggnet_sorted_run - one contributor
  * @slot: its ring of packets
  * @mask: of the number of slots
  * @next: sequence of the packet that is read from, or comes next
@@ -53,7 +53,7 @@
  * @finished: nothing more will come
  * @source: its values are a source's
  */
-struct aggnet_run {
+struct aggnet_sorted_run {
 	u8 *slot;
 	u32 mask;
 	u32 next;
@@ -102,7 +102,7 @@ struct aggnet_run {
  */
 struct aggnet_runs {
 	struct aggnet_shape shape;
-	struct aggnet_run *run;
+	struct aggnet_sorted_run *run;
 	u32 n;
 	u32 max;
 	u8 *slot;
