@@ -2,7 +2,9 @@
 /* Notifications to the multicast group "events". */
 #include "ctl/event.h"
 #include "ctl/netlink.h"
+#include "flow/host.h"
 #include "flow/tree.h"
+#include "net/port.h"
 #include "mem.h"
 #include "netns.h"
 
@@ -101,7 +103,7 @@ static void event_send(const struct aggnet_net *an, struct sk_buff *skb,
 				AGGNET_NL_EVENTS, GFP_ATOMIC);
 }
 
-void aggnet_event_tree(struct aggnet_tree *tree, enum aggnet_event kind)
+void aggnet_host_notify(struct aggnet_tree *tree, enum aggnet_event kind)
 {
 	struct sk_buff *skb;
 	void *hdr;
@@ -122,7 +124,7 @@ static int event_fill_port(struct sk_buff *skb, u32 ifindex)
 	return 0;
 }
 
-void aggnet_event_port(struct aggnet_net *an, u32 ifindex)
+void aggnet_port_notify(struct aggnet_net *an, u32 ifindex)
 {
 	struct sk_buff *skb;
 	void *hdr;

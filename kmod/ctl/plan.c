@@ -8,6 +8,7 @@
 #include "ctl/event.h"
 #include "ctl/netlink.h"
 #include "ctl/plan.h"
+#include "flow/host.h"
 #include "flow/tree_table.h"
 #include "net/hook.h"
 #include "net/port.h"
@@ -707,7 +708,7 @@ static void plan_adopt(struct aggnet_plan *plan,
 		cond_resched();
 		if (!step->tree || !aggnet_tree_table_has(trees, step->tree))
 			continue;
-		aggnet_event_tree(step->tree, AGGNET_EVENT_TREE_ADDED);
+		aggnet_host_notify(step->tree, AGGNET_EVENT_TREE_ADDED);
 		step->tree = NULL;
 	}
 }
@@ -744,7 +745,7 @@ static void plan_retire(const struct aggnet_tree_table *old,
 		cond_resched();
 		if (aggnet_tree_table_has(trees, tree))
 			continue;
-		aggnet_event_tree(tree, AGGNET_EVENT_TREE_DELETED);
+		aggnet_host_notify(tree, AGGNET_EVENT_TREE_DELETED);
 		aggnet_tree_kill(tree,
 				 aggnet_tree_table_first(trees,
 							 tree->conf.incast_id) ?
@@ -821,7 +822,7 @@ static int plan_insert(struct aggnet_net *an, const struct aggnet_plan *plan,
 	}
 	aggnet_tree_table_insert(aggnet_tree_table_in_force(an), tree);
 	aggnet_changed(an);
-	aggnet_event_tree(tree, AGGNET_EVENT_TREE_ADDED);
+	aggnet_host_notify(tree, AGGNET_EVENT_TREE_ADDED);
 	aggnet_bloom_grow(an);
 	return 0;
 }

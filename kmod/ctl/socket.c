@@ -13,6 +13,7 @@
 
 #include "core/codec.h"
 #include "ctl/socket.h"
+#include "flow/host.h"
 #include "flow/tree.h"
 #include "flow/tree_table.h"
 #include "mem.h"
@@ -55,10 +56,10 @@ static int aggnet_sock_join_tree(struct aggnet_sock *as, u8 role)
 	if (conf->forward_only)
 		return -EADDRNOTAVAIL;
 	if (role == AGGNET_SOCK_READER)
-		return aggnet_tree_join_reader(as->tree, as);
+		return aggnet_tree_join_reader(as->tree, &as->local);
 	if (!conf->writers)
 		return -EADDRNOTAVAIL;
-	return aggnet_tree_join_writer(as->tree, as);
+	return aggnet_tree_join_writer(as->tree, &as->local);
 }
 
 static bool aggnet_sock_epoch_ok(const struct aggnet_sock *as,
@@ -194,7 +195,7 @@ static int aggnet_sock_wait(struct wait_queue_entry *wait, long *timeo)
 	return 0;
 }
 
-void aggnet_socket_wake(struct aggnet_tree *tree)
+void aggnet_host_wake(struct aggnet_tree *tree)
 {
 	bool aborted = tree->state == AGGNET_TREE_ABORTED;
 	struct aggnet_sock *as;
@@ -202,7 +203,7 @@ void aggnet_socket_wake(struct aggnet_tree *tree)
 
 	lockdep_assert_held(&tree->lock);
 	rcu_read_lock();
-	list_for_each_entry(as, &tree->socks, list) {
+	list_for_each_entry(as, &tree->locals, local.list) {
 		struct sock *sk = &as->inet.sk;
 
 		if (aborted)
@@ -225,7 +226,7 @@ static __poll_t aggnet_sock_poll(struct file *file, struct socket *sock,
 
 	sock_poll_wait(file, sock, wait);
 	tree = aggnet_sock_tree(sk, &role);
-	return tree ? aggnet_tree_poll(tree, aggnet_sk(sk)) : EPOLLHUP;
+	return tree ? aggnet_tree_poll(tree, &aggnet_sk(sk)->local) : EPOLLHUP;
 }
 
 /* --- sending -------------------------------------------------------------- */
@@ -285,8 +286,8 @@ static int aggnet_sock_push(struct sock *sk, struct aggnet_tree *tree,
 
 	add_wait_queue(sk_sleep(sk), &wait);
 	for (;;) {
-		ret = aggnet_tree_write(tree, aggnet_sk(sk), buf + done,
-					len - done, records);
+		ret = aggnet_tree_write(tree, &aggnet_sk(sk)->local,
+					buf + done, len - done, records);
 		if (ret > 0) {
 			done += ret;
 			if (done == len)
@@ -361,7 +362,7 @@ static int aggnet_sock_shutdown(struct socket *sock, int how)
 		return -ENOTCONN;
 	if (role != AGGNET_SOCK_WRITER || how != SHUT_WR)
 		return -EOPNOTSUPP;
-	return aggnet_tree_shutdown(tree, aggnet_sk(sk));
+	return aggnet_tree_shutdown(tree, &aggnet_sk(sk)->local);
 }
 
 /* --- receiving ------------------------------------------------------------ */
@@ -604,7 +605,7 @@ static int aggnet_sock_getsockopt(struct socket *sock, int level, int name,
 
 static int aggnet_sock_init(struct sock *sk)
 {
-	INIT_LIST_HEAD(&aggnet_sk(sk)->list);
+	INIT_LIST_HEAD(&aggnet_sk(sk)->local.list);
 	return 0;
 }
 
@@ -613,7 +614,7 @@ static void aggnet_sock_close(struct sock *sk, long timeout)
 	struct aggnet_sock *as = aggnet_sk(sk);
 
 	if (as->role != AGGNET_SOCK_NEW)
-		aggnet_tree_leave(as->tree, as);
+		aggnet_tree_leave(as->tree, &as->local);
 	if (as->tree)
 		aggnet_tree_put(as->tree);
 	as->tree = NULL;

@@ -9,9 +9,9 @@
 
 #include "core/codec.h"
 #include "flow/channel.h"
+#include "flow/host.h"
 #include "flow/sorted.h"
 #include "flow/tree.h"
-#include "net/tx.h"
 
 #define CHILD_TARGET	64	/* credits of one child, at most */
 #define CHILD_SCAN	256	/* slots that one run looks at */
@@ -167,7 +167,7 @@ static bool child_fits(const struct aggnet_tree *tree, __be32 id)
  */
 static void child_reply(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 			u8 type, u16 flags, const void *body, u16 length,
-			struct sk_buff_head *out)
+			struct aggnet_run *run)
 {
 	u64 cookie = child_cookie(tree, pkt->src, pkt->src_nonce);
 	bool known = type != AGGNET_RST || pkt->dst_nonce == cookie;
@@ -184,22 +184,22 @@ static void child_reply(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		.key = pkt->key,
 	};
 
-	aggnet_tx_make(tree, out, &reply, body, NULL, AGGNET_WAY_DIRECT);
+	aggnet_host_make(tree, run, &reply, body, NULL, AGGNET_WAY_DIRECT);
 }
 
 /* What to answer when it is the acceptor that speaks first. */
 static void child_tell(struct aggnet_tree *tree, struct aggnet_child *c,
 		       u8 type, u16 flags, const void *body, u16 length,
-		       struct sk_buff_head *out)
+		       struct aggnet_run *run)
 {
 	struct aggnet_pkt pkt = { .src = c->id, .src_nonce = c->nonce };
 
-	child_reply(tree, &pkt, type, flags, body, length, out);
+	child_reply(tree, &pkt, type, flags, body, length, run);
 }
 
 void aggnet_acceptor_send_rst(struct aggnet_tree *tree,
 			      const struct aggnet_pkt *pkt, u32 reason,
-			      struct sk_buff_head *out)
+			      struct aggnet_run *run)
 {
 	struct aggnet_rst body = {
 		.reason = cpu_to_be32(reason),
@@ -207,7 +207,7 @@ void aggnet_acceptor_send_rst(struct aggnet_tree *tree,
 		.attempt = cpu_to_be32(tree->conf.attempt),
 	};
 
-	child_reply(tree, pkt, AGGNET_RST, 0, &body, sizeof(body), out);
+	child_reply(tree, pkt, AGGNET_RST, 0, &body, sizeof(body), run);
 }
 
 static u32 child_outstanding(const struct aggnet_child *c)
@@ -246,7 +246,8 @@ static u32 child_room(const struct aggnet_tree *tree,
  * the window. A child left without any is starved; pressure will free
  * chunks and aggnet_acceptor_feed() comes back to it.
  */
-static void child_grant_chunks(struct aggnet_tree *tree, struct aggnet_child *c)
+static void child_grant_chunks(struct aggnet_tree *tree, struct aggnet_child *c,
+			       struct aggnet_run *run)
 {
 	u32 all = tree->table.chunks / tree->chunks_per_packet - 2;
 	u32 share = all / max(tree->conf.contributors, tree->bound);
@@ -261,7 +262,7 @@ static void child_grant_chunks(struct aggnet_tree *tree, struct aggnet_child *c)
 	tree->credits += more;
 	child_count_dry(tree, c);
 	if (target > have + more)
-		aggnet_tree_press(tree, !(have + more));
+		aggnet_tree_press(tree, run, !(have + more));
 }
 
 /* The same of the room in its run. */
@@ -273,7 +274,8 @@ static void child_grant_run(struct aggnet_tree *tree, struct aggnet_child *c)
 	tree->credits += more;
 }
 
-static void child_grant(struct aggnet_tree *tree, struct aggnet_child *c)
+static void child_grant(struct aggnet_tree *tree, struct aggnet_child *c,
+			struct aggnet_run *run)
 {
 	bool starved;
 
@@ -282,7 +284,7 @@ static void child_grant(struct aggnet_tree *tree, struct aggnet_child *c)
 	if (aggnet_tree_sorted(tree))
 		child_grant_run(tree, c);
 	else
-		child_grant_chunks(tree, c);
+		child_grant_chunks(tree, c, run);
 	starved = !child_outstanding(c);
 	if (c->waits_for_credit != starved) {
 		c->waits_for_credit = starved;
@@ -301,7 +303,7 @@ static bool child_rooted(const struct aggnet_tree *tree)
 
 /* The state of a child's channel, in the packet that says it. */
 static void child_answer(struct aggnet_tree *tree, struct aggnet_child *c,
-			 const struct aggnet_pkt *pkt, struct sk_buff_head *out)
+			 const struct aggnet_pkt *pkt, struct aggnet_run *run)
 {
 	struct aggnet_ack ack;
 	u16 flags = 0;
@@ -313,34 +315,34 @@ static void child_answer(struct aggnet_tree *tree, struct aggnet_child *c,
 		};
 
 		child_reply(tree, pkt, AGGNET_DONE, 0, &done, sizeof(done),
-			    out);
+			    run);
 		return;
 	}
-	child_grant(tree, c);
+	child_grant(tree, c, run);
 	aggnet_rxwin_ack(&c->win, &ack);
 	ack.credit = cpu_to_be32(c->credit);
 	if (c->finished)
 		flags |= AGGNET_F_FIN;
 	if (child_rooted(tree))
 		flags |= AGGNET_F_ROOTED;
-	child_reply(tree, pkt, AGGNET_ACK, flags, &ack, sizeof(ack), out);
+	child_reply(tree, pkt, AGGNET_ACK, flags, &ack, sizeof(ack), run);
 }
 
 static void child_reply_abort(struct aggnet_tree *tree,
 			      const struct aggnet_pkt *pkt,
-			      struct sk_buff_head *out)
+			      struct aggnet_run *run)
 {
 	struct aggnet_abort_body body;
 	u16 length = aggnet_put_abort(tree, &body);
 
 	child_reply(tree, pkt, AGGNET_ABORT, AGGNET_F_REPLY, &body, length,
-		    out);
+		    run);
 }
 
 /* Is there something wrong with an OPEN, so that it goes no further? */
 static bool open_refused(struct aggnet_tree *tree,
 			 const struct aggnet_pkt *pkt,
-			 struct sk_buff_head *out)
+			 struct aggnet_run *run)
 {
 	struct aggnet_child *c = child_find(tree, pkt->src);
 
@@ -352,7 +354,7 @@ static bool open_refused(struct aggnet_tree *tree,
 	/* Without a list it may be ours: it asks again when we are rooted. */
 	if (!c && !child_list_kept(tree) && tree->accepting &&
 	    !child_rooted(tree)) {
-		aggnet_tree_touch(tree, out);
+		aggnet_tree_touch(tree, run);
 		return true;
 	}
 	return false;
@@ -375,7 +377,7 @@ static bool open_entitled(const struct aggnet_tree *tree,
  * comes to nothing, that is why.
  */
 static void child_roomless(struct aggnet_tree *tree, __be32 id,
-			   struct sk_buff_head *out)
+			   struct aggnet_run *run)
 {
 	if (aggnet_tree_sorted(tree)) {
 		if (aggnet_tree_is_receiver(tree))
@@ -384,23 +386,23 @@ static void child_roomless(struct aggnet_tree *tree, __be32 id,
 	}
 	tree->refused = true;
 	tree->refused_at = jiffies;
-	aggnet_tree_press(tree, true);
+	aggnet_tree_press(tree, run, true);
 	if (aggnet_tree_may_emit(tree))
-		aggnet_uplink_push(tree, out);
+		aggnet_uplink_push(tree, run);
 }
 
 /* No end is further up than the receiver: its room is the last. */
 static void open_roomless(struct aggnet_tree *tree,
 			  const struct aggnet_pkt *pkt,
-			  struct sk_buff_head *out)
+			  struct aggnet_run *run)
 {
 	if (aggnet_tree_is_receiver(tree) && tree->accepting &&
 	    pkt->flags & AGGNET_F_ANY && !child_fits(tree, pkt->src))
-		child_roomless(tree, pkt->src, out);
+		child_roomless(tree, pkt->src, run);
 }
 
 static void open_check(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
-		       struct sk_buff_head *out)
+		       struct aggnet_run *run)
 {
 	const struct aggnet_open *open = (const void *)pkt->body;
 	const struct aggnet_shape shape = {
@@ -412,17 +414,17 @@ static void open_check(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		.elements = be64_to_cpu(open->elements),
 	};
 
-	aggnet_tree_touch(tree, out);
+	aggnet_tree_touch(tree, run);
 	if (aggnet_shape_equal(&shape, &tree->conf.shape))
 		return;
 	aggnet_stat_inc(tree->an, drop_function);
-	aggnet_tree_abort(tree, out, AGGNET_R_FUNCTION, aggnet_tree_self(tree),
+	aggnet_tree_abort(tree, run, AGGNET_R_FUNCTION, aggnet_tree_self(tree),
 			  pkt->src, 0);
 }
 
 bool aggnet_acceptor_open(struct aggnet_tree *tree,
 			  const struct aggnet_pkt *pkt,
-			  struct sk_buff_head *out)
+			  struct aggnet_run *run)
 {
 	struct aggnet_accept accept = {
 		.max_payload = cpu_to_be16(tree->max_taken),
@@ -430,13 +432,13 @@ bool aggnet_acceptor_open(struct aggnet_tree *tree,
 		.hop = min_t(u8, pkt->hop, AGGNET_HOP_MAX),
 	};
 
-	if (open_refused(tree, pkt, out))
+	if (open_refused(tree, pkt, run))
 		return true;
 	if (!child_find(tree, pkt->src)) {
 		if (!open_entitled(tree, pkt)) {
 			/* If it sets F_ANY next, we should be rooted by then. */
-			aggnet_tree_touch(tree, out);
-			open_roomless(tree, pkt, out);
+			aggnet_tree_touch(tree, run);
+			open_roomless(tree, pkt, run);
 			return false;
 		}
 		/* An aborted tree accepts, to tell the child so. */
@@ -444,8 +446,8 @@ bool aggnet_acceptor_open(struct aggnet_tree *tree,
 			return false;
 	}
 	if (tree->state != AGGNET_TREE_ABORTED)
-		open_check(tree, pkt, out);
-	child_reply(tree, pkt, AGGNET_ACCEPT, 0, &accept, sizeof(accept), out);
+		open_check(tree, pkt, run);
+	child_reply(tree, pkt, AGGNET_ACCEPT, 0, &accept, sizeof(accept), run);
 	return true;
 }
 
@@ -502,13 +504,13 @@ static void child_probe(struct aggnet_tree *tree, struct aggnet_child *c,
 
 static struct aggnet_child *child_bind(struct aggnet_tree *tree,
 				       const struct aggnet_pkt *pkt,
-				       struct sk_buff_head *out)
+				       struct aggnet_run *run)
 {
 	struct aggnet_child *c = child_slot(tree, pkt->src);
 	const __be32 *listed = child_listed(tree, pkt->src);
 	bool extra;
 
-	aggnet_tree_touch(tree, out);
+	aggnet_tree_touch(tree, run);
 	if (listed)
 		__set_bit(listed - tree->conf.children, tree->came);
 	c->id = pkt->src;
@@ -543,7 +545,7 @@ static struct aggnet_child *child_bind(struct aggnet_tree *tree,
  * have no reason of its own. It ends the child's repeats either way.
  */
 static void child_abort(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
-			struct sk_buff_head *out)
+			struct aggnet_run *run)
 {
 	const struct aggnet_abort *body = (const void *)pkt->body;
 	u32 reason = be32_to_cpu(body->reason);
@@ -555,23 +557,23 @@ static void child_abort(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		aggnet_acceptor_names(tree, pkt, sizeof(*body),
 				      AGGNET_NAMES_MAX);
 	}
-	aggnet_tree_abort(tree, out, reason, body->origin, body->about,
+	aggnet_tree_abort(tree, run, reason, body->origin, body->about,
 			  be32_to_cpu(body->missing));
 	if (!(pkt->flags & AGGNET_F_REPLY))
 		child_reply(tree, pkt, AGGNET_ABORT, AGGNET_F_REPLY, pkt->body,
-			    pkt->length, out);
+			    pkt->length, run);
 }
 
 /* The child that a packet is from; it is bound if it may be. NULL: answered. */
 static struct aggnet_child *child_of(struct aggnet_tree *tree,
 				     const struct aggnet_pkt *pkt,
-				     struct sk_buff_head *out)
+				     struct aggnet_run *run)
 {
 	struct aggnet_child *c;
 
 	if (pkt->dst_nonce != child_cookie(tree, pkt->src, pkt->src_nonce)) {
 		aggnet_stat_inc(tree->an, drop_nonce);
-		aggnet_acceptor_send_rst(tree, pkt, AGGNET_RST_NONCE, out);
+		aggnet_acceptor_send_rst(tree, pkt, AGGNET_RST_NONCE, run);
 		return NULL;
 	}
 	c = child_find(tree, pkt->src);
@@ -581,7 +583,7 @@ static struct aggnet_child *child_of(struct aggnet_tree *tree,
 	}
 	if (tree->state == AGGNET_TREE_ABORTED) {
 		if (!(pkt->flags & AGGNET_F_REPLY))
-			child_reply_abort(tree, pkt, out);
+			child_reply_abort(tree, pkt, run);
 		return NULL;
 	}
 	if (c)
@@ -593,17 +595,17 @@ static struct aggnet_child *child_of(struct aggnet_tree *tree,
 	 */
 	if (pkt->type == AGGNET_PROBE && tree->accepting &&
 	    child_fits(tree, pkt->src))
-		return child_bind(tree, pkt, out);
+		return child_bind(tree, pkt, run);
 	if (pkt->type == AGGNET_ABORT) {
-		child_abort(tree, pkt, out);
+		child_abort(tree, pkt, run);
 		return NULL;
 	}
-	aggnet_acceptor_send_rst(tree, pkt, AGGNET_RST_CLOSED, out);
+	aggnet_acceptor_send_rst(tree, pkt, AGGNET_RST_CLOSED, run);
 	if (tree->accepting) {
 		tree->refusals += child_extra(tree, pkt->src);
 		/* An end that goes to sleep needs no room. */
 		if (pkt->type == AGGNET_PROBE)
-			child_roomless(tree, pkt->src, out);
+			child_roomless(tree, pkt->src, run);
 	}
 	return NULL;
 }
@@ -636,20 +638,20 @@ static bool data_ok(const struct aggnet_tree *tree,
 
 /* Return: false if it was not merged, and there is an end to it all. */
 static bool child_merge(struct aggnet_tree *tree, struct aggnet_child *c,
-			const struct aggnet_pkt *pkt, struct sk_buff_head *out)
+			const struct aggnet_pkt *pkt, struct aggnet_run *run)
 {
 	const struct aggnet_data *data = (const void *)pkt->body;
 
 	if (aggnet_tree_sorted(tree))
-		return aggnet_sorted_data(tree, c, pkt, out);
-	aggnet_tree_merge(tree, pkt->body + sizeof(*data),
+		return aggnet_sorted_data(tree, c, pkt, run);
+	aggnet_tree_merge(tree, run, pkt->body + sizeof(*data),
 			  be16_to_cpu(data->records),
 			  be64_to_cpu(data->represents), false);
 	return true;
 }
 
 static void child_data(struct aggnet_tree *tree, struct aggnet_child *c,
-		       const struct aggnet_pkt *pkt, struct sk_buff_head *out)
+		       const struct aggnet_pkt *pkt, struct aggnet_run *run)
 {
 	const struct aggnet_data *data = (const void *)pkt->body;
 	u32 seq = be32_to_cpu(data->seq);
@@ -663,7 +665,7 @@ static void child_data(struct aggnet_tree *tree, struct aggnet_child *c,
 		aggnet_stat_inc(tree->an, drop_window);
 		break;
 	case AGGNET_SEQ_NEW:
-		if (!data_ok(tree, c, pkt) || !child_merge(tree, c, pkt, out))
+		if (!data_ok(tree, c, pkt) || !child_merge(tree, c, pkt, run))
 			return;
 		aggnet_rxwin_mark(&c->win, seq);
 		c->received++;
@@ -674,11 +676,11 @@ static void child_data(struct aggnet_tree *tree, struct aggnet_child *c,
 		if (unlikely(tree->waits_for_credit) &&
 		    !aggnet_tree_sorted(tree) &&
 		    aggnet_tree_room(tree, 1) >= tree->chunks_per_packet)
-			aggnet_acceptor_feed(tree, out);
+			aggnet_acceptor_feed(tree, run);
 		break;
 	}
 	if (answer)
-		child_answer(tree, c, pkt, out);
+		child_answer(tree, c, pkt, run);
 }
 
 /* Was something merged behind the first hole? No FIN can end before that. */
@@ -695,14 +697,14 @@ static bool fin_sourceless(const struct aggnet_child *c,
 }
 
 static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
-		      const struct aggnet_pkt *pkt, struct sk_buff_head *out)
+		      const struct aggnet_pkt *pkt, struct aggnet_run *run)
 {
 	const struct aggnet_fin *fin = (const void *)pkt->body;
 
 	if (c->finished || be32_to_cpu(fin->final) != c->win.cum)
 		goto answer;
 	if (child_holed(c) || fin_sourceless(c, fin)) {
-		aggnet_tree_abort(tree, out, AGGNET_R_PROTOCOL,
+		aggnet_tree_abort(tree, run, AGGNET_R_PROTOCOL,
 				  aggnet_tree_self(tree), c->id, 0);
 		return;
 	}
@@ -714,7 +716,7 @@ static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
 	}
 	c->finished = true;
 	child_count_dry(tree, c);
-	if (aggnet_tree_sorted(tree) && !aggnet_sorted_fin(tree, c, pkt, out))
+	if (aggnet_tree_sorted(tree) && !aggnet_sorted_fin(tree, c, pkt, run))
 		return;
 	tree->bound--;
 	child_expect(tree, c, be32_to_cpu(fin->weight));
@@ -724,18 +726,18 @@ static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
 	tree->records += be64_to_cpu(fin->records);
 	tree->partials += be32_to_cpu(fin->partials);
 	aggnet_acceptor_names(tree, pkt, sizeof(*fin), AGGNET_NAMES_MAX);
-	aggnet_tree_advance(tree, out);
-	aggnet_acceptor_feed(tree, out);
+	aggnet_tree_advance(tree, run);
+	aggnet_acceptor_feed(tree, run);
 	if (tree->state == AGGNET_TREE_ABORTED)
 		return;
 answer:
-	child_answer(tree, c, pkt, out);
+	child_answer(tree, c, pkt, run);
 }
 
 void aggnet_acceptor_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
-			struct sk_buff_head *out)
+			struct aggnet_run *run)
 {
-	struct aggnet_child *c = child_of(tree, pkt, out);
+	struct aggnet_child *c = child_of(tree, pkt, run);
 	bool fresh;
 
 	if (!c)
@@ -746,26 +748,26 @@ void aggnet_acceptor_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		c->heard = jiffies;
 	switch (pkt->type) {
 	case AGGNET_DATA:
-		child_data(tree, c, pkt, out);
+		child_data(tree, c, pkt, run);
 		break;
 	case AGGNET_FIN:
-		child_fin(tree, c, pkt, out);
+		child_fin(tree, c, pkt, run);
 		break;
 	case AGGNET_ABORT:
-		child_abort(tree, pkt, out);
+		child_abort(tree, pkt, run);
 		break;
 	default:
 		if (fresh)
 			child_probe(tree, c, pkt);
-		child_answer(tree, c, pkt, out);
+		child_answer(tree, c, pkt, run);
 	}
 	if (aggnet_tree_may_emit(tree))
-		aggnet_uplink_push(tree, out);
+		aggnet_uplink_push(tree, run);
 	if (pkt->type != AGGNET_DATA)
-		aggnet_uplink_tell(tree, false, out);
+		aggnet_uplink_tell(tree, false, run);
 }
 
-void aggnet_acceptor_feed(struct aggnet_tree *tree, struct sk_buff_head *out)
+void aggnet_acceptor_feed(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	u32 n = min(tree->child_mask + 1, (u32)CHILD_SCAN);
 	struct aggnet_pkt pkt = {};
@@ -777,7 +779,7 @@ void aggnet_acceptor_feed(struct aggnet_tree *tree, struct sk_buff_head *out)
 		c = &tree->child[tree->cursor & tree->child_mask];
 		if (!c->waits_for_credit)
 			continue;
-		if (skb_queue_len(out) >= AGGNET_PACKETS) {
+		if (skb_queue_len(&run->packets) >= AGGNET_PACKETS) {
 			tree->unfed = true;
 			break;
 		}
@@ -789,11 +791,11 @@ void aggnet_acceptor_feed(struct aggnet_tree *tree, struct sk_buff_head *out)
 		}
 		pkt.src = c->id;
 		pkt.src_nonce = c->nonce;
-		child_answer(tree, c, &pkt, out);
+		child_answer(tree, c, &pkt, run);
 	}
 }
 
-bool aggnet_acceptor_tell(struct aggnet_tree *tree, struct sk_buff_head *out)
+bool aggnet_acceptor_tell(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	u32 slots = tree->child_mask + 1;
 	u32 end = min(slots, tree->tell + CHILD_SCAN);
@@ -806,16 +808,17 @@ bool aggnet_acceptor_tell(struct aggnet_tree *tree, struct sk_buff_head *out)
 	u16 length;
 
 	length = aggnet_put_abort(tree, &abort);
-	while (tree->tell < end && skb_queue_len(out) < AGGNET_PACKETS) {
+	while (tree->tell < end &&
+	       skb_queue_len(&run->packets) < AGGNET_PACKETS) {
 		c = &tree->child[tree->tell++];
 		if (!c->id)
 			continue;
 		if (tree->state == AGGNET_TREE_ABORTED)
 			child_tell(tree, c, AGGNET_ABORT, 0, &abort, length,
-				   out);
+				   run);
 		else
 			child_tell(tree, c, AGGNET_DONE, 0, &done,
-				   sizeof(done), out);
+				   sizeof(done), run);
 	}
 	return tree->tell == slots;
 }

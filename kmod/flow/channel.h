@@ -12,7 +12,7 @@
 
 struct aggnet_tree;
 struct aggnet_pkt;
-struct sk_buff_head;
+struct aggnet_run;
 
 /**
  * struct aggnet_child - acceptor's half: one child that has bound here
@@ -153,24 +153,24 @@ static inline bool aggnet_fresh(u32 *newest, u32 stamp, unsigned long heard,
 #define AGGNET_ANY_AFTER	4	/* unanswered OPENs before AGGNET_F_ANY */
 
 /*
- * All of these run under the tree's lock and put what they send on @out.
+ * All of these run under the tree's lock and put what they send on @run.
  * A packet has passed the tag and the epoch check.
  */
 
 /* OPEN. Return: false if this node is not entitled to answer. */
 bool aggnet_acceptor_open(struct aggnet_tree *tree,
 			  const struct aggnet_pkt *pkt,
-			  struct sk_buff_head *out);
+			  struct aggnet_run *run);
 /* DATA, FIN, PROBE and a child's ABORT. */
 void aggnet_acceptor_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
-			struct sk_buff_head *out);
+			struct aggnet_run *run);
 /*
  * Room came free: tell children that wait for credit, as many as one run may;
  * tree->unfed: there are others.
  */
-void aggnet_acceptor_feed(struct aggnet_tree *tree, struct sk_buff_head *out);
+void aggnet_acceptor_feed(struct aggnet_tree *tree, struct aggnet_run *run);
 /* Tell DONE or ABORT to more children, as many as one run may. Return: is that all? */
-bool aggnet_acceptor_tell(struct aggnet_tree *tree, struct sk_buff_head *out);
+bool aggnet_acceptor_tell(struct aggnet_tree *tree, struct aggnet_run *run);
 /* A bound, unfinished child silent for longer than @silence jiffies, or NULL. */
 struct aggnet_child *aggnet_acceptor_silent(struct aggnet_tree *tree,
 					    unsigned long silence);
@@ -178,27 +178,27 @@ struct aggnet_child *aggnet_acceptor_silent(struct aggnet_tree *tree,
 u32 aggnet_acceptor_looks(const struct aggnet_tree *tree);
 void aggnet_acceptor_send_rst(struct aggnet_tree *tree,
 			      const struct aggnet_pkt *pkt, u32 reason,
-			      struct sk_buff_head *out);
+			      struct aggnet_run *run);
 
 /* Open a channel, once. */
-void aggnet_uplink_start(struct aggnet_tree *tree, struct sk_buff_head *out);
+void aggnet_uplink_start(struct aggnet_tree *tree, struct aggnet_run *run);
 /* ACCEPT, ACK, DONE, RST and an acceptor's ABORT. */
 void aggnet_uplink_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
-		      struct sk_buff_head *out);
+		      struct aggnet_run *run);
 /* Send what may be sent: lost segments, new ones, FIN. */
-void aggnet_uplink_push(struct aggnet_tree *tree, struct sk_buff_head *out);
+void aggnet_uplink_push(struct aggnet_tree *tree, struct aggnet_run *run);
 /* A burst, or the rest of one, that the last run of the lock had to leave. */
-void aggnet_uplink_go_on(struct aggnet_tree *tree, struct sk_buff_head *out);
+void aggnet_uplink_go_on(struct aggnet_tree *tree, struct aggnet_run *run);
 /* The tree was aborted: tell the acceptor, once there is one. */
-void aggnet_uplink_abort(struct aggnet_tree *tree, struct sk_buff_head *out);
+void aggnet_uplink_abort(struct aggnet_tree *tree, struct aggnet_run *run);
 /*
  * Tell the acceptor how many sources to expect: if that has changed, or @again
  * if it ever was not what the entry says.
  */
 void aggnet_uplink_tell(struct aggnet_tree *tree, bool again,
-			struct sk_buff_head *out);
+			struct aggnet_run *run);
 /* Its timer fired. */
-void aggnet_uplink_expired(struct aggnet_tree *tree, struct sk_buff_head *out);
+void aggnet_uplink_expired(struct aggnet_tree *tree, struct aggnet_run *run);
 /* Is this packet from the acceptor that we chose? */
 bool aggnet_uplink_is_peer(const struct aggnet_tree *tree,
 			   const struct aggnet_pkt *pkt);

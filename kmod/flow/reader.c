@@ -4,16 +4,16 @@
 #include <linux/skbuff.h>
 
 #include "core/accum.h"
-#include "ctl/socket.h"
-#include "flow/member.h"
+#include "flow/local.h"
 #include "flow/tree.h"
 
-int aggnet_tree_join_reader(struct aggnet_tree *tree, struct aggnet_sock *as)
+int aggnet_tree_join_reader(struct aggnet_tree *tree,
+			    struct aggnet_local *local)
 {
-	struct sk_buff_head out;
+	struct aggnet_run run;
 	int err = 0;
 
-	aggnet_tree_lock(tree, &out);
+	aggnet_run_begin(tree, &run);
 	if (!aggnet_tree_is_receiver(tree)) {
 		err = -EADDRNOTAVAIL;
 	} else if (tree->reader || tree->end_read) {
@@ -21,11 +21,11 @@ int aggnet_tree_join_reader(struct aggnet_tree *tree, struct aggnet_sock *as)
 	} else if (tree->state == AGGNET_TREE_ABORTED) {
 		err = aggnet_reason_errno(tree->reason);
 	} else {
-		tree->reader = as;
-		list_add_tail(&as->list, &tree->socks);
-		aggnet_tree_touch(tree, &out);
+		tree->reader = local;
+		list_add_tail(&local->list, &tree->locals);
+		aggnet_tree_touch(tree, &run);
 	}
-	aggnet_tree_unlock(tree, &out);
+	aggnet_run_end(tree, &run);
 	return err;
 }
 
@@ -52,10 +52,10 @@ static int reader_put_end(const struct aggnet_tree *tree, u8 *buf)
 }
 
 static int reader_end(struct aggnet_tree *tree, struct aggnet_msg *msg,
-		      u8 *buf, struct sk_buff_head *out)
+		      u8 *buf, struct aggnet_run *run)
 {
 	if (tree->delivered != tree->records + tree->local_records) {
-		aggnet_tree_abort(tree, out, AGGNET_R_MISMATCH,
+		aggnet_tree_abort(tree, run, AGGNET_R_MISMATCH,
 				  aggnet_tree_self(tree), 0, 0);
 		return -EBADMSG;
 	}
@@ -105,7 +105,7 @@ static bool reader_has_more(const struct aggnet_tree *tree, u32 n)
  * ends in between, also as another thread reads the rest, has none any more.
  */
 static int reader_records(struct aggnet_tree *tree, struct aggnet_msg *msg,
-			  u8 *buf, size_t len, struct sk_buff_head *out)
+			  u8 *buf, size_t len, struct aggnet_run *run)
 {
 	u32 used, n;
 
@@ -114,63 +114,63 @@ static int reader_records(struct aggnet_tree *tree, struct aggnet_msg *msg,
 	msg->type = AGGNET_MSG_RECORDS;
 	msg->records = n;
 	while (reader_has_more(tree, n)) {
-		aggnet_tree_unlock(tree, out);
-		aggnet_tree_lock(tree, out);
+		aggnet_run_end(tree, run);
+		aggnet_run_begin(tree, run);
 		used += reader_take(tree, buf + used, len - used, &n);
 		msg->records += n;
 	}
 	if (tree->state < AGGNET_TREE_DONE)
-		aggnet_tree_reclaim(tree, out);
+		aggnet_tree_reclaim(tree, run);
 	return used;
 }
 
 int aggnet_tree_read(struct aggnet_tree *tree, struct aggnet_msg *msg,
 		     u8 *buf, size_t len, bool peek)
 {
-	struct sk_buff_head out;
+	struct aggnet_run run;
 	int ret;
 
-	aggnet_tree_lock(tree, &out);
+	aggnet_run_begin(tree, &run);
 	if (tree->state == AGGNET_TREE_ABORTED)
 		ret = aggnet_reason_errno(tree->reason);
 	else if (!aggnet_reader_may_read(tree))
 		ret = -EAGAIN;
 	else if (!aggnet_tree_keys(tree))
-		ret = reader_end(tree, msg, buf, &out);
+		ret = reader_end(tree, msg, buf, &run);
 	else if (peek)
 		ret = -EOPNOTSUPP;
 	else
-		ret = reader_records(tree, msg, buf, len, &out);
-	aggnet_tree_unlock(tree, &out);
+		ret = reader_records(tree, msg, buf, len, &run);
+	aggnet_run_end(tree, &run);
 	return ret;
 }
 
 void aggnet_tree_taken(struct aggnet_tree *tree, bool lost)
 {
 	__be32 self = READ_ONCE(tree->an->identity);
-	struct sk_buff_head out;
+	struct aggnet_run run;
 
-	aggnet_tree_lock(tree, &out);
+	aggnet_run_begin(tree, &run);
 	if (lost)
-		aggnet_tree_abort(tree, &out, AGGNET_R_RECEIVER, self, self, 0);
+		aggnet_tree_abort(tree, &run, AGGNET_R_RECEIVER, self, self, 0);
 	if (!--tree->taking && !aggnet_tree_keys(tree) &&
 	    aggnet_reader_may_read(tree))
-		aggnet_socket_wake(tree);
-	aggnet_tree_unlock(tree, &out);
+		run.wake = true;
+	aggnet_run_end(tree, &run);
 }
 
 int aggnet_tree_end(struct aggnet_tree *tree)
 {
-	struct sk_buff_head out;
+	struct aggnet_run run;
 	int err = 0;
 
-	aggnet_tree_lock(tree, &out);
+	aggnet_run_begin(tree, &run);
 	if (tree->state == AGGNET_TREE_ABORTED) {
 		err = aggnet_reason_errno(tree->reason);
 	} else if (!tree->end_read) {
 		tree->end_read = true;
-		aggnet_tree_done(tree, &out);
+		aggnet_tree_done(tree, &run);
 	}
-	aggnet_tree_unlock(tree, &out);
+	aggnet_run_end(tree, &run);
 	return err;
 }

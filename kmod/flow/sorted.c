@@ -6,7 +6,7 @@
 #include <linux/log2.h>
 #include <linux/skbuff.h>
 
-#include "ctl/socket.h"
+#include "flow/local.h"
 #include "flow/sorted.h"
 
 static u32 sorted_planned(const struct aggnet_tree *tree)
@@ -115,9 +115,9 @@ u32 aggnet_sorted_more(const struct aggnet_tree *tree,
 
 static bool sorted_broken(struct aggnet_tree *tree,
 			  const struct aggnet_child *c,
-			  struct sk_buff_head *out)
+			  struct aggnet_run *run)
 {
-	aggnet_tree_abort(tree, out, AGGNET_R_PROTOCOL, aggnet_tree_self(tree),
+	aggnet_tree_abort(tree, run, AGGNET_R_PROTOCOL, aggnet_tree_self(tree),
 			  c->id, 0);
 	return false;
 }
@@ -147,7 +147,7 @@ static void sorted_fault(struct aggnet_tree *tree)
 }
 
 bool aggnet_sorted_data(struct aggnet_tree *tree, struct aggnet_child *c,
-			const struct aggnet_pkt *pkt, struct sk_buff_head *out)
+			const struct aggnet_pkt *pkt, struct aggnet_run *run)
 {
 	const struct aggnet_data *data = (const void *)pkt->body;
 	u64 represents = be64_to_cpu(data->represents);
@@ -157,21 +157,21 @@ bool aggnet_sorted_data(struct aggnet_tree *tree, struct aggnet_child *c,
 			      pkt->body + sizeof(*data),
 			      pkt->length - sizeof(*data), represents) ||
 	    !sorted_weigh(tree, c, be16_to_cpu(data->weight)))
-		return sorted_broken(tree, c, out);
+		return sorted_broken(tree, c, run);
 	aggnet_tree_count(tree, be16_to_cpu(data->records), represents);
-	aggnet_sorted_moved(tree, out);
+	aggnet_sorted_moved(tree, run);
 	return true;
 }
 
 bool aggnet_sorted_fin(struct aggnet_tree *tree, struct aggnet_child *c,
-		       const struct aggnet_pkt *pkt, struct sk_buff_head *out)
+		       const struct aggnet_pkt *pkt, struct aggnet_run *run)
 {
 	const struct aggnet_fin *fin = (const void *)pkt->body;
 
 	if (!sorted_weigh(tree, c, be32_to_cpu(fin->weight)))
-		return sorted_broken(tree, c, out);
+		return sorted_broken(tree, c, run);
 	aggnet_runs_finish(&tree->runs, c->run);
-	aggnet_sorted_moved(tree, out);
+	aggnet_sorted_moved(tree, run);
 	return true;
 }
 
@@ -206,29 +206,29 @@ static bool sorted_wakes(const struct aggnet_tree *tree)
 	return false;
 }
 
-void aggnet_sorted_reclaim(struct aggnet_tree *tree, struct sk_buff_head *out)
+void aggnet_sorted_reclaim(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	if (tree->waits_for_credit)
-		aggnet_acceptor_feed(tree, out);
+		aggnet_acceptor_feed(tree, run);
 	if (!tree->run_full || !sorted_wakes(tree))
 		return;
 	/* Writers that find no room say so again. */
 	tree->run_full = false;
-	aggnet_socket_wake(tree);
+	run->wake = true;
 }
 
-void aggnet_sorted_moved(struct aggnet_tree *tree, struct sk_buff_head *out)
+void aggnet_sorted_moved(struct aggnet_tree *tree, struct aggnet_run *run)
 {
-	aggnet_sorted_reclaim(tree, out);
+	aggnet_sorted_reclaim(tree, run);
 	if (tree->reader &&
 	    (tree->runs.ready || !aggnet_runs_held(&tree->runs)))
-		aggnet_socket_wake(tree);
+		run->wake = true;
 }
 
-void aggnet_sorted_go_on(struct aggnet_tree *tree, struct sk_buff_head *out)
+void aggnet_sorted_go_on(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	aggnet_runs_advance(&tree->runs);
-	aggnet_sorted_moved(tree, out);
+	aggnet_sorted_moved(tree, run);
 	if (aggnet_tree_may_emit(tree))
-		aggnet_uplink_push(tree, out);
+		aggnet_uplink_push(tree, run);
 }

@@ -28,9 +28,9 @@ u32 aggnet_sorted_more(const struct aggnet_tree *tree,
  * or not of the weight that was told before: then the tree is aborted.
  */
 bool aggnet_sorted_data(struct aggnet_tree *tree, struct aggnet_child *c,
-			const struct aggnet_pkt *pkt, struct sk_buff_head *out);
+			const struct aggnet_pkt *pkt, struct aggnet_run *run);
 bool aggnet_sorted_fin(struct aggnet_tree *tree, struct aggnet_child *c,
-		       const struct aggnet_pkt *pkt, struct sk_buff_head *out);
+		       const struct aggnet_pkt *pkt, struct aggnet_run *run);
 
 /* Records of a local writer. Return: 0, or -EILSEQ if they are not in order */
 int aggnet_sorted_write(struct aggnet_tree *tree, u32 run, const u8 *data,
@@ -39,10 +39,10 @@ int aggnet_sorted_write(struct aggnet_tree *tree, u32 run, const u8 *data,
 bool aggnet_sorted_writable(struct aggnet_tree *tree, u32 run);
 
 /* Go on merging where the last run of the tree's lock had to stop. */
-void aggnet_sorted_go_on(struct aggnet_tree *tree, struct sk_buff_head *out);
+void aggnet_sorted_go_on(struct aggnet_tree *tree, struct aggnet_run *run);
 
 /* Something came, ended or left: serve what waits for room, and the reader. */
-void aggnet_sorted_reclaim(struct aggnet_tree *tree, struct sk_buff_head *out);
-void aggnet_sorted_moved(struct aggnet_tree *tree, struct sk_buff_head *out);
+void aggnet_sorted_reclaim(struct aggnet_tree *tree, struct aggnet_run *run);
+void aggnet_sorted_moved(struct aggnet_tree *tree, struct aggnet_run *run);
 
 #endif /* _AGGNET_SORTED_H */

@@ -38,12 +38,12 @@ void aggnet_timers_tree(struct aggnet_tree *tree, unsigned long delay)
 static void uplink_expired(struct timer_list *timer)
 {
 	struct aggnet_tree *tree = from_timer(tree, timer, up.timer);
-	struct sk_buff_head out;
+	struct aggnet_run run;
 
-	aggnet_tree_lock(tree, &out);
+	aggnet_run_begin(tree, &run);
 	if (!tree->dead)
-		aggnet_uplink_expired(tree, &out);
-	aggnet_tree_unlock(tree, &out);
+		aggnet_uplink_expired(tree, &run);
+	aggnet_run_end(tree, &run);
 	aggnet_tree_put(tree);
 }
 
@@ -75,7 +75,7 @@ static bool hold_passed(const struct aggnet_tree *tree)
  * one of the list that is missing.
  */
 static void gave_up(struct aggnet_tree *tree, __be32 child,
-		    struct sk_buff_head *out)
+		    struct aggnet_run *run)
 {
 	enum aggnet_reason reason = AGGNET_R_TIMEOUT;
 	u32 missing = tree->conf.sources - tree->weight -
@@ -91,11 +91,11 @@ static void gave_up(struct aggnet_tree *tree, __be32 child,
 	}
 	if (!child && tree->lost.n)
 		child = tree->lost.id[0];
-	aggnet_tree_abort(tree, out, reason, aggnet_tree_self(tree), child,
+	aggnet_tree_abort(tree, run, reason, aggnet_tree_self(tree), child,
 			  missing);
 }
 
-static void give_up_passed(struct aggnet_tree *tree, struct sk_buff_head *out)
+static void give_up_passed(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
 	__be32 self = aggnet_tree_self(tree);
@@ -103,14 +103,14 @@ static void give_up_passed(struct aggnet_tree *tree, struct sk_buff_head *out)
 
 	c = aggnet_acceptor_silent(tree, msecs_to_jiffies(conf->give_up_ms));
 	if (c)
-		gave_up(tree, c->id, out);
+		gave_up(tree, c->id, run);
 	else if (aggnet_tree_short(tree) &&
 		 passed(tree->bound_at, conf->give_up_ms))
-		gave_up(tree, 0, out);
+		gave_up(tree, 0, run);
 	else if ((tree->writers_joined < conf->writers ||
 		  (aggnet_tree_is_receiver(tree) && !tree->reader)) &&
 		 passed(tree->started, conf->give_up_ms))
-		aggnet_tree_abort(tree, out, AGGNET_R_TIMEOUT, self, self, 0);
+		aggnet_tree_abort(tree, run, AGGNET_R_TIMEOUT, self, self, 0);
 }
 
 static void tree_expired(struct timer_list *timer)
@@ -119,26 +119,26 @@ static void tree_expired(struct timer_list *timer)
 	const struct aggnet_tree_conf *conf = &tree->conf;
 	u32 runs = aggnet_acceptor_looks(tree);
 	unsigned long look;
-	struct sk_buff_head out;
+	struct aggnet_run run;
 
-	aggnet_tree_lock(tree, &out);
+	aggnet_run_begin(tree, &run);
 	if (tree->dead || tree->state == AGGNET_TREE_IDLE ||
 	    tree->state >= AGGNET_TREE_DONE)
 		goto out;
 	look = msecs_to_jiffies(conf->give_up_ms) / 8;
-	aggnet_tree_relieve(tree, &out);
+	aggnet_tree_relieve(tree, &run);
 	if (hold_passed(tree))
-		aggnet_tree_stall(tree, &out);
+		aggnet_tree_stall(tree, &run);
 	if (conf->hold_ms)
 		look = min(look, msecs_to_jiffies(conf->hold_ms) / 4);
-	give_up_passed(tree, &out);
+	give_up_passed(tree, &run);
 	/* However many runs a look is done in, it tells once. */
-	aggnet_uplink_tell(tree, !(tree->look_runs++ % runs), &out);
+	aggnet_uplink_tell(tree, !(tree->look_runs++ % runs), &run);
 	look = max_t(unsigned long, look, TIMERS_LOOK_MIN);
 	look /= runs;
 	aggnet_timers_tree(tree, max_t(unsigned long, look, 1));
 out:
-	aggnet_tree_unlock(tree, &out);
+	aggnet_run_end(tree, &run);
 	aggnet_tree_put(tree);
 }
 

@@ -11,13 +11,12 @@
 #include <linux/sort.h>
 
 #include "core/accum.h"
-#include "ctl/event.h"
-#include "ctl/socket.h"
 #include "flow/channel.h"
+#include "flow/host.h"
+#include "flow/local.h"
 #include "flow/sorted.h"
 #include "flow/timers.h"
 #include "flow/tree.h"
-#include "net/tx.h"
 #include "mem.h"
 #include "trace.h"
 
@@ -154,27 +153,27 @@ static bool tree_lacks_room(const struct aggnet_tree *tree)
 		aggnet_tree_room(tree, 0) < tree->chunks_per_packet);
 }
 
-void aggnet_tree_relieve(struct aggnet_tree *tree, struct sk_buff_head *out)
+void aggnet_tree_relieve(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	if (aggnet_tree_sorted(tree))
 		return;
 	/* Growth that waits for memory may have brought some before. */
-	aggnet_tree_reclaim(tree, out);
+	aggnet_tree_reclaim(tree, run);
 	if (!tree_lacks_room(tree))
 		return;
-	aggnet_tree_press(tree, true);
+	aggnet_tree_press(tree, run, true);
 	if (aggnet_tree_may_emit(tree))
-		aggnet_uplink_push(tree, out);
+		aggnet_uplink_push(tree, run);
 }
 
 /* Chunks came, or none: those that wait for room relied on them. */
-static void tree_grown(struct aggnet_tree *tree, struct sk_buff_head *out)
+static void tree_grown(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	if (aggnet_tree_sorted(tree))
-		aggnet_tree_reclaim(tree, out);
-	aggnet_tree_relieve(tree, out);
+		aggnet_tree_reclaim(tree, run);
+	aggnet_tree_relieve(tree, run);
 	if (aggnet_tree_may_emit(tree))
-		aggnet_uplink_push(tree, out);
+		aggnet_uplink_push(tree, run);
 }
 
 /* How many chunks to add; the buffer of a tree that has ended may be gone. */
@@ -195,18 +194,18 @@ static void tree_grow(struct aggnet_tree *tree)
 {
 	u32 n = tree_grow_step(tree);
 	struct mem_cgroup *payer;
-	struct sk_buff_head out;
+	struct aggnet_run run;
 	int err;
 
 	payer = aggnet_payer_set(tree->payer);
 	n -= tree_add_chunks(tree, n, &err);
 	aggnet_payer_set(payer);
-	aggnet_tree_lock(tree, &out);
+	aggnet_run_begin(tree, &run);
 	tree->grow_failed = n;
 	tree->grow_again = jiffies + TREE_GROW_AGAIN;
 	if (!tree_ended(tree))
-		tree_grown(tree, &out);
-	aggnet_tree_unlock(tree, &out);
+		tree_grown(tree, &run);
+	aggnet_run_end(tree, &run);
 }
 
 /* A tree on the list has a reference. Return: was it not there? */
@@ -304,22 +303,22 @@ static void tree_more_work(struct work_struct *work)
 {
 	struct aggnet_tree *tree = container_of(work, struct aggnet_tree,
 						more_work);
-	struct sk_buff_head out;
+	struct aggnet_run run;
 
-	aggnet_tree_lock(tree, &out);
+	aggnet_run_begin(tree, &run);
 	if (!tree_ended(tree)) {
 		if (aggnet_tree_sorted(tree))
-			aggnet_sorted_go_on(tree, &out);
-		aggnet_uplink_go_on(tree, &out);
+			aggnet_sorted_go_on(tree, &run);
+		aggnet_uplink_go_on(tree, &run);
 		if (tree->unfed)
-			aggnet_acceptor_feed(tree, &out);
+			aggnet_acceptor_feed(tree, &run);
 		/* Credit that was given may have left too little room. */
 		if (aggnet_tree_may_emit(tree))
-			aggnet_uplink_push(tree, &out);
+			aggnet_uplink_push(tree, &run);
 	} else if (!tree->dead) {
-		tree->told_all = aggnet_acceptor_tell(tree, &out);
+		tree->told_all = aggnet_acceptor_tell(tree, &run);
 	}
-	aggnet_tree_unlock(tree, &out);
+	aggnet_run_end(tree, &run);
 	aggnet_tree_put(tree);
 }
 
@@ -339,7 +338,8 @@ static void tree_go_on(struct aggnet_tree *tree)
 		aggnet_tree_get(tree);
 }
 
-void aggnet_tree_press(struct aggnet_tree *tree, bool refused)
+void aggnet_tree_press(struct aggnet_tree *tree, struct aggnet_run *run,
+		       bool refused)
 {
 	if (tree->dead)
 		return;
@@ -348,7 +348,7 @@ void aggnet_tree_press(struct aggnet_tree *tree, bool refused)
 	if (!tree->pressure && tree->table.keys &&
 	    (refused || tree->table.free < tree->table.chunks / 2)) {
 		tree->pressure = true;
-		aggnet_socket_wake(tree);	/* a reader may take some */
+		run->wake = true;	/* a reader may take some */
 	}
 }
 
@@ -368,12 +368,12 @@ bool aggnet_tree_refuses(const struct aggnet_tree *tree)
 	       time_before(jiffies, tree->refused_at + TREE_REFUSED);
 }
 
-void aggnet_tree_reclaim(struct aggnet_tree *tree, struct sk_buff_head *out)
+void aggnet_tree_reclaim(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	bool own = tree->no_credit && !aggnet_tree_refuses(tree);
 
 	if (aggnet_tree_sorted(tree)) {
-		aggnet_sorted_reclaim(tree, out);
+		aggnet_sorted_reclaim(tree, run);
 		return;
 	}
 	/* Of an empty table nothing can be emitted: the next refusal wakes anew. */
@@ -382,10 +382,10 @@ void aggnet_tree_reclaim(struct aggnet_tree *tree, struct sk_buff_head *out)
 	     aggnet_tree_room(tree, own) >= tree->chunks_per_packet))
 		tree->pressure = false;
 	if (tree->waits_for_credit)
-		aggnet_acceptor_feed(tree, out);
+		aggnet_acceptor_feed(tree, run);
 	if (tree->writers_joined > tree->writers_done &&
 	    aggnet_tree_room(tree, 1) >= tree->chunks_per_packet)
-		aggnet_socket_wake(tree);
+		run->wake = true;
 }
 
 /* Does what is held leave, whatever is still to be merged into it? */
@@ -442,16 +442,16 @@ void aggnet_tree_count(struct aggnet_tree *tree, u32 records, u64 represents)
 	aggnet_stat_add(tree->an, merged_records, records);
 }
 
-void aggnet_tree_merge(struct aggnet_tree *tree, const u8 *data, u32 records,
-		       u64 represents, bool source)
+void aggnet_tree_merge(struct aggnet_tree *tree, struct aggnet_run *run,
+		       const u8 *data, u32 records, u64 represents, bool source)
 {
 	aggnet_table_merge(&tree->table, data, records, represents, source,
 			   aggnet_tree_fault(tree));
 	aggnet_tree_count(tree, records, represents);
 	if (tree->table.free < tree->table.chunks / 4)
-		aggnet_tree_press(tree, false);
+		aggnet_tree_press(tree, run, false);
 	if (tree->reader && aggnet_table_ripe(&tree->table))
-		aggnet_socket_wake(tree);
+		run->wake = true;
 }
 
 /* --- lifecycle ------------------------------------------------------------- */
@@ -493,11 +493,11 @@ static int tree_size_flow(struct aggnet_tree *tree,
 
 	if (conf->forward_only)
 		return 0;
-	tree_size_credit(tree, aggnet_rx_payload(tree->an));
+	tree_size_credit(tree, aggnet_host_payload_max(tree->an));
 	if (tree_min_bytes(tree) > conf->memory / TREE_CREDITS_PART)
 		tree_size_credit(tree, AGGNET_PAYLOAD_USUAL);
 	tree->max_payload = min(tree->max_taken,
-				aggnet_tx_payload(tree->an, conf->link_ifindex,
+				aggnet_host_payload(tree->an, conf->link_ifindex,
 						  aggnet_tree_receiver(tree),
 						  conf->filter_size));
 	tree->child_mask = roundup_pow_of_two(2 * tree_ends(conf)) - 1;
@@ -765,7 +765,7 @@ static struct aggnet_tree *tree_alloc(struct aggnet_net *an,
 	tree->conf.filter = NULL;
 	refcount_set(&tree->ref, 1);
 	spin_lock_init(&tree->lock);
-	INIT_LIST_HEAD(&tree->socks);
+	INIT_LIST_HEAD(&tree->locals);
 	INIT_LIST_HEAD(&tree->grow_list);
 	INIT_WORK(&tree->release_work, tree_release_work);
 	INIT_WORK(&tree->more_work, tree_more_work);
@@ -853,24 +853,24 @@ void aggnet_tree_put(struct aggnet_tree *tree)
  */
 static void tree_tell_all(struct aggnet_tree *tree)
 {
-	struct sk_buff_head out;
+	struct aggnet_run run;
 	bool all;
 
 	do {
 		cond_resched();
-		aggnet_tree_lock(tree, &out);
-		all = aggnet_acceptor_tell(tree, &out);
-		aggnet_tree_unlock(tree, &out);
+		aggnet_run_begin(tree, &run);
+		all = aggnet_acceptor_tell(tree, &run);
+		aggnet_run_end(tree, &run);
 	} while (!all);
 }
 
 void aggnet_tree_kill(struct aggnet_tree *tree, enum aggnet_reason reason)
 {
-	struct sk_buff_head out;
+	struct aggnet_run run;
 
-	aggnet_tree_lock(tree, &out);
+	aggnet_run_begin(tree, &run);
 	if (!tree->conf.forward_only && tree->state != AGGNET_TREE_IDLE)
-		aggnet_tree_abort(tree, &out, reason, aggnet_tree_self(tree),
+		aggnet_tree_abort(tree, &run, reason, aggnet_tree_self(tree),
 				  0, 0);
 	tree->dead = true;
 	/* A look at the outcome finds one from now on. */
@@ -878,8 +878,8 @@ void aggnet_tree_kill(struct aggnet_tree *tree, enum aggnet_reason reason)
 		tree->state = AGGNET_TREE_ABORTED;
 		tree->reason = reason;
 	}
-	aggnet_socket_wake(tree);
-	aggnet_tree_unlock(tree, &out);
+	run.wake = true;
+	aggnet_run_end(tree, &run);
 
 	if (!tree->conf.forward_only)
 		tree_tell_all(tree);
@@ -925,22 +925,26 @@ void aggnet_tree_info(struct aggnet_tree *tree, struct aggnet_tree_info *info)
 
 /* --- states ---------------------------------------------------------------- */
 
-void aggnet_tree_lock(struct aggnet_tree *tree, struct sk_buff_head *out)
+void aggnet_run_begin(struct aggnet_tree *tree, struct aggnet_run *run)
 	__acquires(&tree->lock)
 {
-	__skb_queue_head_init(out);
+	__skb_queue_head_init(&run->packets);
+	run->wake = false;
 	local_bh_disable();
 	spin_lock(&tree->lock);
 	tree->runs.budget = AGGNET_COST_MAX;
 	tree->up.cost = 0;
 }
 
-void aggnet_tree_unlock(struct aggnet_tree *tree, struct sk_buff_head *out)
+void aggnet_run_end(struct aggnet_tree *tree, struct aggnet_run *run)
 	__releases(&tree->lock)
 {
 	tree_go_on(tree);
+	/* Once, and here: the list of members is under the lock. */
+	if (run->wake)
+		aggnet_host_wake(tree);
 	spin_unlock(&tree->lock);
-	aggnet_tx_flush(tree, out);
+	aggnet_host_transmit(tree, run);
 	local_bh_enable();
 }
 
@@ -955,7 +959,7 @@ bool aggnet_tree_own_done(const struct aggnet_tree *tree)
 	return tree->conf.writers && tree->writers_done == tree->conf.writers;
 }
 
-void aggnet_tree_touch(struct aggnet_tree *tree, struct sk_buff_head *out)
+void aggnet_tree_touch(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	if (tree->state != AGGNET_TREE_IDLE)
 		return;
@@ -964,7 +968,7 @@ void aggnet_tree_touch(struct aggnet_tree *tree, struct sk_buff_head *out)
 	tree->bound_at = jiffies;
 	tree->up.heard = jiffies;	/* to be bound is news, an ACCEPT is not */
 	aggnet_timers_tree(tree, 1);
-	aggnet_uplink_start(tree, out);
+	aggnet_uplink_start(tree, run);
 }
 
 static bool tree_units_ok(const struct aggnet_tree *tree)
@@ -1058,7 +1062,7 @@ static bool tree_books_ok(const struct aggnet_tree *tree)
 	       tree_units_ok(tree);
 }
 
-void aggnet_tree_advance(struct aggnet_tree *tree, struct sk_buff_head *out)
+void aggnet_tree_advance(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	u32 weight = tree->weight + aggnet_tree_own_done(tree);
 
@@ -1074,30 +1078,30 @@ void aggnet_tree_advance(struct aggnet_tree *tree, struct sk_buff_head *out)
 	aggnet_runs_close(&tree->runs);
 	tree_set_state(tree, AGGNET_TREE_CLOSING);
 	if (!aggnet_tree_is_receiver(tree))
-		aggnet_uplink_push(tree, out);
+		aggnet_uplink_push(tree, run);
 	else if (!tree_books_ok(tree))
-		aggnet_tree_abort(tree, out, AGGNET_R_MISMATCH,
+		aggnet_tree_abort(tree, run, AGGNET_R_MISMATCH,
 				  aggnet_tree_self(tree), 0, 0);
 	else
-		aggnet_socket_wake(tree);
+		run->wake = true;
 }
 
-void aggnet_tree_done(struct aggnet_tree *tree, struct sk_buff_head *out)
+void aggnet_tree_done(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	tree_set_state(tree, AGGNET_TREE_DONE);
 	tree_queue_release(tree);
-	tree->told_all = aggnet_acceptor_tell(tree, out);
-	aggnet_socket_wake(tree);
-	aggnet_event_tree(tree, AGGNET_EVENT_TREE_DONE);
+	tree->told_all = aggnet_acceptor_tell(tree, run);
+	run->wake = true;
+	aggnet_host_notify(tree, AGGNET_EVENT_TREE_DONE);
 }
 
-void aggnet_tree_abort(struct aggnet_tree *tree, struct sk_buff_head *out,
+void aggnet_tree_abort(struct aggnet_tree *tree, struct aggnet_run *run,
 		       enum aggnet_reason reason, __be32 origin, __be32 about,
 		       u32 missing)
 {
 	if (tree->state >= AGGNET_TREE_DONE)
 		return;
-	aggnet_tree_touch(tree, out);
+	aggnet_tree_touch(tree, run);
 	tree_set_state(tree, AGGNET_TREE_ABORTED);
 	tree_queue_release(tree);
 	if (reason != AGGNET_R_TIMEOUT)
@@ -1107,10 +1111,10 @@ void aggnet_tree_abort(struct aggnet_tree *tree, struct sk_buff_head *out,
 	tree->about = about;
 	tree->missing = missing;
 	tree->up.heard = jiffies;	/* the ABORT has its own give_up */
-	tree->told_all = aggnet_acceptor_tell(tree, out);
-	aggnet_uplink_abort(tree, out);
-	aggnet_socket_wake(tree);
-	aggnet_event_tree(tree, AGGNET_EVENT_TREE_ABORTED);
+	tree->told_all = aggnet_acceptor_tell(tree, run);
+	aggnet_uplink_abort(tree, run);
+	run->wake = true;
+	aggnet_host_notify(tree, AGGNET_EVENT_TREE_ABORTED);
 }
 
 u16 aggnet_put_abort(const struct aggnet_tree *tree,
@@ -1124,7 +1128,7 @@ u16 aggnet_put_abort(const struct aggnet_tree *tree,
 	return sizeof(body->abort) + tree->lost.n * sizeof(body->name[0]);
 }
 
-void aggnet_tree_stall(struct aggnet_tree *tree, struct sk_buff_head *out)
+void aggnet_tree_stall(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	if (tree->state != AGGNET_TREE_OPEN || aggnet_tree_is_receiver(tree))
 		return;
@@ -1134,10 +1138,10 @@ void aggnet_tree_stall(struct aggnet_tree *tree, struct sk_buff_head *out)
 	tree->partials++;
 	aggnet_acceptor_lost(tree);
 	if (aggnet_tree_sorted(tree))
-		aggnet_sorted_moved(tree, out);
-	aggnet_event_tree(tree, AGGNET_EVENT_TREE_STALLED);
-	aggnet_tree_advance(tree, out);
-	aggnet_uplink_push(tree, out);
+		aggnet_sorted_moved(tree, run);
+	aggnet_host_notify(tree, AGGNET_EVENT_TREE_STALLED);
+	aggnet_tree_advance(tree, run);
+	aggnet_uplink_push(tree, run);
 }
 
 /* --- receive --------------------------------------------------------------- */
@@ -1160,18 +1164,18 @@ static int tree_epoch_cmp(const struct aggnet_tree *tree,
 
 static void tree_epoch_old(struct aggnet_tree *tree,
 			   const struct aggnet_pkt *pkt,
-			   struct sk_buff_head *out)
+			   struct aggnet_run *run)
 {
 	aggnet_stat_inc(tree->an, drop_epoch_old);
 	if (pkt->type == AGGNET_OPEN || pkt->type == AGGNET_DATA ||
 	    pkt->type == AGGNET_FIN || pkt->type == AGGNET_PROBE)
-		aggnet_acceptor_send_rst(tree, pkt, AGGNET_RST_EPOCH, out);
+		aggnet_acceptor_send_rst(tree, pkt, AGGNET_RST_EPOCH, run);
 }
 
-void aggnet_tree_tell_epoch(struct aggnet_tree *tree)
+void aggnet_tree_tell_epoch(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	if (!tree->epoch_told)
-		aggnet_event_tree(tree, AGGNET_EVENT_EPOCH);
+		aggnet_host_notify(tree, AGGNET_EVENT_EPOCH);
 	tree->epoch_told = true;
 }
 
@@ -1182,52 +1186,52 @@ void aggnet_tree_tell_epoch(struct aggnet_tree *tree)
  */
 static void tree_epoch_new(struct aggnet_tree *tree,
 			   const struct aggnet_pkt *pkt,
-			   struct sk_buff_head *out)
+			   struct aggnet_run *run)
 {
 	aggnet_stat_inc(tree->an, drop_epoch_new);
-	aggnet_tree_tell_epoch(tree);
+	aggnet_tree_tell_epoch(tree, run);
 	if (pkt->type == AGGNET_OPEN && tree->conf.key.keyed &&
 	    tree->state != AGGNET_TREE_IDLE)
-		aggnet_tree_abort(tree, out, AGGNET_R_STALE, pkt->src,
+		aggnet_tree_abort(tree, run, AGGNET_R_STALE, pkt->src,
 				  aggnet_tree_self(tree), 0);
 }
 
 /* Is the packet of the epoch in force? If not, it has been dealt with. */
 static bool tree_epoch_ok(struct aggnet_tree *tree,
 			  const struct aggnet_pkt *pkt,
-			  struct sk_buff_head *out)
+			  struct aggnet_run *run)
 {
 	int cmp = tree_epoch_cmp(tree, pkt);
 
 	if (!cmp || (cmp > 0 && tree_epoch_over(pkt)))
 		return true;
 	if (cmp > 0)
-		tree_epoch_new(tree, pkt, out);
+		tree_epoch_new(tree, pkt, run);
 	else
-		tree_epoch_old(tree, pkt, out);
+		tree_epoch_old(tree, pkt, run);
 	return false;
 }
 
 static bool tree_dispatch(struct aggnet_tree *tree,
 			  const struct aggnet_pkt *pkt,
-			  struct sk_buff_head *out)
+			  struct aggnet_run *run)
 {
 	switch (pkt->type) {
 	case AGGNET_OPEN:
-		return aggnet_acceptor_open(tree, pkt, out);
+		return aggnet_acceptor_open(tree, pkt, run);
 	case AGGNET_ABORT:
 		if (aggnet_uplink_is_peer(tree, pkt)) {
-			aggnet_uplink_rx(tree, pkt, out);
+			aggnet_uplink_rx(tree, pkt, run);
 			break;
 		}
 		fallthrough;
 	case AGGNET_DATA:
 	case AGGNET_FIN:
 	case AGGNET_PROBE:
-		aggnet_acceptor_rx(tree, pkt, out);
+		aggnet_acceptor_rx(tree, pkt, run);
 		break;
 	default:
-		aggnet_uplink_rx(tree, pkt, out);
+		aggnet_uplink_rx(tree, pkt, run);
 	}
 	return true;
 }
@@ -1238,7 +1242,7 @@ static void tree_rx_elder(struct aggnet_tree *tree,
 			  const struct aggnet_hdr *hdr)
 {
 	struct aggnet_pkt elder = *pkt;
-	struct sk_buff_head out;
+	struct aggnet_run run;
 
 	if (!tree->has_elder || tree_epoch_cmp(tree, pkt) >= 0 ||
 	    !aggnet_tag_ok(&tree->elder_key, hdr)) {
@@ -1246,29 +1250,29 @@ static void tree_rx_elder(struct aggnet_tree *tree,
 		return;
 	}
 	elder.key = &tree->elder_key;
-	aggnet_tree_lock(tree, &out);
+	aggnet_run_begin(tree, &run);
 	if (tree->dead)
 		aggnet_stat_inc(tree->an, drop_no_tree);
 	else
-		tree_epoch_old(tree, &elder, &out);
-	aggnet_tree_unlock(tree, &out);
+		tree_epoch_old(tree, &elder, &run);
+	aggnet_run_end(tree, &run);
 }
 
 bool aggnet_tree_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		    const struct aggnet_hdr *hdr)
 {
-	struct sk_buff_head out;
+	struct aggnet_run run;
 	bool consumed = true;
 
 	if (!aggnet_tag_ok(&tree->conf.key, hdr)) {
 		tree_rx_elder(tree, pkt, hdr);
 		return true;
 	}
-	aggnet_tree_lock(tree, &out);
+	aggnet_run_begin(tree, &run);
 	if (tree->dead)
 		aggnet_stat_inc(tree->an, drop_no_tree);
-	else if (tree_epoch_ok(tree, pkt, &out))
-		consumed = tree_dispatch(tree, pkt, &out);
-	aggnet_tree_unlock(tree, &out);
+	else if (tree_epoch_ok(tree, pkt, &run))
+		consumed = tree_dispatch(tree, pkt, &run);
+	aggnet_run_end(tree, &run);
 	return consumed;
 }

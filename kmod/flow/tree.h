@@ -15,9 +15,10 @@
 #include "core/codec.h"
 #include "core/runs.h"
 #include "flow/channel.h"
+#include "flow/run.h"
 #include "netns.h"
 
-struct aggnet_sock;
+struct aggnet_local;
 struct mem_cgroup;
 struct netlink_ext_ack;
 
@@ -158,7 +159,7 @@ struct aggnet_tree_conf {
  * @reader: the receiving socket
  * @taking: reads whose records have not been copied out yet
  * @end_read: the application has taken the end mark
- * @socks: all sockets, for wake-ups
+ * @locals: all local processes, for wake-ups
  * @started: jiffies of the first sign of life, 0: none yet
  * @bound_at: jiffies of the last bind of a child; at the receiver also of the
  *	last time that a child told fewer sources than ever, or that a weight was
@@ -241,10 +242,10 @@ struct aggnet_tree {
 	u32 writers_joined;
 	u32 writers_done;
 	u64 local_records;
-	struct aggnet_sock *reader;
+	struct aggnet_local *reader;
 	u32 taking;
 	bool end_read;
-	struct list_head socks;
+	struct list_head locals;
 
 	unsigned long started;
 	unsigned long bound_at;
@@ -387,13 +388,15 @@ bool aggnet_tree_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 
 /* --- local sockets (process context) ------------------------------------- */
 
-int aggnet_tree_join_writer(struct aggnet_tree *tree, struct aggnet_sock *as);
-int aggnet_tree_join_reader(struct aggnet_tree *tree, struct aggnet_sock *as);
+int aggnet_tree_join_writer(struct aggnet_tree *tree,
+			    struct aggnet_local *local);
+int aggnet_tree_join_reader(struct aggnet_tree *tree,
+			    struct aggnet_local *local);
 
 /**
  * aggnet_tree_write() - merge records of a local writer
  * @tree: joined by the writer
- * @as: its socket
+ * @local: it
  * @data: records, already checked by aggnet_parse_records()
  * @len: bytes
  * @records: how many
@@ -404,9 +407,11 @@ int aggnet_tree_join_reader(struct aggnet_tree *tree, struct aggnet_sock *as);
  * -EILSEQ if a sorted tree's are out of order, -EPIPE after shutdown or an
  * abort's errno
  */
-int aggnet_tree_write(struct aggnet_tree *tree, const struct aggnet_sock *as,
+int aggnet_tree_write(struct aggnet_tree *tree,
+		      const struct aggnet_local *local,
 		      const u8 *data, size_t len, u32 records);
-int aggnet_tree_shutdown(struct aggnet_tree *tree, struct aggnet_sock *as);
+int aggnet_tree_shutdown(struct aggnet_tree *tree,
+			 struct aggnet_local *local);
 
 /**
  * aggnet_tree_read() - next message for the receiving application
@@ -441,7 +446,7 @@ void aggnet_tree_taken(struct aggnet_tree *tree, bool lost);
 int aggnet_tree_end(struct aggnet_tree *tree);
 
 /* Ends the membership; abort if it was not complete (sender, reader). */
-void aggnet_tree_leave(struct aggnet_tree *tree, struct aggnet_sock *as);
+void aggnet_tree_leave(struct aggnet_tree *tree, struct aggnet_local *local);
 
 /* An application's abort (AGGNET_SO_ABORT). */
 void aggnet_tree_abort_user(struct aggnet_tree *tree, enum aggnet_reason why);
@@ -449,38 +454,28 @@ void aggnet_tree_abort_user(struct aggnet_tree *tree, enum aggnet_reason why);
 /* 0: still running, 1: DONE, <0: errno of the abort. */
 int aggnet_tree_outcome(struct aggnet_tree *tree);
 
-__poll_t aggnet_tree_poll(struct aggnet_tree *tree, struct aggnet_sock *as);
+__poll_t aggnet_tree_poll(struct aggnet_tree *tree,
+			  struct aggnet_local *local);
 
 void aggnet_tree_status(struct aggnet_tree *tree, struct aggnet_status *st);
 
 int aggnet_reason_errno(enum aggnet_reason reason);	/* negative errno */
 
-/* --- between the files of the tree; @out: see aggnet_tree_lock() ---------- */
-
-/**
- * aggnet_tree_lock() - begin a run on a tree
- * @tree: referenced, or under RCU
- * @out: initialised; packets made during the run are put on it
- */
-void aggnet_tree_lock(struct aggnet_tree *tree, struct sk_buff_head *out)
-	__acquires(&tree->lock);
-/* End it: nothing is transmitted before the lock is gone. */
-void aggnet_tree_unlock(struct aggnet_tree *tree, struct sk_buff_head *out)
-	__releases(&tree->lock);
+/* --- between the files of the tree; within a run of its lock -------------- */
 
 /* First sign of life: the clocks start and the uplink opens. */
-void aggnet_tree_touch(struct aggnet_tree *tree, struct sk_buff_head *out);
+void aggnet_tree_touch(struct aggnet_tree *tree, struct aggnet_run *run);
 /* Is the flow whole? Then close it. Call after whatever may make it so. */
-void aggnet_tree_advance(struct aggnet_tree *tree, struct sk_buff_head *out);
+void aggnet_tree_advance(struct aggnet_tree *tree, struct aggnet_run *run);
 /* The receiving application, or the parent, has the whole result. */
-void aggnet_tree_done(struct aggnet_tree *tree, struct sk_buff_head *out);
-void aggnet_tree_abort(struct aggnet_tree *tree, struct sk_buff_head *out,
+void aggnet_tree_done(struct aggnet_tree *tree, struct aggnet_run *run);
+void aggnet_tree_abort(struct aggnet_tree *tree, struct aggnet_run *run,
 		       enum aggnet_reason reason, __be32 origin, __be32 about,
 		       u32 missing);
 /* Raise the event of a newer epoch, once. */
-void aggnet_tree_tell_epoch(struct aggnet_tree *tree);
+void aggnet_tree_tell_epoch(struct aggnet_tree *tree, struct aggnet_run *run);
 /* Hold passed: stop waiting for children that have not bound. */
-void aggnet_tree_stall(struct aggnet_tree *tree, struct sk_buff_head *out);
+void aggnet_tree_stall(struct aggnet_tree *tree, struct aggnet_run *run);
 /* May a packet be made of what is held, now? */
 bool aggnet_tree_may_emit(const struct aggnet_tree *tree);
 /* Take out of the buffer what may leave: as aggnet_table_pack(). */
@@ -500,17 +495,19 @@ bool aggnet_tree_refuses(const struct aggnet_tree *tree);
  * that presses even if much is free, because idle credits may have a claim on all
  * of it.
  */
-void aggnet_tree_press(struct aggnet_tree *tree, bool refused);
+void aggnet_tree_press(struct aggnet_tree *tree, struct aggnet_run *run,
+		       bool refused);
 /*
  * Press again if room is still short: growth that was asked for may not have come.
  * A timer calls it, since a writer that waits asks for nothing.
  */
-void aggnet_tree_relieve(struct aggnet_tree *tree, struct sk_buff_head *out);
+void aggnet_tree_relieve(struct aggnet_tree *tree, struct aggnet_run *run);
 /* Chunks came free: serve what waits for room. */
-void aggnet_tree_reclaim(struct aggnet_tree *tree, struct sk_buff_head *out);
+void aggnet_tree_reclaim(struct aggnet_tree *tree, struct aggnet_run *run);
 /* Records merged into the table; an ordered fault strikes here. */
-void aggnet_tree_merge(struct aggnet_tree *tree, const u8 *data, u32 records,
-		       u64 represents, bool source);
+void aggnet_tree_merge(struct aggnet_tree *tree, struct aggnet_run *run,
+		       const u8 *data, u32 records, u64 represents,
+		       bool source);
 /* They came in: the counters. */
 void aggnet_tree_count(struct aggnet_tree *tree, u32 records, u64 represents);
 /* The fault that an operator ordered, once. */

@@ -10,10 +10,10 @@
 #include "core/accum.h"
 #include "core/codec.h"
 #include "flow/channel.h"
+#include "flow/host.h"
 #include "flow/timers.h"
 #include "flow/tree.h"
 #include "mem.h"
-#include "net/tx.h"
 #include "trace.h"
 
 #define UPLINK_ACK_EVERY	8	/* DATA, a power of two */
@@ -86,7 +86,7 @@ static enum aggnet_way uplink_way(const struct aggnet_tree *tree)
 
 static void uplink_send(struct aggnet_tree *tree, u8 type, u16 flags,
 			const void *body, u16 length, const u64 *digest,
-			struct sk_buff_head *out)
+			struct aggnet_run *run)
 {
 	struct aggnet_uplink *up = &tree->up;
 	struct aggnet_pkt pkt = {
@@ -100,11 +100,11 @@ static void uplink_send(struct aggnet_tree *tree, u8 type, u16 flags,
 		.stamp = aggnet_clock_us(),
 	};
 
-	aggnet_tx_make(tree, out, &pkt, body, digest, uplink_way(tree));
+	aggnet_host_make(tree, run, &pkt, body, digest, uplink_way(tree));
 }
 
 static void uplink_send_open(struct aggnet_tree *tree,
-			     struct sk_buff_head *out)
+			     struct aggnet_run *run)
 {
 	const struct aggnet_shape *shape = &tree->conf.shape;
 	struct aggnet_uplink *up = &tree->up;
@@ -124,7 +124,7 @@ static void uplink_send_open(struct aggnet_tree *tree,
 	up->hop = up->any || tree->conf.filter_size ? AGGNET_HOP_MAX :
 						      tree->conf.hops + 2;
 	uplink_send(tree, AGGNET_OPEN, up->any ? AGGNET_F_ANY : 0, &body,
-		    sizeof(body), NULL, out);
+		    sizeof(body), NULL, run);
 }
 
 /* How many sources the flow will contain; names are for a shorter body. */
@@ -140,7 +140,7 @@ static struct aggnet_probe uplink_probe(struct aggnet_tree *tree)
 }
 
 static void uplink_send_probe(struct aggnet_tree *tree,
-			      struct sk_buff_head *out)
+			      struct aggnet_run *run)
 {
 	struct {
 		struct aggnet_probe probe;
@@ -153,11 +153,11 @@ static void uplink_send_probe(struct aggnet_tree *tree,
 		memcpy(body.name, tree->lost.id, sizeof(body.name));
 		length += tree->lost.n * sizeof(body.name[0]);
 	}
-	uplink_send(tree, AGGNET_PROBE, 0, &body, length, NULL, out);
+	uplink_send(tree, AGGNET_PROBE, 0, &body, length, NULL, run);
 }
 
 void aggnet_uplink_tell(struct aggnet_tree *tree, bool again,
-			struct sk_buff_head *out)
+			struct aggnet_run *run)
 {
 	struct aggnet_uplink *up = &tree->up;
 
@@ -165,7 +165,7 @@ void aggnet_uplink_tell(struct aggnet_tree *tree, bool again,
 	    tree->state >= AGGNET_TREE_WAITING)
 		return;
 	if ((again && up->strayed) || up->sources != aggnet_tree_reach(tree))
-		uplink_send_probe(tree, out);
+		uplink_send_probe(tree, run);
 }
 
 /*
@@ -173,7 +173,7 @@ void aggnet_uplink_tell(struct aggnet_tree *tree, bool again,
  * reached by them, whatever the MTU of links that are unknown here. Shorter and
  * shorter ones (they fit 1500, 1280, 576) if there is no answer.
  */
-static void uplink_send_bind(struct aggnet_tree *tree, struct sk_buff_head *out)
+static void uplink_send_bind(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	static const u16 shorter[] = {
 		AGGNET_PAYLOAD_USUAL, 1172, AGGNET_PAYLOAD_MIN
@@ -191,11 +191,11 @@ static void uplink_send_bind(struct aggnet_tree *tree, struct sk_buff_head *out)
 	/* Nothing was packed yet: the first segment's other bytes are zero. */
 	*(struct aggnet_probe *)up->ring->body = uplink_probe(tree);
 	uplink_send(tree, AGGNET_PROBE, 0, up->ring->body,
-		    sizeof(struct aggnet_data) + up->max_payload, NULL, out);
+		    sizeof(struct aggnet_data) + up->max_payload, NULL, run);
 }
 
 /* If sources are missing, the end that may wait longest is told which. */
-static void uplink_send_fin(struct aggnet_tree *tree, struct sk_buff_head *out)
+static void uplink_send_fin(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	u32 weight = tree->weight + !!tree->conf.writers;
 	struct {
@@ -218,16 +218,16 @@ static void uplink_send_fin(struct aggnet_tree *tree, struct sk_buff_head *out)
 		memcpy(body.name, tree->lost.id, sizeof(body.name));
 		length += tree->lost.n * sizeof(body.name[0]);
 	}
-	uplink_send(tree, AGGNET_FIN, 0, &body, length, NULL, out);
+	uplink_send(tree, AGGNET_FIN, 0, &body, length, NULL, run);
 }
 
 static void uplink_send_abort(struct aggnet_tree *tree,
-			      struct sk_buff_head *out)
+			      struct aggnet_run *run)
 {
 	struct aggnet_abort_body body;
 	u16 length = aggnet_put_abort(tree, &body);
 
-	uplink_send(tree, AGGNET_ABORT, 0, &body, length, NULL, out);
+	uplink_send(tree, AGGNET_ABORT, 0, &body, length, NULL, run);
 }
 
 static u32 uplink_alive_us(const struct aggnet_tree *tree)
@@ -283,7 +283,7 @@ static void uplink_arm(struct aggnet_tree *tree)
 	aggnet_timers_uplink(tree, us);
 }
 
-void aggnet_uplink_start(struct aggnet_tree *tree, struct sk_buff_head *out)
+void aggnet_uplink_start(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	struct aggnet_uplink *up = &tree->up;
 
@@ -294,7 +294,7 @@ void aggnet_uplink_start(struct aggnet_tree *tree, struct sk_buff_head *out)
 	up->peer = 0;
 	up->peer_nonce = 0;
 	up->nonce = get_random_u64();
-	uplink_send_open(tree, out);
+	uplink_send_open(tree, run);
 	uplink_arm(tree);
 }
 
@@ -325,7 +325,7 @@ static u8 uplink_hop(const struct aggnet_tree *tree, u8 left)
 
 static void uplink_accept(struct aggnet_tree *tree,
 			  const struct aggnet_pkt *pkt,
-			  struct sk_buff_head *out)
+			  struct aggnet_run *run)
 {
 	const struct aggnet_accept *accept = (const void *)pkt->body;
 	u32 payload = be16_to_cpu(accept->max_payload);
@@ -352,9 +352,9 @@ static void uplink_accept(struct aggnet_tree *tree,
 	up->max_records = records;
 	up->tries = 0;
 	if (tree->state == AGGNET_TREE_ABORTED)
-		uplink_send_abort(tree, out);
+		uplink_send_abort(tree, run);
 	else
-		uplink_send_bind(tree, out);
+		uplink_send_bind(tree, run);
 	uplink_arm(tree);
 }
 
@@ -373,7 +373,7 @@ static bool uplink_rst_ok(const struct aggnet_uplink *up,
 
 /* The acceptor never bound us and never will: ask again, with a new nonce. */
 static void uplink_rst(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
-		       struct sk_buff_head *out)
+		       struct aggnet_run *run)
 {
 	const struct aggnet_rst *rst = (const void *)pkt->body;
 	bool epoch = rst->reason == cpu_to_be32(AGGNET_RST_EPOCH);
@@ -385,8 +385,8 @@ static void uplink_rst(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 	}
 	if (epoch) {
 		up->told = true;	/* the newer epoch ignores our ABORT */
-		aggnet_tree_tell_epoch(tree);
-		aggnet_tree_abort(tree, out, AGGNET_R_STALE, pkt->src,
+		aggnet_tree_tell_epoch(tree, run);
+		aggnet_tree_abort(tree, run, AGGNET_R_STALE, pkt->src,
 				  aggnet_tree_self(tree), 0);
 		return;
 	}
@@ -399,16 +399,16 @@ static void uplink_rst(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		/* A channel to the new incarnation carries the ABORT. */
 		up->state = AGGNET_UP_IDLE;
 		up->any = true;
-		aggnet_tree_abort(tree, out, AGGNET_R_RESET,
+		aggnet_tree_abort(tree, run, AGGNET_R_RESET,
 				  aggnet_tree_self(tree), pkt->src, 0);
 		/* One that had ended has told only the old incarnation. */
 		if (tree->state == AGGNET_TREE_ABORTED && !up->told)
-			aggnet_uplink_start(tree, out);
+			aggnet_uplink_start(tree, run);
 		return;
 	}
 	up->state = AGGNET_UP_IDLE;
 	up->any |= rst->reason == cpu_to_be32(AGGNET_RST_CLOSED);
-	aggnet_uplink_start(tree, out);
+	aggnet_uplink_start(tree, run);
 }
 
 /* Packets sent well before one that arrived are lost (as in RFC 8985). */
@@ -469,7 +469,7 @@ static void uplink_heard(struct aggnet_tree *tree, const struct aggnet_pkt *pkt)
 }
 
 static void uplink_ack(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
-		       struct sk_buff_head *out)
+		       struct aggnet_run *run)
 {
 	const struct aggnet_ack *ack = (const void *)pkt->body;
 	u32 credit = be32_to_cpu(ack->credit);
@@ -514,12 +514,12 @@ static void uplink_ack(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		up->tries = 0;
 		tree->state = AGGNET_TREE_WAITING;
 	}
-	aggnet_uplink_push(tree, out);
+	aggnet_uplink_push(tree, run);
 }
 
 static void uplink_abort_rx(struct aggnet_tree *tree,
 			    const struct aggnet_pkt *pkt,
-			    struct sk_buff_head *out)
+			    struct aggnet_run *run)
 {
 	const struct aggnet_abort *body = (const void *)pkt->body;
 	u32 reason = be32_to_cpu(body->reason);
@@ -532,38 +532,38 @@ static void uplink_abort_rx(struct aggnet_tree *tree,
 		aggnet_acceptor_names(tree, pkt, sizeof(*body),
 				      AGGNET_NAMES_MAX);
 	}
-	aggnet_tree_abort(tree, out, reason, body->origin, body->about,
+	aggnet_tree_abort(tree, run, reason, body->origin, body->about,
 			  be32_to_cpu(body->missing));
 	if (!(pkt->flags & AGGNET_F_REPLY))
 		uplink_send(tree, AGGNET_ABORT, AGGNET_F_REPLY, pkt->body,
-			    pkt->length, NULL, out);
+			    pkt->length, NULL, run);
 }
 
-static void uplink_done(struct aggnet_tree *tree, struct sk_buff_head *out)
+static void uplink_done(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	/* Custody of the FIN is implied, its ACK may have been lost. */
 	if (tree->state == AGGNET_TREE_WAITING ||
 	    (tree->state == AGGNET_TREE_CLOSING && !aggnet_tree_keys(tree))) {
 		tree->up.state = AGGNET_UP_FINISHED;
-		aggnet_tree_done(tree, out);
+		aggnet_tree_done(tree, run);
 	} else if (tree->state != AGGNET_TREE_DONE) {
 		aggnet_stat_inc(tree->an, drop_state);
 	}
 }
 
 void aggnet_uplink_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
-		      struct sk_buff_head *out)
+		      struct aggnet_run *run)
 {
 	if (!tree->up.slots) {
 		aggnet_stat_inc(tree->an, drop_state);
 		return;
 	}
 	if (pkt->type == AGGNET_ACCEPT) {
-		uplink_accept(tree, pkt, out);
+		uplink_accept(tree, pkt, run);
 		return;
 	}
 	if (pkt->type == AGGNET_RST) {
-		uplink_rst(tree, pkt, out);
+		uplink_rst(tree, pkt, run);
 		return;
 	}
 	if (!aggnet_uplink_is_peer(tree, pkt)) {
@@ -571,11 +571,11 @@ void aggnet_uplink_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		return;
 	}
 	if (pkt->type == AGGNET_ACK)
-		uplink_ack(tree, pkt, out);
+		uplink_ack(tree, pkt, run);
 	else if (pkt->type == AGGNET_DONE)
-		uplink_done(tree, out);
+		uplink_done(tree, run);
 	else
-		uplink_abort_rx(tree, pkt, out);
+		uplink_abort_rx(tree, pkt, run);
 }
 
 /* May one more packet leave now? */
@@ -590,7 +590,7 @@ static bool uplink_open(const struct aggnet_tree *tree)
 
 static void uplink_transmit(struct aggnet_tree *tree,
 			    struct aggnet_segment *seg, u16 flags,
-			    struct sk_buff_head *out)
+			    struct aggnet_run *run)
 {
 	if (tree->state != AGGNET_TREE_CLOSING)
 		flags |= AGGNET_F_PARTIAL;
@@ -598,7 +598,7 @@ static void uplink_transmit(struct aggnet_tree *tree,
 	seg->lost = false;
 	tree->up.flight++;
 	uplink_send(tree, AGGNET_DATA, flags, seg->body, seg->len,
-		    &seg->digest, out);
+		    &seg->digest, run);
 }
 
 /* Return: the instructions, roughly, that it took to make the packet */
@@ -630,15 +630,15 @@ static u32 uplink_pack(struct aggnet_tree *tree, struct aggnet_segment *seg)
 
 static void uplink_retransmit(struct aggnet_tree *tree,
 			      struct aggnet_segment *seg,
-			      struct sk_buff_head *out)
+			      struct aggnet_run *run)
 {
-	uplink_transmit(tree, seg, AGGNET_F_REXMIT | AGGNET_F_ACK, out);
+	uplink_transmit(tree, seg, AGGNET_F_REXMIT | AGGNET_F_ACK, run);
 	aggnet_stat_inc(tree->an, tx_retransmits);
 	tree->rexmits++;
 }
 
 static u32 uplink_resend(struct aggnet_tree *tree, u32 burst,
-			 struct sk_buff_head *out)
+			 struct aggnet_run *run)
 {
 	struct aggnet_uplink *up = &tree->up;
 	struct aggnet_segment *seg;
@@ -650,14 +650,14 @@ static u32 uplink_resend(struct aggnet_tree *tree, u32 burst,
 			continue;
 		if (up->flight >= up->cwnd.cwnd)
 			return 0;
-		uplink_retransmit(tree, seg, out);
+		uplink_retransmit(tree, seg, run);
 		burst--;
 	}
 	return burst;
 }
 
 /* New packets, as many as one run of the lock may make. Return: was there any? */
-static bool uplink_make(struct aggnet_tree *tree, struct sk_buff_head *out)
+static bool uplink_make(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	struct aggnet_uplink *up = &tree->up;
 	struct aggnet_segment *seg;
@@ -671,28 +671,28 @@ static bool uplink_make(struct aggnet_tree *tree, struct sk_buff_head *out)
 		last = !up->burst || up->cost >= AGGNET_COST_MAX ||
 		       !uplink_open(tree) || up->flight + 1 >= up->cwnd.cwnd ||
 		       !(up->nxt & (UPLINK_ACK_EVERY - 1));
-		uplink_transmit(tree, seg, last ? AGGNET_F_ACK : 0, out);
+		uplink_transmit(tree, seg, last ? AGGNET_F_ACK : 0, run);
 	}
 	up->stopped = up->burst && up->cost >= AGGNET_COST_MAX &&
 		      uplink_open(tree);
 	return up->nxt != seq;
 }
 
-static void uplink_push(struct aggnet_tree *tree, struct sk_buff_head *out)
+static void uplink_push(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	struct aggnet_uplink *up = &tree->up;
 
-	if (uplink_make(tree, out))
-		aggnet_tree_reclaim(tree, out);
+	if (uplink_make(tree, run))
+		aggnet_tree_reclaim(tree, run);
 	if (up->nxt == AGGNET_SEQ_END && aggnet_tree_may_emit(tree)) {
-		aggnet_tree_abort(tree, out, AGGNET_R_PROTOCOL,
+		aggnet_tree_abort(tree, run, AGGNET_R_PROTOCOL,
 				  aggnet_tree_self(tree),
 				  aggnet_tree_self(tree), 0);
 		return;
 	}
 	if (tree->state == AGGNET_TREE_CLOSING && !aggnet_tree_keys(tree) &&
 	    up->una == up->nxt && !up->fin)
-		uplink_send_fin(tree, out);
+		uplink_send_fin(tree, run);
 	uplink_arm(tree);
 }
 
@@ -704,43 +704,43 @@ static bool uplink_pushes(const struct aggnet_tree *tree)
 
 /* What this run of the lock has made already is part of it. */
 static void uplink_burst(struct aggnet_tree *tree, u32 burst,
-			 struct sk_buff_head *out)
+			 struct aggnet_run *run)
 {
 	struct aggnet_uplink *up = &tree->up;
-	u32 made = skb_queue_len(out);
+	u32 made = skb_queue_len(&run->packets);
 
 	up->burst = burst;
 	up->stopped = made >= AGGNET_BURST;
 	if (up->stopped)
 		return;
-	up->burst = uplink_resend(tree, min(burst, AGGNET_BURST - made), out);
-	uplink_push(tree, out);
+	up->burst = uplink_resend(tree, min(burst, AGGNET_BURST - made), run);
+	uplink_push(tree, run);
 }
 
-void aggnet_uplink_push(struct aggnet_tree *tree, struct sk_buff_head *out)
+void aggnet_uplink_push(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	if (uplink_pushes(tree))
-		uplink_burst(tree, AGGNET_BURST, out);
+		uplink_burst(tree, AGGNET_BURST, run);
 }
 
-void aggnet_uplink_go_on(struct aggnet_tree *tree, struct sk_buff_head *out)
+void aggnet_uplink_go_on(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	bool stopped = tree->up.stopped;
 
 	tree->up.stopped = false;
 	if (stopped && uplink_pushes(tree))
-		uplink_burst(tree, tree->up.burst, out);
+		uplink_burst(tree, tree->up.burst, run);
 }
 
-void aggnet_uplink_abort(struct aggnet_tree *tree, struct sk_buff_head *out)
+void aggnet_uplink_abort(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	struct aggnet_uplink *up = &tree->up;
 
 	if (!up->slots)
 		return;
-	aggnet_uplink_start(tree, out);
+	aggnet_uplink_start(tree, run);
 	if (up->state >= AGGNET_UP_BINDING && !up->told)
-		uplink_send_abort(tree, out);
+		uplink_send_abort(tree, run);
 	uplink_arm(tree);
 }
 
@@ -749,7 +749,7 @@ void aggnet_uplink_abort(struct aggnet_tree *tree, struct sk_buff_head *out)
  * tells of the others (uplink_detect_loss()), so that a stall of the host costs
  * one packet and not a window of them.
  */
-static void uplink_rto(struct aggnet_tree *tree, struct sk_buff_head *out)
+static void uplink_rto(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	struct aggnet_uplink *up = &tree->up;
 	struct aggnet_segment *seg;
@@ -759,37 +759,37 @@ static void uplink_rto(struct aggnet_tree *tree, struct sk_buff_head *out)
 		up->flight -= !seg->lost;
 		aggnet_cwnd_lost(&up->cwnd, up->una, up->nxt);
 		aggnet_rtt_backoff(&up->rtt);
-		uplink_retransmit(tree, seg, out);
+		uplink_retransmit(tree, seg, run);
 	}
-	aggnet_uplink_push(tree, out);
+	aggnet_uplink_push(tree, run);
 }
 
 /*
  * Credit comes when there is some, but may be lost: an end that waits for it asks,
  * less and less often, yet soon enough to be alive.
  */
-static void uplink_ask(struct aggnet_tree *tree, struct sk_buff_head *out)
+static void uplink_ask(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	u32 max = min(UPLINK_CREDIT_MAX_US, uplink_alive_us(tree));
 	struct aggnet_rtt *rtt = &tree->up.rtt;
 
 	if (aggnet_tree_may_emit(tree) && 2 * aggnet_rtt_rto(rtt) <= max)
 		aggnet_rtt_backoff(rtt);
-	uplink_send_probe(tree, out);
+	uplink_send_probe(tree, run);
 }
 
 static void uplink_expired_bound(struct aggnet_tree *tree,
-				 struct sk_buff_head *out)
+				 struct aggnet_run *run)
 {
 	struct aggnet_uplink *up = &tree->up;
 
 	if (up->una != up->nxt) {
-		uplink_rto(tree, out);
+		uplink_rto(tree, run);
 	} else if (tree->state == AGGNET_TREE_CLOSING && !aggnet_tree_keys(tree)) {
 		aggnet_rtt_backoff(&up->rtt);
-		uplink_send_fin(tree, out);
+		uplink_send_fin(tree, run);
 	} else {
-		uplink_ask(tree, out);
+		uplink_ask(tree, run);
 	}
 }
 
@@ -800,25 +800,25 @@ static bool uplink_gave_up(const struct aggnet_tree *tree)
 }
 
 /* An acceptor that has bound this end is not to wait for it. */
-static void uplink_sleep(struct aggnet_tree *tree, struct sk_buff_head *out)
+static void uplink_sleep(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	if (tree->up.state == AGGNET_UP_BINDING)
-		uplink_send_fin(tree, out);
+		uplink_send_fin(tree, run);
 	aggnet_tree_sleep(tree);
 }
 
-void aggnet_uplink_expired(struct aggnet_tree *tree, struct sk_buff_head *out)
+void aggnet_uplink_expired(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	struct aggnet_uplink *up = &tree->up;
 
 	if (tree->state == AGGNET_TREE_DONE)
 		return;
 	if (uplink_gave_up(tree) && aggnet_tree_bypassed(tree)) {
-		uplink_sleep(tree, out);
+		uplink_sleep(tree, run);
 		return;
 	}
 	if (uplink_gave_up(tree)) {
-		aggnet_tree_abort(tree, out, AGGNET_R_TIMEOUT,
+		aggnet_tree_abort(tree, run, AGGNET_R_TIMEOUT,
 				  aggnet_tree_self(tree), up->peer, 0);
 		return;
 	}
@@ -830,21 +830,21 @@ void aggnet_uplink_expired(struct aggnet_tree *tree, struct sk_buff_head *out)
 	case AGGNET_UP_OPENING:
 		up->any |= up->tries >= AGGNET_ANY_AFTER;
 		aggnet_rtt_backoff(&up->rtt);
-		uplink_send_open(tree, out);
+		uplink_send_open(tree, run);
 		break;
 	case AGGNET_UP_IDLE:
 		return;
 	default:
 		if (tree->state == AGGNET_TREE_ABORTED) {
 			aggnet_rtt_backoff(&up->rtt);
-			uplink_send_abort(tree, out);
+			uplink_send_abort(tree, run);
 		} else if (up->state == AGGNET_UP_BINDING) {
 			aggnet_rtt_backoff(&up->rtt);
-			uplink_send_bind(tree, out);
+			uplink_send_bind(tree, run);
 		} else if (up->state == AGGNET_UP_FINISHED) {
-			uplink_send_fin(tree, out);
+			uplink_send_fin(tree, run);
 		} else {
-			uplink_expired_bound(tree, out);
+			uplink_expired_bound(tree, run);
 		}
 	}
 	uplink_arm(tree);

@@ -5,18 +5,18 @@
 #include <linux/minmax.h>
 #include <linux/skbuff.h>
 
-#include "ctl/socket.h"
 #include "flow/channel.h"
-#include "flow/member.h"
+#include "flow/local.h"
 #include "flow/sorted.h"
 #include "flow/tree.h"
 
-int aggnet_tree_join_writer(struct aggnet_tree *tree, struct aggnet_sock *as)
+int aggnet_tree_join_writer(struct aggnet_tree *tree,
+			    struct aggnet_local *local)
 {
-	struct sk_buff_head out;
+	struct aggnet_run run;
 	int err = 0;
 
-	aggnet_tree_lock(tree, &out);
+	aggnet_run_begin(tree, &run);
 	if (tree->state >= AGGNET_TREE_DONE) {
 		err = tree->state == AGGNET_TREE_DONE ?
 		      -EALREADY : aggnet_reason_errno(tree->reason);
@@ -25,11 +25,11 @@ int aggnet_tree_join_writer(struct aggnet_tree *tree, struct aggnet_sock *as)
 	} else if (tree->writers_joined == tree->conf.writers) {
 		err = -EUSERS;
 	} else {
-		as->run = tree->writers_joined++;
-		list_add_tail(&as->list, &tree->socks);
-		aggnet_tree_touch(tree, &out);
+		local->run = tree->writers_joined++;
+		list_add_tail(&local->list, &tree->locals);
+		aggnet_tree_touch(tree, &run);
 	}
-	aggnet_tree_unlock(tree, &out);
+	aggnet_run_end(tree, &run);
 	return err;
 }
 
@@ -54,67 +54,73 @@ static u32 writer_batch(const struct aggnet_tree *tree, const u8 *data,
 }
 
 static int writer_errno(const struct aggnet_tree *tree,
-			const struct aggnet_sock *as)
+			const struct aggnet_local *local)
 {
 	if (tree->state == AGGNET_TREE_ABORTED)
 		return aggnet_reason_errno(tree->reason);
-	return tree->state == AGGNET_TREE_OPEN && !as->shut ? 0 : -EPIPE;
+	return tree->state == AGGNET_TREE_OPEN && !local->shut ? 0 : -EPIPE;
 }
 
 /*
  * Is there room for a record of any size? Return: for how many bytes a sorted
  * tree has it, else for a packet; 0: there is none
  */
-static u32 writer_room(struct aggnet_tree *tree, const struct aggnet_sock *as)
+static u32 writer_room(struct aggnet_tree *tree,
+		       const struct aggnet_local *local,
+		       struct aggnet_run *run)
 {
 	u32 room;
 
 	if (aggnet_tree_sorted(tree)) {
-		room = aggnet_runs_space(&tree->runs, as->run);
+		room = aggnet_runs_space(&tree->runs, local->run);
 		tree->run_full |= !room;
 		return room;
 	}
 	if (aggnet_tree_room(tree, 1) >= tree->chunks_per_packet)
 		return AGGNET_PAYLOAD_MAX;
-	aggnet_tree_press(tree, true);
+	aggnet_tree_press(tree, run, true);
 	return 0;
 }
 
-static int writer_merge(struct aggnet_tree *tree, const struct aggnet_sock *as,
-			const u8 *data, u32 len, u32 records)
+static int writer_merge(struct aggnet_tree *tree,
+			const struct aggnet_local *local,
+			struct aggnet_run *run, const u8 *data, u32 len,
+			u32 records)
 {
 	if (aggnet_tree_sorted(tree))
-		return aggnet_sorted_write(tree, as->run, data, len, records);
-	aggnet_tree_merge(tree, data, records, records, true);
+		return aggnet_sorted_write(tree, local->run, data, len, records);
+	aggnet_tree_merge(tree, run, data, records, records, true);
 	return 0;
 }
 
 /* Records came or ended: on with them. What has ended holds none. */
-static void writer_moved(struct aggnet_tree *tree, struct sk_buff_head *out)
+static void writer_moved(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	if (tree->state >= AGGNET_TREE_DONE)
 		return;
 	if (aggnet_tree_sorted(tree))
-		aggnet_sorted_moved(tree, out);
+		aggnet_sorted_moved(tree, run);
 	if (aggnet_tree_may_emit(tree))
-		aggnet_uplink_push(tree, out);
+		aggnet_uplink_push(tree, run);
 }
 
 /* As many records as a packet has at most. Return: their bytes, or an errno */
-static int writer_write(struct aggnet_tree *tree, const struct aggnet_sock *as,
-			const u8 *data, size_t len, u32 records, u32 *n)
+static int writer_write(struct aggnet_tree *tree,
+			const struct aggnet_local *local,
+			struct aggnet_run *run, const u8 *data, size_t len,
+			u32 records, u32 *n)
 {
 	u32 room, used;
 	int err;
 
-	err = writer_errno(tree, as);
+	err = writer_errno(tree, local);
 	if (err)
 		return err;
-	room = writer_room(tree, as);
+	room = writer_room(tree, local, run);
 	if (!room)
 		return -EAGAIN;
 	used = writer_batch(tree, data, min_t(size_t, len, room), records, n);
-	err = writer_merge(tree, as, data, used, *n);
+	err = writer_merge(tree, local, run, data, used, *n);
 	if (err)
 		return err;
 	tree->local_records += *n;
@@ -122,20 +128,21 @@ static int writer_write(struct aggnet_tree *tree, const struct aggnet_sock *as,
 }
 
 /* Each packet's worth of records has its own run of the lock. */
-int aggnet_tree_write(struct aggnet_tree *tree, const struct aggnet_sock *as,
+int aggnet_tree_write(struct aggnet_tree *tree,
+		      const struct aggnet_local *local,
 		      const u8 *data, size_t len, u32 records)
 {
-	struct sk_buff_head out;
+	struct aggnet_run run;
 	size_t done = 0;
 	int ret = 0;
 	u32 n = 0;
 
 	while (records) {
-		aggnet_tree_lock(tree, &out);
-		ret = writer_write(tree, as, data + done, len - done, records,
-				   &n);
-		writer_moved(tree, &out);
-		aggnet_tree_unlock(tree, &out);
+		aggnet_run_begin(tree, &run);
+		ret = writer_write(tree, local, &run, data + done, len - done,
+				   records, &n);
+		writer_moved(tree, &run);
+		aggnet_run_end(tree, &run);
 		if (ret < 0)
 			break;
 		records -= n;
@@ -144,34 +151,34 @@ int aggnet_tree_write(struct aggnet_tree *tree, const struct aggnet_sock *as,
 	return done ?: ret;
 }
 
-int aggnet_tree_shutdown(struct aggnet_tree *tree, struct aggnet_sock *as)
+int aggnet_tree_shutdown(struct aggnet_tree *tree, struct aggnet_local *local)
 {
-	struct sk_buff_head out;
+	struct aggnet_run run;
 	int err;
 
-	aggnet_tree_lock(tree, &out);
-	err = as->shut ? 0 : writer_errno(tree, as);
-	if (!err && !as->shut) {
-		as->shut = true;
+	aggnet_run_begin(tree, &run);
+	err = local->shut ? 0 : writer_errno(tree, local);
+	if (!err && !local->shut) {
+		local->shut = true;
 		tree->writers_done++;
 		if (aggnet_tree_sorted(tree))
-			aggnet_runs_finish(&tree->runs, as->run);
-		aggnet_tree_advance(tree, &out);
-		writer_moved(tree, &out);
+			aggnet_runs_finish(&tree->runs, local->run);
+		aggnet_tree_advance(tree, &run);
+		writer_moved(tree, &run);
 	}
-	aggnet_tree_unlock(tree, &out);
+	aggnet_run_end(tree, &run);
 	return err;
 }
 
 bool aggnet_writer_may_write(struct aggnet_tree *tree,
-			     const struct aggnet_sock *as,
-			     struct sk_buff_head *out)
+			     const struct aggnet_local *local,
+			     struct aggnet_run *run)
 {
 	if (aggnet_tree_sorted(tree))
-		return aggnet_sorted_writable(tree, as->run);
-	if (writer_room(tree, as))
+		return aggnet_sorted_writable(tree, local->run);
+	if (writer_room(tree, local, run))
 		return true;
 	if (aggnet_tree_may_emit(tree))
-		aggnet_uplink_push(tree, out);
+		aggnet_uplink_push(tree, run);
 	return false;
 }

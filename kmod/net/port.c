@@ -5,7 +5,6 @@
 #include <linux/netlink.h>
 #include <linux/rculist.h>
 
-#include "ctl/event.h"
 #include "net/hook.h"
 #include "net/link.h"
 #include "net/port.h"
@@ -265,7 +264,7 @@ void aggnet_port_settle(struct aggnet_net *an)
 			return;
 		aggnet_link_del_port(an, port->ifindex);
 		aggnet_changed(an);
-		aggnet_event_port(an, port->ifindex);
+		aggnet_port_notify(an, port->ifindex);
 		call_rcu(&port->rcu, port_free_rcu);
 	}
 }

@@ -86,6 +86,9 @@ int aggnet_port_level(struct aggnet_net *an, u32 ifindex);
 /* Its counters, summed over the processors. */
 struct aggnet_port_stats aggnet_port_sum(const struct aggnet_port *port);
 
+/* The event of a port that has gone; ctl/ raises it. an->lock held. */
+void aggnet_port_notify(struct aggnet_net *an, u32 ifindex);
+
 int aggnet_port_init(void);	/* netdevice notifier */
 void aggnet_port_exit(void);
 

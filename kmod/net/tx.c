@@ -11,11 +11,11 @@
 #include "core/aggtable.h"
 #include "core/filter.h"
 #include "flow/channel.h"
+#include "flow/host.h"
 #include "flow/tree.h"
 #include "net/drop.h"
 #include "net/egress.h"
 #include "net/port.h"
-#include "net/tx.h"
 #include "mem.h"
 #include "netns.h"
 
@@ -51,9 +51,9 @@ static __be16 tx_sport(u64 incast_id, __be32 child)
 	return htons(49152 + hash_64(key, 14));
 }
 
-void aggnet_tx_make(struct aggnet_tree *tree, struct sk_buff_head *out,
-		    struct aggnet_pkt *pkt, const void *body,
-		    const u64 *digest, enum aggnet_way way)
+void aggnet_host_make(struct aggnet_tree *tree, struct aggnet_run *run,
+		      struct aggnet_pkt *pkt, const void *body,
+		      const u64 *digest, enum aggnet_way way)
 {
 	const struct aggnet_secret *key = pkt->key ?: &tree->conf.key;
 	struct aggnet_net *an = tree->an;
@@ -92,7 +92,7 @@ void aggnet_tx_make(struct aggnet_tree *tree, struct sk_buff_head *out,
 				  pkt->dst : pkt->src),
 		.way = way,
 	};
-	__skb_queue_tail(out, skb);
+	__skb_queue_tail(&run->packets, skb);
 }
 
 /* IP and UDP header; the device fills the checksum in, if it can. */
@@ -175,12 +175,12 @@ static void tx_send(struct aggnet_tree *tree, struct sk_buff *skb)
 		aggnet_stat_inc(an, tx_packets);
 }
 
-void aggnet_tx_flush(struct aggnet_tree *tree, struct sk_buff_head *out)
+void aggnet_host_transmit(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	struct sk_buff *skb;
 
 	rcu_read_lock();
-	while ((skb = __skb_dequeue(out)))
+	while ((skb = __skb_dequeue(&run->packets)))
 		tx_send(tree, skb);
 	rcu_read_unlock();
 }
@@ -221,13 +221,13 @@ static u32 tx_payload(u32 mtu, u32 filter)
 		       AGGNET_PAYLOAD_MAX);
 }
 
-u32 aggnet_tx_payload(struct aggnet_net *an, u32 ifindex, __be32 receiver,
-		      u32 filter)
+u32 aggnet_host_payload(struct aggnet_net *an, u32 ifindex, __be32 receiver,
+			u32 filter)
 {
 	return tx_payload(tx_mtu(an, ifindex, receiver), filter);
 }
 
-u32 aggnet_rx_payload(struct aggnet_net *an)
+u32 aggnet_host_payload_max(struct aggnet_net *an)
 {
 	const struct aggnet_port *port;
 	u32 mtu = 0;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Style and static checks over all sources; silent when they are clean.
-# Usage: lint.sh [checkpatch|module|tools|shell]...
+# Usage: lint.sh [checkpatch|includes|module|tools|shell]...
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
@@ -75,6 +75,24 @@ checkpatch()
 	rm -f .checkpatch-camelcase.*
 }
 
+# A folder of kmod/ includes its own headers and those of the folders below it.
+includes()
+{
+	grep -rn --include='*.[ch]' '^#include "' kmod/*/ | awk -F '[/:"]' '
+	BEGIN {
+		split("core flow net ctl", name, " ")
+		for (i in name)
+			rank[name[i]] = i
+	}
+	!($2 in rank) { print $0 ": unknown folder" }
+	$2 in rank && $6 in rank && rank[$6] > rank[$2] {
+		print $0 ": " $6 "/ is above " $2 "/"
+	}
+	$2 == "core" && $6 ~ /^(netns|stats|trace)\.h$/ {
+		print $0 ": core/ is pure"
+	}'
+}
+
 # Sparse and the compiler's extra warnings, in a build of their own. A run with a
 # seed has it for one kernel: what depends on the kernel is in kmod/compat*.h.
 module()
@@ -109,14 +127,14 @@ shell()
 }
 
 cd "$TOP"
-[ $# -gt 0 ] || set -- checkpatch module tools shell
+[ $# -gt 0 ] || set -- checkpatch includes module tools shell
 for part in "$@"; do
 	case $part in
-	checkpatch | module | tools | shell)
+	checkpatch | includes | module | tools | shell)
 		findings=$($part) || bad=1
 		[ -z "$findings" ] || { printf '%s\n' "$findings"; bad=1; } ;;
 	*)
-		say "unknown part '$part' (checkpatch, module, tools or shell)"
+		say "unknown part '$part' (checkpatch, includes, module, tools or shell)"
 		exit 2 ;;
 	esac
 done

@@ -7,7 +7,7 @@
 
 #include "core/accum.h"
 #include "mem.h"
-#include "net/tx.h"
+#include "flow/host.h"
 #include "peer.h"
 #include "world.h"
 
@@ -333,15 +333,15 @@ static struct aggnet_tree *many(void)
 TEST_F(ends, many__are_told_of_credit_in_short_runs)
 {
 	struct aggnet_tree *tree = many();
-	struct sk_buff_head out;
+	struct aggnet_run run;
 	u32 i;
 
-	aggnet_tree_lock(tree, &out);
+	aggnet_run_begin(tree, &run);
 	for (i = 0; i <= tree->child_mask; i++)
 		tree->child[i].waits_for_credit = tree->child[i].id;
 	tree->waits_for_credit = MANY;
-	aggnet_tree_reclaim(tree, &out);
-	aggnet_tree_unlock(tree, &out);
+	aggnet_tree_reclaim(tree, &run);
+	aggnet_run_end(tree, &run);
 	EXPECT_LT(0, tree->waits_for_credit);
 	world_work();
 	EXPECT_EQ(0, tree->waits_for_credit);
@@ -431,7 +431,7 @@ TEST_F(ends, done__waits_for_the_end_mark_to_be_taken)
 /* It has been handed out: another reader would wait for nothing. */
 TEST_F(ends, end_mark__is_for_one_reader)
 {
-	struct aggnet_sock other = { 0 };
+	struct aggnet_local other = { 0 };
 	struct peer p[3];
 	struct aggnet_tree *tree = whole(p);
 
@@ -1104,11 +1104,11 @@ TEST_F(ends, sequences__are_not_taken_again)
 /* An OPEN has passed it. */
 static void wake(struct aggnet_tree *tree)
 {
-	struct sk_buff_head out;
+	struct aggnet_run run;
 
-	aggnet_tree_lock(tree, &out);
-	aggnet_tree_touch(tree, &out);
-	aggnet_tree_unlock(tree, &out);
+	aggnet_run_begin(tree, &run);
+	aggnet_tree_touch(tree, &run);
+	aggnet_run_end(tree, &run);
 }
 
 /* An end whose child is missing names it, and finds it once. */

@@ -338,11 +338,11 @@ static struct aggnet_tree *sibling(const struct aggnet_tree *tree)
 
 static void wants_room(struct aggnet_tree *tree)
 {
-	struct sk_buff_head out;
+	struct aggnet_run run;
 
-	aggnet_tree_lock(tree, &out);
-	aggnet_tree_press(tree, true);
-	aggnet_tree_unlock(tree, &out);
+	aggnet_run_begin(tree, &run);
+	aggnet_tree_press(tree, &run, true);
+	aggnet_run_end(tree, &run);
 }
 
 /* So that a node whose growth waits for memory holds up no other node's. */

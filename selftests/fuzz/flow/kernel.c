@@ -6,9 +6,8 @@
 
 #include "core/accum.h"
 #include "core/codec.h"
-#include "ctl/event.h"
 #include "flow/channel.h"
-#include "net/tx.h"
+#include "flow/host.h"
 #include "world.h"
 
 unsigned long jiffies;
@@ -43,7 +42,7 @@ void aggnet_memory_uncharge(struct aggnet_net *an, u64 bytes)
 	       "more memory given back than taken");
 }
 
-void aggnet_socket_wake(struct aggnet_tree *tree)
+void aggnet_host_wake(struct aggnet_tree *tree)
 {
 	struct node *node = container_of(tree->an, struct node, an);
 
@@ -54,24 +53,24 @@ void aggnet_socket_wake(struct aggnet_tree *tree)
 	node->reader_waits = false;
 }
 
-void aggnet_event_tree(struct aggnet_tree *tree, enum aggnet_event kind)
+void aggnet_host_notify(struct aggnet_tree *tree, enum aggnet_event kind)
 {
 	world.epochs += kind == AGGNET_EVENT_EPOCH;
 }
 
-u32 aggnet_tx_payload(struct aggnet_net *an, u32 ifindex, __be32 receiver,
-		      u32 filter)
+u32 aggnet_host_payload(struct aggnet_net *an, u32 ifindex, __be32 receiver,
+			u32 filter)
 {
 	return world.conf.payload;
 }
 
-u32 aggnet_rx_payload(struct aggnet_net *an)
+u32 aggnet_host_payload_max(struct aggnet_net *an)
 {
 	return AGGNET_PAYLOAD_USUAL;
 }
 
 /* What it took to pack a new one, by the module's own estimate. */
-static void count_cost(struct aggnet_tree *tree, struct sk_buff_head *out,
+static void count_cost(struct aggnet_tree *tree, struct aggnet_run *run,
 		       const struct aggnet_pkt *pkt, const void *body)
 {
 	const struct aggnet_data *data = body;
@@ -82,13 +81,13 @@ static void count_cost(struct aggnet_tree *tree, struct sk_buff_head *out,
 	cost = be16_to_cpu(data->records) *
 	       aggnet_accum_cost(&tree->conf.shape) +
 	       2 * (pkt->length - sizeof(*data));
-	out->cost += cost;
-	out->dearest = max(out->dearest, cost);
+	run->packets.cost += cost;
+	run->packets.dearest = max(run->packets.dearest, cost);
 }
 
-void aggnet_tx_make(struct aggnet_tree *tree, struct sk_buff_head *out,
-		    struct aggnet_pkt *pkt, const void *body,
-		    const u64 *digest, enum aggnet_way way)
+void aggnet_host_make(struct aggnet_tree *tree, struct aggnet_run *run,
+		      struct aggnet_pkt *pkt, const void *body,
+		      const u64 *digest, enum aggnet_way way)
 {
 	struct node *node = container_of(tree->an, struct node, an);
 	const struct aggnet_secret *key = pkt->key ?: &tree->conf.key;
@@ -122,19 +121,20 @@ void aggnet_tx_make(struct aggnet_tree *tree, struct sk_buff_head *out,
 							pkt->length)));
 	if (world.made)
 		world.made(pkt);
-	out->qlen++;
-	out->data += pkt->type == AGGNET_DATA;
-	count_cost(tree, out, pkt, body);
+	run->packets.qlen++;
+	run->packets.data += pkt->type == AGGNET_DATA;
+	count_cost(tree, run, pkt, body);
 }
 
-void aggnet_tx_flush(struct aggnet_tree *tree, struct sk_buff_head *out)
+void aggnet_host_transmit(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	INSIST(!tree->lock.held, "packets are sent under the lock");
-	INSIST(out->data <= AGGNET_BURST, "a run of the lock makes too many DATA");
-	INSIST(out->cost < AGGNET_COST_MAX + out->dearest,
+	INSIST(run->packets.data <= AGGNET_BURST,
+	       "a run of the lock makes too many DATA");
+	INSIST(run->packets.cost < AGGNET_COST_MAX + run->packets.dearest,
 	       "a run of the lock packs for too long");
 	/* Besides those that are counted it may answer, tell, end or abort. */
-	INSIST(out->qlen <= AGGNET_PACKETS + 4,
+	INSIST(run->packets.qlen <= AGGNET_PACKETS + 4,
 	       "a run of the lock makes too many packets");
 	world_ran(tree);
 	if (world.ran)

@@ -106,7 +106,7 @@ static void conf_make(struct aggnet_tree_conf *conf, u32 node)
 static void refuse_others(u32 node)
 {
 	struct aggnet_tree *tree = world.node[node].tree;
-	struct aggnet_sock other = { 0 };
+	struct aggnet_local other = { 0 };
 
 	INSIST(aggnet_tree_join_writer(tree, &other) < 0,
 	       "there are more writers than planned");
@@ -125,8 +125,8 @@ static void join(u32 node)
 	n->done = false;
 	n->writer_waits = false;
 	n->reader_waits = false;
-	n->writer = (struct aggnet_sock) { 0 };
-	n->reader = (struct aggnet_sock) { 0 };
+	n->writer = (struct aggnet_local) { 0 };
+	n->reader = (struct aggnet_local) { 0 };
 	if (n->writes) {
 		err = aggnet_tree_join_writer(n->tree, &n->writer);
 		if (!err)
@@ -162,13 +162,13 @@ void world_add(u32 node)
 		join(node);
 }
 
-static void leave(struct node *n, struct aggnet_sock *as)
+static void leave(struct node *n, struct aggnet_local *local)
 {
-	if (!as->list.next)
+	if (!local->list.next)
 		return;
-	aggnet_tree_leave(n->tree, as);
+	aggnet_tree_leave(n->tree, local);
 	aggnet_tree_put(n->tree);
-	as->list.next = NULL;
+	local->list.next = NULL;
 }
 
 /* Before the end mark is taken this aborts the transfer. */
@@ -191,7 +191,7 @@ void world_close(u32 node)
 		leave_reader(n);
 		leave(n, &n->writer);
 	}
-	/* Or it never was a member, and never will be. */
+	/* Or it never was a local, and never will be. */
 	n->closed = true;
 	n->joined = false;
 }

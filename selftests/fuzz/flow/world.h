@@ -7,7 +7,7 @@
 
 #include <linux/types.h>
 
-#include "ctl/socket.h"
+#include "flow/local.h"
 #include "flow/tree.h"
 #include "netns.h"
 #include "work.h"
@@ -63,8 +63,8 @@ struct node {
 	u8 parent;
 	bool writes;
 	bool mute;
-	struct aggnet_sock writer;
-	struct aggnet_sock reader;
+	struct aggnet_local writer;
+	struct aggnet_local reader;
 	bool joined;
 	bool closed;
 	u32 written;

@@ -17,7 +17,7 @@
 #include "net/port.h"
 #include "ctl/socket.h"
 #include "flow/tree.h"
-#include "net/tx.h"
+#include "flow/host.h"
 
 #define HOST_BYTES	(256ull << 20)	/* of the host: an eighth is its ceiling */
 #define DEVICES		6
@@ -195,29 +195,29 @@ u64 ktime_get_ns(void)
 	return 0;
 }
 
-void aggnet_socket_wake(struct aggnet_tree *tree)
+void aggnet_host_wake(struct aggnet_tree *tree)
 {
 }
 
-u32 aggnet_tx_payload(struct aggnet_net *an, u32 ifindex, __be32 receiver,
-		      u32 filter)
-{
-	return AGGNET_PAYLOAD_USUAL;
-}
-
-u32 aggnet_rx_payload(struct aggnet_net *an)
+u32 aggnet_host_payload(struct aggnet_net *an, u32 ifindex, __be32 receiver,
+			u32 filter)
 {
 	return AGGNET_PAYLOAD_USUAL;
 }
 
-void aggnet_tx_make(struct aggnet_tree *tree, struct sk_buff_head *out,
-		    struct aggnet_pkt *pkt, const void *body,
-		    const u64 *digest, enum aggnet_way way)
+u32 aggnet_host_payload_max(struct aggnet_net *an)
+{
+	return AGGNET_PAYLOAD_USUAL;
+}
+
+void aggnet_host_make(struct aggnet_tree *tree, struct aggnet_run *run,
+		      struct aggnet_pkt *pkt, const void *body,
+		      const u64 *digest, enum aggnet_way way)
 {
 	INSIST(started, "a packet leaves, but no hook has been started");
 }
 
-void aggnet_tx_flush(struct aggnet_tree *tree, struct sk_buff_head *out)
+void aggnet_host_transmit(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 }
 

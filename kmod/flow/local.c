@@ -1,38 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Member: what writers and the reader of a tree have in common. */
+/* Local processes: what writers and the reader of a tree have in common. */
 #include <linux/poll.h>
 #include <linux/skbuff.h>
 
-#include "ctl/socket.h"
-#include "flow/member.h"
+#include "flow/local.h"
 #include "flow/tree.h"
 
-void aggnet_tree_leave(struct aggnet_tree *tree, struct aggnet_sock *as)
+void aggnet_tree_leave(struct aggnet_tree *tree, struct aggnet_local *local)
 {
 	__be32 self = READ_ONCE(tree->an->identity);
-	struct sk_buff_head out;
+	struct aggnet_run run;
 
-	aggnet_tree_lock(tree, &out);
-	list_del_init(&as->list);
-	if (tree->reader == as) {
+	aggnet_run_begin(tree, &run);
+	list_del_init(&local->list);
+	if (tree->reader == local) {
 		tree->reader = NULL;
 		if (!tree->end_read)
-			aggnet_tree_abort(tree, &out, AGGNET_R_RECEIVER, self,
+			aggnet_tree_abort(tree, &run, AGGNET_R_RECEIVER, self,
 					  self, 0);
-	} else if (!as->shut) {
-		aggnet_tree_abort(tree, &out, AGGNET_R_SENDER, self, self, 0);
+	} else if (!local->shut) {
+		aggnet_tree_abort(tree, &run, AGGNET_R_SENDER, self, self, 0);
 	}
-	aggnet_tree_unlock(tree, &out);
+	aggnet_run_end(tree, &run);
 }
 
 void aggnet_tree_abort_user(struct aggnet_tree *tree, enum aggnet_reason why)
 {
 	__be32 self = READ_ONCE(tree->an->identity);
-	struct sk_buff_head out;
+	struct aggnet_run run;
 
-	aggnet_tree_lock(tree, &out);
-	aggnet_tree_abort(tree, &out, why, self, self, 0);
-	aggnet_tree_unlock(tree, &out);
+	aggnet_run_begin(tree, &run);
+	aggnet_tree_abort(tree, &run, why, self, self, 0);
+	aggnet_run_end(tree, &run);
 }
 
 int aggnet_tree_outcome(struct aggnet_tree *tree)
@@ -48,21 +47,21 @@ int aggnet_tree_outcome(struct aggnet_tree *tree)
 	return outcome;
 }
 
-__poll_t aggnet_tree_poll(struct aggnet_tree *tree, struct aggnet_sock *as)
+__poll_t aggnet_tree_poll(struct aggnet_tree *tree, struct aggnet_local *local)
 {
-	struct sk_buff_head out;
+	struct aggnet_run run;
 	__poll_t mask = 0;
 
-	aggnet_tree_lock(tree, &out);
+	aggnet_run_begin(tree, &run);
 	if (tree->state == AGGNET_TREE_ABORTED)
 		mask = EPOLLERR | EPOLLHUP | EPOLLIN | EPOLLOUT;
-	else if (tree->reader == as)
+	else if (tree->reader == local)
 		mask = aggnet_reader_may_read(tree) ? EPOLLIN | EPOLLRDNORM : 0;
 	else if (tree->state == AGGNET_TREE_DONE)
 		mask = EPOLLIN | EPOLLRDNORM | EPOLLRDHUP | EPOLLHUP;
-	else if (!as->shut && aggnet_writer_may_write(tree, as, &out))
+	else if (!local->shut && aggnet_writer_may_write(tree, local, &run))
 		mask = EPOLLOUT | EPOLLWRNORM;
-	aggnet_tree_unlock(tree, &out);
+	aggnet_run_end(tree, &run);
 	return mask;
 }
 

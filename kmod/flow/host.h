@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Packets out: made under the tree's lock, sent after it. */
-#ifndef _AGGNET_TX_H
-#define _AGGNET_TX_H
+/* Host: what a tree needs of the node that it is on. The module has it in net/ and
+ * ctl/, the simulated world of the tests has its own. Memory accounts are in
+ * netns.h.
+ */
+#ifndef _AGGNET_HOST_H
+#define _AGGNET_HOST_H
 
+#include <linux/ktime.h>
 #include <linux/math64.h>
-#include <linux/skbuff.h>
+#include <linux/types.h>
 
-#include "core/codec.h"
+#include <linux/aggnet.h>
 
-struct aggnet_tree;
 struct aggnet_net;
+struct aggnet_pkt;
+struct aggnet_run;
+struct aggnet_tree;
 
 /**
  * enum aggnet_way - by which way a packet leaves
@@ -21,9 +27,9 @@ struct aggnet_net;
 enum aggnet_way { AGGNET_WAY_UP, AGGNET_WAY_ROUND, AGGNET_WAY_DIRECT };
 
 /**
- * aggnet_tx_make() - build one packet and put it on a list
+ * aggnet_host_make() - build one packet
  * @tree: its tree (identity, key)
- * @out: list that aggnet_tx_flush() will send
+ * @run: it is put on its list, which aggnet_host_transmit() sends
  * @pkt: header fields; src, incast ID, epoch, length, F_TAG are filled in, and
  *	the tree's filter, if it goes up and the tree has one
  * @body: what follows the header, @pkt->length bytes
@@ -33,34 +39,42 @@ enum aggnet_way { AGGNET_WAY_UP, AGGNET_WAY_ROUND, AGGNET_WAY_DIRECT };
  * Under the tree's lock, BH. No memory: nothing is queued and the loss is
  * counted; retransmission mends it.
  */
-void aggnet_tx_make(struct aggnet_tree *tree, struct sk_buff_head *out,
-		    struct aggnet_pkt *pkt, const void *body,
-		    const u64 *digest, enum aggnet_way way);
+void aggnet_host_make(struct aggnet_tree *tree, struct aggnet_run *run,
+		      struct aggnet_pkt *pkt, const void *body,
+		      const u64 *digest, enum aggnet_way way);
 
 /**
- * aggnet_tx_flush() - send what was made
+ * aggnet_host_transmit() - send what a run has made
  * @tree: the tree of all packets on the list; referenced or under RCU
- * @out: emptied
+ * @run: its list is emptied
  *
  * BH disabled, no aggnet lock held.
  */
-void aggnet_tx_flush(struct aggnet_tree *tree, struct sk_buff_head *out);
+void aggnet_host_transmit(struct aggnet_tree *tree, struct aggnet_run *run);
+
+/* Wake all local members of a tree; its lock is held. */
+void aggnet_host_wake(struct aggnet_tree *tree);
+
+/* Raise an event of a tree; its lock is held, and is not waited under. */
+void aggnet_host_notify(struct aggnet_tree *tree, enum aggnet_event kind);
 
 /**
- * aggnet_tx_payload() - bytes of records that fit a packet
+ * aggnet_host_payload() - bytes of records that fit a packet
  * @an: namespace
  * @ifindex: port of the planned link, whose MTU it is to fit
  * @receiver: likewise the first link of the route there
  * @filter: bytes of the filter that packets carry
+ *
+ * Process context.
  */
-u32 aggnet_tx_payload(struct aggnet_net *an, u32 ifindex, __be32 receiver,
-		      u32 filter);
+u32 aggnet_host_payload(struct aggnet_net *an, u32 ifindex, __be32 receiver,
+			u32 filter);
 /* Bytes of records in the longest packet that any port may bring. */
-u32 aggnet_rx_payload(struct aggnet_net *an);
+u32 aggnet_host_payload_max(struct aggnet_net *an);
 
 static inline u32 aggnet_clock_us(void)
 {
 	return (u32)div_u64(ktime_get_ns(), NSEC_PER_USEC);
 }
 
-#endif /* _AGGNET_TX_H */
+#endif /* _AGGNET_HOST_H */

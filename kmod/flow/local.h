@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Local process of a tree: a writer or the reader. Under the tree's lock. */
+#ifndef _AGGNET_LOCAL_H
+#define _AGGNET_LOCAL_H
+
+#include <linux/list.h>
+#include <linux/types.h>
+
+struct aggnet_run;
+struct aggnet_tree;
+
+/**
+ * struct aggnet_local - a local process of a tree; under the tree's lock
+ * @list: in tree->locals from the time that it joins to the time that it leaves
+ * @run: how many writers of the tree joined before it; so its run, if sorted
+ * @shut: a writer that will give no more
+ */
+struct aggnet_local {
+	struct list_head list;
+	u32 run;
+	bool shut;
+};
+
+/* Is there something for the reader: records, or the end mark? */
+bool aggnet_reader_may_read(const struct aggnet_tree *tree);
+/* Is there room for more of a writer? If not, ask for some: it waits for that. */
+bool aggnet_writer_may_write(struct aggnet_tree *tree,
+			     const struct aggnet_local *local,
+			     struct aggnet_run *run);
+
+#endif /* _AGGNET_LOCAL_H */

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Run: one hold of a tree's lock, and what it leaves to do. */
+#ifndef _AGGNET_RUN_H
+#define _AGGNET_RUN_H
+
+#include <linux/skbuff.h>
+
+struct aggnet_tree;
+
+/**
+ * struct aggnet_run - what a run of a tree's lock leaves to do
+ * @packets: made in the run, transmitted after it
+ * @wake: wake the local members, once, at its end
+ */
+struct aggnet_run {
+	struct sk_buff_head packets;
+	bool wake;
+};
+
+/**
+ * aggnet_run_begin() - take a tree's lock
+ * @tree: referenced, or under RCU
+ * @run: initialised here
+ *
+ * Any context; BH are off until aggnet_run_end().
+ */
+void aggnet_run_begin(struct aggnet_tree *tree, struct aggnet_run *run)
+	__acquires(&tree->lock);
+/* Release it, then do what is left: no packet is transmitted under the lock. */
+void aggnet_run_end(struct aggnet_tree *tree, struct aggnet_run *run)
+	__releases(&tree->lock);
+
+#endif /* _AGGNET_RUN_H */
