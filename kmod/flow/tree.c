@@ -272,8 +272,15 @@ static void tree_grow_work(struct work_struct *work)
  */
 static bool tree_queue_grow(struct aggnet_tree *tree)
 {
-	if (!grow_list(tree->an, tree))
-		return time_before(jiffies, tree->grow_asked + TREE_GROW_SOON);
+	unsigned long soon = tree->grow_asked + TREE_GROW_SOON;
+
+	if (!grow_list(tree->an, tree)) {
+		if (!time_before(jiffies, soon))
+			return false;
+		/* The timer that is armed may be of an earlier request. */
+		aggnet_timers_tree(tree, soon - jiffies);
+		return true;
+	}
 	tree->grow_asked = jiffies;
 	queue_work(grow_wq, &tree->an->grow_work);
 	aggnet_timers_tree(tree, TREE_GROW_SOON);
@@ -497,9 +504,10 @@ static int tree_size_flow(struct aggnet_tree *tree,
 	if (tree_min_bytes(tree) > conf->memory / TREE_CREDITS_PART)
 		tree_size_credit(tree, AGGNET_PAYLOAD_USUAL);
 	tree->max_payload = min(tree->max_taken,
-				aggnet_host_payload(tree->an, conf->link_ifindex,
-						  aggnet_tree_receiver(tree),
-						  conf->filter_size));
+				aggnet_host_payload(tree->an,
+						    conf->link_ifindex,
+						    aggnet_tree_receiver(tree),
+						    conf->filter_size));
 	tree->child_mask = roundup_pow_of_two(2 * tree_ends(conf)) - 1;
 	if (aggnet_tree_sorted(tree) ? aggnet_sorted_size(tree) :
 	    tree_min_bytes(tree) <= conf->memory)

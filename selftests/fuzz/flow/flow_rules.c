@@ -309,6 +309,31 @@ TEST_F(rules, growth__that_waits_for_memory_is_looked_at_soon)
 	EXPECT_LT(0, world.wakes);
 }
 
+static void wants_room(struct aggnet_tree *tree)
+{
+	struct aggnet_run run;
+
+	aggnet_run_begin(tree, &run);
+	aggnet_tree_press(tree, &run, true);
+	aggnet_run_end(tree, &run);
+}
+
+/* A step of growth waits for memory when room is asked for again. */
+TEST_F(rules, growth__that_is_asked_for_again_is_looked_at_soon)
+{
+	struct aggnet_tree *tree = refused(&self->peer);
+	u32 ms;
+
+	list_del_init(&tree->grow_list);	/* as the step does that has begun */
+	world_wait(10000);
+	wants_room(tree);
+	for (ms = 0; ms < 40; ms++)
+		world_wait(1000);
+	EXPECT_TRUE(tree->pressure);
+	EXPECT_LT(0, world.wakes);
+	aggnet_tree_put(tree);
+}
+
 /* The rest of a step of growth waits for memory. */
 TEST_F(rules, growth__in_part_wakes_a_writer)
 {
@@ -334,15 +359,6 @@ static struct aggnet_tree *sibling(const struct aggnet_tree *tree)
 	tree = aggnet_tree_create(tree->an, &conf, NULL);
 	INSIST(!IS_ERR(tree), "the entry is refused");
 	return (struct aggnet_tree *)tree;
-}
-
-static void wants_room(struct aggnet_tree *tree)
-{
-	struct aggnet_run run;
-
-	aggnet_run_begin(tree, &run);
-	aggnet_tree_press(tree, &run, true);
-	aggnet_run_end(tree, &run);
 }
 
 /* So that a node whose growth waits for memory holds up no other node's. */
