@@ -162,16 +162,19 @@ static bool egress_hop(struct aggnet_net *an, u32 ifindex, __be32 neighbour,
 {
 	static const u8 group[ETH_ALEN] __aligned(2) = AGGNET_GROUP_MAC;
 
+	if (neighbour ? !egress_neighbour(an, ifindex, neighbour, cache, way) :
+			!egress_frame(an, ifindex, group, way)) {
+		aggnet_stat_inc(an, drop_link);
+		return false;
+	}
+	/* Last: by a device that is down there is no route that could be asked of. */
 	if (egress_policed(an, ifindex, flow)) {
+		aggnet_egress_cancel(way, 1);
 		flow->policed = true;
 		aggnet_stat_inc(an, passed_policy);
 		return false;
 	}
-	if (neighbour ? egress_neighbour(an, ifindex, neighbour, cache, way) :
-			egress_frame(an, ifindex, group, way))
-		return true;
-	aggnet_stat_inc(an, drop_link);
-	return false;
+	return true;
 }
 
 /* A switch forwards frames, of which IPsec knows nothing. */

@@ -50,12 +50,13 @@ no_carrier()
 	wait_for carrier 1 && wait_for forwarding s p1 p2 p3 && return $status
 }
 
+# link_down ACCEPTOR
 link_down()
 {
 	local status=0
 
 	ip -n "t-$tag" link set eth1 down
-	round $B || status=1
+	round "$1" || status=1
 	ip -n "t-$tag" link set eth1 up
 	ip -n "t-$tag" neighbour replace 10.2.0.3 lladdr "$(mac 3 0)" dev eth1
 	wait_for carrier 1 && wait_for forwarding s p1 p2 p3 && return $status
@@ -238,6 +239,17 @@ sealed()
 	same "$routed" "$seen" && return $status
 }
 
+# beside_policy COMMAND...: while t has a policy for another destination
+beside_policy()
+{
+	local status=0
+
+	policy out 192.0.2.1 action block || return
+	"$@" || status=1
+	ip -n "t-$tag" xfrm policy flush
+	return $status
+}
+
 # What t itself is to receive
 sealed_in()
 {
@@ -298,7 +310,7 @@ check "hop 1 is the last forward" \
 check "a checksum left to the device stays so" local_arrives 1
 check "datagrams glued by GSO are taken apart" local_arrives 3 glue=1
 check "link without carrier: on to the acceptor by plain IP" no_carrier
-check "link that is down: on to the receiver by plain IP" link_down
+check "link that is down: on to the receiver by plain IP" link_down $B
 check "link that is back: planned again" arrives b eth0 "$planned" job=7
 check "never back by the port that it came from" \
 	counts t drop_link 1 arrives d eth0 \
@@ -317,6 +329,8 @@ check_ipsec "IPsec: it came without what the policy wants" \
 	sealed drop_policy fwd tmpl proto esp mode transport
 check_ipsec "IPsec: a policy refuses what t receives" sealed_in
 check_ipsec "IPsec: a device may be exempt" unsealed
+check_ipsec "IPsec: a link that is down is not taken for a policy" \
+	beside_policy link_down $D
 
 check "transit off: the port comes again" transit off
 check "transit off: by plain IP, unchanged" \
