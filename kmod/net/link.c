@@ -42,7 +42,10 @@ static void link_free_rcu(struct rcu_head *rcu)
 	aggnet_bloom_free(bloom);
 	dst_cache_destroy(&link->dst);
 	aggnet_free(link);
-	/* Only now: others may allocate what is free. @an has waited for it. */
+	/*
+	 * Only now: others may allocate what is free, or is so as soon as a work
+	 * item of vfree() has run. @an has waited for it.
+	 */
 	aggnet_memory_uncharge(an, bytes);
 }
 
