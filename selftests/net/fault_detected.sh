@@ -116,7 +116,7 @@ cell()
 		>> "$TMP/ends"
 }
 
-# The jobs of a batch: which members did not end well is in $TMP/crowd.
+# The jobs of a batch: which members did not end well is in $TMP/batch.
 run_batch()
 {
 	local step

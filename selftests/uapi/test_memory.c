@@ -6,7 +6,8 @@
 
 #define FULL		(3u << 20)	/* of a default entry of 4 MiB, or more */
 #define LITTLE		(256u << 10)	/* what an entry keeps that has ended */
-#define JOBS		20		/* default entries: more than a node has room for */
+#define ROOM		(16u << 20)	/* of the node that JOBS are put on */
+#define JOBS		6		/* default entries: more than there is room for */
 #define KEY		25		/* bytes of a key */
 #define RECORD		(2 + KEY + 8)
 #define BATCH		64		/* records of a send() */
@@ -123,6 +124,8 @@ TEST_F_TIMEOUT(node, entries__withdrawn_keep_nothing, LONG)
 	uint32_t job;
 	int w[JOBS];
 
+	ASSERT_LT(ROOM, JOBS * FULL);
+	ASSERT_EQ(0, set_memory(self->ctl, ROOM));
 	for (job = 0; job < JOBS; job++) {
 		unsigned int next = 0;
 
