@@ -4,7 +4,7 @@
  * the body of the type. All integers are big endian unless said otherwise.
  * IP headers are aligned to 4 bytes, so a datagram's payload begins at a multiple
  * of 4, seldom of 8: the structs are packed, and aligned to 4.
- * Documentation/protocol.rst explains which node sends what, when and why.
+ * Documentation/channel.rst explains which node sends what, when and why.
  */
 #ifndef _UAPI_LINUX_AGGNET_PACKET_H
 #define _UAPI_LINUX_AGGNET_PACKET_H
