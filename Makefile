@@ -50,6 +50,8 @@ help:
 #H make check-debug [TESTS=]
 #H                         the same tests in the VM on the debug kernel, and
 #H                         faults on purpose that it must catch (two hours)
+#H make tests-list [TESTS=]
+#H                         each test and what it proves
 #H make soak [MINUTES=10] [KERNEL=]
 #H                         random transfers while all kinds of things go wrong
 #H make coverage           lines and branches that the tests reach, and lines
@@ -124,6 +126,10 @@ check-debug: setup
 	@$(VM)/debug-kernel.sh
 	@$(QUIET_MAKE) tools
 	@HOST=0 KERNELS= DEBUG=all $(VM)/check.sh
+
+.PHONY: tests-list
+tests-list:
+	@$(VM)/suites.sh list
 
 .PHONY: soak
 soak: setup tools guest-module

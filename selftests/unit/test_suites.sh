@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The list of suites has each test that is here, and no other; a run that lacks a
-# suite or some of its tests is not a good one.
+# The list of suites has each test that is here, and no other, and each begins with
+# a comment; a run that lacks a suite or some of its tests fails.
 set -u
 
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -105,7 +105,7 @@ audits()
 	[ $status = "$want" ] && grep -q -e "$text" <(cat "$tmp/log"; echo)
 }
 
-echo 1..25
+echo 1..27
 same
 result $? "each test has a line in the list, each line a test"
 missed lint/shell vm/gate.sh uapi/test_wait net/exact.sh
@@ -116,6 +116,8 @@ result $? "each suite has tests that must pass somewhere"
 not_executable > "$tmp/log"
 test ! -s "$tmp/log"
 result $? "scripts can be executed"
+"$suites" list > "$tmp/log" 2>&1
+result $? "each test begins with a comment that says what it proves"
 
 export SUITES=$tmp/suites KERNELS="6.1 6.12" SEED=0
 cat > "$SUITES" <<'END'
@@ -133,6 +135,17 @@ good=("host/u/one 2 0 0 1 1" "host/u/two.sh 3 0 1 1 1" "6.1/k/each 3 0 1 1 1"
 	"6.1/k/split.sh 3 0 0 1 1" "6.12/k/split.sh 2 0 0 1 1" "6.1/vm 1 0 0 1 1"
 	"6.12/vm 1 0 0 1 1" "debug/vm 1 0 0 1 1" "6.1/k/kernel 1 0 2 1 1"
 	"6.12/k/kernel 3 0 0 1 1")
+mkdir -p "$tmp/selftests/vm" "$tmp/selftests/u"
+cp "$top"/selftests/vm/{suites.sh,lib.sh,comment.awk} "$tmp/selftests/vm"
+printf '%s\n' '#!/bin/sh' '# SPDX-License-Identifier: GPL-2.0' '#' '# Two is' \
+	'# shown.' '#' '# How:' > "$tmp/selftests/u/two.sh"
+printf '%s\n' '// SPDX-License-Identifier: GPL-2.0' '#include <stdio.h>' \
+	'/* Not first. */' > "$tmp/selftests/u/one.c"
+! TESTS='u/*' "$tmp/selftests/vm/suites.sh" list > "$tmp/log" 2>&1 &&
+	[ "$(< "$tmp/log")" = "u/one: its file does not begin with a comment
+u/two.sh
+    Two is shown." ]
+result $? "a test without a comment is found"
 selects '*' 0 2
 result $? "TESTS: all"
 selects 'tw*' 0 1

@@ -5,6 +5,8 @@
 # Usage: suites.sh select WHERE         suites that run there, with their options
 #        suites.sh audit RESULTS WHERE...  what a run lacks; exit 1 if anything
 #        suites.sh update [RESULTS]     write a green run's counts into the list
+#        suites.sh list                 each suite and what it proves: the first
+#                                       comment of its file; exit 1 if one has none
 #   WHERE  host, gate, debug (the part of make check), debug-all, or a kernel
 #   TESTS  words, each a glob that names suites (*); with or without directory
 #          and .sh
@@ -217,6 +219,35 @@ check_green()
 		die "$results is not of a green run"
 }
 
+# source_of SUITE
+source_of()
+{
+	case $1 in
+	lint/*) echo "$VM_DIR/lint.sh" ;;
+	*.sh) echo "$TOP/selftests/$1" ;;
+	*) echo "$TOP/selftests/$1.c" ;;
+	esac
+}
+
+# list: suites that are wanted, each once
+list()
+{
+	local suite file text
+
+	while read -r suite; do
+		wanted "$suite" || continue
+		file=$(source_of "$suite")
+		text=$([ ! -f "$file" ] || awk -f "$VM_DIR/comment.awk" "$file")
+		[ -n "$text" ] || {
+			lack "$suite: its file does not begin with a comment"
+			continue
+		}
+		echo "$suite"
+		fold -s -w 72 <<< "$text" | sed 's/^/    /; s/ *$//'
+	done < <(lines | awk '!seen[$1]++ { print $1 }')
+	[ $lacks = 0 ]
+}
+
 read -r -a words <<< "$TESTS"
 lacks=0
 case ${1:-} in
@@ -231,7 +262,10 @@ update)
 	results=${2:-$BUILD/check/results}
 	check_green
 	update ;;
+list)
+	check_words
+	list ;;
 *)
-	say "usage: select WHERE | audit RESULTS WHERE... | update [RESULTS]"
+	say "usage: select WHERE | audit RESULTS WHERE... | update [RESULTS] | list"
 	exit 2 ;;
 esac
