@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Fuzz target: any records, merged and packed in any portions; what goes in
- * comes out, in total, and nothing is left behind.
+/* Fuzz target: any records, merged and packed in any portions. The total that
+ * comes out equals the total that went in, and nothing remains.
  */
 #include <linux/compiler.h>
 #include <linux/kernel.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Fuzz target: a datagram from anyone, parsed as the receive path does. */
+/* Fuzz target: a datagram from any sender, parsed as the receive path does. An
+ * accepted datagram reads back.
+ */
 #include <linux/compiler.h>
 #include <linux/kernel.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fuzz target: plan files as "apply" and "plan --update" read them. What is
- * taken says the same when it is written and read again.
+ * Fuzz target: plan files as "apply" and "plan --update" read them. An accepted
+ * plan is the same when it is written and read again.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Fuzz target: texts of topologies, descriptions, server lists, sizes. */
+/* Fuzz target: texts of topologies, descriptions, server lists and sizes; no
+ * text breaks the parser.
+ */
 #include <stdlib.h>
 #include <string.h>
 

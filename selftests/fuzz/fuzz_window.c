@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Fuzz target: any history of sequences, samples and losses. */
+/* Fuzz target: any history of sequences, samples and losses, against a plain
+ * list.
+ */
 #include <asm/byteorder.h>
 #include <linux/compiler.h>
 #include <linux/kernel.h>

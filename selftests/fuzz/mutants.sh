@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Break the sources on purpose, one line at a time, in a copy: the program that a
-# row of mutants.txt names has to find it. The same programs have to pass
-# with what is not broken. Bounded by runs, so that a seed is the same work on each
+# Breaks the sources in a copy, one line at a time: the program that a row of
+# mutants.txt names has to detect it. The same programs have to pass on the
+# unbroken sources. Runs are counted, so that a seed is the same work on each
 # machine.
 # Usage: mutants.sh [PATTERN]   only rows that match; MUTANTS_SEED=, FLOW_RUNS=,
 #                               FUZZ_RUNS= may be set

@@ -1,12 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Bloom tables that say yes to everything, on every link of the network: each
-# result is exact, the traffic grows, copies stay within their bound and end,
-# and those that reach other nodes than they are for are counted. Most servers are
-# members of some tree, so copies land on members, too.
-# BCube(4,1): v0..v15, each on an aggnet switch of level 0 (w0..w3, eth0) and
-# one of level 1 (w4..w7, eth1).
+# Every Bloom table of the network matches everything: each result is exact, the
+# traffic grows, copies stay within their bound and end, and copies that reach
+# other nodes than their acceptor are counted. Most servers are members of some
+# tree, so copies also reach members. BCube(4,1): v0..v15, each on an aggnet
+# switch of level 0 (w0..w3, eth0) and one of level 1 (w4..w7, eth1).
 #   ROUNDS=N  rounds of three transfers at once (20)
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/decoys.inc"

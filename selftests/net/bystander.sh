@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Traffic that is none of ours crosses attached ports unchanged and in order: TCP
+# Traffic of other protocols crosses attached ports unchanged and in order: TCP
 # and UDP, IPv4 and IPv6, fragments, GSO and GRO, with VLAN tags, over a bridge
-# and a bond, with nftables, NAT and conntrack in force. What it costs is told by
-# "make bench".
+# and a bond, with nftables, NAT and conntrack in force. "make bench" measures
+# its cost.
 #
 #     x ------ f ------ y       every device is an attached port; x and f, f and
 #       eth0,1   eth2  eth0     y also have VLAN 5

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Dense vectors: a block goes on as soon as all have given it, so the receiver has
-# the first part while the rest is still to come, each node emits each block
-# once, and buffers may be far smaller than the vector. BCube(4,1), six senders.
+# Dense vectors: a block leaves as soon as all contributors have given it, so
+# the receiver gets the first part while the rest is still to come. Each node
+# emits each block once, and buffers may be far smaller than the vector.
+# BCube(4,1), six senders.
 . "$(dirname "$0")/lib.sh"
 
 SENDERS="v2 v5 v9 v10 v11 v14"

@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Results are exact, byte for byte, whatever the links do to packets, and however
-# these find their way.
+# Results are exact, byte for byte, under loss, duplication, reordering and
+# corruption, by every scheme: functions, one tree and eight, 1 to 64
+# contributors, sizes of flows and keys, in order or not. Each pair of these
+# values is in some row.
 # BCube(8,1):   v0..v63, each on a level-0 switch (w0..w7, eth0) and a level-1
 #               switch (w8..w15, eth1); on a slow kernel BCube(4,1), v0..v15.
 # Every row is one job; any two choices of two columns meet in some row:

@@ -1,10 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Members of a transfer are late, missing or dead, again and again: straggler.c and
-# crash_rounds.c have a line s --- a --- r for each kind, made once, all at the same
-# time because most of that time a node waits. So has reroute_rounds.c a testbed with
-# two ways, one of which breaks.
+# Members of a transfer are late, missing or dead, in 20 rounds of each kind: a
+# straggler, a slow source, no entry, no port, no source, crashes before and
+# after custody and their repair by libaggnet, and repairs around a link, a
+# switch, an aggregator, and one whose last cable fails during the repair.
+# Detection and repair times are printed. straggler.c and crash_rounds.c have a
+# line s --- a --- r for each kind, made once, all at the same time because a
+# node waits most of that time. reroute_rounds.c has a testbed with two paths,
+# one of which breaks.
 #   ROUNDS=N  of each kind (20)
 . "$(dirname "$0")/lib.sh"
 

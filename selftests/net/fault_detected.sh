@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# A transfer is exact or every application gets an error. BCube(4,1).
+# A transfer is exact or every application gets an error: a lost or doubled
+# merge, a killed reader or writer. BCube(4,1).
 #
 # For every function, value type and layout a merge is skipped, done twice, or a
 # bit of it inverted, at the source or at the receiver. The last record of a packet

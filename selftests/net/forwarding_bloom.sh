@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Whole transfers by Bloom tables are exact, with aggnet switches and dumb ones,
-# and with tables so small that they lie: false positives cost traffic only.
+# Whole transfers by Bloom tables are exact, with switches that run aggnet and
+# others, and with tables so small that they have false positives: these cost
+# traffic only.
 # BCube(4,1):   v0..v15, each on a level-0 switch (w0..w3, eth0) and a level-1
 #               switch (w4..w7, eth1).
 . "$(dirname "$0")/lib.sh"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Ports, entries, links and at last the namespace change under a stream of
-# packets: each change takes, what was there before is there again, and the
-# kernel has nothing to say (the runner looks). The network is drawn in
+# packets: each change takes effect, what was there before comes back, and
+# the kernel logs nothing (the runner reads its log). The network is drawn in
 # forwarding.inc.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/forwarding.inc"

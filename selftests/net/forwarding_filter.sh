@@ -1,10 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Packets that carry a filter of their path, at nodes that have no entry of theirs:
-# a copy leaves by each link that the filter names, and what it names nothing of
-# is left to plain IP, its filter spent. Then a switch does the same.
-# The network is drawn in forwarding.inc. Of t, links are named
+# Packets that carry a filter of their path, at nodes without an entry: a copy
+# leaves by each link that the filter names, and a packet whose filter names no
+# link is left to plain IP, its filter spent. Then a switch does the same. The
+# network is drawn in forwarding.inc.
+#
+# Of t, links are named
 #   a 10 (eth0, digit 0)   b 11 (eth1, digit 1)   d 12 (eth1, digit 2)
 #   d 13 (eth2, digit 0, level 1)
 . "$(dirname "$0")/lib.sh"

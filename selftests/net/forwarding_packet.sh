@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Whole transfers whose packets carry a filter of their path are exact, with no
-# entry of theirs on switches and transits: by aggnet switches and dumb ones,
-# by filters that name every link there is, past a server that knows none of its
-# links, and round a switch that has failed.
+# Whole transfers whose packets carry a filter of their path are exact, without
+# entries on switches and transits: by switches that run aggnet and others, by
+# filters that name every link, past a server that knows none of its links, and
+# around a switch that has failed.
 # BCube(4,1):   v0..v15, each on a level-0 switch (w0..w3, eth0) and a level-1
 #               switch (w4..w7, eth1). Each flow has a transit of its own:
 #   v5 v1 v0     v10 v2 v0     v15 v3 v0

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# A server sends on what is not for it: along the planned link, round it when
-# it is broken, by plain IP when there is no entry; and counts what it refuses.
-# The network is drawn in forwarding.inc.
+# A server forwards packets for other nodes: along the planned link, around it
+# when it is broken, by plain IP when there is no entry; and counts what it
+# refuses. The network is drawn in forwarding.inc.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/forwarding.inc"
 

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# A transfer from t to b whose planned link breaks while it runs goes on by
-# plain IP, to the acceptor that it is bound to, and its result is exact.
-# The network is drawn in forwarding.inc.
+# A transfer from t to b whose planned link breaks while it runs continues by
+# plain IP, to the acceptor that it is bound to, and its result is exact. The
+# network is drawn in forwarding.inc.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/forwarding.inc"
 

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Every function gives the same whatever the links do to packets and however
-# the buffers split it: loss, duplicates, reordering, and buffers so small that
-# parts leave before the flow is whole. BCube(4,1), six senders, trees of irs;
-# all jobs at the same time, because starting programs is what takes long.
+# Every function gives the same result under loss, duplicates and reordering,
+# and with buffers so small that parts leave before the flow is whole; overflows
+# and members that disagree are reported. BCube(4,1), six senders, trees of irs;
+# all jobs at the same time, because starting programs takes long.
 . "$(dirname "$0")/lib.sh"
 
 SENDERS="v2 v5 v9 v10 v11 v14"

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# An attacker gets nothing: a neighbour on the way that changes, repeats and
-# forges the packets of a running transfer, a local user without privilege, and
-# children that do not exist. Each packet is refused for a reason that is
-# counted, memory does not grow, and the transfer is exact. The line is drawn in
-# line.inc; the neighbour is e.
+# Of 10^5 packets of a running transfer that a neighbour changes, repeats and
+# forges, of packets of a local user without privilege, and of OPENs of 2^20
+# children that do not exist, each is refused for a reason that is counted;
+# memory does not grow, and the result is exact. The line is drawn in line.inc;
+# the neighbour is e.
 #   PACKETS=N   in all: mutated by the neighbour with a key (70 %) and without
 #               (15 %), and by users (5 % each) (100000)
 #   OPENS=N     in each flood, from as many children, up to 2^20 (2^20)

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Processes of one server merge before anything leaves it: 8 map tasks with the
-# same keys send an eighth of what they give, 80 an eightieth. BCube(4,1), v14
-# to v0, sums of ones: a value of 8 or of 80 is as long as one of 1.
+# Processes of one server merge before anything leaves it, and so does a
+# receiver that sends: 8 map tasks with the same keys send an eighth of what
+# they give, 80 an eightieth. BCube(4,1), v14 to v0, sums of ones: a value of 8
+# or of 80 is as long as one of 1.
 . "$(dirname "$0")/lib.sh"
 
 KEYS=1500

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Who may: the user or group that the entry names, in the entry's namespace, and
-# nobody else; not root of a user namespace, whose own network namespaces cannot
-# take more memory than the host's ceiling leaves. The line is drawn in line.inc.
+# Only the user or group that the entry names may use a transfer, in the entry's
+# namespace; not root of a user namespace, whose own network namespaces cannot
+# take more memory than the host's ceiling leaves. The line is drawn in
+# line.inc.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/forwarding.inc"
 . "$(dirname "$0")/line.inc"

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# A plan is in force on all nodes or on none, and leaves nothing behind.
+# A plan is in force on all nodes or on none, and nothing remains of it
+# afterwards.
 # BCube(4,1):   v0..v15, each on a level-0 switch (w0..w3, eth0) and a level-1
 #               switch (w4..w7, eth1).
 . "$(dirname "$0")/lib.sh"

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # A plan for switches with servers of their own, on one Ethernet: the switches
-# pass frames on by themselves, entries name the servers that they lean on.
-# fbfly:2,3,2:  w0..w3, a square; w0 has v0 and v1, w1 has v2 and v3, ...
+# forward frames by themselves, entries name the servers of each switch.
 # BCube(8,0):   v0..v7 at one switch, which stands for all four.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What a transfer stands on goes while it runs: each application returns, with
-# the exact result or an error, and nothing of it is left. removal.c has a line
-# s --- a --- r for each thing that goes, all at the same time because most of
-# that time a node waits to give up; reload.c has the module come and go.
+# A port, device, carrier, identity, namespace, entry, plan or the module is
+# removed while a transfer runs, 20 times each: every call returns with the
+# exact result or an error, and nothing remains. removal.c has a line s --- a
+# --- r for each, all at the same time because a node waits to give up most of
+# that time; reload.c loads and unloads the module under packets.
 #   ROUNDS=N  for each thing that goes (20)
 #   LOADS=N   of the module (20)
 . "$(dirname "$0")/lib.sh"

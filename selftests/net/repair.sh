@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# A plan under supervision survives what it can go around: an aggregator, a link,
-# a switch; a source only if the plan allows it to be missing. Results are exact.
+# A supervised plan survives failures that a path leads around: of an
+# aggregator, a link, a switch; of a source only if the plan allows it to be
+# missing. Results are exact, and the time of each repair is printed.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/incast.inc"
 

@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Many trees, entries, children, keys and bytes: exact, and the memory is told.
+# Many trees, entries, children, keys and bytes: results are exact, and the
+# memory that they take is printed.
 #   64 trees of six senders at once on BCube(4,1), 400 keys each
 #   1000 entries on a node, and a transfer among them
 #   1000000 keys in one tree
 #   200 MB in one transfer
 #   64 children of one server, 400 keys each
-# For time's sake the seed chooses many keys or many bytes, and the kernel has to be
-# 6.12; else the former are 20000 and the latter 1 MB. FULL=1: everywhere as above,
+# To save time the seed chooses many keys or many bytes, on kernel 6.12 only. The
+# other keys are 20000 and the other bytes 1 MB. FULL=1: on all kernels as above,
 # with 4000 keys for each of the 64 trees and 10000 for the 64 children.
 . "$(dirname "$0")/lib.sh"
 

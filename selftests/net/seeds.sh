@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What the fuzzers begin with are packets and requests of real transfers, which
-# this captures: one of each type of packet, DATA of each layout, and what aggctl
-# asks of the netlink family. The line is drawn in line.inc; a looks on.
+# Captures what the fuzzers begin with, from real transfers: packets of each
+# type, DATA of each layout, and the requests of aggctl to the netlink family.
+# The line is drawn in line.inc; a captures.
 #   SEEDS=DIR   keep them in DIR (build/seeds: what the guest can write to)
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/forwarding.inc"

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sorted transfers: sources give their keys in order, every end merges what it has
-# of each, and the receiver has each key once, in order, while they still come,
-# through buffers far smaller than the result. BCube(4,1), six senders. FULL=1: a
-# result of 20 MB, also by packets that carry a filter of their path.
+# Sorted transfers: sources give their keys in order, every end merges them, and
+# the receiver gets each key once, in order, while they still come, through
+# buffers far smaller than the result; also with missing entries, late sources
+# and replays. BCube(4,1), six senders. FULL=1: a result of 20 MB, also by
+# packets that carry a filter of their path.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/incast.inc"
 

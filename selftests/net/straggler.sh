@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# A source that is missing or late costs merging, never exactness; one that does
-# not come at all is named, to people. failure_rounds.sh has rounds of such on a line.
+# A missing or late source costs merging, never exactness; a source that does
+# not come is named everywhere. failure_rounds.sh repeats this on a line.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/incast.inc"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# A testbed is what it says, and leaves nothing behind, whatever happens.
+# A testbed is as described, and leaves nothing behind, whatever happens.
 # BCube(4,1):   v0..v15, each on a level-0 switch (w0..w3, eth0) and a level-1
 #               switch (w4..w7, eth1); v14 reaches v0 as v14 w6 v2 w0 v0.
 . "$(dirname "$0")/lib.sh"

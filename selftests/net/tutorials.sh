@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The tutorials do what they say, on real data: licences of base-files, places
-# of tzdata. Each is compared with a program that knows no network.
+# The tutorials give the results that they promise, on real data: licences of
+# base-files, places of tzdata. Each is compared with a program that uses no
+# network.
 . "$(dirname "$0")/lib.sh"
 
 DIR=$NET_DIR/../../Documentation/tutorials

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A transfer of one node with itself that does not end well. Needs root and
- * the module.
+/* Transfers of one node with itself that do not end well: each call returns
+ * with the right error. Needs root and the module.
  */
 #include <fcntl.h>
 #include <pthread.h>

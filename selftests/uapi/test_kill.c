@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Death of every role of a transfer in every state of it: every application that
+/* Every role of a transfer dies in every state of it: every application that
  * lives gets an outcome in time, and no result is wrong. Needs root and the
- * module. ROUNDS=n kills each so often, SEED=n repeats an order.
+ * module. ROUNDS=n kills each that often, SEED=n repeats an order.
  */
 #include <errno.h>
 #include <stdio.h>

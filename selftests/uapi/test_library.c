@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* libaggnet's sources and sinks above the real socket. Needs root and the
+/* libaggnet's sources and sinks with the real socket. Needs root and the
  * module.
  */
 #include <pthread.h>

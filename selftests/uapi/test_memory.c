@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Memory of an entry: it grows when there is some, and goes with the transfer
- * and with the entry, whatever sockets are still open.
+/* Memory of an entry: it grows when memory is available, and is freed with the
+ * transfer and with the entry, whatever sockets are still open.
  */
 #include "one_node.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Netlink: who may, and in which namespace. */
+/* Netlink: which users may use it, and in which namespace. */
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>

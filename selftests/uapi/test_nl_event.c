@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Netlink: events. */
+/* Netlink: every event, and which sockets get it. */
 #include <errno.h>
 
 #include "harness.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Netlink: random requests, most of them wrong somewhere, from several threads
- * whose namespaces come and go, from root of a user namespace, and from users.
- * SEED=... has a run again, FUZZ_SECONDS=... makes it longer. What is wrong shows
- * in the kernel's log, which the runner reads.
+/* Netlink: random requests, most of them invalid, from several threads whose
+ * namespaces come and go, from root of a user namespace, and from users. SEED=n
+ * repeats a run, FUZZ_SECONDS=n makes it longer. The runner reads the kernel's
+ * log for faults.
  */
 #include <errno.h>
 #include <pthread.h>

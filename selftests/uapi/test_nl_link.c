@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Netlink: links. */
+/* Netlink: each command for links, and each refusal. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Netlink: many links of a node. */
+/* Netlink: a node with many links. */
 #include <errno.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Netlink: the node. */
+/* Netlink: each command for the node, and each refusal. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>

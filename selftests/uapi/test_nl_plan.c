@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Netlink: plans come into force as a whole or not at all. */
+/* Netlink: all of a plan comes into force, or nothing of it. */
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Netlink: ports. */
+/* Netlink: each command for ports, and each refusal. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Netlink: several administrators at once, at random, on one node. What is
- * left in the end is consistent. SEED=... has a run again.
+/* Netlink: several administrators at once, at random, on one node. The final
+ * state is consistent. SEED=n repeats a run.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Frames from the wire, nearly right and with good checksums, to a node with
- * entries: many bind, are acknowledged and merge. What is wrong shows in the
- * kernel's log; the node must serve afterwards, and give all memory back.
- * SEED=... has a run again, FUZZ_SECONDS=... makes it longer.
+/* Random frames with good checksums and small errors, to a node with entries:
+ * many bind, are acknowledged and merge. The node must serve afterwards and
+ * free all memory. SEED=n repeats a run, FUZZ_SECONDS=n makes it longer. The
+ * runner reads the kernel's log for faults.
  */
 #include <arpa/inet.h>
 #include <endian.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Netlink: a tenant, root of a user namespace of its own, and the host. */
+/* Netlink: a tenant, root of a user namespace of its own, cannot take more from
+ * the host than its limits.
+ */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>

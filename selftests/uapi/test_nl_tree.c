@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Netlink: entries of trees. */
+/* Netlink: each command for entries of trees, and each refusal. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Transfers between two nodes while each allocation fails once, those of the
- * receive path included: the result is exact, or everybody gets an error. Needs
- * a kernel with fault injection; skipped on others.
+/* Each allocation of a transfer between two nodes fails once, those of the
+ * receive path, of an abort, of a reset and of each socket call included: the
+ * result is exact, or every application gets an error. Needs a kernel with
+ * fault injection; skipped on others.
  */
 #include <errno.h>
 #include <net/if.h>

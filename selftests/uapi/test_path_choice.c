@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which way packets go where there is a choice: more Bloom tables say yes than
- * copies are made, a server on the path sees only OPENs, and a planned link heals.
+/* Which links packets take: the planned link is among the copies when too many
+ * Bloom tables match; a port without transit passes OPENs to the entry; a
+ * transfer continues if a planned link heals that leads past the acceptor.
  * Needs root and the module.
  */
 #include <net/if.h>

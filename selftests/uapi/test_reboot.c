@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Members that reboot: what they had begun fails everywhere, what they had ended
- * is safe. Needs root and the module.
+/* Members reboot: a transfer that they had begun fails everywhere, a transfer
+ * that they had ended is safe. Needs root and the module.
  */
 #include "harness.h"
 

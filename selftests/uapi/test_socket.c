@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The socket on one node: who may join a transfer, names and options. Needs root and
- * the module.
+/* The socket on one node: which users may join a transfer, names and options.
+ * Needs root and the module.
  */
 #include <grp.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Packets of an older instance, in every state of a new one. Needs root and the
- * module. SEED=n repeats an order.
+/* An incast ID is used again, and packets of the older instance arrive in every
+ * state of the new one: the result is exact. Needs root and the module. SEED=n
+ * repeats an order.
  */
 #include <errno.h>
 #include <linux/if_ether.h>

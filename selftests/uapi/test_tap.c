@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a device may hand over besides whole packets: here it is a tap that does
- * so. Needs root and the module.
+/* A datagram that a device, here a tap, has not yet cut into fragments is left to
+ * IP, and a device whose type changes is no longer a port. Needs root and the
+ * module.
  */
 #include <fcntl.h>
 #include <linux/if_ether.h>

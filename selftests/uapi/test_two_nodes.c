@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The socket on two nodes with a link between them: outcomes and back-pressure
- * cross it. Needs root and the module.
+ * reach the other node. Needs root and the module.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A sender on the same host may write to a packet while it is read: what is read
- * twice may differ. Needs root and the module.
+/* A sender on the same host writes to a packet while the module reads it: the
+ * module validates and uses one copy. Needs root and the module.
  */
 #include <errno.h>
 #include <fcntl.h>

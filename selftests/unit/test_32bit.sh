@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The module's files that compile on the host do so for 32 bits, too, and ask
-# there for no division of 64 bits: the kernel has no function for that.
+# The module's files that compile on the host also compile for 32 bits, and
+# contain no division of 64 bits: a kernel of 32 bits has no function for it.
 set -u
 
 top=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of the aggregation buffer: against a plain list of what was merged,
- * also through chains of tables.
+/* Unit tests of the aggregation buffer: every record comes out once, with its
+ * units, also through chains of buffers. A plain list is the reference.
  */
 #include <linux/slab.h>
 

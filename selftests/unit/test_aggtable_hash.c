@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of the aggregation buffer's hash: keys that collide, by chance or by
- * choice. The file itself is included: its hash and entries are looked
- * into.
+/* Unit tests of the aggregation buffer's hash: keys that are nearly alike, and
+ * keys chosen against one secret, which make no chains under another. The file
+ * itself is included, because the test reads its hash and entries.
  */
 #include "../../kmod/core/aggtable.c"
 

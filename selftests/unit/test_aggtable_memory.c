@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of the aggregation buffer's memory: what packets may take at worst,
- * chunks that come and go. The file itself is included, for the size of entries.
+/* Unit tests of the aggregation buffer's memory: no packet takes more than was
+ * reserved for it, and all memory is freed. The file itself is included, for
+ * the size of entries.
  */
 #include <linux/bug.h>
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of the aggregation buffer: what leaves, in which packets. */
+/* Unit tests of the aggregation buffer: which records leave in which packets,
+ * for packets of any size.
+ */
 #include "table_ref.h"
 
 #define PLAIN_RECORD_MAX	(2 + AGGNET_KEY_MAX + AGGNET_PLAIN_MAX)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of the packet codec: every header, filter and body that is refused,
- * one by one.
+/* Unit tests of the packet codec: every malformed header, filter and body is
+ * refused for its own reason.
  */
 #include <dirent.h>
 #include <limits.h>

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The count of tests cannot be fooled: a test that did not run has not passed.
+# collect.sh does not count a test that did not run as passed.
 set -u
 
 collect=$(cd "$(dirname "$0")/../vm" && pwd)/collect.sh

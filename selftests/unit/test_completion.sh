@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# bash completion offers what the program takes.
+# bash completion offers exactly what aggctl accepts.
 set -u
 
 dir=$(cd "$(dirname "$0")/../../tools/aggctl" && pwd)

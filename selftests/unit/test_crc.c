@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of CRC32C: both ways to compute it against the definition. */
+/* Unit tests of CRC32C: both implementations agree with the definition. */
 #include <asm/cpufeature.h>
 #include <linux/compiler.h>
 #include <linux/crc32.h>

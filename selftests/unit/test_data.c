@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The data part of libaggnet: records, the last merge, reasons. */
+/* Unit tests of the data part of libaggnet: records, the last merge, reasons.
+ */
 #include <endian.h>
 #include <errno.h>
 #include <stddef.h>

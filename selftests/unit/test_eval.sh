@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# aggctl eval: the values of the papers that do reproduce, and what a run says.
+# aggctl eval reproduces the papers' values that can be reproduced, and reports
+# what a run found.
 set -u
 
 top=$(cd "$(dirname "$0")/../.." && pwd)

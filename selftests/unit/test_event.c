@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Events of libaggnet: of what a socket gets, only the kernel's, and whole. */
+/* Unit tests of libaggnet's events: the library accepts messages of the kernel
+ * only, and only whole ones.
+ */
 #include <errno.h>
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>

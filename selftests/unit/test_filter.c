@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of the filter that packets carry: against a slow one whose
- * positions are computed otherwise, and every filter that is refused.
+/* Unit tests of the filter that packets carry, against a slow one that computes
+ * positions in another way: no false negative, false positives as computed, and
+ * every malformed filter is refused.
  */
 #include <linux/kernel.h>
 #include <linux/random.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of a Bloom table's geometry: the smallest that has the rate. */
+/* Unit tests of a Bloom table's geometry: it is the smallest table that has the
+ * wanted rate.
+ */
 #include "../../tools/aggctl/geometry.c"
 #include "../uapi/harness.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of the watch of devices, over a socket that the test plays: it
- * closes what it has opened, once, and finds what changed while news were lost.
+ * Unit tests of the watch of devices, over a socket that the test provides: it
+ * closes once what it opened, and finds what changed while messages were lost.
  */
 #include <errno.h>
 #include <fcntl.h>

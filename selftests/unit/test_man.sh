@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The man page tells of every command, verb and option of the help texts; that of
-# the socket how long a message is.
+# The man page of aggctl describes every command, verb and option of the help
+# texts; the man page of the socket states the length of a message.
 top=$(cd "$(dirname "$0")/../.." && pwd)
 aggctl=$top/tools/aggctl/aggctl
 page=$(sed 's/\\f.//g; s/\\-/-/g; s/"//g; s/^\.[A-Z]* //; s/  */ /g' \

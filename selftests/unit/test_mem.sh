@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Every allocation of the module can be told to fail: it is made in kmod/mem.c,
-# or, where a function of the kernel makes it, that file is asked first.
+# Every allocation of the module can be made to fail: kmod/mem.c makes it, or is
+# asked first where a function of the kernel makes it.
 set -u
 
 kmod=$(cd "$(dirname "$0")/../../kmod" && pwd)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The Debian packages are for architectures that have what the code needs:
-# integers of 128 bits, which compilers have on 64-bit machines only.
+# The Debian packages are built only for architectures with integers of 128
+# bits, which compilers have on 64-bit machines only.
 set -u
 
 top=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of the best pairs, over a chain of tables. */
+/* Unit tests of the best pairs: over a chain of tables the result is the k best
+ * of all pairs.
+ */
 #include "core/pairs.h"
 #include "chain.h"
 

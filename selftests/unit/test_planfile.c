@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of stored plans: their identity, and what is refused of them. */
+/* Unit tests of stored plans: their identity, and every plan that is refused.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

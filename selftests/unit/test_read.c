@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of the files of text that "aggctl plan" reads. */
+/* Unit tests of the text files that "aggctl plan" reads, and of files that are
+ * refused.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of records in packets: each length of key and value, each cut. */
+/* Unit tests of records in packets: every length of key and value, and records
+ * that are cut at any byte.
+ */
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/random.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of "aggctl recv" with a sink that the test plays: what it prints as
- * JSON, and what has happened before the end mark is taken.
+/* Unit tests of "aggctl recv" with a sink that the test provides: JSON with all
+ * digits and any key, and what has been written before the end mark is taken.
  */
 #include <errno.h>
 #include <stdio_ext.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of values and aggregate functions, against the compiler's int128. */
+/* Unit tests of values and aggregate functions, against the compiler's 128-bit
+ * integers.
+ */
 #include <linux/compiler.h>
 #include <linux/kernel.h>
 #include <linux/random.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Requests of libaggnet: as long as their lists, and refused if those are longer
- * than they may be.
+/* Unit tests of libaggnet's requests: a request is as long as its lists, and is
+ * refused if they are longer than allowed.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of standard output that is taken back. */
+/* Unit tests of standard output that is truncated: what was in the file before
+ * remains.
+ */
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>

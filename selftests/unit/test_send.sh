@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# aggctl send: a file is looked through before anything is sent; what is wrong
-# with it is said, and by which line. No module is needed for that.
+# aggctl send checks a file before it sends anything, and names the line of an
+# error. It needs no module for that.
 set -u
 
 top=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Make touches nothing but what it is for: "clean" keeps to build/, "uninstall"
-# takes away what "install" put there, no package that set-up installs brings a
-# kernel along, and plain "make" installs and fetches nothing.
+# Make does not change more than its targets state: "clean" removes nothing
+# outside build/, "uninstall" removes what "install" installed, no package of
+# set-up needs a kernel, and plain "make" neither installs nor downloads
+# anything.
 set -u
 
 top=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of shapes: which are none, and what is to blame. */
+/* Unit tests of shapes: invalid shapes are refused, and the invalid field is
+ * named.
+ */
 #include <linux/kernel.h>
 
 #include <linux/aggnet.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A sink of libaggnet above a node that the test plays. */
+/* Unit tests of libaggnet's sink with a node that the test provides: the
+ * receiver, its end mark, its refusals.
+ */
 #include "fake_node.h"
 
 #define PLAN	0x5a	/* first byte of the identity of the plan */

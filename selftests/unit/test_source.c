@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A source of libaggnet above a node that the test plays. */
+/* Unit tests of libaggnet's source with a node that the test provides: sources,
+ * and their replay in a new epoch.
+ */
 #include "fake_node.h"
 
 #include <float.h>

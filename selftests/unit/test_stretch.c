@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Counts the instructions of the longest runs of a tree's lock, by single steps of
- * a child process: what the pure cores do in one of them, with the worst records.
+/* Counts the instructions of the longest runs of a tree's lock, by single steps
+ * of a child process: what the pure cores do in one run with the worst records,
+ * 200000 at most. It prints each run and the longest one.
  */
 #include <linux/kernel.h>
 #include <linux/slab.h>

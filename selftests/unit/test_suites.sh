@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The list of suites has each test that is here, and no other, and each begins with
-# a comment; a run that lacks a suite or some of its tests fails.
+# The list of suites has each test that exists and no other, and each test
+# begins with a comment; a run that lacks a suite or some of its tests fails.
 set -u
 
 top=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The supervision part of libaggnet: what signs of failure mean. */
+/* Unit tests of the supervision part of libaggnet: what signs of failure mean.
+ */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdbool.h>

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What libaggnet shows to a linker: the names of its public headers, in the shared
-# and in the static library; and what pkg-config says after an installation.
+# libaggnet exports to a linker exactly the names of its public headers, in the
+# shared and in the static library; and pkg-config reports the right flags after
+# an installation.
 set -u
 
 top=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of what guards a packet: checksum without a key, tag with one. */
+/* Unit tests of the checksum without a key and the tag with a key: every bit of
+ * packet and key counts.
+ */
 #include <linux/random.h>
 #include <linux/siphash.h>
 

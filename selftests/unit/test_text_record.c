@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of records as lines: what is one, what is not and why. */
+/* Unit tests of records as lines of text: which lines are records, and why the
+ * others are refused.
+ */
 #include <stdlib.h>
 #include <string.h>
 

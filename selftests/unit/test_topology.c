@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of topologies and server lists. */
+/* Unit tests of topologies and server lists: an error names the wrong item. */
 #include <string.h>
 
 #include "../../tools/libaggtree/aggtree.h"

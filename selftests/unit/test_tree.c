@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of the tree builders: the papers' examples, refusals. */
+/* Unit tests of the tree builders: the papers' examples, and what they refuse.
+ */
 #include "tree_verify.h"
 #include "../uapi/harness.h"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The auto method on random instances: never worse, near the optimum. */
+/* The auto method on random instances: it is never worse than another method,
+ * and near the optimum on small jobs.
+ */
 #include "tree_random.h"
 
 TEST_F_TIMEOUT(instance, auto_is_best, 100)

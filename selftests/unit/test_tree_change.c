@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Plans under random changes. */
+/* Thousands of random changes of plans: every changed plan is valid. */
 #include "tree_broken.h"
 
 static void random_change(const struct aggt_topo *t,

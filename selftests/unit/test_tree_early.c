@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* auto with the objective time, beside the optimum of small networks. */
+/* Plans for the earliest end (auto with the objective time), against the
+ * optimum of small networks.
+ */
 #include "tree_random.h"
 #include "../../tools/libaggtree/internal.h"
 

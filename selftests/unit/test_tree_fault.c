@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Plans built around random failures, and those that any one part fails under. */
+/* Plans around random failures, and plans under which each part of a small
+ * network fails.
+ */
 #include "tree_broken.h"
 
 static void break_part(struct aggt_topo *t)

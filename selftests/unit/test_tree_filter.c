@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of the filters of a plan: sizes, names, and what they find on the
- * ways of random trees, against nodes that look up their links one by one.
+/* Unit tests of the filters of a plan: sizes, names and refusals, and which
+ * links nodes find on the paths of random trees, against nodes that look up
+ * their links one by one.
  */
 #include <linux/kernel.h>
 

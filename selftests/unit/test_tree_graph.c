@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Topologies without digits: what their hops and ways are, and every method
- * that works there against a verifier that knows no more than the neighbours.
+ * Topologies without digits: their hops and paths, and every method that works
+ * there, against a verifier that knows the neighbours only.
  */
 #include "tree_random.h"
 

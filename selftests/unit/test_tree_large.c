@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The auto method on many senders and in many dimensions, beside all others. */
+/* The auto method with up to 4000 senders and in many dimensions: it is never
+ * worse than another method or any routing sequence, and far below IRS.
+ */
 #include "tree_random.h"
 #include "../../tools/libaggtree/graph.h"
 

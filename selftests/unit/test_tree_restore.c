@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of stored trees: taken as they are, or refused. */
+/* Unit tests of stored trees: they are restored unchanged, or refused. */
 #include "tree_update.h"
 
 /* The papers' unicast example: no flows meet, cost 22 on 18 links. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The best of all routing sequences. */
+/* The search for the best routing sequence finds the best of all sequences. */
 #include "tree_random.h"
 #include "../../tools/libaggtree/internal.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of the table of entries: it finds what it has, and no choice
- * of incast IDs makes them crowd.
+/* Unit tests of the table of entries: it finds every entry that was added, and
+ * no choice of incast IDs makes long chains.
  */
 #include <linux/random.h>
 #include "flow/tree.h"

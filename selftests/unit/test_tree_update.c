@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of plans under change: members come and go, parts fail. */
+/* Unit tests of plans under change, by the papers' examples: members come and
+ * go, parts fail.
+ */
 #include "tree_update.h"
 
 static void plan(FIXTURE_DATA(update) *self, const char *method)

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Lines that no test reaches need a reason, which is for so many lines and no more.
+# Each line that no test reaches needs a reason, and a reason covers a stated
+# number of lines and no more.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# aggctl: command lines that are wrong end in status 2 (what they ask for in 1),
-# with one sentence on standard error that names the culprit.
+# aggctl: a wrong command line ends with status 2, a request that fails with
+# status 1, and one sentence on standard error names the culprit.
 set -u
 
 top=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of option values: units, limits, and what is none. */
+/* Unit tests of option values: units and limits, and values that are refused.
+ */
 #include "../../tools/aggctl/value.c"
 #include "../uapi/harness.h"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of vectors: over a chain of tables, and a block's way through one. */
+/* Unit tests of vectors: over a chain of tables a block leaves once, when all
+ * contributors have given it.
+ */
 #include <linux/errno.h>
 #include <math.h>
 

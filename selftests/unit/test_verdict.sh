@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The verdict on a run of the guest, on logs that are made up: one complaint or
+# The verdict on a run of the guest, with made-up logs: one complaint or
 # thousands, and logs that are missing, empty or cut, each fail the run.
 set -u
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of the window: sequences across the wrap, SACK bit by bit, RTT
- * and congestion window within their bounds after anything.
+/* Unit tests of the window: sequences across the wrap, SACK bit by bit, RTT and
+ * congestion window within their bounds after any input.
  */
 #include <asm/byteorder.h>
 #include <linux/compiler.h>

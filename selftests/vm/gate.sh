@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Does the gate catch what it is there for? A variant of the module with one
-# fault on purpose, one boot of the debug kernel each, has to fail its run with
-# the right words; one without a fault has to pass. A line for each says what the
-# kernel said, and how long the boot took.
+# The debug kernel catches faults: for each fault a variant of the module with
+# that fault boots once and has to fail its run with the right words; a variant
+# without a fault has to pass. A line for each prints the kernel's words and the
+# time of the boot.
 # Usage: gate.sh [FAULT...]
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Set-up leaves the host's kernels alone: the packages of kernels and the contents
-# of /boot and /lib/modules are what they were before it.
+# Set-up does not change the host's kernels: their packages and the contents of
+# /boot and /lib/modules are the same as before.
 # Usage: untouched.sh record   before set-up
 #        untouched.sh          afterwards; prints TAP
 set -euo pipefail

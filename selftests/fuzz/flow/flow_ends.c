@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rules about how a transfer ends: which sources are waited for, which children
- * are refused, what a newer epoch does. Nodes of the world, or one of them and
- * peers that a test plays.
+/* Rules about how a transfer ends: which sources it waits for, which children
+ * are refused, what a newer epoch does. The test uses nodes of the simulated
+ * network, or one node and peers whose packets the test makes.
  */
 #include <linux/skbuff.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Random scripts, without a fuzzer's overhead: how many steps, and how fast.
+/* Random scripts of fuzz_flow, without a fuzzer's overhead: prints how many
+ * steps they took, and how fast.
  * Usage: flow_random SEED RUNS [RUN]	(only that one)
  */
 #include <signal.h>

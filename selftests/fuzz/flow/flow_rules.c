@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rules of a channel, one by one, with one node of the world and a peer whose
- * every packet the test makes.
+/* Rules of a channel, one by one, with one node of the simulated network and a
+ * peer whose every packet the test makes.
  */
 #include <linux/skbuff.h>
 

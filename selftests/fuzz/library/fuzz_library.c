@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Fuzz target: any bytes as records, for the library and for the module. What
- * the module takes the library takes, and to both they say the same.
+/* Fuzz target: any bytes as records, for the library and for the module. The
+ * library accepts what the module accepts, and both read the same values.
  */
 #include <linux/compiler.h>
 #include <linux/kernel.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Fuzz target: requests from netlink sockets, one behind the other as they are
- * sent. One that is refused changes nothing; one that is accepted is told as it
- * was; what is told makes the same again; nothing is left in the end.
+/* Fuzz target: requests of netlink sockets, in the order in which they are
+ * sent. A refused request changes nothing; an accepted one is reported as it
+ * was requested; what is reported makes the same configuration again; nothing
+ * remains in the end.
  */
 #include "../flow/work.h"
 #include "../fuzzer.h"
