@@ -97,8 +97,9 @@ all_fail()
 # told: has an event said that the transfer failed? Other jobs have theirs.
 told()
 {
-	jq -e --argjson job "$job" 'select(.kind == "tree-aborted" and
-		.job == $job)' "$TMP/x.monitor" > "$TMP/x.event"
+	jq -c --argjson job "$job" 'select(.kind == "tree-aborted" and
+		.job == $job)' "$TMP/x.monitor" > "$TMP/x.event" &&
+		[ -s "$TMP/x.event" ]
 }
 
 # v10 and v14 never come: each message names them, and so do the events.
