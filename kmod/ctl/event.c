@@ -15,18 +15,20 @@
 static int event_fill_names(struct sk_buff *skb,
 			    const struct aggnet_tree *tree)
 {
-	if (!tree->lost.n)
+	const struct aggnet_names *lost = &tree->outcome.lost;
+
+	if (!lost->n)
 		return 0;
 	return nla_put(skb, AGGNET_A_EVENT_MISSING_NAMES,
-		       tree->lost.n * sizeof(__be32), tree->lost.id);
+		       lost->n * sizeof(__be32), lost->id);
 }
 
 static int event_fill_end(struct sk_buff *skb, const struct aggnet_tree *tree)
 {
-	if (nla_put_u8(skb, AGGNET_A_EVENT_REASON, tree->reason) ||
-	    nla_put_in_addr(skb, AGGNET_A_EVENT_ORIGIN, tree->origin) ||
-	    nla_put_in_addr(skb, AGGNET_A_EVENT_ABOUT, tree->about) ||
-	    nla_put_u32(skb, AGGNET_A_EVENT_MISSING, tree->missing))
+	if (nla_put_u8(skb, AGGNET_A_EVENT_REASON, tree->outcome.reason) ||
+	    nla_put_in_addr(skb, AGGNET_A_EVENT_ORIGIN, tree->outcome.origin) ||
+	    nla_put_in_addr(skb, AGGNET_A_EVENT_ABOUT, tree->outcome.about) ||
+	    nla_put_u32(skb, AGGNET_A_EVENT_MISSING, tree->outcome.missing))
 		return -EMSGSIZE;
 	return event_fill_names(skb, tree);
 }
@@ -45,7 +47,7 @@ static int event_fill_tree(struct sk_buff *skb, const struct aggnet_tree *tree,
 	if (kind != AGGNET_EVENT_TREE_STALLED)
 		return 0;
 	if (nla_put_u32(skb, AGGNET_A_EVENT_MISSING,
-			tree->conf.sources - tree->weight -
+			tree->conf.sources - tree->books.weight -
 			aggnet_tree_own_done(tree)))
 		return -EMSGSIZE;
 	return event_fill_names(skb, tree);

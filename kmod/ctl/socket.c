@@ -203,12 +203,12 @@ void aggnet_host_wake(struct aggnet_tree *tree)
 
 	lockdep_assert_held(&tree->lock);
 	rcu_read_lock();
-	list_for_each_entry(as, &tree->locals, local.list) {
+	list_for_each_entry(as, &tree->local.list, local.list) {
 		struct sock *sk = &as->inet.sk;
 
 		if (aborted)
 			WRITE_ONCE(sk->sk_err,
-				   -aggnet_reason_errno(tree->reason));
+				   -aggnet_reason_errno(tree->outcome.reason));
 		wq = rcu_dereference(sk->sk_wq);
 		if (skwq_has_sleeper(wq))
 			wake_up_interruptible_poll(&wq->wait, AGGNET_POLL_ALL);

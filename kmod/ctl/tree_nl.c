@@ -601,24 +601,43 @@ static int tree_fill_flow(struct sk_buff *skb,
 }
 
 static int tree_fill_abort(struct sk_buff *skb,
-			   const struct aggnet_tree_info *now)
+			   const struct aggnet_outcome *o)
 {
-	if (nla_put_u8(skb, AGGNET_A_TREE_REASON, now->reason) ||
-	    nla_put_in_addr(skb, AGGNET_A_TREE_ORIGIN, now->origin) ||
-	    nla_put_in_addr(skb, AGGNET_A_TREE_ABOUT, now->about) ||
-	    nla_put_u32(skb, AGGNET_A_TREE_MISSING, now->missing))
+	if (nla_put_u8(skb, AGGNET_A_TREE_REASON, o->reason) ||
+	    nla_put_in_addr(skb, AGGNET_A_TREE_ORIGIN, o->origin) ||
+	    nla_put_in_addr(skb, AGGNET_A_TREE_ABOUT, o->about) ||
+	    nla_put_u32(skb, AGGNET_A_TREE_MISSING, o->missing))
 		return -EMSGSIZE;
-	if (!now->lost.n)
+	if (!o->lost.n)
 		return 0;
 	return nla_put(skb, AGGNET_A_TREE_MISSING_NAMES,
-		       now->lost.n * sizeof(__be32), now->lost.id);
+		       o->lost.n * sizeof(__be32), o->lost.id);
+}
+
+static int tree_fill_count(struct sk_buff *skb,
+			   const struct aggnet_tree_count *n)
+{
+	if (nla_put_u64_64bit(skb, AGGNET_A_TREE_RECORDS_IN, n->records_in,
+			      AGGNET_A_TREE_PAD) ||
+	    nla_put_u64_64bit(skb, AGGNET_A_TREE_RECORDS_OUT, n->records_out,
+			      AGGNET_A_TREE_PAD) ||
+	    nla_put_u64_64bit(skb, AGGNET_A_TREE_PACKETS_IN, n->packets_in,
+			      AGGNET_A_TREE_PAD) ||
+	    nla_put_u64_64bit(skb, AGGNET_A_TREE_PACKETS_OUT, n->packets_out,
+			      AGGNET_A_TREE_PAD) ||
+	    nla_put_u64_64bit(skb, AGGNET_A_TREE_BYTES_OUT, n->bytes_out,
+			      AGGNET_A_TREE_PAD) ||
+	    nla_put_u64_64bit(skb, AGGNET_A_TREE_REXMITS, n->rexmits,
+			      AGGNET_A_TREE_PAD))
+		return -EMSGSIZE;
+	return 0;
 }
 
 static int tree_fill_state(struct sk_buff *skb,
 			   const struct aggnet_tree_info *now)
 {
 	if (nla_put_u8(skb, AGGNET_A_TREE_STATE, now->state) ||
-	    tree_fill_abort(skb, now) ||
+	    tree_fill_abort(skb, &now->outcome) ||
 	    nla_put_in_addr(skb, AGGNET_A_TREE_ACCEPTOR, now->acceptor) ||
 	    nla_put_u32(skb, AGGNET_A_TREE_WEIGHT, now->weight) ||
 	    nla_put_u32(skb, AGGNET_A_TREE_CHANNELS, now->channels) ||
@@ -626,21 +645,9 @@ static int tree_fill_state(struct sk_buff *skb,
 	    nla_put_u64_64bit(skb, AGGNET_A_TREE_MEMORY_USED, now->memory_used,
 			      AGGNET_A_TREE_PAD) ||
 	    nla_put_u64_64bit(skb, AGGNET_A_TREE_MEMORY_MOST, now->memory_most,
-			      AGGNET_A_TREE_PAD) ||
-	    nla_put_u64_64bit(skb, AGGNET_A_TREE_RECORDS_IN, now->records_in,
-			      AGGNET_A_TREE_PAD) ||
-	    nla_put_u64_64bit(skb, AGGNET_A_TREE_RECORDS_OUT, now->records_out,
-			      AGGNET_A_TREE_PAD) ||
-	    nla_put_u64_64bit(skb, AGGNET_A_TREE_PACKETS_IN, now->packets_in,
-			      AGGNET_A_TREE_PAD) ||
-	    nla_put_u64_64bit(skb, AGGNET_A_TREE_PACKETS_OUT, now->packets_out,
-			      AGGNET_A_TREE_PAD) ||
-	    nla_put_u64_64bit(skb, AGGNET_A_TREE_BYTES_OUT, now->bytes_out,
-			      AGGNET_A_TREE_PAD) ||
-	    nla_put_u64_64bit(skb, AGGNET_A_TREE_REXMITS, now->rexmits,
 			      AGGNET_A_TREE_PAD))
 		return -EMSGSIZE;
-	return 0;
+	return tree_fill_count(skb, &now->count);
 }
 
 static int tree_fill(struct sk_buff *skb, struct aggnet_net *an,

@@ -21,7 +21,8 @@
 static struct aggnet_child *child_slot(const struct aggnet_tree *tree,
 				       __be32 id)
 {
-	const hsiphash_key_t key = { { tree->secret, tree->an->secret.key[0] } };
+	const struct aggnet_acceptor *a = &tree->acceptor;
+	const hsiphash_key_t key = { { a->secret, tree->an->secret.key[0] } };
 	u32 i = hsiphash(&id, sizeof(id), &key);
 	struct aggnet_child *c;
 
@@ -30,7 +31,7 @@ static struct aggnet_child *child_slot(const struct aggnet_tree *tree,
 	 * can choose identities whose slots are the same.
 	 */
 	for (;; i++) {
-		c = &tree->child[i & tree->child_mask];
+		c = &tree->acceptor.child[i & tree->acceptor.mask];
 		if (!c->id || c->id == id)
 			return c;
 	}
@@ -81,7 +82,7 @@ void aggnet_acceptor_names(struct aggnet_tree *tree,
 	u32 n = min_t(u32, (pkt->length - fixed) / sizeof(*id), max);
 
 	while (n--)
-		names_add(&tree->lost, *id++);
+		names_add(&tree->outcome.lost, *id++);
 }
 
 /* Of each name that a child gave, it is known by now whether it is bound here. */
@@ -92,15 +93,15 @@ void aggnet_acceptor_lost(struct aggnet_tree *tree)
 	u32 i = 0;
 
 	while (conf->nchildren && lost.n < AGGNET_NAMES_MAX) {
-		i = find_next_zero_bit(tree->came, conf->nchildren, i);
+		i = find_next_zero_bit(tree->acceptor.came, conf->nchildren, i);
 		if (i == conf->nchildren)
 			break;
 		names_add(&lost, conf->children[i++]);
 	}
-	for (i = 0; i < tree->lost.n; i++)
-		if (!child_find(tree, tree->lost.id[i]))
-			names_add(&lost, tree->lost.id[i]);
-	tree->lost = lost;
+	for (i = 0; i < tree->outcome.lost.n; i++)
+		if (!child_find(tree, tree->outcome.lost.id[i]))
+			names_add(&lost, tree->outcome.lost.id[i]);
+	tree->outcome.lost = lost;
 }
 
 /* A source that expects no child has a list, too: it is empty. */
@@ -115,10 +116,11 @@ static bool child_list_kept(const struct aggnet_tree *tree)
 static bool child_extra(const struct aggnet_tree *tree, __be32 id)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
+	u32 planned = conf->contributors - !!conf->writers;
 
 	if (child_list_kept(tree))
 		return !child_listed(tree, id);
-	return tree->bound_total >= conf->contributors - !!conf->writers;
+	return tree->acceptor.bound_total >= planned;
 }
 
 /*
@@ -133,17 +135,19 @@ static u64 child_cookie(const struct aggnet_tree *tree, __be32 id, u64 nonce)
 
 	if (c && c->nonce == nonce)
 		return c->cookie;
-	refusals = child_extra(tree, id) ? tree->refusals : 0;
-	return siphash_3u64(tree->secret, refusals << 32 | (__force u32)id,
-			    nonce, &tree->an->secret);
+	refusals = child_extra(tree, id) ? tree->acceptor.refusals : 0;
+	return siphash_3u64(tree->acceptor.secret,
+			    refusals << 32 | (__force u32)id, nonce,
+			    &tree->an->secret);
 }
 
 u32 aggnet_acceptor_due(const struct aggnet_tree *tree)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
+	const struct aggnet_acceptor *a = &tree->acceptor;
 	u32 planned = conf->nchildren ?: conf->contributors - !!conf->writers;
 
-	return planned - (tree->bound_total - tree->unplanned);
+	return planned - (a->bound_total - a->unplanned);
 }
 
 /*
@@ -154,11 +158,11 @@ static bool child_fits(const struct aggnet_tree *tree, __be32 id)
 {
 	if (!child_extra(tree, id) || tree->state == AGGNET_TREE_ABORTED)
 		return true;
-	if (tree->bound_total + aggnet_acceptor_due(tree) >
-	    tree->child_mask / 2)
+	if (tree->acceptor.bound_total + aggnet_acceptor_due(tree) >
+	    tree->acceptor.mask / 2)
 		return false;
 	return aggnet_tree_sorted(tree) ? aggnet_sorted_fits(tree) :
-	       aggnet_tree_room(tree, 0) >= tree->chunks_per_packet;
+	       aggnet_tree_room(tree, 0) >= tree->packet.chunks;
 }
 
 /*
@@ -222,7 +226,7 @@ static void child_count_dry(struct aggnet_tree *tree, struct aggnet_child *c)
 
 	if (c->no_credit != dry) {
 		c->no_credit = dry;
-		tree->no_credit += dry ? 1 : -1;
+		tree->acceptor.no_credit += dry ? 1 : -1;
 	}
 }
 
@@ -235,7 +239,7 @@ static u32 child_room(const struct aggnet_tree *tree,
 		      const struct aggnet_child *c)
 {
 	u32 room = aggnet_tree_room(tree, c->no_credit) /
-		   tree->chunks_per_packet;
+		   tree->packet.chunks;
 
 	return room - (room > c->no_credit && aggnet_tree_refuses(tree));
 }
@@ -249,8 +253,8 @@ static u32 child_room(const struct aggnet_tree *tree,
 static void child_grant_chunks(struct aggnet_tree *tree, struct aggnet_child *c,
 			       struct aggnet_run *run)
 {
-	u32 all = tree->table.chunks / tree->chunks_per_packet - 2;
-	u32 share = all / max(tree->conf.contributors, tree->bound);
+	u32 all = tree->store.table.chunks / tree->packet.chunks - 2;
+	u32 share = all / max(tree->conf.contributors, tree->acceptor.bound);
 	u32 have = child_outstanding(c);
 	u32 room = child_room(tree, c);
 	u32 target, more;
@@ -259,7 +263,7 @@ static void child_grant_chunks(struct aggnet_tree *tree, struct aggnet_child *c,
 	more = target > have ? min(target - have, room) : 0;
 	more = min(more, AGGNET_WINDOW - 1 - (c->credit - c->win.cum));
 	c->credit += more;
-	tree->credits += more;
+	tree->acceptor.credits += more;
 	child_count_dry(tree, c);
 	if (target > have + more)
 		aggnet_tree_press(tree, run, !(have + more));
@@ -271,7 +275,7 @@ static void child_grant_run(struct aggnet_tree *tree, struct aggnet_child *c)
 	u32 more = aggnet_sorted_more(tree, c);
 
 	c->credit += more;
-	tree->credits += more;
+	tree->acceptor.credits += more;
 }
 
 static void child_grant(struct aggnet_tree *tree, struct aggnet_child *c,
@@ -288,7 +292,7 @@ static void child_grant(struct aggnet_tree *tree, struct aggnet_child *c,
 	starved = !child_outstanding(c);
 	if (c->waits_for_credit != starved) {
 		c->waits_for_credit = starved;
-		tree->waits_for_credit += starved ? 1 : -1;
+		tree->acceptor.waits_for_credit += starved ? 1 : -1;
 	}
 }
 
@@ -310,8 +314,8 @@ static void child_answer(struct aggnet_tree *tree, struct aggnet_child *c,
 
 	if (tree->state == AGGNET_TREE_DONE && c->finished) {
 		struct aggnet_done done = {
-			.sources = cpu_to_be32(tree->weight),
-			.partials = cpu_to_be32(tree->partials),
+			.sources = cpu_to_be32(tree->books.weight),
+			.partials = cpu_to_be32(tree->books.partials),
 		};
 
 		child_reply(tree, pkt, AGGNET_DONE, 0, &done, sizeof(done),
@@ -352,7 +356,7 @@ static bool open_refused(struct aggnet_tree *tree,
 		return true;
 	}
 	/* Without a list it may be ours: it asks again when we are rooted. */
-	if (!c && !child_list_kept(tree) && tree->accepting &&
+	if (!c && !child_list_kept(tree) && tree->acceptor.open &&
 	    !child_rooted(tree)) {
 		aggnet_tree_touch(tree, run);
 		return true;
@@ -381,11 +385,11 @@ static void child_roomless(struct aggnet_tree *tree, __be32 id,
 {
 	if (aggnet_tree_sorted(tree)) {
 		if (aggnet_tree_is_receiver(tree))
-			tree->refused_child = id;
+			tree->acceptor.refused_child = id;
 		return;
 	}
-	tree->refused = true;
-	tree->refused_at = jiffies;
+	tree->acceptor.refused = true;
+	tree->acceptor.refused_at = jiffies;
 	aggnet_tree_press(tree, run, true);
 	if (aggnet_tree_may_emit(tree))
 		aggnet_uplink_push(tree, run);
@@ -396,7 +400,7 @@ static void open_roomless(struct aggnet_tree *tree,
 			  const struct aggnet_pkt *pkt,
 			  struct aggnet_run *run)
 {
-	if (aggnet_tree_is_receiver(tree) && tree->accepting &&
+	if (aggnet_tree_is_receiver(tree) && tree->acceptor.open &&
 	    pkt->flags & AGGNET_F_ANY && !child_fits(tree, pkt->src))
 		child_roomless(tree, pkt->src, run);
 }
@@ -427,8 +431,8 @@ bool aggnet_acceptor_open(struct aggnet_tree *tree,
 			  struct aggnet_run *run)
 {
 	struct aggnet_accept accept = {
-		.max_payload = cpu_to_be16(tree->max_taken),
-		.max_records = cpu_to_be16(tree->max_records),
+		.max_payload = cpu_to_be16(tree->packet.max_taken),
+		.max_records = cpu_to_be16(tree->packet.max_records),
 		.hop = min_t(u8, pkt->hop, AGGNET_HOP_MAX),
 	};
 
@@ -442,7 +446,7 @@ bool aggnet_acceptor_open(struct aggnet_tree *tree,
 			return false;
 		}
 		/* An aborted tree accepts, to tell the child so. */
-		if (tree->state != AGGNET_TREE_ABORTED && !tree->accepting)
+		if (tree->state != AGGNET_TREE_ABORTED && !tree->acceptor.open)
 			return false;
 	}
 	if (tree->state != AGGNET_TREE_ABORTED)
@@ -478,13 +482,13 @@ static void child_expect(struct aggnet_tree *tree, struct aggnet_child *c,
 			 u32 sources)
 {
 	sources = child_sources(tree, sources);
-	tree->told = tree->told - c->sources + sources;
+	tree->acceptor.told = tree->acceptor.told - c->sources + sources;
 	c->sources = sources;
 	if (sources >= c->fewest)
 		return;
 	c->fewest = sources;
 	if (aggnet_tree_is_receiver(tree))
-		tree->bound_at = jiffies;
+		tree->acceptor.bound_at = jiffies;
 }
 
 /* A PROBE, the newest packet of the child. */
@@ -512,7 +516,7 @@ static struct aggnet_child *child_bind(struct aggnet_tree *tree,
 
 	aggnet_tree_touch(tree, run);
 	if (listed)
-		__set_bit(listed - tree->conf.children, tree->came);
+		__set_bit(listed - tree->conf.children, tree->acceptor.came);
 	c->id = pkt->src;
 	c->nonce = pkt->src_nonce;
 	c->cookie = pkt->dst_nonce;
@@ -523,20 +527,20 @@ static struct aggnet_child *child_bind(struct aggnet_tree *tree,
 	extra = child_extra(tree, c->id);
 	if (aggnet_tree_sorted(tree))
 		aggnet_sorted_bind(tree, c, extra);
-	tree->unplanned += extra;
+	tree->acceptor.unplanned += extra;
 	if (extra)
-		tree->refused = false;
+		tree->acceptor.refused = false;
 	/* One that does not tell is taken to have all of them. */
 	c->sources = (probe_sources(pkt) ?: tree->conf.sources + 1) - 1;
 	c->sources = child_sources(tree, c->sources);
 	c->fewest = c->sources;
-	tree->told += c->sources;
-	tree->bound++;
-	tree->bound_total++;
+	tree->acceptor.told += c->sources;
+	tree->acceptor.bound++;
+	tree->acceptor.bound_total++;
 	aggnet_tree_expect(tree);
 	child_count_dry(tree, c);
-	tree->bound_at = jiffies;
-	tree->refused_child = 0;	/* one that still is asks again */
+	tree->acceptor.bound_at = jiffies;
+	tree->acceptor.refused_child = 0;	/* one that still is asks again */
 	return c;
 }
 
@@ -553,7 +557,7 @@ static void child_abort(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 	if (!reason || reason >= __AGGNET_R_MAX)
 		reason = AGGNET_R_PROTOCOL;
 	if (tree->state < AGGNET_TREE_DONE) {
-		tree->lost.n = 0;
+		tree->outcome.lost.n = 0;
 		aggnet_acceptor_names(tree, pkt, sizeof(*body),
 				      AGGNET_NAMES_MAX);
 	}
@@ -593,7 +597,7 @@ static struct aggnet_child *child_of(struct aggnet_tree *tree,
 	 * that counts, and may go elsewhere. If it is told to, it has gone: no
 	 * copy of its PROBE may bind it then.
 	 */
-	if (pkt->type == AGGNET_PROBE && tree->accepting &&
+	if (pkt->type == AGGNET_PROBE && tree->acceptor.open &&
 	    child_fits(tree, pkt->src))
 		return child_bind(tree, pkt, run);
 	if (pkt->type == AGGNET_ABORT) {
@@ -601,8 +605,8 @@ static struct aggnet_child *child_of(struct aggnet_tree *tree,
 		return NULL;
 	}
 	aggnet_acceptor_send_rst(tree, pkt, AGGNET_RST_CLOSED, run);
-	if (tree->accepting) {
-		tree->refusals += child_extra(tree, pkt->src);
+	if (tree->acceptor.open) {
+		tree->acceptor.refusals += child_extra(tree, pkt->src);
 		/* An end that goes to sleep needs no room. */
 		if (pkt->type == AGGNET_PROBE)
 			child_roomless(tree, pkt->src, run);
@@ -624,12 +628,12 @@ static bool data_ok(const struct aggnet_tree *tree,
 		aggnet_stat_inc(tree->an, drop_window);
 		return false;
 	}
-	if (!records || len > tree->max_taken ||
+	if (!records || len > tree->packet.max_taken ||
 	    !data->weight == aggnet_tree_sorted(tree) ||
 	    be64_to_cpu(data->represents) < records ||
 	    aggnet_parse_records(&tree->conf.shape, false,
 				 pkt->body + sizeof(*data), len,
-				 tree->max_records) != records) {
+				 tree->packet.max_records) != records) {
 		aggnet_stat_inc(tree->an, drop_body);
 		return false;
 	}
@@ -669,13 +673,13 @@ static void child_data(struct aggnet_tree *tree, struct aggnet_child *c,
 			return;
 		aggnet_rxwin_mark(&c->win, seq);
 		c->received++;
-		tree->credits--;
+		tree->acceptor.credits--;
 		child_count_dry(tree, c);
-		tree->packets_in++;
+		tree->count.packets_in++;
 		/* It may have taken less than its credit had reserved. */
-		if (unlikely(tree->waits_for_credit) &&
+		if (unlikely(tree->acceptor.waits_for_credit) &&
 		    !aggnet_tree_sorted(tree) &&
-		    aggnet_tree_room(tree, 1) >= tree->chunks_per_packet)
+		    aggnet_tree_room(tree, 1) >= tree->packet.chunks)
 			aggnet_acceptor_feed(tree, run);
 		break;
 	}
@@ -708,23 +712,23 @@ static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
 				  aggnet_tree_self(tree), c->id, 0);
 		return;
 	}
-	tree->credits -= child_outstanding(c);
+	tree->acceptor.credits -= child_outstanding(c);
 	c->credit -= child_outstanding(c);
 	if (c->waits_for_credit) {
 		c->waits_for_credit = false;
-		tree->waits_for_credit--;
+		tree->acceptor.waits_for_credit--;
 	}
 	c->finished = true;
 	child_count_dry(tree, c);
 	if (aggnet_tree_sorted(tree) && !aggnet_sorted_fin(tree, c, pkt, run))
 		return;
-	tree->bound--;
+	tree->acceptor.bound--;
 	child_expect(tree, c, be32_to_cpu(fin->weight));
-	tree->told -= c->sources;
-	tree->weight += be32_to_cpu(fin->weight);
-	tree->members += be32_to_cpu(fin->members);
-	tree->records += be64_to_cpu(fin->records);
-	tree->partials += be32_to_cpu(fin->partials);
+	tree->acceptor.told -= c->sources;
+	tree->books.weight += be32_to_cpu(fin->weight);
+	tree->books.members += be32_to_cpu(fin->members);
+	tree->books.records += be64_to_cpu(fin->records);
+	tree->books.partials += be32_to_cpu(fin->partials);
 	aggnet_acceptor_names(tree, pkt, sizeof(*fin), AGGNET_NAMES_MAX);
 	aggnet_tree_advance(tree, run);
 	aggnet_acceptor_feed(tree, run);
@@ -769,24 +773,25 @@ void aggnet_acceptor_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 
 void aggnet_acceptor_feed(struct aggnet_tree *tree, struct aggnet_run *run)
 {
-	u32 n = min(tree->child_mask + 1, (u32)CHILD_SCAN);
+	struct aggnet_acceptor *a = &tree->acceptor;
+	u32 n = min(a->mask + 1, (u32)CHILD_SCAN);
 	struct aggnet_pkt pkt = {};
 	struct aggnet_child *c;
 
-	tree->unfed = false;
+	a->unfed = false;
 	/* A child that finds no room is the first of the next run. */
-	for (; n && tree->waits_for_credit; n--, tree->cursor++) {
-		c = &tree->child[tree->cursor & tree->child_mask];
+	for (; n && a->waits_for_credit; n--, a->cursor++) {
+		c = &a->child[a->cursor & a->mask];
 		if (!c->waits_for_credit)
 			continue;
 		if (skb_queue_len(&run->packets) >= AGGNET_PACKETS) {
-			tree->unfed = true;
+			a->unfed = true;
 			break;
 		}
 		if (aggnet_tree_sorted(tree)) {
 			if (!aggnet_sorted_more(tree, c))
 				continue;
-		} else if (aggnet_tree_room(tree, 1) < tree->chunks_per_packet) {
+		} else if (aggnet_tree_room(tree, 1) < tree->packet.chunks) {
 			break;
 		}
 		pkt.src = c->id;
@@ -797,20 +802,20 @@ void aggnet_acceptor_feed(struct aggnet_tree *tree, struct aggnet_run *run)
 
 bool aggnet_acceptor_tell(struct aggnet_tree *tree, struct aggnet_run *run)
 {
-	u32 slots = tree->child_mask + 1;
-	u32 end = min(slots, tree->tell + CHILD_SCAN);
+	struct aggnet_acceptor *a = &tree->acceptor;
+	u32 slots = a->mask + 1;
+	u32 end = min(slots, a->tell + CHILD_SCAN);
 	struct aggnet_done done = {
-		.sources = cpu_to_be32(tree->weight),
-		.partials = cpu_to_be32(tree->partials),
+		.sources = cpu_to_be32(tree->books.weight),
+		.partials = cpu_to_be32(tree->books.partials),
 	};
 	struct aggnet_abort_body abort;
 	struct aggnet_child *c;
 	u16 length;
 
 	length = aggnet_put_abort(tree, &abort);
-	while (tree->tell < end &&
-	       skb_queue_len(&run->packets) < AGGNET_PACKETS) {
-		c = &tree->child[tree->tell++];
+	while (a->tell < end && skb_queue_len(&run->packets) < AGGNET_PACKETS) {
+		c = &a->child[a->tell++];
 		if (!c->id)
 			continue;
 		if (tree->state == AGGNET_TREE_ABORTED)
@@ -820,12 +825,12 @@ bool aggnet_acceptor_tell(struct aggnet_tree *tree, struct aggnet_run *run)
 			child_tell(tree, c, AGGNET_DONE, 0, &done,
 				   sizeof(done), run);
 	}
-	return tree->tell == slots;
+	return a->tell == slots;
 }
 
 u32 aggnet_acceptor_looks(const struct aggnet_tree *tree)
 {
-	return max_t(u32, 1, (tree->child_mask + 1) / CHILD_LOOKS /
+	return max_t(u32, 1, (tree->acceptor.mask + 1) / CHILD_LOOKS /
 			     CHILD_LOOK_MAX);
 }
 
@@ -837,13 +842,14 @@ u32 aggnet_acceptor_looks(const struct aggnet_tree *tree)
 struct aggnet_child *aggnet_acceptor_silent(struct aggnet_tree *tree,
 					    unsigned long silence)
 {
-	u32 slots = tree->child_mask + 1;
+	struct aggnet_acceptor *a = &tree->acceptor;
+	u32 slots = a->mask + 1;
 	u32 n = min(slots, clamp_t(u32, slots / CHILD_LOOKS, CHILD_SCAN,
 				   CHILD_LOOK_MAX));
 	struct aggnet_child *c;
 
 	for (; n; n--) {
-		c = &tree->child[tree->silence_cursor++ & tree->child_mask];
+		c = &a->child[a->silence_cursor++ & a->mask];
 		if (c->id && !c->finished &&
 		    time_after(jiffies, c->heard + silence))
 			return c;

@@ -49,6 +49,60 @@ struct aggnet_child {
 };
 
 /**
+ * struct aggnet_acceptor - acceptor's half of all channels of a tree
+ * @child: the children's half channels (open addressing on identity)
+ * @mask: size of @child - 1
+ * @came: bit by bit, which of conf.children have been bound; NULL without a list
+ * @open: new children may bind (false once the own flow closed, or hold)
+ * @secret: makes this incarnation's nonces (with the namespace's secret)
+ * @bound: children that are bound and not finished
+ * @bound_total: children that ever bound
+ * @bound_at: jiffies of the last bind of a child; at the receiver also of the
+ *	last time that a child told fewer sources than ever, or that a weight was
+ *	not foreseen
+ * @unplanned: of those that ever bound, those that the plan did not foresee
+ * @told: sources that bound children will contain, as they told
+ * @credits: credits outstanding, all children
+ * @no_credit: bound, unfinished children without credit
+ * @waits_for_credit: children that have been told of zero credit
+ * @unfed: some of them may be told of credit now
+ * @cursor: next slot of @child to be looked at for one that waits for credit
+ * @silence_cursor: and for one that is silent
+ * @look_runs: runs of the lock that have looked for that
+ * @tell: next slot of @child to be told of the outcome
+ * @told_all: all slots of @child have been
+ * @refused_child: a child that found no room at the receiver
+ * @refused: an unplanned child found no room, and none has come since
+ * @refused_at: jiffies of that
+ * @refusals: of unplanned children that had been accepted
+ */
+struct aggnet_acceptor {
+	struct aggnet_child *child;
+	u32 mask;
+	unsigned long *came;
+	bool open;
+	u64 secret;
+	u32 bound;
+	u32 bound_total;
+	unsigned long bound_at;
+	u32 unplanned;
+	u64 told;
+	u32 credits;
+	u32 no_credit;
+	u32 waits_for_credit;
+	bool unfed;
+	u32 cursor;
+	u32 silence_cursor;
+	u32 look_runs;
+	u32 tell;
+	bool told_all;
+	__be32 refused_child;
+	bool refused;
+	unsigned long refused_at;
+	u32 refusals;
+};
+
+/**
  * enum aggnet_up_state - child's half of its channel
  * @AGGNET_UP_IDLE: nothing to say yet
  * @AGGNET_UP_OPENING: OPEN sent, waiting for ACCEPT
@@ -166,7 +220,7 @@ void aggnet_acceptor_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 			struct aggnet_run *run);
 /*
  * Room came free: tell children that wait for credit, as many as one run may;
- * tree->unfed: there are others.
+ * tree->acceptor.unfed: there are others.
  */
 void aggnet_acceptor_feed(struct aggnet_tree *tree, struct aggnet_run *run);
 /* Tell DONE or ABORT to more children, as many as one run may. Return: is that all? */

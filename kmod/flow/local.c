@@ -13,9 +13,9 @@ void aggnet_tree_leave(struct aggnet_tree *tree, struct aggnet_local *local)
 
 	aggnet_run_begin(tree, &run);
 	list_del_init(&local->list);
-	if (tree->reader == local) {
-		tree->reader = NULL;
-		if (!tree->end_read)
+	if (tree->local.reader == local) {
+		tree->local.reader = NULL;
+		if (!tree->local.end_read)
 			aggnet_tree_abort(tree, &run, AGGNET_R_RECEIVER, self,
 					  self, 0);
 	} else if (!local->shut) {
@@ -42,7 +42,7 @@ int aggnet_tree_outcome(struct aggnet_tree *tree)
 	if (tree->state == AGGNET_TREE_DONE)
 		outcome = 1;
 	else if (tree->state == AGGNET_TREE_ABORTED)
-		outcome = aggnet_reason_errno(tree->reason);
+		outcome = aggnet_reason_errno(tree->outcome.reason);
 	spin_unlock_bh(&tree->lock);
 	return outcome;
 }
@@ -55,7 +55,7 @@ __poll_t aggnet_tree_poll(struct aggnet_tree *tree, struct aggnet_local *local)
 	aggnet_run_begin(tree, &run);
 	if (tree->state == AGGNET_TREE_ABORTED)
 		mask = EPOLLERR | EPOLLHUP | EPOLLIN | EPOLLOUT;
-	else if (tree->reader == local)
+	else if (tree->local.reader == local)
 		mask = aggnet_reader_may_read(tree) ? EPOLLIN | EPOLLRDNORM : 0;
 	else if (tree->state == AGGNET_TREE_DONE)
 		mask = EPOLLIN | EPOLLRDNORM | EPOLLRDHUP | EPOLLHUP;
@@ -70,13 +70,13 @@ void aggnet_tree_status(struct aggnet_tree *tree, struct aggnet_status *st)
 	memset(st, 0, sizeof(*st));
 	spin_lock_bh(&tree->lock);
 	st->state = tree->state;
-	st->reason = tree->reason;
-	st->origin = tree->origin;
-	st->about = tree->about;
-	st->missing = tree->missing;
+	st->reason = tree->outcome.reason;
+	st->origin = tree->outcome.origin;
+	st->about = tree->outcome.about;
+	st->missing = tree->outcome.missing;
 	if (tree->state == AGGNET_TREE_ABORTED) {
-		st->names = tree->lost.n;
-		memcpy(st->name, tree->lost.id, sizeof(st->name));
+		st->names = tree->outcome.lost.n;
+		memcpy(st->name, tree->outcome.lost.id, sizeof(st->name));
 	}
 	spin_unlock_bh(&tree->lock);
 	st->function = tree->conf.shape.function;

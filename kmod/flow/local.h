@@ -11,7 +11,7 @@ struct aggnet_tree;
 
 /**
  * struct aggnet_local - a local process of a tree; under the tree's lock
- * @list: in tree->locals from the time that it joins to the time that it leaves
+ * @list: in tree->local.list as long as it has joined
  * @run: how many writers of the tree joined before it; so its run, if sorted
  * @shut: a writer that will give no more
  */

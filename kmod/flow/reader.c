@@ -16,13 +16,13 @@ int aggnet_tree_join_reader(struct aggnet_tree *tree,
 	aggnet_run_begin(tree, &run);
 	if (!aggnet_tree_is_receiver(tree)) {
 		err = -EADDRNOTAVAIL;
-	} else if (tree->reader || tree->end_read) {
+	} else if (tree->local.reader || tree->local.end_read) {
 		err = -EADDRINUSE;
 	} else if (tree->state == AGGNET_TREE_ABORTED) {
-		err = aggnet_reason_errno(tree->reason);
+		err = aggnet_reason_errno(tree->outcome.reason);
 	} else {
-		tree->reader = local;
-		list_add_tail(&local->list, &tree->locals);
+		tree->local.reader = local;
+		list_add_tail(&local->list, &tree->local.list);
 		aggnet_tree_touch(tree, &run);
 	}
 	aggnet_run_end(tree, &run);
@@ -35,13 +35,13 @@ static int reader_put_end(const struct aggnet_tree *tree, u8 *buf)
 	const struct aggnet_tree_conf *conf = &tree->conf;
 	u32 named = min_t(u32, conf->nabsent, AGGNET_ABSENT_MAX);
 	struct aggnet_end end = {
-		.sources = tree->weight + aggnet_tree_own_done(tree),
+		.sources = tree->books.weight + aggnet_tree_own_done(tree),
 		.of = conf->sources + conf->nabsent,
-		.partials = tree->partials,
+		.partials = tree->books.partials,
 		.instance = conf->instance,
 		.attempt = conf->attempt,
 		.absent = conf->nabsent,
-		.records = tree->delivered,
+		.records = tree->books.delivered,
 	};
 
 	memcpy(buf, &end, sizeof(end));
@@ -54,7 +54,9 @@ static int reader_put_end(const struct aggnet_tree *tree, u8 *buf)
 static int reader_end(struct aggnet_tree *tree, struct aggnet_msg *msg,
 		      u8 *buf, struct aggnet_run *run)
 {
-	if (tree->delivered != tree->records + tree->local_records) {
+	const struct aggnet_books *b = &tree->books;
+
+	if (b->delivered != b->records + b->local_records) {
 		aggnet_tree_abort(tree, run, AGGNET_R_MISMATCH,
 				  aggnet_tree_self(tree), 0, 0);
 		return -EBADMSG;
@@ -67,14 +69,14 @@ static int reader_end(struct aggnet_tree *tree, struct aggnet_msg *msg,
 bool aggnet_reader_may_read(const struct aggnet_tree *tree)
 {
 	/* Another thread may still fail to copy out what it has read. */
-	if (tree->taking && !aggnet_tree_keys(tree))
+	if (tree->local.taking && !aggnet_tree_keys(tree))
 		return false;
 	if (aggnet_tree_sorted(tree) && aggnet_tree_keys(tree))
-		return tree->runs.ready;
+		return tree->store.runs.ready;
 	return tree->state == AGGNET_TREE_CLOSING ||
 	       tree->state == AGGNET_TREE_DONE ||
-	       (tree->pressure && tree->table.keys) ||
-	       aggnet_table_ripe(&tree->table);
+	       (tree->pressure && tree->store.table.keys) ||
+	       aggnet_table_ripe(&tree->store.table);
 }
 
 /* What one run of the lock may take. Return: its bytes */
@@ -87,8 +89,8 @@ static u32 reader_take(struct aggnet_tree *tree, u8 *buf, size_t len,
 	used = aggnet_tree_pack(tree, buf, len,
 				aggnet_accum_reads(&tree->conf.shape), n,
 				&represents);
-	tree->delivered += represents;
-	tree->records_out += *n;
+	tree->books.delivered += represents;
+	tree->count.records_out += *n;
 	return used;
 }
 
@@ -109,7 +111,7 @@ static int reader_records(struct aggnet_tree *tree, struct aggnet_msg *msg,
 {
 	u32 used, n;
 
-	tree->taking++;
+	tree->local.taking++;
 	used = reader_take(tree, buf, len, &n);
 	msg->type = AGGNET_MSG_RECORDS;
 	msg->records = n;
@@ -132,7 +134,7 @@ int aggnet_tree_read(struct aggnet_tree *tree, struct aggnet_msg *msg,
 
 	aggnet_run_begin(tree, &run);
 	if (tree->state == AGGNET_TREE_ABORTED)
-		ret = aggnet_reason_errno(tree->reason);
+		ret = aggnet_reason_errno(tree->outcome.reason);
 	else if (!aggnet_reader_may_read(tree))
 		ret = -EAGAIN;
 	else if (!aggnet_tree_keys(tree))
@@ -153,7 +155,7 @@ void aggnet_tree_taken(struct aggnet_tree *tree, bool lost)
 	aggnet_run_begin(tree, &run);
 	if (lost)
 		aggnet_tree_abort(tree, &run, AGGNET_R_RECEIVER, self, self, 0);
-	if (!--tree->taking && !aggnet_tree_keys(tree) &&
+	if (!--tree->local.taking && !aggnet_tree_keys(tree) &&
 	    aggnet_reader_may_read(tree))
 		run.wake = true;
 	aggnet_run_end(tree, &run);
@@ -166,9 +168,9 @@ int aggnet_tree_end(struct aggnet_tree *tree)
 
 	aggnet_run_begin(tree, &run);
 	if (tree->state == AGGNET_TREE_ABORTED) {
-		err = aggnet_reason_errno(tree->reason);
-	} else if (!tree->end_read) {
-		tree->end_read = true;
+		err = aggnet_reason_errno(tree->outcome.reason);
+	} else if (!tree->local.end_read) {
+		tree->local.end_read = true;
 		aggnet_tree_done(tree, &run);
 	}
 	aggnet_run_end(tree, &run);

@@ -25,7 +25,7 @@ static u32 sorted_planned(const struct aggnet_tree *tree)
 bool aggnet_sorted_size(struct aggnet_tree *tree)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
-	u32 stride = aggnet_runs_stride(tree->max_taken);
+	u32 stride = aggnet_runs_stride(tree->packet.max_taken);
 	u32 fit = (u32)min_t(u64, conf->memory, S32_MAX) / stride;
 	u32 planned = sorted_planned(tree);
 	u32 extra = 2 * (conf->sources - conf->contributors);
@@ -37,25 +37,25 @@ bool aggnet_sorted_size(struct aggnet_tree *tree)
 	if ((u64)planned * slots > fit)
 		return false;
 	spare = fit - planned * slots;
-	tree->run_slots = slots;
-	tree->run_extras = min_t(u32, extra, spare / AGGNET_RUN_MIN);
-	tree->run_extra_slots = AGGNET_RUN_MAX;
-	while ((u64)tree->run_extras * tree->run_extra_slots > spare)
-		tree->run_extra_slots /= 2;
+	tree->store.slots = slots;
+	tree->store.extras = min_t(u32, extra, spare / AGGNET_RUN_MIN);
+	tree->store.extra_slots = AGGNET_RUN_MAX;
+	while ((u64)tree->store.extras * tree->store.extra_slots > spare)
+		tree->store.extra_slots /= 2;
 	return true;
 }
 
 static u32 sorted_slots(const struct aggnet_tree *tree)
 {
-	return sorted_planned(tree) * tree->run_slots +
-	       tree->run_extras * tree->run_extra_slots;
+	return sorted_planned(tree) * tree->store.slots +
+	       tree->store.extras * tree->store.extra_slots;
 }
 
 u64 aggnet_sorted_bytes(const struct aggnet_tree *tree)
 {
 	return aggnet_runs_size(&tree->conf.shape,
-				sorted_planned(tree) + tree->run_extras,
-				sorted_slots(tree), tree->max_taken);
+				sorted_planned(tree) + tree->store.extras,
+				sorted_slots(tree), tree->packet.max_taken);
 }
 
 /*
@@ -64,26 +64,29 @@ u64 aggnet_sorted_bytes(const struct aggnet_tree *tree)
  */
 static void sorted_cover(struct aggnet_tree *tree)
 {
-	if (!tree->runs.open || tree->runs.weight < tree->conf.sources)
+	struct aggnet_runs *runs = &tree->store.runs;
+
+	if (!runs->open || runs->weight < tree->conf.sources)
 		return;
-	tree->accepting = false;
-	aggnet_runs_close(&tree->runs);
+	tree->acceptor.open = false;
+	aggnet_runs_close(runs);
 }
 
 int aggnet_sorted_init(struct aggnet_tree *tree)
 {
+	struct aggnet_runs *runs = &tree->store.runs;
 	u32 i;
 	int err;
 
-	err = aggnet_runs_init(&tree->runs, &tree->conf.shape,
-			       sorted_planned(tree) + tree->run_extras,
-			       sorted_slots(tree), tree->max_taken);
+	err = aggnet_runs_init(runs, &tree->conf.shape,
+			       sorted_planned(tree) + tree->store.extras,
+			       sorted_slots(tree), tree->packet.max_taken);
 	if (err)
 		return err;
 	/* All writers are one source. */
 	for (i = 0; i < tree->conf.writers; i++) {
-		aggnet_runs_begin(&tree->runs, tree->run_slots, 0, true);
-		aggnet_runs_weigh(&tree->runs, i, !i);
+		aggnet_runs_begin(runs, tree->store.slots, 0, true);
+		aggnet_runs_weigh(runs, i, !i);
 	}
 	sorted_cover(tree);
 	return 0;
@@ -91,16 +94,17 @@ int aggnet_sorted_init(struct aggnet_tree *tree)
 
 bool aggnet_sorted_fits(const struct aggnet_tree *tree)
 {
-	return tree->unplanned < tree->run_extras;
+	return tree->acceptor.unplanned < tree->store.extras;
 }
 
 void aggnet_sorted_bind(struct aggnet_tree *tree, struct aggnet_child *c,
 			bool extra)
 {
-	u32 slots = extra ? tree->run_extra_slots : tree->run_slots;
+	u32 slots = extra ? tree->store.extra_slots : tree->store.slots;
 	int run;
 
-	run = aggnet_runs_begin(&tree->runs, slots, AGGNET_SEQ_FIRST, false);
+	run = aggnet_runs_begin(&tree->store.runs, slots, AGGNET_SEQ_FIRST,
+				false);
 	c->run = run;
 	WARN_ON_ONCE(run < 0);
 }
@@ -108,9 +112,9 @@ void aggnet_sorted_bind(struct aggnet_tree *tree, struct aggnet_child *c,
 u32 aggnet_sorted_more(const struct aggnet_tree *tree,
 		       const struct aggnet_child *c)
 {
-	u32 more = aggnet_runs_limit(&tree->runs, c->run) - c->credit;
+	u32 more = aggnet_runs_limit(&tree->store.runs, c->run) - c->credit;
 
-	return more > tree->runs.run[c->run].mask / 2 ? more : 0;
+	return more > tree->store.runs.run[c->run].mask / 2 ? more : 0;
 }
 
 static bool sorted_broken(struct aggnet_tree *tree,
@@ -129,10 +133,10 @@ static bool sorted_weigh(struct aggnet_tree *tree,
 	 * A source that is not among its own may come here from now on. Where one
 	 * was missing already, this is no news.
 	 */
-	if (!tree->runs.run[c->run].given &&
+	if (!tree->store.runs.run[c->run].given &&
 	    aggnet_tree_covered(tree) >= tree->conf.sources)
-		tree->bound_at = jiffies;
-	if (!aggnet_runs_weigh(&tree->runs, c->run, weight))
+		tree->acceptor.bound_at = jiffies;
+	if (!aggnet_runs_weigh(&tree->store.runs, c->run, weight))
 		return false;
 	sorted_cover(tree);
 	return true;
@@ -143,7 +147,7 @@ static void sorted_fault(struct aggnet_tree *tree)
 	u32 fault = aggnet_tree_fault(tree);
 
 	if (unlikely(fault))
-		tree->runs.fault = fault;
+		tree->store.runs.fault = fault;
 }
 
 bool aggnet_sorted_data(struct aggnet_tree *tree, struct aggnet_child *c,
@@ -153,7 +157,7 @@ bool aggnet_sorted_data(struct aggnet_tree *tree, struct aggnet_child *c,
 	u64 represents = be64_to_cpu(data->represents);
 
 	sorted_fault(tree);
-	if (aggnet_runs_store(&tree->runs, c->run, be32_to_cpu(data->seq),
+	if (aggnet_runs_store(&tree->store.runs, c->run, be32_to_cpu(data->seq),
 			      pkt->body + sizeof(*data),
 			      pkt->length - sizeof(*data), represents) ||
 	    !sorted_weigh(tree, c, be16_to_cpu(data->weight)))
@@ -170,7 +174,7 @@ bool aggnet_sorted_fin(struct aggnet_tree *tree, struct aggnet_child *c,
 
 	if (!sorted_weigh(tree, c, be32_to_cpu(fin->weight)))
 		return sorted_broken(tree, c, run);
-	aggnet_runs_finish(&tree->runs, c->run);
+	aggnet_runs_finish(&tree->store.runs, c->run);
 	aggnet_sorted_moved(tree, run);
 	return true;
 }
@@ -181,7 +185,7 @@ int aggnet_sorted_write(struct aggnet_tree *tree, u32 run, const u8 *data,
 	int err;
 
 	sorted_fault(tree);
-	err = aggnet_runs_append(&tree->runs, run, data, len);
+	err = aggnet_runs_append(&tree->store.runs, run, data, len);
 	if (!err)
 		aggnet_tree_count(tree, records, records);
 	return err;
@@ -189,9 +193,9 @@ int aggnet_sorted_write(struct aggnet_tree *tree, u32 run, const u8 *data,
 
 bool aggnet_sorted_writable(struct aggnet_tree *tree, u32 run)
 {
-	bool slack = aggnet_runs_slack(&tree->runs, run);
+	bool slack = aggnet_runs_slack(&tree->store.runs, run);
 
-	tree->run_full |= !slack;
+	tree->store.full |= !slack;
 	return slack;
 }
 
@@ -200,34 +204,34 @@ static bool sorted_wakes(const struct aggnet_tree *tree)
 	u32 i;
 
 	for (i = 0; i < tree->conf.writers; i++)
-		if (!tree->runs.run[i].finished &&
-		    aggnet_runs_slack(&tree->runs, i))
+		if (!tree->store.runs.run[i].finished &&
+		    aggnet_runs_slack(&tree->store.runs, i))
 			return true;
 	return false;
 }
 
 void aggnet_sorted_reclaim(struct aggnet_tree *tree, struct aggnet_run *run)
 {
-	if (tree->waits_for_credit)
+	if (tree->acceptor.waits_for_credit)
 		aggnet_acceptor_feed(tree, run);
-	if (!tree->run_full || !sorted_wakes(tree))
+	if (!tree->store.full || !sorted_wakes(tree))
 		return;
 	/* Writers that find no room say so again. */
-	tree->run_full = false;
+	tree->store.full = false;
 	run->wake = true;
 }
 
 void aggnet_sorted_moved(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	aggnet_sorted_reclaim(tree, run);
-	if (tree->reader &&
-	    (tree->runs.ready || !aggnet_runs_held(&tree->runs)))
+	if (tree->local.reader &&
+	    (tree->store.runs.ready || !aggnet_runs_held(&tree->store.runs)))
 		run->wake = true;
 }
 
 void aggnet_sorted_go_on(struct aggnet_tree *tree, struct aggnet_run *run)
 {
-	aggnet_runs_advance(&tree->runs);
+	aggnet_runs_advance(&tree->store.runs);
 	aggnet_sorted_moved(tree, run);
 	if (aggnet_tree_may_emit(tree))
 		aggnet_uplink_push(tree, run);

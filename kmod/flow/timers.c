@@ -65,9 +65,10 @@ static bool hold_passed(const struct aggnet_tree *tree)
 	if (aggnet_tree_bypassed(tree))
 		return false;
 	if (conf->hold_ms)
-		return tree->accepting && passed(tree->started, conf->hold_ms);
+		return tree->acceptor.open &&
+		       passed(tree->started, conf->hold_ms);
 	return aggnet_tree_short(tree) &&
-	       passed(tree->bound_at, conf->give_up_ms / 2);
+	       passed(tree->acceptor.bound_at, conf->give_up_ms / 2);
 }
 
 /*
@@ -78,19 +79,19 @@ static void gave_up(struct aggnet_tree *tree, __be32 child,
 		    struct aggnet_run *run)
 {
 	enum aggnet_reason reason = AGGNET_R_TIMEOUT;
-	u32 missing = tree->conf.sources - tree->weight -
+	u32 missing = tree->conf.sources - tree->books.weight -
 		      aggnet_tree_own_done(tree);
 
 	/* Those that live are not missing. */
 	if (!child && aggnet_tree_covered(tree) < tree->conf.sources)
 		missing = tree->conf.sources - aggnet_tree_covered(tree);
 	aggnet_acceptor_lost(tree);
-	if (!child && tree->refused_child) {
+	if (!child && tree->acceptor.refused_child) {
 		reason = AGGNET_R_ROOM;
-		child = tree->refused_child;
+		child = tree->acceptor.refused_child;
 	}
-	if (!child && tree->lost.n)
-		child = tree->lost.id[0];
+	if (!child && tree->outcome.lost.n)
+		child = tree->outcome.lost.id[0];
 	aggnet_tree_abort(tree, run, reason, aggnet_tree_self(tree), child,
 			  missing);
 }
@@ -105,10 +106,10 @@ static void give_up_passed(struct aggnet_tree *tree, struct aggnet_run *run)
 	if (c)
 		gave_up(tree, c->id, run);
 	else if (aggnet_tree_short(tree) &&
-		 passed(tree->bound_at, conf->give_up_ms))
+		 passed(tree->acceptor.bound_at, conf->give_up_ms))
 		gave_up(tree, 0, run);
-	else if ((tree->writers_joined < conf->writers ||
-		  (aggnet_tree_is_receiver(tree) && !tree->reader)) &&
+	else if ((tree->writers.joined < conf->writers ||
+		  (aggnet_tree_is_receiver(tree) && !tree->local.reader)) &&
 		 passed(tree->started, conf->give_up_ms))
 		aggnet_tree_abort(tree, run, AGGNET_R_TIMEOUT, self, self, 0);
 }
@@ -133,7 +134,7 @@ static void tree_expired(struct timer_list *timer)
 		look = min(look, msecs_to_jiffies(conf->hold_ms) / 4);
 	give_up_passed(tree, &run);
 	/* However many runs a look is done in, it tells once. */
-	aggnet_uplink_tell(tree, !(tree->look_runs++ % runs), &run);
+	aggnet_uplink_tell(tree, !(tree->acceptor.look_runs++ % runs), &run);
 	look = max_t(unsigned long, look, TIMERS_LOOK_MIN);
 	look /= runs;
 	aggnet_timers_tree(tree, max_t(unsigned long, look, 1));

@@ -83,7 +83,7 @@ int aggnet_reason_errno(enum aggnet_reason reason)
 /* Chunks that progress needs: a credit a contributor, two packets to emit. */
 static u32 tree_chunks_min(const struct aggnet_tree *tree)
 {
-	return (tree->conf.contributors + 2) * tree->chunks_per_packet;
+	return (tree->conf.contributors + 2) * tree->packet.chunks;
 }
 
 static bool tree_ended(const struct aggnet_tree *tree)
@@ -93,8 +93,8 @@ static bool tree_ended(const struct aggnet_tree *tree)
 
 static void tree_charged(struct aggnet_tree *tree, u64 bytes)
 {
-	tree->charged += bytes;
-	tree->charged_most = max(tree->charged_most, tree->charged);
+	tree->memory.charged += bytes;
+	tree->memory.most = max(tree->memory.most, tree->memory.charged);
 }
 
 /*
@@ -119,7 +119,7 @@ static u32 tree_add_chunks(struct aggnet_tree *tree, u32 n, int *err)
 			goto free;
 		spin_lock_bh(&tree->lock);
 		taken = !tree_ended(tree) &&
-			aggnet_table_grow(&tree->table, chunk);
+			aggnet_table_grow(&tree->store.table, chunk);
 		if (taken)
 			tree_charged(tree, AGGNET_CHUNK);
 		spin_unlock_bh(&tree->lock);
@@ -137,20 +137,20 @@ free:
 /* Memory that was refused may be there later. */
 static bool tree_can_grow(const struct aggnet_tree *tree)
 {
-	return tree->table.chunks < tree->conf.memory / AGGNET_CHUNK &&
-	       (!tree->grow_failed ||
-		time_after_eq(jiffies, tree->grow_again));
+	return tree->store.table.chunks < tree->conf.memory / AGGNET_CHUNK &&
+	       (!tree->grow.failed ||
+		time_after_eq(jiffies, tree->grow.again));
 }
 
 /* Does a child or a writer have a claim on room that is not there? */
 static bool tree_lacks_room(const struct aggnet_tree *tree)
 {
-	bool claims = tree->waits_for_credit ||
-		      tree->writers_joined > tree->writers_done;
+	bool claims = tree->acceptor.waits_for_credit ||
+		      tree->writers.joined > tree->writers.done;
 
-	return (claims && aggnet_tree_room(tree, 1) < tree->chunks_per_packet) ||
+	return (claims && aggnet_tree_room(tree, 1) < tree->packet.chunks) ||
 	       (aggnet_tree_refuses(tree) &&
-		aggnet_tree_room(tree, 0) < tree->chunks_per_packet);
+		aggnet_tree_room(tree, 0) < tree->packet.chunks);
 }
 
 void aggnet_tree_relieve(struct aggnet_tree *tree, struct aggnet_run *run)
@@ -183,9 +183,9 @@ static u32 tree_grow_step(struct aggnet_tree *tree)
 
 	spin_lock_bh(&tree->lock);
 	if (!tree_ended(tree))
-		n = min_t(u64, tree->table.chunks,
+		n = min_t(u64, tree->store.table.chunks,
 			  tree->conf.memory / AGGNET_CHUNK -
-			  tree->table.chunks);
+			  tree->store.table.chunks);
 	spin_unlock_bh(&tree->lock);
 	return min_t(u64, n, TREE_CHUNKS_STEP);
 }
@@ -197,12 +197,12 @@ static void tree_grow(struct aggnet_tree *tree)
 	struct aggnet_run run;
 	int err;
 
-	payer = aggnet_payer_set(tree->payer);
+	payer = aggnet_payer_set(tree->memory.payer);
 	n -= tree_add_chunks(tree, n, &err);
 	aggnet_payer_set(payer);
 	aggnet_run_begin(tree, &run);
-	tree->grow_failed = n;
-	tree->grow_again = jiffies + TREE_GROW_AGAIN;
+	tree->grow.failed = n;
+	tree->grow.again = jiffies + TREE_GROW_AGAIN;
 	if (!tree_ended(tree))
 		tree_grown(tree, &run);
 	aggnet_run_end(tree, &run);
@@ -214,10 +214,10 @@ static bool grow_list(struct aggnet_net *an, struct aggnet_tree *tree)
 	bool added;
 
 	spin_lock_bh(&an->grow_lock);
-	added = list_empty(&tree->grow_list);
+	added = list_empty(&tree->grow.list);
 	if (added) {
 		aggnet_tree_get(tree);
-		list_add_tail(&tree->grow_list, &an->grow_list);
+		list_add_tail(&tree->grow.list, &an->grow_list);
 	}
 	spin_unlock_bh(&an->grow_lock);
 	return added;
@@ -229,8 +229,8 @@ static bool grow_unlist(struct aggnet_net *an, struct aggnet_tree *tree)
 	bool listed;
 
 	spin_lock_bh(&an->grow_lock);
-	listed = !list_empty(&tree->grow_list);
-	list_del_init(&tree->grow_list);
+	listed = !list_empty(&tree->grow.list);
+	list_del_init(&tree->grow.list);
 	spin_unlock_bh(&an->grow_lock);
 	return listed;
 }
@@ -241,9 +241,9 @@ static struct aggnet_tree *grow_next(struct aggnet_net *an)
 
 	spin_lock_bh(&an->grow_lock);
 	tree = list_first_entry_or_null(&an->grow_list, struct aggnet_tree,
-					grow_list);
+					grow.list);
 	if (tree)
-		list_del_init(&tree->grow_list);
+		list_del_init(&tree->grow.list);
 	spin_unlock_bh(&an->grow_lock);
 	return tree;
 }
@@ -272,7 +272,7 @@ static void tree_grow_work(struct work_struct *work)
  */
 static bool tree_queue_grow(struct aggnet_tree *tree)
 {
-	unsigned long soon = tree->grow_asked + TREE_GROW_SOON;
+	unsigned long soon = tree->grow.asked + TREE_GROW_SOON;
 
 	if (!grow_list(tree->an, tree)) {
 		if (!time_before(jiffies, soon))
@@ -281,7 +281,7 @@ static bool tree_queue_grow(struct aggnet_tree *tree)
 		aggnet_timers_tree(tree, soon - jiffies);
 		return true;
 	}
-	tree->grow_asked = jiffies;
+	tree->grow.asked = jiffies;
 	queue_work(grow_wq, &tree->an->grow_work);
 	aggnet_timers_tree(tree, TREE_GROW_SOON);
 	return true;
@@ -317,13 +317,13 @@ static void tree_more_work(struct work_struct *work)
 		if (aggnet_tree_sorted(tree))
 			aggnet_sorted_go_on(tree, &run);
 		aggnet_uplink_go_on(tree, &run);
-		if (tree->unfed)
+		if (tree->acceptor.unfed)
 			aggnet_acceptor_feed(tree, &run);
 		/* Credit that was given may have left too little room. */
 		if (aggnet_tree_may_emit(tree))
 			aggnet_uplink_push(tree, &run);
 	} else if (!tree->dead) {
-		tree->told_all = aggnet_acceptor_tell(tree, &run);
+		tree->acceptor.told_all = aggnet_acceptor_tell(tree, &run);
 	}
 	aggnet_run_end(tree, &run);
 	aggnet_tree_put(tree);
@@ -335,8 +335,9 @@ static bool tree_stopped(const struct aggnet_tree *tree)
 	if (tree->dead)
 		return false;
 	if (tree->state >= AGGNET_TREE_DONE)
-		return !tree->told_all;
-	return tree->runs.stopped || tree->up.stopped || tree->unfed;
+		return !tree->acceptor.told_all;
+	return tree->store.runs.stopped || tree->up.stopped ||
+	       tree->acceptor.unfed;
 }
 
 static void tree_go_on(struct aggnet_tree *tree)
@@ -348,12 +349,14 @@ static void tree_go_on(struct aggnet_tree *tree)
 void aggnet_tree_press(struct aggnet_tree *tree, struct aggnet_run *run,
 		       bool refused)
 {
+	const struct aggnet_table *t = &tree->store.table;
+
 	if (tree->dead)
 		return;
 	if (tree_can_grow(tree) && tree_queue_grow(tree))
 		return;
-	if (!tree->pressure && tree->table.keys &&
-	    (refused || tree->table.free < tree->table.chunks / 2)) {
+	if (!tree->pressure && t->keys &&
+	    (refused || t->free < t->chunks / 2)) {
 		tree->pressure = true;
 		run->wake = true;	/* a reader may take some */
 	}
@@ -361,37 +364,39 @@ void aggnet_tree_press(struct aggnet_tree *tree, struct aggnet_run *run,
 
 u32 aggnet_tree_room(const struct aggnet_tree *tree, u32 own)
 {
-	u32 due = tree->conf.contributors -
-		  (tree->bound_total - tree->unplanned);
-	u32 claimed = (tree->credits + tree->no_credit + due - own) *
-		      tree->chunks_per_packet;
+	const struct aggnet_acceptor *a = &tree->acceptor;
+	u32 due = tree->conf.contributors - (a->bound_total - a->unplanned);
+	u32 claimed = (a->credits + a->no_credit + due - own) *
+		      tree->packet.chunks;
+	u32 free = tree->store.table.free;
 
-	return tree->table.free > claimed ? tree->table.free - claimed : 0;
+	return free > claimed ? free - claimed : 0;
 }
 
 bool aggnet_tree_refuses(const struct aggnet_tree *tree)
 {
-	return tree->refused &&
-	       time_before(jiffies, tree->refused_at + TREE_REFUSED);
+	return tree->acceptor.refused &&
+	       time_before(jiffies, tree->acceptor.refused_at + TREE_REFUSED);
 }
 
 void aggnet_tree_reclaim(struct aggnet_tree *tree, struct aggnet_run *run)
 {
-	bool own = tree->no_credit && !aggnet_tree_refuses(tree);
+	bool own = tree->acceptor.no_credit && !aggnet_tree_refuses(tree);
+	const struct aggnet_table *t = &tree->store.table;
 
 	if (aggnet_tree_sorted(tree)) {
 		aggnet_sorted_reclaim(tree, run);
 		return;
 	}
 	/* Of an empty table nothing can be emitted: the next refusal wakes anew. */
-	if (!tree->table.keys ||
-	    (tree->table.free >= tree->table.chunks / 2 &&
-	     aggnet_tree_room(tree, own) >= tree->chunks_per_packet))
+	if (!t->keys ||
+	    (t->free >= t->chunks / 2 &&
+	     aggnet_tree_room(tree, own) >= tree->packet.chunks))
 		tree->pressure = false;
-	if (tree->waits_for_credit)
+	if (tree->acceptor.waits_for_credit)
 		aggnet_acceptor_feed(tree, run);
-	if (tree->writers_joined > tree->writers_done &&
-	    aggnet_tree_room(tree, 1) >= tree->chunks_per_packet)
+	if (tree->writers.joined > tree->writers.done &&
+	    aggnet_tree_room(tree, 1) >= tree->packet.chunks)
 		run->wake = true;
 }
 
@@ -407,21 +412,21 @@ bool aggnet_tree_may_emit(const struct aggnet_tree *tree)
 	if (!aggnet_tree_keys(tree) || tree->state >= AGGNET_TREE_WAITING)
 		return false;
 	if (aggnet_tree_sorted(tree))
-		return tree->runs.ready;
-	return tree_drains(tree) || aggnet_table_ripe(&tree->table);
+		return tree->store.runs.ready;
+	return tree_drains(tree) || aggnet_table_ripe(&tree->store.table);
 }
 
 u32 aggnet_tree_pack(struct aggnet_tree *tree, u8 *buf, u32 room,
 		     u32 max_records, u32 *records, u64 *represents)
 {
 	if (aggnet_tree_sorted(tree))
-		return aggnet_runs_pack(&tree->runs, buf, room, max_records,
-					records, represents);
+		return aggnet_runs_pack(&tree->store.runs, buf, room,
+					max_records, records, represents);
 	if (tree_drains(tree))
-		return aggnet_table_pack(&tree->table, buf, room, max_records,
-					 records, represents);
-	return aggnet_table_pack_ripe(&tree->table, buf, room, max_records,
-				      records, represents);
+		return aggnet_table_pack(&tree->store.table, buf, room,
+					 max_records, records, represents);
+	return aggnet_table_pack_ripe(&tree->store.table, buf, room,
+				      max_records, records, represents);
 }
 
 void aggnet_tree_expect(struct aggnet_tree *tree)
@@ -430,8 +435,8 @@ void aggnet_tree_expect(struct aggnet_tree *tree)
 	u32 planned = conf->contributors - !!conf->writers;
 
 	if (conf->shape.layout == AGGNET_LAYOUT_DENSE)
-		tree->table.expected = max(planned, tree->bound_total) +
-				       conf->writers;
+		tree->store.table.expected = conf->writers +
+			max(planned, tree->acceptor.bound_total);
 }
 
 u32 aggnet_tree_fault(struct aggnet_tree *tree)
@@ -444,7 +449,7 @@ u32 aggnet_tree_fault(struct aggnet_tree *tree)
 void aggnet_tree_count(struct aggnet_tree *tree, u32 records, u64 represents)
 {
 	trace_aggnet_merge(tree, records, represents);
-	tree->records_in += records;
+	tree->count.records_in += records;
 	aggnet_stat_inc(tree->an, merged_packets);
 	aggnet_stat_add(tree->an, merged_records, records);
 }
@@ -452,12 +457,14 @@ void aggnet_tree_count(struct aggnet_tree *tree, u32 records, u64 represents)
 void aggnet_tree_merge(struct aggnet_tree *tree, struct aggnet_run *run,
 		       const u8 *data, u32 records, u64 represents, bool source)
 {
-	aggnet_table_merge(&tree->table, data, records, represents, source,
+	struct aggnet_table *t = &tree->store.table;
+
+	aggnet_table_merge(t, data, records, represents, source,
 			   aggnet_tree_fault(tree));
 	aggnet_tree_count(tree, records, represents);
-	if (tree->table.free < tree->table.chunks / 4)
+	if (t->free < t->chunks / 4)
 		aggnet_tree_press(tree, run, false);
-	if (tree->reader && aggnet_table_ripe(&tree->table))
+	if (tree->local.reader && aggnet_table_ripe(t))
 		run->wake = true;
 }
 
@@ -468,9 +475,9 @@ static void tree_size_credit(struct aggnet_tree *tree, u32 payload)
 {
 	const struct aggnet_shape *shape = &tree->conf.shape;
 
-	tree->max_taken = payload;
-	tree->max_records = aggnet_max_records(shape, payload);
-	tree->chunks_per_packet = aggnet_table_chunks_per_packet(shape, payload);
+	tree->packet.max_taken = payload;
+	tree->packet.max_records = aggnet_max_records(shape, payload);
+	tree->packet.chunks = aggnet_table_chunks_per_packet(shape, payload);
 }
 
 static u64 tree_min_bytes(const struct aggnet_tree *tree)
@@ -497,18 +504,18 @@ static int tree_size_flow(struct aggnet_tree *tree,
 			  struct netlink_ext_ack *extack)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
+	u32 payload;
 
 	if (conf->forward_only)
 		return 0;
 	tree_size_credit(tree, aggnet_host_payload_max(tree->an));
 	if (tree_min_bytes(tree) > conf->memory / TREE_CREDITS_PART)
 		tree_size_credit(tree, AGGNET_PAYLOAD_USUAL);
-	tree->max_payload = min(tree->max_taken,
-				aggnet_host_payload(tree->an,
-						    conf->link_ifindex,
-						    aggnet_tree_receiver(tree),
-						    conf->filter_size));
-	tree->child_mask = roundup_pow_of_two(2 * tree_ends(conf)) - 1;
+	payload = aggnet_host_payload(tree->an, conf->link_ifindex,
+				      aggnet_tree_receiver(tree),
+				      conf->filter_size);
+	tree->packet.max_payload = min(tree->packet.max_taken, payload);
+	tree->acceptor.mask = roundup_pow_of_two(2 * tree_ends(conf)) - 1;
 	if (aggnet_tree_sorted(tree) ? aggnet_sorted_size(tree) :
 	    tree_min_bytes(tree) <= conf->memory)
 		return 0;
@@ -520,7 +527,7 @@ static int tree_size_flow(struct aggnet_tree *tree,
 static u32 tree_slots(const struct aggnet_tree *tree)
 {
 	u32 part = min_t(u64, tree->conf.memory / 8, S32_MAX);
-	u32 fit = part / tree->max_payload;
+	u32 fit = part / tree->packet.max_payload;
 
 	return clamp_t(u32, rounddown_pow_of_two(fit | 1), TREE_SLOTS_MIN,
 		       TREE_SLOTS_MAX);
@@ -529,7 +536,7 @@ static u32 tree_slots(const struct aggnet_tree *tree)
 /* A bit for each child of the list. */
 static size_t tree_came_bytes(const struct aggnet_tree *tree)
 {
-	return BITS_TO_LONGS(tree->conf.nchildren) * sizeof(*tree->came);
+	return BITS_TO_LONGS(tree->conf.nchildren) * sizeof(unsigned long);
 }
 
 /* What an entry holds until it is freed. */
@@ -547,7 +554,8 @@ static u64 tree_bytes_in_force(const struct aggnet_tree *tree)
 	u64 bytes = tree_bytes_entry(tree);
 
 	if (!tree->conf.forward_only)
-		bytes += (tree->child_mask + 1ULL) * sizeof(*tree->child);
+		bytes += (tree->acceptor.mask + 1ULL) *
+			 sizeof(struct aggnet_child);
 	return bytes;
 }
 
@@ -562,7 +570,7 @@ static u64 tree_overhead(const struct aggnet_tree *tree)
 		 aggnet_table_overhead(tree->conf.memory);
 	if (!aggnet_tree_is_receiver(tree))
 		bytes += aggnet_uplink_size(tree_slots(tree),
-					    tree->max_payload);
+					    tree->packet.max_payload);
 	return bytes;
 }
 
@@ -592,11 +600,11 @@ static int tree_charge(struct aggnet_tree *tree, u64 bytes,
 
 static int tree_alloc_table(struct aggnet_tree *tree)
 {
-	u64 seed[ARRAY_SIZE(tree->table.seed)];
+	u64 seed[ARRAY_SIZE(tree->store.table.seed)];
 	int err;
 
 	get_random_bytes(seed, sizeof(seed));
-	err = aggnet_table_init(&tree->table, &tree->conf.shape,
+	err = aggnet_table_init(&tree->store.table, &tree->conf.shape,
 				tree->conf.memory, seed);
 	memzero_explicit(seed, sizeof(seed));
 	if (!err)
@@ -628,19 +636,20 @@ static int tree_alloc_flow(struct aggnet_tree *tree)
 
 	if (tree->conf.forward_only)
 		return 0;
-	tree->child = aggnet_zalloc((tree->child_mask + 1) *
-				    sizeof(*tree->child), GFP_KERNEL_ACCOUNT);
-	if (!tree->child)
+	tree->acceptor.child = aggnet_zalloc((tree->acceptor.mask + 1) *
+					     sizeof(struct aggnet_child),
+					     GFP_KERNEL_ACCOUNT);
+	if (!tree->acceptor.child)
 		return -ENOMEM;
 	if (tree->conf.nchildren) {
-		tree->came = aggnet_zalloc(tree_came_bytes(tree),
-					   GFP_KERNEL_ACCOUNT);
-		if (!tree->came)
+		tree->acceptor.came = aggnet_zalloc(tree_came_bytes(tree),
+						    GFP_KERNEL_ACCOUNT);
+		if (!tree->acceptor.came)
 			return -ENOMEM;
 	}
 	if (!aggnet_tree_is_receiver(tree))
 		err = aggnet_uplink_init(tree, tree_slots(tree),
-					 tree->max_payload);
+					 tree->packet.max_payload);
 	if (err)
 		return err;
 	return aggnet_tree_sorted(tree) ? aggnet_sorted_init(tree) :
@@ -654,8 +663,8 @@ static void tree_drop_table(struct aggnet_tree *tree)
 	struct aggnet_table table;
 
 	spin_lock_bh(&tree->lock);
-	table = tree->table;
-	memset(&tree->table, 0, sizeof(tree->table));
+	table = tree->store.table;
+	memset(&tree->store.table, 0, sizeof(tree->store.table));
 	spin_unlock_bh(&tree->lock);
 	aggnet_table_free(&table);
 }
@@ -665,8 +674,8 @@ static void tree_drop_runs(struct aggnet_tree *tree)
 	struct aggnet_runs runs;
 
 	spin_lock_bh(&tree->lock);
-	runs = tree->runs;
-	memset(&tree->runs, 0, sizeof(tree->runs));
+	runs = tree->store.runs;
+	memset(&tree->store.runs, 0, sizeof(tree->store.runs));
 	spin_unlock_bh(&tree->lock);
 	aggnet_runs_free(&runs);
 }
@@ -689,8 +698,8 @@ static void tree_drop_children(struct aggnet_tree *tree)
 	struct aggnet_child *child;
 
 	spin_lock_bh(&tree->lock);
-	child = tree->child;
-	tree->child = NULL;
+	child = tree->acceptor.child;
+	tree->acceptor.child = NULL;
 	spin_unlock_bh(&tree->lock);
 	aggnet_free(child);
 }
@@ -700,8 +709,8 @@ static void tree_drop_charge(struct aggnet_tree *tree, u64 keep)
 	u64 bytes;
 
 	spin_lock_bh(&tree->lock);
-	bytes = tree->charged - keep;
-	tree->charged = keep;
+	bytes = tree->memory.charged - keep;
+	tree->memory.charged = keep;
 	spin_unlock_bh(&tree->lock);
 	aggnet_memory_uncharge(tree->an, bytes);
 }
@@ -733,17 +742,17 @@ static void tree_release_work(struct work_struct *work)
 
 static void tree_free(struct aggnet_tree *tree)
 {
-	aggnet_memory_uncharge(tree->an, tree->charged);
-	aggnet_table_free(&tree->table);
-	aggnet_runs_free(&tree->runs);
+	aggnet_memory_uncharge(tree->an, tree->memory.charged);
+	aggnet_table_free(&tree->store.table);
+	aggnet_runs_free(&tree->store.runs);
 	aggnet_uplink_free(tree);
-	aggnet_free(tree->child);
-	aggnet_free(tree->came);
+	aggnet_free(tree->acceptor.child);
+	aggnet_free(tree->acceptor.came);
 	aggnet_free(tree->conf.children);
 	aggnet_free(tree->conf.absent);
 	aggnet_free(tree->conf.filter);
 	dst_cache_destroy(&tree->up_dst);
-	aggnet_payer_put(tree->payer);
+	aggnet_payer_put(tree->memory.payer);
 	aggnet_free_secret(tree, sizeof(*tree));
 }
 
@@ -766,21 +775,21 @@ static struct aggnet_tree *tree_alloc(struct aggnet_net *an,
 		return NULL;
 	}
 	tree->an = an;
-	tree->payer = aggnet_payer_get();
+	tree->memory.payer = aggnet_payer_get();
 	tree->conf = *conf;
 	tree->conf.children = NULL;
 	tree->conf.absent = NULL;
 	tree->conf.filter = NULL;
 	refcount_set(&tree->ref, 1);
 	spin_lock_init(&tree->lock);
-	INIT_LIST_HEAD(&tree->locals);
-	INIT_LIST_HEAD(&tree->grow_list);
+	INIT_LIST_HEAD(&tree->local.list);
+	INIT_LIST_HEAD(&tree->grow.list);
 	INIT_WORK(&tree->release_work, tree_release_work);
 	INIT_WORK(&tree->more_work, tree_more_work);
 	INIT_RCU_WORK(&tree->rcu, tree_free_work);
 	aggnet_timers_init(tree);
-	tree->accepting = true;
-	tree->secret = get_random_u64();
+	tree->acceptor.open = true;
+	tree->acceptor.secret = get_random_u64();
 	return tree;
 }
 
@@ -884,7 +893,7 @@ void aggnet_tree_kill(struct aggnet_tree *tree, enum aggnet_reason reason)
 	/* A look at the outcome finds one from now on. */
 	if (tree->state < AGGNET_TREE_DONE) {
 		tree->state = AGGNET_TREE_ABORTED;
-		tree->reason = reason;
+		tree->outcome.reason = reason;
 	}
 	run.wake = true;
 	aggnet_run_end(tree, &run);
@@ -910,24 +919,16 @@ void aggnet_tree_info(struct aggnet_tree *tree, struct aggnet_tree_info *info)
 	memset(info, 0, sizeof(*info));
 	spin_lock_bh(&tree->lock);
 	info->state = tree->state;
-	info->reason = tree->reason;
-	info->origin = tree->origin;
-	info->about = tree->about;
-	info->missing = tree->missing;
-	if (tree->state == AGGNET_TREE_ABORTED)
-		info->lost = tree->lost;
+	info->outcome = tree->outcome;
+	if (tree->state != AGGNET_TREE_ABORTED)
+		memset(&info->outcome.lost, 0, sizeof(info->outcome.lost));
 	info->acceptor = tree->up.peer;
-	info->weight = tree->weight + aggnet_tree_own_done(tree);
-	info->channels = tree->bound_total;
+	info->weight = tree->books.weight + aggnet_tree_own_done(tree);
+	info->channels = tree->acceptor.bound_total;
 	info->keys = aggnet_tree_keys(tree);
-	info->memory_used = tree->charged;
-	info->memory_most = tree->charged_most;
-	info->records_in = tree->records_in;
-	info->records_out = tree->records_out;
-	info->packets_in = tree->packets_in;
-	info->packets_out = tree->packets_out;
-	info->bytes_out = tree->bytes_out;
-	info->rexmits = tree->rexmits;
+	info->memory_used = tree->memory.charged;
+	info->memory_most = tree->memory.most;
+	info->count = tree->count;
 	spin_unlock_bh(&tree->lock);
 }
 
@@ -940,7 +941,7 @@ void aggnet_run_begin(struct aggnet_tree *tree, struct aggnet_run *run)
 	run->wake = false;
 	local_bh_disable();
 	spin_lock(&tree->lock);
-	tree->runs.budget = AGGNET_COST_MAX;
+	tree->store.runs.budget = AGGNET_COST_MAX;
 	tree->up.cost = 0;
 }
 
@@ -964,7 +965,7 @@ static void tree_set_state(struct aggnet_tree *tree, u8 state)
 
 bool aggnet_tree_own_done(const struct aggnet_tree *tree)
 {
-	return tree->conf.writers && tree->writers_done == tree->conf.writers;
+	return tree->conf.writers && tree->writers.done == tree->conf.writers;
 }
 
 void aggnet_tree_touch(struct aggnet_tree *tree, struct aggnet_run *run)
@@ -973,7 +974,7 @@ void aggnet_tree_touch(struct aggnet_tree *tree, struct aggnet_run *run)
 		return;
 	tree_set_state(tree, AGGNET_TREE_OPEN);
 	tree->started = jiffies;
-	tree->bound_at = jiffies;
+	tree->acceptor.bound_at = jiffies;
 	tree->up.heard = jiffies;	/* to be bound is news, an ACCEPT is not */
 	aggnet_timers_tree(tree, 1);
 	aggnet_uplink_start(tree, run);
@@ -981,20 +982,23 @@ void aggnet_tree_touch(struct aggnet_tree *tree, struct aggnet_run *run)
 
 static bool tree_units_ok(const struct aggnet_tree *tree)
 {
-	return tree->delivered + tree->table.units + tree->runs.units ==
-	       tree->records + tree->local_records;
+	const struct aggnet_books *b = &tree->books;
+	u64 held = tree->store.table.units + tree->store.runs.units;
+
+	return b->delivered + held == b->records + b->local_records;
 }
 
 u32 aggnet_tree_members(const struct aggnet_tree *tree)
 {
 	u32 own = be32_to_cpu(aggnet_tree_self(tree));
 
-	return tree->members + (tree->conf.writers ? aggnet_member(own) : 0);
+	return tree->books.members +
+	       (tree->conf.writers ? aggnet_member(own) : 0);
 }
 
 u64 aggnet_tree_covered(const struct aggnet_tree *tree)
 {
-	return tree->told + tree->weight + !!tree->conf.writers;
+	return tree->acceptor.told + tree->books.weight + !!tree->conf.writers;
 }
 
 /* May a child come that the plan has here? */
@@ -1002,8 +1006,8 @@ static bool tree_awaits(const struct aggnet_tree *tree)
 {
 	u32 expected = tree->conf.contributors - !!tree->conf.writers;
 
-	return tree->accepting && (aggnet_acceptor_due(tree) ||
-				   tree->bound_total < expected);
+	return tree->acceptor.open && (aggnet_acceptor_due(tree) ||
+				       tree->acceptor.bound_total < expected);
 }
 
 u32 aggnet_tree_reach(const struct aggnet_tree *tree)
@@ -1019,16 +1023,16 @@ bool aggnet_tree_short(const struct aggnet_tree *tree)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
 
-	if (!tree->accepting || aggnet_tree_bypassed(tree) ||
-	    tree->weight + !!conf->writers >= conf->sources)
+	if (!tree->acceptor.open || aggnet_tree_bypassed(tree) ||
+	    tree->books.weight + !!conf->writers >= conf->sources)
 		return false;
 	/* Of those that are missing below its children the receiver decides. */
 	if (aggnet_tree_covered(tree) < conf->sources &&
 	    (aggnet_tree_is_receiver(tree) || tree_awaits(tree) ||
-	     !tree->bound))
+	     !tree->acceptor.bound))
 		return true;
 	/* They wait for credit until all sources are there: for each other. */
-	return aggnet_tree_sorted(tree) && !tree->runs.unknown;
+	return aggnet_tree_sorted(tree) && !tree->store.runs.unknown;
 }
 
 bool aggnet_tree_bypassed(const struct aggnet_tree *tree)
@@ -1036,7 +1040,7 @@ bool aggnet_tree_bypassed(const struct aggnet_tree *tree)
 	return tree->state == AGGNET_TREE_OPEN &&
 	       (tree->up.state == AGGNET_UP_OPENING ||
 		tree->up.state == AGGNET_UP_BINDING) &&
-	       !tree->bound_total && !tree->conf.writers;
+	       !tree->acceptor.bound_total && !tree->conf.writers;
 }
 
 void aggnet_tree_sleep(struct aggnet_tree *tree)
@@ -1045,7 +1049,7 @@ void aggnet_tree_sleep(struct aggnet_tree *tree)
 	tree->up.state = AGGNET_UP_IDLE;
 	tree->up.any = false;
 	tree->up.fin = false;
-	tree->lost.n = 0;
+	tree->outcome.lost.n = 0;
 	aggnet_rtt_init(&tree->up.rtt);
 }
 
@@ -1055,7 +1059,7 @@ void aggnet_tree_sleep(struct aggnet_tree *tree)
  */
 static bool tree_cut_short(const struct aggnet_tree *tree)
 {
-	return tree->partials && !tree_awaits(tree) &&
+	return tree->books.partials && !tree_awaits(tree) &&
 	       !aggnet_tree_is_receiver(tree);
 }
 
@@ -1063,8 +1067,9 @@ static bool tree_cut_short(const struct aggnet_tree *tree)
 static bool tree_books_ok(const struct aggnet_tree *tree)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
+	u32 weight = tree->books.weight + aggnet_tree_own_done(tree);
 
-	return tree->weight + aggnet_tree_own_done(tree) == conf->sources &&
+	return weight == conf->sources &&
 	       (!conf->members_known ||
 		aggnet_tree_members(tree) == conf->members) &&
 	       tree_units_ok(tree);
@@ -1072,9 +1077,9 @@ static bool tree_books_ok(const struct aggnet_tree *tree)
 
 void aggnet_tree_advance(struct aggnet_tree *tree, struct aggnet_run *run)
 {
-	u32 weight = tree->weight + aggnet_tree_own_done(tree);
+	u32 weight = tree->books.weight + aggnet_tree_own_done(tree);
 
-	if (tree->state != AGGNET_TREE_OPEN || tree->bound)
+	if (tree->state != AGGNET_TREE_OPEN || tree->acceptor.bound)
 		return;
 	if (tree->conf.writers && !aggnet_tree_own_done(tree))
 		return;
@@ -1082,8 +1087,8 @@ void aggnet_tree_advance(struct aggnet_tree *tree, struct aggnet_run *run)
 	if (weight < tree->conf.sources && !tree->flushing &&
 	    !tree_cut_short(tree))
 		return;
-	tree->accepting = false;
-	aggnet_runs_close(&tree->runs);
+	tree->acceptor.open = false;
+	aggnet_runs_close(&tree->store.runs);
 	tree_set_state(tree, AGGNET_TREE_CLOSING);
 	if (!aggnet_tree_is_receiver(tree))
 		aggnet_uplink_push(tree, run);
@@ -1098,7 +1103,7 @@ void aggnet_tree_done(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	tree_set_state(tree, AGGNET_TREE_DONE);
 	tree_queue_release(tree);
-	tree->told_all = aggnet_acceptor_tell(tree, run);
+	tree->acceptor.told_all = aggnet_acceptor_tell(tree, run);
 	run->wake = true;
 	aggnet_host_notify(tree, AGGNET_EVENT_TREE_DONE);
 }
@@ -1113,13 +1118,13 @@ void aggnet_tree_abort(struct aggnet_tree *tree, struct aggnet_run *run,
 	tree_set_state(tree, AGGNET_TREE_ABORTED);
 	tree_queue_release(tree);
 	if (reason != AGGNET_R_TIMEOUT)
-		tree->lost.n = 0;
-	tree->reason = reason;
-	tree->origin = origin;
-	tree->about = about;
-	tree->missing = missing;
+		tree->outcome.lost.n = 0;
+	tree->outcome.reason = reason;
+	tree->outcome.origin = origin;
+	tree->outcome.about = about;
+	tree->outcome.missing = missing;
 	tree->up.heard = jiffies;	/* the ABORT has its own give_up */
-	tree->told_all = aggnet_acceptor_tell(tree, run);
+	tree->acceptor.told_all = aggnet_acceptor_tell(tree, run);
 	aggnet_uplink_abort(tree, run);
 	run->wake = true;
 	aggnet_host_notify(tree, AGGNET_EVENT_TREE_ABORTED);
@@ -1128,22 +1133,24 @@ void aggnet_tree_abort(struct aggnet_tree *tree, struct aggnet_run *run,
 u16 aggnet_put_abort(const struct aggnet_tree *tree,
 		     struct aggnet_abort_body *body)
 {
-	body->abort.reason = cpu_to_be32(tree->reason);
-	body->abort.origin = tree->origin;
-	body->abort.about = tree->about;
-	body->abort.missing = cpu_to_be32(tree->missing);
-	memcpy(body->name, tree->lost.id, sizeof(body->name));
-	return sizeof(body->abort) + tree->lost.n * sizeof(body->name[0]);
+	const struct aggnet_outcome *o = &tree->outcome;
+
+	body->abort.reason = cpu_to_be32(o->reason);
+	body->abort.origin = o->origin;
+	body->abort.about = o->about;
+	body->abort.missing = cpu_to_be32(o->missing);
+	memcpy(body->name, o->lost.id, sizeof(body->name));
+	return sizeof(body->abort) + o->lost.n * sizeof(body->name[0]);
 }
 
 void aggnet_tree_stall(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	if (tree->state != AGGNET_TREE_OPEN || aggnet_tree_is_receiver(tree))
 		return;
-	tree->accepting = false;
-	aggnet_runs_close(&tree->runs);
+	tree->acceptor.open = false;
+	aggnet_runs_close(&tree->store.runs);
 	tree->flushing = true;
-	tree->partials++;
+	tree->books.partials++;
 	aggnet_acceptor_lost(tree);
 	if (aggnet_tree_sorted(tree))
 		aggnet_sorted_moved(tree, run);

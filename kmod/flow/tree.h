@@ -95,6 +95,135 @@ struct aggnet_tree_conf {
 };
 
 /**
+ * struct aggnet_outcome - how an abort came about
+ * @reason: enum aggnet_reason
+ * @origin: the node that raised it
+ * @about: the node that it is about
+ * @missing: sources missing there
+ * @lost: ends that were not waited for here or below; of an abort, those that
+ *	are missing at its origin
+ */
+struct aggnet_outcome {
+	u8 reason;
+	__be32 origin;
+	__be32 about;
+	u32 missing;
+	struct aggnet_names lost;
+};
+
+/**
+ * struct aggnet_packets - how long packets of a tree may be
+ * @max_taken: bytes of records in a packet that this node takes
+ * @max_records: in such a packet
+ * @max_payload: bytes of records in a packet of the planned link
+ * @chunks: of the buffer that one credit reserves
+ */
+struct aggnet_packets {
+	u32 max_taken;
+	u32 max_records;
+	u32 max_payload;
+	u32 chunks;
+};
+
+/**
+ * struct aggnet_store - what is held
+ * @table: the aggregation buffer; or
+ * @runs: of a sorted tree, what each contributor gave
+ * @slots: packets of a planned contributor's run
+ * @extras: runs for children that the plan did not foresee
+ * @extra_slots: packets of such a run
+ * @full: a writer found no room worth going on for
+ */
+struct aggnet_store {
+	struct aggnet_table table;
+	struct aggnet_runs runs;
+	u32 slots;
+	u32 extras;
+	u32 extra_slots;
+	bool full;
+};
+
+/**
+ * struct aggnet_books - what was merged and what has left, in original records
+ * @weight: sources of finished children
+ * @records: of finished children and writers
+ * @partials: of finished children, and our own
+ * @members: sum of aggnet_member() of finished children's sources
+ * @delivered: receiver: units that left to the application
+ * @local_records: of local writers
+ */
+struct aggnet_books {
+	u32 weight;
+	u64 records;
+	u32 partials;
+	u32 members;
+	u64 delivered;
+	u64 local_records;
+};
+
+/**
+ * struct aggnet_writers - how many local writers
+ * @joined: have connected
+ * @done: of them, have shut down
+ */
+struct aggnet_writers {
+	u32 joined;
+	u32 done;
+};
+
+/**
+ * struct aggnet_locals - local processes
+ * @list: all of them, for wake-ups
+ * @reader: the receiver's
+ * @taking: reads whose records have not been copied out yet
+ * @end_read: the application has taken the end mark
+ */
+struct aggnet_locals {
+	struct list_head list;
+	struct aggnet_local *reader;
+	u32 taking;
+	bool end_read;
+};
+
+/**
+ * struct aggnet_growth - of the buffer
+ * @list: in an->grow_list while it is to get chunks, with a reference
+ * @failed: there was no memory to grow: ...
+ * @again: ... do not ask again before these jiffies
+ * @asked: jiffies at which it was put in an->grow_list
+ */
+struct aggnet_growth {
+	struct list_head list;
+	bool failed;
+	unsigned long again;
+	unsigned long asked;
+};
+
+/**
+ * struct aggnet_account - memory
+ * @charged: bytes accounted to the namespace
+ * @most: the most that they were
+ * @payer: memory control group of the task that made the entry; constant
+ */
+struct aggnet_account {
+	u64 charged;
+	u64 most;
+	struct mem_cgroup *payer;
+};
+
+/**
+ * struct aggnet_tree_count - counters for show
+ */
+struct aggnet_tree_count {
+	u64 records_in;
+	u64 records_out;
+	u64 packets_in;
+	u64 packets_out;
+	u64 bytes_out;
+	u64 rexmits;
+};
+
+/**
  * struct aggnet_tree - an entry in force and the flow it holds
  * @an: its namespace
  * @ref: the table's, each socket's, each armed timer's and each caller's
@@ -106,75 +235,24 @@ struct aggnet_tree_conf {
  * @lock: BH lock over all that follows; leaf lock but for the waiters' queues
  * @state: enum aggnet_tree_state
  * @dead: taken out of the table; nothing starts any more
- * @accepting: new children may bind (false once the own flow closed, or hold)
  * @flushing: hold passed: emit what is held as it comes
- * @epoch_told: the event of a newer epoch was raised
  * @pressure: buffer is low: emit the oldest until it is not
- * @reason: enum aggnet_reason of an abort
- * @origin: the node that raised it
- * @about: the node that it is about
- * @missing: sources missing there
- * @lost: ends that were not waited for here or below; of an abort, those that
- *	are missing at its origin
- * @table: the aggregation buffer; or
- * @runs: of a sorted tree, what each contributor gave
- * @run_slots: packets of a planned contributor's run
- * @run_extras: runs for children that the plan did not foresee
- * @run_extra_slots: packets of such a run
- * @refused_child: a child that found none at the receiver
- * @refused: an unplanned child found no room, and none has come since
- * @refused_at: jiffies of that
- * @run_full: a writer found no room worth going on for
- * @chunks_per_packet: chunks that one credit reserves
- * @credits: credits outstanding, all children
- * @max_taken: bytes of records in a packet that this node takes
- * @max_records: in such a packet
- * @max_payload: bytes of records in a packet of the planned link
- * @child: the children's half channels (open addressing on identity)
- * @child_mask: size of @child - 1
- * @came: bit by bit, which of conf.children have been bound; NULL without a list
- * @bound: children that are bound and not finished
- * @told: sources that these will contain, as they told
- * @waits_for_credit: children that have been told of zero credit
- * @cursor: next slot of @child to be looked at for one that waits for credit
- * @silence_cursor: and for one that is silent
- * @look_runs: runs of the lock that have looked for that
- * @unfed: some of them may be told of credit now
- * @tell: next slot of @child to be told of the outcome
- * @told_all: all slots of @child have been
- * @bound_total: children that ever bound
- * @unplanned: of them, those that the plan did not foresee
- * @no_credit: bound, unfinished children without credit
- * @refusals: of unplanned children that had been accepted
- * @secret: makes this incarnation's nonces (with the namespace's secret)
+ * @epoch_told: the event of a newer epoch was raised
+ * @outcome: of an abort
+ * @packet: how long packets may be
+ * @store: what is held
+ * @acceptor: its half of the channels from children
  * @up: channel to the parent; unused at the receiver
- * @weight: sources of finished children
- * @records: original records of finished children and writers
- * @partials: of finished children, and our own
- * @members: sum of aggnet_member() of finished children's sources
- * @delivered: receiver: units that left to the application
- * @writers_joined: local writers that connected
- * @writers_done: of them, those that shut down
- * @local_records: records of local writers
- * @reader: the receiving socket
- * @taking: reads whose records have not been copied out yet
- * @end_read: the application has taken the end mark
- * @locals: all local processes, for wake-ups
+ * @books: what was merged and what has left
+ * @writers: how many local writers
+ * @local: local processes
  * @started: jiffies of the first sign of life, 0: none yet
- * @bound_at: jiffies of the last bind of a child; at the receiver also of the
- *	last time that a child told fewer sources than ever, or that a weight was
- *	not foreseen
  * @timer: hold and give_up
+ * @grow: growth of the buffer
+ * @memory: account
+ * @count: counters for show
  * @release_work: frees what a tree that has ended held
  * @more_work: goes on where the last run of the lock had to stop
- * @grow_list: in an->grow_list while it is to get chunks, with a reference
- * @grow_failed: there was no memory to grow: ...
- * @grow_again: ... do not ask again before these jiffies
- * @grow_asked: jiffies at which it was put in an->grow_list
- * @charged: bytes accounted to the namespace
- * @charged_most: the most that they were
- * @payer: memory control group of the task that made the entry; constant
- * @records_in: counters for show
  */
 struct aggnet_tree {
 	struct aggnet_net *an;
@@ -188,84 +266,25 @@ struct aggnet_tree {
 	spinlock_t lock;	/* all that follows, but the work */
 	u8 state;
 	bool dead;
-	bool accepting;
 	bool flushing;
 	bool pressure;
 	bool epoch_told;
-	u8 reason;
-	__be32 origin;
-	__be32 about;
-	u32 missing;
-	struct aggnet_names lost;
-
-	struct aggnet_table table;
-	struct aggnet_runs runs;
-	u32 run_slots;
-	u32 run_extras;
-	u32 run_extra_slots;
-	__be32 refused_child;
-	bool run_full;
-	bool refused;
-	unsigned long refused_at;
-	u32 chunks_per_packet;
-	u32 credits;
-	u32 max_taken;
-	u32 max_records;
-	u32 max_payload;
-
-	struct aggnet_child *child;
-	unsigned long *came;
-	u32 child_mask;
-	u32 bound;
-	u64 told;
-	u32 bound_total;
-	u32 unplanned;
-	u32 no_credit;
-	u32 waits_for_credit;
-	u32 cursor;
-	u32 silence_cursor;
-	u32 look_runs;
-	u32 tell;
-	bool unfed;
-	bool told_all;
-	u32 refusals;
-	u64 secret;
-
+	struct aggnet_outcome outcome;
+	struct aggnet_packets packet;
+	struct aggnet_store store;
+	struct aggnet_acceptor acceptor;
 	struct aggnet_uplink up;
-
-	u32 weight;
-	u64 records;
-	u32 partials;
-	u32 members;
-	u64 delivered;
-
-	u32 writers_joined;
-	u32 writers_done;
-	u64 local_records;
-	struct aggnet_local *reader;
-	u32 taking;
-	bool end_read;
-	struct list_head locals;
-
+	struct aggnet_books books;
+	struct aggnet_writers writers;
+	struct aggnet_locals local;
 	unsigned long started;
-	unsigned long bound_at;
 	struct timer_list timer;
+	struct aggnet_growth grow;
+	struct aggnet_account memory;
+	struct aggnet_tree_count count;
+
 	struct work_struct release_work;
 	struct work_struct more_work;
-	struct list_head grow_list;
-	bool grow_failed;
-	unsigned long grow_again;
-	unsigned long grow_asked;
-	u64 charged;
-	u64 charged_most;
-	struct mem_cgroup *payer;
-
-	u64 records_in;
-	u64 records_out;
-	u64 packets_in;
-	u64 packets_out;
-	u64 bytes_out;
-	u64 rexmits;
 };
 
 int aggnet_tree_init(void);	/* module: the work queue that frees trees */
@@ -319,26 +338,26 @@ void aggnet_tree_put(struct aggnet_tree *tree);	/* any context */
 
 /**
  * struct aggnet_tree_info - snapshot for dumps
+ * @state: enum aggnet_tree_state
+ * @outcome: of an abort
+ * @acceptor: that it is bound to
+ * @weight: sources that are in, the own one included
+ * @channels: children that ever bound
+ * @keys: that are held
+ * @memory_used: bytes accounted
+ * @memory_most: the most that they were
+ * @count: counters
  */
 struct aggnet_tree_info {
 	u8 state;
-	u8 reason;
-	__be32 origin;
-	__be32 about;
-	u32 missing;
-	struct aggnet_names lost;
+	struct aggnet_outcome outcome;
 	__be32 acceptor;
 	u32 weight;
 	u32 channels;
 	u32 keys;
 	u64 memory_used;
 	u64 memory_most;
-	u64 records_in;
-	u64 records_out;
-	u64 packets_in;
-	u64 packets_out;
-	u64 bytes_out;
-	u64 rexmits;
+	struct aggnet_tree_count count;
 };
 
 void aggnet_tree_info(struct aggnet_tree *tree, struct aggnet_tree_info *info);
@@ -367,7 +386,7 @@ static inline bool aggnet_tree_sorted(const struct aggnet_tree *tree)
 /* Keys that are held; of a sorted tree records. */
 static inline u32 aggnet_tree_keys(const struct aggnet_tree *tree)
 {
-	return tree->table.keys + aggnet_runs_held(&tree->runs);
+	return tree->store.table.keys + aggnet_runs_held(&tree->store.runs);
 }
 
 /* --- receive path (softirq, RCU read side) ------------------------------- */

@@ -149,9 +149,9 @@ static void uplink_send_probe(struct aggnet_tree *tree,
 	u16 length = sizeof(body.probe);
 
 	if (tree->up.sources < tree->conf.sources) {
-		body.probe.names = cpu_to_be32(tree->lost.n);
-		memcpy(body.name, tree->lost.id, sizeof(body.name));
-		length += tree->lost.n * sizeof(body.name[0]);
+		body.probe.names = cpu_to_be32(tree->outcome.lost.n);
+		memcpy(body.name, tree->outcome.lost.id, sizeof(body.name));
+		length += tree->outcome.lost.n * sizeof(body.name[0]);
 	}
 	uplink_send(tree, AGGNET_PROBE, 0, &body, length, NULL, run);
 }
@@ -197,15 +197,16 @@ static void uplink_send_bind(struct aggnet_tree *tree, struct aggnet_run *run)
 /* If sources are missing, the end that may wait longest is told which. */
 static void uplink_send_fin(struct aggnet_tree *tree, struct aggnet_run *run)
 {
-	u32 weight = tree->weight + !!tree->conf.writers;
+	const struct aggnet_books *b = &tree->books;
+	u32 weight = b->weight + !!tree->conf.writers;
 	struct {
 		struct aggnet_fin fin;
 		__be32 name[AGGNET_NAMES_MAX];
 	} body = {
 		.fin.final = cpu_to_be32(tree->up.nxt),
 		.fin.weight = cpu_to_be32(weight),
-		.fin.records = cpu_to_be64(tree->records + tree->local_records),
-		.fin.partials = cpu_to_be32(tree->partials),
+		.fin.records = cpu_to_be64(b->records + b->local_records),
+		.fin.partials = cpu_to_be32(b->partials),
 		.fin.members = cpu_to_be32(aggnet_tree_members(tree)),
 	};
 	u16 length = sizeof(body.fin);
@@ -215,8 +216,8 @@ static void uplink_send_fin(struct aggnet_tree *tree, struct aggnet_run *run)
 		aggnet_acceptor_lost(tree);
 	tree->up.fin = true;
 	if (weight < tree->conf.sources) {
-		memcpy(body.name, tree->lost.id, sizeof(body.name));
-		length += tree->lost.n * sizeof(body.name[0]);
+		memcpy(body.name, tree->outcome.lost.id, sizeof(body.name));
+		length += tree->outcome.lost.n * sizeof(body.name[0]);
 	}
 	uplink_send(tree, AGGNET_FIN, 0, &body, length, NULL, run);
 }
@@ -348,7 +349,7 @@ static void uplink_accept(struct aggnet_tree *tree,
 	up->peer_nonce = pkt->src_nonce;
 	up->peer_stamp = pkt->stamp;
 	up->hop = uplink_hop(tree, accept->hop);
-	up->max_payload = min(tree->max_payload, payload);
+	up->max_payload = min(tree->packet.max_payload, payload);
 	up->max_records = records;
 	up->tries = 0;
 	if (tree->state == AGGNET_TREE_ABORTED)
@@ -528,7 +529,7 @@ static void uplink_abort_rx(struct aggnet_tree *tree,
 		reason = AGGNET_R_PROTOCOL;
 	tree->up.told = true;
 	if (tree->state < AGGNET_TREE_DONE) {
-		tree->lost.n = 0;
+		tree->outcome.lost.n = 0;
 		aggnet_acceptor_names(tree, pkt, sizeof(*body),
 				      AGGNET_NAMES_MAX);
 	}
@@ -616,15 +617,15 @@ static u32 uplink_pack(struct aggnet_tree *tree, struct aggnet_segment *seg)
 	data->seq = cpu_to_be32(up->nxt++);
 	data->records = cpu_to_be16(records);
 	/* Of other trees it is zero. */
-	data->weight = cpu_to_be16(tree->runs.weight);
+	data->weight = cpu_to_be16(tree->store.runs.weight);
 	data->represents = cpu_to_be64(represents);
 	seg->len = sizeof(*data) + len;
 	seg->acked = false;
 	seg->digest = aggnet_digest(&tree->conf.key, seg->body, seg->len);
 	trace_aggnet_emit(tree, records, represents);
-	tree->packets_out++;
-	tree->bytes_out += len;
-	tree->records_out += records;
+	tree->count.packets_out++;
+	tree->count.bytes_out += len;
+	tree->count.records_out += records;
 	return records * aggnet_accum_cost(&tree->conf.shape) + 2 * len;
 }
 
@@ -634,7 +635,7 @@ static void uplink_retransmit(struct aggnet_tree *tree,
 {
 	uplink_transmit(tree, seg, AGGNET_F_REXMIT | AGGNET_F_ACK, run);
 	aggnet_stat_inc(tree->an, tx_retransmits);
-	tree->rexmits++;
+	tree->count.rexmits++;
 }
 
 static u32 uplink_resend(struct aggnet_tree *tree, u32 burst,

@@ -19,14 +19,14 @@ int aggnet_tree_join_writer(struct aggnet_tree *tree,
 	aggnet_run_begin(tree, &run);
 	if (tree->state >= AGGNET_TREE_DONE) {
 		err = tree->state == AGGNET_TREE_DONE ?
-		      -EALREADY : aggnet_reason_errno(tree->reason);
+		      -EALREADY : aggnet_reason_errno(tree->outcome.reason);
 	} else if (!tree->conf.writers) {
 		err = -EACCES;
-	} else if (tree->writers_joined == tree->conf.writers) {
+	} else if (tree->writers.joined == tree->conf.writers) {
 		err = -EUSERS;
 	} else {
-		local->run = tree->writers_joined++;
-		list_add_tail(&local->list, &tree->locals);
+		local->run = tree->writers.joined++;
+		list_add_tail(&local->list, &tree->local.list);
 		aggnet_tree_touch(tree, &run);
 	}
 	aggnet_run_end(tree, &run);
@@ -40,13 +40,13 @@ int aggnet_tree_join_writer(struct aggnet_tree *tree,
 static u32 writer_batch(const struct aggnet_tree *tree, const u8 *data,
 			size_t len, u32 records, u32 *n)
 {
-	u32 max = tree->max_records;
+	u32 max = tree->packet.max_records;
 	u32 used = 0;
 	u32 size;
 
 	for (*n = 0; *n < records && *n < max; ++*n) {
 		size = 2 + data[used] + data[used + 1];
-		if (used + size > min_t(size_t, len, tree->max_taken))
+		if (used + size > min_t(size_t, len, tree->packet.max_taken))
 			break;
 		used += size;
 	}
@@ -57,7 +57,7 @@ static int writer_errno(const struct aggnet_tree *tree,
 			const struct aggnet_local *local)
 {
 	if (tree->state == AGGNET_TREE_ABORTED)
-		return aggnet_reason_errno(tree->reason);
+		return aggnet_reason_errno(tree->outcome.reason);
 	return tree->state == AGGNET_TREE_OPEN && !local->shut ? 0 : -EPIPE;
 }
 
@@ -72,11 +72,11 @@ static u32 writer_room(struct aggnet_tree *tree,
 	u32 room;
 
 	if (aggnet_tree_sorted(tree)) {
-		room = aggnet_runs_space(&tree->runs, local->run);
-		tree->run_full |= !room;
+		room = aggnet_runs_space(&tree->store.runs, local->run);
+		tree->store.full |= !room;
 		return room;
 	}
-	if (aggnet_tree_room(tree, 1) >= tree->chunks_per_packet)
+	if (aggnet_tree_room(tree, 1) >= tree->packet.chunks)
 		return AGGNET_PAYLOAD_MAX;
 	aggnet_tree_press(tree, run, true);
 	return 0;
@@ -123,7 +123,7 @@ static int writer_write(struct aggnet_tree *tree,
 	err = writer_merge(tree, local, run, data, used, *n);
 	if (err)
 		return err;
-	tree->local_records += *n;
+	tree->books.local_records += *n;
 	return used;
 }
 
@@ -160,9 +160,9 @@ int aggnet_tree_shutdown(struct aggnet_tree *tree, struct aggnet_local *local)
 	err = local->shut ? 0 : writer_errno(tree, local);
 	if (!err && !local->shut) {
 		local->shut = true;
-		tree->writers_done++;
+		tree->writers.done++;
 		if (aggnet_tree_sorted(tree))
-			aggnet_runs_finish(&tree->runs, local->run);
+			aggnet_runs_finish(&tree->store.runs, local->run);
 		aggnet_tree_advance(tree, &run);
 		writer_moved(tree, &run);
 	}

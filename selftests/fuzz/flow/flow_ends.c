@@ -184,8 +184,8 @@ static void check_stale(struct __test_metadata *_metadata,
 {
 	EXPECT_GE(RTO_US, runs(tree, WORLD_GIVE_UP * 3000ull));
 	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
-	EXPECT_EQ(AGGNET_R_STALE, tree->reason);
-	EXPECT_EQ(world.node[origin].an.identity, tree->origin);
+	EXPECT_EQ(AGGNET_R_STALE, tree->outcome.reason);
+	EXPECT_EQ(world.node[origin].an.identity, tree->outcome.origin);
 }
 
 /* The acceptor has it: what the child says next is answered. */
@@ -286,7 +286,7 @@ TEST_F(ends, epoch__newer_one_ends_a_child_that_opens)
 	tree = tree_of(CHILD);
 	EXPECT_GE(RTO_US, runs(tree, WORLD_GIVE_UP * 3000ull));
 	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
-	EXPECT_EQ(AGGNET_R_STALE, tree->reason);
+	EXPECT_EQ(AGGNET_R_STALE, tree->outcome.reason);
 }
 
 /* --- many children ---------------------------------------------------------- */
@@ -337,14 +337,15 @@ TEST_F(ends, many__are_told_of_credit_in_short_runs)
 	u32 i;
 
 	aggnet_run_begin(tree, &run);
-	for (i = 0; i <= tree->child_mask; i++)
-		tree->child[i].waits_for_credit = tree->child[i].id;
-	tree->waits_for_credit = MANY;
+	for (i = 0; i <= tree->acceptor.mask; i++)
+		tree->acceptor.child[i].waits_for_credit =
+			tree->acceptor.child[i].id;
+	tree->acceptor.waits_for_credit = MANY;
 	aggnet_tree_reclaim(tree, &run);
 	aggnet_run_end(tree, &run);
-	EXPECT_LT(0, tree->waits_for_credit);
+	EXPECT_LT(0, tree->acceptor.waits_for_credit);
 	world_work();
-	EXPECT_EQ(0, tree->waits_for_credit);
+	EXPECT_EQ(0, tree->acceptor.waits_for_credit);
 }
 
 static void check_told(struct __test_metadata *_metadata)
@@ -371,7 +372,7 @@ TEST_F(ends, withdrawn__is_told_to_all_children)
 {
 	struct aggnet_tree *tree = many();
 
-	ASSERT_LT(256, tree->child_mask);
+	ASSERT_LT(256, tree->acceptor.mask);
 	memset(told, 0, sizeof(told));
 	world.made = count_told;
 	world_del(RECEIVER);
@@ -464,7 +465,7 @@ TEST_F(ends, end_mark__is_not_given_if_records_are_lost)
 	aggnet_tree_taken(tree, false);
 	EXPECT_EQ(-EBADMSG, reads(tree, &type));
 	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
-	EXPECT_EQ(AGGNET_R_MISMATCH, tree->reason);
+	EXPECT_EQ(AGGNET_R_MISMATCH, tree->outcome.reason);
 }
 
 /* Its copy to the application may fail still: then the sources are not done. */
@@ -479,7 +480,7 @@ TEST_F(ends, end_mark__waits_for_records_on_their_way_out)
 	EXPECT_EQ(-EAGAIN, reads(tree, &type));
 	aggnet_tree_taken(tree, true);
 	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
-	EXPECT_EQ(AGGNET_R_RECEIVER, tree->reason);
+	EXPECT_EQ(AGGNET_R_RECEIVER, tree->outcome.reason);
 }
 
 TEST_F(ends, end_mark__comes_when_the_records_are_out)
@@ -652,7 +653,7 @@ TEST_F(ends, slots__are_there_for_empty_ends_and_all_sources)
 		finishes(&p, 1, 0);
 	}
 	EXPECT_EQ(AGGNET_TREE_CLOSING, tree->state);
-	EXPECT_EQ(SOURCES, tree->weight);
+	EXPECT_EQ(SOURCES, tree->books.weight);
 }
 
 TEST_F(ends, slots__of_planned_children_are_kept)
@@ -674,9 +675,9 @@ TEST_F(ends, slots__of_planned_children_are_kept)
 	EXPECT_GT(100, i);
 	for (i = 0; i < ENDS; i++)
 		child(tree, END(i), 1);
-	EXPECT_EQ(ENDS, tree->bound_total - tree->unplanned);
+	EXPECT_EQ(ENDS, tree->acceptor.bound_total - tree->acceptor.unplanned);
 	/* A search for a child that is not there ends soon. */
-	EXPECT_LE(tree->bound_total, tree->child_mask / 2 + 1);
+	EXPECT_LE(tree->acceptor.bound_total, tree->acceptor.mask / 2 + 1);
 }
 
 /* --- memory of a sorted entry ------------------------------------------------ */
@@ -750,9 +751,9 @@ static void check_missing(struct __test_metadata *_metadata,
 	runs(tree, WORLD_GIVE_UP * 12000ull);
 	EXPECT_GE(2 * WORLD_GIVE_UP * 1000ull + RTO_US, world.us - world.start);
 	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
-	EXPECT_EQ(AGGNET_R_TIMEOUT, tree->reason);
-	EXPECT_EQ(world.node[missing].an.identity, tree->about);
-	EXPECT_EQ(1, tree->missing);
+	EXPECT_EQ(AGGNET_R_TIMEOUT, tree->outcome.reason);
+	EXPECT_EQ(world.node[missing].an.identity, tree->outcome.about);
+	EXPECT_EQ(1, tree->outcome.missing);
 }
 
 TEST_F(ends, missing__beside_one_that_has_finished)
@@ -798,7 +799,7 @@ TEST_F(ends, missing__comes_after_all)
 	struct aggnet_tree *tree = all_but(&plain, OTHER);
 
 	runs(tree, WORLD_GIVE_UP * 800ull);
-	EXPECT_EQ(1, tree_of(ACCEPTOR)->partials);
+	EXPECT_EQ(1, tree_of(ACCEPTOR)->books.partials);
 	world_add(OTHER);
 	runs(tree, WORLD_GIVE_UP * 8000ull);
 	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
@@ -817,8 +818,8 @@ TEST_F(ends, missing__is_not_waited_for_longer_than_hold)
 	tree = all_but(&conf, OTHER);
 	runs(tree, 1000000);
 	EXPECT_EQ(AGGNET_TREE_OPEN, tree_of(ACCEPTOR)->state);
-	EXPECT_EQ(1, tree_of(ACCEPTOR)->partials);
-	EXPECT_LT(0, tree->records_in);
+	EXPECT_EQ(1, tree_of(ACCEPTOR)->books.partials);
+	EXPECT_LT(0, tree->count.records_in);
 }
 
 /* What its planned end told is lost again and again. */
@@ -854,11 +855,11 @@ TEST_F(ends, told__is_no_more_than_all)
 	struct peer p = child(tree, SOURCE(0), 1);
 
 	tells(&p, U32_MAX - 1);
-	EXPECT_EQ(SOURCES, tree->told);
+	EXPECT_EQ(SOURCES, tree->acceptor.told);
 	tells(&p, 1);
-	EXPECT_EQ(1, tree->told);
+	EXPECT_EQ(1, tree->acceptor.told);
 	finishes(&p, 1, 0);
-	EXPECT_EQ(0, tree->told);
+	EXPECT_EQ(0, tree->acceptor.told);
 }
 
 /* What it tells goes up and down: the receiver waits for others no longer. */
@@ -874,7 +875,7 @@ TEST_F(ends, told__in_turn_postpones_nothing)
 		tells(&p, 1 + 2 * (n & 1));
 		world_wait(500000);
 	}
-	EXPECT_EQ(AGGNET_R_TIMEOUT, tree->reason);
+	EXPECT_EQ(AGGNET_R_TIMEOUT, tree->outcome.reason);
 	EXPECT_GE(2 * WORLD_GIVE_UP * 1000ull, world.us - start);
 }
 
@@ -907,16 +908,16 @@ TEST_F(ends, refused__child_is_not_bound_by_a_copy)
 	struct aggnet_tree *tree = pairs();
 	struct peer p[8];
 	u32 i = refused(tree, p, 8);
-	u32 bound = tree->bound;
+	u32 bound = tree->acceptor.bound;
 
 	ASSERT_LT(0, i);
 	finishes(&p[0], 0, 0);	/* now there is room */
 	EXPECT_EQ(AGGNET_RST, probes(&p[i]));
-	EXPECT_EQ(bound - 1, tree->bound);
+	EXPECT_EQ(bound - 1, tree->acceptor.bound);
 	p[i].nonce = 0x999;
 	EXPECT_EQ(AGGNET_ACCEPT, opens(&p[i]));
 	EXPECT_EQ(AGGNET_ACK, probes(&p[i]));
-	EXPECT_EQ(bound, tree->bound);
+	EXPECT_EQ(bound, tree->acceptor.bound);
 }
 
 /* Another's refusal: those that are bound stay it, those that are not ask again. */
@@ -966,7 +967,7 @@ TEST_F(ends, refused__child_is_not_told_the_nonce)
 				   &self->answer));
 	p.node_nonce = self->answer.src_nonce;
 	EXPECT_EQ(AGGNET_RST, probes(&p));
-	EXPECT_EQ(0, tree->bound_total);
+	EXPECT_EQ(0, tree->acceptor.bound_total);
 }
 
 /* A stranger to the tree has nothing to add, and may say so. */
@@ -981,8 +982,8 @@ TEST_F(ends, fin__has_no_records_without_sources)
 	peer_data(&p, FIRST);
 	finishes(&p, 0, 1);
 	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
-	EXPECT_EQ(AGGNET_R_PROTOCOL, tree->reason);
-	EXPECT_EQ(p.id, tree->about);
+	EXPECT_EQ(AGGNET_R_PROTOCOL, tree->outcome.reason);
+	EXPECT_EQ(p.id, tree->outcome.about);
 }
 
 /* --- a child that a test's acceptor serves ------------------------------------ */
@@ -1031,7 +1032,7 @@ TEST_F(ends, abort__is_told_to_the_next_incarnation)
 	p.nonce++;
 	EXPECT_EQ(AGGNET_ABORT, asks(&p, AGGNET_ACCEPT, 0, &accept,
 				     sizeof(accept), &self->answer));
-	EXPECT_EQ(AGGNET_R_SENDER, tree->reason);
+	EXPECT_EQ(AGGNET_R_SENDER, tree->outcome.reason);
 }
 
 /* It is accepted and refused, over and over. Nothing of that is progress. */
@@ -1061,7 +1062,7 @@ TEST_F(ends, refused__child_gives_up)
 		world_wait(200000);
 	}
 	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
-	EXPECT_EQ(AGGNET_R_TIMEOUT, tree->reason);
+	EXPECT_EQ(AGGNET_R_TIMEOUT, tree->outcome.reason);
 	EXPECT_GE(WORLD_GIVE_UP * 1000ull + RTO_US, world.us - start);
 }
 
@@ -1079,8 +1080,8 @@ TEST_F(ends, sequences__end_before_they_come_again)
 	peer_ack(&p, 0, tree->up.nxt, AGGNET_SEQ_END + 8);
 	EXPECT_EQ(AGGNET_SEQ_END, tree->up.nxt);
 	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
-	EXPECT_EQ(AGGNET_R_PROTOCOL, tree->reason);
-	EXPECT_EQ(tree->an->identity, tree->about);
+	EXPECT_EQ(AGGNET_R_PROTOCOL, tree->outcome.reason);
+	EXPECT_EQ(tree->an->identity, tree->outcome.about);
 }
 
 TEST_F(ends, sequences__are_not_taken_again)
@@ -1089,16 +1090,16 @@ TEST_F(ends, sequences__are_not_taken_again)
 	struct peer p = child_node(tree, WRONG);
 	struct aggnet_child *c;
 
-	for (c = tree->child; !c->id; c++)
+	for (c = tree->acceptor.child; !c->id; c++)
 		;
-	tree->credits += 9 - (c->credit - FIRST - c->received);
+	tree->acceptor.credits += 9 - (c->credit - FIRST - c->received);
 	c->win.cum = AGGNET_SEQ_END - 1;
 	c->received = AGGNET_SEQ_END - 1 - FIRST;
 	c->credit = AGGNET_SEQ_END + 8;
 	peer_data(&p, AGGNET_SEQ_END - 1);
-	EXPECT_EQ(1, tree->packets_in);
+	EXPECT_EQ(1, tree->count.packets_in);
 	peer_data(&p, AGGNET_SEQ_END);
-	EXPECT_EQ(1, tree->packets_in);
+	EXPECT_EQ(1, tree->count.packets_in);
 }
 
 /* An OPEN has passed it. */
@@ -1122,11 +1123,11 @@ TEST_F(ends, fin__names_are_looked_up_once)
 	runs(tree, WORLD_GIVE_UP * 750ull);
 	EXPECT_EQ(AGGNET_TREE_CLOSING, tree->state);
 	EXPECT_TRUE(tree->up.fin);
-	EXPECT_EQ(2, tree->lost.n);
-	tree->lost.n = 0;
+	EXPECT_EQ(2, tree->outcome.lost.n);
+	tree->outcome.lost.n = 0;
 	world.packets = 0;
 	runs(tree, RTO_US);
-	EXPECT_EQ(0, tree->lost.n);
+	EXPECT_EQ(0, tree->outcome.lost.n);
 	(void)p;
 }
 
@@ -1144,7 +1145,7 @@ TEST_F(ends, cut_short__waits_for_planned_children)
 	p = child_node(tree, CHILD);
 	finishes(&extra, 0, 0);
 	finishes_short(&p, 0, 0, 1);
-	EXPECT_EQ(1, tree->unplanned);
+	EXPECT_EQ(1, tree->acceptor.unplanned);
 	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
 	p = child_node(tree, OTHER);
 	finishes(&p, 1, 0);
@@ -1232,8 +1233,8 @@ TEST_F(ends, empty__end_sleeps_again)
 	world.node[ACCEPTOR].mute = true;
 	runs(tree, WORLD_GIVE_UP * 3000ull);
 	EXPECT_EQ(AGGNET_TREE_IDLE, tree->state);
-	EXPECT_EQ(AGGNET_R_NONE, tree->reason);
-	EXPECT_EQ(0, tree->partials);
+	EXPECT_EQ(AGGNET_R_NONE, tree->outcome.reason);
+	EXPECT_EQ(0, tree->books.partials);
 	world.node[ACCEPTOR].mute = false;
 	wake(tree);
 	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
@@ -1261,8 +1262,8 @@ static void accepted_and_lost(struct __test_metadata *_metadata, u32 hold_ms)
 	world.node[ACCEPTOR].mute = true;
 	runs(tree, WORLD_GIVE_UP * 3000ull);
 	EXPECT_EQ(AGGNET_TREE_IDLE, tree->state);
-	EXPECT_EQ(AGGNET_R_NONE, tree->reason);
-	EXPECT_EQ(0, tree->partials);
+	EXPECT_EQ(AGGNET_R_NONE, tree->outcome.reason);
+	EXPECT_EQ(0, tree->books.partials);
 	world.node[ACCEPTOR].mute = false;
 	wake(tree);
 	EXPECT_EQ(AGGNET_UP_OPENING, tree->up.state);
@@ -1294,8 +1295,8 @@ TEST_F(ends, empty__end_that_sleeps_tells_its_acceptor)
 	world.node[RECEIVER].mute = false;
 	EXPECT_EQ(AGGNET_TREE_IDLE, end->state);
 	EXPECT_FALSE(end->up.fin);
-	EXPECT_EQ(0, end->lost.n);
-	EXPECT_EQ(0, tree->bound);
+	EXPECT_EQ(0, end->outcome.lost.n);
+	EXPECT_EQ(0, tree->acceptor.bound);
 	for (i = CHILD; i <= OTHER; i++) {
 		p = child_node(tree, i);
 		finishes(&p, 1, 0);

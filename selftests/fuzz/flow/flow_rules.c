@@ -86,10 +86,10 @@ static void check_hole(struct __test_metadata *_metadata,
 	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
 	peer_fin(p, FIRST + 1);
 	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
-	EXPECT_EQ(AGGNET_R_PROTOCOL, tree->reason);
-	EXPECT_EQ(p->id, tree->about);
+	EXPECT_EQ(AGGNET_R_PROTOCOL, tree->outcome.reason);
+	EXPECT_EQ(p->id, tree->outcome.about);
 	peer_data(p, FIRST + 1);
-	EXPECT_EQ(2, tree->packets_in);
+	EXPECT_EQ(2, tree->count.packets_in);
 }
 
 TEST_F(rules, fin__ends_before_what_was_merged)
@@ -106,25 +106,25 @@ TEST_F(rules, fin__ends_before_what_was_merged_in_order)
 TEST_F(rules, fin__waits_for_what_was_not_merged)
 {
 	struct aggnet_tree *tree = begin(&keyed, RECEIVER);
-	u32 credits = tree->credits;
+	u32 credits = tree->acceptor.credits;
 	u32 seq;
 
 	accepted(tree, &self->peer);
 	for (seq = FIRST + 2; seq >= FIRST; seq--) {
 		peer_fin(&self->peer, FIRST + 3);
-		EXPECT_EQ(1, tree->bound);
+		EXPECT_EQ(1, tree->acceptor.bound);
 		peer_data(&self->peer, seq);
 	}
 	peer_fin(&self->peer, FIRST + 3);
 	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
-	EXPECT_EQ(0, tree->bound);
-	EXPECT_EQ(credits, tree->credits);
+	EXPECT_EQ(0, tree->acceptor.bound);
+	EXPECT_EQ(credits, tree->acceptor.credits);
 	peer_fin(&self->peer, FIRST + 3);
 	peer_data(&self->peer, FIRST + 1);
 	peer_data(&self->peer, FIRST + 3);
-	EXPECT_EQ(3, tree->packets_in);
-	EXPECT_EQ(1, tree->weight);
-	EXPECT_EQ(credits, tree->credits);
+	EXPECT_EQ(3, tree->count.packets_in);
+	EXPECT_EQ(1, tree->books.weight);
+	EXPECT_EQ(credits, tree->acceptor.credits);
 }
 
 /* A copy of what a child said may be played again as often as its maker likes. */
@@ -141,9 +141,9 @@ TEST_F(rules, replay__of_a_child_is_no_sign_of_life)
 		us += next;
 		ASSERT_GE(2 * WORLD_GIVE_UP * 1000ull, us);
 	}
-	EXPECT_EQ(AGGNET_R_TIMEOUT, tree->reason);
-	EXPECT_EQ(self->peer.id, tree->about);
-	EXPECT_EQ(1, tree->packets_in);
+	EXPECT_EQ(AGGNET_R_TIMEOUT, tree->outcome.reason);
+	EXPECT_EQ(self->peer.id, tree->outcome.about);
+	EXPECT_EQ(1, tree->count.packets_in);
 }
 
 /* --- what was captured, and is played again ---------------------------------- */
@@ -190,8 +190,8 @@ static void check_captured(struct __test_metadata *_metadata, struct peer *p,
 		peer_replay(&captured[i]);
 	}
 	EXPECT_EQ(AGGNET_TREE_ABORTED, p->tree->state);
-	EXPECT_EQ(AGGNET_R_TIMEOUT, p->tree->reason);
-	EXPECT_EQ(p->id, p->tree->about);
+	EXPECT_EQ(AGGNET_R_TIMEOUT, p->tree->outcome.reason);
+	EXPECT_EQ(p->id, p->tree->outcome.about);
 }
 
 /* Half of the range of a stamp, three quarters, nearly all of it, and more. */
@@ -243,9 +243,9 @@ static struct aggnet_tree *crowded(struct peer *planned)
 	struct aggnet_tree *tree = begin(&tight, RECEIVER);
 
 	accepted(tree, planned);
-	while (aggnet_tree_room(tree, 0) >= tree->chunks_per_packet)
+	while (aggnet_tree_room(tree, 0) >= tree->packet.chunks)
 		world_write(RECEIVER, 1);
-	INSIST(aggnet_tree_room(tree, 1) >= tree->chunks_per_packet,
+	INSIST(aggnet_tree_room(tree, 1) >= tree->packet.chunks,
 	       "too much is written");
 	return tree;
 }
@@ -282,7 +282,7 @@ TEST_F(rules, open__makes_room_at_the_limit_of_the_node)
 	EXPECT_TRUE(tree->pressure);
 	world_read(100);
 	peer_open(&stranger);
-	EXPECT_EQ(2, tree->bound);
+	EXPECT_EQ(2, tree->acceptor.bound);
 }
 
 /* Nor does what waits for room wait for growth that waits for memory. */
@@ -324,7 +324,7 @@ TEST_F(rules, growth__that_is_asked_for_again_is_looked_at_soon)
 	struct aggnet_tree *tree = refused(&self->peer);
 	u32 ms;
 
-	list_del_init(&tree->grow_list);	/* as the step does that has begun */
+	list_del_init(&tree->grow.list);	/* as the step does that has begun */
 	world_wait(10000);
 	wants_room(tree);
 	for (ms = 0; ms < 40; ms++)
@@ -340,8 +340,8 @@ TEST_F(rules, growth__in_part_wakes_a_writer)
 	struct aggnet_tree *tree = refused(&self->peer);
 
 	/* As if chunks had come: a packet takes less of what is free. */
-	tree->chunks_per_packet /= 2;
-	ASSERT_LE(tree->chunks_per_packet, aggnet_tree_room(tree, 1));
+	tree->packet.chunks /= 2;
+	ASSERT_LE(tree->packet.chunks, aggnet_tree_room(tree, 1));
 	world_wait(30000);
 	EXPECT_LT(0, world.wakes);
 	EXPECT_FALSE(tree->pressure);
@@ -370,7 +370,7 @@ TEST_F(rules, growth__of_a_node_takes_turns)
 
 	for (i = 0; i < ARRAY_SIZE(s); i++)
 		s[i] = sibling(tree);
-	chunks = s[0]->table.chunks;
+	chunks = s[0]->store.table.chunks;
 	for (i = 0; i < ARRAY_SIZE(s); i++)
 		wants_room(s[i]);
 	wants_room(s[0]);
@@ -379,7 +379,7 @@ TEST_F(rules, growth__of_a_node_takes_turns)
 	for (turn = 0; turn < ARRAY_SIZE(s); turn += 2) {
 		world_work_once();
 		for (i = 0; i < ARRAY_SIZE(s); i += 2)
-			EXPECT_EQ(i <= turn, s[i]->table.chunks > chunks);
+			EXPECT_EQ(i <= turn, s[i]->store.table.chunks > chunks);
 	}
 	for (i = 0; i < ARRAY_SIZE(s); i += 2)
 		aggnet_tree_kill(s[i], AGGNET_R_WITHDRAWN);
@@ -398,7 +398,7 @@ TEST_F(rules, open__makes_room_at_the_receiver)
 	EXPECT_TRUE(tree->pressure);
 	world_read(100);
 	peer_open(&stranger);
-	EXPECT_EQ(2, tree->bound);
+	EXPECT_EQ(2, tree->acceptor.bound);
 }
 
 /* Its planned child has come when there was a credit for it, and no more. */
@@ -407,8 +407,8 @@ static struct aggnet_tree *full(struct peer *planned, struct peer *stranger)
 	struct aggnet_tree *tree = begin(&roomy, RECEIVER);
 	u32 n;
 
-	tree->conf.memory = tree->table.chunks * AGGNET_CHUNK;
-	for (n = 0; aggnet_tree_room(tree, 0) >= tree->chunks_per_packet; n++) {
+	tree->conf.memory = tree->store.table.chunks * AGGNET_CHUNK;
+	for (n = 0; aggnet_tree_room(tree, 0) >= tree->packet.chunks; n++) {
 		INSIST(n < roomy.records, "the table does not get full");
 		world_write(RECEIVER, 1);
 	}
@@ -427,14 +427,14 @@ TEST_F(rules, room__is_kept_for_a_child_that_was_refused)
 
 	peer_ask(&stranger, AGGNET_F_ANY);
 	EXPECT_EQ(0, world.packets);
-	for (reads = 0; aggnet_tree_room(tree, 0) < tree->chunks_per_packet;
+	for (reads = 0; aggnet_tree_room(tree, 0) < tree->packet.chunks;
 	     reads++) {
 		ASSERT_GT(100, reads);
 		world_read(1);
 	}
 	child_lives(&self->peer);
 	peer_open(&stranger);
-	EXPECT_EQ(2, tree->bound);
+	EXPECT_EQ(2, tree->acceptor.bound);
 }
 
 /* But not for ever: it may have gone elsewhere. */
@@ -463,7 +463,7 @@ static struct aggnet_tree *filled(struct peer *planned, struct peer *stranger)
 	INSIST(peer_hears(stranger, &pkt) && pkt.type == AGGNET_ACCEPT,
 	       "the peer is not accepted");
 	stranger->node_nonce = pkt.src_nonce;
-	while (aggnet_tree_room(tree, 0) >= tree->chunks_per_packet)
+	while (aggnet_tree_room(tree, 0) >= tree->packet.chunks)
 		world_write(RECEIVER, 1);
 	return tree;
 }
@@ -475,7 +475,7 @@ TEST_F(rules, probe__makes_room)
 	struct aggnet_tree *tree = filled(&self->peer, &stranger);
 
 	peer_say(&stranger, AGGNET_PROBE, 0, NULL, 0);
-	EXPECT_EQ(1, tree->bound);
+	EXPECT_EQ(1, tree->acceptor.bound);
 	EXPECT_TRUE(tree->pressure);
 }
 
@@ -487,7 +487,7 @@ TEST_F(rules, fin__makes_no_room)
 	struct aggnet_fin empty = { .final = cpu_to_be32(FIRST) };
 
 	peer_say(&stranger, AGGNET_FIN, 0, &empty, sizeof(empty));
-	EXPECT_EQ(1, tree->bound);
+	EXPECT_EQ(1, tree->acceptor.bound);
 	EXPECT_FALSE(tree->pressure);
 }
 
@@ -512,7 +512,7 @@ TEST_F(rules, pressure__ends_with_the_last_record)
 	}
 	for (turn = 0; turn < 2; turn++) {
 		ASSERT_EQ(0, aggnet_tree_keys(tree));
-		ASSERT_GT(tree->chunks_per_packet, aggnet_tree_room(tree, 0));
+		ASSERT_GT(tree->packet.chunks, aggnet_tree_room(tree, 0));
 		EXPECT_FALSE(tree->pressure);
 		world.wakes = 0;
 		for (i = 0; i < WORLD_KEYS / 4; i++)
@@ -546,7 +546,7 @@ TEST_F(rules, runs__are_there_for_all_that_miss_their_end)
 		ASSERT_TRUE(peer_hears(&p, &pkt));
 		p.node_nonce = pkt.src_nonce;
 		peer_say(&p, AGGNET_PROBE, 0, NULL, 0);
-		EXPECT_EQ(i + 1, tree->bound_total);
+		EXPECT_EQ(i + 1, tree->acceptor.bound_total);
 		if (order[i] == ACCEPTOR)
 			peer_say(&p, AGGNET_FIN, 0, &empty, sizeof(empty));
 	}
@@ -803,7 +803,7 @@ TEST_F(rules, rst__of_another_incarnation_ends_the_epoch)
 	self->peer.nonce++;
 	peer_rst(&self->peer, AGGNET_RST_NONCE);
 	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
-	EXPECT_EQ(AGGNET_R_RESET, tree->reason);
+	EXPECT_EQ(AGGNET_R_RESET, tree->outcome.reason);
 }
 
 /* Each would be a message to all listeners. */
@@ -812,7 +812,7 @@ TEST_F(rules, rst__of_a_newer_epoch_is_told_once)
 	struct aggnet_tree *tree = waiting(&self->peer, SHORT_GIVE_UP);
 
 	peer_rst(&self->peer, AGGNET_RST_EPOCH);
-	EXPECT_EQ(AGGNET_R_STALE, tree->reason);
+	EXPECT_EQ(AGGNET_R_STALE, tree->outcome.reason);
 	peer_replay(&self->peer);
 	EXPECT_EQ(1, world.epochs);
 }
@@ -829,8 +829,8 @@ TEST_F(rules, replay__of_an_acceptor_is_no_sign_of_life)
 		us += next;
 		ASSERT_GE(2 * WORLD_GIVE_UP * 1000ull, us);
 	}
-	EXPECT_EQ(AGGNET_R_TIMEOUT, tree->reason);
-	EXPECT_EQ(self->peer.id, tree->about);
+	EXPECT_EQ(AGGNET_R_TIMEOUT, tree->outcome.reason);
+	EXPECT_EQ(self->peer.id, tree->outcome.about);
 }
 
 static void acceptor_lives(struct peer *p)
@@ -906,15 +906,15 @@ static void check_silent(struct __test_metadata *_metadata,
 	u64 us = 0, next;
 
 	while (tree->state == AGGNET_TREE_OPEN && world_next_timer(&next)) {
-		looked = tree->silence_cursor;
+		looked = tree->acceptor.silence_cursor;
 		world_wait(next);
 		us += next;
-		most = max(most, tree->silence_cursor - looked);
+		most = max(most, tree->acceptor.silence_cursor - looked);
 	}
 	EXPECT_GE(LOOK_MOST, most);
 	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
-	EXPECT_EQ(AGGNET_R_TIMEOUT, tree->reason);
-	EXPECT_EQ(htonl(0x0b000000 + silent), tree->about);
+	EXPECT_EQ(AGGNET_R_TIMEOUT, tree->outcome.reason);
+	EXPECT_EQ(htonl(0x0b000000 + silent), tree->outcome.about);
 	EXPECT_LE(WORLD_GIVE_UP * 1000ull, us);
 	EXPECT_GE(WORLD_GIVE_UP * 1750ull, us);
 }

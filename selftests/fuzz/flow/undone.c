@@ -31,14 +31,14 @@ static void check_reader(struct node *n)
  */
 static bool table_has_room(const struct node *n)
 {
-	return n->tree->table.free > n->free &&
-	       aggnet_tree_room(n->tree, 1) >= n->tree->chunks_per_packet;
+	return n->tree->store.table.free > n->free &&
+	       aggnet_tree_room(n->tree, 1) >= n->tree->packet.chunks;
 }
 
 static bool has_room(const struct node *n)
 {
 	if (aggnet_tree_sorted(n->tree))
-		return aggnet_runs_slack(&n->tree->runs, n->writer.run);
+		return aggnet_runs_slack(&n->tree->store.runs, n->writer.run);
 	return table_has_room(n);
 }
 
@@ -52,7 +52,7 @@ static bool may_grant(const struct node *n, const struct aggnet_child *c)
 {
 	if (aggnet_tree_sorted(n->tree))
 		return aggnet_sorted_more(n->tree, c);
-	return aggnet_tree_room(n->tree, 1) >= n->tree->chunks_per_packet;
+	return aggnet_tree_room(n->tree, 1) >= n->tree->packet.chunks;
 }
 
 static void check_children(const struct node *n)
@@ -61,20 +61,22 @@ static void check_children(const struct node *n)
 	u32 bound = 0, starved = 0, credits = 0, i;
 	const struct aggnet_child *c;
 
-	if (tree->child_mask >= SLOTS_MAX)
+	if (tree->acceptor.mask >= SLOTS_MAX)
 		return;
-	for (i = 0; i <= tree->child_mask; i++) {
-		c = &tree->child[i];
+	for (i = 0; i <= tree->acceptor.mask; i++) {
+		c = &tree->acceptor.child[i];
 		if (!c->id)
 			continue;
 		bound += !c->finished;
 		starved += c->waits_for_credit;
 		credits += c->credit - AGGNET_SEQ_FIRST - c->received;
-		INSIST(!c->waits_for_credit || tree->unfed || !may_grant(n, c),
+		INSIST(!c->waits_for_credit || tree->acceptor.unfed ||
+		       !may_grant(n, c),
 		       "a child waits for credit that is there");
 	}
-	INSIST(bound == tree->bound && starved == tree->waits_for_credit &&
-	       credits == tree->credits, "children are not counted");
+	INSIST(bound == tree->acceptor.bound &&
+	       starved == tree->acceptor.waits_for_credit &&
+	       credits == tree->acceptor.credits, "children are not counted");
 }
 
 /* With nothing under way no ACK comes that would send it. */
@@ -103,5 +105,5 @@ void world_ran(struct aggnet_tree *tree)
 	check_writer(node);
 	check_children(node);
 	check_uplink(tree);
-	node->free = tree->table.free;
+	node->free = tree->store.table.free;
 }

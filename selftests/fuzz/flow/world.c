@@ -32,8 +32,8 @@ void world_fail(const char *where, const char *what)
 			continue;
 		}
 		printf("# node %u: attempt %u state %u reason %u up %u weight %u of %u keys %u written %u joined %d closed %d\n",
-		       i, n->attempt, n->tree->state, n->tree->reason,
-		       n->tree->up.state, n->tree->weight,
+		       i, n->attempt, n->tree->state, n->tree->outcome.reason,
+		       n->tree->up.state, n->tree->books.weight,
 		       n->tree->conf.sources, aggnet_tree_keys(n->tree), n->written,
 		       n->joined, n->closed);
 	}
@@ -155,7 +155,7 @@ void world_add(u32 node)
 		conf_make(&conf, node);
 		n->tree = aggnet_tree_create(&n->an, &conf, NULL);
 		INSIST(!IS_ERR(n->tree), "the entry is refused");
-		n->free = n->tree->table.free;
+		n->free = n->tree->store.table.free;
 		n->closed = false;
 	}
 	if (n->writes || node == RECEIVER)
@@ -394,9 +394,9 @@ static bool all_promised(void)
 {
 	const struct aggnet_tree *tree = world.node[RECEIVER].tree;
 
-	return world.conf.in_turn && !world.conf.sorted && tree->accepting &&
+	return world.conf.in_turn && !world.conf.sorted && tree->acceptor.open &&
 	       !aggnet_tree_keys(tree) &&
-	       aggnet_tree_room(tree, 0) < tree->chunks_per_packet;
+	       aggnet_tree_room(tree, 0) < tree->packet.chunks;
 }
 
 /* A writer that waits tries again only when it is woken. Some ask poll() first. */
