@@ -59,6 +59,7 @@ help:
 #H make unit               unit tests of the pure cores, on the host
 #H make fuzz [SECONDS=60]  fuzzers of parsers and buffers
 #H make model              the protocol's SPIN model
+#H make netlink-generated  sources that follow from the netlink spec
 #H make lint               checkpatch, sparse, W=1, shellcheck; silent if clean
 #H make bench              benchmarks beside their peers, in the VM
 #H make eval [NAME=]       the papers' tables beside ours
@@ -153,6 +154,11 @@ fuzz: setup
 	@$(QUIET_MAKE) -C selftests/fuzz/library run SECONDS=$(SECONDS)
 	@$(QUIET_MAKE) -C selftests/fuzz/flow run SECONDS=$(SECONDS)
 	@$(QUIET_MAKE) -C selftests/fuzz/netlink run SECONDS=$(SECONDS)
+
+# What follows from the spec is committed: a build needs neither Python nor YAML.
+.PHONY: netlink-generated
+netlink-generated:
+	@/usr/bin/python3 tools/netlink/generate.py .
 
 .PHONY: model
 model: setup

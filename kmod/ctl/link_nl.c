@@ -4,7 +4,7 @@
 #include <linux/log2.h>
 
 #include "core/bloom.h"
-#include "ctl/netlink.h"
+#include "ctl/netlink_gen.h"
 #include "ctl/plan.h"
 #include "net/link.h"
 #include "netns.h"

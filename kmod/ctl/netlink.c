@@ -1,107 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The netlink family: its policies, its commands, its dumps. */
-#include <linux/etherdevice.h>
-
+/* The netlink family: its commands and dumps. */
 #include "ctl/event.h"
-#include "ctl/netlink.h"
+#include "ctl/netlink_gen.h"
 #include "ctl/plan.h"
 #include "net/hook.h"
 #include "net/port.h"
 #include "mem.h"
 #include "netns.h"
-
-/* --- policies: what each command takes; the rest is refused ----------------- */
-
-static const struct nla_policy no_policy[] = {
-	[1] = { .type = NLA_REJECT },
-};
-
-static const struct nla_policy node_set_policy[] = {
-	[AGGNET_A_NODE_ADDRESS] = { .type = NLA_BE32 },
-	[AGGNET_A_NODE_ROLE] = { .type = NLA_U8 },
-	[AGGNET_A_NODE_LABEL] = {
-		.type = NLA_NUL_STRING,
-		.len = 31,	/* of struct aggnet_net's label */
-	},
-	[AGGNET_A_NODE_MEMORY] = { .type = NLA_U64 },
-	[AGGNET_A_NODE_FAULT] = { .type = NLA_U8 },
-	[AGGNET_A_NODE_TENANT] = { .type = NLA_U64 },
-	[AGGNET_A_NODE_UDP_PORT] = { .type = NLA_U16 },
-};
-
-static const struct nla_policy port_name_policy[] = {
-	[AGGNET_A_PORT_IFINDEX] = { .type = NLA_U32 },
-};
-
-static const struct nla_policy port_add_policy[] = {
-	[AGGNET_A_PORT_IFINDEX] = { .type = NLA_U32 },
-	[AGGNET_A_PORT_LEVEL] = { .type = NLA_U8 },
-	[AGGNET_A_PORT_TRANSIT] = { .type = NLA_U8 },
-};
-
-static const struct nla_policy link_name_policy[] = {
-	[AGGNET_A_LINK_IFINDEX] = { .type = NLA_U32 },
-	[AGGNET_A_LINK_NEIGHBOUR] = { .type = NLA_BE32 },
-};
-
-static const struct nla_policy link_add_policy[] = {
-	[AGGNET_A_LINK_IFINDEX] = { .type = NLA_U32 },
-	[AGGNET_A_LINK_NEIGHBOUR] = { .type = NLA_BE32 },
-	[AGGNET_A_LINK_LLADDR] = NLA_POLICY_EXACT_LEN(ETH_ALEN),
-	[AGGNET_A_LINK_BITS] = { .type = NLA_U32 },
-	[AGGNET_A_LINK_HASHES] = { .type = NLA_U8 },
-	[AGGNET_A_LINK_CAPACITY] = { .type = NLA_U32 },
-	[AGGNET_A_LINK_NAME] = { .type = NLA_U64 },
-	[AGGNET_A_LINK_DIGIT] = { .type = NLA_U8 },
-};
-
-static const struct nla_policy tree_name_policy[] = {
-	[AGGNET_A_TREE_INCAST_ID] = { .type = NLA_U64 },
-};
-
-static const struct nla_policy tree_del_policy[] = {
-	[AGGNET_A_TREE_INCAST_ID] = { .type = NLA_U64 },
-	[AGGNET_A_TREE_INSTANCE] = { .type = NLA_U32 },
-	[AGGNET_A_TREE_ATTEMPT] = { .type = NLA_U32 },
-	[AGGNET_A_TREE_PLAN] = NLA_POLICY_EXACT_LEN(16),
-};
-
-static const struct nla_policy tree_add_policy[] = {
-	[AGGNET_A_TREE_INCAST_ID] = { .type = NLA_U64 },
-	[AGGNET_A_TREE_INSTANCE] = { .type = NLA_U32 },
-	[AGGNET_A_TREE_ATTEMPT] = { .type = NLA_U32 },
-	[AGGNET_A_TREE_CONTRIBUTORS] = { .type = NLA_U32 },
-	[AGGNET_A_TREE_SOURCES] = { .type = NLA_U32 },
-	[AGGNET_A_TREE_CHILDREN] = { .type = NLA_BINARY },
-	[AGGNET_A_TREE_FUNCTION] = { .type = NLA_U8 },
-	[AGGNET_A_TREE_VTYPE] = { .type = NLA_U8 },
-	[AGGNET_A_TREE_SCHEME] = { .type = NLA_U8 },
-	[AGGNET_A_TREE_LINK_IFINDEX] = { .type = NLA_U32 },
-	[AGGNET_A_TREE_LINK_NEIGHBOUR] = { .type = NLA_BE32 },
-	[AGGNET_A_TREE_HOPS] = { .type = NLA_U8 },
-	[AGGNET_A_TREE_WRITERS] = { .type = NLA_U32 },
-	[AGGNET_A_TREE_UID] = { .type = NLA_U32 },
-	[AGGNET_A_TREE_GID] = { .type = NLA_U32 },
-	[AGGNET_A_TREE_MEMORY] = { .type = NLA_U64 },
-	[AGGNET_A_TREE_HOLD] = { .type = NLA_U32 },
-	[AGGNET_A_TREE_GIVE_UP] = { .type = NLA_U32 },
-	[AGGNET_A_TREE_KEY] = NLA_POLICY_EXACT_LEN(16),
-	[AGGNET_A_TREE_MEMBERS] = { .type = NLA_U32 },
-	[AGGNET_A_TREE_LAYOUT] = { .type = NLA_U8 },
-	[AGGNET_A_TREE_SCALE] = { .type = NLA_U8 },
-	[AGGNET_A_TREE_K] = { .type = NLA_U32 },
-	[AGGNET_A_TREE_ELEMENTS] = { .type = NLA_U64 },
-	[AGGNET_A_TREE_ABSENT] = { .type = NLA_BINARY },
-	[AGGNET_A_TREE_FILTER] = {
-		.type = NLA_BINARY,
-		.len = 128,	/* AGGNET_FILTER_MAX */
-	},
-	[AGGNET_A_TREE_PLAN] = NLA_POLICY_EXACT_LEN(16),
-};
-
-static const struct nla_policy plan_commit_policy[] = {
-	[AGGNET_A_PLAN_STEPS] = { .type = NLA_U32 },
-};
 
 /* --- requests -------------------------------------------------------------- */
 
@@ -145,23 +50,6 @@ static bool nl_is_step(u8 cmd)
 	       cmd == AGGNET_CMD_TREE_ADD || cmd == AGGNET_CMD_TREE_DEL;
 }
 
-static const aggnet_nl_handler nl_handler[] = {
-	[AGGNET_CMD_NODE_GET] = aggnet_nl_node_get,
-	[AGGNET_CMD_NODE_SET] = aggnet_nl_node_set,
-	[AGGNET_CMD_PORT_GET] = aggnet_nl_port_get,
-	[AGGNET_CMD_PORT_ADD] = aggnet_nl_port_add,
-	[AGGNET_CMD_PORT_DEL] = aggnet_nl_port_del,
-	[AGGNET_CMD_LINK_ADD] = aggnet_nl_link_add,
-	[AGGNET_CMD_LINK_DEL] = aggnet_nl_link_del,
-	[AGGNET_CMD_TREE_GET] = aggnet_nl_tree_get,
-	[AGGNET_CMD_TREE_ADD] = aggnet_nl_tree_add,
-	[AGGNET_CMD_TREE_DEL] = aggnet_nl_tree_del,
-	[AGGNET_CMD_STATS_GET] = aggnet_nl_stats_get,
-	[AGGNET_CMD_PLAN_BEGIN] = aggnet_nl_plan_begin,
-	[AGGNET_CMD_PLAN_COMMIT] = aggnet_nl_plan_commit,
-	[AGGNET_CMD_PLAN_DROP] = aggnet_nl_plan_drop,
-};
-
 /* All configuration is seen, and changed, between these two. */
 static void nl_lock(struct aggnet_net *an)
 {
@@ -183,7 +71,7 @@ static void nl_unlock(struct aggnet_net *an)
  * Every command goes through here. pre_doit and post_doit would do, but their
  * arguments differ between the kernels.
  */
-static int nl_doit(struct sk_buff *skb, struct genl_info *info)
+int aggnet_nl_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct aggnet_net *an = aggnet_net(genl_info_net(info));
 	u8 cmd = info->genlhdr->cmd;
@@ -194,7 +82,7 @@ static int nl_doit(struct sk_buff *skb, struct genl_info *info)
 	nl_lock(an);
 	err = nl_check_header(info->nlhdr, 0, info->extack);
 	if (!err)
-		err = nl_handler[cmd](an, info);
+		err = aggnet_nl_commands[cmd].handle(an, info);
 	if (err && nl_is_step(cmd))
 		aggnet_plan_refuse(an, info);
 	nl_unlock(an);
@@ -263,10 +151,9 @@ static int nl_check_dump(const struct netlink_callback *cb)
  * A part of a dump. A change of the configuration between two parts shows as
  * NLM_F_DUMP_INTR in the next, so that the reader begins again.
  */
-static int nl_dump(struct sk_buff *skb, struct netlink_callback *cb,
-		   int (*walk)(struct sk_buff *skb, struct netlink_callback *cb,
-			       struct aggnet_net *an))
+int aggnet_nl_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
+	const struct genlmsghdr *request = nlmsg_data(cb->nlh);
 	struct aggnet_net *an = aggnet_net(sock_net(cb->skb->sk));
 	int err;
 
@@ -276,7 +163,7 @@ static int nl_dump(struct sk_buff *skb, struct netlink_callback *cb,
 		return err;
 	nl_lock(an);
 	cb->seq = an->generation;
-	err = walk(skb, cb, an);
+	err = aggnet_nl_commands[request->cmd].walk(skb, cb, an);
 	nl_unlock(an);
 	/* Full is not an error, unless it is full of nothing. */
 	if (!err || skb->len)
@@ -285,30 +172,15 @@ static int nl_dump(struct sk_buff *skb, struct netlink_callback *cb,
 	return cb->args[1] && (u32)cb->args[1] != cb->seq ? 0 : err;
 }
 
-static int nl_port_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
-{
-	return nl_dump(skb, cb, aggnet_nl_port_walk);
-}
-
-static int nl_link_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
-{
-	return nl_dump(skb, cb, aggnet_nl_link_walk);
-}
-
-static int nl_tree_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
-{
-	return nl_dump(skb, cb, aggnet_nl_tree_walk);
-}
-
 /* A list of children may be larger than what a dump gets by default. */
-static int nl_tree_dump_start(struct netlink_callback *cb)
+int aggnet_nl_tree_dump_start(struct netlink_callback *cb)
 {
 	struct aggnet_net *an = aggnet_net(sock_net(cb->skb->sk));
 
 	nl_lock(an);
 	cb->min_dump_alloc = max_t(u32, NLMSG_GOODSIZE, NLMSG_SPACE(GENL_HDRLEN) +
 				   aggnet_nl_tree_largest(an));
-	/* Of which configuration that is: nl_dump() compares. */
+	/* Of which configuration that is: aggnet_nl_dumpit() compares. */
 	cb->prev_seq = an->generation;
 	cb->args[1] = an->generation;
 	nl_unlock(an);
@@ -316,92 +188,6 @@ static int nl_tree_dump_start(struct netlink_callback *cb)
 }
 
 /* --- the family ------------------------------------------------------------ */
-
-#define NL_POLICY(name)							\
-	.policy = name,							\
-	.maxattr = ARRAY_SIZE(name) - 1,				\
-	.flags = GENL_UNS_ADMIN_PERM
-
-static const struct genl_ops nl_ops[] = {
-	{
-		.cmd = AGGNET_CMD_NODE_GET,
-		.doit = nl_doit,
-		NL_POLICY(no_policy),
-	},
-	{
-		.cmd = AGGNET_CMD_NODE_SET,
-		.doit = nl_doit,
-		NL_POLICY(node_set_policy),
-	},
-	{
-		.cmd = AGGNET_CMD_PORT_GET,
-		.doit = nl_doit,
-		.dumpit = nl_port_dumpit,
-		NL_POLICY(port_name_policy),
-	},
-	{
-		.cmd = AGGNET_CMD_PORT_ADD,
-		.doit = nl_doit,
-		NL_POLICY(port_add_policy),
-	},
-	{
-		.cmd = AGGNET_CMD_PORT_DEL,
-		.doit = nl_doit,
-		NL_POLICY(port_name_policy),
-	},
-	{
-		.cmd = AGGNET_CMD_LINK_GET,
-		.dumpit = nl_link_dumpit,
-		NL_POLICY(no_policy),
-	},
-	{
-		.cmd = AGGNET_CMD_LINK_ADD,
-		.doit = nl_doit,
-		NL_POLICY(link_add_policy),
-	},
-	{
-		.cmd = AGGNET_CMD_LINK_DEL,
-		.doit = nl_doit,
-		NL_POLICY(link_name_policy),
-	},
-	{
-		.cmd = AGGNET_CMD_TREE_GET,
-		.doit = nl_doit,
-		.start = nl_tree_dump_start,
-		.dumpit = nl_tree_dumpit,
-		NL_POLICY(tree_name_policy),
-	},
-	{
-		.cmd = AGGNET_CMD_TREE_ADD,
-		.doit = nl_doit,
-		NL_POLICY(tree_add_policy),
-	},
-	{
-		.cmd = AGGNET_CMD_TREE_DEL,
-		.doit = nl_doit,
-		NL_POLICY(tree_del_policy),
-	},
-	{
-		.cmd = AGGNET_CMD_STATS_GET,
-		.doit = nl_doit,
-		NL_POLICY(no_policy),
-	},
-	{
-		.cmd = AGGNET_CMD_PLAN_BEGIN,
-		.doit = nl_doit,
-		NL_POLICY(no_policy),
-	},
-	{
-		.cmd = AGGNET_CMD_PLAN_COMMIT,
-		.doit = nl_doit,
-		NL_POLICY(plan_commit_policy),
-	},
-	{
-		.cmd = AGGNET_CMD_PLAN_DROP,
-		.doit = nl_doit,
-		NL_POLICY(no_policy),
-	},
-};
 
 static const struct genl_multicast_group nl_groups[] = {
 	[AGGNET_NL_EVENTS] = {
@@ -416,8 +202,8 @@ struct genl_family aggnet_genl_family __ro_after_init = {
 	.netnsok = true,
 	.parallel_ops = true,	/* an->lock is enough */
 	.module = THIS_MODULE,
-	.ops = nl_ops,
-	.n_ops = ARRAY_SIZE(nl_ops),
+	.ops = aggnet_nl_ops,
+	.n_ops = ARRAY_SIZE(aggnet_nl_ops),
 	.mcgrps = nl_groups,
 	.n_mcgrps = ARRAY_SIZE(nl_groups),
 	/* From this command on the core refuses NLM_F_REPLACE. */

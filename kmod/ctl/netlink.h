@@ -19,7 +19,7 @@ extern struct genl_family aggnet_genl_family;
 	(error);							\
 })
 
-/* The socket that a request came from, which nl_doit() has put there. */
+/* The socket that a request came from, which aggnet_nl_doit() has put there. */
 static inline struct sock *aggnet_nl_sock(const struct genl_info *info)
 {
 	return info->user_ptr[0];
@@ -34,26 +34,22 @@ static inline struct sock *aggnet_nl_sock(const struct genl_info *info)
  */
 int aggnet_nl_required(struct genl_info *info, int attr);
 
-/*
- * Handlers of commands, named as these: in process context, under an->lock.
- * Attributes have passed the policy of their command.
+/**
+ * struct aggnet_nl_command - what a command does, under an->lock
+ * @handle: serve a request in process context; its attributes have passed the
+ *	policy of the command
+ * @walk: put objects from the cb->args[0]th on into a part of a dump, and keep
+ *	cb->args[0] up to date. Return: 0 at the end, -EMSGSIZE: more to come
  */
-typedef int (*aggnet_nl_handler)(struct aggnet_net *an, struct genl_info *info);
+struct aggnet_nl_command {
+	int (*handle)(struct aggnet_net *an, struct genl_info *info);
+	int (*walk)(struct sk_buff *skb, struct netlink_callback *cb,
+		    struct aggnet_net *an);
+};
 
-int aggnet_nl_node_get(struct aggnet_net *an, struct genl_info *info);
-int aggnet_nl_node_set(struct aggnet_net *an, struct genl_info *info);
-int aggnet_nl_port_get(struct aggnet_net *an, struct genl_info *info);
-int aggnet_nl_port_add(struct aggnet_net *an, struct genl_info *info);
-int aggnet_nl_port_del(struct aggnet_net *an, struct genl_info *info);
-int aggnet_nl_link_add(struct aggnet_net *an, struct genl_info *info);
-int aggnet_nl_link_del(struct aggnet_net *an, struct genl_info *info);
-int aggnet_nl_tree_get(struct aggnet_net *an, struct genl_info *info);
-int aggnet_nl_tree_add(struct aggnet_net *an, struct genl_info *info);
-int aggnet_nl_tree_del(struct aggnet_net *an, struct genl_info *info);
-int aggnet_nl_stats_get(struct aggnet_net *an, struct genl_info *info);
-int aggnet_nl_plan_begin(struct aggnet_net *an, struct genl_info *info);
-int aggnet_nl_plan_commit(struct aggnet_net *an, struct genl_info *info);
-int aggnet_nl_plan_drop(struct aggnet_net *an, struct genl_info *info);
+/* The family's own callbacks, which serve every command of netlink_gen.c. */
+int aggnet_nl_doit(struct sk_buff *skb, struct genl_info *info);
+int aggnet_nl_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 
 /**
  * typedef aggnet_nl_fill - write the attributes of one object
@@ -76,17 +72,6 @@ int aggnet_nl_reply(struct aggnet_net *an, struct genl_info *info, size_t size,
 int aggnet_nl_dump_one(struct sk_buff *skb, struct netlink_callback *cb,
 		       struct aggnet_net *an, aggnet_nl_fill fill,
 		       const void *object);
-
-/*
- * Walkers of dumps, under an->lock: put objects from the cb->args[0]th on and
- * keep cb->args[0] up to date. Return: 0 at the end, -EMSGSIZE: more to come.
- */
-int aggnet_nl_port_walk(struct sk_buff *skb, struct netlink_callback *cb,
-			struct aggnet_net *an);
-int aggnet_nl_link_walk(struct sk_buff *skb, struct netlink_callback *cb,
-			struct aggnet_net *an);
-int aggnet_nl_tree_walk(struct sk_buff *skb, struct netlink_callback *cb,
-			struct aggnet_net *an);
 
 /* Bytes of the largest entry's attributes, for a dump; under an->lock. */
 size_t aggnet_nl_tree_largest(struct aggnet_net *an);

@@ -6,7 +6,7 @@
 #include <linux/rculist.h>
 #include <net/route.h>
 
-#include "ctl/netlink.h"
+#include "ctl/netlink_gen.h"
 #include "ctl/plan.h"
 #include "flow/tree_table.h"
 #include "net/hook.h"

@@ -6,7 +6,7 @@
 #include "core/bloom.h"
 #include "ctl/bloom_grow.h"
 #include "ctl/event.h"
-#include "ctl/netlink.h"
+#include "ctl/netlink_gen.h"
 #include "ctl/plan.h"
 #include "flow/host.h"
 #include "flow/tree_table.h"

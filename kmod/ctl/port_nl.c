@@ -2,7 +2,7 @@
 /* Ports over netlink. */
 #include <linux/netdevice.h>
 
-#include "ctl/netlink.h"
+#include "ctl/netlink_gen.h"
 #include "net/port.h"
 #include "netns.h"
 

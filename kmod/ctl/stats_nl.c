@@ -2,7 +2,7 @@
 /* Counters over netlink. */
 #include <net/genetlink.h>
 
-#include "ctl/netlink.h"
+#include "ctl/netlink_gen.h"
 #include "netns.h"
 #include "stats.h"
 

@@ -7,7 +7,7 @@
 
 #include "core/filter.h"
 #include "core/reduce.h"
-#include "ctl/netlink.h"
+#include "ctl/netlink_gen.h"
 #include "ctl/plan.h"
 #include "flow/tree.h"
 #include "flow/tree_table.h"

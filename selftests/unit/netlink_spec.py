@@ -1,26 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The netlink spec against the uapi header and the module's policies.
+"""The netlink spec against the uapi header and the files generated from it.
 
 Prints TAP. The header is asked by the compiler: each number of the spec is a
 static assertion. Usage: netlink_spec.py TOP
 """
-import re
+import difflib
+import os
 import subprocess
 import sys
 
-import yaml
-
-TYPES = {
-    "u8": "NLA_U8", "u16": "NLA_U16", "u32": "NLA_U32", "u64": "NLA_U64",
-    "string": "NLA_NUL_STRING", "binary": "NLA_BINARY",
-}
-LENGTHS = {"ETH_ALEN": 6}
-STEP = r"\[(AGGNET_A_\w+)\] = (\{[^}]*\}|\w+\([^)]*\)),"
-
-
-def c_name(*parts):
-    """NAME of a constant in C."""
-    return "".join(parts).upper().replace("-", "_")
+sys.dont_write_bytecode = True
+sys.path.append(os.path.join(sys.argv[1], "tools/netlink"))
+import generate
+from generate import c_name
 
 
 class Tap:
@@ -48,12 +40,10 @@ def header_numbers(spec):
         if d["type"] == "const":
             yield c_name("aggnet-", d["name"]), d["value"]
             continue
-        prefix = d.get("name-prefix", f"aggnet-{d['name']}-")
-        names = [e if isinstance(e, str) else e["name"] for e in d["entries"]]
-        for value, name in enumerate(names):
-            yield c_name(prefix, name), value
-        count = d.get("enum-cnt-name", f"--{prefix}max")
-        yield c_name(count), len(names)
+        values, count = generate.enum_values(d)
+        for value, (_, name) in enumerate(values):
+            yield name, value
+        yield count, len(values)
     for s in spec["attribute-sets"]:
         for value, a in enumerate(s["attributes"], 1):
             yield c_name(s["name-prefix"], a["name"]), value
@@ -91,74 +81,14 @@ def check_header(tap, spec, top):
                else ["it is not"])
 
 
-def policies(source):
-    """{policy: {attribute: (type, length)}} of the module's source."""
-    out = {}
-    for name, body in re.findall(
-            r"nla_policy (\w+)\[\] = \{\n(.*?)\n\};", source, re.S):
-        out[name] = {}
-        for attr, value in re.findall(STEP, body, re.S):
-            exact = re.match(r"NLA_POLICY_EXACT_LEN\((\w+)\)", value)
-            kind = re.search(r"\.type = (\w+)", value)
-            length = re.search(r"\.len = (\d+)", value)
-            out[name][attr] = (
-                "exact" if exact else kind[1],
-                int(LENGTHS.get(exact[1], exact[1])) if exact
-                else int(length[1]) if length else None)
-    return out
-
-
-def operations(source):
-    """{command: text of its struct genl_ops} of the module's source."""
-    return {m[1]: m[0] for m in re.finditer(
-        r"\.cmd = (AGGNET_CMD_\w+),.*?\},", source, re.S)}
-
-
-def expected_policy(attr):
-    checks = attr.get("checks", {})
-    if "exact-len" in checks:
-        return "exact", checks["exact-len"]
-    kind = TYPES[attr["type"]]
-    if attr["type"] == "u32" and attr.get("byte-order") == "big-endian":
-        kind = "NLA_BE32"
-    return kind, checks.get("max-len")
-
-
-def check_operation(spec, op, text, found):
-    """Faults of one command in the module's source."""
-    sets = {s["name"]: s for s in spec["attribute-sets"]}
-    aset = sets[op["attribute-set"]]
-    attrs = {a["name"]: a for a in aset["attributes"]}
-    wanted = op.get("do", {}).get("request", {}).get("attributes", [])
-    expected = {c_name(aset["name-prefix"], a): expected_policy(attrs[a])
-                for a in wanted}
-    name = re.search(r"NL_POLICY\((\w+)\)", text)[1]
-    faults = []
-    if found[name] != expected:
-        faults.append(f"{name} is {found[name]}, the spec says {expected}")
-    for way in "do", "dump":
-        if (way in op) != (f".{way}it = " in text):
-            faults.append(f"spec and module disagree on {way}")
-    if op["flags"] != ["uns-admin-perm"]:
-        faults.append("not for administrators only")
-    return faults
-
-
-def check_policies(tap, spec, top):
-    with open(f"{top}/kmod/ctl/netlink.c", encoding="ascii") as f:
-        source = f.read()
-    found, ops = policies(source), operations(source)
-    tap.result("policy: all commands need the privilege", [] if re.search(
-        r"define NL_POLICY\(name\).*?GENL_UNS_ADMIN_PERM\n", source, re.S)
-        else ["NL_POLICY() does not say GENL_UNS_ADMIN_PERM"])
-    for op in spec["operations"]["list"]:
-        if "event" in op:
-            continue
-        cmd = c_name("aggnet-cmd-", op["name"])
-        faults = check_operation(spec, op, ops.pop(cmd), found) \
-            if cmd in ops else ["the module has no such command"]
-        tap.result(f"policy: {op['name']}", faults)
-    tap.result("policy: no command is left out of the spec", list(ops))
+def check_generated(tap, spec, top):
+    """The files that follow from the spec are what the generator writes."""
+    for name, text in generate.generated(spec).items():
+        with open(f"{top}/{name}", encoding="ascii") as f:
+            diff = difflib.unified_diff(
+                f.read().splitlines(), text.splitlines(), name,
+                "make netlink-generated", lineterm="", n=0)
+        tap.result(f"generated: {name}", list(diff))
 
 
 def check_names(tap, spec):
@@ -183,12 +113,10 @@ def check_names(tap, spec):
 def main():
     top = sys.argv[1]
     tap = Tap()
-    path = f"{top}/Documentation/netlink/specs/aggnet.yaml"
-    with open(path, encoding="ascii") as f:
-        spec = yaml.safe_load(f)
+    spec = generate.read(top)
     check_names(tap, spec)
     check_header(tap, spec, top)
-    check_policies(tap, spec, top)
+    check_generated(tap, spec, top)
     return tap.done()
 
 

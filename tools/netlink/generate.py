@@ -1,0 +1,199 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""Write what follows from the netlink spec: policies and operations of the module.
+
+Usage: generate.py TOP [OUT]   files below OUT (TOP); "make netlink-generated"
+"""
+import os
+import sys
+
+import yaml
+
+SPEC = "Documentation/netlink/specs/aggnet.yaml"
+HEAD = f"""/* Generated from {SPEC}; do not edit.
+ * "make netlink-generated" writes it.
+ */
+"""
+TYPES = {
+    "u8": "NLA_U8", "u16": "NLA_U16", "u32": "NLA_U32", "u64": "NLA_U64",
+    "string": "NLA_NUL_STRING", "binary": "NLA_BINARY",
+}
+FLAGS = {"uns-admin-perm": "GENL_UNS_ADMIN_PERM"}
+
+
+def c_name(*parts):
+    """Name of a constant in C."""
+    return "".join(parts).upper().replace("-", "_")
+
+
+def c_lower(*parts):
+    """Name of a function or variable in C."""
+    return "".join(parts).lower().replace("-", "_")
+
+
+def read(top):
+    with open(f"{top}/{SPEC}", encoding="ascii") as f:
+        return yaml.safe_load(f)
+
+
+class Operation:
+    """A command that user space sends."""
+
+    def __init__(self, spec, op):
+        sets = {s["name"]: s for s in spec["attribute-sets"]}
+        self.set = sets[op["attribute-set"]]
+        self.name = op["name"]
+        self.command = c_name(spec["operations"]["name-prefix"], op["name"])
+        self.flags = " | ".join(FLAGS[f] for f in op["flags"])
+        self.do = op.get("do")
+        self.dump = op.get("dump")
+        self.start = c_lower((self.dump or {}).get("pre", ""))
+        self.consts = {d["name"] for d in spec["definitions"]
+                       if d["type"] == "const"}
+        self.handler = c_lower("aggnet-nl-", op["name"])
+        self.walker = c_lower(f"aggnet-nl-{self.set['name']}-walk")
+        known = [a["name"] for a in self.set["attributes"]]
+        wanted = (self.do or {}).get("request", {}).get("attributes", [])
+        self.request = sorted(wanted, key=known.index)
+
+    def attribute(self, name):
+        return c_name(self.set["name-prefix"], name)
+
+    def limit(self, value):
+        """A length of the spec: a number, or the name of a constant."""
+        return c_name("aggnet-", value) if value in self.consts else str(value)
+
+    def rule(self, name):
+        """Initializer of a struct nla_policy."""
+        attr = next(a for a in self.set["attributes"] if a["name"] == name)
+        kind = TYPES[attr["type"]]
+        if attr.get("byte-order") == "big-endian" and kind != "NLA_BINARY":
+            kind = kind.replace("NLA_U", "NLA_BE")
+        checks = dict(attr.get("checks", {}))
+        exact, most = checks.pop("exact-len", None), checks.pop("max-len", None)
+        if checks:
+            sys.exit(f"{self.set['name']}: {name}: no rule for {checks}")
+        if exact is not None:
+            return f"NLA_POLICY_EXACT_LEN({self.limit(exact)})"
+        if most is not None:
+            return f"{{ .type = {kind}, .len = {self.limit(most)} }}"
+        return f"{{ .type = {kind} }}"
+
+    def policy(self):
+        """(name, number of the last attribute) of the policy."""
+        if not self.request:
+            return "aggnet_nl_no_policy", "1"
+        return (c_lower(f"aggnet-nl-{self.name}-policy"),
+                self.attribute(self.request[-1]))
+
+
+def operations(spec):
+    return [Operation(spec, op) for op in spec["operations"]["list"]
+            if "event" not in op]
+
+
+def header(spec):
+    ops = operations(spec)
+    out = "/* SPDX-License-Identifier: GPL-2.0 */\n" + HEAD
+    out += "#ifndef _AGGNET_NETLINK_GEN_H\n#define _AGGNET_NETLINK_GEN_H\n\n"
+    out += '#include "ctl/netlink.h"\n\n'
+    for op in ops:
+        if op.do is not None:
+            out += f"int {op.handler}(struct aggnet_net *an, " \
+                   "struct genl_info *info);\n"
+    out += "\n"
+    for op in ops:
+        if op.dump is None:
+            continue
+        out += f"int {op.walker}(struct sk_buff *skb, " \
+               "struct netlink_callback *cb,\n\t\t\tstruct aggnet_net *an);\n"
+        if op.start:
+            out += f"int {op.start}(struct netlink_callback *cb);\n"
+    return out + f"""
+extern const struct aggnet_nl_command aggnet_nl_commands[];
+extern const struct genl_ops aggnet_nl_ops[{len(ops)}];
+
+#endif /* _AGGNET_NETLINK_GEN_H */
+"""
+
+
+def policies(ops):
+    out = """/* No attributes: all are refused. */
+static const struct nla_policy aggnet_nl_no_policy[] = {
+	[1] = { .type = NLA_REJECT },
+};
+"""
+    for op in ops:
+        if not op.request:
+            continue
+        out += f"\n/* {op.command} */\n"
+        out += f"static const struct nla_policy {op.policy()[0]}[] = {{\n"
+        for attr in op.request:
+            out += f"\t[{op.attribute(attr)}] = {op.rule(attr)},\n"
+        out += "};\n"
+    return out
+
+
+def commands(ops):
+    out = "\nconst struct aggnet_nl_command aggnet_nl_commands[] = {\n"
+    for op in ops:
+        does = [f".handle = {op.handler}"] if op.do is not None else []
+        does += [f".walk = {op.walker}"] if op.dump is not None else []
+        out += f"\t[{op.command}] = {{\n"
+        out += "".join(f"\t\t{d},\n" for d in does) + "\t},\n"
+    return out + "};\n"
+
+
+def table(ops):
+    out = "\nconst struct genl_ops aggnet_nl_ops[] = {\n"
+    for op in ops:
+        policy, last = op.policy()
+        members = [("cmd", op.command)]
+        if op.do is not None:
+            members.append(("doit", "aggnet_nl_doit"))
+        if op.start:
+            members.append(("start", op.start))
+        if op.dump is not None:
+            members.append(("dumpit", "aggnet_nl_dumpit"))
+        members += [("policy", policy), ("maxattr", last),
+                    ("flags", op.flags)]
+        out += "\t{\n"
+        out += "".join(f"\t\t.{m} = {v},\n" for m, v in members) + "\t},\n"
+    return out + "};\n"
+
+
+def source(spec):
+    ops = operations(spec)
+    return "// SPDX-License-Identifier: GPL-2.0\n" + HEAD + \
+        '#include "ctl/netlink_gen.h"\n\n' + policies(ops) + \
+        commands(ops) + table(ops)
+
+
+def enum_values(definition):
+    """(name, constant) of an enumeration's values, and its count."""
+    prefix = definition.get("name-prefix", f"aggnet-{definition['name']}-")
+    names = [e if isinstance(e, str) else e["name"]
+             for e in definition["entries"]]
+    return ([(n, c_name(prefix, n)) for n in names],
+            c_name(definition.get("enum-cnt-name", f"--{prefix}max")))
+
+
+def generated(spec):
+    """{file: text} of all that follows from the spec."""
+    return {
+        "kmod/ctl/netlink_gen.h": header(spec),
+        "kmod/ctl/netlink_gen.c": source(spec),
+    }
+
+
+def main():
+    top, out = sys.argv[1], sys.argv[-1]
+    for name, text in generated(read(top)).items():
+        path = f"{out}/{name}"
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="ascii") as f:
+            f.write(text)
+
+
+if __name__ == "__main__":
+    main()
