@@ -381,6 +381,7 @@ const struct aggnet_field *aggnet_field_find(const struct aggnet_noun *noun,
 /* Names of enumerations, NULL-terminated, from 0. */
 extern const char * const aggnet_role_names[];
 extern const char * const aggnet_fault_names[];
+extern const char * const aggnet_transit_names[];
 extern const char * const aggnet_function_names[];
 extern const char * const aggnet_vtype_names[];
 extern const char * const aggnet_layout_names[];

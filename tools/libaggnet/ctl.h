@@ -47,6 +47,13 @@ int aggnet_ctl_exchange(struct aggnet_ctl *ctl, struct nl_msg *msg,
 struct nl_msg *aggnet_ctl_msg(struct aggnet_ctl *ctl, int cmd, int flags,
 			      const struct aggnet_noun *noun, const void *info);
 
+struct aggnet_plan_info {
+	uint64_t has;
+	uint32_t steps;
+};
+
+extern const struct aggnet_noun aggnet_noun_plan;
+
 /* plan.c; aggnet_ctl_do() of what a plan would stage */
 int aggnet_ctl_step(struct aggnet_ctl *ctl, int cmd, int flags,
 		    const struct aggnet_noun *noun, const void *info);
@@ -63,13 +70,14 @@ int aggnet_field_take_all(const struct aggnet_noun *noun,
 void aggnet_field_clear(const struct aggnet_noun *noun, void *info);
 
 /* A row of a noun's table; the member is named like the attribute. */
-#define FIELD(type, member, number, what, told) { \
+#define FIELD(noun, member, number, what, told) { \
 	.name = #member, .attr = number, .kind = AGGNET_FIELD_##what, \
-	.answer = told, .offset = offsetof(type, member), \
-	.size = sizeof(((type *)0)->member) }
-#define FIELD_ENUM(type, member, number, told, list) { \
+	.answer = told, .offset = offsetof(struct aggnet_##noun##_info, member), \
+	.size = sizeof(((struct aggnet_##noun##_info *)0)->member) }
+#define FIELD_ENUM(noun, member, number, told, list) { \
 	.name = #member, .attr = number, .kind = AGGNET_FIELD_ENUM, \
-	.answer = told, .offset = offsetof(type, member), \
-	.size = sizeof(((type *)0)->member), .names = list }
+	.answer = told, .offset = offsetof(struct aggnet_##noun##_info, member), \
+	.size = sizeof(((struct aggnet_##noun##_info *)0)->member), \
+	.names = aggnet_##list##_names }
 
 #endif

@@ -10,36 +10,9 @@
 
 #include "ctl.h"
 
-#define F(member, number, what) \
-	FIELD(struct aggnet_event_info, member, AGGNET_A_EVENT_##number, \
-	      what, true)
-#define E(member, number, list) \
-	FIELD_ENUM(struct aggnet_event_info, member, \
-		   AGGNET_A_EVENT_##number, true, list)
-
 /* Bytes of events that may wait for us. */
 #define EVENT_QUEUE	(1024 * 1024)
 #define EVENT_BYTES	8192
-
-static const struct aggnet_field fields[] = {
-	E(kind, KIND, aggnet_event_names),
-	F(incast_id, INCAST_ID, U64),
-	F(instance, INSTANCE, U32),
-	F(attempt, ATTEMPT, U32),
-	E(reason, REASON, aggnet_reason_names),
-	F(origin, ORIGIN, ADDR),
-	F(about, ABOUT, ADDR),
-	F(missing, MISSING, U32),
-	F(ifindex, IFINDEX, U32),
-	F(missing_names, MISSING_NAMES, ADDRS),
-};
-
-const struct aggnet_noun aggnet_noun_event = {
-	.name = "event",
-	.field = fields,
-	.n = ARRAY_SIZE(fields),
-	.size = sizeof(struct aggnet_event_info),
-};
 
 int aggnet_events_join(struct aggnet_ctl *ctl)
 {

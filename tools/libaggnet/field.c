@@ -237,3 +237,13 @@ const struct aggnet_field *aggnet_field_find(const struct aggnet_noun *noun,
 			return &noun->field[i];
 	return NULL;
 }
+
+int aggnet_enum_find(const char * const *names, const char *name)
+{
+	int i;
+
+	for (i = 0; names[i]; i++)
+		if (!strcmp(names[i], name))
+			return i;
+	return -1;
+}

@@ -2,30 +2,6 @@
 /* Link: a port, a neighbour behind it, and the filter of what leaves there. */
 #include "ctl.h"
 
-#define F(member, number, what, told) \
-	FIELD(struct aggnet_link_info, member, AGGNET_A_LINK_##number, what, \
-	      told)
-
-static const struct aggnet_field fields[] = {
-	F(ifindex, IFINDEX, U32, false),
-	F(neighbour, NEIGHBOUR, ADDR, false),
-	F(lladdr, LLADDR, BYTES, false),
-	F(bits, BITS, U32, false),
-	F(hashes, HASHES, U8, false),
-	F(capacity, CAPACITY, U32, false),
-	F(trees, TREES, U32, true),
-	F(bits_set, BITS_SET, U32, true),
-	F(name, NAME, U64, false),
-	F(digit, DIGIT, U8, false),
-};
-
-const struct aggnet_noun aggnet_noun_link = {
-	.name = "link",
-	.field = fields,
-	.n = ARRAY_SIZE(fields),
-	.size = sizeof(struct aggnet_link_info),
-};
-
 int aggnet_link_list(struct aggnet_ctl *ctl, struct aggnet_link_info **list,
 		     size_t *n)
 {

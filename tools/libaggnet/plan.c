@@ -2,22 +2,6 @@
 /* Plan: changes that come into force together. */
 #include "ctl.h"
 
-struct plan_info {
-	uint64_t has;
-	uint32_t steps;
-};
-
-static const struct aggnet_field fields[] = {
-	FIELD(struct plan_info, steps, AGGNET_A_PLAN_STEPS, U32, false),
-};
-
-static const struct aggnet_noun noun_plan = {
-	.name = "plan",
-	.field = fields,
-	.n = ARRAY_SIZE(fields),
-	.size = sizeof(struct plan_info),
-};
-
 int aggnet_plan_begin(struct aggnet_ctl *ctl)
 {
 	ctl->steps = 0;
@@ -34,12 +18,12 @@ int aggnet_ctl_step(struct aggnet_ctl *ctl, int cmd, int flags,
 
 int aggnet_plan_commit(struct aggnet_ctl *ctl)
 {
-	const struct plan_info info = {
+	const struct aggnet_plan_info info = {
 		.has = AGGNET_HAS(AGGNET_A_PLAN_STEPS),
 		.steps = ctl->steps,
 	};
 
-	return aggnet_ctl_do(ctl, AGGNET_CMD_PLAN_COMMIT, 0, &noun_plan, &info);
+	return aggnet_ctl_do(ctl, AGGNET_CMD_PLAN_COMMIT, 0, &aggnet_noun_plan, &info);
 }
 
 int aggnet_plan_drop(struct aggnet_ctl *ctl)

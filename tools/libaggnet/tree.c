@@ -6,69 +6,6 @@
 #include "core/shape.h"
 #include "ctl.h"
 
-#define F(member, number, what, told) \
-	FIELD(struct aggnet_tree_info, member, AGGNET_A_TREE_##number, what, \
-	      told)
-#define E(member, number, told, list) \
-	FIELD_ENUM(struct aggnet_tree_info, member, AGGNET_A_TREE_##number, \
-		   told, list)
-
-static const struct aggnet_field fields[] = {
-	F(incast_id, INCAST_ID, U64, false),
-	F(instance, INSTANCE, U32, false),
-	F(attempt, ATTEMPT, U32, false),
-	F(contributors, CONTRIBUTORS, U32, false),
-	F(sources, SOURCES, U32, false),
-	F(children, CHILDREN, ADDRS, false),
-	E(function, FUNCTION, false, aggnet_function_names),
-	E(vtype, VTYPE, false, aggnet_vtype_names),
-	E(scheme, SCHEME, false, aggnet_scheme_names),
-	F(link_ifindex, LINK_IFINDEX, U32, false),
-	F(link_neighbour, LINK_NEIGHBOUR, ADDR, false),
-	F(hops, HOPS, U8, false),
-	F(writers, WRITERS, U32, false),
-	F(uid, UID, U32, false),
-	F(gid, GID, U32, false),
-	F(memory, MEMORY, U64, false),
-	F(hold, HOLD, U32, false),
-	F(give_up, GIVE_UP, U32, false),
-	F(key, KEY, BYTES, false),
-	F(keyed, KEYED, FLAG, true),
-	E(state, STATE, true, aggnet_state_names),
-	E(reason, REASON, true, aggnet_reason_names),
-	F(origin, ORIGIN, ADDR, true),
-	F(weight, WEIGHT, U32, true),
-	F(channels, CHANNELS, U32, true),
-	F(memory_used, MEMORY_USED, U64, true),
-	F(keys, KEYS, U32, true),
-	F(records_in, RECORDS_IN, U64, true),
-	F(records_out, RECORDS_OUT, U64, true),
-	F(packets_in, PACKETS_IN, U64, true),
-	F(packets_out, PACKETS_OUT, U64, true),
-	F(rexmits, REXMITS, U64, true),
-	F(acceptor, ACCEPTOR, ADDR, true),
-	F(members, MEMBERS, U32, false),
-	E(layout, LAYOUT, false, aggnet_layout_names),
-	F(scale, SCALE, U8, false),
-	F(k, K, U32, false),
-	F(elements, ELEMENTS, U64, false),
-	F(absent, ABSENT, ADDRS, false),
-	F(about, ABOUT, ADDR, true),
-	F(missing, MISSING, U32, true),
-	F(missing_names, MISSING_NAMES, ADDRS, true),
-	F(bytes_out, BYTES_OUT, U64, true),
-	F(filter, FILTER, BLOB, false),
-	F(plan, PLAN, BYTES, false),
-	F(memory_most, MEMORY_MOST, U64, true),
-};
-
-const struct aggnet_noun aggnet_noun_tree = {
-	.name = "tree",
-	.field = fields,
-	.n = ARRAY_SIZE(fields),
-	.size = sizeof(struct aggnet_tree_info),
-};
-
 int aggnet_tree_list(struct aggnet_ctl *ctl, struct aggnet_tree_info **list,
 		     size_t *n)
 {

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Write what follows from the netlink spec: policies and operations of the module.
+"""Write what follows from the netlink spec: policies and operations of the module,
+names and attributes of the library.
 
 Usage: generate.py TOP [OUT]   files below OUT (TOP); "make netlink-generated"
 """
@@ -18,6 +19,11 @@ TYPES = {
     "u8": "NLA_U8", "u16": "NLA_U16", "u32": "NLA_U32", "u64": "NLA_U64",
     "string": "NLA_NUL_STRING", "binary": "NLA_BINARY",
 }
+# Attribute sets that are a struct of the library.
+NOUNS = ["node", "port", "link", "tree", "plan", "event"]
+# Where the library has another name than the spec.
+MEMBERS = {("node", "udp-port"): "port"}
+ENUMS = {"tree-state": "state"}
 FLAGS = {"uns-admin-perm": "GENL_UNS_ADMIN_PERM"}
 
 
@@ -178,11 +184,78 @@ def enum_values(definition):
             c_name(definition.get("enum-cnt-name", f"--{prefix}max")))
 
 
+def names(spec):
+    """The library's names of enumerations."""
+    out = ""
+    for d in spec["definitions"]:
+        if d["type"] != "enum":
+            continue
+        values, count = enum_values(d)
+        name = c_lower(ENUMS.get(d["name"], d["name"]))
+        out += f"\nconst char * const aggnet_{name}_names[] = {{\n"
+        out += "".join(f'\t[{c}] = "{n}",\n' for n, c in values)
+        out += f"\t[{count}] = NULL,\n}};\n"
+    return out
+
+
+def kind(attr):
+    """AGGNET_FIELD_* of an attribute, without the prefix."""
+    if attr["type"] == "binary":
+        if "sub-type" in attr:
+            return "ADDRS"
+        return "BYTES" if "exact-len" in attr["checks"] else "BLOB"
+    return "ADDR" if "byte-order" in attr else attr["type"].upper()
+
+
+def fields(spec, aset):
+    """The library's table of a noun, in the order of its answers."""
+    noun = aset["name"]
+    attrs = {a["name"]: a for a in aset["attributes"]}
+    ops = [op for op in spec["operations"]["list"]
+           if op["attribute-set"] == noun]
+    taken, told = {}, {}
+    for op in ops:
+        taken |= dict.fromkeys(
+            op.get("do", {}).get("request", {}).get("attributes", []))
+        for part in (op.get("do", {}).get("reply", {}),
+                     op.get("dump", {}).get("reply", {}), op.get("event", {})):
+            told |= dict.fromkeys(part.get("attributes", []))
+    out = f"\nstatic const struct aggnet_field {noun}_fields[] = {{\n"
+    for name in told | taken:
+        member = MEMBERS.get((noun, name), c_lower(name))
+        number = c_name(aset["name-prefix"], name)
+        answer = "false" if name in taken else "true"
+        if "enum" in attrs[name]:
+            enum = attrs[name]["enum"]
+            out += f"\tFIELD_ENUM({noun}, {member}, {number}, {answer}, " \
+                   f"{c_lower(ENUMS.get(enum, enum))}),\n"
+        else:
+            out += f"\tFIELD({noun}, {member}, {number}, " \
+                   f"{kind(attrs[name])}, {answer}),\n"
+    return out + f"""}};
+
+const struct aggnet_noun aggnet_noun_{noun} = {{
+	.name = "{noun}",
+	.field = {noun}_fields,
+	.n = ARRAY_SIZE({noun}_fields),
+	.size = sizeof(struct aggnet_{noun}_info),
+}};
+"""
+
+
+def library(spec):
+    return "// SPDX-License-Identifier: GPL-2.0\n" + HEAD + \
+        '#include "ctl.h"\n' + names(spec) + \
+        "".join(fields(spec, s) for s in spec["attribute-sets"]
+                if s["name"] in NOUNS)
+
+
 def generated(spec):
     """{file: text} of all that follows from the spec."""
     return {
         "kmod/ctl/netlink_gen.h": header(spec),
         "kmod/ctl/netlink_gen.c": source(spec),
+        "tools/libaggnet/spec_gen.c": library(spec),
     }
 
 

@@ -119,6 +119,15 @@ enum aggnet_node_attr {
 
 #define AGGNET_A_NODE_MAX	(__AGGNET_A_NODE_MAX - 1)
 
+/* How the node forwards a packet for another node that a port receives. */
+enum aggnet_transit {
+	AGGNET_TRANSIT_OFF,		/* by plain IP, through FORWARD rules and
+					 * conntrack
+					 */
+	AGGNET_TRANSIT_ON,		/* by the links of the plan */
+	__AGGNET_TRANSIT_MAX
+};
+
 enum aggnet_port_attr {
 	AGGNET_A_PORT_UNSPEC,
 	AGGNET_A_PORT_IFINDEX,		/* u32 */
@@ -127,10 +136,7 @@ enum aggnet_port_attr {
 	AGGNET_A_PORT_RX,		/* u64: {aggnet packets taken} */
 	AGGNET_A_PORT_FORWARDED,	/* u64: {aggnet packets sent on} */
 	AGGNET_A_PORT_PAD,
-	AGGNET_A_PORT_TRANSIT,		/* u8: 1 (default): others' packets leave by
-					 * the plan's links; 0: by plain IP, so
-					 * through FORWARD rules and conntrack
-					 */
+	AGGNET_A_PORT_TRANSIT,		/* u8: enum aggnet_transit, default on */
 	__AGGNET_A_PORT_MAX
 };
 
