@@ -74,7 +74,7 @@ once()
 {
 	local most=$BLOCKS
 
-	[ "$SLOW" = 1 ] || most=$((BLOCKS + BLOCKS / 10))
+	[ "$SLOW" = 1 ] || most=$((BLOCKS + BLOCKS / 2))
 	entries 'map(.[] | select(.records_out > 0) | .records_out) |
 		unique' > "$TMP/once"
 	cat "$TMP/once"
