@@ -12,8 +12,7 @@
 
 static ssize_t play_recvmsg(int fd, struct msghdr *msg, int flags);
 
-#include "../../tools/libaggnet/names.c"
-#undef NAMES
+#include "../../tools/libaggnet/spec_gen.c"
 #include "../../tools/libaggnet/field.c"
 #define recvmsg play_recvmsg
 #include "../../tools/libaggnet/event.c"

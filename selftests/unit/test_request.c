@@ -8,7 +8,7 @@
 #include <netlink/msg.h>
 #include <string.h>
 
-#include "../../tools/libaggnet/names.c"
+#include "../../tools/libaggnet/spec_gen.c"
 #include "../../tools/libaggnet/field.c"
 #include "../../tools/libaggnet/ctl.c"
 #include "../../tools/libaggnet/request.c"
