@@ -27,7 +27,7 @@ if [ "$SLOW" -gt 1 ]; then
 	EIGHT="v0 v1 v3 v4 v6 v8 v12 v15"
 fi
 ALL=$(seq -f 'v%.0f' -s ' ' 0 $((SIDE * SIDE - 1)))
-LONG=$(scaled 100000)
+LONG=$(scaled 50000)
 # How many packets v0's switches have sent on by it.
 declare -A forwarded=([bloom]=0 [filter]=0)
 

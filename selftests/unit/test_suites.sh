@@ -93,19 +93,20 @@ selects()
 	[ $status = "$2" ] && [ "$(grep -c '^u/' "$tmp/log")" = "$3" ]
 }
 
-# audits STATUS TEXT ROW...: of a run with these rows, on all there is
+# audits STATUS TEXT ROW...: of a run with these rows, on all there is or WHERE
 audits()
 {
 	local status=0 text=$2 want=$1
 
 	shift 2
 	printf '%s\n' "$@" > "$tmp/results"
-	TESTS='*' "$suites" audit "$tmp/results" 6.1 6.12 host debug \
+	# shellcheck disable=SC2086 # words
+	TESTS='*' "$suites" audit "$tmp/results" ${WHERE:-6.1 6.12 host debug} \
 		> "$tmp/log" 2>&1 || status=$?
 	[ $status = "$want" ] && grep -q -e "$text" <(cat "$tmp/log"; echo)
 }
 
-echo 1..27
+echo 1..29
 same
 result $? "each test has a line in the list, each line a test"
 missed lint/shell vm/gate.sh uapi/test_wait net/exact.sh
@@ -177,6 +178,13 @@ result $? "too many are skipped"
 audits 1 'split.sh: 4 passed, of 5 at least' "${good[@]:0:6}" \
 	"6.12/k/split.sh 1 0 0 1 1"
 result $? "too few of a suite that is split"
+results=("debug/k/each 4 0 0 9 9" "debug/k/split.sh 2 0 0 9 9" "debug/vm 1 0 0 1 1"
+	"debug/k/kernel 1 0 2 1 1")
+WHERE=debug-all audits 0 '' "${results[@]}"
+result $? "the debug kernel has half of a suite that is split"
+WHERE=debug-all audits 1 'split.sh: 1 passed, of 2 at least' \
+	"${results[@]/split.sh 2/split.sh 1}"
+result $? "the debug kernel has less than half of it"
 audits 1 '6.12/k/kernel: 2 skipped, of 0 at most' "${good[@]/6.12\/k\/kernel */6.12/k/kernel 3 0 2 1 1}"
 result $? "what one kernel may skip, another may not"
 [ "$(for where in 6.1 6.12 debug debug-all; do

@@ -117,7 +117,8 @@ lack()
 }
 
 # audit_one WHERE SUITE PLACE PASSES SKIPS DEBUG OPTIONS. The rows of a suite
-# that is split are counted together, with the last kernel.
+# that is split are counted together, with the last kernel. The debug kernel has
+# half of them.
 audit_one()
 {
 	local where=$1 suite=$2 least=$4 most=$5 passed=0 skipped=0
@@ -129,7 +130,9 @@ audit_one()
 		lack "$where/$suite: did not run"
 		return 0
 	}
-	if [ "$3" = split ] && [ "$where" != debug ]; then
+	if [ "$3" = split ] && [ "$where" = debug ]; then
+		least=$((least / 2))
+	elif [ "$3" = split ]; then
 		sum[$suite]=$((${sum[$suite]:-0} + passed))
 		passed=${sum[$suite]}
 		[ "$where" = "$last" ] || least=0
