@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Runs many aggctl commands at the same time, one on each line of standard
- * input: OUT ERR WORD... Forked, not executed: a program's start is what costs
- * most in an emulated guest.
+ * input: OUT ERR WORD... It forks and does not execute aggctl: starting a
+ * program takes most of the time in an emulated guest.
  */
 #include <errno.h>
 #include <signal.h>
@@ -27,7 +27,7 @@ static struct {
 
 static int members;
 
-/* In the child. */
+/* Runs in the child process. */
 static int run(char *line)
 {
 	char *out = strtok(line, "\n "), *err = strtok(NULL, "\n ");

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A testbed that only this process sees: names of namespaces are in /run. */
+/* A testbed that only this process sees: /run, with the namespaces' names, is
+ * private.
+ */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -14,7 +16,7 @@
 #include "testbed.h"
 
 #define MTU	1500
-#define DOWN	8	/* devices that are down at a time, at most */
+#define DOWN	8	/* devices that may be down at a time */
 
 struct bed bed;
 
@@ -48,7 +50,7 @@ static struct testbed recipe(void)
 	};
 }
 
-/* Of what others have mounted nothing changes for them. */
+/* Mount events of other namespaces change nothing in this one. */
 static void be_alone(void)
 {
 	if (unshare(CLONE_NEWNS) ||
@@ -94,7 +96,7 @@ void bed_unmake(void)
 	aggt_topo_free(bed.topo);
 }
 
-/* --- what goes ------------------------------------------------------- */
+/* --- breaking links and switches --------------------------------------- */
 
 static void set(int netns, const char *device, bool up)
 {
@@ -128,7 +130,7 @@ void bed_stop(uint32_t sw)
 	take_down(servers() + sw, TB_BRIDGE);
 }
 
-/* --- and comes back -------------------------------------------------- */
+/* --- mending them --------------------------------------------------- */
 
 static int route(aggt_node server)
 {

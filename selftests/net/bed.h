@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A testbed that only this process sees: there may be several at a time. Links
- * and switches of it go, and come back.
+/* A testbed that only this process sees; several may exist at the same time. A
+ * test can break its links and switches and mend them.
  */
 #ifndef NET_BED_H
 #define NET_BED_H
@@ -11,7 +11,7 @@
 #include <aggnet.h>
 #include <aggtree.h>
 
-#define BED_NODES	16	/* servers and switches, at most */
+#define BED_NODES	16	/* at most this many servers and switches */
 
 /**
  * struct bed - the testbed
@@ -27,16 +27,16 @@ struct bed {
 
 extern struct bed bed;
 
-/* Make it, and take it away. Both exit on failure, as all here does. */
+/* Make it; remove it. Like all functions here they exit on failure. */
 void bed_make(const char *topology);
 void bed_unmake(void);
 
-/* The link of @server at @level goes down, at the switch or at the server. */
+/* Set the link of @server at @level down, at the switch or at the server. */
 void bed_cut(aggt_node server, unsigned int level, bool at_switch);
-/* Switch @sw forwards no longer. */
+/* Switch @sw stops forwarding. */
 void bed_stop(uint32_t sw);
 
-/* What is down is up again, and carries packets by the usual routes. */
+/* Set everything up again, and wait until packets use the usual routes. */
 void bed_mend(void);
 
 #endif

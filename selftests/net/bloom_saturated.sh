@@ -16,7 +16,7 @@ SENDERS="v2 v5 v9 v10 v11 v14"
 RECEIVERS="v0 v7 v12"
 NODES=$(echo v{0..15} w{0..7})
 
-# look NAME: at the counters of all nodes, now
+# look NAME: save the counters of all nodes in $TMP/look.NAME
 look()
 {
 	local node
@@ -26,7 +26,8 @@ look()
 	done > "$TMP/look.$1"
 }
 
-# total COUNTER NAME: over all nodes, then; since COUNTER BEFORE AFTER
+# total COUNTER NAME: the sum over all nodes in $TMP/look.NAME
+# since COUNTER BEFORE AFTER: how much that sum grew between two looks
 total()
 {
 	jq -s "map(.$1) | add" "$TMP/look.$2"
@@ -37,8 +38,8 @@ since()
 	echo $(($(total "$1" "$3") - $(total "$1" "$2")))
 }
 
-# On every link so many that they set all bits of its table of eight, but once in
-# millions of runs.
+# Give every link so many IDs that they set all 8 bits of its table. In one of
+# millions of runs a bit stays clear.
 lies()
 {
 	decoys lies trees '{"bits": 8, "hashes": 1}' 160
@@ -53,7 +54,7 @@ all_bits_set()
 	done | jq -s -e 'add | length == 64 and all(.bits_set == .bits)'
 }
 
-# A tree to each receiver.
+# Plan one tree to each receiver.
 trees()
 {
 	local r
@@ -66,13 +67,13 @@ trees()
 	done > "$TMP/transfers"
 }
 
-# A transfer to each receiver, at once.
+# Run one transfer to each receiver, all at the same time.
 run()
 {
 	many_transfers $RECORDS < "$TMP/transfers" > "$TMP/transferred"
 }
 
-# The same trees, in a newer epoch.
+# Replace the trees by the same trees in a newer epoch.
 renew()
 {
 	jq '.instance += 1 | .nodes[].trees[].instance += 1' "$TMP/trees.json" \
@@ -91,7 +92,7 @@ rounds()
 	done
 }
 
-# No packet is on its way any more: copies do not go round for ever.
+# No node receives packets any more: the copies have ended.
 quiet()
 {
 	local before
@@ -101,13 +102,13 @@ quiet()
 	[ "$(total rx_packets after)" = "$before" ]
 }
 
-# What one round made: a packet that leaves with the hop field h is on
-# its way over at most 1 + 3 + ... + 3^h links.
+# The copies of one round are within their bound: a packet that leaves with the
+# hop field h crosses at most 1 + 3 + ... + 3^h links.
 bounded()
 {
 	local true_copies=$1 lying_copies=$2 packets=$3 bound
 
-	say "forwarded by tables: $true_copies; when they lie: $lying_copies," \
+	say "forwarded by tables: $true_copies; with saturated tables: $lying_copies," \
 		"of $packets packets" >&3
 	bound=$((packets * (3 ** 7 - 1) / 2))
 	[ "$lying_copies" -gt $((2 * true_copies)) ] &&
@@ -118,21 +119,21 @@ exec 3>&1
 testbed bcube:4,1
 look begin
 check "three trees" trees
-check "tables that tell the truth" run
-check "the trees go" withdraw trees
+check "transfers with tables that are not saturated" run
+check "the trees are withdrawn" withdraw trees
 look truth
-check "no copy went wrong" test "$(total misforwarded truth)" = 0
-check "every table lies" lies
+check "no copy reached a node other than its acceptor" test "$(total misforwarded truth)" = 0
+check "every table gets entries that fill it" lies
 check "all bits are set" all_bits_set
-check "results are exact" rounds
+check "results are exact with saturated tables" rounds
 look after
-check "the copies come to an end" wait_for quiet
+check "the copies end" wait_for quiet
 check "the traffic grew, within its bound" bounded \
 	"$(since forwarded_bloom begin truth)" \
 	$(($(since forwarded_bloom truth after) / ROUNDS)) \
 	$(($(since tx_packets truth after) / ROUNDS))
-check "copies that went wrong are counted" \
+check "copies that reached other nodes are counted" \
 	test "$(total misforwarded after)" -gt 0
-check "the trees go" withdraw trees
-check "and the lies" withdraw lies
+check "the trees are withdrawn" withdraw trees
+check "the entries that fill the tables are withdrawn" withdraw lies
 done_testing

@@ -44,7 +44,7 @@ set_net()
 		ip -n "$1-$tag" address add "fd05:$3::$4/64" dev "$2" nodad
 }
 
-# Default routes of x and y by f.
+# Default routes of x and y lead through f.
 ways()
 {
 	ip -n "x-$tag" route replace default via 10.5.1.2
@@ -53,21 +53,21 @@ ways()
 	ip -n "y-$tag" -6 route replace default via fd05:2::2
 }
 
-# Do all of the streams cross, and none of it is taken for ours?
-# reached ADDRESS: does y answer that nothing listens there?
+# reached ADDRESS: does a connection get to y, which refuses it?
 reached()
 {
 	ip netns exec "x-$tag" bash -c ": < /dev/tcp/$1/9" 2> "$TMP/reached"
 	grep -q refused "$TMP/reached"
 }
 
+# All streams cross, and f counts none of their packets as aggnet's.
 cross()
 {
 	stream "$SEED" "x-$tag" "y-$tag" 10.5.2.3 fd05:2::3 &&
 		same 0 "$(counter f rx_packets)"
 }
 
-# Without sets: 6.1 walks those in a way that its own lockdep complains of.
+# The rules use no sets: lockdep of 6.1 complains when nftables walks a set.
 filters()
 {
 	on f nft -f - << END
@@ -104,7 +104,7 @@ offloads()
 	done
 }
 
-# In place of the untagged net: VLAN devices, which are ports as well.
+# VLAN devices replace the untagged network; they are attached as ports as well.
 vlans()
 {
 	local at node device
@@ -127,7 +127,7 @@ no_vlans()
 		ip -n "f-$tag" link del eth2.5 && ip -n "y-$tag" link del eth0.5
 }
 
-# x is in the net of y now.
+# A bridge puts x into the network of y.
 bridge()
 {
 	ip -n "f-$tag" link add name br type bridge mcast_snooping 0 &&
@@ -144,7 +144,7 @@ no_bridge()
 		ip -n "x-$tag" address flush dev eth0 scope global
 }
 
-# bond NODE: of its eth0 and eth1, which stay ports
+# bond NODE: bond its eth0 and eth1, which stay ports
 bond()
 {
 	ip -n "$1-$tag" link add bond type bond mode active-backup miimon 10 &&
@@ -163,12 +163,12 @@ bonds()
 }
 
 up
-# The first packets look for neighbours, which a new device may not answer yet.
+# Wait for the neighbours: a new device may not answer the first packets yet.
 wait_for reached 10.5.2.3 && wait_for reached fd05:2::3 || exit 1
 check "routed" cross
 check "filters, NAT and conntrack" filters
 check "filtered" cross
-check "conntrack had a say" conntrack_saw
+check "conntrack has seen the streams" conntrack_saw
 on f nft delete table inet by
 check "GRO on" offloads on
 check "with GRO" cross

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Keeps what the devices of a namespace see, as seeds of the fuzzers: the first
- * packet of each type, and what is asked of the netlink family (by an nlmon
- * device). Ends with its standard input.
+ * packet of each type, and requests to the netlink family (from an nlmon
+ * device). It exits at the end of its standard input.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -55,7 +55,7 @@ static void keep_packet(const struct frame *f)
 	keep(type_name[hdr->type], O_EXCL, hdr, f->len - FRAME_HEAD);
 }
 
-/* The control family is asked for the number of ours. */
+/* A request to the control family asks for the number of aggnet's family. */
 static void keep_request(const struct frame *f)
 {
 	const struct nlmsghdr *nlh = (const struct nlmsghdr *)f->bytes;
@@ -65,7 +65,7 @@ static void keep_request(const struct frame *f)
 		keep("requests", O_APPEND, nlh, NLMSG_ALIGN(nlh->nlmsg_len));
 }
 
-/* Return: false if there is nothing more. */
+/* Return: false if there is nothing more to read */
 static bool take(int fd)
 {
 	struct frame f __attribute__((aligned(8))) = { 0 };

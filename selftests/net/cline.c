@@ -19,7 +19,7 @@
 #include "rtnl.h"
 
 struct cnode nodes[NODES];
-static struct cnode host;	/* where we come from */
+static struct cnode host;	/* the namespace of this process */
 
 static void die(const char *what)
 {
@@ -33,7 +33,7 @@ void enter(int netns)
 		die("setns");
 }
 
-/* The first one is where the process began. */
+/* The first call keeps the namespace in which the process started. */
 static void host_enter(void)
 {
 	if (!host.netns) {
@@ -75,7 +75,7 @@ static void batch(int i, struct nl_msg **msgs, int n)
 	rtnl_close(r);
 }
 
-/* In the namespace of node @i: a device there, its peer in @other. */
+/* In the namespace of node @i: make a device there, with its peer in @other. */
 static void wire(int i, const char *device, int index, int other,
 		 const char *peer, int peer_index)
 {
@@ -125,7 +125,7 @@ static void link_wait(int i, const char *device)
 		exit(1);
 }
 
-/* The link between a node and the next one, and what they need to use it. */
+/* Make the link between a node and the next one, with addresses and routes. */
 static void link_make(int left)
 {
 	char own[32], next[32];
@@ -147,7 +147,10 @@ static void link_make(int left)
 static void node_make(int i)
 {
 	static const char * const ids[] = { "10.0.0.1", "10.0.0.2", "10.0.0.3" };
-	/* The name of one that is still going must not be taken again. */
+	/*
+	 * Each name is used once: a namespace that is being deleted still has
+	 * its own.
+	 */
 	static unsigned int made;
 	struct cnode *node = &nodes[i];
 	struct nl_msg *msgs[2];
@@ -155,7 +158,7 @@ static void node_make(int i)
 	snprintf(node->name, sizeof(node->name), "%c%u-%d", "sar"[i], made++,
 		 getpid());
 	node->id = inet_addr(ids[i]);
-	/* Leaves us there. */
+	/* This enters the new namespace. */
 	node->netns = netns_create(node->name);
 	if (node->netns < 0)
 		exit(1);
@@ -251,7 +254,9 @@ void line_unmake(void)
 		node_unmake(i);
 }
 
-/* --- what happens to a node ------------------------------------------------ */
+/*
+ * --- what can happen to a node ---------------------------------------------
+ */
 
 int set_up(int i, const char *device, bool up)
 {
@@ -298,7 +303,9 @@ int del_identity(int i)
 	return request(i, msg);
 }
 
-/* --- and how it becomes whole again ------------------------------------------ */
+/*
+ * --- mending it --------------------------------------------------------------
+ */
 
 void line_mend_ports(int i)
 {
@@ -318,7 +325,7 @@ static bool has_device(int i, const char *device)
 	return there;
 }
 
-/* It may be gone, or just going with its peer's namespace. */
+/* The device may be gone, or be deleted just now with its peer's namespace. */
 static void no_device(int i, const char *device)
 {
 	if (has_device(i, device) && del_device(i, device) &&

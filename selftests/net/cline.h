@@ -16,7 +16,7 @@ enum { S, A, R, NODES };
 #define RIGHT	11	/* ... towards r */
 
 /**
- * struct cnode - one of them
+ * struct cnode - a node of the line
  * @name: of the namespace
  * @netns: its descriptor
  * @ctl: its control handle
@@ -31,22 +31,24 @@ struct cnode {
 
 extern struct cnode nodes[NODES];
 
-/* Make it: namespaces, links, routes, identities, ports. Exits on failure. */
+/* Make namespaces, links, routes, identities and ports. Exits on failure. */
 void line_make(void);
-/* Open the control handles, and set identities and ports, again; close them. */
+/* Open the control handles and set identities and ports; close the handles. */
 void line_members(void);
 void line_close(void);
-/* Take it away. What still runs there has lost its control handle. */
+/*
+ * Remove the line. A thread that still runs on it has lost its control handle.
+ */
 void line_unmake(void);
 void node_unmake(int i);
 
-/* After something went: ports of a node, a node's link to the next, a node. */
+/* Mend what was removed: ports of a node, a node's link to the next, a node. */
 void line_mend_ports(int i);
 void line_mend_link(int left);
 void line_mend_node(int i);
 
 void enter(int netns);
-/* Back to where the process began. */
+/* Return to the namespace in which the process started. */
 void line_leave(void);
 int set_up(int i, const char *device, bool up);
 int del_device(int i, const char *device);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Members die in the middle of a transfer that libaggnet's supervision watches:
- * what can be repaired is, and exact; where it cannot each node is told which died.
- * Rounds of each kind on a line that is made once; r sends, too.
+/* Members die in the middle of a transfer that libaggnet's supervision watches.
+ * If a repair is possible, the result is exact; if not, each node is told which
+ * node died. Rounds of each kind on a line that is made once; r sends, too.
  */
 #include <errno.h>
 #include <poll.h>
@@ -17,26 +17,26 @@
 #include "frame.h"
 #include "rounds.h"
 
-#define RECORDS		600	/* of s; of r: a third */
-#define KEYS		(2 * RECORDS)	/* more than there are */
+#define RECORDS		600	/* of s; r has a third */
+#define KEYS		(2 * RECORDS)	/* more than are used */
 #define HOLD_MS		20
-#define PATIENT_MS	600000	/* no node may give up, on a slow host neither */
-#define BOUND		600	/* seconds: longer than this is for ever */
+#define PATIENT_MS	600000	/* no node may give up, even on a slow host */
+#define BOUND		600	/* seconds: a longer wait is a hang */
 #define MEMORY		131072
 
 enum { SOURCE, OWN, READER, APPS };	/* at s, at r, at r */
 
-/* How far a is: s is bound; it has all of s; it has sent it on. */
+/* How far a is: s is bound; a has all records of s; a has sent them on. */
 enum stage { BOUND_TO, HOLDS, SENT };
 
 /**
  * struct kind - which node dies, and when
  * @name: in the command line
- * @dies: breaks it
+ * @dies: makes it die
  * @at: how far a is then
  * @allow: the plan allows a source to be missing
- * @reason: that all are told; 0: it is repaired
- * @origin: the node that they are told of
+ * @reason: the reason that all members get; 0: the transfer is repaired
+ * @origin: the node that the reason names
  */
 struct kind {
 	const char *name;
@@ -54,7 +54,7 @@ static uint64_t seen[KEYS];
 static struct ctree tree;
 static struct aggnet_watch *watch;
 static struct aggnet_ctl *post[NODES];
-/* Over all rounds. */
+/* Sums over all rounds. */
 static unsigned int repairs;
 static uint64_t again;
 static long found_ms, mended_ms, slowest_ms;
@@ -67,7 +67,9 @@ static void complain(const char *what)
 
 /* --- a transfer ------------------------------------------------------------------ */
 
-/* @a_hold: how long a waits for another child, that never comes; 0: for ever */
+/*
+ * @a_hold: how long a waits for another child, which never comes; 0: for ever
+ */
 static void plan(uint32_t a_hold)
 {
 	tree = (struct ctree) {
@@ -102,7 +104,7 @@ static void begin(void)
 			.repair = kind->reason ? 0 : PATIENT_MS,
 		};
 	}
-	/* r's own input ends when all is over, so r is not whole before. */
+	/* r's own input ends after the repair, so r is not complete before. */
 	apps[OWN].pause = 1 + (uint32_t)draw() % (RECORDS / 3 - 1);
 	if (kind->at == BOUND_TO)
 		apps[SOURCE].pause = 1 + (uint32_t)draw() % (RECORDS - 1);
@@ -142,9 +144,12 @@ static void wait_for_a(void)
 	}
 }
 
-/* --- which dies ------------------------------------------------------------------- */
+/*
+ * --- which node dies
+ * ------------------------------------------------------------------
+ */
 
-/* Its namespace is destroyed; it comes back under the same identity and epoch. */
+/* Delete a's namespace and make it again, with the same identity and epoch. */
 static void aggregator_dies(void)
 {
 	aggnet_ctl_close(post[A]);
@@ -206,7 +211,7 @@ static void watch_end(void)
 	aggnet_watch_free(watch);
 }
 
-/* All that there is to be heard, within @wait_ms; -1: wait for something */
+/* Feed events to the watch, for @wait_ms; -1: wait for the first one */
 static void hear(int wait_ms)
 {
 	static const char * const name[NODES] = { "s", "a", "r" };
@@ -228,7 +233,7 @@ static void hear(int wait_ms)
 	}
 }
 
-/* A new attempt, receiver first; without s if it has left. */
+/* Start a new attempt, receiver first; without s if s has left. */
 static void repair(const struct aggnet_finding *f, bool *left)
 {
 	tree.attempt++;
@@ -242,7 +247,10 @@ static void repair(const struct aggnet_finding *f, bool *left)
 		if (ctree_add(&tree, R))
 			complain(aggnet_ctl_error(nodes[R].ctl));
 	} else {
-		/* So that the end comes without another child. */
+		/*
+		 * a waits only briefly for another child, so that the transfer
+		 * ends.
+		 */
 		tree.node[A].hold = HOLD_MS;
 		ctree_install(&tree);
 	}
@@ -252,7 +260,7 @@ static void repair(const struct aggnet_finding *f, bool *left)
 	repairs++;
 }
 
-/* Return: is the transfer done, rather than failed? */
+/* Return: true if the transfer is done, false if it failed */
 static bool supervise(long died, bool *left)
 {
 	struct aggnet_finding f;
@@ -278,7 +286,10 @@ static bool supervise(long died, bool *left)
 	}
 }
 
-/* --- what must have become of it ----------------------------------------------------- */
+/*
+ * --- checks
+ * ------------------------------------------------------------------------
+ */
 
 static void exact(bool left)
 {
@@ -320,7 +331,7 @@ static void one_round(void)
 	begin();
 	wait_for_a();
 	kind->dies();
-	/* A node that comes back can be heard of from now on. */
+	/* The deleted node sends events again from now on. */
 	died = now_ms();
 	if (!post[A])
 		listen_at(A);

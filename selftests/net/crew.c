@@ -84,7 +84,7 @@ static size_t put_record(uint8_t *at, uint8_t klen, uint32_t key, uint8_t value)
 	return 3 + klen;
 }
 
-/* Where the next batch must end. */
+/* The number of records at which the next batch must end. */
 static uint32_t until(const struct app *app)
 {
 	return app->done < app->pause ? app->pause : app->records;
@@ -118,7 +118,7 @@ static int source(struct app *app, int fd)
 	return recv(fd, buf, 1, 0) ? errno : 0;
 }
 
-/* Values are small and not negative here. */
+/* Values are small and not negative in these tests. */
 static void take(struct app *app, const uint8_t *at, uint32_t records)
 {
 	for (; records--; at += 2 + at[0] + at[1]) {
@@ -194,7 +194,7 @@ void app_go(struct app *app)
 		eventfd_write(app->go, 1);
 }
 
-/* Once told it is told for good. */
+/* One app_go() ends this wait and all later ones. */
 void app_wait(struct app *app)
 {
 	eventfd_t n;

@@ -17,25 +17,25 @@
  * @receiver: identity, network order
  * @job: job ID
  * @first: number of a source's first key
- * @records: how many a source sends, each with another key
- * @salt: makes the source's values its own
- * @klen: bytes of a key, 4 at least; 0: 12
+ * @records: how many records a source sends, each with another key
+ * @salt: makes the source's values differ from others'
+ * @klen: bytes of a key, at least 4; 0: 12
  * @pause: after so many records it waits for app_go(); 0: it does not wait
- * @work: what it does; NULL: what the socket alone offers
+ * @work: the function that sends or reads; NULL: one that uses the socket only
  * @repair: app_replays(): milliseconds that it waits for a newer epoch
  * @quits: app_replays(): after the pause it closes without having finished
  * @done: records that it has sent or read
- * @seen: of the receiver: what it read of each key, in all; @keys of them
+ * @seen: receiver: the sum of the values that it read, by key; @keys of them
  * @keys: no source has a key as large as this
- * @foreign: of the receiver: records with another key
+ * @foreign: receiver: records with another key
  * @result: 0: DONE or END; or an errno
- * @end: of the receiver: the end mark
- * @absent: of the receiver: the first source that was left out
+ * @end: receiver: the end mark
+ * @absent: receiver: the first source that was left out
  * @status: why it failed
  * @again: app_replays(): bytes that a source has sent again
- * @ended: the thread is at its end
+ * @ended: the thread has ended
  * @thread: it
- * @go: descriptor through which it is told to go on
+ * @go: descriptor with which app_go() wakes it
  */
 struct app {
 	int netns;
@@ -66,39 +66,42 @@ struct app {
 
 void app_start(struct app *app);
 
-/* The value that a source sends with the key of that number: 1 to 40. */
+/* The value, 1 to 40, that a source sends with the key of this number. */
 uint8_t app_value(const struct app *source, uint32_t key);
 
-/* The receiver has read @value of that key. */
+/* The receiver has read @value with this key. */
 void app_take(struct app *reader, const uint8_t *key, uint64_t value);
-/* A newer epoch: what was read does not count. */
+/* A newer epoch began: drop what was read. */
 void app_forget(struct app *reader);
 
 /**
  * app_exact() - compare a result with its sources, key by key
  * @reader: it has read the result
- * @apps: the applications of the transfer, @reader among them or not
+ * @apps: the applications of the transfer; @reader may be among them
  * @n: how many
  * @left_out: bit i: application i is a source that is not in the result
  *
- * Return: is the result right? The first key that is not is printed.
+ * Return: true if the result is right; prints the first key that is not
  */
 bool app_exact(const struct app *reader, const struct app *apps, unsigned int n,
 	       uint32_t left_out);
 
-/* It need not wait, or no longer. */
+/* End its pause, or let it skip the pause. */
 void app_go(struct app *app);
 
-/* For those that do the app's work: wait for app_go(). */
+/* Wait for app_go(). For functions that are an app's @work. */
 void app_wait(struct app *app);
 
-/* A @work by libaggnet: in a newer epoch it sends or reads everything again. */
+/*
+ * A @work that uses libaggnet: in a newer epoch it sends or reads everything
+ * again.
+ */
 int app_replays(struct app *app);
 
-/* Wait for the end of the thread. Return: did it come within @seconds? */
+/* Wait for the end of the thread. Return: true if it ended within @seconds */
 bool app_join(struct app *app, int seconds);
 
-/* Of a clock that only goes forward. */
+/* Milliseconds of a monotonic clock. */
 long now_ms(void);
 
 #endif

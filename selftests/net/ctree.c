@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The tree of a transfer on the line: entries, and what a node says of its own. */
+/* The tree of a transfer on the line: its entries, and their state. */
 #include <stdio.h>
 #include <stdlib.h>
 

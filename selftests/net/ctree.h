@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The tree of a transfer on the line: entries, and what a node says of its own. */
+/* The tree of a transfer on the line: its entries, and their state. */
 #ifndef NET_CTREE_H
 #define NET_CTREE_H
 
@@ -8,14 +8,14 @@
 #define CTREE_JOB	1
 
 /**
- * struct ctree - a tree, of an epoch
+ * struct ctree - a tree in one epoch
  * @instance: epoch
  * @attempt: epoch
  * @memory: bytes of each entry
  * @give_up: milliseconds, of each entry
- * @node: what each node has to know
+ * @node: what differs between the nodes' entries
  * @node.contributors: flows that it merges
- * @node.sources: of which it hears, itself included
+ * @node.sources: sources in its subtree, itself included
  * @node.writers: processes that send there
  * @node.hold: milliseconds
  * @absent: identity of a source that was left out, 0: none
@@ -36,14 +36,14 @@ struct ctree {
 
 uint64_t ctree_id(void);
 
-/* Node @i's entry, in the place of one of an older epoch; 0 or -errno. */
+/* Add node @i's entry, or replace one of an older epoch. Return: 0 or -errno */
 int ctree_add(const struct ctree *tree, int i);
 int ctree_del(int i);
 
-/* All of them, parents first. Exits on failure. */
+/* Add all entries, parents first. Exits on failure. */
 void ctree_install(const struct ctree *tree);
 
-/* What node @i says; false: it has no entry. */
+/* Get the state of node @i's entry. Return: false if it has no entry */
 bool ctree_get(int i, struct aggnet_tree_info *info);
 
 #endif

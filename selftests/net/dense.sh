@@ -10,23 +10,24 @@
 SENDERS="v2 v5 v9 v10 v11 v14"
 ELEMENTS=24000
 BLOCKS=$(((ELEMENTS + 12) / 13))
-# What the library has sent by then, and more than a socket's batch.
+# More elements than the library collects before it sends them.
 EARLY=10000
 
-# vector OPTION...: plans the sum of such vectors
+# vector OPTION...: plan a dense sum of $ELEMENTS elements
 vector()
 {
 	plan dense --topology bcube:4,1 --method irs --receivers v0 --uid 0 \
 		--senders "${SENDERS// /,}" --elements $ELEMENTS "$@"
 }
 
-# Of v0's entry, what has been handed to the application.
+# Print how many records v0's entry has handed to the application.
 delivered()
 {
 	[ "$(aggctl -j -n v0 tree show --job $job | jq '.[].records_out')" -gt 0 ]
 }
 
-# The input comes through a pipe, whose end waits for the receiver's first block.
+# The input comes through a pipe. The pipe ends only when the receiver has its
+# first block.
 early()
 {
 	local senders s i fd fds=() batch status=0
@@ -55,7 +56,7 @@ early()
 		cmp - "$TMP/expected"
 }
 
-# entries FILTER: of the entries of all ends but the receiver
+# entries FILTER: apply FILTER to the entries of all ends but the receiver
 entries()
 {
 	local w
@@ -68,8 +69,8 @@ entries()
 	aggctl_batch < "$TMP/shows" && jq -s "$1" "$TMP"/show.v*
 }
 
-# Of blocks that waited for all contributors there is one of each number. On a slow
-# kernel a buffer may grow too late: then its oldest blocks leave unfinished.
+# A block that waited for all contributors leaves once. On a slow kernel a
+# buffer may grow too late; its oldest blocks then leave unfinished.
 once()
 {
 	local most=$BLOCKS

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A network device of the namespace that the thread is in. */
+/* Network devices in the namespace of the calling thread. */
 #include <net/if.h>
-/* After it: they share names. */
+/* Included after net/if.h: both define some names. */
 #include <linux/if.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -50,7 +50,7 @@ union answer {
 	char bytes[16384];
 };
 
-/* Have the kernel answer a request about a device. Return: bytes, or -1 */
+/* Request information about a device. Return: bytes, or -1 */
 static ssize_t device_request(uint16_t type, uint16_t flags,
 			      const char *device, union answer *answer)
 {

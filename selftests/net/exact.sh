@@ -12,7 +12,7 @@
 #   six    six senders, one tree
 #   eight  six senders, eight trees at the same time
 #   many   all servers contribute, the receiver among them
-# By the scheme "route" plain IP takes them to the receiver, which alone merges;
+# With the scheme "route" plain IP takes them to the receiver, which alone merges;
 # by others the flows of several senders merge on the way. One sender of several
 # has nothing to say, another has the longest flow: so many records of so many
 # keys of so many bytes. Sorted: each sender gives its keys in order.
@@ -28,7 +28,7 @@ if [ "$SLOW" -gt 1 ]; then
 fi
 ALL=$(seq -f 'v%.0f' -s ' ' 0 $((SIDE * SIDE - 1)))
 LONG=$(scaled 50000)
-# How many packets v0's switches have sent on by it.
+# How many packets v0's switches have forwarded so far, by scheme.
 declare -A forwarded=([bloom]=0 [filter]=0)
 
 shape()
@@ -45,7 +45,7 @@ shape()
 	esac
 }
 
-# shaped_as LINKS: does a link of each kind of node do that to packets?
+# shaped_as LINKS: does one link of each kind of node shape packets like that?
 shaped_as()
 {
 	local want
@@ -63,7 +63,7 @@ shaped_as()
 	shaped "$want" v9:eth0 w0:p0
 }
 
-# inputs RECORDS:KEYS:KLEN VALUES LAYOUT: of $senders
+# inputs RECORDS:KEYS:KLEN VALUES LAYOUT: make an input for each of $senders
 inputs()
 {
 	local files=() s records keys klen order=()
@@ -79,17 +79,18 @@ inputs()
 	[ ${#files[@]} = 1 ] || : > "${files[2]}"
 }
 
-# forwarded_by bloom|filter: since the last time
+# forwarded_by bloom|filter: have v0's switches forwarded more since the last
+# call?
 forwarded_by()
 {
 	local before=${forwarded[$1]}
 
 	forwarded[$1]=$(summed "forwarded_$1" w0 w$SIDE)
-	echo "v0's switches sent on by $1: $before, then ${forwarded[$1]}"
+	echo "v0's switches forwarded by $1: $before, then ${forwarded[$1]}"
 	[ "${forwarded[$1]}" -gt "$before" ]
 }
 
-# exact METHOD FUNCTION SCHEME LAYOUT LINKS
+# exact METHOD FUNCTION SCHEME LAYOUT LINKS: run one job and compare its result
 exact()
 {
 	local words=(--method "$1" --scheme "$3")
@@ -107,7 +108,7 @@ exact()
 	esac
 }
 
-# row TREES FUNCTION LINKS RECORDS:KEYS:KLEN VALUES SCHEME LAYOUT
+# row TREES FUNCTION LINKS RECORDS:KEYS:KLEN VALUES SCHEME LAYOUT: one TAP row
 row()
 {
 	local senders=$SIX receivers=v0 method=irs

@@ -16,7 +16,7 @@ ROUNDS=${ROUNDS:-$(scaled 20)}
 declare -A pids names
 kinds=()
 
-# start PROGRAM KIND NAME
+# start PROGRAM KIND NAME: run the rounds of one kind in the background
 start()
 {
 	"$1" "$SEED" "$ROUNDS" "$2" > "$TMP/said.$2" 2> "$TMP/err.$2" 7<&- &
@@ -25,7 +25,7 @@ start()
 	kinds+=("$2")
 }
 
-# ended KIND: the last line that it prints is kept
+# ended KIND: wait for its rounds and print the program's last line
 ended()
 {
 	wait "${pids[$1]}" && say "$1: $(< "$TMP/said.$1")" >&3 && return

@@ -15,7 +15,7 @@
 
 FULL=${FULL:-0}
 SENDERS="v2 v5 v9 v10 v11 v14"
-# Jobs at a time, each with a source and a receiver of its own.
+# How many jobs run at a time; each has its own source and receiver.
 PAIRS=8
 TAB=$(printf '\t')
 
@@ -51,7 +51,7 @@ functions_of()
 	fi
 }
 
-# shapes: lines LAYOUT FUNCTION TYPE
+# shapes: print lines LAYOUT FUNCTION TYPE
 shapes()
 {
 	local layout function type
@@ -65,9 +65,9 @@ shapes()
 	done
 }
 
-# records LAYOUT FUNCTION TYPE FAULT: what the source gives. Of pairs and sums of
-# reals so much, or so far apart, that it takes several records; but a bit that is
-# inverted has to show in the sum.
+# records LAYOUT FUNCTION TYPE FAULT: print the source's input. Pairs and float
+# sums need so many values, or values so far apart, that they take several
+# records; but an inverted bit must change the sum.
 records()
 {
 	case $1,$2,$3,$4 in
@@ -82,7 +82,7 @@ records()
 	esac
 }
 
-# shape_options LAYOUT FUNCTION TYPE: for plan
+# shape_options LAYOUT FUNCTION TYPE: print the options of plan for this shape
 shape_options()
 {
 	echo "--function $2 --type $3"
@@ -92,7 +92,7 @@ shape_options()
 	case $2 in topk | nearest) echo "--k 64" ;; esac
 }
 
-# cell SLOT NAME LAYOUT FUNCTION TYPE NODE FAULT: one more job of the batch
+# cell SLOT NAME LAYOUT FUNCTION TYPE NODE FAULT: add one job to the batch
 cell()
 {
 	local source=v$((2 * $1 + 1)) receiver=v$((2 * $1)) name=$2 at
@@ -117,7 +117,7 @@ cell()
 		>> "$TMP/ends"
 }
 
-# The jobs of a batch: which members did not end well is in $TMP/batch.
+# Run the jobs of a batch. $TMP/batch lists the members that exit with an error.
 run_batch()
 {
 	local step
@@ -133,7 +133,7 @@ run_batch()
 	done
 }
 
-# cells: lines NAME LAYOUT FUNCTION TYPE NODE FAULT
+# cells: print lines NAME LAYOUT FUNCTION TYPE NODE FAULT
 cells()
 {
 	local layout function type node nodes fault i=0
@@ -166,7 +166,7 @@ run_cells()
 	run_batch
 }
 
-# seen NAME: both ended badly, and say why
+# seen NAME: both members end with an error about their record counts
 seen()
 {
 	[ "$(grep -c -F "$TMP/$1." "$TMP/batch")" = 2 ] &&
@@ -174,21 +174,21 @@ seen()
 			grep -c "record counts do not add up at")" = 2 ]
 }
 
-# ended NAME: both ended well, and there is a result
+# ended NAME: both members end without an error, and there is a result
 ended()
 {
 	! grep -F "$TMP/$1." "$TMP/batch" && [ -s "$TMP/$1.out" ]
 }
 
-# books NAME: of a shape and a node
+# books NAME: are the outcomes of a shape at a node as expected for every fault?
 books()
 {
 	local status=0
 
-	seen "$1.drop" || { echo "a skip is not seen"; status=1; }
-	seen "$1.double" || { echo "a double is not seen"; status=1; }
+	seen "$1.drop" || { echo "a skip is not detected"; status=1; }
+	seen "$1.double" || { echo "a double is not detected"; status=1; }
 	ended "$1.none" || { echo "an error without a fault"; status=1; }
-	# No check is there that compares values from end to end.
+	# No check compares values from end to end.
 	ended "$1.flip" || { echo "a flip ends in an error"; status=1; }
 	! cmp "$TMP/$1.none.out" "$TMP/$1.flip.out" > "$TMP/cmp" ||
 		{ echo "a flip changes nothing"; status=1; }
@@ -200,13 +200,13 @@ every_shape()
 {
 	local name layout function type node fault
 
-	# Two shapes in turn for each part: one at each kind of node.
+	# Each part takes two shapes in turn, one at each kind of node.
 	cells | awk -v part="$PART" -v parts="$PARTS" \
 		'int((NR - 1) / 8) % parts == part' > "$TMP/cells"
 	run_cells > "$TMP/run" 2>&1 || cat "$TMP/run"
 	while read -r name layout function type node fault; do
 		[ "$fault" = none ] || continue
-		check "$function of $type, $layout, at the $node: seen: skip, double; not seen: flip" \
+		check "$function of $type, $layout, at the $node: skip and double detected, flip not" \
 			books "${name%.none}"
 	done < "$TMP/cells"
 }
@@ -250,8 +250,8 @@ all_fail()
 	return $failed
 }
 
-# fault NODE FAULT OPTION...: one merge is lost, or done twice, at a server on the
-# way or at the receiver
+# fault NODE FAULT OPTION...: a server on the path or the receiver skips one
+# merge or does it twice
 fault()
 {
 	local node=$1 fault=$2 status=0
@@ -283,8 +283,9 @@ overflow()
 	return $status
 }
 
-# The receiver dies when it has read every record but not the end mark: its
-# output goes to a pipe that is full, and it takes the mark only after that.
+# Kill the receiver after it has read every record but not the end mark: its
+# output is a full pipe, and it reads the end mark only when the output is
+# written.
 receiver_killed()
 {
 	local status=0 pid s
@@ -310,7 +311,7 @@ receiver_killed()
 	return $status
 }
 
-# The tree at v0 has been whole, and holds no key any more.
+# The tree at v0 has received everything and holds no key any more.
 all_read()
 {
 	aggctl -n v0 -j tree show > "$TMP/tree.json" &&
@@ -324,7 +325,7 @@ fine()
 	planned fine && transfer fine sum v0 $SENDERS
 }
 
-# More than v9's other child can have brought: its own records are there.
+# v9 has more records than its other child sends, so it has some of its own.
 took_some()
 {
 	aggctl -n v9 -j tree show > "$TMP/tree.json" &&
@@ -332,7 +333,7 @@ took_some()
 			> "$TMP/tree.some"
 }
 
-# A mapper that crashes is not a short input.
+# Kill a sender whose input has not ended: the result must not seem complete.
 sender_killed()
 {
 	local status=0 pid
@@ -345,7 +346,8 @@ sender_killed()
 	start_all fault
 	exec 9> "$TMP/in.v9"
 	gen "$SEED" 20000 500 mix small >&9
-	# It is a member, some of its records count, and its input does not end.
+	# v9 is a member, it has taken some of the input, and the input does not
+	# end.
 	wait_for took_some || status=1
 	kill -KILL "${senders[2]}"
 	exec 9>&-
@@ -373,5 +375,5 @@ done
 mine && check "a sum beyond int64: error everywhere, the key is named" overflow
 mine && check "receiver killed: every sender gets an error" receiver_killed
 mine && check "source killed before its end: error everywhere" sender_killed
-check "and the same tree works when nothing is broken" fine
+check "the same tree is exact without a fault" fine
 done_testing

@@ -33,7 +33,7 @@ run()
 	check "$name: exact" transfer bloom sum v0 ${SENDERS//,/ }
 }
 
-# Did every switch that has an entry send something on?
+# Did every switch that has an entry forward packets?
 switches_worked()
 {
 	local node
@@ -44,15 +44,15 @@ switches_worked()
 	done
 }
 
-# What every server sent up by its table.
+# No server dropped a packet because no table of its links had the ID.
 none_missed()
 {
 	[ "$(summed drop_bloom_miss v{0..15})" = 0 ] &&
 		[ "$(summed drop_bloom_miss w{0..7})" = 0 ]
 }
 
-# Tables of 8 bits, which the IDs of transfers that do not run fill: nearly
-# every link seems to lead to v0, whatever the seed.
+# Fill tables of 8 bits with the IDs of transfers that do not run: nearly every
+# link then seems to lead to v0, whatever the seed.
 lying_tables()
 {
 	local small='.nodes[].links[] += {bits: 8, hashes: 1}' n
@@ -84,14 +84,14 @@ testbed bcube:4,1
 inputs
 run "aggnet switches"
 check "the switches took part" switches_worked
-check "no table missed an incast ID" none_missed
+check "every incast ID was in a table" none_missed
 withdraw bloom
 run "dumb switches" --switches dumb
 withdraw bloom
-check "tables that lie: filled" lying_tables
+check "small tables are filled" lying_tables
 before=$(copies)
 run "tables that lie"
-check "they made copies" copies_were_made "$before"
+check "false positives made copies" copies_were_made "$before"
 withdraw bloom
 withdraw decoy1
 withdraw decoy2

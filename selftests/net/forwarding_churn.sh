@@ -18,7 +18,7 @@ stream()
 	done
 }
 
-# flows NAME: does the counter of t move?
+# flows NAME: does this counter of t grow?
 flows()
 {
 	local before
@@ -74,7 +74,7 @@ tables_come_and_go()
 	entry 1 scheme exact link_neighbour 10.2.0.3
 }
 
-# No packet misses the entry's ID while tables take each other's place.
+# No packet misses the entry's ID while a larger table replaces a smaller one.
 table_grows()
 {
 	local i before job=100
@@ -112,7 +112,7 @@ links_flap()
 	done
 }
 
-# The device is unregistered while it carries the stream.
+# The device is unregistered while packets use it.
 device_goes()
 {
 	ip -n "t-$tag" link del eth1 && flows drop_link || return
@@ -131,11 +131,11 @@ agg t node set address $T && agg t port add eth0 && agg t port add eth1 &&
 stream > "$TMP/stream" 2>&1 &
 
 check "the stream is forwarded" flows forwarded
-check "a port comes and goes" ports_come_and_go
-check "an entry comes and goes" entries_come_and_go
-check "a Bloom table comes and goes" tables_come_and_go
+check "a port is detached and attached" ports_come_and_go
+check "an entry is deleted and added" entries_come_and_go
+check "a Bloom table is added and deleted" tables_come_and_go
 check "a Bloom table grows" table_grows
 check "a link flaps" links_flap
-check "the device of a port goes" device_goes
-check "the namespace goes" namespace_goes
+check "the device of a port is deleted" device_goes
+check "the namespace is deleted" namespace_goes
 done_testing

@@ -14,16 +14,18 @@
 
 GROUP=03:a6:60:00:00:01
 JOB=7
-# Of 8 bits: all of them, none of them, all but no node looks.
+# Filters of 8 bits: all bits set, none set, and all set but spent (no node
+# reads it).
 ALL=00080100ff000000 NONE=0008010000000000 SPENT=00080000ff000000
 
-# names NAME...: a filter that names these links, and 400 bits of room
+# names NAME...: print a filter of 400 bits that names these links
 names()
 {
 	print_filter $JOB $B 400 7 0 - "$@"
 }
 
-# by HOP [DEST]: to b, by t's link to it; dest: as IP destination
+# to_b HOP [DEST]: the line of a packet that t sends b on the link to b. DEST is
+# its IP destination.
 to_b()
 {
 	line "$(mac 2 1)" "$(mac 3 0)" $A "${2:-$B}" 63 "$1" $JOB
@@ -39,28 +41,28 @@ to_d_by_eth2()
 	line "$(mac 2 2)" "$(mac 4 0)" $A "${2:-$B}" 63 "$1" $JOB
 }
 
-# follows HOP FILTER KEY=VALUE...: one copy, by the named link to b
+# follows HOP FILTER KEY=VALUE...: one copy leaves, on the named link to b
 follows()
 {
 	counts t forwarded_filter 1 arrives b eth0 "$(to_b "$1") filter=alive" \
 		job=$JOB filter="$2" "${@:3}"
 }
 
-# left FILTER KEY=VALUE...: to plain IP, spent
+# left FILTER KEY=VALUE...: plain IP takes the packet, with its filter spent
 left()
 {
 	counts t filter_spent 1 arrives d eth0 \
 		"$(to_d_by_eth2 9) filter=spent" job=$JOB filter="$1" "${@:2}"
 }
 
-# untouched FILTER STATE KEY=VALUE...: to plain IP, as it came
+# untouched FILTER STATE KEY=VALUE...: plain IP takes the packet unchanged
 untouched()
 {
 	counts t passed 1 arrives d eth0 "$(to_d_by_eth2 10) filter=$2" \
 		job=$JOB filter="$1" "${@:3}"
 }
 
-# Two links that it names: each copy has half of the hops that are left.
+# The filter names two links: each copy gets half of the remaining hops.
 both()
 {
 	watch b eth0 && watch d eth0 &&
@@ -77,7 +79,8 @@ bound()
 		"$(to_d_by_eth2 9 $D) filter=spent" job=$JOB filter=$NONE to=$D
 }
 
-# nowhere KEY=VALUE...: dropped, of two frames b sees the second one only
+# nowhere KEY=VALUE...: the packet is dropped; b sees only the second of two
+# frames
 nowhere()
 {
 	watch b eth0 && counts t drop_route 1 frame job=$JOB filter=$NONE "$@" &&
@@ -86,8 +89,8 @@ nowhere()
 	same "$(to_b 9) filter=alive" "$seen"
 }
 
-# with_beside COMMAND...: while t has a route to 10.9.0.0/24 by a device that is not
-# a port
+# with_beside COMMAND...: run it while t has a route to 10.9.0.0/24 through a
+# device that is not a port
 with_beside()
 {
 	local status=0
@@ -109,7 +112,7 @@ beside()
 	return $status
 }
 
-# Routes that IP has made since the start, on all processors
+# Print how many routes IP has made since boot, on all processors.
 routes_made()
 {
 	local cpu sum=0
@@ -134,7 +137,7 @@ one_route()
 	[ $n -lt 50 ] || { echo "$n routes made"; return 1; }
 }
 
-# With two more there are five links besides the port that it came in by.
+# Two more links make five, not counting the one that the packet came in by.
 too_many()
 {
 	local status=0
@@ -147,7 +150,8 @@ too_many()
 		agg t link del eth1 neighbour 10.2.0.102 && return $status
 }
 
-# One of its links cannot be used, and it may be the one.
+# The filter names a link that is down. The receiver may be behind it, so plain
+# IP takes the packet.
 broken()
 {
 	local status=0
@@ -172,7 +176,7 @@ refused()
 	counts t "$1" 1 frame job=$JOB dst=$T to=$T "${@:2}"
 }
 
-# An entry here does not have its say where a filter does.
+# t has an entry for the transfer, but the packet's filter decides.
 entry()
 {
 	agg t tree add --job $JOB --receiver $B --device eth2 instance 1 \
@@ -181,20 +185,22 @@ entry()
 	arrives d eth0 "$(to_d_by_eth2 9) filter=spent" job=$JOB filter=$SPENT
 }
 
-# With an entry the plan has this node on the way, and IP's routes are its own.
+# With an entry this node is part of the plan, and IP may use any route.
 entry_beside()
 {
 	counts t passed 1 frame job=$JOB filter=$NONE to=10.9.0.9
 }
 
-# --- the switch: frames to the group, from t by hand ---------------------------
+# --- the switch: t sends frames to the group
+# -----------------------------------
 
 group_frame()
 {
 	on t packet send eth1 dmac=$GROUP src=$A receiver=$B to=$B job=$JOB "$@"
 }
 
-# What comes out of the switch to NODE, with this hop field
+# out: the line of a packet that leaves the switch towards a node, with this hop
+# field
 out()
 {
 	line "$(mac 5 "$1")" "$2" $A $B 63 "$3" $JOB
@@ -243,7 +249,7 @@ for device in eth0 eth1 eth2; do
 	agg t port add $device level $((${device#eth} / 2)) || exit 1
 done
 agg b port add eth0 || exit 1
-check "a server that knows no link by name leaves it alone" \
+check "a server without named links leaves the packet unchanged" \
 	untouched $ALL alive
 small=(bits 8 hashes 1)
 agg t link add eth0 neighbour 10.1.0.1 "${small[@]}" name 10 digit 0 || exit 1
@@ -251,49 +257,49 @@ agg t link add eth1 neighbour 10.2.0.3 "${small[@]}" name 11 digit 1 || exit 1
 agg t link add eth1 neighbour 10.2.0.4 "${small[@]}" name 12 digit 2 || exit 1
 agg t link add eth2 neighbour 10.3.0.4 "${small[@]}" name 13 digit 0 || exit 1
 
-check "by the link that it names" follows 9 "$(names 11)"
-check "an OPEN, too" counts t forwarded_filter 1 arrives b eth0 \
+check "a copy leaves on the named link" follows 9 "$(names 11)"
+check "an OPEN leaves on the named link" counts t forwarded_filter 1 arrives b eth0 \
 	"$(to_b 9 | sed s/type=3/type=1/) filter=alive" job=$JOB type=1 \
 	body=16 to=0.0.0.0 filter="$(names 11)"
-check "another neighbour of the same port" arrives d eth1 \
+check "the named link is another neighbour of the same port" arrives d eth1 \
 	"$(to_d_by_eth1 9) filter=alive" job=$JOB filter="$(names 12)"
 check "two links: two copies, which share the hops" both
-check "many packets: one route" one_route
+check "many packets of a link use one route" one_route
 check "the last hop" follows 0 "$(names 11)" hop=1
 check "a hop field counts as 64 at most" follows 63 "$(names 11)" hop=255
 check "hop field used up" counts t drop_hop 1 frame job=$JOB hop=0 filter=$ALL
 check "TTL used up" counts t drop_ttl 1 frame job=$JOB ttl=1 filter=$ALL
-check "never back by the port that it came from" left "$(names 10)"
-check "no link: on to the receiver by plain IP" left $NONE
-check "no link: on to the acceptor that it is bound to" bound
-check "never on to a broadcast address" nowhere to=10.2.0.255
-check "nor to the broadcast address of all networks" \
+check "no copy leaves on the port that the packet came in by" left "$(names 10)"
+check "no link named: plain IP takes it to the receiver" left $NONE
+check "no link named: plain IP takes it to its acceptor" bound
+check "plain IP: not to a broadcast address" nowhere to=10.2.0.255
+check "plain IP: not to the broadcast address of all networks" \
 	nowhere to=255.255.255.255 src=10.2.0.2
-check "nor to a multicast address" nowhere to=239.1.1.1 src=10.2.0.2
-check "nor to an address of this node" nowhere to=10.3.0.2
-check "nor to a receiver that is a broadcast address" \
+check "plain IP: not to a multicast address" nowhere to=239.1.1.1 src=10.2.0.2
+check "plain IP: not to an address of this node" nowhere to=10.3.0.2
+check "plain IP: not to a receiver with a broadcast address" \
 	nowhere receiver=10.2.0.255 type=1 body=16 to=0.0.0.0
-check "nor by a device that is not a port" with_beside beside
-check "more links than copies may be: by plain IP" too_many
-check "a link that cannot be used: by plain IP" broken
-check "spent: nobody looks" untouched $SPENT spent
-check "the digits of the receiver: links that lead there" \
+check "plain IP: not through a device that is not a port" with_beside beside
+check "more links named than copies allowed: plain IP" too_many
+check "a named link is down: plain IP" broken
+check "a spent filter: the node does not read it" untouched $SPENT spent
+check "the receiver's digits choose among the links" \
 	follows 9 "$(print_filter $JOB $B 8 1 0 1,7 10 11 12 13 \
 		     14 15 16 17 18 19 20 21 22 23 24)"
-check "they are behind no link" left "$(print_filter $JOB $B 8 1 0 7,7 10 11 12 13)"
-check "transit off: by plain IP, unchanged" transit_off
-check "what is addressed round the plan is routed" counts t passed 1 \
+check "the receiver's digits match no link" left "$(print_filter $JOB $B 8 1 0 7,7 10 11 12 13)"
+check "transit off: plain IP takes it unchanged" transit_off
+check "a packet for a node outside the plan is routed" counts t passed 1 \
 	arrives d eth0 "$(to_d_by_eth2 10 $D) filter=alive" \
 	job=$JOB filter=$ALL dst=$D to=$D
-check "a filter where none may be" \
+check "a packet type that carries no filter" \
 	refused drop_filter type=4 body=40 filter=$ALL
 check "a filter that is too large" refused drop_filter filter="${ALL}0000000000000000"
 check "a filter with too few bits" refused drop_filter \
 	filter=00070100ff000000
 check "a filter with bits behind its end" refused drop_filter \
 	filter=00080100ff010000
-check "an entry has no say where a filter has" entry
-check "with an entry plain IP goes on by any device" with_beside entry_beside
+check "a filter takes precedence over an entry" entry
+check "with an entry plain IP uses any device" with_beside entry_beside
 
 agg s node set role switch || exit 1
 for device in p1 p2 p3; do
@@ -302,10 +308,10 @@ done
 agg s link add p1 neighbour 10.2.0.2 lladdr "$(mac 2 1)" name 21 || exit 1
 agg s link add p2 neighbour 10.2.0.3 lladdr "$(mac 3 0)" name 22 || exit 1
 agg s link add p3 neighbour 10.2.0.4 lladdr "$(mac 4 1)" name 23 || exit 1
-check "a switch sends it to the one neighbour that is named" picks
+check "a switch sends it to the named neighbour" picks
 check "two neighbours: two copies" picks_both
-check "nobody: dropped, not flooded" switch_drops $NONE
-check "never back by the port that it came from" switch_drops "$(names 21)"
-check "a spent one to the group" switch_drops $SPENT
+check "no neighbour named: dropped, not flooded" switch_drops $NONE
+check "the switch does not send it back to its port" switch_drops "$(names 21)"
+check "the switch drops a spent filter sent to the group" switch_drops $SPENT
 check "four copies at most" too_many_exits
 done_testing

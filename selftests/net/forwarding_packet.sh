@@ -23,7 +23,7 @@ inputs()
 	done
 }
 
-# planned OPTION...: as packet.json, not applied
+# planned OPTION...: plan packet.json without applying it
 planned()
 {
 	job=$((job + 1))
@@ -32,14 +32,14 @@ planned()
 		--scheme packet "$@" > "$TMP/packet.json"
 }
 
-# change FILTER: of jq, what is to be another way in packet.json
+# change FILTER: change packet.json by this filter of jq
 change()
 {
 	jq "$1" "$TMP/packet.json" > "$TMP/changed.json" &&
 		mv "$TMP/changed.json" "$TMP/packet.json"
 }
 
-# exact: apply it, run it, withdraw it
+# exact: apply the plan, run a transfer, withdraw the plan
 exact()
 {
 	# shellcheck disable=SC2086
@@ -47,13 +47,13 @@ exact()
 		withdraw packet
 }
 
-# More than NAME was before, on those NODE...
+# more BEFORE COUNTER NODE...: has the sum of the counter grown beyond BEFORE?
 more()
 {
 	[ "$(summed "$2" "${@:3}")" -gt "$1" ]
 }
 
-# Ends alone have entries, and all ends are members of the plan.
+# Only ends have entries, and all ends are members of the plan.
 no_entries()
 {
 	local node n=0
@@ -65,15 +65,16 @@ no_entries()
 	withdraw packet && [ $n = 0 ]
 }
 
-# every_link OPTION...: of planned; filters of eight bits, all of them set
+# every_link OPTION...: plan with these options; give packets filters of 8 set
+# bits
 every_link()
 {
 	planned "$@" && change '.nodes[].trees[] |=
 		if .filter then .filter = "00080100ff000000" else . end'
 }
 
-# go NAME COUNTER NODES COMMAND...: the plan that it makes is exact, and packets
-# were counted so on those nodes
+# go NAME COUNTER NODES COMMAND...: COMMAND makes a plan; its transfer is exact,
+# and COUNTER grows on NODES
 go()
 {
 	local name=$1 counter=$2 nodes=$3 before
@@ -91,7 +92,7 @@ unnamed()
 	planned --switches dumb && change '.nodes.v1.links = []'
 }
 
-# The links that other plans have named stay: here they are taken away.
+# Links that earlier plans have named stay; delete them.
 forget()
 {
 	local link neighbour
@@ -103,8 +104,8 @@ forget()
 		 jq -r '.[] | "\(.port) \(.neighbour // "")"')
 }
 
-# w5 is where v5 goes to v1; the new plan takes another way, although v5 has no
-# eth1 any more whose link has a name.
+# The path from v5 to v1 crosses w5, which fails; v5's link on eth1 has no name
+# any more. The new plan uses another path.
 around()
 {
 	local old=$TMP/packet.json
@@ -132,5 +133,5 @@ go "filters that name every link" duplicates v0 every_link
 go "the same past dumb switches" duplicates v0 every_link --switches dumb
 check "a server without named links" forget
 go "a server without named links" passed v1 unnamed
-check "round a switch that has failed" around
+check "a path around a switch that has failed" around
 done_testing

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/forwarding.inc"
 
-# What t refuses does not leave it by any way.
+# refused COUNTER KEY=VALUE...: t drops the frame, counts it and sends nothing
 refused()
 {
 	local why=$1
@@ -16,8 +16,8 @@ refused()
 	counts t "$why" 1 frame "$@"
 }
 
-# From a UDP socket the checksum is still to be filled in; glued together, the
-# datagrams are taken apart.
+# The UDP socket leaves the checksum to the device; datagrams that GSO joined
+# are split.
 local_arrives()
 {
 	local n=$1 expected
@@ -33,7 +33,8 @@ local_arrives()
 		"$(sed 's/udp=good/udp=X/; s/udp=partial/udp=X/' <<< "$seen")"
 }
 
-# round ACCEPTOR: while the link is broken, a frame bound to it goes by d
+# round ACCEPTOR: a frame bound to ACCEPTOR goes through d while the link is
+# down
 round()
 {
 	counts t drop_link 1 arrives d eth0 \
@@ -50,7 +51,7 @@ no_carrier()
 	wait_for carrier 1 && wait_for forwarding s p1 p2 p3 && return $status
 }
 
-# link_down ACCEPTOR
+# link_down ACCEPTOR: the same with the link administratively down
 link_down()
 {
 	local status=0
@@ -70,7 +71,7 @@ carrier()
 	[ $up = "$1" ]
 }
 
-# cannot_send KEY=VALUE...: a process of t is told that it may not
+# cannot_send KEY=VALUE...: sendto() of a process on t fails with EPERM
 cannot_send()
 {
 	on t packet local receiver=$B to=$B "$@" 2> "$TMP/eperm" && return 1
@@ -94,7 +95,7 @@ END
 	return $status
 }
 
-# can_send KEY=VALUE...: a process of t sends, b gets it, the guard is silent
+# can_send KEY=VALUE...: a process on t sends, b gets it, and t refuses nothing
 can_send()
 {
 	local before
@@ -105,8 +106,8 @@ can_send()
 	[ -n "$seen" ] && same "$before" "$(counter t drop_local_out)"
 }
 
-# contained KEY=VALUE...: a process of a sends, by a device of t that is not a port,
-# and t's source NAT has the packet leave with t's identity
+# contained KEY=VALUE...: a process on a sends to a device of t that is not a
+# port. t's source NAT replaces the source by t's identity.
 contained()
 {
 	on t nft -f - << END || return
@@ -130,7 +131,7 @@ container_forges()
 	agg t port add eth0 && return $status
 }
 
-# What does not name t as its maker is any other datagram.
+# A datagram that does not name t as its source passes.
 container_sends()
 {
 	local status=0
@@ -141,7 +142,8 @@ container_sends()
 	agg t port add eth0 && return $status
 }
 
-# Another port: what goes to the usual one is anything else's, also on the wire.
+# aggnet uses another port: datagrams to the usual port are not aggnet's,
+# neither from processes nor on the wire.
 other_port()
 {
 	local status=0
@@ -155,7 +157,7 @@ other_port()
 	agg a node set port "$PORT" address 0.0.0.0 && return $status
 }
 
-# The second frame shows that the first has had its turn.
+# Count the refusals after the second frame: the first has been handled by then.
 not_ours()
 {
 	local before
@@ -175,7 +177,8 @@ bystander()
 	same "$before" "$(counter t rx_packets)"
 }
 
-# A monitor of the kernel's drops is told the cause, if it has a name for it.
+# A monitor of the kernel's drops gets the cause if the kernel has a name for
+# it.
 monitored()
 {
 	local trace=/sys/kernel/tracing status=0
@@ -187,7 +190,7 @@ monitored()
 	grep -q "reason: UDP_CSUM" $trace/trace && return $status
 }
 
-# transit on|off: of the port that frames come in by
+# transit on|off: set it on the port that the frames come in by
 transit()
 {
 	agg t port del eth0 && agg t port add eth0 transit "$1" &&
@@ -217,14 +220,15 @@ dropped()
 	on t nft list table ip only | grep -q "packets $1 "
 }
 
-# policy DIRECTION DESTINATION WORD...: t has one for what a sends there
+# policy DIRECTION DESTINATION WORD...: add an IPsec policy of t for packets
+# from a
 policy()
 {
 	ip -n "t-$tag" xfrm policy add src $A dst "$2" dir "$1" "${@:3}"
 }
 
-# sealed COUNTER DIRECTION WORD...: a policy of t that does not let it leave as it
-# is. Of two frames to b and to d only the second arrives.
+# sealed COUNTER DIRECTION WORD...: with such a policy t must not send a packet
+# in clear. Of two frames, to b and to d, only the second arrives.
 sealed()
 {
 	local status=0
@@ -239,7 +243,7 @@ sealed()
 	same "$routed" "$seen" && return $status
 }
 
-# beside_policy COMMAND...: while t has a policy for another destination
+# beside_policy COMMAND...: run it while t has a policy for another destination
 beside_policy()
 {
 	local status=0
@@ -250,7 +254,7 @@ beside_policy()
 	return $status
 }
 
-# What t itself is to receive
+# The same policy for packets that t itself receives.
 sealed_in()
 {
 	local open=(job=9 "receiver=$T" to=0.0.0.0 type=1 body=16) status=0
@@ -263,7 +267,7 @@ sealed_in()
 	agg t tree del --job 9 --receiver $T && return $status
 }
 
-# A device that policies do not concern
+# The same for a device that policies do not apply to.
 unsealed()
 {
 	local status=0
@@ -298,53 +302,53 @@ check "an entry's packet leaves by the planned link" \
 	counts t forwarded 1 arrives b eth0 "$planned" job=7
 check "a packet without an entry is routed, unchanged" \
 	counts t passed 1 arrives d eth0 "$routed" job=6
-check "an OPEN follows the planned link, too" \
+check "an OPEN leaves by the planned link" \
 	arrives b eth0 "${planned/type=3/type=1}" job=7 type=1 body=16 to=0.0.0.0
-check "what is addressed round the plan is routed" \
+check "a packet for a node outside the plan is routed" \
 	arrives d eth0 "$(line "$(mac 2 2)" "$(mac 4 0)" $A $D 63 10 7)" \
 	job=7 dst=$D to=$D
-check "padding behind the datagram is not sent on" \
+check "padding behind the datagram is not forwarded" \
 	arrives b eth0 "$planned" job=7 pad=9
 check "hop 1 is the last forward" \
 	arrives b eth0 "${planned/hop=9/hop=0}" job=7 hop=1
-check "a checksum left to the device stays so" local_arrives 1
-check "datagrams glued by GSO are taken apart" local_arrives 3 glue=1
-check "link without carrier: on to the acceptor by plain IP" no_carrier
-check "link that is down: on to the receiver by plain IP" link_down $B
-check "link that is back: planned again" arrives b eth0 "$planned" job=7
-check "never back by the port that it came from" \
+check "a checksum left to the device stays partial" local_arrives 1
+check "datagrams joined by GSO are split" local_arrives 3 glue=1
+check "link without carrier: plain IP takes it to the acceptor" no_carrier
+check "link down: plain IP takes it to the receiver" link_down $B
+check "link up again: packets take the planned link" arrives b eth0 "$planned" job=7
+check "no packet goes back through the port that it came in by" \
 	counts t drop_link 1 arrives d eth0 \
 	"$(line "$(mac 2 2)" "$(mac 4 0)" $A $B 63 9 8)" job=8
 
-check "but never on to a broadcast address" \
+check "plain IP: not to a broadcast address" \
 	refused drop_route job=8 to=10.2.0.255
 
 check_ipsec "IPsec: a policy refuses what t sends" \
 	sealed passed_policy out action block
-check_ipsec "IPsec: nor does it leave while there is no key for it" \
+check_ipsec "IPsec: without a key t's packet does not leave" \
 	sealed passed_policy out tmpl proto esp mode transport
 check_ipsec "IPsec: a policy refuses what t forwards" \
 	sealed drop_policy fwd action block
-check_ipsec "IPsec: it came without what the policy wants" \
+check_ipsec "IPsec: a policy refuses what came in clear" \
 	sealed drop_policy fwd tmpl proto esp mode transport
 check_ipsec "IPsec: a policy refuses what t receives" sealed_in
 check_ipsec "IPsec: a device may be exempt" unsealed
 check_ipsec "IPsec: a link that is down is not taken for a policy" \
 	beside_policy link_down $D
 
-check "transit off: the port comes again" transit off
-check "transit off: by plain IP, unchanged" \
+check "transit off: the port is attached again" transit off
+check "transit off: plain IP takes it unchanged" \
 	counts t passed 1 arrives d eth0 "${routed/job=6/job=7}" job=7
-check "transit off: an OPEN, too" counts t passed 1 arrives d eth0 \
+check "transit off: plain IP takes an OPEN" counts t passed 1 arrives d eth0 \
 	"${opened/job=6/job=7}" job=7 type=1 body=16 to=0.0.0.0
-check "transit off: the FORWARD chain has a say" filtered
+check "transit off: the FORWARD chain filters packets" filtered
 check "transit on" transit on
 
 check "hop field used up" refused drop_hop job=7 hop=0
 check "TTL used up" refused drop_ttl job=7 ttl=1
-check "a header that is not its IP source's" refused drop_identity job=7 id=$D
-check "for this node without an entry" refused drop_no_tree job=5 dst=$T to=$T
-check "for this node, but meant for another" \
+check "the header's source is not the IP source" refused drop_identity job=7 id=$D
+check "a packet for this node, without an entry" refused drop_no_tree job=5 dst=$T to=$T
+check "IP destination this node, header destination another" \
 	refused drop_identity job=5 dst=$T to=$D
 check "no UDP checksum" monitored
 check "unknown version" refused drop_version job=5 dst=$T to=$T version=9
@@ -352,32 +356,32 @@ check "unknown type" refused drop_type job=5 dst=$T to=$T type=77
 check "unknown flag" refused drop_flags job=5 dst=$T to=$T flags=0x8000
 check "shorter than it says" refused drop_truncated dst=$T to=$T lie=1
 check "longer than it says" refused drop_length dst=$T to=$T lie=-1
-check "a body that its type does not have" refused drop_body dst=$T to=$T body=3
-check "to an address of this host that is no identity" \
+check "a body of a length that the type does not allow" refused drop_body dst=$T to=$T body=3
+check "to an address of this host that is not an identity" \
 	refused drop_identity dst=10.1.0.2 to=$D
 check "a bound packet that missed its acceptor" \
 	counts b misforwarded 1 frame job=7 to=$D
-check "a wrong IP checksum is IP's to count" \
+check "IP counts a wrong IP checksum" \
 	not_ours ipsum=bad
-check "a tagged frame is not ours" not_ours vlan=5
-check "a frame for another MAC is not ours" not_ours "dmac=$(mac 9 9)"
-check "a fragment is not ours" not_ours frag=0x2000
+check "a frame with a VLAN tag is left alone" not_ours vlan=5
+check "a frame for another MAC is left alone" not_ours "dmac=$(mac 9 9)"
+check "a fragment is left alone" not_ours frag=0x2000
 
 check "a process cannot send a packet of this node" \
 	counts t drop_local_out 1 cannot_send src=$T
-check "nor one with another address of this host" \
+check "a process cannot send one with another address of this host" \
 	counts t drop_local_out 1 cannot_send src=10.3.0.2
-check "nor one of many that the kernel takes apart" \
+check "a process cannot send one among datagrams that GSO splits" \
 	counts t drop_local_out 1 cannot_send src=$T glue=1 count=3
-check "nor one to a port that a rule makes ours" \
+check "a process cannot send one to a port that NAT changes to aggnet's" \
 	counts t drop_local_out 1 redirected
-check "any other datagram to that port passes" \
+check "other datagrams to the port pass" \
 	can_send src=$T version=4
-check "also one that has another node's name in it" can_send src=$T id=$A
-check "also one that says the wrong length" can_send src=$T lie=1
-check "a container behind NAT cannot make a packet of this node" \
+check "a datagram with another node's identity passes" can_send src=$T id=$A
+check "a datagram with a wrong length passes" can_send src=$T lie=1
+check "a container behind NAT cannot send a packet of this node" \
 	container_forges
-check "its other datagrams pass" container_sends
-check "the node's port is what counts" other_port
-check "bystanders pass" bystander
+check "other datagrams of the container pass" container_sends
+check "a node with another UDP port" other_port
+check "other traffic passes" bystander
 done_testing

@@ -9,7 +9,8 @@
 
 GROUP=03:a6:60:00:00:01
 
-# entry JOB [OPTION...]: of the transit t, towards the switch
+# entry JOB [OPTION...]: add an entry of the transit t, with its link to the
+# switch
 entry()
 {
 	local number=$1
@@ -19,15 +20,15 @@ entry()
 		scheme bloom "$@"
 }
 
-# exit_by JOB DEVICE NEIGHBOUR: of the switch
+# exit_by JOB DEVICE NEIGHBOUR: add an entry of the switch
 exit_by()
 {
 	agg s tree add --job "$1" --receiver $B --device "$2" instance 1 \
 		link_neighbour "$3"
 }
 
-# switch_drops WHY NODE DEVICE KEY=VALUE...: and nothing gets there before the
-# frame that follows does
+# switch_drops WHY NODE DEVICE KEY=VALUE...: the switch drops and counts the
+# frame; the next frame is the first that arrives at NODE
 switch_drops()
 {
 	local why=$1 node=$2 device=$3
@@ -44,7 +45,7 @@ switch_drops()
 	return 1
 }
 
-# A frame that t makes itself would have the group's MAC; this one is by hand.
+# t itself would send to the group's MAC; make such a frame by hand.
 group_frame()
 {
 	on t packet send eth1 dmac=$GROUP src=$A receiver=$B to=$B "$@"
@@ -59,7 +60,7 @@ both()
 	same "$(line "$(mac 5 3)" "$(mac 4 1)" $A $B 62 8 9)" "$seen"
 }
 
-# Six links of the switch have the incast ID, four copies leave.
+# Six links of the switch have the incast ID; four copies leave.
 too_many()
 {
 	local i status=0
@@ -98,7 +99,7 @@ broken_link()
 	wait_for forwarding s p1 p2 p3 && return $status
 }
 
-# A table of 8 bits with 6 of them set by others: most IDs seem to be in it.
+# Other entries set 6 of the table's 8 bits: it matches most IDs.
 lies()
 {
 	local i
@@ -153,28 +154,28 @@ planned=$(line "$(mac 5 2)" "$(mac 3 0)" $A $B 62 8 7)
 
 check "a server sends to the group" arrives s p1 \
 	"$(line "$(mac 2 1)" $GROUP $A $B 63 9 7)" job=7
-check "the switch sends it to the one neighbour that it is for" \
+check "the switch sends it to the one neighbour with the ID" \
 	counts s forwarded_bloom 1 arrives b eth0 "$planned" job=7
 check "a link with a neighbour: unicast, as behind any switch" arrives d eth1 \
 	"$(line "$(mac 2 1)" "$(mac 4 1)" $A $B 63 9 13)" job=13
 check "two links have it: two copies" both
 check "no link has it: dropped, not flooded" \
 	switch_drops drop_bloom_miss b eth0 job=8
-check "neither to another port" switch_drops drop_bloom_miss d eth1 job=8
-check "never back by the port that it came from" \
+check "no link has it: not sent to another port" switch_drops drop_bloom_miss d eth1 job=8
+check "the switch does not send it back to its port" \
 	switch_drops drop_bloom_miss b eth0 job=10
 check "hop field used up at the switch" \
 	switch_drops drop_hop b eth0 job=7 hop=1
 check "TTL used up at the switch" switch_drops drop_ttl b eth0 job=7 ttl=2
-check "the group's malformed frames end there" \
+check "the switch drops malformed frames to the group" \
 	counts s drop_version 1 group_frame job=7 version=9
-check "those with a forged header, too" \
+check "the switch drops frames with a forged header" \
 	counts s drop_identity 1 group_frame job=7 id=$D
-check "what does not go up a tree is not the switch's" \
+check "the switch does not forward packets that go down a tree" \
 	counts s drop_role 1 group_frame job=7 dst=$D
-check "an exit without carrier" broken_exit
-check "a link to the switch without carrier: round it by plain IP" broken_link
+check "the switch's link has no carrier" broken_exit
+check "t's link has no carrier: plain IP takes it around" broken_link
 check "four copies at most" too_many
-check "a table that lies makes copies, until its members are deleted" lies
-check "bystanders and unicast frames pass" bystander
+check "a full table makes copies until its entries are deleted" lies
+check "other traffic and unicast frames pass" bystander
 done_testing

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/forwarding.inc"
 
-# members OPTION...: entries of t, which alone sends, and of b
+# members OPTION...: add entries of t, which alone sends, and of b
 members()
 {
 	job=$((job + 1))
@@ -17,7 +17,7 @@ members()
 			contributors 1 sources 1 writers 1 uid 0 hops 1 "$@"
 }
 
-# The sender reads a pipe: the test says when it has something to say.
+# The sender reads a pipe: the test decides when it has input.
 start()
 {
 	mkfifo "$TMP/pipe.$job" || return
@@ -48,7 +48,7 @@ bound()
 	[ "$(aggctl -j -n "b-$tag" tree show --job $job | jq '.[].channels')" = 1 ]
 }
 
-# t is bound to b when the link breaks, and has sent nothing yet.
+# t is bound to b and has sent no DATA when the link breaks.
 breaks()
 {
 	local before status=0
@@ -67,7 +67,7 @@ whole()
 	start && finish_transfer
 }
 
-# secure NODE IDENTITY SPI PEER PEER-SPI: all between the two is encrypted
+# secure NODE IDENTITY SPI PEER PEER-SPI: encrypt all traffic between the two
 secure()
 {
 	local node=$1-$tag key=0x000102030405060708090a0b0c0d0e0f
@@ -83,14 +83,14 @@ secure()
 	one_way out "$2" "$4" "$3" && one_way in "$4" "$2" "$5"
 }
 
-# taken NODE DEVICE: packets that the hook of this port has taken
+# taken NODE DEVICE: print how many packets the hook of this port has taken
 taken()
 {
 	aggctl -j -n "$1-$tag" port show |
 		jq ".[] | select(.ifname == \"$2\").rx"
 }
 
-# All of it leaves by plain IP, and is for no hook.
+# Plain IP carries the transfer encrypted; no hook takes its packets.
 encrypted()
 {
 	local left in_b in_t status=0
@@ -107,7 +107,7 @@ encrypted()
 }
 
 network_up
-# Answers take the way round the link that breaks.
+# Answers avoid the link that breaks.
 ip -n "b-$tag" route replace $T via 10.2.0.4
 for node in t b; do
 	id=${node^^}
@@ -127,15 +127,15 @@ check "exact entries again" members scheme exact \
 check "exact: the link breaks" breaks
 check "exact entries for IPsec" members scheme exact \
 	link_neighbour 10.2.0.3 --device eth1
-check_ipsec "exact: IPsec protects the transfer, which is whole" encrypted
+check_ipsec "exact: a transfer protected by IPsec is whole" encrypted
 check "entries by route" members scheme route
 check "route: the transfer is whole" whole
 check "entries by Bloom table" members scheme bloom --device eth1
-check "the switch's" agg s tree add --job $job --receiver $B --device p2 \
+check "the switch's entry" agg s tree add --job $job --receiver $B --device p2 \
 	instance 1 link_neighbour 10.2.0.3
 check "bloom: the link breaks" breaks
 check "t without a port" agg t port del eth1
 check "b without a port" agg b port del eth0
-check "entries where nothing is hooked" members scheme route
+check "entries on nodes without ports" members scheme route
 check "through the UDP socket: the transfer is whole" whole
 done_testing

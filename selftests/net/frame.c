@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Frames with an aggnet packet in them, and what may be done to one. */
+/* Ethernet frames with an aggnet packet, and random changes of them. */
 #include <arpa/inet.h>
 #include <net/ethernet.h>
 #include <netinet/ip.h>
@@ -55,7 +55,7 @@ bool frame_ours(const struct frame *f)
 	       udp_of(f)->dest == htons(AGGNET_UDP_PORT);
 }
 
-/* Of words in network order, which carries may be added to in any order. */
+/* Sum words in network order; carries may be added in any order. */
 static uint64_t sum(uint64_t start, const void *data, size_t len)
 {
 	const uint8_t *p = data;
@@ -149,7 +149,10 @@ void frame_open(struct frame *f, uint32_t child, uint32_t receiver,
 	frame_settle(f);
 }
 
-/* --- one function for each way to lie ---------------------------------------- */
+/*
+ * --- one function for each kind of change
+ * --------------------------------------
+ */
 
 static enum verdict cut_header(struct frame *f)
 {
@@ -220,7 +223,7 @@ static enum verdict lie_bits(struct frame *f)
 
 	while (n--)
 		packet[draw() % size_of(f)] ^= (uint8_t)(1u << draw() % 8);
-	/* Any node may change the hop field. */
+	/* The tag does not cover the hop field, which every node changes. */
 	hdr_of(f)->hop = hdr_of(&before)->hop;
 	if (!memcmp(f->bytes, before.bytes, f->len))
 		return AGAIN;
@@ -228,7 +231,7 @@ static enum verdict lie_bits(struct frame *f)
 	return REFUSED;
 }
 
-/* Bytes of the datagram change on a link, and the checksum is not mended. */
+/* A bit of the datagram changes on a link, and the checksum stays. */
 static enum verdict corrupt(struct frame *f)
 {
 	frame_settle(f);
@@ -253,7 +256,7 @@ static enum verdict foreign_tree(struct frame *f)
 	return REFUSED;
 }
 
-/* Control packets with the nonces that were seen, and a tag that was not. */
+/* A control packet with nonces from the wire and a tag that is made up. */
 static enum verdict forge(struct frame *f)
 {
 	static const struct { uint8_t type, size; } made[] = {
@@ -274,7 +277,7 @@ static enum verdict forge(struct frame *f)
 	f->len = FRAME_HEAD + sizeof(*h) + made[i].size;
 	for (k = 0; k < made[i].size; k++)
 		body[k] = 0;
-	/* A reason that exists, so that only the tag is wrong. */
+	/* Use a reason that exists, so that only the tag is wrong. */
 	if (made[i].size >= 4)
 		body[3] = 1;
 	h->tag = draw();
@@ -282,7 +285,7 @@ static enum verdict forge(struct frame *f)
 	return REFUSED;
 }
 
-/* In a tree with a key a packet that is whole, but only by its CRC. */
+/* A packet without a tag, with a right CRC, in a tree that has a key. */
 static enum verdict without_key(struct frame *f)
 {
 	put_tag(f, false);
@@ -351,7 +354,7 @@ static enum verdict ip_sum(struct frame *f)
 	return BAD_IP;
 }
 
-/* Whole when it is put together, which only the socket's IP does. */
+/* Two fragments that make a whole packet; only IP of the socket joins them. */
 static enum verdict fragments(struct frame *f, struct frame *second)
 {
 	size_t cut = (FRAME_UDP + size_of(f)) / 2 & ~7ul;

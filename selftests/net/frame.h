@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Frames with an aggnet packet in them, and what may be done to one. */
+/* Ethernet frames with an aggnet packet, and random changes of them. */
 #ifndef NET_FRAME_H
 #define NET_FRAME_H
 
@@ -22,28 +22,33 @@ struct frame {
 };
 
 /**
- * enum verdict - what must become of a changed packet
- * @REFUSED: dropped, for a reason that is counted
- * @HARMLESS: it is one that was sent before, or might have been: no effect
- * @BAD_IP: never seen by aggnet, IP drops and counts it
- * @AGAIN: the change is not for this packet
+ * enum verdict - what must happen to a changed packet
+ * @REFUSED: aggnet drops it and counts the reason
+ * @HARMLESS: it equals a packet that a member might send: no effect
+ * @BAD_IP: IP drops and counts it before aggnet sees it
+ * @AGAIN: this change does not apply to the packet
  */
 enum verdict { REFUSED, HARMLESS, BAD_IP, AGAIN, VERDICTS };
 
 void seed(uint64_t number);
 uint64_t draw(void);
 
-/* Is it a whole datagram to our port, without IP options? */
+/* Is it a whole datagram to aggnet's port, without IP options? */
 bool frame_ours(const struct frame *f);
 
-/* An OPEN from a child to a receiver; @keyed: with a tag that is made up. */
+/*
+ * Make an OPEN from a child to a receiver; @keyed: with a tag that is made up.
+ */
 void frame_open(struct frame *f, uint32_t child, uint32_t receiver,
 		uint32_t job, uint32_t instance, bool keyed);
 
-/* Make all that is around the packet fit it. */
+/* Update lengths and checksums of IP and UDP to the packet. */
 void frame_settle(struct frame *f);
 
-/* Change a packet in one of many ways. @second: what is to follow it, if any. */
+/*
+ * Change a packet in a random way. @second: gets a frame to send after it, if
+ * any.
+ */
 enum verdict mutate(struct frame *f, struct frame *second, bool keyed);
 
 #endif

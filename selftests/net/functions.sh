@@ -11,7 +11,7 @@ SENDERS="v2 v5 v9 v10 v11 v14"
 TAB=$(printf '\t')
 declare -A input
 
-# inputs KIND RECORDS KEYS [KLEN]: for each sender
+# inputs KIND RECORDS KEYS [KLEN]: make an input for each sender
 inputs()
 {
 	local files=() s
@@ -24,8 +24,9 @@ inputs()
 	sort -t "$TAB" -k1,1 "$TMP/$1" > "$TMP/$1.sorted"
 }
 
-# job NAME INPUT RECV_OPTIONS PLAN_OPTION...: one more; no name with a dot behind
-# it begins another. All have to fit into a node's memory.
+# job NAME INPUT RECV_OPTIONS PLAN_OPTION...: add a job. No NAME may be another
+# one's prefix with a dot behind it. All jobs together must fit into a node's
+# memory.
 job()
 {
 	local name=$1 s
@@ -46,7 +47,8 @@ job()
 	} >> "$TMP/members"
 }
 
-# v14's entry of job NAME says something else than its acceptor's: WHAT VALUE
+# differ NAME WHAT VALUE: v14's entry of job NAME has VALUE where its acceptor's
+# entry has another
 differ()
 {
 	jq --arg name "$2" --arg value "$3" \
@@ -55,13 +57,14 @@ differ()
 	mv "$TMP/differ" "$TMP/$1.json"
 }
 
-# ended_badly NAME: how many of its seven members
+# ended_badly NAME: print how many of its seven members ended with an error
 ended_badly()
 {
 	grep -c -F "$TMP/$1." "$TMP/batch"
 }
 
-# exact NAME REFERENCE...: all members ended well, and it is what that prints
+# exact NAME REFERENCE...: all members ended well, and the result is what the
+# command REFERENCE prints
 exact()
 {
 	local name=$1 bad
@@ -77,7 +80,7 @@ exact()
 		sort "$TMP/$name.out" | cmp - "$TMP/expected"
 }
 
-# The k best of each key, an id by its best value: sort knows how.
+# The k best pairs of each key, each id with its best value, by sort.
 best()
 {
 	local order=n
@@ -89,21 +92,21 @@ best()
 		awk -F '\t' -v k="$2" 'n[$1]++ < k' | sort
 }
 
-# The least of each key, in the digits that it came with.
+# The least value of each key, in its digits of the input.
 least()
 {
 	awk -F '\t' '!($1 in m) || $2 + 0 < m[$1] + 0 { m[$1] = $2 }
 		END { for (k in m) print k "\t" m[k] }' | sort
 }
 
-# Sums of steps that a double has exactly.
+# Sums of steps, which a double represents exactly.
 steps()
 {
 	awk -F '\t' '{ s[$1] += $2 }
 		END { for (k in s) printf "%s\t%.17g\n", k, s[k] }' | sort
 }
 
-# The three greatest sums; what is whole at no sender.
+# The three greatest sums. No sender alone knows a whole sum.
 top_of_sums()
 {
 	reference_reduce sum | sort -t "$TAB" -k2,2nr -k1,1 | awk 'NR <= 3' | sort
@@ -118,7 +121,8 @@ top_of_pairs()
 		sort | join -t "$TAB" - "$TMP/best" | sort
 }
 
-# refused NAME SENTENCE OF_RECEIVER: no node ended well, and all know why
+# refused NAME SENTENCE OF_RECEIVER: no member ended well, and each printed the
+# cause
 refused()
 {
 	local bad told
@@ -130,7 +134,8 @@ refused()
 		grep -q "$3" "$TMP/$1.recv.err"
 }
 
-# Of one key the product passes 64 bits; of two big factors and a zero it is 0.
+# The product of one key exceeds 64 bits; that of two big factors and a zero is
+# 0.
 products()
 {
 	local s
@@ -143,7 +148,7 @@ products()
 	printf 'k\t0\nl\t1\n' > "$TMP/zero.sorted"
 }
 
-# v14's vector has an element less than the others'.
+# v14's vector has one element less than the others'.
 shorter()
 {
 	local s
@@ -161,7 +166,7 @@ inputs pairs 1500 20
 inputs real 1000 60
 inputs real32 1000 60
 inputs steps 1000 400
-# Far more keys than the buffers hold, so they leave in parts.
+# There are far more keys than the buffers hold, so they leave in parts.
 inputs small-many 2000 4000
 inputs real-many 600 2500
 inputs pairs-many 1200 1500
@@ -207,7 +212,7 @@ job mixed.elements shorter "" --elements 6000 --memory 96K
 aggctl_batch < "$TMP/plans" && differ mixed.function function max &&
 	differ mixed.type vtype int32 && differ mixed.elements elements 5999 &&
 	aggctl_batch < "$TMP/applies"
-# A node that does not end well is in its lines.
+# A member that ends with an error is listed in $TMP/batch.
 aggctl_batch < "$TMP/members" 2> "$TMP/batch"
 
 for function in $simple; do

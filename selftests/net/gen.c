@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Makes the input of a test: lines key<TAB>value, the same for a seed. To
- * standard output, or to files: each has the next seed. -s: in the order of keys.
+/* Makes the input of a test: lines key<TAB>value, which are the same for the
+ * same seed. It writes to standard output or to files; each file has the next
+ * seed. -s: in the order of keys.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -21,7 +22,10 @@ static uint64_t draw(void)
 	return splitmix64(&state);
 }
 
-/* Key number @id: as long as @klen says, and no other key's. */
+/*
+ * Print key number @id, which differs from all other keys and is @klen bytes
+ * long.
+ */
 static void put_key(uint64_t id, const char *klen)
 {
 	static const char digit[] = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -41,7 +45,7 @@ static void put_key(uint64_t id, const char *klen)
 	fwrite(key, 1, n, out);
 }
 
-/* Of any exponent, so that most sums are far from what adding in turn gives. */
+/* Any exponent: most sums differ from the result of adding one by one. */
 static void put_real(bool single)
 {
 	int64_t r = (int64_t)draw();
@@ -81,11 +85,11 @@ static void put_value(const char *kind, unsigned long r)
 }
 
 /*
- * "real", "real32": numbers of any exponent. "steps": whole numbers of 2^-10.
- * "pairs": small values with ids. "wide": of 60 bits.
- * "factors": products of a few dozen fit 64 bits. "limits": each key gets
- * INT64_MAX and INT64_MIN in turn, so that sums pass far beyond 64 bits on the
- * way and come back. Keys of the length "offset" are a vector's, in order.
+ * "real", "real32": numbers of any exponent. "steps": multiples of 2^-10.
+ * "pairs": small values with IDs. "wide": values of 60 bits. "factors":
+ * products of a few dozen fit into 64 bits. "limits": each key gets INT64_MAX
+ * and INT64_MIN in turn, so sums exceed 64 bits on the way and return into
+ * range. With the length "offset" keys are the indices of a vector, in order.
  */
 static int generate(uint64_t seed, char **argv)
 {
@@ -110,7 +114,7 @@ static int by_bytes(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* No key has a byte below that of the tab: lines sort as their keys do. */
+/* Keys have no byte below the tab, so lines sort in the order of their keys. */
 static int put_sorted(char *text, unsigned long lines)
 {
 	char **line = malloc((lines + 1) * sizeof(*line));

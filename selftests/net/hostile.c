@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A neighbour and a local user that mean harm: packets of a real transfer, seen
- * on the way, come again, changed; OPENs come from children that do not exist.
+/* An attacker: a neighbour that changes and replays packets of a real transfer,
+ * a local user that forges them, and OPENs from children that do not exist.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -22,19 +22,19 @@
 #include "frame.h"
 
 #define BATCH		32	/* frames of one system call */
-#define CORPUS		64	/* frames of each direction that are kept */
-#define WARM		16	/* before the first is sent */
+#define CORPUS		64	/* frames that are kept, for each direction */
+#define WARM		16	/* frames seen before the first is sent */
 #define WAIT_MS		60000
-#define FIRST		3	/* a share of the input like that is sent before all else */
+#define FIRST		3	/* 1/FIRST of the input precedes the attack */
 #define NOBODY		65534
 
 struct side {
 	int fd;
 	uint8_t mac[ETH_ALEN];		/* of the device */
-	uint8_t peer[ETH_ALEN];		/* behind it */
-	struct frame seen[CORPUS];	/* that came in here */
+	uint8_t peer[ETH_ALEN];		/* of the other end of its link */
+	struct frame seen[CORPUS];	/* frames that came in here */
 	unsigned int n;
-	struct frame queue[BATCH];	/* that are to go out here */
+	struct frame queue[BATCH];	/* frames that are to be sent here */
 	unsigned int queued;
 };
 
@@ -69,7 +69,7 @@ static void side_open(struct side *s, const char *name, const char *peer)
 	memcpy(s->mac, at.sll_addr, ETH_ALEN);
 }
 
-/* Keep what came in, newest over oldest. */
+/* Keep the frames that came in; the newest replaces the oldest. */
 static void side_look(struct side *s)
 {
 	struct frame f;
@@ -104,7 +104,7 @@ static void side_flush(struct side *s)
 	s->queued = 0;
 }
 
-/* In order, and not before the queue is full or flushed. */
+/* Queue a frame. Frames leave in order, when the queue is full or flushed. */
 static void side_send(struct side *s, const struct frame *f)
 {
 	struct frame *last = &s->queue[s->queued++];
@@ -132,7 +132,7 @@ static long now_ms(void)
 	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Until enough was seen both ways. */
+/* Wait until enough frames were seen in both directions. */
 static void warm_up(void)
 {
 	long end = now_ms() + WAIT_MS;
@@ -182,8 +182,8 @@ static void load(const char *name)
 }
 
 /*
- * The transfer goes on while we send: its input comes by the first descriptor
- * and goes on by the second, a share of it for each share of what we do.
+ * Let the transfer progress with the attack: copy its input from standard input
+ * to standard output, up to the fraction @part / @of.
  */
 static void feed(unsigned long part, unsigned long of)
 {
@@ -237,7 +237,7 @@ static void open_sides(char **argv)
 
 /*
  * inject SEED COUNT keyed|unkeyed FILE SENT DEVICE PEER-MAC DEVICE PEER-MAC:
- * FILE gets what was seen, SENT "COUNT REFUSED HARMLESS BAD_IP".
+ * FILE gets the frames that were seen, SENT "COUNT REFUSED HARMLESS BAD_IP".
  */
 static int inject(char **argv)
 {
@@ -278,7 +278,7 @@ static int inject(char **argv)
 	return 0;
 }
 
-/* replay SEED FILE DEVICE PEER-MAC DEVICE PEER-MAC: for ever */
+/* replay SEED FILE DEVICE PEER-MAC DEVICE PEER-MAC: runs until it is killed */
 static int replay_all(char **argv)
 {
 	seed(strtoull(argv[0], NULL, 0));
@@ -297,9 +297,9 @@ static int replay_all(char **argv)
 
 /* --- a local user ----------------------------------------------------------- */
 
-#define USER_SEGMENT	200	/* bytes: one send, many datagrams */
+#define USER_SEGMENT	200	/* bytes: GSO splits one send into datagrams */
 
-/* An IPv4 address, or the same for an IPv6 socket. */
+/* An IPv4 address, or its IPv4-mapped form for an IPv6 socket. */
 static socklen_t user_address(struct sockaddr_storage *at, in_addr_t address,
 			      uint16_t port, bool mapped)
 {
@@ -352,7 +352,7 @@ static int user_send(int fd, const char *address, bool mapped,
 	return (int)sendto(fd, data, len, 0, (struct sockaddr *)&to, size);
 }
 
-/* Would a peer take one of these datagrams for a packet that @source made? */
+/* Would a peer accept one of these datagrams as a packet of @source? */
 static bool user_forges(const uint8_t *data, size_t len, size_t segment,
 			in_addr_t source)
 {
@@ -368,7 +368,7 @@ static bool user_forges(const uint8_t *data, size_t len, size_t segment,
 	return false;
 }
 
-/* A changed packet, half of the time in the name of @source. */
+/* Draw a changed packet; half of them name @source. */
 static size_t user_packet(uint8_t *data, in_addr_t source)
 {
 	struct frame f, second;
@@ -381,15 +381,15 @@ static size_t user_packet(uint8_t *data, in_addr_t source)
 	if (draw() & 1 && len >= sizeof(struct aggnet_hdr))
 		memcpy(data + offsetof(struct aggnet_hdr, src), &source,
 		       sizeof(source));
-	/* Some larger than any MTU. */
+	/* Some are larger than any MTU. */
 	if (!(draw() % 16))
 		len += 2000 + draw() % 2000;
 	return len;
 }
 
 /*
- * local SEED COUNT FILE SOURCE ADDRESS...: prints how many would pass for the
- * packets of SOURCE; status 0 if these were refused, and no other
+ * local SEED COUNT FILE SOURCE ADDRESS...: prints how many datagrams would pass
+ * for packets of SOURCE; status 0 if exactly these were refused
  */
 static int local(int argc, char **argv)
 {
@@ -439,7 +439,7 @@ static int open_flood(char **argv)
 	seed(count);
 	side_open(&sides[0], argv[1], argv[2]);
 	for (i = 0; i < count; i++) {
-		/* 2^20 identities, one after the other. */
+		/* 2^20 identities in turn. */
 		frame_open(&f, htonl(first + (i & 0xfffff)),
 			   inet_addr(argv[3]), job, instance, keyed);
 		side_send(&sides[0], &f);

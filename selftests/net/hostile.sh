@@ -19,7 +19,7 @@ PACKETS_USER=$((PACKETS / 20))
 KEY=000102030405060708090a0b0c0d0e0f
 TIMEOUT=$((TIMEOUT > 300 ? TIMEOUT : 300))
 
-# snmp NODE NAME...: sum of the namespace's counters of IP
+# snmp NODE NAME...: print the sum of these IP counters of the namespace
 snmp()
 {
 	local node=$1
@@ -33,7 +33,7 @@ snmp()
 		END { print sum + 0 }'
 }
 
-# refusals: of all members, for whatever reason
+# refusals: print how many packets all members refused, for any reason
 refusals()
 {
 	local node
@@ -55,7 +55,7 @@ bad_ip()
 	echo $sum
 }
 
-# Packets that never reached a member, because its queue was full.
+# Packets that did not reach a member because its queue was full.
 overflows()
 {
 	local dropped sum=0
@@ -82,7 +82,8 @@ within()
 	return 1
 }
 
-# attacked COUNT keyed|unkeyed OPTION...
+# attacked COUNT keyed|unkeyed OPTION...: a transfer during which the neighbour
+# injects COUNT packets is exact, and each of them is refused and counted
 attacked()
 {
 	local refused harmless bad before ip lost used count=$1 how=$2
@@ -103,15 +104,16 @@ attacked()
 		within $((bad - lost)) $(($(bad_ip) - ip)) "$bad"
 }
 
-# aborted NODE: with what the clocks say
+# aborted NODE: has its transfer failed with a timeout?
 aborted()
 {
 	aggctl -j -n "$1-$tag" tree show --job $job |
 		jq -e '.[0] | .state == "aborted" and .reason == "timeout"'
 }
 
-# The way between s and a is cut, and the neighbour plays back what it saw: both
-# must notice, although they go on getting packets that are whole, a few hundred.
+# The path between s and a is cut, and the neighbour replays the few hundred
+# packets that it has seen. Both nodes must give up although they receive valid
+# packets.
 played_back()
 {
 	local pid node status=0 repair=0
@@ -143,8 +145,8 @@ played_back()
 	return $status
 }
 
-# flooded none|random COUNTER OPTION...: OPENs from 2^20 children, at most, while
-# a transfer runs; each is refused, or answered and forgotten.
+# flooded none|random COUNTER OPTION...: OPENs from up to 2^20 children arrive
+# while a transfer runs. a refuses each, or answers it and keeps no state.
 flooded()
 {
 	local before lost used how=$1 name=$2 memory=$3 expected
@@ -171,8 +173,8 @@ refused_answer()
 		> "$TMP/sent" && at_least a drop_route "$2"
 }
 
-# unanswered ADDRESS...: a sends nothing to such a source of an OPEN, which would
-# be answered if it were one other host
+# unanswered ADDRESS...: a does not answer an OPEN with this source, which is
+# not the address of one other host
 unanswered()
 {
 	local address before
@@ -197,8 +199,8 @@ at_least()
 	[ "$(counter "$1" "$2")" -ge "$3" ]
 }
 
-# user NODE: of what a process there sends to the port, what would pass for the
-# node's own packets is refused, and nothing else
+# user NODE: of the datagrams that a process there sends to the port, aggnet
+# refuses those that are packets of the node, and no others
 user()
 {
 	local before id=${1^^} forged
@@ -215,30 +217,30 @@ line_up
 exec 3>&1
 sysctl -qw net.core.netdev_max_backlog=100000
 members_up || exit 1
-# Answers to hosts that do not exist end at e.
+# e drops answers to hosts that do not exist.
 ip -n "a-$tag" route add 11.0.0.0/8 via 10.2.0.2
 ip -n "e-$tag" route add blackhole 11.0.0.0/8
 gen "$SEED" 2000 2000 mix small > "$TMP/in.a"
 gen $((SEED + 1)) 12000 12000 mix small > "$TMP/in.s"
 check "with a key: all refused, memory as before, result exact" \
 	attacked $((PACKETS * 7 / 10)) keyed key $KEY
-check "the entries go" entries_gone
+check "the entries are withdrawn" entries_gone
 check "without a key: the same, as long as no CRC is right" \
 	attacked $((PACKETS * 3 / 20)) unkeyed
-check "the entries go" entries_gone
+check "the entries are withdrawn" entries_gone
 for node in "${MEMBERS[@]}"; do
 	check "a local user at $node" user "$node"
 done
-check "packets played back keep nobody alive" played_back
-check "the entries go" entries_gone
-check "with a key: OPENs of no child are refused" \
+check "replayed packets do not count as signs of life" played_back
+check "the entries are withdrawn" entries_gone
+check "with a key: OPENs of children that do not exist are refused" \
 	flooded random drop_tag 131072 key $KEY
-check "the entries go" entries_gone
-# With room for a credit, so that a answers; it keeps nothing all the same.
-check "without a key: OPENs of no child leave nothing behind" \
+check "the entries are withdrawn" entries_gone
+# a has memory for a credit, so it answers; it keeps no state.
+check "without a key: OPENs of children that do not exist leave no state" \
 	flooded none tx_packets 4194304
-check "the entries go" entries_gone
+check "the entries are withdrawn" entries_gone
 check "without a key: no answer to a broadcast, multicast or own address" \
 	unanswered 10.2.0.255 255.255.255.255 224.0.0.1 10.3.0.3
-check "the entries go" entries_gone
+check "the entries are withdrawn" entries_gone
 done_testing

@@ -7,14 +7,15 @@ export LC_ALL=C
 NET_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 PATH=$NET_DIR/../../build/selftests/net:$PATH
 TMP=$(mktemp -d)
-# Printed, so that a failure can be had again: SEED=... test.sh
+# The seed is printed, so that a failure can be repeated: SEED=... test.sh
 SEED=${SEED:-$((RANDOM * 32768 + RANDOM))}
 # A debug kernel takes ten to fifty times as long.
 SLOW=${SLOW:-$([[ ${KERNEL:-} == @(debug|kcsan) ]] && echo 20 || echo 1)}
 TIMEOUT=${TIMEOUT:-$((SLOW > 1 ? 1200 : 120))}
-# For plan: there a source of which nothing is heard for long may just be slow.
+# An option of plan: on a slow kernel a node that is silent for long may be just
+# slow.
 PATIENCE=$([ "$SLOW" = 1 ] || echo --give-up 300)
-# Of rows that are divided among kernels, this run has every PARTS-th.
+# This run has every PARTS-th of the rows that are divided among kernels.
 PART=${PART:-0}
 PARTS=${PARTS:-1}
 rows=0
@@ -37,7 +38,7 @@ finish()
 	exit $status
 }
 
-# The processes of this test that may still run.
+# Kill the processes of this test that may still run.
 kill_all()
 {
 	local pid
@@ -53,20 +54,20 @@ say()
 	printf '# %s\n' "$*"
 }
 
-# scaled N: N, or on a slow kernel its share
+# scaled N: print N, or its share on a slow kernel
 scaled()
 {
 	echo $((($1 + SLOW - 1) / SLOW))
 }
 
-# mine: is the next row one that this run has?
+# mine: does this run have the next row?
 mine()
 {
 	rows=$((rows + 1))
 	[ $((rows % PARTS)) = "$PART" ]
 }
 
-# result STATUS NAME: one TAP line
+# result STATUS NAME: print one TAP line
 result()
 {
 	tests=$((tests + 1))
@@ -78,7 +79,7 @@ result()
 	fi
 }
 
-# check NAME COMMAND...: passes if the command does
+# check NAME COMMAND...: one row, which passes if the command succeeds
 check()
 {
 	local name=$1 status=0
@@ -96,12 +97,13 @@ done_testing()
 	[ "$failures" = 0 ]
 }
 
-# testbed TOPOLOGY [OPTION...]
+# testbed TOPOLOGY [OPTION...]: set up a testbed
 testbed()
 {
 	say "seed $SEED, testbed $*"
 	trap finish EXIT
-	# Without the generator every input would be empty, and exact.
+	# Without the generator every input would be empty and each comparison
+	# pass.
 	hash gen reference_reduce pairs aggctl_batch || exit 1
 	aggctl testbed up "$@" > "$TMP/up" || exit 1
 }
@@ -113,7 +115,7 @@ identity()
 	echo "10.0.$((i / 256)).$((i % 256))"
 }
 
-# wait_for COMMAND...: until it succeeds, at most TIMEOUT seconds
+# wait_for COMMAND...: run it until it succeeds, for at most TIMEOUT seconds
 wait_for()
 {
 	local end=$((SECONDS + TIMEOUT))
@@ -123,8 +125,8 @@ wait_for()
 	done
 }
 
-# at_rest COMMAND...: has it printed the same for five looks? For wait_for; $rest
-# is what it prints
+# at_rest COMMAND...: has it printed the same five times in a row? For wait_for;
+# $rest is what it printed
 at_rest()
 {
 	local now
@@ -136,7 +138,7 @@ at_rest()
 	[ $looks -ge 5 ] && looks=0
 }
 
-# shaped FILTER NODE:DEVICE...: is that true of what each device does to packets?
+# shaped FILTER NODE:DEVICE...: is FILTER true of the qdiscs of each device?
 shaped()
 {
 	local device
@@ -152,7 +154,7 @@ shaped()
 	done
 }
 
-# summed NAME NODE...: a counter, summed over nodes
+# summed NAME NODE...: print the sum of a counter over nodes
 summed()
 {
 	local name=$1 node
@@ -163,7 +165,7 @@ summed()
 	done | aggctl_batch && jq -s "map(.$name) | add" "${@/#/$TMP/stats.}"
 }
 
-# plan NAME OPTION...: plans the next job into $TMP/NAME.json and applies it
+# plan NAME OPTION...: plan the next job into $TMP/NAME.json and apply it
 plan()
 {
 	local name=$1
@@ -175,7 +177,7 @@ plan()
 		aggctl apply "$TMP/$name.json" > "$TMP/$name.apply"
 }
 
-# start_recv NAME RECEIVER [OPTION...]: in the background; $recv_pid
+# start_recv NAME RECEIVER [OPTION...]: receive in the background; $recv_pid
 start_recv()
 {
 	local name=$1 receiver=$2
@@ -187,7 +189,8 @@ start_recv()
 	recv_pid=$!
 }
 
-# start_send NAME SENDER RECEIVER FILE [OPTION...]: in the background; $send_pid
+# start_send NAME SENDER RECEIVER FILE [OPTION...]: send in the background;
+# $send_pid
 start_send()
 {
 	aggctl -n "$2" send --job $job --receiver "$(identity "$3")" \
@@ -195,7 +198,7 @@ start_send()
 	send_pid=$!
 }
 
-# reference FUNCTION FILE...: what must come out
+# reference FUNCTION FILE...: print the expected result
 reference()
 {
 	local function=$1
@@ -204,7 +207,7 @@ reference()
 	sort -t "$(printf '\t')" -k1,1 "$@" | reference_reduce "$function"
 }
 
-# member NAME NODE VERB RECEIVER [FILE]: a line for aggctl_batch
+# member NAME NODE VERB RECEIVER [FILE]: print a line for aggctl_batch
 member()
 {
 	local out=$TMP/$1.out
@@ -214,9 +217,9 @@ member()
 		"--receiver $(identity "$4") --timeout $TIMEOUT ${5-}"
 }
 
-# transfers NAME FUNCTION RECEIVERS SENDERS: inputs are $TMP/in.SENDER, the same
-# for every receiver; the plan is in force; all members run to the end. Exact
-# everywhere, and all exit 0?
+# transfers NAME FUNCTION RECEIVERS SENDERS: run all members of a plan in force,
+# with the inputs $TMP/in.SENDER for every receiver. Do all exit with 0, and is
+# every result exact?
 transfers()
 {
 	local name=$1 function=$2 files=() status=0 r s
@@ -247,7 +250,7 @@ transfers()
 	return $status
 }
 
-# transfer NAME FUNCTION RECEIVER SENDER...
+# transfer NAME FUNCTION RECEIVER SENDER...: the same for one receiver
 transfer()
 {
 	transfers "$1" "$2" "$3" "${*:4}"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Many transfers at once, their applications all in this process. */
+/* Many transfers at once, with all their applications in this process. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 #define APPS_MAX	8192
 #define BLANK		" \r\n"
-#define BOUND		3600	/* seconds: longer than this is for ever */
+#define BOUND		3600	/* seconds: a longer wait is a hang */
 
 static struct app apps[APPS_MAX];
 static unsigned int n;
@@ -48,7 +48,9 @@ static void add(const char *netns, uint32_t job, const char *receiver,
 	};
 }
 
-/* "JOB RECEIVER NETNS SENDER-NETNS...": the receiver's application comes first. */
+/*
+ * "JOB RECEIVER NETNS SENDER-NETNS...": the receiver's application comes first.
+ */
 static void read_transfer(char *line, uint32_t records)
 {
 	char *job = strtok(line, BLANK), *receiver = strtok(NULL, BLANK);
@@ -66,7 +68,7 @@ static void read_transfer(char *line, uint32_t records)
 	}
 }
 
-/* Of the applications after the receiver, those up to the next receiver. */
+/* Check one transfer: the senders stand between this receiver and the next. */
 static bool right(const struct app *app)
 {
 	unsigned int senders = 0;
@@ -93,7 +95,10 @@ static void judge(struct app *app)
 		exit(1);
 }
 
-/* many_transfers RECORDS [KEY-BYTES] < TRANSFERS: tells how many took how many ms. */
+/*
+ * many_transfers RECORDS [KEY-BYTES] < TRANSFERS: prints the number and the
+ * time.
+ */
 int main(int argc, char **argv)
 {
 	struct rlimit files = { 4 * APPS_MAX, 4 * APPS_MAX };

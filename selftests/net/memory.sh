@@ -5,8 +5,8 @@
 # BCube(4,1); v1 and v4 are one hop from v0 (w0 and w4), v5 is behind both.
 . "$(dirname "$0")/lib.sh"
 
-# within BYTES COMMAND...: while it runs, the trees of v0, v1 and v4 never hold
-# more, on any of them
+# within BYTES COMMAND...: the trees of v0, v1 and v4 never hold more than BYTES
+# on any of these nodes while COMMAND runs
 within()
 {
 	local limit=$1 node used most=0 pid
@@ -27,7 +27,8 @@ within()
 	[ "$most" -gt 0 ] && [ "$most" -le "$limit" ]
 }
 
-# Small buffers, distinct keys of 4 MB in all: most of it leaves as PARTIAL.
+# Buffers are small, and the distinct keys have 4 MB: most of them leave as
+# PARTIAL.
 small_buffer()
 {
 	local s n=0 file
@@ -44,7 +45,7 @@ small_buffer()
 		within $((3 * 65536)) transfer small sum v0 v5 v9 v14
 }
 
-# X -> Y and Y -> X through the same servers with the same tight memory.
+# X sends to Y and Y to X through the same servers, with the same small memory.
 cross()
 {
 	local pids=() pid status=0 a b
@@ -82,7 +83,7 @@ cross()
 		return $status
 }
 
-# moved NODE...: what the slow tree has taken in and given out there
+# moved NODE...: print what the slow tree has taken in and sent on these nodes
 moved()
 {
 	local node
@@ -98,8 +99,8 @@ reading()
 	[[ $(moved v0) = *,[1-9]* ]]
 }
 
-# slow_input: the rest waits until the reader stands still, so that the transfer
-# does not end before
+# slow_input: send the rest only when the reader stands still, so that the
+# transfer does not end earlier
 slow_input()
 {
 	head -n 1000 "$TMP/in.slow"
@@ -107,8 +108,8 @@ slow_input()
 	tail -n +1001 "$TMP/in.slow"
 }
 
-# A receiver that no longer reads stops its own tree, when all buffers on the way
-# are full, and no other.
+# A receiver that stops reading stops its own tree when all buffers on the path
+# are full, and no other tree.
 slow_reader()
 {
 	local slow_recv slow_send=() slow_job status=0 full pid
@@ -153,15 +154,16 @@ held()
 	aggctl -j node show | jq .memory_used
 }
 
-# grown BYTES: does the node hold more?
+# grown BYTES: does the node hold more than BYTES?
 grown()
 {
 	[ "$(held)" -gt "$1" ]
 }
 
-# Buffers grow in a work item, where their owner is long gone: it is charged to
-# the control group of who made the entries, and not to nobody. What they hold
-# goes with the transfer, so look while a reader that stands still keeps it.
+# A work item grows buffers when the process that added the entries is long
+# gone. The memory is charged to that process's control group. The entries free
+# it at the end of the transfer, so check while a reader that stands still keeps
+# the transfer going.
 charged()
 {
 	local root=/sys/fs/cgroup maker=/sys/fs/cgroup/maker used paid status=0
@@ -180,7 +182,7 @@ charged()
 	wait_for grown $((used + 1000000)) || status=1
 	used=$(($(held) - used))
 	paid=$(($(< $maker/memory.current) - paid))
-	say "buffers grew by $used bytes, who made them paid $paid"
+	say "buffers grew by $used bytes, the entries' control group by $paid"
 	kill -CONT "$recv_pid"
 	wait "$send_pid" && wait "$recv_pid" || status=1
 	rmdir $maker && [ $status = 0 ] &&
@@ -196,7 +198,7 @@ refused()
 }
 
 testbed bcube:4,1
-check "growth is charged to who made the entry" charged
+check "growth is charged to the control group that added the entry" charged
 withdraw charged
 check "64 KiB of buffer, 4 MB of distinct keys" small_buffer
 withdraw small
@@ -206,5 +208,5 @@ withdraw y
 check "a slow reader stops its own tree only" slow_reader
 withdraw slow
 withdraw quick
-check "what cannot make progress is refused with a sentence" refused
+check "an entry with too little memory is refused with an error" refused
 done_testing

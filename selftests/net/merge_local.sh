@@ -9,7 +9,7 @@
 
 KEYS=1500
 
-# tasks N: v14 has so many, with the same keys
+# tasks N: run N map tasks with the same keys on v14
 tasks()
 {
 	local i
@@ -31,14 +31,15 @@ tasks()
 	sort "$TMP/local.out" | cmp - "$TMP/expected"
 }
 
-# left NAME: of v14's entry
+# left NAME: print this counter of v14's entry
 left()
 {
 	aggctl -j -n v14 tree show --job $job | jq ".[].$1"
 }
 
-# saves N PERCENT: of the records, of the packets and so of the bytes. A packet
-# more may be needed because the keys come in another order.
+# saves N PERCENT: of the records of N tasks v14 sends fewer by PERCENT (in
+# thousandths), in as many packets as for one task. One more packet is allowed
+# because the keys come in another order.
 saves()
 {
 	local in out packets
@@ -52,7 +53,7 @@ saves()
 		[ "$packets" -le $((alone + 1)) ]
 }
 
-# The receiver's own records are merged where they are: nothing leaves it.
+# The receiver merges its own records in place: no packet leaves it.
 receiver_sends()
 {
 	plan own --topology bcube:4,1 --method irs --senders v0,v5,v14 \

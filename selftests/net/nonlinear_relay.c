@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Carries frames between two devices, with all their bytes in pages of their
- * own: a node that receives them finds nothing in an skb's linear part.
+/* Carries frames between two devices and puts all their bytes into separate
+ * pages: the skb that a node receives has nothing in its linear part.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -74,7 +74,7 @@ static void side_send(struct side *s, struct frame *f)
 
 	memcpy(f->bytes, s->peer, ETH_ALEN);
 	memcpy(f->bytes + ETH_ALEN, s->mac, ETH_ALEN);
-	/* A slot that is still on its way: the frame is lost, as on any link. */
+	/* The slot is still being sent: drop the frame, as a link may. */
 	if (hdr->tp_status != TP_STATUS_AVAILABLE ||
 	    f->len > SLOT - TPACKET2_HDRLEN)
 		return;
@@ -98,13 +98,13 @@ static void carry(struct side *from, struct side *to)
 		f.len = (size_t)len;
 		if (!frame_ours(&f))
 			continue;
-		/* A checksum that was left to a device is made here. */
+		/* Fill in a checksum that was left to the device. */
 		frame_settle(&f);
 		side_send(to, &f);
 	}
 }
 
-/* nonlinear_relay DEVICE PEER-MAC DEVICE PEER-MAC: for ever */
+/* nonlinear_relay DEVICE PEER-MAC DEVICE PEER-MAC: runs until it is killed */
 int main(int argc, char **argv)
 {
 	struct side a = {}, b = {};

@@ -13,7 +13,7 @@
 
 TRACE=/sys/kernel/tracing
 
-# traced EVENT FILTER: from now on
+# traced EVENT FILTER: trace it from now on
 traced()
 {
 	echo > $TRACE/trace
@@ -21,7 +21,7 @@ traced()
 		echo 1 > "$TRACE/events/net/$1/enable"
 }
 
-# was_traced EVENT: at least a hundred
+# was_traced EVENT: were at least a hundred packets traced?
 was_traced()
 {
 	local n
@@ -33,7 +33,7 @@ was_traced()
 	[ "$n" -gt 100 ]
 }
 
-# whole [MEMORY]
+# whole [MEMORY]: a transfer whose result is exact
 whole()
 {
 	entries memory "${1:-131072}" && begin "$TMP/in.a" || return
@@ -41,7 +41,8 @@ whole()
 	end "$TMP/in.s" "$TMP/in.a"
 }
 
-# carried LEAST MOST: bytes of records in a packet of s, and of a, on average?
+# carried LEAST MOST: is the average size of the records in a packet of s and of
+# a in this range?
 carried()
 {
 	local node each
@@ -54,13 +55,13 @@ carried()
 	done
 }
 
-# over LEAST MOST: a whole transfer with memory for long packets
+# over LEAST MOST: the same for a transfer with memory for long packets
 over()
 {
 	whole 4194304 && carried "$@" && entries_gone
 }
 
-# Nothing is linear: data_len is the packet's length.
+# No byte is in the linear part: data_len is the packet's length.
 paged()
 {
 	local pid status=0
@@ -77,7 +78,7 @@ paged()
 	return $status
 }
 
-# tunnel NODE OWN OTHER ADDRESS NEIGHBOUR MAC PEER-MAC: a port of its own
+# tunnel NODE OWN OTHER ADDRESS NEIGHBOUR MAC PEER-MAC: set up one end as a port
 tunnel()
 {
 	ip -n "$1-$tag" link add vx0 address "$6" mtu 1400 type vxlan id 7 \
@@ -88,8 +89,8 @@ tunnel()
 		agg "$1" port add vx0
 }
 
-# s and a, a tunnel apart: its end has summed all bytes to check the outer
-# checksum, and hands on what is left for the inner packet.
+# s and a are connected by a tunnel. Its end has summed all bytes to check the
+# outer checksum and passes the rest of the sum to the inner packet.
 tunnels()
 {
 	on e ethtool -K eth0 tx off > /dev/null
@@ -111,7 +112,7 @@ complete()
 		whole && entries_gone && was_traced napi_gro_receive_entry
 }
 
-# mtu BYTES DEVICE...: NODE/DEVICE
+# mtu BYTES NODE/DEVICE...: set the MTU of devices
 mtu()
 {
 	local device

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Puts hand-made aggnet packets on a device, and tells what arrives at one. */
+/* Sends hand-made aggnet packets from a device, and prints those that arrive at
+ * one.
+ */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/if_ether.h>
@@ -25,7 +27,7 @@
 #define FRAME_MAX	2048
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-/* What a packet says; "key=value" words of the command line set it. */
+/* The fields of a packet; "key=value" words of the command line set them. */
 struct spec {
 	const char *dmac, *smac, *src, *dst, *id, *to, *receiver, *ipsum, *udpsum;
 	const char *filter;
@@ -41,25 +43,25 @@ static const struct field {
 #define TEXT(name)	{ #name, offsetof(struct spec, name), true }
 #define NUMBER(name)	{ #name, offsetof(struct spec, name), false }
 	TEXT(dmac),	/* where the frame goes */
-	TEXT(smac),	/* where it says it is from, the device if not given */
+	TEXT(smac),	/* source MAC; the device's if not given */
 	TEXT(src),	/* IP source */
-	TEXT(dst),	/* IP destination, the receiver's if it is not given */
-	TEXT(id),	/* header's source, the IP source's if not given */
+	TEXT(dst),	/* IP destination; the receiver's if not given */
+	TEXT(id),	/* header's source; the IP source's if not given */
 	TEXT(to),	/* header's destination */
 	TEXT(receiver),	/* of the incast ID */
 	TEXT(ipsum),	/* good, bad */
 	TEXT(udpsum),	/* good, bad, none */
-	TEXT(filter),	/* bytes of one, in hex, as the program way prints them */
+	TEXT(filter),	/* its bytes in hex, as print_filter prints them */
 	NUMBER(job), NUMBER(type), NUMBER(hop), NUMBER(ttl), NUMBER(version),
 	NUMBER(flags),
 	NUMBER(frag),	/* flags and offset field of IP */
-	NUMBER(vlan),	/* tag of the frame */
+	NUMBER(vlan),	/* VLAN tag of the frame */
 	NUMBER(pad),	/* bytes behind the datagram */
 	NUMBER(body),	/* bytes of body */
 	NUMBER(count),
 	NUMBER(port),	/* UDP destination */
 	NUMBER(lie),	/* added to the header's length field */
-	NUMBER(glue),	/* local: one send for all */
+	NUMBER(glue),	/* local: send all with one system call */
 };
 
 static void die(const char *what)
@@ -201,7 +203,7 @@ static size_t put_packet(uint8_t *at, const struct spec *s)
 	put_header(h, s);
 	put_filter((uint8_t *)(h + 1), s);
 	memset(body, 0, (size_t)s->body);
-	/* A DATA that says of itself that it holds one record. */
+	/* The body of a DATA states one record. */
 	if (s->type == AGGNET_DATA && s->body >= 16) {
 		body[5] = 1;
 		body[15] = 1;
@@ -264,8 +266,8 @@ static int send_packets(int argc, char **argv)
 }
 
 /*
- * From a UDP socket: the checksum is left to the device, and with "glue" the
- * datagrams reach it as one. KEY=VALUE as above; MACs and lies do not apply.
+ * Send from a UDP socket: the device fills in the checksum, and with "glue" GSO
+ * splits the datagrams. KEY=VALUE as above, except for MACs and "lie".
  */
 static int send_local(int argc, char **argv)
 {
@@ -300,7 +302,7 @@ static int send_local(int argc, char **argv)
 	return 0;
 }
 
-/* Is the checksum left to be filled in by a device? */
+/* Is the device to fill in the checksum? */
 static bool partial(struct msghdr *msg)
 {
 	struct cmsghdr *c;
@@ -329,7 +331,7 @@ static void tell_mac(const uint8_t *mac)
 	       mac[3], mac[4], mac[5]);
 }
 
-/* Where no node looks any more is what a test wants to know of a filter. */
+/* Tests only need to know whether a filter is spent. */
 static void tell_filter(const struct aggnet_hdr *h)
 {
 	const struct aggnet_filter *f = (const void *)(h + 1);
@@ -339,7 +341,10 @@ static void tell_filter(const struct aggnet_hdr *h)
 		       f->hashes_digits & 0x0f ? "alive" : "spent");
 }
 
-/* A line for each packet: from where to where, and what may change on the way. */
+/*
+ * Print one line for each packet: its addresses, and the fields that may
+ * change.
+ */
 static bool tell(const uint8_t *frame, size_t len, bool left)
 {
 	const struct iphdr *ip = (const void *)(frame + ETH_HLEN);
@@ -376,7 +381,7 @@ static long now_ms(void)
 	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Status 0 if COUNT packets (default 1) were seen within SECONDS. */
+/* Exits with 0 if COUNT packets (default 1) were seen within SECONDS. */
 static int watch(int argc, char **argv)
 {
 	long want = argc > 2 ? atol(argv[2]) : 1;

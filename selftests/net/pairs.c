@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rows of choices such that every pair of choices of two columns is in some
- * row: far fewer than all combinations, the fewest that many attempts find.
- * Usage: pairs SEED "a b c" "x y" ... (a column each); a row a line
+/* Prints rows of choices such that every pair of choices of two columns is in
+ * some row. These are far fewer rows than all combinations.
+ * Usage: pairs SEED "a b c" "x y" ... (one argument per column); prints one row a line
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,8 +12,8 @@
 
 #define COLS	12
 #define CHOICES	12
-#define TRIES	256	/* rows drawn, of which the best is taken */
-#define ATTEMPTS	50	/* at all of them, of which the shortest is */
+#define TRIES	256	/* rows drawn; the best one is taken */
+#define ATTEMPTS	50	/* complete sets drawn; the shortest is taken */
 #define ROWS		(COLS * (COLS - 1) / 2 * CHOICES * CHOICES)
 
 static char *choice[COLS][CHOICES];
@@ -32,7 +32,7 @@ static unsigned int draw(unsigned int below)
 	return (unsigned int)((splitmix64(&state) >> 33) % below);
 }
 
-/* How many pairs a row has that no row had; they are marked if @take. */
+/* Count the pairs of a row that no earlier row has; mark them if @take. */
 static int gain(const int *row, bool take)
 {
 	int a, b, n = 0;
@@ -46,7 +46,7 @@ static int gain(const int *row, bool take)
 	return n;
 }
 
-/* A pair that is still missing, so that each row makes progress. */
+/* Find a pair that is still missing, so that each row makes progress. */
 static bool missing(int *a, int *i, int *b, int *j)
 {
 	for (*a = 0; *a < cols; ++*a)

@@ -11,14 +11,14 @@
 
 MINE=1000 OTHER=1001 GROUP=2000
 
-# as UID GID NODE COMMAND...
+# as UID GID NODE COMMAND...: run it as that user and group
 as()
 {
 	ip netns exec "$3-$tag" setpriv --reuid "$1" --regid "$2" \
 		--clear-groups "${@:4}"
 }
 
-# refused TEXT COMMAND...: with status 1 and these words
+# refused TEXT COMMAND...: it ends with status 1 and an error that has TEXT
 refused()
 {
 	local text=$1 status=0
@@ -29,7 +29,7 @@ refused()
 	[ $status = 1 ] && grep -qiF -- "$text" "$TMP/refused"
 }
 
-# Those who may: in the entries' words, by user at s, by group at a and r.
+# The users that entries name may use sockets: a user at s, a group at a and r.
 they_may()
 {
 	local pids=() pid status=0
@@ -51,20 +51,21 @@ they_may()
 	sort "$TMP/out" | cmp - "$TMP/expected" && return $status
 }
 
-# Entries of the next job for user MINE or group GROUP.
+# Add entries of the next job for user MINE or group GROUP.
 entries_of_others()
 {
 	entries uid $MINE gid $GROUP
 }
 
-# in_user_namespace COMMAND...: root there, in the namespace of s
+# in_user_namespace COMMAND...: run it as root of a user namespace, in the
+# network namespace of s
 in_user_namespace()
 {
 	as $OTHER $OTHER s unshare --user --map-root-user "$@"
 }
 
-# Root of a user namespace, and of a network of its own: trees until there is a
-# refusal. $1: how many at most.
+# Root of a user namespace, in a network namespace of its own, adds up to $1
+# trees until one is refused.
 greedy()
 {
 	local i
@@ -83,7 +84,7 @@ host_used()
 	aggctl -j node show | jq .memory_used
 }
 
-# The ceiling is the initial namespace's limit; what others take counts.
+# The ceiling is the limit of the initial namespace; memory of others counts.
 ceiling()
 {
 	local status=0 limit before
@@ -110,7 +111,7 @@ same_memory()
 
 line_up
 members_up || exit 1
-# Where others may look, too: the tree may be in somebody's home.
+# The source tree may be in a home directory that other users cannot read.
 chmod 755 "$TMP" && cp "$(command -v aggctl)" "$TMP" || exit 1
 PATH=$TMP:$PATH
 gen "$SEED" 500 500 mix small > "$TMP/in"
@@ -126,18 +127,18 @@ check "root of a user namespace may not send" refused "permit" \
 for noun in node port link tree stats; do
 	check "another user may not read: $noun" refused "not permitted" \
 		as $MINE $GROUP s aggctl $noun show
-	check "nor root of a user namespace: $noun" refused "not permitted" \
+	check "root of a user namespace may not read: $noun" refused "not permitted" \
 		in_user_namespace aggctl $noun show
 done
 check "another user may not configure" refused "not permitted" \
 	as $MINE $GROUP s aggctl tree del --job $job --receiver $R
-check "nor root of a user namespace" refused "not permitted" \
+check "root of a user namespace may not configure" refused "not permitted" \
 	in_user_namespace aggctl tree del --job $job --receiver $R
-check "nor listen" refused "not permitted" \
+check "root of a user namespace may not listen to events" refused "not permitted" \
 	as $MINE $GROUP s aggctl monitor
-check "in another namespace there is no such transfer" refused "no entry" \
+check "another namespace does not have the transfer" refused "no entry" \
 	as $MINE $GROUP e aggctl send --job $job --receiver $R "$TMP/in"
-check "those who are named may, and the result is exact" they_may
-check "a namespace of one's own: up to the ceiling" ceiling
-check "the host's own limit again" aggctl node set memory "$whole_host"
+check "the users that entries name may, and the result is exact" they_may
+check "a user's own namespace: up to the ceiling" ceiling
+check "the host's limit is restored" aggctl node set memory "$whole_host"
 done_testing

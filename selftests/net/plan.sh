@@ -17,7 +17,7 @@ make_plan() # NAME OPTION...
 	aggctl -j plan --topology bcube:4,1 --uid 0 "$@" > "$TMP/$name.json"
 }
 
-# What is in force anywhere: a line for each entry and each link.
+# Print a line for each entry and each link in force on any node.
 in_force()
 {
 	aggctl -j testbed entries | jq -r '
@@ -25,7 +25,7 @@ in_force()
 		(.links[] | "\(.node) link \(.port) \(.neighbour)")'
 }
 
-# What a plan says should be in force.
+# Print the same lines for what a plan has.
 planned() # NAME
 {
 	jq -r '.nodes | to_entries[] | .key as $n |
@@ -46,7 +46,8 @@ nothing()
 	[ ! -s "$TMP/left" ]
 }
 
-# refused TEXT COMMAND...: exit status 1, and a line that has the text
+# refused TEXT COMMAND...: it exits with status 1 and prints a line that has
+# TEXT
 refused()
 {
 	local text=$1 status=0
@@ -63,7 +64,8 @@ comes_and_goes() # NAME
 		aggctl withdraw "$TMP/$1.json" && nothing
 }
 
-# An entry of another plan in the way: the node refuses while it checks.
+# An entry of another plan is in the way: the node refuses the plan while it
+# checks.
 block()
 {
 	if [[ $1 = v* ]]; then
@@ -83,7 +85,7 @@ unblock()
 	[[ $1 = v* ]] || aggctl -n "$1" link del p0 neighbour 10.99.0.1
 }
 
-# Nodes of the tree to v0 refuse in turn, before anything is in force.
+# Nodes of the tree to v0 refuse in turn, before the plan is in force anywhere.
 blocks() # NAME NODE...
 {
 	local name=$1 node
@@ -103,7 +105,7 @@ used()
 }
 
 # The filter of a link is made when the plan comes into force: a node that has
-# room for its trees only refuses then, after others have agreed.
+# memory for its trees only refuses then, after other nodes have agreed.
 fails_late() # NAME NODE
 {
 	local need
@@ -117,7 +119,7 @@ fails_late() # NAME NODE
 	aggctl -n "$2" node set memory $((64 << 20)) && nothing
 }
 
-# What an update leaves alone is not touched, what it drops is gone.
+# An update leaves unchanged entries alone and removes those that it drops.
 updates() # OPTION...
 {
 	make_plan old --method irs --senders $SENDERS --receivers v0,v8 "$@" &&
@@ -133,7 +135,7 @@ updates() # OPTION...
 	aggctl withdraw "$TMP/new.json" && nothing
 }
 
-# Links that an update has no use for stay until the plan is withdrawn.
+# Links that an update does not use stay until the plan is withdrawn.
 in_force_but_links()
 {
 	diff <(planned "$1" | grep tree | sort) \
@@ -156,8 +158,8 @@ twice()
 		refused "were not in force" aggctl withdraw "$TMP/exact.json"
 }
 
-# Two plans of the same trees, made in the same millisecond: that they are the
-# same plan is not believed, whichever is first.
+# Two plans of the same trees are made in the same millisecond. They are not
+# taken for the same plan, in either order.
 one_millisecond()
 {
 	jq '.id = "0123456789abcdef" | .nodes[].trees[].plan |=
@@ -183,7 +185,7 @@ settings()
 	done
 }
 
-# What was set for a plan that fails is taken back.
+# A plan that fails leaves the nodes' settings as they were.
 no_trace()
 {
 	local node
@@ -199,21 +201,21 @@ no_trace()
 	comes_and_goes exact
 }
 
-# Each node takes a descriptor; what is left is not enough for all of them.
+# Each node takes a descriptor. The rest does not suffice for all of them.
 descriptors()
 {
 	(
 		ulimit -n 12
 		refused "the limit is 12" aggctl apply "$TMP/exact.json"
 	) && nothing || return
-	# A soft limit is raised.
+	# aggctl raises a soft limit.
 	(
 		ulimit -S -n 12
 		aggctl apply "$TMP/exact.json"
 	) && is_in_force exact && aggctl withdraw "$TMP/exact.json" && nothing
 }
 
-# A second plan of the same tree is not withdrawn by the first one's file.
+# The file of one plan does not withdraw another plan of the same tree.
 not_mine()
 {
 	make_plan later --method irs --senders $SENDERS --receivers v0 &&
@@ -260,19 +262,19 @@ make_plan bloom --method srs --scheme bloom --senders $SENDERS \
 make_plan filters --method irs --scheme bloom --switches dumb \
 	--senders $SENDERS --receivers v0
 for name in exact existing bloom filters; do
-	mine && check "$name: in force and gone" comes_and_goes $name
+	mine && check "$name: applied and withdrawn" comes_and_goes $name
 done
 mine && check "a plan file is secret, keys are not shown" secret
-mine && check "one node" one_node
-mine && check "twice" twice
-mine && check "another plan's entries" not_mine
-mine && check "two plans of one epoch" one_millisecond
-mine && check "no trace of a plan that fails" no_trace
-mine && check "descriptors" descriptors
+mine && check "a plan is applied on one node" one_node
+mine && check "a plan is applied twice" twice
+mine && check "another plan's entries are left alone" not_mine
+mine && check "two plans of one epoch are told apart" one_millisecond
+mine && check "a plan that fails leaves settings unchanged" no_trace
+mine && check "too few descriptors for all nodes" descriptors
 mine && check "exact: a node refuses" blocks exact v0 v2 v14
 mine && check "bloom: a node refuses" blocks bloom w4 v14
-mine && check "bloom: a node refuses at the end" fails_late bloom v14
+mine && check "bloom: a node refuses after the others agreed" fails_late bloom v14
 mine && check "exact: update" updates
 mine && check "bloom: update" updates --scheme bloom
-mine && check "bad files" bad_files
+mine && check "bad files are refused" bad_files
 done_testing

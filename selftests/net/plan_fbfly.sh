@@ -18,7 +18,7 @@ describe()
 	done
 }
 
-# on_each VERB NAME [OPTION...]: each node takes its own part
+# on_each VERB NAME [OPTION...]: run it for each node with its part of the plan
 on_each()
 {
 	local verb=$1 name=$2 node
@@ -30,7 +30,7 @@ on_each()
 	done
 }
 
-# Switches w1, w2 and w3 lean on a sender each, w0 on the receiver.
+# Switches w1, w2 and w3 each use a sender for merging, w0 the receiver.
 leans()
 {
 	[ "$(jq -c '[.nodes[].trees[] | .switch // empty] | sort' \
@@ -45,13 +45,13 @@ done
 job=1
 aggctl -j plan --topology "@$TMP/square" --method irs \
 	--senders "${SENDERS// /,}" --receivers v0 > "$TMP/flat.json"
-check "each aggregating switch leans on one server" leans
-check "each node takes its part" on_each apply flat
+check "each aggregating switch uses one server" leans
+check "each node applies its part" on_each apply flat
 # shellcheck disable=SC2086
 check "a transfer" transfer flat sum v0 $SENDERS
 aggctl -j plan --update "$TMP/flat.json" failed:v7 receiver:v0=v4 \
 	> "$TMP/next.json"
 check "an update moves entries" on_each apply next --replace
 check "another transfer" transfer next sum v4 v1 v2 v3 v5 v6
-check "each node gives it up" on_each withdraw next
+check "each node withdraws its part" on_each withdraw next
 done_testing

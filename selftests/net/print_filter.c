@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Prints the filter of a way whose links are named, in hex, as packets carry it.
+/* Prints the filter of a path with these link names in hex, as packets carry
+ * it.
  * Usage: print_filter JOB RECEIVER BITS HASHES SALT DIGITS NAME...   (DIGITS: 1,0,2 or -)
  */
 #include <arpa/inet.h>
@@ -24,7 +25,7 @@ static void name_link(struct aggnet_filter *f, u64 key, u64 name)
 	}
 }
 
-/* Return: how many there are */
+/* Return: the number of digits */
 static unsigned int put_digits(uint8_t *at, char *text)
 {
 	unsigned int n = 0;

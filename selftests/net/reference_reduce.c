@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The reference: reduces sorted lines key<TAB>value, knows nothing of aggnet. */
+/* The reference: reduces sorted lines key<TAB>value without any code of aggnet.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /**
- * struct acc - what the lines of a key have come to
+ * struct acc - the result of the lines of a key so far
  * @value: of all functions
  * @count: lines
  */
@@ -15,7 +16,7 @@ struct acc {
 	int64_t count;
 };
 
-/* What one line says. */
+/* The value of one line. */
 static int64_t one(const char *function, int64_t v)
 {
 	if (!strcmp(function, "count"))

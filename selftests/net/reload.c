@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The module comes and goes while packets for it come in without a pause: with
- * entries, ports, timers that run and packets on their way.
+/* The module is unloaded and loaded while packets for it come in without a
+ * pause, with entries, ports, running timers and queued packets.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -22,7 +22,7 @@
 #include "crew.h"
 #include "frame.h"
 
-#define BOUND	120	/* seconds: longer than this is for ever */
+#define BOUND	120	/* seconds: a longer wait is a hang */
 #define BURST	64	/* packets */
 
 static atomic_bool stop;
@@ -35,8 +35,9 @@ static void die(const char *what)
 }
 
 /*
- * OPENs, as if from s, in its namespace: they wake the entries of a and r. With a
- * moment after each burst, or the other CPU waits long for this one to be quiet.
+ * Send OPENs in the name of s from its namespace: they wake the entries of a
+ * and r. Pause after each burst, or the other CPU waits long for a quiescent
+ * state.
  */
 static void *traffic(void *arg)
 {
@@ -72,7 +73,7 @@ static void load(int module)
 		die("loading");
 }
 
-/* Control sockets that were closed a moment ago may hold it still. */
+/* A control socket that was just closed may still hold the module. */
 static void unload(void)
 {
 	long end = now_ms() + BOUND * 1000;
@@ -92,7 +93,9 @@ static void configure(void)
 		       AGGNET_HAS(AGGNET_A_TREE_CONTRIBUTORS) |
 		       AGGNET_HAS(AGGNET_A_TREE_SOURCES),
 		.instance = 1,
-		/* Two, so that a is not only on the way. */
+		/*
+		 * Two contributors, so that a merges and does not only forward.
+		 */
 		.contributors = 2,
 		.sources = 2,
 	};
@@ -109,7 +112,7 @@ static void configure(void)
 		}
 }
 
-/* Until packets have woken the entry of some job at a. */
+/* Wait until packets have woken the entry of some job at a. */
 static void wait_awake(void)
 {
 	uint64_t id = aggnet_incast_id(1 + (uint32_t)draw() % 8,
@@ -125,7 +128,9 @@ static void wait_awake(void)
 	} while (tree.state == AGGNET_TREE_IDLE);
 }
 
-/* reload SEED ROUNDS MODULE: it is loaded, and is so again at the end */
+/*
+ * reload SEED ROUNDS MODULE: MODULE is loaded, and is loaded again at the end
+ */
 int main(int argc, char **argv)
 {
 	unsigned long rounds, i;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Things go in the middle of a transfer: whatever goes, and whenever, each
- * application returns, with the exact result or an error, and nothing is left.
+/* Things are removed in the middle of a transfer. Whatever is removed, and
+ * when: each application returns with the exact result or an error, and nothing
+ * is left.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,17 +20,17 @@
 #include "rounds.h"
 
 #define RECORDS		6000
-#define KEYS		(2 * RECORDS)	/* more than there are */
+#define KEYS		(2 * RECORDS)	/* more than are used */
 #define GIVE_UP_MS	300
 #define HOLD_MS		20
-#define PATIENT_MS	60000	/* where nothing goes, not even on a slow host */
-#define BOUND		120	/* seconds: longer than this is for ever */
-#define MEMORY		131072	/* so that records leave all the time */
-#define MORE		20	/* times the rounds, until an outcome has come up */
+#define PATIENT_MS	60000	/* where nothing is removed */
+#define BOUND		120	/* seconds: a longer wait is a hang */
+#define MEMORY		131072	/* at most so many times the rounds */
+#define MORE		20	/* at most so many times the rounds */
 
 static uint32_t instance;
 static unsigned int rounds;
-/* What happened to the transfers; those that survived had not ended before. */
+/* Outcomes of the transfers. Survived: the removal came before the end. */
 static unsigned int exact, failed, survived;
 static long slowest;
 
@@ -48,7 +49,10 @@ static void entries(bool alone, uint32_t give_up)
 		.give_up = give_up,
 		.node = {
 			[S] = { 1, 1, 1, 0 },
-			/* If a does not send it waits for another child, in vain. */
+			/*
+			 * If a does not send, it waits for a second child,
+			 * which never comes.
+			 */
 			[A] = { 2, 2, !alone, alone ? HOLD_MS : 0 },
 			[R] = { 1, alone ? 1 : 2, 0, 0 },
 		},
@@ -57,9 +61,12 @@ static void entries(bool alone, uint32_t give_up)
 	ctree_install(&tree);
 }
 
-/* --- what goes, and comes back; each returns 0 -------------------------------- */
+/*
+ * --- what is removed and restored; each function returns 0
+ * ----------------------
+ */
 
-static int hit;	/* the node, or link, that it was this time */
+static int hit;	/* the node, or link, that was hit in this round */
 
 static void mend_ports(void)
 {
@@ -124,7 +131,7 @@ static int newer_plan(void)
 	return 0;
 }
 
-/* Only s and r have sockets, which hold their namespaces. */
+/* Only s and r have sockets; a socket holds its namespace. */
 static int namespace_goes(void)
 {
 	hit = A;
@@ -134,7 +141,7 @@ static int namespace_goes(void)
 
 static int module_stays(void)
 {
-	/* The applications may have had their result by now. */
+	/* Without applications a socket of this process holds the module. */
 	int fd = socket(AF_INET, SOCK_RDM, IPPROTO_AGGNET);
 	int refused;
 
@@ -199,7 +206,7 @@ static void start(bool alone)
 	}
 }
 
-/* Until that many records have left s or have reached r. */
+/* Wait until so many records have left s or have reached r. */
 static void wait_for(const struct app *app, unsigned int records)
 {
 	long end = now_ms() + BOUND * 1000;
@@ -212,8 +219,8 @@ static void wait_for(const struct app *app, unsigned int records)
 }
 
 /*
- * A source that was told DONE, or END at the receiver, means all of it.
- * @struck: it happened before the end
+ * If a source got DONE, or the receiver got END, the result must be complete.
+ * @struck: the removal came before the end
  */
 static void judge(const struct what *what, bool struck)
 {
@@ -232,7 +239,7 @@ static void judge(const struct what *what, bool struck)
 	survived += done && struck;
 }
 
-/* Have transfers failed by what must hurt, and survived what need not? */
+/* Has a transfer failed if some must fail, or survived if it may? */
 static bool shown(const struct what *what)
 {
 	return what->hurts ? failed : survived;
@@ -261,7 +268,7 @@ static void one_round(const struct what *what)
 		what->mend();
 }
 
-/* Without its entry each node gives back all that it holds. */
+/* Without its entry each node frees all that it holds. */
 static void nothing_left(void)
 {
 	long end = now_ms() + BOUND * 1000;
@@ -269,7 +276,7 @@ static void nothing_left(void)
 	int i;
 
 	for (i = 0; i < NODES; i++) {
-		/* It may have been withdrawn. */
+		/* It may have been withdrawn before. */
 		ctree_del(i);
 		do {
 			if (aggnet_node_get(nodes[i].ctl, &info))

@@ -21,13 +21,14 @@ memory_used()
 	aggctl -j node show | jq .memory_used
 }
 
-# gave_back BYTES: what ended before may have been giving back some of them still
+# gave_back BYTES: does the host hold no more than BYTES? Earlier tests may have
+# been freeing memory when BYTES was read.
 gave_back()
 {
 	[ "$(memory_used)" -le "$1" ]
 }
 
-# gone WHAT: the last line that it prints is kept
+# gone WHAT: wait for its rounds and print the program's last line
 gone()
 {
 	wait "${pids[$1]}" && say "$1: $(< "$TMP/said.$1")" >&3 && return
@@ -50,15 +51,15 @@ for thing in $THINGS; do
 		2> "$TMP/err.$thing" &
 	pids[$thing]=$!
 done
-check "nothing goes" gone nothing
-check "a port is detached, some come back" gone port
+check "nothing is removed" gone nothing
+check "a port is detached, some are attached again" gone port
 check "a device is deleted" gone device
-check "carrier is lost, some links come back" gone carrier
-check "an identity is no address of the host any more" gone identity
-check "a node's namespace goes" gone namespace
+check "carrier is lost, some links get it back" gone carrier
+check "an identity's address is deleted" gone identity
+check "a node's namespace is deleted" gone namespace
 check "an entry is withdrawn" gone entry
 check "another plan is applied" gone plan
-check "the module cannot go" gone module
+check "the module cannot be unloaded" gone module
 check "the host gets back all memory" wait_for gave_back "$before"
-check "the module comes and goes under packets" reloaded
+check "the module is unloaded and loaded under packets" reloaded
 done_testing

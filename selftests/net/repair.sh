@@ -8,10 +8,10 @@
 . "$(dirname "$0")/incast.inc"
 
 GIVE_UP=${GIVE_UP:-10}
-repair=60	# seconds that members wait for one
+repair=60	# seconds that members wait for a repair
 
-# begin HELD OPTION...: all members run, the plan is supervised; sender HELD
-# reads a pipe that stays open at 5
+# begin HELD OPTION...: start all members and supervision of the plan. Sender
+# HELD reads a pipe, which descriptor 5 keeps open.
 begin()
 {
 	local held=$1 s input
@@ -43,7 +43,7 @@ one_for_all()
 	wait_for said listening || cat "$TMP/x.why"
 }
 
-# At each node one of its own, with its own copy of the plan.
+# Each node has its own supervisor, with its own copy of the plan.
 each_for_itself()
 {
 	local node
@@ -62,7 +62,7 @@ each_for_itself()
 	wait_for said listening
 }
 
-# What it says is not read, and the directory of its plan is gone.
+# The supervisor's output is not read, and its plan's directory is deleted.
 unheard_of()
 {
 	local first
@@ -76,7 +76,7 @@ unheard_of()
 }
 
 supervision=one_for_all
-outcome=0	# of supervision, if all goes well
+outcome=0	# exit status of supervision if nothing fails
 
 said()
 {
@@ -95,8 +95,8 @@ now()
 	killed=$(date +%s.%N)
 }
 
-# end HELD SENDER...: the pipe ends; recv and these senders exit 0, the result
-# is exactly theirs, and supervision ends as it should
+# end HELD SENDER...: end the input. recv and these senders exit with 0, the
+# result is that of these senders, and supervision ends with $outcome.
 end()
 {
 	local held=$1 status=0 supervised=0 s i=0 files=()
@@ -126,7 +126,7 @@ end()
 	return $status
 }
 
-# figures WHAT: for readers of the log
+# figures WHAT: print the repair's times for readers of the log
 figures()
 {
 	jq -rs --arg killed "$killed" --arg what "$1" '
@@ -144,8 +144,8 @@ again()
 	aggctl testbed down > "$TMP/down" && testbed bcube:4,1
 }
 
-# breaks HELD NODE FILTER COMMAND...: when that is true of the node's entry, the
-# command; the transfer is repaired, and exact
+# breaks HELD NODE FILTER COMMAND...: run COMMAND when FILTER is true of the
+# node's entry; the transfer is repaired, and its result is exact
 breaks()
 {
 	local held=$1 node=$2 filter=$3
@@ -157,7 +157,7 @@ breaks()
 	repaired && end "$held" "${SENDERS[@]}"
 }
 
-# Another supervisor finds that v1, which the plan goes around, is gone.
+# A second supervisor finds that v1, which the plan avoids, is gone.
 supervisor_killed()
 {
 	begin v5 && wait_for tree v1 ".weight == 2" || return
@@ -166,13 +166,13 @@ supervisor_killed()
 	repaired || return
 	kill -KILL "$supervise_pid"
 	wait "$supervise_pid"
-	# The pipe ends with its last writer.
+	# The pipe ends when its last writer closes it.
 	one_for_all 5>&-
 	repaired && end v5 "${SENDERS[@]}"
 }
 
-# What v1 held is lost without a word, and it comes back under the same identity
-# and epoch.
+# v1's entry is deleted while v1 is cut off, so no node hears an ABORT. It
+# returns under the same identity and epoch.
 restarted()
 {
 	local port
@@ -190,8 +190,8 @@ restarted()
 	repaired && end v5 "${SENDERS[@]}"
 }
 
-# all_fail TEXT WHY: every member ends in an error, a message has TEXT, and
-# supervision says WHY
+# all_fail TEXT WHY: every member ends with an error, one message has TEXT, and
+# supervision's has WHY
 all_fail()
 {
 	local pid status failed=0
@@ -208,7 +208,7 @@ all_fail()
 	return $failed
 }
 
-# v10's process dies when it has bound to v2 and its input has not ended.
+# Kill v10's process when it has bound to v2 and its input has not ended.
 source_killed()
 {
 	begin v10 "$@" && wait_for tree v2 ".channels == 2" || return
@@ -232,7 +232,7 @@ source_left()
 		grep "absent: 10.0.0.11" "$TMP/x.recv.err"
 }
 
-# Only the other hosts of the transfer tell that v10's is dead.
+# v10's host is deleted; only the events of other hosts report it.
 source_host_left()
 {
 	source_killed --allow-missing || return
@@ -250,8 +250,8 @@ receiver_gone()
 	all_fail "the receiver closed" "the receiver closed"
 }
 
-# Each host hears the others' ABORT only, and comes to the same plan. The flows go
-# through new servers without an entry.
+# Each supervisor sees only its own host's events, and all make the same plan.
+# The flows pass new servers, which have no entry.
 every_host_for_itself()
 {
 	local status=0 pid
@@ -269,7 +269,8 @@ every_host_for_itself()
 	return $status
 }
 
-# What is not in force will not end; where it is, nothing is said.
+# A plan that is not in force does not end. Supervision warns about the node
+# that does not have its entry, and about no other.
 not_in_force()
 {
 	plan x --topology bcube:4,1 --receivers v0 --senders v5,v9 &&
@@ -283,7 +284,8 @@ not_in_force()
 		withdraw x
 }
 
-# Its supervisor ends, although each source may leave, and puts nothing back.
+# The supervisor of a withdrawn plan ends with an error and restores nothing,
+# although every source may be missing.
 withdrawn()
 {
 	local status=0
@@ -298,7 +300,8 @@ withdrawn()
 		aggctl -j testbed entries | jq -e '.trees == []'
 }
 
-# The repair counts, and the end tells that the plan is lost, once more.
+# The repair is in force although the plan's file cannot be written; the error
+# is repeated at the end.
 goes_on()
 {
 	supervision=unheard_of
@@ -313,8 +316,8 @@ goes_on()
 	return 1
 }
 
-# row FIGURES NAME COMMAND...: each on a whole network; the figures of its repair
-# by this name, if there is one
+# row FIGURES NAME COMMAND...: one row on an intact network; print the times of
+# its repair under FIGURES unless that is empty
 row()
 {
 	local name=$1
@@ -330,7 +333,7 @@ row()
 inputs 3000 1500
 broken=0
 testbed bcube:4,1
-mine && check "what of the plan is not in force is told" not_in_force
+mine && check "supervision names nodes on which the plan is not in force" not_in_force
 mine && check "a plan is withdrawn: its supervisor ends" withdrawn
 # v1 holds records of v9 and v11, and v5 has not finished.
 row "aggregator before custody" \
@@ -342,17 +345,17 @@ row "aggregator after custody" \
 	breaks v14 v1 '.state == "waiting"' ip netns del v1
 row "link" "a link goes down" \
 	breaks v5 v1 ".records_in > 0" ip -n v1 link set dev eth0 down
-row "switch" "a switch dies" \
+row "switch" "a switch fails" \
 	breaks v14 v2 ".records_in > 1000" ip netns del w6
-row "switch without its bridge" "a switch forwards no longer" \
+row "switch without its bridge" "a switch stops forwarding" \
 	breaks v14 v2 ".records_in > 1000" ip -n w6 link set dev br down
-row "" "a supervisor is killed after a repair: another one goes on" \
+row "" "a supervisor is killed after a repair: a second one continues" \
 	supervisor_killed
 row "" "an aggregator restarts" restarted
-row "" "a source dies: an error everywhere that names it" source_missed
-row "source" "a source dies and may be missing: the end tells" source_left
-row "" "a source's host dies, likewise" source_host_left
-row "" "the receiver dies: an error everywhere" receiver_gone
-row "every host for itself" "every host for itself" every_host_for_itself
-row "" "its file cannot be written, and nobody listens: it goes on" goes_on
+row "" "a source is killed: every member's error names it" source_missed
+row "source" "a source that may be missing is killed: the end names it" source_left
+row "" "the host of such a source is deleted: the end names it" source_host_left
+row "" "the receiver is killed: every member gets an error" receiver_gone
+row "every host for itself" "every host has its own supervisor" every_host_for_itself
+row "" "the file cannot be written and output is not read: repairs continue" goes_on
 done_testing

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* An application of a crew that uses libaggnet, and so outlives an epoch. */
+/* An application of a crew that uses libaggnet and repeats its work in a newer
+ * epoch.
+ */
 #include <errno.h>
 #include <string.h>
 

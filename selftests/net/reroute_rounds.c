@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A link, a switch or an aggregator goes in the middle of a transfer, and the
- * other way is found: rounds of each on a testbed that is made once, v3 - v1 - v0
- * and v3 - v2 - v0, where all send to v0.
+/* A link, a switch or an aggregator fails in the middle of a transfer, and
+ * supervision finds the other path: rounds of each on a testbed that is made
+ * once, v3 - v1 - v0 and v3 - v2 - v0, where all send to v0.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -24,21 +24,24 @@
 #define TOPOLOGY	"bcube:2,1"
 #define JOB		1
 #define RECORDS		400	/* of each source */
-#define KEYS		(4 * RECORDS)	/* more than there are */
-#define PATIENT_MS	600000	/* no node may give up, on a slow host neither */
-#define BOUND		600	/* seconds: longer than this is for ever */
+#define KEYS		(4 * RECORDS)	/* more than are used */
+#define PATIENT_MS	600000	/* no node may give up, even on a slow host */
+#define BOUND		600	/* seconds: a longer wait is a hang */
 #define MEMORY		131072
 
 enum { NEAR, FAR = 3, SERVERS };	/* v0 receives, v3 is two hops away */
 
-/* How far the aggregator is: v3 is bound; it has all of v3; it has sent it on. */
+/*
+ * How far the aggregator is: v3 is bound; it has all of v3; it has sent that
+ * on.
+ */
 enum stage { BOUND_TO, HOLDS, SENT, STAGES };
 
 /**
- * struct kind - what goes
+ * struct kind - what fails
  * @name: in the command line
- * @goes: does it
- * @source: it is one, and may be missing
+ * @goes: makes it fail
+ * @source: it is a source, and may be missing
  */
 struct kind {
 	const char *name;
@@ -47,9 +50,9 @@ struct kind {
 };
 
 /*
- * Of each round: ms until it was known what had gone, from then on until the new
- * attempt was in force, and in all until the receiver had the result; bytes that
- * the lost attempts had sent.
+ * For each round: ms until the failure was found, then until the new attempt
+ * was in force, in all until the receiver had the result; bytes that the lost
+ * attempts had sent.
  */
 enum { FOUND, MENDED, TOTAL, RESENT, FIGURES };
 
@@ -59,7 +62,9 @@ static long *figures[FIGURES];
 static struct app apps[SERVERS];
 static uint64_t seen[KEYS];
 static uint32_t instance;
-/* Of this round: v3's parent, which merges, and the other way's server. */
+/*
+ * In this round: v3's parent, which merges, and the server on the other path.
+ */
 static aggt_node merger, other;
 static sem_t listening;
 static unsigned int repairs;
@@ -114,7 +119,7 @@ static aggt_node parent(const json_t *json, aggt_node server)
 	return AGGT_NONE;
 }
 
-/* What is left of the last round gives way. */
+/* Remove what the last round left. */
 static void install(json_t *json)
 {
 	struct plan_file file;
@@ -169,13 +174,13 @@ static void *supervise(void *json)
 
 /* --- a transfer ------------------------------------------------------ */
 
-/* Somewhere in the middle of its records. */
+/* A random point in the middle of its records. */
 static uint32_t middle(void)
 {
 	return 1 + (uint32_t)draw() % (RECORDS - 1);
 }
 
-/* The other way's server has not sent all before a repair, so v0 is not whole. */
+/* Hold the other path's server until a repair: v0 is not complete before. */
 static void begin(enum stage stage)
 {
 	uint32_t i;
@@ -197,7 +202,7 @@ static void begin(enum stage stage)
 	apps[other].pause = middle();
 	if (stage == BOUND_TO)
 		apps[FAR].pause = middle();
-	/* Between its two cables there is time for an attempt: not for this one. */
+	/* It must not join an attempt that starts between its two cuts. */
 	if (kind->source)
 		apps[merger].work = NULL;
 	for (i = 0; i < SERVERS; i++)
@@ -247,9 +252,9 @@ static void wait_for(enum stage stage)
 	}
 }
 
-/* --- what goes ------------------------------------------------------- */
+/* --- what fails ------------------------------------------------------ */
 
-/* A server at the lower end of a hop of the tree; @level: the hop's. */
+/* Draw the server at the lower end of a hop of the tree; @level: the hop's. */
 static aggt_node draw_hop(unsigned int *level)
 {
 	const aggt_node from[] = { merger, other, FAR };
@@ -260,7 +265,7 @@ static aggt_node draw_hop(unsigned int *level)
 	return from[i];
 }
 
-/* Of a hop the link at either server, cut at either end. */
+/* Cut a hop's link at a random server and at a random end. */
 static void link_goes(void)
 {
 	unsigned int level;
@@ -272,7 +277,7 @@ static void link_goes(void)
 	bed_cut(server, level, draw() & 1);
 }
 
-/* It stops, or loses both its links, at either end. */
+/* The switch stops forwarding, or loses both links at a random end. */
 static void switch_goes(void)
 {
 	unsigned int level, digit;
@@ -289,7 +294,7 @@ static void switch_goes(void)
 			at_switch);
 }
 
-/* Its cables are pulled. */
+/* All cables of the aggregator are pulled. */
 static void merger_goes(void)
 {
 	bool at_switch = draw() & 1;
@@ -299,13 +304,13 @@ static void merger_goes(void)
 		bed_cut(merger, level, at_switch);
 }
 
-/* Cables of the merger that are pulled one after the other. */
+/* The cable of the aggregator that is pulled second. */
 static unsigned int last_cable;
 static bool to_pull;
 
 /*
- * One is pulled; the other when that is known and routes around it are about to
- * be set: those over the other one are refused.
+ * Pull one cable. Pull the other when supervision knows of the first and is
+ * about to set routes: routes through the second cable are then refused.
  */
 static void cables_go(void)
 {
@@ -316,7 +321,7 @@ static void cables_go(void)
 
 typeof(tb_reroute) __real_tb_reroute, __wrap_tb_reroute;
 
-/* In the place of aggctl's, by the linker's --wrap. */
+/* The linker's --wrap calls it instead of aggctl's function. */
 int __wrap_tb_reroute(const struct aggt_topo *topo)
 {
 	if (to_pull)
@@ -325,7 +330,7 @@ int __wrap_tb_reroute(const struct aggt_topo *topo)
 	return __real_tb_reroute(topo);
 }
 
-/* --- what must have become of it ------------------------------------- */
+/* --- checks ---------------------------------------------------------- */
 
 static void exact(void)
 {
@@ -359,7 +364,7 @@ static void note(long broken_ms)
 
 static void one_round(void)
 {
-	/* Of these, the one leads v3 to v2 and the other to v1. */
+	/* Of these methods one takes v3 to v2 and the other takes it to v1. */
 	json_t *json = make_plan(draw() & 1 ? "irs" : "steiner");
 	enum stage stage = draw() % STAGES;
 	pthread_t watcher;
@@ -383,7 +388,10 @@ static void one_round(void)
 	if (!repairs)
 		complain("there was nothing to repair");
 	note(broken_ms);
-	/* If it broke bit by bit the last of it may have gone unnoticed. */
+	/*
+	 * Bring up what is down: the last part may have failed without an
+	 * event.
+	 */
 	bed_mend();
 	for (i = NEAR + 1; i < SERVERS; i++)
 		join(i);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A program that runs rounds of one kind: its command line, and its figures. */
+/* The command line and figures of programs that run rounds of one kind. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,7 @@ RECORDS=$(scaled 2000)
 TRACE=/sys/kernel/tracing
 DATA=3	# type of a packet
 
-# Trees from v1 to v0 that differ in nothing but their job.
+# Trees from v1 to v0 that differ only in their job.
 trees()
 {
 	plan one --topology bcube:4,1 --method irs --function sum --uid 0 \
@@ -23,7 +23,7 @@ trees()
 		aggctl apply "$TMP/many.json" > "$TMP/many.apply"
 }
 
-# spread over CPUs 0 and 1
+# Spread the receive queue's flows over CPUs 0 and 1.
 spread()
 {
 	local device
@@ -34,7 +34,7 @@ spread()
 	done
 }
 
-# DATA that v0 takes, from now on
+# Trace the DATA that v0 takes, from now on.
 traced()
 {
 	echo > $TRACE/trace
@@ -53,12 +53,12 @@ transfers_run()
 	traced && many_transfers "$RECORDS" < "$TMP/transfers" || return
 	echo 0 > $TRACE/events/aggnet/aggnet_rx/enable
 	echo 0 > $TRACE/events/aggnet/aggnet_rx/filter
-	# A line for each packet: its CPU, its incast ID.
+	# One line for each packet: its CPU and its incast ID.
 	sed -n 's/.*\[\([0-9]*\)\].* aggnet_rx: .*incast=\([0-9a-f]*\) .*/\1 \2/p' \
 		$TRACE/trace > "$TMP/packets"
 }
 
-# each_whole: each channel's packets are of one CPU, and there are all channels
+# each_whole: each channel's packets are on one CPU, and all channels are there
 each_whole()
 {
 	sort -u "$TMP/packets" > "$TMP/pairs"
@@ -69,7 +69,7 @@ each_whole()
 		wc -l < "$TMP/pairs" | grep -qx $CHANNELS
 }
 
-# That all are on one by chance happens in one of 2^31 runs.
+# All channels are on one CPU by chance in one of 2^31 runs.
 both()
 {
 	cut -d ' ' -f 1 "$TMP/packets" | sort -u | wc -l | grep -qx 2
@@ -85,6 +85,6 @@ check "$CHANNELS trees" trees
 check "queues that spread flows" spread
 check "$CHANNELS transfers at once" transfers_run
 check "a channel is served by one CPU" each_whole
-check "channels are served by both" both
-check "the trees go" withdraw many
+check "both CPUs serve channels" both
+check "the trees are withdrawn" withdraw many
 done_testing

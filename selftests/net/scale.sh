@@ -18,7 +18,8 @@ SENDERS="v2 v5 v9 v10 v11 v14"
 RECEIVERS="v0 v1 v3 v4 v6 v7 v8 v12"
 WIDE=ghc:5,13
 
-# size USUAL FULL [TURN]: it is full in its turn, anyway, if the kernel is not slow
+# size USUAL FULL [TURN]: FULL with FULL=1, or in its turn if the kernel is not
+# slow; else USUAL
 size()
 {
 	if [ "$FULL" = 1 ] || [ "$SLOW-${3:-}" = "1-$((10#$SEED / 2 % 2))" ]; then
@@ -28,7 +29,7 @@ size()
 	fi
 }
 
-# told NAME: what the servers hold now
+# told NAME: print the servers' memory
 told()
 {
 	local node
@@ -40,7 +41,7 @@ told()
 	free -m | awk '/Mem/ { print "# MiB of the machine in use: " $3 }' >&3
 }
 
-# The last line that a program prints is kept.
+# Print the last line of the program.
 mass_said()
 {
 	many_transfers "$@" > "$TMP/said" && say "$(< "$TMP/said")" >&3
@@ -65,7 +66,7 @@ many_trees()
 	done
 }
 
-# one NAME RECORDS KEY-BYTES SENDER...: a transfer to v0 by itself
+# one NAME RECORDS KEY-BYTES SENDER...: run a transfer to v0
 one()
 {
 	local name=$1 records=$2 klen=$3 senders
@@ -79,7 +80,8 @@ one()
 		told "$name, done" && withdraw one
 }
 
-# Of transfers that do not run, at v0; six senders' own is among them.
+# v0 has 1000 entries: those of six senders' transfer, and those of transfers
+# that do not run.
 entries()
 {
 	aggctl -n v0 node set memory $((512 << 20)) &&
@@ -87,7 +89,7 @@ entries()
 		return
 	plan few --topology bcube:4,1 --method irs --function sum --uid 0 \
 		--senders v2,v5 --receivers v0 || return
-	# Without an identity, or the end of the one would be that of the other.
+	# Without its own ID: withdrawing one plan would withdraw both.
 	jq 'del(.id) | walk(if type == "object" and has("instance")
 		then .instance += 16 else . end) | .nodes |= {v0} | .nodes.v0.trees |= (.[0] as $t |
 		[range(1000) | $t + {job: (5000 + .), memory: 65536}])' \
@@ -111,7 +113,8 @@ children()
 		told "64 children" && withdraw all
 }
 
-# Everything is at v0 here: it may hold all that the host has for aggnet.
+# All senders' records meet at v0: it may use all memory that the host has for
+# aggnet.
 tenant=$(aggctl -j node show | jq .tenant)
 exec 3>&1
 testbed bcube:4,1
@@ -126,7 +129,7 @@ check "$KEYS keys in one tree" one "keys" "$KEYS" 12 $SENDERS
 RECORDS=$(size 5000 985000 1)
 check "$RECORDS records of 200 bytes in one transfer" \
 	one "bytes" "$RECORDS" 200 v5
-check "the next network" aggctl testbed down
-check "with 65 servers" aggctl testbed up $WIDE
+check "the first network is removed" aggctl testbed down
+check "a network of 65 servers" aggctl testbed up $WIDE
 check "64 children" children
 done_testing

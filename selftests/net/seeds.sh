@@ -14,7 +14,8 @@ EVERY_LINK=00080100ff000000
 SEEDS=${SEEDS:-$TMP/seeds}
 TYPES=(open accept data ack fin "done")
 
-# capture NODE NAME COMMAND...: what NODE sees while it runs, in $TMP/NAME
+# capture NODE NAME COMMAND...: capture what NODE sees while it runs, in
+# $TMP/NAME
 capture()
 {
 	local node=$1 name=$2 status=0 fd pid
@@ -30,8 +31,7 @@ capture()
 	wait $pid && return $status
 }
 
-# run FILE COMMAND...: a transfer from a and s of the lines of FILE, by the
-# entries that the command makes
+# run FILE COMMAND...: COMMAND adds the entries; a and s send the lines of FILE
 run()
 {
 	local file=$1 pid status=0 pids=()
@@ -50,7 +50,7 @@ run()
 	entries_gone && return $status
 }
 
-# taken NAME TYPE...: as NAME.TYPE; was there one of each?
+# taken NAME TYPE...: keep packets as NAME.TYPE; was there one of each type?
 taken()
 {
 	local name=$1 type
@@ -60,19 +60,19 @@ taken()
 	done
 }
 
-# alone NAME: the records of NAME's DATA
+# alone NAME: keep the records of NAME's DATA without their headers
 alone()
 {
 	tail -c +73 "$TMP/$1/data" > "$SEEDS/library/$1"
 }
 
-# asked NAME [BASE]: requests as NAME, behind those of BASE
+# asked NAME [BASE]: keep requests as NAME, after those of BASE
 asked()
 {
 	cat ${2:+"$TMP/$2/requests"} "$TMP/$1/requests" > "$SEEDS/netlink/$1"
 }
 
-# layout NAME KIND KEYS KLEN OPTION...: a transfer of it, of which DATA is kept
+# layout NAME KIND KEYS KLEN OPTION...: run a transfer and keep its DATA
 layout()
 {
 	local name=$1
@@ -86,7 +86,7 @@ layout()
 	check "$name: its requests" asked "$name" base
 }
 
-# other NODE OPTION...: an entry that says something else than its own
+# other NODE OPTION...: replace its entry by one that differs in OPTION
 other()
 {
 	local node=$1 way=(contributors 1 sources 1 hops 2 "${s_link[@]}")
@@ -98,7 +98,7 @@ other()
 			instance "$instance" writers 1 "${way[@]}" "${@:2}"
 }
 
-# Entries by which all that goes up carries a filter.
+# Entries with which packets to the receiver carry a filter.
 filtered()
 {
 	entries hold 0 && other s scheme packet filter $EVERY_LINK &&
@@ -118,14 +118,14 @@ refused()
 	! run "$TMP/in.crc" disagreeing
 }
 
-# What a node is asked for that is told of itself and of all that is in force.
+# Ask a node for its settings and for all that is in force.
 looked_at()
 {
 	agg a node show && agg a port show && agg a link show &&
 		agg a tree show && agg a stats show
 }
 
-# Links, entries of a plan, all of it or nothing.
+# Ask for links and for the entries of a plan, which the node adds as a whole.
 planned()
 {
 	aggctl -j plan --job 1 --topology bcube:2,1 --method irs --uid 0 \
@@ -134,7 +134,7 @@ planned()
 		agg a withdraw --node v2 "$TMP/plan.json"
 }
 
-# An aggnet switch, which e is none else.
+# e is an aggnet switch only here.
 switched()
 {
 	agg e node set role switch label w0 memory 8388608 &&
@@ -151,7 +151,7 @@ switched()
 		agg e link del eth0 neighbour 10.1.0.1 && agg e port del eth0
 }
 
-# An entry with all that may be said of one, which a newer epoch replaces.
+# Add an entry with every attribute, then replace it in a newer epoch.
 replaced()
 {
 	local name=(--job 9 --receiver "$R")

@@ -11,10 +11,10 @@
 
 FULL=${FULL:-0}
 MEMORY=262144
-# More than the library keeps before it sends.
+# More records than the library collects before it sends.
 FIRST=1000
 
-# sorted_inputs RECORDS KEYS: long ones, in order
+# sorted_inputs RECORDS KEYS: make long inputs in order
 sorted_inputs()
 {
 	local files=("${SENDERS[@]/#/$TMP/in.}")
@@ -23,8 +23,8 @@ sorted_inputs()
 	reference sum "${files[@]}" > "$TMP/expected"
 }
 
-# distinct_inputs RECORDS: no key of one source is another's, so each waits while
-# another gives
+# distinct_inputs RECORDS: each source has its own keys, so each waits while
+# another sends
 distinct_inputs()
 {
 	local s
@@ -36,7 +36,7 @@ distinct_inputs()
 	reference sum "${SENDERS[@]/#/$TMP/in.}" > "$TMP/expected"
 }
 
-# planned OPTION...
+# planned OPTION...: plan and apply a sorted transfer
 planned()
 {
 	rm -f "$TMP"/x.*
@@ -46,14 +46,15 @@ planned()
 		--memory $MEMORY "$@"
 }
 
-# begin SOURCE...: the receiver, and these sources
+# begin SOURCE...: start the receiver and these sources
 begin()
 {
 	start_recv x v0 --stream
 	start_senders "$@"
 }
 
-# end: all end well, and what came is the result, in order as it came
+# end: all members exit with 0, and the output is the result, in order as it
+# came
 end()
 {
 	local status=0
@@ -64,7 +65,7 @@ end()
 	return $status
 }
 
-# exact OPTION...: of planned
+# exact OPTION...: plan with these options and run a transfer
 exact()
 {
 	local status=0
@@ -84,7 +85,7 @@ over_bad_links()
 			(.reorder.reorder > 0))' v5:eth0 w0:p0 && "$@"
 }
 
-# Switches have no entry, and send all of it on by what it carries.
+# Switches have no entry and forward packets by their filter.
 by_filter()
 {
 	local before switches
@@ -97,7 +98,8 @@ by_filter()
 		[ "$(summed forwarded_filter $switches)" -gt "$before" ]
 }
 
-# bounded OPTION...: of planned. Entries of v1 and v2 merge, v0 receives.
+# bounded OPTION...: plan with these options. Entries of v1 and v2 merge, v0
+# receives.
 bounded()
 {
 	local node used most=0 status=0
@@ -116,7 +118,7 @@ bounded()
 	withdraw x && return $status
 }
 
-# no_entry OPTION...: of planned
+# no_entry OPTION...: plan with these options, and delete an entry
 no_entry()
 {
 	local status=0
@@ -129,13 +131,13 @@ no_entry()
 		return $status
 }
 
-# taken NODE: how many records
+# taken NODE: print how many records it has taken
 taken()
 {
 	tree "$1" .records_in && cat "$TMP/x.jq"
 }
 
-# Until v14 is there any key may still come from it, whatever the others give.
+# Until v14 binds, its keys may be less than any other: no key may leave v0.
 late()
 {
 	local status=0
@@ -170,7 +172,7 @@ feed()
 	return $status
 }
 
-# The first lines of the result, as they are in a file that grows.
+# Print the first lines of the result, from a file that still grows.
 begun()
 {
 	local size
@@ -179,7 +181,7 @@ begun()
 	[ "$size" -gt 0 ] && cmp -n "$size" "$printed" "$TMP/expected"
 }
 
-# Another attempt of the same transfer, in which all is sent again.
+# In a new attempt of the transfer every source sends everything again.
 anew()
 {
 	wait_for begun && jq 'walk(if type == "object" and has("attempt")
@@ -199,7 +201,7 @@ replayed()
 	withdraw x && return $status
 }
 
-# What has gone down a pipe cannot be taken back.
+# recv cannot take back what it has written to a pipe.
 unprinted()
 {
 	local status=0
@@ -224,8 +226,9 @@ disorder()
 		"$TMP/disorder.v2.err" && withdraw x
 }
 
-# v0 waits for twenty that do not exist, with room for three others; there are
-# four. That shows when it gives up, so it goes on beside the rest.
+# v0 waits for twenty planned ends that do not exist and has memory for three
+# others; four arrive. v0 reports this when it gives up, so the row runs in the
+# background.
 roomless_begin()
 {
 	local i children=10.9.0.1
@@ -266,25 +269,25 @@ sorted_inputs 2500 2000
 roomless_here=0
 mine && roomless_here=1 && roomless_begin
 job=100
-mine && check "exact, and in order, whatever links do" over_bad_links exact
-mine && check "exact, and in order, by filters of the way" \
+mine && check "exact and in order over bad links" over_bad_links exact
+mine && check "exact and in order over bad links, with filters" \
 	over_bad_links by_filter exact
 aggctl testbed shape
-mine && check "an aggregator without an entry, by filters of the way" \
+mine && check "an aggregator without an entry, with filters" \
 	by_filter no_entry
 mine && check "an aggregator without an entry" no_entry
-mine && check "nothing leaves before all are there" late
-mine && check "lines come before the end; a file is printed to anew in another attempt" \
+mine && check "no key leaves before all planned children are bound" late
+mine && check "lines come before the end; a new attempt rewrites the file" \
 	replayed
-mine && check "lines that went down a pipe are to be discarded then" unprinted
-mine && check "lines out of order" disorder
+mine && check "a new attempt cannot rewrite a pipe: recv fails" unprinted
+mine && check "input that is out of order is refused" disorder
 if [ "$FULL" = 0 ]; then
 	distinct_inputs 2500
 	mine && check "a result far larger than buffers" bounded
 else
 	distinct_inputs "$(scaled 30000)"
 	mine && check "a result far larger than buffers" bounded
-	mine && check "the same by filters of the way" by_filter bounded
+	mine && check "a result far larger than buffers, with filters" by_filter bounded
 fi
 [ $roomless_here = 0 ] ||
 	check "more misses of planned ends than the receiver has room for" roomless

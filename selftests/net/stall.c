@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Did the host keep a CPU from its threads? A thread on each CPU looks. */
+/* Did the host keep a CPU from running its threads? One thread on each CPU
+ * measures it.
+ */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -24,7 +26,7 @@ static int64_t clock_ms(void)
 	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
 }
 
-/* The thread of a CPU that stands still cannot tell: stall_longest() does. */
+/* A thread cannot report a stall that lasts; stall_longest() does. */
 static void look(long cpu, int64_t now)
 {
 	int64_t stall = now - ticked[cpu] - TICK_MS, most = longest;

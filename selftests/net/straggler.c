@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A source that is missing or late costs merging, never exactness, and one that
- * does not come at all is named: rounds of each kind on a line that is made once.
+/* A missing or late source costs merging, never exactness, and a source that
+ * never comes is named: rounds of each kind on a line that is made once.
  */
 #include <errno.h>
 #include <sched.h>
@@ -14,12 +14,12 @@
 #include "rounds.h"
 #include "stall.h"
 
-#define RECORDS		600	/* of s; of a: a third */
-#define KEYS		(2 * RECORDS)	/* more than there are */
+#define RECORDS		600	/* of s; a has a third */
+#define KEYS		(2 * RECORDS)	/* more than are used */
 #define HOLD_MS		20
 #define GIVE_UP_MS	1000	/* where a source never comes, at first */
-#define PATIENT_MS	600000	/* where no node may give up, on a slow host, too */
-#define BOUND		600	/* seconds: longer than this is for ever */
+#define PATIENT_MS	600000	/* where no node may give up */
+#define BOUND		600	/* seconds: a longer wait is a hang */
 #define MEMORY		131072
 
 static const struct kind *kind;
@@ -39,9 +39,9 @@ static void complain(const char *what)
 }
 
 /*
- * A node that asks its neighbours for a sign of life each quarter of give_up may
- * be taken for dead once it stood still for half of that time: a round that
- * names it is repeated, with more patience. Without such a stall it is an error.
+ * A node probes its neighbours each quarter of give_up. A neighbour that stood
+ * still for half of give_up may be taken for dead: repeat a round that names
+ * it, with twice the give_up. Without such a stall it is an error.
  */
 static bool excused(void)
 {
@@ -56,7 +56,7 @@ static bool excused(void)
 
 /* --- what a transfer is made of ------------------------------------------------ */
 
-/* Entries of the next transfer; @a_sends: not s alone. */
+/* Add entries of the next transfer. @a_sends: a is a source besides s. */
 static void plan(bool a_sends, uint32_t hold, uint32_t patience)
 {
 	tree = (struct ctree) {
@@ -65,7 +65,10 @@ static void plan(bool a_sends, uint32_t hold, uint32_t patience)
 		.give_up = patience,
 		.node = {
 			[S] = { 1, 1, 1, 0 },
-			/* If a does not send it waits for another child, in vain. */
+			/*
+			 * If a does not send, it waits for a second child,
+			 * which never comes.
+			 */
 			[A] = { 2, 2, a_sends, hold },
 			[R] = { 1, a_sends ? 2 : 1, 0, 0 },
 		},
@@ -99,7 +102,9 @@ static void join(int i)
 		complain("an application did not return");
 }
 
-/* Until node @i's entry is in that state, and has sent that many packets. */
+/*
+ * Wait until node @i's entry is in that state and has sent that many packets.
+ */
 static void wait_for(int i, uint8_t state, uint64_t packets)
 {
 	long end = now_ms() + BOUND * 1000L;
@@ -108,12 +113,12 @@ static void wait_for(int i, uint8_t state, uint64_t packets)
 	while (!ctree_get(i, &info) || info.state < state ||
 	       info.packets_out < packets) {
 		if (now_ms() > end)
-			complain("it does not get so far");
+			complain("the entry does not get this far");
 		sched_yield();
 	}
 }
 
-/* @a_sends: and is one of the sources */
+/* @a_sends: a is a source, too */
 static void exact(bool a_sends)
 {
 	unsigned int all = RECORDS + (a_sends ? RECORDS / 3 : 0), i;
@@ -147,7 +152,10 @@ static bool names(const struct aggnet_status *st, uint32_t id)
 	return false;
 }
 
-/* Node @i's application is told which node gave up, and for want of which. */
+/*
+ * Node @i's application gets the node that gave up and the node that is
+ * missing.
+ */
 static void timed_out(int i, int about)
 {
 	const struct aggnet_status *st = &apps[i].status;
@@ -166,7 +174,7 @@ static void timed_out(int i, int about)
 
 /* --- kinds ---------------------------------------------------------------------- */
 
-/* s comes when a waits no longer. */
+/* s comes when a does not wait any longer. */
 static void straggler(void)
 {
 	plan(true, HOLD_MS, PATIENT_MS);
@@ -176,10 +184,10 @@ static void straggler(void)
 	start(S);
 	exact(true);
 	if (!apps[R].end.partials)
-		complain("no node says that a did not wait");
+		complain("no node reports that a did not wait");
 }
 
-/* s is bound, and slow: a sends what it has, and goes on with it. */
+/* s is bound and slow: a sends what it has and continues with s. */
 static void slow(void)
 {
 	plan(true, HOLD_MS, PATIENT_MS);
@@ -191,10 +199,10 @@ static void slow(void)
 	app_go(&apps[S]);
 	exact(true);
 	if (!apps[R].end.partials)
-		complain("no node says that a did not wait");
+		complain("no node reports that a did not wait");
 }
 
-/* a has no entry, or one that comes in the middle. */
+/* a has no entry, or gets one in the middle of the transfer. */
 static void no_entry(void)
 {
 	plan(false, HOLD_MS, PATIENT_MS);
@@ -209,7 +217,7 @@ static void no_entry(void)
 	exact(false);
 }
 
-/* What a module that is not loaded looks like from outside; a may send. */
+/* a has no port, as if the module were not loaded; a may send. */
 static void no_port(void)
 {
 	bool a_sends = draw() & 1;
@@ -226,7 +234,7 @@ static void no_port(void)
 	line_mend_ports(A);
 }
 
-/* a is there, and s never comes. */
+/* a runs, and s never comes. */
 static void no_source(void)
 {
 	plan(true, 0, give_up);
@@ -236,7 +244,7 @@ static void no_source(void)
 	timed_out(R, S);
 }
 
-/* The same where a does not wait for it: then r does. */
+/* The same with a hold: a stops waiting for s, and r gives up. */
 static void no_straggler(void)
 {
 	plan(true, HOLD_MS, give_up);

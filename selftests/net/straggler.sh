@@ -24,14 +24,14 @@ attach()
 	aggctl -n "$1" port add eth0 && aggctl -n "$1" port add eth1 level 1
 }
 
-# start SENDER...: the receiver's output is JSON
+# start SENDER...: start members; the receiver's output is JSON
 start()
 {
 	start_recv x v0 --json
 	start_senders "$@"
 }
 
-# exact: all end well, and the result is that of all senders
+# exact: all members exit with 0, and the result is that of all senders
 exact()
 {
 	local status=0
@@ -64,7 +64,7 @@ no_port()
 	attach "$1" && withdraw x && return $status
 }
 
-# v14 begins when v2 waits no longer.
+# v14 starts when v2 does not wait for it any longer.
 straggler()
 {
 	local status=0
@@ -79,7 +79,7 @@ straggler()
 	withdraw x && return $status
 }
 
-# all_fail TEXT: every member ends with status 1, and its message has TEXT
+# all_fail TEXT: every member exits with 1, and its message has TEXT
 all_fail()
 {
 	local failed=0 file
@@ -94,7 +94,8 @@ all_fail()
 	return $failed
 }
 
-# told: has an event said that the transfer failed? Other jobs have theirs.
+# told: has an event reported that the transfer failed? Skips events of other
+# jobs.
 told()
 {
 	jq -c --argjson job "$job" 'select(.kind == "tree-aborted" and
@@ -102,7 +103,7 @@ told()
 		[ -s "$TMP/x.event" ]
 }
 
-# v10 and v14 never come: each message names them, and so do the events.
+# v10 and v14 never start: each message and the events name them.
 missing()
 {
 	local status=0 monitor
@@ -120,7 +121,7 @@ missing()
 	withdraw x && return $status
 }
 
-# A whole branch: v1's children never come, so v1 does not either.
+# A whole branch is missing: v1's children never start, so v1 never binds.
 branch_missing()
 {
 	local status=0
@@ -131,7 +132,7 @@ branch_missing()
 	withdraw x && return $status
 }
 
-# The receiver's process never comes.
+# The receiver's process never starts.
 no_receiver()
 {
 	local status=0
@@ -143,7 +144,8 @@ no_receiver()
 	withdraw x && return $status
 }
 
-# with JOB DIRECTORY COMMAND...: its jobs come after this one, its files are there
+# with JOB DIRECTORY COMMAND...: run it with jobs above JOB and files in
+# DIRECTORY
 with()
 {
 	local job=$1 TMP=$2
@@ -152,8 +154,8 @@ with()
 	"$@"
 }
 
-# aside NAME COMMAND...: a row that begins in the background, with jobs and files
-# of its own; its members wait to give up
+# aside NAME COMMAND...: run a row in the background, with its own jobs and
+# files; its members wait until they give up
 aside()
 {
 	mine || return
@@ -163,7 +165,7 @@ aside()
 	asides+=("$rows:$!:$1")
 }
 
-# aside_ended ROW:PID:NAME
+# aside_ended ROW:PID:NAME: wait for it
 aside_ended()
 {
 	local pid=${1#*:}
@@ -178,8 +180,8 @@ inputs 2000 500
 testbed bcube:4,1
 mine && check "an aggregator without an entry" no_entry v1
 mine && check "an aggregator without a port" no_port v1
-mine && check "a straggler past hold" straggler --hold 1
-mine && check "a straggler where there is no hold" straggler --give-up 10
+mine && check "a straggler that binds after hold" straggler --hold 1
+mine && check "a straggler without a configured hold" straggler --give-up 10
 aside "sources that never come" missing
 aside "a branch that never comes" branch_missing
 aside "a receiver that never comes" no_receiver

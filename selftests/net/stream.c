@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Traffic that is none of ours, from a namespace to another: TCP and UDP, small,
- * fragmented and glued datagrams. Every byte must arrive unchanged, in order.
+/* Traffic of other protocols between two namespaces: TCP and UDP, small,
+ * fragmented and GSO datagrams. Every byte must arrive unchanged and in order.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -30,7 +30,10 @@ union address {
 	struct sockaddr_in6 v6;
 };
 
-/* @size: of a datagram, 0: TCP; @segment: it is glued of pieces of this size */
+/*
+ * @size: of a datagram, 0: TCP; @segment: GSO splits it into pieces of this
+ *     size
+ */
 struct test {
 	const char *name;
 	size_t size, segment;
@@ -93,8 +96,8 @@ static void compare(const uint8_t *got, size_t len, uint64_t offset)
 	exit(1);
 }
 
-/* What is sent from one CPU is received on it, in order; a sender that moves
- * from one to another overtakes itself, with any kernel.
+/* Packets sent from one CPU are received on it in order. A sender that moves to
+ * another CPU may overtake itself, with any kernel.
  */
 static void stay(void)
 {

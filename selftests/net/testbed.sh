@@ -6,7 +6,8 @@
 #               switch (w4..w7, eth1); v14 reaches v0 as v14 w6 v2 w0 v0.
 . "$(dirname "$0")/lib.sh"
 
-# refused STATUS TEXT COMMAND...
+# refused STATUS TEXT COMMAND...: it exits with STATUS and an error that has
+# TEXT
 refused()
 {
 	local want=$1 text=$2 status=0
@@ -58,7 +59,7 @@ crosses()
 		select(.[1].rx_packets > .[0].rx_packets) | .[1] |
 		"\(.node) \(.port)"' | sort > "$TMP/seen"
 	cat "$TMP/seen"
-	# There, and back with v0's ICMP errors by v12.
+	# The path there, and the path of v0's ICMP errors back through v12.
 	diff "$TMP/seen" - << END
 v0 eth0
 v12 eth1
@@ -71,7 +72,7 @@ w6 p3
 END
 }
 
-# v5 says on w1 that it is v6; the switch knows better.
+# v5 sends with v6's address on w1; the switch keeps its own entry for v6.
 stays_put()
 {
 	ip netns exec v5 packet send eth0 smac=02:a6:00:00:00:06 &&
@@ -107,7 +108,7 @@ status_of_exec()
 		awk '{ print $1 }')" = eth0@if1027 ]
 }
 
-# A name that is taken is not ours: nothing of it is touched.
+# A testbed leaves a namespace that it did not make alone.
 taken()
 {
 	local status=0
@@ -120,7 +121,7 @@ taken()
 	return $status
 }
 
-# Killed at any moment, it can be taken down.
+# A testbed killed at any moment can be taken down.
 killed()
 {
 	local pid n
@@ -139,7 +140,7 @@ killed()
 	done
 }
 
-# Of two that start at once one builds, and the other changes nothing.
+# Of two that start at the same time one builds, and the other changes nothing.
 race()
 {
 	local pids n built status=0
@@ -161,7 +162,7 @@ race()
 	return $status
 }
 
-# While another command is at work nothing is built or removed.
+# While another command runs nothing is built or removed.
 locked()
 {
 	local lock=/run/aggnet/testbed.lock text="another 'aggctl testbed'"
@@ -176,10 +177,10 @@ locked()
 testbed bcube:4,1
 check "addresses" addresses
 check "routes" routes
-check "packets take the planned way only" crosses
-check "a forged address moves nobody" stays_put
+check "packets take the planned path only" crosses
+check "a forged source address does not move a neighbour" stays_put
 check "identities and ports" attached
-check "shapes come and go" shapes
+check "shapes are set and removed" shapes
 check "exec: status" status_of_exec
 check "exec: no such node" refused 1 "v16 is no node" \
 	aggctl testbed exec v16 -- true
@@ -196,6 +197,6 @@ check "killed" killed
 check "two at once" race
 check "locked" locked
 check "dumb switches" aggctl testbed up --switches dumb bcube:2,1
-check "are not attached" \
+check "dumb switches are not attached" \
 	test "$(aggctl -j -n w0 port show | jq length)" = 0
 done_testing

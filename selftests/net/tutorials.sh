@@ -10,14 +10,15 @@ DIR=$NET_DIR/../../Documentation/tutorials
 NODES=(v2 v5 v9 v14)
 TAB=$(printf '\t')
 
-# plan_of RECEIVERS OPTION...
+# plan_of RECEIVERS OPTION...: plan and apply a job
 plan_of()
 {
 	plan t --topology bcube:4,1 --senders v2,v5,v9,v14 --receivers "$1" \
 		--uid 0 "${@:2}"
 }
 
-# deal FILE: its lines in turn to $TMP/deal.NODE; $pairs for the scripts
+# deal FILE: write its lines in turn to $TMP/deal.NODE; $pairs is for the
+# scripts
 deal()
 {
 	local i
@@ -29,7 +30,7 @@ deal()
 	done
 }
 
-# places: number TAB latitude TAB longitude of tzdata's zones, in degrees
+# places: print number, latitude and longitude of tzdata's zones, in degrees
 places()
 {
 	awk -F '\t' '
@@ -46,7 +47,7 @@ places()
 	}' /usr/share/zoneinfo/zone1970.tab
 }
 
-# counted FILE...: are the words in them, with their numbers, in $TMP/got?
+# counted FILE...: does $TMP/got have the words of the files and their counts?
 counted()
 {
 	cat "$@" | tr -cs '[:alpha:]' '\n' | tr '[:upper:]' '[:lower:]' |
@@ -54,14 +55,14 @@ counted()
 		cmp - "$TMP/got" && [ -s "$TMP/got" ]
 }
 
-# block N: the page's so many-th
+# block N: print the N-th block of commands of the page
 block()
 {
 	awk -v n="$1" '/::$/ && !/^\.\./ { k++; next }
 		k == n && /^    / { print substr($0, 5) }' "$DIR/index.rst"
 }
 
-# The page's first commands, as they stand there.
+# Run the page's first commands unchanged.
 page()
 {
 	block 1 > "$TMP/network"
@@ -79,7 +80,7 @@ word_count()
 		counted "$TMP/text"
 }
 
-# A plain run on one machine.
+# The same step without a network.
 plain_step()
 {
 	/usr/bin/python3 - "$1" "$2" << 'END'
@@ -103,7 +104,7 @@ for x, y, n in sums:
 END
 }
 
-# Three steps, bit for bit those of one machine.
+# Three steps give, bit for bit, the result of one machine.
 k_means()
 {
 	places | awk -F '\t' '{ printf "%.0f\t%.0f\n", $2 * 1e6, $3 * 1e6 }' \
