@@ -410,10 +410,25 @@ int __wrap_aggnet_node_set(struct aggnet_ctl *ctl,
 	return 0;
 }
 
+/* Of each node, from index 1 on. */
+static const char *const fake_device[] = { "eth0", "eth1", "p0", "p1" };
+
+/* Of the node whose namespace was entered last. */
+unsigned int __wrap_if_nametoindex(const char *name)
+{
+	unsigned int i, lost = 0;
+
+	if (world->at < FAKE_NODES)
+		lost = world->node[world->at].lost;
+	for (i = 1; i <= 4; i++)
+		if (!strcmp(fake_device[i - 1], name) && !(lost & 1u << i))
+			return i;
+	return 0;
+}
+
 int __wrap_aggnet_port_list(struct aggnet_ctl *ctl,
 			    struct aggnet_port_info **list, size_t *n)
 {
-	static const char *const name[] = { "eth0", "eth1", "p0", "p1" };
 	uint32_t i;
 
 	*n = 0;
@@ -421,7 +436,7 @@ int __wrap_aggnet_port_list(struct aggnet_ctl *ctl,
 	for (i = 0; i < 4; i++) {
 		if (ctl->node->lost & 1u << (i + 1))
 			continue;
-		strcpy((*list)[*n].ifname, name[i]);
+		strcpy((*list)[*n].ifname, fake_device[i]);
 		(*list)[(*n)++].ifindex = i + 1;
 	}
 	return 0;

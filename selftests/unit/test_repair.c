@@ -807,16 +807,40 @@ TEST_F(repair, again__a_link_that_was_up)
 	EXPECT_TRUE(tells(v->path, v->s.json));
 }
 
-/* The receiver has its result, and its host dies. */
-static enum aggnet_verdict lose_finished(struct supervisor *v, unsigned int at,
-					 struct aggnet_finding *f)
+static json_int_t attempt_of(const json_t *json, size_t i)
+{
+	json_t *tree = json_array_get(json_object_get(json, "trees"), i);
+
+	return json_integer_value(json_object_get(tree, "attempt"));
+}
+
+/* The receiver has its result. */
+static enum aggnet_verdict finish(struct supervisor *v, unsigned int at,
+				  struct aggnet_finding *f)
 {
 	struct fake_node *node = &world->node[at];
 
 	node->event[node->events++] = (struct fake_event){
 		AGGNET_EVENT_TREE_DONE, 1ull << 32 | (0x0a000001 + at), 1, 0
 	};
-	if (hear(v, f) != AGGNET_WATCH_WAIT)
+	return hear(v, f);
+}
+
+static void forget(struct fake_node *node, uint64_t incast_id)
+{
+	struct fake_entry *entry = fake_find(node, incast_id);
+
+	if (entry)
+		*entry = node->entry[--node->n];
+}
+
+/* The receiver has its result, and its host dies. */
+static enum aggnet_verdict lose_finished(struct supervisor *v, unsigned int at,
+					 struct aggnet_finding *f)
+{
+	struct fake_node *node = &world->node[at];
+
+	if (finish(v, at, f) != AGGNET_WATCH_WAIT)
 		return AGGNET_WATCH_FAILED;
 	world->gone = 1u << at;
 	supervise_gone(&v->s, node->name);
@@ -910,6 +934,43 @@ TEST_F(repair, over__a_receiver_on_the_way)
 	EXPECT_EQ(0, fake_find(&world->node[5],
 			       1ull << 32 | 0x0a000003)->attempt);
 	EXPECT_EQ(AGGNET_WATCH_WAIT, run(v));
+}
+
+/* The device of an entry that nothing needs any more goes. */
+TEST_F(repair, over__a_device_of_its_entry_goes)
+{
+	static const aggt_node senders[] = { 1, 4 };
+	const uint64_t finished = 1ull << 32 | 0x0a000009;
+	struct supervisor *v = &self->one;
+	struct aggnet_finding f;
+
+	ASSERT_EQ(0, start_two(v, senders, 8, NULL));
+	ASSERT_EQ(AGGNET_WATCH_WAIT, finish(v, 8, &f));
+	ASSERT_NE(NULL, fake_find(&world->node[7], finished));
+	world->node[7].lost = 1 << 1;
+	ASSERT_EQ(0, cut(v, "v1", "eth0"));
+	EXPECT_EQ(1, v->s.repairs);
+	EXPECT_EQ(1, attempt_of(v->s.json, 0));
+	EXPECT_EQ(0, attempt_of(v->s.json, 1));
+}
+
+/* Its entries were withdrawn by hand, and stay so. */
+TEST_F(repair, over__withdrawn_entries_stay_so)
+{
+	static const aggt_node senders[] = { 1, 4 };
+	const uint64_t finished = 1ull << 32 | 0x0a000009;
+	struct supervisor *v = &self->one;
+	struct aggnet_finding f;
+	unsigned int i;
+
+	ASSERT_EQ(0, start_two(v, senders, 8, NULL));
+	ASSERT_EQ(AGGNET_WATCH_WAIT, finish(v, 8, &f));
+	for (i = 0; i < FAKE_NODES; i++)
+		forget(&world->node[i], finished);
+	ASSERT_EQ(0, cut(v, "v1", "eth0"));
+	EXPECT_EQ(1, attempt_of(v->s.json, 0));
+	for (i = 0; i < FAKE_NODES; i++)
+		EXPECT_EQ(NULL, fake_find(&world->node[i], finished));
 }
 
 /* --- refused --------------------------------------------------------------- */
@@ -1191,13 +1252,6 @@ TEST_F(repair, refused__what_was_being_installed)
 	ASSERT_EQ(0, settle(v));
 	EXPECT_EQ(2, attempt(v->s.json));
 	EXPECT_TRUE(in_force(v->s.json));
-}
-
-static json_int_t attempt_of(const json_t *json, size_t i)
-{
-	json_t *tree = json_array_get(json_object_get(json, "trees"), i);
-
-	return json_integer_value(json_object_get(tree, "attempt"));
 }
 
 /* The repair had changed one tree of two: the other one goes on. */
@@ -1833,6 +1887,30 @@ TEST_F(repair, adopted__a_later_attempt)
 	EXPECT_TRUE(nothing_in_force());
 	json_decref(old);
 	ASSERT_EQ(0, start(v, path));
+}
+
+/* What another tree has at the nodes is not what the file tells, and stays. */
+TEST_F(repair, adopted__of_one_tree)
+{
+	static const aggt_node senders[] = { 1, 4 };
+	struct supervisor *v = &self->one;
+	char path[64];
+	json_t *old;
+
+	strcpy(path, v->path);
+	ASSERT_EQ(0, start_two(v, senders, 5, NULL));
+	old = json_deep_copy(v->s.json);
+	ASSERT_EQ(0, cut(v, "v1", "eth0"));
+	stop(v);
+	ASSERT_EQ(0, json_dump_file(old, path, 0));
+	json_decref(old);
+	ASSERT_EQ(0, start(v, path));
+	ASSERT_EQ(1, attempt_of(v->s.json, 0));
+	ASSERT_EQ(0, v->s.retry_ms);
+	ASSERT_EQ(0, cut(v, "v4", "eth0"));
+	EXPECT_EQ(1, attempt_of(v->s.json, 0));
+	EXPECT_EQ(1, attempt_of(v->s.json, 1));
+	EXPECT_EQ(1, v->s.repairs);
 }
 
 /* The next supervisor finds @before at v1, and the receiver in @state. */

@@ -434,6 +434,49 @@ static void use_attempts(struct supervise *s, const json_t *json)
 	}
 }
 
+/* Is an entry, by its receiver, of a tree that begins another attempt? */
+static bool is_renewed(const json_t *old, const json_t *new,
+		       const json_t *entry)
+{
+	json_t *to = json_object_get(entry, "receiver"), *tree;
+	size_t i;
+
+	json_array_foreach(json_object_get(new, "trees"), i, tree)
+		if (json_equal(json_object_get(tree, "identity"), to))
+			return renewed(old, new, i);
+	return false;
+}
+
+static void leave_out_old(const struct supervise *s, const json_t *json,
+			  json_t *entries)
+{
+	size_t i;
+
+	for (i = json_array_size(entries); i--; )
+		if (!is_renewed(s->json, json, json_array_get(entries, i)))
+			json_array_remove(entries, i);
+}
+
+/*
+ * Install the entries of the trees that begin another attempt only. The entries of
+ * the other trees are in force; or they were withdrawn after the result; or the file
+ * is older than a repair of them, and does not have what is in force.
+ */
+static int install_renewed(struct supervise *s, const json_t *json)
+{
+	json_t *part = json_deep_copy(json), *node;
+	const char *name;
+	int ret;
+
+	json_object_foreach(json_object_get(part, "nodes"), name, node) {
+		leave_out_old(s, json, json_object_get(node, "trees"));
+		leave_out_old(s, json, json_object_get(node, "remove"));
+	}
+	ret = supervise_install(s, part, s->json);
+	json_decref(part);
+	return ret;
+}
+
 static int put_in_force(struct supervise *s, json_t *json,
 			struct repair *repair)
 {
@@ -444,7 +487,7 @@ static int put_in_force(struct supervise *s, json_t *json,
 	if (repair->trees) {
 		announce(s, json);
 		use_attempts(s, json);
-		ret = supervise_install(s, json, s->json);
+		ret = install_renewed(s, json);
 	}
 	if (ret) {
 		skip_attempts(s, json);
