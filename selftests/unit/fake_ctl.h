@@ -37,6 +37,7 @@ struct fake_entry {
 	uint32_t ifindex;
 	struct in_addr neighbour;
 	uint8_t state;
+	uint32_t reason;
 };
 
 struct fake_event {
@@ -471,6 +472,7 @@ static void fake_tell(const struct fake_entry *entry,
 		.has = entry->has_plan ? AGGNET_HAS(AGGNET_A_TREE_PLAN) : 0,
 		.incast_id = entry->incast_id, .instance = entry->instance,
 		.attempt = entry->attempt, .state = entry->state,
+		.reason = entry->reason,
 	};
 	memcpy(info->plan, entry->plan, sizeof(info->plan));
 }

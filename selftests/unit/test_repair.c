@@ -745,6 +745,26 @@ TEST_F(repair, lost__an_entry_was_deleted)
 	EXPECT_STREQ("source v4 withdrew its entry", f.text);
 }
 
+/* So was that of a later attempt, and of a later plan: another supervisor's. */
+TEST_F(repair, lost__a_later_epoch)
+{
+	struct supervisor *v = &self->one;
+	struct fake_entry *entry = &world->node[4].entry[0];
+	char path[64];
+
+	strcpy(path, v->path);
+	entry->attempt++;
+	world->node[4].overflow = true;
+	EXPECT_EQ(-1, supervise_hear(&v->s, 0));
+	stop(v);
+	ASSERT_EQ(0, begin(path));
+	ASSERT_EQ(0, start(v, path));
+	entry->instance++;
+	entry->attempt = 0;
+	world->node[4].overflow = true;
+	EXPECT_EQ(-1, supervise_hear(&v->s, 0));
+}
+
 static void has_stalled(void *arg, const char *node, uint32_t missing)
 {
 	struct supervisor *v = arg;
@@ -1395,8 +1415,11 @@ TEST(update__without_memory)
 
 /* --- killed ---------------------------------------------------------------- */
 
-/* A supervisor repairs and dies at call @at; true: it was not so long. */
-static bool dies(const char *path, unsigned int at)
+/*
+ * A supervisor repairs, nodes refuse the commits that @refuse has a bit for, and it
+ * dies at call @at; true: it was not so long.
+ */
+static bool dies_refused(const char *path, unsigned int at, uint64_t refuse)
 {
 	struct supervisor v;
 	int status;
@@ -1408,12 +1431,19 @@ static bool dies(const char *path, unsigned int at)
 			_exit(1);
 		world->steps = 0;
 		world->kill_at = at;
+		world->refuse = refuse << world->commits;
 		_exit(cut(&v, "v4", "eth1") ? 1 : 0);
 	}
 	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
 		return true;
 	world->kill_at = 0;
+	world->refuse = 0;
 	return WEXITSTATUS(status) != FAKE_KILLED;
+}
+
+static bool dies(const char *path, unsigned int at)
+{
+	return dies_refused(path, at, 0);
 }
 
 TEST_F(repair, killed__another_one_goes_on)
@@ -1441,6 +1471,67 @@ TEST_F(repair, killed__another_one_goes_on)
 		}
 	}
 	EXPECT_LT(20, i);
+	EXPECT_GT(STEPS_MAX, i);
+	ASSERT_EQ(0, start(v, path));
+}
+
+/* Where nodes have attempts 0 and 1, attempt 1 has ended for @reason. */
+static bool end_mixture(enum aggnet_reason reason)
+{
+	struct fake_entry *entry;
+	unsigned int i, have[2] = { 0 };
+
+	for (i = 0; i < FAKE_NODES; i++)
+		if (world->node[i].n)
+			have[world->node[i].entry[0].attempt == 1]++;
+	for (i = 0; have[0] && i < FAKE_NODES; i++) {
+		entry = world->node[i].entry;
+		if (!world->node[i].n || entry->attempt != 1)
+			continue;
+		entry->state = AGGNET_TREE_ABORTED;
+		entry->reason = reason;
+	}
+	return have[0] && have[1];
+}
+
+static bool has_ended_entries(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < FAKE_NODES; i++)
+		if (world->node[i].n && world->node[i].entry[0].state)
+			return true;
+	return false;
+}
+
+/* A node ends what it takes back, and that ends the attempt at its neighbours. */
+TEST_F(repair, killed__while_it_took_back_a_refused_repair)
+{
+	static const enum aggnet_reason reason[] = {
+		AGGNET_R_STALE, AGGNET_R_WITHDRAWN
+	};
+	struct supervisor *v = &self->one;
+	unsigned int i, mixtures = 0;
+	char path[64];
+
+	strcpy(path, v->path);
+	for (i = 1; i < STEPS_MAX; i++) {
+		stop(v);
+		ASSERT_EQ(0, begin(path));
+		if (dies_refused(path, i, 1 << 2))
+			break;
+		mixtures += end_mixture(reason[i % 2]);
+		ASSERT_EQ(0, start(v, path));
+		ASSERT_EQ(0, settle(v));
+		EXPECT_TRUE(in_force(v->s.json));
+		EXPECT_FALSE(has_ended_entries());
+		/* No node is blamed: only the link has failed. */
+		EXPECT_GE(1, json_array_size(json_object_get(v->s.json,
+							     "failed"))) {
+			TH_LOG("killed at call %u", i);
+		}
+	}
+	EXPECT_LT(3, mixtures);
 	EXPECT_GT(STEPS_MAX, i);
 	ASSERT_EQ(0, start(v, path));
 }
@@ -2103,6 +2194,24 @@ TEST_F(repair, hosts__end_of_its_own_tree)
 		AGGNET_EVENT_TREE_DONE, 1ull << 32 | 0x0a000001, 1, 0
 	};
 	EXPECT_EQ(AGGNET_WATCH_DONE, hear(v, &f));
+}
+
+/* Other hosts have repaired the plan before it was supervised here. */
+TEST_F(repair, hosts__ended_at_the_beginning)
+{
+	static const aggt_node senders[] = { 1, 4 };
+	struct supervisor *v = &self->one;
+	char path[64];
+
+	strcpy(path, v->path);
+	ASSERT_EQ(0, start_two(v, senders, 8, "v0"));
+	stop(v);
+	world->node[0].entry[0].state = AGGNET_TREE_ABORTED;
+	world->node[0].entry[0].reason = AGGNET_R_STALE;
+	EXPECT_EQ(-1, start_at(v, path, "v0"));
+	stop(v);
+	world->node[0].entry[0].reason = AGGNET_R_TIMEOUT;
+	EXPECT_EQ(0, start_at(v, path, "v0"));
 }
 
 /* Supervises at v1, by which v4 and v7 send, and hears that v1 timed out. */

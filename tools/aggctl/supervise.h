@@ -42,6 +42,8 @@ struct post {
  * @placed: there is one at a node of the plan
  * @oldest: earliest attempt of those
  * @split: there are entries of the latest attempt that differ in @plan
+ * @ended: an entry of the latest attempt has ended because one of it was withdrawn
+ *	or replaced
  * @moved: that attempt was taken over, instead of the one that the file told
  */
 struct supervised_tree {
@@ -55,6 +57,7 @@ struct supervised_tree {
 	bool placed;
 	uint32_t oldest;
 	bool split;
+	bool ended;
 	bool moved;
 };
 

@@ -188,6 +188,14 @@ static bool is_placed(const struct supervise *s, const char *node,
 	       supervise_has_entry(s, s->json, node, i);
 }
 
+/* By the end of another entry of the attempt, at this node or at another one. */
+static bool was_taken_back(const struct aggnet_tree_info *info)
+{
+	return info->state == AGGNET_TREE_ABORTED &&
+	       (info->reason == AGGNET_R_STALE ||
+		info->reason == AGGNET_R_WITHDRAWN);
+}
+
 /**
  * supervise_found() - an entry was found at a node
  * @s: the supervision
@@ -209,12 +217,14 @@ void supervise_found(struct supervise *s, const char *node,
 	if (tree->seen && info->attempt == tree->newest) {
 		tree->split |= memcmp(tree->plan, info->plan,
 				      sizeof(tree->plan)) != 0;
+		tree->ended |= was_taken_back(info);
 		return;
 	}
 	if (tree->seen && !is_newer(info->attempt, tree->newest))
 		return;
 	tree->seen = true;
 	tree->split = false;
+	tree->ended = was_taken_back(info);
 	tree->newest = info->attempt;
 	memcpy(tree->plan, info->plan, sizeof(tree->plan));
 }
@@ -227,15 +237,38 @@ static int overtaken(const struct supervised_tree *tree, uint32_t instance,
 	return -1;
 }
 
+/* An epoch that no supervisor of this plan has begun here. */
+static bool is_later(const struct supervise *s,
+		     const struct supervised_tree *tree, uint32_t instance,
+		     uint32_t attempt)
+{
+	return instance == supervise_instance(s) ?
+	       is_newer(attempt, tree->used) :
+	       is_newer(instance, supervise_instance(s));
+}
+
+/* Has a node of a later epoch ended an entry of this plan? */
+static bool is_replaced(const struct supervise *s,
+			const struct supervised_tree *tree,
+			const struct aggnet_tree_info *info)
+{
+	return !tree->undone && info->state == AGGNET_TREE_ABORTED &&
+	       info->reason == AGGNET_R_STALE &&
+	       info->instance == supervise_instance(s) &&
+	       info->attempt == tree->used &&
+	       !aggnet_watch_is_done(s->watch, tree->incast_id);
+}
+
 /**
- * supervise_stands() - has a node of a later epoch ended an entry of this plan?
+ * supervise_stands() - look whether the plan is still this supervisor's
  * @s: the supervision
- * @info: the entry
+ * @info: an entry at a node
  *
- * The end of an attempt that a repair here has replaced, or has interrupted
- * before it was undone, means nothing.
+ * It is not, if the entry is of a later epoch or was ended by a node of one. The
+ * end of an attempt that a repair here has replaced, or has interrupted before it
+ * was undone, means nothing.
  *
- * Return: 0, or -1 with an error line printed if one has.
+ * Return: 0, or -1 with an error line printed if it is not.
  */
 int supervise_stands(const struct supervise *s,
 		     const struct aggnet_tree_info *info)
@@ -243,11 +276,11 @@ int supervise_stands(const struct supervise *s,
 	const struct supervised_tree *tree = supervise_tree(s, info->incast_id);
 	char by[INET_ADDRSTRLEN];
 
-	if (!tree || tree->undone || info->state != AGGNET_TREE_ABORTED ||
-	    info->reason != AGGNET_R_STALE ||
-	    info->instance != supervise_instance(s) ||
-	    info->attempt != tree->used ||
-	    aggnet_watch_is_done(s->watch, tree->incast_id))
+	if (!tree)
+		return 0;
+	if (is_later(s, tree, info->instance, info->attempt))
+		return overtaken(tree, info->instance, info->attempt);
+	if (!is_replaced(s, tree, info))
 		return 0;
 	strcpy(by, addr_text(info->origin));
 	err("tree to %s: another supervisor, or apply, has put a later epoch than %u.%u in force at %s: this supervisor ends",
@@ -276,9 +309,7 @@ int supervise_heard(const struct supervise *s,
 	if (event->kind == AGGNET_EVENT_TREE_ABORTED)
 		return supervise_stands(s, &ended);
 	if (event->kind != AGGNET_EVENT_TREE_ADDED || !tree ||
-	    !(event->instance == supervise_instance(s) ?
-	      is_newer(event->attempt, tree->used) :
-	      is_newer(event->instance, supervise_instance(s))))
+	    !is_later(s, tree, event->instance, event->attempt))
 		return 0;
 	return overtaken(tree, event->instance, event->attempt);
 }
@@ -320,6 +351,7 @@ int supervise_overtaken(struct supervise *s, const json_t *tried)
 		s->tree[i].seen = false;
 		s->tree[i].placed = false;
 		s->tree[i].split = false;
+		s->tree[i].ended = false;
 	}
 	if (supervise_look(s))
 		return -1;
@@ -388,8 +420,9 @@ static void begin_anew(struct supervise *s, size_t i, const char *why)
 {
 	const char *to = tree_name(&s->tree[i]);
 
+	if (!list_add(s->renew, to))
+		return;
 	err("tree to %s: %s: it begins a new attempt", to, why);
-	json_array_append_new(s->renew, json_string(to));
 	supervise_skip(s, i);
 	s->retry_ms = supervise_now();
 }
@@ -400,6 +433,9 @@ static const char *torn(const struct supervise *s,
 {
 	if (tree->split || !is_told(s->json, tree))
 		return "nodes have different trees of one attempt";
+	/* The supervisor of before was taking it back. */
+	if (installing && tree->ended && !s->only)
+		return "its last repair was refused";
 	/* What is being installed comes to all of them. */
 	if (!installing && tree->placed && is_newer(tree->newest, tree->oldest))
 		return "nodes have it in several attempts";
@@ -441,7 +477,10 @@ static int resume_tree(struct supervise *s, size_t i, bool installing)
 	return moved;
 }
 
-/* Nodes have a later attempt of the entry's tree, or the receiver its result. */
+/*
+ * Nodes have a later attempt of the entry's tree, or the receiver its result, or the
+ * tree begins another attempt.
+ */
 static bool is_settled(const struct supervise *s, const json_t *entry)
 {
 	const struct supervised_tree *tree;
@@ -450,7 +489,7 @@ static bool is_settled(const struct supervise *s, const json_t *entry)
 	for (i = 0; i < s->n_trees; i++) {
 		tree = &s->tree[i];
 		if (leads_to(entry, tree_name(tree)))
-			return tree->moved ||
+			return tree->moved || tree->undone ||
 			       aggnet_watch_is_done(s->watch, tree->incast_id);
 	}
 	return false;
@@ -553,7 +592,8 @@ int supervise_resume(struct supervise *s)
 			return -1;
 		moved |= ret;
 	}
-	if (moved && supervise_look(s))
+	/* Now it is known which attempt is in force. */
+	if ((moved || !installing) && supervise_look(s))
 		return -1;
 	if (installing) {
 		json_object_del(s->json, "installing");
