@@ -320,14 +320,16 @@ void __wrap_link_watch_close(void *watch)
 {
 }
 
-int __real_renameat(int from, const char *old, int to, const char *new);
+int __real_renameat2(int from, const char *old, int to, const char *new,
+		     unsigned int flags);
 
-int __wrap_renameat(int from, const char *old, int to, const char *new)
+int __wrap_renameat2(int from, const char *old, int to, const char *new,
+		     unsigned int flags)
 {
 	int ret;
 
 	fake_count();
-	ret = __real_renameat(from, old, to, new);
+	ret = __real_renameat2(from, old, to, new, flags);
 	fake_count();
 	return ret;
 }

@@ -215,6 +215,25 @@ TEST(failed__described)
 	json_decref(again);
 }
 
+/* Supervision would look for nodes that the description does not have. */
+TEST(restored__topology_is_not_that_of_its_description)
+{
+	static const aggt_node senders[] = { 1, 3 }, receiver;
+	const struct aggt_job job = {
+		.senders = senders, .n_senders = 2, .receivers = &receiver,
+		.n_receivers = 1, .method = "irs",
+	};
+	json_t *json, *again;
+
+	json = described_plan("topology bcube:2,1\n", &job, basics);
+	ASSERT_NE(NULL, json);
+	json_object_set_new(json, "topology", json_string("bcube:4,1"));
+	again = restored(json);
+	EXPECT_EQ(NULL, again);
+	json_decref(json);
+	json_decref(again);
+}
+
 /* One that was made without an identity stays so: it may be in force. */
 TEST(identity__of_a_plan_without)
 {

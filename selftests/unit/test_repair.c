@@ -710,6 +710,51 @@ TEST_F(repair, file__another_plan_in_its_place)
 	json_decref(other);
 }
 
+struct newcomer {
+	const char *from;
+	const char *to;
+	bool came;
+};
+
+static void take_place(void *arg)
+{
+	struct newcomer *n = arg;
+
+	n->came = !rename(n->from, n->to);
+}
+
+/* It takes the place at any time of a repair, and keeps it. */
+TEST_F(repair, file__another_plan_at_any_step)
+{
+	struct supervisor *v = &self->one;
+	json_t *other = json_array();
+	char path[64], copy[64];
+	struct newcomer n = { copy, path };
+	unsigned int i;
+
+	strcpy(path, v->path);
+	snprintf(copy, sizeof(copy), "%s/copy.json", self->dir);
+	for (i = 1, n.came = true; n.came && i < STEPS_MAX; i++) {
+		stop(v);
+		ASSERT_EQ(0, begin(path));
+		ASSERT_EQ(0, start(v, path));
+		ASSERT_EQ(0, json_dump_file(other, copy, 0));
+		world->steps = 0;
+		world->call = take_place;
+		world->arg = &n;
+		world->call_at = i;
+		n.came = false;
+		ASSERT_EQ(0, cut(v, "v4", "eth1"));
+		EXPECT_EQ(n.came, tells(path, other)) {
+			TH_LOG("it came at call %u", i);
+		}
+		EXPECT_EQ(n.came, is_alone(self));
+	}
+	EXPECT_LT(20, i);
+	unlink(copy);
+	json_decref(other);
+}
+
 TEST_F(repair, file__one_supervisor_at_a_time)
 {
 	struct supervisor two;
@@ -1622,6 +1667,37 @@ TEST_F(repair, killed__withdrawn_at_one_host)
 	EXPECT_EQ(0, world->node[1].n);
 }
 
+/* A repair went around the host, and did not come so far as to delete its entry. */
+TEST_F(repair, killed__withdrawn_at_a_host_that_it_left)
+{
+	const struct aggctl host = { .json = true, .netns = "v1" };
+	const char **only = cmd_withdraw.verbs[0].opts[0].dest;
+	struct supervisor *v = &self->one;
+	struct fake_entry entry = world->node[1].entry[0];
+	json_t *node, *was;
+	char path[64], *arg = path;
+
+	strcpy(path, v->path);
+	node = json_object_get(json_object_get(v->s.json, "nodes"), "v1");
+	was = json_object_get(node, "trees");
+	json_object_set(node, "remove", was);
+	json_object_set_new(node, "trees", json_array());
+	ASSERT_EQ(0, plan_store_save(&v->store, v->s.json));
+	stop(v);
+	world->at = 1;
+	*only = "v1";
+	EXPECT_EQ(0, cmd_withdraw.verbs[0].run(&host, 1, &arg));
+	EXPECT_EQ(0, world->node[1].n);
+	/* Another plan's stays. */
+	entry.plan[0] ^= 1;
+	world->node[1].entry[world->node[1].n++] = entry;
+	EXPECT_NE(0, cmd_withdraw.verbs[0].run(&host, 1, &arg));
+	EXPECT_EQ(1, world->node[1].n);
+	*only = NULL;
+	ASSERT_EQ(0, begin(path));
+	ASSERT_EQ(0, start(v, path));
+}
+
 /* --- withdrawn -------------------------------------------------------------- */
 
 static void is_ready(void *arg, size_t nodes)
@@ -1848,6 +1924,22 @@ TEST_F(repair, printed__to_a_closed_pipe)
 	world->node[0].entry[0].state = AGGNET_TREE_DONE;
 	EXPECT_EQ(0, supervise_to(path, pipes[1]));
 	close(pipes[1]);
+	ASSERT_EQ(0, start(v, path));
+}
+
+/* There is no room where the lines go. */
+TEST_F(repair, printed__to_a_full_disk)
+{
+	int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+	struct supervisor *v = &self->one;
+	char path[64];
+
+	strcpy(path, v->path);
+	stop(v);
+	ASSERT_LE(0, full);
+	world->node[0].entry[0].state = AGGNET_TREE_DONE;
+	EXPECT_EQ(0, supervise_to(path, full));
+	close(full);
 	ASSERT_EQ(0, start(v, path));
 }
 
@@ -2479,6 +2571,69 @@ TEST_F(repair, apply__fails_without_a_trace)
 				     world->node[k].info.label);
 		}
 	}
+	json_decref(json);
+}
+
+static void interrupt(void *arg)
+{
+	const int *signals = arg;
+
+	raise(*signals);
+}
+
+/* A user stops it between two commits: it has come to all nodes before it ends. */
+TEST_F(repair, apply__interrupted)
+{
+	static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
+	unsigned int i, k, whole = 0;
+	json_t *json = make_plan();
+	int status;
+	pid_t pid;
+
+	for (i = 1; i < STEPS_MAX; i++) {
+		fake_world_new();
+		pid = fork();
+		if (!pid) {
+			world->call = interrupt;
+			world->arg = (void *)&signals[i % ARRAY_SIZE(signals)];
+			world->call_at = i;
+			_exit(apply(json, false) ? 1 : 0);
+		}
+		ASSERT_EQ(pid, waitpid(pid, &status, 0));
+		if (WIFEXITED(status))
+			break;
+		for (k = 0; k < FAKE_NODES && !world->node[k].n; k++)
+			;
+		if (k == FAKE_NODES)
+			continue;
+		EXPECT_TRUE(in_force(json));
+		whole++;
+	}
+	EXPECT_EQ(0, status);
+	EXPECT_LT(2, whole);
+	json_decref(json);
+}
+
+/* Its errors go to a pipe without a reader: what a node refuses is taken back. */
+TEST_F(repair, apply__refused_without_a_reader)
+{
+	json_t *json = make_plan();
+	int pipes[2], status;
+	pid_t pid;
+
+	fake_world_new();
+	ASSERT_EQ(0, pipe(pipes));
+	close(pipes[0]);
+	world->refuse = 1 << 2;
+	pid = fork();
+	if (!pid) {
+		dup2(pipes[1], STDERR_FILENO);
+		_exit(apply(json, false) ? 1 : 0);
+	}
+	close(pipes[1]);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_TRUE(WIFEXITED(status));
+	EXPECT_TRUE(nothing_in_force());
 	json_decref(json);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A plan into its nodes: in force on all of them, or on none. */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,6 +103,19 @@ static void undo(const struct plan_file *file, struct node *nodes, size_t n,
 	}
 }
 
+/* Until all nodes have the plan, or none, these signals wait. */
+static void hold_signals(sigset_t *before)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGQUIT);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, before);
+}
+
 static int commit_all(const struct plan_file *file, struct node *nodes,
 		      bool in_testbed, const json_t *old, size_t *at)
 {
@@ -127,7 +141,8 @@ static int commit_all(const struct plan_file *file, struct node *nodes,
  * @at: after a failure, index of the node that refused
  *
  * Nothing is in force anywhere before everything is checked; then nodes follow
- * in the order of the file.
+ * in the order of the file. A signal that would end the process waits meanwhile,
+ * and what is printed to a closed pipe does not end it.
  *
  * Return: 0, or -1 with an error line printed.
  */
@@ -135,6 +150,8 @@ int plan_install(const struct plan_file *file, bool in_testbed, bool replace,
 		 const json_t *old, size_t *at)
 {
 	struct node *nodes = calloc(file->n + 1, sizeof(*nodes));
+	sighandler_t on_pipe;
+	sigset_t signals;
 	size_t i;
 	int ret;
 
@@ -144,8 +161,10 @@ int plan_install(const struct plan_file *file, bool in_testbed, bool replace,
 		return -1;
 	}
 	raise_files();
-	ret = stage_all(file, nodes, in_testbed, replace, at) ||
-	      commit_all(file, nodes, in_testbed, old, at);
+	on_pipe = signal(SIGPIPE, SIG_IGN);
+	ret = stage_all(file, nodes, in_testbed, replace, at);
+	hold_signals(&signals);
+	ret = ret || commit_all(file, nodes, in_testbed, old, at);
 	for (i = file->n; i--; ) {
 		if (ret && nodes[i].ctl) {
 			aggnet_plan_drop(nodes[i].ctl);
@@ -154,5 +173,7 @@ int plan_install(const struct plan_file *file, bool in_testbed, bool replace,
 		node_close(&nodes[i]);
 	}
 	free(nodes);
+	sigprocmask(SIG_SETMASK, &signals, NULL);
+	signal(SIGPIPE, on_pipe);
 	return ret ? -1 : 0;
 }

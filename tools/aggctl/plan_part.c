@@ -559,14 +559,14 @@ int plan_part_undo(struct node *node, const json_t *old)
 	return 0;
 }
 
-/* A switch has an entry for each link of a tree; they go together. */
-static bool is_repeat(const json_t *trees, size_t i)
+/* Is one of the first @n entries of the list of the same tree? */
+static bool has_tree(const json_t *trees, size_t n, const json_t *tree)
 {
-	const json_t *tree = json_array_get(trees, i), *other;
-	size_t k;
+	const json_t *other;
+	size_t i;
 
-	for (k = 0; k < i; k++) {
-		other = json_array_get(trees, k);
+	for (i = 0; i < n; i++) {
+		other = json_array_get(trees, i);
 		if (json_equal(json_object_get(tree, "job"),
 			       json_object_get(other, "job")) &&
 		    json_equal(json_object_get(tree, "receiver"),
@@ -695,6 +695,36 @@ out:
 	return ret;
 }
 
+/* A switch has an entry for each link of a tree; they go together. */
+static int withdraw_trees(struct node *node, const json_t *trees,
+			  unsigned int *missing)
+{
+	json_t *tree;
+	size_t i;
+
+	json_array_foreach((json_t *)trees, i, tree)
+		if (!has_tree(trees, i, tree) &&
+		    withdraw_tree(node, tree, missing))
+			return -1;
+	return 0;
+}
+
+/* Entries of before, if the supervisor was killed before it deleted them. */
+static int withdraw_removed(struct node *node, const json_t *trees,
+			    const json_t *remove)
+{
+	unsigned int gone = 0;
+	json_t *tree;
+	size_t i;
+
+	json_array_foreach((json_t *)remove, i, tree)
+		if (!has_tree(remove, i, tree) &&
+		    !has_tree(trees, json_array_size(trees), tree) &&
+		    withdraw_tree(node, tree, &gone))
+			return -1;
+	return 0;
+}
+
 /**
  * plan_part_withdraw() - delete a node's entries, all of them or none
  * @node: the node, open; we are in its namespace
@@ -707,21 +737,15 @@ int plan_part_withdraw(struct node *node, const json_t *entry,
 		       unsigned int *missing)
 {
 	const json_t *trees = json_object_get(entry, "trees");
-	int ret;
-	size_t i;
 
 	if (node_ports(node, json_object_get(entry, "ports"),
 		       NODE_ATTACH_NONE))
 		return -1;
 	if (aggnet_plan_begin(node->ctl))
 		return node_refused(node, "plan");
-	for (i = 0; i < json_array_size(trees); i++) {
-		if (is_repeat(trees, i))
-			continue;
-		ret = withdraw_tree(node, json_array_get(trees, i), missing);
-		if (ret)
-			return ret;
-	}
+	if (withdraw_trees(node, trees, missing) ||
+	    withdraw_removed(node, trees, json_object_get(entry, "remove")))
+		return -1;
 	if (aggnet_plan_commit(node->ctl))
 		return node_refused(node, "plan");
 	return withdraw_links(node, json_object_get(entry, "links"));

@@ -423,6 +423,12 @@ static int restore_topology(struct plan *plan, const json_t *json,
 	}
 	if (!plan->topo)
 		goto bad;
+	if (json_is_string(name) &&
+	    strcmp(json_string_value(name), aggt_topo_name(plan->topo))) {
+		err("%s: its topology is %s, but its description is of %s",
+		    path, json_string_value(name), aggt_topo_name(plan->topo));
+		return -1;
+	}
 	json_array_foreach(json_object_get(json, "failed"), i, part)
 		if (!json_is_string(part) ||
 		    aggt_topo_fail(plan->topo, json_string_value(part), &why))

@@ -23,15 +23,20 @@
 #define NEW_SIZE	sizeof(".aggnet-plan.0123456789abcdef")
 
 /* Return: 1 if the name is that of the open file, or of none; 0; -errno */
-static int is_in_place(const struct plan_store *store)
+static int is_name_of(const struct plan_store *store, const char *name, int fd)
 {
 	struct stat ours, there;
 
-	if (fstat(store->file, &ours))
+	if (fstat(fd, &ours))
 		return -errno;
-	if (fstatat(store->dir, store->name, &there, AT_SYMLINK_NOFOLLOW))
+	if (fstatat(store->dir, name, &there, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT ? 1 : -errno;
 	return ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+static int is_in_place(const struct plan_store *store)
+{
+	return is_name_of(store, store->name, store->file);
 }
 
 /* Symbolic links are followed once, here, and never again. */
@@ -183,6 +188,36 @@ static int dump(const json_t *json, int fd)
 	return ret;
 }
 
+static int rename_in(const struct plan_store *store, const char *from,
+		     const char *to, unsigned int flags)
+{
+	return renameat2(store->dir, from, store->dir, to, flags);
+}
+
+/*
+ * The file @new takes the place of the old one, and of nothing else: they are
+ * exchanged, and exchanged back if it was something else. Return: 0, or -1, with
+ * EEXIST then
+ */
+static int put_in_place(const struct plan_store *store, const char *new)
+{
+	if (rename_in(store, new, store->name, RENAME_EXCHANGE)) {
+		if (errno == ENOENT)
+			return rename_in(store, new, store->name,
+					 RENAME_NOREPLACE);
+		/* Not every filesystem can exchange them, NFS for one. */
+		return errno == EINVAL ?
+		       rename_in(store, new, store->name, 0) : -1;
+	}
+	if (is_name_of(store, new, store->file) > 0) {
+		unlinkat(store->dir, new, 0);
+		return 0;
+	}
+	rename_in(store, new, store->name, RENAME_EXCHANGE);
+	errno = EEXIST;
+	return -1;
+}
+
 /* Return: the new file, written through and in its place, or -1. */
 static int replace(const struct plan_store *store, const json_t *json)
 {
@@ -192,14 +227,14 @@ static int replace(const struct plan_store *store, const json_t *json)
 	if (fd < 0)
 		return -1;
 	if (!take_owner(store, fd) && !flock(fd, LOCK_EX | LOCK_NB) &&
-	    !dump(json, fd) && !fsync(fd) &&
-	    !renameat(store->dir, new, store->dir, store->name)) {
+	    !dump(json, fd) && !fsync(fd) && !put_in_place(store, new)) {
 		fsync(store->dir);
 		return fd;
 	}
 	error = errno ? errno : EIO;
+	if (is_name_of(store, new, fd) > 0)
+		unlinkat(store->dir, new, 0);
 	close(fd);
-	unlinkat(store->dir, new, 0);
 	errno = error;
 	return -1;
 }
@@ -218,17 +253,14 @@ int plan_store_save(struct plan_store *store, const json_t *json)
 {
 	int fd = -1, there = is_in_place(store);
 
-	if (!there) {
-		err("%s: something else has taken its place, it is left alone",
-		    store->path);
-		return -1;
-	}
-	if (there < 0)
-		errno = -there;
-	else
+	if (there > 0)
 		fd = replace(store, json);
+	else
+		errno = there < 0 ? -there : EEXIST;
 	if (fd < 0) {
-		err("%s: %s", store->path, strerror(errno));
+		err("%s: %s", store->path, errno == EEXIST ?
+		    "something else has taken its place, it is left alone" :
+		    strerror(errno));
 		return -1;
 	}
 	close(store->file);
