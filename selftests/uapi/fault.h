@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Allocations that fail on purpose, on a kernel that can: those of a thread, by
- * /proc/thread-self/fail-nth, or the module's own, in softirq, too.
+/* Make allocations fail, on a kernel with fault injection: those of a thread,
+ * with /proc/thread-self/fail-nth, or the module's own, including those in
+ * softirq.
  */
 #ifndef FAULT_H
 #define FAULT_H
@@ -27,7 +28,7 @@ static inline int fault_put_number(const char *name, int n)
 	return put_file(name, text);
 }
 
-/* -1 if it cannot be read. */
+/* Return: the number in the file, or -1 */
 static inline int fault_get(const char *name)
 {
 	char text[16] = "";
@@ -41,8 +42,8 @@ static inline int fault_get(const char *name)
 /**
  * struct fault - a way to make allocations fail
  * @name: for messages
- * @able: can this kernel do it? It says nothing about it in its log.
- * @arm: the @nth from now on fails; 0: none does
+ * @able: can this kernel do it? Also keeps failures out of the kernel's log.
+ * @arm: make the @nth allocation from now on fail; 0: none
  * @struck: has it failed?
  */
 struct fault {
@@ -54,7 +55,7 @@ struct fault {
 
 static inline bool fault_thread_able(void)
 {
-	/* Those that may sleep are to fail, too. */
+	/* Allocations that may sleep must fail, too. */
 	return !access(FAULT_NTH, W_OK) &&
 	       !put_file(FAULT_DEBUG "failslab/verbose", "0") &&
 	       !put_file(FAULT_DEBUG "failslab/ignore-gfp-wait", "N") &&

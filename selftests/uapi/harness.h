@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The kselftest harness, patient: a test that hangs is to end, one that is slow
- * on a debug kernel or a busy machine is not.
+/* The kselftest harness with longer timeouts: they end a test that hangs, but
+ * not one that is slow on a debug kernel or a busy machine.
  */
 #ifndef HARNESS_H
 #define HARNESS_H

@@ -38,7 +38,7 @@ void line_enter(const struct line *line, int node)
 		perror("# setns");
 }
 
-/* Requests of one namespace, the one that we are in. */
+/* Send requests of the current namespace. */
 static int line_request(struct nl_msg **msg, unsigned int n)
 {
 	struct rtnl *r = rtnl_open("line");
@@ -79,7 +79,10 @@ static struct rtnl_link_req line_device(int node, bool right)
 	};
 }
 
-/* Routes by the link on the right, or the left, to all that are there. */
+/*
+ * Add routes through the link on the right, or the left, to all nodes on that
+ * side.
+ */
 static int line_routes(int node, bool right)
 {
 	int to = right ? node + 1 : 0, until = right ? NODES : node, n = 0;
@@ -104,7 +107,7 @@ static struct nl_msg *line_neighbour(int node, bool right)
 			      other.mac);
 }
 
-/* Address of a device, and the neighbour behind it. */
+/* Set the address of a device and the neighbour on its link. */
 static int line_addresses(int node, bool right)
 {
 	int index = right ? RIGHT : LEFT, left = right ? node : node - 1;
@@ -117,7 +120,10 @@ static int line_addresses(int node, bool right)
 	return line_request(msg, 3);
 }
 
-/* Both ends of the link on the right of @left. The last is entered. */
+/*
+ * Wait for both ends of the link on the right of @left. The last one's
+ * namespace is entered.
+ */
 static int line_ready(const struct line *line, int left)
 {
 	line_enter(line, left + 1);
@@ -127,7 +133,7 @@ static int line_ready(const struct line *line, int left)
 	return device_wait("r");
 }
 
-/* The link between @left and its right neighbour; both are there. */
+/* Connect @left to its right neighbour; both must exist. */
 static int line_connect(struct line *line, int left)
 {
 	struct rtnl_link_req device = line_device(left, true);
@@ -148,7 +154,7 @@ static int line_connect(struct line *line, int left)
 	return line_ready(line, left);
 }
 
-/* A device that goes down takes its neighbours and routes with it. */
+/* A device that goes down loses its neighbours and routes: set them again. */
 int line_reconnect(struct line *line, int left)
 {
 	struct nl_msg *msg[] = {
@@ -183,7 +189,9 @@ int line_up(struct line *line)
 	return 0;
 }
 
-/* Nobody hears anything of it any more; who uses it keeps it from going. */
+/*
+ * Cut the node off. Its namespace stays as long as a socket or process uses it.
+ */
 void line_cut(struct line *line, int node)
 {
 	line_enter(line, node);

@@ -23,24 +23,26 @@ struct line {
 
 const char *line_identity(int node);
 
-/* Milliseconds. */
+/* Monotonic clock, in milliseconds. */
 int64_t line_now(void);
 
-/* Make it, and take it away. Return: 0, or -1 */
+/* Make the line; remove it. Return: 0, or -1 */
 int line_up(struct line *line);
 void line_down(struct line *line);
 
-/* Go into a node's namespace. */
+/* Enter a node's namespace. */
 void line_enter(const struct line *line, int node);
 
-/* The link on the right of @left works again, whose device r was set down. */
+/* Set device r of @left up again, and wait until its link works. */
 int line_reconnect(struct line *line, int left);
 
-/* Nobody hears anything of it any more; who uses it keeps it from going. */
+/*
+ * Cut the node off. Its namespace stays as long as a socket or process uses it.
+ */
 void line_cut(struct line *line, int node);
-/* It goes, with all that it has. */
+/* Cut the node off and delete it. */
 void line_destroy(struct line *line, int node);
-/* One that was destroyed, without entries. Return: 0, or -1 */
+/* Make a destroyed node again, without entries. Return: 0, or -1 */
 int line_restore(struct line *line, int node);
 
 #endif /* LINE_H */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* States of a transfer along a line, and how it is brought to one. */
+/* The states of a transfer along a line, and how a test reaches each of them.
+ */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <stdio.h>
@@ -10,19 +11,20 @@
 #include "member.h"
 #include "slow_kernel.h"
 
-#define STALL_MS	100	/* of a CPU: a host that excuses a timeout */
+#define STALL_MS	100	/* a CPU's stall that excuses a timeout */
 /*
- * A loaded host may be late by an RTO, or by all of GIVE_UP, without such a stall:
- * the work of others holds up what the kernel does for us. From here on it needs
- * one; and no more than a quarter of all tries, and a few, may go without.
+ * A loaded host may be late by an RTO, or by GIVE_UP, without such a stall,
+ * when other processes delay the kernel's work. Tries slower than SLOW_FREE
+ * need a stall; of the others no more than a quarter, and FREE, may do without
+ * one.
  */
-#define SLOW_FREE	4	/* times what the first try has */
+#define SLOW_FREE	4	/* times the first try's clocks */
 #define FREE		5
-#define SLOWEST		64	/* times as slow as we expect a host to be */
-#define CHECKED		8	/* times as slow is a kernel with checkers */
-#define SLACK		60000	/* of a slow machine, before it counts as a hang */
-#define CLOSED		68	/* MTU of a link that takes no packet of ours */
-#define SHORT		200	/* of one that takes OPENs and their answers */
+#define SLOWEST		64	/* ms more for a slow machine */
+#define CHECKED		8	/* factor of a kernel with checkers */
+#define SLACK		60000	/* ms more for a slow machine */
+#define CLOSED		68	/* MTU of a link that no aggnet packet passes */
+#define SHORT		200	/* MTU that only OPENs and their answers pass */
 
 static bool is_idle(struct line_transfer *t)
 {
@@ -35,7 +37,7 @@ static bool is_opening(struct line_transfer *t)
 	       transfer_look(t, NODE_R).channels == 1;
 }
 
-/* C has its ACCEPT, and the PROBE does not come through. */
+/* C has its ACCEPT, and its PROBE does not arrive. */
 static bool is_binding(struct line_transfer *t)
 {
 	return transfer_look(t, NODE_C).acceptor.s_addr &&
@@ -63,7 +65,7 @@ static bool is_finished(struct line_transfer *t)
 	return transfer_look(t, NODE_C).state == AGGNET_TREE_WAITING;
 }
 
-/* The aggregator, whose FIN does not come through. */
+/* The aggregator's FIN does not arrive. */
 static bool is_closing(struct line_transfer *t)
 {
 	return is_finished(t) &&
@@ -152,7 +154,7 @@ static bool has_timed_out(struct line_transfer *t)
 	       transfer_look(t, NODE_C).reason == AGGNET_R_TIMEOUT;
 }
 
-/* Has a node given up, or C gone around the aggregator? */
+/* Has a node given up, or has C bound past the aggregator? */
 static bool is_slow(struct line_transfer *t)
 {
 	return transfer_look(t, NODE_R).channels > 1 || has_timed_out(t);
@@ -181,7 +183,7 @@ void transfer_narrow(struct line_transfer *t, const struct state *s, int mtu)
 	device_set_mtu("l", mtu);
 }
 
-/* Receiver first. */
+/* The receiver joins first. */
 int transfer_join(struct line_transfer *t, unsigned int absent)
 {
 	int i;
@@ -192,7 +194,7 @@ int transfer_join(struct line_transfer *t, unsigned int absent)
 	return 0;
 }
 
-/* Once. Return: what went wrong, NULL: nothing */
+/* Try once. Return: what went wrong, or NULL */
 static const char *try_to_bring(struct line_transfer *t, const struct state *s)
 {
 	int i;
@@ -215,17 +217,14 @@ static const char *try_to_bring(struct line_transfer *t, const struct state *s)
 	return transfer_reach(t, s, s->there) ? NULL : "the state is not reached";
 }
 
-/*
- * A slow host does not make a node give up before its time, nor where that is
- * PATIENT.
- */
+/* On a slow host no node gives up before its time, or if give_up is PATIENT. */
 static bool is_early(struct line_transfer *t, int64_t took)
 {
 	return has_timed_out(t) && (t->give_up == PATIENT ||
 				    took < t->slow * t->give_up / 2);
 }
 
-/* How slow is the kernel itself? */
+/* How many times slower than others is this kernel? */
 static uint32_t slowness(void)
 {
 	return slow_kernel() ? CHECKED : 1;
@@ -237,14 +236,14 @@ static const char *not_excused(struct line_transfer *t, int64_t took)
 	bool stalled = stall_longest() >= STALL_MS;
 
 	if (is_early(t, took))
-		return "it timed out too early";
+		return "a node gave up too early";
 	t->unexplained += !stalled;
 	if (t->unexplained > FREE + t->instance / 4)
 		return "too many tries are repeated, and the host did not stall";
 	if (!stalled && t->slow >= SLOW_FREE * slowness())
 		return has_timed_out(t) ?
-		       "it timed out, and the host did not stall" :
-		       "C went around, and the host did not stall";
+		       "a node gave up, and the host did not stall" :
+		       "C bound past the aggregator, and the host did not stall";
 	return t->slow > SLOWEST ? "the host is too slow" : NULL;
 }
 

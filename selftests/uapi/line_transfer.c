@@ -19,7 +19,9 @@ static void app_over(struct app *app, int error)
 	app->error = error;
 }
 
-/* Of a record of an application, other ones for other keys: 1 to 40. */
+/*
+ * The value, 1 to 40, of an application's record; each application has its own.
+ */
 static int64_t app_value(int app, unsigned int i)
 {
 	return 1 + (app == APP_C ? i * 7 : i * 11 + 5) % 40;
@@ -51,7 +53,7 @@ static int64_t record_value(const uint8_t *record)
 {
 	int64_t value = 0;
 
-	/* Short positive ones only. */
+	/* Values are short and positive in these tests. */
 	memcpy(&value, record + 2 + record[0], record[1]);
 	return value;
 }

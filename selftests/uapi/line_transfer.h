@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A transfer along a line of nodes, from C and A to R: its applications, which
- * this process plays, its entries, and the states that it can be brought to.
+/* A transfer along a line of nodes, from C and A to R: its entries, its
+ * applications, which are sockets of this process, and the states that a test
+ * can bring it to.
  */
 #ifndef LINE_TRANSFER_H
 #define LINE_TRANSFER_H
@@ -11,7 +12,7 @@
 #include "line.h"
 
 #define GIVE_UP		400	/* ms */
-#define PATIENT		60000	/* where nobody may give up */
+#define PATIENT		60000	/* where no node may give up */
 #define RECORDS		400	/* of each source */
 
 enum { APP_C, APP_AGG, APP_R, APPS };
@@ -20,14 +21,14 @@ extern const int app_node[APPS];
 extern const char * const app_name[APPS];
 
 /**
- * struct app - a process that takes part, played by this one
- * @fd: its socket, -1: it is dead
+ * struct app - an application that takes part
+ * @fd: its socket, -1: it is killed
  * @sent: records so far
- * @shut: the source has told its end
- * @seen: of the receiver: what it has read of each key, in all
- * @foreign: of the receiver: records with a key that no source has
+ * @shut: the source has shut down its end
+ * @seen: receiver: the sum of the values that it has read, by key
+ * @foreign: receiver: records with a key that no source has
  * @over: it has its outcome
- * @error: which, 0: all is well
+ * @error: of the outcome, 0: success
  */
 struct app {
 	int fd;
@@ -40,15 +41,15 @@ struct app {
 };
 
 /**
- * struct line_transfer - one after the other on a line
+ * struct line_transfer - the transfers on a line, one after the other
  * @line: the nodes
- * @app: of this one, by APP_*
- * @taken: the end mark, by a living receiver
+ * @app: applications of this transfer, by APP_*
+ * @taken: the receiver has read the end mark
  * @give_up: of the entries, ms
- * @slow: so many times what a quick host needs
+ * @slow: factor of all clocks; a quick host needs 1
  * @repeated: tries of all transfers so far that a slow host spoiled
  * @unexplained: those of them in which no CPU stood still
- * @instance: of this one
+ * @instance: of this transfer
  * @hold: of the entries, ms
  */
 struct line_transfer {
@@ -64,22 +65,22 @@ struct line_transfer {
 };
 
 /**
- * struct state - of a transfer in which somebody dies
- * @name: for people
- * @later: nobody joins before
- * @first: this must be so before @mtu, and before anything is sent
- * @mtu: of the link on the left of @at, 0: what it was
+ * struct state - of a transfer in which a member dies
+ * @name: for messages
+ * @later: no application joins before the death
+ * @first: this must hold before @mtu is set and before a record is sent
+ * @mtu: of the link on the left of @at, 0: unchanged
  * @at: node
  * @c_hold: of C's entry, ms: its records leave as they come
- * @a_hold: of the aggregator's, likewise
- * @c: records of C
- * @c_shut: and its end
- * @c_fails: and C ends without it
- * @a: the aggregator's own source, as @c
- * @a_shut: as @c_shut
+ * @a_hold: of the aggregator's entry, ms
+ * @c: records that C sends
+ * @c_shut: C then shuts down its end
+ * @c_fails: C then closes its socket without an end
+ * @a: records that the aggregator's own source sends
+ * @a_shut: it then shuts down its end
  * @read: the receiver reads the records
- * @take: and the end mark
- * @there: the state has been reached
+ * @take: the receiver reads the end mark
+ * @there: has the transfer reached this state?
  */
 struct state {
 	const char *name;
@@ -105,47 +106,48 @@ enum {
 };
 
 extern const struct state transfer_states[STATES];
-/* What a transfer has to do from any of them to its end. */
+/* What the applications do after any state, up to the end of the transfer. */
 extern const struct state transfer_rest;
 
 /* Return: 0, or -1 */
 int app_join(struct line_transfer *t, int app);
 void app_kill(struct line_transfer *t, int app);
-/* What a source does next, up to @records, and to its end if @shut. */
+/* Let a source send up to @records, and shut down its end if @shut. */
 void app_write(struct line_transfer *t, int app, unsigned int records,
 	       bool shut);
-/* One message; the end mark only if @take. Return: false: not now */
+/*
+ * Read one message; the end mark only if @take. Return: false: nothing to read
+ */
 bool app_read(struct line_transfer *t, bool take);
 
-/* An entry at a node. Return: 0, or negative */
+/* Add an entry at a node. Return: 0, or negative */
 int transfer_add(struct line_transfer *t, int node);
-/* A new instance of the same incast ID, parents first. Return: 0, or -1 */
+/* Add the entries of a new instance, parents first. Return: 0, or -1 */
 int transfer_begin(struct line_transfer *t);
-/* All applications and entries go. */
+/* Remove all applications and entries. */
 void transfer_end(struct line_transfer *t);
-/* An entry as its node tells it; zeroes if there is none. */
+/* Get the state of a node's entry; zeroes if it has none. */
 struct aggnet_tree_info transfer_look(struct line_transfer *t, int node);
 uint64_t transfer_counter(struct line_transfer *t, int node, const char *name);
 
-/* All but those whose bit is set. Return: 0, or -1 */
+/* Join all applications but those whose bit is set. Return: 0, or -1 */
 int transfer_join(struct line_transfer *t, unsigned int absent);
 /* Has the receiver read what C and the aggregator sent, of each key? */
 bool transfer_exact(const struct line_transfer *t);
-/* Have all that live an outcome? */
+/* Has every application that was not killed its outcome? */
 bool transfer_over(struct line_transfer *t);
-/* Let the applications go on until that. Return: false: not in time */
+/* Let the applications go on until @there. Return: false: not in time */
 bool transfer_reach(struct line_transfer *t, const struct state *s,
 		    bool (*there)(struct line_transfer *t));
-/* The link of a state, if it has one. */
+/* Set the MTU of the state's link, if it has one. */
 void transfer_narrow(struct line_transfer *t, const struct state *s, int mtu);
 /*
- * Bring the transfer there. A host that is seen to be too busy for our clocks
- * gets slower ones, and the try is counted: otherwise a timeout is a failure.
- * Needs stall_watch().
- * Return: what went wrong, NULL: nothing
+ * Bring the transfer to the state. On a host that is too busy for the clocks
+ * repeat this with slower clocks, and count the try; otherwise a timeout is an
+ * error. Needs stall_watch(). Return: what went wrong, or NULL
  */
 const char *transfer_bring(struct line_transfer *t, const struct state *s);
-/* The transfer as the nodes see it. */
+/* Return: a text that shows the state of the entries */
 const char *transfer_picture(struct line_transfer *t);
 
 #endif /* LINE_TRANSFER_H */

@@ -30,13 +30,13 @@ struct message {
 
 struct in_addr ip(const char *text);
 
-/* A namespace of its own with an identity. Return: its control handle. */
+/* Make a namespace with an identity. Return: its control handle */
 struct aggnet_ctl *make_node(const char *address);
 
-/* A device becomes a port. Return: 0 or -errno */
+/* Make a device a port. Return: 0 or -errno */
 int attach(struct aggnet_ctl *ctl, const char *device, bool transit);
 
-/* A counter of the node; UINT64_MAX: there is none of that name. */
+/* Return: a counter of the node; UINT64_MAX: no counter has that name */
 uint64_t counter(struct aggnet_ctl *ctl, const char *name);
 
 /* An entry of job JOB at NODE_A; the caller fills in what differs. */
@@ -58,10 +58,13 @@ size_t put_record(uint8_t *buf, const char *key, int64_t value);
 int send_record(int fd, const char *key, int64_t value);
 ssize_t receive(int fd, struct message *m, int flags);
 
-/* The value of the record that is alone in a message of records. */
+/* Return: the value of the only record in a message */
 int64_t only_value(const struct message *m, ssize_t len);
 
-/* Who raised the abort, and why; UINT32_MAX: the socket does not know. */
+/*
+ * Return: why the transfer was aborted; @origin: by which node. UINT32_MAX:
+ * unknown
+ */
 uint32_t reason(int fd, uint32_t *origin);
 
 struct sender {
@@ -71,7 +74,7 @@ struct sender {
 	pthread_t thread;
 };
 
-/* Blocking sends of many records at a time, then the end. */
+/* Send many records at a time with blocking calls, then the end. */
 void *send_many(void *arg);
 
 /* --- waiting --- */

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A client of the family that shows all that the kernel answers. */
+/* A client of the family that gives access to everything that the kernel
+ * answers.
+ */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -111,13 +113,13 @@ static void take_sentence(struct nl *nl, const char *tlv, const char *end)
 	if (!attr[NLMSGERR_ATTR_MSG])
 		return;
 	text = payload(attr[NLMSGERR_ATTR_MSG]);
-	/* Some sentences begin with the module's name. */
+	/* Some errors begin with the module's name. */
 	if (!strncmp(text, MODULE, strlen(MODULE)))
 		text += strlen(MODULE);
 	strncpy(nl->text, text, sizeof(nl->text) - 1);
 }
 
-/* What the kernel says of a request that it refuses. */
+/* Read the error of a refused request. */
 static void parse_refusal(struct nl *nl, const struct nlmsghdr *h)
 {
 	const struct nlmsgerr *e = NLMSG_DATA(h);
@@ -130,7 +132,7 @@ static void parse_refusal(struct nl *nl, const struct nlmsghdr *h)
 	nl->missing = 0;
 	if (!(h->nlmsg_flags & NLM_F_ACK_TLVS))
 		return;
-	/* The request comes first, unless NETLINK_CAP_ACK left it out. */
+	/* The ACK repeats the request, unless NETLINK_CAP_ACK left it out. */
 	if (!(h->nlmsg_flags & NLM_F_CAPPED))
 		tlv += NLMSG_ALIGN(e->msg.nlmsg_len) - sizeof(e->msg);
 	parse(attr, tlv, (const char *)h + h->nlmsg_len);
@@ -147,8 +149,8 @@ static void parse_refusal(struct nl *nl, const struct nlmsghdr *h)
 }
 
 /*
- * One message. Return: 1 if more of the answer is to come, 0 at its end or
- * -errno. Messages of other requests and events are passed over.
+ * Take one message. Return: 1 if more of the answer follows, 0 at its end, or
+ * -errno. Skips messages of other requests and events.
  */
 static int take(struct nl *nl, const struct nlmsghdr *h,
 		void (*each)(struct nl *nl, void *arg), void *arg)
@@ -219,7 +221,7 @@ static int talk(struct nl *nl, void (*each)(struct nl *nl, void *arg),
 	return err;
 }
 
-/* An answer lies before its ACK in another datagram: keep it. */
+/* An answer comes before its ACK, in another datagram: keep it. */
 static void keep(struct nl *nl, void *arg)
 {
 	const char *first = NULL, *end = NULL;
@@ -330,7 +332,7 @@ int nl_open(struct nl *nl)
 		return -errno;
 	setsockopt(nl->fd, SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof(one));
 	setsockopt(nl->fd, SOL_NETLINK, NETLINK_CAP_ACK, &one, sizeof(one));
-	/* A kernel that does not answer fails a test, and holds up none. */
+	/* If the kernel does not answer, the test fails and does not hang. */
 	setsockopt(nl->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 	err = resolve(nl);
 	if (err)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A client of the family that shows all that the kernel answers. */
+/* A client of the family that gives access to everything that the kernel
+ * answers.
+ */
 #ifndef NL_H
 #define NL_H
 
@@ -15,14 +17,14 @@
 #define NL_ATTR_MAX	64
 
 /**
- * struct nl - a socket, its request and what came back for it
+ * struct nl - a socket, its request and the answer
  * @fd: the socket
  * @family: ID of the family
  * @group: ID of its multicast group
  * @seq: of the request
- * @text: sentence of the last refusal, or ""
- * @blamed: attribute that it blames, 0: none
- * @missing: attribute that it misses, 0: none
+ * @text: message of the last error, or ""
+ * @blamed: attribute that the error refers to, 0: none
+ * @missing: attribute that the error reports as missing, 0: none
  * @attr: attributes of the last message, by type
  * @flags: header flags of all messages of the last dump, ORed
  * @request: the message being made
@@ -68,35 +70,35 @@ void nl_str(struct nl *nl, uint16_t type, const char *value);
 /* ... and send it. Return: 0 or the kernel's -errno; the answer is in @attr. */
 int nl_talk(struct nl *nl);
 
-/* A whole request without attributes. */
+/* Send a request without attributes. */
 int nl_do(struct nl *nl, uint8_t cmd);
 
-/* Send a request that is a dump, take nothing yet. */
+/* Send the request of a dump without taking an answer. */
 void nl_dump_send(struct nl *nl);
 
 /**
  * nl_dump_next() - take the next datagram of a dump
  * @nl: socket
- * @each: called for each message, @nl->attr set; may be NULL
- * @arg: for it
+ * @each: called for each message, with @nl->attr set; may be NULL
+ * @arg: its argument
  *
  * Return: 1 if there is more, 0 at the end, or -errno
  */
 int nl_dump_next(struct nl *nl, void (*each)(struct nl *nl, void *arg),
 		 void *arg);
 
-/* A whole dump. */
+/* Take a whole dump. */
 int nl_dump(struct nl *nl, uint8_t cmd,
 	    void (*each)(struct nl *nl, void *arg), void *arg);
 
-/* The events: join the group; take one (false: none within @ms). */
+/* Join the group of events; take one event (false: none came within @ms). */
 int nl_join(struct nl *nl);
 bool nl_event(struct nl *nl, int ms);
 
-/* Go into a nest (the last one of its type): @attr is then what it holds. */
+/* Enter a nest (the last one of its type): @attr then has its attributes. */
 void nl_enter(struct nl *nl, int type);
 
-/* Of the last message; a missing attribute is 0. */
+/* Attributes of the last message; a missing one reads as 0. */
 bool nl_has(const struct nl *nl, int type);
 size_t nl_len(const struct nl *nl, int type);
 const void *nl_data(const struct nl *nl, int type);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A node to test against, and short names for what is asked of it. */
+/* A node to test, and short calls of the usual requests. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The fixture of tests of one node that sends to itself. */
+/* The fixture for tests of one node that sends to itself. */
 #ifndef ONE_NODE_H
 #define ONE_NODE_H
 

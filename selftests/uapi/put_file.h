@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Text for a file of the kernel's. */
+/* Write text to a file of the kernel. */
 #ifndef PUT_FILE_H
 #define PUT_FILE_H
 

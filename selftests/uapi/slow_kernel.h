@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A kernel with checkers takes ten times as long, or more where packets are many. */
+/* Tests take ten times as long on a kernel with checkers, or longer with many
+ * packets.
+ */
 #ifndef SLOW_KERNEL_H
 #define SLOW_KERNEL_H
 
@@ -7,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the guest; the one that runs on a host is not. */
+/*
+ * Is the guest's kernel such a one? The programs that run on the host ignore
+ * it.
+ */
 static inline bool slow_kernel(void)
 {
 	const char *kernel = getenv("KERNEL");

@@ -61,7 +61,7 @@ TEST_F(node, close__of_the_reader_aborts)
 	close(w);
 }
 
-/* A crash closes too. */
+/* A process that is killed closes its socket, too. */
 TEST_F(node, close__by_a_killed_process)
 {
 	int r, w, status;

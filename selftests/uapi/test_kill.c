@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Every role of a transfer dies in every state of it: every application that
+/* Each role of a transfer dies in each state of it: every application that
  * lives gets an outcome in time, and no result is wrong. Needs root and the
- * module. ROUNDS=n kills each that often, SEED=n repeats an order.
+ * module. ROUNDS=n kills each role so many times, SEED=n repeats an order.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,15 +17,15 @@
 #include "../random.h"
 #include "line_transfer.h"
 
-#define WORKERS		8	/* lines at once */
+#define WORKERS		8	/* lines at the same time */
 
 enum {
-	NOBODY, SOURCE, SOURCE_PORT, TRANSIT, AGGREGATOR, RECEIVER,
+	NO_ROLE, SOURCE, SOURCE_PORT, TRANSIT, AGGREGATOR, RECEIVER,
 	RECEIVER_HOST, ROLES
 };
 
 static const char * const role_name[ROLES] = {
-	"nobody", "the source", "the source's port", "the transit's host",
+	"no role", "the source", "the source's port", "the transit's host",
 	"the aggregator's host", "the receiver", "the receiver's host",
 };
 
@@ -34,11 +34,11 @@ static const int role_host[ROLES] = {
 };
 
 /**
- * struct victim - what a worker kills, again and again
+ * struct victim - a transfer in which a worker kills roles
  * @t: the transfer
  * @killed: the role is dead
  * @worst: ms from a role's death to the last outcome
- * @rng: what it draws from
+ * @rng: random generator
  */
 struct victim {
 	struct line_transfer t;
@@ -53,7 +53,7 @@ static void cut_source(struct line_transfer *t)
 	device_set_up("r", false);
 }
 
-/* A host goes at once, or kills its processes before. */
+/* Cut the host off, before or after its applications are killed. */
 static void kill_host(struct victim *v, int host)
 {
 	bool at_once = splitmix64(&v->rng) & 1;
@@ -75,7 +75,7 @@ static void kill_role(struct victim *v, int role)
 		cut_source(&v->t);
 	else if (role == RECEIVER)
 		app_kill(&v->t, APP_R);
-	else if (role != NOBODY)
+	else if (role != NO_ROLE)
 		kill_host(v, role_host[role]);
 }
 
@@ -88,17 +88,19 @@ static int mend(struct victim *v, int role)
 	return line_restore(&v->t.line, role_host[role]);
 }
 
-/* Must everybody who lives succeed? What was taken over needs no source. */
+/*
+ * Must every application that lives succeed? A finished source is not needed.
+ */
 static bool must_succeed(int role, const struct state *s)
 {
 	if (s->c_fails)
 		return false;
 	if (role == SOURCE)
 		return s->c_shut;
-	return role == NOBODY || (role == RECEIVER && s->take);
+	return role == NO_ROLE || (role == RECEIVER && s->take);
 }
 
-/* Must everybody who lives fail? */
+/* Must every application that lives fail? */
 static bool must_fail(int role, const struct state *s)
 {
 	if (role == SOURCE)
@@ -108,14 +110,14 @@ static bool must_fail(int role, const struct state *s)
 	return s->c_fails || (role == AGGREGATOR && !s->a_shut);
 }
 
-/* Does nobody tell the others of this death, so that only silence does? */
+/* Is no node told of this death, so that the others notice silence only? */
 static bool is_silent(int role, const struct state *s)
 {
 	return role_host[role] || role == SOURCE_PORT ||
-	       (s->later && role != NOBODY);
+	       (s->later && role != NO_ROLE);
 }
 
-/* A death that is told has one errno; silence may be cut short by an answer. */
+/* A death that is reported has one errno; an answer may end a silence early. */
 static bool is_expected(int role, const struct state *s, int error)
 {
 	if (error == ECONNABORTED)
@@ -126,7 +128,7 @@ static bool is_expected(int role, const struct state *s, int error)
 	       (error == ETIMEDOUT || error == ECONNRESET);
 }
 
-/* Return: what is wrong, NULL: nothing */
+/* Return: what is wrong, or NULL */
 static const char *judge(struct line_transfer *t, int role, const struct state *s, int app)
 {
 	const struct app *a = &t->app[app];
@@ -142,13 +144,13 @@ static const char *judge(struct line_transfer *t, int role, const struct state *
 	if (!a->error && must_fail(role, s))
 		return "has no error";
 	if (!a->error && !t->taken)
-		return "has success, but nobody has the result";
+		return "has success, but the receiver did not read the result";
 	if (app == APP_R && !a->error && !transfer_exact(t))
 		return "has a wrong result";
 	return NULL;
 }
 
-/* The applications that a death takes away, a bit each. */
+/* The applications that die with the role, one bit each. */
 static unsigned int absent(int role)
 {
 	unsigned int apps = 0;
@@ -162,13 +164,13 @@ static unsigned int absent(int role)
 	return apps;
 }
 
-/* One death. Return: what is wrong, NULL: nothing */
-static const char *play(struct victim *v, int role, const struct state *s, int *who)
+/* Kill once. Return: what is wrong, or NULL */
+static const char *play(struct victim *v, int role, const struct state *s, int *app)
 {
 	const char *wrong;
 	int64_t killed;
 
-	*who = 0;
+	*app = 0;
 	v->killed = false;
 	v->t.give_up = must_succeed(role, s) || !is_silent(role, s) ?
 		       PATIENT : GIVE_UP;
@@ -184,9 +186,9 @@ static const char *play(struct victim *v, int role, const struct state *s, int *
 	transfer_reach(&v->t, &transfer_rest, transfer_over);
 	if (line_now() - killed > v->worst[role])
 		v->worst[role] = line_now() - killed;
-	for (*who = 0; *who < APPS && !wrong; (*who)++)
-		wrong = judge(&v->t, role, s, *who);
-	*who -= !!wrong;
+	for (*app = 0; *app < APPS && !wrong; (*app)++)
+		wrong = judge(&v->t, role, s, *app);
+	*app -= !!wrong;
 	return wrong;
 }
 
@@ -194,7 +196,7 @@ static const char *play(struct victim *v, int role, const struct state *s, int *
 
 enum { CELLS = ROLES * STATES };
 
-/* The next of all, each once in random order, and so on again. */
+/* Draw the next cell: each comes once in random order, then all again. */
 static unsigned int next_cell(unsigned long long *rng, unsigned int *cells,
 			      unsigned int i)
 {
@@ -206,27 +208,30 @@ static unsigned int next_cell(unsigned long long *rng, unsigned int *cells,
 	return cell;
 }
 
-/* Return: nothing is wrong */
+/* Return: true if nothing is wrong */
 static bool play_cell(struct victim *v, unsigned int round, unsigned int cell)
 {
 	const struct state *s = &transfer_states[cell / ROLES];
-	int role = cell % ROLES, who;
-	const char *wrong = play(v, role, s, &who);
+	int role = cell % ROLES, app;
+	const char *wrong = play(v, role, s, &app);
 
 	if (wrong)
 		printf("# round %u: %s dies in state %s: %s %s (error %d)%s\n",
-		       round, role_name[role], s->name, app_name[who], wrong,
-		       v->t.app[who].error, transfer_picture(&v->t));
+		       round, role_name[role], s->name, app_name[app], wrong,
+		       v->t.app[app].error, transfer_picture(&v->t));
 	transfer_end(&v->t);
 	transfer_narrow(&v->t, s, MTU);
 	return !mend(v, role) && !wrong;
 }
 
-/* Its share of all deaths, on a line of its own. Return: all is well */
+/*
+ * Do a share of all deaths on a line of its own. Return: true if nothing is
+ * wrong
+ */
 static bool work(struct victim *v, unsigned int share, unsigned int rounds)
 {
 	unsigned int cells[CELLS], i, cell;
-	/* The same for all workers, whatever else they draw. */
+	/* All workers share the order of cells, whatever else they draw. */
 	unsigned long long order = v->rng;
 	bool well;
 
@@ -244,7 +249,7 @@ static bool work(struct victim *v, unsigned int share, unsigned int rounds)
 	return well;
 }
 
-/* They may be seen by the process that made them. */
+/* Shared with the process that started them. */
 FIXTURE(workers) {
 	struct victim *all;
 };
@@ -267,7 +272,7 @@ FIXTURE_TEARDOWN(workers)
 {
 }
 
-/* Most of the time is spent waiting for somebody to give up: several at once. */
+/* Run several workers: each waits most of the time until nodes give up. */
 TEST_F_TIMEOUT(workers, death__of_every_role_in_every_state, LONG)
 {
 	const char *rounds = getenv("ROUNDS");

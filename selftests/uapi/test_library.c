@@ -129,7 +129,7 @@ TEST_F(node, replays_in_a_newer_epoch)
 	aggnet_sink_close(k);
 }
 
-/* Nor does it wait for a child that has a copy of the socket and lives on. */
+/* Closing does not wait for a child process that holds a copy of the socket. */
 TEST_F(node, close_aborts_while_a_child_has_the_socket)
 {
 	struct aggnet_source *s;
@@ -156,8 +156,8 @@ TEST_F(node, close_aborts_while_a_child_has_the_socket)
 	ASSERT_EQ(child, waitpid(child, NULL, 0));
 }
 
-/* A source and a receiver of a transfer that was planned again: both end, and
- * the new one stands as it was planned.
+/* A transfer is replaced by another instance: its source and receiver fail, and
+ * the new entry is unchanged.
  */
 TEST_F(node, another_instance_is_not_joined)
 {
@@ -188,8 +188,11 @@ TEST_F(node, another_instance_is_not_joined)
 	aggnet_tree_clear(&now);
 }
 
-/* It has an attribute of answers: netlink refuses it, and the plan never sees it. */
-/* It has told its end: the receiver has a whole result, with its records. */
+/*
+ * The entry has an attribute of answers only: netlink refuses it before the
+ * plan has it.
+ */
+/* The source has sent its end: the receiver gets a whole result. */
 TEST_F(node, a_source_gives_up_after_its_end)
 {
 	const struct aggnet_options opt = { .flags = AGGNET_OPT_NONBLOCK };
@@ -201,7 +204,9 @@ TEST_F(node, a_source_gives_up_after_its_end)
 	ASSERT_EQ(0, aggnet_sink_open(&k, ip(NODE_A), JOB, NULL));
 	ASSERT_EQ(0, aggnet_source_open(&s, ip(NODE_A), JOB, &opt));
 	ASSERT_EQ(0, aggnet_source_add(s, "a", 1, 7));
-	/* The end is told, and DONE comes after the end mark is taken. */
+	/*
+	 * The end is sent; DONE follows when the receiver reads the end mark.
+	 */
 	ASSERT_EQ(-EAGAIN, aggnet_source_finish(s));
 	aggnet_source_close(s);
 	ASSERT_EQ(0, aggnet_sink_run(k)) {
@@ -226,7 +231,7 @@ TEST_F(node, plan__lacks_a_step)
 	EXPECT_GT(0, add_entry(self->ctl, &odd, false));
 	EXPECT_EQ(-ECANCELED, aggnet_plan_commit(self->ctl));
 	EXPECT_NE(NULL, strstr(aggnet_ctl_error(self->ctl), "(attribute steps)"));
-	/* The next one counts anew. */
+	/* The next plan counts its steps from 0. */
 	ASSERT_EQ(0, aggnet_plan_begin(self->ctl));
 	ASSERT_EQ(0, add_entry(self->ctl, &e, false));
 	ASSERT_EQ(0, aggnet_plan_commit(self->ctl));
@@ -247,11 +252,11 @@ TEST_F(node, events__before_they_are_joined)
 		     aggnet_ctl_error(self->ctl));
 }
 
-/* A list that is as long as an attribute can be comes whole, or not at all. */
-/* An entry comes and goes until the queue of events is full. */
+/* A list as long as an attribute comes whole, or not at all. */
+/* Add and delete an entry until the queue of events overflows. */
 static int overflow(struct aggnet_ctl *ctl, const struct aggnet_tree_info *e)
 {
-	const int little = 1;	/* the kernel has a least size */
+	const int little = 1;	/* the kernel sets its least size */
 	int i, ret;
 
 	ret = setsockopt(aggnet_events_fd(ctl), SOL_SOCKET, SO_RCVBUF, &little,
@@ -262,7 +267,7 @@ static int overflow(struct aggnet_ctl *ctl, const struct aggnet_tree_info *e)
 	return ret;
 }
 
-/* Once the loss is told, what happens is told again. */
+/* After an overflow is reported, new events come again. */
 TEST_F(node, events__after_some_were_lost)
 {
 	struct aggnet_tree_info e = entry(1), *list;
@@ -305,7 +310,7 @@ TEST_F(node, children__more_than_an_attribute_holds)
 			     aggnet_ctl_error(self->ctl));
 		ASSERT_EQ(-ENOENT, aggnet_tree_get(self->ctl, e.incast_id, &now));
 	}
-	/* The module counts them: they are more than the entry's contributors. */
+	/* The module checks their number: there are more than contributors. */
 	e.children.n = AGGNET_ADDRS_MAX;
 	EXPECT_GT(0, add_entry(self->ctl, &e, false));
 	EXPECT_NE(NULL, strstr(aggnet_ctl_error(self->ctl), "children"));

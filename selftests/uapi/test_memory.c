@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Memory of an entry: it grows when memory is available, and is freed with the
- * transfer and with the entry, whatever sockets are still open.
+/* Memory of an entry: it grows when memory is available. It is freed at the end
+ * of the transfer and with the entry, even if sockets are open.
  */
 #include "one_node.h"
 
-#define FULL		(3u << 20)	/* of a default entry of 4 MiB, or more */
-#define LITTLE		(256u << 10)	/* what an entry keeps that has ended */
-#define ROOM		(16u << 20)	/* of the node that JOBS are put on */
-#define JOBS		6		/* default entries: more than there is room for */
+#define FULL		(3u << 20)	/* least size of a full default entry */
+#define LITTLE		(256u << 10)	/* an entry that has ended keeps less */
+#define ROOM		(16u << 20)	/* memory of the node that has JOBS */
+#define JOBS		6		/* default entries: more than fit */
 #define KEY		25		/* bytes of a key */
 #define RECORD		(2 + KEY + 8)
 #define BATCH		64		/* records of a send() */
-#define WAIT		60000		/* ms for anything that must come */
-#define REFUSED		500		/* ms in which growth is asked for in vain */
+#define WAIT		60000		/* ms until whatever is awaited */
+#define REFUSED		500		/* ms in which growth is refused */
 
 static uint64_t held(struct aggnet_ctl *ctl)
 {
@@ -40,7 +40,7 @@ static int set_memory(struct aggnet_ctl *ctl, uint64_t limit)
 	return aggnet_node_set(ctl, &node);
 }
 
-/* Of the default size, to a receiver, which may be far away. */
+/* An entry of the default size; the receiver may be another node. */
 static struct aggnet_tree_info large(const char *receiver, uint32_t job)
 {
 	struct aggnet_tree_info e = entry(1);
@@ -66,7 +66,7 @@ static int join_job(const char *receiver, uint32_t job)
 	return join(fd, receiver, job, false) ? -1 : fd;
 }
 
-/* Send other keys each time until there is no room. Return: how many went in */
+/* Send new keys until there is no room. Return: how many were sent */
 static unsigned int send_until_full(int fd, unsigned int *next)
 {
 	unsigned int first = *next, i;
@@ -87,7 +87,7 @@ static unsigned int send_until_full(int fd, unsigned int *next)
 	return *next - first;
 }
 
-/* Send until an entry has grown to that, or nothing has moved for @ms. */
+/* Send until an entry has grown to @bytes, or nothing has moved for @ms. */
 static bool grows_to(struct aggnet_ctl *ctl, int fd, unsigned int *next,
 		     uint64_t bytes, unsigned int ms)
 {
@@ -158,7 +158,7 @@ TEST_F(node, transfer__aborted_keeps_little)
 	ASSERT_EQ(0, setsockopt(w, SOL_AGGNET, AGGNET_SO_ABORT, &why,
 				sizeof(why)));
 	EXPECT_TRUE(comes_down_to(self->ctl, LITTLE));
-	/* Both the entry and the socket go on telling what happened. */
+	/* The entry and the socket still report what happened. */
 	EXPECT_ERRNO(ECANCELED, recv(w, &self->m, BUF, 0));
 	EXPECT_EQ(AGGNET_R_USER, reason(w, &origin));
 	EXPECT_EQ(ip(NODE_A).s_addr, origin);
@@ -167,7 +167,7 @@ TEST_F(node, transfer__aborted_keeps_little)
 	close(w);
 }
 
-/* The runs are gone, and a writer that waited for room in its own comes back. */
+/* The runs are freed, and a writer that waits for room in its own returns. */
 TEST_F(node, sorted__aborted_is_written_to)
 {
 	struct aggnet_tree_info e = large(NODE_B, JOB);
@@ -190,7 +190,7 @@ TEST_F(node, sorted__aborted_is_written_to)
 	close(w);
 }
 
-/* The records that are not read stay where they are, whatever has ended. */
+/* Records that are not read stay available, although the transfer has ended. */
 TEST_F_TIMEOUT(node, transfer__done_keeps_little, LONG)
 {
 	unsigned int next = 0;
@@ -218,7 +218,7 @@ TEST_F_TIMEOUT(node, transfer__done_keeps_little, LONG)
 	EXPECT_EQ(next, self->m.end.records);
 	EXPECT_TRUE(comes_down_to(self->ctl, LITTLE));
 	EXPECT_EQ(0, recv(w, &self->m, BUF, 0));
-	/* The end mark can be had again. */
+	/* The end mark can be read again. */
 	ASSERT_LT(0, receive(r, &self->m, 0));
 	EXPECT_EQ(AGGNET_MSG_END, self->m.head.type);
 	EXPECT_EQ(next, self->m.end.records);

@@ -13,7 +13,7 @@
 #include "harness.h"
 #include "nl_node.h"
 
-static struct nl host;	/* the initial namespace's */
+static struct nl host;	/* in the initial namespace */
 
 FIXTURE(access) {
 	struct nl nl;
@@ -38,7 +38,7 @@ TEST_F(access, unprivileged__may_nothing)
 	uint8_t cmd;
 
 	ASSERT_EQ(0, become_nobody());
-	/* A socket of its own: the other was opened with privilege. */
+	/* Open a new socket: the other one was opened with privilege. */
 	nl_close(nl);
 	ASSERT_EQ(0, nl_open(nl));
 	for (cmd = AGGNET_CMD_NODE_GET; cmd < AGGNET_CMD_EVENT; cmd++) {
@@ -58,12 +58,12 @@ TEST_F(access, root_of_a_user_namespace__in_its_own)
 
 	ASSERT_EQ(0, become_root_of_a_namespace());
 	nl_close(nl);
-	/* The network namespace is the old one's still ... */
+	/* The network namespace is still that of the test ... */
 	ASSERT_EQ(0, nl_open(nl));
 	EXPECT_EQ(-EPERM, nl_do(nl, AGGNET_CMD_NODE_GET));
 	EXPECT_EQ(-EPERM, tree_del(nl, incast(1)));
 	nl_close(nl);
-	/* ... and now its own. */
+	/* ... and now one of the user namespace. */
 	ASSERT_EQ(0, node_namespace());
 	ASSERT_EQ(0, nl_open(nl));
 	EXPECT_EQ(0, nl_join(nl));
@@ -107,7 +107,10 @@ TEST_F(access, user_ids__are_the_namespaces_own)
 	EXPECT_EQ(0, nl_get_u32(nl, AGGNET_A_TREE_UID));
 }
 
-/* Root of a user namespace opens a socket in its own namespace and lives on. */
+/*
+ * Root of a user namespace opens a socket in its own namespace and keeps
+ * running.
+ */
 static int child_opens(struct nl *nl, int ready)
 {
 	int err = become_root_of_a_namespace();
@@ -128,7 +131,7 @@ static int child_opens(struct nl *nl, int ready)
 	return err;
 }
 
-/* Return: PID of the child, whose socket is @nl's from now on; or -1 */
+/* Return: PID of the child, which has opened @nl's socket; or -1 */
 static pid_t open_by_child(struct nl *nl)
 {
 	int fds[2], fd, pidfd;
@@ -146,7 +149,7 @@ static pid_t open_by_child(struct nl *nl)
 	pidfd = syscall(SYS_pidfd_open, pid, 0);
 	close(nl->fd);
 	nl->fd = syscall(SYS_pidfd_getfd, pidfd, fd, 0);
-	/* The child's namespace: what is opened there from now on is ours. */
+	/* Enter the child's namespace: sockets opened from now on are in it. */
 	if (nl->fd < 0 || setns(pidfd, CLONE_NEWNET))
 		return -1;
 	close(pidfd);
@@ -167,7 +170,7 @@ static void see_owner(struct nl *nl, void *arg)
 	*(int *)arg = nl_get_u32(nl, AGGNET_A_TREE_UID);
 }
 
-/* Root of the host asks by a socket that root of a user namespace has opened. */
+/* Root of the host uses a socket that root of a user namespace has opened. */
 TEST_F(access, user_ids__are_of_the_namespace_that_opened_the_socket)
 {
 	static struct nl ours;
@@ -186,7 +189,7 @@ TEST_F(access, user_ids__are_of_the_namespace_that_opened_the_socket)
 	EXPECT_EQ(0, owner_of_first(nl));
 	ASSERT_EQ(0, nl_dump(nl, AGGNET_CMD_TREE_GET, see_owner, &owner));
 	EXPECT_EQ(0, owner);
-	/* The same user has another ID for the host. */
+	/* The host sees the same user with another ID. */
 	ASSERT_EQ(0, nl_open(&ours));
 	EXPECT_EQ(NOBODY, owner_of_first(&ours));
 	ASSERT_EQ(0, nl_dump(&ours, AGGNET_CMD_TREE_GET, see_owner, &owner));
@@ -216,7 +219,7 @@ TEST_F(access, namespaces__are_apart)
 	nl_close(&away);
 }
 
-/* An eighth of the machine's memory, unless somebody has set it. */
+/* An eighth of the machine's memory, unless it was set. */
 TEST(memory__limit_of_the_host)
 {
 	static struct nl nl;
@@ -243,7 +246,7 @@ static int node_limits(struct nl *nl, uint64_t all, uint64_t one)
 	return nl_talk(nl);
 }
 
-/* No namespace gets more than the host has left. */
+/* A namespace cannot get more memory than the host has left. */
 TEST(memory__ceiling_of_the_host)
 {
 	static struct nl away;
@@ -256,7 +259,7 @@ TEST(memory__ceiling_of_the_host)
 	ASSERT_EQ(0, node_namespace());
 	ASSERT_EQ(0, nl_open(&away));
 	ASSERT_EQ(0, node_identity(&away, IDENTITY));
-	/* Of the ceiling one namespace may have all, here. */
+	/* Let one namespace use the whole ceiling in this test. */
 	ASSERT_EQ(0, node_limits(&host, AGGNET_MEMORY_MIN, limit));
 	EXPECT_EQ(0, tree_add(&away, incast(1), 1, 0));
 	EXPECT_REFUSED(&away, tree_add(&away, incast(2), 1, 0), ENOSPC, 0,
@@ -267,7 +270,7 @@ TEST(memory__ceiling_of_the_host)
 	nl_close(&host);
 }
 
-/* Charged to the namespace and to the host, given back to both. */
+/* Memory is charged to the namespace and to the host, and both get it back. */
 static bool memory_is_free(struct nl *nl)
 {
 	return memory_used(nl) == 0;
@@ -278,7 +281,7 @@ TEST(memory__of_a_namespace_counts_at_the_host)
 	static struct nl away;
 
 	ASSERT_EQ(0, nl_open(&host));
-	/* Namespaces of tests before this one go when they have time. */
+	/* Namespaces of earlier tests are deleted asynchronously. */
 	ASSERT_TRUE(within(&host, memory_is_free));
 	ASSERT_EQ(0, node_namespace());
 	ASSERT_EQ(0, nl_open(&away));
@@ -286,7 +289,10 @@ TEST(memory__of_a_namespace_counts_at_the_host)
 	ASSERT_EQ(0, tree_add(&away, incast(1), 1, 0));
 	EXPECT_NE(0, memory_used(&host));
 	EXPECT_EQ(memory_used(&away), memory_used(&host));
-	/* With its last socket and process the namespace goes, and all in it. */
+	/*
+	 * The namespace is deleted with its last socket and process, and its
+	 * entries with it.
+	 */
 	nl_close(&away);
 	ASSERT_EQ(0, unshare(CLONE_NEWNET));
 	EXPECT_TRUE(within(&host, memory_is_free));

@@ -7,10 +7,10 @@
 #include "harness.h"
 #include "nl_node.h"
 
-#define ENTRIES		2000	/* many datagrams */
+#define ENTRIES		2000	/* fill many datagrams */
 #define CHILDREN	3000	/* more than a page */
-#define ABSENT		16000	/* more than a part of a dump */
-#define LARGE		8	/* entries of that size */
+#define ABSENT		16000	/* more than one part of a dump holds */
+#define LARGE		8	/* entries with that many absent sources */
 #define ALL		"a dump tells of all objects: it takes no attribute"
 
 FIXTURE(dump) {
@@ -110,7 +110,7 @@ TEST_F(dump, refused_change_is_no_change)
 	start(nl);
 	ASSERT_EQ(1, nl_dump_next(nl, see, &seen));
 	ASSERT_EQ(-EEXIST, tree_add(&self->other, incast(0), 1, 0));
-	/* Nor is what is only staged. */
+	/* A plan that is only staged is not an interruption either. */
 	ASSERT_EQ(0, nl_do(&self->other, AGGNET_CMD_PLAN_BEGIN));
 	ASSERT_EQ(0, tree_add(&self->other, incast(ENTRIES), 1, 0));
 	EXPECT_LT(0, finish(nl, &seen));
@@ -174,11 +174,11 @@ TEST_F(dump, entry_larger_than_a_page)
 	nl_u64(nl, AGGNET_A_TREE_INCAST_ID, incast(ENTRIES));
 	ASSERT_EQ(0, nl_talk(nl));
 	ASSERT_EQ(sizeof(child), nl_len(nl, AGGNET_A_TREE_CHILDREN));
-	/* 10.1.0.0 is the first by its bytes, whatever the order of bytes. */
+	/* 10.1.0.0 is the least in network byte order, on any machine. */
 	EXPECT_EQ(0, memcmp(nl_data(nl, AGGNET_A_TREE_CHILDREN), child, 4));
 }
 
-/* An entry of the receiver, of which many sources are absent. */
+/* An entry of the receiver with many absent sources. */
 static int large_add(struct nl *nl, uint32_t job)
 {
 	static uint32_t absent[ABSENT];
@@ -197,7 +197,10 @@ static int large_add(struct nl *nl, uint32_t job)
 	return nl_talk(nl);
 }
 
-/* None of the new ones fits into what the dump gets for its parts. */
+/*
+ * Each of the new ones is larger than the buffer that the dump has for its
+ * parts.
+ */
 TEST_F(dump, larger_entries_between_parts)
 {
 	struct nl *nl = &self->nl, *other = &self->other;
@@ -212,7 +215,7 @@ TEST_F(dump, larger_entries_between_parts)
 	ASSERT_EQ(0, nl_do(other, AGGNET_CMD_PLAN_COMMIT));
 	EXPECT_LT(0, finish(nl, &seen));
 	EXPECT_NE(0, nl->flags & NLM_F_DUMP_INTR);
-	/* From the start they fit. */
+	/* A dump that starts now has large enough buffers. */
 	EXPECT_EQ(ENTRIES + LARGE, trees(nl));
 }
 
@@ -247,7 +250,10 @@ TEST_F(dump, takes_no_attributes)
 		EXPECT_EQ(-EINVAL, nl_dump_next(nl, NULL, NULL));
 		EXPECT_STRNE("", nl->text);
 	}
-	/* Nor those that the command takes when it is not a dump. */
+	/*
+	 * Attributes that the command takes when it is not a dump are refused,
+	 * too.
+	 */
 	nl_begin(nl, AGGNET_CMD_PORT_GET, NLM_F_DUMP);
 	nl_u32(nl, AGGNET_A_PORT_IFINDEX, ifindex("p0"));
 	nl_dump_send(nl);
@@ -258,7 +264,7 @@ TEST_F(dump, takes_no_attributes)
 	nl_dump_send(nl);
 	EXPECT_EQ(-EINVAL, nl_dump_next(nl, NULL, NULL));
 	EXPECT_STREQ(ALL, nl->text);
-	/* There is no link to get by name. */
+	/* No link can be asked for by name. */
 	EXPECT_EQ(-EOPNOTSUPP, nl_do(nl, AGGNET_CMD_LINK_GET));
 }
 

@@ -5,7 +5,7 @@
 #include "harness.h"
 #include "nl_node.h"
 
-#define SOON	10000	/* milliseconds: waited for, and not used up */
+#define SOON	10000	/* ms; the events come earlier */
 
 FIXTURE(event) {
 	struct nl nl;
@@ -94,7 +94,7 @@ TEST_F(event, namespaces__are_apart)
 	ASSERT_EQ(0, nl_open(&away));
 	ASSERT_EQ(0, node_identity(&away, IDENTITY));
 	ASSERT_EQ(0, tree_add(&away, incast(5), 1, 0));
-	/* The first to be heard here is what happened here. */
+	/* The first event here is that of this namespace. */
 	ASSERT_EQ(0, tree_add(&self->nl, incast(1), 1, 0));
 	EXPECT_EVENT(AGGNET_EVENT_TREE_ADDED, 1, 1);
 	nl_close(&away);

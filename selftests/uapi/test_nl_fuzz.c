@@ -58,7 +58,7 @@ static uint64_t number(struct fuzzer *f)
 static void attribute(struct fuzzer *f)
 {
 	static const uint8_t lengths[] = { 0, 1, 2, 3, 4, 6, 8, 12, 16, 32 };
-	/* Nested and byte-order flags of the type, too. */
+	/* The type may have the flags of nested and byte order. */
 	uint16_t type = some(f, 52) | (some(f, 20) ? 0 : some(f, 4) << 14);
 	uint64_t value[128];
 	size_t i, len;
@@ -70,7 +70,7 @@ static void attribute(struct fuzzer *f)
 	nl_put(&f->nl, type, value, len);
 }
 
-/* Scheme packet, with a filter that may be good. */
+/* Scheme packet, with a filter that may be valid. */
 static void filter(struct fuzzer *f)
 {
 	uint8_t bytes[16] = { 0, 8 * (1 + some(f, 12)), some(f, 20), some(f, 256),
@@ -82,7 +82,7 @@ static void filter(struct fuzzer *f)
 	nl_put(nl, AGGNET_A_TREE_FILTER, bytes, 8 * (1 + some(f, 2)));
 }
 
-/* What a good request has, here and there with something missing. */
+/* The attributes of a valid request, sometimes without one. */
 static void tree(struct fuzzer *f)
 {
 	struct nl *nl = &f->nl;
@@ -139,7 +139,7 @@ static void request(struct fuzzer *f)
 		attribute(f);
 }
 
-/* Bytes that are no request at all. */
+/* Bytes that are not a request. */
 static void noise(struct fuzzer *f)
 {
 	struct nl *nl = &f->nl;
@@ -164,7 +164,7 @@ static int begin(struct fuzzer *f)
 	return err;
 }
 
-/* All attributes of all answers are read: they must be whole. */
+/* Read all attributes of all answers: they must be whole. */
 static void talk(struct fuzzer *f)
 {
 	int more;
@@ -175,7 +175,7 @@ static void talk(struct fuzzer *f)
 		nl_dump_send(&f->nl);
 		more = nl_dump_next(&f->nl, NULL, NULL);
 		f->accepted += more >= 0;
-		/* Some are not read to their end. */
+		/* Some dumps are not read to their end. */
 		while (more == 1 && some(f, 8))
 			more = nl_dump_next(&f->nl, NULL, NULL);
 		nl_close(&f->nl);
@@ -211,7 +211,7 @@ static void *fuzz(void *arg)
 	end = time(NULL) + f->seconds;
 	while (!f->failed && time(NULL) < end) {
 		storm(f);
-		/* The namespace goes with what is left in it. */
+		/* The namespace is deleted with what is left in it. */
 		if (!f->failed)
 			f->failed = begin(f);
 	}
@@ -219,7 +219,7 @@ static void *fuzz(void *arg)
 	return NULL;
 }
 
-/* As nobody, in the namespace that we are in. */
+/* As the user "nobody", in the current namespace. */
 static void fuzz_as_user(struct fuzzer *f)
 {
 	time_t end = time(NULL) + f->seconds;
@@ -270,7 +270,7 @@ TEST_F_TIMEOUT(fuzz, requests, LONG)
 		       fuzzer[i].requests, fuzzer[i].accepted,
 		       fuzzer[i].namespaces);
 	}
-	/* And a good request is served. */
+	/* The module still serves a valid request. */
 	ASSERT_EQ(0, node_namespace());
 	ASSERT_EQ(0, nl_open(nl));
 	ASSERT_EQ(0, node_identity(nl, IDENTITY));
@@ -287,7 +287,7 @@ static int status_of(pid_t pid)
 	       WEXITSTATUS(status) : -1;
 }
 
-/* What somebody else sends, in a process of his own. Return: its status */
+/* A user without privilege sends requests from a process. Return: its status */
 static int user(struct fuzzer *f)
 {
 	fuzz_as_user(f);
@@ -302,11 +302,11 @@ static int root_of_a_user_namespace(struct fuzzer *f)
 	return f->failed || !f->accepted;
 }
 
-/* A node of ours is what it was when he has ended. */
+/* After these requests this node is as before. */
 static void stand(struct __test_metadata *_metadata, FIXTURE_DATA(fuzz) *self,
 		  int (*other)(struct fuzzer *f))
 {
-	static struct fuzzer his;
+	static struct fuzzer fuzzer;
 	static struct nl ours;
 	struct nl *nl = &ours;
 	uint64_t used;
@@ -316,12 +316,12 @@ static void stand(struct __test_metadata *_metadata, FIXTURE_DATA(fuzz) *self,
 	ASSERT_EQ(0, nl_open(nl));
 	ASSERT_EQ(0, node_identity(nl, IDENTITY));
 	ASSERT_EQ(0, tree_add(nl, incast(1), 1, 0));
-	his.seed = self->seed;
-	his.seconds = 1 + self->seconds / 3;
+	fuzzer.seed = self->seed;
+	fuzzer.seconds = 1 + self->seconds / 3;
 	pid = fork();
 	ASSERT_LE(0, pid);
 	if (!pid)
-		_exit(other(&his));
+		_exit(other(&fuzzer));
 	used = memory_used(nl);
 	EXPECT_EQ(0, status_of(pid));
 	EXPECT_EQ(1, trees(nl));

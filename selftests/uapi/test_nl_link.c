@@ -27,7 +27,7 @@ FIXTURE_TEARDOWN(link)
 	nl_close(&self->nl);
 }
 
-/* A LINK_ADD on p0 to NEIGHBOUR, for more attributes. */
+/* Begin a LINK_ADD on p0 to NEIGHBOUR; attributes may follow. */
 static void begin(struct nl *nl)
 {
 	nl_begin(nl, AGGNET_CMD_LINK_ADD, 0);
@@ -35,7 +35,7 @@ static void begin(struct nl *nl)
 	nl_u32(nl, AGGNET_A_LINK_NEIGHBOUR, addr(NEIGHBOUR));
 }
 
-/* The one link that there is. */
+/* The only link. */
 struct one {
 	int n;
 	uint32_t ifindex, neighbour, bits, capacity, trees, set;
@@ -122,7 +122,7 @@ TEST_F(link, add__to_the_switch_behind_the_port)
 	one = the_link(nl);
 	EXPECT_EQ(1, one.n);
 	EXPECT_FALSE(one.has_neighbour);
-	/* One of each kind. */
+	/* One link of each kind. */
 	EXPECT_EQ(0, link_add(nl, "p0", NEIGHBOUR));
 	EXPECT_EQ(0, link_add(nl, "p0", OTHER));
 	EXPECT_EQ(3, links(nl));
@@ -273,7 +273,7 @@ TEST_F(link, del__unused)
 	EXPECT_TRUE(memory_becomes(nl, 0));
 }
 
-/* A deleted link is freed after a grace period, which is rarely over at once. */
+/* A deleted link is freed after a grace period, which rarely ends at once. */
 TEST_F(link, del__is_charged_until_it_is_free)
 {
 	struct nl *nl = &self->nl;
@@ -325,11 +325,11 @@ TEST_F(link, filter__has_what_is_in_force)
 					 job % 2 ? NEIGHBOUR : OTHER));
 	EXPECT_EQ(25, marks(nl, "p0", NEIGHBOUR));
 	EXPECT_EQ(25, marks(nl, "p0", OTHER));
-	/* A newer epoch by the other link takes the ID along; */
+	/* A newer epoch through the other link moves the ID to its table; */
 	ASSERT_EQ(0, transit_add(nl, incast(1), 2, NLM_F_REPLACE, "p0", OTHER));
 	EXPECT_EQ(24, marks(nl, "p0", NEIGHBOUR));
 	EXPECT_EQ(26, marks(nl, "p0", OTHER));
-	/* one by the same link leaves it there once. */
+	/* one through the same link leaves the ID there once. */
 	ASSERT_EQ(0, transit_add(nl, incast(1), 3, NLM_F_REPLACE, "p0", OTHER));
 	EXPECT_EQ(26, marks(nl, "p0", OTHER));
 	for (job = 1; job <= 50; job++)
@@ -339,7 +339,7 @@ TEST_F(link, filter__has_what_is_in_force)
 	EXPECT_EQ(0, the_link(nl).set);
 }
 
-/* A link on p0 with a table of 64 bits for @capacity IDs. */
+/* Add a link on p0 with a table of 64 bits for @capacity IDs. */
 static int small_link(struct nl *nl, uint32_t capacity)
 {
 	begin(nl);
@@ -357,7 +357,7 @@ static int small_link(struct nl *nl, uint32_t capacity)
 	EXPECT_EQ(members, one_.trees);					\
 } while (0)
 
-/* Entries of jobs @from to @to leave by the link. */
+/* Add entries of jobs @from to @to through the link. */
 static int fill(struct nl *nl, uint32_t from, uint32_t to)
 {
 	int err = 0;
@@ -382,7 +382,10 @@ TEST_F(link, grow__as_it_fills)
 	ASSERT_EQ(0, fill(nl, 12, 81));
 	EXPECT_TABLE(nl, 1024, 160, 81);
 	EXPECT_EQ(4, the_link(nl).hashes);
-	/* Each of its members is in it: else bits would be left, or missing. */
+	/*
+	 * The table has each entry: otherwise bits would remain, or be cleared
+	 * early.
+	 */
 	ASSERT_EQ(0, trees_del(nl, 1, 81));
 	one = the_link(nl);
 	EXPECT_EQ(0, one.trees);

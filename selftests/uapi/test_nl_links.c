@@ -35,7 +35,7 @@ static const char *neighbour(uint32_t n)
 	return text;
 }
 
-/* The table of link @n has @bits, and two functions. */
+/* Add link @n with a table of @bits and two hash functions. */
 static int table_add(struct nl *nl, uint32_t n, uint32_t bits,
 		     uint32_t capacity)
 {
@@ -48,7 +48,10 @@ static int table_add(struct nl *nl, uint32_t n, uint32_t bits,
 	return nl_talk(nl);
 }
 
-/* So many links with tables of @bits, and as many trees by each, in one plan. */
+/*
+ * Add @links links with tables of @bits, and @trees trees through each, in one
+ * plan.
+ */
 static int plan_all(struct nl *nl, uint32_t links, uint32_t bits,
 		    uint32_t capacity, uint32_t trees)
 {
@@ -63,7 +66,7 @@ static int plan_all(struct nl *nl, uint32_t links, uint32_t bits,
 	return err ? err : nl_do(nl, AGGNET_CMD_PLAN_COMMIT);
 }
 
-/* Of all links together. */
+/* Sums over all links. */
 struct sums {
 	uint32_t links, bits, capacity, trees, set;
 };
@@ -109,7 +112,7 @@ TEST_F(links, all_grow_at_once)
 	EXPECT_TRUE(memory_becomes(nl, 0));
 }
 
-/* Two tables of 139264 bytes, each of which becomes twice as large. */
+/* Two tables of 139264 bytes, each of which doubles its size. */
 TEST_F(links, one_grows_where_the_other_was)
 {
 	struct nl *nl = &self->nl;
@@ -144,7 +147,7 @@ TEST_F_TIMEOUT(links, add__so_many_at_most, LONG)
 	EXPECT_EQ(0, table_add(nl, n, 8, 1));
 }
 
-/* All of a node's links go, and as many come: a plan needs no more steps. */
+/* Replace all of a node's links by as many others: no plan needs more steps. */
 TEST_F_TIMEOUT(links, plan__so_many_steps_at_most, LONG)
 {
 	struct nl *nl = &self->nl;

@@ -189,7 +189,7 @@ TEST_F(node, set__busy_with_trees)
 	EXPECT_REFUSED(nl, node_identity(nl, "10.0.0.5"), EBUSY,
 		       AGGNET_A_NODE_ADDRESS,
 		       "trees are in force: delete them first");
-	/* The same again is no change. */
+	/* Setting the same identity changes nothing. */
 	EXPECT_EQ(0, node_identity(nl, IDENTITY));
 	EXPECT_EQ(0, node_role(nl, AGGNET_ROLE_SERVER));
 	ASSERT_EQ(0, tree_del(nl, incast(1)));
@@ -207,7 +207,7 @@ TEST_F(node, set__busy_with_links)
 		       "there are links: delete them first");
 }
 
-/* A port with transit off; a switch forwards whatever comes in. */
+/* A port with transit off; a switch forwards packets from every port. */
 static int port_without_transit(struct nl *nl, const char *name)
 {
 	nl_begin(nl, AGGNET_CMD_PORT_ADD, 0);
@@ -254,7 +254,7 @@ static int node_port(struct nl *nl, uint16_t port)
 	return nl_talk(nl);
 }
 
-/* A socket of this process on a UDP port. Return: it or -errno */
+/* Bind a socket of this process to a UDP port. Return: it or -errno */
 static int bind_port(uint16_t port)
 {
 	struct sockaddr_in at = {
@@ -277,7 +277,7 @@ static bool port_is_free(uint16_t port)
 	return fd >= 0;
 }
 
-/* What the module needed is closed a moment after that. */
+/* The module closes its socket a moment after it is not needed any more. */
 static bool usual_is_free(struct nl *nl)
 {
 	(void)nl;
@@ -326,7 +326,7 @@ TEST_F(node, port__in_use)
 	EXPECT_EQ(0, node_port(nl, 20000));
 }
 
-/* The usual port is in use: the identity can be had with another. */
+/* The usual port is in use: set the identity together with another port. */
 TEST_F(node, port__with_the_identity_at_once)
 {
 	struct nl *nl = &self->nl;
@@ -350,7 +350,7 @@ TEST_F(node, port__busy_with_trees)
 	ASSERT_EQ(0, tree_add(nl, incast(1), 1, 0));
 	EXPECT_REFUSED(nl, node_port(nl, 20000), EBUSY, AGGNET_A_NODE_UDP_PORT,
 		       "trees are in force: delete them first");
-	/* The same again is no change. */
+	/* Setting the same port changes nothing. */
 	EXPECT_EQ(0, node_port(nl, AGGNET_UDP_PORT));
 	ASSERT_EQ(0, tree_del(nl, incast(1)));
 	EXPECT_EQ(0, node_port(nl, 20000));
@@ -366,7 +366,7 @@ TEST_F(node, port__free_when_nothing_needs_it)
 	nl_u32(nl, AGGNET_A_PORT_IFINDEX, ifindex("p0"));
 	ASSERT_EQ(0, nl_talk(nl));
 	EXPECT_TRUE(within(nl, usual_is_free));
-	/* One that was asked for before anything needs it. */
+	/* Set the port while no socket needs it. */
 	ASSERT_EQ(0, node_port(nl, AGGNET_UDP_PORT));
 	EXPECT_TRUE(within(nl, usual_is_free));
 	ASSERT_EQ(0, node_identity(nl, IDENTITY));
@@ -400,7 +400,7 @@ TEST_F(node, memory__limit)
 
 	ASSERT_EQ(0, node_identity(nl, IDENTITY));
 	ASSERT_EQ(0, node_memory(nl, AGGNET_MEMORY_MIN));
-	/* The first takes what it gets, up to the limit. */
+	/* The first entry takes what it gets, up to the limit. */
 	ASSERT_EQ(0, tree_add(nl, incast(1), 1, 0));
 	EXPECT_GE(AGGNET_MEMORY_MIN, memory_used(nl));
 	EXPECT_REFUSED(nl, tree_add(nl, incast(2), 1, 0), ENOSPC, 0,

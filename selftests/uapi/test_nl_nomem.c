@@ -10,7 +10,7 @@
 #include "fault.h"
 #include "nl_node.h"
 
-#define MOST	400	/* allocations that a command makes */
+#define MOST	400	/* no command makes more allocations */
 
 FIXTURE(nomem) {
 	bool able;
@@ -45,7 +45,9 @@ FIXTURE_TEARDOWN(nomem)
 	nl_close(&self->nl);
 }
 
-/* --- commands, and what takes them back ------------------------------------ */
+/*
+ * --- commands, and what undoes them ----------------------------------------
+ */
 
 static int nothing(struct nl *nl)
 {
@@ -160,7 +162,7 @@ static int withdraw(struct nl *nl)
 	return err ? err : del_link(nl);
 }
 
-/* What a plan that is void still needs: nothing, if it has gone. */
+/* Drop a plan that a failure has voided; it may be dropped already. */
 static int drop_rest(struct nl *nl)
 {
 	int err = drop(nl);
@@ -171,10 +173,10 @@ static int drop_rest(struct nl *nl)
 /**
  * struct command - a command whose allocations fail in turn
  * @name: for messages
- * @before: what it needs
- * @make: it
- * @undo: takes it back, to where @before had led
- * @after: takes back @before
+ * @before: prepares it
+ * @make: runs it
+ * @undo: undoes it; the state is then as after @before
+ * @after: undoes @before
  */
 struct command {
 	const char *name;
@@ -198,7 +200,9 @@ static const struct command commands[] = {
 	{ "plan begin", nothing, begin, drop, nothing },
 };
 
-/* --- what is there ----------------------------------------------------------- */
+/*
+ * --- the state of the node ---------------------------------------------------
+ */
 
 struct state {
 	int ports, links, trees, marks;
@@ -224,8 +228,8 @@ static void observe(struct nl *nl, struct state *s)
 
 static struct state wanted;
 
-/* Trees give their memory back a while after they have gone; one that is there
- * may have less of it to begin with.
+/* A deleted tree frees its memory a while later. A new tree may start with less
+ * memory than it had.
  */
 static bool is_wanted(struct nl *nl)
 {
@@ -237,7 +241,10 @@ static bool is_wanted(struct nl *nl)
 	       (s.trees ? s.memory > 0 : s.memory == wanted.memory);
 }
 
-/* One failure of a command. Return: 1 there was none, 0, or what is wrong */
+/*
+ * Fail one allocation of a command. Return: 1 no allocation failed, 0, or
+ * -errno
+ */
 static int fail_once(struct nl *nl, const struct fault *fault,
 		     const struct command *c, int nth, const struct state *was,
 		     const struct state *done)
@@ -252,7 +259,7 @@ static int fail_once(struct nl *nl, const struct fault *fault,
 	fault->arm(0);
 	if (err && !struck)
 		return err;
-	/* Only the answer was lost: it may have been done or not. */
+	/* If only the answer failed, the command is done or not. */
 	observe(nl, &is);
 	if (err && is.ports == was->ports && is.links == was->links &&
 	    is.trees == was->trees && c->make != replace_tree) {
@@ -286,7 +293,7 @@ TEST_F_TIMEOUT(nomem, each_command, LONG)
 		observe(nl, &was);
 		ASSERT_EQ(0, c->make(nl));
 		observe(nl, &done);
-		/* What has gone gives its memory back a while later. */
+		/* A deleted entry or link frees its memory a while later. */
 		if (done.trees == base.trees && done.links == base.links)
 			done.memory = base.memory;
 		ASSERT_EQ(0, c->undo(nl));
@@ -342,7 +349,7 @@ TEST_F_TIMEOUT(nomem, commit, LONG)
 	TH_LOG("%d allocations", nth - 2);
 }
 
-/* A dump tells all, or it tells that it failed. */
+/* A dump is complete or ends with an error. */
 TEST_F_TIMEOUT(nomem, dumps, LONG)
 {
 	static const uint8_t gets[] = { AGGNET_CMD_PORT_GET,
@@ -364,7 +371,10 @@ TEST_F_TIMEOUT(nomem, dumps, LONG)
 			struck = variant->fault->struck();
 			variant->fault->arm(0);
 			EXPECT_TRUE(err || n == 1);
-			/* What a broken dump left goes with its socket. */
+			/*
+			 * Closing its socket frees the rest of a dump that
+			 * failed.
+			 */
 			nl_close(nl);
 			ASSERT_EQ(0, nl_open(nl));
 		}
@@ -374,7 +384,9 @@ TEST_F_TIMEOUT(nomem, dumps, LONG)
 	ASSERT_EQ(0, del_link(nl));
 }
 
-/* Events that have come, or -ENOBUFS. A command ends after its events. */
+/*
+ * Return: the number of events that came, or -ENOBUFS. Events precede the ACK.
+ */
 static int heard(struct nl *events)
 {
 	int n = 0;
@@ -385,7 +397,7 @@ static int heard(struct nl *events)
 	return errno == EAGAIN ? n : -errno;
 }
 
-/* A listener gets each event, or it gets an error. */
+/* A listener gets each event or an error. */
 TEST_F_TIMEOUT(nomem, events, LONG)
 {
 	static struct nl events;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Netlink: all of a plan comes into force, or nothing of it. */
+/* Netlink: a plan comes into force as a whole or not at all. */
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -47,7 +47,7 @@ TEST_F(plan, commit__puts_all_in_force)
 	EXPECT_EQ(2, trees(nl));
 	EXPECT_EQ(1, links(nl));
 	EXPECT_EQ(1, marks(nl, "p0", NEIGHBOUR));
-	/* The plan is done with: this one is a plan of its own. */
+	/* After its plan a socket's step is a plan of its own. */
 	ASSERT_EQ(0, tree_add(nl, incast(3), 1, 0));
 	EXPECT_EQ(3, trees(nl));
 }
@@ -91,7 +91,7 @@ TEST_F(plan, drop)
 	ASSERT_EQ(0, nl_do(nl, AGGNET_CMD_PLAN_BEGIN));
 	ASSERT_EQ(0, link_add(nl, "p0", NEIGHBOUR));
 	ASSERT_EQ(0, tree_add(nl, incast(2), 1, 0));
-	/* What a step needs is reserved when it is staged. */
+	/* The memory of a step is reserved when the step is staged. */
 	EXPECT_NE(0, memory_used(nl));
 	ASSERT_EQ(0, nl_do(nl, AGGNET_CMD_PLAN_DROP));
 	EXPECT_EQ(0, trees(nl));
@@ -111,7 +111,7 @@ TEST_F(plan, drop__when_the_socket_is_closed)
 	nl_close(nl);
 	EXPECT_TRUE(within(&self->other, memory_is_free));
 	EXPECT_EQ(0, trees(&self->other));
-	/* Its name is free for the next socket's plan. */
+	/* The port ID is free for a plan of the next socket. */
 	ASSERT_EQ(0, nl_open(nl));
 	EXPECT_EQ(0, nl_do(nl, AGGNET_CMD_PLAN_BEGIN));
 }
@@ -127,7 +127,7 @@ TEST_F(plan, out_of_turn)
 	ASSERT_EQ(0, nl_do(nl, AGGNET_CMD_PLAN_BEGIN));
 	EXPECT_REFUSED(nl, nl_do(nl, AGGNET_CMD_PLAN_BEGIN), EALREADY, 0,
 		       "this socket has begun a plan: commit or drop it");
-	/* Another socket has its own. */
+	/* Another socket may begin its own plan. */
 	EXPECT_EQ(0, nl_do(&self->other, AGGNET_CMD_PLAN_BEGIN));
 }
 
@@ -161,7 +161,7 @@ TEST_F(plan, step__malformed_voids_the_plan)
 	EXPECT_EQ(0, trees(nl));
 }
 
-/* One step, and another that the core refuses: its key has 15 bytes. */
+/* Stage a valid step, and one that is refused: its key has 15 bytes. */
 static int stage_one_of_two(struct nl *nl)
 {
 	static const char key[15];
@@ -200,7 +200,9 @@ TEST_F(plan, commit__of_so_many_steps)
 	EXPECT_EQ(1, trees(nl));
 }
 
-/* Begin plans on sockets of their own until one is refused. Return: how many */
+/*
+ * Begin plans, each on its own socket, until one is refused. Return: how many
+ */
 static int begin_many(struct nl *nl, int *fd, int max)
 {
 	int n;
@@ -226,10 +228,10 @@ TEST_F(plan, begin__of_too_many)
 	ASSERT_EQ(PLANS_MAX, begin_many(&nl, fd, PLANS_MAX + 1));
 	EXPECT_REFUSED(&nl, nl_do(&nl, AGGNET_CMD_PLAN_BEGIN), EUSERS, 0,
 		       "1024 plans are open in this namespace: commit or drop one");
-	/* It has no plan: a step of it is done at once. */
+	/* This socket has no plan: its step comes into force at once. */
 	EXPECT_EQ(0, tree_add(&nl, incast(1), 1, 0));
 	EXPECT_EQ(1, trees(&self->nl));
-	/* One that ends makes room for another. */
+	/* The end of one plan makes room for another. */
 	close(fd[0]);
 	EXPECT_EQ(0, nl_do(&nl, AGGNET_CMD_PLAN_BEGIN));
 	EXPECT_REFUSED(&self->nl, nl_do(&self->nl, AGGNET_CMD_PLAN_BEGIN),
@@ -241,7 +243,7 @@ TEST_F(plan, begin__of_too_many)
 		close(fd[i]);
 }
 
-/* Steps are checked against what those before them leave. */
+/* A step is checked against the state that the steps before it leave. */
 TEST_F(plan, step__sees_those_before_it)
 {
 	struct nl *nl = &self->nl;
@@ -287,7 +289,7 @@ TEST_F(plan, step__refused_by_those_before_it)
 	EXPECT_EQ(1, links(nl));
 }
 
-/* The configuration moves under a staged plan. */
+/* Another socket changes the configuration under a staged plan. */
 TEST_F(plan, other__takes_the_incast_id)
 {
 	struct nl *nl = &self->nl;
@@ -311,7 +313,10 @@ TEST_F(plan, other__deletes_what_is_to_be_replaced)
 	ASSERT_EQ(0, nl_do(nl, AGGNET_CMD_PLAN_BEGIN));
 	ASSERT_EQ(0, tree_add(nl, incast(1), 2, NLM_F_REPLACE));
 	ASSERT_EQ(0, tree_del(&self->other, incast(1)));
-	/* Drawn anew on what is left: staged ones refer to nothing gone. */
+	/*
+	 * The commit plans its steps anew: none refers to the entry that was
+	 * deleted.
+	 */
 	ASSERT_EQ(0, tree_add(nl, incast(2), 1, 0));
 	EXPECT_EQ(0, nl_do(nl, AGGNET_CMD_PLAN_COMMIT));
 	EXPECT_EQ(2, trees(nl));
@@ -331,7 +336,7 @@ TEST_F(plan, other__deletes_what_is_to_be_deleted)
 	EXPECT_EQ(0, trees(nl));
 }
 
-/* A deletion that names an epoch leaves a later one alone. */
+/* A deletion that names an epoch does not delete a later one. */
 TEST_F(plan, other__replaces_what_is_to_be_deleted)
 {
 	struct nl *nl = &self->nl;
@@ -381,7 +386,7 @@ TEST_F(plan, other__leaves_by_a_link_that_is_to_be_deleted)
 	EXPECT_EQ(1, marks(nl, "p0", NEIGHBOUR));
 }
 
-/* The second link does not fit: nothing of the first stays. */
+/* The second link exceeds the memory: nothing of the first stays. */
 TEST_F(plan, commit__fails_half_way)
 {
 	struct nl *nl = &self->nl;
@@ -404,7 +409,7 @@ TEST_F(plan, commit__fails_half_way)
 
 #define ENTRIES	64
 
-/* What one dump saw. */
+/* What one dump showed. */
 struct seen {
 	int n;
 	uint32_t instance;
@@ -460,7 +465,7 @@ static int replace_all(struct nl *nl, uint32_t instance)
 
 /*
  * While plans replace all entries again and again, a dump that is not marked as
- * interrupted shows one plan, whole.
+ * interrupted shows exactly one plan.
  */
 TEST_F(plan, commit__never_half_in_force)
 {

@@ -155,7 +155,10 @@ TEST_F(port, del__takes_its_links)
 	EXPECT_EQ(0, marks(nl, "p1", OTHER));
 }
 
-/* An entry survives its port, and finds its way again with the link. */
+/*
+ * An entry stays when its port is detached, and uses the link again after it is
+ * added.
+ */
 TEST_F(port, del__and_add_again_under_an_entry)
 {
 	struct nl *nl = &self->nl;
@@ -221,7 +224,7 @@ TEST_F(port, gone__when_the_device_joins_a_vrf)
 	ASSERT_EQ(0, system("ip link set p0 master v0"));
 	EXPECT_EQ(1, ports(nl));
 	EXPECT_EQ(0, links(nl));
-	/* It does not come back by itself. */
+	/* It is not attached again by itself. */
 	ASSERT_EQ(0, system("ip link set p0 nomaster"));
 	EXPECT_EQ(1, ports(nl));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Netlink: several administrators at once, at random, on one node. The final
- * state is consistent. SEED=n repeats a run.
+/* Netlink: several administrators change one node at random at the same time.
+ * The final state is consistent. SEED=n repeats a run.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -45,7 +45,7 @@ struct admin {
 	struct nl nl;
 	unsigned int seed;
 	pthread_t thread;
-	int unexpected;	/* an errno that none of the steps may give */
+	int unexpected;	/* an errno that no step may return */
 };
 
 static int port_del(struct nl *nl, const char *name)
@@ -113,7 +113,7 @@ static void *administer(void *arg)
 		if (!expected(err))
 			a->unexpected = err;
 	}
-	/* Closing drops the plan that may be staged. */
+	/* Closing the socket drops a plan that may be staged. */
 	nl_close(&a->nl);
 	return NULL;
 }
@@ -154,7 +154,10 @@ TEST_F(race, administrators)
 		pthread_join(admin[i].thread, NULL);
 		EXPECT_EQ(0, admin[i].unexpected);
 	}
-	/* With the links in place each filter has what leaves by it. */
+	/*
+	 * With both links in force each table has the entries that leave by its
+	 * link.
+	 */
 	err = port_add(nl, "p0");
 	ASSERT_TRUE(!err || err == -EEXIST);
 	err = link_add(nl, "p0", NEIGHBOUR);
@@ -179,10 +182,10 @@ TEST_F(race, administrators)
 #define PORTID	4711
 
 /**
- * struct heir - takes the port ID over from the others, again and again
+ * struct heir - takes over the port ID of other sockets, again and again
  * @nl: socket, closed at the end
  * @job: of its entries
- * @wrong: errno of a request that cannot fail if its plans are its own
+ * @wrong: errno of a request that cannot fail if its plan is its own
  * @thread: its thread
  */
 struct heir {
@@ -192,7 +195,7 @@ struct heir {
 	pthread_t thread;
 };
 
-/* Another socket with the port ID, as soon as it is free. */
+/* Bind another socket to the port ID as soon as it is free. */
 static bool inherit(struct nl *nl)
 {
 	const struct sockaddr_nl at = {
@@ -212,7 +215,7 @@ static bool inherit(struct nl *nl)
 	return true;
 }
 
-/* Its plan is empty at first, and there until it commits. */
+/* The new socket's plan starts empty and stays until it commits. */
 static int live(struct heir *heir, uint32_t instance)
 {
 	struct nl *nl = &heir->nl;
@@ -221,7 +224,7 @@ static int live(struct heir *heir, uint32_t instance)
 	err = nl_do(nl, AGGNET_CMD_PLAN_BEGIN);
 	if (!err)
 		err = tree_add(nl, incast(heir->job), instance, NLM_F_REPLACE);
-	/* The next one closes the socket with a plan that is staged. */
+	/* The next turn closes the socket with a staged plan. */
 	if (err || instance % 2)
 		return err;
 	nl_begin(nl, AGGNET_CMD_PLAN_COMMIT, 0);
@@ -243,8 +246,9 @@ static void *inherit_often(void *arg)
 }
 
 /*
- * netlink gives up a socket's port ID before it tells the release: what that
- * socket has staged is not the next one's, and what the next one has staged stays.
+ * netlink frees a socket's port ID before it notifies the module of the
+ * release. The next socket with this port ID does not get the old plan, and
+ * keeps its own.
  */
 TEST_F_TIMEOUT(race, port_id__has_another_socket, LONG)
 {

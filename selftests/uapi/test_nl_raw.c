@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Random frames with good checksums and small errors, to a node with entries:
- * many bind, are acknowledged and merge. The node must serve afterwards and
- * free all memory. SEED=n repeats a run, FUZZ_SECONDS=n makes it longer. The
- * runner reads the kernel's log for faults.
+/* Random frames with right checksums and small errors, to a node with entries:
+ * many bind, are acknowledged and merge. Afterwards the node must still serve
+ * and free all memory. SEED=n repeats a run, FUZZ_SECONDS=n makes it longer.
+ * The runner reads the kernel's log for faults.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -27,11 +27,11 @@
 #include "nl_node.h"
 
 #define JOBS		4
-#define CHILDREN	6	/* 10.0.0.2 and those after it */
+#define CHILDREN	6	/* 10.0.0.2 and the following ones */
 #define HEADERS		(sizeof(struct ethhdr) + sizeof(struct iphdr) + \
 			 sizeof(struct udphdr))
 
-/* What we know of a child's channel: enough to be taken for one. */
+/* A child's channel, as far as valid packets need it. */
 struct child {
 	uint64_t nonce;
 	uint64_t acceptor;
@@ -133,7 +133,7 @@ static size_t put_data(SELF *self, struct child *c, struct aggnet_data *data)
 	return sizeof(*data) + len;
 }
 
-/* The body of a packet, right but for here and there. Return: its length */
+/* Make a packet's body, with a wrong field now and then. Return: its length */
 static size_t put_body(SELF *self, struct child *c, uint8_t type, void *body)
 {
 	size_t i;
@@ -157,7 +157,9 @@ static size_t put_body(SELF *self, struct child *c, uint8_t type, void *body)
 		};
 		return sizeof(struct aggnet_fin);
 	case AGGNET_ABORT:
-		/* Seldom anything else comes through it. */
+		/*
+		 * Use it rarely: afterwards the channel takes no other packet.
+		 */
 		*(struct aggnet_abort *)body = (struct aggnet_abort) {
 			.reason = htonl(some(self, 20)),
 		};
@@ -211,13 +213,13 @@ static void put_lower(SELF *self, uint32_t src, size_t len)
 	ip->check = inet_sum(ip);
 }
 
-/* A frame in @self->frame. Return: its length */
+/* Make a frame in @self->frame. Return: its length */
 static size_t put_frame(SELF *self)
 {
 	struct aggnet_hdr *hdr = (void *)(self->frame.bytes + HEADERS);
-	unsigned int job = some(self, JOBS), who = some(self, CHILDREN);
-	struct child *c = &self->child[job][who];
-	uint32_t src = htonl(ntohl(addr(IDENTITY)) + 1 + who);
+	unsigned int job = some(self, JOBS), n = some(self, CHILDREN);
+	struct child *c = &self->child[job][n];
+	uint32_t src = htonl(ntohl(addr(IDENTITY)) + 1 + n);
 	uint8_t type = some_type(self);
 	size_t len;
 
@@ -251,7 +253,7 @@ static size_t put_frame(SELF *self)
 	return HEADERS + sizeof(*hdr) + len + (rarely(self) ? 30 : 0);
 }
 
-/* What comes back names the nonce that makes the next frames count. */
+/* An answer names the acceptor's nonce; frames that have it are accepted. */
 static void listen_to(SELF *self)
 {
 	union {
@@ -263,23 +265,23 @@ static void listen_to(SELF *self)
 
 	while ((len = recv(self->wire, in.bytes, sizeof(in.bytes),
 			   MSG_DONTWAIT)) > 0) {
-		unsigned int who = ntohl(hdr->dst) - ntohl(addr(IDENTITY)) - 1;
+		unsigned int n = ntohl(hdr->dst) - ntohl(addr(IDENTITY)) - 1;
 		unsigned int job = be64toh(hdr->incast_id) >> 32;
 
 		if (len < (ssize_t)(HEADERS + sizeof(*hdr)) ||
-		    hdr->src != addr(IDENTITY) || who >= CHILDREN ||
+		    hdr->src != addr(IDENTITY) || n >= CHILDREN ||
 		    job >= JOBS)
 			continue;
 		self->answers++;
 		if (hdr->type == AGGNET_ACCEPT)
-			self->child[job][who].acceptor =
+			self->child[job][n].acceptor =
 				be64toh(hdr->src_nonce);
 	}
 }
 
 /* --- the node ---------------------------------------------------------------- */
 
-/* A receiver of a few children, listed or not. */
+/* Add a receiver of some children, with or without a list of them. */
 static int receive(struct nl *nl, uint32_t job)
 {
 	nl_begin(nl, AGGNET_CMD_TREE_ADD, 0);
@@ -348,7 +350,7 @@ static bool memory_is_free(struct nl *nl)
 	return memory_used(nl) == 0;
 }
 
-/* An entry goes, and a new one comes: an aborted one takes nothing any more. */
+/* Replace an entry by a new one: an aborted entry accepts nothing any more. */
 static int renew(SELF *self, uint32_t job, bool again)
 {
 	struct nl *nl = &self->nl;
@@ -375,7 +377,7 @@ TEST_F_TIMEOUT(raw, frames, LONG)
 	uint32_t job;
 
 	TH_LOG("SEED=%u FUZZ_SECONDS=%u", self->seed, seconds);
-	/* A slow machine sends some, too. */
+	/* Send a least number on a slow machine, too. */
 	while (time(NULL) < end || self->sent < 2000) {
 		size_t len = put_frame(self);
 

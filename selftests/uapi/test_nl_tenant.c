@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Netlink: a tenant, root of a user namespace of its own, cannot take more from
- * the host than its limits.
+/* Netlink: a tenant, which is root of its own user namespace, cannot take more
+ * from the host than its limits.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -28,11 +28,11 @@
 #define CGROUP	"/sys/fs/cgroup"
 #define SLOW	CGROUP "/aggnet_slow"
 
-static struct nl host;	/* the initial namespace's */
+static struct nl host;	/* in the initial namespace */
 
 /* --- the memory of the host -------------------------------------------------- */
 
-/* A receiver's entry that reserves a lot at once. */
+/* Add a receiver's entry that reserves much memory at once. */
 static int large_add(struct nl *nl, uint32_t job, uint32_t sources)
 {
 	nl_begin(nl, AGGNET_CMD_TREE_ADD, 0);
@@ -50,7 +50,7 @@ static int large_del(struct nl *nl, uint32_t job)
 	return tree_del(nl, (uint64_t)job << 32 | ntohl(addr(IDENTITY)));
 }
 
-/* A node in a new namespace, which gives itself all the memory there is. */
+/* Make a node in a new namespace, and set its own limit to the maximum. */
 static int greedy_node(struct nl *nl)
 {
 	int err = node_namespace();
@@ -124,17 +124,19 @@ TEST(memory__the_part_of_a_namespace_is_the_hosts_to_set)
 	nl_close(&host);
 }
 
-/* --- what a stranger waits for ------------------------------------------------ */
+/*
+ * --- what processes outside the tenant wait for
+ * ---------------------------------
+ */
 
 /*
- * What the processes of the test tell each other: how often each has come round,
- * how long it took it at most, in microseconds, and when it began the round that
- * it is in.
+ * Shared by the processes of the test: how many rounds each has done, its
+ * longest round in microseconds, and when it began the current one.
  */
 enum {
-	ADDS,		/* large entries, by a tenant that gets little CPU time */
+	ADDS,		/* large entries, by a tenant with little CPU time */
 	ASKS,		/* NODE_GET, by another process of the tenant */
-	DEVICES,	/* ports that the tenant made and deleted the devices of */
+	DEVICES,	/* a tenant's ports, deleted with their devices */
 	CLOSES,		/* genetlink sockets that the tenant closed */
 	RTNL,		/* requests of the host that take the RTNL */
 	LOOPS
@@ -171,7 +173,7 @@ static void loop_for_ever(struct loop *loop, void (*once)(struct nl *nl),
 	}
 }
 
-/* The longest round, even if it still lasts. */
+/* The longest round, including the current one. */
 static uint64_t longest(const struct loop *loop)
 {
 	uint64_t start = loop->start, now = now_us(), most = loop->longest;
@@ -190,7 +192,7 @@ static void ask(struct nl *nl)
 	nl_do(nl, AGGNET_CMD_NODE_GET);
 }
 
-/* The notifier looks for a port of each device that goes, and finds one. */
+/* The notifier looks for a port of each deleted device, and finds this one. */
 static void make_and_delete_a_port(struct nl *nl)
 {
 	if (system("ip link add x0 type dummy") || port_add(nl, "x0") ||
@@ -203,13 +205,13 @@ static void open_and_close(struct nl *nl)
 	struct sockaddr_nl any = { .nl_family = AF_NETLINK };
 	int fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_GENERIC);
 
-	/* Only one that is bound is announced when it goes. */
+	/* The kernel notifies of the release of bound sockets only. */
 	if (bind(fd, (struct sockaddr *)&any, sizeof(any)))
 		_exit(1);
 	close(fd);
 }
 
-/* Setting the flags that it has takes the RTNL and does nothing. */
+/* Setting flags to their old value takes the RTNL and changes nothing. */
 static void take_the_rtnl(struct nl *nl)
 {
 	struct ifreq ifr = { .ifr_name = "lo" };
@@ -241,7 +243,10 @@ static pid_t begin(int loop)
 	_exit(1);
 }
 
-/* The namespace of the tenant, and its processes; they go with the first. */
+/*
+ * Make the tenant's namespace and processes; they are killed with the first
+ * one.
+ */
 static void be_the_tenant(int slow, pid_t *pid)
 {
 	static struct nl nl;
@@ -255,7 +260,7 @@ static void be_the_tenant(int slow, pid_t *pid)
 		_exit(1);
 }
 
-/* Until others of the tenant have waited for seconds, for its sake. */
+/* Have processes of the tenant waited for its lock for seconds? */
 static bool enough(void)
 {
 	int i;
@@ -263,7 +268,7 @@ static bool enough(void)
 	for (i = CLOSES; i < LOOPS; i++)
 		if (loops[i].rounds < 20)
 			return false;
-	/* To be attached a port waits for the tenant as long as one that asks. */
+	/* Adding a port waits for the tenant as long as NODE_GET does. */
 	return loops[DEVICES].rounds && longest(&loops[ASKS]) > 3000000;
 }
 
@@ -300,7 +305,7 @@ FIXTURE_TEARDOWN(slow)
 
 	if (self->procs < 0)
 		return;
-	/* They are to get to their end. */
+	/* Let them run to their end. */
 	put_file(SLOW "/cpu.max", "max");
 	for (i = 0; i < LOOPS; i++)
 		kill(self->pid[i], SIGKILL);
@@ -310,9 +315,9 @@ FIXTURE_TEARDOWN(slow)
 }
 
 /*
- * One process of the tenant has next to no CPU time while it holds the lock of
- * the tenant's configuration. Others of the tenant wait for it, the host and
- * sockets that are closed do not.
+ * One process of the tenant has almost no CPU time while it holds the lock of
+ * the tenant's configuration. Other processes of the tenant wait for it; the
+ * host and the release of sockets do not.
  */
 TEST_F_TIMEOUT(slow, rtnl__does_not_wait_for_a_tenant, LONG)
 {

@@ -31,7 +31,10 @@ FIXTURE_TEARDOWN(tree)
 	nl_close(&self->nl);
 }
 
-/* An end with two children that also sends; attributes of type @but left out. */
+/*
+ * Begin an end with two children that also sends, without attributes of type
+ * @but.
+ */
 static void begin(struct nl *nl, uint64_t id, int but)
 {
 	const uint32_t children[] = { addr("10.0.0.3"), addr("10.0.0.2") };
@@ -109,7 +112,7 @@ TEST_F(tree, add__all_and_get)
 	EXPECT_LT(0, nl_get_u64(nl, AGGNET_A_TREE_MEMORY_USED));
 }
 
-/* An end that sends by a filter of @size bytes; NULL: it has none. */
+/* Add an end that sends a filter of @size bytes; NULL: none. */
 static int add_filter(struct nl *nl, const void *filter, size_t size)
 {
 	begin(nl, incast(1), AGGNET_A_TREE_SCHEME);
@@ -152,11 +155,11 @@ TEST_F(tree, add__filter_refused)
 	} bad[] = {
 		{ { 0, 7, 1, 0, 1 }, 8 },	/* too few bits */
 		{ { 0, 8, 0, 0, 1 }, 8 },	/* spent */
-		{ { 0, 9, 1, 0, 1, 2 }, 8 },	/* a bit behind the last */
-		{ { 0, 8, 1, 0, 1, 1 }, 8 },	/* nothing is zero */
+		{ { 0, 9, 1, 0, 1, 2 }, 8 },	/* a bit set behind the last */
+		{ { 0, 8, 1, 0, 1, 1 }, 8 },	/* padding is not 0 */
 		{ { 0, 42, 1 }, 8 },		/* cut */
 		{ { 0, 8, 1, 0, 1 }, 16 },	/* too long */
-		{ { 0, 8, 1, 0, 1 }, 5 },	/* no whole unit */
+		{ { 0, 8, 1, 0, 1 }, 5 },	/* not a whole unit */
 		{ { 0 }, 0 },
 	};
 	struct nl *nl = &self->nl;
@@ -190,7 +193,7 @@ TEST_F(tree, add__defaults)
 	EXPECT_EQ(AGGNET_HOLD_DEFAULT, nl_get_u32(nl, AGGNET_A_TREE_HOLD));
 	EXPECT_EQ(AGGNET_GIVE_UP_DEFAULT,
 		  nl_get_u32(nl, AGGNET_A_TREE_GIVE_UP));
-	/* Nobody may use the socket, and there is no key. */
+	/* No user may use the socket, and there is no key. */
 	EXPECT_FALSE(nl_has(nl, AGGNET_A_TREE_UID));
 	EXPECT_FALSE(nl_has(nl, AGGNET_A_TREE_GID));
 	EXPECT_FALSE(nl_has(nl, AGGNET_A_TREE_KEYED));
@@ -213,7 +216,7 @@ TEST_F(tree, add__receiver)
 	ASSERT_EQ(0, get(nl, id));
 	EXPECT_EQ(4, nl_len(nl, AGGNET_A_TREE_ABSENT));
 	EXPECT_EQ(addr("10.0.0.9"), nl_get_u32(nl, AGGNET_A_TREE_ABSENT));
-	/* An end, although it has one child and does not send. */
+	/* It is an end, although it has one child and does not send. */
 	EXPECT_TRUE(nl_has(nl, AGGNET_A_TREE_STATE));
 	EXPECT_EQ(77, nl_get_u32(nl, AGGNET_A_TREE_MEMBERS));
 	EXPECT_FALSE(nl_has(nl, AGGNET_A_TREE_LINK_IFINDEX));
@@ -250,7 +253,7 @@ TEST_F(tree, key__is_never_told)
 	memset(&nl->answer, 0, sizeof(nl->answer));
 	ASSERT_EQ(0, nl_dump(nl, AGGNET_CMD_TREE_GET, find_bytes, &key));
 	EXPECT_FALSE(key.found);
-	/* The search would find what is there. */
+	/* The same search finds the number that is there. */
 	ASSERT_EQ(0, nl_dump(nl, AGGNET_CMD_TREE_GET, find_bytes, &id));
 	EXPECT_TRUE(id.found);
 }
@@ -281,7 +284,7 @@ TEST_F(tree, add__missing)
 	EXPECT_EQ(0, trees(nl));
 }
 
-/* One attribute of an otherwise good entry is wrong. */
+/* An entry with exactly one wrong attribute. */
 static const struct wrong {
 	int attr;
 	int size;	/* of the value: 1, 4, 8 */
@@ -361,7 +364,7 @@ TEST_F(tree, add__refused)
 	EXPECT_EQ(0, marks(nl, "p0", NEIGHBOUR));
 }
 
-/* A flow's weight has 16 bits. */
+/* The weight of a flow has 16 bits. */
 TEST_F(tree, add__sorted_refused)
 {
 	const uint8_t sorted = AGGNET_LAYOUT_SORTED;
@@ -522,7 +525,7 @@ TEST_F(tree, add__without_identity)
 	EXPECT_REFUSED(nl, tree_add(nl, incast(1), 1, 0), EADDRNOTAVAIL,
 		       AGGNET_A_TREE_INCAST_ID,
 		       "this server has no identity: set the node's address first");
-	/* A switch needs none. */
+	/* A switch needs no identity. */
 	ASSERT_EQ(0, node_role(nl, AGGNET_ROLE_SWITCH));
 	ASSERT_EQ(0, port_add(nl, "p0"));
 	EXPECT_REFUSED(nl, transit_add(nl, incast(1), 1, 0, "p0", NEIGHBOUR),
@@ -534,13 +537,16 @@ TEST_F(tree, transit__by_route_of_attributes)
 {
 	struct nl *nl = &self->nl;
 
-	/* Told nothing of the flow. */
+	/* No attributes of the flow. */
 	ASSERT_EQ(0, transit_add(nl, incast(1), 1, 0, "p0", NEIGHBOUR));
 	ASSERT_EQ(0, get(nl, incast(1)));
 	EXPECT_EQ(AGGNET_SCHEME_BLOOM, nl_get_u8(nl, AGGNET_A_TREE_SCHEME));
 	EXPECT_FALSE(nl_has(nl, AGGNET_A_TREE_CONTRIBUTORS));
 	EXPECT_FALSE(nl_has(nl, AGGNET_A_TREE_STATE));
-	/* Told of it, one child, and it does not send: no state either. */
+	/*
+	 * Attributes of a flow with one child, and no writer: it is not an end
+	 * either.
+	 */
 	nl_begin(nl, AGGNET_CMD_TREE_ADD, 0);
 	nl_u64(nl, AGGNET_A_TREE_INCAST_ID, incast(2));
 	nl_u32(nl, AGGNET_A_TREE_INSTANCE, 1);
@@ -570,13 +576,13 @@ TEST_F(tree, replace__epochs)
 		       AGGNET_A_TREE_INSTANCE,
 		       "epoch is not newer than the one in force");
 	EXPECT_EQ(0, tree_add(nl, incast(1), 11, NLM_F_REPLACE));
-	/* Serial numbers: half way round is the newest that there can be. */
+	/* Serial numbers: half of the circle ahead is the newest. */
 	EXPECT_EQ(0, tree_add(nl, incast(1), 11 + 0x7fffffffu, NLM_F_REPLACE));
 	EXPECT_EQ(0, tree_add(nl, incast(1), 5, NLM_F_REPLACE));
 	EXPECT_EQ(1, trees(nl));
 	ASSERT_EQ(0, get(nl, incast(1)));
 	EXPECT_EQ(5, nl_get_u32(nl, AGGNET_A_TREE_INSTANCE));
-	/* With nothing to replace it just adds. */
+	/* REPLACE without an old entry adds one. */
 	EXPECT_EQ(0, tree_add(nl, incast(2), 1, NLM_F_REPLACE));
 }
 
@@ -594,7 +600,7 @@ TEST_F(tree, replace__attempt)
 	EXPECT_EQ(1, nl_get_u32(nl, AGGNET_A_TREE_ATTEMPT));
 }
 
-/* Adds an entry of epoch @instance; @plan: 16 bytes, NULL: of no plan. */
+/* Add an entry of epoch @instance; @plan: 16 bytes, NULL: without a plan. */
 static int add_of_plan(struct nl *nl, uint32_t instance, const char *plan)
 {
 	begin(nl, incast(1), AGGNET_A_TREE_INSTANCE);
@@ -618,7 +624,7 @@ TEST_F(tree, replace__plans_of_one_epoch)
 	EXPECT_REFUSED(nl, add_of_plan(nl, 10, two), ESTALE,
 		       AGGNET_A_TREE_PLAN,
 		       "another plan of the same epoch is in force");
-	/* There is no attribute to blame. */
+	/* There is no attribute that the error could refer to. */
 	EXPECT_REFUSED(nl, add_of_plan(nl, 10, NULL), ESTALE, 0,
 		       "another plan of the same epoch is in force");
 	EXPECT_REFUSED(nl, add_of_plan(nl, 10, one), ESTALE,
@@ -658,7 +664,9 @@ TEST_F(tree, del__and_what_is_not_there)
 	ASSERT_EQ(0, tree_add(nl, incast(1), 1, 0));
 }
 
-/* Deletes an entry of epoch 10.@attempt and of this plan; NULL: of none. */
+/*
+ * Delete an entry of epoch 10.@attempt and of this plan; NULL: without a plan.
+ */
 static int del_of_plan(struct nl *nl, uint32_t attempt, const char *plan)
 {
 	nl_begin(nl, AGGNET_CMD_TREE_DEL, 0);
@@ -695,7 +703,7 @@ TEST_F(tree, del__of_one_epoch_and_plan)
 	ASSERT_EQ(0, add_of_plan(nl, 11, one));
 	EXPECT_OTHER(nl, del_of_plan(nl, 0, one));
 	EXPECT_EQ(1, trees(nl));
-	/* Without any of them, whatever is there. */
+	/* Without an epoch or a plan any entry is deleted. */
 	EXPECT_EQ(0, tree_del(nl, incast(1)));
 }
 
@@ -715,7 +723,7 @@ TEST_F(tree, del__epoch_without_instance)
 	EXPECT_EQ(1, trees(nl));
 }
 
-/* The table: many entries come, go and are still found. */
+/* The table: many entries are added and deleted, and the others are found. */
 TEST_F(tree, table__holds_what_was_put_in)
 {
 	struct nl *nl = &self->nl;
@@ -858,7 +866,7 @@ TEST_F(at_switch, add__no_flow)
 	EXPECT_EQ(0, trees(nl));
 }
 
-/* What is refused comes back with the request, but for its key. */
+/* A refusal returns the request without its key. */
 TEST_F(tree, add__leaves_no_key_behind)
 {
 	static const char key[] = "0123456789abcdef";
@@ -883,7 +891,7 @@ TEST_F(tree, add__leaves_no_key_behind)
 	EXPECT_EQ(NULL, memmem(&nl->answer, sizeof(nl->answer), key, 16));
 }
 
-/* An attribute has room for so many; a longer list cannot be told whole. */
+/* An attribute can hold so many children; a longer list could not be dumped. */
 TEST_F(tree, children__as_many_as_an_attribute_takes)
 {
 	static uint8_t seen[65536];
@@ -915,7 +923,7 @@ TEST_F(tree, children__as_many_as_an_attribute_takes)
 	}
 	ASSERT_EQ(0, get(nl, incast(1)));
 	ASSERT_EQ(sizeof(child), nl_len(nl, AGGNET_A_TREE_CHILDREN));
-	/* The kernel keeps them in an order of its own. */
+	/* The kernel keeps them in its own order. */
 	told = nl_data(nl, AGGNET_A_TREE_CHILDREN);
 	for (i = 0; i < 16382; i++)
 		seen[(uint16_t)ntohl(told[i])]++;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Each allocation of a transfer between two nodes fails once, those of the
- * receive path, of an abort, of a reset and of each socket call included: the
+/* Each allocation of a transfer between two nodes fails once, including those
+ * of the receive path, of an abort, of a reset and of each socket call: the
  * result is exact, or every application gets an error. Needs a kernel with
  * fault injection; skipped on others.
  */
@@ -17,8 +17,8 @@
 #include "two_nodes.h"
 #include "fault.h"
 
-#define MOST	600	/* allocations that a script makes */
-#define WAIT	60000	/* ms for anything that must come */
+#define MOST	600	/* no script makes more allocations */
+#define WAIT	60000	/* ms until whatever is awaited */
 
 FIXTURE(nomem) {
 	bool able;
@@ -40,11 +40,14 @@ FIXTURE_TEARDOWN(nomem)
 	two_nodes_down(&self->on);
 }
 
-/* --- the script: what fails for want of memory is tried once more ---------- */
+/*
+ * --- steps of a script; a step without memory is repeated once
+ * ----------------
+ */
 
 static bool no_memory(int err)
 {
-	/* ENFILE is what socket() makes of it. */
+	/* socket() turns ENOMEM into ENFILE. */
 	return err == -ENOMEM || err == -ENOBUFS || err == -ENFILE;
 }
 
@@ -58,7 +61,7 @@ static int added(struct aggnet_ctl *ctl, uint32_t writers)
 	err = aggnet_tree_add(ctl, &e, false);
 	if (no_memory(err))
 		err = aggnet_tree_add(ctl, &e, false);
-	/* It was the answer that could not be made. */
+	/* The entry was added, and only the answer failed. */
 	return err == -EEXIST ? 0 : err;
 }
 
@@ -82,7 +85,7 @@ static int member(int ns, bool reads)
 	return fd < 0 && no_memory(-errno) ? joined(reads) : fd;
 }
 
-/* Does it become so within WAIT? */
+/* Does poll() return the events within WAIT? */
 static bool ready(int fd, short events)
 {
 	struct pollfd p = { .fd = fd, .events = events };
@@ -105,7 +108,7 @@ static int sent(int fd)
 	return -errno;
 }
 
-/* The next message, waited for; its length, 0: DONE, or -errno. */
+/* Wait for the next message. Return: its length, 0: DONE, or -errno */
 static ssize_t got(int fd, struct message *m)
 {
 	ssize_t len;
@@ -130,7 +133,7 @@ static uint64_t held(struct aggnet_ctl *ctl)
 	return aggnet_node_get(ctl, &node) ? ~0ULL : node.memory_used;
 }
 
-/* Trees give their memory back a while after they have gone. */
+/* Deleted trees free their memory a while later. */
 static bool all_given_back(const struct two_nodes *on)
 {
 	int i;
@@ -143,9 +146,12 @@ static bool all_given_back(const struct two_nodes *on)
 	return false;
 }
 
-/* --- scenarios: from the N-th allocation of one on, see sweep() --------------- */
+/*
+ * --- scenarios: the N-th allocation fails, see sweep()
+ * --------------------------
+ */
 
-/* A transfer that is about to begin: W sends, R receives. */
+/* A transfer before its start: W sends, R receives. */
 struct both {
 	const struct two_nodes *on;
 	int r;
@@ -166,7 +172,7 @@ static int begin(struct both *x)
 	return x->r < 0 ? -errno : 0;
 }
 
-/* Whatever there is of it goes. Return: ERR, or what went wrong here. */
+/* Remove sockets and entries. Return: ERR, or the error of removing them */
 static int over(struct both *x, int err)
 {
 	int a, b;
@@ -197,7 +203,7 @@ static int exact_end(struct both *x)
 	return x->m->head.type == AGGNET_MSG_END ? got(x->w, x->m) : -EBADMSG;
 }
 
-/* It is exact, whatever is lost. */
+/* The result is exact although an allocation fails. */
 static int transfer_is_exact(struct both *x, int nth)
 {
 	int err;
@@ -209,7 +215,7 @@ static int transfer_is_exact(struct both *x, int nth)
 	return err ? err : exact_end(x);
 }
 
-/* The source goes without an end: the receiver learns of it. */
+/* The source closes without an end: the receiver gets an error. */
 static int abort_is_told(struct both *x, int nth)
 {
 	int err = begin(x);
@@ -226,10 +232,13 @@ static int abort_is_told(struct both *x, int nth)
 	return err == -ECONNABORTED ? 0 : err < 0 ? err : -EBADMSG;
 }
 
-/* Sources that an RST has told, over a sweep. */
+/* How many sources got an RST in a sweep. */
 static unsigned int resets;
 
-/* The receiver's entry goes and comes: ABORT, or if that is lost RST. */
+/*
+ * The receiver's entry is deleted and added: the source gets an ABORT, or an
+ * RST if the ABORT is lost.
+ */
 static int reset_is_told(struct both *x, int nth)
 {
 	int err = begin(x);
@@ -249,8 +258,8 @@ static int reset_is_told(struct both *x, int nth)
 	return err == -ECONNRESET || err == -ECANCELED ? 0 : err ?: -EBADMSG;
 }
 
-/* Run it with the first allocation lost, the second, ... until it makes none
- * that could be. Return: how many it makes, or -1.
+/* Run a scenario with its first allocation failing, then its second, ... until
+ * it makes no more. Return: how many it makes, or -1
  */
 static int sweep(const struct two_nodes *on, struct message *m,
 		 int (*scenario)(struct both *x, int nth))
@@ -290,11 +299,14 @@ TEST_F_TIMEOUT(nomem, receive_path, LONG)
 		}
 		TH_LOG("scenario %zu: %d allocations", i, n);
 	}
-	/* The ABORT was lost once, so that an RST had to tell it. */
+	/* The ABORT was lost at least once, and an RST replaced it. */
 	EXPECT_LT(0, resets);
 }
 
-/* --- a node between them, which forwards by its Bloom table ------------------- */
+/*
+ * --- a node between them, which forwards with its Bloom table
+ * -----------------
+ */
 
 FIXTURE(between) {
 	bool able;
@@ -371,7 +383,9 @@ TEST_F_TIMEOUT(between, forwarding, LONG)
 	       (unsigned long long)forwarded(self->on.t));
 }
 
-/* --- each call, the kernel's own allocations for it included ---------------- */
+/*
+ * --- each call, including the kernel's own allocations for it ---------------
+ */
 
 static int call_socket(int fd)
 {
@@ -390,7 +404,9 @@ static int call_connect(int fd)
 	if (new >= 0)
 		err = join(new, NODE_A, JOB, false) ? -errno : 0;
 	close(new);
-	/* Closed without an end, it has aborted the transfer for the others. */
+	/*
+	 * The failed socket closed without an end and has aborted the transfer.
+	 */
 	return err == -EUSERS ? 0 : err;
 }
 
@@ -443,7 +459,10 @@ TEST_F_TIMEOUT(nomem, calls, LONG)
 	w = member(self->on.ns_b, false);
 	ASSERT_LE(0, w);
 	for (i = 0; i < ARRAY_SIZE(calls); i++) {
-		/* No page of its own is to be missing later. */
+		/*
+		 * The first call allocates what the kernel keeps, such as
+		 * pages.
+		 */
 		ASSERT_EQ(0, calls[i](w));
 		for (nth = 1, struck = true; nth < MOST && struck; nth++) {
 			fault_thread.arm(nth);
@@ -456,7 +475,7 @@ TEST_F_TIMEOUT(nomem, calls, LONG)
 			}
 		}
 		EXPECT_FALSE(struck);
-		/* It did no harm that lasts. */
+		/* The call works again. */
 		ASSERT_EQ(0, calls[i](w));
 	}
 	close(w);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Which links packets take: the planned link is among the copies when too many
  * Bloom tables match; a port without transit passes OPENs to the entry; a
- * transfer continues if a planned link heals that leads past the acceptor.
+ * transfer continues if a planned link that bypasses its acceptor comes up.
  * Needs root and the module.
  */
 #include <net/if.h>
@@ -31,7 +31,7 @@ FIXTURE_TEARDOWN(way)
 
 #define SELF	FIXTURE_DATA(way)
 
-/* Return: the value that the receiver got, and its end; or -1 */
+/* Return: the value that the receiver got before its end; or -1 */
 static int64_t received(SELF *self)
 {
 	int64_t value = -1;
@@ -48,7 +48,9 @@ static int64_t received(SELF *self)
 	return value;
 }
 
-/* The source is in the caller's namespace. Return: what the receiver got, or -1 */
+/*
+ * The caller is in the source's namespace. Return: what the receiver got, or -1
+ */
 static int64_t transferred(SELF *self)
 {
 	int64_t value = -1;
@@ -64,10 +66,10 @@ static int64_t transferred(SELF *self)
 
 /* --- copies --------------------------------------------------------------- */
 
-#define NEIGHBOURS	6	/* copies are four at most */
-#define DECOYS		256	/* to a table of eight bits, all of which they set */
+#define NEIGHBOURS	6	/* more than the four copies */
+#define DECOYS		256	/* entries that set all eight bits of a table */
 
-/* A neighbour that nobody is. Return: 0 or -1 */
+/* Add a neighbour that does not exist. Return: 0 or -1 */
 static int add_nobody(struct in_addr neighbour)
 {
 	struct arpreq arp = {
@@ -123,7 +125,7 @@ static int add_by_table(struct aggnet_ctl *ctl, uint32_t job,
 	return add_entry(ctl, &e, false);
 }
 
-/* Is there this link, and does its table say yes to everything? */
+/* Does this link exist, and does its table match every ID? */
 static bool says_yes(struct aggnet_ctl *ctl, struct in_addr neighbour)
 {
 	struct aggnet_link_info *list;
@@ -139,7 +141,7 @@ static bool says_yes(struct aggnet_ctl *ctl, struct in_addr neighbour)
 	return yes;
 }
 
-/* A link whose table lies. Return: 0 or -1 */
+/* Add a link with a table that matches every ID. Return: 0 or -1 */
 static int add_liar(struct aggnet_ctl *ctl, struct in_addr neighbour)
 {
 	static uint32_t job = 1000;
@@ -153,7 +155,7 @@ static int add_liar(struct aggnet_ctl *ctl, struct in_addr neighbour)
 	return says_yes(ctl, neighbour) ? 0 : -1;
 }
 
-/* The last link is the planned one; the others lead to nobody. */
+/* The last link is the planned one; the others lead to no node. */
 TEST_F(way, bloom__the_planned_link_is_not_left_out)
 {
 	struct in_addr neighbour;
@@ -178,8 +180,9 @@ TEST_F(way, bloom__the_planned_link_is_not_left_out)
 /* --- a port without transit ------------------------------------------------ */
 
 /*
- * Between A and B is a source, whose child B is or not; what it has to say is
- * said. Only OPENs of B are shown to it. Return: its writer or -1
+ * Make T, between A and B, a source that has sent its record and its end. B is
+ * T's child or not. T's port has no transit: only OPENs of B reach T. Return:
+ * T's writer or -1
  */
 static int between(SELF *self, bool child)
 {
@@ -220,8 +223,8 @@ TEST_F(way, transit_off__the_entry_serves_its_child)
 	close(w);
 }
 
-/* IP takes the OPEN past the entry. */
-TEST_F(way, transit_off__who_is_no_child_passes)
+/* IP takes the OPEN past T's entry. */
+TEST_F(way, transit_off__a_node_that_is_not_a_child_passes)
 {
 	int w = between(self, false);
 
@@ -234,9 +237,14 @@ TEST_F(way, transit_off__who_is_no_child_passes)
 	close(w);
 }
 
-/* --- round a planned link ---------------------------------------------------- */
+/*
+ * --- around a planned link ---------------------------------------------------
+ */
 
-/* B's planned link leads to A, and is down. B is no child of T or A, T is A's. */
+/*
+ * B's planned link leads to A and is down. B is not a child of T or A; T is A's
+ * child.
+ */
 static int plan_direct(SELF *self)
 {
 	struct in_addr t = ip(NODE_T);
@@ -269,7 +277,7 @@ static bool accepted_by(struct aggnet_ctl *ctl, struct in_addr acceptor)
 	       e.acceptor.s_addr == acceptor.s_addr;
 }
 
-/* IP has brought B's OPEN to T, which is not on the planned way. */
+/* IP brings B's OPEN to T, which is not on the planned path. */
 TEST_F(way, exact__the_link_heals_behind_an_unplanned_acceptor)
 {
 	int t, b;

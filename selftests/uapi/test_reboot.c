@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Members reboot: a transfer that they had begun fails everywhere, a transfer
- * that they had ended is safe. Needs root and the module.
+/* Members reboot: a transfer that they had begun fails everywhere, one that
+ * they had ended is not affected. Needs root and the module.
  */
 #include "harness.h"
 
@@ -24,7 +24,7 @@ FIXTURE_TEARDOWN(line)
 	line_down(&self->t.line);
 }
 
-/* It comes back as it was, with a new nonce, and begins again. */
+/* The node comes up again with a new nonce and begins its transfer again. */
 static int reboot(struct line_transfer *t, int app)
 {
 	int node = app_node[app];
@@ -52,7 +52,9 @@ TEST_F_TIMEOUT(line, reboot__of_each_member_in_the_middle, LONG)
 	}
 }
 
-/* What it had sent is safe: it changes nothing for the others. */
+/*
+ * The reboot changes nothing for the other members: they have what it had sent.
+ */
 TEST_F_TIMEOUT(line, reboot__of_a_source_after_its_end, LONG)
 {
 	int i;

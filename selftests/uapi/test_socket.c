@@ -11,9 +11,9 @@
 
 #include "one_node.h"
 
-/* Room that the receiver has to have for a message. */
+/* The least buffer that a receiver must pass. */
 #define LEAST	(sizeof(struct aggnet_msg) + AGGNET_RECORD_MAX)
-/* struct aggnet_lookup before the status had a plan. */
+/* struct aggnet_lookup before its status got the plan. */
 #define OLD_LOOKUP	offsetof(struct aggnet_lookup, status.plan)
 #define NOBODY		65534
 
@@ -207,7 +207,7 @@ TEST_F(node, options__lookup)
 	EXPECT_EQ(AGGNET_FN_AVERAGE, look.status.function);
 	EXPECT_EQ(AGGNET_LAYOUT_KEYED, look.status.layout);
 	EXPECT_EQ(AGGNET_TREE_IDLE, look.status.state);
-	/* As in bind(): 0 is this node. */
+	/* As in bind(), 0 is this node. */
 	memset(&look.status, 0, sizeof(look.status));
 	look.addr.sag_receiver = 0;
 	ASSERT_EQ(0, getsockopt(s, SOL_AGGNET, AGGNET_SO_LOOKUP, &look, &len));
@@ -226,8 +226,8 @@ TEST_F(node, options__lookup)
 }
 
 /*
- * A socket that names an epoch joins no other one, and what is in force instead
- * goes on without it.
+ * A socket that names an epoch does not join another one, and the entry in
+ * force continues without it.
  */
 TEST_F(node, options__epoch)
 {
@@ -264,7 +264,7 @@ TEST_F(node, options__epoch)
 	close(w);
 }
 
-/* A program of before the status had a plan, and one of some time later. */
+/* Programs with a shorter and with a longer struct than the kernel's. */
 TEST_F(node, options__the_plan)
 {
 	struct {
@@ -307,7 +307,7 @@ TEST_F(node, options__the_plan)
 
 /* --- permission --- */
 
-/* Join as somebody else, without any capability. Return: errno, 0: permitted */
+/* Join as another user, without any capability. Return: errno, 0: permitted */
 static int join_fd_as(int fd, uid_t uid, gid_t gid, gid_t extra, bool as_reader)
 {
 	int status;
@@ -382,7 +382,7 @@ static int drop_capabilities(void)
 	return syscall(SYS_capset, &head, none);
 }
 
-/* Nor does it learn anything of what it may not join. */
+/* A socket that may not join cannot read the status either. */
 TEST_F(node, permission__root_without_capabilities)
 {
 	struct aggnet_status st;
@@ -397,7 +397,7 @@ TEST_F(node, permission__root_without_capabilities)
 	close(fd);
 }
 
-/* An entry that is withdrawn gives its memory back, whoever has asked for it. */
+/* A refused join() keeps no memory of an entry that is then withdrawn. */
 TEST_F(node, permission__refused_holds_no_memory)
 {
 	struct aggnet_node_info node;

@@ -61,7 +61,7 @@ static bool is_ours(const uint8_t *frame, size_t len)
 	       udp->dest == htons(AGGNET_UDP_PORT);
 }
 
-/* A device would have filled in the checksum. */
+/* Fill in the checksum, which was left to the device. */
 static void put_checksum(uint8_t *frame, size_t len)
 {
 	struct iphdr *iph = (void *)(frame + sizeof(struct ethhdr));
@@ -72,7 +72,7 @@ static void put_checksum(uint8_t *frame, size_t len)
 				  sizeof(*iph));
 }
 
-/* What T has sent on, in both directions. */
+/* Capture what T has forwarded, in both directions. */
 static void capture(struct frames *f)
 {
 	struct sockaddr_ll from;
@@ -97,8 +97,8 @@ static void capture(struct frames *f)
 }
 
 /*
- * All of it again, in random order.
- * Return: how many frames were sent; -1 on an error other than a narrow link's
+ * Send all frames again, in random order. Return: how many were sent; -1 on an
+ * error other than a narrow link's
  */
 static ssize_t replay(struct line_transfer *t, const struct frames *f,
 		      unsigned long long *rng)
@@ -116,7 +116,7 @@ static ssize_t replay(struct line_transfer *t, const struct frames *f,
 			   (struct sockaddr *)&to, sizeof(to)) >= 0)
 			sent++;
 		else if (errno != EMSGSIZE && errno != ENOBUFS)
-			return -1;	/* not the MTU of this end or that */
+			return -1;	/* not because of an MTU */
 	}
 	return sent;
 }
@@ -126,7 +126,10 @@ static uint64_t refused(struct line_transfer *t)
 	return transfer_counter(t, NODE_AGG, "drop_epoch_old");
 }
 
-/* Does the aggregator refuse more than @before, sooner or later? */
+/*
+ * Wait until the aggregator refuses more than @before. Return: false: it did
+ * not
+ */
 static bool refuses_more(struct line_transfer *t, uint64_t before)
 {
 	int64_t until = line_now() + PATIENT;
@@ -136,7 +139,10 @@ static bool refuses_more(struct line_transfer *t, uint64_t before)
 	return refused(t) > before;
 }
 
-/* The same incast ID, again and again, under the packets of the first time. */
+/*
+ * Use the same incast ID again and again, and replay the first transfer's
+ * packets.
+ */
 TEST_F_TIMEOUT(line, late_packets__of_an_older_instance, LONG)
 {
 	static struct frames f;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A datagram that a device, here a tap, has not yet cut into fragments is left to
- * IP, and a device whose type changes is no longer a port. Needs root and the
- * module.
+/* A datagram that a device, here a tap, has not yet split into fragments is
+ * left to IP, and a device whose type changes is no longer a port. Needs root
+ * and the module.
  */
 #include <fcntl.h>
 #include <linux/if_ether.h>
@@ -27,7 +27,7 @@
 
 #define HEADERS	(sizeof(struct iphdr) + sizeof(struct udphdr))
 
-/* A frame as a tap takes it; its data are no packet of ours. */
+/* A frame as a tap takes it; its data are not an aggnet packet. */
 struct frame {
 	struct virtio_net_hdr vnet;
 	struct ethhdr eth;
@@ -44,7 +44,7 @@ FIXTURE(tap) {
 
 #define SELF	FIXTURE_DATA(tap)
 
-/* Attached, up, with an address. Return: 0 or negative */
+/* Attach the tap, set it up and give it an address. Return: 0 or negative */
 static int tap_up(SELF *self)
 {
 	struct sockaddr_in address = {
@@ -57,7 +57,7 @@ static int tap_up(SELF *self)
 	};
 	int err, fd = socket(AF_INET, SOCK_DGRAM, 0);
 
-	/* No udev is here; the kernel loads the driver when it is opened. */
+	/* There is no udev; the kernel loads the driver on open(). */
 	mkdir("/dev/net", 0755);
 	mknod("/dev/net/tun", S_IFCHR | 0600, makedev(10, 200));
 	self->fd = open("/dev/net/tun", O_RDWR);
@@ -87,7 +87,7 @@ FIXTURE_TEARDOWN(tap)
 	aggnet_ctl_close(self->ctl);
 }
 
-/* A datagram to our port, of so many bytes; the device takes it as it is. */
+/* Give the tap a datagram to aggnet's port, with @bytes bytes. */
 static int give(SELF *self, size_t bytes, uint8_t gso_type)
 {
 	struct frame *f = &self->frame;
@@ -106,7 +106,9 @@ static int give(SELF *self, size_t bytes, uint8_t gso_type)
 	f->udp = (struct udphdr) {
 		.dest = htons(AGGNET_UDP_PORT),
 		.len = htons(sizeof(f->udp) + bytes),
-		/* Of the addresses only: the device adds what is behind. */
+		/*
+		 * The sum of the addresses only: the device adds the payload's.
+		 */
 		.check = ~inet_fold(inet_add(IPPROTO_UDP + sizeof(f->udp) +
 					     bytes, &iph.saddr, 8)),
 	};
@@ -130,7 +132,7 @@ TEST_F(tap, datagram__is_looked_at)
 	EXPECT_EQ(1, counter(self->ctl, "drop_version"));
 }
 
-/* Datagrams that IP has handed to UDP here; -1: not known. */
+/* Return: how many datagrams IP has passed to UDP; -1: unknown */
 static int udp_received(void)
 {
 	FILE *f = fopen("/proc/thread-self/net/snmp", "r");
@@ -145,12 +147,12 @@ static int udp_received(void)
 	return good + ports + bad;
 }
 
-/* One that would leave as fragments: none of these has a header of ours. */
+/* A datagram that would leave as fragments: only the first has a UDP header. */
 TEST_F(tap, fragments__are_not)
 {
 	ASSERT_EQ(0, give(self, 1480 * 3, VIRTIO_NET_HDR_GSO_UDP));
 	EXPECT_EQ(0, counter(self->ctl, "drop_length"));
-	/* UDP does not cut it for us either; but it came so far. */
+	/* UDP does not split it either, but it has reached UDP. */
 	EXPECT_EQ(1, udp_received());
 }
 
@@ -179,7 +181,7 @@ TEST_F(tap, another_type__is_no_port)
 	EXPECT_EQ(AGGNET_EVENT_PORT_GONE, event.kind);
 	aggnet_event_clear(&event);
 	EXPECT_GT(0, attach(self->ctl, "tap0", true));
-	/* It does not come back by itself. */
+	/* It is not attached again by itself. */
 	ASSERT_EQ(0, ioctl(self->fd, TUNSETLINK, ARPHRD_ETHER));
 	EXPECT_EQ(0, ports(self->ctl));
 	EXPECT_EQ(0, attach(self->ctl, "tap0", true));

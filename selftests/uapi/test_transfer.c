@@ -75,7 +75,10 @@ TEST_F(node, end_mark__peek_then_take)
 	close(w);
 }
 
-/* An end mark that cannot be copied out decides nothing; records are lost. */
+/*
+ * An end mark that cannot be copied to the program has no effect; records are
+ * lost.
+ */
 TEST_F(node, end_mark__fault_then_take)
 {
 	long page = sysconf(_SC_PAGESIZE);
@@ -118,7 +121,7 @@ TEST_F(node, transfer__of_nothing)
 	close(w);
 }
 
-/* A receiver that comes late finds what was sent before. */
+/* A receiver that joins late gets what was sent before. */
 TEST_F(node, transfer__writer_first)
 {
 	int r, w;
@@ -136,7 +139,10 @@ TEST_F(node, transfer__writer_first)
 	close(w);
 }
 
-/* Writers of a sorted transfer that this node sends to itself. */
+/*
+ * Add an entry of a sorted transfer of this node to itself, with @writers
+ * writers.
+ */
 static void add_sorted(struct aggnet_ctl *ctl, uint32_t writers, uint64_t memory)
 {
 	struct aggnet_tree_info e = entry(writers);
@@ -174,7 +180,7 @@ TEST_F(node, sorted__order)
 	close(w);
 }
 
-/* A writer whose run is full waits until half of it has gone. */
+/* A writer with a full run waits until half of the run is merged. */
 TEST_F(node, sorted__writers_wait_for_each_other)
 {
 	uint32_t sent = 0, got = 0;
@@ -194,7 +200,10 @@ TEST_F(node, sorted__writers_wait_for_each_other)
 	EXPECT_EQ(0, events(r));
 	ASSERT_EQ(0, shutdown(w[1], SHUT_WR));
 	EXPECT_EQ(POLLIN, events(r));
-	/* What one run of the lock does not merge a later one does. */
+	/*
+	 * Work that exceeds the limit of one locked section is done in a later
+	 * one.
+	 */
 	while (got < sent - 1) {
 		ASSERT_TRUE(await(r, POLLIN) & POLLIN);
 		n = receive(r, &self->m, MSG_DONTWAIT);
@@ -245,7 +254,9 @@ TEST_F(node, writers__all_are_merged)
 	close(r);
 }
 
-/* Who has told its end cannot go on, whatever others still do. */
+/*
+ * A writer that has shut down cannot send again, although another still sends.
+ */
 TEST_F(node, writers__one_has_shut_down)
 {
 	int r, w[2];
@@ -268,7 +279,10 @@ TEST_F(node, writers__one_has_shut_down)
 	close(w[1]);
 }
 
-/* And nobody is overtaken by what came behind an end. */
+/*
+ * A record refused after shutdown() does not hold back the merge of the other
+ * run.
+ */
 TEST_F(node, sorted__one_has_shut_down)
 {
 	int r, w[2];
@@ -338,7 +352,7 @@ TEST_F(node, send__refuses)
 	close(r);
 }
 
-/* A page that cannot be read follows: what is before it may be taken. */
+/* A page that cannot be read follows: send() takes the records before it. */
 TEST_F(node, send__fault_in_the_middle)
 {
 	long page = sysconf(_SC_PAGESIZE);

@@ -80,7 +80,10 @@ static int add_keyed(struct aggnet_ctl *ctl, uint32_t instance, uint32_t writers
 	return add_entry(ctl, &e, instance > 1);
 }
 
-/* The receiver's transfer was planned anew, with another key; the source's not. */
+/*
+ * The receiver's transfer is replaced, with another key; the source keeps the
+ * old entry.
+ */
 TEST_F(link, source_is_left_out_of_a_new_plan)
 {
 	uint32_t origin;
@@ -102,7 +105,10 @@ static int detach(struct aggnet_ctl *ctl, const char *device)
 	return aggnet_port_del(ctl, if_nametoindex(device));
 }
 
-/* Nothing leaves by the planned link without its port: plain IP takes over. */
+/*
+ * Without its port nothing leaves by the planned link: plain IP takes the
+ * packets.
+ */
 TEST_F(link, port_deleted_under_an_entry)
 {
 	struct aggnet_tree_info e = entry(0);
@@ -134,7 +140,7 @@ TEST_F(link, port_deleted_under_an_entry)
 	close(r);
 }
 
-/* Room for the names that follow the end mark. */
+/* With room for the names that follow the end mark. */
 struct end_mark {
 	struct aggnet_msg head;
 	struct aggnet_end end;
@@ -142,7 +148,7 @@ struct end_mark {
 	uint8_t rest[AGGNET_RECORD_MAX];
 };
 
-/* The plan has left out more sources than an end mark names. */
+/* The plan has left out more sources than an end mark can name. */
 TEST_F(link, end__tells_the_absent)
 {
 	enum { ABSENT = AGGNET_ABSENT_MAX + 5 };
@@ -212,7 +218,7 @@ TEST_F(link, close__of_the_receiver_is_told_to_the_source)
 	close(w);
 }
 
-/* All is there, but nobody takes it: not for ever. */
+/* No program reads the complete result: the source gives up. */
 TEST_F(link, give_up__a_receiver_that_never_reads)
 {
 	struct aggnet_tree_info e = entry(0);
@@ -232,7 +238,7 @@ TEST_F(link, give_up__a_receiver_that_never_reads)
 	close(w);
 }
 
-/* Far more than the window, the credit and both nodes' memory hold. */
+/* Far more records than the window, the credit and both nodes' memory hold. */
 TEST_F(link, back_pressure__reaches_the_source)
 {
 	enum { RECORDS = 20000 };
@@ -262,10 +268,12 @@ TEST_F(link, back_pressure__reaches_the_source)
 	close(s.fd);
 }
 
-/* --- a source that gets no more memory ------------------------------------- */
+/*
+ * --- a source that gets no more memory -------------------------------------
+ */
 
 #define JOBS		8
-#define SHORT_KEYS	13000	/* no more than there are of two bytes */
+#define SHORT_KEYS	13000	/* at most 2^16: keys have two bytes */
 #define SHORT_RECORD	5
 
 static struct aggnet_tree_info entry_of(uint32_t job, uint32_t writers)
@@ -276,7 +284,7 @@ static struct aggnet_tree_info entry_of(uint32_t job, uint32_t writers)
 	return e;
 }
 
-/* What the node has is all that it gets. Return: 0 or -errno */
+/* Leave the node with the memory that it uses. Return: 0 or -errno */
 static int freeze_memory(struct aggnet_ctl *ctl)
 {
 	struct aggnet_node_info node;
@@ -288,8 +296,8 @@ static int freeze_memory(struct aggnet_ctl *ctl)
 }
 
 /*
- * A blocking send of keys of their own. They are short: one slice of them takes
- * all of a buffer, before anybody learns that it cannot grow.
+ * A blocking send of distinct keys. The records are so short that one slice of
+ * them fills a buffer before the writer learns that it cannot grow.
  */
 static void *send_short(void *arg)
 {
@@ -314,7 +322,7 @@ fail:
 	return NULL;
 }
 
-/* Return: records that came, or -1 */
+/* Return: the number of records, or -1 */
 static int64_t receive_all(int r, struct message *m)
 {
 	int64_t got = 0;

@@ -151,7 +151,7 @@ TEST_F(node, epoll__edges)
 
 /* --- back-pressure --- */
 
-/* Send keys of their own until the node has no room. Return: how many went. */
+/* Send distinct keys until the node has no room. Return: how many were sent */
 static unsigned int fill(int w, unsigned int from)
 {
 	char key[64];
@@ -165,7 +165,7 @@ static unsigned int fill(int w, unsigned int from)
 	}
 }
 
-/* Read until there is nothing, or the end. Return: records read. */
+/* Read until nothing is left, or to the end. Return: records read */
 static uint64_t drain(int r, struct message *m)
 {
 	uint64_t records = 0;
@@ -252,7 +252,7 @@ TEST_F(node, back_pressure__send_time_is_bounded)
 	r = reader();
 	w = writer();
 	fill(w, 0);
-	/* Memory may still have been growing: try until there is none. */
+	/* The memory may still grow: try until it does not. */
 	ASSERT_EQ(0, setsockopt(w, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv)));
 	while (send(w, buf, len, 0) > 0)
 		buf[2]++;
@@ -262,8 +262,9 @@ TEST_F(node, back_pressure__send_time_is_bounded)
 }
 
 /*
- * A writer that asks before it sends is never refused: what it waits for is seen
- * to, too. Others' claims leave it less than what is short for everybody.
+ * A writer that polls before it sends is never refused, and it is woken when
+ * there is room. Other nodes' claims leave it less than the level at which all
+ * writers wait.
  */
 TEST_F(node, back_pressure__a_writer_that_polls)
 {

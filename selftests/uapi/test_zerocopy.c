@@ -25,20 +25,20 @@
 #include "member.h"
 #include "slow_kernel.h"
 
-#define PACKETS	20000	/* a tenth, where each takes 15 ms */
+#define PACKETS	20000	/* a tenth of it where each takes 15 ms */
 #define BYTES	1200
 
 FIXTURE(zerocopy) {
 	struct aggnet_ctl *ctl;
-	int fd;			/* of a sender that is no node */
-	uint8_t *page;		/* whose packet this is */
+	int fd;			/* of a sender that is not a node */
+	uint8_t *page;		/* the packet, which it writes to */
 	bool stop;
 	pthread_t thread;
 };
 
 #define SELF	FIXTURE_DATA(zerocopy)
 
-/* The caller is at the sender afterwards, whose only neighbour is the node. */
+/* Enter the sender's namespace; its only neighbour is the node. */
 static int apart(int ns)
 {
 	char commands[512];
@@ -65,7 +65,7 @@ static int sender(void)
 	return fd;
 }
 
-/* A DATA to the entry of the node, but for its tag. */
+/* A DATA for the node's entry; only its tag is wrong. */
 static void fill(uint8_t *page)
 {
 	struct aggnet_hdr *hdr = (struct aggnet_hdr *)page;
@@ -116,8 +116,8 @@ FIXTURE_TEARDOWN(zerocopy)
 }
 
 /*
- * The header says it has a filter, of more bytes than the packet, and has none:
- * by turns as fast as may be, and also where there is one CPU only.
+ * Toggle the header's filter length as fast as possible, between 0 and more
+ * bytes than the packet has. Yield, as there may be only one CPU.
  */
 static void *flip(void *arg)
 {
@@ -133,7 +133,7 @@ static void *flip(void *arg)
 	return NULL;
 }
 
-/* Were the pages of any of those that have been sent not copied? */
+/* Was a sent packet's page not copied? */
 static bool lent(int fd)
 {
 	struct sock_extended_err *err;
@@ -172,21 +172,27 @@ TEST_F(zerocopy, header__changes_while_it_is_read)
 	__atomic_store_n(&self->stop, true, __ATOMIC_RELAXED);
 	pthread_join(self->thread, NULL);
 	EXPECT_TRUE(any);
-	/* Some had the filter, some had not; who had it in between is among them. */
+	/*
+	 * Some packets had the filter when they were copied, some did not. A
+	 * packet that changed between two reads would be among them.
+	 */
 	EXPECT_LT(0, counter(self->ctl, "drop_filter"));
 	EXPECT_LT(0, counter(self->ctl, "drop_tag"));
 }
 
-/* --- what a process of the node sends ------------------------------------------ */
+/*
+ * --- datagrams from a process of the node
+ * --------------------------------------
+ */
 
 #define PEER	"10.16.0.2"	/* behind va, silent */
-#define WHOLE	1000		/* bytes that fit a frame, */
-#define PARTS	4000		/* and that need a list of buffers, */
-#define COPIED	2000		/* of which the first have a copy of these */
+#define WHOLE	1000		/* bytes that fit into a frame, */
+#define PARTS	4000		/* and bytes that need a list of buffers, */
+#define COPIED	2000		/* of which so many are copied first */
 
 FIXTURE(guard) {
 	struct aggnet_ctl *ctl;
-	int tap;		/* sees what arrives at the peer */
+	int tap;		/* captures what arrives at the peer */
 	uint8_t *pages;		/* a process sends them, and writes to them */
 };
 
@@ -210,7 +216,10 @@ FIXTURE_SETUP(guard)
 {
 	self->ctl = make_node(NODE_A);
 	ASSERT_NE(NULL, self->ctl);
-	/* The neighbour is asked for, so long that the test can answer. */
+	/*
+	 * The neighbour is unknown: ARP takes long enough for the test to
+	 * answer it.
+	 */
 	ASSERT_EQ(0, system("ip link add va type veth peer name vb && "
 			    "ip link set vb up && ip link set va up && "
 			    "ip address add 10.16.0.1/24 dev va && "
@@ -229,7 +238,7 @@ FIXTURE_TEARDOWN(guard)
 	aggnet_ctl_close(self->ctl);
 }
 
-/* A datagram of pages that are not copied, but for the first bytes. */
+/* Send a datagram of pages that are not copied, except for the first bytes. */
 static bool send_pages(uint8_t *pages, size_t size, size_t copied,
 		       uint16_t port)
 {
@@ -256,7 +265,9 @@ static bool send_pages(uint8_t *pages, size_t size, size_t copied,
 	return sent;
 }
 
-/* How many bytes of the datagram's payload are @what? -1: it does not come. */
+/*
+ * Count the bytes @what in the datagram's payload. Return: -1: it does not come
+ */
 static int arrived(int tap, uint8_t what)
 {
 	uint8_t frame[2048];
@@ -278,8 +289,8 @@ static int arrived(int tap, uint8_t what)
 }
 
 /*
- * While a datagram waits for the neighbour, behind the guard, its sender writes
- * to it. Return: how many bytes leave as they were written
+ * The sender writes to a datagram that the guard has passed and that waits for
+ * the neighbour. Return: how many bytes leave with the new value
  */
 static int rewritten(const GUARD *self, size_t size,
 		     size_t copied, uint16_t port)
@@ -298,7 +309,10 @@ static int rewritten(const GUARD *self, size_t size,
 
 TEST_F(guard, datagram__leaves_as_it_was_read)
 {
-	/* What the guard is not for shows whether a process could do it. */
+	/*
+	 * A datagram to another port, without the guard, shows whether this is
+	 * possible.
+	 */
 	if (!rewritten(self, WHOLE, 0, 9))
 		SKIP(return, "this kernel copies what is spliced");
 	EXPECT_EQ(0, rewritten(self, WHOLE, 0, AGGNET_UDP_PORT));

@@ -18,7 +18,7 @@ static int configure(const char *commands)
 	return pclose(pipe);
 }
 
-/* In the namespace of a node. */
+/* Run commands in the namespace of a node. */
 static int configure_in(int ns, const char *commands)
 {
 	return setns(ns, CLONE_NEWNET) ? -1 : configure(commands);
@@ -58,7 +58,7 @@ int two_nodes_up(struct two_nodes *n)
 			 "link set vb up\n"
 			 "route add " NODE_A " via 10.16.0.1 src " NODE_B "\n"))
 		return -1;
-	/* Leaves us in the namespace of b. */
+	/* This leaves the caller in the namespace of b. */
 	return wait_in(n->ns_a, "va") ?: wait_in(n->ns_b, "vb");
 }
 

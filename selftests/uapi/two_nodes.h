@@ -24,10 +24,10 @@ struct two_nodes {
 	int ns_t;
 };
 
-/* Make them. The caller is in B afterwards. Return: 0, or -1. */
+/* Make them; the caller is in B afterwards. Return: 0, or -1 */
 int two_nodes_up(struct two_nodes *n);
 
-/* The same, with T between them. The caller is in T afterwards. */
+/* The same with T between them; the caller is in T afterwards. */
 int two_nodes_apart(struct two_nodes *n);
 
 /*
