@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A chain of tables, from sources to a receiver, which split and order what they
+/* A chain of tables from sources to a receiver, which split and order what they
  * hold at random.
  */
 #ifndef CHAIN_H
@@ -32,13 +32,15 @@ static inline s128 wide(const struct aggnet_value *v)
 	return (s128)((u128)v->hi << 64 | v->lo);
 }
 
-/* --- what sources say ------------------------------------------------------ */
+/*
+ * --- input of the sources ---------------------------------------------------
+ */
 
 /**
  * struct input - one source's record
  * @key: number of the key
- * @value: in its type
- * @vlen: bytes of it
+ * @value: as its type is stored
+ * @vlen: its length in bytes
  */
 struct input {
 	u8 key;
@@ -72,7 +74,7 @@ static inline void take(struct aggnet_table *t, const u8 *data, u32 len, u32 n,
 	free(copy);
 }
 
-/* A packet from one to the other, sometimes a small one. */
+/* Send a packet, sometimes a small one, from one table to the next. */
 static inline u32 emit(struct aggnet_table *from, struct aggnet_table *to)
 {
 	u32 max = aggnet_max_records(&from->shape, PAYLOAD);
@@ -101,7 +103,7 @@ static inline void contribute(struct aggnet_table *t, const struct input *in)
 }
 
 /**
- * struct chain - sources, tables on the way and the receiver's
+ * struct chain - sources, intermediate tables and the receiver's table
  */
 struct chain {
 	struct aggnet_table leaf[SOURCES];
@@ -120,7 +122,7 @@ static inline void chain_start(struct chain *c, const struct aggnet_shape *shape
 		start(&c->leaf[i], shape);
 }
 
-/* Inputs at random sources, and parts that leave at random moments. */
+/* Give inputs to random sources; parts leave at random moments. */
 static inline void chain_run(struct chain *c, const struct input *in, u32 n)
 {
 	int i;
@@ -152,7 +154,7 @@ static inline void chain_free(struct chain *c)
 		aggnet_table_free(&c->leaf[i]);
 }
 
-/* What the receiver's table has, merged as the library does. */
+/* What the receiver's table holds, merged as the library merges it. */
 static inline u64 chain_result(struct chain *c, void *accum[KEYS])
 {
 	const struct aggnet_shape *shape = &c->root.shape;

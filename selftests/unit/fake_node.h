@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The node under libaggnet's sources and sinks, played by the test: the socket
- * calls of the library's files, included here, come to it.
+/* The node under libaggnet's sources and sinks, simulated by the test: the
+ * files of the library, included here, make their socket calls to it.
  */
 #ifndef FAKE_NODE_H
 #define FAKE_NODE_H
@@ -31,29 +31,29 @@
 
 /**
  * struct fake_node - what the socket calls of the library reach
- * @shape: of its values; sums of keys' integers if the test says nothing
- * @errors: what the next joins return, 0 ends the list
+ * @shape: of its values; keyed sums of integers unless the test sets it
+ * @errors: what the next joins return; 0 ends the list
  * @joined: how many joins were tried
  * @epoch: joins that succeeded
  * @instance: of the entry; 0: 1
- * @plan: first byte of the identity of the entry's plan
- * @swap: the entry has this instance once it has been looked up; 0: it stays
- * @only: epoch that the socket joins, and no other
- * @expects: there is one
+ * @plan: first byte of the ID of the entry's plan
+ * @swap: the entry gets this instance after a look-up; 0: it keeps its own
+ * @only: the only epoch that the socket may join
+ * @expects: @only is set
  * @stream: what was sent in this epoch
  * @len: bytes of it
- * @room: bytes that send() takes before it says EAGAIN
- * @lose_at: when the stream of this epoch is so long, the epoch is lost
- * @lost: errno with which it is, once; without @lose_at, after shutdown
+ * @room: bytes that send() takes before it returns EAGAIN
+ * @lose_at: when the stream of this epoch has this length, the epoch is lost
+ * @lost: errno of that, reported once; without @lose_at, after shutdown
  * @shut: the source has shut down
- * @done: then recv() says so
+ * @done: recv() then returns 0
  * @message: what the sink reads
  * @nmessages: how many there are
  * @next: the next one
  * @taken: the end mark was taken
  * @no_random: errno of getrandom(), 0: it succeeds
  * @aborted: reason of the application's abort
- * @status: what AGGNET_SO_STATUS gives
+ * @status: the result of AGGNET_SO_STATUS
  */
 static struct fake_node {
 	struct aggnet_shape shape;
@@ -106,7 +106,7 @@ static int fake_socket(int domain, int type, int protocol)
 	return open("/dev/null", O_RDWR | O_CLOEXEC);
 }
 
-/* The entry in force. */
+/* The status of the entry in force. */
 static struct aggnet_status fake_entry(void)
 {
 	return (struct aggnet_status) {

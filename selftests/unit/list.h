@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Records in a list, what they should come to if they are merged in order, and
- * what comes out of runs.
+/* Records in a list, the expected result of merging them in order, and reading
+ * what runs emit.
  */
 #ifndef LIST_H
 #define LIST_H
@@ -38,7 +38,7 @@ static inline u32 below(u32 n)
 
 /**
  * struct list - records, back to back
- * @data: of their size exactly
+ * @data: allocated with their exact size
  * @len: bytes
  * @n: how many
  */
@@ -70,7 +70,7 @@ static inline void list_free(struct list *l)
 	*l = (struct list){ 0 };
 }
 
-/* In words of its own: bytes, then lengths. */
+/* The order of keys, implemented again: by bytes, then by length. */
 static inline int order(const u8 *a, const u8 *b)
 {
 	u32 i;
@@ -110,7 +110,7 @@ static inline void list_sort(struct list *l)
 	*l = sorted;
 }
 
-/* Keys of all lengths, which begin alike, with zero bytes at their ends. */
+/* Keys of all lengths that begin alike and may end in zero bytes. */
 static inline void random_key(u8 *record, u32 variety)
 {
 	static const u8 letters[] = { 0, 0, 'a', 'b', 0xff };
@@ -130,14 +130,20 @@ static inline void random_record(const struct aggnet_shape *shape, u8 *record,
 	value = record + 2 + record[0];
 	record[1] = aggnet_shape_kind(shape) == AGGNET_KIND_PAIRS ? 16 : 8;
 	get_random_bytes(value, record[1]);
-	/* Of reals: finite, in hundreds of powers. */
+	/* Reals are finite, with exponents over a range of hundreds. */
 	if (shape->vtype == AGGNET_VTYPE_FLOAT64)
 		value[7] = value[7] & 0x80 ? 0xbf - below(20) : 0x3f + below(20);
 }
 
-/* --- what it should come to ------------------------------------------------- */
+/*
+ * --- the expected result
+ * ------------------------------------------------------
+ */
 
-/* Records with the same key into one state. Return: the record behind them. */
+/*
+ * Merge the records of the first key into one state. Return: the next record's
+ * offset
+ */
 static inline u32 reduce(const struct aggnet_shape *shape, const u8 **at, u32 i, u32 n,
 		  bool source, void *state)
 {
@@ -151,8 +157,8 @@ static inline u32 reduce(const struct aggnet_shape *shape, const u8 **at, u32 i,
 }
 
 /*
- * Is what came, in the order in which it came, what went in? @distinct: and is
- * each key there once?
+ * Is the output, in its order, the reduced input? @distinct: and does each key
+ * occur only once?
  */
 static inline bool same(const struct aggnet_shape *shape, const struct list *in,
 		 const struct list *out, bool distinct)
@@ -184,7 +190,10 @@ static inline bool same(const struct aggnet_shape *shape, const struct list *in,
 	return ok && i == in->n && k == n;
 }
 
-/* --- taking out -------------------------------------------------------------- */
+/*
+ * --- reading the output
+ * -------------------------------------------------------
+ */
 
 static inline void start(struct aggnet_runs *r, const struct aggnet_shape *shape,
 		  u32 max, u32 slots)
@@ -195,7 +204,7 @@ static inline void start(struct aggnet_runs *r, const struct aggnet_shape *shape
 	r->budget = S32_MAX;
 }
 
-/* A packet of what is ready. Return: its bytes. */
+/* Take a packet of the records that are ready. Return: its bytes */
 static inline u32 take(struct aggnet_runs *r, u8 *to, struct list *out, u64 *units)
 {
 	u32 room = below(3) ? PAYLOAD : AGGNET_RECORD_MAX;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Descriptors of this process; a handle that is closed leaves none. */
+/* Count the descriptors of this process: closing a handle must leave none. */
 #ifndef OPEN_FDS_H
 #define OPEN_FDS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Packets of each type, for tests to spoil. */
+/* Valid packets of each type, which tests then change. */
 #ifndef PACKET_H
 #define PACKET_H
 
@@ -9,12 +9,12 @@
 #include "core/codec.h"
 #include "core/filter.h"
 
-/* What follows the header, by type; DATA: with its smallest record. */
+/* The body's length by type; a DATA has its smallest record. */
 static const size_t body_len[__AGGNET_TYPE_MAX] = {
 	0, 16, 8, 16 + 3, 40, 24, 8, 16, 16, 0,
 };
 
-/* Room for a packet, aligned as skb data is. */
+/* A packet's buffer, aligned as skb data is. */
 struct packet {
 	struct aggnet_hdr hdr;
 	union {
@@ -30,7 +30,7 @@ struct packet {
 	};
 };
 
-/* A packet that is accepted. */
+/* Make a valid packet. */
 static inline size_t make(struct packet *p, u8 type)
 {
 	struct aggnet_pkt pkt = {
@@ -55,7 +55,7 @@ static inline size_t make(struct packet *p, u8 type)
 	return sizeof(p->hdr) + body_len[type];
 }
 
-/* A packet that is accepted, if its type may have a filter of so many bits. */
+/* Make a packet with a filter of @bits; valid if its type may have one. */
 static inline size_t make_filter(struct packet *p, u8 type, u32 bits)
 {
 	size_t len = make(p, type), size = aggnet_filter_size(bits, 0);

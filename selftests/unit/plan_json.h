@@ -7,7 +7,10 @@
 
 #include "plan.h"
 
-/* The trees of a job with their entries; NULL: there are none. Clears @plan. */
+/*
+ * The trees of a job with their entries, or NULL if there are none. Clears
+ * @plan.
+ */
 static inline json_t *plan_json_of(struct plan *plan,
 				   const struct aggt_job *job)
 {
@@ -22,7 +25,7 @@ static inline json_t *plan_json_of(struct plan *plan,
 	return json;
 }
 
-/* The plan of a job in a network that a text describes. */
+/* Plan a job in a network that a text describes. */
 static inline json_t *described_plan(const char *text,
 				     const struct aggt_job *job,
 				     struct plan_conf conf)

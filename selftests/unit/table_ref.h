@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A plain list that does what the aggregation table should, and packets to merge
+/* A plain list as the reference for the aggregation table, and packets to merge
  * into both.
  */
 #ifndef TABLE_REF_H
@@ -24,7 +24,10 @@ static const struct aggnet_shape plain = { .function = AGGNET_FN_SUM };
 #define s128 __int128
 #define u128 unsigned __int128
 
-/* --- a plain list that does what the table should ------------------------ */
+/*
+ * --- a plain list, the reference for the table
+ * --------------------------------
+ */
 
 struct plain_key {
 	u8 klen;
@@ -82,7 +85,7 @@ static inline s128 wide(struct aggnet_value v)
 	return (s128)((u128)v.hi << 64 | v.lo);
 }
 
-/* Merge packed records into the list; units only as a total. */
+/* Merge packed records into the list; of units it keeps the total only. */
 static inline u32 plain_take(struct plain *p, u8 function, const u8 *buf, u32 len)
 {
 	const u8 *end = buf + len;
@@ -135,7 +138,7 @@ static inline void table_start(struct aggnet_table *t, u8 function, u64 limit,
 			abort();
 }
 
-/* Nothing held, all chunks free, no bucket refers to anything. */
+/* It holds nothing, all chunks are free, and every bucket is empty. */
 static inline bool table_is_empty(const struct aggnet_table *t)
 {
 	u32 i, n = 0;
@@ -150,7 +153,7 @@ static inline bool table_is_empty(const struct aggnet_table *t)
 }
 
 struct packet {
-	u8 *data;	/* of the records' size exactly */
+	u8 *data;	/* allocated with the records' exact size */
 	u32 len;
 	u32 n;
 	u64 represents;
@@ -179,7 +182,7 @@ static inline void packet_free(struct packet *p)
 	memset(p, 0, sizeof(*p));
 }
 
-/* Keys of every length, many of them prefixes of others, many zero bytes. */
+/* Keys of every length; many are prefixes of others or have many zero bytes. */
 static inline u8 random_key(u8 *key, u32 variety)
 {
 	u32 pick = get_random_u32() % variety;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of accumulators: each function of integers over a chain of tables, against
- * what this file computes by itself.
+/* Unit tests of accumulators: each function of integers over a chain of tables,
+ * compared with this file's own implementation.
  */
 #include "chain.h"
 #include "core/reduce.h"
@@ -19,7 +19,10 @@ static s64 number(const struct input *in)
 	return (s64)v.lo;
 }
 
-/* Key k: with larger k the larger values, so that products pass all bounds. */
+/*
+ * Keys with larger numbers get larger values, so that products exceed every
+ * bound.
+ */
 static void draw_number(struct input *in)
 {
 	in->key = get_random_u32() % KEYS;
@@ -32,14 +35,14 @@ static void draw_number(struct input *in)
 /* --- functions of integers ------------------------------------------------- */
 
 /**
- * struct oracle - what a key should come to, worked out in one pass
+ * struct oracle - the expected result of a key, computed in one pass
  * @count: values
  * @sum: of them
- * @zero: there is a 0 among them
- * @negative: the product is, if it is not 0
- * @log2: of the product's magnitude, at least
+ * @zero: a value is 0
+ * @negative: the product is negative, if it is not 0
+ * @log2: lower bound of the product's magnitude
  * @product: modulo 2^128
- * @and: and so on
+ * @and: bitwise AND; the others likewise
  */
 struct oracle {
 	u64 count;
@@ -80,7 +83,7 @@ static bool product_is(const struct oracle *o, const struct aggnet_value *v)
 
 	if (o->zero)
 		return !wide(v);
-	/* -2^127 itself is in the compiler's range and not in ours. */
+	/* -2^127 fits the compiler's type but not the accumulator. */
 	if (o->beyond || o->product == least)
 		return aggnet_value_beyond(v);
 	return wide(v) == o->product;
@@ -120,7 +123,7 @@ static bool oracle_is(const struct oracle *o, u8 function, const void *accum)
 	return false;
 }
 
-/* Functions of single integers; the others have oracles of their own. */
+/* Functions of single integers; other functions have their own tests. */
 static bool of_numbers(u8 function)
 {
 	return function != AGGNET_FN_TOPK && function != AGGNET_FN_NEAREST;
@@ -194,7 +197,7 @@ TEST(value_mul__against_the_compiler)
 	}
 }
 
-/* The bound itself, from both sides, and what no factor brings back. */
+/* At the bound, from both sides; no factor brings a product back into range. */
 TEST(value_mul__at_the_bound)
 {
 	const struct aggnet_value half = { 0, 1ULL << 62 };
@@ -247,7 +250,7 @@ TEST(accum_check__means)
 		for (vlen = 0; vlen < 40; vlen++) {
 			memset(value, 0, sizeof(value));
 			value[0] = count;
-			/* A mean of no values would be divided by. */
+			/* A mean of no values would divide by 0. */
 			EXPECT_FALSE(aggnet_accum_check(&shape, value, vlen,
 							false));
 			value[count] = count ? 1 : 0;

@@ -7,7 +7,10 @@
 #include "core/reduce.h"
 #include "table_ref.h"
 
-/* Each length of key with each length of value, new and again. */
+/*
+ * Each length of key with each length of value, as a new key and as a known
+ * one.
+ */
 TEST(table_merge__every_pair_of_lengths)
 {
 	u8 key[AGGNET_KEY_MAX], value[AGGNET_PLAIN_MAX];
@@ -90,7 +93,7 @@ TEST(table_merge__count_at_the_source)
 	struct packet p = { 0 };
 	u32 i, key;
 
-	/* A short key, one of a word, and a long one. */
+	/* A short key, one of exactly one word, and a longer one. */
 	for (key = 4; key <= 12; key += 4) {
 		packet_add(&p, (u8 *)"kkkkkkkkkkkk", key, (u8 []){ 0xe2 }, 1);
 		packet_add(&p, (u8 *)"kkkkkkkkkkkk", key, (u8 []){ 4 }, 1);
@@ -131,7 +134,7 @@ TEST(table_merge__of_nothing)
 
 enum { SOURCES = 6, INNER = 3 };
 
-/* Send a random part of what a table holds on to its parent. */
+/* Send a random part of a table's content to its parent. */
 static u32 emit(struct aggnet_table *from, struct aggnet_table *to)
 {
 	struct packet p = { .data = malloc(PAYLOAD) };
@@ -140,7 +143,7 @@ static u32 emit(struct aggnet_table *from, struct aggnet_table *to)
 	p.len = aggnet_table_pack(from, p.data, PAYLOAD,
 				  1 + get_random_u32() % (PAYLOAD / 8), &p.n,
 				  &p.represents);
-	/* What is not written must not be read either. */
+	/* Bytes that were not written must not be read either. */
 	if (p.len)
 		p.data = realloc(p.data, p.len);
 	while (to->free < aggnet_table_chunks_per_packet(&plain, PAYLOAD))
@@ -153,8 +156,9 @@ static u32 emit(struct aggnet_table *from, struct aggnet_table *to)
 }
 
 /*
- * Sources feed inner tables, these the root; packets leave early (PARTIAL) at
- * random moments. The result is that of one list, and no unit is lost.
+ * Sources send to inner tables, which send to the root; packets leave early
+ * (PARTIAL) at random moments. The result is that of one list, and no unit is
+ * lost.
  */
 static void check_chain(struct __test_metadata *_metadata, u8 function,
 			u32 variety)
@@ -227,7 +231,10 @@ TEST(chain__any_split_and_order)
 
 	TH_LOG("seed %#x", SEED);
 	shim_random_seed(SEED);
-	/* The others are no plain sums of the list: test_accum.c. */
+	/*
+	 * The other functions are not sums of the list: test_accum.c tests
+	 * them.
+	 */
 	for (function = 0; function < __AGGNET_FN_MAX; function++)
 		for (i = 0; i < ARRAY_SIZE(variety) &&
 		     function <= AGGNET_FN_LXOR &&

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Unit tests of the aggregation buffer's hash: keys that are nearly alike, and
- * keys chosen against one secret, which make no chains under another. The file
- * itself is included, because the test reads its hash and entries.
+ * keys that were chosen for one secret, make no chains under another. The file
+ * is included because the test reads its hash and entries.
  */
 #include "../../kmod/core/aggtable.c"
 
 #include "table_ref.h"
 
 /*
- * Over random secrets any two keys share the low bits of their tags with a
- * probability of 2^-bits: also those that differ in one bit only, anywhere, or
- * in nothing but zero bytes at the end.
+ * Over random secrets two keys share n low bits of their tags with a
+ * probability of 2^-n. This holds for keys that differ in one bit only, or in
+ * zero bytes at the end.
  */
 TEST(look_any__pairs_collide_as_promised)
 {
@@ -60,7 +60,7 @@ enum {
 	SECRETS = 200
 };
 
-/* Entries that look-ups of all keys meet, one each at least. */
+/* Count the entries that the look-ups of all keys pass; at least one each. */
 static u32 steps(struct aggnet_table *t, u32 *longest)
 {
 	u32 i, n, ref, sum = 0;
@@ -76,7 +76,7 @@ static u32 steps(struct aggnet_table *t, u32 *longest)
 	return sum;
 }
 
-/* One more key. */
+/* Add one key. */
 static void put(struct aggnet_table *t, const u8 *key, u32 klen)
 {
 	struct packet p = { 0 };
@@ -86,7 +86,7 @@ static void put(struct aggnet_table *t, const u8 *key, u32 klen)
 	packet_free(&p);
 }
 
-/* Numbers that a table of this secret has in its first bucket. */
+/* Find numbers that a table with this secret has in its first bucket. */
 static void choose(const struct aggnet_table *t, u64 *key)
 {
 	u8 bytes[16] = { 0 };
@@ -112,8 +112,8 @@ static u32 put_chosen(struct aggnet_table *t, const u64 *key, u32 *longest)
 }
 
 /*
- * With a table's secret known, one can make one chain of all keys; the same keys
- * are as good as any to most tables with secrets that he does not know.
+ * If a table's secret is known, one can choose keys that make one chain. In
+ * tables with other secrets these keys spread like any others.
  */
 TEST(table_merge__keys_chosen_against_a_known_secret)
 {
@@ -136,7 +136,7 @@ TEST(table_merge__keys_chosen_against_a_known_secret)
 	EXPECT_GE(SECRETS / 4, bad);
 }
 
-/* Keys of a pattern that suits arithmetic crowd with hardly any secret. */
+/* For almost every secret keys of a regular pattern do not crowd. */
 TEST(table_merge__keys_of_a_pattern)
 {
 	static const struct { u8 klen, at; u64 step; } pattern[] = {
@@ -171,7 +171,7 @@ TEST(table_merge__keys_of_a_pattern)
 	}
 }
 
-/* Keys that are equal but for their length, or for one byte of it. */
+/* Keys that differ only in their length, or in one byte of it. */
 TEST(table_merge__keys_that_nearly_agree)
 {
 	u8 key[AGGNET_KEY_MAX] = { 0 };
@@ -183,7 +183,7 @@ TEST(table_merge__keys_that_nearly_agree)
 
 	shim_random_seed(SEED);
 	table_start(&t, AGGNET_FN_SUM, 64 * AGGNET_CHUNK, 64);
-	/* Keys of the same length get the same tag and so the same bucket. */
+	/* Keys of the same length get the same tag, and so the same bucket. */
 	memset(t.seed, 0, sizeof(t.seed));
 	for (klen = 1; klen <= 40; klen++) {
 		packet_add(&p, key, klen, (u8 []){ 1 }, 1);
@@ -207,7 +207,7 @@ TEST(table_merge__keys_that_nearly_agree)
 	aggnet_table_free(&t);
 }
 
-/* Keys take different ways to their slot, but all by the same hash. */
+/* All paths to a key's slot compute the same hash. */
 TEST(table_merge__one_hash_on_all_ways)
 {
 	u8 key[AGGNET_KEY_MAX + 2];
@@ -223,7 +223,10 @@ TEST(table_merge__one_hash_on_all_ways)
 			struct packet p = { 0 };
 			struct slot *e;
 
-			/* As the first record and as one behind others. */
+			/*
+			 * Once as the first record and once behind other
+			 * records.
+			 */
 			key[2] = vlen;
 			packet_add(&p, key + 2, klen, (u8 []){ 0 }, vlen / 8);
 			packet_add(&p, key + 2, klen, key, vlen);

@@ -23,10 +23,10 @@ static bool may_warn;
 #include "table_ref.h"
 
 /*
- * The worst that any records can do, by dynamic programming over bytes and
- * records: the farthest place in the log that they reach from a full chunk.
- * To be farther is never a drawback for what follows, so the farthest will do.
- * Only the shortest key of each number of words matters.
+ * The worst case for any records, by dynamic programming over bytes and
+ * records: the farthest place in the log that they can reach from a full chunk.
+ * A farther place is never a disadvantage for the next records, so only the
+ * farthest one is kept. Of each number of words only the shortest key matters.
  */
 TEST(table_need__no_packet_takes_more)
 {
@@ -51,7 +51,7 @@ TEST(table_need__no_packet_takes_more)
 					far[bytes] = at;
 			}
 		}
-		/* Packets in which n is the most that they may carry. */
+		/* Packets for which n is the most that they may carry. */
 		end = n == RECORDS_MAX ? MAX : min(8 * n + 7, (u32)MAX);
 		for (bytes = 8 * n; bytes <= end; bytes++) {
 			u32 chunks = DIV_ROUND_UP(far[bytes], AGGNET_CHUNK) - 1;
@@ -69,7 +69,9 @@ TEST(table_need__no_packet_takes_more)
 	       MAX);
 }
 
-/* The same with the table itself, filled from any state with just that. */
+/*
+ * The same with a real table, filled from any state with exactly that reserve.
+ */
 TEST(table_need__holds_in_the_table)
 {
 	u8 key[AGGNET_KEY_MAX] = { 0 };
@@ -100,7 +102,7 @@ TEST(table_need__holds_in_the_table)
 		free(buf);
 		while (t.free < aggnet_table_chunks_per_packet(&plain, payload))
 			aggnet_table_grow(&t, aggnet_chunk_alloc());
-		/* New keys of the costly lengths, and one that straddles. */
+		/* New keys of the costly lengths, some across two chunks. */
 		while (p.n < aggnet_max_records(&plain, payload)) {
 			u8 klen = get_random_u32() % 8 ? 1 + 8 : 249;
 
@@ -128,7 +130,7 @@ TEST(table_overhead__is_what_init_takes)
 		EXPECT_EQ(limit / AGGNET_CHUNK, t.chunks_max);
 		EXPECT_GT(limit / 4, aggnet_table_overhead(limit));
 		EXPECT_LE(limit / 40, (t.bucket_mask + 1ull) * 16 / 10);
-		/* The array is written to its ends. */
+		/* Write to both ends of the array. */
 		t.bucket[t.bucket_mask] = 0;
 		t.chunk[t.chunks_max] = NULL;
 		t.next[t.chunks_max] = 0;
@@ -186,7 +188,10 @@ TEST(table_grow__up_to_the_limit)
 	EXPECT_EQ(0, shim_alloc_live);
 }
 
-/* The caller has broken its promise: it is told, and the units show it. */
+/*
+ * The caller did not reserve: the table reports it, and the sum of units shows
+ * it.
+ */
 TEST(table_merge__without_a_chunk)
 {
 	u32 per = AGGNET_CHUNK / 40, i, extra;
@@ -217,8 +222,8 @@ TEST(table_merge__without_a_chunk)
 }
 
 /*
- * Memory comes back chunk by chunk, also the last one when all has left; from
- * chunks with a rest at their end and from those that are filled exactly.
+ * Memory is freed chunk by chunk, including the last chunk when all has left;
+ * chunks may have unused bytes at their end or be filled exactly.
  */
 TEST(table_pack__chunks_come_back)
 {

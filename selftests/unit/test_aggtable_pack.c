@@ -31,7 +31,10 @@ TEST(table_pack__oldest_first)
 	aggnet_table_free(&t);
 }
 
-/* Any room, any bound on records: never passed, and all gets out in the end. */
+/*
+ * With any room and any bound on records neither is exceeded, and all records
+ * leave.
+ */
 TEST(table_pack__within_room_and_records)
 {
 	u32 room, n, len, max;
@@ -59,7 +62,7 @@ TEST(table_pack__within_room_and_records)
 			ASSERT_GE(max, n);
 			ASSERT_EQ(n, aggnet_parse_records(&plain, false, buf,
 							  len, max));
-			/* It stopped for want of room or for the bound. */
+			/* Packing stopped at the room or at the bound. */
 			if (t.keys && n < max)
 				ASSERT_LT(room, len + PLAIN_RECORD_MAX);
 			plain_take(&got, AGGNET_FN_SUM, buf, len);

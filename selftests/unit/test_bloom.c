@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of the Bloom table: no false negative, false positives as the
- * theory has them, deletion that leaves nothing behind.
+/* Unit tests of the Bloom table: it has no false negatives, its false positives
+ * agree with the theory, and deletion restores the table.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -13,7 +13,9 @@
 
 #define SEED	0x626c6f6f
 
-/* Incast IDs as a job has them: few high bits, neighbouring receivers. */
+/*
+ * Incast IDs as a job has them: few distinct high bits, neighbouring receivers.
+ */
 static u64 incast_id(u32 n)
 {
 	return (u64)(n / 64 + 1) << 32 | 0x0a000000 | (n % 64 + 1);
@@ -29,7 +31,7 @@ static bool is_empty(const struct aggnet_bloom *b)
 	return !b->members && !aggnet_bloom_bits_set(b);
 }
 
-/* Bits and counts say the same. */
+/* Do bits and counts agree? */
 static bool is_consistent(const struct aggnet_bloom *b)
 {
 	u32 set = 0, bit;
@@ -111,7 +113,7 @@ TEST(insert__refused_when_a_count_is_full)
 
 	while (!aggnet_bloom_insert(b, incast_id(n)))
 		n++;
-	/* 16 positions in 8 bits: each ID counts twice in each of them. */
+	/* 16 positions in 8 bits: each ID counts twice in each bit. */
 	EXPECT_LT(30000, n);
 	EXPECT_EQ(n, b->members);
 	memcpy(count, b->count, sizeof(count));
@@ -129,7 +131,7 @@ TEST(delete__overlapping_members_stay)
 	struct aggnet_bloom *b = aggnet_bloom_alloc(512, 6, SEED);
 	u32 n, i;
 
-	/* So full that nearly each bit is shared. */
+	/* The table is so full that nearly all IDs share bits. */
 	for (n = 0; n < 300; n++)
 		aggnet_bloom_insert(b, incast_id(n));
 	for (n = 0; n < 300; n++) {

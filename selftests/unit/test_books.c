@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of the books: each record that travels, also each part of a state,
- * carries a unit, and a merge that is skipped or done twice leaves the sum of
- * units wrong, for every function, value type and layout.
+/* Unit tests of the books: each record in a packet, including each part of a
+ * state, carries a unit. If a merge is skipped or done twice, the sum of units
+ * is wrong, for every function, value type and layout.
  */
 #include <linux/kernel.h>
 #include <linux/random.h>
@@ -48,7 +48,7 @@ static void packet_add(struct packet *p, const struct aggnet_shape *shape,
 	p->represents++;
 }
 
-/* Numbers so far apart that two of them make a sum of two parts. */
+/* Numbers so far apart that the sum of two of them has two parts. */
 static u32 put_real(const struct aggnet_shape *shape, u8 *value, u32 i)
 {
 	double wide = i % 2 ? 0x1p1000 : 0x1p-1000;
@@ -66,7 +66,7 @@ static u32 put_real(const struct aggnet_shape *shape, u8 *value, u32 i)
 	return width;
 }
 
-/* As many pairs as a record takes, of different ids each time. */
+/* As many pairs as a record takes, each time with other IDs. */
 static u32 put_pairs(u8 *value, u32 i)
 {
 	struct aggnet_pair pair;
@@ -100,12 +100,14 @@ static void packet_source(struct packet *p, const struct aggnet_shape *shape,
 	packet_add(p, shape, key, value, vlen);
 }
 
-/* --- tables and runs, by one name ------------------------------------------ */
+/*
+ * --- a common interface of tables and runs -----------------------------------
+ */
 
 /**
  * struct buffer - what a node holds of a tree
- * @sorted: @r, else @t
- * @seq: runs: of the next packet
+ * @sorted: @r is used, else @t
+ * @seq: runs: sequence of the next packet
  */
 struct buffer {
 	bool sorted;
@@ -160,7 +162,9 @@ static void buffer_merge(struct buffer *b, const struct packet *p, bool source,
 	free(copy);
 }
 
-/* The next packet that leaves, of @max records. Return: false: there is none. */
+/*
+ * Pack the next packet, of up to @max records. Return: false if there is none
+ */
 static bool buffer_pack(struct buffer *b, struct packet *p, u32 max)
 {
 	memset(p, 0, sizeof(*p));
@@ -187,7 +191,7 @@ static void buffer_free(struct buffer *b)
 
 /* --- every shape ----------------------------------------------------------- */
 
-/* The next shape that there is. Return: false: that was all of them. */
+/* Go to the next valid shape. Return: false after the last one */
 static bool shape_next(struct aggnet_shape *shape, u32 *number)
 {
 	const char *text;
@@ -217,7 +221,7 @@ static bool shape_next(struct aggnet_shape *shape, u32 *number)
 	TH_LOG("%s: function %u, type %u, layout %u", what,		\
 	       (shape)->function, (shape)->vtype, (shape)->layout)
 
-/* What INPUTS records of a source give, all under one key. */
+/* Pack what INPUTS records of a source merge into, all under one key. */
 static void source_packet(const struct aggnet_shape *shape, struct packet *p)
 {
 	u32 i;
@@ -227,7 +231,7 @@ static void source_packet(const struct aggnet_shape *shape, struct packet *p)
 		packet_source(p, shape, 0, i);
 }
 
-/* All units that come out of a buffer. */
+/* The sum of units of all records that leave a buffer. */
 static u64 units_out(struct buffer *b)
 {
 	struct packet p;
@@ -239,7 +243,7 @@ static u64 units_out(struct buffer *b)
 	return units;
 }
 
-/* Are the books as they should be after a fault? */
+/* Do the books differ, or agree, as expected of this fault? */
 static bool books_show(u32 fault, u64 units)
 {
 	bool seen = fault == AGGNET_FAULT_DROP || fault == AGGNET_FAULT_DOUBLE;
@@ -247,7 +251,10 @@ static bool books_show(u32 fault, u64 units)
 	return (units == INPUTS) != seen;
 }
 
-/* Records in which that leaves: 64 pairs, or two numbers that are far apart. */
+/*
+ * How many records the state leaves in: 64 pairs, or two numbers that are far
+ * apart.
+ */
 static u32 parts_due(const struct aggnet_shape *shape)
 {
 	enum aggnet_kind kind = aggnet_shape_kind(shape);
@@ -259,7 +266,7 @@ static u32 parts_due(const struct aggnet_shape *shape)
 
 /* --- tests ----------------------------------------------------------------- */
 
-/* However a state is cut, each record that leaves has a unit at least. */
+/* Each record of a state that is split carries at least one unit. */
 TEST(books__each_part_carries_a_unit)
 {
 	struct aggnet_shape shape;
@@ -289,7 +296,7 @@ TEST(books__each_part_carries_a_unit)
 	EXPECT_EQ(0, shim_alloc_live);
 }
 
-/* A source's records, the last of which meets the fault. */
+/* The fault hits the last of a source's records. */
 TEST(books__a_fault_at_a_source_shows)
 {
 	struct aggnet_shape shape;
@@ -312,8 +319,8 @@ TEST(books__a_fault_at_a_source_shows)
 }
 
 /*
- * What has been merged leaves in packets of @max records, so that the fault
- * meets, at the next node, each record and each part of a state in turn.
+ * The merged state leaves in packets of @max records, so that the fault at the
+ * next node hits each record and each part of a state in turn.
  */
 static void check_way(struct __test_metadata *_metadata,
 		      const struct aggnet_shape *shape, u32 max, u32 fault)
@@ -352,7 +359,7 @@ TEST(books__a_fault_on_the_way_shows)
 	EXPECT_EQ(0, shim_alloc_live);
 }
 
-/* What records of a source come to; @times: each of them is merged so often. */
+/* Merge the packet @in @times times, with @fault, and pack the result. */
 static void merge_in(const struct aggnet_shape *shape, const struct packet *in,
 		     u32 times, u32 fault, struct packet *out)
 {
@@ -366,7 +373,10 @@ static void merge_in(const struct aggnet_shape *shape, const struct packet *in,
 	buffer_free(&b);
 }
 
-/* A fault is a merge gone wrong, not an account of one: the values are wrong. */
+/*
+ * A fault changes the merge itself and not only its accounting: values are
+ * wrong.
+ */
 TEST(books__a_fault_is_in_the_value)
 {
 	struct packet in, once, twice, dropped, doubled, flipped;
@@ -391,7 +401,7 @@ TEST(books__a_fault_is_in_the_value)
 	EXPECT_EQ(0, shim_alloc_live);
 }
 
-/* All that a buffer holds, under one key, in one state. */
+/* Take all that a buffer holds under one key into one state. */
 static u64 drain(struct buffer *b, const struct aggnet_shape *shape,
 		 void *state)
 {
@@ -408,8 +418,8 @@ static u64 drain(struct buffer *b, const struct aggnet_shape *shape,
 }
 
 /*
- * While an entry leaves in parts, more of its key comes: that is a new entry,
- * and all of it arrives.
+ * While an entry leaves in parts, more records of its key arrive: they make a
+ * new entry, and all parts arrive.
  */
 TEST(books__a_key_that_comes_while_it_leaves_in_parts)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of the memory that namespaces are charged for: no limit is passed,
- * and a charge that is refused leaves nothing behind.
+/* Unit tests of the memory that namespaces are charged for: no limit is
+ * exceeded, and a refused charge changes nothing.
  */
 #include <linux/random.h>
 #include "netns.h"
@@ -44,7 +44,7 @@ static u64 used(const struct aggnet_net *an)
 	return atomic64_read(&an->memory_used);
 }
 
-/* What @an may have in all, by the three limits. */
+/* The most that @an may use under the three limits. */
 static u64 may_have(const struct aggnet_net *an)
 {
 	u64 own = an->memory_limit, tenant = node[0].tenant_limit ?: CEILING / 2;
@@ -70,7 +70,10 @@ TEST_F(charge, random__in_several_namespaces)
 			held[i] -= bytes;
 			all -= bytes;
 		} else {
-			/* The host's own and all others' count there. */
+			/*
+			 * For the host's limit its own memory and all others'
+			 * count.
+			 */
 			fits = (i ? held[i] : all) + bytes <= may_have(an) &&
 			       all + bytes <= CEILING;
 			ASSERT_EQ(fits, aggnet_memory_room(an, bytes) ==

@@ -64,7 +64,7 @@ TEST(parse_header__caps_the_hop_field)
 	EXPECT_EQ(AGGNET_HOP_MAX, pkt.hop);
 }
 
-/* Behind the headers of IP and UDP a packet is at 4 modulo 8. */
+/* Behind the IP and UDP headers a packet starts at 4 modulo 8. */
 TEST(parse_header__at_a_multiple_of_four_bytes)
 {
 	static const struct aggnet_secret unkeyed;
@@ -143,7 +143,10 @@ TEST(parse_header__every_shorter_packet)
 	for (type = 1; type < __AGGNET_TYPE_MAX; type++) {
 		len = make(&p, type);
 		for (cut = 0; cut < len; cut++) {
-			/* Of this size exactly: the sanitizer guards the end. */
+			/*
+			 * Allocate the exact size: the sanitizer reports reads
+			 * behind the end.
+			 */
 			void *part = memcpy(malloc(cut + 1), &p, cut);
 			struct aggnet_pkt pkt;
 
@@ -288,7 +291,7 @@ TEST(parse_header__every_size_of_filter)
 	for (units = 0; units < 256; units++) {
 		len = make_filter(&p, AGGNET_PROBE, 200);
 		p.hdr.filter = units;
-		/* Without one the bytes are a PROBE's padding. */
+		/* Without a filter the bytes are a PROBE's padding. */
 		EXPECT_EQ(!units || units == 4 ? AGGNET_PARSE_OK :
 						 AGGNET_PARSE_FILTER,
 			  parse(&p, len))
@@ -330,7 +333,10 @@ TEST(parse_header__the_body_behind_a_filter)
 	EXPECT_EQ(AGGNET_PARSE_BODY, parse(&p, len));
 }
 
-/* Flip each bit of each body: refused exactly if it is a reserved one. */
+/*
+ * Flip each bit of each body: the packet is refused exactly if the bit is
+ * reserved.
+ */
 TEST(parse_header__reserved_in_bodies)
 {
 	static const struct {
@@ -348,7 +354,7 @@ TEST(parse_header__reserved_in_bodies)
 			enum aggnet_parse want = AGGNET_PARSE_OK;
 			size_t len = make(&p, type);
 
-			/* These bytes have tests of their own. */
+			/* Other tests cover these bytes. */
 			if ((type == AGGNET_DATA && bit / 8 >= 4) ||
 			    (type == AGGNET_ABORT && bit < 32) ||
 			    (type == AGGNET_RST && bit < 32))
@@ -406,7 +412,7 @@ TEST(parse_header__every_reason)
 	EXPECT_EQ(AGGNET_PARSE_BODY, parse(&p, sizeof(p.hdr) + 16));
 }
 
-/* What the fuzzer begins with, but for "records", which has no header. */
+/* The fuzzer's seeds, except for "records", which have no header. */
 TEST(seeds__are_packets)
 {
 	struct dirent *entry;
@@ -414,7 +420,7 @@ TEST(seeds__are_packets)
 	unsigned int n = 0;
 	union {
 		struct packet p;
-		u8 bytes[2048];	/* of the longest PROBE */
+		u8 bytes[2048];	/* longest PROBE */
 	} u;
 	size_t len;
 	FILE *f;

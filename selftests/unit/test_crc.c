@@ -6,7 +6,7 @@
 #include <linux/random.h>
 #include "core/crc.h"
 
-/* The file once more, on a CPU that has no instruction for it. */
+/* Include the file again, for a CPU without the instruction. */
 #undef static_cpu_has
 #define static_cpu_has(feature) false
 #define aggnet_crc32c plain_crc32c
@@ -66,7 +66,7 @@ TEST(crc32c__reads_nothing_beyond)
 {
 	size_t len;
 
-	/* The sanitizer guards what lies behind the allocation. */
+	/* The sanitizer reports reads behind the allocation. */
 	for (len = 1; len < 140; len++) {
 		u8 *exact = malloc(len);
 

@@ -223,7 +223,7 @@ static int add_bytes(struct merge *m, const char *key, const void *value,
 	return merge_add(m, key, strlen(key), value, len);
 }
 
-/* The keys, of one letter each, in their order. */
+/* The keys, one letter each, in their order. */
 static const char *keys(const struct merge *m)
 {
 	static char text[32];
@@ -254,7 +254,7 @@ TEST(result_rank__reals)
 	size_t first, i, at;
 	uint64_t bits, order;
 
-	/* From each line on: the order of arrival has no part in it. */
+	/* Begin at each line in turn: the order of arrival does not matter. */
 	for (first = 0; first < ARRAY_SIZE(lines); first++) {
 		for (i = 0; i < ARRAY_SIZE(lines); i++) {
 			at = (first + 5 * i) % ARRAY_SIZE(lines);
@@ -270,7 +270,7 @@ TEST(result_rank__reals)
 	}
 }
 
-/* A line of pairs is worth its best one: the greatest, or the nearest. */
+/* A line of pairs is ranked by its best pair: the greatest, or the nearest. */
 TEST(result_rank__pairs)
 {
 	const struct {
@@ -302,7 +302,7 @@ TEST(result_rank__pairs)
 	}
 }
 
-/* 2^64 values are more than a count has room for: nothing divides by 0. */
+/* 2^64 values wrap the count to 0, which nothing may divide by. */
 TEST(result_get__average_of_a_count_that_wraps)
 {
 	struct merge m = { .shape = { .function = AGGNET_FN_AVERAGE } };
@@ -363,12 +363,18 @@ TEST(status_text__names_the_node)
 		     aggnet_status_text(&st, buf, sizeof(buf)));
 }
 
-/* Where a 64-bit number is aligned to 4 bytes, nothing else fills the end up. */
+/*
+ * Where a 64-bit number is aligned to 4 bytes, explicit padding fills the
+ * struct.
+ */
 TEST(status__has_one_size_everywhere)
 {
 	EXPECT_EQ(sizeof(struct aggnet_status),
 		  offsetof(struct aggnet_status, plan) + AGGNET_PLAN_ID_LEN);
-	/* Programs of before have it up to here, with the same size. */
+	/*
+	 * Older programs know the struct up to here, and its size there is
+	 * unchanged.
+	 */
 	EXPECT_EQ(offsetof(struct aggnet_status, plan),
 		  offsetof(struct aggnet_status, pad) + sizeof(__u32));
 	EXPECT_EQ(0, offsetof(struct aggnet_status, elements) % 8);

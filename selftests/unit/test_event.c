@@ -23,13 +23,13 @@ static ssize_t play_recvmsg(int fd, struct msghdr *msg, int flags);
 #define FAMILY	42
 
 /**
- * struct datagram - one that the socket gets, or an error
- * @error: what recvmsg() fails with, 0: it does not
+ * struct datagram - a datagram that the socket gets, or an error
+ * @error: what recvmsg() fails with, 0: it succeeds
  * @portid: the sender's, 0: the kernel
  * @flags: of struct msghdr
  * @type: of the message
  * @cmd: of the message
- * @ifindex: which event it is
+ * @ifindex: tells events apart
  */
 struct datagram {
 	int error;
@@ -40,7 +40,7 @@ struct datagram {
 	uint32_t ifindex;
 };
 
-/* What is to come; behind it there is nothing (EAGAIN). */
+/* The datagrams to come; after them EAGAIN. */
 static const struct datagram *script;
 static size_t left;
 
@@ -128,7 +128,10 @@ TEST_F(event, of_the_kernel_only)
 	EXPECT_EQ(0, left);
 }
 
-/* It is readable, but not of an event; the descriptor does not block. */
+/*
+ * The descriptor is readable, but not because of an event; the call does not
+ * block.
+ */
 TEST_F(event, none_after_another_datagram)
 {
 	const struct datagram list[] = {

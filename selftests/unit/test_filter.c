@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of the filter that packets carry, against a slow one that computes
- * positions in another way: no false negative, false positives as computed, and
- * every malformed filter is refused.
+/* Unit tests of the filter that packets carry, compared with a slow one that
+ * computes positions in another way: it has no false negatives, its false
+ * positives are as computed, and every malformed filter is refused.
  */
 #include <linux/kernel.h>
 #include <linux/random.h>
@@ -26,7 +26,7 @@ static void start(union filter *f, u32 bits, u8 hashes, u8 salt)
 	f->head.salt = salt;
 }
 
-/* Position number @n of a name, by the sums in closed form. */
+/* Position number @n of a name, in closed form. */
 static u32 position(u64 key, u64 name, u32 n, u32 bits)
 {
 	struct aggnet_filter_walk w = aggnet_filter_start(key, name);
@@ -58,7 +58,7 @@ static bool slow_test(const union filter *f, u64 key, u64 name)
 	return true;
 }
 
-/* What is told of the largest filter, and of the smallest. */
+/* The sizes of the largest and of the smallest filter. */
 TEST(size__of_every_filter)
 {
 	u32 bits, digits;
@@ -106,7 +106,7 @@ TEST(ok__at_least_eight_bits)
 	}
 }
 
-/* Every bit of a filter may be set, and none of those behind it. */
+/* Every bit of a filter may be set; the bits behind it must be 0. */
 TEST(ok__what_is_not_used_is_zero)
 {
 	u32 bits, bit, digits, used;
@@ -156,7 +156,7 @@ TEST(test__every_position_is_one_of_its_bits)
 	}
 }
 
-/* Random ways of random filters: each link of each is found. */
+/* Random paths and random filters: each link of each path is found. */
 TEST(test__no_false_negative_on_a_million_ways)
 {
 	enum { WAYS = 1000000, LINKS = 12 };

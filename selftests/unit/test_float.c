@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of reals: their order, and exact sums against integers. */
+/* Unit tests of reals: their order, and exact sums compared with integers. */
 #include <linux/kernel.h>
 #include <linux/random.h>
 #include <linux/string.h>
@@ -95,12 +95,12 @@ TEST(sum_round__known_sums)
 	EXPECT_EQ(-5e-324, TOTAL(-5e-324));
 	EXPECT_EQ(1.7976931348623157e308,
 		  TOTAL(1.7976931348623157e308, 1e291, -1e291));
-	/* Half way: to the even one; and a bit more, however small. */
+	/* Half way rounds to even; any larger number rounds up. */
 	EXPECT_EQ(1, TOTAL(1, 0x1p-53));
 	EXPECT_EQ(1 + 0x1p-52, TOTAL(1, 0x1p-53, 5e-324));
 	EXPECT_EQ(1 + 0x1p-51, TOTAL(1 + 0x1p-52, 0x1p-53));
 	EXPECT_EQ(-1 - 0x1p-51, TOTAL(-1 - 0x1p-52, -0x1p-53));
-	/* Passes the bound on its way, and comes back. */
+	/* A partial sum exceeds the range, and the result is within it. */
 	EXPECT_EQ(1e308, TOTAL(1e308, 1e308, 1e308, -1e308, -1e308));
 	EXPECT_EQ(-77, TOTAL(1.7976931348623157e308, 1.7976931348623157e308));
 	EXPECT_EQ(INFINITY, TOTAL(1, INFINITY, -1e308));
@@ -109,7 +109,7 @@ TEST(sum_round__known_sums)
 	EXPECT_TRUE(isnan(TOTAL(1, NAN)));
 }
 
-/* On a grid on which 128-bit integers are exact, they say what must come out. */
+/* On a grid where 128-bit integers are exact, they give the expected sum. */
 TEST(sum_round__against_integers)
 {
 	double v[200];
@@ -163,7 +163,7 @@ TEST(sum_round__binary32)
 	}
 }
 
-/* Each length and place: only what lies in a sum is one. */
+/* Return: the average of @v, rounded once; -77: the sum is refused */
 static double average(unsigned int vtype, const double *v, size_t n)
 {
 	struct aggnet_float_sum *sum = new_sum(vtype);
@@ -184,7 +184,7 @@ static double average(unsigned int vtype, const double *v, size_t n)
 									\
 	average(AGGNET_VTYPE_##type, v_, ARRAY_SIZE(v_)); })
 
-/* Rounded once, to the type: the sum need not fit it. */
+/* Rounded once, to the type: the sum itself may not fit the type. */
 TEST(average__known_ones)
 {
 	EXPECT_EQ(3e38f, AVERAGE(FLOAT32, 3e38, 3e38));
@@ -193,7 +193,7 @@ TEST(average__known_ones)
 	EXPECT_EQ(5592405.5, AVERAGE(FLOAT32, 0x1p24, 1, 0));
 	EXPECT_EQ(3002399751580331, AVERAGE(FLOAT64, 0x1p53, 1, 0));
 	EXPECT_EQ(-3002399751580331, AVERAGE(FLOAT64, -0x1p53, -1, 0));
-	/* No part of the least number: half of it goes to the even one. */
+	/* Half of the least number rounds to even. */
 	EXPECT_EQ(0, AVERAGE(FLOAT64, 5e-324, 0));
 	EXPECT_EQ(5e-324, AVERAGE(FLOAT64, 5e-324, 5e-324, 0));
 	EXPECT_EQ(1e-323, AVERAGE(FLOAT64, 1e-323, 5e-324));
@@ -202,7 +202,10 @@ TEST(average__known_ones)
 	EXPECT_TRUE(isnan(AVERAGE(FLOAT32, INFINITY, -INFINITY)));
 }
 
-/* The nearest of all: the numbers beside it are not nearer to the quotient. */
+/*
+ * The result is the nearest number: its neighbours are not nearer to the
+ * quotient.
+ */
 TEST(mean_round__no_other_is_nearer)
 {
 	u64 count;
@@ -219,7 +222,7 @@ TEST(mean_round__no_other_is_nearer)
 		mean = mean_round((s128)sum * 5, count, 0);
 		if (fabs(mean) < 1 || fabs(mean) >= 0x1p62)
 			continue;
-		/* A mean from 1 on is a multiple of 2^-52. */
+		/* A mean of at least 1 is a multiple of 2^-52. */
 		error = (s128)ldexp(mean - trunc(mean), 52) * count +
 			(((s128)trunc(mean) * count - (s128)sum * 5) *
 			 ((s128)1 << 52));
@@ -261,7 +264,7 @@ TEST(real_check__bounds)
 	EXPECT_TRUE(aggnet_float_sum_check(AGGNET_VTYPE_FLOAT32, buf, 12));
 }
 
-/* A part alone is one part again, though its sign may take another byte. */
+/* Storing one part gives one part, though its sign may take another byte. */
 TEST(real_put__parts_of_parts)
 {
 	u32 size = sizeof(struct aggnet_float_sum) + 8 * AGGNET_SUM_WORDS64;

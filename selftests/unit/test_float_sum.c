@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of sums of reals: over a chain of tables they are, to the bit, what
- * adding in the order of the input gives.
+/* Unit tests of float sums: over a chain of tables they equal, bit for bit, the
+ * sum in the order of the input.
  */
 #include "chain.h"
 #include "core/float_sum.h"
 
-/* Any bits: all exponents, subnormals, now and then no number. */
+/* Random bits: all exponents, subnormals, sometimes not a number. */
 static void draw_real(struct input *in, u8 vtype)
 {
 	u64 bits = get_random_u64();
@@ -20,7 +20,10 @@ static void draw_real(struct input *in, u8 vtype)
 		in->value[i] = bits >> (8 * i);
 }
 
-/* In the order of the input into one state: no chain gives other bits. */
+/*
+ * Compare with one state in the order of the input: a chain gives the same
+ * bits.
+ */
 static void check_reals(struct __test_metadata *_metadata, u8 function,
 			u8 vtype, u32 records, bool dense)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of a Bloom table's geometry: it is the smallest table that has the
+/* Unit tests of a Bloom table's geometry: it is the smallest table with the
  * wanted rate.
  */
 #include "../../tools/aggctl/geometry.c"
 #include "../uapi/harness.h"
 
-/* No smaller table, and no fewer functions in this one, have the rate. */
+/* Neither a smaller table nor fewer functions reach the rate. */
 static bool is_least(const struct geometry *g, double rate, uint32_t trees)
 {
 	struct geometry less = { .bits = g->bits / 2 };

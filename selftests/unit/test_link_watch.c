@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of the watch of devices, over a socket that the test provides: it
- * closes once what it opened, and finds what changed while messages were lost.
+ * Unit tests of the watch of devices, with a socket that the test provides: the
+ * watch closes each descriptor once, and finds what changed while messages were
+ * lost.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +16,7 @@
 
 #define ANSWERS	16
 
-/* A device, or with another type than RTM_*LINK a message without one. */
+/* A device; for other types than RTM_*LINK a message without one. */
 struct answer {
 	int error;
 	unsigned short type;
@@ -31,7 +32,7 @@ struct answer {
  * @answer: the queue
  * @n: how many
  * @next: the next one
- * @asked: questions that were sent
+ * @asked: dumps that were requested
  */
 static struct fake_socket {
 	bool refuse;
@@ -115,7 +116,7 @@ static void say(void *arg, const char *name, bool up)
 		 up ? "+" : "-", name);
 }
 
-/* All that is in the queue. */
+/* Take all that is in the queue. */
 static int take_all(struct link_watch *watch, struct said *said)
 {
 	int ret = 0;
@@ -151,8 +152,8 @@ FIXTURE_TEARDOWN(watch)
 }
 
 /*
- * A full socket drops news until it is empty: what it has is not of use, and all
- * devices are asked for behind it. A device that has gone is not in the answers.
+ * A full socket drops messages until it is empty. The watch discards what is
+ * queued and requests a dump of all devices; a deleted device is not in it.
  */
 TEST_F(watch, lost__a_device_has_gone)
 {
@@ -169,13 +170,16 @@ TEST_F(watch, lost__a_device_has_gone)
 	ASSERT_EQ(0, take_all(&self->watch, &self->said));
 	EXPECT_STREQ(" +lo -eth1 -eth0", self->said.text);
 	EXPECT_STREQ("eth0", link_watch_name(&self->watch, 2));
-	/* It is told once. */
+	/* It is reported only once. */
 	put_done(0);
 	ASSERT_EQ(0, take_all(&self->watch, &self->said));
 	EXPECT_STREQ("", self->said.text);
 }
 
-/* Many devices come and go: those that went last are known, and those there are. */
+/*
+ * After many deletions the watch knows the latest ones, and all devices that
+ * exist.
+ */
 TEST_F(watch, gone__not_all_are_remembered)
 {
 	const int many = 4 * LINK_GONE;
@@ -209,7 +213,7 @@ TEST_F(watch, lost__a_device_came_in_its_place)
 	EXPECT_STREQ(" +lo +eth1 +eth0", self->said.text);
 }
 
-/* The answers are of several states: they are asked for again. */
+/* The dump was interrupted by a change: the watch requests it again. */
 TEST_F(watch, lost__devices_change_meanwhile)
 {
 	put((struct answer){ .error = ENOBUFS });
@@ -236,7 +240,7 @@ TEST(link_watch_open__closes_when_it_fails)
 	ASSERT_EQ(-1, link_watch_open(&watch));
 	after = dup(STDIN_FILENO);
 	EXPECT_EQ(before, after);
-	/* The number is of a file of the caller now. */
+	/* Another file of the caller has this descriptor number now. */
 	link_watch_close(&watch);
 	EXPECT_NE(-1, fcntl(after, F_GETFD));
 	link_watch_close(&watch);

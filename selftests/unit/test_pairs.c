@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Unit tests of the best pairs: over a chain of tables the result is the k best
- * of all pairs.
+ * pairs.
  */
 #include "core/pairs.h"
 #include "chain.h"
 
 #define IDS	150
 
-/* Ranks of few values, so that ties and repeats are frequent. */
+/* Few distinct ranks, so that ties and repeats are frequent. */
 static void draw_pairs(struct input *in)
 {
 	u32 n = 1 + get_random_u32() % AGGNET_PAIRS_PART;
@@ -25,7 +25,7 @@ static void draw_pairs(struct input *in)
 	}
 }
 
-/* An id's best rank, if it has any. */
+/* The best rank of an ID, if it has one. */
 struct best {
 	bool any;
 	s64 rank;
@@ -45,7 +45,7 @@ static void best_add(struct best best[IDS], bool top, const struct input *in)
 	}
 }
 
-/* Selection by looking through all ids for each place. */
+/* Reference: look through all IDs for each place. */
 static bool best_is(struct best best[IDS], u32 k, const struct aggnet_pairs *got)
 {
 	u32 place, id, take;

@@ -19,7 +19,7 @@ static const struct plan_conf basics = {
 	.job = 1, .instance = 1, .writers = 1, .scheme = AGGNET_SCHEME_EXACT,
 };
 
-/* v1 and v3 send to v0. @conf: what its entries say, but for the basics. */
+/* v1 and v3 send to v0. @conf: the entries' optional parts. */
 static json_t *make_plan(struct plan_conf conf)
 {
 	static const aggt_node senders[] = { 1, 3 }, receiver;
@@ -38,7 +38,7 @@ static json_t *make_plan(struct plan_conf conf)
 	return plan_json_of(&plan, &job);
 }
 
-/* What @json is when it has been read and written; NULL: it was refused. */
+/* Read @json and write it again. Return: NULL: it was refused */
 static json_t *restored(const json_t *json)
 {
 	struct plan plan = {};
@@ -62,7 +62,7 @@ static json_t *updated(const json_t *json, const char *change)
 	return new;
 }
 
-/* What the entries of the tree to v0 have as the plan's identity, all alike. */
+/* The plan ID in the entries of the tree to v0, which must all agree. */
 static const char *identity(const json_t *json)
 {
 	json_t *node, *entry, *plan;
@@ -117,7 +117,7 @@ TEST(identity__two_plans_of_one_epoch)
 	ASSERT_EQ(32, strlen(identity(a)));
 	EXPECT_EQ(0, strncmp(id_of(a), identity(a), 16));
 	EXPECT_STRNE(id_of(a), id_of(b));
-	/* They are the same trees. */
+	/* Both plans have the same trees. */
 	EXPECT_STREQ(identity(a) + 16, identity(b) + 16);
 	json_decref(a);
 	json_decref(b);
@@ -129,7 +129,7 @@ TEST(identity__digest_of_what_is_installed)
 	json_t *b = make_plan((struct plan_conf){ .keyed = true });
 	json_t *c = make_plan((struct plan_conf){ .hold = 7 });
 
-	/* Keys are drawn for each plan; no digest tells of them. */
+	/* Each plan draws its own keys, and the digest does not cover them. */
 	EXPECT_STREQ(identity(a) + 16, identity(b) + 16);
 	EXPECT_STRNE(identity(a) + 16, identity(c) + 16);
 	json_decref(a);
@@ -170,7 +170,10 @@ static const char *failed_in(const json_t *json, char *text, size_t size)
 	return text;
 }
 
-/* One name of each part, whatever name a change or an older file has. */
+/*
+ * Each part has one name in the file, whatever name a change or an older file
+ * uses.
+ */
 TEST(failed__one_name)
 {
 	json_t *old = make_plan((struct plan_conf){}), *once, *twice, *again;
@@ -192,7 +195,7 @@ TEST(failed__one_name)
 	json_decref(again);
 }
 
-/* A failure that the description tells is in no list: it would be there twice. */
+/* A failure in the description is not repeated in the plan's list. */
 TEST(failed__described)
 {
 	static const aggt_node senders[] = { 1, 3 }, receiver;
@@ -234,7 +237,7 @@ TEST(restored__topology_is_not_that_of_its_description)
 	json_decref(again);
 }
 
-/* One that was made without an identity stays so: it may be in force. */
+/* A plan without an ID gets none: it may be in force. */
 TEST(identity__of_a_plan_without)
 {
 	json_t *old = make_plan((struct plan_conf){}), *again, *node, *entry;
@@ -341,7 +344,7 @@ TEST(refused__end_of_an_edge)
 }
 
 /*
- * A plan whose nodes and edges are @n vertices in a row, each leading to the
+ * A plan with @n vertices in a row as nodes and edges, each leading to the
  * next; the last one leads to vertex @to.
  */
 static json_t *make_row(int n, int to)
@@ -360,7 +363,7 @@ static json_t *make_row(int n, int to)
 			 "receiver", n, "edges", edges);
 }
 
-/* No step of it is taken for each of the vertices again. */
+/* No step of the check walks the ring from each vertex again. */
 TEST(ring__is_refused)
 {
 	json_t *ring = make_row(20000, 0);
@@ -399,8 +402,8 @@ TEST(row__depths)
 	json_decref(row);
 }
 
-/* What is read of files does not steer a terminal. */
-/* Keys are digits, two a byte, and nothing else. */
+/* Text from files cannot control a terminal. */
+/* A key is digits only, two for each byte. */
 TEST(key__digits_only)
 {
 	static const struct {
@@ -440,7 +443,7 @@ TEST(err__control_characters)
 		     what_was_said());
 }
 
-/* Nor does what a kernel tells: users choose the names of their devices. */
+/* Names from a kernel cannot control a terminal: users choose device names. */
 TEST(out_rows__control_characters)
 {
 	const struct column device = { "device", "device" };
@@ -462,7 +465,7 @@ TEST(out_rows__control_characters)
 
 /* --- large plans ------------------------------------------------------------ */
 
-/* All servers of one switch, with addresses: no testbed has room for so many. */
+/* All servers at one switch, with addresses; no testbed could have so many. */
 static char *describe_flat(size_t servers)
 {
 	char *text = NULL;
@@ -479,7 +482,7 @@ static char *describe_flat(size_t servers)
 	return text;
 }
 
-/* What v0 is to do to receive from @n others, each its child. */
+/* The part of v0, which receives from @n children. */
 static json_t *flat_receiver(size_t n)
 {
 	aggt_node *senders = calloc(n, sizeof(*senders)), receiver = 0;
@@ -506,7 +509,10 @@ static json_t *flat_receiver(size_t n)
 	return tree;
 }
 
-/* A node without a list takes any child: there the list may be left out. */
+/*
+ * A node without a list accepts any child, so a list that is too long is left
+ * out.
+ */
 TEST(children__as_many_as_an_attribute_holds)
 {
 	json_t *tree = flat_receiver(AGGNET_ADDRS_MAX), *children;
@@ -540,7 +546,7 @@ static json_t *make_named(void)
 			      "address near 192.0.2.3\n", &job, basics);
 }
 
-/* Receivers first, whatever the hosts are called. */
+/* Receivers come first, whatever the hosts' names. */
 TEST(named__order_of_nodes)
 {
 	static const char *const order[] = { "near", "mid-1", "far" };
@@ -580,7 +586,7 @@ TEST(named__old_plan)
 	json_decref(json);
 }
 
-/* What plan_text() prints of a plan. */
+/* Return: the output of plan_text() */
 static const char *printed(const json_t *json)
 {
 	static char text[4096];

@@ -10,7 +10,7 @@
 #include "plan.h"
 #include "../uapi/harness.h"
 
-/* What is read of a file that has these bytes; to be freed. */
+/* Read a file with these bytes. Return: the text, to be freed */
 static char *read_bytes(const char *bytes, size_t n)
 {
 	char path[] = "/tmp/aggnet-test-XXXXXX", *text = NULL;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of "aggctl recv" with a sink that the test provides: JSON with all
- * digits and any key, and what has been written before the end mark is taken.
+/* Unit tests of "aggctl recv" with a sink that the test provides: JSON has all
+ * digits and any key, and the output is written through before the end mark is
+ * taken.
  */
 #include <errno.h>
 #include <stdio_ext.h>
@@ -12,18 +13,18 @@
 #include "aggctl.h"
 
 /**
- * struct played - the sink
+ * struct played - the simulated sink
  * @status: of the transfer
- * @unknown: what a look at it returns
+ * @unknown: error of reading the status, 0: none
  * @opened: it was joined
  * @entry: lines of the result
  * @n: how many
  * @next: the next one
- * @commits: what the next ones return, 0 ends the list
+ * @commits: what the next commits return; 0 ends the list
  * @committed: how many there were
- * @refuse: fsync() fails this time; 0: never
- * @trace: a letter for each thing that happened: the file and the directory were
- *	written through, the end mark was taken
+ * @refuse: this call of fsync() fails; 0: none
+ * @trace: one letter for each event: the file or its directory was synced, the
+ *     end mark was taken
  */
 static struct played {
 	struct aggnet_status status;
@@ -133,7 +134,7 @@ FIXTURE_TEARDOWN(recv)
 	unlink(self->path);
 }
 
-/* What was printed. */
+/* Return: the printed text */
 static const char *printed_text(FIXTURE_DATA(recv) *self)
 {
 	FILE *f = fopen(self->path, "r");
@@ -143,7 +144,7 @@ static const char *printed_text(FIXTURE_DATA(recv) *self)
 	return self->text;
 }
 
-/* The lines of what was printed as JSON, without white space. */
+/* The printed lines as JSON, without white space. */
 static json_t *json_lines(FIXTURE_DATA(recv) *self, json_t **whole)
 {
 	fflush(stdout);
@@ -172,7 +173,7 @@ static bool lines_are(struct __test_metadata *_metadata,
 	return same;
 }
 
-/* A double has 53 bits: what it cannot hold is a text, with all digits. */
+/* A number that a double of 53 bits cannot hold is printed as a string. */
 TEST_F(recv, json__fixed)
 {
 	const struct aggnet_entry entry[] = {
@@ -211,7 +212,9 @@ TEST_F(recv, json__ids)
 			      " [2, \"9223372036854775808\"]]]]"));
 }
 
-/* JSON has UTF-8; a key that is not is in the escapes of a line. */
+/*
+ * JSON is UTF-8; a key that is not is printed with the escapes of a text line.
+ */
 TEST_F(recv, json__any_key)
 {
 	const struct aggnet_entry entry[] = {
@@ -227,7 +230,7 @@ TEST_F(recv, json__any_key)
 			      " [\"\\\\x00\\\\t\", 3]]"));
 }
 
-/* The key under which an application stores a result once. */
+/* The instance, with which an application stores a result only once. */
 TEST_F(recv, json__instance)
 {
 	json_t *whole;
@@ -241,7 +244,10 @@ TEST_F(recv, json__instance)
 	json_decref(whole);
 }
 
-/* The file and its directory, then the end mark; in a new attempt all again. */
+/*
+ * The file and its directory are synced before the end mark is taken; a new
+ * attempt repeats all of it.
+ */
 TEST_F(recv, sync__before_the_end_mark)
 {
 	const struct aggnet_entry entry = { "k", 1, .value = 5 };
@@ -279,7 +285,7 @@ TEST_F(recv, sync__fails)
 	}
 }
 
-/* Nothing is received for a place that cannot be written. */
+/* Output that is not a named file cannot be synced: nothing is received. */
 TEST_F(recv, sync__of_what_is_no_named_file)
 {
 	int fd[2];
@@ -293,7 +299,10 @@ TEST_F(recv, sync__of_what_is_no_named_file)
 	EXPECT_STREQ("", played.trace);
 }
 
-/* A receiver that joins and then leaves ends the transfer for all senders. */
+/*
+ * A wrong option is found before joining: a receiver that leaves ends the
+ * transfer.
+ */
 TEST_F(recv, layout__wrong_option)
 {
 	static const struct {

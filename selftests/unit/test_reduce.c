@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of values and aggregate functions, against the compiler's 128-bit
- * integers.
+/* Unit tests of values and aggregate functions, compared with the compiler's
+ * 128-bit integers.
  */
 #include <linux/compiler.h>
 #include <linux/kernel.h>
@@ -29,7 +29,7 @@ static struct aggnet_value value(s128 x)
 	return (struct aggnet_value){ .lo = (u64)x, .hi = (u64)((u128)x >> 64) };
 }
 
-/* Where carries and signs change, and a step to either side of it. */
+/* Numbers at which carries and signs change, and their neighbours. */
 static const s128 edges[] = {
 	0, 1, -1, 2, -2, 127, 128, -128, -129, 255, 256,
 	(s128)S64_MAX, (s128)S64_MAX + 1, (s128)S64_MIN, (s128)S64_MIN - 1,
@@ -145,7 +145,7 @@ TEST(reduce__random_pairs)
 					    random_wide()));
 }
 
-/* Sums pass through both limits of int64 on their way, and come back. */
+/* Partial sums exceed both limits of int64, and the result is within them. */
 TEST(reduce__any_order_gives_the_same)
 {
 	struct aggnet_value v[64], forth, back, pairs;

@@ -45,7 +45,7 @@ static struct nl_msg *tree_add(struct aggnet_ctl *ctl,
 			      tree);
 }
 
-/* Two lists of the greatest length come in one request. */
+/* Two lists of the greatest length fit one request. */
 TEST_F(request, lists__two_long_ones)
 {
 	struct aggnet_tree_info *tree = &self->tree, back;
@@ -77,7 +77,7 @@ TEST_F(request, lists__two_long_ones)
 	nlmsg_free(msg);
 }
 
-/* Nothing is sent, and nothing is read behind the end of a list. */
+/* Nothing is sent, and no byte behind the list is read. */
 TEST_F(request, lists__too_long)
 {
 	struct aggnet_tree_info *tree = &self->tree;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of standard output that is truncated: what was in the file before
- * remains.
+/* Unit tests of truncating standard output: what the file had before remains.
  */
 #include <stdio_ext.h>
 #include <stdlib.h>
@@ -29,7 +28,7 @@ FIXTURE_TEARDOWN(output)
 	unlink(self->path);
 }
 
-/* From now on we print there; what others have printed is not ours. */
+/* Print to the file from now on; its earlier content stays. */
 static int print_to(const char *path, int flags)
 {
 	int fd = open(path, O_WRONLY | flags);
@@ -48,7 +47,7 @@ static const char *content(const char *path)
 	return text;
 }
 
-/* What a shell makes of ">>": at the end, but the offset is 0. */
+/* The shell's ">>": writes go to the end, but the offset is 0. */
 TEST_F(output, appended)
 {
 	off_t start;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of the k-way merge: what is refused, which run may begin, what leaves.
- * The file itself is included: its order of keys is looked into.
+/* Unit tests of the k-way merge: refusals, which runs may begin, and what
+ * leaves. The file is included because the test reads its order of keys.
  */
 #include "../../kmod/core/runs.c"
 
@@ -47,7 +47,7 @@ static int store(struct aggnet_runs *r, u32 run, u32 seq, const char *keys)
 	return aggnet_runs_store(r, run, FIRST + seq, buf, len, n);
 }
 
-/* What is not in order is refused, and leaves no trace. */
+/* Records out of order are refused and leave no trace. */
 TEST(store__order)
 {
 	struct list out = { 0 };
@@ -71,7 +71,9 @@ TEST(store__order)
 	EXPECT_EQ(0, store(&r, 0, 0, "b c d"));
 	EXPECT_EQ(3 + 3 + 2, aggnet_runs_held(&r));
 
-	/* The other has gone to e, so has all of the first that is there. */
+	/*
+	 * The other run has reached e, so all records of this one are merged.
+	 */
 	EXPECT_EQ(0, store(&r, 1, 0, "a e"));
 	take_all(&r, &out, &units);
 	EXPECT_EQ(-EILSEQ, store(&r, 1, 1, "dz"));
@@ -97,7 +99,7 @@ TEST(append__order)
 	EXPECT_EQ(-EILSEQ, aggnet_runs_append(&r, 0, buf, put(buf, "a")));
 	EXPECT_EQ(0, aggnet_runs_append(&r, 0, buf, put(buf, "b")));
 	aggnet_runs_close(&r);
-	/* Now it has been merged, but nothing has left. */
+	/* A record is merged, but not emitted. */
 	EXPECT_EQ(1, aggnet_runs_held(&r));
 	EXPECT_FALSE(r.ready);
 	EXPECT_EQ(-EILSEQ, aggnet_runs_append(&r, 0, buf, put(buf, "aa")));
@@ -106,7 +108,7 @@ TEST(append__order)
 	aggnet_runs_free(&r);
 }
 
-/* As many as there are bytes for, though they come one by one. */
+/* A packet takes as many records as fit, even if they arrive one by one. */
 TEST(append__fills_packets)
 {
 	struct aggnet_runs r;
@@ -121,7 +123,7 @@ TEST(append__fills_packets)
 	aggnet_runs_free(&r);
 }
 
-/* What does not fit behind the last record begins the next packet. */
+/* A record that does not fit into the packet begins the next one. */
 TEST(append__ends_a_packet)
 {
 	struct aggnet_runs r;
@@ -134,7 +136,7 @@ TEST(append__ends_a_packet)
 		for (len = 0; len + 16 <= PAYLOAD - 16; len += 16)
 			memcpy(buf + len, "\7\7key key       ", 16);
 		ASSERT_EQ(0, aggnet_runs_append(&r, 0, buf, len));
-		/* As many as there is room for, and then a few more. */
+		/* As many bytes as the packet has, and then a few more. */
 		buf[0] = PAYLOAD - len - 2 - 7 + more;
 		ASSERT_EQ(0, aggnet_runs_append(&r, 0, buf, 2 + 7 + buf[0]));
 		EXPECT_EQ(FIRST + 1 + !!more, r.run[0].tail);
@@ -142,7 +144,10 @@ TEST(append__ends_a_packet)
 	}
 }
 
-/* --- which may begin, and when it starts ---------------------------------------- */
+/*
+ * --- which runs may begin, and when merging starts
+ * ------------------------------
+ */
 
 TEST(begin__limits)
 {
@@ -174,7 +179,7 @@ TEST(weigh__once)
 	EXPECT_TRUE(aggnet_runs_weigh(&r, 1, 5));
 	EXPECT_FALSE(aggnet_runs_weigh(&r, 1, 4));
 	EXPECT_EQ(5, r.weight);
-	/* All of them together are told in 16 bits. */
+	/* All weights together must fit into 16 bits. */
 	EXPECT_FALSE(aggnet_runs_weigh(&r, 0, 65531));
 	EXPECT_FALSE(aggnet_runs_weigh(&r, 0, ~0u));
 	EXPECT_EQ(1, r.unknown);
@@ -184,7 +189,10 @@ TEST(weigh__once)
 	aggnet_runs_free(&r);
 }
 
-/* Nothing moves while others may begin, though all that are there have ended. */
+/*
+ * Nothing is merged while another run may begin, even if all known ones have
+ * ended.
+ */
 TEST(close__is_what_starts_it)
 {
 	struct list out = { 0 };
@@ -209,7 +217,7 @@ TEST(close__is_what_starts_it)
 	aggnet_runs_free(&r);
 }
 
-/* Fills a writer's run with records of a key. Return: how many */
+/* Fill a writer's run with records of a key. Return: how many */
 static u32 fill(struct aggnet_runs *r, const char *key)
 {
 	u8 buf[PAYLOAD];
@@ -225,7 +233,7 @@ static u32 fill(struct aggnet_runs *r, const char *key)
 	return n;
 }
 
-/* Very many records of a key leave in one. */
+/* Very many records of a key merge into one. */
 TEST(runs__many_of_a_key)
 {
 	struct list out = { 0 };
@@ -249,11 +257,11 @@ TEST(runs__many_of_a_key)
 	aggnet_runs_free(&r);
 }
 
-/* A budget ends merging after a few records, and another one goes on. */
+/* A budget ends merging after a few records; the next call continues. */
 TEST(runs__budget)
 {
 	struct list out = { 0 };
-	/* No merge is taken for less than 200 instructions. */
+	/* Every merge costs at least 200 instructions. */
 	const u32 most = AGGNET_COST_MAX / 200;
 	u32 n, held, turns = 0;
 	struct aggnet_runs r;

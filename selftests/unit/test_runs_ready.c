@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of the k-way merge: a key leaves as soon as all have given it, and no
- * sooner.
+/* Unit tests of the k-way merge: a key leaves as soon as no run can add to it,
+ * and not earlier.
  */
 #include "list.h"
 
 enum { PACKETS = 24, RUNS = 6 };
 
 /**
- * struct feed - what a contributor has to give
+ * struct feed - the records of a contributor
  * @in: records, in order
  * @end: where each packet ends
  * @packets: how many
- * @came: which have
- * @inorder: how many of the first ones have
+ * @came: packets that have arrived
+ * @inorder: how many of the first ones have arrived without a gap
  */
 struct feed {
 	struct list in;
@@ -73,7 +73,7 @@ static const u8 *feed_last(const struct feed *f)
 	return f->in.data + at;
 }
 
-/* Records of the keys that no run can add to, by looking at all of them. */
+/* Count the records of keys that no run can add to, by searching all runs. */
 static u32 due(const struct feed *f, u32 runs)
 {
 	const u8 *bound = NULL, *last, **at, *was = NULL;
@@ -107,7 +107,7 @@ static u32 due(const struct feed *f, u32 runs)
 	return n;
 }
 
-/* Records in packets that have not come. */
+/* Count the records in packets that have not arrived. */
 static u32 to_come(const struct feed *f, u32 runs)
 {
 	u32 packet, at, n = 0;
@@ -124,7 +124,7 @@ static u32 to_come(const struct feed *f, u32 runs)
 	return n;
 }
 
-/* The next packet that there is room for, in some order. */
+/* Pick the next packet that fits, in some order. */
 static u32 pick_packet(const struct feed *f, const struct aggnet_runs *r, u32 run)
 {
 	u32 room = aggnet_runs_limit(r, run) - FIRST;

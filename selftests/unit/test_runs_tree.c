@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of the k-way merge: trees of them, against all records sorted and
- * reduced, over random contributors, packets and orders of arrival.
+/* Unit tests of the k-way merge in trees, compared with sorting and reducing
+ * all records, over random contributors, packets and orders of arrival.
  */
 #include "list.h"
 
@@ -17,7 +17,7 @@ static const struct aggnet_shape shapes[] = {
 enum { LEAVES = 3, WRITERS = 3, FLIGHT = 32 };
 
 /**
- * struct flying - a packet on its way
+ * struct flying - a packet in transit
  * @from: the leaf that made it
  * @seq: its sequence
  * @len: bytes of records
@@ -33,13 +33,13 @@ struct flying {
 };
 
 /**
- * struct leaf - a node that merges what its writers give
+ * struct leaf - a node that merges the records of its writers
  * @r: their runs
- * @in: what each writer has to give
- * @at: how much of it has been taken
+ * @in: the records of each writer
+ * @at: how many of them are taken
  * @seq: of the next packet
- * @flying: packets on their way
- * @done: the root knows that there are no more
+ * @flying: packets in transit
+ * @done: the root knows that no more records come
  */
 struct leaf {
 	struct aggnet_runs r;
@@ -105,7 +105,7 @@ static bool leaf_ended(const struct leaf *l)
 	return !aggnet_runs_held(&l->r) && !l->flying;
 }
 
-/* Something happens somewhere. */
+/* One random event at a random place. */
 static void tree_step(struct leaf *leaf, struct aggnet_runs *root,
 		      struct flying *fly, u32 *flying, struct list *out,
 		      u64 *units)
@@ -143,7 +143,10 @@ static void tree_step(struct leaf *leaf, struct aggnet_runs *root,
 		fly[k] = fly[--*flying];
 		break;
 	case 3:
-		/* As the work does for a tree whose run of the lock was short. */
+		/*
+		 * Like the work item that continues after a locked section that
+		 * hit its limit.
+		 */
 		if (l->r.stopped)
 			aggnet_runs_advance(&l->r);
 		if (root->stopped)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of shapes: invalid shapes are refused, and the invalid field is
- * named.
+/* Unit tests of shapes: invalid shapes are refused, and the error names the
+ * wrong field.
  */
 #include <linux/kernel.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of libaggnet's sink with a node that the test provides: the
- * receiver, its end mark, its refusals.
+/* Unit tests of libaggnet's sink with a node that the test provides: receiving,
+ * the end mark, and refusals.
  */
 #include "fake_node.h"
 
-#define PLAN	0x5a	/* first byte of the identity of the plan */
+#define PLAN	0x5a	/* first byte of the plan's ID */
 
 FIXTURE(sink) {
 	struct aggnet_sink *k;
@@ -52,7 +52,7 @@ static void put_records(const char *key, int64_t value, const char *key2,
 	put_message(AGGNET_MSG_RECORDS, 2, buf, len);
 }
 
-/* The identities behind the end mark are 10.1.0.0, 10.1.0.1, ... */
+/* The identities after the end mark are 10.1.0.0, 10.1.0.1, ... */
 static void put_end_without(uint32_t sources, uint32_t of, uint32_t absent,
 			    uint32_t named)
 {
@@ -108,7 +108,7 @@ TEST_F(sink, run__merges_and_leaves_the_end_mark)
 	EXPECT_EQ(0, aggnet_sink_commit(self->k));
 }
 
-/* A block whose elements are the same, as it travels. */
+/* A block of equal elements, as a packet carries it. */
 static void put_block(uint8_t block, int8_t value)
 {
 	uint8_t buf[3 + 13] = { 1, 13, block };
@@ -164,7 +164,9 @@ TEST_F(sink, vector__no_block_of_it)
 	EXPECT_EQ(-EBADMSG, aggnet_sink_run(self->k));
 }
 
-/* --- lines as they come ----------------------------------------------------- */
+/*
+ * --- lines in a stream ------------------------------------------------------
+ */
 
 static void of_sorted(struct aggnet_sink *k)
 {
@@ -173,7 +175,7 @@ static void of_sorted(struct aggnet_sink *k)
 	k->conn.status.layout = AGGNET_LAYOUT_SORTED;
 }
 
-/* The next line: its key is one letter. */
+/* Is the next line this one? Its key is one letter. */
 static bool line_is(struct aggnet_sink *k, char key, int64_t value)
 {
 	struct aggnet_entry e;
@@ -214,13 +216,13 @@ TEST_F(sink, stream__newer_epoch)
 	EXPECT_TRUE(line_is(self->k, 'a', 1));
 	node.message[node.nmessages++].error = ESTALE;
 	EXPECT_EQ(-ESTALE, aggnet_sink_stream(self->k, &e));
-	/* No line of this one was seen. */
+	/* The caller has seen no line of this epoch. */
 	node.message[node.nmessages++].error = ESTALE;
 	put_records("a", 7, "a", 1);
 	EXPECT_EQ(-EAGAIN, aggnet_sink_stream(self->k, &e));
 	put_end(1, 1);
 	EXPECT_TRUE(line_is(self->k, 'a', 8));
-	/* The end mark was seen, but not taken. */
+	/* The caller has seen the end mark but not taken it. */
 	EXPECT_EQ(0, aggnet_sink_stream(self->k, &e));
 	node.message[node.nmessages - 1].error = ESTALE;
 	EXPECT_EQ(-ESTALE, aggnet_sink_commit(self->k));
@@ -331,7 +333,9 @@ TEST_F(sink, newer_epoch__before_commit)
 	EXPECT_EQ(0, aggnet_sink_commit(self->k));
 }
 
-/* Another process may have the socket: there is nothing to read for now. */
+/*
+ * Another process may have read from the socket: there is nothing to read now.
+ */
 TEST_F(sink, commit__has_to_wait)
 {
 	struct aggnet_entry e;
@@ -357,7 +361,7 @@ TEST_F(sink, commit__has_to_wait)
 	}
 }
 
-/* An end mark stands for one epoch's result. */
+/* An end mark confirms the result of one epoch only. */
 TEST_F(sink, commit__of_another_epoch)
 {
 	struct aggnet_end *end;
@@ -381,7 +385,7 @@ TEST_F(sink, commit__of_half_an_end_mark)
 	EXPECT_EQ(-EBADMSG, aggnet_sink_commit(self->k));
 }
 
-/* Without a random number there is no table of keys, but memory. */
+/* Without random numbers the table of keys fails, and not with ENOMEM. */
 TEST_F(sink, run__no_random_number)
 {
 	node.no_random = ENOSYS;
@@ -391,7 +395,9 @@ TEST_F(sink, run__no_random_number)
 		     aggnet_sink_error(self->k));
 }
 
-/* What ended the epoch is told, not how the call for the next one ended. */
+/*
+ * The error is what ended the epoch, not what ended the wait for the next one.
+ */
 TEST_F(sink, newer_epoch__does_not_come)
 {
 	struct pollfd pfd = { .events = POLLIN };
@@ -414,7 +420,10 @@ TEST_F(sink, newer_epoch__does_not_come)
 		     aggnet_sink_error(self->k));
 }
 
-/* Records that are always there leave no time to wait. */
+/*
+ * The timeout applies although records are always ready, so that recv() never
+ * waits.
+ */
 TEST_F(sink, timeout__without_waiting)
 {
 	self->k->conn.deadline = 1;
@@ -424,7 +433,7 @@ TEST_F(sink, timeout__without_waiting)
 	EXPECT_EQ(0, node.next);
 }
 
-/* The lines of one transfer are never those of another. */
+/* Lines of one transfer are never mixed with those of another. */
 TEST_F(sink, another_transfer__is_not_joined)
 {
 	put_records("a", 1, "a", 2);
@@ -548,7 +557,7 @@ TEST_F(sink, run__refuses_malformed_messages)
 	}
 }
 
-/* Not only when the last descriptor goes: a child of fork() may have one. */
+/* Close aborts even if a child of fork() holds another descriptor. */
 TEST_F(sink, close__before_commit_aborts)
 {
 	aggnet_sink_close(self->k);

@@ -97,7 +97,7 @@ TEST_F(source, add__refuses_keys)
 
 /* --- every way to add ------------------------------------------------------ */
 
-/* The stream is this one record, with a value of these bytes. */
+/* The stream has exactly this record, with these bytes as its value. */
 static bool stream_is(const char *key, const void *value, size_t vlen)
 {
 	struct record rec;
@@ -188,7 +188,9 @@ TEST_F(source, add_pair_real__writes_value_and_id)
 	EXPECT_TRUE(stream_is("key", wire, sizeof(wire)));
 }
 
-/* An infinity is one as float32, too; what becomes one is refused. */
+/*
+ * An infinity is valid in float32, too; a number that becomes one is refused.
+ */
 TEST_F(source, add_real__beyond_float32)
 {
 	unsigned int dense;
@@ -248,7 +250,7 @@ static int add_elements(struct aggnet_source *s, int64_t from, int64_t to)
 	return err;
 }
 
-/* The stream holds the cubes of 0..n-1 in blocks, behind them zeros. */
+/* The stream has the cubes of 0..n-1 in blocks, then zeros. */
 static bool stream_holds_cubes(uint32_t n)
 {
 	uint32_t block, i, at;
@@ -313,7 +315,10 @@ TEST_F(source, elements__neither_more_nor_less)
 	EXPECT_TRUE(stream_holds_cubes(20));
 }
 
-/* Bytes, then lengths; what is refused is not taken, and a replay begins anew. */
+/*
+ * Keys sort by bytes, then length; a refused key is not taken, and a replay
+ * starts anew.
+ */
 TEST_F(source, sorted__order)
 {
 	static const char * const key[] = { "a", "a", "aa", "b", "b\xff" };
@@ -360,7 +365,9 @@ TEST_F(source, elements__are_for_vectors)
 	EXPECT_EQ(-EPROTOTYPE, aggnet_source_add_element(self->s, 1));
 }
 
-/* In the middle of a block, too; from the spool, or given again. */
+/*
+ * Also in the middle of a block; from the spool, or given again by the caller.
+ */
 TEST_F(source, elements__newer_epoch)
 {
 	int again, err;
@@ -461,7 +468,7 @@ TEST_F(source, newer_epoch__callers_own_replay)
 	EXPECT_TRUE(stream_holds(30000));
 }
 
-/* A source whose first record is sent, and whose epoch has gone then. */
+/* A source that has sent its first record and then lost its epoch. */
 static void sent_one(struct __test_metadata *_metadata,
 		     FIXTURE_DATA(source) *self, uint32_t flags,
 		     uint32_t repair_ms)
@@ -477,7 +484,7 @@ static void sent_one(struct __test_metadata *_metadata,
 	node.len = 1;
 }
 
-/* A caller that replays by itself would begin again for ever if that were ESTALE. */
+/* With ESTALE a caller that replays by itself would begin again for ever. */
 TEST_F(source, newer_epoch__does_not_come)
 {
 	sent_one(_metadata, self, 0, 1);
@@ -486,7 +493,7 @@ TEST_F(source, newer_epoch__does_not_come)
 		     "2 sources missing", aggnet_source_error(self->s));
 }
 
-/* The entry is planned again while the source waits for a repair. */
+/* The entry is replaced while the source waits for a repair. */
 static void plan_anew(void)
 {
 	node.instance = 2;
@@ -512,7 +519,10 @@ static void scale_anew(void)
 	node.shape.scale++;
 }
 
-/* Nothing of one transfer is sent to another, and none is told to start over. */
+/*
+ * No record of one transfer is sent to another, and the caller is not asked to
+ * replay.
+ */
 TEST_F(source, another_transfer__is_not_joined)
 {
 	const struct {
@@ -552,7 +562,10 @@ TEST_F(source, another_transfer__is_not_joined)
 	}
 }
 
-/* The entry was aborted before open(), and is planned again in the repair wait. */
+/*
+ * The entry was aborted before open() and is replaced while it waits for a
+ * repair.
+ */
 static void open_on_aborted(struct __test_metadata *_metadata,
 			    struct aggnet_source **s, struct in_addr receiver,
 			    struct aggnet_options *opt)
@@ -575,7 +588,7 @@ TEST_F(source, first_epoch__is_of_any_instance)
 	EXPECT_EQ(6, node.status.instance);
 }
 
-/* Records were checked for the shape that the aborted entry has. */
+/* The caller's records fit the shape of the aborted entry only. */
 TEST_F(source, first_epoch__is_not_of_another_shape)
 {
 	open_on_aborted(_metadata, &self->s, self->receiver, &self->opt);
@@ -587,7 +600,7 @@ TEST_F(source, first_epoch__is_not_of_another_shape)
 	EXPECT_EQ(1, node.joined);
 }
 
-/* A caller that polls has to hear of the ticks at once. */
+/* The descriptor of a caller that polls is readable at the first tick. */
 TEST_F(source, first_epoch__is_polled_for)
 {
 	struct pollfd pfd;
@@ -600,7 +613,7 @@ TEST_F(source, first_epoch__is_polled_for)
 	EXPECT_EQ(1, poll(&pfd, 1, 60000));
 }
 
-/* A caller that starts over on -ESTALE would do so for ever. */
+/* With -ESTALE a caller that replays by itself would begin again for ever. */
 TEST_F(source, abort__while_a_newer_epoch_is_waited_for)
 {
 	sent_one(_metadata, self, AGGNET_OPT_NONBLOCK, 60000);
@@ -615,7 +628,7 @@ TEST_F(source, abort__while_a_newer_epoch_is_waited_for)
 	EXPECT_EQ(-ECANCELED, aggnet_source_abort(self->s, AGGNET_R_USER));
 }
 
-/* Once it has joined, only that instance goes on. */
+/* After joining, the source continues in that instance only. */
 TEST_F(source, first_epoch__names_the_instance)
 {
 	open_on_aborted(_metadata, &self->s, self->receiver, &self->opt);
@@ -644,7 +657,7 @@ TEST_F(source, abort__of_another_node_is_the_end)
 	EXPECT_EQ(-ETIMEDOUT, aggnet_source_add(self->s, "k", 1, 1));
 }
 
-/* Without waiting in the calls: the same sentence. */
+/* The same error without waiting in a call. */
 TEST_F(source, nonblock__a_newer_epoch_does_not_come)
 {
 	struct pollfd pfd = { .events = POLLIN };
@@ -725,7 +738,7 @@ TEST_F(source, spool__cannot_be_made)
 		     aggnet_source_error(self->s));
 }
 
-/* The file has no name, and what is in it goes with the handle. */
+/* The spool file has no name and is freed with the handle. */
 TEST_F(source, spool__goes_with_the_handle)
 {
 	char dir[] = "/tmp/aggnet-test-XXXXXX";
@@ -753,13 +766,15 @@ TEST_F(source, spool__has_a_bound)
 	EXPECT_EQ(-EFBIG, err);
 	EXPECT_STREQ("the input is longer than the spool of replays may be, "
 		     "200000 bytes (spool_max)", aggnet_source_error(self->s));
-	/* That much, but for a batch, was taken. */
+	/* All records but the last batch are in the file. */
 	EXPECT_LE(200000 - AGGNET_SEND_MAX, lseek(self->s->spool, 0, SEEK_END));
 	EXPECT_EQ(-EFBIG, aggnet_source_finish(self->s));
 	EXPECT_FALSE(node.shut);
 }
 
-/* No file; and a new epoch is joined only while all is in the buffer. */
+/*
+ * Without a file a new epoch is joined only while the buffer holds all records.
+ */
 TEST_F(source, no_replay)
 {
 	static const struct {
@@ -801,7 +816,7 @@ TEST_F(source, no_replay)
 	}
 }
 
-/* Not only when the last descriptor goes: a child of fork() may have one. */
+/* Close aborts even if a child of fork() holds another descriptor. */
 TEST_F(source, close__before_the_end_aborts)
 {
 	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Counts the instructions of the longest runs of a tree's lock, by single steps
- * of a child process: what the pure cores do in one run with the worst records,
- * 200000 at most. It prints each run and the longest one.
+/* Counts the instructions of the longest sections under a tree's lock, by
+ * single-stepping a child process: the work of the pure cores in one section
+ * with the worst records must be at most 200000. It prints each section and the
+ * longest one.
  */
 #include <linux/kernel.h>
 #include <linux/slab.h>
@@ -20,15 +21,15 @@
 
 #define GOAL		200000
 #define PAYLOAD		8192	/* of a packet on links with an MTU of 9000 */
-#define BURST		16	/* packets that an event makes at most */
-#define READ_MAX	(16u << 10)	/* of a read() */
+#define BURST		16	/* packets that one event makes at most */
+#define READ_MAX	(16u << 10)	/* buffer of a read() */
 #define MEMORY		(16u << 20)
 #define RUNS		64
 
 /* --- the worst records of a shape ------------------------------------------ */
 
 /**
- * struct packet - a packet full of records
+ * struct packet - a packet that is full of records
  */
 struct packet {
 	u8 data[PAYLOAD];
@@ -62,7 +63,10 @@ static u32 put_value(const struct aggnet_shape *shape, u8 *value, u32 i)
 	}
 }
 
-/* Records of a source with keys of @klen bytes, as many as a packet may have. */
+/*
+ * Make a packet of a source with keys of @klen bytes and as many records as
+ * fit.
+ */
 static void packet_make(struct packet *p, const struct aggnet_shape *shape,
 			u32 klen, u32 first, bool distinct)
 {
@@ -86,7 +90,7 @@ static void packet_make(struct packet *p, const struct aggnet_shape *shape,
 
 /* --- counting -------------------------------------------------------------- */
 
-/* The stretch is between two of these. */
+/* Marks the start and the end of the counted section. */
 static void mark(void)
 {
 	raise(SIGUSR1);
@@ -110,7 +114,7 @@ static bool is_running(pid_t child, bool *marked)
 	return true;
 }
 
-/* Return: instructions of the stretch, 0: it cannot be stepped through. */
+/* Return: instructions of the section, 0: single-stepping failed */
 static unsigned long count(void (*run)(const void *), const void *of)
 {
 	unsigned long n = 0;
@@ -133,7 +137,9 @@ static unsigned long count(void (*run)(const void *), const void *of)
 	return n;
 }
 
-/* --- stretches ------------------------------------------------------------- */
+/*
+ * --- sections ---------------------------------------------------------------
+ */
 
 struct stretch {
 	const char *what;
@@ -155,7 +161,9 @@ static void table_fill(struct aggnet_table *t, const struct stretch *s)
 		;
 }
 
-/* A packet comes, and uplink_make() does what it may in the same run. */
+/*
+ * A packet arrives, and uplink_make() makes as many packets as one section may.
+ */
 static void merge_and_make(const void *of)
 {
 	const struct stretch *s = of;
@@ -184,7 +192,7 @@ static void merge_and_make(const void *of)
 	mark();
 }
 
-/* The packet comes that all other runs, which are full, have waited for. */
+/* All other runs are full and have waited for this packet. */
 static void store_packet(const void *of)
 {
 	const struct stretch *s = of;
@@ -209,7 +217,7 @@ static void store_packet(const void *of)
 	mark();
 }
 
-/* The application's read() of a result: no packet is merged in the same run. */
+/* The application reads a result; no packet is merged in the same section. */
 static void read_result(const void *of)
 {
 	const struct stretch *s = of;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of the checksum without a key and the tag with a key: every bit of
- * packet and key counts.
+/* Unit tests of the checksum without a key and the tag with a key: each changes
+ * with every bit of packet and key.
  */
 #include <linux/random.h>
 #include <linux/siphash.h>
@@ -90,7 +90,10 @@ TEST(tag_ok__any_flipped_bit_but_the_hop)
 		len = make_tagged(&p, keys[k]);
 		ASSERT_TRUE(aggnet_tag_ok(keys[k], &p.hdr));
 		for (bit = 0; bit < 8 * len; bit++) {
-			/* A length is believed only once it has been parsed. */
+			/*
+			 * The tag is checked after parsing: a changed length is
+			 * found before.
+			 */
 			if (bit / 8 == 3 || bit / 8 == 6 || bit / 8 == 7)
 				continue;
 			bytes[bit / 8] ^= 1 << bit % 8;
@@ -102,7 +105,7 @@ TEST(tag_ok__any_flipped_bit_but_the_hop)
 	}
 }
 
-/* Where a packet goes is changed on its way, how long that is said is not. */
+/* A filter's bits may change in transit, but not the length that it states. */
 TEST(tag_ok__any_flipped_bit_of_a_filter)
 {
 	struct packet p;
@@ -154,7 +157,7 @@ TEST(tag_ok__keyed_and_unkeyed_do_not_mix)
 	make_tagged(&p, &keyed);
 	EXPECT_FALSE(aggnet_tag_ok(&unkeyed, &p.hdr));
 
-	/* Not even if the tag is what the other kind would compute. */
+	/* The tag of the other kind is refused even if it is right. */
 	p.hdr.tag = cpu_to_be64(aggnet_tag(&unkeyed, &p.hdr,
 				aggnet_digest(&unkeyed, p.bytes, 77)));
 	EXPECT_FALSE(aggnet_tag_ok(&unkeyed, &p.hdr));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of records as lines of text: which lines are records, and why the
- * others are refused.
+/* Unit tests of records as lines of text: which lines are records, and the
+ * errors of the others.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +9,10 @@
 #include "../uapi/harness.h"
 
 static const struct text_form integer = { .vtype = AGGNET_VTYPE_INT64 };
-/* Of the lines that REFUSED() and what is below have parsed. */
+/* The format used by REFUSED() and the tests below. */
 static struct text_form form;
 
-/* Why the line is refused; NULL if it is a record. */
+/* Return: why the line is refused; NULL: it is a record */
 static const char *refused(const char *line, size_t len)
 {
 	static char why[TEXT_RECORD_WHY];
@@ -113,7 +113,10 @@ TEST(line_parse__reals)
 	EXPECT_EQ(NULL, REFUSED("k\t-infinity\n"));
 	form.vtype = AGGNET_VTYPE_FLOAT32;
 	EXPECT_STREQ("value does not fit its type", REFUSED("k\t1e39\n"));
-	/* 1 + 2^-24 + 2^-60: nearest is not what rounding twice gives. */
+	/*
+	 * 1 + 2^-24 + 2^-60: rounding twice gives another number than rounding
+	 * to nearest.
+	 */
 	ASSERT_TRUE(text_record_parse("k\t1.0000000596046447754", 23, &form, &r,
 				      why));
 	EXPECT_EQ(1.00000011920928955078125, r.real);
@@ -158,7 +161,7 @@ TEST(line_parse__pairs)
 	form = integer;
 }
 
-/* All the digits: what is printed is read as the same value. */
+/* All digits are printed: reading them gives the same value. */
 TEST(line_print_value__round_trip)
 {
 	static const double reals[] = { 0.1, -1e300, 5e-324, 1.0 / 3, 1e22 };
@@ -188,7 +191,7 @@ TEST(line_print_value__round_trip)
 	}
 }
 
-/* By bytes, not by letters; the shorter first. */
+/* By bytes, not by letters; the shorter key first. */
 TEST(line_key_sorts__order)
 {
 	static const char * const line[] = {
@@ -202,7 +205,7 @@ TEST(line_key_sorts__order)
 		sprintf(text, "%s\t1", line[i]);
 		ASSERT_TRUE(text_record_parse(text, strlen(text), &integer, &r,
 					      why));
-		/* "a" is how those with zeros go on. */
+		/* "a" is a prefix of the keys with zeros. */
 		EXPECT_EQ(i != 2, text_record_sorts(&r, last.key, last.klen))
 			TH_LOG("%s", line[i]);
 		last = r;
@@ -225,7 +228,7 @@ TEST(line_parse__key_length)
 	EXPECT_STREQ("key is longer than 255 bytes", why);
 }
 
-/* Whatever the bytes are: what is printed is read as the same key. */
+/* Any bytes: reading the printed key gives the same key. */
 static void round_trip(struct __test_metadata *_metadata, bool ascii)
 {
 	uint8_t key[AGGNET_KEY_MAX];

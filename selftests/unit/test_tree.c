@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of the tree builders: the papers' examples, and what they refuse.
- */
+/* Unit tests of the tree builders: the papers' examples, and refusals. */
 #include "tree_verify.h"
 #include "../uapi/harness.h"
 
@@ -135,7 +134,7 @@ TEST_F(example, srs)
 
 	m = build(self, "srs", receivers, 3);
 	ASSERT_NE(NULL, m);
-	/* One group with head v0; entries v0, v3 and v8 would cost so much. */
+	/* One group with head v0; the costs with entry v0, v3 and v8. */
 	ASSERT_EQ(0, aggt_shuffle_heads(self->topo, &self->job, head));
 	for (i = 0; i < 3; i++)
 		EXPECT_EQ(0, head[i]);
@@ -220,7 +219,10 @@ TEST_F(example, existing_entries)
 	EXPECT_EQ(0, n);
 }
 
-/* 004 V-B's claim fails for these: labels differ in all three dimensions. */
+/*
+ * Section V-B of paper 004 does not hold here: labels differ in three
+ * dimensions.
+ */
 TEST(stage__lower_stages_only)
 {
 	static const aggt_node senders[] = { 1, 4, 16 };
@@ -265,7 +267,7 @@ static struct aggt_plan *plan_001(const struct aggt_topo *t, const char *method)
 	return plan;
 }
 
-/* Whether a sender's flow meets another sender on its way. */
+/* Does a sender's flow meet another sender on its path? */
 static bool meets_sender(const struct aggt_tree *tree, uint32_t i)
 {
 	for (i = aggt_tree_parent(tree, i); i; i = aggt_tree_parent(tree, i))
@@ -274,7 +276,7 @@ static bool meets_sender(const struct aggt_tree *tree, uint32_t i)
 	return false;
 }
 
-/* Seven branches; those that do not begin at stage 1 are 031, 121, 221. */
+/* Seven branches; 031, 121 and 221 do not begin at stage 1. */
 TEST(mib__branches_of_the_paper)
 {
 	struct aggt_topo *t = aggt_topo_parse("bcube:4,2", NULL);
@@ -366,7 +368,7 @@ TEST_F(example, auto_obeys_the_bound)
 
 /*
  * The example with a switch for each server: 7 hops, 6 flows up to agents, one
- * down. Switches 9, 1, 2, 0 lean on servers for 1, 3, 2, 1 more.
+ * down. Switches 9, 1, 2 and 0 use servers for 1, 3, 2 and 1 more flows.
  */
 TEST(agents__example)
 {
@@ -388,7 +390,7 @@ TEST(agents__example)
 	EXPECT_EQ(23, m->existing);
 	EXPECT_EQ(14, m->links);
 	EXPECT_EQ(7, m->leaning);
-	/* No server sends at switch 1: its first server, v2, merges for it. */
+	/* No server of switch 1 sends: its first server, v2, merges for it. */
 	e = aggt_plan_entries(plan, &n);
 	ASSERT_EQ(8, n);
 	for (i = 0; i < n; i++) {
@@ -409,7 +411,10 @@ TEST(agents__example)
 	aggt_topo_free(t);
 }
 
-/* Servers of one switch: their flows meet there; the receiver's own stays. */
+/*
+ * Servers of one switch: their flows meet there; the receiver's own flow stays
+ * there.
+ */
 TEST(agents__shared_switch)
 {
 	static const aggt_node senders[] = { 0, 1, 6, 7 };
@@ -429,7 +434,10 @@ TEST(agents__shared_switch)
 		job.method = method[i];
 		plan = aggt_plan_build(t, &job, &err);
 		ASSERT_NE(NULL, plan);
-		/* Two up and merged, a hop, one up beside, all merged down. */
+		/*
+		 * Two flows up and merged, one hop, one flow up beside it, all
+		 * merged down.
+		 */
 		EXPECT_EQ(i == 5 ? 2 * 3 + 2 : 3 + 1 + 1,
 			  aggt_plan_metrics(plan)->cost);
 		EXPECT_EQ(8, aggt_plan_metrics(plan)->existing);
@@ -444,7 +452,9 @@ TEST(agents__shared_switch)
 	aggt_topo_free(t);
 }
 
-/* v0 and v1 share a switch, v2 is a hop away: all are served through v0's. */
+/*
+ * v0 and v1 share a switch, v2 is one hop away: v0's switch serves all of them.
+ */
 TEST(agents__srs)
 {
 	static const aggt_node senders[] = { 10, 12, 14 };

@@ -23,7 +23,7 @@ TEST_F_TIMEOUT(instance, auto_is_best, 100)
 	}
 }
 
-/* With 4 to 10 senders, and half of them with flows of different sizes. */
+/* 4 to 10 senders; in half of the jobs their flows differ in size. */
 static double mean_ratio(FIXTURE_DATA(instance) *self, const char *topology,
 			 unsigned int rounds)
 {

@@ -49,7 +49,10 @@ static bool same_entry(const struct aggt_entry *a, const struct aggt_entry *b)
 					  a->n_children * sizeof(aggt_node)));
 }
 
-/* Whether the old entries become the new ones by the differences, no less. */
+/*
+ * Do the differences, and not a part of them, turn the old entries into the new
+ * ones?
+ */
 static const char *check_diff(const struct aggt_plan *from,
 			      const struct aggt_plan *to)
 {
@@ -103,7 +106,9 @@ static const char *check_switch_diff(const struct aggt_plan *from,
 	return (long)n_from + added == (long)n_to ? NULL : "switch entries";
 }
 
-/* What is wrong with @to, which was @from until something changed. */
+/*
+ * Return: what is wrong with @to, the result of changing @from; NULL: nothing
+ */
 static const char *check_update(const struct aggt_topo *t,
 				const struct aggt_plan *from,
 				const struct aggt_plan *to)
@@ -118,8 +123,8 @@ static const char *check_update(const struct aggt_topo *t,
 }
 
 /*
- * One random change. Return: what is wrong or NULL; a refusal leaves the plan
- * as it is, and the text empty if the network has come to its end.
+ * Make one random change. A refusal leaves the plan unchanged; its text is
+ * empty if no part of the network is left. Return: what is wrong or NULL
  */
 static const char *change_plan(struct aggt_topo *t, struct aggt_plan **plan,
 			       char *text, size_t len)
@@ -145,7 +150,7 @@ static const char *change_plan(struct aggt_topo *t, struct aggt_plan **plan,
 	return why;
 }
 
-/* Every plan on the way is valid; refusals leave the one before in place. */
+/* Every plan in the sequence is valid; a refusal keeps the previous one. */
 TEST_F_TIMEOUT(instance, random_changes, 100)
 {
 	static const char *const topology[] = { "bcube:4,2", "ghc:3,5,4",

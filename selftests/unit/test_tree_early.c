@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Plans for the earliest end (auto with the objective time), against the
- * optimum of small networks.
+/* Plans for the earliest end (method auto with the objective time), compared
+ * with the optimum in small networks.
  */
 #include "tree_random.h"
 #include "../../tools/libaggtree/internal.h"
@@ -9,10 +9,10 @@ static const char *const small[] = {
 	"bcube:2,2", "bcube:3,1", "ghc:2,4", "ghc:7", "ghc:2,5", "bcube:2,1",
 };
 
-/* Here auto relies on its search. */
+/* Networks too large for the optimum: auto relies on its search. */
 static const char *const larger[] = { "ghc:3,4", "ghc:2,2,3" };
 
-/* The time of a verified plan, -1 if there is something wrong with it. */
+/* Return: the time of a verified plan, -1 if the plan is wrong */
 static double time_of(FIXTURE_DATA(instance) *self, const char *method)
 {
 	struct aggt_err err = { "" };
@@ -35,7 +35,7 @@ static double time_of(FIXTURE_DATA(instance) *self, const char *method)
 	return why ? -1 : end;
 }
 
-/* Draw a job that exact can do. */
+/* Draw a job for which exact is possible. */
 static void draw_timed(FIXTURE_DATA(instance) *self, const char *topology,
 		       bool pipelined)
 {
@@ -48,7 +48,7 @@ static void draw_timed(FIXTURE_DATA(instance) *self, const char *topology,
 		self->job.sizes = self->sizes;
 }
 
-/* The time that auto finds, over the optimum; infinite if a plan is wrong. */
+/* Return: auto's time over the optimum; infinite if a plan is wrong */
 static double over_optimum(FIXTURE_DATA(instance) *self)
 {
 	double best = time_of(self, "exact"), end = time_of(self, "auto");
@@ -92,7 +92,7 @@ TEST_F_TIMEOUT(instance, search_is_near_the_optimum, 100)
 	EXPECT_GE(1.05, sum);
 }
 
-/* Never later than any other method, whatever waits for what. */
+/* auto never ends later than another method, whatever the end depends on. */
 TEST_F_TIMEOUT(instance, ends_first, 100)
 {
 	unsigned int round, k;
@@ -135,7 +135,7 @@ TEST_F_TIMEOUT(instance, bounds_and_failures, 100)
 	discard(self);
 }
 
-/* One flow a link, whatever the size of the network: figures only. */
+/* One flow per link, whatever the network's size; prints figures only. */
 TEST_F_TIMEOUT(instance, many_senders, 100)
 {
 	draw(self, "bcube:6,6", 120, 1);
@@ -151,7 +151,7 @@ TEST_F_TIMEOUT(instance, many_senders, 100)
 	discard(self);
 }
 
-/* Servers of networks whose trees are all looked at. */
+/* Servers of networks in which all trees are tried. */
 #define TINY 6
 
 /* A tree: each server's parent, or its own number if it has none. */
@@ -159,7 +159,7 @@ struct any_tree {
 	aggt_node parent[TINY];
 };
 
-/* The time of these trees, infinite if they are none. */
+/* Return: the time of these trees, infinite if they are not trees */
 static double time_of_trees(FIXTURE_DATA(instance) *self,
 			    const struct any_tree *tree)
 {
@@ -187,7 +187,7 @@ static double time_of_trees(FIXTURE_DATA(instance) *self,
 	return end;
 }
 
-/* The next way to give each server any parent or none; false: that was the last. */
+/* Go to the next assignment of parents. Return: false after the last one */
 static bool next_tree(const struct aggt_topo *t, struct any_tree *tree)
 {
 	uint32_t n = aggt_topo_servers(t);
@@ -198,7 +198,7 @@ static bool next_tree(const struct aggt_topo *t, struct any_tree *tree)
 	return v < n;
 }
 
-/* All trees to one receiver, in an array to be freed. */
+/* Return: all trees to one receiver, in an array to be freed */
 static struct any_tree *all_trees(FIXTURE_DATA(instance) *self, size_t receiver,
 				  size_t *n)
 {
@@ -246,7 +246,9 @@ static double brute_force(FIXTURE_DATA(instance) *self)
 	return best;
 }
 
-/* Sums of unlike sizes are all different, so links can bring any of them. */
+/*
+ * Sums of different sizes all differ, so any of them may be the load of a link.
+ */
 TEST_F_TIMEOUT(instance, exact_is_the_optimum, 100)
 {
 	static const char *const tiny[] = { "ghc:2,3", "bcube:2,1", "ghc:5" };
@@ -269,7 +271,7 @@ TEST_F_TIMEOUT(instance, exact_is_the_optimum, 100)
 	}
 }
 
-/* Trees that share links: their loads count together. */
+/* Trees that share links: the loads add up. */
 TEST_F_TIMEOUT(instance, shuffle_is_near_the_optimum, 100)
 {
 	static const char *const tiny[] = { "bcube:2,1", "ghc:5" };
@@ -296,7 +298,7 @@ TEST_F_TIMEOUT(instance, shuffle_is_near_the_optimum, 100)
 	EXPECT_GE(1.1, most);
 }
 
-/* The work does not grow with the number of sums. */
+/* The number of tries does not grow with the number of sums. */
 TEST_F_TIMEOUT(instance, exact_tries_few_limits, 100)
 {
 	struct aggt_tree *tree;
@@ -323,7 +325,7 @@ TEST_F_TIMEOUT(instance, exact_tries_few_limits, 100)
 	EXPECT_GE(40, most);
 }
 
-/* Each tree takes as long, so a shuffle may be too much. */
+/* Each tree of a shuffle takes as long, so a shuffle may take too long. */
 TEST_F(instance, exact_of_a_shuffle)
 {
 	struct aggt_err err = { "" };

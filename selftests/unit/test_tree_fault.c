@@ -28,7 +28,7 @@ static void break_part(struct aggt_topo *t)
 		note_failure(part);
 }
 
-/* A job of members that work. */
+/* Draw a job whose members have not failed. */
 static bool draw_around(FIXTURE_DATA(instance) *self, const char *topology)
 {
 	unsigned int k;
@@ -47,7 +47,7 @@ static bool draw_around(FIXTURE_DATA(instance) *self, const char *topology)
 	return true;
 }
 
-/* Cost of a plan that goes around what is broken, -1 if there is none. */
+/* Return: the cost of a plan around the failures, -1 if there is none */
 static double cost_around(FIXTURE_DATA(instance) *self, const char *method,
 			  const char **why)
 {
@@ -68,8 +68,8 @@ static double cost_around(FIXTURE_DATA(instance) *self, const char *method,
 }
 
 /*
- * Build by all methods. None is cheaper than the optimum, and auto, the last,
- * no worse than any. Return: how many there are, -1 if something is wrong.
+ * Build by all methods. No plan costs less than the optimum, and auto, the last
+ * one, not more than any. Return: how many plans there are, -1 if one is wrong
  */
 static int compare_around(FIXTURE_DATA(instance) *self)
 {
@@ -120,7 +120,7 @@ TEST_F_TIMEOUT(instance, built_around_failures, 100)
 	EXPECT_LT(3000, built);
 }
 
-/* The @i-th part that no member goes with; false: there are no more. */
+/* Get the @i-th part that is not a member; false: there are no more. */
 static bool nth_part(const struct aggt_topo *t, uint32_t i, char *text,
 		     size_t len)
 {
@@ -138,7 +138,7 @@ static bool nth_part(const struct aggt_topo *t, uint32_t i, char *text,
 	return true;
 }
 
-/* Return: what is wrong when this part fails under a plan; NULL: nothing */
+/* Return: what is wrong if this part fails under a plan; NULL: nothing */
 static const char *lose_part(FIXTURE_DATA(instance) *self, const char *part)
 {
 	struct aggt_topo *topo = aggt_topo_parse(aggt_topo_name(self->topo),
@@ -162,7 +162,7 @@ static const char *lose_part(FIXTURE_DATA(instance) *self, const char *part)
 	return fault;
 }
 
-/* Servers have two ports at least: no link and no switch is the only way. */
+/* Servers have at least two ports: each link and switch can be avoided. */
 TEST_F_TIMEOUT(instance, each_part_fails, 100)
 {
 	static const char *const topology[] = { "bcube:2,1", "bcube:3,1",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of the filters of a plan: sizes, names and refusals, and which
- * links nodes find on the paths of random trees, against nodes that look up
- * their links one by one.
+/* Unit tests of the filters of a plan: sizes, names, refusals, and which links
+ * match on the paths of random trees, compared with nodes that test their links
+ * one by one.
  */
 #include <linux/kernel.h>
 
@@ -33,7 +33,7 @@ static struct aggt_plan *plan_of(struct aggt_topo *topo, const char *method,
 	return plan;
 }
 
-/* Its sentence, or NULL if there is nothing to refuse. */
+/* Return: the error, or NULL if the filter is accepted */
 static const char *refusal(const char *topology, const char *method,
 			   struct aggt_filter_conf conf)
 {
@@ -57,7 +57,7 @@ TEST(paper_bits__as_in_table_2)
 
 	for (k = 3; k <= 7; k++)
 		EXPECT_EQ(bits[k - 3], aggt_filter_paper_bits(k, 1));
-	/* The formula has no answer: nothing is looked up beside the way. */
+	/* The formula is undefined here: no link beside the path is tested. */
 	for (k = 0; k < 3; k++)
 		EXPECT_EQ(8, aggt_filter_paper_bits(k, 1));
 	EXPECT_LT(102, aggt_filter_paper_bits(7, 0.1));
@@ -82,7 +82,10 @@ TEST(link_name__each_has_its_own)
 	}
 }
 
-/* v14 w6 v2 w0 v0: as one flow's way, by servers and by switches. */
+/*
+ * v14 w6 v2 w0 v0: the path of one flow, with servers and with switches
+ * testing.
+ */
 TEST(measure__a_way_of_the_papers)
 {
 	struct aggt_topo *topo = aggt_topo_parse("bcube:4,1", NULL);
@@ -92,13 +95,16 @@ TEST(measure__a_way_of_the_papers)
 
 	ASSERT_EQ(0, aggt_filter_measure(plan, &conf, &size, NULL));
 	EXPECT_EQ(2, size.links);
-	/* v2: the three links of its other port, one of them the way's. */
+	/*
+	 * v2 tests the three links of its other port; one of them is on the
+	 * path.
+	 */
 	EXPECT_EQ(2, size.wrong);
 	EXPECT_EQ(8, size.bits);
 	conf.switches = true;
 	ASSERT_EQ(0, aggt_filter_measure(plan, &conf, &size, NULL));
 	EXPECT_EQ(4, size.links);
-	/* Two of each switch; v2's other port leads to a single one. */
+	/* Two links of each switch; v2's other port has one link. */
 	EXPECT_EQ(4, size.wrong);
 	/* 4 log(1/4) / log(0.6185) is 11.54. */
 	EXPECT_EQ(12, size.general_bits);
@@ -126,7 +132,7 @@ TEST(measure__what_is_refused)
 	paper.rule = AGGT_FILTER_PAPER;
 	EXPECT_EQ(NULL, refusal("bcube:4,1", "irs", general));
 	EXPECT_EQ(NULL, refusal("bcube:4,1", "unicast", paper));
-	/* Intra-stage hops. */
+	/* Hops within a stage. */
 	EXPECT_NE(NULL, strstr(refusal("bcube:4,1", "irs", paper),
 			       "in the tree of v0 v"));
 	EXPECT_NE(NULL, strstr(refusal("fbfly:4,3,4", "ars", general),
@@ -146,13 +152,13 @@ TEST(measure__what_is_refused)
 }
 
 /**
- * struct seen - a packet's way as the nodes on it see it
- * @topo: where
- * @conf: which nodes look up what
- * @f: its filter
- * @receiver: where it goes
- * @ok: each link of the way was found
- * @wrong: how many others
+ * struct seen - a packet's path as the nodes on it see it
+ * @topo: the topology
+ * @conf: which nodes test what
+ * @f: the packet's filter
+ * @receiver: the packet's receiver
+ * @ok: each link of the path matched
+ * @wrong: how many other links matched
  */
 struct seen {
 	const struct aggt_topo *topo;
@@ -176,7 +182,7 @@ static bool nearer(const struct seen *s, aggt_node from, aggt_node to)
 	       aggt_topo_distance(s->topo, from, s->receiver);
 }
 
-/* Every server that is one hop away, by another switch than @from's. */
+/* Every server one hop away through a switch other than @from's. */
 static void look_server(struct seen *s, aggt_node from, aggt_node at,
 			aggt_node next)
 {
@@ -238,7 +244,7 @@ static void look(struct seen *s, const struct aggt_tree *tree, uint32_t v)
 	}
 }
 
-/* Return: how many false links the filters of a plan have in all, -1: wrong */
+/* Return: the false links of all filters of a plan; -1: a plan is wrong */
 static long check_plan(const struct aggt_topo *topo,
 		       const struct aggt_plan *plan,
 		       const struct aggt_filter_conf *conf)
@@ -276,7 +282,7 @@ static long check_plan(const struct aggt_topo *topo,
 	return sum;
 }
 
-/* By unicast, which suits both rules. */
+/* Method unicast, because both rules allow it. */
 TEST_F(instance, make__names_the_way_and_counts_the_rest)
 {
 	struct aggt_filter_conf conf;
@@ -296,7 +302,10 @@ TEST_F(instance, make__names_the_way_and_counts_the_rest)
 		first += check_plan(self->topo, plan, &conf);
 		conf.salts = 256;
 		best += check_plan(self->topo, plan, &conf);
-		/* A wrong plan tells -1; it would have to be made up for. */
+		/*
+		 * A wrong plan returns -1, which could cancel a false link in
+		 * the sum.
+		 */
 		ASSERT_LE(0, check_plan(self->topo, plan, &conf));
 		aggt_plan_free(plan);
 		discard(self);
@@ -306,7 +315,7 @@ TEST_F(instance, make__names_the_way_and_counts_the_rest)
 	EXPECT_LT(best, first / 4);
 }
 
-/* Eight bits on switches of 16 ports, and no salt to choose. */
+/* Eight bits on switches of 16 ports, and no choice of salts. */
 TEST(make__a_filter_that_loses_packets_is_refused)
 {
 	struct aggt_topo *topo = aggt_topo_parse("bcube:16,1", NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Topologies without digits: their hops and paths, and every method that works
- * there, against a verifier that knows the neighbours only.
+ * Topologies without digits: their hops and paths, and every method that they
+ * allow, compared with a verifier that knows only which nodes are neighbours.
  */
 #include "tree_random.h"
 
@@ -14,7 +14,7 @@ static const char *const graph_methods[] = {
 	"existing", "unicast", "steiner", "getparent", "auto",
 };
 
-/* Both ends agree on a hop, and the way that packets take is a shortest one. */
+/* Both ends agree on a hop, and routing uses a shortest path. */
 static const char *check_pair(const struct aggt_topo *t, aggt_node a,
 			      aggt_node b)
 {
@@ -35,7 +35,7 @@ static const char *check_pair(const struct aggt_topo *t, aggt_node a,
 	}
 	if (hops != aggt_topo_distance(t, a, b))
 		return FAULT("v%u to v%u: %u hops", a, b, hops);
-	/* Of all pairs, some: this one looks at the whole network. */
+	/* Check only some of all pairs: the check walks the whole network. */
 	if (!rnd(8) && way != verify_shortest(t, a, b))
 		return FAULT("v%u to v%u: %g links", a, b, way);
 	return NULL;
@@ -131,7 +131,7 @@ TEST(graph__refused)
 	}
 }
 
-/* The refusal names the method, the topology and what works there. */
+/* The error names the method, the topology and the methods that it allows. */
 TEST(graph__methods_that_need_digits)
 {
 	static const char *const needs[] = {
@@ -192,7 +192,7 @@ static aggt_node parent_of(const struct aggt_plan *plan, aggt_node server)
 	return aggt_tree_server(tree, aggt_tree_parent(tree, v));
 }
 
-/* A rack, and a pod of racks, merges at the sender there that is named first. */
+/* A rack, and a pod of racks, merges at its first sender of the list. */
 TEST(graph__getparent_of_racks)
 {
 	struct aggt_topo *t = aggt_topo_parse("leafspine:4,2,8", NULL);
@@ -223,13 +223,13 @@ TEST(graph__getparent_of_racks)
 	aggt_topo_free(t);
 }
 
-/* Camdoop: the neighbour that is nearest in space, so the longest way first. */
+/* Camdoop: the nearest neighbour in space, so the longest distance first. */
 TEST(graph__getparent_of_camcube)
 {
 	struct aggt_topo *t = aggt_topo_parse("camcube:8,8,8", NULL);
 	struct aggt_plan *plan = plan_of(t, "getparent", "v219", 0);
 
-	/* (3,3,3): any first; (1,2,7): y, then either of x and z. */
+	/* (3,3,3): any dimension first; (1,2,7): y, then x or z. */
 	ASSERT_NE(NULL, plan);
 	EXPECT_EQ(9, aggt_plan_metrics(plan)->depth);
 	aggt_plan_free(plan);
@@ -241,7 +241,7 @@ TEST(graph__getparent_of_camcube)
 	aggt_topo_free(t);
 }
 
-/* Whether tree @number spans all servers and shares no directed link. */
+/* Does tree @number span all servers without using a directed link twice? */
 static const char *check_camdoop(const struct aggt_topo *t, aggt_node root,
 				 unsigned int number, char *used)
 {
@@ -306,7 +306,7 @@ TEST(graph__camdoop_trees)
 	}
 }
 
-/* Every method on every kind, and auto is not dearer than any of them. */
+/* Every method on every kind of topology; auto does not cost more than any. */
 TEST_F_TIMEOUT(instance, graph_methods, 100)
 {
 	unsigned int round, m;
@@ -330,7 +330,7 @@ TEST_F_TIMEOUT(instance, graph_methods, 100)
 	}
 }
 
-/* Some link of server @v, or one behind its switch. */
+/* Draw a link of server @v, or one behind its switch. */
 static void draw_link(const struct aggt_topo *t, aggt_node v, char *text,
 		      size_t len)
 {
@@ -386,7 +386,7 @@ static void draw_change(const struct aggt_topo *t,
 	}
 }
 
-/* Members come and go, parts fail: each plan on the way is valid. */
+/* Members join and leave, parts fail: each plan in the sequence is valid. */
 TEST_F_TIMEOUT(instance, graph_changes, 100)
 {
 	unsigned int round, k, taken = 0;
@@ -428,7 +428,7 @@ TEST_F_TIMEOUT(instance, graph_changes, 100)
 	EXPECT_LT(200, taken);
 }
 
-/* A new plan around failures goes by what works; what is cut off is named. */
+/* A new plan avoids failed parts; the error names members that are cut off. */
 TEST(graph__failures)
 {
 	struct aggt_err err = { "" };
@@ -495,7 +495,7 @@ TEST(described__network)
 	EXPECT_STREQ("192.0.2.1", aggt_topo_address(t, 0));
 	EXPECT_STREQ("192.0.2.9", aggt_topo_port_address(t, 3, 1));
 	EXPECT_EQ(2, aggt_topo_ports(t, 3));
-	/* By the faster one of two shortest ways: not by the spine's 100M. */
+	/* The faster of two shortest paths: not through the spine with 100M. */
 	EXPECT_EQ(3, aggt_topo_next_hop(t, 2, 0));
 	EXPECT_EQ(4, aggt_topo_hop_links(t, 2, 0));
 	plan = plan_of(t, "getparent", "node-3,node-2,store", 0);
@@ -515,7 +515,10 @@ TEST(described__network)
 	aggt_topo_free(t);
 }
 
-/* Names have dashes: of two ways to name a link one may name others, too. */
+/*
+ * Names may contain dashes: one way to split a link's name may match other
+ * nodes.
+ */
 TEST(described__names_of_a_failed_link)
 {
 	static const char text[] =
@@ -541,7 +544,7 @@ TEST(described__names_of_a_failed_link)
 	aggt_topo_free(t);
 }
 
-/* Each refusal names the line and the item. */
+/* Each error names the line and the item. */
 TEST(described__refused)
 {
 	static const struct {
@@ -607,7 +610,7 @@ TEST(described__refused)
 	}
 }
 
-/* Names have dashes, so the first dash of a link may belong to one of them. */
+/* Names may contain dashes: the first dash of a link may be part of a name. */
 static const char dashes[] =
 	"topology graph\nhost a-b\nhost c\nhost a\nhost b-c\nhost x\n"
 	"link a-b x\nlink a x\nlink b-c x\nlink c x\n";
@@ -652,7 +655,7 @@ TEST(described__dashes)
 	}
 }
 
-/* A host has as many links as ports can be told apart, and no more. */
+/* A host may have as many links as port numbers exist. */
 TEST(described__many_links)
 {
 	char text[4096] = "topology graph\nhost hub\n";
@@ -672,7 +675,7 @@ TEST(described__many_links)
 	EXPECT_STREQ("line 2: host hub: has 32 links, 31 at most", err.text);
 }
 
-/* The kernel has a limit for the links between the ends of an entry. */
+/* The kernel limits the number of links between the ends of an entry. */
 TEST(described__long_line)
 {
 	char text[8192] = "topology graph\nhost h0\n";
@@ -701,7 +704,7 @@ TEST(described__long_line)
 	aggt_topo_free(t);
 }
 
-/* A drawn network: hosts first, then switches, with links of some rates. */
+/* A random network: hosts first, then switches; some links have a rate. */
 #define HOSTS	6
 #define NODES	(HOSTS + 6)
 #define LINKS	24
@@ -712,7 +715,7 @@ struct drawn {
 	unsigned int n;
 };
 
-/* Draw links between any two, and describe them in that order. */
+/* Draw links between any two nodes, and describe them in this order. */
 static void draw_network(struct drawn *net, char *text, size_t size)
 {
 	static const unsigned int rates[] = { 0, 0, 1, 10 };
@@ -744,11 +747,11 @@ static void draw_network(struct drawn *net, char *text, size_t size)
 }
 
 /**
- * struct ways - all ways of a hop, one after the other
+ * struct ways - search all paths of a hop
  * @net: the network
- * @to: where they lead
- * @way: the one at hand
- * @best: the shortest, of these the fastest, of these the first
+ * @to: its end
+ * @way: the current path
+ * @best: the shortest path; of equal ones the fastest, then the first
  * @links: its length
  * @rate: its slowest link
  */
@@ -789,7 +792,7 @@ static void try_ways(struct ways *w, uint32_t at, unsigned int n,
 	}
 }
 
-/* Whether the switches of a hop are those of its best way, from either end. */
+/* Does a hop use the switches of its best path, in both directions? */
 static bool hop_is_best(const struct aggt_topo *t, const struct drawn *net,
 			aggt_node from, aggt_node to)
 {
@@ -808,7 +811,7 @@ static bool hop_is_best(const struct aggt_topo *t, const struct drawn *net,
 	return aggt_topo_hop_links(t, from, to) == w.links;
 }
 
-/* The links of a hop do not depend on what was asked before. */
+/* The links of a hop do not depend on earlier queries. */
 TEST_F(instance, links_of_hops)
 {
 	unsigned int round, k, drawn = 0;

@@ -21,7 +21,9 @@ static uint32_t longest_distance(const FIXTURE_DATA(instance) *self)
 	return longest;
 }
 
-/* Nothing within the same bound is cheaper than auto, IRS not by far. */
+/*
+ * Within the same bound no method costs less than auto, and IRS costs far more.
+ */
 static void compare(struct __test_metadata *_metadata,
 		    FIXTURE_DATA(instance) *self, double limit)
 {
@@ -34,7 +36,7 @@ static void compare(struct __test_metadata *_metadata,
 	       self->senders.n, self->job.max_depth ? "unbounded" :
 	       "default bound", best / irs);
 	EXPECT_GE(limit * irs, best);
-	/* By default, others have no bound: give them that of auto. */
+	/* By default other methods have no bound: give them that of auto. */
 	if (!self->job.max_depth)
 		self->job.max_depth = longest_distance(self) + 2;
 	for (k = 0; k < N(methods); k++)
@@ -73,7 +75,7 @@ TEST_F_TIMEOUT(instance, bcube_4_8, 100)
 	compare_both(_metadata, self, "bcube:4,8", 1000, 0.72);
 }
 
-/* Where flows grow as they merge, deep trees no longer pay. */
+/* Where flows grow as they merge, deep trees do not save traffic. */
 TEST_F_TIMEOUT(instance, flows_grow, 100)
 {
 	draw(self, "bcube:8,5", 4000, 1);
@@ -82,7 +84,10 @@ TEST_F_TIMEOUT(instance, flows_grow, 100)
 	discard(self);
 }
 
-/* The search for the best one always ends here; some are drawn all the same. */
+/*
+ * The search for the best sequence always finishes here; try random ones as
+ * well.
+ */
 TEST_F_TIMEOUT(instance, auto_beats_all_sequences, 100)
 {
 	static const char *const topology[] = {
@@ -110,10 +115,10 @@ TEST_F_TIMEOUT(instance, auto_beats_all_sequences, 100)
 	}
 }
 
-/* Arcs looked at by a second or two of searches. */
+/* Arcs that a search of one or two seconds examines. */
 #define MOST_WORK 1000000000ull
 
-/* What auto looks at in networks as large as can be, by ways to their last server. */
+/* Arcs that auto examines in the largest networks; the last server receives. */
 TEST_F_TIMEOUT(instance, work_is_bounded, LONG)
 {
 	static const struct {

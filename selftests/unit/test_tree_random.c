@@ -41,7 +41,7 @@ TEST_F_TIMEOUT(instance, nothing_beats_exact, 100)
 	}
 }
 
-/* Methods that need no neighbours of servers do as well between switches. */
+/* Methods that do not need neighbouring servers work between switches, too. */
 TEST_F_TIMEOUT(instance, agents, 100)
 {
 	static const char *const topology[] = { "fbfly:3,3,2", "hyperx:2,4:3",

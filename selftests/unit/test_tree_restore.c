@@ -71,7 +71,10 @@ TEST_F(update, restore_refused)
 	}
 }
 
-/* What a switch leans on is stored with the tree, unless it is nonsense. */
+/*
+ * The server that a switch uses is stored with the tree; an invalid one is
+ * refused.
+ */
 TEST_F(update, agents_restore)
 {
 	static const aggt_node senders[] = { 10, 12 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The search for the best routing sequence finds the best of all sequences. */
+/* The search for the best routing sequence finds the least of all sequences. */
 #include "tree_random.h"
 #include "../../tools/libaggtree/internal.h"
 
@@ -30,7 +30,7 @@ static double least(FIXTURE_DATA(instance) *self, unsigned int *symbol,
 	return best;
 }
 
-/* What the search says, which builds no tree. */
+/* The cost by the search, which builds no tree. */
 static double searched(FIXTURE_DATA(instance) *self, uint64_t limit,
 		       struct aggt_sequence *best)
 {
@@ -49,7 +49,7 @@ static bool equal(double a, double b)
 	return fabs(a - b) <= 1e-9 * (1 + b);
 }
 
-/* No beginning of the one sought for may be left out, at any delta and sizes. */
+/* No prefix of the best sequence may be pruned, at any delta and any sizes. */
 TEST_F_TIMEOUT(instance, the_least_of_all, 100)
 {
 	static const char *const topology[] = {
@@ -81,7 +81,7 @@ TEST_F_TIMEOUT(instance, the_least_of_all, 100)
 	}
 }
 
-/* A search that was stopped says so. */
+/* A search that was cut short reports it. */
 TEST_F(instance, not_sure)
 {
 	struct aggt_sequence best;

@@ -10,9 +10,9 @@
 
 #define SEED	0x74726565
 #define IDS	8192
-#define SECRETS	32	/* of nine, one makes equal distances crowd */
+#define SECRETS	32	/* under one secret in nine equal distances crowd */
 
-/* Distances of incast IDs: receivers, jobs, jobs that a mask cuts off. */
+/* Distances of incast IDs: receivers, jobs, and jobs beyond a mask's bits. */
 static const u64 distance[] = { 1, 1ull << 32, 1ull << 44, 1ull << 51 };
 
 static struct aggnet_tree_table *fill(struct aggnet_tree *tree, u64 step)
@@ -29,7 +29,7 @@ static struct aggnet_tree_table *fill(struct aggnet_tree *tree, u64 step)
 	return trees;
 }
 
-/* Slots that are taken one behind the other, at most. */
+/* The longest sequence of used slots. */
 static u32 longest_run(const struct aggnet_tree_table *trees)
 {
 	u32 pos, run = 0, longest = 0;
@@ -77,7 +77,7 @@ TEST(has_what_is_left)
 	for (i = 0; i < IDS; i += 3)
 		aggnet_tree_table_remove(trees, tree[i].conf.incast_id);
 	EXPECT_EQ(IDS - DIV_ROUND_UP(IDS, 3), trees->count);
-	/* A copy has a secret of its own. */
+	/* A copy draws its own secret. */
 	copy = aggnet_tree_table_copy(trees);
 	ASSERT_NE(NULL, copy);
 	EXPECT_NE(trees->seed[0], copy->seed[0]);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Predicted times agree with transfers that are counted packet by packet, on
- * random instances.
+/* Predicted times of random instances agree with a simulation of each packet.
  */
 #include "tree_random.h"
 #include "tree_packets.h"
@@ -15,7 +14,7 @@ static const char *const all_methods[] = {
 	"srs",
 };
 
-/* The times of one plan: predicted, and of its packets. */
+/* Compute the times of one plan: predicted, and from its packets. */
 static bool times(FIXTURE_DATA(instance) *self, const char *method,
 		  double *predicted, double *simulated)
 {
@@ -32,10 +31,13 @@ static bool times(FIXTURE_DATA(instance) *self, const char *method,
 	return true;
 }
 
-/* Packets that a plan may end before its predicted time: its queues are short. */
+/*
+ * A plan may end so many packets before its predicted time: its queues are
+ * short.
+ */
 #define EARLY 12
 
-/* Draw a job with so many receivers and build it in some way. */
+/* Draw a job with so many receivers and build it with a random method. */
 static bool draw_times(FIXTURE_DATA(instance) *self, uint32_t receivers,
 		       bool pipelined, double *predicted, double *simulated)
 {
@@ -56,7 +58,7 @@ static bool draw_times(FIXTURE_DATA(instance) *self, uint32_t receivers,
 	return true;
 }
 
-/* Servers that merge once they have all: the prediction is exact. */
+/* Servers merge after everything has arrived: the prediction is exact. */
 TEST_F_TIMEOUT(instance, stored_flows, 100)
 {
 	double predicted, simulated;
@@ -71,7 +73,7 @@ TEST_F_TIMEOUT(instance, stored_flows, 100)
 	}
 }
 
-/* Where flows of unlike sizes share queues, links may wait at times. */
+/* Flows of different sizes that share queues make links wait at times. */
 TEST_F_TIMEOUT(instance, pipelined_flows, 100)
 {
 	double predicted, simulated, most = 0;
@@ -89,7 +91,7 @@ TEST_F_TIMEOUT(instance, pipelined_flows, 100)
 	EXPECT_GE(1.2, most);
 }
 
-/* Trees that wait for each other at one link and then another take longer. */
+/* Trees that wait for each other at two links in turn take longer. */
 TEST_F_TIMEOUT(instance, shuffles, 100)
 {
 	double predicted, simulated, sum = 0;
@@ -107,7 +109,7 @@ TEST_F_TIMEOUT(instance, shuffles, 100)
 	EXPECT_GE(1.15, sum / n);
 }
 
-/* Three flows by one link, or one after the other along three levels. */
+/* Three flows on one link, or one behind the other over three levels. */
 TEST_F(instance, examples)
 {
 	static const aggt_node one_line[] = { 1, 2, 3 };
@@ -146,7 +148,7 @@ TEST_F(instance, examples)
 	aggt_topo_free(self->topo);
 }
 
-/* A drawn network: how many slots a packet takes on each link, 0: there is none. */
+/* A random network: the slots that a packet takes on each link, 0: no link. */
 #define VERTICES 16
 
 static unsigned int link_slots[VERTICES][VERTICES];
@@ -156,7 +158,7 @@ static unsigned int slots_of(uint32_t a, uint32_t b)
 	return link_slots[a][b];
 }
 
-/* Links of 8 Gbit/s and of halves of it; those without a rate have the job's. */
+/* Links of 8 Gbit/s and fractions of it; one without a rate has the job's. */
 static int draw_link(char *text, size_t size, uint32_t a, uint32_t b)
 {
 	unsigned int slots = 1u << rnd(3);
@@ -218,7 +220,7 @@ static bool rated_times(FIXTURE_DATA(instance) *self, bool pipelined,
 	return true;
 }
 
-/* Between hops queues may form that the prediction does not know. */
+/* Between hops queues may grow that the prediction does not include. */
 TEST_F_TIMEOUT(instance, links_of_unlike_rates, 100)
 {
 	double predicted, simulated, most = 0, sum = 0;
@@ -241,7 +243,7 @@ TEST_F_TIMEOUT(instance, links_of_unlike_rates, 100)
 	EXPECT_GE(1.5, most);
 }
 
-/* A description tells rates; links without one have that of the job. */
+/* A description states rates; links without one have the job's. */
 TEST_F(instance, rates_of_links)
 {
 	static const aggt_node senders[] = { 0, 1 }, receiver = 2;
@@ -265,7 +267,7 @@ TEST_F(instance, rates_of_links)
 	EXPECT_GE(1e-9, fabs(m->latency - 0.11));
 	EXPECT_GE(1e-9, fabs(m->time - 10.11));
 	aggt_plan_free(plan);
-	/* The rate of the job is what times count in. */
+	/* Times are in units of the job's rate. */
 	job.rate = 1000000000ull;
 	job.pipelined = false;
 	plan = aggt_plan_build(self->topo, &job, NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of plans under change, by the papers' examples: members come and
- * go, parts fail.
+/* Unit tests of changed plans, with the papers' examples: members join and
+ * leave, parts fail.
  */
 #include "tree_update.h"
 
@@ -25,7 +25,7 @@ static size_t differences(const struct aggt_plan *a, const struct aggt_plan *b)
 	return n;
 }
 
-/* v7 joins under 01 by v3; the others stay; leaving undoes it. */
+/* v7 joins below 01 through v3; the others stay; leaving restores the plan. */
 TEST_F(update, join_and_leave)
 {
 	size_t i;
@@ -37,7 +37,10 @@ TEST_F(update, join_and_leave)
 	for (i = 0; i < 6; i++)
 		EXPECT_EQ(parent(self->plan, example[i]),
 			  parent(self->next, example[i]));
-	/* v7 is new; v3 becomes an end, so v11 has a new end; v0 has more. */
+	/*
+	 * v7 is new; v3 becomes an end, so v11 has a new end; v0 has more
+	 * sources.
+	 */
 	EXPECT_EQ(4, differences(self->plan, self->next));
 	ASSERT_EQ(NULL, change(self, "leave:v7"));
 	EXPECT_EQ(0, differences(self->plan, self->next));
@@ -54,7 +57,7 @@ TEST_F(update, join_without_symbols)
 	EXPECT_EQ(0, differences(self->plan, self->next));
 }
 
-/* v0 and v3 differ in the dimension of e_1: stages 2 to 1 are kept. */
+/* v0 and v3 differ in the dimension of e_1: stages 2 to 1 stay. */
 TEST_F(update, receiver_replaced)
 {
 	size_t i;
@@ -85,7 +88,7 @@ TEST_F(update, receiver_on_the_way)
 	ASSERT_EQ(NULL, change(self, "receiver:v2=v8"));
 }
 
-/* The neighbours in the dimension of e_1 that are idle come first. */
+/* Idle neighbours in the dimension of e_1 are preferred. */
 TEST_F(update, substitute)
 {
 	plan(self, "rs:01");
@@ -97,7 +100,7 @@ TEST_F(update, substitute)
 	EXPECT_EQ(0, aggt_plan_substitute(self->next, 0));
 }
 
-/* v3 only relays: v11 goes on to the receiver, v11 w2 v8 w4 v0. */
+/* v3 only relays: v11 uses another path to the receiver, v11 w2 v8 w4 v0. */
 TEST_F(update, transit_failed)
 {
 	plan(self, "rs:01");
@@ -110,7 +113,7 @@ TEST_F(update, transit_failed)
 	EXPECT_EQ(1, parent(self->next, 5));
 }
 
-/* 3333 goes on to 0003, where flows merge, not to 0033, which only relays. */
+/* 3333 continues to 0003, where flows merge, not to 0033, which only relays. */
 TEST_F(update, on_to_the_next_aggregator)
 {
 	static const aggt_node senders[] = { 255, 7 };
@@ -140,7 +143,7 @@ TEST_F(update, aggregator_failed)
 	EXPECT_EQ(2, parent(self->next, 10));
 }
 
-/* All other ways from v11 to v3 are taken, so it joins where it can. */
+/* All other paths from v11 to v3 are in use, so it joins where it can. */
 TEST_F(update, switch_and_link_failed)
 {
 	plan(self, "rs:01");
@@ -150,7 +153,7 @@ TEST_F(update, switch_and_link_failed)
 	EXPECT_NE(2, parent(self->next, 14));
 }
 
-/* With room, the parent stays the same: v6 v5 v1 v2, v14 v15 v3 v2. */
+/* If there is space the parent stays: v6 v5 v1 v2, v14 v15 v3 v2. */
 TEST_F(update, same_parent_by_another_way)
 {
 	static const aggt_node senders[] = { 6, 14 };
@@ -208,7 +211,7 @@ TEST_F(update, refused)
 	}
 }
 
-/* All names of a part are one, and it fails once. */
+/* All names of a part mean the same part, and it fails once. */
 TEST_F(update, names_of_a_failed_part)
 {
 	static const struct {
@@ -271,7 +274,10 @@ TEST_F(update, cut_off)
 	EXPECT_NE(NULL, strstr(self->err.text, "v5"));
 }
 
-/* Two tasks on v2, three on the receiver: one flow, none; ten unmerged. */
+/*
+ * Two tasks on v2, three on the receiver: one flow, and none; ten without
+ * merging.
+ */
 TEST_F(update, tasks)
 {
 	static const aggt_node senders[] = { 0, 2, 14 };
@@ -287,7 +293,7 @@ TEST_F(update, tasks)
 	EXPECT_EQ(2 * 2 + 4, aggt_plan_metrics(self->plan)->existing);
 }
 
-/* Switches lean on v4 and v18 (senders) and v2 (no sender is there). */
+/* Switches use v4 and v18 (senders) and v2 (no sender is there). */
 static void plan_agents(FIXTURE_DATA(update) *self)
 {
 	static const aggt_node senders[] = { 4, 10, 18, 20, 22, 28 };
@@ -301,18 +307,18 @@ static void plan_agents(FIXTURE_DATA(update) *self)
 	self->plan = aggt_plan_build(self->topo, &job, &self->err);
 }
 
-/* v3 joins beside v2, which goes on merging: two entries of eight change. */
+/* v3 joins beside v2, which still merges: two entries of eight change. */
 TEST_F(update, agents_join_and_leave)
 {
 	plan_agents(self);
 	EXPECT_EQ(2, leans(self->plan, 1));
 	ASSERT_EQ(NULL, change(self, "join:v3"));
 	EXPECT_EQ(2, leans(self->next, 1));
-	/* v3 is new, v2 and the receiver have one source more. */
+	/* v3 is new; v2 and the receiver have one more source. */
 	EXPECT_EQ(3, differences(self->plan, self->next));
 	ASSERT_EQ(NULL, change(self, "leave:v3"));
 	EXPECT_EQ(0, differences(self->plan, self->next));
-	/* v4 merges on when it has nothing to send any more. */
+	/* v4 still merges when it does not send any more. */
 	ASSERT_EQ(NULL, change(self, "join:v5"));
 	ASSERT_EQ(NULL, change(self, "leave:v4"));
 	EXPECT_EQ(4, leans(self->next, 2));
@@ -328,7 +334,7 @@ TEST_F(update, agents_failures)
 	ASSERT_EQ(NULL, change(self, "failed:w5"));
 	EXPECT_EQ(5, aggt_plan_job(self->next)->n_senders);
 	ASSERT_EQ(NULL, change(self, "failed:v3"));
-	/* None of its servers is left: the tree goes around w1. */
+	/* None of its servers is left: the tree avoids w1. */
 	EXPECT_EQ(AGGT_NONE, aggt_tree_find(aggt_plan_tree(self->next, 0), 2));
 	ASSERT_NE(NULL, change(self, "failed:w0"));
 	EXPECT_NE(NULL, strstr(self->err.text, "v0"));
@@ -337,7 +343,7 @@ TEST_F(update, agents_failures)
 TEST_F(update, agents_receiver)
 {
 	plan_agents(self);
-	/* The other server of its switch is nearest: nothing else moves. */
+	/* The other server of its switch is nearest: nothing else changes. */
 	EXPECT_EQ(1, aggt_plan_substitute(self->plan, 0));
 	ASSERT_EQ(NULL, change(self, "receiver:v0"));
 	EXPECT_EQ(1, aggt_tree_receiver(aggt_plan_tree(self->next, 0)));

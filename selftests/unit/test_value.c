@@ -33,7 +33,7 @@ TEST(value_parse__size)
 	EXPECT_EQ(1 << 20, number(OPT_SIZE, "1M"));
 	EXPECT_EQ(3ULL << 29, number(OPT_SIZE, "1.5G"));
 	EXPECT_EQ(17, number(OPT_SIZE, "17"));
-	/* No double has these. */
+	/* A double cannot represent these. */
 	EXPECT_EQ((1ULL << 53) + 1, number(OPT_SIZE, "9007199254740993"));
 	EXPECT_EQ((1ULL << 63) - 1, number(OPT_SIZE, "9223372036854775807"));
 	EXPECT_EQ(UINT64_MAX, number(OPT_SIZE, "9223372036854775808"));
@@ -62,7 +62,7 @@ TEST(value_parse__time)
 	EXPECT_EQ(UINT64_MAX, number(OPT_TIME, "inf"));
 }
 
-/* What a wait is too short for is rounded up, so that it is not none. */
+/* A wait is rounded up, so that a short one does not become 0. */
 TEST(value_parse__wait)
 {
 	uint32_t v;
@@ -116,7 +116,7 @@ TEST(value_parse__string)
 	EXPECT_FALSE(value_parse(OPT_STRING, "", &v));
 }
 
-/* An error line has a phrase for every kind of value. */
+/* The error text has a phrase for every kind of value. */
 TEST(value_kind__all)
 {
 	int type;

@@ -12,7 +12,9 @@
 
 #define ELEMENTS	(KEYS * AGGNET_BLOCK_ELEMENTS - 5)
 
-/* A block of elements of any width that the type has; of reals there is one. */
+/*
+ * A block of elements in any width of the type; float blocks have one element.
+ */
 static void draw_block(struct input *in, u8 vtype)
 {
 	struct aggnet_value v;
@@ -24,7 +26,7 @@ static void draw_block(struct input *in, u8 vtype)
 	in->vlen = AGGNET_BLOCK_ELEMENTS * width;
 	for (i = 0; i < in->vlen; i++)
 		in->value[i] = get_random_u32();
-	/* The extremes, too, and far more often than by chance. */
+	/* Extreme values, far more often than by chance. */
 	v = aggnet_value_s64(get_random_u32() % 2 ? S64_MIN : S64_MAX);
 	if (width == 8 && get_random_u32() % 2)
 		put_unaligned_le64(v.lo, in->value);
@@ -41,7 +43,7 @@ static bool is_nan(u64 bits, u32 width)
 	return width == 4 ? isnan(narrow) : isnan(wide);
 }
 
-/* An element as an integer that compares as it does: worked out by itself. */
+/* The element as an integer that sorts like it, computed independently. */
 static s128 element(const struct input *in, u8 vtype, u32 i)
 {
 	u32 width = in->vlen / AGGNET_BLOCK_ELEMENTS;
@@ -130,7 +132,7 @@ TEST(vector__any_split_and_order)
 #define BLOCKS	300
 #define AHEAD	20
 
-/* One source's number of a block, as a packet. */
+/* Send one source's block as a packet. */
 static void give_block(struct aggnet_table *t, u32 block, u32 value)
 {
 	u8 buf[AGGNET_RECORD_MAX];
@@ -144,7 +146,10 @@ static void give_block(struct aggnet_table *t, u32 block, u32 value)
 	take(t, buf, 2 + klen + buf[1], 1, 1, true);
 }
 
-/* What is ripe leaves: has each block been given by all, and only once? */
+/*
+ * Take the finished blocks: has every source given each, and does it leave
+ * once?
+ */
 static u32 take_ripe(struct __test_metadata *_metadata, struct aggnet_table *t,
 		     const u32 *given, const u64 *sum, u32 *out)
 {
@@ -168,7 +173,7 @@ static u32 take_ripe(struct __test_metadata *_metadata, struct aggnet_table *t,
 	return n;
 }
 
-/* Sources at different speeds, neighbouring blocks out of order. */
+/* Sources of different speed, with neighbouring blocks out of order. */
 TEST(vector__a_block_leaves_once_when_all_have_given_it)
 {
 	const struct aggnet_shape shape = {
@@ -189,7 +194,7 @@ TEST(vector__a_block_leaves_once_when_all_have_given_it)
 			least = min(least, at[i]);
 		i = get_random_u32() % SOURCES;
 		if (at[i] < BLOCKS && at[i] < least + AHEAD) {
-			/* Pairs of blocks change places. */
+			/* Pairs of blocks are swapped. */
 			u32 block = at[i]++ ^ (i & 1);
 			u32 value = get_random_u32() % 1000;
 
@@ -207,7 +212,10 @@ TEST(vector__a_block_leaves_once_when_all_have_given_it)
 	aggnet_table_free(&t);
 }
 
-/* A contributor that was not expected comes too late: it waits for the flow's end. */
+/*
+ * A contributor that was not expected comes late: its block waits for the
+ * flow's end.
+ */
 TEST(vector__what_comes_late_is_not_lost)
 {
 	const struct aggnet_shape shape = {
@@ -237,7 +245,7 @@ TEST(vector__what_comes_late_is_not_lost)
 	aggnet_table_free(&t);
 }
 
-/* A sum in several parts is one contribution. */
+/* A sum in several parts counts as one contribution. */
 TEST(vector__parts_count_once)
 {
 	const struct aggnet_shape shape = {

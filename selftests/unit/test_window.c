@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of the window: sequences across the wrap, SACK bit by bit, RTT and
- * congestion window within their bounds after any input.
+/* Unit tests of the window: sequences across the wrap, each bit of SACK, and
+ * RTT and congestion window within their bounds for any input.
  */
 #include <asm/byteorder.h>
 #include <linux/compiler.h>
@@ -13,7 +13,7 @@
 #define SEED	0x77696e64
 #define WINDOW	AGGNET_WINDOW
 
-/* Places where 32 bits or their sign turn over, and the protocol's start. */
+/* The protocol's start, and numbers at which 32 bits or their sign wrap. */
 static const u32 starts[] = {
 	AGGNET_SEQ_FIRST, 0, 1, 0xffffffff, 0xffffff00, 0xffffff01, 0x7fffffff,
 	0x80000000, 0x7fffff80,
@@ -92,7 +92,10 @@ TEST(rxwin_mark__in_order_through_the_wrap)
 	}
 }
 
-/* One hole at each place of a full window: it closes and all of it moves. */
+/*
+ * One hole at each position of a full window: once it is filled the window
+ * moves on.
+ */
 TEST(rxwin_mark__each_hole)
 {
 	struct aggnet_rxwin w;
@@ -124,7 +127,7 @@ TEST(rxwin_mark__each_hole)
 		}
 }
 
-/* Against a list of all that was ever marked. */
+/* Compared with a list of all marked sequences. */
 TEST(rxwin_mark__random_against_a_plain_list)
 {
 	enum { LAST = 4000 };
@@ -269,7 +272,10 @@ TEST(rtt_rto__within_bounds_after_anything)
 			aggnet_rtt_init(&r);
 		ASSERT_LE(AGGNET_RTO_MIN_US, aggnet_rtt_rto(&r));
 		ASSERT_GE(AGGNET_RTO_MAX_US, aggnet_rtt_rto(&r));
-		/* Nothing overflowed: no average above the largest sample. */
+		/*
+		 * There is no overflow: the average does not exceed the largest
+		 * sample.
+		 */
 		ASSERT_GE(60000000, r.srtt >> 3);
 		ASSERT_GE(60000000, r.rttvar >> 2);
 	}
@@ -370,7 +376,10 @@ TEST(cwnd_acked__slow_start_doubles_then_one_a_flight)
 	}
 }
 
-/* What opens the window in slow start does not count for the next step too. */
+/*
+ * A packet that grows the window in slow start does not count for the next
+ * step.
+ */
 TEST(cwnd_acked__each_packet_once)
 {
 	struct aggnet_cwnd c;
@@ -383,7 +392,7 @@ TEST(cwnd_acked__each_packet_once)
 	EXPECT_EQ(31, c.cwnd);
 }
 
-/* Acknowledged one by one or all at once: the same. */
+/* Acknowledging one by one or all at once gives the same window. */
 TEST(cwnd_acked__in_any_portions)
 {
 	struct aggnet_cwnd a, b;
@@ -412,12 +421,15 @@ TEST(cwnd_lost__halves_once_a_flight)
 		aggnet_cwnd_init(&c, 256, s);
 		aggnet_cwnd_acked(&c, 54);
 		ASSERT_EQ(64, c.cwnd);
-		/* All of 64 in flight are lost: one halving. */
+		/*
+		 * All of 64 packets in flight are lost: the window is halved
+		 * once.
+		 */
 		for (seq = s; seq != s + 64; seq++) {
 			aggnet_cwnd_lost(&c, seq, s + 64);
 			ASSERT_EQ(32, c.cwnd);
 		}
-		/* What is sent from here on is the next flight. */
+		/* Packets from here on are the next flight. */
 		aggnet_cwnd_lost(&c, s + 64, s + 96);
 		EXPECT_EQ(16, c.cwnd);
 		aggnet_cwnd_lost(&c, s + 95, s + 96);
@@ -454,7 +466,9 @@ TEST(cwnd_lost__the_first_packet_counts)
 	}
 }
 
-/* After 2^31 packets without loss the last recovery point is not "ahead". */
+/*
+ * After 2^31 packets without loss the last recovery point does not seem ahead.
+ */
 TEST(cwnd_lost__long_after_the_last)
 {
 	struct aggnet_cwnd c;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What has failed in a network, by the test's own account. */
+/* The failed parts of a network, recorded by the test. */
 #ifndef TREE_BROKEN_H
 #define TREE_BROKEN_H
 
 #include "tree_random.h"
 
-/* A switch that has a link with the one of server @v. */
+/* Return: a switch linked with the switch of server @v */
 static uint32_t random_hop(const struct aggt_topo *t, aggt_node v)
 {
 	unsigned int d = rnd(aggt_topo_dims(t));
@@ -15,7 +15,7 @@ static uint32_t random_hop(const struct aggt_topo *t, aggt_node v)
 				digit % aggt_topo_radix(t, d)), 0);
 }
 
-/* @to is the switch of a trunk. */
+/* @to: the other switch of a trunk. */
 static struct {
 	uint32_t v;
 	uint32_t sw;
@@ -35,7 +35,7 @@ static void note_failure(const char *part)
 	n_broken++;
 }
 
-/* Between switches with servers: neither of them nor their link has failed. */
+/* For switches with servers: do both and the link between them work? */
 static bool trunk_works(uint32_t a, uint32_t b)
 {
 	size_t i;
@@ -52,7 +52,7 @@ static bool trunk_works(uint32_t a, uint32_t b)
 	return true;
 }
 
-/* With agents, a server that has an entry works and has a switch that does. */
+/* Does the server of an entry work, and with agents its switch? */
 static bool server_works(const struct aggt_entry *e)
 {
 	size_t i;

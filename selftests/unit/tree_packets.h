@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A plan's transfers packet by packet: each directed link sends a packet a
- * slot, or in so many slots as it is slower than the others, first come first
- * served, through as many queues as it has links. Knows entries and hops of the
- * plan and none of its metrics.
+ * Simulate the transfers of a plan packet by packet. A directed link sends one
+ * packet per slot, or per several slots if it is slower, first come first
+ * served, through as many queues as it has. The simulation uses the plan's
+ * entries and hops, not its metrics.
  */
 #ifndef TREE_PACKETS_H
 #define TREE_PACKETS_H
 
 #include "tree_verify.h"
 
-/* Packets that a flow may be ahead of what the next end has sent on. */
+/* Packets by which a flow may be ahead of what the next end has sent. */
 #define PACKETS_WINDOW 64
 
-/* A flow from end to end. */
+/* A flow from one end to the next. */
 struct packets_flow {
 	uint32_t link[128];
 	uint32_t n_links;
 	uint32_t to;		/* flow of the next end, or none */
 	uint32_t tree;
 	double out;		/* size */
-	double sum;		/* of its inputs and what its sender adds */
+	double sum;		/* of its inputs and its sender's own size */
 	double max;
-	uint32_t waits;		/* inputs whose size is not known */
+	uint32_t waits;		/* inputs of unknown size */
 	uint64_t n;
 	uint64_t sent;
 	uint64_t got;
@@ -30,8 +30,8 @@ struct packets_flow {
 
 struct packets_link {
 	uint64_t name;
-	unsigned int slots;	/* of a packet */
-	unsigned int left;	/* of the one that is being sent */
+	unsigned int slots;	/* per packet */
+	unsigned int left;	/* of the current packet */
 	uint32_t *queue;	/* of flows */
 	size_t head, tail, room;
 };
@@ -72,7 +72,7 @@ static inline void packets_cross(struct packets *p, struct packets_flow *f,
 	f->link[f->n_links++] = packets_link(p, kind, a, b);
 }
 
-/* Those of a hop in a graph, where switches are numbered behind the servers. */
+/* The links of a hop in a graph, which numbers switches behind the servers. */
 static inline void packets_hop(struct packets *p, struct packets_flow *f,
 			       aggt_node from, aggt_node to)
 {
@@ -85,7 +85,7 @@ static inline void packets_hop(struct packets *p, struct packets_flow *f,
 	}
 }
 
-/* The links from one end to the next on the tree. */
+/* The links from one end to the next one of the tree. */
 static inline void packets_way(struct packets *p, struct packets_flow *f,
 			       aggt_node from, aggt_node to)
 {
@@ -138,7 +138,7 @@ static inline void packets_input(struct packets_flow *f, double size)
 		f->max = size;
 }
 
-/* Sizes are known from the leaves down. */
+/* Compute sizes from the leaves down. */
 static inline void packets_sizes(struct packets *p)
 {
 	double delta = aggt_plan_job(p->plan)->delta;
@@ -204,7 +204,7 @@ static inline void packets_queue(struct packets *p, uint32_t link,
 	l->queue[l->tail++] = flow;
 }
 
-/* Whether the inputs of a flow have come far enough for its next packet. */
+/* Do the inputs of a flow suffice for its next packet? */
 static inline bool packets_there(const struct packets *p, uint32_t flow)
 {
 	const struct packets_flow *f = &p->flow[flow];
@@ -218,7 +218,7 @@ static inline bool packets_there(const struct packets *p, uint32_t flow)
 	return true;
 }
 
-/* Whether what merges this flow with others has room for one more packet. */
+/* Has the end that merges this flow space for one more packet? */
 static inline bool packets_room(const struct packets *p, uint32_t flow)
 {
 	const struct packets_flow *f = &p->flow[flow];
@@ -257,7 +257,7 @@ static inline void packets_inject(struct packets *p, uint32_t flow)
 	}
 }
 
-/* A link sends a packet to the next queue of its way. Returns the flow. */
+/* Send a packet of a link to the next queue of its path. Return: its flow */
 static inline uint32_t packets_send(struct packets *p, uint32_t link)
 {
 	struct packets_link *l = &p->link[link];
@@ -315,12 +315,12 @@ static inline uint64_t packets_run(struct packets *p)
 }
 
 /**
- * packets_time_by - when the last packet of a plan's transfers arrives
+ * packets_time_by - the time at which the last packet of a plan arrives
  * @topo: the topology
- * @plan: the plan; its job has a size of packets
- * @slots: of a packet on the link of two vertices of a graph; NULL: 1
+ * @plan: the plan; its job has a packet size
+ * @slots: slots per packet on the link between two vertices of a graph; NULL: 1
  *
- * Return: the time, in that which a link takes for traffic of 1.
+ * Return: the time, in units of a link's time for traffic of 1.
  */
 static inline double packets_time_by(const struct aggt_topo *topo,
 				     const struct aggt_plan *plan,
@@ -342,7 +342,7 @@ static inline double packets_time_by(const struct aggt_topo *topo,
 	return used * job->packet;
 }
 
-/** packets_time - likewise, where all links have the same rate. */
+/** packets_time - the same if all links have the same rate. */
 static inline double packets_time(const struct aggt_topo *topo,
 				  const struct aggt_plan *plan)
 {

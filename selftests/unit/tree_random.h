@@ -46,7 +46,7 @@ FIXTURE_TEARDOWN(instance)
 {
 }
 
-/* Return: whether there are that many that work. */
+/* Return: are there that many servers that work? */
 static bool draw_members(FIXTURE_DATA(instance) *self, uint32_t senders,
 			 uint32_t receivers)
 {
@@ -88,8 +88,8 @@ static void discard(FIXTURE_DATA(instance) *self)
 }
 
 /*
- * Cost of a verified plan, -1 if there is something wrong with it or it is
- * deeper than it may be.
+ * Return: the cost of a verified plan, -1 if it is wrong or exceeds the depth
+ * bound
  */
 static inline double cost(FIXTURE_DATA(instance) *self, const char *method, bool each)
 {
@@ -117,7 +117,7 @@ static inline double cost(FIXTURE_DATA(instance) *self, const char *method, bool
 	return why ? -1 : sum;
 }
 
-/* A routing sequence, with commas. */
+/* Draw a routing sequence, with commas. */
 static inline const char *draw_sequence(const struct aggt_topo *topo)
 {
 	unsigned int symbol[AGGT_MAX_DIMS], i, k, n = 0;
@@ -134,7 +134,7 @@ static inline const char *draw_sequence(const struct aggt_topo *topo)
 	return text;
 }
 
-/* Sizes of a few orders of magnitude, some of them 0, some the same. */
+/* Draw sizes over several orders of magnitude; some are 0, some equal. */
 static inline void draw_sizes(FIXTURE_DATA(instance) *self)
 {
 	size_t i;
@@ -144,7 +144,7 @@ static inline void draw_sizes(FIXTURE_DATA(instance) *self)
 	self->job.sizes = self->sizes;
 }
 
-/* Whether a method that keeps within the bound is not cheaper than auto. */
+/* Does @method, within the depth bound, cost at least as much as @best? */
 static inline bool wins(FIXTURE_DATA(instance) *self, double best,
 			const char *method)
 {
@@ -156,7 +156,7 @@ static inline bool wins(FIXTURE_DATA(instance) *self, double best,
 	return false;
 }
 
-/* Whether no other method is. */
+/* Does every other method cost at least as much as auto? */
 static inline bool auto_wins(FIXTURE_DATA(instance) *self)
 {
 	double best = cost(self, "auto", true);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A plan, changed one step after the other; every plan is verified. */
+/* A plan that is changed step by step; every plan is verified. */
 #ifndef TREE_UPDATE_H
 #define TREE_UPDATE_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Verifier of plans, independent of the builders: structure from the trees,
- * costs from a simulator of servers and switches that obeys the entries.
- * Points are servers or, with agents, switches with some servers each. Of a
- * graph without digits it knows the neighbours, and how many switches are
- * between two of them.
+ * Verifier of plans, independent of the builders: it checks the structure of
+ * trees, and costs with a simulator of servers and switches that follow the
+ * entries. Points are servers or, with agents, switches with their servers. Of
+ * a graph without digits it uses only which nodes are neighbours, and the
+ * number of switches between two of them.
  */
 #ifndef TREE_VERIFY_H
 #define TREE_VERIFY_H
@@ -21,7 +21,7 @@ static char verify_text[256];
 #define FAULT(...) \
 	(snprintf(verify_text, sizeof(verify_text), __VA_ARGS__), verify_text)
 
-/* Dimensions in which two labels differ; the last one is stored in @dim. */
+/* Count the dimensions in which two labels differ; @dim: the last one. */
 static inline unsigned int verify_differ(const struct aggt_topo *t,
 					 uint32_t a, uint32_t b,
 					 unsigned int *dim)
@@ -47,7 +47,7 @@ static inline uint32_t verify_per_point(const struct aggt_topo *t)
 	       aggt_topo_servers(t) / aggt_topo_switches(t) : 1;
 }
 
-/* Links of a hop in a graph: one more than switches on it. */
+/* Links of a hop in a graph: one more than the switches on it. */
 static inline unsigned int verify_crossed(const struct aggt_topo *t, uint32_t a,
 					  uint32_t b)
 {
@@ -58,7 +58,7 @@ static inline unsigned int verify_crossed(const struct aggt_topo *t, uint32_t a,
 	return i + 1;
 }
 
-/* Links of a hop between two points, 0 if it is not a hop. */
+/* Links of a hop between two points, 0 if they are not neighbours. */
 static inline unsigned int verify_links(const struct aggt_topo *t, uint32_t a,
 					uint32_t b)
 {
@@ -77,8 +77,8 @@ static inline unsigned int verify_links(const struct aggt_topo *t, uint32_t a,
 }
 
 /*
- * Links on a shortest way in a graph: the servers settle one after the other,
- * the nearest first, and each passes its distance on to its neighbours.
+ * Length of a shortest path in a graph, by Dijkstra: the nearest server settles
+ * next and passes its distance to its neighbours.
  */
 static inline double verify_shortest(const struct aggt_topo *t, uint32_t from,
 				     uint32_t to)
@@ -121,7 +121,7 @@ static inline long verify_sender(const struct aggt_topo *t,
 	return -1;
 }
 
-/* Links on the tree from the point of a server to that of another. */
+/* Count the links on the tree from the point of one server to another's. */
 static inline long verify_tree_links(const struct aggt_topo *t,
 				     const struct aggt_tree *tree,
 				     aggt_node from, aggt_node to)
@@ -138,7 +138,7 @@ static inline long verify_tree_links(const struct aggt_topo *t,
 	return links;
 }
 
-/* Hops on the tree between the points of two servers; -1 if there is no way. */
+/* Count the hops on the tree between the points of two servers; -1: no path. */
 static inline long verify_hops(const struct aggt_tree *tree, aggt_node from,
 			       aggt_node to)
 {
@@ -159,7 +159,10 @@ static inline double verify_size(const struct aggt_job *job, size_t i)
 			    size;
 }
 
-/* One parent each, one-hop edges, no cycle, every sender and no useless vertex. */
+/*
+ * Each vertex has one parent, edges have one hop, there is no cycle, every
+ * sender is in the tree and every vertex is needed.
+ */
 static inline const char *verify_structure(const struct aggt_topo *t,
 					   const struct aggt_job *job,
 					   const struct aggt_tree *tree,
@@ -235,7 +238,7 @@ static inline int sim_switch_cmp(const void *key, const void *elem)
 	return k[2] < e->server ? -1 : k[2] > e->server;
 }
 
-/* A flow of @size leaves @from for @to through a switch: two links. */
+/* A flow of @size crosses a switch from @from to @to: two links. */
 static inline bool sim_cross(const struct aggt_topo *t,
 			     const struct aggt_switch_entry *sw, size_t n_sw,
 			     const struct aggt_entry *e)
@@ -251,7 +254,7 @@ static inline bool sim_cross(const struct aggt_topo *t,
 	return hit && aggt_topo_switch_server(t, e->sw, hit->port) == e->parent;
 }
 
-/* Switches with servers pass a flow on as the tree has it, a link a hop. */
+/* Switches with servers forward a flow along the tree, one link per hop. */
 static inline bool sim_pass(const struct aggt_topo *t,
 			    const struct aggt_tree *tree,
 			    const struct aggt_entry *e)
@@ -273,7 +276,7 @@ static inline bool sim_hop(const struct aggt_topo *t,
 	       e->sw == aggt_topo_hop_switch(t, e->server, e->parent, 0);
 }
 
-/* Whether what is between an end and its parent passes a flow on. */
+/* Do the nodes between an end and its parent forward a flow? */
 static inline bool sim_forward(const struct aggt_topo *t,
 			       const struct aggt_plan *plan, uint32_t k,
 			       const struct aggt_entry *e)
@@ -287,7 +290,7 @@ static inline bool sim_forward(const struct aggt_topo *t,
 				     sim_cross(t, sw, n, e);
 }
 
-/* Run tree @k by the entries alone; the traffic crossed is added to @cost. */
+/* Simulate tree @k from its entries alone; adds its traffic to @cost. */
 static inline const char *sim_tree(const struct aggt_topo *t,
 				   const struct aggt_job *job,
 				   const struct aggt_plan *plan, uint32_t k,
@@ -348,7 +351,7 @@ static inline const char *sim_tree(const struct aggt_topo *t,
 	return why;
 }
 
-/* Nearest ends, sources and links of one entry, walked on the tree. */
+/* Check an entry's nearest ends, sources and links by walking its tree. */
 static inline const char *verify_entry(const struct aggt_topo *t,
 				       const struct aggt_plan *plan,
 				       const struct aggt_entry *e)
@@ -402,8 +405,9 @@ static inline const char *verify_entry(const struct aggt_topo *t,
 }
 
 /*
- * Links that a flow crosses without aggregation, by digits, by the shortest
- * way of a graph, or on the way of its tree. With agents, those between them.
+ * Links that a flow crosses without aggregation: by digits, on a shortest path
+ * of a graph, or on the path of the tree of @plan. With agents: links between
+ * the agents.
  */
 static inline double verify_way(const struct aggt_topo *t,
 				const struct aggt_job *job,
@@ -422,7 +426,7 @@ static inline double verify_way(const struct aggt_topo *t,
 	       (aggt_topo_agents(t) ? 1 : 2);
 }
 
-/* Every task's flow on its own; with @plan on the ways of its trees. */
+/* Every task's flow without merging; with @plan on the paths of its trees. */
 static inline double verify_unmerged(const struct aggt_topo *t,
 				     const struct aggt_job *job,
 				     const struct aggt_plan *plan)
@@ -444,7 +448,7 @@ static inline double verify_unmerged(const struct aggt_topo *t,
 	return cost;
 }
 
-/* With agents: what leaves vertex @v, and the traffic behind it. */
+/* With agents: the flow that leaves vertex @v; @cost: the traffic behind it. */
 static inline double verify_agent(const struct aggt_tree *tree,
 				  const struct aggt_job *job, uint32_t v,
 				  double *cost)
@@ -471,7 +475,7 @@ static inline double verify_agent(const struct aggt_tree *tree,
 	return max + job->delta * (sum - max);
 }
 
-/* The costs that a plan claims, against flows merged on the trees alone. */
+/* Compare the costs that a plan states with flows merged along its trees. */
 static inline const char *verify_costs(const struct aggt_topo *t,
 				       const struct aggt_job *job,
 				       const struct aggt_plan *plan,
@@ -503,11 +507,11 @@ static inline const char *verify_costs(const struct aggt_topo *t,
 }
 
 /**
- * verify_plan - check everything that a plan claims
+ * verify_plan - check everything that a plan states
  * @t: its topology
  * @job: its job
  * @plan: the plan
- * @each: check each entry against its tree too (quadratic)
+ * @each: also check each entry against its tree (quadratic)
  *
  * Return: NULL or what is wrong.
  */
