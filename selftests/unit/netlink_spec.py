@@ -75,8 +75,8 @@ def check_header(tap, spec, top):
              ("AGGNET_MCGRP_EVENTS", spec["mcast-groups"]["list"][0]["name"])]
     tap.result("header: names", compile_error(
         top, [f'__builtin_strcmp({n}, "{t}") == 0' for n, t in texts]))
-    # A compiler that accepts everything would make all of this pass.
-    tap.result("header: a wrong number is noticed",
+    # A compiler that accepts everything would pass all rows above.
+    tap.result("header: a wrong number is reported",
                [] if compile_error(top, ["AGGNET_CMD_EVENT == 1"])
                else ["it is not"])
 
@@ -107,7 +107,7 @@ def check_names(tap, spec):
     for s in spec["attribute-sets"]:
         faults += [f"{s['name']}: {a['enum']}" for a in s["attributes"]
                    if a.get("enum", "role") not in enums]
-    tap.result("spec: refers to what is there", faults)
+    tap.result("spec: every name that it refers to exists", faults)
 
 
 def main():

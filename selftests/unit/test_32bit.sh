@@ -11,7 +11,7 @@ trap 'rm -rf "$tmp"' EXIT
 read -ra names < <(make -s --no-print-directory -C "$flow" names)
 n=0 failed=0
 
-# result NAME FAULT
+# result NAME FAULT: a row, which passes if FAULT is empty
 result()
 {
 	n=$((n + 1))
@@ -23,7 +23,7 @@ result()
 	fi
 }
 
-# compile FILE.c: what the compiler says, and which divisions it needs
+# compile FILE.c: print the compiler's messages and the divisions that it calls
 compile()
 {
 	gcc -m32 -std=gnu11 -D_GNU_SOURCE -O1 -Wall -Werror -Wno-sign-compare \
@@ -34,7 +34,7 @@ compile()
 		grep -oE '__u?(div|mod)[a-z0-9]*'
 }
 
-# Headers of the C library alone suffice, but this one names its files.
+# The C library's common headers suffice, but one of them includes this file.
 mkdir "$tmp/gnu" && : > "$tmp/gnu/stubs-32.h"
 echo 'unsigned long long f(unsigned long long a, unsigned b) { return a / b; }' \
 	> "$tmp/division.c"

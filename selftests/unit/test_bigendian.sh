@@ -14,7 +14,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 n=0 failed=0
 
-# result NAME COMMAND...
+# result NAME COMMAND...: a row, which passes if the command succeeds
 result()
 {
 	local name=$1
@@ -37,8 +37,7 @@ cross_make()
 		-C "$here" BUILD="$build" CROSS_COMPILE="$cross" "$@"
 }
 
-# A file for another machine would hide a fault, and so would a program that
-# found no test.
+# The program must be for the other machine, and must find a test.
 runs()
 {
 	local program=$build/$machine/$1
@@ -48,7 +47,7 @@ runs()
 	[ "$(grep -c '^ok ' "$tmp/log")" -gt 0 ]
 }
 
-# Each header that was used is of the tree or for that machine.
+# Each header in use is one of the tree or of that machine.
 no_host_header()
 {
 	cat "$build/$machine"/*.d "$build/$machine"/*/*.d | tr ' ' '\n' |
@@ -64,8 +63,8 @@ for tool in "${cross}gcc" "$emulator"; do
 	}
 done
 read -ra names < <(cross_make cross-names)
-result "they compile, with no warning" cross_make -k cross
-result "without a header of this host" no_host_header
+result "the tests compile without a warning" cross_make -k cross
+result "they include no header of this host" no_host_header
 for name in "${names[@]}"; do
 	result "$name" runs "$name"
 done

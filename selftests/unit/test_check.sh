@@ -13,7 +13,7 @@ unset TESTS HOST KERNELS KERNEL DEBUG JOBS SUITES PART PARTS MAKEFLAGS MAKELEVEL
 unset "${!AGGNET_@}" "${!VM_@}"
 n=0 failed=0
 
-# script FILE TEXT
+# script FILE TEXT: write an executable script
 script()
 {
 	mkdir -p "${1%/*}"
@@ -21,15 +21,15 @@ script()
 	chmod +x "$1"
 }
 
-# guest TEXT: in place of run.sh; only in the made-up tree
+# guest TEXT: replace run.sh of the made-up tree
 guest()
 {
 	script "$tmp/tree/selftests/vm/run.sh" \
 		"cd $tmp/tree || exit; export VM_INSIDE=1; $1"
 }
 
-# The guest is a shell with the environment that a guest would have; the debug
-# kernel cannot be built where none is.
+# The guest is a shell with a guest's environment; "no.debug" makes the build of
+# the debug kernel fail.
 tree()
 {
 	local dir
@@ -74,13 +74,13 @@ tree()
 	END
 }
 
-# run: the made-up tree's check
+# run: run check.sh of the made-up tree
 run()
 {
 	"$tmp/tree/selftests/vm/check.sh" > "$tmp/log" 2>&1
 }
 
-# says NAME STATUS LAST_LINE [TEXT]: of the run before
+# says NAME STATUS LAST_LINE [TEXT]: a row about the last run
 says()
 {
 	local status=$4
@@ -128,10 +128,10 @@ says "a test that cannot be executed" 1 "10 passed, 3 failed, 2 skipped" $? \
 	"matrix.sh: 0 passed, of 7 at least"
 tree
 SEED=2 KERNELS='' HOST=0 DEBUG=all run
-says "two guests share what the debug kernel has to run" 0 \
+says "two guests share the suites of the debug kernel" 0 \
 	"14 passed, 0 failed, 0 skipped" $? "debug/net/turn_b.sh"
 SEED=3 KERNELS='' HOST=0 DEBUG=all run
-says "the next seed has the other half of a suite that is split" 0 \
+says "the next seed runs the other half of a split suite" 0 \
 	"13 passed, 0 failed, 0 skipped" $?
 guest '[ $AGGNET_SHARE = 0/2 ] || bash -c "$1"'
 KERNELS='' HOST=0 DEBUG=all run
@@ -146,9 +146,9 @@ TESTS=none KERNELS=none HOST=0 SEED=1 VM_MODULE=x FUZZ_RUNS=1 OUT=x DEBUG=no \
 	MAKEFLAGS='-- TESTS=x' GNUMAKEFLAGS='KERNELS=x' http_proxy=proxy \
 	AGGNET_CACHE=cache PATH=$tmp/bin:$PATH "$tmp/tree/.ci/run" \
 	> "$tmp/log" 2>&1
-says "continuous integration inherits its cache and its proxy, nothing else; its seed is the commit's" \
+says ".ci/run inherits only the cache and the proxy; the seed is the commit's" \
 	0 "<4126> part proxy cache" $?
 env -u VM_INSIDE "$tmp/tree/selftests/vm/check.sh" guest 6.12 > "$tmp/log" 2>&1
-says "the guest's half outside a guest" 1 \
+says "the guest's part is run outside a guest" 1 \
 	"check.sh: guest: this is not a guest; 'make check' boots one" $?
 [ $failed = 0 ]

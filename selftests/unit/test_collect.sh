@@ -8,8 +8,8 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 n=0 failed=0
 
-# counts NAME "PASSED FAILED SKIPPED" STATUS SCRIPT: of a program that is SCRIPT;
-# $limit is how many seconds it may take, a minute if unset
+# counts NAME "PASSED FAILED SKIPPED" STATUS SCRIPT: collect.sh counts this of a
+# program that is SCRIPT; $limit is its time limit in seconds (60)
 counts()
 {
 	local name=$1 expected=$2 want=$3 status=0 got

@@ -9,7 +9,7 @@ PATH=$dir:$PATH
 . "$dir/aggctl.bash-completion"
 n=0 failed=0
 
-# offers "WORDS" TYPED...: the last of which is to be completed
+# offers "WORDS" TYPED...: these words complete the last of what was typed
 offers()
 {
 	local wanted=$1
@@ -26,7 +26,7 @@ offers()
 	fi
 }
 
-# A namespace may have any name, and none is a command.
+# A namespace's name may be a shell command: completion must not run it.
 ls()
 {
 	if [ "$1" = /run/netns ]; then

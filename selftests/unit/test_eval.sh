@@ -10,7 +10,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 n=0 failed=0
 
-# is NAME WANT GOT
+# is NAME WANT GOT: a row, which passes if both are equal
 is()
 {
 	n=$((n + 1))
@@ -22,7 +22,7 @@ is()
 	fi
 }
 
-# run NAME: in few rounds
+# run NAME: run an evaluation in few rounds
 run()
 {
 	"$aggctl" -j eval "$1" --rounds 2 --seed "${2:-1}" \
@@ -37,10 +37,10 @@ run 004-fig8b > "$tmp/b"
 run 004-fig8b 2 > "$tmp/c"
 is "the same seed gives the same numbers" 0 \
 	"$(cmp -s "$tmp/a" "$tmp/b"; echo $?)"
-is "another one gives others" 1 "$(cmp -s "$tmp/a" "$tmp/c"; echo $?)"
-is "it says what was run" "004-fig8b 1 2 true" "$(jq -r '.[0] |
+is "another seed gives other numbers" 1 "$(cmp -s "$tmp/a" "$tmp/c"; echo $?)"
+is "the output names the evaluation" "004-fig8b 1 2 true" "$(jq -r '.[0] |
 	"\(.name) \(.seed) \(.rounds) \(.definition != null)"' "$tmp/a")"
-# 62 % in the paper; two rounds are within half a percent of many.
+# The paper has 62 %; two rounds are within half a percent of many.
 is "004, VI-E, managed placement" true "$(jq '.[0].summary[] |
 	select(.method == "ARS") | .paper == 62 and .saving > 61.4 and
 	.saving < 62.4' "$tmp/a")"

@@ -19,7 +19,7 @@ options()
 	sed -n 's/^  \(-[a-z], \)\{0,1\}\(--[a-z][a-z-]*\).*/\2/p'
 }
 
-# untold WORDS...: prints those that the page lacks
+# untold WORDS...: print those that the page does not have
 untold()
 {
 	local text
@@ -29,7 +29,7 @@ untold()
 	done
 }
 
-# result NAME UNTOLD
+# result NAME MISSING: a row, which passes if MISSING is empty
 result()
 {
 	tests=$((tests + 1))
@@ -52,7 +52,7 @@ for noun in $("$aggctl" -h | words); do
 		result "$noun $verb" "$(untold "$verb" "${all[@]}")"
 	done
 done
-# What the receiver's buffer must have, as the page of the socket says it.
+# The length of the receiver's buffer, from the page of the socket.
 bytes=$(sed -n 's/^The buffer must have at least \([0-9]*\) bytes$/\1/p' \
 	"$top/Documentation/man/aggnet.7")
 result "aggnet.7: a message's size" "$(cc -fsyntax-only -I "$top/uapi" -xc - 2>&1 << EOF
@@ -61,7 +61,7 @@ result "aggnet.7: a message's size" "$(cc -fsyntax-only -I "$top/uapi" -xc - 2>&
 _Static_assert(sizeof(struct aggnet_msg) + AGGNET_RECORD_MAX == ${bytes:-0}, "");
 EOF
 )"
-# A program that does not run has no help: that is no success.
+# A program that does not run prints no help: this must not pass.
 [ $tests -gt 0 ] || echo "not ok 1 - $aggctl has no commands"
 echo "1..$((tests > 0 ? tests : 1))"
 [ $tests -gt 0 ] && exit $bad

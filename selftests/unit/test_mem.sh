@@ -12,7 +12,7 @@ callers='skb_cow_head|skb_ensure_writable|pskb_may_pull|alloc_percpu'
 callers+='|dst_cache_init|__skb_gso_segment'
 n=0 failed=0
 
-# none WHAT LINES: there must be none
+# none WHAT LINES: a row, which passes if there are no lines
 none()
 {
 	n=$((n + 1))
@@ -27,17 +27,17 @@ none()
 
 echo 1..3
 found=$(grep -rnE "\<($allocators)\(" "$kmod" | grep -v '/mem\.[ch]:')
-none "memory comes from mem.c alone" "$found"
+none "only mem.c allocates memory" "$found"
 found=$(awk -v calls="[^a-z_](${callers})\\\\(" '
 	$0 ~ calls && $0 !~ /aggnet_mem_fails/ && last !~ /aggnet_mem_fails/ {
 		print FILENAME ":" FNR ": " $0
 	}
 	{ last = $0 }' "$kmod"/*.c "$kmod"/*/*.c)
-none "mem.c is asked before the kernel allocates" "$found"
-# If the words above fit nothing any more, they prove nothing.
+none "aggnet_mem_fails() precedes functions that allocate" "$found"
+# The words above must still be names of the code, or the tests prove nothing.
 found=''
 for word in kvzalloc alloc_skb pskb_copy; do
 	grep -q "$word(" "$kmod/mem.c" || found+=" $word"
 done
-none "mem.c is where the allocators are" "$found"
+none "mem.c calls the allocators" "$found"
 [ $failed = 0 ]

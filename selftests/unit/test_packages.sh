@@ -8,7 +8,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 cputable=/usr/share/dpkg/cputable
 n=0 failed=0
 
-# bits ARCHITECTURE: of its registers, as dpkg knows it
+# bits ARCHITECTURE: print the width of its registers, as dpkg knows it
 bits()
 {
 	awk -v name="$1" '$1 == name { print $4 }' $cputable

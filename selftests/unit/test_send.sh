@@ -9,7 +9,8 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 n=0 failed=0
 
-# says WHAT SENTENCE [KILOBYTES]: of the file input, in so much memory; exit 1
+# says WHAT SENTENCE [KILOBYTES]: sending the file "input" with so much memory
+# fails with this error and status 1
 says()
 {
 	local said status
@@ -32,7 +33,8 @@ printf 'a\t1\nb\t1\nc\n' > "$tmp/input"
 says "a bad line" "line 3: there is no TAB between key and value"
 rm "$tmp/input"
 says "no file" "No such file or directory"
-# A line of zeros: it is no end of the file that there is no memory for it.
+# A line of zeros that needs more memory than there is must not count as the
+# file's end.
 printf 'a\t1\n' > "$tmp/input"
 truncate -s 512M "$tmp/input"
 says "a line that is too long for memory" "Cannot allocate memory" 131072

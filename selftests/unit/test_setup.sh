@@ -13,7 +13,7 @@ trap 'rm -rf "$tmp"' EXIT
 unset MAKEFLAGS MAKELEVEL MFLAGS
 n=0 failed=0
 
-# check NAME COMMAND...
+# check NAME COMMAND...: a row, which passes if the command succeeds
 check()
 {
 	local name=$1
@@ -29,7 +29,7 @@ check()
 	fi
 }
 
-# tree DIRECTORY: a tree with something built, beside other directories
+# tree DIRECTORY: make a built tree, with other directories beside it
 tree()
 {
 	mkdir -p "$1/selftests" "$1/tools/aggctl" "$1"/build/{unit,cache} \
@@ -64,7 +64,7 @@ distclean()
 		listing "$tmp/dist" | diff "$tmp/expected" -
 }
 
-# By an unquoted path make would take away $tmp/a.
+# With an unquoted path make would remove $tmp/a.
 space()
 {
 	local target
@@ -80,7 +80,7 @@ space()
 	make -C "$tmp/a b/tree" clean 2>&1 | grep 'has white space'
 }
 
-# installed_nothing: plain make, on a host that has none of the packages
+# installed_nothing: run plain make on a host without the packages
 installed_nothing()
 {
 	local name
@@ -98,8 +98,8 @@ installed_nothing()
 	grep "apt-get install gcc make" "$tmp/said" && [ ! -e "$tmp/called" ]
 }
 
-# apt: a host that has all packages, with a stand-in for apt, which notes what it
-# is asked for, and for the contents of packages
+# apt: make a host that has all packages, with a program in place of apt that
+# logs its arguments, and one that provides the contents of packages
 apt()
 {
 	mkdir "$tmp/apt"
@@ -134,7 +134,7 @@ apt()
 	chmod +x "$tmp"/apt/*
 }
 
-# with_apt TREE TARGET: without headers of the running kernel
+# with_apt TREE TARGET: run make on it, without headers of the running kernel
 with_apt()
 {
 	rm -f "$tmp/asked"
@@ -142,13 +142,13 @@ with_apt()
 		make -C "$1" "$2" KDIR= > "$tmp/said" 2>&1
 }
 
-# downloaded PACKAGE...: these were, and no others
+# downloaded PACKAGE...: apt has downloaded exactly these
 downloaded()
 {
 	sed -n 's/.* download //p' "$tmp/asked" | diff - <(printf '%s\n' "$@")
 }
 
-# A tree without headers, on a host without them.
+# The tree has no headers, and neither has the host.
 fetched_nothing()
 {
 	tree "$tmp/fetch/tree"
@@ -164,7 +164,7 @@ fetched_headers()
 		linux-kbuild-6.12.9
 }
 
-# The tree has those headers.
+# The tree has the headers that make headers has downloaded.
 said_kernel()
 {
 	with_apt "$tmp/fetch/tree" modules || { cat "$tmp/said"; return 1; }
@@ -174,7 +174,7 @@ said_kernel()
 		grep 'built aggnet.ko for kernel 6.12.9-amd64' "$tmp/said"
 }
 
-# It ends where it builds tools, which the tree does not have.
+# The build ends at the tools, whose sources this tree does not have.
 fetched_one_kernel()
 {
 	tree "$tmp/demo/tree"
@@ -186,7 +186,7 @@ fetched_one_kernel()
 		[ -e "$tmp/demo/tree/build/vm/6.12/vmlinuz" ]
 }
 
-# Those of kernels and modules are not needed for them.
+# make tools does not ask for packages of kernels and modules.
 tools_alone()
 {
 	PATH=$tmp/bin:$PATH make -C "$tmp/plain/tree" tools > "$tmp/said" 2>&1 &&
@@ -207,7 +207,7 @@ without_dpkg()
 	grep 'no dpkg: .*flex' "$tmp/said" && grep libjansson-dev "$tmp/said"
 }
 
-# Of the running kernel and of another one, tools and module are installed.
+# Tools and modules are installed, for the running kernel and for another one.
 without_headers()
 {
 	local root=$tmp/bare release
@@ -226,7 +226,7 @@ without_headers()
 		grep "left $root/lib/modules/0.0-other" "$tmp/said"
 }
 
-# uninstalled DIRECTORY: nothing is left there
+# uninstalled PART DIRECTORY: no file is left after install and uninstall
 uninstalled()
 {
 	local target
@@ -240,7 +240,7 @@ uninstalled()
 	! find "$tmp/root" ! -type d | grep .
 }
 
-# What is left of the module is depmod's.
+# Only depmod's files are left.
 module_uninstalled()
 {
 	local kdir
@@ -252,7 +252,7 @@ module_uninstalled()
 		! find "$tmp/mod" ! -type d ! -name 'modules.*' | grep .
 }
 
-# simulated PACKAGE...: what apt would install on a host that has nothing
+# simulated PACKAGE...: print what apt would install on a host without packages
 simulated()
 {
 	: > "$tmp/status"
@@ -274,7 +274,7 @@ no_kernel()
 	! grep -E '^Inst linux-(image|headers|modules)' "$tmp/list"
 }
 
-# The same look finds a kernel where there is one.
+# The same test finds a kernel if there is one.
 kernel_found()
 {
 	simulated linux-image-amd64 | grep '^Inst linux-image'
@@ -282,22 +282,22 @@ kernel_found()
 
 KERNELS=${KERNELS:-6.1 6.12}
 echo 1..16
-check "clean keeps to what was built" clean
-check "distclean keeps to build/" distclean
+check "clean removes only what was built" clean
+check "distclean removes only build/" distclean
 check "a path with a space is refused" space
 check "plain make installs no package" installed_nothing
 apt
 check "plain make without headers fetches nothing" fetched_nothing
 check "make headers fetches no kernel" fetched_headers
-check "make says for which kernel it builds" said_kernel
+check "make prints for which kernel it builds" said_kernel
 check "make demo fetches one kernel and no source" fetched_one_kernel
-check "make tools asks for what tools need" tools_alone
+check "make tools asks only for packages that tools need" tools_alone
 check "make does not refuse a host without dpkg" without_dpkg
 check "libaggnet can be uninstalled" uninstalled libaggnet \
 	"$top/build/tools/libaggnet"
 check "aggctl can be uninstalled" uninstalled aggctl "$top/build/tools"
 check "the module can be uninstalled" module_uninstalled
-check "without headers uninstall says what it leaves" without_headers
+check "without headers uninstall names what it leaves" without_headers
 check "no package of set-up needs a kernel" no_kernel
-check "that would be seen" kernel_found
+check "the previous test finds a kernel where there is one" kernel_found
 [ $failed = 0 ]

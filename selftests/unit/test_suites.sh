@@ -10,7 +10,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 n=0 failed=0
 
-# result STATUS NAME
+# result STATUS NAME: one row
 result()
 {
 	n=$((n + 1))
@@ -23,8 +23,8 @@ result()
 	fi
 }
 
-# sources: every file that is a test, as its suite is called. A file of a
-# suffix that no rule knows is one, too; a program of uapi/ may have any name.
+# sources: print every file that is a test, by the name of its suite. A file
+# with an unknown suffix counts as one; a program of uapi/ may have any name.
 sources()
 {
 	local file
@@ -44,7 +44,7 @@ sources()
 	done
 }
 
-# listed: every suite, once
+# listed: print every suite once
 listed()
 {
 	awk '/^[^#]/ && !seen[$1]++ { print $1 }' "$top/selftests/vm/suites"
@@ -61,13 +61,13 @@ not_executable()
 	done
 }
 
-# same [SUITE]: but for a suite that is left out of the list
+# same [SUITE]: do the list without SUITE and the sources agree?
 same()
 {
 	diff <(sources | sort) <(listed | grep -vx "${1:-}" | sort) > "$tmp/log"
 }
 
-# missed SUITE...: does the comparison miss each of them in a list without it?
+# missed SUITE...: is each of them reported if the list does not have it?
 missed()
 {
 	local suite
@@ -77,14 +77,15 @@ missed()
 	done
 }
 
-# never_passed: suites that may be skipped wherever they run
+# never_passed: print suites that may be skipped wherever they run
 never_passed()
 {
 	awk '/^[^#]/ && $3 == 0 && ($5 == "-" || $5 ~ /^(all:)?0:/)' \
 		"$top/selftests/vm/suites"
 }
 
-# selects TESTS STATUS LINES: on the host, by the list of this test
+# selects TESTS STATUS LINES: does "select" print so many lines of this test's
+# list?
 selects()
 {
 	local status=0
@@ -93,7 +94,8 @@ selects()
 	[ $status = "$2" ] && [ "$(grep -c '^u/' "$tmp/log")" = "$3" ]
 }
 
-# audits STATUS TEXT ROW...: of a run with these rows, on all there is or WHERE
+# audits STATUS TEXT ROW...: is this the verdict on these rows, of a run on all
+# kernels or on WHERE?
 audits()
 {
 	local status=0 text=$2 want=$1
@@ -110,7 +112,7 @@ echo 1..29
 same
 result $? "each test has a line in the list, each line a test"
 missed lint/shell vm/gate.sh uapi/test_wait net/exact.sh
-result $? "a suite that vanishes from the list is missed"
+result $? "a suite that the list does not have is reported"
 never_passed > "$tmp/log"
 test ! -s "$tmp/log"
 result $? "each suite has tests that must pass somewhere"
@@ -118,7 +120,7 @@ not_executable > "$tmp/log"
 test ! -s "$tmp/log"
 result $? "scripts can be executed"
 "$suites" list > "$tmp/log" 2>&1
-result $? "each test begins with a comment that says what it proves"
+result $? "each test begins with a comment"
 
 export SUITES=$tmp/suites KERNELS="6.1 6.12" SEED=0
 cat > "$SUITES" <<'END'
@@ -158,7 +160,7 @@ result $? "TESTS: a suite that runs elsewhere"
 selects 'onne' 2 0
 result $? "TESTS: an unknown name"
 selects 'one x*' 2 0
-result $? "TESTS: a glob that names nothing, among others"
+result $? "TESTS: a glob that matches nothing, among others"
 audits 0 '' "${good[@]}"
 result $? "a whole run"
 audits 1 '6.12/vm: no verdict on the guest' "${good[@]/6.12\/vm */6.12/other 1 0 0 1 1}"
@@ -186,11 +188,11 @@ WHERE=debug-all audits 1 'split.sh: 1 passed, of 2 at least' \
 	"${results[@]/split.sh 2/split.sh 1}"
 result $? "the debug kernel has less than half of it"
 audits 1 '6.12/k/kernel: 2 skipped, of 0 at most' "${good[@]/6.12\/k\/kernel */6.12/k/kernel 3 0 2 1 1}"
-result $? "what one kernel may skip, another may not"
+result $? "a suite that one kernel may skip and another may not"
 [ "$(for where in 6.1 6.12 debug debug-all; do
 	TESTS=kernel "$suites" select $where | wc -l
 done | tr '\n' ' ')" = "1 1 0 1 " ]
-result $? "a line for one kernel, and for the debug kernel if it has counts of it"
+result $? "a line for one kernel, and with counts for the debug kernel"
 printf 'k/turn%s turn 1 0 -\n' 1 2 3 >> "$SUITES"
 [ "$(for seed in 0 1; do for where in 6.1 6.12 debug debug-all; do
 	SEED=$seed TESTS='turn*' "$suites" select $where | tr '\n' ' '
@@ -198,12 +200,12 @@ printf 'k/turn%s turn 1 0 -\n' 1 2 3 >> "$SUITES"
 done; done)" = "k/turn2 | k/turn1 k/turn3 | | k/turn1 k/turn2 k/turn3 | \
 k/turn1 k/turn3 | k/turn2 | | k/turn1 k/turn2 k/turn3 | " ] &&
 	[ "$(KERNELS=6.1 TESTS='turn*' "$suites" select 6.1 | wc -l)" = 3 ]
-result $? "kernels take suites in turn, and the seed says which is first"
+result $? "kernels take suites in turn; the seed chooses the first"
 printf '%s\n' "6.1/k/turn2 1 0 0 1 1" "6.12/k/turn3 1 0 0 1 1" "6.1/vm 1 0 0 1 1" \
 	"6.12/vm 1 0 0 1 1" > "$tmp/results"
 ! TESTS='turn*' "$suites" audit "$tmp/results" 6.1 6.12 > "$tmp/log" &&
 	[ "$(< "$tmp/log")" = "6.12/k/turn1: did not run" ]
-result $? "a suite has no row on the kernel whose turn it is"
+result $? "a suite has no row on the kernel in turn"
 sed -i '/^k.turn/d' "$SUITES"
 echo 'k/long          each   0   6  all:6:0' >> "$SUITES"
 [ -z "$(TESTS=long "$suites" select debug)" ] &&
@@ -211,7 +213,7 @@ echo 'k/long          each   0   6  all:6:0' >> "$SUITES"
 	echo "debug/k/long 0 0 6 1 1" > "$tmp/results" &&
 	! TESTS=long "$suites" audit "$tmp/results" debug-all > "$tmp/log" &&
 	grep -q 'debug/k/long: 0 passed, of 6 at least' "$tmp/log"
-result $? "too few of a suite that only check-debug has there"
+result $? "too few of a suite that only check-debug runs there"
 sed -i '$d' "$SUITES"
 printf '%s\n' "${good[@]}" > "$tmp/results"
 "$suites" update "$tmp/results" > "$tmp/log" 2>&1 &&
@@ -220,5 +222,5 @@ printf '%s\n' "${good[@]}" > "$tmp/results"
 result $? "the counts of a run become those of the list"
 echo "host/u/one 2 1 0 1 1" >> "$tmp/results"
 ! "$suites" update "$tmp/results" > "$tmp/log" 2>&1
-result $? "but not of a run with failures"
+result $? "the counts of a run with failures do not"
 [ $failed = 0 ]

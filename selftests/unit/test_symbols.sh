@@ -11,7 +11,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 n=0 failed=0
 
-# result NAME COMMAND...
+# result NAME COMMAND...: a row, which passes if the command succeeds
 result()
 {
 	local name=$1 said
@@ -26,7 +26,7 @@ result()
 	fi
 }
 
-# What the headers declare: functions as the compiler sees them, and objects.
+# Functions and objects that the headers declare, as the compiler sees them.
 declared()
 {
 	local header
@@ -59,7 +59,7 @@ static_names()
 	diff "$tmp/declared" "$tmp/static"
 }
 
-# What was built for /usr/local is installed elsewhere.
+# A build for /usr/local is installed with another PREFIX.
 installed()
 {
 	make -s -C "$top/tools/libaggnet" O="$lib" PREFIX="$tmp/usr" \
@@ -74,7 +74,7 @@ pkg_config()
 	PKG_CONFIG_PATH=$tmp/usr/lib/pkgconfig pkg-config "$@" aggnet
 }
 
-# A program with a function of its own of each name that the library uses inside.
+# A program may define functions with the names that the library uses inside.
 own_functions()
 {
 	cat > "$tmp/own.c" << 'EOF'
@@ -112,8 +112,8 @@ static_flags()
 echo 1..6
 result "the headers declare names" declared
 result "the shared library exports what they declare" shared_names
-result "the static library, too" static_names
+result "the static library exports what they declare" static_names
 result "pkg-config follows PREFIX of the installation" installed
 result "static link: the mathematical library" static_flags
-result "a program's own functions" own_functions
+result "a program may use the library's internal names" own_functions
 exit $failed

@@ -10,7 +10,8 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 n=0 failed=0
 
-# gcov DIRECTORY COUNT...: of the lines of a function, as gcov has it
+# gcov DIRECTORY COUNT...: write gcov's output for a function whose lines ran so
+# often
 gcov()
 {
 	local dir=$tmp/$1 count line=2
@@ -27,7 +28,8 @@ gcov()
 	} > "$dir/a.c.gcov"
 }
 
-# row STATUS TEXT NAME REASON: with that reason, a text is in the list
+# row STATUS TEXT NAME REASON: with that line in the list of reasons, the output
+# has TEXT
 row()
 {
 	local status=0

@@ -11,7 +11,7 @@ trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit
 n=0 failed=0
 
-# result WHAT WRONG: nothing is wrong if that is empty
+# result WHAT WRONG: a row, which passes if WRONG is empty
 result()
 {
 	n=$((n + 1))
@@ -23,7 +23,7 @@ result()
 	fi
 }
 
-# refused STATUS SENTENCE ARGUMENT...: nothing else is said
+# refused STATUS SENTENCE ARGUMENT...: aggctl prints this error and nothing else
 refused()
 {
 	local want=$1 sentence=$2 status=0 wrong=''
@@ -40,7 +40,7 @@ refused()
 small=(--topology "bcube:2,1" --senders "v1,v3" --receivers v0)
 
 "$aggctl" -j plan "${small[@]}" > plan.json
-# An update takes nothing that is the plan's, and says by name what it does not.
+# An update does not accept options that a plan already has, and names them.
 mapfile -t options < <("$aggctl" plan -h |
 	sed -n '/^  --update /d; /^  --dot /d; s/^  \(--[a-z-]*\) \{0,1\}\([^ ]*\).*/\1 \2/p')
 result "plan has options" "$([ ${#options[@]} -gt 25 ] || echo "${options[*]}")"
@@ -59,7 +59,7 @@ refused 2 "plan: --update: needs changes, like join:v7 or failed:w6" \
 "$aggctl" plan --update plan.json --dot dot join:v2 > out
 result "a plan that is changed is drawn" "$(grep -q v2 dot || echo "not v2")"
 
-# What should be a file of text, or of a plan.
+# Files given as text or as a plan.
 : > empty
 printf 'v1\0v3' > zero
 mkdir dir
@@ -81,7 +81,7 @@ for file in "dir:Is a directory" "none:No such file or directory" \
 	done
 done
 
-# Values that say nothing, or too much.
+# Values that are empty or too large.
 refused 2 "plan: --elements: a vector has one at least" \
 	plan "${small[@]}" --elements 0
 refused 2 "plan: --bloom-trees: a table is for one tree at least" \
@@ -121,7 +121,7 @@ refused 2 "plan: 'irs' is for --update only" plan --method list irs
 result "methods as JSON" "$(diff <("$aggctl" plan --method list) \
 	<("$aggctl" -j plan --method list | jq -r '.[]'))"
 
-# Before anything is computed.
+# These are found before anything is computed.
 refused 2 "eval: --plot: 'x.gif' ends in neither .svg nor .png" \
 	eval 004-fig8b --plot x.gif
 refused 2 "eval: --plot: the file name has a control character" \
@@ -133,7 +133,8 @@ refused 2 "eval: --plot: 000-table2 is a table" eval 000-table2 --plot x.svg
 refused 1 "eval: --rst: dir: Is a directory" eval --rst dir
 refused 1 "eval: --rst: empty: lacks the marks of the tables" eval --rst empty
 
-# unwritten WHAT SENTENCE STATUS: of standard output that takes nothing
+# unwritten WHAT SENTENCE STATUS: the error of standard output that cannot be
+# written
 unwritten()
 {
 	local wrong=''
@@ -155,19 +156,19 @@ for command in -h "plan -h" "plan ${small[*]}" "-j plan ${small[*]}" \
 	"$aggctl" "${args[@]}" 2> err >&- || status=$?
 	unwritten "closed: $command" "Bad file descriptor" $status
 done
-# The most that an entry takes.
+# The longest that an entry accepts.
 result "the longest give-up" "$([ "$("$aggctl" -j plan "${small[@]}" \
 	--give-up 2147.483 | jq .entries.give_up)" = 2147483 ] || echo "refused")"
 result "1024 writers at a sender" "$("$aggctl" -j plan --topology bcube:2,1 \
 	--senders "v1*512,v3" --receivers v0 --writers 2 2>&1 > out)"
-# A number that begins with 0 is decimal, as everywhere else.
+# A number that begins with 0 is decimal, as in other options.
 result "a job of 010" "$([ "$("$aggctl" -j plan "${small[@]}" --job 010 |
 	jq .job)" = 10 ] || echo "it is not 10")"
 result "a job of 0x10" "$([ "$("$aggctl" -j plan "${small[@]}" --job 0x10 |
 	jq .job)" = 16 ] || echo "it is not 16")"
 
-# Three flows by one link: 3 times 2 MB in packets of 1514 bytes with 1392 bytes
-# of records, and one packet that waits at the switch.
+# Three flows on one link: 3 times 2 MB in packets of 1514 bytes, which carry
+# 1392 bytes of records, and one packet that waits at the switch.
 "$aggctl" -j plan --topology ghc:4 --senders v1,v2,v3 --receivers v0 \
 	--method irs --rate 10mbit --flow-size 2000000 > timed.json
 result "predicted seconds" "$(jq -c '.metrics |
@@ -178,8 +179,8 @@ result "predicted seconds" "$(jq -c '.metrics |
 result "predicted seconds after an update" "$(jq .metrics.bottleneck_bytes \
 	less.json | grep -vx 4350574)"
 
-# Without Graphviz there is no drawing, but the plan is whole. It is longer than
-# a pipe holds.
+# Without Graphviz aggctl draws nothing and prints the whole plan, which is
+# longer than a pipe's buffer.
 many=(--topology "bcube:8,2" --senders "random:400" --receivers v0 --seed 1)
 mkdir nodot
 status=0
@@ -191,7 +192,7 @@ result "no Graphviz: an error" "$(
 result "no Graphviz: the plan" "$(jq -e .job plan.nodot > /dev/null 2> why ||
 	echo "it is not whole: $(cat why)")"
 
-# What is opened meanwhile is not taken for standard output.
+# A file opened while standard output is closed must not become standard output.
 status=0
 "$aggctl" plan "${small[@]}" --dot closed 2> err >&- || status=$?
 unwritten "closed, and a drawing" "Bad file descriptor" $status

@@ -9,8 +9,8 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 n=0 failed=0
 
-# run_of DMESG...: what a guest leaves that did nothing wrong, with these lines
-# in its log
+# run_of DMESG...: make the files of a good run, with these lines in the guest's
+# log
 run_of()
 {
 	rm -rf "$tmp/run"
@@ -25,7 +25,7 @@ run_of()
 	printf '%s\n' "$@" "vm: end" >> "$tmp/run/dmesg"
 }
 
-# says NAME STATUS TEXT [QEMU_STATUS]: of what is in $tmp/run
+# says NAME STATUS TEXT [QEMU_STATUS]: the verdict on $tmp/run
 says()
 {
 	local status=0
@@ -42,7 +42,7 @@ says()
 	fi
 }
 
-# lines COUNT TEXT
+# lines COUNT TEXT: print so many numbered lines
 lines()
 {
 	seq -f "$2 %.0f" "$1"

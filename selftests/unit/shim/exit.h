@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Included before each test: the harness ends a test's process by _exit(),
- * which would skip the leak check; a leak fails the test instead. So it would
- * the counts of a build with --coverage.
+/* Included before each test: the harness ends a test's process with _exit(),
+ * which would skip the leak check, and the counts of a build with --coverage.
+ * With this file a leak fails the test.
  */
 #ifndef _SHIM_EXIT_H
 #define _SHIM_EXIT_H

@@ -58,7 +58,9 @@ void aggnet_free(void *p)
 	shim_free(p);
 }
 
-/* There is one group; a reference that is kept shows like memory. */
+/*
+ * There is one group; a reference that is not dropped counts as leaked memory.
+ */
 struct mem_cgroup *aggnet_payer_get(void)
 {
 	shim_alloc_live++;

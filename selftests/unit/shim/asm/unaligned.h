@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Where 6.1 has what 6.12 has in linux/unaligned.h. */
+/* 6.1 has here what 6.12 has in linux/unaligned.h. */
 #include <linux/unaligned.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A warning or a BUG ends the test: nothing may trip one. */
+/* A warning or a BUG ends the test. */
 #ifndef _SHIM_LINUX_BUG_H
 #define _SHIM_LINUX_BUG_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Where the kernel proper has CRC32C without a module. */
+/* CRC32C as the kernel has it without the crypto module. */
 #ifndef _SHIM_LINUX_CRC32_H
 #define _SHIM_LINUX_CRC32_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* No locks here: the tests have one thread. */
+/* No locks: the tests have one thread. */
 #ifndef _SHIM_LINUX_LOCKDEP_H
 #define _SHIM_LINUX_LOCKDEP_H
 

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Pure cores see no packet buffer; headers may name one. */
+/* Pure cores use no packet buffers; headers may name the type. */
 struct sk_buff;

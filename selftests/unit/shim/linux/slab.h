@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Counts down; the allocation that takes it from 1 to 0 fails. 0: none does. */
+/* Counts down; the allocation that turns 1 into 0 fails. 0: none fails. */
 extern unsigned long shim_alloc_fail;
 /* Allocations that have not been freed yet. */
 extern long shim_alloc_live;
