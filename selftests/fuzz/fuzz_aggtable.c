@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Fuzz target: any records, merged and packed in any portions. The total that
- * comes out equals the total that went in, and nothing remains.
+/* Fuzz target: any records, merged and packed in any portions. The total of the
+ * output equals that of the input, and nothing remains.
  */
 #include <linux/compiler.h>
 #include <linux/kernel.h>
@@ -15,8 +15,8 @@
 #define LIMIT	(256 * AGGNET_CHUNK)
 
 /**
- * struct total - of all records that passed
- * @state: what one key under which they all were would have
+ * struct total - the total of all records that passed
+ * @state: the state of one key that all of them would have
  * @units: original records
  */
 struct total {
@@ -87,7 +87,7 @@ static void pack(struct aggnet_table *t, struct total *out, u32 room, u32 max,
 	free(buf);
 }
 
-/* A step: kind, 16 bits of argument, and for merging that many bytes. */
+/* A step: its kind, a 16-bit argument, and for merging that many bytes. */
 static void run(struct aggnet_table *t, const u8 *data, size_t size)
 {
 	struct total in, out;

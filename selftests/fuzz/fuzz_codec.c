@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Fuzz target: a datagram from any sender, parsed as the receive path does. An
- * accepted datagram reads back.
+ * accepted datagram is unchanged after it is written and read again.
  */
 #include <linux/compiler.h>
 #include <linux/kernel.h>
@@ -18,7 +18,7 @@ static const struct aggnet_secret keys[] = {
 	{ .keyed = true, .bytes = "0123456789abcdef" },
 };
 
-/* What is accepted reads back, and survives being written again. */
+/* Accepted records are equal after they are written and read again. */
 static void check_records(const u8 *data, size_t len, unsigned int max)
 {
 	int n = aggnet_parse_records(&plain, false, data, len, max);
@@ -46,7 +46,7 @@ static void check_records(const u8 *data, size_t len, unsigned int max)
 	CHECK(data == end);
 }
 
-/* Any link, of any level; what is spent names none. */
+/* Any link of any level; a spent filter matches none. */
 static void check_filter(const struct aggnet_pkt *pkt)
 {
 	const struct aggnet_filter *f = pkt->filter;
@@ -79,7 +79,7 @@ static void check_packet(u8 *data, size_t len)
 	CHECK(!pkt.filter == !pkt.filter_size);
 	check_filter(&pkt);
 	aggnet_put_header(&again, &pkt);
-	/* More hops than there may be are read as the most. */
+	/* A larger hop field than allowed is read as the maximum. */
 	CHECK(again.hop == min_t(u8, hdr->hop, AGGNET_HOP_MAX));
 	again.hop = hdr->hop;
 	CHECK(!memcmp(&again, hdr, offsetof(struct aggnet_hdr, tag)));
@@ -106,7 +106,10 @@ static void check_packet(u8 *data, size_t len)
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	/* Of its size exactly, so that the sanitizer guards its end. */
+	/*
+	 * Allocate the exact size, so that the sanitizer reports reads behind
+	 * the end.
+	 */
 	u8 *copy = memcpy(malloc(size ? size : 1), data, size);
 
 	check_packet(copy, size);

@@ -15,7 +15,7 @@ static const char *const methods[] = {
 	"steiner", "mib", "mc", "m2", "srs", "srs:safe", "exact", "rs:best",
 };
 
-/* Without digits. */
+/* Topologies without digits. */
 static const char *const graphs[] = {
 	"camcube:3,2,3", "dcell:3,1", "leafspine:3,2,4", "fattree:4",
 	"racks:3,4",
@@ -28,7 +28,7 @@ static const char *const graph_methods[] = {
 
 #define PICK(array, n) ((array)[(n) % (sizeof(array) / sizeof(*(array)))])
 
-/** struct input - what is left of the bytes. */
+/** struct input - the remaining bytes. */
 struct input {
 	const uint8_t *at;
 	const uint8_t *end;
@@ -54,7 +54,7 @@ static void check(const struct aggt_topo *topo, const struct aggt_plan *plan)
 		CHECK(!verify_plan(topo, aggt_plan_job(plan), plan, true));
 }
 
-/* A tree of any edges is refused or is a tree. */
+/* Any edges either form a tree or are refused. */
 static struct aggt_plan *restore(struct input *in,
 				 const struct aggt_topo *topo,
 				 const struct aggt_job *job)
@@ -76,7 +76,7 @@ static struct aggt_plan *restore(struct input *in,
 	return plan;
 }
 
-/* The rest are changes, one a line. */
+/* The remaining bytes are changes, one per line. */
 static struct aggt_plan *update(struct input *in, struct aggt_topo *topo,
 				struct aggt_plan *plan)
 {
@@ -126,7 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	job.delta = take(&in) % 5 * 0.25;
 	job.n_senders = take_nodes(&in, senders);
 	job.n_receivers = take_nodes(&in, receivers);
-	/* The exact method is quick up to a handful of senders only. */
+	/* The exact method is quick only for a few senders. */
 	if (!strcmp(job.method, "exact") && job.n_senders > 6)
 		job.n_senders = 6;
 	if (what & 0x80) {

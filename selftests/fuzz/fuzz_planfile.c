@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Fuzz target: plan files as "apply" and "plan --update" read them. An accepted
- * plan is the same when it is written and read again.
+ * plan is unchanged after it is written and read again.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +17,10 @@
 
 #define CHECK(cond) do { if (!(cond)) __builtin_trap(); } while (0)
 
-/* Instead of aggctl's: a refusal must say why, but not to the log. */
+/*
+ * Replaces aggctl's function: a refusal must have a message, which is not
+ * printed.
+ */
 static bool said;
 
 void err(const char *fmt, ...)
@@ -37,7 +40,7 @@ int usage(const char *fmt, ...)
 	return ST_USAGE;
 }
 
-/* Parents come first in the order in which nodes take their parts. */
+/* Nodes install their parts in an order with parents first. */
 static void check_file(struct plan_file *file)
 {
 	size_t i;
@@ -78,13 +81,13 @@ static void check_again(const struct plan *plan)
 	json_decref(json);
 }
 
-/* The first sender leaves: differences are told of nodes as they are there. */
+/* The first sender leaves: differences refer to nodes that exist. */
 static void update(struct plan *plan, const json_t *old)
 {
 	const struct aggt_job *job = aggt_plan_job(plan->trees);
 	char text[32], *change = text;
 
-	/* It is compared with a plan built anew, which others take too long. */
+	/* Compare it with a newly built plan; other methods take too long. */
 	if (strcmp(job->method, "irs") && strcmp(job->method, "ars"))
 		return;
 	snprintf(text, sizeof(text), "leave:v%u", job->senders[0]);
@@ -113,7 +116,7 @@ static json_t *any_value(unsigned int draw)
 	}
 }
 
-/* Replace, repeat or drop a value somewhere below @json. */
+/* Replace, repeat or delete a value somewhere below @json. */
 static void alter(json_t *json, unsigned int draw)
 {
 	size_t n = json_is_object(json) ? json_object_size(json) :
@@ -144,7 +147,7 @@ static void alter(json_t *json, unsigned int draw)
 	}
 }
 
-/* Most of what is changed byte by byte is no JSON any more. */
+/* Most changes of single bytes would make invalid JSON. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t len, size_t room,
 			       unsigned int seed)
 {

@@ -9,7 +9,7 @@
 
 #define CHECK(cond) do { if (!(cond)) __builtin_trap(); } while (0)
 
-/* A graph: the way from one end to the other is made of hops. */
+/* In a graph the path from one server to another consists of hops. */
 static void check_way(const struct aggt_topo *topo)
 {
 	aggt_node at = 0, last = aggt_topo_servers(topo) - 1, next;
@@ -43,12 +43,18 @@ static void check_digits(const struct aggt_topo *topo)
 	CHECK(aggt_topo_distance(topo, 0, last) == aggt_topo_dims(topo));
 }
 
-/* What was parsed reads the same by its own name, and adds up. */
+/*
+ * A parsed topology gives the same when its own name is parsed, and sizes
+ * agree.
+ */
 static void check_topology(const struct aggt_topo *topo)
 {
 	struct aggt_topo *again = aggt_topo_parse(aggt_topo_name(topo), NULL);
 
-	/* A described graph has names of its own, and none that describes it. */
+	/*
+	 * A described graph has names for its servers, and no name that
+	 * describes it.
+	 */
 	if (aggt_topo_server_name(topo, 0)) {
 		CHECK(!again);
 		check_way(topo);

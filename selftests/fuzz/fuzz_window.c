@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Fuzz target: any history of sequences, samples and losses, against a plain
- * list.
+/* Fuzz target: any history of sequences, samples and losses, compared with a
+ * plain list.
  */
 #include <asm/byteorder.h>
 #include <linux/compiler.h>
@@ -11,9 +11,9 @@
 #include "compat.h"
 
 #define CHECK(cond) do { if (!(cond)) __builtin_trap(); } while (0)
-#define SPAN	65536	/* sequences that the plain list can hold */
+#define SPAN	65536	/* size of the plain list */
 
-/* The window against a plain list; three bytes a step. */
+/* The window, compared with a plain list; a step has three bytes. */
 static void check_rxwin(const u8 *data, size_t size, u32 first)
 {
 	static bool seen[SPAN + 2 * AGGNET_WINDOW];
@@ -50,7 +50,7 @@ static void check_rxwin(const u8 *data, size_t size, u32 first)
 		CHECK(aggnet_ack_covers(&ack, first + d) == seen[d]);
 }
 
-/* Five bytes a step: what happens, and a number for it. */
+/* A step has five bytes: an event and a number. */
 static void check_control(const u8 *data, size_t size, u32 max, u32 nxt)
 {
 	struct aggnet_cwnd c;

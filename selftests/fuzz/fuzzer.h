@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What libFuzzer calls, and what it offers to a mutator. */
+/* The functions that libFuzzer calls, and its function for custom mutators. */
 #ifndef FUZZER_H
 #define FUZZER_H
 

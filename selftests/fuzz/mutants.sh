@@ -15,7 +15,7 @@ SEED=${MUTANTS_SEED:-1}
 FLOW_RUNS=${FLOW_RUNS:-2000}
 FUZZ_RUNS=${FUZZ_RUNS:-3000}
 
-# suite PROGRAM: the folder that makes it
+# suite PROGRAM: print the folder that builds it
 suite()
 {
 	case $1 in
@@ -26,7 +26,7 @@ suite()
 	esac
 }
 
-# half PROGRAM: which of the two builds, that go on at the same time, has it
+# half PROGRAM: print which of the two parallel builds makes it
 half()
 {
 	case $1 in
@@ -35,7 +35,7 @@ half()
 	esac
 }
 
-# build COPY PROGRAM: a mutant is compiled for one short run, so not optimised
+# build COPY PROGRAM: build without optimisation, as a mutant runs only briefly
 build()
 {
 	local at
@@ -45,7 +45,7 @@ build()
 		> "$1/log" 2>&1
 }
 
-# fuzz COPY PROGRAM
+# fuzz COPY PROGRAM: run a libFuzzer target
 fuzz()
 {
 	local at name=${2#fuzz_}
@@ -57,7 +57,7 @@ fuzz()
 		"$1/corpus" "$1/selftests/$at/seeds/$name"
 }
 
-# run COPY PROGRAM: status 1 if it finds something
+# run COPY PROGRAM: exit status 1 if it detects a fault
 run()
 {
 	case $2 in
@@ -70,15 +70,15 @@ run()
 	esac > "$1/log" 2>&1
 }
 
-# The program's own words, or the sanitizer's.
+# Print the program's last message, or the sanitizer's.
 said()
 {
 	grep -a -m 1 -e '^# [a-z_]*[.:]' -e '^SUMMARY' -e '^not ok' \
 		-e '^[a-z_]*: ' "$1/log" | sed 's/^# //' | cut -c 1-100
 }
 
-# replace TEXT OTHER FUNCTION < FILE: where the text stands once, in the function
-# if there is one; else fail
+# replace TEXT OTHER FUNCTION < FILE: replace TEXT, which must stand exactly
+# once in the file, or in FUNCTION if it is not empty
 replace()
 {
 	TEXT=$1 OTHER=$2 FUNCTION=$3 awk '
@@ -98,7 +98,7 @@ replace()
 	END { exit found != 1 }'
 }
 
-# verdict COPY PROGRAM FILE TEXT OTHER: found, missed, or what else became of it
+# verdict COPY PROGRAM FILE TEXT OTHER: print found, missed, or another outcome
 verdict()
 {
 	local copy=$1 program=$2 file=$3 status=0 path
@@ -122,7 +122,7 @@ verdict()
 	cp "$copy/whole" "$path"
 }
 
-# result WANTED GOT COPY WHAT
+# result WANTED GOT COPY WHAT: one TAP line
 result()
 {
 	if [ "$1" = "$2" ]; then
@@ -133,7 +133,7 @@ result()
 	fi
 }
 
-# control COPY PROGRAM: what is not broken passes
+# control COPY PROGRAM: the program passes on the unchanged source
 control()
 {
 	local got="it does not build"
@@ -145,8 +145,8 @@ control()
 	result passed "$got" "$1" "$2: nothing is broken"
 }
 
-# copy_tree COPY: with the objects that are there, which are as old, against their
-# sources, as they were
+# copy_tree COPY: copy the tree with its objects and their times, so that only
+# changed files are compiled
 copy_tree()
 {
 	local at
@@ -161,7 +161,7 @@ copy_tree()
 	find "$1/build" -name '*.d' -type f -exec sed -i "s,$top/,$1/,g" {} +
 }
 
-# work HALF: its controls, then its mutants
+# work HALF: run its controls, then its mutants
 work()
 {
 	local copy=$OUT/$1 file program what text other
@@ -182,13 +182,13 @@ rm -rf "$OUT"
 mkdir -p "$OUT"
 grep -v -e '^#' -e '^$' "$here/mutants.txt" | grep -e "${1:-.}" > "$OUT/rows"
 [ -s "$OUT/rows" ] || { echo "Bail out! no row matches"; exit 1; }
-unset MAKEFLAGS	# of a make -j that runs this
+unset MAKEFLAGS	# of a make -j that calls this script
 declare -A tried=()
 work flow > "$OUT/flow.tap" &
 work other > "$OUT/other.tap" &
 wait
 echo "# seed $SEED"
-# What was to be done, so that a half that dies is seen.
+# The plan comes first, so that a half that ends early is detected.
 echo "1..$(($(wc -l < "$OUT/rows") + $(cut -d @ -f 2 "$OUT/rows" | sort -u | wc -l)))"
 awk '/^(not )?ok / { n++; sub(/ok /, "ok " n " ") } { print }' \
 	"$OUT/flow.tap" "$OUT/other.tap"

@@ -35,7 +35,7 @@ static struct aggnet_tree *begin(const struct world_conf *conf, u32 node)
 	return tree_of(node);
 }
 
-/* The oldest packet under way, with its body. */
+/* Take the oldest packet under way and its header. */
 static bool heard(struct peer *p, struct aggnet_pkt *pkt)
 {
 	static struct packet copy;
@@ -48,7 +48,9 @@ static bool heard(struct peer *p, struct aggnet_pkt *pkt)
 	return true;
 }
 
-/* What the peer says, and the type of the first answer; 0: there is none. */
+/*
+ * Send a packet of the peer. Return: the type of the first answer, 0: no answer
+ */
 static u8 asks(struct peer *p, u8 type, u16 flags, const void *body, u16 length,
 	       struct aggnet_pkt *answer)
 {
@@ -57,7 +59,7 @@ static u8 asks(struct peer *p, u8 type, u16 flags, const void *body, u16 length,
 	return heard(p, answer) ? answer->type : 0;
 }
 
-/* An OPEN to any end. Return: the type of the answer, 0: there is none */
+/* Send an OPEN to any end. Return: the type of the answer, 0: no answer */
 static u8 opens(struct peer *p)
 {
 	const struct aggnet_shape *shape = &p->tree->conf.shape;
@@ -82,7 +84,7 @@ static u8 probes(struct peer *p)
 	return asks(p, AGGNET_PROBE, 0, NULL, 0, &answer);
 }
 
-/* A child of @tree that is bound. */
+/* Bind a child to @tree. */
 static struct peer child(struct aggnet_tree *tree, u32 id, u64 nonce)
 {
 	struct peer p = { .tree = tree, .id = htonl(id), .nonce = nonce };
@@ -117,7 +119,9 @@ static void finishes(struct peer *p, u32 weight, u64 records)
 	finishes_short(p, weight, records, 0);
 }
 
-/* Everything arrives, nothing is written, until @us have passed or @tree ends. */
+/*
+ * Deliver everything until @us have passed or @tree ends; no record is written.
+ */
 static u64 runs(const struct aggnet_tree *tree, u64 us)
 {
 	u64 start = world.us, next;
@@ -153,7 +157,7 @@ FIXTURE_TEARDOWN(ends)
 
 /* --- a newer epoch ---------------------------------------------------------- */
 
-/* All it says while it goes is lost. */
+/* Begin a newer epoch at the node; its packets of the change are lost. */
 static void renew_in_silence(u32 node)
 {
 	world.harm = true;
@@ -163,7 +167,7 @@ static void renew_in_silence(u32 node)
 	world.packets = 0;
 }
 
-/* All are there, and the child is bound to its acceptor. */
+/* All members are there, and the child is bound to its acceptor. */
 static struct aggnet_tree *all_bound(const struct world_conf *conf)
 {
 	struct aggnet_tree *tree;
@@ -178,7 +182,7 @@ static struct aggnet_tree *all_bound(const struct world_conf *conf)
 	return tree;
 }
 
-/* The tree ends within an RTO: that node has a newer epoch. */
+/* The tree ends within an RTO, because the node @origin has a newer epoch. */
 static void check_stale(struct __test_metadata *_metadata,
 			const struct aggnet_tree *tree, u32 origin)
 {
@@ -188,7 +192,7 @@ static void check_stale(struct __test_metadata *_metadata,
 	EXPECT_EQ(world.node[origin].an.identity, tree->outcome.origin);
 }
 
-/* The acceptor has it: what the child says next is answered. */
+/* The acceptor has a newer epoch and answers the child's next packet. */
 TEST_F(ends, epoch__newer_one_ends_a_bound_child)
 {
 	struct aggnet_tree *tree = all_bound(&plain);
@@ -203,7 +207,7 @@ static const struct world_conf anew = {
 	.payload = AGGNET_PAYLOAD_USUAL, .memory = 8, .records = 64, .keys = 64,
 };
 
-/* It has another key; the answer is under the one that the child has. */
+/* The newer epoch has another key; the answer is under the child's key. */
 TEST_F(ends, epoch__newer_one_of_another_key_ends_a_child)
 {
 	struct aggnet_tree *tree = all_bound(&anew);
@@ -213,7 +217,10 @@ TEST_F(ends, epoch__newer_one_of_another_key_ends_a_child)
 	check_stale(_metadata, tree, ACCEPTOR);
 }
 
-/* A repair in between keeps the newer key, and remembers the older one. */
+/*
+ * A repair in between keeps the newer key, and the acceptor still knows the
+ * older one.
+ */
 TEST_F(ends, epoch__repaired_one_of_another_key_ends_a_child)
 {
 	struct aggnet_tree *tree = all_bound(&anew);
@@ -231,7 +238,7 @@ static const struct world_conf secret = {
 	.memory = 8, .records = 64, .keys = 64,
 };
 
-/* The child has it, and the ABORT of its older one was lost. */
+/* The child has a newer epoch, and the ABORT of its older one was lost. */
 TEST_F(ends, epoch__newer_one_ends_an_acceptor)
 {
 	all_bound(&secret);
@@ -240,7 +247,9 @@ TEST_F(ends, epoch__newer_one_ends_an_acceptor)
 	check_stale(_metadata, tree_of(RECEIVER), CHILD);
 }
 
-/* Without a key any host can say so: only a bound child's ABORT counts. */
+/*
+ * Without a key any host can send an OPEN: only a bound child's ABORT counts.
+ */
 TEST_F(ends, epoch__newer_one_does_not_end_an_acceptor_without_a_key)
 {
 	all_bound(&plain);
@@ -250,7 +259,7 @@ TEST_F(ends, epoch__newer_one_does_not_end_an_acceptor_without_a_key)
 	EXPECT_LT(0, world.node[ACCEPTOR].stats.value[AGGNET_STAT_drop_epoch_new]);
 }
 
-/* Nothing has begun that could end. */
+/* An idle acceptor has no transfer that could end. */
 TEST_F(ends, epoch__newer_one_leaves_an_idle_acceptor)
 {
 	world_start(&secret, SEED);
@@ -262,7 +271,7 @@ TEST_F(ends, epoch__newer_one_leaves_an_idle_acceptor)
 	EXPECT_LT(0, world.node[ACCEPTOR].stats.value[AGGNET_STAT_drop_epoch_new]);
 }
 
-/* The key is that of neither entry. */
+/* The packet has neither the entry's key nor the older one. */
 TEST_F(ends, epoch__older_one_of_an_unknown_key_is_not_answered)
 {
 	struct aggnet_tree *tree = all_bound(&anew);
@@ -291,11 +300,11 @@ TEST_F(ends, epoch__newer_one_ends_a_child_that_opens)
 
 /* --- many children ---------------------------------------------------------- */
 
-#define MANY	200	/* slots for several times as many as one run looks at */
+#define MANY	200	/* slots for several times the limit of one section */
 
 static u32 told[MANY];
 
-/* One of many that is told of an abort. */
+/* Count the ABORTs that each of many children gets. */
 static void count_told(const struct aggnet_pkt *pkt)
 {
 	u32 i = ntohl(pkt->dst) - MANY_FIRST;
@@ -304,7 +313,7 @@ static void count_told(const struct aggnet_pkt *pkt)
 		told[i]++;
 }
 
-/* The receiver of as many sources, all of which have come. */
+/* A receiver with MANY sources, all of which are bound. */
 static struct aggnet_tree *many(void)
 {
 	struct node *node = &world.node[RECEIVER];
@@ -329,7 +338,7 @@ static struct aggnet_tree *many(void)
 	return node->tree;
 }
 
-/* Each has been told of zero credit, and then room comes free. */
+/* Each child has been sent zero credit, and then memory becomes free. */
 TEST_F(ends, many__are_told_of_credit_in_short_runs)
 {
 	struct aggnet_tree *tree = many();
@@ -367,7 +376,9 @@ TEST_F(ends, many__are_told_of_an_abort_in_short_runs)
 	check_told(_metadata);
 }
 
-/* Nothing answers for a withdrawn entry: its children are told now, or never. */
+/*
+ * A withdrawn entry answers nothing later: all children must get an ABORT now.
+ */
 TEST_F(ends, withdrawn__is_told_to_all_children)
 {
 	struct aggnet_tree *tree = many();
@@ -381,7 +392,7 @@ TEST_F(ends, withdrawn__is_told_to_all_children)
 
 /* --- an end that is DONE ---------------------------------------------------- */
 
-/* A receiver whose three sources have come to it, and given nothing. */
+/* A receiver with its three sources bound, which have sent their FINs. */
 static struct aggnet_tree *whole_of(struct peer *p, u32 records)
 {
 	struct aggnet_tree *tree = begin(&plain, RECEIVER);
@@ -402,7 +413,7 @@ static struct aggnet_tree *whole(struct peer *p)
 	return whole_of(p, 0);
 }
 
-/* The reader's next message. Return: its length, or why there is none */
+/* Read the reader's next message. Return: its length, or a negative errno */
 static int reads(struct aggnet_tree *tree, u16 *type)
 {
 	u8 buf[AGGNET_RECORD_MAX];
@@ -413,7 +424,7 @@ static int reads(struct aggnet_tree *tree, u16 *type)
 	return len;
 }
 
-/* An end mark that is read but not taken decides nothing. */
+/* Reading an end mark without taking it has no effect. */
 TEST_F(ends, done__waits_for_the_end_mark_to_be_taken)
 {
 	struct peer p[3];
@@ -429,7 +440,7 @@ TEST_F(ends, done__waits_for_the_end_mark_to_be_taken)
 	EXPECT_EQ(0, aggnet_tree_end(tree));
 }
 
-/* It has been handed out: another reader would wait for nothing. */
+/* The end mark was handed out: another reader would wait in vain. */
 TEST_F(ends, end_mark__is_for_one_reader)
 {
 	struct aggnet_local other = { 0 };
@@ -468,7 +479,9 @@ TEST_F(ends, end_mark__is_not_given_if_records_are_lost)
 	EXPECT_EQ(AGGNET_R_MISMATCH, tree->outcome.reason);
 }
 
-/* Its copy to the application may fail still: then the sources are not done. */
+/*
+ * Copying the records to the application may still fail: the sources must wait.
+ */
 TEST_F(ends, end_mark__waits_for_records_on_their_way_out)
 {
 	u16 type = 0;
@@ -510,7 +523,9 @@ TEST_F(ends, end_mark__is_not_taken_from_an_aborted_tree)
 	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
 }
 
-/* The child gave up before DONE reached it; its parser takes the answer. */
+/*
+ * The child gave up before DONE arrived; it can parse the answer to its ABORT.
+ */
 TEST_F(ends, abort__of_a_child_is_answered_when_done)
 {
 	struct peer p[3];
@@ -533,14 +548,16 @@ TEST_F(ends, abort__of_a_child_is_answered_when_done)
 
 /* --- a read ----------------------------------------------------------------- */
 
-/* States that take so long to read that one run of the lock reads a few only. */
+/*
+ * States that take so long to read that one section under the lock reads few.
+ */
 static const struct world_conf reals = {
 	.lists = true, .payload = AGGNET_PAYLOAD_USUAL, .memory = 8,
 	.function = AGGNET_FN_SUM, .vtype = AGGNET_VTYPE_FLOAT64,
 	.records = 64, .keys = 64,
 };
 
-/* A receiver of them that has all records. */
+/* A receiver with such states that has all records. */
 static struct aggnet_tree *whole_reals(void)
 {
 	struct aggnet_tree *tree = begin(&reals, RECEIVER);
@@ -573,9 +590,9 @@ TEST_F(ends, read__fills_its_buffer_in_several_runs_of_the_lock)
 	EXPECT_EQ(0, aggnet_tree_keys(tree));
 }
 
-static int other_read;	/* what another thread's last read returned */
+static int other_read;	/* result of another thread's last read */
 
-/* Between two runs of a read another thread reads all the rest. */
+/* Between two sections of a read another thread reads all the rest. */
 static void read_between(struct aggnet_tree *tree)
 {
 	static u8 buf[64 * AGGNET_RECORD_MAX];
@@ -588,7 +605,7 @@ static void read_between(struct aggnet_tree *tree)
 	other_read = aggnet_tree_read(tree, &msg, buf, sizeof(buf), false);
 }
 
-/* The first thread has records of its first run, and may lose them still. */
+/* The first thread may still lose the records of its first section. */
 TEST_F(ends, end_mark__does_not_come_between_two_runs_of_a_read)
 {
 	struct aggnet_tree *tree = whole_reals();
@@ -637,7 +654,7 @@ static struct aggnet_tree *pairs(void)
 	return node->tree;
 }
 
-/* All sources missed their planned ends, which come with nothing. */
+/* All sources bypass their planned ends, which bind and have nothing. */
 TEST_F(ends, slots__are_there_for_empty_ends_and_all_sources)
 {
 	struct aggnet_tree *tree = pairs();
@@ -669,20 +686,20 @@ TEST_F(ends, slots__of_planned_children_are_kept)
 		if (opens(&p) != AGGNET_ACCEPT)
 			break;
 		EXPECT_EQ(AGGNET_ACK, probes(&p));
-		finishes(&p, 0, 0);	/* room for the next one */
+		finishes(&p, 0, 0);	/* makes room for the next one */
 	}
 	EXPECT_LE(SOURCES, i);
 	EXPECT_GT(100, i);
 	for (i = 0; i < ENDS; i++)
 		child(tree, END(i), 1);
 	EXPECT_EQ(ENDS, tree->acceptor.bound_total - tree->acceptor.unplanned);
-	/* A search for a child that is not there ends soon. */
+	/* Searching for a child that does not exist must end soon. */
 	EXPECT_LE(tree->acceptor.bound_total, tree->acceptor.mask / 2 + 1);
 }
 
 /* --- memory of a sorted entry ------------------------------------------------ */
 
-/* A receiver of @n contributors in order. Return: 0, or why it is refused */
+/* Create a receiver of @n sorted contributors. Return: 0 or -errno */
 static long in_order(u32 n, u64 memory)
 {
 	struct node *node = &world.node[RECEIVER];
@@ -703,7 +720,10 @@ static long in_order(u32 n, u64 memory)
 	return 0;
 }
 
-/* Each planned run has its least room, in what the entry may have. */
+/*
+ * The entry's memory must suffice for the least run of each planned
+ * contributor.
+ */
 TEST_F(ends, memory__has_room_for_all_planned_runs)
 {
 	u64 least = 4ull * AGGNET_RUN_MIN *
@@ -714,14 +734,17 @@ TEST_F(ends, memory__has_room_for_all_planned_runs)
 	EXPECT_EQ(0, in_order(4, least));
 }
 
-/* --- who is missing ------------------------------------------------------------- */
+/*
+ * --- missing sources
+ * -------------------------------------------------------------
+ */
 
 static const struct world_conf chain = {
 	.chain = true, .acceptor_writes = true, .lists = true,
 	.payload = AGGNET_PAYLOAD_USUAL, .memory = 8, .records = 64, .keys = 64,
 };
 
-/* All but one are there. They write something and go on living. */
+/* All but one are there. They write some records and stay alive. */
 static struct aggnet_tree *all_but(const struct world_conf *conf, u32 missing)
 {
 	u32 i;
@@ -776,7 +799,7 @@ TEST_F(ends, missing__in_the_middle_of_a_chain)
 	check_missing(_metadata, &chain, OTHER, CHILD);
 }
 
-/* Sorted flows say only with their first record how many sources they are. */
+/* The first record of a sorted flow states the number of its sources. */
 TEST_F(ends, missing__at_the_end_of_a_sorted_chain)
 {
 	struct world_conf conf = chain;
@@ -793,7 +816,10 @@ TEST_F(ends, missing__in_the_middle_of_a_sorted_chain)
 	check_missing(_metadata, &conf, OTHER, CHILD);
 }
 
-/* It comes when its planned end does not wait any more, and others are slow. */
+/*
+ * The source comes when its planned end has stopped waiting and others are
+ * slow.
+ */
 TEST_F(ends, missing__comes_after_all)
 {
 	struct aggnet_tree *tree = all_but(&plain, OTHER);
@@ -808,7 +834,7 @@ TEST_F(ends, missing__comes_after_all)
 	EXPECT_EQ(AGGNET_TREE_DONE, tree->state);
 }
 
-/* A hold that has passed lets go of what is held, though a source may come. */
+/* After hold the end sends what it has, although a source may still come. */
 TEST_F(ends, missing__is_not_waited_for_longer_than_hold)
 {
 	struct world_conf conf = plain;
@@ -822,7 +848,7 @@ TEST_F(ends, missing__is_not_waited_for_longer_than_hold)
 	EXPECT_LT(0, tree->count.records_in);
 }
 
-/* What its planned end told is lost again and again. */
+/* The number that its planned end reports is lost again and again. */
 TEST_F(ends, missing__is_told_until_it_arrives)
 {
 	struct aggnet_tree *tree = all_but(&plain, OTHER);
@@ -837,7 +863,7 @@ TEST_F(ends, missing__is_told_until_it_arrives)
 	EXPECT_EQ(2, aggnet_tree_covered(tree));
 }
 
-/* A PROBE that tells how many sources the flow will contain. */
+/* Send a PROBE that states how many sources the flow will contain. */
 static void tells(struct peer *p, u32 sources)
 {
 	const struct aggnet_probe probe = {
@@ -848,7 +874,7 @@ static void tells(struct peer *p, u32 sources)
 	asks(p, AGGNET_PROBE, 0, &probe, sizeof(probe), &answer);
 }
 
-/* No flow contains more sources than there are. */
+/* A flow cannot contain more sources than there are. */
 TEST_F(ends, told__is_no_more_than_all)
 {
 	struct aggnet_tree *tree = pairs();
@@ -862,7 +888,10 @@ TEST_F(ends, told__is_no_more_than_all)
 	EXPECT_EQ(0, tree->acceptor.told);
 }
 
-/* What it tells goes up and down: the receiver waits for others no longer. */
+/*
+ * The number changes up and down: the receiver does not wait longer because of
+ * it.
+ */
 TEST_F(ends, told__in_turn_postpones_nothing)
 {
 	struct aggnet_tree *tree = pairs();
@@ -882,8 +911,8 @@ TEST_F(ends, told__in_turn_postpones_nothing)
 /* --- refusals ----------------------------------------------------------------- */
 
 /*
- * Unplanned children of @tree that were accepted while there was room. The
- * first ones are bound. Return: the one that was refused
+ * OPEN unplanned children, which are accepted, and bind as many as fit. Return:
+ * the first one that was refused
  */
 static u32 refused(struct aggnet_tree *tree, struct peer *p, u32 n)
 {
@@ -902,7 +931,10 @@ static u32 refused(struct aggnet_tree *tree, struct peer *p, u32 n)
 	return n;
 }
 
-/* It opens anew and is bound, although a copy of its old PROBE comes late. */
+/*
+ * The child opens again and is bound, although a copy of its old PROBE arrives
+ * late.
+ */
 TEST_F(ends, refused__child_is_not_bound_by_a_copy)
 {
 	struct aggnet_tree *tree = pairs();
@@ -911,7 +943,7 @@ TEST_F(ends, refused__child_is_not_bound_by_a_copy)
 	u32 bound = tree->acceptor.bound;
 
 	ASSERT_LT(0, i);
-	finishes(&p[0], 0, 0);	/* now there is room */
+	finishes(&p[0], 0, 0);	/* makes room */
 	EXPECT_EQ(AGGNET_RST, probes(&p[i]));
 	EXPECT_EQ(bound - 1, tree->acceptor.bound);
 	p[i].nonce = 0x999;
@@ -920,7 +952,10 @@ TEST_F(ends, refused__child_is_not_bound_by_a_copy)
 	EXPECT_EQ(bound, tree->acceptor.bound);
 }
 
-/* Another's refusal: those that are bound stay it, those that are not ask again. */
+/*
+ * After the refusal bound children stay bound, and the others are asked to OPEN
+ * again.
+ */
 TEST_F(ends, refused__child_takes_none_with_it)
 {
 	struct aggnet_tree *tree = pairs();
@@ -938,7 +973,7 @@ TEST_F(ends, refused__child_takes_none_with_it)
 		EXPECT_EQ(AGGNET_RST, probes(&p[i + 1]));
 }
 
-/* A planned child that goes to sleep before it is bound asks for no room. */
+/* A planned child that ends before it is bound does not need room. */
 TEST_F(ends, refused__planned_child_takes_none_with_it)
 {
 	struct aggnet_tree *tree = pairs();
@@ -955,7 +990,9 @@ TEST_F(ends, refused__planned_child_takes_none_with_it)
 	EXPECT_EQ(AGGNET_ACK, probes(&p));
 }
 
-/* A child that was not accepted cannot bind: an RST does not tell it our nonce. */
+/*
+ * A child that was not accepted cannot bind: an RST does not contain the nonce.
+ */
 TEST_F(ends, refused__child_is_not_told_the_nonce)
 {
 	struct aggnet_tree *tree = pairs();
@@ -970,7 +1007,7 @@ TEST_F(ends, refused__child_is_not_told_the_nonce)
 	EXPECT_EQ(0, tree->acceptor.bound_total);
 }
 
-/* A stranger to the tree has nothing to add, and may say so. */
+/* A node without sources may send a FIN, but no records. */
 TEST_F(ends, fin__has_no_records_without_sources)
 {
 	struct aggnet_tree *tree = begin(&plain, RECEIVER);
@@ -986,9 +1023,12 @@ TEST_F(ends, fin__has_no_records_without_sources)
 	EXPECT_EQ(p.id, tree->outcome.about);
 }
 
-/* --- a child that a test's acceptor serves ------------------------------------ */
+/*
+ * --- a child whose acceptor is the test
+ * -----------------------------------------
+ */
 
-/* The acceptor of a node that has begun to open. */
+/* The acceptor of a node that has sent an OPEN. */
 static struct peer acceptor(struct aggnet_tree *tree)
 {
 	return (struct peer){
@@ -997,7 +1037,7 @@ static struct peer acceptor(struct aggnet_tree *tree)
 	};
 }
 
-/* Bound, and nothing under way. */
+/* Bind the node to this acceptor; no packet is under way afterwards. */
 static struct peer served(struct aggnet_tree *tree)
 {
 	const struct aggnet_accept accept = {
@@ -1012,7 +1052,7 @@ static struct peer served(struct aggnet_tree *tree)
 	return p;
 }
 
-/* Its acceptor is made anew before it has heard of the end. */
+/* The acceptor restarts before it gets the ABORT. */
 TEST_F(ends, abort__is_told_to_the_next_incarnation)
 {
 	struct aggnet_tree *tree = begin(&plain, CHILD);
@@ -1035,7 +1075,7 @@ TEST_F(ends, abort__is_told_to_the_next_incarnation)
 	EXPECT_EQ(AGGNET_R_SENDER, tree->outcome.reason);
 }
 
-/* It is accepted and refused, over and over. Nothing of that is progress. */
+/* The child is accepted and refused again and again: this is not progress. */
 TEST_F(ends, refused__child_gives_up)
 {
 	struct aggnet_tree *tree = begin(&plain, CHILD);
@@ -1066,7 +1106,7 @@ TEST_F(ends, refused__child_gives_up)
 	EXPECT_GE(WORLD_GIVE_UP * 1000ull + RTO_US, world.us - start);
 }
 
-/* It would wrap: sequences of the first round count only there. */
+/* Sequences may not wrap: the transfer ends before they do. */
 TEST_F(ends, sequences__end_before_they_come_again)
 {
 	struct aggnet_tree *tree = begin(&plain, CHILD);
@@ -1102,7 +1142,7 @@ TEST_F(ends, sequences__are_not_taken_again)
 	EXPECT_EQ(1, tree->count.packets_in);
 }
 
-/* An OPEN has passed it. */
+/* An OPEN passes the end and wakes it. */
 static void wake(struct aggnet_tree *tree)
 {
 	struct aggnet_run run;
@@ -1112,7 +1152,7 @@ static void wake(struct aggnet_tree *tree)
 	aggnet_run_end(tree, &run);
 }
 
-/* An end whose child is missing names it, and finds it once. */
+/* An end with a missing child looks its name up once. */
 TEST_F(ends, fin__names_are_looked_up_once)
 {
 	struct aggnet_tree *tree = begin(&plain, ACCEPTOR);
@@ -1131,7 +1171,7 @@ TEST_F(ends, fin__names_are_looked_up_once)
 	(void)p;
 }
 
-/* A child that was not planned does not take the place of one that was. */
+/* An unplanned child does not replace a planned one. */
 TEST_F(ends, cut_short__waits_for_planned_children)
 {
 	struct aggnet_tree *tree = begin(&plain, ACCEPTOR);
@@ -1152,7 +1192,9 @@ TEST_F(ends, cut_short__waits_for_planned_children)
 	EXPECT_EQ(AGGNET_TREE_CLOSING, tree->state);
 }
 
-/* Nor is a list that names fewer children than contribute the end of them. */
+/*
+ * With fewer names than contributors the end still waits for all contributors.
+ */
 TEST_F(ends, cut_short__waits_for_contributors_without_names)
 {
 	struct aggnet_tree *tree = begin(&plain, ACCEPTOR);
@@ -1171,7 +1213,7 @@ TEST_F(ends, cut_short__waits_for_contributors_without_names)
 
 #define MOST	65536	/* sources of an entry */
 
-/* An end of as many sources, whose only child has told that it has one. */
+/* An end of MOST sources; its only child has reported that it has one. */
 static struct aggnet_tree *strayed(struct peer *up, struct peer *down)
 {
 	struct node *node = &world.node[ACCEPTOR];
@@ -1194,7 +1236,7 @@ static struct aggnet_tree *strayed(struct peer *up, struct peer *down)
 	return node->tree;
 }
 
-/* However often the end has to look for children that are silent. */
+/* The number is not sent each time the end looks for silent children. */
 TEST_F(ends, many__sources_are_not_told_at_each_look)
 {
 	struct aggnet_tree *tree;
@@ -1216,12 +1258,15 @@ TEST_F(ends, many__sources_are_not_told_at_each_look)
 		peer_ack(&up, AGGNET_F_ROOTED, tree->up.nxt, FIRST);
 	}
 	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
-	/* Eight looks of a small end, and as often to be alive. */
+	/* Eight reports of a small end, and as many signs of life. */
 	EXPECT_LE(8, n);
 	EXPECT_GE(20, n);
 }
 
-/* Nothing came of the OPENs that passed it, and its own are lost. */
+/*
+ * No child bound after the OPENs that passed the end, and its own OPENs are
+ * lost.
+ */
 TEST_F(ends, empty__end_sleeps_again)
 {
 	struct world_conf conf = plain;
@@ -1241,7 +1286,7 @@ TEST_F(ends, empty__end_sleeps_again)
 	EXPECT_EQ(1, world.packets);
 }
 
-/* An acceptor has answered, and nothing more comes of it, or goes to it. */
+/* An acceptor answers; then nothing arrives from it, and nothing gets to it. */
 static void accepted_and_lost(struct __test_metadata *_metadata, u32 hold_ms)
 {
 	const struct aggnet_accept accept = {
@@ -1276,7 +1321,7 @@ TEST_F(ends, empty__end_sleeps_if_its_acceptor_is_lost)
 	accepted_and_lost(_metadata, WORLD_GIVE_UP / 4);
 }
 
-/* It is bound, but does not hear of that. Its sources go past it. */
+/* The end is bound, but the ACK is lost. Its sources bypass it. */
 TEST_F(ends, empty__end_that_sleeps_tells_its_acceptor)
 {
 	struct aggnet_tree *tree = begin(&plain, RECEIVER), *end;
@@ -1306,7 +1351,7 @@ TEST_F(ends, empty__end_that_sleeps_tells_its_acceptor)
 
 /* --- where an acceptor is ----------------------------------------------------- */
 
-/* After so many OPENs plain IP has brought one to a node. Return: the PROBE */
+/* After @tries OPENs plain IP takes one to @node. Return: the PROBE */
 static struct packet probe_to(struct aggnet_tree *tree, u32 tries, u32 node)
 {
 	struct aggnet_accept accept = {
@@ -1333,7 +1378,7 @@ static u8 hop_of(const struct packet *p)
 	return ((const struct aggnet_hdr *)p->bytes)->hop;
 }
 
-/* Its links may heal: the planned way goes past an end that was not planned. */
+/* Links may come up again, and the planned path bypasses an unplanned end. */
 TEST_F(ends, any__acceptor_is_not_on_the_planned_way)
 {
 	struct packet probe = probe_to(begin(&plain, CHILD), AGGNET_ANY_AFTER,
@@ -1343,7 +1388,7 @@ TEST_F(ends, any__acceptor_is_not_on_the_planned_way)
 	EXPECT_EQ(AGGNET_HOP_MAX, hop_of(&probe));
 }
 
-/* All planned ways lead there. */
+/* All planned paths lead to the receiver. */
 TEST_F(ends, any__receiver_is_on_the_planned_way)
 {
 	struct packet probe = probe_to(begin(&plain, CHILD), AGGNET_ANY_AFTER,

@@ -23,7 +23,7 @@ static u64 next(void)
 	return splitmix64(&state);
 }
 
-/* A run is known by the seed and its number. */
+/* The seed and its number determine a run. */
 static u32 run(u64 seed, u64 number)
 {
 	u8 script[SCRIPT_HEAD + 2 * STEPS_MAX];
@@ -33,7 +33,7 @@ static u32 run(u64 seed, u64 number)
 	size = SCRIPT_HEAD + 2 * (next() % STEPS_MAX);
 	for (i = 0; i < size; i++)
 		script[i] = next() >> 56;
-	/* Harm is rare enough for something to be there to be harmed. */
+	/* Harm is so rare that transfers are running when it is done. */
 	harm = 1u << next() % 12;
 	for (i = SCRIPT_HEAD; i < size; i += 2)
 		if (script[i] >= 250 && next() % harm)
@@ -70,7 +70,7 @@ int main(int argc, char **argv)
 	seed = strtoull(argv[1], NULL, 0);
 	runs = strtoull(argv[argc - 1], NULL, 0);
 	signal(SIGABRT, told);
-	/* As many as were asked for: a seed is the same work on each machine. */
+	/* A fixed number of runs: a seed does the same work on each machine. */
 	for (number = argc == 4 ? runs : 1; number <= runs; number++)
 		steps += run(seed, number);
 	ms = now_ms() - start;

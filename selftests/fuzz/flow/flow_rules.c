@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rules of a channel, one by one, with one node of the simulated network and a
- * peer whose every packet the test makes.
+ * peer whose packets the test makes.
  */
 #include <linux/skbuff.h>
 
@@ -22,14 +22,14 @@ static const struct world_conf sorted = {
 	.records = 64, .keys = 64, .sorted = true,
 };
 
-/* As little memory as an entry may have, and no list of children. */
+/* The least memory of an entry, and no list of children. */
 static const struct world_conf tight = {
 	.chain = true, .acceptor_writes = true,
 	.payload = AGGNET_PAYLOAD_USUAL, .memory = 1,
 	.records = 512, .keys = 512,
 };
 
-/* Memory for more than one credit of each. */
+/* Memory for more than one credit of each child. */
 static const struct world_conf roomy = {
 	.chain = true, .acceptor_writes = true,
 	.function = AGGNET_FN_SUM, .vtype = AGGNET_VTYPE_FLOAT64,
@@ -67,7 +67,7 @@ static struct aggnet_tree *begin(const struct world_conf *conf, u32 node)
 
 /* --- an acceptor and its child ---------------------------------------------- */
 
-/* A child of the receiver that begins in the right way. */
+/* Bind a child to the receiver in the regular way. */
 static void accepted(struct aggnet_tree *tree, struct peer *p)
 {
 	p->tree = tree;
@@ -102,7 +102,7 @@ TEST_F(rules, fin__ends_before_what_was_merged_in_order)
 	check_hole(_metadata, &sorted, &self->peer);
 }
 
-/* Whatever order a network makes of it. */
+/* The packets may arrive in any order. */
 TEST_F(rules, fin__waits_for_what_was_not_merged)
 {
 	struct aggnet_tree *tree = begin(&keyed, RECEIVER);
@@ -127,7 +127,7 @@ TEST_F(rules, fin__waits_for_what_was_not_merged)
 	EXPECT_EQ(credits, tree->acceptor.credits);
 }
 
-/* A copy of what a child said may be played again as often as its maker likes. */
+/* A copy of a child's packet may be replayed any number of times. */
 TEST_F(rules, replay__of_a_child_is_no_sign_of_life)
 {
 	struct aggnet_tree *tree = begin(&keyed, RECEIVER);
@@ -146,15 +146,22 @@ TEST_F(rules, replay__of_a_child_is_no_sign_of_life)
 	EXPECT_EQ(1, tree->count.packets_in);
 }
 
-/* --- what was captured, and is played again ---------------------------------- */
+/*
+ * --- captured packets that are replayed
+ * -----------------------------------------
+ */
 
 #define SECOND		1000000u	/* us */
 #define CAPTURED	(3 * WORLD_GIVE_UP / 1000)	/* packets, one a second */
 
-/* A packet that says that the peer lives, at the time of the peer's clock. */
+/*
+ * Send a packet that shows that the peer is alive, with the time of its clock.
+ */
 typedef void (*lives_fn)(struct peer *p);
 
-/* The peer says so each second; its clock is ahead of ours by @ahead. */
+/*
+ * The peer sends one each second; its clock is ahead of the node's by @ahead.
+ */
 static void lives(struct peer *p, lives_fn says, u32 seconds, u32 ahead)
 {
 	while (seconds--) {
@@ -166,8 +173,8 @@ static void lives(struct peer *p, lives_fn says, u32 seconds, u32 ahead)
 }
 
 /*
- * What was captured at first comes again after so many minutes: it does not
- * slow down a peer that lives, and does not keep alive one that does not.
+ * Packets captured at the start are replayed after @minutes: they neither delay
+ * a peer that lives nor keep one alive that does not.
  */
 static void check_captured(struct __test_metadata *_metadata, struct peer *p,
 			   lives_fn says, u32 minutes)
@@ -218,7 +225,9 @@ TEST_F(rules, captured__packet_of_a_child_stays_old)
 	}
 }
 
-/* Our own clocks stood still for less than give_up, and the child's did not. */
+/*
+ * The node's clock stood still for less than give_up, and the child's did not.
+ */
 TEST_F(rules, slept__acceptor_goes_on)
 {
 	struct aggnet_tree *tree = begin(&keyed, RECEIVER);
@@ -228,7 +237,7 @@ TEST_F(rules, slept__acceptor_goes_on)
 	accepted(tree, &self->peer);
 	lives(&self->peer, child_lives, 2, 0);
 	lives(&self->peer, child_lives, 60, ahead);
-	/* And the other way round: the child's stood still. */
+	/* And vice versa: the child's clock stood still. */
 	lives(&self->peer, child_lives, 60, 2 * ahead);
 	world_wait(WORLD_GIVE_UP * 900);
 	lives(&self->peer, child_lives, 60, ahead);
@@ -237,7 +246,7 @@ TEST_F(rules, slept__acceptor_goes_on)
 
 /* --- a child that finds no room ------------------------------------------------ */
 
-/* Its planned child has come, and own records leave no room for another. */
+/* The planned child is bound, and own records leave no room for another. */
 static struct aggnet_tree *crowded(struct peer *planned)
 {
 	struct aggnet_tree *tree = begin(&tight, RECEIVER);
@@ -250,14 +259,14 @@ static struct aggnet_tree *crowded(struct peer *planned)
 	return tree;
 }
 
-/* Its writer has been refused, and growth was asked for. */
+/* The receiver's writer was refused, and growth was requested. */
 static struct aggnet_tree *refused(struct peer *planned)
 {
 	struct aggnet_tree *tree = crowded(planned);
 	u32 i;
 
 	tree->conf.memory *= 2;
-	world_wait(100000);	/* the first look */
+	world_wait(100000);	/* the first check */
 	for (i = 0; world_poll(RECEIVER); i++) {
 		INSIST(i < tight.records, "nothing is refused");
 		world_write(RECEIVER, 1);
@@ -285,7 +294,7 @@ TEST_F(rules, open__makes_room_at_the_limit_of_the_node)
 	EXPECT_EQ(2, tree->acceptor.bound);
 }
 
-/* Nor does what waits for room wait for growth that waits for memory. */
+/* A child does not wait for growth while growth waits for memory. */
 TEST_F(rules, growth__is_not_relied_on_for_long)
 {
 	struct aggnet_tree *tree = refused(&self->peer);
@@ -318,13 +327,13 @@ static void wants_room(struct aggnet_tree *tree)
 	aggnet_run_end(tree, &run);
 }
 
-/* A step of growth waits for memory when room is asked for again. */
+/* A step of growth waits for memory when growth is requested again. */
 TEST_F(rules, growth__that_is_asked_for_again_is_looked_at_soon)
 {
 	struct aggnet_tree *tree = refused(&self->peer);
 	u32 ms;
 
-	list_del_init(&tree->grow.list);	/* as the step does that has begun */
+	list_del_init(&tree->grow.list);	/* as at the start of a step */
 	world_wait(10000);
 	wants_room(tree);
 	for (ms = 0; ms < 40; ms++)
@@ -334,12 +343,15 @@ TEST_F(rules, growth__that_is_asked_for_again_is_looked_at_soon)
 	aggnet_tree_put(tree);
 }
 
-/* The rest of a step of growth waits for memory. */
+/* A part of the growth is done, and the rest waits for memory. */
 TEST_F(rules, growth__in_part_wakes_a_writer)
 {
 	struct aggnet_tree *tree = refused(&self->peer);
 
-	/* As if chunks had come: a packet takes less of what is free. */
+	/*
+	 * Act as if chunks had been added: a packet needs fewer of the free
+	 * ones.
+	 */
 	tree->packet.chunks /= 2;
 	ASSERT_LE(tree->packet.chunks, aggnet_tree_room(tree, 1));
 	world_wait(30000);
@@ -361,7 +373,7 @@ static struct aggnet_tree *sibling(const struct aggnet_tree *tree)
 	return (struct aggnet_tree *)tree;
 }
 
-/* So that a node whose growth waits for memory holds up no other node's. */
+/* A node whose growth waits for memory must not delay other nodes' growth. */
 TEST_F(rules, growth__of_a_node_takes_turns)
 {
 	const struct aggnet_tree *tree = begin(&tight, RECEIVER);
@@ -374,7 +386,7 @@ TEST_F(rules, growth__of_a_node_takes_turns)
 	for (i = 0; i < ARRAY_SIZE(s); i++)
 		wants_room(s[i]);
 	wants_room(s[0]);
-	/* It is taken out while it waits for its turn. */
+	/* The entry is withdrawn while it waits for its turn. */
 	aggnet_tree_kill(s[1], AGGNET_R_WITHDRAWN);
 	for (turn = 0; turn < ARRAY_SIZE(s); turn += 2) {
 		world_work_once();
@@ -385,7 +397,7 @@ TEST_F(rules, growth__of_a_node_takes_turns)
 		aggnet_tree_kill(s[i], AGGNET_R_WITHDRAWN);
 }
 
-/* What is held leaves for one that has no other end to go to. */
+/* The receiver frees memory for a child that has no other end to bind to. */
 TEST_F(rules, open__makes_room_at_the_receiver)
 {
 	struct peer stranger = { .nonce = 0x5678 };
@@ -401,7 +413,7 @@ TEST_F(rules, open__makes_room_at_the_receiver)
 	EXPECT_EQ(2, tree->acceptor.bound);
 }
 
-/* Its planned child has come when there was a credit for it, and no more. */
+/* The planned child was bound with the last credit. */
 static struct aggnet_tree *full(struct peer *planned, struct peer *stranger)
 {
 	struct aggnet_tree *tree = begin(&roomy, RECEIVER);
@@ -418,7 +430,10 @@ static struct aggnet_tree *full(struct peer *planned, struct peer *stranger)
 	return tree;
 }
 
-/* Room that was made for it is not taken by a sibling that merely lives. */
+/*
+ * A sibling that only sends signs of life does not get the room kept for a
+ * child.
+ */
 TEST_F(rules, room__is_kept_for_a_child_that_was_refused)
 {
 	struct peer stranger = { .nonce = 0x5678 };
@@ -437,7 +452,7 @@ TEST_F(rules, room__is_kept_for_a_child_that_was_refused)
 	EXPECT_EQ(2, tree->acceptor.bound);
 }
 
-/* But not for ever: it may have gone elsewhere. */
+/* The room is not kept for ever: the child may have bound elsewhere. */
 TEST_F(rules, room__is_not_kept_for_a_child_that_asks_no_more)
 {
 	struct peer stranger = { .nonce = 0x5678 };
@@ -450,7 +465,7 @@ TEST_F(rules, room__is_not_kept_for_a_child_that_asks_no_more)
 	EXPECT_FALSE(aggnet_tree_refuses(tree));
 }
 
-/* Accepted when there was room, which there is not any more. */
+/* The child was accepted when there was room; now there is none. */
 static struct aggnet_tree *filled(struct peer *planned, struct peer *stranger)
 {
 	struct aggnet_tree *tree = begin(&tight, RECEIVER);
@@ -468,7 +483,7 @@ static struct aggnet_tree *filled(struct peer *planned, struct peer *stranger)
 	return tree;
 }
 
-/* And for one that found room when it asked, and none when it came. */
+/* There was room at the OPEN, and there is none at the PROBE: make room. */
 TEST_F(rules, probe__makes_room)
 {
 	struct peer stranger = { .nonce = 0x5678 };
@@ -479,7 +494,7 @@ TEST_F(rules, probe__makes_room)
 	EXPECT_TRUE(tree->pressure);
 }
 
-/* But not for one that goes without having come. */
+/* A FIN without a PROBE does not make room. */
 TEST_F(rules, fin__makes_no_room)
 {
 	struct peer stranger = { .nonce = 0x5678 };
@@ -492,8 +507,8 @@ TEST_F(rules, fin__makes_no_room)
 }
 
 /*
- * Idle credits have a claim on all of it, so that there is no room even when the
- * reader has taken everything. Who is refused then makes it read again.
+ * Idle credits claim all free memory, so there is no room even when the reader
+ * has read everything. A refused writer makes it read again.
  */
 TEST_F(rules, pressure__ends_with_the_last_record)
 {
@@ -524,9 +539,9 @@ TEST_F(rules, pressure__ends_with_the_last_record)
 }
 
 /*
- * Below the receiver of the chain are an end that is a source, one that is none,
- * and two sources. All come past their planned ends; the one that is none has
- * nothing, and ends first.
+ * Below the chain's receiver are an end that is a source, one that is not, and
+ * two sources. All bypass their planned ends; the end that is not a source has
+ * no records and ends first.
  */
 TEST_F(rules, runs__are_there_for_all_that_miss_their_end)
 {
@@ -554,17 +569,17 @@ TEST_F(rules, runs__are_there_for_all_that_miss_their_end)
 
 /* --- a child and its acceptor ------------------------------------------------ */
 
-#define PATIENCE	10000000u	/* us that the acceptor makes it wait */
-#define TIMERS		10000		/* more than are right in that time */
-#define SHORT_GIVE_UP	400		/* ms; enough, as it is answered */
+#define PATIENCE	10000000u	/* us without credit */
+#define TIMERS		10000		/* more than may fire in that time */
+#define SHORT_GIVE_UP	400		/* ms; the acceptor answers */
 
-/* The child hears of it: an ACK of all that it has sent, with this credit. */
+/* The acceptor sends an ACK of all that was sent, with this credit. */
 static void acked(struct peer *p, u16 flags, u32 credit)
 {
 	peer_ack(p, flags, p->tree->up.nxt, credit);
 }
 
-/* Answer all that is under way. Return: how many of a type were among it */
+/* Answer all packets under way. Return: how many had this type */
 static u32 answered(struct peer *p, u8 type, u16 flags, u32 credit)
 {
 	struct aggnet_pkt pkt;
@@ -577,7 +592,7 @@ static u32 answered(struct peer *p, u8 type, u16 flags, u32 credit)
 	return n;
 }
 
-/* The same for as long as PATIENCE; each packet is answered at once. */
+/* The same for PATIENCE; each packet is answered at once. */
 static u32 asked(struct peer *p, u8 type, u16 flags, u32 credit)
 {
 	u64 us = 0, next = 0;
@@ -591,7 +606,7 @@ static u32 asked(struct peer *p, u8 type, u16 flags, u32 credit)
 	return n;
 }
 
-/* The child finds its acceptor, which gives it no credit. */
+/* The child binds to its acceptor, which gives it no credit. */
 static void bound(struct aggnet_tree *tree, struct peer *p)
 {
 	const struct aggnet_accept accept = {
@@ -609,7 +624,7 @@ static void bound(struct aggnet_tree *tree, struct peer *p)
 	INSIST(answered(p, AGGNET_PROBE, 0, FIRST) == 1, "it is not bound");
 }
 
-/* A child that has all of its records, and no credit. */
+/* A child that has all of its records and no credit. */
 static struct aggnet_tree *waiting(struct peer *p, u32 give_up_ms)
 {
 	struct aggnet_tree *tree = begin(&keyed, CHILD);
@@ -621,7 +636,7 @@ static struct aggnet_tree *waiting(struct peer *p, u32 give_up_ms)
 	return tree;
 }
 
-/* At first at once, then each fifth of a second or sooner, as give_up is short. */
+/* First at once, then each 200 ms or more often, because give_up is short. */
 TEST_F(rules, probe__asks_for_credit_less_and_less)
 {
 	struct aggnet_tree *tree = waiting(&self->peer, SHORT_GIVE_UP);
@@ -638,7 +653,7 @@ TEST_F(rules, credit__is_used_at_once)
 
 	asked(&self->peer, AGGNET_PROBE, 0, FIRST);
 	EXPECT_EQ(FIRST, tree->up.nxt);
-	self->peer.echo = 0;	/* it comes when there is room, nobody has asked */
+	self->peer.echo = 0;	/* the ACK answers no packet */
 	peer_ack(&self->peer, 0, FIRST, FIRST + 1);
 	EXPECT_EQ(FIRST + 1, tree->up.nxt);
 	EXPECT_EQ(0, tree->up.rtt.backoff);
@@ -646,7 +661,7 @@ TEST_F(rules, credit__is_used_at_once)
 	EXPECT_EQ(FIRST + 2, tree->up.nxt);
 }
 
-/* A replay that is so old that its credit seems to be ahead of the newest. */
+/* So old a replay that its credit seems to be ahead of the newest. */
 TEST_F(rules, credit__of_a_captured_ack_is_not_taken)
 {
 	struct aggnet_tree *tree = waiting(&self->peer, SHORT_GIVE_UP);
@@ -662,7 +677,10 @@ TEST_F(rules, credit__of_a_captured_ack_is_not_taken)
 	EXPECT_EQ(late + 30, tree->up.credit);
 }
 
-/* One that was sent well before another that arrived; its timer has not fired. */
+/*
+ * A packet sent well before another that arrived is lost before its timer
+ * fires.
+ */
 TEST_F(rules, loss__is_detected_by_what_arrived_later)
 {
 	struct aggnet_tree *tree = waiting(&self->peer, WORLD_GIVE_UP);
@@ -684,7 +702,10 @@ TEST_F(rules, loss__is_detected_by_what_arrived_later)
 	EXPECT_TRUE(pkt.flags & AGGNET_F_REXMIT);
 }
 
-/* Records that take long to pack: a run of the lock ends before the burst does. */
+/*
+ * Records that take long to pack: a section under the lock ends before the
+ * burst.
+ */
 TEST_F(rules, ack__is_asked_for_by_the_last_of_a_run)
 {
 	struct world_conf conf = keyed;
@@ -709,7 +730,7 @@ TEST_F(rules, ack__is_asked_for_by_the_last_of_a_run)
 	EXPECT_LT(FIRST + 2, tree->up.nxt);
 }
 
-/* What is aborted is not sent again: its time has come, and stays so. */
+/* Packets of an aborted transfer are not sent again, and their timer stops. */
 TEST_F(rules, abort__ends_the_clock_of_what_was_sent)
 {
 	struct aggnet_tree *tree = waiting(&self->peer, WORLD_GIVE_UP);
@@ -726,7 +747,7 @@ TEST_F(rules, abort__ends_the_clock_of_what_was_sent)
 	}
 }
 
-/* The acceptor has all of it, and is not done. */
+/* The acceptor has everything and is not DONE. */
 static struct aggnet_tree *finished(struct peer *p, u32 give_up_ms)
 {
 	struct aggnet_tree *tree = waiting(p, give_up_ms);
@@ -737,7 +758,7 @@ static struct aggnet_tree *finished(struct peer *p, u32 give_up_ms)
 	return tree;
 }
 
-/* 50 ms, doubling after each 8 to 1 s. */
+/* Each 50 ms, doubled after each 8 FINs, up to 1 s. */
 TEST_F(rules, fin__asks_for_done_less_and_less)
 {
 	struct aggnet_tree *tree = finished(&self->peer, WORLD_GIVE_UP);
@@ -748,7 +769,7 @@ TEST_F(rules, fin__asks_for_done_less_and_less)
 	EXPECT_EQ(AGGNET_TREE_WAITING, tree->state);
 }
 
-/* Who is answered does not give up, however short that is. */
+/* A child that gets answers does not give up, however short give_up is. */
 TEST_F(rules, fin__asks_within_give_up)
 {
 	struct aggnet_tree *tree = finished(&self->peer, SHORT_GIVE_UP);
@@ -757,7 +778,7 @@ TEST_F(rules, fin__asks_within_give_up)
 	EXPECT_EQ(AGGNET_TREE_WAITING, tree->state);
 }
 
-/* A DONE of a result that does not have this node's records yet. */
+/* This DONE is for a result that does not have this node's records. */
 TEST_F(rules, done__is_early_before_the_fin_is_acknowledged)
 {
 	struct aggnet_tree *tree = waiting(&self->peer, WORLD_GIVE_UP);
@@ -783,7 +804,7 @@ TEST_F(rules, done__is_early_before_all_is_written)
 	EXPECT_EQ(1, world.node[CHILD].written);
 }
 
-/* It refused this incarnation, and bound it after all. */
+/* The acceptor first refused this incarnation, and then bound it. */
 TEST_F(rules, rst__is_late_once_the_channel_is_bound)
 {
 	struct aggnet_tree *tree = waiting(&self->peer, WORLD_GIVE_UP);
@@ -795,7 +816,7 @@ TEST_F(rules, rst__is_late_once_the_channel_is_bound)
 	EXPECT_EQ(nonce, tree->up.nonce);
 }
 
-/* Another incarnation of the acceptor knows nothing of what this one merged. */
+/* A restarted acceptor has lost what the earlier one merged. */
 TEST_F(rules, rst__of_another_incarnation_ends_the_epoch)
 {
 	struct aggnet_tree *tree = waiting(&self->peer, WORLD_GIVE_UP);
@@ -806,7 +827,7 @@ TEST_F(rules, rst__of_another_incarnation_ends_the_epoch)
 	EXPECT_EQ(AGGNET_R_RESET, tree->outcome.reason);
 }
 
-/* Each would be a message to all listeners. */
+/* Each event is a message to all listeners. */
 TEST_F(rules, rst__of_a_newer_epoch_is_told_once)
 {
 	struct aggnet_tree *tree = waiting(&self->peer, SHORT_GIVE_UP);
@@ -853,14 +874,14 @@ TEST_F(rules, captured__packet_of_an_acceptor_stays_old)
 
 /* --- many children ----------------------------------------------------------- */
 
-#define MANY	5000	/* slots for three times as many, and more */
-#define SILENT	1234	/* the first of those of whom each is silent in turn */
+#define MANY	5000	/* slots for more than three times as many */
+#define SILENT	1234	/* the child that is silent first */
 #define TURNS	4
 #define MOST	65536	/* sources of an entry */
 #define FEW	16
-#define LOOK_MOST 4096	/* slots that a run of the lock may look at */
+#define LOOK_MOST 4096	/* slots that one section under the lock may check */
 
-/* A receiver of so many contributors that bind there. */
+/* A receiver of @contributors, which bind to it. */
 static struct aggnet_tree *begin_many(u32 contributors, u32 sources)
 {
 	struct node *node = &world.node[RECEIVER];
@@ -881,7 +902,7 @@ static struct aggnet_tree *begin_many(u32 contributors, u32 sources)
 	return node->tree;
 }
 
-/* All come, and all but one say their end. */
+/* All children bind, and all but one send a FIN. */
 static void one_of_many(struct aggnet_tree *tree, u32 n, u32 silent)
 {
 	u32 i;
@@ -898,7 +919,7 @@ static void one_of_many(struct aggnet_tree *tree, u32 n, u32 silent)
 	}
 }
 
-/* A quarter of it is left for an ABORT and its way. */
+/* A quarter of give_up is left for an ABORT and its path. */
 static void check_silent(struct __test_metadata *_metadata,
 			 const struct aggnet_tree *tree, u32 silent)
 {
@@ -935,7 +956,10 @@ TEST_F(rules, give_up__is_kept_of_many)
 	}
 }
 
-/* As many slots as an entry may have; where a child is depends on its identity. */
+/*
+ * The most slots that an entry may have; a child's slot depends on its
+ * identity.
+ */
 TEST_F(rules, give_up__is_kept_of_the_most)
 {
 	u32 turn;

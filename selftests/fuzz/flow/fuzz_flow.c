@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Fuzz target: a transfer of five nodes through a hostile network, crashes and
- * new epochs. A result has every source's records once, or there is no result.
+ * new epochs. A result has every source's records once, or the transfer fails.
  */
 #include <linux/compiler.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the files of the module ask of the rest of it and of the kernel: memory
- * accounts, events, and packets out, which end up in the world.
+/* Functions that the module's files need from its other files and the kernel:
+ * memory accounts, events, and sending packets, which enter the world.
  */
 #include <linux/skbuff.h>
 
@@ -69,7 +69,7 @@ u32 aggnet_host_payload_max(struct aggnet_net *an)
 	return AGGNET_PAYLOAD_USUAL;
 }
 
-/* What it took to pack a new one, by the module's own estimate. */
+/* Add the cost of packing new packets, by the module's own estimate. */
 static void count_cost(struct aggnet_tree *tree, struct aggnet_run *run,
 		       const struct aggnet_pkt *pkt, const void *body)
 {
@@ -133,7 +133,10 @@ void aggnet_host_transmit(struct aggnet_tree *tree, struct aggnet_run *run)
 	       "a run of the lock makes too many DATA");
 	INSIST(run->packets.cost < AGGNET_COST_MAX + run->packets.dearest,
 	       "a run of the lock packs for too long");
-	/* Besides those that are counted it may answer, tell, end or abort. */
+	/*
+	 * Besides the packets that are limited it may send an answer, PROBE,
+	 * FIN or ABORT.
+	 */
 	INSIST(run->packets.qlen <= AGGNET_PACKETS + 4,
 	       "a run of the lock makes too many packets");
 	world_ran(tree);

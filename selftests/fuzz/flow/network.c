@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The network and the clock of the world: what is under way comes to whom it
- * is for, or to somebody else, or spoiled, or never.
+/* The network and the clock of the world: a packet arrives at its destination
+ * or at another node, or is corrupted or lost.
  */
 #include <linux/skbuff.h>
 
@@ -23,13 +23,13 @@ void world_lose(u32 packet)
 	world.packet[world.packets] = p;
 }
 
-/* Index of the node with an identity; the nodes' are one after the other. */
+/* Index of the node with this identity; identities are consecutive. */
 static u32 node_of(__be32 identity)
 {
 	return ntohl(identity) - ntohl(world.node[0].an.identity);
 }
 
-/* Does the node serve it? As the module's receive path decides. */
+/* Does the node serve it? Decides like the module's receive path. */
 static bool arrives(struct node *node, struct aggnet_pkt *pkt,
 		    const struct aggnet_hdr *hdr)
 {
@@ -41,7 +41,7 @@ static bool arrives(struct node *node, struct aggnet_pkt *pkt,
 	return aggnet_tree_rx(node->tree, pkt, hdr);
 }
 
-/* From one node on: to the one that it names, an OPEN up the tree. */
+/* Go on from node @at: to the destination, or with an OPEN up the tree. */
 static void travels(const struct packet *p, u32 at)
 {
 	struct aggnet_hdr *hdr = (struct aggnet_hdr *)p->bytes;
@@ -91,7 +91,7 @@ void world_stray(u32 packet, u32 node)
 	arrives(&world.node[node], &pkt, (struct aggnet_hdr *)copy.bytes);
 }
 
-/* Two bits at the least distance that a CRC over so few bytes must see. */
+/* Flip two bits at the distance that a CRC over so few bytes must detect. */
 void world_corrupt(u32 packet, u32 bit)
 {
 	struct packet *p = packet_at(packet);
@@ -141,8 +141,9 @@ void world_wait(u32 us)
 	world.us += us;
 	jiffies += world.us / (1000000 / HZ) - before;
 	/*
-	 * The script may have kept a node silent for as long as it may be. In
-	 * the end each node does at once what it can: no silence is right.
+	 * The script may keep a node silent as long as allowed. When the run
+	 * settles, each node does all it can at once, and a timeout is an
+	 * error.
 	 */
 	if (!world.settling &&
 	    world.us - world.start > WORLD_GIVE_UP * 1000 / 3)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Peer: the other end of a channel, played by a test that makes its packets,
- * right ones and such as no node of ours would send.
+/* Peer: the other end of a channel. The test makes its packets, valid ones and
+ * ones that no node would send.
  */
 #ifndef _FLOW_PEER_H
 #define _FLOW_PEER_H
@@ -13,13 +13,13 @@
 #define PEER_BODY_MAX	128
 
 /**
- * struct peer - one
- * @tree: of the node that it talks to
+ * struct peer - a peer of a node
+ * @tree: of the node
  * @id: its identity
  * @nonce: its nonce, never 0
- * @node_nonce: that of the node
+ * @node_nonce: the node's nonce
  * @stamp: its clock
- * @echo: stamp of what it has heard last
+ * @echo: stamp of the last packet from the node
  * @last: its last packet
  */
 struct peer {
@@ -35,28 +35,28 @@ struct peer {
 	} last;
 };
 
-/* The node serves a packet of the peer at once. */
+/* Send a packet to the node, which serves it at once. */
 void peer_say(struct peer *p, u8 type, u16 flags, const void *body, u16 length);
 
-/* The node gets the peer's last packet again, as a copy of it on the wire. */
+/* Send the peer's last packet again, like a replayed copy. */
 void peer_replay(struct peer *p);
 
-/* What a child says, from its OPEN to its FIN. */
+/* The packets of a child, from its OPEN to its FIN. */
 void peer_ask(struct peer *p, u16 flags);	/* an OPEN alone */
 void peer_bind(struct peer *p);	/* after the ACCEPT that has come */
 void peer_open(struct peer *p);	/* both */
 void peer_data(struct peer *p, u32 seq);
 void peer_fin(struct peer *p, u32 final);
 
-/* What an acceptor does. */
+/* The packets of an acceptor. */
 void peer_ack(struct peer *p, u16 flags, u32 cum, u32 credit);
 void peer_done(struct peer *p);
 void peer_rst(struct peer *p, u32 reason);
 
 /**
- * peer_hears() - the oldest packet under way
- * @p: whose it is
- * @pkt: its header; it is gone then, and so is its body
+ * peer_hears() - take the oldest packet under way
+ * @p: the peer that it is for
+ * @pkt: its header; the packet and its body are then freed
  *
  * Return: false if there is none
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Records: what the sources of the world give, and what its reader has got. */
+/* Records: what the sources of the world send, and what its reader has got. */
 #include <linux/string.h>
 
 #include "core/accum.h"
@@ -8,14 +8,14 @@
 #include "records.h"
 #include "world.h"
 
-#define SHIFT		12	/* bits that a source has in a sum of integers */
+#define SHIFT		12	/* bits of each source in a sum of integers */
 #define K		40	/* pairs of a key: three parts */
 #define STATE_MAX	(sizeof(struct aggnet_pairs) + K * sizeof(struct aggnet_pair))
 #define EXPONENT_MAX	2046	/* of a float64, as it is stored */
 
 static struct aggnet_shape shape;
 static u8 got[WORLD_KEYS][STATE_MAX] __aligned(8);
-static u32 newest;	/* key that was read last */
+static u32 newest;	/* the key that was read last */
 
 struct aggnet_shape records_shape(void)
 {
@@ -35,7 +35,10 @@ struct aggnet_shape records_shape(void)
 	return s;
 }
 
-/* --- what a source gives: known by the source and the record's number --------- */
+/*
+ * --- a source's records, which follow from its index and the record's number
+ * ----
+ */
 
 static u32 key_of(u32 node, u32 n)
 {
@@ -63,7 +66,7 @@ static u32 key_get(const u8 *buf, u32 len)
 				  buf[0] << 8 | buf[1];
 }
 
-/* Tiny, middling and huge ones: their sum takes several parts. */
+/* Tiny, medium and huge numbers: their sum takes several parts. */
 static u32 real_put(u8 *buf, u32 node, u32 n)
 {
 	u64 exponent = 1 + (n + node) % 3 * ((EXPONENT_MAX - 1) / 2);
@@ -86,7 +89,7 @@ static u32 pair_put(u8 *buf, u32 node, u32 n)
 	return AGGNET_PAIR_BYTES;
 }
 
-/* All elements of a block are the same. */
+/* All elements of a block are equal. */
 static u32 integer_put(u8 *buf, u32 node, u32 elements)
 {
 	const struct aggnet_value value = aggnet_value_s64(1ll << SHIFT * node);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Records: what the sources of the world give, and what its reader has got. */
+/* Records: what the sources of the world send, and what its reader has got. */
 #ifndef _FLOW_RECORDS_H
 #define _FLOW_RECORDS_H
 
@@ -14,8 +14,8 @@ struct aggnet_shape records_shape(void);
 /* Write record @n of a source. Return: its bytes */
 u32 records_put(u8 *buf, u32 node, u32 n);
 
-void records_forget(void);			/* nothing has been read */
+void records_forget(void);			/* drop what was read */
 void records_take(const u8 *data, u32 records);	/* the reader got these */
-bool records_all(void);		/* is it each record of each source, once? */
+bool records_all(void);		/* has it each record of each source once? */
 
 #endif /* _FLOW_RECORDS_H */

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Script: bytes, and the run of the world that they stand for. */
+/* Scripts: bytes that describe a run of the world. */
 #include <linux/skbuff.h>
 
 #include "script.h"
 #include "world.h"
 
-#define POLITE	8	/* of the third byte: only what a network may do */
-#define FAULTY	250	/* of the seventh byte, from here on: a fault strikes */
+#define POLITE	8	/* in the third byte: only what a network may do */
+#define FAULTY	250	/* the seventh byte from here on: a fault occurs */
 
 static u32 writer(u8 arg)
 {
 	return arg % WORLD_NODES;
 }
 
-/* What a network and a busy machine may do: nobody may notice. */
+/* What a network and a busy machine may do: results must not change. */
 static void polite(u8 op, u8 arg)
 {
 	u32 n = world.packets;
 
 	switch (op) {
-	case 0 ... 11:		/* in order, a few */
+	case 0 ... 11:		/* deliver some packets in order */
 		for (n = min(n, arg % 16 + 1u); n; n--)
 			world_deliver(0);
 		break;
@@ -69,7 +69,7 @@ static void polite(u8 op, u8 arg)
 		world.no_packet = true;
 		break;
 	case 49:
-		/* There is no memory to grow. */
+		/* Memory to grow is not available. */
 		shim_alloc_fail = 1 + arg % 4;
 		world_work();
 		shim_alloc_fail = 0;
@@ -82,7 +82,7 @@ static void polite(u8 op, u8 arg)
 	}
 }
 
-/* What makes an error a right outcome, a wrong number never. */
+/* Events after which an error is a right outcome; a wrong result never is. */
 static void harmful(u8 op, u8 arg)
 {
 	u32 node = arg % WORLD_NODES;
@@ -111,7 +111,7 @@ static void harmful(u8 op, u8 arg)
 	}
 }
 
-/* What the values are; states of all but the first two take several parts. */
+/* The values' type; states of all but the first two take several parts. */
 static void script_values(struct world_conf *conf, u8 choice)
 {
 	static const u8 values[][2] = {
@@ -123,7 +123,7 @@ static void script_values(struct world_conf *conf, u8 choice)
 		{ AGGNET_FN_NEAREST, AGGNET_VTYPE_INT64 },
 	};
 
-	/* Of vectors there are sums only. */
+	/* Vectors have sums only. */
 	choice %= ARRAY_SIZE(values);
 	conf->function = conf->dense ? AGGNET_FN_SUM : values[choice][0];
 	conf->vtype = values[choice][1];
@@ -148,7 +148,7 @@ static void script_conf(struct world_conf *conf, const u8 *data)
 		.faulty = data[5] % WORLD_NODES,
 	};
 	script_values(conf, data[6]);
-	/* Seldom: an error is right then, whatever else happens. */
+	/* Rarely, because an error is then always right. */
 	if (data[6] >= FAULTY && !(data[2] & POLITE))
 		conf->fault = data[6] & 1 ? AGGNET_FAULT_DROP :
 					    AGGNET_FAULT_DOUBLE;
@@ -164,7 +164,7 @@ u32 script_run(const u8 *data, size_t size)
 		return 0;
 	script_conf(&conf, data);
 	world_start(&conf, data[5]);
-	/* Those that are not here at first come late. */
+	/* Nodes that do not exist at first are added later. */
 	for (i = 0; i < WORLD_NODES; i++)
 		if (!(data[2] & 8 << i) || i == RECEIVER)
 			world_add(i);

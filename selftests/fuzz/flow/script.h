@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Script: bytes, and the run of the world that they stand for. */
+/* Scripts: bytes that describe a run of the world. */
 #ifndef _FLOW_SCRIPT_H
 #define _FLOW_SCRIPT_H
 
@@ -7,7 +7,7 @@
 
 #define SCRIPT_HEAD	7	/* bytes of configuration; then two a step */
 
-/* Return: steps that were made. */
+/* Return: the number of steps */
 u32 script_run(const u8 *data, size_t size);
 
 #endif /* _FLOW_SCRIPT_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Workqueues: what is queued runs when whoever drives the simulation says so. */
+/* Workqueues: queued work runs when the simulation calls these functions. */
 #include <linux/workqueue.h>
 
 #include "work.h"
@@ -75,7 +75,7 @@ void world_grace_period(void)
 	struct work_struct *work, *next;
 	static bool passing;
 
-	/* None of these queues another, but may wait for a grace period. */
+	/* This work queues no other work, but may wait for a grace period. */
 	if (passing)
 		return;
 	passing = true;

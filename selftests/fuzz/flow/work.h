@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Workqueues: what is queued runs when whoever drives the simulation says so. */
+/* Workqueues: queued work runs when the simulation calls these functions. */
 #ifndef _FLOW_WORK_H
 #define _FLOW_WORK_H
 
 void world_work(void);
-/* What is queued now; what is queued meanwhile stays. */
+/* Run the work that is queued now, and not what it queues. */
 void world_work_once(void);
-/* Of those, what waits for readers alone: it needs no lock of a process. */
+/* Run the work among it that only waits for readers and takes no mutex. */
 void world_grace_period(void);
 
 #endif /* _FLOW_WORK_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Nodes and applications of the world, and what must hold of them: a result is
- * that of every source, once, or there is none; and there is an outcome.
+/* Nodes and applications of the world, and what must hold: a result has every
+ * source's records once, or the transfer fails; and there is an outcome.
  */
 #include <stdio.h>
 
@@ -15,7 +15,7 @@
 
 #define JOB		7ull
 #define IDENTITY	0x0a000001u
-#define SETTLE		50000		/* steps to come to an end in */
+#define SETTLE		50000		/* steps in which a run must end */
 
 struct world world;
 
@@ -102,7 +102,7 @@ static void conf_make(struct aggnet_tree_conf *conf, u32 node)
 		       AGGNET_CHUNK;
 }
 
-/* An entry has one reader at most, and as many writers as planned. */
+/* An entry has at most one reader, and as many writers as planned. */
 static void refuse_others(u32 node)
 {
 	struct aggnet_tree *tree = world.node[node].tree;
@@ -191,7 +191,7 @@ void world_close(u32 node)
 		leave_reader(n);
 		leave(n, &n->writer);
 	}
-	/* Or it never was a local, and never will be. */
+	/* An application that is not a member yet does not join later. */
 	n->closed = true;
 	n->joined = false;
 }
@@ -202,7 +202,7 @@ static void drop_tree(u32 node, enum aggnet_reason reason)
 
 	if (!n->tree)
 		return;
-	/* The members find the outcome, and then they go. */
+	/* The members get the outcome and then leave. */
 	aggnet_tree_kill(n->tree, reason);
 	if (n->joined) {
 		leave(n, &n->reader);
@@ -298,7 +298,7 @@ void world_shutdown(u32 node)
 	       "a shutdown fails for no reason");
 }
 
-/* The one thing that may never be wrong. */
+/* Check the result. A wrong one is never allowed. */
 static void check_result(const struct aggnet_end *end)
 {
 	u32 sources = 0, i;
@@ -367,9 +367,12 @@ void world_look(u32 node)
 	INSIST(outcome >= 0 || world.harm, "an error, but nothing happened");
 }
 
-/* --- to the end ----------------------------------------------------------------- */
+/*
+ * --- settling
+ * ---------------------------------------------------------------------
+ */
 
-/* A node without an application may never have begun. */
+/* The entry of a node without an application may still be idle. */
 static bool settled(void)
 {
 	bool all = true;
@@ -388,7 +391,8 @@ static bool settled(void)
 
 /*
  * Credit is not taken back. If sources wait for each other, those that wait may
- * have credit for all of the receiver's memory, and an unplanned one gets none.
+ * hold credit for all of the receiver's memory, and an unplanned child gets
+ * none.
  */
 static bool all_promised(void)
 {
@@ -399,7 +403,7 @@ static bool all_promised(void)
 	       aggnet_tree_room(tree, 0) < tree->packet.chunks;
 }
 
-/* A writer that waits tries again only when it is woken. Some ask poll() first. */
+/* A writer that waits tries again only after it is woken. Some poll() first. */
 static void goes_on(u32 node)
 {
 	if (world.node[node].writer_waits)
@@ -419,7 +423,10 @@ static void everybody_goes_on(void)
 		world_add(i);
 		if (turn)
 			goes_on(i);
-		/* Whoever feeds two sources in turn cannot leave the first. */
+		/*
+		 * One thread that feeds two sources in turn finishes the first
+		 * before the second.
+		 */
 		if (world.conf.in_turn && !world.conf.sorted &&
 		    world.node[i].joined &&
 		    world.node[i].writes &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* World: a transfer of five nodes, their applications, the network between
- * them and the clock. Nothing moves unless it is told to.
+/* World: a transfer of five nodes, their applications, the network between them
+ * and the clock. Nothing moves without a call of these functions.
  */
 #ifndef _FLOW_WORLD_H
 #define _FLOW_WORLD_H
@@ -13,7 +13,7 @@
 #include "work.h"
 
 #define WORLD_NODES	5
-#define WORLD_PACKETS	96	/* under way at most: the oldest is lost */
+#define WORLD_PACKETS	96	/* under way at most; then the oldest is lost */
 #define WORLD_KEYS	512
 #define WORLD_GIVE_UP	10000	/* ms */
 
@@ -21,7 +21,7 @@
 enum { RECEIVER, ACCEPTOR, WRONG, CHILD, OTHER };
 
 /**
- * struct packet - one under way
+ * struct packet - a packet under way
  * @from: index of the node that made it
  * @way: enum aggnet_way
  * @len: bytes
@@ -35,25 +35,25 @@ struct packet {
 };
 
 /**
- * struct node - one node and its applications
- * @an: what the module keeps of its namespace; first
+ * struct node - a node and its applications
+ * @an: the module's data of its namespace; must be first
  * @stats: its counters
  * @tree: entry in force, NULL: none
  * @attempt: epoch of the entry, or of the last one
  * @parent: index of the planned parent
  * @writes: it is a source
- * @mute: it has crashed, nothing leaves
+ * @mute: it has crashed: no packet leaves
  * @writer: socket of the source
  * @reader: socket of the receiver
  * @joined: the writer (receiver: the reader, too) is a member
- * @closed: the application has gone, and does not come again in this epoch
+ * @closed: the application has closed and does not join again in this epoch
  * @written: records that the source has written
- * @done: the source has been told DONE
+ * @done: the source has got DONE
  * @wakes: how often its sockets were woken
  * @writer_waits: the writer found no room, and was not woken since
  * @reader_waits: the reader found nothing, and was not woken since
- * @free: chunks that the last run of the tree's lock left
- * @reading: a read takes several runs of the lock; its last one gives what is free
+ * @free: free chunks at the end of the last section under the tree's lock
+ * @reading: a read takes several such sections; the last one uses @free
  */
 struct node {
 	struct aggnet_net an;
@@ -77,24 +77,25 @@ struct node {
 };
 
 /**
- * struct world_conf - what a run is about
+ * struct world_conf - the configuration of a run
  * @chain: child > acceptor > wrong > receiver; else both below the receiver
- * @lists: ends keep lists of children
+ * @lists: ends have lists of children
  * @keyed: packets carry a keyed tag
- * @anew: the key of each epoch is another, as if it were planned anew
- * @acceptor_writes: and so does the receiver
+ * @anew: each epoch has its own key, as if it were another plan
+ * @acceptor_writes: the acceptor and the receiver are sources, too
  * @hold_ms: 0: none
  * @payload: bytes of records in a packet
- * @in_turn: in the end sources write one after the other, not at once
+ * @in_turn: when the run settles, sources write one after the other, not at
+ *     once
  * @memory: multiple of the least memory
  * @function: of the values
  * @vtype: their type
  * @records: of each source
- * @keys: different ones
- * @dense: they are blocks of a vector, given in any order and more than once
- * @sorted: they are given in their order, to all sources at a time
- * @fault: enum aggnet_fault that strikes a merge, once
- * @faulty: index of the node where it does
+ * @keys: number of different keys
+ * @dense: keys are blocks of a vector, given in any order and more than once
+ * @sorted: keys are given in order, and to all sources at the same time
+ * @fault: enum aggnet_fault of one merge
+ * @faulty: index of the node where it occurs
  */
 struct world_conf {
 	bool chain;
@@ -117,16 +118,16 @@ struct world_conf {
 };
 
 /**
- * struct world - all of it
+ * struct world - the state of a run
  * @us: clock, and since @start
- * @packet: those under way, in the order in which they were made
- * @store: where they are
- * @ended: bit N: it has taken the end mark of attempt N
+ * @packet: packets under way, in the order in which they were made
+ * @store: their memory
+ * @ended: bit N: the receiver has taken the end mark of attempt N
  * @harm: something happened after which an error is a right outcome
- * @made: called for each packet that a node makes; NULL: for none
- * @ran: called when a node's lock is let go; NULL: for none
- * @settling: nothing goes wrong any more, so time that passes is no harm
- * @full: a limit of the node or the host leaves no more memory
+ * @made: called for each packet that a node makes; NULL: not called
+ * @ran: called when a node's lock is released; NULL: not called
+ * @settling: no more harm is done, so the passing of time is not harm either
+ * @full: a limit of the node or the host allows no more memory
  * @wakes: how often sockets were woken
  */
 struct world {
@@ -146,7 +147,7 @@ struct world {
 	bool no_packet;
 	bool full;
 	u32 wakes;
-	u32 epochs;	/* events of a newer epoch */
+	u32 epochs;	/* events about a newer epoch */
 	u64 deliveries;
 };
 
@@ -155,38 +156,41 @@ extern struct world world;
 /* --- setting up ----------------------------------------------------------- */
 
 void world_start(const struct world_conf *conf, u64 seed);
-void world_end(void);	/* take all apart; nothing may be left */
+void world_end(void);	/* free everything; nothing may be left */
 
 /* --- the network ---------------------------------------------------------- */
 
-void world_deliver(u32 packet);		/* to whom it is for, and it is gone */
-void world_stray(u32 packet, u32 node);	/* a copy to somebody else */
-void world_copy(u32 packet);		/* a copy to whom it is for */
+void world_deliver(u32 packet);		/* to its destination; removes it */
+void world_stray(u32 packet, u32 node);	/* a copy to another node */
+void world_copy(u32 packet);		/* a copy to its destination */
 void world_corrupt(u32 packet, u32 bit);
 void world_lose(u32 packet);
 
 /* --- time ------------------------------------------------------------------ */
 
 void world_wait(u32 us);
-bool world_next_timer(u64 *us);	/* until the next one; false: none is armed */
+bool world_next_timer(u64 *us);	/* time until the next; false: none is armed */
 
 /* --- nodes and applications -------------------------------------------------- */
 
-void world_add(u32 node);	/* its entry, if it has none, and its members */
-void world_del(u32 node);	/* the entry is withdrawn */
-void world_crash(u32 node);	/* the node forgets everything and is silent */
-void world_renew(u32 node);	/* the next epoch there */
+void world_add(u32 node);	/* add its entry, if missing, and its members */
+void world_del(u32 node);	/* withdraw the entry */
+void world_crash(u32 node);	/* the node loses its state and is silent */
+void world_renew(u32 node);	/* begin the next epoch there */
 void world_write(u32 node, u32 records);
 bool world_poll(u32 node);	/* may the source write? If not, it waits */
-void world_shutdown(u32 node);	/* once all is written */
+void world_shutdown(u32 node);	/* after the last record */
 void world_read(u32 messages);
 void world_close(u32 node);
-void world_look(u32 node);	/* at the outcome */
+void world_look(u32 node);	/* check the outcome */
 
 /* --- what must hold ---------------------------------------------------------- */
 
-void world_settle(void);	/* nothing goes wrong any more: it must come to an end */
-/* A run of the tree's lock is over: nothing waits for what is there. */
+void world_settle(void);	/* no more harm: the run must end */
+/*
+ * A section under the tree's lock is over: nothing may wait for what is
+ * available.
+ */
 void world_ran(struct aggnet_tree *tree);
 
 #define INSIST(cond, what) do {						\

@@ -10,12 +10,12 @@
 #include "core/codec.h"
 #include "record.h"
 
-#define PLAIN_MAX	16u	/* bytes of a plain value */
+#define PLAIN_MAX	16u	/* longest plain value */
 #define CHECK(cond) do { if (!(cond)) __builtin_trap(); } while (0)
 
 static const struct aggnet_shape plain = { .function = AGGNET_FN_SUM };
 
-/* What the bytes of a plain value say, read one by one. */
+/* The value of these bytes, read one by one. */
 static struct aggnet_value value_of(const struct record *rec)
 {
 	bool negative = rec->vlen && rec->value[rec->vlen - 1] & 0x80;
@@ -28,7 +28,7 @@ static struct aggnet_value value_of(const struct record *rec)
 	};
 }
 
-/* What the library writes is what the module writes. */
+/* The library writes what the module writes. */
 static void check_write(const struct record *rec)
 {
 	struct aggnet_value was = value_of(rec);
@@ -43,7 +43,9 @@ static void check_write(const struct record *rec)
 	CHECK(!memcmp(ours, theirs, size));
 }
 
-/* The library leaves it to the merge which values fit their function. */
+/*
+ * The library's merge, not its reader, checks whether values fit the function.
+ */
 static void check_read(const u8 *data, size_t len)
 {
 	int n = aggnet_parse_records(&plain, false, data, len, len);
@@ -75,7 +77,10 @@ static void check_read(const u8 *data, size_t len)
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	/* Of its size exactly, so that the sanitizer guards its end. */
+	/*
+	 * Allocate the exact size, so that the sanitizer reports reads behind
+	 * the end.
+	 */
 	u8 *copy = memcpy(malloc(size ? size : 1), data, size);
 
 	check_read(copy, size);

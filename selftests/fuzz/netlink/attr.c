@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Attributes and messages: copied, and put where there is room for them. */
+/* Attributes and messages: copying them, and adding them where there is space.
+ */
 #include <net/genetlink.h>
 
 #include "mem.h"
@@ -48,7 +49,7 @@ int nla_put(struct sk_buff *skb, int type, int len, const void *data)
 	return 0;
 }
 
-/* As where 64 bits must be aligned, and never are: it takes the most room. */
+/* As on machines that align 64 bits, and misaligned here: the largest case. */
 int nla_put_u64_64bit(struct sk_buff *skb, int type, u64 value, int pad)
 {
 	if (nla_put(skb, pad, 0, NULL))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Core: checks a request by the family's policies, strictly, as the kernel's
- * generic netlink does, and hands it to its command.
+/* Core: checks a request strictly by the family's policies, as the kernel's
+ * generic netlink does, and calls its command.
  */
 #include <stdio.h>
 
@@ -8,7 +8,7 @@
 
 static const struct genl_family *core_family;
 static struct notifier_block *core_notifier;
-/* By port ID; the last one is that of requests that are not fuzzed. */
+/* Sockets by port ID; the last one sends requests that are not fuzzed. */
 static struct sock core_socks[PORTIDS + 1];
 static struct answer *core_answer;
 
@@ -33,7 +33,10 @@ void answer_free(struct answer *answer)
 	*answer = (struct answer) { 0 };
 }
 
-/* --- what the module registers, and sends -------------------------------------- */
+/*
+ * --- what the module registers and sends
+ * ------------------------------------------
+ */
 
 int genl_register_family(struct genl_family *family)
 {
@@ -93,7 +96,7 @@ static struct sock *core_sock(u32 portid)
 	return sk;
 }
 
-/* The next socket with this port ID is a new one, at the same address. */
+/* The next socket with this port ID is a new one at the same address. */
 void core_close(u32 portid)
 {
 	struct netlink_notify notify = {
@@ -133,7 +136,7 @@ static bool string_ok(const struct nla_policy *policy, const char *text,
 {
 	u32 room = policy->len ? min(len, policy->len + 1u) : len;
 
-	/* A zero, and before it no more than the policy takes. */
+	/* The text must end with a zero within the policy's length. */
 	if (!memchr(text, '\0', room))
 		return false;
 	len -= text[len - 1] == '\0';
@@ -148,7 +151,7 @@ static bool attr_ok(const struct nla_policy *policy, const struct nlattr *nla)
 	};
 	u32 len = nla_len(nla);
 
-	/* No policy here has nested attributes. */
+	/* No policy has nested attributes. */
 	if (nla->nla_type & NLA_F_NESTED)
 		return false;
 	switch (policy->type) {
@@ -176,8 +179,8 @@ static void attrs_free(const struct genl_ops *op, struct nlattr **attrs)
 }
 
 /*
- * Each attribute is a copy of its own size exactly, and there is a place for
- * those that the command has, not for more: the sanitizer guards both.
+ * Each attribute is a copy of exactly its size, and the array has exactly the
+ * command's attributes, so that the sanitizer reports any other access.
  */
 static struct nlattr **attrs_parse(const struct genl_ops *op, const u8 *at,
 				   size_t left, struct netlink_ext_ack *extack)
@@ -198,7 +201,7 @@ static struct nlattr **attrs_parse(const struct genl_ops *op, const u8 *at,
 			NL_SET_ERR_MSG(extack, "refused by the policy");
 			goto refused;
 		}
-		/* Of two the last is meant. */
+		/* The last of two equal attributes counts. */
 		free(attrs[type]);
 		attrs[type] = memcpy(malloc(nla->nla_len), nla, nla->nla_len);
 	}

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Core: what stands between a netlink socket and the module's family. */
+/* Core: the code between a netlink socket and the module's family. */
 #ifndef _NETLINK_CORE_H
 #define _NETLINK_CORE_H
 
 #include <net/genetlink.h>
 
-#define PORTIDS		8	/* sockets, that stage plans */
+#define PORTIDS		8	/* sockets that stage plans */
 
 /**
- * struct answer - messages of the module to one request
- * @bytes: they follow each other, aligned as netlink's are
+ * struct answer - the module's messages to one request
+ * @bytes: the messages, aligned like netlink's
  * @len: bytes
  */
 struct answer {
@@ -18,11 +18,11 @@ struct answer {
 };
 
 /**
- * core_request() - a request, as the kernel's generic netlink takes it
- * @nlh: with a generic header behind its own at least
- * @part: bytes that a part of a dump has, unless the module asks for more
+ * core_request() - send a request like the kernel's generic netlink
+ * @nlh: with at least a generic header behind its own
+ * @part: size of a part of a dump, unless the module asks for more
  * @answer: its messages are added to it
- * @extack: what the module, or the core, says of a refusal
+ * @extack: the error of the module, or of the core
  *
  * Return: 0 or a negative errno
  */
@@ -33,12 +33,12 @@ int core_request(const struct nlmsghdr *nlh, u32 part, struct answer *answer,
 bool core_takes(u8 cmd, unsigned int type);
 
 void core_close(u32 portid);	/* a socket is closed */
-void core_take_device(u32 ifindex);	/* a device goes away */
+void core_take_device(u32 ifindex);	/* a device is deleted */
 
 void answer_add(struct answer *answer, const void *bytes, size_t len);
 void answer_free(struct answer *answer);
 
-/* The kernel as the module finds it, from insmod to rmmod. */
+/* The kernel around the module, from insmod to rmmod. */
 void kernel_start(void);
 void kernel_end(void);
 extern struct net kernel_net;	/* the one that is configured */

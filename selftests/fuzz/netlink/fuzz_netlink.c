@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Fuzz target: requests of netlink sockets, in the order in which they are
- * sent. A refused request changes nothing; an accepted one is reported as it
- * was requested; what is reported makes the same configuration again; nothing
+ * sent. A refused request changes nothing; an accepted one is reported as
+ * requested; requests made of the report restore the configuration; nothing
  * remains in the end.
  */
 #include "../flow/work.h"
@@ -12,15 +12,15 @@
 #include "stats.h"
 #include "told.h"
 
-#define DEVICE_GONE	(NLMSG_MIN_TYPE + 1)	/* a link is deleted, in rtnetlink */
-#define FAILS_MAX	64	/* sequence: the so-many-th allocation fails */
+#define DEVICE_GONE	(NLMSG_MIN_TYPE + 1)	/* rtnetlink deletes a device */
+#define FAILS_MAX	64	/* sequence N: the N-th allocation fails */
 
 static struct aggnet_net *net_node(void)
 {
 	return aggnet_net(&kernel_net);
 }
 
-/* Is there an object of which the same is told, as far as it may be given? */
+/* Is there an object with the same attributes, as far as they may be given? */
 static bool has(const struct answer *from, const struct answer *wanted, u8 cmd)
 {
 	const struct nlmsghdr *nlh;
@@ -58,7 +58,7 @@ static void check_unchanged(const struct told *was, const struct told *is,
 	INSIST(same(&was->ports, &is->ports), "refused, but a port changed");
 	INSIST(same(&was->links, &is->links), "refused, but a link changed");
 	INSIST(same(&was->trees, &is->trees), "refused, but a tree changed");
-	/* A plan that is not put in force gives back what it had reserved. */
+	/* Dropping a plan frees the memory that it had reserved. */
 	INSIST(same(&was->node, &is->node) || cmd == AGGNET_CMD_PLAN_COMMIT,
 	       "refused, but the node or its memory changed");
 }
@@ -80,7 +80,7 @@ static bool has_port(const struct told *told, u32 ifindex)
 	return n;
 }
 
-/* A port that went took its links along, and no link of another port. */
+/* A deleted port's links are deleted, and no links of other ports. */
 static void check_links(const struct told *was, const struct told *is)
 {
 	const struct nlmsghdr *nlh;
@@ -94,7 +94,7 @@ static void check_links(const struct told *was, const struct told *is)
 	INSIST(!kept, "a link went with the port of another");
 }
 
-/* A get tells of an object what the dump told; a switch's may be several. */
+/* A get returns what the dump returned; a switch may have several entries. */
 static void check_get(const struct answer *dump, u8 cmd)
 {
 	const struct nlmsghdr *nlh, *one;
@@ -129,7 +129,7 @@ static void no_limit(void)
 	       "the limit cannot be raised");
 }
 
-/* Take all away and make it again of what was told. */
+/* Delete everything and make it again from the report. */
 static void check_again(bool gone)
 {
 	struct told was, is, large;
@@ -143,14 +143,19 @@ static void check_again(bool gone)
 	check_get(&was.ports, AGGNET_CMD_PORT_GET);
 	if (net_node()->role == AGGNET_ROLE_SERVER)
 		check_get(&was.trees, AGGNET_CMD_TREE_GET);
-	/* A switch has several entries of a tree: the first takes all along. */
+	/*
+	 * A switch has several entries of a tree: deleting the first deletes
+	 * all.
+	 */
 	err = each(&was.trees, AGGNET_CMD_TREE_DEL);
 	INSIST(!err || err == -ENOENT, "an entry cannot be deleted");
 	INSIST(!each(&was.links, AGGNET_CMD_LINK_DEL),
 	       "a link cannot be deleted");
 	INSIST(!atomic64_read(&net_node()->memory_used),
 	       "memory is accounted, but there is nothing");
-	/* What lost its port, or could not grow, is not the same again. */
+	/*
+	 * An entry whose port was deleted, or which could not grow, may differ.
+	 */
 	if (!gone && !aggnet_stat_sum(net_node()->stats,
 				      AGGNET_STAT_bloom_crowded)) {
 		INSIST(!each(&was.links, AGGNET_CMD_LINK_ADD) &&
@@ -165,7 +170,10 @@ static void check_again(bool gone)
 	told_free(&large);
 }
 
-/* --- what is accepted is told ------------------------------------------------------ */
+/*
+ * --- what is accepted is reported
+ * --------------------------------------------------
+ */
 
 static bool is_zero(const struct nlattr *nla)
 {
@@ -178,7 +186,7 @@ static bool is_zero(const struct nlattr *nla)
 	return true;
 }
 
-/* What is zero may be left out. */
+/* An attribute that is 0 may be left out. */
 static bool attr_same(const struct nlattr *a, const struct nlattr *b)
 {
 	if (a && b)
@@ -187,7 +195,7 @@ static bool attr_same(const struct nlattr *a, const struct nlattr *b)
 	return (!a || is_zero(a)) && (!b || is_zero(b));
 }
 
-/* The entry that a request is about, by its epoch and its link. */
+/* The entry that a request refers to, by its epoch and its link. */
 static const struct nlmsghdr *entry_of(const struct answer *trees,
 				       const struct nlmsghdr *nlh)
 {
@@ -234,7 +242,7 @@ static bool same_children(const struct nlattr *a, const struct nlattr *b)
 	return same;
 }
 
-/* An entry that was not there, and is now: as it was asked for? */
+/* A new entry: has it the attributes of the request? */
 static void check_entry(const struct told *was, const struct told *is,
 			const struct nlmsghdr *nlh)
 {
@@ -261,7 +269,7 @@ static void check_entry(const struct told *was, const struct told *is,
 
 /* --- the input ----------------------------------------------------------------------- */
 
-/* A request; @told is kept up to date. Return: whether a port may be gone. */
+/* A request; updates @told. Return: may a port have been deleted? */
 static bool request(const struct nlmsghdr *nlh, struct told *told)
 {
 	u8 cmd = ((struct genlmsghdr *)nlmsg_data(nlh))->cmd;
@@ -287,7 +295,7 @@ static bool request(const struct nlmsghdr *nlh, struct told *told)
 	return !err && cmd == AGGNET_CMD_PORT_DEL;
 }
 
-/* A message to netlink, of which some are none to the family. */
+/* A message to netlink; some do not reach the family. */
 static bool message(const struct nlmsghdr *nlh, struct told *told)
 {
 	struct told now;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The kernel as the module finds it: namespaces, devices, addresses; and the
- * parts of the module that never run here, because no packet ever comes.
+/* The kernel around the module: namespaces, devices, addresses; and the parts
+ * of the module that never run here, because there are no packets.
  */
 #include <linux/if_arp.h>
 #include <linux/netdevice.h>
@@ -19,7 +19,7 @@
 #include "flow/tree.h"
 #include "flow/host.h"
 
-#define HOST_BYTES	(256ull << 20)	/* of the host: an eighth is its ceiling */
+#define HOST_BYTES	(256ull << 20)	/* the ceiling is an eighth of it */
 #define DEVICES		6
 
 unsigned long jiffies;
@@ -96,7 +96,7 @@ int register_netdevice_notifier(struct notifier_block *nb)
 	return 0;
 }
 
-/* It is told that all devices go, as those are that stay. */
+/* It is notified that all devices are deleted, although they stay. */
 int unregister_netdevice_notifier(struct notifier_block *nb)
 {
 	u32 i;
@@ -119,7 +119,7 @@ void core_take_device(u32 ifindex)
 		return;
 	dev->gone = true;
 	dev_notifier->notifier_call(dev_notifier, NETDEV_UNREGISTER, dev);
-	/* The work that follows it does not wait for a command. */
+	/* A command does not wait for the work that follows it. */
 	mutex_lock(&an->lock);
 	world_work_once();
 	mutex_unlock(&an->lock);
@@ -145,7 +145,10 @@ unsigned int inet_addr_type(struct net *net, __be32 addr)
 	return ntohl(addr) >> 16 == 0x0a00 ? RTN_LOCAL : 0;
 }
 
-/* --- the parts of the module that are not here -------------------------------------- */
+/*
+ * --- the parts of the module that are replaced
+ * --------------------------------------
+ */
 
 int aggnet_hook_attach(struct aggnet_net *an, struct aggnet_port *port)
 {
@@ -168,7 +171,7 @@ int aggnet_hook_start(struct aggnet_net *an, __be16 udp_port, bool guard,
 {
 	u32 i;
 
-	/* It allocates: the deletion of a device is not to wait for that. */
+	/* It allocates, which the deletion of a device must not wait for. */
 	for (i = 0; i < DEVICES; i++)
 		INSIST(!devices[i].refs, "a device is held while a socket is made");
 	an->udp_port = udp_port;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Changes requests as what they are: few would be one that is changed byte by
- * byte. An attribute is changed, dropped or taken from another request, a
- * request is repeated or dropped, or its header changed; lengths follow.
+/* Changes requests by their structure, because few would stay valid after
+ * random changes of bytes. It changes, drops or copies an attribute, repeats or
+ * drops a request, or changes a header, and updates lengths.
  */
 #include <net/genetlink.h>
 
@@ -13,10 +13,10 @@
 
 /**
  * struct input - bytes under change
- * @data: them
+ * @data: the bytes
  * @len: how many
- * @room: for so many
- * @draw: random number, a part of which each choice takes
+ * @room: space for so many
+ * @draw: random number, of which each choice uses a part
  */
 struct input {
 	uint8_t *data;
@@ -31,7 +31,7 @@ static uint32_t choose(struct input *in, uint32_t of)
 	return (in->draw >> 33) % of;
 }
 
-/* Put @n bytes in the place of @old ones. Return: false if there is no room. */
+/* Replace @old bytes by @n bytes. Return: false if there is not enough space */
 static bool splice(struct input *in, size_t at, size_t old, const void *bytes,
 		   size_t n)
 {
@@ -44,7 +44,10 @@ static bool splice(struct input *in, size_t at, size_t old, const void *bytes,
 	return true;
 }
 
-/* One of what follow each other: @len tells of one at an offset, 0 of none. */
+/*
+ * Pick one of several objects in a row; @len returns the length of one, 0:
+ * none.
+ */
 static bool pick(struct input *in, size_t from, size_t end, size_t *at,
 		 size_t (*len)(const struct input *in, size_t at, size_t end))
 {
@@ -92,7 +95,7 @@ static bool pick_attr(struct input *in, size_t request, size_t *at)
 		    request + request_len(in, request, in->len), at, attr_len);
 }
 
-/* The attribute at @at of the request gets @n bytes, or goes: @n is 0. */
+/* Set the length of the request's attribute at @at to @n; 0: remove it. */
 static void attr_set(struct input *in, size_t request, size_t at, size_t old,
 		     const void *bytes, size_t n)
 {
@@ -170,7 +173,9 @@ static void request_change(struct input *in, size_t at)
 		nlh->nlmsg_seq = choose(in, 12);	/* an allocation fails */
 		break;
 	case 5:
-		/* A socket is closed, or a device goes; see the target. */
+		/*
+		 * A socket is closed or a device deleted; see fuzz_netlink.c.
+		 */
 		nlh->nlmsg_type = choose(in, 2) ? NLMSG_DONE :
 						  NLMSG_MIN_TYPE + 1;
 		break;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the module tells of its configuration, and requests made of that. */
+/* The configuration that the module reports, and requests made from the report.
+ */
 #include "../flow/work.h"
 #include "told.h"
 
-/* --- requests of our own --------------------------------------------------------- */
+/*
+ * --- requests of the fuzz target
+ * ----------------------------------------------------
+ */
 
 int ask(u8 cmd, u16 flags, const struct answer *attrs, u32 part,
 	       struct answer *answer)
@@ -50,7 +54,10 @@ bool same(const struct answer *a, const struct answer *b)
 	return a->len == b->len && (!a->len || !memcmp(a->bytes, b->bytes, a->len));
 }
 
-/* --- what is told --------------------------------------------------------------- */
+/*
+ * --- the report
+ * -----------------------------------------------------------------
+ */
 
 const struct nlmsghdr *message_next(const struct answer *from,
 					   size_t *at)
@@ -85,7 +92,7 @@ const struct nlattr *attr_of(const struct nlmsghdr *nlh, int type)
 	return last;
 }
 
-/* A key is not told: another does as well. */
+/* The report has no key: use any key. */
 void given(struct answer *attrs, const struct nlmsghdr *nlh, u8 cmd)
 {
 	static const struct {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the module tells of its configuration, and requests made of that. */
+/* The configuration that the module reports, and requests made from the report.
+ */
 #ifndef _NETLINK_TOLD_H
 #define _NETLINK_TOLD_H
 
@@ -9,8 +10,8 @@
 #define HEADERS	((size_t)NLMSG_HDRLEN + GENL_HDRLEN)
 
 /**
- * struct told - what the module tells of its configuration
- * @node: with the bytes of memory that are accounted
+ * struct told - the configuration that the module reports
+ * @node: with the accounted bytes of memory
  * @ports: messages of a dump
  * @links: likewise
  * @trees: likewise
@@ -26,21 +27,21 @@ void tell(struct told *told, u32 part);	/* @part: see core_request() */
 void told_free(struct told *told);
 bool same(const struct answer *a, const struct answer *b);
 
-/* A request of our own with these attributes; NULL: none. */
+/* Send a request with these attributes; NULL: none. */
 int ask(u8 cmd, u16 flags, const struct answer *attrs, u32 part,
 	struct answer *answer);
 
-/* The message at *@at, and the attribute: NULL behind the last one. */
+/* Advance *@at to the next message, or attribute; NULL after the last one. */
 const struct nlmsghdr *message_next(const struct answer *from, size_t *at);
 const struct nlattr *attr_next(const struct nlmsghdr *nlh, size_t *at);
 
-/* The attribute of that type that is meant, NULL: there is none. */
+/* The last attribute of that type, NULL: none. */
 const struct nlattr *attr_of(const struct nlmsghdr *nlh, int type);
 
-/* The attributes of a message that a command takes. */
+/* Take the attributes of a message that a command accepts. */
 void given(struct answer *attrs, const struct nlmsghdr *nlh, u8 cmd);
 
-/* Request with what is told of each object. Return: the last error. */
+/* Send a request for each reported object. Return: the last error */
 int each(const struct answer *from, u8 cmd);
 
 #endif /* _NETLINK_TOLD_H */

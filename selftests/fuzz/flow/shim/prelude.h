@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Included before each file of the module that the simulation is made of. */
+/* Included before each file of the module that the simulation compiles. */
 #ifndef _FLOW_PRELUDE_H
 #define _FLOW_PRELUDE_H
 

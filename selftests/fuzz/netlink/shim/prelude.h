@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Included before each file: what the kernel's headers bring along. */
+/* Included before each file: headers that the kernel's headers include. */
 #ifndef _NETLINK_PRELUDE_H
 #define _NETLINK_PRELUDE_H
 

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* ALIGN() is where the other small arithmetic is. */
+/* ALIGN() is defined with other small arithmetic. */
 #include <linux/kernel.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Time of the simulation: set by whoever drives it. */
+/* Time, which the simulation sets. */
 #ifndef _FLOW_LINUX_JIFFIES_H
 #define _FLOW_LINUX_JIFFIES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Division of 64 bits, which is no operator where there are 32. */
+/* Division of 64 bits, for which 32-bit machines have no operator. */
 #ifndef _FLOW_LINUX_MATH64_H
 #define _FLOW_LINUX_MATH64_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Mutexes of one thread: as its spinlocks. */
+/* Mutexes of one thread, like its spinlocks. */
 #ifndef _FLOW_LINUX_MUTEX_H
 #define _FLOW_LINUX_MUTEX_H
 

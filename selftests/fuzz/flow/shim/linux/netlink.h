@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Refusals: a sentence, and the attribute that is to blame. */
+/* Errors: a message, and the attribute that it refers to. */
 #ifndef _FLOW_LINUX_NETLINK_H
 #define _FLOW_LINUX_NETLINK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Readers never overlap with the driver of the simulation. */
+/* Readers never overlap with the code that runs the simulation. */
 #ifndef _FLOW_LINUX_RCUPDATE_H
 #define _FLOW_LINUX_RCUPDATE_H
 

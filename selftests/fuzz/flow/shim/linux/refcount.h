@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Reference counts; a use after the last one is a bug. */
+/* Reference counts; using one that has reached 0 is a bug. */
 #ifndef _FLOW_LINUX_REFCOUNT_H
 #define _FLOW_LINUX_REFCOUNT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Packets: whoever drives the simulation says what they are. */
+/* Packets: the simulation defines struct sk_buff. */
 #ifndef _FLOW_LINUX_SKBUFF_H
 #define _FLOW_LINUX_SKBUFF_H
 
@@ -8,11 +8,11 @@
 struct sk_buff;
 
 /**
- * struct sk_buff_head - packets of a run of a tree's lock
+ * struct sk_buff_head - packets of a section under a tree's lock
  * @qlen: how many
- * @data: of them, DATA
- * @cost: instructions, roughly, that it took to pack new DATA
- * @dearest: the same of one packet
+ * @data: how many of them are DATA
+ * @cost: estimated instructions for packing new DATA
+ * @dearest: the same for the most expensive packet
  */
 struct sk_buff_head {
 	u32 qlen;

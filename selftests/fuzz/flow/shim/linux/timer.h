@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Timers that whoever drives the simulation looks at. */
+/* Timers, which the simulation fires. */
 #ifndef _FLOW_LINUX_TIMER_H
 #define _FLOW_LINUX_TIMER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Work that runs when whoever drives the simulation says so. */
+/* Work that runs when the simulation calls it. */
 #ifndef _FLOW_LINUX_WORKQUEUE_H
 #define _FLOW_LINUX_WORKQUEUE_H
 
@@ -46,13 +46,13 @@ bool queue_work(struct workqueue_struct *wq, struct work_struct *work);
 bool queue_rcu_work(struct workqueue_struct *wq, struct rcu_work *rwork);
 bool cancel_work(struct work_struct *work);
 
-/* None runs while another runs. */
+/* No work runs while another does. */
 static inline bool cancel_work_sync(struct work_struct *work)
 {
 	return cancel_work(work);
 }
 
-/* Whatever the delay is. */
+/* The simulation ignores the delay. */
 static inline bool queue_delayed_work(struct workqueue_struct *wq,
 				      struct delayed_work *dwork,
 				      unsigned long delay)

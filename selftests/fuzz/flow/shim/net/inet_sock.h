@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a socket is made of in the kernel. */
+/* The structs that the kernel builds a socket of. */
 #ifndef _FLOW_NET_INET_SOCK_H
 #define _FLOW_NET_INET_SOCK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A namespace is what the module keeps of it, where anything does. */
+/* A namespace is only the module's data of it. */
 #ifndef _FLOW_NET_NET_NAMESPACE_H
 #define _FLOW_NET_NET_NAMESPACE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The C library's: what isascii() takes is the same in both. */
+/* The C library's; isascii() accepts the same in both. */
 #ifndef _NETLINK_LINUX_CTYPE_H
 #define _NETLINK_LINUX_CTYPE_H
 

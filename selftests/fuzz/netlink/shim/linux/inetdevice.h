@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Addresses of devices: none here is in a VRF. */
+/* Addresses of devices: no device is in a VRF. */
 #ifndef _NETLINK_LINUX_INETDEVICE_H
 #define _NETLINK_LINUX_INETDEVICE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Network devices, which come and go as the input says. */
+/* Network devices, which the input adds and deletes. */
 #ifndef _NETLINK_LINUX_NETDEVICE_H
 #define _NETLINK_LINUX_NETDEVICE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* One thread, so nobody is let go first; but a grace period may pass. */
+/* One thread: cond_resched() runs no other, but may end a grace period. */
 #ifndef _NETLINK_LINUX_SCHED_H
 #define _NETLINK_LINUX_SCHED_H
 

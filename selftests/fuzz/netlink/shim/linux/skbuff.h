@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Messages: as large as was asked for, so that nothing is to spare. */
+/* Messages, allocated with exactly the requested size. */
 #ifndef _NETLINK_LINUX_SKBUFF_H
 #define _NETLINK_LINUX_SKBUFF_H
 
@@ -9,8 +9,8 @@
 /**
  * struct sk_buff - a message
  * @data: its bytes
- * @len: how many are there
- * @size: room
+ * @len: how many there are
+ * @size: space
  * @portid: socket that a request came from
  * @sk: the kernel's end of it
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Owners: all have a mapping, -1 is nobody. */
+/* Owners: all IDs are mapped, and -1 is an invalid one. */
 #ifndef _NETLINK_LINUX_USER_NAMESPACE_H
 #define _NETLINK_LINUX_USER_NAMESPACE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Nobody waits: what is waited for must be so. */
+/* Waiting: the condition must be true already. */
 #ifndef _NETLINK_LINUX_WAIT_BIT_H
 #define _NETLINK_LINUX_WAIT_BIT_H
 

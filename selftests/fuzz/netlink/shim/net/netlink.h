@@ -21,10 +21,10 @@ enum {
 };
 
 /**
- * struct nla_policy - what an attribute must be
+ * struct nla_policy - the rule for an attribute
  * @type: NLA_*
  * @ranged: @min and @max bytes of an NLA_BINARY
- * @len: NLA_NUL_STRING, NLA_BINARY: bytes at most, 0: any number
+ * @len: NLA_NUL_STRING, NLA_BINARY: maximum bytes, 0: any number
  */
 struct nla_policy {
 	u8 type;
@@ -47,13 +47,13 @@ struct netlink_notify {
 };
 
 /**
- * struct netlink_callback - a dump between its parts
+ * struct netlink_callback - the state of a dump
  * @skb: request
  * @nlh: its header
- * @extack: of the part that is under way
- * @min_dump_alloc: bytes that a part has room for at least
- * @seq: configuration that a part is of
- * @prev_seq: and the one before it
+ * @extack: of the current part
+ * @min_dump_alloc: least size of a part
+ * @seq: number of the configuration that a part shows
+ * @prev_seq: the same of the previous part
  * @args: the dump's own
  */
 struct netlink_callback {
@@ -104,13 +104,15 @@ static inline int nla_total_size(int payload)
 	return NLA_ALIGN(NLA_HDRLEN + payload);
 }
 
-/* As where 64 bits must be aligned: with the attribute that fills up. */
+/* As on machines that align 64 bits: with the attribute that pads. */
 static inline int nla_total_size_64bit(int payload)
 {
 	return nla_total_size(payload) + nla_total_size(0);
 }
 
-/* --- reading: no check, but for what is copied ------------------------------- */
+/*
+ * --- reading: no checks, except before copying -------------------------------
+ */
 
 int nla_memcpy(void *to, const struct nlattr *nla, int count);
 ssize_t nla_strscpy(char *to, const struct nlattr *nla, size_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Routes: which addresses are this host's. */
+/* Routes: which addresses belong to this host. */
 #ifndef _NETLINK_NET_ROUTE_H
 #define _NETLINK_NET_ROUTE_H
 

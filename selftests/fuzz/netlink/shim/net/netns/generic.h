@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Registration for namespaces: whoever drives it calls the functions. */
+/* Registration for namespaces: the fuzz target calls the functions. */
 #ifndef _NETLINK_NET_NETNS_GENERIC_H
 #define _NETLINK_NET_NETNS_GENERIC_H
 
