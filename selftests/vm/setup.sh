@@ -15,7 +15,7 @@ BUILD_PACKAGES="$MODULE_PACKAGES $TOOL_PACKAGES"
 DEMO_PACKAGES="qemu-system-x86 busybox-static iproute2 nftables jq graphviz
 	bsdextrautils bible-kjv bible-kjv-text"
 TEST_PACKAGES="patch perl python3 python3-yaml libbpf-dev clang llvm
-	libclang-rt-14-dev sparse shellcheck spin ethtool python3-networkx
+	libclang-rt-14-dev sparse shellcheck spin tcc ethtool python3-networkx
 	gnuplot-nox tzdata gcc-s390x-linux-gnu libc6-dev-s390x-cross
 	qemu-user-static"
 
