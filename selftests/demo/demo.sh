@@ -11,7 +11,7 @@ export LC_ALL=C
 DIR=$PWD/build/demo
 CORPUS_MIN=4000000
 SENDERS="v2 v5 v9 v10 v11 v14"
-# A receiver's partition of the words, by their first letter.
+# The words of each receiver's partition, by first letter.
 declare -A PARTITION=(
 	[incast/v0]='.' [shuffle/v0]='[a-h]' [shuffle/v3]='[i-s]'
 	[shuffle/v8]='[t-z]'
@@ -35,8 +35,8 @@ corpus()
 		"$(wc -l < "$DIR/words") words of the King James Bible"
 }
 
-# Every sender gets a sixth of the text and makes one record a word; what must
-# come out is counted by sort and uniq.
+# Every sender gets a sixth of the text and makes one record for each word; sort
+# and uniq count the expected result.
 inputs()
 {
 	local part sender receiver i=0
@@ -57,8 +57,8 @@ inputs()
 	done
 }
 
-# delta TRANSFER: the aggregation ratio of its flows, counted in keys: what
-# merging all of them leaves is max + delta (sum - max)
+# delta TRANSFER: print the aggregation ratio of its flows, counted in keys:
+# merging all of them leaves max + delta (sum - max)
 delta()
 {
 	local receiver sender sizes=()
@@ -76,7 +76,7 @@ delta()
 		END { printf "%.4f\n", (union - maxes) / (sum - maxes) }'
 }
 
-# by_keys: how many keys cross all links by each plan, into its row
+# by_keys: add to each plan's row how many keys cross all links
 by_keys()
 {
 	local name transfer merge receiver sender crossed
@@ -102,7 +102,7 @@ by_keys()
 	done
 }
 
-# Each tree with the bytes that its links carried.
+# Draw each tree with the bytes that its links carried.
 draw()
 {
 	local name

@@ -22,8 +22,8 @@ identity()
 	echo "10.0.$(((${1#v} + 1) / 256)).$(((${1#v} + 1) % 256))"
 }
 
-# start_all DIR RECEIVERS: every member as a process of its own, as a job
-# scheduler would start them; sets pids
+# start_all DIR RECEIVERS: start every member as its own process, as a job
+# scheduler would; sets pids
 start_all()
 {
 	local sender receiver
@@ -59,7 +59,7 @@ exact()
 	echo true
 }
 
-# run TRANSFER METHOD RECEIVERS
+# run TRANSFER METHOD RECEIVERS: run one transfer and add its row
 run()
 {
 	local transfer=$1 method=$2 receivers=$3
@@ -87,7 +87,7 @@ run()
 	[ $ok = false ] || ok=$(exact "$out" "$receivers")
 	jq -n --slurpfile b "$out/before.json" --slurpfile a "$out/after.json" \
 		-f selftests/demo/traffic.jq > "$DIR/run/$name.traffic.json"
-	# The plan without its entries: they hold the key.
+	# Save the plan without its entries, because they hold the key.
 	jq 'del(.nodes)' "$out/plan.json" > "$DIR/run/$name.plan.json"
 	jq -f selftests/demo/row.jq --arg transfer "$transfer" \
 		--arg topology $TOPOLOGY --arg method "$method" \

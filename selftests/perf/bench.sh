@@ -20,5 +20,5 @@ VM_TIMEOUT=900 bash selftests/vm/run.sh \
 	"selftests/perf/cores.sh $PWD/build/bench"
 jq -rf selftests/perf/cores.jq build/bench/cores.json
 selftests/perf/bench_trees.sh
-# Last, because it is the one that may fail.
+# This part is last, because it may fail.
 VM_ICOUNT=1 VM_TIMEOUT=900 bash selftests/vm/run.sh selftests/perf/bystander.sh

@@ -18,7 +18,7 @@
 #include "flow/tree_table.h"
 
 #define LOOKUPS	(1u << 21)
-#define ROUNDS	5	/* of which the fastest counts */
+#define ROUNDS	5	/* the fastest one counts */
 #define CACHE_LINE	64	/* of an entry, the one that a look-up reads */
 
 static unsigned long long state;
@@ -28,7 +28,7 @@ static u64 draw(void)
 	return splitmix64(&state);
 }
 
-/* IDs of those that are in a table are even, all others odd. */
+/* IDs in a table are even, all others odd. */
 static u64 member(u64 i)
 {
 	return (i * 0x9e3779b97f4a7c15ULL) & ~1ULL;
@@ -43,17 +43,17 @@ static double now(void)
 }
 
 /**
- * struct row - of the table that is printed
- * @scheme: what looks
+ * struct row - a row of the printed table
+ * @scheme: the kind of look-up
  * @trees: in the table
- * @target: rate of false positives that was asked for
+ * @target: requested rate of false positives
  * @bits: of the table, 0: it has none
- * @hashes: places of an ID
- * @bytes: read from, for each tree
- * @member: ns of a look-up of an ID that is there
+ * @hashes: positions of an ID
+ * @bytes: memory that look-ups read, per tree
+ * @member: ns of a look-up of an ID that is in the table
  * @other: ns of one that is not
- * @hits: IDs that were found although they are not there
- * @theory: how often that should be
+ * @hits: false positives
+ * @theory: their expected number
  */
 struct row {
 	const char *scheme;
@@ -68,7 +68,7 @@ struct row {
 	double theory;
 };
 
-/* Nanoseconds of a look-up in the fastest of some rounds. */
+/* Nanoseconds of a look-up in the fastest of ROUNDS rounds. */
 #define LOOK(found, id, hits) ({					\
 	double best = INFINITY, start, took;				\
 	u32 round, i;							\
@@ -117,7 +117,7 @@ static void print(const struct row *r)
 		printf("%11u %9s\n", r->hits, "-");
 }
 
-/* Entries as the module has them, anywhere in memory. */
+/* Entries like the module's, at random places in memory. */
 static void exact(u32 trees, u64 *id)
 {
 	struct row row = { .scheme = "exact", .trees = trees };
@@ -175,7 +175,10 @@ static void bloom(u32 trees, double target, u64 *id)
 	aggnet_bloom_free(b);
 }
 
-/* The smallest one, of a bit a tree at least, and in it the least hashes. */
+/*
+ * Choose the smallest table with at least one bit per tree, and the fewest
+ * hashes.
+ */
 static void blocked_choose(u32 trees, struct row *row)
 {
 	u32 least = BLOCK_BITS;
@@ -216,9 +219,9 @@ static void blocked(u32 trees, double target, u64 *id)
 }
 
 /*
- * Half of its bits are set, as in a filter of the best size, for links beside the
- * way. One of the way has all of its places set, which costs as much as in a
- * filter that is full. How often a filter lies, test_filter measures.
+ * Half of its bits are set, as in a filter of the best size, for links beside
+ * the path. A link of the path has all of its bits set, which costs as much as
+ * in a full filter. test_filter measures the rate of false positives.
  */
 static void packet(u32 bits, u32 hashes, u64 *id)
 {
@@ -263,7 +266,10 @@ int main(int argc, char **argv)
 			bloom(trees, rates[i], id);
 			blocked(trees, rates[i], id);
 		}
-	/* For ways of eight links: from 1 in 2 to as good as the head can say. */
+	/*
+	 * For paths of eight links: from a rate of 1/2 to the best that the
+	 * header allows.
+	 */
 	packet(16, 1, id);
 	packet(64, 6, id);
 	packet(256, AGGNET_FILTER_HASHES_MAX, id);

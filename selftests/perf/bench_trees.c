@@ -58,7 +58,7 @@ static int print_members(const char *topology, const char *senders)
 }
 
 /*
- * Repeat for half a second of CPU time; report the fastest. "auto-deep" is
+ * Repeat for half a second of CPU time; report the fastest run. "auto-deep" is
  * auto without its bound on the depth.
  */
 static int measure(const char *topology, const char *senders,
@@ -116,7 +116,9 @@ int main(int argc, char **argv)
 			"usage: bench_trees TOPOLOGY SENDERS [RECEIVERS METHOD...]\n");
 		return 2;
 	}
-	/* A process each, so that memory is the method's own. */
+	/*
+	 * Each method runs in its own process, so that the memory is its own.
+	 */
 	for (i = 4; i < argc; i++) {
 		fflush(stdout);
 		if (!fork())

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Blocked Bloom table, a peer of the module's: all places of an ID lie in one
- * cache line, so a look-up reads no more than that.
+/* Blocked Bloom table, which the benchmark compares with the module's: all
+ * positions of an ID lie in one cache line, so a look-up reads only that line.
  */
 #ifndef PERF_BLOCKED_H
 #define PERF_BLOCKED_H
@@ -17,7 +17,7 @@
  * struct blocked - the table
  * @seed: random
  * @blocks: a power of two
- * @hashes: places of an ID
+ * @hashes: positions of an ID
  * @block: the blocks, each a cache line
  */
 struct blocked {
@@ -36,7 +36,10 @@ static inline u64 blocked_hash(const struct blocked *b, u64 id)
 	return h ^ h >> 32;
 }
 
-/* The low half of the hash chooses the block, a sequence of it the places. */
+/*
+ * The low half of the hash selects the block, a sequence of the hash the
+ * positions.
+ */
 static inline u32 blocked_next(u64 *state, u64 h)
 {
 	*state = *state * BLOCKED_MUL + h;
@@ -69,7 +72,10 @@ static inline bool blocked_test(const struct blocked *b, u64 id)
 	return true;
 }
 
-/* IDs fall on blocks as Poisson has it; each block is a small Bloom filter. */
+/*
+ * IDs are distributed over blocks as by Poisson; each block is a small Bloom
+ * filter.
+ */
 static inline double blocked_rate(double bits, double trees, u32 hashes)
 {
 	double mean = BLOCK_BITS * trees / bits, p = exp(-mean), rate = 0;

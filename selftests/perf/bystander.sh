@@ -18,7 +18,7 @@ ROUNDS=7
 LIMIT=2
 ports=(eth0 eth1)
 
-# end NAME DEVICE-OF-FWD NET: a host, and its link to fwd
+# end NAME DEVICE-OF-FWD NET: set up a host and its link to fwd
 end()
 {
 	ip netns add "$1"
@@ -44,7 +44,7 @@ line_up()
 	drop_datagrams eth0
 }
 
-# drop_datagrams DEVICE: of b; they end there, and nobody answers
+# drop_datagrams DEVICE: b drops them there, without an answer
 drop_datagrams()
 {
 	local protocol
@@ -56,7 +56,7 @@ drop_datagrams()
 	done
 }
 
-# On top of the line, as they are taken away again.
+# Added on top of the line, because they are removed again.
 vlans()
 {
 	local at
@@ -84,7 +84,7 @@ no_vlans()
 	ip -n b link del eth0.5
 }
 
-# Each flow is known, and a rule looks at what is known of it.
+# Each flow has an entry, and a rule reads its state.
 conntrack()
 {
 	ip netns exec fwd nft -f - << 'END'
@@ -102,7 +102,7 @@ no_conntrack()
 	ip netns exec fwd nft delete table ip seen
 }
 
-# fwd has one device to b, a bond of one.
+# fwd reaches b through a bond of one device.
 bond()
 {
 	ip -n fwd link add bond0 type bond mode active-backup miimon 10
@@ -114,7 +114,7 @@ bond()
 	ports=(eth0 eth1 bond0)
 }
 
-# a and b are neighbours, over a bridge.
+# A bridge makes a and b neighbours.
 bridge()
 {
 	ip -n fwd link del bond0
@@ -127,7 +127,8 @@ bridge()
 	ports=(eth0 eth1 br0)
 }
 
-# datagrams ADDRESS BYTES: seconds of one pass, before one that is not counted
+# datagrams ADDRESS BYTES: print the seconds of one pass, after one that does
+# not count
 datagrams()
 {
 	ip netns exec a flood "$1" 9 "$2" "$PACKETS" > "$TMP/warm"
@@ -155,7 +156,8 @@ median()
 	sort -g "$1" | sed -n "$(((ROUNDS + 1) / 2))p"
 }
 
-# compare NAME UNITS UNIT COMMAND...: in turns; instructions of a unit
+# compare NAME UNITS UNIT COMMAND...: run it in turns; print instructions per
+# unit
 compare()
 {
 	local name=$1 units=$2 unit=$3 round port
@@ -184,8 +186,9 @@ compare()
 		else empty end'
 }
 
-# The guest's own ingress hook, which it has for guests of more CPUs: without it
-# no device has one until a port is attached, and all that costs is counted.
+# Delete the ingress hook that the guest adds for guests with several CPUs.
+# Without it devices have no hook until a port is attached, so that the hook's
+# full cost is measured.
 nft delete table netdev hold
 line_up
 bad=0

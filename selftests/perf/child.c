@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A child of the protocol that does nothing but send: all packets are made
- * before the clock starts. Prints the seconds that sending took.
+/* A child of the protocol that only sends: it makes all packets before the
+ * clock starts, and prints the seconds of sending them.
  * Usage: child SELF ACCEPTOR RECEIVER JOB INSTANCE KEY KEYS PACKETS [blast]
- *   blast: no handshake, no window: for what does not answer
+ *   blast: no handshake and no window, for programs that do not answer
  */
 #include <poll.h>
 #include <string.h>
@@ -18,7 +18,7 @@ struct child {
 	int fd;
 	struct sockaddr_in to;
 	struct aggnet_secret key;
-	struct aggnet_pkt base;		/* what all packets have in common */
+	struct aggnet_pkt base;		/* the fields that all packets share */
 	u8 *packet;
 	u32 packets;
 	u32 una;			/* in packets from the first */
@@ -89,7 +89,7 @@ static void send_control(struct child *c, u8 type, const void *body, u16 len)
 		perf_die("sendto");
 }
 
-/* The next answer of a type; what else comes is taken in, too. */
+/* Take answers up to the next one of this type. */
 static bool receive(struct child *c, u8 type, int flags)
 {
 	u8 buf[2048] __attribute__((aligned(8)));
@@ -174,7 +174,9 @@ static void send_all(struct child *c, bool blast)
 			continue;
 		while (receive(c, AGGNET_ACK, MSG_DONTWAIT))
 			heard = true;
-		/* The last packet of the credit asked for no answer. */
+		/*
+		 * The last packet within the credit did not ask for an answer.
+		 */
 		if (!room && !heard) {
 			send_control(c, AGGNET_PROBE, c->packet, 0);
 			expect(c, AGGNET_ACK, "ACK");
@@ -204,7 +206,7 @@ static void open_socket(struct child *c, __be32 self, __be32 to)
 		perf_die("socket");
 	setsockopt(c->fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size));
 	setsockopt(c->fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size));
-	/* Not connected: answers come from the channel's own port. */
+	/* Not connected: answers come from the port of the channel. */
 	c->to = a;
 	c->to.sin_addr.s_addr = to;
 }

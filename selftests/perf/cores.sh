@@ -18,7 +18,7 @@ PACKETS=8000
 KEYS=4096
 ROUNDS=7
 
-# source N: its namespace, its link to agg, its identity 10.9.0.N
+# source_up N: set up its namespace, its link to agg and its identity 10.9.0.N
 source_up()
 {
 	ip netns add "src$1"
@@ -41,7 +41,7 @@ END
 	aggctl -n agg port add "eth$1"
 }
 
-# tree JOB CONTRIBUTORS: at agg, of a newer epoch than before
+# tree JOB CONTRIBUTORS: add an entry at agg, in the next epoch
 tree()
 {
 	echo >> "$TMP/instances"
@@ -52,7 +52,7 @@ tree()
 	eval "instance$1=$instance"
 }
 
-# child_of N JOB [blast]: pinned to its CPU; seconds
+# child_of N JOB [blast]: run it on its own CPU; print the seconds
 child_of()
 {
 	local at=instance$2
@@ -61,13 +61,13 @@ child_of()
 		10.9.0.9 10.9.0.9 "$2" "${!at}" - $KEYS $PACKETS "${@:3}"
 }
 
-# alone JOB [blast]: packets a second
+# alone JOB [blast]: print packets per second
 alone()
 {
 	child_of 1 "$@" | jq --argjson n $PACKETS '$n / .'
 }
 
-# together JOB1 JOB2 [blast]: packets a second of both
+# together JOB1 JOB2 [blast]: print packets per second of both
 together()
 {
 	child_of 1 "$1" "${@:3}" > "$TMP/1" &
@@ -77,7 +77,7 @@ together()
 		jq --argjson n $((2 * PACKETS)) '$n / .'
 }
 
-# drops add|del: whatever comes in at agg
+# drops add|del: make agg drop all packets that come in
 drops()
 {
 	local device
@@ -108,7 +108,7 @@ for ((round = 0; round < ROUNDS; round++)); do
 	tree 1 2
 	together 1 1 >> "$TMP/one"
 done
-# Ratios are of the same round.
+# Each ratio is of two values of the same round.
 for name in drop drops alone apart one; do
 	jq -s --arg name "$name" '{ ($name): . }' "$TMP/$name"
 done | jq -s 'add |

@@ -18,7 +18,7 @@ static double now(void)
 	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 
-/* IPv6, if there is a colon in it. */
+/* IPv6 if the address has a colon. */
 static int open_to(const char *address, int port)
 {
 	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6 };

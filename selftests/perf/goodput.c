@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* One channel beside TCP: sends records with distinct keys, or reads them and
- * throws them away. Prints the seconds from connect to the end.
+/* One channel compared with TCP: sends records with distinct keys, or reads and
+ * discards them. Prints the seconds from connect to the end.
  * Usage: goodput tcp-send|aggnet-send SELF TO JOB RECORDS [TASKS STEP]
  *        goodput tcp-recv|aggnet-recv SELF -  JOB RECORDS [TASKS STEP]
- * TASKS do it at the same time, each in a job STEP above the one before.
+ * TASKS do it at the same time, each with a job STEP above the previous one.
  */
 #include <stdint.h>
 #include <string.h>
@@ -60,10 +60,10 @@ static int open_tcp(bool sends, __be32 addr)
 	return accept(fd, NULL, NULL);
 }
 
-/* As many whole records as one send() takes. Return: bytes. */
+/* Fill the buffer of one send() with whole records. Return: bytes */
 static size_t fill(u64 *next, u64 records)
 {
-	u64 value = 1ULL << 55;	/* sums of 80 take no more bytes */
+	u64 value = 1ULL << 55;	/* sums of 80 are not longer */
 	u8 *p = buf;
 
 	while (*next < records && p + PERF_RECORD <= buf + sizeof(buf)) {
@@ -135,7 +135,7 @@ static void run(const char *mode, __be32 addr, u32 job, u64 records)
 		recv_aggnet(fd);
 }
 
-/* Return: did all of them end well? */
+/* Return: true if all of them ended without an error */
 static bool run_tasks(char **argv, __be32 addr, u32 job, u64 records)
 {
 	u32 tasks = strtoul(argv[6], NULL, 0), i;

@@ -19,7 +19,7 @@ RECORD_BYTES=18
 TASK_RECORDS=4000
 TASK_RATE=10mbit
 
-# pair NAME: a sender and a node, each with its identity
+# pair NAME: set up a sender and a node, each with its identity
 pair()
 {
 	ip netns add "$1.src"
@@ -30,7 +30,7 @@ pair()
 	node "$1" 1 2
 }
 
-# node NETNS NUMBER OTHER
+# node NETNS NUMBER OTHER: set up one of them
 node()
 {
 	ip -n "$1" -batch - << END
@@ -43,15 +43,15 @@ route add 10.9.0.$3/32 via 10.9.1.$3 dev eth0 src 10.9.0.$2
 END
 }
 
-# Every entry is of a newer epoch than the one before it; the count is in a
-# file because most of this runs in subshells.
+# Every entry has a newer epoch than the previous one. The number is in a file,
+# because most callers run in subshells.
 next_instance()
 {
 	echo >> "$TMP/instances"
 	instance=$(wc -l < "$TMP/instances")
 }
 
-# tree NETNS KEY: a fresh entry of one contributor on a receiver
+# tree NETNS KEY: add a new entry with one contributor at a receiver
 tree()
 {
 	local key=()
@@ -63,7 +63,7 @@ tree()
 		uid 0 give_up 2000000 memory 8388608 "${key[@]}" > /dev/null
 }
 
-# child NAME KEY [blast]: seconds
+# child NAME KEY [blast]: run it; print the seconds
 child()
 {
 	ip netns exec "$1.src" child 10.9.0.2 10.9.0.1 10.9.0.1 1 \
@@ -77,7 +77,7 @@ merge_module()
 	child agg "$1"
 }
 
-# merge_xdp array|hash
+# merge_xdp array|hash: measure this XDP program
 merge_xdp()
 {
 	ip -n xdp link set dev eth0 xdp off
@@ -116,7 +116,7 @@ setup()
 
 # --- one channel -----------------------------------------------------------------
 
-# goodput tcp|aggnet: seconds, at the sender
+# goodput tcp|aggnet: print the sender's seconds
 goodput()
 {
 	local pid job=2
@@ -155,7 +155,7 @@ setup_goodput()
 
 # --- tasks of one server -------------------------------------------------------
 
-# task_tree NETNS JOB WRITERS
+# task_tree NETNS JOB WRITERS: add an entry
 task_tree()
 {
 	local writers=()
@@ -166,8 +166,8 @@ task_tree()
 		uid 0 give_up 2000000 memory 524288 "${writers[@]}" > /dev/null
 }
 
-# tasks JOB N STEP: N tasks with the same keys, each in a job STEP further on;
-# seconds, and bytes that leave, as JSON
+# tasks JOB N STEP: N tasks with the same keys, with jobs STEP apart; print the
+# seconds and the bytes that leave, as JSON
 tasks()
 {
 	local pid seconds bytes i jobs=$(($3 ? $2 : 1))
@@ -193,7 +193,7 @@ tasks()
 	echo "{\"seconds\": $seconds, \"bytes\": $bytes}"
 }
 
-# The link is slower than the server, as that of the paper was.
+# The link is slower than the server, as in the paper.
 setup_tasks()
 {
 	aggctl -n gput node set memory 67108864 > /dev/null

@@ -5,7 +5,7 @@ TMP=$(mktemp -d)
 trap finish EXIT
 PATH=$PWD/build/selftests/perf:$PATH
 
-# A peer that still waits for packets ends, too.
+# Also end a program that still waits for packets.
 finish()
 {
 	local pid

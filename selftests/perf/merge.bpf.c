@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The XDP peers: merge the records of a DATA into a map and drop the packet. No
- * checks beyond what the verifier wants, no acknowledgement.
+/* The XDP programs that the module is compared with: merge the records of a
+ * DATA into a map and drop the packet. They check only what the verifier
+ * demands, and acknowledge nothing.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -24,7 +25,7 @@ struct {
 	__type(value, __u64);
 } sums SEC(".maps");
 
-/* Only right if keys are small numbers: the cheapest merge there can be. */
+/* Correct only for keys that are small numbers: the cheapest possible merge. */
 SEC("array")
 int merge_array(struct xdp_md *ctx)
 {

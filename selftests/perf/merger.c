@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The userspace peer: an acceptor that checks, merges and acknowledges the same
- * as the module, with the module's own cores, behind recvmmsg() and sendto().
+/* The userspace program that the module is compared with: an acceptor that
+ * checks, merges and acknowledges with the module's own cores, behind
+ * recvmmsg() and sendto().
  * Usage: merger SELF KEY PACKETS (ends when so many DATA are merged)
  */
 #include <string.h>

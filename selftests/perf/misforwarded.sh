@@ -13,7 +13,7 @@ RECEIVERS="v0 v1 v3 v4 v6 v7 v8 v12 v13 v15"
 TREES=40
 RECORDS=400
 
-# look NAME: at the counters of all nodes, now
+# look NAME: save the counters of all nodes
 look()
 {
 	local node
@@ -23,14 +23,14 @@ look()
 	done | jq -s . > "$TMP/look.$1"
 }
 
-# since COUNTER: over all nodes, from before to after
+# since COUNTER: print how much it grew over all nodes
 since()
 {
 	jq -n --slurpfile b "$TMP/look.before" --slurpfile a "$TMP/look.after" \
 		"(\$a[0] | map(.$1) | add) - (\$b[0] | map(.$1) | add)"
 }
 
-# planned NAME OPTION...: the ten transfers
+# planned NAME OPTION...: plan the ten transfers
 planned()
 {
 	plan "$1" --topology bcube:4,1 --method irs --seed "$SEED" \
@@ -38,7 +38,7 @@ planned()
 		--uid 0 --memory 262144 "${@:2}"
 }
 
-# row SCHEME TEXT: runs what is applied; fails if a result is not exact
+# row SCHEME TEXT: run the plan in force; fail if a result is not exact
 row()
 {
 	local r
@@ -55,7 +55,7 @@ row()
 		"$(since misforwarded)" "$(since duplicates)"
 }
 
-# by_tables RATE
+# by_tables RATE: rows of Bloom tables with this rate of false positives
 by_tables()
 {
 	local table
@@ -68,7 +68,7 @@ by_tables()
 		row bloom "rate $1" && withdraw bloom && withdraw decoys
 }
 
-# by_packets TEXT OPTION...
+# by_packets TEXT OPTION...: a row of filters in packets
 by_packets()
 {
 	planned packet --scheme packet "${@:2}" && row packet "$1" &&

@@ -1,5 +1,5 @@
 # The benchmark's table. Seconds are instructions of the whole machine / 1e9;
-# "net" leaves out what generating and sending the packets costs.
+# "net" is without the cost of generating and sending the packets.
 def two: . * 100 | round / 100;
 def per($n): . * 1e9 / $n | round;
 (.packets * .records) as $n |

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the benchmark's child and its peers share: records and packets. */
+/* Records and packets, shared by the benchmark's child and the programs
+ * compared.
+ */
 #ifndef PERF_WIRE_H
 #define PERF_WIRE_H
 
@@ -14,7 +16,7 @@
 
 #define PERF_PAYLOAD	1392	/* bytes of records in one DATA */
 #define PERF_KEY	8	/* bytes of a key */
-#define PERF_VALUE	8	/* bytes of a value, all of them in use */
+#define PERF_VALUE	8	/* bytes of a value, all of them used */
 #define PERF_RECORD	(2 + PERF_KEY + PERF_VALUE)
 #define PERF_RECORDS	(PERF_PAYLOAD / PERF_RECORD)
 #define PERF_BODY	(sizeof(struct aggnet_data) + PERF_RECORDS * PERF_RECORD)
@@ -38,7 +40,7 @@ static inline __be32 perf_addr(const char *text)
 	return addr.s_addr;
 }
 
-/* "-" for none, else 32 hex digits. */
+/* "-" for no key, else 32 hex digits. */
 static inline struct aggnet_secret perf_key(const char *text)
 {
 	struct aggnet_secret key = {};
@@ -55,7 +57,7 @@ static inline struct aggnet_secret perf_key(const char *text)
 	return key;
 }
 
-/* Finish a packet: header over a body that stands behind it. */
+/* Finish a packet: write the header of a body that stands behind it. */
 static inline void perf_seal(const struct aggnet_secret *key,
 			     struct aggnet_hdr *hdr, struct aggnet_pkt *pkt)
 {

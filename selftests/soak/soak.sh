@@ -4,8 +4,8 @@
 # Random transfers for MINUTES while links, ports, nodes, members, memory and
 # plans misbehave at random, up to three things in a transfer. A receiver that
 # ends with 0 has the exact result; a source that ends with 0 has such a receiver;
-# where only links were bad nobody fails. Then the tests that loop, with ROUNDS
-# each, and what takes long.
+# if only links were bad, no member fails. Then the tests that loop, with ROUNDS
+# each, and long tests.
 # BCube(4,1):   v0..v15, each on a level-0 switch (w0..w3, eth0) and a level-1
 #               switch (w4..w7, eth1).
 # shellcheck source=selftests/net/lib.sh
@@ -14,7 +14,7 @@
 MINUTES=${MINUTES:-10}
 ROUNDS=${ROUNDS:-100}
 TIMEOUT=${SOAK_TIMEOUT:-120}
-DEATHS=$((1 + ROUNDS / 20))	# of each role in each state
+DEATHS=$((1 + ROUNDS / 20))	# each role is killed so often in each state
 PACKETS=1000000
 OPENS=1048576
 RANDOM=$((SEED % 32768))
@@ -24,13 +24,13 @@ HARMLESS=(bad_links port_flaps plans_change memory_is_short)
 HARMFUL=(node_restarts node_dies member_dies)
 declare -A faults
 
-# some N: $drawn is a number below N
+# some N: set $drawn to a number below N
 some()
 {
 	drawn=$((RANDOM % $1))
 }
 
-# pick WORD...: $picked is one of them
+# pick WORD...: set $picked to one of them
 pick()
 {
 	some $#
@@ -38,7 +38,7 @@ pick()
 	picked=$1
 }
 
-# servers N: $picked are so many different ones, in any order
+# servers N: set $picked to N different servers in random order
 servers()
 {
 	mapfile -t picked_list < <(printf 'v%d\n' {0..15} |
@@ -63,7 +63,7 @@ later()
 	[ $SECONDS -gt "$1" ]
 }
 
-# Does it fall no further, by the second?
+# Has the memory not fallen within a second?
 memory_rests()
 {
 	local before=$memory
@@ -73,8 +73,8 @@ memory_rests()
 	[ "$memory" -ge "$before" ]
 }
 
-# Namespaces end later than they go, in that order: those of before have ended
-# when the last one's cable has gone.
+# Namespaces are deleted asynchronously, in order: earlier ones are gone when
+# the last one's cable is gone.
 namespaces_end()
 {
 	ip netns add last && ip link add last0 type veth peer name eth0 netns last &&
@@ -86,7 +86,8 @@ cable_gone()
 	! ip link show last0 > "$TMP/cable" 2>&1
 }
 
-# look NAME: $memory is what the kernel uses, and $TMP/slabs.NAME each cache
+# look NAME: set $memory to the kernel's memory, and write its caches to
+# $TMP/slabs.NAME
 look()
 {
 	namespaces_end || return
@@ -96,7 +97,7 @@ look()
 		sort > "$TMP/slabs.$1"
 }
 
-# The caches that grew most
+# Print the caches that grew most.
 grown()
 {
 	join "$TMP/slabs.start" "$TMP/slabs.end" |
@@ -104,7 +105,8 @@ grown()
 		awk 'NR <= 4 { printf "%s%s %d KiB", s, $2, $1; s = ", " }'
 }
 
-# --- what goes wrong -----------------------------------------------------------
+# --- faults
+# ---------------------------------------------------------------------
 
 bad_links()
 {
@@ -122,7 +124,7 @@ bad_links()
 	[ ${#words[@]} = 0 ] || fault shape
 }
 
-# A port of a switch goes down and comes back.
+# A port of a switch goes down and up again.
 port_flaps()
 {
 	local node port
@@ -135,7 +137,7 @@ port_flaps()
 		fault flap
 }
 
-# A node loses its entries and gets them anew: what a restart does.
+# A node's entries are deleted and added again, as by a restart.
 node_restarts()
 {
 	# shellcheck disable=SC2086 # a list of words
@@ -145,7 +147,7 @@ node_restarts()
 	fault restart
 }
 
-# A node is gone with all that runs there; the next transfer finds a new one.
+# A node is deleted with all its processes; the next transfer has a new one.
 node_dies()
 {
 	local i
@@ -166,7 +168,7 @@ member_dies()
 	kill -KILL "$picked" 2> "$TMP/kill" && fault kill
 }
 
-# other_plan N: it comes and goes on the nodes that the transfer runs on
+# other_plan N: apply and withdraw a plan on the nodes of the transfer
 other_plan()
 {
 	aggctl -j plan --job $((900000 + $1)) --topology bcube:4,1 --method irs \
@@ -176,7 +178,7 @@ other_plan()
 		aggctl withdraw "$TMP/other.$1.json" > "$TMP/other.$1"
 }
 
-# Three at the same time; a node that they all want may send one of them away.
+# Three plans at the same time; a node that all of them use may refuse one.
 plans_change()
 {
 	local i pid other=()
@@ -190,7 +192,7 @@ plans_change()
 	done
 }
 
-# Three quarters of the free memory is taken, and given back.
+# Take three quarters of the free memory and free it again.
 memory_is_short()
 {
 	local free
@@ -200,7 +202,7 @@ memory_is_short()
 		echo 3 > /proc/sys/vm/drop_caches && fault memory
 }
 
-# On the debug kernel one in fifty of the module's allocations fails from now on.
+# On the debug kernel 2 % of the module's allocations fail from now on.
 allocations_fail()
 {
 	echo 0 > $FAIL/verbose
@@ -209,8 +211,8 @@ allocations_fail()
 	fault allocation
 }
 
-# Up to three of them, $troubles, and what members do about silence: nobody may
-# get an error where there is no harm, and nobody waits long for it where there is.
+# Draw up to three faults, $troubles, and give_up: without harm no member may
+# fail; with harm members must not wait long for silent ones.
 draw_trouble()
 {
 	local n kinds=("${HARMLESS[@]}" "${HARMFUL[@]}")
@@ -291,7 +293,7 @@ mismatch()
 	cat "$TMP"/soak.*err
 }
 
-# Every tree for itself: its receiver, and what its sources were told.
+# Judge each tree alone: its receiver's result and its sources' status.
 judge()
 {
 	local i r files=() s sent
@@ -315,7 +317,7 @@ judge()
 			bytes=$((bytes + $(cat "${files[@]}" | wc -c)))
 		else
 			failed=$((failed + 1))
-			# It may have been killed after the end mark.
+			# The receiver may have been killed after the end mark.
 			[ "$sent" = 0 ] || [ "$got" = 137 ] ||
 				mismatch "$r failed, $sent sources did not"
 			[ "$harm" = 1 ] || mismatch "$r failed for no reason"
@@ -380,7 +382,7 @@ report()
 		"of the caches grew most: $(grown)"
 }
 
-# But for what caches of the kernel keep for the next time
+# Has the kernel freed its memory, apart from what its caches keep?
 memory_came_back()
 {
 	[ -n "$memory_end" ] &&
@@ -403,7 +405,7 @@ loops()
 	check "sorted.sh, full sizes" env FULL=1 "$NET_DIR/sorted.sh"
 }
 
-# Once before, so that what a kernel keeps for good is there at the start.
+# Run once before measuring, so that memory which the kernel keeps is counted.
 testbed bcube:4,1
 bad_links && aggctl testbed down > "$TMP/down" || exit 1
 look start || exit 1

@@ -18,7 +18,7 @@ JOBS=${JOBS:-2}
 OUT=$BUILD/check
 RESULTS=$OUT/results
 
-# row NAME STATUS SECONDS CPU: a result that is not TAP
+# row NAME STATUS SECONDS CPU: write a result that is not TAP
 row()
 {
 	local passed=1 failed=0
@@ -28,7 +28,7 @@ row()
 	[ "$2" = 0 ] || say "$1 FAILED"
 }
 
-# timed NAME COMMAND...: a row for it
+# timed NAME COMMAND...: run it and write a row
 timed()
 {
 	local name=$1 start=$SECONDS status=0 user system cpu
@@ -37,14 +37,15 @@ timed()
 	shift
 	cpu=$(mktemp "$OUT/cpu.XXXXXX")
 	{ time "$@" >&3 2>&4; } 3>&1 4>&2 2> "$cpu" || status=$?
-	# The last line: bash says before it which signal ended the command.
+	# Only the last line: before it bash may print the signal that ended the
+	# command.
 	read -r user system < <(tail -n 1 "$cpu")
 	rm "$cpu"
 	row "$name" $status $((SECONDS - start)) $((user + system))
 	return $status
 }
 
-# log_of NAME: where the output of a row is kept
+# log_of NAME: print the file that keeps the output of a row
 log_of()
 {
 	mkdir -p "$OUT/$(dirname "$1")"
@@ -59,13 +60,13 @@ quiet()
 	"$@" > "$log" 2>&1 || { tail -n 100 "$log"; return 1; }
 }
 
-# logged NAME COMMAND...: a row for it; its output is shown if it fails
+# logged NAME COMMAND...: run it and write a row; show its output if it fails
 logged()
 {
 	timed "$1" quiet "$(log_of "$1")" "${@:2}"
 }
 
-# program SUITE: what to run
+# program SUITE: print the program to run
 program()
 {
 	case $1 in
@@ -74,7 +75,7 @@ program()
 	esac
 }
 
-# collect WHERE LIMIT SUITE [OPTION...]: of a suite that prints TAP
+# collect WHERE LIMIT SUITE [OPTION...]: run a suite that prints TAP
 collect()
 {
 	local where=$1 limit=$2 suite=$3 dir=$1/${3%/*}
@@ -84,7 +85,7 @@ collect()
 		say "$where/$suite FAILED"
 }
 
-# fuzz SUITE RUNS=N: so many runs from the seeds; what it finds is kept here
+# fuzz SUITE RUNS=N: run it N times from the seeds; keep inputs that fail here
 fuzz()
 {
 	local suite=$1 name=${1##*/fuzz_} RUNS=100000 "${@:2}"
@@ -97,7 +98,7 @@ fuzz()
 		"$TOP/selftests/${suite%/*}/seeds/$name"
 }
 
-# suite_on_host SUITE [OPTION...]
+# suite_on_host SUITE [OPTION...]: run it on the host
 suite_on_host()
 {
 	local status=0 RUNS=2000 "${@:2}"
@@ -116,8 +117,8 @@ suite_on_host()
 	return $status
 }
 
-# suites_of WHERE DIRECTORY: with their options. Of guests that share a list, with
-# SHARE=I/N, each has every Nth of its suites.
+# suites_of WHERE DIRECTORY: print suites with their options. With SHARE=I/N a
+# guest gets every N-th one.
 suites_of()
 {
 	local share=${SHARE:-0/1}
@@ -127,7 +128,7 @@ suites_of()
 		grep "^$2/[^/]*$" || :
 }
 
-# host DIRECTORY...: the suites of these directories, while guests come first
+# host DIRECTORY...: run the suites of these directories; guests have priority
 host()
 {
 	local suite options dir list
@@ -148,7 +149,7 @@ host()
 	done
 }
 
-# where_of KERNEL: as suites.sh has it
+# where_of KERNEL: print its name in suites.sh
 where_of()
 {
 	case $1-$DEBUG in
@@ -158,8 +159,8 @@ where_of()
 	esac
 }
 
-# guest KERNEL: in the guest. The debug kernel takes ten times as long, and more
-# where packets are many; there tests divide their sizes themselves.
+# guest KERNEL: run its suites inside the guest. The debug kernel takes at least
+# ten times as long; with many packets tests reduce their sizes themselves.
 guest()
 {
 	local suite options limit=900 plain dir
@@ -183,9 +184,10 @@ guest()
 	done
 }
 
-# kernel NAME PART [SHARE]: the guest with its suites, or its share of them; of
-# those that are split it has this part (I/N). Its own row: it booted and said its
-# status, its log is clean, the module came and went.
+# kernel NAME PART [SHARE]: run the guest with its suites, or a share of them,
+# and with part PART (I/N) of split suites. It has a row of its own: the guest
+# booted and gave its status, its log is clean, the module was loaded and
+# unloaded.
 kernel()
 {
 	local -x KERNEL=$1 VM_TIMEOUT=${VM_TIMEOUT:-7200} AGGNET_TESTS=$TESTS
@@ -205,7 +207,7 @@ kernel()
 		SHARE=\$AGGNET_SHARE selftests/vm/check.sh guest $1" || :
 }
 
-# Is the gate of the debug kernel shut? A boot for each fault on purpose.
+# Does the debug kernel detect faults? One boot for each fault on purpose.
 gate()
 {
 	local suite options
@@ -238,7 +240,7 @@ build_for_guest()
 	done
 }
 
-# jobs_of: one a line, in their order
+# jobs_of: print the jobs, one a line, in their order
 jobs_of()
 {
 	local kernels name part=0 quick="host lint unit"
@@ -248,15 +250,16 @@ jobs_of()
 	for name in "${kernels[@]}"; do
 		echo "kernel $name $part/${#kernels[@]}"
 		part=$((part + 1))
-		# What finds the most in the least time, beside the first guest.
+		# The quickest tests that find the most, while the first guest
+		# runs.
 		[ -z "$quick" ] || echo "$quick"
 		quick=''
 	done
 	[ -z "$quick" ] || echo "$quick"
 	case $DEBUG in
 	part) echo "kernel debug 0/1" ;;
-	# One guest has work for little more than one CPU. Of suites that are split the
-	# debug kernel has half: the seed says which.
+	# One guest needs little more than one CPU. The debug kernel runs half
+	# of each split suite, which the seed chooses.
 	all) printf "kernel debug $((10#$SEED % 2))/2 %s\n" 0/2 1/2 ;;
 	esac
 	[ "$HOST" != 1 ] ||
@@ -264,8 +267,8 @@ jobs_of()
 	[ "$DEBUG" != all ] || echo gate
 }
 
-# in_parallel COMMAND...: JOBS at a time, in this order. What one of them leaves
-# out is missed by the audit.
+# in_parallel COMMAND...: run JOBS at a time, in this order. The audit reports
+# suites that a failed job did not run.
 in_parallel()
 {
 	local command running=0
@@ -291,7 +294,7 @@ guests()
 	[ "$DEBUG" = no ] || where_of debug
 }
 
-# wheres: where suites run, as suites.sh has it
+# wheres: print the places where suites run, by their names in suites.sh
 wheres()
 {
 	guests
@@ -299,7 +302,7 @@ wheres()
 	[ "$DEBUG" != all ] || echo gate
 }
 
-# Each suite that lacks tests counts as a failure, whatever its row says.
+# Each suite with missing tests counts as a failure, whatever its row has.
 audit()
 {
 	local lacks
@@ -310,8 +313,7 @@ audit()
 	echo "suites 0 $(wc -l <<< "$lacks") 0 0 0" >> "$RESULTS"
 }
 
-# Every suite with the seconds and the CPU's seconds that it took, and what that
-# makes together.
+# Print every suite with its time and CPU time, and the sums.
 summary()
 {
 	echo
@@ -331,7 +333,8 @@ if [ "${1:-}" = guest ]; then
 	# On a host these tests would change its namespaces and sysctls.
 	[ -n "${VM_INSIDE:-}" ] || die "guest: this is not a guest;" \
 		"'make check' boots one"
-	# A file of its own: lines that guests append to one get lost over 9p.
+	# Each guest has its own file: lines that several guests append get lost
+	# over 9p.
 	mkdir -p "$OUT"
 	RESULTS=$OUT/results.$2.${SHARE:-0/1}
 	RESULTS=${RESULTS%/*}

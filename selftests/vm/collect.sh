@@ -28,7 +28,7 @@ tap=$(dirname "$0")/tap.awk
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# died STATUS FLAW: says why a program fails besides its "not ok" lines
+# died STATUS FLAW: print why a program fails besides its "not ok" lines
 died()
 {
 	if [ "$1" = 124 ] || [ "$1" = 137 ]; then
@@ -47,7 +47,8 @@ run_one()
 	local passed failed skipped why cpu
 	local TIMEFORMAT='%0U %0S'
 
-	# Into a file: a pipe would wait for whatever a test left behind.
+	# Write to a file: a pipe would wait for processes that a test left
+	# running.
 	{ time timeout -k 5 "$limit" "$1" > "$log" 2>&1 < /dev/null; } \
 		2> "$scratch/time"
 	status=$?

@@ -13,8 +13,8 @@ OUT=$BUILD/coverage
 SEED=${SEED:-1}
 TESTS=${TESTS:-*}
 
-# report TITLE DIRECTORY FILE[:OBJECT]...: a line for each, from notes and counts
-# there, of that object
+# report TITLE DIRECTORY FILE[:OBJECT]...: print a line for each file from the
+# notes and counts in DIRECTORY
 report()
 {
 	local title=$1 dir=$2 file counts
@@ -36,7 +36,7 @@ report()
 	done
 }
 
-# Built apart, without sanitizers: their branches are nobody's.
+# Built without sanitizers, which add branches of their own.
 unit()
 {
 	local program files
@@ -67,7 +67,7 @@ flow()
 		local:./local timers:./timers tree:./tree uplink:./uplink
 }
 
-# The counts outlive the module: the kernel keeps them.
+# The kernel keeps the counts when the module is unloaded.
 guest()
 {
 	local out=$OUT/module files
@@ -93,7 +93,7 @@ guest()
 	report "guest" "$out/kmod" "${files[@]}"
 }
 
-# Without the guest's counts that would be most of the module.
+# Without the guest's counts most lines of the module would be listed.
 unreached()
 {
 	local file files=()

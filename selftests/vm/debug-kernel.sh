@@ -22,7 +22,8 @@ kcsan) FRAGMENTS=("$VM_DIR/debug.config" "$VM_DIR/kcsan.config") ;;
 *) die "no configuration '$CONFIG' (debug or kcsan)" ;;
 esac
 
-# Of all that the kernel depends on: configuration, source and compiler.
+# The digest of all that the kernel depends on: configuration, source and
+# compiler.
 digest()
 {
 	{
@@ -48,8 +49,8 @@ unpack_source()
 	rmdir "$tmp"
 }
 
-# An option that Kconfig dropped would be a checker that is silently off. What
-# comes later in the fragments counts.
+# Kconfig may drop an option, which would silently disable a checker. Later
+# fragments override earlier ones.
 check_config()
 {
 	local line name value
@@ -84,7 +85,8 @@ compile()
 	}
 }
 
-# What modules are built against, as Debian's package of headers has it.
+# Keep the files that modules are built against, as Debian's headers package
+# does.
 headers()
 {
 	find . arch/x86 -maxdepth 1 -name 'Makefile*'
@@ -96,7 +98,7 @@ headers()
 	echo ./Module.symvers
 }
 
-# pack ARCHIVE: what is built in the current directory
+# pack ARCHIVE: pack the build in the current directory
 pack()
 {
 	local rel to tmp=$1.$$
@@ -113,7 +115,7 @@ pack()
 	rm -rf "$tmp"
 }
 
-# build ARCHIVE
+# build ARCHIVE: build the kernel and pack it
 build()
 {
 	unpack_source
@@ -127,7 +129,7 @@ build()
 	rm -rf "$SOURCE"
 }
 
-# install ARCHIVE DIGEST
+# install ARCHIVE DIGEST: unpack it and note the digest
 install()
 {
 	local rel tmp=$DEST.$$
@@ -138,7 +140,7 @@ install()
 	rm -rf "$DEST"
 	mv "$tmp" "$DEST"
 	rel=$(kernel_release "$CONFIG")
-	# Objects for another configuration of the same release may be there.
+	# The build of the module may have objects for another configuration.
 	rm -rf "${BUILD:?}/$rel"
 	mkdir -p "$BUILD/$rel"
 	ln -sfn "$rel" "$BUILD/$CONFIG"

@@ -11,7 +11,7 @@ set -euo pipefail
 n=0
 failed=0
 
-# What the kernel says of each fault.
+# words FAULT: print what the kernel logs for this fault
 words()
 {
 	case $1 in
@@ -27,7 +27,7 @@ words()
 	esac
 }
 
-# boot FAULT: the status of a run that itself does nothing wrong
+# boot FAULT: print the status of a run whose command succeeds
 boot()
 {
 	KERNEL=debug VM_TIMEOUT=600 VM_MODULE=$BUILD/broken/aggnet.ko \
@@ -35,7 +35,7 @@ boot()
 		> "$BUILD/broken/$1.log" 2>&1
 }
 
-# caught FAULT: fails the run, says why
+# caught FAULT: the run fails and reports the fault
 caught()
 {
 	local why
@@ -45,14 +45,14 @@ caught()
 		grep -qE "$why" "$BUILD/broken/$1.log"
 }
 
-# said FAULT: in the kernel's words
+# said FAULT: print the kernel's message
 said()
 {
 	[ "$1" != none ] || { echo nothing; return; }
 	grep -m 1 -oE "$(words "$1")" "$BUILD/broken/$1.log" || :
 }
 
-# result NAME COMMAND... FAULT
+# result NAME COMMAND... FAULT: one row
 result()
 {
 	local name=$1 fault=${*: -1} start=$SECONDS

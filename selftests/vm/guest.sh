@@ -8,7 +8,7 @@ top=$1 run=$2 kernel=$3
 export PATH=$top/tools/aggctl:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export VM_INSIDE=1 HOME=/root LANG=C.UTF-8 KERNEL=$kernel TMPDIR=/tmp
 
-# port NAME: the device of the virtio-serial port called NAME
+# port NAME: print the device of this virtio-serial port
 port()
 {
 	local name
@@ -38,7 +38,7 @@ mount_all()
 	ln -sfn /proc/self/mounts /etc/mtab
 } 2> /dev/null
 
-# One tree of modules for the running kernel, none of the host's.
+# Install the modules of the running kernel only.
 modules()
 {
 	local tree
@@ -66,7 +66,7 @@ unload()
 	rmmod aggnet
 }
 
-# A limit of CPU time, where the kernel has such limits.
+# Set a CPU limit, if the kernel has CPU limits.
 hold_limit()
 {
 	local at=/sys/fs/cgroup
@@ -76,12 +76,12 @@ hold_limit()
 	[ ! -e $at/hold/cpu.max ] || echo "1000000 1000000" > $at/hold/cpu.max
 }
 
-# Attaching the first port of a machine, or detaching the last, patches a jump in
-# the receive path, and the first limit of CPU time patches one in the scheduler.
-# With a thread for each CPU the emulator may run the int3 of such a patch after
-# the kernel has forgotten it, which is a panic on no real machine. One user of
-# each of these jumps, from start to end, keeps them still; and no trace of an
-# event shall also trace which thread runs.
+# Attaching the first port, or detaching the last, patches a jump in the receive
+# path, and the first CPU limit patches one in the scheduler. With one thread
+# per CPU the emulator may execute the int3 of such a patch after the kernel has
+# removed its handler; this is a panic that real machines do not have. One
+# permanent user of each of these jumps keeps them unchanged. Tracing an event
+# must not record the running thread either.
 hold_jumps()
 {
 	nft -f - << 'END' &&
@@ -102,8 +102,8 @@ END
 	echo 0 > /sys/kernel/tracing/options/record-cmd
 }
 
-# Where the loader looks anyway: each directory more is asked for every library
-# of every process.
+# Use a directory of the default search path: each other one costs a look-up for
+# every library of every process.
 library()
 {
 	local from=$top/build/tools/libaggnet/libaggnet.so.0
@@ -111,14 +111,14 @@ library()
 	[ ! -e "$from" ] || cp -L "$from" /usr/lib/
 }
 
-# Memory that nothing points to any more. What is younger than five seconds is
-# not told, so there is a scan, a pause without an event to wait for, a scan.
+# Report unreferenced memory. Objects younger than five seconds are not
+# reported, so there is a scan, a pause, and a second scan.
 leaks()
 {
 	local file=/sys/kernel/debug/kmemleak
 
 	[ -w $file ] || return 0
-	# It switches itself off when it has no memory, and then finds nothing.
+	# kmemleak disables itself if it gets no memory, and then finds nothing.
 	echo scan > $file || echo "BUG: kmemleak is off"
 	read -r -t 6 <> <(:)
 	echo scan > $file
@@ -138,7 +138,7 @@ output_port=$(port output)
 echo "vm: start" > /dev/kmsg
 {
 	load || echo "vm: aggnet.ko does not load" > /dev/kmsg
-	# After the module, which must need no other.
+	# After loading the module, which must not need another module.
 	hold_jumps || echo "vm: jumps are not held" > /dev/kmsg
 	bash "$run/command"
 } < /dev/null > "$output_port" 2>&1
@@ -146,12 +146,13 @@ status=$?
 echo "vm: command ended with status $status" > /dev/kmsg
 unload > "$output_port" 2>&1
 unloaded=$?
-# Not through /dev/kmsg, which takes a kilobyte at a time and not often.
+# Not through /dev/kmsg, which accepts one kilobyte at a time and limits the
+# rate.
 { dmesg; leaks; echo "vm: end"; } > "$run/dmesg"
 echo "$status $unloaded" > "$status_port"
 sync
 exec 9<> <(:)
 echo o > /proc/sysrq-trigger
-# Power goes off in a moment; the first process must not end before, and nothing
-# may be asked of the file system, which may be gone already.
+# The machine powers off in a moment. The first process must not end before, and
+# must not use the file system, which may be unmounted.
 read -r -u 9

@@ -6,9 +6,10 @@
 VM_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 TOP=$(cd "$VM_DIR/../.." && pwd)
 BUILD=$TOP/build
-# Downloaded packages; set it to share one cache between several clones.
+# Downloaded packages; set AGGNET_CACHE to share one cache among several clones.
 CACHE=${AGGNET_CACHE:-$BUILD/cache}
-# Kernels that were built from source; not in build/, as they take long.
+# Kernels built from source; they are not in build/ because building them takes
+# long.
 KERNEL_CACHE=${AGGNET_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/aggnet}
 KERNELS=${KERNELS-6.1 6.12}
 
@@ -23,7 +24,7 @@ die()
 	exit 1
 }
 
-# kernel_release NAME: the release that NAME (6.1, 6.12, debug or kcsan) stands for
+# kernel_release NAME: print the release of NAME (6.1, 6.12, debug or kcsan)
 kernel_release()
 {
 	local file=$BUILD/vm/$1/release
@@ -35,7 +36,7 @@ kernel_release()
 	cat "$file"
 }
 
-# kernel_kdir NAME: the directory that modules for NAME are built against
+# kernel_kdir NAME: print the directory that modules for NAME are built against
 kernel_kdir()
 {
 	echo "$BUILD/vm/$1/headers/usr/src/linux-headers-$(kernel_release "$1")"

@@ -7,35 +7,37 @@ set -euo pipefail
 
 CHECKPATCH="$BUILD/kselftest/checkpatch.pl --no-tree --quiet --terse
 	--no-summary --show-types --typedefsfile=$VM_DIR/typedefs"
-# An X-macro is a list: neither parentheses nor a side effect fit it.
+# An X-macro is a list: it cannot have parentheses, and may use an argument
+# twice.
 IGNORE=COMPLEX_MACRO,MACRO_ARG_REUSE
-# Programs include uapi headers too, and have no __packed and __aligned();
-# checkpatch knows that of include/uapi/ alone.
+# Programs also include uapi headers and have no __packed and __aligned();
+# checkpatch knows this for include/uapi/ only.
 IGNORE_UAPI=$IGNORE,PREFER_DEFINED_ATTRIBUTE_MACRO
-# trace/events is laid out as columns of TP_*( ... ) everywhere.
+# trace/events has columns of TP_*( ... ) in the whole kernel.
 IGNORE_TRACE=$IGNORE,OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT
-# What only the kernel has: its own attributes, ARRAY_SIZE, kstrto*().
+# Only the kernel has these: its attributes, ARRAY_SIZE, kstrto*().
 IGNORE_USER=$IGNORE,PREFER_DEFINED_ATTRIBUTE_MACRO,ARRAY_SIZE,NAKED_SSCANF
 IGNORE_USER+=,SSCANF_TO_KSTRTO,PREFER_KERNEL_TYPES,NEW_TYPEDEFS,ENOSYS
-# Words of messages and of test output.
+# These refer to messages and test output.
 IGNORE_USER+=,EMBEDDED_FUNCTION_NAME,SPLIT_STRING,MISSING_SPACE
-# What checkpatch has found clean: digests of its rules and of files.
+# Digests of rules and files that checkpatch has found clean.
 CLEAN=$KERNEL_CACHE/checkpatch
 bad=0
 
-# each COMMAND...: on the files of standard input, two at a time
+# each COMMAND...: run it on the files of standard input, two at a time
 each()
 {
 	xargs -d '\n' -P 2 -n 8 "$@" 2>&1
 }
 
-# checkpatch takes FIXTURE_DATA(x) *self for a product.
+# checkpatch takes FIXTURE_DATA(x) *self for a multiplication.
 pointers()
 {
 	grep -v "need consistent spacing around '\*' (ctx:WxV)"
 }
 
-# digests RULE...: of each file of standard input, after one of all rules
+# digests RULE...: print for each file of standard input a digest of all rules
+# and of the file
 digests()
 {
 	local rules
@@ -45,8 +47,8 @@ digests()
 	xargs -d '\n' sha256sum | sed "s/^/${rules%% *} /"
 }
 
-# judge FILTER OPTION...: checkpatch on the files of standard input that it has
-# not found clean as they are: it takes 1.5 ms a line
+# judge FILTER OPTION...: run checkpatch on the files of standard input that
+# have changed since it found them clean; it takes 1.5 ms a line
 judge()
 {
 	local new found
@@ -71,7 +73,7 @@ checkpatch()
 	find kmod -name trace.h | judge cat --ignore "$IGNORE_TRACE" --strict
 	find tools selftests -name '*.[ch]' ! -path '*/shim/*' |
 		judge pointers --ignore "$IGNORE_USER"
-	# checkpatch keeps the kernel's own CamelCase names in a file.
+	# checkpatch writes a file with the kernel's own CamelCase names.
 	rm -f .checkpatch-camelcase.*
 }
 
@@ -93,8 +95,8 @@ includes()
 	}'
 }
 
-# Sparse and the compiler's extra warnings, in a build of their own. A run with a
-# seed has it for one kernel: what depends on the kernel is in kmod/compat*.h.
+# Run sparse and the compiler's extra warnings in a separate build. A run with a
+# seed checks one kernel: only kmod/compat*.h depends on the kernel.
 module()
 {
 	local names name

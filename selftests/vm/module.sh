@@ -14,7 +14,8 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-# Not from kernel.release: in Debian's 6.1 headers that is the upstream version.
+# kernel.release is not the release: in Debian's 6.1 headers it is the upstream
+# version.
 release_of()
 {
 	local header=$1/include/generated/utsrelease.h
@@ -23,14 +24,14 @@ release_of()
 	sed -n 's/^#define UTS_RELEASE "\(.*\)"$/\1/p' "$header"
 }
 
-# check_kdir KDIR: of whatever kernel, but named
+# check_kdir KDIR: fail if it is empty
 check_kdir()
 {
 	[ -n "$1" ] || die "no headers of the running kernel: install" \
 		"linux-headers-$(uname -r) or name others by KDIR="
 }
 
-# instead KERNEL: plain make fetches nothing
+# instead KERNEL: print this guest kernel's KDIR; plain make downloads nothing
 instead()
 {
 	[ -d "$BUILD/vm/$1/headers" ] ||
@@ -42,7 +43,7 @@ instead()
 	kernel_kdir "$1"
 }
 
-# link_sources OUT: links for all that is there, none for what is gone
+# link_sources OUT: link all sources, and remove links to deleted ones
 link_sources()
 {
 	local dir
@@ -57,7 +58,7 @@ link_sources()
 	find -L "$1/kmod" -type l -delete
 }
 
-# build KDIR [MAKE_ARGUMENT...]
+# build KDIR [MAKE_ARGUMENT...]: build the module
 build()
 {
 	local kdir=$1 out
@@ -84,8 +85,9 @@ guest()
 	PATH=$PATH:/sbin:/usr/sbin depmod -b "$BUILD/vm/$1" "$rel"
 }
 
-# lint KERNEL: a whole build apart, with sparse and the extra warnings. Sparse
-# knows no __has_include: what kmod/compat*.h asks for came with 6.12 together.
+# lint KERNEL: a separate build with sparse and extra warnings. Sparse does not
+# implement __has_include: kmod/compat*.h tests for headers that all came with
+# 6.12.
 lint()
 {
 	local kdir dir out=$BUILD/lint/$1 has=0
@@ -102,7 +104,7 @@ lint()
 	return "${PIPESTATUS[0]}"
 }
 
-# variant OUT KERNEL LINE: a build apart, whose Kbuild has one line more
+# variant OUT KERNEL LINE: a separate build with one more line in Kbuild
 variant()
 {
 	rm -rf "$1"
@@ -113,8 +115,8 @@ variant()
 	make -s -C "$(kernel_kdir "$2")" M="$1" modules
 }
 
-# uninstall KDIR DESTDIR: for the running kernel if KDIR is empty; modules of
-# other kernels are named.
+# uninstall KDIR DESTDIR: remove the module of the running kernel if KDIR is
+# empty, and name modules of other kernels
 uninstall()
 {
 	local rel left

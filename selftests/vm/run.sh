@@ -15,7 +15,8 @@ set -euo pipefail
 KERNEL=${KERNEL:-6.12}
 [ $# = 1 ] || { say "usage: run.sh COMMAND"; exit 2; }
 
-# initramfs FILE: busybox, init, and what the root file system needs of modules
+# initramfs FILE: pack busybox, init, and the modules that the root file system
+# needs
 initramfs()
 {
 	local tmp rel module
@@ -49,8 +50,8 @@ initramfs()
 
 boot()
 {
-	# The emulator keeps the code it has translated by virtual address: with
-	# addresses that change, it translates every program once a process.
+	# The emulator caches translated code by virtual address: with random
+	# addresses it would translate every program again for each process.
 	local smp=${VM_SMP:-2} mem=${VM_MEM:-1024} accel=tcg,thread=multi
 	local extra=() append=''
 
@@ -58,8 +59,8 @@ boot()
 		smp=1 accel=tcg,thread=single
 		extra=(-icount "shift=0,sleep=off")
 	fi
-	# Whatever warns is a finding, and what comes after it is doubtful. Each
-	# object has red zones and a check when it is freed.
+	# Every warning is an error, as results after it are doubtful. Objects
+	# have red zones and are checked when they are freed.
 	case $KERNEL in
 	debug)
 		append='panic_on_warn=1 slub_debug=FZP'
@@ -104,8 +105,8 @@ for name in "${!VM_@}" "${!AGGNET_@}"; do
 	[ "$name" = VM_DIR ] || printf 'export %s=%q\n' "$name" "${!name}"
 done > "$run/environment"
 
-# The reader goes on when whoever reads from us has gone: QEMU would die. The
-# file gives it somewhere to write then.
+# The reader continues when its own output is closed, because QEMU would end
+# otherwise. It still writes to the file then.
 exec 3> >(trap '' INT; exec tee -p "$run/output")
 reader=$!
 status=0

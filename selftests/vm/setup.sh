@@ -19,8 +19,8 @@ TEST_PACKAGES="patch perl python3 python3-yaml libbpf-dev clang llvm
 	gnuplot-nox tzdata gcc-s390x-linux-gnu libc6-dev-s390x-cross
 	qemu-user-static"
 
-# What the guest needs of a kernel's modules; the rest (graphics, sound,
-# hardware drivers) is left out, which keeps depmod and modprobe quick.
+# Module directories that the guest needs; the rest (graphics, sound, hardware
+# drivers) is left out, which keeps depmod and modprobe quick.
 MODULES="arch crypto fs kernel lib mm net drivers/virtio drivers/char
 	drivers/block drivers/net"
 NO_MODULES="drivers/net/ethernet drivers/net/wireless drivers/net/usb
@@ -78,8 +78,8 @@ install_packages()
 	apt_root install --no-install-recommends "${missing[@]}" >&2
 }
 
-# check_build PACKAGE...: refuse, and say what is missing, rather than install it
-# unasked. Without dpkg the build itself finds out.
+# check_build PACKAGE...: name missing packages and fail; install nothing.
+# Without dpkg the build itself detects what is missing.
 check_build()
 {
 	local missing
@@ -94,7 +94,7 @@ check_build()
 		"'apt-get install ${missing[*]}', or run 'make setup'"
 }
 
-# download PACKAGE [NAME]: leaves NAME.deb (PACKAGE.deb) in the cache
+# download PACKAGE [NAME]: download it to NAME.deb (PACKAGE.deb) in the cache
 download()
 {
 	local name=${2:-$1} tmp
@@ -111,8 +111,8 @@ download()
 	rmdir "$tmp"
 }
 
-# newest_release SERIES: the newest plain amd64 kernel of which the archive
-# has both the image and the headers
+# newest_release SERIES: print the newest plain amd64 kernel whose image and
+# headers are both in the archive
 newest_release()
 {
 	apt-cache search --names-only "^linux-(headers|image)-${1/./\\.}\..*-amd64$" |
@@ -157,9 +157,9 @@ unpack_kernel()
 	rm -rf "$tmp"
 }
 
-# unpack_headers SERIES RELEASE: build/vm/SERIES/headers, a root with what the
-# three packages install under /usr. Installing linux-headers-RELEASE would put
-# a kernel into /boot of this host.
+# unpack_headers SERIES RELEASE: build/vm/SERIES/headers, a root with the files
+# that the three packages install under /usr. Installing linux-headers-RELEASE
+# would put a kernel into /boot of this host.
 unpack_headers()
 {
 	local dest=$BUILD/vm/$1/headers rel=$2 tmp pkg common
@@ -175,16 +175,17 @@ unpack_headers()
 	for pkg in "linux-headers-$rel" "$common" "linux-kbuild-for-$rel"; do
 		dpkg-deb -x "$CACHE/$pkg.deb" "$tmp"
 	done
-	# Its only absolute path.
+	# The Makefile's only absolute path.
 	sed -i "1s,^include /usr/src/,include \$(dir \$(lastword \$(MAKEFILE_LIST)))../," \
 		"$tmp/usr/src/linux-headers-$rel/Makefile"
-	# With it a build makes BTF for the module, which needs pahole.
+	# If this file exists, a build makes BTF for the module, which needs
+	# pahole.
 	rm -f "$tmp/usr/src/linux-headers-$rel/vmlinux"
 	rm -rf "$dest" "${tmp:?}/lib"
 	mv "$tmp" "$dest"
 }
 
-# depends_on DEB PATTERN: the package that DEB depends on
+# depends_on DEB PATTERN: print the package that DEB depends on
 depends_on()
 {
 	dpkg-deb -f "$1" Depends | awk -v RS='[,|]' -v pattern="$2" '
@@ -192,8 +193,8 @@ depends_on()
 		END { print found; exit !found }' || die "$1 depends on no $2"
 }
 
-# find_release SERIES PART...: sets rel to the release whose parts (image,
-# headers) can be had
+# find_release SERIES PART...: set rel to a release whose parts (image, headers)
+# are available
 find_release()
 {
 	local series=$1 part
@@ -208,20 +209,21 @@ find_release()
 		"package lists: is this Debian 12 with its security suite?"
 	for part in "$@"; do
 		[ ! -s "$CACHE/linux-$part-$rel.deb" ] || continue
-		# A kernel that the lists know may be gone from the archive.
+		# A kernel of outdated package lists may be gone from the
+		# archive.
 		apt_update
 		rel=$(newest_release "$series")
 		return
 	done
 }
 
-# has SERIES FILE: is it unpacked?
+# has SERIES FILE: is this file unpacked?
 has()
 {
 	[ -s "$BUILD/vm/$1/release" ] && [ -e "$BUILD/vm/$1/$2" ]
 }
 
-# setup_headers SERIES: without its image
+# setup_headers SERIES: unpack its headers without its image
 setup_headers()
 {
 	local series=$1 rel
@@ -247,7 +249,7 @@ setup_kernel()
 	link_release "$series"
 }
 
-# link_release SERIES: build/SERIES is where modules for its release are built
+# link_release SERIES: make build/SERIES a link to the modules of its release
 link_release()
 {
 	local rel
@@ -257,7 +259,8 @@ link_release()
 	[ "$(readlink "$BUILD/$1")" = "$rel" ] || ln -sfn "$rel" "$BUILD/$1"
 }
 
-# setup_sources: the kselftest headers and checkpatch with its word lists
+# setup_sources: unpack the kselftest headers, and checkpatch with its word
+# lists
 setup_sources()
 {
 	local dest=$BUILD/kselftest tmp

@@ -25,7 +25,7 @@ BEGIN {
 	last = $0
 }
 
-# What the stock kernel says while it boots is not the module's.
+# Messages of the kernel's boot are not the module's.
 !start {
 	if (/vm: start$/)
 		start = NR

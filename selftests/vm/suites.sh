@@ -18,7 +18,7 @@ SUITES=${SUITES:-$VM_DIR/suites}
 TESTS=${TESTS:-*}
 SEED=${SEED:-0}
 
-# matches SUITE WORD
+# matches SUITE WORD: does the word name this suite?
 matches()
 {
 	local name=${1##*/}
@@ -38,8 +38,8 @@ wanted()
 	return 1
 }
 
-# has_turn KERNEL: does the current suite, which kernels take in turn, run there?
-# The seed says which kernel has the first of these suites.
+# has_turn KERNEL: does the current suite, which kernels run in turn, run there?
+# The seed chooses the kernel of the first one.
 has_turn()
 {
 	local kernels
@@ -66,7 +66,8 @@ lines()
 	grep -v -e '^#' -e '^$' "$SUITES"
 }
 
-# A word that names no suite is an error: nothing would run, and nothing fail.
+# A word that names no suite is an error: otherwise the run would do nothing and
+# pass.
 check_words()
 {
 	local word suite found
@@ -83,7 +84,8 @@ check_words()
 	done
 }
 
-# for_each WHERE COMMAND...: with the columns of each suite that runs there
+# for_each WHERE COMMAND...: call it with the columns of each suite that runs
+# there
 for_each()
 {
 	local where=$1 suite place passes skips debug options turns=0
@@ -103,7 +105,7 @@ print_suite()
 	echo "$1${6:+ $6}"
 }
 
-# counts NAME SUITE: sets passed and skipped from the row of a result, or fails
+# counts NAME SUITE: set passed and skipped from the row of a result, or fail
 counts()
 {
 	read -r passed skipped < <(awk -v name="$1/$2" \
@@ -116,9 +118,9 @@ lack()
 	lacks=$((lacks + 1))
 }
 
-# audit_one WHERE SUITE PLACE PASSES SKIPS DEBUG OPTIONS. The rows of a suite
-# that is split are counted together, with the last kernel. The debug kernel has
-# half of them.
+# audit_one WHERE SUITE PLACE PASSES SKIPS DEBUG OPTIONS: check its counts. The
+# rows of a split suite are counted together, with the last kernel. The debug
+# kernel has half.
 audit_one()
 {
 	local where=$1 suite=$2 least=$4 most=$5 passed=0 skipped=0
@@ -143,7 +145,7 @@ audit_one()
 		lack "$where/$suite: $skipped skipped, of $most at most"
 }
 
-# audit_guest WHERE NAME: the verdict on the log and the module of a guest
+# audit_guest WHERE NAME: check the rows about the log and the module of a guest
 audit_guest()
 {
 	case $1 in
@@ -153,7 +155,7 @@ audit_guest()
 	counts "$2" vm || lack "$2/vm: no verdict on the guest"
 }
 
-# audit WHERE...
+# audit WHERE...: print all suites with missing tests
 audit()
 {
 	local where name last=
@@ -174,8 +176,8 @@ audit()
 	[ $lacks = 0 ]
 }
 
-# Of each kernel the fewest that passed and the most that were skipped; of a
-# suite that is split, the sum; of a line for one kernel, what that kernel has.
+# Of all kernels take the fewest passed and the most skipped tests; for a split
+# suite, the sums; for a line of one kernel, the counts of that kernel.
 update()
 {
 	awk '
@@ -215,14 +217,14 @@ update()
 	rm "$SUITES.new"
 }
 
-# A table of a run with failures has too few.
+# The counts of a run with failures are too small.
 check_green()
 {
 	awk '$3 > 0 { bad = 1 } END { exit bad || !NR }' "$results" ||
 		die "$results is not of a green run"
 }
 
-# source_of SUITE
+# source_of SUITE: print its source file
 source_of()
 {
 	case $1 in
@@ -232,7 +234,7 @@ source_of()
 	esac
 }
 
-# list: suites that are wanted, each once
+# list: print the wanted suites, each once
 list()
 {
 	local suite file text

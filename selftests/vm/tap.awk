@@ -14,7 +14,7 @@ function flaw(text)
 	if (planned != "")
 		flaw("it has two plans")
 	planned = substr($1, 4) + 0
-	# "1..0 # SKIP why" is a whole program skipped.
+	# "1..0 # SKIP why" skips the whole program.
 	if (planned == 0)
 		skipped++
 	next

@@ -15,7 +15,7 @@ FILENAME == ARGV[1] {
 	next
 }
 
-# What gcov says besides: "function ...", "branch  0 ...", "call ...".
+# gcov also prints "function ...", "branch 0 ..." and "call ...".
 !/^ *[^ :]+: *[0-9]+:/ { next }
 
 {
@@ -26,7 +26,7 @@ FILENAME == ARGV[1] {
 	gsub(/[ *]/, "", count)
 }
 
-# Its functions only: not those of headers.
+# Functions of the file itself, not of headers.
 number == 0 {
 	if (text ~ /^Source:/) {
 		file = text

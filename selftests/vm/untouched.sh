@@ -9,7 +9,7 @@ set -euo pipefail
 
 RECORD=$BUILD/untouched
 
-# state PART
+# state PART: print the state of this part
 state()
 {
 	case $1 in

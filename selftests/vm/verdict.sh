@@ -9,7 +9,8 @@ set -euo pipefail
 
 run=$1 qemu=$2
 
-# complaint LOG [AWK_OPTION...]: prints it and fails, if there is one
+# complaint LOG [AWK_OPTION...]: print the first complaint and fail, if there is
+# one
 complaint()
 {
 	local log=$1 why
@@ -21,7 +22,7 @@ complaint()
 	return 1
 }
 
-# No status came over its channel: the console says how far the guest got.
+# The guest returned no status: the console shows how far it got.
 died()
 {
 	say "the guest ended without a status (QEMU's was $qemu);" \
@@ -31,7 +32,7 @@ died()
 	exit 1
 }
 
-# fail [TEXT...]: a good status becomes a bad one
+# fail [TEXT...]: turn status 0 into 1
 fail()
 {
 	[ $# = 0 ] || say "$@"

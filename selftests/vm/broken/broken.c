@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Faults on purpose, in a variant of the module that only selftests/vm/gate.sh
- * builds: "insmod aggnet.ko broken=leak" must not go unnoticed.
+ * builds: "insmod aggnet.ko broken=leak" must be detected.
  */
 #include <linux/moduleparam.h>
 #include <linux/rculist.h>
@@ -9,8 +9,8 @@
 
 #include "kmod/mem.h"
 
-static DEFINE_SPINLOCK(broken_lock);	/* nothing: it is taken wrongly */
-static DEFINE_SPINLOCK(broken_other);	/* nothing: it is taken wrongly */
+static DEFINE_SPINLOCK(broken_lock);	/* for wrong locking only */
+static DEFINE_SPINLOCK(broken_other);	/* for wrong locking only */
 static u32 __rcu *broken_pointer;
 static LIST_HEAD(broken_items);
 
@@ -28,7 +28,7 @@ static void broken_leak(void)
 {
 	u32 i;
 
-	/* Several: a stale pointer on a stack may hide one. */
+	/* Leak several: a stale pointer on a stack may hide one. */
 	for (i = 0; i < 8; i++)
 		aggnet_zalloc(64 + 8 * i, GFP_KERNEL);
 }
