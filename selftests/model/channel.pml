@@ -5,34 +5,35 @@
  */
 
 /*
- * The network is a soup: what was sent once may arrive never, once or often,
- * at any time and in any order. So each packet is one bit, set when it is sent,
- * and repeats need no step of their own. ACCEPT leaves no state at its maker
- * and is ignored for any nonce but C's present one; its delay is no other than
- * that of the PROBE it causes, so OPEN and ACCEPT are one step here.
+ * The network is a soup: a packet that was sent once may arrive never, once or
+ * often, at any time and in any order. So each packet is one bit, set when the
+ * packet is sent, and repeats need no step of their own. ACCEPT leaves no state
+ * at its sender, and C ignores it for any other than its current nonce; its
+ * delay is the same as that of the PROBE it causes, so OPEN and ACCEPT are one
+ * step here.
  *
  *	n, C's nonces: 0 old epoch; 1, 2 this epoch; 3, 4 after C's restart
  *	q, acceptors:  0 A in the old epoch; 1 A; 2 A after its restart; 3 R;
  *		       4 R after its restart
  *
- * Mutants (one -D each) break a rule; the run has to find each of them:
+ * Mutants (one -D each) break a rule; the run must find each of them:
  *	UNNAMED     R merges DATA that names another acceptor
- *	REBIND      a BOUND child opens anew after RST
- *	NONCE       a restarted A serves the nonce of its former life
+ *	REBIND      a BOUND child opens again after RST
+ *	NONCE       a restarted A serves the nonce from before its restart
  *	ACK_FIRST   ACK before merge
  *	DUP         no duplicate check
  *	TAG         a corrupt DATA is merged
  *	EPOCH       an older epoch is accepted
  *	FIN_BINDS   FIN binds too (with -DRECS=0: an empty flow)
- *	MEMBERS     R compares weight and records only, not who is in the flow
+ *	MEMBERS     R compares weight and records, not the sources in the flow
  *	NO_RST      a closed end does not refuse a PROBE (with -DLIVE)
  *	UNCHECKED   R compares weight and members only, not records
- * LIVE=1 leaves out what only give_up ends (crashes, the older epoch): then every
- * process has to come to its end, the child by DONE. Without it `end' labels say
- * that a process may wait for ever, since this model is about what is merged;
- * giveup.pml and completion.pml are about who waits.
- * CUSTODY=0 switches the assertions at each merge off, to show that what they
- * find becomes an ABORT and not a result. REACH asserts that there is no result.
+ * LIVE=1 leaves out what only give_up ends (crashes, the older epoch): then
+ * every process must end, the child with DONE. Without it `end' labels allow a
+ * process to wait for ever, since this model shows what is merged; giveup.pml
+ * and completion.pml show which nodes wait. CUSTODY=0 switches the assertions
+ * at each merge off, to show that the violations that they find become an ABORT
+ * and not a result. REACH asserts that there is no result.
  */
 #ifndef RECS
 #define RECS 2
@@ -66,20 +67,20 @@
 #define SAME_EPOCH(n, q)	(((n) > 0) == ((q) > 0))
 #endif
 
-/* C: enum aggnet_up_state, or how it ended. */
+/* C: enum aggnet_up_state, or its outcome. */
 mtype = { IDLE, OPENING, BINDING, BOUND, FINISHED, DONE, ABORTED };
 mtype c_up = IDLE;
 byte c_nonce, c_acked;
 bool c_any, c_crashed;
 
-/* Packets of C in the soup, by nonce: whom it names, what was sent to it. */
+/* Packets of C in the soup, by nonce: the acceptor that each names. */
 byte peer[5] = NONE;		/* PROBE */
 byte data, fin;			/* DATA (all of them), FIN */
 
-/* Packets to C that carry its present nonce; others it ignores. */
+/* Packets to C that have its current nonce; C ignores others. */
 bool ack, fin_ack, done, rst;
 byte sack;
-byte merged;			/* ghost: what has been merged under it */
+byte merged;			/* ghost: seqs merged under the current nonce */
 
 /* A: its child's slot, table and flow. */
 byte a_q, a_slot = NONE, a_win, a_held[2], a_stale, a_bad;
@@ -90,10 +91,10 @@ byte r_q = R_FIRST, r_slot = NONE, r_win, r_a = NONE;
 byte r_got[2], r_stale, r_bad, r_d;
 byte r_weight, r_members, r_records, r_units, counted;
 bool r_accepting = true, r_finished, r_a_finished, r_whole, r_end;
-bool a_bound, d_bound;		/* at R, and never again elsewhere */
+bool a_bound, d_bound;		/* bound at R, and never again elsewhere */
 bool ended;			/* ghost: an end mark was taken */
 
-/* A record is nowhere twice, nor a weight, unless its source restarted. */
+/* No record is in two places, nor a weight, unless its source restarted. */
 #define ONCE \
 	assert(!CUSTODY || c_crashed || (a_held[0] + r_got[0] <= 1 && \
 		a_held[1] + r_got[1] <= 1 && counted <= 1))
@@ -119,14 +120,14 @@ active proctype child()
 MAY_WAIT
 	do
 	:: IS_OVER -> break
-	/* The entry; then this epoch's in the place of the old one's. */
+	/* The entry of the first epoch, later replaced by this epoch's. */
 	:: d_step { c_up == IDLE -> c_open(FIRST_EPOCH) }
 	:: d_step { c_up != IDLE && c_nonce == 0 -> c_open(1) }
 	:: d_step { c_up == OPENING && !c_any -> c_any = true }
 	:: d_step { c_up == BINDING && ack ->
 		c_up = BOUND;
 		data = data | B(c_nonce) }
-	/* Nothing was acknowledged yet: another acceptor may be chosen. */
+	/* Nothing was acknowledged: C may choose another acceptor. */
 	:: d_step { c_up == BINDING && rst && (c_nonce == 1 || c_nonce == 3) ->
 		c_open(c_nonce + 1) }
 #ifdef REBIND
@@ -151,7 +152,7 @@ MAY_WAIT
 	od
 }
 
-/* An end answers OPEN (ACCEPT), and C takes it for its acceptor. */
+/* An end answers OPEN with ACCEPT, and C makes it its acceptor. */
 inline accept(q)
 {
 	c_up = BINDING;
@@ -161,7 +162,7 @@ inline accept(q)
 #endif
 }
 
-/* ACK in the same step as what it acknowledges. */
+/* Send the ACK in the same step as what it acknowledges. */
 inline answer(nonce, flag)
 {
 	if
@@ -186,14 +187,16 @@ inline witness(nonce, seq)
 	fi
 }
 
-/* The acceptor that C names is A: this life, or by mistake a former one. */
+/*
+ * C names A as its acceptor: the current A, or (mutant) A before its restart.
+ */
 #ifdef NONCE
 #define NAMES_A(n)	(peer[n] <= a_q && SAME_EPOCH(n, a_q))
 #else
 #define NAMES_A(n)	(peer[n] == a_q)
 #endif
 
-/* PROBE of nonce n at A: bind, or never bound here and never will be. */
+/* PROBE of nonce n at A: bind, unless A has a slot or has closed. */
 #define PROBE_A(n) \
 	d_step { NAMES_A(n) && a_slot == NONE && a_accepting -> \
 		a_slot = n; answer(n, ack) }
@@ -226,7 +229,7 @@ inline r_merge(nonce, seq)
 	acknowledge(nonce, seq)
 }
 
-/* A new life: the entry of this epoch, or the same one after a crash. */
+/* Restart A: with this epoch's entry, or with the same one after a crash. */
 inline a_start()
 {
 	a_q++;
@@ -253,7 +256,9 @@ MAY_WAIT
 	:: d_step { c_up == OPENING && a_accepting && a_slot == NONE &&
 		    SAME_EPOCH(c_nonce, a_q) -> accept(a_q) }
 	:: PROBE_A(0) :: PROBE_A(1) :: PROBE_A(2) :: PROBE_A(3) :: PROBE_A(4)
-	/* RST: closed before it could bind, or not this incarnation's nonce. */
+	/*
+	 * RST: A closed before C could bind, or C names an earlier incarnation.
+	 */
 #ifndef NO_RST
 	:: d_step { !rst && peer[c_nonce] == a_q && a_slot == NONE &&
 		    !a_accepting -> rst = true }
@@ -286,13 +291,13 @@ MAY_WAIT
 		a_finished = true;
 		answer(c_nonce, fin_ack) }
 #endif
-	/* hold passed */
+	/* hold has passed */
 	:: d_step { a_accepting && a_slot == NONE -> a_accepting = false }
 	:: d_step { !a_closed && (a_finished ||
 				  (!a_accepting && a_slot == NONE)) ->
 		a_accepting = false;
 		a_closed = true }
-	/* A's own channel to R in large steps: bind, emit, FIN, DONE. */
+	/* A's own channel to R, in large steps: bind, emit, FIN, DONE. */
 	:: d_step { a_q > 0 && !a_bound && r_a == NONE && r_accepting ->
 		r_a = a_q;
 		a_bound = true }
@@ -358,7 +363,7 @@ active proctype receiver()
 MAY_WAIT
 	do
 	:: IS_OVER -> break
-	/* C is not on R's list: only ANY entitles R. */
+	/* C is not on R's list: R accepts only an OPEN with ANY. */
 	:: d_step { c_up == OPENING && c_any && r_accepting &&
 		    r_slot == NONE && SAME_EPOCH(c_nonce, r_q) ->
 		accept(r_q) }
@@ -387,7 +392,10 @@ MAY_WAIT
 		r_records++;
 		r_weight++;
 		r_members = r_members + D_ID }
-	/* Whole: close; what does not add up is an ABORT, so no result. */
+	/*
+	 * The flow is whole: close. If weights or records differ, R aborts
+	 * without result.
+	 */
 	:: d_step { r_accepting && r_weight >= SOURCES &&
 		    (r_slot == NONE || r_finished) &&
 		    (r_a == NONE || r_a_finished) ->
@@ -400,7 +408,7 @@ MAY_WAIT
 			   && r_members == C_ID + D_ID
 #endif
 			   ) }
-	/* The application takes the end mark: the result has to be exact. */
+	/* The application takes the end mark: the result must be exact. */
 	:: d_step { r_whole && !r_end ->
 		r_end = true;
 		ended = true;
@@ -410,7 +418,7 @@ MAY_WAIT
 		assert(r_d == 1 && r_stale == 0 && r_bad == 0);
 		assert(r_got[0] == (RECS > 0) && r_got[1] == (RECS > 1)) }
 	:: d_step { r_end && r_slot == c_nonce && !done -> done = true }
-	/* Crash: the bound members never bind again, the others do. */
+	/* R restarts: bound members never bind again, others may. */
 	:: d_step { FAULTS && r_q == R_FIRST -> r_start() }
 	:: d_step { !rst && r_q > R_FIRST && peer[c_nonce] == R_FIRST ->
 		rst = true }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Completion: FIN with weight, DONE after the end mark, ABORT from anybody,
+ * Completion: FIN with weight, DONE after the end mark, ABORT from any node,
  * hold, crash of an aggregator.
  */
 
@@ -8,33 +8,33 @@
  * Receiver R = 0, aggregator A = 1 that sends too, sources S = 2 (planned child
  * of A) and T = 3 (planned child of R).
  *
- * The channel itself is channel.pml's matter: here what a node repeats until it
- * is answered is read from its state, at any time or never. Only what is sent
- * once (the pushed DONE) is lost for good if it is lost.
+ * channel.pml models the channel itself. Here a packet that a node repeats
+ * until it is answered is read from the node's state, at any time or never.
+ * Only a packet that is sent once (the pushed DONE) can be lost for good.
  *
  * Faults allowed (-D...=1): READER_CLOSES before the end mark, WRITER_CLOSES
- * without shutdown, HOLD passes, CRASH of A with RESTART or without, BYPASS: the
- * route of S leads around A, which waits for S. With GIVE_UP=1 give_up passes where
- * the code's conditions hold, and only there: a bound child or the acceptor is
- * silent; a process never came to a node that started again; the receiver is short
- * of sources (giveup.pml) that will not come. Half of it passes at A while S has not
- * bound, which ends a BYPASS without an abort. Without GIVE_UP a CRASH or a BYPASS
- * has to end in a hang that the run finds.
+ * without shutdown, HOLD passes, CRASH of A with RESTART or without, BYPASS:
+ * the route of S leads around A, which waits for S. With GIVE_UP=1 give_up
+ * passes where the code's conditions hold, and only there: a bound child or the
+ * acceptor is silent; a process does not join a node that restarted; the
+ * receiver has too few sources (giveup.pml), and no more will come. Half of it
+ * passes at A while S has not bound, which ends a BYPASS without an abort.
+ * Without GIVE_UP a CRASH or a BYPASS must end in a hang that the run finds.
  *
  * Asserted: a source's DONE means that the end mark was taken; the end mark
- * means that every source is in the result; without faults nobody aborts; every
- * application gets an outcome (no invalid end state).
+ * means that every source is in the result; without faults no node aborts;
+ * every application gets an outcome (no invalid end state).
  *
- * Mutants, of which the run has to find each:
- *	DONE_BY_FIN   A says DONE when its FIN is taken
- *	DONE_BY_WHOLE R says DONE when the flow is whole, before the end mark
- *	NO_TOMBSTONE  DONE is pushed, but FIN repeats are not answered by it
+ * Mutants, of which the run must find each:
+ *	DONE_BY_FIN   A sends DONE when its FIN is taken
+ *	DONE_BY_WHOLE R sends DONE when the flow is whole, before the end mark
+ *	NO_TOMBSTONE  DONE is pushed, but does not answer repeated FINs
  *	FIN_EARLY     FIN is taken before all DATA are
  *	UNFINISHED    a flow closes although a bound child has not finished
- *	OWN_WRITERS   a flow closes although its own writers have not
+ *	OWN_WRITERS   a flow closes although its own writers have not finished
  *	EXACT         a flow closes only if its weight equals its sources
  *	HOLD_AT_R     hold stops the receiver from accepting
- *	SILENT_ABORT  an aborted child does not tell its acceptor
+ *	SILENT_ABORT  an aborted child does not notify its acceptor
  *	NO_CHILD, NO_PEER, NO_WRITER, NO_SHORT, NO_HALF
  *		      give_up lacks one of its conditions
  * REACH asserts that DONE is never reached.
@@ -89,10 +89,10 @@ byte peer[4] = NONE, peer_life[4];
 
 byte life[2];			/* incarnations of R and A */
 bool accepting[2] = true, flushing[2];
-byte bound_to[4] = NONE;	/* at whom the child has a slot */
+byte bound_to[4] = NONE;	/* acceptor at which the child has a slot */
 byte bound_life[4];
 bool fin_taken[4], fin_sent[4];
-byte at[4] = NONE;		/* where the source's record is held */
+byte at[4] = NONE;		/* node that holds the source's record */
 bool shut[4];			/* its writers have all shut down */
 byte weight[4], members[4], records[4];
 bool end_read, crashed, done_pushed[4];
@@ -100,7 +100,7 @@ bool end_read, crashed, done_pushed[4];
 #define ALIVE(x)	(state[x] != DEAD)
 #define FAULTS		(READER_CLOSES || WRITER_CLOSES || CRASH)
 #define ROOTED(x)	((x) == R || (up[x] >= BOUND && peer[x] == R))
-/* An OPEN comes by the planned end first, and a live one keeps it. */
+/* An OPEN reaches the planned end first; while it lives, it keeps the OPEN. */
 #define BEYOND(c) \
 	((c) == T || BYPASS || !accepting[A] || OUTCOME(A))
 #define ENTITLED(c, x) \
@@ -114,7 +114,7 @@ bool end_read, crashed, done_pushed[4];
 #define DRAINED(i) \
 	(at[A] != (i) && at[S] != (i) && at[T] != (i))
 
-/* Conditions of give_up. The slot of a node that died stays with its acceptor. */
+/* Conditions of give_up. Its acceptor keeps the slot of a node that crashed. */
 #ifdef NO_CHILD
 #define CHILD_SILENT(x)	false
 #else
@@ -157,7 +157,7 @@ inline abort(i)
 	state[i] = ABORTED
 }
 
-/* c's ABORT reaches x: bound there, or by the ACCEPT of its OPEN. */
+/* c's ABORT reaches x if c is bound there, or x has accepted its OPEN. */
 #ifdef SILENT_ABORT
 #define TELLS_ABORT(c, x)	false
 #else
@@ -170,7 +170,7 @@ inline abort(i)
 	   bound_to[c] == NONE)))
 #endif
 
-/* What x, as an end, does with the packets of its child c. */
+/* What end x does with packets of its child c. */
 #define SERVE(c, x) \
 	:: d_step { up[c] == OPENING && !OUTCOME(c) && ENTITLED(c, x) && \
 		    !OUTCOME(x) && accepting[x] && bound_to[c] == NONE -> \
@@ -212,7 +212,7 @@ inline abort(i)
 #define ENOUGH(x, n)		(weight[x] >= (n))
 #endif
 
-/* R and A are the ends. SOURCES(x) of A: itself and S. */
+/* R and A are ends. SOURCES(x) of A: itself and S. */
 #define SOURCES(x)	((x) == R -> ALL : 2)
 
 inline drain(c, x)
@@ -281,7 +281,7 @@ active proctype flow_R()
 	od
 }
 
-/* Has the acceptor of i what a DONE needs? */
+/* Has the acceptor of i reached the state in which it sends DONE? */
 #ifdef DONE_BY_WHOLE
 #define HAS_DONE(x)	(state[x] == DONE || ((x) == R && state[x] == CLOSING))
 #else
@@ -301,7 +301,7 @@ inline become_done(i)
 	assert(end_read)
 }
 
-/* Child's half of i's channel, and i's own flow. */
+/* The child's half of i's channel, and i's own flow. */
 #define FLOW(i) \
 	:: d_step { up[i] == BINDING && AT(i, peer[i]) && !OUTCOME(i) && \
 		    peer_life[i] == life[peer[i]] && ALIVE(peer[i]) -> \
@@ -333,7 +333,7 @@ inline become_done(i)
 	:: d_step { TOMBSTONE && state[i] == WAITING && \
 		    HAS_DONE(peer[i]) && AT(i, peer[i]) -> \
 		become_done(i) } \
-	/* ABORT of the acceptor, or of one that would accept */ \
+	/* ABORT of the acceptor, or of an end that sent ACCEPT */ \
 	:: d_step { !OUTCOME(i) && up[i] >= BINDING && \
 		    state[peer[i]] == ABORTED && \
 		    peer_life[i] == life[peer[i]] -> abort(i) } \
@@ -342,7 +342,7 @@ inline become_done(i)
 					     state[A] == ABORTED)) -> \
 		abort(i) } \
 	/* RST: closed before it could bind, or another incarnation, which \
-	 * says so whatever has become of it */ \
+	 * answers in any state */ \
 	:: d_step { !OUTCOME(i) && up[i] == BINDING && ALIVE(peer[i]) && \
 		    bound_to[i] == NONE && !OUTCOME(peer[i]) && \
 		    !accepting[peer[i]] -> \
@@ -389,7 +389,10 @@ active proctype node_A()
 	:: d_step { WHOLE(A) ->
 		accepting[A] = false;
 		state[A] = CLOSING }
-	/* hold passed: what comes leaves as PARTIAL, others bind further up */
+	/*
+	 * hold has passed: arriving records leave as PARTIAL, others bind
+	 * further up
+	 */
 	:: d_step { (HOLD || HALF_PASSES) && state[A] == OPEN &&
 		    !flushing[A] ->
 		accepting[A] = false;

@@ -4,15 +4,15 @@
 /*
  * Tree 0 goes from node 0 to node 1 and tree 1 from node 1 to node 0. A writer
  * fills chunks at the source; a credit holds a chunk at the sink from its grant
- * until the application has read what came. Each node has CHUNKS.
+ * until the application has read the records. Each node has CHUNKS.
  *
  * Rule: admission reserves what each tree needs to make progress alone, one
- * chunk to emit from and one for a credit; only the excess is shared.
+ * chunk to emit from and one for a credit; only the rest is shared.
  *
- * Asserted: both trees finish (no invalid end state), and with SLOW_READER,
- * where nobody ever reads tree 1, tree 0 does.
+ * Asserted: both trees finish (no invalid end state). With SLOW_READER tree 1
+ * is never read, and tree 0 finishes.
  *
- * Mutants: SHARED     one pool a node, nothing is reserved
+ * Mutants: SHARED     one pool per node, nothing is reserved
  *	    NO_SOURCE  no reserve for the packet to emit
  *	    NO_SINK    no reserve for the credit
  *	    UNBACKED   credit without memory behind it
@@ -28,10 +28,10 @@
 #define SLOW_READER 0
 #endif
 
-byte left[2] = RECORDS;		/* the writer still has */
+byte left[2] = RECORDS;		/* records that the writer still has */
 byte held[2];			/* chunks at the source */
 byte credit[2];			/* chunks at the sink, granted and unused */
-byte come[2];			/* chunks at the sink, not read yet */
+byte come[2];			/* chunks at the sink that are not read */
 bool finished[2];
 
 #define SRC(t)	(held[t])
@@ -39,7 +39,7 @@ bool finished[2];
 #define USED(n)	(SRC(n) + DST(1 - (n)))
 #define MAX0(x)	((x) > 0 -> (x) : 0)
 
-/* Chunks that are reserved for others and not in use by them. */
+/* Chunks that are reserved for the other tree and not in use. */
 #ifdef SHARED
 #define NO_SOURCE
 #define NO_SINK
@@ -71,7 +71,7 @@ proctype tree(byte t)
 		left[t]--;
 		held[t]++;
 		BOUNDED }
-	/* absolute and monotonic: a grant is never taken back */
+	/* Credit is absolute and monotonic: a grant is never taken back. */
 	:: d_step { !finished[t] && ROOM_SINK(1 - t) ->
 		credit[t]++;
 		BOUNDED }
@@ -83,7 +83,7 @@ proctype tree(byte t)
 		credit[t]--;
 		come[t]++ }
 	:: d_step { come[t] > 0 && !(SLOW_READER && t == 1) -> come[t]-- }
-	/* FIN: what credit is left goes back to the pool */
+	/* FIN: unused credit returns to the pool */
 	:: d_step { !finished[t] && left[t] == 0 && held[t] == 0 ->
 		finished[t] = true;
 		credit[t] = 0 }

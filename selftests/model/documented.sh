@@ -8,7 +8,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 doc=$top/Documentation
 n=0 failed=0
 
-# explained FILE WHAT NAME...: every name is in the file, as a word
+# explained FILE WHAT NAME...: does FILE have every name, as a word?
 explained()
 {
 	local file=$1 what=$2 name missing=''
@@ -26,7 +26,8 @@ explained()
 	fi
 }
 
-# members ENUM PREFIX FILE: its members without prefix, but for the last marks
+# members ENUM PREFIX FILE: print its members without prefix, except the last
+# marks
 members()
 {
 	sed -n "/^enum $1 {/,/^}/s/^[[:space:]]*$2\([A-Z_]*\).*/\1/p" "$3"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Epoch: a newer entry ends what runs under the older one, by an answer and not
- * by silence, and nothing of the older epoch gets into the newer one's result.
+/* Epoch: a newer entry ends the older epoch with an answer, not with silence,
+ * and no record of the older epoch enters the newer one's result.
  */
 
 /*
- * A child C and its acceptor A, each with the entry of epoch 0, later of 1; A
- * gets it first (parents first), C whenever, or never (LEFT_OUT). With CHILD_FIRST
- * C gets it first, the ABORT of its older entry is lost, and A gets it only after
- * its own older epoch has ended. Packets are a soup, as in channel.pml. No rule
- * here needs give_up, so there is none.
+ * A child C and its acceptor A, each with the entry of epoch 0, later of epoch
+ * 1. A gets epoch 1 first (parents first), C at any time, or never (LEFT_OUT).
+ * With CHILD_FIRST C gets it first, the ABORT of its older entry is lost, and A
+ * gets it only after its own older epoch has ended. Packets are a soup, as in
+ * channel.pml. No rule here needs give_up, so the model has none.
  *
  *	n, C's nonces: 0, 1 in epoch 0; 2 in epoch 1
  *	q, A's epochs
@@ -17,8 +17,8 @@
  * epoch 0. Every application of C gets an outcome: DONE, or STALE in epoch 0.
  *
  * Mutants: DROPPED    C drops an RST(EPOCH) because its epoch is newer
- *          ANY_NONCE  C takes one that answers another nonce
- *          ANY_EPOCH  C takes one whose epoch is not newer
+ *          ANY_NONCE  C accepts an RST that answers another nonce
+ *          ANY_EPOCH  C accepts an RST whose epoch is not newer
  *          OLD_DATA   A merges DATA of an older epoch
  *          OPEN_SILENT  A does not answer the OPEN of an older epoch
  *          NEWER_DROPPED  A drops the OPEN of a newer epoch (with CHILD_FIRST)
@@ -39,11 +39,11 @@
 mtype = { OPENING, BINDING, BOUND, DONE, STALE };
 mtype c = OPENING;
 byte c_epoch, nonce;
-bool reset;			/* C had a reason to open anew: once */
+bool reset;			/* C had a reason to open again: once */
 byte opens, probes, data;	/* in the soup, by nonce */
 byte accepts, acks, dones;	/* likewise, to C */
 byte rsts;			/* RST(EPOCH), by the nonce it answers */
-bool forged_rst;		/* of epoch 0, from before C began */
+bool forged_rst;		/* of epoch 0, from before C's start */
 
 byte a_epoch, slot = NONE, merged, stale_merged;
 bool a_stale;			/* its epoch 0 ended: a newer one is in force */
@@ -59,7 +59,7 @@ active proctype child()
 	:: d_step { c == OPENING && (accepts & B(nonce)) ->
 		c = BINDING;
 		probes = probes | B(nonce) }
-	/* RST(NONCE, CLOSED) is another model's matter: it opens anew. */
+	/* RST(NONCE) and RST(CLOSED) are modelled elsewhere: C opens again. */
 	:: d_step { c == BINDING && !reset && c_epoch == 0 ->
 		reset = true;
 		nonce = 1;
@@ -86,7 +86,7 @@ active proctype child()
 	:: d_step { !OUTCOME && c_epoch == 1 && forged_rst -> c = STALE;
 		assert(c_epoch == 0) }
 #endif
-	/* The newer entry takes the place of the older one, whatever that did. */
+	/* The newer entry replaces the older one in any state. */
 	:: d_step { !LEFT_OUT && (CHILD_FIRST || a_epoch == 1) && c_epoch == 0 ->
 		c_epoch = 1;
 		nonce = 2;

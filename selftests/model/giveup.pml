@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Give up: a source that is missing ends the transfer, at any depth and whichever
- * others live, and a transfer in which none is missing is never given up.
+/* Give up: a missing source ends the transfer, at any depth and with any other
+ * sources alive, and a transfer without a missing source is never given up.
  */
 
 /*
- * Receiver R <- end Q <- end P <- sources C1 and C2; source Z at Q. C2 may die at
- * any time before its FIN is taken. Z may live and never finish (LAZY=1): then the
- * transfer still has to end, unless all others have finished; that is the one
- * wait which only an application's own limit ends.
+ * Receiver R <- end Q <- end P <- sources C1 and C2; source Z at Q. C2 may die
+ * at any time before its FIN is taken. Z may live and never finish (LAZY=1):
+ * then the transfer must still end, unless all others have finished; only the
+ * application's own limit ends that wait.
  *
- * What an end tells may be lost; it tells again if it ever told another number
- * than was planned. With BYPASS=1 OPENs of C1 and C2 may go past P, and what P says
- * may never arrive anywhere; then P gives up if it has children, else it sleeps
- * again.
+ * An end reports how many sources its flow will have. A report may be lost; the
+ * end repeats it if it ever reported another number than was planned. With
+ * BYPASS=1 OPENs of C1 and C2 may go past P, and packets of P may never arrive
+ * anywhere; then P gives up if it has children, else it goes idle again.
  *
  * Time is in the guards: give_up of R passes only when no node that lives has
- * anything left to say (QUIET); half of give_up of P and Q may pass at any time,
+ * anything to send (QUIET); half of give_up of P and Q may pass at any time,
  * since a child that lives may be late there and bind further up.
  *
  * Mutants: LIVES    an end is short only if no bound child lives
- *          UNTOLD   children do not tell when they cover less than was planned
- *          ONCE     they do not tell it again
- *          AS_PLANNED  they do not tell it again once it is as planned
+ *          UNTOLD   children do not report that they have fewer than planned
+ *          ONCE     they do not repeat the report
+ *          AS_PLANNED  they do not repeat it once it is as planned
  *          WAITS    ends other than the receiver never stop waiting
  *          EAGER    the receiver counts finished sources only
  *          PASSED_BY  an end that OPENs went past gives up (BYPASS=1)
@@ -48,12 +48,12 @@ byte sources[NODES];		/* in its entry */
 byte at[NODES] = NONE;		/* acceptor */
 bool accepting[3] = true;
 bool finished[NODES];
-byte said[NODES];		/* sources that it told its acceptor to expect */
-byte told[NODES];		/* what arrived there of that */
-bool strayed[NODES];		/* it ever told another number than was planned */
+byte said[NODES];		/* sources that it reported to its acceptor */
+byte told[NODES];		/* the last report that arrived there */
+bool strayed[NODES];		/* it once reported another number */
 byte weight[3];			/* of finished children */
 bool dead, done, aborted;
-bool mute;			/* what P says does not arrive */
+bool mute;			/* packets of P do not arrive */
 
 #define TOLD(c, x)	((at[c] == (x) && !finished[c]) * told[c])
 #define COVERED(x) \
@@ -67,13 +67,15 @@ bool mute;			/* what P says does not arrive */
 	(((x) == P && (at[C1] == NONE || at[C2] == NONE)) || \
 	 ((x) == Q && (at[P] == NONE || at[Z] == NONE)) || \
 	 ((x) == R && at[Q] == NONE))
-#define NOBODY(x) \
+#define NO_CHILD(x) \
 	(at[Q] != (x) && at[P] != (x) && at[C1] != (x) && at[C2] != (x) && \
 	 at[Z] != (x))
-/* An end that has no part in the transfer, so far. */
-#define PASSED(x)	((x) != R && at[x] == NONE && NOBODY(x))
+/* An end that takes no part in the transfer so far. */
+#define PASSED(x)	((x) != R && at[x] == NONE && NO_CHILD(x))
 #define MAX(a, b)	((a) > (b) -> (a) : (b))
-/* What an end tells: at least what was planned, while a planned child may come. */
+/*
+ * An end's report: at least what was planned, while a planned child may come.
+ */
 #define REACH_OF(x) \
 	(accepting[x] && DUE(x) -> MAX(COVERED(x), sources[x]) : COVERED(x))
 #define BOUND(x)	(at[x] != NONE && !finished[x])
@@ -108,7 +110,7 @@ bool mute;			/* what P says does not arrive */
 #endif
 
 #define LIVES_NOW(c)	((c) != C2 || !dead)
-/* The first end on the way that accepts. */
+/* The first end on the path that accepts. */
 #define NEXT(c) \
 	(accepting[planned[c]] -> planned[c] : \
 	 (planned[c] == P && accepting[Q] -> Q : R))
@@ -132,10 +134,10 @@ inline give_up()
 {
 	aborted = true;
 	/* Otherwise a healthy transfer failed. */
-	assert(dead || (mute && !NOBODY(P)))
+	assert(dead || (mute && !NO_CHILD(P)))
 }
 
-/* The PROBE that binds tells, too. */
+/* The PROBE that binds carries the report, too. */
 #define BIND_AT(c, x) \
 		at[c] = (x); \
 		said[c] = ((c) < C1 -> REACH_OF(c) : 1); \
@@ -157,7 +159,7 @@ inline give_up()
 #define END(x) \
 	BIND(x) \
 	:: d_step { NEWS(x) -> SAY(x); told[x] = said[x] } \
-	:: d_step { NEWS(x) -> SAY(x) } /* and it is lost */ \
+	:: d_step { NEWS(x) -> SAY(x) } /* and the report is lost */ \
 	:: d_step { AGAIN(x) -> told[x] = said[x] } \
 	:: d_step { STOPS(x) -> accepting[x] = false } \
 	:: d_step { FLOW_ENDS(x) -> \
@@ -195,7 +197,7 @@ init
 	:: d_step { BYPASS && !mute && at[P] == NONE -> mute = true }
 	:: d_step { mute && GIVES_UP(P) && !OVER -> give_up() }
 	:: d_step { !dead && !finished[C2] -> dead = true }
-	/* a bound child that is silent */
+	/* A bound child is silent. */
 	:: d_step { dead && at[C2] != NONE && !finished[C2] && !OVER -> give_up() }
 	:: d_step { IS_SHORT(R) && QUIET && !OVER -> give_up() }
 	:: d_step { !OVER && weight[R] == sources[R] && NO_OPEN(R) ->

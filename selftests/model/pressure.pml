@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Pressure: who is refused room makes the buffer give some, whatever others
- * hold in unused credits.
+/* Pressure: a child or writer without room makes the buffer emit records,
+ * whatever unused credits the others hold.
  */
 
 /*
  * Receivers 0 and 1 of two trees, sources 0 and 1 in both. Source 0 writes all
- * of tree 0 first, source 1 all of tree 1, as two jobs in opposite order do.
- * A receiver is readable when its flow is whole, or under pressure.
+ * of tree 0 first, source 1 all of tree 1, as two jobs in opposite order do. A
+ * receiver is readable when its flow is whole, or under pressure.
  *
- * Rule: pressure begins when there are records and no room that is not claimed
+ * Rule: pressure begins when there are records and every free chunk is claimed
  * by a credit, and ends when there is room again.
  *
- * Mutant: HALF  pressure looks at the free chunks, those behind unused credits
- *               included
+ * Mutant: HALF  pressure begins by the free chunks, including those behind unused
+ *               credits
  */
 #define CHUNKS	4
 #define RECORDS	5

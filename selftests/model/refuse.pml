@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Refuse: a child that an end refuses for want of room goes elsewhere, and no
- * copy of what it sent before binds it afterwards.
+/* Refuse: a child that an end refuses for lack of room binds elsewhere, and no
+ * copy of its earlier packets binds it afterwards.
  */
 
 /*
- * An unplanned child C and an end R whose room comes and goes. Packets are a
- * soup, as in channel.pml: what was sent once may arrive never, once or often, at
- * any time, so an attacker that repeats what it has seen is in it. Each refusal
- * gives C another nonce; the last one it may use ends in give_up.
+ * An unplanned child C and an end R whose room varies. Packets are a soup, as
+ * in channel.pml: a packet that was sent once may arrive never, once or often,
+ * at any time, which includes an attacker that repeats packets. After each
+ * refusal C uses another nonce; the last one may only end in give_up.
  *
  *	n, C's nonces: 0 to NONCES - 1
  *	refusals: of R, in the cookie of each ACCEPT (cookie[n])
  *
- * A slot whose child has gone elsewhere is never finished: R waits for ever,
+ * A slot whose child has bound elsewhere never finishes: R waits for ever,
  * which the run finds as an invalid end state.
  *
  * Mutant: REBINDS  the cookie does not cover the refusals
@@ -25,14 +25,14 @@
 mtype = { OPENING, BINDING, BOUND, OVER, GAVE_UP };
 mtype c = OPENING;
 byte nonce;
-byte cookie[NONCES];		/* refusals at the ACCEPT of that nonce */
+byte cookie[NONCES];		/* refusals at the ACCEPT of this nonce */
 byte probes, fins;		/* sent by C, by nonce */
 byte acks, rsts;		/* sent by R, by nonce */
 
 byte slot = NONE;
 byte refusals;
 bool room, finished;
-byte turns;			/* of the others, who take room */
+byte turns;			/* how often others took room */
 
 #ifdef REBINDS
 #define GOOD(n)		true
@@ -80,14 +80,14 @@ active proctype child()
 	:: d_step { (probes & B(n)) && slot == NONE && GOOD(n) && room -> \
 		slot = n; \
 		acks = acks | B(n) } \
-	/* one that does not know of the refusal; repeats change nothing */ \
+	/* its cookie is older than the refusal; repeats change nothing */ \
 	:: d_step { (probes & B(n)) && slot == NONE && GOOD(n) && !room && \
 		    !(rsts & B(n)) -> \
 		rsts = rsts | B(n); \
 		refusals++ } \
 	:: d_step { slot == n && (fins & B(n)) && !finished -> finished = true }
 
-/* R may close without C (it gave up), but not with a slot that is not finished. */
+/* R may close without C (it gave up), but not with an unfinished slot. */
 #define R_OVER	(finished || (slot == NONE && c == GAVE_UP))
 
 active proctype end_R()
@@ -98,7 +98,7 @@ active proctype end_R()
 	od
 }
 
-/* Others take room and give it back. */
+/* Others take room and free it. */
 active proctype others()
 {
 	do

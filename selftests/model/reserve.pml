@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Reserve: children that the plan did not foresee bind where there is memory
- * for their credit, so that idle credits never are all there is. What becomes of a
- * child that is refused is refuse.pml's matter.
+/* Reserve: unplanned children bind only if there is memory for their credit, so
+ * that idle credits never take all memory. refuse.pml models what a refused
+ * child does.
  */
 
 /*
- * A receiver with the least memory for one planned child and its own writer:
- * a packet for each of them, and two. Two strangers, whose end is away, bind as
- * well. One after the other has something to send, in any order, as a process
- * does that feeds all of them in turn; the others hold what they were granted.
+ * A receiver with the least memory for one planned child and its own writer: a
+ * packet for each of them, and two more. Two unplanned children, whose end is
+ * gone, bind as well. They send one after the other, in any order, like a
+ * process that feeds all of them in turn; the others keep their grants.
  *
- * A child that never bound gives up, and that is an end: an error. One that is
- * bound is kept alive for ever, so it has to get credit.
+ * A child that never bound gives up with an error, which is a valid end. A
+ * bound child is kept alive for ever, so it must get credit.
  *
- * Rules: aggnet_tree_room() leaves out credits, a claim of each child that has
- * none (dry), and of the planned ones and the writer that are yet to come (due);
- * a stranger binds only if there is room.
+ * Rules: aggnet_tree_room() subtracts credits, a claim of each child without
+ * credit (dry), and of the planned children and the writer that are not there
+ * yet (due); an unplanned child binds only if there is room.
  *
- * Mutants: STRANGERS  a stranger binds without room
+ * Mutants: STRANGERS  an unplanned child binds without room
  *          DRY        a child without credit has no claim on the next chunks
- *          OWN        the own writer has none
+ *          OWN        the own writer has no claim
  */
 #define CHILDREN	3	/* 0 is planned */
 #define OWN_WRITER	3
@@ -30,8 +30,8 @@
 byte left[PARTIES] = 2;
 byte credit[CHILDREN];		/* granted and unused */
 bool bound[CHILDREN];
-byte used;			/* packets' worth of memory that holds records */
-byte turn = PARTIES;		/* who sends now; PARTIES: nobody yet */
+byte used;			/* packets of memory that hold records */
+byte turn = PARTIES;		/* which party sends now; PARTIES: none yet */
 bool gave_up;
 
 #define FINISHED(i)	(left[i] == 0)
@@ -51,7 +51,7 @@ bool gave_up;
 #define OWN_CLAIM	1
 #endif
 
-/* Room for whoever asks, who has so many of the claims. */
+/* Room for a party that holds @own of the claims. */
 #define ROOM(own) \
 	(PACKETS + (own) > used + credit[0] + credit[1] + credit[2] + \
 			   DRY_ONES + DUE)
@@ -84,7 +84,7 @@ proctype child(byte i)
 	od
 }
 
-/* Takes records out under pressure, which a refusal brings. */
+/* A refusal causes pressure, under which the receiver reads records. */
 proctype receiver()
 {
 	do
@@ -97,7 +97,7 @@ proctype receiver()
 	od
 }
 
-/* The next begins when the one before has written all. */
+/* The next party starts when the previous one has written everything. */
 proctype application()
 {
 	do

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Who may accept whom: bindings form no cycle, and all get to the receiver. */
+/* Which end may accept which child: bindings form no cycle, and all lead to the
+ * receiver.
+ */
 
 /*
  * Ends 1..N of a tree with the receiver 0; planned parent of i is i - 1. OPEN
- * with ANY may come to any end whatever (plain IP after a failure, a copy that
- * a false positive made), also to a descendant. A cycle of bindings would never
- * finish, and its members keep each other alive, so no give_up would end it.
+ * with ANY may reach any end (plain IP after a failure, a copy by a false
+ * positive), also a descendant. A cycle of bindings would never finish, and its
+ * members would keep each other alive, so that no give_up ends it.
  *
  * Rule: an end accepts a child that is not on its list only if it is rooted: it
- * is the receiver, or the acceptor to which it is bound said that it is rooted.
+ * is the receiver, or its acceptor has reported that it is rooted itself.
  *
- * A child that finds RST before it is bound opens anew, and it may be the same
- * end again that its OPEN comes to. It does not go round for ever, for there is
- * an end to what is behind an RST: an end that has closed (its flow is whole, or
- * hold has passed) stays so and accepts nobody, and restarts are faults, of
- * which there are RESTARTS in all. The receiver closes when all are bound. So
- * no state comes again, and the only end is that where all ends are rooted: any
- * other would be a deadlock.
+ * A child that gets RST before it is bound opens again, and its OPEN may reach
+ * the same end. This does not repeat for ever: an end that has closed (its flow
+ * is whole, or hold has passed) stays closed and accepts no child, and restarts
+ * are faults, of which there are at most RESTARTS. The receiver closes when all
+ * are bound. So no state occurs twice, and the run can end only where all ends
+ * are rooted: any other end would be a deadlock.
  *
  * Mutants: ANYONE  any end accepts any child
  *	    DIRECT  any end accepts any child but its own acceptor
- *	    CLOSED_ACCEPTS an end that has closed answers OPEN, PROBE finds RST
+ *	    CLOSED_ACCEPTS an end that has closed answers OPEN, PROBE gets RST
  *	    FOREVER restarts have no end
- *	    LISTS_ONLY the receiver accepts nobody but those on its list
- *	    UNLISTED no list is kept: any OPEN entitles, but for the rule
- *	             (no mutant: the rule has to hold there too)
- * REACH asserts that not everybody is bound.
+ *	    LISTS_ONLY the receiver accepts only children on its list
+ *	    UNLISTED no list is kept: any OPEN is acceptable by list
+ *	             (not a mutant: the rule must hold there too)
+ * REACH asserts that some end is never bound.
  */
 #define N	3
 #define RESTARTS 2
@@ -69,7 +70,7 @@ byte nbound, nrooted, restarts;
 #define RESTART		restarts < RESTARTS -> restarts++
 #endif
 
-/* Follow the acceptors; a walk that is longer than the tree is a cycle. */
+/* Follow the acceptors; a path longer than the tree is a cycle. */
 inline check(from)
 {
 	at = from;
@@ -85,25 +86,25 @@ inline check(from)
 	hops = 0
 }
 
-/* OPEN of c comes to a, and c takes its ACCEPT. */
+/* OPEN of c reaches a, and c takes its ACCEPT. */
 #define OPEN(c, a) \
 	d_step { up[c] == NONE && (c) != (a) && ACCEPTS(a) && \
 		 ENTITLED(c, a) -> up[c] = a }
 
-/* PROBE binds; its ACK, or a later one, tells that a is rooted. */
+/* PROBE binds; its ACK, or a later one, reports that a is rooted. */
 #define PROBE(c) \
 	d_step { up[c] != NONE && !bound[c] && !closed[up[c]] -> \
 		bound[c] = true; nbound++; check(c) }
 #define ACK(c) \
 	d_step { bound[c] && !rooted[c] && (up[c] == 0 || rooted[up[c]]) -> \
 		rooted[c] = true; nrooted++ }
-/* RST(CLOSED): nothing was acknowledged, c opens anew. */
+/* RST(CLOSED): nothing was acknowledged, c opens again. */
 #define CLOSED(c) \
 	d_step { up[c] != NONE && !bound[c] && closed[up[c]] -> up[c] = NONE }
-/* RST(NONCE): the acceptor has started anew since its ACCEPT. */
+/* RST(NONCE): the acceptor has restarted since its ACCEPT. */
 #define NONCE(c) \
 	d_step { up[c] != NONE && !bound[c] && RESTART; up[c] = NONE }
-/* hold passes at a, or its flow is whole without whom the plan foresaw. */
+/* hold passes at a, or its flow is whole with other children than planned. */
 #define CLOSE(a) \
 	d_step { !closed[a] -> closed[a] = true }
 

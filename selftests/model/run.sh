@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Explores the protocol's SPIN models. Each line of the table is a run: what
-# "holds" must be explored to the end without an error, and where it "ends" no
-# run may go on for ever; every other line breaks a rule or allows a fault without
-# its remedy, and the run has to find it.
+# Explores the protocol's SPIN models. Each line of the table is a run: with
+# "holds" the exploration must be complete and without an error, with "ends" no
+# run may go on for ever; every other line breaks a rule or allows a fault
+# without its remedy, and the run must detect it.
 # Usage: run.sh [PATTERN]   JOBS=2 and OUT=build/model may be set
 set -u
 
@@ -11,7 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 OUT=${OUT:-$here/../../build/model}
 JOBS=${JOBS:-2}
 
-# model, expected verdict, macros (- for none), what it shows
+# Model, expected verdict, macros (- for none), what the run shows.
 table()
 {
 	grep -v '^$' <<-'END'
@@ -41,12 +41,12 @@ table()
 	rooted holds UNLISTED the same if no list of children is kept
 	rooted ends - no livelock
 	rooted ends UNLISTED the same if no list of children is kept
-	rooted assertion REACH everybody can be bound
+	rooted assertion REACH all ends can be bound
 	rooted assertion ANYONE any end accepts any child
-	rooted assertion DIRECT any end but the child's own acceptor does
+	rooted assertion DIRECT any end but the child's own acceptor accepts it
 	rooted livelock CLOSED_ACCEPTS an end that has closed answers an OPEN
 	rooted livelock FOREVER restarts have no end
-	rooted deadlock LISTS_ONLY the receiver accepts only whom its list has
+	rooted deadlock LISTS_ONLY the receiver accepts only children on its list
 	completion holds - every application gets DONE
 	completion holds HOLD=1 the same if hold passes anywhere
 	completion holds READER_CLOSES=1 the reader closes before the end mark
@@ -59,11 +59,11 @@ table()
 	completion ends CRASH=1,RESTART=1,GIVE_UP=1 the same after a restart
 	completion ends BYPASS=1,HOLD=1 the same around the planned end
 	completion assertion REACH DONE can be reached
-	completion deadlock CRASH=1,GIVE_UP=1,NO_CHILD a bound child that is silent is waited for
-	completion deadlock CRASH=1,GIVE_UP=1,NO_PEER an acceptor that is silent is waited for
-	completion deadlock CRASH=1,RESTART=1,GIVE_UP=1,NO_WRITER a process that never came is waited for
+	completion deadlock CRASH=1,GIVE_UP=1,NO_CHILD an end waits for a bound child that is silent
+	completion deadlock CRASH=1,GIVE_UP=1,NO_PEER a child waits for an acceptor that is silent
+	completion deadlock CRASH=1,RESTART=1,GIVE_UP=1,NO_WRITER a node waits for a process that never joins
 	completion deadlock CRASH=1,GIVE_UP=1,NO_SHORT the receiver waits for sources that will not come
-	completion deadlock BYPASS=1,GIVE_UP=1,NO_HALF an end waits for a child that went around it
+	completion deadlock BYPASS=1,GIVE_UP=1,NO_HALF an end waits for a child that bound elsewhere
 	completion deadlock CRASH=1 a crash without give_up
 	completion deadlock CRASH=1,RESTART=1 a restart without give_up
 	completion deadlock BYPASS=1 a bypass without hold and give_up
@@ -75,17 +75,17 @@ table()
 	completion deadlock OWN_WRITERS a flow closes before its own writers
 	completion deadlock EXACT a flow closes at its weight only, not above
 	completion deadlock HOLD_AT_R,HOLD=1 hold closes the receiver
-	completion deadlock SILENT_ABORT,WRITER_CLOSES=1 ABORT does not go up
+	completion deadlock SILENT_ABORT,WRITER_CLOSES=1 no ABORT is sent up
 	giveup holds - a missing source ends the transfer, a healthy one is not given up
-	giveup holds LAZY=1 the same beside a source that lives and never finishes
+	giveup holds LAZY=1 the same with a source that lives and never finishes
 	giveup holds BYPASS=1 the same if packets go past an end, which may be cut off
 	giveup ends LAZY=1,BYPASS=1 no livelock
 	giveup assertion REACH the transfer can be done
 	giveup deadlock LIVES,LAZY=1 an end is not short while a bound child lives
-	giveup assertion UNTOLD children do not tell what they cover
-	giveup assertion ONCE what they tell is not repeated
+	giveup assertion UNTOLD children do not report their sources
+	giveup assertion ONCE the report is not repeated
 	giveup assertion AS_PLANNED it is not repeated once it is as planned
-	giveup assertion PASSED_BY,BYPASS=1 an end without part gives up
+	giveup assertion PASSED_BY,BYPASS=1 an end that takes no part gives up
 	giveup deadlock WAITS ends never stop waiting
 	giveup assertion EAGER the receiver counts finished sources only
 	refuse holds - a refusal is final, whatever is repeated
@@ -104,22 +104,22 @@ table()
 	epoch assertion ANY_EPOCH an RST of an older epoch is taken
 	epoch assertion OLD_DATA records of an older epoch are merged
 	missing holds - a result without a source names it, and has all others once
-	missing assertion KEEP the receiver keeps what it read before
-	missing assertion REST a source does not begin anew
-	missing assertion OLD_FIN a record of the attempt before is taken
-	missing assertion SILENT the end mark does not name who is absent
+	missing assertion KEEP the receiver keeps records of an earlier attempt
+	missing assertion REST a source does not start again
+	missing assertion OLD_FIN a record of the previous attempt is taken
+	missing assertion SILENT the end mark does not name the absent source
 	missing deadlock ANEW the next attempt begins after the result
 	supervise holds REFUSE=3 a repair is in force everywhere or nowhere
 	supervise holds KILL=1,UNSAVED=1 the same if the supervisor is killed
-	supervise holds TWO=1,REFUSE=1,KILL=1 the same of two supervisors, and one goes on
+	supervise holds TWO=1,REFUSE=1,KILL=1 the same with two supervisors; one continues
 	supervise ends TWO=1,REFUSE=1 no livelock between them
 	supervise assertion REUSE,REFUSE=1 an attempt that was undone is used again
-	supervise assertion NO_UNDO,REFUSE=3 a refused repair is not taken back
-	supervise assertion NO_NOTE,REFUSE=1,KILL=1 a killed supervisor leaves no note
-	supervise assertion NO_RESUME,KILL=1 the note is not followed
-	supervise assertion NO_ADOPT,KILL=1,UNSAVED=1 a later attempt is not taken over
-	supervise assertion NO_ID,TWO=1 a node takes two plans of one attempt
-	supervise assertion DEAF,BLIND,TWO=1 a supervisor goes on beside another
+	supervise assertion NO_UNDO,REFUSE=3 a refused repair is not undone
+	supervise assertion NO_NOTE,REFUSE=1,KILL=1 the file does not have the repair
+	supervise assertion NO_RESUME,KILL=1 the repair in the file is not continued
+	supervise assertion NO_ADOPT,KILL=1,UNSAVED=1 a later attempt is not adopted
+	supervise assertion NO_ID,TWO=1 a node accepts two plans of one attempt
+	supervise assertion DEAF,BLIND,TWO=1 two supervisors continue
 	credit holds - trees X to Y and Y to X both finish
 	credit holds CHUNKS=2 the same with nothing but the reserve
 	credit holds SLOW_READER=1 a reader that never reads stops its own tree
@@ -132,26 +132,26 @@ table()
 	credit deadlock NO_SOURCE no reserve for the packet to emit
 	credit deadlock NO_SINK no reserve for the credit
 	credit assertion UNBACKED credit without memory behind it
-	pressure holds - idle children do not stop the one that sends
+	pressure holds - idle children do not stop a child that sends
 	pressure ends - no livelock
 	pressure deadlock HALF unused credits count as free
-	reserve holds - strangers leave the others what was reserved
+	reserve holds - unplanned children leave reserved memory to others
 	reserve ends - no livelock
-	reserve deadlock STRANGERS a stranger binds without memory for a credit
-	reserve deadlock DRY a child without credit has no claim on the next
+	reserve deadlock STRANGERS an unplanned child binds without memory for a credit
+	reserve deadlock DRY a child without credit has no claim on the next chunks
 	reserve deadlock OWN the own writer has no claim
 	sorted holds - a key leaves once, with each source that gave it
 	sorted ends - no livelock
 	sorted assertion REACH the end can be reached
 	sorted assertion EARLY an end merges before it is closed
-	sorted assertion EMPTY a run that is empty is not waited for
+	sorted assertion EMPTY an end does not wait for an empty run
 	sorted deadlock LATE a closed end accepts
-	sorted deadlock PLANNED a flow tells the weight that was planned
-	sorted deadlock NO_HOLD hold never passes, and a source went around
+	sorted deadlock PLANNED a flow states the weight that was planned
+	sorted deadlock NO_HOLD hold never passes, and a source binds elsewhere
 	END
 }
 
-# one DIR MODEL VERDICT MACROS: explore in DIR, leave "result"
+# one DIR MODEL VERDICT MACROS: explore in DIR, write the file "result"
 one()
 {
 	local dir=$1 model=$2 verdict=$3 macros=$4 got defs='' cc='gcc -O1'
@@ -164,7 +164,7 @@ one()
 	holds-channel | holds-completion | ends-channel | ends-completion) ;;
 	*) cc=tcc ;;
 	esac
-	# Nothing is marked as progress: a cycle of states is a livelock.
+	# No state is marked as progress: a cycle of states is a livelock.
 	case $verdict in
 	ends | livelock) search=-DNP cycles=-l ;;
 	esac

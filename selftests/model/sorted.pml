@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Sorted streams: when an end may begin to merge, and what a key waits for. */
+/* Sorted streams: when an end may begin to merge, and when a key may leave. */
 
 /*
- * Sources 0 and 1 are planned below A, source 2 below the receiver R, as A is. An
- * OPEN may come to any end (a route around, a planned end that has closed), so
- * any source may be bound at either. Each gives some of the keys 1..KEYS, in order.
- * A contributor has a run of one packet at its acceptor. Nothing is lost here, that
- * is the channel's.
+ * Sources 0 and 1 are planned below A; source 2 and A are planned below the
+ * receiver R. An OPEN may reach any end (a route around, a planned end that has
+ * closed), so any source may be bound at either. Each sends some of the keys
+ * 1..KEYS, in order. A contributor has a run of one packet at its acceptor. No
+ * packet is lost here; channel.pml models losses.
  *
- * Rules: a flow tells its weight, the sources that it will have, with its first
- * packet. An end merges nothing before the weights of its contributors come to its
- * sources, or hold has passed; from then on it is closed: it accepts nobody, and
- * its own weight is what it has. It merges the least key of all runs when each has
- * a packet or has ended.
+ * Rules: the first packet of a flow states its weight, the number of its
+ * sources. An end merges nothing before the weights of its contributors add up
+ * to its sources, or hold has passed; then it is closed: it accepts no child,
+ * and its own weight is what it has. It merges the least key of all runs when
+ * each run has a packet or has ended.
  *
- * So a key leaves R once, with each source that gave it once; all comes to an end.
+ * So a key leaves R once, with each source that sent it once, and the transfer
+ * ends.
  *
  * Mutants: EARLY    an end merges before it is closed
  *	    LATE     a closed end accepts
- *	    PLANNED  a flow tells the weight that was planned
- *	    EMPTY    a run that is empty is not waited for
+ *	    PLANNED  a flow states the weight that was planned
+ *	    EMPTY    an end does not wait for an empty run
  *	    NO_HOLD  hold never passes
  * REACH asserts that the end is not reached.
  */
@@ -33,10 +34,10 @@
 
 byte at[FLOWS];			/* acceptor, 0: none yet */
 bool told[FLOWS], ended[FLOWS];
-byte key[FLOWS], who[FLOWS];	/* packet in the run, 0: none, and its sources */
-byte next[SOURCES];		/* keys that the source has been asked for */
+byte key[FLOWS], by[FLOWS];	/* packet in the run, 0: none; its sources */
+byte next[SOURCES];		/* keys that the source has passed */
 bool closed[3];			/* by acceptor */
-byte weight[3];			/* told to it */
+byte weight[3];			/* stated to it */
 byte gave[KEYS + 1], out[KEYS + 1];	/* sources, by key */
 byte last;			/* key that left R */
 
@@ -60,7 +61,7 @@ byte last;			/* key that left R */
 #define WEIGHT_OF_A	weight[TO_A]
 #endif
 
-/* A run lets its end go on. */
+/* A run with a packet, or that has ended, does not delay its end. */
 #ifdef EMPTY
 #define READY(f, e)	true
 #else
@@ -70,12 +71,12 @@ byte last;			/* key that left R */
 #define HAS(f, e, k)	(at[f] == (e) && key[f] == (k))
 #define ANY_HAS(e, k)	(HAS(0, e, k) || HAS(1, e, k) || HAS(2, e, k) || \
 			 HAS(A, e, k))
-/* The least one, if there is any. */
+/* The least key, if there is any. */
 #define LEAST(e, k)	(ANY_HAS(e, k) && ((k) == 1 || !ANY_HAS(e, 1)))
 #define DONE(f, e)	(at[f] != (e) || (ended[f] && !key[f]))
 #define ALL_DONE(e)	(DONE(0, e) && DONE(1, e) && DONE(2, e) && DONE(A, e))
 
-/* The first packet of f, or its end, says how many sources it has. */
+/* The first packet of f, or its end, states how many sources it has. */
 inline tell(f, w)
 {
 	if
@@ -94,10 +95,10 @@ inline take(f, e, k, m)
 {
 	if
 	:: HAS(f, e, k) ->
-		assert((m & who[f]) == 0);
-		m = m | who[f];
+		assert((m & by[f]) == 0);
+		m = m | by[f];
 		key[f] = 0;
-		who[f] = 0
+		by[f] = 0
 	:: else
 	fi
 }
@@ -112,10 +113,10 @@ inline merge(e, k, m)
 
 #define BIND(f, e) \
 	d_step { at[f] == 0 && ACCEPTS(e) -> at[f] = e }
-/* A opens when it has a child; it may accept whom it has not on its list then. */
+/* A contributor sends its next key. */
 #define GIVE(f) \
 	d_step { at[f] != 0 && !key[f] && next[f] < KEYS -> \
-		next[f]++; key[f] = next[f]; who[f] = 1 << f; \
+		next[f]++; key[f] = next[f]; by[f] = 1 << f; \
 		gave[next[f]] = gave[next[f]] | (1 << f); tell(f, 1) }
 #define SKIP(f) \
 	d_step { next[f] < KEYS -> next[f]++ }
@@ -126,7 +127,7 @@ inline merge(e, k, m)
 	d_step { BEGINS(TO_A) && at[A] && !key[A] && ALL_READY(TO_A) && \
 		 LEAST(TO_A, k) -> \
 		merge(TO_A, k, m); assert(!ended[A]); \
-		key[A] = k; who[A] = m; m = 0; tell(A, WEIGHT_OF_A) }
+		key[A] = k; by[A] = m; m = 0; tell(A, WEIGHT_OF_A) }
 #define LEAVE(k) \
 	d_step { BEGINS(TO_R) && ALL_READY(TO_R) && LEAST(TO_R, k) -> \
 		merge(TO_R, k, m); assert(k > last); \
@@ -140,6 +141,7 @@ active proctype tree()
 	:: BIND(0, TO_A) :: BIND(0, TO_R)
 	:: BIND(1, TO_A) :: BIND(1, TO_R)
 	:: BIND(2, TO_R)
+	/* Once A is bound it may accept a child that is not on its list. */
 	:: d_step { at[2] == 0 && at[A] && ACCEPTS(TO_A) -> at[2] = TO_A }
 	:: d_step { at[A] == 0 && !UNBOUND(TO_A) && ACCEPTS(TO_R) ->
 		at[A] = TO_R }
@@ -156,7 +158,7 @@ active proctype tree()
 	:: LEAVE(1) :: LEAVE(2)
 	:: closed[TO_R] && ALL_DONE(TO_R) -> break
 	od;
-	/* The books, and the result. */
+	/* The accounts, and the result. */
 	assert(weight[TO_R] == SOURCES);
 	assert(at[0] && at[1] && at[2]);
 	assert(!at[A] || ended[A]);

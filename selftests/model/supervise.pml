@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Supervision: a repair is in force at all nodes or at none, an attempt stands for
- * one plan, and of two supervisors one goes on.
+/* Supervision: a repair is in force at all nodes or at none, an attempt belongs
+ * to one plan, and one of two supervisors continues.
  */
 
 /*
- * Three nodes, each with an entry: an attempt and the identity of a plan. They take
- * an attempt that is newer than theirs, or that is theirs already. A supervisor
- * that hears of a failure uses up an attempt, writes it into its file, and
- * installs it node by node, the receiver first. If a node refuses, it puts back
- * what was there before, looks at all nodes, and tries again with the next attempt.
+ * Three nodes, each with an entry: an attempt and the ID of a plan. They accept
+ * an attempt that is newer than theirs, or the same attempt of the same plan. A
+ * supervisor that learns of a failure uses up an attempt, writes it into its
+ * file, and installs it node by node, the receiver first. If a node refuses, it
+ * restores the previous entries, reads the state of all nodes, and tries again
+ * with the next attempt.
  *
  * Faults allowed (-D...=1): REFUSE=N, a node has no memory, N times; KILL, a
- * supervisor is killed anywhere and started again with its file; UNSAVED, the file
- * cannot be written, once; TWO supervisors with a file each, of which both have
- * heard of the failure.
+ * supervisor is killed at any point and started again with its file; UNSAVED,
+ * the file cannot be written, once; TWO supervisors with a file each, both of
+ * which learn of the failure.
  *
- * Asserted: an attempt of one supervisor is never that of two plans; a supervisor that
- * ends because it was refused leaves the plan of before; in the end all nodes have
- * what the supervisor that is left takes to be in force, and there is one.
+ * Asserted: an attempt of one supervisor never belongs to two plans; a
+ * supervisor that ends because of refusals leaves the previous plan; in the end
+ * all nodes have the plan that the remaining supervisor takes to be in force,
+ * and one supervisor remains.
  *
  * Mutants: REUSE    an attempt that was undone is used again
  *          NO_UNDO  what was installed before a refusal stays
- *          NO_NOTE  the file does not tell what is about to be installed
- *          NO_RESUME  what the file says was being installed is not installed
- *          NO_ADOPT  a later attempt than the file's is not taken over
- *          NO_ID    a node takes another plan of the attempt that it has
- *          DEAF     a supervisor does not hear of a later attempt
- *          BLIND    nor does it look after a refusal
+ *          NO_NOTE  the file does not have what is about to be installed
+ *          NO_RESUME  an installation that the file has is not continued
+ *          NO_ADOPT  a later attempt than the file's is not adopted
+ *          NO_ID    a node accepts another plan of the attempt that it has
+ *          DEAF     a supervisor does not learn of a later attempt
+ *          BLIND    nor does it read the nodes' state after a refusal
  */
 #ifndef TWO
 #define TWO	0
@@ -47,13 +49,13 @@
 
 byte att[N] = 1, plan[N];	/* in force at each node; attempt 1 of plan 0 */
 byte used[2] = 1;		/* last attempt that was begun or tried */
-byte in_force[2] = 1, mine[2];	/* as the supervisor takes it to be */
+byte in_force[2] = 1, mine[2];	/* as the supervisor believes */
 bool todo[2], ended[2], refused[2];
-byte heard[2];			/* latest attempt that another has added */
+byte heard[2];			/* latest attempt that the other has added */
 byte f_att[2] = 1, f_used[2] = 1, f_plan[2];	/* its file */
 bool f_installing[2];
-byte plans;			/* identities that were drawn */
-byte first[ATTEMPTS];		/* the plan that an attempt was installed for */
+byte plans;			/* IDs that were drawn */
+byte first[ATTEMPTS];		/* the plan of an attempt */
 byte refuse = REFUSE, kills = KILL, unsaved = UNSAVED;
 
 #define MAX(a, b)	((a) > (b) -> (a) : (b))
@@ -81,7 +83,7 @@ inline save(a, p, u, installing)
 	fi
 }
 
-/* Node i has it from now on, and all supervisors hear of that. */
+/* Node i has it from now on, and all supervisors get the event. */
 inline commit(a, p)
 {
 	assert(TWO || !first[a] || first[a] == p);
@@ -169,7 +171,7 @@ undo:
 		:: refusals <= REFUSALS_MAX -> todo[s] = true; goto listen
 		:: else
 		fi;
-		/* Each attempt was undone: nodes have the plan of before. */
+		/* Each attempt was undone: the nodes have the previous plan. */
 		assert(TWO || KILL || ALL_HAVE(s));
 		refused[s] = true;
 		goto overtaken
@@ -181,7 +183,10 @@ restart:
 		in_force[s] = f_att[s];
 		mine[s] = f_plan[s];
 		used[s] = f_used[s];
-		/* What ended in another attempt than its own is nothing to it. */
+		/*
+		 * It does not react to the end of an attempt that is not its
+		 * own.
+		 */
 		if
 		:: NEWEST == in_force[s] ->
 			todo[s] = todo[s] || SPLIT || NEWEST_PLAN != mine[s]
@@ -196,7 +201,7 @@ restart:
 		fi;
 		new = in_force[s];
 		id = mine[s];
-		/* What is taken back then leaves nothing. */
+		/* Undoing it then leaves no entry. */
 		old = 0;
 		was = 0;
 		resumes = true;
