@@ -139,7 +139,7 @@ no_receiver()
 
 	planned --give-up 20 || return
 	start_senders "${SENDERS[@]}"
-	all_fail "timed out at 10.0.0.1, where a local process never came" ||
+	all_fail "timed out at 10.0.0.1, where a local process never joined" ||
 		status=1
 	withdraw x && return $status
 }

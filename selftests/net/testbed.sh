@@ -114,7 +114,7 @@ taken()
 	local status=0
 
 	ip netns add v7
-	refused 1 "namespace v7 is there already" \
+	refused 1 "namespace v7 exists already" \
 		aggctl testbed up bcube:4,1 || status=1
 	[ "$(ip netns list)" = v7 ] || status=1
 	ip netns del v7
@@ -182,7 +182,7 @@ check "a forged source address does not move a neighbour" stays_put
 check "identities and ports" attached
 check "shapes are set and removed" shapes
 check "exec: status" status_of_exec
-check "exec: no such node" refused 1 "v16 is no node" \
+check "exec: no such node" refused 1 "unknown node 'v16'" \
 	aggctl testbed exec v16 -- true
 check "only one at a time" refused 1 "a testbed is up already" \
 	aggctl testbed up bcube:4,1

@@ -356,7 +356,7 @@ TEST(status_text__names_the_node)
 		.origin = htonl(0x0a000003),
 		.about = htonl(0x0a000003),
 	};
-	EXPECT_STREQ("timed out at 10.0.0.3, where a local process never came",
+	EXPECT_STREQ("timed out at 10.0.0.3, where a local process never joined",
 		     aggnet_status_text(&st, buf, sizeof(buf)));
 	st = (struct aggnet_status){ .reason = 200 };
 	EXPECT_STREQ("unknown reason",

@@ -301,7 +301,7 @@ TEST(sizes__lines)
 		const char *text;
 		const char *names;
 	} bad[] = {
-		{ "v9 1", "v9: it is no sender" }, { "v2 1\nv2 2", "v2" },
+		{ "v9 1", "v9: not a sender" }, { "v2 1\nv2 2", "v2" },
 		{ "v2", "v2" }, { "v2 x", "v2" }, { "v2 -1", "v2" },
 		{ "v2 1 1", "v2" }, { "v2 nan", "v2" }, { "x 1", "x" },
 	};

@@ -97,7 +97,7 @@ TEST_F(update, agents_restore)
 	lean.server = 12;
 	EXPECT_EQ(NULL, aggt_plan_restore(self->topo, &job, &shape,
 					  &self->err));
-	EXPECT_NE(NULL, strstr(self->err.text, "w5 cannot lean on v12"));
+	EXPECT_NE(NULL, strstr(self->err.text, "w5 cannot use v12"));
 }
 
 TEST_HARNESS_MAIN

@@ -51,7 +51,7 @@ for option in "${options[@]}"; do
 	KIND) args=("$name" dumb) ;;
 	*) args=("$name" 1) ;;
 	esac
-	refused 2 "plan: $name is not for --update: it stays as the plan has it" \
+	refused 2 "plan: $name cannot be combined with --update: the plan keeps its own" \
 		plan --update plan.json "${args[@]}" join:v2
 done
 refused 2 "plan: --update: needs changes, like join:v7 or failed:w6" \
@@ -68,7 +68,7 @@ for use in "--topology @" "--senders @" "--receivers @" "--sizes "; do
 	at=${use#"${args[0]} "}
 	for file in "dir:Is a directory" "empty:it is empty" \
 		"none:No such file or directory" \
-		"zero:it is no text, a byte of it is zero"; do
+		"zero:not a text file: it has a zero byte"; do
 		refused 1 "plan: ${file/:/: }" \
 			plan "${small[@]}" "${args[0]}" "$at${file%%:*}"
 	done
@@ -82,30 +82,30 @@ for file in "dir:Is a directory" "none:No such file or directory" \
 done
 
 # Values that are empty or too large.
-refused 2 "plan: --elements: a vector has one at least" \
+refused 2 "plan: --elements: a vector has at least one" \
 	plan "${small[@]}" --elements 0
-refused 2 "plan: --bloom-trees: a table is for one tree at least" \
+refused 2 "plan: --bloom-trees: a table is for at least one tree" \
 	plan "${small[@]}" --scheme bloom --bloom-trees 0
-refused 2 "plan: --rate: it has to be more than 0" plan "${small[@]}" --rate 0
+refused 2 "plan: --rate: must be more than 0" plan "${small[@]}" --rate 0
 refused 2 "plan: --rate: '10mb' is not a rate like 10mbit or 1gbit" \
 	plan "${small[@]}" --rate 10mb
-refused 2 "plan: --objective: 'speed' is none of traffic, time" \
+refused 2 "plan: --objective: 'speed' is not one of traffic, time" \
 	plan "${small[@]}" --objective speed
-refused 2 "plan: --objective: method irs has none, auto and exact have" \
+refused 2 "plan: --objective: method irs has none; auto and exact have one" \
 	plan "${small[@]}" --objective time --method irs
-refused 2 "plan: --flow-size: it has to be more than 0" \
+refused 2 "plan: --flow-size: must be more than 0" \
 	plan "${small[@]}" --flow-size 0
 for seconds in 0 2147.484 3600; do
-	refused 2 "plan: --give-up: it has to be from 0.001 to 2147.483 seconds" \
+	refused 2 "plan: --give-up: must be from 0.001 to 2147.483 seconds" \
 		plan "${small[@]}" --give-up $seconds
 done
-refused 1 "plan: v1: 1024 tasks of 2 writers are more than the 1024 of an entry" \
+refused 1 "plan: v1: 1024 tasks of 2 writers exceed the 1024 of an entry" \
 	plan --topology bcube:2,1 --senders "v1*1024,v3" --receivers v0 --writers 2
-refused 2 "plan: --filter-rate: the size follows from it, or is that of --filter-bits" \
+refused 2 "plan: --filter-rate: cannot be combined with --filter-bits" \
 	plan "${small[@]}" --scheme packet --filter-bits 64 --filter-rate 1
-refused 2 "plan: --uid: 4294967295 is no user" \
+refused 2 "plan: --uid: 4294967295 is not a user ID" \
 	plan "${small[@]}" --uid 4294967295
-refused 2 "plan: --gid: '4294967295' is no group number" \
+refused 2 "plan: --gid: '4294967295' is not a group ID" \
 	plan "${small[@]}" --gid 4294967295
 for command in "send --receiver v0" recv "tree add --receiver v0 instance 1" \
 	"tree del --receiver v0" "tree show"; do
@@ -114,7 +114,7 @@ for command in "send --receiver v0" recv "tree add --receiver v0 instance 1" \
 	refused 2 "${name%% instance*}: --job: '4294967296' is not a number below 2^32" \
 		"${args[@]}" --job 4294967296
 done
-refused 2 "tree add: its job or receiver is not that of --job and --receiver" \
+refused 2 "tree add: its job or receiver differs from --job and --receiver" \
 	tree add --job 1 --receiver v0 instance 1 job 2
 refused 2 "plan: --netns: '' is not a text that is not empty" plan -n ''
 refused 2 "plan: 'irs' is for --update only" plan --method list irs

@@ -263,7 +263,7 @@ static const struct opt opts[] = {
 	{ "node", OPT_STRING, &one_node, "NODE",
 	  "this node only: in the testbed, in --netns, or on this host" },
 	{ "replace", OPT_FLAG, &replace, NULL,
-	  "entries of older epochs give way; they do not come back on failure" },
+	  "replace entries of older epochs; a failure does not restore them" },
 };
 
 static const struct verb apply_verbs[] = {

@@ -40,7 +40,7 @@ static int no_such(const char *name)
 {
 	size_t i;
 
-	err("eval: '%s' is none of these:", name);
+	err("eval: unknown name '%s'; the names are:", name);
 	for (i = 0; i < n_evals; i++)
 		fprintf(stderr, "  %-11s %s\n", evals[i].name, evals[i].title);
 	fputs("  000-table2  000 Table 2: bits of the filter in each packet\n"
@@ -151,7 +151,7 @@ static int run_eval(const struct aggctl *ctl, int argc, char **argv)
 
 static const struct opt eval_opts[] = {
 	{ "rounds", OPT_U64, &opt.rounds, "N", "repetitions of each setting" },
-	{ "seed", OPT_U64, &opt.seed, "N", "of the draws (1)" },
+	{ "seed", OPT_U64, &opt.seed, "N", "seed of the random generator (1)" },
 	{ "plot", OPT_STRING, &opt.plot, "FILE",
 	  "draw the figure: .svg or .png" },
 	{ "rst", OPT_STRING, &opt.rst, "FILE",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* aggctl link: neighbours behind ports, and the filters of what leaves there. */
+/* aggctl link: neighbours of ports, and the filters of links. */
 #include <string.h>
 
 #include "cmd.h"
@@ -67,7 +67,7 @@ static int set_wish(struct wish *wish, const char *name, const char *text)
 	if (rate ? value_parse(OPT_REAL, text, &wish->rate) :
 		   value_parse(OPT_U32, text, &wish->trees))
 		return 1;
-	err("link: %s: '%s' is no value for it", name, text);
+	err("link: %s: '%s' is not a valid value", name, text);
 	return -1;
 }
 
@@ -97,7 +97,7 @@ static int grant(const struct wish *wish, struct aggnet_link_info *link)
 	const char *fault;
 
 	if (link->has & size) {
-		err("link: rate and trees say what bits, hashes and capacity are to be");
+		err("link: rate and trees cannot be combined with bits, hashes and capacity");
 		return -1;
 	}
 	fault = geometry_set(wish->rate, wish->trees, &g);
@@ -155,14 +155,14 @@ static const struct verb verbs[] = {
 	}, {
 		.name = "add",
 		.args = "DEVICE [neighbour A] [lladdr M] [rate F] [trees N] [name N [digit D]]",
-		.help = "add a link; without a neighbour, to the switch there; bits N, hashes N and capacity N instead of rate and trees",
+		.help = "add a link; without a neighbour, to the switch on the port; bits N, hashes N and capacity N instead of rate and trees",
 		.min_args = 1,
 		.max_args = 15,
 		.run = run_add,
 	}, {
 		.name = "del",
 		.args = "DEVICE [neighbour A]",
-		.help = "delete a link that no tree leaves by",
+		.help = "delete a link that no tree uses",
 		.min_args = 1,
 		.max_args = 3,
 		.run = run_del,
@@ -171,7 +171,7 @@ static const struct verb verbs[] = {
 
 const struct command cmd_link = {
 	.name = "link",
-	.help = "neighbours behind ports, and the filters of what leaves there",
+	.help = "neighbours of ports, and the filters of links",
 	.verbs = verbs,
 	.nverbs = ARRAY_SIZE(verbs),
 };

@@ -143,7 +143,7 @@ static int check_enum(const char *option, const char * const *names,
 	for (i = 0; names[i] && len < sizeof(list); i++)
 		len += (size_t)snprintf(list + len, sizeof(list) - len,
 					"%s%s", i ? ", " : "", names[i]);
-	return usage("plan: --%s: '%s' is none of %s", option, text, list);
+	return usage("plan: --%s: '%s' is not one of %s", option, text, list);
 }
 
 /* Is there such a function of such values? */
@@ -207,7 +207,7 @@ static int check_filter(struct plan_conf *conf)
 		return ST_USAGE;
 	filter->rule = (enum aggt_filter_rule)rule;
 	if (filter->rate <= 0)
-		return usage("plan: --filter-rate: it has to be more than 0");
+		return usage("plan: --filter-rate: must be more than 0");
 	if (conf->scheme != AGGNET_SCHEME_PACKET &&
 	    (filter->rule || filter->bits || filter->rate != 1))
 		return usage("plan: --filter-bits, --filter-rate and --filter-rule are for --scheme packet");
@@ -225,7 +225,7 @@ static int check_objective(void)
 	opt.objective_number = (enum aggt_objective)number;
 	if (number && strcmp(opt.method, "auto") &&
 	    strcmp(opt.method, "exact"))
-		return usage("plan: --objective: method %s has none, auto and exact have",
+		return usage("plan: --objective: method %s has none; auto and exact have one",
 			     opt.method);
 	return ST_DONE;
 }
@@ -244,7 +244,7 @@ static int check_names(void)
 		return ST_USAGE;
 	found = aggnet_enum_find(aggnet_scheme_names, opt.scheme);
 	if (found < AGGNET_SCHEME_EXACT)
-		return usage("plan: --scheme: '%s' is none of exact, bloom, packet",
+		return usage("plan: --scheme: '%s' is not one of exact, bloom, packet",
 			     opt.scheme);
 	conf->scheme = (uint8_t)found;
 	return check_filter(conf) ? ST_USAGE : check_geometry(conf);
@@ -259,20 +259,20 @@ static int check_numbers(struct work *w)
 	else if (opt.max_depth && (!value_parse(OPT_U32, opt.max_depth,
 						&w->max_depth) ||
 				   !w->max_depth))
-		return usage("plan: --max-depth: '%s' is neither a number from 1 on nor 'none'",
+		return usage("plan: --max-depth: '%s' is neither a number of at least 1 nor 'none'",
 			     opt.max_depth);
 	if (opt.delta > 1)
 		return usage("plan: --delta: %g is not in 0..1", opt.delta);
 	if (!conf->writers || conf->writers > AGGNET_WRITERS_MAX)
-		return usage("plan: --writers: a sender has from 1 to %d",
+		return usage("plan: --writers: must be from 1 to %d",
 			     AGGNET_WRITERS_MAX);
 	if (conf->memory && conf->memory < AGGNET_MEMORY_MIN)
-		return usage("plan: --memory: a tree needs %llu bytes at least",
+		return usage("plan: --memory: a tree needs at least %llu bytes",
 			     AGGNET_MEMORY_MIN);
 	conf->has_gid = opt.gid;
 	if (opt.gid && (!value_parse(OPT_U32, opt.gid, &conf->gid) ||
 			conf->gid == UINT32_MAX))
-		return usage("plan: --gid: '%s' is no group number", opt.gid);
+		return usage("plan: --gid: '%s' is not a group ID", opt.gid);
 	if (conf->uid == UINT32_MAX)
 		conf->uid = getuid();
 	conf->keyed = !opt.no_key;
@@ -313,7 +313,7 @@ static int check_writers(const struct plan *plan,
 
 	for (i = 0; senders->tasks && i < senders->n; i++)
 		if (senders->tasks[i] * writers > AGGNET_WRITERS_MAX)
-			return fail("plan: %s: %u tasks of %u writers are more than the %d of an entry",
+			return fail("plan: %s: %u tasks of %u writers exceed the %d of an entry",
 				    plan_server_name(plan, senders->node[i]),
 				    senders->tasks[i], plan->conf.writers,
 				    AGGNET_WRITERS_MAX);
@@ -327,7 +327,7 @@ static int check_switches(const struct plan *plan)
 	    !plan->conf.aggnet_switches ||
 	    plan->conf.scheme != AGGNET_SCHEME_BLOOM)
 		return ST_DONE;
-	return fail("plan: --scheme bloom: switches of %s have no entries, it needs --switches dumb",
+	return fail("plan: --scheme bloom: switches of %s have no entries: use --switches dumb",
 		    aggt_topo_name(plan->topo));
 }
 
@@ -375,7 +375,7 @@ static int guard_output(const struct plan *plan)
 		return ST_DONE;
 	if (!fchmod(STDOUT_FILENO, 0600))
 		return ST_DONE;
-	return fail("plan: keys are not written to a file that others may read: %s",
+	return fail("plan: keys are not written to a file that other users can read: %s",
 		    strerror(errno));
 }
 
@@ -423,7 +423,7 @@ static int check_update(const struct aggctl *ctl, int argc)
 	const char *name = options_beside(ctl, cmd_plan.verbs, honoured);
 
 	if (name)
-		return usage("plan: --%s is not for --update: it stays as the plan has it",
+		return usage("plan: --%s cannot be combined with --update: the plan keeps its own",
 			     name);
 	if (!argc)
 		return usage("plan: --update: needs changes, like join:v7 or failed:w6");
@@ -436,21 +436,21 @@ static int check_given(const struct aggctl *ctl)
 	const struct verb *verb = cmd_plan.verbs;
 
 	if (options_has(ctl, verb, "elements") && !opt.conf.elements)
-		return usage("plan: --elements: a vector has one at least");
+		return usage("plan: --elements: a vector has at least one");
 	if (options_has(ctl, verb, "bloom-trees") && !opt.bloom_trees)
-		return usage("plan: --bloom-trees: a table is for one tree at least");
+		return usage("plan: --bloom-trees: a table is for at least one tree");
 	if (options_has(ctl, verb, "rate") && !opt.conf.rate)
-		return usage("plan: --rate: it has to be more than 0");
+		return usage("plan: --rate: must be more than 0");
 	if (options_has(ctl, verb, "flow-size") && !opt.conf.flow_size)
-		return usage("plan: --flow-size: it has to be more than 0");
+		return usage("plan: --flow-size: must be more than 0");
 	if (options_has(ctl, verb, "filter-rate") && opt.conf.filter.bits)
-		return usage("plan: --filter-rate: the size follows from it, or is that of --filter-bits");
+		return usage("plan: --filter-rate: cannot be combined with --filter-bits");
 	if (options_has(ctl, verb, "give-up") &&
 	    (!opt.conf.give_up || opt.conf.give_up > GIVE_UP_MAX))
-		return usage("plan: --give-up: it has to be from 0.001 to %.3f seconds",
+		return usage("plan: --give-up: must be from 0.001 to %.3f seconds",
 			     GIVE_UP_MAX / 1000.0);
 	if (options_has(ctl, verb, "uid") && opt.conf.uid == UINT32_MAX)
-		return usage("plan: --uid: %u is no user", UINT32_MAX);
+		return usage("plan: --uid: %u is not a user ID", UINT32_MAX);
 	return ST_DONE;
 }
 
@@ -490,7 +490,7 @@ static const struct opt opts[] = {
 	  "how trees are built (auto); 'list' names all methods" },
 	{ "senders", OPT_STRING, &opt.senders, "LIST",
 	  "v2,v5,v9 or random:M or @FILE" },
-	{ "receivers", OPT_STRING, &opt.receivers, "LIST", "likewise" },
+	{ "receivers", OPT_STRING, &opt.receivers, "LIST", "the same" },
 	{ "job", OPT_U32, &opt.conf.job, "J", "job ID (1)" },
 	{ "function", OPT_STRING, &opt.function, "F",
 	  "sum, min, max, count, average, product, band, bor, bxor, land, lor, lxor, topk or nearest (sum)" },
@@ -501,54 +501,54 @@ static const struct opt opts[] = {
 	{ "k", OPT_U32, &opt.conf.k, "K",
 	  "pairs that topk and nearest keep for each key, 1 to 64" },
 	{ "elements", OPT_U64, &opt.conf.elements, "N",
-	  "values are no keys' but those of a vector of so many elements" },
+	  "dense vector with N elements instead of keyed values" },
 	{ "sorted", OPT_FLAG, &opt.sorted, NULL,
-	  "senders give keys in their order, and so the receiver gets them" },
+	  "senders send keys in order; the receiver gets them in order" },
 	{ "scheme", OPT_STRING, &opt.scheme, "S",
 	  "exact: entries name links; bloom: filters do; packet: filters that packets carry (exact)" },
 	{ "switches", OPT_SWITCHES, &opt.conf.aggnet_switches, "KIND",
-	  "what bloom and packet meet: 'aggnet' (default) or 'dumb' switches" },
+	  "switches for bloom and packet: 'aggnet' (default) or 'dumb'" },
 	{ "bloom-rate", OPT_REAL, &opt.bloom_rate, "F",
 	  "false positives of a link's Bloom table, 0..1 (0.01)" },
 	{ "bloom-trees", OPT_U32, &opt.bloom_trees, "N",
-	  "with so many trees by the link; with more it grows (400)" },
+	  "trees on a link that the table is made for; it grows with more (400)" },
 	{ "filter-bits", OPT_U32, &opt.conf.filter.bits, "N",
-	  "of packet's filters (as few as the rate takes)" },
+	  "size of packet's filters (as few as the rate needs)" },
 	{ "filter-rate", OPT_REAL, &opt.conf.filter.rate, "F",
-	  "false positives that a packet may expect (1)" },
+	  "expected false positives per packet (1)" },
 	{ "filter-rule", OPT_STRING, &opt.rule, "RULE",
-	  "general: nodes look all links up; paper: those that lead nearer (general)" },
+	  "general: nodes test all links; paper: links that lead nearer (general)" },
 	{ "delta", OPT_REAL, &opt.delta, "D", "aggregation ratio 0..1 (0)" },
 	{ "sizes", OPT_STRING, &opt.sizes, "FILE",
 	  "sizes of the senders' flows, lines 'vN SIZE' (all 1)" },
 	{ "objective", OPT_STRING, &opt.objective, "O",
 	  "what auto and exact minimise: traffic or time (traffic)" },
 	{ "rate", OPT_RATE, &opt.conf.rate, "RATE",
-	  "of each link that the topology gives none, like 10mbit: predict seconds" },
+	  "rate of links without one in the topology, like 10mbit: predict seconds" },
 	{ "flow-size", OPT_SIZE, &opt.conf.flow_size, "BYTES",
 	  "bytes of a flow of size 1, like 4M (1000000)" },
 	{ "max-depth", OPT_STRING, &opt.max_depth, "H",
 	  "most hops of a flow, or 'none'" },
 	{ "uid", OPT_U32, &opt.conf.uid, "U",
 	  "user that may send and receive (the caller)" },
-	{ "gid", OPT_STRING, &opt.gid, "G", "whose group may, too" },
+	{ "gid", OPT_STRING, &opt.gid, "G", "group that may send and receive, too" },
 	{ "writers", OPT_U32, &opt.conf.writers, "N",
 	  "processes that send at each sender (1)" },
 	{ "memory", OPT_SIZE, &opt.conf.memory, "B",
 	  "limit of each tree's buffer at a node, like 64K (4M)" },
 	{ "hold", OPT_WAIT, &opt.conf.hold, "S",
-	  "seconds to wait for contributors (half of give-up, if none comes)" },
+	  "seconds to wait for contributors (half of give-up)" },
 	{ "give-up", OPT_WAIT, &opt.conf.give_up, "S",
 	  "seconds of silence until the transfer is aborted (30)" },
 	{ "allow-missing", OPT_FLAG, &opt.allow_missing, NULL,
-	  "sources that die are left out, and the end tells of them" },
+	  "leave out sources that fail; the end mark names them" },
 	{ "update", OPT_STRING, &opt.update, "PLAN.json",
 	  "change this plan: join:vN leave:vN receiver:vN[=vM] failed:PART" },
 	{ "no-key", OPT_FLAG, &opt.no_key, NULL,
 	  "CRC32C instead of keyed tags" },
-	{ "seed", OPT_U64, &opt.seed, "N", "of all that is drawn (1)" },
+	{ "seed", OPT_U64, &opt.seed, "N", "seed of the random generator (1)" },
 	{ "dot", OPT_STRING, &opt.dot, "FILE",
-	  "draw the trees: Graphviz, or .svg .png .pdf by way of dot" },
+	  "draw the trees: Graphviz, or .svg .png .pdf made by dot" },
 };
 
 static const struct verb verbs[] = {

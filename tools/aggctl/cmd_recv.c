@@ -29,7 +29,7 @@ static bool to_disk;
 static int take_back(off_t start)
 {
 	if (start < 0)
-		return fail("recv: the transfer began anew: discard what was printed");
+		return fail("recv: a new attempt has begun: discard what was printed");
 	if (rewind_to(start))
 		return fail("recv: standard output: %s", strerror(errno));
 	return ST_DONE;
@@ -403,7 +403,7 @@ static int run_recv(const struct aggctl *ctl, int argc, char **argv)
 	if (job > UINT32_MAX)
 		return usage("recv: needs --job");
 	if (receiver && !addr_parse(receiver, &self))
-		return usage("recv: --receiver: '%s' is no address", receiver);
+		return usage("recv: --receiver: '%s' is not an IPv4 address", receiver);
 	if (stream && (top || ctl->json))
 		return usage("recv: --stream: %s needs the whole result",
 			     top ? "--top" : "JSON");
@@ -422,15 +422,15 @@ static int run_recv(const struct aggctl *ctl, int argc, char **argv)
 static const struct opt opts[] = {
 	{ "job", OPT_JOB, &job, "J", "job ID" },
 	{ "receiver", OPT_STRING, &receiver, "A",
-	  "own identity, or vN (whatever it is)" },
+	  "identity of this node, or vN (the one that it has)" },
 	{ "top", OPT_U32, &top, "N",
-	  "only the N greatest values, falling (topk, nearest: the N best keys)" },
+	  "only the N greatest values, descending (topk, nearest: the N best keys)" },
 	{ "stream", OPT_FLAG, &stream, NULL,
-	  "of a sorted transfer: print each line once it is whole" },
+	  "print each line of a sorted transfer as soon as it is final" },
 	{ "sync", OPT_FLAG, &to_disk, NULL,
-	  "have the file and its directory on disk before the senders are told" },
+	  "sync the file and its directory before the senders get DONE" },
 	{ "timeout", OPT_WAIT, &timeout, "S",
-	  "seconds until the transfer is given up, even while it goes on (no limit)" },
+	  "give up after so many seconds, even if the transfer progresses (no limit)" },
 	{ "repair", OPT_WAIT, &repair, "S",
 	  "seconds to wait for a new attempt when the transfer is lost (5)" },
 };

@@ -89,7 +89,7 @@ static int next_record(struct input *in, struct text_record *record, bool *got)
 			    in->name, (unsigned long long)in->number,
 			    (unsigned long long)in->number - 1);
 	if (in->form.sorted && !text_record_sorts(record, in->last, in->llen))
-		return fail("send: %s: line %llu: its key sorts before that of the line before",
+		return fail("send: %s: line %llu: its key sorts before the previous line's key",
 			    in->name, (unsigned long long)in->number);
 	memcpy(in->last, record->key, record->klen);
 	in->llen = record->klen;
@@ -245,7 +245,7 @@ static int run_send(const struct aggctl *ctl, int argc, char **argv)
 	if (job > UINT32_MAX || !receiver)
 		return usage("send: needs --job and --receiver");
 	if (!addr_parse(receiver, &to))
-		return usage("send: --receiver: '%s' is no address", receiver);
+		return usage("send: --receiver: '%s' is not an IPv4 address", receiver);
 	st = open_input(&in, argc ? argv[0] : NULL);
 	/* Joining says what is wrong if there is no such transfer. */
 	if (!st && !aggnet_lookup(to, (uint32_t)job, &status))
@@ -263,15 +263,15 @@ static const struct opt opts[] = {
 	{ "receiver", OPT_STRING, &receiver, "A",
 	  "identity of the receiver, or vN" },
 	{ "timeout", OPT_WAIT, &timeout, "S",
-	  "seconds until the transfer is given up, even while it goes on (no limit)" },
+	  "give up after so many seconds, even if the transfer progresses (no limit)" },
 	{ "repair", OPT_WAIT, &repair, "S",
 	  "seconds to wait for a new attempt when the transfer is lost (5)" },
 	{ "spool", OPT_STRING, &spool_dir, "DIR",
-	  "where the lines of a pipe are kept for a new attempt ($TMPDIR or /var/tmp)" },
+	  "keep the lines of a pipe here for a new attempt ($TMPDIR or /var/tmp)" },
 	{ "spool-max", OPT_SIZE, &spool_max, "BYTES",
-	  "how much is kept there; a longer input fails (4G)" },
+	  "limit of these lines; a longer input fails (4G)" },
 	{ "no-replay", OPT_FLAG, &no_replay, NULL,
-	  "keep no file: a longer input than 64 KiB is not sent again" },
+	  "keep no file: an input longer than 64 KiB is not sent again" },
 };
 
 static const struct verb verbs[] = {

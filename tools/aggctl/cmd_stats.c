@@ -62,7 +62,7 @@ static int run_show(const struct aggctl *ctl, int argc, char **argv)
 }
 
 static const struct opt opts[] = {
-	{ "all", OPT_FLAG, &show_zero, NULL, "those that are zero, too" },
+	{ "all", OPT_FLAG, &show_zero, NULL, "also counters that are zero" },
 };
 
 static const struct verb verbs[] = {

@@ -139,7 +139,7 @@ static int run_entries(const struct aggctl *ctl, int argc, char **argv)
 static int check_shape(void)
 {
 	if (shape.reorder > 0 && !shape.delay)
-		return usage("testbed: --reorder needs --delay, or there is none to overtake");
+		return usage("testbed: --reorder needs --delay: only delayed packets can be overtaken");
 	return ST_DONE;
 }
 
@@ -256,7 +256,7 @@ static bool is_node(const char *name)
 	}
 	json_decref(state);
 	if (!found)
-		err("testbed exec: %s is no node of the testbed", name);
+		err("testbed exec: unknown node '%s'", name);
 	return found;
 }
 
@@ -286,11 +286,11 @@ static const struct opt opts[] = {
 	{ "loss", OPT_PERCENT, &shape.loss, "PERCENT",
 	  "packets lost on each link and direction" },
 	{ "duplicate", OPT_PERCENT, &shape.duplicate, "PERCENT",
-	  "packets doubled there" },
+	  "packets duplicated on each link and direction" },
 	{ "reorder", OPT_PERCENT, &shape.reorder, "PERCENT",
-	  "packets that overtake the delayed ones there" },
+	  "packets that overtake delayed ones on each link" },
 	{ "corrupt", OPT_PERCENT, &shape.corrupt, "PERCENT",
-	  "packets with a bit flipped there" },
+	  "packets with a flipped bit on each link and direction" },
 	{ "mtu", OPT_U32, &up.mtu, "BYTES", "MTU of the links (1500)" },
 	{ "switches", OPT_SWITCHES, &up.aggnet_switches, "KIND",
 	  "'aggnet' (default): the module forwards; 'dumb': bridges only" },
@@ -309,36 +309,36 @@ static const struct verb verbs[] = {
 	}, {
 		.name = "down",
 		.args = "",
-		.help = "take it away, also when it is half-made",
+		.help = "remove the testbed, even if it is incomplete",
 		.run = run_down,
 	}, {
 		.name = "exec",
 		.args = "NODE -- COMMAND...",
-		.help = "run a command on a node of it; its exit status counts",
+		.help = "run a command on a node and exit with its status",
 		.min_args = 1,
 		.max_args = -1,
 		.run = run_exec,
 	}, {
 		.name = "shape",
 		.args = "",
-		.help = "change what its links do to packets; no option: nothing",
+		.help = "shape its links; without options: remove all shaping",
 		.opts = opts,
 		.nopts = NSHAPE_OPTS,
 		.run = run_shape,
 	}, {
 		.name = "entries",
 		.args = "",
-		.help = "show what is in force on all its nodes",
+		.help = "show the entries and links in force on all its nodes",
 		.run = run_entries,
 	}, {
 		.name = "traffic",
 		.args = "",
-		.help = "show what its ports have counted since it is up",
+		.help = "show the counters of its ports",
 		.run = run_traffic,
 	}, {
 		.name = "show",
 		.args = "",
-		.help = "show what it is made of",
+		.help = "show its nodes and ports",
 		.run = run_show,
 	},
 };

@@ -54,7 +54,7 @@ static int run_show(const struct aggctl *ctl, int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	if (receiver && !addr_parse(receiver, &addr))
-		return usage("tree show: --receiver: '%s' is no address",
+		return usage("tree show: --receiver: '%s' is not an IPv4 address",
 			     receiver);
 	st = ctl_ask(list_trees, &found, "trees");
 	if (st)
@@ -75,7 +75,7 @@ static int name_tree(const char *verb, struct aggnet_tree_info *tree)
 	if (job > UINT32_MAX || !receiver)
 		return usage("tree %s: needs --job and --receiver", verb);
 	if (!addr_parse(receiver, &addr))
-		return usage("tree %s: --receiver: '%s' is no address", verb,
+		return usage("tree %s: --receiver: '%s' is not an IPv4 address", verb,
 			     receiver);
 	tree->has |= AGGNET_HAS(AGGNET_A_TREE_INCAST_ID);
 	tree->incast_id = aggnet_incast_id((uint32_t)job, addr);
@@ -97,7 +97,7 @@ static int run_add(const struct aggctl *ctl, int argc, char **argv)
 	if (!st && info_set_pairs(&aggnet_noun_tree, argc, argv, &tree))
 		st = ST_USAGE;
 	if (!st && tree.incast_id != named)
-		st = usage("tree add: its job or receiver is not that of --job and --receiver");
+		st = usage("tree add: its job or receiver differs from --job and --receiver");
 	if (!st && device) {
 		st = ctl_port(device, &tree.link_ifindex);
 		tree.has |= AGGNET_HAS(AGGNET_A_TREE_LINK_IFINDEX);
@@ -132,14 +132,14 @@ static const struct opt opts[] = {
 	  "identity of the receiver, or vN" },
 	{ "device", OPT_STRING, &device, "DEVICE", "port of the planned link" },
 	{ "replace", OPT_FLAG, &replace, NULL,
-	  "an entry of an older epoch gives way" },
+	  "replace an entry of an older epoch" },
 };
 
 static const struct verb verbs[] = {
 	{
 		.name = "show",
 		.args = "",
-		.help = "show entries and how their flows stand",
+		.help = "show entries and the state of their flows",
 		.opts = opts,
 		.nopts = NNAME_OPTS,
 		.run = run_show,

@@ -304,12 +304,12 @@ int info_set(const struct aggnet_noun *noun, const char *name,
 	half = !strcmp(name, "job") || !strcmp(name, "receiver");
 	f = aggnet_field_find(noun, half ? INCAST_FIELD : name);
 	if (!f || f->answer) {
-		err("%s: a %s has no '%s' to be set", where, noun->name, name);
+		err("%s: a %s has no '%s' that can be set", where, noun->name, name);
 		return -1;
 	}
 	good = half ? set_half(f, name, text, info) : set_field(f, text, info);
 	if (!good) {
-		err("%s: %s: '%s' is no value for it", where, name, text);
+		err("%s: %s: '%s' is not a valid value", where, name, text);
 		return -1;
 	}
 	*(uint64_t *)info |= AGGNET_HAS(f->attr);

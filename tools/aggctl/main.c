@@ -110,7 +110,7 @@ static int run_command(struct aggctl *ctl, int argc, char **argv)
 	int next, st;
 
 	if (!cmd)
-		return usage("'%s' is no command; 'aggctl -h' lists them",
+		return usage("unknown command '%s'; 'aggctl -h' lists all",
 			     argv[0]);
 	if (!cmd->verbs[0].name)
 		return run_verb(ctl, cmd, &cmd->verbs[0], argc, argv);
@@ -126,7 +126,7 @@ static int run_command(struct aggctl *ctl, int argc, char **argv)
 			     cmd->name);
 	verb = find_verb(cmd, argv[next]);
 	if (!verb)
-		return usage("%s: '%s' is none of its verbs; see 'aggctl %s -h'",
+		return usage("%s: unknown verb '%s'; see 'aggctl %s -h'",
 			     cmd->name, argv[next], cmd->name);
 	return run_verb(ctl, cmd, verb, argc - next, argv + next);
 }
@@ -154,7 +154,7 @@ int main(int argc, char **argv)
 	if (!st && !next)
 		help_all();
 	else if (!st && next == argc)
-		st = usage("needs a command; 'aggctl -h' lists them");
+		st = usage("needs a command; 'aggctl -h' lists all");
 	else if (!st)
 		st = run_command(&ctl, argc - next, argv + next);
 	if (fflush(stdout) || ferror(stdout)) {

@@ -105,12 +105,12 @@ static int set_identity(struct node *node, const char *role,
 	struct aggnet_node_info now;
 
 	if (r < 0) {
-		err("%s: '%s' is no role of a node", node->name,
+		err("%s: unknown role '%s'", node->name,
 		    role ? role : "");
 		return -1;
 	}
 	if (address && !addr_parse(address, &addr)) {
-		err("%s: '%s' is no address", node->name, address);
+		err("%s: '%s' is not an IPv4 address", node->name, address);
 		return -1;
 	}
 	if (aggnet_node_get(node->ctl, &now))

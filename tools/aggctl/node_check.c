@@ -67,7 +67,7 @@ static void check_forward(struct checks *c)
 	long on = read_sysctl("/proc/sys/net/ipv4/ip_forward");
 
 	add(c, on == 1, "ip_forward", on == 1 ?
-	    "packets without an entry here are routed on" :
+	    "packets without an entry here are forwarded" :
 	    "off: packets without an entry here are lost; set net.ipv4.ip_forward=1");
 }
 
@@ -99,7 +99,7 @@ static void check_rp_filter(struct checks *c, const char *device)
 	if (all > own)
 		own = all;
 	add(c, own != RP_STRICT, "rp_filter", own == RP_STRICT ?
-	    "%s: strict: packets that come another way than they would go are lost" :
+	    "%s: strict: packets that arrive on another device than the one back are lost" :
 	    "%s: not strict", device);
 }
 
@@ -165,7 +165,7 @@ static void check_node(struct checks *c, struct aggnet_ctl *ctl)
 	else
 		add(c, bind_to(node.address), "identity", "%s%s",
 		    addr_text(node.address), bind_to(node.address) ? "" :
-		    ": it is no address of this host any more");
+		    ": it is not an address of this host any more");
 }
 
 static void check_ports(struct checks *c, struct aggnet_ctl *ctl)

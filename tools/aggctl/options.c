@@ -76,7 +76,7 @@ static struct option *long_table(const struct verb *verb)
 static int bad_option(const struct command *cmd, const struct verb *verb,
 		      int c, char **argv)
 {
-	const char *what = c == ':' ? "needs a value" : "is no option of it";
+	const char *what = c == ':' ? "needs a value" : "is an unknown option";
 
 	/* optopt is 0 for an unknown long option, else the value or letter. */
 	if (optopt > 0 && optopt < OWN_BASE && argv[optind - 1][1] != '-')

@@ -30,7 +30,7 @@ char *plan_read_file(const char *path)
 	else if (len < 0)
 		err("plan: %s: it is empty", path);
 	else if (!content[len - 1])
-		err("plan: %s: it is no text, a byte of it is zero", path);
+		err("plan: %s: not a text file: it has a zero byte", path);
 	if (f)
 		fclose(f);
 	if (len > 0 && content[len - 1])

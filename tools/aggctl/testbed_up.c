@@ -279,7 +279,7 @@ static int check_names(const struct testbed *tb)
 	}
 	return 0;
 taken:
-	err("a namespace %s is there already, and no testbed of ours made it",
+	err("namespace %s exists already, and no testbed made it",
 	    name);
 	return -1;
 }

@@ -27,7 +27,7 @@ static const struct {
 	[AGGNET_R_FUNCTION] = { EPROTOTYPE,
 				"the members disagree on function or value type" },
 	[AGGNET_R_ROOM] = { ENOBUFS,
-			    "no room at the receiver for a contributor that misses its planned end" },
+			    "no room at the receiver for a contributor that missed its planned end" },
 };
 
 const char *aggnet_reason_text(unsigned int reason)
@@ -64,7 +64,7 @@ char *aggnet_status_text(const struct aggnet_status *st, char *buf,
 	if (st->reason == AGGNET_R_TIMEOUT && st->about == st->origin &&
 	    st->origin && !st->missing && len < size)
 		len += snprintf(buf + len, size - len,
-				", where a local process never came");
+				", where a local process never joined");
 	if (st->missing && len < size)
 		len += snprintf(buf + len, size - len, ": %u source%s missing",
 				st->missing, st->missing == 1 ? "" : "s");

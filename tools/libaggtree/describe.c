@@ -192,7 +192,7 @@ static int set_address(struct aggt_topo *topo, const struct aggt_line *line,
 	if (server == AGGT_NONE)
 		return -1;
 	if (lladdr && (tag == SERVER || !is_lladdr(lladdr))) {
-		aggt_err_set(err, "address of %.32s: %.32s is no MAC of a port",
+		aggt_err_set(err, "address of %.32s: %.32s is not a MAC address of a port",
 			     name, lladdr);
 		return -1;
 	}

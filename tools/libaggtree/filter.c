@@ -134,7 +134,7 @@ int aggt_filter_measure(const struct aggt_plan *plan,
 		size->bytes = aggnet_filter_size(size->bits, paper ? dims : 0);
 	if (size->bits < AGGNET_FILTER_BITS_MIN || !size->bytes ||
 	    size->bytes > AGGNET_FILTER_MAX) {
-		aggt_err_set(err, "a filter has %u bits at least and, with all that belongs to it, %u bytes at most: %u bits are none",
+		aggt_err_set(err, "a filter has at least %u bits and, with its header, at most %u bytes: %u bits are out of range",
 			     AGGNET_FILTER_BITS_MIN, AGGNET_FILTER_MAX,
 			     size->bits);
 		return -1;

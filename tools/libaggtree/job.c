@@ -250,7 +250,7 @@ int aggt_sizes_parse(const struct aggt_topo *topo, const char *text,
 			return -1;
 		i = aggt_job_sender(&job, server);
 		if (i == senders->n) {
-			aggt_err_set(err, "size of %s: it is no sender",
+			aggt_err_set(err, "size of %s: not a sender",
 				     aggt_label(topo, server).text);
 			return -1;
 		}

@@ -14,7 +14,7 @@ static int add_edge(struct aggt_tree *tree, const struct aggt_edge *e,
 	if (e->child >= topo->points || e->parent >= topo->points ||
 	    aggt_topo_link_dim(topo, e->child * topo->per_point,
 			       e->parent * topo->per_point) == AGGT_NONE) {
-		aggt_err_set(err, "tree of v%u: %u -> %u is no hop in %s",
+		aggt_err_set(err, "tree of v%u: %u -> %u is not a hop in %s",
 			     tree->receiver, e->child, e->parent, topo->name);
 		return -1;
 	}
@@ -93,7 +93,7 @@ static int keep_leans(struct aggt_tree *tree, const struct aggt_shape *shape,
 
 		if (!topo->agents || lean->server >= topo->servers ||
 		    lean->server / topo->per_point != lean->sw) {
-			aggt_err_set(err, "tree of v%u: w%u cannot lean on v%u",
+			aggt_err_set(err, "tree of v%u: w%u cannot use v%u",
 				     tree->receiver, lean->sw, lean->server);
 			return -1;
 		}

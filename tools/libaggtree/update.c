@@ -169,7 +169,7 @@ static int leave(struct aggt_plan *plan, aggt_node server, struct aggt_err *err)
 	size_t i, sender = aggt_job_sender(&plan->job, server);
 
 	if (sender == plan->job.n_senders) {
-		aggt_err_set(err, "leave: %s is no sender",
+		aggt_err_set(err, "leave: %s is not a sender",
 			     aggt_label(plan->topo, server).text);
 		return -1;
 	}
@@ -376,7 +376,7 @@ static int replace(struct aggt_plan *plan, aggt_node from, aggt_node to,
 	while (i < plan->n_trees && receivers[i] != from)
 		i++;
 	if (i == plan->n_trees) {
-		aggt_err_set(err, "receiver: %s is none",
+		aggt_err_set(err, "receiver: %s is not a receiver",
 			     aggt_label(plan->topo, from).text);
 		return -1;
 	}
@@ -390,7 +390,7 @@ static int replace(struct aggt_plan *plan, aggt_node from, aggt_node to,
 	if (is_receiver(&plan->job, to) || !aggt_topo_server_ok(plan->topo, to)) {
 		aggt_err_set(err, "receiver: %s %s",
 			     aggt_label(plan->topo, to).text,
-			     is_receiver(&plan->job, to) ? "is one already" :
+			     is_receiver(&plan->job, to) ? "is a receiver already" :
 							   "has failed");
 		return -1;
 	}
