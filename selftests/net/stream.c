@@ -32,7 +32,7 @@ union address {
 
 /*
  * @size: of a datagram, 0: TCP; @segment: GSO splits it into pieces of this
- *     size
+ *	size
  */
 struct test {
 	const char *name;

@@ -24,7 +24,7 @@
  * @committed: how many there were
  * @refuse: this call of fsync() fails; 0: none
  * @trace: one letter for each event: the file or its directory was synced, the
- *     end mark was taken
+ *	end mark was taken
  */
 static struct played {
 	struct aggnet_status status;

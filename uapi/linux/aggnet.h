@@ -20,17 +20,17 @@
  *              [LINK_HASHES] [LINK_CAPACITY] [LINK_NAME] [LINK_DIGIT]
  *   LINK_DEL   LINK_IFINDEX [LINK_NEIGHBOUR]
  *   LINK_GET   dump                                  -> LINK_*
- *   TREE_ADD   TREE_* (see enum aggnet_tree_attr); NLM_F_REPLACE puts a newer
- *              epoch in the place of an older one
+ *   TREE_ADD   TREE_* (see enum aggnet_tree_attr); NLM_F_REPLACE replaces
+ *              an entry of an older epoch
  *   TREE_DEL   TREE_INCAST_ID [TREE_INSTANCE [TREE_ATTEMPT] [TREE_PLAN]]; with
- *              an instance, ESTALE if entries of another epoch or plan are there
+ *              an instance, ESTALE if an entry of another epoch or plan is in force
  *   TREE_GET   TREE_INCAST_ID or dump                -> TREE_*
  *   STATS_GET  -> STATS_ENTRY*
  *   PLAN_BEGIN      the LINK_ADD/DEL and TREE_ADD/DEL of this netlink socket
  *                   are checked and staged until ...
  *   PLAN_COMMIT [PLAN_STEPS]
- *                   ... all of them are put in force at once, or none, or ...
- *   PLAN_DROP       ... they are forgotten (as when the socket is closed).
+ *                   ... all of them come into force at once, or none, or ...
+ *   PLAN_DROP       ... they are dropped (as when the socket is closed).
  *
  * Multicast group "events": AGGNET_CMD_EVENT with EVENT_*.
  */
@@ -68,7 +68,10 @@ enum aggnet_cmd {
 
 #define AGGNET_CMD_MAX	(__AGGNET_CMD_MAX - 1)
 
-/* One attribute space per noun; each is the top level of its commands. */
+/*
+ * Each noun has its own attribute space, which is the top level of its
+ * commands.
+ */
 
 enum aggnet_role {
 	AGGNET_ROLE_SERVER,
@@ -77,14 +80,15 @@ enum aggnet_role {
 };
 
 /**
- * enum aggnet_fault - how the next merge in this namespace goes wrong, once
- * @AGGNET_FAULT_NONE: it does not
- * @AGGNET_FAULT_DROP: it is skipped; the transfer ends in EBADMSG
- * @AGGNET_FAULT_DOUBLE: it is done twice; the transfer ends in EBADMSG
- * @AGGNET_FAULT_FLIP: a bit of what is merged is inverted; no check sees it
+ * enum aggnet_fault - a fault of the next merge in this namespace
+ * @AGGNET_FAULT_NONE: no fault
+ * @AGGNET_FAULT_DROP: the merge is skipped; the transfer ends with EBADMSG
+ * @AGGNET_FAULT_DOUBLE: the merge is done twice; the transfer ends with EBADMSG
+ * @AGGNET_FAULT_FLIP: a bit of the merged value is inverted; no check detects
+ *	it
  *
- * It strikes the last record of the next packet that is merged, or of the next
- * records of a local writer.
+ * It occurs once, at the last record of the next packet that is merged, or of
+ * the next records of a local writer.
  */
 enum aggnet_fault {
 	AGGNET_FAULT_NONE,
@@ -97,7 +101,7 @@ enum aggnet_fault {
 enum aggnet_node_attr {
 	AGGNET_A_NODE_UNSPEC,
 	AGGNET_A_NODE_ADDRESS,		/* be32: identity, an address of this host;
-					 * 0 takes it away
+					 * 0 removes it
 					 */
 	AGGNET_A_NODE_ROLE,		/* u8: enum aggnet_role */
 	AGGNET_A_NODE_LABEL,		/* string: name in the topology, <= 31 */
@@ -108,8 +112,8 @@ enum aggnet_node_attr {
 	AGGNET_A_NODE_FAULT,		/* u8: enum aggnet_fault */
 	AGGNET_A_NODE_PAD,
 	AGGNET_A_NODE_TENANT,		/* u64: limit of any one other namespace, bytes;
-					 * set and told in the initial namespace
-					 * only; default: half of its limit
+					 * set and reported in the initial
+					 * namespace only; default: half of its limit
 					 */
 	AGGNET_A_NODE_UDP_PORT,		/* u16: UDP port of all packets, the same on
 					 * all members; default AGGNET_UDP_PORT
@@ -121,10 +125,10 @@ enum aggnet_node_attr {
 
 /* How the node forwards a packet for another node that a port receives. */
 enum aggnet_transit {
-	AGGNET_TRANSIT_OFF,		/* by plain IP, through FORWARD rules and
+	AGGNET_TRANSIT_OFF,		/* by plain IP, with FORWARD rules and
 					 * conntrack
 					 */
-	AGGNET_TRANSIT_ON,		/* by the links of the plan */
+	AGGNET_TRANSIT_ON,		/* through the links of the plan */
 	__AGGNET_TRANSIT_MAX
 };
 
@@ -133,8 +137,8 @@ enum aggnet_port_attr {
 	AGGNET_A_PORT_IFINDEX,		/* u32 */
 	AGGNET_A_PORT_LEVEL,		/* u8: level j of BCube, default 0 */
 	AGGNET_A_PORT_IFNAME,		/* string: {name} */
-	AGGNET_A_PORT_RX,		/* u64: {aggnet packets taken} */
-	AGGNET_A_PORT_FORWARDED,	/* u64: {aggnet packets sent on} */
+	AGGNET_A_PORT_RX,		/* u64: {aggnet packets received} */
+	AGGNET_A_PORT_FORWARDED,	/* u64: {aggnet packets forwarded} */
 	AGGNET_A_PORT_PAD,
 	AGGNET_A_PORT_TRANSIT,		/* u8: enum aggnet_transit, default on */
 	__AGGNET_A_PORT_MAX
@@ -143,7 +147,7 @@ enum aggnet_port_attr {
 #define AGGNET_A_PORT_MAX	(__AGGNET_A_PORT_MAX - 1)
 
 /* A link is (port, neighbour) and owns one Bloom table. Without a neighbour it
- * stands for the aggnet switch behind the port (group MAC).
+ * is the link to the aggnet switch on the port (group MAC).
  */
 enum aggnet_link_attr {
 	AGGNET_A_LINK_UNSPEC,
@@ -155,16 +159,16 @@ enum aggnet_link_attr {
 	AGGNET_A_LINK_TREES,		/* u32: {incast IDs in the filter} */
 	AGGNET_A_LINK_BITS_SET,		/* u32: {bits that are set} */
 	AGGNET_A_LINK_PAD,
-	AGGNET_A_LINK_CAPACITY,		/* u32: trees; with more, the filter is made
-					 * anew with twice the bits; 0: never.
+	AGGNET_A_LINK_CAPACITY,		/* u32: trees; with more, the filter is built
+					 * again with twice the bits; 0: never.
 					 * Default: 0 if BITS is given
 					 */
-	AGGNET_A_LINK_NAME,		/* u64: of the directed link, the same on
-					 * all nodes; filters of packets name it
+	AGGNET_A_LINK_NAME,		/* u64: name of the directed link, the same
+					 * on all nodes; packets' filters contain it
 					 */
 	AGGNET_A_LINK_DIGIT,		/* u8: neighbour's digit at the port's level;
-					 * of a link to an aggnet switch this
-					 * server's own. With LINK_NAME
+					 * for a link to an aggnet switch the
+					 * server's own digit. With LINK_NAME
 					 */
 	__AGGNET_A_LINK_MAX
 };
@@ -194,9 +198,9 @@ enum aggnet_function {
 	__AGGNET_FN_MAX
 };
 
-/* What the value of a source's record is. For a function that keeps pairs it is
- * followed by an id of 8 bytes, and up to 13 such pairs make a value; integers
- * have all their bytes then.
+/* The type of the values in a source's records. For a function that keeps pairs
+ * an ID of 8 bytes follows each value, and a record has up to 13 such pairs;
+ * integers then have their full length.
  */
 enum aggnet_vtype {
 	AGGNET_VTYPE_INT64,		/* two's complement, little endian, <= 8 bytes */
@@ -207,7 +211,7 @@ enum aggnet_vtype {
 	__AGGNET_VTYPE_MAX
 };
 
-/* What a transfer is made of. */
+/* The layout of a transfer's data. */
 enum aggnet_layout {
 	AGGNET_LAYOUT_KEYED,		/* (key, value), each key by itself */
 	AGGNET_LAYOUT_DENSE,		/* a vector of TREE_ELEMENTS, in blocks */
@@ -218,15 +222,15 @@ enum aggnet_layout {
 enum aggnet_scheme {
 	AGGNET_SCHEME_ROUTE,		/* no planned link: plain IP to the receiver */
 	AGGNET_SCHEME_EXACT,		/* TREE_LINK_* names the link (paper 000, 4.1) */
-	AGGNET_SCHEME_BLOOM,		/* the link's Bloom table does (000, 4.2) */
-	AGGNET_SCHEME_PACKET,		/* the same, then TREE_FILTER does (000, 4.3) */
+	AGGNET_SCHEME_BLOOM,		/* the link's Bloom table (000, 4.2) */
+	AGGNET_SCHEME_PACKET,		/* the link, then TREE_FILTER (000, 4.3) */
 	__AGGNET_SCHEME_MAX
 };
 
 /* State of an entry, in dumps and events. */
 enum aggnet_tree_state {
-	AGGNET_TREE_IDLE,		/* nothing has been contributed yet */
-	AGGNET_TREE_OPEN,		/* contributors may still come */
+	AGGNET_TREE_IDLE,		/* no contribution so far */
+	AGGNET_TREE_OPEN,		/* contributors may still bind */
 	AGGNET_TREE_CLOSING,		/* flow is whole, draining to the parent */
 	AGGNET_TREE_WAITING,		/* FIN taken by the parent, DONE awaited */
 	AGGNET_TREE_DONE,
@@ -251,12 +255,12 @@ enum aggnet_tree_attr {
 	AGGNET_A_TREE_LINK_IFINDEX,	/* u32: planned link, port */
 	AGGNET_A_TREE_LINK_NEIGHBOUR,	/* be32: planned link, neighbour's address */
 	AGGNET_A_TREE_HOPS,		/* u8: links of the planned edge */
-	AGGNET_A_TREE_WRITERS,		/* u32: local processes; 0: does not send */
-	AGGNET_A_TREE_UID,		/* u32: who may use the socket; none: nobody;
-					 * as the user namespace has it that the
-					 * netlink socket was opened in
+	AGGNET_A_TREE_WRITERS,		/* u32: local processes; 0: not a source */
+	AGGNET_A_TREE_UID,		/* u32: user that may use the socket; default:
+					 * none. An ID of the user namespace in
+					 * which the netlink socket was opened
 					 */
-	AGGNET_A_TREE_GID,		/* u32: or whose group */
+	AGGNET_A_TREE_GID,		/* u32: group that may use it, too */
 	AGGNET_A_TREE_MEMORY,		/* u64: buffer limit, bytes */
 	AGGNET_A_TREE_HOLD,		/* u32: milliseconds, 0: no limit */
 	AGGNET_A_TREE_GIVE_UP,		/* u32: milliseconds */
@@ -265,7 +269,7 @@ enum aggnet_tree_attr {
 	AGGNET_A_TREE_STATE,		/* u8: {enum aggnet_tree_state} */
 	AGGNET_A_TREE_REASON,		/* u8: {enum aggnet_reason} */
 	AGGNET_A_TREE_ORIGIN,		/* be32: {the node that raised it} */
-	AGGNET_A_TREE_WEIGHT,		/* u32: {sources wholly arrived} */
+	AGGNET_A_TREE_WEIGHT,		/* u32: {sources that are complete here} */
 	AGGNET_A_TREE_CHANNELS,		/* u32: {bound children} */
 	AGGNET_A_TREE_MEMORY_USED,	/* u64: {bytes held} */
 	AGGNET_A_TREE_KEYS,		/* u32: {distinct keys held} */
@@ -294,14 +298,14 @@ enum aggnet_tree_attr {
 					 * sendings}
 					 */
 	AGGNET_A_TREE_PAD,
-	AGGNET_A_TREE_FILTER,		/* binary: struct aggnet_filter and what
-					 * belongs to it, of the whole way to
+	AGGNET_A_TREE_FILTER,		/* binary: struct aggnet_filter with its
+					 * bits and digits, of the whole path to
 					 * the receiver; scheme packet
 					 */
-	AGGNET_A_TREE_PLAN,		/* 16 bytes: identity of the plan that the
-					 * entry is part of, opaque; optional
+	AGGNET_A_TREE_PLAN,		/* 16 bytes: ID of the plan that the entry
+					 * is part of, opaque; optional
 					 */
-	AGGNET_A_TREE_MEMORY_MOST,	/* u64: {most bytes that it ever held} */
+	AGGNET_A_TREE_MEMORY_MOST,	/* u64: {most bytes held so far} */
 	__AGGNET_A_TREE_MAX
 };
 
@@ -335,9 +339,9 @@ enum aggnet_stats_attr {
 
 enum aggnet_plan_attr {
 	AGGNET_A_PLAN_UNSPEC,
-	AGGNET_A_PLAN_STEPS,		/* u32: that were sent. Some may never have
-					 * come to the plan: what its command's
-					 * policy refuses does not
+	AGGNET_A_PLAN_STEPS,		/* u32: steps that were sent. A step that
+					 * the policy of its command refuses does
+					 * not reach the plan
 					 */
 	__AGGNET_A_PLAN_MAX
 };
@@ -350,7 +354,7 @@ enum aggnet_event {
 	AGGNET_EVENT_TREE_DONE,
 	AGGNET_EVENT_TREE_ABORTED,
 	AGGNET_EVENT_TREE_STALLED,	/* hold passed */
-	AGGNET_EVENT_EPOCH,		/* a packet told of another epoch */
+	AGGNET_EVENT_EPOCH,		/* a packet had another epoch */
 	AGGNET_EVENT_PORT_GONE,
 	__AGGNET_EVENT_MAX
 };
@@ -378,8 +382,8 @@ enum aggnet_event_attr {
 /*
  * The socket: socket(AF_INET, SOCK_RDM, IPPROTO_AGGNET).
  *
- * A source connect()s to (receiver, job), send()s records as they are on the
- * wire (struct aggnet_data tells), shutdown(SHUT_WR)s, and recv()s 0 when the
+ * A source connect()s to (receiver, job), send()s records in the format of the
+ * wire (struct aggnet_data), shutdown(SHUT_WR)s, and recv()s 0 when the
  * receiving application has read the end mark, or an error. send() takes whole
  * records from the front of the buffer and returns their bytes.
  *
@@ -389,7 +393,7 @@ enum aggnet_event_attr {
  */
 #define IPPROTO_AGGNET		257
 #define SOL_AGGNET		257
-#define AGGNET_SEND_MAX		65536	/* bytes of one send(), at most */
+#define AGGNET_SEND_MAX		65536	/* most bytes of one send() */
 
 /**
  * struct sockaddr_aggnet - names an incast transfer
@@ -408,13 +412,13 @@ struct sockaddr_aggnet {
 };
 
 enum aggnet_msg_type {
-	AGGNET_MSG_RECORDS = 1,		/* records follow, as on the wire */
-	AGGNET_MSG_RESET,		/* forget what was read: new epoch */
+	AGGNET_MSG_RECORDS = 1,		/* records follow, in the wire format */
+	AGGNET_MSG_RESET,		/* a new epoch: discard what was read */
 	AGGNET_MSG_END,			/* struct aggnet_end follows */
 };
 
 /**
- * struct aggnet_msg - begins each message that the receiver reads
+ * struct aggnet_msg - the start of each message that the receiver reads
  * @type: enum aggnet_msg_type
  * @records: how many records follow
  */
@@ -430,8 +434,8 @@ struct aggnet_msg {
  * @partials: nodes whose hold passed before their flow was whole
  * @instance: epoch
  * @attempt: epoch
- * @absent: sources that the plan left out; they are in @of. The identities of
- *	AGGNET_ABSENT_MAX of them follow
+ * @absent: sources that the plan left out, which @of includes. Up to
+ *	AGGNET_ABSENT_MAX of their identities follow
  * @records: original records that the result stands for
  */
 struct aggnet_end {
@@ -453,11 +457,11 @@ struct aggnet_end {
 #define AGGNET_SO_EPOCH		4	/* set: struct aggnet_epoch, before joining */
 
 /**
- * struct aggnet_status - how the transfer stands, seen from this node
+ * struct aggnet_status - the state of the transfer on this node
  * @state: enum aggnet_tree_state
  * @reason: enum aggnet_reason
  * @origin: identity of the node that raised @reason
- * @about: identity of the node it is about, 0: none
+ * @about: identity of the node that it is about, 0: none
  * @missing: sources missing at @origin
  * @function: enum aggnet_function
  * @vtype: enum aggnet_vtype
@@ -467,14 +471,14 @@ struct aggnet_end {
  * @scale: fraction bits of fixed-point values
  * @k: pairs that a key keeps
  * @elements: of a dense vector
- * @names: how many of @name are there
+ * @names: number of identities in @name
  * @name: identities of planned nodes that are missing, as far as @origin knows
  * @pad: 0; programs of 32 and of 64 bits have the same struct
- * @plan: identity of the plan, the same at all members and in all attempts; 0 of
- *	an entry without one. With the job it names the transfer; an instance
- *	does not, two plans may have the same
+ * @plan: ID of the plan, the same at all members and in all attempts; 0 for an
+ *	entry without one. With the job it identifies the transfer; an instance
+ *	does not, because two plans may have the same
  *
- * A program that gives less room to AGGNET_SO_STATUS gets what fits.
+ * A program that passes a shorter buffer to AGGNET_SO_STATUS gets as much as fits.
  */
 struct aggnet_status {
 	__u32	state;
@@ -499,7 +503,7 @@ struct aggnet_status {
 /**
  * struct aggnet_lookup - asks for a transfer's status without joining it
  * @addr: the transfer
- * @status: the answer, as much of it as there is room for
+ * @status: the answer, cut to the caller's buffer
  */
 struct aggnet_lookup {
 	struct sockaddr_aggnet	addr;

@@ -86,7 +86,7 @@ struct node {
  * @hold_ms: 0: none
  * @payload: bytes of records in a packet
  * @in_turn: when the run settles, sources write one after the other, not at
- *     once
+ *	once
  * @memory: multiple of the least memory
  * @function: of the values
  * @vtype: their type
