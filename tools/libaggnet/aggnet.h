@@ -15,7 +15,7 @@
  *		fprintf(stderr, "%s\n", aggnet_ctl_error(ctl));
  *	aggnet_ctl_close(ctl);
  *
- * Functions that can fail return 0 or a negative errno; the sentence that goes
+ * Functions that can fail return 0 or a negative errno; the message that goes
  * with it (the kernel's own where it gave one) stays in the handle. Nothing
  * exits, prints, or keeps global state. A handle stays with the namespace in
  * which it was opened and belongs to one thread at a time.
@@ -46,9 +46,10 @@ extern "C" {
 #define AGGNET_HAS(attr)	(UINT64_C(1) << (attr))
 
 /*
- * An info has one member for each attribute of its noun, named alike; @has
- * tells which are there: in a request those that are sent, in an answer those
- * that the kernel gave. @has is the first member of all of them.
+ * An info has one member for each attribute of its noun, with the attribute's
+ * name. @has has a bit for each member that is valid: in a request those that
+ * are sent, in an answer those that the kernel sent. @has is the first member
+ * of every info.
  */
 
 struct aggnet_node_info {
@@ -99,13 +100,13 @@ struct aggnet_addrs {
 	size_t n;
 };
 
-/* Of a request, at most: an attribute has 16 bits for its length. */
+/* Maximum in a request: an attribute has 16 bits for its length. */
 #define AGGNET_ADDRS_MAX	16382
 
 /**
- * struct aggnet_blob - bytes of an attribute whose length is part of it
+ * struct aggnet_blob - bytes of an attribute of variable length
  * @n: how many
- * @byte: them
+ * @byte: the bytes
  */
 struct aggnet_blob {
 	size_t n;
@@ -203,10 +204,10 @@ struct aggnet_ctl;
 
 /**
  * aggnet_ctl_open() - open a handle of the caller's network namespace
- * @ctl: the handle; unless memory is short there is one after a failure too,
- *	for aggnet_ctl_error()
+ * @ctl: the handle; set on failure, too, unless memory is short, for
+ *	aggnet_ctl_error()
  *
- * Return: 0, -ENOENT if the module is not there, or another negative errno.
+ * Return: 0, -ENOENT if the module is not loaded, or another negative errno.
  */
 int aggnet_ctl_open(struct aggnet_ctl **ctl);
 void aggnet_ctl_close(struct aggnet_ctl *ctl);
@@ -220,7 +221,7 @@ int aggnet_node_get(struct aggnet_ctl *ctl, struct aggnet_node_info *node);
 int aggnet_node_set(struct aggnet_ctl *ctl,
 		    const struct aggnet_node_info *node);
 
-/* A list is one consistent view; the caller frees it, free() does. */
+/* A list is one consistent view. The caller frees it with free(). */
 int aggnet_port_list(struct aggnet_ctl *ctl, struct aggnet_port_info **list,
 		     size_t *n);
 int aggnet_port_add(struct aggnet_ctl *ctl,
@@ -234,7 +235,7 @@ int aggnet_link_add(struct aggnet_ctl *ctl,
 int aggnet_link_del(struct aggnet_ctl *ctl,
 		    const struct aggnet_link_info *link);
 
-/* Of trees aggnet_tree_list_free() frees the list. */
+/* aggnet_tree_list_free() frees a list of trees. */
 int aggnet_tree_list(struct aggnet_ctl *ctl, struct aggnet_tree_info **list,
 		     size_t *n);
 void aggnet_tree_list_free(struct aggnet_tree_info *list, size_t n);
@@ -246,14 +247,14 @@ void aggnet_tree_clear(struct aggnet_tree_info *tree);
  * aggnet_tree_add() - add an entry
  * @ctl: handle
  * @tree: the entry
- * @replace: it may take the place of one of an older epoch
+ * @replace: it may replace an entry of an older epoch
  */
 int aggnet_tree_add(struct aggnet_ctl *ctl,
 		    const struct aggnet_tree_info *tree, bool replace);
 int aggnet_tree_del(struct aggnet_ctl *ctl, uint64_t incast_id);
 
 /**
- * aggnet_tree_del_epoch() - delete an entry, but no other that has replaced it
+ * aggnet_tree_del_epoch() - delete an entry, unless another one has replaced it
  * @ctl: handle
  * @tree: incast ID, instance, attempt, and the plan if the entry has one
  *
@@ -264,10 +265,10 @@ int aggnet_tree_del_epoch(struct aggnet_ctl *ctl,
 			  const struct aggnet_tree_info *tree);
 
 /**
- * aggnet_tree_fault - what is wrong with the function of an entry and its values
- * @tree: the entry; members that it has not are 0
+ * aggnet_tree_fault - check the function of an entry and the type of its values
+ * @tree: the entry; members that are not set are 0
  *
- * Return: a sentence, NULL if there is such a function of such values.
+ * Return: what is wrong, NULL if the function supports these values.
  */
 const char *aggnet_tree_fault(const struct aggnet_tree_info *tree);
 
@@ -278,8 +279,8 @@ int aggnet_stats_list(struct aggnet_ctl *ctl, struct aggnet_stat **list,
 
 /*
  * Between begin and commit the additions and deletions of links and trees on
- * this handle are checked and staged only; commit puts all of them in force or
- * none: none if one of them was refused. Closing the handle drops what is staged.
+ * this handle are only checked and staged. commit puts all of them in force, or
+ * none if one was refused. Closing the handle drops staged ones.
  */
 int aggnet_plan_begin(struct aggnet_ctl *ctl);
 int aggnet_plan_commit(struct aggnet_ctl *ctl);
@@ -287,31 +288,35 @@ int aggnet_plan_drop(struct aggnet_ctl *ctl);
 
 /* ---------------------------------------------------------------- events */
 
-/** aggnet_events_join() - have the namespace's events sent to the handle. */
+/**
+ * aggnet_events_join() - let the kernel send the namespace's events to the
+ * handle.
+ */
 int aggnet_events_join(struct aggnet_ctl *ctl);
 
 /**
- * aggnet_events_fd() - readable when there is an event, for poll()
+ * aggnet_events_fd() - descriptor that is readable when there is an event
  * @ctl: handle
  *
- * It may be readable although there is no event. A program that polls sets
- * O_NONBLOCK: aggnet_events_next() returns -EAGAIN then, and never waits.
+ * It may be readable without an event. A program that polls sets O_NONBLOCK:
+ * aggnet_events_next() then returns -EAGAIN and never waits.
  *
- * Return: the descriptor, or -ENOTCONN: it has not joined
+ * Return: the descriptor, or -ENOTCONN: the handle has not joined
  */
 int aggnet_events_fd(const struct aggnet_ctl *ctl);
 
 /**
  * aggnet_events_next() - wait for the next event
  * @ctl: handle, joined
- * @event: the event; aggnet_event_clear() frees what it holds
+ * @event: the event; aggnet_event_clear() frees its memory
+ *
+ * Messages that are not from the kernel are dropped.
  *
  * Return: 0; -EINTR after a signal; -ENOTCONN: the handle has not joined;
- * -ENOBUFS if events came faster than they were read, if the kernel had no memory
- * for one, or if one is longer than this library takes: all until now are lost, and
- * a dump from now on tells how things stand; -EAGAIN if there is none and the
- * descriptor does not block (O_NONBLOCK); another negative errno. What the kernel
- * has not sent is dropped.
+ * -ENOBUFS if events came faster than they were read, if the kernel had no
+ * memory for one, or if one is longer than this library accepts: all events so
+ * far are lost, and a dump from now on returns the state; -EAGAIN if there is
+ * none and the descriptor does not block (O_NONBLOCK); another negative errno.
  */
 int aggnet_events_next(struct aggnet_ctl *ctl,
 		       struct aggnet_event_info *event);
@@ -335,10 +340,10 @@ enum aggnet_field_kind {
 
 /**
  * struct aggnet_field - one attribute of a noun
- * @name: as the ABI calls it, in lower case
+ * @name: the attribute's name in the ABI, in lower case
  * @attr: attribute number
  * @kind: type of the member
- * @answer: the kernel tells it and takes none
+ * @answer: only answers have it, requests do not
  * @offset: of the member in the noun's info
  * @size: of the member
  * @names: of an enumeration's values, from 0, NULL-terminated
@@ -374,7 +379,7 @@ extern const struct aggnet_noun aggnet_noun_link;
 extern const struct aggnet_noun aggnet_noun_tree;
 extern const struct aggnet_noun aggnet_noun_event;
 
-/** aggnet_field_find - the field of a name, NULL if there is none. */
+/** aggnet_field_find - the field with a name, NULL if there is none. */
 const struct aggnet_field *aggnet_field_find(const struct aggnet_noun *noun,
 					     const char *name);
 
@@ -390,7 +395,7 @@ extern const char * const aggnet_state_names[];
 extern const char * const aggnet_reason_names[];
 extern const char * const aggnet_event_names[];
 
-/** aggnet_enum_find - the value that a name has, -1 if it has none. */
+/** aggnet_enum_find - the value with a name, -1 if there is none. */
 int aggnet_enum_find(const char * const *names, const char *name);
 
 #pragma GCC visibility pop

@@ -24,9 +24,9 @@
  *	while (!err && aggnet_sink_next(k, &entry))
  *		store(entry.key, entry.klen, entry.value);
  *	if (!err)
- *		err = aggnet_sink_commit(k);	// now the sources are told
+ *		err = aggnet_sink_commit(k);	// now the sources get DONE
  *
- * Functions that can fail return 0 or a negative errno; the sentence that goes
+ * Functions that can fail return 0 or a negative errno; the message that goes
  * with it stays in the handle. Nothing exits, prints, or keeps global state.
  * Handles are independent of each other; one handle belongs to one thread at a
  * time. SIGPIPE is never raised. -EINTR (a signal) and -EAGAIN (nonblocking)
@@ -51,33 +51,33 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* Calls return -EAGAIN instead of waiting; poll() the handle's fd. */
+/* Calls return -EAGAIN instead of waiting; poll() the handle's descriptor. */
 #define AGGNET_OPT_NONBLOCK	0x0001
-/* Source: no spool; add() or finish() returns -ESTALE when a new epoch has
- * begun and has been joined: add everything again from the start.
+/* Source: no spool. add() or finish() returns -ESTALE when the handle has
+ * joined a new epoch: add everything again from the start.
  */
 #define AGGNET_OPT_REPLAY	0x0002
 /* Source: no spool, and nothing is sent again: once records have left the
- * handle's buffer a new epoch is the end of the transfer for this source.
+ * handle's buffer, a new epoch ends the transfer for this source.
  */
 #define AGGNET_OPT_NO_REPLAY	0x0004
 
 #define AGGNET_SPOOL_MAX_DEFAULT	(4ULL << 30)
 
 /**
- * struct aggnet_options - how a source or a sink behaves; zero is the default
+ * struct aggnet_options - options of a source or a sink; zero is the default
  * @flags: AGGNET_OPT_*
- * @timeout_ms: the call fails with -ETIMEDOUT this long after open(), wherever
- *	the transfer is; that of a source that has told its end goes on without
- *	it, and may succeed; 0: only the entry's give_up bounds it
- * @repair_ms: an abort that a newer epoch may mend (a member timed out, was
- *	reset, left, withdrew, or is already in a newer epoch) is final only
- *	when no newer epoch came within this time (of one that is said to be in
- *	force it is -ETIMEDOUT then, never -ESTALE); 0: 5000 if a newer epoch is
- *	known to be coming, else none
- * @spool_dir: source: where the unlinked file for replays is made; NULL:
- *	$TMPDIR or /var/tmp
- * @spool_max: source: bytes that the file may have; with more records add()
+ * @timeout_ms: calls fail with -ETIMEDOUT this long after open(), in any state
+ *	of the transfer. A source that has sent its end leaves the transfer
+ *	running, which may succeed. 0: only the entry's give_up limits it
+ * @repair_ms: an abort that a newer epoch may repair (a member timed out, was
+ *	reset, left, withdrew, or is already in a newer epoch) is final only if
+ *	no newer epoch comes within this time; if a newer epoch is in force
+ *	elsewhere, the error is then -ETIMEDOUT, never -ESTALE. 0: 5000 if a
+ *	newer epoch is known to be coming, else none
+ * @spool_dir: source: directory of the unlinked file for replays; NULL: $TMPDIR
+ *	or /var/tmp
+ * @spool_max: source: maximum size of that file; with more records add()
  *	returns -EFBIG; 0: AGGNET_SPOOL_MAX_DEFAULT
  */
 struct aggnet_options {
@@ -94,15 +94,17 @@ struct aggnet_source;
 
 /**
  * aggnet_source_open() - join a transfer as one of its local writers
- * @s: set to the handle, also on failure (NULL on -ENOMEM), to be closed
+ * @s: set to the handle, also on failure (NULL on -ENOMEM); the caller closes
+ *	it
  * @receiver: identity of the receiver
  * @job: job ID
  * @opt: NULL for the defaults; copied
  *
  * Return: 0, -ENETUNREACH (no entry for this transfer on this node), -EACCES
  * (the entry does not permit this user), -EADDRNOTAVAIL (this node is not one
- * of its sources), -EUSERS (all its writers are here already), -EALREADY (it
- * is over), -ESOCKTNOSUPPORT (module not loaded) or another negative errno
+ * of its sources), -EUSERS (all its writers have joined already), -EALREADY
+ * (the transfer is over), -ESOCKTNOSUPPORT (module not loaded) or another
+ * negative errno
  */
 int aggnet_source_open(struct aggnet_source **s, struct in_addr receiver,
 		       uint32_t job, const struct aggnet_options *opt);
@@ -114,21 +116,22 @@ int aggnet_source_open(struct aggnet_source **s, struct in_addr receiver,
  * @klen: 1..AGGNET_KEY_MAX
  * @value: ignored by the function "count"
  *
- * Records are buffered and sent in batches; waits when the node has no room.
+ * Records are buffered and sent in batches; the call waits when the node has no
+ * room.
  *
- * Return: 0, or a negative errno and the record was not taken; -EPROTOTYPE:
- * the transfer's values are not integers, -ERANGE: it is beyond their type,
- * -EILSEQ: the transfer is sorted, and the key sorts before the last one's: by
- * its bytes, the shorter of two first if it is how the longer one begins
+ * Return: 0, or a negative errno, and the record was not taken; -EPROTOTYPE:
+ * the transfer's values are not integers; -ERANGE: the value exceeds their
+ * type; -EILSEQ: the transfer is sorted, and the key sorts before the previous
+ * one, by bytes, a prefix before the longer key
  */
 int aggnet_source_add(struct aggnet_source *s, const void *key, size_t klen,
 		      int64_t value);
 
-/* The same where values are reals; -ERANGE: it is finite, and not as float32. */
+/* The same for reals; -ERANGE: the value is finite, but not as a float32. */
 int aggnet_source_add_real(struct aggnet_source *s, const void *key,
 			   size_t klen, double value);
 
-/* The same where a function keeps the best values with their ids. */
+/* The same for functions that keep the best values with their IDs. */
 int aggnet_source_add_pair(struct aggnet_source *s, const void *key,
 			   size_t klen, int64_t value, uint64_t id);
 int aggnet_source_add_pair_real(struct aggnet_source *s, const void *key,
@@ -137,9 +140,9 @@ int aggnet_source_add_pair_real(struct aggnet_source *s, const void *key,
 /**
  * aggnet_source_add_element() - contribute the next element of a dense vector
  * @s: the source
- * @value: of the element after the one that was given last, from the first on
+ * @value: of the element after the previous one, beginning with the first
  *
- * All of them have to be given before aggnet_source_finish().
+ * All elements must be given before aggnet_source_finish().
  *
  * Return: as aggnet_source_add(); -ERANGE: the vector has no more elements
  */
@@ -147,43 +150,47 @@ int aggnet_source_add_element(struct aggnet_source *s, int64_t value);
 int aggnet_source_add_element_real(struct aggnet_source *s, double value);
 
 /**
- * aggnet_source_finish() - send what is left and wait for the receiver
+ * aggnet_source_finish() - send the remaining records and wait for the receiver
  * @s: the source
  *
  * Return: 0 when the receiving application has the whole result, so that the
- * input may go; or a negative errno; -EINVAL: elements of the vector are missing
+ * input may be deleted; or a negative errno; -EINVAL: elements of the vector
+ * are missing
  */
 int aggnet_source_finish(struct aggnet_source *s);
 
-/* End the transfer in an error that every member learns: AGGNET_R_USER or
- * AGGNET_R_SENDER (the input is bad); others are refused with -EINVAL. While a
- * repair is waited for, only this handle ends: it joins no newer epoch.
+/* End the transfer with an error at every member: AGGNET_R_USER or
+ * AGGNET_R_SENDER (the input is bad); other reasons are refused with -EINVAL.
+ * While the handle waits for a repair, only this handle ends: it joins no newer
+ * epoch.
  */
 int aggnet_source_abort(struct aggnet_source *s, enum aggnet_reason why);
 
-/* Closing before finish() has told the end aborts the transfer, also while a
- * child of fork() has the socket, too; in such a child closing only frees the
- * handle. NULL is fine.
+/* Closing before finish() has sent the end aborts the transfer, also if a child
+ * of fork() holds the socket; in such a child closing only frees the handle. @s
+ * may be NULL.
  */
 void aggnet_source_close(struct aggnet_source *s);
 
-/* What poll() needs; both may change with each call. */
+/* For poll(); both may change with each call. */
 int aggnet_source_fd(const struct aggnet_source *s);
 short aggnet_source_events(const struct aggnet_source *s);
 
-/* Sentence on the last failure, e.g. "timed out at 10.0.0.3: 2 sources
- * missing". NULL stands for a handle that could not be allocated.
+/* The last error, e.g. "timed out at 10.0.0.3: 2 sources missing". @s may be
+ * NULL, for a handle that could not be allocated.
  */
 const char *aggnet_source_error(const struct aggnet_source *s);
 
-/* How the transfer stands; after a failure, which node raised what. */
+/*
+ * The state of the transfer; after a failure, which node raised which reason.
+ */
 int aggnet_source_status(struct aggnet_source *s, struct aggnet_status *st);
 
-/* Records that were taken, and epochs that were joined after the first. */
+/* Records that were taken; epochs that were joined after the first. */
 uint64_t aggnet_source_records(const struct aggnet_source *s);
 unsigned int aggnet_source_replays(const struct aggnet_source *s);
 
-/* Bytes of records that lost epochs had taken, so that they were sent again. */
+/* Bytes of records in lost epochs, which were sent again. */
 uint64_t aggnet_source_resent(const struct aggnet_source *s);
 
 /* --- sink ---------------------------------------------------------------- */
@@ -191,20 +198,20 @@ uint64_t aggnet_source_resent(const struct aggnet_source *s);
 struct aggnet_sink;
 
 /**
- * struct aggnet_result - what the end mark says, and the size of the result
+ * struct aggnet_result - the end mark, and the size of the result
  * @sources: sources in the result
- * @of: sources of the tree; a result is only ever given whole, so the same but
- *	for those that the plan left out
+ * @of: sources of the tree: equal to @sources, apart from sources that the plan
+ *	left out
  * @partials: nodes that did not wait for all of their children
  * @absent: sources that the plan left out
  * @records: original records that the result stands for
  * @keys: distinct keys, or a dense vector's elements
  * @instance: epoch of the transfer, the same in all its attempts
- * @attempt: which of them gave the result
- * @plan: identity of the plan, the same in all its attempts and at all members:
- *	with the job the key under which a result is stored once. 0 of an entry
- *	that was added without a plan; an instance is no key, two plans may have
- *	the same
+ * @attempt: the attempt that gave the result
+ * @plan: ID of the plan, the same in all its attempts and at all members: with
+ *	the job the key under which a result is stored once. 0 for an entry that
+ *	was added without a plan. An instance is not a key, because two plans
+ *	may have the same
  */
 struct aggnet_result {
 	uint32_t sources;
@@ -221,8 +228,8 @@ struct aggnet_result {
 /**
  * struct aggnet_best - one of the values that a function kept
  * @value: the value
- * @real: as a real; of fixed-point values it is @value 2^-scale
- * @id: whose it is
+ * @real: as a real; for fixed-point values @value 2^-scale
+ * @id: its ID
  */
 struct aggnet_best {
 	int64_t value;
@@ -234,14 +241,14 @@ struct aggnet_best {
  * struct aggnet_entry - one line of the result
  * @key: its bytes, valid until the next run() or close(); not terminated
  * @klen: how many
- * @value: merged over all sources; of an average the whole part
- * @real: the same as a real: of real types the nearest to the exact result, of
- *	an average the nearest to the quotient of the exact sum and the count, of
- *	fixed-point values @value 2^-scale
- * @count: average: how many values there were
+ * @value: merged over all sources; the integer part of an average
+ * @real: the same as a real: for real types the nearest to the exact result,
+ *	for an average the nearest to the quotient of the exact sum and the
+ *	count, for fixed-point values @value 2^-scale
+ * @count: average: number of values
  * @best: topk, nearest: the best first; valid until the next aggnet_sink_next()
  * @n: how many of them
- * @offset: of a dense vector, which element, from 0 on; there is no @key then
+ * @offset: dense vector: index of the element, from 0; @key is then unset
  */
 struct aggnet_entry {
 	const void *key;
@@ -256,8 +263,9 @@ struct aggnet_entry {
 
 /**
  * aggnet_sink_open() - become the receiver of a transfer
- * @k: set to the handle, also on failure (NULL on -ENOMEM), to be closed
- * @receiver: identity of this node; INADDR_ANY: whatever it is
+ * @k: set to the handle, also on failure (NULL on -ENOMEM); the caller closes
+ *	it
+ * @receiver: identity of this node; INADDR_ANY stands for it
  * @job: job ID
  * @opt: NULL for the defaults; copied
  *
@@ -268,35 +276,39 @@ int aggnet_sink_open(struct aggnet_sink **k, struct in_addr receiver,
 		     uint32_t job, const struct aggnet_options *opt);
 
 /**
- * aggnet_sink_run() - read and merge until the result is whole
+ * aggnet_sink_run() - read and merge until the result is complete
  * @k: the sink
  *
- * A new epoch starts it over. A value that does not fit its type ends the
- * transfer at every member in -EOVERFLOW; the sentence names the key.
+ * In a new epoch it starts again. A value that does not fit its type ends the
+ * transfer at every member with -EOVERFLOW; the message names the key.
  *
- * Return: 0: aggnet_sink_next() gives the result; or a negative errno
+ * Return: 0: aggnet_sink_next() returns the result; or a negative errno
  */
 int aggnet_sink_run(struct aggnet_sink *k);
 
 /**
- * aggnet_sink_stream() - the next line of a sorted transfer, once it is whole
- * @k: the sink, of which aggnet_sink_run() is not called
+ * aggnet_sink_stream() - the next line of a sorted transfer, as soon as it is
+ * final
+ * @k: the sink; aggnet_sink_run() must not be called
  * @entry: filled; its key is valid until the next call
  *
- * Lines come in the order of their keys, each key once, while the transfer goes
- * on; none of them is kept here, so the result may be larger than memory. That it
- * is complete and checked is known only when this returns 0.
+ * Lines come in the order of their keys, each key once, while the transfer
+ * runs. The handle keeps no lines, so the result may be larger than memory.
+ * Only a return of 0 shows that the result is complete and checked.
  *
- * Return: 1: a line; 0: that was all, aggnet_sink_commit() is next; -ESTALE: a
- * newer epoch began, so forget all lines: they come again from the first;
+ * Return: 1: a line; 0: the end, aggnet_sink_commit() is next; -ESTALE: a newer
+ * epoch began, so discard all lines: they come again from the first;
  * -EPROTOTYPE: the transfer is not sorted; or another negative errno
  */
 int aggnet_sink_stream(struct aggnet_sink *k, struct aggnet_entry *entry);
 
-/* Next line of the result, in the order of first arrival. False: no more. */
+/*
+ * Next line of the result, in the order of first arrival. Return: false: no
+ * more
+ */
 bool aggnet_sink_next(struct aggnet_sink *k, struct aggnet_entry *entry);
 
-/* Order the lines by key bytes, and begin at the first. */
+/* Sort the lines by key bytes, and start at the first. */
 void aggnet_sink_sort(struct aggnet_sink *k);
 
 /**
@@ -304,23 +316,23 @@ void aggnet_sink_sort(struct aggnet_sink *k);
  * @k: the sink
  * @n: how many
  *
- * In falling order of values, equal ones in that of their keys. A NaN is greater
- * than all other reals, as for the function "max", and -0 is less than 0. A line
- * of pairs ranks by its best one: of "topk" the line with the greatest value
- * comes first, of "nearest" the line with the least. This is where the top of
- * sums, counts and averages is taken: only here are they whole. A dense vector
- * stays as it is.
+ * Lines are in descending order of values, those with equal values in the order
+ * of keys. A NaN is greater than all other reals, as for the function "max",
+ * and -0 is less than 0. A line of pairs ranks by its best pair: for "topk" the
+ * line with the greatest value comes first, for "nearest" the line with the
+ * least. The best sums, counts and averages are selected here, because only
+ * here they are complete. A dense vector is not changed.
  */
 void aggnet_sink_top(struct aggnet_sink *k, size_t n);
 
-/* After run(): what the end mark says. */
+/* The end mark; after run(). */
 const struct aggnet_result *aggnet_sink_result(const struct aggnet_sink *k);
 
 /**
  * aggnet_sink_absent() - identities of the sources that were left out
  * @k: the sink, after run()
- * @n: how many are named, at most AGGNET_ABSENT_MAX; result()'s @absent counts
- *	all of them
+ * @n: how many are named, at most AGGNET_ABSENT_MAX; @absent of the result
+ *	counts all of them
  */
 const struct in_addr *aggnet_sink_absent(const struct aggnet_sink *k,
 					 size_t *n);
@@ -329,23 +341,26 @@ const struct in_addr *aggnet_sink_absent(const struct aggnet_sink *k,
  * aggnet_sink_commit() - take the end mark: the result is safely stored
  * @k: the sink, after aggnet_sink_run() returned 0
  *
- * The sources' finish() returns 0 only after this. A crash before it ends the
- * transfer in an error at all of them.
- * Sources may have an error although this returned 0, when a member dies before
- * they are told: result()'s @plan says which result is stored already;
- * aggnet(7) has a table of these cases.
+ * finish() of the sources returns 0 only after this. A crash before it ends the
+ * transfer with an error at all of them. Sources may get an error although this
+ * returned 0, if a member fails before it gets DONE: @plan of the result
+ * identifies a result that is stored already; aggnet(7) has a table of these
+ * cases.
  *
- * Return: 0; -ESTALE: a new epoch began before, so forget the result and call
- * aggnet_sink_run() again; -EAGAIN, -EINTR: the result is as it was, call this
+ * Return: 0; -ESTALE: a new epoch began before, so discard the result and call
+ * aggnet_sink_run() again; -EAGAIN, -EINTR: the result is unchanged, call this
  * again; or another negative errno
  */
 int aggnet_sink_commit(struct aggnet_sink *k);
 
-/* The same: AGGNET_R_USER, AGGNET_R_RECEIVER or AGGNET_R_OVERFLOW. */
+/*
+ * As aggnet_source_abort(): AGGNET_R_USER, AGGNET_R_RECEIVER or
+ * AGGNET_R_OVERFLOW.
+ */
 int aggnet_sink_abort(struct aggnet_sink *k, enum aggnet_reason why);
 
 /* Closing before commit() returned 0 aborts the transfer; with fork() as for a
- * source. NULL is fine.
+ * source. @k may be NULL.
  */
 void aggnet_sink_close(struct aggnet_sink *k);
 
@@ -357,7 +372,8 @@ unsigned int aggnet_sink_replays(const struct aggnet_sink *k);
 /* --- before joining ------------------------------------------------------- */
 
 /**
- * aggnet_lookup() - what a transfer is, without joining it
+ * aggnet_lookup() - the function, type and state of a transfer, without joining
+ * it
  * @receiver: identity of the receiver
  * @job: job ID
  * @st: its function, type and state on this node
@@ -367,14 +383,14 @@ unsigned int aggnet_sink_replays(const struct aggnet_sink *k);
 int aggnet_lookup(struct in_addr receiver, uint32_t job,
 		  struct aggnet_status *st);
 
-/* --- words ---------------------------------------------------------------- */
+/* --- texts ---------------------------------------------------------------- */
 
 /* "timed out", "record counts do not add up", ...; never NULL. */
 const char *aggnet_reason_text(unsigned int reason);
 int aggnet_reason_errno(unsigned int reason);	/* negative errno */
 
 /**
- * aggnet_status_text() - one sentence on an abort
+ * aggnet_status_text() - describe an abort
  * @st: from a status call, or filled from an event
  * @buf: written, always terminated
  * @size: AGGNET_TEXT_MAX is enough

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Connection: what a source and a sink have in common, the socket that is
- * joined to an epoch of the transfer, and joined again to the next one.
+/* Connection: the common part of a source and a sink: a socket that has joined
+ * an epoch of the transfer, and joins the next one after a failure.
  */
 #ifndef AGGNET_CONN_H
 #define AGGNET_CONN_H
@@ -13,23 +13,24 @@
 #include "aggnet_data.h"
 
 /**
- * struct conn - a handle's place in the transfer
+ * struct conn - the state of a handle in the transfer
  * @fd: the socket; -1 between two epochs
  * @timer: ticks between two attempts to join; -1 until the first
  * @owner: the process that opened the handle
  * @reader: it is the receiver
  * @joined: an epoch was joined
- * @waits: what the last call that could not go on was waiting for
- * @final: negative errno with which the transfer ended here, 0: it goes on
+ * @waits: events that the last call would have to wait for
+ * @final: negative errno with which the transfer ended here, 0: it runs
  * @replays: epochs that were joined after the first
  * @addr: the transfer
  * @opt: as given
  * @deadline: of the transfer, milliseconds of the monotonic clock, 0: none
- * @mend_by: give up waiting for the next epoch at this time
+ * @mend_by: stop waiting for the next epoch at this time
  * @broken: errno that ended the last epoch
  * @status: of the transfer when it ended
- * @why: sentence on the end of the last epoch, while the next one is waited for
- * @error: sentence on the last failure
+ * @why: message on the end of the last epoch, while the handle waits for the
+ *	next
+ * @error: message on the last failure
  */
 struct conn {
 	int fd;
@@ -56,27 +57,27 @@ int conn_open(struct conn *c, bool reader, struct in_addr receiver,
 /**
  * conn_close() - leave the transfer
  * @c: the connection
- * @why: abort the transfer for this reason; AGGNET_R_NONE: it goes on
+ * @why: abort the transfer for this reason; AGGNET_R_NONE: do not abort
  *
- * close() alone aborts only when no child of fork() has the socket, too. Such a
+ * close() alone aborts only if no child of fork() holds the socket. Such a
  * child leaves the transfer to the process that opened the handle.
  */
 void conn_close(struct conn *c, enum aggnet_reason why);
 
-/* Keep a sentence. Return: @err, a negative errno; conn_end(): and that is
- * the end of the transfer, each later call returns the same.
+/* Store a message. Return: @err, a negative errno. conn_end() also ends the
+ * transfer: each later call returns the same error.
  */
 int conn_fail(struct conn *c, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 int conn_end(struct conn *c, int err);
 
 /**
- * conn_in_time() - look whether the transfer may go on
+ * conn_in_time() - check whether the transfer may continue
  * @c: the connection
  *
  * For calls that need not wait.
  *
- * Return: 0, or the end
+ * Return: 0, or the final error
  */
 int conn_in_time(struct conn *c);
 
@@ -85,28 +86,29 @@ int conn_in_time(struct conn *c);
  * @c: the connection
  * @events: POLLIN or POLLOUT
  *
- * Return: 0: try again, -EAGAIN (nonblocking), -EINTR, or the end
+ * Return: 0: try again, -EAGAIN (nonblocking), -EINTR, or the final error
  */
 int conn_wait(struct conn *c, short events);
 
 /**
- * conn_lost() - the socket said that the epoch is over
+ * conn_lost() - handle an error of the socket that ends the epoch
  * @c: the connection
  * @err: negative errno
  *
- * Return: 0: a newer epoch may mend it, conn_join() waits for that; or the end
+ * Return: 0: a newer epoch may repair it, and conn_join() waits for it; or the
+ * final error
  */
 int conn_lost(struct conn *c, int err);
 
 /**
- * conn_join() - be joined
+ * conn_join() - join an epoch, if none is joined
  * @c: the connection
  *
- * Only an epoch of the same plan and shape follows one that was lost: all
- * that the caller has given, or read, belongs to that transfer. A handle that was
+ * After a lost epoch only one of the same plan and shape is joined: all that
+ * the caller has given, or read, belongs to that transfer. A handle that was
  * opened on an aborted entry joins any instance of the same shape.
  *
- * Return: 0, -EAGAIN (nonblocking), -EINTR, or the end
+ * Return: 0, -EAGAIN (nonblocking), -EINTR, or the final error
  */
 int conn_join(struct conn *c);
 
@@ -114,7 +116,7 @@ int conn_abort(struct conn *c, enum aggnet_reason why);
 int conn_fd(const struct conn *c);
 int conn_status(struct conn *c, struct aggnet_status *st);
 
-/* Of the values; the same in all epochs. */
+/* Shape of the values; the same in all epochs. */
 struct aggnet_shape conn_shape(const struct conn *c);
 
 #endif /* AGGNET_CONN_H */

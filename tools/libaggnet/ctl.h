@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the control part's files share: requests, dumps and their attributes. */
+/* Functions that the files of the control part share: requests, dumps,
+ * attributes.
+ */
 #ifndef AGGNET_CTL_H
 #define AGGNET_CTL_H
 

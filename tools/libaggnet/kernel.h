@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The kernel's names of integers, and its hint to the compiler, for the cores that
- * are the module's, too.
+/* The kernel's names of integers, and its hint to the compiler, for cores that
+ * are also built into the module.
  */
 #ifndef AGGNET_KERNEL_H
 #define AGGNET_KERNEL_H

@@ -11,9 +11,9 @@
 struct merge_block;
 
 /**
- * struct merge_entry - a key and what has been merged under it
- * @value: of plain shapes
- * @accum: of all others
+ * struct merge_entry - a key and its merged values
+ * @value: for plain shapes
+ * @accum: for all others
  * @key: its bytes
  * @hash: of the key
  * @klen: bytes of the key
@@ -29,14 +29,14 @@ struct merge_entry {
 };
 
 /**
- * struct merge - a hash table; all zero but the shape is an empty one
+ * struct merge - a hash table; empty if all is zero but the shape
  * @shape: of the values; set by the owner
- * @entry: the entries, in the order of their first sight
+ * @entry: the entries, in the order of their first arrival
  * @n: how many
  * @room: size of @entry
  * @slot: open addressing: entry number + 1, 0: empty
  * @mask: slots - 1
- * @block: where the keys are
+ * @block: memory of the keys
  * @seed: random, drawn with the first entry
  */
 struct merge {
@@ -55,11 +55,11 @@ struct merge {
  * @m: the table
  * @key: its bytes
  * @klen: 1..AGGNET_KEY_MAX
- * @value: as it travels
+ * @value: in the wire format
  * @vlen: its bytes
  *
- * Return: 0, -EBADMSG: not a value of the shape, or -ENOMEM; then nothing has
- * changed
+ * Return: 0, -EBADMSG: not a value of the shape, or -ENOMEM; after an error
+ * nothing has changed
  */
 int merge_add(struct merge *m, const void *key, size_t klen,
 	      const uint8_t *value, size_t vlen);
@@ -74,13 +74,13 @@ static inline bool merge_dense(const struct merge *m)
 	return m->shape.layout == AGGNET_LAYOUT_DENSE;
 }
 
-/* By the bytes of the keys of two entries. */
+/* Compare two entries by the bytes of their keys. */
 int merge_compare(const void *a, const void *b);
 
-/* Order the entries by key. Nothing may be added until merge_free(). */
+/* Sort the entries by key. Nothing may be added until merge_free(). */
 void merge_sort(struct merge *m);
 
-/* Back to empty; the shape stays. */
+/* Empty the table; the shape stays. */
 void merge_free(struct merge *m);
 
 #endif /* AGGNET_MERGE_H */

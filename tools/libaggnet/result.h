@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* From the accumulator of a key to what an application is given. */
+/* From the accumulator of a key to the application's result. */
 #ifndef AGGNET_RESULT_H
 #define AGGNET_RESULT_H
 
@@ -12,7 +12,7 @@
  * @m: the table
  * @e: one of its entries
  * @i: which of its lines
- * @best: room for the pairs that functions keep, AGGNET_K_MAX; else unused
+ * @best: memory for the pairs that functions keep, AGGNET_K_MAX; else unused
  * @line: filled
  *
  * Return: false: it does not fit its type
@@ -20,16 +20,19 @@
 bool result_get(const struct merge *m, const struct merge_entry *e, uint32_t i,
 		struct aggnet_best *best, struct aggnet_entry *line);
 
-/* Lines that an entry gives: elements of a block, else one. */
+/* Lines of an entry: the elements of a block, else one. */
 uint32_t result_lines(const struct merge *m, const struct merge_entry *e);
 
-/* Of a dense vector: the place of a block's first element. */
+/* Dense vector: index of a block's first element. */
 uint64_t result_offset(const struct merge *m, const struct merge_entry *e);
 
 /* The first entry whose result does not fit its type, NULL if all do. */
 const struct merge_entry *result_overflow(const struct merge *m);
 
-/* Order the entries by their values, the greatest first; pairs by the best. */
+/*
+ * Sort the entries by their values, the greatest first; pairs by their best
+ * one.
+ */
 void result_rank(struct merge *m);
 
 #endif /* AGGNET_RESULT_H */

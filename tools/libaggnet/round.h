@@ -9,14 +9,14 @@
 #include "core/float_sum.h"
 
 /**
- * sum_round() - the number of the type that is nearest to a sum or an average
+ * sum_round() - the number of the type nearest to a sum or an average
  * @sum: the sum
  * @vtype: of its numbers
- * @count: what the sum is divided by, before it is rounded; 1: the sum itself
- * @out: the number; of two that are equally near the even one
+ * @count: divisor of the sum before rounding; 1: the sum itself
+ * @out: the number; if two are equally near, the even one
  *
- * Return: false: there is no such number, though all of the sum are finite, or
- * @count is 0
+ * Return: false: there is no such number, although all numbers of the sum are
+ * finite, or @count is 0
  */
 bool sum_round(const struct aggnet_float_sum *sum, unsigned int vtype,
 	       uint64_t count, double *out);
@@ -24,7 +24,7 @@ bool sum_round(const struct aggnet_float_sum *sum, unsigned int vtype,
 /* The number nearest to sum / count 2^-scale; @count is not 0. */
 double mean_round(__int128 sum, uint64_t count, unsigned int scale);
 
-/* The number that a value of this order stands for. */
+/* The number with this order. */
 double order_real(unsigned int vtype, int64_t order);
 
 #endif /* AGGNET_ROUND_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Stream: records in the order of their keys become entries, one after the
- * other, each as soon as the next key is there.
+/* Stream: turns records in the order of their keys into entries, each as soon
+ * as the next key has arrived.
  */
 #ifndef AGGNET_STREAM_H
 #define AGGNET_STREAM_H
@@ -8,17 +8,17 @@
 #include "merge.h"
 
 /**
- * struct stream - what has been read and not been handed out
+ * struct stream - records that were read and not returned
  * @shape: of the values
- * @data: records of the last message that have not been merged yet
+ * @data: records of the last message that are not merged
  * @len: their bytes
- * @records: how many the message says they are
- * @entry: the key that is being merged, or has just been handed out
+ * @records: their number, by the message
+ * @entry: the key that is being merged, or was returned last
  * @key: its bytes
- * @accum: what has been merged under it, if its shape is not plain
- * @held: there is one
- * @given: it has been handed out
- * @keys: how many there have been
+ * @accum: its merged values, if the shape is not plain
+ * @held: there is such a key
+ * @given: it was returned
+ * @keys: number of keys so far
  */
 struct stream {
 	struct aggnet_shape shape;
@@ -33,21 +33,24 @@ struct stream {
 	uint64_t keys;
 };
 
-/* The records of the next message; they stay where they are until merged. */
+/*
+ * Give the records of the next message; they must stay valid until they are
+ * merged.
+ */
 void stream_feed(struct stream *s, const struct aggnet_shape *shape,
 		 const uint8_t *data, size_t len, uint32_t records);
 
 /**
  * stream_next() - the next entry
  * @s: the stream
- * @last: no other message comes
+ * @last: no other message follows
  *
- * Return: 1: @s->entry, until the next call; 0: there is none before the next
- * message; -EBADMSG: malformed or out of order; -ENOMEM
+ * Return: 1: @s->entry, until the next call; 0: none before the next message;
+ * -EBADMSG: malformed or out of order; -ENOMEM
  */
 int stream_next(struct stream *s, bool last);
 
-/* Back to the beginning. */
+/* Start again, empty. */
 void stream_free(struct stream *s);
 
 #endif /* AGGNET_STREAM_H */
