@@ -25,10 +25,10 @@ enum status {
 };
 
 /**
- * struct aggctl - what every command is told
+ * struct aggctl - the options that all commands share
  * @json: print JSON instead of text
  * @netns: name or path of the network namespace to work in, or NULL
- * @given: options of the verb that the command line has, a bit each
+ * @given: options of the verb that are on the command line, one bit each
  */
 struct aggctl {
 	bool json;
@@ -41,7 +41,7 @@ enum opt_type {
 	OPT_STRING,	/* const char * */
 	OPT_U32,	/* uint32_t */
 	OPT_U64,	/* uint64_t */
-	OPT_JOB,	/* uint64_t, below 2^32: there is room to say none */
+	OPT_JOB,	/* uint64_t, below 2^32; larger: not given */
 	OPT_REAL,	/* double */
 	OPT_SIZE,	/* uint64_t, bytes; suffixes K M G */
 	OPT_RATE,	/* uint64_t, bit/s; suffixes bit kbit mbit gbit */

@@ -126,8 +126,8 @@ static int withdraw_part(const struct plan_part *part, bool in_testbed,
 }
 
 /*
- * It goes on after an error: entries that are left serve no transfer. @missing:
- * counts entries that are not there.
+ * Continue after an error: entries that are left serve no transfer. @missing:
+ * counts entries that are not in force.
  */
 static int withdraw(const struct plan_file *file, bool in_testbed,
 		    unsigned int *missing)
@@ -175,7 +175,7 @@ static int withdraw_receivers_of(const struct plan_file *file, bool in_testbed)
 }
 
 /*
- * A supervisor that hears of one of them ends. Return: -1 if none could be
+ * A supervisor that gets one of these events ends. Return: -1 if none could be
  * withdrawn
  */
 static int withdraw_receivers(const struct aggctl *ctl, const char *path)
@@ -192,9 +192,9 @@ static int withdraw_receivers(const struct aggctl *ctl, const char *path)
 }
 
 /*
- * A repair would put back what is withdrawn: the supervisor that keeps the file
- * ends before, and another one does not begin meanwhile. Return: 1 if there was
- * one, 0, or -1 with an error line printed
+ * A repair would restore what is withdrawn: end the supervisor that has locked
+ * the file, and let no other one begin meanwhile. Return: 1 if there was one,
+ * 0, or -1 with an error line printed
  */
 static int end_supervisor(const struct aggctl *ctl, const char *path,
 			  struct plan_store *store)
@@ -209,7 +209,7 @@ static int end_supervisor(const struct aggctl *ctl, const char *path,
 			    path);
 			return -1;
 		}
-		/* A repair that was under way has put them back. */
+		/* A repair that was in progress has restored them. */
 		if (i % END_AGAIN == 0 && withdraw_receivers(ctl, path))
 			return -1;
 		nanosleep(&wait, NULL);
@@ -218,8 +218,8 @@ static int end_supervisor(const struct aggctl *ctl, const char *path,
 }
 
 /*
- * A supervisor that begins later does not install what is withdrawn. The file of a
- * testbed is about other nodes, too.
+ * A supervisor that begins later does not install a withdrawn repair. The file
+ * of a testbed also has other nodes.
  */
 static int withdraw_repair(const struct plan_file *file, bool in_testbed,
 			   struct plan_store *store)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* aggctl eval: the papers' figures and tables beside what this project gets. */
+/* aggctl eval: the papers' figures and tables, compared with this project's
+ * results.
+ */
 #include <stdio.h>
 #include <string.h>
 

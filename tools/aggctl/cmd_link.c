@@ -45,10 +45,10 @@ static int del_link(struct aggnet_ctl *h, void *link)
 }
 
 /**
- * struct wish - what a table is to do, instead of what it is
+ * struct wish - the requested properties of a table, instead of its size
  * @rate: of false positives, GEOMETRY_RATE if not given
  * @trees: incast IDs in it
- * @given: either was
+ * @given: either was given
  */
 struct wish {
 	double rate;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* aggctl monitor: events as they come. */
+/* aggctl monitor: print events as they arrive. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* aggctl node: role, identity and limits; and what would stop forwarding. */
+/* aggctl node: role, identity and limits, and the check of the host's settings.
+ */
 #include <stdio.h>
 
 #include "aggnet.h"

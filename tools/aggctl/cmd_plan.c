@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* aggctl plan: trees of a job, what they cost, and every node's entries. */
+/* aggctl plan: trees of a job, their cost, and every node's entries. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,11 +66,11 @@ static struct {
 };
 
 /**
- * struct work - what the options name
+ * struct work - the lists and sizes that options name
  * @senders: list
  * @receivers: list
  * @sizes: of the senders' flows, NULL if all are 1
- * @max_depth: bound, as the library wants it
+ * @max_depth: bound, in the library's format
  */
 struct work {
 	struct aggt_list senders;
@@ -175,7 +175,7 @@ static int check_shape(struct plan_conf *conf)
 			     fault) : ST_DONE;
 }
 
-/* Of the Bloom tables; what is not said is as in the kernel's default. */
+/* Options of Bloom tables; the others have the kernel's defaults. */
 static int check_geometry(struct plan_conf *conf)
 {
 	double rate = opt.bloom_rate < 0 ? GEOMETRY_RATE : opt.bloom_rate;
@@ -197,7 +197,7 @@ static int check_geometry(struct plan_conf *conf)
 	return ST_DONE;
 }
 
-/* Of what packets carry. */
+/* Options of filters in packets. */
 static int check_filter(struct plan_conf *conf)
 {
 	struct aggt_filter_conf *filter = &conf->filter;
@@ -416,7 +416,7 @@ static int list_methods(const struct aggctl *ctl)
 	return ST_DONE;
 }
 
-/* A plan that is changed keeps what it was made with. */
+/* A changed plan keeps the options that it was made with. */
 static int check_update(const struct aggctl *ctl, int argc)
 {
 	static const char * const honoured[] = { "update", "dot", NULL };
@@ -430,7 +430,7 @@ static int check_update(const struct aggctl *ctl, int argc)
 	return ST_DONE;
 }
 
-/* Values that would say the same as no option at all, or contradict. */
+/* Refuse values that equal a missing option, or that contradict others. */
 static int check_given(const struct aggctl *ctl)
 {
 	const struct verb *verb = cmd_plan.verbs;

@@ -24,7 +24,7 @@ static uint32_t top;
 static bool stream;
 static bool to_disk;
 
-#define STREAM_LOOK_MS	100	/* how often a time limit is looked at */
+#define STREAM_LOOK_MS	100	/* interval of checking a time limit */
 
 static int take_back(off_t start)
 {
@@ -283,7 +283,7 @@ static int receive_whole(const struct aggctl *ctl, struct aggnet_sink *sink)
 	return error ? refused(sink) : print_result(ctl, sink);
 }
 
-/* What is there goes out before anything else is waited for. */
+/* Print the available lines before waiting. */
 static int await_lines(struct aggnet_sink *sink)
 {
 	struct pollfd pfd = { .fd = aggnet_sink_fd(sink), .events = POLLIN };
@@ -295,7 +295,7 @@ static int await_lines(struct aggnet_sink *sink)
 	return st;
 }
 
-/* Lines as they come; from the first again if the transfer begins anew. */
+/* Print lines as they come; start again if a new attempt begins. */
 static int receive_lines(struct aggnet_sink *sink, off_t start)
 {
 	struct aggnet_entry entry;
@@ -332,7 +332,7 @@ static int written(int dir)
 	return fail("recv: --sync: standard output: %s", strerror(errno));
 }
 
-/* The sources are told only when the result has been written. */
+/* Commit the result only after it has been written. */
 static int receive(const struct aggctl *ctl, struct aggnet_sink *sink, int dir)
 {
 	off_t start = rewind_start();
@@ -377,8 +377,8 @@ static int transfer(const struct aggctl *ctl, struct in_addr self, int dir)
 }
 
 /*
- * A wrong option is refused before the transfer is joined: later, all senders
- * would fail for it. If the look fails, joining says what is wrong.
+ * Refuse a wrong option before joining: later it would fail all senders. If the
+ * look-up fails, joining reports the cause.
  */
 static int check_layout(struct in_addr self)
 {

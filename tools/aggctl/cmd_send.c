@@ -21,15 +21,15 @@ static const char *spool_dir;
 static uint64_t spool_max;
 
 /**
- * struct input - the lines
- * @f: where they come from
+ * struct input - the input's lines
+ * @f: its stream
  * @name: its name
  * @again: it can be read more than once
  * @line: the current line
  * @room: allocated for it
  * @number: its number
- * @form: what its value is
- * @last: key of the line before
+ * @form: format of its value
+ * @last: key of the previous line
  * @llen: its bytes, 0: there is no such line
  */
 struct input {
@@ -55,7 +55,7 @@ static int open_input(struct input *in, const char *path)
 		return fail("send: %s: %s", in->name, strerror(errno));
 	if (S_ISDIR(st.st_mode))
 		return fail("send: %s: %s", in->name, strerror(EISDIR));
-	/* Part of a file may have been read before it became our input. */
+	/* Part of a file may have been read before aggctl got it. */
 	in->again = S_ISREG(st.st_mode) && !ftell(in->f);
 	return ST_DONE;
 }
@@ -75,7 +75,9 @@ static int next_record(struct input *in, struct text_record *record, bool *got)
 
 	*got = false;
 	len = getline(&in->line, &in->room, in->f);
-	/* A line that memory does not suffice for is no end, and sets no error. */
+	/*
+	 * getline() returns -1 without memory, and sets neither end nor error.
+	 */
 	if (len < 0 && !feof(in->f))
 		return fail("send: %s: %s", in->name, strerror(errno));
 	if (len < 0)
@@ -107,8 +109,8 @@ static int start_over(struct input *in)
 }
 
 /*
- * A file is looked through before the transfer is joined, so that a bad line
- * costs nothing; from a pipe it ends the transfer.
+ * Check a file before joining the transfer, so that a bad line does no harm; in
+ * a pipe it ends the transfer.
  */
 static int check_input(struct input *in)
 {
@@ -224,7 +226,9 @@ static int transfer(const struct aggctl *ctl, struct in_addr to,
 	if (aggnet_source_open(&source, to, (uint32_t)job, &options)) {
 		st = fail("send: %s", aggnet_source_error(source));
 	} else {
-		/* The entry may have come, or changed, after the look-up. */
+		/*
+		 * The entry may have been added or changed after the look-up.
+		 */
 		aggnet_source_status(source, &status);
 		in->form = text_form(&status);
 		st = contribute(source, in);
@@ -247,7 +251,7 @@ static int run_send(const struct aggctl *ctl, int argc, char **argv)
 	if (!addr_parse(receiver, &to))
 		return usage("send: --receiver: '%s' is not an IPv4 address", receiver);
 	st = open_input(&in, argc ? argv[0] : NULL);
-	/* Joining says what is wrong if there is no such transfer. */
+	/* If there is no such transfer, joining reports the cause. */
 	if (!st && !aggnet_lookup(to, (uint32_t)job, &status))
 		in.form = text_form(&status);
 	if (!st)

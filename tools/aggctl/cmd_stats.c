@@ -12,7 +12,7 @@ static const struct column stat_cols[] = {
 	{ "name", "counter" }, { "value", "value" },
 };
 
-/* JSON has one object of all counters: programs ask for one by name. */
+/* JSON has one object of all counters, because programs read them by name. */
 static int show(const struct aggctl *ctl, const struct aggnet_stat *list,
 		size_t n)
 {

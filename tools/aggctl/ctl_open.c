@@ -28,7 +28,7 @@ struct aggnet_ctl *ctl_open(void)
 /**
  * ctl_refused() - print why the last request was refused
  * @ctl: the handle
- * @what: what it was about
+ * @what: the object of the request
  *
  * Return: ST_FAILED.
  */
@@ -38,10 +38,10 @@ int ctl_refused(struct aggnet_ctl *ctl, const char *what)
 }
 
 /**
- * ctl_ask() - one request of the namespace that we are in
+ * ctl_ask() - send one request in the current namespace
  * @request: the request; returns a negative errno if it is refused
- * @arg: for it
- * @what: what it is about, for the error line
+ * @arg: its argument
+ * @what: its object, for the error line
  *
  * Return: an exit status.
  */

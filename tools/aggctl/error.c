@@ -11,11 +11,11 @@
 static bool never_wait;
 
 /**
- * put_safe() - print text that must not steer a terminal
- * @f: where to
- * @text: names out of files, or of devices that other users made. What would
- *	steer a terminal, or begin a line of its own, is shown as \xHH. The second
- *	byte of a control character in UTF-8 is 0x80 to 0x9f after 0xc2.
+ * put_safe() - print text that must not control a terminal
+ * @f: the stream
+ * @text: names from files, or of devices that other users made. Bytes that
+ *	would control a terminal, or begin a new line, are printed as \xHH. The
+ *	second byte of a control character in UTF-8 is 0x80 to 0x9f after 0xc2.
  */
 void put_safe(FILE *f, const char *text)
 {
@@ -32,12 +32,12 @@ void put_safe(FILE *f, const char *text)
 }
 
 /**
- * line_is_read() - whether a line can be printed without waiting for its reader
- * @fd: where to
+ * line_is_read() - can a line be printed without waiting for its reader?
+ * @fd: the descriptor
  *
- * A pipe that can be written takes PIPE_BUF bytes, which is more than a line.
+ * A pipe that is writable takes PIPE_BUF bytes, which is more than a line.
  *
- * Return: whether it can; also not if the reader has gone.
+ * Return: true if it can; false also if the reader has closed it.
  */
 bool line_is_read(int fd)
 {
@@ -47,9 +47,9 @@ bool line_is_read(int fd)
 }
 
 /**
- * err_never_wait() - from now on drop error lines for which there is no room
+ * err_never_wait() - from now on drop error lines that would have to wait
  *
- * For a process that has more to do than to print.
+ * For a process that must not stop when its output is not read.
  */
 void err_never_wait(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Reproduction of the papers' figures and tables: what an experiment is, its
- * settings, methods and results.
+ * Reproduction of the papers' figures and tables: experiments, their settings,
+ * methods and results.
  */
 #ifndef AGGCTL_EVAL_H
 #define AGGCTL_EVAL_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Filters that packets carry: their sizes (paper 000, Table 2), and how many
- * links beside a way they name, which the paper does not measure.
+/* Filters in packets: their sizes (paper 000, Table 2), and how many links
+ * beside a path they match, which the paper does not measure.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 #define SALTS		256
 
 /**
- * struct rule - a rule, and trees that it suits
- * @rule: what nodes look up
+ * struct rule - a rule, and the method of its trees
+ * @rule: which links nodes test
  * @method: paths of the paper's rule correct a digit with each hop
  */
 static const struct rule {
@@ -53,7 +53,10 @@ static int add_filter(const struct aggt_plan *plan,
 	if (!(e->flags & AGGT_END) || e->parent == AGGT_NONE)
 		return 0;
 	conf->salts = 1;
-	/* One that loses packets counts, too: salts are there to mend it. */
+	/*
+	 * A filter that loses packets counts, too: salts are meant to avoid
+	 * that.
+	 */
 	if (aggt_filter_make(plan, conf, size, e, incast_id, &filter, NULL) &&
 	    !filter.lost)
 		return -1;

@@ -319,7 +319,7 @@ static char *read_all(const char *file)
 	return text;
 }
 
-/* The text of a file with the two marks, to be freed; NULL: it is none. */
+/* Read a file with the two marks, to be freed; NULL: it has no such marks. */
 static char *read_marked(const char *file, char **begin, char **end)
 {
 	char *text;
@@ -344,7 +344,7 @@ int eval_rst_check(const char *file)
 	return text ? ST_DONE : ST_FAILED;
 }
 
-/* Replace what is between the two marks of @file by the results' tables. */
+/* Replace the text between the two marks of @file by the results' tables. */
 int eval_rst(const char *file, json_t *results, const json_t *filters,
 	     const json_t *updates)
 {

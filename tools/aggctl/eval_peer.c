@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A peer that is no method of the library: flows that do not join where they
- * meet.
+ * A method for comparison that the library does not have: flows that do not
+ * join where they meet.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static int by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Hops of a way that corrects digits in a drawn order. */
+/* Hops of a path that corrects digits in a random order. */
 static size_t walk(const struct aggt_topo *topo, aggt_node from, aggt_node to,
 		   uint64_t *state, uint64_t *hop)
 {
@@ -75,7 +75,7 @@ static double unjoined(const struct aggt_topo *topo, const struct aggt_job *job)
 	return 2.0 * links;
 }
 
-/* Fill in the cost; what is not known stays as it is. */
+/* Fill in the cost; unknown values are left unchanged. */
 int eval_peer(const struct aggt_topo *topo, const struct aggt_job *job,
 	      double *value)
 {

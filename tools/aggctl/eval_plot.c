@@ -106,7 +106,7 @@ static void draw(FILE *f, const struct eval_result *r, const char *term,
 	fputs("unset multiplot\n", f);
 }
 
-/* Can it be drawn there, as far as can be told before? */
+/* Check in advance whether the file can be drawn. */
 int eval_plot_check(const char *file)
 {
 	const char *c;

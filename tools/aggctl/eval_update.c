@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What updates keep and cost, beside plans built anew (paper 004, IV-C..E). */
+/* The paths that updates keep and their cost, compared with new plans (paper
+ * 004, IV-C..E).
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +84,7 @@ static void draw_change(const struct aggt_topo *topo,
 		snprintf(text, len, "failed:v%u-w%u", v, sw);
 }
 
-/* Compare the updated plan with one that is built for what is now. */
+/* Compare the updated plan with one that is built for the current members. */
 static int compare(const struct aggt_topo *topo, const struct aggt_plan *plan,
 		   const struct aggt_plan *next, struct sums *s)
 {
@@ -123,7 +125,7 @@ static int run_change(struct aggt_topo *topo, const struct aggt_plan *plan,
 		return -1;
 	start = cpu_seconds();
 	next = aggt_plan_update(topo, plan, &change, 1, NULL);
-	/* A newcomer that sends already is no change. */
+	/* Joining with a server that is a sender already changes nothing. */
 	if (!next)
 		return 0;
 	s->seconds += cpu_seconds() - start;

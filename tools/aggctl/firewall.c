@@ -86,7 +86,7 @@ static enum forward_policy old_forward(void)
 	return policy;
 }
 
-/* Does this chain see forwarded IPv4 packets, and drop what it lets through? */
+/* Does this chain see forwarded IPv4 packets, and drop them by its policy? */
 static bool chain_drops(const struct nlmsghdr *h)
 {
 	const struct nfgenmsg *g = nlmsg_data(h);
@@ -164,10 +164,10 @@ static enum forward_policy nft_forward(void)
 }
 
 /**
- * firewall_forward() - what happens to forwarded packets that no rule names
+ * firewall_forward() - the policy for forwarded packets that no rule matches
  *
- * Return: FORWARD_DROP if any chain drops them; FORWARD_UNKNOWN if we may not
- * or cannot know.
+ * Return: FORWARD_DROP if any chain drops them; FORWARD_UNKNOWN if it cannot be
+ * read.
  */
 enum forward_policy firewall_forward(void)
 {

@@ -15,7 +15,7 @@
  * @g: the table
  * @trees: incast IDs in it
  *
- * Return: how often it says yes to an ID that it does not have, 0..1
+ * Return: how often it matches an ID that it does not have, 0..1
  */
 double geometry_rate(const struct geometry *g, double trees)
 {

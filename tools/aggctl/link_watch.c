@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Devices of a namespace as they come up, go down and go away. */
+/* Watch devices of a namespace: they go up and down, and are added and deleted.
+ */
 #include <errno.h>
 #include <linux/if.h>
 #include <linux/netlink.h>
@@ -15,10 +16,10 @@
 
 #define LINK_QUEUE	(1024 * 1024)
 #define LINK_BYTES	32768
-/* Devices that have gone and are remembered: news of them may come late. */
+/* Deleted devices whose names are kept: messages about them may come late. */
 #define LINK_GONE	64
 
-/* Ask for all devices; the answers come like news. */
+/* Request a dump of all devices; its messages are handled like events. */
 static int ask(struct link_watch *watch)
 {
 	const struct {
@@ -81,7 +82,7 @@ int link_watch_open(struct link_watch *watch)
 	return -1;
 }
 
-/* Before one more device: of many that have gone, drop the one that came first. */
+/* Make room for one more device: of many deleted ones, drop the first. */
 static void make_room(struct link_watch *watch)
 {
 	size_t i, gone = 0, first = 0;
@@ -99,7 +100,7 @@ static void make_room(struct link_watch *watch)
 		(watch->n - first) * sizeof(*watch->link));
 }
 
-/* Remember the name of a device; it may be gone when it is asked for. */
+/* Keep the name of a device, which may be deleted when it is needed. */
 static const char *remember(struct link_watch *watch, int index,
 			    const char *name, bool there)
 {
@@ -134,7 +135,7 @@ static void take_link(struct link_watch *watch, const struct nlmsghdr *h,
 	int len = (int)IFLA_PAYLOAD(h);
 	const char *name = NULL;
 
-	/* A bridge tells of its ports in a family of its own. */
+	/* A bridge sends messages about its ports in its own address family. */
 	if (info->ifi_family != AF_UNSPEC)
 		return;
 	for (attr = IFLA_RTA(info); RTA_OK(attr, len);
@@ -157,8 +158,9 @@ static bool is_told(const struct link_watch *watch, const char *name)
 }
 
 /*
- * All devices have been told: others have gone while news were lost. Return: -1
- * if they have to be told again and cannot be asked for
+ * The dump is complete: devices that it does not have were deleted while
+ * messages were lost. Return: -1 if another dump is needed and cannot be
+ * requested
  */
 static int end_answers(struct link_watch *watch, link_heard heard, void *arg)
 {
@@ -188,8 +190,8 @@ static int take(struct link_watch *watch, const struct nlmsghdr *h,
 }
 
 /*
- * News were lost. The socket drops all that comes until its queue is empty: only
- * then are the answers to a question followed by all news.
+ * Messages were lost. The socket drops messages until its queue is empty: only
+ * then does a dump miss no later message.
  */
 static int ask_again(struct link_watch *watch, void *buf, size_t size)
 {
@@ -200,9 +202,9 @@ static int ask_again(struct link_watch *watch, void *buf, size_t size)
 }
 
 /**
- * link_watch_read() - take the news that are there
+ * link_watch_read() - handle the messages that have arrived
  * @watch: the watch, readable
- * @heard: is told of each device that is in the news
+ * @heard: called for each device in the messages
  * @arg: for @heard
  *
  * Return: 0, or -1 with an error line printed.
@@ -231,7 +233,7 @@ int link_watch_read(struct link_watch *watch, link_heard heard, void *arg)
 }
 
 /**
- * link_watch_name() - name of a device, also of one that has gone
+ * link_watch_name() - name of a device, including deleted ones
  * @watch: the watch
  * @index: the device
  *

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Devices of a namespace as they come up, go down and go away. */
+/* Watch devices of a namespace: they go up and down, and are added and deleted.
+ */
 #ifndef AGGCTL_LINK_WATCH_H
 #define AGGCTL_LINK_WATCH_H
 

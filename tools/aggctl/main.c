@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* aggctl: the command table, and the way from argv to a verb of it. */
+/* aggctl: the command table, and the path from argv to a verb. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -131,7 +131,7 @@ static int run_command(struct aggctl *ctl, int argc, char **argv)
 	return run_verb(ctl, cmd, verb, argc - next, argv + next);
 }
 
-/* A file that is opened later must not become what is printed to. */
+/* Files that are opened later must not become standard output. */
 static int hold_streams(void)
 {
 	int fd;

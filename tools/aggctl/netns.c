@@ -30,10 +30,10 @@ static const char *netns_path(const char *name)
 }
 
 /**
- * netns_prepare() - make the directory of the names ready
+ * netns_prepare() - prepare the directory of names
  *
- * It has to be a shared mount point, so that other mount namespaces see the
- * names come and go.
+ * It must be a shared mount point, so that other mount namespaces see names
+ * appear and disappear.
  *
  * Return: 0, or -1 with an error line printed.
  */
@@ -138,11 +138,11 @@ int netns_enter(const char *name)
 }
 
 /**
- * netns_delete() - take a name away
+ * netns_delete() - delete a name
  * @name: name of the namespace
  *
- * The namespace itself goes when nothing uses it any more. A name that is
- * not there is no error.
+ * The namespace is deleted when nothing uses it any more. A missing name is not
+ * an error.
  *
  * Return: 0, or -1 with an error line printed.
  */
@@ -162,7 +162,7 @@ bad:
 }
 
 /**
- * netns_watch() - be told of names that go
+ * netns_watch() - watch for deleted names
  *
  * Return: an inotify descriptor, or -1 with an error line printed.
  */

@@ -11,10 +11,10 @@
 #include "aggnet.h"
 
 /**
- * struct node_port - a port by the name that the plan gives it
+ * struct node_port - a port by its name in the plan
  * @name: that name
- * @ifindex: the attached device, 0: there is none
- * @attached: it was attached by us
+ * @ifindex: the attached device, 0: none
+ * @attached: node_ports() attached it
  */
 struct node_port {
 	const char *name;
@@ -23,11 +23,11 @@ struct node_port {
 };
 
 /**
- * struct node_entry - which of all entries of an incast ID one is
+ * struct node_entry - identifies one of the entries of an incast ID
  * @instance: its epoch
- * @attempt: its epoch, likewise
- * @has_plan: it has the identity of a plan
- * @plan: that identity
+ * @attempt: its epoch
+ * @has_plan: it has the ID of a plan
+ * @plan: that ID
  */
 struct node_entry {
 	uint32_t instance;
@@ -37,13 +37,13 @@ struct node_entry {
 };
 
 /**
- * struct node_step - what was staged for an incast ID
- * @incast_id: it
+ * struct node_step - the changes staged for an incast ID
+ * @incast_id: the ID
  * @added: entries were added
- * @new: those that were added
+ * @new: the added entries
  * @was: there were entries before, which the plan replaces or removes
- * @old: those that were there before
- * @stands: nothing has touched the result since; found out when it is undone
+ * @old: the entries before
+ * @stands: no other change has followed; determined when it is undone
  */
 struct node_step {
 	uint64_t incast_id;
@@ -61,9 +61,9 @@ struct node_step {
  * @before: role, identity and label that node_setup() changed
  * @port: its ports
  * @n_ports: how many
- * @step: what was staged for incast IDs, likewise
+ * @step: the changes, by incast ID
  * @n_steps: how many
- * @links: links that were added, to be deleted if all is undone
+ * @links: links that were added; undoing deletes them
  * @n_links: how many
  */
 struct node {
@@ -81,7 +81,7 @@ struct node {
 /**
  * enum node_attach - which named ports are attached
  * @NODE_ATTACH_NONE: none
- * @NODE_ATTACH_THERE: those whose device is there
+ * @NODE_ATTACH_THERE: those whose device exists
  * @NODE_ATTACH: all of them, or it is an error
  */
 enum node_attach {

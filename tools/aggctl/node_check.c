@@ -22,9 +22,9 @@
 #define MTU_EXPECTED	1500
 
 /**
- * struct checks - what has been found
- * @rows: a row for each check
- * @good: nothing stops anything
+ * struct checks - the results so far
+ * @rows: one row for each check
+ * @good: no check has failed
  * @port: UDP port of the node's packets
  */
 struct checks {
@@ -217,8 +217,8 @@ static void check_routes(struct checks *c, struct aggnet_ctl *ctl)
 }
 
 /**
- * node_check() - check this host, in the namespace that we are in
- * @good: nothing was found that stops anything
+ * node_check() - check this host, in the current namespace
+ * @good: no check failed
  *
  * Return: array of rows with ok, what and finding.
  */

@@ -27,7 +27,7 @@ static const char *full_name(const struct command *cmd,
 }
 
 /**
- * options_help() - print what a verb does and takes
+ * options_help() - print the usage and options of a verb
  * @cmd: its noun
  * @verb: the verb
  */
@@ -178,8 +178,8 @@ bool options_has(const struct aggctl *ctl, const struct verb *verb,
 }
 
 /**
- * options_beside() - an option on the command line that is none of some
- * @ctl: knows what is on it
+ * options_beside() - find an option on the command line that is not in a list
+ * @ctl: the command line
  * @verb: the verb, which has at most 64 options
  * @names: of the options that may be there, the last one is NULL
  *

@@ -41,7 +41,7 @@ static char *cell_text(const json_t *value)
 }
 
 /**
- * out_json() - print a value as JSON and give it up
+ * out_json() - print a value as JSON and release it
  * @value: the value, its reference is taken; NULL is an allocation failure
  *
  * Return: an exit status.
@@ -54,7 +54,7 @@ int out_json(json_t *value)
 		return fail("out of memory");
 	bad = json_dumpf(value, stdout, JSON_INDENT(2));
 	json_decref(value);
-	/* What is wrong with standard output is said at the end. */
+	/* Errors of standard output are reported at the end. */
 	if (bad)
 		return ferror(stdout) ? ST_FAILED :
 		       fail("the result cannot be written as JSON");
@@ -154,8 +154,8 @@ int out_rows(const struct column *cols, size_t ncols, const json_t *rows)
 }
 
 /**
- * out_table() - print an array of objects and give it up
- * @ctl: says whether JSON is wanted
+ * out_table() - print an array of objects and release it
+ * @ctl: whether JSON is requested
  * @cols: the columns of the text
  * @ncols: how many
  * @rows: the array, its reference is taken; NULL is an allocation failure

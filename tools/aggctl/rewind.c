@@ -8,12 +8,12 @@
 #include "rewind.h"
 
 /**
- * rewind_start() - where what is printed from now on begins
+ * rewind_start() - the position at which output begins
  *
- * What is appended to a file begins at its end, which the offset does not tell
+ * Appended text begins at the end of the file, which the offset does not show
  * before the first byte is written.
  *
- * Return: the place, or -1 if standard output cannot be taken back.
+ * Return: the position, or -1 if standard output cannot be truncated.
  */
 off_t rewind_start(void)
 {
@@ -26,7 +26,7 @@ off_t rewind_start(void)
 }
 
 /**
- * rewind_to() - take back what was printed
+ * rewind_to() - truncate what was printed
  * @start: what rewind_start() returned
  *
  * Return: 0, or -1 and errno.

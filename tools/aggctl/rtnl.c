@@ -60,7 +60,7 @@ struct rtnl *rtnl_open(const char *where)
 		free(r);
 		return NULL;
 	}
-	/* Both are comforts: sentences in errors, and none of our own text. */
+	/* Errors here do not matter: these only improve messages. */
 	setsockopt(r->fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
 	setsockopt(r->fd, SOL_NETLINK, NETLINK_CAP_ACK, &on, sizeof(on));
 	setsockopt(r->fd, SOL_SOCKET, SO_RCVBUFFORCE, &rcvbuf, sizeof(rcvbuf));
@@ -211,11 +211,11 @@ static int count_down(struct rtnl *r, int above, int len, bool *done)
 
 /**
  * rtnl_links_down() - count the links that do not carry packets yet
- * @r: a batch with nothing in it
- * @above: links with this index or a lower one are none of ours
+ * @r: an empty batch
+ * @above: skip links with this index or a lower one
  *
- * A link that was set up a moment ago still drops what it is given until
- * the kernel has seen its carrier.
+ * A link that was just set up drops packets until the kernel has seen its
+ * carrier.
  *
  * Return: how many links of those with a peer; -1 with an error line printed.
  */

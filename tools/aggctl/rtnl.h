@@ -28,7 +28,7 @@ struct rtnl_link_req {
 };
 
 /**
- * struct rtnl_shape - what a link's queueing discipline does to packets
+ * struct rtnl_shape - how a link's queueing discipline shapes packets
  * @rate: bit/s, 0 for no limit
  * @delay: ns
  * @loss: percentage of packets

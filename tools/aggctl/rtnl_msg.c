@@ -52,8 +52,8 @@ struct nl_msg *rtnl_msg_up(int index)
  * @name: its name
  * @index: its index
  *
- * The bridge asks for no multicast groups: it must not add traffic of its
- * own to what is measured on the links.
+ * The bridge sends no multicast queries, which would add to the traffic that is
+ * measured on the links.
  */
 struct nl_msg *rtnl_msg_bridge(const char *name, int index)
 {
@@ -93,13 +93,12 @@ struct nl_msg *rtnl_msg_enslave(int index, int master)
 }
 
 /**
- * rtnl_msg_fdb() - request that tells a bridge what is behind a port
+ * rtnl_msg_fdb() - request that adds a forwarding entry to a bridge
  * @index: the port
- * @mac: hardware address of that
+ * @mac: hardware address behind the port
  *
- * Sticky: a frame whose source address was corrupted on the way must not move
- * a server to another port. Nothing would move it back if it only receives
- * there.
+ * Sticky: a frame with a corrupted source address must not move a server to
+ * another port. A server that only receives would stay there.
  */
 struct nl_msg *rtnl_msg_fdb(int index, const uint8_t *mac)
 {

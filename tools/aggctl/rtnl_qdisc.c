@@ -103,7 +103,7 @@ struct nl_msg *rtnl_msg_tbf(int index, const struct rtnl_shape *shape,
 			    uint32_t mtu)
 {
 	const uint64_t bytes = shape->rate / 8;
-	/* A bucket holds what a timer tick of 4 ms lets through. */
+	/* A bucket holds what passes in a timer tick of 4 ms. */
 	const uint32_t burst = clamp_u32(bytes / 250, 2 * (mtu + 64),
 					 UINT32_MAX / 2);
 	struct tc_tbf_qopt qopt = {

@@ -49,10 +49,10 @@ int sync_directory(void)
 }
 
 /**
- * sync_output() - have what was printed on the disk
+ * sync_output() - sync the printed file
  * @dir: what sync_directory() returned
  *
- * A new file is lost with the directory that names it, so both are written.
+ * A new file is lost with its directory entry, so both are synced.
  *
  * Return: 0, or -1 and errno.
  */

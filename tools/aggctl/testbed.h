@@ -16,14 +16,14 @@
 
 #define TB_NAME_LEN	16
 #define TB_BRIDGE	"br"
-/* Above what sit, gre and their like put into every new namespace. */
+/* Above the indices of sit, gre and others in every new namespace. */
 #define TB_BRIDGE_INDEX	15
 #define TB_PREFIXLEN	24
 /* Servers, and switches, of one testbed at most. */
 #define TB_SERVERS	16384
 
 /**
- * struct testbed - what a testbed is made from
+ * struct testbed - the description of a testbed
  * @topo: its topology
  * @mtu: MTU of all links
  * @aggnet_switches: switches forward by aggnet, not only by their bridge

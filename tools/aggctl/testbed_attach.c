@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Identities and ports of a testbed's nodes, if the module is there. */
+/* Identities and ports of a testbed's nodes, if the module is loaded. */
 #include <errno.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ static int attach_node(const json_t *desc)
 /**
  * tb_attach() - give the nodes of a testbed their identities and ports
  * @tb: the testbed, up
- * @loaded: whether the module is there; nothing is done if it is not
+ * @loaded: is the module loaded? Otherwise nothing is done
  *
  * The process ends up in some namespace of the testbed.
  *

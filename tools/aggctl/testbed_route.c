@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Routes of a testbed: the usual ones, and those around what has failed. */
+/* Routes of a testbed: the usual ones, and those around failed parts. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "testbed.h"
 
 /**
- * tb_routes() - the usual routes of a server, in the place of any others
+ * tb_routes() - set the usual routes of a server in place of any others
  * @topo: topology of the testbed
  * @r: a batch in the server's namespace
  * @server: number of the server
@@ -37,13 +37,13 @@ int tb_routes(const struct aggt_topo *topo, struct rtnl *r, aggt_node server)
 }
 
 /**
- * struct reroute - ways to one server
+ * struct reroute - paths to one server
  * @topo: the topology
- * @dist: hops of each server to the destination, AGGT_NONE: no way
+ * @dist: hops of each server to the destination, AGGT_NONE: no path
  * @queue: servers in the order of their distance
- * @route: routes that are not the usual ones
+ * @route: routes that differ from the usual ones
  * @n: how many
- * @room: for how many there is room
+ * @room: size of @route
  */
 struct reroute {
 	const struct aggt_topo *topo;
@@ -104,9 +104,9 @@ static int add_detour(struct reroute *r, aggt_node at, aggt_node to,
 }
 
 /*
- * The neighbour on a shortest way; AGGT_NONE: the usual one is, and no other one has
- * been. Where the way has become longer, another one may be in the place of the
- * usual one, and what is on that way may have failed since.
+ * The neighbour on a shortest path. AGGT_NONE: it is the usual one, and no
+ * other was set before. If the path became longer, another neighbour may be
+ * set, and a part of its path may have failed since.
  */
 static aggt_node next_hop(const struct reroute *r, aggt_node at, aggt_node to)
 {
@@ -157,9 +157,9 @@ static int by_place(const void *a, const void *b)
 }
 
 /*
- * All new routes of one server. One that is refused goes by a link that went
- * down a moment ago, which is found next: then all routes are set again.
- * Return: how many, or -1
+ * Set all new routes of one server. A refused route uses a link that has just
+ * gone down; when supervision finds that, it sets all routes again. Return: how
+ * many, or -1
  */
 static int set_routes(const struct reroute *r, const struct detour *route,
 		      const struct detour *end)
@@ -170,7 +170,7 @@ static int set_routes(const struct reroute *r, const struct detour *route,
 	unsigned int dim;
 	int ret = 0;
 
-	/* It may have gone a moment ago. */
+	/* The server may have been deleted just now. */
 	if (netns_enter(name))
 		return netns_exists(name) ? -1 : 1;
 	rtnl = rtnl_open(name);
@@ -192,8 +192,8 @@ static int set_routes(const struct reroute *r, const struct detour *route,
 }
 
 /**
- * tb_reroute() - have plain IP go around failed parts
- * @topo: topology of the running testbed, which knows what has failed
+ * tb_reroute() - route plain IP around failed parts
+ * @topo: topology of the running testbed, with its failed parts
  *
  * Leaves the process in some namespace.
  *

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The state file of the running testbed: what it is made of, as JSON. */
+/* The state file of the running testbed: its description as JSON. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>

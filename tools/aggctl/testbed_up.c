@@ -166,7 +166,7 @@ static int make_server(const struct testbed *tb, aggt_node server,
 	return ret ? -1 : 0;
 }
 
-/* The servers have made the ports by now; join them to what is behind. */
+/* The servers have made the ports; join them to the bridge. */
 static int join_ports(const struct testbed *tb, uint32_t sw, int fd)
 {
 	unsigned int level = aggt_topo_switch_level(tb->topo, sw);
@@ -304,10 +304,10 @@ static int build(const struct testbed *tb, int *switch_fds)
 
 /**
  * tb_up() - build a testbed
- * @tb: what it is to be
+ * @tb: its description
  *
- * The process ends up in some namespace of it. What was made is undone if
- * something fails.
+ * The process ends up in some namespace of it. After a failure everything is
+ * removed again.
  *
  * Return: 0, or -1 with an error line printed.
  */
@@ -327,7 +327,10 @@ int tb_up(const struct testbed *tb)
 	}
 	for (i = 0; i < switches; i++)
 		switch_fds[i] = -1;
-	/* Saved first: whatever happens to us, 'down' knows what to undo. */
+	/*
+	 * Saved first: then 'down' can undo the rest, even if this process is
+	 * killed.
+	 */
 	ret = tb_state_save(tb, false);
 	if (!ret) {
 		ret = build(tb, switch_fds) || tb_state_save(tb, true);
@@ -342,10 +345,10 @@ int tb_up(const struct testbed *tb)
 }
 
 /**
- * tb_down() - take a testbed away, whole or half-made
- * @tb: what it was made from
+ * tb_down() - remove a testbed, complete or not
+ * @tb: its description
  *
- * Return: 0, or -1 with an error line printed; it goes on after an error.
+ * Return: 0, or -1 with an error line printed; it continues after an error.
  */
 int tb_down(const struct testbed *tb)
 {

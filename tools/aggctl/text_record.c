@@ -20,7 +20,7 @@ static int hex_digit(char c)
 	return -1;
 }
 
-/* Bytes of an escape from its backslash on, 0 if it is none. */
+/* Bytes of an escape from its backslash on, 0 if it is not valid. */
 static size_t parse_escape(const char *s, size_t len, uint8_t *byte)
 {
 	int high, low;
@@ -174,7 +174,10 @@ static bool parse_real(const char *s, size_t len, unsigned int vtype,
 	errno = 0;
 	*real = vtype == AGGNET_VTYPE_FLOAT32 ? strtof(text, NULL) :
 						strtod(text, NULL);
-	/* Neither what is too small, nor an infinity that is meant. */
+	/*
+	 * A number that is too small is accepted, and so is an explicit
+	 * infinity.
+	 */
 	if (errno == ERANGE && isinf(*real)) {
 		snprintf(why, TEXT_RECORD_WHY, "value does not fit its type");
 		return false;
@@ -205,7 +208,7 @@ static bool parse_value(const char *s, size_t len,
 }
 
 /**
- * text_form() - what the lines of a transfer look like
+ * text_form() - the format of a transfer's lines
  * @status: of the transfer
  */
 struct text_form text_form(const struct aggnet_status *status)

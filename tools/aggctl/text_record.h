@@ -16,11 +16,11 @@
 #define TEXT_RECORD_WHY	96
 
 /**
- * struct text_form - what the values of lines are
+ * struct text_form - the format of values in lines
  * @vtype: enum aggnet_vtype
  * @scale: fraction bits of fixed-point values
- * @pairs: an id follows
- * @dense: keys are numbers of elements, 0 and so on, in this order
+ * @pairs: an ID follows
+ * @dense: keys are indices of elements, 0 and so on, in this order
  * @sorted: keys are in the order of their bytes
  */
 struct text_form {
@@ -35,9 +35,9 @@ struct text_form {
  * struct text_record - a record
  * @key: bytes of the key
  * @klen: how many
- * @value: its value, of fixed-point ones times 2^scale
+ * @value: its value; a fixed-point one times 2^scale
  * @real: its value, if it is a real
- * @id: whose it is
+ * @id: its ID
  */
 struct text_record {
 	uint8_t key[AGGNET_KEY_MAX];

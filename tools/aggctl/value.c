@@ -177,7 +177,7 @@ bool value_parse(enum opt_type type, const char *text, void *dest)
 }
 
 /**
- * value_kind() - what a value of a type looks like, for error lines
+ * value_kind() - describe the values of a type, for error lines
  * @type: the type
  *
  * Return: a noun phrase.

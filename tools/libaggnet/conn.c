@@ -41,7 +41,7 @@ int conn_end(struct conn *c, int err)
 	return err;
 }
 
-/* With the sentence that errno gives. */
+/* Set the message from errno. */
 static int conn_errno(struct conn *c, const char *what)
 {
 	int err = -errno;
@@ -110,7 +110,7 @@ static void conn_read_status(struct conn *c, int fd)
 {
 	socklen_t len = sizeof(c->status);
 
-	/* What cannot be told, or not by an older module, is 0. */
+	/* What an older module does not report is 0. */
 	memset(&c->status, 0, sizeof(c->status));
 	(void)getsockopt(fd, SOL_AGGNET, AGGNET_SO_STATUS, &c->status, &len);
 }
@@ -158,8 +158,8 @@ static bool conn_same(const struct conn *c, const struct aggnet_status *lost,
 }
 
 /*
- * The entry is that of another transfer: what was given or read belongs to the
- * one that is over. It is not -ESTALE, which tells callers to start over.
+ * The entry belongs to another transfer; what was given or read belongs to the
+ * one that is over. -ESTALE would make callers start again.
  */
 static int conn_other(struct conn *c, const struct aggnet_status *lost,
 		      const struct aggnet_status *now)
@@ -195,8 +195,8 @@ static int conn_socket(struct conn *c)
 }
 
 /*
- * A socket that has joined is part of the transfer: closing it is an abort. So
- * the epoch is looked at before, and the socket joins no other one.
+ * A socket that has joined is a member: closing it aborts the transfer. So read
+ * the epoch before joining, and let the socket join only this one.
  */
 static int conn_follow(struct conn *c, int fd, const struct aggnet_status *lost)
 {
@@ -251,14 +251,14 @@ static int conn_try(struct conn *c, const struct aggnet_status *lost)
 	return 0;
 }
 
-/* How long a newer epoch may take to come and mend an abort; 0: it will not. */
+/* How long a newer epoch may take to repair an abort; 0: none will come. */
 static unsigned int conn_patience(const struct conn *c, int err)
 {
 	if (err == -ESTALE)
 		return c->opt.repair_ms ? c->opt.repair_ms : MEND_DEFAULT_MS;
 	if (err == -ETIMEDOUT || err == -ECONNRESET || err == -ECONNABORTED)
 		return c->opt.repair_ms;
-	/* A host that goes down in good order says so. */
+	/* A host that shuts down in order withdraws its entries. */
 	if (c->status.reason == AGGNET_R_WITHDRAWN)
 		return c->opt.repair_ms;
 	return 0;
@@ -406,10 +406,13 @@ int conn_join(struct conn *c)
 			break;
 		if (c->final || conn_hopeless(err))
 			return conn_end(c, err);
-		/* The reason to tell is that of the epoch's end. */
+		/* Report the reason for which the epoch ended. */
 		c->status = lost;
 		memcpy(c->error, c->why, sizeof(c->error));
-		/* To callers -ESTALE says: all once more, and this is the end. */
+		/*
+		 * -ESTALE would tell callers to start again, but this is the
+		 * end.
+		 */
 		if (now_ms() >= c->mend_by)
 			return conn_end(c, c->broken == -ESTALE ? -ETIMEDOUT :
 							  c->broken);
@@ -425,7 +428,7 @@ int conn_join(struct conn *c)
 
 /* --- the rest ------------------------------------------------------------- */
 
-/* As the kernel has it; while a repair is waited for there is no socket to ask. */
+/* The kernel's rule; while waiting for a repair there is no socket to ask. */
 static bool conn_may_abort(const struct conn *c, enum aggnet_reason why)
 {
 	if (c->reader)
@@ -443,7 +446,7 @@ int conn_abort(struct conn *c, enum aggnet_reason why)
 	if (!conn_may_abort(c, why))
 		return conn_fail(c, -EINVAL, "abort: a %s gives no reason %u",
 				 c->reader ? "receiver" : "source", why);
-	/* Between two epochs there is no other member to tell. */
+	/* Between two epochs there is no other member to notify. */
 	if (c->fd >= 0) {
 		err = conn_raise(c, why);
 		if (err)

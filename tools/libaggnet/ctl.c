@@ -23,15 +23,15 @@
 #define REQUEST_MAX	(2 * UINT16_MAX + REQUEST_HEAD)
 
 /**
- * struct exchange - one request and what came of it
+ * struct exchange - one request and its answers
  * @ctl: the handle
  * @request: the request
  * @noun: of its attributes, may be NULL
- * @take: for each answer, may be NULL
+ * @take: called for each answer, may be NULL
  * @arg: of @take
  * @error: negative errno
- * @done: nothing more comes
- * @changed: what was dumped changed meanwhile
+ * @done: no more messages follow
+ * @changed: the dumped state changed meanwhile
  */
 struct exchange {
 	struct aggnet_ctl *ctl;
@@ -69,7 +69,7 @@ const char *aggnet_ctl_error(const struct aggnet_ctl *ctl)
 
 static int fail_nl(struct aggnet_ctl *ctl, const char *what, int nlerr)
 {
-	/* The errno that libnl's codes stand for is lost to it, mostly. */
+	/* libnl's codes do not keep most errnos. */
 	return aggnet_ctl_fail(ctl, nlerr == -NLE_NOMEM ? -ENOMEM : -EIO,
 			       "%s: %s", what, nl_geterror(nlerr));
 }
@@ -101,7 +101,7 @@ static const char *blamed(const struct exchange *x, uint32_t offset)
 	return NULL;
 }
 
-/* Keep what an error tells: its sentence and the attribute to blame. */
+/* Keep an error's message and the attribute that it refers to. */
 static void keep_refusal(struct exchange *x, int error,
 			 const struct nlattr *tlvs, int len)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Events: what the namespace's node tells of its own accord. */
+/* Events that the namespace's node sends. */
 #include <errno.h>
 #include <netlink/attr.h>
 #include <netlink/genl/ctrl.h>
@@ -63,9 +63,9 @@ void aggnet_event_clear(struct aggnet_event_info *event)
 }
 
 /*
- * Events were lost. The socket drops all that come, without another ENOBUFS,
- * until its queue is empty: a dump before that would miss what is dropped after
- * it.
+ * Events were lost. The socket drops all further events, without another
+ * ENOBUFS, until its queue is empty: an earlier dump would miss events that are
+ * dropped after it.
  */
 static int events_lost(struct aggnet_ctl *ctl)
 {

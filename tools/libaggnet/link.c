@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Link: a port, a neighbour behind it, and the filter of what leaves there. */
+/* Link: a port, a neighbour behind it, and the filter of its trees. */
 #include "ctl.h"
 
 int aggnet_link_list(struct aggnet_ctl *ctl, struct aggnet_link_info **list,

@@ -35,7 +35,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Seeded, so that a choice of keys is no choice of collisions. */
+/* Seeded, so that keys cannot be chosen to collide. */
 static uint32_t merge_hash(const struct merge *m, const uint8_t *key,
 			   size_t klen)
 {

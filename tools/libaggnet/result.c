@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* From the accumulator of a key to what an application is given. */
+/* From the accumulator of a key to the application's result. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static bool is_real(const struct aggnet_shape *shape)
 	       shape->function != AGGNET_FN_COUNT;
 }
 
-/* What an integer stands for. */
+/* The real number that an integer value represents. */
 static double real_of(const struct aggnet_shape *shape, int64_t value)
 {
 	if (is_real(shape))

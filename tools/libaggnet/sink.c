@@ -65,7 +65,7 @@ int aggnet_sink_open(struct aggnet_sink **sink, struct in_addr receiver,
 	return conn_open(&k->conn, true, receiver, job, opt);
 }
 
-/* Forget what was read: it belongs to an epoch that is over. */
+/* Drop what was read: it belongs to an epoch that is over. */
 static void sink_reset(struct aggnet_sink *k)
 {
 	merge_free(&k->merge);
@@ -118,7 +118,10 @@ static int sink_merge(struct aggnet_sink *k, const uint8_t *data, size_t len,
 	return records ? sink_malformed(k, "too few records") : 0;
 }
 
-/* Records, or an order to forget them. @stream: they are merged later. */
+/*
+ * A message with records, or one that voids earlier ones. @stream: they are
+ * merged later.
+ */
 static int sink_message(struct aggnet_sink *k, size_t len, bool stream)
 {
 	const struct aggnet_shape shape = conn_shape(&k->conn);
@@ -142,7 +145,7 @@ static int sink_message(struct aggnet_sink *k, size_t len, bool stream)
 	return sink_malformed(k, "unexpected type");
 }
 
-/* A key in a sentence: what cannot be printed is escaped. */
+/* A key in a message; bytes that cannot be printed are escaped. */
 static const char *key_text(const struct merge_entry *e, char *buf)
 {
 	size_t i, len = 0;
@@ -189,7 +192,7 @@ static int sink_absent(struct aggnet_sink *k, const struct aggnet_end *end,
 	return 0;
 }
 
-/* Of a dense vector each block has to be there. */
+/* A dense vector must have all of its blocks. */
 static int sink_vector(struct aggnet_sink *k)
 {
 	uint32_t blocks;
@@ -276,7 +279,7 @@ static int sink_read(struct aggnet_sink *k, bool stream)
 	err = conn_in_time(&k->conn) ?: conn_join(&k->conn);
 	if (err)
 		return err;
-	/* Only the end mark can be looked at without taking it. */
+	/* Only the end mark can be peeked at. */
 	n = sink_recv(k, MSG_PEEK);
 	if (n >= 0)
 		return sink_whole(k, n);
@@ -420,7 +423,7 @@ int aggnet_sink_commit(struct aggnet_sink *k)
 		err = sink_trouble(k, n);
 		if (err)
 			return err;
-		/* Of another call that failed the epoch is lost. */
+		/* After another error the epoch is lost. */
 		if (n != -EAGAIN)
 			return sink_stale(k);
 	}

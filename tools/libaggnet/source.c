@@ -146,7 +146,7 @@ static int spool_batch(struct aggnet_source *s)
 	return 0;
 }
 
-/* Where the stream goes on after what was sent. NULL: that is the end. */
+/* The part of the stream that follows what was sent. NULL: the end. */
 static const uint8_t *spool_next(struct aggnet_source *s, size_t *len)
 {
 	uint64_t left = s->base - s->sent;
@@ -183,7 +183,7 @@ static int source_spent(struct aggnet_source *s)
 	return conn_end(&s->conn, err);
 }
 
-/* Be in an epoch; what was sent in the last one has to be sent again. */
+/* Join an epoch; what the last one had taken must be sent again. */
 static int source_join(struct aggnet_source *s)
 {
 	int err;

@@ -57,20 +57,21 @@ uint32_t aggt_topo_servers(const struct aggt_topo *topo);
 uint32_t aggt_topo_switches(const struct aggt_topo *topo);
 
 /**
- * aggt_topo_agents - whether switches form the hypercube (fbfly, hyperx)
+ * aggt_topo_agents - do switches form the hypercube (fbfly, hyperx)?
  *
  * A server's agent is then its switch, server / C, and an aggregating switch
- * leans on one of its servers. Trees connect switches: aggt_tree_server()
- * gives the number of a switch, aggt_tree_find() takes a server and finds its
- * agent. Entries are those of servers: switches pass packets on by themselves.
+ * uses one of its servers for merging. Trees connect switches:
+ * aggt_tree_server() gives the number of a switch, aggt_tree_find() takes a
+ * server and finds its agent. Only servers have entries: switches forward
+ * packets by themselves.
  */
 bool aggt_topo_agents(const struct aggt_topo *topo);
 
 /**
- * aggt_topo_digits - whether labels of servers have digits (all that follow)
+ * aggt_topo_digits - do labels of servers have digits?
  *
  * The calls on dimensions, digits and levels of switches are for those
- * topologies alone; the others are graphs of servers and switches.
+ * topologies only; the others are graphs of servers and switches.
  */
 bool aggt_topo_digits(const struct aggt_topo *topo);
 
@@ -78,12 +79,12 @@ bool aggt_topo_digits(const struct aggt_topo *topo);
 unsigned int aggt_topo_ports(const struct aggt_topo *topo, aggt_node server);
 
 /**
- * aggt_topo_neighbours - what one hop leads to
+ * aggt_topo_neighbours - the points one hop away
  * @topo: the topology
  * @point: a server or, with agents, a switch
  * @n: how many
  *
- * A hop crosses switches only, so every server of a fabric of switches is a
+ * A hop crosses switches only, so in a fabric of switches every server is a
  * neighbour of every other.
  *
  * Return: the points, to be freed, or NULL without memory.
@@ -91,7 +92,7 @@ unsigned int aggt_topo_ports(const struct aggt_topo *topo, aggt_node server);
 aggt_node *aggt_topo_neighbours(const struct aggt_topo *topo, uint32_t point,
 				size_t *n);
 
-/** aggt_topo_hop_links - links of a hop between two points, 0: it is none. */
+/** aggt_topo_hop_links - links of a hop between two points, 0: not a hop. */
 uint32_t aggt_topo_hop_links(const struct aggt_topo *topo, uint32_t a,
 			     uint32_t b);
 
@@ -99,10 +100,12 @@ uint32_t aggt_topo_hop_links(const struct aggt_topo *topo, uint32_t a,
 uint32_t aggt_topo_hop_switch(const struct aggt_topo *topo, uint32_t a,
 			      uint32_t b, uint32_t i);
 
-/** aggt_topo_rate - the fastest link that a description gives a rate, or 0. */
+/** aggt_topo_rate - the fastest rate of a link in the description, or 0. */
 uint64_t aggt_topo_rate(const struct aggt_topo *topo);
 
-/** aggt_topo_server_name - what a description calls it, else NULL (vN). */
+/**
+ * aggt_topo_server_name - a server's name in the description, else NULL (vN).
+ */
 const char *aggt_topo_server_name(const struct aggt_topo *topo,
 				  aggt_node server);
 const char *aggt_topo_switch_name(const struct aggt_topo *topo, uint32_t sw);
@@ -113,7 +116,7 @@ unsigned int aggt_topo_radix(const struct aggt_topo *topo, unsigned int dim);
 unsigned int aggt_topo_digit(const struct aggt_topo *topo, aggt_node server,
 			     unsigned int dim);
 
-/** aggt_topo_with_digit - the server whose label has @digit in @dim instead. */
+/** aggt_topo_with_digit - the server with the same label but @digit in @dim. */
 aggt_node aggt_topo_with_digit(const struct aggt_topo *topo, aggt_node server,
 			       unsigned int dim, unsigned int digit);
 
@@ -163,7 +166,7 @@ aggt_node aggt_topo_next_hop(const struct aggt_topo *topo, aggt_node from,
 int aggt_topo_fail(struct aggt_topo *topo, const char *text,
 		   struct aggt_err *err);
 
-/** aggt_topo_failed - whether this very part is noted, by whatever name. */
+/** aggt_topo_failed - is this part marked as failed, under any of its names? */
 bool aggt_topo_failed(const struct aggt_topo *topo, const char *text);
 bool aggt_topo_server_ok(const struct aggt_topo *topo, aggt_node server);
 
@@ -175,11 +178,11 @@ bool aggt_topo_link_ok(const struct aggt_topo *topo, aggt_node server,
 #define AGGT_PART 100
 
 /**
- * aggt_part_name - the one name of a part that may have several
+ * aggt_part_name - the canonical name of a part that may have several
  * @topo: the topology
  * @text: a name, as in aggt_topo_fail()
- * @name: the name, with room for AGGT_PART: `v3` of `3`, `v1-w2` of `w2-v1`; of
- *	the only link of a server behind an agent it is the server's
+ * @name: the name, with room for AGGT_PART: `v3` of `3`, `v1-w2` of `w2-v1`;
+ *	for the only link of a server behind an agent the server's name
  * @err: why there is no such part
  *
  * Return: 0 or -1.
@@ -203,7 +206,7 @@ struct aggt_topo *aggt_topo_describe(const char *text, struct aggt_err *err);
 /** aggt_topo_address - of a server as described, NULL if none is known. */
 const char *aggt_topo_address(const struct aggt_topo *topo, aggt_node server);
 
-/** aggt_topo_port_address - likewise of a server's port, by its level. */
+/** aggt_topo_port_address - the same for a server's port, by its level. */
 const char *aggt_topo_port_address(const struct aggt_topo *topo,
 				   aggt_node server, unsigned int dim);
 const char *aggt_topo_port_lladdr(const struct aggt_topo *topo,
@@ -212,10 +215,10 @@ const char *aggt_topo_port_lladdr(const struct aggt_topo *topo,
 /* ----------------------------------------------------------------- lists */
 
 /**
- * struct aggt_list - servers in the order in which they were named
+ * struct aggt_list - servers in the order of the list
  * @node: server numbers, all different
  * @n: how many
- * @tasks: of each server, NULL if nothing was said of tasks
+ * @tasks: of each server, NULL if the list has none
  */
 struct aggt_list {
 	aggt_node *node;
@@ -298,13 +301,13 @@ size_t aggt_tree_size(const struct aggt_tree *tree);
 aggt_node aggt_tree_server(const struct aggt_tree *tree, size_t i);
 
 /**
- * aggt_tree_leans - the server that an aggregating switch leans on
+ * aggt_tree_leans - the server that an aggregating switch uses for merging
  * @tree: of a topology with agents
  * @i: the vertex
  *
- * Return: the receiver at its agent; the server that it was before an update;
- * the sender there that is named first; else the first server of the switch
- * that works. AGGT_NONE if nothing merges at the switch.
+ * Return: the receiver at its agent; the server that it used before an update;
+ * its first sender; else the first server of the switch that works. AGGT_NONE
+ * if nothing merges at the switch.
  */
 aggt_node aggt_tree_leans(const struct aggt_tree *tree, size_t i);
 
@@ -341,7 +344,7 @@ enum aggt_objective {
 };
 
 /**
- * struct aggt_job - what a plan is made for
+ * struct aggt_job - the input of a plan
  * @senders: all different
  * @n_senders: at least one
  * @sizes: of the senders' flows, or NULL if all are 1
@@ -353,17 +356,17 @@ enum aggt_objective {
  *	rs:best, ars, irs, steiner, mib, mc, m2, exact, auto, srs, srs:safe,
  *	getparent, getparent:N
  * @delta: aggregation ratio, 0 (keys of a flow are in the largest) .. 1 (none)
- * @max_depth: most hops of a flow. 0: for auto the longest shortest path and
- *	2 more, for the other methods no bound
- * @seed: of the methods that draw
- * @objective: what auto minimises, and exact
+ * @max_depth: most hops of a flow. 0: for auto the longest shortest path and 2
+ *	more, for the other methods no bound
+ * @seed: of random methods
+ * @objective: what auto and exact minimise
  * @pipelined: servers merge and send while their inputs arrive (dense vectors,
  *	sorted records). Then time is @bottleneck and @latency together. Else
  *	they send once they have all (keyed records), and time is that of the
  *	longest chain of flows that wait for each other; servers with one input
  *	never wait. Flows that do not merge (existing) never wait either
  * @packet: size of a packet, in the unit of the sizes
- * @rate: in bit/s, of links whose rate the topology does not tell; 0: that of
+ * @rate: in bit/s, of links without a rate in the topology; 0: that of
  *	aggt_topo_rate()
  */
 struct aggt_job {
@@ -387,7 +390,7 @@ struct aggt_job {
  * aggt_sizes_parse - flow sizes from lines `vN SIZE`
  * @topo: the topology
  * @text: the lines; `#` begins a comment line
- * @senders: whose sizes may be given
+ * @senders: the servers that may have a size
  * @sizes: filled in, in the senders' order, 1 where none is given
  * @err: why it failed
  *
@@ -402,7 +405,7 @@ struct aggt_plan;
 /** aggt_methods - names for @method, NULL-terminated, for help and completion. */
 const char *const *aggt_methods(void);
 
-/** struct aggt_lean - the server that a switch leans on. */
+/** struct aggt_lean - the server that a switch uses for merging. */
 struct aggt_lean {
 	uint32_t sw;
 	aggt_node server;
@@ -461,7 +464,7 @@ struct aggt_plan *aggt_plan_build(const struct aggt_topo *topo,
 				  struct aggt_err *err);
 void aggt_plan_free(struct aggt_plan *plan);
 
-/** aggt_plan_job - what it was made for, as changed by updates. */
+/** aggt_plan_job - the job of a plan, with the changes by updates. */
 const struct aggt_job *aggt_plan_job(const struct aggt_plan *plan);
 
 /** aggt_plan_aggregates - false for `existing`: servers only route. */
@@ -477,7 +480,7 @@ const struct aggt_metrics *aggt_plan_tree_metrics(const struct aggt_plan *plan,
 const struct aggt_metrics *aggt_plan_metrics(const struct aggt_plan *plan);
 
 /**
- * aggt_plan_predicted - what paper 000's formula (1) says of an srs plan
+ * aggt_plan_predicted - the cost of an srs plan by paper 000's formula (1)
  * @plan: the plan
  *
  * Return: the cost by the formula, 0 for other methods. The trees cost less
@@ -512,7 +515,7 @@ double aggt_shuffle_cost(const struct aggt_topo *topo,
 
 /*
  * Flags of an entry; one without AGGT_END is transit. AGGT_LEANS: the server
- * merges for its switch, which leans on it.
+ * merges for its switch.
  */
 #define AGGT_RECEIVER	0x1
 #define AGGT_SENDER	0x2
@@ -594,7 +597,7 @@ aggt_plan_switch_entries(const struct aggt_plan *plan, size_t *n);
 /* ---------------------------------------------------------------- filters */
 
 /**
- * enum aggt_filter_rule - which of its links a node looks up in a filter
+ * enum aggt_filter_rule - which of its links a node tests against a filter
  * @AGGT_FILTER_GENERAL: all but those of the port that the packet came in by
  * @AGGT_FILTER_PAPER: of these, those that lead nearer to the receiver (paper
  *	000, 4.3)
@@ -605,12 +608,13 @@ enum aggt_filter_rule {
 };
 
 /**
- * struct aggt_filter_conf - what filters are made for
- * @rule: what nodes look up
- * @switches: so do switches: a hop is two links; else one, past the switch
- * @bits: of a filter, 0: as few as @rate takes
- * @least: bits, not less than these
- * @rate: false positives that are expected of a packet, at most
+ * struct aggt_filter_conf - how filters are made
+ * @rule: which links nodes test
+ * @switches: switches test links, too: a hop is two links; else one, past the
+ *	switch
+ * @bits: of a filter, 0: as few as @rate allows
+ * @least: minimum number of bits
+ * @rate: maximum of the expected false positives of a packet
  * @salts: how many are tried for the filter of a path, 1 to 256
  */
 struct aggt_filter_conf {
@@ -623,12 +627,12 @@ struct aggt_filter_conf {
 };
 
 /**
- * struct aggt_filter_size - how large the filters of a plan are
- * @links: of the longest path, which a filter has to name
- * @wrong: links that are looked up beside a path, at most
+ * struct aggt_filter_size - the size of a plan's filters
+ * @links: of the longest path, which a filter must contain
+ * @wrong: most links that are tested beside a path
  * @paper_bits: by the paper's formula (3)
  * @general_bits: by the same bound with @links and @wrong in it
- * @bits: taken
+ * @bits: the chosen size
  * @hashes: functions of a filter with @links links
  * @bytes: of the filter in a packet
  * @expected: false positives of a packet on the longest path
@@ -646,10 +650,10 @@ struct aggt_filter_size {
 
 /**
  * struct aggt_filter - the filter of an end's packets
- * @size: how many of @bytes there are
- * @bytes: struct aggnet_filter and what follows it, as they travel
- * @false_links: links beside the path that nodes on it will take for its own
- * @lost: they are so many that packets do not arrive
+ * @size: how many of @bytes are used
+ * @bytes: struct aggnet_filter with its bits and digits, in wire format
+ * @false_links: false positives: links beside the path that match
+ * @lost: there are so many that packets do not arrive
  */
 struct aggt_filter {
 	size_t size;
@@ -673,9 +677,9 @@ uint64_t aggt_link_name(bool from_switch, uint32_t from, bool to_switch,
 			uint32_t to);
 
 /**
- * aggt_filter_measure - how large the filters of a plan have to be
+ * aggt_filter_measure - compute the size of a plan's filters
  * @plan: the plan
- * @conf: what they are made for
+ * @conf: how filters are made
  * @size: filled in
  * @err: why there are none
  *
@@ -686,16 +690,16 @@ int aggt_filter_measure(const struct aggt_plan *plan,
 			struct aggt_filter_size *size, struct aggt_err *err);
 
 /**
- * aggt_filter_make - the filter of an end's packets
+ * aggt_filter_make - make the filter of an end's packets
  * @plan: the plan
- * @conf: what filters are made for
- * @size: what aggt_filter_measure() said
+ * @conf: how filters are made
+ * @size: by aggt_filter_measure()
  * @entry: of the end, which has a parent
  * @incast_id: of the tree
  * @filter: filled in
  * @err: why there is none
  *
- * Of the salts the one with the fewest false positives on the path is taken.
+ * It uses the salt with the fewest false positives on the path.
  *
  * Return: 0 or -1.
  */
@@ -715,11 +719,11 @@ enum aggt_change_kind {
 };
 
 /**
- * struct aggt_change - one thing that happens to a plan
- * @kind: what
+ * struct aggt_change - one change of a plan
+ * @kind: which kind
  * @server: that joins, leaves, or is replaced as a receiver
  * @to: the receiver that replaces it, AGGT_NONE to let the library choose
- * @part: that failed, as aggt_part_name() has it
+ * @part: that failed, by its name of aggt_part_name()
  */
 struct aggt_change {
 	enum aggt_change_kind kind;
@@ -736,17 +740,17 @@ int aggt_change_parse(const struct aggt_topo *topo, const char *text,
 		      struct aggt_change *change, struct aggt_err *err);
 
 /**
- * aggt_plan_update - what a plan becomes
+ * aggt_plan_update - change a plan
  * @topo: the plan's topology; failures are noted there
- * @plan: stays as it is
+ * @plan: is not changed
  * @change: in the order in which they happen
  * @n: how many
  * @err: why it failed
  *
- * Paths that need not move stay (paper 004, IV-C to IV-E): a newcomer takes the
- * path that the tree's symbols give; failed parts are gone around, towards the
+ * Paths that need not change stay (paper 004, IV-C to IV-E): a new sender takes
+ * the path that the tree's symbols give; paths avoid failed parts, towards the
  * same parent or, if that has failed, the next aggregating server; failed
- * senders leave, a failed receiver has to be replaced. A part that has failed
+ * senders leave, a failed receiver must be replaced. A part that has failed
  * before changes nothing.
  *
  * Return: the new plan or NULL.
