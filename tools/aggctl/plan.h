@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A plan: the trees of a job and what every node has to know of them. As JSON
- * it goes from "plan" to "apply", and back to "plan --update".
+ * A plan: the trees of a job, and the entries of every node. "plan" writes it
+ * as JSON; "apply" and "plan --update" read it.
  */
 #ifndef AGGCTL_PLAN_H
 #define AGGCTL_PLAN_H
@@ -14,32 +14,32 @@
 #include "aggnet.h"
 
 /**
- * struct plan_conf - what entries say beside the shape of the trees
+ * struct plan_conf - the content of entries besides the shape of the trees
  * @job: job ID
  * @instance: epoch, the same for all trees
  * @scheme: enum aggnet_scheme; of a plan that aggregates
- * @aggnet_switches: Bloom links lead to a switch that picks the neighbour
+ * @aggnet_switches: Bloom links lead to a switch, which selects the neighbour
  * @function: enum aggnet_function
  * @vtype: enum aggnet_vtype
  * @layout: enum aggnet_layout
  * @scale: fraction bits of fixed-point values
  * @k: pairs that a key keeps
  * @elements: of a dense vector
- * @bits: of Bloom tables, 0: the kernel's default, which grows from 400 trees on
+ * @bits: of Bloom tables, 0: the kernel's default, which grows beyond 400 trees
  * @hashes: their hash functions
- * @capacity: trees from which they grow
- * @filter: that packets carry, of scheme packet
+ * @capacity: trees beyond which they grow
+ * @filter: of packets; scheme packet
  * @keyed: each tree has a key
  * @writers: local processes of each task of a sender
- * @uid: who may use the sockets
- * @gid: or whose group, if @has_gid
+ * @uid: user that may use the sockets
+ * @gid: group that may use them, too, if @has_gid
  * @has_gid: @gid is given
  * @memory: limit of a tree's buffer in bytes, 0: the kernel's default
  * @hold: ms, 0: the kernel's default
  * @give_up: ms, 0: the kernel's default
- * @allow_missing: sources may leave; the end mark tells of them
- * @rate: of a link and direction in bit/s if the topology does not tell it, 0:
- *	that of the fastest link that it tells
+ * @allow_missing: sources may leave; the end mark names them
+ * @rate: of a link and direction in bit/s if the topology has none for it, 0:
+ *	that of the fastest link of the topology
  * @flow_size: bytes of records in a flow of size 1, 0: as in the papers
  */
 struct plan_conf {
@@ -72,17 +72,17 @@ struct plan_conf {
 
 /**
  * struct plan - a plan
- * @id: random part of its identity, in hex; empty: it has none
+ * @id: random part of its ID, in hex; empty: it has none
  * @topo: topology
- * @description: text that described it, NULL if it was named only
+ * @description: text that described it, NULL if it has only a name
  * @failed: parts of it that have failed since
- * @trees: what the library made
- * @conf: what entries say beside
+ * @trees: the library's plan
+ * @conf: the rest of the entries
  * @absent: identities of sources that have left since
  * @attempt: epoch, of each tree
- * @renew: trees that begin a new attempt if they change or not; NULL: none
+ * @renew: trees that begin a new attempt even if they do not change; NULL: none
  * @used: of each tree the last attempt that was begun or tried
- * @salted: the low half of a new attempt is of the digest of the tree
+ * @salted: the low half of a new attempt comes from the digest of the tree
  * @key: in hex, of each tree; NULL if they have none
  */
 struct plan {
@@ -128,12 +128,12 @@ bool plan_knows_port(const struct plan *plan, aggt_node server,
 
 /**
  * struct plan_filters - filters of a plan's ends
- * @conf: what they are made for
+ * @conf: how they are made
  * @size: how large they are
  * @hex: of each entry the filter, or null
  * @n: how many there are
- * @false_links: that they name by mistake, all together
- * @unsalted: how many that would be with the first salt
+ * @false_links: sum of their false positives
+ * @unsalted: the same sum with the first salt
  */
 struct plan_filters {
 	struct aggt_filter_conf conf;

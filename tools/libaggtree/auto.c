@@ -23,14 +23,17 @@
 /* Inputs that searches for the earliest end may look at: a second or two. */
 #define EARLY_BUDGET 100000000ull
 
-/* Of these, in proportion to the square of the senders, and how many searches. */
+/*
+ * Of these, in proportion to the square of the senders, and the number of
+ * searches.
+ */
 #define EARLY_WORK 20000
 #define EARLY_SEARCHES 8
 
 /* Share of the limit of the exact method for time: up to ten servers. */
 #define EXACT_TIME_WORK 0.12
 
-/* What all trees of a plan may come to: a second or two. */
+/* Limit for all trees of a plan together: a second or two. */
 #define MAX_EXACT_TIME_WORK 0.3
 
 /* Servers that searches for sequences may look at in a plan: some seconds. */
@@ -40,14 +43,14 @@
 #define MAX_PERMUTED 4
 
 /**
- * struct contest - trees for one receiver
- * @ask: what they are for
+ * struct contest - the trees compared for one receiver
+ * @ask: the request
  * @best: the cheapest so far
- * @metrics: its
+ * @metrics: its metrics
  * @deep: the shallowest of those beyond the bound, in case there is no other:
- *	paths around failures can be longer than any bound foresaw
- * @deep_metrics: its
- * @err: why a tree cannot be led around failures
+ *	paths around failures can be longer than any bound
+ * @deep_metrics: its metrics
+ * @err: why a tree cannot avoid failures
  */
 struct contest {
 	struct aggt_auto *ask;
@@ -147,7 +150,7 @@ static int try_all(struct contest *c,
 	return 0;
 }
 
-/* Unlike the others it takes a search from each member. */
+/* Unlike other methods it takes a search from each member. */
 static int try_steiner(struct contest *c)
 {
 	struct aggt_tree *tree = blank(c);
@@ -216,8 +219,8 @@ static int try_sequences(struct contest *c, unsigned int *symbol,
 }
 
 /*
- * The best of all sequences if it beats what there is. What its tree costs once
- * it is led around failures is not known before.
+ * Take the best sequence if it costs less than the best tree. The cost of a
+ * tree that avoids failures is known only after building it.
  */
 static int try_best_sequence(struct contest *c)
 {
@@ -312,7 +315,7 @@ static int try_search(struct contest *c, uint64_t budget)
 	return 0;
 }
 
-/* Searches differ in the order of the senders and in what they draw. */
+/* Searches differ in the order of the senders and in random choices. */
 static int try_early(struct contest *c)
 {
 	uint64_t n = c->ask->job->n_senders, budget = EARLY_WORK * n * n, used = 0;
@@ -354,7 +357,7 @@ static int try_optimum_time(struct contest *c)
 		     aggt_build_optimum_time(tree, job) < 0 ? -1 : 0);
 }
 
-/* The optimum, else what is found. */
+/* The optimum if it is known, else the best tree found. */
 static int try_fast(struct contest *c)
 {
 	if (c->ask->topo->agents)

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Trees of paper 001: MIB lets senders meet at senders nearer the receiver,
- * MC clusters what shares digits, M2 does the one, then the other.
+ * Trees of paper 001: MIB lets senders meet at senders nearer the receiver, MC
+ * clusters senders by shared digits, M2 does both in turn.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
 
-/** struct member - a vertex and the digits that it shares with others. */
+/**
+ * struct member - a vertex and the digits that it shares with other members.
+ */
 struct member {
 	aggt_code key;
 	uint32_t vertex;
@@ -249,7 +251,7 @@ static uint32_t related(const struct aggt_tree *tree, uint32_t v, uint32_t n)
 	return best;
 }
 
-/* A minimal incast branch for each sender that others are related to. */
+/* Build a minimal incast branch for each sender that has related senders. */
 static int build_branches(struct aggt_tree *tree)
 {
 	uint32_t i, n_members = 0, n = tree->n;
@@ -285,7 +287,9 @@ out:
 	return ret;
 }
 
-/* Bring what has no parent yet to the receiver, clustered or one by one. */
+/*
+ * Connect vertices without a parent to the receiver, clustered or one by one.
+ */
 static int build_rest(struct aggt_tree *tree, bool clustered)
 {
 	struct cluster c = { .tree = tree, .root = tree->code[0] };

@@ -26,7 +26,7 @@ struct aggt_line {
 int aggt_line_next(const char **at, struct aggt_line *line,
 		   struct aggt_err *err);
 
-/** aggt_line_blame - put the number of the line before what @err says. */
+/** aggt_line_blame - put the number of the line before the text of @err. */
 void aggt_line_blame(unsigned int number, struct aggt_err *err);
 
 /**

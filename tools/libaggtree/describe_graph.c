@@ -119,7 +119,7 @@ static int by_name(const void *a, const void *b)
 	return x->vertex < y->vertex ? -1 : x->vertex > y->vertex;
 }
 
-/* The later of two lines that give the same name is to blame. */
+/* The later of two lines with the same name is the wrong one. */
 static int named_twice(const struct aggt_graph *graph, uint32_t a, uint32_t b,
 		       struct aggt_err *err)
 {
@@ -154,7 +154,7 @@ static int sort_names(struct aggt_graph *graph, struct aggt_err *err)
 	return ret;
 }
 
-/* Bits a second, like 100M, 2.5G or 1000000. Return: 0 if it is no rate. */
+/* Bits a second, like 100M, 2.5G or 1000000. Return: 0 if it is not a rate. */
 static uint64_t parse_rate(const char *text)
 {
 	static const char units[] = "kMGT";

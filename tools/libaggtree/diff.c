@@ -64,7 +64,7 @@ static int by_receiver(const void *a, const void *b)
 			    *(const struct aggt_switch_entry *const *)b);
 }
 
-/* The entries ordered by what a switch knows of them. */
+/* The entries in the order of a switch's data about them. */
 static const struct aggt_switch_entry **sorted(const struct aggt_plan *plan)
 {
 	const struct aggt_switch_entry **e;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Search for the tree whose transfer ends first: senders are hung one by one
- * where that costs the least time, then those that others wait for move. Paths
- * lead through servers that the tree does not use yet, so that nothing merges
- * and waits on them.
+ * Search for the tree whose transfer ends first: add senders one by one where
+ * that costs the least time, then move those that others wait for. Paths lead
+ * through servers that the tree does not use, so that flows do not merge and
+ * wait there.
  */
 #include <stdlib.h>
 
 #include "early.h"
 
-/* Vertices that are looked at for a place; all of a small tree. */
+/* Vertices that are tried as a place; all of a small tree. */
 #define MAX_PLACES 64
 
-/* Places that a path is looked for to, the best first, and paths to each. */
+/* Places to which a path is searched, the best first, and paths to each. */
 #define MAX_TRIES 12
 #define MAX_WAYS 6
 
@@ -145,8 +145,9 @@ static bool step(const struct aggt_early *e, aggt_code *at, aggt_code to,
 }
 
 /*
- * A path of free servers in a drawn order of dimensions, that of the place last;
- * where the digits there are the same, or to go around others, it changes first.
+ * Find a path of free servers that changes dimensions in a random order, the
+ * place's own dimension last. If the digits there are equal, or to avoid used
+ * servers, it changes that dimension first.
  */
 static bool find_path(struct search *s, uint32_t v, const struct place *p,
 		      bool around, struct aggt_chain *chain)
@@ -233,7 +234,10 @@ static int hang_all(struct search *s, uint32_t n)
 	return 0;
 }
 
-/* Of the children by one link, one that the end of the transfer may wait for. */
+/*
+ * One of the children on the busiest link that may delay the end of the
+ * transfer.
+ */
 static uint32_t late_child(struct search *s, uint32_t v)
 {
 	const struct aggt_early *e = &s->e;
@@ -255,7 +259,7 @@ static uint32_t late_child(struct search *s, uint32_t v)
 	return found;
 }
 
-/* A vertex whose links are the busiest, or the root, which waits for all. */
+/* A vertex with the busiest links, or the root, which waits for all. */
 static uint32_t late_vertex(struct search *s)
 {
 	uint32_t v, found = 0, n = 0;
@@ -270,7 +274,7 @@ static uint32_t late_vertex(struct search *s)
 	return found;
 }
 
-/* Follow a chain to where its flow comes from. */
+/* Follow a chain to the vertex where its flow begins. */
 static uint32_t end_of_chain(const struct aggt_early *e, uint32_t v)
 {
 	while (!e->spot[v].sends && e->spot[v].first != AGGT_NONE &&
@@ -350,7 +354,7 @@ static int improve(struct search *s, uint64_t budget)
 	return 0;
 }
 
-/* Larger flows first: what comes late goes where there is room. */
+/* Larger flows first: later ones take the remaining places. */
 static void order_senders(struct search *s, uint32_t *order, uint32_t n)
 {
 	uint32_t i, k, v;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A tree that changes vertex by vertex and knows at any time when its transfer
- * ends: what the search for the earliest end works on.
+ * A tree that changes vertex by vertex and always has the time at which its
+ * transfer ends, for the search for the earliest end.
  */
 #ifndef AGGT_EARLY_H
 #define AGGT_EARLY_H
@@ -122,10 +122,10 @@ uint32_t aggt_early_spot(struct aggt_early *e, aggt_code code);
 struct aggt_rank aggt_early_rank(const struct aggt_early *e);
 
 /**
- * aggt_early_try - what hanging a vertex somewhere would come to
+ * aggt_early_try - the effect of adding a vertex at a place
  * @e: the tree
- * @v: the vertex, not in the tree, with all that is behind it
- * @at: where
+ * @v: the vertex, not in the tree, with its subtree
+ * @at: the place
  * @dim: of the last hop
  * @hops: to there
  * @rank: filled in
@@ -135,15 +135,15 @@ struct aggt_rank aggt_early_rank(const struct aggt_early *e);
 uint32_t aggt_early_try(struct aggt_early *e, uint32_t v, uint32_t at,
 			uint32_t dim, uint32_t hops, struct aggt_rank *rank);
 
-/** aggt_early_hang - put a vertex into the tree behind a chain of others. */
+/** aggt_early_hang - add a vertex to the tree behind a chain of others. */
 int aggt_early_hang(struct aggt_early *e, uint32_t v, uint32_t at,
 		    const struct aggt_chain *chain);
 
 /**
- * aggt_early_cut - take a vertex and all behind it out of the tree
+ * aggt_early_cut - remove a vertex and its subtree from the tree
  * @e: the tree
  * @v: the vertex
- * @chain: what only it needed on its path, taken out, too
+ * @chain: the part of its path that only it needs, which is removed, too
  *
  * Return: where that path began.
  */

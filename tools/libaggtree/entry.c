@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Entries: what each server and each switch has to know of the plan's trees. */
+/* Entries: the part of the plan's trees for each server and each switch. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,7 +64,7 @@ static void survey_merging(const struct aggt_tree *tree, struct survey *s)
 	}
 }
 
-/* Without aggregation every flow goes to the receiver on its own. */
+/* Without aggregation every flow goes to the receiver separately. */
 static void survey_routing(const struct aggt_tree *tree, struct survey *s)
 {
 	uint32_t v;

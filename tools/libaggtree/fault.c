@@ -231,7 +231,10 @@ static int find_link(const struct aggt_topo *topo, const char *text,
 	server = aggt_link_parse(topo, text, &dim, err);
 	if (server == AGGT_NONE)
 		return -1;
-	/* The only link of a server with an agent: without it, it is gone. */
+	/*
+	 * A server with an agent has only this link: without it the server has
+	 * failed.
+	 */
 	*part = (struct part){ server, topo->agents ? FAULT_SERVER :
 						      FAULT_LINK + dim };
 	return 0;

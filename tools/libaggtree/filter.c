@@ -15,14 +15,17 @@
 #define SALTS		256
 #define COPIES_MAX	4	/* that the module makes of a packet at a node */
 
-/* For @links links in a filter, of @wrong others that are looked up @rate. */
+/*
+ * Bits for @links links in a filter, of which nodes test @wrong others, at
+ * @rate.
+ */
 static uint32_t bits_for(double links, double wrong, double rate)
 {
 	double bits = 0;
 
 	if (wrong > rate)
 		bits = ceil(links * log(rate / wrong) / log(BASE));
-	/* One more than can be says that it cannot. */
+	/* One more than the maximum means that it is impossible. */
 	return (uint32_t)fmin(fmax(bits, AGGNET_FILTER_BITS_MIN),
 			      AGGNET_FILTER_BITS_MAX + 1);
 }
@@ -88,7 +91,7 @@ static bool emits(const struct aggt_entry *e)
 	return (e->flags & AGGT_END) && e->parent != AGGT_NONE;
 }
 
-/* Links of the longest path, and the most that are looked up beside one. */
+/* Links of the longest path, and the most that are tested beside one. */
 static int measure_paths(const struct aggt_plan *plan,
 			 const struct aggt_filter_conf *conf,
 			 struct aggt_filter_size *size)
@@ -139,7 +142,7 @@ int aggt_filter_measure(const struct aggt_plan *plan,
 			     size->bits);
 		return -1;
 	}
-	/* A plan whose senders are all receivers sends nothing. */
+	/* A plan whose senders are all receivers sends no packets. */
 	if (size->links)
 		size->hashes = hashes_of(size->bits, size->links);
 	if (size->links)
@@ -186,8 +189,8 @@ static void fill(struct aggt_filter *filter, const struct aggt_path *path,
 }
 
 /*
- * Count what the filter names beside the path, as the nodes on it find it: each
- * copy takes its share of what the hop field has left.
+ * Count false positives beside the path, as the nodes on it find them: each
+ * copy takes its share of the remaining hops.
  */
 static void judge(struct aggt_filter *filter, const struct aggt_path *path,
 		  uint64_t incast_id)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Trees by local search. An edge stands for all shortest paths between its
- * ends, so a newcomer can join it at any label in between.
+ * Trees by local search. An edge represents all shortest paths between its
+ * ends, so a new vertex can join it at any label in between.
  */
 #include <stdlib.h>
 #include <string.h>

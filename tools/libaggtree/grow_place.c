@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Places where a subtree can hang, and what it takes to hang it there. */
+/* Places where a subtree can be attached, and the cost of each. */
 #include "grow.h"
 
 /*
- * What a flow of size @heavy adds below @i, where it may become the largest.
- * A vertex with as large a flow has one all the way down.
+ * The traffic that a flow of size @heavy adds below @i, where it may become the
+ * largest. A vertex with an equal flow has one on all of its path down.
  */
 static double push(struct grow *g, uint32_t i, double heavy)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The tree that a search changes: vertices come, go and change sides. */
+/* The tree of a search: vertices are added, removed and moved. */
 #include <string.h>
 
 #include "grow.h"
@@ -108,7 +108,7 @@ void aggt_grow_walk_up(struct grow *g, uint32_t n)
 	}
 }
 
-/* What is below @i has changed: find the largest flows on the path down anew. */
+/* The subtree of @i has changed: update the largest flows on the path down. */
 void aggt_grow_lift(struct grow *g, uint32_t i)
 {
 	bool changed = true;
@@ -195,7 +195,7 @@ uint32_t aggt_grow_attach(struct grow *g, uint32_t x, uint32_t i)
 	return x;
 }
 
-/* An added server that no vertex or only one needs is no longer worth its place. */
+/* Remove an added server that at most one vertex uses. */
 void aggt_grow_tidy(struct grow *g, uint32_t p)
 {
 	uint32_t up, only;

@@ -51,7 +51,7 @@ int aggt_map_init(struct aggt_map *map, size_t expect);
 int aggt_map_copy(struct aggt_map *to, const struct aggt_map *from);
 void aggt_map_free(struct aggt_map *map);
 
-/** aggt_map_clear - forget the keys, keep the memory. */
+/** aggt_map_clear - delete the keys, keep the memory. */
 void aggt_map_clear(struct aggt_map *map);
 
 /** aggt_map_get - Return: the value, AGGT_NONE if the key is absent. */
@@ -141,11 +141,11 @@ bool aggt_arc_ok(const struct aggt_topo *topo, uint32_t vertex, uint32_t link);
 bool aggt_hop_ok(const struct aggt_topo *topo, aggt_code from, aggt_code to);
 
 /**
- * aggt_link_parse - `v14-w2`, a server's link
+ * aggt_link_parse - parse `v14-w2`, a server's link
  * @topo: the topology
  * @text: has a dash
  * @dim: level of the link
- * @err: why it is none
+ * @err: what is wrong
  *
  * Return: the server or AGGT_NONE.
  */
@@ -261,10 +261,12 @@ struct aggt_tree *aggt_tree_new(const struct aggt_topo *topo,
 struct aggt_tree *aggt_tree_copy(const struct aggt_tree *tree);
 void aggt_tree_free(struct aggt_tree *tree);
 
-/** aggt_tree_seat - find the vertices of the job's senders, all there, anew. */
+/**
+ * aggt_tree_seat - find the vertices of the job's senders again; all are there.
+ */
 int aggt_tree_seat(struct aggt_tree *tree, const struct aggt_job *job);
 
-/** aggt_tree_lean - give each aggregating switch a server to lean on. */
+/** aggt_tree_lean - give each aggregating switch a server for merging. */
 int aggt_tree_lean(struct aggt_tree *tree, const struct aggt_job *job);
 
 /** aggt_tree_add - Return: index of the vertex, new or old; AGGT_NONE: nomem. */
@@ -272,7 +274,8 @@ uint32_t aggt_tree_add(struct aggt_tree *tree, aggt_code code);
 uint32_t aggt_tree_at(const struct aggt_tree *tree, aggt_code code);
 
 /**
- * aggt_tree_finish - drop what no sender needs, put parents before children
+ * aggt_tree_finish - drop vertices that no sender needs, put parents before
+ * children
  * @tree: every vertex leads to the receiver
  *
  * Return: 0 or -1 without memory.
@@ -336,12 +339,12 @@ unsigned int aggt_stage_dim(const struct aggt_topo *topo,
 			    unsigned int j, aggt_code rel);
 
 /**
- * struct aggt_sequence - what aggt_best_sequence() is to find, and has found
- * @cost: that a tree has to be cheaper than, infinite for any; then that of
- *	the cheapest found
- * @limit: of the servers looked at
- * @found: whether there is a cheaper one
- * @sure: whether all sequences were looked at or left out for good reason
+ * struct aggt_sequence - input and result of aggt_best_sequence()
+ * @cost: a tree must cost less, infinite for any; then the cost of the cheapest
+ *	found
+ * @limit: of the servers examined
+ * @found: there is a cheaper one
+ * @sure: all sequences were examined or could be excluded
  * @symbol: e_1, e_2, ... of the cheapest found
  */
 struct aggt_sequence {
@@ -494,7 +497,7 @@ void aggt_usage_free(struct aggt_usage *usage);
  * aggt_measure - cost of a finished tree at the job's delta and sizes
  * @tree: the tree
  * @job: delta and sizes
- * @usage: if not NULL, what the tree uses is added to it
+ * @usage: if not NULL, the tree's use of links is added to it
  * @m: filled in
  *
  * Return: 0 or -1 without memory.
@@ -502,14 +505,16 @@ void aggt_usage_free(struct aggt_usage *usage);
 int aggt_measure(const struct aggt_tree *tree, const struct aggt_job *job,
 		 struct aggt_usage *usage, struct aggt_metrics *m);
 
-/** aggt_root_flow - what leaves the receiver if it is an entry point. */
+/**
+ * aggt_root_flow - the flow that leaves the receiver if it is an entry point.
+ */
 int aggt_root_flow(const struct aggt_tree *tree, const struct aggt_job *job,
 		   double *flow);
 
 /**
  * struct aggt_flow - the flows of a vertex
- * @in: all that it merges, its own senders' among them
- * @out: what leaves it
+ * @in: sum of the flows that it merges, including its own senders'
+ * @out: the flow that leaves it
  * @inputs: how many it merges
  */
 struct aggt_flow {
@@ -561,10 +566,10 @@ int aggt_loads_drop(struct aggt_loads *loads, const struct aggt_tree *tree,
 
 /**
  * aggt_measure_time - bottleneck, fan-in, latency and time of a finished tree
- * @tree: the tree; with agents it knows where switches lean
+ * @tree: the tree; with agents also the servers of its switches
  * @job: delta, sizes and how flows are merged
- * @others: if not NULL, what other trees bring to links at the same time
- * @m: these and what the busiest link carries are filled in
+ * @others: if not NULL, the load of other trees at the same time
+ * @m: these and the load of the busiest link are filled in
  *
  * Return: 0 or -1 without memory.
  */
@@ -592,10 +597,10 @@ void aggt_job_free(struct aggt_job *job);
 int aggt_job_add_sender(struct aggt_job *job, aggt_node server);
 void aggt_job_drop_sender(struct aggt_job *job, size_t i);
 
-/** aggt_job_sender - index of a sender, n_senders if it is none. */
+/** aggt_job_sender - index of a sender, n_senders if it is not one. */
 size_t aggt_job_sender(const struct aggt_job *job, aggt_node server);
 
-/** aggt_vertex_size - what the senders at a vertex come to, merged. */
+/** aggt_vertex_size - the merged size of the senders at a vertex. */
 double aggt_vertex_size(const struct aggt_tree *tree,
 			const struct aggt_job *job, uint32_t v, double delta);
 

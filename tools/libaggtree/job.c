@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Jobs: checks, deep copies, flow sizes, members that come and go. */
+/* Jobs: checks, deep copies, flow sizes, and members that join and leave. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where points are switches: the server that an aggregating switch leans on
+ * For points that are switches: the server that an aggregating switch uses
  * (paper 004, V-C), and the entries of servers, which are all ends.
  */
 #include <stdlib.h>
@@ -24,7 +24,7 @@ struct reach {
 	struct aggt_entry *collector;
 };
 
-/* What the receiver itself sends never comes to its switch. */
+/* The receiver's own flow does not reach its switch. */
 static void count_inputs(const struct aggt_tree *tree,
 			 const struct aggt_job *job, struct reach *r)
 {
@@ -100,7 +100,7 @@ aggt_node aggt_tree_leans(const struct aggt_tree *tree, size_t i)
 	return i ? aggt_map_get(&tree->leans, tree->code[i]) : tree->receiver;
 }
 
-/* Parents come first: what arrives ends here, or where the parent's does. */
+/* Parents come first: a flow ends here, or where the parent's ends. */
 static void find_ends(const struct aggt_tree *tree, struct reach *r)
 {
 	uint32_t v;
@@ -171,7 +171,9 @@ static void add_vertex(const struct aggt_tree *tree, const struct aggt_job *job,
 	}
 }
 
-/* Hand each entry's server to the one that its flow goes to. */
+/*
+ * Add each entry's server to the children of the entry that its flow goes to.
+ */
 static aggt_node *add_children(const struct aggt_tree *tree,
 			       const struct reach *r, struct aggt_entry *first,
 			       struct aggt_entry *end, aggt_node *pool)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Methods by name: what their arguments may be and how they fill a plan. */
+/* Methods by name: their arguments, and how they make a plan. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,9 @@
 /* Servers that a search for the best sequence may look at: a few seconds. */
 #define MAX_SEARCH 500000000ull
 
-/* Passes over the trees of a shuffle, after the first, to build them anew. */
+/*
+ * Passes over the trees of a shuffle, after the first, that build them again.
+ */
 #define PASSES 2
 
 /* More than auto uses of the numbers behind the seed of a tree. */
@@ -71,7 +73,7 @@ struct build {
 	uint64_t seed;
 };
 
-/* Each tree draws on its own, whatever the others did. */
+/* Each tree draws random numbers independently of the others. */
 static uint64_t tree_seed(const struct aggt_job *job, size_t i)
 {
 	return job->seed + i * 0xd1342543de82ef95ULL;
@@ -191,7 +193,9 @@ static int check_rs(struct build *b, struct aggt_err *err)
 	return -1;
 }
 
-/* Flows' sizes depend on the order in which they merge, but for these. */
+/*
+ * The sizes of flows depend on the order of merging, except for these deltas.
+ */
 static int check_exact(struct build *b, struct aggt_err *err)
 {
 	if (check_none(b, err))
@@ -245,7 +249,7 @@ static int run_each(struct aggt_plan *plan, struct build *b,
 	return 0;
 }
 
-/* Refuse what is too large for a method that goes through all there is. */
+/* Refuse jobs that are too large for a method that tries everything. */
 static int beyond(const struct build *b, size_t i, const char *instead,
 		  struct aggt_err *err)
 {
@@ -368,7 +372,7 @@ static int nomem(struct aggt_err *err)
 	return -1;
 }
 
-/* When tree @i, which is not in @others, ends with their traffic. */
+/* The end of tree @i, which is not in @others, with their traffic. */
 static int time_among(const struct aggt_plan *plan, const struct build *b,
 		      size_t i, const struct aggt_loads *others, double *end)
 {
@@ -398,8 +402,8 @@ static int last_end(const struct aggt_plan *plan, const struct build *b,
 }
 
 /*
- * Build each tree that ends last anew, now that all others are known. Its links
- * are no busier then than the busiest was, so no plan ends later.
+ * Build each tree that ends last again, now that all others are known. Its
+ * links are not busier then than the busiest was before, so no plan ends later.
  */
 static int auto_again(struct aggt_plan *plan, struct build *b,
 		      struct aggt_loads *loads, unsigned int pass,

@@ -89,7 +89,7 @@ static int use_hop(struct aggt_usage *usage, const struct aggt_topo *topo,
 	return 0;
 }
 
-/* The links of the servers at a vertex whose flows have to leave them. */
+/* The links of a vertex's servers whose flows leave them. */
 static int use_access(struct aggt_usage *usage, const struct aggt_tree *tree,
 		      const struct aggt_job *job, uint32_t v)
 {
@@ -124,7 +124,7 @@ static int use_vertex(struct aggt_usage *usage, const struct aggt_tree *tree,
 	       use_server(usage, tree->code[v], what);
 }
 
-/* Behind an agent, what the receiver itself sends stays where it is. */
+/* Behind an agent the receiver's own flow does not leave it. */
 static bool stays(const struct aggt_tree *tree, const struct aggt_job *job,
 		  uint32_t s)
 {
@@ -188,9 +188,9 @@ static double access_cost(const struct aggt_tree *tree,
 }
 
 /*
- * Traffic between aggregating agents and the servers that they lean on: the
- * inputs go there, the result comes back. A sender keeps its own input; the
- * receiver takes all and gives nothing back.
+ * Traffic between aggregating agents and the servers that they use: inputs go
+ * to the server, the result returns. A sender keeps its own input; the receiver
+ * takes all and returns nothing.
  */
 static double leaning_cost(const struct aggt_tree *tree,
 			   const struct aggt_job *job, const struct flow *flow)

@@ -17,9 +17,9 @@ struct aggt_names {
 /**
  * struct aggt_path - from an end to the receiver
  * @right: links of the path
- * @wrong: links that are looked up and do not belong to it, node by node
+ * @wrong: links that are tested and do not belong to it, node by node
  * @node: where the names of each node end in @wrong
- * @n_nodes: that look anything up
+ * @n_nodes: nodes that test links
  */
 struct aggt_path {
 	struct aggt_names right;

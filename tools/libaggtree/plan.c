@@ -129,7 +129,7 @@ int aggt_plan_complete(struct aggt_plan *plan, struct aggt_err *err)
 	return aggt_plan_check_links(plan, err);
 }
 
-/* In a graph links may be missing; repairs find out about the others. */
+/* In a graph links may be missing; repairs detect the others. */
 static int check_paths(const struct aggt_topo *topo, const struct aggt_job *job,
 		       struct aggt_err *err)
 {

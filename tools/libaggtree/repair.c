@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Trees around failures, by the rules of paper 004, IV-E: what lost its next
- * hop goes on to the same parent, or to the next aggregating server.
+ * Trees around failures, by the rules of paper 004, IV-E: a vertex that lost
+ * its next hop uses another path to the same parent, or to the next aggregating
+ * server.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,7 @@ struct detour {
 	unsigned int n;
 };
 
-/* Whether @v's flow passes @at, as things stand. */
+/* Does @v's flow pass @at in the current tree? */
 static bool passes(const struct aggt_tree *tree, uint32_t v, uint32_t at)
 {
 	while (v != AGGT_NONE && v != at)
@@ -139,7 +140,7 @@ int aggt_tree_follow(struct aggt_tree *tree, uint32_t v, const aggt_code *path,
 
 		if (next == AGGT_NONE)
 			return -1;
-		/* What was behind this vertex goes on before it instead. */
+		/* The subtree of this vertex continues before it instead. */
 		behind = passes(tree, next, v);
 		tree->parent[v] = next;
 		if (!next || (tree->parent[next] != AGGT_NONE && !behind))
@@ -227,7 +228,9 @@ static int connect_orphan(struct aggt_tree *tree, uint32_t v, uint32_t target,
 	return -1;
 }
 
-/* Where the flow of @v goes on if its parent has failed: the next aggregator. */
+/*
+ * Where the flow of @v continues if its parent has failed: the next aggregator.
+ */
 static uint32_t next_aggregator(const struct aggt_tree *tree,
 				const uint32_t *inputs, uint32_t v)
 {
@@ -238,7 +241,7 @@ static uint32_t next_aggregator(const struct aggt_tree *tree,
 	return v;
 }
 
-/* Cut what fails off, noting where each orphan is to go. */
+/* Cut off what fails, and note the target of each orphan. */
 static uint32_t cut(struct aggt_tree *tree, uint32_t *target)
 {
 	uint32_t *inputs = calloc(tree->n, sizeof(*inputs));
@@ -284,7 +287,7 @@ int aggt_tree_repair(struct aggt_tree *tree, struct aggt_err *err)
 		aggt_err_nomem(err);
 		ret = -1;
 	}
-	/* Parents come first, so what a target leads to is connected. */
+	/* Parents come first, so a target's own path is connected. */
 	for (v = 1; v < n && orphans && !ret; v++)
 		if (target[v] != AGGT_NONE && tree->parent[v] == AGGT_NONE)
 			ret = connect_orphan(tree, v, target[v], err);

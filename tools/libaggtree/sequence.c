@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The best of all routing sequences: stage by stage from the top, leaving out
- * every beginning that cannot lead to less traffic than what is known already.
+ * The best of all routing sequences: stage by stage from the top, without every
+ * prefix that cannot lead to less traffic than the best known.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,9 @@
 
 #include "internal.h"
 
-/** struct input - what meets at a server: together, and the largest flow. */
+/**
+ * struct input - the flows that meet at a server: their sum and the largest.
+ */
 struct input {
 	aggt_code code;
 	double sum;
@@ -80,7 +82,7 @@ static struct input own_input(const struct search *s,
 	for (i = s->tree->sender[v]; i != AGGT_NONE; i = s->tree->more[i]) {
 		double size = aggt_job_size(job, i, s->delta);
 
-		/* Of the receiver itself: it stays there. */
+		/* The receiver's own flow stays there. */
 		if (job->senders[i] == s->tree->receiver)
 			continue;
 		in.sum += size;

@@ -129,8 +129,8 @@ static void sift_down(struct candidate *heap, size_t n, size_t i)
 }
 
 /*
- * Algorithm 1. Degrees only fall, so a candidate whose rank still holds when
- * it comes to the top of the heap is the largest of all.
+ * Algorithm 1. Degrees only decrease, so a candidate whose rank is still right
+ * when it is at the top of the heap is the largest of all.
  */
 static void cluster(struct groups *g)
 {
@@ -195,7 +195,7 @@ struct group {
 	double separate;
 };
 
-/* Behind an agent, what the entry sends leaves it for the other receivers. */
+/* Behind an agent, the entry's own flow leaves it for the other receivers. */
 static int measure_entry(const struct groups *g, struct aggt_tree *tree,
 			 struct aggt_metrics *m, double *flow)
 {
@@ -262,8 +262,8 @@ static int choose_entry(const struct groups *g, struct group *group)
 }
 
 /*
- * The entry's tree, with the receiver behind the entry or behind the head.
- * Where one of them is on the tree already, what reaches it goes straight on.
+ * The entry's tree, with the receiver behind the entry or behind the head. If
+ * one of them is on the tree already, flows that reach it continue.
  */
 static struct aggt_tree *serve(const struct groups *g,
 			       const struct group *group, uint32_t r)

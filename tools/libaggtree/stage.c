@@ -102,7 +102,7 @@ unsigned int aggt_stage_dim(const struct aggt_topo *topo,
 	return i;
 }
 
-/* Where a server of stage @j goes on to. */
+/* The next server of a server of stage @j. */
 static aggt_code hop(const struct stages *s, unsigned int j, aggt_code code)
 {
 	const struct aggt_topo *topo = s->tree->topo;
@@ -272,8 +272,8 @@ static uint32_t find_peer(const struct stages *s, const struct peers *p,
 }
 
 /*
- * Intra-stage aggregation. A redirected server has a parent from here on; one
- * that others were redirected to keeps its own path down, so no cycle arises.
+ * Intra-stage aggregation. A redirected server gets a parent here; a server
+ * that others were redirected to keeps its own path down, so there is no cycle.
  */
 static int redirect_lone(struct stages *s, unsigned int j)
 {
@@ -325,7 +325,7 @@ static int descend(struct stages *s, unsigned int j)
 	return 0;
 }
 
-/* Record e_1, e_2, ...; dimensions that no stage took come last. */
+/* Record e_1, e_2, ...; dimensions without a stage come last. */
 static void keep_sequence(struct stages *s)
 {
 	struct aggt_tree *tree = s->tree;
@@ -339,7 +339,7 @@ static void keep_sequence(struct stages *s)
 	tree->n_symbols = n;
 }
 
-/* Build all stages; @fixed is e_1, e_2, ... or NULL to choose on the way. */
+/* Build all stages; @fixed is e_1, e_2, ... or NULL to choose them here. */
 static int run(struct aggt_tree *tree, const unsigned int *fixed, bool intra)
 {
 	struct stages s;

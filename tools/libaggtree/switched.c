@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fabrics of switches whose servers have one link each: leaf and spine, fat
- * tree, racks at one core switch.
+ * Fabrics of switches with one link for each server: leaf and spine, fat tree,
+ * racks at one core switch.
  */
 #include <stdio.h>
 

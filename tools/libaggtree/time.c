@@ -338,7 +338,7 @@ static int by_link_and_time(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* With agents all that arrives comes down to the server that merges. */
+/* With agents all flows come down to the server that merges. */
 static void collect_child(struct wait *w, uint32_t c)
 {
 	const struct aggt_job *job = w->job;
@@ -375,7 +375,7 @@ static void collect(struct wait *w, uint32_t v)
 			collect_own(w, s);
 }
 
-/* A link is busy with one flow after the other, as they come. */
+/* A link carries one flow after the other, in the order of arrival. */
 static double last_arrival(struct wait *w)
 {
 	double end = 0, last = 0;
@@ -398,7 +398,9 @@ static double last_arrival(struct wait *w)
 	return last;
 }
 
-/* A server with one input passes its packets on, the others wait for all. */
+/*
+ * A server with one input forwards its packets, the others wait for all inputs.
+ */
 static double when_ready(struct wait *w, uint32_t v)
 {
 	const struct aggt_topo *topo = w->tree->topo;
@@ -432,7 +434,7 @@ static int last_flow(struct wait *w, double *end)
 	return 0;
 }
 
-/* The busiest link of a tree, with what others bring. */
+/* The busiest link of a tree, including the load of other trees. */
 static struct aggt_busy most_together(const struct aggt_loads *own,
 				      const struct aggt_loads *others)
 {

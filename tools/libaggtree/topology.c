@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Topologies of all kinds: their names, and what each kind answers. */
+/* Topologies of all kinds: their names, and the functions of each kind. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static const struct aggt_topo_ops *const kinds[] = {
 	&aggt_fattree_ops, &aggt_racks_ops,
 };
 
-/* The kind that @text names, and what follows the colon. */
+/* The kind of @text, and the text after the colon. */
 static const struct aggt_topo_ops *find_kind(const char *text,
 					     const char **args)
 {

@@ -147,7 +147,7 @@ fail:
 
 /*
  * Number the vertices that senders need so that parents come first: walk up
- * from each sender to a numbered vertex, then number the walk backwards.
+ * from each sender to a numbered vertex, then number that walk backwards.
  */
 static uint32_t renumber(const struct aggt_tree *tree, uint32_t *number,
 			 uint32_t *walk)

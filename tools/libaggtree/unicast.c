@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unicast trees: each sender's flow goes its own shortest path and follows the
+ * Unicast trees: each sender's flow takes its own shortest path and follows the
  * tree from where it meets it.
  */
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Plans under change (paper 004, IV-C to IV-E): members come and go, parts
- * fail; what need not move stays where it is.
+ * Changed plans (paper 004, IV-C to IV-E): members join and leave, parts fail;
+ * paths that need not change stay.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -189,7 +189,7 @@ static int leave(struct aggt_plan *plan, aggt_node server, struct aggt_err *err)
 	return 0;
 }
 
-/* The highest stage whose symbol is a dimension in which the labels differ. */
+/* The highest stage with a symbol in whose dimension the labels differ. */
 static unsigned int last_stage(const struct aggt_tree *tree, aggt_code diff)
 {
 	unsigned int j = tree->topo->dims;
@@ -200,8 +200,8 @@ static unsigned int last_stage(const struct aggt_tree *tree, aggt_code diff)
 }
 
 /*
- * IV-D: stages above the one whose symbol tells the receivers apart stay. The
- * others are led to the new receiver by the same symbols.
+ * IV-D: stages above the one with the symbol that distinguishes the receivers
+ * stay. The others lead to the new receiver by the same symbols.
  */
 static int replace_staged(struct aggt_tree *tree, const struct aggt_tree *old)
 {
