@@ -124,13 +124,13 @@ static void keep_refusal(struct exchange *x, int error,
 			name ? name : "", name ? ")" : "");
 }
 
-static int on_error(struct sockaddr_nl *who, struct nlmsgerr *e, void *arg)
+static int on_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
 {
 	struct nlmsghdr *h = (struct nlmsghdr *)((char *)e - NLMSG_HDRLEN);
 	size_t head = NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(*e));
 	struct exchange *x = arg;
 
-	(void)who;
+	(void)from;
 	if (!(h->nlmsg_flags & NLM_F_CAPPED))
 		head += NLMSG_ALIGN(e->msg.nlmsg_len) - NLMSG_HDRLEN;
 	x->done = true;
