@@ -337,11 +337,11 @@ mine && check "supervision names nodes on which the plan is not in force" not_in
 mine && check "a plan is withdrawn: its supervisor ends" withdrawn
 # v1 holds records of v9 and v11, and v5 has not finished.
 row "aggregator before custody" \
-	"an aggregator dies before its parent has what it held" \
+	"an aggregator is deleted before its parent has its records" \
 	breaks v5 v1 ".weight == 2" ip netns del v1
 # v0 has all of what v1 had, and v1's children wait for DONE.
 row "aggregator after custody" \
-	"an aggregator dies when its parent has it all" \
+	"an aggregator is deleted after its parent has its records" \
 	breaks v14 v1 '.state == "waiting"' ip netns del v1
 row "link" "a link goes down" \
 	breaks v5 v1 ".records_in > 0" ip -n v1 link set dev eth0 down

@@ -53,7 +53,7 @@ TEST_F(node, connect__refuses)
 	close(fd);
 }
 
-TEST_F(node, connect__where_nobody_sends)
+TEST_F(node, connect__on_a_node_that_is_not_a_source)
 {
 	struct aggnet_tree_info e = entry(0);
 	int fd = new_socket();
@@ -333,7 +333,7 @@ static int join_as(uid_t uid, gid_t gid, gid_t extra, bool as_reader)
 	return err;
 }
 
-TEST_F(node, permission__nobody_by_default)
+TEST_F(node, permission__no_user_by_default)
 {
 	ASSERT_EQ(0, add_writers(self->ctl, 1));
 	EXPECT_EQ(EACCES, join_as(NOBODY, NOBODY, 0, false));

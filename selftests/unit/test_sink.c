@@ -487,7 +487,7 @@ TEST_F(sink, run__refuses_an_incomplete_result)
 	EXPECT_FALSE(node.taken);
 }
 
-TEST_F(sink, end__tells_who_was_left_out)
+TEST_F(sink, end__names_the_sources_left_out)
 {
 	const struct in_addr *absent;
 	size_t n;
@@ -517,14 +517,14 @@ TEST_F(sink, end__names_no_more_than_fit)
 		  absent[n - 1].s_addr);
 }
 
-TEST_F(sink, end__with_one_who_is_neither_here_nor_absent)
+TEST_F(sink, end__with_a_source_neither_here_nor_absent)
 {
 	put_end_without(3, 5, 1, 1);
 	EXPECT_EQ(-EBADMSG, aggnet_sink_run(self->k));
 	EXPECT_STREQ("only 3 of 5 sources came", aggnet_sink_error(self->k));
 }
 
-TEST_F(sink, end__whose_names_are_cut)
+TEST_F(sink, end__with_names_cut_off)
 {
 	put_end_without(3, 5, 2, 1);
 	EXPECT_EQ(-EBADMSG, aggnet_sink_run(self->k));
