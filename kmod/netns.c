@@ -6,6 +6,7 @@
 #include <net/netns/generic.h>
 
 #include "ctl/plan.h"
+#include "flow/growth.h"
 #include "flow/tree.h"
 #include "flow/tree_table.h"
 #include "net/hook.h"
@@ -156,7 +157,7 @@ static int __net_init netns_init(struct net *net)
 	aggnet_port_start(an);
 	INIT_LIST_HEAD(&an->links);
 	aggnet_plan_start(an);
-	aggnet_tree_start(an);
+	aggnet_growth_start(an);
 	an->memory_limit = NETNS_MEMORY_DEFAULT;
 	if (net_eq(net, &init_net))
 		an->memory_limit = (u64)totalram_pages() << PAGE_SHIFT >> 3;
@@ -198,7 +199,7 @@ static void __net_exit netns_exit_batch(struct list_head *nets)
 		an = aggnet_net(net);
 		wait_var_event(&an->memory_used,
 			       !atomic64_read(&an->memory_used));
-		aggnet_tree_stop(an);
+		aggnet_growth_stop(an);
 		free_percpu(an->stats);
 		memzero_explicit(&an->secret, sizeof(an->secret));
 		mutex_destroy(&an->ports_lock);

@@ -8,10 +8,10 @@
 #include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/skbuff.h>
-#include <linux/sort.h>
 
 #include "core/accum.h"
 #include "flow/channel.h"
+#include "flow/growth.h"
 #include "flow/host.h"
 #include "flow/local.h"
 #include "flow/sorted.h"
@@ -21,39 +21,33 @@
 #include "trace.h"
 
 #define TREE_CHUNKS_START	32	/* chunks of a new tree, if it may */
-#define TREE_CHUNKS_STEP	128	/* chunks added in one go, at most */
-#define TREE_GROW_AGAIN		(HZ / 2)	/* after a refusal */
-#define TREE_GROW_SOON		(HZ / 50)	/* growth takes longer: no memory */
 #define TREE_REFUSED		(3 * HZ)	/* a child asks again before */
 #define TREE_CREDITS_PART	4	/* of the memory: for credits of long packets */
 #define TREE_SLOTS_MIN		8	/* retransmit ring, powers of two */
 #define TREE_SLOTS_MAX		64
 
 /*
- * Growth allocates, at the expense of a control group that may be at its limit,
- * and so may take long: a namespace has one work item for that, so that it only
- * holds up its own trees. What the other queue does sleeps for no memory, and under
- * pressure it has a thread of its own. The end of a namespace waits for what that
- * frees, and for the one chunk that growth of its own is about to get.
+ * Unlike growth, its work sleeps for no memory, and under pressure it has a thread
+ * of its own: the end of a namespace waits for what it frees.
  */
-static struct workqueue_struct *grow_wq;
 static struct workqueue_struct *tree_wq;
 
 int aggnet_tree_init(void)
 {
-	grow_wq = alloc_workqueue("aggnet_grow", WQ_UNBOUND, 0);
-	if (!grow_wq)
-		return -ENOMEM;
+	int err = aggnet_growth_init();
+
+	if (err)
+		return err;
 	tree_wq = alloc_workqueue("aggnet", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (tree_wq)
 		return 0;
-	destroy_workqueue(grow_wq);
+	aggnet_growth_exit();
 	return -ENOMEM;
 }
 
 void aggnet_tree_exit(void)
 {
-	destroy_workqueue(grow_wq);
+	aggnet_growth_exit();
 	rcu_barrier();	/* queue_rcu_work() of the last trees */
 	destroy_workqueue(tree_wq);
 }
@@ -86,60 +80,10 @@ static u32 tree_chunks_min(const struct aggnet_tree *tree)
 	return (tree->conf.contributors + 2) * tree->packet.chunks;
 }
 
-static bool tree_ended(const struct aggnet_tree *tree)
-{
-	return READ_ONCE(tree->state) >= AGGNET_TREE_DONE;
-}
-
-static void tree_charged(struct aggnet_tree *tree, u64 bytes)
+void aggnet_tree_charged(struct aggnet_tree *tree, u64 bytes)
 {
 	tree->memory.charged += bytes;
 	tree->memory.most = max(tree->memory.most, tree->memory.charged);
-}
-
-/*
- * Add up to @n chunks. Process context, lock not held. Each is allocated before
- * it is charged. Return: how many; @err is why not all: -ENOMEM, or -ENOSPC at
- * a limit.
- */
-static u32 tree_add_chunks(struct aggnet_tree *tree, u32 n, int *err)
-{
-	u32 added = 0;
-	void *chunk;
-	bool taken;
-
-	*err = -ENOSPC;
-	for (; added < n; added++) {
-		chunk = aggnet_chunk_alloc();
-		if (!chunk) {
-			*err = -ENOMEM;
-			break;
-		}
-		if (!aggnet_memory_charge(tree->an, AGGNET_CHUNK))
-			goto free;
-		spin_lock_bh(&tree->lock);
-		taken = !tree_ended(tree) &&
-			aggnet_table_grow(&tree->store.table, chunk);
-		if (taken)
-			tree_charged(tree, AGGNET_CHUNK);
-		spin_unlock_bh(&tree->lock);
-		if (!taken)
-			goto uncharge;
-	}
-	return added;
-uncharge:
-	aggnet_memory_uncharge(tree->an, AGGNET_CHUNK);
-free:
-	aggnet_chunk_free(chunk);
-	return added;
-}
-
-/* Memory that was refused may be there later. */
-static bool tree_can_grow(const struct aggnet_tree *tree)
-{
-	return tree->store.table.chunks < tree->conf.memory / AGGNET_CHUNK &&
-	       (!tree->grow.failed ||
-		time_after_eq(jiffies, tree->grow.again));
 }
 
 /* Does a child or a writer have a claim on room that is not there? */
@@ -166,139 +110,6 @@ void aggnet_tree_relieve(struct aggnet_tree *tree, struct aggnet_run *run)
 		aggnet_uplink_push(tree, run);
 }
 
-/* Chunks came, or none: those that wait for room relied on them. */
-static void tree_grown(struct aggnet_tree *tree, struct aggnet_run *run)
-{
-	if (aggnet_tree_sorted(tree))
-		aggnet_tree_reclaim(tree, run);
-	aggnet_tree_relieve(tree, run);
-	if (aggnet_tree_may_emit(tree))
-		aggnet_uplink_push(tree, run);
-}
-
-/* How many chunks to add; the buffer of a tree that has ended may be gone. */
-static u32 tree_grow_step(struct aggnet_tree *tree)
-{
-	u64 n = 0;
-
-	spin_lock_bh(&tree->lock);
-	if (!tree_ended(tree))
-		n = min_t(u64, tree->store.table.chunks,
-			  tree->conf.memory / AGGNET_CHUNK -
-			  tree->store.table.chunks);
-	spin_unlock_bh(&tree->lock);
-	return min_t(u64, n, TREE_CHUNKS_STEP);
-}
-
-static void tree_grow(struct aggnet_tree *tree)
-{
-	u32 n = tree_grow_step(tree);
-	struct mem_cgroup *payer;
-	struct aggnet_run run;
-	int err;
-
-	payer = aggnet_payer_set(tree->memory.payer);
-	n -= tree_add_chunks(tree, n, &err);
-	aggnet_payer_set(payer);
-	aggnet_run_begin(tree, &run);
-	tree->grow.failed = n;
-	tree->grow.again = jiffies + TREE_GROW_AGAIN;
-	if (!tree_ended(tree))
-		tree_grown(tree, &run);
-	aggnet_run_end(tree, &run);
-}
-
-/* A tree on the list has a reference. Return: was it not there? */
-static bool grow_list(struct aggnet_net *an, struct aggnet_tree *tree)
-{
-	bool added;
-
-	spin_lock_bh(&an->grow_lock);
-	added = list_empty(&tree->grow.list);
-	if (added) {
-		aggnet_tree_get(tree);
-		list_add_tail(&tree->grow.list, &an->grow_list);
-	}
-	spin_unlock_bh(&an->grow_lock);
-	return added;
-}
-
-/* Take a tree off the list. Return: was it there? The reference is the caller's. */
-static bool grow_unlist(struct aggnet_net *an, struct aggnet_tree *tree)
-{
-	bool listed;
-
-	spin_lock_bh(&an->grow_lock);
-	listed = !list_empty(&tree->grow.list);
-	list_del_init(&tree->grow.list);
-	spin_unlock_bh(&an->grow_lock);
-	return listed;
-}
-
-static struct aggnet_tree *grow_next(struct aggnet_net *an)
-{
-	struct aggnet_tree *tree;
-
-	spin_lock_bh(&an->grow_lock);
-	tree = list_first_entry_or_null(&an->grow_list, struct aggnet_tree,
-					grow.list);
-	if (tree)
-		list_del_init(&tree->grow.list);
-	spin_unlock_bh(&an->grow_lock);
-	return tree;
-}
-
-/*
- * One step of the tree that has waited longest. The rest waits behind the work
- * items of other namespaces. The last reference may end the wait of the
- * namespace's end, which then waits for this work item (aggnet_tree_stop()).
- */
-static void tree_grow_work(struct work_struct *work)
-{
-	struct aggnet_net *an = container_of(work, struct aggnet_net,
-					     grow_work);
-	struct aggnet_tree *tree = grow_next(an);
-
-	if (!tree)
-		return;
-	tree_grow(tree);
-	aggnet_tree_put(tree);
-	queue_work(grow_wq, &an->grow_work);
-}
-
-/*
- * Return: may growth bring chunks soon? Growth that waits for memory, or behind
- * other trees that do, may not.
- */
-static bool tree_queue_grow(struct aggnet_tree *tree)
-{
-	unsigned long soon = tree->grow.asked + TREE_GROW_SOON;
-
-	if (!grow_list(tree->an, tree)) {
-		if (!time_before(jiffies, soon))
-			return false;
-		/* The timer that is armed may be of an earlier request. */
-		aggnet_timers_tree(tree, soon - jiffies);
-		return true;
-	}
-	tree->grow.asked = jiffies;
-	queue_work(grow_wq, &tree->an->grow_work);
-	aggnet_timers_tree(tree, TREE_GROW_SOON);
-	return true;
-}
-
-void aggnet_tree_start(struct aggnet_net *an)
-{
-	spin_lock_init(&an->grow_lock);
-	INIT_LIST_HEAD(&an->grow_list);
-	INIT_WORK(&an->grow_work, tree_grow_work);
-}
-
-void aggnet_tree_stop(struct aggnet_net *an)
-{
-	cancel_work_sync(&an->grow_work);
-}
-
 static void tree_queue_release(struct aggnet_tree *tree)
 {
 	if (queue_work(tree_wq, &tree->release_work))
@@ -313,7 +124,7 @@ static void tree_more_work(struct work_struct *work)
 	struct aggnet_run run;
 
 	aggnet_run_begin(tree, &run);
-	if (!tree_ended(tree)) {
+	if (tree->state < AGGNET_TREE_DONE) {
 		if (aggnet_tree_sorted(tree))
 			aggnet_sorted_go_on(tree, &run);
 		aggnet_uplink_go_on(tree, &run);
@@ -353,7 +164,7 @@ void aggnet_tree_press(struct aggnet_tree *tree, struct aggnet_run *run,
 
 	if (tree->dead)
 		return;
-	if (tree_can_grow(tree) && tree_queue_grow(tree))
+	if (aggnet_growth_ask(tree))
 		return;
 	if (!tree->pressure && t->keys &&
 	    (refused || t->free < t->chunks / 2)) {
@@ -594,7 +405,7 @@ static int tree_charge(struct aggnet_tree *tree, u64 bytes,
 {
 	if (!aggnet_memory_charge(tree->an, bytes))
 		return tree_refuse(aggnet_memory_room(tree->an, bytes), extack);
-	tree_charged(tree, bytes);
+	aggnet_tree_charged(tree, bytes);
 	return 0;
 }
 
@@ -623,7 +434,7 @@ static int tree_start_chunks(struct aggnet_tree *tree,
 	start = min_t(u64, max_t(u32, tree_chunks_min(tree),
 				 TREE_CHUNKS_START),
 		      tree->conf.memory / AGGNET_CHUNK);
-	if (tree_add_chunks(tree, start, &err) >= tree_chunks_min(tree))
+	if (aggnet_growth_add(tree, start, &err) >= tree_chunks_min(tree))
 		return 0;
 	if (err != -ENOSPC)
 		return err;
@@ -901,9 +712,7 @@ void aggnet_tree_kill(struct aggnet_tree *tree, enum aggnet_reason reason)
 	if (!tree->conf.forward_only)
 		tree_tell_all(tree);
 	aggnet_timers_stop(tree);
-	/* Growth that runs adds nothing to a dead tree, and is not waited for. */
-	if (grow_unlist(tree->an, tree))
-		aggnet_tree_put(tree);
+	aggnet_growth_cancel(tree);
 	if (cancel_work_sync(&tree->release_work))
 		aggnet_tree_put(tree);
 	if (cancel_work_sync(&tree->more_work))

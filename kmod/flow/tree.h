@@ -287,10 +287,8 @@ struct aggnet_tree {
 	struct work_struct more_work;
 };
 
-int aggnet_tree_init(void);	/* module: the work queue that frees trees */
+int aggnet_tree_init(void);	/* module: the work queues of trees */
 void aggnet_tree_exit(void);	/* after every namespace has gone */
-void aggnet_tree_start(struct aggnet_net *an);	/* growth of its trees */
-void aggnet_tree_stop(struct aggnet_net *an);	/* after the last of them is freed */
 
 /* --- configuration (process context, an->lock held unless said otherwise) - */
 
@@ -491,6 +489,8 @@ void aggnet_tree_done(struct aggnet_tree *tree, struct aggnet_run *run);
 void aggnet_tree_abort(struct aggnet_tree *tree, struct aggnet_run *run,
 		       enum aggnet_reason reason, __be32 origin, __be32 about,
 		       u32 missing);
+/* Memory of the tree was charged: its own account. */
+void aggnet_tree_charged(struct aggnet_tree *tree, u64 bytes);
 /* Raise the event of a newer epoch, once. */
 void aggnet_tree_tell_epoch(struct aggnet_tree *tree, struct aggnet_run *run);
 /* Hold passed: stop waiting for children that have not bound. */

@@ -9,6 +9,7 @@
 #include <linux/skbuff.h>
 
 #include "core/codec.h"
+#include "flow/growth.h"
 #include "mem.h"
 #include "records.h"
 #include "world.h"
@@ -493,7 +494,7 @@ void world_start(const struct world_conf *conf, u64 seed)
 
 		*n = (struct node) { .attempt = 1 };
 		n->an.stats = &n->stats;
-		aggnet_tree_start(&n->an);
+		aggnet_growth_start(&n->an);
 		n->an.identity = htonl(IDENTITY + i);
 		n->an.fault = AGGNET_FAULT_NONE;
 		n->writes = i > ACCEPTOR || conf->acceptor_writes;
@@ -515,7 +516,7 @@ void world_end(void)
 	for (i = 0; i < WORLD_NODES; i++) {
 		INSIST(!atomic64_read(&world.node[i].an.memory_used),
 		       "memory is still accounted");
-		aggnet_tree_stop(&world.node[i].an);
+		aggnet_growth_stop(&world.node[i].an);
 	}
 	aggnet_tree_exit();
 	INSIST(!shim_alloc_live, "memory is lost");
