@@ -10,7 +10,7 @@
 #include "core/codec.h"
 #include "flow/channel.h"
 #include "flow/host.h"
-#include "flow/sorted.h"
+#include "flow/store_runs.h"
 #include "flow/tree.h"
 
 #define CHILD_TARGET	64	/* credits of one child, at most */

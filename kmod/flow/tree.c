@@ -14,7 +14,7 @@
 #include "flow/growth.h"
 #include "flow/host.h"
 #include "flow/local.h"
-#include "flow/sorted.h"
+#include "flow/store_runs.h"
 #include "flow/timers.h"
 #include "flow/tree.h"
 #include "mem.h"

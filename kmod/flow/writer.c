@@ -7,7 +7,7 @@
 
 #include "flow/channel.h"
 #include "flow/local.h"
-#include "flow/sorted.h"
+#include "flow/store_runs.h"
 #include "flow/tree.h"
 
 int aggnet_tree_join_writer(struct aggnet_tree *tree,

@@ -6,7 +6,7 @@
 #include <linux/skbuff.h>
 
 #include "flow/channel.h"
-#include "flow/sorted.h"
+#include "flow/store_runs.h"
 #include "world.h"
 
 #define SLOTS_MAX	64	/* of children; others are served in parts */

@@ -2,8 +2,8 @@
 /* Sorted trees: runs of contributors in place of the table; all under the
  * tree's lock but for size, bytes and init.
  */
-#ifndef _AGGNET_SORTED_H
-#define _AGGNET_SORTED_H
+#ifndef _AGGNET_STORE_RUNS_H
+#define _AGGNET_STORE_RUNS_H
 
 #include "flow/tree.h"
 
@@ -45,4 +45,4 @@ void aggnet_sorted_go_on(struct aggnet_tree *tree, struct aggnet_run *run);
 void aggnet_sorted_reclaim(struct aggnet_tree *tree, struct aggnet_run *run);
 void aggnet_sorted_moved(struct aggnet_tree *tree, struct aggnet_run *run);
 
-#endif /* _AGGNET_SORTED_H */
+#endif /* _AGGNET_STORE_RUNS_H */

@@ -7,7 +7,7 @@
 #include <linux/skbuff.h>
 
 #include "flow/local.h"
-#include "flow/sorted.h"
+#include "flow/store_runs.h"
 
 static u32 sorted_planned(const struct aggnet_tree *tree)
 {
