@@ -10,10 +10,9 @@
 #include "core/codec.h"
 #include "flow/channel.h"
 #include "flow/host.h"
-#include "flow/store_runs.h"
 #include "flow/tree.h"
 
-#define CHILD_TARGET	64	/* credits of one child, at most */
+#define CHILD_REFUSED	(3 * HZ)	/* it asks again before */
 #define CHILD_SCAN	256	/* slots that one run looks at */
 #define CHILD_LOOKS	4	/* or this part of them, for silence, ... */
 #define CHILD_LOOK_MAX	4096	/* ... at most: 60000 instructions */
@@ -161,8 +160,13 @@ static bool child_fits(const struct aggnet_tree *tree, __be32 id)
 	if (tree->acceptor.bound_total + aggnet_acceptor_due(tree) >
 	    tree->acceptor.mask / 2)
 		return false;
-	return aggnet_tree_sorted(tree) ? aggnet_sorted_fits(tree) :
-	       aggnet_tree_room(tree, 0) >= tree->packet.chunks;
+	return tree->store.ops->fits(tree, NULL);
+}
+
+bool aggnet_acceptor_refuses(const struct aggnet_tree *tree)
+{
+	return tree->acceptor.refused &&
+	       time_before(jiffies, tree->acceptor.refused_at + CHILD_REFUSED);
 }
 
 /*
@@ -214,15 +218,10 @@ void aggnet_acceptor_send_rst(struct aggnet_tree *tree,
 	child_reply(tree, pkt, AGGNET_RST, 0, &body, sizeof(body), run);
 }
 
-static u32 child_outstanding(const struct aggnet_child *c)
-{
-	return c->credit - AGGNET_SEQ_FIRST - c->received;
-}
-
 /* A child without credit has a claim on the next: others' idle ones do not. */
 static void child_count_dry(struct aggnet_tree *tree, struct aggnet_child *c)
 {
-	bool dry = !c->finished && !child_outstanding(c);
+	bool dry = !c->finished && !aggnet_child_outstanding(c);
 
 	if (c->no_credit != dry) {
 		c->no_credit = dry;
@@ -230,66 +229,19 @@ static void child_count_dry(struct aggnet_tree *tree, struct aggnet_child *c)
 	}
 }
 
-/*
- * Credits that there is memory for. But for a child's own claim, one is left to
- * a child that was refused: it asks again, and an idle sibling must not have
- * taken what was freed for it.
- */
-static u32 child_room(const struct aggnet_tree *tree,
-		      const struct aggnet_child *c)
-{
-	u32 room = aggnet_tree_room(tree, c->no_credit) /
-		   tree->packet.chunks;
-
-	return room - (room > c->no_credit && aggnet_tree_refuses(tree));
-}
-
-/*
- * Grant what memory already held can back: an equal share of the chunks but for
- * two packets' worth, which no idle credit may claim, and never beyond
- * the window. A child left without any is starved; pressure will free
- * chunks and aggnet_acceptor_feed() comes back to it.
- */
-static void child_grant_chunks(struct aggnet_tree *tree, struct aggnet_child *c,
-			       struct aggnet_run *run)
-{
-	u32 all = tree->store.table.chunks / tree->packet.chunks - 2;
-	u32 share = all / max(tree->conf.contributors, tree->acceptor.bound);
-	u32 have = child_outstanding(c);
-	u32 room = child_room(tree, c);
-	u32 target, more;
-
-	target = clamp_t(u32, share, 1, CHILD_TARGET);
-	more = target > have ? min(target - have, room) : 0;
-	more = min(more, AGGNET_WINDOW - 1 - (c->credit - c->win.cum));
-	c->credit += more;
-	tree->acceptor.credits += more;
-	child_count_dry(tree, c);
-	if (target > have + more)
-		aggnet_tree_press(tree, run, !(have + more));
-}
-
-/* The same of the room in its run. */
-static void child_grant_run(struct aggnet_tree *tree, struct aggnet_child *c)
-{
-	u32 more = aggnet_sorted_more(tree, c);
-
-	c->credit += more;
-	tree->acceptor.credits += more;
-}
-
 static void child_grant(struct aggnet_tree *tree, struct aggnet_child *c,
 			struct aggnet_run *run)
 {
 	bool starved;
+	u32 more;
 
 	if (c->finished)
 		return;
-	if (aggnet_tree_sorted(tree))
-		child_grant_run(tree, c);
-	else
-		child_grant_chunks(tree, c, run);
-	starved = !child_outstanding(c);
+	more = tree->store.ops->grant(tree, c, run);
+	c->credit += more;
+	tree->acceptor.credits += more;
+	child_count_dry(tree, c);
+	starved = !aggnet_child_outstanding(c);
 	if (c->waits_for_credit != starved) {
 		c->waits_for_credit = starved;
 		tree->acceptor.waits_for_credit += starved ? 1 : -1;
@@ -375,26 +327,6 @@ static bool open_entitled(const struct aggnet_tree *tree,
 				      !child_list_kept(tree));
 }
 
-/*
- * There is no room for a child that may bind here. What is held leaves to make
- * some, and the child asks again. A sorted tree's runs are fixed: if its transfer
- * comes to nothing, that is why.
- */
-static void child_roomless(struct aggnet_tree *tree, __be32 id,
-			   struct aggnet_run *run)
-{
-	if (aggnet_tree_sorted(tree)) {
-		if (aggnet_tree_is_receiver(tree))
-			tree->acceptor.refused_child = id;
-		return;
-	}
-	tree->acceptor.refused = true;
-	tree->acceptor.refused_at = jiffies;
-	aggnet_tree_press(tree, run, true);
-	if (aggnet_tree_may_emit(tree))
-		aggnet_uplink_push(tree, run);
-}
-
 /* No end is further up than the receiver: its room is the last. */
 static void open_roomless(struct aggnet_tree *tree,
 			  const struct aggnet_pkt *pkt,
@@ -402,7 +334,7 @@ static void open_roomless(struct aggnet_tree *tree,
 {
 	if (aggnet_tree_is_receiver(tree) && tree->acceptor.open &&
 	    pkt->flags & AGGNET_F_ANY && !child_fits(tree, pkt->src))
-		child_roomless(tree, pkt->src, run);
+		tree->store.ops->refuse(tree, pkt->src, run);
 }
 
 static void open_check(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
@@ -525,8 +457,6 @@ static struct aggnet_child *child_bind(struct aggnet_tree *tree,
 	c->credit = AGGNET_SEQ_FIRST;
 	aggnet_rxwin_init(&c->win, AGGNET_SEQ_FIRST);
 	extra = child_extra(tree, c->id);
-	if (aggnet_tree_sorted(tree))
-		aggnet_sorted_bind(tree, c, extra);
 	tree->acceptor.unplanned += extra;
 	if (extra)
 		tree->acceptor.refused = false;
@@ -537,7 +467,7 @@ static struct aggnet_child *child_bind(struct aggnet_tree *tree,
 	tree->acceptor.told += c->sources;
 	tree->acceptor.bound++;
 	tree->acceptor.bound_total++;
-	aggnet_tree_expect(tree);
+	tree->store.ops->bind(tree, c, extra);
 	child_count_dry(tree, c);
 	tree->acceptor.bound_at = jiffies;
 	tree->acceptor.refused_child = 0;	/* one that still is asks again */
@@ -609,7 +539,7 @@ static struct aggnet_child *child_of(struct aggnet_tree *tree,
 		tree->acceptor.refusals += child_extra(tree, pkt->src);
 		/* An end that goes to sleep needs no room. */
 		if (pkt->type == AGGNET_PROBE)
-			child_roomless(tree, pkt->src, run);
+			tree->store.ops->refuse(tree, pkt->src, run);
 	}
 	return NULL;
 }
@@ -629,7 +559,7 @@ static bool data_ok(const struct aggnet_tree *tree,
 		return false;
 	}
 	if (!records || len > tree->packet.max_taken ||
-	    !data->weight == aggnet_tree_sorted(tree) ||
+	    !data->weight == tree->store.ops->weighs ||
 	    be64_to_cpu(data->represents) < records ||
 	    aggnet_parse_records(&tree->conf.shape, false,
 				 pkt->body + sizeof(*data), len,
@@ -637,20 +567,6 @@ static bool data_ok(const struct aggnet_tree *tree,
 		aggnet_stat_inc(tree->an, drop_body);
 		return false;
 	}
-	return true;
-}
-
-/* Return: false if it was not merged, and there is an end to it all. */
-static bool child_merge(struct aggnet_tree *tree, struct aggnet_child *c,
-			const struct aggnet_pkt *pkt, struct aggnet_run *run)
-{
-	const struct aggnet_data *data = (const void *)pkt->body;
-
-	if (aggnet_tree_sorted(tree))
-		return aggnet_sorted_data(tree, c, pkt, run);
-	aggnet_tree_merge(tree, run, pkt->body + sizeof(*data),
-			  be16_to_cpu(data->records),
-			  be64_to_cpu(data->represents), false);
 	return true;
 }
 
@@ -669,18 +585,15 @@ static void child_data(struct aggnet_tree *tree, struct aggnet_child *c,
 		aggnet_stat_inc(tree->an, drop_window);
 		break;
 	case AGGNET_SEQ_NEW:
-		if (!data_ok(tree, c, pkt) || !child_merge(tree, c, pkt, run))
+		if (!data_ok(tree, c, pkt) ||
+		    !tree->store.ops->merge(tree, c, pkt, run))
 			return;
 		aggnet_rxwin_mark(&c->win, seq);
 		c->received++;
 		tree->acceptor.credits--;
 		child_count_dry(tree, c);
 		tree->count.packets_in++;
-		/* It may have taken less than its credit had reserved. */
-		if (unlikely(tree->acceptor.waits_for_credit) &&
-		    !aggnet_tree_sorted(tree) &&
-		    aggnet_tree_room(tree, 1) >= tree->packet.chunks)
-			aggnet_acceptor_feed(tree, run);
+		tree->store.ops->moved(tree, run);
 		break;
 	}
 	if (answer)
@@ -712,15 +625,15 @@ static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
 				  aggnet_tree_self(tree), c->id, 0);
 		return;
 	}
-	tree->acceptor.credits -= child_outstanding(c);
-	c->credit -= child_outstanding(c);
+	tree->acceptor.credits -= aggnet_child_outstanding(c);
+	c->credit -= aggnet_child_outstanding(c);
 	if (c->waits_for_credit) {
 		c->waits_for_credit = false;
 		tree->acceptor.waits_for_credit--;
 	}
 	c->finished = true;
 	child_count_dry(tree, c);
-	if (aggnet_tree_sorted(tree) && !aggnet_sorted_fin(tree, c, pkt, run))
+	if (!tree->store.ops->fin(tree, c, be32_to_cpu(fin->weight), run))
 		return;
 	tree->acceptor.bound--;
 	child_expect(tree, c, be32_to_cpu(fin->weight));
@@ -788,11 +701,10 @@ void aggnet_acceptor_feed(struct aggnet_tree *tree, struct aggnet_run *run)
 			a->unfed = true;
 			break;
 		}
-		if (aggnet_tree_sorted(tree)) {
-			if (!aggnet_sorted_more(tree, c))
-				continue;
-		} else if (aggnet_tree_room(tree, 1) < tree->packet.chunks) {
-			break;
+		if (!tree->store.ops->fits(tree, c)) {
+			if (tree->store.ops->shared)
+				break;
+			continue;
 		}
 		pkt.src = c->id;
 		pkt.src_nonce = c->nonce;

@@ -26,7 +26,7 @@ struct aggnet_run;
  * @credit: granted, exclusive
  * @received: DATA merged
  * @sources: that its flow will contain, as it told last
- * @run: of a sorted tree, which run its records are
+ * @run: which run its records are, if the store has runs
  * @stamp: the newest of its packets' stamps
  * @fewest: sources that it ever told
  * @heard: jiffies of the last sign of life
@@ -47,6 +47,12 @@ struct aggnet_child {
 	u32 fewest;
 	unsigned long heard;
 };
+
+/* Credits that it has not used. */
+static inline u32 aggnet_child_outstanding(const struct aggnet_child *c)
+{
+	return c->credit - AGGNET_SEQ_FIRST - c->received;
+}
 
 /**
  * struct aggnet_acceptor - acceptor's half of all channels of a tree
@@ -274,6 +280,8 @@ u16 aggnet_put_abort(const struct aggnet_tree *tree,
 /* Up to @max names behind the fixed part of a body are added to those lost here. */
 void aggnet_acceptor_names(struct aggnet_tree *tree,
 			   const struct aggnet_pkt *pkt, size_t fixed, u32 max);
+/* Does an unplanned child that found no room still ask for a credit? */
+bool aggnet_acceptor_refuses(const struct aggnet_tree *tree);
 /* Planned children that have not bound. */
 u32 aggnet_acceptor_due(const struct aggnet_tree *tree);
 /* Those on the list that never bound here are lost; those that bound are not. */

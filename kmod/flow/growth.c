@@ -93,7 +93,7 @@ static void growth_run(struct aggnet_tree *tree)
 	tree->grow.again = jiffies + GROWTH_AGAIN;
 	/* Chunks came, or none: those that wait for room relied on them. */
 	if (tree->state < AGGNET_TREE_DONE) {
-		aggnet_tree_relieve(tree, &run);
+		tree->store.ops->relieve(tree, &run);
 		if (aggnet_tree_may_emit(tree))
 			aggnet_uplink_push(tree, &run);
 	}

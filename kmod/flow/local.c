@@ -59,7 +59,7 @@ __poll_t aggnet_tree_poll(struct aggnet_tree *tree, struct aggnet_local *local)
 		mask = aggnet_reader_may_read(tree) ? EPOLLIN | EPOLLRDNORM : 0;
 	else if (tree->state == AGGNET_TREE_DONE)
 		mask = EPOLLIN | EPOLLRDNORM | EPOLLRDHUP | EPOLLHUP;
-	else if (!local->shut && aggnet_writer_may_write(tree, local, &run))
+	else if (!local->shut && tree->store.ops->room(tree, local, true, &run))
 		mask = EPOLLOUT | EPOLLWRNORM;
 	aggnet_run_end(tree, &run);
 	return mask;

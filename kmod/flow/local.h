@@ -12,7 +12,7 @@ struct aggnet_tree;
 /**
  * struct aggnet_local - a local process of a tree; under the tree's lock
  * @list: in tree->local.list as long as it has joined
- * @run: how many writers of the tree joined before it; so its run, if sorted
+ * @run: how many writers of the tree joined before it; so its run, if the store has runs
  * @shut: a writer that will give no more
  */
 struct aggnet_local {
@@ -23,9 +23,5 @@ struct aggnet_local {
 
 /* Is there something for the reader: records, or the end mark? */
 bool aggnet_reader_may_read(const struct aggnet_tree *tree);
-/* Is there room for more of a writer? If not, ask for some: it waits for that. */
-bool aggnet_writer_may_write(struct aggnet_tree *tree,
-			     const struct aggnet_local *local,
-			     struct aggnet_run *run);
 
 #endif /* _AGGNET_LOCAL_H */

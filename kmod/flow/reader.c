@@ -68,15 +68,11 @@ static int reader_end(struct aggnet_tree *tree, struct aggnet_msg *msg,
 
 bool aggnet_reader_may_read(const struct aggnet_tree *tree)
 {
+	if (aggnet_tree_keys(tree))
+		return tree->store.ops->ready(tree);
 	/* Another thread may still fail to copy out what it has read. */
-	if (tree->local.taking && !aggnet_tree_keys(tree))
-		return false;
-	if (aggnet_tree_sorted(tree) && aggnet_tree_keys(tree))
-		return tree->store.runs.ready;
-	return tree->state == AGGNET_TREE_CLOSING ||
-	       tree->state == AGGNET_TREE_DONE ||
-	       (tree->pressure && tree->store.table.keys) ||
-	       aggnet_table_ripe(&tree->store.table);
+	return !tree->local.taking && (tree->state == AGGNET_TREE_CLOSING ||
+				       tree->state == AGGNET_TREE_DONE);
 }
 
 /* What one run of the lock may take. Return: its bytes */
@@ -86,9 +82,9 @@ static u32 reader_take(struct aggnet_tree *tree, u8 *buf, size_t len,
 	u64 represents;
 	u32 used;
 
-	used = aggnet_tree_pack(tree, buf, len,
-				aggnet_accum_reads(&tree->conf.shape), n,
-				&represents);
+	used = tree->store.ops->pack(tree, buf, len,
+				     aggnet_accum_reads(&tree->conf.shape), n,
+				     &represents);
 	tree->books.delivered += represents;
 	tree->count.records_out += *n;
 	return used;
@@ -122,7 +118,7 @@ static int reader_records(struct aggnet_tree *tree, struct aggnet_msg *msg,
 		msg->records += n;
 	}
 	if (tree->state < AGGNET_TREE_DONE)
-		aggnet_tree_reclaim(tree, run);
+		tree->store.ops->reclaim(tree, run);
 	return used;
 }
 

@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sorted trees: runs of contributors in place of the table: how much memory
- * each has, when all of them are there, what a child may send.
+/* Store of trees whose contributors send their keys in order: a run for each of
+ * them, of memory that it alone has: how much, when all runs are there, what each
+ * may send.
  */
 #include <linux/jiffies.h>
 #include <linux/log2.h>
 #include <linux/skbuff.h>
 
+#include "flow/channel.h"
 #include "flow/local.h"
-#include "flow/store_runs.h"
+#include "flow/store.h"
+#include "flow/tree.h"
 
-static u32 sorted_planned(const struct aggnet_tree *tree)
+static u32 runs_planned(const struct aggnet_tree *tree)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
 
 	return conf->contributors - !!conf->writers + conf->writers;
+}
+
+static u32 runs_slots(const struct aggnet_tree *tree)
+{
+	return runs_planned(tree) * tree->store.slots +
+	       tree->store.extras * tree->store.extra_slots;
 }
 
 /*
@@ -22,12 +31,12 @@ static u32 sorted_planned(const struct aggnet_tree *tree)
  * a tree of at most w - 1 ends without records of their own above w sources, so
  * at most 2w - 2 unplanned children come in its subtree's place or beside it.
  */
-bool aggnet_sorted_size(struct aggnet_tree *tree)
+static u64 runs_size(struct aggnet_tree *tree)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
 	u32 stride = aggnet_runs_stride(tree->packet.max_taken);
 	u32 fit = (u32)min_t(u64, conf->memory, S32_MAX) / stride;
-	u32 planned = sorted_planned(tree);
+	u32 planned = runs_planned(tree);
 	u32 extra = 2 * (conf->sources - conf->contributors);
 	u32 spare = min_t(u64, (u64)AGGNET_RUN_MIN * extra, fit / 2);
 	u32 slots = AGGNET_RUN_MAX;
@@ -35,34 +44,22 @@ bool aggnet_sorted_size(struct aggnet_tree *tree)
 	while (slots > AGGNET_RUN_MIN && (u64)planned * slots + spare > fit)
 		slots /= 2;
 	if ((u64)planned * slots > fit)
-		return false;
+		return 0;
 	spare = fit - planned * slots;
 	tree->store.slots = slots;
 	tree->store.extras = min_t(u32, extra, spare / AGGNET_RUN_MIN);
 	tree->store.extra_slots = AGGNET_RUN_MAX;
 	while ((u64)tree->store.extras * tree->store.extra_slots > spare)
 		tree->store.extra_slots /= 2;
-	return true;
-}
-
-static u32 sorted_slots(const struct aggnet_tree *tree)
-{
-	return sorted_planned(tree) * tree->store.slots +
-	       tree->store.extras * tree->store.extra_slots;
-}
-
-u64 aggnet_sorted_bytes(const struct aggnet_tree *tree)
-{
-	return aggnet_runs_size(&tree->conf.shape,
-				sorted_planned(tree) + tree->store.extras,
-				sorted_slots(tree), tree->packet.max_taken);
+	return aggnet_runs_size(&conf->shape, planned + tree->store.extras,
+				runs_slots(tree), tree->packet.max_taken);
 }
 
 /*
  * With the sources of all runs whose weight is known none is missing: from now on
  * no other child is taken.
  */
-static void sorted_cover(struct aggnet_tree *tree)
+static void runs_cover(struct aggnet_tree *tree)
 {
 	struct aggnet_runs *runs = &tree->store.runs;
 
@@ -72,15 +69,15 @@ static void sorted_cover(struct aggnet_tree *tree)
 	aggnet_runs_close(runs);
 }
 
-int aggnet_sorted_init(struct aggnet_tree *tree)
+static int runs_init(struct aggnet_tree *tree)
 {
 	struct aggnet_runs *runs = &tree->store.runs;
 	u32 i;
 	int err;
 
 	err = aggnet_runs_init(runs, &tree->conf.shape,
-			       sorted_planned(tree) + tree->store.extras,
-			       sorted_slots(tree), tree->packet.max_taken);
+			       runs_planned(tree) + tree->store.extras,
+			       runs_slots(tree), tree->packet.max_taken);
 	if (err)
 		return err;
 	/* All writers are one source. */
@@ -88,17 +85,37 @@ int aggnet_sorted_init(struct aggnet_tree *tree)
 		aggnet_runs_begin(runs, tree->store.slots, 0, true);
 		aggnet_runs_weigh(runs, i, !i);
 	}
-	sorted_cover(tree);
+	runs_cover(tree);
 	return 0;
 }
 
-bool aggnet_sorted_fits(const struct aggnet_tree *tree)
+/* All of it was there from the start. */
+static int runs_fill(struct aggnet_tree *tree)
 {
-	return tree->acceptor.unplanned < tree->store.extras;
+	return 0;
 }
 
-void aggnet_sorted_bind(struct aggnet_tree *tree, struct aggnet_child *c,
-			bool extra)
+static void runs_free(struct aggnet_tree *tree)
+{
+	struct aggnet_runs runs;
+
+	spin_lock_bh(&tree->lock);
+	runs = tree->store.runs;
+	memset(&tree->store.runs, 0, sizeof(tree->store.runs));
+	spin_unlock_bh(&tree->lock);
+	aggnet_runs_free(&runs);
+}
+
+/* Runs are fixed: if the transfer comes to nothing, that is why. */
+static void runs_refuse(struct aggnet_tree *tree, __be32 id,
+			struct aggnet_run *run)
+{
+	if (aggnet_tree_is_receiver(tree))
+		tree->acceptor.refused_child = id;
+}
+
+static void runs_bind(struct aggnet_tree *tree, struct aggnet_child *c,
+		      bool extra)
 {
 	u32 slots = extra ? tree->store.extra_slots : tree->store.slots;
 	int run;
@@ -109,25 +126,38 @@ void aggnet_sorted_bind(struct aggnet_tree *tree, struct aggnet_child *c,
 	WARN_ON_ONCE(run < 0);
 }
 
-u32 aggnet_sorted_more(const struct aggnet_tree *tree,
-		       const struct aggnet_child *c)
+/* Packets by which a credit may grow: none, or half of the child's run at least. */
+static u32 runs_more(const struct aggnet_tree *tree,
+		     const struct aggnet_child *c)
 {
 	u32 more = aggnet_runs_limit(&tree->store.runs, c->run) - c->credit;
 
 	return more > tree->store.runs.run[c->run].mask / 2 ? more : 0;
 }
 
-static bool sorted_broken(struct aggnet_tree *tree,
-			  const struct aggnet_child *c,
-			  struct aggnet_run *run)
+static bool runs_fits(const struct aggnet_tree *tree,
+		      const struct aggnet_child *c)
+{
+	return c ? runs_more(tree, c) :
+		   tree->acceptor.unplanned < tree->store.extras;
+}
+
+static u32 runs_grant(struct aggnet_tree *tree, const struct aggnet_child *c,
+		      struct aggnet_run *run)
+{
+	return runs_more(tree, c);
+}
+
+static bool runs_broken(struct aggnet_tree *tree,
+			const struct aggnet_child *c, struct aggnet_run *run)
 {
 	aggnet_tree_abort(tree, run, AGGNET_R_PROTOCOL, aggnet_tree_self(tree),
 			  c->id, 0);
 	return false;
 }
 
-static bool sorted_weigh(struct aggnet_tree *tree,
-			 const struct aggnet_child *c, u32 weight)
+static bool runs_weigh(struct aggnet_tree *tree, const struct aggnet_child *c,
+		       u32 weight)
 {
 	/*
 	 * A source that is not among its own may come here from now on. Where one
@@ -138,11 +168,11 @@ static bool sorted_weigh(struct aggnet_tree *tree,
 		tree->acceptor.bound_at = jiffies;
 	if (!aggnet_runs_weigh(&tree->store.runs, c->run, weight))
 		return false;
-	sorted_cover(tree);
+	runs_cover(tree);
 	return true;
 }
 
-static void sorted_fault(struct aggnet_tree *tree)
+static void runs_fault(struct aggnet_tree *tree)
 {
 	u32 fault = aggnet_tree_fault(tree);
 
@@ -150,56 +180,23 @@ static void sorted_fault(struct aggnet_tree *tree)
 		tree->store.runs.fault = fault;
 }
 
-bool aggnet_sorted_data(struct aggnet_tree *tree, struct aggnet_child *c,
-			const struct aggnet_pkt *pkt, struct aggnet_run *run)
+static bool runs_merge(struct aggnet_tree *tree, const struct aggnet_child *c,
+		       const struct aggnet_pkt *pkt, struct aggnet_run *run)
 {
 	const struct aggnet_data *data = (const void *)pkt->body;
 	u64 represents = be64_to_cpu(data->represents);
 
-	sorted_fault(tree);
+	runs_fault(tree);
 	if (aggnet_runs_store(&tree->store.runs, c->run, be32_to_cpu(data->seq),
 			      pkt->body + sizeof(*data),
 			      pkt->length - sizeof(*data), represents) ||
-	    !sorted_weigh(tree, c, be16_to_cpu(data->weight)))
-		return sorted_broken(tree, c, run);
+	    !runs_weigh(tree, c, be16_to_cpu(data->weight)))
+		return runs_broken(tree, c, run);
 	aggnet_tree_count(tree, be16_to_cpu(data->records), represents);
-	aggnet_sorted_moved(tree, run);
 	return true;
 }
 
-bool aggnet_sorted_fin(struct aggnet_tree *tree, struct aggnet_child *c,
-		       const struct aggnet_pkt *pkt, struct aggnet_run *run)
-{
-	const struct aggnet_fin *fin = (const void *)pkt->body;
-
-	if (!sorted_weigh(tree, c, be32_to_cpu(fin->weight)))
-		return sorted_broken(tree, c, run);
-	aggnet_runs_finish(&tree->store.runs, c->run);
-	aggnet_sorted_moved(tree, run);
-	return true;
-}
-
-int aggnet_sorted_write(struct aggnet_tree *tree, u32 run, const u8 *data,
-			u32 len, u32 records)
-{
-	int err;
-
-	sorted_fault(tree);
-	err = aggnet_runs_append(&tree->store.runs, run, data, len);
-	if (!err)
-		aggnet_tree_count(tree, records, records);
-	return err;
-}
-
-bool aggnet_sorted_writable(struct aggnet_tree *tree, u32 run)
-{
-	bool slack = aggnet_runs_slack(&tree->store.runs, run);
-
-	tree->store.full |= !slack;
-	return slack;
-}
-
-static bool sorted_wakes(const struct aggnet_tree *tree)
+static bool runs_wakes(const struct aggnet_tree *tree)
 {
 	u32 i;
 
@@ -210,29 +207,116 @@ static bool sorted_wakes(const struct aggnet_tree *tree)
 	return false;
 }
 
-void aggnet_sorted_reclaim(struct aggnet_tree *tree, struct aggnet_run *run)
+static void runs_reclaim(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	if (tree->acceptor.waits_for_credit)
 		aggnet_acceptor_feed(tree, run);
-	if (!tree->store.full || !sorted_wakes(tree))
+	if (!tree->store.full || !runs_wakes(tree))
 		return;
 	/* Writers that find no room say so again. */
 	tree->store.full = false;
 	run->wake = true;
 }
 
-void aggnet_sorted_moved(struct aggnet_tree *tree, struct aggnet_run *run)
+static void runs_moved(struct aggnet_tree *tree, struct aggnet_run *run)
 {
-	aggnet_sorted_reclaim(tree, run);
-	if (tree->local.reader &&
-	    (tree->store.runs.ready || !aggnet_runs_held(&tree->store.runs)))
+	struct aggnet_runs *runs = &tree->store.runs;
+
+	runs_reclaim(tree, run);
+	if (tree->local.reader && (runs->ready || !aggnet_runs_held(runs)))
 		run->wake = true;
 }
 
-void aggnet_sorted_go_on(struct aggnet_tree *tree, struct aggnet_run *run)
+static bool runs_fin(struct aggnet_tree *tree, const struct aggnet_child *c,
+		     u32 weight, struct aggnet_run *run)
+{
+	if (!runs_weigh(tree, c, weight))
+		return runs_broken(tree, c, run);
+	aggnet_runs_finish(&tree->store.runs, c->run);
+	runs_moved(tree, run);
+	return true;
+}
+
+static void runs_close(struct aggnet_tree *tree)
+{
+	aggnet_runs_close(&tree->store.runs);
+}
+
+static u32 runs_room(struct aggnet_tree *tree, const struct aggnet_local *local,
+		     bool poll, struct aggnet_run *run)
+{
+	const struct aggnet_runs *runs = &tree->store.runs;
+	u32 room = poll ? aggnet_runs_slack(runs, local->run) :
+			  aggnet_runs_space(runs, local->run);
+
+	tree->store.full |= !room;
+	return room;
+}
+
+static int runs_write(struct aggnet_tree *tree,
+		      const struct aggnet_local *local, const u8 *data,
+		      u32 len, u32 records, struct aggnet_run *run)
+{
+	int err;
+
+	runs_fault(tree);
+	err = aggnet_runs_append(&tree->store.runs, local->run, data, len);
+	if (!err)
+		aggnet_tree_count(tree, records, records);
+	return err;
+}
+
+static void runs_shut(struct aggnet_tree *tree,
+		      const struct aggnet_local *local)
+{
+	aggnet_runs_finish(&tree->store.runs, local->run);
+}
+
+static bool runs_ready(const struct aggnet_tree *tree)
+{
+	return tree->store.runs.ready;
+}
+
+static u32 runs_pack(struct aggnet_tree *tree, u8 *buf, u32 room,
+		     u32 max_records, u32 *records, u64 *represents)
+{
+	return aggnet_runs_pack(&tree->store.runs, buf, room, max_records,
+				records, represents);
+}
+
+/* No memory is waited for. */
+static void runs_relieve(struct aggnet_tree *tree, struct aggnet_run *run)
+{
+}
+
+static void runs_go_on(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	aggnet_runs_advance(&tree->store.runs);
-	aggnet_sorted_moved(tree, run);
+	runs_moved(tree, run);
 	if (aggnet_tree_may_emit(tree))
 		aggnet_uplink_push(tree, run);
 }
+
+const struct aggnet_store_ops aggnet_store_runs = {
+	.weighs = true,
+	.size = runs_size,
+	.init = runs_init,
+	.fill = runs_fill,
+	.free = runs_free,
+	.fits = runs_fits,
+	.refuse = runs_refuse,
+	.bind = runs_bind,
+	.grant = runs_grant,
+	.merge = runs_merge,
+	.fin = runs_fin,
+	.close = runs_close,
+	.room = runs_room,
+	.write = runs_write,
+	.shut = runs_shut,
+	.ready = runs_ready,
+	.pack = runs_pack,
+	.moved = runs_moved,
+	.reclaim = runs_reclaim,
+	.relieve = runs_relieve,
+	.go_on = runs_go_on,
+};

@@ -127,7 +127,7 @@ static void tree_expired(struct timer_list *timer)
 	    tree->state >= AGGNET_TREE_DONE)
 		goto out;
 	look = msecs_to_jiffies(conf->give_up_ms) / 8;
-	aggnet_tree_relieve(tree, &run);
+	tree->store.ops->relieve(tree, &run);
 	if (hold_passed(tree))
 		aggnet_tree_stall(tree, &run);
 	if (conf->hold_ms)

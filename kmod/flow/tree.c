@@ -14,14 +14,11 @@
 #include "flow/growth.h"
 #include "flow/host.h"
 #include "flow/local.h"
-#include "flow/store_runs.h"
 #include "flow/timers.h"
 #include "flow/tree.h"
 #include "mem.h"
 #include "trace.h"
 
-#define TREE_CHUNKS_START	32	/* chunks of a new tree, if it may */
-#define TREE_REFUSED		(3 * HZ)	/* a child asks again before */
 #define TREE_CREDITS_PART	4	/* of the memory: for credits of long packets */
 #define TREE_SLOTS_MIN		8	/* retransmit ring, powers of two */
 #define TREE_SLOTS_MAX		64
@@ -74,8 +71,7 @@ int aggnet_reason_errno(enum aggnet_reason reason)
 
 /* --- memory --------------------------------------------------------------- */
 
-/* Chunks that progress needs: a credit a contributor, two packets to emit. */
-static u32 tree_chunks_min(const struct aggnet_tree *tree)
+u32 aggnet_tree_chunks_min(const struct aggnet_tree *tree)
 {
 	return (tree->conf.contributors + 2) * tree->packet.chunks;
 }
@@ -84,30 +80,6 @@ void aggnet_tree_charged(struct aggnet_tree *tree, u64 bytes)
 {
 	tree->memory.charged += bytes;
 	tree->memory.most = max(tree->memory.most, tree->memory.charged);
-}
-
-/* Does a child or a writer have a claim on room that is not there? */
-static bool tree_lacks_room(const struct aggnet_tree *tree)
-{
-	bool claims = tree->acceptor.waits_for_credit ||
-		      tree->writers.joined > tree->writers.done;
-
-	return (claims && aggnet_tree_room(tree, 1) < tree->packet.chunks) ||
-	       (aggnet_tree_refuses(tree) &&
-		aggnet_tree_room(tree, 0) < tree->packet.chunks);
-}
-
-void aggnet_tree_relieve(struct aggnet_tree *tree, struct aggnet_run *run)
-{
-	if (aggnet_tree_sorted(tree))
-		return;
-	/* Growth that waits for memory may have brought some before. */
-	aggnet_tree_reclaim(tree, run);
-	if (!tree_lacks_room(tree))
-		return;
-	aggnet_tree_press(tree, run, true);
-	if (aggnet_tree_may_emit(tree))
-		aggnet_uplink_push(tree, run);
 }
 
 static void tree_queue_release(struct aggnet_tree *tree)
@@ -125,8 +97,7 @@ static void tree_more_work(struct work_struct *work)
 
 	aggnet_run_begin(tree, &run);
 	if (tree->state < AGGNET_TREE_DONE) {
-		if (aggnet_tree_sorted(tree))
-			aggnet_sorted_go_on(tree, &run);
+		tree->store.ops->go_on(tree, &run);
 		aggnet_uplink_go_on(tree, &run);
 		if (tree->acceptor.unfed)
 			aggnet_acceptor_feed(tree, &run);
@@ -157,97 +128,10 @@ static void tree_go_on(struct aggnet_tree *tree)
 		aggnet_tree_get(tree);
 }
 
-void aggnet_tree_press(struct aggnet_tree *tree, struct aggnet_run *run,
-		       bool refused)
-{
-	const struct aggnet_table *t = &tree->store.table;
-
-	if (tree->dead)
-		return;
-	if (aggnet_growth_ask(tree))
-		return;
-	if (!tree->pressure && t->keys &&
-	    (refused || t->free < t->chunks / 2)) {
-		tree->pressure = true;
-		run->wake = true;	/* a reader may take some */
-	}
-}
-
-u32 aggnet_tree_room(const struct aggnet_tree *tree, u32 own)
-{
-	const struct aggnet_acceptor *a = &tree->acceptor;
-	u32 due = tree->conf.contributors - (a->bound_total - a->unplanned);
-	u32 claimed = (a->credits + a->no_credit + due - own) *
-		      tree->packet.chunks;
-	u32 free = tree->store.table.free;
-
-	return free > claimed ? free - claimed : 0;
-}
-
-bool aggnet_tree_refuses(const struct aggnet_tree *tree)
-{
-	return tree->acceptor.refused &&
-	       time_before(jiffies, tree->acceptor.refused_at + TREE_REFUSED);
-}
-
-void aggnet_tree_reclaim(struct aggnet_tree *tree, struct aggnet_run *run)
-{
-	bool own = tree->acceptor.no_credit && !aggnet_tree_refuses(tree);
-	const struct aggnet_table *t = &tree->store.table;
-
-	if (aggnet_tree_sorted(tree)) {
-		aggnet_sorted_reclaim(tree, run);
-		return;
-	}
-	/* Of an empty table nothing can be emitted: the next refusal wakes anew. */
-	if (!t->keys ||
-	    (t->free >= t->chunks / 2 &&
-	     aggnet_tree_room(tree, own) >= tree->packet.chunks))
-		tree->pressure = false;
-	if (tree->acceptor.waits_for_credit)
-		aggnet_acceptor_feed(tree, run);
-	if (tree->writers.joined > tree->writers.done &&
-	    aggnet_tree_room(tree, 1) >= tree->packet.chunks)
-		run->wake = true;
-}
-
-/* Does what is held leave, whatever is still to be merged into it? */
-static bool tree_drains(const struct aggnet_tree *tree)
-{
-	return tree->state >= AGGNET_TREE_CLOSING || tree->flushing ||
-	       tree->pressure;
-}
-
 bool aggnet_tree_may_emit(const struct aggnet_tree *tree)
 {
-	if (!aggnet_tree_keys(tree) || tree->state >= AGGNET_TREE_WAITING)
-		return false;
-	if (aggnet_tree_sorted(tree))
-		return tree->store.runs.ready;
-	return tree_drains(tree) || aggnet_table_ripe(&tree->store.table);
-}
-
-u32 aggnet_tree_pack(struct aggnet_tree *tree, u8 *buf, u32 room,
-		     u32 max_records, u32 *records, u64 *represents)
-{
-	if (aggnet_tree_sorted(tree))
-		return aggnet_runs_pack(&tree->store.runs, buf, room,
-					max_records, records, represents);
-	if (tree_drains(tree))
-		return aggnet_table_pack(&tree->store.table, buf, room,
-					 max_records, records, represents);
-	return aggnet_table_pack_ripe(&tree->store.table, buf, room,
-				      max_records, records, represents);
-}
-
-void aggnet_tree_expect(struct aggnet_tree *tree)
-{
-	const struct aggnet_tree_conf *conf = &tree->conf;
-	u32 planned = conf->contributors - !!conf->writers;
-
-	if (conf->shape.layout == AGGNET_LAYOUT_DENSE)
-		tree->store.table.expected = conf->writers +
-			max(planned, tree->acceptor.bound_total);
+	return aggnet_tree_keys(tree) && tree->state < AGGNET_TREE_WAITING &&
+	       tree->store.ops->ready(tree);
 }
 
 u32 aggnet_tree_fault(struct aggnet_tree *tree)
@@ -265,20 +149,6 @@ void aggnet_tree_count(struct aggnet_tree *tree, u32 records, u64 represents)
 	aggnet_stat_add(tree->an, merged_records, records);
 }
 
-void aggnet_tree_merge(struct aggnet_tree *tree, struct aggnet_run *run,
-		       const u8 *data, u32 records, u64 represents, bool source)
-{
-	struct aggnet_table *t = &tree->store.table;
-
-	aggnet_table_merge(t, data, records, represents, source,
-			   aggnet_tree_fault(tree));
-	aggnet_tree_count(tree, records, represents);
-	if (t->free < t->chunks / 4)
-		aggnet_tree_press(tree, run, false);
-	if (tree->local.reader && aggnet_table_ripe(t))
-		run->wake = true;
-}
-
 /* --- lifecycle ------------------------------------------------------------- */
 
 /* What it takes in one packet, and so what a credit costs. */
@@ -289,11 +159,6 @@ static void tree_size_credit(struct aggnet_tree *tree, u32 payload)
 	tree->packet.max_taken = payload;
 	tree->packet.max_records = aggnet_max_records(shape, payload);
 	tree->packet.chunks = aggnet_table_chunks_per_packet(shape, payload);
-}
-
-static u64 tree_min_bytes(const struct aggnet_tree *tree)
-{
-	return (u64)tree_chunks_min(tree) * AGGNET_CHUNK;
 }
 
 /*
@@ -320,15 +185,16 @@ static int tree_size_flow(struct aggnet_tree *tree,
 	if (conf->forward_only)
 		return 0;
 	tree_size_credit(tree, aggnet_host_payload_max(tree->an));
-	if (tree_min_bytes(tree) > conf->memory / TREE_CREDITS_PART)
+	if ((u64)aggnet_tree_chunks_min(tree) * AGGNET_CHUNK >
+	    conf->memory / TREE_CREDITS_PART)
 		tree_size_credit(tree, AGGNET_PAYLOAD_USUAL);
 	payload = aggnet_host_payload(tree->an, conf->link_ifindex,
 				      aggnet_tree_receiver(tree),
 				      conf->filter_size);
 	tree->packet.max_payload = min(tree->packet.max_taken, payload);
 	tree->acceptor.mask = roundup_pow_of_two(2 * tree_ends(conf)) - 1;
-	if (aggnet_tree_sorted(tree) ? aggnet_sorted_size(tree) :
-	    tree_min_bytes(tree) <= conf->memory)
+	tree->store.bytes = tree->store.ops->size(tree);
+	if (tree->store.bytes)
 		return 0;
 	NL_SET_ERR_MSG_MOD(extack,
 			   "memory is too small for a credit for each contributor");
@@ -377,8 +243,7 @@ static u64 tree_overhead(const struct aggnet_tree *tree)
 
 	if (tree->conf.forward_only)
 		return bytes;
-	bytes += aggnet_tree_sorted(tree) ? aggnet_sorted_bytes(tree) :
-		 aggnet_table_overhead(tree->conf.memory);
+	bytes += tree->store.bytes;
 	if (!aggnet_tree_is_receiver(tree))
 		bytes += aggnet_uplink_size(tree_slots(tree),
 					    tree->packet.max_payload);
@@ -409,38 +274,6 @@ static int tree_charge(struct aggnet_tree *tree, u64 bytes,
 	return 0;
 }
 
-static int tree_alloc_table(struct aggnet_tree *tree)
-{
-	u64 seed[ARRAY_SIZE(tree->store.table.seed)];
-	int err;
-
-	get_random_bytes(seed, sizeof(seed));
-	err = aggnet_table_init(&tree->store.table, &tree->conf.shape,
-				tree->conf.memory, seed);
-	memzero_explicit(seed, sizeof(seed));
-	if (!err)
-		aggnet_tree_expect(tree);
-	return err;
-}
-
-static int tree_start_chunks(struct aggnet_tree *tree,
-			     struct netlink_ext_ack *extack)
-{
-	u32 start;
-	int err;
-
-	if (tree->conf.forward_only || aggnet_tree_sorted(tree))
-		return 0;
-	start = min_t(u64, max_t(u32, tree_chunks_min(tree),
-				 TREE_CHUNKS_START),
-		      tree->conf.memory / AGGNET_CHUNK);
-	if (aggnet_growth_add(tree, start, &err) >= tree_chunks_min(tree))
-		return 0;
-	if (err != -ENOSPC)
-		return err;
-	return tree_refuse(aggnet_memory_room(tree->an, AGGNET_CHUNK), extack);
-}
-
 static int tree_alloc_flow(struct aggnet_tree *tree)
 {
 	int err = 0;
@@ -463,33 +296,21 @@ static int tree_alloc_flow(struct aggnet_tree *tree)
 					 tree->packet.max_payload);
 	if (err)
 		return err;
-	return aggnet_tree_sorted(tree) ? aggnet_sorted_init(tree) :
-					  tree_alloc_table(tree);
+	return tree->store.ops->init(tree);
+}
+
+static int tree_fill(struct aggnet_tree *tree, struct netlink_ext_ack *extack)
+{
+	int err = 0;
+
+	if (!tree->conf.forward_only)
+		err = tree->store.ops->fill(tree);
+	if (err != -ENOSPC)
+		return err;
+	return tree_refuse(aggnet_memory_room(tree->an, AGGNET_CHUNK), extack);
 }
 
 /* --- what is given back ---------------------------------------------------- */
-
-static void tree_drop_table(struct aggnet_tree *tree)
-{
-	struct aggnet_table table;
-
-	spin_lock_bh(&tree->lock);
-	table = tree->store.table;
-	memset(&tree->store.table, 0, sizeof(tree->store.table));
-	spin_unlock_bh(&tree->lock);
-	aggnet_table_free(&table);
-}
-
-static void tree_drop_runs(struct aggnet_tree *tree)
-{
-	struct aggnet_runs runs;
-
-	spin_lock_bh(&tree->lock);
-	runs = tree->store.runs;
-	memset(&tree->store.runs, 0, sizeof(tree->store.runs));
-	spin_unlock_bh(&tree->lock);
-	aggnet_runs_free(&runs);
-}
 
 static void tree_drop_ring(struct aggnet_tree *tree)
 {
@@ -536,8 +357,7 @@ static void tree_release(struct aggnet_tree *tree)
 {
 	if (tree->conf.forward_only)
 		return;
-	tree_drop_table(tree);
-	tree_drop_runs(tree);
+	tree->store.ops->free(tree);
 	tree_drop_ring(tree);
 	tree_drop_charge(tree, tree_bytes_in_force(tree));
 }
@@ -554,8 +374,7 @@ static void tree_release_work(struct work_struct *work)
 static void tree_free(struct aggnet_tree *tree)
 {
 	aggnet_memory_uncharge(tree->an, tree->memory.charged);
-	aggnet_table_free(&tree->store.table);
-	aggnet_runs_free(&tree->store.runs);
+	tree->store.ops->free(tree);
 	aggnet_uplink_free(tree);
 	aggnet_free(tree->acceptor.child);
 	aggnet_free(tree->acceptor.came);
@@ -591,6 +410,8 @@ static struct aggnet_tree *tree_alloc(struct aggnet_net *an,
 	tree->conf.children = NULL;
 	tree->conf.absent = NULL;
 	tree->conf.filter = NULL;
+	tree->store.ops = conf->shape.layout == AGGNET_LAYOUT_SORTED ?
+			  &aggnet_store_runs : &aggnet_store_table;
 	refcount_set(&tree->ref, 1);
 	spin_lock_init(&tree->lock);
 	INIT_LIST_HEAD(&tree->local.list);
@@ -628,7 +449,7 @@ struct aggnet_tree *aggnet_tree_create(struct aggnet_net *an,
 	if (!err)
 		err = tree_charge(tree, overhead, extack);
 	if (!err)
-		err = tree_start_chunks(tree, extack);
+		err = tree_fill(tree, extack);
 	if (err)
 		goto free;
 	tree->conf.children = conf->children;
@@ -841,7 +662,7 @@ bool aggnet_tree_short(const struct aggnet_tree *tree)
 	     !tree->acceptor.bound))
 		return true;
 	/* They wait for credit until all sources are there: for each other. */
-	return aggnet_tree_sorted(tree) && !tree->store.runs.unknown;
+	return tree->store.ops->weighs && !tree->store.runs.unknown;
 }
 
 bool aggnet_tree_bypassed(const struct aggnet_tree *tree)
@@ -897,7 +718,7 @@ void aggnet_tree_advance(struct aggnet_tree *tree, struct aggnet_run *run)
 	    !tree_cut_short(tree))
 		return;
 	tree->acceptor.open = false;
-	aggnet_runs_close(&tree->store.runs);
+	tree->store.ops->close(tree);
 	tree_set_state(tree, AGGNET_TREE_CLOSING);
 	if (!aggnet_tree_is_receiver(tree))
 		aggnet_uplink_push(tree, run);
@@ -957,12 +778,11 @@ void aggnet_tree_stall(struct aggnet_tree *tree, struct aggnet_run *run)
 	if (tree->state != AGGNET_TREE_OPEN || aggnet_tree_is_receiver(tree))
 		return;
 	tree->acceptor.open = false;
-	aggnet_runs_close(&tree->store.runs);
+	tree->store.ops->close(tree);
 	tree->flushing = true;
 	tree->books.partials++;
 	aggnet_acceptor_lost(tree);
-	if (aggnet_tree_sorted(tree))
-		aggnet_sorted_moved(tree, run);
+	tree->store.ops->moved(tree, run);
 	aggnet_host_notify(tree, AGGNET_EVENT_TREE_STALLED);
 	aggnet_tree_advance(tree, run);
 	aggnet_uplink_push(tree, run);

@@ -11,11 +11,10 @@
 #include <linux/workqueue.h>
 #include <net/dst_cache.h>
 
-#include "core/aggtable.h"
 #include "core/codec.h"
-#include "core/runs.h"
 #include "flow/channel.h"
 #include "flow/run.h"
+#include "flow/store.h"
 #include "netns.h"
 
 struct aggnet_local;
@@ -123,24 +122,6 @@ struct aggnet_packets {
 	u32 max_records;
 	u32 max_payload;
 	u32 chunks;
-};
-
-/**
- * struct aggnet_store - what is held
- * @table: the aggregation buffer; or
- * @runs: of a sorted tree, what each contributor gave
- * @slots: packets of a planned contributor's run
- * @extras: runs for children that the plan did not foresee
- * @extra_slots: packets of such a run
- * @full: a writer found no room worth going on for
- */
-struct aggnet_store {
-	struct aggnet_table table;
-	struct aggnet_runs runs;
-	u32 slots;
-	u32 extras;
-	u32 extra_slots;
-	bool full;
 };
 
 /**
@@ -376,12 +357,7 @@ static inline bool aggnet_tree_is_receiver(const struct aggnet_tree *tree)
 	return aggnet_tree_receiver(tree) == aggnet_tree_self(tree);
 }
 
-static inline bool aggnet_tree_sorted(const struct aggnet_tree *tree)
-{
-	return tree->conf.shape.layout == AGGNET_LAYOUT_SORTED;
-}
-
-/* Keys that are held; of a sorted tree records. */
+/* Keys that are held; of runs, records. */
 static inline u32 aggnet_tree_keys(const struct aggnet_tree *tree)
 {
 	return tree->store.table.keys + aggnet_runs_held(&tree->store.runs);
@@ -489,6 +465,8 @@ void aggnet_tree_done(struct aggnet_tree *tree, struct aggnet_run *run);
 void aggnet_tree_abort(struct aggnet_tree *tree, struct aggnet_run *run,
 		       enum aggnet_reason reason, __be32 origin, __be32 about,
 		       u32 missing);
+/* Chunks that progress needs: a credit a contributor, two packets to emit. */
+u32 aggnet_tree_chunks_min(const struct aggnet_tree *tree);
 /* Memory of the tree was charged: its own account. */
 void aggnet_tree_charged(struct aggnet_tree *tree, u64 bytes);
 /* Raise the event of a newer epoch, once. */
@@ -497,37 +475,7 @@ void aggnet_tree_tell_epoch(struct aggnet_tree *tree, struct aggnet_run *run);
 void aggnet_tree_stall(struct aggnet_tree *tree, struct aggnet_run *run);
 /* May a packet be made of what is held, now? */
 bool aggnet_tree_may_emit(const struct aggnet_tree *tree);
-/* Take out of the buffer what may leave: as aggnet_table_pack(). */
-u32 aggnet_tree_pack(struct aggnet_tree *tree, u8 *buf, u32 room,
-		     u32 max_records, u32 *records, u64 *represents);
-/* How many give each block of a dense vector: at first, and with each child. */
-void aggnet_tree_expect(struct aggnet_tree *tree);
-/*
- * Chunks that nothing has a claim on: a credit, a child that waits for one, a
- * contributor yet to come, the own writers. @own: claims of the caller (0, 1).
- */
-u32 aggnet_tree_room(const struct aggnet_tree *tree, u32 own);
-/* Does an unplanned child that found no room still ask for a credit? */
-bool aggnet_tree_refuses(const struct aggnet_tree *tree);
-/*
- * Room is short: grow, or emit. @refused: a child or a writer got none at all;
- * that presses even if much is free, because idle credits may have a claim on all
- * of it.
- */
-void aggnet_tree_press(struct aggnet_tree *tree, struct aggnet_run *run,
-		       bool refused);
-/*
- * Press again if room is still short: growth that was asked for may not have come.
- * A timer calls it, since a writer that waits asks for nothing.
- */
-void aggnet_tree_relieve(struct aggnet_tree *tree, struct aggnet_run *run);
-/* Chunks came free: serve what waits for room. */
-void aggnet_tree_reclaim(struct aggnet_tree *tree, struct aggnet_run *run);
-/* Records merged into the table; an ordered fault strikes here. */
-void aggnet_tree_merge(struct aggnet_tree *tree, struct aggnet_run *run,
-		       const u8 *data, u32 records, u64 represents,
-		       bool source);
-/* They came in: the counters. */
+/* Records came in: the counters. */
 void aggnet_tree_count(struct aggnet_tree *tree, u32 records, u64 represents);
 /* The fault that an operator ordered, once. */
 u32 aggnet_tree_fault(struct aggnet_tree *tree);

@@ -611,9 +611,9 @@ static u32 uplink_pack(struct aggnet_tree *tree, struct aggnet_segment *seg)
 	u32 records;
 	u32 len;
 
-	len = aggnet_tree_pack(tree, seg->body + sizeof(*data),
-			       up->max_payload, up->max_records, &records,
-			       &represents);
+	len = tree->store.ops->pack(tree, seg->body + sizeof(*data),
+				    up->max_payload, up->max_records, &records,
+				    &represents);
 	data->seq = cpu_to_be32(up->nxt++);
 	data->records = cpu_to_be16(records);
 	/* Of other trees it is zero. */
@@ -684,7 +684,7 @@ static void uplink_push(struct aggnet_tree *tree, struct aggnet_run *run)
 	struct aggnet_uplink *up = &tree->up;
 
 	if (uplink_make(tree, run))
-		aggnet_tree_reclaim(tree, run);
+		tree->store.ops->reclaim(tree, run);
 	if (up->nxt == AGGNET_SEQ_END && aggnet_tree_may_emit(tree)) {
 		aggnet_tree_abort(tree, run, AGGNET_R_PROTOCOL,
 				  aggnet_tree_self(tree),

@@ -7,7 +7,6 @@
 
 #include "flow/channel.h"
 #include "flow/local.h"
-#include "flow/store_runs.h"
 #include "flow/tree.h"
 
 int aggnet_tree_join_writer(struct aggnet_tree *tree,
@@ -61,45 +60,12 @@ static int writer_errno(const struct aggnet_tree *tree,
 	return tree->state == AGGNET_TREE_OPEN && !local->shut ? 0 : -EPIPE;
 }
 
-/*
- * Is there room for a record of any size? Return: for how many bytes a sorted
- * tree has it, else for a packet; 0: there is none
- */
-static u32 writer_room(struct aggnet_tree *tree,
-		       const struct aggnet_local *local,
-		       struct aggnet_run *run)
-{
-	u32 room;
-
-	if (aggnet_tree_sorted(tree)) {
-		room = aggnet_runs_space(&tree->store.runs, local->run);
-		tree->store.full |= !room;
-		return room;
-	}
-	if (aggnet_tree_room(tree, 1) >= tree->packet.chunks)
-		return AGGNET_PAYLOAD_MAX;
-	aggnet_tree_press(tree, run, true);
-	return 0;
-}
-
-static int writer_merge(struct aggnet_tree *tree,
-			const struct aggnet_local *local,
-			struct aggnet_run *run, const u8 *data, u32 len,
-			u32 records)
-{
-	if (aggnet_tree_sorted(tree))
-		return aggnet_sorted_write(tree, local->run, data, len, records);
-	aggnet_tree_merge(tree, run, data, records, records, true);
-	return 0;
-}
-
 /* Records came or ended: on with them. What has ended holds none. */
 static void writer_moved(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	if (tree->state >= AGGNET_TREE_DONE)
 		return;
-	if (aggnet_tree_sorted(tree))
-		aggnet_sorted_moved(tree, run);
+	tree->store.ops->moved(tree, run);
 	if (aggnet_tree_may_emit(tree))
 		aggnet_uplink_push(tree, run);
 }
@@ -116,11 +82,11 @@ static int writer_write(struct aggnet_tree *tree,
 	err = writer_errno(tree, local);
 	if (err)
 		return err;
-	room = writer_room(tree, local, run);
+	room = tree->store.ops->room(tree, local, false, run);
 	if (!room)
 		return -EAGAIN;
 	used = writer_batch(tree, data, min_t(size_t, len, room), records, n);
-	err = writer_merge(tree, local, run, data, used, *n);
+	err = tree->store.ops->write(tree, local, data, used, *n, run);
 	if (err)
 		return err;
 	tree->books.local_records += *n;
@@ -161,24 +127,10 @@ int aggnet_tree_shutdown(struct aggnet_tree *tree, struct aggnet_local *local)
 	if (!err && !local->shut) {
 		local->shut = true;
 		tree->writers.done++;
-		if (aggnet_tree_sorted(tree))
-			aggnet_runs_finish(&tree->store.runs, local->run);
+		tree->store.ops->shut(tree, local);
 		aggnet_tree_advance(tree, &run);
 		writer_moved(tree, &run);
 	}
 	aggnet_run_end(tree, &run);
 	return err;
-}
-
-bool aggnet_writer_may_write(struct aggnet_tree *tree,
-			     const struct aggnet_local *local,
-			     struct aggnet_run *run)
-{
-	if (aggnet_tree_sorted(tree))
-		return aggnet_sorted_writable(tree, local->run);
-	if (writer_room(tree, local, run))
-		return true;
-	if (aggnet_tree_may_emit(tree))
-		aggnet_uplink_push(tree, run);
-	return false;
 }

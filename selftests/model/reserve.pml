@@ -13,7 +13,7 @@
  * A child that never bound gives up with an error, which is a valid end. A
  * bound child is kept alive for ever, so it must get credit.
  *
- * Rules: aggnet_tree_room() subtracts credits, a claim of each child without
+ * Rules: table_chunks() subtracts credits, a claim of each child without
  * credit (dry), and of the planned children and the writer that are not there
  * yet (due); an unplanned child binds only if there is room.
  *

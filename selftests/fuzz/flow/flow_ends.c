@@ -350,7 +350,7 @@ TEST_F(ends, many__are_told_of_credit_in_short_runs)
 		tree->acceptor.child[i].waits_for_credit =
 			tree->acceptor.child[i].id;
 	tree->acceptor.waits_for_credit = MANY;
-	aggnet_tree_reclaim(tree, &run);
+	tree->store.ops->reclaim(tree, &run);
 	aggnet_run_end(tree, &run);
 	EXPECT_LT(0, tree->acceptor.waits_for_credit);
 	world_work();

@@ -4,6 +4,7 @@
  */
 #include <linux/skbuff.h>
 
+#include "flow/growth.h"
 #include "peer.h"
 #include "world.h"
 
@@ -252,9 +253,9 @@ static struct aggnet_tree *crowded(struct peer *planned)
 	struct aggnet_tree *tree = begin(&tight, RECEIVER);
 
 	accepted(tree, planned);
-	while (aggnet_tree_room(tree, 0) >= tree->packet.chunks)
+	while (tree->store.ops->fits(tree, NULL))
 		world_write(RECEIVER, 1);
-	INSIST(aggnet_tree_room(tree, 1) >= tree->packet.chunks,
+	INSIST(tree->store.ops->fits(tree, tree->acceptor.child),
 	       "too much is written");
 	return tree;
 }
@@ -323,7 +324,7 @@ static void wants_room(struct aggnet_tree *tree)
 	struct aggnet_run run;
 
 	aggnet_run_begin(tree, &run);
-	aggnet_tree_press(tree, &run, true);
+	aggnet_growth_ask(tree);
 	aggnet_run_end(tree, &run);
 }
 
@@ -353,7 +354,7 @@ TEST_F(rules, growth__in_part_wakes_a_writer)
 	 * ones.
 	 */
 	tree->packet.chunks /= 2;
-	ASSERT_LE(tree->packet.chunks, aggnet_tree_room(tree, 1));
+	ASSERT_TRUE(tree->store.ops->fits(tree, tree->acceptor.child));
 	world_wait(30000);
 	EXPECT_LT(0, world.wakes);
 	EXPECT_FALSE(tree->pressure);
@@ -420,7 +421,7 @@ static struct aggnet_tree *full(struct peer *planned, struct peer *stranger)
 	u32 n;
 
 	tree->conf.memory = tree->store.table.chunks * AGGNET_CHUNK;
-	for (n = 0; aggnet_tree_room(tree, 0) >= tree->packet.chunks; n++) {
+	for (n = 0; tree->store.ops->fits(tree, NULL); n++) {
 		INSIST(n < roomy.records, "the table does not get full");
 		world_write(RECEIVER, 1);
 	}
@@ -442,8 +443,7 @@ TEST_F(rules, room__is_kept_for_a_child_that_was_refused)
 
 	peer_ask(&stranger, AGGNET_F_ANY);
 	EXPECT_EQ(0, world.packets);
-	for (reads = 0; aggnet_tree_room(tree, 0) < tree->packet.chunks;
-	     reads++) {
+	for (reads = 0; !tree->store.ops->fits(tree, NULL); reads++) {
 		ASSERT_GT(100, reads);
 		world_read(1);
 	}
@@ -460,9 +460,9 @@ TEST_F(rules, room__is_not_kept_for_a_child_that_asks_no_more)
 
 	peer_ask(&stranger, AGGNET_F_ANY);
 	world_read(100);
-	EXPECT_TRUE(aggnet_tree_refuses(tree));
+	EXPECT_TRUE(aggnet_acceptor_refuses(tree));
 	lives(&self->peer, child_lives, 4, 0);
-	EXPECT_FALSE(aggnet_tree_refuses(tree));
+	EXPECT_FALSE(aggnet_acceptor_refuses(tree));
 }
 
 /* The child was accepted when there was room; now there is none. */
@@ -478,7 +478,7 @@ static struct aggnet_tree *filled(struct peer *planned, struct peer *stranger)
 	INSIST(peer_hears(stranger, &pkt) && pkt.type == AGGNET_ACCEPT,
 	       "the peer is not accepted");
 	stranger->node_nonce = pkt.src_nonce;
-	while (aggnet_tree_room(tree, 0) >= tree->packet.chunks)
+	while (tree->store.ops->fits(tree, NULL))
 		world_write(RECEIVER, 1);
 	return tree;
 }
@@ -527,7 +527,7 @@ TEST_F(rules, pressure__ends_with_the_last_record)
 	}
 	for (turn = 0; turn < 2; turn++) {
 		ASSERT_EQ(0, aggnet_tree_keys(tree));
-		ASSERT_GT(tree->packet.chunks, aggnet_tree_room(tree, 0));
+		ASSERT_FALSE(tree->store.ops->fits(tree, NULL));
 		EXPECT_FALSE(tree->pressure);
 		world.wakes = 0;
 		for (i = 0; i < WORLD_KEYS / 4; i++)

@@ -86,7 +86,6 @@ void peer_open(struct peer *p)
 /* A record whose key rises with the sequence, which fits any tree's order. */
 void peer_data(struct peer *p, u32 seq)
 {
-	bool sorted = aggnet_tree_sorted(p->tree);
 	const struct aggnet_value one = aggnet_value_s64(1);
 	const u8 key[] = { 0, seq - AGGNET_SEQ_FIRST };
 	struct {
@@ -95,7 +94,7 @@ void peer_data(struct peer *p, u32 seq)
 	} body = {
 		.data.seq = cpu_to_be32(seq),
 		.data.records = cpu_to_be16(1),
-		.data.weight = cpu_to_be16(sorted),
+		.data.weight = cpu_to_be16(p->tree->store.ops->weighs),
 		.data.represents = cpu_to_be64(1),
 	};
 	size_t len = aggnet_record_put(body.record, key, sizeof(key), &one);

@@ -6,7 +6,7 @@
 #include <linux/skbuff.h>
 
 #include "flow/channel.h"
-#include "flow/store_runs.h"
+#include "flow/store.h"
 #include "world.h"
 
 #define SLOTS_MAX	64	/* of children; others are served in parts */
@@ -31,13 +31,15 @@ static void check_reader(struct node *n)
  */
 static bool table_has_room(const struct node *n)
 {
+	const struct aggnet_child waiting = {};
+
 	return n->tree->store.table.free > n->free &&
-	       aggnet_tree_room(n->tree, 1) >= n->tree->packet.chunks;
+	       n->tree->store.ops->fits(n->tree, &waiting);
 }
 
 static bool has_room(const struct node *n)
 {
-	if (aggnet_tree_sorted(n->tree))
+	if (n->tree->store.ops == &aggnet_store_runs)
 		return aggnet_runs_slack(&n->tree->store.runs, n->writer.run);
 	return table_has_room(n);
 }
@@ -46,13 +48,6 @@ static void check_writer(const struct node *n)
 {
 	INSIST(!n->writer_waits || n->writer.shut || !has_room(n),
 	       "a writer was not woken");
-}
-
-static bool may_grant(const struct node *n, const struct aggnet_child *c)
-{
-	if (aggnet_tree_sorted(n->tree))
-		return aggnet_sorted_more(n->tree, c);
-	return aggnet_tree_room(n->tree, 1) >= n->tree->packet.chunks;
 }
 
 static void check_children(const struct node *n)
@@ -71,7 +66,7 @@ static void check_children(const struct node *n)
 		starved += c->waits_for_credit;
 		credits += c->credit - AGGNET_SEQ_FIRST - c->received;
 		INSIST(!c->waits_for_credit || tree->acceptor.unfed ||
-		       !may_grant(n, c),
+		       !tree->store.ops->fits(tree, c),
 		       "a child waits for credit that is there");
 	}
 	INSIST(bound == tree->acceptor.bound &&

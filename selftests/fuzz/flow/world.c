@@ -10,6 +10,7 @@
 
 #include "core/codec.h"
 #include "flow/growth.h"
+#include "flow/store.h"
 #include "mem.h"
 #include "records.h"
 #include "world.h"
@@ -401,7 +402,7 @@ static bool all_promised(void)
 
 	return world.conf.in_turn && !world.conf.sorted && tree->acceptor.open &&
 	       !aggnet_tree_keys(tree) &&
-	       aggnet_tree_room(tree, 0) < tree->packet.chunks;
+	       !tree->store.ops->fits(tree, NULL);
 }
 
 /* A writer that waits tries again only after it is woken. Some poll() first. */
