@@ -17,20 +17,20 @@
 	static_assert(sizeof(struct name) == (size) &&			\
 		      __alignof__(struct name) == 4)
 
-WIRE_LAYOUT(aggnet_hdr, 64);
+WIRE_LAYOUT(aggnet_hdr, 72);
 WIRE_LAYOUT(aggnet_filter, 4);
-WIRE_LAYOUT(aggnet_open, 16);
+WIRE_LAYOUT(aggnet_open, 24);
 WIRE_LAYOUT(aggnet_accept, 8);
 WIRE_LAYOUT(aggnet_data, 16);
-WIRE_LAYOUT(aggnet_ack, 8 + AGGNET_WINDOW / 8);
-WIRE_LAYOUT(aggnet_fin, 24);
+WIRE_LAYOUT(aggnet_ack, 16 + AGGNET_WINDOW / 8);
+WIRE_LAYOUT(aggnet_fin, 32);
 WIRE_LAYOUT(aggnet_probe, 8);
 WIRE_LAYOUT(aggnet_done, 8);
 WIRE_LAYOUT(aggnet_abort, 16);
 WIRE_LAYOUT(aggnet_rst, 16);
 static_assert(offsetof(struct aggnet_hdr, incast_id) == 8);
 static_assert(offsetof(struct aggnet_hdr, src_nonce) == 32);
-static_assert(offsetof(struct aggnet_hdr, tag) == 56);
+static_assert(offsetof(struct aggnet_hdr, tag) == 64);
 
 /* Length of the body, or of its fixed part before records or names. */
 static const u8 body_size[__AGGNET_TYPE_MAX] = {
@@ -83,16 +83,20 @@ static bool body_ok(u8 type, const void *body, size_t len)
 	const struct aggnet_accept *accept = body;
 	const struct aggnet_abort *abort = body;
 	const struct aggnet_open *open = body;
+	const struct aggnet_ack *ack = body;
 	const struct aggnet_rst *rst = body;
 
 	switch (type) {
 	case AGGNET_OPEN:
-		return !open->reserved;
+		return open->direction < __AGGNET_DIR_MAX &&
+		       !open->reserved && !open->have;
 	case AGGNET_ACCEPT:
-		return !(accept->reserved[0] | accept->reserved[1] |
-			 accept->reserved[2]);
+		return accept->direction < __AGGNET_DIR_MAX &&
+		       !(accept->reserved[0] | accept->reserved[1]);
 	case AGGNET_DATA:
 		return data_ok(body, len);
+	case AGGNET_ACK:
+		return !ack->below && !ack->done;
 	case AGGNET_ABORT:
 		return reason_ok(abort->reason, __AGGNET_R_MAX);
 	case AGGNET_RST:
@@ -148,7 +152,8 @@ enum aggnet_parse aggnet_parse_header(const void *data, size_t len,
 	if (!hdr->type || hdr->type >= __AGGNET_TYPE_MAX)
 		return AGGNET_PARSE_TYPE;
 	pkt->flags = be16_to_cpu(hdr->flags);
-	if (pkt->flags & ~(AGGNET_F_KNOWN | AGGNET_F_IGNORABLE))
+	if (pkt->flags & ~(AGGNET_F_KNOWN | AGGNET_F_IGNORABLE) ||
+	    hdr->round || hdr->reserved)
 		return AGGNET_PARSE_FLAGS;
 	length = be16_to_cpu(hdr->length);
 	if (length > len - sizeof(*hdr))

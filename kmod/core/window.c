@@ -80,7 +80,7 @@ void aggnet_rxwin_ack(const struct aggnet_rxwin *w, struct aggnet_ack *ack)
 	int i;
 
 	bits_shift(sack, w->bits, 1);
-	ack->cum = cpu_to_be32(w->cum);
+	*ack = (struct aggnet_ack){ .cum = cpu_to_be32(w->cum) };
 	for (i = 0; i < WORDS; i++)
 		ack->sack[i] = cpu_to_be64(sack[i]);
 }

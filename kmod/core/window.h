@@ -33,7 +33,7 @@ void aggnet_rxwin_init(struct aggnet_rxwin *w, u32 first);
 enum aggnet_seq aggnet_rxwin_test(const struct aggnet_rxwin *w, u32 seq);
 /* @seq has been found AGGNET_SEQ_NEW. */
 void aggnet_rxwin_mark(struct aggnet_rxwin *w, u32 seq);
-/* Fill an ACK's cum and sack (wire order: bit b of word w is cum+1+64w+b). */
+/* Fill an ACK: cum and sack (bit b of word w is cum+1+64w+b), the rest zero. */
 void aggnet_rxwin_ack(const struct aggnet_rxwin *w, struct aggnet_ack *ack);
 /* Is @seq acknowledged by this ACK? */
 bool aggnet_ack_covers(const struct aggnet_ack *ack, u32 seq);

@@ -53,26 +53,26 @@ TEST(tag__is_as_the_wire_abi_says)
 		get_unaligned_le64(keyed.bytes),
 		get_unaligned_le64(keyed.bytes + 8),
 	} };
-	u8 in[72];
+	u8 in[80];
 	u64 digest;
 	size_t len;
 
 	shim_random_seed(SEED);
-	len = make_tagged(&p, &unkeyed) - 64;
-	memcpy(in, &p.hdr, 64);
+	len = make_tagged(&p, &unkeyed) - 72;
+	memcpy(in, &p.hdr, 72);
 	in[2] = 0;
-	memset(in + 56, 0, 8);
+	memset(in + 64, 0, 8);
 	digest = aggnet_crc32c(p.bytes, len);
-	put_unaligned_be32(digest, in + 64);
-	EXPECT_EQ(aggnet_crc32c(in, 68), be64_to_cpu(p.hdr.tag));
+	put_unaligned_be32(digest, in + 72);
+	EXPECT_EQ(aggnet_crc32c(in, 76), be64_to_cpu(p.hdr.tag));
 
-	len = make_tagged(&p, &keyed) - 64;
-	memcpy(in, &p.hdr, 64);
+	len = make_tagged(&p, &keyed) - 72;
+	memcpy(in, &p.hdr, 72);
 	in[2] = 0;
-	memset(in + 56, 0, 8);
+	memset(in + 64, 0, 8);
 	digest = siphash(p.bytes, len, &sip);
-	put_unaligned_be64(digest, in + 64);
-	EXPECT_EQ(siphash(in, 72, &sip), be64_to_cpu(p.hdr.tag));
+	put_unaligned_be64(digest, in + 72);
+	EXPECT_EQ(siphash(in, 80, &sip), be64_to_cpu(p.hdr.tag));
 }
 
 TEST(tag_ok__any_flipped_bit_but_the_hop)

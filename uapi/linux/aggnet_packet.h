@@ -16,7 +16,7 @@
  * Kubernetes' NodePorts (30000 and up).
  */
 #define AGGNET_UDP_PORT		18016
-#define AGGNET_VERSION		1
+#define AGGNET_VERSION		2
 #define AGGNET_WINDOW		256	/* most packets in flight on a channel */
 #define AGGNET_SEQ_FIRST	0xffffffc0u	/* wraps early, on purpose */
 #define AGGNET_HOP_MAX		64
@@ -61,15 +61,19 @@ enum aggnet_type {
 #define AGGNET_F_REXMIT		0x0002	/* sent before */
 #define AGGNET_F_ACK		0x0004	/* DATA: answer at once */
 #define AGGNET_F_ROOTED		0x0008	/* ACK: the sender's path to the receiver is bound */
+#define AGGNET_F_CHECK		0x0010	/* FIN: its check covers all sources */
 #define AGGNET_F_IGNORABLE	0x00ff
 #define AGGNET_F_ANY		0x0100	/* OPEN: any end may accept */
 #define AGGNET_F_TAG		0x0200	/* tag is SipHash-2-4; else CRC32C */
 #define AGGNET_F_FIN		0x0400	/* ACK: custody of the FIN is taken */
 #define AGGNET_F_REPLY		0x0800	/* ABORT: an answer, not answered again */
+#define AGGNET_F_DOWN		0x1000	/* from the root; reserved */
+#define AGGNET_F_UNIFORM	0x2000	/* DATA of equal records; reserved */
+#define AGGNET_F_PADDED		0x4000	/* DATA: padding follows; reserved */
 #define AGGNET_F_KNOWN		(AGGNET_F_PARTIAL | AGGNET_F_REXMIT | \
 				 AGGNET_F_ACK | AGGNET_F_ROOTED | \
-				 AGGNET_F_ANY | AGGNET_F_TAG | AGGNET_F_FIN | \
-				 AGGNET_F_REPLY)
+				 AGGNET_F_CHECK | AGGNET_F_ANY | \
+				 AGGNET_F_TAG | AGGNET_F_FIN | AGGNET_F_REPLY)
 
 /**
  * struct aggnet_hdr - the common header
@@ -90,6 +94,8 @@ enum aggnet_type {
  * @dst_nonce: the other end's nonce; 0 in OPEN
  * @stamp: the sender's clock in microseconds
  * @echo: stamp of the packet that this one answers, 0 if none
+ * @round: of a tree that serves several transfers; zero
+ * @reserved: zero
  * @tag: SipHash-2-4 (AGGNET_F_TAG), or CRC32C in the low 32 bits, of the header
  *	with @hop and @tag zero followed by the same function's value of the
  *	body (64 or 32 bits, big endian)
@@ -110,6 +116,8 @@ struct aggnet_hdr {
 	__be64	dst_nonce;
 	__be32	stamp;
 	__be32	echo;
+	__be32	round;
+	__be32	reserved;
 	__be64	tag;
 } __attribute__((packed, aligned(4)));
 
@@ -142,14 +150,29 @@ struct aggnet_filter {
 } __attribute__((packed, aligned(4)));
 
 /**
+ * enum aggnet_direction - where the data of a tree go
+ * @AGGNET_DIR_UP: from the sources to the receiver
+ * @AGGNET_DIR_DOWN: from the root to the members; reserved
+ * @AGGNET_DIR_BOTH: up, and the result down; reserved
+ */
+enum aggnet_direction {
+	AGGNET_DIR_UP,
+	AGGNET_DIR_DOWN,
+	AGGNET_DIR_BOTH,
+	__AGGNET_DIR_MAX
+};
+
+/**
  * struct aggnet_open - body of OPEN: the shape of values in the child's entry
  * @function: enum aggnet_function of the tree
  * @vtype: enum aggnet_vtype of the tree
  * @layout: enum aggnet_layout of the tree
  * @scale: fraction bits of fixed-point values, else zero
  * @k: pairs that a key keeps, else zero
+ * @direction: enum aggnet_direction of the tree
  * @reserved: zero
  * @elements: of a dense vector, else zero
+ * @have: bytes of the stream that the child has, of a tree that leads down; zero
  *
  * An end whose entry has another shape ends the transfer (AGGNET_R_FUNCTION).
  */
@@ -159,8 +182,10 @@ struct aggnet_open {
 	__u8	layout;
 	__u8	scale;
 	__be16	k;
-	__be16	reserved;
+	__u8	direction;
+	__u8	reserved;
 	__be64	elements;
+	__be64	have;
 } __attribute__((packed, aligned(4)));
 
 /**
@@ -168,6 +193,7 @@ struct aggnet_open {
  * @max_payload: most bytes of records in one DATA
  * @max_records: most records in one DATA
  * @hop: the hop field with which the OPEN arrived
+ * @direction: enum aggnet_direction of the tree
  * @reserved: zero
  *
  * It grants no credit, because it leaves no state at its sender: the first
@@ -178,7 +204,8 @@ struct aggnet_accept {
 	__be16	max_payload;
 	__be16	max_records;
 	__u8	hop;
-	__u8	reserved[3];
+	__u8	direction;
+	__u8	reserved[2];
 } __attribute__((packed, aligned(4)));
 
 /**
@@ -231,11 +258,16 @@ struct aggnet_data {
  * @cum: all packets before this sequence are merged
  * @credit: DATA up to this sequence, exclusive, may be sent; never shrinks
  * @sack: bit b of word w set: sequence @cum + 1 + 64 w + b is merged
+ * @below: of a tree that leads down: all below have what is before this sequence;
+ *	else zero
+ * @done: of a tree that leads down: receivers that have everything; else zero
  */
 struct aggnet_ack {
 	__be32	cum;
 	__be32	credit;
 	__be64	sack[AGGNET_WINDOW / 64];
+	__be32	below;
+	__be32	done;
 } __attribute__((packed, aligned(4)));
 
 /* Identities that may follow the bodies of FIN and ABORT: planned ends that
@@ -250,6 +282,8 @@ struct aggnet_ack {
  * @records: original records of those sources
  * @partials: nodes in the subtree whose hold passed before their flow was whole
  * @members: sum of aggnet_member() over those sources, modulo 2^32
+ * @check: sum of the fingerprints of those sources, if AGGNET_F_CHECK is set; else
+ *	zero
  */
 struct aggnet_fin {
 	__be32	final;
@@ -257,6 +291,7 @@ struct aggnet_fin {
 	__be64	records;
 	__be32	partials;
 	__be32	members;
+	__be64	check;
 } __attribute__((packed, aligned(4)));
 
 /**
@@ -303,7 +338,7 @@ struct aggnet_done {
  * enum aggnet_reason - why a transfer ended, on the wire and in events
  * @AGGNET_R_NONE: it did not end
  * @AGGNET_R_TIMEOUT: give_up passed without a sign of life (ETIMEDOUT)
- * @AGGNET_R_MISMATCH: record counts do not add up (EBADMSG)
+ * @AGGNET_R_MISMATCH: the merged records do not add up (EBADMSG)
  * @AGGNET_R_OVERFLOW: a result does not fit its type (EOVERFLOW)
  * @AGGNET_R_SENDER: a source closed without shutdown (ECONNABORTED)
  * @AGGNET_R_RECEIVER: the receiver closed before the end mark (EPIPE)
