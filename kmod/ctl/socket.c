@@ -476,6 +476,7 @@ static bool aggnet_sock_may_raise(u8 role, u32 reason)
 		return true;
 	case AGGNET_R_SENDER:
 		return role == AGGNET_SOCK_WRITER;
+	case AGGNET_R_MISMATCH:
 	case AGGNET_R_OVERFLOW:
 	case AGGNET_R_RECEIVER:
 		return role == AGGNET_SOCK_READER;
@@ -525,6 +526,23 @@ static int aggnet_sock_set_epoch(struct sock *sk, sockptr_t optval,
 	return err;
 }
 
+static int aggnet_sock_set_check(struct sock *sk, sockptr_t optval,
+				 unsigned int len)
+{
+	struct aggnet_tree *tree;
+	u64 check;
+	u8 role;
+
+	if (len != sizeof(check))
+		return -EINVAL;
+	if (copy_from_sockptr(&check, optval, sizeof(check)))
+		return -EFAULT;
+	tree = aggnet_sock_tree(sk, &role);
+	if (!tree || role != AGGNET_SOCK_WRITER)
+		return -ENOTCONN;
+	return aggnet_tree_set_check(tree, &aggnet_sk(sk)->local, check);
+}
+
 static int aggnet_sock_setsockopt(struct socket *sock, int level, int name,
 				  sockptr_t optval, unsigned int len)
 {
@@ -532,6 +550,8 @@ static int aggnet_sock_setsockopt(struct socket *sock, int level, int name,
 		return aggnet_sock_set_abort(sock->sk, optval, len);
 	if (level == SOL_AGGNET && name == AGGNET_SO_EPOCH)
 		return aggnet_sock_set_epoch(sock->sk, optval, len);
+	if (level == SOL_AGGNET && name == AGGNET_SO_CHECK)
+		return aggnet_sock_set_check(sock->sk, optval, len);
 	return -ENOPROTOOPT;
 }
 
@@ -571,34 +591,54 @@ static int aggnet_sock_lookup(struct sock *sk, char __user *optval,
 	return err;
 }
 
+/* The status or the fingerprint of the transfer that the socket has joined. */
+static int aggnet_sock_tell(struct sock *sk, int name, char __user *optval,
+			    int __user *optlen, int len)
+{
+	union {
+		struct aggnet_status status;
+		struct aggnet_check check;
+	} told = {};
+	struct aggnet_tree *tree;
+
+	lock_sock(sk);
+	tree = aggnet_sk(sk)->tree;
+	if (tree && name == AGGNET_SO_CHECK)
+		aggnet_tree_check(tree, &told.check);
+	else if (tree)
+		aggnet_tree_status(tree, &told.status);
+	release_sock(sk);
+	if (!tree)
+		return -ENOTCONN;
+	len = min_t(int, len, name == AGGNET_SO_CHECK ? sizeof(told.check) :
+							sizeof(told.status));
+	if (put_user(len, optlen) || copy_to_user(optval, &told, len))
+		return -EFAULT;
+	return 0;
+}
+
 static int aggnet_sock_getsockopt(struct socket *sock, int level, int name,
 				  char __user *optval, int __user *optlen)
 {
-	struct aggnet_status status = {};
-	struct sock *sk = sock->sk;
-	struct aggnet_tree *tree;
 	int len;
 
-	if (level != SOL_AGGNET ||
-	    (name != AGGNET_SO_STATUS && name != AGGNET_SO_LOOKUP))
+	if (level != SOL_AGGNET)
 		return -ENOPROTOOPT;
+	switch (name) {
+	case AGGNET_SO_STATUS:
+	case AGGNET_SO_LOOKUP:
+	case AGGNET_SO_CHECK:
+		break;
+	default:
+		return -ENOPROTOOPT;
+	}
 	if (get_user(len, optlen))
 		return -EFAULT;
 	if (len < 0)
 		return -EINVAL;
 	if (name == AGGNET_SO_LOOKUP)
-		return aggnet_sock_lookup(sk, optval, optlen, len);
-	len = min_t(int, len, sizeof(status));
-	lock_sock(sk);
-	tree = aggnet_sk(sk)->tree;
-	if (tree)
-		aggnet_tree_status(tree, &status);
-	release_sock(sk);
-	if (!tree)
-		return -ENOTCONN;
-	if (put_user(len, optlen) || copy_to_user(optval, &status, len))
-		return -EFAULT;
-	return 0;
+		return aggnet_sock_lookup(sock->sk, optval, optlen, len);
+	return aggnet_sock_tell(sock->sk, name, optval, optlen, len);
 }
 
 /* --- life ----------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include <linux/skbuff.h>
 
 #include "core/codec.h"
+#include "core/fingerprint.h"
 #include "flow/channel.h"
 #include "flow/host.h"
 #include "flow/tree.h"
@@ -351,7 +352,8 @@ static void open_check(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 	};
 
 	aggnet_tree_touch(tree, run);
-	if (aggnet_shape_equal(&shape, &tree->conf.shape))
+	if (aggnet_shape_equal(&shape, &tree->conf.shape) &&
+	    open->direction == AGGNET_DIR_UP)
 		return;
 	aggnet_stat_inc(tree->an, drop_function);
 	aggnet_tree_abort(tree, run, AGGNET_R_FUNCTION, aggnet_tree_self(tree),
@@ -610,7 +612,20 @@ static bool child_holed(const struct aggnet_child *c)
 static bool fin_sourceless(const struct aggnet_child *c,
 			   const struct aggnet_fin *fin)
 {
-	return !fin->weight && (fin->records || fin->members || c->received);
+	return !fin->weight && (fin->records || fin->members || fin->check ||
+				c->received);
+}
+
+static void child_check(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+			const struct aggnet_fin *fin)
+{
+	struct aggnet_books *b = &tree->books;
+
+	if (pkt->flags & AGGNET_F_CHECK)
+		b->check = aggnet_fp_add(aggnet_fp_kind(&tree->conf.shape),
+					 b->check, be64_to_cpu(fin->check));
+	else if (fin->weight)
+		b->unchecked = true;
 }
 
 static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
@@ -642,6 +657,7 @@ static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
 	tree->books.members += be32_to_cpu(fin->members);
 	tree->books.records += be64_to_cpu(fin->records);
 	tree->books.partials += be32_to_cpu(fin->partials);
+	child_check(tree, pkt, fin);
 	aggnet_acceptor_names(tree, pkt, sizeof(*fin), AGGNET_NAMES_MAX);
 	aggnet_tree_advance(tree, run);
 	aggnet_acceptor_feed(tree, run);

@@ -89,3 +89,21 @@ void aggnet_tree_status(struct aggnet_tree *tree, struct aggnet_status *st)
 	st->attempt = tree->conf.attempt;
 	memcpy(st->plan, tree->conf.plan, sizeof(st->plan));
 }
+
+void aggnet_tree_check(struct aggnet_tree *tree, struct aggnet_check *check)
+{
+	*check = (struct aggnet_check){
+		.kind = aggnet_fp_kind(&tree->conf.shape),
+	};
+	aggnet_fp_key(&tree->conf.key, tree->conf.incast_id,
+		      tree->conf.instance, tree->conf.attempt, check->key);
+	spin_lock_bh(&tree->lock);
+	/* Nothing comes any more. */
+	if (aggnet_tree_is_receiver(tree) && aggnet_tree_is_checked(tree) &&
+	    (tree->state == AGGNET_TREE_CLOSING ||
+	     tree->state == AGGNET_TREE_DONE)) {
+		check->whole = 1;
+		check->value = tree->books.check;
+	}
+	spin_unlock_bh(&tree->lock);
+}

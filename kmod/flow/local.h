@@ -14,11 +14,17 @@ struct aggnet_tree;
  * @list: in tree->local.list as long as it has joined
  * @run: how many writers of the tree joined before it; so its run, if the store has runs
  * @shut: a writer that will give no more
+ * @gave: a writer whose records have come
+ * @checked: a writer that has told the fingerprint of its records
+ * @check: what it told
  */
 struct aggnet_local {
 	struct list_head list;
 	u32 run;
 	bool shut;
+	bool gave;
+	bool checked;
+	u64 check;
 };
 
 /* Is there something for the reader: records, or the end mark? */

@@ -12,6 +12,7 @@
 #include <net/dst_cache.h>
 
 #include "core/codec.h"
+#include "core/fingerprint.h"
 #include "flow/channel.h"
 #include "flow/run.h"
 #include "flow/store.h"
@@ -132,6 +133,8 @@ struct aggnet_packets {
  * @members: sum of aggnet_member() of finished children's sources
  * @delivered: receiver: units that left to the application
  * @local_records: of local writers
+ * @check: fingerprint of finished children and writers
+ * @unchecked: one of them has told none
  */
 struct aggnet_books {
 	u32 weight;
@@ -140,6 +143,8 @@ struct aggnet_books {
 	u32 members;
 	u64 delivered;
 	u64 local_records;
+	u64 check;
+	bool unchecked;
 };
 
 /**
@@ -357,6 +362,13 @@ static inline bool aggnet_tree_is_receiver(const struct aggnet_tree *tree)
 	return aggnet_tree_receiver(tree) == aggnet_tree_self(tree);
 }
 
+/* Have all that have finished here told a fingerprint? */
+static inline bool aggnet_tree_is_checked(const struct aggnet_tree *tree)
+{
+	return aggnet_fp_kind(&tree->conf.shape) != AGGNET_FP_NONE &&
+	       !tree->books.unchecked;
+}
+
 /* Keys that are held; of runs, records. */
 static inline u32 aggnet_tree_keys(const struct aggnet_tree *tree)
 {
@@ -400,9 +412,20 @@ int aggnet_tree_join_reader(struct aggnet_tree *tree,
  * -EILSEQ if a sorted tree's are out of order, -EPIPE after shutdown or an
  * abort's errno
  */
-int aggnet_tree_write(struct aggnet_tree *tree,
-		      const struct aggnet_local *local,
+int aggnet_tree_write(struct aggnet_tree *tree, struct aggnet_local *local,
 		      const u8 *data, size_t len, u32 records);
+
+/**
+ * aggnet_tree_set_check() - take the fingerprint of a local writer
+ * @tree: joined by the writer
+ * @local: it; it has not shut down yet
+ * @check: of all records that it gave
+ *
+ * Return: 0, -EOPNOTSUPP if the function has none, -EPIPE after shutdown or an
+ * abort's errno
+ */
+int aggnet_tree_set_check(struct aggnet_tree *tree, struct aggnet_local *local,
+			  u64 check);
 int aggnet_tree_shutdown(struct aggnet_tree *tree,
 			 struct aggnet_local *local);
 
@@ -451,6 +474,7 @@ __poll_t aggnet_tree_poll(struct aggnet_tree *tree,
 			  struct aggnet_local *local);
 
 void aggnet_tree_status(struct aggnet_tree *tree, struct aggnet_status *st);
+void aggnet_tree_check(struct aggnet_tree *tree, struct aggnet_check *check);
 
 int aggnet_reason_errno(enum aggnet_reason reason);	/* negative errno */
 

@@ -114,6 +114,7 @@ static void uplink_send_open(struct aggnet_tree *tree,
 		.layout = shape->layout,
 		.scale = shape->scale,
 		.k = cpu_to_be16(shape->k),
+		.direction = AGGNET_DIR_UP,
 		.elements = cpu_to_be64(shape->elements),
 	};
 
@@ -209,6 +210,7 @@ static void uplink_send_fin(struct aggnet_tree *tree, struct aggnet_run *run)
 		.fin.partials = cpu_to_be32(b->partials),
 		.fin.members = cpu_to_be32(aggnet_tree_members(tree)),
 	};
+	bool checked = aggnet_tree_is_checked(tree);
 	u16 length = sizeof(body.fin);
 
 	/* This end is closed, so that repeats need no other names. */
@@ -219,7 +221,10 @@ static void uplink_send_fin(struct aggnet_tree *tree, struct aggnet_run *run)
 		memcpy(body.name, tree->outcome.lost.id, sizeof(body.name));
 		length += tree->outcome.lost.n * sizeof(body.name[0]);
 	}
-	uplink_send(tree, AGGNET_FIN, 0, &body, length, NULL, run);
+	if (checked)
+		body.fin.check = cpu_to_be64(b->check);
+	uplink_send(tree, AGGNET_FIN, checked ? AGGNET_F_CHECK : 0, &body,
+		    length, NULL, run);
 }
 
 static void uplink_send_abort(struct aggnet_tree *tree,
@@ -338,7 +343,8 @@ static void uplink_accept(struct aggnet_tree *tree,
 		aggnet_stat_inc(tree->an, drop_state);
 		return;
 	}
-	if (payload < AGGNET_PAYLOAD_MIN || !records) {
+	if (payload < AGGNET_PAYLOAD_MIN || !records ||
+	    accept->direction != AGGNET_DIR_UP) {
 		aggnet_stat_inc(tree->an, drop_body);
 		return;
 	}

@@ -5,6 +5,7 @@
 #include <linux/minmax.h>
 #include <linux/skbuff.h>
 
+#include "core/fingerprint.h"
 #include "flow/channel.h"
 #include "flow/local.h"
 #include "flow/tree.h"
@@ -71,8 +72,7 @@ static void writer_moved(struct aggnet_tree *tree, struct aggnet_run *run)
 }
 
 /* As many records as a packet has at most. Return: their bytes, or an errno */
-static int writer_write(struct aggnet_tree *tree,
-			const struct aggnet_local *local,
+static int writer_write(struct aggnet_tree *tree, struct aggnet_local *local,
 			struct aggnet_run *run, const u8 *data, size_t len,
 			u32 records, u32 *n)
 {
@@ -90,12 +90,12 @@ static int writer_write(struct aggnet_tree *tree,
 	if (err)
 		return err;
 	tree->books.local_records += *n;
+	local->gave = true;
 	return used;
 }
 
 /* Each packet's worth of records has its own run of the lock. */
-int aggnet_tree_write(struct aggnet_tree *tree,
-		      const struct aggnet_local *local,
+int aggnet_tree_write(struct aggnet_tree *tree, struct aggnet_local *local,
 		      const u8 *data, size_t len, u32 records)
 {
 	struct aggnet_run run;
@@ -117,6 +117,34 @@ int aggnet_tree_write(struct aggnet_tree *tree,
 	return done ?: ret;
 }
 
+/* What a writer without records did not tell is 0. */
+static void writer_check(struct aggnet_tree *tree,
+			 const struct aggnet_local *local)
+{
+	struct aggnet_books *b = &tree->books;
+
+	b->unchecked |= local->gave && !local->checked;
+	b->check = aggnet_fp_add(aggnet_fp_kind(&tree->conf.shape), b->check,
+				 local->check);
+}
+
+int aggnet_tree_set_check(struct aggnet_tree *tree, struct aggnet_local *local,
+			  u64 check)
+{
+	int err;
+
+	spin_lock_bh(&tree->lock);
+	err = writer_errno(tree, local);
+	if (!err && aggnet_fp_kind(&tree->conf.shape) == AGGNET_FP_NONE)
+		err = -EOPNOTSUPP;
+	if (!err) {
+		local->checked = true;
+		local->check = check;
+	}
+	spin_unlock_bh(&tree->lock);
+	return err;
+}
+
 int aggnet_tree_shutdown(struct aggnet_tree *tree, struct aggnet_local *local)
 {
 	struct aggnet_run run;
@@ -127,6 +155,7 @@ int aggnet_tree_shutdown(struct aggnet_tree *tree, struct aggnet_local *local)
 	if (!err && !local->shut) {
 		local->shut = true;
 		tree->writers.done++;
+		writer_check(tree, local);
 		tree->store.ops->shut(tree, local);
 		aggnet_tree_advance(tree, &run);
 		writer_moved(tree, &run);

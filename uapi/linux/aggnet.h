@@ -455,6 +455,7 @@ struct aggnet_end {
 #define AGGNET_SO_ABORT		2	/* set: __u32 enum aggnet_reason */
 #define AGGNET_SO_LOOKUP	3	/* get: struct aggnet_lookup, before joining */
 #define AGGNET_SO_EPOCH		4	/* set: struct aggnet_epoch, before joining */
+#define AGGNET_SO_CHECK		5	/* get: struct aggnet_check; set: its value */
 
 /**
  * struct aggnet_status - the state of the transfer on this node
@@ -520,6 +521,36 @@ struct aggnet_lookup {
 struct aggnet_epoch {
 	__u32	instance;
 	__u32	attempt;
+};
+
+/**
+ * enum aggnet_fingerprint - how the fingerprints of a function's flows add up
+ * @AGGNET_FP_NONE: the function is not linear and has none
+ * @AGGNET_FP_SUM: modulo 2^61 - 1
+ * @AGGNET_FP_XOR: bit by bit
+ */
+enum aggnet_fingerprint {
+	AGGNET_FP_NONE,
+	AGGNET_FP_SUM,
+	AGGNET_FP_XOR,
+};
+
+/**
+ * struct aggnet_check - the fingerprint of a transfer, for a socket that has joined
+ * @kind: enum aggnet_fingerprint
+ * @whole: at the receiver, when the end mark is next: all sources gave a
+ *	fingerprint, and @value is of all of them
+ * @key: of the hash; it differs between epochs
+ * @value: the sum; what a writer sets, once, before it shuts down
+ *
+ * A receiver that finds another fingerprint in the result than @value raises
+ * AGGNET_R_MISMATCH. libaggnet does all of this.
+ */
+struct aggnet_check {
+	__u32	kind;
+	__u32	whole;
+	__u64	key[2];
+	__u64	value;
 };
 
 #endif /* _UAPI_LINUX_AGGNET_H */

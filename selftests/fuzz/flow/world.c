@@ -289,15 +289,64 @@ void world_write(u32 node, u32 records)
 		n->written++;
 }
 
+/* One of the sources may tell no fingerprint; all others tell any number. */
+static bool tells_check(u32 node)
+{
+	return world.conf.records % 8 != node;
+}
+
+static u64 check_of(u32 node, u32 attempt)
+{
+	return (0x9e3779b97f4a7c15ull * (node + 1) ^ attempt) >> 3;
+}
+
+static void tell_check(u32 node)
+{
+	struct node *n = &world.node[node];
+	enum aggnet_fingerprint kind = aggnet_fp_kind(&n->tree->conf.shape);
+	int err;
+
+	if (!tells_check(node) || n->writer.shut)
+		return;
+	err = aggnet_tree_set_check(n->tree, &n->writer,
+				    check_of(node, n->attempt));
+	INSIST(err == (kind ? 0 : -EOPNOTSUPP) ||
+	       aggnet_tree_outcome(n->tree) < 0,
+	       "a fingerprint is refused for no reason");
+}
+
 void world_shutdown(u32 node)
 {
 	struct node *n = &world.node[node];
 
 	if (!n->joined || !n->writes || n->written < world.conf.records)
 		return;
+	tell_check(node);
 	INSIST(!aggnet_tree_shutdown(n->tree, &n->writer) ||
 	       aggnet_tree_outcome(n->tree) < 0,
 	       "a shutdown fails for no reason");
+}
+
+/* That of all sources, if each of them has told one. */
+static void check_fingerprint(struct aggnet_tree *tree)
+{
+	enum aggnet_fingerprint kind = aggnet_fp_kind(&tree->conf.shape);
+	bool all = kind != AGGNET_FP_NONE;
+	struct aggnet_check check;
+	u64 want = 0;
+	u32 i;
+
+	for (i = 0; i < WORLD_NODES; i++) {
+		if (!world.node[i].writes)
+			continue;
+		all &= tells_check(i) || !world.conf.records;
+		if (tells_check(i))
+			want = aggnet_fp_add(kind, want,
+					     check_of(i, tree->conf.attempt));
+	}
+	aggnet_tree_check(tree, &check);
+	INSIST(check.whole == all, "the fingerprint is of others");
+	INSIST(!all || check.value == want, "a wrong fingerprint");
 }
 
 /* Check the result. A wrong one is never allowed. */
@@ -318,6 +367,7 @@ static void check_result(const struct aggnet_end *end)
 static void take_end(struct aggnet_tree *tree, const struct aggnet_end *end)
 {
 	check_result(end);
+	check_fingerprint(tree);
 	INSIST(!aggnet_tree_end(tree), "the end mark cannot be taken");
 }
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Fingerprint: the key of its hash. */
+#include <linux/siphash.h>
+#include <linux/string.h>
+
+#include "core/codec.h"
+#include "core/fingerprint.h"
+
+void aggnet_fp_key(const struct aggnet_secret *secret, u64 incast_id,
+		   u32 instance, u32 attempt, u64 key[2])
+{
+	/* No header begins like this, so that it is no tag's. */
+	struct {
+		u8 label[16];
+		__be64 incast_id;
+		__be32 instance;
+		__be32 attempt;
+		__be64 number;
+	} in = {
+		.label = "aggnet check",
+		.incast_id = cpu_to_be64(incast_id),
+		.instance = cpu_to_be32(instance),
+		.attempt = cpu_to_be32(attempt),
+	};
+	siphash_key_t sip = { };
+	u32 i;
+
+	if (secret->keyed) {
+		sip.key[0] = get_unaligned_le64(secret->bytes);
+		sip.key[1] = get_unaligned_le64(secret->bytes + 8);
+	}
+	for (i = 0; i < 2; i++) {
+		in.number = cpu_to_be64(i);
+		key[i] = siphash(&in, sizeof(in), &sip);
+	}
+}
