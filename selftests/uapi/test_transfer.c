@@ -35,6 +35,138 @@ TEST_F(node, transfer__whole)
 	close(w);
 }
 
+/* --- the fingerprint --- */
+
+static int get_check(int s, struct aggnet_check *check)
+{
+	socklen_t len = sizeof(*check);
+
+	memset(check, 0xff, sizeof(*check));
+	return getsockopt(s, SOL_AGGNET, AGGNET_SO_CHECK, check, &len);
+}
+
+static int set_check(int s, uint64_t value)
+{
+	return setsockopt(s, SOL_AGGNET, AGGNET_SO_CHECK, &value,
+			  sizeof(value));
+}
+
+/* The receiver gets the sum of all writers, once nothing else comes. */
+TEST_F(node, check__is_of_all_writers)
+{
+	const uint64_t prime = (1ull << 61) - 1;
+	struct aggnet_check check, other;
+	int r, one, two;
+
+	ASSERT_EQ(0, add_writers(self->ctl, 2));
+	r = new_socket();
+	EXPECT_ERRNO(ENOTCONN, get_check(r, &check));
+	EXPECT_ERRNO(ENOTCONN, set_check(r, 1));
+	close(r);
+	r = reader();
+	one = writer();
+	two = writer();
+	EXPECT_ERRNO(ENOTCONN, set_check(r, 1));
+	EXPECT_ERRNO(EINVAL, setsockopt(one, SOL_AGGNET, AGGNET_SO_CHECK,
+					&check, 4));
+	EXPECT_ERRNO(EFAULT, setsockopt(one, SOL_AGGNET, AGGNET_SO_CHECK, NULL,
+					8));
+	ASSERT_EQ(0, get_check(one, &check));
+	EXPECT_EQ(AGGNET_FP_SUM, check.kind);
+	ASSERT_EQ(0, get_check(r, &other));
+	EXPECT_EQ(0, memcmp(check.key, other.key, sizeof(check.key)));
+	EXPECT_NE(check.key[0], check.key[1]);
+	ASSERT_EQ(0, send_record(one, "key", 5));
+	ASSERT_EQ(0, set_check(one, 3));
+	ASSERT_EQ(0, set_check(one, prime - 1));
+	ASSERT_EQ(0, shutdown(one, SHUT_WR));
+	EXPECT_ERRNO(EPIPE, set_check(one, 1));
+	ASSERT_EQ(0, set_check(two, 7));
+	ASSERT_EQ(0, get_check(r, &check));
+	EXPECT_EQ(0, check.whole);
+	EXPECT_EQ(0, check.value);
+	ASSERT_EQ(0, shutdown(two, SHUT_WR));
+	EXPECT_EQ(5, only_value(&self->m, receive(r, &self->m, 0)));
+	ASSERT_LT(0, receive(r, &self->m, MSG_PEEK));
+	ASSERT_EQ(0, get_check(r, &check));
+	EXPECT_EQ(1, check.whole);
+	EXPECT_EQ(6, check.value);
+	ASSERT_EQ(0, get_check(two, &check));
+	EXPECT_EQ(0, check.whole);
+	close(r);
+	close(one);
+	close(two);
+}
+
+/* One that gives records gives no fingerprint; the other one gives nothing. */
+TEST_F(node, check__is_not_of_all_writers)
+{
+	struct aggnet_check check;
+	int r, one, two;
+
+	ASSERT_EQ(0, add_writers(self->ctl, 2));
+	r = reader();
+	one = writer();
+	two = writer();
+	ASSERT_EQ(0, send_record(one, "key", 5));
+	ASSERT_EQ(0, shutdown(one, SHUT_WR));
+	ASSERT_EQ(0, shutdown(two, SHUT_WR));
+	EXPECT_EQ(5, only_value(&self->m, receive(r, &self->m, 0)));
+	ASSERT_EQ(0, get_check(r, &check));
+	EXPECT_EQ(0, check.whole);
+	EXPECT_EQ(0, check.value);
+	close(r);
+	close(one);
+	close(two);
+}
+
+/* The receiver finds another one in the result: every member gets an error. */
+TEST_F(node, check__mismatch_is_raised)
+{
+	const uint32_t mismatch = AGGNET_R_MISMATCH;
+	int r, w;
+
+	ASSERT_EQ(0, add_writers(self->ctl, 1));
+	r = reader();
+	w = writer();
+	ASSERT_EQ(0, send_record(w, "key", 5));
+	EXPECT_ERRNO(EINVAL, setsockopt(w, SOL_AGGNET, AGGNET_SO_ABORT,
+					&mismatch, sizeof(mismatch)));
+	ASSERT_EQ(0, shutdown(w, SHUT_WR));
+	EXPECT_EQ(5, only_value(&self->m, receive(r, &self->m, 0)));
+	ASSERT_EQ(0, setsockopt(r, SOL_AGGNET, AGGNET_SO_ABORT, &mismatch,
+				sizeof(mismatch)));
+	EXPECT_ERRNO(EBADMSG, receive(r, &self->m, 0));
+	EXPECT_ERRNO(EBADMSG, receive(w, &self->m, 0));
+	close(r);
+	close(w);
+}
+
+/* A greatest value has none. */
+TEST_F(node, check__of_a_function_that_is_not_linear)
+{
+	struct aggnet_tree_info e = entry(1);
+	struct aggnet_check check;
+	int r, w;
+
+	e.has |= AGGNET_HAS(AGGNET_A_TREE_FUNCTION);
+	e.function = AGGNET_FN_MAX;
+	ASSERT_EQ(0, add_entry(self->ctl, &e, false));
+	r = reader();
+	w = writer();
+	ASSERT_EQ(0, get_check(w, &check));
+	EXPECT_EQ(AGGNET_FP_NONE, check.kind);
+	EXPECT_ERRNO(EOPNOTSUPP, set_check(w, 1));
+	ASSERT_EQ(0, shutdown(w, SHUT_WR));
+	ASSERT_LT(0, receive(r, &self->m, 0));
+	ASSERT_EQ(0, get_check(r, &check));
+	EXPECT_EQ(0, check.whole);
+	close(r);
+	close(w);
+}
+
+/* --- the end mark --- */
+
 TEST_F(node, end_mark__peek_then_take)
 {
 	const ssize_t size = sizeof(struct aggnet_msg) +

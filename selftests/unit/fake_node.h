@@ -24,6 +24,7 @@
 
 #include "core/accum.h"
 #include "core/codec.h"
+#include "core/fingerprint.h"
 #include "core/vector.h"
 #include "open_fds.h"
 
@@ -53,6 +54,9 @@
  * @taken: the end mark was taken
  * @no_random: errno of getrandom(), 0: it succeeds
  * @aborted: reason of the application's abort
+ * @check: what AGGNET_SO_CHECK gives, with a key that differs between epochs
+ * @given: the fingerprint that a source gave
+ * @gave: how often one did
  * @status: the result of AGGNET_SO_STATUS
  */
 static struct fake_node {
@@ -82,6 +86,9 @@ static struct fake_node {
 	bool taken;
 	int no_random;
 	uint32_t aborted;
+	struct aggnet_check check;
+	uint64_t given;
+	unsigned int gave;
 	struct aggnet_status status;
 } node;
 
@@ -212,9 +219,26 @@ static int fake_lookup(struct aggnet_lookup *look)
 	return 0;
 }
 
+static struct aggnet_check fake_check(void)
+{
+	struct aggnet_check check = node.check;
+
+	check.kind = aggnet_fp_kind(&node.shape);
+	check.key[0] = node.epoch;
+	check.key[1] = 7;
+	return check;
+}
+
 static int fake_getsockopt(int fd, int level, int name, void *val,
 			   socklen_t *len)
 {
+	const struct aggnet_check check = fake_check();
+
+	if (level == SOL_AGGNET && name == AGGNET_SO_CHECK) {
+		memcpy(val, &check, sizeof(check));
+		*len = sizeof(check);
+		return 0;
+	}
 	if (level == SOL_AGGNET && name == AGGNET_SO_LOOKUP)
 		return fake_lookup(val);
 	if (level != SOL_AGGNET || name != AGGNET_SO_STATUS)
@@ -231,6 +255,11 @@ static int fake_setsockopt(int fd, int level, int name, const void *val,
 		memcpy(&node.only, val, sizeof(node.only));
 		node.expects = true;
 		return 0;
+	}
+	if (level == SOL_AGGNET && name == AGGNET_SO_CHECK) {
+		memcpy(&node.given, val, sizeof(node.given));
+		node.gave++;
+		return node.shut ? fake_fail(EPIPE) : 0;
 	}
 	if (level != SOL_AGGNET || name != AGGNET_SO_ABORT)
 		return fake_fail(ENOPROTOOPT);
@@ -249,6 +278,7 @@ static int fake_setsockopt(int fd, int level, int name, const void *val,
 #define getrandom	fake_getrandom
 
 #include "../../tools/libaggnet/conn.c"
+#include "../../tools/libaggnet/fingerprint.c"
 #include "../../tools/libaggnet/merge.c"
 #include "../../tools/libaggnet/reason.c"
 #include "../../tools/libaggnet/record.c"

@@ -108,6 +108,60 @@ TEST_F(sink, run__merges_and_leaves_the_end_mark)
 	EXPECT_EQ(0, aggnet_sink_commit(self->k));
 }
 
+/* What sources would have given, of two records. */
+static void expect_check(const char *key, int64_t value, const char *key2,
+			 int64_t value2)
+{
+	const struct aggnet_check check = fake_check();
+	struct fingerprint f = {
+		.shape = node.shape, .kind = check.kind,
+		.key = { check.key[0], check.key[1] },
+	};
+	uint8_t buf[AGGNET_RECORD_MAX];
+
+	fingerprint_records(&f, buf, record_put(buf, key, strlen(key), value));
+	fingerprint_records(&f, buf, record_put(buf, key2, strlen(key2),
+						value2));
+	node.check.value = f.value;
+	node.check.whole = 1;
+}
+
+TEST_F(sink, fingerprint__is_that_of_the_sources)
+{
+	put_records("b", 1, "a", 2);
+	put_records("a", 3, "b", -4);
+	put_end(3, 3);
+	expect_check("a", 5, "b", -3);
+	EXPECT_EQ(0, aggnet_sink_run(self->k));
+	EXPECT_EQ(0, aggnet_sink_run(self->k));
+	EXPECT_EQ(0, aggnet_sink_commit(self->k));
+	EXPECT_EQ(AGGNET_R_NONE, node.aborted);
+}
+
+TEST_F(sink, fingerprint__is_another)
+{
+	struct aggnet_entry e;
+
+	put_records("b", 1, "a", 2);
+	put_end(3, 3);
+	expect_check("a", 2, "b", 2);
+	EXPECT_EQ(-EBADMSG, aggnet_sink_run(self->k));
+	EXPECT_EQ(AGGNET_R_MISMATCH, node.aborted);
+	EXPECT_FALSE(aggnet_sink_next(self->k, &e));
+	EXPECT_EQ(-EBADMSG, aggnet_sink_commit(self->k));
+	EXPECT_FALSE(node.taken);
+}
+
+/* A source that does not use the library gave none. */
+TEST_F(sink, fingerprint__is_not_of_all_sources)
+{
+	put_records("b", 1, "a", 2);
+	put_end(3, 3);
+	expect_check("a", 2, "b", 2);
+	node.check.whole = 0;
+	EXPECT_EQ(0, aggnet_sink_run(self->k));
+}
+
 /* A block of equal elements, as a packet carries it. */
 static void put_block(uint8_t block, int8_t value)
 {
@@ -232,6 +286,21 @@ TEST_F(sink, stream__newer_epoch)
 	EXPECT_TRUE(line_is(self->k, 'c', 3));
 	EXPECT_EQ(0, aggnet_sink_stream(self->k, &e));
 	EXPECT_EQ(2, aggnet_sink_result(self->k)->keys);
+}
+
+TEST_F(sink, stream__has_another_fingerprint)
+{
+	struct aggnet_entry e;
+
+	self->k->conn.status.layout = AGGNET_LAYOUT_SORTED;
+	node.shape.layout = AGGNET_LAYOUT_SORTED;
+	put_records("a", 1, "b", 2);
+	put_end(3, 3);
+	expect_check("a", 1, "b", 3);
+	EXPECT_EQ(1, aggnet_sink_stream(self->k, &e));
+	EXPECT_EQ(1, aggnet_sink_stream(self->k, &e));
+	EXPECT_EQ(-EBADMSG, aggnet_sink_stream(self->k, &e));
+	EXPECT_EQ(AGGNET_R_MISMATCH, node.aborted);
 }
 
 TEST_F(sink, stream__of_pairs_in_parts)

@@ -95,6 +95,59 @@ TEST_F(source, add__refuses_keys)
 	EXPECT_EQ(1, aggnet_source_records(self->s));
 }
 
+/* Of the stream, with the key of the epoch in force. */
+static uint64_t fingerprint_of_stream(void)
+{
+	const struct aggnet_check check = fake_check();
+	struct fingerprint f = {
+		.shape = node.shape, .kind = check.kind,
+		.key = { check.key[0], check.key[1] },
+	};
+
+	fingerprint_records(&f, node.stream, node.len);
+	return f.value;
+}
+
+/* Pieces are sent as there is room; a newer epoch has another key. */
+TEST_F(source, fingerprint__of_what_the_last_epoch_took)
+{
+	uint64_t before;
+
+	self->opt.flags = AGGNET_OPT_NONBLOCK;
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
+					&self->opt));
+	ASSERT_EQ(0, add_numbered(self->s, 0, 3000));
+	while (aggnet_source_finish(self->s) == -EAGAIN)
+		node.room = 1000;
+	EXPECT_EQ(1, node.gave);
+	EXPECT_NE(0, node.given);
+	EXPECT_EQ(fingerprint_of_stream(), node.given);
+	before = node.given;
+	aggnet_source_close(self->s);
+
+	node.gave = 0;
+	node.room = SIZE_MAX;
+	node.lose_at = 20000;
+	node.lost = ESTALE;
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	ASSERT_EQ(0, add_numbered(self->s, 0, 20000));
+	ASSERT_EQ(0, aggnet_source_finish(self->s));
+	EXPECT_EQ(3, node.epoch);
+	EXPECT_EQ(1, node.gave);
+	EXPECT_NE(before, node.given);
+	EXPECT_EQ(fingerprint_of_stream(), node.given);
+}
+
+/* There is none of a function that is not linear. */
+TEST_F(source, fingerprint__of_no_maximum)
+{
+	node.shape.function = AGGNET_FN_MAX;
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	ASSERT_EQ(0, add_numbered(self->s, 0, 10));
+	ASSERT_EQ(0, aggnet_source_finish(self->s));
+	EXPECT_EQ(0, node.gave);
+}
+
 /* --- every way to add ------------------------------------------------------ */
 
 /* The stream has exactly this record, with these bytes as its value. */

@@ -385,7 +385,7 @@ int aggnet_lookup(struct in_addr receiver, uint32_t job,
 
 /* --- texts ---------------------------------------------------------------- */
 
-/* "timed out", "record counts do not add up", ...; never NULL. */
+/* "timed out", "the merged records do not add up", ...; never NULL. */
 const char *aggnet_reason_text(unsigned int reason);
 int aggnet_reason_errno(unsigned int reason);	/* negative errno */
 

@@ -433,7 +433,7 @@ static bool conn_may_abort(const struct conn *c, enum aggnet_reason why)
 {
 	if (c->reader)
 		return why == AGGNET_R_USER || why == AGGNET_R_RECEIVER ||
-		       why == AGGNET_R_OVERFLOW;
+		       why == AGGNET_R_OVERFLOW || why == AGGNET_R_MISMATCH;
 	return why == AGGNET_R_USER || why == AGGNET_R_SENDER;
 }
 

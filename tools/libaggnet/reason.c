@@ -12,7 +12,7 @@ static const struct {
 } reasons[__AGGNET_R_MAX] = {
 	[AGGNET_R_NONE] = { 0, "no error" },
 	[AGGNET_R_TIMEOUT] = { ETIMEDOUT, "timed out" },
-	[AGGNET_R_MISMATCH] = { EBADMSG, "record counts do not add up" },
+	[AGGNET_R_MISMATCH] = { EBADMSG, "the merged records do not add up" },
 	[AGGNET_R_OVERFLOW] = { EOVERFLOW, "a result does not fit its type" },
 	[AGGNET_R_SENDER] = { ECONNABORTED,
 			      "a source closed before it was finished" },

@@ -11,6 +11,7 @@
 #include "core/vector.h"
 #include "aggnet_data.h"
 #include "conn.h"
+#include "fingerprint.h"
 #include "merge.h"
 #include "record.h"
 #include "result.h"
@@ -29,7 +30,10 @@
  * @end: behind the last that it gives
  * @element: of the entry's block, of a dense vector
  * @best: what the last one has kept
+ * @fingerprint: of what a streamed transfer has handed out
+ * @begun: it has begun
  * @whole: the end mark has been seen, the result is complete and fits
+ * @checked: and has the fingerprint of what the sources gave
  * @committed: the end mark has been taken
  * @result: of the end mark
  * @absent: sources that it names as left out
@@ -46,7 +50,10 @@ struct aggnet_sink {
 	size_t end;
 	uint32_t element;
 	struct aggnet_best best[AGGNET_K_MAX];
+	struct fingerprint fingerprint;
+	bool begun;
 	bool whole;
+	bool checked;
 	bool committed;
 	struct aggnet_result result;
 	struct in_addr absent[AGGNET_ABSENT_MAX];
@@ -76,7 +83,9 @@ static void sink_reset(struct aggnet_sink *k)
 	k->next = 0;
 	k->end = 0;
 	k->element = 0;
+	k->begun = false;
 	k->whole = false;
+	k->checked = false;
 }
 
 /* --- messages ------------------------------------------------------------- */
@@ -247,6 +256,34 @@ static int sink_whole(struct aggnet_sink *k, size_t len)
 	return 0;
 }
 
+/* --- the fingerprint ------------------------------------------------------- */
+
+static void sink_begin(struct aggnet_sink *k)
+{
+	const struct aggnet_shape shape = conn_shape(&k->conn);
+
+	if (!k->begun)
+		fingerprint_begin(&k->fingerprint, k->conn.fd, &shape);
+	k->begun = true;
+}
+
+/* All of the result has been seen: is it what the sources gave? */
+static int sink_check(struct aggnet_sink *k)
+{
+	if (k->checked)
+		return 0;
+	sink_begin(k);
+	fingerprint_result(&k->fingerprint, &k->merge);
+	k->checked = fingerprint_holds(&k->fingerprint, k->conn.fd);
+	if (k->checked)
+		return 0;
+	k->whole = false;
+	conn_abort(&k->conn, AGGNET_R_MISMATCH);
+	conn_fail(&k->conn, -EBADMSG,
+		  "the result does not have the fingerprint of what the sources gave: a record was lost, doubled or changed on the way");
+	return conn_end(&k->conn, -EBADMSG);
+}
+
 /* --- running -------------------------------------------------------------- */
 
 static ssize_t sink_recv(struct aggnet_sink *k, int flags)
@@ -294,7 +331,7 @@ int aggnet_sink_run(struct aggnet_sink *k)
 
 	while (!err && !k->whole)
 		err = sink_read(k, false);
-	return err;
+	return err ? err : sink_check(k);
 }
 
 static int sink_line(struct aggnet_sink *k, struct aggnet_entry *entry)
@@ -304,6 +341,10 @@ static int sink_line(struct aggnet_sink *k, struct aggnet_entry *entry)
 	k->merge.shape = k->stream.shape;
 	if (!result_get(&k->merge, e, 0, k->best, entry))
 		return sink_overflow(k, e);
+	sink_begin(k);
+	fingerprint_accum(&k->fingerprint, e->key, e->klen,
+			  merge_plain(&k->merge) ? (const void *)&e->value :
+						   e->accum);
 	k->lines++;
 	return 1;
 }
@@ -340,7 +381,7 @@ int aggnet_sink_stream(struct aggnet_sink *k, struct aggnet_entry *entry)
 			return got > 0 ? sink_line(k, entry) :
 			       conn_fail(&k->conn, got, "no memory for a line");
 		if (k->whole)
-			return 0;
+			return sink_check(k);
 		err = sink_join_sorted(k);
 		if (!err)
 			err = sink_read(k, true);

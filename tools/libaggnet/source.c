@@ -14,6 +14,7 @@
 #include "conn.h"
 #include "core/float_sum.h"
 #include "core/vector.h"
+#include "fingerprint.h"
 #include "record.h"
 
 #define BATCH	AGGNET_SEND_MAX
@@ -27,6 +28,7 @@
  * @sent: bytes of the stream that this epoch has taken
  * @records: taken from the caller
  * @resent: bytes that epochs which were lost had taken
+ * @fingerprint: of what this epoch has taken
  * @shut: the end of the stream has been told
  * @done: the receiving application has the result
  * @last: key of the last record, if the transfer is sorted
@@ -45,6 +47,7 @@ struct aggnet_source {
 	uint64_t sent;
 	uint64_t records;
 	uint64_t resent;
+	struct fingerprint fingerprint;
 	bool shut;
 	bool done;
 	uint8_t last[AGGNET_KEY_MAX];
@@ -56,16 +59,28 @@ struct aggnet_source {
 	uint8_t replay[BATCH];
 };
 
+/* An epoch has been joined: begin its fingerprint. */
+static void source_measure(struct aggnet_source *s)
+{
+	const struct aggnet_shape shape = conn_shape(&s->conn);
+
+	if (s->conn.fd >= 0)
+		fingerprint_begin(&s->fingerprint, s->conn.fd, &shape);
+}
+
 int aggnet_source_open(struct aggnet_source **source, struct in_addr receiver,
 		       uint32_t job, const struct aggnet_options *opt)
 {
 	struct aggnet_source *s = calloc(1, sizeof(*s));
+	int err;
 
 	*source = s;
 	if (!s)
 		return -ENOMEM;
 	s->spool = -1;
-	return conn_open(&s->conn, false, receiver, job, opt);
+	err = conn_open(&s->conn, false, receiver, job, opt);
+	source_measure(s);
+	return err;
 }
 
 /* --- spool ---------------------------------------------------------------- */
@@ -195,6 +210,7 @@ static int source_join(struct aggnet_source *s)
 	err = conn_join(&s->conn);
 	if (err)
 		return err;
+	source_measure(s);
 	s->resent += s->sent;
 	s->sent = 0;
 	s->shut = false;
@@ -237,10 +253,12 @@ static int source_flush(struct aggnet_source *s)
 		if (!data)
 			return s->conn.final;
 		n = send(s->conn.fd, data, len, MSG_DONTWAIT | MSG_NOSIGNAL);
-		if (n >= 0)
-			s->sent += n;
-		else
+		if (n < 0) {
 			err = source_trouble(s, -errno, POLLOUT);
+			continue;
+		}
+		fingerprint_records(&s->fingerprint, data, n);
+		s->sent += n;
 	}
 	return err;
 }
@@ -496,6 +514,17 @@ int aggnet_source_add_pair_real(struct aggnet_source *s, const void *key,
 	       source_pair(s, key, klen, bits, id);
 }
 
+/* The end of the stream, with its fingerprint. Return: 0 or -errno */
+static int source_shut(struct aggnet_source *s)
+{
+	int err = fingerprint_give(&s->fingerprint, s->conn.fd);
+
+	if (!err && shutdown(s->conn.fd, SHUT_WR))
+		err = -errno;
+	s->shut = !err;
+	return err;
+}
+
 int aggnet_source_finish(struct aggnet_source *s)
 {
 	char byte;
@@ -506,9 +535,8 @@ int aggnet_source_finish(struct aggnet_source *s)
 		if (err)
 			return err;
 		if (!s->shut)
-			err = shutdown(s->conn.fd, SHUT_WR) ? -errno : 0;
+			err = source_shut(s);
 		if (!err) {
-			s->shut = true;
 			s->done = recv(s->conn.fd, &byte, 1,
 				       MSG_DONTWAIT) >= 0;
 			if (s->done)
