@@ -8,7 +8,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/forwarding.inc"
 
-ROUNDS=${ROUNDS:-5}
+ROUNDS=${ROUNDS:-$((SLOW > 1 ? 2 : 5))}
 FRAMES=$(scaled 20000)
 
 stream()

@@ -10,8 +10,8 @@
 #   LOADS=N   of the module (20)
 . "$(dirname "$0")/lib.sh"
 
-ROUNDS=${ROUNDS:-20}
-LOADS=${LOADS:-20}
+ROUNDS=${ROUNDS:-$((SLOW > 1 ? 5 : 20))}
+LOADS=${LOADS:-$((SLOW > 1 ? 5 : 20))}
 MODULE=${VM_MODULE:-$NET_DIR/../../build/$KERNEL/aggnet.ko}
 THINGS="nothing port device carrier identity namespace entry plan module"
 declare -A pids

@@ -7,10 +7,10 @@
 #include "harness.h"
 #include "nl_node.h"
 
-#define ENTRIES		2000	/* fill many datagrams */
-#define CHILDREN	3000	/* more than a page */
+#define ENTRIES		500	/* fill many datagrams */
+#define CHILDREN	1100	/* more than a page */
 #define ABSENT		16000	/* more than one part of a dump holds */
-#define LARGE		8	/* entries with that many absent sources */
+#define LARGE		3	/* entries with that many absent sources */
 #define ALL		"a dump tells of all objects: it takes no attribute"
 
 FIXTURE(dump) {

@@ -120,7 +120,7 @@ lack()
 
 # audit_one WHERE SUITE PLACE PASSES SKIPS DEBUG OPTIONS: check its counts. The
 # rows of a split suite are counted together, with the last kernel. The debug
-# kernel has half.
+# kernel has a quarter.
 audit_one()
 {
 	local where=$1 suite=$2 least=$4 most=$5 passed=0 skipped=0
@@ -133,7 +133,7 @@ audit_one()
 		return 0
 	}
 	if [ "$3" = split ] && [ "$where" = debug ]; then
-		least=$((least / 2))
+		least=$((least / 4))
 	elif [ "$3" = split ]; then
 		sum[$suite]=$((${sum[$suite]:-0} + passed))
 		passed=${sum[$suite]}
