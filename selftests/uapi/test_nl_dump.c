@@ -7,7 +7,7 @@
 #include "harness.h"
 #include "nl_node.h"
 
-#define ENTRIES		500	/* fill many datagrams */
+#define ENTRIES		1000	/* fill many datagrams */
 #define CHILDREN	1100	/* more than a page */
 #define ABSENT		16000	/* more than one part of a dump holds */
 #define LARGE		3	/* entries with that many absent sources */
