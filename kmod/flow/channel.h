@@ -206,7 +206,7 @@ static inline bool aggnet_fresh(u32 *newest, u32 stamp, unsigned long heard,
  * packet that was captured in the first round be merged in the second.
  */
 #define AGGNET_SEQ_END		(AGGNET_SEQ_FIRST - AGGNET_WINDOW)
-#define AGGNET_PAYLOAD_USUAL	1392	/* records of one DATA: fits MTU 1500 */
+#define AGGNET_PAYLOAD_USUAL	1384	/* records of one DATA: fits MTU 1500 */
 #define AGGNET_PAYLOAD_MAX	8192	/* where the MTU allows, up to 9000 */
 #define AGGNET_BURST		16	/* DATA made in one run of the lock, at most */
 #define AGGNET_PACKETS		32	/* with them: no more to many children */

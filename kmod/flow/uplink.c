@@ -172,12 +172,12 @@ void aggnet_uplink_tell(struct aggnet_tree *tree, bool again,
 /*
  * A PROBE as long as any DATA will be: an acceptor that is bound by it can be
  * reached by them, whatever the MTU of links that are unknown here. Shorter and
- * shorter ones (they fit 1500, 1280, 576) if there is no answer.
+ * shorter ones (they fit 1500, 1280, 584) if there is no answer.
  */
 static void uplink_send_bind(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	static const u16 shorter[] = {
-		AGGNET_PAYLOAD_USUAL, 1172, AGGNET_PAYLOAD_MIN
+		AGGNET_PAYLOAD_USUAL, 1164, AGGNET_PAYLOAD_MIN
 	};
 	struct aggnet_uplink *up = &tree->up;
 	u32 step = up->tries - UPLINK_BIND_TRIES;

@@ -108,7 +108,7 @@ beside()
 	local status=0
 
 	nowhere to=10.9.0.9 || status=1
-	nowhere receiver=10.9.0.9 type=1 body=16 to=0.0.0.0 || status=1
+	nowhere receiver=10.9.0.9 type=1 body=24 to=0.0.0.0 || status=1
 	return $status
 }
 
@@ -260,7 +260,7 @@ agg t link add eth2 neighbour 10.3.0.4 "${small[@]}" name 13 digit 0 || exit 1
 check "a copy leaves on the named link" follows 9 "$(names 11)"
 check "an OPEN leaves on the named link" counts t forwarded_filter 1 arrives b eth0 \
 	"$(to_b 9 | sed s/type=3/type=1/) filter=alive" job=$JOB type=1 \
-	body=16 to=0.0.0.0 filter="$(names 11)"
+	body=24 to=0.0.0.0 filter="$(names 11)"
 check "the named link is another neighbour of the same port" arrives d eth1 \
 	"$(to_d_by_eth1 9) filter=alive" job=$JOB filter="$(names 12)"
 check "two links: two copies, which share the hops" both
@@ -278,7 +278,7 @@ check "plain IP: not to the broadcast address of all networks" \
 check "plain IP: not to a multicast address" nowhere to=239.1.1.1 src=10.2.0.2
 check "plain IP: not to an address of this node" nowhere to=10.3.0.2
 check "plain IP: not to a receiver with a broadcast address" \
-	nowhere receiver=10.2.0.255 type=1 body=16 to=0.0.0.0
+	nowhere receiver=10.2.0.255 type=1 body=24 to=0.0.0.0
 check "plain IP: not through a device that is not a port" with_beside beside
 check "more links named than copies allowed: plain IP" too_many
 check "a named link is down: plain IP" broken
@@ -292,7 +292,7 @@ check "a packet for a node outside the plan is routed" counts t passed 1 \
 	arrives d eth0 "$(to_d_by_eth2 10 $D) filter=alive" \
 	job=$JOB filter=$ALL dst=$D to=$D
 check "a packet type that carries no filter" \
-	refused drop_filter type=4 body=40 filter=$ALL
+	refused drop_filter type=4 body=48 filter=$ALL
 check "a filter that is too large" refused drop_filter filter="${ALL}0000000000000000"
 check "a filter with too few bits" refused drop_filter \
 	filter=00070100ff000000

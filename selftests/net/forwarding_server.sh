@@ -257,7 +257,7 @@ beside_policy()
 # The same policy for packets that t itself receives.
 sealed_in()
 {
-	local open=(job=9 "receiver=$T" to=0.0.0.0 type=1 body=16) status=0
+	local open=(job=9 "receiver=$T" to=0.0.0.0 type=1 body=24) status=0
 
 	agg t tree add --job 9 --receiver $T instance 1 contributors 1 \
 		sources 1 uid 0 && policy in $T action block || return
@@ -303,7 +303,7 @@ check "an entry's packet leaves by the planned link" \
 check "a packet without an entry is routed, unchanged" \
 	counts t passed 1 arrives d eth0 "$routed" job=6
 check "an OPEN leaves by the planned link" \
-	arrives b eth0 "${planned/type=3/type=1}" job=7 type=1 body=16 to=0.0.0.0
+	arrives b eth0 "${planned/type=3/type=1}" job=7 type=1 body=24 to=0.0.0.0
 check "a packet for a node outside the plan is routed" \
 	arrives d eth0 "$(line "$(mac 2 2)" "$(mac 4 0)" $A $D 63 10 7)" \
 	job=7 dst=$D to=$D
@@ -340,7 +340,7 @@ check "transit off: the port is attached again" transit off
 check "transit off: plain IP takes it unchanged" \
 	counts t passed 1 arrives d eth0 "${routed/job=6/job=7}" job=7
 check "transit off: plain IP takes an OPEN" counts t passed 1 arrives d eth0 \
-	"${opened/job=6/job=7}" job=7 type=1 body=16 to=0.0.0.0
+	"${opened/job=6/job=7}" job=7 type=1 body=24 to=0.0.0.0
 check "transit off: the FORWARD chain filters packets" filtered
 check "transit on" transit on
 

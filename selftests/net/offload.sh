@@ -3,7 +3,7 @@
 #
 # Whole transfers over packets as few devices make them: with nothing in the
 # skb's linear part, with a checksum of all bytes that the device took
-# (CHECKSUM_COMPLETE), over MTUs of 9000, 1500 and 576, and over a path that has
+# (CHECKSUM_COMPLETE), over MTUs of 9000, 1500 and 584, and over a path that has
 # a smaller MTU than the links at its ends. The kernel's own trace tells that the
 # packets were such; how many bytes of records each carried is printed. The line
 # is drawn in line.inc.
@@ -132,13 +132,13 @@ gen "$SEED" 2000 2000 mix small > "$TMP/in.a"
 gen $((SEED + 1)) 20000 20000 mix small > "$TMP/in.s"
 check "nothing is linear: result exact" paged
 # shellcheck disable=SC2086
-check "MTU 576" mtu 576 $ALL
-check "MTU 576: result exact, packets full" over 440 468
+check "MTU 584" mtu 584 $ALL
+check "MTU 584: result exact, packets full" over 440 468
 # shellcheck disable=SC2086
 check "MTU 9000" mtu 9000 $ALL
 check "MTU 9000: result exact, packets full" over 7600 8192
 check "MTU 9000: result exact, with little memory" whole
-check "MTU 9000: packets of the usual length" carried 1300 1392
+check "MTU 9000: packets of the usual length" carried 1300 1384
 entries_gone
 check "MTU 9000, but 1300 in the middle" mtu 1300 e/eth1 a/eth0
 check "MTU 1300 in the middle: result exact" over 1100 8192
@@ -146,7 +146,7 @@ check "MTU 1000 in the middle" mtu 1000 e/eth1 a/eth0
 check "MTU 1000 in the middle: result exact" over 440 8192
 # shellcheck disable=SC2086
 check "MTU 1500" mtu 1500 $ALL
-check "MTU 1500: result exact, packets full" over 1300 1392
+check "MTU 1500: result exact, packets full" over 1300 1384
 check "a tunnel" tunnels
 check "the sum of all bytes is known: result exact" complete
 done_testing

@@ -14,7 +14,7 @@
 #include "core/crc.h"
 #include "core/window.h"
 
-#define PERF_PAYLOAD	1392	/* bytes of records in one DATA */
+#define PERF_PAYLOAD	1384	/* bytes of records in one DATA */
 #define PERF_KEY	8	/* bytes of a key */
 #define PERF_VALUE	8	/* bytes of a value, all of them used */
 #define PERF_RECORD	(2 + PERF_KEY + PERF_VALUE)

@@ -108,7 +108,7 @@ static size_t put_records(SELF *self, uint8_t *at, unsigned int n)
 		uint8_t klen = 1 + some(self, some(self, 8) ? 8 : 200);
 		uint8_t vlen = some(self, some(self, 8) ? 9 : 20);
 
-		if (used + 2 + klen + vlen > 1392)
+		if (used + 2 + klen + vlen > 1384)
 			break;
 		at[used] = rarely(self) ? 0 : klen;
 		at[used + 1] = vlen;

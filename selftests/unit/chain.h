@@ -19,7 +19,7 @@
 
 #define SEED	0x73746174
 #define LIMIT	(8u << 20)
-#define PAYLOAD	1392
+#define PAYLOAD	1384
 #define KEYS	40
 #define SOURCES	6
 #define INNER	2

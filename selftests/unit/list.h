@@ -20,7 +20,7 @@
 #include "../uapi/harness.h"
 
 #define SEED	0x736f7274
-#define PAYLOAD	1392
+#define PAYLOAD	1384
 #define FIRST	AGGNET_SEQ_FIRST
 
 static const struct aggnet_shape sorted_sums = {

@@ -17,7 +17,7 @@
 
 #define SEED	0x61676774
 #define LIMIT	(1u << 20)
-#define PAYLOAD	1392
+#define PAYLOAD	1384
 
 static const struct aggnet_shape plain = { .function = AGGNET_FN_SUM };
 

@@ -20,7 +20,7 @@
 
 #define SEED	0x626f6f6b
 #define LIMIT	(1u << 20)
-#define PAYLOAD	1392
+#define PAYLOAD	1384
 #define INPUTS	5
 
 /* --- packets --------------------------------------------------------------- */

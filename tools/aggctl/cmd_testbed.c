@@ -10,7 +10,7 @@
 #include "output.h"
 #include "testbed.h"
 
-#define MTU_MIN		576
+#define MTU_MIN		584
 #define MTU_MAX		65535
 
 static struct testbed up = { .mtu = 1500, .aggnet_switches = true };
