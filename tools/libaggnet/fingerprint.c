@@ -99,6 +99,14 @@ static inline uint64_t fp_mix(uint64_t a, uint64_t b)
 	return (uint64_t)x ^ (uint64_t)(x >> 64);
 }
 
+static inline uint64_t fp_load(const uint8_t *at)
+{
+	uint64_t w;
+
+	memcpy(&w, at, sizeof(w));
+	return le64toh(w);
+}
+
 /* The same on each host. @n: 1 to 8 bytes */
 static inline uint64_t fp_word(const uint8_t *at, size_t n)
 {
@@ -109,19 +117,30 @@ static inline uint64_t fp_word(const uint8_t *at, size_t n)
 }
 
 /*
+ * A hash, of a word that fp_mix() gave. Its sign is for the fast paths: compilers
+ * multiply two signed numbers in one instruction.
+ */
+static inline int64_t fp_signed(uint64_t word)
+{
+	return (int64_t)word >> 3;
+}
+
+/*
  * Not linear in the bytes of the key: records whose keys have exchanged a part
- * would have the same sum.
+ * would have the same sum. Return: modulo P
  */
 static inline uint64_t fp_hash(const struct fingerprint *f, const uint8_t *key,
 			    size_t klen)
 {
 	uint64_t h = f->key[0] ^ klen * MIX_1;
+	int64_t number;
 
 	for (; klen >= 8; klen -= 8, key += 8)
 		h = fp_mix(h ^ fp_word(key, 8), f->key[1] | 1);
 	if (klen)
 		h = fp_mix(h ^ fp_word(key, klen), f->key[1] | 1);
-	return fp_mix(h, f->key[0] ^ f->key[1]) & P;
+	number = fp_signed(fp_mix(h, f->key[0] ^ f->key[1]));
+	return (uint64_t)number + (number < 0 ? P : 0);
 }
 
 /* The same of keys of 8 bytes: what does not depend on the key comes first. */
@@ -139,9 +158,9 @@ static inline struct hash_8 fp_begin_8(const struct fingerprint *f)
 	};
 }
 
-static inline uint64_t fp_hash_8(const struct hash_8 *h, uint64_t key)
+static inline int64_t fp_hash_8(const struct hash_8 *h, uint64_t key)
 {
-	return fp_mix(fp_mix(h->begin ^ key, h->middle), h->end) & P;
+	return fp_signed(fp_mix(fp_mix(h->begin ^ key, h->middle), h->end));
 }
 
 /* Another one, of the count in an average. */
@@ -181,6 +200,33 @@ static uint64_t fp_of_int128(__int128 x)
 	};
 
 	return fp_of_value(&v);
+}
+
+/* Of products of less than 2^123: their sum is less than 2^127. */
+#define FP_BATCH	15
+
+/**
+ * struct batch - integers under keys of 8 bytes
+ * @key: their keys
+ * @value: the integers
+ * @n: how many
+ */
+struct batch {
+	uint64_t key[FP_BATCH];
+	int64_t value[FP_BATCH];
+	size_t n;
+};
+
+/* The usual records: they share what does not depend on them. */
+static inline void fp_add_batch(struct fingerprint *f, const struct batch *b)
+{
+	const struct hash_8 h = fp_begin_8(f);
+	__int128 sum = 0;
+	size_t i;
+
+	for (i = 0; i < b->n; i++)
+		sum += (__int128)fp_hash_8(&h, b->key[i]) * b->value[i];
+	f->value = aggnet_fp_sum(f->value, fp_of_int128(sum));
 }
 
 static inline void fp_add_value(struct fingerprint *f, uint64_t h,
@@ -300,38 +346,24 @@ static void fp_add_record(struct fingerprint *f, const struct record *rec)
 		fp_add(f, fp_hash_count(h), 1);
 }
 
-static inline uint64_t fp_load(const uint8_t *at)
-{
-	uint64_t w;
-
-	memcpy(&w, at, sizeof(w));
-	return le64toh(w);
-}
-
-/*
- * Integers under keys of 8 bytes, up to as many as cannot overflow before the sum is
- * reduced. Return: their bytes
- */
+/* Integers under keys of 8 bytes. Return: their bytes */
 static size_t fp_add_integers(struct fingerprint *f, const uint8_t *data,
 			      size_t len)
 {
 	const uint8_t *at = data, *end = data + len;
-	const struct hash_8 h = fp_begin_8(f);
-	__int128 sum = 0;
-	uint64_t key;
+	struct batch b;
 	uint32_t vlen;
-	int n;
 
-	for (n = 0; n < 8 && end - at >= 18; n++) {
+	b.n = 0;
+	while (b.n < FP_BATCH && end - at >= 18) {
 		vlen = at[1];
 		if (at[0] != 8 || vlen - 1 >= 8)
 			break;
-		key = fp_load(at + 2);
+		b.key[b.n] = fp_load(at + 2);
 		at += 10 + vlen;
-		sum += (__int128)(int64_t)fp_hash_8(&h, key) *
-		       ((int64_t)fp_load(at - 8) >> (-8 * vlen & 63));
+		b.value[b.n++] = (int64_t)fp_load(at - 8) >> (-8 * vlen & 63);
 	}
-	f->value = aggnet_fp_sum(f->value, fp_of_int128(sum));
+	fp_add_batch(f, &b);
 	return at - data;
 }
 
@@ -367,22 +399,21 @@ static void fp_add_elements(struct fingerprint *f, const uint8_t *key,
 		fp_add_value(f, fp_hash_element(f, first + i), &value[i]);
 }
 
-/* Integers under keys of 8 bytes, as above. Return: entries */
+/* Integers under keys of 8 bytes. Return: entries */
 static size_t fp_add_sums(struct fingerprint *f, const struct merge_entry *e,
 			  size_t left)
 {
-	const struct hash_8 h = fp_begin_8(f);
-	__int128 sum = 0;
-	size_t n;
+	struct batch b;
 
-	for (n = 0; n < 8 && n < left; n++, e++) {
+	b.n = 0;
+	for (; b.n < FP_BATCH && b.n < left; e++) {
 		if (e->klen != 8 || !aggnet_value_fits(&e->value))
 			break;
-		sum += (__int128)(int64_t)fp_hash_8(&h, fp_load(e->key)) *
-		       (int64_t)e->value.lo;
+		b.key[b.n] = fp_load(e->key);
+		b.value[b.n++] = (int64_t)e->value.lo;
 	}
-	f->value = aggnet_fp_sum(f->value, fp_of_int128(sum));
-	return n;
+	fp_add_batch(f, &b);
+	return b.n;
 }
 
 void fingerprint_result(struct fingerprint *f, const struct merge *m)
