@@ -28,7 +28,7 @@ static int __init aggnet_init(void)
 	err = aggnet_netlink_init();
 	if (err)
 		goto port_exit;
-	/* Last: a socket may keep the code that it was made with. */
+	/* Last: from here on programs can hold sockets, and with them the module. */
 	err = aggnet_socket_init();
 	if (err)
 		goto netlink_exit;

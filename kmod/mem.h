@@ -16,7 +16,7 @@ struct mem_cgroup;
  * times=1 and space=n the n-th fails.
  */
 #ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
-/* Is this one to fail? For calls of the kernel that allocate themselves. */
+/* Shall this allocation fail? For functions of the kernel that allocate. */
 bool aggnet_mem_fails(void);
 #else
 static inline bool aggnet_mem_fails(void)
@@ -29,17 +29,17 @@ void *aggnet_zalloc(size_t size, gfp_t gfp);	/* may sleep */
 void aggnet_free(void *p);			/* kvfree; NULL is fine */
 struct sk_buff *aggnet_skb_alloc(unsigned int size);	/* GFP_ATOMIC */
 struct sk_buff *aggnet_skb_copy(struct sk_buff *skb);	/* head and headers */
-/* Not shared any more; NULL: it is gone. */
+/* As skb_share_check(). Return: an skb that is not shared; NULL: @skb is freed */
 struct sk_buff *aggnet_skb_own(struct sk_buff *skb);
 struct sk_buff *aggnet_genl_alloc(size_t payload, gfp_t gfp);
 
 /* The caller's memory control group, a reference; NULL: there is none. */
 struct mem_cgroup *aggnet_payer_get(void);
 void aggnet_payer_put(struct mem_cgroup *payer);
-/* It is charged for what this task allocates. Return: the former one */
+/* Charge what this task allocates to a group. Return: the group before */
 struct mem_cgroup *aggnet_payer_set(struct mem_cgroup *payer);
 
-/* Free what holds a secret: nothing of it stays in memory that is free. */
+/* Overwrite with zeros and free, for memory that holds a secret. */
 static inline void aggnet_free_secret(void *p, size_t size)
 {
 	memzero_explicit(p, size);

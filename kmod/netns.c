@@ -35,7 +35,7 @@ u64 aggnet_memory_tenant(void)
 	       READ_ONCE(host->memory_limit) / 2;
 }
 
-/* What @an may hold by itself, whatever the others have. */
+/* The limit of @an alone, whatever other namespaces hold. */
 static u64 memory_limit(const struct aggnet_net *an)
 {
 	u64 limit = READ_ONCE(an->memory_limit);
@@ -51,7 +51,7 @@ static bool memory_fits(struct aggnet_net *an, u64 bytes, u64 limit)
 	return bytes <= limit && used <= limit - bytes;
 }
 
-/* Never too high, not even for a moment: that would refuse others. */
+/* The sum never passes the limit, not even for a moment: others would be refused. */
 static bool memory_take(struct aggnet_net *an, u64 bytes)
 {
 	u64 limit = memory_limit(an);
@@ -114,14 +114,15 @@ void aggnet_memory_uncharge(struct aggnet_net *an, u64 bytes)
 void aggnet_changed(struct aggnet_net *an)
 {
 	lockdep_assert_held(&an->lock);
-	/* Zero would tell a dump that it has not begun. */
+	/* Skip zero: to a dump it means that nothing has been told yet. */
 	if (!++an->generation)
 		an->generation = 1;
 }
 
 /*
- * A command may hold the lock for minutes, and the queue runs a limited number of
- * work items at a time: one that waited would make those of other namespaces wait.
+ * Try the lock instead of waiting for it. A command may hold it for minutes, and the
+ * queue runs a limited number of items at a time: an item that waits would delay the
+ * items of other namespaces.
  */
 static void netns_settle_work(struct work_struct *work)
 {
@@ -182,7 +183,7 @@ static void __net_exit netns_pre_exit(struct net *net)
 	aggnet_link_del_all(an);
 	aggnet_hook_stop(an);
 	mutex_unlock(&an->lock);
-	/* What it would do has been done; nothing is left that would queue it. */
+	/* The work is not needed any more, and nothing is left that could queue it. */
 	cancel_delayed_work_sync(&an->settle_work);
 }
 

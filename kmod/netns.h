@@ -20,45 +20,45 @@ struct aggnet_tree_table;
 
 /**
  * struct aggnet_net - a namespace's node
- * @net: the namespace; we live in its pernet data, so it outlives us
+ * @net: the namespace; this struct is its pernet data, so the namespace outlives it
  * @lock: serialises every change of configuration; outermost lock
  * @trees: table of the entries in force, replaced as a whole (tree_table.h)
- * @ports_lock: serialises changes of @ports, inside @lock or RTNL; no allocation
- *	of ours and no grace period is waited for under it, and what netfilter
- *	allocates for a hook it allocates under a mutex that RTNL waits for anyway
+ * @ports_lock: serialises changes of @ports, inside @lock or RTNL; under it the
+ *	module neither allocates nor waits for a grace period; netfilter allocates
+ *	hooks, but under a mutex for which RTNL waits anyway
  * @ports: attached ports, RCU list, changed under @ports_lock
  * @ports_gone: ports whose device has gone, under @ports_lock
  * @links: links with Bloom tables, RCU list, changed under @lock
- * @link_hash: the same by port and neighbour, under @lock
- * @plans_lock: of @plans and @nplans, inside @lock
- * @plans: staged plans, one a netlink socket
- * @nplans: how many
+ * @link_hash: @links by port and neighbour, under @lock
+ * @plans_lock: protects @plans and @nplans, inside @lock
+ * @plans: staged plans, one for each netlink socket
+ * @nplans: length of @plans
  * @identity: this server's identity, READ_ONCE/WRITE_ONCE, 0: none
  * @role: enum aggnet_role, READ_ONCE/WRITE_ONCE
  * @label: name in the topology, under @lock
- * @fault: enum aggnet_fault, taken by the merge that it spoils (xchg)
+ * @fault: enum aggnet_fault, READ_ONCE/WRITE_ONCE; the merge that it spoils takes it
  * @memory_limit: bytes that all trees may hold together
- * @tenant_limit: of the initial namespace: bytes that any other one may hold,
- *	READ_ONCE/WRITE_ONCE, 0: half of @memory_limit
- * @memory_used: bytes reserved or grown
- * @secret: makes nonces; drawn when the namespace starts
+ * @tenant_limit: used in the initial namespace only: bytes that each other namespace
+ *	may hold, READ_ONCE/WRITE_ONCE, 0: half of @memory_limit
+ * @memory_used: bytes that trees have reserved, or have grown by
+ * @secret: key of the hash that makes nonces; random
  * @stats: counters
  * @udp_port: of all packets, READ_ONCE/WRITE_ONCE
  * @sock: kernel UDP socket on @udp_port, NULL while there is neither identity,
  *	port nor entry; a packet made here carries it through POST_ROUTING
- * @guard: hook of what leaves the host; under @lock
- * @guarded: @guard is registered, as it is while there is an identity
+ * @guard: hook that drops forged packets as they leave the host; under @lock
+ * @guarded: @guard is registered: there is an identity
  * @settle_work: aggnet_port_settle() and aggnet_hook_settle()
  * @grow_lock: of @grow_list; leaf lock, BH disabled
- * @grow_list: trees that are to get chunks, the oldest request first
+ * @grow_list: trees that wait for chunks, the oldest request first
  * @grow_work: adds chunks to them, one tree a run
- * @generation: aggnet_changed() moves it on, never 0; under @lock
+ * @generation: aggnet_changed() increments it, never 0; under @lock
  */
 struct aggnet_net {
 	struct net *net;
 	struct mutex lock;	/* outermost: configuration */
 	struct aggnet_tree_table __rcu *trees;
-	struct mutex ports_lock;	/* inside lock, or RTNL: the ports */
+	struct mutex ports_lock;	/* the ports; inside lock or RTNL */
 	struct list_head ports;
 	struct list_head ports_gone;
 	struct list_head links;
@@ -90,15 +90,15 @@ extern unsigned int aggnet_net_id;
 
 struct aggnet_net *aggnet_net(const struct net *net);
 
-/* Configuration has changed: a dump under way is not consistent any more. */
+/* Tell dumps under way that the configuration changes and they are inconsistent. */
 void aggnet_changed(struct aggnet_net *an);
 
 /**
- * aggnet_settle_later() - finish in a work item what needs an->lock
- * @an: namespace; if it is locked now, the work item may find it locked
+ * aggnet_settle_later() - queue the work item that does what needs an->lock
+ * @an: namespace; its lock may be held
  *
- * The work item waits for no command that holds the lock: it comes again. Process
- * context, before netns_pre_exit() of @an returns.
+ * The work item does not wait for the lock: while a command holds it, the item
+ * queues itself again. Process context, before netns_pre_exit() of @an returns.
  */
 void aggnet_settle_later(struct aggnet_net *an);
 
@@ -107,22 +107,23 @@ void aggnet_netns_exit(void);
 
 enum aggnet_room {
 	AGGNET_ROOM,
-	AGGNET_ROOM_NODE,	/* refused by the namespace's own limit */
-	AGGNET_ROOM_TENANT,	/* by what the host lets one namespace have */
-	AGGNET_ROOM_HOST,	/* by the ceiling of the host */
+	AGGNET_ROOM_NODE,	/* beyond the namespace's own limit */
+	AGGNET_ROOM_TENANT,	/* beyond the host's limit of each namespace */
+	AGGNET_ROOM_HOST,	/* beyond the host's limit of all namespaces */
 };
 
-/* Bytes that one namespace may hold, but for the initial one. */
+/* Bytes that each namespace but the initial one may hold. */
 u64 aggnet_memory_tenant(void);
 
 /**
- * aggnet_memory_room() - would that be charged?
+ * aggnet_memory_room() - would aggnet_memory_charge() succeed?
  * @an: the namespace
  * @bytes: how many
  *
- * Asked before memory is allocated that is charged afterwards: so an allocation
- * that takes its time, or fails, takes no room from another namespace. Any
- * context. Return: enum aggnet_room
+ * Call it before an allocation, and charge afterwards: an allocation that takes
+ * long, or fails, then takes no room from other namespaces. Any context.
+ *
+ * Return: enum aggnet_room
  */
 enum aggnet_room aggnet_memory_room(struct aggnet_net *an, u64 bytes);
 
@@ -131,8 +132,8 @@ enum aggnet_room aggnet_memory_room(struct aggnet_net *an, u64 bytes);
  * @an: the namespace
  * @bytes: how many, allocated already
  *
- * A namespace other than init_net also counts against init_net's limit, the
- * ceiling of the host. No limit is passed even for a moment. Any context.
+ * Memory of each namespace also counts against init_net's limit, which is that of
+ * the host. No limit is passed even for a moment. Any context.
  *
  * Return: false, and nothing is charged, if a limit would be passed
  */

@@ -32,7 +32,7 @@
 
 #endif
 
-/* A packet that this node handles, header checked. */
+/* This node handles a packet whose header has been checked. */
 TRACE_EVENT(aggnet_rx,
 	TP_PROTO(const struct aggnet_net *an, const struct aggnet_pkt *pkt),
 	TP_ARGS(an, pkt),
@@ -68,7 +68,7 @@ TRACE_EVENT(aggnet_rx,
 		  __entry->length, __entry->hop)
 );
 
-/* A packet that is not served; why: the counter that counts it. */
+/* A packet is not served; @why is the counter of the cause. */
 TRACE_EVENT(aggnet_drop,
 	TP_PROTO(const struct aggnet_net *an, const struct sk_buff *skb,
 		 enum aggnet_stat why),
@@ -87,7 +87,7 @@ TRACE_EVENT(aggnet_drop,
 		  __entry->why)
 );
 
-/* An entry's flow is about to change its state. */
+/* The state of an entry's flow is about to change. */
 TRACE_EVENT(aggnet_tree_state,
 	TP_PROTO(const struct aggnet_tree *tree, u8 state),
 	TP_ARGS(tree, state),
@@ -114,7 +114,7 @@ TRACE_EVENT(aggnet_tree_state,
 		  __print_symbolic(__entry->to, AGGNET_TRACE_STATES))
 );
 
-/* Records on their way through an entry's buffer. */
+/* Records that enter or leave an entry's buffer. */
 DECLARE_EVENT_CLASS(aggnet_records,
 	TP_PROTO(const struct aggnet_tree *tree, u32 records, u64 represents),
 	TP_ARGS(tree, records, represents),
@@ -137,13 +137,13 @@ DECLARE_EVENT_CLASS(aggnet_records,
 		  __entry->represents, __entry->keys)
 );
 
-/* They have been merged into it ... */
+/* Records have been merged into the buffer. */
 DEFINE_EVENT(aggnet_records, aggnet_merge,
 	TP_PROTO(const struct aggnet_tree *tree, u32 records, u64 represents),
 	TP_ARGS(tree, records, represents)
 );
 
-/* ... and have left it in a DATA for the parent. */
+/* Records have left the buffer in a DATA packet for the parent. */
 DEFINE_EVENT(aggnet_records, aggnet_emit,
 	TP_PROTO(const struct aggnet_tree *tree, u32 records, u64 represents),
 	TP_ARGS(tree, records, represents)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Growth: Bloom tables with more members than they were made for. */
+/* Growth of Bloom tables that have more members than their capacity. */
 #include <linux/random.h>
 #include <linux/rculist.h>
 #include <linux/sched.h>
@@ -11,7 +11,7 @@
 #include "net/link.h"
 #include "netns.h"
 
-/* Bits that are enough for the members; as many as before: it cannot grow. */
+/* Bits that are enough for the members; the present number if it cannot grow. */
 static u32 grow_bits(const struct aggnet_link *link,
 		     const struct aggnet_bloom *bloom)
 {
@@ -37,7 +37,7 @@ static void grow_free(struct aggnet_net *an, struct aggnet_bloom *bloom)
 	aggnet_bloom_free(bloom);
 }
 
-/* A larger table for the link; nothing is in it. */
+/* Allocate a larger, empty table for the link. */
 static bool grow_alloc(struct aggnet_net *an, struct aggnet_link *link)
 {
 	const struct aggnet_bloom *now = aggnet_link_bloom(an, link);
@@ -56,7 +56,7 @@ static bool grow_alloc(struct aggnet_net *an, struct aggnet_link *link)
 	return false;
 }
 
-/* For as many links as there is memory. Return: is it for any? */
+/* Allocate for as many links as there is memory. Return: true: for one at least */
 static bool grow_begin(struct aggnet_net *an)
 {
 	struct aggnet_link *link;
@@ -70,7 +70,7 @@ static bool grow_begin(struct aggnet_net *an)
 	return any;
 }
 
-/* A table has the IDs of exactly those entries in force that name its link. */
+/* Fill the new tables: each has the IDs of the entries that use its link. */
 static void grow_fill(struct aggnet_net *an)
 {
 	const struct aggnet_tree_table *trees = aggnet_tree_table_in_force(an);
@@ -91,7 +91,7 @@ static void grow_fill(struct aggnet_net *an)
 	}
 }
 
-/* Readers may be in the old tables: these go with grow_settle(). */
+/* Readers may still use the old tables, which grow_settle() frees. */
 static bool grow_publish(struct aggnet_net *an)
 {
 	struct aggnet_bloom *old;
@@ -113,7 +113,7 @@ static bool grow_publish(struct aggnet_net *an)
 	return any;
 }
 
-/* Wait for the readers of all tables that were replaced, once. */
+/* Wait once for the readers of all tables that were replaced, and free these. */
 static void grow_settle(struct aggnet_net *an)
 {
 	struct aggnet_link *link;
@@ -133,7 +133,7 @@ void aggnet_bloom_grow(struct aggnet_net *an)
 	struct aggnet_link *link;
 
 	lockdep_assert_held(&an->lock);
-	/* There may be room for others when the old tables of some have gone. */
+	/* Old tables that were freed may have made room for more links to grow. */
 	while (grow_begin(an)) {
 		grow_fill(an);
 		if (!grow_publish(an))

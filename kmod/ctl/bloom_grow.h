@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Growth: Bloom tables with more members than they were made for. */
+/* Growth of Bloom tables that have more members than their capacity. */
 #ifndef _AGGNET_BLOOM_GROW_H
 #define _AGGNET_BLOOM_GROW_H
 
@@ -7,13 +7,13 @@ struct aggnet_net;
 
 /**
  * aggnet_bloom_grow() - give each crowded link a larger Bloom table
- * @an: namespace; its entries in force are what the tables are to have
+ * @an: namespace; the tables get the IDs of its entries in force
  *
- * A table with more members than its capacity gets twice the bits for twice the
- * capacity, as often as it needs. Packets are matched all the while: by the old
- * table until the new one is whole. Where memory does not suffice the table
- * stays, with more false positives than were asked for (bloom_crowded), until
- * the next change of the configuration tries again.
+ * A table with more members than its capacity is replaced by one with two, four or
+ * more times the bits and the capacity. Packets are matched by the old table until
+ * the new one is complete. If there is no memory, the table stays and has more false
+ * positives than were asked for (bloom_crowded); the next change of the
+ * configuration tries again.
  *
  * Process context, an->lock held. Waits for readers if tables were replaced: once
  * for the readers of all of them.

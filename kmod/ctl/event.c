@@ -8,7 +8,7 @@
 #include "mem.h"
 #include "netns.h"
 
-/* All attributes of an event, as if each were of the largest kind. */
+/* Upper bound: every attribute as if it were of the largest type. */
 #define EVENT_SIZE (AGGNET_A_EVENT_MAX * nla_total_size_64bit(sizeof(u64)) + \
 		    nla_total_size(AGGNET_NAMES_MAX * sizeof(__be32)))
 
@@ -54,8 +54,8 @@ static int event_fill_tree(struct sk_buff *skb, const struct aggnet_tree *tree,
 }
 
 /*
- * Entries end, and ports go, after the family has been unregistered; and its
- * group may then belong to another one. Read under RCU.
+ * Entries end and ports go even after the family has been unregistered, when its
+ * group may belong to another family. Read under RCU.
  */
 static bool event_family;
 
@@ -71,9 +71,9 @@ void aggnet_event_stop(void)
 }
 
 /*
- * NULL: nothing listens, or there is no memory. A listener that misses an event
- * gets ENOBUFS and reads the state by a dump: netlink_broadcast() does the same
- * for a queue that is full and for a clone that fails.
+ * Return: NULL: there is no listener, or no memory. A listener that misses an event
+ * gets ENOBUFS and then reads the state with a dump; netlink_broadcast() does the
+ * same if a queue is full or a clone fails.
  */
 static struct sk_buff *event_begin(const struct aggnet_net *an, void **hdr)
 {

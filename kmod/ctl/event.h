@@ -5,7 +5,7 @@
 #ifndef _AGGNET_EVENT_H
 #define _AGGNET_EVENT_H
 
-/* The family is there, and is about to go: events are sent between these only. */
+/* Events are sent from start, when the family is registered, until stop. */
 void aggnet_event_start(void);
 void aggnet_event_stop(void);
 

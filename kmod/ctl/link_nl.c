@@ -58,7 +58,7 @@ static int link_read_filter(struct genl_info *info,
 	struct nlattr *hashes = info->attrs[AGGNET_A_LINK_HASHES];
 	struct nlattr *capacity = info->attrs[AGGNET_A_LINK_CAPACITY];
 
-	/* A size that is given stays, unless it is said when it is to grow. */
+	/* A table of a given size does not grow, unless a capacity is given, too. */
 	if (capacity)
 		conf->capacity = nla_get_u32(capacity);
 	else if (!bits)
@@ -75,7 +75,7 @@ static int link_read_filter(struct genl_info *info,
 	return 0;
 }
 
-/* What the filters of packets say of it. */
+/* The link's number in the filters of packets. */
 static int link_read_name(struct genl_info *info, struct aggnet_link_conf *conf)
 {
 	struct nlattr *name = info->attrs[AGGNET_A_LINK_NAME];

@@ -20,8 +20,8 @@ int aggnet_nl_required(struct genl_info *info, int attr)
 }
 
 /*
- * The core would refuse unknown flags and reserved bytes in a new family, but
- * NLM_F_REPLACE with them (see resv_start_op), so it is done here.
+ * Refuse unknown flags and reserved bytes here: the core does it for new families,
+ * but then refuses NLM_F_REPLACE, too (see resv_start_op).
  */
 static int nl_check_header(const struct nlmsghdr *nlh, u16 known,
 			   struct netlink_ext_ack *extack)
@@ -50,14 +50,14 @@ static bool nl_is_step(u8 cmd)
 	       cmd == AGGNET_CMD_TREE_ADD || cmd == AGGNET_CMD_TREE_DEL;
 }
 
-/* All configuration is seen, and changed, between these two. */
+/* Configuration is read and changed between these two only. */
 static void nl_lock(struct aggnet_net *an)
 {
 	mutex_lock(&an->lock);
 	aggnet_port_settle(an);
 }
 
-/* The work item needs the lock: it is queued when that is free. */
+/* Queue the work item after the unlock, as it needs the lock. */
 static void nl_unlock(struct aggnet_net *an)
 {
 	bool idle = aggnet_hook_idle(an);
@@ -68,8 +68,8 @@ static void nl_unlock(struct aggnet_net *an)
 }
 
 /*
- * Every command goes through here. pre_doit and post_doit would do, but their
- * arguments differ between the kernels.
+ * Every command goes through here. pre_doit and post_doit would serve as well, but
+ * their arguments differ between the kernels.
  */
 int aggnet_nl_doit(struct sk_buff *skb, struct genl_info *info)
 {
@@ -77,7 +77,7 @@ int aggnet_nl_doit(struct sk_buff *skb, struct genl_info *info)
 	u8 cmd = info->genlhdr->cmd;
 	int err;
 
-	/* For aggnet_nl_sock(); the core passes port IDs only. */
+	/* For aggnet_nl_sock(), as the core passes the port ID only. */
 	info->user_ptr[0] = NETLINK_CB(skb).sk;
 	nl_lock(an);
 	err = nl_check_header(info->nlhdr, 0, info->extack);
@@ -129,13 +129,13 @@ int aggnet_nl_dump_one(struct sk_buff *skb, struct netlink_callback *cb,
 		genlmsg_cancel(skb, hdr);
 		return err;
 	}
-	/* Only now: it takes the change for told. */
+	/* Not earlier: this call notes that the change has been told. */
 	genl_dump_check_consistent(cb, hdr);
 	genlmsg_end(skb, hdr);
 	return 0;
 }
 
-/* The core has checked attributes by the policy of the command that is no dump. */
+/* The core has checked attributes by the policy of "do", not that of "dump". */
 static int nl_check_dump(const struct netlink_callback *cb)
 {
 	int err = nl_check_header(cb->nlh, NLM_F_DUMP, cb->extack);
@@ -148,8 +148,8 @@ static int nl_check_dump(const struct netlink_callback *cb)
 }
 
 /*
- * A part of a dump. A change of the configuration between two parts shows as
- * NLM_F_DUMP_INTR in the next, so that the reader begins again.
+ * Fill one part of a dump. If the configuration changed since the part before,
+ * NLM_F_DUMP_INTR is set, and the reader begins again.
  */
 int aggnet_nl_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -157,7 +157,7 @@ int aggnet_nl_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	struct aggnet_net *an = aggnet_net(sock_net(cb->skb->sk));
 	int err;
 
-	/* Here and not in .start: 6.1 hands that one no extack. */
+	/* Here and not in .start, which has no extack in 6.1. */
 	err = nl_check_dump(cb);
 	if (err)
 		return err;
@@ -165,14 +165,14 @@ int aggnet_nl_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	cb->seq = an->generation;
 	err = aggnet_nl_commands[request->cmd].walk(skb, cb, an);
 	nl_unlock(an);
-	/* Full is not an error, unless it is full of nothing. */
+	/* A full skb ends this part of the dump; an empty one means a too large object. */
 	if (!err || skb->len)
 		return skb->len;
-	/* Larger than all at the start: the change has been told, or is now. */
+	/* An object has grown since the start: the change has been told, or is now. */
 	return cb->args[1] && (u32)cb->args[1] != cb->seq ? 0 : err;
 }
 
-/* A list of children may be larger than what a dump gets by default. */
+/* A list of children may be larger than the default size of a dump's skb. */
 int aggnet_nl_tree_dump_start(struct netlink_callback *cb)
 {
 	struct aggnet_net *an = aggnet_net(sock_net(cb->skb->sk));
@@ -180,7 +180,7 @@ int aggnet_nl_tree_dump_start(struct netlink_callback *cb)
 	nl_lock(an);
 	cb->min_dump_alloc = max_t(u32, NLMSG_GOODSIZE, NLMSG_SPACE(GENL_HDRLEN) +
 				   aggnet_nl_tree_largest(an));
-	/* Of which configuration that is: aggnet_nl_dumpit() compares. */
+	/* The configuration of the first part; aggnet_nl_dumpit() compares. */
 	cb->prev_seq = an->generation;
 	cb->args[1] = an->generation;
 	nl_unlock(an);
@@ -200,19 +200,19 @@ struct genl_family aggnet_genl_family __ro_after_init = {
 	.name = AGGNET_GENL_NAME,
 	.version = AGGNET_GENL_VERSION,
 	.netnsok = true,
-	.parallel_ops = true,	/* an->lock is enough */
+	.parallel_ops = true,	/* an->lock serialises */
 	.module = THIS_MODULE,
 	.ops = aggnet_nl_ops,
 	.n_ops = ARRAY_SIZE(aggnet_nl_ops),
 	.mcgrps = nl_groups,
 	.n_mcgrps = ARRAY_SIZE(nl_groups),
-	/* From this command on the core refuses NLM_F_REPLACE. */
+	/* The core would refuse NLM_F_REPLACE from this command on. */
 	.resv_start_op = __AGGNET_CMD_MAX,
 };
 
 /*
- * What a socket has staged is dropped when it is closed. This is called for every
- * generic netlink socket, so it does not wait for an->lock.
+ * Drop what a socket has staged when it is closed. This runs for each generic
+ * netlink socket of the host, so it does not wait for an->lock.
  */
 static int nl_release(struct notifier_block *nb, unsigned long event,
 		      void *data)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Between the netlink family and the files of its nouns. */
+/* Interface between the netlink family and the files of its objects. */
 #ifndef _AGGNET_NETLINK_H
 #define _AGGNET_NETLINK_H
 
@@ -13,20 +13,20 @@ extern struct genl_family aggnet_genl_family;
 
 #define AGGNET_NL_EVENTS	0	/* index of the multicast group */
 
-/* Refuse: a sentence, and the attribute that is to blame (NULL: none is). */
+/* Refuse a request with a sentence and the attribute at fault (NULL: none). */
 #define AGGNET_REFUSE(info, attr, error, sentence) ({			\
 	NL_SET_ERR_MSG_ATTR((info)->extack, (info)->attrs[attr], sentence); \
 	(error);							\
 })
 
-/* The socket that a request came from, which aggnet_nl_doit() has put there. */
+/* The socket of a request, which aggnet_nl_doit() has stored. */
 static inline struct sock *aggnet_nl_sock(const struct genl_info *info)
 {
 	return info->user_ptr[0];
 }
 
 /**
- * aggnet_nl_required() - is an attribute there?
+ * aggnet_nl_required() - check that a request has an attribute
  * @info: request
  * @attr: its number
  *
@@ -35,11 +35,11 @@ static inline struct sock *aggnet_nl_sock(const struct genl_info *info)
 int aggnet_nl_required(struct genl_info *info, int attr);
 
 /**
- * struct aggnet_nl_command - what a command does, under an->lock
+ * struct aggnet_nl_command - handlers of a command, called under an->lock
  * @handle: serve a request in process context; its attributes have passed the
  *	policy of the command
- * @walk: put objects from the cb->args[0]th on into a part of a dump, and keep
- *	cb->args[0] up to date. Return: 0 at the end, -EMSGSIZE: more to come
+ * @walk: put objects into a part of a dump, beginning with number cb->args[0], and
+ *	update cb->args[0]. Return: 0 at the end, -EMSGSIZE: there are more
  */
 struct aggnet_nl_command {
 	int (*handle)(struct aggnet_net *an, struct genl_info *info);
@@ -55,16 +55,16 @@ int aggnet_nl_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
  * typedef aggnet_nl_fill - write the attributes of one object
  * @skb: message, its header is there
  * @an: namespace, locked
- * @object: what is told
+ * @object: a port, a link, an entry ...
  *
- * One of these serves get, dump and notification of a noun.
+ * One function for each kind of object serves get, dump and notification.
  *
  * Return: 0, -EMSGSIZE, or -ENOENT if the object has gone
  */
 typedef int (*aggnet_nl_fill)(struct sk_buff *skb, struct aggnet_net *an,
 			      const void *object);
 
-/* Answer a get with one object; @size: of its attributes, at most. */
+/* Answer a get with one object. @size: upper bound of its attributes */
 int aggnet_nl_reply(struct aggnet_net *an, struct genl_info *info, size_t size,
 		    aggnet_nl_fill fill, const void *object);
 
@@ -73,7 +73,7 @@ int aggnet_nl_dump_one(struct sk_buff *skb, struct netlink_callback *cb,
 		       struct aggnet_net *an, aggnet_nl_fill fill,
 		       const void *object);
 
-/* Bytes of the largest entry's attributes, for a dump; under an->lock. */
+/* Upper bound of the attributes of each entry, for a dump; under an->lock. */
 size_t aggnet_nl_tree_largest(struct aggnet_net *an);
 
 int aggnet_netlink_init(void);

@@ -65,7 +65,7 @@ int aggnet_nl_node_get(struct aggnet_net *an, struct genl_info *info)
 	return aggnet_nl_reply(an, info, node_size(), node_fill, NULL);
 }
 
-/* What entries were checked against must stay as it is while they are there. */
+/* Entries were checked against identity and role: these stay while entries exist. */
 static int node_check_unused(struct aggnet_net *an, struct genl_info *info,
 			     int attr)
 {
@@ -83,7 +83,7 @@ static int node_check_unused(struct aggnet_net *an, struct genl_info *info,
 	return 0;
 }
 
-/* Is it an address of this host, but routed by the table of a VRF? */
+/* Is it an address of this host that a VRF's table routes? */
 static bool node_in_vrf(struct net *net, __be32 addr)
 {
 	const struct net_device *dev;
@@ -99,7 +99,7 @@ static bool node_in_vrf(struct net *net, __be32 addr)
 static int node_check_address(struct aggnet_net *an, struct genl_info *info,
 			      __be32 addr)
 {
-	/* 0.0.0.0 takes the identity away. */
+	/* 0.0.0.0 removes the identity. */
 	if (!addr && an->identity)
 		return node_check_unused(an, info, AGGNET_A_NODE_ADDRESS);
 	if (addr && ipv4_is_loopback(addr))
@@ -128,7 +128,7 @@ static int node_check_udp_port(struct aggnet_net *an, struct genl_info *info,
 	return node_check_unused(an, info, AGGNET_A_NODE_UDP_PORT);
 }
 
-/* A port whose packets for others plain IP forwards; a switch has none. */
+/* Find a port on which plain IP forwards packets, which a switch must not have. */
 static bool node_port_without_transit(const struct aggnet_net *an)
 {
 	const struct aggnet_port *port;
@@ -156,7 +156,7 @@ static int node_check_role(struct aggnet_net *an, struct genl_info *info,
 	return node_check_unused(an, info, AGGNET_A_NODE_ROLE);
 }
 
-/* It ends up on terminals and in file names. */
+/* Labels appear on terminals and in file names: only safe characters. */
 static int node_check_label(struct genl_info *info, struct nlattr *label)
 {
 	const char *c;
@@ -178,7 +178,7 @@ static int node_check_memory(struct genl_info *info, int attr)
 	return 0;
 }
 
-/* A tenant is the root of its own namespace, not of the initial one. */
+/* Only in the initial namespace; root of another one is a tenant itself. */
 static int node_check_tenant(const struct aggnet_net *an,
 			     struct genl_info *info)
 {
@@ -217,7 +217,7 @@ static int node_check(struct aggnet_net *an, struct genl_info *info)
 	return 0;
 }
 
-/* All that can fail when what was checked is put in force. */
+/* Do every step that can fail before the checked values are put in force. */
 static int node_hook(struct aggnet_net *an, struct genl_info *info)
 {
 	struct nlattr *address = info->attrs[AGGNET_A_NODE_ADDRESS];

@@ -15,9 +15,9 @@
 #include "mem.h"
 #include "netns.h"
 
-#define PLANS_MAX	1024	/* of a namespace: each request looks for its own */
+#define PLANS_MAX	1024	/* of a namespace: each request walks the list */
 #define PLAN_STEPS_MAX	65536
-#define PLAN_LINKS_MAX	(2 * AGGNET_LINKS_MAX)	/* all go, as many come */
+#define PLAN_LINKS_MAX	(2 * AGGNET_LINKS_MAX)	/* delete all, add as many */
 
 #define PLAN_LINK_USED	"trees leave by this link: delete them first"
 #define PLAN_BLOOM_FULL	"the Bloom table of a link is full"
@@ -25,16 +25,16 @@
 /**
  * struct aggnet_plan - steps of one netlink socket
  * @list: in an->plans
- * @sk: the socket, no reference: it is released after the plan is unlisted
- * @count: steps
- * @refused: a step was: it will never be committed
- * @generation: configuration that @draft was copied from
- * @draft: the table that will be in force; its entries are those in force and
- *	those of the steps
+ * @sk: the socket, without a reference: it is released after the plan is unlisted
+ * @count: length of @steps
+ * @refused: a step was refused, so the plan cannot be committed
+ * @generation: of the configuration from which @draft was copied
+ * @draft: the table that the commit puts in force; its entries are those in force,
+ *	changed by the steps
  * @steps: in the order of the requests
- * @links: of them, those about links
- * @nlinks: how many
- * @link_hash: the same by port and neighbour; NULL if there is none
+ * @links: those of @steps that are about links
+ * @nlinks: length of @links
+ * @link_hash: @links by port and neighbour; NULL if @links is empty
  */
 struct aggnet_plan {
 	struct list_head list;
@@ -88,7 +88,7 @@ static bool step_is_about(const struct aggnet_step *step, u32 ifindex,
 	       step->link.neighbour == neighbour;
 }
 
-/* The plan's last word on a link, NULL if it has none. */
+/* The plan's last step about a link, NULL if there is none. */
 static const struct aggnet_step *plan_link(const struct aggnet_net *an,
 					   const struct aggnet_plan *plan,
 					   u32 ifindex, __be32 neighbour)
@@ -98,7 +98,7 @@ static const struct aggnet_step *plan_link(const struct aggnet_net *an,
 
 	if (!plan->link_hash)
 		return NULL;
-	/* The last comes first. */
+	/* The last step comes first. */
 	hlist_for_each_entry(step, &plan->link_hash[bucket], link_hash)
 		if (step_is_about(step, ifindex, neighbour))
 			return step;
@@ -122,7 +122,7 @@ static bool plan_adds_link(const struct aggnet_net *an,
 	return false;
 }
 
-/* Room for a step about a link. */
+/* Check the limit of links and allocate the hash. */
 static int plan_link_reserve(struct aggnet_plan *plan,
 			     struct netlink_ext_ack *extack)
 {
@@ -149,7 +149,7 @@ static void plan_link_keep(struct aggnet_net *an, struct aggnet_plan *plan,
 	plan->nlinks++;
 }
 
-/* None is drawn any more. */
+/* Forget all link steps, before the draft is made again. */
 static void plan_links_forget(struct aggnet_plan *plan)
 {
 	INIT_LIST_HEAD(&plan->links);
@@ -222,7 +222,7 @@ static int plan_link_del(struct aggnet_net *an, struct aggnet_plan *plan,
 	if (!plan_has_link(an, plan, ifindex, neighbour))
 		return STEP_REFUSE(step, extack, AGGNET_A_LINK_IFINDEX, -ENOENT,
 				   "this port has no link with that neighbour");
-	/* A redraw looks for all of them at once. */
+	/* plan_redraw() checks all of them at once. */
 	if (step->attrs && plan_leaves_by(plan, ifindex, neighbour))
 		return STEP_REFUSE(step, extack, AGGNET_A_LINK_IFINDEX, -EBUSY,
 				   PLAN_LINK_USED);
@@ -230,7 +230,7 @@ static int plan_link_del(struct aggnet_net *an, struct aggnet_plan *plan,
 	return 0;
 }
 
-/* Entries of one epoch are of one plan, or of none. */
+/* Entries of one epoch must belong to one plan, or to none. */
 static bool plan_same_plan(const struct aggnet_tree_conf *a,
 			   const struct aggnet_tree_conf *b)
 {
@@ -238,7 +238,7 @@ static bool plan_same_plan(const struct aggnet_tree_conf *a,
 	       !memcmp(a->plan, b->plan, sizeof(a->plan));
 }
 
-/* May the entry be there, beside or in place of those of its incast ID? */
+/* May the entry be added beside, or in place of, those of its incast ID? */
 static int plan_tree_epoch(struct aggnet_net *an,
 			   const struct aggnet_plan *plan,
 			   const struct aggnet_step *step, bool *beside,
@@ -257,7 +257,7 @@ static int plan_tree_epoch(struct aggnet_net *an,
 	if (!cmp && !plan_same_plan(conf, &old->conf))
 		return STEP_REFUSE(step, extack, AGGNET_A_TREE_PLAN, -ESTALE,
 				   "another plan of the same epoch is in force");
-	/* A switch may send a tree's flows out by several links. */
+	/* A switch may send the flows of a tree by several links. */
 	*beside = an->role == AGGNET_ROLE_SWITCH && !cmp &&
 		  !aggnet_tree_table_by_link(plan->draft, conf->incast_id,
 					     conf->link_ifindex,
@@ -327,7 +327,7 @@ static int plan_tree_add(struct aggnet_net *an, struct aggnet_plan *plan,
 	return 0;
 }
 
-/* Another operator may have replaced the entry that a request means. */
+/* Another operator may have replaced the entry that the request names. */
 static bool plan_same_entry(const struct aggnet_tree_conf *a,
 			    const struct aggnet_tree_conf *b)
 {
@@ -353,7 +353,7 @@ static int plan_tree_del(struct aggnet_net *an, struct aggnet_plan *plan,
 	return 0;
 }
 
-/* Check a step against what the steps before it leave, and draw it in. */
+/* Check a step against the draft, which has the steps before it, and add it. */
 static int plan_draw(struct aggnet_net *an, struct aggnet_plan *plan,
 		     struct aggnet_step *step, struct netlink_ext_ack *extack)
 {
@@ -380,7 +380,7 @@ static void plan_init(struct aggnet_plan *plan, const struct sock *sk)
 	INIT_LIST_HEAD(&plan->links);
 }
 
-/* Trees that are in force have been taken out of their steps. */
+/* Frees the trees that are still in steps: the commit takes out those in force. */
 static void plan_clear(struct aggnet_plan *plan)
 {
 	struct aggnet_step *step, *next;
@@ -400,9 +400,9 @@ static void plan_free(struct aggnet_plan *plan)
 }
 
 /*
- * The plan of a request's socket. Not of its port ID: netlink may give that to
- * another socket before it tells the release of this one. The socket cannot be
- * released before the request is done, so only the request drops the plan.
+ * Find the plan of a request's socket, by the socket's address: netlink may give the
+ * port ID to another socket before it notifies of this one's release. The socket is
+ * not released before the request is done, so only the request drops the plan.
  */
 static struct aggnet_plan *plan_of(struct aggnet_net *an,
 				   const struct sock *sk)
@@ -428,10 +428,10 @@ static void plan_drop(struct aggnet_net *an, struct aggnet_plan *plan)
 }
 
 /*
- * netlink tells the release of a socket by its port ID, which may be that of
- * another socket by now. But the released one is marked dead before: every plan
- * of a dead socket goes. Of a listed plan the release has not been told yet, so
- * its socket has not been freed.
+ * Netlink notifies of a socket's release by its port ID, which may belong to another
+ * socket by now. But the released socket is marked dead before, so drop the plans of
+ * all dead sockets. The socket of a listed plan has not been freed: the notification
+ * of its release, which unlists the plan, comes first.
  */
 void aggnet_plan_release(struct aggnet_net *an)
 {
@@ -456,7 +456,7 @@ void aggnet_plan_start(struct aggnet_net *an)
 	INIT_LIST_HEAD(&an->plans);
 }
 
-/* No socket is left that could begin another, or be closed. */
+/* At the namespace's exit no socket is left that could begin or end a plan. */
 void aggnet_plan_drop_all(struct aggnet_net *an)
 {
 	struct aggnet_plan *plan, *next;
@@ -465,7 +465,7 @@ void aggnet_plan_drop_all(struct aggnet_net *an)
 		plan_drop(an, plan);
 }
 
-/* Does no entry of the draft leave by a link that the plan deletes? */
+/* Check that no entry of the draft uses a link that the plan deletes. */
 static int plan_links_unused(struct aggnet_net *an,
 			     const struct aggnet_plan *plan,
 			     struct netlink_ext_ack *extack)
@@ -489,8 +489,8 @@ static int plan_links_unused(struct aggnet_net *an,
 }
 
 /*
- * Draw all steps on a fresh copy, if the configuration has changed since: the
- * old draft may name trees that are gone.
+ * If the configuration has changed since the draft was copied, make a new draft: the
+ * old one may have trees that have been freed.
  */
 static int plan_refresh(struct aggnet_net *an, struct aggnet_plan *plan,
 			struct netlink_ext_ack *extack)
@@ -549,7 +549,7 @@ static int plan_add_links(struct aggnet_net *an, struct aggnet_plan *plan,
 		err = aggnet_link_add(an, &step->link, extack);
 		if (err)
 			goto undo;
-		/* Each looks at all links that there are. */
+		/* Each step walks all links. */
 		cond_resched();
 	}
 	return 0;
@@ -574,7 +574,7 @@ static void plan_del_links(struct aggnet_net *an, struct aggnet_plan *plan,
 	}
 }
 
-/* Has @trees an entry of this incast ID that leaves by this link's filter? */
+/* Has @trees an entry of this incast ID that uses this link's filter? */
 static bool trees_mark(const struct aggnet_tree_table *trees,
 		       const struct aggnet_tree_conf *conf)
 {
@@ -587,8 +587,8 @@ static bool trees_mark(const struct aggnet_tree_table *trees,
 }
 
 /*
- * The filter of the entry's link, if it is there. A filter has the IDs of
- * exactly those entries in force that name its link.
+ * The filter of the entry's link, NULL if there is none. A filter has the IDs of
+ * exactly those entries in force that use its link.
  */
 static struct aggnet_bloom *tree_filter(struct aggnet_net *an,
 					const struct aggnet_tree *tree)
@@ -604,8 +604,8 @@ static struct aggnet_bloom *tree_filter(struct aggnet_net *an,
 }
 
 /*
- * Is the entry's ID in its filter before the plan comes into force? Not if the
- * plan adds the link: an entry of old may have lost it with its port.
+ * Is the entry's ID in its filter before the commit? Not if the plan adds the link,
+ * even for an entry that is in force: its link may have gone with a port.
  */
 static bool plan_marked(const struct aggnet_net *an,
 			const struct aggnet_plan *plan,
@@ -618,7 +618,7 @@ static bool plan_marked(const struct aggnet_net *an,
 			       conf->link_neighbour) && trees_mark(old, conf);
 }
 
-/* Take what plan_mark() inserted before position @end out again. */
+/* Remove the IDs that plan_mark() inserted before position @end. */
 static void plan_unmark(struct aggnet_net *an, struct aggnet_plan *plan,
 			u32 end)
 {
@@ -637,7 +637,7 @@ static void plan_unmark(struct aggnet_net *an, struct aggnet_plan *plan,
 	}
 }
 
-/* Insert the IDs of new entries: a match too many does no harm. */
+/* Insert the IDs of new entries, early: a false positive does no harm. */
 static int plan_mark(struct aggnet_net *an, struct aggnet_plan *plan,
 		     struct netlink_ext_ack *extack)
 {
@@ -683,7 +683,7 @@ static int plan_prepare(struct aggnet_net *an, struct aggnet_plan *plan,
 
 /* --- commit: what cannot fail ---------------------------------------------- */
 
-/* New entries learn of those whose place they will take. */
+/* Tell new entries which ones they replace. */
 static void plan_follow(struct aggnet_net *an, const struct aggnet_plan *plan)
 {
 	const struct aggnet_tree_table *old = aggnet_tree_table_in_force(an);
@@ -698,7 +698,7 @@ static void plan_follow(struct aggnet_net *an, const struct aggnet_plan *plan)
 	}
 }
 
-/* New entries belong to the table in force now. */
+/* Note that new entries are in force now. */
 static void plan_adopt(struct aggnet_plan *plan,
 		       const struct aggnet_tree_table *trees)
 {
@@ -713,7 +713,7 @@ static void plan_adopt(struct aggnet_plan *plan,
 	}
 }
 
-/* The filters lose what no entry in force stands for any more. */
+/* Remove the IDs of entries that are not in force any more from the filters. */
 static void plan_unmark_old(struct aggnet_net *an,
 			    const struct aggnet_plan *plan,
 			    const struct aggnet_tree_table *old,
@@ -734,7 +734,7 @@ static void plan_unmark_old(struct aggnet_net *an,
 	}
 }
 
-/* Nothing is looked up in @old from here on: the first may be freed already. */
+/* End the entries that only @old has. Each may be freed at once: look up none. */
 static void plan_retire(const struct aggnet_tree_table *old,
 			const struct aggnet_tree_table *trees)
 {
@@ -786,8 +786,8 @@ static int plan_commit(struct aggnet_net *an, struct aggnet_plan *plan,
 /* --- requests -------------------------------------------------------------- */
 
 /*
- * An entry of an incast ID that has none takes the place of nothing: it is added
- * to the table in force, if there is room, without a copy of all the others.
+ * An entry whose incast ID has none yet replaces nothing: add it to the table in
+ * force, if there is room, without a copy of all the others.
  */
 static bool plan_adds_only(struct aggnet_net *an,
 			   const struct aggnet_step *step)
@@ -870,7 +870,7 @@ void aggnet_plan_refuse(struct aggnet_net *an, const struct genl_info *info)
 		plan->refused = true;
 }
 
-/* List the plan, unless there are as many as may be. */
+/* List the plan, unless the namespace has PLANS_MAX. */
 static bool plan_list(struct aggnet_net *an, struct aggnet_plan *plan)
 {
 	bool room;
@@ -916,7 +916,7 @@ static struct aggnet_plan *plan_required(struct aggnet_net *an,
 	return plan;
 }
 
-/* The core refuses what a policy does not take: the plan learns of it here. */
+/* Void the plan if the core has refused a step by policy, before its handler. */
 static int plan_check_steps(const struct aggnet_plan *plan,
 			    struct genl_info *info)
 {

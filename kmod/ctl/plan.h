@@ -23,15 +23,15 @@ enum aggnet_step_kind {
 /**
  * struct aggnet_step - one LINK_ADD/DEL or TREE_ADD/DEL
  * @list: in plan->steps, in the order of the requests
- * @link_list: in plan->links, if it is about a link
- * @link_hash: in plan->link_hash, likewise
+ * @link_list: in plan->links, for steps about links
+ * @link_hash: in plan->link_hash, for steps about links
  * @kind: enum aggnet_step_kind
- * @replace: TREE_ADD may take the place of an older epoch
+ * @replace: TREE_ADD may replace an entry of an older epoch
  * @only: TREE_DEL deletes entries of the epoch and plan in @conf only
  * @link: LINK_DEL: @ifindex and @neighbour only
  * @conf: TREE_DEL: @incast_id only; if @only, epoch and plan, too
- * @tree: made of @conf and reserved, ours until it is in force
- * @attrs: the request's, for refusals; NULL once it has been answered
+ * @tree: made of @conf, its memory reserved; owned by the step until it is in force
+ * @attrs: attributes of the request, for refusals; NULL once it has been answered
  */
 struct aggnet_step {
 	struct list_head list;
@@ -46,32 +46,32 @@ struct aggnet_step {
 	struct nlattr **attrs;
 };
 
-/* NULL: no memory. aggnet_step_free() also frees the conf and the tree. */
+/* Return: NULL: no memory. aggnet_step_free() also frees the conf and the tree. */
 struct aggnet_step *aggnet_step_alloc(enum aggnet_step_kind kind,
 				      struct nlattr **attrs);
 void aggnet_step_free(struct aggnet_step *step);
 
 /**
- * aggnet_plan_step() - stage a step, or do it at once
+ * aggnet_plan_step() - stage a step, or put it in force at once
  * @an: namespace, locked
  * @info: its request
- * @step: taken over
+ * @step: owned by the plan from now on, freed on error
  *
- * It is staged if the request's socket has begun a plan; else it is a plan of
- * its own.
+ * The step is staged if the request's socket has begun a plan; else it is a plan of
+ * its own, and committed.
  *
  * Return: 0 or a negative errno with a sentence
  */
 int aggnet_plan_step(struct aggnet_net *an, struct genl_info *info,
 		     struct aggnet_step *step);
 
-/* A step of this socket was refused: its plan, if there is one, is void. */
+/* Void the plan of the request's socket, if any: one of its steps was refused. */
 void aggnet_plan_refuse(struct aggnet_net *an, const struct genl_info *info);
 
-/* Is a step staged, whose check relied on identity and role? */
+/* Is a step staged? Its check relied on the node's identity and role. */
 bool aggnet_plan_any(struct aggnet_net *an);
 
-/* A netlink socket has been closed; an->lock is not taken. */
+/* Drop the plans of closed netlink sockets, without an->lock. */
 void aggnet_plan_release(struct aggnet_net *an);
 
 void aggnet_plan_start(struct aggnet_net *an);		/* of a namespace */

@@ -12,7 +12,7 @@ static size_t port_size(void)
 	       nla_total_size(IFNAMSIZ);
 }
 
-/* Under an->ports_lock, so the device may not go, nor change its name. */
+/* Under an->ports_lock, so that the device stays and keeps its name. */
 static int port_fill(struct sk_buff *skb, struct aggnet_net *an,
 		     const void *object)
 {
@@ -31,7 +31,7 @@ static int port_fill(struct sk_buff *skb, struct aggnet_net *an,
 	return 0;
 }
 
-/* The port with the index at @object. It may go until it is looked at here. */
+/* Fill in the port with the index at @object; it may have gone by now. */
 static int port_fill_one(struct sk_buff *skb, struct aggnet_net *an,
 			 const void *object)
 {
@@ -56,7 +56,7 @@ static int port_read_name(struct genl_info *info, u32 *ifindex)
 	return err;
 }
 
-/* The port's file gave the sentence; the attribute is to blame. */
+/* aggnet_port_add() has set the sentence; set the attribute at fault. */
 static int port_answer(struct aggnet_net *an, struct genl_info *info, int err)
 {
 	if (err)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Socket of a source or of the receiver: the system calls, their waiting and
- * the permission to take part. What they do to the flow is in tree.h.
+/* Socket of a source or of the receiver: system calls, waiting and permission.
+ * tree.h has their effects on the flow.
  */
 #include <linux/cred.h>
 #include <linux/module.h>
@@ -19,15 +19,15 @@
 #include "mem.h"
 #include "netns.h"
 
-/* Bytes that cross between the caller and a tree under one hold of its lock;
- * bounds both the time with BH disabled and the bounce buffer.
+/* Bytes that are copied between a tree and the caller's bounce buffer under one hold
+ * of the tree's lock. This bounds the time with BH disabled.
  */
 #define AGGNET_SLICE	(16u << 10)
 
 #define AGGNET_POLL_ALL	(EPOLLIN | EPOLLRDNORM | EPOLLOUT | EPOLLWRNORM | \
 			 EPOLLERR | EPOLLHUP | EPOLLRDHUP)
 
-/* The tree of a joined socket; it stays until close, which no call overlaps. */
+/* The tree of a joined socket, which keeps it until close. */
 static struct aggnet_tree *aggnet_sock_tree(struct sock *sk, u8 *role)
 {
 	struct aggnet_sock *as = aggnet_sk(sk);
@@ -70,9 +70,9 @@ static bool aggnet_sock_epoch_ok(const struct aggnet_sock *as,
 }
 
 /*
- * The entry that a socket means. A socket that is not permitted, or means another
- * epoch, keeps nothing of it: it would hold the memory of an entry that is
- * withdrawn.
+ * Find the entry that a socket may join. A socket that is not permitted, or asks for
+ * another epoch, gets no reference: it would keep the memory of an entry that has
+ * been withdrawn.
  */
 static int aggnet_sock_find(struct sock *sk, __be32 receiver, u32 job)
 {
@@ -96,8 +96,8 @@ static int aggnet_sock_find(struct sock *sk, __be32 receiver, u32 job)
 	return err;
 }
 
-/* A tree that refuses stays referenced until the next attempt or close, so
- * that AGGNET_SO_STATUS tells why.
+/* A tree that refuses stays referenced until the next attempt or close, so that
+ * AGGNET_SO_STATUS has the reason.
  */
 static int aggnet_sock_join(struct sock *sk, u8 role, __be32 receiver, u32 job)
 {
@@ -184,7 +184,7 @@ static int aggnet_sock_getname(struct socket *sock, struct sockaddr *addr,
 
 /* --- waiting -------------------------------------------------------------- */
 
-/* Called after an attempt that began after @wait was queued said -EAGAIN. */
+/* Call after an attempt returned -EAGAIN that began after @wait was queued. */
 static int aggnet_sock_wait(struct wait_queue_entry *wait, long *timeo)
 {
 	if (!*timeo)
@@ -231,7 +231,7 @@ static __poll_t aggnet_sock_poll(struct file *file, struct socket *sock,
 
 /* --- sending -------------------------------------------------------------- */
 
-/* Bytes of the whole records at the front of a buffer, well formed or not. */
+/* Bytes of the complete records at the front of a buffer, well formed or not. */
 static size_t aggnet_sock_whole(const u8 *buf, size_t len)
 {
 	size_t off = 0;
@@ -249,13 +249,13 @@ static size_t aggnet_sock_whole(const u8 *buf, size_t len)
 /**
  * aggnet_sock_fetch() - copy the next whole records from the caller
  * @tree: joined by the writer
- * @msg: moved on by what was fetched
- * @buf: written
- * @len: bytes that the caller still has, @buf's size at most
- * @records: how many were fetched
+ * @msg: advanced by what was fetched
+ * @buf: filled
+ * @len: bytes left in @msg, at most the size of @buf
+ * @records: set to the number of records
  *
- * Return: their bytes, -EFAULT, -EINVAL: no well-formed record is there, or
- * -ERANGE: a value is not of the tree's type
+ * Return: bytes of the records, -EFAULT, -EINVAL: no well-formed record, or
+ * -ERANGE: a value does not fit the tree's type
  */
 static int aggnet_sock_fetch(const struct aggnet_tree *tree,
 			     struct msghdr *msg, u8 *buf, size_t len,
@@ -274,8 +274,8 @@ static int aggnet_sock_fetch(const struct aggnet_tree *tree,
 	return *records > 0 ? whole : -EINVAL;
 }
 
-/* Merge all of @buf, waiting for room. Return: bytes that were merged if there
- * are any, else an errno.
+/* Merge @buf, and wait for room where needed. Return: bytes that were merged, or an
+ * errno if there are none.
  */
 static int aggnet_sock_push(struct sock *sk, struct aggnet_tree *tree,
 			    const u8 *buf, size_t len, int records, long *timeo)
@@ -367,7 +367,7 @@ static int aggnet_sock_shutdown(struct socket *sock, int how)
 
 /* --- receiving ------------------------------------------------------------ */
 
-/* The outcome, for a source: 0 is DONE. */
+/* Wait for the outcome as a source. Return: 0: DONE */
 static int aggnet_sock_await(struct sock *sk, struct aggnet_tree *tree,
 			     long timeo)
 {
@@ -405,8 +405,9 @@ static int aggnet_sock_pull(struct sock *sk, struct aggnet_tree *tree,
 }
 
 /*
- * A message was copied out, or @fault. Records that were not are lost, and so
- * is the transfer; the end mark can be read again, and DONE waits for that.
+ * Note whether a message was copied out (@fault: it was not). Records that were not
+ * copied are lost, which ends the transfer. The end mark can be read again; DONE is
+ * raised only after it was copied.
  */
 static int aggnet_sock_taken(struct aggnet_tree *tree, u8 type, bool fault)
 {
@@ -468,7 +469,7 @@ static int aggnet_sock_recvmsg(struct socket *sock, struct msghdr *msg,
 
 /* --- options -------------------------------------------------------------- */
 
-/* A member speaks for itself; the rest is for the protocol to find out. */
+/* May a member of this role end the transfer for this reason? */
 static bool aggnet_sock_may_raise(u8 role, u32 reason)
 {
 	switch (reason) {
@@ -555,7 +556,7 @@ static int aggnet_sock_setsockopt(struct socket *sock, int level, int name,
 	return -ENOPROTOOPT;
 }
 
-/* Tell a process that might join a transfer what it is. */
+/* Describe a transfer to a process that may join it. */
 static int aggnet_sock_lookup(struct sock *sk, char __user *optval,
 			      int __user *optlen, int len)
 {
@@ -565,7 +566,7 @@ static int aggnet_sock_lookup(struct sock *sk, char __user *optval,
 	__be32 receiver;
 	int err;
 
-	/* The status has grown: a program of before has room for less. */
+	/* The status has grown: an older program has a smaller buffer. */
 	if (len < (int)offsetofend(struct aggnet_lookup, status.pad))
 		return -EINVAL;
 	len = min_t(int, len, sizeof(look));
@@ -575,7 +576,7 @@ static int aggnet_sock_lookup(struct sock *sk, char __user *optval,
 				  sizeof(look.addr));
 	if (err)
 		return err;
-	/* As for bind(): 0 is this node. */
+	/* As for bind(): 0 means this node. */
 	receiver = look.addr.sag_receiver ?: READ_ONCE(an->identity);
 	tree = aggnet_tree_table_get(an, (u64)look.addr.sag_job << 32 |
 				    ntohl(receiver));
@@ -591,7 +592,7 @@ static int aggnet_sock_lookup(struct sock *sk, char __user *optval,
 	return err;
 }
 
-/* The status or the fingerprint of the transfer that the socket has joined. */
+/* Get the status or the fingerprint of the transfer that the socket has joined. */
 static int aggnet_sock_tell(struct sock *sk, int name, char __user *optval,
 			    int __user *optlen, int len)
 {
@@ -661,7 +662,7 @@ static void aggnet_sock_close(struct sock *sk, long timeout)
 	sk_common_release(sk);
 }
 
-/* No address is looked up by hash: sk_common_release() wants these. */
+/* sk_common_release() calls these; sockets are not hashed. */
 static int aggnet_sock_hash(struct sock *sk)
 {
 	return 0;

@@ -19,10 +19,10 @@ enum aggnet_sock_role {
 /**
  * struct aggnet_sock - a socket of an aggregated transfer
  * @inet: must be first
- * @tree: referenced from connect()/bind() to close, then constant
+ * @tree: referenced and constant from connect() or bind() to close
  * @role: enum aggnet_sock_role; under the socket lock
- * @epoch: of the only entry that it may join; under the socket lock
- * @has_epoch: there is one
+ * @epoch: if @has_epoch, the only one that it may join; under the socket lock
+ * @has_epoch: @epoch is set
  * @local: under the tree's lock
  */
 struct aggnet_sock {

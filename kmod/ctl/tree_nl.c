@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Entries of trees over netlink: read from requests, told in answers. */
+/* Entries of trees over netlink: parse requests, fill in answers. */
 #include <linux/sched.h>
 #include <linux/sort.h>
 #include <linux/user_namespace.h>
@@ -49,7 +49,7 @@ static int tree_read_name(struct genl_info *info, struct aggnet_tree_conf *conf)
 	return 0;
 }
 
-/* Epoch and plan of an entry. */
+/* Read epoch and plan of an entry. */
 static int tree_read_plan(struct genl_info *info, struct aggnet_tree_conf *conf)
 {
 	const struct nlattr *plan = info->attrs[AGGNET_A_TREE_PLAN];
@@ -266,8 +266,8 @@ static int tree_read_limits(struct genl_info *info,
 }
 
 /*
- * IDs are those of the user namespace that the socket was opened in: a process
- * that was handed the socket does not give its own privilege to what it is asked.
+ * Map IDs by the user namespace in which the socket was opened: a more privileged
+ * process that was handed the socket does not lend its privilege to the request.
  */
 static int tree_read_owner(struct genl_info *info,
 			   struct aggnet_tree_conf *conf)
@@ -291,7 +291,7 @@ static int tree_read_owner(struct genl_info *info,
 	return 0;
 }
 
-/* By the bytes as they are, which is how the list is searched. */
+/* Compare in network byte order, as the search of the list does. */
 static int child_cmp(const void *a, const void *b)
 {
 	u32 x = (__force u32)*(const __be32 *)a;
@@ -369,7 +369,7 @@ static int tree_read_absent(struct aggnet_net *an, struct genl_info *info,
 	return 0;
 }
 
-/* An entry that only forwards is told by what it does without. */
+/* An attribute of the request that an entry which only forwards must not have. */
 static int tree_flow_attr(const struct genl_info *info)
 {
 	static const u8 flow[] = {
@@ -440,7 +440,7 @@ static int tree_read(struct aggnet_net *an, struct genl_info *info,
 	return err;
 }
 
-/* The request outlives the command: in the ACK, if it is refused. */
+/* A refused request is copied into the ACK: erase the secret from it. */
 static void tree_forget_key(struct genl_info *info)
 {
 	struct nlattr *key = info->attrs[AGGNET_A_TREE_KEY];
@@ -498,7 +498,7 @@ int aggnet_nl_tree_del(struct aggnet_net *an, struct genl_info *info)
 /* --- answers --------------------------------------------------------------- */
 
 /**
- * struct tree_told - what tree_fill() tells of
+ * struct tree_told - argument of tree_fill()
  * @tree: entry
  * @users: user namespace of the reader's socket
  */
@@ -509,7 +509,7 @@ struct tree_told {
 
 static size_t tree_size(const struct aggnet_tree *tree)
 {
-	/* All attributes, as if each were the largest kind, and the lists. */
+	/* Upper bound: each attribute as if of the largest type, and the lists. */
 	return AGGNET_A_TREE_MAX * nla_total_size_64bit(sizeof(u64)) +
 	       nla_total_size(AGGNET_PLAN_LEN) +
 	       nla_total_size(tree->conf.nchildren * sizeof(__be32)) +
@@ -586,7 +586,7 @@ static int tree_fill_flow(struct sk_buff *skb,
 	if (conf->members_known &&
 	    nla_put_u32(skb, AGGNET_A_TREE_MEMBERS, conf->members))
 		return -EMSGSIZE;
-	/* That there is a key may be told, the key never. */
+	/* Say whether there is a key; never give the key. */
 	if (conf->key.keyed && nla_put_flag(skb, AGGNET_A_TREE_KEYED))
 		return -EMSGSIZE;
 	if (conf->nchildren &&
@@ -668,7 +668,7 @@ static int tree_fill(struct sk_buff *skb, struct aggnet_net *an,
 		    tree->conf.plan))
 		return -EMSGSIZE;
 	err = tree_fill_link(skb, &tree->conf);
-	/* A pure transit was told nothing of the flow. */
+	/* An entry that only forwards has no configuration of a flow. */
 	if (err || !tree->conf.sources)
 		return err;
 	err = tree_fill_flow(skb, &tree->conf, told->users);
