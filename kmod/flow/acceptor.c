@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Acceptor's half of the channels: what may bind, what is merged, what is
- * acknowledged, how much credit is granted.
+/* The acceptor's half of the channels: binds children, merges their DATA,
+ * acknowledges it and grants credit.
  */
 #include <linux/bsearch.h>
 #include <linux/jiffies.h>
@@ -13,10 +13,10 @@
 #include "flow/host.h"
 #include "flow/tree.h"
 
-#define CHILD_REFUSED	(3 * HZ)	/* it asks again before */
-#define CHILD_SCAN	256	/* slots that one run looks at */
-#define CHILD_LOOKS	4	/* or this part of them, for silence, ... */
-#define CHILD_LOOK_MAX	4096	/* ... at most: 60000 instructions */
+#define CHILD_REFUSED	(3 * HZ)	/* a refused child asks again before */
+#define CHILD_SCAN	256	/* slots that one run checks */
+#define CHILD_LOOKS	4	/* a check for silence covers 1/4 of them, */
+#define CHILD_LOOK_MAX	4096	/* but at most these: 60000 instructions */
 
 static struct aggnet_child *child_slot(const struct aggnet_tree *tree,
 				       __be32 id)
@@ -27,8 +27,8 @@ static struct aggnet_child *child_slot(const struct aggnet_tree *tree,
 	struct aggnet_child *c;
 
 	/*
-	 * At most half of the slots are ever taken, so this ends; and no peer
-	 * can choose identities whose slots are the same.
+	 * At most half of the slots are taken, so the loop ends. The hash has a
+	 * secret, so a peer cannot choose identities with the same slot.
 	 */
 	for (;; i++) {
 		c = &tree->acceptor.child[i & tree->acceptor.mask];
@@ -53,7 +53,7 @@ static int child_cmp(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Where it stands in the list of children, NULL if nowhere. */
+/* The child's place in the entry's list of children, NULL if it is not listed. */
 static const __be32 *child_listed(const struct aggnet_tree *tree, __be32 id)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
@@ -85,7 +85,9 @@ void aggnet_acceptor_names(struct aggnet_tree *tree,
 		names_add(&tree->outcome.lost, *id++);
 }
 
-/* Of each name that a child gave, it is known by now whether it is bound here. */
+/* Name the listed children that never came, and those that children reported as
+ * missing, unless they are bound here.
+ */
 void aggnet_acceptor_lost(struct aggnet_tree *tree)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
@@ -104,7 +106,9 @@ void aggnet_acceptor_lost(struct aggnet_tree *tree)
 	tree->outcome.lost = lost;
 }
 
-/* A source that expects no child has a list, too: it is empty. */
+/* Are children restricted to a list? An entry without planned children has an empty
+ * one.
+ */
 static bool child_list_kept(const struct aggnet_tree *tree)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
@@ -112,7 +116,7 @@ static bool child_list_kept(const struct aggnet_tree *tree)
 	return conf->nchildren || conf->contributors == !!conf->writers;
 }
 
-/* Did the plan not foresee it? Then no memory was reserved for its credit. */
+/* Is the child unplanned? No memory is reserved for the credit of such a child. */
 static bool child_extra(const struct aggnet_tree *tree, __be32 id)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
@@ -124,9 +128,9 @@ static bool child_extra(const struct aggnet_tree *tree, __be32 id)
 }
 
 /*
- * The nonce of this incarnation for a child's nonce; until the child is bound
- * it needs no state. After a refusal for want of room those of unplanned
- * children are others, so that no PROBE of before can bind any more.
+ * The acceptor's nonce for a child, a function of the child's nonce: it needs no
+ * state until the child is bound. Each refusal for want of room changes the nonces
+ * of unplanned children, so that an earlier PROBE of theirs cannot bind later.
  */
 static u64 child_cookie(const struct aggnet_tree *tree, __be32 id, u64 nonce)
 {
@@ -151,8 +155,8 @@ u32 aggnet_acceptor_due(const struct aggnet_tree *tree)
 }
 
 /*
- * Is there a place in the table of children, and memory for a credit? A planned
- * child has both reserved.
+ * Is there a slot in the table of children, and memory for a credit? Both are
+ * reserved for planned children.
  */
 static bool child_fits(const struct aggnet_tree *tree, __be32 id)
 {
@@ -171,8 +175,8 @@ bool aggnet_acceptor_refuses(const struct aggnet_tree *tree)
 }
 
 /*
- * An answer: nonces and stamp turned around. A PROBE with our nonce binds, so only
- * an ACCEPT gives the nonce away: an RST repeats it at most.
+ * Answer a packet: nonces and stamp are exchanged. A PROBE with the acceptor's nonce
+ * binds, so only an ACCEPT reveals it; an RST repeats it if the packet had it.
  */
 static void child_reply(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 			u8 type, u16 flags, const void *body, u16 length,
@@ -196,7 +200,7 @@ static void child_reply(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 	aggnet_host_make(tree, run, &reply, body, NULL, AGGNET_WAY_DIRECT);
 }
 
-/* What to answer when it is the acceptor that speaks first. */
+/* Send a packet to a child that no packet of the child has caused. */
 static void child_tell(struct aggnet_tree *tree, struct aggnet_child *c,
 		       u8 type, u16 flags, const void *body, u16 length,
 		       struct aggnet_run *run)
@@ -219,7 +223,7 @@ void aggnet_acceptor_send_rst(struct aggnet_tree *tree,
 	child_reply(tree, pkt, AGGNET_RST, 0, &body, sizeof(body), run);
 }
 
-/* A child without credit has a claim on the next: others' idle ones do not. */
+/* Count a child without credit: it has a claim on the next, before idle credits. */
 static void child_count_dry(struct aggnet_tree *tree, struct aggnet_child *c)
 {
 	bool dry = !c->finished && !aggnet_child_outstanding(c);
@@ -250,15 +254,16 @@ static void child_grant(struct aggnet_tree *tree, struct aggnet_child *c,
 }
 
 /*
- * A child that is not on the list could be our own ancestor: it is taken only
- * where the way to the receiver is settled and so cannot lead through it.
+ * May a child that is not listed bind here? It could be an ancestor of this end.
+ * Once the path from here to the receiver is fixed, it cannot lead through the
+ * child.
  */
 static bool child_rooted(const struct aggnet_tree *tree)
 {
 	return aggnet_tree_is_receiver(tree) || tree->up.rooted;
 }
 
-/* The state of a child's channel, in the packet that says it. */
+/* Answer with the state of the child's channel: DONE or ACK. */
 static void child_answer(struct aggnet_tree *tree, struct aggnet_child *c,
 			 const struct aggnet_pkt *pkt, struct aggnet_run *run)
 {
@@ -296,19 +301,21 @@ static void child_reply_abort(struct aggnet_tree *tree,
 		    run);
 }
 
-/* Is there something wrong with an OPEN, so that it goes no further? */
+/* Must an OPEN be dropped: neither answered nor passed on? */
 static bool open_refused(struct aggnet_tree *tree,
 			 const struct aggnet_pkt *pkt,
 			 struct aggnet_run *run)
 {
 	struct aggnet_child *c = child_find(tree, pkt->src);
 
-	/* Once here, always here: a restarted child must not be counted twice. */
+	/* A child that restarted cannot bind again: it would be counted twice. */
 	if (c && c->nonce != pkt->src_nonce) {
 		aggnet_stat_inc(tree->an, drop_nonce);
 		return true;
 	}
-	/* Without a list it may be ours: it asks again when we are rooted. */
+	/* Without a list it may be a planned child: it asks again, and by then the
+	 * path from here to the receiver is fixed.
+	 */
 	if (!c && !child_list_kept(tree) && tree->acceptor.open &&
 	    !child_rooted(tree)) {
 		aggnet_tree_touch(tree, run);
@@ -328,7 +335,10 @@ static bool open_entitled(const struct aggnet_tree *tree,
 				      !child_list_kept(tree));
 }
 
-/* No end is further up than the receiver: its room is the last. */
+/*
+ * The receiver is the last end on the path: an OPEN that it cannot serve is
+ * refused.
+ */
 static void open_roomless(struct aggnet_tree *tree,
 			  const struct aggnet_pkt *pkt,
 			  struct aggnet_run *run)
@@ -374,12 +384,12 @@ bool aggnet_acceptor_open(struct aggnet_tree *tree,
 		return true;
 	if (!child_find(tree, pkt->src)) {
 		if (!open_entitled(tree, pkt)) {
-			/* If it sets F_ANY next, we should be rooted by then. */
+			/* It may set F_ANY next: begin to get rooted. */
 			aggnet_tree_touch(tree, run);
 			open_roomless(tree, pkt, run);
 			return false;
 		}
-		/* An aborted tree accepts, to tell the child so. */
+		/* An aborted tree accepts, so that the child gets the ABORT. */
 		if (tree->state != AGGNET_TREE_ABORTED && !tree->acceptor.open)
 			return false;
 	}
@@ -389,7 +399,7 @@ bool aggnet_acceptor_open(struct aggnet_tree *tree,
 	return true;
 }
 
-/* What a PROBE tells: sources and one more, 0: nothing. */
+/* Return: number of sources that a PROBE announces, plus 1; 0: it announces none */
 static u32 probe_sources(const struct aggnet_pkt *pkt)
 {
 	const struct aggnet_probe *probe = (const void *)pkt->body;
@@ -398,8 +408,8 @@ static u32 probe_sources(const struct aggnet_pkt *pkt)
 }
 
 /*
- * At the receiver no flow contains more than all sources; at another end those
- * that missed their own ends may make it more than the entry says.
+ * At the receiver a flow has at most all sources. At another end it may have more
+ * than the entry says: sources whose planned end is away bind elsewhere.
  */
 static u32 child_sources(const struct aggnet_tree *tree, u32 sources)
 {
@@ -408,9 +418,10 @@ static u32 child_sources(const struct aggnet_tree *tree, u32 sources)
 }
 
 /*
- * A child's flow will contain so many sources. At the receiver those that it
- * does not wait for any more have as much time to come as after a bind; but they
- * have it once, so that a child cannot postpone give_up without end.
+ * Note how many sources a child's flow will have. If it is fewer than before, the
+ * others may still come to the receiver by another path, and get the time that they
+ * have after a bind. They get it once for each new minimum, so that a child cannot
+ * postpone give_up for ever.
  */
 static void child_expect(struct aggnet_tree *tree, struct aggnet_child *c,
 			 u32 sources)
@@ -425,7 +436,7 @@ static void child_expect(struct aggnet_tree *tree, struct aggnet_child *c,
 		tree->acceptor.bound_at = jiffies;
 }
 
-/* A PROBE, the newest packet of the child. */
+/* Take what a PROBE announces; it is the newest packet of the child. */
 static void child_probe(struct aggnet_tree *tree, struct aggnet_child *c,
 			const struct aggnet_pkt *pkt)
 {
@@ -462,7 +473,7 @@ static struct aggnet_child *child_bind(struct aggnet_tree *tree,
 	tree->acceptor.unplanned += extra;
 	if (extra)
 		tree->acceptor.refused = false;
-	/* One that does not tell is taken to have all of them. */
+	/* A child that announces no number is assumed to have all sources. */
 	c->sources = (probe_sources(pkt) ?: tree->conf.sources + 1) - 1;
 	c->sources = child_sources(tree, c->sources);
 	c->fewest = c->sources;
@@ -472,13 +483,13 @@ static struct aggnet_child *child_bind(struct aggnet_tree *tree,
 	tree->store.ops->bind(tree, c, extra);
 	child_count_dry(tree, c);
 	tree->acceptor.bound_at = jiffies;
-	tree->acceptor.refused_child = 0;	/* one that still is asks again */
+	tree->acceptor.refused_child = 0;	/* if it still waits it asks again */
 	return c;
 }
 
 /*
- * The answer repeats what the child said, because this tree may be DONE and
- * have no reason of its own. It ends the child's repeats either way.
+ * The answer repeats the child's reason, as this tree may be DONE and have none. Any
+ * answer ends the child's retransmissions.
  */
 static void child_abort(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 			struct aggnet_run *run)
@@ -500,7 +511,9 @@ static void child_abort(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 			    pkt->length, run);
 }
 
-/* The child that a packet is from; it is bound if it may be. NULL: answered. */
+/* Find the child that sent a packet, or bind it. NULL: the packet was answered or
+ * dropped.
+ */
 static struct aggnet_child *child_of(struct aggnet_tree *tree,
 				     const struct aggnet_pkt *pkt,
 				     struct aggnet_run *run)
@@ -525,9 +538,9 @@ static struct aggnet_child *child_of(struct aggnet_tree *tree,
 	if (c)
 		return c;
 	/*
-	 * Only a PROBE binds: until it is answered the child has sent nothing
-	 * that counts, and may go elsewhere. If it is told to, it has gone: no
-	 * copy of its PROBE may bind it then.
+	 * Only a PROBE binds. Until it is answered the child has sent no DATA and
+	 * may go elsewhere. An RST tells it to: after that no copy of its PROBE
+	 * may bind.
 	 */
 	if (pkt->type == AGGNET_PROBE && tree->acceptor.open &&
 	    child_fits(tree, pkt->src))
@@ -539,14 +552,14 @@ static struct aggnet_child *child_of(struct aggnet_tree *tree,
 	aggnet_acceptor_send_rst(tree, pkt, AGGNET_RST_CLOSED, run);
 	if (tree->acceptor.open) {
 		tree->acceptor.refusals += child_extra(tree, pkt->src);
-		/* An end that goes to sleep needs no room. */
+		/* An unbound child that sends ABORT or FIN needs no room. */
 		if (pkt->type == AGGNET_PROBE)
 			tree->store.ops->refuse(tree, pkt->src, run);
 	}
 	return NULL;
 }
 
-/* Check all of a DATA before any of it counts. */
+/* Check the whole DATA packet before any record of it is merged. */
 static bool data_ok(const struct aggnet_tree *tree,
 		    const struct aggnet_child *c, const struct aggnet_pkt *pkt)
 {
@@ -602,13 +615,16 @@ static void child_data(struct aggnet_tree *tree, struct aggnet_child *c,
 		child_answer(tree, c, pkt, run);
 }
 
-/* Was something merged behind the first hole? No FIN can end before that. */
+/* Was DATA merged beyond the first hole? A FIN cannot end before that DATA. */
 static bool child_holed(const struct aggnet_child *c)
 {
 	return c->received != c->win.cum - AGGNET_SEQ_FIRST;
 }
 
-/* Does it give records of no source? A stranger to the tree would. */
+/*
+ * Has the FIN records but no source? Only an end that is not of the tree sends
+ * that.
+ */
 static bool fin_sourceless(const struct aggnet_child *c,
 			   const struct aggnet_fin *fin)
 {
@@ -708,7 +724,7 @@ void aggnet_acceptor_feed(struct aggnet_tree *tree, struct aggnet_run *run)
 	struct aggnet_child *c;
 
 	a->unfed = false;
-	/* A child that finds no room is the first of the next run. */
+	/* The next run begins with the first child that got no credit. */
 	for (; n && a->waits_for_credit; n--, a->cursor++) {
 		c = &a->child[a->cursor & a->mask];
 		if (!c->waits_for_credit)
@@ -763,9 +779,9 @@ u32 aggnet_acceptor_looks(const struct aggnet_tree *tree)
 }
 
 /*
- * The timer comes eight times in give_up, so that a round takes half of it. Where
- * a quarter of the slots is too much for one run of the lock it comes more often,
- * up to 128 times.
+ * The timer expires eight times in give_up, and each time a quarter of the slots is
+ * checked, so all are in half of give_up. If a quarter is more than one run may
+ * check, the timer expires more often, up to 128 times.
  */
 struct aggnet_child *aggnet_acceptor_silent(struct aggnet_tree *tree,
 					    unsigned long silence)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Growth: chunks that are added to the buffer of a tree, up to its limit. */
+/* Growth of the buffer of a tree by chunks, up to the limit of the entry. */
 #include <linux/jiffies.h>
 #include <linux/skbuff.h>
 
@@ -9,15 +9,14 @@
 #include "flow/tree.h"
 #include "mem.h"
 
-#define GROWTH_STEP	128	/* chunks added in one go, at most */
-#define GROWTH_AGAIN	(HZ / 2)	/* after a refusal */
-#define GROWTH_SOON	(HZ / 50)	/* it takes longer: no memory */
+#define GROWTH_STEP	128	/* chunks that one work item adds, at most */
+#define GROWTH_AGAIN	(HZ / 2)	/* next attempt after a failed one */
+#define GROWTH_SOON	(HZ / 50)	/* if it takes longer, memory is short */
 
 /*
- * Growth allocates, at the expense of a control group that may be at its limit,
- * and so may take long: a namespace has one work item for that, so that it only
- * holds up its own trees. The end of a namespace waits for the one chunk that
- * growth of its own is about to get.
+ * Growth charges its allocations to a control group, which may be at its limit, so
+ * an allocation may take long. Each namespace has one work item, so that it delays
+ * only its own trees. The exit of a namespace waits for one allocation at most.
  */
 static struct workqueue_struct *growth_wq;
 
@@ -64,7 +63,7 @@ free:
 	return added;
 }
 
-/* How many chunks to add; the buffer of a tree that has ended may be gone. */
+/* Chunks to add; none if the transfer has ended, as its buffer may be freed. */
 static u32 growth_step(struct aggnet_tree *tree)
 {
 	u64 n = 0;
@@ -91,7 +90,7 @@ static void growth_run(struct aggnet_tree *tree)
 	aggnet_run_begin(tree, &run);
 	tree->grow.failed = n;
 	tree->grow.again = jiffies + GROWTH_AGAIN;
-	/* Chunks came, or none: those that wait for room relied on them. */
+	/* Serve what waits for room, with the new chunks or by emitting records. */
 	if (tree->state < AGGNET_TREE_DONE) {
 		tree->store.ops->relieve(tree, &run);
 		if (aggnet_tree_may_emit(tree))
@@ -100,7 +99,7 @@ static void growth_run(struct aggnet_tree *tree)
 	aggnet_run_end(tree, &run);
 }
 
-/* A tree on the list has a reference. Return: was it not there? */
+/* Put a tree on the list, which holds a reference. Return: true: it was not there */
 static bool growth_list(struct aggnet_net *an, struct aggnet_tree *tree)
 {
 	bool added;
@@ -129,9 +128,10 @@ static struct aggnet_tree *growth_next(struct aggnet_net *an)
 }
 
 /*
- * One step of the tree that has waited longest. The rest waits behind the work
- * items of other namespaces. The last reference may end the wait of the
- * namespace's end, which then waits for this work item (aggnet_growth_stop()).
+ * Do one step for the tree that has waited longest, and queue the item again for
+ * the others, behind the items of other namespaces. The namespace's exit waits for
+ * its last tree, which this item may free, and then for the item
+ * (aggnet_growth_stop()).
  */
 static void growth_work(struct work_struct *work)
 {
@@ -146,7 +146,7 @@ static void growth_work(struct work_struct *work)
 	queue_work(growth_wq, &an->grow_work);
 }
 
-/* Return: may growth that is queued bring chunks soon? */
+/* Return: true: the queued growth may add chunks soon */
 static bool growth_queue(struct aggnet_tree *tree)
 {
 	unsigned long soon = tree->grow.asked + GROWTH_SOON;
@@ -154,7 +154,7 @@ static bool growth_queue(struct aggnet_tree *tree)
 	if (!growth_list(tree->an, tree)) {
 		if (!time_before(jiffies, soon))
 			return false;
-		/* The timer that is armed may be of an earlier request. */
+		/* The timer may be armed for an earlier request. */
 		aggnet_timers_tree(tree, soon - jiffies);
 		return true;
 	}
@@ -168,7 +168,7 @@ bool aggnet_growth_ask(struct aggnet_tree *tree)
 {
 	if (tree->store.table.chunks >= tree->conf.memory / AGGNET_CHUNK)
 		return false;
-	/* Memory that was refused may be there later. */
+	/* After a failure wait for GROWTH_AGAIN. */
 	if (tree->grow.failed && time_before(jiffies, tree->grow.again))
 		return false;
 	return growth_queue(tree);

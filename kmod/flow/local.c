@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Local processes: what writers and the reader of a tree have in common. */
+/* Local processes: functions that the writers and the reader of a tree share. */
 #include <linux/poll.h>
 #include <linux/skbuff.h>
 
@@ -98,7 +98,7 @@ void aggnet_tree_check(struct aggnet_tree *tree, struct aggnet_check *check)
 	aggnet_fp_key(&tree->conf.key, tree->conf.incast_id,
 		      tree->conf.instance, tree->conf.attempt, check->key);
 	spin_lock_bh(&tree->lock);
-	/* Nothing comes any more. */
+	/* In these states all sources have ended. */
 	if (aggnet_tree_is_receiver(tree) && aggnet_tree_is_checked(tree) &&
 	    (tree->state == AGGNET_TREE_CLOSING ||
 	     tree->state == AGGNET_TREE_DONE)) {

@@ -11,12 +11,13 @@ struct aggnet_tree;
 
 /**
  * struct aggnet_local - a local process of a tree; under the tree's lock
- * @list: in tree->local.list as long as it has joined
- * @run: how many writers of the tree joined before it; so its run, if the store has runs
- * @shut: a writer that will give no more
- * @gave: a writer whose records have come
- * @checked: a writer that has told the fingerprint of its records
- * @check: what it told
+ * @list: in tree->local.list from join to leave
+ * @run: of a writer: writers that joined before it; index of its run in a store of
+ *	runs
+ * @shut: of a writer: it has ended
+ * @gave: of a writer: it has written records
+ * @checked: of a writer: @check is set
+ * @check: fingerprint of its records
  */
 struct aggnet_local {
 	struct list_head list;
@@ -27,7 +28,7 @@ struct aggnet_local {
 	u64 check;
 };
 
-/* Is there something for the reader: records, or the end mark? */
+/* Can the reader read records or the end mark? */
 bool aggnet_reader_may_read(const struct aggnet_tree *tree);
 
 #endif /* _AGGNET_LOCAL_H */

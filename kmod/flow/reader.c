@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reader: the receiver's process, which takes the result out of the tree. */
+/* Reader: the receiver's process, which reads the result from the tree. */
 #include <linux/minmax.h>
 #include <linux/skbuff.h>
 
@@ -29,7 +29,7 @@ int aggnet_tree_join_reader(struct aggnet_tree *tree,
 	return err;
 }
 
-/* The end mark, and behind it the absent sources that it has room for. */
+/* Write the end mark, followed by the absent sources, up to AGGNET_ABSENT_MAX. */
 static int reader_put_end(const struct aggnet_tree *tree, u8 *buf)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
@@ -70,12 +70,12 @@ bool aggnet_reader_may_read(const struct aggnet_tree *tree)
 {
 	if (aggnet_tree_keys(tree))
 		return tree->store.ops->ready(tree);
-	/* Another thread may still fail to copy out what it has read. */
+	/* No end mark while another thread copies records out: it may fail. */
 	return !tree->local.taking && (tree->state == AGGNET_TREE_CLOSING ||
 				       tree->state == AGGNET_TREE_DONE);
 }
 
-/* What one run of the lock may take. Return: its bytes */
+/* Take as many records as one run of the lock may. Return: their bytes */
 static u32 reader_take(struct aggnet_tree *tree, u8 *buf, size_t len,
 		       u32 *n)
 {
@@ -90,7 +90,7 @@ static u32 reader_take(struct aggnet_tree *tree, u8 *buf, size_t len,
 	return used;
 }
 
-/* Is there a record that another run of the lock may take? */
+/* Are there more records, for another run of the lock? */
 static bool reader_has_more(const struct aggnet_tree *tree, u32 n)
 {
 	return n == aggnet_accum_reads(&tree->conf.shape) &&
@@ -98,9 +98,10 @@ static bool reader_has_more(const struct aggnet_tree *tree, u32 n)
 }
 
 /*
- * Each part has its own run of the lock. The memory that they free is given out
- * by the last: until then, what made the records leave lasts. A transfer that
- * ends in between, also as another thread reads the rest, has none any more.
+ * Each part has its own run of the lock. Only the last run gives out the memory
+ * that was freed, so that pressure, which makes the records leave, lasts until
+ * then. If the transfer ends in between (another thread may read the rest), the
+ * store is freed.
  */
 static int reader_records(struct aggnet_tree *tree, struct aggnet_msg *msg,
 			  u8 *buf, size_t len, struct aggnet_run *run)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Run: one hold of a tree's lock, and what it leaves to do. */
+/* Run: one hold of a tree's lock, and its effects, which follow the unlock. */
 #ifndef _AGGNET_RUN_H
 #define _AGGNET_RUN_H
 
@@ -8,7 +8,7 @@
 struct aggnet_tree;
 
 /**
- * struct aggnet_run - what a run of a tree's lock leaves to do
+ * struct aggnet_run - effects of a run of a tree's lock
  * @packets: made in the run, transmitted after it
  * @wake: wake the local members, once, at its end
  */
@@ -26,7 +26,7 @@ struct aggnet_run {
  */
 void aggnet_run_begin(struct aggnet_tree *tree, struct aggnet_run *run)
 	__acquires(&tree->lock);
-/* Release it, then do what is left: no packet is transmitted under the lock. */
+/* Release the lock, then transmit: no packet is transmitted under the lock. */
 void aggnet_run_end(struct aggnet_tree *tree, struct aggnet_run *run)
 	__releases(&tree->lock);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Store: what a tree holds. A table by key (store_table.c), or runs of contributors
- * that send their keys in order (store_runs.c); the layout of the tree chooses.
+/* Store: the records that a tree holds. A table by key (store_table.c), or runs of
+ * contributors that send their keys in order (store_runs.c), as the layout says.
  */
 #ifndef _AGGNET_STORE_H
 #define _AGGNET_STORE_H
@@ -18,39 +18,39 @@ struct aggnet_tree;
 
 /**
  * struct aggnet_store_ops - one kind of store
- * @weighs: contributors tell their weight with each DATA, and nothing leaves before
- *	those of all sources are known; otherwise DATA has the weight 0
- * @shared: all children have credit from the same memory: where one finds none, no
- *	other one does
+ * @weighs: each DATA has the weight of its contributor, and no record leaves before
+ *	the weights add up to all sources; otherwise DATA has the weight 0
+ * @shared: the credit of all children comes from the same memory: if there is none
+ *	for one child, there is none for the others
  * @size: decide how much memory each contributor gets. Return: bytes that @init
  *	allocates, 0 if the limit of the entry is too small for a credit each
- * @init: allocate them; on failure, @free is due. Return: 0 or -ENOMEM
- * @fill: get the memory that is charged in pieces, as much as progress needs.
+ * @init: allocate them; on failure, call @free. Return: 0 or -ENOMEM
+ * @fill: allocate the memory that is charged in chunks, as much as progress needs.
  *	Return: 0, -ENOMEM, or -ENOSPC at a limit
- * @free: give all memory back, once or several times; the lock is not held
+ * @free: free all memory; may be called again; the lock is not held
  * @fits: is there a credit for @c, a child that waits for one, or if it is NULL for
  *	a child that the plan did not foresee?
- * @refuse: there was none for this child, which may bind: make room, or keep its
- *	name, as the reason why the transfer fails
- * @bind: a child was bound; @extra: the plan did not foresee it
- * @grant: the DATA by which the credit of a child grows now; may be 0, and then
+ * @refuse: a child that may bind found no room: make some, or keep its name as the
+ *	reason if the transfer fails
+ * @bind: a child was bound; @extra: it is unplanned
+ * @grant: number of DATA packets to add to the credit of a child; if it is 0,
  *	@reclaim comes back to the child
- * @merge: take the records of a checked DATA that is new. Return: false if the tree
- *	was aborted, because they are not in order or have another weight than before
- * @fin: a child has sent all its DATA; return value as of @merge
+ * @merge: take the records of a checked, new DATA. Return: false: the tree was
+ *	aborted, as the records are not in order or the weight has changed
+ * @fin: a child has sent all its DATA; returns as @merge does
  * @close: no other child will bind
- * @room: bytes of records that a local writer may write now, at least those of any
- *	one record; 0: none, and it is woken when there is room. @poll: the writer
- *	waits until writing is worth it, and asks for no number
- * @write: take checked records of a local writer, at most as many as @room said and
- *	a packet has. Return: 0, or -EILSEQ if they are not in order
- * @shut: a local writer will write no more
- * @ready: may some of the records that are held leave now? There are some
+ * @room: bytes of records that a local writer may write now, enough for any one
+ *	record; 0: none, and the writer is woken when there is room. @poll: the
+ *	writer waits until there is room for a worthwhile write
+ * @write: take checked records of a local writer, at most @room bytes and at most
+ *	one packet of records. Return: 0, or -EILSEQ if they are not in order
+ * @shut: a local writer has ended
+ * @ready: may some of the records leave now? Called only if there are records
  * @pack: take records out for a packet or a reader, as aggnet_table_pack()
- * @moved: records or an end came in, or @close was called: serve what waited for it
- * @reclaim: records left: give out the memory that they had
- * @relieve: growth that was relied on may have ended without memory: look again
- * @go_on: go on where the last run of the lock had to stop
+ * @moved: records or an end arrived, or @close was called: serve what waited for it
+ * @reclaim: records left: give out the memory that they used
+ * @relieve: growth may have ended without memory: check again what waits for room
+ * @go_on: continue where the last run of the lock had to stop
  *
  * @size, @init and @fill are called in this order as the tree is made, before
  * anything else refers to it. They and @free run in process context and may sleep.
@@ -101,17 +101,17 @@ extern const struct aggnet_store_ops aggnet_store_table;
 extern const struct aggnet_store_ops aggnet_store_runs;
 
 /**
- * struct aggnet_store - what is held
- * @ops: which kind of store it is; constant
- * @bytes: that it holds from the start to the end, besides chunks
- * @table: the aggregation buffer; or
- * @runs: what each contributor gave
+ * struct aggnet_store - the records of a tree
+ * @ops: kind of the store; constant
+ * @bytes: memory from creation to the end, besides chunks
+ * @table: the aggregation buffer, if the store is a table
+ * @runs: the records of each contributor, if the store has runs
  * @slots: packets of a planned contributor's run
- * @extras: runs for children that the plan did not foresee
+ * @extras: number of runs for unplanned children
  * @extra_slots: packets of such a run
- * @full: a writer found no room worth going on for
+ * @full: a writer waits for room
  *
- * Of @table and @runs one is all zero, so that a sum over both needs no op.
+ * One of @table and @runs is all zero, so that a sum over both needs no op.
  */
 struct aggnet_store {
 	const struct aggnet_store_ops *ops;

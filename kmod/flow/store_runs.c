@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Store of trees whose contributors send their keys in order: a run for each of
- * them, of memory that it alone has: how much, when all runs are there, what each
- * may send.
+/* Store of trees whose contributors send their keys in order. Each contributor has a
+ * run, with memory of its own: how much, when all runs are known, and its credit.
  */
 #include <linux/jiffies.h>
 #include <linux/log2.h>
@@ -26,10 +25,10 @@ static u32 runs_slots(const struct aggnet_tree *tree)
 }
 
 /*
- * Planned contributors have runs as long as memory allows; up to half of it is
- * for children whose planned end is away. A contributor of w sources stands for
- * a tree of at most w - 1 ends without records of their own above w sources, so
- * at most 2w - 2 unplanned children come in its subtree's place or beside it.
+ * The runs of planned contributors are as long as memory allows; up to half of it
+ * is kept for unplanned children, whose planned end is away. The subtree of a
+ * contributor with w sources has at most w - 1 ends that only merge, so at most 2w
+ * - 2 unplanned children come in the subtree's place or beside it.
  */
 static u64 runs_size(struct aggnet_tree *tree)
 {
@@ -56,8 +55,7 @@ static u64 runs_size(struct aggnet_tree *tree)
 }
 
 /*
- * With the sources of all runs whose weight is known none is missing: from now on
- * no other child is taken.
+ * Once the known weights of the runs add up to all sources, bind no other child.
  */
 static void runs_cover(struct aggnet_tree *tree)
 {
@@ -80,7 +78,7 @@ static int runs_init(struct aggnet_tree *tree)
 			       runs_slots(tree), tree->packet.max_taken);
 	if (err)
 		return err;
-	/* All writers are one source. */
+	/* All writers together are one source: the first has its weight. */
 	for (i = 0; i < tree->conf.writers; i++) {
 		aggnet_runs_begin(runs, tree->store.slots, 0, true);
 		aggnet_runs_weigh(runs, i, !i);
@@ -89,7 +87,7 @@ static int runs_init(struct aggnet_tree *tree)
 	return 0;
 }
 
-/* All of it was there from the start. */
+/* @init has allocated all memory. */
 static int runs_fill(struct aggnet_tree *tree)
 {
 	return 0;
@@ -106,7 +104,9 @@ static void runs_free(struct aggnet_tree *tree)
 	aggnet_runs_free(&runs);
 }
 
-/* Runs are fixed: if the transfer comes to nothing, that is why. */
+/*
+ * The number of runs is fixed: name the child as the reason if the transfer fails.
+ */
 static void runs_refuse(struct aggnet_tree *tree, __be32 id,
 			struct aggnet_run *run)
 {
@@ -126,7 +126,7 @@ static void runs_bind(struct aggnet_tree *tree, struct aggnet_child *c,
 	WARN_ON_ONCE(run < 0);
 }
 
-/* Packets by which a credit may grow: none, or half of the child's run at least. */
+/* Packets to add to a child's credit: none, or at least half of its run. */
 static u32 runs_more(const struct aggnet_tree *tree,
 		     const struct aggnet_child *c)
 {
@@ -160,8 +160,8 @@ static bool runs_weigh(struct aggnet_tree *tree, const struct aggnet_child *c,
 		       u32 weight)
 {
 	/*
-	 * A source that is not among its own may come here from now on. Where one
-	 * was missing already, this is no news.
+	 * The weight is known now, so sources that the child does not have may come
+	 * by another path: give them time, unless some were missing already.
 	 */
 	if (!tree->store.runs.run[c->run].given &&
 	    aggnet_tree_covered(tree) >= tree->conf.sources)
@@ -213,7 +213,7 @@ static void runs_reclaim(struct aggnet_tree *tree, struct aggnet_run *run)
 		aggnet_acceptor_feed(tree, run);
 	if (!tree->store.full || !runs_wakes(tree))
 		return;
-	/* Writers that find no room say so again. */
+	/* A writer that still finds no room sets it again. */
 	tree->store.full = false;
 	run->wake = true;
 }
@@ -284,7 +284,7 @@ static u32 runs_pack(struct aggnet_tree *tree, u8 *buf, u32 room,
 				records, represents);
 }
 
-/* No memory is waited for. */
+/* Runs do not grow. */
 static void runs_relieve(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Store of most trees: a table by key, whose chunks all contributors share: what
- * each may send, and what is done when chunks get few.
+/* Store of most trees: a table by key, whose chunks all contributors share. Decides
+ * the credit of each, and what to do when chunks run short.
  */
 #include <linux/jiffies.h>
 #include <linux/random.h>
@@ -12,7 +12,7 @@
 #include "flow/store.h"
 #include "flow/tree.h"
 
-#define TABLE_CHUNKS_START	32	/* chunks of a new tree, if it may */
+#define TABLE_CHUNKS_START	32	/* of a new tree, if its limit allows */
 #define TABLE_CREDITS	64	/* credits of one child, at most */
 
 /* --- memory --------------------------------------------------------------- */
@@ -25,7 +25,7 @@ static u64 table_size(struct aggnet_tree *tree)
 	       aggnet_table_overhead(tree->conf.memory);
 }
 
-/* How many give each block of a dense vector: at first, and with each child. */
+/* Update how many contributors each block of a dense vector must have. */
 static void table_expect(struct aggnet_tree *tree)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
@@ -74,8 +74,9 @@ static void table_free(struct aggnet_tree *tree)
 /* --- room ------------------------------------------------------------------ */
 
 /*
- * Chunks that nothing has a claim on: a credit, a child that waits for one, a
- * contributor yet to come, the own writers. @own: claims of the caller (0, 1).
+ * Free chunks on which there is no claim. Each credit has a claim, each child that
+ * waits for one, each contributor that has not come yet, and the local writers
+ * together. @own: number of claims that are the caller's own (0 or 1)
  */
 static u32 table_chunks(const struct aggnet_tree *tree, u32 own)
 {
@@ -88,7 +89,7 @@ static u32 table_chunks(const struct aggnet_tree *tree, u32 own)
 	return free > claimed ? free - claimed : 0;
 }
 
-/* Are there as many as the records of a packet may take? */
+/* Are there enough for the records of any packet? */
 static bool table_has_room(const struct aggnet_tree *tree, u32 own)
 {
 	return table_chunks(tree, own) >= tree->packet.chunks;
@@ -100,7 +101,7 @@ static bool table_fits(const struct aggnet_tree *tree,
 	return table_has_room(tree, !!c);
 }
 
-/* Does a child or a writer have a claim on room that is not there? */
+/* Does a child or a writer wait for room that is not there? */
 static bool table_lacks_room(const struct aggnet_tree *tree)
 {
 	bool claims = tree->acceptor.waits_for_credit ||
@@ -111,9 +112,8 @@ static bool table_lacks_room(const struct aggnet_tree *tree)
 }
 
 /*
- * Room is short: grow, or emit. @refused: a child or a writer got none at all;
- * that presses even if much is free, because idle credits may have a claim on all
- * of it.
+ * Room is short: grow, or emit records. @refused: a child or a writer got no room at
+ * all; then emit even if many chunks are free, as idle credits may claim them all.
  */
 static void table_press(struct aggnet_tree *tree, struct aggnet_run *run,
 			bool refused)
@@ -125,7 +125,7 @@ static void table_press(struct aggnet_tree *tree, struct aggnet_run *run,
 	if (!tree->pressure && t->keys &&
 	    (refused || t->free < t->chunks / 2)) {
 		tree->pressure = true;
-		run->wake = true;	/* a reader may take some */
+		run->wake = true;	/* a reader may take records */
 	}
 }
 
@@ -134,7 +134,7 @@ static void table_reclaim(struct aggnet_tree *tree, struct aggnet_run *run)
 	bool own = tree->acceptor.no_credit && !aggnet_acceptor_refuses(tree);
 	const struct aggnet_table *t = &tree->store.table;
 
-	/* Of an empty table nothing can be emitted: the next refusal wakes anew. */
+	/* An empty table ends the pressure: the next refusal starts it again. */
 	if (!t->keys ||
 	    (t->free >= t->chunks / 2 && table_has_room(tree, own)))
 		tree->pressure = false;
@@ -147,7 +147,7 @@ static void table_reclaim(struct aggnet_tree *tree, struct aggnet_run *run)
 
 static void table_relieve(struct aggnet_tree *tree, struct aggnet_run *run)
 {
-	/* Growth that waits for memory may have brought some before. */
+	/* Growth may have added some chunks before memory ran out. */
 	table_reclaim(tree, run);
 	if (!table_lacks_room(tree))
 		return;
@@ -158,7 +158,7 @@ static void table_relieve(struct aggnet_tree *tree, struct aggnet_run *run)
 
 /* --- children -------------------------------------------------------------- */
 
-/* What is held leaves to make room, and the child asks again. */
+/* Emit records to make room; the child asks again. */
 static void table_refuse(struct aggnet_tree *tree, __be32 id,
 			 struct aggnet_run *run)
 {
@@ -176,9 +176,9 @@ static void table_bind(struct aggnet_tree *tree, struct aggnet_child *c,
 }
 
 /*
- * Credits that there is memory for. But for a child's own claim, one is left to
- * a child that was refused: it asks again, and an idle sibling must not have
- * taken what was freed for it.
+ * Credits for which there is memory. While a refused child may ask again, one is
+ * kept for it beside the claim of @c: what was freed for it must not go to a child
+ * that is idle.
  */
 static u32 table_credits(const struct aggnet_tree *tree,
 			 const struct aggnet_child *c)
@@ -189,10 +189,10 @@ static u32 table_credits(const struct aggnet_tree *tree,
 }
 
 /*
- * Grant what memory already held can back: an equal share of the chunks but for
- * two packets' worth, which no idle credit may claim, and never beyond
- * the window. A child left without any is starved; pressure will free
- * chunks and aggnet_acceptor_feed() comes back to it.
+ * Grant only credit for which chunks are there: an equal share of all chunks except
+ * those of two packets, which idle credit must not claim, and never beyond the
+ * window. If a child gets none, pressure frees chunks and aggnet_acceptor_feed()
+ * comes back to it.
  */
 static u32 table_grant(struct aggnet_tree *tree, const struct aggnet_child *c,
 		       struct aggnet_run *run)
@@ -238,7 +238,7 @@ static bool table_merge(struct aggnet_tree *tree, const struct aggnet_child *c,
 	return true;
 }
 
-/* A DATA may have taken less than its credit had reserved. */
+/* Records may have taken fewer chunks than their credit had reserved. */
 static void table_moved(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	if (unlikely(tree->acceptor.waits_for_credit) &&
@@ -246,7 +246,9 @@ static void table_moved(struct aggnet_tree *tree, struct aggnet_run *run)
 		aggnet_acceptor_feed(tree, run);
 }
 
-/* Room for a packet, or none. A write then emits what is held; poll() does it here. */
+/* Room for one packet, or 0. Then records are emitted: for poll() here, for write()
+ * by the caller.
+ */
 static u32 table_room(struct aggnet_tree *tree, const struct aggnet_local *local,
 		      bool poll, struct aggnet_run *run)
 {
@@ -266,7 +268,7 @@ static int table_write(struct aggnet_tree *tree,
 	return 0;
 }
 
-/* Does what is held leave, whatever is still to be merged into it? */
+/* Do records leave now, even if more may be merged into them? */
 static bool table_drains(const struct aggnet_tree *tree)
 {
 	return tree->state >= AGGNET_TREE_CLOSING || tree->flushing ||
@@ -290,7 +292,7 @@ static u32 table_pack(struct aggnet_tree *tree, u8 *buf, u32 room,
 				      represents);
 }
 
-/* --- what a table does not look at ----------------------------------------- */
+/* --- what a table does not need -------------------------------------------- */
 
 static bool table_fin(struct aggnet_tree *tree, const struct aggnet_child *c,
 		      u32 weight, struct aggnet_run *run)

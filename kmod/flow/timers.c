@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Every timer of a tree. */
+/* The timers of a tree. */
 #include <linux/jiffies.h>
 #include <linux/skbuff.h>
 
@@ -7,10 +7,10 @@
 #include "flow/timers.h"
 #include "flow/tree.h"
 
-/* Clocks are looked at no more often, but for ends with very many children. */
+/* Least interval of the tree's timer, except with very many children. */
 #define TIMERS_LOOK_MIN	(HZ / 20)
 
-/* The tree's lock is held; an armed timer keeps its tree. */
+/* The tree's lock is held; an armed timer holds a reference on its tree. */
 static void timers_arm(struct aggnet_tree *tree, struct timer_list *timer,
 		       unsigned long expires)
 {
@@ -18,8 +18,8 @@ static void timers_arm(struct aggnet_tree *tree, struct timer_list *timer,
 	    (timer_pending(timer) && !time_before(expires, timer->expires)))
 		return;
 	/*
-	 * A handler that has begun to run waits for the lock and holds the
-	 * reference of its own arming: this one then takes a new one.
+	 * If the handler has begun to run, it waits for the lock with the
+	 * reference of its own arming, and this arming takes another one.
 	 */
 	if (!mod_timer(timer, expires))
 		aggnet_tree_get(tree);
@@ -53,10 +53,10 @@ static bool passed(unsigned long since, u32 ms)
 }
 
 /*
- * If no hold is configured, an end stops waiting for missing children when half
- * of give_up has passed, so that it is the receiver that gives up: those that
- * miss their planned end have bound there, or are really missing. An end that
- * the transfer went past has nothing to flush.
+ * If no hold is configured, stop waiting for missing children after give_up / 2.
+ * Then the receiver gives up, and not this end: children whose planned end is away
+ * have bound at the receiver by then, or are missing. An end that the transfer has
+ * bypassed has no records.
  */
 static bool hold_passed(const struct aggnet_tree *tree)
 {
@@ -72,8 +72,8 @@ static bool hold_passed(const struct aggnet_tree *tree)
 }
 
 /*
- * Silence is about @child, or about a child that came and found no room, or about
- * one of the list that is missing.
+ * End the transfer because of @child; if it is 0, because of a child that found no
+ * room, or because of a listed child that is missing.
  */
 static void gave_up(struct aggnet_tree *tree, __be32 child,
 		    struct aggnet_run *run)
@@ -82,7 +82,7 @@ static void gave_up(struct aggnet_tree *tree, __be32 child,
 	u32 missing = tree->conf.sources - tree->books.weight -
 		      aggnet_tree_own_done(tree);
 
-	/* Those that live are not missing. */
+	/* Sources that bound children have announced are not missing. */
 	if (!child && aggnet_tree_covered(tree) < tree->conf.sources)
 		missing = tree->conf.sources - aggnet_tree_covered(tree);
 	aggnet_acceptor_lost(tree);
@@ -133,7 +133,10 @@ static void tree_expired(struct timer_list *timer)
 	if (conf->hold_ms)
 		look = min(look, msecs_to_jiffies(conf->hold_ms) / 4);
 	give_up_passed(tree, &run);
-	/* However many runs a look is done in, it tells once. */
+	/*
+	 * A check of all children takes several runs: tell the parent in one of
+	 * them.
+	 */
 	aggnet_uplink_tell(tree, !(tree->acceptor.look_runs++ % runs), &run);
 	look = max_t(unsigned long, look, TIMERS_LOOK_MIN);
 	look /= runs;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Every timer of a tree; entry points are named for what they wait for. */
+/* The timers of a tree; functions are named after what the timer is for. */
 #ifndef _AGGNET_TIMERS_H
 #define _AGGNET_TIMERS_H
 
@@ -14,9 +14,9 @@ struct aggnet_tree;
 void aggnet_timers_init(struct aggnet_tree *tree);
 void aggnet_timers_stop(struct aggnet_tree *tree);	/* process context */
 
-/* Look at the uplink not later than in @us microseconds. */
+/* Run the uplink's timer in @us microseconds at the latest. */
 void aggnet_timers_uplink(struct aggnet_tree *tree, u32 us);
-/* Look at hold and give_up not later than in @delay jiffies. */
+/* Check hold and give_up in @delay jiffies at the latest. */
 void aggnet_timers_tree(struct aggnet_tree *tree, unsigned long delay);
 
 #endif /* _AGGNET_TIMERS_H */

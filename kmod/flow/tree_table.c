@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Table of a namespace's entries, replaced as a whole: never half a plan. */
+/* Table of a namespace's entries; a plan replaces it as a whole. */
 #include <linux/log2.h>
 #include <linux/random.h>
 #include <linux/sched.h>
@@ -12,8 +12,8 @@
 #define TREES_SLOTS_MIN	8
 
 /*
- * A member of the family of aggtable.c's key hash: incast IDs can be
- * chosen, their slots cannot.
+ * A keyed hash of the family that aggtable.c uses, as users can choose incast IDs:
+ * they cannot choose IDs with the same slot.
  */
 static u32 trees_home(const struct aggnet_tree_table *trees, u64 incast_id)
 {
@@ -21,18 +21,18 @@ static u32 trees_home(const struct aggnet_tree_table *trees, u64 incast_id)
 		((incast_id >> 32) + trees->seed[1]);
 	u32 top = h >> 32;
 
-	/* IDs at equal distances would crowd without the permutation. */
+	/* Without this permutation IDs at equal distances would collide often. */
 	top *= 2 * top + 1;
 	return (u64)top * (trees->mask + 1ULL) >> 32;
 }
 
-/* Next slot from @pos on that has an entry of @incast_id. */
+/* Find an entry of @incast_id from slot @pos on. */
 static struct aggnet_tree *trees_probe(const struct aggnet_tree_table *trees,
 				       u64 incast_id, u32 *pos)
 {
 	struct aggnet_tree *tree;
 
-	/* A slot is free at the end of each run, so this ends. */
+	/* Each run of taken slots ends with a free one, so the loop ends. */
 	for (; (tree = READ_ONCE(trees->slot[*pos & trees->mask])); (*pos)++)
 		if (tree->conf.incast_id == incast_id)
 			break;
@@ -112,7 +112,7 @@ struct aggnet_tree *aggnet_tree_table_get(struct aggnet_net *an, u64 incast_id)
 
 	rcu_read_lock();
 	tree = aggnet_tree_table_find(an, incast_id);
-	/* It may have left the table and lost its last reference by now. */
+	/* It may have left the table, and its last reference be dropped. */
 	if (tree && !refcount_inc_not_zero(&tree->ref))
 		tree = NULL;
 	rcu_read_unlock();
@@ -169,7 +169,7 @@ aggnet_tree_table_copy(const struct aggnet_tree_table *from)
 {
 	u32 count = from ? from->count : 0;
 
-	/* A withdrawn plan leaves a small table behind. */
+	/* Shrink the table after many entries were withdrawn. */
 	return trees_clone(from, max_t(u32, TREES_SLOTS_MIN,
 				       roundup_pow_of_two(2 * count + 2)));
 }
@@ -200,12 +200,12 @@ void aggnet_tree_table_insert(struct aggnet_tree_table *trees,
 
 	while (trees->slot[pos & trees->mask])
 		pos++;
-	/* Readers of a table in force find the entry whole, or not yet. */
+	/* Readers of a table in force find the complete entry, or none. */
 	smp_store_release(&trees->slot[pos & trees->mask], tree);
 	trees->count++;
 }
 
-/* Move entries back over a freed slot, so that no run has a hole in it. */
+/* Move entries to a freed slot, so that no run of slots has a hole. */
 static void trees_close(struct aggnet_tree_table *trees, u32 gap)
 {
 	struct aggnet_tree *tree;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Table of a namespace's entries, replaced as a whole: never half a plan. */
+/* Table of a namespace's entries; a plan replaces it as a whole. */
 #ifndef _AGGNET_TREE_TABLE_H
 #define _AGGNET_TREE_TABLE_H
 
@@ -17,11 +17,11 @@ struct aggnet_tree;
  * @count: entries
  * @mask: slots - 1; at most half of the slots are taken
  * @seed: secret of the hash, another in each copy
- * @slot: entries; those of one incast ID (a switch may have several, one for
- *	each link that it leaves by) follow each other, with strangers between
+ * @slot: entries; those of one incast ID are in one run of slots, perhaps with
+ *	entries of other IDs between them (a switch may have an entry for each link)
  *
- * Private and changeable until it is published. Then nothing leaves it any more
- * and nothing moves; an entry may be added at the end of a run of slots.
+ * The table is private and may change until it is published. Then no entry moves or
+ * leaves; one may be added at the end of a run of slots.
  */
 struct aggnet_tree_table {
 	struct rcu_head rcu;
@@ -32,7 +32,7 @@ struct aggnet_tree_table {
 };
 
 /**
- * aggnet_tree_table_find() - the entry of an incast ID
+ * aggnet_tree_table_find() - find the entry of an incast ID
  * @an: namespace
  * @incast_id: job . receiver
  *
@@ -41,7 +41,7 @@ struct aggnet_tree_table {
 struct aggnet_tree *aggnet_tree_table_find(struct aggnet_net *an,
 					   u64 incast_id);
 
-/* The same with a reference taken, for sockets. */
+/* As above, and take a reference, for sockets. */
 struct aggnet_tree *aggnet_tree_table_get(struct aggnet_net *an, u64 incast_id);
 
 /* --- control path, an->lock held ------------------------------------------ */
@@ -49,7 +49,7 @@ struct aggnet_tree *aggnet_tree_table_get(struct aggnet_net *an, u64 incast_id);
 /**
  * aggnet_tree_table_next() - walk a table
  * @trees: it, or NULL
- * @pos: 0 at first; where to go on
+ * @pos: 0 for the first call, then updated
  *
  * Return: the next entry, NULL at the end
  */
@@ -69,18 +69,18 @@ bool aggnet_tree_table_room(const struct aggnet_tree_table *trees);
 /* Make room in a private table for one more entry. Return: 0 or -ENOMEM */
 int aggnet_tree_table_reserve(struct aggnet_tree_table **trees);
 
-/* Cannot fail: there is room. The table may be in force. */
+/* Add an entry, for which there must be room. The table may be in force. */
 void aggnet_tree_table_insert(struct aggnet_tree_table *trees,
 			      struct aggnet_tree *tree);
 
-/* Take out all entries of an incast ID. */
+/* Remove all entries of an incast ID. */
 void aggnet_tree_table_remove(struct aggnet_tree_table *trees, u64 incast_id);
 
 /* First entry of an incast ID; @trees may be NULL. */
 struct aggnet_tree *
 aggnet_tree_table_first(const struct aggnet_tree_table *trees, u64 incast_id);
 
-/* How many entries an incast ID has. */
+/* Number of entries of an incast ID. */
 u32 aggnet_tree_table_links(const struct aggnet_tree_table *trees,
 			    u64 incast_id);
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Writer: a local process that contributes; what it gives is merged into the
- * tree's buffer.
- */
+/* Writer: a local process whose records are merged into the tree's buffer. */
 #include <linux/minmax.h>
 #include <linux/skbuff.h>
 
@@ -34,8 +32,7 @@ int aggnet_tree_join_writer(struct aggnet_tree *tree,
 }
 
 /*
- * The longest run of whole records at the front that the room for one packet
- * will take. Return: its bytes.
+ * As many complete records of the front as one packet can hold. Return: their bytes
  */
 static u32 writer_batch(const struct aggnet_tree *tree, const u8 *data,
 			size_t len, u32 records, u32 *n)
@@ -61,7 +58,7 @@ static int writer_errno(const struct aggnet_tree *tree,
 	return tree->state == AGGNET_TREE_OPEN && !local->shut ? 0 : -EPIPE;
 }
 
-/* Records came or ended: on with them. What has ended holds none. */
+/* Emit records that new ones, or the end of a writer, made ready. */
 static void writer_moved(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	if (tree->state >= AGGNET_TREE_DONE)
@@ -71,7 +68,7 @@ static void writer_moved(struct aggnet_tree *tree, struct aggnet_run *run)
 		aggnet_uplink_push(tree, run);
 }
 
-/* As many records as a packet has at most. Return: their bytes, or an errno */
+/* Write at most one packet of records. Return: their bytes, or an errno */
 static int writer_write(struct aggnet_tree *tree, struct aggnet_local *local,
 			struct aggnet_run *run, const u8 *data, size_t len,
 			u32 records, u32 *n)
@@ -94,7 +91,7 @@ static int writer_write(struct aggnet_tree *tree, struct aggnet_local *local,
 	return used;
 }
 
-/* Each packet's worth of records has its own run of the lock. */
+/* Each packet of records has its own run of the lock. */
 int aggnet_tree_write(struct aggnet_tree *tree, struct aggnet_local *local,
 		      const u8 *data, size_t len, u32 records)
 {
@@ -117,7 +114,7 @@ int aggnet_tree_write(struct aggnet_tree *tree, struct aggnet_local *local,
 	return done ?: ret;
 }
 
-/* What a writer without records did not tell is 0. */
+/* Add the fingerprint of a writer; that of a writer without records is 0. */
 static void writer_check(struct aggnet_tree *tree,
 			 const struct aggnet_local *local)
 {
