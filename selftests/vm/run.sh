@@ -69,6 +69,8 @@ boot()
 	kcsan)
 		mem=${VM_MEM:-2048} ;;
 	esac
+	# At boot Linux waits for ticks of the timer, and panics if the emulator was
+	# not scheduled meanwhile: no_timer_check.
 	# shellcheck disable=SC2086
 	timeout --foreground -k 5 "${VM_TIMEOUT:-900}" qemu-system-x86_64 \
 		-M q35 -accel $accel -cpu max,-cx16 -smp "$smp" \
@@ -77,7 +79,8 @@ boot()
 		-kernel "$BUILD/vm/$KERNEL/vmlinuz" \
 		-initrd "$BUILD/vm/$KERNEL/initramfs" \
 		-append "console=ttyS0 quiet loglevel=5 panic=-1 oops=panic
-nokaslr norandmaps mitigations=off tsc=reliable random.trust_cpu=on log_buf_len=4M
+nokaslr norandmaps mitigations=off tsc=reliable no_timer_check
+random.trust_cpu=on log_buf_len=4M
 vm.top=$TOP vm.run=$run vm.kernel=$KERNEL $append ${VM_APPEND:-}" \
 		-fsdev "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap" \
 		-device virtio-9p-pci,fsdev=root,mount_tag=root \
