@@ -143,13 +143,19 @@ static int supervise(const struct aggctl *ctl, struct plan_file *file,
 		.stalled = show_stalled, .arg = (void *)ctl,
 	};
 	char why[AGGNET_WATCH_TEXT];
+	char *only;
 	int ret;
 
 	if (plan_file_find(file, ctl->netns, one_node, &s.in_testbed)) {
 		json_decref(s.json);
 		return ST_FAILED;
 	}
+	/* The plan, which has the name, changes with each repair. */
+	only = s.in_testbed ? NULL : strdup(file->part[0].name);
+	if (only)
+		s.only = only;
 	ret = supervise_run(&s, why, sizeof(why));
+	free(only);
 	if (ret > 0)
 		return fail("supervise: %s", why);
 	if (ret)

@@ -132,25 +132,47 @@ static bool is_shared(const json_t *ports, int level)
 	return n > 1;
 }
 
-/*
- * The attached port that is meant: the device of that name; if there is none,
- * because devices of real hosts have names of their own, the one of that level, if
- * the plan has no other one.
- */
-static uint32_t find_attached(const struct aggnet_port_info *list, size_t n,
-			      const char *name, const json_t *ports, int level)
+/* The only attached port of a level, 0: none or several. */
+static uint32_t only_of_level(const struct aggnet_port_info *list, size_t n,
+			      int level)
+{
+	uint32_t found = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (list[i].level != level)
+			continue;
+		if (found)
+			return 0;
+		found = list[i].ifindex;
+	}
+	return found;
+}
+
+static uint32_t named(const struct aggnet_port_info *list, size_t n,
+		      const char *name, int level)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if (!strcmp(list[i].ifname, name))
-			return list[i].ifindex;
-	if (if_nametoindex(name) || is_shared(ports, level))
-		return 0;
-	for (i = 0; i < n; i++)
-		if (list[i].level == level)
+		if (!strcmp(list[i].ifname, name) &&
+		    (level < 0 || list[i].level == level))
 			return list[i].ifindex;
 	return 0;
+}
+
+/*
+ * The attached port that is meant. Devices of real hosts have names of their own, so
+ * that the level decides, where neither plan nor host has several ports of it.
+ */
+static uint32_t find_attached(const struct aggnet_port_info *list, size_t n,
+			      const char *name, const json_t *ports, int level)
+{
+	uint32_t found = named(list, n, name, level);
+
+	if (!found && !is_shared(ports, level))
+		found = only_of_level(list, n, level);
+	return found ? found : named(list, n, name, -1);
 }
 
 static int attach_port(struct node *node, struct node_port *port,

@@ -6,6 +6,7 @@
 
 #include "aggctl.h"
 #include "files.h"
+#include "info.h"
 #include "netns.h"
 #include "plan_apply.h"
 #include "testbed.h"
@@ -45,11 +46,47 @@ static int check_state(const struct plan_file *file, const json_t *state)
 	return 0;
 }
 
+static const char *node_with(const struct plan_file *file, const char *address)
+{
+	const char *other;
+	size_t i;
+
+	for (i = 0; i < file->n; i++) {
+		other = json_string_value(json_object_get(file->part[i].entry,
+							  "address"));
+		if (other && !strcmp(other, address))
+			return file->part[i].name;
+	}
+	return NULL;
+}
+
+/* The node with this host's identity; NULL with an error line printed. */
+static const char *own_node(const struct plan_file *file)
+{
+	struct aggnet_node_info self = {};
+	const char *name = NULL;
+	struct aggnet_ctl *ctl;
+
+	if (aggnet_ctl_open(&ctl) || aggnet_node_get(ctl, &self))
+		err("no testbed is up, and on this host: %s",
+		    aggnet_ctl_error(ctl));
+	else if (!self.address.s_addr)
+		err("no testbed is up, and this host has no identity: 'aggctl node set address A' gives it one, or --node names its node in the plan");
+	else
+		name = node_with(file, addr_text(self.address));
+	aggnet_ctl_close(ctl);
+	if (!name && self.address.s_addr)
+		err("the plan has no part for this host, whose identity is %s",
+		    addr_text(self.address));
+	return name;
+}
+
 /**
  * plan_file_find() - find out where the nodes of a plan are
- * @file: the plan; if one node is named, only that one stays in it
+ * @file: the plan; if only one node is meant, only that one stays in it
  * @netns: namespace that was asked for, NULL: none
- * @node: the one node, NULL: all
+ * @node: the one node; NULL: all nodes of the testbed or, if none is up, the node
+ *	with the identity of this host
  * @in_testbed: they are in the testbed; else in that namespace or on this host
  *
  * Return: 0, or -1 with an error line printed.
@@ -60,7 +97,12 @@ int plan_file_find(struct plan_file *file, const char *netns, const char *node,
 	json_t *state;
 	int ret;
 
-	*in_testbed = !node || (!netns && tb_state_exists());
+	*in_testbed = (!node || !netns) && tb_state_exists();
+	if (!node && !*in_testbed) {
+		node = own_node(file);
+		if (!node)
+			return -1;
+	}
 	if (node && plan_file_select(file, node))
 		return -1;
 	if (!*in_testbed)
