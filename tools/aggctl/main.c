@@ -18,6 +18,7 @@ static const struct command * const commands[] = {
 	&cmd_testbed,
 	&cmd_send,
 	&cmd_recv,
+	&cmd_host,
 	&cmd_node,
 	&cmd_port,
 	&cmd_link,
