@@ -30,7 +30,8 @@ sources()
 	local file
 
 	cd "$top/selftests" || exit
-	printf '%s\n' lint/{checkpatch,includes,module,tools,shell} vm/{untouched,gate}.sh
+	printf '%s\n' lint/{checkpatch,includes,module,tools,shell} vm/{untouched,gate}.sh \
+		cluster/documented.sh
 	for file in unit/test_* \
 		$(grep -lE '^(TEST_HARNESS_MAIN|int main)' uapi/*.c) net/* \
 		model/*.sh fuzz/mutants.sh fuzz/fuzz_* fuzz/*/fuzz_* \

@@ -37,6 +37,16 @@ refused()
 	result "${*@Q}" "$wrong"
 }
 
+printf 'topology graph\nhost store-1\nhost store-2\nlink store-1 store-2\naddress %s\naddress %s\n' \
+	"store-1 198.51.100.1" "store-2 198.51.100.2" > net
+refused 2 "host init: needs --topology" host init
+refused 1 "host: @net has no server 'store-3'" \
+	host init --topology @net --host store-3
+refused 1 "host: port 0 of store-2 has the address 198.51.100.2, which no device of this host has; assign it first" \
+	host init --topology @net --host store-2
+refused 1 "host: no server of @net has an address or the name of this host ('$(hostname -s)'); name it with --host" \
+	host init --topology @net
+
 small=(--topology "bcube:2,1" --senders "v1,v3" --receivers v0)
 
 "$aggctl" -j plan "${small[@]}" > plan.json

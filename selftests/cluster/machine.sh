@@ -1,0 +1,28 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The command of a guest that is one machine of a cluster: it runs what machines.sh
+# leaves for it, until it is told to end.
+# Usage: machine.sh DIR NAME
+#   DIR/command.N   the N-th command, which runs in DIR/home and ends with the
+#                   first error; DIR/output.N and DIR/status.N are its output and
+#                   status
+dir=$1
+
+hostname "$2"
+mkdir -p "$dir/home"
+cd "$dir/home" || exit
+modprobe -q virtio_net
+for nic in /sys/class/net/eth*; do
+	ip link set "${nic##*/}" up
+done
+echo ready > "$dir/ready"
+for ((n = 1; ; n++)); do
+	until [ -e "$dir/command.$n" ]; do
+		read -r -t 0.05 <> <(:)
+	done
+	bash -e "$dir/command.$n" > "$dir/output.$n" 2>&1 < /dev/null
+	status=$?
+	echo $status > "$dir/status.$n.new"
+	mv "$dir/status.$n.new" "$dir/status.$n"
+	[ ! -e "$dir/end" ] || exit 0
+done
