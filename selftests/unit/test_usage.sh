@@ -39,6 +39,27 @@ refused()
 
 printf 'topology graph\nhost store-1\nhost store-2\nlink store-1 store-2\naddress %s\naddress %s\n' \
 	"store-1 198.51.100.1" "store-2 198.51.100.2" > net
+same()
+{
+	result "$1" "$(diff <("${@:2}" 2>&1) out)"
+}
+
+"$aggctl" tree show -h > out
+same "commands and verbs may be shortened" "$aggctl" tr sh -h
+same "help of a verb" "$aggctl" help tree show
+"$aggctl" recv -h > out
+same "help of a command without verbs" "$aggctl" help recv
+"$aggctl" -h > out
+same "help alone" "$aggctl" help
+"$aggctl" --version > out
+same "version" echo "aggctl $(awk -F '"' '/LIBRARY_VERSION/ { print $2 }' \
+	"$top/tools/libaggnet/aggnet.h"), wire revision $(awk \
+	'/define AGGNET_VERSION/ { print $3 }' "$top/uapi/linux/aggnet_packet.h")"
+refused 2 "ambiguous command 's'; 'aggctl -h' lists all" s
+refused 2 "testbed: ambiguous verb 's'; see 'aggctl testbed -h'" testbed s
+refused 2 "unknown command 'trees'; 'aggctl -h' lists all" trees
+refused 2 "help: needs a command and a verb at most" help tree show all
+refused 2 "unknown command 'trees'; 'aggctl -h' lists all" help trees
 refused 2 "host init: needs --topology" host init
 refused 1 "host: @net has no server 'store-3'" \
 	host init --topology @net --host store-3

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "aggctl.h"
+#include "aggnet.h"
 #include "cmd.h"
 #include "netns.h"
 
@@ -38,7 +39,9 @@ static void help_all(void)
 	puts("\noptions, before or after the command:\n"
 	     "  -j, --json          print JSON\n"
 	     "  -n, --netns NETNS   work in this network namespace\n"
-	     "  -h, --help          print this, or the help of the command");
+	     "  -h, --help          print this, or the help of the command\n"
+	     "  -V, --version       print the version\n"
+	     "\nCommands and verbs may be shortened, as in 'aggctl tr sh'.");
 }
 
 static void help_command(const struct command *cmd)
@@ -56,25 +59,54 @@ static void help_command(const struct command *cmd)
 		       cmd->verbs[i].args, cmd->verbs[i].help);
 }
 
-static const struct command *find_command(const char *name)
+/*
+ * Names of commands and verbs may be shortened. Return: true: @name is meant, or
+ * may be; @exact: it is not shortened
+ */
+static bool begins(const char *name, const char *text, bool *exact)
 {
-	size_t i;
+	*exact = !strcmp(name, text);
+	return !strncmp(name, text, strlen(text));
+}
 
-	for (i = 0; i < ARRAY_SIZE(commands); i++)
-		if (!strcmp(commands[i]->name, name))
+/* NULL: there is none, or @several. */
+static const struct command *find_command(const char *text, bool *several)
+{
+	const struct command *found = NULL;
+	size_t i, n = 0;
+	bool exact;
+
+	*several = false;
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (!begins(commands[i]->name, text, &exact))
+			continue;
+		if (exact)
 			return commands[i];
-	return NULL;
+		found = commands[i];
+		n++;
+	}
+	*several = n > 1;
+	return n == 1 ? found : NULL;
 }
 
 static const struct verb *find_verb(const struct command *cmd,
-				    const char *name)
+				    const char *text, bool *several)
 {
-	size_t i;
+	const struct verb *found = NULL;
+	size_t i, n = 0;
+	bool exact;
 
-	for (i = 0; i < cmd->nverbs; i++)
-		if (!strcmp(cmd->verbs[i].name, name))
+	*several = false;
+	for (i = 0; i < cmd->nverbs; i++) {
+		if (!begins(cmd->verbs[i].name, text, &exact))
+			continue;
+		if (exact)
 			return &cmd->verbs[i];
-	return NULL;
+		found = &cmd->verbs[i];
+		n++;
+	}
+	*several = n > 1;
+	return n == 1 ? found : NULL;
 }
 
 /* Options in front of a noun or a verb are the common ones only. */
@@ -106,13 +138,15 @@ static int run_verb(struct aggctl *ctl, const struct command *cmd,
 
 static int run_command(struct aggctl *ctl, int argc, char **argv)
 {
-	const struct command *cmd = find_command(argv[0]);
+	const struct command *cmd;
 	const struct verb *verb;
+	bool several;
 	int next, st;
 
+	cmd = find_command(argv[0], &several);
 	if (!cmd)
-		return usage("unknown command '%s'; 'aggctl -h' lists all",
-			     argv[0]);
+		return usage("%s command '%s'; 'aggctl -h' lists all",
+			     several ? "ambiguous" : "unknown", argv[0]);
 	if (!cmd->verbs[0].name)
 		return run_verb(ctl, cmd, &cmd->verbs[0], argc, argv);
 	st = common_options(ctl, cmd->name, argc, argv, &next);
@@ -125,11 +159,45 @@ static int run_command(struct aggctl *ctl, int argc, char **argv)
 	if (next == argc)
 		return usage("%s: needs a verb; see 'aggctl %s -h'", cmd->name,
 			     cmd->name);
-	verb = find_verb(cmd, argv[next]);
+	verb = find_verb(cmd, argv[next], &several);
 	if (!verb)
-		return usage("%s: unknown verb '%s'; see 'aggctl %s -h'",
-			     cmd->name, argv[next], cmd->name);
+		return usage("%s: %s verb '%s'; see 'aggctl %s -h'", cmd->name,
+			     several ? "ambiguous" : "unknown", argv[next],
+			     cmd->name);
 	return run_verb(ctl, cmd, verb, argc - next, argv + next);
+}
+
+/* "help COMMAND VERB" is "COMMAND VERB -h". */
+static int run_help(struct aggctl *ctl, int argc, char **argv)
+{
+	char option[] = "-h";
+	char *words[4] = {};
+	int n = 0;
+
+	if (argc > 3)
+		return usage("help: needs a command and a verb at most");
+	while (n < argc - 1) {
+		words[n] = argv[n + 1];
+		n++;
+	}
+	if (!n) {
+		help_all();
+		return ST_DONE;
+	}
+	words[n] = option;
+	return run_command(ctl, n + 1, words);
+}
+
+static bool is_version(const char *word)
+{
+	return !strcmp(word, "-V") || !strcmp(word, "--version");
+}
+
+static int show_version(void)
+{
+	printf("aggctl %s, wire revision %d\n", AGGNET_LIBRARY_VERSION,
+	       AGGNET_VERSION);
+	return ST_DONE;
 }
 
 /* Files that are opened later must not become standard output. */
@@ -144,20 +212,35 @@ static int hold_streams(void)
 	return ST_DONE;
 }
 
+static int run(struct aggctl *ctl, int argc, char **argv)
+{
+	int st, next;
+
+	if (argc == 2 && is_version(argv[1]))
+		return show_version();
+	st = common_options(ctl, "options", argc, argv, &next);
+	if (st)
+		return st;
+	if (!next) {
+		help_all();
+		return ST_DONE;
+	}
+	if (next == argc)
+		return usage("needs a command; 'aggctl -h' lists all");
+	argc -= next;
+	argv += next;
+	return !strcmp(argv[0], "help") ? run_help(ctl, argc, argv) :
+					  run_command(ctl, argc, argv);
+}
+
 int main(int argc, char **argv)
 {
 	struct aggctl ctl = {};
-	int st, next;
+	int st;
 
 	if (hold_streams())
 		return ST_FAILED;
-	st = common_options(&ctl, "options", argc, argv, &next);
-	if (!st && !next)
-		help_all();
-	else if (!st && next == argc)
-		st = usage("needs a command; 'aggctl -h' lists all");
-	else if (!st)
-		st = run_command(&ctl, argc - next, argv + next);
+	st = run(&ctl, argc, argv);
 	if (fflush(stdout) || ferror(stdout)) {
 		err("standard output: %s", strerror(errno));
 		return st ? st : ST_FAILED;

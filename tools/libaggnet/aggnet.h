@@ -36,6 +36,8 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
+#define AGGNET_LIBRARY_VERSION	"0.1.0"
+
 #define AGGNET_LABEL_LEN	32
 #define AGGNET_KEY_LEN		16
 #define AGGNET_MAC_LEN		6
