@@ -9,6 +9,7 @@
 #   on NAME COMMAND               run it there, print its output; its status
 #   start NAME COMMAND            begin it there
 #   finish NAME                   wait for it, print its output; its status
+#   nic NAME N LINK-OPTION...     change the switch's end of its N-th NIC
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
 
 MACHINES=()
@@ -128,6 +129,16 @@ finish()
 	done
 	cat "$dir/output.$n"
 	return "$(< "$dir/status.$n")"
+}
+
+nic()
+{
+	local i=0
+
+	until [ "${MACHINES[i]}" = "$1" ]; do
+		i=$((i + 1))
+	done
+	ip -n "$NETNS" link set "t$i.$2" "${@:3}"
 }
 
 on()

@@ -13,6 +13,7 @@
 
 #include "aggctl.h"
 #include "aggnet.h"
+#include "echo.h"
 #include "info.h"
 #include "node_check.h"
 
@@ -20,6 +21,8 @@
 #define RP_STRICT	1
 /* Packets of other nodes may be as long as this. */
 #define MTU_EXPECTED	1500
+#define ECHO_MS		1000	/* a neighbour answers within this */
+#define ECHO_SMALL	64	/* bytes; any MTU is larger */
 
 /**
  * struct checks - the results so far
@@ -103,21 +106,30 @@ static void check_rp_filter(struct checks *c, const char *device)
 	    "%s: not strict", device);
 }
 
-static void check_mtu(struct checks *c, const char *device)
+static int device_mtu(const char *device)
 {
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct ifreq req = {};
+	int mtu;
 
 	strcpy(req.ifr_name, device);
-	if (fd < 0 || ioctl(fd, SIOCGIFMTU, &req))
-		add(c, false, "MTU", "%s: %s", device, strerror(errno));
-	else
-		add(c, req.ifr_mtu >= MTU_EXPECTED, "MTU",
-		    req.ifr_mtu >= MTU_EXPECTED ? "%s: %d" :
-		    "%s: %d: packets of nodes with a larger one are dropped here",
-		    device, req.ifr_mtu);
+	mtu = fd < 0 || ioctl(fd, SIOCGIFMTU, &req) ? -errno : req.ifr_mtu;
 	if (fd >= 0)
 		close(fd);
+	return mtu;
+}
+
+static void check_mtu(struct checks *c, const char *device)
+{
+	int mtu = device_mtu(device);
+
+	if (mtu < 0)
+		add(c, false, "MTU", "%s: %s", device, strerror(-mtu));
+	else
+		add(c, mtu >= MTU_EXPECTED, "MTU",
+		    mtu >= MTU_EXPECTED ? "%s: %d" :
+		    "%s: %d: packets of nodes with a larger one are dropped here",
+		    device, mtu);
 }
 
 static bool bind_to(struct in_addr addr)
@@ -196,6 +208,84 @@ static void check_route(struct checks *c, const char *what,
 	    ok ? "there is one" : "there is none");
 }
 
+static bool device_up(const char *device)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq req = {};
+	bool up;
+
+	strcpy(req.ifr_name, device);
+	up = fd >= 0 && !ioctl(fd, SIOCGIFFLAGS, &req) &&
+	     (req.ifr_flags & (IFF_UP | IFF_RUNNING)) == (IFF_UP | IFF_RUNNING);
+	if (fd >= 0)
+		close(fd);
+	return up;
+}
+
+/* The first try may wait for ARP. */
+static int ask_twice(const char *device, struct in_addr to, int bytes)
+{
+	int err = echo_ask(device, to, (size_t)bytes, ECHO_MS);
+
+	return err == -ETIMEDOUT ? echo_ask(device, to, (size_t)bytes, ECHO_MS) :
+				   err;
+}
+
+/* A packet of full size goes to the planned neighbour, and back. */
+static void check_neighbour(struct checks *c, uint32_t ifindex,
+			    struct in_addr to)
+{
+	char device[IF_NAMESIZE], addr[INET_ADDRSTRLEN];
+	int mtu, err;
+
+	strcpy(addr, addr_text(to));
+	if (!if_indextoname(ifindex, device) || !device_up(device)) {
+		add(c, false, "neighbour", "%s: its device %s is down or has no cable",
+		    addr, if_indextoname(ifindex, device) ? device : "");
+		return;
+	}
+	mtu = device_mtu(device);
+	err = mtu < 0 ? mtu : ask_twice(device, to, mtu);
+	if (!err)
+		add(c, true, "neighbour", "%s: answers on %s with packets of %d bytes",
+		    addr, device, mtu);
+	else if (err == -EPERM)
+		add(c, false, "neighbour", "%s: asking it needs CAP_NET_RAW",
+		    addr);
+	else if (!ask_twice(device, to, ECHO_SMALL))
+		add(c, false, "neighbour",
+		    "%s: packets of %d bytes are lost on %s, short ones are not: use one MTU on all servers and switches",
+		    addr, mtu, device);
+	else
+		add(c, false, "neighbour",
+		    "%s: no answer on %s (%s): is it up, with this address, at this switch, and may it answer ICMP?",
+		    addr, device, strerror(-err));
+}
+
+static bool same_link(const struct aggnet_tree_info *a,
+		      const struct aggnet_tree_info *b)
+{
+	return a->link_ifindex == b->link_ifindex &&
+	       a->link_neighbour.s_addr == b->link_neighbour.s_addr;
+}
+
+/* Entries have few different neighbours: each is asked once. */
+static void check_links(struct checks *c, const struct aggnet_tree_info *list,
+			size_t n)
+{
+	size_t i, k;
+
+	for (i = 0; i < n; i++) {
+		if (!list[i].link_ifindex || !list[i].link_neighbour.s_addr)
+			continue;
+		for (k = 0; k < i && !same_link(&list[k], &list[i]); k++)
+			;
+		if (k == i)
+			check_neighbour(c, list[i].link_ifindex,
+					list[i].link_neighbour);
+	}
+}
+
 /* Upwards packets go to the receiver, answers to the children. */
 static void check_routes(struct checks *c, struct aggnet_ctl *ctl)
 {
@@ -213,6 +303,7 @@ static void check_routes(struct checks *c, struct aggnet_ctl *ctl)
 			check_route(c, "to the child",
 				    list[i].children.addr[k]);
 	}
+	check_links(c, list, n);
 	aggnet_tree_list_free(list, n);
 }
 

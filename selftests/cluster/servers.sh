@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The commands of the page "Your cluster", executed on four machines, merge a
-# transfer on a server that is not the receiver. Two machines have kernel 6.1, two
-# have 6.12.
+# Four servers, each a machine: the commands of the page "Your cluster", executed
+# there, merge a transfer on a server that is not the receiver; and "node check" finds
+# what is wrong on a server or its link. Two machines have kernel 6.1, two have 6.12.
 set -o pipefail
 . "$(dirname "$0")/machines.sh"
 
@@ -115,11 +115,62 @@ transfer()
 		finish node1
 }
 
+# planted NAME WHAT COMMAND FINDING MEND: after COMMAND, which runs on the machine, or
+# here if it is a function, "node check" fails and finds this; MEND mends it
+planted()
+{
+	local status=0
+
+	change "$1" "$3" && ! on "$1" "aggctl node check" > "$CLUSTER/found" &&
+		grep -q "^no .*$4" "$CLUSTER/found" || status=$?
+	sed 's/^/# /' "$CLUSTER/found"
+	change "$1" "$5" && on "$1" "aggctl node check" | sed 's/^/# /' ||
+		status=$?
+	ok $status "node check: $2"
+}
+
+change()
+{
+	if [ "$(type -t "${2%% *}")" = function ]; then
+		$2
+	else
+		on "$1" "$2" > "$CLUSTER/changed"
+	fi
+}
+
+init='aggctl host init --topology @net | sh -e'
+causes()
+{
+	planted node4 "a device that is down" "ip link set eth1 down" \
+		"192.168.21.2: its device eth1 is down" \
+		"ip link set eth1 up; $init"
+	planted node4 "a neighbour without an answer" "nic node2 1 down" \
+		"192.168.21.2: no answer on eth1" "nic node2 1 up"
+	planted node4 "a switch with a smaller MTU" "nic node2 1 mtu 1400" \
+		"packets of 1500 bytes are lost on eth1, short ones are not" \
+		"nic node2 1 mtu 1500"
+	planted node2 "a device with a smaller MTU" "ip link set eth0 mtu 1400" \
+		"eth0: 1400" "ip link set eth0 mtu 1500"
+	planted node2 "a strict reverse path filter" \
+		"sysctl -w net.ipv4.conf.eth1.rp_filter=1" "eth1: strict" \
+		"$init"
+	planted node2 "no forwarding" "sysctl -w net.ipv4.ip_forward=0" \
+		"ip_forward .*off" "$init"
+	planted node4 "no route" "ip route del 10.0.0.1" \
+		"to the receiver 10.0.0.1: there is none" "$init"
+	planted node4 "no identity" "ip address del 10.0.0.4/32 dev lo" \
+		"10.0.0.4: it is not an address of this host" "$init"
+	planted node2 "a firewall" "nft add table ip wall
+		nft 'add chain ip wall f { type filter hook forward priority 0;
+		policy drop; }'" \
+		"FORWARD policy .*drop" "nft delete table ip wall"
+}
+
 [ "$(id -u)" = 0 ] || {
 	echo "1..0 # SKIP it needs root, to join machines by a network"
 	exit 4
 }
-echo 1..10
+echo 1..19
 status=0
 up || status=$?
 ok $status "four machines are up"
@@ -144,6 +195,7 @@ ok $? "the flow of node4 was merged in node2"
 everywhere "$(block "On each server no packet should have missed its planned link")" \
 	"${SERVERS[@]}"
 ok $? "no packet has left the planned path"
+causes
 everywhere "$(block "When the job is done, on each server")" \
 	"${SERVERS[@]}"
 ok $? "the plan is withdrawn"
