@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* aggctl host: this host in a described network. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "cmd.h"
 #include "host.h"
@@ -8,6 +9,7 @@
 
 static const char *network;
 static const char *name;
+static bool run_them;
 
 static int show(const struct aggctl *ctl, const struct host *host)
 {
@@ -26,6 +28,23 @@ static int show(const struct aggctl *ctl, const struct host *host)
 	return ST_DONE;
 }
 
+/* Until one fails: the next ones need it. */
+static int run_all(const struct host *host)
+{
+	const char *command;
+	size_t i;
+	int st;
+
+	for (i = 0; i < json_array_size(host->missing); i++) {
+		command = json_string_value(json_array_get(host->missing, i));
+		fflush(stdout);
+		st = system(command);
+		if (st)
+			return fail("host: '%s' failed", command);
+	}
+	return ST_DONE;
+}
+
 static int run_init(const struct aggctl *ctl, int argc, char **argv)
 {
 	struct host host;
@@ -37,6 +56,8 @@ static int run_init(const struct aggctl *ctl, int argc, char **argv)
 		return usage("host init: needs --topology");
 	if (!host_open(&host, network, name) && !host_look(&host))
 		st = show(ctl, &host);
+	if (st == ST_DONE && run_them)
+		st = run_all(&host);
 	host_close(&host);
 	return st;
 }
@@ -46,6 +67,7 @@ static const struct opt opts[] = {
 	  "the network: @FILE describes it" },
 	{ "host", OPT_STRING, &name, "NAME",
 	  "this host's name there (found by its addresses)" },
+	{ "run", OPT_FLAG, &run_them, NULL, "execute the commands, too" },
 };
 
 static const struct verb verbs[] = {

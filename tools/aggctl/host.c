@@ -158,12 +158,29 @@ static const char *port_device(const struct host *host, unsigned int level)
 	return device_of(host, plan_port_addr(&host->plan, host->server, level));
 }
 
+/* Commands are for a shell, and a device may have almost any name. */
+static int check_name(const char *device)
+{
+	static const char plain[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-@";
+
+	if (!device[strspn(device, plain)])
+		return 0;
+	err("host: device '%s': a shell would interpret this name; rename it",
+	    device);
+	return -1;
+}
+
 static int look_at_devices(struct host *host)
 {
 	unsigned int level, n = aggt_topo_ports(host->plan.topo, host->server);
+	const char *device;
 
 	for (level = 0; level < n; level++) {
-		if (port_device(host, level))
+		device = port_device(host, level);
+		if (device && check_name(device))
+			return -1;
+		if (device)
 			continue;
 		err("host: port %u of %s has the address %s, which no device of this host has; assign it first",
 		    level, plan_server_name(&host->plan, host->server),
@@ -190,7 +207,7 @@ static void look_at_ip(struct host *host)
 	for (level = 0; level < n; level++) {
 		device = port_device(host, level);
 		setting(host, sysctl_of(device, "rp_filter") != RP_STRICT,
-			"sysctl -w net.ipv4.conf.%s.rp_filter=2", device);
+			"sysctl -w net/ipv4/conf/%s/rp_filter=2", device);
 	}
 }
 
