@@ -212,7 +212,7 @@ static int hold_streams(void)
 	return ST_DONE;
 }
 
-static int run(struct aggctl *ctl, int argc, char **argv)
+static int run_line(struct aggctl *ctl, int argc, char **argv)
 {
 	int st, next;
 
@@ -240,7 +240,7 @@ int main(int argc, char **argv)
 
 	if (hold_streams())
 		return ST_FAILED;
-	st = run(&ctl, argc, argv);
+	st = run_line(&ctl, argc, argv);
 	if (fflush(stdout) || ferror(stdout)) {
 		err("standard output: %s", strerror(errno));
 		return st ? st : ST_FAILED;
