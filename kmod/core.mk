@@ -5,4 +5,4 @@
 # How values are merged and travel; the library takes these, too.
 AGGNET_VALUE := accum float_sum pairs reduce shape vector
 AGGNET_CORE := $(AGGNET_VALUE) aggtable bloom codec crc filter fingerprint runs \
-	       window
+	       sender window

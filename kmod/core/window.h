@@ -12,6 +12,12 @@ static inline bool aggnet_before(u32 a, u32 b)
 	return (s32)(a - b) < 0;
 }
 
+/*
+ * No DATA has this sequence or one behind it: a sequence used twice would let a
+ * packet that was captured in the first round be merged in the second.
+ */
+#define AGGNET_SEQ_END		(AGGNET_SEQ_FIRST - AGGNET_WINDOW)
+
 /* Epochs are serial numbers too: <0 older, 0 same, >0 newer than the other. */
 int aggnet_epoch_cmp(u32 instance, u32 attempt,
 		     u32 other_instance, u32 other_attempt);

@@ -8,6 +8,7 @@
 #include <linux/types.h>
 
 #include "core/codec.h"
+#include "core/sender.h"
 #include "core/window.h"
 
 struct aggnet_tree;
@@ -125,21 +126,13 @@ enum aggnet_up_state {
 };
 
 /**
- * struct aggnet_segment - one DATA in the retransmit ring
+ * struct aggnet_packed - one DATA in the retransmit ring, but for its body
  * @digest: of body and records, computed when they were packed
- * @sent_us: clock of the last transmission
- * @len: bytes of body and records at @body
- * @acked: final
- * @lost: to be sent again
- * @body: struct aggnet_data and records
+ * @len: bytes of body and records
  */
-struct aggnet_segment {
+struct aggnet_packed {
 	u64 digest;
-	u32 sent_us;
 	u16 len;
-	bool acked;
-	bool lost;
-	u8 *body;
 };
 
 /**
@@ -159,19 +152,14 @@ struct aggnet_uplink {
 	u32 peer_stamp;		/* the newest of its packets' stamps */
 	u64 nonce;
 	u64 peer_nonce;
-	u32 una;		/* oldest not acknowledged */
-	u32 nxt;		/* next to be packed */
-	u32 credit;		/* exclusive */
-	u32 flight;		/* sent, neither acked nor lost */
 	u32 cost;		/* of what this run of the lock has packed */
 	u32 burst;		/* DATA that may still be made */
 	bool stopped;		/* before all of them were */
 	u32 max_payload;	/* what the acceptor takes */
 	u32 max_records;
-	struct aggnet_rtt rtt;
-	struct aggnet_cwnd cwnd;
-	struct aggnet_segment *ring;	/* slots, a power of two */
-	u32 slots;
+	struct aggnet_sender sender;	/* of DATA; no slots: no uplink */
+	struct aggnet_packed *ring;	/* of each slot; begins their memory */
+	u8 *bodies;			/* struct aggnet_data and records */
 	unsigned long heard;	/* jiffies: acceptor's last sign of life */
 	struct timer_list timer;
 };
@@ -201,11 +189,6 @@ static inline bool aggnet_fresh(u32 *newest, u32 stamp, unsigned long heard,
 	return true;
 }
 
-/*
- * No DATA has this sequence or one behind it: a sequence used twice would let a
- * packet that was captured in the first round be merged in the second.
- */
-#define AGGNET_SEQ_END		(AGGNET_SEQ_FIRST - AGGNET_WINDOW)
 #define AGGNET_PAYLOAD_USUAL	1384	/* records of one DATA: fits MTU 1500 */
 #define AGGNET_PAYLOAD_MAX	8192	/* where the MTU allows, up to 9000 */
 #define AGGNET_BURST		16	/* DATA made in one run of the lock, at most */

@@ -314,12 +314,12 @@ static int tree_fill(struct aggnet_tree *tree, struct netlink_ext_ack *extack)
 
 static void tree_drop_ring(struct aggnet_tree *tree)
 {
-	struct aggnet_segment *ring;
+	struct aggnet_packed *ring;
 
 	spin_lock_bh(&tree->lock);
 	ring = tree->up.ring;
 	tree->up.ring = NULL;
-	tree->up.una = tree->up.nxt;
+	aggnet_sender_drop(&tree->up.sender);
 	spin_unlock_bh(&tree->lock);
 	aggnet_free(ring);
 }
@@ -680,7 +680,7 @@ void aggnet_tree_sleep(struct aggnet_tree *tree)
 	tree->up.any = false;
 	tree->up.fin = false;
 	tree->outcome.lost.n = 0;
-	aggnet_rtt_init(&tree->up.rtt);
+	aggnet_rtt_init(&tree->up.sender.rtt);
 }
 
 /*

@@ -33,31 +33,24 @@ static size_t uplink_body_size(u32 payload)
 
 size_t aggnet_uplink_size(u32 slots, u32 payload)
 {
-	return slots * (sizeof(struct aggnet_segment) +
+	return slots * (sizeof(struct aggnet_packed) +
+			sizeof(struct aggnet_segment) +
 			uplink_body_size(payload));
 }
 
 int aggnet_uplink_init(struct aggnet_tree *tree, u32 slots, u32 payload)
 {
 	struct aggnet_uplink *up = &tree->up;
-	size_t each = uplink_body_size(payload);
-	u8 *body;
-	u32 i;
+	struct aggnet_segment *segment;
 
 	up->ring = aggnet_zalloc(aggnet_uplink_size(slots, payload),
 				 GFP_KERNEL_ACCOUNT);
 	if (!up->ring)
 		return -ENOMEM;
-	body = (u8 *)(up->ring + slots);
-	for (i = 0; i < slots; i++)
-		up->ring[i].body = body + i * each;
-	up->slots = slots;
+	segment = (void *)(up->ring + slots);
+	up->bodies = (u8 *)(segment + slots);
 	up->max_payload = payload;
-	up->una = AGGNET_SEQ_FIRST;
-	up->nxt = AGGNET_SEQ_FIRST;
-	up->credit = AGGNET_SEQ_FIRST;
-	aggnet_rtt_init(&up->rtt);
-	aggnet_cwnd_init(&up->cwnd, slots, AGGNET_SEQ_FIRST);
+	aggnet_sender_init(&up->sender, segment, slots, AGGNET_SEQ_FIRST);
 	return 0;
 }
 
@@ -66,9 +59,18 @@ void aggnet_uplink_free(struct aggnet_tree *tree)
 	aggnet_free(tree->up.ring);
 }
 
-static struct aggnet_segment *uplink_segment(struct aggnet_uplink *up, u32 seq)
+static struct aggnet_packed *uplink_packed(const struct aggnet_uplink *up,
+					   u32 seq)
 {
-	return &up->ring[seq & (up->slots - 1)];
+	return &up->ring[aggnet_sender_slot(&up->sender, seq)];
+}
+
+static u8 *uplink_body(const struct aggnet_tree *tree, u32 seq)
+{
+	const struct aggnet_uplink *up = &tree->up;
+
+	return up->bodies + aggnet_sender_slot(&up->sender, seq) *
+			    uplink_body_size(tree->packet.max_payload);
 }
 
 /*
@@ -189,9 +191,9 @@ static void uplink_send_bind(struct aggnet_tree *tree, struct aggnet_run *run)
 	}
 	payload = max_t(u32, payload, AGGNET_PAYLOAD_MIN);
 	up->max_payload = min(up->max_payload, payload);
-	/* Nothing was packed yet: the first segment's other bytes are zero. */
-	*(struct aggnet_probe *)up->ring->body = uplink_probe(tree);
-	uplink_send(tree, AGGNET_PROBE, 0, up->ring->body,
+	/* Nothing was packed yet: the first body's other bytes are zero. */
+	*(struct aggnet_probe *)up->bodies = uplink_probe(tree);
+	uplink_send(tree, AGGNET_PROBE, 0, up->bodies,
 		    sizeof(struct aggnet_data) + up->max_payload, NULL, run);
 }
 
@@ -204,7 +206,7 @@ static void uplink_send_fin(struct aggnet_tree *tree, struct aggnet_run *run)
 		struct aggnet_fin fin;
 		__be32 name[AGGNET_NAMES_MAX];
 	} body = {
-		.fin.final = cpu_to_be32(tree->up.nxt),
+		.fin.final = cpu_to_be32(tree->up.sender.nxt),
 		.fin.weight = cpu_to_be32(weight),
 		.fin.records = cpu_to_be64(b->records + b->local_records),
 		.fin.partials = cpu_to_be32(b->partials),
@@ -246,7 +248,8 @@ static bool uplink_owed(const struct aggnet_tree *tree)
 {
 	const struct aggnet_uplink *up = &tree->up;
 
-	return up->state < AGGNET_UP_BOUND || up->una != up->nxt ||
+	return up->state < AGGNET_UP_BOUND ||
+	       !aggnet_sender_all_acked(&up->sender) ||
 	       tree->state == AGGNET_TREE_CLOSING ||
 	       tree->state == AGGNET_TREE_ABORTED || aggnet_tree_may_emit(tree);
 }
@@ -256,17 +259,9 @@ static bool uplink_in_flight(const struct aggnet_tree *tree)
 {
 	const struct aggnet_uplink *up = &tree->up;
 
-	return up->state == AGGNET_UP_BOUND && up->una != up->nxt &&
+	return up->state == AGGNET_UP_BOUND &&
+	       !aggnet_sender_all_acked(&up->sender) &&
 	       tree->state != AGGNET_TREE_ABORTED;
-}
-
-/* Microseconds until the oldest packet is overdue. */
-static u32 uplink_rto_left(struct aggnet_uplink *up)
-{
-	u32 age = aggnet_clock_us() - uplink_segment(up, up->una)->sent_us;
-	u32 rto = aggnet_rtt_rto(&up->rtt);
-
-	return age < rto ? rto - age : 0;
 }
 
 static void uplink_arm(struct aggnet_tree *tree)
@@ -281,9 +276,9 @@ static void uplink_arm(struct aggnet_tree *tree)
 			  min(up->tries / UPLINK_PROBE_SAME, 5),
 			  UPLINK_PROBE_MAX_US, uplink_alive_us(tree));
 	else if (uplink_in_flight(tree))
-		us = uplink_rto_left(up);
+		us = aggnet_sender_rto_left(&up->sender, aggnet_clock_us());
 	else if (uplink_owed(tree))
-		us = aggnet_rtt_rto(&up->rtt);
+		us = aggnet_rtt_rto(&up->sender.rtt);
 	else
 		us = uplink_alive_us(tree);
 	aggnet_timers_uplink(tree, us);
@@ -293,7 +288,7 @@ void aggnet_uplink_start(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	struct aggnet_uplink *up = &tree->up;
 
-	if (up->state != AGGNET_UP_IDLE || !up->slots)
+	if (up->state != AGGNET_UP_IDLE || !up->sender.slots)
 		return;
 	up->state = AGGNET_UP_OPENING;
 	up->tries = 0;
@@ -349,7 +344,8 @@ static void uplink_accept(struct aggnet_tree *tree,
 		return;
 	}
 	if (pkt->echo)
-		aggnet_rtt_sample(&up->rtt, aggnet_clock_us() - pkt->echo);
+		aggnet_rtt_sample(&up->sender.rtt,
+				  aggnet_clock_us() - pkt->echo);
 	up->state = AGGNET_UP_BINDING;
 	up->peer = pkt->src;
 	up->peer_nonce = pkt->src_nonce;
@@ -418,105 +414,48 @@ static void uplink_rst(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 	aggnet_uplink_start(tree, run);
 }
 
-/* Packets sent well before one that arrived are lost (as in RFC 8985). */
-static void uplink_detect_loss(struct aggnet_uplink *up, u32 newest_us)
-{
-	u32 allowed = aggnet_rtt_reorder(&up->rtt);
-	struct aggnet_segment *seg;
-	u32 seq;
-
-	for (seq = up->una; seq != up->nxt; seq++) {
-		seg = uplink_segment(up, seq);
-		if (seg->acked || seg->lost ||
-		    (s32)(newest_us - seg->sent_us - allowed) <= 0)
-			continue;
-		seg->lost = true;
-		up->flight--;
-		aggnet_cwnd_lost(&up->cwnd, seq, up->nxt);
-	}
-}
-
-/* Take in what an ACK covers. Return: how many packets, newest in @newest_us */
-static u32 uplink_take_ack(struct aggnet_uplink *up,
-			   const struct aggnet_ack *ack, u32 *newest_us)
-{
-	struct aggnet_segment *seg;
-	u32 taken = 0;
-	u32 seq;
-
-	for (seq = up->una; seq != up->nxt; seq++) {
-		seg = uplink_segment(up, seq);
-		if (seg->acked || !aggnet_ack_covers(ack, seq))
-			continue;
-		seg->acked = true;
-		up->flight -= !seg->lost;
-		seg->lost = false;
-		if (!taken++ || (s32)(seg->sent_us - *newest_us) > 0)
-			*newest_us = seg->sent_us;
-	}
-	while (up->una != up->nxt && uplink_segment(up, up->una)->acked)
-		up->una++;
-	return taken;
-}
-
-/* A fresh ACK: the acceptor lives, and the way to it is as long as that. */
-static void uplink_heard(struct aggnet_tree *tree, const struct aggnet_pkt *pkt)
+/*
+ * A fresh ACK: the acceptor lives. Return: microseconds since the packet left
+ * that the ACK answers, 0: not known
+ */
+static u32 uplink_heard(struct aggnet_tree *tree, const struct aggnet_pkt *pkt)
 {
 	struct aggnet_uplink *up = &tree->up;
 
 	if (!aggnet_fresh(&up->peer_stamp, pkt->stamp, up->heard,
 			  tree->conf.give_up_ms))
-		return;
+		return 0;
 	up->heard = jiffies;
 	/* FIN is repeated until DONE: its ACKs are no reason to hurry. */
 	if (up->state != AGGNET_UP_FINISHED)
 		up->tries = 0;
-	if (pkt->echo)
-		aggnet_rtt_sample(&up->rtt, aggnet_clock_us() - pkt->echo);
+	return pkt->echo ? max(aggnet_clock_us() - pkt->echo, 1u) : 0;
 }
 
 static void uplink_ack(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		       struct aggnet_run *run)
 {
 	const struct aggnet_ack *ack = (const void *)pkt->body;
-	u32 credit = be32_to_cpu(ack->credit);
 	struct aggnet_uplink *up = &tree->up;
-	u32 cum = be32_to_cpu(ack->cum);
-	u8 backoff = up->rtt.backoff;
-	bool moved = false;
-	u32 newest_us = 0;
-	u32 taken;
 
-	if (aggnet_before(up->nxt, cum) ||
-	    credit - cum > AGGNET_WINDOW) {
+	switch (aggnet_sender_check(&up->sender, ack)) {
+	case AGGNET_ACK_BAD:
 		aggnet_stat_inc(tree->an, drop_body);
 		return;
-	}
-	/*
-	 * A newer ACK has told all that this one tells. If it is a replay, its
-	 * credit may be so old that it seems to be ahead.
-	 */
-	if (aggnet_before(cum, up->una))
+	case AGGNET_ACK_OLD:
 		return;
+	case AGGNET_ACK_OK:
+		break;
+	}
 	if (up->state == AGGNET_UP_BINDING) {
 		up->state = AGGNET_UP_BOUND;
-		moved = true;
+		up->sender.rtt.backoff = 0;	/* to be bound is news */
 	}
 	up->rooted |= !!(pkt->flags & AGGNET_F_ROOTED);
-	uplink_heard(tree, pkt);
-	if (aggnet_before(up->credit, credit)) {
-		up->credit = credit;
-		moved = true;
-	}
-	taken = uplink_take_ack(up, ack, &newest_us);
-	/* That nothing has moved is an answer, too, but no reason to hurry. */
-	up->rtt.backoff = moved || taken ? 0 : backoff;
-	if (taken) {
-		aggnet_cwnd_acked(&up->cwnd, taken);
-		uplink_detect_loss(up, newest_us);
-	}
+	aggnet_sender_ack(&up->sender, ack, uplink_heard(tree, pkt));
 	if (pkt->flags & AGGNET_F_FIN && up->state == AGGNET_UP_BOUND &&
-	    tree->state == AGGNET_TREE_CLOSING && up->una == up->nxt) {
+	    tree->state == AGGNET_TREE_CLOSING &&
+	    aggnet_sender_all_acked(&up->sender)) {
 		up->state = AGGNET_UP_FINISHED;
 		up->tries = 0;
 		tree->state = AGGNET_TREE_WAITING;
@@ -561,7 +500,7 @@ static void uplink_done(struct aggnet_tree *tree, struct aggnet_run *run)
 void aggnet_uplink_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		      struct aggnet_run *run)
 {
-	if (!tree->up.slots) {
+	if (!tree->up.sender.slots) {
 		aggnet_stat_inc(tree->an, drop_state);
 		return;
 	}
@@ -590,44 +529,40 @@ static bool uplink_open(const struct aggnet_tree *tree)
 {
 	const struct aggnet_uplink *up = &tree->up;
 
-	return up->state == AGGNET_UP_BOUND && up->flight < up->cwnd.cwnd &&
-	       up->nxt - up->una < up->slots && up->nxt != AGGNET_SEQ_END &&
-	       aggnet_before(up->nxt, up->credit) && aggnet_tree_may_emit(tree);
+	return up->state == AGGNET_UP_BOUND &&
+	       aggnet_sender_may_add(&up->sender) && aggnet_tree_may_emit(tree);
 }
 
-static void uplink_transmit(struct aggnet_tree *tree,
-			    struct aggnet_segment *seg, u16 flags,
+static void uplink_transmit(struct aggnet_tree *tree, u32 seq, u16 flags,
 			    struct aggnet_run *run)
 {
+	const struct aggnet_packed *packed = uplink_packed(&tree->up, seq);
+
 	if (tree->state != AGGNET_TREE_CLOSING)
 		flags |= AGGNET_F_PARTIAL;
-	seg->sent_us = aggnet_clock_us();
-	seg->lost = false;
-	tree->up.flight++;
-	uplink_send(tree, AGGNET_DATA, flags, seg->body, seg->len,
-		    &seg->digest, run);
+	uplink_send(tree, AGGNET_DATA, flags, uplink_body(tree, seq),
+		    packed->len, &packed->digest, run);
 }
 
 /* Return: the instructions, roughly, that it took to make the packet */
-static u32 uplink_pack(struct aggnet_tree *tree, struct aggnet_segment *seg)
+static u32 uplink_pack(struct aggnet_tree *tree, u32 seq)
 {
-	struct aggnet_data *data = (void *)seg->body;
+	struct aggnet_packed *packed = uplink_packed(&tree->up, seq);
+	struct aggnet_data *data = (void *)uplink_body(tree, seq);
 	struct aggnet_uplink *up = &tree->up;
 	u64 represents;
 	u32 records;
 	u32 len;
 
-	len = tree->store.ops->pack(tree, seg->body + sizeof(*data),
-				    up->max_payload, up->max_records, &records,
-				    &represents);
-	data->seq = cpu_to_be32(up->nxt++);
+	len = tree->store.ops->pack(tree, (u8 *)(data + 1), up->max_payload,
+				    up->max_records, &records, &represents);
+	data->seq = cpu_to_be32(seq);
 	data->records = cpu_to_be16(records);
 	/* Of other trees it is zero. */
 	data->weight = cpu_to_be16(tree->store.runs.weight);
 	data->represents = cpu_to_be64(represents);
-	seg->len = sizeof(*data) + len;
-	seg->acked = false;
-	seg->digest = aggnet_digest(&tree->conf.key, seg->body, seg->len);
+	packed->len = sizeof(*data) + len;
+	packed->digest = aggnet_digest(&tree->conf.key, data, packed->len);
 	trace_aggnet_emit(tree, records, represents);
 	tree->count.packets_out++;
 	tree->count.bytes_out += len;
@@ -635,11 +570,11 @@ static u32 uplink_pack(struct aggnet_tree *tree, struct aggnet_segment *seg)
 	return records * aggnet_accum_cost(&tree->conf.shape) + 2 * len;
 }
 
-static void uplink_retransmit(struct aggnet_tree *tree,
-			      struct aggnet_segment *seg,
+static void uplink_retransmit(struct aggnet_tree *tree, u32 seq,
 			      struct aggnet_run *run)
 {
-	uplink_transmit(tree, seg, AGGNET_F_REXMIT | AGGNET_F_ACK, run);
+	aggnet_sender_resent(&tree->up.sender, seq, aggnet_clock_us());
+	uplink_transmit(tree, seq, AGGNET_F_REXMIT | AGGNET_F_ACK, run);
 	aggnet_stat_inc(tree->an, tx_retransmits);
 	tree->count.rexmits++;
 }
@@ -647,17 +582,13 @@ static void uplink_retransmit(struct aggnet_tree *tree,
 static u32 uplink_resend(struct aggnet_tree *tree, u32 burst,
 			 struct aggnet_run *run)
 {
-	struct aggnet_uplink *up = &tree->up;
-	struct aggnet_segment *seg;
-	u32 seq;
+	struct aggnet_sender *s = &tree->up.sender;
+	u32 seq = s->una;
 
-	for (seq = up->una; burst && seq != up->nxt; seq++) {
-		seg = uplink_segment(up, seq);
-		if (!seg->lost)
-			continue;
-		if (up->flight >= up->cwnd.cwnd)
+	for (; burst && aggnet_sender_find_lost(s, &seq); seq++) {
+		if (!aggnet_sender_may_resend(s))
 			return 0;
-		uplink_retransmit(tree, seg, run);
+		uplink_retransmit(tree, seq, run);
 		burst--;
 	}
 	return burst;
@@ -667,22 +598,23 @@ static u32 uplink_resend(struct aggnet_tree *tree, u32 burst,
 static bool uplink_make(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	struct aggnet_uplink *up = &tree->up;
-	struct aggnet_segment *seg;
-	u32 seq = up->nxt;
+	struct aggnet_sender *s = &up->sender;
+	u32 first = s->nxt;
 	bool last;
+	u32 seq;
 
 	while (up->burst && up->cost < AGGNET_COST_MAX && uplink_open(tree)) {
-		seg = uplink_segment(up, up->nxt);
 		up->burst--;
-		up->cost += uplink_pack(tree, seg);
+		up->cost += uplink_pack(tree, s->nxt);
+		seq = aggnet_sender_add(s, aggnet_clock_us());
 		last = !up->burst || up->cost >= AGGNET_COST_MAX ||
-		       !uplink_open(tree) || up->flight + 1 >= up->cwnd.cwnd ||
-		       !(up->nxt & (UPLINK_ACK_EVERY - 1));
-		uplink_transmit(tree, seg, last ? AGGNET_F_ACK : 0, run);
+		       !uplink_open(tree) ||
+		       !(s->nxt & (UPLINK_ACK_EVERY - 1));
+		uplink_transmit(tree, seq, last ? AGGNET_F_ACK : 0, run);
 	}
 	up->stopped = up->burst && up->cost >= AGGNET_COST_MAX &&
 		      uplink_open(tree);
-	return up->nxt != seq;
+	return s->nxt != first;
 }
 
 static void uplink_push(struct aggnet_tree *tree, struct aggnet_run *run)
@@ -691,14 +623,15 @@ static void uplink_push(struct aggnet_tree *tree, struct aggnet_run *run)
 
 	if (uplink_make(tree, run))
 		tree->store.ops->reclaim(tree, run);
-	if (up->nxt == AGGNET_SEQ_END && aggnet_tree_may_emit(tree)) {
+	if (aggnet_sender_is_exhausted(&up->sender) &&
+	    aggnet_tree_may_emit(tree)) {
 		aggnet_tree_abort(tree, run, AGGNET_R_PROTOCOL,
 				  aggnet_tree_self(tree),
 				  aggnet_tree_self(tree), 0);
 		return;
 	}
 	if (tree->state == AGGNET_TREE_CLOSING && !aggnet_tree_keys(tree) &&
-	    up->una == up->nxt && !up->fin)
+	    aggnet_sender_all_acked(&up->sender) && !up->fin)
 		uplink_send_fin(tree, run);
 	uplink_arm(tree);
 }
@@ -743,7 +676,7 @@ void aggnet_uplink_abort(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	struct aggnet_uplink *up = &tree->up;
 
-	if (!up->slots)
+	if (!up->sender.slots)
 		return;
 	aggnet_uplink_start(tree, run);
 	if (up->state >= AGGNET_UP_BINDING && !up->told)
@@ -751,23 +684,12 @@ void aggnet_uplink_abort(struct aggnet_tree *tree, struct aggnet_run *run)
 	uplink_arm(tree);
 }
 
-/*
- * Silence for an RTO: send the oldest again, whatever the window says. Its ACK
- * tells of the others (uplink_detect_loss()), so that a stall of the host costs
- * one packet and not a window of them.
- */
 static void uplink_rto(struct aggnet_tree *tree, struct aggnet_run *run)
 {
-	struct aggnet_uplink *up = &tree->up;
-	struct aggnet_segment *seg;
+	struct aggnet_sender *s = &tree->up.sender;
 
-	seg = uplink_segment(up, up->una);
-	if (!uplink_rto_left(up)) {
-		up->flight -= !seg->lost;
-		aggnet_cwnd_lost(&up->cwnd, up->una, up->nxt);
-		aggnet_rtt_backoff(&up->rtt);
-		uplink_retransmit(tree, seg, run);
-	}
+	if (aggnet_sender_expired(s, aggnet_clock_us()))
+		uplink_retransmit(tree, s->una, run);
 	aggnet_uplink_push(tree, run);
 }
 
@@ -778,7 +700,7 @@ static void uplink_rto(struct aggnet_tree *tree, struct aggnet_run *run)
 static void uplink_ask(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	u32 max = min(UPLINK_CREDIT_MAX_US, uplink_alive_us(tree));
-	struct aggnet_rtt *rtt = &tree->up.rtt;
+	struct aggnet_rtt *rtt = &tree->up.sender.rtt;
 
 	if (aggnet_tree_may_emit(tree) && 2 * aggnet_rtt_rto(rtt) <= max)
 		aggnet_rtt_backoff(rtt);
@@ -790,10 +712,10 @@ static void uplink_expired_bound(struct aggnet_tree *tree,
 {
 	struct aggnet_uplink *up = &tree->up;
 
-	if (up->una != up->nxt) {
+	if (!aggnet_sender_all_acked(&up->sender)) {
 		uplink_rto(tree, run);
 	} else if (tree->state == AGGNET_TREE_CLOSING && !aggnet_tree_keys(tree)) {
-		aggnet_rtt_backoff(&up->rtt);
+		aggnet_rtt_backoff(&up->sender.rtt);
 		uplink_send_fin(tree, run);
 	} else {
 		uplink_ask(tree, run);
@@ -836,17 +758,17 @@ void aggnet_uplink_expired(struct aggnet_tree *tree, struct aggnet_run *run)
 	switch (up->state) {
 	case AGGNET_UP_OPENING:
 		up->any |= up->tries >= AGGNET_ANY_AFTER;
-		aggnet_rtt_backoff(&up->rtt);
+		aggnet_rtt_backoff(&up->sender.rtt);
 		uplink_send_open(tree, run);
 		break;
 	case AGGNET_UP_IDLE:
 		return;
 	default:
 		if (tree->state == AGGNET_TREE_ABORTED) {
-			aggnet_rtt_backoff(&up->rtt);
+			aggnet_rtt_backoff(&up->sender.rtt);
 			uplink_send_abort(tree, run);
 		} else if (up->state == AGGNET_UP_BINDING) {
-			aggnet_rtt_backoff(&up->rtt);
+			aggnet_rtt_backoff(&up->sender.rtt);
 			uplink_send_bind(tree, run);
 		} else if (up->state == AGGNET_UP_FINISHED) {
 			uplink_send_fin(tree, run);

@@ -1047,7 +1047,7 @@ static struct peer served(struct aggnet_tree *tree)
 	struct peer p = acceptor(tree);
 
 	peer_say(&p, AGGNET_ACCEPT, 0, &accept, sizeof(accept));
-	peer_ack(&p, 0, tree->up.nxt, FIRST);
+	peer_ack(&p, 0, tree->up.sender.nxt, FIRST);
 	world.packets = 0;
 	return p;
 }
@@ -1112,13 +1112,13 @@ TEST_F(ends, sequences__end_before_they_come_again)
 	struct aggnet_tree *tree = begin(&plain, CHILD);
 	struct peer p = served(tree);
 
-	tree->up.una = AGGNET_SEQ_END - 1;
-	tree->up.nxt = AGGNET_SEQ_END - 1;
-	tree->up.credit = AGGNET_SEQ_END - 1;
+	tree->up.sender.una = AGGNET_SEQ_END - 1;
+	tree->up.sender.nxt = AGGNET_SEQ_END - 1;
+	tree->up.sender.credit = AGGNET_SEQ_END - 1;
 	world_write(CHILD, plain.records);
 	world_shutdown(CHILD);
-	peer_ack(&p, 0, tree->up.nxt, AGGNET_SEQ_END + 8);
-	EXPECT_EQ(AGGNET_SEQ_END, tree->up.nxt);
+	peer_ack(&p, 0, tree->up.sender.nxt, AGGNET_SEQ_END + 8);
+	EXPECT_EQ(AGGNET_SEQ_END, tree->up.sender.nxt);
 	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
 	EXPECT_EQ(AGGNET_R_PROTOCOL, tree->outcome.reason);
 	EXPECT_EQ(tree->an->identity, tree->outcome.about);
@@ -1179,7 +1179,7 @@ TEST_F(ends, cut_short__waits_for_planned_children)
 
 	wake(tree);
 	p = served(tree);
-	peer_ack(&p, AGGNET_F_ROOTED, tree->up.nxt, FIRST);
+	peer_ack(&p, AGGNET_F_ROOTED, tree->up.sender.nxt, FIRST);
 	world.packets = 0;
 	extra = child(tree, END(0), 1);
 	p = child_node(tree, CHILD);
@@ -1229,7 +1229,7 @@ static struct aggnet_tree *strayed(struct peer *up, struct peer *down)
 	INSIST(!IS_ERR(node->tree), "the entry is refused");
 	wake(node->tree);
 	*up = served(node->tree);
-	peer_ack(up, AGGNET_F_ROOTED, node->tree->up.nxt, FIRST);
+	peer_ack(up, AGGNET_F_ROOTED, node->tree->up.sender.nxt, FIRST);
 	world.packets = 0;
 	*down = child(node->tree, MANY_FIRST, 1);
 	tells(down, 1);
@@ -1255,7 +1255,7 @@ TEST_F(ends, many__sources_are_not_told_at_each_look)
 		while (heard(&up, &pkt))
 			n += pkt.type == AGGNET_PROBE;
 		tells(&down, 1);
-		peer_ack(&up, AGGNET_F_ROOTED, tree->up.nxt, FIRST);
+		peer_ack(&up, AGGNET_F_ROOTED, tree->up.sender.nxt, FIRST);
 	}
 	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
 	/* Eight reports of a small end, and as many signs of life. */

@@ -576,7 +576,7 @@ TEST_F(rules, runs__are_there_for_all_that_miss_their_end)
 /* The acceptor sends an ACK of all that was sent, with this credit. */
 static void acked(struct peer *p, u16 flags, u32 credit)
 {
-	peer_ack(p, flags, p->tree->up.nxt, credit);
+	peer_ack(p, flags, p->tree->up.sender.nxt, credit);
 }
 
 /* Answer all packets under way. Return: how many had this type */
@@ -652,13 +652,13 @@ TEST_F(rules, credit__is_used_at_once)
 	struct aggnet_tree *tree = waiting(&self->peer, SHORT_GIVE_UP);
 
 	asked(&self->peer, AGGNET_PROBE, 0, FIRST);
-	EXPECT_EQ(FIRST, tree->up.nxt);
+	EXPECT_EQ(FIRST, tree->up.sender.nxt);
 	self->peer.echo = 0;	/* the ACK answers no packet */
 	peer_ack(&self->peer, 0, FIRST, FIRST + 1);
-	EXPECT_EQ(FIRST + 1, tree->up.nxt);
-	EXPECT_EQ(0, tree->up.rtt.backoff);
+	EXPECT_EQ(FIRST + 1, tree->up.sender.nxt);
+	EXPECT_EQ(0, tree->up.sender.rtt.backoff);
 	EXPECT_EQ(2, answered(&self->peer, AGGNET_DATA, 0, FIRST + 2));
-	EXPECT_EQ(FIRST + 2, tree->up.nxt);
+	EXPECT_EQ(FIRST + 2, tree->up.sender.nxt);
 }
 
 /* So old a replay that its credit seems to be ahead of the newest. */
@@ -668,13 +668,13 @@ TEST_F(rules, credit__of_a_captured_ack_is_not_taken)
 	u32 late = FIRST + (1u << 31) - 10;
 
 	asked(&self->peer, AGGNET_PROBE, 0, FIRST);
-	tree->up.una = late;
-	tree->up.nxt = late;
-	tree->up.credit = late;
+	tree->up.sender.una = late;
+	tree->up.sender.nxt = late;
+	tree->up.sender.credit = late;
 	peer_ack(&self->peer, 0, late, late + 30);
-	EXPECT_LT(late, tree->up.nxt);
+	EXPECT_LT(late, tree->up.sender.nxt);
 	peer_ack(&self->peer, 0, FIRST, FIRST);
-	EXPECT_EQ(late + 30, tree->up.credit);
+	EXPECT_EQ(late + 30, tree->up.sender.credit);
 }
 
 /*
@@ -694,7 +694,7 @@ TEST_F(rules, loss__is_detected_by_what_arrived_later)
 	peer_ack(&self->peer, 0, FIRST, FIRST + 1);
 	world_wait(2000);
 	peer_ack(&self->peer, 0, FIRST, FIRST + 2);
-	ASSERT_EQ(FIRST + 2, tree->up.nxt);
+	ASSERT_EQ(FIRST + 2, tree->up.sender.nxt);
 	world.packets = 0;
 	peer_say(&self->peer, AGGNET_ACK, 0, &later, sizeof(later));
 	ASSERT_TRUE(peer_hears(&self->peer, &pkt));
@@ -727,7 +727,7 @@ TEST_F(rules, ack__is_asked_for_by_the_last_of_a_run)
 		EXPECT_TRUE(be16_to_cpu(last->flags) & AGGNET_F_ACK);
 		acked(&self->peer, 0, FIRST + 64);
 	}
-	EXPECT_LT(FIRST + 2, tree->up.nxt);
+	EXPECT_LT(FIRST + 2, tree->up.sender.nxt);
 }
 
 /* Packets of an aborted transfer are not sent again, and their timer stops. */
@@ -738,7 +738,7 @@ TEST_F(rules, abort__ends_the_clock_of_what_was_sent)
 	u32 n = 0;
 
 	peer_ack(&self->peer, 0, FIRST, FIRST + 1);
-	ASSERT_EQ(FIRST + 1, tree->up.nxt);
+	ASSERT_EQ(FIRST + 1, tree->up.sender.nxt);
 	aggnet_tree_abort_user(tree, AGGNET_R_USER);
 	for (; us < PATIENCE && world_next_timer(&next); us += next) {
 		ASSERT_GE(TIMERS, ++n);

@@ -79,10 +79,11 @@ static void check_uplink(const struct aggnet_tree *tree)
 {
 	const struct aggnet_uplink *up = &tree->up;
 
-	if (up->state != AGGNET_UP_BOUND || up->una != up->nxt || up->stopped)
+	if (up->state != AGGNET_UP_BOUND ||
+	    !aggnet_sender_all_acked(&up->sender) || up->stopped)
 		return;
 	INSIST(!aggnet_tree_may_emit(tree) ||
-	       !aggnet_before(up->nxt, up->credit),
+	       !aggnet_before(up->sender.nxt, up->sender.credit),
 	       "a packet waits for nothing");
 	INSIST(tree->state != AGGNET_TREE_CLOSING || aggnet_tree_keys(tree) ||
 	       up->fin, "the FIN waits for nothing");
