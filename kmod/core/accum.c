@@ -9,47 +9,18 @@
 
 #define COUNT_MAX	8	/* bytes of a count */
 
-struct aggnet_value aggnet_plain_get(const u8 *buf, u32 len)
-{
-	u64 fill = len && buf[len - 1] & 0x80 ? ~0ULL : 0;
-	struct aggnet_value v = { .lo = fill, .hi = fill };
-
-	for (; len > 8; len--)
-		v.hi = v.hi << 8 | buf[len - 1];
-	for (; len; len--)
-		v.lo = v.lo << 8 | buf[len - 1];
-	return v;
-}
-
-/* Without the bytes that sign extension gives back; zero has none. */
-u32 aggnet_plain_put(u8 *buf, const struct aggnet_value *v)
-{
-	u32 len = aggnet_value_len(v), i;
-
-	for (i = 0; i < len; i++)
-		buf[i] = (i < 8 ? v->lo : v->hi) >> (8 * (i % 8));
-	return len;
-}
-
-static u64 bits_get(const u8 *buf, u32 len)
-{
-	u64 bits = 0;
-
-	while (len--)
-		bits = bits << 8 | buf[len];
-	return bits;
-}
-
 struct aggnet_value aggnet_source_get(const struct aggnet_shape *shape,
 				      const u8 *value, u32 vlen)
 {
 	struct aggnet_value v;
+	u64 bits;
 
-	if (aggnet_vtype_float(shape->vtype))
-		v = aggnet_value_s64(aggnet_float_order(shape->vtype,
-							bits_get(value, vlen)));
-	else
-		v = aggnet_plain_get(value, vlen);
+	if (aggnet_vtype_float(shape->vtype)) {
+		bits = aggnet_bits_get(value, vlen);
+		v = aggnet_value_s64(aggnet_float_order(shape->vtype, bits));
+	} else {
+		v = aggnet_value_get(value, value + vlen, vlen);
+	}
 	aggnet_reduce_source(shape->function, &v);
 	return v;
 }
@@ -59,7 +30,7 @@ static void plain_merge(const struct aggnet_shape *shape,
 			bool source)
 {
 	struct aggnet_value v = source ? aggnet_source_get(shape, value, vlen) :
-					 aggnet_plain_get(value, vlen);
+					 aggnet_value_get(value, value + vlen, vlen);
 
 	aggnet_reduce(shape->function, acc, &v);
 }
@@ -68,12 +39,7 @@ static void plain_merge(const struct aggnet_shape *shape,
 
 static u64 mean_count(const u8 *value)
 {
-	u64 count = 0;
-	u32 i;
-
-	for (i = value[0]; i; i--)
-		count = count << 8 | value[i];
-	return count;
+	return aggnet_bits_get(value + 1, value[0]);
 }
 
 /* There is no mean of no values. */
@@ -90,9 +56,9 @@ static void mean_merge(struct aggnet_mean *mean, const u8 *value, u32 vlen,
 	struct aggnet_value v;
 
 	if (source)
-		v = aggnet_plain_get(value, vlen);
+		v = aggnet_value_get(value, value + vlen, vlen);
 	else
-		v = aggnet_plain_get(value + 1 + value[0], vlen - 1 - value[0]);
+		v = aggnet_value_get(value, value + vlen, vlen - 1 - value[0]);
 	aggnet_value_add(&mean->sum, &v);
 	mean->count += source ? 1 : mean_count(value);
 }
@@ -107,7 +73,7 @@ static u32 mean_put(const struct aggnet_mean *mean, u8 *buf)
 		count >>= 8;
 	} while (count);
 	buf[0] = n;
-	return 1 + n + aggnet_plain_put(buf + 1 + n, &mean->sum);
+	return 1 + n + aggnet_value_put(buf + 1 + n, &mean->sum);
 }
 
 /* --- pairs ----------------------------------------------------------------- */
@@ -238,7 +204,7 @@ void aggnet_accum_merge(const struct aggnet_shape *shape, void *accum,
 	case AGGNET_KIND_FLOAT_SUM:
 		if (source)
 			aggnet_float_sum_add(accum, shape->vtype,
-					     bits_get(value, vlen));
+					     aggnet_bits_get(value, vlen));
 		else
 			aggnet_float_sum_merge(accum, shape->vtype, value,
 					       vlen);
@@ -297,7 +263,7 @@ u32 aggnet_accum_put(const struct aggnet_shape *shape, const void *accum,
 		return aggnet_vector_put(accum, buf);
 	default:
 		*part = 0;
-		return aggnet_plain_put(buf, accum);
+		return aggnet_value_put(buf, accum);
 	}
 }
 

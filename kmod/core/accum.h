@@ -143,18 +143,8 @@ u32 aggnet_accum_record(const struct aggnet_shape *shape, const void *accum,
 			const void *key, u32 klen, u32 *part, u8 *buf,
 			u32 room);
 
-/**
- * aggnet_plain_get() - read an integer
- * @buf: its bytes
- * @len: 0..16 of them
- */
-struct aggnet_value aggnet_plain_get(const u8 *buf, u32 len);
-
 /* What the value of a source's record, or an element of it, contributes. */
 struct aggnet_value aggnet_source_get(const struct aggnet_shape *shape,
 				      const u8 *value, u32 vlen);
-
-/* Write one. Return: bytes, 0 to 16 */
-u32 aggnet_plain_put(u8 *buf, const struct aggnet_value *v);
 
 #endif /* _AGGNET_ACCUM_H */

@@ -235,13 +235,11 @@ size_t aggnet_record_get(const u8 *data, struct aggnet_record *rec)
 size_t aggnet_record_put(u8 *data, const u8 *key, u8 klen,
 			 const struct aggnet_value *value)
 {
-	__le64 wire[2] = { cpu_to_le64(value->lo), cpu_to_le64(value->hi) };
-	u32 vlen = aggnet_value_len(value);
+	u32 vlen = aggnet_value_put(data + 2 + klen, value);
 
 	data[0] = klen;
 	data[1] = vlen;
 	memcpy(data + 2, key, klen);
-	memcpy(data + 2 + klen, wire, vlen);
 	return 2 + klen + vlen;
 }
 

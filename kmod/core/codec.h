@@ -133,47 +133,6 @@ int aggnet_parse_records(const struct aggnet_shape *shape, bool source,
  */
 size_t aggnet_record_get(const u8 *data, struct aggnet_record *rec);
 
-/**
- * aggnet_load_end() - the bytes that end somewhere, at the top of a word
- * @base: nothing before it is read
- * @end: behind the last byte
- * @n: how many bytes count, 1..8; those below them in the word are arbitrary
- *
- * Bytes of a record, and of the record before it, precede nearly any place in
- * a packet: so this is one load, and a right shift by 64 - 8 * n does the rest.
- */
-static __always_inline u64 aggnet_load_end(const u8 *base, const u8 *end, u32 n)
-{
-	u64 word = 0;
-
-	if (likely(end - base >= 8))
-		return get_unaligned_le64(end - 8);
-	for (base = end - n; base < end; base++)
-		word = word >> 8 | (u64)*base << 56;
-	return word;
-}
-
-/**
- * aggnet_value_get() - the value at the end of a checked record
- * @base: the record, or the buffer that it lies in
- * @end: behind the record
- * @vlen: its value's length
- */
-static __always_inline struct aggnet_value
-aggnet_value_get(const u8 *base, const u8 *end, u32 vlen)
-{
-	struct aggnet_value v;
-
-	if (likely(vlen - 1 < 8))
-		return aggnet_value_s64((s64)aggnet_load_end(base, end, vlen) >>
-					(-8 * vlen & 63));
-	if (!vlen)
-		return aggnet_value_s64(0);
-	v.lo = get_unaligned_le64(end - vlen);
-	v.hi = (u64)((s64)get_unaligned_le64(end - 8) >> (-8 * vlen & 63));
-	return v;
-}
-
 /* Bytes that a record will take (2 + klen + minimal value length). */
 static inline size_t aggnet_record_size(u8 klen,
 					const struct aggnet_value *value)

@@ -5,6 +5,7 @@
 #include <linux/aggnet_packet.h>
 
 #include "core/float_sum.h"
+#include "core/value.h"
 
 /*
  * As it travels: flags, bytes of the count, the count, the place of the lowest
@@ -157,12 +158,9 @@ void aggnet_float_sum_merge(struct aggnet_float_sum *sum, unsigned int vtype,
 {
 	u32 place = 0, head = head_get(buf, len, &place);
 	u32 words = aggnet_float_sum_words(vtype);
-	u64 count = 0;
 	u32 i, end;
 
-	for (i = buf[1]; i; i--)
-		count = count << 8 | buf[1 + i];
-	sum->count += count;
+	sum->count += aggnet_bits_get(buf + 2, buf[1]);
 	sum->flags |= buf[0] & ~FLAG_LOW;
 	end = place + len - head;
 	for (buf += head, i = place; i < end; ) {

@@ -3,6 +3,7 @@
 #include <linux/string.h>
 
 #include "core/pairs.h"
+#include "core/value.h"
 
 static bool pair_before(const struct aggnet_pair *a,
 			const struct aggnet_pair *b)
@@ -38,16 +39,6 @@ void aggnet_pairs_add(struct aggnet_pairs *pairs, u32 k,
 	at[place] = *pair;
 }
 
-static u64 word_get(const u8 *buf)
-{
-	u64 word = 0;
-	int i;
-
-	for (i = 7; i >= 0; i--)
-		word = word << 8 | buf[i];
-	return word;
-}
-
 static void word_put(u8 *buf, u64 word)
 {
 	int i;
@@ -59,8 +50,8 @@ static void word_put(u8 *buf, u64 word)
 struct aggnet_pair aggnet_pair_get(const u8 *buf)
 {
 	return (struct aggnet_pair){
-		.rank = (s64)word_get(buf),
-		.id = word_get(buf + 8),
+		.rank = (s64)aggnet_bits_get(buf, 8),
+		.id = aggnet_bits_get(buf + 8, 8),
 	};
 }
 

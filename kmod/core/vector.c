@@ -53,22 +53,20 @@ void aggnet_vector_merge(const struct aggnet_shape *shape,
 
 	for (i = 0; i < AGGNET_BLOCK_ELEMENTS; i++, value += width) {
 		v = source ? aggnet_source_get(shape, value, width) :
-			     aggnet_plain_get(value, width);
+			     aggnet_value_get(value, value + width, width);
 		aggnet_reduce(shape->function, &accum[i], &v);
 	}
 }
 
 u32 aggnet_vector_put(const struct aggnet_value *accum, u8 *buf)
 {
-	u32 width = 0, i, b, len;
+	u32 width = 0, i, len;
 
 	for (i = 0; i < AGGNET_BLOCK_ELEMENTS; i++) {
 		len = aggnet_value_len(&accum[i]);
 		width = len > width ? len : width;
 	}
 	for (i = 0; i < AGGNET_BLOCK_ELEMENTS; i++)
-		for (b = 0; b < width; b++)
-			*buf++ = (b < 8 ? accum[i].lo : accum[i].hi) >>
-				 (8 * (b % 8));
+		aggnet_value_write(buf + i * width, &accum[i], width);
 	return AGGNET_BLOCK_ELEMENTS * width;
 }

@@ -9,12 +9,13 @@ static void put_number(struct input *in, s64 v)
 {
 	struct aggnet_value value = aggnet_value_s64(v);
 
-	in->vlen = aggnet_plain_put(in->value, &value);
+	in->vlen = aggnet_value_put(in->value, &value);
 }
 
 static s64 number(const struct input *in)
 {
-	struct aggnet_value v = aggnet_plain_get(in->value, in->vlen);
+	struct aggnet_value v = aggnet_value_get(in->value, in->value + in->vlen,
+						 in->vlen);
 
 	return (s64)v.lo;
 }
@@ -220,7 +221,7 @@ TEST(value_mul__at_the_bound)
 
 /* --- form ------------------------------------------------------------------ */
 
-TEST(plain_put__every_length_comes_back)
+TEST(value_put__every_length_comes_back)
 {
 	struct aggnet_value v, got;
 	u8 buf[AGGNET_PLAIN_MAX];
@@ -233,9 +234,9 @@ TEST(plain_put__every_length_comes_back)
 
 			v = (struct aggnet_value){ (u64)y,
 						   (u64)((u128)y >> 64) };
-			len = aggnet_plain_put(buf, &v);
+			len = aggnet_value_put(buf, &v);
 			EXPECT_EQ(aggnet_value_len(&v), len);
-			got = aggnet_plain_get(buf, len);
+			got = aggnet_value_get(buf, buf + len, len);
 			EXPECT_TRUE(wide(&got) == y);
 		}
 }

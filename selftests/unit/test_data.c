@@ -110,7 +110,7 @@ static int add(struct merge *m, unsigned int function, const char *key,
 
 	m->shape.function = function;
 	return merge_add(m, key, strlen(key), bytes,
-			 aggnet_plain_put(bytes, &v));
+			 aggnet_value_put(bytes, &v));
 }
 
 TEST(merge_add__functions)

@@ -55,7 +55,8 @@ static bool stream_holds(unsigned int n)
 	for (i = 0; i < n; i++, off += len) {
 		len = record_get(node.stream + off, node.len - off, &rec);
 		snprintf(key, sizeof(key), "%08u", i);
-		if (!len || aggnet_plain_get(rec.value, rec.vlen).lo != i ||
+		if (!len || aggnet_value_get(rec.value, rec.value + rec.vlen,
+					     rec.vlen).lo != i ||
 		    memcmp(rec.key, key, 8))
 			return false;
 	}
@@ -307,6 +308,7 @@ static int add_elements(struct aggnet_source *s, int64_t from, int64_t to)
 static bool stream_holds_cubes(uint32_t n)
 {
 	uint32_t block, i, at;
+	const uint8_t *end;
 	struct record rec;
 	size_t off, len;
 
@@ -317,8 +319,8 @@ static bool stream_holds_cubes(uint32_t n)
 			return false;
 		for (i = 0; i < 13; i++) {
 			at = block * 13 + i;
-			if ((int64_t)aggnet_plain_get(rec.value + i *
-						      rec.vlen / 13,
+			end = rec.value + (i + 1) * rec.vlen / 13;
+			if ((int64_t)aggnet_value_get(rec.value, end,
 						      rec.vlen / 13).lo !=
 			    (at < n ? (int64_t)at * at * at : 0))
 				return false;

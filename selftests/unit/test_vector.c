@@ -155,7 +155,7 @@ static u32 take_ripe(struct __test_metadata *_metadata, struct aggnet_table *t,
 {
 	u64 represents;
 	u8 buf[PAYLOAD], *at;
-	u32 len, n, block;
+	u32 len, n, block, width;
 
 	len = aggnet_table_pack_ripe(t, buf, sizeof(buf),
 				     1 + get_random_u32() % 8, &n, &represents);
@@ -166,8 +166,8 @@ static u32 take_ripe(struct __test_metadata *_metadata, struct aggnet_table *t,
 		block = aggnet_vector_key_get(at + 2, at[0]);
 		EXPECT_EQ(SOURCES, given[block]);
 		EXPECT_EQ(1, ++out[block]);
-		v = aggnet_plain_get(at + 2 + at[0],
-				     at[1] / AGGNET_BLOCK_ELEMENTS);
+		width = at[1] / AGGNET_BLOCK_ELEMENTS;
+		v = aggnet_value_get(at, at + 2 + at[0] + width, width);
 		EXPECT_EQ(sum[block], v.lo);
 	}
 	return n;

@@ -93,7 +93,7 @@ static u32 pair_put(u8 *buf, u32 node, u32 n)
 static u32 integer_put(u8 *buf, u32 node, u32 elements)
 {
 	const struct aggnet_value value = aggnet_value_s64(1ll << SHIFT * node);
-	u32 len = aggnet_plain_put(buf, &value);
+	u32 len = aggnet_value_put(buf, &value);
 	u32 i;
 
 	for (i = 1; i < elements; i++)
