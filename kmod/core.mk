@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-# The pure cores: what compiles in user space as it is. For Kbuild and for every
-# program that takes them.
+# The pure cores: files that compile unchanged in user space. For Kbuild and for
+# every program that compiles them.
 
-# How values are merged and travel; the library takes these, too.
+# How values are merged and encoded; the library compiles these, too.
 AGGNET_VALUE := accum float_sum pairs reduce shape vector
-AGGNET_CORE := $(AGGNET_VALUE) aggtable bloom codec crc filter fingerprint runs \
-	       sender window
+AGGNET_CORE := $(AGGNET_VALUE) aggtable bloom crc filter fingerprint packet record \
+	       runs sender tag window

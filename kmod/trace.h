@@ -9,7 +9,7 @@
 #include <linux/skbuff.h>
 #include <linux/tracepoint.h>
 
-#include "core/codec.h"
+#include "core/packet.h"
 #include "flow/tree.h"
 #include "netns.h"
 #include "stats.h"

@@ -11,7 +11,9 @@
 
 #include "core/accum.h"
 #include "core/aggtable.h"
+#include "core/record.h"
 #include "core/reduce.h"
+#include "core/value.h"
 #include "mem.h"
 
 /*

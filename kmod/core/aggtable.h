@@ -5,8 +5,8 @@
 
 #include <linux/types.h>
 
-#include "core/codec.h"
 #include "core/shape.h"
+#include "core/value.h"
 
 #define AGGNET_CHUNK		4096	/* bytes; slots do not straddle */
 #define AGGNET_SLOT_MAX	(32 + AGGNET_KEY_MAX + 1)	/* plain values */

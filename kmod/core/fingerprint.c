@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Fingerprint: the key of its hash. */
+#include <asm/byteorder.h>
 #include <linux/siphash.h>
 #include <linux/string.h>
 
-#include "core/codec.h"
 #include "core/fingerprint.h"
+#include "core/tag.h"
 
 void aggnet_fp_key(const struct aggnet_secret *secret, u64 incast_id,
 		   u32 instance, u32 attempt, u64 key[2])
@@ -25,10 +26,8 @@ void aggnet_fp_key(const struct aggnet_secret *secret, u64 incast_id,
 	siphash_key_t sip = { };
 	u32 i;
 
-	if (secret->keyed) {
-		sip.key[0] = get_unaligned_le64(secret->bytes);
-		sip.key[1] = get_unaligned_le64(secret->bytes + 8);
-	}
+	if (secret->keyed)
+		sip = aggnet_secret_sip(secret);
 	for (i = 0; i < 2; i++) {
 		in.number = cpu_to_be64(i);
 		key[i] = siphash(&in, sizeof(in), &sip);

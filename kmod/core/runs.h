@@ -7,7 +7,6 @@
 
 #include <linux/types.h>
 
-#include "core/codec.h"
 #include "core/shape.h"
 
 #define AGGNET_RUN_MIN	2	/* packets that a run has room for: powers of two */

@@ -11,7 +11,7 @@
 #include <net/protocol.h>
 #include <net/sock.h>
 
-#include "core/codec.h"
+#include "core/record.h"
 #include "ctl/socket.h"
 #include "flow/host.h"
 #include "flow/tree.h"

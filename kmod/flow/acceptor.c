@@ -7,8 +7,9 @@
 #include <linux/siphash.h>
 #include <linux/skbuff.h>
 
-#include "core/codec.h"
 #include "core/fingerprint.h"
+#include "core/packet.h"
+#include "core/record.h"
 #include "flow/channel.h"
 #include "flow/host.h"
 #include "flow/tree.h"

@@ -7,7 +7,7 @@
 #include <linux/timer.h>
 #include <linux/types.h>
 
-#include "core/codec.h"
+#include "core/packet.h"
 #include "core/sender.h"
 #include "core/window.h"
 

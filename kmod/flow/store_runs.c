@@ -6,6 +6,7 @@
 #include <linux/log2.h>
 #include <linux/skbuff.h>
 
+#include "core/packet.h"
 #include "flow/channel.h"
 #include "flow/local.h"
 #include "flow/store.h"

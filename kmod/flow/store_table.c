@@ -6,7 +6,7 @@
 #include <linux/random.h>
 #include <linux/skbuff.h>
 
-#include "core/codec.h"
+#include "core/packet.h"
 #include "flow/channel.h"
 #include "flow/growth.h"
 #include "flow/store.h"

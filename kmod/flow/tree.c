@@ -10,6 +10,8 @@
 #include <linux/skbuff.h>
 
 #include "core/accum.h"
+#include "core/packet.h"
+#include "core/tag.h"
 #include "flow/channel.h"
 #include "flow/growth.h"
 #include "flow/host.h"

@@ -11,8 +11,8 @@
 #include <linux/workqueue.h>
 #include <net/dst_cache.h>
 
-#include "core/codec.h"
 #include "core/fingerprint.h"
+#include "core/tag.h"
 #include "flow/channel.h"
 #include "flow/run.h"
 #include "flow/store.h"

@@ -8,7 +8,8 @@
 #include <linux/skbuff.h>
 
 #include "core/accum.h"
-#include "core/codec.h"
+#include "core/packet.h"
+#include "core/tag.h"
 #include "flow/channel.h"
 #include "flow/host.h"
 #include "flow/timers.h"

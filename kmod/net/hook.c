@@ -13,7 +13,7 @@
 #include <net/udp_tunnel.h>
 
 #include <linux/aggnet_packet.h>
-#include "core/codec.h"
+#include "core/packet.h"
 #include "flow/tree_table.h"
 #include "net/drop.h"
 #include "net/hook.h"

@@ -9,8 +9,8 @@
 #include <linux/siphash.h>
 
 #include "core/bloom.h"
-#include "core/codec.h"
 #include "core/filter.h"
+#include "core/packet.h"
 #include "net/link.h"
 #include "net/port.h"
 #include "mem.h"

@@ -10,6 +10,7 @@
 #include <net/xfrm.h>
 
 #include "core/filter.h"
+#include "core/packet.h"
 #include "flow/tree.h"
 #include "flow/tree_table.h"
 #include "net/drop.h"

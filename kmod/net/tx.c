@@ -10,6 +10,8 @@
 
 #include "core/aggtable.h"
 #include "core/filter.h"
+#include "core/packet.h"
+#include "core/tag.h"
 #include "flow/channel.h"
 #include "flow/host.h"
 #include "flow/tree.h"

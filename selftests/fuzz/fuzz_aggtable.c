@@ -10,6 +10,7 @@
 #include "core/accum.h"
 #include "core/aggtable.h"
 #include "core/pairs.h"
+#include "core/record.h"
 
 #define CHECK(cond) do { if (!(cond)) __builtin_trap(); } while (0)
 #define LIMIT	(256 * AGGNET_CHUNK)

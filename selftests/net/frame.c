@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Ethernet frames with an aggnet packet, and random changes of them. */
 #include <arpa/inet.h>
+#include <asm/byteorder.h>
 #include <net/ethernet.h>
 #include <netinet/ip.h>
 #include <netinet/udp.h>
 
 #include "../random.h"
-#include "core/codec.h"
+#include "core/tag.h"
 #include "frame.h"
 
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))

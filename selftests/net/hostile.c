@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/codec.h"
+#include "core/packet.h"
 #include "frame.h"
 
 #define BATCH		32	/* frames of one system call */

@@ -56,7 +56,7 @@ taken()
 	local name=$1 type
 
 	for type in "${@:2}"; do
-		cp "$TMP/$name/$type" "$SEEDS/codec/$name.$type" || return
+		cp "$TMP/$name/$type" "$SEEDS/packet/$name.$type" || return
 	done
 }
 
@@ -173,7 +173,7 @@ if ! ip link add nlmon0 type nlmon; then
 fi
 ip link del nlmon0
 line_up
-mkdir -p "$SEEDS"/{codec,library,netlink}
+mkdir -p "$SEEDS"/{library,netlink,packet}
 for node in a e; do
 	on $node ip link add nlmon0 type nlmon || exit 1
 	on $node ip link set nlmon0 up

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "core/aggtable.h"
+#include "core/record.h"
 #include "wire.h"
 
 #define CHUNKS		8192

@@ -6,12 +6,14 @@
 #define PERF_WIRE_H
 
 #include <arpa/inet.h>
+#include <asm/byteorder.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/codec.h"
 #include "core/crc.h"
+#include "core/packet.h"
+#include "core/tag.h"
 #include "core/window.h"
 
 #define PERF_PAYLOAD	1384	/* bytes of records in one DATA */

@@ -14,6 +14,7 @@
 
 #include "core/accum.h"
 #include "core/aggtable.h"
+#include "core/record.h"
 
 #include "../uapi/harness.h"
 

@@ -23,8 +23,8 @@
 #include <kselftest_harness.h>
 
 #include "core/accum.h"
-#include "core/codec.h"
 #include "core/fingerprint.h"
+#include "core/record.h"
 #include "core/vector.h"
 #include "open_fds.h"
 

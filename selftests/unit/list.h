@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "core/accum.h"
-#include "core/codec.h"
+#include "core/record.h"
 #include "core/runs.h"
 
 #include "../uapi/harness.h"

@@ -3,11 +3,12 @@
 #ifndef PACKET_H
 #define PACKET_H
 
+#include <asm/byteorder.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
 
-#include "core/codec.h"
 #include "core/filter.h"
+#include "core/packet.h"
 
 /* The body's length by type; a DATA has its smallest record. */
 static const size_t body_len[__AGGNET_TYPE_MAX] = {

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "core/aggtable.h"
+#include "core/record.h"
 
 #include "../uapi/harness.h"
 

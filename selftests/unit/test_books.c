@@ -13,6 +13,7 @@
 #include "core/accum.h"
 #include "core/aggtable.h"
 #include "core/pairs.h"
+#include "core/record.h"
 #include "core/runs.h"
 #include "core/vector.h"
 

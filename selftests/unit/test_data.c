@@ -11,7 +11,7 @@
 #include <kselftest_harness.h>
 
 #include "core/accum.h"
-#include "core/codec.h"
+#include "core/record.h"
 
 #include "../../tools/libaggnet/merge.c"
 #include "../../tools/libaggnet/reason.c"

@@ -11,8 +11,8 @@
 #include <kselftest_harness.h>
 
 #include "core/accum.h"
-#include "core/codec.h"
 #include "core/fingerprint.h"
+#include "core/tag.h"
 #include "../../tools/libaggnet/record.c"
 #include "../../tools/libaggnet/fingerprint.c"
 

@@ -7,7 +7,7 @@
 #include <linux/random.h>
 #include <stdlib.h>
 
-#include "core/codec.h"
+#include "core/record.h"
 
 #include "../uapi/harness.h"
 

@@ -4,8 +4,10 @@
  */
 #include <linux/random.h>
 #include <linux/siphash.h>
+#include <linux/unaligned.h>
 
 #include "core/crc.h"
+#include "core/tag.h"
 #include "packet.h"
 
 #include "../uapi/harness.h"

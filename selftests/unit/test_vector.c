@@ -7,6 +7,7 @@
 
 #include "chain.h"
 #include "core/float_sum.h"
+#include "core/record.h"
 #include "core/reduce.h"
 #include "core/vector.h"
 

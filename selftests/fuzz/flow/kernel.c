@@ -5,7 +5,8 @@
 #include <linux/skbuff.h>
 
 #include "core/accum.h"
-#include "core/codec.h"
+#include "core/packet.h"
+#include "core/tag.h"
 #include "flow/channel.h"
 #include "flow/host.h"
 #include "world.h"

@@ -4,7 +4,7 @@
  */
 #include <linux/skbuff.h>
 
-#include "core/codec.h"
+#include "core/packet.h"
 #include "world.h"
 
 static struct packet *packet_at(u32 i)

@@ -2,6 +2,8 @@
 /* See peer.h. */
 #include <linux/skbuff.h>
 
+#include "core/record.h"
+#include "core/tag.h"
 #include "peer.h"
 #include "world.h"
 

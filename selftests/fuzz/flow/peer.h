@@ -7,7 +7,7 @@
 
 #include <linux/types.h>
 
-#include "core/codec.h"
+#include "core/packet.h"
 #include "flow/tree.h"
 
 #define PEER_BODY_MAX	128

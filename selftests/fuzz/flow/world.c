@@ -8,7 +8,6 @@
 #include <linux/random.h>
 #include <linux/skbuff.h>
 
-#include "core/codec.h"
 #include "flow/growth.h"
 #include "flow/store.h"
 #include "mem.h"

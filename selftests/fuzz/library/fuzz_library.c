@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/codec.h"
+#include "core/record.h"
 #include "record.h"
 
 #define PLAIN_MAX	16u	/* longest plain value */

@@ -9,7 +9,7 @@
 #include <net/route.h>
 
 #include "../flow/work.h"
-#include "core/codec.h"
+#include "core/packet.h"
 #include "core.h"
 #include "net/hook.h"
 #include "ctl/netlink.h"

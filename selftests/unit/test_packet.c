@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of the packet codec: every malformed header, filter and body is
- * refused for its own reason.
+/* Unit tests of packets: every malformed header, filter and body is refused for
+ * its own reason.
  */
 #include <dirent.h>
 #include <limits.h>
@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/tag.h"
 #include "packet.h"
 
 #include "../uapi/harness.h"

@@ -6,8 +6,10 @@
 #include <linux/kernel.h>
 #include <stdlib.h>
 #include <string.h>
-#include "core/codec.h"
 #include "core/filter.h"
+#include "core/packet.h"
+#include "core/record.h"
+#include "core/tag.h"
 
 #define CHECK(cond) do { if (!(cond)) __builtin_trap(); } while (0)
 

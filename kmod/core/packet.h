@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Parsing, checking and writing of packets and records. Pure. */
-#ifndef _AGGNET_CODEC_H
-#define _AGGNET_CODEC_H
+/* Packets: write a header; check and read header, filter and body. Pure. */
+#ifndef _AGGNET_PACKET_H
+#define _AGGNET_PACKET_H
 
-#include <linux/bitops.h>
 #include <linux/types.h>
 
 #include <linux/aggnet.h>
 #include <linux/aggnet_packet.h>
-#include "core/shape.h"
-#include "core/value.h"
-#include "compat.h"
 
-#define AGGNET_RECORD_MIN	3u	/* lengths and one byte of key */
+struct aggnet_secret;
 
 /**
  * struct aggnet_pkt - a parsed header, host order but for the identities
@@ -57,28 +53,6 @@ struct aggnet_pkt {
 };
 
 /**
- * struct aggnet_record - one record, pointing into the packet
- * @key: its bytes
- * @klen: 1..255
- * @value: sign extended
- */
-struct aggnet_record {
-	const u8 *key;
-	u8 klen;
-	struct aggnet_value value;
-};
-
-/**
- * struct aggnet_secret - secret of a tree
- * @keyed: false: CRC32C only
- * @bytes: SipHash key
- */
-struct aggnet_secret {
-	bool keyed;
-	u8 bytes[16];
-};
-
-/**
  * enum aggnet_parse - verdict on a header or a body
  * (each maps to the drop counter of the same name)
  */
@@ -110,40 +84,6 @@ enum aggnet_parse {
 enum aggnet_parse aggnet_parse_header(const void *data, size_t len,
 				      struct aggnet_pkt *pkt);
 
-/**
- * aggnet_parse_records() - check that records fill a buffer exactly
- * @shape: what their values are
- * @source: they are a source's
- * @data: first record
- * @len: bytes of all
- * @max: no more than these many records
- *
- * Return: how many there are (0 for an empty buffer), -EBADMSG, or -ERANGE: a
- * source's value is not what its type allows
- */
-int aggnet_parse_records(const struct aggnet_shape *shape, bool source,
-			 const u8 *data, size_t len, unsigned int max);
-
-/**
- * aggnet_record_get() - read a record whose value is plain
- * @data: the record, which aggnet_parse_records() has passed
- * @rec: filled
- *
- * Return: the record's length in bytes
- */
-size_t aggnet_record_get(const u8 *data, struct aggnet_record *rec);
-
-/* Bytes that a record will take (2 + klen + minimal value length). */
-static inline size_t aggnet_record_size(u8 klen,
-					const struct aggnet_value *value)
-{
-	return 2 + klen + aggnet_value_len(value);
-}
-
-/* Write one; the caller has checked the room. Return: its length. */
-size_t aggnet_record_put(u8 *data, const u8 *key, u8 klen,
-			 const struct aggnet_value *value);
-
 /* What stands behind the header and its filter. */
 static inline const void *aggnet_body(const struct aggnet_hdr *hdr)
 {
@@ -153,20 +93,4 @@ static inline const void *aggnet_body(const struct aggnet_hdr *hdr)
 /* Write a header in wire form; tag left zero, hop as given. */
 void aggnet_put_header(struct aggnet_hdr *hdr, const struct aggnet_pkt *pkt);
 
-/* Digest of a body, computed where they are encoded. */
-u64 aggnet_digest(const struct aggnet_secret *key, const void *body,
-		  size_t len);
-
-/* Tag over a header (its hop and tag taken as zero) and the body's digest. */
-u64 aggnet_tag(const struct aggnet_secret *key, const struct aggnet_hdr *hdr,
-	       u64 digest);
-
-/**
- * aggnet_tag_ok() - does the tag of a whole packet hold?
- * @key: the tree's; a keyed tree refuses unkeyed packets and the reverse
- * @hdr: the header, with all that follows it (aggnet_parse_header() passed it)
- */
-bool aggnet_tag_ok(const struct aggnet_secret *key,
-		   const struct aggnet_hdr *hdr);
-
-#endif /* _AGGNET_CODEC_H */
+#endif /* _AGGNET_PACKET_H */

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Parsing, checking and writing of packets and records. */
+/* Packets: write a header; check and read header, filter and body. */
+#include <asm/byteorder.h>
+#include <linux/bits.h>
 #include <linux/build_bug.h>
-#include <linux/errno.h>
 #include <linux/kernel.h>
-#include <linux/siphash.h>
 #include <linux/string.h>
 
-#include "core/accum.h"
-#include "core/codec.h"
-#include "core/crc.h"
 #include "core/filter.h"
-#include "core/vector.h"
+#include "core/packet.h"
+#include "core/record.h"
 
 /* No padding, and no need of more than the 4 bytes of IP's alignment. */
 #define WIRE_LAYOUT(name, size)						\
@@ -179,70 +177,6 @@ enum aggnet_parse aggnet_parse_header(const void *data, size_t len,
 	return AGGNET_PARSE_OK;
 }
 
-static int parse_plain(const u8 *data, size_t len, unsigned int max, u32 vmax)
-{
-	const u8 *end = data + len;
-	unsigned int n = 0;
-
-	for (; data + AGGNET_RECORD_MIN <= end; n++) {
-		u32 lengths = get_unaligned_le16(data);
-
-		if (unlikely(!(u8)lengths || lengths >= (vmax + 1) << 8))
-			return (u8)lengths && lengths >> 8 <= AGGNET_PLAIN_MAX ?
-			       -ERANGE : -EBADMSG;
-		data += 2 + (u8)lengths + (lengths >> 8);
-	}
-	return data == end && n <= max ? (int)n : -EBADMSG;
-}
-
-int aggnet_parse_records(const struct aggnet_shape *shape, bool source,
-			 const u8 *data, size_t len, unsigned int max)
-{
-	const u8 *end = data + len;
-	unsigned int n = 0;
-
-	if (aggnet_shape_kind(shape) == AGGNET_KIND_PLAIN &&
-	    !(source && aggnet_vtype_float(shape->vtype)))
-		return parse_plain(data, len, max, source ?
-				   aggnet_source_bytes(shape->vtype) :
-				   AGGNET_PLAIN_MAX);
-	for (; data + AGGNET_RECORD_MIN <= end; n++) {
-		u32 klen = data[0];
-		u32 vlen = data[1];
-
-		if (!klen || data + 2 + klen + vlen > end)
-			return -EBADMSG;
-		if (shape->layout == AGGNET_LAYOUT_DENSE &&
-		    !aggnet_vector_key_ok(shape, data + 2, klen))
-			return source ? -ERANGE : -EBADMSG;
-		if (!aggnet_accum_check(shape, data + 2 + klen, vlen, source))
-			return source ? -ERANGE : -EBADMSG;
-		data += 2 + klen + vlen;
-	}
-	return data == end && n <= max ? (int)n : -EBADMSG;
-}
-
-size_t aggnet_record_get(const u8 *data, struct aggnet_record *rec)
-{
-	u32 len = 2 + data[0] + data[1];
-
-	rec->key = data + 2;
-	rec->klen = data[0];
-	rec->value = aggnet_value_get(data, data + len, data[1]);
-	return len;
-}
-
-size_t aggnet_record_put(u8 *data, const u8 *key, u8 klen,
-			 const struct aggnet_value *value)
-{
-	u32 vlen = aggnet_value_put(data + 2 + klen, value);
-
-	data[0] = klen;
-	data[1] = vlen;
-	memcpy(data + 2, key, klen);
-	return 2 + klen + vlen;
-}
-
 void aggnet_put_header(struct aggnet_hdr *hdr, const struct aggnet_pkt *pkt)
 {
 	*hdr = (struct aggnet_hdr) {
@@ -262,58 +196,4 @@ void aggnet_put_header(struct aggnet_hdr *hdr, const struct aggnet_pkt *pkt)
 		.stamp = cpu_to_be32(pkt->stamp),
 		.echo = cpu_to_be32(pkt->echo),
 	};
-}
-
-static siphash_key_t sip_key(const struct aggnet_secret *key)
-{
-	return (siphash_key_t) { {
-		get_unaligned_le64(key->bytes),
-		get_unaligned_le64(key->bytes + 8),
-	} };
-}
-
-u64 aggnet_digest(const struct aggnet_secret *key, const void *body, size_t len)
-{
-	siphash_key_t secret;
-
-	if (!key->keyed)
-		return aggnet_crc32c(body, len);
-	secret = sip_key(key);
-	return siphash(body, len, &secret);
-}
-
-u64 aggnet_tag(const struct aggnet_secret *key, const struct aggnet_hdr *hdr,
-	       u64 digest)
-{
-	struct {
-		struct aggnet_hdr hdr;
-		union {
-			__be32 crc;
-			__be64 sip;
-		};
-	} in = { .hdr = *hdr };
-	siphash_key_t secret;
-
-	in.hdr.hop = 0;
-	in.hdr.tag = 0;
-	if (!key->keyed) {
-		in.crc = cpu_to_be32((u32)digest);
-		return aggnet_crc32c(&in, sizeof(in.hdr) + sizeof(in.crc));
-	}
-	in.sip = cpu_to_be64(digest);
-	secret = sip_key(key);
-	return siphash(&in, sizeof(in), &secret);
-}
-
-bool aggnet_tag_ok(const struct aggnet_secret *key,
-		   const struct aggnet_hdr *hdr)
-{
-	size_t length = be16_to_cpu(hdr->length);
-	u64 digest;
-
-	length -= hdr->filter * AGGNET_FILTER_UNIT;
-	if (!!(hdr->flags & cpu_to_be16(AGGNET_F_TAG)) != key->keyed)
-		return false;
-	digest = aggnet_digest(key, aggnet_body(hdr), length);
-	return be64_to_cpu(hdr->tag) == aggnet_tag(key, hdr, digest);
 }

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Records: check, read and write them. */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "core/accum.h"
+#include "core/record.h"
+#include "core/vector.h"
+
+static int parse_plain(const u8 *data, size_t len, unsigned int max, u32 vmax)
+{
+	const u8 *end = data + len;
+	unsigned int n = 0;
+
+	for (; data + AGGNET_RECORD_MIN <= end; n++) {
+		u32 lengths = get_unaligned_le16(data);
+
+		if (unlikely(!(u8)lengths || lengths >= (vmax + 1) << 8))
+			return (u8)lengths && lengths >> 8 <= AGGNET_PLAIN_MAX ?
+			       -ERANGE : -EBADMSG;
+		data += 2 + (u8)lengths + (lengths >> 8);
+	}
+	return data == end && n <= max ? (int)n : -EBADMSG;
+}
+
+int aggnet_parse_records(const struct aggnet_shape *shape, bool source,
+			 const u8 *data, size_t len, unsigned int max)
+{
+	const u8 *end = data + len;
+	unsigned int n = 0;
+
+	if (aggnet_shape_kind(shape) == AGGNET_KIND_PLAIN &&
+	    !(source && aggnet_vtype_float(shape->vtype)))
+		return parse_plain(data, len, max, source ?
+				   aggnet_source_bytes(shape->vtype) :
+				   AGGNET_PLAIN_MAX);
+	for (; data + AGGNET_RECORD_MIN <= end; n++) {
+		u32 klen = data[0];
+		u32 vlen = data[1];
+
+		if (!klen || data + 2 + klen + vlen > end)
+			return -EBADMSG;
+		if (shape->layout == AGGNET_LAYOUT_DENSE &&
+		    !aggnet_vector_key_ok(shape, data + 2, klen))
+			return source ? -ERANGE : -EBADMSG;
+		if (!aggnet_accum_check(shape, data + 2 + klen, vlen, source))
+			return source ? -ERANGE : -EBADMSG;
+		data += 2 + klen + vlen;
+	}
+	return data == end && n <= max ? (int)n : -EBADMSG;
+}
+
+size_t aggnet_record_get(const u8 *data, struct aggnet_record *rec)
+{
+	u32 len = 2 + data[0] + data[1];
+
+	rec->key = data + 2;
+	rec->klen = data[0];
+	rec->value = aggnet_value_get(data, data + len, data[1]);
+	return len;
+}
+
+size_t aggnet_record_put(u8 *data, const u8 *key, u8 klen,
+			 const struct aggnet_value *value)
+{
+	u32 vlen = aggnet_value_put(data + 2 + klen, value);
+
+	data[0] = klen;
+	data[1] = vlen;
+	memcpy(data + 2, key, klen);
+	return 2 + klen + vlen;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Tags: CRC32C, or SipHash with the key of a tree, over a packet. Pure. */
+#ifndef _AGGNET_TAG_H
+#define _AGGNET_TAG_H
+
+#include <linux/siphash.h>
+#include <linux/types.h>
+
+#include <linux/aggnet_packet.h>
+
+/**
+ * struct aggnet_secret - secret of a tree
+ * @keyed: false: CRC32C only
+ * @bytes: SipHash key
+ */
+struct aggnet_secret {
+	bool keyed;
+	u8 bytes[16];
+};
+
+/* The key of SipHash, as tags and fingerprints use it. */
+siphash_key_t aggnet_secret_sip(const struct aggnet_secret *key);
+
+/* Digest of a body, computed where they are encoded. */
+u64 aggnet_digest(const struct aggnet_secret *key, const void *body,
+		  size_t len);
+
+/* Tag over a header (its hop and tag taken as zero) and the body's digest. */
+u64 aggnet_tag(const struct aggnet_secret *key, const struct aggnet_hdr *hdr,
+	       u64 digest);
+
+/**
+ * aggnet_tag_ok() - does the tag of a whole packet hold?
+ * @key: the tree's; a keyed tree refuses unkeyed packets and the reverse
+ * @hdr: the header, with all that follows it (aggnet_parse_header() passed it)
+ */
+bool aggnet_tag_ok(const struct aggnet_secret *key,
+		   const struct aggnet_hdr *hdr);
+
+#endif /* _AGGNET_TAG_H */
