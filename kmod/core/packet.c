@@ -10,7 +10,7 @@
 #include "core/packet.h"
 #include "core/record.h"
 
-/* No padding, and no need of more than the 4 bytes of IP's alignment. */
+/* The structures have no padding, and IP aligns them to 4 bytes. */
 #define WIRE_LAYOUT(name, size)						\
 	static_assert(sizeof(struct name) == (size) &&			\
 		      __alignof__(struct name) == 4)
@@ -43,7 +43,7 @@ static const u8 body_size[__AGGNET_TYPE_MAX] = {
 	[AGGNET_PROBE]	= 0,
 };
 
-/* Names may follow these; they are of no more than so many. */
+/* Up to AGGNET_NAMES_MAX names may follow a FIN and an ABORT. */
 static bool length_ok(u8 type, size_t length)
 {
 	size_t fixed = body_size[type];
@@ -56,7 +56,7 @@ static bool length_ok(u8 type, size_t length)
 		return length >= fixed && !((length - fixed) % sizeof(__be32)) &&
 		       length <= fixed + AGGNET_NAMES_MAX * sizeof(__be32);
 	case AGGNET_PROBE:
-		return true;	/* padding, to try the way */
+		return true;	/* padding, to test the path */
 	default:
 		return length == fixed;
 	}
@@ -75,7 +75,7 @@ static bool reason_ok(__be32 reason, u32 max)
 	return reason && be32_to_cpu(reason) < max;
 }
 
-/* What a body must be, from any sender; @len has been compared already. */
+/* Check the fixed fields of a body; length_ok() has checked @len. */
 static bool body_ok(u8 type, const void *body, size_t len)
 {
 	const struct aggnet_accept *accept = body;
@@ -105,7 +105,7 @@ static bool body_ok(u8 type, const void *body, size_t len)
 	}
 }
 
-/* What goes up a tree may say which links are on its way. */
+/* Only packets that go up a tree may have a filter of the links of their path. */
 static bool filter_ok(const struct aggnet_hdr *hdr, size_t length)
 {
 	static const u16 up = BIT(AGGNET_OPEN) | BIT(AGGNET_DATA) |
@@ -120,7 +120,7 @@ static bool filter_ok(const struct aggnet_hdr *hdr, size_t length)
 	       aggnet_filter_ok((const struct aggnet_filter *)(hdr + 1), size);
 }
 
-/* Filter and body; all that stands before them is known to be good. */
+/* Check and read filter and body; the header has been checked. */
 static enum aggnet_parse parse_rest(const struct aggnet_hdr *hdr, size_t length,
 				    struct aggnet_pkt *pkt)
 {

@@ -11,26 +11,26 @@
 struct aggnet_secret;
 
 /**
- * struct aggnet_pkt - a parsed header, host order but for the identities
+ * struct aggnet_pkt - a parsed header, in host order except @src and @dst
  * @type: enum aggnet_type
- * @hop: as it arrived, at most AGGNET_HOP_MAX
+ * @hop: hop field as received, at most AGGNET_HOP_MAX
  * @flags: AGGNET_F_*
  * @length: bytes of the body
  * @incast_id: job . receiver
  * @instance: epoch, high half
  * @attempt: epoch, low half
- * @src: identity of the maker
- * @dst: identity it is for
- * @src_nonce: nonce of the maker
- * @dst_nonce: nonce of the addressee
- * @stamp: maker's clock
- * @echo: our clock, returned
+ * @src: identity of the sender
+ * @dst: identity of the destination
+ * @src_nonce: nonce of the sender
+ * @dst_nonce: nonce of the destination
+ * @stamp: clock of the sender
+ * @echo: clock of this node, returned by the sender
  * @body: the @length bytes behind header and filter
- * @filter: what aggnet_filter_ok() has passed, NULL: there is none
- * @filter_size: its bytes
- * @key: that its tag is of, NULL: the tree's own
+ * @filter: filter, checked by aggnet_filter_ok(); NULL: the packet has none
+ * @filter_size: bytes of the filter
+ * @key: key of the tag; NULL: the key of the tree
  *
- * It points into the packet: valid as long as the bytes are.
+ * @body and @filter point into the packet.
  */
 struct aggnet_pkt {
 	u8 type;
@@ -54,7 +54,7 @@ struct aggnet_pkt {
 
 /**
  * enum aggnet_parse - verdict on a header or a body
- * (each maps to the drop counter of the same name)
+ * (each value has a drop counter of the same name)
  */
 enum aggnet_parse {
 	AGGNET_PARSE_OK,
@@ -67,30 +67,30 @@ enum aggnet_parse {
 	AGGNET_PARSE_FILTER,
 };
 
-/* All that aggnet_parse_header() reads: header, filter, longest fixed body. */
+/* Bytes that aggnet_parse_header() reads: header, filter, longest fixed body. */
 #define AGGNET_PARSE_BYTES	(sizeof(struct aggnet_hdr) + AGGNET_FILTER_MAX + \
 				 sizeof(struct aggnet_ack))
 
 /**
  * aggnet_parse_header() - check and read a header
  * @data: the UDP payload
- * @len: its length, exactly what IP and UDP say
+ * @len: its length according to IP and UDP
  * @pkt: filled on AGGNET_PARSE_OK; @pkt->body is aggnet_body(@data)
  *
  * Checks version, type, flags, that length equals @len less the header, the
- * filter, and that what is left fits the type's fixed body (DATA: body and >= 1
- * record). It reads no further than that.
+ * filter, and that the remaining bytes fit the fixed body of the type (DATA: body
+ * and at least one record). It does not read beyond these.
  */
 enum aggnet_parse aggnet_parse_header(const void *data, size_t len,
 				      struct aggnet_pkt *pkt);
 
-/* What stands behind the header and its filter. */
+/* The body: the bytes behind the header and the filter. */
 static inline const void *aggnet_body(const struct aggnet_hdr *hdr)
 {
 	return (const u8 *)(hdr + 1) + hdr->filter * AGGNET_FILTER_UNIT;
 }
 
-/* Write a header in wire form; tag left zero, hop as given. */
+/* Write a header in wire format. The tag is zero, @pkt->hop is not changed. */
 void aggnet_put_header(struct aggnet_hdr *hdr, const struct aggnet_pkt *pkt);
 
 #endif /* _AGGNET_PACKET_H */

@@ -25,35 +25,35 @@ struct aggnet_record {
 
 /**
  * aggnet_parse_records() - check that records fill a buffer exactly
- * @shape: what their values are
- * @source: they are a source's
+ * @shape: shape of the values
+ * @source: a source wrote the records
  * @data: first record
- * @len: bytes of all
- * @max: no more than these many records
+ * @len: bytes of all records
+ * @max: maximum number of records
  *
- * Return: how many there are (0 for an empty buffer), -EBADMSG, or -ERANGE: a
- * source's value is not what its type allows
+ * Return: number of records (0 for an empty buffer); -EBADMSG: malformed; -ERANGE:
+ * the type of the tree does not allow the value of a source
  */
 int aggnet_parse_records(const struct aggnet_shape *shape, bool source,
 			 const u8 *data, size_t len, unsigned int max);
 
 /**
  * aggnet_record_get() - read a record whose value is plain
- * @data: the record, which aggnet_parse_records() has passed
+ * @data: the record, checked by aggnet_parse_records()
  * @rec: filled
  *
  * Return: the record's length in bytes
  */
 size_t aggnet_record_get(const u8 *data, struct aggnet_record *rec);
 
-/* Bytes that a record will take (2 + klen + minimal value length). */
+/* Bytes of a record (2 + klen + minimal value length). */
 static inline size_t aggnet_record_size(u8 klen,
 					const struct aggnet_value *value)
 {
 	return 2 + klen + aggnet_value_len(value);
 }
 
-/* Write one; the caller has checked the room. Return: its length. */
+/* Write a record; the caller has checked the room. Return: its length. */
 size_t aggnet_record_put(u8 *data, const u8 *key, u8 klen,
 			 const struct aggnet_value *value);
 

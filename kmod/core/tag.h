@@ -21,18 +21,18 @@ struct aggnet_secret {
 /* The key of SipHash, as tags and fingerprints use it. */
 siphash_key_t aggnet_secret_sip(const struct aggnet_secret *key);
 
-/* Digest of a body, computed where they are encoded. */
+/* Digest of a body, computed where the body is encoded. */
 u64 aggnet_digest(const struct aggnet_secret *key, const void *body,
 		  size_t len);
 
-/* Tag over a header (its hop and tag taken as zero) and the body's digest. */
+/* Tag over a header (with hop and tag set to zero) and the digest of the body. */
 u64 aggnet_tag(const struct aggnet_secret *key, const struct aggnet_hdr *hdr,
 	       u64 digest);
 
 /**
- * aggnet_tag_ok() - does the tag of a whole packet hold?
- * @key: the tree's; a keyed tree refuses unkeyed packets and the reverse
- * @hdr: the header, with all that follows it (aggnet_parse_header() passed it)
+ * aggnet_tag_ok() - check the tag of a whole packet
+ * @key: of the tree; a keyed tree refuses unkeyed packets, and the reverse
+ * @hdr: the header and the bytes behind it, checked by aggnet_parse_header()
  */
 bool aggnet_tag_ok(const struct aggnet_secret *key,
 		   const struct aggnet_hdr *hdr);
