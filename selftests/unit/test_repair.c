@@ -27,9 +27,12 @@
 #define REFUSALS	6	/* of a repair, and supervision ends */
 #define RECEIVER	"10.0.0.1"
 
+/* The senders and the receiver of most plans */
+static const aggt_node v1_v4[] = { 1, 4 }, to_v0;
+
 /* A supervisor of the plan in @path. */
 struct supervisor {
-	char path[64];
+	char *path;
 	struct plan_store store;
 	struct supervise s;
 	bool unsaved;	/* as the last repair was told of */
@@ -41,6 +44,7 @@ struct supervisor {
 FIXTURE(repair) {
 	int fds;
 	char dir[32];
+	char path[64];
 	struct supervisor one;
 };
 
@@ -76,12 +80,10 @@ static json_t *make_plan_of(const aggt_node *senders,
 			    n_receivers);
 }
 
-/* v1 and v4 send to v0; v4 has other ways than that by v1. */
+/* v4 has other paths than that by v1. */
 static json_t *make_plan(void)
 {
-	static const aggt_node senders[] = { 1, 4 }, receiver;
-
-	return make_plan_of(senders, &receiver, 1);
+	return make_plan_of(v1_v4, &to_v0, 1);
 }
 
 /* A plan, taken over, in the file and in force at the nodes that there are. */
@@ -117,22 +119,18 @@ static int begin(const char *path)
  * Begins to supervise; stop() is due in any case. @only: this node. @in_testbed: it
  * has a namespace of its own.
  */
-static int start_in(struct supervisor *v, const char *path, const char *only,
+static int start_in(struct supervisor *v, char *path, const char *only,
 		    bool in_testbed)
 {
-	char own[sizeof(v->path)];
 	struct plan_file file = {};
 	int ret;
 
-	/* It may be that of the last one. */
-	snprintf(own, sizeof(own), "%s", path);
 	*v = (struct supervisor){
-		.store = { .dir = -1, .file = -1 },
-		.s = { .store = &v->store, .names = -1, .only = only,
-		       .in_testbed = in_testbed, .told = repaired, .arg = v },
+		.path = path, .store = { .dir = -1, .file = -1 },
+		.s = { .path = path, .store = &v->store, .names = -1,
+		       .only = only, .in_testbed = in_testbed,
+		       .told = repaired, .arg = v },
 	};
-	strcpy(v->path, own);
-	v->s.path = v->path;
 	if (plan_store_open(&v->store, v->path))
 		return -1;
 	ret = plan_file_load_fd(&file, v->store.file, v->path);
@@ -142,16 +140,17 @@ static int start_in(struct supervisor *v, const char *path, const char *only,
 	       supervise_resume(&v->s) ? -1 : 0;
 }
 
-static int start_at(struct supervisor *v, const char *path, const char *only)
+static int start_at(struct supervisor *v, char *path, const char *only)
 {
 	return start_in(v, path, only, !only);
 }
 
-static int start(struct supervisor *v, const char *path)
+static int start(struct supervisor *v, char *path)
 {
 	return start_at(v, path, NULL);
 }
 
+/* It may be called again. */
 static void stop(struct supervisor *v)
 {
 	supervise_close(&v->s);
@@ -162,6 +161,24 @@ static void stop(struct supervisor *v)
 	json_decref(v->s.json);
 	free(v->s.tree);
 	plan_store_close(&v->store);
+	*v = (struct supervisor){
+		.path = v->path, .store = { .dir = -1, .file = -1 },
+		.s.names = -1,
+	};
+}
+
+/* The next supervisor of the same plan */
+static int restart(struct supervisor *v)
+{
+	stop(v);
+	return start(v, v->path);
+}
+
+/* The first plan once more, in a new world */
+static int start_anew(struct supervisor *v)
+{
+	stop(v);
+	return begin(v->path) || start(v, v->path);
 }
 
 /* Supervises a plan with two receivers instead, that of v0 being the first. */
@@ -169,32 +186,28 @@ static int start_two(struct supervisor *v, const aggt_node *senders,
 		     aggt_node second, const char *only)
 {
 	const aggt_node receivers[] = { 0, second };
-	char path[64];
 
-	strcpy(path, v->path);
 	stop(v);
-	if (begin_with(path, make_plan_of(senders, receivers, 2)))
+	if (begin_with(v->path, make_plan_of(senders, receivers, 2)))
 		return -1;
 	if (only)
 		world->at = fake_number(only);
-	return start_at(v, path, only);
+	return start_at(v, v->path, only);
 }
 
 FIXTURE_SETUP(repair)
 {
-	char path[64];
-
 	self->fds = open_fds();
 	strcpy(self->dir, "/tmp/aggnet-test-XXXXXX");
 	ASSERT_NE(NULL, mkdtemp(self->dir));
-	snprintf(path, sizeof(path), "%s/plan.json", self->dir);
-	ASSERT_EQ(0, begin(path));
-	ASSERT_EQ(0, start(&self->one, path));
+	snprintf(self->path, sizeof(self->path), "%s/plan.json", self->dir);
+	ASSERT_EQ(0, begin(self->path));
+	ASSERT_EQ(0, start(&self->one, self->path));
 }
 
 FIXTURE_TEARDOWN(repair)
 {
-	unlink(self->one.path);
+	unlink(self->path);
 	rmdir(self->dir);
 	stop(&self->one);
 	EXPECT_EQ(self->fds, open_fds());
@@ -728,16 +741,13 @@ TEST_F(repair, file__another_plan_at_any_step)
 {
 	struct supervisor *v = &self->one;
 	json_t *other = json_array();
-	char path[64], copy[64];
-	struct newcomer n = { copy, path };
+	char copy[64];
+	struct newcomer n = { copy, v->path };
 	unsigned int i;
 
-	strcpy(path, v->path);
 	snprintf(copy, sizeof(copy), "%s/copy.json", self->dir);
 	for (i = 1, n.came = true; n.came && i < STEPS_MAX; i++) {
-		stop(v);
-		ASSERT_EQ(0, begin(path));
-		ASSERT_EQ(0, start(v, path));
+		ASSERT_EQ(0, start_anew(v));
 		ASSERT_EQ(0, json_dump_file(other, copy, 0));
 		world->steps = 0;
 		world->call = take_place;
@@ -745,7 +755,7 @@ TEST_F(repair, file__another_plan_at_any_step)
 		world->call_at = i;
 		n.came = false;
 		ASSERT_EQ(0, cut(v, "v4", "eth1"));
-		EXPECT_EQ(n.came, tells(path, other)) {
+		EXPECT_EQ(n.came, tells(v->path, other)) {
 			TH_LOG("it came at call %u", i);
 		}
 		EXPECT_EQ(n.came, is_alone(self));
@@ -795,15 +805,11 @@ TEST_F(repair, lost__a_later_epoch)
 {
 	struct supervisor *v = &self->one;
 	struct fake_entry *entry = &world->node[4].entry[0];
-	char path[64];
 
-	strcpy(path, v->path);
 	entry->attempt++;
 	world->node[4].overflow = true;
 	EXPECT_EQ(-1, supervise_hear(&v->s, 0));
-	stop(v);
-	ASSERT_EQ(0, begin(path));
-	ASSERT_EQ(0, start(v, path));
+	ASSERT_EQ(0, start_anew(v));
 	entry->instance++;
 	entry->attempt = 0;
 	world->node[4].overflow = true;
@@ -843,18 +849,15 @@ TEST_F(repair, stalled__its_own_trees_only)
 TEST_F(repair, again__in_the_next_supervisor)
 {
 	struct supervisor *v = &self->one;
-	char path[64];
 
-	strcpy(path, v->path);
 	ASSERT_EQ(0, cut(v, "v4", "eth1"));
-	stop(v);
-	ASSERT_EQ(0, start(v, path));
+	ASSERT_EQ(0, restart(v));
 	EXPECT_EQ(0, cut(v, "v4", "eth1"));
 	EXPECT_EQ(1, v->told);
 	EXPECT_EQ(0, v->s.repairs);
 	EXPECT_EQ(1, attempt(v->s.json));
 	EXPECT_TRUE(in_force(v->s.json));
-	EXPECT_TRUE(tells(path, v->s.json));
+	EXPECT_TRUE(tells(v->path, v->s.json));
 }
 
 /* The plan does not come back to a link that has come up. */
@@ -953,13 +956,12 @@ static bool all_in_force(const json_t *json)
 /* It has its result: no tree needs it, and the other receiver gets its own. */
 TEST_F(repair, over__a_receiver_that_is_done_goes)
 {
-	static const aggt_node senders[] = { 1, 4 };
 	const uint64_t finished = 1ull << 32 | 0x0a000009;
 	struct supervisor *v = &self->one;
 	struct aggnet_finding f;
 	json_t *again;
 
-	ASSERT_EQ(0, start_two(v, senders, 8, NULL));
+	ASSERT_EQ(0, start_two(v, v1_v4, 8, NULL));
 	ASSERT_EQ(AGGNET_WATCH_REPAIR, lose_finished(v, 8, &f));
 	EXPECT_EQ(0, supervise_repair(&v->s, &f));
 	EXPECT_EQ(0, v->s.repairs);
@@ -1004,12 +1006,11 @@ TEST_F(repair, over__a_receiver_on_the_way)
 /* The device of an entry that nothing needs any more goes. */
 TEST_F(repair, over__a_device_of_its_entry_goes)
 {
-	static const aggt_node senders[] = { 1, 4 };
 	const uint64_t finished = 1ull << 32 | 0x0a000009;
 	struct supervisor *v = &self->one;
 	struct aggnet_finding f;
 
-	ASSERT_EQ(0, start_two(v, senders, 8, NULL));
+	ASSERT_EQ(0, start_two(v, v1_v4, 8, NULL));
 	ASSERT_EQ(AGGNET_WATCH_WAIT, finish(v, 8, &f));
 	ASSERT_NE(NULL, fake_find(&world->node[7], finished));
 	world->node[7].lost = 1 << 1;
@@ -1022,13 +1023,12 @@ TEST_F(repair, over__a_device_of_its_entry_goes)
 /* Its entries were withdrawn by hand, and stay so. */
 TEST_F(repair, over__withdrawn_entries_stay_so)
 {
-	static const aggt_node senders[] = { 1, 4 };
 	const uint64_t finished = 1ull << 32 | 0x0a000009;
 	struct supervisor *v = &self->one;
 	struct aggnet_finding f;
 	unsigned int i;
 
-	ASSERT_EQ(0, start_two(v, senders, 8, NULL));
+	ASSERT_EQ(0, start_two(v, v1_v4, 8, NULL));
 	ASSERT_EQ(AGGNET_WATCH_WAIT, finish(v, 8, &f));
 	for (i = 0; i < FAKE_NODES; i++)
 		forget(&world->node[i], finished);
@@ -1046,13 +1046,9 @@ TEST_F(repair, refused__each_commit)
 	struct supervisor *v = &self->one;
 	unsigned int i, refused = 0;
 	struct aggnet_finding f;
-	char path[64];
 
-	strcpy(path, v->path);
 	for (i = 0; i < 16; i++) {
-		stop(v);
-		ASSERT_EQ(0, begin(path));
-		ASSERT_EQ(0, start(v, path));
+		ASSERT_EQ(0, start_anew(v));
 		world->refuse = 1ull << i;
 		ASSERT_EQ(0, cut(v, "v4", "eth1"));
 		if (!v->s.retry_ms)
@@ -1060,7 +1056,7 @@ TEST_F(repair, refused__each_commit)
 		refused++;
 		/* What was committed is as it was before. */
 		EXPECT_TRUE(in_force(v->s.json));
-		EXPECT_TRUE(tells(path, v->s.json));
+		EXPECT_TRUE(tells(v->path, v->s.json));
 		EXPECT_EQ(0, attempt(v->s.json));
 		/* Entries that were added and deleted for it mean nothing. */
 		EXPECT_EQ(AGGNET_WATCH_WAIT, hear(v, &f));
@@ -1077,7 +1073,6 @@ TEST_F(repair, refused__each_commit)
 TEST_F(repair, refused__for_good)
 {
 	struct supervisor *v = &self->one;
-	char path[64];
 
 	/* The second commit of each repair; the third brings back the old. */
 	world->refuse = 0x9249249249249249ull << 1;
@@ -1088,11 +1083,9 @@ TEST_F(repair, refused__for_good)
 	EXPECT_EQ(0, attempt(v->s.json));
 	world->refuse = 0;
 	EXPECT_TRUE(tells(v->path, v->s.json));
-	strcpy(path, v->path);
 	stop(v);
-	EXPECT_EQ(0, withdraw(path));
+	EXPECT_EQ(0, withdraw(v->path));
 	EXPECT_TRUE(nothing_in_force());
-	ASSERT_EQ(0, start(v, path));
 }
 
 /* Links go down again while a repair waits: one is known, one found for it. */
@@ -1163,24 +1156,20 @@ TEST_F(repair, gone__without_its_name)
 /* The device of a link with a Bloom table goes: so does the link. */
 TEST_F(repair, gone__a_device_of_a_link)
 {
-	static const aggt_node senders[] = { 1, 4 }, receiver;
 	struct supervisor *v = &self->one;
-	char path[64];
 
-	strcpy(path, v->path);
 	stop(v);
-	ASSERT_EQ(0, begin_with(path, make_plan_by(AGGNET_SCHEME_BLOOM, senders,
-						   &receiver, 1)));
-	ASSERT_EQ(0, start(v, path));
+	ASSERT_EQ(0, begin_with(v->path, make_plan_by(AGGNET_SCHEME_BLOOM, v1_v4,
+						      &to_v0, 1)));
+	ASSERT_EQ(0, start(v, v->path));
 	world->node[4].lost = 1 << 2;
 	ASSERT_EQ(0, cut(v, "v4", "eth1"));
 	EXPECT_EQ(1, v->told);
 	EXPECT_EQ(1, attempt(v->s.json));
 	EXPECT_TRUE(in_force(v->s.json));
 	stop(v);
-	EXPECT_EQ(0, withdraw(path));
+	EXPECT_EQ(0, withdraw(v->path));
 	EXPECT_TRUE(nothing_in_force());
-	ASSERT_EQ(0, start(v, path));
 }
 
 /* A node on the new way goes at each step, and its commit is refused. */
@@ -1188,14 +1177,10 @@ TEST_F(repair, refused__by_a_node_that_is_gone)
 {
 	struct supervisor *v = &self->one;
 	unsigned int i;
-	char path[64];
 	bool gone;
 
-	strcpy(path, v->path);
 	for (i = 1, gone = true; gone && i < STEPS_MAX; i++) {
-		stop(v);
-		ASSERT_EQ(0, begin(path));
-		ASSERT_EQ(0, start(v, path));
+		ASSERT_EQ(0, start_anew(v));
 		world->steps = 0;
 		world->refuse = 1 << 2;
 		world->call = lose_v2;
@@ -1233,28 +1218,24 @@ TEST_F(repair, refused__attempt_stays_used)
 {
 	struct supervisor *v = &self->one;
 	json_t *other;
-	char path[64];
 
-	strcpy(path, v->path);
 	world->refuse = 1 << 2;
 	ASSERT_EQ(0, cut(v, "v4", "eth1"));
 	EXPECT_EQ(0, attempt(v->s.json));
-	EXPECT_TRUE(tells(path, v->s.json));
-	stop(v);
-	ASSERT_EQ(0, start(v, path));
+	EXPECT_TRUE(tells(v->path, v->s.json));
+	ASSERT_EQ(0, restart(v));
 	world->refuse = 1ull << (world->commits + 2);
 	ASSERT_EQ(0, cut(v, "v1", "eth0"));
 	EXPECT_EQ(0, attempt(v->s.json));
 	/* Nor does an update of the file. */
-	other = updated(path, "failed:v4-w4");
+	other = updated(v->path, "failed:v4-w4");
 	EXPECT_EQ(3, attempt(other));
 	json_decref(other);
-	stop(v);
-	ASSERT_EQ(0, start(v, path));
+	ASSERT_EQ(0, restart(v));
 	ASSERT_EQ(0, cut(v, "v1", "eth0"));
 	EXPECT_EQ(3, attempt(v->s.json));
 	EXPECT_TRUE(in_force(v->s.json));
-	EXPECT_TRUE(tells(path, v->s.json));
+	EXPECT_TRUE(tells(v->path, v->s.json));
 }
 
 /*
@@ -1264,18 +1245,15 @@ TEST_F(repair, refused__attempt_stays_used)
 TEST_F(repair, refused__begins_anew_in_the_next_supervisor)
 {
 	struct supervisor *v = &self->one;
-	char path[64];
 
-	strcpy(path, v->path);
 	world->refuse = 1 << 2;
 	ASSERT_EQ(0, cut(v, "v4", "eth1"));
 	ASSERT_EQ(0, attempt(v->s.json));
-	stop(v);
-	ASSERT_EQ(0, start(v, path));
+	ASSERT_EQ(0, restart(v));
 	ASSERT_EQ(0, settle(v));
 	EXPECT_EQ(2, attempt(v->s.json));
 	EXPECT_TRUE(in_force(v->s.json));
-	EXPECT_TRUE(tells(path, v->s.json));
+	EXPECT_TRUE(tells(v->path, v->s.json));
 }
 
 /* The receiver has its result: there is nothing to begin anew. */
@@ -1283,14 +1261,11 @@ TEST_F(repair, refused__but_done)
 {
 	struct supervisor *v = &self->one;
 	struct aggnet_finding f;
-	char path[64];
 
-	strcpy(path, v->path);
 	world->refuse = 1 << 2;
 	ASSERT_EQ(0, cut(v, "v4", "eth1"));
 	world->node[0].entry[0].state = AGGNET_TREE_DONE;
-	stop(v);
-	ASSERT_EQ(0, start(v, path));
+	ASSERT_EQ(0, restart(v));
 	ASSERT_EQ(0, settle(v));
 	EXPECT_EQ(0, attempt(v->s.json));
 	EXPECT_EQ(AGGNET_WATCH_DONE, hear(v, &f));
@@ -1302,16 +1277,14 @@ TEST_F(repair, refused__what_was_being_installed)
 	const struct fake_world before = *world;
 	struct supervisor *v = &self->one;
 	struct aggnet_finding f;
-	char path[64];
 
-	strcpy(path, v->path);
 	ASSERT_EQ(0, cut(v, "v4", "eth1"));
 	json_object_set_new(v->s.json, "installing", json_true());
 	ASSERT_EQ(0, plan_store_save(&v->store, v->s.json));
 	stop(v);
 	*world = before;
 	world->refuse = 1 << 2;
-	ASSERT_EQ(0, start(v, path));
+	ASSERT_EQ(0, start(v, v->path));
 	EXPECT_NE(0, v->s.retry_ms);
 	EXPECT_EQ(AGGNET_WATCH_WAIT, hear(v, &f));
 	ASSERT_EQ(0, settle(v));
@@ -1322,13 +1295,10 @@ TEST_F(repair, refused__what_was_being_installed)
 /* The repair had changed one tree of two: the other one goes on. */
 TEST_F(repair, refused__of_one_tree)
 {
-	static const aggt_node senders[] = { 1, 4 };
 	struct supervisor *v = &self->one;
 	struct fake_world before;
-	char path[64];
 
-	strcpy(path, v->path);
-	ASSERT_EQ(0, start_two(v, senders, 5, NULL));
+	ASSERT_EQ(0, start_two(v, v1_v4, 5, NULL));
 	before = *world;
 	ASSERT_EQ(0, cut(v, "v1", "eth0"));
 	ASSERT_EQ(1, attempt_of(v->s.json, 0));
@@ -1338,7 +1308,7 @@ TEST_F(repair, refused__of_one_tree)
 	stop(v);
 	*world = before;
 	world->refuse = 1 << 2;
-	ASSERT_EQ(0, start(v, path));
+	ASSERT_EQ(0, start(v, v->path));
 	EXPECT_NE(0, v->s.retry_ms);
 	ASSERT_EQ(0, settle(v));
 	EXPECT_EQ(2, attempt_of(v->s.json, 0));
@@ -1464,7 +1434,7 @@ TEST(update__without_memory)
  * A supervisor repairs, nodes refuse the commits that @refuse has a bit for, and it
  * dies at call @at; true: it was not so long.
  */
-static bool dies_refused(const char *path, unsigned int at, uint64_t refuse)
+static bool dies_refused(char *path, unsigned int at, uint64_t refuse)
 {
 	struct supervisor v;
 	int status;
@@ -1486,7 +1456,7 @@ static bool dies_refused(const char *path, unsigned int at, uint64_t refuse)
 	return WEXITSTATUS(status) != FAKE_KILLED;
 }
 
-static bool dies(const char *path, unsigned int at)
+static bool dies(char *path, unsigned int at)
 {
 	return dies_refused(path, at, 0);
 }
@@ -1495,18 +1465,16 @@ TEST_F(repair, killed__another_one_goes_on)
 {
 	struct supervisor *v = &self->one;
 	unsigned int i;
-	char path[64];
 
-	strcpy(path, v->path);
 	for (i = 1; i < STEPS_MAX; i++) {
 		stop(v);
-		ASSERT_EQ(0, begin(path));
-		if (dies(path, i))
+		ASSERT_EQ(0, begin(v->path));
+		if (dies(v->path, i))
 			break;
-		ASSERT_EQ(0, start(v, path));
+		ASSERT_EQ(0, start(v, v->path));
 		ASSERT_EQ(0, settle(v));
 		EXPECT_TRUE(in_force(v->s.json));
-		EXPECT_TRUE(tells(path, v->s.json));
+		EXPECT_TRUE(tells(v->path, v->s.json));
 		EXPECT_GE(1, attempt(v->s.json));
 		/* It goes on to repair. */
 		ASSERT_EQ(0, cut(v, "v1", "eth0"));
@@ -1517,7 +1485,6 @@ TEST_F(repair, killed__another_one_goes_on)
 	}
 	EXPECT_LT(20, i);
 	EXPECT_GT(STEPS_MAX, i);
-	ASSERT_EQ(0, start(v, path));
 }
 
 /* Where nodes have attempts 0 and 1, attempt 1 has ended for @reason. */
@@ -1557,16 +1524,14 @@ TEST_F(repair, killed__while_it_took_back_a_refused_repair)
 	};
 	struct supervisor *v = &self->one;
 	unsigned int i, mixtures = 0;
-	char path[64];
 
-	strcpy(path, v->path);
 	for (i = 1; i < STEPS_MAX; i++) {
 		stop(v);
-		ASSERT_EQ(0, begin(path));
-		if (dies_refused(path, i, 1 << 2))
+		ASSERT_EQ(0, begin(v->path));
+		if (dies_refused(v->path, i, 1 << 2))
 			break;
 		mixtures += end_mixture(reason[i % 2]);
-		ASSERT_EQ(0, start(v, path));
+		ASSERT_EQ(0, start(v, v->path));
 		ASSERT_EQ(0, settle(v));
 		EXPECT_TRUE(in_force(v->s.json));
 		EXPECT_FALSE(has_ended_entries());
@@ -1578,26 +1543,23 @@ TEST_F(repair, killed__while_it_took_back_a_refused_repair)
 	}
 	EXPECT_LT(3, mixtures);
 	EXPECT_GT(STEPS_MAX, i);
-	ASSERT_EQ(0, start(v, path));
 }
 
 TEST_F(repair, killed__withdrawn)
 {
 	struct supervisor *v = &self->one;
 	unsigned int i;
-	char path[64];
 
-	strcpy(path, v->path);
 	stop(v);
 	for (i = 1; i < STEPS_MAX; i++) {
-		ASSERT_EQ(0, begin(path));
-		if (dies(path, i))
+		ASSERT_EQ(0, begin(v->path));
+		if (dies(v->path, i))
 			break;
 		/* It says that entries lack, where it was half done. */
-		withdraw(path);
+		withdraw(v->path);
 		EXPECT_TRUE(nothing_in_force());
 		/* The next one does not install what was being installed. */
-		ASSERT_EQ(0, start(v, path));
+		ASSERT_EQ(0, start(v, v->path));
 		EXPECT_TRUE(nothing_in_force()) {
 			TH_LOG("killed at call %u", i);
 		}
@@ -1605,33 +1567,31 @@ TEST_F(repair, killed__withdrawn)
 	}
 	EXPECT_LT(20, i);
 	EXPECT_GT(STEPS_MAX, i);
-	ASSERT_EQ(0, start(v, path));
 }
 
 /* A copy of the file is withdrawn, as each host may have one. */
 TEST_F(repair, killed__withdrawn_by_a_copy)
 {
 	struct supervisor *v = &self->one;
-	char path[64], copy[64];
+	char copy[64];
 	unsigned int i;
 
-	strcpy(path, v->path);
 	snprintf(copy, sizeof(copy), "%s/copy.json", self->dir);
 	stop(v);
 	for (i = 1; i < STEPS_MAX; i++) {
-		ASSERT_EQ(0, begin(path));
-		ASSERT_EQ(0, link(path, copy));
-		if (dies(path, i))
+		ASSERT_EQ(0, begin(v->path));
+		ASSERT_EQ(0, link(v->path, copy));
+		if (dies(v->path, i))
 			break;
 		withdraw(copy);
 		EXPECT_TRUE(nothing_in_force());
-		ASSERT_EQ(0, start(v, path));
+		ASSERT_EQ(0, start(v, v->path));
 		EXPECT_TRUE(nothing_in_force()) {
 			TH_LOG("killed at call %u", i);
 		}
 		stop(v);
 		/* Nor does the one after it. */
-		ASSERT_EQ(0, start(v, path));
+		ASSERT_EQ(0, start(v, v->path));
 		EXPECT_TRUE(nothing_in_force());
 		stop(v);
 		unlink(copy);
@@ -1639,7 +1599,6 @@ TEST_F(repair, killed__withdrawn_by_a_copy)
 	unlink(copy);
 	EXPECT_LT(20, i);
 	EXPECT_GT(STEPS_MAX, i);
-	ASSERT_EQ(0, start(v, path));
 }
 
 /* One host has a file of its own: nothing is installed there any more. */
@@ -1648,10 +1607,9 @@ TEST_F(repair, killed__withdrawn_at_one_host)
 	const struct aggctl host = { .json = true, .netns = "v1" };
 	const char **only = cmd_withdraw.verbs[0].opts[0].dest;
 	struct supervisor *v = &self->one;
-	char path[64], *arg = path;
+	char *arg = v->path;
 	json_t *found;
 
-	strcpy(path, v->path);
 	json_object_set_new(v->s.json, "installing", json_true());
 	ASSERT_EQ(0, plan_store_save(&v->store, v->s.json));
 	stop(v);
@@ -1660,10 +1618,10 @@ TEST_F(repair, killed__withdrawn_at_one_host)
 	EXPECT_EQ(0, cmd_withdraw.verbs[0].run(&host, 1, &arg));
 	*only = NULL;
 	EXPECT_EQ(0, world->node[1].n);
-	found = json_load_file(path, 0, NULL);
+	found = json_load_file(v->path, 0, NULL);
 	EXPECT_EQ(NULL, json_object_get(found, "installing"));
 	json_decref(found);
-	ASSERT_EQ(0, start_at(v, path, "v1"));
+	ASSERT_EQ(0, start_at(v, v->path, "v1"));
 	EXPECT_EQ(0, world->node[1].n);
 }
 
@@ -1675,9 +1633,8 @@ TEST_F(repair, killed__withdrawn_at_a_host_that_it_left)
 	struct supervisor *v = &self->one;
 	struct fake_entry entry = world->node[1].entry[0];
 	json_t *node, *was;
-	char path[64], *arg = path;
+	char *arg = v->path;
 
-	strcpy(path, v->path);
 	node = json_object_get(json_object_get(v->s.json, "nodes"), "v1");
 	was = json_object_get(node, "trees");
 	json_object_set(node, "remove", was);
@@ -1694,8 +1651,6 @@ TEST_F(repair, killed__withdrawn_at_a_host_that_it_left)
 	EXPECT_NE(0, cmd_withdraw.verbs[0].run(&host, 1, &arg));
 	EXPECT_EQ(1, world->node[1].n);
 	*only = NULL;
-	ASSERT_EQ(0, begin(path));
-	ASSERT_EQ(0, start(v, path));
 }
 
 /* --- withdrawn -------------------------------------------------------------- */
@@ -1761,25 +1716,22 @@ static void wait_for_it(void *arg)
 TEST_F(repair, withdrawn__ends_its_supervisor)
 {
 	struct supervisor *v = &self->one;
-	char path[64];
 	int status;
 	pid_t pid;
 
-	strcpy(path, v->path);
 	stop(v);
-	pid = supervise_alone(path);
+	pid = supervise_alone(v->path);
 	ASSERT_LT(0, pid);
 	world->steps = 0;
 	world->call = wait_for_it;
 	world->arg = &pid;
 	world->call_at = 4;
-	EXPECT_EQ(0, withdraw(path));
+	EXPECT_EQ(0, withdraw(v->path));
 	EXPECT_EQ(0, world->call_at);
 	EXPECT_TRUE(nothing_in_force());
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 	EXPECT_TRUE(nothing_in_force());
-	ASSERT_EQ(0, start(v, path));
 }
 
 /* Another plan takes the place of all that is in force. */
@@ -1799,18 +1751,16 @@ TEST_F(repair, withdrawn__leaves_a_newer_plan)
 {
 	struct supervisor *v = &self->one;
 	unsigned int i, k, anew, left;
-	char path[64];
 
-	strcpy(path, v->path);
 	stop(v);
 	for (i = 1; ; i++) {
-		ASSERT_EQ(0, begin(path));
+		ASSERT_EQ(0, begin(v->path));
 		anew = 0;
 		world->steps = 0;
 		world->call = plan_anew;
 		world->arg = &anew;
 		world->call_at = i;
-		withdraw(path);
+		withdraw(v->path);
 		if (world->call_at)
 			break;
 		for (k = left = 0; k < FAKE_NODES; k++)
@@ -1820,8 +1770,6 @@ TEST_F(repair, withdrawn__leaves_a_newer_plan)
 		}
 	}
 	EXPECT_LT(10, i);
-	ASSERT_EQ(0, begin(path));
-	ASSERT_EQ(0, start(v, path));
 }
 
 static int withdraw_node(char *path, const char *node)
@@ -1846,22 +1794,19 @@ TEST_F(repair, withdrawn__of_one_node_under_supervision)
 TEST_F(repair, withdrawn__of_the_receiver_ends_its_supervisor)
 {
 	struct supervisor *v = &self->one;
-	char path[64];
 	int status;
 	pid_t pid;
 
-	strcpy(path, v->path);
 	stop(v);
-	pid = supervise_alone(path);
+	pid = supervise_alone(v->path);
 	ASSERT_LT(0, pid);
-	EXPECT_EQ(0, withdraw_node(path, "v0"));
+	EXPECT_EQ(0, withdraw_node(v->path, "v0"));
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 	EXPECT_FALSE(nothing_in_force());
-	EXPECT_EQ(0, withdraw_node(path, "v1"));
-	EXPECT_EQ(0, withdraw_node(path, "v4"));
+	EXPECT_EQ(0, withdraw_node(v->path, "v1"));
+	EXPECT_EQ(0, withdraw_node(v->path, "v4"));
 	EXPECT_TRUE(nothing_in_force());
-	ASSERT_EQ(0, start(v, path));
 }
 
 /* --- printed ---------------------------------------------------------------- */
@@ -1891,10 +1836,9 @@ static int supervise_to(char *path, int out)
 TEST_F(repair, printed__to_a_full_pipe)
 {
 	struct supervisor *v = &self->one;
-	char path[64], bytes[4096] = "";
+	char bytes[4096] = "";
 	int pipes[2];
 
-	strcpy(path, v->path);
 	stop(v);
 	ASSERT_EQ(0, pipe(pipes));
 	ASSERT_EQ(0, fcntl(pipes[1], F_SETFL, O_NONBLOCK));
@@ -1904,27 +1848,23 @@ TEST_F(repair, printed__to_a_full_pipe)
 	world->node[0].entry[0].state = AGGNET_TREE_DONE;
 	/* There is a warning of it. */
 	world->node[4].n = 0;
-	EXPECT_EQ(0, supervise_to(path, pipes[1]));
+	EXPECT_EQ(0, supervise_to(v->path, pipes[1]));
 	close(pipes[0]);
 	close(pipes[1]);
-	ASSERT_EQ(0, start(v, path));
 }
 
 /* The reader has gone. */
 TEST_F(repair, printed__to_a_closed_pipe)
 {
 	struct supervisor *v = &self->one;
-	char path[64];
 	int pipes[2];
 
-	strcpy(path, v->path);
 	stop(v);
 	ASSERT_EQ(0, pipe(pipes));
 	close(pipes[0]);
 	world->node[0].entry[0].state = AGGNET_TREE_DONE;
-	EXPECT_EQ(0, supervise_to(path, pipes[1]));
+	EXPECT_EQ(0, supervise_to(v->path, pipes[1]));
 	close(pipes[1]);
-	ASSERT_EQ(0, start(v, path));
 }
 
 /* There is no room where the lines go. */
@@ -1932,15 +1872,12 @@ TEST_F(repair, printed__to_a_full_disk)
 {
 	int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
 	struct supervisor *v = &self->one;
-	char path[64];
 
-	strcpy(path, v->path);
 	stop(v);
 	ASSERT_LE(0, full);
 	world->node[0].entry[0].state = AGGNET_TREE_DONE;
-	EXPECT_EQ(0, supervise_to(path, full));
+	EXPECT_EQ(0, supervise_to(v->path, full));
 	close(full);
-	ASSERT_EQ(0, start(v, path));
 }
 
 /* --- two supervisors -------------------------------------------------------- */
@@ -1959,16 +1896,13 @@ static void repair_too(void *arg)
 TEST_F(repair, two__one_plan_is_left)
 {
 	struct supervisor *v = &self->one, two;
-	char path[64], copy[64];
+	char copy[64];
 	unsigned int i, winners = 0;
 	bool won, again;
 
-	strcpy(path, v->path);
 	snprintf(copy, sizeof(copy), "%s/copy.json", self->dir);
 	for (i = 1; i < STEPS_MAX; i++) {
-		stop(v);
-		ASSERT_EQ(0, begin(path));
-		ASSERT_EQ(0, start(v, path));
+		ASSERT_EQ(0, start_anew(v));
 		ASSERT_EQ(0, json_dump_file(v->s.json, copy, 0));
 		ASSERT_EQ(0, chmod(copy, 0600));
 		ASSERT_EQ(0, start(&two, copy));
@@ -2050,44 +1984,38 @@ TEST_F(repair, adopted__a_later_attempt)
 {
 	struct supervisor *v = &self->one;
 	json_t *old = json_deep_copy(v->s.json);
-	char path[64];
 
-	strcpy(path, v->path);
 	ASSERT_EQ(0, cut(v, "v4", "eth1"));
 	ASSERT_EQ(0, cut(v, "v1", "eth0"));
 	stop(v);
-	ASSERT_EQ(0, json_dump_file(old, path, 0));
-	ASSERT_EQ(0, start(v, path));
+	ASSERT_EQ(0, json_dump_file(old, v->path, 0));
+	ASSERT_EQ(0, start(v, v->path));
 	EXPECT_EQ(2, attempt(v->s.json));
 	EXPECT_EQ(0, v->s.retry_ms);
 	ASSERT_EQ(0, cut(v, "v4", "eth1"));
 	EXPECT_EQ(3, attempt(v->s.json));
-	EXPECT_TRUE(tells(path, v->s.json));
+	EXPECT_TRUE(tells(v->path, v->s.json));
 	stop(v);
 	/* An older copy of the file will do to withdraw all of it. */
-	ASSERT_EQ(0, json_dump_file(old, path, 0));
-	withdraw(path);
+	ASSERT_EQ(0, json_dump_file(old, v->path, 0));
+	withdraw(v->path);
 	EXPECT_TRUE(nothing_in_force());
 	json_decref(old);
-	ASSERT_EQ(0, start(v, path));
 }
 
 /* What another tree has at the nodes is not what the file tells, and stays. */
 TEST_F(repair, adopted__of_one_tree)
 {
-	static const aggt_node senders[] = { 1, 4 };
 	struct supervisor *v = &self->one;
-	char path[64];
 	json_t *old;
 
-	strcpy(path, v->path);
-	ASSERT_EQ(0, start_two(v, senders, 5, NULL));
+	ASSERT_EQ(0, start_two(v, v1_v4, 5, NULL));
 	old = json_deep_copy(v->s.json);
 	ASSERT_EQ(0, cut(v, "v1", "eth0"));
 	stop(v);
-	ASSERT_EQ(0, json_dump_file(old, path, 0));
+	ASSERT_EQ(0, json_dump_file(old, v->path, 0));
 	json_decref(old);
-	ASSERT_EQ(0, start(v, path));
+	ASSERT_EQ(0, start(v, v->path));
 	ASSERT_EQ(1, attempt_of(v->s.json, 0));
 	ASSERT_EQ(0, v->s.retry_ms);
 	ASSERT_EQ(0, cut(v, "v4", "eth0"));
@@ -2100,13 +2028,10 @@ TEST_F(repair, adopted__of_one_tree)
 static int start_behind(struct supervisor *v, const struct fake_entry *before,
 			uint8_t state)
 {
-	char path[64];
-
-	strcpy(path, v->path);
 	stop(v);
 	world->node[1].entry[0] = *before;
 	world->node[0].entry[0].state = state;
-	return start(v, path);
+	return start(v, v->path);
 }
 
 TEST_F(repair, torn__nodes_in_two_attempts)
@@ -2159,15 +2084,12 @@ TEST_F(repair, torn__not_by_what_is_left_elsewhere)
 {
 	struct supervisor *v = &self->one;
 	struct fake_node *v2 = &world->node[2], *v7 = &world->node[7];
-	char path[64];
 
-	strcpy(path, v->path);
 	ASSERT_EQ(0, cut(v, "v4", "eth1"));
 	ASSERT_EQ(NULL, entry_of(v->s.json, "v7"));
 	v7->entry[v7->n++] = v2->entry[0];
 	v7->entry[0].attempt = 0;
-	stop(v);
-	ASSERT_EQ(0, start(v, path));
+	ASSERT_EQ(0, restart(v));
 	EXPECT_EQ(0, v->s.retry_ms);
 	EXPECT_EQ(1, attempt(v->s.json));
 }
@@ -2175,14 +2097,10 @@ TEST_F(repair, torn__not_by_what_is_left_elsewhere)
 /* The file tells that attempt 1 of @other is being installed. */
 static int start_installing(struct supervisor *v, json_t *other)
 {
-	char path[64];
-
-	strcpy(path, v->path);
 	json_object_set_new(other, "installing", json_true());
 	if (plan_store_save(&v->store, other))
 		return -1;
-	stop(v);
-	return start(v, path);
+	return restart(v);
 }
 
 /* Is there what there was? */
@@ -2275,12 +2193,11 @@ TEST_F(repair, hosts__other_trees_are_other_epochs)
 /* One host waits for the trees only that it has a part in. */
 TEST_F(repair, hosts__end_of_its_own_tree)
 {
-	static const aggt_node senders[] = { 1, 4 };
 	struct supervisor *v = &self->one;
 	struct fake_node *v0 = &world->node[0];
 	struct aggnet_finding f;
 
-	ASSERT_EQ(0, start_two(v, senders, 8, "v0"));
+	ASSERT_EQ(0, start_two(v, v1_v4, 8, "v0"));
 	ASSERT_EQ(1, v0->n);
 	v0->event[v0->events++] = (struct fake_event){
 		AGGNET_EVENT_TREE_DONE, 1ull << 32 | 0x0a000001, 1, 0
@@ -2291,19 +2208,16 @@ TEST_F(repair, hosts__end_of_its_own_tree)
 /* Other hosts have repaired the plan before it was supervised here. */
 TEST_F(repair, hosts__ended_at_the_beginning)
 {
-	static const aggt_node senders[] = { 1, 4 };
 	struct supervisor *v = &self->one;
-	char path[64];
 
-	strcpy(path, v->path);
-	ASSERT_EQ(0, start_two(v, senders, 8, "v0"));
+	ASSERT_EQ(0, start_two(v, v1_v4, 8, "v0"));
 	stop(v);
 	world->node[0].entry[0].state = AGGNET_TREE_ABORTED;
 	world->node[0].entry[0].reason = AGGNET_R_STALE;
-	EXPECT_EQ(-1, start_at(v, path, "v0"));
+	EXPECT_EQ(-1, start_at(v, v->path, "v0"));
 	stop(v);
 	world->node[0].entry[0].reason = AGGNET_R_TIMEOUT;
-	EXPECT_EQ(0, start_at(v, path, "v0"));
+	EXPECT_EQ(0, start_at(v, v->path, "v0"));
 }
 
 /* Supervises at v1, by which v4 and v7 send, and hears that v1 timed out. */
@@ -2317,15 +2231,13 @@ static enum aggnet_verdict lose_aggregator(struct supervisor *v,
 		.reason = AGGNET_R_TIMEOUT, .about = { htonl(0x0a000002) },
 	};
 	static const aggt_node senders[] = { 4, 7 }, receiver;
-	char path[64];
 
-	strcpy(path, v->path);
 	stop(v);
-	if (begin_with(path, make_plan_of(senders, &receiver, 1)) ||
+	if (begin_with(v->path, make_plan_of(senders, &receiver, 1)) ||
 	    world->node[1].n != 1)
 		return AGGNET_WATCH_FAILED;
 	world->at = 1;
-	if (start_in(v, path, "v1", in_testbed))
+	if (start_in(v, v->path, "v1", in_testbed))
 		return AGGNET_WATCH_FAILED;
 	aggnet_watch_event(v->s.watch, "v1", &event, supervise_now());
 	return hear(v, f);
@@ -2347,12 +2259,10 @@ TEST_F(repair, hosts__not_on_the_way_any_more)
 TEST_F(repair, hosts__gone_at_the_beginning)
 {
 	struct supervisor *v = &self->one;
-	char path[64];
 
-	strcpy(path, v->path);
 	stop(v);
 	world->gone = 1 << 1;
-	EXPECT_EQ(-1, start_in(v, path, "v1", true));
+	EXPECT_EQ(-1, start_in(v, v->path, "v1", true));
 }
 
 /* Or try its repair for ever. */
@@ -2472,14 +2382,10 @@ TEST_F(repair, apply__a_later_plan_during_a_repair)
 	struct supervisor *v = &self->one;
 	unsigned int i, refused, applied = 0;
 	bool during;
-	char path[64];
 
-	strcpy(path, v->path);
 	for (refused = 0; refused < 2; refused++) {
 		for (i = 1, during = true; during && i < STEPS_MAX; i++) {
-			stop(v);
-			ASSERT_EQ(0, begin(path));
-			ASSERT_EQ(0, start(v, path));
+			ASSERT_EQ(0, start_anew(v));
 			world->refuse = refused << 2;
 			during = apply_at(v, &later, i);
 			if (later.ret)
