@@ -27,8 +27,8 @@ result()
 compile()
 {
 	gcc -m32 -std=gnu11 -D_GNU_SOURCE -O1 -Wall -Werror -Wno-sign-compare \
-		-include "$flow/shim/prelude.h" -I "$tmp" -I "$flow/shim" \
-		-I "$flow" -I "$top/selftests/unit/shim" -I "$top/uapi" \
+		-DSHIM_CALLS -include prelude.h -I "$tmp" -I "$flow" \
+		-I "$top/selftests/shim" -I "$top/uapi" \
 		-I "$top/kmod" -idirafter "/usr/include/$(gcc -print-multiarch)" \
 		-c -o "$tmp/object" "$1" 2>&1 && nm "$tmp/object" |
 		grep -oE '__u?(div|mod)[a-z0-9]*'

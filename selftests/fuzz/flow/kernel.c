@@ -13,11 +13,6 @@
 
 unsigned long jiffies;
 
-u64 div_u64(u64 dividend, u32 divisor)
-{
-	return dividend / divisor;
-}
-
 u64 ktime_get_ns(void)
 {
 	return world.us * 1000;

@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: GPL-2.0 */
-/* The C library's. */
-#ifndef _FLOW_LINUX_BSEARCH_H
-#define _FLOW_LINUX_BSEARCH_H
-
-#include <stdlib.h>
-
-#endif /* _FLOW_LINUX_BSEARCH_H */

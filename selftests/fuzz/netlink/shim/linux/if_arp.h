@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: GPL-2.0 */
-/* Kinds of devices. */
-#ifndef _NETLINK_LINUX_IF_ARP_H
-#define _NETLINK_LINUX_IF_ARP_H
-
-#define ARPHRD_ETHER	1
-#define ARPHRD_LOOPBACK	772
-
-#endif /* _NETLINK_LINUX_IF_ARP_H */
