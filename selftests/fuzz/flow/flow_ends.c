@@ -19,8 +19,7 @@
 #define MANY_FIRST	0x0b000000	/* identity */
 
 static const struct world_conf plain = {
-	.lists = true, .payload = AGGNET_PAYLOAD_USUAL, .memory = 8,
-	.records = 64, .keys = 64,
+	.lists = true, WORLD_USUAL,
 };
 
 static struct aggnet_tree *tree_of(u32 node)
@@ -30,9 +29,7 @@ static struct aggnet_tree *tree_of(u32 node)
 
 static struct aggnet_tree *begin(const struct world_conf *conf, u32 node)
 {
-	world_start(conf, SEED);
-	world_add(node);
-	return tree_of(node);
+	return world_begin(conf, SEED, node);
 }
 
 /* Take the oldest packet under way and its header. */
@@ -87,7 +84,7 @@ static u8 probes(struct peer *p)
 /* Bind a child to @tree. */
 static struct peer child(struct aggnet_tree *tree, u32 id, u64 nonce)
 {
-	struct peer p = { .tree = tree, .id = htonl(id), .nonce = nonce };
+	struct peer p = peer_of(tree, id, nonce);
 
 	INSIST(opens(&p) == AGGNET_ACCEPT, "the peer is not accepted");
 	INSIST(probes(&p) == AGGNET_ACK, "the peer is not bound");
@@ -187,8 +184,7 @@ static void check_stale(struct __test_metadata *_metadata,
 			const struct aggnet_tree *tree, u32 origin)
 {
 	EXPECT_GE(RTO_US, runs(tree, WORLD_GIVE_UP * 3000ull));
-	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
-	EXPECT_EQ(AGGNET_R_STALE, tree->outcome.reason);
+	EXPECT_ABORTED(AGGNET_R_STALE, tree);
 	EXPECT_EQ(world.node[origin].an.identity, tree->outcome.origin);
 }
 
@@ -203,8 +199,7 @@ TEST_F(ends, epoch__newer_one_ends_a_bound_child)
 }
 
 static const struct world_conf anew = {
-	.lists = true, .keyed = true, .anew = true,
-	.payload = AGGNET_PAYLOAD_USUAL, .memory = 8, .records = 64, .keys = 64,
+	.lists = true, .keyed = true, .anew = true, WORLD_USUAL,
 };
 
 /* The newer epoch has another key; the answer is under the child's key. */
@@ -234,8 +229,7 @@ TEST_F(ends, epoch__repaired_one_of_another_key_ends_a_child)
 }
 
 static const struct world_conf secret = {
-	.lists = true, .keyed = true, .payload = AGGNET_PAYLOAD_USUAL,
-	.memory = 8, .records = 64, .keys = 64,
+	.lists = true, .keyed = true, WORLD_USUAL,
 };
 
 /* The child has a newer epoch, and the ABORT of its older one was lost. */
@@ -294,8 +288,7 @@ TEST_F(ends, epoch__newer_one_ends_a_child_that_opens)
 	world_add(CHILD);
 	tree = tree_of(CHILD);
 	EXPECT_GE(RTO_US, runs(tree, WORLD_GIVE_UP * 3000ull));
-	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
-	EXPECT_EQ(AGGNET_R_STALE, tree->outcome.reason);
+	EXPECT_ABORTED(AGGNET_R_STALE, tree);
 }
 
 /* --- many children ---------------------------------------------------------- */
@@ -316,26 +309,18 @@ static void count_told(const struct aggnet_pkt *pkt)
 /* A receiver with MANY sources, all of which are bound. */
 static struct aggnet_tree *many(void)
 {
-	struct node *node = &world.node[RECEIVER];
 	struct aggnet_tree_conf conf = {
-		.contributors = MANY,
-		.sources = MANY,
-		.give_up_ms = WORLD_GIVE_UP,
-		.memory = 16 << 20,
+		.contributors = MANY, .sources = MANY, .memory = 16 << 20,
 	};
+	struct aggnet_tree *tree;
 	u32 i;
 
 	world_start(&plain, SEED);
-	conf.incast_id = ntohl(node->an.identity);
-	node->tree = aggnet_tree_create(&node->an, &conf, NULL);
-	INSIST(!IS_ERR(node->tree), "the entry is refused");
-	INSIST(!aggnet_tree_join_reader(node->tree, &node->reader),
-	       "the reader cannot join");
-	aggnet_tree_get(node->tree);
-	node->joined = true;
+	tree = world_entry(RECEIVER, &conf);
+	INSIST(!IS_ERR(tree), "the entry is refused");
 	for (i = 0; i < MANY; i++)
-		child(node->tree, MANY_FIRST + i, 1 + i);
-	return node->tree;
+		child(tree, MANY_FIRST + i, 1 + i);
+	return tree;
 }
 
 /* Each child has been sent zero credit, and then memory becomes free. */
@@ -475,8 +460,7 @@ TEST_F(ends, end_mark__is_not_given_if_records_are_lost)
 	EXPECT_EQ(AGGNET_MSG_RECORDS, type);
 	aggnet_tree_taken(tree, false);
 	EXPECT_EQ(-EBADMSG, reads(tree, &type));
-	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
-	EXPECT_EQ(AGGNET_R_MISMATCH, tree->outcome.reason);
+	EXPECT_ABORTED(AGGNET_R_MISMATCH, tree);
 }
 
 /*
@@ -492,8 +476,7 @@ TEST_F(ends, end_mark__waits_for_records_on_their_way_out)
 	EXPECT_EQ(AGGNET_MSG_RECORDS, type);
 	EXPECT_EQ(-EAGAIN, reads(tree, &type));
 	aggnet_tree_taken(tree, true);
-	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
-	EXPECT_EQ(AGGNET_R_RECEIVER, tree->outcome.reason);
+	EXPECT_ABORTED(AGGNET_R_RECEIVER, tree);
 }
 
 TEST_F(ends, end_mark__comes_when_the_records_are_out)
@@ -552,9 +535,8 @@ TEST_F(ends, abort__of_a_child_is_answered_when_done)
  * States that take so long to read that one section under the lock reads few.
  */
 static const struct world_conf reals = {
-	.lists = true, .payload = AGGNET_PAYLOAD_USUAL, .memory = 8,
-	.function = AGGNET_FN_SUM, .vtype = AGGNET_VTYPE_FLOAT64,
-	.records = 64, .keys = 64,
+	.lists = true, .function = AGGNET_FN_SUM,
+	.vtype = AGGNET_VTYPE_FLOAT64, WORLD_USUAL,
 };
 
 /* A receiver with such states that has all records. */
@@ -630,28 +612,20 @@ TEST_F(ends, end_mark__does_not_come_between_two_runs_of_a_read)
 /* A receiver of sources in pairs, each pair below an end of its own. */
 static struct aggnet_tree *pairs(void)
 {
-	struct node *node = &world.node[RECEIVER];
 	struct aggnet_tree_conf conf = {
-		.contributors = ENDS,
-		.sources = SOURCES,
-		.give_up_ms = WORLD_GIVE_UP,
-		.memory = 1 << 20,
+		.contributors = ENDS, .sources = SOURCES, .memory = 1 << 20,
 		.nchildren = ENDS,
 	};
+	struct aggnet_tree *tree;
 	u32 i;
 
 	world_start(&plain, SEED);
-	conf.incast_id = ntohl(node->an.identity);
 	conf.children = aggnet_zalloc(ENDS * sizeof(__be32), GFP_KERNEL);
 	for (i = 0; i < ENDS; i++)
 		conf.children[i] = htonl(END(i));
-	node->tree = aggnet_tree_create(&node->an, &conf, NULL);
-	INSIST(!IS_ERR(node->tree), "the entry is refused");
-	INSIST(!aggnet_tree_join_reader(node->tree, &node->reader),
-	       "the reader cannot join");
-	aggnet_tree_get(node->tree);
-	node->joined = true;
-	return node->tree;
+	tree = world_entry(RECEIVER, &conf);
+	INSIST(!IS_ERR(tree), "the entry is refused");
+	return tree;
 }
 
 /* All sources bypass their planned ends, which bind and have nothing. */
@@ -680,9 +654,7 @@ TEST_F(ends, slots__of_planned_children_are_kept)
 	u32 i;
 
 	for (i = 0; i < 100; i++) {
-		p = (struct peer){
-			.tree = tree, .id = htonl(SOURCE(i)), .nonce = 1,
-		};
+		p = peer_of(tree, SOURCE(i), 1);
 		if (opens(&p) != AGGNET_ACCEPT)
 			break;
 		EXPECT_EQ(AGGNET_ACK, probes(&p));
@@ -702,22 +674,13 @@ TEST_F(ends, slots__of_planned_children_are_kept)
 /* Create a receiver of @n sorted contributors. Return: 0 or -errno */
 static long in_order(u32 n, u64 memory)
 {
-	struct node *node = &world.node[RECEIVER];
 	struct aggnet_tree_conf conf = {
-		.incast_id = ntohl(node->an.identity),
-		.contributors = n,
-		.sources = n,
-		.give_up_ms = WORLD_GIVE_UP,
-		.memory = memory,
+		.contributors = n, .sources = n, .memory = memory,
 		.shape.layout = AGGNET_LAYOUT_SORTED,
 	};
-	struct aggnet_tree *tree;
+	struct aggnet_tree *tree = world_entry(RECEIVER, &conf);
 
-	tree = aggnet_tree_create(&node->an, &conf, NULL);
-	if (IS_ERR(tree))
-		return PTR_ERR(tree);
-	node->tree = tree;
-	return 0;
+	return IS_ERR(tree) ? PTR_ERR(tree) : 0;
 }
 
 /*
@@ -740,8 +703,7 @@ TEST_F(ends, memory__has_room_for_all_planned_runs)
  */
 
 static const struct world_conf chain = {
-	.chain = true, .acceptor_writes = true, .lists = true,
-	.payload = AGGNET_PAYLOAD_USUAL, .memory = 8, .records = 64, .keys = 64,
+	.chain = true, .acceptor_writes = true, .lists = true, WORLD_USUAL,
 };
 
 /* All but one are there. They write some records and stay alive. */
@@ -773,8 +735,7 @@ static void check_missing(struct __test_metadata *_metadata,
 	}
 	runs(tree, WORLD_GIVE_UP * 12000ull);
 	EXPECT_GE(2 * WORLD_GIVE_UP * 1000ull + RTO_US, world.us - world.start);
-	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
-	EXPECT_EQ(AGGNET_R_TIMEOUT, tree->outcome.reason);
+	EXPECT_ABORTED(AGGNET_R_TIMEOUT, tree);
 	EXPECT_EQ(world.node[missing].an.identity, tree->outcome.about);
 	EXPECT_EQ(1, tree->outcome.missing);
 }
@@ -919,9 +880,7 @@ static u32 refused(struct aggnet_tree *tree, struct peer *p, u32 n)
 	u32 i;
 
 	for (i = 0; i < n; i++) {
-		p[i] = (struct peer){
-			.tree = tree, .id = htonl(SOURCE(i)), .nonce = 1 + i,
-		};
+		p[i] = peer_of(tree, SOURCE(i), 1 + i);
 		INSIST(opens(&p[i]) == AGGNET_ACCEPT, "there is no room at all");
 	}
 	for (i = 0; i < n; i++)
@@ -959,9 +918,7 @@ TEST_F(ends, refused__child_is_not_bound_by_a_copy)
 TEST_F(ends, refused__child_takes_none_with_it)
 {
 	struct aggnet_tree *tree = pairs();
-	struct peer planned = {
-		.tree = tree, .id = htonl(END(0)), .nonce = 77,
-	};
+	struct peer planned = peer_of(tree, END(0), 77);
 	struct peer p[8];
 	u32 i;
 
@@ -977,12 +934,8 @@ TEST_F(ends, refused__child_takes_none_with_it)
 TEST_F(ends, refused__planned_child_takes_none_with_it)
 {
 	struct aggnet_tree *tree = pairs();
-	struct peer planned = {
-		.tree = tree, .id = htonl(END(0)), .nonce = 77,
-	};
-	struct peer p = {
-		.tree = tree, .id = htonl(SOURCE(0)), .nonce = 78,
-	};
+	struct peer planned = peer_of(tree, END(0), 77);
+	struct peer p = peer_of(tree, SOURCE(0), 78);
 
 	EXPECT_EQ(AGGNET_ACCEPT, opens(&p));
 	EXPECT_EQ(AGGNET_ACCEPT, opens(&planned));
@@ -996,9 +949,7 @@ TEST_F(ends, refused__planned_child_takes_none_with_it)
 TEST_F(ends, refused__child_is_not_told_the_nonce)
 {
 	struct aggnet_tree *tree = pairs();
-	struct peer p = {
-		.tree = tree, .id = htonl(SOURCE(0)), .nonce = 78,
-	};
+	struct peer p = peer_of(tree, SOURCE(0), 78);
 
 	EXPECT_EQ(AGGNET_RST, asks(&p, AGGNET_PROBE, 0, NULL, 0,
 				   &self->answer));
@@ -1018,8 +969,7 @@ TEST_F(ends, fin__has_no_records_without_sources)
 	p = child(tree, END(1), 1);
 	peer_data(&p, FIRST);
 	finishes(&p, 0, 1);
-	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
-	EXPECT_EQ(AGGNET_R_PROTOCOL, tree->outcome.reason);
+	EXPECT_ABORTED(AGGNET_R_PROTOCOL, tree);
 	EXPECT_EQ(p.id, tree->outcome.about);
 }
 
@@ -1028,25 +978,12 @@ TEST_F(ends, fin__has_no_records_without_sources)
  * -----------------------------------------
  */
 
-/* The acceptor of a node that has sent an OPEN. */
-static struct peer acceptor(struct aggnet_tree *tree)
-{
-	return (struct peer){
-		.tree = tree, .nonce = 0x1234, .node_nonce = tree->up.nonce,
-		.id = world.node[ACCEPTOR].an.identity,
-	};
-}
-
 /* Bind the node to this acceptor; no packet is under way afterwards. */
 static struct peer served(struct aggnet_tree *tree)
 {
-	const struct aggnet_accept accept = {
-		.max_payload = cpu_to_be16(AGGNET_PAYLOAD_MIN),
-		.max_records = cpu_to_be16(64),
-	};
-	struct peer p = acceptor(tree);
+	struct peer p = peer_acceptor(tree);
 
-	peer_say(&p, AGGNET_ACCEPT, 0, &accept, sizeof(accept));
+	peer_accept(&p, 0);
 	peer_ack(&p, 0, tree->up.sender.nxt, FIRST);
 	world.packets = 0;
 	return p;
@@ -1056,10 +993,6 @@ static struct peer served(struct aggnet_tree *tree)
 TEST_F(ends, abort__is_told_to_the_next_incarnation)
 {
 	struct aggnet_tree *tree = begin(&plain, CHILD);
-	const struct aggnet_accept accept = {
-		.max_payload = cpu_to_be16(AGGNET_PAYLOAD_MIN),
-		.max_records = cpu_to_be16(64),
-	};
 	struct peer p = served(tree);
 
 	aggnet_tree_abort_user(tree, AGGNET_R_SENDER);
@@ -1068,10 +1001,12 @@ TEST_F(ends, abort__is_told_to_the_next_incarnation)
 	peer_rst(&p, AGGNET_RST_NONCE);
 	ASSERT_TRUE(heard(&p, &self->answer));
 	EXPECT_EQ(AGGNET_OPEN, self->answer.type);
-	p = acceptor(tree);
+	p = peer_acceptor(tree);
 	p.nonce++;
-	EXPECT_EQ(AGGNET_ABORT, asks(&p, AGGNET_ACCEPT, 0, &accept,
-				     sizeof(accept), &self->answer));
+	world.packets = 0;
+	peer_accept(&p, 0);
+	ASSERT_TRUE(heard(&p, &self->answer));
+	EXPECT_EQ(AGGNET_ABORT, self->answer.type);
 	EXPECT_EQ(AGGNET_R_SENDER, tree->outcome.reason);
 }
 
@@ -1079,30 +1014,20 @@ TEST_F(ends, abort__is_told_to_the_next_incarnation)
 TEST_F(ends, refused__child_gives_up)
 {
 	struct aggnet_tree *tree = begin(&plain, CHILD);
-	const struct aggnet_accept accept = {
-		.max_payload = cpu_to_be16(AGGNET_PAYLOAD_MIN),
-		.max_records = cpu_to_be16(64),
-	};
-	const struct aggnet_rst rst = {
-		.reason = cpu_to_be32(AGGNET_RST_CLOSED),
-		.instance = cpu_to_be32(tree->conf.instance),
-		.attempt = cpu_to_be32(tree->conf.attempt),
-	};
 	u64 start = world.us;
 
 	while (tree->state < AGGNET_TREE_DONE &&
 	       world.us - start < WORLD_GIVE_UP * 3000ull) {
-		struct peer p = acceptor(tree);
+		struct peer p = peer_acceptor(tree);
 
-		peer_say(&p, AGGNET_ACCEPT, 0, &accept, sizeof(accept));
+		peer_accept(&p, 0);
 		world.packets = 0;
 		world_wait(1000);
-		peer_say(&p, AGGNET_RST, 0, &rst, sizeof(rst));
+		peer_rst(&p, AGGNET_RST_CLOSED);
 		world.packets = 0;
 		world_wait(200000);
 	}
-	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
-	EXPECT_EQ(AGGNET_R_TIMEOUT, tree->outcome.reason);
+	EXPECT_ABORTED(AGGNET_R_TIMEOUT, tree);
 	EXPECT_GE(WORLD_GIVE_UP * 1000ull + RTO_US, world.us - start);
 }
 
@@ -1119,8 +1044,7 @@ TEST_F(ends, sequences__end_before_they_come_again)
 	world_shutdown(CHILD);
 	peer_ack(&p, 0, tree->up.sender.nxt, AGGNET_SEQ_END + 8);
 	EXPECT_EQ(AGGNET_SEQ_END, tree->up.sender.nxt);
-	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
-	EXPECT_EQ(AGGNET_R_PROTOCOL, tree->outcome.reason);
+	EXPECT_ABORTED(AGGNET_R_PROTOCOL, tree);
 	EXPECT_EQ(tree->an->identity, tree->outcome.about);
 }
 
@@ -1216,24 +1140,19 @@ TEST_F(ends, cut_short__waits_for_contributors_without_names)
 /* An end of MOST sources; its only child has reported that it has one. */
 static struct aggnet_tree *strayed(struct peer *up, struct peer *down)
 {
-	struct node *node = &world.node[ACCEPTOR];
 	struct aggnet_tree_conf conf = {
-		.incast_id = ntohl(world.node[RECEIVER].an.identity),
-		.contributors = 1,
-		.sources = MOST,
-		.give_up_ms = WORLD_GIVE_UP,
-		.memory = 16 << 20,
+		.contributors = 1, .sources = MOST, .memory = 16 << 20,
 	};
+	struct aggnet_tree *tree = world_entry(ACCEPTOR, &conf);
 
-	node->tree = aggnet_tree_create(&node->an, &conf, NULL);
-	INSIST(!IS_ERR(node->tree), "the entry is refused");
-	wake(node->tree);
-	*up = served(node->tree);
-	peer_ack(up, AGGNET_F_ROOTED, node->tree->up.sender.nxt, FIRST);
+	INSIST(!IS_ERR(tree), "the entry is refused");
+	wake(tree);
+	*up = served(tree);
+	peer_ack(up, AGGNET_F_ROOTED, tree->up.sender.nxt, FIRST);
 	world.packets = 0;
-	*down = child(node->tree, MANY_FIRST, 1);
+	*down = child(tree, MANY_FIRST, 1);
 	tells(down, 1);
-	return node->tree;
+	return tree;
 }
 
 /* The number is not sent each time the end looks for silent children. */
@@ -1300,7 +1219,7 @@ static void accepted_and_lost(struct __test_metadata *_metadata, u32 hold_ms)
 	conf.hold_ms = hold_ms;
 	tree = begin(&conf, ACCEPTOR);
 	wake(tree);
-	p = acceptor(tree);
+	p = peer_acceptor(tree);
 	p.id = world.node[RECEIVER].an.identity;
 	peer_say(&p, AGGNET_ACCEPT, 0, &accept, sizeof(accept));
 	ASSERT_EQ(AGGNET_UP_BINDING, tree->up.state);
@@ -1354,21 +1273,16 @@ TEST_F(ends, empty__end_that_sleeps_tells_its_acceptor)
 /* After @tries OPENs plain IP takes one to @node. Return: the PROBE */
 static struct packet probe_to(struct aggnet_tree *tree, u32 tries, u32 node)
 {
-	struct aggnet_accept accept = {
-		.max_payload = cpu_to_be16(AGGNET_PAYLOAD_MIN),
-		.max_records = cpu_to_be16(64),
-	};
 	struct peer p;
 	u64 us;
 
 	wake(tree);
 	while (tree->up.tries < tries && world_next_timer(&us))
 		world_wait(us);
-	p = acceptor(tree);
+	p = peer_acceptor(tree);
 	p.id = world.node[node].an.identity;
-	accept.hop = tree->up.hop;
 	world.packets = 0;
-	peer_say(&p, AGGNET_ACCEPT, 0, &accept, sizeof(accept));
+	peer_accept(&p, tree->up.hop);
 	INSIST(world.packets == 1, "the child does not bind");
 	return *world.packet[0];
 }

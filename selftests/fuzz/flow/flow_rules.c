@@ -14,13 +14,11 @@
 #define FIRST	AGGNET_SEQ_FIRST
 
 static const struct world_conf keyed = {
-	.lists = true, .payload = AGGNET_PAYLOAD_USUAL, .memory = 8,
-	.records = 64, .keys = 64,
+	.lists = true, WORLD_USUAL,
 };
 
 static const struct world_conf sorted = {
-	.lists = true, .payload = AGGNET_PAYLOAD_USUAL, .memory = 8,
-	.records = 64, .keys = 64, .sorted = true,
+	.lists = true, .sorted = true, WORLD_USUAL,
 };
 
 /* The least memory of an entry, and no list of children. */
@@ -39,8 +37,7 @@ static const struct world_conf roomy = {
 };
 
 static const struct world_conf chain = {
-	.chain = true, .lists = true, .payload = AGGNET_PAYLOAD_USUAL,
-	.memory = 8, .records = 64, .keys = 64, .sorted = true,
+	.chain = true, .lists = true, .sorted = true, WORLD_USUAL,
 };
 
 FIXTURE(rules)
@@ -61,9 +58,7 @@ FIXTURE_TEARDOWN(rules)
 
 static struct aggnet_tree *begin(const struct world_conf *conf, u32 node)
 {
-	world_start(conf, SEED);
-	world_add(node);
-	return world.node[node].tree;
+	return world_begin(conf, SEED, node);
 }
 
 /* --- an acceptor and its child ---------------------------------------------- */
@@ -86,8 +81,7 @@ static void check_hole(struct __test_metadata *_metadata,
 	peer_data(p, FIRST + 2);
 	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
 	peer_fin(p, FIRST + 1);
-	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
-	EXPECT_EQ(AGGNET_R_PROTOCOL, tree->outcome.reason);
+	EXPECT_ABORTED(AGGNET_R_PROTOCOL, tree);
 	EXPECT_EQ(p->id, tree->outcome.about);
 	peer_data(p, FIRST + 1);
 	EXPECT_EQ(2, tree->count.packets_in);
@@ -197,8 +191,7 @@ static void check_captured(struct __test_metadata *_metadata, struct peer *p,
 		world.packets = 0;
 		peer_replay(&captured[i]);
 	}
-	EXPECT_EQ(AGGNET_TREE_ABORTED, p->tree->state);
-	EXPECT_EQ(AGGNET_R_TIMEOUT, p->tree->outcome.reason);
+	EXPECT_ABORTED(AGGNET_R_TIMEOUT, p->tree);
 	EXPECT_EQ(p->id, p->tree->outcome.about);
 }
 
@@ -279,14 +272,13 @@ static struct aggnet_tree *refused(struct peer *planned)
 /* The entry may grow, but the node has no more memory. */
 TEST_F(rules, open__makes_room_at_the_limit_of_the_node)
 {
-	struct peer stranger = { .nonce = 0x5678 };
+	struct peer stranger;
 	struct aggnet_tree *tree = crowded(&self->peer);
 
 	tree->conf.memory *= 2;
 	world.full = true;
 	EXPECT_FALSE(tree->pressure);
-	stranger.tree = tree;
-	stranger.id = world.node[OTHER].an.identity;
+	stranger = peer_as(tree, OTHER, 0x5678);
 	peer_ask(&stranger, AGGNET_F_ANY);
 	world_work();
 	EXPECT_TRUE(tree->pressure);
@@ -401,11 +393,10 @@ TEST_F(rules, growth__of_a_node_takes_turns)
 /* The receiver frees memory for a child that has no other end to bind to. */
 TEST_F(rules, open__makes_room_at_the_receiver)
 {
-	struct peer stranger = { .nonce = 0x5678 };
+	struct peer stranger;
 	struct aggnet_tree *tree = crowded(&self->peer);
 
-	stranger.tree = tree;
-	stranger.id = world.node[OTHER].an.identity;
+	stranger = peer_as(tree, OTHER, 0x5678);
 	peer_ask(&stranger, AGGNET_F_ANY);
 	EXPECT_EQ(0, world.packets);
 	EXPECT_TRUE(tree->pressure);
@@ -426,8 +417,7 @@ static struct aggnet_tree *full(struct peer *planned, struct peer *stranger)
 		world_write(RECEIVER, 1);
 	}
 	accepted(tree, planned);
-	stranger->tree = tree;
-	stranger->id = world.node[OTHER].an.identity;
+	*stranger = peer_as(tree, OTHER, 0x5678);
 	return tree;
 }
 
@@ -437,7 +427,7 @@ static struct aggnet_tree *full(struct peer *planned, struct peer *stranger)
  */
 TEST_F(rules, room__is_kept_for_a_child_that_was_refused)
 {
-	struct peer stranger = { .nonce = 0x5678 };
+	struct peer stranger;
 	struct aggnet_tree *tree = full(&self->peer, &stranger);
 	u32 reads;
 
@@ -455,7 +445,7 @@ TEST_F(rules, room__is_kept_for_a_child_that_was_refused)
 /* The room is not kept for ever: the child may have bound elsewhere. */
 TEST_F(rules, room__is_not_kept_for_a_child_that_asks_no_more)
 {
-	struct peer stranger = { .nonce = 0x5678 };
+	struct peer stranger;
 	struct aggnet_tree *tree = full(&self->peer, &stranger);
 
 	peer_ask(&stranger, AGGNET_F_ANY);
@@ -472,8 +462,7 @@ static struct aggnet_tree *filled(struct peer *planned, struct peer *stranger)
 	struct aggnet_pkt pkt;
 
 	accepted(tree, planned);
-	stranger->tree = tree;
-	stranger->id = world.node[OTHER].an.identity;
+	*stranger = peer_as(tree, OTHER, 0x5678);
 	peer_ask(stranger, AGGNET_F_ANY);
 	INSIST(peer_hears(stranger, &pkt) && pkt.type == AGGNET_ACCEPT,
 	       "the peer is not accepted");
@@ -486,7 +475,7 @@ static struct aggnet_tree *filled(struct peer *planned, struct peer *stranger)
 /* There was room at the OPEN, and there is none at the PROBE: make room. */
 TEST_F(rules, probe__makes_room)
 {
-	struct peer stranger = { .nonce = 0x5678 };
+	struct peer stranger;
 	struct aggnet_tree *tree = filled(&self->peer, &stranger);
 
 	peer_say(&stranger, AGGNET_PROBE, 0, NULL, 0);
@@ -497,7 +486,7 @@ TEST_F(rules, probe__makes_room)
 /* A FIN without a PROBE does not make room. */
 TEST_F(rules, fin__makes_no_room)
 {
-	struct peer stranger = { .nonce = 0x5678 };
+	struct peer stranger;
 	struct aggnet_tree *tree = filled(&self->peer, &stranger);
 	struct aggnet_fin empty = { .final = cpu_to_be32(FIRST) };
 
@@ -518,10 +507,7 @@ TEST_F(rules, pressure__ends_with_the_last_record)
 
 	accepted(tree, &self->peer);
 	for (i = 0; i < ARRAY_SIZE(other); i++) {
-		other[i] = (struct peer){
-			.tree = tree, .nonce = 0x5678 + i,
-			.id = world.node[CHILD + i].an.identity,
-		};
+		other[i] = peer_as(tree, CHILD + i, 0x5678 + i);
 		peer_ask(&other[i], AGGNET_F_ANY);
 		peer_bind(&other[i]);
 	}
@@ -551,10 +537,7 @@ TEST_F(rules, runs__are_there_for_all_that_miss_their_end)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(order); i++) {
-		struct peer p = {
-			.tree = tree, .nonce = 0x1234 + i,
-			.id = world.node[order[i]].an.identity,
-		};
+		struct peer p = peer_as(tree, order[i], 0x1234 + i);
 		struct aggnet_pkt pkt;
 
 		peer_ask(&p, AGGNET_F_ANY);
@@ -609,18 +592,11 @@ static u32 asked(struct peer *p, u8 type, u16 flags, u32 credit)
 /* The child binds to its acceptor, which gives it no credit. */
 static void bound(struct aggnet_tree *tree, struct peer *p)
 {
-	const struct aggnet_accept accept = {
-		.max_payload = cpu_to_be16(AGGNET_PAYLOAD_MIN),
-		.max_records = cpu_to_be16(64),
-	};
 	struct aggnet_pkt pkt;
 
-	*p = (struct peer){
-		.tree = tree, .nonce = 0x1234, .node_nonce = tree->up.nonce,
-		.id = world.node[ACCEPTOR].an.identity,
-	};
+	*p = peer_acceptor(tree);
 	INSIST(peer_hears(p, &pkt) && pkt.type == AGGNET_OPEN, "no OPEN");
-	peer_say(p, AGGNET_ACCEPT, 0, &accept, sizeof(accept));
+	peer_accept(p, 0);
 	INSIST(answered(p, AGGNET_PROBE, 0, FIRST) == 1, "it is not bound");
 }
 
@@ -823,8 +799,7 @@ TEST_F(rules, rst__of_another_incarnation_ends_the_epoch)
 
 	self->peer.nonce++;
 	peer_rst(&self->peer, AGGNET_RST_NONCE);
-	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
-	EXPECT_EQ(AGGNET_R_RESET, tree->outcome.reason);
+	EXPECT_ABORTED(AGGNET_R_RESET, tree);
 }
 
 /* Each event is a message to all listeners. */
@@ -884,22 +859,14 @@ TEST_F(rules, captured__packet_of_an_acceptor_stays_old)
 /* A receiver of @contributors, which bind to it. */
 static struct aggnet_tree *begin_many(u32 contributors, u32 sources)
 {
-	struct node *node = &world.node[RECEIVER];
 	struct aggnet_tree_conf conf = {
-		.incast_id = ntohl(node->an.identity),
-		.contributors = contributors,
-		.sources = sources,
-		.give_up_ms = WORLD_GIVE_UP,
+		.contributors = contributors, .sources = sources,
 		.memory = 256 << 20,
 	};
+	struct aggnet_tree *tree = world_entry(RECEIVER, &conf);
 
-	node->tree = aggnet_tree_create(&node->an, &conf, NULL);
-	INSIST(!IS_ERR(node->tree), "the entry is refused");
-	INSIST(!aggnet_tree_join_reader(node->tree, &node->reader),
-	       "the reader cannot join");
-	aggnet_tree_get(node->tree);
-	node->joined = true;
-	return node->tree;
+	INSIST(!IS_ERR(tree), "the entry is refused");
+	return tree;
 }
 
 /* All children bind, and all but one send a FIN. */
@@ -908,10 +875,7 @@ static void one_of_many(struct aggnet_tree *tree, u32 n, u32 silent)
 	u32 i;
 
 	for (i = 0; i < n; i++) {
-		struct peer p = {
-			.tree = tree, .nonce = 1 + i,
-			.id = htonl(0x0b000000 + i),
-		};
+		struct peer p = peer_of(tree, 0x0b000000 + i, 1 + i);
 
 		peer_open(&p);
 		if (i != silent)
@@ -933,8 +897,7 @@ static void check_silent(struct __test_metadata *_metadata,
 		most = max(most, tree->acceptor.silence_cursor - looked);
 	}
 	EXPECT_GE(LOOK_MOST, most);
-	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
-	EXPECT_EQ(AGGNET_R_TIMEOUT, tree->outcome.reason);
+	EXPECT_ABORTED(AGGNET_R_TIMEOUT, tree);
 	EXPECT_EQ(htonl(0x0b000000 + silent), tree->outcome.about);
 	EXPECT_LE(WORLD_GIVE_UP * 1000ull, us);
 	EXPECT_GE(WORLD_GIVE_UP * 1750ull, us);

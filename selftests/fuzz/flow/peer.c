@@ -7,6 +7,24 @@
 #include "peer.h"
 #include "world.h"
 
+struct peer peer_of(struct aggnet_tree *tree, u32 id, u64 nonce)
+{
+	return (struct peer){ .tree = tree, .id = htonl(id), .nonce = nonce };
+}
+
+struct peer peer_as(struct aggnet_tree *tree, u32 node, u64 nonce)
+{
+	return peer_of(tree, ntohl(world.node[node].an.identity), nonce);
+}
+
+struct peer peer_acceptor(struct aggnet_tree *tree)
+{
+	struct peer p = peer_as(tree, ACCEPTOR, 0x1234);
+
+	p.node_nonce = tree->up.nonce;
+	return p;
+}
+
 static void peer_deliver(struct peer *p, u16 length)
 {
 	struct aggnet_hdr *hdr = &p->last.hdr;
@@ -114,6 +132,17 @@ void peer_fin(struct peer *p, u32 final)
 	};
 
 	peer_say(p, AGGNET_FIN, 0, &fin, sizeof(fin));
+}
+
+void peer_accept(struct peer *p, u8 hop)
+{
+	const struct aggnet_accept accept = {
+		.max_payload = cpu_to_be16(AGGNET_PAYLOAD_MIN),
+		.max_records = cpu_to_be16(64),
+		.hop = hop,
+	};
+
+	peer_say(p, AGGNET_ACCEPT, 0, &accept, sizeof(accept));
 }
 
 void peer_ack(struct peer *p, u16 flags, u32 cum, u32 credit)

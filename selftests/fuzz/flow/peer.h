@@ -35,6 +35,13 @@ struct peer {
 	} last;
 };
 
+/* A peer that has sent nothing; @id: identity */
+struct peer peer_of(struct aggnet_tree *tree, u32 id, u64 nonce);
+/* One with the identity of a node, @node */
+struct peer peer_as(struct aggnet_tree *tree, u32 node, u64 nonce);
+/* The acceptor of a node that has sent an OPEN */
+struct peer peer_acceptor(struct aggnet_tree *tree);
+
 /* Send a packet to the node, which serves it at once. */
 void peer_say(struct peer *p, u8 type, u16 flags, const void *body, u16 length);
 
@@ -49,6 +56,7 @@ void peer_data(struct peer *p, u32 seq);
 void peer_fin(struct peer *p, u32 final);
 
 /* The packets of an acceptor. */
+void peer_accept(struct peer *p, u8 hop);
 void peer_ack(struct peer *p, u16 flags, u32 cum, u32 credit);
 void peer_done(struct peer *p);
 void peer_rst(struct peer *p, u32 reason);
@@ -61,5 +69,10 @@ void peer_rst(struct peer *p, u32 reason);
  * Return: false if there is none
  */
 bool peer_hears(struct peer *p, struct aggnet_pkt *pkt);
+
+#define EXPECT_ABORTED(why, tree) do {					\
+	EXPECT_EQ(AGGNET_TREE_ABORTED, (tree)->state);			\
+	EXPECT_EQ(why, (tree)->outcome.reason);				\
+} while (0)
 
 #endif /* _FLOW_PEER_H */

@@ -163,6 +163,34 @@ void world_add(u32 node)
 		join(node);
 }
 
+struct aggnet_tree *world_begin(const struct world_conf *conf, u64 seed,
+				u32 node)
+{
+	world_start(conf, seed);
+	world_add(node);
+	return world.node[node].tree;
+}
+
+struct aggnet_tree *world_entry(u32 node, struct aggnet_tree_conf *conf)
+{
+	struct node *n = &world.node[node];
+	struct aggnet_tree *tree;
+
+	conf->incast_id = ntohl(world.node[RECEIVER].an.identity);
+	conf->give_up_ms = WORLD_GIVE_UP;
+	tree = aggnet_tree_create(&n->an, conf, NULL);
+	if (IS_ERR(tree))
+		return tree;
+	n->tree = tree;
+	if (node != RECEIVER)
+		return tree;
+	INSIST(!aggnet_tree_join_reader(tree, &n->reader),
+	       "the reader cannot join");
+	aggnet_tree_get(tree);
+	n->joined = true;
+	return tree;
+}
+
 static void leave(struct node *n, struct aggnet_local *local)
 {
 	if (!local->list.next)

@@ -153,9 +153,21 @@ struct world {
 
 extern struct world world;
 
+/* The usual sizes of a run */
+#define WORLD_USUAL	.payload = AGGNET_PAYLOAD_USUAL, .memory = 8, \
+			.records = 64, .keys = 64
+
 /* --- setting up ----------------------------------------------------------- */
 
 void world_start(const struct world_conf *conf, u64 seed);
+/* Start a run that has only this node. Return: its tree */
+struct aggnet_tree *world_begin(const struct world_conf *conf, u64 seed,
+				u32 node);
+/*
+ * Give the node an entry that the test describes; the ID and give_up are added.
+ * The receiver's is read. Return: the tree, or an error pointer
+ */
+struct aggnet_tree *world_entry(u32 node, struct aggnet_tree_conf *conf);
 void world_end(void);	/* free everything; nothing may be left */
 
 /* --- the network ---------------------------------------------------------- */
