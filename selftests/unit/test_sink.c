@@ -292,8 +292,7 @@ TEST_F(sink, stream__has_another_fingerprint)
 {
 	struct aggnet_entry e;
 
-	self->k->conn.status.layout = AGGNET_LAYOUT_SORTED;
-	node.shape.layout = AGGNET_LAYOUT_SORTED;
+	of_sorted(self->k);
 	put_records("a", 1, "b", 2);
 	put_end(3, 3);
 	expect_check("a", 1, "b", 3);

@@ -14,20 +14,43 @@ FIXTURE(source) {
 	int fds;
 };
 
-FIXTURE_SETUP(source)
+/* A node that takes everything */
+static void node_anew(void)
 {
 	memset(&node, 0, sizeof(node));
 	node.room = SIZE_MAX;
 	node.done = true;
+}
+
+FIXTURE_SETUP(source)
+{
+	node_anew();
 	self->receiver.s_addr = htonl(0x0a000001);
 	self->s = NULL;
 	memset(&self->opt, 0, sizeof(self->opt));
 	self->fds = open_fds();
 }
 
-FIXTURE_TEARDOWN(source)
+static void stop(FIXTURE_DATA(source) *self)
 {
 	aggnet_source_close(self->s);
+	self->s = NULL;
+}
+
+/* Open a source, with options if the test has set any; close the last one. */
+static int start(FIXTURE_DATA(source) *self)
+{
+	static const struct aggnet_options none;
+
+	stop(self);
+	return aggnet_source_open(&self->s, self->receiver, 7,
+				  memcmp(&self->opt, &none, sizeof(none)) ?
+				  &self->opt : NULL);
+}
+
+FIXTURE_TEARDOWN(source)
+{
+	stop(self);
 	EXPECT_EQ(self->fds, open_fds());
 }
 
@@ -65,7 +88,7 @@ static bool stream_holds(unsigned int n)
 
 TEST_F(source, finish__sends_all_and_waits)
 {
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	ASSERT_EQ(0, start(self));
 	ASSERT_EQ(0, add_numbered(self->s, 0, 20000));
 	ASSERT_EQ(0, aggnet_source_finish(self->s));
 	EXPECT_TRUE(node.shut);
@@ -77,7 +100,7 @@ TEST_F(source, finish__sends_all_and_waits)
 
 TEST_F(source, finish__of_nothing)
 {
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	ASSERT_EQ(0, start(self));
 	ASSERT_EQ(0, aggnet_source_finish(self->s));
 	EXPECT_TRUE(node.shut);
 	EXPECT_EQ(0, node.len);
@@ -87,7 +110,7 @@ TEST_F(source, add__refuses_keys)
 {
 	char key[AGGNET_KEY_MAX + 1] = "";
 
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	ASSERT_EQ(0, start(self));
 	EXPECT_EQ(-EINVAL, aggnet_source_add(self->s, key, 0, 1));
 	EXPECT_EQ(-EINVAL, aggnet_source_add(self->s, key, sizeof(key), 1));
 	EXPECT_STREQ("a key of 256 bytes: 1 to 255 are allowed",
@@ -115,8 +138,7 @@ TEST_F(source, fingerprint__of_what_the_last_epoch_took)
 	uint64_t before;
 
 	self->opt.flags = AGGNET_OPT_NONBLOCK;
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
-					&self->opt));
+	ASSERT_EQ(0, start(self));
 	ASSERT_EQ(0, add_numbered(self->s, 0, 3000));
 	while (aggnet_source_finish(self->s) == -EAGAIN)
 		node.room = 1000;
@@ -124,13 +146,14 @@ TEST_F(source, fingerprint__of_what_the_last_epoch_took)
 	EXPECT_NE(0, node.given);
 	EXPECT_EQ(fingerprint_of_stream(), node.given);
 	before = node.given;
-	aggnet_source_close(self->s);
+	stop(self);
 
+	self->opt.flags = 0;
 	node.gave = 0;
 	node.room = SIZE_MAX;
 	node.lose_at = 20000;
 	node.lost = ESTALE;
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	ASSERT_EQ(0, start(self));
 	ASSERT_EQ(0, add_numbered(self->s, 0, 20000));
 	ASSERT_EQ(0, aggnet_source_finish(self->s));
 	EXPECT_EQ(3, node.epoch);
@@ -143,7 +166,7 @@ TEST_F(source, fingerprint__of_what_the_last_epoch_took)
 TEST_F(source, fingerprint__of_no_maximum)
 {
 	node.shape.function = AGGNET_FN_MAX;
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	ASSERT_EQ(0, start(self));
 	ASSERT_EQ(0, add_numbered(self->s, 0, 10));
 	ASSERT_EQ(0, aggnet_source_finish(self->s));
 	EXPECT_EQ(0, node.gave);
@@ -191,19 +214,16 @@ TEST_F(source, add_real__writes_the_number)
 	uint32_t narrow_wire = wire32(narrow);
 
 	node.shape.vtype = AGGNET_VTYPE_FLOAT64;
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	ASSERT_EQ(0, start(self));
 	EXPECT_EQ(-EPROTOTYPE, aggnet_source_add(self->s, "k", 1, 1));
 	EXPECT_EQ(-EINVAL, aggnet_source_add_real(self->s, "", 0, wide));
 	ASSERT_EQ(0, aggnet_source_add_real(self->s, "key", 3, wide));
 	ASSERT_EQ(0, aggnet_source_finish(self->s));
 	EXPECT_TRUE(stream_is("key", &wide_wire, 8));
-	aggnet_source_close(self->s);
-
-	memset(&node, 0, sizeof(node));
-	node.room = SIZE_MAX;
-	node.done = true;
+	stop(self);
+	node_anew();
 	node.shape.vtype = AGGNET_VTYPE_FLOAT32;
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	ASSERT_EQ(0, start(self));
 	ASSERT_EQ(0, aggnet_source_add_real(self->s, "key", 3, narrow));
 	ASSERT_EQ(0, aggnet_source_finish(self->s));
 	EXPECT_TRUE(stream_is("key", &narrow_wire, 4));
@@ -216,7 +236,7 @@ TEST_F(source, add_pair__writes_value_and_id)
 	uint64_t wire[] = { htole64(pair.value), htole64(pair.id) };
 
 	node.shape.function = AGGNET_FN_TOPK;
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	ASSERT_EQ(0, start(self));
 	EXPECT_EQ(-EPROTOTYPE, aggnet_source_add(self->s, "k", 1, 1));
 	EXPECT_EQ(-EPROTOTYPE,
 		  aggnet_source_add_pair_real(self->s, "k", 1, 1, 1));
@@ -233,7 +253,7 @@ TEST_F(source, add_pair_real__writes_value_and_id)
 
 	node.shape.function = AGGNET_FN_NEAREST;
 	node.shape.vtype = AGGNET_VTYPE_FLOAT64;
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	ASSERT_EQ(0, start(self));
 	EXPECT_EQ(-EPROTOTYPE, aggnet_source_add_real(self->s, "k", 1, 1));
 	EXPECT_EQ(-EPROTOTYPE, aggnet_source_add_pair(self->s, "k", 1, 1, 1));
 	ASSERT_EQ(0, aggnet_source_add_pair_real(self->s, "key", 3, pair.value,
@@ -253,14 +273,12 @@ TEST_F(source, add_real__beyond_float32)
 		int (*add)(struct aggnet_source *s, double value) =
 			dense ? aggnet_source_add_element_real : add_to_key;
 
-		aggnet_source_close(self->s);
 		node.shape.function = AGGNET_FN_MAX;
 		node.shape.vtype = AGGNET_VTYPE_FLOAT32;
 		node.shape.layout = dense ? AGGNET_LAYOUT_DENSE :
 					    AGGNET_LAYOUT_KEYED;
 		node.shape.elements = 2 * dense;
-		ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
-						NULL));
+		ASSERT_EQ(0, start(self));
 		EXPECT_EQ(-ERANGE, add(self->s, 1e39));
 		EXPECT_STREQ("value 1e+39 does not fit float32",
 			     aggnet_source_error(self->s));
@@ -280,7 +298,7 @@ TEST_F(source, add_element_real__writes_elements)
 	node.shape.vtype = AGGNET_VTYPE_FLOAT64;
 	node.shape.layout = AGGNET_LAYOUT_DENSE;
 	node.shape.elements = ARRAY_SIZE(v);
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	ASSERT_EQ(0, start(self));
 	EXPECT_EQ(-EPROTOTYPE, aggnet_source_add_real(self->s, "k", 1, 1));
 	EXPECT_EQ(-EPROTOTYPE, aggnet_source_add_element(self->s, 1));
 	for (i = 0; i < ARRAY_SIZE(v); i++) {
@@ -342,21 +360,18 @@ TEST_F(source, elements__travel_in_blocks)
 
 	for (i = 0; i < ARRAY_SIZE(n); i++) {
 		of_vector(n[i]);
-		ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
-						NULL));
+		ASSERT_EQ(0, start(self));
 		ASSERT_EQ(0, add_elements(self->s, 0, n[i]));
 		ASSERT_EQ(0, aggnet_source_finish(self->s));
 		EXPECT_TRUE(stream_holds_cubes(n[i]))
 			TH_LOG("%u elements", n[i]);
-		aggnet_source_close(self->s);
-		self->s = NULL;
 	}
 }
 
 TEST_F(source, elements__neither_more_nor_less)
 {
 	of_vector(20);
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	ASSERT_EQ(0, start(self));
 	EXPECT_EQ(-EPROTOTYPE, aggnet_source_add(self->s, "k", 1, 1));
 	EXPECT_EQ(-EPROTOTYPE, aggnet_source_add_element_real(self->s, 1));
 	ASSERT_EQ(0, add_elements(self->s, 0, 19));
@@ -380,7 +395,7 @@ TEST_F(source, sorted__order)
 	size_t i;
 
 	node.shape.layout = AGGNET_LAYOUT_SORTED;
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	ASSERT_EQ(0, start(self));
 	for (i = 0; i < ARRAY_SIZE(key); i++)
 		EXPECT_EQ(0, aggnet_source_add(self->s, key[i], strlen(key[i]),
 					       1));
@@ -403,8 +418,7 @@ TEST_F(source, sorted__newer_epoch)
 	node.lost = ESTALE;
 	node.lose_at = 1;
 	self->opt.flags = AGGNET_OPT_REPLAY;
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
-					&self->opt));
+	ASSERT_EQ(0, start(self));
 	for (i = 10000; !err; i++) {
 		sprintf(key, "%d", i);
 		err = aggnet_source_add(self->s, key, 5, 1);
@@ -416,7 +430,7 @@ TEST_F(source, sorted__newer_epoch)
 
 TEST_F(source, elements__are_for_vectors)
 {
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	ASSERT_EQ(0, start(self));
 	EXPECT_EQ(-EPROTOTYPE, aggnet_source_add_element(self->s, 1));
 }
 
@@ -428,15 +442,12 @@ TEST_F(source, elements__newer_epoch)
 	int again, err;
 
 	for (again = 0; again < 2; again++) {
-		memset(&node, 0, sizeof(node));
-		node.room = SIZE_MAX;
-		node.done = true;
+		node_anew();
 		node.lost = ESTALE;
 		node.lose_at = 100000;
 		of_vector(90000);
 		self->opt.flags = again ? AGGNET_OPT_REPLAY : 0;
-		ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
-						&self->opt));
+		ASSERT_EQ(0, start(self));
 		err = add_elements(self->s, 0, 90000) ?:
 		      aggnet_source_finish(self->s);
 		EXPECT_EQ(again ? -ESTALE : 0, err);
@@ -446,8 +457,6 @@ TEST_F(source, elements__newer_epoch)
 		}
 		EXPECT_EQ(1, aggnet_source_replays(self->s));
 		EXPECT_TRUE(stream_holds_cubes(90000));
-		aggnet_source_close(self->s);
-		self->s = NULL;
 	}
 }
 
@@ -468,27 +477,22 @@ TEST_F(source, newer_epoch__all_is_sent_again)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(points); i++) {
-		memset(&node, 0, sizeof(node));
-		node.room = SIZE_MAX;
-		node.done = true;
+		node_anew();
 		node.lost = ESTALE;
 		node.lose_at = points[i];
 		node.errors[1] = ENETUNREACH;
-		ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
-						NULL));
+		ASSERT_EQ(0, start(self));
 		ASSERT_EQ(0, add_numbered(self->s, 0, 30000));
 		ASSERT_EQ(0, aggnet_source_finish(self->s));
 		EXPECT_EQ(3, node.joined);
 		EXPECT_EQ(1, aggnet_source_replays(self->s));
 		EXPECT_TRUE(stream_holds(30000));
-		aggnet_source_close(self->s);
-		self->s = NULL;
 	}
 }
 
 TEST_F(source, newer_epoch__after_shutdown)
 {
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	ASSERT_EQ(0, start(self));
 	ASSERT_EQ(0, add_numbered(self->s, 0, 10000));
 	node.done = false;
 	self->s->conn.opt.flags = AGGNET_OPT_NONBLOCK;
@@ -512,8 +516,7 @@ TEST_F(source, newer_epoch__callers_own_replay)
 	self->opt.flags = AGGNET_OPT_REPLAY;
 	node.lost = ESTALE;
 	node.lose_at = 50000;
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
-					&self->opt));
+	ASSERT_EQ(0, start(self));
 	err = add_numbered(self->s, 0, 30000);
 	EXPECT_EQ(-ESTALE, err);
 	EXPECT_EQ(-1, self->s->spool);
@@ -532,8 +535,7 @@ static void sent_one(struct __test_metadata *_metadata,
 	self->opt.repair_ms = repair_ms;
 	node.lost = ESTALE;
 	node.lose_at = 1;
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
-					&self->opt));
+	ASSERT_EQ(0, start(self));
 	memset(node.errors, 0x7f, sizeof(node.errors));
 	ASSERT_EQ(0, aggnet_source_add(self->s, "k", 1, 1));
 	node.len = 1;
@@ -596,13 +598,10 @@ TEST_F(source, another_transfer__is_not_joined)
 
 	for (i = 0; i < 2 * ARRAY_SIZE(cases); i++) {
 		flags = i % 2 ? AGGNET_OPT_REPLAY : 0;
-		memset(&node, 0, sizeof(node));
-		node.room = SIZE_MAX;
-		node.done = true;
+		node_anew();
 		node.lost = ESTALE;
 		self->opt.flags = flags;
-		ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
-						&self->opt));
+		ASSERT_EQ(0, start(self));
 		ASSERT_EQ(0, add_numbered(self->s, 0, 1000));
 		cases[i / 2].change();
 		EXPECT_EQ(-ECANCELED, aggnet_source_finish(self->s));
@@ -612,8 +611,6 @@ TEST_F(source, another_transfer__is_not_joined)
 		EXPECT_EQ(0, aggnet_source_replays(self->s));
 		EXPECT_EQ(-ECANCELED, aggnet_source_add(self->s, "k", 1, 1));
 		EXPECT_EQ(-ECANCELED, aggnet_source_finish(self->s));
-		aggnet_source_close(self->s);
-		self->s = NULL;
 	}
 }
 
@@ -701,7 +698,7 @@ TEST_F(source, abort__of_another_node_is_the_end)
 	struct aggnet_status st;
 
 	node.lost = ETIMEDOUT;
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	ASSERT_EQ(0, start(self));
 	ASSERT_EQ(0, aggnet_source_add(self->s, "k", 1, 1));
 	EXPECT_EQ(-ETIMEDOUT, aggnet_source_finish(self->s));
 	EXPECT_STREQ("timed out at 10.0.0.3: 2 sources missing",
@@ -722,8 +719,7 @@ TEST_F(source, nonblock__a_newer_epoch_does_not_come)
 	self->opt.flags = AGGNET_OPT_NONBLOCK;
 	self->opt.repair_ms = 50;
 	node.lost = ETIMEDOUT;
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
-					&self->opt));
+	ASSERT_EQ(0, start(self));
 	for (i = node.joined; i < ARRAY_SIZE(node.errors); i++)
 		node.errors[i] = ENETUNREACH;
 	while ((err = aggnet_source_finish(self->s)) == -EAGAIN) {
@@ -743,8 +739,7 @@ TEST_F(source, nonblock__takes_each_record_once)
 
 	self->opt.flags = AGGNET_OPT_NONBLOCK;
 	node.room = 1000;
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
-					&self->opt));
+	ASSERT_EQ(0, start(self));
 	while (i < 30000) {
 		err = add_numbered(self->s, i, i + 1);
 		if (!err) {
@@ -767,8 +762,7 @@ TEST_F(source, timeout__is_told_as_ours)
 {
 	self->opt.timeout_ms = 1;
 	node.done = false;
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
-					&self->opt));
+	ASSERT_EQ(0, start(self));
 	EXPECT_EQ(-ETIMEDOUT, aggnet_source_finish(self->s));
 	EXPECT_STREQ("not over after 0.001 s on this node",
 		     aggnet_source_error(self->s));
@@ -776,7 +770,7 @@ TEST_F(source, timeout__is_told_as_ours)
 
 TEST_F(source, timeout__without_waiting)
 {
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	ASSERT_EQ(0, start(self));
 	ASSERT_EQ(0, add_numbered(self->s, 0, 1000));
 	self->s->conn.deadline = 1;
 	EXPECT_EQ(-ETIMEDOUT, aggnet_source_finish(self->s));
@@ -786,8 +780,7 @@ TEST_F(source, timeout__without_waiting)
 TEST_F(source, spool__cannot_be_made)
 {
 	self->opt.spool_dir = "/nonexistent";
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
-					&self->opt));
+	ASSERT_EQ(0, start(self));
 	EXPECT_EQ(-ENOENT, add_numbered(self->s, 0, 30000));
 	EXPECT_STREQ("making the spool of replays: No such file or directory",
 		     aggnet_source_error(self->s));
@@ -800,8 +793,7 @@ TEST_F(source, spool__goes_with_the_handle)
 
 	ASSERT_NE(NULL, mkdtemp(dir));
 	self->opt.spool_dir = dir;
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
-					&self->opt));
+	ASSERT_EQ(0, start(self));
 	ASSERT_EQ(0, add_numbered(self->s, 0, 10000));
 	EXPECT_EQ(self->fds + 2, open_fds());
 	EXPECT_EQ(0, rmdir(dir));
@@ -813,8 +805,7 @@ TEST_F(source, spool__has_a_bound)
 	int err;
 
 	self->opt.spool_max = 200000;
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
-					&self->opt));
+	ASSERT_EQ(0, start(self));
 	do
 		err = add_numbered(self->s, i, i + 1);
 	while (!err && ++i < 30000);
@@ -846,14 +837,11 @@ TEST_F(source, no_replay)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		memset(&node, 0, sizeof(node));
-		node.room = SIZE_MAX;
-		node.done = true;
+		node_anew();
 		self->opt.flags = AGGNET_OPT_NO_REPLAY;
 		self->opt.repair_ms = 60000;
 		self->opt.spool_dir = "/nonexistent";
-		ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7,
-						&self->opt));
+		ASSERT_EQ(0, start(self));
 		ASSERT_EQ(0, add_numbered(self->s, 0, cases[i].records));
 		node.lost = cases[i].error;
 		node.lose_at = 1;
@@ -866,22 +854,19 @@ TEST_F(source, no_replay)
 			EXPECT_TRUE(stream_holds(cases[i].records));
 		}
 		EXPECT_EQ(2 - !!cases[i].expected, node.joined);
-		aggnet_source_close(self->s);
-		self->s = NULL;
 	}
 }
 
 /* Close aborts even if a child of fork() holds another descriptor. */
 TEST_F(source, close__before_the_end_aborts)
 {
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
-	aggnet_source_close(self->s);
+	ASSERT_EQ(0, start(self));
+	stop(self);
 	EXPECT_EQ(AGGNET_R_SENDER, node.aborted);
 	node.aborted = 0;
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	ASSERT_EQ(0, start(self));
 	ASSERT_EQ(0, aggnet_source_finish(self->s));
-	aggnet_source_close(self->s);
-	self->s = NULL;
+	stop(self);
 	EXPECT_EQ(0, node.aborted);
 }
 
@@ -890,7 +875,7 @@ TEST_F(source, close__in_a_child_leaves_the_transfer)
 	int status;
 	pid_t pid;
 
-	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	ASSERT_EQ(0, start(self));
 	pid = fork();
 	if (!pid) {
 		aggnet_source_close(self->s);

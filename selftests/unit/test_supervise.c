@@ -87,6 +87,16 @@ static enum aggnet_verdict judge(struct aggnet_watch *w, int64_t now,
 	return aggnet_watch_judge(w, now + AGGNET_WATCH_SETTLE_MS, f);
 }
 
+/* The plan is repaired by this change alone. */
+#define EXPECT_CHANGE(text) do {					\
+	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));	\
+	ASSERT_EQ(1, self->f.n_changes);				\
+	EXPECT_STREQ(text, self->f.change[0]);				\
+} while (0)
+
+#define EXPECT_JUDGED(verdict) \
+	EXPECT_EQ(AGGNET_WATCH_##verdict, judge(self->w, 0, &self->f))
+
 static void event(struct aggnet_watch *w, const char *node, uint8_t kind,
 		  uint32_t attempt, uint8_t reason, int origin, int about)
 {
@@ -101,6 +111,19 @@ static void event(struct aggnet_watch *w, const char *node, uint8_t kind,
 	aggnet_watch_event(w, node, &e, 0);
 }
 
+/* The receiver has its result in this attempt. */
+static void done(struct aggnet_watch *w, uint32_t attempt)
+{
+	event(w, "v0", AGGNET_EVENT_TREE_DONE, attempt, 0, 0, -1);
+}
+
+static void timed_out(struct aggnet_watch *w, const char *node,
+		      uint32_t attempt, int origin, int about)
+{
+	event(w, node, AGGNET_EVENT_TREE_ABORTED, attempt, AGGNET_R_TIMEOUT,
+	      origin, about);
+}
+
 static void aborted(struct aggnet_watch *w, uint8_t reason, int origin,
 		    int about)
 {
@@ -110,17 +133,17 @@ static void aborted(struct aggnet_watch *w, uint8_t reason, int origin,
 
 TEST_F(watch, silence__waits)
 {
-	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
+	EXPECT_JUDGED(WAIT);
 	EXPECT_EQ(-1, self->f.wait_ms);
 }
 
 TEST_F(watch, done__at_the_receiver_only)
 {
 	event(self->w, "v2", AGGNET_EVENT_TREE_DONE, 0, 0, 0, -1);
-	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
+	EXPECT_JUDGED(WAIT);
 	EXPECT_FALSE(aggnet_watch_is_done(self->w, TREE));
-	event(self->w, "v0", AGGNET_EVENT_TREE_DONE, 0, 0, 0, -1);
-	EXPECT_EQ(AGGNET_WATCH_DONE, judge(self->w, 0, &self->f));
+	done(self->w, 0);
+	EXPECT_JUDGED(DONE);
 	EXPECT_TRUE(aggnet_watch_is_done(self->w, TREE));
 }
 
@@ -128,20 +151,19 @@ TEST_F(watch, done__at_the_receiver_only)
 TEST_F(watch, done__in_the_attempt_before)
 {
 	ASSERT_EQ(0, aggnet_watch_tree(self->w, TREE, 9, 1, NULL));
-	event(self->w, "v0", AGGNET_EVENT_TREE_ABORTED, 0, AGGNET_R_TIMEOUT, 0,
-	      1);
-	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
-	event(self->w, "v0", AGGNET_EVENT_TREE_DONE, 2, 0, 0, -1);
-	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
-	event(self->w, "v0", AGGNET_EVENT_TREE_DONE, 0, 0, 0, -1);
-	EXPECT_EQ(AGGNET_WATCH_DONE, judge(self->w, 0, &self->f));
+	timed_out(self->w, "v0", 0, 0, 1);
+	EXPECT_JUDGED(WAIT);
+	done(self->w, 2);
+	EXPECT_JUDGED(WAIT);
+	done(self->w, 0);
+	EXPECT_JUDGED(DONE);
 }
 
 TEST_F(watch, done__only_when_all_trees_are)
 {
 	ASSERT_EQ(0, aggnet_watch_tree(self->w, OTHER, 9, 0, "v3"));
-	event(self->w, "v0", AGGNET_EVENT_TREE_DONE, 0, 0, 0, -1);
-	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
+	done(self->w, 0);
+	EXPECT_JUDGED(WAIT);
 	/* A repair of the other tree leaves this one done. */
 	ASSERT_EQ(0, aggnet_watch_tree(self->w, TREE, 9, 1, "v0"));
 	EXPECT_TRUE(aggnet_watch_is_done(self->w, TREE));
@@ -150,11 +172,11 @@ TEST_F(watch, done__only_when_all_trees_are)
 /* A transfer that was planned anew has no result yet. */
 TEST_F(watch, done__not_in_another_instance)
 {
-	event(self->w, "v0", AGGNET_EVENT_TREE_DONE, 0, 0, 0, -1);
+	done(self->w, 0);
 	ASSERT_TRUE(aggnet_watch_is_done(self->w, TREE));
 	ASSERT_EQ(0, aggnet_watch_tree(self->w, TREE, 10, 0, "v0"));
 	EXPECT_FALSE(aggnet_watch_is_done(self->w, TREE));
-	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
+	EXPECT_JUDGED(WAIT);
 }
 
 /* It is not watched as if the word of any node counted. */
@@ -162,8 +184,8 @@ TEST_F(watch, tree__at_an_unknown_node)
 {
 	EXPECT_EQ(-ENOENT, aggnet_watch_tree(self->w, OTHER, 9, 0, "v9"));
 	EXPECT_EQ(-ENOENT, aggnet_watch_tree(self->w, TREE, 9, 1, "v9"));
-	event(self->w, "v0", AGGNET_EVENT_TREE_DONE, 0, 0, 0, -1);
-	EXPECT_EQ(AGGNET_WATCH_DONE, judge(self->w, 0, &self->f));
+	done(self->w, 0);
+	EXPECT_JUDGED(DONE);
 }
 
 TEST_F(watch, settles__before_it_judges)
@@ -179,19 +201,17 @@ TEST_F(watch, settles__before_it_judges)
 TEST_F(watch, gone__a_server_on_the_way_once)
 {
 	aggnet_watch_gone(self->w, "v1", 0);
-	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
-	ASSERT_EQ(1, self->f.n_changes);
-	EXPECT_STREQ("failed:v1", self->f.change[0]);
+	EXPECT_CHANGE("failed:v1");
 	EXPECT_EQ(0, self->f.n_renew);
 	EXPECT_STREQ("v1 is gone", self->f.text);
 	aggnet_watch_gone(self->w, "v1", 0);
-	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
+	EXPECT_JUDGED(WAIT);
 }
 
 TEST_F(watch, gone__the_receiver)
 {
 	aggnet_watch_gone(self->w, "v0", 0);
-	EXPECT_EQ(AGGNET_WATCH_FAILED, judge(self->w, 0, &self->f));
+	EXPECT_JUDGED(FAILED);
 	EXPECT_STREQ("receiver v0 is gone", self->f.text);
 }
 
@@ -199,16 +219,14 @@ TEST_F(watch, gone__the_receiver)
 static void done_at_v0(struct aggnet_watch *w)
 {
 	aggnet_watch_tree(w, OTHER, 9, 0, "v3");
-	event(w, "v0", AGGNET_EVENT_TREE_DONE, 0, 0, 0, -1);
+	done(w, 0);
 }
 
 TEST_F(watch, gone__a_receiver_that_is_done)
 {
 	done_at_v0(self->w);
 	aggnet_watch_gone(self->w, "v0", 0);
-	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
-	ASSERT_EQ(1, self->f.n_changes);
-	EXPECT_STREQ("failed:v0", self->f.change[0]);
+	EXPECT_CHANGE("failed:v0");
 	EXPECT_EQ(0, self->f.n_renew);
 }
 
@@ -242,25 +260,23 @@ TEST_F(watch, dropped__it_is_not_waited_for)
 	ASSERT_EQ(0, aggnet_watch_tree(self->w, OTHER, 9, 0, "v0"));
 	aggnet_watch_drop(self->w, TREE);
 	aggnet_watch_drop(self->w, TREE);
-	event(self->w, "v0", AGGNET_EVENT_TREE_DONE, 0, 0, 0, -1);
-	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
+	done(self->w, 0);
+	EXPECT_JUDGED(WAIT);
 	aggnet_watch_drop(self->w, OTHER);
-	EXPECT_EQ(AGGNET_WATCH_DONE, judge(self->w, 0, &self->f));
+	EXPECT_JUDGED(DONE);
 }
 
 TEST_F(watch, gone__a_source)
 {
 	aggnet_watch_gone(self->w, "v2", 0);
 	if (variant->allow_missing) {
-		ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
-		ASSERT_EQ(1, self->f.n_changes);
-		EXPECT_STREQ("failed:v2", self->f.change[0]);
+		EXPECT_CHANGE("failed:v2");
 		return;
 	}
 	/* Others may have all of it: the tree will say. */
-	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
+	EXPECT_JUDGED(WAIT);
 	aborted(self->w, AGGNET_R_TIMEOUT, 1, 2);
-	EXPECT_EQ(AGGNET_WATCH_FAILED, judge(self->w, 0, &self->f));
+	EXPECT_JUDGED(FAILED);
 	EXPECT_STREQ("source v2 timed out", self->f.text);
 }
 
@@ -268,30 +284,26 @@ TEST_F(watch, port__one_link)
 {
 	aggnet_watch_port(self->w, "v1", "eth0", false, 0);
 	aggnet_watch_port(self->w, "w0", "p1", false, 0);
-	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
-	ASSERT_EQ(1, self->f.n_changes);
-	EXPECT_STREQ("failed:v1-w0", self->f.change[0]);
+	EXPECT_CHANGE("failed:v1-w0");
 	EXPECT_STREQ("link v1-w0 is down", self->f.text);
-	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
+	EXPECT_JUDGED(WAIT);
 }
 
 TEST_F(watch, port__that_comes_back_at_once)
 {
 	aggnet_watch_port(self->w, "v1", "eth0", false, 0);
 	aggnet_watch_port(self->w, "v1", "eth0", true, 0);
-	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
+	EXPECT_JUDGED(WAIT);
 	aggnet_watch_port(self->w, "v1", "eth7", false, 0);
 	aggnet_watch_port(self->w, "v9", "eth0", false, 0);
-	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
+	EXPECT_JUDGED(WAIT);
 }
 
 TEST_F(watch, port__all_of_a_server)
 {
 	aggnet_watch_port(self->w, "v1", "eth0", false, 0);
 	aggnet_watch_port(self->w, "w1", "p1", false, 0);
-	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
-	ASSERT_EQ(1, self->f.n_changes);
-	EXPECT_STREQ("failed:v1", self->f.change[0]);
+	EXPECT_CHANGE("failed:v1");
 }
 
 TEST_F(watch, port__all_of_a_switch)
@@ -301,17 +313,13 @@ TEST_F(watch, port__all_of_a_switch)
 
 	for (i = 0; i < 4; i++)
 		aggnet_watch_port(self->w, name[i], "eth1", false, 0);
-	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
-	ASSERT_EQ(1, self->f.n_changes);
-	EXPECT_STREQ("failed:w1", self->f.change[0]);
+	EXPECT_CHANGE("failed:w1");
 }
 
 TEST_F(watch, aborted__silence_of_a_server_on_the_way)
 {
 	aborted(self->w, AGGNET_R_TIMEOUT, 0, 1);
-	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
-	ASSERT_EQ(1, self->f.n_changes);
-	EXPECT_STREQ("failed:v1", self->f.change[0]);
+	EXPECT_CHANGE("failed:v1");
 	ASSERT_EQ(1, self->f.n_renew);
 	EXPECT_EQ(TREE, self->f.renew[0]);
 	EXPECT_STREQ("v1 timed out", self->f.text);
@@ -322,9 +330,7 @@ TEST_F(watch, aborted__because_of_who_is_gone)
 {
 	aggnet_watch_gone(self->w, "v1", 0);
 	aborted(self->w, AGGNET_R_TIMEOUT, 0, 1);
-	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
-	ASSERT_EQ(1, self->f.n_changes);
-	EXPECT_STREQ("failed:v1", self->f.change[0]);
+	EXPECT_CHANGE("failed:v1");
 	EXPECT_EQ(1, self->f.n_renew);
 }
 
@@ -338,13 +344,10 @@ TEST_F(watch, aborted__a_source)
 	for (i = 0; i < 2; i++) {
 		aborted(self->w, reason[i], 2 + i, 2 + i);
 		if (!variant->allow_missing) {
-			EXPECT_EQ(AGGNET_WATCH_FAILED,
-				  judge(self->w, 0, &self->f));
+			EXPECT_JUDGED(FAILED);
 			return;
 		}
-		ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
-		ASSERT_EQ(1, self->f.n_changes);
-		EXPECT_STREQ(i ? "leave:v3" : "leave:v2", self->f.change[0]);
+		EXPECT_CHANGE(i ? "leave:v3" : "leave:v2");
 		EXPECT_EQ(1, self->f.n_renew);
 		ASSERT_EQ(0, aggnet_watch_tree(self->w, TREE, 9, 0, "v0"));
 	}
@@ -369,19 +372,15 @@ TEST_F(watch, aborted__a_source_of_two_trees)
 	aborted(self->w, AGGNET_R_TIMEOUT, 0, 2);
 	aborted_other(self->w, 0, AGGNET_R_TIMEOUT, 2);
 	if (!variant->allow_missing) {
-		EXPECT_EQ(AGGNET_WATCH_FAILED, judge(self->w, 0, &self->f));
+		EXPECT_JUDGED(FAILED);
 		return;
 	}
-	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
-	ASSERT_EQ(1, self->f.n_changes);
-	EXPECT_STREQ("leave:v2", self->f.change[0]);
+	EXPECT_CHANGE("leave:v2");
 	EXPECT_EQ(2, self->f.n_renew);
 	ASSERT_EQ(0, aggnet_watch_tree(self->w, TREE, 9, 1, "v0"));
 	ASSERT_EQ(0, aggnet_watch_tree(self->w, OTHER, 9, 1, "v3"));
 	aborted_other(self->w, 1, AGGNET_R_TIMEOUT, 2);
-	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
-	ASSERT_EQ(1, self->f.n_changes);
-	EXPECT_STREQ("failed:v2", self->f.change[0]);
+	EXPECT_CHANGE("failed:v2");
 }
 
 TEST_F(watch, aborted__lost_records)
@@ -405,22 +404,20 @@ TEST_F(watch, aborted__nothing_mends_it)
 	for (i = 0; i < ARRAY_SIZE(reason); i++) {
 		ASSERT_EQ(0, aggnet_watch_tree(self->w, TREE, 9, 0, "v0"));
 		aborted(self->w, reason[i], 0, 0);
-		EXPECT_EQ(AGGNET_WATCH_FAILED, judge(self->w, 0, &self->f));
+		EXPECT_JUDGED(FAILED);
 		EXPECT_NE(NULL, strstr(self->f.text,
 				       aggnet_reason_text(reason[i])));
 	}
 	ASSERT_EQ(0, aggnet_watch_tree(self->w, TREE, 9, 0, "v0"));
 	event(self->w, "v0", AGGNET_EVENT_TREE_DELETED, 0, 0, 0, -1);
-	EXPECT_EQ(AGGNET_WATCH_FAILED, judge(self->w, 0, &self->f));
+	EXPECT_JUDGED(FAILED);
 }
 
 /* A host that goes down in good order withdraws its entries. */
 TEST_F(watch, withdrawn__on_the_way)
 {
 	aborted(self->w, AGGNET_R_WITHDRAWN, 1, -1);
-	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
-	ASSERT_EQ(1, self->f.n_changes);
-	EXPECT_STREQ("failed:v1", self->f.change[0]);
+	EXPECT_CHANGE("failed:v1");
 	EXPECT_EQ(1, self->f.n_renew);
 	ASSERT_EQ(0, aggnet_watch_tree(self->w, TREE, 9, 0, "v0"));
 	event(self->w, "v2", AGGNET_EVENT_TREE_DELETED, 0, 0, 0, -1);
@@ -439,7 +436,7 @@ TEST_F(watch, withdrawn__as_a_whole)
 	aborted(self->w, AGGNET_R_WITHDRAWN, 3, -1);
 	for (i = 0; i < ARRAY_SIZE(name); i++)
 		event(self->w, name[i], AGGNET_EVENT_TREE_DELETED, 0, 0, 0, -1);
-	EXPECT_EQ(AGGNET_WATCH_FAILED, judge(self->w, 0, &self->f));
+	EXPECT_JUDGED(FAILED);
 	EXPECT_STREQ("the entry was withdrawn at 10.0.0.1: 1 source missing",
 		     self->f.text);
 }
@@ -447,20 +444,16 @@ TEST_F(watch, withdrawn__as_a_whole)
 TEST_F(watch, aborted__nobody_knows_because_of_whom)
 {
 	aborted(self->w, AGGNET_R_TIMEOUT, 0, -1);
-	EXPECT_EQ(AGGNET_WATCH_FAILED, judge(self->w, 0, &self->f));
+	EXPECT_JUDGED(FAILED);
 	EXPECT_STREQ("timed out at 10.0.0.1: 1 source missing", self->f.text);
 }
 
 /* An end that found no acceptor says so before the receiver names it. */
 TEST_F(watch, aborted__the_receiver_knows_more)
 {
-	event(self->w, "v1", AGGNET_EVENT_TREE_ABORTED, 0, AGGNET_R_TIMEOUT, 1,
-	      -1);
-	event(self->w, "v0", AGGNET_EVENT_TREE_ABORTED, 0, AGGNET_R_TIMEOUT, 0,
-	      1);
-	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
-	ASSERT_EQ(1, self->f.n_changes);
-	EXPECT_STREQ("failed:v1", self->f.change[0]);
+	timed_out(self->w, "v1", 0, 1, -1);
+	timed_out(self->w, "v0", 0, 0, 1);
+	EXPECT_CHANGE("failed:v1");
 	EXPECT_STREQ("v1 timed out", self->f.text);
 	EXPECT_EQ(1, self->f.n_renew);
 }
@@ -468,10 +461,8 @@ TEST_F(watch, aborted__the_receiver_knows_more)
 /* The word on a node stays when an end comes later that knows of none. */
 TEST_F(watch, aborted__the_receiver_knew_more)
 {
-	event(self->w, "v0", AGGNET_EVENT_TREE_ABORTED, 0, AGGNET_R_TIMEOUT, 0,
-	      1);
-	event(self->w, "v1", AGGNET_EVENT_TREE_ABORTED, 0, AGGNET_R_TIMEOUT, 1,
-	      -1);
+	timed_out(self->w, "v0", 0, 0, 1);
+	timed_out(self->w, "v1", 0, 1, -1);
 	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
 	EXPECT_STREQ("v1 timed out", self->f.text);
 }
@@ -537,16 +528,15 @@ TEST_F(watch, settles__for_an_end_that_nothing_names)
 
 TEST_F(watch, epochs__others_are_not_heard)
 {
-	event(self->w, "v0", AGGNET_EVENT_TREE_ABORTED, 1, AGGNET_R_TIMEOUT, 0,
-	      1);
-	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
+	timed_out(self->w, "v0", 1, 0, 1);
+	EXPECT_JUDGED(WAIT);
 	ASSERT_EQ(0, aggnet_watch_tree(self->w, TREE, 9, 1, "v0"));
 	aborted(self->w, AGGNET_R_TIMEOUT, 0, 1);
-	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
+	EXPECT_JUDGED(WAIT);
 	/* What a replaced attempt says of itself. */
 	event(self->w, "v0", AGGNET_EVENT_TREE_ABORTED, 1, AGGNET_R_STALE, 0,
 	      0);
-	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
+	EXPECT_JUDGED(WAIT);
 }
 
 TEST_F(watch, link__of_an_unknown_node)
@@ -625,7 +615,7 @@ TEST_F(watch, state__of_a_dump)
 	};
 
 	aggnet_watch_state(self->w, "v0", &t, 0);
-	EXPECT_EQ(AGGNET_WATCH_WAIT, judge(self->w, 0, &self->f));
+	EXPECT_JUDGED(WAIT);
 	t.state = AGGNET_TREE_ABORTED;
 	t.reason = AGGNET_R_TIMEOUT;
 	aggnet_watch_state(self->w, "v0", &t, 0);
@@ -634,7 +624,7 @@ TEST_F(watch, state__of_a_dump)
 	t.state = AGGNET_TREE_DONE;
 	t.reason = 0;
 	aggnet_watch_state(self->w, "v0", &t, 0);
-	EXPECT_EQ(AGGNET_WATCH_DONE, judge(self->w, 0, &self->f));
+	EXPECT_JUDGED(DONE);
 }
 
 /* Unknown names are refused; nothing is looked up by them later. */
@@ -669,10 +659,7 @@ TEST_F(watch, names__long_ones)
 	ASSERT_EQ(0, aggnet_watch_link(self->w, server + 1, "eth1", "w1",
 				       "p4"));
 	aggnet_watch_port(self->w, server + 1, "fifteen-letters", false, 0);
-	ASSERT_EQ(AGGNET_WATCH_REPAIR, judge(self->w, 0, &self->f));
-	ASSERT_EQ(1, self->f.n_changes);
-	EXPECT_STREQ("failed:erver-of-the-first-rack-no-0001-switch-on-top-of-the-first-rack",
-		     self->f.change[0]);
+	EXPECT_CHANGE("failed:erver-of-the-first-rack-no-0001-switch-on-top-of-the-first-rack");
 }
 
 /* What was found and cannot be told is not passed over. */
@@ -680,7 +667,7 @@ TEST_F(watch, memory__there_is_none)
 {
 	aborted(self->w, AGGNET_R_RESET, 2, 1);
 	no_memory = true;
-	EXPECT_EQ(AGGNET_WATCH_FAILED, judge(self->w, 0, &self->f));
+	EXPECT_JUDGED(FAILED);
 	no_memory = false;
 	EXPECT_NE(NULL, strstr(self->f.text, "out of memory"));
 }
