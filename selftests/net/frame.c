@@ -6,7 +6,7 @@
 #include <netinet/ip.h>
 #include <netinet/udp.h>
 
-#include "../random.h"
+#include "../lib/random.h"
 #include "core/tag.h"
 #include "frame.h"
 

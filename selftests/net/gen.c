@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../random.h"
+#include "../lib/random.h"
 
 #define KEY_MAX	255
 

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../inet_sum.h"
+#include "../lib/inet_sum.h"
 #include "linux/aggnet_packet.h"
 
 #define FRAME_MAX	2048

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../random.h"
+#include "../lib/random.h"
 
 #define COLS	12
 #define CHOICES	12

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "../random.h"
+#include "../lib/random.h"
 #include "core/bloom.h"
 #include "blocked.h"
 #include "core/filter.h"

@@ -14,7 +14,7 @@
 
 #include "../net/device.h"
 #include "../net/stall.h"
-#include "../random.h"
+#include "../lib/random.h"
 #include "line_transfer.h"
 
 #define WORKERS		8	/* lines at the same time */

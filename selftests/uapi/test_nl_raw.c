@@ -22,7 +22,7 @@
 
 #include <linux/aggnet_packet.h>
 
-#include "../inet_sum.h"
+#include "../lib/inet_sum.h"
 #include "harness.h"
 #include "nl_node.h"
 

@@ -14,9 +14,9 @@
 
 #include "harness.h"
 
-#include "../inet_sum.h"
+#include "../lib/inet_sum.h"
 #include "../net/stall.h"
-#include "../random.h"
+#include "../lib/random.h"
 #include "line_transfer.h"
 
 #define FRAMES_MAX	256

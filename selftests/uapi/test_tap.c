@@ -20,7 +20,7 @@
 
 #include <linux/aggnet_packet.h>
 
-#include "../inet_sum.h"
+#include "../lib/inet_sum.h"
 #include "../net/device.h"
 #include "harness.h"
 #include "member.h"

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../random.h"
+#include "../../lib/random.h"
 #include "script.h"
 #include "world.h"
 

@@ -11,7 +11,7 @@
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
-#include "../random.h"
+#include "../lib/random.h"
 #include "mem.h"
 
 unsigned long shim_alloc_fail;
