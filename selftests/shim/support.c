@@ -5,9 +5,9 @@
 #include <linux/bitops.h>
 #include <linux/crc32c.h>
 #include <linux/errno.h>
-#include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/siphash.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
@@ -32,13 +32,6 @@ void *shim_alloc(size_t size, gfp_t gfp)
 	if (p)
 		shim_alloc_live++;
 	return p;
-}
-
-void *shim_realloc(void *p, size_t size, gfp_t gfp)
-{
-	if (!p)
-		return shim_alloc(size, gfp);
-	return alloc_fails() ? NULL : realloc(p, size);
 }
 
 void shim_free(const void *p)
@@ -75,21 +68,6 @@ void aggnet_payer_put(struct mem_cgroup *payer)
 struct mem_cgroup *aggnet_payer_set(struct mem_cgroup *payer)
 {
 	return payer;
-}
-
-unsigned long __get_free_page(gfp_t gfp)
-{
-	return (unsigned long)shim_alloc(PAGE_SIZE, gfp);
-}
-
-unsigned long get_zeroed_page(gfp_t gfp)
-{
-	return __get_free_page(gfp | __GFP_ZERO);
-}
-
-void free_page(unsigned long addr)
-{
-	shim_free((void *)addr);
 }
 
 ssize_t strscpy(char *dst, const char *src, size_t size)
@@ -179,24 +157,9 @@ u32 hsiphash(const void *data, size_t len, const hsiphash_key_t *key)
 	return hash ^ (hash >> 32);
 }
 
-u64 siphash_4u64(u64 a, u64 b, u64 c, u64 d, const siphash_key_t *key)
-{
-	__le64 w[4] = { cpu_to_le64(a), cpu_to_le64(b), cpu_to_le64(c),
-			cpu_to_le64(d) };
-
-	return siphash(w, sizeof(w), key);
-}
-
 u64 siphash_3u64(u64 a, u64 b, u64 c, const siphash_key_t *key)
 {
 	__le64 w[3] = { cpu_to_le64(a), cpu_to_le64(b), cpu_to_le64(c) };
-
-	return siphash(w, sizeof(w), key);
-}
-
-u64 siphash_2u64(u64 a, u64 b, const siphash_key_t *key)
-{
-	__le64 w[2] = { cpu_to_le64(a), cpu_to_le64(b) };
 
 	return siphash(w, sizeof(w), key);
 }

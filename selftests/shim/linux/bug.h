@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A warning or a BUG ends the test. */
+/* A warning ends the test. */
 #ifndef _SHIM_LINUX_BUG_H
 #define _SHIM_LINUX_BUG_H
 
@@ -17,8 +17,6 @@
 	}								\
 	__warn; })
 #define WARN_ON_ONCE(cond)		WARN_ON(cond)
-#define BUG_ON(cond)			((void)WARN_ON(cond))
-#define BUG()				BUG_ON(true)
 #define BUILD_BUG_ON(cond)		_Static_assert(!(cond), #cond)
 #ifndef static_assert
 #define static_assert(expr, ...)	_Static_assert(expr, #expr)

@@ -13,8 +13,4 @@
 #define __GFP_ACCOUNT		0x40u
 #define __GFP_RETRY_MAYFAIL	0x100u
 
-unsigned long __get_free_page(gfp_t gfp);
-unsigned long get_zeroed_page(gfp_t gfp);
-void free_page(unsigned long addr);
-
 #endif /* _SHIM_LINUX_GFP_H */

@@ -15,9 +15,7 @@ typedef struct {
 
 u64 siphash(const void *data, size_t len, const siphash_key_t *key);
 u64 siphash_1u64(u64 a, const siphash_key_t *key);
-u64 siphash_2u64(u64 a, u64 b, const siphash_key_t *key);
 u64 siphash_3u64(u64 a, u64 b, u64 c, const siphash_key_t *key);
-u64 siphash_4u64(u64 a, u64 b, u64 c, u64 d, const siphash_key_t *key);
 u32 hsiphash(const void *data, size_t len, const hsiphash_key_t *key);
 
 #endif /* _SHIM_LINUX_SIPHASH_H */

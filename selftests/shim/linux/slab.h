@@ -14,7 +14,6 @@ extern unsigned long shim_alloc_fail;
 extern long shim_alloc_live;
 
 void *shim_alloc(size_t size, gfp_t gfp);
-void *shim_realloc(void *p, size_t size, gfp_t gfp);
 void shim_free(const void *p);
 
 #define kmalloc(size, gfp)		shim_alloc(size, gfp)
@@ -22,12 +21,5 @@ void shim_free(const void *p);
 #define kfree(p)			shim_free(p)
 #define kvzalloc(size, gfp)		kzalloc(size, gfp)
 #define kvfree(p)			shim_free(p)
-
-static inline void *kmemdup(const void *src, size_t size, gfp_t gfp)
-{
-	void *p = kmalloc(size, gfp);
-
-	return p ? memcpy(p, src, size) : NULL;
-}
 
 #endif /* _SHIM_LINUX_SLAB_H */
