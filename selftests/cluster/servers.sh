@@ -138,6 +138,41 @@ change()
 	fi
 }
 
+# What Prometheus would read of node2 has the records of the transfer: those of
+# node4 and its own.
+exported()
+{
+	on node2 "aggctl export --out metrics; aggctl export --out metrics
+		ls -A" | grep '^metrics' > "$CLUSTER/found"
+	[ "$(< "$CLUSTER/found")" = metrics ] &&
+		/usr/bin/python3 - "$CLUSTER/node2/home/metrics" << 'END'
+import sys
+from prometheus_client.parser import text_string_to_metric_families
+
+found = {}
+for family in text_string_to_metric_families(open(sys.argv[1]).read()):
+    assert family.documentation and family.type in ("counter", "gauge")
+    for sample in family.samples:
+        key = sample.name, *sorted(sample.labels.items())
+        assert key not in found, key
+        found[key] = sample.value
+
+def value(name, **labels):
+    values = [v for k, v in found.items()
+              if k[0] == name and labels.items() <= dict(k[1:]).items()]
+    assert len(values) == 1, (name, labels, values)
+    return values[0]
+
+assert value("aggnet_node_info", address="10.0.0.2", role="server") == 1
+assert value("aggnet_tree_info", job="7", state="done", reason="none") == 1
+assert value("aggnet_tree_records_in_total", job="7") == 10000
+assert value("aggnet_tree_records_out_total", job="7") == 5000
+assert value("aggnet_merged_records_total") == 5000 * 2
+assert value("aggnet_drops_total", reason="tag") == 0
+assert value("aggnet_port_taken_total", port="eth1", level="1") > 0
+END
+}
+
 # The commands of the unit, as systemd executes them: without a shell.
 unit_starts()
 {
@@ -186,7 +221,7 @@ causes()
 	echo "1..0 # SKIP it needs root, to join machines by a network"
 	exit 4
 }
-echo 1..20
+echo 1..21
 status=0
 up || status=$?
 ok $status "four machines are up"
@@ -211,6 +246,8 @@ ok $? "the flow of node4 was merged in node2"
 everywhere "$(block "On each server no packet should have missed its planned link")" \
 	"${SERVERS[@]}"
 ok $? "no packet has left the planned path"
+exported
+ok $? "Prometheus can read what is exported"
 causes
 everywhere "$(block "When the job is done, on each server")" \
 	"${SERVERS[@]}"

@@ -60,6 +60,8 @@ refused 2 "testbed: ambiguous verb 's'; see 'aggctl testbed -h'" testbed s
 refused 2 "unknown command 'trees'; 'aggctl -h' lists all" trees
 refused 2 "help: needs a command and a verb at most" help tree show all
 refused 2 "unknown command 'trees'; 'aggctl -h' lists all" help trees
+refused 2 "export: its format is that of Prometheus; it cannot be combined with --json" \
+	-j export
 refused 2 "host init: needs --topology" host init
 refused 1 "host: @net has no server 'store-3'" \
 	host init --topology @net --host store-3

@@ -7,6 +7,7 @@
 
 extern const struct command cmd_apply;
 extern const struct command cmd_eval;
+extern const struct command cmd_export;
 extern const struct command cmd_host;
 extern const struct command cmd_link;
 extern const struct command cmd_monitor;

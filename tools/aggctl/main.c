@@ -26,6 +26,7 @@ static const struct command * const commands[] = {
 	&cmd_tree,
 	&cmd_stats,
 	&cmd_monitor,
+	&cmd_export,
 	&cmd_eval,
 };
 
