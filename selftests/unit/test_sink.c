@@ -302,6 +302,20 @@ TEST_F(sink, stream__has_another_fingerprint)
 	EXPECT_EQ(AGGNET_R_MISMATCH, node.aborted);
 }
 
+TEST_F(sink, stream__commit_before_the_check)
+{
+	struct aggnet_entry e;
+
+	of_sorted(self->k);
+	put_records("a", 1, "b", 2);
+	put_end(3, 3);
+	expect_check("a", 1, "b", 3);
+	EXPECT_EQ(1, aggnet_sink_stream(self->k, &e));
+	EXPECT_EQ(1, aggnet_sink_stream(self->k, &e));
+	EXPECT_EQ(-EINVAL, aggnet_sink_commit(self->k));
+	EXPECT_FALSE(node.taken);
+}
+
 TEST_F(sink, stream__of_pairs_in_parts)
 {
 	uint8_t buf[3 + 16] = { 1, 16, 'k' };

@@ -458,7 +458,8 @@ int aggnet_sink_commit(struct aggnet_sink *k)
 
 	if (k->committed || k->conn.final)
 		return k->conn.final;
-	if (!k->whole)
+	/* A stream is complete before it is compared with its fingerprint. */
+	if (!k->checked)
 		return conn_fail(&k->conn, -EINVAL, "there is no result yet");
 	while ((n = sink_recv(k, 0)) < 0) {
 		err = sink_trouble(k, n);
