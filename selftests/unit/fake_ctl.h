@@ -82,6 +82,7 @@ static struct fake_world {
 	void *arg;
 	unsigned int commits;
 	uint64_t refuse;
+	uint64_t deaf;
 	unsigned int gone;
 	unsigned int unrouted;
 	unsigned int unplanned;
@@ -440,6 +441,7 @@ int __wrap_aggnet_port_list(struct aggnet_ctl *ctl,
 		if (ctl->node->lost & 1u << (i + 1))
 			continue;
 		strcpy((*list)[*n].ifname, fake_device[i]);
+		(*list)[*n].level = i;
 		(*list)[(*n)++].ifindex = i + 1;
 	}
 	return 0;
@@ -563,6 +565,9 @@ int __wrap_aggnet_plan_commit(struct aggnet_ctl *ctl)
 	ctl->planning = false;
 	ctl->n = 0;
 	fake_count();
+	/* The answer is lost. */
+	if (!ret && world->deaf & 1ull << (world->commits - 1))
+		ret = fake_refuse(ctl, -ENOMEM, "netlink: Out of memory");
 	return ret;
 }
 

@@ -1014,7 +1014,8 @@ TEST_F(repair, over__a_device_of_its_entry_goes)
 	ASSERT_EQ(AGGNET_WATCH_WAIT, finish(v, 8, &f));
 	ASSERT_NE(NULL, fake_find(&world->node[7], finished));
 	world->node[7].lost = 1 << 1;
-	ASSERT_EQ(0, cut(v, "v1", "eth0"));
+	/* The way around does not lead through v7. */
+	ASSERT_EQ(0, cut(v, "v4", "eth1"));
 	EXPECT_EQ(1, v->s.repairs);
 	EXPECT_EQ(1, attempt_of(v->s.json, 0));
 	EXPECT_EQ(0, attempt_of(v->s.json, 1));
@@ -1068,6 +1069,55 @@ TEST_F(repair, refused__each_commit)
 		EXPECT_EQ(1, v->told);
 	}
 	EXPECT_LE(3, refused);
+}
+
+/* A commit is in force, and its answer is lost. */
+TEST_F(repair, unanswered__each_commit)
+{
+	struct supervisor *v = &self->one;
+	unsigned int i, failed = 0;
+	char path[64];
+
+	strcpy(path, v->path);
+	for (i = 0; i < 16; i++) {
+		stop(v);
+		ASSERT_EQ(0, begin(path));
+		ASSERT_EQ(0, start(v, path));
+		world->deaf = 1ull << i;
+		ASSERT_EQ(0, cut(v, "v4", "eth1"));
+		world->deaf = 0;
+		if (!v->s.retry_ms)
+			break;
+		failed++;
+		EXPECT_TRUE(in_force(v->s.json));
+		EXPECT_EQ(0, attempt(v->s.json));
+		ASSERT_EQ(0, settle(v));
+		EXPECT_TRUE(in_force(v->s.json));
+	}
+	EXPECT_LE(3, failed);
+}
+
+TEST_F(repair, unanswered__apply)
+{
+	struct supervisor *v = &self->one;
+	struct plan_file file;
+	unsigned int i;
+	char path[64];
+	size_t at;
+
+	strcpy(path, v->path);
+	for (i = 0; i < 3; i++) {
+		fake_world_new();
+		world->deaf = 1ull << i;
+		ASSERT_EQ(0, plan_file_take(&file, v->s.json));
+		EXPECT_EQ(-1, plan_install(&file, true, false, NULL, &at));
+		EXPECT_EQ(i, at);
+		EXPECT_TRUE(nothing_in_force());
+		plan_file_free(&file);
+	}
+	stop(v);
+	ASSERT_EQ(0, begin(path));
+	ASSERT_EQ(0, start(v, path));
 }
 
 TEST_F(repair, refused__for_good)
@@ -2556,6 +2606,31 @@ TEST(ports__a_lost_one_of_a_switch)
 	ASSERT_EQ(0, node_ports(&node, ports, NODE_ATTACH_NONE));
 	EXPECT_NE(NULL, node_port(&node, "p0"));
 	EXPECT_EQ(NULL, node_port(&node, "p1"));
+	node_close(&node);
+	json_decref(ports);
+}
+
+/* Devices of hosts have names of their own: the level decides. */
+TEST(ports__by_level)
+{
+	json_t *ports = json_pack("[{s:s, s:i}, {s:s, s:i}]", "name", "eth1",
+				  "level", 0, "name", "p1", "level", 1);
+	struct node node;
+
+	fake_world_new();
+	ASSERT_EQ(0, node_open(&node, "v0", "v0"));
+	ASSERT_EQ(0, node_ports(&node, ports, NODE_ATTACH_NONE));
+	ASSERT_NE(NULL, node_port(&node, "eth1"));
+	EXPECT_EQ(1, node_port(&node, "eth1")->ifindex);
+	ASSERT_NE(NULL, node_port(&node, "p1"));
+	EXPECT_EQ(2, node_port(&node, "p1")->ifindex);
+	node_close(&node);
+	/* The device of level 1 is not taken for that of level 0, by its name. */
+	world->node[0].lost = 1 << 1;
+	ASSERT_EQ(0, node_open(&node, "v0", "v0"));
+	ASSERT_EQ(0, node_ports(&node, ports, NODE_ATTACH_NONE));
+	EXPECT_EQ(NULL, node_port(&node, "eth1"));
+	EXPECT_NE(NULL, node_port(&node, "p1"));
 	node_close(&node);
 	json_decref(ports);
 }

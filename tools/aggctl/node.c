@@ -161,6 +161,23 @@ static uint32_t named(const struct aggnet_port_info *list, size_t n,
 	return 0;
 }
 
+/* Is this device the only one of a level that one port of the plan has? */
+static bool is_other(const struct aggnet_port_info *list, size_t n,
+		     const json_t *ports, uint32_t ifindex)
+{
+	json_t *port;
+	int level;
+	size_t i;
+
+	json_array_foreach((json_t *)ports, i, port) {
+		level = (int)json_integer_value(json_object_get(port, "level"));
+		if (!is_shared(ports, level) &&
+		    only_of_level(list, n, level) == ifindex)
+			return true;
+	}
+	return false;
+}
+
 /*
  * The attached port that is meant. Devices of real hosts have names of their own, so
  * that the level decides, where neither plan nor host has several ports of it.
@@ -172,7 +189,10 @@ static uint32_t find_attached(const struct aggnet_port_info *list, size_t n,
 
 	if (!found && !is_shared(ports, level))
 		found = only_of_level(list, n, level);
-	return found ? found : named(list, n, name, -1);
+	if (found)
+		return found;
+	found = named(list, n, name, -1);
+	return is_other(list, n, ports, found) ? 0 : found;
 }
 
 static int attach_port(struct node *node, struct node_port *port,

@@ -47,6 +47,7 @@ int plan_install(const struct plan_file *file, bool in_testbed, bool replace,
 
 /* plan_part.c */
 int plan_part_stage(struct node *node, const json_t *entry, bool replace);
+int plan_part_committed(struct node *node);
 int plan_part_undo(struct node *node, const json_t *old);
 int plan_part_withdraw(struct node *node, const json_t *entry,
 		       unsigned int *missing);

@@ -168,6 +168,8 @@ static int commit_all(const struct plan_file *file, struct node *nodes,
 			continue;
 		*at = i;
 		node_refused(&nodes[i], "plan");
+		if (plan_part_committed(&nodes[i]) > 0)
+			i++;
 		undo(file, nodes, i, in_testbed, old);
 		return -1;
 	}
@@ -204,9 +206,9 @@ int plan_install(const struct plan_file *file, bool in_testbed, bool replace,
 	}
 	raise_files();
 	on_pipe = signal(SIGPIPE, SIG_IGN);
-	ret = stage_all(file, nodes, in_testbed, replace, at);
+	/* Ports and identities change as entries are staged. */
 	hold_signals(&signals);
-	ret = ret || commit_all(file, nodes, in_testbed, old, at);
+	ret = stage_all(file, nodes, in_testbed, replace, at) || commit_all(file, nodes, in_testbed, old, at);
 	for (i = file->n; i--; ) {
 		if (ret && nodes[i].ctl) {
 			aggnet_plan_drop(nodes[i].ctl);

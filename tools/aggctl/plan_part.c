@@ -529,6 +529,44 @@ static int stage_undo(struct node *node)
 	return 0;
 }
 
+/* Does the node have one of the links that were staged? */
+static int has_link(const struct node *node)
+{
+	struct aggnet_link_info *now;
+	int found = 0;
+	size_t i, n;
+
+	if (!node->n_links)
+		return 0;
+	if (aggnet_link_list(node->ctl, &now, &n))
+		return node_refused(node, "links");
+	for (i = 0; i < node->n_links; i++)
+		found |= !!find_link(now, n, &node->links[i]);
+	free(now);
+	return found;
+}
+
+/**
+ * plan_part_committed() - is a node's part in force although its commit failed?
+ * @node: the node, with the handle that staged it
+ *
+ * A node may have served the request whose answer was lost.
+ *
+ * Return: 1, 0, or -1 with an error line printed.
+ */
+int plan_part_committed(struct node *node)
+{
+	size_t i;
+
+	for (i = 0; i < node->n_steps; i++) {
+		if (find_result(node, &node->step[i]))
+			return -1;
+		if (node->step[i].stands)
+			return 1;
+	}
+	return has_link(node);
+}
+
 /**
  * plan_part_undo() - take back what was committed a moment ago
  * @node: the node, with the handle that staged it; we are in its namespace
