@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Accumulator: what has been merged under one key, as the shape says. */
+/* Accumulator: the merged values of one key, in the format of the shape's kind. */
 #include <linux/string.h>
 
 #include "core/accum.h"
@@ -42,7 +42,7 @@ static u64 mean_count(const u8 *value)
 	return aggnet_bits_get(value + 1, value[0]);
 }
 
-/* There is no mean of no values. */
+/* The count is at least 1. */
 static bool mean_check(const u8 *value, u32 vlen)
 {
 	return vlen && value[0] && value[0] <= COUNT_MAX &&
@@ -232,7 +232,10 @@ void aggnet_accum_flip(const struct aggnet_shape *shape, void *accum)
 		pairs->pair[0].id ^= 1;
 		break;
 	case AGGNET_KIND_FLOAT_SUM:
-		/* 2^14, of 32 bits 2^43: not so small that rounding hides it. */
+		/*
+		 * The bit for 2^14, or 2^43 for binary32: rounding must not hide
+		 * the fault.
+		 */
 		sum->word[aggnet_float_sum_words(shape->vtype) / 2] ^= 1;
 		break;
 	default:

@@ -23,21 +23,21 @@
 #define REF_BITS	ilog2(AGGNET_CHUNK)
 #define CHUNKS_MAX	((1u << (32 - REF_BITS)) - 1)
 
-#define HASH_BITS	24	/* of a tag; the key's length is above them */
-#define BUCKET_BYTES	32	/* of the limit; the smallest slot takes 40 */
+#define HASH_BITS	24	/* of a tag; the length of the key is above them */
+#define BUCKET_BYTES	32	/* of the limit for each bucket; least slot: 40 */
 
 #define PLAIN_RECORD_MAX	(2 + AGGNET_KEY_MAX + AGGNET_PLAIN_MAX)
-#define ACCUMS_MAX	8192	/* bytes of them that a packet may bring */
-#define RECORDS_MAX	512	/* records, which are merged in one run of a lock */
-#define RECORDS_SLOW	256	/* of those that the hot loop is not for */
+#define ACCUMS_MAX	8192	/* bytes of accumulators in a packet */
+#define RECORDS_MAX	512	/* in a packet, merged in one run of a lock */
+#define RECORDS_SLOW	256	/* likewise, if the hot loop does not take them */
 
 /**
- * struct slot - a key and what has been merged under it
- * @next: reference of the next in the bucket, 0: none
+ * struct slot - a key and its merged values
+ * @next: reference of the next slot in the bucket, 0: none
  * @tag: key length << HASH_BITS | hash; 0: the chunk ends here
  * @units: original records merged
- * @value: their aggregate, if it is plain; else how many contributors of a
- *	dense vector have given all that they have
+ * @value: the aggregate, if it is plain; else, of a dense vector, the number of
+ *	contributors whose value of this block is complete
  * @key: in little endian words, the last one padded with zeros; the accumulator
  *	that is not plain lies behind them
  */
@@ -110,8 +110,8 @@ static __always_inline u64 hash_word(u64 h, const u64 *seed, u64 word)
 }
 
 /**
- * struct look - what a key is recognised by
- * @last: its last word; the other words of a longer key are compared as well
+ * struct look - a key, prepared for the look-up
+ * @last: its last word; the other words of a longer key are compared, too
  * @tag: as in struct slot
  */
 struct look {
@@ -238,7 +238,10 @@ void aggnet_table_free(struct aggnet_table *t)
 
 void *aggnet_chunk_alloc(void)
 {
-	/* The caller can do without it: no task is to be killed for it. */
+	/*
+	 * The caller can do without it, so the allocation must not wake the OOM
+	 * killer.
+	 */
 	return aggnet_zalloc(AGGNET_CHUNK, GFP_KERNEL_ACCOUNT |
 			     __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 }
@@ -264,7 +267,7 @@ bool aggnet_table_grow(struct aggnet_table *t, void *chunk)
 	return true;
 }
 
-/* Close the newest chunk, if there is one, and begin another. */
+/* Close the newest chunk, if any, and begin another. */
 static bool chunk_begin(struct aggnet_table *t)
 {
 	u32 number = t->free_head;
@@ -287,7 +290,7 @@ static bool chunk_begin(struct aggnet_table *t)
 	return true;
 }
 
-/* Append a key that is not held yet, with no units and the neutral value. */
+/* Append a slot for a new key, without units, with the neutral value. */
 static noinline struct slot *append(struct aggnet_table *t, const u8 *key,
 				    struct look look)
 {
@@ -375,7 +378,7 @@ static noinline struct slot *obtain_any(struct aggnet_table *t, const u8 *base,
 	return append(t, key, look);
 }
 
-/* The same for a key of 9 to 16 bytes. */
+/* As above, for a key of 9 to 16 bytes. */
 static noinline struct slot *obtain_two(struct aggnet_table *t, const u8 *key,
 					u32 klen)
 {
@@ -398,8 +401,9 @@ static noinline struct slot *obtain_two(struct aggnet_table *t, const u8 *key,
 }
 
 /*
- * The units of a packet, each record of which has had one: @extra goes to the
- * last. What a missing chunk made us drop (@left records) must show.
+ * Add the units of a packet beyond one for each record, @extra, to the last record.
+ * If a missing chunk made the loop drop @left records, their units stay missing, so
+ * that the books show it.
  */
 static __always_inline void units_merged(struct aggnet_table *t,
 					 struct slot *last, u64 represents,
@@ -413,12 +417,11 @@ static __always_inline void units_merged(struct aggnet_table *t,
 }
 
 /*
- * The hot loop. @function, @ones and that there is no @fault are constants where
- * packets are merged, so that there is no code for faults in it. Each
- * of the common shapes has a way of its own: a word of key with a word of value
- * or with a shorter one, and shorter keys. These are shifted out of the words
- * that end with them, which reach back into what lies before; so the first in
- * the buffer goes the general way.
+ * The hot loop. For packets @function, @ones and a @fault of 0 are constants, so
+ * that the compiler leaves out the code of faults. The common sizes have code of
+ * their own: keys of 8 bytes with values of 8 or fewer, and shorter keys. Short
+ * keys and values are shifted out of the 8 bytes that end with them, which include
+ * bytes before them; so the first record of the buffer takes the general code.
  */
 static __always_inline void merge_run(struct aggnet_table *t, const u8 *data,
 				      u32 n, u64 represents, u8 function,
@@ -498,7 +501,7 @@ static void merge_accum(struct aggnet_table *t, struct slot *s,
 	s->units++;
 }
 
-/* Everything that the hot loop is not for. */
+/* All records that the hot loop does not take. */
 static void merge_accums(struct aggnet_table *t, const u8 *data, u32 n,
 			 u64 represents, bool source, u32 fault)
 {
@@ -526,7 +529,7 @@ static void merge_accums(struct aggnet_table *t, const u8 *data, u32 n,
 	units_merged(t, s, represents, extra, n);
 }
 
-/* The hot loop as it is, but for what is constant in it. */
+/* The hot loop without constant arguments, for planted faults. */
 static void merge_faulty(struct aggnet_table *t, const u8 *data, u32 n,
 			 u64 represents, bool ones, u32 fault)
 {
@@ -560,8 +563,8 @@ void aggnet_table_merge(struct aggnet_table *t, const u8 *data, u32 n,
 }
 
 /*
- * Take the oldest slot of all out of its bucket's list. Slots are put in at
- * the head and leave in the order in which they came, so it is the last.
+ * Unlink the oldest slot from the list of its bucket. Slots are added at the head
+ * and leave in the order in which they came, so it is the last of its list.
  */
 static __always_inline void unlink_oldest(const struct aggnet_table *t,
 					  u32 tag, u32 ref)
@@ -574,8 +577,8 @@ static __always_inline void unlink_oldest(const struct aggnet_table *t,
 }
 
 /*
- * Write a record. With room for the largest it goes by words, and what is
- * written too much is overwritten or cut off.
+ * Write a record. If there is room for the largest one, write whole words: the
+ * excess bytes are overwritten by the next record or cut off.
  */
 static __always_inline u32 put_slot(u8 *buf, u32 room, const struct slot *s)
 {
@@ -599,13 +602,13 @@ static __always_inline u32 put_slot(u8 *buf, u32 room, const struct slot *s)
 }
 
 /**
- * struct pack - where records go
- * @buf: next one
+ * struct pack - destination of packed records
+ * @buf: place of the next one
  * @room: bytes left there
- * @max: bound on their number
- * @expected: only slots that so many have contributed to, 0: all
- * @n: how many there are
- * @slots: that have left wholly
+ * @max: most records
+ * @expected: only slots with so many contributors, 0: all
+ * @n: records written
+ * @slots: slots that have left completely
  * @units: original records in them
  */
 struct pack {
@@ -660,7 +663,7 @@ static bool pack_chunk(struct aggnet_table *t, struct pack *p)
 	return all;
 }
 
-/* Give the oldest chunk back and go on to the next, if there is one. */
+/* Put the oldest chunk on the free list and continue with the next one, if any. */
 static void chunk_end(struct aggnet_table *t)
 {
 	u32 number = t->oldest;

@@ -12,25 +12,25 @@
 #define AGGNET_SLOT_MAX	(32 + AGGNET_KEY_MAX + 1)	/* plain values */
 #define AGGNET_PAYLOAD_MIN	AGGNET_RECORD_MAX
 
-/* Two for the length, two for each of the 32 words that a key has at most. */
+/* 2 for the length, 2 for each of the at most 32 words of a key. */
 #define AGGNET_SEED_WORDS	(2 + 2 * (AGGNET_KEY_MAX + 1) / 8)
 
 /*
- * Slots are appended to the newest chunk. Packing takes them from the oldest
- * chunk and unlinks them, so one table serves both PARTIAL emission and the
- * last flush, merges go on into whatever has not left yet, and memory comes
- * back a chunk at a time. Nothing allocates but init and chunk_alloc.
+ * Slots are appended to the newest chunk. Packing takes them from the oldest chunk
+ * and unlinks them: one table serves PARTIAL emission and the last flush, values
+ * are merged into slots that have not left yet, and memory is freed chunk by chunk.
+ * Only init and chunk_alloc allocate.
  *
- * What is not a plain integer is an accumulator (accum.h) behind the slot's
+ * A value that is not a plain integer is an accumulator (accum.h) behind the slot's
  * key. It may leave in several records; the slot is unlinked with the first of
- * them, so what comes meanwhile begins a new one.
+ * them, and values that come later begin a new slot.
  *
- * Each slot counts the original records ("units") merged into it. Of the units
- * that came in with a packet each record has one, and what is left goes to the
- * last: how much that is, is known before the first record is merged, so a
- * record that is skipped leaves a unit out. The units leave with the slots,
- * one at least with each record (aggnet_accum_units()): a merge, or a part of an
- * accumulator, that is lost or counts twice shows in the sum.
+ * Each slot counts the original records ("units") merged into it. Of the units of a
+ * packet each record gets one, and the last record all others. Their number is
+ * known before the first record is merged, so a skipped record leaves a unit out.
+ * The units leave with the slots, at least one with each record
+ * (aggnet_accum_units()): a merge, or a part of an accumulator, that is lost or
+ * done twice changes the sum.
  *
  * Keys are hashed by a secret member of a universal family (aggtable.c proves
  * it): however keys are chosen without knowing the secret, a look-up meets
@@ -46,19 +46,19 @@ struct aggnet_table {
 	u8 **chunk;		/* by chunk number; 1.. (0 is "none") */
 	u32 *next;		/* chunk number -> next in log or free list */
 	u32 bucket_mask;
-	u32 chunks;		/* present */
+	u32 chunks;		/* chunks present */
 	u32 chunks_max;		/* room in chunk[] */
 	u32 free_head;		/* list of free chunks, 0: none */
 	u32 free;		/* chunks on it */
-	u32 oldest;		/* log: packed from here */
-	u32 newest;		/* appended here */
+	u32 oldest;		/* chunk from which slots are packed */
+	u32 newest;		/* chunk to which slots are appended */
 	u32 read;		/* offset of the next slot to pack in oldest */
 	u32 write;		/* offset of the next slot in newest */
 	u32 keys;		/* slots held */
 	u64 units;		/* units held */
 	struct aggnet_shape shape;
 	u32 extra;		/* bytes of accumulator behind a slot's key */
-	u32 part;		/* of the slot at @read, when it leaves in parts */
+	u32 part;		/* next part of the slot at @read */
 	u32 expected;		/* dense: contributors of each block; set by the owner */
 	struct aggnet_value neutral;	/* of a new slot */
 	u64 seed[AGGNET_SEED_WORDS];	/* secret of the key hash */
@@ -86,13 +86,13 @@ void aggnet_table_free(struct aggnet_table *t);	/* process context; may sleep */
 /* Process context: a chunk for aggnet_table_grow(), NULL if there is none. */
 void *aggnet_chunk_alloc(void);
 void aggnet_chunk_free(void *chunk);
-/* Add a chunk. Return: false if the limit is reached (the caller frees it). */
+/* Add a chunk. Return: false: the limit is reached; the caller frees the chunk. */
 bool aggnet_table_grow(struct aggnet_table *t, void *chunk);
 
 /**
- * aggnet_table_need() - chunks that records of plain values may take at worst
- * @bytes: of all records
- * @records: how many, at most
+ * aggnet_table_need() - most chunks that records of plain values may need
+ * @bytes: bytes of all records
+ * @records: most records
  *
  * A record with a key of k bytes takes 32 + round_up(k, 8) <= k + 39 bytes of
  * a slot and at least k + 2 bytes of the packet; so all of them take @bytes
@@ -109,7 +109,7 @@ static inline u32 aggnet_table_need(u32 bytes, u32 records)
 /* Most records that a packet of @payload bytes may carry. */
 u32 aggnet_max_records(const struct aggnet_shape *shape, u32 payload);
 
-/* Chunks that the records of one packet may take at worst. */
+/* Most chunks that the records of one packet may need. */
 u32 aggnet_table_chunks_per_packet(const struct aggnet_shape *shape,
 				   u32 payload);
 
@@ -121,14 +121,12 @@ static inline u64 aggnet_table_used(const struct aggnet_table *t)
 
 /**
  * aggnet_table_merge() - merge checked records
- * @t: the table; t->free >= aggnet_table_chunks_per_packet() of what comes
- * @data: records that aggnet_parse_records() has passed
- * @n: how many, at most aggnet_max_records() of their packet
+ * @t: the table; t->free >= aggnet_table_chunks_per_packet() of the packet
+ * @data: records that aggnet_parse_records() has accepted
+ * @n: number of records, at most aggnet_max_records() of their packet
  * @represents: original records in them, >= @n
  * @source: true: they come from a local source (aggnet_reduce_source())
- * @fault: enum aggnet_fault; strikes the merge of the last record
- *
- * Checked for @source as it is merged.
+ * @fault: enum aggnet_fault, for the merge of the last record
  */
 void aggnet_table_merge(struct aggnet_table *t, const u8 *data, u32 n,
 			u64 represents, bool source, u32 fault);
@@ -136,14 +134,14 @@ void aggnet_table_merge(struct aggnet_table *t, const u8 *data, u32 n,
 /**
  * aggnet_table_pack() - take slots out, oldest first
  * @t: the table
- * @buf: written with records
- * @room: its size, >= AGGNET_RECORD_MAX
- * @max_records: bound on their number
- * @records: how many there are
- * @represents: units that leave with them
+ * @buf: filled with records
+ * @room: size of @buf, >= AGGNET_RECORD_MAX
+ * @max_records: most records
+ * @records: set to the number of records
+ * @represents: set to their units
  *
- * Chunks that become empty return to the free list (an empty table gives back
- * all of them). Return: bytes written, 0 if the table is empty.
+ * Empty chunks return to the free list; an empty table has no other chunks. Return:
+ * bytes written, 0 if the table is empty.
  */
 u32 aggnet_table_pack(struct aggnet_table *t, u8 *buf, u32 room,
 		      u32 max_records, u32 *records, u64 *represents);
@@ -152,16 +150,17 @@ u32 aggnet_table_pack(struct aggnet_table *t, u8 *buf, u32 room,
  * aggnet_table_ripe() - may the oldest slot leave before the flow is whole?
  * @t: the table
  *
- * Of a dense vector it may as soon as all contributors have given that block.
- * A chunk goes back with its last slot, so while there is an oldest chunk a
- * slot that has not left stands at @t->read.
+ * A block of a dense vector may leave when all contributors have sent it. A chunk
+ * is freed with its last slot, so if there is an oldest chunk, @t->read is the
+ * place of a slot that has not left.
  *
- * How many they are is a guess (@t->expected): one that comes too late makes a
- * slot anew, so a wrong guess costs a record or memory, and no value.
+ * The number of contributors (@t->expected) is an estimate: a value that comes too
+ * late begins a new slot, so a wrong estimate costs a record or memory, but no
+ * value.
  */
 bool aggnet_table_ripe(const struct aggnet_table *t);
 
-/* The same as aggnet_table_pack(), but no further than slots are ripe. */
+/* As aggnet_table_pack(), but only slots that are ripe. */
 u32 aggnet_table_pack_ripe(struct aggnet_table *t, u8 *buf, u32 room,
 			   u32 max_records, u32 *records, u64 *represents);
 

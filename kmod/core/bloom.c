@@ -15,9 +15,9 @@
  * @step: to the one after it
  * @turn: how many have been taken
  *
- * Enhanced double hashing: the step itself grows. With a constant step the
- * walks of two IDs that meet at two places may go on together, and sparse
- * filters show several times the false positives that theory promises.
+ * Enhanced double hashing: the step grows, too. With a constant step the positions
+ * of two IDs that share two of them may share the others, and sparse filters have
+ * several times the false positives of the theory.
  */
 struct probe {
 	u32 at;
@@ -78,7 +78,9 @@ int aggnet_bloom_insert(struct aggnet_bloom *b, u64 incast_id)
 	unsigned int i;
 	u32 bit;
 
-	/* Positions of one ID may coincide: leave room for all of them. */
+	/*
+	 * Positions of one ID may coincide: a count must have room for all of them.
+	 */
 	for (i = 0; i < b->hashes; i++)
 		if (b->count[probe_next(&p, b)] > U16_MAX - b->hashes)
 			return -ENOSPC;

@@ -34,9 +34,9 @@ struct aggnet_bloom {
 /* @bits: a power of two. May sleep. NULL: no memory. */
 struct aggnet_bloom *aggnet_bloom_alloc(u32 bits, u8 hashes, u64 seed);
 void aggnet_bloom_free(struct aggnet_bloom *b);
-/* -ENOSPC: a count is full, nothing changed. The caller inserts an ID once. */
+/* Return: 0, -ENOSPC: a count is full, nothing changed. Insert each ID once only. */
 int aggnet_bloom_insert(struct aggnet_bloom *b, u64 incast_id);
-/* Only of an ID that is in it: others' counts would suffer. */
+/* Delete only an ID that was inserted: the counts of others would be wrong. */
 void aggnet_bloom_delete(struct aggnet_bloom *b, u64 incast_id);
 bool aggnet_bloom_test(const struct aggnet_bloom *b, u64 incast_id);
 u32 aggnet_bloom_bits_set(const struct aggnet_bloom *b);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Bloom filter of a packet's way, carried by the packet: read, never written. */
+/* Bloom filter of a packet's path, carried by the packet: read, never written. */
 #include <linux/types.h>
 
 #include "core/filter.h"

@@ -33,13 +33,16 @@ static inline bool aggnet_filter_spent(const struct aggnet_filter *f)
 	return !aggnet_filter_hashes(f);
 }
 
-/* From here on plain IP has the packet: no node looks at the filter again. */
+/*
+ * Mark the filter as spent: plain IP carries the packet, and nodes ignore the
+ * filter.
+ */
 static inline void aggnet_filter_spend(struct aggnet_filter *f)
 {
 	f->hashes_digits &= 0xf0;
 }
 
-/* Bytes of a filter, what fills it up included. */
+/* Bytes of a filter with its padding. */
 static inline size_t aggnet_filter_size(u32 bits, u32 digits)
 {
 	size_t bytes = sizeof(struct aggnet_filter) + (bits + 7) / 8 + digits;
@@ -54,9 +57,9 @@ static inline size_t aggnet_filter_size(u32 bits, u32 digits)
  * @step: to the one after it
  * @turn: how many have been taken
  *
- * Enhanced double hashing, as in a link's Bloom table. A product and not a mask
- * brings positions down to the bits, which may be any number: their high bits
- * count, so it is these that the step grows by.
+ * Enhanced double hashing, as in a link's Bloom table. The number of bits is
+ * arbitrary, so a position is scaled by a product instead of a mask. Its high bits
+ * matter therefore, and the step grows in its high bits.
  */
 struct aggnet_filter_walk {
 	u32 at;
@@ -88,30 +91,30 @@ static inline u32 aggnet_filter_next(struct aggnet_filter_walk *w, u32 bits)
 	return bit;
 }
 
-/* What names are mixed with: a link has other positions in another tree. */
+/* Key that is mixed with names: a link has other positions in each tree. */
 u64 aggnet_filter_key(u64 incast_id, u8 salt);
 
 /**
- * aggnet_filter_ok() - is a filter whole?
+ * aggnet_filter_ok() - is a filter well formed?
  * @f: at least AGGNET_FILTER_UNIT bytes
- * @size: bytes that it is said to have, a multiple of that
+ * @size: its bytes by the header, a multiple of AGGNET_FILTER_UNIT
  *
- * It takes @size exactly, and what is not used of it is zero.
+ * The filter has exactly @size bytes, and unused bits and bytes are zero.
  */
 bool aggnet_filter_ok(const struct aggnet_filter *f, size_t size);
 
 /**
- * aggnet_filter_test() - may a link be on the packet's way?
+ * aggnet_filter_test() - may a link be on the packet's path?
  * @f: aggnet_filter_ok() passed it
  * @key: aggnet_filter_key() of the packet
  * @name: the link's
  *
- * Return: true for every link of the way, and for others by chance; a filter
- * that is spent has none
+ * Return: true for each link of the path, and for others by chance; false for all if
+ * the filter is spent
  */
 bool aggnet_filter_test(const struct aggnet_filter *f, u64 key, u64 name);
 
-/* The receiver's digit of a level, -1: the filter says nothing of it. */
+/* The receiver's digit of a level, -1: the filter does not have it. */
 int aggnet_filter_digit(const struct aggnet_filter *f, u8 level);
 
 #endif /* _AGGNET_FILTER_H */

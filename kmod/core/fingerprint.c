@@ -10,7 +10,7 @@
 void aggnet_fp_key(const struct aggnet_secret *secret, u64 incast_id,
 		   u32 instance, u32 attempt, u64 key[2])
 {
-	/* No header begins like this, so that it is no tag's. */
+	/* No header begins with this label, so no tag has the same input. */
 	struct {
 		u8 label[16];
 		__be64 incast_id;

@@ -16,7 +16,7 @@ struct aggnet_secret;
 
 #define AGGNET_FP_PRIME		((1ULL << 61) - 1)	/* of sums */
 
-/* How the fingerprints of a function's flows add up; 0: it has none. */
+/* How the fingerprints of a function are added; AGGNET_FP_NONE: it has none. */
 static inline enum aggnet_fingerprint
 aggnet_fp_kind(const struct aggnet_shape *shape)
 {
@@ -33,7 +33,7 @@ aggnet_fp_kind(const struct aggnet_shape *shape)
 	}
 }
 
-/* Modulo 2^61 - 1, of any two numbers; the result is less than it. */
+/* Sum of any two numbers modulo 2^61 - 1, fully reduced. */
 static inline u64 aggnet_fp_sum(u64 a, u64 b)
 {
 	u64 sum = (a & AGGNET_FP_PRIME) + (a >> 61) +
@@ -43,22 +43,22 @@ static inline u64 aggnet_fp_sum(u64 a, u64 b)
 	return sum == AGGNET_FP_PRIME ? 0 : sum;
 }
 
-/* The fingerprint of two flows together. */
+/* Add the fingerprints of two flows. */
 static inline u64 aggnet_fp_add(enum aggnet_fingerprint kind, u64 a, u64 b)
 {
 	return kind == AGGNET_FP_SUM ? aggnet_fp_sum(a, b) : a ^ b;
 }
 
 /**
- * aggnet_fp_key() - key of the hash that a tree's ends use in an epoch
- * @secret: the tree's
- * @incast_id: the tree
+ * aggnet_fp_key() - key of the hash that the ends of a tree use in an epoch
+ * @secret: secret of the tree
+ * @incast_id: ID of the tree
  * @instance: epoch, high half
  * @attempt: epoch, low half
  * @key: filled: two words
  *
- * Of a keyed tree only its members and nodes know it. Of a tree without a key it
- * follows from the epoch, and finds faults, but no forger.
+ * Only members and nodes of a keyed tree can compute it. Without a key it follows
+ * from the epoch: the fingerprint then detects faults, but not a forger.
  */
 void aggnet_fp_key(const struct aggnet_secret *secret, u64 incast_id,
 		   u32 instance, u32 attempt, u64 key[2]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reals: IEEE 754 bits as integers that order alike, and sums without rounding. */
+/* Reals: IEEE 754 numbers as integers of the same order, and exact sums. */
 #include <linux/string.h>
 
 #include <linux/aggnet_packet.h>
@@ -8,31 +8,31 @@
 #include "core/value.h"
 
 /*
- * As it travels: flags, bytes of the count, the count, the place of the lowest
- * byte of the integer (two bytes), and its bytes from there on. What is above
- * them is their sign, or nothing if other parts hold it.
+ * Format in a record: flags, bytes of the count, the count, the place of the lowest
+ * byte of the integer (two bytes), and its bytes from there on. They are sign
+ * extended, unless other parts have the bytes above them.
  */
-#define FLAG_LOW	0x80	/* the bytes are no end: there is no sign */
+#define FLAG_LOW	0x80	/* other parts have the bytes above: no sign */
 #define FLAGS_KNOWN	(AGGNET_FLOAT_NAN | AGGNET_FLOAT_PLUS | \
 			 AGGNET_FLOAT_MINUS | FLAG_LOW)
 #define COUNT_MAX	8
-#define PART_BYTES	192	/* of the integer, in one part */
+#define PART_BYTES	192	/* most bytes of the integer in a part */
 
 /*
- * The last part may have a byte more, for the sign. A part with FLAG_LOW that is
- * merged into an empty sum and leaves again is then still one part, so a sum has
- * no more parts than records were merged into it.
+ * The last part may have one more byte, for the sign. So a part with FLAG_LOW that
+ * is merged into an empty sum leaves as one part again, and a sum never has more
+ * parts than merged records.
  */
 #define PART_LAST	(PART_BYTES + 1)
 
 /* --- numbers --------------------------------------------------------------- */
 
 /**
- * struct number - what the bits say
- * @negative: the sign
- * @special: infinite or no number
+ * struct number - a decoded real
+ * @negative: its sign
+ * @special: it is infinite or NaN
  * @mantissa: an integer
- * @shift: and where its lowest bit is in a sum
+ * @shift: place of the integer's lowest bit in a sum
  */
 struct number {
 	bool negative;
@@ -57,7 +57,7 @@ static struct number number_of(unsigned int vtype, u64 bits)
 	};
 }
 
-/* All but the sign, of numbers that are sign extended to 64 bits. */
+/* All bits but the sign, of numbers that are sign extended to 64 bits. */
 static s64 below_sign(unsigned int vtype)
 {
 	return vtype == AGGNET_VTYPE_FLOAT64 ? (s64)(~0ULL >> 1) : 0x7fffffff;
@@ -123,9 +123,9 @@ void aggnet_float_sum_add(struct aggnet_float_sum *sum, unsigned int vtype,
 		apply(sum->word, words, at + 1, n.mantissa >> (64 - up));
 }
 
-/* --- on the way ------------------------------------------------------------ */
+/* --- in records ------------------------------------------------------------ */
 
-/* Where the bytes of the integer begin; their place. 0: malformed. */
+/* Return: offset of the integer's bytes, 0: malformed. @place: set to their place */
 static u32 head_get(const u8 *buf, u32 len, u32 *place)
 {
 	u32 head;
@@ -181,7 +181,7 @@ static u8 byte_of(const struct aggnet_float_sum *sum, u32 i)
 	return sum->word[i / 8] >> (8 * (i % 8));
 }
 
-/* The bytes that matter: from the first that is not 0 to the sign. */
+/* The bytes to write: from the first that is not 0 to the sign. */
 static void sum_extent(const struct aggnet_float_sum *sum, u32 bytes, u32 *from,
 		       u32 *to)
 {

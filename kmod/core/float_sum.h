@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Reals: IEEE 754 bits as integers that order alike, and sums without rounding. */
+/* Reals: IEEE 754 numbers as integers of the same order, and exact sums. */
 #ifndef _AGGNET_FLOAT_SUM_H
 #define _AGGNET_FLOAT_SUM_H
 
@@ -8,20 +8,20 @@
 #include <linux/aggnet.h>
 
 /*
- * A finite number is an integer times 2^-1074 (of 32 bits: 2^-149). A sum is
- * that integer in two's complement, with 64 bits of room above the greatest
- * number: so it is exact for 2^63 of them, and the same in any order.
+ * A finite number is an integer times 2^-1074 (binary32: 2^-149). A sum is that
+ * integer in two's complement, with 64 bits above the greatest number: it is exact
+ * for 2^63 numbers, and the same in any order.
  */
 #define AGGNET_SUM_WORDS64	34	/* 1074 + 1024 + 64 + 1 bits */
 #define AGGNET_SUM_WORDS32	6	/* 149 + 128 + 64 + 1 bits */
 
 #define AGGNET_FLOAT_NAN	1	/* a NaN is in the sum */
-#define AGGNET_FLOAT_PLUS	2	/* plus infinity is */
-#define AGGNET_FLOAT_MINUS	4	/* minus infinity is */
+#define AGGNET_FLOAT_PLUS	2	/* plus infinity is in the sum */
+#define AGGNET_FLOAT_MINUS	4	/* minus infinity is in the sum */
 
 /**
  * struct aggnet_float_sum - accumulator of AGGNET_KIND_FLOAT_SUM
- * @count: how many numbers (average)
+ * @count: number of values, of averages
  * @flags: AGGNET_FLOAT_*
  * @reserved: 0
  * @word: the integer, least word first
@@ -51,45 +51,45 @@ static inline u32 aggnet_float_bytes(unsigned int vtype)
 }
 
 /**
- * aggnet_float_order() - an integer that orders as the number does
- * @vtype: the number's
- * @bits: of the number
+ * aggnet_float_order() - map a number to an integer of the same order
+ * @vtype: value type of the number
+ * @bits: the number
  *
- * -0 comes before +0, and all NaNs are one, after plus infinity.
+ * -0 comes before +0, and all NaNs are one value after plus infinity.
  */
 s64 aggnet_float_order(unsigned int vtype, u64 bits);
 
-/* The number's bits again. */
+/* The inverse of aggnet_float_order(). */
 u64 aggnet_float_bits(unsigned int vtype, s64 order);
 
-/* Add a number, by its bits. */
+/* Add a number, given by its bits. */
 void aggnet_float_sum_add(struct aggnet_float_sum *sum, unsigned int vtype,
 			  u64 bits);
 
 /**
- * aggnet_float_sum_check() - are these bytes a sum as it travels?
- * @vtype: of its numbers
+ * aggnet_float_sum_check() - are these bytes a sum, or a part of one, in DATA?
+ * @vtype: value type of its numbers
  * @buf: the bytes
- * @len: how many
+ * @len: number of bytes
  */
 bool aggnet_float_sum_check(unsigned int vtype, const u8 *buf, u32 len);
 
-/* Of what it has passed: are there no bytes above these in other records? */
+/* Of accepted bytes: is this the last part, with the sign? */
 bool aggnet_float_sum_last(const u8 *buf);
 
-/* Merge what aggnet_float_sum_check() has passed. */
+/* Merge bytes that aggnet_float_sum_check() has accepted. */
 void aggnet_float_sum_merge(struct aggnet_float_sum *sum, unsigned int vtype,
 			    const u8 *buf, u32 len);
 
-/* How many parts aggnet_float_sum_put() makes of a sum. */
+/* Number of parts that aggnet_float_sum_put() writes. */
 u32 aggnet_float_sum_parts(const struct aggnet_float_sum *sum,
 			   unsigned int vtype);
 
 /**
  * aggnet_float_sum_put() - write the next part of a sum
  * @sum: the sum
- * @vtype: of its numbers
- * @part: which one; 0 after the last
+ * @vtype: value type of its numbers
+ * @part: number of the part; advanced, 0 after the last
  * @buf: AGGNET_VALUE_MAX bytes
  *
  * Return: bytes

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Pairs: the k least (rank, id) of a key, an id once, by its least rank. */
+/* Pairs: the k least (rank, id) of a key; of each id only the least rank. */
 #include <linux/string.h>
 
 #include "core/pairs.h"
@@ -25,7 +25,7 @@ void aggnet_pairs_add(struct aggnet_pairs *pairs, u32 k,
 		if (at[place].id == pair->id)
 			return;
 	}
-	/* What makes room: a worse one of the same id, or the last. */
+	/* The pair to replace: a worse one of the same id, or the last. */
 	for (out = place; out < pairs->n; out++)
 		if (at[out].id == pair->id)
 			break;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Pairs: the k least (rank, id) of a key, an id once, by its least rank. */
+/* Pairs: the k least (rank, id) of a key; of each id only the least rank. */
 #ifndef _AGGNET_PAIRS_H
 #define _AGGNET_PAIRS_H
 
@@ -11,8 +11,8 @@
 
 /**
  * struct aggnet_pair - a candidate
- * @rank: the less the better
- * @id: whose it is; of equal ranks the less is the better
+ * @rank: a lower one is better
+ * @id: of equal ranks the lower id is better
  */
 struct aggnet_pair {
 	s64 rank;
@@ -21,9 +21,9 @@ struct aggnet_pair {
 
 /**
  * struct aggnet_pairs - accumulator of AGGNET_KIND_PAIRS
- * @n: how many there are
+ * @n: number of pairs
  * @reserved: 0
- * @pair: the best first; room for k
+ * @pair: the pairs, the best first; room for k
  */
 struct aggnet_pairs {
 	u32 n;
@@ -32,21 +32,21 @@ struct aggnet_pairs {
 };
 
 /**
- * aggnet_pairs_add() - let a candidate in, if it is among the best
+ * aggnet_pairs_add() - add a candidate if it is among the best
  * @pairs: changed in place
- * @k: how many are kept
+ * @k: most pairs
  * @pair: the candidate
  *
- * Merging is adding all pairs of the other accumulator. The order does not
- * matter: what is left out has k better ones of other ids before it, each of
- * which stays, or makes room for one still better of the same id.
+ * To merge, add all pairs of the other accumulator, in any order: a pair that is
+ * left out has k better ones of other ids before it, and each of these stays or is
+ * replaced by a better one of its id.
  */
 void aggnet_pairs_add(struct aggnet_pairs *pairs, u32 k,
 		      const struct aggnet_pair *pair);
 
 /* Bytes of a pair in a value: rank and id, little endian. */
 #define AGGNET_PAIR_BYTES	16
-/* Pairs that one value has room for. */
+/* Most pairs of one value. */
 #define AGGNET_PAIRS_PART	(AGGNET_VALUE_MAX / AGGNET_PAIR_BYTES)
 
 struct aggnet_pair aggnet_pair_get(const u8 *buf);

@@ -15,7 +15,7 @@ static struct aggnet_value magnitude(const struct aggnet_value *v)
 	return (s64)v->hi < 0 ? negated(v) : *v;
 }
 
-/* All 128 bits of the product of two words. */
+/* The 128-bit product of two words. */
 static struct aggnet_value mul_words(u64 a, u64 b)
 {
 	u64 low = (u64)(u32)a * (u32)b;

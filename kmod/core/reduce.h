@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Aggregate functions: commutative and associative, never saturate or wrap. */
+/*
+ * Aggregate functions: commutative and associative; they neither saturate nor wrap.
+ */
 #ifndef _AGGNET_REDUCE_H
 #define _AGGNET_REDUCE_H
 
@@ -7,24 +9,24 @@
 #include "core/value.h"
 
 /**
- * aggnet_value_mul() - multiply, or say that the product is out of bounds
+ * aggnet_value_mul() - multiply, or mark the product as out of bounds
  * @a: changed in place
  * @b: the other factor
  *
- * The least integer stands for all products whose magnitude is 2^127 or more.
- * No factor but 0 makes a magnitude smaller, so a product that has passed the
- * bound stays beyond it whatever is merged later, and one that has not passed
- * it in some order does so in none: the result is the same for any order.
+ * The least integer marks all products whose magnitude is 2^127 or more. Only the
+ * factor 0 makes a magnitude smaller, so a product beyond the bound stays beyond it
+ * for any later factor but 0, in every order: the result does not depend on the
+ * order.
  */
 void aggnet_value_mul(struct aggnet_value *a, const struct aggnet_value *b);
 
-/* Does a product stand for one that was out of bounds? */
+/* Was the product out of bounds? */
 static inline bool aggnet_value_beyond(const struct aggnet_value *v)
 {
 	return !v->lo && v->hi == 1ULL << 63;
 }
 
-/* What a source's record contributes: its value, 1 for count, or its truth. */
+/* Replace a source's value by its contribution: itself, 1 to count, or its truth. */
 static inline void aggnet_reduce_source(u8 function, struct aggnet_value *v)
 {
 	switch (function) {
@@ -39,7 +41,7 @@ static inline void aggnet_reduce_source(u8 function, struct aggnet_value *v)
 	}
 }
 
-/* The value that changes nothing when another is merged into it. */
+/* The neutral value: merging into it gives the other value. */
 static inline struct aggnet_value aggnet_reduce_neutral(u8 function)
 {
 	switch (function) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Runs: a k-way merge of contributors that keep an order of keys. */
+/* Runs: a k-way merge of contributors that send their keys in order. */
 #include <linux/bitops.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -10,15 +10,15 @@
 #include "core/runs.h"
 #include "mem.h"
 
-/* A record in @out: its units, then the record. */
+/* In @out the units of each record stand before it. */
 #define OUT_UNITS	sizeof(u64)
 #define OUT_MAX		(OUT_UNITS + AGGNET_RECORD_MAX)
 
 /**
  * struct slot - a packet of a run
- * @extra: original records in it beyond one for each of its records
- * @len: bytes of all its records, 0: there is no packet here
- * @last: where the last record begins
+ * @extra: its original records beyond one for each record
+ * @len: bytes of all its records, 0: the slot is empty
+ * @last: offset of the last record
  * @data: the records
  */
 struct slot {
@@ -31,10 +31,10 @@ struct slot {
 /* --- order ----------------------------------------------------------------- */
 
 /**
- * struct sort_key - a key, its first bytes at hand
- * @prefix: the first 8 as a number, zeros behind a shorter key
- * @bytes: all of them
- * @len: how many
+ * struct sort_key - a key, with its first bytes as a number
+ * @prefix: the first 8 bytes as a number, zeros behind a shorter key
+ * @bytes: the whole key
+ * @len: its length
  */
 struct sort_key {
 	u64 prefix;
@@ -64,8 +64,8 @@ static struct sort_key record_key(const u8 *record)
 }
 
 /*
- * With the same first word only a key longer than that has more to compare; and
- * the shorter of two that are the same up to there is how the longer begins.
+ * If the prefixes are equal, only keys of more than 8 bytes have more to compare. If
+ * one key is the beginning of the other, the shorter one comes first.
  */
 static int key_compare(const struct sort_key *a, const struct sort_key *b)
 {
@@ -104,7 +104,7 @@ static struct slot *slot_of(const struct aggnet_runs *r,
 	return (struct slot *)(run->slot + (seq & run->mask) * r->stride);
 }
 
-/* The record at the front of a run that has one. */
+/* The record at the front of a run, which must have one. */
 static const u8 *run_front(const struct aggnet_runs *r,
 			   const struct aggnet_sorted_run *run)
 {
@@ -143,7 +143,7 @@ static void heap_add(struct aggnet_runs *r, u32 run)
 	r->heap[at] = run;
 }
 
-/* The run on top has another record at its front. */
+/* Restore the heap after the record at the front of the top run has changed. */
 static void heap_sink(struct aggnet_runs *r)
 {
 	u32 run = r->heap[0];
@@ -172,7 +172,7 @@ static void run_look(struct aggnet_runs *r, struct aggnet_sorted_run *run)
 	run->prefix = key_prefix(record + 2, record[0]);
 }
 
-/* The record on top has been merged: what is at the front of its run now? */
+/* Advance the top run after its front record has been merged. */
 static void top_next(struct aggnet_runs *r)
 {
 	struct aggnet_sorted_run *run = &r->run[r->heap[0]];
@@ -205,7 +205,7 @@ static void key_begin(struct aggnet_runs *r,
 	aggnet_accum_init(&r->shape, r->accum);
 }
 
-/* Of a packet's units each record has one, and the last one the rest. */
+/* Each record of a packet has one of its units, and the last record all others. */
 static void merge_record(struct aggnet_runs *r,
 			 const struct aggnet_sorted_run *run, const u8 *record)
 {
@@ -218,7 +218,7 @@ static void merge_record(struct aggnet_runs *r,
 	r->key_units += run->at == slot->last ? 1 + slot->extra : 1;
 }
 
-/* The fault that was ordered, if this is the last record of a packet. */
+/* Take the planted fault if this is the last record of a packet. */
 static u32 take_fault(struct aggnet_runs *r,
 		      const struct aggnet_sorted_run *run)
 {
@@ -254,7 +254,7 @@ static bool out_full(const struct aggnet_runs *r)
 	return r->out_size - r->out_len < OUT_MAX;
 }
 
-/* The next part of the key that is final; there is room for it. */
+/* Write the next part of the final key to @out, which must have room. */
 static void key_out(struct aggnet_runs *r)
 {
 	u8 *at = r->out + r->out_len;
@@ -271,7 +271,7 @@ static void key_out(struct aggnet_runs *r)
 		r->klen = 0;
 }
 
-/* Will no other record of the key that is held come? */
+/* Is the key in the accumulator final: no other record of it will come? */
 static bool key_final(const struct aggnet_runs *r)
 {
 	const struct sort_key held = { r->prefix, r->key, r->klen };
@@ -283,7 +283,7 @@ static bool key_final(const struct aggnet_runs *r)
 	return key_compare(&held, &least);
 }
 
-/* Moving the heap's top compares two keys at each level. */
+/* To move the top of the heap compares two keys at each level. */
 static u32 merge_cost(const struct aggnet_runs *r)
 {
 	const u8 *record = run_front(r, &r->run[r->heap[0]]);
@@ -291,7 +291,9 @@ static u32 merge_cost(const struct aggnet_runs *r)
 	return r->cost + fls(r->heaped) * (100 + 2 * record[0]);
 }
 
-/* Merge what has the least key, or move on what is final. Return: false: stop */
+/*
+ * Merge the record with the least key, or write the final key. Return: false: stop
+ */
 static bool advance_step(struct aggnet_runs *r)
 {
 	bool final = key_final(r);
@@ -323,7 +325,7 @@ void aggnet_runs_advance(struct aggnet_runs *r)
 
 /* --- taking out ------------------------------------------------------------ */
 
-/* Return: bytes of records written; @units: that left with them */
+/* Return: bytes of records written; @units: incremented by their units */
 static u32 out_take(struct aggnet_runs *r, u8 *buf, u32 room, u32 max_records,
 		    u32 *records, u64 *units)
 {
@@ -449,7 +451,7 @@ void aggnet_runs_close(struct aggnet_runs *r)
 	aggnet_runs_advance(r);
 }
 
-/* Records from @data on, in order. Return: how many, 0: they are not. */
+/* Check the order of records. Return: number of records, 0: they are not in order */
 static u32 count_ordered(const u8 *data, u32 len, u32 *last)
 {
 	const u8 *end = data + len, *at = data, *before;
@@ -467,7 +469,7 @@ static u32 count_ordered(const u8 *data, u32 len, u32 *last)
 	return n;
 }
 
-/* Is a record what may follow the one before @seq? */
+/* May a record follow the last one before @seq? */
 static bool may_follow(const struct aggnet_runs *r,
 		       const struct aggnet_sorted_run *run, u32 seq, const u8 *record)
 {
@@ -475,7 +477,7 @@ static bool may_follow(const struct aggnet_runs *r,
 	const struct slot *slot;
 
 	if (seq == run->next) {
-		/* All others wait for it: they have gone no further. */
+		/* All other runs wait for this one, so none is beyond its keys. */
 		const struct sort_key held = { r->prefix, r->key, r->klen };
 
 		return !r->klen || key_compare(&key, &held) >= 0;
@@ -525,7 +527,7 @@ static u32 slots_free(const struct aggnet_sorted_run *run)
 	return run->mask + 1 - (run->tail - run->next);
 }
 
-/* The newest packet of a writer, if it is still there. */
+/* The newest packet of a writer, if it is still held. */
 static struct slot *newest(const struct aggnet_runs *r,
 			   const struct aggnet_sorted_run *run)
 {

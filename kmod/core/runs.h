@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Runs: what each contributor gave in the order of its keys, merged k ways in
- * memory that was there from the start, a bounded part at a time. Pure.
+/* Runs: the records of each contributor in the order of their keys, merged k ways in
+ * memory that is allocated at the start, a bounded part at a time. Pure.
  */
 #ifndef _AGGNET_RUNS_H
 #define _AGGNET_RUNS_H
@@ -13,28 +13,28 @@
 #define AGGNET_RUN_MAX	64
 
 /*
- * A run is a ring of packets. They come in any order and stay until all of
- * their records have been merged, so the room that a run still has is what its
- * contributor may send. Keys rise, or stay the same, from record to record: by
- * their bytes, the shorter of two first if it is how the longer one begins.
+ * A run is a ring of packets. They come in any order and stay until all of their
+ * records have been merged; a contributor has credit for the free slots of its run.
+ * Keys ascend, or stay the same, from record to record: they are compared by their
+ * bytes, and a key that is the beginning of a longer one comes first.
  *
- * The least key at the front of all runs is merged into one accumulator, which is
- * final once every run has gone beyond that key or has ended. A run that has not
- * ended and is empty makes all others wait: its contributor has the room to go
- * on, so there is no deadlock.
+ * The values of the least key at the front of all runs are merged into one
+ * accumulator, which is final once each run is beyond that key or has ended. All
+ * runs wait for a run that is empty and has not ended: its contributor has credit,
+ * so there is no deadlock.
  *
  * Final records are collected for a packet. They are ready to leave when the
  * packet is full or when nothing more can be merged for now.
  *
- * Merging stops when @budget is used up, wherever it is: @stopped says so, and
- * aggnet_runs_advance() with a new budget goes on.
+ * Merging stops when @budget is used up and sets @stopped; aggnet_runs_advance()
+ * continues with a new budget.
  *
- * Which contributors there will be has to be known by then: nothing is merged
- * before aggnet_runs_close(), and no run begins after it. For this each of them
- * tells its weight, the sources that it stands for.
+ * All contributors must be known before the first merge: nothing is merged before
+ * aggnet_runs_close(), and no run begins after it. For this each contributor states
+ * its weight, the number of its sources.
  *
- * Units are counted and spread as in aggtable.h; a fault strikes the last record
- * of a packet here, too.
+ * Units are counted and distributed as in aggtable.h; a planted fault changes the
+ * merge of the last record of a packet.
  *
  * Locking: none here; the caller's tree lock covers all but init and free.
  */
@@ -42,15 +42,15 @@
 /**
  * struct aggnet_sorted_run - one contributor
  * @slot: its ring of packets
- * @mask: of the number of slots
- * @next: sequence of the packet that is read from, or comes next
- * @tail: of a local writer, sequence of the next packet
- * @at: where the record at the front begins in that packet
+ * @mask: number of slots - 1
+ * @next: sequence of the packet that is being merged, or is awaited
+ * @tail: of a local writer: sequence of its next packet
+ * @at: offset of the front record in packet @next
  * @prefix: first bytes of that record's key
- * @weight: sources that it stands for
+ * @weight: its number of sources
  * @given: @weight is known
- * @finished: nothing more will come
- * @source: its values are a source's
+ * @finished: the contributor has ended
+ * @source: its values are those of a source, not of DATA
  */
 struct aggnet_sorted_run {
 	u8 *slot;
@@ -69,35 +69,35 @@ struct aggnet_sorted_run {
  * struct aggnet_runs - all contributors of a tree
  * @shape: of the values
  * @run: the runs that have begun
- * @n: how many
- * @max: how many there may be
+ * @n: number of runs that have begun
+ * @max: most runs
  * @slot: memory of all packets
- * @stride: bytes of one
- * @slots: how many
- * @used: of them, those that are some run's
- * @heap: numbers of the runs that have a record at the front, the least on top
- * @heaped: how many
- * @waits: runs that have none, and have not ended
+ * @stride: bytes of a slot
+ * @slots: number of slots
+ * @used: slots that belong to a run
+ * @heap: numbers of the runs that have a front record, the least key on top
+ * @heaped: entries of @heap
+ * @waits: runs without a front record that have not ended
  * @unknown: runs whose weight is not known
- * @open: others may begin
- * @ready: what is in @out may leave
+ * @open: more runs may begin
+ * @ready: the records in @out may leave
  * @stopped: there is more to merge, but @budget is used up
- * @budget: instructions, roughly, that may still be spent; set by the owner
- * @klen: of the key that is being merged, 0: none is
+ * @budget: approximate number of instructions left; set by the owner
+ * @klen: length of the key that is being merged, 0: none
  * @key: its bytes
- * @prefix: the first of them
- * @accum: what has been merged under it
- * @part: which part of it goes to @out next
+ * @prefix: its first bytes
+ * @accum: its merged values
+ * @part: next part of @accum for @out
  * @key_units: original records in it
  * @cost: aggnet_accum_cost()
- * @out: final records, the units of each before it
- * @out_size: room in it
- * @out_len: bytes in it
- * @out_n: records in it
- * @weight: of all runs
- * @records: in packets that are held
- * @units: original records in them, in @accum and in @out
- * @fault: enum aggnet_fault; spoils the next merge
+ * @out: final records, each behind its units
+ * @out_size: size of @out
+ * @out_len: bytes in @out
+ * @out_n: records in @out
+ * @weight: sum of all runs
+ * @records: records of packets that are held
+ * @units: original records in these packets, in @accum and in @out
+ * @fault: enum aggnet_fault, for the next merge of a packet's last record
  */
 struct aggnet_runs {
 	struct aggnet_shape shape;
@@ -144,9 +144,9 @@ size_t aggnet_runs_size(const struct aggnet_shape *shape, u32 max, u32 slots,
  * aggnet_runs_init() - make room for runs
  * @r: zeroed
  * @shape: valid; copied
- * @max: how many runs
- * @slots: packets of all of them together
- * @payload: bytes of records in a packet, at most
+ * @max: most runs
+ * @slots: packets of all runs together
+ * @payload: most bytes of records in a packet
  *
  * Process context; may sleep. Return: 0 or -ENOMEM, and then free is due
  */
@@ -155,9 +155,9 @@ int aggnet_runs_init(struct aggnet_runs *r, const struct aggnet_shape *shape,
 void aggnet_runs_free(struct aggnet_runs *r);
 
 /**
- * aggnet_runs_begin() - a contributor comes
+ * aggnet_runs_begin() - begin the run of a contributor
  * @r: the runs, open
- * @slots: packets that it has room for, a power of two
+ * @slots: most packets of the run, a power of two
  * @seq: sequence of its first packet
  * @source: it is a local writer
  *
@@ -166,30 +166,30 @@ void aggnet_runs_free(struct aggnet_runs *r);
 int aggnet_runs_begin(struct aggnet_runs *r, u32 slots, u32 seq, bool source);
 
 /*
- * Its weight. Return: false if it has told another one before, or if that of all
- * runs does not fit into the 16 bits that DATA has for it.
+ * Set the weight of a run. Return: false: it was another one before, or the sum of
+ * all runs does not fit into the 16 bits of DATA.
  */
 bool aggnet_runs_weigh(struct aggnet_runs *r, u32 run, u32 weight);
 
-/* No other run will begin: merge. */
+/* No other run will begin: start to merge. */
 void aggnet_runs_close(struct aggnet_runs *r);
 
-/* Merge as far as contributors, room in @out and the budget allow. */
+/* Merge as far as the packets, the room in @out and the budget allow. */
 void aggnet_runs_advance(struct aggnet_runs *r);
 
-/* Sequences before this one may be stored. */
+/* Return: sequences before this one may be stored */
 static inline u32 aggnet_runs_limit(const struct aggnet_runs *r, u32 run)
 {
 	return r->run[run].next + r->run[run].mask + 1;
 }
 
 /**
- * aggnet_runs_store() - keep a packet
+ * aggnet_runs_store() - store a packet
  * @r: the runs
- * @run: whose it is
+ * @run: number of its run
  * @seq: its sequence, new and before aggnet_runs_limit()
- * @data: records that aggnet_parse_records() has passed
- * @len: their bytes, at least a record's
+ * @data: records that aggnet_parse_records() has accepted
+ * @len: their bytes, at least one record
  * @represents: original records in them
  *
  * Return: 0, or -EILSEQ: keys are out of order, and nothing has changed
@@ -197,35 +197,35 @@ static inline u32 aggnet_runs_limit(const struct aggnet_runs *r, u32 run)
 int aggnet_runs_store(struct aggnet_runs *r, u32 run, u32 seq, const u8 *data,
 		      u32 len, u64 represents);
 
-/* Bytes for which a writer's run has room, AGGNET_RECORD_MAX at least; or 0. */
+/* Return: bytes free in a writer's run, at least AGGNET_RECORD_MAX, or 0 */
 u32 aggnet_runs_space(const struct aggnet_runs *r, u32 run);
 
-/* Is half of a run free, so that it is worth going on? */
+/* Is half of a writer's run free, so that it is worth waking the writer? */
 bool aggnet_runs_slack(const struct aggnet_runs *r, u32 run);
 
-/* As store, for a writer: no more than aggnet_runs_space() bytes. */
+/* As aggnet_runs_store(), for a writer: at most aggnet_runs_space() bytes. */
 int aggnet_runs_append(struct aggnet_runs *r, u32 run, const u8 *data, u32 len);
 
-/* All of it has come. */
+/* The contributor has ended. */
 void aggnet_runs_finish(struct aggnet_runs *r, u32 run);
 
 /**
- * aggnet_runs_pack() - take out what is ready, in order
+ * aggnet_runs_pack() - take out records that are ready, in order
  * @r: the runs
- * @buf: written with records
- * @room: its size, >= AGGNET_RECORD_MAX
- * @max_records: bound on their number
- * @records: how many there are, at least 1 if @r->ready
- * @represents: units that leave with them
+ * @buf: filled with records
+ * @room: size of @buf, >= AGGNET_RECORD_MAX
+ * @max_records: most records
+ * @records: set to their number, at least 1 if @r->ready
+ * @represents: set to their units
  *
- * A key comes once, but for the parts of its accumulator.
+ * Each key appears once, or once for each part of its accumulator.
  *
  * Return: bytes written
  */
 u32 aggnet_runs_pack(struct aggnet_runs *r, u8 *buf, u32 room, u32 max_records,
 		     u32 *records, u64 *represents);
 
-/* Records that are held, merged or not. */
+/* Number of records that are held, merged or not. */
 static inline u32 aggnet_runs_held(const struct aggnet_runs *r)
 {
 	return r->records + !!r->klen + r->out_n;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Shape: which functions there are of which values. */
+/* Shape: which functions take which values. */
 #include "core/pairs.h"
 #include "core/shape.h"
 
 #define SCALE_MAX	62
 
-/* Sums, orders and counts are of all types, the rest is of integers. */
+/* Sums, extremes and counts take all types, the others integers only. */
 static bool takes(u8 function, u8 vtype)
 {
 	switch (function) {
@@ -24,7 +24,10 @@ static bool takes(u8 function, u8 vtype)
 	}
 }
 
-/* Of vectors, what is neither counted nor has a length of its own. */
+/*
+ * Functions of dense vectors: those without a count and with values of fixed
+ * length.
+ */
 static bool takes_dense(u8 function)
 {
 	return function == AGGNET_FN_SUM || function == AGGNET_FN_MIN ||

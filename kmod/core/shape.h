@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Shape: what the values of a tree are and which function merges them. */
+/* Shape: the format of a tree's values, and the function that merges them. */
 #ifndef _AGGNET_SHAPE_H
 #define _AGGNET_SHAPE_H
 
@@ -10,7 +10,7 @@
 #include "core/float_sum.h"
 
 /**
- * struct aggnet_shape - what all members of a tree have to agree on
+ * struct aggnet_shape - format and function, the same at all members of a tree
  * @function: enum aggnet_function
  * @vtype: enum aggnet_vtype
  * @layout: enum aggnet_layout
@@ -28,11 +28,11 @@ struct aggnet_shape {
 };
 
 /**
- * enum aggnet_kind - how what has been merged is held and travels
+ * enum aggnet_kind - format of accumulators, in memory and in records
  * @AGGNET_KIND_PLAIN: one integer of 128 bits
- * @AGGNET_KIND_MEAN: that, and how many values are in it
+ * @AGGNET_KIND_MEAN: an integer of 128 bits and the number of values
  * @AGGNET_KIND_PAIRS: the k best pairs of a rank and an id
- * @AGGNET_KIND_FLOAT_SUM: an exact sum of reals, and how many are in it
+ * @AGGNET_KIND_FLOAT_SUM: an exact sum of reals and the number of values
  * @AGGNET_KIND_BLOCK: integers of 128 bits, one for each element of a block
  */
 enum aggnet_kind {
@@ -72,11 +72,11 @@ static inline bool aggnet_shape_equal(const struct aggnet_shape *a,
 }
 
 /**
- * aggnet_shape_fault() - what is wrong with a shape
- * @shape: as it was asked for
- * @text: set to a sentence
+ * aggnet_shape_fault() - check a shape
+ * @shape: the shape of a request
+ * @text: set to a sentence if it is wrong
  *
- * Return: the attribute to blame, of enum aggnet_tree_attr; 0: nothing is wrong
+ * Return: the wrong attribute, of enum aggnet_tree_attr; 0: the shape is valid
  */
 int aggnet_shape_fault(const struct aggnet_shape *shape, const char **text);
 

@@ -29,7 +29,7 @@ static inline void aggnet_value_add(struct aggnet_value *a,
 	a->hi += b->hi + __builtin_add_overflow(a->lo, b->lo, &a->lo);
 }
 
-/* Is it an int64? */
+/* Does the value fit an int64? */
 static inline bool aggnet_value_fits(const struct aggnet_value *v)
 {
 	return v->hi == (u64)((s64)v->lo >> 63);
@@ -43,12 +43,12 @@ static inline bool aggnet_value_less(const struct aggnet_value *a,
 	return a->lo < b->lo;
 }
 
-/* Bytes that a value takes at least: 0 for zero, else 1..16. */
+/* Least number of bytes for a value: 0 for zero, else 1..16. */
 static inline u32 aggnet_value_len(const struct aggnet_value *v)
 {
 	u64 sign = (u64)((s64)v->lo >> 63);
 
-	/* The bits that differ from the sign, and one for the sign itself. */
+	/* The bits that differ from the sign, and one bit for the sign. */
 	if (likely(v->hi == sign))
 		return v->lo ? fls64(v->lo ^ sign) / 8 + 1 : 0;
 	return fls64(v->hi ^ (u64)((s64)v->hi >> 63)) / 8 + 9;

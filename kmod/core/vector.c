@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Vector: blocks of elements, each of which is merged with its like. */
+/* Vector: blocks of elements that are merged element by element. */
 #include "core/accum.h"
 #include "core/reduce.h"
 #include "core/vector.h"

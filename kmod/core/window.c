@@ -10,7 +10,7 @@
 
 #define WORDS		(AGGNET_WINDOW / 64)
 
-#define RTO_START_US	100000u		/* before there is a sample */
+#define RTO_START_US	100000u		/* before the first sample */
 #define RTT_SAMPLE_MAX	60000000u	/* keeps the sums in 32 bits */
 #define BACKOFF_MAX	16		/* RTO_MIN << 16 is beyond RTO_MAX */
 #define REORDER_MIN_US	1000u		/* softirq and timers are no finer */
@@ -44,7 +44,7 @@ enum aggnet_seq aggnet_rxwin_test(const struct aggnet_rxwin *w, u32 seq)
 	return aggnet_before(seq, w->cum) ? AGGNET_SEQ_DUP : AGGNET_SEQ_OUTSIDE;
 }
 
-/* @to = @from >> @n, 0 < @n < 64; they may be the same. */
+/* @to = @from >> @n, 0 < @n < 64; @to may be @from. */
 static void bits_shift(u64 *to, const u64 *from, unsigned int n)
 {
 	unsigned int i;
@@ -60,7 +60,7 @@ void aggnet_rxwin_mark(struct aggnet_rxwin *w, u32 seq)
 
 	w->bits[d / 64] |= 1ULL << (d % 64);
 
-	/* Usually one shift by one; whole words only after a hole closes. */
+	/* Usually a shift by one; by whole words only after a hole has closed. */
 	while (w->bits[0] == ~0ULL) {
 		memmove(w->bits, w->bits + 1, sizeof(u64) * (WORDS - 1));
 		w->bits[WORDS - 1] = 0;

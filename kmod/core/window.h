@@ -35,11 +35,14 @@ struct aggnet_rxwin {
 enum aggnet_seq { AGGNET_SEQ_NEW, AGGNET_SEQ_DUP, AGGNET_SEQ_OUTSIDE };
 
 void aggnet_rxwin_init(struct aggnet_rxwin *w, u32 first);
-/* Older than cum is a duplicate if within 2^31; beyond cum + window outside. */
+/* Up to 2^31 before @cum it is a duplicate; from @cum + AGGNET_WINDOW on outside. */
 enum aggnet_seq aggnet_rxwin_test(const struct aggnet_rxwin *w, u32 seq);
-/* @seq has been found AGGNET_SEQ_NEW. */
+/* Mark a sequence for which aggnet_rxwin_test() returned AGGNET_SEQ_NEW. */
 void aggnet_rxwin_mark(struct aggnet_rxwin *w, u32 seq);
-/* Fill an ACK: cum and sack (bit b of word w is cum+1+64w+b), the rest zero. */
+/*
+ * Fill @cum and @sack of an ACK (bit b of word w: cum + 1 + 64 w + b), clear the
+ * rest.
+ */
 void aggnet_rxwin_ack(const struct aggnet_rxwin *w, struct aggnet_ack *ack);
 /* Is @seq acknowledged by this ACK? */
 bool aggnet_ack_covers(const struct aggnet_ack *ack, u32 seq);
@@ -64,15 +67,15 @@ void aggnet_rtt_sample(struct aggnet_rtt *r, u32 us);
 void aggnet_rtt_backoff(struct aggnet_rtt *r);
 /* Within [AGGNET_RTO_MIN_US, AGGNET_RTO_MAX_US]; 100 ms before a sample. */
 u32 aggnet_rtt_rto(const struct aggnet_rtt *r);
-/* How much later than a delivered one a packet may be before it is lost. */
+/* A packet sent this much earlier than one that has arrived is lost. */
 u32 aggnet_rtt_reorder(const struct aggnet_rtt *r);
 
 /**
  * struct aggnet_cwnd - congestion window in packets
  * @cwnd: packets that may be in flight, 2..@max
  * @ssthresh: slow start ends here
- * @acked: fraction towards the next step
- * @max: bound (slots of the retransmit ring, AGGNET_WINDOW at most)
+ * @acked: acknowledged packets since the last increment
+ * @max: upper bound: slots of the retransmit ring, at most AGGNET_WINDOW
  * @recover: losses of packets before this sequence do not halve again
  */
 struct aggnet_cwnd {
@@ -85,7 +88,7 @@ struct aggnet_cwnd {
 
 void aggnet_cwnd_init(struct aggnet_cwnd *c, u32 max, u32 first);
 void aggnet_cwnd_acked(struct aggnet_cwnd *c, u32 packets);
-/* Halve once per flight. @seq: the lost one, @nxt: next to be sent. */
+/* Halve once per flight. @seq: the lost packet, @nxt: next sequence to be sent */
 void aggnet_cwnd_lost(struct aggnet_cwnd *c, u32 seq, u32 nxt);
 
 #endif /* _AGGNET_WINDOW_H */
