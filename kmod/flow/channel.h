@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Channel: the reliable way of records from a child end to its acceptor. */
+/* Channel: reliable transport of records from a child end to its acceptor. */
 #ifndef _AGGNET_CHANNEL_H
 #define _AGGNET_CHANNEL_H
 
@@ -16,20 +16,20 @@ struct aggnet_pkt;
 struct aggnet_run;
 
 /**
- * struct aggnet_child - acceptor's half: one child that has bound here
+ * struct aggnet_child - acceptor's half of a channel: one child that has bound here
  * @id: identity, 0: free slot
  * @finished: custody of its FIN is taken
- * @waits_for_credit: has been told of zero credit
- * @no_credit: has no credit, and so a claim on the next chunks
- * @nonce: the child's
- * @cookie: ours for it
- * @win: what has been merged
- * @credit: granted, exclusive
- * @received: DATA merged
- * @sources: that its flow will contain, as it told last
- * @run: which run its records are, if the store has runs
- * @stamp: the newest of its packets' stamps
- * @fewest: sources that it ever told
+ * @waits_for_credit: the last ACK granted no credit
+ * @no_credit: it has no credit, and so a claim on the next chunks
+ * @nonce: the child's nonce
+ * @cookie: the acceptor's nonce
+ * @win: sequences that have been merged
+ * @credit: granted: sequences before this one
+ * @received: number of DATA packets merged
+ * @sources: sources that its flow will have, as it announced last
+ * @run: index of its run, if the store has runs
+ * @stamp: newest stamp of its packets
+ * @fewest: least number of sources that it ever announced
  * @heard: jiffies of the last sign of life
  */
 struct aggnet_child {
@@ -49,7 +49,7 @@ struct aggnet_child {
 	unsigned long heard;
 };
 
-/* Credits that it has not used. */
+/* Credit that the child has not used. */
 static inline u32 aggnet_child_outstanding(const struct aggnet_child *c)
 {
 	return c->credit - AGGNET_SEQ_FIRST - c->received;
@@ -57,31 +57,31 @@ static inline u32 aggnet_child_outstanding(const struct aggnet_child *c)
 
 /**
  * struct aggnet_acceptor - acceptor's half of all channels of a tree
- * @child: the children's half channels (open addressing on identity)
- * @mask: size of @child - 1
- * @came: bit by bit, which of conf.children have been bound; NULL without a list
- * @open: new children may bind (false once the own flow closed, or hold)
- * @secret: makes this incarnation's nonces (with the namespace's secret)
+ * @child: the children, a hash table by identity with open addressing
+ * @mask: slots of @child - 1
+ * @came: bitmap of the conf.children that have bound; NULL without a list
+ * @open: new children may bind; false once the flow has closed or hold has passed
+ * @secret: makes the nonces of this incarnation, with the namespace's secret
  * @bound: children that are bound and not finished
  * @bound_total: children that ever bound
- * @bound_at: jiffies of the last bind of a child; at the receiver also of the
- *	last time that a child told fewer sources than ever, or that a weight was
- *	not foreseen
- * @unplanned: of those that ever bound, those that the plan did not foresee
- * @told: sources that bound children will contain, as they told
- * @credits: credits outstanding, all children
+ * @bound_at: jiffies of the last bind of a child; at the receiver also of the last
+ *	time that a child announced fewer sources than ever before, or that the
+ *	weight of a run became known
+ * @unplanned: unplanned children that ever bound
+ * @told: sum of the sources that bound children have announced
+ * @credits: unused credit of all children
  * @no_credit: bound, unfinished children without credit
- * @waits_for_credit: children that have been told of zero credit
- * @unfed: some of them may be told of credit now
- * @cursor: next slot of @child to be looked at for one that waits for credit
- * @silence_cursor: and for one that is silent
- * @look_runs: runs of the lock that have looked for that
- * @tell: next slot of @child to be told of the outcome
- * @told_all: all slots of @child have been
+ * @waits_for_credit: children whose last ACK granted no credit
+ * @unfed: some of these may get credit now
+ * @cursor: slot of @child where the search for one that waits for credit continues
+ * @silence_cursor: slot of @child where the search for a silent one continues
+ * @look_runs: runs of the lock that have searched for a silent child
+ * @tell: slot of @child from which on children have not been told of the outcome
+ * @told_all: all children have been told
  * @refused_child: a child that found no room at the receiver
- * @refused: an unplanned child found no room, and none has come since
- * @refused_at: jiffies of that
- * @refusals: of unplanned children that had been accepted
+ * @refused: an unplanned child found no room, and none has bound since
+ * @refused_at: jiffies of the last such refusal
+ * @refusals: refused PROBEs of unplanned children that had got an ACCEPT
  */
 struct aggnet_acceptor {
 	struct aggnet_child *child;
@@ -110,12 +110,12 @@ struct aggnet_acceptor {
 };
 
 /**
- * enum aggnet_up_state - child's half of its channel
- * @AGGNET_UP_IDLE: nothing to say yet
+ * enum aggnet_up_state - state of the child's half of its channel
+ * @AGGNET_UP_IDLE: not opened yet
  * @AGGNET_UP_OPENING: OPEN sent, waiting for ACCEPT
- * @AGGNET_UP_BINDING: acceptor chosen, nothing acknowledged by it yet
- * @AGGNET_UP_BOUND: it has; losing it from here on ends the epoch
- * @AGGNET_UP_FINISHED: custody of the FIN is with it
+ * @AGGNET_UP_BINDING: acceptor chosen, PROBE sent, waiting for its first ACK
+ * @AGGNET_UP_BOUND: the acceptor has bound this end; if it is lost, the epoch ends
+ * @AGGNET_UP_FINISHED: the acceptor has custody of the FIN
  */
 enum aggnet_up_state {
 	AGGNET_UP_IDLE,
@@ -126,7 +126,7 @@ enum aggnet_up_state {
 };
 
 /**
- * struct aggnet_packed - one DATA in the retransmit ring, but for its body
+ * struct aggnet_packed - a DATA packet in the retransmit ring, without its body
  * @digest: of body and records, computed when they were packed
  * @len: bytes of body and records
  */
@@ -140,22 +140,22 @@ struct aggnet_packed {
  */
 struct aggnet_uplink {
 	u8 state;
-	bool any;		/* OPEN goes to any end */
+	bool any;		/* OPEN has F_ANY */
 	u8 hop;			/* links to the acceptor + 2 */
 	u8 tries;		/* unanswered OPEN, PROBE or FIN in a row */
-	bool rooted;		/* so is the acceptor, up to the receiver */
+	bool rooted;		/* the acceptor is bound, up to the receiver */
 	bool fin;		/* FIN was sent; the timer repeats it */
 	bool told;		/* acceptor has answered our ABORT */
-	bool strayed;		/* @sources was not what the entry says */
-	u32 sources;		/* of our flow, as the last PROBE told */
+	bool strayed;		/* @sources has differed from the entry */
+	u32 sources;		/* of the flow, as in the last PROBE */
 	__be32 peer;		/* acceptor's identity */
-	u32 peer_stamp;		/* the newest of its packets' stamps */
+	u32 peer_stamp;		/* newest stamp of its packets */
 	u64 nonce;
 	u64 peer_nonce;
-	u32 cost;		/* of what this run of the lock has packed */
-	u32 burst;		/* DATA that may still be made */
-	bool stopped;		/* before all of them were */
-	u32 max_payload;	/* what the acceptor takes */
+	u32 cost;		/* instructions of packing in this run of the lock */
+	u32 burst;		/* DATA packets that this burst may still make */
+	bool stopped;		/* the burst stopped because of @cost */
+	u32 max_payload;	/* most bytes that the acceptor takes */
 	u32 max_records;
 	struct aggnet_sender sender;	/* of DATA; no slots: no uplink */
 	struct aggnet_packed *ring;	/* of each slot; begins their memory */
@@ -165,17 +165,17 @@ struct aggnet_uplink {
 };
 
 /**
- * aggnet_fresh() - was a packet made after all that came before it?
- * @newest: stamp of the newest so far; moved on
- * @stamp: this one's
- * @heard: jiffies of the last sign of life, when the newest one came
+ * aggnet_fresh() - is a packet newer than all packets that arrived before it?
+ * @newest: newest stamp so far; updated
+ * @stamp: stamp of the packet
+ * @heard: jiffies when the packet with the newest stamp arrived
  * @give_up_ms: of the entry
  *
- * A packet that was seen on the way may be sent again by any host: such a copy is
- * no sign of life, and its echo is no sample of the round trip. Stamps wrap, so
- * that an old one looks newer again after 2^31 us. But the stamp of a new packet
- * has gone on by no more than the time that has passed here. Our clock may have
- * stood still for give_up, after which the peers would have ended the transfer.
+ * Any host can repeat a packet that it has seen: a copy is no sign of life, and its
+ * echo is no sample of the round trip. Stamps wrap, so an old stamp looks newer
+ * again after 2^31 us. But the stamp of a new packet has advanced by no more than
+ * the time that has passed here, plus give_up: this host's clock may have stood
+ * still for so long before peers end the transfer.
  */
 static inline bool aggnet_fresh(u32 *newest, u32 stamp, unsigned long heard,
 				u32 give_up_ms)
@@ -189,15 +189,15 @@ static inline bool aggnet_fresh(u32 *newest, u32 stamp, unsigned long heard,
 	return true;
 }
 
-#define AGGNET_PAYLOAD_USUAL	1384	/* records of one DATA: fits MTU 1500 */
-#define AGGNET_PAYLOAD_MAX	8192	/* where the MTU allows, up to 9000 */
-#define AGGNET_BURST		16	/* DATA made in one run of the lock, at most */
-#define AGGNET_PACKETS		32	/* with them: no more to many children */
+#define AGGNET_PAYLOAD_USUAL	1384	/* bytes of records, for MTU 1500 */
+#define AGGNET_PAYLOAD_MAX	8192	/* the same for an MTU of up to 9000 */
+#define AGGNET_BURST		16	/* most DATA of one run of the lock */
+#define AGGNET_PACKETS		32	/* then a run serves no other child */
 #define AGGNET_ANY_AFTER	4	/* unanswered OPENs before AGGNET_F_ANY */
 
 /*
- * All of these run under the tree's lock and put what they send on @run.
- * A packet has passed the tag and the epoch check.
+ * All of these run under the tree's lock and put the packets that they make on @run.
+ * @pkt has passed the checks of tag and epoch.
  */
 
 /* OPEN. Return: false if this node is not entitled to answer. */
@@ -208,16 +208,22 @@ bool aggnet_acceptor_open(struct aggnet_tree *tree,
 void aggnet_acceptor_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 			struct aggnet_run *run);
 /*
- * Room came free: tell children that wait for credit, as many as one run may;
- * tree->acceptor.unfed: there are others.
+ * Grant credit to children that wait for it, as many as one run may serve. Sets
+ * tree->acceptor.unfed if there are more.
  */
 void aggnet_acceptor_feed(struct aggnet_tree *tree, struct aggnet_run *run);
-/* Tell DONE or ABORT to more children, as many as one run may. Return: is that all? */
+/*
+ * Send DONE or ABORT to as many children as one run may serve. Return: were these
+ * all?
+ */
 bool aggnet_acceptor_tell(struct aggnet_tree *tree, struct aggnet_run *run);
-/* A bound, unfinished child silent for longer than @silence jiffies, or NULL. */
+/*
+ * Return: a bound, unfinished child silent for longer than @silence jiffies, or
+ * NULL
+ */
 struct aggnet_child *aggnet_acceptor_silent(struct aggnet_tree *tree,
 					    unsigned long silence);
-/* In how many runs the above does what is due in one look of the tree's timer. */
+/* Number of runs in which aggnet_acceptor_silent() checks a quarter of the slots. */
 u32 aggnet_acceptor_looks(const struct aggnet_tree *tree);
 void aggnet_acceptor_send_rst(struct aggnet_tree *tree,
 			      const struct aggnet_pkt *pkt, u32 reason,
@@ -228,21 +234,21 @@ void aggnet_uplink_start(struct aggnet_tree *tree, struct aggnet_run *run);
 /* ACCEPT, ACK, DONE, RST and an acceptor's ABORT. */
 void aggnet_uplink_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		      struct aggnet_run *run);
-/* Send what may be sent: lost segments, new ones, FIN. */
+/* Send lost segments, new ones and FIN, as far as allowed. */
 void aggnet_uplink_push(struct aggnet_tree *tree, struct aggnet_run *run);
-/* A burst, or the rest of one, that the last run of the lock had to leave. */
+/* Continue a burst that the last run of the lock had to stop. */
 void aggnet_uplink_go_on(struct aggnet_tree *tree, struct aggnet_run *run);
-/* The tree was aborted: tell the acceptor, once there is one. */
+/* After an abort: tell the acceptor, once there is one. */
 void aggnet_uplink_abort(struct aggnet_tree *tree, struct aggnet_run *run);
 /*
- * Tell the acceptor how many sources to expect: if that has changed, or @again
- * if it ever was not what the entry says.
+ * Announce to the acceptor how many sources to expect, if the number has changed;
+ * @again: also if it ever differed from the entry.
  */
 void aggnet_uplink_tell(struct aggnet_tree *tree, bool again,
 			struct aggnet_run *run);
-/* Its timer fired. */
+/* The uplink's timer has expired. */
 void aggnet_uplink_expired(struct aggnet_tree *tree, struct aggnet_run *run);
-/* Is this packet from the acceptor that we chose? */
+/* Is this packet from the chosen acceptor? */
 bool aggnet_uplink_is_peer(const struct aggnet_tree *tree,
 			   const struct aggnet_pkt *pkt);
 int aggnet_uplink_init(struct aggnet_tree *tree, u32 slots, u32 payload);
@@ -257,17 +263,17 @@ struct aggnet_abort_body {
 	__be32 name[AGGNET_NAMES_MAX];
 };
 
-/* Return: its length */
+/* Write the body of an ABORT. Return: its length */
 u16 aggnet_put_abort(const struct aggnet_tree *tree,
 		     struct aggnet_abort_body *body);
-/* Up to @max names behind the fixed part of a body are added to those lost here. */
+/* Add up to @max names behind the fixed part of a body to the names lost here. */
 void aggnet_acceptor_names(struct aggnet_tree *tree,
 			   const struct aggnet_pkt *pkt, size_t fixed, u32 max);
 /* Does an unplanned child that found no room still ask for a credit? */
 bool aggnet_acceptor_refuses(const struct aggnet_tree *tree);
 /* Planned children that have not bound. */
 u32 aggnet_acceptor_due(const struct aggnet_tree *tree);
-/* Those on the list that never bound here are lost; those that bound are not. */
+/* List planned ends that never bound here, and those that children have named. */
 void aggnet_acceptor_lost(struct aggnet_tree *tree);
 
 #endif /* _AGGNET_CHANNEL_H */

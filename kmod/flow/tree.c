@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tree: lifecycle, memory, and the states of a flow from the first sign of
- * life to DONE or ABORTED.
+/* Tree: life cycle, memory, and the states of a flow from the first packet or socket
+ * to DONE or ABORTED.
  */
 #include <linux/jiffies.h>
 #include <linux/log2.h>
@@ -21,13 +21,13 @@
 #include "mem.h"
 #include "trace.h"
 
-#define TREE_CREDITS_PART	4	/* of the memory: for credits of long packets */
+#define TREE_CREDITS_PART	4	/* 1/4 of memory: credits of long packets */
 #define TREE_SLOTS_MIN		8	/* retransmit ring, powers of two */
 #define TREE_SLOTS_MAX		64
 
 /*
- * Unlike growth, its work sleeps for no memory, and under pressure it has a thread
- * of its own: the end of a namespace waits for what it frees.
+ * The work of this queue, unlike growth, never waits for memory, and it has a
+ * rescuer thread: the exit of a namespace waits for the memory that it frees.
  */
 static struct workqueue_struct *tree_wq;
 
@@ -90,7 +90,7 @@ static void tree_queue_release(struct aggnet_tree *tree)
 		aggnet_tree_get(tree);
 }
 
-/* Another bounded part of what the last run of the lock left. */
+/* Work item: do the next bounded part of what the last run of the lock left. */
 static void tree_more_work(struct work_struct *work)
 {
 	struct aggnet_tree *tree = container_of(work, struct aggnet_tree,
@@ -103,7 +103,7 @@ static void tree_more_work(struct work_struct *work)
 		aggnet_uplink_go_on(tree, &run);
 		if (tree->acceptor.unfed)
 			aggnet_acceptor_feed(tree, &run);
-		/* Credit that was given may have left too little room. */
+		/* Credit that was granted may have left too little room. */
 		if (aggnet_tree_may_emit(tree))
 			aggnet_uplink_push(tree, &run);
 	} else if (!tree->dead) {
@@ -113,7 +113,7 @@ static void tree_more_work(struct work_struct *work)
 	aggnet_tree_put(tree);
 }
 
-/* Has the last run of the lock left something that another one is to do? */
+/* Has the last run of the lock left work for another one? */
 static bool tree_stopped(const struct aggnet_tree *tree)
 {
 	if (tree->dead)
@@ -153,7 +153,7 @@ void aggnet_tree_count(struct aggnet_tree *tree, u32 records, u64 represents)
 
 /* --- lifecycle ------------------------------------------------------------- */
 
-/* What it takes in one packet, and so what a credit costs. */
+/* Set the length of packets that the tree takes, and so the cost of a credit. */
 static void tree_size_credit(struct aggnet_tree *tree, u32 payload)
 {
 	const struct aggnet_shape *shape = &tree->conf.shape;
@@ -164,10 +164,10 @@ static void tree_size_credit(struct aggnet_tree *tree, u32 payload)
 }
 
 /*
- * How many ends may bind here at most: each source, and each end that the plan
- * has on the way of some, which may come without any. Such an end unites two
- * flows or more, so there are fewer of them than sources; one more is for an
- * entry whose only planned child never comes, as plans made by hand have it.
+ * Most ends that may bind here: each source, and each planned end on the path of
+ * sources, even if none of its sources comes. Such an end merges at least two
+ * flows, so there are fewer of them than sources. One more is for an entry, made by
+ * hand, whose only planned child never comes.
  */
 static u32 tree_ends(const struct aggnet_tree_conf *conf)
 {
@@ -175,8 +175,8 @@ static u32 tree_ends(const struct aggnet_tree_conf *conf)
 }
 
 /*
- * How much of everything a tree with flow state needs. Long packets need long
- * credits: only where these leave most of the memory to what is shared.
+ * Decide all sizes of a tree with flow state. Long packets need large credits: they
+ * are used only if these leave most of the memory to the shared buffer.
  */
 static int tree_size_flow(struct aggnet_tree *tree,
 			  struct netlink_ext_ack *extack)
@@ -212,13 +212,13 @@ static u32 tree_slots(const struct aggnet_tree *tree)
 		       TREE_SLOTS_MAX);
 }
 
-/* A bit for each child of the list. */
+/* Bytes of a bitmap with a bit for each listed child. */
 static size_t tree_came_bytes(const struct aggnet_tree *tree)
 {
 	return BITS_TO_LONGS(tree->conf.nchildren) * sizeof(unsigned long);
 }
 
-/* What an entry holds until it is freed. */
+/* Bytes that an entry has until it is freed. */
 static u64 tree_bytes_entry(const struct aggnet_tree *tree)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
@@ -227,7 +227,10 @@ static u64 tree_bytes_entry(const struct aggnet_tree *tree)
 	       (conf->nchildren + conf->nabsent) * sizeof(__be32);
 }
 
-/* What it holds as long as it is in force: peers ask what became of it. */
+/*
+ * Bytes that it has while it is in force, even after its end: peers ask for the
+ * outcome.
+ */
 static u64 tree_bytes_in_force(const struct aggnet_tree *tree)
 {
 	u64 bytes = tree_bytes_entry(tree);
@@ -238,7 +241,7 @@ static u64 tree_bytes_in_force(const struct aggnet_tree *tree)
 	return bytes;
 }
 
-/* What is held besides chunks, all of it from the start. */
+/* Bytes besides chunks, all allocated at the start. */
 static u64 tree_overhead(const struct aggnet_tree *tree)
 {
 	u64 bytes = tree_bytes_in_force(tree);
@@ -266,7 +269,7 @@ static int tree_refuse(enum aggnet_room room, struct netlink_ext_ack *extack)
 	return -ENOSPC;
 }
 
-/* For what has been allocated. */
+/* Charge what has been allocated. */
 static int tree_charge(struct aggnet_tree *tree, u64 bytes,
 		       struct netlink_ext_ack *extack)
 {
@@ -326,7 +329,7 @@ static void tree_drop_ring(struct aggnet_tree *tree)
 	aggnet_free(ring);
 }
 
-/* Of a tree that is dead: no packet and no timer looks for a child. */
+/* The tree is dead: no packet and no timer uses its children any more. */
 static void tree_drop_children(struct aggnet_tree *tree)
 {
 	struct aggnet_child *child;
@@ -350,10 +353,10 @@ static void tree_drop_charge(struct aggnet_tree *tree, u64 keep)
 }
 
 /*
- * A transfer that is DONE or ABORTED holds no records that anything may still
- * take: before DONE the reader has taken all of them and the parent has
- * acknowledged all of them, after an abort neither gets any. The table of
- * children stays, because it says which peers are told of the outcome.
+ * Free the buffers of a transfer that is DONE or ABORTED, as nothing takes their
+ * records any more: before DONE the reader has read all, or the parent has
+ * acknowledged all; after an abort neither gets any. The table of children stays:
+ * it says which peers get the outcome.
  */
 static void tree_release(struct aggnet_tree *tree)
 {
@@ -476,7 +479,10 @@ static bool tree_same_key(const struct aggnet_secret *a,
 void aggnet_tree_follow(struct aggnet_tree *tree,
 			const struct aggnet_tree *old)
 {
-	/* A repair keeps the key: what came before that plan is still to answer. */
+	/*
+	 * A repair keeps the key, so the key of the plan before is still the elder
+	 * one.
+	 */
 	if (tree_same_key(&tree->conf.key, &old->conf.key)) {
 		tree->elder_key = old->elder_key;
 		tree->has_elder = old->has_elder;
@@ -493,14 +499,17 @@ void aggnet_tree_get(struct aggnet_tree *tree)
 
 void aggnet_tree_put(struct aggnet_tree *tree)
 {
-	/* The namespace outlives the tree: sockets hold it, the table is it. */
+	/*
+	 * The namespace outlives the tree: each socket holds it, and its exit kills
+	 * trees.
+	 */
 	if (refcount_dec_and_test(&tree->ref))
 		queue_rcu_work(tree_wq, &tree->rcu);
 }
 
 /*
- * Nothing answers for an entry that is gone: the children that its end has not been
- * told to yet are told now, in bounded runs of the lock.
+ * Tell the outcome to the children that have not got it yet, in bounded runs of the
+ * lock: once the entry is gone, nothing answers them.
  */
 static void tree_tell_all(struct aggnet_tree *tree)
 {
@@ -524,7 +533,7 @@ void aggnet_tree_kill(struct aggnet_tree *tree, enum aggnet_reason reason)
 		aggnet_tree_abort(tree, &run, reason, aggnet_tree_self(tree),
 				  0, 0);
 	tree->dead = true;
-	/* A look at the outcome finds one from now on. */
+	/* From now on readers of the outcome find one. */
 	if (tree->state < AGGNET_TREE_DONE) {
 		tree->state = AGGNET_TREE_ABORTED;
 		tree->outcome.reason = reason;
@@ -581,7 +590,7 @@ void aggnet_run_end(struct aggnet_tree *tree, struct aggnet_run *run)
 	__releases(&tree->lock)
 {
 	tree_go_on(tree);
-	/* Once, and here: the list of members is under the lock. */
+	/* Compute this once; the list of members is protected by the lock. */
 	if (run->wake)
 		aggnet_host_wake(tree);
 	spin_unlock(&tree->lock);
@@ -607,7 +616,7 @@ void aggnet_tree_touch(struct aggnet_tree *tree, struct aggnet_run *run)
 	tree_set_state(tree, AGGNET_TREE_OPEN);
 	tree->started = jiffies;
 	tree->acceptor.bound_at = jiffies;
-	tree->up.heard = jiffies;	/* to be bound is news, an ACCEPT is not */
+	tree->up.heard = jiffies;	/* a bind is a sign of life, ACCEPT is none */
 	aggnet_timers_tree(tree, 1);
 	aggnet_uplink_start(tree, run);
 }
@@ -633,7 +642,7 @@ u64 aggnet_tree_covered(const struct aggnet_tree *tree)
 	return tree->acceptor.told + tree->books.weight + !!tree->conf.writers;
 }
 
-/* May a child come that the plan has here? */
+/* May a planned child still bind? */
 static bool tree_awaits(const struct aggnet_tree *tree)
 {
 	u32 expected = tree->conf.contributors - !!tree->conf.writers;
@@ -658,12 +667,14 @@ bool aggnet_tree_short(const struct aggnet_tree *tree)
 	if (!tree->acceptor.open || aggnet_tree_bypassed(tree) ||
 	    tree->books.weight + !!conf->writers >= conf->sources)
 		return false;
-	/* Of those that are missing below its children the receiver decides. */
+	/* The receiver decides about sources that are missing below its children. */
 	if (aggnet_tree_covered(tree) < conf->sources &&
 	    (aggnet_tree_is_receiver(tree) || tree_awaits(tree) ||
 	     !tree->acceptor.bound))
 		return true;
-	/* They wait for credit until all sources are there: for each other. */
+	/*
+	 * Sorted trees: bound children wait for credit until all sources are there.
+	 */
 	return tree->store.ops->weighs && !tree->store.runs.unknown;
 }
 
@@ -686,8 +697,8 @@ void aggnet_tree_sleep(struct aggnet_tree *tree)
 }
 
 /*
- * Are all planned children bound, though some of them did not wait for all of
- * theirs? A source that comes later then goes past this end, too.
+ * Are all planned children bound, although some of them did not wait for all of
+ * their own children? Then a source that comes later bypasses this end, too.
  */
 static bool tree_cut_short(const struct aggnet_tree *tree)
 {
@@ -715,7 +726,10 @@ void aggnet_tree_advance(struct aggnet_tree *tree, struct aggnet_run *run)
 		return;
 	if (tree->conf.writers && !aggnet_tree_own_done(tree))
 		return;
-	/* It may be more than planned: others come when their end is away. */
+	/*
+	 * It may be more than planned: sources whose planned end is away bind
+	 * elsewhere.
+	 */
 	if (weight < tree->conf.sources && !tree->flushing &&
 	    !tree_cut_short(tree))
 		return;
@@ -792,7 +806,7 @@ void aggnet_tree_stall(struct aggnet_tree *tree, struct aggnet_run *run)
 
 /* --- receive --------------------------------------------------------------- */
 
-/* A newer epoch answers packets of this one with an RST, which carries its own. */
+/* Is it an RST of a newer epoch, which answers packets of this one? */
 static bool tree_epoch_over(const struct aggnet_pkt *pkt)
 {
 	const struct aggnet_rst *rst = (const void *)pkt->body;
@@ -826,9 +840,9 @@ void aggnet_tree_tell_epoch(struct aggnet_tree *tree, struct aggnet_run *run)
 }
 
 /*
- * What the child says under the newer epoch's key is right, so this one cannot come
- * to an end: the child's flow is not there any more, and its ABORT may be lost.
- * Without a key a single forged packet would do.
+ * A packet under the key of the newer epoch proves that the child has left this
+ * one, so this epoch cannot complete; the child's ABORT may be lost. Without a key
+ * a single forged packet would end the transfer, so only keyed trees do this.
  */
 static void tree_epoch_new(struct aggnet_tree *tree,
 			   const struct aggnet_pkt *pkt,
@@ -842,7 +856,7 @@ static void tree_epoch_new(struct aggnet_tree *tree,
 				  aggnet_tree_self(tree), 0);
 }
 
-/* Is the packet of the epoch in force? If not, it has been dealt with. */
+/* Is the packet of the epoch in force? If not, it has been handled here. */
 static bool tree_epoch_ok(struct aggnet_tree *tree,
 			  const struct aggnet_pkt *pkt,
 			  struct aggnet_run *run)
@@ -882,7 +896,7 @@ static bool tree_dispatch(struct aggnet_tree *tree,
 	return true;
 }
 
-/* Not under the tree's key: from a child that has the entry before this one? */
+/* The tag is wrong: is it that of a child with the entry before? */
 static void tree_rx_elder(struct aggnet_tree *tree,
 			  const struct aggnet_pkt *pkt,
 			  const struct aggnet_hdr *hdr)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Tree: what one incast transfer is at this node, from first OPEN to DONE. */
+/*
+ * Tree: the state of one incast transfer at this node, from the first OPEN to DONE.
+ */
 #ifndef _AGGNET_TREE_H
 #define _AGGNET_TREE_H
 
@@ -23,9 +25,9 @@ struct mem_cgroup;
 struct netlink_ext_ack;
 
 /**
- * struct aggnet_names - identities of planned ends that have not come
- * @n: how many are kept; others are counted elsewhere
- * @id: them
+ * struct aggnet_names - identities of planned ends that have not bound
+ * @n: length of @id; more of them are only counted, elsewhere
+ * @id: the identities
  */
 struct aggnet_names {
 	u32 n;
@@ -33,33 +35,33 @@ struct aggnet_names {
 };
 
 /**
- * struct aggnet_tree_conf - what the entry says; constant once it is in force
+ * struct aggnet_tree_conf - configuration of an entry; constant once it is in force
  * @incast_id: job . receiver
  * @instance: epoch, high half
  * @attempt: epoch, low half
- * @contributors: flows merged here, the own one included
+ * @contributors: flows merged here, including that of local writers
  * @sources: sending servers in the subtree, this one included
  * @members: receiver: sum of aggnet_member() over the sources
  * @members_known: @members is given
- * @hold_ms: wait no longer than this for children, 0: no limit
+ * @hold_ms: longest wait for children, 0: no limit
  * @give_up_ms: silence after which the transfer is aborted
  * @writers: local processes that contribute, 0: this node does not send
  * @shape: of the values
  * @scheme: enum aggnet_scheme, how packets leave for the parent
  * @hops: links of the planned edge to the parent end
  * @forward_only: switch or transit: forwards, holds no flow state
- * @uid: may use the socket; INVALID_UID: no user
- * @gid: or whose group; INVALID_GID: no group
+ * @uid: user that may use the socket; INVALID_UID: none
+ * @gid: group that may use it, too; INVALID_GID: none
  * @link_ifindex: port of the planned link (EXACT, BLOOM, PACKET)
  * @link_neighbour: neighbour on it, 0: the aggnet switch
  * @memory: limit of the buffer in bytes
  * @key: secret of the tree
- * @nchildren: length of @children, 0: no list is kept
+ * @nchildren: length of @children, 0: there is no list
  * @children: sorted identities; owned by the conf
  * @nabsent: length of @absent
  * @absent: receiver: sources that the plan left out; owned by the conf
  * @filter_size: bytes of @filter, 0: there is none
- * @filter: that upward packets carry (PACKET); owned by the conf
+ * @filter: carried by upward packets (PACKET); owned by the conf
  * @plan: identity of the plan, compared and shown only
  * @has_plan: @plan is given
  */
@@ -95,13 +97,13 @@ struct aggnet_tree_conf {
 };
 
 /**
- * struct aggnet_outcome - how an abort came about
+ * struct aggnet_outcome - reason of an abort
  * @reason: enum aggnet_reason
  * @origin: the node that raised it
  * @about: the node that it is about
- * @missing: sources missing there
- * @lost: ends that were not waited for here or below; of an abort, those that
- *	are missing at its origin
+ * @missing: sources missing at the origin
+ * @lost: ends that this node or one below did not wait for; after an abort: ends
+ *	that are missing at its origin
  */
 struct aggnet_outcome {
 	u8 reason;
@@ -112,11 +114,11 @@ struct aggnet_outcome {
 };
 
 /**
- * struct aggnet_packets - how long packets of a tree may be
- * @max_taken: bytes of records in a packet that this node takes
- * @max_records: in such a packet
- * @max_payload: bytes of records in a packet of the planned link
- * @chunks: of the buffer that one credit reserves
+ * struct aggnet_packets - limits of a tree's packets
+ * @max_taken: most bytes of records in a packet that this node takes
+ * @max_records: most records in such a packet
+ * @max_payload: most bytes of records in a packet for the planned link
+ * @chunks: chunks of the buffer that one credit reserves
  */
 struct aggnet_packets {
 	u32 max_taken;
@@ -126,15 +128,15 @@ struct aggnet_packets {
 };
 
 /**
- * struct aggnet_books - what was merged and what has left, in original records
+ * struct aggnet_books - original records that were merged and that have left
  * @weight: sources of finished children
- * @records: of finished children and writers
- * @partials: of finished children, and our own
+ * @records: original records of finished children
+ * @partials: sum of finished children, and 1 if this node did not wait
  * @members: sum of aggnet_member() of finished children's sources
- * @delivered: receiver: units that left to the application
- * @local_records: of local writers
- * @check: fingerprint of finished children and writers
- * @unchecked: one of them has told none
+ * @delivered: receiver: units that the application has read
+ * @local_records: records of local writers
+ * @check: sum of the fingerprints of finished children and writers
+ * @unchecked: one of them has no fingerprint
  */
 struct aggnet_books {
 	u32 weight;
@@ -148,9 +150,9 @@ struct aggnet_books {
 };
 
 /**
- * struct aggnet_writers - how many local writers
- * @joined: have connected
- * @done: of them, have shut down
+ * struct aggnet_writers - number of local writers
+ * @joined: writers that have connected
+ * @done: those of @joined that have shut down
  */
 struct aggnet_writers {
 	u32 joined;
@@ -160,9 +162,9 @@ struct aggnet_writers {
 /**
  * struct aggnet_locals - local processes
  * @list: all of them, for wake-ups
- * @reader: the receiver's
- * @taking: reads whose records have not been copied out yet
- * @end_read: the application has taken the end mark
+ * @reader: the process that reads the result, at the receiver
+ * @taking: reads under way, whose records have not been copied out yet
+ * @end_read: the application has read the end mark
  */
 struct aggnet_locals {
 	struct list_head list;
@@ -172,11 +174,11 @@ struct aggnet_locals {
 };
 
 /**
- * struct aggnet_growth - of the buffer
- * @list: in an->grow_list while it is to get chunks, with a reference
- * @failed: there was no memory to grow: ...
- * @again: ... do not ask again before these jiffies
- * @asked: jiffies at which it was put in an->grow_list
+ * struct aggnet_growth - growth of the buffer
+ * @list: in an->grow_list while the tree waits for chunks, with a reference
+ * @failed: the last attempt did not get all chunks
+ * @again: jiffies before which a failed attempt is not repeated
+ * @asked: jiffies when the tree was put in an->grow_list
  */
 struct aggnet_growth {
 	struct list_head list;
@@ -186,9 +188,9 @@ struct aggnet_growth {
 };
 
 /**
- * struct aggnet_account - memory
- * @charged: bytes accounted to the namespace
- * @most: the most that they were
+ * struct aggnet_account - memory of an entry
+ * @charged: bytes charged to the namespace
+ * @most: highest value of @charged
  * @payer: memory control group of the task that made the entry; constant
  */
 struct aggnet_account {
@@ -210,35 +212,36 @@ struct aggnet_tree_count {
 };
 
 /**
- * struct aggnet_tree - an entry in force and the flow it holds
+ * struct aggnet_tree - an entry in force and the state of its flow
  * @an: its namespace
- * @ref: the table's, each socket's, each armed timer's and each caller's
- * @conf: constant
- * @elder_key: of the entry whose place this one took, which had another; constant
- * @has_elder: there was one
+ * @ref: references of the table, each socket, each armed timer and each caller
+ * @conf: configuration, constant
+ * @elder_key: key of the entry that this one replaced, if it differed; constant
+ * @has_elder: @elder_key is set
  * @rcu: frees it in process context after a grace period
  * @up_dst: cached route of the planned link
- * @lock: BH lock over all that follows; leaf lock but for the waiters' queues
+ * @lock: BH lock that protects all members that follow; only the locks of wait
+ *	queues nest inside it
  * @state: enum aggnet_tree_state
- * @dead: taken out of the table; nothing starts any more
- * @flushing: hold passed: emit what is held as it comes
- * @pressure: buffer is low: emit the oldest until it is not
+ * @dead: removed from the table; no timer and no work starts any more
+ * @flushing: hold has passed: emit records as they come
+ * @pressure: the buffer is short of room: emit the oldest records
  * @epoch_told: the event of a newer epoch was raised
- * @outcome: of an abort
- * @packet: how long packets may be
- * @store: what is held
- * @acceptor: its half of the channels from children
+ * @outcome: reason of an abort
+ * @packet: limits of packets
+ * @store: records that are held
+ * @acceptor: acceptor's half of the channels from children
  * @up: channel to the parent; unused at the receiver
- * @books: what was merged and what has left
- * @writers: how many local writers
+ * @books: records that were merged and that have left
+ * @writers: number of local writers
  * @local: local processes
- * @started: jiffies of the first sign of life, 0: none yet
+ * @started: jiffies of the first packet or socket, 0: none yet
  * @timer: hold and give_up
  * @grow: growth of the buffer
- * @memory: account
+ * @memory: memory that is charged
  * @count: counters for show
- * @release_work: frees what a tree that has ended held
- * @more_work: goes on where the last run of the lock had to stop
+ * @release_work: frees the buffers of a transfer that has ended
+ * @more_work: continues where the last run of the lock had to stop
  */
 struct aggnet_tree {
 	struct aggnet_net *an;
@@ -249,7 +252,7 @@ struct aggnet_tree {
 	struct rcu_work rcu;
 	struct dst_cache up_dst;
 
-	spinlock_t lock;	/* all that follows, but the work */
+	spinlock_t lock;	/* protects all that follows, but the work items */
 	u8 state;
 	bool dead;
 	bool flushing;
@@ -279,14 +282,14 @@ void aggnet_tree_exit(void);	/* after every namespace has gone */
 /* --- configuration (process context, an->lock held unless said otherwise) - */
 
 /**
- * aggnet_tree_create() - check an entry, reserve what it needs
+ * aggnet_tree_create() - check an entry and reserve its memory
  * @an: namespace
- * @conf: copied; its lists are taken over on success only
+ * @conf: copied; the tree owns its lists on success only
  * @extack: gets a sentence on refusal
  *
- * Reserves, so that the tree makes progress alone: a credit for each
- * contributor, one packet to emit, the retransmit ring, bucket array and
- * children's state. Nothing is in force until it is put in the table.
+ * Reserves the memory without which the tree could not make progress: a credit for
+ * each contributor, one packet to emit, the retransmit ring, the bucket array and
+ * the state of children. The entry is not in force until it is put in the table.
  *
  * Return: the tree with one reference, or ERR_PTR (-EINVAL, -ENOSPC, -ENOMEM)
  */
@@ -295,25 +298,24 @@ struct aggnet_tree *aggnet_tree_create(struct aggnet_net *an,
 				       struct netlink_ext_ack *extack);
 
 /**
- * aggnet_tree_follow() - an entry will take the place of another
+ * aggnet_tree_follow() - note which entry another one will replace
  * @tree: not in force yet
  * @old: in force
  *
- * A transfer that is planned anew has another key. @tree answers what still comes
- * under the key of @old, so that children that have kept that entry hear of the
- * newer epoch.
+ * A new plan of a transfer has another key. @tree answers packets under the key of
+ * @old, so that children that still have that entry learn of the newer epoch.
  */
 void aggnet_tree_follow(struct aggnet_tree *tree,
 			const struct aggnet_tree *old);
 
 /**
- * aggnet_tree_kill() - end a tree that is out of the table
- * @tree: it; the caller's (the table's) reference is dropped
+ * aggnet_tree_kill() - end a tree that was removed from the table
+ * @tree: the tree; the table's reference, now the caller's, is dropped
  * @reason: AGGNET_R_WITHDRAWN, or AGGNET_R_STALE for a newer epoch
  *
- * Sockets get the reason's errno, peers an ABORT; timers and work have ended and
- * the buffers are free when this returns, whatever still refers to the tree. Only
- * growth that is under way may go on, and adds nothing. Process context.
+ * Sockets get the reason's errno, peers an ABORT. When this returns, timers and
+ * work items have ended and the buffers are freed, even if references are left.
+ * Only growth that is under way may continue, and adds nothing. Process context.
  */
 void aggnet_tree_kill(struct aggnet_tree *tree, enum aggnet_reason reason);
 
@@ -323,13 +325,13 @@ void aggnet_tree_put(struct aggnet_tree *tree);	/* any context */
 /**
  * struct aggnet_tree_info - snapshot for dumps
  * @state: enum aggnet_tree_state
- * @outcome: of an abort
- * @acceptor: that it is bound to
- * @weight: sources that are in, the own one included
+ * @outcome: reason of an abort
+ * @acceptor: identity of the acceptor to which the uplink is bound
+ * @weight: sources that have ended, including the local one
  * @channels: children that ever bound
- * @keys: that are held
- * @memory_used: bytes accounted
- * @memory_most: the most that they were
+ * @keys: keys in the store
+ * @memory_used: bytes charged
+ * @memory_most: highest value of @memory_used
  * @count: counters
  */
 struct aggnet_tree_info {
@@ -351,7 +353,7 @@ static inline __be32 aggnet_tree_receiver(const struct aggnet_tree *tree)
 	return htonl((u32)tree->conf.incast_id);
 }
 
-/* It changes while a socket still has an entry that has been withdrawn. */
+/* The identity may change while a socket still holds a withdrawn entry. */
 static inline __be32 aggnet_tree_self(const struct aggnet_tree *tree)
 {
 	return READ_ONCE(tree->an->identity);
@@ -362,14 +364,14 @@ static inline bool aggnet_tree_is_receiver(const struct aggnet_tree *tree)
 	return aggnet_tree_receiver(tree) == aggnet_tree_self(tree);
 }
 
-/* Have all that have finished here told a fingerprint? */
+/* Do all finished children and writers have a fingerprint? */
 static inline bool aggnet_tree_is_checked(const struct aggnet_tree *tree)
 {
 	return aggnet_fp_kind(&tree->conf.shape) != AGGNET_FP_NONE &&
 	       !tree->books.unchecked;
 }
 
-/* Keys that are held; of runs, records. */
+/* Number of keys in the store; of runs, the number of records. */
 static inline u32 aggnet_tree_keys(const struct aggnet_tree *tree)
 {
 	return tree->store.table.keys + aggnet_runs_held(&tree->store.runs);
@@ -383,8 +385,8 @@ static inline u32 aggnet_tree_keys(const struct aggnet_tree *tree)
  * @pkt: parsed, identity checked; @pkt->dst is this node, or type is OPEN
  * @hdr: header with body behind it, linear
  *
- * Verifies tag and epoch, does what the packet says and sends the answers.
- * OPEN that this node is not entitled to is not consumed.
+ * Verifies tag and epoch, handles the packet and sends the answers. An OPEN of a
+ * child that may not bind here is not consumed.
  *
  * Return: true if the packet was consumed; false: forward it
  */
@@ -401,12 +403,12 @@ int aggnet_tree_join_reader(struct aggnet_tree *tree,
 /**
  * aggnet_tree_write() - merge records of a local writer
  * @tree: joined by the writer
- * @local: it
- * @data: records, already checked by aggnet_parse_records()
- * @len: bytes
- * @records: how many
+ * @local: the writer
+ * @data: records that aggnet_parse_records() has accepted
+ * @len: their bytes
+ * @records: their number
  *
- * Takes as many from the front as there is room for.
+ * Takes as many records from the front as there is room for.
  *
  * Return: bytes taken (whole records), -EAGAIN if there is room for none,
  * -EILSEQ if a sorted tree's are out of order, -EPIPE after shutdown or an
@@ -418,8 +420,8 @@ int aggnet_tree_write(struct aggnet_tree *tree, struct aggnet_local *local,
 /**
  * aggnet_tree_set_check() - take the fingerprint of a local writer
  * @tree: joined by the writer
- * @local: it; it has not shut down yet
- * @check: of all records that it gave
+ * @local: the writer, which has not shut down yet
+ * @check: fingerprint of all its records
  *
  * Return: 0, -EOPNOTSUPP if the function has none, -EPIPE after shutdown or an
  * abort's errno
@@ -430,16 +432,15 @@ int aggnet_tree_shutdown(struct aggnet_tree *tree,
 			 struct aggnet_local *local);
 
 /**
- * aggnet_tree_read() - next message for the receiving application
+ * aggnet_tree_read() - get the next message for the receiving application
  * @tree: joined by the reader
- * @msg: its head
- * @buf: what follows the head
+ * @msg: filled: head of the message
+ * @buf: filled: rest of the message
  * @len: size of @buf, >= AGGNET_RECORD_MAX
  * @peek: -EOPNOTSUPP for records, which a read takes out
  *
- * Records are under way to the application until aggnet_tree_taken(), and no end
- * mark is read before. The end mark stays: aggnet_tree_end() says that the
- * application has it.
+ * After records call aggnet_tree_taken(); until then no end mark is returned. The
+ * end mark stays readable; call aggnet_tree_end() when the application has it.
  *
  * Return: bytes written to @buf, -EAGAIN, or an abort's errno
  */
@@ -447,27 +448,31 @@ int aggnet_tree_read(struct aggnet_tree *tree, struct aggnet_msg *msg,
 		     u8 *buf, size_t len, bool peek);
 
 /**
- * aggnet_tree_taken() - the application has records, or they are lost
- * @tree: aggnet_tree_read() gave them
+ * aggnet_tree_taken() - note that the application has records, or that they are lost
+ * @tree: aggnet_tree_read() has returned them
  * @lost: they could not be copied out: the transfer is aborted
  */
 void aggnet_tree_taken(struct aggnet_tree *tree, bool lost);
 
 /**
- * aggnet_tree_end() - the application has the end mark: the transfer is DONE
- * @tree: aggnet_tree_read() gave its end mark
+ * aggnet_tree_end() - note that the application has the end mark: the transfer is
+ * DONE
+ * @tree: aggnet_tree_read() has returned the end mark
  *
- * Return: 0, or the errno of an abort that came between
+ * Return: 0, or the errno of an abort in between
  */
 int aggnet_tree_end(struct aggnet_tree *tree);
 
-/* Ends the membership; abort if it was not complete (sender, reader). */
+/*
+ * Leave the tree; a writer or reader that leaves before its end aborts the
+ * transfer.
+ */
 void aggnet_tree_leave(struct aggnet_tree *tree, struct aggnet_local *local);
 
-/* An application's abort (AGGNET_SO_ABORT). */
+/* Abort on request of an application (AGGNET_SO_ABORT). */
 void aggnet_tree_abort_user(struct aggnet_tree *tree, enum aggnet_reason why);
 
-/* 0: still running, 1: DONE, <0: errno of the abort. */
+/* Return: 0: still running, 1: DONE, <0: errno of the abort */
 int aggnet_tree_outcome(struct aggnet_tree *tree);
 
 __poll_t aggnet_tree_poll(struct aggnet_tree *tree,
@@ -480,48 +485,48 @@ int aggnet_reason_errno(enum aggnet_reason reason);	/* negative errno */
 
 /* --- between the files of the tree; within a run of its lock -------------- */
 
-/* First sign of life: the clocks start and the uplink opens. */
+/* First packet or socket: start the clocks and open the uplink. */
 void aggnet_tree_touch(struct aggnet_tree *tree, struct aggnet_run *run);
-/* Is the flow whole? Then close it. Call after whatever may make it so. */
+/* Close the flow if it is complete. Call after each event that may complete it. */
 void aggnet_tree_advance(struct aggnet_tree *tree, struct aggnet_run *run);
-/* The receiving application, or the parent, has the whole result. */
+/* Enter DONE: the receiving application, or the parent, has the whole result. */
 void aggnet_tree_done(struct aggnet_tree *tree, struct aggnet_run *run);
 void aggnet_tree_abort(struct aggnet_tree *tree, struct aggnet_run *run,
 		       enum aggnet_reason reason, __be32 origin, __be32 about,
 		       u32 missing);
-/* Chunks that progress needs: a credit a contributor, two packets to emit. */
+/* Least number of chunks: a credit for each contributor and two packets to emit. */
 u32 aggnet_tree_chunks_min(const struct aggnet_tree *tree);
-/* Memory of the tree was charged: its own account. */
+/* Note in the tree's account that memory was charged. */
 void aggnet_tree_charged(struct aggnet_tree *tree, u64 bytes);
 /* Raise the event of a newer epoch, once. */
 void aggnet_tree_tell_epoch(struct aggnet_tree *tree, struct aggnet_run *run);
-/* Hold passed: stop waiting for children that have not bound. */
+/* Hold has passed: stop waiting for children that have not bound. */
 void aggnet_tree_stall(struct aggnet_tree *tree, struct aggnet_run *run);
-/* May a packet be made of what is held, now? */
+/* May a packet be made of the records that are held? */
 bool aggnet_tree_may_emit(const struct aggnet_tree *tree);
-/* Records came in: the counters. */
+/* Update the counters after a merge. */
 void aggnet_tree_count(struct aggnet_tree *tree, u32 records, u64 represents);
-/* The fault that an operator ordered, once. */
+/* Take the planted fault, if any. */
 u32 aggnet_tree_fault(struct aggnet_tree *tree);
 /* Have all local writers shut down? False if there are none. */
 bool aggnet_tree_own_done(const struct aggnet_tree *tree);
 /*
- * Is a source missing? At the receiver: one that no child has told of. At another
- * end: one whose planned child has not come.
+ * Is a source missing? At the receiver: one that no bound child has announced. At
+ * another end: one of a planned child that has not bound.
  */
 bool aggnet_tree_short(const struct aggnet_tree *tree);
-/* Sources of the finished and bound children and the own one. */
+/* Sources of finished children, of bound children, and the local one. */
 u64 aggnet_tree_covered(const struct aggnet_tree *tree);
-/* Sources that the flow of this end will contain, as far as it knows. */
+/* Sources that the flow of this end will have, as far as it knows. */
 u32 aggnet_tree_reach(const struct aggnet_tree *tree);
 /*
- * Has the transfer gone past this end? OPENs passed it, but it has no children
- * and no writers, and no acceptor has bound it.
+ * Has the transfer bypassed this end? OPENs have passed it, but it has no children
+ * and no writers, and is not bound to an acceptor.
  */
 bool aggnet_tree_bypassed(const struct aggnet_tree *tree);
-/* Such an end is as it was before the first OPEN. */
+/* Put a bypassed end back into the state before the first OPEN. */
 void aggnet_tree_sleep(struct aggnet_tree *tree);
-/* Members in the flow, the own one included. */
+/* Sum of aggnet_member() over the flow, including the local source. */
 u32 aggnet_tree_members(const struct aggnet_tree *tree);
 
 #endif /* _AGGNET_TREE_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Child's half of the channel to the next end on the way to the receiver:
- * binding, window, credit, retransmission, FIN.
+/* Child's half of the channel to the next end on the path to the receiver: binding,
+ * DATA and its retransmission, FIN.
  */
 #include <linux/align.h>
 #include <linux/jiffies.h>
@@ -17,15 +17,15 @@
 #include "mem.h"
 #include "trace.h"
 
-#define UPLINK_ACK_EVERY	8	/* DATA, a power of two */
+#define UPLINK_ACK_EVERY	8	/* DATA packets for each ACK, a power of two */
 #define UPLINK_PROBE_MIN_US	50000u	/* first probe for DONE */
 #define UPLINK_PROBE_MAX_US	1000000u
 #define UPLINK_PROBE_SAME	8	/* probes before the time doubles */
 #define UPLINK_ALIVE_MAX_US	1000000u
-#define UPLINK_CREDIT_MAX_US	200000u	/* asks for credit no less often */
+#define UPLINK_CREDIT_MAX_US	200000u	/* between requests of credit */
 #define UPLINK_BIND_TRIES	4	/* PROBEs of full length without answer */
 
-/* Each begins with struct aggnet_data, and a path's MTU may be any number. */
+/* Each body begins with struct aggnet_data; keep it aligned for any payload. */
 static size_t uplink_body_size(u32 payload)
 {
 	return ALIGN(sizeof(struct aggnet_data) + payload,
@@ -75,9 +75,10 @@ static u8 *uplink_body(const struct aggnet_tree *tree, u32 seq)
 }
 
 /*
- * The planned way leads to the planned ends and to the receiver. An OPEN to any
- * end may have reached another one by plain IP, and so must what is bound to it:
- * from a planned link it would come to the receiver, which drops it.
+ * The planned path leads to the planned ends and to the receiver. An OPEN with
+ * F_ANY may have reached another end by plain IP. Packets to such an end must be
+ * plain IP, too: by the planned link they would reach the receiver, which drops
+ * them.
  */
 static enum aggnet_way uplink_way(const struct aggnet_tree *tree)
 {
@@ -122,8 +123,8 @@ static void uplink_send_open(struct aggnet_tree *tree,
 	};
 
 	/*
-	 * An end further up than planned is further away, too; and copies that
-	 * a filter makes share what the field says.
+	 * An end that is further up than planned is also further away; and copies
+	 * that a filter makes share the hops.
 	 */
 	up->hop = up->any || tree->conf.filter_size ? AGGNET_HOP_MAX :
 						      tree->conf.hops + 2;
@@ -131,7 +132,7 @@ static void uplink_send_open(struct aggnet_tree *tree,
 		    sizeof(body), NULL, run);
 }
 
-/* How many sources the flow will contain; names are for a shorter body. */
+/* The body of a PROBE of full length: the number of sources, without names. */
 static struct aggnet_probe uplink_probe(struct aggnet_tree *tree)
 {
 	struct aggnet_uplink *up = &tree->up;
@@ -173,9 +174,9 @@ void aggnet_uplink_tell(struct aggnet_tree *tree, bool again,
 }
 
 /*
- * A PROBE as long as any DATA will be: an acceptor that is bound by it can be
- * reached by them, whatever the MTU of links that are unknown here. Shorter and
- * shorter ones (they fit 1500, 1280, 584) if there is no answer.
+ * Send a PROBE as long as the longest DATA: if it binds, DATA of that length
+ * reaches the acceptor, whatever the MTU of the links between. Without an answer
+ * try shorter ones, which fit MTUs of 1500, 1280 and 584.
  */
 static void uplink_send_bind(struct aggnet_tree *tree, struct aggnet_run *run)
 {
@@ -192,13 +193,13 @@ static void uplink_send_bind(struct aggnet_tree *tree, struct aggnet_run *run)
 	}
 	payload = max_t(u32, payload, AGGNET_PAYLOAD_MIN);
 	up->max_payload = min(up->max_payload, payload);
-	/* Nothing was packed yet: the first body's other bytes are zero. */
+	/* Nothing has been packed yet, so the rest of the first body is zero. */
 	*(struct aggnet_probe *)up->bodies = uplink_probe(tree);
 	uplink_send(tree, AGGNET_PROBE, 0, up->bodies,
 		    sizeof(struct aggnet_data) + up->max_payload, NULL, run);
 }
 
-/* If sources are missing, the end that may wait longest is told which. */
+/* If sources are missing, name them to the end that waits longest. */
 static void uplink_send_fin(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	const struct aggnet_books *b = &tree->books;
@@ -216,7 +217,7 @@ static void uplink_send_fin(struct aggnet_tree *tree, struct aggnet_run *run)
 	bool checked = aggnet_tree_is_checked(tree);
 	u16 length = sizeof(body.fin);
 
-	/* This end is closed, so that repeats need no other names. */
+	/* This end is closed, so a repeated FIN has the same names. */
 	if (!tree->up.fin && weight < tree->conf.sources)
 		aggnet_acceptor_lost(tree);
 	tree->up.fin = true;
@@ -244,7 +245,7 @@ static u32 uplink_alive_us(const struct aggnet_tree *tree)
 	return min_t(u64, tree->conf.give_up_ms * 250ULL, UPLINK_ALIVE_MAX_US);
 }
 
-/* Is there something that the acceptor owes an answer to? */
+/* Does this end wait for an answer of the acceptor? */
 static bool uplink_owed(const struct aggnet_tree *tree)
 {
 	const struct aggnet_uplink *up = &tree->up;
@@ -255,7 +256,7 @@ static bool uplink_owed(const struct aggnet_tree *tree)
 	       tree->state == AGGNET_TREE_ABORTED || aggnet_tree_may_emit(tree);
 }
 
-/* Is DATA to be sent again? After an abort nothing waits for it any more. */
+/* Is DATA in flight that may have to be sent again? After an abort it is not. */
 static bool uplink_in_flight(const struct aggnet_tree *tree)
 {
 	const struct aggnet_uplink *up = &tree->up;
@@ -310,9 +311,10 @@ bool aggnet_uplink_is_peer(const struct aggnet_tree *tree,
 }
 
 /*
- * How far is the acceptor that an OPEN reached with @left hops? Plain IP takes
- * none off, but links that heal and entries that come late will, so that it is
- * never less than planned. By Bloom tables each hop may make copies.
+ * Hop limit for packets to the acceptor that an OPEN reached with @left hops. Plain
+ * IP does not decrement the field, but links that heal and entries that come late
+ * do, so the limit is never less than planned. With Bloom tables each hop may make
+ * copies.
  */
 static u8 uplink_hop(const struct aggnet_tree *tree, u8 left)
 {
@@ -363,9 +365,9 @@ static void uplink_accept(struct aggnet_tree *tree,
 }
 
 /*
- * Is an RST for this channel? While it opens, any end on the way may have a
- * newer epoch; later only the acceptor counts. The RST of a lost incarnation
- * cannot carry the old nonce of the acceptor.
+ * Is an RST for this channel? While the channel opens, any end on the path may have
+ * a newer epoch; later only the acceptor counts. The RST of an acceptor that lost
+ * its state cannot have its old nonce.
  */
 static bool uplink_rst_ok(const struct aggnet_uplink *up,
 			  const struct aggnet_pkt *pkt, bool epoch)
@@ -375,7 +377,7 @@ static bool uplink_rst_ok(const struct aggnet_uplink *up,
 	return up->state == AGGNET_UP_OPENING ? epoch : pkt->src == up->peer;
 }
 
-/* The acceptor never bound us and never will: ask again, with a new nonce. */
+/* The acceptor has not bound this end and will not: open again with a new nonce. */
 static void uplink_rst(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		       struct aggnet_run *run)
 {
@@ -388,24 +390,24 @@ static void uplink_rst(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		return;
 	}
 	if (epoch) {
-		up->told = true;	/* the newer epoch ignores our ABORT */
+		up->told = true;	/* a newer epoch ignores the ABORT */
 		aggnet_tree_tell_epoch(tree, run);
 		aggnet_tree_abort(tree, run, AGGNET_R_STALE, pkt->src,
 				  aggnet_tree_self(tree), 0);
 		return;
 	}
-	/* An acceptor refuses nothing that it has bound: this is not from it. */
+	/* An acceptor does not refuse a bound channel: the RST is forged. */
 	if (up->state > AGGNET_UP_BINDING && pkt->src_nonce == up->peer_nonce) {
 		aggnet_stat_inc(tree->an, drop_state);
 		return;
 	}
 	if (up->state != AGGNET_UP_BINDING) {
-		/* A channel to the new incarnation carries the ABORT. */
+		/* Open a channel to the new incarnation, to send it the ABORT. */
 		up->state = AGGNET_UP_IDLE;
 		up->any = true;
 		aggnet_tree_abort(tree, run, AGGNET_R_RESET,
 				  aggnet_tree_self(tree), pkt->src, 0);
-		/* One that had ended has told only the old incarnation. */
+		/* A tree that has ended has told only the old incarnation. */
 		if (tree->state == AGGNET_TREE_ABORTED && !up->told)
 			aggnet_uplink_start(tree, run);
 		return;
@@ -427,7 +429,7 @@ static u32 uplink_heard(struct aggnet_tree *tree, const struct aggnet_pkt *pkt)
 			  tree->conf.give_up_ms))
 		return 0;
 	up->heard = jiffies;
-	/* FIN is repeated until DONE: its ACKs are no reason to hurry. */
+	/* FIN is repeated until DONE: its ACKs do not reset the interval. */
 	if (up->state != AGGNET_UP_FINISHED)
 		up->tries = 0;
 	return pkt->echo ? max(aggnet_clock_us() - pkt->echo, 1u) : 0;
@@ -450,7 +452,7 @@ static void uplink_ack(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 	}
 	if (up->state == AGGNET_UP_BINDING) {
 		up->state = AGGNET_UP_BOUND;
-		up->sender.rtt.backoff = 0;	/* to be bound is news */
+		up->sender.rtt.backoff = 0;	/* progress: it is bound */
 	}
 	up->rooted |= !!(pkt->flags & AGGNET_F_ROOTED);
 	aggnet_sender_ack(&up->sender, ack, uplink_heard(tree, pkt));
@@ -488,7 +490,7 @@ static void uplink_abort_rx(struct aggnet_tree *tree,
 
 static void uplink_done(struct aggnet_tree *tree, struct aggnet_run *run)
 {
-	/* Custody of the FIN is implied, its ACK may have been lost. */
+	/* DONE implies custody of the FIN, whose ACK may have been lost. */
 	if (tree->state == AGGNET_TREE_WAITING ||
 	    (tree->state == AGGNET_TREE_CLOSING && !aggnet_tree_keys(tree))) {
 		tree->up.state = AGGNET_UP_FINISHED;
@@ -545,7 +547,7 @@ static void uplink_transmit(struct aggnet_tree *tree, u32 seq, u16 flags,
 		    packed->len, &packed->digest, run);
 }
 
-/* Return: the instructions, roughly, that it took to make the packet */
+/* Return: approximate number of instructions to make the packet */
 static u32 uplink_pack(struct aggnet_tree *tree, u32 seq)
 {
 	struct aggnet_packed *packed = uplink_packed(&tree->up, seq);
@@ -559,7 +561,7 @@ static u32 uplink_pack(struct aggnet_tree *tree, u32 seq)
 				    up->max_records, &records, &represents);
 	data->seq = cpu_to_be32(seq);
 	data->records = cpu_to_be16(records);
-	/* Of other trees it is zero. */
+	/* Zero, unless the store has runs. */
 	data->weight = cpu_to_be16(tree->store.runs.weight);
 	data->represents = cpu_to_be64(represents);
 	packed->len = sizeof(*data) + len;
@@ -595,7 +597,9 @@ static u32 uplink_resend(struct aggnet_tree *tree, u32 burst,
 	return burst;
 }
 
-/* New packets, as many as one run of the lock may make. Return: was there any? */
+/*
+ * Make new packets, as many as one run of the lock may. Return: true: at least one
+ */
 static bool uplink_make(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	struct aggnet_uplink *up = &tree->up;
@@ -643,7 +647,7 @@ static bool uplink_pushes(const struct aggnet_tree *tree)
 	       tree->state != AGGNET_TREE_ABORTED;
 }
 
-/* What this run of the lock has made already is part of it. */
+/* Count what this run of the lock has made already. */
 static void uplink_burst(struct aggnet_tree *tree, u32 burst,
 			 struct aggnet_run *run)
 {
@@ -695,8 +699,9 @@ static void uplink_rto(struct aggnet_tree *tree, struct aggnet_run *run)
 }
 
 /*
- * Credit comes when there is some, but may be lost: an end that waits for it asks,
- * less and less often, yet soon enough to be alive.
+ * The acceptor grants credit when there is some, but the ACK may be lost: an end
+ * that waits for credit asks, at growing intervals, but often enough as a sign of
+ * life.
  */
 static void uplink_ask(struct aggnet_tree *tree, struct aggnet_run *run)
 {
@@ -729,7 +734,7 @@ static bool uplink_gave_up(const struct aggnet_tree *tree)
 			  msecs_to_jiffies(tree->conf.give_up_ms));
 }
 
-/* An acceptor that has bound this end is not to wait for it. */
+/* The acceptor, if it has bound this end, must not wait for it. */
 static void uplink_sleep(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	if (tree->up.state == AGGNET_UP_BINDING)

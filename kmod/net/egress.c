@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Egress: by which links, or by which route, a packet leaves this node. */
+/* Egress: the links, or the route, by which a packet leaves this node. */
 #include <linux/etherdevice.h>
 #include <linux/ip.h>
 #include <linux/netdevice.h>
@@ -31,7 +31,7 @@ static struct flowi4 egress_fl4(const struct aggnet_net *an,
 	};
 }
 
-/* Has IPsec a say at all? */
+/* Are there IPsec policies for output at all? */
 static bool egress_ipsec(const struct net *net)
 {
 #ifdef CONFIG_XFRM
@@ -44,8 +44,8 @@ static bool egress_ipsec(const struct net *net)
 }
 
 /*
- * Would IP protect the packet if it left by this device, or refuse it? That is
- * asked of its own addresses: the route to the next hop says nothing of it.
+ * Does an IPsec policy apply to the packet on this device? Look it up by the
+ * packet's own addresses: the route to the next hop has other ones.
  */
 static bool egress_policed(struct aggnet_net *an, u32 ifindex,
 			   const struct aggnet_flow *flow)
@@ -59,7 +59,7 @@ static bool egress_policed(struct aggnet_net *an, u32 ifindex,
 	rt = __ip_route_output_key(an->net, &fl4);
 	if (IS_ERR(rt))
 		return true;
-	/* Consumes the reference, or hands it back. */
+	/* This consumes the reference, or returns it. */
 	dst = xfrm_lookup(an->net, &rt->dst, flowi4_to_flowi(&fl4), NULL, 0);
 	if (IS_ERR(dst))
 		return true;
@@ -73,8 +73,8 @@ static bool egress_dev_up(const struct net_device *dev)
 }
 
 /*
- * Does the route really lead to the neighbour? Without a connected route IP
- * takes the destination of the packet for on-link, or asks a gateway.
+ * Does the route lead to the neighbour? Without a connected route the next hop
+ * would be the destination of the packet itself, or a gateway.
  */
 static bool egress_rt_ok(const struct rtable *rt, u32 ifindex, __be32 neighbour)
 {
@@ -89,7 +89,7 @@ static bool egress_rt_ok(const struct rtable *rt, u32 ifindex, __be32 neighbour)
 	return !neigh || !(READ_ONCE(neigh->nud_state) & NUD_FAILED);
 }
 
-/* Route to the neighbour itself, which becomes the next hop of any packet. */
+/* Route to the neighbour, which is then the next hop of packets to any address. */
 static struct rtable *egress_lookup(struct aggnet_net *an, u32 ifindex,
 				    __be32 neighbour, __be32 *saddr)
 {
@@ -102,7 +102,7 @@ static struct rtable *egress_lookup(struct aggnet_net *an, u32 ifindex,
 	};
 	struct rtable *rt;
 
-	/* Without IPsec's policies, which are for the packet's own addresses. */
+	/* Without IPsec policies: these apply to the packet's own addresses. */
 	rt = __ip_route_output_key(an->net, &fl4);
 	if (IS_ERR(rt))
 		return NULL;
@@ -110,7 +110,7 @@ static struct rtable *egress_lookup(struct aggnet_net *an, u32 ifindex,
 	return rt;
 }
 
-/* Is it a port? Nothing of ours leaves by a device that is none any more. */
+/* Is the device still a port? Packets leave by ports only. */
 static bool egress_port(struct aggnet_net *an, u32 ifindex)
 {
 	return aggnet_port_level(an, ifindex) >= 0;
@@ -153,8 +153,8 @@ static bool egress_frame(struct aggnet_net *an, u32 ifindex, const u8 *lladdr,
 }
 
 /*
- * Of a server; without a neighbour there is an aggnet switch. A link that is not
- * used is counted.
+ * Egress of a server. A link without a neighbour address leads to an aggnet switch.
+ * A link that cannot be used is counted.
  */
 static bool egress_hop(struct aggnet_net *an, u32 ifindex, __be32 neighbour,
 		       struct dst_cache *cache, struct aggnet_flow *flow,
@@ -167,7 +167,7 @@ static bool egress_hop(struct aggnet_net *an, u32 ifindex, __be32 neighbour,
 		aggnet_stat_inc(an, drop_link);
 		return false;
 	}
-	/* Last: by a device that is down there is no route that could be asked of. */
+	/* After the route: a device that is down has none to ask a policy for. */
 	if (egress_policed(an, ifindex, flow)) {
 		aggnet_egress_cancel(way, 1);
 		flow->policed = true;
@@ -177,7 +177,7 @@ static bool egress_hop(struct aggnet_net *an, u32 ifindex, __be32 neighbour,
 	return true;
 }
 
-/* A switch forwards frames, of which IPsec knows nothing. */
+/* Egress of a switch, which forwards frames: IPsec does not apply. */
 static bool egress_link(struct aggnet_net *an, struct aggnet_link *link,
 			struct aggnet_flow *flow, struct aggnet_egress *way)
 {
@@ -197,7 +197,7 @@ static bool egress_planned(const struct aggnet_tree *tree,
 	       link->neighbour == tree->conf.link_neighbour;
 }
 
-/* When too many tables match, the plan's link is not the one to leave out. */
+/* If too many tables match, keep the planned link. */
 static void egress_keep_planned(struct aggnet_tree *tree,
 				struct aggnet_link *links[AGGNET_COPIES_MAX])
 {
@@ -304,7 +304,7 @@ void aggnet_egress_cancel(struct aggnet_egress *ways, unsigned int n)
 			ip_rt_put(ways[n].rt);
 }
 
-/* Frame of a packet whose next hop is named by its MAC alone. */
+/* Build the frame of a packet whose next hop is given by its MAC address. */
 static bool egress_send_frame(struct aggnet_net *an, struct sk_buff *skb,
 			      const struct aggnet_egress *way, bool local)
 {
@@ -340,9 +340,9 @@ static bool egress_send_route(struct aggnet_net *an, struct sk_buff *skb,
 
 	skb_dst_set(skb, dst);
 	/*
-	 * What ICMP errors said of the path is left out, here and behind
-	 * ip_local_out() and dst_output(): to forge them it is enough to guess
-	 * the ports of any datagram to the destination.
+	 * Ignore path MTUs that ICMP errors have reported, here and behind
+	 * ip_local_out() and dst_output(): an attacker only needs to guess the
+	 * ports of a datagram to the destination to forge them.
 	 */
 	if (skb->len > ip_dst_mtu_maybe_forward(dst, true)) {
 		aggnet_drop(an, skb, AGGNET_STAT_drop_mtu);
@@ -353,7 +353,7 @@ static bool egress_send_route(struct aggnet_net *an, struct sk_buff *skb,
 		dst_output(an->net, NULL, skb);
 		return true;
 	}
-	/* The guard knows the module's packets by its socket. */
+	/* The guard recognises the module's packets by this socket. */
 	sock = READ_ONCE(an->sock);
 	if (!sock) {
 		aggnet_drop(an, skb, AGGNET_STAT_drop_link);

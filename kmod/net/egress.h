@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Egress: by which links, or by which route, a packet leaves this node. */
+/* Egress: the links, or the route, by which a packet leaves this node. */
 #ifndef _AGGNET_EGRESS_H
 #define _AGGNET_EGRESS_H
 
@@ -16,13 +16,13 @@ struct rtable;
 struct sk_buff;
 
 /**
- * struct aggnet_flow - what is routed, and what IPsec's policies are asked of
+ * struct aggnet_flow - keys of the lookups of routes and IPsec policies
  * @saddr: IP source, of this node or not
  * @daddr: IP destination
  * @sport: UDP source port
  * @mark: skb->mark
- * @policed: set by aggnet_egress_tree() and aggnet_egress_links(): a policy
- *	applies on a link, so IP gets the packet, and with this destination
+ * @policed: set by aggnet_egress_tree() and aggnet_egress_links(): a policy applies
+ *	on a link, so plain IP gets the packet, with this destination
  */
 struct aggnet_flow {
 	__be32 saddr;
@@ -33,9 +33,9 @@ struct aggnet_flow {
 };
 
 /**
- * struct aggnet_egress - one way out; used up by aggnet_egress_send()
- * @rt: route with the neighbour as next hop, a reference; or NULL, and
- * @dev: port that the frame leaves by, under RCU
+ * struct aggnet_egress - one egress; aggnet_egress_send() consumes it
+ * @rt: route with the neighbour as next hop, a reference; NULL: use @dev and @lladdr
+ * @dev: port by which the frame leaves, under RCU
  * @lladdr: destination of the frame
  */
 struct aggnet_egress {
@@ -45,32 +45,31 @@ struct aggnet_egress {
 };
 
 /**
- * aggnet_egress_tree() - ways of a tree's upward packets
+ * aggnet_egress_tree() - find the egresses of a tree's upward packet
  * @tree: the entry
- * @ingress: port that they must not leave by, 0: none
- * @flow: the packet's
+ * @ingress: port by which the packet must not leave, 0: none
+ * @flow: keys of the packet
  * @ways: filled
  *
  * EXACT, PACKET: the planned link. BLOOM: links whose table has the incast ID, the
- * planned one among them. ROUTE: none. A link that cannot be used is counted, and
- * one on which an IPsec policy applies to the flow is not used.
- * BH disabled, RCU.
+ * planned one among them. ROUTE: none. A link that cannot be used is counted. A
+ * link on which an IPsec policy applies to the flow is not used. BH disabled, RCU.
  *
- * Return: how many ways; none: plain IP is left
+ * Return: number of egresses; 0: use plain IP
  */
 unsigned int aggnet_egress_tree(struct aggnet_tree *tree, u32 ingress,
 				struct aggnet_flow *flow,
 				struct aggnet_egress ways[AGGNET_COPIES_MAX]);
 
 /**
- * aggnet_egress_links() - ways by links
+ * aggnet_egress_links() - find egresses by links
  * @an: namespace
- * @links: what aggnet_link_match() or aggnet_link_on_way() found
- * @n: what it returned
- * @flow: the packet's
+ * @links: result of aggnet_link_match() or aggnet_link_on_way()
+ * @n: its return value
+ * @flow: keys of the packet
  * @ways: filled
  *
- * BH disabled, RCU. Return: how many ways
+ * BH disabled, RCU. Return: number of egresses
  */
 unsigned int aggnet_egress_links(struct aggnet_net *an,
 				 struct aggnet_link *links[AGGNET_COPIES_MAX],
@@ -78,9 +77,9 @@ unsigned int aggnet_egress_links(struct aggnet_net *an,
 				 struct aggnet_egress ways[AGGNET_COPIES_MAX]);
 
 /**
- * aggnet_egress_route() - plain IP's way
+ * aggnet_egress_route() - find the egress by plain IP
  * @an: namespace
- * @flow: what is routed
+ * @flow: keys of the packet
  * @way: filled
  *
  * IPsec's policies apply. BH disabled, RCU. Return: false if there is no route
@@ -89,34 +88,33 @@ bool aggnet_egress_route(struct aggnet_net *an, const struct aggnet_flow *flow,
 			 struct aggnet_egress *way);
 
 /**
- * aggnet_egress_peer() - plain IP's way to one other host
+ * aggnet_egress_peer() - find the egress by plain IP to one other host
  * @an: namespace
- * @flow: what is routed; its destination may be what a packet says
- * @by_port: it must also leave by a port
+ * @flow: keys of the packet; the destination may come from a packet
+ * @by_port: the egress must be a port
  * @way: filled
  *
- * As aggnet_egress_route(), but no way leads to a broadcast, multicast or local
- * address.
+ * As aggnet_egress_route(), but refuses broadcast, multicast and local addresses.
  *
- * Return: 0, or why the packet is to be dropped
+ * Return: 0, or the counter of the drop
  */
 enum aggnet_stat aggnet_egress_peer(struct aggnet_net *an,
 				    const struct aggnet_flow *flow,
 				    bool by_port, struct aggnet_egress *way);
 
-/* Ways that are not taken after all; @ways: used up, @n: how many */
+/* Release @n egresses that are not used. */
 void aggnet_egress_cancel(struct aggnet_egress *ways, unsigned int n);
 
 /**
  * aggnet_egress_send() - send a packet and copies of it
  * @an: namespace
  * @skb: at its complete IP header, consumed
- * @ways: used up
- * @n: how many, at least 1
- * @local: it was made here
+ * @ways: egresses, consumed
+ * @n: number of egresses, at least 1
+ * @local: this node has made the packet
  *
- * BH disabled, RCU, no aggnet lock. Return: how many were handed to IP or to
- * a device; the others are counted
+ * BH disabled, RCU, no aggnet lock. Return: number of copies handed to IP or to a
+ * device; the others are counted
  */
 unsigned int aggnet_egress_send(struct aggnet_net *an, struct sk_buff *skb,
 				struct aggnet_egress *ways, unsigned int n,

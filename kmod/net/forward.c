@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Packets of others, sent on by a node that does not consume them. */
+/* Forwarding of packets that this node does not consume. */
 #include <linux/ip.h>
 #include <linux/skbuff.h>
 #include <linux/udp.h>
@@ -25,7 +25,7 @@ static struct aggnet_hdr *forward_hdr(const struct sk_buff *skb)
 	return (struct aggnet_hdr *)(forward_udp(skb) + 1);
 }
 
-/* Zero on the wire would say that there is no checksum. */
+/* Zero would mean that there is no checksum. */
 static void forward_csum_done(struct sk_buff *skb)
 {
 	struct udphdr *uh = forward_udp(skb);
@@ -35,14 +35,14 @@ static void forward_csum_done(struct sk_buff *skb)
 }
 
 /*
- * One hop and one second of life less, checksums kept up incrementally. Copies
- * that a packet's own filter makes share what is left of the hop field: a forged
- * filter would otherwise make a packet for each way through the network.
+ * Decrement the hop field and the TTL, and update the checksums. Copies made by the
+ * filter in a packet share the remaining hops: otherwise a forged filter would make
+ * a packet for each path through the network.
  */
 static void forward_age(struct sk_buff *skb, unsigned int shares)
 {
 	struct aggnet_hdr *hdr = forward_hdr(skb);
-	/* The byte and its neighbour are an aligned word of the checksum. */
+	/* The byte and its neighbour form a 16-bit word of the checksum. */
 	__be16 *word = (__be16 *)&hdr->hop;
 	__be16 old = *word;
 
@@ -66,7 +66,7 @@ static void forward_redirect(struct sk_buff *skb, __be32 daddr)
 	iph->daddr = daddr;
 }
 
-/* Plain IP has it from here on, whatever links its filter names. */
+/* Mark the packet's filter as spent: from here on plain IP carries the packet. */
 static void forward_spend(struct aggnet_net *an, struct sk_buff *skb)
 {
 	struct aggnet_filter *f = (struct aggnet_filter *)(forward_hdr(skb) + 1);
@@ -75,7 +75,7 @@ static void forward_spend(struct aggnet_net *an, struct sk_buff *skb)
 
 	BUILD_BUG_ON(offsetof(struct aggnet_filter, hashes_digits) %
 		     sizeof(*word));
-	/* Without one there may be nothing behind the header. */
+	/* Without a filter there may be no bytes behind the header. */
 	if (!forward_hdr(skb)->filter || aggnet_filter_spent(f))
 		return;
 	old = *word;
@@ -86,7 +86,10 @@ static void forward_spend(struct aggnet_net *an, struct sk_buff *skb)
 	aggnet_stat_inc(an, filter_spent);
 }
 
-/* May reallocate @skb's data. false: it was dropped. */
+/*
+ * Make the headers writable; may reallocate the data. Return: false: @skb was
+ * dropped
+ */
 static bool forward_prepare(struct aggnet_net *an, struct sk_buff *skb,
 			    unsigned int shares)
 {
@@ -109,7 +112,10 @@ static bool forward_prepare(struct aggnet_net *an, struct sk_buff *skb,
 	skb_orphan(skb);
 	nf_reset_ct(skb);
 	skb_forward_csum(skb);
-	/* It was said of the bytes as they came: the next receiver looks again. */
+	/*
+	 * The checksum was verified for the bytes as they came: it must be checked
+	 * again.
+	 */
 	skb->csum_valid = 0;
 	skb_clear_tstamp(skb);
 	forward_age(skb, shares);
@@ -130,9 +136,9 @@ static struct aggnet_flow forward_flow(const struct sk_buff *skb)
 }
 
 /*
- * No link can be used: plain IP, to the acceptor if there is one. @entry: of this
- * node, for the packet. Without one the packet alone says where it is to go, and
- * goes no further than by a port.
+ * No link can be used: send by plain IP, to the acceptor if the packet has one.
+ * @entry: this node has an entry for the packet. Without an entry only the packet
+ * gives the destination, so it may leave by a port only.
  */
 static void forward_route(struct aggnet_net *an, struct sk_buff *skb,
 			  struct aggnet_flow *flow, bool entry)
@@ -176,7 +182,7 @@ void aggnet_forward(struct aggnet_tree *tree, u32 ingress, struct sk_buff *skb)
 	forward_route(an, skb, &flow, true);
 }
 
-/* By its filter, if it has one, else by tables. */
+/* Find links by the packet's filter, if it has one, else by Bloom tables. */
 static void forward_copies(struct aggnet_net *an, struct sk_buff *skb,
 			   struct aggnet_egress *ways, unsigned int n)
 {
@@ -217,7 +223,7 @@ void aggnet_forward_filter(struct aggnet_net *an, struct sk_buff *skb,
 	struct aggnet_flow flow;
 	unsigned int used;
 
-	/* The right one may be among those that there is no copy for. */
+	/* The right link may be among those beyond the limit of copies. */
 	if (n > AGGNET_COPIES_MAX)
 		n = 0;
 	if (!forward_prepare(an, skb, n ? n : 1))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Packets of others, sent on by a node that does not consume them. */
+/* Forwarding of packets that this node does not consume. */
 #ifndef _AGGNET_FORWARD_H
 #define _AGGNET_FORWARD_H
 
@@ -12,37 +12,38 @@ struct aggnet_tree;
 struct sk_buff;
 
 /**
- * aggnet_forward() - send a packet on along an entry's link
+ * aggnet_forward() - forward a packet along an entry's link
  * @tree: the entry
- * @ingress: port that it came in by and must not leave by
+ * @ingress: port by which it came, and by which it must not leave
  * @skb: at its IP header, not shared, trimmed, headers linear; consumed
  *
- * If the link cannot be used, plain IP carries it on to the acceptor that its
- * header names, or to the receiver. Softirq, RCU.
+ * If the link cannot be used, plain IP carries the packet to the acceptor in its
+ * header, or to the receiver. Softirq, RCU.
  */
 void aggnet_forward(struct aggnet_tree *tree, u32 ingress, struct sk_buff *skb);
 
 /**
- * aggnet_forward_links() - send a packet on as a switch does
+ * aggnet_forward_links() - forward a packet as a switch
  * @an: namespace
  * @skb: as above
- * @links: what aggnet_link_match() found, or aggnet_link_on_way()
- * @n: what it returned, at least 1
+ * @links: result of aggnet_link_match() or aggnet_link_on_way()
+ * @n: its return value, at least 1
  */
 void aggnet_forward_links(struct aggnet_net *an, struct sk_buff *skb,
 			  struct aggnet_link *links[AGGNET_COPIES_MAX],
 			  unsigned int n);
 
 /**
- * aggnet_forward_filter() - send a packet on as its own filter says
+ * aggnet_forward_filter() - forward a packet by the filter that it carries
  * @an: namespace
- * @skb: as above, of a server
- * @links: what aggnet_link_on_way() found
- * @n: what it returned, not negative
- * @entry: does this node have an entry for the packet?
+ * @skb: as above; this node is a server
+ * @links: result of aggnet_link_on_way()
+ * @n: its return value, not negative
+ * @entry: this node has an entry for the packet
  *
- * Plain IP carries it on, as above, if there is no link, if there are more than
- * copies may be made, or if one of them cannot be used: it may be the right one.
+ * Plain IP carries the packet, as above, if there is no link, if there are more
+ * links than copies allowed, or if one of them cannot be used: it may be the right
+ * one.
  */
 void aggnet_forward_filter(struct aggnet_net *an, struct sk_buff *skb,
 			   struct aggnet_link *links[AGGNET_COPIES_MAX],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Hooks of the receive path and of what leaves, and the UDP socket. */
+/* The hooks of received and of outgoing packets, and the kernel's UDP socket. */
 #include <linux/etherdevice.h>
 #include <linux/ip.h>
 #include <linux/netfilter.h>
@@ -24,16 +24,16 @@
 #include "mem.h"
 #include "netns.h"
 
-/* Words of an IP header without options, as all of ours are. */
+/* Words of an IP header without options; the module's packets have none. */
 #define HOOK_IHL	5
-/* Where such a header has the port behind it. */
+/* Offset of the UDP port behind such a header. */
 #define HOOK_DPORT	(HOOK_IHL * 4 + offsetof(struct udphdr, dest))
 
 /* --- receive path ---------------------------------------------------------- */
 
 /*
- * Is @skb, at its IP header, a whole datagram to this UDP port? Return: the words
- * of that header, or 0 if it is not.
+ * Is @skb, at its IP header, a complete datagram to this UDP port? Return: words of
+ * its IP header, 0: it is not.
  */
 static unsigned int hook_ours(const struct sk_buff *skb, __be16 udp_port)
 {
@@ -52,7 +52,7 @@ static unsigned int hook_ours(const struct sk_buff *skb, __be16 udp_port)
 	return dport && *dport == udp_port ? iph->ihl : 0;
 }
 
-/* A server takes what is sent to its MAC, a switch what is sent to the group. */
+/* A server takes frames to its MAC address, a switch frames to the group address. */
 static bool hook_addressed(const struct aggnet_net *an,
 			   const struct sk_buff *skb)
 {
@@ -65,10 +65,10 @@ static bool hook_addressed(const struct aggnet_net *an,
 }
 
 /*
- * UDP GRO, where it is switched on, glues datagrams together; each has its own
- * header, so they are taken apart again. What is not ours after all is received
- * once more, alone: it is then a datagram like any other. By netif_rx(), since
- * this runs inside the receive path of the device: a direct call would recurse.
+ * UDP GRO, where it is switched on, joins datagrams. Each has a header of the
+ * protocol, so split them again. A segment that is not of the protocol is received
+ * once more, as a datagram of its own: by netif_rx(), as this runs inside the
+ * receive path of the device, and a direct call would recurse.
  */
 static void hook_gso(struct aggnet_port *port, struct sk_buff *skb)
 {
@@ -79,7 +79,7 @@ static void hook_gso(struct aggnet_port *port, struct sk_buff *skb)
 		aggnet_stat_inc(port->an, drop_memory);
 		return;
 	}
-	/* Segments begin where @skb->data is: keep the Ethernet header. */
+	/* Segments begin at @skb->data: keep the Ethernet header. */
 	__skb_push(skb, skb->mac_len);
 	segs = aggnet_mem_fails() ? NULL : __skb_gso_segment(skb, 0, false);
 	if (IS_ERR_OR_NULL(segs)) {
@@ -96,14 +96,14 @@ static void hook_gso(struct aggnet_port *port, struct sk_buff *skb)
 }
 
 /*
- * May it be ours? No, at the price of a few instructions, if that is plain: what
- * has other bytes there is no datagram to our port, whatever else it may be, or
- * has IP options, and those are left to IP.
+ * May the packet be one of the protocol? This quick check excludes nearly all other
+ * packets: with other bytes at these offsets it is no datagram to the port, or it
+ * has IP options, and plain IP gets it.
  */
 static __always_inline bool hook_maybe(const struct aggnet_port *port,
 				       const struct sk_buff *skb)
 {
-	/* A VLAN device, if it is attached, has a hook of its own. */
+	/* An attached VLAN device has a hook of its own. */
 	if (skb_vlan_tag_present(skb))
 		return false;
 	if (unlikely(skb_headlen(skb) < HOOK_DPORT + sizeof(__be16)))
@@ -112,7 +112,7 @@ static __always_inline bool hook_maybe(const struct aggnet_port *port,
 	       READ_ONCE(port->udp_port);
 }
 
-/* Not inlined: its registers are not to be saved for every bystander. */
+/* Not inlined, so that other packets do not pay for saving its registers. */
 static noinline unsigned int hook_take(struct aggnet_port *port,
 				       struct sk_buff *skb)
 {
@@ -121,7 +121,10 @@ static noinline unsigned int hook_take(struct aggnet_port *port,
 	    !hook_addressed(port->an, skb))
 		return NF_ACCEPT;
 	if (unlikely(skb_is_gso(skb))) {
-		/* What would leave as fragments is left to IP, as those are. */
+		/*
+		 * A packet that would leave as fragments is left to IP, as
+		 * fragments are.
+		 */
 		if (!(skb_shinfo(skb)->gso_type & SKB_GSO_UDP_L4))
 			return NF_ACCEPT;
 		hook_gso(port, skb);
@@ -132,7 +135,7 @@ static noinline unsigned int hook_take(struct aggnet_port *port,
 	return NF_STOLEN;
 }
 
-/* Softirq, RCU. This is what a bystander pays for. */
+/* Softirq, RCU. Packets of other protocols pay for this function only. */
 static unsigned int hook_ingress(void *priv, struct sk_buff *skb,
 				 const struct nf_hook_state *state)
 {
@@ -147,7 +150,7 @@ int aggnet_hook_attach(struct aggnet_net *an, struct aggnet_port *port)
 		.priv = port,
 		.pf = NFPROTO_NETDEV,
 		.hooknum = NF_NETDEV_INGRESS,
-		/* What the operator filters at ingress never gets here. */
+		/* After all filters that the operator may have at ingress. */
 		.priority = NF_IP_PRI_LAST,
 	};
 	return nf_register_net_hook(an->net, &port->ops);
@@ -158,9 +161,9 @@ void aggnet_hook_detach(struct aggnet_net *an, struct aggnet_port *port)
 	nf_unregister_net_hook(an->net, &port->ops);
 }
 
-/* --- kernel UDP socket: what came in through other devices ------------------ */
+/* --- kernel UDP socket: packets from devices that are not ports -------------- */
 
-/* Consumes all: nothing to our port ever reaches a user of UDP. */
+/* Consume all packets: none to the port ever reaches the socket's queue. */
 static int hook_encap_rcv(struct sock *sk, struct sk_buff *skb)
 {
 	struct aggnet_net *an = rcu_dereference_sk_user_data(sk);
@@ -216,7 +219,7 @@ static struct socket *hook_sock_open(struct aggnet_net *an, __be16 udp_port,
 		return ERR_PTR(err);
 	}
 	up = udp_sk(sock->sk);
-	/* ICMP errors can be forged; no packet gets shorter for one. */
+	/* Ignore path MTUs of ICMP errors, which can be forged. */
 	ip_sock_set_mtu_discover(sock->sk, IP_PMTUDISC_OMIT);
 	rcu_assign_sk_user_data(sock->sk, an);
 	WRITE_ONCE(up->encap_rcv, hook_encap_rcv);
@@ -225,22 +228,25 @@ static struct socket *hook_sock_open(struct aggnet_net *an, __be16 udp_port,
 	return sock;
 }
 
-/* @sock: nothing finds it in its struct aggnet_net any more */
+/* Release a socket that has been removed from its struct aggnet_net. */
 static void hook_sock_close(struct socket *sock)
 {
 	rcu_assign_sk_user_data(sock->sk, NULL);
-	/* Receivers have read @an from the socket, senders the socket from @an. */
+	/*
+	 * Receivers may have read @an from the socket, and senders the socket from
+	 * @an.
+	 */
 	synchronize_net();
 	kernel_sock_shutdown(sock, SHUT_RDWR);
 	sock_release(sock);
 }
 
-/* --- what leaves ------------------------------------------------------------- */
+/* --- outgoing packets --------------------------------------------------------- */
 
 /*
- * Would a peer take a datagram of @skb for a packet of the node with this IP
- * source? @at: where UDP's payload begins. Datagrams that GSO is to make of it
- * are looked at one by one.
+ * Could a peer mistake a datagram of @skb for a packet of the node with this IP
+ * source?
+ * @at: offset of the UDP payload. Checks each datagram that GSO would make.
  */
 static bool guard_forged(const struct sk_buff *skb, unsigned int at,
 			 __be32 saddr)
@@ -265,7 +271,7 @@ static bool guard_forged(const struct sk_buff *skb, unsigned int at,
 	return false;
 }
 
-/* Is it an address that peers may know as one of this host? */
+/* May peers know this address as one of this host? */
 static bool guard_ours(const struct aggnet_net *an, __be32 saddr)
 {
 	return saddr == READ_ONCE(an->identity) ||
@@ -273,9 +279,9 @@ static bool guard_ours(const struct aggnet_net *an, __be32 saddr)
 }
 
 /*
- * Copy what a process can still write to (pages of MSG_ZEROCOPY and splice()), so
- * that it leaves as it was read. Any of a list of buffers may have such pages, but
- * for one that GRO made of received packets.
+ * Copy pages to which a process can still write (MSG_ZEROCOPY, splice()), so that
+ * the packet leaves with the bytes that were checked. Each skb of a frag list may
+ * have such pages, unless GRO made the list of received packets.
  */
 static bool guard_settle(struct sk_buff *skb)
 {
@@ -312,9 +318,9 @@ static noinline unsigned int guard_datagram(struct aggnet_net *an,
 }
 
 /*
- * Only the module makes packets of this node; they carry its socket. The hook is
- * behind NAT: it sees the address and the port that a datagram leaves with, of a
- * process as well as of a container whose packets this host forwards.
+ * Only the module may send packets of this node; these have the module's socket.
+ * The hook is behind NAT: it sees the final address and port of each datagram, of
+ * processes and of containers whose packets this host forwards.
  */
 static unsigned int hook_post_routing(void *priv, struct sk_buff *skb,
 				      const struct nf_hook_state *state)
@@ -324,7 +330,9 @@ static unsigned int hook_post_routing(void *priv, struct sk_buff *skb,
 	return guard_datagram(priv, skb, state);
 }
 
-/* --- their life --------------------------------------------------------------- */
+/*
+ * --- life cycle -----------------------------------------------------------------
+ */
 
 static void guard_stop(struct aggnet_net *an)
 {
@@ -343,7 +351,7 @@ static int guard_start(struct aggnet_net *an, struct netlink_ext_ack *extack)
 	return err;
 }
 
-/* From here on packets to the old port are not ours. */
+/* From here on packets to the old port are not of the protocol. */
 static void hook_set_port(struct aggnet_net *an, __be16 udp_port)
 {
 	struct aggnet_port *port;
@@ -417,7 +425,7 @@ bool aggnet_hook_idle(struct aggnet_net *an)
 void aggnet_hook_init(struct aggnet_net *an)
 {
 	an->udp_port = htons(AGGNET_UDP_PORT);
-	/* Last: behind NAT. */
+	/* The last hook: behind NAT. */
 	an->guard = (struct nf_hook_ops) {
 		.hook = hook_post_routing,
 		.priv = an,

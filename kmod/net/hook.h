@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Hooks of the receive path and of what leaves, and the UDP socket. */
+/* The hooks of received and of outgoing packets, and the kernel's UDP socket. */
 #ifndef _AGGNET_HOOK_H
 #define _AGGNET_HOOK_H
 
@@ -18,24 +18,23 @@ void aggnet_hook_detach(struct aggnet_net *an, struct aggnet_port *port);
 /**
  * aggnet_hook_start() - open the kernel's UDP socket, register the guard
  * @an: namespace
- * @udp_port: of the socket; if it differs, the namespace's from now on
- * @guard: there will be an identity, whose packets only the module may make
+ * @udp_port: port of the socket, and of the namespace from now on
+ * @guard: also register the guard, because there will be an identity
  * @extack: gets the reason of a failure
  *
- * Under an->lock. What is there already stays. Return: 0 or -errno, and nothing
- * has changed
+ * Under an->lock. An open socket and a registered guard stay. Return: 0, or -errno
+ * and nothing has changed
  */
 int aggnet_hook_start(struct aggnet_net *an, __be16 udp_port, bool guard,
 		      struct netlink_ext_ack *extack);
 
 /**
- * aggnet_hook_idle() - is the socket or the guard open without need?
+ * aggnet_hook_idle() - is the socket open, or the guard registered, without need?
  * @an: namespace, locked
  *
- * A command asks when it ends, also one that failed: it may have opened the
- * socket for itself. Closing waits for a grace period, and a command that follows
- * may need the socket again: a work item calls aggnet_hook_settle(), which looks
- * again.
+ * Each command asks at its end, even one that failed, as it may have opened the
+ * socket. To close it waits for a grace period, and the next command may need the
+ * socket again: so a work item calls aggnet_hook_settle(), which checks again.
  */
 bool aggnet_hook_idle(struct aggnet_net *an);
 void aggnet_hook_settle(struct aggnet_net *an);

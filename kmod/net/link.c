@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Link: (port, neighbour) and the Bloom table of what leaves by it. */
+/* Link: (port, neighbour) and the Bloom table of the incast IDs that leave by it. */
 #include <linux/etherdevice.h>
 #include <linux/log2.h>
 #include <linux/netlink.h>
@@ -16,7 +16,7 @@
 #include "mem.h"
 #include "netns.h"
 
-/* What a filter takes: its bits, and a count for each of them. */
+/* Bytes of a Bloom table: its bits, and a count for each bit. */
 u64 aggnet_link_memory(u32 bits)
 {
 	return sizeof(struct aggnet_link) + bits / 8 + bits * sizeof(u16);
@@ -36,15 +36,15 @@ static void link_free_rcu(struct rcu_head *rcu)
 	struct aggnet_bloom *bloom;
 	u64 bytes;
 
-	/* Out of the list: no reader can reach it any more. */
+	/* Free a link that no reader can reach any more. */
 	bloom = rcu_dereference_protected(link->bloom, true);
 	bytes = aggnet_link_memory(bloom->mask + 1);
 	aggnet_bloom_free(bloom);
 	dst_cache_destroy(&link->dst);
 	aggnet_free(link);
 	/*
-	 * Only now: others may allocate what is free, or is so as soon as a work
-	 * item of vfree() has run. @an has waited for it.
+	 * Uncharge after the memory is freed, or will be as soon as a work item
+	 * of vfree() has run. The exit of @an waits for this.
 	 */
 	aggnet_memory_uncharge(an, bytes);
 }
@@ -104,7 +104,7 @@ static struct aggnet_link *link_alloc(struct aggnet_net *an,
 	bloom = aggnet_bloom_alloc(conf->bits, conf->hashes, get_random_u64());
 	if (!bloom)
 		goto free_dst;
-	/* Another namespace may have taken the room meanwhile. */
+	/* Another namespace may have used the room meanwhile. */
 	if (!aggnet_memory_charge(an, aggnet_link_memory(conf->bits)))
 		goto free_bloom;
 	link->an = an;
@@ -228,8 +228,8 @@ unsigned int aggnet_link_match(struct aggnet_net *an, u64 incast_id,
 }
 
 /*
- * Where the filter tells the receiver's digits, a link is looked up if it leads
- * there. An aggnet switch leads to all digits but this server's own.
+ * If the filter has the receiver's digits, test only links that lead to the digit of
+ * their level. An aggnet switch leads to all digits but this server's own.
  */
 static bool link_leads(const struct aggnet_link *link,
 		       const struct aggnet_filter *filter)

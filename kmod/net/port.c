@@ -35,8 +35,8 @@ struct aggnet_port_stats aggnet_port_sum(const struct aggnet_port *port)
 }
 
 /*
- * While a port is listed its device stays: the notifier, which the device waits
- * for, takes the port out. So the hook goes first.
+ * While a port is listed its device stays: the device's removal waits for the
+ * notifier, which removes the port. So unregister the hook first.
  */
 static void port_unlist(struct aggnet_port *port)
 {
@@ -46,19 +46,19 @@ static void port_unlist(struct aggnet_port *port)
 }
 
 /*
- * Is it in a VRF, or one itself? Packets that leave by it are routed by the VRF's
- * table; links, and the fallback to plain IP, go by the main one.
+ * Is the device in a VRF, or a VRF itself? The VRF's table routes packets of the
+ * device; links and the fallback to plain IP use the main table.
  */
 static bool port_in_vrf(const struct net_device *dev)
 {
 	return netif_is_l3_slave(dev) || netif_is_l3_master(dev);
 }
 
-/* What may change while a device is a port; then it is one no longer. */
+/* Checks that may fail later, when the device changes: then the port is detached. */
 static int port_check_kind(const struct net_device *dev,
 			   struct netlink_ext_ack *extack)
 {
-	/* A bond, a team or a TAP device may get another type. */
+	/* Bond, team and TAP devices may change their type. */
 	if (dev->type != ARPHRD_ETHER) {
 		NL_SET_ERR_MSG(extack, "only Ethernet devices can be ports");
 		return -EINVAL;
@@ -85,10 +85,11 @@ static int port_check(struct aggnet_net *an, const struct net_device *dev,
 }
 
 /*
- * No reference is held. A device leaves its namespace's list before
- * NETDEV_UNREGISTER is told, and a grace period is between them: so if the
- * device is still listed once the port is, the notifier will find the port and
- * wait for @an->ports_lock.
+ * Attach without a reference on the device. A device leaves the list of its
+ * namespace before NETDEV_UNREGISTER, with a grace period between. So if the device
+ * is still listed after the port has been listed, the notifier will find the port
+ * and wait for
+ * @an->ports_lock.
  */
 static bool port_listed(struct aggnet_net *an, struct aggnet_port *port)
 {
@@ -96,7 +97,7 @@ static bool port_listed(struct aggnet_net *an, struct aggnet_port *port)
 
 	rcu_read_lock();
 	listed = dev_get_by_index_rcu(an->net, port->ifindex) == port->dev;
-	/* Likewise of a name: it is whole, or NETDEV_CHANGENAME comes. */
+	/* The same holds for the name: it is final, or NETDEV_CHANGENAME follows. */
 	strscpy(port->name, port->dev->name, sizeof(port->name));
 	rcu_read_unlock();
 	return listed;
@@ -114,7 +115,7 @@ static int port_attach(struct aggnet_net *an, struct aggnet_port *port,
 		err = -ENODEV;
 		goto unlist;
 	}
-	/* Again: the notifier finds the port from now on, but not before. */
+	/* Check again: only from now on the notifier finds the port. */
 	err = port_check_kind(port->dev, extack);
 	if (err)
 		goto unlist;
@@ -147,7 +148,7 @@ static struct aggnet_port *port_alloc(struct aggnet_net *an, u32 ifindex,
 	return port;
 }
 
-/* Look before anything is allocated; no reference to the device is kept. */
+/* Check before the allocation; no reference on the device is kept. */
 static int port_look(struct aggnet_net *an, u32 ifindex,
 		     struct netlink_ext_ack *extack)
 {
@@ -160,8 +161,9 @@ static int port_look(struct aggnet_net *an, u32 ifindex,
 }
 
 /*
- * The device is held only now: its deletion waits until it is put,
- * and an allocation takes long in a control group at its limit.
+ * Hold the device after the allocation, which may take long in
+ * a control group at its limit: the removal of a device waits
+ * for its references.
  */
 static int port_hold_attach(struct aggnet_net *an, struct aggnet_port *port,
 			    struct netlink_ext_ack *extack)
@@ -246,7 +248,7 @@ int aggnet_port_level(struct aggnet_net *an, u32 ifindex)
 	return level;
 }
 
-/* --- devices that go ------------------------------------------------------- */
+/* --- removal of devices ----------------------------------------------------- */
 
 void aggnet_port_settle(struct aggnet_net *an)
 {
@@ -269,7 +271,10 @@ void aggnet_port_settle(struct aggnet_net *an)
 	}
 }
 
-/* The port is not used from now on; the rest waits for an->lock, RTNL does not. */
+/*
+ * Stop using the port; a work item does the rest, so that RTNL does not wait for
+ * an->lock.
+ */
 static void port_device_gone(struct aggnet_port *port)
 {
 	struct aggnet_net *an = port->an;
@@ -279,7 +284,7 @@ static void port_device_gone(struct aggnet_port *port)
 	aggnet_settle_later(an);
 }
 
-/* Is it a port? Nearly no device is: look before a lock is taken. */
+/* Is the device a port? Checked without a lock, as hardly any device is. */
 static bool port_is(struct aggnet_net *an, const struct net_device *dev)
 {
 	const struct aggnet_port *port;
@@ -292,7 +297,7 @@ static bool port_is(struct aggnet_net *an, const struct net_device *dev)
 	return is;
 }
 
-/* A device that joins a VRF, or is not Ethernet any more, is as one that goes. */
+/* Detach a device that joins a VRF, or is not Ethernet any more. */
 static bool port_ends(unsigned long event, const struct net_device *dev)
 {
 	return event == NETDEV_UNREGISTER ||
@@ -345,7 +350,7 @@ void aggnet_port_stop(struct aggnet_net *an)
 		call_rcu(&port->rcu, port_free_rcu);
 	}
 	mutex_unlock(&an->ports_lock);
-	/* No notifier finds a port any more. */
+	/* From here on no notifier finds a port. */
 	aggnet_port_settle(an);
 }
 
@@ -356,6 +361,6 @@ int aggnet_port_init(void)
 
 void aggnet_port_exit(void)
 {
-	/* Each device is told to go: all ports are detached. */
+	/* This calls the notifier for each device, which detaches all ports. */
 	unregister_netdevice_notifier(&port_notifier);
 }

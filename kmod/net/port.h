@@ -15,9 +15,9 @@ struct net_device;
 struct netlink_ext_ack;
 
 /**
- * struct aggnet_port_stats - what a processor has counted of a port
+ * struct aggnet_port_stats - counters of a port, one set for each CPU
  * @rx: packets taken
- * @forwarded: packets sent on that came in here
+ * @forwarded: packets that came in by the port and were forwarded
  */
 struct aggnet_port_stats {
 	u64 rx;
@@ -25,19 +25,19 @@ struct aggnet_port_stats {
 };
 
 /**
- * struct aggnet_port - an attached device; no reference on it is held:
- *	NETDEV_UNREGISTER detaches
+ * struct aggnet_port - an attached device, without a reference on it:
+ *	NETDEV_UNREGISTER detaches it
  * @list: in an->ports, RCU
- * @gone: in an->ports_gone, from when its device has gone
+ * @gone: in an->ports_gone, after its device has gone
  * @an: namespace
  * @dev: the device, valid while the port is in an->ports
  * @ifindex: its index
  * @name: the device's, under an->ports_lock
  * @level: level j of BCube
- * @transit: packets of others that come in here leave by the plan's links, past
- *	FORWARD rules and conntrack; false: plain IP forwards them
- * @udp_port: the namespace's, READ_ONCE/WRITE_ONCE; here, because every packet
- *	that the device receives is compared with it
+ * @transit: packets that come in by the port and are for others leave by the plan's
+ *	links, without FORWARD rules and conntrack; false: plain IP forwards them
+ * @udp_port: copy of the namespace's port, READ_ONCE/WRITE_ONCE: every packet that
+ *	the device receives is compared with it
  * @stats: counters
  * @ops: its ingress hook
  * @rcu: frees it
@@ -73,9 +73,9 @@ int aggnet_port_del(struct aggnet_net *an, u32 ifindex,
  * aggnet_port_settle() - finish what device notifiers have begun
  * @an: namespace, locked
  *
- * A notifier detaches the port and returns. The links of the port and the event
- * need an->lock: every command calls this first, so none sees a link without
- * its port; if no command comes, a work item calls it.
+ * A notifier only detaches the port, as links and events need an->lock. Each
+ * command calls this first, so that none sees a link without its port; if no
+ * command follows, a work item does.
  */
 void aggnet_port_settle(struct aggnet_net *an);
 
@@ -83,10 +83,10 @@ void aggnet_port_settle(struct aggnet_net *an);
 struct aggnet_port *aggnet_port_find(struct aggnet_net *an, u32 ifindex);
 /* Any context. Return: the level of an attached port, or -ENODEV */
 int aggnet_port_level(struct aggnet_net *an, u32 ifindex);
-/* Its counters, summed over the processors. */
+/* Sum the counters of a port over all CPUs. */
 struct aggnet_port_stats aggnet_port_sum(const struct aggnet_port *port);
 
-/* The event of a port that has gone; ctl/ raises it. an->lock held. */
+/* Raise the event of a port that has gone, in ctl/. an->lock is held. */
 void aggnet_port_notify(struct aggnet_net *an, u32 ifindex);
 
 int aggnet_port_init(void);	/* netdevice notifier */

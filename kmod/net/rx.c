@@ -23,18 +23,18 @@
 #include "trace.h"
 
 /**
- * struct rx - what is known of a packet while nothing of it was changed
+ * struct rx - a received packet that has not been changed yet
  * @an: namespace
- * @port: where it came in, NULL: through the UDP socket
- * @skb: it, at its IP header
+ * @port: port by which it came, NULL: through the UDP socket
+ * @skb: the packet, at its IP header
  * @saddr: IP source
  * @daddr: IP destination
  * @head: bytes before the aggnet header
- * @total: bytes of the datagram; behind them there may be padding
+ * @total: bytes of the datagram; padding may follow
  * @csum: the UDP header carries a checksum
- * @peek: AGGNET_PARSE_BYTES bytes for what is not linear yet
- * @pkt: parsed header; @pkt.body is set once the bytes are linear, @pkt.filter
- *	is good until they are
+ * @peek: AGGNET_PARSE_BYTES bytes, for a header that is not linear
+ * @pkt: parsed header; @pkt.body is set once the bytes are linear, @pkt.filter is
+ *	valid until then
  */
 struct rx {
 	struct aggnet_net *an;
@@ -55,7 +55,7 @@ static enum aggnet_verdict rx_drop(struct rx *rx, enum aggnet_stat why)
 	return AGGNET_STOLEN;
 }
 
-/* ip_rcv()'s checks. What fails here is left to IP to drop and to count. */
+/* The checks of ip_rcv(). A packet that fails is left to IP, which drops it. */
 static bool rx_read_ip(struct rx *rx)
 {
 	const struct iphdr *iph;
@@ -79,7 +79,7 @@ static bool rx_read_ip(struct rx *rx)
 	return true;
 }
 
-/* UDP and aggnet header. Return: 0, or why the packet is to be dropped. */
+/* Parse the UDP and the aggnet header. Return: 0, or the counter of the drop */
 static enum aggnet_stat rx_read_headers(struct rx *rx)
 {
 	static const u8 why[] = {
@@ -110,7 +110,10 @@ static enum aggnet_stat rx_read_headers(struct rx *rx)
 	parse = aggnet_parse_header(data, len, &rx->pkt);
 	if (parse != AGGNET_PARSE_OK)
 		return why[parse];
-	/* NAT between members is not supported, and forgery not at all. */
+	/*
+	 * The identity in the header must be the IP source: NAT between members is
+	 * refused.
+	 */
 	if (rx->pkt.src != rx->saddr)
 		return AGGNET_STAT_drop_identity;
 	return rx->csum ? 0 : AGGNET_STAT_drop_udp_csum;
@@ -123,9 +126,9 @@ static enum aggnet_verdict rx_pass(struct rx *rx)
 }
 
 /*
- * IP asks IPsec's policies of what it delivers and of what it forwards. What is
- * taken before IP has it is asked of here; UDP has asked for its socket, and a
- * switch takes frames.
+ * Check IPsec policies for packets that are taken before IP would check them. UDP
+ * has checked the packets of its socket, and policies do not apply to frames on a
+ * switch.
  */
 static bool rx_permitted(const struct rx *rx)
 {
@@ -143,8 +146,8 @@ static bool rx_permitted(const struct rx *rx)
 }
 
 /*
- * Make the packet ours alone: unshared, without padding, @len bytes of it
- * linear. false: it is gone and counted.
+ * Make the packet private: unshared, without padding, @len bytes linear. Return:
+ * false: it was dropped and counted
  */
 static bool rx_steal(struct rx *rx, unsigned int len)
 {
@@ -165,7 +168,7 @@ static bool rx_steal(struct rx *rx, unsigned int len)
 	return false;
 }
 
-/* The socket's UDP has verified it already. */
+/* UDP has verified the checksums of the socket's packets. */
 static bool rx_csum_ok(struct rx *rx)
 {
 	if (!rx->port || skb_csum_unnecessary(rx->skb))
@@ -184,8 +187,8 @@ static enum aggnet_verdict rx_forward(struct rx *rx, struct aggnet_tree *tree)
 }
 
 /*
- * Send it on by the filter that it carries, for which there need be no entry, @tree.
- * false: it has none to go by, or this node knows none of its links by name.
+ * Forward the packet by the filter that it carries; @tree, the entry, may be NULL.
+ * Return: false: it has no usable filter, or no link of this node has a name
  */
 static bool rx_follow(struct rx *rx, const struct aggnet_tree *tree)
 {
@@ -205,9 +208,9 @@ static bool rx_follow(struct rx *rx, const struct aggnet_tree *tree)
 }
 
 /*
- * Parse the bytes that are ours now. Pages that were not linear may still have
- * been the sender's to write to (MSG_ZEROCOPY, sendfile(), on this host), so what
- * was read before counts only if they say the same.
+ * Parse the private copy. A sender on this host may have changed pages that were
+ * not linear (MSG_ZEROCOPY, sendfile()), so the header must be the same as when it
+ * was read before.
  */
 static enum aggnet_stat rx_reread(struct rx *rx)
 {
@@ -225,7 +228,7 @@ static enum aggnet_stat rx_reread(struct rx *rx)
 	       rx->pkt.type == type ? 0 : AGGNET_STAT_drop_identity;
 }
 
-/* Show it to the entry here. Return: was it consumed? */
+/* Give the packet to the entry. Return: true: it was consumed */
 static bool rx_consumed(struct rx *rx, struct aggnet_tree *tree)
 {
 	const struct aggnet_hdr *hdr;
@@ -255,7 +258,7 @@ static enum aggnet_verdict rx_serve(struct rx *rx, struct aggnet_tree *tree)
 	return rx_drop(rx, AGGNET_STAT_drop_child);
 }
 
-/* An OPEN on its way; it goes on if this node is not entitled. */
+/* An OPEN for any end: forward it if this node may not accept the child. */
 static enum aggnet_verdict rx_open(struct rx *rx, struct aggnet_tree *tree)
 {
 	struct sk_buff *whole;
@@ -263,7 +266,10 @@ static enum aggnet_verdict rx_open(struct rx *rx, struct aggnet_tree *tree)
 	if (rx->port->transit)
 		return rx_consumed(rx, tree) || rx_follow(rx, tree) ?
 		       AGGNET_STOLEN : rx_forward(rx, tree);
-	/* IP is to get it as it came, so the entry is shown a clone. */
+	/*
+	 * If not consumed, IP must get the packet unchanged: give the entry a
+	 * clone.
+	 */
 	whole = skb_get(rx->skb);
 	if (rx_consumed(rx, tree)) {
 		consume_skb(whole);
@@ -274,18 +280,21 @@ static enum aggnet_verdict rx_open(struct rx *rx, struct aggnet_tree *tree)
 	return rx_pass(rx);
 }
 
-/* To an address of this node, but for nothing that is here. */
+/* The packet is addressed to this node, which does not serve it. */
 static enum aggnet_stat rx_stray(const struct rx *rx, __be32 me)
 {
 	if (!rx->pkt.dst)
 		return AGGNET_STAT_drop_no_tree;
-	/* It missed its acceptor because a filter lied or a route changed. */
+	/*
+	 * A false positive of a filter, or a changed route, led it past its
+	 * acceptor.
+	 */
 	if (me && htonl((u32)rx->pkt.incast_id) == me)
 		return AGGNET_STAT_misforwarded;
 	return AGGNET_STAT_drop_identity;
 }
 
-/* Up the tree, past this node. @tree: its entry here, NULL: there is none */
+/* Forward an upward packet. @tree: its entry here, NULL: there is none */
 static enum aggnet_verdict rx_onward(struct rx *rx, struct aggnet_tree *tree)
 {
 	if (!rx->port->transit)
@@ -306,7 +315,10 @@ static enum aggnet_verdict rx_server(struct rx *rx)
 
 	why = rx_read_headers(rx);
 	if (why) {
-		/* Others' faults travel on: their addressee counts them. */
+		/*
+		 * Leave malformed packets for others to IP: the addressee counts
+		 * them.
+		 */
 		if (local || why == AGGNET_STAT_drop_identity)
 			return rx_drop(rx, why);
 		return rx_pass(rx);
@@ -326,7 +338,7 @@ static enum aggnet_verdict rx_server(struct rx *rx)
 			return rx_serve(rx, tree);
 		return rx_drop(rx, rx_stray(rx, me));
 	}
-	/* Downward, or round a broken link: IP knows the way. */
+	/* A downward packet, or one around a broken link: plain IP routes it. */
 	if (rx->daddr != htonl((u32)rx->pkt.incast_id))
 		return rx_pass(rx);
 	if (rx->pkt.type == AGGNET_OPEN && tree && !tree->conf.forward_only)
@@ -334,7 +346,9 @@ static enum aggnet_verdict rx_server(struct rx *rx)
 	return rx_onward(rx, tree);
 }
 
-/* By the packet's filter or, without one, by tables. Return: how many links */
+/*
+ * Find links by the packet's filter, else by Bloom tables. Return: number of links
+ */
 static unsigned int rx_links(struct rx *rx,
 			     struct aggnet_link *links[AGGNET_COPIES_MAX])
 {
@@ -346,7 +360,7 @@ static unsigned int rx_links(struct rx *rx,
 	return max(aggnet_link_on_way(rx->an, &rx->pkt, ingress, links), 0);
 }
 
-/* The group's frames are never flooded: they find a link, or they end here. */
+/* Frames to the group are never flooded: they leave by links or are dropped. */
 static enum aggnet_verdict rx_switch(struct rx *rx)
 {
 	struct aggnet_link *links[AGGNET_COPIES_MAX];

@@ -9,17 +9,17 @@ struct aggnet_net;
 struct aggnet_port;
 
 enum aggnet_verdict {
-	AGGNET_NOT_OURS,	/* untouched; the stack goes on with it */
+	AGGNET_NOT_OURS,	/* unchanged; the stack continues with it */
 	AGGNET_STOLEN,		/* consumed */
 };
 
 /**
  * aggnet_rx() - serve a packet that an attached device received
  * @an: namespace
- * @port: the device's port, NULL if it came through the UDP socket
- * @skb: at its IP header; not unshared yet
+ * @port: the device's port, NULL: the packet came through the UDP socket
+ * @skb: at its IP header; may be shared
  *
- * Softirq, RCU. Nothing is read beyond what was pulled.
+ * Softirq, RCU. Reads no bytes beyond those that were pulled.
  */
 enum aggnet_verdict aggnet_rx(struct aggnet_net *an, struct aggnet_port *port,
 			      struct sk_buff *skb);

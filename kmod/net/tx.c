@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Packets out: made under the tree's lock, sent after it. */
+/* Outgoing packets: made under the tree's lock, sent after the unlock. */
 #include <linux/hash.h>
 #include <linux/ip.h>
 #include <linux/netdevice.h>
@@ -26,7 +26,7 @@
 			 sizeof(struct aggnet_hdr))
 
 /**
- * struct tx_cb - where a packet on a list is to go; in skb->cb
+ * struct tx_cb - destination of a packet on a list; in skb->cb
  * @src: identity with which it was made
  * @dst: identity that its header names, 0 in OPEN
  * @sport: UDP source port
@@ -45,7 +45,9 @@ static struct tx_cb *tx_cb(struct sk_buff *skb)
 	return (struct tx_cb *)skb->cb;
 }
 
-/* One port for a channel, so that one receive queue sees all of it. */
+/*
+ * The same port for all packets of a channel, so that one receive queue gets them.
+ */
 static __be16 tx_sport(u64 incast_id, __be32 child)
 {
 	u64 key = incast_id ^ ((u64)(__force u32)child << 32);
@@ -97,7 +99,7 @@ void aggnet_host_make(struct aggnet_tree *tree, struct aggnet_run *run,
 	__skb_queue_tail(&run->packets, skb);
 }
 
-/* IP and UDP header; the device fills the checksum in, if it can. */
+/* Write IP and UDP header; the device computes the checksum if it can. */
 static void tx_push_headers(const struct aggnet_net *an, struct sk_buff *skb,
 			    const struct tx_cb *cb, __be32 daddr)
 {
@@ -128,7 +130,7 @@ static void tx_push_headers(const struct aggnet_net *an, struct sk_buff *skb,
 	};
 }
 
-/* Round a broken link the packet's way is not the one in its filter. */
+/* Around a broken link the path is not that of the filter: leave it out. */
 static void tx_spend(struct sk_buff *skb)
 {
 	struct aggnet_hdr *hdr = (struct aggnet_hdr *)skb->data;
@@ -137,7 +139,7 @@ static void tx_spend(struct sk_buff *skb)
 		aggnet_filter_spend((struct aggnet_filter *)(hdr + 1));
 }
 
-/* The address of a peer is what a packet has said: it may have been forged. */
+/* Route to a peer, whose address comes from a packet and may be forged. */
 static void tx_send(struct aggnet_tree *tree, struct sk_buff *skb)
 {
 	struct aggnet_egress ways[AGGNET_COPIES_MAX];
@@ -158,7 +160,10 @@ static void tx_send(struct aggnet_tree *tree, struct sk_buff *skb)
 			aggnet_egress_cancel(ways, n);
 			n = 0;
 		}
-		/* Round a broken link no node may intercept: to the acceptor. */
+		/*
+		 * Around a broken link address the acceptor, so that no node
+		 * intercepts.
+		 */
 		if (!n && cb.dst && !flow.policed &&
 		    tree->conf.scheme != AGGNET_SCHEME_ROUTE)
 			flow.daddr = cb.dst;
@@ -188,8 +193,8 @@ void aggnet_host_transmit(struct aggnet_tree *tree, struct aggnet_run *run)
 }
 
 /*
- * MTU of the port, and of the first link of the route to the receiver; not what
- * an ICMP error said of it, which may be forged.
+ * The lesser MTU of the port and of the first link of the route to the receiver.
+ * Path MTUs of ICMP errors are ignored, as they may be forged.
  */
 static u32 tx_mtu(struct aggnet_net *an, u32 ifindex, __be32 receiver)
 {
