@@ -52,6 +52,7 @@ help:
 #H                         faults on purpose that it must catch (two hours)
 #H make tests-list [TESTS=]
 #H                         each test and what it proves
+#H make cluster            four guests as machines: what the page "Your cluster" says
 #H make soak [MINUTES=10] [KERNEL=]
 #H                         random transfers while all kinds of things go wrong
 #H make coverage           lines and branches that the tests reach, and lines
@@ -131,6 +132,10 @@ check-debug: setup
 .PHONY: tests-list
 tests-list:
 	@$(VM)/suites.sh list
+
+.PHONY: cluster
+cluster: setup tools
+	@selftests/cluster/servers.sh
 
 .PHONY: soak
 soak: setup tools guest-module
