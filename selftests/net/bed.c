@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "bed.h"
-#include "device.h"
+#include "../lib/device.h"
 #include "netns.h"
 #include "testbed.h"
 

@@ -91,9 +91,9 @@ static void begin(void)
 
 	for (i = 0; i < APPS; i++) {
 		apps[i] = (struct app) {
-			.netns = nodes[i == SOURCE ? S : R].netns,
+			.netns = line.ns[i == SOURCE ? S : R],
 			.reader = i == READER,
-			.receiver = nodes[R].id,
+			.receiver = node_id(R),
 			.job = CTREE_JOB,
 			.first = (uint32_t)i * RECORDS / 2,
 			.records = i == SOURCE ? RECORDS : RECORDS / 3,
@@ -154,9 +154,10 @@ static void aggregator_dies(void)
 {
 	aggnet_ctl_close(post[A]);
 	post[A] = NULL;
-	line_mend_node(A);
+	if (line_mend_node(&line, A))
+		complain("a cannot be made again");
 	if (ctree_add(&tree, A))
-		complain(aggnet_ctl_error(nodes[A].ctl));
+		complain(aggnet_ctl_error(line.ctl[A]));
 }
 
 static void source_dies(void)
@@ -173,10 +174,10 @@ static void receiver_dies(void)
 
 static void listen_at(int i)
 {
-	enter(nodes[i].netns);
+	line_enter(&line, i);
 	if (aggnet_ctl_open(&post[i]) || aggnet_events_join(post[i]))
 		complain(aggnet_ctl_error(post[i]));
-	line_leave();
+	line_leave(&line);
 }
 
 static void watch_begin(void)
@@ -192,7 +193,7 @@ static void watch_begin(void)
 				     i == R ? AGGNET_WATCH_RECEIVER : 0;
 
 		err |= aggnet_watch_server(watch, name[i], (struct in_addr){
-					   nodes[i].id }, parts);
+					   node_id(i) }, parts);
 		listen_at(i);
 	}
 	err |= aggnet_watch_tree(watch, ctree_id(), tree.instance, 0, "r");
@@ -239,13 +240,13 @@ static void repair(const struct aggnet_finding *f, bool *left)
 	tree.attempt++;
 	*left |= f->n_changes && !strcmp(f->change[0], "leave:s");
 	if (*left) {
-		tree.absent = nodes[S].id;
+		tree.absent = node_id(S);
 		tree.node[R].contributors = 1;
 		tree.node[R].sources = 1;
 		ctree_del(S);
 		ctree_del(A);
 		if (ctree_add(&tree, R))
-			complain(aggnet_ctl_error(nodes[R].ctl));
+			complain(aggnet_ctl_error(line.ctl[R]));
 	} else {
 		/*
 		 * a waits only briefly for another child, so that the transfer
@@ -306,7 +307,7 @@ static void exact(bool left)
 	if (r->end.of != 2 || r->end.absent != left ||
 	    r->end.sources != 2U - left)
 		complain("the end mark counts the sources wrong");
-	if (r->absent != (left ? nodes[S].id : 0))
+	if (r->absent != (left ? node_id(S) : 0))
 		complain("the absent source is not named");
 }
 
@@ -316,7 +317,7 @@ static void told(int i)
 
 	if (!apps[i].result)
 		complain("an application was told that all is well");
-	if (st->reason != kind->reason || st->origin != nodes[kind->origin].id)
+	if (st->reason != kind->reason || st->origin != node_id(kind->origin))
 		complain("the wrong reason, or node, is told");
 }
 
@@ -369,10 +370,11 @@ int main(int argc, char **argv)
 
 	kind = rounds_begin(argc, argv, kinds, sizeof(kinds) / sizeof(kinds[0]),
 			    sizeof(kinds[0]), &n);
-	line_make();
+	if (line_up(&line))
+		return 1;
 	for (rounds = 1; rounds <= n; rounds++)
 		one_round();
-	line_unmake();
+	line_down(&line);
 	printf("%u rounds, %u repairs", n, repairs);
 	if (repairs)
 		printf(": detection %ld ms and total %ld ms on average, %llu bytes a repair sent again",

@@ -17,14 +17,6 @@
 
 #define BUFFER	16384
 
-long now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 uint8_t app_value(const struct app *source, uint32_t key)
 {
 	return 1 + (key * 7 + source->salt * 11) % 40;

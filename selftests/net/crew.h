@@ -10,6 +10,8 @@
 
 #include <linux/aggnet.h>
 
+#include "../lib/clock.h"
+
 /**
  * struct app - a source or the receiver
  * @netns: descriptor of its namespace
@@ -100,8 +102,5 @@ int app_replays(struct app *app);
 
 /* Wait for the end of the thread. Return: true if it ended within @seconds */
 bool app_join(struct app *app, int seconds);
-
-/* Milliseconds of a monotonic clock. */
-long now_ms(void);
 
 #endif

@@ -5,9 +5,11 @@
 
 #include "ctree.h"
 
+struct line line = { .n = NODES };
+
 uint64_t ctree_id(void)
 {
-	return aggnet_incast_id(CTREE_JOB, (struct in_addr){ nodes[R].id });
+	return aggnet_incast_id(CTREE_JOB, line_identity(&line, R));
 }
 
 int ctree_add(const struct ctree *tree, int i)
@@ -35,7 +37,7 @@ int ctree_add(const struct ctree *tree, int i)
 	};
 
 	if (i != S && e.contributors > !!e.writers) {
-		child.s_addr = nodes[i - 1].id;
+		child.s_addr = node_id(i - 1);
 		e.children = (struct aggnet_addrs){ &child, 1 };
 		e.has |= AGGNET_HAS(AGGNET_A_TREE_CHILDREN);
 	}
@@ -43,12 +45,12 @@ int ctree_add(const struct ctree *tree, int i)
 		e.absent = (struct aggnet_addrs){ &absent, 1 };
 		e.has |= AGGNET_HAS(AGGNET_A_TREE_ABSENT);
 	}
-	return aggnet_tree_add(nodes[i].ctl, &e, true);
+	return aggnet_tree_add(line.ctl[i], &e, true);
 }
 
 int ctree_del(int i)
 {
-	return aggnet_tree_del(nodes[i].ctl, ctree_id());
+	return aggnet_tree_del(line.ctl[i], ctree_id());
 }
 
 void ctree_install(const struct ctree *tree)
@@ -57,7 +59,7 @@ void ctree_install(const struct ctree *tree)
 
 	for (i = NODES; i-- > 0;)
 		if (ctree_add(tree, i)) {
-			fprintf(stderr, "%s\n", aggnet_ctl_error(nodes[i].ctl));
+			fprintf(stderr, "%s\n", aggnet_ctl_error(line.ctl[i]));
 			exit(1);
 		}
 }
@@ -65,5 +67,5 @@ void ctree_install(const struct ctree *tree)
 bool ctree_get(int i, struct aggnet_tree_info *info)
 {
 	*info = (struct aggnet_tree_info){};
-	return !aggnet_tree_get(nodes[i].ctl, ctree_id(), info);
+	return !aggnet_tree_get(line.ctl[i], ctree_id(), info);
 }

@@ -3,7 +3,18 @@
 #ifndef NET_CTREE_H
 #define NET_CTREE_H
 
-#include "cline.h"
+#include "../lib/line.h"
+
+/* The line of this process: s (sends), a (merges) and r (receives) */
+enum { S, A, R, NODES };
+
+extern struct line line;
+
+/* Identity, network order */
+static inline uint32_t node_id(int i)
+{
+	return line_identity(&line, i).s_addr;
+}
 
 #define CTREE_JOB	1
 

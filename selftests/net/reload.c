@@ -18,8 +18,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cline.h"
 #include "crew.h"
+#include "ctree.h"
 #include "frame.h"
 
 #define BOUND	120	/* seconds: a longer wait is a hang */
@@ -44,21 +44,20 @@ static void *traffic(void *arg)
 	struct sockaddr_ll at = {
 		.sll_family = AF_PACKET,
 		.sll_protocol = htons(ETH_P_IP),
-		.sll_ifindex = RIGHT,
+		.sll_ifindex = LINE_RIGHT,
 	};
-	static const uint8_t to[6] = { 2, 0, 0, 0, A, 0 };
 	struct frame f;
 	int fd;
 
 	(void)arg;
-	enter(nodes[S].netns);
+	line_enter(&line, S);
 	fd = socket(AF_PACKET, SOCK_RAW, htons(ETH_P_IP));
 	if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof(at)))
 		die("packet socket");
 	while (!stop) {
-		frame_open(&f, nodes[S].id, nodes[R].id,
+		frame_open(&f, node_id(S), node_id(R),
 			   1 + (uint32_t)draw() % 8, 1, false);
-		memcpy(f.bytes, to, sizeof(to));
+		line_mac(A, false, f.bytes);
 		if (send(fd, f.bytes, f.len, 0) == (ssize_t)f.len &&
 		    !(++sent % BURST))
 			poll(NULL, 0, 1);
@@ -102,13 +101,14 @@ static void configure(void)
 	uint32_t job;
 	int i;
 
-	line_members();
+	if (line_members(&line))
+		exit(1);
 	for (i = R; i >= A; i--)
 		for (job = 1; job <= 8; job++) {
 			e.incast_id = aggnet_incast_id(job, (struct in_addr){
-						       nodes[R].id });
-			if (aggnet_tree_add(nodes[i].ctl, &e, false))
-				die(aggnet_ctl_error(nodes[i].ctl));
+						       node_id(R) });
+			if (aggnet_tree_add(line.ctl[i], &e, false))
+				die(aggnet_ctl_error(line.ctl[i]));
 		}
 }
 
@@ -116,13 +116,13 @@ static void configure(void)
 static void wait_awake(void)
 {
 	uint64_t id = aggnet_incast_id(1 + (uint32_t)draw() % 8,
-				       (struct in_addr){ nodes[R].id });
+				       line_identity(&line, R));
 	long end = now_ms() + BOUND * 1000;
 	struct aggnet_tree_info tree = {};
 
 	do {
-		if (aggnet_tree_get(nodes[A].ctl, id, &tree))
-			die(aggnet_ctl_error(nodes[A].ctl));
+		if (aggnet_tree_get(line.ctl[A], id, &tree))
+			die(aggnet_ctl_error(line.ctl[A]));
 		if (now_ms() > end)
 			die("no packet wakes the entry");
 	} while (tree.state == AGGNET_TREE_IDLE);
@@ -146,8 +146,9 @@ int main(int argc, char **argv)
 	module = open(argv[3], O_RDONLY | O_CLOEXEC);
 	if (module < 0)
 		die(argv[3]);
-	line_make();
-	line_close();
+	if (line_up(&line))
+		return 1;
+	line_close(&line);
 	if (pthread_create(&thread, NULL, traffic, NULL))
 		die("thread");
 	for (i = 0; i < rounds; i++) {
@@ -155,11 +156,11 @@ int main(int argc, char **argv)
 		load(module);
 		configure();
 		wait_awake();
-		line_close();
+		line_close(&line);
 	}
 	stop = true;
 	pthread_join(thread, NULL);
-	line_unmake();
+	line_down(&line);
 	printf("%lu unloads and loads under %u packets\n", rounds, sent);
 	return 0;
 }

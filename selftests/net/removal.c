@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cline.h"
+#include "../lib/device.h"
 #include "crew.h"
 #include "ctree.h"
 #include "frame.h"
@@ -68,56 +69,72 @@ static void entries(bool alone, uint32_t give_up)
 
 static int hit;	/* the node, or link, that was hit in this round */
 
-static void mend_ports(void)
+static int mend_ports(void)
 {
-	line_mend_ports(hit);
+	return line_mend_ports(&line, hit);
 }
 
-static void mend_link(void)
+static int mend_link(void)
 {
-	line_mend_link(hit);
+	return line_mend_link(&line, hit);
 }
 
-static void mend_node(void)
+static int mend_node(void)
 {
-	line_mend_node(hit);
+	return line_mend_node(&line, hit);
+}
+
+static int set_up(int i, bool up)
+{
+	int err;
+
+	line_enter(&line, i);
+	err = device_set_up(i == S ? "r" : "l", up);
+	line_leave(&line);
+	return err;
 }
 
 static int port_goes(void)
 {
 	struct aggnet_port_info port = {
 		.has = AGGNET_HAS(AGGNET_A_PORT_IFINDEX),
-		.ifindex = draw() & 1 ? LEFT : RIGHT,
+		.ifindex = draw() & 1 ? LINE_LEFT : LINE_RIGHT,
 	};
-	int err = aggnet_port_del(nodes[A].ctl, port.ifindex);
+	int err = aggnet_port_del(line.ctl[A], port.ifindex);
 
 	hit = A;
 	if (!err && draw() & 1)
-		err = aggnet_port_add(nodes[A].ctl, &port);
+		err = aggnet_port_add(line.ctl[A], &port);
 	return err;
 }
 
 static int device_goes(void)
 {
+	bool gone;
+
 	hit = draw() & 1 ? S : A;
-	return del_device(A, hit == S ? "left" : "right");
+	line_enter(&line, A);
+	device_delete(hit == S ? "l" : "r");
+	gone = !if_nametoindex(hit == S ? "l" : "r");
+	line_leave(&line);
+	return gone ? 0 : -1;
 }
 
 static int carrier_goes(void)
 {
 	int i = draw() & 1 ? S : R;
-	int err = set_up(i, i == S ? "right" : "left", false);
+	int err = set_up(i, false);
 
 	hit = i == S ? S : A;
 	if (!err && draw() & 1)
-		err = set_up(i, i == S ? "right" : "left", true);
+		err = set_up(i, true);
 	return err;
 }
 
 static int identity_goes(void)
 {
 	hit = (int)(draw() % NODES);
-	return del_identity(hit);
+	return line_del_identity(&line, hit);
 }
 
 static int withdrawn(void)
@@ -135,7 +152,7 @@ static int newer_plan(void)
 static int namespace_goes(void)
 {
 	hit = A;
-	node_unmake(A);
+	line_release(&line, A);
 	return 0;
 }
 
@@ -162,7 +179,7 @@ static int nothing_goes(void)
 static const struct what {
 	const char *name;
 	int (*happens)(void);
-	void (*mend)(void);
+	int (*mend)(void);
 	bool alone;	/* a has no application */
 	bool harmless;	/* the result must be exact */
 	bool hurts;	/* some transfers must fail */
@@ -189,9 +206,9 @@ static void start(bool alone)
 
 	for (i = 0; i < NODES; i++) {
 		apps[i] = (struct app) {
-			.netns = nodes[i].netns,
+			.netns = line.ns[i],
 			.reader = i == R,
-			.receiver = nodes[R].id,
+			.receiver = node_id(R),
 			.job = CTREE_JOB,
 			.first = (uint32_t)i * RECORDS / 2,
 			.records = i == S ? RECORDS : RECORDS / 10,
@@ -264,8 +281,8 @@ static void one_round(const struct what *what)
 	if (now_ms() - began > slowest)
 		slowest = now_ms() - began;
 	judge(what, struck);
-	if (what->mend)
-		what->mend();
+	if (what->mend && what->mend())
+		complain("it cannot be mended");
 }
 
 /* Without its entry each node frees all that it holds. */
@@ -279,8 +296,8 @@ static void nothing_left(void)
 		/* It may have been withdrawn before. */
 		ctree_del(i);
 		do {
-			if (aggnet_node_get(nodes[i].ctl, &info))
-				complain(aggnet_ctl_error(nodes[i].ctl));
+			if (aggnet_node_get(line.ctl[i], &info))
+				complain(aggnet_ctl_error(line.ctl[i]));
 			if (now_ms() > end)
 				complain("memory is still held");
 		} while (info.memory_used);
@@ -295,7 +312,8 @@ int main(int argc, char **argv)
 
 	what = rounds_begin(argc, argv, whats, sizeof(whats) / sizeof(whats[0]),
 			    sizeof(whats[0]), &n);
-	line_make();
+	if (line_up(&line))
+		return 1;
 	for (rounds = 1; rounds <= n || (!shown(what) && rounds <= MORE * n);
 	     rounds++)
 		one_round(what);
@@ -303,7 +321,7 @@ int main(int argc, char **argv)
 	if (!shown(what))
 		complain(what->hurts ? "no transfer failed" :
 			 "no transfer survived");
-	line_unmake();
+	line_down(&line);
 	printf("exact %u, %u of them hit before their end, failed %u, slowest %ld ms\n",
 	       exact, survived, failed, slowest);
 	return 0;

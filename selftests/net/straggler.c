@@ -12,7 +12,7 @@
 #include "ctree.h"
 #include "frame.h"
 #include "rounds.h"
-#include "stall.h"
+#include "../lib/stall.h"
 
 #define RECORDS		600	/* of s; a has a third */
 #define KEYS		(2 * RECORDS)	/* more than are used */
@@ -84,9 +84,9 @@ static void start(int i)
 static void ready(int i)
 {
 	apps[i] = (struct app) {
-		.netns = nodes[i].netns,
+		.netns = line.ns[i],
 		.reader = i == R,
-		.receiver = nodes[R].id,
+		.receiver = node_id(R),
 		.job = CTREE_JOB,
 		.first = (uint32_t)i * RECORDS / 2,
 		.records = i == S ? RECORDS : RECORDS / 3,
@@ -163,12 +163,12 @@ static void timed_out(int i, int about)
 	join(i);
 	if (apps[i].result != ETIMEDOUT || st->reason != AGGNET_R_TIMEOUT)
 		complain("it did not time out");
-	if (st->origin != nodes[S].id && st->origin != nodes[A].id &&
-	    st->origin != nodes[R].id)
+	if (st->origin != node_id(S) && st->origin != node_id(A) &&
+	    st->origin != node_id(R))
 		complain("the node that gave up is not named");
-	misnamed |= st->about != nodes[about].id;
+	misnamed |= st->about != node_id(about);
 	if (about == S && !misnamed &&
-	    (!st->missing || !names(st, nodes[S].id)))
+	    (!st->missing || !names(st, node_id(S))))
 		complain("the node that is missing is not named");
 }
 
@@ -211,7 +211,7 @@ static void no_entry(void)
 	if (draw() & 1)
 		start(S);
 	if (draw() & 1 && ctree_add(&tree, A))
-		complain(aggnet_ctl_error(nodes[A].ctl));
+		complain(aggnet_ctl_error(line.ctl[A]));
 	if (!apps[S].thread)
 		start(S);
 	exact(false);
@@ -222,16 +222,17 @@ static void no_port(void)
 {
 	bool a_sends = draw() & 1;
 
-	if (aggnet_port_del(nodes[A].ctl, LEFT) ||
-	    aggnet_port_del(nodes[A].ctl, RIGHT))
-		complain(aggnet_ctl_error(nodes[A].ctl));
+	if (aggnet_port_del(line.ctl[A], LINE_LEFT) ||
+	    aggnet_port_del(line.ctl[A], LINE_RIGHT))
+		complain(aggnet_ctl_error(line.ctl[A]));
 	plan(a_sends, HOLD_MS, PATIENT_MS);
 	start(S);
 	if (a_sends)
 		start(A);
 	start(R);
 	exact(a_sends);
-	line_mend_ports(A);
+	if (line_mend_ports(&line, A))
+		complain("the ports cannot be attached again");
 }
 
 /* a runs, and s never comes. */
@@ -285,7 +286,8 @@ int main(int argc, char **argv)
 	kind = rounds_begin(argc, argv, kinds, sizeof(kinds) / sizeof(kinds[0]),
 			    sizeof(kinds[0]), &n);
 	stall_watch();
-	line_make();
+	if (line_up(&line))
+		return 1;
 	for (rounds = 1; rounds <= n; rounds += !excused()) {
 		for (i = 0; i < NODES; i++)
 			ready((int)i);
@@ -293,7 +295,7 @@ int main(int argc, char **argv)
 		stall_forget();
 		kind->round();
 	}
-	line_unmake();
+	line_down(&line);
 	printf("%u rounds, %u partials, %u repeated because the host stood still\n",
 	       n, partials, repeated);
 	return 0;

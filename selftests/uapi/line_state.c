@@ -5,8 +5,9 @@
 #include <poll.h>
 #include <stdio.h>
 
-#include "../net/device.h"
-#include "../net/stall.h"
+#include "../lib/clock.h"
+#include "../lib/device.h"
+#include "../lib/stall.h"
 #include "line_transfer.h"
 #include "member.h"
 #include "slow_kernel.h"
@@ -163,10 +164,10 @@ static bool is_slow(struct line_transfer *t)
 bool transfer_reach(struct line_transfer *t, const struct state *s,
 		    bool (*there)(struct line_transfer *t))
 {
-	int64_t until = line_now() + 2 * t->slow * t->give_up + SLACK;
+	int64_t until = now_ms() + 2 * t->slow * t->give_up + SLACK;
 
 	while (!there(t)) {
-		if (line_now() > until ||
+		if (now_ms() > until ||
 		    (there != transfer_over && is_slow(t)))
 			return false;
 		step(t, s);
@@ -254,16 +255,16 @@ const char *transfer_bring(struct line_transfer *t, const struct state *s)
 
 	for (t->slow = slowness();; t->slow *= 2) {
 		stall_forget();
-		began = line_now();
+		began = now_ms();
 		wrong = try_to_bring(t, s);
 		if (!is_slow(t))
 			return wrong;
-		not = not_excused(t, line_now() - began);
+		not = not_excused(t, now_ms() - began);
 		if (not)
 			return not;
 		t->repeated++;
 		transfer_end(t);
-		transfer_narrow(t, s, MTU);
+		transfer_narrow(t, s, LINE_MTU);
 	}
 }
 
@@ -275,8 +276,8 @@ const char *transfer_picture(struct line_transfer *t)
 	for (node = 0; node < NODES; node++) {
 		struct aggnet_tree_info tree = transfer_look(t, node);
 
-		len += sprintf(text + len, "; %s: state %d reason %d, %u children, bound to %s",
-			       line_identity(node), tree.state, tree.reason,
+		len += sprintf(text + len, "; 10.0.0.%d: state %d reason %d, %u children, bound to %s",
+			       NODES - node, tree.state, tree.reason,
 			       tree.channels, inet_ntoa(tree.acceptor));
 	}
 	return text;

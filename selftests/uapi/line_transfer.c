@@ -150,11 +150,18 @@ int app_join(struct line_transfer *t, int app)
 	return t->app[app].fd < 0 ? -1 : 0;
 }
 
+int transfer_up(struct line_transfer *t)
+{
+	t->line.n = NODES;
+	t->line.transit = true;
+	return line_up(&t->line);
+}
+
 int transfer_add(struct line_transfer *t, int node)
 {
 	struct aggnet_tree_info e = entry(node == NODE_C || node == NODE_AGG);
-	struct in_addr child = ip(line_identity(node == NODE_R ? NODE_AGG :
-						NODE_C));
+	struct in_addr child = line_identity(&t->line, node == NODE_R ?
+					     NODE_AGG : NODE_C);
 
 	e.instance = t->instance;
 	e.has |= AGGNET_HAS(AGGNET_A_TREE_GIVE_UP) |
@@ -219,15 +226,5 @@ struct aggnet_tree_info transfer_look(struct line_transfer *t, int node)
 
 uint64_t transfer_counter(struct line_transfer *t, int node, const char *name)
 {
-	struct aggnet_stat *list;
-	uint64_t value = 0;
-	size_t i, n;
-
-	if (aggnet_stats_list(t->line.ctl[node], &list, &n))
-		return 0;
-	for (i = 0; i < n; i++)
-		if (!strcmp(list[i].name, name))
-			value = list[i].value;
-	free(list);
-	return value;
+	return counter(t->line.ctl[node], name);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A transfer along a line of nodes, from C and A to R: its entries, its
- * applications, which are sockets of this process, and the states that a test
+/* A transfer along a line of nodes, C, T, A and R, from C and A to R: its
+ * entries, its applications, which are sockets of this process, and the states that a test
  * can bring it to.
  */
 #ifndef LINE_TRANSFER_H
@@ -9,12 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "line.h"
+#include "../lib/line.h"
 
 #define GIVE_UP		400	/* ms */
 #define PATIENT		60000	/* where no node may give up */
 #define RECORDS		400	/* of each source */
 
+enum { NODE_C, NODE_T, NODE_AGG, NODE_R, NODES };
 enum { APP_C, APP_AGG, APP_R, APPS };
 
 extern const int app_node[APPS];
@@ -120,6 +121,8 @@ void app_write(struct line_transfer *t, int app, unsigned int records,
  */
 bool app_read(struct line_transfer *t, bool take);
 
+/* Make the line. Return: 0, or -1 */
+int transfer_up(struct line_transfer *t);
 /* Add an entry at a node. Return: 0, or negative */
 int transfer_add(struct line_transfer *t, int node);
 /* Add the entries of a new instance, parents first. Return: 0, or -1 */

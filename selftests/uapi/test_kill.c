@@ -12,9 +12,10 @@
 
 #include "harness.h"
 
-#include "../net/device.h"
-#include "../net/stall.h"
+#include "../lib/clock.h"
+#include "../lib/device.h"
 #include "../lib/random.h"
+#include "../lib/stall.h"
 #include "line_transfer.h"
 
 #define WORKERS		8	/* lines at the same time */
@@ -82,10 +83,10 @@ static void kill_role(struct victim *v, int role)
 static int mend(struct victim *v, int role)
 {
 	if (role == SOURCE_PORT && v->killed)
-		return line_reconnect(&v->t.line, NODE_C);
+		return line_mend_link(&v->t.line, NODE_C);
 	if (!role_host[role] || !v->killed)
 		return 0;
-	return line_restore(&v->t.line, role_host[role]);
+	return line_mend_node(&v->t.line, role_host[role]);
 }
 
 /*
@@ -177,15 +178,15 @@ static const char *play(struct victim *v, int role, const struct state *s, int *
 	wrong = transfer_bring(&v->t, s);
 	if (wrong)
 		return wrong;
-	killed = line_now();
+	killed = now_ms();
 	v->killed = true;
 	kill_role(v, role);
 	if (s->later && transfer_join(&v->t, absent(role)))
 		return "cannot join";
-	transfer_narrow(&v->t, s, MTU);
+	transfer_narrow(&v->t, s, LINE_MTU);
 	transfer_reach(&v->t, &transfer_rest, transfer_over);
-	if (line_now() - killed > v->worst[role])
-		v->worst[role] = line_now() - killed;
+	if (now_ms() - killed > v->worst[role])
+		v->worst[role] = now_ms() - killed;
 	for (*app = 0; *app < APPS && !wrong; (*app)++)
 		wrong = judge(&v->t, role, s, *app);
 	*app -= !!wrong;
@@ -220,7 +221,7 @@ static bool play_cell(struct victim *v, unsigned int round, unsigned int cell)
 		       round, role_name[role], s->name, app_name[app], wrong,
 		       v->t.app[app].error, transfer_picture(&v->t));
 	transfer_end(&v->t);
-	transfer_narrow(&v->t, s, MTU);
+	transfer_narrow(&v->t, s, LINE_MTU);
 	return !mend(v, role) && !wrong;
 }
 
@@ -236,7 +237,7 @@ static bool work(struct victim *v, unsigned int share, unsigned int rounds)
 	bool well;
 
 	stall_watch();
-	well = !line_up(&v->t.line);
+	well = !transfer_up(&v->t);
 	for (i = 0; i < CELLS; i++)
 		cells[i] = i;
 	for (i = 0; well && i < rounds * CELLS; i++) {

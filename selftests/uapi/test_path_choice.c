@@ -11,7 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "../net/device.h"
+#include "../lib/device.h"
 #include "harness.h"
 #include "two_nodes.h"
 

@@ -4,7 +4,7 @@
  */
 #include "harness.h"
 
-#include "../net/stall.h"
+#include "../lib/stall.h"
 #include "line_transfer.h"
 
 FIXTURE(line) {
@@ -14,7 +14,7 @@ FIXTURE(line) {
 FIXTURE_SETUP(line)
 {
 	stall_watch();
-	ASSERT_EQ(0, line_up(&self->t.line));
+	ASSERT_EQ(0, transfer_up(&self->t));
 }
 
 FIXTURE_TEARDOWN(line)
@@ -31,7 +31,7 @@ static int reboot(struct line_transfer *t, int app)
 
 	app_kill(t, app);
 	line_destroy(&t->line, node);
-	return line_restore(&t->line, node) || transfer_add(t, node) ||
+	return line_mend_node(&t->line, node) || transfer_add(t, node) ||
 	       app_join(t, app) ? -1 : 0;
 }
 

@@ -14,9 +14,10 @@
 
 #include "harness.h"
 
+#include "../lib/clock.h"
 #include "../lib/inet_sum.h"
-#include "../net/stall.h"
 #include "../lib/random.h"
+#include "../lib/stall.h"
 #include "line_transfer.h"
 
 #define FRAMES_MAX	256
@@ -33,7 +34,7 @@ FIXTURE_SETUP(line)
 	self->rng = seed ? strtoull(seed, NULL, 0) : 1;
 	TH_LOG("seed %llu", self->rng);
 	stall_watch();
-	ASSERT_EQ(0, line_up(&self->t.line));
+	ASSERT_EQ(0, transfer_up(&self->t));
 }
 
 FIXTURE_TEARDOWN(line)
@@ -132,9 +133,9 @@ static uint64_t refused(struct line_transfer *t)
  */
 static bool refuses_more(struct line_transfer *t, uint64_t before)
 {
-	int64_t until = line_now() + PATIENT;
+	int64_t until = now_ms() + PATIENT;
 
-	while (refused(t) == before && line_now() < until)
+	while (refused(t) == before && now_ms() < until)
 		poll(NULL, 0, 4);
 	return refused(t) > before;
 }
@@ -165,7 +166,7 @@ TEST_F_TIMEOUT(line, late_packets__of_an_older_instance, LONG)
 		ASSERT_LE(0, replay(&self->t, &f, &self->rng));
 		if (transfer_states[i].later)
 			ASSERT_EQ(0, transfer_join(&self->t, 0));
-		transfer_narrow(&self->t, &transfer_states[i], MTU);
+		transfer_narrow(&self->t, &transfer_states[i], LINE_MTU);
 		ASSERT_EQ(f.n, replay(&self->t, &f, &self->rng));
 		EXPECT_TRUE(refuses_more(&self->t, before))
 			TH_LOG("state %s: nothing was refused",

@@ -20,8 +20,8 @@
 
 #include <linux/aggnet_packet.h>
 
+#include "../lib/device.h"
 #include "../lib/inet_sum.h"
-#include "../net/device.h"
 #include "harness.h"
 #include "member.h"
 

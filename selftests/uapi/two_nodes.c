@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "../net/device.h"
+#include "../lib/device.h"
 #include "two_nodes.h"
 
 static int configure(const char *commands)

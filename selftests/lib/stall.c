@@ -7,9 +7,9 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "stall.h"
 
 #define TICK_MS		10
@@ -17,14 +17,6 @@
 static long cpus;
 static _Atomic int64_t *ticked;	/* by CPU: when its thread ran last */
 static _Atomic int64_t longest;
-
-static int64_t clock_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
-}
 
 /* A thread cannot report a stall that lasts; stall_longest() does. */
 static void look(long cpu, int64_t now)
@@ -49,7 +41,7 @@ static void *watch_cpu(void *arg)
 		exit(1);
 	}
 	for (;;) {
-		now = clock_ms();
+		now = now_ms();
 		look(cpu, now);
 		ticked[cpu] = now;
 		usleep(TICK_MS * 1000);
@@ -65,7 +57,7 @@ void stall_watch(void)
 	cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	ticked = calloc((size_t)cpus, sizeof(*ticked));
 	for (cpu = 0; ticked && cpu < cpus; cpu++) {
-		ticked[cpu] = clock_ms();
+		ticked[cpu] = now_ms();
 		if (pthread_create(&thread, NULL, watch_cpu, (void *)cpu))
 			break;
 	}
@@ -82,7 +74,7 @@ void stall_forget(void)
 
 int64_t stall_longest(void)
 {
-	int64_t now = clock_ms();
+	int64_t now = now_ms();
 	long cpu;
 
 	for (cpu = 0; cpu < cpus; cpu++)
