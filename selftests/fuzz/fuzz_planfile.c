@@ -12,8 +12,8 @@
 
 #include "aggctl.h"
 #include "fuzzer.h"
-#include "plan.h"
-#include "plan_apply.h"
+#include "plan/plan.h"
+#include "plan/plan_apply.h"
 
 #define CHECK(cond) do { if (!(cond)) __builtin_trap(); } while (0)
 

@@ -11,7 +11,7 @@
 
 #include "device.h"
 #include "line.h"
-#include "rtnl.h"
+#include "testbed/rtnl.h"
 
 static int line_fault(const char *what)
 {

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define main	aggctl_main
-#include "../../tools/aggctl/main.c"
+#include "../../tools/aggctl/cmd/main.c"
 #undef main
 
 #define MEMBERS	1024

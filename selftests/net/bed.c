@@ -13,7 +13,7 @@
 #include "bed.h"
 #include "../lib/device.h"
 #include "netns.h"
-#include "testbed.h"
+#include "testbed/testbed.h"
 
 #define MTU	1500
 #define DOWN	8	/* devices that may be down at a time */

@@ -15,11 +15,11 @@
 #include "bed.h"
 #include "crew.h"
 #include "frame.h"
-#include "plan.h"
-#include "plan_apply.h"
+#include "plan/plan.h"
+#include "plan/plan_apply.h"
 #include "rounds.h"
-#include "supervise.h"
-#include "testbed.h"
+#include "supervise/supervise.h"
+#include "testbed/testbed.h"
 
 #define TOPOLOGY	"bcube:2,1"
 #define JOB		1

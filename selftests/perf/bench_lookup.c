@@ -13,7 +13,7 @@
 #include "core/bloom.h"
 #include "blocked.h"
 #include "core/filter.h"
-#include "geometry.h"
+#include "cmd/geometry.h"
 #include "flow/tree.h"
 #include "flow/tree_table.h"
 

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "plan.h"
+#include "plan/plan.h"
 
 /*
  * The trees of a job with their entries, or NULL if there are none. Clears

@@ -2,7 +2,7 @@
 /* Unit tests of a Bloom table's geometry: it is the smallest table with the
  * wanted rate.
  */
-#include "../../tools/aggctl/geometry.c"
+#include "../../tools/aggctl/cmd/geometry.c"
 #include "../uapi/harness.h"
 
 /* Neither a smaller table nor fewer functions reach the rate. */

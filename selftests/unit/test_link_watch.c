@@ -84,7 +84,7 @@ static ssize_t fake_recv(void *buf)
 #define bind(fd, addr, len) ((void)(addr), fake_bind())
 #define send(fd, buf, len, flags) ((void)(buf), fake_send(len))
 #define recv(fd, buf, len, flags) fake_recv(buf)
-#include "../../tools/aggctl/link_watch.c"
+#include "../../tools/aggctl/supervise/link_watch.c"
 #include "../uapi/harness.h"
 
 static void put(struct answer answer)

@@ -10,8 +10,8 @@
 #include "aggctl.h"
 #include "info.h"
 #include "output.h"
-#include "plan.h"
-#include "plan_apply.h"
+#include "plan/plan.h"
+#include "plan/plan_apply.h"
 #include "plan_json.h"
 #include "../uapi/harness.h"
 

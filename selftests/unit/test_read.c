@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "plan.h"
+#include "plan/plan.h"
 #include "../uapi/harness.h"
 
 /* Read a file with these bytes. Return: the text, to be freed */

@@ -101,8 +101,8 @@ static int played_lookup(struct aggnet_status *status)
 #define aggnet_sink_status(k, st)	(*(st) = played.status)
 #define fsync				played_fsync
 
-#include "../../tools/aggctl/sync.c"
-#include "../../tools/aggctl/cmd_recv.c"
+#include "../../tools/aggctl/cmd/sync.c"
+#include "../../tools/aggctl/cmd/cmd_recv.c"
 #include "../uapi/harness.h"
 
 FIXTURE(recv) {

@@ -13,11 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../tools/aggctl/supervise.c"
-#include "../../tools/aggctl/testbed_route.c"
-#include "../../tools/aggctl/cmd.h"
+#include "../../tools/aggctl/supervise/supervise.c"
+#include "../../tools/aggctl/testbed/testbed_route.c"
+#include "../../tools/aggctl/cmd/cmd.h"
 #include "../../tools/aggctl/files.h"
-#include "../../tools/aggctl/plan_apply.h"
+#include "../../tools/aggctl/plan/plan_apply.h"
 #include "../uapi/harness.h"
 #include "fake_ctl.h"
 #include "open_fds.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../tools/aggctl/rewind.c"
+#include "../../tools/aggctl/cmd/rewind.c"
 #include "../uapi/harness.h"
 
 FIXTURE(output) {

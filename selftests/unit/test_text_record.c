@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../tools/aggctl/text_record.c"
+#include "../../tools/aggctl/cmd/text_record.c"
 #include "../uapi/harness.h"
 
 static const struct text_form integer = { .vtype = AGGNET_VTYPE_INT64 };

@@ -117,7 +117,7 @@ tools()
 	# shellcheck disable=SC2086
 	find tools -name '*.c' -print0 | xargs -0 -P 2 -n 1 gcc -std=gnu11 \
 		-O2 -D_GNU_SOURCE -Wall -Wextra -Iuapi -Itools/libaggtree \
-		-Itools/libaggnet -iquote kmod \
+		-Itools/libaggnet -iquote tools/aggctl -iquote kmod \
 		-include tools/libaggnet/kernel.h $cflags -c -o /dev/null 2>&1
 }
 

@@ -4,7 +4,7 @@
 
 #include "aggctl.h"
 #include "info.h"
-#include "testbed.h"
+#include "testbed/testbed.h"
 
 /**
  * addr_parse() - parse an address

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0
+/* aggctl apply and withdraw: a plan into its nodes, and out of them. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "cmd/cmd.h"
+#include "netns.h"
+#include "output.h"
+#include "plan/plan_apply.h"
+#include "plan/plan_store.h"
+#include "testbed/testbed.h"
+
+/* For so long a supervisor is waited for; it may be in the middle of a repair. */
+#define END_TRIES	500
+#define END_WAIT_NS	20000000
+#define END_AGAIN	50
+
+static const char *one_node;
+static bool replace;
+
+static json_t *part_json(const struct plan_part *part)
+{
+	const json_t *trees = json_object_get(part->entry, "trees");
+	const json_t *links = json_object_get(part->entry, "links");
+
+	return json_pack("{s:s, s:I, s:I}", "node", part->name,
+			 "trees", (json_int_t)json_array_size(trees),
+			 "links", (json_int_t)json_array_size(links));
+}
+
+static int show_parts(const struct aggctl *ctl, const struct plan_file *file,
+		      const char *done)
+{
+	json_t *rows = json_array();
+	size_t i, entries = 0;
+
+	for (i = 0; i < file->n; i++) {
+		entries += json_array_size(json_object_get(file->part[i].entry,
+							   "trees"));
+		json_array_append_new(rows, part_json(&file->part[i]));
+	}
+	if (ctl->json)
+		return out_json(rows);
+	json_decref(rows);
+	printf("%s: %zu entries on %zu nodes\n", done, entries, file->n);
+	return ST_DONE;
+}
+
+static int run_apply(const struct aggctl *ctl, int argc, char **argv)
+{
+	struct plan_file file;
+	bool in_testbed;
+	int st = ST_FAILED;
+	size_t at;
+
+	(void)argc;
+	if (!plan_file_load(&file, argv[0]) &&
+	    !plan_file_find(&file, ctl->netns, one_node, &in_testbed) &&
+	    !plan_install(&file, in_testbed, replace, NULL, &at))
+		st = show_parts(ctl, &file, "applied");
+	plan_file_free(&file);
+	return st;
+}
+
+/* Any entry of the plan: all have its identity. */
+static json_t *any_entry(const json_t *json)
+{
+	const char *name;
+	json_t *node, *entry, *any;
+
+	json_object_foreach(json_object_get(json, "nodes"), name, node) {
+		entry = json_array_get(json_object_get(node, "trees"), 0);
+		if (!entry)
+			continue;
+		/* The device that it names need not be there. */
+		any = json_copy(entry);
+		json_object_del(any, "link_port");
+		return any;
+	}
+	return NULL;
+}
+
+/* Repairs of the plan may have used nodes that its file does not know. */
+static int sweep(const struct plan_file *file, const json_t *state)
+{
+	json_t *entry = any_entry(file->json), *node;
+	const char *name;
+	struct node n;
+	int ret = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(state, "nodes"), i, node) {
+		name = json_string_value(json_object_get(node, "name"));
+		if (!entry || !name || !netns_exists(name))
+			continue;
+		if (node_open(&n, name, name) || plan_part_sweep(&n, entry))
+			ret = -1;
+		node_close(&n);
+	}
+	json_decref(entry);
+	return ret;
+}
+
+static int sweep_testbed(const struct plan_file *file)
+{
+	json_t *state = tb_state_load();
+	int ret = state ? sweep(file, state) : -1;
+
+	json_decref(state);
+	return ret;
+}
+
+static int withdraw_part(const struct plan_part *part, bool in_testbed,
+			 unsigned int *missing)
+{
+	struct node node;
+	int ret = 0;
+
+	if (node_open(&node, part->name, in_testbed ? part->name : NULL) ||
+	    plan_part_withdraw(&node, part->entry, missing))
+		ret = -1;
+	node_close(&node);
+	return ret;
+}
+
+/*
+ * Continue after an error: entries that are left serve no transfer. @missing:
+ * counts entries that are not in force.
+ */
+static int withdraw(const struct plan_file *file, bool in_testbed,
+		    unsigned int *missing)
+{
+	int ret = 0;
+	size_t i;
+
+	for (i = file->n; i--; )
+		if (withdraw_part(&file->part[i], in_testbed, missing))
+			ret = -1;
+	if (in_testbed && !one_node && sweep_testbed(file))
+		ret = -1;
+	return ret;
+}
+
+static bool is_receiver(const json_t *json, const struct plan_part *part)
+{
+	json_t *address = json_object_get(part->entry, "address"), *tree;
+	size_t i;
+
+	json_array_foreach(json_object_get(json, "trees"), i, tree)
+		if (address &&
+		    json_equal(json_object_get(tree, "identity"), address))
+			return true;
+	return false;
+}
+
+static int withdraw_receivers_of(const struct plan_file *file, bool in_testbed)
+{
+	unsigned int missing = 0, receivers = 0;
+	int ret = -1;
+	size_t i;
+
+	for (i = 0; i < file->n; i++) {
+		if (!is_receiver(file->json, &file->part[i]))
+			continue;
+		receivers++;
+		if (!withdraw_part(&file->part[i], in_testbed, &missing))
+			ret = 0;
+	}
+	if (!receivers)
+		err("%s is not a receiver, and the plan's supervisor would put its entries back: withdraw the whole plan, or end the supervisor first",
+		    file->part[0].name);
+	return ret;
+}
+
+/*
+ * A supervisor that gets one of these events ends. Return: -1 if none could be
+ * withdrawn
+ */
+static int withdraw_receivers(const struct aggctl *ctl, const char *path)
+{
+	struct plan_file file;
+	bool in_testbed;
+	int ret = -1;
+
+	if (!plan_file_load(&file, path) &&
+	    !plan_file_find(&file, ctl->netns, one_node, &in_testbed))
+		ret = withdraw_receivers_of(&file, in_testbed);
+	plan_file_free(&file);
+	return ret;
+}
+
+/*
+ * A repair would restore what is withdrawn: end the supervisor that has locked
+ * the file, and let no other one begin meanwhile. Return: 1 if there was one,
+ * 0, or -1 with an error line printed
+ */
+static int end_supervisor(const struct aggctl *ctl, const char *path,
+			  struct plan_store *store)
+{
+	const struct timespec wait = { .tv_nsec = END_WAIT_NS };
+	unsigned int i;
+
+	for (i = 0; plan_store_lock(store, path) == -EWOULDBLOCK; i++) {
+		plan_store_close(store);
+		if (i == END_TRIES) {
+			err("%s: the receivers' entries are withdrawn, but its supervisor does not end: end it, then withdraw the plan again",
+			    path);
+			return -1;
+		}
+		/* A repair that was in progress has restored them. */
+		if (i % END_AGAIN == 0 && withdraw_receivers(ctl, path))
+			return -1;
+		nanosleep(&wait, NULL);
+	}
+	return i > 0;
+}
+
+/*
+ * A supervisor that begins later does not install a withdrawn repair. The file
+ * of a testbed also has other nodes.
+ */
+static int withdraw_repair(const struct plan_file *file, bool in_testbed,
+			   struct plan_store *store)
+{
+	if ((one_node && in_testbed) || store->file < 0 ||
+	    !json_object_get(file->json, "installing"))
+		return 0;
+	json_object_del(file->json, "installing");
+	return plan_store_save(store, file->json);
+}
+
+static int run_withdraw(const struct aggctl *ctl, int argc, char **argv)
+{
+	struct plan_store store = { .dir = -1, .file = -1 };
+	int supervised = 0, st = ST_FAILED;
+	struct plan_file file = {};
+	unsigned int missing = 0;
+	bool in_testbed;
+
+	(void)argc;
+	if (plan_store_is_file(argv[0]))
+		supervised = end_supervisor(ctl, argv[0], &store);
+	if (supervised >= 0 && !plan_file_load(&file, argv[0]) &&
+	    !plan_file_find(&file, ctl->netns, one_node, &in_testbed) &&
+	    !withdraw(&file, in_testbed, &missing) &&
+	    !withdraw_repair(&file, in_testbed, &store))
+		st = ST_DONE;
+	/* What its supervisor had to miss lacks now. */
+	if (missing && !supervised) {
+		err("%u entries of the plan were not in force", missing);
+		st = ST_FAILED;
+	}
+	if (st == ST_DONE)
+		st = show_parts(ctl, &file, "withdrawn");
+	plan_file_free(&file);
+	plan_store_close(&store);
+	return st;
+}
+
+static const struct opt opts[] = {
+	{ "node", OPT_STRING, &one_node, "NODE",
+	  "this node only: in the testbed, in --netns, or on this host" },
+	{ "replace", OPT_FLAG, &replace, NULL,
+	  "replace entries of older epochs; a failure does not restore them" },
+};
+
+static const struct verb apply_verbs[] = {
+	{
+		.args = "PLAN.json",
+		.help = "put a plan in force on all nodes of the testbed, or on none",
+		.min_args = 1,
+		.max_args = 1,
+		.opts = opts,
+		.nopts = ARRAY_SIZE(opts),
+		.run = run_apply,
+	},
+};
+
+static const struct verb withdraw_verbs[] = {
+	{
+		.args = "PLAN.json",
+		.help = "take a plan's entries out of all nodes of the testbed",
+		.min_args = 1,
+		.max_args = 1,
+		.opts = opts,
+		.nopts = 1,
+		.run = run_withdraw,
+	},
+};
+
+const struct command cmd_apply = {
+	.name = "apply",
+	.help = "put a plan in force",
+	.verbs = apply_verbs,
+	.nverbs = ARRAY_SIZE(apply_verbs),
+};
+
+const struct command cmd_withdraw = {
+	.name = "withdraw",
+	.help = "take a plan out of force",
+	.verbs = withdraw_verbs,
+	.nverbs = ARRAY_SIZE(withdraw_verbs),
+};

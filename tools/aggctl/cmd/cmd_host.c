@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0
+/* aggctl host: this host in a described network. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/cmd.h"
+#include "host/host.h"
+#include "output.h"
+
+static const char *network;
+static const char *name;
+static bool run_them;
+
+static int show(const struct aggctl *ctl, const struct host *host)
+{
+	const char *self = plan_server_name(&host->plan, host->server);
+	size_t i, n = json_array_size(host->missing);
+
+	if (ctl->json)
+		return out_json(json_pack("{s:s, s:I, s:O}", "host", self,
+					  "settings",
+					  (json_int_t)host->checked, "missing",
+					  host->missing));
+	printf("# %s: %zu of %zu settings are missing\n", self, n,
+	       host->checked);
+	for (i = 0; i < n; i++)
+		puts(json_string_value(json_array_get(host->missing, i)));
+	return ST_DONE;
+}
+
+/* Until one fails: the next ones need it. */
+static int run_all(const struct host *host)
+{
+	const char *command;
+	size_t i;
+	int st;
+
+	for (i = 0; i < json_array_size(host->missing); i++) {
+		command = json_string_value(json_array_get(host->missing, i));
+		fflush(stdout);
+		st = system(command);
+		if (st)
+			return fail("host: '%s' failed", command);
+	}
+	return ST_DONE;
+}
+
+static int run_init(const struct aggctl *ctl, int argc, char **argv)
+{
+	struct host host;
+	int st = ST_FAILED;
+
+	(void)argc;
+	(void)argv;
+	if (!network)
+		return usage("host init: needs --topology");
+	if (!host_open(&host, network, name) && !host_look(&host))
+		st = show(ctl, &host);
+	if (st == ST_DONE && run_them)
+		st = run_all(&host);
+	host_close(&host);
+	return st;
+}
+
+static const struct opt opts[] = {
+	{ "topology", OPT_STRING, &network, "T",
+	  "the network: @FILE describes it" },
+	{ "host", OPT_STRING, &name, "NAME",
+	  "this host's name there (found by its addresses)" },
+	{ "run", OPT_FLAG, &run_them, NULL, "execute the commands, too" },
+};
+
+static const struct verb verbs[] = {
+	{
+		.name = "init",
+		.args = "",
+		.help = "print the commands that this host lacks to be a server of a network",
+		.opts = opts,
+		.nopts = ARRAY_SIZE(opts),
+		.run = run_init,
+	},
+};
+
+const struct command cmd_host = {
+	.name = "host",
+	.help = "this host in a described network",
+	.verbs = verbs,
+	.nverbs = ARRAY_SIZE(verbs),
+};

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0
+/* aggctl node: role, identity and limits, and the check of the host's settings.
+ */
+#include <stdio.h>
+
+#include "aggnet.h"
+#include "cmd/cmd.h"
+#include "cmd/ctl_open.h"
+#include "host/node_check.h"
+#include "info.h"
+#include "output.h"
+
+static const struct column node_cols[] = {
+	{ "label", "label" }, { "role", "role" }, { "address", "address" },
+	{ "memory", "memory" }, { "memory_used", "memory used" },
+	{ "port", "UDP port" }, { "trees", "trees" }, { "ports", "ports" },
+	{ "fault", "fault" }, { "tenant", "memory of a tenant" },
+};
+
+static const struct column check_cols[] = {
+	{ "ok", "ok" }, { "what", "what" }, { "finding", "finding" },
+};
+
+static int get_node(struct aggnet_ctl *h, void *node)
+{
+	return aggnet_node_get(h, node);
+}
+
+static int run_show(const struct aggctl *ctl, int argc, char **argv)
+{
+	struct aggnet_node_info node;
+	int st = ctl_ask(get_node, &node, "node");
+	json_t *object;
+
+	(void)argc;
+	(void)argv;
+	if (st)
+		return st;
+	object = info_json(&aggnet_noun_node, &node);
+	if (ctl->json)
+		return out_json(object);
+	out_fields(node_cols, ARRAY_SIZE(node_cols), object);
+	json_decref(object);
+	return ST_DONE;
+}
+
+static int set_node(struct aggnet_ctl *h, void *node)
+{
+	return aggnet_node_set(h, node);
+}
+
+static int run_set(const struct aggctl *ctl, int argc, char **argv)
+{
+	struct aggnet_node_info node = {};
+
+	(void)ctl;
+	if (info_set_pairs(&aggnet_noun_node, argc, argv, &node))
+		return ST_USAGE;
+	return ctl_ask(set_node, &node, "node");
+}
+
+static int run_check(const struct aggctl *ctl, int argc, char **argv)
+{
+	bool good;
+	json_t *rows = node_check(&good);
+	int st;
+
+	(void)argc;
+	(void)argv;
+	st = out_table(ctl, check_cols, ARRAY_SIZE(check_cols), rows);
+	return st ? st : good ? ST_DONE : ST_FAILED;
+}
+
+static const struct verb verbs[] = {
+	{
+		.name = "show",
+		.args = "",
+		.help = "show role, identity, limits and use",
+		.run = run_show,
+	}, {
+		.name = "set",
+		.args = "NAME VALUE...",
+		.help = "set address, role, label, memory, tenant, port, fault",
+		.min_args = 2,
+		.max_args = 64,
+		.run = run_set,
+	}, {
+		.name = "check",
+		.args = "",
+		.help = "what on this host would stop forwarding or fallback",
+		.run = run_check,
+	},
+};
+
+const struct command cmd_node = {
+	.name = "node",
+	.help = "role, identity and limits of this namespace",
+	.verbs = verbs,
+	.nverbs = ARRAY_SIZE(verbs),
+};

@@ -1,0 +1,570 @@
+// SPDX-License-Identifier: GPL-2.0
+/* aggctl plan: trees of a job, their cost, and every node's entries. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/geometry.h"
+#include "output.h"
+#include "plan/plan.h"
+#include "plan/plan_apply.h"
+
+/*
+ * A later plan has a later epoch: an instance counts units of 2^27 ns. Its low
+ * bits are random, so plans that are made at once differ in most cases; where
+ * they do not, their identities do.
+ */
+#define INSTANCE_SHIFT	27
+#define INSTANCE_RANDOM	4
+#define CHANGES_MAX	4096
+#define GIVE_UP_MAX	2147483	/* ms; entries of more are refused */
+
+static struct {
+	const char *topology;
+	const char *method;
+	const char *senders;
+	const char *receivers;
+	const char *function;
+	const char *type;
+	uint32_t scale;
+	const char *scheme;
+	const char *rule;
+	const char *objective;
+	enum aggt_objective objective_number;
+	const char *max_depth;
+	const char *sizes;
+	const char *update;
+	const char *dot;
+	const char *gid;
+	uint64_t seed;
+	double delta;
+	double bloom_rate;
+	uint32_t bloom_trees;
+	bool no_key;
+	bool sorted;
+	bool allow_missing;
+	struct plan_conf conf;
+} opt = {
+	.method = "auto",
+	.function = "sum",
+	.type = "int64",
+	.scheme = "exact",
+	.rule = "general",
+	.objective = "traffic",
+	.seed = 1,
+	.bloom_rate = -1,
+	.conf = {
+		.job = 1, .writers = 1, .uid = UINT32_MAX,
+		.aggnet_switches = true, .filter.rate = 1,
+	},
+};
+
+/**
+ * struct work - the lists and sizes that options name
+ * @senders: list
+ * @receivers: list
+ * @sizes: of the senders' flows, NULL if all are 1
+ * @max_depth: bound, in the library's format
+ */
+struct work {
+	struct aggt_list senders;
+	struct aggt_list receivers;
+	double *sizes;
+	uint32_t max_depth;
+};
+
+static int parse_list(const struct aggt_topo *topo, const char *option,
+		      const char *text, uint64_t seed, struct aggt_list *list)
+{
+	struct aggt_err why;
+	char *content;
+	int ret;
+
+	content = text[0] == '@' ? plan_read_file(text + 1) : strdup(text);
+	if (!content)
+		return ST_FAILED;
+	ret = aggt_list_parse(topo, content, seed, list, &why);
+	free(content);
+	return ret ? fail("plan: --%s: %s", option, why.text) : ST_DONE;
+}
+
+static int parse_sizes(const struct aggt_topo *topo, struct work *w)
+{
+	struct aggt_err why;
+	char *content;
+	int ret;
+
+	if (!opt.sizes)
+		return ST_DONE;
+	content = plan_read_file(opt.sizes);
+	w->sizes = calloc(w->senders.n, sizeof(*w->sizes));
+	if (!content || !w->sizes) {
+		free(content);
+		return ST_FAILED;
+	}
+	ret = aggt_sizes_parse(topo, content, &w->senders, w->sizes, &why);
+	free(content);
+	return ret ? fail("plan: %s: %s", opt.sizes, why.text) : ST_DONE;
+}
+
+static int draw_instance(uint32_t *instance)
+{
+	struct timespec now;
+	uint64_t units;
+	uint32_t low;
+
+	if (getrandom(&low, sizeof(low), 0) != sizeof(low))
+		return fail("plan: no random number for its epoch: %s",
+			    strerror(errno));
+	clock_gettime(CLOCK_REALTIME, &now);
+	units = ((uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec) >>
+		INSTANCE_SHIFT;
+	*instance = (uint32_t)(units << INSTANCE_RANDOM) |
+		    low >> (32 - INSTANCE_RANDOM);
+	return ST_DONE;
+}
+
+static int check_enum(const char *option, const char * const *names,
+		      const char *text, uint8_t *value)
+{
+	int i, found = aggnet_enum_find(names, text);
+	char list[512] = "";
+	size_t len = 0;
+
+	*value = (uint8_t)found;
+	if (found >= 0)
+		return ST_DONE;
+	for (i = 0; names[i] && len < sizeof(list); i++)
+		len += (size_t)snprintf(list + len, sizeof(list) - len,
+					"%s%s", i ? ", " : "", names[i]);
+	return usage("plan: --%s: '%s' is not one of %s", option, text, list);
+}
+
+/* Is there such a function of such values? */
+static int check_shape(struct plan_conf *conf)
+{
+	struct aggnet_tree_info tree = {};
+	const char *fault;
+
+	if (check_enum("type", aggnet_vtype_names, opt.type, &conf->vtype))
+		return ST_USAGE;
+	if (opt.scale > UINT8_MAX)
+		return usage("plan: --scale: %u is more than 62 bits",
+			     opt.scale);
+	conf->scale = (uint8_t)opt.scale;
+	if (conf->elements && opt.sorted)
+		return usage("plan: --sorted: a vector's elements have no keys");
+	if (conf->elements)
+		conf->layout = AGGNET_LAYOUT_DENSE;
+	else if (opt.sorted)
+		conf->layout = AGGNET_LAYOUT_SORTED;
+	tree.function = conf->function;
+	tree.vtype = conf->vtype;
+	tree.layout = conf->layout;
+	tree.scale = conf->scale;
+	tree.k = conf->k;
+	tree.elements = conf->elements;
+	fault = aggnet_tree_fault(&tree);
+	return fault ? usage("plan: %s of %s: %s", opt.function, opt.type,
+			     fault) : ST_DONE;
+}
+
+/* Options of Bloom tables; the others have the kernel's defaults. */
+static int check_geometry(struct plan_conf *conf)
+{
+	double rate = opt.bloom_rate < 0 ? GEOMETRY_RATE : opt.bloom_rate;
+	struct geometry g;
+	const char *fault;
+
+	conf->capacity = opt.bloom_trees ? opt.bloom_trees :
+					   AGGNET_LINK_CAPACITY_DEFAULT;
+	if (opt.bloom_rate < 0 && !opt.bloom_trees)
+		return ST_DONE;
+	if (conf->scheme != AGGNET_SCHEME_BLOOM)
+		return usage("plan: --bloom-rate and --bloom-trees are for --scheme bloom");
+	fault = geometry_set(rate, conf->capacity, &g);
+	if (fault)
+		return usage("plan: --bloom-rate %g, --bloom-trees %u: %s",
+			     rate, conf->capacity, fault);
+	conf->bits = g.bits;
+	conf->hashes = g.hashes;
+	return ST_DONE;
+}
+
+/* Options of filters in packets. */
+static int check_filter(struct plan_conf *conf)
+{
+	struct aggt_filter_conf *filter = &conf->filter;
+	uint8_t rule;
+
+	if (check_enum("filter-rule", plan_rule_names, opt.rule, &rule))
+		return ST_USAGE;
+	filter->rule = (enum aggt_filter_rule)rule;
+	if (filter->rate <= 0)
+		return usage("plan: --filter-rate: must be more than 0");
+	if (conf->scheme != AGGNET_SCHEME_PACKET &&
+	    (filter->rule || filter->bits || filter->rate != 1))
+		return usage("plan: --filter-bits, --filter-rate and --filter-rule are for --scheme packet");
+	return ST_DONE;
+}
+
+/* Only methods that compare trees have one. */
+static int check_objective(void)
+{
+	uint8_t number;
+
+	if (check_enum("objective", plan_objective_names, opt.objective,
+		       &number))
+		return ST_USAGE;
+	opt.objective_number = (enum aggt_objective)number;
+	if (number && strcmp(opt.method, "auto") &&
+	    strcmp(opt.method, "exact"))
+		return usage("plan: --objective: method %s has none; auto and exact have one",
+			     opt.method);
+	return ST_DONE;
+}
+
+static int check_names(void)
+{
+	struct plan_conf *conf = &opt.conf;
+	int found;
+
+	if (!opt.topology || !opt.senders || !opt.receivers)
+		return usage("plan: needs --topology, --senders and --receivers");
+	if (check_enum("function", aggnet_function_names, opt.function,
+		       &conf->function))
+		return ST_USAGE;
+	if (check_shape(conf) || check_objective())
+		return ST_USAGE;
+	found = aggnet_enum_find(aggnet_scheme_names, opt.scheme);
+	if (found < AGGNET_SCHEME_EXACT)
+		return usage("plan: --scheme: '%s' is not one of exact, bloom, packet",
+			     opt.scheme);
+	conf->scheme = (uint8_t)found;
+	return check_filter(conf) ? ST_USAGE : check_geometry(conf);
+}
+
+static int check_numbers(struct work *w)
+{
+	struct plan_conf *conf = &opt.conf;
+
+	if (opt.max_depth && !strcmp(opt.max_depth, "none"))
+		w->max_depth = AGGT_DEPTH_NONE;
+	else if (opt.max_depth && (!value_parse(OPT_U32, opt.max_depth,
+						&w->max_depth) ||
+				   !w->max_depth))
+		return usage("plan: --max-depth: '%s' is neither a number of at least 1 nor 'none'",
+			     opt.max_depth);
+	if (opt.delta > 1)
+		return usage("plan: --delta: %g is not in 0..1", opt.delta);
+	if (!conf->writers || conf->writers > AGGNET_WRITERS_MAX)
+		return usage("plan: --writers: must be from 1 to %d",
+			     AGGNET_WRITERS_MAX);
+	if (conf->memory && conf->memory < AGGNET_MEMORY_MIN)
+		return usage("plan: --memory: a tree needs at least %llu bytes",
+			     AGGNET_MEMORY_MIN);
+	conf->has_gid = opt.gid;
+	if (opt.gid && (!value_parse(OPT_U32, opt.gid, &conf->gid) ||
+			conf->gid == UINT32_MAX))
+		return usage("plan: --gid: '%s' is not a group ID", opt.gid);
+	if (conf->uid == UINT32_MAX)
+		conf->uid = getuid();
+	conf->keyed = !opt.no_key;
+	conf->allow_missing = opt.allow_missing;
+	return draw_instance(&conf->instance);
+}
+
+static int build_trees(struct plan *plan, const struct work *w)
+{
+	const struct aggt_job job = {
+		.senders = w->senders.node,
+		.n_senders = w->senders.n,
+		.sizes = w->sizes,
+		.tasks = w->senders.tasks,
+		.receivers = w->receivers.node,
+		.n_receivers = w->receivers.n,
+		.method = opt.method,
+		.delta = opt.delta,
+		.max_depth = w->max_depth,
+		.seed = opt.seed,
+		.objective = opt.objective_number,
+		.pipelined = opt.conf.layout != AGGNET_LAYOUT_KEYED,
+		.packet = plan_packet(&opt.conf),
+		.rate = opt.conf.rate,
+	};
+	struct aggt_err why;
+
+	plan->trees = aggt_plan_build(plan->topo, &job, &why);
+	return plan->trees ? ST_DONE : fail("plan: %s", why.text);
+}
+
+/* Each task of a sender has as many writers. */
+static int check_writers(const struct plan *plan,
+			 const struct aggt_list *senders)
+{
+	const uint64_t writers = plan->conf.writers;
+	size_t i;
+
+	for (i = 0; senders->tasks && i < senders->n; i++)
+		if (senders->tasks[i] * writers > AGGNET_WRITERS_MAX)
+			return fail("plan: %s: %u tasks of %u writers exceed the %d of an entry",
+				    plan_server_name(plan, senders->node[i]),
+				    senders->tasks[i], plan->conf.writers,
+				    AGGNET_WRITERS_MAX);
+	return ST_DONE;
+}
+
+/* Only switches of bcube and ghc have entries. */
+static int check_switches(const struct plan *plan)
+{
+	if ((aggt_topo_digits(plan->topo) && !aggt_topo_agents(plan->topo)) ||
+	    !plan->conf.aggnet_switches ||
+	    plan->conf.scheme != AGGNET_SCHEME_BLOOM)
+		return ST_DONE;
+	return fail("plan: --scheme bloom: switches of %s have no entries: use --switches dumb",
+		    aggt_topo_name(plan->topo));
+}
+
+static json_t *new_plan(struct plan *plan, struct work *w)
+{
+	int st;
+
+	if (plan_topology(plan, opt.topology))
+		return NULL;
+	plan->conf = opt.conf;
+	st = check_switches(plan);
+	if (!st)
+		st = parse_list(plan->topo, "senders", opt.senders, opt.seed,
+				&w->senders);
+	if (!st)
+		st = check_writers(plan, &w->senders);
+	/* Receivers that are drawn have a sequence of their own. */
+	if (!st)
+		st = parse_list(plan->topo, "receivers", opt.receivers,
+				opt.seed + 1, &w->receivers);
+	if (!st)
+		st = parse_sizes(plan->topo, w);
+	if (!st)
+		st = build_trees(plan, w);
+	return st || plan_prepare(plan) || plan_draw_id(plan) ? NULL :
+								plan_json(plan);
+}
+
+static json_t *updated_plan(struct plan *plan, int argc, char **argv)
+{
+	json_t *json = NULL, *old = plan_file_read(opt.update);
+
+	if (old && !plan_restore(plan, old, opt.update))
+		json = plan_update(plan, old, argv, (size_t)argc);
+	json_decref(old);
+	return json;
+}
+
+/* A file that gets keys is for its owner only. */
+static int guard_output(const struct plan *plan)
+{
+	struct stat st;
+
+	if (!plan->key || fstat(STDOUT_FILENO, &st) || !S_ISREG(st.st_mode))
+		return ST_DONE;
+	if (!fchmod(STDOUT_FILENO, 0600))
+		return ST_DONE;
+	return fail("plan: keys are not written to a file that other users can read: %s",
+		    strerror(errno));
+}
+
+static int show_plan(const struct aggctl *ctl, const struct plan *plan,
+		     json_t *json)
+{
+	int drawn = opt.dot && plan_draw(opt.dot, plan) ? ST_FAILED : ST_DONE;
+	int st;
+
+	/* The plan does not depend on its drawing. */
+	if (!ctl->json) {
+		plan_text(json);
+		json_decref(json);
+		return drawn;
+	}
+	st = guard_output(plan);
+	if (!st) {
+		st = out_json(json);
+		return st ? st : drawn;
+	}
+	json_decref(json);
+	return st;
+}
+
+static int list_methods(const struct aggctl *ctl)
+{
+	json_t *names = json_array();
+	const char *const *name;
+
+	for (name = aggt_methods(); *name; name++)
+		if (ctl->json)
+			json_array_append_new(names, json_string(*name));
+		else
+			puts(*name);
+	if (ctl->json)
+		return out_json(names);
+	json_decref(names);
+	return ST_DONE;
+}
+
+/* A changed plan keeps the options that it was made with. */
+static int check_update(const struct aggctl *ctl, int argc)
+{
+	static const char * const honoured[] = { "update", "dot", NULL };
+	const char *name = options_beside(ctl, cmd_plan.verbs, honoured);
+
+	if (name)
+		return usage("plan: --%s cannot be combined with --update: the plan keeps its own",
+			     name);
+	if (!argc)
+		return usage("plan: --update: needs changes, like join:v7 or failed:w6");
+	return ST_DONE;
+}
+
+/* Refuse values that equal a missing option, or that contradict others. */
+static int check_given(const struct aggctl *ctl)
+{
+	const struct verb *verb = cmd_plan.verbs;
+
+	if (options_has(ctl, verb, "elements") && !opt.conf.elements)
+		return usage("plan: --elements: a vector has at least one");
+	if (options_has(ctl, verb, "bloom-trees") && !opt.bloom_trees)
+		return usage("plan: --bloom-trees: a table is for at least one tree");
+	if (options_has(ctl, verb, "rate") && !opt.conf.rate)
+		return usage("plan: --rate: must be more than 0");
+	if (options_has(ctl, verb, "flow-size") && !opt.conf.flow_size)
+		return usage("plan: --flow-size: must be more than 0");
+	if (options_has(ctl, verb, "filter-rate") && opt.conf.filter.bits)
+		return usage("plan: --filter-rate: cannot be combined with --filter-bits");
+	if (options_has(ctl, verb, "give-up") &&
+	    (!opt.conf.give_up || opt.conf.give_up > GIVE_UP_MAX))
+		return usage("plan: --give-up: must be from 0.001 to %.3f seconds",
+			     GIVE_UP_MAX / 1000.0);
+	if (options_has(ctl, verb, "uid") && opt.conf.uid == UINT32_MAX)
+		return usage("plan: --uid: %u is not a user ID", UINT32_MAX);
+	return ST_DONE;
+}
+
+static int check_new(const struct aggctl *ctl, struct work *w)
+{
+	return check_given(ctl) || check_names() ? ST_USAGE : check_numbers(w);
+}
+
+static int run_plan(const struct aggctl *ctl, int argc, char **argv)
+{
+	struct plan plan = {};
+	struct work w = {};
+	json_t *json;
+	int st;
+
+	if (argc && !opt.update)
+		return usage("plan: '%s' is for --update only", argv[0]);
+	if (!opt.update && !strcmp(opt.method, "list"))
+		return list_methods(ctl);
+	st = opt.update ? check_update(ctl, argc) : check_new(ctl, &w);
+	if (st)
+		return st;
+	json = opt.update ? updated_plan(&plan, argc, argv) :
+			    new_plan(&plan, &w);
+	st = json ? show_plan(ctl, &plan, json) : ST_FAILED;
+	plan_clear(&plan);
+	aggt_list_clear(&w.senders);
+	aggt_list_clear(&w.receivers);
+	free(w.sizes);
+	return st;
+}
+
+static const struct opt opts[] = {
+	{ "topology", OPT_STRING, &opt.topology, "T",
+	  "bcube:N,K ghc:N0,N1,... fbfly:K,N,C hyperx:S0,S1,...:T camcube:X,Y,Z dcell:N,K leafspine:L,S,H fattree:K racks:R,S or @FILE" },
+	{ "method", OPT_STRING, &opt.method, "M",
+	  "how trees are built (auto); 'list' names all methods" },
+	{ "senders", OPT_STRING, &opt.senders, "LIST",
+	  "v2,v5,v9 or random:M or @FILE" },
+	{ "receivers", OPT_STRING, &opt.receivers, "LIST", "the same" },
+	{ "job", OPT_U32, &opt.conf.job, "J", "job ID (1)" },
+	{ "function", OPT_STRING, &opt.function, "F",
+	  "sum, min, max, count, average, product, band, bor, bxor, land, lor, lxor, topk or nearest (sum)" },
+	{ "type", OPT_STRING, &opt.type, "TYPE",
+	  "of the values: int64, int32, fixed, float32 or float64 (int64)" },
+	{ "scale", OPT_U32, &opt.scale, "BITS",
+	  "fraction bits of fixed-point values" },
+	{ "k", OPT_U32, &opt.conf.k, "K",
+	  "pairs that topk and nearest keep for each key, 1 to 64" },
+	{ "elements", OPT_U64, &opt.conf.elements, "N",
+	  "dense vector with N elements instead of keyed values" },
+	{ "sorted", OPT_FLAG, &opt.sorted, NULL,
+	  "senders send keys in order; the receiver gets them in order" },
+	{ "scheme", OPT_STRING, &opt.scheme, "S",
+	  "exact: entries name links; bloom: filters do; packet: filters that packets carry (exact)" },
+	{ "switches", OPT_SWITCHES, &opt.conf.aggnet_switches, "KIND",
+	  "switches for bloom and packet: 'aggnet' (default) or 'dumb'" },
+	{ "bloom-rate", OPT_REAL, &opt.bloom_rate, "F",
+	  "false positives of a link's Bloom table, 0..1 (0.01)" },
+	{ "bloom-trees", OPT_U32, &opt.bloom_trees, "N",
+	  "trees on a link that the table is made for; it grows with more (400)" },
+	{ "filter-bits", OPT_U32, &opt.conf.filter.bits, "N",
+	  "size of packet's filters (as few as the rate needs)" },
+	{ "filter-rate", OPT_REAL, &opt.conf.filter.rate, "F",
+	  "expected false positives per packet (1)" },
+	{ "filter-rule", OPT_STRING, &opt.rule, "RULE",
+	  "general: nodes test all links; paper: links that lead nearer (general)" },
+	{ "delta", OPT_REAL, &opt.delta, "D", "aggregation ratio 0..1 (0)" },
+	{ "sizes", OPT_STRING, &opt.sizes, "FILE",
+	  "sizes of the senders' flows, lines 'vN SIZE' (all 1)" },
+	{ "objective", OPT_STRING, &opt.objective, "O",
+	  "what auto and exact minimise: traffic or time (traffic)" },
+	{ "rate", OPT_RATE, &opt.conf.rate, "RATE",
+	  "rate of links without one in the topology, like 10mbit: predict seconds" },
+	{ "flow-size", OPT_SIZE, &opt.conf.flow_size, "BYTES",
+	  "bytes of a flow of size 1, like 4M (1000000)" },
+	{ "max-depth", OPT_STRING, &opt.max_depth, "H",
+	  "most hops of a flow, or 'none'" },
+	{ "uid", OPT_U32, &opt.conf.uid, "U",
+	  "user that may send and receive (the caller)" },
+	{ "gid", OPT_STRING, &opt.gid, "G", "group that may send and receive, too" },
+	{ "writers", OPT_U32, &opt.conf.writers, "N",
+	  "processes that send at each sender (1)" },
+	{ "memory", OPT_SIZE, &opt.conf.memory, "B",
+	  "limit of each tree's buffer at a node, like 64K (4M)" },
+	{ "hold", OPT_WAIT, &opt.conf.hold, "S",
+	  "seconds to wait for contributors (half of give-up)" },
+	{ "give-up", OPT_WAIT, &opt.conf.give_up, "S",
+	  "seconds of silence until the transfer is aborted (30)" },
+	{ "allow-missing", OPT_FLAG, &opt.allow_missing, NULL,
+	  "leave out sources that fail; the end mark names them" },
+	{ "update", OPT_STRING, &opt.update, "PLAN.json",
+	  "change this plan: join:vN leave:vN receiver:vN[=vM] failed:PART" },
+	{ "no-key", OPT_FLAG, &opt.no_key, NULL,
+	  "CRC32C instead of keyed tags" },
+	{ "seed", OPT_U64, &opt.seed, "N", "seed of the random generator (1)" },
+	{ "dot", OPT_STRING, &opt.dot, "FILE",
+	  "draw the trees: Graphviz, or .svg .png .pdf made by dot" },
+};
+
+static const struct verb verbs[] = {
+	{
+		.args = "[CHANGE...]",
+		.help = "compute the trees of a job and every node's entries",
+		.max_args = CHANGES_MAX,
+		.opts = opts,
+		.nopts = ARRAY_SIZE(opts),
+		.run = run_plan,
+	},
+};
+
+const struct command cmd_plan = {
+	.name = "plan",
+	.help = "compute the trees of a job and every node's entries",
+	.verbs = verbs,
+	.nverbs = ARRAY_SIZE(verbs),
+};

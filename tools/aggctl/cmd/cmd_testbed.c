@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0
+/* aggctl testbed: a network of namespaces on this machine. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "netns.h"
+#include "output.h"
+#include "testbed/testbed.h"
+
+#define MTU_MIN		584
+#define MTU_MAX		65535
+
+static struct testbed up = { .mtu = 1500, .aggnet_switches = true };
+static struct rtnl_shape shape;
+
+static const struct column testbed_cols[] = {
+	{ "topology", "topology" }, { "complete", "complete" },
+	{ "servers", "servers" }, { "switches", "switches" },
+	{ "switching", "switching" }, { "mtu", "mtu" },
+	{ "rate", "rate, bit/s" }, { "delay", "delay, ns" },
+	{ "loss", "loss, %" }, { "duplicate", "duplicate, %" },
+	{ "reorder", "reorder, %" }, { "corrupt", "corrupt, %" },
+};
+
+static const struct column server_cols[] = {
+	{ "node", "server" }, { "identity", "identity" },
+	{ "port", "port" }, { "address", "address" }, { "mac", "mac" },
+	{ "to", "switch" }, { "at", "at" },
+};
+
+static json_t *link_row(const json_t *node, const json_t *port)
+{
+	return json_pack("{s:O, s:O, s:O, s:O, s:O, s:O, s:O}",
+			 "node", json_object_get(node, "name"),
+			 "identity", json_object_get(node, "identity"),
+			 "port", json_object_get(port, "name"),
+			 "address", json_object_get(port, "address"),
+			 "mac", json_object_get(port, "mac"),
+			 "to", json_object_get(port, "switch"),
+			 "at", json_object_get(port, "port"));
+}
+
+/* One row a port of every server: the links of the network. */
+static json_t *link_rows(const json_t *state)
+{
+	json_t *rows = json_array();
+	json_t *node, *port;
+	size_t i, k;
+
+	json_array_foreach(json_object_get(state, "nodes"), i, node) {
+		if (!json_object_get(node, "identity"))
+			continue;
+		json_array_foreach(json_object_get(node, "ports"), k, port)
+			json_array_append_new(rows, link_row(node, port));
+	}
+	return rows;
+}
+
+static int show_state(const struct aggctl *ctl, json_t *state)
+{
+	json_t *rows;
+	int st;
+
+	if (ctl->json)
+		return out_json(state);
+	out_fields(testbed_cols, ARRAY_SIZE(testbed_cols), state);
+	putchar('\n');
+	rows = link_rows(state);
+	st = out_rows(server_cols, ARRAY_SIZE(server_cols), rows);
+	json_decref(rows);
+	json_decref(state);
+	return st;
+}
+
+static int run_show(const struct aggctl *ctl, int argc, char **argv)
+{
+	json_t *state = tb_state_load();
+
+	(void)argc;
+	(void)argv;
+	return state ? show_state(ctl, state) : ST_FAILED;
+}
+
+static const struct column traffic_cols[] = {
+	{ "node", "node" }, { "port", "port" },
+	{ "tx_bytes", "tx bytes" }, { "tx_packets", "tx packets" },
+	{ "rx_bytes", "rx bytes" }, { "rx_packets", "rx packets" },
+};
+
+static int run_traffic(const struct aggctl *ctl, int argc, char **argv)
+{
+	json_t *state = tb_state_load();
+	json_t *rows;
+
+	(void)argc;
+	(void)argv;
+	if (!state)
+		return ST_FAILED;
+	rows = tb_traffic(state);
+	json_decref(state);
+	return rows ? out_table(ctl, traffic_cols, ARRAY_SIZE(traffic_cols),
+				rows) : ST_FAILED;
+}
+
+static const struct column entry_cols[] = {
+	{ "node", "node" }, { "job", "job" }, { "receiver", "receiver" },
+	{ "instance", "instance" }, { "attempt", "attempt" },
+	{ "state", "state" }, { "scheme", "scheme" }, { "port", "port" },
+	{ "link_neighbour", "next" }, { "contributors", "contributors" },
+	{ "channels", "channels" }, { "sources", "sources" },
+	{ "weight", "weight" },
+};
+
+static int run_entries(const struct aggctl *ctl, int argc, char **argv)
+{
+	json_t *state = tb_state_load();
+	json_t *entries;
+	int st;
+
+	(void)argc;
+	(void)argv;
+	if (!state)
+		return ST_FAILED;
+	entries = tb_entries(state);
+	json_decref(state);
+	if (!entries)
+		return ST_FAILED;
+	if (ctl->json)
+		return out_json(entries);
+	st = out_rows(entry_cols, ARRAY_SIZE(entry_cols),
+		      json_object_get(entries, "trees"));
+	json_decref(entries);
+	return st;
+}
+
+static int check_shape(void)
+{
+	if (shape.reorder > 0 && !shape.delay)
+		return usage("testbed: --reorder needs --delay: only delayed packets can be overtaken");
+	return ST_DONE;
+}
+
+static int check_up(void)
+{
+	if (up.mtu < MTU_MIN || up.mtu > MTU_MAX)
+		return usage("testbed up: --mtu: %u is not in %u..%u", up.mtu,
+			     MTU_MIN, MTU_MAX);
+	return check_shape();
+}
+
+static int show_up(const struct aggctl *ctl, bool loaded)
+{
+	if (ctl->json)
+		return out_json(tb_state_json(&up, true));
+	printf("%s is up: %u servers, %u switches%s\n",
+	       aggt_topo_name(up.topo), aggt_topo_servers(up.topo),
+	       aggt_topo_switches(up.topo), loaded ? "" :
+	       "; the module is not loaded, nothing is attached");
+	return ST_DONE;
+}
+
+static int fail_exists(void)
+{
+	json_t *state = tb_state_load();
+	bool complete = json_is_true(json_object_get(state, "complete"));
+
+	json_decref(state);
+	return fail("a testbed is %s already; 'aggctl testbed down' removes it",
+		    complete ? "up" : "half-made");
+}
+
+static int run_up(const struct aggctl *ctl, int argc, char **argv)
+{
+	struct aggt_err why;
+	int st = check_up();
+	bool loaded;
+
+	(void)argc;
+	if (st)
+		return st;
+	up.topo = aggt_topo_parse(argv[0], &why);
+	if (!up.topo)
+		return fail("%s", why.text);
+	up.shape = shape;
+	if (tb_lock()) {
+		st = ST_FAILED;
+	} else if (tb_state_exists()) {
+		st = fail_exists();
+	} else if (tb_check(&up) || tb_up(&up)) {
+		st = ST_FAILED;
+	} else if (tb_attach(&up, &loaded)) {
+		tb_down(&up);
+		st = ST_FAILED;
+	} else {
+		st = show_up(ctl, loaded);
+	}
+	aggt_topo_free(up.topo);
+	return st;
+}
+
+static int run_down(const struct aggctl *ctl, int argc, char **argv)
+{
+	struct testbed tb;
+	int st = ST_DONE;
+
+	(void)argc;
+	(void)argv;
+	if (tb_lock() || tb_state_open(&tb))
+		return ST_FAILED;
+	if (tb_down(&tb))
+		st = ST_FAILED;
+	else if (ctl->json)
+		st = out_json(json_pack("{s:s}", "down",
+					aggt_topo_name(tb.topo)));
+	else
+		printf("%s is down\n", aggt_topo_name(tb.topo));
+	aggt_topo_free(tb.topo);
+	return st;
+}
+
+static int run_shape(const struct aggctl *ctl, int argc, char **argv)
+{
+	struct testbed tb;
+	int st = check_shape();
+
+	(void)argc;
+	(void)argv;
+	if (st)
+		return st;
+	if (tb_lock() || tb_state_open(&tb))
+		return ST_FAILED;
+	if (tb_reshape(&tb, &shape))
+		st = ST_FAILED;
+	else if (ctl->json)
+		st = out_json(tb_state_json(&tb, true));
+	aggt_topo_free(tb.topo);
+	return st;
+}
+
+static bool is_node(const char *name)
+{
+	json_t *state = tb_state_load();
+	bool found = false;
+	json_t *node, *other;
+	size_t i;
+
+	if (!state)
+		return false;
+	json_array_foreach(json_object_get(state, "nodes"), i, node) {
+		other = json_object_get(node, "name");
+		found |= json_is_string(other) &&
+			 !strcmp(name, json_string_value(other));
+	}
+	json_decref(state);
+	if (!found)
+		err("testbed exec: unknown node '%s'", name);
+	return found;
+}
+
+static int run_exec(const struct aggctl *ctl, int argc, char **argv)
+{
+	char **cmd = argv + 1;
+
+	(void)ctl;
+	if (argc > 1 && !strcmp(*cmd, "--"))
+		cmd++;
+	if (!*cmd)
+		return usage("testbed exec: needs a command to run in %s",
+			     argv[0]);
+	if (!is_node(argv[0]) || netns_enter(argv[0]))
+		return ST_FAILED;
+	execvp(*cmd, cmd);
+	return fail("%s: %s", *cmd, strerror(errno));
+}
+
+/* The first NSHAPE_OPTS are those of a shape, the rest are of "up" alone. */
+#define NSHAPE_OPTS	6
+static const struct opt opts[] = {
+	{ "rate", OPT_RATE, &shape.rate, "RATE",
+	  "rate of each link and direction, like 10mbit" },
+	{ "delay", OPT_TIME, &shape.delay, "TIME",
+	  "delay of each link and direction, like 1ms" },
+	{ "loss", OPT_PERCENT, &shape.loss, "PERCENT",
+	  "packets lost on each link and direction" },
+	{ "duplicate", OPT_PERCENT, &shape.duplicate, "PERCENT",
+	  "packets duplicated on each link and direction" },
+	{ "reorder", OPT_PERCENT, &shape.reorder, "PERCENT",
+	  "packets that overtake delayed ones on each link" },
+	{ "corrupt", OPT_PERCENT, &shape.corrupt, "PERCENT",
+	  "packets with a flipped bit on each link and direction" },
+	{ "mtu", OPT_U32, &up.mtu, "BYTES", "MTU of the links (1500)" },
+	{ "switches", OPT_SWITCHES, &up.aggnet_switches, "KIND",
+	  "'aggnet' (default): the module forwards; 'dumb': bridges only" },
+};
+
+static const struct verb verbs[] = {
+	{
+		.name = "up",
+		.args = "TOPOLOGY",
+		.help = "build a network of namespaces, servers v*, switches w*",
+		.min_args = 1,
+		.max_args = 1,
+		.opts = opts,
+		.nopts = ARRAY_SIZE(opts),
+		.run = run_up,
+	}, {
+		.name = "down",
+		.args = "",
+		.help = "remove the testbed, even if it is incomplete",
+		.run = run_down,
+	}, {
+		.name = "exec",
+		.args = "NODE -- COMMAND...",
+		.help = "run a command on a node and exit with its status",
+		.min_args = 1,
+		.max_args = -1,
+		.run = run_exec,
+	}, {
+		.name = "shape",
+		.args = "",
+		.help = "shape its links; without options: remove all shaping",
+		.opts = opts,
+		.nopts = NSHAPE_OPTS,
+		.run = run_shape,
+	}, {
+		.name = "entries",
+		.args = "",
+		.help = "show the entries and links in force on all its nodes",
+		.run = run_entries,
+	}, {
+		.name = "traffic",
+		.args = "",
+		.help = "show the counters of its ports",
+		.run = run_traffic,
+	}, {
+		.name = "show",
+		.args = "",
+		.help = "show its nodes and ports",
+		.run = run_show,
+	},
+};
+
+const struct command cmd_testbed = {
+	.name = "testbed",
+	.help = "a network of namespaces on this machine",
+	.verbs = verbs,
+	.nverbs = ARRAY_SIZE(verbs),
+};

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What this host lacks of a described network, and the commands that provide it. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "aggctl.h"
+#include "host/host.h"
+#include "info.h"
+
+#define CONF4		"/proc/sys/net/ipv4/"
+#define RP_STRICT	1
+
+/* --- which server this host is --------------------------------------------- */
+
+/* The device with this address, NULL if none has it. */
+static const char *device_of(const struct host *host, struct in_addr addr)
+{
+	const struct ifaddrs *i;
+
+	for (i = host->ifaddrs; i; i = i->ifa_next)
+		if (i->ifa_addr && i->ifa_addr->sa_family == AF_INET &&
+		    ((const struct sockaddr_in *)(const void *)
+		     i->ifa_addr)->sin_addr.s_addr == addr.s_addr)
+			return i->ifa_name;
+	return NULL;
+}
+
+static bool has_address_of(const struct host *host, aggt_node server)
+{
+	unsigned int level, ports = aggt_topo_ports(host->plan.topo, server);
+
+	if (device_of(host, plan_identity(&host->plan, server)))
+		return true;
+	for (level = 0; level < ports; level++)
+		if (plan_knows_port(&host->plan, server, level) &&
+		    device_of(host, plan_port_addr(&host->plan, server, level)))
+			return true;
+	return false;
+}
+
+static bool is_called(const struct host *host, aggt_node server,
+		      const char *name)
+{
+	return !strcmp(plan_server_name(&host->plan, server), name);
+}
+
+static int find_named(struct host *host, const char *name)
+{
+	uint32_t n = aggt_topo_servers(host->plan.topo);
+
+	for (host->server = 0; host->server < n; host->server++)
+		if (is_called(host, host->server, name))
+			return 0;
+	return -1;
+}
+
+static int find_addressed(struct host *host)
+{
+	uint32_t n = aggt_topo_servers(host->plan.topo), server, found = 0;
+
+	for (server = 0; server < n; server++) {
+		if (!has_address_of(host, server))
+			continue;
+		host->server = server;
+		found++;
+	}
+	return found == 1 ? 0 : -1;
+}
+
+static int find_self(struct host *host, const char *network)
+{
+	char name[256] = "";
+
+	if (!find_addressed(host))
+		return 0;
+	gethostname(name, sizeof(name) - 1);
+	name[strcspn(name, ".")] = '\0';
+	if (!find_named(host, name))
+		return 0;
+	err("host: no server of %s has an address or the name of this host ('%s'); name it with --host",
+	    network, name);
+	return -1;
+}
+
+int host_open(struct host *host, const char *network, const char *name)
+{
+	*host = (struct host){ .missing = json_array() };
+	if (plan_topology(&host->plan, network))
+		return -1;
+	if (getifaddrs(&host->ifaddrs)) {
+		err("host: addresses of this host: %s", strerror(errno));
+		return -1;
+	}
+	if (!name)
+		return find_self(host, network);
+	if (!find_named(host, name))
+		return 0;
+	err("host: %s has no server '%s'", network, name);
+	return -1;
+}
+
+void host_close(struct host *host)
+{
+	if (host->ifaddrs)
+		freeifaddrs(host->ifaddrs);
+	json_decref(host->missing);
+	plan_clear(&host->plan);
+}
+
+/* --- settings --------------------------------------------------------------- */
+
+/* Note a setting; if it is missing, with the command that provides it. */
+__printf(3, 4)
+static void setting(struct host *host, bool there, const char *fmt, ...)
+{
+	char command[256];
+	va_list ap;
+
+	host->checked++;
+	if (there)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(command, sizeof(command), fmt, ap);
+	va_end(ap);
+	json_array_append_new(host->missing, json_string(command));
+}
+
+static long sysctl_of(const char *device, const char *name)
+{
+	char path[128];
+	long value = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), CONF4 "%s%s%s%s", device ? "conf/" : "",
+		 device ? device : "", device ? "/" : "", name);
+	f = fopen(path, "r");
+	if (f && fscanf(f, "%ld", &value) != 1)
+		value = -1;
+	if (f)
+		fclose(f);
+	return value;
+}
+
+/* A server with several ports forwards packets of others. */
+static bool forwards(const struct host *host)
+{
+	return aggt_topo_ports(host->plan.topo, host->server) > 1;
+}
+
+static const char *port_device(const struct host *host, unsigned int level)
+{
+	return device_of(host, plan_port_addr(&host->plan, host->server, level));
+}
+
+/* Commands are for a shell, and a device may have almost any name. */
+static int check_name(const char *device)
+{
+	static const char plain[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-@";
+
+	if (!device[strspn(device, plain)])
+		return 0;
+	err("host: device '%s': a shell would interpret this name; rename it",
+	    device);
+	return -1;
+}
+
+static int look_at_devices(struct host *host)
+{
+	unsigned int level, n = aggt_topo_ports(host->plan.topo, host->server);
+	const char *device;
+
+	for (level = 0; level < n; level++) {
+		device = port_device(host, level);
+		if (device && check_name(device))
+			return -1;
+		if (device)
+			continue;
+		err("host: port %u of %s has the address %s, which no device of this host has; assign it first",
+		    level, plan_server_name(&host->plan, host->server),
+		    addr_text(plan_port_addr(&host->plan, host->server, level)));
+		return -1;
+	}
+	return 0;
+}
+
+static void look_at_ip(struct host *host)
+{
+	unsigned int level, n = aggt_topo_ports(host->plan.topo, host->server);
+	struct in_addr self = plan_identity(&host->plan, host->server);
+	const char *device;
+
+	setting(host, device_of(host, self), "ip address add %s/32 dev lo",
+		addr_text(self));
+	if (!forwards(host))
+		return;
+	setting(host, sysctl_of(NULL, "ip_forward") == 1,
+		"sysctl -w net.ipv4.ip_forward=1");
+	setting(host, sysctl_of("all", "rp_filter") != RP_STRICT,
+		"sysctl -w net.ipv4.conf.all.rp_filter=0");
+	for (level = 0; level < n; level++) {
+		device = port_device(host, level);
+		setting(host, sysctl_of(device, "rp_filter") != RP_STRICT,
+			"sysctl -w net/ipv4/conf/%s/rp_filter=2", device);
+	}
+}
+
+/* The gateway to a server: the next one on a shortest path. */
+static struct in_addr gateway(const struct host *host, aggt_node to)
+{
+	const struct aggt_topo *topo = host->plan.topo;
+	aggt_node next = aggt_topo_next_hop(topo, host->server, to);
+
+	return plan_port_addr(&host->plan, next,
+			      aggt_topo_link_dim(topo, next, host->server));
+}
+
+/* A default route leads out of the network, unless there is one port only. */
+static int look_at_route(struct host *host, aggt_node to)
+{
+	struct in_addr addr = plan_identity(&host->plan, to);
+	struct host_route route;
+	char text[INET_ADDRSTRLEN];
+	int error = host_route(addr, &route);
+
+	if (error) {
+		err("host: route to %s: %s", addr_text(addr), strerror(-error));
+		return -1;
+	}
+	strcpy(text, addr_text(addr));
+	setting(host, route.found && (route.prefix || !forwards(host)),
+		"ip route replace %s/32 via %s", text,
+		addr_text(gateway(host, to)));
+	return 0;
+}
+
+static int look_at_routes(struct host *host)
+{
+	const struct aggt_topo *topo = host->plan.topo;
+	uint32_t to, n = aggt_topo_servers(topo);
+
+	for (to = 0; to < n; to++)
+		if (to != host->server && aggt_topo_server_ok(topo, to) &&
+		    look_at_route(host, to))
+			return -1;
+	return 0;
+}
+
+/* --- the module ------------------------------------------------------------- */
+
+static bool is_attached(const struct aggnet_port_info *list, size_t n,
+			const char *device, unsigned int level)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (!strcmp(list[i].ifname, device) && list[i].level == level)
+			return true;
+	return false;
+}
+
+static void look_at_ports(struct host *host, struct aggnet_ctl *ctl)
+{
+	unsigned int level, ports = aggt_topo_ports(host->plan.topo, host->server);
+	struct aggnet_port_info *list = NULL;
+	const char *device;
+	size_t n = 0;
+
+	if (ctl && aggnet_port_list(ctl, &list, &n))
+		n = 0;
+	for (level = 0; level < ports; level++) {
+		device = port_device(host, level);
+		setting(host, is_attached(list, n, device, level),
+			"aggctl port add %s level %u", device, level);
+	}
+	free(list);
+}
+
+static void look_at_module(struct host *host)
+{
+	struct in_addr self = plan_identity(&host->plan, host->server);
+	struct aggnet_node_info node = {};
+	struct aggnet_ctl *ctl = NULL;
+	bool loaded = !aggnet_ctl_open(&ctl);
+
+	setting(host, loaded, "modprobe aggnet");
+	if (!loaded || aggnet_node_get(ctl, &node))
+		node.address.s_addr = 0;
+	setting(host, node.address.s_addr == self.s_addr,
+		"aggctl node set address %s", addr_text(self));
+	look_at_ports(host, loaded ? ctl : NULL);
+	aggnet_ctl_close(ctl);
+}
+
+int host_look(struct host *host)
+{
+	if (look_at_devices(host))
+		return -1;
+	look_at_ip(host);
+	if (look_at_routes(host))
+		return -1;
+	look_at_module(host);
+	return 0;
+}

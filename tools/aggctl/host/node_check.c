@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The checks of "aggctl node check", one row each. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <net/if.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "aggctl.h"
+#include "aggnet.h"
+#include "host/echo.h"
+#include "host/node_check.h"
+#include "info.h"
+
+#define CONF4		"/proc/sys/net/ipv4/conf/"
+#define RP_STRICT	1
+/* Packets of other nodes may be as long as this. */
+#define MTU_EXPECTED	1500
+#define ECHO_MS		1000	/* a neighbour answers within this */
+#define ECHO_SMALL	64	/* bytes; any MTU is larger */
+
+/**
+ * struct checks - the results so far
+ * @rows: one row for each check
+ * @good: no check has failed
+ * @port: UDP port of the node's packets
+ */
+struct checks {
+	json_t *rows;
+	bool good;
+	uint16_t port;
+};
+
+__printf(4, 5)
+static void add(struct checks *c, bool ok, const char *what, const char *fmt,
+		...)
+{
+	char finding[160];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(finding, sizeof(finding), fmt, ap);
+	va_end(ap);
+	json_array_append_new(c->rows, json_pack("{s:b, s:s, s:s}", "ok", ok,
+						 "what", what, "finding",
+						 finding));
+	c->good &= ok;
+}
+
+/* Returns -1 if it cannot be read. */
+static long read_sysctl(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	long value = -1;
+
+	if (f && fscanf(f, "%ld", &value) != 1)
+		value = -1;
+	if (f)
+		fclose(f);
+	return value;
+}
+
+static void check_forward(struct checks *c)
+{
+	long on = read_sysctl("/proc/sys/net/ipv4/ip_forward");
+
+	add(c, on == 1, "ip_forward", on == 1 ?
+	    "packets without an entry here are forwarded" :
+	    "off: packets without an entry here are lost; set net.ipv4.ip_forward=1");
+}
+
+static void check_policy(struct checks *c)
+{
+	switch (firewall_forward()) {
+	case FORWARD_ACCEPT:
+		add(c, true, "FORWARD policy", "no chain drops by policy");
+		break;
+	case FORWARD_DROP:
+		add(c, false, "FORWARD policy",
+		    "drop: let UDP port %u pass, or routed packets are lost",
+		    c->port);
+		break;
+	default:
+		add(c, false, "FORWARD policy", "it cannot be read: %s",
+		    strerror(errno));
+	}
+}
+
+static void check_rp_filter(struct checks *c, const char *device)
+{
+	long all = read_sysctl(CONF4 "all/rp_filter");
+	char path[128];
+	long own;
+
+	snprintf(path, sizeof(path), CONF4 "%s/rp_filter", device);
+	own = read_sysctl(path);
+	if (all > own)
+		own = all;
+	add(c, own != RP_STRICT, "rp_filter", own == RP_STRICT ?
+	    "%s: strict: packets that arrive on another device than the one back are lost" :
+	    "%s: not strict", device);
+}
+
+static int device_mtu(const char *device)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq req = {};
+	int mtu;
+
+	strcpy(req.ifr_name, device);
+	mtu = fd < 0 || ioctl(fd, SIOCGIFMTU, &req) ? -errno : req.ifr_mtu;
+	if (fd >= 0)
+		close(fd);
+	return mtu;
+}
+
+static void check_mtu(struct checks *c, const char *device)
+{
+	int mtu = device_mtu(device);
+
+	if (mtu < 0)
+		add(c, false, "MTU", "%s: %s", device, strerror(-mtu));
+	else
+		add(c, mtu >= MTU_EXPECTED, "MTU",
+		    mtu >= MTU_EXPECTED ? "%s: %d" :
+		    "%s: %d: packets of nodes with a larger one are dropped here",
+		    device, mtu);
+}
+
+static bool bind_to(struct in_addr addr)
+{
+	struct sockaddr_in sa = { .sin_family = AF_INET, .sin_addr = addr };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool done = fd >= 0 && !bind(fd, (struct sockaddr *)&sa, sizeof(sa));
+
+	if (fd >= 0)
+		close(fd);
+	return done;
+}
+
+static bool has_route(struct in_addr addr, uint16_t port)
+{
+	struct sockaddr_in sa = {
+		.sin_family = AF_INET,
+		.sin_port = htons(port),
+		.sin_addr = addr,
+	};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool done = fd >= 0 && !connect(fd, (struct sockaddr *)&sa,
+					sizeof(sa));
+
+	if (fd >= 0)
+		close(fd);
+	return done;
+}
+
+static void check_node(struct checks *c, struct aggnet_ctl *ctl)
+{
+	struct aggnet_node_info node;
+
+	if (aggnet_node_get(ctl, &node)) {
+		add(c, false, "node", "%s", aggnet_ctl_error(ctl));
+		return;
+	}
+	if (node.port)
+		c->port = node.port;
+	if (node.role == AGGNET_ROLE_SWITCH)
+		return;
+	if (!node.address.s_addr)
+		add(c, false, "identity",
+		    "none: 'aggctl node set address A' gives it one");
+	else
+		add(c, bind_to(node.address), "identity", "%s%s",
+		    addr_text(node.address), bind_to(node.address) ? "" :
+		    ": it is not an address of this host any more");
+}
+
+static void check_ports(struct checks *c, struct aggnet_ctl *ctl)
+{
+	struct aggnet_port_info *list;
+	size_t i, n;
+
+	if (aggnet_port_list(ctl, &list, &n)) {
+		add(c, false, "ports", "%s", aggnet_ctl_error(ctl));
+		return;
+	}
+	if (!n)
+		add(c, false, "ports",
+		    "none: 'aggctl port add DEVICE' attaches one");
+	for (i = 0; i < n; i++) {
+		check_rp_filter(c, list[i].ifname);
+		check_mtu(c, list[i].ifname);
+	}
+	free(list);
+}
+
+static void check_route(struct checks *c, const char *what,
+			struct in_addr addr)
+{
+	bool ok = has_route(addr, c->port);
+
+	add(c, ok, "route", "%s %s: %s", what, addr_text(addr),
+	    ok ? "there is one" : "there is none");
+}
+
+static bool device_up(const char *device)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq req = {};
+	bool up;
+
+	strcpy(req.ifr_name, device);
+	up = fd >= 0 && !ioctl(fd, SIOCGIFFLAGS, &req) &&
+	     (req.ifr_flags & (IFF_UP | IFF_RUNNING)) == (IFF_UP | IFF_RUNNING);
+	if (fd >= 0)
+		close(fd);
+	return up;
+}
+
+/* The first try may wait for ARP. */
+static int ask_twice(const char *device, struct in_addr to, int bytes)
+{
+	int err = echo_ask(device, to, (size_t)bytes, ECHO_MS);
+
+	return err == -ETIMEDOUT ? echo_ask(device, to, (size_t)bytes, ECHO_MS) :
+				   err;
+}
+
+/* A packet of full size goes to the planned neighbour, and back. */
+static void check_neighbour(struct checks *c, uint32_t ifindex,
+			    struct in_addr to)
+{
+	char device[IF_NAMESIZE], addr[INET_ADDRSTRLEN];
+	int mtu, err;
+
+	strcpy(addr, addr_text(to));
+	if (!if_indextoname(ifindex, device) || !device_up(device)) {
+		add(c, false, "neighbour", "%s: its device %s is down or has no cable",
+		    addr, if_indextoname(ifindex, device) ? device : "");
+		return;
+	}
+	mtu = device_mtu(device);
+	err = mtu < 0 ? mtu : ask_twice(device, to, mtu);
+	if (!err)
+		add(c, true, "neighbour", "%s: answers on %s with packets of %d bytes",
+		    addr, device, mtu);
+	else if (err == -EPERM)
+		add(c, false, "neighbour", "%s: asking it needs CAP_NET_RAW",
+		    addr);
+	else if (!ask_twice(device, to, ECHO_SMALL))
+		add(c, false, "neighbour",
+		    "%s: packets of %d bytes are lost on %s, short ones are not: use one MTU on all servers and switches",
+		    addr, mtu, device);
+	else
+		add(c, false, "neighbour",
+		    "%s: no answer on %s (%s): is it up, with this address, at this switch, and may it answer ICMP?",
+		    addr, device, strerror(-err));
+}
+
+static bool same_link(const struct aggnet_tree_info *a,
+		      const struct aggnet_tree_info *b)
+{
+	return a->link_ifindex == b->link_ifindex &&
+	       a->link_neighbour.s_addr == b->link_neighbour.s_addr;
+}
+
+/* Entries have few different neighbours: each is asked once. */
+static void check_links(struct checks *c, const struct aggnet_tree_info *list,
+			size_t n)
+{
+	size_t i, k;
+
+	for (i = 0; i < n; i++) {
+		if (!list[i].link_ifindex || !list[i].link_neighbour.s_addr)
+			continue;
+		for (k = 0; k < i && !same_link(&list[k], &list[i]); k++)
+			;
+		if (k == i)
+			check_neighbour(c, list[i].link_ifindex,
+					list[i].link_neighbour);
+	}
+}
+
+/* Upwards packets go to the receiver, answers to the children. */
+static void check_routes(struct checks *c, struct aggnet_ctl *ctl)
+{
+	struct aggnet_tree_info *list;
+	size_t i, k, n;
+
+	if (aggnet_tree_list(ctl, &list, &n)) {
+		add(c, false, "trees", "%s", aggnet_ctl_error(ctl));
+		return;
+	}
+	for (i = 0; i < n; i++) {
+		check_route(c, "to the receiver",
+			    aggnet_incast_receiver(list[i].incast_id));
+		for (k = 0; k < list[i].children.n; k++)
+			check_route(c, "to the child",
+				    list[i].children.addr[k]);
+	}
+	check_links(c, list, n);
+	aggnet_tree_list_free(list, n);
+}
+
+/**
+ * node_check() - check this host, in the current namespace
+ * @good: no check failed
+ *
+ * Return: array of rows with ok, what and finding.
+ */
+json_t *node_check(bool *good)
+{
+	struct checks c = { json_array(), true, AGGNET_UDP_PORT };
+	struct aggnet_ctl *ctl;
+
+	if (aggnet_ctl_open(&ctl)) {
+		add(&c, false, "module", "%s", aggnet_ctl_error(ctl));
+	} else {
+		add(&c, true, "module", "it is loaded");
+		check_node(&c, ctl);
+		check_ports(&c, ctl);
+		check_routes(&c, ctl);
+	}
+	aggnet_ctl_close(ctl);
+	check_forward(&c);
+	check_policy(&c);
+	*good = c.good;
+	return c.rows;
+}

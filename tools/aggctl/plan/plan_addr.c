@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Names and addresses in a plan: as its description has them, else as a testbed does. */
+#include <arpa/inet.h>
+#include <stdio.h>
+
+#include "aggctl.h"
+#include "plan/plan.h"
+#include "testbed/testbed.h"
+
+static struct in_addr described(const char *text, struct in_addr other)
+{
+	struct in_addr addr;
+
+	return text && inet_pton(AF_INET, text, &addr) == 1 ? addr : other;
+}
+
+/**
+ * plan_server_name() - what a server is called
+ * @plan: the plan
+ * @server: the server
+ *
+ * Return: the name in the description, or a buffer that the next call
+ * overwrites.
+ */
+const char *plan_server_name(const struct plan *plan, aggt_node server)
+{
+	const char *name = aggt_topo_server_name(plan->topo, server);
+
+	return name ? name : tb_server_name(server);
+}
+
+/**
+ * plan_switch_name() - what a switch is called, likewise
+ * @plan: the plan
+ * @sw: the switch
+ */
+const char *plan_switch_name(const struct plan *plan, uint32_t sw)
+{
+	const char *name = aggt_topo_switch_name(plan->topo, sw);
+
+	return name ? name : tb_switch_name(sw);
+}
+
+/**
+ * plan_identity() - identity of a server
+ * @plan: the plan
+ * @server: the server
+ */
+struct in_addr plan_identity(const struct plan *plan, aggt_node server)
+{
+	return described(aggt_topo_address(plan->topo, server),
+			 tb_identity(server));
+}
+
+/* A server with one port alone may have one address for all. */
+static bool is_single(const struct plan *plan, aggt_node server)
+{
+	return !aggt_topo_digits(plan->topo) &&
+	       aggt_topo_ports(plan->topo, server) == 1;
+}
+
+/**
+ * plan_port_addr() - address of a server's port
+ * @plan: the plan
+ * @server: the server
+ * @level: of the port
+ */
+struct in_addr plan_port_addr(const struct plan *plan, aggt_node server,
+			      unsigned int level)
+{
+	const char *text = aggt_topo_port_address(plan->topo, server, level);
+
+	return described(text, aggt_topo_digits(plan->topo) ?
+			       tb_port_addr(plan->topo, server, level) :
+			       plan_identity(plan, server));
+}
+
+/**
+ * plan_port_lladdr() - MAC of a server's port
+ * @plan: the plan
+ * @server: the server
+ * @level: of the port
+ */
+json_t *plan_port_lladdr(const struct plan *plan, aggt_node server,
+			 unsigned int level)
+{
+	const char *text = aggt_topo_port_lladdr(plan->topo, server, level);
+	uint8_t mac[6];
+
+	if (text)
+		return json_string(text);
+	tb_server_mac(server, level, mac);
+	return json_sprintf("%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1],
+			    mac[2], mac[3], mac[4], mac[5]);
+}
+
+/* Whether all that an entry names of @server is described. */
+static bool is_described(const struct plan *plan, aggt_node server,
+			 uint32_t level)
+{
+	return aggt_topo_address(plan->topo, server) &&
+	       (level == AGGT_NONE || is_single(plan, server) ||
+		aggt_topo_port_address(plan->topo, server, level));
+}
+
+/**
+ * plan_knows_port() - is the address of a server's port known?
+ * @plan: the plan
+ * @server: the server
+ * @level: of the port
+ */
+bool plan_knows_port(const struct plan *plan, aggt_node server,
+		     unsigned int level)
+{
+	const struct testbed tb = { .topo = plan->topo };
+
+	return tb_fits(&tb) ||
+	       aggt_topo_port_address(plan->topo, server, level);
+}
+
+/**
+ * plan_has_addresses() - whether entries can be written down
+ * @plan: the plan, which may be of a network larger than any testbed
+ */
+bool plan_has_addresses(const struct plan *plan)
+{
+	const struct testbed tb = { .topo = plan->topo };
+	const struct aggt_entry *e;
+	size_t i, n;
+
+	if (tb_fits(&tb))
+		return true;
+	e = aggt_plan_entries(plan->trees, &n);
+	for (i = 0; i < n; i++)
+		if (!is_described(plan, e[i].server, AGGT_NONE) ||
+		    (e[i].parent != AGGT_NONE &&
+		     !is_described(plan, e[i].parent, e[i].parent_level)))
+			return false;
+	return true;
+}

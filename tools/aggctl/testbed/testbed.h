@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A testbed: a network of namespaces on this machine. Names, addresses and
+ * interface indices follow from the topology alone.
+ */
+#ifndef AGGCTL_TESTBED_H
+#define AGGCTL_TESTBED_H
+
+#include <jansson.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "aggtree.h"
+#include "testbed/rtnl.h"
+
+#define TB_NAME_LEN	16
+#define TB_BRIDGE	"br"
+/* Above the indices of sit, gre and others in every new namespace. */
+#define TB_BRIDGE_INDEX	15
+#define TB_PREFIXLEN	24
+/* Servers, and switches, of one testbed at most. */
+#define TB_SERVERS	16384
+
+/**
+ * struct testbed - the description of a testbed
+ * @topo: its topology
+ * @mtu: MTU of all links
+ * @aggnet_switches: switches forward by aggnet, not only by their bridge
+ * @shape: of each link, in each direction
+ */
+struct testbed {
+	struct aggt_topo *topo;
+	uint32_t mtu;
+	bool aggnet_switches;
+	struct rtnl_shape shape;
+};
+
+/* testbed.c: the model */
+const char *tb_server_name(aggt_node server);
+const char *tb_switch_name(uint32_t sw);
+struct in_addr tb_identity(aggt_node server);
+struct in_addr tb_port_addr(const struct aggt_topo *topo, aggt_node server,
+			    unsigned int level);
+void tb_server_mac(aggt_node server, unsigned int level, uint8_t *mac);
+void tb_switch_mac(uint32_t sw, unsigned int digit, uint8_t *mac);
+int tb_server_port(unsigned int level);
+int tb_switch_port(unsigned int digit);
+bool tb_fits(const struct testbed *tb);
+int tb_check(const struct testbed *tb);
+int tb_shape(const struct testbed *tb, struct rtnl *r, int index);
+
+/* testbed_up.c */
+int tb_up(const struct testbed *tb);
+int tb_down(const struct testbed *tb);
+int tb_settle(const struct aggt_topo *topo);
+
+/* testbed_attach.c */
+int tb_attach(const struct testbed *tb, bool *loaded);
+
+/* testbed_shape.c */
+int tb_reshape(struct testbed *tb, const struct rtnl_shape *shape);
+
+/* testbed_route.c */
+int tb_routes(const struct aggt_topo *topo, struct rtnl *r, aggt_node server);
+int tb_reroute(const struct aggt_topo *topo);
+
+/* testbed_state.c */
+int tb_lock(void);
+json_t *tb_state_json(const struct testbed *tb, bool complete);
+int tb_state_save(const struct testbed *tb, bool complete);
+json_t *tb_state_load(void);
+int tb_state_remove(void);
+int tb_state_open(struct testbed *tb);
+bool tb_state_exists(void);
+
+/* testbed_entries.c */
+json_t *tb_entries(const json_t *state);
+
+/* testbed_traffic.c */
+json_t *tb_traffic(const json_t *state);
+
+#endif

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Routes of a testbed: the usual ones, and those around failed parts. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aggctl.h"
+#include "netns.h"
+#include "testbed/testbed.h"
+
+/**
+ * tb_routes() - set the usual routes of a server in place of any others
+ * @topo: topology of the testbed
+ * @r: a batch in the server's namespace
+ * @server: number of the server
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int tb_routes(const struct aggt_topo *topo, struct rtnl *r, aggt_node server)
+{
+	struct in_addr self = tb_identity(server);
+	uint32_t level;
+	aggt_node dst, hop;
+
+	for (dst = 0; dst < aggt_topo_servers(topo); dst++) {
+		if (dst == server)
+			continue;
+		hop = aggt_topo_next_hop(topo, server, dst);
+		level = aggt_topo_link_dim(topo, server, hop);
+		if (rtnl_add(r, rtnl_msg_route(tb_identity(dst),
+					       tb_port_addr(topo, hop, level),
+					       tb_server_port(level), self),
+			     "route to v%u", dst))
+			return -1;
+	}
+	return 0;
+}
+
+/**
+ * struct reroute - paths to one server
+ * @topo: the topology
+ * @dist: hops of each server to the destination, AGGT_NONE: no path
+ * @queue: servers in the order of their distance
+ * @route: routes that differ from the usual ones
+ * @n: how many
+ * @room: size of @route
+ */
+struct reroute {
+	const struct aggt_topo *topo;
+	uint32_t *dist;
+	aggt_node *queue;
+	struct detour {
+		aggt_node at;
+		aggt_node to;
+		aggt_node hop;
+	} *route;
+	size_t n;
+	size_t room;
+};
+
+static bool hop_ok(const struct reroute *r, aggt_node a, aggt_node b,
+		   unsigned int dim)
+{
+	return aggt_topo_server_ok(r->topo, a) &&
+	       aggt_topo_server_ok(r->topo, b) &&
+	       aggt_topo_link_ok(r->topo, a, dim) &&
+	       aggt_topo_link_ok(r->topo, b, dim);
+}
+
+/* Servers that are one hop nearer to @at than their distance so far. */
+static size_t look_around(struct reroute *r, aggt_node at, size_t tail)
+{
+	unsigned int dim, digit;
+	aggt_node next;
+
+	for (dim = 0; dim < aggt_topo_dims(r->topo); dim++) {
+		for (digit = 0; digit < aggt_topo_radix(r->topo, dim);
+		     digit++) {
+			next = aggt_topo_with_digit(r->topo, at, dim, digit);
+			if (r->dist[next] != AGGT_NONE ||
+			    !hop_ok(r, at, next, dim))
+				continue;
+			r->dist[next] = r->dist[at] + 1;
+			r->queue[tail++] = next;
+		}
+	}
+	return tail;
+}
+
+static int add_detour(struct reroute *r, aggt_node at, aggt_node to,
+		      aggt_node hop)
+{
+	struct detour *grown;
+
+	if (r->n == r->room) {
+		r->room = 2 * r->room + 64;
+		grown = realloc(r->route, r->room * sizeof(*grown));
+		if (!grown)
+			return -1;
+		r->route = grown;
+	}
+	r->route[r->n++] = (struct detour){ at, to, hop };
+	return 0;
+}
+
+/*
+ * The neighbour on a shortest path. AGGT_NONE: it is the usual one, and no
+ * other was set before. If the path became longer, another neighbour may be
+ * set, and a part of its path may have failed since.
+ */
+static aggt_node next_hop(const struct reroute *r, aggt_node at, aggt_node to)
+{
+	aggt_node usual = aggt_topo_next_hop(r->topo, at, to), next;
+	unsigned int dim = aggt_topo_link_dim(r->topo, at, usual), digit;
+	aggt_node found = AGGT_NONE;
+
+	if (r->dist[usual] == r->dist[at] - 1 && hop_ok(r, at, usual, dim))
+		return r->dist[at] == aggt_topo_distance(r->topo, at, to) ?
+		       AGGT_NONE : usual;
+	for (dim = 0; dim < aggt_topo_dims(r->topo); dim++) {
+		for (digit = 0; digit < aggt_topo_radix(r->topo, dim);
+		     digit++) {
+			next = aggt_topo_with_digit(r->topo, at, dim, digit);
+			if (next != at && r->dist[next] == r->dist[at] - 1 &&
+			    hop_ok(r, at, next, dim))
+				found = next;
+		}
+	}
+	return found;
+}
+
+static int ways_to(struct reroute *r, aggt_node to)
+{
+	uint32_t servers = aggt_topo_servers(r->topo);
+	size_t head = 0, tail = 1;
+	aggt_node at, hop;
+
+	memset(r->dist, 0xff, servers * sizeof(*r->dist));
+	r->dist[to] = 0;
+	r->queue[0] = to;
+	while (head < tail)
+		tail = look_around(r, r->queue[head++], tail);
+	for (head = 1; head < tail; head++) {
+		at = r->queue[head];
+		hop = next_hop(r, at, to);
+		if (hop != AGGT_NONE && add_detour(r, at, to, hop))
+			return -1;
+	}
+	return 0;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct detour *x = a, *y = b;
+
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/*
+ * Set all new routes of one server. A refused route uses a link that has just
+ * gone down; when supervision finds that, it sets all routes again. Return: how
+ * many, or -1
+ */
+static int set_routes(const struct reroute *r, const struct detour *route,
+		      const struct detour *end)
+{
+	const char *name = tb_server_name(route->at);
+	const struct detour *d;
+	struct rtnl *rtnl;
+	unsigned int dim;
+	int ret = 0;
+
+	/* The server may have been deleted just now. */
+	if (netns_enter(name))
+		return netns_exists(name) ? -1 : 1;
+	rtnl = rtnl_open(name);
+	if (!rtnl)
+		return -1;
+	for (d = route; !ret && d < end && d->at == route->at; d++) {
+		dim = aggt_topo_link_dim(r->topo, d->at, d->hop);
+		ret = rtnl_add(rtnl,
+			       rtnl_msg_route(tb_identity(d->to),
+					      tb_port_addr(r->topo, d->hop, dim),
+					      tb_server_port(dim),
+					      tb_identity(d->at)),
+			       NULL, 0);
+	}
+	if (!ret)
+		ret = rtnl_commit(rtnl);
+	rtnl_close(rtnl);
+	return ret ? -1 : (int)(d - route);
+}
+
+/**
+ * tb_reroute() - route plain IP around failed parts
+ * @topo: topology of the running testbed, with its failed parts
+ *
+ * Leaves the process in some namespace.
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int tb_reroute(const struct aggt_topo *topo)
+{
+	uint32_t i, servers = aggt_topo_servers(topo);
+	struct reroute r = {
+		.topo = topo,
+		.dist = calloc(servers, sizeof(*r.dist)),
+		.queue = calloc(servers, sizeof(*r.queue)),
+	};
+	const struct detour *d;
+	int ret = r.dist && r.queue ? 0 : -1;
+
+	for (i = 0; !ret && i < servers; i++)
+		ret = ways_to(&r, i);
+	if (ret)
+		err("out of memory");
+	if (r.n)
+		qsort(r.route, r.n, sizeof(*r.route), by_place);
+	for (d = r.route; !ret && d < r.route + r.n; ) {
+		int done = netns_exists(tb_server_name(d->at)) ?
+			   set_routes(&r, d, r.route + r.n) : 1;
+
+		ret = done < 0 ? -1 : 0;
+		d += done;
+	}
+	free(r.dist);
+	free(r.queue);
+	free(r.route);
+	return ret;
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The state file of the running testbed: its description as JSON. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "aggctl.h"
+#include "testbed/testbed.h"
+
+#define STATE_DIR	"/run/aggnet"
+#define STATE_FILE	STATE_DIR "/testbed.json"
+#define LOCK_FILE	STATE_DIR "/testbed.lock"
+
+static json_t *json_addr(struct in_addr addr)
+{
+	char text[INET_ADDRSTRLEN];
+
+	return json_string(inet_ntop(AF_INET, &addr, text, sizeof(text)));
+}
+
+static json_t *json_mac(const uint8_t *mac)
+{
+	return json_sprintf("%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1],
+			    mac[2], mac[3], mac[4], mac[5]);
+}
+
+static json_t *server_port_json(const struct testbed *tb, aggt_node server,
+				unsigned int level)
+{
+	unsigned int digit = aggt_topo_digit(tb->topo, server, level);
+	uint32_t sw = aggt_topo_switch(tb->topo, server, level);
+	uint8_t mac[6];
+
+	tb_server_mac(server, level, mac);
+	return json_pack("{s:o, s:i, s:o, s:i, s:o, s:s, s:o}",
+			 "name", json_sprintf("eth%u", level), "level", level,
+			 "address", json_addr(tb_port_addr(tb->topo, server, level)),
+			 "prefixlen", TB_PREFIXLEN, "mac", json_mac(mac),
+			 "switch", tb_switch_name(sw),
+			 "port", json_sprintf("p%u", digit));
+}
+
+static json_t *switch_port_json(const struct testbed *tb, uint32_t sw,
+				unsigned int digit)
+{
+	unsigned int level = aggt_topo_switch_level(tb->topo, sw);
+	aggt_node server = aggt_topo_switch_server(tb->topo, sw, digit);
+	uint8_t mac[6];
+
+	tb_switch_mac(sw, digit, mac);
+	return json_pack("{s:o, s:i, s:o, s:s, s:o}",
+			 "name", json_sprintf("p%u", digit), "level", level,
+			 "mac", json_mac(mac),
+			 "server", tb_server_name(server),
+			 "port", json_sprintf("eth%u", level));
+}
+
+static json_t *server_json(const struct testbed *tb, aggt_node server)
+{
+	json_t *ports = json_array();
+	unsigned int level;
+
+	for (level = 0; level < aggt_topo_dims(tb->topo); level++)
+		json_array_append_new(ports,
+				      server_port_json(tb, server, level));
+	return json_pack("{s:s, s:s, s:i, s:o, s:o}",
+			 "name", tb_server_name(server), "role", "server",
+			 "number", server, "identity",
+			 json_addr(tb_identity(server)), "ports", ports);
+}
+
+static json_t *switch_json(const struct testbed *tb, uint32_t sw)
+{
+	unsigned int level = aggt_topo_switch_level(tb->topo, sw);
+	json_t *ports = json_array();
+	unsigned int digit;
+
+	for (digit = 0; digit < aggt_topo_radix(tb->topo, level); digit++)
+		json_array_append_new(ports, switch_port_json(tb, sw, digit));
+	return json_pack("{s:s, s:s, s:i, s:i, s:o}",
+			 "name", tb_switch_name(sw), "role", "switch",
+			 "number", sw, "level", level, "ports", ports);
+}
+
+/**
+ * tb_state_json() - describe a testbed
+ * @tb: the testbed
+ * @complete: it is up, not half-made
+ *
+ * Return: the description, NULL if memory is short.
+ */
+json_t *tb_state_json(const struct testbed *tb, bool complete)
+{
+	const struct rtnl_shape *shape = &tb->shape;
+	json_t *nodes = json_array();
+	uint32_t i;
+
+	for (i = 0; i < aggt_topo_servers(tb->topo); i++)
+		json_array_append_new(nodes, server_json(tb, i));
+	for (i = 0; i < aggt_topo_switches(tb->topo); i++)
+		json_array_append_new(nodes, switch_json(tb, i));
+	return json_pack("{s:s, s:b, s:i, s:i, s:i, s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:o}",
+			 "topology", aggt_topo_name(tb->topo),
+			 "complete", complete,
+			 "servers", aggt_topo_servers(tb->topo),
+			 "switches", aggt_topo_switches(tb->topo),
+			 "mtu", tb->mtu,
+			 "switching", tb->aggnet_switches ? "aggnet" : "dumb",
+			 "rate", (json_int_t)shape->rate,
+			 "delay", (json_int_t)shape->delay,
+			 "loss", shape->loss, "duplicate", shape->duplicate,
+			 "reorder", shape->reorder, "corrupt", shape->corrupt,
+			 "nodes", nodes);
+}
+
+static int make_dir(void)
+{
+	return mkdir(STATE_DIR, 0755) && errno != EEXIST ? -1 : 0;
+}
+
+/**
+ * tb_lock() - keep other commands from changing the testbed
+ *
+ * The lock lasts until the process ends, however it ends. The file stays: if a
+ * command removed it, another could lock a file that has no name any more.
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int tb_lock(void)
+{
+	int fd;
+
+	if (make_dir())
+		goto bad;
+	fd = open(LOCK_FILE, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	if (fd < 0)
+		goto bad;
+	if (!flock(fd, LOCK_EX | LOCK_NB))
+		return 0;
+	if (errno == EWOULDBLOCK) {
+		err("another 'aggctl testbed' command is running; try again when it has ended");
+		close(fd);
+		return -1;
+	}
+	close(fd);
+bad:
+	err("%s: %s", LOCK_FILE, strerror(errno));
+	return -1;
+}
+
+/**
+ * tb_state_exists() - whether a testbed is up or half-made
+ */
+bool tb_state_exists(void)
+{
+	return !access(STATE_FILE, F_OK);
+}
+
+/**
+ * tb_state_save() - write the state file
+ * @tb: the testbed
+ * @complete: it is up, not half-made
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int tb_state_save(const struct testbed *tb, bool complete)
+{
+	const char *tmp = STATE_FILE ".new";
+	json_t *state = tb_state_json(tb, complete);
+	int ret;
+
+	if (!state) {
+		err("out of memory");
+		return -1;
+	}
+	if (make_dir())
+		ret = -1;
+	else
+		ret = json_dump_file(state, tmp, JSON_INDENT(1));
+	json_decref(state);
+	if (!ret)
+		ret = rename(tmp, STATE_FILE);
+	if (ret)
+		err("%s: %s", STATE_FILE, strerror(errno));
+	return ret;
+}
+
+/**
+ * tb_state_remove() - remove the state file
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int tb_state_remove(void)
+{
+	if (!unlink(STATE_FILE) || errno == ENOENT)
+		return 0;
+	err("%s: %s", STATE_FILE, strerror(errno));
+	return -1;
+}
+
+/**
+ * tb_state_load() - read the state file
+ *
+ * Return: its content, or NULL with an error line printed.
+ */
+json_t *tb_state_load(void)
+{
+	json_error_t error;
+	json_t *state;
+
+	if (!tb_state_exists()) {
+		err("no testbed is up");
+		return NULL;
+	}
+	state = json_load_file(STATE_FILE, 0, &error);
+	if (!state)
+		err("%s: line %d: %s", STATE_FILE, error.line, error.text);
+	return state;
+}
+
+/**
+ * tb_state_open() - get the running testbed
+ * @tb: filled in; free @tb->topo with aggt_topo_free()
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int tb_state_open(struct testbed *tb)
+{
+	struct rtnl_shape *shape = &tb->shape;
+	const char *topology, *switching;
+	json_int_t rate, delay;
+	struct aggt_err why;
+	json_error_t error;
+	json_t *state;
+	int mtu;
+
+	state = tb_state_load();
+	if (!state)
+		return -1;
+	tb->topo = NULL;
+	if (json_unpack_ex(state, &error, 0,
+			   "{s:s, s:i, s:s, s:I, s:I, s:F, s:F, s:F, s:F}",
+			   "topology", &topology, "mtu", &mtu,
+			   "switching", &switching, "rate", &rate,
+			   "delay", &delay, "loss", &shape->loss,
+			   "duplicate", &shape->duplicate,
+			   "reorder", &shape->reorder,
+			   "corrupt", &shape->corrupt)) {
+		err("%s: %s", STATE_FILE, error.text);
+	} else {
+		tb->mtu = (uint32_t)mtu;
+		tb->aggnet_switches = !strcmp(switching, "aggnet");
+		shape->rate = (uint64_t)rate;
+		shape->delay = (uint64_t)delay;
+		tb->topo = aggt_topo_parse(topology, &why);
+		if (!tb->topo)
+			err("%s: %s", STATE_FILE, why.text);
+	}
+	json_decref(state);
+	return tb->topo ? 0 : -1;
+}
