@@ -78,7 +78,7 @@ checkpatch()
 }
 
 # A folder of kmod/ includes its own headers and those of the folders below it.
-includes()
+kmod_includes()
 {
 	grep -rn --include='*.[ch]' '^#include "' kmod/*/ | awk -F '[/:"]' '
 	BEGIN {
@@ -93,6 +93,43 @@ includes()
 	$2 == "core" && $6 ~ /^(netns|stats|trace)\.h$/ {
 		print $0 ": core/ is pure"
 	}'
+}
+
+# A folder of tools/aggctl/ includes its own headers, those beside the folders, and
+# those of the folders that it may use.
+aggctl_includes()
+{
+	grep -rn --include='*.[ch]' '^#include "' tools/aggctl | awk -F '"' '
+	BEGIN {
+		uses["plan"] = uses["testbed"] = uses["eval"] = ""
+		uses["host"] = "plan"
+		uses["supervise"] = "plan testbed"
+		uses["cmd"] = "plan testbed eval host supervise"
+	}
+	{
+		split($1, path, "/")
+		from = path[4] == "" ? "" : path[3]
+		to = $2 ~ "/" ? $2 : ""
+		sub("/.*", "", to)
+	}
+	from != "" && !(from in uses) { print $0 ": unknown folder" }
+	to != "" && !(to in uses) {
+		print $0 ": write the path below tools/aggctl/"
+		next
+	}
+	to == "" && from != "" && !system("test -e tools/aggctl/" from "/" $2) {
+		print $0 ": write " from "/" $2
+	}
+	to != "" && to != from && index(" " uses[from] " ", " " to " ") == 0 {
+		print $0 ": " (from ? from "/ does" : "common files do") \
+			" not use " to "/"
+	}'
+}
+
+includes()
+{
+	kmod_includes
+	aggctl_includes
 }
 
 # Run sparse and the compiler's extra warnings in a separate build. A run with a

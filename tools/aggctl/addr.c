@@ -2,9 +2,9 @@
 /* Addresses as people write them: dotted, or by a server's name, v3. */
 #include <arpa/inet.h>
 
+#include "addressing.h"
 #include "aggctl.h"
 #include "info.h"
-#include "testbed/testbed.h"
 
 /**
  * addr_parse() - parse an address

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * aggctl: what the commands share: the types of the command table, the
- * exit statuses, the error line and the parsers of option values.
+ * aggctl: what all folders share: the exit statuses, the error line and the
+ * parsers of option values.
  */
 #ifndef AGGCTL_H
 #define AGGCTL_H
@@ -51,59 +51,6 @@ enum opt_type {
 	OPT_SWITCHES,	/* bool; 'aggnet' is true, 'dumb' is false */
 };
 
-/**
- * struct opt - one option of a verb
- * @name: long name, without the dashes
- * @type: how the value is parsed and what @dest points to
- * @dest: where the value goes
- * @arg: name of the value in help texts (NULL for a flag)
- * @help: one line
- */
-struct opt {
-	const char *name;
-	enum opt_type type;
-	void *dest;
-	const char *arg;
-	const char *help;
-};
-
-/**
- * struct verb - one thing that a noun can do
- * @name: word after the noun; NULL if the noun is the whole command
- * @args: positional arguments, as help texts show them
- * @help: one line
- * @min_args: least number of positional arguments
- * @max_args: most of them; -1 means that options end at the first one and
- *	any number may follow
- * @opts: options of its own
- * @nopts: how many
- * @run: does it; returns an exit status
- */
-struct verb {
-	const char *name;
-	const char *args;
-	const char *help;
-	int min_args;
-	int max_args;
-	const struct opt *opts;
-	size_t nopts;
-	int (*run)(const struct aggctl *ctl, int argc, char **argv);
-};
-
-/**
- * struct command - one noun of the command line
- * @name: the noun
- * @help: one line
- * @verbs: what it can do
- * @nverbs: how many
- */
-struct command {
-	const char *name;
-	const char *help;
-	const struct verb *verbs;
-	size_t nverbs;
-};
-
 /* error.c */
 void put_safe(FILE *f, const char *text);
 void err(const char *fmt, ...) __printf(1, 2);
@@ -115,14 +62,5 @@ void err_never_wait(void);
 /* value.c */
 bool value_parse(enum opt_type type, const char *text, void *dest);
 const char *value_kind(enum opt_type type);
-
-/* options.c */
-int options_parse(struct aggctl *ctl, const struct command *cmd,
-		  const struct verb *verb, int argc, char **argv, int *first);
-void options_help(const struct command *cmd, const struct verb *verb);
-bool options_has(const struct aggctl *ctl, const struct verb *verb,
-		 const char *name);
-const char *options_beside(const struct aggctl *ctl, const struct verb *verb,
-			   const char * const *names);
 
 #endif

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "cmd/cmd.h"
+#include "cmd/plan_find.h"
 #include "netns.h"
 #include "output.h"
 #include "plan/plan_apply.h"

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/plan_find.h"
 #include "output.h"
 #include "plan/plan_apply.h"
 #include "supervise/supervise.h"

@@ -189,7 +189,7 @@ static int run_up(const struct aggctl *ctl, int argc, char **argv)
 		st = ST_FAILED;
 	} else if (tb_state_exists()) {
 		st = fail_exists();
-	} else if (tb_check(&up) || tb_up(&up)) {
+	} else if (tb_check(up.topo) || tb_up(&up)) {
 		st = ST_FAILED;
 	} else if (tb_attach(&up, &loaded)) {
 		tb_down(&up);

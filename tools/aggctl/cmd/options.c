@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "aggctl.h"
+#include "cmd/cmd.h"
 
 /* getopt_long() values of a verb's own options start above every letter. */
 #define OWN_BASE	256

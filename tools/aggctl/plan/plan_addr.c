@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Names and addresses in a plan: as its description has them, else as a testbed does. */
+/* Names and addresses in a plan: as its description has them, else as a testbed has. */
 #include <arpa/inet.h>
 #include <stdio.h>
 
+#include "addressing.h"
 #include "aggctl.h"
 #include "plan/plan.h"
-#include "testbed/testbed.h"
 
 static struct in_addr described(const char *text, struct in_addr other)
 {
@@ -112,9 +112,7 @@ static bool is_described(const struct plan *plan, aggt_node server,
 bool plan_knows_port(const struct plan *plan, aggt_node server,
 		     unsigned int level)
 {
-	const struct testbed tb = { .topo = plan->topo };
-
-	return tb_fits(&tb) ||
+	return tb_fits(plan->topo) ||
 	       aggt_topo_port_address(plan->topo, server, level);
 }
 
@@ -124,11 +122,10 @@ bool plan_knows_port(const struct plan *plan, aggt_node server,
  */
 bool plan_has_addresses(const struct plan *plan)
 {
-	const struct testbed tb = { .topo = plan->topo };
 	const struct aggt_entry *e;
 	size_t i, n;
 
-	if (tb_fits(&tb))
+	if (tb_fits(plan->topo))
 		return true;
 	e = aggt_plan_entries(plan->trees, &n);
 	for (i = 0; i < n; i++)

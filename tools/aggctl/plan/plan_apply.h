@@ -40,8 +40,6 @@ void plan_file_free(struct plan_file *file);
 int plan_file_select(struct plan_file *file, const char *node);
 
 /* plan_install.c */
-int plan_file_find(struct plan_file *file, const char *netns, const char *node,
-		   bool *in_testbed);
 int plan_install(const struct plan_file *file, bool in_testbed, bool replace,
 		 const json_t *old, size_t *at);
 

@@ -11,16 +11,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "addressing.h"
 #include "aggtree.h"
 #include "testbed/rtnl.h"
 
-#define TB_NAME_LEN	16
 #define TB_BRIDGE	"br"
 /* Above the indices of sit, gre and others in every new namespace. */
 #define TB_BRIDGE_INDEX	15
 #define TB_PREFIXLEN	24
-/* Servers, and switches, of one testbed at most. */
-#define TB_SERVERS	16384
 
 /**
  * struct testbed - the description of a testbed
@@ -36,18 +34,9 @@ struct testbed {
 	struct rtnl_shape shape;
 };
 
-/* testbed.c: the model */
-const char *tb_server_name(aggt_node server);
-const char *tb_switch_name(uint32_t sw);
-struct in_addr tb_identity(aggt_node server);
-struct in_addr tb_port_addr(const struct aggt_topo *topo, aggt_node server,
-			    unsigned int level);
-void tb_server_mac(aggt_node server, unsigned int level, uint8_t *mac);
-void tb_switch_mac(uint32_t sw, unsigned int digit, uint8_t *mac);
+/* testbed.c */
 int tb_server_port(unsigned int level);
 int tb_switch_port(unsigned int digit);
-bool tb_fits(const struct testbed *tb);
-int tb_check(const struct testbed *tb);
 int tb_shape(const struct testbed *tb, struct rtnl *r, int index);
 
 /* testbed_up.c */

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Names and addresses of nodes that follow from the topology alone. */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "addressing.h"
+#include "aggctl.h"
+
+#define MAX_RADIX		253
+
+/**
+ * tb_server_name() - name of a server's namespace
+ * @server: number of the server
+ *
+ * Return: a buffer that the next call overwrites.
+ */
+const char *tb_server_name(aggt_node server)
+{
+	static char name[TB_NAME_LEN];
+
+	snprintf(name, sizeof(name), "v%u", server);
+	return name;
+}
+
+/**
+ * tb_switch_name() - name of a switch's namespace
+ * @sw: number of the switch
+ *
+ * Return: a buffer that the next call overwrites.
+ */
+const char *tb_switch_name(uint32_t sw)
+{
+	static char name[TB_NAME_LEN];
+
+	snprintf(name, sizeof(name), "w%u", sw);
+	return name;
+}
+
+/**
+ * tb_identity() - a server's identity, 10.0.a.b
+ * @server: number of the server, a * 256 + b - 1
+ */
+struct in_addr tb_identity(aggt_node server)
+{
+	return (struct in_addr){ htonl(10U << 24 | (server + 1)) };
+}
+
+/* Servers of an agent are numbered in order. */
+static unsigned int per_switch(const struct aggt_topo *topo)
+{
+	return aggt_topo_servers(topo) / aggt_topo_switches(topo);
+}
+
+/**
+ * tb_port_addr() - address of a server's port, 10.(16 + w / 256).w.(d + 1)
+ * @topo: the topology
+ * @server: the server, which has digit d at the switch w, its agent perhaps
+ * @level: the port
+ */
+struct in_addr tb_port_addr(const struct aggt_topo *topo, aggt_node server,
+			    unsigned int level)
+{
+	uint32_t sw = aggt_topo_switch(topo, server, level);
+	uint32_t digit = aggt_topo_agents(topo) ? server % per_switch(topo) :
+			 aggt_topo_digit(topo, server, level);
+
+	return (struct in_addr){ htonl((10U << 24 | 16U << 16) +
+				       (sw << 8) + digit + 1) };
+}
+
+static void set_mac(uint8_t *mac, unsigned int kind, unsigned int port,
+		    uint32_t node)
+{
+	mac[0] = 0x02;
+	mac[1] = 0xa6;
+	mac[2] = (uint8_t)kind;
+	mac[3] = (uint8_t)port;
+	mac[4] = (uint8_t)(node >> 8);
+	mac[5] = (uint8_t)node;
+}
+
+/**
+ * tb_server_mac() - hardware address of a server's port
+ * @server: the server
+ * @level: the port
+ * @mac: six bytes
+ */
+void tb_server_mac(aggt_node server, unsigned int level, uint8_t *mac)
+{
+	set_mac(mac, 0, level, server);
+}
+
+/**
+ * tb_switch_mac() - hardware address of a switch's port
+ * @sw: the switch
+ * @digit: the port
+ * @mac: six bytes
+ */
+void tb_switch_mac(uint32_t sw, unsigned int digit, uint8_t *mac)
+{
+	set_mac(mac, 1, digit, sw);
+}
+
+static bool too_many(const struct aggt_topo *topo)
+{
+	return aggt_topo_servers(topo) > TB_SERVERS ||
+	       aggt_topo_switches(topo) > TB_SERVERS;
+}
+
+/* A level whose switches have more ports than addresses; -1 is none. */
+static int wide_level(const struct aggt_topo *topo)
+{
+	unsigned int dim;
+
+	if (aggt_topo_agents(topo))
+		return per_switch(topo) > MAX_RADIX ? 0 : -1;
+	for (dim = 0; dim < aggt_topo_dims(topo); dim++)
+		if (aggt_topo_radix(topo, dim) > MAX_RADIX)
+			return (int)dim;
+	return -1;
+}
+
+/**
+ * tb_fits() - whether the addressing has room for a topology
+ * @topo: the topology
+ */
+bool tb_fits(const struct aggt_topo *topo)
+{
+	return aggt_topo_digits(topo) && !too_many(topo) &&
+	       wide_level(topo) < 0;
+}
+
+/**
+ * tb_check() - refuse a topology that the addressing has no room for
+ * @topo: the topology
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int tb_check(const struct aggt_topo *topo)
+{
+	const char *name = aggt_topo_name(topo);
+	int level = wide_level(topo);
+
+	if (tb_fits(topo) && !aggt_topo_agents(topo))
+		return 0;
+	if (!aggt_topo_digits(topo))
+		err("%s: a testbed is of bcube or ghc: its addresses follow from the digits of labels",
+		    name);
+	else if (aggt_topo_agents(topo))
+		err("%s: a testbed is of bcube or ghc: it has no links between switches",
+		    name);
+	else if (too_many(topo))
+		err("%s: %u servers and %u switches; a testbed has at most %u of each",
+		    name, aggt_topo_servers(topo),
+		    aggt_topo_switches(topo), TB_SERVERS);
+	else
+		err("%s: switches of level %d have %u ports; the addresses allow %u",
+		    name, level,
+		    aggt_topo_radix(topo, (unsigned int)level), MAX_RADIX);
+	return -1;
+}

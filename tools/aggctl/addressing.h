@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Names and addresses of nodes that follow from the topology alone: those of a
+ * testbed, and those of a plan whose topology describes none.
+ */
+#ifndef AGGCTL_ADDRESSING_H
+#define AGGCTL_ADDRESSING_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "aggtree.h"
+
+#define TB_NAME_LEN	16
+/* Servers, and switches, of one testbed at most. */
+#define TB_SERVERS	16384
+
+const char *tb_server_name(aggt_node server);
+const char *tb_switch_name(uint32_t sw);
+struct in_addr tb_identity(aggt_node server);
+struct in_addr tb_port_addr(const struct aggt_topo *topo, aggt_node server,
+			    unsigned int level);
+void tb_server_mac(aggt_node server, unsigned int level, uint8_t *mac);
+void tb_switch_mac(uint32_t sw, unsigned int digit, uint8_t *mac);
+bool tb_fits(const struct aggt_topo *topo);
+int tb_check(const struct aggt_topo *topo);
+
+#endif

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Where the nodes of a plan are: in the testbed, or one of them on this host. */
+#include <string.h>
+
+#include "aggctl.h"
+#include "cmd/plan_find.h"
+#include "info.h"
+#include "testbed/testbed.h"
+
+static bool has_node(const json_t *state, const char *name)
+{
+	json_t *node, *other;
+	size_t i;
+
+	json_array_foreach(json_object_get(state, "nodes"), i, node) {
+		other = json_object_get(node, "name");
+		if (json_is_string(other) &&
+		    !strcmp(json_string_value(other), name))
+			return true;
+	}
+	return false;
+}
+
+static int check_state(const struct plan_file *file, const json_t *state)
+{
+	json_t *plan = json_object_get(file->json, "topology");
+	json_t *bed = json_object_get(state, "topology");
+	size_t i;
+
+	if (!json_equal(plan, bed)) {
+		err("the plan is for %s, the testbed is %s",
+		    json_is_string(plan) ? json_string_value(plan) : "nothing",
+		    json_is_string(bed) ? json_string_value(bed) : "nothing");
+		return -1;
+	}
+	for (i = 0; i < file->n; i++) {
+		if (has_node(state, file->part[i].name))
+			continue;
+		err("the testbed has no node %s", file->part[i].name);
+		return -1;
+	}
+	return 0;
+}
+
+static const char *node_with(const struct plan_file *file, const char *address)
+{
+	const char *other;
+	size_t i;
+
+	for (i = 0; i < file->n; i++) {
+		other = json_string_value(json_object_get(file->part[i].entry,
+							  "address"));
+		if (other && !strcmp(other, address))
+			return file->part[i].name;
+	}
+	return NULL;
+}
+
+/* The node with this host's identity; NULL with an error line printed. */
+static const char *own_node(const struct plan_file *file)
+{
+	struct aggnet_node_info self = {};
+	const char *name = NULL;
+	struct aggnet_ctl *ctl;
+
+	if (aggnet_ctl_open(&ctl) || aggnet_node_get(ctl, &self))
+		err("no testbed is up, and on this host: %s",
+		    aggnet_ctl_error(ctl));
+	else if (!self.address.s_addr)
+		err("no testbed is up, and this host has no identity: 'aggctl node set address A' gives it one, or --node names its node in the plan");
+	else
+		name = node_with(file, addr_text(self.address));
+	aggnet_ctl_close(ctl);
+	if (!name && self.address.s_addr)
+		err("the plan has no part for this host, whose identity is %s",
+		    addr_text(self.address));
+	return name;
+}
+
+/**
+ * plan_file_find() - find out where the nodes of a plan are
+ * @file: the plan; if only one node is meant, only that one stays in it
+ * @netns: namespace that was asked for, NULL: none
+ * @node: the one node; NULL: all nodes of the testbed or, if none is up, the node
+ *	with the identity of this host
+ * @in_testbed: they are in the testbed; else in that namespace or on this host
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int plan_file_find(struct plan_file *file, const char *netns, const char *node,
+		   bool *in_testbed)
+{
+	json_t *state;
+	int ret;
+
+	*in_testbed = (!node || !netns) && tb_state_exists();
+	if (!node && !*in_testbed) {
+		node = own_node(file);
+		if (!node)
+			return -1;
+	}
+	if (node && plan_file_select(file, node))
+		return -1;
+	if (!*in_testbed)
+		return 0;
+	state = tb_state_load();
+	if (!state)
+		return -1;
+	ret = check_state(file, state);
+	json_decref(state);
+	return ret;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Where the nodes of a plan are. */
+#ifndef AGGCTL_PLAN_FIND_H
+#define AGGCTL_PLAN_FIND_H
+
+#include <stdbool.h>
+
+#include "plan/plan_apply.h"
+
+int plan_file_find(struct plan_file *file, const char *netns, const char *node,
+		   bool *in_testbed);
+
+#endif
