@@ -96,6 +96,12 @@ static int aggnet_sock_find(struct sock *sk, __be32 receiver, u32 job)
 	return err;
 }
 
+/* Another thread may wait for what has changed on this socket. */
+static void aggnet_sock_wake(struct sock *sk)
+{
+	wake_up_interruptible_poll(sk_sleep(sk), AGGNET_POLL_ALL);
+}
+
 /* A tree that refuses stays referenced until the next attempt or close, so that
  * AGGNET_SO_STATUS has the reason.
  */
@@ -110,9 +116,11 @@ static int aggnet_sock_join(struct sock *sk, u8 role, __be32 receiver, u32 job)
 	err = aggnet_sock_find(sk, receiver, job);
 	if (!err)
 		err = aggnet_sock_join_tree(as, role);
-	if (!err)
+	if (!err) {
 		/* publishes as->tree */
 		smp_store_release(&as->role, role);
+		aggnet_sock_wake(sk);
+	}
 unlock:
 	release_sock(sk);
 	return err;
@@ -354,6 +362,7 @@ static int aggnet_sock_shutdown(struct socket *sock, int how)
 	struct sock *sk = sock->sk;
 	struct aggnet_tree *tree;
 	u8 role;
+	int err;
 
 	if (how < SHUT_RD || how > SHUT_RDWR)
 		return -EINVAL;
@@ -362,7 +371,10 @@ static int aggnet_sock_shutdown(struct socket *sock, int how)
 		return -ENOTCONN;
 	if (role != AGGNET_SOCK_WRITER || how != SHUT_WR)
 		return -EOPNOTSUPP;
-	return aggnet_tree_shutdown(tree, &aggnet_sk(sk)->local);
+	err = aggnet_tree_shutdown(tree, &aggnet_sk(sk)->local);
+	if (!err)
+		aggnet_sock_wake(sk);
+	return err;
 }
 
 /* --- receiving ------------------------------------------------------------ */

@@ -176,6 +176,40 @@ static uint64_t drain(int r, struct message *m)
 	return records;
 }
 
+/* Events of a socket that joins after it was added to an epoll. */
+static int joins_in_epoll(int ep, int fd, bool reads)
+{
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLOUT | EPOLLET };
+	struct epoll_event got = {};
+
+	if (epoll_ctl(ep, EPOLL_CTL_ADD, fd, &ev))
+		return 0;
+	/* That of a socket that has not joined. */
+	epoll_wait(ep, &got, 1, 0);
+	if (join(fd, NODE_A, JOB, reads))
+		return 0;
+	got.events = 0;
+	epoll_wait(ep, &got, 1, 5000);
+	epoll_ctl(ep, EPOLL_CTL_DEL, fd, NULL);
+	return got.events;
+}
+
+TEST_F(node, epoll__joins_after_it_was_added)
+{
+	int ep = epoll_create1(0), r, w;
+
+	ASSERT_EQ(0, add_writers(self->ctl, 1));
+	w = new_socket();
+	EXPECT_LT(0, joins_in_epoll(ep, w, false) & EPOLLOUT);
+	ASSERT_EQ(0, send_record(w, "key", 9));
+	ASSERT_EQ(0, shutdown(w, SHUT_WR));
+	r = new_socket();
+	EXPECT_LT(0, joins_in_epoll(ep, r, true) & EPOLLIN);
+	close(r);
+	close(w);
+	close(ep);
+}
+
 TEST_F(node, back_pressure__the_reader_makes_room)
 {
 	struct aggnet_tree_info e = entry(1);
