@@ -30,9 +30,10 @@ struct aggnet_tree_table;
  * @ports_gone: ports whose device has gone, under @ports_lock
  * @links: links with Bloom tables, RCU list, changed under @lock
  * @link_hash: @links by port and neighbour, under @lock
- * @plans_lock: protects @plans and @nplans, inside @lock
+ * @plans_lock: protects @plans, @nplans and @plans_bytes, inside @lock
  * @plans: staged plans, one for each netlink socket
  * @nplans: length of @plans
+ * @plans_bytes: what they hold beside the memory of their new entries
  * @identity: this server's identity, READ_ONCE/WRITE_ONCE, 0: none
  * @role: enum aggnet_role, READ_ONCE/WRITE_ONCE
  * @label: name in the topology, under @lock
@@ -66,6 +67,7 @@ struct aggnet_net {
 	spinlock_t plans_lock;	/* the list of plans */
 	struct list_head plans;
 	u32 nplans;
+	u64 plans_bytes;
 	__be32 identity;
 	u8 role;
 	char label[32];

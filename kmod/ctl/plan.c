@@ -16,6 +16,7 @@
 #include "netns.h"
 
 #define PLANS_MAX	1024	/* of a namespace: each request walks the list */
+#define PLANS_BYTES_MAX	(64 << 20)	/* all plans of a namespace together */
 #define PLAN_STEPS_MAX	65536
 #define PLAN_LINKS_MAX	(2 * AGGNET_LINKS_MAX)	/* delete all, add as many */
 
@@ -27,6 +28,7 @@
  * @list: in an->plans
  * @sk: the socket, without a reference: it is released after the plan is unlisted
  * @count: length of @steps
+ * @bytes: part of an->plans_bytes
  * @refused: a step was refused, so the plan cannot be committed
  * @generation: of the configuration from which @draft was copied
  * @draft: the table that the commit puts in force; its entries are those in force,
@@ -40,6 +42,7 @@ struct aggnet_plan {
 	struct list_head list;
 	const struct sock *sk;
 	u32 count;
+	u64 bytes;
 	bool refused;
 	u32 generation;
 	struct aggnet_tree_table *draft;
@@ -418,11 +421,56 @@ static struct aggnet_plan *plan_of(struct aggnet_net *an,
 	return found;
 }
 
+static u64 plan_bytes(const struct aggnet_plan *plan)
+{
+	u64 bytes = sizeof(*plan) + plan->count * sizeof(struct aggnet_step);
+
+	if (plan->draft)
+		bytes += aggnet_tree_table_bytes(plan->draft);
+	if (plan->link_hash)
+		bytes += AGGNET_LINK_BUCKETS * sizeof(*plan->link_hash);
+	return bytes;
+}
+
+/*
+ * Account what the plan holds now, beside the memory of its new entries. This is not
+ * part of the node's memory limit: a node whose entries use all of it can still be
+ * given a plan that withdraws them.
+ */
+static int plan_account(struct aggnet_net *an, struct aggnet_plan *plan,
+			struct netlink_ext_ack *extack)
+{
+	u64 bytes = plan_bytes(plan), total;
+
+	/* The plan of a request without PLAN_BEGIN ends with the request. */
+	if (!plan->sk)
+		return 0;
+	spin_lock(&an->plans_lock);
+	total = an->plans_bytes - plan->bytes + bytes;
+	if (total <= PLANS_BYTES_MAX || bytes <= plan->bytes) {
+		an->plans_bytes = total;
+		plan->bytes = bytes;
+	}
+	spin_unlock(&an->plans_lock);
+	if (bytes == plan->bytes)
+		return 0;
+	NL_SET_ERR_MSG(extack,
+		       "the open plans of this namespace hold 64 MiB: commit or drop one");
+	return -ENOSPC;
+}
+
+/* Under an->plans_lock. */
+static void plan_unlist(struct aggnet_net *an, struct aggnet_plan *plan)
+{
+	list_del(&plan->list);
+	an->nplans--;
+	an->plans_bytes -= plan->bytes;
+}
+
 static void plan_drop(struct aggnet_net *an, struct aggnet_plan *plan)
 {
 	spin_lock(&an->plans_lock);
-	list_del(&plan->list);
-	an->nplans--;
+	plan_unlist(an, plan);
 	spin_unlock(&an->plans_lock);
 	plan_free(plan);
 }
@@ -442,8 +490,8 @@ void aggnet_plan_release(struct aggnet_net *an)
 	list_for_each_entry_safe(plan, next, &an->plans, list) {
 		if (!sock_flag(plan->sk, SOCK_DEAD))
 			continue;
-		list_move(&plan->list, &dead);
-		an->nplans--;
+		plan_unlist(an, plan);
+		list_add(&plan->list, &dead);
 	}
 	spin_unlock(&an->plans_lock);
 	list_for_each_entry_safe(plan, next, &dead, list)
@@ -488,6 +536,12 @@ static int plan_links_unused(struct aggnet_net *an,
 	return 0;
 }
 
+static void plan_draft_drop(struct aggnet_plan *plan)
+{
+	aggnet_free(plan->draft);
+	plan->draft = NULL;
+}
+
 /*
  * If the configuration has changed since the draft was copied, make a new draft: the
  * old one may have trees that have been freed.
@@ -500,11 +554,16 @@ static int plan_refresh(struct aggnet_net *an, struct aggnet_plan *plan,
 
 	if (plan->draft && plan->generation == an->generation)
 		return 0;
-	aggnet_free(plan->draft);
+	plan_draft_drop(plan);
 	plan_links_forget(plan);
 	plan->draft = aggnet_tree_table_copy(aggnet_tree_table_in_force(an));
 	if (!plan->draft)
 		return -ENOMEM;
+	err = plan_account(an, plan, extack);
+	if (err) {
+		plan_draft_drop(plan);
+		return err;
+	}
 	plan->generation = an->generation;
 	list_for_each_entry(step, &plan->steps, list) {
 		err = plan_draw(an, plan, step, extack);
@@ -529,9 +588,16 @@ static int plan_stage(struct aggnet_net *an, struct aggnet_plan *plan,
 		err = plan_draw(an, plan, step, extack);
 	if (err)
 		return err;
+	plan->count++;
+	err = plan_account(an, plan, extack);
+	if (err) {
+		/* The draft has the step, which the caller frees. */
+		plan->count--;
+		plan_draft_drop(plan);
+		return err;
+	}
 	step->attrs = NULL;
 	list_add_tail(&step->list, &plan->steps);
-	plan->count++;
 	return 0;
 }
 

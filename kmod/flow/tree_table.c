@@ -174,6 +174,11 @@ aggnet_tree_table_copy(const struct aggnet_tree_table *from)
 				       roundup_pow_of_two(2 * count + 2)));
 }
 
+size_t aggnet_tree_table_bytes(const struct aggnet_tree_table *trees)
+{
+	return struct_size(trees, slot, trees->mask + 1);
+}
+
 bool aggnet_tree_table_room(const struct aggnet_tree_table *trees)
 {
 	return trees && 2 * (trees->count + 1) <= trees->mask + 1;

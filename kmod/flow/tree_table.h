@@ -63,6 +63,9 @@ struct aggnet_tree_table *aggnet_tree_table_in_force(struct aggnet_net *an);
 struct aggnet_tree_table *
 aggnet_tree_table_copy(const struct aggnet_tree_table *from);
 
+/* Size in memory. */
+size_t aggnet_tree_table_bytes(const struct aggnet_tree_table *trees);
+
 /* Has a table room for one more entry? @trees may be NULL. */
 bool aggnet_tree_table_room(const struct aggnet_tree_table *trees);
 

@@ -10,6 +10,8 @@
 #include "nl_node.h"
 
 #define PLANS_MAX	1024	/* of a namespace */
+#define PLANS_FULL							\
+	"the open plans of this namespace hold 64 MiB: commit or drop one"
 
 FIXTURE(plan) {
 	struct nl nl;
@@ -240,6 +242,48 @@ TEST_F(plan, begin__of_too_many)
 	ASSERT_EQ(0, nl_do(&nl, AGGNET_CMD_PLAN_DROP));
 	EXPECT_EQ(0, nl_do(&self->nl, AGGNET_CMD_PLAN_BEGIN));
 	for (i = 1; i <= PLANS_MAX; i++)
+		close(fd[i]);
+}
+
+/* Each open plan with a step holds a copy of the table of entries. */
+TEST_F(plan, step__beyond_the_memory_of_plans)
+{
+	const struct rlimit files = { PLANS_MAX + 64, PLANS_MAX + 64 };
+	static int fd[PLANS_MAX];
+	struct nl *nl = &self->nl;
+	static struct nl other;
+	int i, n, begun;
+
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &files));
+	ASSERT_EQ(0, link_add(nl, "p0", NEIGHBOUR));
+	for (i = 0; i < 4096; i++)
+		ASSERT_EQ(0, transit_add(nl, incast(2 + i), 1, 0, "p0",
+					 NEIGHBOUR));
+	ASSERT_EQ(0, nl_do(nl, AGGNET_CMD_PLAN_BEGIN));
+	for (begun = 0, n = 0; begun < PLANS_MAX - 1 && n == begun; begun++) {
+		ASSERT_EQ(0, nl_open(&other));
+		fd[begun] = other.fd;
+		ASSERT_EQ(0, nl_do(&other, AGGNET_CMD_PLAN_BEGIN));
+		n += !tree_del(&other, incast(2));
+	}
+	/* A table of 4096 entries takes 128 KiB. */
+	ASSERT_EQ(begun, n + 1);
+	EXPECT_LT(500, n);
+	EXPECT_GT(512, n);
+	EXPECT_STREQ(PLANS_FULL, other.text);
+	EXPECT_REFUSED(&other, nl_do(&other, AGGNET_CMD_PLAN_COMMIT), ECANCELED,
+		       0, "a step was refused: the whole plan is dropped");
+	EXPECT_REFUSED(nl, tree_del(nl, incast(3)), ENOSPC, 0, PLANS_FULL);
+	/* A request of its own changes the table for all open plans. */
+	ASSERT_EQ(0, nl_do(nl, AGGNET_CMD_PLAN_DROP));
+	EXPECT_EQ(0, tree_del(nl, incast(4)));
+	/* The end of one plan makes room for another. */
+	close(fd[0]);
+	ASSERT_EQ(0, nl_do(nl, AGGNET_CMD_PLAN_BEGIN));
+	EXPECT_EQ(0, tree_del(nl, incast(3)));
+	EXPECT_EQ(0, nl_do(nl, AGGNET_CMD_PLAN_COMMIT));
+	EXPECT_EQ(4094, trees(nl));
+	for (i = 1; i < begun; i++)
 		close(fd[i]);
 }
 
