@@ -279,13 +279,14 @@ static bool guard_ours(const struct aggnet_net *an, __be32 saddr)
 }
 
 /*
- * Copy pages to which a process can still write (MSG_ZEROCOPY, splice()), so that
- * the packet leaves with the bytes that were checked. Each skb of a frag list may
- * have such pages, unless GRO made the list of received packets.
+ * Copy pages to which a process may still write (MSG_ZEROCOPY, splice()), so that
+ * the packet leaves with the bytes that were checked. Not every kernel sets
+ * SKBFL_SHARED_FRAG for pages that are spliced to UDP, so take all pages for such
+ * ones, unless GRO made a frag list of received packets.
  */
 static bool guard_settle(struct sk_buff *skb)
 {
-	if (!skb_has_shared_frag(skb) && !skb_has_frag_list(skb))
+	if (!skb_is_nonlinear(skb))
 		return true;
 	if (skb_shinfo(skb)->gso_type & SKB_GSO_FRAGLIST)
 		return true;
