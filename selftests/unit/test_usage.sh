@@ -208,6 +208,13 @@ result "predicted seconds" "$(jq -c '.metrics |
 	[.bottleneck, .bottleneck_bytes, .fan_in,
 	 (.predicted_seconds * 10000 | round)] |
 	select(. != [3, 6563583, 3, 52521])' timed.json)"
+# 15 servers send, by a tree that leaves two switches by two links each.
+all=v1,v2,v3,v4,v5,v6,v7,v8,v9,v10,v11,v12,v13,v14,v15
+chain=(--topology "bcube:4,1" --senders "$all" --receivers v0 --objective time --rate 10mbit)
+for scheme in bloom exact; do
+	"$aggctl" -j plan "${chain[@]}" --scheme $scheme
+done | jq -c .metrics.copying_switches > copying
+result "switches that copy" "$(printf '2\nnull\n' | diff - copying)"
 "$aggctl" -j plan --update timed.json leave:v1 > less.json
 result "predicted seconds after an update" "$(jq .metrics.bottleneck_bytes \
 	less.json | grep -vx 4375722)"

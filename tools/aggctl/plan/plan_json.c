@@ -21,6 +21,7 @@ static json_t *metrics_json(const struct plan *plan)
 	if (skipped)
 		json_object_set_new(object, "skipped", json_string(skipped));
 	plan_predict(plan, object);
+	plan_copies(plan, object);
 	return object;
 }
 

@@ -13,6 +13,7 @@ static const struct column metric_cols[] = {
 	{ "bottleneck_bytes", "busiest link, bytes" },
 	{ "fan_in", "flows by one link" },
 	{ "predicted_seconds", "predicted seconds" },
+	{ "copying_switches", "switches that copy" },
 	{ "skipped", "skipped, too long" },
 };
 

@@ -36,6 +36,44 @@ double plan_packet(const struct plan_conf *conf)
 	return (double)PACKET_RECORDS / flow_size(conf);
 }
 
+/*
+ * A Bloom table says of a link whether a tree leaves by it, not which of the tree's
+ * flows do. So a switch that a tree leaves by several links sends each flow of the
+ * tree by each of them. Return: how many switches do so.
+ */
+static uint32_t copying_switches(const struct plan *plan)
+{
+	const struct aggt_switch_entry *e;
+	uint32_t copying = 0;
+	size_t i, n;
+
+	e = aggt_plan_switch_entries(plan->trees, &n);
+	for (i = 1; i < n; i++) {
+		if (e[i].sw == e[i - 1].sw && e[i].tree == e[i - 1].tree &&
+		    (i < 2 || e[i].sw != e[i - 2].sw ||
+		     e[i].tree != e[i - 2].tree))
+			copying++;
+	}
+	return copying;
+}
+
+/**
+ * plan_copies() - add to a plan's metrics how many switches copy its flows
+ * @plan: the plan
+ * @metrics: where it goes, if there are such switches
+ */
+void plan_copies(const struct plan *plan, json_t *metrics)
+{
+	uint32_t copying = 0;
+
+	if (plan->conf.scheme == AGGNET_SCHEME_BLOOM &&
+	    plan->conf.aggnet_switches)
+		copying = copying_switches(plan);
+	if (copying)
+		json_object_set_new(metrics, "copying_switches",
+				    json_integer(copying));
+}
+
 /**
  * plan_predict() - add what a plan says of time to its metrics
  * @plan: the plan; if no rate is known nothing is added
