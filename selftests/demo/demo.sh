@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # The main job on real input: word count over BCube(4,1), the shuffle reduced
 # by the servers on its way. Prepares the input and the independent count here,
-# runs the transfers in the VM, prints the table, draws the trees.
+# runs the transfers in the VM, prints the table, draws the trees. Then the time that
+# a job takes where links are slow, with and without aggregation.
 # Usage: demo.sh (KERNEL=6.1|6.12)
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -116,6 +117,42 @@ draw()
 	done
 }
 
+# An incast of all other servers on links of 2 Mbit/s: 8 tasks on each server send
+# 8192 records with the same keys.
+time_jobs()
+{
+	local senders=v1,v2,v3,v4,v5,v6,v7,v8,v9,v10,v11,v12,v13,v14,v15
+	local how
+
+	while read -r how; do
+		# shellcheck disable=SC2086
+		set -- $how
+		echo "bcube:4,1 2mbit $1 $2 8192 0 8 v0 $senders ${*:3}"
+	done <<- END
+	tcp existing
+	keyed existing --scheme bloom
+	keyed unicast --scheme bloom
+	keyed irs --scheme bloom
+	keyed srs --scheme bloom
+	keyed auto --objective time
+	END
+}
+
+# Compare completion times, print them, and draw them.
+times()
+{
+	time_jobs > "$DIR/run/jobs"
+	say "120 tasks on 15 servers send 8192 records each to one receiver," \
+		"links of 2 Mbit/s"
+	bash selftests/live/live.sh "$DIR/run/times" "$DIR/run/jobs"
+	jq -s . "$DIR/run/times" > "$DIR/times.json"
+	jq -rf selftests/demo/times.jq "$DIR/times.json" > "$DIR/run/times.tsv"
+	column -t -s $'\t' "$DIR/run/times.tsv"
+	jq -rf selftests/demo/times_why.jq "$DIR/times.json" | fold -s -w 79
+	gnuplot -e "in='$DIR/run/times.tsv'; out='$DIR/times.svg'" \
+		selftests/demo/times.gp
+}
+
 rm -rf "$DIR"
 mkdir -p "$DIR/run"
 corpus
@@ -130,9 +167,11 @@ jq -sf selftests/demo/table.jq "$DIR"/run/*.keys.json > "$DIR/demo.json"
 jq -rf selftests/demo/text.jq "$DIR/demo.json" | column -t -s $'\t'
 jq -rf selftests/demo/why.jq "$DIR/demo.json" | fold -s -w 79
 draw
-say "wrote build/demo/demo.json and $(find "$DIR" -name '*.svg' | wc -l)" \
-	"drawings build/demo/*.svg"
-jq -e 'all(.rows[]; .exact)' "$DIR/demo.json" > "$DIR/exact" || {
+times
+say "wrote build/demo/demo.json, times.json and" \
+	"$(find "$DIR" -name '*.svg' | wc -l) drawings build/demo/*.svg"
+jq -es 'all(.[0].rows[], .[1][]; .exact)' "$DIR/demo.json" "$DIR/times.json" \
+	> "$DIR/exact" || {
 	say "a result is not exact"
 	exit 1
 }

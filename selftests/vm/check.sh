@@ -167,7 +167,7 @@ guest()
 
 	[ "$1" != debug ] || limit=3600
 	say "time of a test: $limit s"
-	for dir in uapi net; do
+	for dir in uapi net live; do
 		plain=()
 		while read -r suite options <&8; do
 			[ -n "$suite" ] || continue
@@ -234,7 +234,7 @@ build_for_guest()
 {
 	local dir
 
-	for dir in uapi net; do
+	for dir in uapi net live; do
 		logged "host/$dir-build" \
 			make -s -j"$JOBS" -C "$TOP/selftests/$dir" all || :
 	done

@@ -13,10 +13,10 @@ TOOL_PACKAGES="gcc make pkg-config libnl-3-dev libnl-genl-3-dev
 	libnl-route-3-dev libjansson-dev"
 BUILD_PACKAGES="$MODULE_PACKAGES $TOOL_PACKAGES"
 DEMO_PACKAGES="qemu-system-x86 busybox-static iproute2 nftables jq graphviz
-	bsdextrautils bible-kjv bible-kjv-text"
+	bsdextrautils bible-kjv bible-kjv-text gnuplot-nox"
 TEST_PACKAGES="patch perl python3 python3-yaml libbpf-dev clang llvm
 	libclang-rt-14-dev sparse shellcheck spin tcc ethtool python3-networkx
-	python3-prometheus-client tshark gnuplot-nox tzdata gcc-s390x-linux-gnu libc6-dev-s390x-cross
+	python3-prometheus-client tshark tzdata gcc-s390x-linux-gnu libc6-dev-s390x-cross
 	qemu-user-static"
 
 # Module directories that the guest needs; the rest (graphics, sound, hardware
