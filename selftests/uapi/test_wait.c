@@ -210,6 +210,66 @@ TEST_F(node, epoll__joins_after_it_was_added)
 	close(ep);
 }
 
+/* A thread that is blocked in send(). */
+struct blocked {
+	pthread_t thread;
+	int fd;
+	pid_t tid;
+	int error;
+};
+
+static void *block_in_send(void *arg)
+{
+	uint8_t record[2 + 5 + 8];
+	struct blocked *b = arg;
+	size_t n = put_record(record, "large", INT64_MAX);
+
+	__atomic_store_n(&b->tid, gettid(), __ATOMIC_RELEASE);
+	b->error = send(b->fd, record, n, MSG_NOSIGNAL) < 0 ? errno : 0;
+	return NULL;
+}
+
+/* Does this thread wait in send()? */
+static bool is_blocked(const struct blocked *b)
+{
+	pid_t tid = __atomic_load_n(&b->tid, __ATOMIC_ACQUIRE);
+	char path[64], state = 0;
+	FILE *stat;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	stat = tid ? fopen(path, "r") : NULL;
+	if (stat) {
+		if (fscanf(stat, "%*d %*s %c", &state) != 1)
+			state = 0;
+		fclose(stat);
+	}
+	return state == 'S';
+}
+
+/* At a node that is not the receiver, and has no path to it. */
+TEST_F(node, send__blocked_sees_a_shutdown)
+{
+	struct aggnet_tree_info e = entry(1);
+	struct blocked b = {};
+
+	e.incast_id = aggnet_incast_id(JOB, ip(NODE_B));
+	e.scheme = AGGNET_SCHEME_ROUTE;
+	e.has |= AGGNET_HAS(AGGNET_A_TREE_SCHEME);
+	e.memory = AGGNET_MEMORY_MIN;
+	ASSERT_EQ(0, add_entry(self->ctl, &e, false));
+	b.fd = new_socket();
+	ASSERT_EQ(0, join(b.fd, NODE_B, JOB, false));
+	ASSERT_LT(0, fill(b.fd, 0));
+	ASSERT_EQ(EAGAIN, errno);
+	ASSERT_EQ(0, pthread_create(&b.thread, NULL, block_in_send, &b));
+	while (!is_blocked(&b))
+		usleep(1000);
+	ASSERT_EQ(0, shutdown(b.fd, SHUT_WR));
+	ASSERT_EQ(0, pthread_join(b.thread, NULL));
+	EXPECT_EQ(EPIPE, b.error);
+	close(b.fd);
+}
+
 TEST_F(node, back_pressure__the_reader_makes_room)
 {
 	struct aggnet_tree_info e = entry(1);
