@@ -102,7 +102,8 @@ do
 	plan $options
 	play
 	row | tee -a "$OUT" | jq -r '"live: \(.layout) \(.method): " +
-		"\(.seconds) s, \(.predicted) predicted, busy \(.busy)"' >&2
+		"\(.seconds * 100 | round / 100) s, " +
+		"\(.predicted * 100 | round / 100) predicted"' >&2
 done
 [ -z "$bed" ] || aggctl testbed down > "$TMP/down"
 rm -rf "$TMP"
