@@ -354,7 +354,7 @@ enum aggt_objective {
  * @n_receivers: at least one, each gets a tree
  * @method: existing, unicast, unicast:random, unicast:rotate, rs:E1E2...,
  *	rs:best, ars, irs, steiner, mib, mc, m2, exact, auto, srs, srs:safe,
- *	getparent, getparent:N
+ *	getparent, getparent:N, stripes:N
  * @delta: aggregation ratio, 0 (keys of a flow are in the largest) .. 1 (none)
  * @max_depth: most hops of a flow. 0: for auto the longest shortest path and 2
  *	more, for the other methods no bound
@@ -400,6 +400,18 @@ int aggt_sizes_parse(const struct aggt_topo *topo, const char *text,
 		     const struct aggt_list *senders, double *sizes,
 		     struct aggt_err *err);
 
+/** AGGT_STRIPES - most trees of method stripes:N. */
+#define AGGT_STRIPES 64
+
+/**
+ * aggt_job_trees - how many trees a job has
+ * @job: the job
+ *
+ * Return: one for each receiver; with method stripes:N that is N, all to the
+ * only receiver; 0 if N is not a number from 1 to AGGT_STRIPES.
+ */
+uint32_t aggt_job_trees(const struct aggt_job *job);
+
 struct aggt_plan;
 
 /** aggt_methods - names for @method, NULL-terminated, for help and completion. */
@@ -441,7 +453,7 @@ struct aggt_shape {
  * aggt_plan_restore - a plan from trees that were stored
  * @topo: the topology, must outlive the plan
  * @job: the method names how they were built, `existing` that nothing merges
- * @shape: a tree for each receiver
+ * @shape: of each tree, aggt_job_trees() of them
  * @err: which hop or server is wrong
  *
  * Return: the plan or NULL.
@@ -471,7 +483,7 @@ const struct aggt_job *aggt_plan_job(const struct aggt_plan *plan);
 bool aggt_plan_aggregates(const struct aggt_plan *plan);
 size_t aggt_plan_trees(const struct aggt_plan *plan);
 
-/** aggt_plan_tree - tree of the job's receiver number @i. */
+/** aggt_plan_tree - tree number @i, in the order of receivers or stripes. */
 const struct aggt_tree *aggt_plan_tree(const struct aggt_plan *plan, size_t i);
 
 /** aggt_plan_tree_metrics - of one tree alone. */
@@ -487,6 +499,27 @@ const struct aggt_metrics *aggt_plan_metrics(const struct aggt_plan *plan);
  * where a receiver is on the path of another's flows.
  */
 double aggt_plan_predicted(const struct aggt_plan *plan);
+
+/**
+ * struct aggt_stripes - how well trees that share a job use the links
+ * @n: trees, each with a share of 1 / @n of every flow
+ * @stress: most trees that a link has in one direction, counted once for each
+ *	hop that crosses it
+ * @bound: the rate of a flow of each sender that no set of trees exceeds: the
+ *	least, over the senders, of the max-flow from it to the receiver. 1 is
+ *	the rate of the job. With digits: the least number of links that work at
+ *	a sender or the receiver, each with a rate of 1
+ * @share: the rate of these trees at delta 0, by @bound
+ */
+struct aggt_stripes {
+	uint32_t n;
+	uint32_t stress;
+	double bound;
+	double share;
+};
+
+/** aggt_plan_stripes - of a plan by method stripes:N, else NULL. */
+const struct aggt_stripes *aggt_plan_stripes(const struct aggt_plan *plan);
 
 /** aggt_plan_skipped - methods that would have taken auto too long, or NULL. */
 const char *aggt_plan_skipped(const struct aggt_plan *plan);

@@ -424,6 +424,28 @@ double aggt_optimum_work(const struct aggt_tree *tree);
 int aggt_build_optimum(struct aggt_tree *tree, const struct aggt_job *job);
 
 /**
+ * aggt_build_stripe - connect tree number @number of those that share no link
+ * @tree: of servers with digits
+ * @number: below the number of dimensions
+ *
+ * Return: 0 or -1 without memory.
+ */
+int aggt_build_stripe(struct aggt_tree *tree, uint32_t number);
+
+/**
+ * aggt_pack - connect trees of a graph so that they use its links evenly
+ * @tree: trees of one receiver and the same senders, not yet connected; then
+ *	finished
+ * @n: how many
+ * @job: its senders
+ * @err: why it failed
+ *
+ * Return: 0 or -1.
+ */
+int aggt_pack(struct aggt_tree **tree, uint32_t n, const struct aggt_job *job,
+	      struct aggt_err *err);
+
+/**
  * aggt_optimum_time_work - work of aggt_build_optimum_time() for all trees of a
  * job
  * @topo: the network
@@ -617,6 +639,7 @@ struct aggt_plan {
 	struct aggt_metrics *tree_metrics;
 	struct aggt_metrics metrics;
 	double predicted;
+	struct aggt_stripes stripes;	/* of none if there is no such method */
 	unsigned int skipped;	/* AGGT_NO_* */
 	bool aggregates;
 	struct aggt_entry *entry;
@@ -636,6 +659,22 @@ int aggt_plan_complete(struct aggt_plan *plan, struct aggt_err *err);
 /** aggt_method_run - fill plan->tree by the job's method. */
 int aggt_method_run(struct aggt_plan *plan, const struct aggt_job *job,
 		    struct aggt_err *err);
+
+/** aggt_job_striped - whether the trees of a job share its flows. */
+bool aggt_job_striped(const struct aggt_job *job);
+
+/** aggt_job_receiver - the receiver of tree number @i. */
+static inline aggt_node aggt_job_receiver(const struct aggt_job *job, size_t i)
+{
+	return job->receivers[aggt_job_striped(job) ? 0 : i];
+}
+
+/** aggt_stripes_check - whether a job with stripes has trees. */
+int aggt_stripes_check(const struct aggt_topo *topo, const struct aggt_job *job,
+		       struct aggt_err *err);
+
+/** aggt_stripes_measure - fill in plan->stripes. Return: 0 or -1. */
+int aggt_stripes_measure(struct aggt_plan *plan);
 
 /** aggt_build_srs - fill plan->tree by receiver groups and entry points. */
 int aggt_build_srs(struct aggt_plan *plan, const struct aggt_job *job,

@@ -59,7 +59,8 @@ int aggt_job_check(const struct aggt_topo *topo, const struct aggt_job *job,
 	}
 	if (check_servers(topo, "sender", job->senders, job->n_senders, err) ||
 	    check_servers(topo, "receiver", job->receivers, job->n_receivers,
-			  err))
+			  err) ||
+	    aggt_stripes_check(topo, job, err))
 		return -1;
 	for (i = 0; job->sizes && i < job->n_senders; i++) {
 		if (job->sizes[i] >= 0 && job->sizes[i] < 1e300)

@@ -22,7 +22,7 @@
 static const char *const methods[] = {
 	"existing", "unicast", "unicast:random", "unicast:rotate", "rs:",
 	"rs:best", "ars", "irs", "steiner", "mib", "mc", "m2", "exact", "auto", "srs",
-	"srs:safe", "getparent", "getparent:1", NULL
+	"srs:safe", "getparent", "getparent:1", "stripes:", NULL
 };
 
 const char *const *aggt_methods(void)
@@ -160,6 +160,14 @@ static int check_getparent(struct build *b, struct aggt_err *err)
 		aggt_err_set(err, "method %s: the trees without a common link are those of camcube:X,Y,Z with X, Y and Z at least 3, not of %s",
 			     b->job->method, b->topo->name);
 	return -1;
+}
+
+/* aggt_job_check() has done it. */
+static int check_stripes(struct build *b, struct aggt_err *err)
+{
+	(void)b;
+	(void)err;
+	return 0;
 }
 
 /* Symbols are single digits, or numbers separated by commas. */
@@ -348,6 +356,30 @@ static int auto_bound(const struct build *b, aggt_node receiver,
 	return 0;
 }
 
+static int run_stripes(struct aggt_plan *plan, struct build *b,
+		       struct aggt_err *err)
+{
+	bool rule = !b->topo->graph, camdoop = !b->topo->fault.n &&
+		    plan->n_trees <= aggt_camdoop_trees(b->topo);
+	uint32_t i;
+
+	for (i = 0; i < plan->n_trees; i++) {
+		struct aggt_tree *tree = blank(b, 0, err);
+
+		plan->tree[i] = tree;
+		if (!tree)
+			return -1;
+		if ((rule && aggt_build_stripe(tree, i)) ||
+		    (camdoop && aggt_build_camdoop(tree, i)) ||
+		    ((rule || camdoop) && aggt_tree_finish(tree))) {
+			aggt_err_nomem(err);
+			return -1;
+		}
+	}
+	return rule || camdoop ? 0 : aggt_pack(plan->tree, plan->n_trees,
+					       b->job, err);
+}
+
 /* The best tree to receiver @i, the one that there is among them. */
 static int auto_tree(struct aggt_plan *plan, struct build *b, size_t i,
 		     const struct aggt_loads *others, unsigned int pass,
@@ -485,6 +517,7 @@ static const struct method table[] = {
 	{ "srs", true, check_srs, run_srs, .tree = NULL },
 	{ "getparent", false, check_getparent, run_each,
 	  .tree = tree_getparent },
+	{ "stripes", false, check_stripes, run_stripes, .tree = NULL },
 };
 
 static int need_digits(const struct build *b, struct aggt_err *err)

@@ -70,7 +70,7 @@ struct aggt_plan *aggt_plan_new(const struct aggt_topo *topo,
 				struct aggt_err *err)
 {
 	struct aggt_plan *plan = calloc(1, sizeof(*plan));
-	size_t n = job->n_receivers;
+	size_t n = aggt_job_trees(job);
 
 	if (!plan) {
 		aggt_err_nomem(err);
@@ -101,11 +101,35 @@ static int check_depth(const struct aggt_plan *plan, struct aggt_err *err)
 			continue;
 		aggt_err_set(err, "method %s: the tree of %s is %u hops deep, allowed are %u",
 			     job->method,
-			     aggt_label(plan->topo, job->receivers[i]).text,
+			     aggt_label(plan->topo,
+					plan->tree[i]->receiver).text,
 			     plan->tree_metrics[i].depth, job->max_depth);
 		return -1;
 	}
 	return 0;
+}
+
+static int measure(struct aggt_plan *plan)
+{
+	struct aggt_job job = plan->job;
+	double *part = NULL;
+	size_t i;
+	int ret;
+
+	if (aggt_job_striped(&job)) {
+		part = malloc(job.n_senders * sizeof(*part));
+		if (!part || aggt_stripes_measure(plan)) {
+			free(part);
+			return -1;
+		}
+		for (i = 0; i < job.n_senders; i++)
+			part[i] = (job.sizes ? job.sizes[i] : 1) /
+				  (double)plan->n_trees;
+		job.sizes = part;
+	}
+	ret = measure_all(plan, &job) || measure_times(plan, &job) ? -1 : 0;
+	free(part);
+	return ret;
 }
 
 int aggt_plan_complete(struct aggt_plan *plan, struct aggt_err *err)
@@ -121,8 +145,7 @@ int aggt_plan_complete(struct aggt_plan *plan, struct aggt_err *err)
 			return -1;
 		}
 	}
-	if (measure_all(plan, &plan->job) ||
-	    measure_times(plan, &plan->job) || aggt_plan_derive(plan)) {
+	if (measure(plan) || aggt_plan_derive(plan)) {
 		aggt_err_nomem(err);
 		return -1;
 	}

@@ -155,7 +155,7 @@ struct aggt_plan *aggt_plan_restore(const struct aggt_topo *topo,
 	plan->aggregates = strcmp(job->method, "existing") != 0;
 	for (i = 0; i < plan->n_trees; i++) {
 		plan->tree[i] = aggt_tree_new(topo, &plan->job,
-					      job->receivers[i]);
+					      aggt_job_receiver(job, i));
 		if (!plan->tree[i]) {
 			aggt_err_nomem(err);
 			goto fail;

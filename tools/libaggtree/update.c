@@ -366,14 +366,37 @@ aggt_node aggt_plan_substitute(const struct aggt_plan *plan, size_t i)
 	return substitute(plan, plan->tree[i]);
 }
 
-static int replace(struct aggt_plan *plan, aggt_node from, aggt_node to,
-		   struct aggt_err *err)
+/* Stripes have the same receiver. */
+static int replace_trees(struct aggt_plan *plan, aggt_node from, aggt_node to,
+			 struct aggt_err *err)
 {
 	aggt_node *receivers = (aggt_node *)plan->job.receivers;
 	struct aggt_tree *tree;
+	size_t i;
+
+	for (i = 0; i < plan->n_trees; i++) {
+		if (plan->tree[i]->receiver != from)
+			continue;
+		tree = replace_tree(&plan->job, plan->tree[i], to);
+		if (!tree) {
+			aggt_err_nomem(err);
+			return -1;
+		}
+		aggt_tree_free(plan->tree[i]);
+		plan->tree[i] = tree;
+	}
+	for (i = 0; i < plan->job.n_receivers; i++)
+		if (receivers[i] == from)
+			receivers[i] = to;
+	return 0;
+}
+
+static int replace(struct aggt_plan *plan, aggt_node from, aggt_node to,
+		   struct aggt_err *err)
+{
 	size_t i = 0;
 
-	while (i < plan->n_trees && receivers[i] != from)
+	while (i < plan->n_trees && plan->tree[i]->receiver != from)
 		i++;
 	if (i == plan->n_trees) {
 		aggt_err_set(err, "receiver: %s is not a receiver",
@@ -394,15 +417,7 @@ static int replace(struct aggt_plan *plan, aggt_node from, aggt_node to,
 							   "has failed");
 		return -1;
 	}
-	tree = replace_tree(&plan->job, plan->tree[i], to);
-	if (!tree) {
-		aggt_err_nomem(err);
-		return -1;
-	}
-	aggt_tree_free(plan->tree[i]);
-	plan->tree[i] = tree;
-	receivers[i] = to;
-	return 0;
+	return replace_trees(plan, from, to, err);
 }
 
 /* Failed senders leave first; the rest is repaired once all is known. */
@@ -473,10 +488,12 @@ struct aggt_plan *aggt_plan_update(struct aggt_topo *topo,
 		if (apply(next, topo, &change[i], err))
 			goto fail;
 	for (i = 0; i < next->n_trees; i++) {
-		if (aggt_topo_server_ok(topo, next->job.receivers[i]))
+		aggt_node receiver = next->tree[i]->receiver;
+
+		if (aggt_topo_server_ok(topo, receiver))
 			continue;
 		aggt_err_set(err, "receiver %s: has failed and must be replaced",
-			     aggt_label(topo, next->job.receivers[i]).text);
+			     aggt_label(topo, receiver).text);
 		goto fail;
 	}
 	if (!aggt_plan_complete(next, err))
