@@ -137,6 +137,75 @@ TEST(identity__digest_of_what_is_installed)
 	json_decref(c);
 }
 
+/* v1 and v3 send to v0 by two trees. */
+static json_t *striped_plan(void)
+{
+	static const aggt_node senders[] = { 1, 3 }, receiver;
+	const struct aggt_job job = {
+		.senders = senders, .n_senders = 2, .receivers = &receiver,
+		.n_receivers = 1, .method = "stripes:2",
+	};
+	struct plan plan = { .conf = basics };
+
+	plan.conf.job = 7;
+	plan.conf.keyed = true;
+	plan_topology(&plan, "bcube:2,1");
+	return plan_json_of(&plan, &job);
+}
+
+/* The entry number @i of a node, of the list of that name. */
+static const json_t *entry_of(const json_t *json, const char *node,
+			      const char *list, size_t i)
+{
+	json = json_object_get(json_object_get(json, "nodes"), node);
+	return json_array_get(json_object_get(json, list), i);
+}
+
+static json_int_t job_of(const json_t *entry)
+{
+	return json_integer_value(json_object_get(entry, "job"));
+}
+
+TEST(stripes__each_is_a_job)
+{
+	static const char *const own[] = { "plan", "key", "link_port" };
+	json_t *json = striped_plan(), *again;
+	const json_t *first = entry_of(json, "v1", "trees", 0);
+	const json_t *second = entry_of(json, "v1", "trees", 1);
+	const json_t *metrics = json_object_get(json, "metrics");
+	size_t i;
+
+	EXPECT_EQ(7, job_of(first));
+	EXPECT_EQ(8, job_of(second));
+	for (i = 0; i < ARRAY_SIZE(own); i++) {
+		EXPECT_TRUE(json_is_string(json_object_get(first, own[i])));
+		EXPECT_FALSE(json_equal(json_object_get(first, own[i]),
+					json_object_get(second, own[i])));
+	}
+	EXPECT_EQ(2, json_integer_value(json_object_get(metrics, "stripes")));
+	EXPECT_EQ(1, json_integer_value(json_object_get(metrics,
+							"link_stress")));
+	EXPECT_EQ(1, json_real_value(json_object_get(metrics, "bound_share")));
+	again = restored(json);
+	EXPECT_TRUE(json_equal(json, again));
+	json_decref(again);
+	json_decref(json);
+}
+
+/* v3 relays in the second tree still, and is in the first one no more. */
+TEST(stripes__updated)
+{
+	json_t *json = striped_plan(), *new = updated(json, "leave:v3");
+
+	ASSERT_NE(NULL, new);
+	EXPECT_EQ(8, job_of(entry_of(new, "v3", "trees", 0)));
+	EXPECT_EQ(NULL, entry_of(new, "v3", "trees", 1));
+	EXPECT_EQ(7, job_of(entry_of(new, "v3", "remove", 0)));
+	EXPECT_EQ(NULL, entry_of(new, "v3", "remove", 1));
+	json_decref(new);
+	json_decref(json);
+}
+
 TEST(identity__stays_with_the_plan)
 {
 	json_t *old = make_plan((struct plan_conf){ .keyed = true });

@@ -126,6 +126,27 @@ refused 2 "plan: --objective: 'speed' is not one of traffic, time" \
 	plan "${small[@]}" --objective speed
 refused 2 "plan: --objective: method irs has none; auto and exact have one" \
 	plan "${small[@]}" --objective time --method irs
+for stripes in 0 65; do
+	refused 2 "plan: --stripes: must be from 1 to 64" \
+		plan "${small[@]}" --stripes $stripes
+done
+refused 2 "plan: --stripes: cannot be combined with --method: stripes are a method of their own" \
+	plan "${small[@]}" --stripes 2 --method irs
+refused 2 "plan: --objective: method stripes:2 has none; auto and exact have one" \
+	plan "${small[@]}" --stripes 2 --objective time
+refused 2 "plan: --sorted: records in order cannot be split over stripes" \
+	plan "${small[@]}" --stripes 2 --sorted
+refused 2 "plan: --job: 4294967295 and the 1 after it are needed, which exceed the largest ID" \
+	plan "${small[@]}" --stripes 2 --job 4294967295
+refused 1 "plan: method stripes:2: all trees lead to one receiver, 2 are given" \
+	plan --topology bcube:2,1 --senders v1 --receivers v0,v2 --stripes 2
+refused 1 "plan: method stripes:3: the servers of bcube:2,1 have 2 links: there are at most as many trees without a common link" \
+	plan "${small[@]}" --stripes 3
+refused 1 "plan: method stripes:1: a server of fbfly:2,2,2 has one link, which each tree would use" \
+	plan --topology fbfly:2,2,2 --senders v1 --receivers v0 --stripes 1
+"$aggctl" -j plan "${small[@]}" --stripes 2 > stripes.json
+refused 1 "supervise: plans of stripes are not supervised: 'aggctl plan --update' repairs one" \
+	supervise stripes.json
 refused 2 "plan: --flow-size: must be more than 0" \
 	plan "${small[@]}" --flow-size 0
 for seconds in 0 2147.484 3600; do

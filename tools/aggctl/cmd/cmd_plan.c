@@ -46,6 +46,7 @@ static struct {
 	double delta;
 	double bloom_rate;
 	uint32_t bloom_trees;
+	uint32_t stripes;
 	bool no_key;
 	bool sorted;
 	bool allow_missing;
@@ -230,6 +231,20 @@ static int check_objective(void)
 	return ST_DONE;
 }
 
+/* Stripes are a method; its name can be given, too. */
+static int check_stripes(void)
+{
+	const struct aggt_job job = { .method = opt.method, .n_receivers = 1 };
+	uint32_t trees = aggt_job_trees(&job);
+
+	if (trees > UINT32_MAX - opt.conf.job + 1ull)
+		return usage("plan: --job: %u and the %u after it are needed, which exceed the largest ID",
+			     opt.conf.job, trees - 1);
+	if (opt.sorted && !strncmp(opt.method, "stripes", 7))
+		return usage("plan: --sorted: records in order cannot be split over stripes");
+	return ST_DONE;
+}
+
 static int check_names(void)
 {
 	struct plan_conf *conf = &opt.conf;
@@ -240,7 +255,7 @@ static int check_names(void)
 	if (check_enum("function", aggnet_function_names, opt.function,
 		       &conf->function))
 		return ST_USAGE;
-	if (check_shape(conf) || check_objective())
+	if (check_shape(conf) || check_objective() || check_stripes())
 		return ST_USAGE;
 	found = aggnet_enum_find(aggnet_scheme_names, opt.scheme);
 	if (found < AGGNET_SCHEME_EXACT)
@@ -435,6 +450,12 @@ static int check_given(const struct aggctl *ctl)
 {
 	const struct verb *verb = cmd_plan.verbs;
 
+	if (options_has(ctl, verb, "stripes") &&
+	    (!opt.stripes || opt.stripes > AGGT_STRIPES))
+		return usage("plan: --stripes: must be from 1 to %d",
+			     AGGT_STRIPES);
+	if (opt.stripes && options_has(ctl, verb, "method"))
+		return usage("plan: --stripes: cannot be combined with --method: stripes are a method of their own");
 	if (options_has(ctl, verb, "elements") && !opt.conf.elements)
 		return usage("plan: --elements: a vector has at least one");
 	if (options_has(ctl, verb, "bloom-trees") && !opt.bloom_trees)
@@ -456,7 +477,15 @@ static int check_given(const struct aggctl *ctl)
 
 static int check_new(const struct aggctl *ctl, struct work *w)
 {
-	return check_given(ctl) || check_names() ? ST_USAGE : check_numbers(w);
+	static char stripes[sizeof("stripes:") + 10];
+
+	if (check_given(ctl))
+		return ST_USAGE;
+	if (opt.stripes) {
+		snprintf(stripes, sizeof(stripes), "stripes:%u", opt.stripes);
+		opt.method = stripes;
+	}
+	return check_names() ? ST_USAGE : check_numbers(w);
 }
 
 static int run_plan(const struct aggctl *ctl, int argc, char **argv)
@@ -488,6 +517,8 @@ static const struct opt opts[] = {
 	  "bcube:N,K ghc:N0,N1,... fbfly:K,N,C hyperx:S0,S1,...:T camcube:X,Y,Z dcell:N,K leafspine:L,S,H fattree:K racks:R,S or @FILE" },
 	{ "method", OPT_STRING, &opt.method, "M",
 	  "how trees are built (auto); 'list' names all methods" },
+	{ "stripes", OPT_U32, &opt.stripes, "N",
+	  "N trees with 1/N of every flow each, by different links; jobs J to J+N-1" },
 	{ "senders", OPT_STRING, &opt.senders, "LIST",
 	  "v2,v5,v9 or random:M or @FILE" },
 	{ "receivers", OPT_STRING, &opt.receivers, "LIST", "the same" },

@@ -135,6 +135,16 @@ static void show_end(const struct aggctl *ctl, const struct supervise *s)
 	end_line();
 }
 
+/* A repair tells trees apart by their receivers, which stripes share. */
+static int check_trees(const struct plan_file *file)
+{
+	if (!json_object_get(json_object_get(file->json, "metrics"),
+			     "stripes"))
+		return 0;
+	err("supervise: plans of stripes are not supervised: 'aggctl plan --update' repairs one");
+	return -1;
+}
+
 static int supervise(const struct aggctl *ctl, struct plan_file *file,
 		     const char *path, struct plan_store *store)
 {
@@ -147,7 +157,8 @@ static int supervise(const struct aggctl *ctl, struct plan_file *file,
 	char *only;
 	int ret;
 
-	if (plan_file_find(file, ctl->netns, one_node, &s.in_testbed)) {
+	if (check_trees(file) ||
+	    plan_file_find(file, ctl->netns, one_node, &s.in_testbed)) {
 		json_decref(s.json);
 		return ST_FAILED;
 	}

@@ -139,6 +139,19 @@ bool list_add(json_t *list, const char *text)
 }
 
 /**
+ * plan_job() - the job ID of a tree
+ * @plan: the plan
+ * @tree: number of the tree
+ *
+ * Trees to different receivers have the same one, stripes have consecutive IDs.
+ */
+uint32_t plan_job(const struct plan *plan, size_t tree)
+{
+	return plan->conf.job +
+	       (aggt_plan_stripes(plan->trees) ? (uint32_t)tree : 0);
+}
+
+/**
  * plan_clear() - free what belongs to a plan
  * @plan: the plan
  */

@@ -15,7 +15,7 @@
 
 /**
  * struct plan_conf - the content of entries besides the shape of the trees
- * @job: job ID
+ * @job: job ID; of stripes that of the first one
  * @instance: epoch, the same for all trees
  * @scheme: enum aggnet_scheme; of a plan that aggregates
  * @aggnet_switches: Bloom links lead to a switch, which selects the neighbour
@@ -24,7 +24,7 @@
  * @layout: enum aggnet_layout
  * @scale: fraction bits of fixed-point values
  * @k: pairs that a key keeps
- * @elements: of a dense vector
+ * @elements: of a dense vector, of each stripe
  * @bits: of Bloom tables, 0: the kernel's default, which grows beyond 400 trees
  * @hashes: their hash functions
  * @capacity: trees beyond which they grow
@@ -104,6 +104,7 @@ struct plan {
 int plan_topology(struct plan *plan, const char *text);
 int plan_prepare(struct plan *plan);
 void plan_clear(struct plan *plan);
+uint32_t plan_job(const struct plan *plan, size_t tree);
 char *plan_read_file(const char *path);
 bool list_has(const json_t *list, const char *text);
 bool list_add(json_t *list, const char *text);

@@ -80,7 +80,10 @@ static int draw_tree(FILE *f, const struct plan *plan, size_t number)
 		if (i)
 			inputs[aggt_tree_parent(tree, i)]++;
 	}
-	fprintf(f, "\tsubgraph cluster_%zu {\n\t\tlabel=\"to %s\";\n", number,
+	fprintf(f, "\tsubgraph cluster_%zu {\n\t\tlabel=\"", number);
+	if (aggt_plan_stripes(plan->trees))
+		fprintf(f, "job %u, ", plan_job(plan, number));
+	fprintf(f, "to %s\";\n",
 		plan_server_name(plan, aggt_tree_receiver(tree)));
 	for (i = 0; i < n; i++)
 		draw_vertex(f, plan, number, i, inputs);

@@ -43,7 +43,7 @@ static int make_one(const struct plan *plan, const struct plan_filters *all,
 		    uint32_t *unsalted)
 {
 	struct in_addr to = plan_identity(plan, e->receiver);
-	uint64_t incast_id = aggnet_incast_id(plan->conf.job, to);
+	uint64_t incast_id = aggnet_incast_id(plan_job(plan, e->tree), to);
 	struct aggt_filter_conf conf = all->conf;
 	struct aggt_err why;
 

@@ -100,24 +100,40 @@ static const char **sorted_names(json_t *nodes)
 	return names;
 }
 
-/* By receiver: the digest of the entries of its tree, an integer. */
+/* What tells the tree of an entry apart from others of a plan. */
+struct tree_name {
+	char text[64];
+};
+
+static struct tree_name name_tree(const json_t *entry)
+{
+	const json_t *job = json_object_get(entry, "job");
+	struct tree_name name;
+
+	snprintf(name.text, sizeof(name.text), "%s %" JSON_INTEGER_FORMAT,
+		 json_string_value(json_object_get(entry, "receiver")),
+		 json_integer_value(job));
+	return name;
+}
+
+/* By the name of a tree: the digest of its entries, an integer. */
 static json_t *tree_digests(json_t *nodes)
 {
-	const char **names = sorted_names(nodes), **name, *receiver;
+	const char **names = sorted_names(nodes), **name;
 	json_t *digests = json_object(), *entry, *old;
+	struct tree_name tree;
 	uint64_t digest;
 	size_t i;
 
 	for (name = names; name && *name; name++) {
 		json_array_foreach(json_object_get(json_object_get(nodes, *name),
 						   "trees"), i, entry) {
-			receiver = json_string_value(json_object_get(entry,
-								     "receiver"));
-			old = json_object_get(digests, receiver);
+			tree = name_tree(entry);
+			old = json_object_get(digests, tree.text);
 			digest = old ? (uint64_t)json_integer_value(old) :
 				       FNV_BASIS;
 			digest = digest_entry(digest, *name, entry);
-			json_object_set_new(digests, receiver,
+			json_object_set_new(digests, tree.text,
 					    json_integer((json_int_t)digest));
 		}
 	}
@@ -139,7 +155,7 @@ static json_t *tree_digests(json_t *nodes)
 int plan_sign(const struct plan *plan, json_t *nodes)
 {
 	json_t *digests, *node, *entry, *digest;
-	const char *name, *receiver;
+	const char *name;
 	size_t i;
 
 	if (!plan->id[0])
@@ -151,9 +167,8 @@ int plan_sign(const struct plan *plan, json_t *nodes)
 	}
 	json_object_foreach(nodes, name, node) {
 		json_array_foreach(json_object_get(node, "trees"), i, entry) {
-			receiver = json_string_value(json_object_get(entry,
-								     "receiver"));
-			digest = json_object_get(digests, receiver);
+			digest = json_object_get(digests,
+						 name_tree(entry).text);
 			json_object_set_new(entry, "plan",
 					    json_sprintf("%s%016llx", plan->id,
 							 (unsigned long long)

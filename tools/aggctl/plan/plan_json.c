@@ -5,6 +5,18 @@
 #include "info.h"
 #include "plan/plan.h"
 
+static void add_stripes(const struct plan *plan, json_t *metrics)
+{
+	const struct aggt_stripes *s = aggt_plan_stripes(plan->trees);
+
+	if (!s)
+		return;
+	json_object_set_new(metrics, "stripes", json_integer(s->n));
+	json_object_set_new(metrics, "link_stress", json_integer(s->stress));
+	json_object_set_new(metrics, "cut_bound", json_real(s->bound));
+	json_object_set_new(metrics, "bound_share", json_real(s->share));
+}
+
 static json_t *metrics_json(const struct plan *plan)
 {
 	const struct aggt_metrics *m = aggt_plan_metrics(plan->trees);
@@ -22,6 +34,7 @@ static json_t *metrics_json(const struct plan *plan)
 		json_object_set_new(object, "skipped", json_string(skipped));
 	plan_predict(plan, object);
 	plan_copies(plan, object);
+	add_stripes(plan, object);
 	return object;
 }
 
@@ -102,6 +115,9 @@ static json_t *tree_json(const struct plan *plan, size_t i)
 			   "depth", (json_int_t)m->depth,
 			   "symbols", symbols_json(tree),
 			   "edges", edges_json(tree));
+	if (aggt_plan_stripes(plan->trees))
+		json_object_set_new(object, "job",
+				    json_integer(plan_job(plan, i)));
 	if (plan->used[i] != plan->attempt[i])
 		json_object_set_new(object, "used",
 				    json_integer(plan->used[i]));

@@ -115,7 +115,7 @@ static json_t *new_tree(const struct builder *b, aggt_node receiver,
 			uint32_t tree)
 {
 	return json_pack("{s:I, s:o, s:I, s:I}",
-			 "job", (json_int_t)b->conf->job,
+			 "job", (json_int_t)plan_job(b->plan, tree),
 			 "receiver", addr_json(plan_identity(b->plan, receiver)),
 			 "instance", (json_int_t)b->conf->instance,
 			 "attempt", (json_int_t)b->plan->attempt[tree]);

@@ -181,7 +181,7 @@ static bool read_stored(const json_t *json, const struct plan_conf *conf,
 	s->job.rate = conf->rate;
 	s->n = json_array_size(trees);
 	s->shape = calloc(s->n + 1, sizeof(*s->shape));
-	if (!s->shape || s->n != s->job.n_receivers)
+	if (!s->shape || s->n != aggt_job_trees(&s->job))
 		return false;
 	for (i = 0; i < s->n; i++)
 		if (!read_shape(json_array_get(trees, i), &s->shape[i]))
@@ -439,10 +439,10 @@ bad:
 	return -1;
 }
 
-/* The key of the tree to a receiver, from any node that has it. */
-static json_t *find_key(const json_t *nodes, const char *receiver)
+/* The key of a tree, from any node that has it. */
+static json_t *find_key(const json_t *nodes, uint32_t job, const char *receiver)
 {
-	json_t *node, *entry, *key, *to;
+	json_t *node, *entry, *key, *to, *number;
 	const char *name;
 	size_t i;
 
@@ -450,7 +450,9 @@ static json_t *find_key(const json_t *nodes, const char *receiver)
 		json_array_foreach(json_object_get(node, "trees"), i, entry) {
 			key = json_object_get(entry, "key");
 			to = json_object_get(entry, "receiver");
-			if (json_is_string(key) && json_is_string(to) &&
+			number = json_object_get(entry, "job");
+			if (json_integer_value(number) == job &&
+			    json_is_string(key) && json_is_string(to) &&
 			    !strcmp(json_string_value(to), receiver))
 				return key;
 		}
@@ -488,7 +490,8 @@ static void keep_epochs(struct plan *plan, const json_t *json)
 		tree = json_array_get(json_object_get(json, "trees"), i);
 		keep_attempt(plan, i, tree);
 		to = plan_identity(plan, receiver_of(plan, i));
-		key = find_key(json_object_get(json, "nodes"), addr_text(to));
+		key = find_key(json_object_get(json, "nodes"),
+			       plan_job(plan, i), addr_text(to));
 		if (!plan->key || !key)
 			continue;
 		json_decref(plan->key[i]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A plan as text, from its JSON. */
 #include <stdio.h>
+#include <string.h>
 
 #include "output.h"
 #include "plan/plan.h"
@@ -14,6 +15,8 @@ static const struct column metric_cols[] = {
 	{ "fan_in", "flows by one link" },
 	{ "predicted_seconds", "predicted seconds" },
 	{ "copying_switches", "switches that copy" },
+	{ "stripes", "stripes" }, { "link_stress", "stripes on a link" },
+	{ "cut_bound", "cut bound" }, { "bound_share", "share of the bound" },
 	{ "skipped", "skipped, too long" },
 };
 
@@ -41,6 +44,7 @@ static const struct column diff_cols[] = {
 static const struct column tree_cols[] = {
 	{ "receiver", "receiver" }, { "entry", "entry" }, { "cost", "cost" },
 	{ "links", "links" }, { "depth", "depth" }, { "senders", "senders" },
+	{ "job", "job" },
 };
 
 static const struct column entry_cols[] = {
@@ -48,8 +52,14 @@ static const struct column entry_cols[] = {
 	{ "contributors", "contributors" }, { "sources", "sources" },
 	{ "scheme", "scheme" }, { "link_port", "port" },
 	{ "link_neighbour", "next" }, { "hops", "hops" },
-	{ "switch", "for switch" },
+	{ "switch", "for switch" }, { "job", "job" },
 };
+
+/* The columns, the last ones, that only some plans have. */
+static bool is_striped(const json_t *plan)
+{
+	return json_object_get(json_object_get(plan, "metrics"), "stripes");
+}
 
 /* A host by its name, if the plan has names. */
 static void name_host(const json_t *plan, json_t *row, const char *member)
@@ -80,12 +90,13 @@ static void show_trees(const json_t *plan)
 		name_host(plan, row, "entry");
 		json_array_append_new(rows, row);
 	}
-	out_rows(tree_cols, ARRAY_SIZE(tree_cols), rows);
+	out_rows(tree_cols, ARRAY_SIZE(tree_cols) - !is_striped(plan), rows);
 	json_decref(rows);
 }
 
-static void show_entries(const json_t *nodes)
+static void show_entries(const json_t *plan, const json_t *nodes)
 {
+	struct column cols[ARRAY_SIZE(entry_cols)];
 	json_t *rows = json_array();
 	json_t *node, *tree, *row;
 	bool agents = false;
@@ -100,8 +111,13 @@ static void show_entries(const json_t *nodes)
 			json_array_append_new(rows, row);
 		}
 	}
-	/* The last column is for switches that lean on servers. */
-	out_rows(entry_cols, ARRAY_SIZE(entry_cols) - !agents, rows);
+	memcpy(cols, entry_cols, sizeof(cols));
+	if (!is_striped(plan))
+		cols[ARRAY_SIZE(cols) - 1].head = NULL;
+	/* For switches that lean on servers. */
+	if (!agents)
+		cols[ARRAY_SIZE(cols) - 2].head = NULL;
+	out_rows(cols, ARRAY_SIZE(cols), rows);
 	json_decref(rows);
 }
 
@@ -147,5 +163,5 @@ void plan_text(const json_t *plan)
 	if (!json_object_size(nodes))
 		return;
 	putchar('\n');
-	show_entries(nodes);
+	show_entries(plan, nodes);
 }

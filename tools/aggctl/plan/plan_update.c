@@ -200,7 +200,9 @@ static bool has_tree(const json_t *trees, const json_t *entry)
 
 	json_array_foreach((json_t *)trees, i, other)
 		if (json_equal(json_object_get(other, "receiver"),
-			       json_object_get(entry, "receiver")))
+			       json_object_get(entry, "receiver")) &&
+		    json_equal(json_object_get(other, "job"),
+			       json_object_get(entry, "job")))
 			return true;
 	return false;
 }
