@@ -13,6 +13,7 @@ static const char *const topologies[] = {
 static const char *const methods[] = {
 	"existing", "unicast", "unicast:random", "rs:01", "ars", "irs",
 	"steiner", "mib", "mc", "m2", "srs", "srs:safe", "exact", "rs:best",
+	"stripes:2", "stripes:3",
 };
 
 /* Topologies without digits. */
@@ -23,7 +24,7 @@ static const char *const graphs[] = {
 
 static const char *const graph_methods[] = {
 	"existing", "unicast", "steiner", "getparent", "getparent:1", "auto",
-	"irs",
+	"irs", "stripes:2", "stripes:5",
 };
 
 #define PICK(array, n) ((array)[(n) % (sizeof(array) / sizeof(*(array)))])
@@ -61,9 +62,11 @@ static struct aggt_plan *restore(struct input *in,
 {
 	struct aggt_edge edge[64];
 	struct aggt_shape shape = { .edge = edge, .entry = AGGT_NONE };
+	struct aggt_shape shapes[AGGT_STRIPES];
 	struct aggt_job one = *job;
 	struct aggt_err err = { "" };
 	struct aggt_plan *plan;
+	size_t i;
 
 	for (; shape.n_edges < 64 && in->at < in->end; shape.n_edges++) {
 		edge[shape.n_edges].child = take(in);
@@ -71,7 +74,9 @@ static struct aggt_plan *restore(struct input *in,
 	}
 	if (one.n_receivers > 1)
 		one.n_receivers = 1;
-	plan = aggt_plan_restore(topo, &one, &shape, &err);
+	for (i = 0; i < AGGT_STRIPES; i++)
+		shapes[i] = shape;
+	plan = aggt_plan_restore(topo, &one, shapes, &err);
 	CHECK(plan || err.text[0]);
 	return plan;
 }

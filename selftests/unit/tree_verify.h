@@ -519,22 +519,26 @@ static inline const char *verify_plan(const struct aggt_topo *t,
 				      const struct aggt_job *job,
 				      const struct aggt_plan *plan, bool each)
 {
+	size_t k, i, n, trees = aggt_plan_trees(plan);
 	const struct aggt_entry *e;
 	const char *why = NULL;
 	double cost = 0;
-	size_t k, i, n;
 
-	if (aggt_plan_trees(plan) != job->n_receivers)
-		return FAULT("%zu trees", aggt_plan_trees(plan));
+	if (trees != aggt_job_trees(job))
+		return FAULT("%zu trees", trees);
 	e = aggt_plan_entries(plan, &n);
-	for (k = 0; k < job->n_receivers && !why; k++) {
+	for (k = 0; k < trees && !why; k++) {
+		/* Stripes have one receiver. */
 		why = verify_structure(t, job, aggt_plan_tree(plan, k),
-				       job->receivers[k]);
+				       job->receivers[k % job->n_receivers]);
 		if (!why && aggt_plan_aggregates(plan))
 			why = sim_tree(t, job, plan, k, &cost);
 	}
 	for (i = 0; i < n && each && !why && aggt_plan_aggregates(plan); i++)
 		why = verify_entry(t, plan, &e[i]);
+	/* A stripe carries its part of each flow. */
+	if (aggt_plan_stripes(plan))
+		cost /= trees;
 	return why ? why : verify_costs(t, job, plan, cost);
 }
 
