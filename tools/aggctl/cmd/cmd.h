@@ -61,6 +61,7 @@ struct command {
 extern const struct command cmd_apply;
 extern const struct command cmd_eval;
 extern const struct command cmd_export;
+extern const struct command cmd_gen;
 extern const struct command cmd_host;
 extern const struct command cmd_link;
 extern const struct command cmd_monitor;
