@@ -72,19 +72,35 @@ static bool hold_passed(const struct aggnet_tree *tree)
 }
 
 /*
- * End the transfer because of @child; if it is 0, because of a child that found no
- * room, or because of a listed child that is missing.
+ * How many sources are missing because of @silent, or if it is NULL, because of
+ * children that never came?
  */
-static void gave_up(struct aggnet_tree *tree, __be32 child,
+static u32 missing_sources(const struct aggnet_tree *tree,
+			   const struct aggnet_child *silent)
+{
+	u32 finished = tree->books.weight + aggnet_tree_own_done(tree);
+	u32 sources = tree->conf.sources;
+
+	/* Sources that bound children have announced are not missing. */
+	if (!silent && aggnet_tree_covered(tree) < sources)
+		return sources - aggnet_tree_covered(tree);
+	if (finished < sources)
+		return sources - finished;
+	/* Sources that were planned for other ends have finished here. */
+	return silent ? silent->sources : 0;
+}
+
+/*
+ * End the transfer because of @silent; if it is NULL, because of a child that found
+ * no room, or because of a listed child that is missing.
+ */
+static void gave_up(struct aggnet_tree *tree, const struct aggnet_child *silent,
 		    struct aggnet_run *run)
 {
 	enum aggnet_reason reason = AGGNET_R_TIMEOUT;
-	u32 missing = tree->conf.sources - tree->books.weight -
-		      aggnet_tree_own_done(tree);
+	u32 missing = missing_sources(tree, silent);
+	__be32 child = silent ? silent->id : 0;
 
-	/* Sources that bound children have announced are not missing. */
-	if (!child && aggnet_tree_covered(tree) < tree->conf.sources)
-		missing = tree->conf.sources - aggnet_tree_covered(tree);
 	aggnet_acceptor_lost(tree);
 	if (!child && tree->acceptor.refused_child) {
 		reason = AGGNET_R_ROOM;
@@ -104,10 +120,10 @@ static void give_up_passed(struct aggnet_tree *tree, struct aggnet_run *run)
 
 	c = aggnet_acceptor_silent(tree, msecs_to_jiffies(conf->give_up_ms));
 	if (c)
-		gave_up(tree, c->id, run);
+		gave_up(tree, c, run);
 	else if (aggnet_tree_short(tree) &&
 		 passed(tree->acceptor.bound_at, conf->give_up_ms))
-		gave_up(tree, 0, run);
+		gave_up(tree, NULL, run);
 	else if ((tree->writers.joined < conf->writers ||
 		  (aggnet_tree_is_receiver(tree) && !tree->local.reader)) &&
 		 passed(tree->started, conf->give_up_ms))

@@ -777,6 +777,16 @@ TEST_F(ends, missing__in_the_middle_of_a_sorted_chain)
 	check_missing(_metadata, &conf, OTHER, CHILD);
 }
 
+/* An OPEN passes the end and wakes it. */
+static void wake(struct aggnet_tree *tree)
+{
+	struct aggnet_run run;
+
+	aggnet_run_begin(tree, &run);
+	aggnet_tree_touch(tree, &run);
+	aggnet_run_end(tree, &run);
+}
+
 /*
  * The source comes when its planned end has stopped waiting and others are
  * slow.
@@ -833,6 +843,37 @@ static void tells(struct peer *p, u32 sources)
 	struct aggnet_pkt answer;
 
 	asks(p, AGGNET_PROBE, 0, &probe, sizeof(probe), &answer);
+}
+
+/* Sources that bind here instead of their planned end are not counted as missing. */
+TEST_F(ends, missing__of_an_end_with_more_than_its_sources)
+{
+	struct aggnet_tree *tree;
+	struct peer p;
+	u32 stray;
+
+	world_start(&plain, SEED);
+	world.harm = true;
+	world_add(RECEIVER);
+	world_add(ACCEPTOR);
+	tree = tree_of(ACCEPTOR);
+	wake(tree);
+	while (!tree->up.rooted)
+		runs(tree, 10000);
+	p = child_node(tree, OTHER);
+	tells(&p, 1);
+	p = child_node(tree, CHILD);
+	finishes(&p, 1, 0);
+	for (stray = 0; stray < 2; stray++) {
+		p = child(tree, MANY_FIRST + stray, 1 + stray);
+		finishes(&p, 1, 0);
+	}
+	ASSERT_EQ(3, tree->books.weight);
+	ASSERT_EQ(2, tree->conf.sources);
+	runs(tree, WORLD_GIVE_UP * 3000ull);
+	EXPECT_ABORTED(AGGNET_R_TIMEOUT, tree);
+	EXPECT_EQ(world.node[OTHER].an.identity, tree->outcome.about);
+	EXPECT_EQ(1, tree->outcome.missing);
 }
 
 /* A flow cannot contain more sources than there are. */
@@ -1064,16 +1105,6 @@ TEST_F(ends, sequences__are_not_taken_again)
 	EXPECT_EQ(1, tree->count.packets_in);
 	peer_data(&p, AGGNET_SEQ_END);
 	EXPECT_EQ(1, tree->count.packets_in);
-}
-
-/* An OPEN passes the end and wakes it. */
-static void wake(struct aggnet_tree *tree)
-{
-	struct aggnet_run run;
-
-	aggnet_run_begin(tree, &run);
-	aggnet_tree_touch(tree, &run);
-	aggnet_run_end(tree, &run);
 }
 
 /* An end with a missing child looks its name up once. */
