@@ -40,7 +40,7 @@ static inline u64 aggnet_fp_sum(u64 a, u64 b)
 		  (b & AGGNET_FP_PRIME) + (b >> 61);
 
 	sum = (sum & AGGNET_FP_PRIME) + (sum >> 61);
-	return sum == AGGNET_FP_PRIME ? 0 : sum;
+	return sum >= AGGNET_FP_PRIME ? sum - AGGNET_FP_PRIME : sum;
 }
 
 /* Add the fingerprints of two flows. */

@@ -368,6 +368,9 @@ TEST(numbers__modulo_a_prime)
 	EXPECT_EQ(1, fp_shift(1, 61));
 	EXPECT_EQ(0, aggnet_fp_sum(P, P));
 	EXPECT_EQ(14, aggnet_fp_sum(~0ull, ~0ull));
+	/* The numbers, folded once, add up to 2P + 1. */
+	EXPECT_EQ(1, aggnet_fp_sum(~0ull, P - 6));
+	EXPECT_EQ(1, aggnet_fp_sum(P, (1ull << 62) - 1));
 }
 
 TEST(key__of_an_epoch)
