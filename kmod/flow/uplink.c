@@ -355,7 +355,7 @@ static void uplink_accept(struct aggnet_tree *tree,
 	up->peer_stamp = pkt->stamp;
 	up->hop = uplink_hop(tree, accept->hop);
 	up->max_payload = min(tree->packet.max_payload, payload);
-	up->max_records = records;
+	up->max_records = min(tree->packet.max_records, records);
 	up->tries = 0;
 	if (tree->state == AGGNET_TREE_ABORTED)
 		uplink_send_abort(tree, run);

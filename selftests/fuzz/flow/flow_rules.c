@@ -600,6 +600,25 @@ static void bound(struct aggnet_tree *tree, struct peer *p)
 	INSIST(answered(p, AGGNET_PROBE, 0, FIRST) == 1, "it is not bound");
 }
 
+/* The acceptor may have a larger limit; this end keeps its own. */
+TEST_F(rules, accept__does_not_raise_the_limit_of_records)
+{
+	const struct aggnet_accept accept = {
+		.max_payload = cpu_to_be16(U16_MAX),
+		.max_records = cpu_to_be16(U16_MAX),
+	};
+	struct aggnet_tree *tree = begin(&keyed, CHILD);
+	struct aggnet_pkt pkt;
+
+	world_write(CHILD, keyed.records);
+	self->peer = peer_acceptor(tree);
+	ASSERT_TRUE(peer_hears(&self->peer, &pkt));
+	peer_say(&self->peer, AGGNET_ACCEPT, 0, &accept, sizeof(accept));
+	EXPECT_EQ(AGGNET_UP_BINDING, tree->up.state);
+	EXPECT_EQ(tree->packet.max_records, tree->up.max_records);
+	EXPECT_EQ(tree->packet.max_payload, tree->up.max_payload);
+}
+
 /* A child that has all of its records and no credit. */
 static struct aggnet_tree *waiting(struct peer *p, u32 give_up_ms)
 {
