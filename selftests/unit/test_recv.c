@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "aggnet.h"
 #include "aggnet_data.h"
 #include "aggctl.h"
 
@@ -25,6 +26,12 @@
  * @refuse: this call of fsync() fails; 0: none
  * @trace: one letter for each event: the file or its directory was synced, the
  *	end mark was taken
+ * @forbidden: the user may not read the node
+ * @gone: the node has no entry
+ * @tree: the node's entry
+ * @asked: incast ID of the last request for it
+ * @counter: a counter that grows by 1 from request to request, or NULL
+ * @reads: such requests
  */
 static struct played {
 	struct aggnet_status status;
@@ -37,6 +44,12 @@ static struct played {
 	unsigned int committed;
 	unsigned int refuse;
 	char trace[16];
+	bool forbidden;
+	bool gone;
+	struct aggnet_tree_info tree;
+	uint64_t asked;
+	const char *counter;
+	unsigned int reads;
 } played;
 
 static void trace(char what)
@@ -84,6 +97,36 @@ static int played_lookup(struct aggnet_status *status)
 	return played.unknown;
 }
 
+static int played_tree(uint64_t id, struct aggnet_tree_info *tree)
+{
+	played.asked = id;
+	*tree = played.tree;
+	return played.forbidden ? -EPERM : played.gone ? -ENOENT : 0;
+}
+
+static int played_stats(struct aggnet_stat **list, size_t *n)
+{
+	*n = played.counter != NULL;
+	*list = calloc(1, sizeof(**list));
+	if (played.counter)
+		strcpy((*list)->name, played.counter);
+	(*list)->value = 40 + played.reads++;
+	return played.forbidden ? -EPERM : 0;
+}
+
+static int played_node(struct aggnet_node_info *node)
+{
+	node->address.s_addr = htonl(0x0a000001);
+	return 0;
+}
+
+#define aggnet_ctl_open(ctl)		(*(ctl) = (void *)&played, 0)
+#define aggnet_ctl_close(ctl)		((void)(ctl))
+#define aggnet_ctl_error(ctl)		((void)(ctl), "it needs CAP_NET_ADMIN")
+#define aggnet_node_get(ctl, node)	((void)(ctl), played_node(node))
+#define aggnet_stats_list(ctl, list, n)	((void)(ctl), played_stats(list, n))
+#define aggnet_tree_get(ctl, id, tree)	((void)(ctl), played_tree(id, tree))
+#define aggnet_tree_clear(tree)		((void)(tree))
 #define aggnet_lookup(self, job, st)	((void)(self), played_lookup(st))
 #define aggnet_sink_open(k, self, job, opt) \
 	(*(k) = NULL, (void)(self), (void)(opt), played.opened = true, 0)
@@ -102,7 +145,10 @@ static int played_lookup(struct aggnet_status *status)
 #define fsync				played_fsync
 
 #include "../../tools/aggctl/cmd/sync.c"
+#include "../../tools/aggctl/cmd/transfer_stats.c"
+#define refused	recv_refused
 #include "../../tools/aggctl/cmd/cmd_recv.c"
+#undef refused
 #include "../uapi/harness.h"
 
 FIXTURE(recv) {
@@ -127,6 +173,7 @@ FIXTURE_SETUP(recv)
 	to_disk = false;
 	stream = false;
 	top = 0;
+	show_stats = false;
 }
 
 FIXTURE_TEARDOWN(recv)
@@ -337,6 +384,138 @@ TEST_F(recv, layout__wrong_option)
 		if (!row[i].opened)
 			EXPECT_EQ(1, st);
 	}
+}
+
+/* What "recv" prints on standard error; to be freed */
+static char *error_text(FIXTURE_DATA(recv) *self)
+{
+	FILE *f = tmpfile();
+	int old = dup(STDERR_FILENO);
+	char *text = calloc(1, 4096);
+	int st;
+
+	fflush(stderr);
+	dup2(fileno(f), STDERR_FILENO);
+	st = cmd_recv.verbs[0].run(&self->ctl, 0, NULL);
+	fflush(stderr);
+	dup2(old, STDERR_FILENO);
+	close(old);
+	rewind(f);
+	if (st || !fread(text, 1, 4095, f))
+		text[0] = '\0';
+	fclose(f);
+	return text;
+}
+
+static bool has_row(const char *text, const char *head, const char *value)
+{
+	char row[128];
+
+	snprintf(row, sizeof(row), "%-24s  %s\n", head, value);
+	return strstr(text, row);
+}
+
+/*
+ * Without being asked, one line if flows arrive otherwise than planned; the writers
+ * of the receiver are no flow.
+ */
+TEST_F(recv, missed__one_line)
+{
+	static const struct {
+		uint32_t contributors;
+		uint32_t writers;
+		uint32_t channels;
+		bool forbidden;
+		bool gone;
+		bool line;
+	} row[] = {
+		{ 3, 0, 3, false, false, false },
+		{ 3, 1, 2, false, false, false },
+		{ 3, 1, 3, false, false, true },
+		{ 3, 0, 4, false, false, true },
+		{ 3, 0, 2, false, false, true },
+		{ 0, 0, 0, false, false, false },
+		{ 3, 0, 4, true, false, false },
+		{ 3, 0, 4, false, true, false },
+	};
+	char *text;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(row); i++) {
+		played.committed = 0;
+		played.tree.contributors = row[i].contributors;
+		played.tree.writers = row[i].writers;
+		played.tree.channels = row[i].channels;
+		played.forbidden = row[i].forbidden;
+		played.gone = row[i].gone;
+		text = error_text(self);
+		EXPECT_EQ(row[i].line, strstr(text, "not merged as planned") != NULL)
+			TH_LOG("row %zu: '%s'", i, text);
+		if (!row[i].line)
+			EXPECT_STREQ("", text);
+		EXPECT_EQ(7ULL << 32 | 0x0a000001, played.asked);
+		free(text);
+	}
+	EXPECT_EQ(0, played.reads);
+}
+
+TEST_F(recv, stats__table)
+{
+	char *text;
+
+	show_stats = true;
+	played.counter = "drop_link";
+	played.tree = (struct aggnet_tree_info){
+		.contributors = 2, .channels = 2, .records_in = 4,
+		.records_out = 3, .packets_in = 6, .rexmits = 5,
+	};
+	text = error_text(self);
+	EXPECT_TRUE(has_row(text, "records of the sources", "9"));
+	EXPECT_TRUE(has_row(text, "records in", "4"));
+	EXPECT_TRUE(has_row(text, "merged on the way", "5"));
+	EXPECT_TRUE(has_row(text, "records out", "3"));
+	EXPECT_TRUE(has_row(text, "packets in", "6"));
+	EXPECT_TRUE(has_row(text, "retransmissions", "5"));
+	EXPECT_NE(NULL, strstr(text, "planned way: 1 packets (drop_link)"))
+		TH_LOG("%s", text);
+	EXPECT_STREQ("", printed_text(self));
+	free(text);
+}
+
+/* A user that may not read the node still gets its own numbers. */
+TEST_F(recv, stats__forbidden)
+{
+	char *text;
+
+	show_stats = true;
+	played.forbidden = true;
+	text = error_text(self);
+	EXPECT_TRUE(has_row(text, "this node cannot be read",
+			    "it needs CAP_NET_ADMIN"))
+		TH_LOG("%s", text);
+	EXPECT_TRUE(has_row(text, "records of the sources", "9"));
+	EXPECT_EQ(NULL, strstr(text, "packets"));
+	free(text);
+}
+
+TEST_F(recv, stats__json)
+{
+	json_t *whole, *stats_object, *list;
+
+	show_stats = true;
+	self->ctl.json = true;
+	played.counter = "drop_mtu";
+	played.tree.records_in = 4;
+	ASSERT_EQ(0, cmd_recv.verbs[0].run(&self->ctl, 0, NULL));
+	json_lines(self, &whole);
+	stats_object = json_object_get(whole, "stats");
+	EXPECT_EQ(5, json_integer_value(json_object_get(stats_object,
+							"merged_on_the_way")));
+	list = json_object_get(stats_object, "fallbacks");
+	EXPECT_EQ(1, json_array_size(list));
+	EXPECT_STREQ("drop_mtu", json_string_value(json_object_get(
+				json_array_get(list, 0), "counter")));
+	json_decref(whole);
 }
 
 TEST_HARNESS_MAIN

@@ -63,12 +63,14 @@ int out_json(json_t *value)
 }
 
 /**
- * out_fields() - print members of an object as text, one a line
+ * out_fields_to() - print members of an object as text, one a line
+ * @f: the stream
  * @cols: the members
  * @ncols: how many
  * @object: the object; members that it lacks are left out
  */
-void out_fields(const struct column *cols, size_t ncols, const json_t *object)
+void out_fields_to(FILE *f, const struct column *cols, size_t ncols,
+		   const json_t *object)
 {
 	size_t i, width = 0;
 	char *text;
@@ -82,10 +84,21 @@ void out_fields(const struct column *cols, size_t ncols, const json_t *object)
 		if (!cols[i].head || !value)
 			continue;
 		text = cell_text(value);
-		printf("%-*s  %s\n", (int)width, cols[i].head,
-		       text ? text : "?");
+		fprintf(f, "%-*s  %s\n", (int)width, cols[i].head,
+			text ? text : "?");
 		free(text);
 	}
+}
+
+/**
+ * out_fields() - print members of an object on standard output, one a line
+ * @cols: the members
+ * @ncols: how many
+ * @object: the object; members that it lacks are left out
+ */
+void out_fields(const struct column *cols, size_t ncols, const json_t *object)
+{
+	out_fields_to(stdout, cols, ncols, object);
 }
 
 static void print_line(char **cells, const size_t *widths,

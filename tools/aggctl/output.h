@@ -22,6 +22,8 @@ struct column {
 
 int out_json(json_t *value);
 void out_fields(const struct column *cols, size_t ncols, const json_t *object);
+void out_fields_to(FILE *f, const struct column *cols, size_t ncols,
+		   const json_t *object);
 int out_rows(const struct column *cols, size_t ncols, const json_t *rows);
 int out_table(const struct aggctl *ctl, const struct column *cols,
 	      size_t ncols, json_t *rows);

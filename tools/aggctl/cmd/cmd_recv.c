@@ -13,6 +13,7 @@
 #include "cmd/rewind.h"
 #include "cmd/sync.h"
 #include "cmd/text_record.h"
+#include "cmd/transfer_stats.h"
 #include "info.h"
 #include "output.h"
 
@@ -23,6 +24,8 @@ static uint32_t repair = REPAIR_DEFAULT_MS;
 static uint32_t top;
 static bool stream;
 static bool to_disk;
+static bool show_stats;
+static struct transfer_stats stats;
 
 #define STREAM_LOOK_MS	100	/* interval of checking a time limit */
 
@@ -218,7 +221,7 @@ static int print_json(struct aggnet_sink *sink,
 				      json_pack("[o, o]", key,
 						value_json(&form, &entry)));
 	}
-	return out_json(json_pack("{s:I, s:I, s:o, s:I, s:I, s:I, s:o, s:I, s:I, s:o}",
+	return out_json(json_pack("{s:I, s:I, s:o, s:I, s:I, s:I, s:o, s:I, s:I, s:o, s:o*}",
 				  "instance", (json_int_t)result->instance,
 				  "attempt", (json_int_t)result->attempt,
 				  "plan", info_bytes(result->plan,
@@ -229,17 +232,31 @@ static int print_json(struct aggnet_sink *sink,
 				  "absent", absent_json(sink),
 				  "records", (json_int_t)result->records,
 				  "keys", (json_int_t)result->keys,
-				  "lines", lines));
+				  "lines", lines, "stats",
+				  show_stats ?
+				  transfer_stats_json(&stats, result->records) :
+				  NULL));
+}
+
+/* The plan leads another number of flows here: some missed a planned merge. */
+static void tell_missed(void)
+{
+	if (transfer_stats_missed(&stats))
+		err("recv: not merged as planned: %u flows arrived here, and the plan has %u; 'aggctl why %llu' on each server names the cause",
+		    stats.tree.channels, transfer_stats_planned(&stats.tree),
+		    (unsigned long long)job);
 }
 
 static void tell_partial(const struct aggnet_sink *sink,
 			 const struct aggnet_result *result)
 {
+	transfer_stats_end(&stats);
 	if (result->partials)
 		err("recv: complete, but %u nodes did not wait for all their contributors",
 		    result->partials);
 	if (result->absent)
 		tell_absent(sink, result);
+	tell_missed();
 }
 
 static int printed(void)
@@ -358,6 +375,15 @@ static int receive(const struct aggctl *ctl, struct aggnet_sink *sink, int dir)
 	}
 }
 
+static void print_stats(const struct aggnet_sink *sink)
+{
+	const struct aggnet_result *result = aggnet_sink_result(sink);
+	json_t *object = transfer_stats_json(&stats, result->records);
+
+	transfer_stats_print(object);
+	json_decref(object);
+}
+
 static int transfer(const struct aggctl *ctl, struct in_addr self, int dir)
 {
 	const struct aggnet_options options = {
@@ -368,10 +394,14 @@ static int transfer(const struct aggctl *ctl, struct in_addr self, int dir)
 	struct aggnet_sink *sink;
 	int st;
 
+	transfer_stats_begin(&stats, self, (uint32_t)job, show_stats);
 	if (aggnet_sink_open(&sink, self, (uint32_t)job, &options))
 		st = refused(sink);
 	else
 		st = receive(ctl, sink, dir);
+	if (!st && show_stats && !ctl->json)
+		print_stats(sink);
+	transfer_stats_clear(&stats);
 	aggnet_sink_close(sink);
 	return st;
 }
@@ -429,6 +459,8 @@ static const struct opt opts[] = {
 	  "print each line of a sorted transfer as soon as it is final" },
 	{ "sync", OPT_FLAG, &to_disk, NULL,
 	  "sync the file and its directory before the senders get DONE" },
+	{ "stats", OPT_FLAG, &show_stats, NULL,
+	  "at the end, print what was merged on the way to standard error" },
 	{ "timeout", OPT_WAIT, &timeout, "S",
 	  "give up after so many seconds, even if the transfer progresses (no limit)" },
 	{ "repair", OPT_WAIT, &repair, "S",

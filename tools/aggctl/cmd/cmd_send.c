@@ -9,6 +9,7 @@
 #include "aggnet_data.h"
 #include "cmd/cmd.h"
 #include "cmd/text_record.h"
+#include "cmd/transfer_stats.h"
 #include "info.h"
 #include "output.h"
 
@@ -17,6 +18,7 @@ static const char *receiver;
 static uint32_t timeout;
 static uint32_t repair = REPAIR_DEFAULT_MS;
 static bool no_replay;
+static bool show_stats;
 static const char *spool_dir;
 static uint64_t spool_max;
 
@@ -191,21 +193,46 @@ static int contribute(struct aggnet_source *source, struct input *in)
 	return st;
 }
 
-static int show_done(const struct aggctl *ctl, struct aggnet_source *source)
+static void print_stats(json_t *stats)
+{
+	transfer_stats_print(stats);
+	json_decref(stats);
+}
+
+static int show_done(const struct aggctl *ctl, struct aggnet_source *source,
+		     json_t *stats)
 {
 	struct aggnet_status status = {};
 
+	if (!ctl->json && stats)
+		print_stats(stats);
 	if (!ctl->json)
 		return ST_DONE;
 	aggnet_source_status(source, &status);
-	return out_json(json_pack("{s:I, s:o, s:I, s:i, s:I}", "instance",
+	return out_json(json_pack("{s:I, s:o, s:I, s:i, s:I, s:o*}", "instance",
 				  (json_int_t)status.instance, "plan",
 				  info_bytes(status.plan, sizeof(status.plan)),
 				  "records",
 				  (json_int_t)aggnet_source_records(source),
 				  "replays",
 				  (int)aggnet_source_replays(source), "resent",
-				  (json_int_t)aggnet_source_resent(source)));
+				  (json_int_t)aggnet_source_resent(source),
+				  "stats", stats));
+}
+
+/* NULL: not asked for. */
+static json_t *stats_json(struct transfer_stats *node,
+			  const struct aggnet_source *source)
+{
+	json_t *stats;
+
+	if (!show_stats)
+		return NULL;
+	transfer_stats_end(node);
+	stats = transfer_stats_json(node, 0);
+	json_object_set_new(stats, "sent",
+			    json_integer((json_int_t)aggnet_source_records(source)));
+	return stats;
 }
 
 static int transfer(const struct aggctl *ctl, struct in_addr to,
@@ -219,10 +246,13 @@ static int transfer(const struct aggctl *ctl, struct in_addr to,
 		.spool_dir = spool_dir,
 		.spool_max = spool_max,
 	};
+	struct transfer_stats node = {};
 	struct aggnet_source *source;
 	struct aggnet_status status;
 	int st;
 
+	if (show_stats)
+		transfer_stats_begin(&node, to, (uint32_t)job, true);
 	if (aggnet_source_open(&source, to, (uint32_t)job, &options)) {
 		st = fail("send: %s", aggnet_source_error(source));
 	} else {
@@ -234,7 +264,8 @@ static int transfer(const struct aggctl *ctl, struct in_addr to,
 		st = contribute(source, in);
 	}
 	if (!st)
-		st = show_done(ctl, source);
+		st = show_done(ctl, source, stats_json(&node, source));
+	transfer_stats_clear(&node);
 	aggnet_source_close(source);
 	return st;
 }
@@ -266,6 +297,8 @@ static const struct opt opts[] = {
 	{ "job", OPT_JOB, &job, "J", "job ID" },
 	{ "receiver", OPT_STRING, &receiver, "A",
 	  "identity of the receiver, or vN" },
+	{ "stats", OPT_FLAG, &show_stats, NULL,
+	  "at the end, print what this node merged and sent to standard error" },
 	{ "timeout", OPT_WAIT, &timeout, "S",
 	  "give up after so many seconds, even if the transfer progresses (no limit)" },
 	{ "repair", OPT_WAIT, &repair, "S",

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The counters of a node that show why packets miss their planned way. */
+#include <string.h>
+
+#include "aggctl.h"
+#include "cmd/fallback.h"
+
+static const struct fallback fallbacks[] = {
+	{ "drop_link", "a planned link has no carrier, neighbour or route",
+	  "aggctl node check", false },
+	{ "drop_bloom_miss", "no Bloom table or link has the packet's tree",
+	  "aggctl apply PLAN.json on this node", false },
+	{ "drop_no_tree", "packets are addressed to this node, which has no entry of their job",
+	  "aggctl apply PLAN.json on this node", false },
+	{ "drop_child", "a server sends here that the plan does not name as a child",
+	  "apply one PLAN.json on all nodes", false },
+	{ "drop_function", "another node has another function, type or layout",
+	  "apply one PLAN.json on all nodes", false },
+	{ "drop_tag", "packets have another key or are corrupted",
+	  "apply one PLAN.json on all nodes", false },
+	{ "drop_version", "another node has another version of aggnet",
+	  "install one release on all nodes", false },
+	{ "drop_epoch_new", "another node has a newer plan",
+	  "aggctl apply --replace PLAN.json on this node", false },
+	{ "drop_identity", "an address on the way is translated, or is not the sender's identity",
+	  "aggctl node check on the senders", false },
+	{ "drop_memory", "the host has no memory for a packet",
+	  "free memory on this host", false },
+	{ "passed_policy", "an IPsec policy applies to the packets",
+	  "ip xfrm policy", true },
+	{ "filter_spent", "the packet's filter names no usable link",
+	  "aggctl link show", true },
+	{ "drop_epoch_old", "another node has an older plan",
+	  "aggctl apply --replace PLAN.json on the other nodes", true },
+	{ "drop_mtu", "packets are longer than the MTU of the next link",
+	  "aggctl node check", true },
+	{ "misforwarded", "a false positive of a Bloom table made a copy",
+	  "aggctl link show", true },
+};
+
+static uint64_t value_of(const struct counters *counters, const char *name)
+{
+	size_t i;
+
+	for (i = 0; counters && i < counters->n; i++)
+		if (!strcmp(counters->list[i].name, name))
+			return counters->list[i].value;
+	return 0;
+}
+
+/**
+ * fallback_json() - why packets missed their planned way
+ * @now: the node's counters
+ * @before: its counters at the beginning of the time in question; NULL: 0
+ *
+ * Return: an array of objects with counter, count, cause, fix and note, for each
+ * counter that has grown
+ */
+json_t *fallback_json(const struct counters *now, const struct counters *before)
+{
+	json_t *rows = json_array();
+	const struct fallback *f;
+	uint64_t count, old;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(fallbacks); i++) {
+		f = &fallbacks[i];
+		count = value_of(now, f->counter);
+		old = value_of(before, f->counter);
+		if (count <= old)
+			continue;
+		json_array_append_new(rows,
+				      json_pack("{s:s, s:I, s:s, s:s, s:b}",
+						"counter", f->counter, "count",
+						(json_int_t)(count - old),
+						"cause", f->cause, "fix",
+						f->fix, "note", f->note));
+	}
+	return rows;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The counters of a node that show why packets miss their planned way. */
+#ifndef AGGCTL_FALLBACK_H
+#define AGGCTL_FALLBACK_H
+
+#include <jansson.h>
+
+#include "aggnet.h"
+
+/**
+ * struct fallback - a counter, its meaning, and what to do about it
+ * @counter: its name in "aggctl stats show"
+ * @cause: why packets missed their planned way
+ * @fix: the next command, or setting
+ * @note: some packets of this kind are normal
+ */
+struct fallback {
+	const char *counter;
+	const char *cause;
+	const char *fix;
+	bool note;
+};
+
+/**
+ * struct counters - the counters of a node at one moment
+ * @list: the counters, to be freed
+ * @n: how many
+ */
+struct counters {
+	struct aggnet_stat *list;
+	size_t n;
+};
+
+json_t *fallback_json(const struct counters *now, const struct counters *before);
+
+#endif

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What this node did for a transfer of "aggctl send" or "recv". */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/transfer_stats.h"
+#include "output.h"
+
+static double seconds_since(const struct timespec *began)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - began->tv_sec) +
+	       (double)(now.tv_nsec - began->tv_nsec) / 1e9;
+}
+
+static void refused(struct transfer_stats *s, const struct aggnet_ctl *ctl)
+{
+	snprintf(s->why, sizeof(s->why), "%s", aggnet_ctl_error(ctl));
+}
+
+/* A user without CAP_NET_ADMIN may use a transfer, and may not read the node. */
+static struct aggnet_ctl *node_open(struct transfer_stats *s)
+{
+	struct aggnet_ctl *ctl;
+
+	s->why[0] = '\0';
+	if (!aggnet_ctl_open(&ctl))
+		return ctl;
+	refused(s, ctl);
+	aggnet_ctl_close(ctl);
+	return NULL;
+}
+
+static bool read_counters(struct transfer_stats *s, struct aggnet_ctl *ctl,
+			  struct counters *counters)
+{
+	free(counters->list);
+	*counters = (struct counters){};
+	if (!aggnet_stats_list(ctl, &counters->list, &counters->n))
+		return true;
+	refused(s, ctl);
+	return false;
+}
+
+static void read_tree(struct transfer_stats *s, struct aggnet_ctl *ctl)
+{
+	struct aggnet_node_info node = {};
+	uint64_t id = s->incast_id;
+
+	if (!(uint32_t)id && !aggnet_node_get(ctl, &node))
+		id = aggnet_incast_id(aggnet_incast_job(id), node.address);
+	s->found = !aggnet_tree_get(ctl, id, &s->tree);
+	if (!s->found)
+		refused(s, ctl);
+}
+
+/**
+ * transfer_stats_begin() - remember the node as it is before a transfer
+ * @s: filled; transfer_stats_clear() frees its memory
+ * @receiver: of the transfer; 0: this node
+ * @job: of the transfer
+ * @count: read the counters, too
+ *
+ * If the node cannot be read, @s->why has the reason.
+ */
+void transfer_stats_begin(struct transfer_stats *s, struct in_addr receiver,
+			  uint32_t job, bool count)
+{
+	struct aggnet_ctl *ctl;
+
+	*s = (struct transfer_stats){
+		.incast_id = aggnet_incast_id(job, receiver),
+	};
+	clock_gettime(CLOCK_MONOTONIC, &s->began);
+	ctl = count ? node_open(s) : NULL;
+	s->counted = ctl && read_counters(s, ctl, &s->before);
+	aggnet_ctl_close(ctl);
+}
+
+/**
+ * transfer_stats_end() - read the node after a transfer
+ * @s: begun. A second call, for a new attempt, replaces what the first one read
+ */
+void transfer_stats_end(struct transfer_stats *s)
+{
+	struct aggnet_ctl *ctl = node_open(s);
+
+	s->seconds = seconds_since(&s->began);
+	if (s->found)
+		aggnet_tree_clear(&s->tree);
+	s->found = false;
+	if (!ctl)
+		return;
+	if (s->counted)
+		s->counted = read_counters(s, ctl, &s->after);
+	read_tree(s, ctl);
+	aggnet_ctl_close(ctl);
+}
+
+/**
+ * transfer_stats_planned() - number of flows that the plan leads to a node
+ * @tree: the node's entry
+ *
+ * The node's own processes are one of its contributors, and not a flow.
+ */
+uint32_t transfer_stats_planned(const struct aggnet_tree_info *tree)
+{
+	return tree->contributors - (tree->writers && tree->contributors);
+}
+
+/**
+ * transfer_stats_missed() - did flows arrive otherwise than planned?
+ * @s: ended
+ *
+ * Return: true: another number of flows than planned has arrived at this node;
+ * false also if the node cannot be read
+ */
+bool transfer_stats_missed(const struct transfer_stats *s)
+{
+	return s->found && s->tree.channels != transfer_stats_planned(&s->tree);
+}
+
+static void put_tree(json_t *stats, const struct transfer_stats *s,
+		     uint64_t records)
+{
+	const struct aggnet_tree_info *tree = &s->tree;
+	json_int_t saved = (json_int_t)(records - tree->records_in);
+	json_t *more;
+
+	more = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+			 "flows", (json_int_t)tree->channels,
+			 "flows_planned",
+			 (json_int_t)transfer_stats_planned(tree),
+			 "records_in", (json_int_t)tree->records_in,
+			 "records_out", (json_int_t)tree->records_out,
+			 "packets_in", (json_int_t)tree->packets_in,
+			 "packets_out", (json_int_t)tree->packets_out,
+			 "retransmissions", (json_int_t)tree->rexmits);
+	json_object_update(stats, more);
+	json_decref(more);
+	/* An element of a vector is not a record. */
+	if (records >= tree->records_in && tree->layout != AGGNET_LAYOUT_DENSE)
+		json_object_set_new(stats, "merged_on_the_way",
+				    json_integer(saved));
+}
+
+/**
+ * transfer_stats_json() - all numbers as an object
+ * @s: ended
+ * @records: records of the sources that the result stands for, at the receiver;
+ *	0 at a source
+ *
+ * Numbers that could not be read are missing, and "node" says why.
+ */
+json_t *transfer_stats_json(const struct transfer_stats *s, uint64_t records)
+{
+	json_t *stats = json_object();
+
+	if (records)
+		json_object_set_new(stats, "records",
+				    json_integer((json_int_t)records));
+	if (s->found)
+		put_tree(stats, s, records);
+	if (s->counted)
+		json_object_set_new(stats, "fallbacks",
+				    fallback_json(&s->after, &s->before));
+	if (s->why[0])
+		json_object_set_new(stats, "node", json_string(s->why));
+	json_object_set_new(stats, "seconds", json_real(s->seconds));
+	return stats;
+}
+
+static const struct column stats_cols[] = {
+	{ "records", "records of the sources" },
+	{ "sent", "records of this process" },
+	{ "records_in", "records in" },
+	{ "merged_on_the_way", "merged on the way" },
+	{ "records_out", "records out" },
+	{ "flows", "flows that arrived" },
+	{ "flows_planned", "flows planned" },
+	{ "packets_in", "packets in" },
+	{ "packets_out", "packets out" },
+	{ "retransmissions", "retransmissions" },
+	{ "node", "this node cannot be read" },
+	{ "seconds", "seconds" },
+};
+
+/**
+ * transfer_stats_print() - print the numbers as a table on standard error
+ * @stats: from transfer_stats_json()
+ */
+void transfer_stats_print(const json_t *stats)
+{
+	const json_t *list = json_object_get(stats, "fallbacks"), *row;
+	size_t i;
+
+	out_fields_to(stderr, stats_cols, ARRAY_SIZE(stats_cols), stats);
+	if (list && !json_array_size(list))
+		fputs("off the planned way: no packet of this node\n", stderr);
+	json_array_foreach(list, i, row)
+		fprintf(stderr, "off the planned way: %" JSON_INTEGER_FORMAT
+			" packets (%s): %s; %s\n",
+			json_integer_value(json_object_get(row, "count")),
+			json_string_value(json_object_get(row, "counter")),
+			json_string_value(json_object_get(row, "cause")),
+			json_string_value(json_object_get(row, "fix")));
+}
+
+/**
+ * transfer_stats_clear() - free what was read
+ * @s: begun
+ */
+void transfer_stats_clear(struct transfer_stats *s)
+{
+	free(s->before.list);
+	free(s->after.list);
+	if (s->found)
+		aggnet_tree_clear(&s->tree);
+	*s = (struct transfer_stats){};
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What this node did for a transfer of "aggctl send" or "recv". */
+#ifndef AGGCTL_TRANSFER_STATS_H
+#define AGGCTL_TRANSFER_STATS_H
+
+#include <time.h>
+
+#include "cmd/fallback.h"
+
+/**
+ * struct transfer_stats - the node of a transfer, when it begins and ends
+ * @incast_id: the transfer; a receiver of 0 stands for the node's identity
+ * @began: when, by CLOCK_MONOTONIC
+ * @seconds: how long it took
+ * @before: counters when it began
+ * @after: counters when it ended
+ * @tree: the entry when it ended
+ * @found: @tree is valid
+ * @counted: @before and @after are valid
+ * @why: why the node was not read, or ""
+ */
+struct transfer_stats {
+	uint64_t incast_id;
+	struct timespec began;
+	double seconds;
+	struct counters before;
+	struct counters after;
+	struct aggnet_tree_info tree;
+	bool found;
+	bool counted;
+	char why[128];
+};
+
+void transfer_stats_begin(struct transfer_stats *s, struct in_addr receiver,
+			  uint32_t job, bool count);
+void transfer_stats_end(struct transfer_stats *s);
+json_t *transfer_stats_json(const struct transfer_stats *s, uint64_t records);
+void transfer_stats_print(const json_t *stats);
+uint32_t transfer_stats_planned(const struct aggnet_tree_info *tree);
+bool transfer_stats_missed(const struct transfer_stats *s);
+void transfer_stats_clear(struct transfer_stats *s);
+
+#endif
