@@ -43,7 +43,7 @@ echo 1..10
 offers "plan port" aggctl p
 offers "show add del" aggctl link ''
 offers "--sorted" aggctl plan --so
-offers "--stream" aggctl recv --st
+offers "--stream" aggctl recv --str
 offers "topk" aggctl plan --function t
 offers "int64 int32" aggctl plan --type i
 offers "exact bloom packet" aggctl plan --scheme ''

@@ -62,6 +62,9 @@ refused 2 "help: needs a command and a verb at most" help tree show all
 refused 2 "unknown command 'trees'; 'aggctl -h' lists all" help trees
 refused 2 "export: its format is that of Prometheus; it cannot be combined with --json" \
 	-j export
+refused 2 "why: 'x' is not a number below 2^32" why x
+refused 2 "why: give the job once" why --job 1 2
+refused 2 "why: --receiver: 'x' is not an IPv4 address" why --receiver x
 refused 2 "host init: needs --topology" host init
 refused 1 "host: @net has no server 'store-3'" \
 	host init --topology @net --host store-3

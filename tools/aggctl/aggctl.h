@@ -22,6 +22,7 @@ enum status {
 	ST_DONE = 0,
 	ST_FAILED = 1,
 	ST_USAGE = 2,
+	ST_WRONG = 3,	/* why: something is not as planned */
 };
 
 /**

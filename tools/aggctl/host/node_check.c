@@ -208,7 +208,11 @@ static void check_route(struct checks *c, const char *what,
 	    ok ? "there is one" : "there is none");
 }
 
-static bool device_up(const char *device)
+/**
+ * node_device_up() - is a device up, with a carrier?
+ * @device: its name
+ */
+bool node_device_up(const char *device)
 {
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct ifreq req = {};
@@ -239,7 +243,7 @@ static void check_neighbour(struct checks *c, uint32_t ifindex,
 	int mtu, err;
 
 	strcpy(addr, addr_text(to));
-	if (!if_indextoname(ifindex, device) || !device_up(device)) {
+	if (!if_indextoname(ifindex, device) || !node_device_up(device)) {
 		add(c, false, "neighbour", "%s: its device %s is down or has no cable",
 		    addr, if_indextoname(ifindex, device) ? device : "");
 		return;

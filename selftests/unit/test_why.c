@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Unit tests of "aggctl why" with a node that the test provides: each cause is
+ * named with its object and the next command, and the exit status is 3.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "aggnet.h"
+#include "aggctl.h"
+
+#define SELF		0x0a000002
+#define OTHER		0x0a000001
+
+static struct played {
+	struct aggnet_node_info node;
+	struct aggnet_port_info port;
+	size_t ports;
+	struct aggnet_tree_info tree;
+	size_t trees;
+	struct aggnet_stat stat;
+	bool down;
+	int refuse;
+	struct in_addr lost;
+} played;
+
+static int played_ports(struct aggnet_port_info **list, size_t *n)
+{
+	*list = malloc(sizeof(**list));
+	**list = played.port;
+	*n = played.ports;
+	return 0;
+}
+
+static int played_trees(struct aggnet_tree_info **list, size_t *n)
+{
+	*list = malloc(sizeof(**list));
+	**list = played.tree;
+	*n = played.trees;
+	return 0;
+}
+
+static int played_stats(struct aggnet_stat **list, size_t *n)
+{
+	*list = malloc(sizeof(**list));
+	**list = played.stat;
+	*n = 1;
+	return 0;
+}
+
+#define aggnet_ctl_open(ctl)		(*(ctl) = (void *)&played, 0)
+#define aggnet_ctl_close(ctl)		((void)(ctl))
+#define aggnet_ctl_error(ctl)		((void)(ctl), "refused")
+#define aggnet_node_get(ctl, info)	(*(info) = played.node, played.refuse)
+#define aggnet_port_list(ctl, list, n)	played_ports(list, n)
+#define aggnet_tree_list(ctl, list, n)	played_trees(list, n)
+#define aggnet_tree_list_free(list, n)	((void)(n), free(list))
+#define aggnet_stats_list(ctl, list, n)	played_stats(list, n)
+
+static bool played_up(const char *device)
+{
+	(void)device;
+	return !played.down;
+}
+
+#define node_device_up played_up
+
+#include "../../tools/aggctl/cmd/ctl_open.c"
+#include "../../tools/aggctl/cmd/diagnosis.c"
+#include "../../tools/aggctl/cmd/cmd_why.c"
+#include "../uapi/harness.h"
+
+FIXTURE(why) {
+	struct aggctl ctl;
+	char text[4096];
+};
+
+/* A merge of 2 flows and its own that has succeeded. */
+FIXTURE_SETUP(why)
+{
+	memset(&self->ctl, 0, sizeof(self->ctl));
+	played = (struct played){
+		.node.address.s_addr = htonl(SELF),
+		.port = { .ifindex = 0x7ffffff0, .ifname = "eth7" },
+		.ports = 1,
+		.tree = {
+			.incast_id = 7ULL << 32 | OTHER, .contributors = 3,
+			.writers = 1, .channels = 2,
+			.scheme = AGGNET_SCHEME_EXACT,
+			.link_ifindex = 0x7ffffff0, .state = AGGNET_TREE_DONE,
+			.records_in = 30, .records_out = 10,
+			.acceptor.s_addr = htonl(OTHER),
+		},
+		.trees = 1,
+	};
+	strcpy(played.stat.name, "rx_packets");
+	played.stat.value = 9;
+	job = UINT64_MAX;
+	receiver = NULL;
+}
+
+FIXTURE_TEARDOWN(why)
+{
+}
+
+/* Return: the exit status; what was printed is in self->text. */
+static int ask(FIXTURE_DATA(why) *self, int argc, char **argv)
+{
+	FILE *f = tmpfile();
+	int out = dup(STDOUT_FILENO), error = dup(STDERR_FILENO), st;
+
+	fflush(NULL);
+	dup2(fileno(f), STDOUT_FILENO);
+	dup2(fileno(f), STDERR_FILENO);
+	st = cmd_why.verbs[0].run(&self->ctl, argc, argv);
+	fflush(NULL);
+	dup2(out, STDOUT_FILENO);
+	dup2(error, STDERR_FILENO);
+	close(out);
+	close(error);
+	rewind(f);
+	self->text[fread(self->text, 1, sizeof(self->text) - 1, f)] = '\0';
+	fclose(f);
+	return st;
+}
+
+#define EXPECT_SAYS(status, sentence)					\
+do {									\
+	EXPECT_EQ(status, ask(self, 0, NULL));				\
+	EXPECT_NE(NULL, strstr(self->text, sentence))			\
+		TH_LOG("%s", self->text);				\
+} while (0)
+
+TEST_F(why, merges)
+{
+	ASSERT_EQ(0, ask(self, 0, NULL));
+	EXPECT_STREQ("job 7 to 10.0.0.1 (merges, done): the planned flows are merged here\n"
+		     "  flows that arrived: 2 of 2 planned\n"
+		     "  records: 30 in, 10 out (3.00 to 1)\n"
+		     "  merged next at: 10.0.0.1\n", self->text);
+}
+
+TEST_F(why, parts)
+{
+	played.tree.contributors = 1;
+	played.tree.channels = 0;
+	EXPECT_SAYS(0, "a source, and has no other flow");
+	EXPECT_EQ(NULL, strstr(self->text, "flows that arrived"));
+	played.tree.contributors = 0;
+	played.tree.writers = 0;
+	EXPECT_SAYS(0, "this node forwards it");
+	played.node.address.s_addr = htonl(OTHER);
+	played.tree.contributors = 2;
+	played.tree.channels = 2;
+	played.tree.link_ifindex = 0;
+	played.tree.scheme = AGGNET_SCHEME_ROUTE;
+	EXPECT_SAYS(0, "(receives, done): the planned flows");
+}
+
+TEST_F(why, node)
+{
+	played.trees = 0;
+	EXPECT_SAYS(3, "WRONG: node: it has no entry, and merges nothing. Next: aggctl apply");
+	played.ports = 0;
+	EXPECT_SAYS(3, "WRONG: node: no port is attached. Next: aggctl port add");
+	played.node.address.s_addr = 0;
+	EXPECT_SAYS(3, "WRONG: node: it has no identity. Next: aggctl node set address");
+	played.refuse = -EPERM;
+	EXPECT_SAYS(1, "node: refused");
+}
+
+TEST_F(why, job)
+{
+	char *seven = "7", *eight = "8", *word = "x";
+
+	EXPECT_EQ(0, ask(self, 1, &seven));
+	EXPECT_EQ(2, ask(self, 1, &seven));
+	job = UINT64_MAX;
+	EXPECT_EQ(3, ask(self, 1, &eight));
+	EXPECT_NE(NULL, strstr(self->text, "it has no entry of this transfer"));
+	job = UINT64_MAX;
+	EXPECT_EQ(2, ask(self, 1, &word));
+	job = UINT64_MAX;
+	receiver = "10.0.0.9";
+	EXPECT_EQ(3, ask(self, 0, NULL));
+	receiver = "nowhere";
+	EXPECT_EQ(2, ask(self, 0, NULL));
+}
+
+TEST_F(why, link)
+{
+	played.down = true;
+	EXPECT_SAYS(3, "  WRONG: port eth7: it is down or has no cable. Next: ip link set eth7 up");
+	played.port.ifindex--;
+	EXPECT_SAYS(3, "WRONG: port 2147483632: the entry's link leaves by it, and it is not attached");
+	played.tree.scheme = AGGNET_SCHEME_ROUTE;
+	EXPECT_SAYS(3, "WRONG: entry: it names no link");
+	/* A Bloom table chooses the link. */
+	played.tree.scheme = AGGNET_SCHEME_BLOOM;
+	EXPECT_SAYS(0, "the planned flows are merged here");
+}
+
+TEST_F(why, flows)
+{
+	played.tree.channels = 0;
+	EXPECT_SAYS(3, "WRONG: children: none of 2 planned flows has arrived. Next: aggctl why");
+	played.tree.channels = 1;
+	EXPECT_SAYS(3, "WRONG: children: 1 of 2 planned flows have arrived. Next");
+	played.tree.channels = 4;
+	EXPECT_SAYS(3, "WRONG: children: 4 flows arrived here, 2 more than planned");
+	/* More may still come. */
+	played.tree.state = AGGNET_TREE_OPEN;
+	EXPECT_SAYS(3, "2 more than planned");
+	played.tree.channels = 1;
+	EXPECT_SAYS(0, "  note: children: 1 of 2 planned flows have arrived so far");
+	EXPECT_NE(NULL, strstr(self->text, "(merges, open): not all has arrived yet"));
+	played.tree.channels = 0;
+	EXPECT_SAYS(0, "  note: children: none of 2 planned flows has arrived yet");
+	played.tree.state = AGGNET_TREE_IDLE;
+	EXPECT_SAYS(0, "(merges, idle): nothing has arrived yet");
+}
+
+TEST_F(why, aborted)
+{
+	played.tree.state = AGGNET_TREE_ABORTED;
+	played.tree.reason = AGGNET_R_TIMEOUT;
+	played.tree.origin.s_addr = htonl(SELF);
+	played.tree.about.s_addr = htonl(0x0a000004);
+	played.tree.missing = 2;
+	played.lost.s_addr = htonl(0x0a000005);
+	played.tree.missing_names = (struct aggnet_addrs){ &played.lost, 1 };
+	EXPECT_SAYS(3, "WRONG: transfer: timed out at 10.0.0.2, because of 10.0.0.4: 2 sources missing, not here: 10.0.0.5. Next");
+}
+
+TEST_F(why, fallbacks)
+{
+	static const struct {
+		const char *counter;
+		int status;
+	} row[] = {
+		{ "drop_link", 3 }, { "drop_bloom_miss", 3 },
+		{ "drop_no_tree", 3 }, { "drop_child", 3 },
+		{ "drop_function", 3 }, { "drop_tag", 3 },
+		{ "drop_version", 3 }, { "drop_epoch_new", 3 },
+		{ "drop_mtu", 0 }, { "passed_policy", 0 },
+		{ "misforwarded", 0 },
+	};
+	char want[64];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(row); i++) {
+		strcpy(played.stat.name, row[i].counter);
+		snprintf(want, sizeof(want), "\n%s: 9 packets (%s): ",
+			 row[i].status ? "WRONG" : "note", row[i].counter);
+		EXPECT_SAYS(row[i].status, want);
+		played.stat.value = 0;
+		ask(self, 0, NULL);
+		EXPECT_EQ(NULL, strstr(self->text, "packets ("));
+		played.stat.value = 9;
+	}
+}
+
+TEST_F(why, json)
+{
+	json_t *list, *tree, *fallback;
+
+	self->ctl.json = true;
+	strcpy(played.stat.name, "drop_link");
+	played.tree.channels = 1;
+	ASSERT_EQ(3, ask(self, 0, NULL));
+	list = json_loads(self->text, 0, NULL);
+	tree = json_array_get(list, 0);
+	EXPECT_EQ(7, json_integer_value(json_object_get(tree, "job")));
+	EXPECT_STREQ("10.0.0.1", json_string_value(json_object_get(tree,
+								   "receiver")));
+	EXPECT_EQ(2, json_integer_value(json_object_get(tree, "expected")));
+	EXPECT_EQ(1, json_integer_value(json_object_get(tree, "bound")));
+	EXPECT_EQ(3.0, json_real_value(json_object_get(tree, "merged_ratio")));
+	EXPECT_EQ(1, json_array_size(json_object_get(tree, "findings")));
+	fallback = json_array_get(json_object_get(tree, "fallbacks"), 0);
+	EXPECT_EQ(9, json_integer_value(json_object_get(fallback, "count")));
+	EXPECT_STREQ("aggctl node check",
+		     json_string_value(json_object_get(fallback, "fix")));
+	json_decref(list);
+}
+
+TEST_HARNESS_MAIN

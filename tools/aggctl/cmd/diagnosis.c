@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Whether a node merges its transfers as planned, and if not, why. */
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "aggctl.h"
+#include "aggnet_data.h"
+#include "cmd/diagnosis.h"
+#include "cmd/transfer_stats.h"
+#include "info.h"
+
+/**
+ * finding_add() - add a finding to a list
+ * @findings: the list
+ * @note: it is not a fault
+ * @object: what it is about
+ * @cause: what is wrong with it
+ * @fix: the next command
+ */
+void finding_add(json_t *findings, bool note, const char *object,
+		 const char *cause, const char *fix)
+{
+	json_array_append_new(findings, json_pack("{s:b, s:s, s:s, s:s}",
+						  "note", note, "object", object,
+						  "cause", cause, "fix", fix));
+}
+
+/**
+ * findings_wrong() - is one of them more than a note?
+ * @findings: an array of findings, or of fallback_json()
+ */
+bool findings_wrong(const json_t *findings)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(findings, i, row)
+		if (!json_is_true(json_object_get(row, "note")))
+			return true;
+	return false;
+}
+
+/**
+ * diagnose_node() - what no transfer of a node can do without
+ * @s: the node
+ *
+ * Return: an array of findings
+ */
+json_t *diagnose_node(const struct subject *s)
+{
+	json_t *findings = json_array();
+
+	if (s->node.role == AGGNET_ROLE_SERVER && !s->node.address.s_addr)
+		finding_add(findings, false, "node", "it has no identity",
+			    "aggctl node set address A");
+	if (!s->nports)
+		finding_add(findings, false, "node", "no port is attached",
+			    "aggctl port add DEVICE");
+	return findings;
+}
+
+static const char *port_name(const struct subject *s, uint32_t ifindex)
+{
+	size_t i;
+
+	for (i = 0; i < s->nports; i++)
+		if (s->port[i].ifindex == ifindex)
+			return s->port[i].ifname;
+	return NULL;
+}
+
+static bool is_receiver(const struct subject *s,
+			const struct aggnet_tree_info *tree)
+{
+	return s->node.address.s_addr ==
+	       aggnet_incast_receiver(tree->incast_id).s_addr;
+}
+
+/* By the link to its parent a node's flow leaves. */
+static void find_link(json_t *findings, const struct subject *s,
+		      const struct aggnet_tree_info *tree)
+{
+	const char *device = port_name(s, tree->link_ifindex);
+	char name[IF_NAMESIZE], object[64], fix[64];
+
+	if (is_receiver(s, tree) || tree->scheme == AGGNET_SCHEME_BLOOM)
+		return;
+	if (tree->scheme == AGGNET_SCHEME_ROUTE || !tree->link_ifindex) {
+		finding_add(findings, false, "entry",
+			    "it names no link: its packets go to the receiver by plain IP",
+			    "aggctl plan and aggctl apply --replace PLAN.json");
+		return;
+	}
+	if (!device && !if_indextoname(tree->link_ifindex, name))
+		snprintf(name, sizeof(name), "%u", tree->link_ifindex);
+	snprintf(object, sizeof(object), "port %s", device ? device : name);
+	if (!device) {
+		snprintf(fix, sizeof(fix), "aggctl port add %s", name);
+		finding_add(findings, false, object,
+			    "the entry's link leaves by it, and it is not attached",
+			    fix);
+	} else if (!s->up(device)) {
+		snprintf(fix, sizeof(fix), "ip link set %s up", device);
+		finding_add(findings, false, object,
+			    "it is down or has no cable", fix);
+	}
+}
+
+static void find_abort(json_t *findings, const struct aggnet_tree_info *tree)
+{
+	struct aggnet_status status = {
+		.state = tree->state, .reason = tree->reason,
+		.origin = tree->origin.s_addr, .about = tree->about.s_addr,
+		.missing = tree->missing,
+	};
+	char text[AGGNET_TEXT_MAX];
+
+	while (status.names < tree->missing_names.n &&
+	       status.names < AGGNET_NAMES_MAX) {
+		status.name[status.names] =
+			tree->missing_names.addr[status.names].s_addr;
+		status.names++;
+	}
+	aggnet_status_text(&status, text, sizeof(text));
+	finding_add(findings, false, "transfer", text,
+		    "aggctl why on the nodes that are named");
+}
+
+static bool has_ended(const struct aggnet_tree_info *tree)
+{
+	return tree->state == AGGNET_TREE_CLOSING ||
+	       tree->state == AGGNET_TREE_WAITING ||
+	       tree->state == AGGNET_TREE_DONE;
+}
+
+static void find_flows(json_t *findings, const struct aggnet_tree_info *tree)
+{
+	uint32_t planned = transfer_stats_planned(tree);
+	bool note = !has_ended(tree);
+	char cause[128];
+
+	if (tree->channels > planned) {
+		snprintf(cause, sizeof(cause),
+			 "%u flows arrived here, %u more than planned: they missed the node that merges them",
+			 tree->channels, tree->channels - planned);
+		finding_add(findings, false, "children", cause,
+			    "aggctl why, and aggctl node check, on the senders");
+	} else if (tree->channels < planned && tree->state != AGGNET_TREE_IDLE) {
+		if (!tree->channels)
+			snprintf(cause, sizeof(cause),
+				 "none of %u planned flows has arrived%s", planned,
+				 note ? " yet" : "");
+		else
+			snprintf(cause, sizeof(cause),
+				 "%u of %u planned flows have arrived%s",
+				 tree->channels, planned, note ? " so far" : "");
+		finding_add(findings, note, "children", cause,
+			    "aggctl why, and aggctl node check, on the children");
+	}
+}
+
+/* Switches, and servers on a Bloom path, forward packets and hold no records. */
+static bool only_forwards(const struct aggnet_tree_info *tree)
+{
+	return !tree->contributors;
+}
+
+static const char *part_of(const struct subject *s,
+			   const struct aggnet_tree_info *tree)
+{
+	if (only_forwards(tree))
+		return "forwards";
+	if (is_receiver(s, tree))
+		return "receives";
+	return transfer_stats_planned(tree) ? "merges" : "contributes";
+}
+
+static json_t *ratio_json(const struct aggnet_tree_info *tree)
+{
+	return tree->records_out ? json_real((double)tree->records_in /
+					     (double)tree->records_out) :
+				   json_null();
+}
+
+static json_t *name_json(const struct subject *s)
+{
+	return s->node.label[0] ? json_string(s->node.label) :
+				  addr_json(s->node.address);
+}
+
+static json_t *missing_json(const struct aggnet_tree_info *tree)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < tree->missing_names.n; i++)
+		json_array_append_new(list, addr_json(tree->missing_names.addr[i]));
+	return list;
+}
+
+static json_t *tree_json(const struct subject *s,
+			 const struct aggnet_tree_info *tree)
+{
+	uint64_t id = tree->incast_id;
+
+	return json_pack("{s:I, s:o, s:o, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:I}",
+			 "job", (json_int_t)aggnet_incast_job(id),
+			 "receiver", addr_json(aggnet_incast_receiver(id)),
+			 "node", name_json(s), "part", part_of(s, tree),
+			 "state", aggnet_state_names[tree->state],
+			 "expected", (json_int_t)transfer_stats_planned(tree),
+			 "bound", (json_int_t)tree->channels,
+			 "missing", missing_json(tree),
+			 "acceptor", addr_json(tree->acceptor),
+			 "merged_ratio", ratio_json(tree),
+			 "records_in", (json_int_t)tree->records_in,
+			 "records_out", (json_int_t)tree->records_out,
+			 "bytes_out", (json_int_t)tree->bytes_out);
+}
+
+/**
+ * diagnose_tree() - how a node takes part in a transfer
+ * @s: the node
+ * @tree: its entry
+ *
+ * Return: an object that describes the entry; its member "findings" is an array
+ * of findings, and "fallbacks" is that of the node's counters
+ */
+json_t *diagnose_tree(const struct subject *s,
+		      const struct aggnet_tree_info *tree)
+{
+	json_t *findings = json_array(), *object = tree_json(s, tree);
+
+	if (tree->state == AGGNET_TREE_ABORTED)
+		find_abort(findings, tree);
+	if (!only_forwards(tree)) {
+		find_link(findings, s, tree);
+		find_flows(findings, tree);
+	}
+	json_object_set_new(object, "fallbacks",
+			    fallback_json(&s->counters, NULL));
+	json_object_set_new(object, "findings", findings);
+	return object;
+}
