@@ -135,25 +135,27 @@ void bed_stop(uint32_t sw)
 static int route(aggt_node server)
 {
 	const char *name = tb_server_name(server);
+	struct testbed tb = recipe();
 	struct rtnl *r;
 	int err;
 
 	if (netns_enter_fd(bed.netns[server], name))
 		return -1;
 	r = rtnl_open(name);
-	err = !r || tb_routes(bed.topo, r, server) || rtnl_commit(r);
+	err = !r || tb_routes(&tb, r, server) || rtnl_commit(r);
 	rtnl_close(r);
 	return err;
 }
 
 void bed_mend(void)
 {
+	struct testbed tb = recipe();
 	aggt_node i;
 
 	while (n_down--)
 		set(down[n_down].netns, down[n_down].device, true);
 	n_down = 0;
-	if (tb_settle(bed.topo))
+	if (tb_settle(&tb))
 		exit(1);
 	for (i = 0; i < servers(); i++)
 		if (route(i))

@@ -174,6 +174,87 @@ locked()
 		aggctl testbed down && no_namespaces
 }
 
+# far FILE JOB OPTIONS...: plan a job in a network of 262144 servers
+far()
+{
+	aggctl -j plan --topology bcube:8,5 --senders v9,v70000,v262143 \
+		--receivers v0 --uid 0 --job "$2" "${@:3}" > "$TMP/$1"
+}
+
+# The nodes of two plans, in a network that is too large for a testbed.
+partial_up()
+{
+	far existing.json 1 --method existing &&
+		far merged.json 2 --method srs &&
+		aggctl testbed up --of "$TMP/existing.json" \
+			--of "$TMP/merged.json" || return
+	aggctl -j testbed show > "$TMP/show"
+	jq -c '[.partial, .servers, .switches]' "$TMP/show"
+	jq -e '.partial and .servers < 30 and .switches < 30 and
+		([.nodes[].name] | contains(["v0", "v9", "v70000", "v262143"]))' \
+		"$TMP/show" && [ "$(ip netns list | wc -l)" = \
+		"$(jq '.servers + .switches' "$TMP/show")" ]
+}
+
+# Plain IP takes the way of the first plan, in both directions.
+partial_routes()
+{
+	aggctl testbed exec v262143 -- ip route get 10.0.0.1 &&
+		aggctl testbed exec v0 -- ip route get 10.4.0.0 &&
+		aggctl testbed exec v0 -- ip route get 10.1.17.113
+}
+
+partial_transfer()
+{
+	local sender pids=() pid status=0
+
+	aggctl apply "$TMP/merged.json" || return
+	aggctl -n v0 recv --job 2 --timeout $TIMEOUT > "$TMP/sum" &
+	pids+=($!)
+	for sender in v9 v70000 v262143; do
+		printf 'a\t1\nb\t2\n' | aggctl -n $sender send --job 2 \
+			--receiver v0 --timeout $TIMEOUT &
+		pids+=($!)
+	done
+	for pid in "${pids[@]}"; do
+		wait "$pid" || status=1
+	done
+	sort "$TMP/sum" | diff - <(printf 'a\t3\nb\t6\n') || status=1
+	aggctl withdraw "$TMP/merged.json" && [ $status = 0 ]
+}
+
+partial_refuses()
+{
+	far other.json 3 --method srs --senders v1000 &&
+		refused 1 "it has those of its plans only" \
+			aggctl apply "$TMP/other.json" &&
+		aggctl apply "$TMP/merged.json" &&
+		refused 1 "the testbed has the nodes of its plans only" \
+			aggctl supervise "$TMP/merged.json" &&
+		aggctl withdraw "$TMP/merged.json"
+}
+
+partial_shape()
+{
+	aggctl testbed shape --rate 10mbit &&
+		tc -n v262143 qdisc show | grep -q 'tbf.*rate 10Mbit' &&
+		aggctl testbed down && no_namespaces
+}
+
+# Nothing is made if a plan is not one, or is of another network.
+partial_plans()
+{
+	echo '{}' > "$TMP/empty.json"
+	aggctl -j plan --topology bcube:2,1 --senders v1 --receivers v0 \
+		> "$TMP/small.json"
+	refused 1 "empty.json: not a plan" \
+		aggctl testbed up --of "$TMP/empty.json" &&
+		refused 1 "small.json: its topology is bcube:2,1" aggctl testbed \
+			up --of "$TMP/merged.json" "$TMP/small.json" &&
+		refused 2 "one TOPOLOGY" aggctl testbed up bcube:2,1 bcube:2,1 &&
+		no_namespaces
+}
+
 testbed bcube:4,1
 check "addresses" addresses
 check "routes" routes
@@ -196,6 +277,12 @@ check "a taken name" taken
 check "killed" killed
 check "two at once" race
 check "locked" locked
+check "of plans" partial_up
+check "of plans: routes" partial_routes
+check "of plans: a transfer" partial_transfer
+check "of plans: what needs other nodes is refused" partial_refuses
+check "of plans: shape and down" partial_shape
+check "of plans: of bad ones" partial_plans
 check "dumb switches" aggctl testbed up --switches dumb bcube:2,1
 check "dumb switches are not attached" \
 	test "$(aggctl -j -n w0 port show | jq length)" = 0

@@ -8,6 +8,8 @@
 #include "aggctl.h"
 
 #define MAX_RADIX		253
+/* Addresses of ports, 10.16.0.0 to 10.255.255.255. */
+#define PORTS			(240U << 16)
 
 /**
  * tb_server_name() - name of a server's namespace
@@ -52,9 +54,29 @@ static unsigned int per_switch(const struct aggt_topo *topo)
 	return aggt_topo_servers(topo) / aggt_topo_switches(topo);
 }
 
+static bool too_many(const struct aggt_topo *topo)
+{
+	return aggt_topo_servers(topo) > TB_SERVERS ||
+	       aggt_topo_switches(topo) > TB_SERVERS;
+}
+
+/* Bits of an address below the number of the switch. */
+static unsigned int digit_bits(const struct aggt_topo *topo)
+{
+	unsigned int dim, bits = 2;
+
+	if (!too_many(topo) || !aggt_topo_digits(topo))
+		return 8;
+	/* From d + 1 = 1 to 2^bits - 2. */
+	for (dim = 0; dim < aggt_topo_dims(topo); dim++)
+		while (aggt_topo_radix(topo, dim) + 2 > 1U << bits)
+			bits++;
+	return bits;
+}
+
 /**
  * tb_port_addr() - address of a server's port, 10.(16 + w / 256).w.(d + 1)
- * @topo: the topology
+ * @topo: the topology; in a large one d has fewer than 8 bits
  * @server: the server, which has digit d at the switch w, its agent perhaps
  * @level: the port
  */
@@ -66,7 +88,13 @@ struct in_addr tb_port_addr(const struct aggt_topo *topo, aggt_node server,
 			 aggt_topo_digit(topo, server, level);
 
 	return (struct in_addr){ htonl((10U << 24 | 16U << 16) +
-				       (sw << 8) + digit + 1) };
+				       (sw << digit_bits(topo)) + digit + 1) };
+}
+
+/** tb_prefixlen() - prefix of the addresses of a switch's ports. */
+unsigned int tb_prefixlen(const struct aggt_topo *topo)
+{
+	return 32 - digit_bits(topo);
 }
 
 static void set_mac(uint8_t *mac, unsigned int kind, unsigned int port,
@@ -74,7 +102,7 @@ static void set_mac(uint8_t *mac, unsigned int kind, unsigned int port,
 {
 	mac[0] = 0x02;
 	mac[1] = 0xa6;
-	mac[2] = (uint8_t)kind;
+	mac[2] = (uint8_t)(kind | node >> 16 << 1);
 	mac[3] = (uint8_t)port;
 	mac[4] = (uint8_t)(node >> 8);
 	mac[5] = (uint8_t)node;
@@ -102,12 +130,6 @@ void tb_switch_mac(uint32_t sw, unsigned int digit, uint8_t *mac)
 	set_mac(mac, 1, digit, sw);
 }
 
-static bool too_many(const struct aggt_topo *topo)
-{
-	return aggt_topo_servers(topo) > TB_SERVERS ||
-	       aggt_topo_switches(topo) > TB_SERVERS;
-}
-
 /* A level whose switches have more ports than addresses; -1 is none. */
 static int wide_level(const struct aggt_topo *topo)
 {
@@ -127,22 +149,25 @@ static int wide_level(const struct aggt_topo *topo)
  */
 bool tb_fits(const struct aggt_topo *topo)
 {
-	return aggt_topo_digits(topo) && !too_many(topo) &&
-	       wide_level(topo) < 0;
+	return aggt_topo_digits(topo) && wide_level(topo) < 0 &&
+	       aggt_topo_servers(topo) <= TB_IDENTITIES &&
+	       aggt_topo_switches(topo) <= PORTS >> digit_bits(topo);
 }
 
 /**
  * tb_check() - refuse a topology that the addressing has no room for
  * @topo: the topology
+ * @part: only a part of it gets nodes
  *
  * Return: 0, or -1 with an error line printed.
  */
-int tb_check(const struct aggt_topo *topo)
+int tb_check(const struct aggt_topo *topo, bool part)
 {
 	const char *name = aggt_topo_name(topo);
 	int level = wide_level(topo);
 
-	if (tb_fits(topo) && !aggt_topo_agents(topo))
+	if (tb_fits(topo) && !aggt_topo_agents(topo) &&
+	    (part || !too_many(topo)))
 		return 0;
 	if (!aggt_topo_digits(topo))
 		err("%s: a testbed is of bcube or ghc: its addresses follow from the digits of labels",
@@ -150,10 +175,13 @@ int tb_check(const struct aggt_topo *topo)
 	else if (aggt_topo_agents(topo))
 		err("%s: a testbed is of bcube or ghc: it has no links between switches",
 		    name);
-	else if (too_many(topo))
-		err("%s: %u servers and %u switches; a testbed has at most %u of each",
+	else if (!part && too_many(topo))
+		err("%s: %u servers and %u switches; a testbed has at most %u of each; 'testbed up --of PLAN' makes those of a plan",
 		    name, aggt_topo_servers(topo),
 		    aggt_topo_switches(topo), TB_SERVERS);
+	else if (level < 0)
+		err("%s: %u servers and %u switches are more than the addresses allow",
+		    name, aggt_topo_servers(topo), aggt_topo_switches(topo));
 	else
 		err("%s: switches of level %d have %u ports; the addresses allow %u",
 		    name, level,

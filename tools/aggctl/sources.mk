@@ -19,7 +19,7 @@ AGGCTL_SRC += $(addprefix plan/,plan.c plan_addr.c plan_dot.c plan_file.c \
 AGGCTL_SRC += $(addprefix supervise/,link_watch.c supervise.c supervise_post.c \
 	      supervise_repair.c supervise_resume.c)
 AGGCTL_SRC += $(addprefix testbed/,rtnl.c rtnl_msg.c rtnl_qdisc.c testbed.c \
-	      testbed_attach.c testbed_entries.c testbed_route.c testbed_shape.c \
+	      testbed_attach.c testbed_entries.c testbed_part.c testbed_route.c testbed_shape.c \
 	      testbed_state.c testbed_traffic.c testbed_up.c)
 
 # What a program that includes aggctl's headers needs.

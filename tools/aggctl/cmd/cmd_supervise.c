@@ -162,6 +162,10 @@ static int supervise(const struct aggctl *ctl, struct plan_file *file,
 		json_decref(s.json);
 		return ST_FAILED;
 	}
+	if (s.in_testbed && tb_is_partial()) {
+		json_decref(s.json);
+		return fail("supervise: the testbed has the nodes of its plans only, and a repair may need others: 'aggctl testbed up TOPOLOGY' makes all");
+	}
 	/* The plan, which has the name, changes with each repair. */
 	only = s.in_testbed ? NULL : strdup(file->part[0].name);
 	if (only)

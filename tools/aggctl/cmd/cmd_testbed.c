@@ -12,9 +12,11 @@
 
 #define MTU_MIN		584
 #define MTU_MAX		65535
+#define MAX_PLANS	64
 
 static struct testbed up = { .mtu = 1500, .aggnet_switches = true };
 static struct rtnl_shape shape;
+static bool of_plans;
 
 static const struct column testbed_cols[] = {
 	{ "topology", "topology" }, { "complete", "complete" },
@@ -156,8 +158,7 @@ static int show_up(const struct aggctl *ctl, bool loaded)
 	if (ctl->json)
 		return out_json(tb_state_json(&up, true));
 	printf("%s is up: %u servers, %u switches%s\n",
-	       aggt_topo_name(up.topo), aggt_topo_servers(up.topo),
-	       aggt_topo_switches(up.topo), loaded ? "" :
+	       aggt_topo_name(up.topo), tb_servers(&up), tb_switches(&up), loaded ? "" :
 	       "; the module is not loaded, nothing is attached");
 	return ST_DONE;
 }
@@ -172,24 +173,35 @@ static int fail_exists(void)
 		    complete ? "up" : "half-made");
 }
 
-static int run_up(const struct aggctl *ctl, int argc, char **argv)
+/* From a topology, or the nodes of some plans. */
+static int read_nodes(int argc, char **argv)
 {
 	struct aggt_err why;
-	int st = check_up();
-	bool loaded;
 
-	(void)argc;
-	if (st)
-		return st;
+	if (of_plans)
+		return tb_part_read(&up, argv, argc) ? ST_FAILED : ST_DONE;
+	if (argc > 1)
+		return usage("testbed up: one TOPOLOGY, or --of and plans");
 	up.topo = aggt_topo_parse(argv[0], &why);
 	if (!up.topo)
 		return fail("%s", why.text);
+	return tb_check(up.topo, false) ? ST_FAILED : ST_DONE;
+}
+
+static int run_up(const struct aggctl *ctl, int argc, char **argv)
+{
+	int st = check_up();
+	bool loaded;
+
+	st = st ? st : read_nodes(argc, argv);
+	if (st)
+		return st;
 	up.shape = shape;
 	if (tb_lock()) {
 		st = ST_FAILED;
 	} else if (tb_state_exists()) {
 		st = fail_exists();
-	} else if (tb_check(up.topo) || tb_up(&up)) {
+	} else if (tb_up(&up)) {
 		st = ST_FAILED;
 	} else if (tb_attach(&up, &loaded)) {
 		tb_down(&up);
@@ -197,7 +209,7 @@ static int run_up(const struct aggctl *ctl, int argc, char **argv)
 	} else {
 		st = show_up(ctl, loaded);
 	}
-	aggt_topo_free(up.topo);
+	tb_free(&up);
 	return st;
 }
 
@@ -217,7 +229,7 @@ static int run_down(const struct aggctl *ctl, int argc, char **argv)
 					aggt_topo_name(tb.topo)));
 	else
 		printf("%s is down\n", aggt_topo_name(tb.topo));
-	aggt_topo_free(tb.topo);
+	tb_free(&tb);
 	return st;
 }
 
@@ -236,7 +248,7 @@ static int run_shape(const struct aggctl *ctl, int argc, char **argv)
 		st = ST_FAILED;
 	else if (ctl->json)
 		st = out_json(tb_state_json(&tb, true));
-	aggt_topo_free(tb.topo);
+	tb_free(&tb);
 	return st;
 }
 
@@ -294,15 +306,17 @@ static const struct opt opts[] = {
 	{ "mtu", OPT_U32, &up.mtu, "BYTES", "MTU of the links (1500)" },
 	{ "switches", OPT_SWITCHES, &up.aggnet_switches, "KIND",
 	  "'aggnet' (default): the module forwards; 'dumb': bridges only" },
+	{ "of", OPT_FLAG, &of_plans, NULL,
+	  "arguments are plans: only the nodes that their flows pass" },
 };
 
 static const struct verb verbs[] = {
 	{
 		.name = "up",
-		.args = "TOPOLOGY",
+		.args = "TOPOLOGY | --of PLAN...",
 		.help = "build a network of namespaces, servers v*, switches w*",
 		.min_args = 1,
-		.max_args = 1,
+		.max_args = MAX_PLANS,
 		.opts = opts,
 		.nopts = ARRAY_SIZE(opts),
 		.run = run_up,

@@ -7,24 +7,42 @@
 #include "info.h"
 #include "testbed/testbed.h"
 
-static bool has_node(const json_t *state, const char *name)
+/* The object of this name in a list. */
+static const json_t *find_named(const json_t *list, const char *name)
 {
-	json_t *node, *other;
+	const char *other;
+	json_t *object;
 	size_t i;
 
-	json_array_foreach(json_object_get(state, "nodes"), i, node) {
-		other = json_object_get(node, "name");
-		if (json_is_string(other) &&
-		    !strcmp(json_string_value(other), name))
-			return true;
+	json_array_foreach((json_t *)list, i, object) {
+		other = json_string_value(json_object_get(object, "name"));
+		if (other && name && !strcmp(other, name))
+			return object;
 	}
-	return false;
+	return NULL;
+}
+
+/* A testbed of plans lacks the ports that they do not use. */
+static void keep_ports(const json_t *entry, const json_t *node)
+{
+	json_t *ports = json_object_get(entry, "ports");
+	size_t i = json_array_size(ports);
+	const json_t *name;
+
+	while (i--) {
+		name = json_object_get(json_array_get(ports, i), "name");
+		if (!find_named(json_object_get(node, "ports"),
+				json_string_value(name)))
+			json_array_remove(ports, i);
+	}
 }
 
 static int check_state(const struct plan_file *file, const json_t *state)
 {
 	json_t *plan = json_object_get(file->json, "topology");
+	bool partial = json_is_true(json_object_get(state, "partial"));
 	json_t *bed = json_object_get(state, "topology");
+	const json_t *node;
 	size_t i;
 
 	if (!json_equal(plan, bed)) {
@@ -34,10 +52,15 @@ static int check_state(const struct plan_file *file, const json_t *state)
 		return -1;
 	}
 	for (i = 0; i < file->n; i++) {
-		if (has_node(state, file->part[i].name))
-			continue;
-		err("the testbed has no node %s", file->part[i].name);
-		return -1;
+		node = find_named(json_object_get(state, "nodes"),
+				  file->part[i].name);
+		if (!node) {
+			err("the testbed has no node %s%s", file->part[i].name,
+			    partial ? ": it has those of its plans only" : "");
+			return -1;
+		}
+		if (partial)
+			keep_ports(file->part[i].entry, node);
 	}
 	return 0;
 }

@@ -18,17 +18,18 @@
 #define TB_BRIDGE	"br"
 /* Above the indices of sit, gre and others in every new namespace. */
 #define TB_BRIDGE_INDEX	15
-#define TB_PREFIXLEN	24
 
 /**
  * struct testbed - the description of a testbed
  * @topo: its topology
+ * @part: the nodes that it has; NULL: all of the topology
  * @mtu: MTU of all links
  * @aggnet_switches: switches forward by aggnet, not only by their bridge
  * @shape: of each link, in each direction
  */
 struct testbed {
 	struct aggt_topo *topo;
+	struct tb_part *part;
 	uint32_t mtu;
 	bool aggnet_switches;
 	struct rtnl_shape shape;
@@ -39,10 +40,33 @@ int tb_server_port(unsigned int level);
 int tb_switch_port(unsigned int digit);
 int tb_shape(const struct testbed *tb, struct rtnl *r, int index);
 
+/* testbed_part.c */
+typedef int (*tb_set_route)(void *arg, aggt_node to, aggt_node hop);
+
+int tb_part_read(struct testbed *tb, char **file, int n);
+int tb_part_restore(struct testbed *tb, const json_t *nodes);
+int tb_part_routes(const struct testbed *tb, aggt_node server, tb_set_route set,
+		   void *arg);
+
+/* Free what @tb points to. */
+void tb_free(struct testbed *tb);
+
+/* The nodes of a testbed: how many, and the number of the one at an index. */
+uint32_t tb_servers(const struct testbed *tb);
+aggt_node tb_server(const struct testbed *tb, uint32_t index);
+uint32_t tb_switches(const struct testbed *tb);
+uint32_t tb_switch(const struct testbed *tb, uint32_t index);
+
+/* Index of a switch, AGGT_NONE if the testbed does not have it. */
+uint32_t tb_switch_index(const struct testbed *tb, uint32_t sw);
+
+/* Does the testbed have this server, and the switch of its port? */
+bool tb_has_port(const struct testbed *tb, aggt_node server, unsigned int level);
+
 /* testbed_up.c */
 int tb_up(const struct testbed *tb);
 int tb_down(const struct testbed *tb);
-int tb_settle(const struct aggt_topo *topo);
+int tb_settle(const struct testbed *tb);
 
 /* testbed_attach.c */
 int tb_attach(const struct testbed *tb, bool *loaded);
@@ -51,7 +75,7 @@ int tb_attach(const struct testbed *tb, bool *loaded);
 int tb_reshape(struct testbed *tb, const struct rtnl_shape *shape);
 
 /* testbed_route.c */
-int tb_routes(const struct aggt_topo *topo, struct rtnl *r, aggt_node server);
+int tb_routes(const struct testbed *tb, struct rtnl *r, aggt_node server);
 int tb_reroute(const struct aggt_topo *topo);
 
 /* testbed_state.c */
@@ -62,6 +86,7 @@ json_t *tb_state_load(void);
 int tb_state_remove(void);
 int tb_state_open(struct testbed *tb);
 bool tb_state_exists(void);
+bool tb_is_partial(void);
 
 /* testbed_entries.c */
 json_t *tb_entries(const json_t *state);

@@ -8,29 +8,47 @@
 #include "netns.h"
 #include "testbed/testbed.h"
 
+/** struct at_server - where routes are set. */
+struct at_server {
+	const struct aggt_topo *topo;
+	struct rtnl *r;
+	aggt_node server;
+};
+
+static int set_route(void *arg, aggt_node to, aggt_node hop)
+{
+	const struct at_server *at = arg;
+	uint32_t level = aggt_topo_link_dim(at->topo, at->server, hop);
+
+	return rtnl_add(at->r,
+			rtnl_msg_route(tb_identity(to),
+				       tb_port_addr(at->topo, hop, level),
+				       tb_server_port(level),
+				       tb_identity(at->server)),
+			"route to v%u", to);
+}
+
 /**
  * tb_routes() - set the usual routes of a server in place of any others
- * @topo: topology of the testbed
+ * @tb: the testbed
  * @r: a batch in the server's namespace
  * @server: number of the server
  *
+ * In a testbed of plans these are the paths of the plans, both ways.
+ *
  * Return: 0, or -1 with an error line printed.
  */
-int tb_routes(const struct aggt_topo *topo, struct rtnl *r, aggt_node server)
+int tb_routes(const struct testbed *tb, struct rtnl *r, aggt_node server)
 {
-	struct in_addr self = tb_identity(server);
-	uint32_t level;
-	aggt_node dst, hop;
+	struct at_server at = { .topo = tb->topo, .r = r, .server = server };
+	aggt_node dst;
 
-	for (dst = 0; dst < aggt_topo_servers(topo); dst++) {
-		if (dst == server)
-			continue;
-		hop = aggt_topo_next_hop(topo, server, dst);
-		level = aggt_topo_link_dim(topo, server, hop);
-		if (rtnl_add(r, rtnl_msg_route(tb_identity(dst),
-					       tb_port_addr(topo, hop, level),
-					       tb_server_port(level), self),
-			     "route to v%u", dst))
+	if (tb->part)
+		return tb_part_routes(tb, server, set_route, &at);
+	for (dst = 0; dst < aggt_topo_servers(tb->topo); dst++) {
+		if (dst != server &&
+		    set_route(&at, dst, aggt_topo_next_hop(tb->topo, server,
+							   dst)))
 			return -1;
 	}
 	return 0;

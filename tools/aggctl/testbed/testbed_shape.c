@@ -4,23 +4,45 @@
 #include "netns.h"
 #include "testbed/testbed.h"
 
-static int reshape_ports(const struct testbed *tb, const char *name,
-			 int base, unsigned int ports)
+static int reshape_port(const struct testbed *tb, struct rtnl *r, int port)
 {
+	/* Refused where there is none to take away. */
+	return rtnl_add(r, rtnl_msg_no_qdisc(port), NULL, 0) ||
+	       tb_shape(tb, r, port);
+}
+
+static int reshape_server(const struct testbed *tb, aggt_node server)
+{
+	const char *name = tb_server_name(server);
 	struct rtnl *r;
 	unsigned int i;
 	int ret = 0;
 
-	if (netns_enter(name))
-		return -1;
-	r = rtnl_open(name);
+	r = netns_enter(name) ? NULL : rtnl_open(name);
 	if (!r)
 		return -1;
-	for (i = 0; !ret && i < ports; i++) {
-		/* Refused where there is none to take away. */
-		ret = rtnl_add(r, rtnl_msg_no_qdisc(base + (int)i), NULL, 0) ||
-		      tb_shape(tb, r, base + (int)i);
-	}
+	for (i = 0; !ret && i < aggt_topo_dims(tb->topo); i++)
+		ret = tb_has_port(tb, server, i) &&
+		      reshape_port(tb, r, tb_server_port(i));
+	ret = ret || rtnl_commit(r);
+	rtnl_close(r);
+	return ret ? -1 : 0;
+}
+
+static int reshape_switch(const struct testbed *tb, uint32_t sw)
+{
+	unsigned int i, level = aggt_topo_switch_level(tb->topo, sw);
+	const char *name = tb_switch_name(sw);
+	struct rtnl *r;
+	int ret = 0;
+
+	r = netns_enter(name) ? NULL : rtnl_open(name);
+	if (!r)
+		return -1;
+	for (i = 0; !ret && i < aggt_topo_radix(tb->topo, level); i++)
+		ret = tb_has_port(tb, aggt_topo_switch_server(tb->topo, sw, i),
+				  level) &&
+		      reshape_port(tb, r, tb_switch_port(i));
 	ret = ret || rtnl_commit(r);
 	rtnl_close(r);
 	return ret ? -1 : 0;
@@ -37,19 +59,14 @@ static int reshape_ports(const struct testbed *tb, const char *name,
  */
 int tb_reshape(struct testbed *tb, const struct rtnl_shape *shape)
 {
-	unsigned int level;
 	uint32_t i;
 
 	tb->shape = *shape;
-	for (i = 0; i < aggt_topo_servers(tb->topo); i++)
-		if (reshape_ports(tb, tb_server_name(i), tb_server_port(0),
-				  aggt_topo_dims(tb->topo)))
+	for (i = 0; i < tb_servers(tb); i++)
+		if (reshape_server(tb, tb_server(tb, i)))
 			return -1;
-	for (i = 0; i < aggt_topo_switches(tb->topo); i++) {
-		level = aggt_topo_switch_level(tb->topo, i);
-		if (reshape_ports(tb, tb_switch_name(i), tb_switch_port(0),
-				  aggt_topo_radix(tb->topo, level)))
+	for (i = 0; i < tb_switches(tb); i++)
+		if (reshape_switch(tb, tb_switch(tb, i)))
 			return -1;
-	}
 	return tb_state_save(tb, true);
 }

@@ -40,7 +40,7 @@ static json_t *server_port_json(const struct testbed *tb, aggt_node server,
 	return json_pack("{s:o, s:i, s:o, s:i, s:o, s:s, s:o}",
 			 "name", json_sprintf("eth%u", level), "level", level,
 			 "address", json_addr(tb_port_addr(tb->topo, server, level)),
-			 "prefixlen", TB_PREFIXLEN, "mac", json_mac(mac),
+			 "prefixlen", tb_prefixlen(tb->topo), "mac", json_mac(mac),
 			 "switch", tb_switch_name(sw),
 			 "port", json_sprintf("p%u", digit));
 }
@@ -66,8 +66,10 @@ static json_t *server_json(const struct testbed *tb, aggt_node server)
 	unsigned int level;
 
 	for (level = 0; level < aggt_topo_dims(tb->topo); level++)
-		json_array_append_new(ports,
-				      server_port_json(tb, server, level));
+		if (tb_has_port(tb, server, level))
+			json_array_append_new(ports,
+					      server_port_json(tb, server,
+							       level));
 	return json_pack("{s:s, s:s, s:i, s:o, s:o}",
 			 "name", tb_server_name(server), "role", "server",
 			 "number", server, "identity",
@@ -81,7 +83,10 @@ static json_t *switch_json(const struct testbed *tb, uint32_t sw)
 	unsigned int digit;
 
 	for (digit = 0; digit < aggt_topo_radix(tb->topo, level); digit++)
-		json_array_append_new(ports, switch_port_json(tb, sw, digit));
+		if (tb_has_port(tb, aggt_topo_switch_server(tb->topo, sw, digit),
+				level))
+			json_array_append_new(ports,
+					      switch_port_json(tb, sw, digit));
 	return json_pack("{s:s, s:s, s:i, s:i, s:o}",
 			 "name", tb_switch_name(sw), "role", "switch",
 			 "number", sw, "level", level, "ports", ports);
@@ -100,15 +105,14 @@ json_t *tb_state_json(const struct testbed *tb, bool complete)
 	json_t *nodes = json_array();
 	uint32_t i;
 
-	for (i = 0; i < aggt_topo_servers(tb->topo); i++)
-		json_array_append_new(nodes, server_json(tb, i));
-	for (i = 0; i < aggt_topo_switches(tb->topo); i++)
-		json_array_append_new(nodes, switch_json(tb, i));
-	return json_pack("{s:s, s:b, s:i, s:i, s:i, s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:o}",
+	for (i = 0; i < tb_servers(tb); i++)
+		json_array_append_new(nodes, server_json(tb, tb_server(tb, i)));
+	for (i = 0; i < tb_switches(tb); i++)
+		json_array_append_new(nodes, switch_json(tb, tb_switch(tb, i)));
+	return json_pack("{s:s, s:b, s:b, s:i, s:i, s:i, s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:o}",
 			 "topology", aggt_topo_name(tb->topo),
-			 "complete", complete,
-			 "servers", aggt_topo_servers(tb->topo),
-			 "switches", aggt_topo_switches(tb->topo),
+			 "complete", complete, "partial", tb->part != NULL,
+			 "servers", tb_servers(tb), "switches", tb_switches(tb),
 			 "mtu", tb->mtu,
 			 "switching", tb->aggnet_switches ? "aggnet" : "dumb",
 			 "rate", (json_int_t)shape->rate,
@@ -223,9 +227,19 @@ json_t *tb_state_load(void)
 	return state;
 }
 
+/** tb_is_partial() - whether the running testbed has the nodes of plans only */
+bool tb_is_partial(void)
+{
+	json_t *state = tb_state_load();
+	bool partial = json_is_true(json_object_get(state, "partial"));
+
+	json_decref(state);
+	return partial;
+}
+
 /**
  * tb_state_open() - get the running testbed
- * @tb: filled in; free @tb->topo with aggt_topo_free()
+ * @tb: filled in; tb_free() is due in any case
  *
  * Return: 0, or -1 with an error line printed.
  */
@@ -236,16 +250,17 @@ int tb_state_open(struct testbed *tb)
 	json_int_t rate, delay;
 	struct aggt_err why;
 	json_error_t error;
+	int mtu, partial, ret = -1;
 	json_t *state;
-	int mtu;
 
+	memset(tb, 0, sizeof(*tb));
 	state = tb_state_load();
 	if (!state)
 		return -1;
-	tb->topo = NULL;
 	if (json_unpack_ex(state, &error, 0,
-			   "{s:s, s:i, s:s, s:I, s:I, s:F, s:F, s:F, s:F}",
-			   "topology", &topology, "mtu", &mtu,
+			   "{s:s, s:b, s:i, s:s, s:I, s:I, s:F, s:F, s:F, s:F}",
+			   "topology", &topology, "partial", &partial,
+			   "mtu", &mtu,
 			   "switching", &switching, "rate", &rate,
 			   "delay", &delay, "loss", &shape->loss,
 			   "duplicate", &shape->duplicate,
@@ -260,7 +275,10 @@ int tb_state_open(struct testbed *tb)
 		tb->topo = aggt_topo_parse(topology, &why);
 		if (!tb->topo)
 			err("%s: %s", STATE_FILE, why.text);
+		else
+			ret = partial ? tb_part_restore(tb,
+						json_object_get(state, "nodes")) : 0;
 	}
 	json_decref(state);
-	return tb->topo ? 0 : -1;
+	return ret;
 }

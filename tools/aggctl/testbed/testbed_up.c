@@ -93,7 +93,7 @@ static int add_neighbours(const struct testbed *tb, struct rtnl *r,
 
 	for (digit = 0; digit < aggt_topo_radix(tb->topo, level); digit++) {
 		other = aggt_topo_with_digit(tb->topo, server, level, digit);
-		if (other == server)
+		if (other == server || !tb_has_port(tb, other, level))
 			continue;
 		tb_server_mac(other, level, mac);
 		if (rtnl_add(r, rtnl_msg_neigh(tb_server_port(level),
@@ -126,11 +126,12 @@ static int add_port(const struct testbed *tb, struct rtnl *r, aggt_node server,
 	snprintf(peer_name, sizeof(peer_name), "p%u", digit);
 	tb_server_mac(server, level, link.mac);
 	tb_switch_mac(sw, digit, peer.mac);
-	if (rtnl_add(r, rtnl_msg_veth(&link, &peer, switch_fds[sw]),
+	if (rtnl_add(r, rtnl_msg_veth(&link, &peer,
+				      switch_fds[tb_switch_index(tb, sw)]),
 		     "link eth%u", level) ||
 	    rtnl_add(r, rtnl_msg_addr(link.index,
 				      tb_port_addr(tb->topo, server, level),
-				      TB_PREFIXLEN),
+				      tb_prefixlen(tb->topo)),
 		     "address of eth%u", level) ||
 	    tb_shape(tb, r, link.index))
 		return -1;
@@ -160,8 +161,9 @@ static int make_server(const struct testbed *tb, aggt_node server,
 	      rtnl_add(r, rtnl_msg_addr(LO_INDEX, tb_identity(server), 32),
 		       "identity", 0);
 	for (level = 0; !ret && level < aggt_topo_dims(tb->topo); level++)
-		ret = add_port(tb, r, server, level, switch_fds);
-	ret = ret || tb_routes(tb->topo, r, server) || rtnl_commit(r);
+		ret = tb_has_port(tb, server, level) &&
+		      add_port(tb, r, server, level, switch_fds);
+	ret = ret || tb_routes(tb, r, server) || rtnl_commit(r);
 	rtnl_close(r);
 	return ret ? -1 : 0;
 }
@@ -182,10 +184,12 @@ static int join_ports(const struct testbed *tb, uint32_t sw, int fd)
 	if (!r)
 		return -1;
 	for (digit = 0; digit < aggt_topo_radix(tb->topo, level); digit++) {
+		aggt_node server = aggt_topo_switch_server(tb->topo, sw, digit);
 		int port = tb_switch_port(digit);
 
-		tb_server_mac(aggt_topo_switch_server(tb->topo, sw, digit),
-			      level, mac);
+		if (!tb_has_port(tb, server, level))
+			continue;
+		tb_server_mac(server, level, mac);
 		ret = rtnl_add(r, rtnl_msg_up(port), "port p%u", digit) ||
 		      rtnl_add(r, rtnl_msg_enslave(port, TB_BRIDGE_INDEX),
 			       "bridge port p%u", digit) ||
@@ -225,21 +229,21 @@ static int wait_carrier(const char *name)
 
 /**
  * tb_settle() - wait until all links of a testbed carry packets
- * @topo: its topology
+ * @tb: the testbed
  *
  * Leaves the process in some namespace.
  *
  * Return: 0, or -1 with an error line printed.
  */
-int tb_settle(const struct aggt_topo *topo)
+int tb_settle(const struct testbed *tb)
 {
 	uint32_t i;
 
-	for (i = 0; i < aggt_topo_servers(topo); i++)
-		if (wait_carrier(tb_server_name(i)))
+	for (i = 0; i < tb_servers(tb); i++)
+		if (wait_carrier(tb_server_name(tb_server(tb, i))))
 			return -1;
-	for (i = 0; i < aggt_topo_switches(topo); i++)
-		if (wait_carrier(tb_switch_name(i)))
+	for (i = 0; i < tb_switches(tb); i++)
+		if (wait_carrier(tb_switch_name(tb_switch(tb, i))))
 			return -1;
 	return 0;
 }
@@ -267,13 +271,13 @@ static int check_names(const struct testbed *tb)
 	const char *name;
 	uint32_t i;
 
-	for (i = 0; i < aggt_topo_servers(tb->topo); i++) {
-		name = tb_server_name(i);
+	for (i = 0; i < tb_servers(tb); i++) {
+		name = tb_server_name(tb_server(tb, i));
 		if (netns_exists(name))
 			goto taken;
 	}
-	for (i = 0; i < aggt_topo_switches(tb->topo); i++) {
-		name = tb_switch_name(i);
+	for (i = 0; i < tb_switches(tb); i++) {
+		name = tb_switch_name(tb_switch(tb, i));
 		if (netns_exists(name))
 			goto taken;
 	}
@@ -286,20 +290,18 @@ taken:
 
 static int build(const struct testbed *tb, int *switch_fds)
 {
-	uint32_t switches = aggt_topo_switches(tb->topo);
-	uint32_t servers = aggt_topo_servers(tb->topo);
 	uint32_t i;
 
-	for (i = 0; i < switches; i++)
-		if (make_switch(i, &switch_fds[i]))
+	for (i = 0; i < tb_switches(tb); i++)
+		if (make_switch(tb_switch(tb, i), &switch_fds[i]))
 			return -1;
-	for (i = 0; i < servers; i++)
-		if (make_server(tb, i, switch_fds))
+	for (i = 0; i < tb_servers(tb); i++)
+		if (make_server(tb, tb_server(tb, i), switch_fds))
 			return -1;
-	for (i = 0; i < switches; i++)
-		if (join_ports(tb, i, switch_fds[i]))
+	for (i = 0; i < tb_switches(tb); i++)
+		if (join_ports(tb, tb_switch(tb, i), switch_fds[i]))
 			return -1;
-	return tb_settle(tb->topo);
+	return tb_settle(tb);
 }
 
 /**
@@ -313,7 +315,7 @@ static int build(const struct testbed *tb, int *switch_fds)
  */
 int tb_up(const struct testbed *tb)
 {
-	uint32_t switches = aggt_topo_switches(tb->topo);
+	uint32_t switches = tb_switches(tb);
 	int *switch_fds;
 	uint32_t i;
 	int ret;
@@ -355,9 +357,9 @@ int tb_down(const struct testbed *tb)
 	int bad = 0;
 	uint32_t i;
 
-	for (i = 0; i < aggt_topo_servers(tb->topo); i++)
-		bad |= netns_delete(tb_server_name(i));
-	for (i = 0; i < aggt_topo_switches(tb->topo); i++)
-		bad |= netns_delete(tb_switch_name(i));
+	for (i = 0; i < tb_servers(tb); i++)
+		bad |= netns_delete(tb_server_name(tb_server(tb, i)));
+	for (i = 0; i < tb_switches(tb); i++)
+		bad |= netns_delete(tb_switch_name(tb_switch(tb, i)));
 	return bad ? -1 : tb_state_remove();
 }
