@@ -4,7 +4,8 @@
 # Processes of one server merge before anything leaves it, and so does a
 # receiver that sends: 8 map tasks with the same keys send an eighth of what
 # they give, 80 an eightieth. BCube(4,1), v14 to v0, sums of ones: a value of 8
-# or of 80 is as long as one of 1.
+# or of 80 is as long as one of 1. Of 8 inputs with an aggregation ratio the keys leave
+# that they have together.
 . "$(dirname "$0")/lib.sh"
 
 KEYS=1500
@@ -53,6 +54,37 @@ saves()
 		[ "$packets" -le $((alone + 1)) ]
 }
 
+# ratio: run 8 map tasks with inputs of the ratio 0.25; exactly the keys that they
+# have together leave v14, and no more bytes than one value of each takes. The keys
+# are fewer than those of one task above: a buffer that must grow and cannot in time
+# emits records early.
+ratio()
+{
+	local i out bytes
+
+	aggctl -j gen --senders 8 --records 500 --delta 0.25 --key-bytes 12 \
+		--seed "$SEED" --out "$TMP/load" > "$TMP/load.json" &&
+		plan local --topology bcube:4,1 --method irs --senders v14 \
+			--receivers v0 --writers 8 --uid 0 || return
+	{
+		member local v0 recv v0
+		for ((i = 0; i < 8; i++)); do
+			member "local.$i" v14 send v0 "$TMP/load/source.$i"
+		done
+	} > "$TMP/members"
+	aggctl_batch < "$TMP/members" || {
+		cat "$TMP"/local*.err
+		return 1
+	}
+	reference sum "$TMP"/load/source.* > "$TMP/expected"
+	out=$(left records_out) bytes=$(left bytes_out)
+	echo "$out records, $bytes bytes leave: $(jq -c . "$TMP/load.json")"
+	sort "$TMP/local.out" | cmp - "$TMP/expected" &&
+		jq -e --argjson out "$out" --argjson bytes "$bytes" '
+			.union == $out and .union * .bytes / .records == $bytes
+			' "$TMP/load.json"
+}
+
 # The receiver merges its own records in place: no packet leaves it.
 receiver_sends()
 {
@@ -72,6 +104,8 @@ say "$(cat "$TMP/saved")"
 withdraw local
 check "80 tasks: 98.75 % less" saves 80 98750
 say "$(cat "$TMP/saved")"
+withdraw local
+check "8 tasks with the ratio 0.25: their keys leave" ratio
 withdraw local
 check "a receiver that also sends" receiver_sends
 done_testing
