@@ -209,11 +209,11 @@ partial_transfer()
 	local sender pids=() pid status=0
 
 	aggctl apply "$TMP/merged.json" || return
-	aggctl -n v0 recv --job 2 --timeout $TIMEOUT > "$TMP/sum" &
+	aggctl -n v0 recv --job 2 --timeout "$TIMEOUT" > "$TMP/sum" &
 	pids+=($!)
 	for sender in v9 v70000 v262143; do
 		printf 'a\t1\nb\t2\n' | aggctl -n $sender send --job 2 \
-			--receiver v0 --timeout $TIMEOUT &
+			--receiver v0 --timeout "$TIMEOUT" &
 		pids+=($!)
 	done
 	for pid in "${pids[@]}"; do

@@ -42,7 +42,7 @@ tree()
 	cp "$top/.ci/run" "$tmp/tree/.ci"
 	guest 'bash -c "$1"'
 	script "$tmp/tree/selftests/vm/module.sh" '[ ! -e "${0%/*}/no.$2" ]'
-	for dir in unit uapi net; do
+	for dir in unit uapi net live; do
 		mkdir -p "$tmp/tree/selftests/$dir"
 		printf 'all:\n' > "$tmp/tree/selftests/$dir/Makefile"
 	done
@@ -99,48 +99,48 @@ says()
 echo 1..15
 tree
 run
-says "a good run" 0 "23 passed, 0 failed, 2 skipped" $?
+says "a good run" 0 "24 passed, 0 failed, 2 skipped" $?
 KERNELS=6.12 run
-says "one kernel has all rows" 0 "20 passed, 0 failed, 1 skipped" $?
+says "one kernel has all rows" 0 "21 passed, 0 failed, 1 skipped" $?
 KERNELS=6.12 HOST=0 DEBUG=no TESTS='test_b' run
-says "one test" 0 "5 passed, 0 failed, 1 skipped" $?
+says "one test" 0 "6 passed, 0 failed, 1 skipped" $?
 TESTS='test_b test_x' run
 says "an unknown name" 2 "suites.sh: TESTS: no suite is called 'test_x'" $?
 KERNELS='' DEBUG=no TESTS=test_b run
 says "nothing to run" 1 "0 passed, 0 failed, 0 skipped" $?
 touch "$tmp/tree/selftests/vm/no.debug"
 run
-says "no debug kernel" 1 "19 passed, 3 failed, 2 skipped" $? \
+says "no debug kernel" 1 "20 passed, 3 failed, 2 skipped" $? \
 	"debug/uapi/test_b: did not run"
 tree
 guest '[ $KERNEL = 6.12 ] || bash -c "$1"'
 run
-says "a guest runs nothing, with status 0" 1 "18 passed, 3 failed, 1 skipped" \
+says "a guest runs nothing, with status 0" 1 "19 passed, 3 failed, 1 skipped" \
 	$? "6.12/net/matrix.sh: did not run"
 tree
 guest 'bash -c "$1"; [ $KERNEL != 6.1 ]'
 run
-says "a guest fails after its tests" 1 "22 passed, 1 failed, 2 skipped" $?
+says "a guest fails after its tests" 1 "23 passed, 1 failed, 2 skipped" $?
 tree
 chmod -x "$tmp/tree/selftests/net/matrix.sh"
 HOST=0 DEBUG=no run
-says "a test that cannot be executed" 1 "10 passed, 3 failed, 2 skipped" $? \
+says "a test that cannot be executed" 1 "11 passed, 3 failed, 2 skipped" $? \
 	"matrix.sh: 0 passed, of 7 at least"
 tree
 SEED=2 KERNELS='' HOST=0 DEBUG=all run
 says "two guests share the suites of the debug kernel" 0 \
-	"12 passed, 0 failed, 0 skipped" $? "debug/net/turn_b.sh"
+	"13 passed, 0 failed, 0 skipped" $? "debug/net/turn_b.sh"
 SEED=3 KERNELS='' HOST=0 DEBUG=all run
 says "the next seed runs other rows of a split suite" 0 \
-	"11 passed, 0 failed, 0 skipped" $?
+	"12 passed, 0 failed, 0 skipped" $?
 guest '[ $AGGNET_SHARE = 0/2 ] || bash -c "$1"'
 KERNELS='' HOST=0 DEBUG=all run
-says "one of the two runs nothing" 1 "9 passed, 2 failed, 0 skipped" $? \
+says "one of the two runs nothing" 1 "10 passed, 2 failed, 0 skipped" $? \
 	"debug/net/matrix.sh: did not run"
 guest :
 KERNELS=debug HOST=0 DEBUG=no run
 says "the debug kernel as one of the kernels has all suites" 1 \
-	"4 passed, 4 failed, 0 skipped" $? "debug/net/matrix.sh: did not run"
+	"5 passed, 4 failed, 0 skipped" $? "debug/net/matrix.sh: did not run"
 script "$tmp/bin/git" '[ "$*" = "rev-parse --short=7 HEAD" ] && echo 000101e'
 TESTS=none KERNELS=none HOST=0 SEED=1 VM_MODULE=x FUZZ_RUNS=1 OUT=x DEBUG=no \
 	MAKEFLAGS='-- TESTS=x' GNUMAKEFLAGS='KERNELS=x' http_proxy=proxy \
