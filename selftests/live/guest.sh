@@ -4,7 +4,9 @@
 # and without aggregation, and adds a line of JSON for each to OUT.
 # Usage: guest.sh OUT < JOBS; a line of JOBS:
 #   TOPOLOGY RATE LAYOUT METHOD RECORDS DELTA TASKS RECEIVER SENDERS [PLAN OPTIONS]
-# LAYOUT as in members.c; with tcp METHOD must be existing: how IP routes.
+# LAYOUT as in members.c; with tcp METHOD must be existing: how IP routes. @TOPOLOGY: a
+# testbed of the nodes that the job needs, with the routes of IP. SENDERS as for plan;
+# random:N/SEED: with this seed.
 set -euo pipefail
 export LC_ALL=C
 
@@ -18,14 +20,35 @@ say()
 	printf 'live: %s\n' "$*" >&2
 }
 
-# up TOPOLOGY RATE: make this testbed, unless it is the one that is up
 bed=''
+down()
+{
+	[ -z "$bed" ] || aggctl testbed down > "$TMP/down"
+	bed=''
+}
+
+# up: make the testbed of the job, unless it is the one that is up
 up()
 {
-	[ "$bed" != "$*" ] || return 0
-	[ -z "$bed" ] || aggctl testbed down > "$TMP/down"
-	aggctl testbed up "$1" --rate "$2" > "$TMP/up"
-	bed=$*
+	if [ "${topology#@}" != "$topology" ]; then
+		down
+		existing > "$TMP/existing.json"
+		aggctl testbed up --rate "$rate" \
+			--of "$TMP/existing.json" "$TMP/plan.json" > "$TMP/up"
+		bed=part
+	elif [ "$bed" != "$topology $rate" ]; then
+		down
+		aggctl testbed up "$topology" --rate "$rate" > "$TMP/up"
+		bed="$topology $rate"
+	fi
+}
+
+# existing: print the plan of the routes of IP, which also has the names of all members
+existing()
+{
+	aggctl -j plan --topology "${topology#@}" --method existing \
+		--senders "${senders%/*}" --receivers "$receiver" \
+		--seed "${seed:-1}"
 }
 
 # flow LAYOUT RECORDS: print the bytes of a task's records in packets
@@ -50,7 +73,7 @@ plan()
 		done > "$TMP/sizes"
 		sizes=(--sizes "$TMP/sizes")
 	fi
-	aggctl -j plan --topology "$topology" --method "$method" --job "$job" \
+	aggctl -j plan --topology "${topology#@}" --method "$method" --job "$job" \
 		--senders "$senders" --receivers "$receiver" --uid 0 \
 		--writers "$tasks" --delta "$delta" --rate "$rate" \
 		--flow-size "$(flow "$layout" "$records")" \
@@ -97,13 +120,15 @@ row()
 while read -r topology rate layout method records delta tasks receiver senders options
 do
 	job=$((job + 1))
-	up "$topology" "$rate"
+	seed=${senders#"${senders%/*}"} seed=${seed#/}
+	senders=$(existing | jq -r '.members.senders | map("v\(.)") | join(",")')
 	# shellcheck disable=SC2086
 	plan $options
+	up
 	play
 	row | tee -a "$OUT" | jq -r '"live: \(.layout) \(.method): " +
 		"\(.seconds * 100 | round / 100) s, " +
 		"\(.predicted * 100 | round / 100) predicted"' >&2
 done
-[ -z "$bed" ] || aggctl testbed down > "$TMP/down"
+down
 rm -rf "$TMP"
