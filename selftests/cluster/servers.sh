@@ -221,7 +221,7 @@ causes()
 	echo "1..0 # SKIP it needs root, to join machines by a network"
 	exit 4
 }
-echo 1..21
+echo 1..22
 status=0
 up || status=$?
 ok $status "four machines are up"
@@ -246,6 +246,8 @@ ok $? "the flow of node4 was merged in node2"
 everywhere "$(block "On each server no packet should have missed its planned link")" \
 	"${SERVERS[@]}"
 ok $? "no packet has left the planned path"
+everywhere "$(block "On each server of the job")" "${SERVERS[@]}"
+ok $? "why finds nothing that is not as planned"
 exported
 ok $? "Prometheus can read what is exported"
 causes
