@@ -101,6 +101,14 @@ static const char *blamed(const struct exchange *x, uint32_t offset)
 	return NULL;
 }
 
+/* Netlink refuses a user that lacks the capability without a sentence. */
+static const char *errno_text(int error)
+{
+	return error == -EPERM ?
+	       "this needs CAP_NET_ADMIN in the network namespace" :
+	       strerror(-error);
+}
+
 /* Keep an error's message and the attribute that it refers to. */
 static void keep_refusal(struct exchange *x, int error,
 			 const struct nlattr *tlvs, int len)
@@ -119,7 +127,7 @@ static void keep_refusal(struct exchange *x, int error,
 	else if (missing)
 		name = field_name(x->noun, (int)nla_get_u32(missing));
 	aggnet_ctl_fail(x->ctl, error, "%s%s%s%s",
-			text ? nla_get_string(text) : strerror(-error),
+			text ? nla_get_string(text) : errno_text(error),
 			!name ? "" : missing ? " (missing: " : " (attribute ",
 			name ? name : "", name ? ")" : "");
 }
