@@ -28,7 +28,7 @@ TEST(refusal__sentence)
 {
 	struct aggnet_ctl ctl = {};
 
-	EXPECT_STREQ("this needs CAP_NET_ADMIN in the network namespace",
+	EXPECT_STREQ("not permitted: this needs CAP_NET_ADMIN in the network namespace",
 		     sentence(&ctl, -EPERM, NULL));
 	EXPECT_STREQ("not yours", sentence(&ctl, -EPERM, "not yours"));
 	EXPECT_STREQ("No such device", sentence(&ctl, -ENODEV, NULL));

@@ -105,7 +105,7 @@ static const char *blamed(const struct exchange *x, uint32_t offset)
 static const char *errno_text(int error)
 {
 	return error == -EPERM ?
-	       "this needs CAP_NET_ADMIN in the network namespace" :
+	       "not permitted: this needs CAP_NET_ADMIN in the network namespace" :
 	       strerror(-error);
 }
 
