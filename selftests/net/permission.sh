@@ -91,7 +91,7 @@ ceiling()
 
 	before=$(host_used)
 	limit=$((before + (24 << 20)))
-	aggctl node set memory $limit || return
+	aggctl node set memory $limit tenant $limit || return
 	export -f greedy
 	export PATH
 	as $OTHER $OTHER s unshare --user --map-root-user --net \
@@ -117,6 +117,7 @@ PATH=$TMP:$PATH
 gen "$SEED" 500 500 mix small > "$TMP/in"
 chmod 644 "$TMP/in"
 whole_host=$(aggctl -j node show | jq .memory)
+tenant=$(aggctl -j node show | jq .tenant)
 check "entries for a user and a group" entries_of_others
 check "another user may not send" refused "permit" \
 	as $OTHER $OTHER s aggctl send --job $job --receiver $R "$TMP/in"
@@ -140,5 +141,6 @@ check "another namespace does not have the transfer" refused "no entry" \
 	as $MINE $GROUP e aggctl send --job $job --receiver $R "$TMP/in"
 check "the users that entries name may, and the result is exact" they_may
 check "a user's own namespace: up to the ceiling" ceiling
-check "the host's limit is restored" aggctl node set memory "$whole_host"
+check "the host's limits are restored" \
+	aggctl node set memory "$whole_host" tenant "$tenant"
 done_testing
