@@ -64,6 +64,8 @@ help:
 #H make lint               checkpatch, sparse, W=1, shellcheck; silent if clean
 #H make bench              benchmarks beside their peers, in the VM
 #H make eval [NAME=]       the papers' tables beside ours
+#H make eval-live [K='2 3 4 5 6'] [SEEDS=5]
+#H                         completion times of the papers' incasts, in the VM
 #H make vm CMD='...' [KERNEL=6.1|6.12|debug|kcsan]
 #H                         a command as root in the VM
 #H make setup              what the above need: packages, guest kernels
@@ -180,6 +182,10 @@ bench: setup tools guest-module
 .PHONY: eval
 eval: tools
 	@tools/aggctl/aggctl eval $(or $(NAME),--rst Documentation/evaluation.rst)
+
+.PHONY: eval-live
+eval-live: setup tools guest-module
+	@KERNEL=$(KERNEL) SEEDS=$(SEEDS) selftests/live/eval.sh $(K)
 
 .PHONY: debug-kernel
 debug-kernel: setup

@@ -8,5 +8,5 @@ cd "$(dirname "$0")/../.."
 
 out=$(realpath -m "$1") jobs=$(realpath "$2")
 make -s -C selftests/live
-VM_ICOUNT=1 VM_TIMEOUT=1800 bash selftests/vm/run.sh \
+VM_ICOUNT=1 VM_TIMEOUT=${VM_TIMEOUT:-1800} bash selftests/vm/run.sh \
 	"selftests/live/guest.sh $out < $jobs"
