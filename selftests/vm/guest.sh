@@ -76,14 +76,26 @@ hold_limit()
 	[ ! -e $at/hold/cpu.max ] || echo "1000000 1000000" > $at/hold/cpu.max
 }
 
+# others 0|1: put all CPUs but the first offline, or online again
+others()
+{
+	local cpu
+
+	for cpu in /sys/devices/system/cpu/cpu*/online; do
+		[ ! -w "$cpu" ] || [ "$(cat "$cpu")" = "$1" ] || echo "$1" > "$cpu"
+	done
+}
+
 # Attaching the first port, or detaching the last, patches a jump in the receive
 # path, and the first CPU limit patches one in the scheduler. With one thread
 # per CPU the emulator may execute the int3 of such a patch after the kernel has
 # removed its handler; this is a panic that real machines do not have. One
-# permanent user of each of these jumps keeps them unchanged. Tracing an event
-# must not record the running thread either.
+# permanent user of each of these jumps keeps them unchanged, and no other CPU runs
+# while they are patched for it. Tracing an event must not record the running thread
+# either.
 hold_jumps()
 {
+	others 0 &&
 	nft -f - << 'END' &&
 table netdev hold {
 	chain ingress {
@@ -99,7 +111,8 @@ END
 	ip link add hold type vxlan id 1 dstport 4799 &&
 	ip link set hold up &&
 	hold_limit &&
-	echo 0 > /sys/kernel/tracing/options/record-cmd
+	echo 0 > /sys/kernel/tracing/options/record-cmd &&
+	others 1
 }
 
 # Use a directory of the default search path: each other one costs a look-up for
