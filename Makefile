@@ -113,8 +113,8 @@ vm: setup tools guest-module
 demo:
 	@KERNELS=$(KERNEL) $(VM)/setup.sh demo kernels
 	@$(QUIET_MAKE) tools
-	@$(VM)/module.sh guest $(KERNEL)
-	@KERNEL=$(KERNEL) selftests/demo/demo.sh
+	@module=$$($(VM)/module.sh product $(KERNEL)) && \
+		VM_MODULE=$$module KERNEL=$(KERNEL) selftests/demo/demo.sh
 
 # In this order, whatever -j says: what set-up leaves alone is looked at before.
 .PHONY: check
@@ -176,16 +176,18 @@ lint: setup
 	@$(VM)/lint.sh
 
 .PHONY: bench
-bench: setup tools guest-module
-	@KERNEL=$(KERNEL) selftests/perf/bench.sh
+bench: setup tools
+	@module=$$($(VM)/module.sh product $(KERNEL)) && \
+		VM_MODULE=$$module KERNEL=$(KERNEL) selftests/perf/bench.sh
 
 .PHONY: eval
 eval: tools
 	@tools/aggctl/aggctl eval $(or $(NAME),--rst Documentation/evaluation.rst)
 
 .PHONY: eval-live
-eval-live: setup tools guest-module
-	@KERNEL=$(KERNEL) SEEDS=$(SEEDS) selftests/live/eval.sh $(K)
+eval-live: setup tools
+	@module=$$($(VM)/module.sh product $(KERNEL)) && VM_MODULE=$$module \
+		KERNEL=$(KERNEL) SEEDS=$(SEEDS) selftests/live/eval.sh $(K)
 
 .PHONY: debug-kernel
 debug-kernel: setup

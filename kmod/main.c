@@ -2,6 +2,7 @@
 /* The module: what it starts, and ends in reverse. */
 #include <linux/module.h>
 
+#include "ctl/fault_proc.h"
 #include "ctl/netlink.h"
 #include "ctl/socket.h"
 #include "flow/tree.h"
@@ -22,9 +23,12 @@ static int __init aggnet_init(void)
 	err = aggnet_netns_init();
 	if (err)
 		goto tree_exit;
-	err = aggnet_port_init();
+	err = aggnet_fault_proc_init();
 	if (err)
 		goto netns_exit;
+	err = aggnet_port_init();
+	if (err)
+		goto fault_exit;
 	err = aggnet_netlink_init();
 	if (err)
 		goto port_exit;
@@ -38,6 +42,8 @@ netlink_exit:
 	aggnet_netlink_exit();
 port_exit:
 	aggnet_port_exit();
+fault_exit:
+	aggnet_fault_proc_exit();
 netns_exit:
 	aggnet_netns_exit();
 tree_exit:
@@ -52,6 +58,7 @@ static void __exit aggnet_exit(void)
 	aggnet_socket_exit();
 	aggnet_netlink_exit();
 	aggnet_port_exit();
+	aggnet_fault_proc_exit();
 	aggnet_netns_exit();
 	aggnet_tree_exit();
 	aggnet_mem_exit();

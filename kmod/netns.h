@@ -37,7 +37,7 @@ struct aggnet_tree_table;
  * @identity: this server's identity, READ_ONCE/WRITE_ONCE, 0: none
  * @role: enum aggnet_role, READ_ONCE/WRITE_ONCE
  * @label: name in the topology, under @lock
- * @fault: enum aggnet_fault, READ_ONCE/WRITE_ONCE; the merge that it spoils takes it
+ * @fault: enum aggnet_fault, READ_ONCE/WRITE_ONCE, in builds for tests
  * @memory_limit: bytes that all trees may hold together
  * @tenant_limit: used in the initial namespace only: bytes that each other namespace
  *	may hold, READ_ONCE/WRITE_ONCE, 0: half of @memory_limit
@@ -71,7 +71,9 @@ struct aggnet_net {
 	__be32 identity;
 	u8 role;
 	char label[32];
+#ifdef AGGNET_FAULTS
 	u32 fault;
+#endif
 	u64 memory_limit;
 	u64 tenant_limit;
 	atomic64_t memory_used;

@@ -217,32 +217,6 @@ void aggnet_accum_merge(const struct aggnet_shape *shape, void *accum,
 	}
 }
 
-void aggnet_accum_flip(const struct aggnet_shape *shape, void *accum)
-{
-	struct aggnet_float_sum *sum = accum;
-	struct aggnet_pairs *pairs = accum;
-	struct aggnet_mean *mean = accum;
-	struct aggnet_value *v = accum;
-
-	switch (aggnet_shape_kind(shape)) {
-	case AGGNET_KIND_MEAN:
-		mean->sum.lo ^= 1;
-		break;
-	case AGGNET_KIND_PAIRS:
-		pairs->pair[0].id ^= 1;
-		break;
-	case AGGNET_KIND_FLOAT_SUM:
-		/*
-		 * The bit for 2^14, or 2^43 for binary32: rounding must not hide
-		 * the fault.
-		 */
-		sum->word[aggnet_float_sum_words(shape->vtype) / 2] ^= 1;
-		break;
-	default:
-		v->lo ^= 1;
-	}
-}
-
 bool aggnet_accum_last(const struct aggnet_shape *shape, const u8 *value,
 		       bool source)
 {

@@ -68,13 +68,6 @@ bool aggnet_accum_check(const struct aggnet_shape *shape, const u8 *value,
 void aggnet_accum_merge(const struct aggnet_shape *shape, void *accum,
 			const u8 *value, u32 vlen, bool source);
 
-/**
- * aggnet_accum_flip() - invert a bit of an accumulator, as a planted fault
- * @shape: of the tree
- * @accum: of at least one record; changed so that the result differs
- */
-void aggnet_accum_flip(const struct aggnet_shape *shape, void *accum);
-
 /*
  * Is a checked value a complete accumulator, or the last part of one? Not for pairs.
  */

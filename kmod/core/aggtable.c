@@ -11,6 +11,7 @@
 
 #include "core/accum.h"
 #include "core/aggtable.h"
+#include "core/fault.h"
 #include "core/record.h"
 #include "core/reduce.h"
 #include "core/value.h"
@@ -523,7 +524,7 @@ static void merge_accums(struct aggnet_table *t, const u8 *data, u32 n,
 		if (unlikely(fault == AGGNET_FAULT_DOUBLE && n == 1))
 			merge_accum(t, s, key + klen, vlen, source);
 		if (unlikely(fault == AGGNET_FAULT_FLIP && n == 1))
-			aggnet_accum_flip(&t->shape, slot_accum(t, s));
+			aggnet_fault_flip(&t->shape, slot_accum(t, s));
 		data = key + klen + vlen;
 	}
 	units_merged(t, s, represents, extra, n);
@@ -537,9 +538,10 @@ static void merge_faulty(struct aggnet_table *t, const u8 *data, u32 n,
 }
 
 void aggnet_table_merge(struct aggnet_table *t, const u8 *data, u32 n,
-			u64 represents, bool source, u32 fault)
+			u64 represents, bool source)
 {
 	bool ones = source && t->shape.function == AGGNET_FN_COUNT;
+	u32 fault = aggnet_fault_of(t);
 
 	if (t->extra || (source && aggnet_vtype_float(t->shape.vtype)) ||
 	    !has_run(t->shape.function))

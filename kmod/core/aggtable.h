@@ -62,6 +62,9 @@ struct aggnet_table {
 	u32 expected;		/* dense: contributors of each block; set by the owner */
 	struct aggnet_value neutral;	/* of a new slot */
 	u64 seed[AGGNET_SEED_WORDS];	/* secret of the key hash */
+#ifdef AGGNET_FAULTS
+	u32 *fault;		/* where planted faults are taken from (fault.h) */
+#endif
 };
 
 /**
@@ -126,10 +129,9 @@ static inline u64 aggnet_table_used(const struct aggnet_table *t)
  * @n: number of records, at most aggnet_max_records() of their packet
  * @represents: original records in them, >= @n
  * @source: true: they come from a local source (aggnet_reduce_source())
- * @fault: enum aggnet_fault, for the merge of the last record
  */
 void aggnet_table_merge(struct aggnet_table *t, const u8 *data, u32 n,
-			u64 represents, bool source, u32 fault);
+			u64 represents, bool source);
 
 /**
  * aggnet_table_pack() - take slots out, oldest first

@@ -7,6 +7,7 @@
 #include <linux/string.h>
 
 #include "core/accum.h"
+#include "core/fault.h"
 #include "core/runs.h"
 #include "mem.h"
 
@@ -218,32 +219,27 @@ static void merge_record(struct aggnet_runs *r,
 	r->key_units += run->at == slot->last ? 1 + slot->extra : 1;
 }
 
-/* Take the planted fault if this is the last record of a packet. */
+/* A planted fault strikes the last record of a packet. */
 static u32 take_fault(struct aggnet_runs *r,
 		      const struct aggnet_sorted_run *run)
 {
-	u32 fault = r->fault;
-
 	if (run->at != slot_of(r, run, run->next)->last)
 		return AGGNET_FAULT_NONE;
-	r->fault = AGGNET_FAULT_NONE;
-	return fault;
+	return aggnet_fault_of(r);
 }
 
 static void merge_top(struct aggnet_runs *r)
 {
 	struct aggnet_sorted_run *run = &r->run[r->heap[0]];
 	const u8 *record = run_front(r, run);
-	u32 fault = AGGNET_FAULT_NONE;
+	u32 fault = take_fault(r, run);
 
-	if (unlikely(r->fault))
-		fault = take_fault(r, run);
 	if (likely(fault != AGGNET_FAULT_DROP))
 		merge_record(r, run, record);
 	if (unlikely(fault == AGGNET_FAULT_DOUBLE))
 		merge_record(r, run, record);
 	if (unlikely(fault == AGGNET_FAULT_FLIP))
-		aggnet_accum_flip(&r->shape, r->accum);
+		aggnet_fault_flip(&r->shape, r->accum);
 	top_next(r);
 }
 

@@ -97,7 +97,7 @@ struct aggnet_sorted_run {
  * @weight: sum of all runs
  * @records: records of packets that are held
  * @units: original records in these packets, in @accum and in @out
- * @fault: enum aggnet_fault, for the next merge of a packet's last record
+ * @fault: where planted faults are taken from (fault.h)
  */
 struct aggnet_runs {
 	struct aggnet_shape shape;
@@ -130,7 +130,9 @@ struct aggnet_runs {
 	u32 weight;
 	u32 records;
 	u64 units;
-	u32 fault;
+#ifdef AGGNET_FAULTS
+	u32 *fault;
+#endif
 };
 
 /* Bytes of one packet's slot. */

@@ -15,7 +15,6 @@ static const struct nla_policy aggnet_nl_node_set_policy[] = {
 	[AGGNET_A_NODE_ROLE] = { .type = NLA_U8 },
 	[AGGNET_A_NODE_LABEL] = { .type = NLA_NUL_STRING, .len = 31 },
 	[AGGNET_A_NODE_MEMORY] = { .type = NLA_U64 },
-	[AGGNET_A_NODE_FAULT] = { .type = NLA_U8 },
 	[AGGNET_A_NODE_TENANT] = { .type = NLA_U64 },
 	[AGGNET_A_NODE_UDP_PORT] = { .type = NLA_U16 },
 };

@@ -50,7 +50,6 @@ static int node_fill(struct sk_buff *skb, struct aggnet_net *an,
 			      AGGNET_A_NODE_PAD) ||
 	    nla_put_u32(skb, AGGNET_A_NODE_TREES, trees ? trees->count : 0) ||
 	    nla_put_u32(skb, AGGNET_A_NODE_PORTS, node_ports(an)) ||
-	    nla_put_u8(skb, AGGNET_A_NODE_FAULT, READ_ONCE(an->fault)) ||
 	    nla_put_u16(skb, AGGNET_A_NODE_UDP_PORT, ntohs(an->udp_port)))
 		return -EMSGSIZE;
 	if (net_eq(an->net, &init_net) &&
@@ -208,13 +207,7 @@ static int node_check(struct aggnet_net *an, struct genl_info *info)
 	if (!err && a[AGGNET_A_NODE_UDP_PORT])
 		err = node_check_udp_port(an, info,
 					  nla_get_u16(a[AGGNET_A_NODE_UDP_PORT]));
-	if (err)
-		return err;
-	if (a[AGGNET_A_NODE_FAULT] &&
-	    nla_get_u8(a[AGGNET_A_NODE_FAULT]) >= __AGGNET_FAULT_MAX)
-		return AGGNET_REFUSE(info, AGGNET_A_NODE_FAULT, -EINVAL,
-				     "fault must be none, drop, double or flip");
-	return 0;
+	return err;
 }
 
 /* Do every step that can fail before the checked values are put in force. */
@@ -257,8 +250,6 @@ int aggnet_nl_node_set(struct aggnet_net *an, struct genl_info *info)
 	if (a[AGGNET_A_NODE_TENANT])
 		WRITE_ONCE(an->tenant_limit,
 			   nla_get_u64(a[AGGNET_A_NODE_TENANT]));
-	if (a[AGGNET_A_NODE_FAULT])
-		WRITE_ONCE(an->fault, nla_get_u8(a[AGGNET_A_NODE_FAULT]));
 	aggnet_changed(an);
 	return 0;
 }

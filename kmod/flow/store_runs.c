@@ -6,6 +6,7 @@
 #include <linux/log2.h>
 #include <linux/skbuff.h>
 
+#include "core/fault.h"
 #include "core/packet.h"
 #include "flow/channel.h"
 #include "flow/local.h"
@@ -79,6 +80,7 @@ static int runs_init(struct aggnet_tree *tree)
 			       runs_slots(tree), tree->packet.max_taken);
 	if (err)
 		return err;
+	aggnet_fault_from(runs, &tree->an->fault);
 	/* All writers together are one source: the first has its weight. */
 	for (i = 0; i < tree->conf.writers; i++) {
 		aggnet_runs_begin(runs, tree->store.slots, 0, true);
@@ -173,21 +175,12 @@ static bool runs_weigh(struct aggnet_tree *tree, const struct aggnet_child *c,
 	return true;
 }
 
-static void runs_fault(struct aggnet_tree *tree)
-{
-	u32 fault = aggnet_tree_fault(tree);
-
-	if (unlikely(fault))
-		tree->store.runs.fault = fault;
-}
-
 static bool runs_merge(struct aggnet_tree *tree, const struct aggnet_child *c,
 		       const struct aggnet_pkt *pkt, struct aggnet_run *run)
 {
 	const struct aggnet_data *data = (const void *)pkt->body;
 	u64 represents = be64_to_cpu(data->represents);
 
-	runs_fault(tree);
 	if (aggnet_runs_store(&tree->store.runs, c->run, be32_to_cpu(data->seq),
 			      pkt->body + sizeof(*data),
 			      pkt->length - sizeof(*data), represents) ||
@@ -260,7 +253,6 @@ static int runs_write(struct aggnet_tree *tree,
 {
 	int err;
 
-	runs_fault(tree);
 	err = aggnet_runs_append(&tree->store.runs, local->run, data, len);
 	if (!err)
 		aggnet_tree_count(tree, records, records);

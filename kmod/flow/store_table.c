@@ -6,6 +6,7 @@
 #include <linux/random.h>
 #include <linux/skbuff.h>
 
+#include "core/fault.h"
 #include "core/packet.h"
 #include "flow/channel.h"
 #include "flow/growth.h"
@@ -45,9 +46,11 @@ static int table_init(struct aggnet_tree *tree)
 	err = aggnet_table_init(&tree->store.table, &tree->conf.shape,
 				tree->conf.memory, seed);
 	memzero_explicit(seed, sizeof(seed));
-	if (!err)
-		table_expect(tree);
-	return err;
+	if (err)
+		return err;
+	aggnet_fault_from(&tree->store.table, &tree->an->fault);
+	table_expect(tree);
+	return 0;
 }
 
 static int table_fill(struct aggnet_tree *tree)
@@ -218,8 +221,7 @@ static void table_add(struct aggnet_tree *tree, struct aggnet_run *run,
 {
 	struct aggnet_table *t = &tree->store.table;
 
-	aggnet_table_merge(t, data, records, represents, source,
-			   aggnet_tree_fault(tree));
+	aggnet_table_merge(t, data, records, represents, source);
 	aggnet_tree_count(tree, records, represents);
 	if (t->free < t->chunks / 4)
 		table_press(tree, run, false);

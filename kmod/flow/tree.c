@@ -136,13 +136,6 @@ bool aggnet_tree_may_emit(const struct aggnet_tree *tree)
 	       tree->store.ops->ready(tree);
 }
 
-u32 aggnet_tree_fault(struct aggnet_tree *tree)
-{
-	if (unlikely(READ_ONCE(tree->an->fault)))
-		return xchg(&tree->an->fault, AGGNET_FAULT_NONE);
-	return AGGNET_FAULT_NONE;
-}
-
 void aggnet_tree_count(struct aggnet_tree *tree, u32 records, u64 represents)
 {
 	trace_aggnet_merge(tree, records, represents);

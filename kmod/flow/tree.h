@@ -506,8 +506,6 @@ void aggnet_tree_stall(struct aggnet_tree *tree, struct aggnet_run *run);
 bool aggnet_tree_may_emit(const struct aggnet_tree *tree);
 /* Update the counters after a merge. */
 void aggnet_tree_count(struct aggnet_tree *tree, u32 records, u64 represents);
-/* Take the planted fault, if any. */
-u32 aggnet_tree_fault(struct aggnet_tree *tree);
 /* Have all local writers shut down? False if there are none. */
 bool aggnet_tree_own_done(const struct aggnet_tree *tree);
 /*

@@ -59,7 +59,7 @@ machine()
 	local nic=0 switch
 
 	shift 2
-	"$VM_DIR/module.sh" guest "$kernel"
+	"$VM_DIR/module.sh" product "$kernel" > "$TMP/module"
 	mkdir "$dir"
 	for switch in "$@"; do
 		tap=t$number.$nic

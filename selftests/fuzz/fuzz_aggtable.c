@@ -60,7 +60,7 @@ static void merge(struct aggnet_table *t, struct total *in, const u8 *data,
 		extra = 0;
 	add_records(in, &t->shape, copy, n, source);
 	in->units += n + extra;
-	aggnet_table_merge(t, copy, n, n + extra, source, AGGNET_FAULT_NONE);
+	aggnet_table_merge(t, copy, n, n + extra, source);
 	CHECK(t->units <= in->units);
 	free(copy);
 }

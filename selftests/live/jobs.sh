@@ -43,7 +43,7 @@ wrong()
 		aggctl apply "$TMP/wrong.json" > "$TMP/applied" || return
 	jq -r '.trees[0].edges[] | select(.[1] != 0) | "v\(.[1])"' \
 		"$TMP/wrong.json" > "$TMP/merges"
-	aggctl -n "$(head -n 1 "$TMP/merges")" node set fault flip || return
+	plant_fault "$(head -n 1 "$TMP/merges")" flip || return
 	if members keyed 9 400 0 1 v0 v1 v2 v3 > "$TMP/wrong" 2> "$TMP/why" ||
 		! jq -e '.exact == false' "$TMP/wrong" > "$TMP/good"; then
 		cat "$TMP/wrong" "$TMP/why"

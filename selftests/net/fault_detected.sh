@@ -109,8 +109,7 @@ cell()
 		$(shape_options "$3" "$4" "$5") >> "$TMP/plans"
 	echo "$TMP/$name.apply $TMP/$name.apply.err apply $TMP/$name.json" \
 		>> "$TMP/applies"
-	echo "$TMP/$name.set $TMP/$name.set.err -n $at node set fault $7" \
-		>> "$TMP/orders"
+	echo "$at $7" >> "$TMP/faults"
 	member "$name" "$receiver" recv "$receiver" >> "$TMP/members"
 	member "$name.$source" "$source" send "$receiver" "$TMP/$name.in" \
 		>> "$TMP/members"
@@ -121,15 +120,18 @@ cell()
 # Run the jobs of a batch. $TMP/batch lists the members that exit with an error.
 run_batch()
 {
-	local step
+	local step at fault
 
 	[ -s "$TMP/plans" ] || return 0
-	for step in plans applies orders; do
+	for step in plans applies; do
 		aggctl_batch < "$TMP/$step" || return
 	done
+	while read -r at fault; do
+		plant_fault "$at" "$fault" || return
+	done < "$TMP/faults"
 	aggctl_batch < "$TMP/members" 2>> "$TMP/batch"
 	aggctl_batch < "$TMP/ends" || return
-	for step in plans applies orders members ends; do
+	for step in plans applies faults members ends; do
 		: > "$TMP/$step"
 	done
 }
@@ -280,7 +282,7 @@ fault()
 
 	rm -f "$TMP/fault".*
 	planned fault "${@:3}" || return
-	aggctl -n "$node" node set fault "$fault" || return
+	plant_fault "$node" "$fault" || return
 	start_all fault
 	all_fail "the merged records do not add up at" || status=1
 	withdraw fault

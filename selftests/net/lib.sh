@@ -125,6 +125,19 @@ wait_for()
 	done
 }
 
+# plant_fault NODE drop|double|flip: the next merge there is skipped, is done twice, or
+# inverts a bit
+plant_fault()
+{
+	local faults=(none drop double flip) fault
+
+	for fault in "${!faults[@]}"; do
+		[ "${faults[fault]}" != "$2" ] ||
+			nsenter --net="/run/netns/$1" \
+				tee /proc/net/aggnet_fault <<< "$fault"
+	done > "$TMP/planted"
+}
+
 # at_rest COMMAND...: has it printed the same five times in a row? For wait_for;
 # $rest is what it printed
 at_rest()

@@ -73,7 +73,7 @@ static void take_data(struct merger *m, const struct aggnet_pkt *pkt)
 	    (int)records)
 		return;
 	aggnet_table_merge(&m->table, pkt->body + sizeof(*data), records,
-			   be64_to_cpu(data->represents), false, 0);
+			   be64_to_cpu(data->represents), false);
 	aggnet_rxwin_mark(&m->win, seq);
 	m->merged++;
 }

@@ -21,7 +21,6 @@
 
 #define local_bh_disable()	((void)0)
 #define local_bh_enable()	((void)0)
-#define xchg(p, v)		__atomic_exchange_n((p), (v), __ATOMIC_RELAXED)
 #define __ro_after_init
 #define __net_init
 #define __net_exit

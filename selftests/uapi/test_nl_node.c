@@ -37,7 +37,6 @@ TEST_F(node, get__as_it_begins)
 	EXPECT_EQ(0, nl_get_u64(nl, AGGNET_A_NODE_MEMORY_USED));
 	EXPECT_EQ(0, nl_get_u32(nl, AGGNET_A_NODE_TREES));
 	EXPECT_EQ(0, nl_get_u32(nl, AGGNET_A_NODE_PORTS));
-	EXPECT_EQ(AGGNET_FAULT_NONE, nl_get_u8(nl, AGGNET_A_NODE_FAULT));
 	EXPECT_EQ(AGGNET_UDP_PORT, nl_get_u16(nl, AGGNET_A_NODE_UDP_PORT));
 }
 
@@ -50,7 +49,6 @@ TEST_F(node, set__all)
 	nl_u8(nl, AGGNET_A_NODE_ROLE, AGGNET_ROLE_SWITCH);
 	nl_str(nl, AGGNET_A_NODE_LABEL, "0123456789012345678901234567890");
 	nl_u64(nl, AGGNET_A_NODE_MEMORY, 1ULL << 33);
-	nl_u8(nl, AGGNET_A_NODE_FAULT, AGGNET_FAULT_DOUBLE);
 	nl_u16(nl, AGGNET_A_NODE_UDP_PORT, 20000);
 	ASSERT_EQ(0, nl_talk(nl));
 	ASSERT_EQ(0, nl_do(nl, AGGNET_CMD_NODE_GET));
@@ -59,7 +57,6 @@ TEST_F(node, set__all)
 	EXPECT_STREQ("0123456789012345678901234567890",
 		     (const char *)nl_data(nl, AGGNET_A_NODE_LABEL));
 	EXPECT_EQ(1ULL << 33, nl_get_u64(nl, AGGNET_A_NODE_MEMORY));
-	EXPECT_EQ(AGGNET_FAULT_DOUBLE, nl_get_u8(nl, AGGNET_A_NODE_FAULT));
 	EXPECT_EQ(20000, nl_get_u16(nl, AGGNET_A_NODE_UDP_PORT));
 }
 
@@ -81,9 +78,9 @@ TEST_F(node, set__refused_changes_nothing)
 
 	nl_begin(nl, AGGNET_CMD_NODE_SET, 0);
 	nl_u32(nl, AGGNET_A_NODE_ADDRESS, addr(IDENTITY));
-	nl_u8(nl, AGGNET_A_NODE_FAULT, __AGGNET_FAULT_MAX);
-	EXPECT_REFUSED(nl, nl_talk(nl), EINVAL, AGGNET_A_NODE_FAULT,
-		       "fault must be none, drop, double or flip");
+	nl_str(nl, AGGNET_A_NODE_LABEL, "v\n");
+	EXPECT_REFUSED(nl, nl_talk(nl), EINVAL, AGGNET_A_NODE_LABEL,
+		       "label has a character that is not printable ASCII");
 	ASSERT_EQ(0, nl_do(nl, AGGNET_CMD_NODE_GET));
 	EXPECT_FALSE(nl_has(nl, AGGNET_A_NODE_ADDRESS));
 }

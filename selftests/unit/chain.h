@@ -71,7 +71,7 @@ static inline void take(struct aggnet_table *t, const u8 *data, u32 len, u32 n,
 			abort();
 	if (aggnet_parse_records(&t->shape, source, copy, len, n) != (int)n)
 		abort();
-	aggnet_table_merge(t, copy, n, represents, source, AGGNET_FAULT_NONE);
+	aggnet_table_merge(t, copy, n, represents, source);
 	free(copy);
 }
 

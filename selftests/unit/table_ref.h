@@ -213,8 +213,7 @@ static inline void random_packet(struct packet *p, u32 payload, u32 variety)
 
 static inline void merge(struct aggnet_table *t, const struct packet *p)
 {
-	aggnet_table_merge(t, p->data, p->n, p->represents, false,
-			   AGGNET_FAULT_NONE);
+	aggnet_table_merge(t, p->data, p->n, p->represents, false);
 }
 
 /* Pack all that a table holds; every packet must be well formed. */

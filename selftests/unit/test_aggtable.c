@@ -107,7 +107,7 @@ TEST(table_merge__count_at_the_source)
 		u64 units = 0;
 
 		table_start(&t, row[i].function, LIMIT, 8);
-		aggnet_table_merge(&t, p.data, p.n, p.n, row[i].source, 0);
+		aggnet_table_merge(&t, p.data, p.n, p.n, row[i].source);
 		EXPECT_TRUE(drain(&t, &got, &units));
 		EXPECT_EQ(9, units);
 		EXPECT_EQ(3, got.n);
@@ -126,8 +126,8 @@ TEST(table_merge__of_nothing)
 
 	shim_random_seed(SEED);
 	table_start(&t, AGGNET_FN_SUM, LIMIT, 1);
-	aggnet_table_merge(&t, NULL, 0, 0, false, AGGNET_FAULT_NONE);
-	aggnet_table_merge(&t, NULL, 0, 0, true, AGGNET_FAULT_DROP);
+	aggnet_table_merge(&t, NULL, 0, 0, false);
+	aggnet_table_merge(&t, NULL, 0, 0, true);
 	EXPECT_TRUE(table_is_empty(&t));
 	aggnet_table_free(&t);
 }
@@ -190,7 +190,7 @@ static void check_chain(struct __test_metadata *_metadata, u8 function,
 		in += p.n;
 		while (t->free < aggnet_table_chunks_per_packet(&plain, PAYLOAD))
 			aggnet_table_grow(t, aggnet_chunk_alloc());
-		aggnet_table_merge(t, p.data, p.n, p.n, true, 0);
+		aggnet_table_merge(t, p.data, p.n, p.n, true);
 		packet_free(&p);
 
 		i = get_random_u32() % SOURCES;

@@ -208,7 +208,7 @@ TEST(table_merge__without_a_chunk)
 			packet_add(&p, (u8 *)&i, 4, NULL, 0);
 		warned = 0;
 		may_warn = true;
-		aggnet_table_merge(&t, p.data, p.n, 5000, false, 0);
+		aggnet_table_merge(&t, p.data, p.n, 5000, false);
 		may_warn = false;
 		EXPECT_EQ(1, warned);
 		EXPECT_EQ(per, t.keys);

@@ -12,6 +12,7 @@
 
 #include "core/accum.h"
 #include "core/aggtable.h"
+#include "core/fault.h"
 #include "core/pairs.h"
 #include "core/record.h"
 #include "core/runs.h"
@@ -109,12 +110,14 @@ static void packet_source(struct packet *p, const struct aggnet_shape *shape,
  * struct buffer - what a node holds of a tree
  * @sorted: @r is used, else @t
  * @seq: runs: sequence of the next packet
+ * @fault: enum aggnet_fault, of the next merge
  */
 struct buffer {
 	bool sorted;
 	struct aggnet_table t;
 	struct aggnet_runs r;
 	u32 seq;
+	u32 fault;
 };
 
 static void buffer_start(struct buffer *b, const struct aggnet_shape *shape,
@@ -130,6 +133,7 @@ static void buffer_start(struct buffer *b, const struct aggnet_shape *shape,
 		if (aggnet_runs_init(&b->r, shape, 1, 64, PAYLOAD))
 			abort();
 		b->r.budget = S32_MAX;
+		b->r.fault = &b->fault;
 		aggnet_runs_begin(&b->r, 64, AGGNET_SEQ_FIRST, source);
 		aggnet_runs_close(&b->r);
 		return;
@@ -137,6 +141,7 @@ static void buffer_start(struct buffer *b, const struct aggnet_shape *shape,
 	get_random_bytes(seed, sizeof(seed));
 	if (aggnet_table_init(&b->t, shape, LIMIT, seed))
 		abort();
+	b->t.fault = &b->fault;
 	for (i = 0; i < 64; i++)
 		if (!aggnet_table_grow(&b->t, aggnet_chunk_alloc()))
 			abort();
@@ -148,17 +153,16 @@ static void buffer_merge(struct buffer *b, const struct packet *p, bool source,
 	const struct aggnet_shape *shape = b->sorted ? &b->r.shape : &b->t.shape;
 	u8 *copy = memcpy(malloc(p->len), p->data, p->len);
 
+	b->fault = fault;
 	if (aggnet_parse_records(shape, source, copy, p->len, p->n) !=
 	    (int)p->n || p->represents < p->n)
 		abort();
 	if (b->sorted) {
-		b->r.fault = fault;
 		if (aggnet_runs_store(&b->r, 0, b->seq++, copy, p->len,
 				      p->represents))
 			abort();
 	} else {
-		aggnet_table_merge(&b->t, copy, p->n, p->represents, source,
-				   fault);
+		aggnet_table_merge(&b->t, copy, p->n, p->represents, source);
 	}
 	free(copy);
 }

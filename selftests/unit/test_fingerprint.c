@@ -11,6 +11,7 @@
 #include <kselftest_harness.h>
 
 #include "core/accum.h"
+#include "core/fault.h"
 #include "core/fingerprint.h"
 #include "core/tag.h"
 #include "../../tools/libaggnet/record.c"
@@ -313,7 +314,7 @@ TEST_F(sum, an_inverted_bit_shows)
 
 	for (i = 0; i < KEYS; i++) {
 		merge(self, 0, 1);
-		aggnet_accum_flip(&self->shape, self->accum[i]);
+		aggnet_fault_flip(&self->shape, self->accum[i]);
 		EXPECT_NE(given(self), result(self));
 	}
 }

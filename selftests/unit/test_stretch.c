@@ -123,14 +123,12 @@ static void merge_and_make(const void *of)
 	table_fill(&t, s);
 	for (i = 0; i < BURST * 2; i++) {
 		packet_make(&p, &s->shape, s->klen, i * 1024, true);
-		aggnet_table_merge(&t, p.data, p.n, p.n, true,
-				   AGGNET_FAULT_NONE);
-		aggnet_table_merge(&t, p.data, p.n, p.n, true,
-				   AGGNET_FAULT_NONE);
+		aggnet_table_merge(&t, p.data, p.n, p.n, true);
+		aggnet_table_merge(&t, p.data, p.n, p.n, true);
 	}
 	packet_make(&p, &s->shape, s->klen, i * 1024, true);
 	mark();
-	aggnet_table_merge(&t, p.data, p.n, p.n, true, AGGNET_FAULT_NONE);
+	aggnet_table_merge(&t, p.data, p.n, p.n, true);
 	for (i = 0; i < BURST && cost < AGGNET_COST_MAX; i++) {
 		len = aggnet_table_pack(&t, p.data, PAYLOAD,
 					aggnet_max_records(&s->shape, PAYLOAD),
@@ -178,10 +176,8 @@ static void read_result(const void *of)
 	table_fill(&t, s);
 	for (i = 0; i < BURST * 2; i++) {
 		packet_make(&p, &s->shape, s->klen, i * 1024, true);
-		aggnet_table_merge(&t, p.data, p.n, p.n, true,
-				   AGGNET_FAULT_NONE);
-		aggnet_table_merge(&t, p.data, p.n, p.n, true,
-				   AGGNET_FAULT_NONE);
+		aggnet_table_merge(&t, p.data, p.n, p.n, true);
+		aggnet_table_merge(&t, p.data, p.n, p.n, true);
 	}
 	mark();
 	aggnet_table_pack(&t, buf, sizeof(buf), aggnet_accum_reads(&s->shape),

@@ -1,9 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Builds aggnet.ko in build/RELEASE, from links to the sources: Kbuild wants
-# objects and sources in one place, and the sources stay clean.
+# Builds aggnet.ko in build/product/RELEASE, and for tests, which can plant faults in
+# it, in build/RELEASE; from links to the sources: Kbuild wants objects and sources in
+# one place, and the sources stay clean.
 # Usage: module.sh build KDIR [COPY]     build, and leave a copy
-#        module.sh guest KERNEL          build, and install for the guest
+#        module.sh guest KERNEL          build the one for tests
+#        module.sh product KERNEL        build, install for a guest's modprobe, and
+#                                        print its path
 #        module.sh lint KERNEL           build with sparse and W=1
 #        module.sh broken KERNEL         build the variant with faults (gate.sh)
 #        module.sh coverage KERNEL       build one that counts (coverage.sh)
@@ -58,13 +61,12 @@ link_sources()
 	find -L "$1/kmod" -type l -delete
 }
 
-# build KDIR [MAKE_ARGUMENT...]: build the module
+# build OUT KDIR [MAKE_ARGUMENT...]: build the module
 build()
 {
-	local kdir=$1 out
+	local out=$1 kdir=$2
 
-	out=$BUILD/$(release_of "$kdir")
-	shift
+	shift 2
 	link_sources "$out"
 	flock "$out" make -s -C "$kdir" M="$out" "$@" modules \
 		2> >(grep -v 'Skipping BTF generation' >&2)
@@ -72,15 +74,22 @@ build()
 
 guest()
 {
-	local rel tree
+	build "$BUILD/$(kernel_release "$1")" "$(kernel_kdir "$1")" AGGNET_FAULTS=y
+}
+
+product()
+{
+	local rel tree module
 
 	rel=$(kernel_release "$1")
+	module=$BUILD/product/$rel/aggnet.ko
 	tree=$BUILD/vm/$1/lib/modules/$rel/updates
-	build "$(kernel_kdir "$1")"
+	build "${module%/*}" "$(kernel_kdir "$1")"
+	echo "$module"
 	[ -d "$BUILD/vm/$1/lib" ] || return 0
-	cmp -s "$BUILD/$rel/aggnet.ko" "$tree/aggnet.ko" && return
+	cmp -s "$module" "$tree/aggnet.ko" && return
 	mkdir -p "$tree"
-	cp "$BUILD/$rel/aggnet.ko" "$tree/aggnet.ko.$$"
+	cp "$module" "$tree/aggnet.ko.$$"
 	mv "$tree/aggnet.ko.$$" "$tree/aggnet.ko"
 	PATH=$PATH:/sbin:/usr/sbin depmod -b "$BUILD/vm/$1" "$rel"
 }
@@ -98,7 +107,7 @@ lint()
 	done
 	rm -rf "$out"
 	link_sources "$out"
-	make -s -j"$(nproc)" -C "$kdir" M="$out" W=1 C=2 \
+	make -s -j"$(nproc)" -C "$kdir" M="$out" AGGNET_FAULTS=y W=1 C=2 \
 		CF="-D__CHECK_ENDIAN__ '-D__has_include(x)=$has'" modules \
 		2>&1 | grep -v -e 'Skipping BTF generation' || return 0
 	return "${PIPESTATUS[0]}"
@@ -112,7 +121,7 @@ variant()
 	rm "$1/Kbuild"
 	{ cat "$TOP/Kbuild"; echo "$3"; } > "$1/Kbuild"
 	ln -s "$VM_DIR/broken/broken.c" "$1"
-	make -s -C "$(kernel_kdir "$2")" M="$1" modules
+	make -s -C "$(kernel_kdir "$2")" M="$1" AGGNET_FAULTS=y modules
 }
 
 # uninstall KDIR DESTDIR: remove the module of the running kernel if KDIR is
@@ -135,13 +144,16 @@ uninstall()
 
 case ${1:-} in
 build)
-	build "$2"
+	rel=$(release_of "$2")
+	build "$BUILD/product/$rel" "$2"
 	[ $# = 2 ] || {
-		cp "$BUILD/$(release_of "$2")/aggnet.ko" "$3"
-		say "built $3 for kernel $(release_of "$2")"
+		cp "$BUILD/product/$rel/aggnet.ko" "$3"
+		say "built $3 for kernel $rel"
 	} ;;
 guest)
 	guest "$2" ;;
+product)
+	product "$2" ;;
 lint)
 	lint "$2" ;;
 broken)
@@ -151,8 +163,8 @@ coverage)
 install)
 	check_kdir "$2"
 	rel=$(release_of "$2")
-	build "$2"
-	install -D -m 644 "$BUILD/$rel/aggnet.ko" \
+	build "$BUILD/product/$rel" "$2"
+	install -D -m 644 "$BUILD/product/$rel/aggnet.ko" \
 		"$3/lib/modules/$rel/updates/aggnet.ko"
 	strip --strip-debug "$3/lib/modules/$rel/updates/aggnet.ko"
 	PATH=$PATH:/sbin:/usr/sbin depmod -b "$3/" "$rel" ;;
@@ -163,6 +175,6 @@ kdir)
 instead)
 	instead "$2" ;;
 *)
-	say "usage: build KDIR [COPY] | guest KERNEL | lint KERNEL | broken KERNEL | coverage KERNEL | install KDIR DESTDIR | uninstall KDIR DESTDIR | kdir KERNEL | instead KERNEL"
+	say "usage: build KDIR [COPY] | guest KERNEL | product KERNEL | lint KERNEL | broken KERNEL | coverage KERNEL | install KDIR DESTDIR | uninstall KDIR DESTDIR | kdir KERNEL | instead KERNEL"
 	exit 2 ;;
 esac

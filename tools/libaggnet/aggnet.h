@@ -63,7 +63,6 @@ struct aggnet_node_info {
 	uint64_t memory_used;
 	uint32_t trees;
 	uint32_t ports;
-	uint8_t fault;
 	uint64_t tenant;
 	uint16_t port;		/* UDP port of all packets */
 };
@@ -387,7 +386,6 @@ const struct aggnet_field *aggnet_field_find(const struct aggnet_noun *noun,
 
 /* Names of enumerations, NULL-terminated, from 0. */
 extern const char * const aggnet_role_names[];
-extern const char * const aggnet_fault_names[];
 extern const char * const aggnet_transit_names[];
 extern const char * const aggnet_function_names[];
 extern const char * const aggnet_vtype_names[];

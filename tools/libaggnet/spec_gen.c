@@ -10,14 +10,6 @@ const char * const aggnet_role_names[] = {
 	[__AGGNET_ROLE_MAX] = NULL,
 };
 
-const char * const aggnet_fault_names[] = {
-	[AGGNET_FAULT_NONE] = "none",
-	[AGGNET_FAULT_DROP] = "drop",
-	[AGGNET_FAULT_DOUBLE] = "double",
-	[AGGNET_FAULT_FLIP] = "flip",
-	[__AGGNET_FAULT_MAX] = NULL,
-};
-
 const char * const aggnet_transit_names[] = {
 	[AGGNET_TRANSIT_OFF] = "off",
 	[AGGNET_TRANSIT_ON] = "on",
@@ -112,7 +104,6 @@ static const struct aggnet_field node_fields[] = {
 	FIELD(node, memory_used, AGGNET_A_NODE_MEMORY_USED, U64, true),
 	FIELD(node, trees, AGGNET_A_NODE_TREES, U32, true),
 	FIELD(node, ports, AGGNET_A_NODE_PORTS, U32, true),
-	FIELD_ENUM(node, fault, AGGNET_A_NODE_FAULT, false, fault),
 	FIELD(node, tenant, AGGNET_A_NODE_TENANT, U64, false),
 	FIELD(node, port, AGGNET_A_NODE_UDP_PORT, U16, false),
 };

@@ -12,7 +12,7 @@
  *
  *   NODE_GET   -> NODE_*
  *   NODE_SET   [NODE_ADDRESS] [NODE_ROLE] [NODE_LABEL] [NODE_MEMORY]
- *              [NODE_FAULT] [NODE_TENANT] [NODE_UDP_PORT]
+ *              [NODE_TENANT] [NODE_UDP_PORT]
  *   PORT_ADD   PORT_IFINDEX [PORT_LEVEL] [PORT_TRANSIT]
  *   PORT_DEL   PORT_IFINDEX
  *   PORT_GET   PORT_IFINDEX or dump                  -> PORT_*
@@ -79,25 +79,6 @@ enum aggnet_role {
 	__AGGNET_ROLE_MAX
 };
 
-/**
- * enum aggnet_fault - a fault of the next merge in this namespace
- * @AGGNET_FAULT_NONE: no fault
- * @AGGNET_FAULT_DROP: the merge is skipped; the transfer ends with EBADMSG
- * @AGGNET_FAULT_DOUBLE: the merge is done twice; the transfer ends with EBADMSG
- * @AGGNET_FAULT_FLIP: a bit of the merged value is inverted; no check detects
- *	it
- *
- * It occurs once, at the last record of the next packet that is merged, or of
- * the next records of a local writer.
- */
-enum aggnet_fault {
-	AGGNET_FAULT_NONE,
-	AGGNET_FAULT_DROP,
-	AGGNET_FAULT_DOUBLE,
-	AGGNET_FAULT_FLIP,
-	__AGGNET_FAULT_MAX
-};
-
 enum aggnet_node_attr {
 	AGGNET_A_NODE_UNSPEC,
 	AGGNET_A_NODE_ADDRESS,		/* be32: identity, an address of this host;
@@ -109,7 +90,6 @@ enum aggnet_node_attr {
 	AGGNET_A_NODE_MEMORY_USED,	/* u64: {reserved and grown} */
 	AGGNET_A_NODE_TREES,		/* u32: {entries in force} */
 	AGGNET_A_NODE_PORTS,		/* u32: {attached ports} */
-	AGGNET_A_NODE_FAULT,		/* u8: enum aggnet_fault */
 	AGGNET_A_NODE_PAD,
 	AGGNET_A_NODE_TENANT,		/* u64: limit of any one other namespace, bytes;
 					 * set and reported in the initial

@@ -6,6 +6,7 @@
 #include <linux/skbuff.h>
 
 #include "core/accum.h"
+#include "core/fault.h"
 #include "mem.h"
 #include "flow/host.h"
 #include "peer.h"

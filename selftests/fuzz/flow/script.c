@@ -2,6 +2,7 @@
 /* Scripts: bytes that describe a run of the world. */
 #include <linux/skbuff.h>
 
+#include "core/fault.h"
 #include "script.h"
 #include "world.h"
 

@@ -8,6 +8,7 @@
 #include <linux/random.h>
 #include <linux/skbuff.h>
 
+#include "core/fault.h"
 #include "flow/growth.h"
 #include "flow/store.h"
 #include "mem.h"

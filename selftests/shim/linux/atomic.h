@@ -5,6 +5,7 @@
 
 #include <linux/types.h>
 
+#define xchg(p, v)		__atomic_exchange_n((p), (v), __ATOMIC_RELAXED)
 #define atomic_read(v)		__atomic_load_n(&(v)->counter, __ATOMIC_RELAXED)
 #define atomic_set(v, i)	__atomic_store_n(&(v)->counter, (i), \
 						 __ATOMIC_RELAXED)

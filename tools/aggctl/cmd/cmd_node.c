@@ -14,7 +14,7 @@ static const struct column node_cols[] = {
 	{ "label", "label" }, { "role", "role" }, { "address", "address" },
 	{ "memory", "memory" }, { "memory_used", "memory used" },
 	{ "port", "UDP port" }, { "trees", "trees" }, { "ports", "ports" },
-	{ "fault", "fault" }, { "tenant", "memory of a tenant" },
+	{ "tenant", "memory of a tenant" },
 };
 
 static const struct column check_cols[] = {
@@ -80,7 +80,7 @@ static const struct verb verbs[] = {
 	}, {
 		.name = "set",
 		.args = "NAME VALUE...",
-		.help = "set address, role, label, memory, tenant, port, fault",
+		.help = "set address, role, label, memory, tenant, port",
 		.min_args = 2,
 		.max_args = 64,
 		.run = run_set,
