@@ -110,10 +110,9 @@ draw()
 
 	for name in "$DIR"/run/*.plan.json; do
 		name=${name##*/} name=${name%.plan.json}
-		jq -rf selftests/demo/tree.jq --arg name "$name" \
-			--slurpfile plan "$DIR/run/$name.plan.json" \
-			"$DIR/run/$name.traffic.json" |
-			dot -Tsvg -o "$DIR/$name.svg"
+		tools/aggctl/aggctl plan --update "$DIR/run/$name.plan.json" \
+			--traffic "$DIR/run/$name.traffic.json" \
+			--dot "$DIR/$name.svg"
 	done
 }
 

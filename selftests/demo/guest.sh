@@ -88,7 +88,7 @@ run()
 	jq -n --slurpfile b "$out/before.json" --slurpfile a "$out/after.json" \
 		-f selftests/demo/traffic.jq > "$DIR/run/$name.traffic.json"
 	# Save the plan without its entries, because they hold the key.
-	jq 'del(.nodes)' "$out/plan.json" > "$DIR/run/$name.plan.json"
+	jq 'del(.nodes) | .entries.keyed = false' "$out/plan.json" > "$DIR/run/$name.plan.json"
 	jq -f selftests/demo/row.jq --arg transfer "$transfer" \
 		--arg topology $TOPOLOGY --arg method "$method" \
 		--argjson exact "$ok" --argjson began "$begin" \

@@ -78,7 +78,7 @@ small=(--topology "bcube:2,1" --senders "v1,v3" --receivers v0)
 "$aggctl" -j plan "${small[@]}" > plan.json
 # An update does not accept options that a plan already has, and names them.
 mapfile -t options < <("$aggctl" plan -h |
-	sed -n '/^  --update /d; /^  --dot /d; s/^  \(--[a-z-]*\) \{0,1\}\([^ ]*\).*/\1 \2/p')
+	sed -n '/^  --update /d; /^  --dot /d; /^  --traffic /d; s/^  \(--[a-z-]*\) \{0,1\}\([^ ]*\).*/\1 \2/p')
 result "plan has options" "$([ ${#options[@]} -gt 25 ] || echo "${options[*]}")"
 for option in "${options[@]}"; do
 	read -r name value <<< "$option"

@@ -12,10 +12,10 @@ AGGCTL_SRC += $(addprefix cmd/,cmd_apply.c cmd_eval.c cmd_export.c cmd_gen.c \
 AGGCTL_SRC += $(addprefix eval/,eval.c eval_filter.c eval_out.c eval_peer.c \
 	      eval_plot.c eval_run.c eval_table.c eval_update.c)
 AGGCTL_SRC += $(addprefix host/,echo.c firewall.c host.c host_route.c node_check.c)
-AGGCTL_SRC += $(addprefix plan/,plan.c plan_addr.c plan_dot.c plan_file.c \
-	      plan_filter.c plan_id.c plan_install.c plan_json.c plan_nodes.c \
+AGGCTL_SRC += $(addprefix plan/,plan.c plan_addr.c plan_dot.c plan_drawing.c \
+	      plan_file.c plan_filter.c plan_id.c plan_install.c plan_json.c plan_nodes.c \
 	      plan_part.c plan_restore.c plan_store.c plan_text.c plan_time.c \
-	      plan_update.c)
+	      plan_traffic.c plan_update.c)
 AGGCTL_SRC += $(addprefix supervise/,link_watch.c supervise.c supervise_post.c \
 	      supervise_repair.c supervise_resume.c)
 AGGCTL_SRC += $(addprefix testbed/,rtnl.c rtnl_msg.c rtnl_qdisc.c testbed.c \

@@ -492,6 +492,25 @@ const struct aggt_metrics *aggt_plan_tree_metrics(const struct aggt_plan *plan,
 const struct aggt_metrics *aggt_plan_metrics(const struct aggt_plan *plan);
 
 /**
+ * struct aggt_flow - the flows of a vertex
+ * @in: sum of the flows that it merges, including its own senders'
+ * @out: the flow that leaves it
+ * @inputs: how many it merges
+ */
+struct aggt_flow {
+	double in;
+	double out;
+	uint32_t inputs;
+};
+
+/**
+ * aggt_plan_flows - the flows of tree number @i, in units of the sizes
+ *
+ * Return: an array for the vertices, to be freed; NULL without memory.
+ */
+struct aggt_flow *aggt_plan_flows(const struct aggt_plan *plan, size_t i);
+
+/**
  * aggt_plan_predicted - the cost of an srs plan by paper 000's formula (1)
  * @plan: the plan
  *

@@ -533,18 +533,6 @@ int aggt_measure(const struct aggt_tree *tree, const struct aggt_job *job,
 int aggt_root_flow(const struct aggt_tree *tree, const struct aggt_job *job,
 		   double *flow);
 
-/**
- * struct aggt_flow - the flows of a vertex
- * @in: sum of the flows that it merges, including its own senders'
- * @out: the flow that leaves it
- * @inputs: how many it merges
- */
-struct aggt_flow {
-	double in;
-	double out;
-	uint32_t inputs;
-};
-
 /** aggt_flows - Return: an array for the vertices, NULL without memory. */
 struct aggt_flow *aggt_flows(const struct aggt_tree *tree,
 			     const struct aggt_job *job);

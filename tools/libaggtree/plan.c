@@ -109,25 +109,39 @@ static int check_depth(const struct aggt_plan *plan, struct aggt_err *err)
 	return 0;
 }
 
+/*
+ * The job of one tree: a stripe has a part of each flow. Return: 0, or -1
+ * without memory; @part is to be freed.
+ */
+static int tree_job(const struct aggt_plan *plan, struct aggt_job *job,
+		    double **part)
+{
+	size_t i;
+
+	*job = plan->job;
+	*part = NULL;
+	if (!aggt_job_striped(job))
+		return 0;
+	*part = malloc(job->n_senders * sizeof(**part));
+	if (!*part)
+		return -1;
+	for (i = 0; i < job->n_senders; i++)
+		(*part)[i] = (job->sizes ? job->sizes[i] : 1) /
+			     (double)plan->n_trees;
+	job->sizes = *part;
+	return 0;
+}
+
 static int measure(struct aggt_plan *plan)
 {
-	struct aggt_job job = plan->job;
-	double *part = NULL;
-	size_t i;
-	int ret;
+	struct aggt_job job;
+	double *part;
+	int ret = -1;
 
-	if (aggt_job_striped(&job)) {
-		part = malloc(job.n_senders * sizeof(*part));
-		if (!part || aggt_stripes_measure(plan)) {
-			free(part);
-			return -1;
-		}
-		for (i = 0; i < job.n_senders; i++)
-			part[i] = (job.sizes ? job.sizes[i] : 1) /
-				  (double)plan->n_trees;
-		job.sizes = part;
-	}
-	ret = measure_all(plan, &job) || measure_times(plan, &job) ? -1 : 0;
+	if (!tree_job(plan, &job, &part) &&
+	    (!part || !aggt_stripes_measure(plan)))
+		ret = measure_all(plan, &job) || measure_times(plan, &job) ?
+		      -1 : 0;
 	free(part);
 	return ret;
 }
@@ -236,6 +250,18 @@ const struct aggt_metrics *aggt_plan_tree_metrics(const struct aggt_plan *plan,
 const struct aggt_metrics *aggt_plan_metrics(const struct aggt_plan *plan)
 {
 	return &plan->metrics;
+}
+
+struct aggt_flow *aggt_plan_flows(const struct aggt_plan *plan, size_t i)
+{
+	struct aggt_flow *flow = NULL;
+	struct aggt_job job;
+	double *part;
+
+	if (!tree_job(plan, &job, &part))
+		flow = aggt_flows(plan->tree[i], &job);
+	free(part);
+	return flow;
 }
 
 double aggt_plan_predicted(const struct aggt_plan *plan)

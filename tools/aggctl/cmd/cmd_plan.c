@@ -41,6 +41,7 @@ static struct {
 	const char *sizes;
 	const char *update;
 	const char *dot;
+	const char *traffic;
 	const char *gid;
 	uint64_t seed;
 	double delta;
@@ -394,11 +395,41 @@ static int guard_output(const struct plan *plan)
 		    strerror(errno));
 }
 
+static int draw_plan(const struct plan *plan)
+{
+	json_t *traffic = NULL;
+	int ret = 0;
+
+	if (!opt.dot)
+		return ST_DONE;
+	if (opt.traffic) {
+		traffic = plan_traffic(opt.traffic, plan);
+		ret = traffic ? 0 : -1;
+	}
+	if (!ret)
+		ret = plan_draw(opt.dot, plan, traffic);
+	json_decref(traffic);
+	return ret ? ST_FAILED : ST_DONE;
+}
+
+/* A drawing of a plan that is not changed. */
+static int draw_file(void)
+{
+	json_t *json = plan_file_read(opt.update);
+	struct plan plan = {};
+	int st = ST_FAILED;
+
+	if (json && !plan_restore(&plan, json, opt.update))
+		st = draw_plan(&plan);
+	json_decref(json);
+	plan_clear(&plan);
+	return st;
+}
+
 static int show_plan(const struct aggctl *ctl, const struct plan *plan,
 		     json_t *json)
 {
-	int drawn = opt.dot && plan_draw(opt.dot, plan) ? ST_FAILED : ST_DONE;
-	int st;
+	int st, drawn = draw_plan(plan);
 
 	/* The plan does not depend on its drawing. */
 	if (!ctl->json) {
@@ -434,13 +465,14 @@ static int list_methods(const struct aggctl *ctl)
 /* A changed plan keeps the options that it was made with. */
 static int check_update(const struct aggctl *ctl, int argc)
 {
-	static const char * const honoured[] = { "update", "dot", NULL };
+	static const char * const honoured[] = { "update", "dot", "traffic",
+						NULL };
 	const char *name = options_beside(ctl, cmd_plan.verbs, honoured);
 
 	if (name)
 		return usage("plan: --%s cannot be combined with --update: the plan keeps its own",
 			     name);
-	if (!argc)
+	if (!argc && !opt.dot)
 		return usage("plan: --update: needs changes, like join:v7 or failed:w6");
 	return ST_DONE;
 }
@@ -499,9 +531,13 @@ static int run_plan(const struct aggctl *ctl, int argc, char **argv)
 		return usage("plan: '%s' is for --update only", argv[0]);
 	if (!opt.update && !strcmp(opt.method, "list"))
 		return list_methods(ctl);
+	if (opt.traffic && !opt.dot)
+		return usage("plan: --traffic: is for --dot only");
 	st = opt.update ? check_update(ctl, argc) : check_new(ctl, &w);
 	if (st)
 		return st;
+	if (opt.update && !argc)
+		return draw_file();
 	json = opt.update ? updated_plan(&plan, argc, argv) :
 			    new_plan(&plan, &w);
 	st = json ? show_plan(ctl, &plan, json) : ST_FAILED;
@@ -580,6 +616,8 @@ static const struct opt opts[] = {
 	{ "seed", OPT_U64, &opt.seed, "N", "seed of the random generator (1)" },
 	{ "dot", OPT_STRING, &opt.dot, "FILE",
 	  "draw the trees: Graphviz, or .svg .png .pdf made by dot" },
+	{ "traffic", OPT_STRING, &opt.traffic, "FILE",
+	  "draw measured bytes, of 'aggctl -j testbed traffic'" },
 };
 
 static const struct verb verbs[] = {

@@ -168,8 +168,12 @@ int plan_restore(struct plan *plan, const json_t *json, const char *path);
 json_t *plan_update(struct plan *plan, const json_t *old, char **changes,
 		    size_t n);
 
+/* plan_traffic.c */
+json_t *plan_traffic(const char *file, const struct plan *plan);
+
 /* plan_dot.c */
-int plan_draw(const char *file, const struct plan *plan);
+int plan_draw(const char *file, const struct plan *plan,
+	      const json_t *traffic);
 
 /* plan_time.c */
 extern const char * const plan_objective_names[];
