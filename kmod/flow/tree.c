@@ -66,6 +66,8 @@ int aggnet_reason_errno(enum aggnet_reason reason)
 		[AGGNET_R_USER] = -ECANCELED,
 		[AGGNET_R_FUNCTION] = -EPROTOTYPE,
 		[AGGNET_R_ROOM] = -ENOBUFS,
+		[AGGNET_R_LAG] = -ENOBUFS,
+		[AGGNET_R_GONE] = -ESTALE,
 	};
 
 	return reason < __AGGNET_R_MAX ? error[reason] : -EPROTO;

@@ -439,7 +439,7 @@ TEST(parse_header__every_reason)
 	for (reason = 0; reason < 300; reason++) {
 		len = make(&p, AGGNET_ABORT);
 		p.abort.reason = cpu_to_be32(reason);
-		EXPECT_EQ(reason >= 1 && reason <= AGGNET_R_ROOM ?
+		EXPECT_EQ(reason >= 1 && reason <= AGGNET_R_GONE ?
 			  AGGNET_PARSE_OK : AGGNET_PARSE_BODY, parse(&p, len));
 		len = make(&p, AGGNET_RST);
 		p.rst.reason = cpu_to_be32(reason);

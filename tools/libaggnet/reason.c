@@ -28,6 +28,9 @@ static const struct {
 				"the members disagree on function or value type" },
 	[AGGNET_R_ROOM] = { ENOBUFS,
 			    "no room at the receiver for a contributor that missed its planned end" },
+	[AGGNET_R_LAG] = { ENOBUFS, "a member does not keep up" },
+	[AGGNET_R_GONE] = { ESTALE,
+			    "what a member lacks is not kept any more" },
 };
 
 const char *aggnet_reason_text(unsigned int reason)

@@ -82,6 +82,8 @@ const char * const aggnet_reason_names[] = {
 	[AGGNET_R_USER] = "user",
 	[AGGNET_R_FUNCTION] = "function",
 	[AGGNET_R_ROOM] = "room",
+	[AGGNET_R_LAG] = "lag",
+	[AGGNET_R_GONE] = "gone",
 	[__AGGNET_R_MAX] = NULL,
 };
 

@@ -178,6 +178,8 @@ enum aggnet_function {
 	__AGGNET_FN_MAX
 };
 
+#define AGGNET_FN_PLACE		14	/* each element once, for gather; reserved */
+
 /* The type of the values in a source's records. For a function that keeps pairs
  * an ID of 8 bytes follows each value, and a record has up to 13 such pairs;
  * integers then have their full length.
@@ -198,6 +200,8 @@ enum aggnet_layout {
 	AGGNET_LAYOUT_SORTED,		/* (key, value), in the order of keys */
 	__AGGNET_LAYOUT_MAX
 };
+
+#define AGGNET_LAYOUT_BYTES	3	/* a stream of bytes, for broadcast; reserved */
 
 enum aggnet_scheme {
 	AGGNET_SCHEME_ROUTE,		/* no planned link: plain IP to the receiver */

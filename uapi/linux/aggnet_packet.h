@@ -351,6 +351,11 @@ struct aggnet_done {
  *	their parameters (EPROTOTYPE)
  * @AGGNET_R_ROOM: the receiver has no room for the run of a contributor that
  *	missed its planned end (ENOBUFS)
+ * @AGGNET_R_LAG: a member of a tree that leads down does not keep up (ENOBUFS)
+ * @AGGNET_R_GONE: what a member of a tree that leads down lacks is not kept any
+ *	more (ESTALE)
+ *
+ * No node of this revision raises the last two; each understands them.
  */
 enum aggnet_reason {
 	AGGNET_R_NONE,
@@ -366,6 +371,8 @@ enum aggnet_reason {
 	AGGNET_R_USER,
 	AGGNET_R_FUNCTION,
 	AGGNET_R_ROOM,
+	AGGNET_R_LAG,
+	AGGNET_R_GONE,
 	__AGGNET_R_MAX
 };
 
