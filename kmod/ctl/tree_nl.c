@@ -625,6 +625,8 @@ static int tree_fill_count(struct sk_buff *skb,
 			      AGGNET_A_TREE_PAD) ||
 	    nla_put_u64_64bit(skb, AGGNET_A_TREE_PACKETS_OUT, n->packets_out,
 			      AGGNET_A_TREE_PAD) ||
+	    nla_put_u64_64bit(skb, AGGNET_A_TREE_BYTES_IN, n->bytes_in,
+			      AGGNET_A_TREE_PAD) ||
 	    nla_put_u64_64bit(skb, AGGNET_A_TREE_BYTES_OUT, n->bytes_out,
 			      AGGNET_A_TREE_PAD) ||
 	    nla_put_u64_64bit(skb, AGGNET_A_TREE_REXMITS, n->rexmits,
@@ -641,6 +643,7 @@ static int tree_fill_state(struct sk_buff *skb,
 	    nla_put_in_addr(skb, AGGNET_A_TREE_ACCEPTOR, now->acceptor) ||
 	    nla_put_u32(skb, AGGNET_A_TREE_WEIGHT, now->weight) ||
 	    nla_put_u32(skb, AGGNET_A_TREE_CHANNELS, now->channels) ||
+	    nla_put_u32(skb, AGGNET_A_TREE_UNPLANNED, now->unplanned) ||
 	    nla_put_u32(skb, AGGNET_A_TREE_KEYS, now->keys) ||
 	    nla_put_u64_64bit(skb, AGGNET_A_TREE_MEMORY_USED, now->memory_used,
 			      AGGNET_A_TREE_PAD) ||
@@ -648,6 +651,20 @@ static int tree_fill_state(struct sk_buff *skb,
 			      AGGNET_A_TREE_PAD))
 		return -EMSGSIZE;
 	return tree_fill_count(skb, &now->count);
+}
+
+static int tree_fill_fallback(struct sk_buff *skb, struct aggnet_tree *tree)
+{
+	enum aggnet_fallback why;
+
+	BUILD_BUG_ON(AGGNET_A_TREE_FALLBACK_ROUND - AGGNET_A_TREE_FALLBACK_LINK !=
+		     AGGNET_FALLBACK_ROUND - AGGNET_FALLBACK_LINK);
+	for (why = AGGNET_FALLBACK_LINK; why < AGGNET_FALLBACK_MAX; why++)
+		if (nla_put_u32(skb, AGGNET_A_TREE_FALLBACK_LINK +
+				why - AGGNET_FALLBACK_LINK,
+				atomic_read(&tree->fallback[why])))
+			return -EMSGSIZE;
+	return 0;
 }
 
 static int tree_fill(struct sk_buff *skb, struct aggnet_net *an,
@@ -668,6 +685,8 @@ static int tree_fill(struct sk_buff *skb, struct aggnet_net *an,
 		    tree->conf.plan))
 		return -EMSGSIZE;
 	err = tree_fill_link(skb, &tree->conf);
+	if (!err)
+		err = tree_fill_fallback(skb, tree);
 	/* An entry that only forwards has no configuration of a flow. */
 	if (err || !tree->conf.sources)
 		return err;

@@ -609,6 +609,7 @@ static void child_data(struct aggnet_tree *tree, struct aggnet_child *c,
 		tree->acceptor.credits--;
 		child_count_dry(tree, c);
 		tree->count.packets_in++;
+		tree->count.bytes_in += pkt->length - sizeof(*data);
 		tree->store.ops->moved(tree, run);
 		break;
 	}

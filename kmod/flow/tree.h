@@ -200,6 +200,24 @@ struct aggnet_account {
 };
 
 /**
+ * enum aggnet_fallback - why a packet left by plain IP and not by its planned link
+ * @AGGNET_FALLBACK_NONE: no link is planned
+ * @AGGNET_FALLBACK_LINK: the link has no carrier, neighbour, route or port, or the
+ *	packet came by it
+ * @AGGNET_FALLBACK_BLOOM: no Bloom table has the incast ID
+ * @AGGNET_FALLBACK_POLICY: an IPsec policy applies
+ * @AGGNET_FALLBACK_ROUND: the acceptor is not on the planned way
+ */
+enum aggnet_fallback {
+	AGGNET_FALLBACK_NONE,
+	AGGNET_FALLBACK_LINK,
+	AGGNET_FALLBACK_BLOOM,
+	AGGNET_FALLBACK_POLICY,
+	AGGNET_FALLBACK_ROUND,
+	AGGNET_FALLBACK_MAX
+};
+
+/**
  * struct aggnet_tree_count - counters for show
  */
 struct aggnet_tree_count {
@@ -207,6 +225,7 @@ struct aggnet_tree_count {
 	u64 records_out;
 	u64 packets_in;
 	u64 packets_out;
+	u64 bytes_in;
 	u64 bytes_out;
 	u64 rexmits;
 };
@@ -220,6 +239,7 @@ struct aggnet_tree_count {
  * @has_elder: @elder_key is set
  * @rcu: frees it in process context after a grace period
  * @up_dst: cached route of the planned link
+ * @fallback: packets that left by plain IP, by cause
  * @lock: BH lock that protects all members that follow; only the locks of wait
  *	queues nest inside it
  * @state: enum aggnet_tree_state
@@ -251,6 +271,7 @@ struct aggnet_tree {
 	bool has_elder;
 	struct rcu_work rcu;
 	struct dst_cache up_dst;
+	atomic_t fallback[AGGNET_FALLBACK_MAX];
 
 	spinlock_t lock;	/* protects all that follows, but the work items */
 	u8 state;
@@ -329,6 +350,7 @@ void aggnet_tree_put(struct aggnet_tree *tree);	/* any context */
  * @acceptor: identity of the acceptor to which the uplink is bound
  * @weight: sources that have ended, including the local one
  * @channels: children that ever bound
+ * @unplanned: of these, those that the plan gives another acceptor
  * @keys: keys in the store
  * @memory_used: bytes charged
  * @memory_most: highest value of @memory_used
@@ -340,6 +362,7 @@ struct aggnet_tree_info {
 	__be32 acceptor;
 	u32 weight;
 	u32 channels;
+	u32 unplanned;
 	u32 keys;
 	u64 memory_used;
 	u64 memory_most;
@@ -347,6 +370,13 @@ struct aggnet_tree_info {
 };
 
 void aggnet_tree_info(struct aggnet_tree *tree, struct aggnet_tree_info *info);
+
+/* Count a packet that leaves by plain IP. Any context. */
+static inline void aggnet_tree_fell_back(struct aggnet_tree *tree,
+					 enum aggnet_fallback why)
+{
+	atomic_inc(&tree->fallback[why]);
+}
 
 static inline __be32 aggnet_tree_receiver(const struct aggnet_tree *tree)
 {

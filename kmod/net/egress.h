@@ -6,11 +6,11 @@
 #include <linux/if_ether.h>
 #include <linux/types.h>
 
+#include "flow/tree.h"
 #include "net/link.h"
 #include "stats.h"
 
 struct aggnet_net;
-struct aggnet_tree;
 struct net_device;
 struct rtable;
 struct sk_buff;
@@ -21,15 +21,16 @@ struct sk_buff;
  * @daddr: IP destination
  * @sport: UDP source port
  * @mark: skb->mark
- * @policed: set by aggnet_egress_tree() and aggnet_egress_links(): a policy applies
- *	on a link, so plain IP gets the packet, with this destination
+ * @miss: set by aggnet_egress_tree() and aggnet_egress_links(): why the last link
+ *	was not used. If a policy applies on it, plain IP gets the packet, with this
+ *	destination
  */
 struct aggnet_flow {
 	__be32 saddr;
 	__be32 daddr;
 	__be16 sport;
 	u32 mark;
-	bool policed;
+	enum aggnet_fallback miss;
 };
 
 /**

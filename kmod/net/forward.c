@@ -147,7 +147,7 @@ static void forward_route(struct aggnet_net *an, struct sk_buff *skb,
 	enum aggnet_stat why;
 	unsigned int n;
 
-	if (forward_hdr(skb)->dst && !flow->policed)
+	if (forward_hdr(skb)->dst && flow->miss != AGGNET_FALLBACK_POLICY)
 		flow->daddr = forward_hdr(skb)->dst;
 	why = aggnet_egress_peer(an, flow, !entry, &way);
 	if (why) {
@@ -179,6 +179,7 @@ void aggnet_forward(struct aggnet_tree *tree, u32 ingress, struct sk_buff *skb)
 			aggnet_stat_add(an, forwarded_bloom, n);
 		return;
 	}
+	aggnet_tree_fell_back(tree, flow.miss);
 	forward_route(an, skb, &flow, true);
 }
 

@@ -158,17 +158,20 @@ static void tx_send(struct aggnet_tree *tree, struct sk_buff *skb)
 		n = aggnet_egress_tree(tree, 0, &flow, ways);
 		if (cb.way == AGGNET_WAY_ROUND) {
 			aggnet_egress_cancel(ways, n);
+			flow.miss = AGGNET_FALLBACK_ROUND;
 			n = 0;
 		}
 		/*
 		 * Around a broken link address the acceptor, so that no node
 		 * intercepts.
 		 */
-		if (!n && cb.dst && !flow.policed &&
+		if (!n && cb.dst && flow.miss != AGGNET_FALLBACK_POLICY &&
 		    tree->conf.scheme != AGGNET_SCHEME_ROUTE)
 			flow.daddr = cb.dst;
 	}
 	if (!n) {
+		if (cb.way != AGGNET_WAY_DIRECT)
+			aggnet_tree_fell_back(tree, flow.miss);
 		why = aggnet_egress_peer(an, &flow, false, ways);
 		if (why) {
 			aggnet_drop(an, skb, why);

@@ -48,6 +48,20 @@ bound()
 	[ "$(aggctl -j -n "b-$tag" tree show --job $job | jq '.[].channels')" = 1 ]
 }
 
+# fell_back CAUSE: packets of t's entry left by plain IP for this cause (none: for none)
+# and for no other
+fell_back()
+{
+	aggctl -j -n "t-$tag" tree show --job $job > "$TMP/entry" || return
+	jq -e --arg cause "$1" '.[0] | with_entries(select(.key |
+		startswith("fallback_"))) | length == 4 and
+		all(to_entries[]; (.key == "fallback_" + $cause) == (.value > 0))' \
+		"$TMP/entry" || {
+		cat "$TMP/entry"
+		return 1
+	}
+}
+
 # t is bound to b and has sent no DATA when the link breaks.
 breaks()
 {
@@ -57,14 +71,14 @@ breaks()
 	ip -n "s-$tag" link set p1 down
 	before=$(counter t drop_link)
 	finish_transfer || status=1
-	[ "$(counter t drop_link)" -gt "$before" ] || status=1
+	[ "$(counter t drop_link)" -gt "$before" ] && fell_back link || status=1
 	ip -n "s-$tag" link set p1 up
 	wait_for forwarding s p1 p2 p3 && return $status
 }
 
 whole()
 {
-	start && finish_transfer
+	start && finish_transfer && fell_back "${1:-none}"
 }
 
 # secure NODE IDENTITY SPI PEER PEER-SPI: encrypt all traffic between the two
@@ -96,7 +110,7 @@ encrypted()
 	local left in_b in_t status=0
 
 	left=$(counter t passed_policy) in_b=$(taken b eth0) in_t=$(taken t eth1)
-	secure t $T 1 $B 2 && secure b $B 2 $T 1 && whole || status=1
+	secure t $T 1 $B 2 && secure b $B 2 $T 1 && whole policy || status=1
 	[ "$(counter t passed_policy)" -gt "$left" ] || status=1
 	same "$in_b $in_t" "$(taken b eth0) $(taken t eth1)" || status=1
 	for node in t b; do

@@ -425,18 +425,20 @@ TEST_F(recv, missed__one_line)
 		uint32_t contributors;
 		uint32_t writers;
 		uint32_t channels;
+		uint32_t unplanned;
 		bool forbidden;
 		bool gone;
 		bool line;
 	} row[] = {
-		{ 3, 0, 3, false, false, false },
-		{ 3, 1, 2, false, false, false },
-		{ 3, 1, 3, false, false, true },
-		{ 3, 0, 4, false, false, true },
-		{ 3, 0, 2, false, false, true },
-		{ 0, 0, 0, false, false, false },
-		{ 3, 0, 4, true, false, false },
-		{ 3, 0, 4, false, true, false },
+		{ 3, 0, 3, 0, false, false, false },
+		{ 3, 1, 2, 0, false, false, false },
+		{ 3, 1, 3, 1, false, false, true },
+		{ 3, 0, 4, 1, false, false, true },
+		{ 3, 0, 3, 1, false, false, true },
+		{ 3, 0, 2, 0, false, false, true },
+		{ 0, 0, 0, 0, false, false, false },
+		{ 3, 0, 4, 1, true, false, false },
+		{ 3, 0, 4, 1, false, true, false },
 	};
 	char *text;
 	size_t i;
@@ -446,6 +448,7 @@ TEST_F(recv, missed__one_line)
 		played.tree.contributors = row[i].contributors;
 		played.tree.writers = row[i].writers;
 		played.tree.channels = row[i].channels;
+		played.tree.unplanned = row[i].unplanned;
 		played.forbidden = row[i].forbidden;
 		played.gone = row[i].gone;
 		text = error_text(self);

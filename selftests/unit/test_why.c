@@ -201,17 +201,37 @@ TEST_F(why, link)
 	EXPECT_SAYS(0, "the planned flows are merged here");
 }
 
+TEST_F(why, packets_by_plain_ip)
+{
+	played.tree.fallback_link = 3;
+	EXPECT_SAYS(3, "WRONG: packets: 3 packets left by plain IP: the planned link had no carrier, neighbour or route. Next: aggctl node check");
+	played.tree.fallback_link = 0;
+	played.tree.fallback_bloom = 4;
+	EXPECT_SAYS(3, "WRONG: packets: 4 packets left by plain IP: no Bloom table");
+	played.tree.fallback_bloom = 0;
+	played.tree.fallback_policy = 5;
+	EXPECT_SAYS(0, "note: packets: 5 packets left by plain IP: an IPsec policy");
+	played.tree.fallback_policy = 0;
+	played.tree.fallback_round = 6;
+	EXPECT_SAYS(0, "note: packets: 6 packets left by plain IP: the node that merges them");
+}
+
 TEST_F(why, flows)
 {
 	played.tree.channels = 0;
 	EXPECT_SAYS(3, "WRONG: children: none of 2 planned flows has arrived. Next: aggctl why");
 	played.tree.channels = 1;
 	EXPECT_SAYS(3, "WRONG: children: 1 of 2 planned flows have arrived. Next");
-	played.tree.channels = 4;
-	EXPECT_SAYS(3, "WRONG: children: 4 flows arrived here, 2 more than planned");
+	/* As many unplanned flows as planned ones are missing. */
+	played.tree.channels = 2;
+	played.tree.unplanned = 1;
+	EXPECT_SAYS(3, "WRONG: children: 1 of 2 flows that arrived here are not planned");
+	EXPECT_NE(NULL, strstr(self->text, "WRONG: children: 1 of 2 planned flows have arrived. Next"));
+	EXPECT_NE(NULL, strstr(self->text, "flows that arrived: 1 of 2 planned, 1 unplanned\n"));
 	/* More may still come. */
 	played.tree.state = AGGNET_TREE_OPEN;
-	EXPECT_SAYS(3, "2 more than planned");
+	EXPECT_SAYS(3, "1 of 2 flows that arrived here are not planned");
+	played.tree.unplanned = 0;
 	played.tree.channels = 1;
 	EXPECT_SAYS(0, "  note: children: 1 of 2 planned flows have arrived so far");
 	EXPECT_NE(NULL, strstr(self->text, "(merges, open): not all has arrived yet"));

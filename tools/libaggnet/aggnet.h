@@ -162,6 +162,12 @@ struct aggnet_tree_info {
 	struct aggnet_blob filter;
 	uint8_t plan[AGGNET_PLAN_LEN];
 	uint64_t memory_most;
+	uint64_t bytes_in;
+	uint32_t unplanned;
+	uint32_t fallback_link;
+	uint32_t fallback_bloom;
+	uint32_t fallback_policy;
+	uint32_t fallback_round;
 };
 
 struct aggnet_event_info {

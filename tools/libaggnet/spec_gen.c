@@ -199,6 +199,12 @@ static const struct aggnet_field tree_fields[] = {
 	FIELD(tree, filter, AGGNET_A_TREE_FILTER, BLOB, false),
 	FIELD(tree, plan, AGGNET_A_TREE_PLAN, BYTES, false),
 	FIELD(tree, memory_most, AGGNET_A_TREE_MEMORY_MOST, U64, true),
+	FIELD(tree, bytes_in, AGGNET_A_TREE_BYTES_IN, U64, true),
+	FIELD(tree, unplanned, AGGNET_A_TREE_UNPLANNED, U32, true),
+	FIELD(tree, fallback_link, AGGNET_A_TREE_FALLBACK_LINK, U32, true),
+	FIELD(tree, fallback_bloom, AGGNET_A_TREE_FALLBACK_BLOOM, U32, true),
+	FIELD(tree, fallback_policy, AGGNET_A_TREE_FALLBACK_POLICY, U32, true),
+	FIELD(tree, fallback_round, AGGNET_A_TREE_FALLBACK_ROUND, U32, true),
 	FIELD(tree, key, AGGNET_A_TREE_KEY, BYTES, false),
 };
 

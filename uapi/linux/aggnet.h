@@ -290,6 +290,15 @@ enum aggnet_tree_attr {
 					 * is part of, opaque; optional
 					 */
 	AGGNET_A_TREE_MEMORY_MOST,	/* u64: {most bytes held so far} */
+	AGGNET_A_TREE_BYTES_IN,		/* u64: {bytes of DATA merged} */
+	AGGNET_A_TREE_UNPLANNED,	/* u32: {of the channels, those of children that
+					 * another node should accept}
+					 */
+	/* u32: {packets that left by plain IP and not by the planned link, because} */
+	AGGNET_A_TREE_FALLBACK_LINK,	/* {it had no carrier, neighbour or route} */
+	AGGNET_A_TREE_FALLBACK_BLOOM,	/* {no Bloom table had the incast ID} */
+	AGGNET_A_TREE_FALLBACK_POLICY,	/* {an IPsec policy applied} */
+	AGGNET_A_TREE_FALLBACK_ROUND,	/* {the acceptor was not on the planned way} */
 	__AGGNET_A_TREE_MAX
 };
 

@@ -13,6 +13,7 @@
 						   __ATOMIC_SEQ_CST)
 #define atomic_sub_return(i, v)	__atomic_sub_fetch(&(v)->counter, (i), \
 						   __ATOMIC_SEQ_CST)
+#define atomic_inc(v)		((void)atomic_add_return(1, v))
 #define atomic_add(i, v)	((void)atomic_add_return(i, v))
 #define atomic_sub(i, v)	((void)atomic_sub_return(i, v))
 #define atomic_try_cmpxchg(v, old, new)					\

@@ -238,12 +238,15 @@ static int print_json(struct aggnet_sink *sink,
 				  NULL));
 }
 
-/* The plan leads another number of flows here: some missed a planned merge. */
+/* Other flows than planned have arrived: some missed a planned merge. */
 static void tell_missed(void)
 {
+	const struct aggnet_tree_info *tree = &stats.tree;
+
 	if (transfer_stats_missed(&stats))
-		err("recv: not merged as planned: %u flows arrived here, and the plan has %u; 'aggctl why %llu' on each server names the cause",
-		    stats.tree.channels, transfer_stats_planned(&stats.tree),
+		err("recv: not merged as planned: %u of %u planned flows and %u others arrived here; 'aggctl why %llu' on each server names the cause",
+		    tree->channels - tree->unplanned,
+		    transfer_stats_planned(tree), tree->unplanned,
 		    (unsigned long long)job);
 }
 

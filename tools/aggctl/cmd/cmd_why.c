@@ -117,14 +117,24 @@ static void print_findings(const json_t *findings, const char *indent)
 		       text_of(row, "fix"));
 }
 
+static void print_arrived(long long bound, long long unplanned,
+			  long long expected)
+{
+	if (unplanned)
+		printf("  flows that arrived: %lld of %lld planned, %lld unplanned\n",
+		       bound - unplanned, expected, unplanned);
+	else if (bound || expected)
+		printf("  flows that arrived: %lld of %lld planned\n", bound,
+		       expected);
+}
+
 static void print_flows(const json_t *tree)
 {
 	long long in = number_of(tree, "records_in");
 	const json_t *ratio = json_object_get(tree, "merged_ratio");
 
-	if (number_of(tree, "bound") || number_of(tree, "expected"))
-		printf("  flows that arrived: %lld of %lld planned\n",
-		       number_of(tree, "bound"), number_of(tree, "expected"));
+	print_arrived(number_of(tree, "bound"), number_of(tree, "unplanned"),
+		      number_of(tree, "expected"));
 	if (in && json_is_real(ratio))
 		printf("  records: %lld in, %lld out (%.2f to 1)\n", in,
 		       number_of(tree, "records_out"), json_real_value(ratio));

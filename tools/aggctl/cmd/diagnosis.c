@@ -134,29 +134,71 @@ static bool has_ended(const struct aggnet_tree_info *tree)
 	       tree->state == AGGNET_TREE_DONE;
 }
 
-static void find_flows(json_t *findings, const struct aggnet_tree_info *tree)
+static void find_absent(json_t *findings, const struct aggnet_tree_info *tree)
 {
 	uint32_t planned = transfer_stats_planned(tree);
+	uint32_t here = tree->channels - tree->unplanned;
 	bool note = !has_ended(tree);
 	char cause[128];
 
-	if (tree->channels > planned) {
+	if (here >= planned || tree->state == AGGNET_TREE_IDLE)
+		return;
+	if (!here)
 		snprintf(cause, sizeof(cause),
-			 "%u flows arrived here, %u more than planned: they missed the node that merges them",
-			 tree->channels, tree->channels - planned);
+			 "none of %u planned flows has arrived%s", planned,
+			 note ? " yet" : "");
+	else
+		snprintf(cause, sizeof(cause),
+			 "%u of %u planned flows have arrived%s", here, planned,
+			 note ? " so far" : "");
+	finding_add(findings, note, "children", cause,
+		    "aggctl why, and aggctl node check, on the children");
+}
+
+static void find_flows(json_t *findings, const struct aggnet_tree_info *tree)
+{
+	char cause[128];
+
+	if (tree->unplanned) {
+		snprintf(cause, sizeof(cause),
+			 "%u of %u flows that arrived here are not planned: they missed the node that merges them",
+			 tree->unplanned, tree->channels);
 		finding_add(findings, false, "children", cause,
 			    "aggctl why, and aggctl node check, on the senders");
-	} else if (tree->channels < planned && tree->state != AGGNET_TREE_IDLE) {
-		if (!tree->channels)
-			snprintf(cause, sizeof(cause),
-				 "none of %u planned flows has arrived%s", planned,
-				 note ? " yet" : "");
-		else
-			snprintf(cause, sizeof(cause),
-				 "%u of %u planned flows have arrived%s",
-				 tree->channels, planned, note ? " so far" : "");
-		finding_add(findings, note, "children", cause,
-			    "aggctl why, and aggctl node check, on the children");
+	}
+	find_absent(findings, tree);
+}
+
+/* Packets that left this node by plain IP, and not by the link of its entry. */
+static void find_fallbacks(json_t *findings, const struct aggnet_tree_info *tree)
+{
+	const struct {
+		uint32_t packets;
+		bool note;
+		const char *why;
+		const char *fix;
+	} causes[] = {
+		{ tree->fallback_link, false,
+		  "the planned link had no carrier, neighbour or route",
+		  "aggctl node check" },
+		{ tree->fallback_bloom, false, "no Bloom table has this tree",
+		  "aggctl apply PLAN.json on this node" },
+		{ tree->fallback_policy, true, "an IPsec policy applies to them",
+		  "ip xfrm policy" },
+		{ tree->fallback_round, true,
+		  "the node that merges them is not on the planned way",
+		  "aggctl node check on the parent" },
+	};
+	char cause[128];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(causes); i++) {
+		if (!causes[i].packets)
+			continue;
+		snprintf(cause, sizeof(cause), "%u packets left by plain IP: %s",
+			 causes[i].packets, causes[i].why);
+		finding_add(findings, causes[i].note, "packets", cause,
+			    causes[i].fix);
 	}
 }
 
@@ -204,19 +246,25 @@ static json_t *tree_json(const struct subject *s,
 {
 	uint64_t id = tree->incast_id;
 
-	return json_pack("{s:I, s:o, s:o, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:I}",
+	return json_pack("{s:I, s:o, s:o, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:{s:I, s:I, s:I, s:I}}",
 			 "job", (json_int_t)aggnet_incast_job(id),
 			 "receiver", addr_json(aggnet_incast_receiver(id)),
 			 "node", name_json(s), "part", part_of(s, tree),
 			 "state", aggnet_state_names[tree->state],
 			 "expected", (json_int_t)transfer_stats_planned(tree),
 			 "bound", (json_int_t)tree->channels,
+			 "unplanned", (json_int_t)tree->unplanned,
 			 "missing", missing_json(tree),
 			 "acceptor", addr_json(tree->acceptor),
 			 "merged_ratio", ratio_json(tree),
 			 "records_in", (json_int_t)tree->records_in,
 			 "records_out", (json_int_t)tree->records_out,
-			 "bytes_out", (json_int_t)tree->bytes_out);
+			 "bytes_in", (json_int_t)tree->bytes_in,
+			 "bytes_out", (json_int_t)tree->bytes_out,
+			 "by_plain_ip", "link", (json_int_t)tree->fallback_link,
+			 "bloom", (json_int_t)tree->fallback_bloom,
+			 "policy", (json_int_t)tree->fallback_policy,
+			 "round", (json_int_t)tree->fallback_round);
 }
 
 /**
@@ -234,6 +282,7 @@ json_t *diagnose_tree(const struct subject *s,
 
 	if (tree->state == AGGNET_TREE_ABORTED)
 		find_abort(findings, tree);
+	find_fallbacks(findings, tree);
 	if (!only_forwards(tree)) {
 		find_link(findings, s, tree);
 		find_flows(findings, tree);

@@ -115,12 +115,13 @@ uint32_t transfer_stats_planned(const struct aggnet_tree_info *tree)
  * transfer_stats_missed() - did flows arrive otherwise than planned?
  * @s: ended
  *
- * Return: true: another number of flows than planned has arrived at this node;
- * false also if the node cannot be read
+ * Return: true: a planned flow has not arrived at this node, or an unplanned one
+ * has; false also if the node cannot be read
  */
 bool transfer_stats_missed(const struct transfer_stats *s)
 {
-	return s->found && s->tree.channels != transfer_stats_planned(&s->tree);
+	return s->found && (s->tree.unplanned ||
+			    s->tree.channels != transfer_stats_planned(&s->tree));
 }
 
 static void put_tree(json_t *stats, const struct transfer_stats *s,
