@@ -45,6 +45,23 @@ is "004, VI-E, managed placement" true "$(jq '.[0].summary[] |
 	select(.method == "ARS") | .paper == 62 and .saving > 61.4 and
 	.saving < 62.4' "$tmp/a")"
 is "a plot" "<svg" "$(grep -om1 '<svg' "$tmp/004-fig8b.svg")"
+# text WORDS: does the plot have this text?
+text()
+{
+	is "the plot says '$1'" 1 "$(sed 's/<[^>]*>//g' "$tmp/004-fig8b.svg" |
+		grep -cF "$1")"
+}
+text "members in the smallest sub-network"
+text "seed 2, 2 rounds a setting, bars: standard error"
+text "receivers (number)"
+text "network traffic (flows x links)"
+text "mean saving (%)"
+text "the paper"
+# A bar is three strokes; the curve has six points.
+is "an error bar at each point" true "$(awk '/<title>gnuplot_plot_3a/ { on = 1 }
+	on
+	/<\/g>/ { on = 0 }' "$tmp/004-fig8b.svg" | tr -cd M | wc -c |
+	jq '. >= 18')"
 is "a plot of something else" 2 \
 	"$("$aggctl" eval 004-fig8b --rounds 1 --plot "$tmp/x.gif" \
 		> "$tmp/out" 2>&1; echo $?)"
