@@ -58,10 +58,9 @@ text "network traffic (flows x links)"
 text "mean saving (%)"
 text "the paper"
 # A bar is three strokes; the curve has six points.
-is "an error bar at each point" true "$(awk '/<title>gnuplot_plot_3a/ { on = 1 }
-	on
-	/<\/g>/ { on = 0 }' "$tmp/004-fig8b.svg" | tr -cd M | wc -c |
-	jq '. >= 18')"
+is "an error bar at each point" true "$(
+	sed -n '/<title>gnuplot_plot_3a/,/<title>gnuplot_plot_4a/p' \
+		"$tmp/004-fig8b.svg" | tr -cd M | wc -c | jq '. >= 18')"
 is "a plot of something else" 2 \
 	"$("$aggctl" eval 004-fig8b --rounds 1 --plot "$tmp/x.gif" \
 		> "$tmp/out" 2>&1; echo $?)"
