@@ -69,9 +69,6 @@ static int link_read_filter(struct genl_info *info,
 	    conf->bits > AGGNET_BLOOM_BITS_MAX)
 		return AGGNET_REFUSE(info, AGGNET_A_LINK_BITS, -EINVAL,
 				     "bits must be a power of 2 from 8 to 67108864");
-	if (!conf->hashes || conf->hashes > AGGNET_BLOOM_HASHES_MAX)
-		return AGGNET_REFUSE(info, AGGNET_A_LINK_HASHES, -EINVAL,
-				     "hashes must be from 1 to 16");
 	return 0;
 }
 
@@ -83,9 +80,6 @@ static int link_read_name(struct genl_info *info, struct aggnet_link_conf *conf)
 
 	conf->name = name ? nla_get_u64(name) : 0;
 	conf->digit = digit ? nla_get_u8(digit) : -1;
-	if (name && !conf->name)
-		return AGGNET_REFUSE(info, AGGNET_A_LINK_NAME, -EINVAL,
-				     "the name of a link is not 0");
 	if (digit && !name)
 		return AGGNET_REFUSE(info, AGGNET_A_LINK_DIGIT, -EINVAL,
 				     "a digit is for links that have a name");
@@ -125,29 +119,19 @@ static int link_step(struct aggnet_net *an, struct genl_info *info,
 int aggnet_nl_link_add(struct aggnet_net *an, struct genl_info *info)
 {
 	struct aggnet_link_conf conf = { };
-	int err;
 
-	err = link_read_key(info, &conf);
-	if (!err)
-		err = link_read_filter(info, &conf);
-	if (!err)
-		err = link_read_name(info, &conf);
-	if (!err)
-		err = link_read_lladdr(an, info, &conf);
-	if (err)
-		return err;
-	return link_step(an, info, AGGNET_STEP_LINK_ADD, &conf);
+	return link_read_key(info, &conf) ?: link_read_filter(info, &conf) ?:
+	       link_read_name(info, &conf) ?:
+	       link_read_lladdr(an, info, &conf) ?:
+	       link_step(an, info, AGGNET_STEP_LINK_ADD, &conf);
 }
 
 int aggnet_nl_link_del(struct aggnet_net *an, struct genl_info *info)
 {
 	struct aggnet_link_conf conf = { };
-	int err;
 
-	err = link_read_key(info, &conf);
-	if (err)
-		return err;
-	return link_step(an, info, AGGNET_STEP_LINK_DEL, &conf);
+	return link_read_key(info, &conf) ?:
+	       link_step(an, info, AGGNET_STEP_LINK_DEL, &conf);
 }
 
 int aggnet_nl_link_walk(struct sk_buff *skb, struct netlink_callback *cb,

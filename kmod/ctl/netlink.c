@@ -44,6 +44,39 @@ static int nl_check_header(const struct nlmsghdr *nlh, u16 known,
 	return 0;
 }
 
+static u64 nl_number(const struct nlattr *attr)
+{
+	switch (nla_len(attr)) {
+	case sizeof(u8):
+		return nla_get_u8(attr);
+	case sizeof(u16):
+		return nla_get_u16(attr);
+	case sizeof(u32):
+		return nla_get_u32(attr);
+	default:
+		return nla_get_u64(attr);
+	}
+}
+
+/* The policy would refuse them, too, but without a sentence. */
+static int nl_check_ranges(const struct genl_info *info)
+{
+	const struct aggnet_nl_range *r;
+	u64 n;
+
+	for (r = aggnet_nl_ranges; r->text; r++) {
+		if (r->cmd != info->genlhdr->cmd || !info->attrs[r->attr])
+			continue;
+		n = nl_number(info->attrs[r->attr]);
+		if (n >= r->least && n <= r->most)
+			continue;
+		NL_SET_BAD_ATTR(info->extack, info->attrs[r->attr]);
+		info->extack->_msg = r->text;
+		return -EINVAL;
+	}
+	return 0;
+}
+
 static bool nl_is_step(u8 cmd)
 {
 	return cmd == AGGNET_CMD_LINK_ADD || cmd == AGGNET_CMD_LINK_DEL ||
@@ -80,11 +113,13 @@ int aggnet_nl_doit(struct sk_buff *skb, struct genl_info *info)
 	/* For aggnet_nl_sock(), as the core passes the port ID only. */
 	info->user_ptr[0] = NETLINK_CB(skb).sk;
 	nl_lock(an);
-	err = nl_check_header(info->nlhdr, 0, info->extack);
-	if (!err)
-		err = aggnet_nl_commands[cmd].handle(an, info);
+	err = nl_check_header(info->nlhdr, 0, info->extack) ?:
+	      nl_check_ranges(info) ?:
+	      aggnet_nl_commands[cmd].handle(an, info);
 	if (err && nl_is_step(cmd))
 		aggnet_plan_refuse(an, info);
+	if (cmd == AGGNET_CMD_TREE_ADD)
+		aggnet_nl_tree_forget(info);
 	nl_unlock(an);
 	return err;
 }

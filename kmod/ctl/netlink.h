@@ -47,6 +47,22 @@ struct aggnet_nl_command {
 		    struct aggnet_net *an);
 };
 
+/**
+ * struct aggnet_nl_range - the values that an attribute may have
+ * @cmd: of the request
+ * @attr: its number, 8 to 64 bits long
+ * @least: value
+ * @most: value
+ * @text: sentence of the refusal
+ */
+struct aggnet_nl_range {
+	u8 cmd;
+	u8 attr;
+	u64 least;
+	u64 most;
+	const char *text;
+};
+
 /* The family's own callbacks, which serve every command of netlink_gen.c. */
 int aggnet_nl_doit(struct sk_buff *skb, struct genl_info *info);
 int aggnet_nl_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
@@ -72,6 +88,9 @@ int aggnet_nl_reply(struct aggnet_net *an, struct genl_info *info, size_t size,
 int aggnet_nl_dump_one(struct sk_buff *skb, struct netlink_callback *cb,
 		       struct aggnet_net *an, aggnet_nl_fill fill,
 		       const void *object);
+
+/* Erase the secret of a request, which the answer to a refused one repeats. */
+void aggnet_nl_tree_forget(struct genl_info *info);
 
 /* Upper bound of the attributes of each entry, for a dump; under an->lock. */
 size_t aggnet_nl_tree_largest(struct aggnet_net *an);

@@ -31,6 +31,7 @@ int aggnet_nl_tree_walk(struct sk_buff *skb, struct netlink_callback *cb,
 int aggnet_nl_tree_dump_start(struct netlink_callback *cb);
 
 extern const struct aggnet_nl_command aggnet_nl_commands[];
+extern const struct aggnet_nl_range aggnet_nl_ranges[];
 extern const struct genl_ops aggnet_nl_ops[15];
 
 #endif /* _AGGNET_NETLINK_GEN_H */

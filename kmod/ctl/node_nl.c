@@ -119,9 +119,6 @@ static int node_check_address(struct aggnet_net *an, struct genl_info *info,
 static int node_check_udp_port(struct aggnet_net *an, struct genl_info *info,
 			       u16 udp_port)
 {
-	if (!udp_port)
-		return AGGNET_REFUSE(info, AGGNET_A_NODE_UDP_PORT, -EINVAL,
-				     "UDP port 0 cannot be used");
 	if (htons(udp_port) == an->udp_port)
 		return 0;
 	return node_check_unused(an, info, AGGNET_A_NODE_UDP_PORT);
@@ -144,9 +141,6 @@ static bool node_port_without_transit(const struct aggnet_net *an)
 static int node_check_role(struct aggnet_net *an, struct genl_info *info,
 			   u8 role)
 {
-	if (role >= __AGGNET_ROLE_MAX)
-		return AGGNET_REFUSE(info, AGGNET_A_NODE_ROLE, -EINVAL,
-				     "role is neither server nor switch");
 	if (role == an->role)
 		return 0;
 	if (role == AGGNET_ROLE_SWITCH && node_port_without_transit(an))
@@ -167,16 +161,6 @@ static int node_check_label(struct genl_info *info, struct nlattr *label)
 	return 0;
 }
 
-static int node_check_memory(struct genl_info *info, int attr)
-{
-	const struct nlattr *limit = info->attrs[attr];
-
-	if (limit && nla_get_u64(limit) < AGGNET_MEMORY_MIN)
-		return AGGNET_REFUSE(info, attr, -EINVAL,
-				     "memory must be at least 65536 bytes");
-	return 0;
-}
-
 /* Only in the initial namespace; root of another one is a tenant itself. */
 static int node_check_tenant(const struct aggnet_net *an,
 			     struct genl_info *info)
@@ -184,7 +168,7 @@ static int node_check_tenant(const struct aggnet_net *an,
 	if (info->attrs[AGGNET_A_NODE_TENANT] && !net_eq(an->net, &init_net))
 		return AGGNET_REFUSE(info, AGGNET_A_NODE_TENANT, -EPERM,
 				     "only the initial namespace sets what other namespaces may have");
-	return node_check_memory(info, AGGNET_A_NODE_TENANT);
+	return 0;
 }
 
 static int node_check(struct aggnet_net *an, struct genl_info *info)
@@ -200,8 +184,6 @@ static int node_check(struct aggnet_net *an, struct genl_info *info)
 				      nla_get_u8(a[AGGNET_A_NODE_ROLE]));
 	if (!err && a[AGGNET_A_NODE_LABEL])
 		err = node_check_label(info, a[AGGNET_A_NODE_LABEL]);
-	if (!err)
-		err = node_check_memory(info, AGGNET_A_NODE_MEMORY);
 	if (!err)
 		err = node_check_tenant(an, info);
 	if (!err && a[AGGNET_A_NODE_UDP_PORT])

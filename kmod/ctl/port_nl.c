@@ -92,9 +92,6 @@ int aggnet_nl_port_add(struct aggnet_net *an, struct genl_info *info)
 	err = port_read_name(info, &ifindex);
 	if (err)
 		return err;
-	if (transit && nla_get_u8(transit) >= __AGGNET_TRANSIT_MAX)
-		return AGGNET_REFUSE(info, AGGNET_A_PORT_TRANSIT, -EINVAL,
-				     "transit is off or on");
 	if (transit && !nla_get_u8(transit) && an->role == AGGNET_ROLE_SWITCH)
 		return AGGNET_REFUSE(info, AGGNET_A_PORT_TRANSIT, -EINVAL,
 				     "transit is all that a switch is for");

@@ -14,12 +14,8 @@
 #include "mem.h"
 #include "netns.h"
 
-#define TREE_SOURCES_MAX	65536
 #define TREE_HOPS_MAX		(AGGNET_HOP_MAX - 2)
 #define TREE_CHILDREN_MAX	16382	/* addresses in an attribute */
-#define TREE_TIME_MAX		1073741824	/* milliseconds: 12 days */
-/* Milliseconds: half the range of a stamp, beyond which new ones look old. */
-#define TREE_GIVE_UP_MAX	2147483
 
 static bool tree_unicast(__be32 addr)
 {
@@ -68,10 +64,8 @@ static int tree_read_plan(struct genl_info *info, struct aggnet_tree_conf *conf)
 static int tree_read_epoch(struct aggnet_net *an, struct genl_info *info,
 			   struct aggnet_tree_conf *conf)
 {
-	int err = tree_read_name(info, conf);
+	int err = tree_read_name(info, conf) ?: tree_read_plan(info, conf);
 
-	if (!err)
-		err = tree_read_plan(info, conf);
 	if (err)
 		return err;
 	if (!tree_unicast(htonl((u32)conf->incast_id)))
@@ -100,9 +94,6 @@ static int tree_read_link(struct aggnet_net *an, struct genl_info *info,
 	conf->scheme = tree_u8(info, AGGNET_A_TREE_SCHEME, scheme);
 	conf->link_ifindex = port ? nla_get_u32(port) : 0;
 	conf->link_neighbour = neigh ? nla_get_in_addr(neigh) : 0;
-	if (conf->scheme >= __AGGNET_SCHEME_MAX)
-		return AGGNET_REFUSE(info, AGGNET_A_TREE_SCHEME, -EINVAL,
-				     "unknown forwarding scheme");
 	if (tree_to_self(an, conf)) {
 		if (port || neigh)
 			return AGGNET_REFUSE(info, port ?
@@ -161,30 +152,17 @@ static int tree_read_filter(struct aggnet_net *an, struct genl_info *info,
 static int tree_read_counts(struct aggnet_net *an, struct genl_info *info,
 			    struct aggnet_tree_conf *conf)
 {
-	int err = aggnet_nl_required(info, AGGNET_A_TREE_CONTRIBUTORS);
+	int err = aggnet_nl_required(info, AGGNET_A_TREE_CONTRIBUTORS) ?:
+		  aggnet_nl_required(info, AGGNET_A_TREE_SOURCES);
 
-	if (!err)
-		err = aggnet_nl_required(info, AGGNET_A_TREE_SOURCES);
 	if (err)
 		return err;
 	conf->contributors = tree_u32(info, AGGNET_A_TREE_CONTRIBUTORS, 0);
 	conf->sources = tree_u32(info, AGGNET_A_TREE_SOURCES, 0);
 	conf->writers = tree_u32(info, AGGNET_A_TREE_WRITERS, 0);
-	if (!conf->sources)
-		return AGGNET_REFUSE(info, AGGNET_A_TREE_SOURCES, -EINVAL,
-				     "sources must be at least 1");
-	if (conf->sources > TREE_SOURCES_MAX)
-		return AGGNET_REFUSE(info, AGGNET_A_TREE_SOURCES, -EINVAL,
-				     "sources cannot exceed 65536");
-	if (!conf->contributors)
-		return AGGNET_REFUSE(info, AGGNET_A_TREE_CONTRIBUTORS, -EINVAL,
-				     "contributors must be at least 1");
 	if (conf->contributors > conf->sources)
 		return AGGNET_REFUSE(info, AGGNET_A_TREE_CONTRIBUTORS, -EINVAL,
 				     "contributors cannot exceed sources");
-	if (conf->writers > AGGNET_WRITERS_MAX)
-		return AGGNET_REFUSE(info, AGGNET_A_TREE_WRITERS, -EINVAL,
-				     "writers cannot exceed 1024");
 	if (info->attrs[AGGNET_A_TREE_MEMBERS]) {
 		if (!tree_to_self(an, conf))
 			return AGGNET_REFUSE(info, AGGNET_A_TREE_MEMBERS,
@@ -230,14 +208,11 @@ static int tree_read_way(struct genl_info *info, struct aggnet_tree_conf *conf)
 		return AGGNET_REFUSE(info, AGGNET_A_TREE_SOURCES, -EINVAL,
 				     "a sorted tree has 65535 sources at most");
 	conf->hops = tree_u8(info, AGGNET_A_TREE_HOPS, TREE_HOPS_MAX);
-	if (conf->hops > TREE_HOPS_MAX)
-		return AGGNET_REFUSE(info, AGGNET_A_TREE_HOPS, -EINVAL,
-				     "hops cannot exceed 62");
 	return 0;
 }
 
-static int tree_read_limits(struct genl_info *info,
-			    struct aggnet_tree_conf *conf)
+static void tree_read_limits(struct genl_info *info,
+			     struct aggnet_tree_conf *conf)
 {
 	struct nlattr *memory = info->attrs[AGGNET_A_TREE_MEMORY];
 	struct nlattr *key = info->attrs[AGGNET_A_TREE_KEY];
@@ -246,23 +221,10 @@ static int tree_read_limits(struct genl_info *info,
 	conf->hold_ms = tree_u32(info, AGGNET_A_TREE_HOLD, AGGNET_HOLD_DEFAULT);
 	conf->give_up_ms = tree_u32(info, AGGNET_A_TREE_GIVE_UP,
 				    AGGNET_GIVE_UP_DEFAULT);
-	if (conf->memory < AGGNET_MEMORY_MIN)
-		return AGGNET_REFUSE(info, AGGNET_A_TREE_MEMORY, -EINVAL,
-				     "memory must be at least 65536 bytes");
-	if (conf->hold_ms > TREE_TIME_MAX)
-		return AGGNET_REFUSE(info, AGGNET_A_TREE_HOLD, -EINVAL,
-				     "hold cannot exceed 1073741824 ms");
-	if (!conf->give_up_ms)
-		return AGGNET_REFUSE(info, AGGNET_A_TREE_GIVE_UP, -EINVAL,
-				     "give_up must be at least 1 ms");
-	if (conf->give_up_ms > TREE_GIVE_UP_MAX)
-		return AGGNET_REFUSE(info, AGGNET_A_TREE_GIVE_UP, -EINVAL,
-				     "give_up cannot exceed 2147483 ms");
 	if (key) {
 		conf->key.keyed = true;
 		nla_memcpy(conf->key.bytes, key, sizeof(conf->key.bytes));
 	}
-	return 0;
 }
 
 /*
@@ -420,28 +382,20 @@ static int tree_read(struct aggnet_net *an, struct genl_info *info,
 	if (an->role == AGGNET_ROLE_SWITCH ||
 	    (!tree_flow_attr(info) && !tree_to_self(an, conf)))
 		return tree_read_forward(an, info, conf);
-	err = tree_read_counts(an, info, conf);
-	if (!err)
-		err = tree_read_link(an, info, conf, AGGNET_SCHEME_ROUTE);
-	if (!err)
-		err = tree_read_filter(an, info, conf);
-	if (!err)
-		err = tree_read_way(info, conf);
-	if (!err)
-		err = tree_read_limits(info, conf);
-	if (!err)
-		err = tree_read_owner(info, conf);
-	if (!err)
-		err = tree_read_children(an, info, conf);
-	if (!err)
-		err = tree_read_absent(an, info, conf);
+	tree_read_limits(info, conf);
+	err = tree_read_counts(an, info, conf) ?:
+	      tree_read_link(an, info, conf, AGGNET_SCHEME_ROUTE) ?:
+	      tree_read_filter(an, info, conf) ?:
+	      tree_read_way(info, conf) ?:
+	      tree_read_owner(info, conf) ?:
+	      tree_read_children(an, info, conf) ?:
+	      tree_read_absent(an, info, conf);
 	conf->forward_only = conf->contributors == 1 && !conf->writers &&
 			     !tree_to_self(an, conf);
 	return err;
 }
 
-/* A refused request is copied into the ACK: erase the secret from it. */
-static void tree_forget_key(struct genl_info *info)
+void aggnet_nl_tree_forget(struct genl_info *info)
 {
 	struct nlattr *key = info->attrs[AGGNET_A_TREE_KEY];
 
@@ -449,7 +403,7 @@ static void tree_forget_key(struct genl_info *info)
 		memzero_explicit(nla_data(key), nla_len(key));
 }
 
-static int tree_add(struct aggnet_net *an, struct genl_info *info)
+int aggnet_nl_tree_add(struct aggnet_net *an, struct genl_info *info)
 {
 	struct aggnet_step *step;
 	int err;
@@ -462,14 +416,6 @@ static int tree_add(struct aggnet_net *an, struct genl_info *info)
 	if (!err)
 		return aggnet_plan_step(an, info, step);
 	aggnet_step_free(step);
-	return err;
-}
-
-int aggnet_nl_tree_add(struct aggnet_net *an, struct genl_info *info)
-{
-	int err = tree_add(an, info);
-
-	tree_forget_key(info);
 	return err;
 }
 
@@ -507,6 +453,23 @@ struct tree_told {
 	struct user_namespace *users;
 };
 
+static int tree_put_u64(struct sk_buff *skb, int attr, u64 value)
+{
+	return nla_put_u64_64bit(skb, attr, value, AGGNET_A_TREE_PAD);
+}
+
+/* Numbers that are 0, and lists that are empty, are left out. */
+static int tree_put_some(struct sk_buff *skb, int attr, u32 value)
+{
+	return value ? nla_put_u32(skb, attr, value) : 0;
+}
+
+static int tree_put_list(struct sk_buff *skb, int attr, u32 bytes,
+			 const void *list)
+{
+	return bytes ? nla_put(skb, attr, bytes, list) : 0;
+}
+
 static size_t tree_size(const struct aggnet_tree *tree)
 {
 	/* Upper bound: each attribute as if of the largest type, and the lists. */
@@ -518,153 +481,136 @@ static size_t tree_size(const struct aggnet_tree *tree)
 	       nla_total_size(AGGNET_NAMES_MAX * sizeof(__be32));
 }
 
+static int tree_fill_name(struct sk_buff *skb,
+			  const struct aggnet_tree_conf *conf)
+{
+	return tree_put_u64(skb, AGGNET_A_TREE_INCAST_ID, conf->incast_id) ?:
+	       nla_put_u32(skb, AGGNET_A_TREE_INSTANCE, conf->instance) ?:
+	       nla_put_u32(skb, AGGNET_A_TREE_ATTEMPT, conf->attempt) ?:
+	       tree_put_list(skb, AGGNET_A_TREE_PLAN,
+			     conf->has_plan ? sizeof(conf->plan) : 0,
+			     conf->plan);
+}
+
 static int tree_fill_link(struct sk_buff *skb,
 			  const struct aggnet_tree_conf *conf)
 {
-	if (nla_put_u8(skb, AGGNET_A_TREE_SCHEME, conf->scheme))
-		return -EMSGSIZE;
-	if (conf->link_ifindex &&
-	    nla_put_u32(skb, AGGNET_A_TREE_LINK_IFINDEX, conf->link_ifindex))
-		return -EMSGSIZE;
-	if (conf->link_neighbour &&
-	    nla_put_in_addr(skb, AGGNET_A_TREE_LINK_NEIGHBOUR,
-			    conf->link_neighbour))
-		return -EMSGSIZE;
-	if (conf->filter_size &&
-	    nla_put(skb, AGGNET_A_TREE_FILTER, conf->filter_size,
-		    conf->filter))
-		return -EMSGSIZE;
-	return 0;
+	int err = nla_put_u8(skb, AGGNET_A_TREE_SCHEME, conf->scheme) ?:
+		  tree_put_some(skb, AGGNET_A_TREE_LINK_IFINDEX,
+				conf->link_ifindex);
+
+	if (!err && conf->link_neighbour)
+		err = nla_put_in_addr(skb, AGGNET_A_TREE_LINK_NEIGHBOUR,
+				      conf->link_neighbour);
+	return err ?: tree_put_list(skb, AGGNET_A_TREE_FILTER,
+				    conf->filter_size, conf->filter);
+}
+
+static int tree_fill_fallback(struct sk_buff *skb, struct aggnet_tree *tree)
+{
+	enum aggnet_fallback why;
+	int err = 0;
+
+	BUILD_BUG_ON(AGGNET_A_TREE_FALLBACK_ROUND - AGGNET_A_TREE_FALLBACK_LINK !=
+		     AGGNET_FALLBACK_ROUND - AGGNET_FALLBACK_LINK);
+	for (why = AGGNET_FALLBACK_LINK; why < AGGNET_FALLBACK_MAX; why++)
+		err = err ?: nla_put_u32(skb, AGGNET_A_TREE_FALLBACK_LINK +
+					 why - AGGNET_FALLBACK_LINK,
+					 atomic_read(&tree->fallback[why]));
+	return err;
 }
 
 static int tree_fill_owner(struct sk_buff *skb,
 			   const struct aggnet_tree_conf *conf,
 			   struct user_namespace *ns)
 {
-	if (uid_valid(conf->uid) &&
-	    nla_put_u32(skb, AGGNET_A_TREE_UID, from_kuid_munged(ns, conf->uid)))
-		return -EMSGSIZE;
-	if (gid_valid(conf->gid) &&
-	    nla_put_u32(skb, AGGNET_A_TREE_GID, from_kgid_munged(ns, conf->gid)))
-		return -EMSGSIZE;
-	return 0;
+	int err = 0;
+
+	if (uid_valid(conf->uid))
+		err = nla_put_u32(skb, AGGNET_A_TREE_UID,
+				  from_kuid_munged(ns, conf->uid));
+	if (!err && gid_valid(conf->gid))
+		err = nla_put_u32(skb, AGGNET_A_TREE_GID,
+				  from_kgid_munged(ns, conf->gid));
+	return err;
 }
 
 static int tree_fill_shape(struct sk_buff *skb,
 			   const struct aggnet_shape *shape)
 {
-	if (nla_put_u8(skb, AGGNET_A_TREE_FUNCTION, shape->function) ||
-	    nla_put_u8(skb, AGGNET_A_TREE_VTYPE, shape->vtype) ||
-	    nla_put_u8(skb, AGGNET_A_TREE_LAYOUT, shape->layout))
-		return -EMSGSIZE;
-	if (shape->scale && nla_put_u8(skb, AGGNET_A_TREE_SCALE, shape->scale))
-		return -EMSGSIZE;
-	if (shape->k && nla_put_u32(skb, AGGNET_A_TREE_K, shape->k))
-		return -EMSGSIZE;
-	if (shape->elements &&
-	    nla_put_u64_64bit(skb, AGGNET_A_TREE_ELEMENTS, shape->elements,
-			      AGGNET_A_TREE_PAD))
-		return -EMSGSIZE;
-	return 0;
+	int err = nla_put_u8(skb, AGGNET_A_TREE_FUNCTION, shape->function) ?:
+		  nla_put_u8(skb, AGGNET_A_TREE_VTYPE, shape->vtype) ?:
+		  nla_put_u8(skb, AGGNET_A_TREE_LAYOUT, shape->layout) ?:
+		  tree_put_some(skb, AGGNET_A_TREE_K, shape->k);
+
+	if (!err && shape->scale)
+		err = nla_put_u8(skb, AGGNET_A_TREE_SCALE, shape->scale);
+	if (!err && shape->elements)
+		err = tree_put_u64(skb, AGGNET_A_TREE_ELEMENTS,
+				   shape->elements);
+	return err;
 }
 
 static int tree_fill_flow(struct sk_buff *skb,
 			  const struct aggnet_tree_conf *conf,
 			  struct user_namespace *users)
 {
-	if (nla_put_u32(skb, AGGNET_A_TREE_CONTRIBUTORS, conf->contributors) ||
-	    nla_put_u32(skb, AGGNET_A_TREE_SOURCES, conf->sources) ||
-	    nla_put_u32(skb, AGGNET_A_TREE_WRITERS, conf->writers) ||
-	    nla_put_u8(skb, AGGNET_A_TREE_HOPS, conf->hops) ||
-	    nla_put_u64_64bit(skb, AGGNET_A_TREE_MEMORY, conf->memory,
-			      AGGNET_A_TREE_PAD) ||
-	    nla_put_u32(skb, AGGNET_A_TREE_HOLD, conf->hold_ms) ||
-	    nla_put_u32(skb, AGGNET_A_TREE_GIVE_UP, conf->give_up_ms))
-		return -EMSGSIZE;
-	if (tree_fill_shape(skb, &conf->shape))
-		return -EMSGSIZE;
-	if (conf->members_known &&
-	    nla_put_u32(skb, AGGNET_A_TREE_MEMBERS, conf->members))
-		return -EMSGSIZE;
+	int err = nla_put_u32(skb, AGGNET_A_TREE_CONTRIBUTORS,
+			      conf->contributors) ?:
+		  nla_put_u32(skb, AGGNET_A_TREE_SOURCES, conf->sources) ?:
+		  nla_put_u32(skb, AGGNET_A_TREE_WRITERS, conf->writers) ?:
+		  nla_put_u8(skb, AGGNET_A_TREE_HOPS, conf->hops) ?:
+		  tree_put_u64(skb, AGGNET_A_TREE_MEMORY, conf->memory) ?:
+		  nla_put_u32(skb, AGGNET_A_TREE_HOLD, conf->hold_ms) ?:
+		  nla_put_u32(skb, AGGNET_A_TREE_GIVE_UP, conf->give_up_ms) ?:
+		  tree_fill_shape(skb, &conf->shape) ?:
+		  tree_fill_owner(skb, conf, users);
+
+	if (!err && conf->members_known)
+		err = nla_put_u32(skb, AGGNET_A_TREE_MEMBERS, conf->members);
 	/* Say whether there is a key; never give the key. */
-	if (conf->key.keyed && nla_put_flag(skb, AGGNET_A_TREE_KEYED))
-		return -EMSGSIZE;
-	if (conf->nchildren &&
-	    nla_put(skb, AGGNET_A_TREE_CHILDREN,
-		    conf->nchildren * sizeof(__be32), conf->children))
-		return -EMSGSIZE;
-	if (conf->nabsent &&
-	    nla_put(skb, AGGNET_A_TREE_ABSENT, conf->nabsent * sizeof(__be32),
-		    conf->absent))
-		return -EMSGSIZE;
-	return tree_fill_owner(skb, conf, users);
+	if (!err && conf->key.keyed)
+		err = nla_put_flag(skb, AGGNET_A_TREE_KEYED);
+	return err ?: tree_put_list(skb, AGGNET_A_TREE_CHILDREN,
+				    conf->nchildren * sizeof(__be32),
+				    conf->children) ?:
+		      tree_put_list(skb, AGGNET_A_TREE_ABSENT,
+				    conf->nabsent * sizeof(__be32),
+				    conf->absent);
 }
 
 static int tree_fill_abort(struct sk_buff *skb,
 			   const struct aggnet_outcome *o)
 {
-	if (nla_put_u8(skb, AGGNET_A_TREE_REASON, o->reason) ||
-	    nla_put_in_addr(skb, AGGNET_A_TREE_ORIGIN, o->origin) ||
-	    nla_put_in_addr(skb, AGGNET_A_TREE_ABOUT, o->about) ||
-	    nla_put_u32(skb, AGGNET_A_TREE_MISSING, o->missing))
-		return -EMSGSIZE;
-	if (!o->lost.n)
-		return 0;
-	return nla_put(skb, AGGNET_A_TREE_MISSING_NAMES,
-		       o->lost.n * sizeof(__be32), o->lost.id);
-}
-
-static int tree_fill_count(struct sk_buff *skb,
-			   const struct aggnet_tree_count *n)
-{
-	if (nla_put_u64_64bit(skb, AGGNET_A_TREE_RECORDS_IN, n->records_in,
-			      AGGNET_A_TREE_PAD) ||
-	    nla_put_u64_64bit(skb, AGGNET_A_TREE_RECORDS_OUT, n->records_out,
-			      AGGNET_A_TREE_PAD) ||
-	    nla_put_u64_64bit(skb, AGGNET_A_TREE_PACKETS_IN, n->packets_in,
-			      AGGNET_A_TREE_PAD) ||
-	    nla_put_u64_64bit(skb, AGGNET_A_TREE_PACKETS_OUT, n->packets_out,
-			      AGGNET_A_TREE_PAD) ||
-	    nla_put_u64_64bit(skb, AGGNET_A_TREE_BYTES_IN, n->bytes_in,
-			      AGGNET_A_TREE_PAD) ||
-	    nla_put_u64_64bit(skb, AGGNET_A_TREE_BYTES_OUT, n->bytes_out,
-			      AGGNET_A_TREE_PAD) ||
-	    nla_put_u64_64bit(skb, AGGNET_A_TREE_REXMITS, n->rexmits,
-			      AGGNET_A_TREE_PAD))
-		return -EMSGSIZE;
-	return 0;
+	return nla_put_u8(skb, AGGNET_A_TREE_REASON, o->reason) ?:
+	       nla_put_in_addr(skb, AGGNET_A_TREE_ORIGIN, o->origin) ?:
+	       nla_put_in_addr(skb, AGGNET_A_TREE_ABOUT, o->about) ?:
+	       nla_put_u32(skb, AGGNET_A_TREE_MISSING, o->missing) ?:
+	       tree_put_list(skb, AGGNET_A_TREE_MISSING_NAMES,
+			     o->lost.n * sizeof(__be32), o->lost.id);
 }
 
 static int tree_fill_state(struct sk_buff *skb,
 			   const struct aggnet_tree_info *now)
 {
-	if (nla_put_u8(skb, AGGNET_A_TREE_STATE, now->state) ||
-	    tree_fill_abort(skb, &now->outcome) ||
-	    nla_put_in_addr(skb, AGGNET_A_TREE_ACCEPTOR, now->acceptor) ||
-	    nla_put_u32(skb, AGGNET_A_TREE_WEIGHT, now->weight) ||
-	    nla_put_u32(skb, AGGNET_A_TREE_CHANNELS, now->channels) ||
-	    nla_put_u32(skb, AGGNET_A_TREE_UNPLANNED, now->unplanned) ||
-	    nla_put_u32(skb, AGGNET_A_TREE_KEYS, now->keys) ||
-	    nla_put_u64_64bit(skb, AGGNET_A_TREE_MEMORY_USED, now->memory_used,
-			      AGGNET_A_TREE_PAD) ||
-	    nla_put_u64_64bit(skb, AGGNET_A_TREE_MEMORY_MOST, now->memory_most,
-			      AGGNET_A_TREE_PAD))
-		return -EMSGSIZE;
-	return tree_fill_count(skb, &now->count);
-}
+	const struct aggnet_tree_count *n = &now->count;
 
-static int tree_fill_fallback(struct sk_buff *skb, struct aggnet_tree *tree)
-{
-	enum aggnet_fallback why;
-
-	BUILD_BUG_ON(AGGNET_A_TREE_FALLBACK_ROUND - AGGNET_A_TREE_FALLBACK_LINK !=
-		     AGGNET_FALLBACK_ROUND - AGGNET_FALLBACK_LINK);
-	for (why = AGGNET_FALLBACK_LINK; why < AGGNET_FALLBACK_MAX; why++)
-		if (nla_put_u32(skb, AGGNET_A_TREE_FALLBACK_LINK +
-				why - AGGNET_FALLBACK_LINK,
-				atomic_read(&tree->fallback[why])))
-			return -EMSGSIZE;
-	return 0;
+	return nla_put_u8(skb, AGGNET_A_TREE_STATE, now->state) ?:
+	       tree_fill_abort(skb, &now->outcome) ?:
+	       nla_put_in_addr(skb, AGGNET_A_TREE_ACCEPTOR, now->acceptor) ?:
+	       nla_put_u32(skb, AGGNET_A_TREE_WEIGHT, now->weight) ?:
+	       nla_put_u32(skb, AGGNET_A_TREE_CHANNELS, now->channels) ?:
+	       nla_put_u32(skb, AGGNET_A_TREE_UNPLANNED, now->unplanned) ?:
+	       nla_put_u32(skb, AGGNET_A_TREE_KEYS, now->keys) ?:
+	       tree_put_u64(skb, AGGNET_A_TREE_MEMORY_USED, now->memory_used) ?:
+	       tree_put_u64(skb, AGGNET_A_TREE_MEMORY_MOST, now->memory_most) ?:
+	       tree_put_u64(skb, AGGNET_A_TREE_RECORDS_IN, n->records_in) ?:
+	       tree_put_u64(skb, AGGNET_A_TREE_RECORDS_OUT, n->records_out) ?:
+	       tree_put_u64(skb, AGGNET_A_TREE_PACKETS_IN, n->packets_in) ?:
+	       tree_put_u64(skb, AGGNET_A_TREE_PACKETS_OUT, n->packets_out) ?:
+	       tree_put_u64(skb, AGGNET_A_TREE_BYTES_IN, n->bytes_in) ?:
+	       tree_put_u64(skb, AGGNET_A_TREE_BYTES_OUT, n->bytes_out) ?:
+	       tree_put_u64(skb, AGGNET_A_TREE_REXMITS, n->rexmits);
 }
 
 static int tree_fill(struct sk_buff *skb, struct aggnet_net *an,
@@ -675,18 +621,9 @@ static int tree_fill(struct sk_buff *skb, struct aggnet_net *an,
 	struct aggnet_tree_info now;
 	int err;
 
-	if (nla_put_u64_64bit(skb, AGGNET_A_TREE_INCAST_ID,
-			      tree->conf.incast_id, AGGNET_A_TREE_PAD) ||
-	    nla_put_u32(skb, AGGNET_A_TREE_INSTANCE, tree->conf.instance) ||
-	    nla_put_u32(skb, AGGNET_A_TREE_ATTEMPT, tree->conf.attempt))
-		return -EMSGSIZE;
-	if (tree->conf.has_plan &&
-	    nla_put(skb, AGGNET_A_TREE_PLAN, sizeof(tree->conf.plan),
-		    tree->conf.plan))
-		return -EMSGSIZE;
-	err = tree_fill_link(skb, &tree->conf);
-	if (!err)
-		err = tree_fill_fallback(skb, tree);
+	err = tree_fill_name(skb, &tree->conf) ?:
+	      tree_fill_link(skb, &tree->conf) ?:
+	      tree_fill_fallback(skb, tree);
 	/* An entry that only forwards has no configuration of a flow. */
 	if (err || !tree->conf.sources)
 		return err;

@@ -200,7 +200,7 @@ TEST_F(link, name__refused)
 	begin(nl);
 	nl_u64(nl, AGGNET_A_LINK_NAME, 0);
 	EXPECT_REFUSED(nl, nl_talk(nl), EINVAL, AGGNET_A_LINK_NAME,
-		       "the name of a link is not 0");
+		       "name must be at least 1");
 	begin(nl);
 	nl_u8(nl, AGGNET_A_LINK_DIGIT, 1);
 	EXPECT_REFUSED(nl, nl_talk(nl), EINVAL, AGGNET_A_LINK_DIGIT,

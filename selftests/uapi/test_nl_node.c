@@ -135,7 +135,7 @@ TEST_F(node, set__role_unknown)
 {
 	EXPECT_REFUSED(&self->nl, node_role(&self->nl, __AGGNET_ROLE_MAX),
 		       EINVAL, AGGNET_A_NODE_ROLE,
-		       "role is neither server nor switch");
+		       "role must be server or switch");
 }
 
 TEST_F(node, set__label)
@@ -159,7 +159,7 @@ TEST_F(node, set__memory_too_small)
 	nl_u64(&self->nl, AGGNET_A_NODE_MEMORY, AGGNET_MEMORY_MIN - 1);
 	EXPECT_REFUSED(&self->nl, nl_talk(&self->nl), EINVAL,
 		       AGGNET_A_NODE_MEMORY,
-		       "memory must be at least 65536 bytes");
+		       "memory must be at least 65536");
 }
 
 TEST_F(node, set__only_told)
@@ -290,7 +290,7 @@ TEST(port__below_ephemeral_ports)
 TEST_F(node, port__zero)
 {
 	EXPECT_REFUSED(&self->nl, node_port(&self->nl, 0), EINVAL,
-		       AGGNET_A_NODE_UDP_PORT, "UDP port 0 cannot be used");
+		       AGGNET_A_NODE_UDP_PORT, "udp_port must be at least 1");
 }
 
 TEST_F(node, port__taken_with_the_identity)

@@ -90,7 +90,7 @@ TEST_F(port, transit__refused)
 	struct nl *nl = &self->nl;
 
 	EXPECT_REFUSED(nl, port_transit(nl, 2), EINVAL, AGGNET_A_PORT_TRANSIT,
-		       "transit is off or on");
+		       "transit must be off or on");
 	ASSERT_EQ(0, node_role(nl, AGGNET_ROLE_SWITCH));
 	EXPECT_REFUSED(nl, port_transit(nl, 0), EINVAL, AGGNET_A_PORT_TRANSIT,
 		       "transit is all that a switch is for");

@@ -300,11 +300,11 @@ static const struct wrong {
 	  "receiver of the incast ID is not a unicast address" },
 	{ AGGNET_A_TREE_INCAST_ID, 8, 0xffffffff, EINVAL,
 	  "receiver of the incast ID is not a unicast address" },
-	{ AGGNET_A_TREE_SOURCES, 4, 0, EINVAL, "sources must be at least 1" },
+	{ AGGNET_A_TREE_SOURCES, 4, 0, EINVAL, "sources must be from 1 to 65536" },
 	{ AGGNET_A_TREE_SOURCES, 4, 65537, EINVAL,
-	  "sources cannot exceed 65536" },
+	  "sources must be from 1 to 65536" },
 	{ AGGNET_A_TREE_SOURCES, 4, 0xffffffff, EINVAL,
-	  "sources cannot exceed 65536" },
+	  "sources must be from 1 to 65536" },
 	{ AGGNET_A_TREE_CONTRIBUTORS, 4, 0, EINVAL,
 	  "contributors must be at least 1" },
 	{ AGGNET_A_TREE_CONTRIBUTORS, 4, 8, EINVAL,
@@ -324,7 +324,7 @@ static const struct wrong {
 	{ AGGNET_A_TREE_VTYPE, 1, __AGGNET_VTYPE_MAX, EINVAL,
 	  "unknown value type" },
 	{ AGGNET_A_TREE_SCHEME, 1, __AGGNET_SCHEME_MAX, EINVAL,
-	  "unknown forwarding scheme" },
+	  "scheme must be route, exact, bloom or packet" },
 	{ AGGNET_A_TREE_SCHEME, 1, AGGNET_SCHEME_ROUTE, EINVAL,
 	  "scheme route takes no link" },
 	{ AGGNET_A_TREE_LINK_IFINDEX, 4, 0, EINVAL,
@@ -338,13 +338,13 @@ static const struct wrong {
 	{ AGGNET_A_TREE_GID, 4, 0xffffffff, EINVAL,
 	  "group ID has no mapping in this user namespace" },
 	{ AGGNET_A_TREE_MEMORY, 8, 65535, EINVAL,
-	  "memory must be at least 65536 bytes" },
+	  "memory must be at least 65536" },
 	{ AGGNET_A_TREE_HOLD, 4, 1073741825, EINVAL,
-	  "hold cannot exceed 1073741824 ms" },
+	  "hold cannot exceed 1073741824" },
 	{ AGGNET_A_TREE_GIVE_UP, 4, 0, EINVAL,
-	  "give_up must be at least 1 ms" },
+	  "give_up must be from 1 to 2147483" },
 	{ AGGNET_A_TREE_GIVE_UP, 4, 1073741825, EINVAL,
-	  "give_up cannot exceed 2147483 ms" },
+	  "give_up must be from 1 to 2147483" },
 };
 
 TEST_F(tree, add__refused)
@@ -841,17 +841,19 @@ TEST_F(at_switch, add__no_flow)
 		{ AGGNET_A_TREE_K, 4 }, { AGGNET_A_TREE_ELEMENTS, 8 },
 		{ AGGNET_A_TREE_ABSENT, 4 },
 	};
-	static const char zero[16];
 	struct nl *nl = &self->nl;
+	uint64_t value[2] = {};
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(flow); i++) {
+		value[0] = flow[i].attr == AGGNET_A_TREE_MEMORY ?
+			   AGGNET_MEMORY_MIN : 1;
 		nl_begin(nl, AGGNET_CMD_TREE_ADD, 0);
 		nl_u64(nl, AGGNET_A_TREE_INCAST_ID, incast(1));
 		nl_u32(nl, AGGNET_A_TREE_INSTANCE, 1);
 		nl_u32(nl, AGGNET_A_TREE_LINK_IFINDEX, ifindex("p0"));
 		nl_u32(nl, AGGNET_A_TREE_LINK_NEIGHBOUR, addr(NEIGHBOUR));
-		nl_put(nl, flow[i].attr, zero, flow[i].size);
+		nl_put(nl, flow[i].attr, value, flow[i].size);
 		EXPECT_REFUSED(nl, nl_talk(nl), EINVAL, flow[i].attr,
 			       "a switch only forwards: it takes no attribute of a flow");
 	}

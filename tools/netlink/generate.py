@@ -24,6 +24,8 @@ NOUNS = ["node", "port", "link", "tree", "plan", "event"]
 # Where the library has another name than the spec.
 MEMBERS = {("node", "udp-port"): "port"}
 ENUMS = {"tree-state": "state"}
+# The shape of a tree's values is checked as a whole, by core/shape.c.
+SHAPE = ["function", "vtype", "layout"]
 FLAGS = {"uns-admin-perm": "GENL_UNS_ADMIN_PERM"}
 
 
@@ -54,8 +56,11 @@ class Operation:
         self.do = op.get("do")
         self.dump = op.get("dump")
         self.start = c_lower((self.dump or {}).get("pre", ""))
-        self.consts = {d["name"] for d in spec["definitions"]
+        self.consts = {d["name"]: d["value"] for d in spec["definitions"]
                        if d["type"] == "const"}
+        self.enums = {d["name"]: ([n for n, _ in enum_values(d)[0]],
+                                  enum_values(d)[1])
+                      for d in spec["definitions"] if d["type"] == "enum"}
         self.handler = c_lower("aggnet-nl-", op["name"])
         self.walker = c_lower(f"aggnet-nl-{self.set['name']}-walk")
         known = [a["name"] for a in self.set["attributes"]]
@@ -66,7 +71,7 @@ class Operation:
         return c_name(self.set["name-prefix"], name)
 
     def limit(self, value):
-        """A length of the spec: a number, or the name of a constant."""
+        """A limit of the spec: a number, or the name of a constant."""
         return c_name("aggnet-", value) if value in self.consts else str(value)
 
     def rule(self, name):
@@ -75,7 +80,8 @@ class Operation:
         kind = TYPES[attr["type"]]
         if attr.get("byte-order") == "big-endian" and kind != "NLA_BINARY":
             kind = kind.replace("NLA_U", "NLA_BE")
-        checks = dict(attr.get("checks", {}))
+        checks = {c: v for c, v in attr.get("checks", {}).items()
+                  if c not in ("min", "max")}
         exact, most = checks.pop("exact-len", None), checks.pop("max-len", None)
         if checks:
             sys.exit(f"{self.set['name']}: {name}: no rule for {checks}")
@@ -84,6 +90,28 @@ class Operation:
         if most is not None:
             return f"{{ .type = {kind}, .len = {self.limit(most)} }}"
         return f"{{ .type = {kind} }}"
+
+    def range(self, name):
+        """Initializer of a struct aggnet_nl_range, empty if any value will do."""
+        attr = next(a for a in self.set["attributes"] if a["name"] == name)
+        checks = attr.get("checks", {})
+        least, most = checks.get("min"), checks.get("max")
+        low, high = self.consts.get(least, least), self.consts.get(most, most)
+        shown = c_lower(name)
+        if attr.get("enum") in self.enums and attr["enum"] not in SHAPE:
+            names, count = self.enums[attr["enum"]]
+            bounds = f"0, {count} - 1"
+            text = f"{shown} must be {', '.join(names[:-1])} or {names[-1]}"
+        elif checks.keys() & {"min", "max"}:
+            bounds = f"{self.limit(least or 0)}, " \
+                     f"{'U64_MAX' if most is None else self.limit(most)}"
+            text = f"{shown} cannot exceed {high}" if least is None else \
+                f"{shown} must be at least {low}" if most is None else \
+                f"{shown} must be from {low} to {high}"
+        else:
+            return ""
+        return f"{{ {self.command}, {self.attribute(name)}, {bounds},\n" \
+               f"\t  \"{text}\" }}"
 
     def policy(self):
         """(name, number of the last attribute) of the policy."""
@@ -117,6 +145,7 @@ def header(spec):
             out += f"int {op.start}(struct netlink_callback *cb);\n"
     return out + f"""
 extern const struct aggnet_nl_command aggnet_nl_commands[];
+extern const struct aggnet_nl_range aggnet_nl_ranges[];
 extern const struct genl_ops aggnet_nl_ops[{len(ops)}];
 
 #endif /* _AGGNET_NETLINK_GEN_H */
@@ -143,28 +172,34 @@ static const struct nla_policy aggnet_nl_no_policy[] = {
 def commands(ops):
     out = "\nconst struct aggnet_nl_command aggnet_nl_commands[] = {\n"
     for op in ops:
-        does = [f".handle = {op.handler}"] if op.do is not None else []
-        does += [f".walk = {op.walker}"] if op.dump is not None else []
-        out += f"\t[{op.command}] = {{\n"
-        out += "".join(f"\t\t{d},\n" for d in does) + "\t},\n"
+        does = [op.handler if op.do is not None else "NULL"]
+        does += [op.walker] if op.dump is not None else []
+        out += f"\t[{op.command}] = {{ {', '.join(does)} }},\n"
     return out + "};\n"
+
+
+def ranges(ops):
+    rows = [op.range(a) for op in ops for a in op.request]
+    return "\nconst struct aggnet_nl_range aggnet_nl_ranges[] = {\n" + \
+        "".join(f"\t{row},\n" for row in rows if row) + "\t{ }\n};\n"
 
 
 def table(ops):
     out = "\nconst struct genl_ops aggnet_nl_ops[] = {\n"
     for op in ops:
         policy, last = op.policy()
-        members = [("cmd", op.command)]
+        members, dump = [("cmd", op.command)], []
         if op.do is not None:
             members.append(("doit", "aggnet_nl_doit"))
         if op.start:
-            members.append(("start", op.start))
+            dump.append(("start", op.start))
         if op.dump is not None:
-            members.append(("dumpit", "aggnet_nl_dumpit"))
-        members += [("policy", policy), ("maxattr", last),
-                    ("flags", op.flags)]
-        out += "\t{\n"
-        out += "".join(f"\t\t.{m} = {v},\n" for m, v in members) + "\t},\n"
+            dump.append(("dumpit", "aggnet_nl_dumpit"))
+        rest = [("policy", policy), ("maxattr", last)]
+        lines = [", ".join(f".{m} = {v}" for m, v in part)
+                 for part in (members, dump, rest, [("flags", op.flags)])
+                 if part]
+        out += "\t{ " + ",\n\t  ".join(lines) + " },\n"
     return out + "};\n"
 
 
@@ -172,7 +207,7 @@ def source(spec):
     ops = operations(spec)
     return "// SPDX-License-Identifier: GPL-2.0\n" + HEAD + \
         '#include "ctl/netlink_gen.h"\n\n' + policies(ops) + \
-        commands(ops) + table(ops)
+        commands(ops) + ranges(ops) + table(ops)
 
 
 def enum_values(definition):
