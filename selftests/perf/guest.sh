@@ -11,7 +11,6 @@ set -euo pipefail
 
 DIR=$1
 PACKETS=6000
-RECORDS=77
 KEYS=4096
 KEY=000102030405060708090a0b0c0d0e0f
 GOODPUT_RECORDS=200000
@@ -84,6 +83,17 @@ merge_xdp()
 	ip -n xdp link set dev eth0 xdp \
 		obj build/selftests/perf/merge.bpf.o sec "$1"
 	child xdp - blast
+	xdp_merges
+}
+
+# Fail if IP has got the packets that the XDP program should have merged.
+xdp_merges()
+{
+	ip netns exec xdp awk -v most=$((PACKETS / 100)) '
+		$1 == "Ip:" && $4 ~ /^[0-9]+$/ && $4 > most {
+			print "the XDP program has passed on " $4 " packets"
+			exit 1
+		}' /proc/net/snmp >&2
 }
 
 merge_user()
@@ -211,6 +221,7 @@ user=$(merge_user -)
 module_key=$(merge_module $KEY)
 user_key=$(merge_user $KEY)
 merged=$(aggctl -n agg -j stats show)
+records=$(jq '.merged_records / .merged_packets' <<< "$merged")
 
 setup_goodput
 tcp=$(goodput tcp)
@@ -223,7 +234,7 @@ tasks=$(for n in 8 80; do
 done | jq -s .)
 
 jq -n --arg kernel "$(uname -r)" --argjson packets $PACKETS \
-	--argjson records $RECORDS --argjson keys $KEYS \
+	--argjson records "$records" --argjson keys $KEYS \
 	--argjson bytes $((GOODPUT_RECORDS * RECORD_BYTES)) \
 	--argjson generator "$generator" --argjson xdp_array "$xdp_array" \
 	--argjson xdp_hash "$xdp_hash" --argjson module "$module" --argjson user "$user" \

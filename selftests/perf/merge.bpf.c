@@ -6,9 +6,13 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
-#define HEADERS	(14 + 20 + 8 + 64 + 16)
-#define RECORD	18
-#define RECORDS	77
+#include <linux/aggnet_packet.h>
+
+#include "shape.h"
+
+/* Ethernet, IP, UDP, and the two of DATA */
+#define HEADERS	(14 + 20 + 8 + sizeof(struct aggnet_hdr) + \
+		 sizeof(struct aggnet_data))
 #define KEYS	65536
 
 struct {
@@ -36,15 +40,15 @@ int merge_array(struct xdp_md *ctx)
 	int i;
 
 	p += HEADERS;
-	if (p + RECORDS * RECORD > end)
+	if (p + PERF_RECORDS * PERF_RECORD > end)
 		return XDP_PASS;
-	for (i = 0; i < RECORDS; i++, p += RECORD) {
-		if (p + RECORD > end)
+	for (i = 0; i < PERF_RECORDS; i++, p += PERF_RECORD) {
+		if (p + PERF_RECORD > end)
 			return XDP_DROP;
 		key = *(__u32 *)(p + 2) & (KEYS - 1);
 		sum = bpf_map_lookup_elem(&dense, &key);
 		if (sum)
-			*sum += *(__u64 *)(p + 10);
+			*sum += *(__u64 *)(p + 2 + PERF_KEY);
 	}
 	return XDP_DROP;
 }
@@ -59,13 +63,13 @@ int merge_hash(struct xdp_md *ctx)
 	int i;
 
 	p += HEADERS;
-	if (p + RECORDS * RECORD > end)
+	if (p + PERF_RECORDS * PERF_RECORD > end)
 		return XDP_PASS;
-	for (i = 0; i < RECORDS; i++, p += RECORD) {
-		if (p + RECORD > end)
+	for (i = 0; i < PERF_RECORDS; i++, p += PERF_RECORD) {
+		if (p + PERF_RECORD > end)
 			return XDP_DROP;
 		key = *(__u64 *)(p + 2);
-		value = *(__u64 *)(p + 10);
+		value = *(__u64 *)(p + 2 + PERF_KEY);
 		sum = bpf_map_lookup_elem(&sums, &key);
 		if (sum)
 			*sum += value;

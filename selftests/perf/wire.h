@@ -11,16 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "shape.h"
 #include "core/crc.h"
 #include "core/packet.h"
 #include "core/tag.h"
 #include "core/window.h"
 
-#define PERF_PAYLOAD	1384	/* bytes of records in one DATA */
-#define PERF_KEY	8	/* bytes of a key */
-#define PERF_VALUE	8	/* bytes of a value, all of them used */
-#define PERF_RECORD	(2 + PERF_KEY + PERF_VALUE)
-#define PERF_RECORDS	(PERF_PAYLOAD / PERF_RECORD)
 #define PERF_BODY	(sizeof(struct aggnet_data) + PERF_RECORDS * PERF_RECORD)
 #define PERF_PACKET	(sizeof(struct aggnet_hdr) + PERF_BODY)
 #define PERF_BATCH	32	/* packets of one system call */
