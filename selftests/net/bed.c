@@ -22,7 +22,7 @@ struct bed bed;
 
 static struct {
 	int netns;
-	char device[TB_NAME_LEN];
+	char device[ADDRESSING_NAME_LEN];
 } down[DOWN];
 static unsigned int n_down;
 
@@ -39,8 +39,8 @@ static uint32_t servers(void)
 
 static const char *name_of(uint32_t node)
 {
-	return node < servers() ? tb_server_name(node) :
-				  tb_switch_name(node - servers());
+	return node < servers() ? addressing_server_name(node) :
+				  addressing_switch_name(node - servers());
 }
 
 static struct testbed recipe(void)
@@ -107,13 +107,13 @@ static void set(int netns, const char *device, bool up)
 static void take_down(uint32_t node, const char *device)
 {
 	down[n_down].netns = bed.netns[node];
-	snprintf(down[n_down++].device, TB_NAME_LEN, "%s", device);
+	snprintf(down[n_down++].device, ADDRESSING_NAME_LEN, "%s", device);
 	set(bed.netns[node], device, false);
 }
 
 void bed_cut(aggt_node server, unsigned int level, bool at_switch)
 {
-	char device[TB_NAME_LEN];
+	char device[ADDRESSING_NAME_LEN];
 
 	if (!at_switch) {
 		snprintf(device, sizeof(device), "eth%u", level);
@@ -134,7 +134,7 @@ void bed_stop(uint32_t sw)
 
 static int route(aggt_node server)
 {
-	const char *name = tb_server_name(server);
+	const char *name = addressing_server_name(server);
 	struct testbed tb = recipe();
 	struct rtnl *r;
 	int err;

@@ -189,7 +189,7 @@ static void begin(enum stage stage)
 		apps[i] = (struct app) {
 			.netns = bed.netns[i],
 			.reader = i == NEAR,
-			.receiver = tb_identity(NEAR).s_addr,
+			.receiver = addressing_identity(NEAR).s_addr,
 			.job = JOB,
 			.first = i * RECORDS / 2,
 			.records = RECORDS,
@@ -217,7 +217,7 @@ static void join(int i)
 
 static struct aggnet_tree_info state_of(aggt_node server)
 {
-	uint64_t id = aggnet_incast_id(JOB, tb_identity(NEAR));
+	uint64_t id = aggnet_incast_id(JOB, addressing_identity(NEAR));
 	struct aggnet_tree_info info = {}, numbers;
 
 	if (aggnet_tree_get(bed.ctl[server], id, &info))
@@ -348,7 +348,7 @@ static void exact(void)
 	if (r->end.of != 3 || r->end.sources != sources ||
 	    r->end.absent != kind->source)
 		complain("the end mark counts the sources wrong");
-	if (r->absent != (kind->source ? tb_identity(merger).s_addr : 0))
+	if (r->absent != (kind->source ? addressing_identity(merger).s_addr : 0))
 		complain("the absent source is not named");
 	if (kind->source && state_of(other).weight != 2)
 		complain("the other server does not merge");

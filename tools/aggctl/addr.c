@@ -19,9 +19,9 @@ bool addr_parse(const char *text, struct in_addr *addr)
 
 	if (text[0] != 'v')
 		return inet_pton(AF_INET, text, addr) == 1;
-	if (!value_parse(OPT_U32, text + 1, &server) || server >= TB_IDENTITIES)
+	if (!value_parse(OPT_U32, text + 1, &server) || server >= ADDRESSING_IDENTITIES)
 		return false;
-	*addr = tb_identity(server);
+	*addr = addressing_identity(server);
 	return true;
 }
 

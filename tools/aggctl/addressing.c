@@ -12,38 +12,38 @@
 #define PORTS			(240U << 16)
 
 /**
- * tb_server_name() - name of a server's namespace
+ * addressing_server_name() - name of a server's namespace
  * @server: number of the server
  *
  * Return: a buffer that the next call overwrites.
  */
-const char *tb_server_name(aggt_node server)
+const char *addressing_server_name(aggt_node server)
 {
-	static char name[TB_NAME_LEN];
+	static char name[ADDRESSING_NAME_LEN];
 
 	snprintf(name, sizeof(name), "v%u", server);
 	return name;
 }
 
 /**
- * tb_switch_name() - name of a switch's namespace
+ * addressing_switch_name() - name of a switch's namespace
  * @sw: number of the switch
  *
  * Return: a buffer that the next call overwrites.
  */
-const char *tb_switch_name(uint32_t sw)
+const char *addressing_switch_name(uint32_t sw)
 {
-	static char name[TB_NAME_LEN];
+	static char name[ADDRESSING_NAME_LEN];
 
 	snprintf(name, sizeof(name), "w%u", sw);
 	return name;
 }
 
 /**
- * tb_identity() - a server's identity, 10.0.a.b
+ * addressing_identity() - a server's identity, 10.0.a.b
  * @server: number of the server, a * 256 + b - 1
  */
-struct in_addr tb_identity(aggt_node server)
+struct in_addr addressing_identity(aggt_node server)
 {
 	return (struct in_addr){ htonl(10U << 24 | (server + 1)) };
 }
@@ -56,8 +56,8 @@ static unsigned int per_switch(const struct aggt_topo *topo)
 
 static bool too_many(const struct aggt_topo *topo)
 {
-	return aggt_topo_servers(topo) > TB_SERVERS ||
-	       aggt_topo_switches(topo) > TB_SERVERS;
+	return aggt_topo_servers(topo) > ADDRESSING_SERVERS ||
+	       aggt_topo_switches(topo) > ADDRESSING_SERVERS;
 }
 
 /* Bits of an address below the number of the switch. */
@@ -75,13 +75,13 @@ static unsigned int digit_bits(const struct aggt_topo *topo)
 }
 
 /**
- * tb_port_addr() - address of a server's port, 10.(16 + w / 256).w.(d + 1)
+ * addressing_port_addr() - a server's port, 10.(16 + w / 256).w.(d + 1)
  * @topo: the topology; in a large one d has fewer than 8 bits
  * @server: the server, which has digit d at the switch w, its agent perhaps
  * @level: the port
  */
-struct in_addr tb_port_addr(const struct aggt_topo *topo, aggt_node server,
-			    unsigned int level)
+struct in_addr addressing_port_addr(const struct aggt_topo *topo,
+				    aggt_node server, unsigned int level)
 {
 	uint32_t sw = aggt_topo_switch(topo, server, level);
 	uint32_t digit = aggt_topo_agents(topo) ? server % per_switch(topo) :
@@ -91,8 +91,8 @@ struct in_addr tb_port_addr(const struct aggt_topo *topo, aggt_node server,
 				       (sw << digit_bits(topo)) + digit + 1) };
 }
 
-/** tb_prefixlen() - prefix of the addresses of a switch's ports. */
-unsigned int tb_prefixlen(const struct aggt_topo *topo)
+/** addressing_prefixlen() - prefix of the addresses of a switch's ports. */
+unsigned int addressing_prefixlen(const struct aggt_topo *topo)
 {
 	return 32 - digit_bits(topo);
 }
@@ -109,23 +109,23 @@ static void set_mac(uint8_t *mac, unsigned int kind, unsigned int port,
 }
 
 /**
- * tb_server_mac() - hardware address of a server's port
+ * addressing_server_mac() - hardware address of a server's port
  * @server: the server
  * @level: the port
  * @mac: six bytes
  */
-void tb_server_mac(aggt_node server, unsigned int level, uint8_t *mac)
+void addressing_server_mac(aggt_node server, unsigned int level, uint8_t *mac)
 {
 	set_mac(mac, 0, level, server);
 }
 
 /**
- * tb_switch_mac() - hardware address of a switch's port
+ * addressing_switch_mac() - hardware address of a switch's port
  * @sw: the switch
  * @digit: the port
  * @mac: six bytes
  */
-void tb_switch_mac(uint32_t sw, unsigned int digit, uint8_t *mac)
+void addressing_switch_mac(uint32_t sw, unsigned int digit, uint8_t *mac)
 {
 	set_mac(mac, 1, digit, sw);
 }
@@ -144,29 +144,29 @@ static int wide_level(const struct aggt_topo *topo)
 }
 
 /**
- * tb_fits() - whether the addressing has room for a topology
+ * addressing_fits() - whether the addressing has room for a topology
  * @topo: the topology
  */
-bool tb_fits(const struct aggt_topo *topo)
+bool addressing_fits(const struct aggt_topo *topo)
 {
 	return aggt_topo_digits(topo) && wide_level(topo) < 0 &&
-	       aggt_topo_servers(topo) <= TB_IDENTITIES &&
+	       aggt_topo_servers(topo) <= ADDRESSING_IDENTITIES &&
 	       aggt_topo_switches(topo) <= PORTS >> digit_bits(topo);
 }
 
 /**
- * tb_check() - refuse a topology that the addressing has no room for
+ * addressing_check() - refuse a topology that the addressing has no room for
  * @topo: the topology
  * @part: only a part of it gets nodes
  *
  * Return: 0, or -1 with an error line printed.
  */
-int tb_check(const struct aggt_topo *topo, bool part)
+int addressing_check(const struct aggt_topo *topo, bool part)
 {
 	const char *name = aggt_topo_name(topo);
 	int level = wide_level(topo);
 
-	if (tb_fits(topo) && !aggt_topo_agents(topo) &&
+	if (addressing_fits(topo) && !aggt_topo_agents(topo) &&
 	    (part || !too_many(topo)))
 		return 0;
 	if (!aggt_topo_digits(topo))
@@ -178,7 +178,7 @@ int tb_check(const struct aggt_topo *topo, bool part)
 	else if (!part && too_many(topo))
 		err("%s: %u servers and %u switches; a testbed has at most %u of each; 'testbed up --of PLAN' makes those of a plan",
 		    name, aggt_topo_servers(topo),
-		    aggt_topo_switches(topo), TB_SERVERS);
+		    aggt_topo_switches(topo), ADDRESSING_SERVERS);
 	else if (level < 0)
 		err("%s: %u servers and %u switches are more than the addresses allow",
 		    name, aggt_topo_servers(topo), aggt_topo_switches(topo));

@@ -12,21 +12,21 @@
 
 #include "aggtree.h"
 
-#define TB_NAME_LEN	16
+#define ADDRESSING_NAME_LEN	16
 /* Servers, and switches, of a testbed of a whole topology at most. */
-#define TB_SERVERS	16384
+#define ADDRESSING_SERVERS	16384
 /* Servers of a topology that can have identities. */
-#define TB_IDENTITIES	((1U << 20) - 2)
+#define ADDRESSING_IDENTITIES	((1U << 20) - 2)
 
-const char *tb_server_name(aggt_node server);
-const char *tb_switch_name(uint32_t sw);
-struct in_addr tb_identity(aggt_node server);
-struct in_addr tb_port_addr(const struct aggt_topo *topo, aggt_node server,
-			    unsigned int level);
-unsigned int tb_prefixlen(const struct aggt_topo *topo);
-void tb_server_mac(aggt_node server, unsigned int level, uint8_t *mac);
-void tb_switch_mac(uint32_t sw, unsigned int digit, uint8_t *mac);
-bool tb_fits(const struct aggt_topo *topo);
-int tb_check(const struct aggt_topo *topo, bool part);
+const char *addressing_server_name(aggt_node server);
+const char *addressing_switch_name(uint32_t sw);
+struct in_addr addressing_identity(aggt_node server);
+struct in_addr addressing_port_addr(const struct aggt_topo *topo,
+				    aggt_node server, unsigned int level);
+unsigned int addressing_prefixlen(const struct aggt_topo *topo);
+void addressing_server_mac(aggt_node server, unsigned int level, uint8_t *mac);
+void addressing_switch_mac(uint32_t sw, unsigned int digit, uint8_t *mac);
+bool addressing_fits(const struct aggt_topo *topo);
+int addressing_check(const struct aggt_topo *topo, bool part);
 
 #endif

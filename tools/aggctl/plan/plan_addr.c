@@ -26,7 +26,7 @@ const char *plan_server_name(const struct plan *plan, aggt_node server)
 {
 	const char *name = aggt_topo_server_name(plan->topo, server);
 
-	return name ? name : tb_server_name(server);
+	return name ? name : addressing_server_name(server);
 }
 
 /**
@@ -38,7 +38,7 @@ const char *plan_switch_name(const struct plan *plan, uint32_t sw)
 {
 	const char *name = aggt_topo_switch_name(plan->topo, sw);
 
-	return name ? name : tb_switch_name(sw);
+	return name ? name : addressing_switch_name(sw);
 }
 
 /**
@@ -49,7 +49,7 @@ const char *plan_switch_name(const struct plan *plan, uint32_t sw)
 struct in_addr plan_identity(const struct plan *plan, aggt_node server)
 {
 	return described(aggt_topo_address(plan->topo, server),
-			 tb_identity(server));
+			 addressing_identity(server));
 }
 
 /* A server with one port alone may have one address for all. */
@@ -71,7 +71,7 @@ struct in_addr plan_port_addr(const struct plan *plan, aggt_node server,
 	const char *text = aggt_topo_port_address(plan->topo, server, level);
 
 	return described(text, aggt_topo_digits(plan->topo) ?
-			       tb_port_addr(plan->topo, server, level) :
+			       addressing_port_addr(plan->topo, server, level) :
 			       plan_identity(plan, server));
 }
 
@@ -89,7 +89,7 @@ json_t *plan_port_lladdr(const struct plan *plan, aggt_node server,
 
 	if (text)
 		return json_string(text);
-	tb_server_mac(server, level, mac);
+	addressing_server_mac(server, level, mac);
 	return json_sprintf("%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1],
 			    mac[2], mac[3], mac[4], mac[5]);
 }
@@ -112,7 +112,7 @@ static bool is_described(const struct plan *plan, aggt_node server,
 bool plan_knows_port(const struct plan *plan, aggt_node server,
 		     unsigned int level)
 {
-	return tb_fits(plan->topo) ||
+	return addressing_fits(plan->topo) ||
 	       aggt_topo_port_address(plan->topo, server, level);
 }
 
@@ -125,7 +125,7 @@ bool plan_has_addresses(const struct plan *plan)
 	const struct aggt_entry *e;
 	size_t i, n;
 
-	if (tb_fits(plan->topo))
+	if (addressing_fits(plan->topo))
 		return true;
 	e = aggt_plan_entries(plan->trees, &n);
 	for (i = 0; i < n; i++)

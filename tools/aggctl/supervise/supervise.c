@@ -47,13 +47,13 @@ static int add_links(struct supervise *s, const struct aggt_topo *topo,
 	unsigned int level;
 	uint32_t sw;
 
-	snprintf(name, sizeof(name), "%s", tb_server_name(server));
+	snprintf(name, sizeof(name), "%s", addressing_server_name(server));
 	for (level = 0; level < aggt_topo_dims(topo); level++) {
 		sw = aggt_topo_switch(topo, server, level);
 		snprintf(port, sizeof(port), "eth%u", level);
 		snprintf(sw_port, sizeof(sw_port), "p%u",
 			 aggt_topo_digit(topo, server, level));
-		if (aggnet_watch_link(s->watch, name, port, tb_switch_name(sw),
+		if (aggnet_watch_link(s->watch, name, port, addressing_switch_name(sw),
 				      sw_port))
 			return -1;
 	}
@@ -85,7 +85,7 @@ static int add_parts(struct supervise *s, const struct plan *plan)
 					parts_of(plan, i)))
 			return -1;
 	for (i = 0; i < switches_of(plan); i++)
-		if (aggnet_watch_switch(s->watch, tb_switch_name(i)))
+		if (aggnet_watch_switch(s->watch, addressing_switch_name(i)))
 			return -1;
 	/* One host hears of links by what they do to transfers. */
 	for (i = 0; !s->only && i < aggt_topo_servers(plan->topo); i++)
@@ -129,7 +129,7 @@ static int add_posts(struct supervise *s, const struct plan *plan)
 		if (is_heard_of(plan, i))
 			add_post(s, plan_server_name(plan, i));
 	for (i = 0; i < switches_of(plan); i++)
-		add_post(s, tb_switch_name(i));
+		add_post(s, addressing_switch_name(i));
 	return 0;
 }
 

@@ -197,7 +197,7 @@ static int read_topology(struct testbed *tb, const char *file, const json_t *pla
 		err("%s: %s", file, why.text);
 		return -1;
 	}
-	return tb_check(tb->topo, true);
+	return addressing_check(tb->topo, true);
 }
 
 static int read_plan(struct testbed *tb, const char *file)

@@ -21,10 +21,10 @@ static int set_route(void *arg, aggt_node to, aggt_node hop)
 	uint32_t level = aggt_topo_link_dim(at->topo, at->server, hop);
 
 	return rtnl_add(at->r,
-			rtnl_msg_route(tb_identity(to),
-				       tb_port_addr(at->topo, hop, level),
+			rtnl_msg_route(addressing_identity(to),
+				       addressing_port_addr(at->topo, hop, level),
 				       tb_server_port(level),
-				       tb_identity(at->server)),
+				       addressing_identity(at->server)),
 			"route to v%u", to);
 }
 
@@ -182,7 +182,7 @@ static int by_place(const void *a, const void *b)
 static int set_routes(const struct reroute *r, const struct detour *route,
 		      const struct detour *end)
 {
-	const char *name = tb_server_name(route->at);
+	const char *name = addressing_server_name(route->at);
 	const struct detour *d;
 	struct rtnl *rtnl;
 	unsigned int dim;
@@ -197,10 +197,10 @@ static int set_routes(const struct reroute *r, const struct detour *route,
 	for (d = route; !ret && d < end && d->at == route->at; d++) {
 		dim = aggt_topo_link_dim(r->topo, d->at, d->hop);
 		ret = rtnl_add(rtnl,
-			       rtnl_msg_route(tb_identity(d->to),
-					      tb_port_addr(r->topo, d->hop, dim),
+			       rtnl_msg_route(addressing_identity(d->to),
+					      addressing_port_addr(r->topo, d->hop, dim),
 					      tb_server_port(dim),
-					      tb_identity(d->at)),
+					      addressing_identity(d->at)),
 			       NULL, 0);
 	}
 	if (!ret)
@@ -235,7 +235,7 @@ int tb_reroute(const struct aggt_topo *topo)
 	if (r.n)
 		qsort(r.route, r.n, sizeof(*r.route), by_place);
 	for (d = r.route; !ret && d < r.route + r.n; ) {
-		int done = netns_exists(tb_server_name(d->at)) ?
+		int done = netns_exists(addressing_server_name(d->at)) ?
 			   set_routes(&r, d, r.route + r.n) : 1;
 
 		ret = done < 0 ? -1 : 0;

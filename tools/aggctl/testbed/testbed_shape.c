@@ -13,7 +13,7 @@ static int reshape_port(const struct testbed *tb, struct rtnl *r, int port)
 
 static int reshape_server(const struct testbed *tb, aggt_node server)
 {
-	const char *name = tb_server_name(server);
+	const char *name = addressing_server_name(server);
 	struct rtnl *r;
 	unsigned int i;
 	int ret = 0;
@@ -32,7 +32,7 @@ static int reshape_server(const struct testbed *tb, aggt_node server)
 static int reshape_switch(const struct testbed *tb, uint32_t sw)
 {
 	unsigned int i, level = aggt_topo_switch_level(tb->topo, sw);
-	const char *name = tb_switch_name(sw);
+	const char *name = addressing_switch_name(sw);
 	struct rtnl *r;
 	int ret = 0;
 

@@ -36,12 +36,12 @@ static json_t *server_port_json(const struct testbed *tb, aggt_node server,
 	uint32_t sw = aggt_topo_switch(tb->topo, server, level);
 	uint8_t mac[6];
 
-	tb_server_mac(server, level, mac);
+	addressing_server_mac(server, level, mac);
 	return json_pack("{s:o, s:i, s:o, s:i, s:o, s:s, s:o}",
 			 "name", json_sprintf("eth%u", level), "level", level,
-			 "address", json_addr(tb_port_addr(tb->topo, server, level)),
-			 "prefixlen", tb_prefixlen(tb->topo), "mac", json_mac(mac),
-			 "switch", tb_switch_name(sw),
+			 "address", json_addr(addressing_port_addr(tb->topo, server, level)),
+			 "prefixlen", addressing_prefixlen(tb->topo), "mac", json_mac(mac),
+			 "switch", addressing_switch_name(sw),
 			 "port", json_sprintf("p%u", digit));
 }
 
@@ -52,11 +52,11 @@ static json_t *switch_port_json(const struct testbed *tb, uint32_t sw,
 	aggt_node server = aggt_topo_switch_server(tb->topo, sw, digit);
 	uint8_t mac[6];
 
-	tb_switch_mac(sw, digit, mac);
+	addressing_switch_mac(sw, digit, mac);
 	return json_pack("{s:o, s:i, s:o, s:s, s:o}",
 			 "name", json_sprintf("p%u", digit), "level", level,
 			 "mac", json_mac(mac),
-			 "server", tb_server_name(server),
+			 "server", addressing_server_name(server),
 			 "port", json_sprintf("eth%u", level));
 }
 
@@ -71,9 +71,9 @@ static json_t *server_json(const struct testbed *tb, aggt_node server)
 					      server_port_json(tb, server,
 							       level));
 	return json_pack("{s:s, s:s, s:i, s:o, s:o}",
-			 "name", tb_server_name(server), "role", "server",
+			 "name", addressing_server_name(server), "role", "server",
 			 "number", server, "identity",
-			 json_addr(tb_identity(server)), "ports", ports);
+			 json_addr(addressing_identity(server)), "ports", ports);
 }
 
 static json_t *switch_json(const struct testbed *tb, uint32_t sw)
@@ -88,7 +88,7 @@ static json_t *switch_json(const struct testbed *tb, uint32_t sw)
 			json_array_append_new(ports,
 					      switch_port_json(tb, sw, digit));
 	return json_pack("{s:s, s:s, s:i, s:i, s:o}",
-			 "name", tb_switch_name(sw), "role", "switch",
+			 "name", addressing_switch_name(sw), "role", "switch",
 			 "number", sw, "level", level, "ports", ports);
 }
 

@@ -66,7 +66,7 @@ static int set_sysctls(const char *where, const struct sysctl *s, size_t n)
 /* Leaves the process in the new namespace. */
 static int make_switch(uint32_t sw, int *fd)
 {
-	const char *name = tb_switch_name(sw);
+	const char *name = addressing_switch_name(sw);
 	struct rtnl *r;
 	int ret;
 
@@ -95,9 +95,9 @@ static int add_neighbours(const struct testbed *tb, struct rtnl *r,
 		other = aggt_topo_with_digit(tb->topo, server, level, digit);
 		if (other == server || !tb_has_port(tb, other, level))
 			continue;
-		tb_server_mac(other, level, mac);
+		addressing_server_mac(other, level, mac);
 		if (rtnl_add(r, rtnl_msg_neigh(tb_server_port(level),
-					       tb_port_addr(tb->topo, other, level),
+					       addressing_port_addr(tb->topo, other, level),
 					       mac),
 			     "neighbour v%u", other))
 			return -1;
@@ -110,7 +110,7 @@ static int add_port(const struct testbed *tb, struct rtnl *r, aggt_node server,
 {
 	uint32_t sw = aggt_topo_switch(tb->topo, server, level);
 	unsigned int digit = aggt_topo_digit(tb->topo, server, level);
-	char name[TB_NAME_LEN], peer_name[TB_NAME_LEN];
+	char name[ADDRESSING_NAME_LEN], peer_name[ADDRESSING_NAME_LEN];
 	struct rtnl_link_req link = {
 		.name = name,
 		.index = tb_server_port(level),
@@ -124,14 +124,14 @@ static int add_port(const struct testbed *tb, struct rtnl *r, aggt_node server,
 
 	snprintf(name, sizeof(name), "eth%u", level);
 	snprintf(peer_name, sizeof(peer_name), "p%u", digit);
-	tb_server_mac(server, level, link.mac);
-	tb_switch_mac(sw, digit, peer.mac);
+	addressing_server_mac(server, level, link.mac);
+	addressing_switch_mac(sw, digit, peer.mac);
 	if (rtnl_add(r, rtnl_msg_veth(&link, &peer,
 				      switch_fds[tb_switch_index(tb, sw)]),
 		     "link eth%u", level) ||
 	    rtnl_add(r, rtnl_msg_addr(link.index,
-				      tb_port_addr(tb->topo, server, level),
-				      tb_prefixlen(tb->topo)),
+				      addressing_port_addr(tb->topo, server, level),
+				      addressing_prefixlen(tb->topo)),
 		     "address of eth%u", level) ||
 	    tb_shape(tb, r, link.index))
 		return -1;
@@ -142,7 +142,7 @@ static int add_port(const struct testbed *tb, struct rtnl *r, aggt_node server,
 static int make_server(const struct testbed *tb, aggt_node server,
 		       const int *switch_fds)
 {
-	const char *name = tb_server_name(server);
+	const char *name = addressing_server_name(server);
 	unsigned int level;
 	struct rtnl *r;
 	int fd, ret;
@@ -158,7 +158,7 @@ static int make_server(const struct testbed *tb, aggt_node server,
 	if (!r)
 		return -1;
 	ret = rtnl_add(r, rtnl_msg_up(LO_INDEX), "lo", 0) ||
-	      rtnl_add(r, rtnl_msg_addr(LO_INDEX, tb_identity(server), 32),
+	      rtnl_add(r, rtnl_msg_addr(LO_INDEX, addressing_identity(server), 32),
 		       "identity", 0);
 	for (level = 0; !ret && level < aggt_topo_dims(tb->topo); level++)
 		ret = tb_has_port(tb, server, level) &&
@@ -172,7 +172,7 @@ static int make_server(const struct testbed *tb, aggt_node server,
 static int join_ports(const struct testbed *tb, uint32_t sw, int fd)
 {
 	unsigned int level = aggt_topo_switch_level(tb->topo, sw);
-	const char *name = tb_switch_name(sw);
+	const char *name = addressing_switch_name(sw);
 	unsigned int digit;
 	struct rtnl *r;
 	uint8_t mac[6];
@@ -189,7 +189,7 @@ static int join_ports(const struct testbed *tb, uint32_t sw, int fd)
 
 		if (!tb_has_port(tb, server, level))
 			continue;
-		tb_server_mac(server, level, mac);
+		addressing_server_mac(server, level, mac);
 		ret = rtnl_add(r, rtnl_msg_up(port), "port p%u", digit) ||
 		      rtnl_add(r, rtnl_msg_enslave(port, TB_BRIDGE_INDEX),
 			       "bridge port p%u", digit) ||
@@ -240,10 +240,10 @@ int tb_settle(const struct testbed *tb)
 	uint32_t i;
 
 	for (i = 0; i < tb_servers(tb); i++)
-		if (wait_carrier(tb_server_name(tb_server(tb, i))))
+		if (wait_carrier(addressing_server_name(tb_server(tb, i))))
 			return -1;
 	for (i = 0; i < tb_switches(tb); i++)
-		if (wait_carrier(tb_switch_name(tb_switch(tb, i))))
+		if (wait_carrier(addressing_switch_name(tb_switch(tb, i))))
 			return -1;
 	return 0;
 }
@@ -272,12 +272,12 @@ static int check_names(const struct testbed *tb)
 	uint32_t i;
 
 	for (i = 0; i < tb_servers(tb); i++) {
-		name = tb_server_name(tb_server(tb, i));
+		name = addressing_server_name(tb_server(tb, i));
 		if (netns_exists(name))
 			goto taken;
 	}
 	for (i = 0; i < tb_switches(tb); i++) {
-		name = tb_switch_name(tb_switch(tb, i));
+		name = addressing_switch_name(tb_switch(tb, i));
 		if (netns_exists(name))
 			goto taken;
 	}
@@ -358,8 +358,8 @@ int tb_down(const struct testbed *tb)
 	uint32_t i;
 
 	for (i = 0; i < tb_servers(tb); i++)
-		bad |= netns_delete(tb_server_name(tb_server(tb, i)));
+		bad |= netns_delete(addressing_server_name(tb_server(tb, i)));
 	for (i = 0; i < tb_switches(tb); i++)
-		bad |= netns_delete(tb_switch_name(tb_switch(tb, i)));
+		bad |= netns_delete(addressing_switch_name(tb_switch(tb, i)));
 	return bad ? -1 : tb_state_remove();
 }
