@@ -1,18 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The netlink spec against the uapi header and the files generated from it.
+"""The netlink spec against the kernel's schema, the uapi header and the files
+generated from it.
 
 Prints TAP. The header is asked by the compiler: each number of the spec is a
 static assertion. Usage: netlink_spec.py TOP
 """
+import copy
 import difflib
 import os
 import subprocess
 import sys
 
+import jsonschema
+import yaml
+
 sys.dont_write_bytecode = True
 sys.path.append(os.path.join(sys.argv[1], "tools/netlink"))
 import generate
 from generate import c_name
+
+
+SCHEMA = "build/netlink/genetlink-legacy.yaml"
 
 
 class Tap:
@@ -110,10 +118,30 @@ def check_names(tap, spec):
     tap.result("spec: every name that it refers to exists", faults)
 
 
+def check_schema(tap, spec, top):
+    """The spec is one that the kernel's own tools accept."""
+    try:
+        with open(f"{top}/{SCHEMA}", encoding="utf-8") as f:
+            schema = yaml.safe_load(f)
+    except OSError as error:
+        tap.result("schema: the kernel's is there",
+                   [f"{error}; 'selftests/vm/setup.sh sources' unpacks it"])
+        return
+    validator = jsonschema.Draft7Validator(schema)
+    tap.result("schema: the spec is valid", [
+        f"{'/'.join(map(str, e.path))}: {e.message}"
+        for e in validator.iter_errors(spec)])
+    wrong = copy.deepcopy(spec)
+    wrong["definitions"][0]["unknown"] = 1
+    tap.result("schema: an unknown property is reported",
+               [] if list(validator.iter_errors(wrong)) else ["it is not"])
+
+
 def main():
     top = sys.argv[1]
     tap = Tap()
     spec = generate.read(top)
+    check_schema(tap, spec, top)
     check_names(tap, spec)
     check_header(tap, spec, top)
     check_generated(tap, spec, top)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Puts in place what building and testing need: Debian packages, the guest
 # kernels and their headers (unpacked under build/vm, never installed), the
-# kselftest headers.
+# kselftest headers and the schema of netlink specs.
 # Usage: setup.sh [check-modules|check-tools|list|demo|packages|headers|kernels|sources|debug-source]...
 #        KERNELS="6.1 6.12" names the kernels
 set -euo pipefail
@@ -14,7 +14,8 @@ TOOL_PACKAGES="gcc make pkg-config libnl-3-dev libnl-genl-3-dev
 BUILD_PACKAGES="$MODULE_PACKAGES $TOOL_PACKAGES"
 DEMO_PACKAGES="qemu-system-x86 busybox-static iproute2 nftables jq graphviz
 	bsdextrautils bible-kjv bible-kjv-text gnuplot-nox"
-TEST_PACKAGES="patch perl python3 python3-yaml libbpf-dev clang llvm
+TEST_PACKAGES="patch perl python3 python3-yaml python3-jsonschema
+	mandoc man-db lintian debhelper dh-dkms debootstrap fakeroot libbpf-dev clang llvm
 	libclang-rt-14-dev sparse shellcheck spin tcc ethtool python3-networkx
 	python3-prometheus-client tshark tzdata gcc-s390x-linux-gnu libc6-dev-s390x-cross
 	qemu-user-static"
@@ -283,6 +284,20 @@ setup_sources()
 	rmdir "$tmp"
 }
 
+# setup_schema: unpack the kernel's schema of netlink specs, which 6.1 does not have
+setup_schema()
+{
+	local dest=$BUILD/netlink schema=genetlink-legacy.yaml
+	local docs=usr/share/doc/linux-doc-6.12/Documentation/netlink
+
+	[ -s "$dest/$schema" ] && return
+	download linux-doc-6.12
+	mkdir -p "$dest"
+	dpkg-deb --fsys-tarfile "$CACHE/linux-doc-6.12.deb" |
+		tar -xO "./$docs/$schema.gz" | gzip -dc > "$dest/$schema.tmp"
+	mv "$dest/$schema.tmp" "$dest/$schema"
+}
+
 mkdir -p "$BUILD/vm"
 exec 9> "$BUILD/setup.lock"
 flock 9
@@ -313,7 +328,8 @@ for part in "$@"; do
 			setup_kernel "$series"
 		done ;;
 	sources)
-		setup_sources ;;
+		setup_sources
+		setup_schema ;;
 	debug-source)
 		download linux-source-6.1 ;;
 	*)

@@ -24,6 +24,8 @@ NOUNS = ["node", "port", "link", "tree", "plan", "event"]
 # Where the library has another name than the spec.
 MEMBERS = {("node", "udp-port"): "port"}
 ENUMS = {"tree-state": "state"}
+# Where the count of an enumeration does not have the prefix of its values.
+COUNTS = {"tree-state": "--aggnet-tree-state-max"}
 # The shape of a tree's values is checked as a whole, by core/shape.c.
 SHAPE = ["function", "vtype", "layout"]
 FLAGS = {"uns-admin-perm": "GENL_UNS_ADMIN_PERM"}
@@ -216,7 +218,7 @@ def enum_values(definition):
     names = [e if isinstance(e, str) else e["name"]
              for e in definition["entries"]]
     return ([(n, c_name(prefix, n)) for n in names],
-            c_name(definition.get("enum-cnt-name", f"--{prefix}max")))
+            c_name(COUNTS.get(definition["name"], f"--{prefix}max")))
 
 
 def names(spec):
