@@ -94,7 +94,7 @@ modules:
 .PHONY: tools
 tools:
 	@$(VM)/setup.sh check-tools
-	@$(QUIET_MAKE) -C tools/libaggtree O=$(BUILD)/tools/libaggtree
+	@$(QUIET_MAKE) -C tools/libaggtree O=$(BUILD)/tools/libaggtree all
 	@$(QUIET_MAKE) -C tools/libaggnet O=$(BUILD)/tools/libaggnet
 	@$(QUIET_MAKE) -C tools/aggctl O=$(BUILD)/tools
 
@@ -196,6 +196,8 @@ debug-kernel: setup
 .PHONY: install
 install: modules tools
 	@$(VM)/module.sh install "$(KDIR)" "$(DESTDIR)"
+	$(MAKE) -C tools/libaggtree O=$(BUILD)/tools/libaggtree install \
+		PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
 	$(MAKE) -C tools/libaggnet O=$(BUILD)/tools/libaggnet install \
 		PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
 	$(MAKE) -C tools/aggctl O=$(BUILD)/tools install \
@@ -203,6 +205,8 @@ install: modules tools
 
 .PHONY: uninstall
 uninstall:
+	$(MAKE) -C tools/libaggtree O=$(BUILD)/tools/libaggtree uninstall \
+		PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
 	$(MAKE) -C tools/libaggnet O=$(BUILD)/tools/libaggnet uninstall \
 		PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
 	$(MAKE) -C tools/aggctl O=$(BUILD)/tools uninstall \

@@ -36,8 +36,10 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
+/* Version of the library as a string. */
 #define AGGNET_LIBRARY_VERSION	"0.1.0"
 
+/* Bytes of members of infos. */
 #define AGGNET_LABEL_LEN	32
 #define AGGNET_KEY_LEN		16
 #define AGGNET_MAC_LEN		6
@@ -54,6 +56,7 @@ extern "C" {
  * of every info.
  */
 
+/** struct aggnet_node_info - attributes of the node, one for each AGGNET_A_NODE_*. */
 struct aggnet_node_info {
 	uint64_t has;
 	struct in_addr address;
@@ -67,6 +70,7 @@ struct aggnet_node_info {
 	uint16_t port;		/* UDP port of all packets */
 };
 
+/** struct aggnet_port_info - attributes of a port, one for each AGGNET_A_PORT_*. */
 struct aggnet_port_info {
 	uint64_t has;
 	uint32_t ifindex;
@@ -77,6 +81,7 @@ struct aggnet_port_info {
 	uint8_t transit;
 };
 
+/** struct aggnet_link_info - attributes of a link, one for each AGGNET_A_LINK_*. */
 struct aggnet_link_info {
 	uint64_t has;
 	uint32_t ifindex;
@@ -114,6 +119,7 @@ struct aggnet_blob {
 	uint8_t byte[AGGNET_FILTER_MAX];
 };
 
+/** struct aggnet_tree_info - attributes of an entry, one for each AGGNET_A_TREE_*. */
 struct aggnet_tree_info {
 	uint64_t has;
 	uint64_t incast_id;
@@ -170,6 +176,7 @@ struct aggnet_tree_info {
 	uint32_t fallback_round;
 };
 
+/** struct aggnet_event_info - attributes of an event, one for each AGGNET_A_EVENT_*. */
 struct aggnet_event_info {
 	uint64_t has;
 	uint8_t kind;
@@ -184,6 +191,7 @@ struct aggnet_event_info {
 	struct aggnet_addrs missing_names;
 };
 
+/** struct aggnet_stat - a counter of the namespace, by its name. */
 struct aggnet_stat {
 	char name[AGGNET_STAT_LEN];
 	uint64_t value;
@@ -195,11 +203,13 @@ static inline uint64_t aggnet_incast_id(uint32_t job, struct in_addr receiver)
 	return (uint64_t)job << 32 | ntohl(receiver.s_addr);
 }
 
+/** aggnet_incast_job - the job of an incast ID. */
 static inline uint32_t aggnet_incast_job(uint64_t incast_id)
 {
 	return (uint32_t)(incast_id >> 32);
 }
 
+/** aggnet_incast_receiver - the receiver's identity of an incast ID. */
 static inline struct in_addr aggnet_incast_receiver(uint64_t incast_id)
 {
 	return (struct in_addr){ htonl((uint32_t)incast_id) };
@@ -207,6 +217,7 @@ static inline struct in_addr aggnet_incast_receiver(uint64_t incast_id)
 
 /* ---------------------------------------------------------------- handle */
 
+/** struct aggnet_ctl - a handle of a namespace; the library allocates it. */
 struct aggnet_ctl;
 
 /**
@@ -224,6 +235,10 @@ const char *aggnet_ctl_error(const struct aggnet_ctl *ctl);
 
 /* ----------------------------------------------------------------- nouns */
 
+/*
+ * The node of the namespace. A request changes what @has of @node names, and
+ * only that.
+ */
 int aggnet_node_get(struct aggnet_ctl *ctl, struct aggnet_node_info *node);
 int aggnet_node_set(struct aggnet_ctl *ctl,
 		    const struct aggnet_node_info *node);
@@ -235,6 +250,10 @@ int aggnet_port_add(struct aggnet_ctl *ctl,
 		    const struct aggnet_port_info *port);
 int aggnet_port_del(struct aggnet_ctl *ctl, uint32_t ifindex);
 
+/*
+ * Links are found by port and neighbour. The caller frees the list with
+ * free().
+ */
 int aggnet_link_list(struct aggnet_ctl *ctl, struct aggnet_link_info **list,
 		     size_t *n);
 int aggnet_link_add(struct aggnet_ctl *ctl,
@@ -242,7 +261,10 @@ int aggnet_link_add(struct aggnet_ctl *ctl,
 int aggnet_link_del(struct aggnet_ctl *ctl,
 		    const struct aggnet_link_info *link);
 
-/* aggnet_tree_list_free() frees a list of trees. */
+/*
+ * Entries. aggnet_tree_list_free() frees a list, aggnet_tree_clear() the lists of
+ * addresses in an answer.
+ */
 int aggnet_tree_list(struct aggnet_ctl *ctl, struct aggnet_tree_info **list,
 		     size_t *n);
 void aggnet_tree_list_free(struct aggnet_tree_info *list, size_t n);
@@ -279,6 +301,7 @@ int aggnet_tree_del_epoch(struct aggnet_ctl *ctl,
  */
 const char *aggnet_tree_fault(const struct aggnet_tree_info *tree);
 
+/* Counters of the namespace. The caller frees the list with free(). */
 int aggnet_stats_list(struct aggnet_ctl *ctl, struct aggnet_stat **list,
 		      size_t *n);
 
@@ -331,6 +354,7 @@ void aggnet_event_clear(struct aggnet_event_info *event);
 
 /* ---------------------------------------------------------------- fields */
 
+/** enum aggnet_field_kind - types of members of infos */
 enum aggnet_field_kind {
 	AGGNET_FIELD_U8,
 	AGGNET_FIELD_U32,
@@ -380,6 +404,7 @@ struct aggnet_noun {
 	size_t size;
 };
 
+/* The nouns that there are. */
 extern const struct aggnet_noun aggnet_noun_node;
 extern const struct aggnet_noun aggnet_noun_port;
 extern const struct aggnet_noun aggnet_noun_link;

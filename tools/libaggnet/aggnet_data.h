@@ -62,6 +62,7 @@ extern "C" {
  */
 #define AGGNET_OPT_NO_REPLAY	0x0004
 
+/* Maximum of a spool in bytes, unless @spool_max of the options sets another. */
 #define AGGNET_SPOOL_MAX_DEFAULT	(4ULL << 30)
 
 /**
@@ -90,6 +91,7 @@ struct aggnet_options {
 
 /* --- source -------------------------------------------------------------- */
 
+/** struct aggnet_source - a source of a transfer; the library allocates it. */
 struct aggnet_source;
 
 /**
@@ -195,6 +197,7 @@ uint64_t aggnet_source_resent(const struct aggnet_source *s);
 
 /* --- sink ---------------------------------------------------------------- */
 
+/** struct aggnet_sink - the receiver of a transfer; the library allocates it. */
 struct aggnet_sink;
 
 /**
@@ -364,7 +367,8 @@ int aggnet_sink_abort(struct aggnet_sink *k, enum aggnet_reason why);
  */
 void aggnet_sink_close(struct aggnet_sink *k);
 
-int aggnet_sink_fd(const struct aggnet_sink *k);	/* poll() for POLLIN */
+/* As for a source; poll() the descriptor for POLLIN. */
+int aggnet_sink_fd(const struct aggnet_sink *k);
 const char *aggnet_sink_error(const struct aggnet_sink *k);
 int aggnet_sink_status(struct aggnet_sink *k, struct aggnet_status *st);
 unsigned int aggnet_sink_replays(const struct aggnet_sink *k);
@@ -385,9 +389,15 @@ int aggnet_lookup(struct in_addr receiver, uint32_t job,
 
 /* --- texts ---------------------------------------------------------------- */
 
-/* "timed out", "the merged records do not add up", ...; never NULL. */
+/*
+ * A reason as a text ("timed out", "the merged records do not add up"), never
+ * NULL, and as a negative errno.
+ */
 const char *aggnet_reason_text(unsigned int reason);
-int aggnet_reason_errno(unsigned int reason);	/* negative errno */
+int aggnet_reason_errno(unsigned int reason);
+
+/* Bytes of a buffer that any text of aggnet_status_text() fits in. */
+#define AGGNET_TEXT_MAX	256
 
 /**
  * aggnet_status_text() - describe an abort
@@ -397,7 +407,6 @@ int aggnet_reason_errno(unsigned int reason);	/* negative errno */
  *
  * Return: @buf
  */
-#define AGGNET_TEXT_MAX	256
 char *aggnet_status_text(const struct aggnet_status *st, char *buf,
 			 size_t size);
 

@@ -50,6 +50,7 @@ extern "C" {
 #define AGGNET_WATCH_SOURCE	0x0001
 #define AGGNET_WATCH_RECEIVER	0x0002
 
+/** enum aggnet_verdict - what aggnet_watch_judge() has found */
 enum aggnet_verdict {
 	AGGNET_WATCH_WAIT,	/* nothing to be done now */
 	AGGNET_WATCH_REPAIR,	/* recompute and begin new attempts */
@@ -80,6 +81,7 @@ struct aggnet_finding {
 	size_t n_renew;
 };
 
+/** struct aggnet_watch - a plan that is supervised; the library allocates it. */
 struct aggnet_watch;
 
 /**
@@ -103,11 +105,13 @@ void aggnet_watch_free(struct aggnet_watch *w);
  */
 void aggnet_watch_give_up(struct aggnet_watch *w, uint32_t give_up);
 
-/*
- * --- what there is; 0, -ENOMEM, -ENAMETOOLONG of a name without room in
- * AGGNET_WATCH_NAME (a port's: AGGNET_IFNAME_LEN), or -ENOENT of an unknown node
- */
+/* --- what there is -------------------------------------------------------- */
 
+/*
+ * Servers, with their AGGNET_WATCH_* parts, and switches of the plan. Return: 0,
+ * -ENOMEM, or -ENAMETOOLONG of a name without room in AGGNET_WATCH_NAME (a
+ * port's: AGGNET_IFNAME_LEN)
+ */
 int aggnet_watch_server(struct aggnet_watch *w, const char *name,
 			struct in_addr identity, unsigned int parts);
 int aggnet_watch_switch(struct aggnet_watch *w, const char *name);
@@ -150,6 +154,7 @@ void aggnet_watch_state(struct aggnet_watch *w, const char *node,
 
 /* --- what it means -------------------------------------------------------- */
 
+/* Whether a tree has ended well. */
 bool aggnet_watch_is_done(const struct aggnet_watch *w, uint64_t incast_id);
 
 /**

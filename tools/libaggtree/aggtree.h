@@ -13,6 +13,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /** typedef aggt_node - number of a server, sum digit_i * stride_i. */
 typedef uint32_t aggt_node;
@@ -35,6 +36,7 @@ struct aggt_err {
 
 /* ------------------------------------------------------------- topology */
 
+/** struct aggt_topo - a topology; the library allocates it. */
 struct aggt_topo;
 
 /**
@@ -49,11 +51,17 @@ struct aggt_topo;
  * Return: the topology, to be freed with aggt_topo_free(), or NULL.
  */
 struct aggt_topo *aggt_topo_parse(const char *text, struct aggt_err *err);
+
+/** aggt_topo_free - free a topology, which may be NULL; its plans go first. */
 void aggt_topo_free(struct aggt_topo *topo);
 
 /** aggt_topo_name - the canonical form of the text it was parsed from. */
 const char *aggt_topo_name(const struct aggt_topo *topo);
+
+/** aggt_topo_servers - how many servers there are, numbered from 0. */
 uint32_t aggt_topo_servers(const struct aggt_topo *topo);
+
+/** aggt_topo_switches - how many switches there are, numbered from 0. */
 uint32_t aggt_topo_switches(const struct aggt_topo *topo);
 
 /**
@@ -108,11 +116,17 @@ uint64_t aggt_topo_rate(const struct aggt_topo *topo);
  */
 const char *aggt_topo_server_name(const struct aggt_topo *topo,
 				  aggt_node server);
+
+/** aggt_topo_switch_name - the same for a switch, else NULL (wN). */
 const char *aggt_topo_switch_name(const struct aggt_topo *topo, uint32_t sw);
 
 /** aggt_topo_dims - dimensions, which are levels of switches (k+1 of BCube). */
 unsigned int aggt_topo_dims(const struct aggt_topo *topo);
+
+/** aggt_topo_radix - values of the digit in a dimension. */
 unsigned int aggt_topo_radix(const struct aggt_topo *topo, unsigned int dim);
+
+/** aggt_topo_digit - the digit of a server's label in a dimension. */
 unsigned int aggt_topo_digit(const struct aggt_topo *topo, aggt_node server,
 			     unsigned int dim);
 
@@ -134,6 +148,8 @@ uint32_t aggt_topo_link_dim(const struct aggt_topo *topo, aggt_node a,
 /** aggt_topo_switch - number of the switch of level @dim that @server is at. */
 uint32_t aggt_topo_switch(const struct aggt_topo *topo, aggt_node server,
 			  unsigned int dim);
+
+/** aggt_topo_switch_level - the dimension whose digit a switch connects. */
 unsigned int aggt_topo_switch_level(const struct aggt_topo *topo, uint32_t sw);
 
 /** aggt_topo_switch_server - the server on port @digit of switch @sw. */
@@ -168,6 +184,8 @@ int aggt_topo_fail(struct aggt_topo *topo, const char *text,
 
 /** aggt_topo_failed - is this part marked as failed, under any of its names? */
 bool aggt_topo_failed(const struct aggt_topo *topo, const char *text);
+
+/** aggt_topo_server_ok - whether a server has not failed. */
 bool aggt_topo_server_ok(const struct aggt_topo *topo, aggt_node server);
 
 /** aggt_topo_link_ok - whether a server's link of level @dim and its switch work. */
@@ -209,6 +227,8 @@ const char *aggt_topo_address(const struct aggt_topo *topo, aggt_node server);
 /** aggt_topo_port_address - the same for a server's port, by its level. */
 const char *aggt_topo_port_address(const struct aggt_topo *topo,
 				   aggt_node server, unsigned int dim);
+
+/** aggt_topo_port_lladdr - its MAC address, NULL if none is described. */
 const char *aggt_topo_port_lladdr(const struct aggt_topo *topo,
 				  aggt_node server, unsigned int dim);
 
@@ -246,6 +266,8 @@ aggt_node aggt_server_parse(const struct aggt_topo *topo, const char *text,
 int aggt_list_parse(const struct aggt_topo *topo, const char *text,
 		    uint64_t seed, struct aggt_list *list,
 		    struct aggt_err *err);
+
+/** aggt_list_clear - free the memory of a list. */
 void aggt_list_clear(struct aggt_list *list);
 
 /* ----------------------------------------------------------------- trees */
@@ -287,8 +309,6 @@ struct aggt_metrics {
 	double time;
 };
 
-struct aggt_job;
-
 /**
  * struct aggt_tree - the aggregation tree of one incast transfer
  *
@@ -297,7 +317,10 @@ struct aggt_job;
  */
 struct aggt_tree;
 
+/** aggt_tree_size - how many vertices a tree has. */
 size_t aggt_tree_size(const struct aggt_tree *tree);
+
+/** aggt_tree_server - the server, or with agents the switch, of a vertex. */
 aggt_node aggt_tree_server(const struct aggt_tree *tree, size_t i);
 
 /**
@@ -313,7 +336,11 @@ aggt_node aggt_tree_leans(const struct aggt_tree *tree, size_t i);
 
 /** aggt_tree_parent - index of the next server, AGGT_NONE for the receiver. */
 uint32_t aggt_tree_parent(const struct aggt_tree *tree, size_t i);
+
+/** aggt_tree_sends - whether a vertex is a sender or, with agents, has one. */
 bool aggt_tree_sends(const struct aggt_tree *tree, size_t i);
+
+/** aggt_tree_receiver - the server that gets the result. */
 aggt_node aggt_tree_receiver(const struct aggt_tree *tree);
 
 /** aggt_tree_entry - SRS's entry point, AGGT_NONE without one. */
@@ -412,6 +439,7 @@ int aggt_sizes_parse(const struct aggt_topo *topo, const char *text,
  */
 uint32_t aggt_job_trees(const struct aggt_job *job);
 
+/** struct aggt_plan - the trees of a job; the library allocates it. */
 struct aggt_plan;
 
 /** aggt_methods - names for @method, NULL-terminated, for help and completion. */
@@ -474,6 +502,8 @@ struct aggt_plan *aggt_plan_restore(const struct aggt_topo *topo,
 struct aggt_plan *aggt_plan_build(const struct aggt_topo *topo,
 				  const struct aggt_job *job,
 				  struct aggt_err *err);
+
+/** aggt_plan_free - free a plan, which may be NULL. */
 void aggt_plan_free(struct aggt_plan *plan);
 
 /** aggt_plan_job - the job of a plan, with the changes by updates. */
@@ -481,6 +511,8 @@ const struct aggt_job *aggt_plan_job(const struct aggt_plan *plan);
 
 /** aggt_plan_aggregates - false for `existing`: servers only route. */
 bool aggt_plan_aggregates(const struct aggt_plan *plan);
+
+/** aggt_plan_trees - how many trees a plan has. */
 size_t aggt_plan_trees(const struct aggt_plan *plan);
 
 /** aggt_plan_tree - tree number @i, in the order of receivers or stripes. */
@@ -489,6 +521,8 @@ const struct aggt_tree *aggt_plan_tree(const struct aggt_plan *plan, size_t i);
 /** aggt_plan_tree_metrics - of one tree alone. */
 const struct aggt_metrics *aggt_plan_tree_metrics(const struct aggt_plan *plan,
 						  size_t i);
+
+/** aggt_plan_metrics - of all trees together. */
 const struct aggt_metrics *aggt_plan_metrics(const struct aggt_plan *plan);
 
 /**
@@ -763,6 +797,13 @@ int aggt_filter_make(const struct aggt_plan *plan,
 
 /* ---------------------------------------------------------------- updates */
 
+/**
+ * enum aggt_change_kind - what happens to a plan
+ * @AGGT_JOIN: a server becomes a sender
+ * @AGGT_LEAVE: a sender leaves
+ * @AGGT_REPLACE: a receiver is replaced
+ * @AGGT_FAILED: a server, switch or link has failed
+ */
 enum aggt_change_kind {
 	AGGT_JOIN,
 	AGGT_LEAVE,
@@ -839,6 +880,8 @@ struct aggt_switch_diff {
  */
 int aggt_plan_diff(const struct aggt_plan *from, const struct aggt_plan *to,
 		   struct aggt_diff **diff, size_t *n);
+
+/** aggt_plan_switch_diff - switch entries in which two plans differ. */
 int aggt_plan_switch_diff(const struct aggt_plan *from,
 			  const struct aggt_plan *to,
 			  struct aggt_switch_diff **diff, size_t *n);
@@ -850,6 +893,7 @@ double aggt_plan_reuse(const struct aggt_plan *from,
 /** aggt_plan_substitute - idle server that should replace receiver @i. */
 aggt_node aggt_plan_substitute(const struct aggt_plan *plan, size_t i);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif
