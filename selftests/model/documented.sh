@@ -33,6 +33,41 @@ members()
 	sed -n "/^enum $1 {/,/^}/s/^[[:space:]]*$2\([A-Z_]*\).*/\1/p" "$3"
 }
 
+# fields TRACEPOINT: print the names of its fields, which may be those of a class
+fields()
+{
+	local class
+
+	class=$(sed -n "s/^DEFINE_EVENT(\([a-z_]*\), $1,/\1/p" "$top/kmod/trace.h")
+	sed -n "/^[A-Z_]*(${class:-$1},/,/^)/s/^[[:space:]]*__\(field\|array\)([^,]*, \([a-z_]*\).*/\2/p" \
+		"$top/kmod/trace.h"
+}
+
+# traced TRACEPOINT: its entry in the page has each field, and a line for bpftrace
+# that has no other one
+traced()
+{
+	local text field missing='' all
+
+	n=$((n + 1))
+	all=$(fields "$1")
+	text=$(awk -v name="\`\`$1\`\`" '/^[^ ]/ { inside = $0 == name } inside' \
+		"$doc/operations.rst")
+	for field in $all; do
+		[[ $text = *"\`\`$field\`\`"* ]] || missing+=" $field"
+	done
+	for field in $(grep -o 'args->[a-z_]*' <<< "$text" | sort -u); do
+		grep -qx "${field#args->}" <<< "$all" || missing+=" $field"
+	done
+	[[ $text = *"bpftrace -e 'tracepoint:aggnet:$1 "* ]] || missing+=" bpftrace"
+	if [ -n "$all" ] && [ -z "$missing" ]; then
+		echo "ok $n operations.rst: $1 with its fields"
+	else
+		echo "not ok $n operations.rst: $1:${missing:- no fields}"
+		failed=$((failed + 1))
+	fi
+}
+
 uapi=$top/uapi/linux
 mapfile -t counters < <(sed -n 's/^[[:space:]]*X(\([a-z_]*\)).*/\1/p' \
 	"$top/kmod/stats.h")
@@ -49,7 +84,10 @@ mapfile -t files < <(find "$top/kmod" -name '*.c' -printf '%f\n' |
 mapfile -t models < <(cd "$top/selftests/model" && printf '%s\n' ./*.pml |
 	sed 's,^\./\(.*\)\.pml,\1,')
 
-echo 1..9
+mapfile -t traces < <(sed -n 's/^\(TRACE_EVENT(\|DEFINE_EVENT([a-z_]*, \)\([a-z_]*\),.*/\2/p' \
+	"$top/kmod/trace.h")
+
+echo 1..$((10 + ${#traces[@]}))
 explained operations.rst counters "${counters[@]}"
 explained operations.rst events "${events[@]}"
 explained operations.rst reasons "${reasons[@]}"
@@ -59,5 +97,9 @@ explained channel.rst "a tree's states" "${trees[@]}"
 explained channel.rst "an uplink's states" "${ups[@]}"
 explained architecture.rst files "${files[@]}"
 explained protocol.rst models "${models[@]}"
+explained operations.rst tracepoints "${traces[@]}"
+for name in "${traces[@]}"; do
+	traced "$name"
+done
 echo "# $((n - failed)) passed, $failed failed"
 [ $failed = 0 ]
