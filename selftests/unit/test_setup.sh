@@ -216,8 +216,8 @@ without_headers()
 		mkdir -p "$root/lib/modules/$release/updates"
 		touch "$root/lib/modules/$release/updates/aggnet.ko"
 	done
-	mkdir -p "$root"/usr/{sbin,lib/pkgconfig,share/man/man3}
-	touch "$root"/usr/{sbin/aggctl,lib/libaggnet.a,share/man/man3/libaggnet.3}
+	mkdir -p "$root"/usr/{bin,lib/pkgconfig,share/man/man3}
+	touch "$root"/usr/{bin/aggctl,lib/libaggnet.a,share/man/man3/libaggnet.3}
 	make -s -C "$top" uninstall KDIR= PREFIX=/usr DESTDIR="$root" \
 		2> "$tmp/said" || { cat "$tmp/said"; return 1; }
 	cat "$tmp/said"
@@ -281,7 +281,7 @@ kernel_found()
 }
 
 KERNELS=${KERNELS:-6.1 6.12}
-echo 1..16
+echo 1..17
 check "clean removes only what was built" clean
 check "distclean removes only build/" distclean
 check "a path with a space is refused" space
@@ -295,6 +295,8 @@ check "make tools asks only for packages that tools need" tools_alone
 check "make does not refuse a host without dpkg" without_dpkg
 check "libaggnet can be uninstalled" uninstalled libaggnet \
 	"$top/build/tools/libaggnet"
+check "libaggtree can be uninstalled" uninstalled libaggtree \
+	"$top/build/tools/libaggtree"
 check "aggctl can be uninstalled" uninstalled aggctl "$top/build/tools"
 check "the module can be uninstalled" module_uninstalled
 check "without headers uninstall names what it leaves" without_headers

@@ -1,0 +1,171 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The Debian packages are built from this tree, lintian has nothing to say, and they
+# are installed on a copy of this host: their tests pass there, DKMS builds the module
+# for the kernels that it supports and declines another one, and a purge leaves no file.
+# The copy is an overlay in a mount namespace of its own.
+set -u
+
+HERE=$(cd "$(dirname "$0")" && pwd)
+. "$HERE/../vm/lib.sh"
+KERNELS=${KERNELS:-6.1 6.12}
+TESTS=0 FAILED=0
+
+# check NAME COMMAND...: a row, which passes if the command succeeds
+check()
+{
+	local name=$1
+
+	shift
+	TESTS=$((TESTS + 1))
+	if "$@" > "$TMP/said" 2>&1; then
+		echo "ok $TESTS - $name"
+	else
+		FAILED=$((FAILED + 1))
+		echo "not ok $TESTS - $name"
+		tail -n 30 "$TMP/said" | sed 's/^/# /'
+	fi
+}
+
+# What git has or would have, so that nothing of a build here is in it.
+build()
+{
+	mkdir "$TMP/aggnet" &&
+		(cd "$TOP" && git ls-files -co --exclude-standard -z |
+			tar -c --null --ignore-failed-read -T -) |
+		tar -x -C "$TMP/aggnet" && cd "$TMP/aggnet" &&
+		dpkg-buildpackage -b -us -uc -j2 &&
+		rm "$TMP"/*-dbgsym_*.deb
+}
+
+lintian_clean()
+{
+	lintian --info --display-info --fail-on error,warning,info \
+		--allow-root "$TMP"/*.deb
+}
+
+# The same check finds a fault.
+lintian_finds()
+{
+	dpkg-deb -R "$TMP"/libaggtree0_*.deb "$TMP/faulty" &&
+		rm "$TMP/faulty/usr/share/doc/libaggtree0/copyright" &&
+		mkdir "$TMP/found" && dpkg-deb -b "$TMP/faulty" "$TMP/found" || return
+	! lintian --fail-on error "$TMP"/found/*.deb
+}
+
+# copy: make the copy of this host, and files that its administrator has
+copy()
+{
+	mkdir "$TMP/tmpfs" && mount -t tmpfs tmpfs "$TMP/tmpfs" &&
+		mkdir "$TMP"/tmpfs/{upper,work} "$ROOT" &&
+		mount -t overlay overlay -o \
+			"lowerdir=/,upperdir=$TMP/tmpfs/upper,workdir=$TMP/tmpfs/work" \
+			"$ROOT" &&
+		mount --bind /dev "$ROOT/dev" && mount -t proc proc "$ROOT/proc" &&
+		mount -t tmpfs tmpfs "$ROOT/tmp" && mkdir "$ROOT/tmp/debs" &&
+		cp "$TMP"/*.deb "$ROOT/tmp/debs" &&
+		cp -r "$TMP/aggnet/debian/tests" "$ROOT/tmp" &&
+		mount -t tmpfs tmpfs "$ROOT/var/cache"
+}
+
+inside()
+{
+	env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C DEBIAN_FRONTEND=noninteractive \
+		chroot "$ROOT" "$@"
+}
+
+installed()
+{
+	inside sh -c 'dpkg -i /tmp/debs/*.deb' && inside dpkg --audit &&
+		[ -x "$ROOT/usr/bin/aggctl" ] &&
+		[ -e "$ROOT/lib/systemd/system/aggnet.service" ] &&
+		inside man -w aggctl aggnet libaggnet libaggtree
+}
+
+# dkms KERNEL RELEASE: build the module for a release with the headers of a kernel
+dkms_builds()
+{
+	local headers
+
+	headers=$(echo "$TOP/build/vm/$1"/headers/usr/src/linux-headers-*-amd64)
+	inside dkms build -m aggnet -v 0.1.0 -k "$2" --force \
+		--kernelsourcedir "$headers"
+}
+
+declined()
+{
+	! dkms_builds "$1" 6.6.0-amd64 > "$TMP/dkms" 2>&1 || return
+	cat "$TMP/dkms"
+	grep -q 'BUILD_EXCLUSIVE' "$TMP/dkms"
+}
+
+# What an administrator and the units leave behind.
+use()
+{
+	mkdir -p "$ROOT/etc/aggnet" "$ROOT/var/lib/prometheus/node-exporter" &&
+		echo 'topology bcube:2,1' > "$ROOT/etc/aggnet/network" &&
+		touch "$ROOT/var/lib/prometheus/node-exporter/aggnet.prom" &&
+		inside systemctl enable aggnet.service aggnet-export.timer &&
+		[ -L "$ROOT/etc/systemd/system/timers.target.wants/aggnet-export.timer" ]
+}
+
+# Files that the copy has and this host has not, and those that it has lost.
+left()
+{
+	local path
+
+	# Directories that others make, or that this test makes.
+	(cd "$TMP/tmpfs/upper" && find . -mindepth 1 -printf '%y %P\n') |
+		while read -r type path; do
+			if [ "$type" = c ] || [ ! -e "/$path" ]; then
+				echo "$path"
+			fi
+		done | grep -v -e '^var/lib/dpkg/' -e '^var/log/' -e '\.wants$' \
+			-e '^var/lib/prometheus$' -e '^var/lib/prometheus/node-exporter$'
+}
+
+purged()
+{
+	local names
+
+	names=$(for deb in "$ROOT"/tmp/debs/*.deb; do
+		dpkg-deb -f "$deb" Package
+	done)
+	# shellcheck disable=SC2086 # words
+	inside dpkg --purge $names && ! left
+}
+
+run()
+{
+	local kernel release
+
+	ROOT=$TMP/root
+	check "a copy of this host" copy
+	check "the packages are installed" installed
+	check "autopkgtest: command" inside /tmp/tests/command
+	check "autopkgtest: libraries" inside /tmp/tests/libraries
+	for kernel in $KERNELS; do
+		release=$(kernel_release "$kernel")
+		check "dkms builds for $kernel" dkms_builds "$kernel" "$release"
+	done
+	check "dkms declines another kernel" declined "${KERNELS##* }"
+	check "a server that is in use" use
+	check "there are files before the purge" left
+	check "a purge leaves no file" purged
+}
+
+if [ "$(id -u)" != 0 ]; then
+	exec sudo -E "$0"
+fi
+if [ -z "${PACKAGES_INSIDE:-}" ]; then
+	PACKAGES_INSIDE=1 exec unshare --mount --propagation private "$0"
+fi
+TMP=$(mktemp -d)
+trap 'umount -R -l "$TMP/root" "$TMP/tmpfs" 2> /dev/null; rm -rf --one-file-system "$TMP"' EXIT
+check "the packages are built" build
+check "lintian has nothing to say" lintian_clean
+check "lintian finds a fault" lintian_finds
+run
+echo "1..$TESTS"
+[ $FAILED = 0 ]
