@@ -56,9 +56,9 @@ traced()
 	for field in $all; do
 		[[ $text = *"\`\`$field\`\`"* ]] || missing+=" $field"
 	done
-	for field in $(grep -o 'args->[a-z_]*' <<< "$text" | sort -u); do
+	while read -r field; do
 		grep -qx "${field#args->}" <<< "$all" || missing+=" $field"
-	done
+	done < <(grep -o 'args->[a-z_]*' <<< "$text" | sort -u)
 	[[ $text = *"bpftrace -e 'tracepoint:aggnet:$1 "* ]] || missing+=" bpftrace"
 	if [ -n "$all" ] && [ -z "$missing" ]; then
 		echo "ok $n operations.rst: $1 with its fields"

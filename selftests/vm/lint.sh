@@ -160,8 +160,9 @@ tools()
 
 shell()
 {
-	find selftests tools .ci -type f \( -name '*.sh' -o -path .ci/run -o \
-		-path 'tools/*completion*' \) |
+	find selftests tools .ci debian -type f \( -name '*.sh' -o \
+		-path .ci/run -o -path 'tools/*completion*' -o \
+		-name '*.postrm' -o -path 'debian/tests/*' ! -name control \) |
 		each shellcheck -x -P SCRIPTDIR -e SC2317
 }
 
