@@ -54,15 +54,20 @@ lintian_finds()
 	! lintian --fail-on error "$TMP"/found/*.deb
 }
 
-# copy: make the copy of this host, and files that its administrator has
-copy()
+# A container may forbid overlays: then nothing can be installed here.
+overlays()
 {
 	mkdir "$TMP/tmpfs" && mount -t tmpfs tmpfs "$TMP/tmpfs" &&
 		mkdir "$TMP"/tmpfs/{upper,work} "$ROOT" &&
 		mount -t overlay overlay -o \
 			"lowerdir=/,upperdir=$TMP/tmpfs/upper,workdir=$TMP/tmpfs/work" \
-			"$ROOT" &&
-		mount --bind /dev "$ROOT/dev" && mount -t proc proc "$ROOT/proc" &&
+			"$ROOT"
+}
+
+# copy: make the copy of this host, and files that its administrator has
+copy()
+{
+	mount --bind /dev "$ROOT/dev" && mount -t proc proc "$ROOT/proc" &&
 		mount -t tmpfs tmpfs "$ROOT/tmp" && mkdir "$ROOT/tmp/debs" &&
 		cp "$TMP"/*.deb "$ROOT/tmp/debs" &&
 		cp -r "$TMP/aggnet/debian/tests" "$ROOT/tmp" &&
@@ -141,6 +146,11 @@ run()
 	local kernel release
 
 	ROOT=$TMP/root
+	if ! overlays 2> "$TMP/said"; then
+		TESTS=$((TESTS + 1))
+		echo "ok $TESTS - installation # SKIP $(< "$TMP/said")"
+		return
+	fi
 	check "a copy of this host" copy
 	check "the packages are installed" installed
 	check "autopkgtest: command" inside /tmp/tests/command
