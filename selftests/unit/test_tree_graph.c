@@ -474,7 +474,8 @@ static const char network[] =
 	"link node-1 leaf1 10G\nlink leaf1 node-2 10G\n"
 	"link node-3 leaf2 10G\nlink store leaf1 2.5G\n"
 	"link leaf2 store 40G\nlink leaf1 spine\nlink leaf2 spine 100M\n"
-	"address node-1 192.0.2.1\naddress store-leaf2 192.0.2.9\n";
+	"address node-1 192.0.2.1\naddress store-leaf2 192.0.2.9\n"
+	"address leaf2 192.0.2.254\n";
 
 TEST(described__network)
 {
@@ -495,6 +496,8 @@ TEST(described__network)
 	EXPECT_STREQ("192.0.2.1", aggt_topo_address(t, 0));
 	EXPECT_STREQ("192.0.2.9", aggt_topo_port_address(t, 3, 1));
 	EXPECT_EQ(2, aggt_topo_ports(t, 3));
+	EXPECT_STREQ("192.0.2.254", aggt_topo_switch_address(t, 1));
+	EXPECT_EQ(NULL, aggt_topo_switch_address(t, 0));
 	/* The faster of two shortest paths: not through the spine with 100M. */
 	EXPECT_EQ(3, aggt_topo_next_hop(t, 2, 0));
 	EXPECT_EQ(4, aggt_topo_hop_links(t, 2, 0));
@@ -591,6 +594,14 @@ TEST(described__refused)
 		{ "host a\nhost b\nlink a b\naddress a-c 192.0.2.1\n", "a-c" },
 		{ "host a\nhost b\nlink a b\naddress a 192.0.2.1\naddress b 192.0.2.1\n",
 		  "line 6: address of b: 192.0.2.1 is a's" },
+		{ "host a\nswitch w\nlink a w\naddress a 192.0.2.1\naddress w 192.0.2.1\n",
+		  "line 6: address of w: 192.0.2.1 is a's" },
+		{ "host a\nswitch w\nlink a w\naddress w 192.0.2\n",
+		  "line 5: address of w: 192.0.2 is not" },
+		{ "host a\nswitch w\nlink a w\naddress w 192.0.2.1 02:00:5e:10:00:01\n",
+		  "is not a MAC address of a port" },
+		{ "host a\nswitch b\nswitch a-b\nlink a b\nlink a a-b\naddress a-b 192.0.2.1\n",
+		  "names a switch and a link" },
 		{ "host a\nhost b\nlink a b\ncolour a red\n", "line 5: colour" },
 		{ "host a\nhost b\nlink a b\ntopology bcube:4,1\n",
 		  "line 5: topology" },

@@ -213,8 +213,9 @@ int aggt_part_name(const struct aggt_topo *topo, const char *text, char *name,
  * @text: lines `topology T` (first), or `topology graph` and lines `host
  *	NAME`, `switch NAME` and `link A B [RATE]`; then `failed PART`, `absent PART` (parts as
  *	in aggt_topo_fail()), `address vN A.B.C.D` for the identity of a
- *	server, `address vN-wN A.B.C.D [MAC]` for its port at a switch; `#`
- *	begins a comment
+ *	server, `address vN-wN A.B.C.D [MAC]` for its port at a switch, in a
+ *	graph `address SWITCH A.B.C.D` for a switch that routes; `#` begins a
+ *	comment
  * @err: why it is refused, with the number of the line
  *
  * Return: the topology or NULL.
@@ -223,6 +224,9 @@ struct aggt_topo *aggt_topo_describe(const char *text, struct aggt_err *err);
 
 /** aggt_topo_address - of a server as described, NULL if none is known. */
 const char *aggt_topo_address(const struct aggt_topo *topo, aggt_node server);
+
+/** aggt_topo_switch_address - of a switch that routes, NULL if none is known. */
+const char *aggt_topo_switch_address(const struct aggt_topo *topo, uint32_t sw);
 
 /** aggt_topo_port_address - the same for a server's port, by its level. */
 const char *aggt_topo_port_address(const struct aggt_topo *topo,

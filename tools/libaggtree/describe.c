@@ -174,7 +174,36 @@ static aggt_node named_server(const struct aggt_topo *topo, const char *name,
 	return aggt_server_parse(topo, name, err);
 }
 
-/* address vN A.B.C.D: the identity. address vN-wN A.B.C.D [MAC]: a port's. */
+/* Is it a switch of a graph? Its number follows those of the servers. */
+static bool is_switch(const struct aggt_topo *topo, const char *name)
+{
+	uint32_t vertex;
+
+	if (!topo->graph || !topo->graph->name)
+		return false;
+	vertex = aggt_graph_find(topo, name, strlen(name));
+	return vertex != AGGT_NONE && vertex >= topo->servers;
+}
+
+/* A host, or a switch that routes; its name with a dash can name a link, too. */
+static aggt_node named_vertex(const struct aggt_topo *topo, const char *name,
+			      struct aggt_err *err)
+{
+	if (!is_switch(topo, name))
+		return named_server(topo, name, err);
+	if (aggt_graph_named_links(topo, name, &(uint32_t){ 0 },
+				   &(uint32_t){ 0 })) {
+		aggt_err_set(err, "address of %.64s: names a switch and a link",
+			     name);
+		return AGGT_NONE;
+	}
+	return aggt_graph_find(topo, name, strlen(name));
+}
+
+/*
+ * address vN A.B.C.D: the identity. address vN-wN A.B.C.D [MAC]: a port's. In a graph
+ * also address SWITCH A.B.C.D: a router's.
+ */
 static int set_address(struct aggt_topo *topo, const struct aggt_line *line,
 		       struct aggt_err *err)
 {
@@ -183,8 +212,8 @@ static int set_address(struct aggt_topo *topo, const struct aggt_line *line,
 	unsigned int dim, tag = SERVER;
 	aggt_node server;
 
-	if (is_server(topo, name)) {
-		server = named_server(topo, name, err);
+	if (is_server(topo, name) || is_switch(topo, name)) {
+		server = named_vertex(topo, name, err);
 	} else {
 		server = aggt_link_parse(topo, name, &dim, err);
 		tag = PORT + dim;
@@ -213,6 +242,11 @@ static const char *get_text(const struct aggt_topo *topo, aggt_node server,
 const char *aggt_topo_address(const struct aggt_topo *topo, aggt_node server)
 {
 	return get_text(topo, server, SERVER);
+}
+
+const char *aggt_topo_switch_address(const struct aggt_topo *topo, uint32_t sw)
+{
+	return topo->graph ? get_text(topo, topo->servers + sw, SERVER) : NULL;
 }
 
 const char *aggt_topo_port_address(const struct aggt_topo *topo,
@@ -300,7 +334,7 @@ static int apply(struct aggt_topo *topo, const struct aggt_line *line,
 		return 0;
 	aggt_err_set(err, "%.32s: expected failed PART, absent PART, address vN A.B.C.D or address vN-wN A.B.C.D [MAC]%s",
 		     what, topo->ops == &aggt_graph_ops ?
-		     ", host NAME, switch NAME or link A B [RATE]" : "");
+		     ", address SWITCH A.B.C.D, host NAME, switch NAME or link A B [RATE]" : "");
 	return -1;
 }
 

@@ -217,7 +217,7 @@ static struct in_addr gateway(const struct host *host, aggt_node to)
 	const struct aggt_topo *topo = host->plan.topo;
 	aggt_node next = aggt_topo_next_hop(topo, host->server, to);
 
-	return plan_port_addr(&host->plan, next,
+	return plan_next_addr(&host->plan, host->server, next,
 			      aggt_topo_link_dim(topo, next, host->server));
 }
 

@@ -120,6 +120,8 @@ const char *plan_switch_name(const struct plan *plan, uint32_t sw);
 struct in_addr plan_identity(const struct plan *plan, aggt_node server);
 struct in_addr plan_port_addr(const struct plan *plan, aggt_node server,
 			      unsigned int level);
+struct in_addr plan_next_addr(const struct plan *plan, aggt_node from,
+			      aggt_node to, unsigned int level);
 json_t *plan_port_lladdr(const struct plan *plan, aggt_node server,
 			 unsigned int level);
 bool plan_has_addresses(const struct plan *plan);

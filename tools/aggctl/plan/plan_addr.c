@@ -76,6 +76,26 @@ struct in_addr plan_port_addr(const struct plan *plan, aggt_node server,
 }
 
 /**
+ * plan_next_addr() - address to which a server sends packets for its next hop
+ * @plan: the plan
+ * @from: the server
+ * @to: its next hop
+ * @level: of the port of @to
+ *
+ * Return: the address of that port; or, behind a switch that routes, of the switch.
+ */
+struct in_addr plan_next_addr(const struct plan *plan, aggt_node from,
+			      aggt_node to, unsigned int level)
+{
+	uint32_t first = aggt_topo_hop_switch(plan->topo, from, to, 0);
+	const char *router = NULL;
+
+	if (aggt_topo_hop_links(plan->topo, from, to) > 2)
+		router = aggt_topo_switch_address(plan->topo, first);
+	return described(router, plan_port_addr(plan, to, level));
+}
+
+/**
  * plan_port_lladdr() - MAC of a server's port
  * @plan: the plan
  * @server: the server

@@ -150,7 +150,7 @@ static void set_link(const struct builder *b, const struct aggt_entry *e,
 	}
 	set_text(tree, "scheme", aggnet_scheme_names[b->conf->scheme]);
 	port = json_sprintf("eth%u", e->level);
-	neighbour = addr_json(plan_port_addr(b->plan, e->parent,
+	neighbour = addr_json(plan_next_addr(b->plan, e->server, e->parent,
 					     e->parent_level));
 	json_object_set(tree, "link_port", port);
 	if (direct)
