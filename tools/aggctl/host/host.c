@@ -147,8 +147,7 @@ static long sysctl_of(const char *device, const char *name)
 	return value;
 }
 
-/* A server with several ports forwards packets of others. */
-static bool forwards(const struct host *host)
+static bool has_several_ports(const struct host *host)
 {
 	return aggt_topo_ports(host->plan.topo, host->server) > 1;
 }
@@ -198,8 +197,7 @@ static void look_at_ip(struct host *host)
 
 	setting(host, device_of(host, self), "ip address add %s/32 dev lo",
 		addr_text(self));
-	if (!forwards(host))
-		return;
+	/* A neighbour sends by this server what this server may not merge. */
 	setting(host, sysctl_of(NULL, "ip_forward") == 1,
 		"sysctl -w net.ipv4.ip_forward=1");
 	setting(host, sysctl_of("all", "rp_filter") != RP_STRICT,
@@ -234,7 +232,7 @@ static int look_at_route(struct host *host, aggt_node to)
 		return -1;
 	}
 	strcpy(text, addr_text(addr));
-	setting(host, route.found && (route.prefix || !forwards(host)),
+	setting(host, route.found && (route.prefix || !has_several_ports(host)),
 		"ip route replace %s/32 via %s", text,
 		addr_text(gateway(host, to)));
 	return 0;
