@@ -52,7 +52,7 @@ help:
 #H                         faults on purpose that it must catch (two hours)
 #H make tests-list [TESTS=]
 #H                         each test and what it proves
-#H make cluster            four guests as machines: what the page "Your cluster" says
+#H make cluster            guests as machines: what the page "Your cluster" says
 #H make soak [MINUTES=10] [KERNEL=]
 #H                         random transfers while all kinds of things go wrong
 #H make coverage           lines and branches that the tests reach, and lines
@@ -138,6 +138,7 @@ tests-list:
 .PHONY: cluster
 cluster: setup tools
 	@selftests/cluster/servers.sh
+	@selftests/cluster/racks.sh
 
 .PHONY: soak
 soak: setup tools guest-module

@@ -6,15 +6,19 @@
 #   DIR/command.N   the N-th command, which runs in DIR/home and ends with the
 #                   first error; DIR/output.N and DIR/status.N are its output and
 #                   status
+#   DIR/etc         its /etc/aggnet, which a reboot keeps
+#   DIR/boot        commands that it executes when it boots
 dir=$1
 
 hostname "$2"
-mkdir -p "$dir/home"
+mkdir -p "$dir/home" "$dir/etc"
+ln -sfn "$dir/etc" /etc/aggnet
 cd "$dir/home" || exit
 modprobe -q virtio_net
 for nic in /sys/class/net/eth*; do
 	ip link set "${nic##*/}" up
 done
+[ ! -e "$dir/boot" ] || bash "$dir/boot" > "$dir/booted" 2>&1 < /dev/null
 echo ready > "$dir/ready"
 for ((n = 1; ; n++)); do
 	until [ -e "$dir/command.$n" ]; do

@@ -10,17 +10,20 @@
 #   start NAME COMMAND            begin it there
 #   finish NAME                   wait for it, print its output; its status
 #   nic NAME N LINK-OPTION...     change the switch's end of its N-th NIC
+#   cable NAME N off|on           pull the cable of its N-th NIC, or plug it in
+#   power_off NAME                cut its power
+#   power_on NAME                 boot it again
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
 
-MACHINES=()
-declare -A PID
+MACHINES=() NAMESPACES=()
+declare -A PID KERNEL_OF QEMU_OF
 
 machines_begin()
 {
 	CLUSTER=$(mktemp -d "$BUILD/vm/cluster.XXXXXX")
 	NETNS=aggnet-${CLUSTER##*.}
 	trap machines_end EXIT
-	ip netns add "$NETNS"
+	ip netns add "$NETNS" && NAMESPACES+=("$NETNS")
 }
 
 # Runs when the script ends, however it does.
@@ -32,7 +35,9 @@ machines_end()
 	for name in "${MACHINES[@]}"; do
 		machine_end "$name"
 	done
-	ip netns del "$NETNS"
+	for name in "${NAMESPACES[@]}"; do
+		ip netns del "$name"
+	done
 	[ "${VM_KEEP:-0}" != 0 ] || rm -rf "$CLUSTER"
 }
 
@@ -55,12 +60,14 @@ switch()
 
 machine()
 {
-	local name=$1 kernel=$2 dir=$CLUSTER/$1 tap qemu='' number=${#MACHINES[@]}
+	local name=$1 dir=$CLUSTER/$1 tap qemu='' number=${#MACHINES[@]}
 	local nic=0 switch
 
+	KERNEL_OF[$name]=$2
 	shift 2
-	"$VM_DIR/module.sh" product "$kernel" > "$TMP/module"
+	"$VM_DIR/module.sh" product "${KERNEL_OF[$name]}" > "$TMP/module"
 	mkdir "$dir"
+	mkfifo "$dir/monitor.in" "$dir/monitor.out"
 	for switch in "$@"; do
 		tap=t$number.$nic
 		ip -n "$NETNS" tuntap add dev "$tap" mode tap
@@ -70,13 +77,39 @@ machine()
 		qemu+=",mac=52:54:00:00:$(printf '%02x:%02x' "$number" "$nic")"
 		nic=$((nic + 1))
 	done
+	qemu+=" -chardev pipe,id=monitor,path=$dir/monitor -mon chardev=monitor"
+	QEMU_OF[$name]=$qemu
 	MACHINES+=("$name")
-	KERNEL=$kernel VM_SMP=1 VM_MEM=512 VM_NO_MODULE=1 VM_QEMU=$qemu \
-		VM_TIMEOUT="${VM_TIMEOUT:-900}" \
+	power_on "$name"
+}
+
+power_on()
+{
+	local dir=$CLUSTER/$1
+
+	rm -f "$dir"/{ready,command.*,output.*,status.*}
+	KERNEL=${KERNEL_OF[$1]} VM_SMP=1 VM_MEM=${MACHINE_MEM:-512} VM_NO_MODULE=1 \
+		VM_QEMU=${QEMU_OF[$1]} VM_TIMEOUT="${VM_TIMEOUT:-900}" \
 		ip netns exec "$NETNS" "$VM_DIR/run.sh" \
-		"$TOP/selftests/cluster/machine.sh $dir $name" \
+		"$TOP/selftests/cluster/machine.sh $dir $1" \
 		> "$dir/log" 2>&1 &
-	PID[$name]=$!
+	PID[$1]=$!
+}
+
+# A reset, after which QEMU ends: nothing is written and no peer is told.
+power_off()
+{
+	local dir=$CLUSTER/$1 run
+
+	start "$1" "echo b > /proc/sysrq-trigger"
+	wait "${PID[$1]}" 2> /dev/null || :
+	run=$(sed -n 's/.*logs are in //p' "$dir/log")
+	[ "${VM_KEEP:-0}" != 0 ] || [ -z "$run" ] || rm -rf "$run"
+}
+
+cable()
+{
+	echo "set_link n$2 $3" > "$CLUSTER/$1/monitor.in"
 }
 
 machines_wait()

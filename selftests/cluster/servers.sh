@@ -5,115 +5,7 @@
 # there, merge a transfer on a server that is not the receiver; and "node check" finds
 # what is wrong on a server or its link. Two machines have kernel 6.1, two have 6.12.
 set -o pipefail
-. "$(dirname "$0")/machines.sh"
-
-PAGE=$TOP/Documentation/cluster.rst
-SERVERS=(node1 node2 node3 node4)
-TESTS=0 FAILED=0
-
-# ok STATUS WHAT: print a result
-ok()
-{
-	TESTS=$((TESTS + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $TESTS - $2"
-	else
-		FAILED=$((FAILED + 1))
-		echo "not ok $TESTS - $2"
-	fi
-}
-
-# block INTRODUCTION [N]: print the N-th literal block after a paragraph whose last
-# line is so
-block()
-{
-	awk -v last="$1::" -v n="${2:-1}" '
-		$0 == last || substr($0, length($0) - length(last)) == " " last {
-			inside = ++seen == n
-			next
-		}
-		inside && /^[^ ]/ { exit }
-		inside && (/^    / || text) {
-			text = text substr($0, 5) "\n"
-		}
-		END { sub(/\n+$/, "\n", text); printf "%s", text }' "$PAGE"
-}
-
-# everywhere COMMAND [SERVER...]: run it on each of them at the same time
-everywhere()
-{
-	local command=$1 name status=0
-
-	shift
-	for name in "$@"; do
-		start "$name" "$command"
-	done
-	for name in "$@"; do
-		finish "$name" | sed "s/^/# $name: /" || status=1
-	done
-	return $status
-}
-
-# nics NAME ADDRESS...: what any server has: its NICs have addresses
-nics()
-{
-	local name=$1 nic=0 address command=''
-
-	shift
-	for address in "$@"; do
-		command+="ip address add $address/24 dev eth$nic; "
-		nic=$((nic + 1))
-	done
-	on "$name" "cp $CLUSTER/net .; $command"
-}
-
-up()
-{
-	local name
-
-	machines_begin
-	for name in a0 a1 b0 b1; do
-		switch "$name"
-	done
-	machine node1 6.12 a0 b0
-	machine node2 6.1 a0 b1
-	# Devices are not in the order of the description here.
-	machine node3 6.12 b0 a1
-	machine node4 6.1 a1 b1
-	machines_wait
-	block "The file \`\`net\`\`" > "$CLUSTER/net"
-	nics node1 192.168.10.1 192.168.20.1 &&
-		nics node2 192.168.10.2 192.168.21.2 &&
-		nics node3 192.168.20.3 192.168.11.3 &&
-		nics node4 192.168.11.4 192.168.21.4
-}
-
-spread_plan()
-{
-	local name
-
-	for name in node2 node3 node4; do
-		cp "$CLUSTER/node1/home/plan.json" "$CLUSTER/$name/home" || return
-	done
-}
-
-inputs()
-{
-	local i
-
-	for i in 2 3 4; do
-		seq 5000 | sed "s/\$/\t$i/" > "$CLUSTER/node$i/home/counts.tsv"
-	done
-	seq 5000 | sed 's/$/\t9/' | LC_ALL=C sort > "$CLUSTER/expected"
-}
-
-transfer()
-{
-	start node1 "$(block "On node1, and wait")"
-	everywhere "$(block "On each other server")" \
-		node2 node3 node4 &&
-		finish node1
-}
+. "$(dirname "$0")/page.sh"
 
 # planted NAME WHAT COMMAND FINDING MEND: after COMMAND, which runs on the machine, or
 # here if it is a function, "node check" fails and finds this; MEND mends it
@@ -127,15 +19,6 @@ planted()
 	change "$1" "$5" && on "$1" "aggctl node check" | sed 's/^/# /' ||
 		status=$?
 	ok $status "node check: $2"
-}
-
-change()
-{
-	if [ "$(type -t "${2%% *}")" = function ]; then
-		$2
-	else
-		on "$1" "$2" > "$CLUSTER/changed"
-	fi
 }
 
 # What Prometheus would read of node2 has the records of the transfer: those of
@@ -176,20 +59,15 @@ END
 # The commands of the unit, as systemd executes them: without a shell.
 unit_starts()
 {
-	local line
-
-	line=$(sed -n 's/^ExecStart\(Pre\)\{0,1\}=//p' \
-		"$TOP/tools/aggctl/aggnet.service")
 	on node3 "$(block "On each server, to keep the settings" | grep -v systemctl)
 		rmmod aggnet; ip route flush root 10.0.0.0/24
 		ip address del 10.0.0.3/32 dev lo
-		$line
+		$(unit_commands)
 		aggctl -j host init --topology @net | jq -e '.missing == []'" |
 		sed 's/^/# /'
 	ok $? "the unit restores a server"
 }
 
-init='aggctl host init --topology @net --run'
 causes()
 {
 	planted node4 "a device that is down" "ip link set eth1 down" \
@@ -217,10 +95,7 @@ causes()
 		"FORWARD policy .*drop" "nft delete table ip wall"
 }
 
-[ "$(id -u)" = 0 ] || {
-	echo "1..0 # SKIP it needs root, to join machines by a network"
-	exit 4
-}
+needs_root
 echo 1..22
 status=0
 up || status=$?

@@ -31,7 +31,7 @@ sources()
 
 	cd "$top/selftests" || exit
 	printf '%s\n' lint/{checkpatch,includes,module,tools,shell} vm/{untouched,gate}.sh \
-		cluster/servers.sh live/jobs.sh packages/install.sh
+		cluster/{servers,racks}.sh live/jobs.sh packages/install.sh
 	for file in unit/test_* \
 		$(grep -lE '^(TEST_HARNESS_MAIN|int main)' uapi/*.c) net/* \
 		model/*.sh fuzz/mutants.sh fuzz/fuzz_* fuzz/*/fuzz_* \

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2034
+# Sourced: the page "Your cluster", its commands, and its four servers as machines.
+#   ok STATUS WHAT                print a result
+#   block INTRODUCTION [N]        print the N-th literal block after a paragraph
+#   up                            boot the four servers of the page
+#   everywhere COMMAND SERVER...  run it on each of them at the same time
+. "$(dirname "${BASH_SOURCE[0]}")/machines.sh"
+
+PAGE=$TOP/Documentation/cluster.rst
+SERVERS=(node1 node2 node3 node4)
+TESTS=0 FAILED=0
+init='aggctl host init --topology @net --run'
+
+needs_root()
+{
+	[ "$(id -u)" = 0 ] || {
+		echo "1..0 # SKIP it needs root, to join machines by a network"
+		exit 4
+	}
+}
+
+# ok STATUS WHAT: print a result
+ok()
+{
+	TESTS=$((TESTS + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $TESTS - $2"
+	else
+		FAILED=$((FAILED + 1))
+		echo "not ok $TESTS - $2"
+	fi
+}
+
+# block INTRODUCTION [N]: print the N-th literal block after a paragraph whose last
+# line is so
+block()
+{
+	awk -v last="$1::" -v n="${2:-1}" '
+		$0 == last || substr($0, length($0) - length(last)) == " " last {
+			inside = ++seen == n
+			next
+		}
+		inside && /^[^ ]/ { exit }
+		inside && (/^    / || text) {
+			text = text substr($0, 5) "\n"
+		}
+		END { sub(/\n+$/, "\n", text); printf "%s", text }' "$PAGE"
+}
+
+# everywhere COMMAND [SERVER...]: run it on each of them at the same time
+everywhere()
+{
+	local command=$1 name status=0
+
+	shift
+	for name in "$@"; do
+		start "$name" "$command"
+	done
+	for name in "$@"; do
+		finish "$name" | sed "s/^/# $name: /" || status=1
+	done
+	return $status
+}
+
+# nics NAME ADDRESS...: what any server has: its NICs have addresses
+nics()
+{
+	local name=$1 nic=0 address command=''
+
+	shift
+	for address in "$@"; do
+		command+="ip address add $address/24 dev eth$nic; "
+		nic=$((nic + 1))
+	done
+	echo "$command" > "$CLUSTER/$name/boot"
+	on "$name" "cp $CLUSTER/net .; $command"
+}
+
+up()
+{
+	local name
+
+	machines_begin
+	for name in a0 a1 b0 b1; do
+		switch "$name"
+	done
+	machine node1 6.12 a0 b0
+	machine node2 6.1 a0 b1
+	# Devices are not in the order of the description here.
+	machine node3 6.12 b0 a1
+	machine node4 6.1 a1 b1
+	machines_wait
+	block "The file \`\`net\`\`" > "$CLUSTER/net"
+	nics node1 192.168.10.1 192.168.20.1 &&
+		nics node2 192.168.10.2 192.168.21.2 &&
+		nics node3 192.168.20.3 192.168.11.3 &&
+		nics node4 192.168.11.4 192.168.21.4
+}
+
+spread_plan()
+{
+	local name
+
+	for name in node2 node3 node4; do
+		cp "$CLUSTER/node1/home/plan.json" "$CLUSTER/$name/home" || return
+	done
+}
+
+inputs()
+{
+	local i
+
+	for i in 2 3 4; do
+		seq 5000 | sed "s/\$/\t$i/" > "$CLUSTER/node$i/home/counts.tsv"
+	done
+	seq 5000 | sed 's/$/\t9/' | LC_ALL=C sort > "$CLUSTER/expected"
+}
+
+# unit_commands: print what systemd executes for the unit
+unit_commands()
+{
+	sed -n 's/^ExecStart\(Pre\)\{0,1\}=//p' "$TOP/tools/aggctl/aggnet.service"
+}
+
+transfer()
+{
+	start node1 "$(block "On node1, and wait")"
+	everywhere "$(block "On each other server")" \
+		node2 node3 node4 &&
+		finish node1
+}
+
+change()
+{
+	if [ "$(type -t "${2%% *}")" = function ]; then
+		$2
+	else
+		on "$1" "$2" > "$CLUSTER/changed"
+	fi
+}
