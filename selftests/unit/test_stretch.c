@@ -2,7 +2,7 @@
 /* Counts the instructions of the longest sections under a tree's lock, by
  * single-stepping a child process: the work of the pure cores in one section
  * with the worst records must be at most 200000. It prints each section and the
- * longest one.
+ * longest one; then what it takes to merge one record into an existing entry.
  */
 #include <linux/kernel.h>
 #include <linux/slab.h>
@@ -187,6 +187,37 @@ static void read_result(const void *of)
 		abort();
 }
 
+/* How many records with keys that the table has are merged in the section. */
+static u32 merges;
+
+#define MERGES		32
+
+static void merge_again(const void *of)
+{
+	const struct stretch *s = of;
+	struct aggnet_table t = { 0 };
+	static struct packet p;
+
+	table_fill(&t, s);
+	packet_make(&p, &s->shape, s->klen, 0, true);
+	aggnet_table_merge(&t, p.data, p.n, p.n, true);
+	mark();
+	aggnet_table_merge(&t, p.data, merges, merges, true);
+	mark();
+}
+
+/* Return: instructions of a record, 0: they cannot be counted */
+static unsigned long per_record(const struct stretch *s)
+{
+	unsigned long few, many;
+
+	merges = 1;
+	few = count(s->run, s);
+	merges += MERGES;
+	many = count(s->run, s);
+	return few && many > few ? (many - few + MERGES / 2) / MERGES : 0;
+}
+
 #define KEYED(f, t)	{ .function = AGGNET_FN_##f, .vtype = AGGNET_VTYPE_##t }
 #define SORTED(f, t)	{ .function = AGGNET_FN_##f, .vtype = AGGNET_VTYPE_##t,\
 			  .layout = AGGNET_LAYOUT_SORTED }
@@ -218,12 +249,52 @@ static const struct stretch stretches[] = {
 	{ "sorted pairs are merged", store_packet, BEST(SORTED), 5 },
 };
 
+/* The figures of Documentation/sizing.rst, and a bound for each. */
+static const struct {
+	struct stretch stretch;
+	unsigned long goal;
+} records[] = {
+	{ { "sum, key of 4 bytes", merge_again, KEYED(SUM, INT64), 4 }, 100 },
+	{ { "sum, key of 8 bytes", merge_again, KEYED(SUM, INT64), 8 }, 80 },
+	{ { "sum, key of 16 bytes", merge_again, KEYED(SUM, INT64), 16 }, 140 },
+	{ { "sum, key of 64 bytes", merge_again, KEYED(SUM, INT64), 64 }, 340 },
+	{ { "max, key of 8 bytes", merge_again, KEYED(MAX, INT64), 8 }, 90 },
+	{ { "product, key of 8 bytes", merge_again, KEYED(PRODUCT, INT64), 8 },
+	  320 },
+	{ { "average, key of 8 bytes", merge_again, KEYED(AVERAGE, INT64), 8 },
+	  240 },
+	{ { "sum of float64, key of 8 bytes", merge_again,
+	    KEYED(SUM, FLOAT64), 8 }, 400 },
+	{ { "topk, 64 pairs, key of 8 bytes", merge_again, BEST(KEYED), 8 },
+	  4600 },
+	{ { "dense vector, block of 13 elements", merge_again,
+	    VECTOR(SUM, INT64), 3 }, 1700 },
+};
+
+static u32 check_records(void)
+{
+	unsigned long n;
+	u32 i, failed = 0;
+
+	for (i = 0; i < ARRAY_SIZE(records); i++) {
+		fflush(stdout);
+		n = per_record(&records[i].stretch);
+		failed += !n || n > records[i].goal;
+		printf("%sok %zu - a record is merged, %s: %lu instructions\n",
+		       n && n <= records[i].goal ? "" : "not ",
+		       ARRAY_SIZE(stretches) + i + 1, records[i].stretch.what,
+		       n);
+	}
+	return failed;
+}
+
 int main(void)
 {
 	unsigned long n, most = 0;
 	u32 i, failed = 0;
 
-	printf("TAP version 13\n1..%zu\n", ARRAY_SIZE(stretches));
+	printf("TAP version 13\n1..%zu\n",
+	       ARRAY_SIZE(stretches) + ARRAY_SIZE(records));
 	for (i = 0; i < ARRAY_SIZE(stretches); i++) {
 		fflush(stdout);
 		n = count(stretches[i].run, &stretches[i]);
@@ -233,6 +304,7 @@ int main(void)
 		       n && n <= GOAL ? "" : "not ", i + 1, stretches[i].what,
 		       n);
 	}
+	failed += check_records();
 	printf("# longest stretch under a tree's lock: %lu instructions of %u\n",
 	       most, GOAL);
 	return failed != 0;
