@@ -187,35 +187,37 @@ static void read_result(const void *of)
 		abort();
 }
 
-/* How many records with keys that the table has are merged in the section. */
+/* How often a packet is merged whose keys the table has. */
 static u32 merges;
-
-#define MERGES		32
 
 static void merge_again(const void *of)
 {
 	const struct stretch *s = of;
 	struct aggnet_table t = { 0 };
 	static struct packet p;
+	u32 i;
 
 	table_fill(&t, s);
 	packet_make(&p, &s->shape, s->klen, 0, true);
 	aggnet_table_merge(&t, p.data, p.n, p.n, true);
 	mark();
-	aggnet_table_merge(&t, p.data, merges, merges, true);
+	for (i = 0; i < merges; i++)
+		aggnet_table_merge(&t, p.data, p.n, p.n, true);
 	mark();
 }
 
 /* Return: instructions of a record, 0: they cannot be counted */
 static unsigned long per_record(const struct stretch *s)
 {
-	unsigned long few, many;
+	static struct packet p;
+	unsigned long once, twice;
 
+	packet_make(&p, &s->shape, s->klen, 0, true);
 	merges = 1;
-	few = count(s->run, s);
-	merges += MERGES;
-	many = count(s->run, s);
-	return few && many > few ? (many - few + MERGES / 2) / MERGES : 0;
+	once = count(s->run, s);
+	merges = 2;
+	twice = count(s->run, s);
+	return once && twice > once ? (twice - once + p.n / 2) / p.n : 0;
 }
 
 #define KEYED(f, t)	{ .function = AGGNET_FN_##f, .vtype = AGGNET_VTYPE_##t }
