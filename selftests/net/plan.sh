@@ -151,11 +151,58 @@ one_node()
 
 twice()
 {
-	aggctl apply "$TMP/exact.json" || return 1
-	refused "has an entry" aggctl apply "$TMP/exact.json" &&
-		is_in_force exact || return 1
+	aggctl apply "$TMP/exact.json" | grep -q "^applied: " &&
+		aggctl apply "$TMP/exact.json" > "$TMP/again" || return 1
+	grep "^already in force: " "$TMP/again" && is_in_force exact || return 1
 	aggctl withdraw "$TMP/exact.json" && nothing &&
 		refused "were not in force" aggctl withdraw "$TMP/exact.json"
+}
+
+# unusable FAULT [NETNS]: apply refuses a plan whose link has it, but with --force
+unusable()
+{
+	local sentence="v2: the planned link eth0 to 10.16.0.1 cannot be used: $1: "
+	local at=(${2:+-n "$2"}) node=(${2:+--node "$2"})
+
+	refused "$sentence" aggctl "${at[@]}" apply "$TMP/exact.json" "${node[@]}" &&
+		nothing &&
+		aggctl "${at[@]}" apply --force "$TMP/exact.json" "${node[@]}" &&
+		aggctl "${at[@]}" withdraw "$TMP/exact.json" "${node[@]}" &&
+		nothing
+}
+
+no_carrier()
+{
+	ip -n w0 link set p2 down
+	unusable "the device is down or has no cable"
+}
+
+short_mtu()
+{
+	ip -n v2 link set eth0 mtu 583
+	unusable "its MTU is 583, not 584 at least"
+}
+
+# In a testbed the addresses of neighbours are known; a host asks for them.
+silent()
+{
+	ip -n v2 neigh del 10.16.0.1 dev eth0
+	ip -n w0 link set p0 down
+	unusable "no answer to ARP" v2
+}
+
+# mended COMMAND...: whatever it finds, the links of v2 are as before
+mended()
+{
+	local status=0 lladdr
+
+	lladdr=$(ip -n v2 -j neigh show 10.16.0.1 dev eth0 | jq -r '.[].lladdr')
+	"$@" || status=$?
+	ip -n w0 link set p2 up
+	ip -n w0 link set p0 up
+	ip -n v2 link set eth0 mtu 1500
+	ip -n v2 neigh replace 10.16.0.1 dev eth0 lladdr "$lladdr" nud permanent
+	return $status
 }
 
 # Two plans of the same trees are made in the same millisecond. They are not
@@ -267,6 +314,10 @@ done
 mine && check "a plan file is secret, keys are not shown" secret
 mine && check "a plan is applied on one node" one_node
 mine && check "a plan is applied twice" twice
+for fault in no_carrier short_mtu silent; do
+	mine && check "a planned link that cannot be used: $fault" \
+		mended $fault
+done
 mine && check "another plan's entries are left alone" not_mine
 mine && check "two plans of one epoch are told apart" one_millisecond
 mine && check "a plan that fails leaves settings unchanged" no_trace

@@ -122,10 +122,10 @@ static aggt_node parent(const json_t *json, aggt_node server)
 /* Remove what the last round left. */
 static void install(json_t *json)
 {
+	struct plan_install how = { .in_testbed = true, .replace = true };
 	struct plan_file file;
-	size_t at;
 
-	if (plan_file_take(&file, json) || plan_install(&file, true, true, NULL, &at))
+	if (plan_file_take(&file, json) || plan_install(&file, &how))
 		complain("the plan is refused");
 	plan_file_free(&file);
 }

@@ -89,14 +89,14 @@ static json_t *make_plan(void)
 /* A plan, taken over, in the file and in force at the nodes that there are. */
 static int put(const char *path, json_t *json)
 {
+	struct plan_install how = { .in_testbed = true, .unchecked = true };
 	struct plan_file file;
-	size_t at;
 	int ret;
 
 	ret = json_dump_file(json, path, 0) | plan_file_take(&file, json);
 	chmod(path, 0600);
 	if (!ret)
-		ret = plan_install(&file, true, false, NULL, &at);
+		ret = plan_install(&file, &how);
 	plan_file_free(&file);
 	json_decref(json);
 	world->steps = 0;
@@ -1099,19 +1099,19 @@ TEST_F(repair, unanswered__each_commit)
 
 TEST_F(repair, unanswered__apply)
 {
+	struct plan_install how = { .in_testbed = true, .unchecked = true };
 	struct supervisor *v = &self->one;
 	struct plan_file file;
 	unsigned int i;
 	char path[64];
-	size_t at;
 
 	strcpy(path, v->path);
 	for (i = 0; i < 3; i++) {
 		fake_world_new();
 		world->deaf = 1ull << i;
 		ASSERT_EQ(0, plan_file_take(&file, v->s.json));
-		EXPECT_EQ(-1, plan_install(&file, true, false, NULL, &at));
-		EXPECT_EQ(i, at);
+		EXPECT_EQ(-1, plan_install(&file, &how));
+		EXPECT_EQ(i, how.at);
 		EXPECT_TRUE(nothing_in_force());
 		plan_file_free(&file);
 	}
@@ -2331,12 +2331,14 @@ TEST_F(repair, hosts__gone_before_a_repair)
 
 static int apply(const json_t *json, bool replace)
 {
+	struct plan_install how = {
+		.in_testbed = true, .replace = replace, .unchecked = true,
+	};
 	struct plan_file file;
-	size_t at;
 	int ret = plan_file_take(&file, (json_t *)json);
 
 	if (!ret)
-		ret = plan_install(&file, true, replace, NULL, &at);
+		ret = plan_install(&file, &how);
 	plan_file_free(&file);
 	return ret;
 }

@@ -64,7 +64,7 @@ static bool played_up(const char *device)
 	return !played.down;
 }
 
-#define node_device_up played_up
+#define device_up played_up
 
 #include "../../tools/aggctl/cmd/ctl_open.c"
 #include "../../tools/aggctl/cmd/diagnosis.c"

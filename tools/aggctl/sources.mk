@@ -3,7 +3,8 @@
 # the tests link.
 AGGCTL := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 
-AGGCTL_SRC := addr.c addressing.c error.c files.c info.c netns.c node.c output.c value.c
+AGGCTL_SRC := addr.c addressing.c echo.c error.c files.c info.c neighbour.c \
+	      netns.c node.c output.c value.c
 AGGCTL_SRC += $(addprefix cmd/,cmd_apply.c cmd_eval.c cmd_export.c cmd_gen.c \
 	      cmd_host.c cmd_link.c cmd_monitor.c cmd_node.c cmd_plan.c cmd_port.c cmd_recv.c \
 	      cmd_send.c cmd_stats.c cmd_supervise.c cmd_testbed.c cmd_tree.c cmd_why.c \
@@ -11,9 +12,10 @@ AGGCTL_SRC += $(addprefix cmd/,cmd_apply.c cmd_eval.c cmd_export.c cmd_gen.c \
 	      rewind.c sync.c text_record.c transfer_stats.c)
 AGGCTL_SRC += $(addprefix eval/,eval.c eval_filter.c eval_out.c eval_peer.c \
 	      eval_plot.c eval_run.c eval_table.c eval_update.c)
-AGGCTL_SRC += $(addprefix host/,echo.c firewall.c host.c host_route.c node_check.c)
+AGGCTL_SRC += $(addprefix host/,firewall.c host.c host_route.c node_check.c)
 AGGCTL_SRC += $(addprefix plan/,plan.c plan_addr.c plan_dot.c plan_drawing.c \
-	      plan_file.c plan_filter.c plan_id.c plan_install.c plan_json.c plan_nodes.c \
+	      plan_file.c plan_filter.c plan_id.c plan_install.c plan_json.c plan_links.c \
+	      plan_nodes.c \
 	      plan_part.c plan_restore.c plan_store.c plan_text.c plan_time.c \
 	      plan_traffic.c plan_update.c)
 AGGCTL_SRC += $(addprefix supervise/,link_watch.c supervise.c supervise_post.c \

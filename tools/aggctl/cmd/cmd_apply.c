@@ -19,7 +19,7 @@
 #define END_AGAIN	50
 
 static const char *one_node;
-static bool replace;
+static bool replace, force;
 
 static json_t *part_json(const struct plan_part *part)
 {
@@ -51,16 +51,16 @@ static int show_parts(const struct aggctl *ctl, const struct plan_file *file,
 
 static int run_apply(const struct aggctl *ctl, int argc, char **argv)
 {
+	struct plan_install how = { .replace = replace, .unchecked = force };
 	struct plan_file file;
-	bool in_testbed;
 	int st = ST_FAILED;
-	size_t at;
 
 	(void)argc;
 	if (!plan_file_load(&file, argv[0]) &&
-	    !plan_file_find(&file, ctl->netns, one_node, &in_testbed) &&
-	    !plan_install(&file, in_testbed, replace, NULL, &at))
-		st = show_parts(ctl, &file, "applied");
+	    !plan_file_find(&file, ctl->netns, one_node, &how.in_testbed) &&
+	    !plan_install(&file, &how))
+		st = show_parts(ctl, &file,
+				how.changes ? "applied" : "already in force");
 	plan_file_free(&file);
 	return st;
 }
@@ -265,6 +265,8 @@ static const struct opt opts[] = {
 	  "this node only: in the testbed, in --netns, or on this host" },
 	{ "replace", OPT_FLAG, &replace, NULL,
 	  "replace entries of older epochs; a failure does not restore them" },
+	{ "force", OPT_FLAG, &force, NULL,
+	  "also if planned links cannot be used now" },
 };
 
 static const struct verb apply_verbs[] = {

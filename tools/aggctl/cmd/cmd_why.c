@@ -6,7 +6,7 @@
 #include "cmd/cmd.h"
 #include "cmd/ctl_open.h"
 #include "cmd/diagnosis.h"
-#include "host/node_check.h"
+#include "neighbour.h"
 #include "info.h"
 #include "output.h"
 
@@ -71,7 +71,7 @@ static void find_none(struct answer *a)
 
 static int look(struct answer *a, const struct in_addr *addr)
 {
-	struct subject s = { .up = node_device_up };
+	struct subject s = { .up = device_up };
 	struct aggnet_ctl *ctl = ctl_open();
 	int st;
 

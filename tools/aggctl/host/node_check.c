@@ -7,13 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "aggctl.h"
 #include "aggnet.h"
-#include "host/echo.h"
+#include "neighbour.h"
 #include "host/node_check.h"
 #include "info.h"
 
@@ -21,7 +20,6 @@
 #define RP_STRICT	1
 /* Packets of other nodes may be as long as this. */
 #define MTU_EXPECTED	1500
-#define ECHO_MS		1000	/* a neighbour answers within this */
 #define ECHO_SMALL	64	/* bytes; any MTU is larger */
 
 /**
@@ -104,19 +102,6 @@ static void check_rp_filter(struct checks *c, const char *device)
 	add(c, own != RP_STRICT, "rp_filter", own == RP_STRICT ?
 	    "%s: strict: packets that arrive on another device than the one back are lost" :
 	    "%s: not strict", device);
-}
-
-static int device_mtu(const char *device)
-{
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	struct ifreq req = {};
-	int mtu;
-
-	strcpy(req.ifr_name, device);
-	mtu = fd < 0 || ioctl(fd, SIOCGIFMTU, &req) ? -errno : req.ifr_mtu;
-	if (fd >= 0)
-		close(fd);
-	return mtu;
 }
 
 static void check_mtu(struct checks *c, const char *device)
@@ -208,33 +193,6 @@ static void check_route(struct checks *c, const char *what,
 	    ok ? "there is one" : "there is none");
 }
 
-/**
- * node_device_up() - is a device up, with a carrier?
- * @device: its name
- */
-bool node_device_up(const char *device)
-{
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	struct ifreq req = {};
-	bool up;
-
-	strcpy(req.ifr_name, device);
-	up = fd >= 0 && !ioctl(fd, SIOCGIFFLAGS, &req) &&
-	     (req.ifr_flags & (IFF_UP | IFF_RUNNING)) == (IFF_UP | IFF_RUNNING);
-	if (fd >= 0)
-		close(fd);
-	return up;
-}
-
-/* The first try may wait for ARP. */
-static int ask_twice(const char *device, struct in_addr to, int bytes)
-{
-	int err = echo_ask(device, to, (size_t)bytes, ECHO_MS);
-
-	return err == -ETIMEDOUT ? echo_ask(device, to, (size_t)bytes, ECHO_MS) :
-				   err;
-}
-
 /* A packet of full size goes to the planned neighbour, and back. */
 static void check_neighbour(struct checks *c, uint32_t ifindex,
 			    struct in_addr to)
@@ -243,20 +201,20 @@ static void check_neighbour(struct checks *c, uint32_t ifindex,
 	int mtu, err;
 
 	strcpy(addr, addr_text(to));
-	if (!if_indextoname(ifindex, device) || !node_device_up(device)) {
+	if (!if_indextoname(ifindex, device) || !device_up(device)) {
 		add(c, false, "neighbour", "%s: its device %s is down or has no cable",
 		    addr, if_indextoname(ifindex, device) ? device : "");
 		return;
 	}
 	mtu = device_mtu(device);
-	err = mtu < 0 ? mtu : ask_twice(device, to, mtu);
+	err = mtu < 0 ? mtu : neighbour_ask(device, to, (size_t)mtu);
 	if (!err)
 		add(c, true, "neighbour", "%s: answers on %s with packets of %d bytes",
 		    addr, device, mtu);
 	else if (err == -EPERM)
 		add(c, false, "neighbour", "%s: asking it needs CAP_NET_RAW",
 		    addr);
-	else if (!ask_twice(device, to, ECHO_SMALL))
+	else if (!neighbour_ask(device, to, ECHO_SMALL))
 		add(c, false, "neighbour",
 		    "%s: packets of %d bytes are lost on %s, short ones are not: use one MTU on all servers and switches",
 		    addr, mtu, device);

@@ -7,7 +7,6 @@
 #include <stdbool.h>
 
 json_t *node_check(bool *good);
-bool node_device_up(const char *device);
 
 /* firewall.c */
 enum forward_policy {

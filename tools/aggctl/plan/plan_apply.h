@@ -39,9 +39,30 @@ int plan_file_load_fd(struct plan_file *file, int fd, const char *path);
 void plan_file_free(struct plan_file *file);
 int plan_file_select(struct plan_file *file, const char *node);
 
+/**
+ * struct plan_install - how a plan is put in force
+ * @in_testbed: its nodes are in the testbed
+ * @replace: entries of older epochs give way
+ * @unchecked: links that cannot be used now do not matter
+ * @old: the plan that entries of older epochs are of, to bring them back after a
+ *	failure; or NULL
+ * @at: after a failure, index of the node that refused
+ * @changes: entries and links that have come, or entries that have gone
+ */
+struct plan_install {
+	bool in_testbed;
+	bool replace;
+	bool unchecked;
+	const json_t *old;
+	size_t at;
+	size_t changes;
+};
+
 /* plan_install.c */
-int plan_install(const struct plan_file *file, bool in_testbed, bool replace,
-		 const json_t *old, size_t *at);
+int plan_install(const struct plan_file *file, struct plan_install *how);
+
+/* plan_links.c */
+int plan_links_check(const struct node *node, const json_t *entry, bool ask);
 
 /* plan_part.c */
 int plan_part_stage(struct node *node, const json_t *entry, bool replace);

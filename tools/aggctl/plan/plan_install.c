@@ -9,17 +9,23 @@
 #include "netns.h"
 #include "plan/plan_apply.h"
 
-static int stage_all(const struct plan_file *file, struct node *nodes,
-		     bool in_testbed, bool replace, size_t *at)
+/* Repairs go around links that are down: they are not checked. */
+static int stage(struct node *node, const struct plan_part *part,
+		 const struct plan_install *how)
 {
-	for (*at = 0; *at < file->n; (*at)++) {
-		const struct plan_part *part = &file->part[*at];
+	if (node_open(node, part->name, how->in_testbed ? part->name : NULL) ||
+	    plan_part_stage(node, part->entry, how->replace))
+		return -1;
+	return how->unchecked ? 0 : plan_links_check(node, part->entry,
+						     !how->in_testbed);
+}
 
-		if (node_open(&nodes[*at], part->name,
-			      in_testbed ? part->name : NULL) ||
-		    plan_part_stage(&nodes[*at], part->entry, replace))
+static int stage_all(const struct plan_file *file, struct node *nodes,
+		     struct plan_install *how)
+{
+	for (how->at = 0; how->at < file->n; how->at++)
+		if (stage(&nodes[how->at], &file->part[how->at], how))
 			return -1;
-	}
 	return 0;
 }
 
@@ -53,18 +59,19 @@ static void hold_signals(sigset_t *before)
 }
 
 static int commit_all(const struct plan_file *file, struct node *nodes,
-		      bool in_testbed, const json_t *old, size_t *at)
+		      struct plan_install *how)
 {
 	size_t i;
 
 	for (i = 0; i < file->n; i++) {
+		how->changes += nodes[i].n_steps + nodes[i].n_links;
 		if (!aggnet_plan_commit(nodes[i].ctl))
 			continue;
-		*at = i;
+		how->at = i;
 		node_refused(&nodes[i], "plan");
 		if (plan_part_committed(&nodes[i]) > 0)
 			i++;
-		undo(file, nodes, i, in_testbed, old);
+		undo(file, nodes, i, how->in_testbed, how->old);
 		return -1;
 	}
 	return 0;
@@ -73,19 +80,16 @@ static int commit_all(const struct plan_file *file, struct node *nodes,
 /**
  * plan_install() - put a plan in force
  * @file: the plan
- * @in_testbed: its nodes are in the testbed
- * @replace: entries of older epochs give way
- * @old: the plan that they are of, to bring them back after a failure; or NULL
- * @at: after a failure, index of the node that refused
+ * @how: what is asked for; @at and @changes are filled
  *
  * Nothing is in force anywhere before everything is checked; then nodes follow
- * in the order of the file. A signal that would end the process waits meanwhile,
- * and what is printed to a closed pipe does not end it.
+ * in the order of the file. Entries of the plan that are in force already are left
+ * alone. A signal that would end the process waits meanwhile, and what is printed to
+ * a closed pipe does not end it.
  *
  * Return: 0, or -1 with an error line printed.
  */
-int plan_install(const struct plan_file *file, bool in_testbed, bool replace,
-		 const json_t *old, size_t *at)
+int plan_install(const struct plan_file *file, struct plan_install *how)
 {
 	struct node *nodes = calloc(file->n + 1, sizeof(*nodes));
 	sighandler_t on_pipe;
@@ -93,7 +97,8 @@ int plan_install(const struct plan_file *file, bool in_testbed, bool replace,
 	size_t i;
 	int ret;
 
-	*at = file->n;
+	how->at = file->n;
+	how->changes = 0;
 	if (!nodes) {
 		err("out of memory");
 		return -1;
@@ -102,7 +107,7 @@ int plan_install(const struct plan_file *file, bool in_testbed, bool replace,
 	on_pipe = signal(SIGPIPE, SIG_IGN);
 	/* Ports and identities change as entries are staged. */
 	hold_signals(&signals);
-	ret = stage_all(file, nodes, in_testbed, replace, at) || commit_all(file, nodes, in_testbed, old, at);
+	ret = stage_all(file, nodes, how) || commit_all(file, nodes, how);
 	for (i = file->n; i--; ) {
 		if (ret && nodes[i].ctl) {
 			aggnet_plan_drop(nodes[i].ctl);

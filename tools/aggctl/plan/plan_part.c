@@ -338,12 +338,12 @@ static int stage_tree(struct node *node, const struct aggnet_tree_info *tree,
 	};
 	struct standing standing = {};
 
-	if (replace && find_standing(node, tree, &standing))
+	if (find_standing(node, tree, &standing))
 		return -1;
 	/* A tree that an update left alone goes on as it is. */
 	if (standing.there)
 		return 0;
-	if (standing.was && !is_newer(tree, &standing.old))
+	if (replace && standing.was && !is_newer(tree, &standing.old))
 		return not_newer(node, tree, &standing.old);
 	if (aggnet_tree_add(node->ctl, tree, replace))
 		return node_refused(node, tree_text(tree));

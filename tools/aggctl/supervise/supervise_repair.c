@@ -283,8 +283,11 @@ static int order_parts(const struct supervise *s, struct plan_file *file)
  */
 int supervise_install(struct supervise *s, json_t *json, const json_t *old)
 {
+	struct plan_install how = {
+		.in_testbed = s->in_testbed, .replace = true, .unchecked = true,
+		.old = old, .at = SIZE_MAX,
+	};
 	struct plan_file file;
-	size_t at = SIZE_MAX;
 	int ret;
 
 	ret = plan_file_take(&file, json);
@@ -292,10 +295,10 @@ int supervise_install(struct supervise *s, json_t *json, const json_t *old)
 		ret = s->only ? plan_file_select(&file, s->only) :
 				order_parts(s, &file);
 	if (!ret)
-		ret = plan_install(&file, s->in_testbed, true, old, &at);
-	if (ret && s->in_testbed && at < file.n &&
-	    !netns_exists(file.part[at].name)) {
-		supervise_gone(s, file.part[at].name);
+		ret = plan_install(&file, &how);
+	if (ret && s->in_testbed && how.at < file.n &&
+	    !netns_exists(file.part[how.at].name)) {
+		supervise_gone(s, file.part[how.at].name);
 		ret = 1;
 	}
 	plan_file_free(&file);

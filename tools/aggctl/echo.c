@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "host/echo.h"
+#include "echo.h"
 
 #define ECHO_MAX	65535
 

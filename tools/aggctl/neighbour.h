@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A neighbour of this host, and the device that leads to it. */
+#ifndef AGGCTL_NEIGHBOUR_H
+#define AGGCTL_NEIGHBOUR_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/**
+ * device_up() - is a device up, with a carrier?
+ * @device: its name
+ */
+bool device_up(const char *device);
+
+/* Return: bytes or -errno */
+int device_mtu(const char *device);
+
+/**
+ * neighbour_ask() - send an echo request, twice if the first one gets no answer
+ * @device: it leaves by this device
+ * @to: the neighbour
+ * @bytes: length of the IP packet
+ *
+ * The first one may have waited for ARP. Needs CAP_NET_RAW; takes two seconds at
+ * most. Return: as echo_ask()
+ */
+int neighbour_ask(const char *device, struct in_addr to, size_t bytes);
+
+/**
+ * neighbour_silent() - does a neighbour not even answer ARP?
+ * @device: it was asked on this device
+ * @to: the neighbour
+ *
+ * Return: true if the kernel has asked for its hardware address in vain; false if it
+ * knows the address, or never asked.
+ */
+bool neighbour_silent(const char *device, struct in_addr to);
+
+#endif
