@@ -65,8 +65,8 @@ machine()
 
 	KERNEL_OF[$name]=$2
 	shift 2
-	"$VM_DIR/module.sh" product "${KERNEL_OF[$name]}" > "$TMP/module"
 	mkdir "$dir"
+	"$VM_DIR/module.sh" product "${KERNEL_OF[$name]}" > "$dir/module"
 	mkfifo "$dir/monitor.in" "$dir/monitor.out"
 	for switch in "$@"; do
 		tap=t$number.$nic
@@ -87,6 +87,7 @@ power_on()
 {
 	local dir=$CLUSTER/$1
 
+	[ -z "${PID[$1]}" ] || ! kill -0 "${PID[$1]}" 2> /dev/null || power_off "$1"
 	rm -f "$dir"/{ready,command.*,output.*,status.*}
 	KERNEL=${KERNEL_OF[$1]} VM_SMP=1 VM_MEM=${MACHINE_MEM:-512} VM_NO_MODULE=1 \
 		VM_QEMU=${QEMU_OF[$1]} VM_TIMEOUT="${VM_TIMEOUT:-900}" \
@@ -122,7 +123,7 @@ machines_wait()
 				cat "$CLUSTER/$name/log"
 				die "$name does not boot"
 			}
-			read -r -t 0.1 <> <(:)
+			read -r -t 0.1 <> <(:) || :
 		done
 	done
 }

@@ -1,0 +1,192 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Four servers, each a machine with a supervisor of its own: a cable is pulled in a
+# transfer, and the result is exact; a source loses its power in a transfer, and the
+# result is that of the other sources, with the missing one named; the server boots,
+# and takes part again without a command typed there.
+set -o pipefail
+. "$(dirname "$0")/page.sh"
+
+GIVE_UP=10	# seconds; a busy emulator can be silent for some
+LIMIT=180	# seconds until a condition that does not come is a failure
+
+# wait_for WHAT COMMAND...: until it succeeds
+wait_for()
+{
+	local until=$((SECONDS + LIMIT)) what=$1
+
+	shift
+	until "$@"; do
+		[ $SECONDS -lt $until ] || {
+			echo "# $what: not after $LIMIT s"
+			return 1
+		}
+		read -r -t 0.2 <> <(:) || :
+	done
+}
+
+there()
+{
+	[ -s "$1" ]
+}
+
+# in_force JOB OPTION...: a plan, applied on each server, with a supervisor on each. What
+# is written into the shared directory may be seen only when the file is closed.
+in_force()
+{
+	on node1 "aggctl -j plan --topology @net --job $1 --function sum \
+		--senders node2,node3,node4 --receivers node1 --uid 0 \
+		--give-up $GIVE_UP ${*:2} > plan.json" && spread_plan &&
+		everywhere "aggctl apply plan.json
+		cp plan.json /root/plan.json
+		rm -f go *.status *.log /root/supervise.log
+		{ aggctl supervise /root/plan.json > /root/supervise.log 2>&1 ||
+			status=\$?
+		cp /root/supervise.log .
+		echo \${status:-0} > supervise.status; } > /dev/null 2>&1 &
+		until grep -q listening /root/supervise.log; do sleep 0.1; done" \
+			"${SERVERS[@]}"
+}
+
+# begin JOB: the sources hold back the second half of their records
+begin()
+{
+	local name
+
+	on node1 "{ aggctl recv --job $1 --receiver 10.0.0.1 --repair 60 \
+		> result 2> recv.log || status=\$?
+		echo \${status:-0} > recv.status; } > /dev/null 2>&1 &"
+	for name in node2 node3 node4; do
+		on "$name" "{ { head -n 2500 counts.tsv
+			until [ -e go ]; do sleep 0.1; done
+			tail -n +2501 counts.tsv; } |
+			aggctl send --job $1 --receiver 10.0.0.1 --repair 60 \
+			2> send.log || status=\$?
+			echo \${status:-0} > send.status; } > /dev/null 2>&1 &"
+	done
+	wait_for "the planned flows" merged "$1"
+}
+
+# merged JOB: are the planned flows bound, at the receiver and at node2?
+merged()
+{
+	on node1 "aggctl -j why $1 | jq -e '.[0].bound == 2'" > "$CLUSTER/bound" &&
+		on node2 "aggctl -j why $1 | jq -e '.[0].bound == 1'" \
+			> "$CLUSTER/bound"
+}
+
+# end SOURCE...: the rest of the records; all these members succeed
+end()
+{
+	local name status=0
+
+	for name in "$@"; do
+		: > "$CLUSTER/$name/home/go"
+	done
+	wait_for "the result" there "$CLUSTER/node1/home/recv.status" || status=1
+	for name in "$@"; do
+		wait_for "the end of $name" there \
+			"$CLUSTER/$name/home/send.status" || status=1
+	done
+	for name in node1 "$@"; do
+		wait_for "the end of the supervisor of $name" there \
+			"$CLUSTER/$name/home/supervise.status" || status=1
+	done
+	for name in node1 "$@"; do
+		! grep -Hv '^0$' "$CLUSTER/$name"/home/*.status || status=1
+		sed "s/^/# $name: /" "$CLUSTER/$name"/home/*.log
+	done
+	return $status
+}
+
+# exact SUM: does each key have this sum?
+exact()
+{
+	seq 5000 | sed "s/\$/\t$1/" | LC_ALL=C sort > "$CLUSTER/expected"
+	LC_ALL=C sort "$CLUSTER/node1/home/result" | cmp - "$CLUSTER/expected"
+}
+
+withdraw()
+{
+	everywhere "aggctl withdraw /root/plan.json" "$@"
+}
+
+# The routes follow, as those of a routing protocol do.
+cable_pulled()
+{
+	everywhere "sysctl -qw net.ipv4.conf.all.ignore_routes_with_linkdown=1" \
+		"${SERVERS[@]}" &&
+		on node4 "ip route add 10.0.0.0/24 via 192.168.11.3 metric 100" &&
+		in_force 8 && begin 8 || return
+	cable node4 1 off
+	on node4 "until ip link show eth1 | grep -q NO-CARRIER; do sleep 0.1; done"
+	on node2 "ip route replace 10.0.0.4/32 via 192.168.10.1"
+	end node2 node3 node4 && exact 9
+}
+
+# why_names JOB NAME CAUSE: "why" fails there and names it
+why_names()
+{
+	on "$2" "aggctl why $1" > "$CLUSTER/found"
+	[ $? = 3 ] && grep -q "WRONG: $3" "$CLUSTER/found" && return
+	sed 's/^/# /' "$CLUSTER/found"
+	return 1
+}
+
+host_killed()
+{
+	in_force 9 --allow-missing && begin 9 || return
+	power_off node4
+	end node2 node3 && exact 5 &&
+		grep -q "absent: 10.0.0.4" "$CLUSTER/node1/home/recv.log"
+}
+
+# What the module has of a server, without a transfer.
+settings()
+{
+	on node4 "aggctl -j node show; aggctl -j port show | jq 'map({port, level})'
+		aggctl -j link show; ip -4 route show; ip -4 address show lo"
+}
+
+host_back()
+{
+	power_on node4
+	machines_wait
+	settings > "$CLUSTER/after" && diff "$CLUSTER/before" "$CLUSTER/after"
+}
+
+again()
+{
+	on node1 "$(block "On node1" 2)" && spread_plan &&
+		everywhere "aggctl apply plan.json" "${SERVERS[@]}" &&
+		transfer && exact 9 && on node2 "$(block \
+	"bound children and its own flow must be the planned number of contributors")"
+}
+
+needs_root
+echo 1..6
+status=0
+up && everywhere "$(block "On each server")" "${SERVERS[@]}" > "$CLUSTER/ready" ||
+	status=$?
+inputs
+on node4 "$(block "On each server, to keep the settings" | grep -v systemctl)" &&
+	unit_commands >> "$CLUSTER/node4/boot" &&
+	settings > "$CLUSTER/before" || status=$?
+ok $status "four servers are prepared, one keeps its settings"
+cable_pulled
+ok $? "a cable is pulled in a transfer: the result is exact"
+why_names 8 node4 "port eth1: it is down or has no cable. Next: ip link set eth1 up"
+ok $? "why names the device without a cable, and the next command"
+withdraw "${SERVERS[@]}"
+cable node4 1 on
+on node4 "until ip link show eth1 | grep -q LOWER_UP; do sleep 0.1; done"
+on node2 "ip route replace 10.0.0.4/32 via 192.168.21.4"
+host_killed
+ok $? "a source is killed in a transfer: the result of the others, and its name"
+withdraw node1 node2 node3
+host_back
+ok $? "the server boots with node, ports and links as before"
+again
+ok $? "its flow is merged again"
+exit $((FAILED > 0))
