@@ -263,7 +263,7 @@ jobs_of()
 	all) printf "kernel debug $((10#$SEED % 4))/4 %s\n" 0/2 1/2 ;;
 	esac
 	[ "$HOST" != 1 ] ||
-		echo "host cluster fuzz fuzz/library fuzz/flow fuzz/netlink model vm"
+		echo "host cluster packages fuzz fuzz/library fuzz/flow fuzz/netlink model vm"
 	[ "$DEBUG" != all ] || echo gate
 }
 
