@@ -139,6 +139,7 @@ tests-list:
 cluster: setup tools
 	@selftests/cluster/servers.sh
 	@selftests/cluster/racks.sh
+	@selftests/cluster/causes.sh
 	@selftests/cluster/failures.sh
 
 .PHONY: soak
