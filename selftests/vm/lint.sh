@@ -101,10 +101,10 @@ aggctl_includes()
 {
 	grep -rn --include='*.[ch]' '^#include "' tools/aggctl | awk -F '"' '
 	BEGIN {
-		uses["plan"] = uses["testbed"] = uses["eval"] = ""
+		uses["plan"] = uses["testbed"] = uses["eval"] = uses["remote"] = ""
 		uses["host"] = "plan"
 		uses["supervise"] = "plan testbed"
-		uses["cmd"] = "plan testbed eval host supervise"
+		uses["cmd"] = "plan testbed eval host remote supervise"
 	}
 	{
 		split($1, path, "/")

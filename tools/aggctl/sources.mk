@@ -5,7 +5,8 @@ AGGCTL := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 
 AGGCTL_SRC := addr.c addressing.c echo.c error.c files.c info.c neighbour.c \
 	      netns.c node.c output.c value.c
-AGGCTL_SRC += $(addprefix cmd/,cmd_apply.c cmd_eval.c cmd_export.c cmd_gen.c \
+AGGCTL_SRC += $(addprefix cmd/,apply_held.c apply_hosts.c cmd_apply.c cmd_eval.c \
+	      cmd_export.c cmd_gen.c \
 	      cmd_host.c cmd_link.c cmd_monitor.c cmd_node.c cmd_plan.c cmd_port.c cmd_recv.c \
 	      cmd_send.c cmd_stats.c cmd_supervise.c cmd_testbed.c cmd_tree.c cmd_why.c \
 	      ctl_open.c diagnosis.c fallback.c geometry.c load.c options.c plan_find.c \
@@ -18,6 +19,7 @@ AGGCTL_SRC += $(addprefix plan/,plan.c plan_addr.c plan_dot.c plan_drawing.c \
 	      plan_nodes.c \
 	      plan_part.c plan_restore.c plan_store.c plan_text.c plan_time.c \
 	      plan_traffic.c plan_update.c)
+AGGCTL_SRC += $(addprefix remote/,hosts.c remote.c)
 AGGCTL_SRC += $(addprefix supervise/,link_watch.c supervise.c supervise_post.c \
 	      supervise_repair.c supervise_resume.c)
 AGGCTL_SRC += $(addprefix testbed/,rtnl.c rtnl_msg.c rtnl_qdisc.c testbed.c \

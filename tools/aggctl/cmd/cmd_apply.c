@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cmd/apply_hosts.h"
 #include "cmd/cmd.h"
 #include "cmd/plan_find.h"
 #include "netns.h"
@@ -19,7 +20,8 @@
 #define END_AGAIN	50
 
 static const char *one_node;
-static bool replace, force;
+static bool replace, force, held;
+static struct hosts hosts = { .ssh = HOSTS_SSH };
 
 static json_t *part_json(const struct plan_part *part)
 {
@@ -49,19 +51,55 @@ static int show_parts(const struct aggctl *ctl, const struct plan_file *file,
 	return ST_DONE;
 }
 
+/* Return: 0, or -1 with an error line printed. */
+static int put_in_force(const struct aggctl *ctl, struct plan_file *file,
+			bool *changed)
+{
+	struct plan_install how = { .replace = replace, .unchecked = force };
+	char options[32];
+
+	if (hosts.file) {
+		snprintf(options, sizeof(options), "%s%s",
+			 replace ? " --replace" : "", force ? " --force" : "");
+		return hosts_load(&hosts) ||
+		       apply_hosts(file, &hosts, options, changed) ? -1 : 0;
+	}
+	if (plan_file_find(file, ctl->netns, one_node, &how.in_testbed) ||
+	    plan_install(file, &how))
+		return -1;
+	*changed = how.changes;
+	return 0;
+}
+
+static int check_options(const struct aggctl *ctl)
+{
+	if (hosts.file && (one_node || ctl->netns || held))
+		return usage("--hosts is for all hosts of the plan, not for one node");
+	if (held && !one_node)
+		return usage("--held needs --node");
+	return ST_DONE;
+}
+
 static int run_apply(const struct aggctl *ctl, int argc, char **argv)
 {
 	struct plan_install how = { .replace = replace, .unchecked = force };
+	int st = check_options(ctl);
 	struct plan_file file;
-	int st = ST_FAILED;
+	bool changed;
 
 	(void)argc;
+	if (st)
+		return st;
+	if (held)
+		return apply_held(ctl->netns, one_node, &how) ? ST_FAILED :
+								ST_DONE;
+	st = ST_FAILED;
 	if (!plan_file_load(&file, argv[0]) &&
-	    !plan_file_find(&file, ctl->netns, one_node, &how.in_testbed) &&
-	    !plan_install(&file, &how))
+	    !put_in_force(ctl, &file, &changed))
 		st = show_parts(ctl, &file,
-				how.changes ? "applied" : "already in force");
+				changed ? "applied" : "already in force");
 	plan_file_free(&file);
+	hosts_free(&hosts);
 	return st;
 }
 
@@ -232,6 +270,23 @@ static int withdraw_repair(const struct plan_file *file, bool in_testbed,
 	return plan_store_save(store, file->json);
 }
 
+/* A supervisor of such a plan runs on its hosts. */
+static int withdraw_everywhere(const struct aggctl *ctl, const char *path)
+{
+	struct plan_file file;
+	int st = check_options(ctl);
+
+	if (st)
+		return st;
+	st = ST_FAILED;
+	if (!plan_file_load(&file, path) && !hosts_load(&hosts) &&
+	    !withdraw_hosts(&file, &hosts))
+		st = show_parts(ctl, &file, "withdrawn");
+	plan_file_free(&file);
+	hosts_free(&hosts);
+	return st;
+}
+
 static int run_withdraw(const struct aggctl *ctl, int argc, char **argv)
 {
 	struct plan_store store = { .dir = -1, .file = -1 };
@@ -241,6 +296,8 @@ static int run_withdraw(const struct aggctl *ctl, int argc, char **argv)
 	bool in_testbed;
 
 	(void)argc;
+	if (hosts.file)
+		return withdraw_everywhere(ctl, argv[0]);
 	if (plan_store_is_file(argv[0]))
 		supervised = end_supervisor(ctl, argv[0], &store);
 	if (supervised >= 0 && !plan_file_load(&file, argv[0]) &&
@@ -260,19 +317,30 @@ static int run_withdraw(const struct aggctl *ctl, int argc, char **argv)
 	return st;
 }
 
+/* The first ones are those of withdraw. */
+#define WITHDRAW_OPTS	4
+
 static const struct opt opts[] = {
 	{ "node", OPT_STRING, &one_node, "NODE",
 	  "this node only: in the testbed, in --netns, or on this host" },
+	{ "hosts", OPT_STRING, &hosts.file, "FILE",
+	  "on all hosts, by ssh; FILE has lines 'NODE [HOST]'" },
+	{ "ssh", OPT_STRING, &hosts.ssh, "COMMAND",
+	  "what runs 'aggctl ...' on a host [" HOSTS_SSH "]" },
+	{ "sudo", OPT_FLAG, &hosts.sudo, NULL,
+	  "have the hosts run 'sudo -n aggctl ...'" },
 	{ "replace", OPT_FLAG, &replace, NULL,
 	  "replace entries of older epochs; a failure does not restore them" },
 	{ "force", OPT_FLAG, &force, NULL,
 	  "also if planned links cannot be used now" },
+	{ "held", OPT_FLAG, &held, NULL,
+	  "as one of the hosts of 'apply --hosts': wait for the others" },
 };
 
 static const struct verb apply_verbs[] = {
 	{
 		.args = "PLAN.json",
-		.help = "put a plan in force on all nodes of the testbed, or on none",
+		.help = "put a plan in force on all nodes, or on none",
 		.min_args = 1,
 		.max_args = 1,
 		.opts = opts,
@@ -284,11 +352,11 @@ static const struct verb apply_verbs[] = {
 static const struct verb withdraw_verbs[] = {
 	{
 		.args = "PLAN.json",
-		.help = "take a plan's entries out of all nodes of the testbed",
+		.help = "take a plan's entries out of all nodes",
 		.min_args = 1,
 		.max_args = 1,
 		.opts = opts,
-		.nopts = 1,
+		.nopts = WITHDRAW_OPTS,
 		.run = run_withdraw,
 	},
 };

@@ -46,6 +46,8 @@ int plan_file_select(struct plan_file *file, const char *node);
  * @unchecked: links that cannot be used now do not matter
  * @old: the plan that entries of older epochs are of, to bring them back after a
  *	failure; or NULL
+ * @may_commit: asked when all nodes have agreed, NULL: yes; if not, none changes
+ * @may_keep: asked when the plan is in force, NULL: yes; if not, it is taken back
  * @at: after a failure, index of the node that refused
  * @changes: entries and links that have come, or entries that have gone
  */
@@ -54,6 +56,8 @@ struct plan_install {
 	bool replace;
 	bool unchecked;
 	const json_t *old;
+	bool (*may_commit)(const struct plan_install *how);
+	bool (*may_keep)(const struct plan_install *how);
 	size_t at;
 	size_t changes;
 };

@@ -77,6 +77,20 @@ static int commit_all(const struct plan_file *file, struct node *nodes,
 	return 0;
 }
 
+/* Other hosts may have a say in it. */
+static int agree(const struct plan_file *file, struct node *nodes,
+		 struct plan_install *how)
+{
+	if (how->may_commit && !how->may_commit(how))
+		return -1;
+	if (commit_all(file, nodes, how))
+		return -1;
+	if (!how->may_keep || how->may_keep(how))
+		return 0;
+	undo(file, nodes, file->n, how->in_testbed, how->old);
+	return -1;
+}
+
 /**
  * plan_install() - put a plan in force
  * @file: the plan
@@ -87,7 +101,7 @@ static int commit_all(const struct plan_file *file, struct node *nodes,
  * alone. A signal that would end the process waits meanwhile, and what is printed to
  * a closed pipe does not end it.
  *
- * Return: 0, or -1 with an error line printed.
+ * Return: 0, or -1; an error line is printed if a node refused.
  */
 int plan_install(const struct plan_file *file, struct plan_install *how)
 {
@@ -107,7 +121,7 @@ int plan_install(const struct plan_file *file, struct plan_install *how)
 	on_pipe = signal(SIGPIPE, SIG_IGN);
 	/* Ports and identities change as entries are staged. */
 	hold_signals(&signals);
-	ret = stage_all(file, nodes, how) || commit_all(file, nodes, how);
+	ret = stage_all(file, nodes, how) || agree(file, nodes, how);
 	for (i = file->n; i--; ) {
 		if (ret && nodes[i].ctl) {
 			aggnet_plan_drop(nodes[i].ctl);

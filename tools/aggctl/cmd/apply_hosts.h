@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A plan on all its hosts, by commands that ssh runs there.
+ *
+ * Each host gets its own part of the plan, with its own keys, and nothing of the
+ * others. A host stages its part and says so; if all have, they commit, parents first,
+ * and say so; if all have, they keep it. A host that reads the end of its input
+ * before it may keep the plan takes it back, so that a plan is in force on all hosts or
+ * on none, also if the command is killed.
+ */
+#ifndef AGGCTL_APPLY_HOSTS_H
+#define AGGCTL_APPLY_HOSTS_H
+
+#include "plan/plan_apply.h"
+#include "remote/hosts.h"
+
+/* What is said between the command and a host. */
+#define HELD_STAGED	"@staged"
+#define HELD_COMMIT	"@commit"
+#define HELD_IN_FORCE	"@in force"
+#define HELD_UNCHANGED	"@in force already"
+#define HELD_KEEP	"@keep"
+#define HELD_UNDONE	"@undone"
+
+/**
+ * apply_hosts() - put a plan in force on all its hosts, or on none
+ * @file: the plan
+ * @hosts: loaded
+ * @options: of "aggctl apply" that each host gets, for a shell
+ * @changed: a host did not have the whole plan
+ *
+ * What a host prints is printed as error lines, with its name before it.
+ *
+ * Return: 0, or -1 with an error line printed
+ */
+int apply_hosts(const struct plan_file *file, const struct hosts *hosts,
+		const char *options, bool *changed);
+
+/**
+ * withdraw_hosts() - take a plan out of all its hosts, children first
+ * @file: the plan
+ * @hosts: loaded
+ *
+ * Continues after an error. Return: 0, or -1 with error lines printed
+ */
+int withdraw_hosts(const struct plan_file *file, const struct hosts *hosts);
+
+/**
+ * apply_held() - the part of apply_hosts() on a host
+ * @netns: as plan_file_find()
+ * @node: the host's node
+ * @how: @replace and @unchecked are given
+ *
+ * The plan is the first line of standard input. Return: 0 if the plan stays, or -1
+ * with an error line printed
+ */
+int apply_held(const char *netns, const char *node, struct plan_install *how);
+
+#endif
