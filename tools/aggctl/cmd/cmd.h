@@ -73,6 +73,7 @@ extern const struct command cmd_send;
 extern const struct command cmd_stats;
 extern const struct command cmd_supervise;
 extern const struct command cmd_testbed;
+extern const struct command cmd_top;
 extern const struct command cmd_tree;
 extern const struct command cmd_why;
 extern const struct command cmd_withdraw;

@@ -11,6 +11,7 @@
 #include "output.h"
 
 static uint32_t count;
+static bool no_time;
 
 static int print_json(json_t *event)
 {
@@ -30,7 +31,20 @@ static void print_list(const char *head, const json_t *list)
 		printf("%s%s", i ? "," : "", json_string_value(value));
 }
 
-static int print_text(const json_t *event)
+/* As clocks of logs are written: local time, and its distance from UTC. */
+static void print_time(const struct timespec *at)
+{
+	char text[32], zone[8];
+	struct tm tm;
+
+	if (no_time || !localtime_r(&at->tv_sec, &tm))
+		return;
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
+	strftime(zone, sizeof(zone), "%z", &tm);
+	printf("%s.%06ld%s ", text, at->tv_nsec / 1000, zone);
+}
+
+static int print_text(const json_t *event, const struct timespec *at)
 {
 	const struct column cols[] = {
 		{ "reason", "reason" }, { "origin", "from" },
@@ -45,6 +59,7 @@ static int print_text(const json_t *event)
 
 	kind = json_string_value(json_object_get(event, "kind"));
 	receiver = json_string_value(json_object_get(event, "receiver"));
+	print_time(at);
 	printf("%s", kind ? kind : "event");
 	if (job && receiver)
 		printf(" job %" JSON_INTEGER_FORMAT " to %s",
@@ -76,7 +91,7 @@ static int print_event(const struct aggctl *ctl,
 	json_object_set_new(object, "time",
 			    json_real((double)now.tv_sec +
 				      (double)now.tv_nsec / 1e9));
-	st = ctl->json ? print_json(object) : print_text(object);
+	st = ctl->json ? print_json(object) : print_text(object, &now);
 	json_decref(object);
 	/* A program that reads along gets each event at once. */
 	if (!st && fflush(stdout))
@@ -124,6 +139,7 @@ static int run_monitor(const struct aggctl *ctl, int argc, char **argv)
 
 static const struct opt opts[] = {
 	{ "count", OPT_U32, &count, "N", "end after so many events" },
+	{ "no-time", OPT_FLAG, &no_time, NULL, "text without the time" },
 };
 
 static const struct verb verbs[] = {

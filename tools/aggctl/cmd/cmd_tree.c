@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* aggctl tree: entries of incast transfers. */
+#include <stdio.h>
+
 #include "cmd/cmd.h"
 #include "cmd/ctl_open.h"
+#include "cmd/top.h"
 #include "info.h"
 #include "output.h"
 
@@ -10,17 +13,40 @@ static const char *receiver;
 static const char *device;
 static bool replace;
 
+static bool details;
+
+static const struct column brief_cols[] = {
+	{ "job", "job" }, { "receiver", "receiver" },
+	{ "function", "function" }, { "state", "state" },
+	{ "bound", "bound" }, { "records_in", "records in" },
+	{ "records_out", "records out" }, { "memory_used", "memory" },
+	{ "fallbacks", "fallbacks" },
+};
+
 static const struct column tree_cols[] = {
 	{ "job", "job" }, { "receiver", "receiver" },
 	{ "instance", "instance" }, { "attempt", "attempt" },
 	{ "state", "state" }, { "reason", "reason" },
-	{ "function", "function" }, { "scheme", "scheme" },
+	{ "function", "function" }, { "vtype", "values" },
+	{ "layout", "layout" }, { "scheme", "scheme" },
 	{ "port", "port" }, { "link_neighbour", "next" },
-	{ "contributors", "contributors" }, { "channels", "channels" },
-	{ "sources", "sources" }, { "weight", "weight" },
-	{ "acceptor", "acceptor" }, { "keys", "keys" },
+	{ "contributors", "contributors, planned" },
+	{ "channels", "contributors, bound" },
+	{ "unplanned", "contributors, unplanned" },
+	{ "sources", "sources, planned" }, { "weight", "sources, ended" },
+	{ "acceptor", "acceptor" }, { "children", "children" },
+	{ "missing_names", "not here" }, { "keys", "keys" },
 	{ "records_in", "records in" }, { "records_out", "records out" },
-	{ "rexmits", "rexmits" }, { "memory_used", "memory used" },
+	{ "packets_in", "packets in" }, { "packets_out", "packets out" },
+	{ "bytes_in", "bytes in" }, { "bytes_out", "bytes out" },
+	{ "rexmits", "packets sent again" },
+	{ "memory_used", "memory, bytes" },
+	{ "memory_most", "memory at most, bytes" },
+	{ "memory", "memory limit, bytes" },
+	{ "fallback_link", "packets by plain IP, no link" },
+	{ "fallback_bloom", "packets by plain IP, no Bloom match" },
+	{ "fallback_policy", "packets by plain IP, refused" },
+	{ "fallback_round", "packets by plain IP, would return" },
 };
 
 static bool is_wanted(const struct aggnet_tree_info *tree,
@@ -42,6 +68,30 @@ static int list_trees(struct aggnet_ctl *h, void *list)
 	return error;
 }
 
+static void add_brief(json_t *rows, const struct aggnet_tree_info *tree)
+{
+	json_t *row = json_array_get(rows, json_array_size(rows) - 1);
+
+	json_object_set_new(row, "bound", top_bound(tree));
+	json_object_set_new(row, "fallbacks",
+			    json_integer(top_fallbacks(tree)));
+}
+
+/* One paragraph for each entry. */
+static int print_details(json_t *rows)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(rows, i, row) {
+		if (i)
+			putchar('\n');
+		out_fields(tree_cols, ARRAY_SIZE(tree_cols), row);
+	}
+	json_decref(rows);
+	return ST_DONE;
+}
+
 static int run_show(const struct aggctl *ctl, int argc, char **argv)
 {
 	const struct aggnet_tree_info *tree;
@@ -60,11 +110,17 @@ static int run_show(const struct aggctl *ctl, int argc, char **argv)
 	if (st)
 		return st;
 	rows = json_array();
-	for (i = 0, tree = found.info; i < found.n; i++, tree++)
-		if (is_wanted(tree, &addr))
-			info_rows(rows, &aggnet_noun_tree, tree, 1, NULL);
+	for (i = 0, tree = found.info; i < found.n; i++, tree++) {
+		if (!is_wanted(tree, &addr))
+			continue;
+		info_rows(rows, &aggnet_noun_tree, tree, 1, NULL);
+		if (!ctl->json)
+			add_brief(rows, tree);
+	}
 	aggnet_tree_list_free(found.info, found.n);
-	return out_table(ctl, tree_cols, ARRAY_SIZE(tree_cols), rows);
+	if (details && !ctl->json)
+		return print_details(rows);
+	return out_table(ctl, brief_cols, ARRAY_SIZE(brief_cols), rows);
 }
 
 /* The entry that --job and --receiver name. */
@@ -124,9 +180,12 @@ static int run_del(const struct aggctl *ctl, int argc, char **argv)
 	return st ? st : ctl_ask(del_tree, &tree, "tree");
 }
 
-/* The first NNAME_OPTS name an entry, the rest are of "add" alone. */
-#define NNAME_OPTS	2
+/* "show" has the first ones, "del" only those that name an entry, "add" all of these. */
+#define NAMES		(&opts[1])
+#define NNAMES		2
 static const struct opt opts[] = {
+	{ "details", OPT_FLAG, &details, NULL,
+	  "text with all that is known, a line for each value" },
 	{ "job", OPT_JOB, &job, "J", "job ID" },
 	{ "receiver", OPT_STRING, &receiver, "A",
 	  "identity of the receiver, or vN" },
@@ -141,7 +200,7 @@ static const struct verb verbs[] = {
 		.args = "",
 		.help = "show entries and the state of their flows",
 		.opts = opts,
-		.nopts = NNAME_OPTS,
+		.nopts = 1 + NNAMES,
 		.run = run_show,
 	}, {
 		.name = "add",
@@ -149,15 +208,15 @@ static const struct verb verbs[] = {
 		.help = "add an entry: instance, contributors, sources, ...",
 		.min_args = 2,
 		.max_args = 64,
-		.opts = opts,
-		.nopts = ARRAY_SIZE(opts),
+		.opts = NAMES,
+		.nopts = ARRAY_SIZE(opts) - 1,
 		.run = run_add,
 	}, {
 		.name = "del",
 		.args = "",
 		.help = "delete an entry",
-		.opts = opts,
-		.nopts = NNAME_OPTS,
+		.opts = NAMES,
+		.nopts = NNAMES,
 		.run = run_del,
 	},
 };

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Unit tests of the rows of "aggctl top": rates between two samples of a node whose
+ * entries come, go and begin again.
+ */
+#include <arpa/inet.h>
+
+#include "cmd/top.h"
+#include "kselftest_harness.h"
+
+#define SECOND	1000000000LL
+
+static struct aggnet_tree_info entry(uint32_t job, uint64_t records,
+				     uint64_t bytes)
+{
+	const struct in_addr receiver = { htonl(0x0a000001) };
+
+	return (struct aggnet_tree_info){
+		.incast_id = aggnet_incast_id(job, receiver),
+		.instance = 1, .contributors = 3, .channels = 2,
+		.records_in = records, .records_out = records / 4,
+		.bytes_in = bytes, .bytes_out = bytes / 4,
+		.fallback_link = 1, .fallback_bloom = 2,
+		.fallback_policy = 3, .fallback_round = 4,
+	};
+}
+
+static double real(const json_t *row, const char *name)
+{
+	return json_real_value(json_object_get(row, name));
+}
+
+static json_int_t integer(const json_t *row, const char *name)
+{
+	return json_integer_value(json_object_get(row, name));
+}
+
+TEST(rates)
+{
+	struct aggnet_tree_info was[] = { entry(7, 1000, 1000000) };
+	struct aggnet_tree_info is[] = { entry(7, 5000, 3000000) };
+	const struct top_sample before = { was, 1, 5 * SECOND };
+	const struct top_sample now = { is, 1, 7 * SECOND };
+	json_t *rows = top_rows(&now, &before);
+	const json_t *row = json_array_get(rows, 0);
+
+	ASSERT_EQ(1, json_array_size(rows));
+	EXPECT_EQ(7, integer(row, "job"));
+	EXPECT_STREQ("10.0.0.1",
+		     json_string_value(json_object_get(row, "receiver")));
+	EXPECT_STREQ("2/3", json_string_value(json_object_get(row, "bound")));
+	EXPECT_EQ(2000, real(row, "records_in_s"));
+	EXPECT_EQ(500, real(row, "records_out_s"));
+	EXPECT_EQ(8, real(row, "mbit_in_s"));
+	EXPECT_EQ(2, real(row, "mbit_out_s"));
+	EXPECT_EQ(75, real(row, "merged_percent"));
+	EXPECT_EQ(10, integer(row, "fallbacks"));
+	json_decref(rows);
+}
+
+/* Counters of another epoch, or of an entry that was not there, say nothing. */
+TEST(no_rates)
+{
+	struct aggnet_tree_info was[] = { entry(7, 1000, 1000000) };
+	struct aggnet_tree_info is[] = { entry(7, 10, 100), entry(8, 10, 100),
+					 entry(9, 0, 0) };
+	const struct top_sample before = { was, 1, SECOND };
+	const struct top_sample now = { is, 3, 2 * SECOND };
+	json_t *rows, *row;
+	size_t i;
+
+	is[0].attempt = 1;
+	is[2].records_out = 1;
+	rows = top_rows(&now, &before);
+	ASSERT_EQ(3, json_array_size(rows));
+	json_array_foreach(rows, i, row)
+		EXPECT_EQ(NULL, json_object_get(row, "records_in_s"));
+	EXPECT_TRUE(json_is_null(json_object_get(json_array_get(rows, 2),
+						 "merged_percent")));
+	json_decref(rows);
+}
+
+TEST(most_traffic_first)
+{
+	struct aggnet_tree_info was[4], is[4];
+	const uint64_t bytes[] = { 1000, 9000, 1000, 5000 };
+	const json_int_t order[] = { 1, 3, 0, 2 };
+	const struct top_sample before = { was, 4, SECOND };
+	const struct top_sample now = { is, 4, 2 * SECOND };
+	json_t *rows;
+	uint32_t i;
+
+	for (i = 0; i < 4; i++) {
+		was[i] = entry(i, 0, 0);
+		is[i] = entry(i, 10, bytes[i] * 1000);
+	}
+	rows = top_rows(&now, &before);
+	for (i = 0; i < 4; i++)
+		EXPECT_EQ(order[i], integer(json_array_get(rows, i), "job"));
+	json_decref(rows);
+}
+
+/* A node that has lost its counters, and a clock that stands still. */
+TEST(backwards)
+{
+	struct aggnet_tree_info was[] = { entry(7, 1000, 1000000) };
+	struct aggnet_tree_info is[] = { entry(7, 10, 100) };
+	const struct top_sample before = { was, 1, SECOND };
+	struct top_sample now = { is, 1, 2 * SECOND };
+	json_t *rows = top_rows(&now, &before);
+
+	EXPECT_EQ(0, real(json_array_get(rows, 0), "records_in_s"));
+	json_decref(rows);
+	now.ns = SECOND;
+	rows = top_rows(&now, &before);
+	EXPECT_EQ(NULL, json_object_get(json_array_get(rows, 0),
+					"records_in_s"));
+	json_decref(rows);
+}
+
+TEST_HARNESS_MAIN
