@@ -56,6 +56,29 @@ assert value("aggnet_port_taken_total", port="eth1", level="1") > 0
 END
 }
 
+# What the page's commands describe of the machines gives the same plan as the file of
+# the page, but for the names of switches and the order of devices.
+described()
+{
+	local name dir=$CLUSTER/node1/home/described status=0
+
+	mkdir "$dir" || return
+	everywhere "$(block "Each server reports its devices, without privilege")" \
+		"${SERVERS[@]}" || status=1
+	for name in "${SERVERS[@]}"; do
+		cp "$CLUSTER/$name/home/$name.json" "$dir" || status=1
+	done
+	on node1 "planned() { $(block "On node1" 2 | sed 's/ > .*//') |
+			jq '.nodes | del(.[].trees[] | (.instance, .plan, .members, .key,
+				.link_port))'
+		}
+		planned > typed.nodes
+		cd described
+		$(block "On node1, which has all the reports")
+		planned | diff ../typed.nodes -" | sed 's/^/# /' || status=1
+	return $status
+}
+
 # The commands of the unit, as systemd executes them: without a shell.
 unit_starts()
 {
@@ -96,7 +119,7 @@ causes()
 }
 
 needs_root
-echo 1..22
+echo 1..23
 status=0
 up || status=$?
 ok $status "four machines are up"
@@ -110,6 +133,8 @@ on node1 "$(block "On node1" 1)" | sed 's/^/# /' &&
 ok $? "a plan is made"
 everywhere "$(block "On each server" 2)" "${SERVERS[@]}"
 ok $? "it is applied on each server by its identity"
+described
+ok $? "host report, describe: they make the same plan as the typed file"
 inputs
 transfer
 ok $? "all commands of the transfer succeed"

@@ -47,6 +47,20 @@ int device_mtu(const char *device)
 	return err ? err : req.ifr_mtu;
 }
 
+void device_mac(const char *device, char text[DEVICE_MAC_LEN])
+{
+	const unsigned char *mac;
+	struct ifreq req;
+
+	text[0] = 0;
+	if (ask_device(device, SIOCGIFHWADDR, &req) ||
+	    req.ifr_hwaddr.sa_family != ARPHRD_ETHER)
+		return;
+	mac = (const unsigned char *)req.ifr_hwaddr.sa_data;
+	snprintf(text, DEVICE_MAC_LEN, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0],
+		 mac[1], mac[2], mac[3], mac[4], mac[5]);
+}
+
 int neighbour_ask(const char *device, struct in_addr to, size_t bytes)
 {
 	int err = echo_ask(device, to, bytes, ECHO_MS);

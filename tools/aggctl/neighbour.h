@@ -16,6 +16,15 @@ bool device_up(const char *device);
 /* Return: bytes or -errno */
 int device_mtu(const char *device);
 
+#define DEVICE_MAC_LEN	18	/* of its text */
+
+/**
+ * device_mac() - hardware address of a device
+ * @device: its name
+ * @text: filled with "02:00:00:00:00:01", or with "" if there is none
+ */
+void device_mac(const char *device, char text[DEVICE_MAC_LEN]);
+
 /**
  * neighbour_ask() - send an echo request, twice if the first one gets no answer
  * @device: it leaves by this device

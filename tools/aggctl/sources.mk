@@ -5,7 +5,7 @@ AGGCTL := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 
 AGGCTL_SRC := addr.c addressing.c echo.c error.c files.c info.c neighbour.c \
 	      netns.c node.c output.c value.c
-AGGCTL_SRC += $(addprefix cmd/,apply_held.c apply_hosts.c cmd_apply.c cmd_eval.c \
+AGGCTL_SRC += $(addprefix cmd/,apply_held.c apply_hosts.c cmd_apply.c cmd_describe.c cmd_eval.c \
 	      cmd_export.c cmd_gen.c \
 	      cmd_host.c cmd_link.c cmd_monitor.c cmd_node.c cmd_plan.c cmd_port.c cmd_recv.c \
 	      cmd_send.c cmd_stats.c cmd_supervise.c cmd_testbed.c cmd_top.c cmd_tree.c \
@@ -15,7 +15,8 @@ AGGCTL_SRC += $(addprefix cmd/,apply_held.c apply_hosts.c cmd_apply.c cmd_eval.c
 	      transfer_stats.c)
 AGGCTL_SRC += $(addprefix eval/,eval.c eval_filter.c eval_out.c eval_peer.c \
 	      eval_plot.c eval_run.c eval_table.c eval_update.c)
-AGGCTL_SRC += $(addprefix host/,firewall.c host.c host_route.c node_check.c)
+AGGCTL_SRC += $(addprefix host/,describe.c firewall.c host.c host_route.c node_check.c \
+	      report.c)
 AGGCTL_SRC += $(addprefix plan/,plan.c plan_addr.c plan_dot.c plan_drawing.c \
 	      plan_file.c plan_filter.c plan_id.c plan_install.c plan_json.c plan_links.c \
 	      plan_nodes.c \

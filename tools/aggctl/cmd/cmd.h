@@ -59,6 +59,7 @@ struct command {
 };
 
 extern const struct command cmd_apply;
+extern const struct command cmd_describe;
 extern const struct command cmd_eval;
 extern const struct command cmd_export;
 extern const struct command cmd_gen;

@@ -5,11 +5,12 @@
 
 #include "cmd/cmd.h"
 #include "host/host.h"
+#include "host/report.h"
 #include "output.h"
 
 static const char *network;
 static const char *name;
-static bool run_them;
+static bool run_them, all;
 
 static int show(const struct aggctl *ctl, const struct host *host)
 {
@@ -62,6 +63,22 @@ static int run_init(const struct aggctl *ctl, int argc, char **argv)
 	return st;
 }
 
+static int run_report(const struct aggctl *ctl, int argc, char **argv)
+{
+	json_t *report = host_report(name, all);
+
+	(void)ctl;
+	(void)argc;
+	(void)argv;
+	return report ? out_json(report) : ST_FAILED;
+}
+
+static const struct opt report_opts[] = {
+	{ "name", OPT_STRING, &name, "NAME", "of this host [its host name]" },
+	{ "all", OPT_FLAG, &all, NULL,
+	  "also devices that are not hardware: bridges, veth, ..." },
+};
+
 static const struct opt opts[] = {
 	{ "topology", OPT_STRING, &network, "T",
 	  "the network: @FILE describes it" },
@@ -78,6 +95,13 @@ static const struct verb verbs[] = {
 		.opts = opts,
 		.nopts = ARRAY_SIZE(opts),
 		.run = run_init,
+	}, {
+		.name = "report",
+		.args = "",
+		.help = "print name, devices and addresses of this host as JSON, for 'aggctl describe'",
+		.opts = report_opts,
+		.nopts = ARRAY_SIZE(report_opts),
+		.run = run_report,
 	},
 };
 

@@ -30,6 +30,7 @@ static const struct command * const commands[] = {
 	&cmd_stats,
 	&cmd_monitor,
 	&cmd_export,
+	&cmd_describe,
 	&cmd_eval,
 };
 

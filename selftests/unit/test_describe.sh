@@ -1,0 +1,193 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# "aggctl describe" makes of hosts' reports the networks of the page "Your cluster", with
+# the same plans; reports that contradict each other are refused with both names.
+set -u
+
+top=$(cd "$(dirname "$0")/../.." && pwd)
+aggctl=$top/tools/aggctl/aggctl
+page=$top/Documentation/cluster.rst
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit
+n=0 failed=0
+
+# result NAME FAULT: a row, which passes if FAULT is empty
+result()
+{
+	n=$((n + 1))
+	if [ -z "$2" ]; then
+		echo "ok $n - $1"
+	else
+		echo "not ok $n - $1: $2"
+		failed=1
+	fi
+}
+
+# report NAME DEVICE=ADDRESS/LENGTH[=GATEWAY[=MTU]]...: what this host reports
+report()
+{
+	local name=$1
+
+	shift
+	printf '%s\n' "$@" | jq -R 'split("=") | {name: .[0],
+		address: (.[1] | split("/")[0]),
+		prefixlen: (.[1] | split("/")[1] | tonumber),
+		mtu: (.[3] // "1500" | tonumber), up: true} +
+		(if (.[2] // "") == "" then {} else {gateway: .[2]} end)' |
+		jq -s --arg name "$name" '{name: $name, devices: .}'
+}
+
+# typed FILE: the literal block of the page that is this file
+typed()
+{
+	awk -v head="The file \`\`$1\`\`::" '$0 == head { inside = 1; next }
+		inside && /^[^ ]/ { exit }
+		inside { print substr($0, 5) }' "$page" > "$1"
+}
+
+# plan NETWORK SENDERS RECEIVER: the entries, without what is random, and without the
+# names that the description gives to switches
+plan()
+{
+	"$aggctl" -j plan --topology "@$1" --job 7 --senders "$2" --receivers "$3" \
+		--uid 0 --no-key | jq '.nodes | del(.[].trees[] |
+			(.instance, .plan, .members))'
+}
+
+# same WHAT FILE SENDERS RECEIVER: the description makes the plan of the typed one
+same()
+{
+	typed "$2"
+	plan "$2" "$3" "$4" > expected
+	plan made "$3" "$4" > found
+	result "$1" "$([ -s expected ] && diff expected found 2>&1)"
+	[ -s expected ] || result "$1: the page has a network" "no"
+}
+
+four()
+{
+	report node1 ens1=192.168.10.1/24 ens2=192.168.20.1/24
+	report node2 ens1=192.168.10.2/24 ens2=192.168.21.2/24
+	report node3 ens2=192.168.11.3/24 ens1=192.168.20.3/24
+	report node4 ens1=192.168.11.4/24 ens2=192.168.21.4/24
+}
+
+racks()
+{
+	report a1 eth0=10.1.0.1/24=10.1.0.254
+	report b1 eth0=10.2.0.1/24=10.2.0.254
+	report b2 eth0=10.2.0.2/24=10.2.0.254
+	report c1 eth0=10.3.0.1/24=10.3.0.254
+	report c2 eth0=10.3.0.2/24=10.3.0.254
+}
+
+# refused SENTENCE REPORT-COMMAND... [-- OPTION...]: of what this prints
+refused()
+{
+	local sentence=$1 status=0 wrong=''
+
+	"$aggctl" describe "${@:2}" - < reports > out 2> err || status=$?
+	[ $status = 1 ] || wrong="status $status"
+	[ "$(cat err)" = "aggctl: describe: $sentence" ] || wrong+=" '$(cat err)'"
+	[ ! -s out ] || wrong+=" with output"
+	result "$sentence" "$wrong"
+}
+
+four > reports
+"$aggctl" describe --identities 10.0.0.0/24 reports > made
+same "four hosts with two ports: the plan of the page" net node2,node3,node4 node1
+"$aggctl" describe --identities 10.0.0.0/24 - < reports > again
+result "the same reports make the same description" "$(cmp made again 2>&1)"
+jq -s . reports > array
+"$aggctl" describe --identities 10.0.0.0/24 array > again
+result "reports may be in an array" "$(cmp made again 2>&1)"
+racks > reports
+"$aggctl" describe reports > made
+same "racks with routers: the plan of the page" racks b1,b2,c1,c2 a1
+
+{ four; report bare docker0=172.17.0.1/16 ens1=192.168.10.9/24; } > reports
+"$aggctl" describe --identities 10.0.0.0/24 reports > made
+result "a subnet of one host is left out" \
+	"$(grep -c '^# no other host is in 172.17.0.0/16, the subnet of docker0 of bare$' \
+		made | grep -vx 1)"
+result "a host with one port is known by its address" \
+	"$(grep -c '^address bare 192.168.10.9$' made | grep -vx 1)"
+four | jq -c 'select(.name == "node1") |= . + {identity: "10.0.0.3"}' > reports
+"$aggctl" describe --identities 10.0.0.0/24 reports > made
+result "an identity that a host has is kept, and not given to another" \
+	"$(diff <(sed -n 's/^address \(node.\) /\1 /p' made) - << END
+node1 10.0.0.3
+node2 10.0.0.1
+node3 10.0.0.2
+node4 10.0.0.4
+END
+)"
+
+four > reports
+refused "node1 has several ports and no identity: --identities SUBNET gives it one"
+refused "--identities has no address left for node3" --identities 10.0.0.0/30
+refused "--identities: '10.0.0.1/24' is not a subnet such as 10.0.0.0/24" \
+	--identities 10.0.0.1/24
+{ four; report node2 eth0=192.168.10.7/24; } > reports
+refused "reports 2 and 5 are both of a host node2: 'aggctl host report --name' gives another name"
+{ four; report five eth0=192.168.10.2/24; } > reports
+refused "192.168.10.2 is the address of ens1 of node2 and of eth0 of five"
+{ four; report five eth0=192.168.10.7/25; } > reports
+refused "subnet 192.168.10.0/24 of ens1 of node1 and 192.168.10.0/25 of eth0 of five overlap: use one length"
+{ four; report five eth0=192.168.10.7/24==9000; } > reports
+refused "in 192.168.10.0/24 the MTU is 1500 at ens1 of node1 and 9000 at eth0 of five: use one"
+{ four; report five eth0=192.168.10.7/24 eth1=192.168.10.8/24; } > reports
+refused "eth0 and eth1 of five are both in 192.168.10.0/24: use one of them"
+{ racks; report c3 eth0=10.3.0.3/24=10.3.0.253; } > reports
+refused "in 10.3.0.0/24, c1 and c3 have different gateways: use one"
+{ racks; report d1 eth0=10.4.0.1/24; } > reports
+refused "no way from a1 to d1: they share no subnet, and not both have a gateway"
+four | jq -c 'select(.name == "node1") |= . + {identity: "192.168.10.2"}' > reports
+refused "192.168.10.2, the identity of node1, is an address of node2, too" \
+	--identities 10.0.0.0/24
+report node1 eth0=10.1.0.1/24 > reports
+refused "a network has two hosts or more, and there is a report of 1"
+echo '{"name": "x"}' > reports
+refused "report 1 has no name or no devices: is it of 'aggctl host report'?"
+echo '{"name": "x", "devices": [{"name": "eth0"}]}' > reports
+refused "the report of x has a device without name, address or prefixlen"
+echo '{' > reports
+"$aggctl" describe reports > out 2> err
+status=$?
+result "JSON that is cut off" \
+	"$(grep -q "^1 aggctl: reports: line " <(echo "$status $(< err)") || cat err)"
+
+# This host's own report, of devices that are made for it, in a namespace.
+# shellcheck disable=SC2317
+own()
+{
+	ip link set lo up
+	ip link add eth7 type veth peer name far && ip link set far up
+	ip address add 192.0.2.7/24 dev eth7
+	ip address add 192.0.2.8/24 dev eth7
+	ip link set eth7 up mtu 1400 && ip route add default via 192.0.2.1
+	ip link add eth8 type veth peer name far8 && ip link set far8 up
+	ip address add 198.51.100.7/24 dev eth8 && ip link set eth8 up
+	ip route add 10.0.0.9/32 via 198.51.100.9
+	"$aggctl" host report --name seven --all && "$aggctl" host report --name seven
+}
+export -f own
+export aggctl
+unshare -rn bash -c own > self 2> err
+result "host report: a device with its addresses and gateway" "$(jq -es '.[0].name == "seven"
+	and (.[0].devices[:2] | map(.address) == ["192.0.2.7", "192.0.2.8"])
+	and (.[0].devices[0] | .name == "eth7" and .mtu == 1400 and .up
+		and .prefixlen == 24 and .gateway == "192.0.2.1"
+		and (.mac | length) == 17)' self > said 2>&1 || cat self err)"
+result "host report: a route to one host is not to a gateway" "$(jq -es '.[0].devices[2] |
+	.name == "eth8" and has("gateway") == false' self > said 2>&1 || cat self err)"
+result "host report: only hardware, unless all is asked for" \
+	"$(jq -es '.[1].devices == []' self > said 2>&1 || cat self)"
+jq -s '.[0] | del(.devices[2])' self > reports
+report eight eth0=192.0.2.9/24 | jq '.devices[0].mtu = 1400' >> reports
+"$aggctl" describe reports > made 2> err
+result "host report and describe fit together" \
+	"$(grep -qx 'address seven 192.0.2.7' made || cat made err)"
+echo "1..$n"
+exit $failed

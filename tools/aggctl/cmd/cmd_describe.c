@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0
+/* aggctl describe: a description of a network from the reports of its hosts. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "host/describe.h"
+
+static const char *identities;
+
+/* A file may have one report after the other, or an array. */
+static int add_reports(json_t *reports, FILE *f, const char *path)
+{
+	json_error_t error;
+	json_t *json;
+	int c;
+
+	for (;;) {
+		while ((c = getc(f)) == ' ' || c == '\n' || c == '\t')
+			;
+		if (c == EOF)
+			return ST_DONE;
+		ungetc(c, f);
+		json = json_loadf(f, JSON_DISABLE_EOF_CHECK, &error);
+		if (!json)
+			return fail("%s: line %d: %s", path, error.line,
+				    error.text);
+		if (json_is_array(json))
+			json_array_extend(reports, json);
+		else
+			json_array_append(reports, json);
+		json_decref(json);
+	}
+}
+
+static int read_reports(json_t *reports, const char *path)
+{
+	bool standard = !strcmp(path, "-");
+	FILE *f = standard ? stdin : fopen(path, "re");
+	int st;
+
+	if (!f)
+		return fail("%s: %s", path, strerror(errno));
+	st = add_reports(reports, f, path);
+	if (!st && ferror(f))
+		st = fail("%s: it cannot be read", path);
+	if (!standard)
+		fclose(f);
+	return st;
+}
+
+static int run_describe(const struct aggctl *ctl, int argc, char **argv)
+{
+	json_t *reports = json_array();
+	int i, st = ST_DONE;
+
+	(void)ctl;
+	for (i = 0; !st && i < argc; i++)
+		st = read_reports(reports, argv[i]);
+	if (!st && describe(stdout, reports, identities))
+		st = ST_FAILED;
+	json_decref(reports);
+	return st;
+}
+
+static const struct opt opts[] = {
+	{ "identities", OPT_STRING, &identities, "SUBNET",
+	  "gives identities to hosts with several ports" },
+};
+
+static const struct verb verbs[] = {
+	{
+		.args = "REPORT...",
+		.help = "make a description of a network from reports of 'aggctl host report'",
+		.min_args = 1,
+		.max_args = 100000,
+		.opts = opts,
+		.nopts = ARRAY_SIZE(opts),
+		.run = run_describe,
+	},
+};
+
+const struct command cmd_describe = {
+	.name = "describe",
+	.help = "describe a network from what its hosts report",
+	.verbs = verbs,
+	.nverbs = ARRAY_SIZE(verbs),
+};

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What this host tells of itself, so that a network can be described. */
+#ifndef AGGCTL_REPORT_H
+#define AGGCTL_REPORT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+/**
+ * host_report() - describe this host
+ * @name: its name, NULL: the name of the host without its domain
+ * @all: with devices that are not hardware, such as bridges and veth
+ *
+ * Needs no privilege; only the identity that the module has does.
+ *
+ * Return: an object with name, identity, module and devices, each with name, mac, mtu,
+ * up, rate (bit/s), address, prefixlen and gateway where they are known; or NULL with an
+ * error line printed.
+ */
+json_t *host_report(const char *name, bool all);
+
+#endif
