@@ -278,4 +278,126 @@ TEST_F(instance, rates_of_links)
 	aggt_topo_free(self->topo);
 }
 
+/* The same tree with switches that copy. Return: its plan, or NULL. */
+static struct aggt_plan *with_copies(FIXTURE_DATA(instance) *self,
+				     const struct aggt_plan *plan)
+{
+	const struct aggt_tree *tree = aggt_plan_tree(plan, 0);
+	size_t i, n = aggt_tree_size(tree);
+	struct aggt_edge *edge = calloc(n, sizeof(*edge));
+	struct aggt_shape shape = { .edge = edge, .n_edges = n - 1,
+				    .entry = AGGT_NONE };
+	struct aggt_plan *copied;
+
+	for (i = 1; i < n; i++)
+		edge[i - 1] = (struct aggt_edge){
+			aggt_tree_server(tree, i),
+			aggt_tree_server(tree, aggt_tree_parent(tree, i)),
+		};
+	self->job.copies = true;
+	copied = aggt_plan_restore(self->topo, &self->job, &shape, NULL);
+	self->job.copies = false;
+	free(edge);
+	return copied;
+}
+
+static void draw_tree(FIXTURE_DATA(instance) *self, bool pipelined)
+{
+	static const char *const nets[] = {
+		"bcube:4,1", "bcube:3,2", "ghc:4,3", "ghc:2,4,2", "ghc:5,2",
+	};
+
+	draw(self, nets[rnd(N(nets))], 3 + rnd(7), 1);
+	self->job.method = rnd(4) ? "auto" : "steiner";
+	self->job.delta = rnd(3) * 0.5;
+	self->job.objective = AGGT_TIME;
+	self->job.packet = 1 / 64.0;
+	self->job.pipelined = pipelined;
+}
+
+/* The copies of switches with Bloom tables take the time that is predicted. */
+TEST_F_TIMEOUT(instance, copies, 100)
+{
+	double predicted, simulated, most = 0, sum = 0;
+	unsigned int round, delayed = 0;
+
+	for (round = 0; round < 300; round++) {
+		struct aggt_plan *bare, *copied;
+
+		draw_tree(self, round % 2);
+		bare = aggt_plan_build(self->topo, &self->job, NULL);
+		ASSERT_NE(NULL, bare);
+		copied = with_copies(self, bare);
+		ASSERT_NE(NULL, copied);
+		predicted = aggt_plan_metrics(copied)->time;
+		simulated = packets_time(self->topo, copied);
+		EXPECT_GE(predicted + 1e-9, aggt_plan_metrics(bare)->time);
+		if (predicted > aggt_plan_metrics(bare)->time * 1.01) {
+			delayed++;
+			sum += simulated / predicted;
+			most = fmax(most, simulated / predicted);
+		}
+		aggt_plan_free(copied);
+		aggt_plan_free(bare);
+		discard(self);
+	}
+	TH_LOG("%u of %u delayed; on average %.3f of the prediction, at most %.3f",
+	       delayed, round, sum / delayed, most);
+	EXPECT_GE(delayed, 40);
+	EXPECT_GE(sum / delayed, 0.9);
+	EXPECT_GE(1.1, most);
+}
+
+/* Auto avoids the copies that its trees for other switches would cause. */
+TEST_F_TIMEOUT(instance, trees_without_copies, 100)
+{
+	double chosen_sum = 0, copied_sum = 0;
+	unsigned int round, sooner = 0;
+
+	for (round = 0; round < 100; round++) {
+		struct aggt_plan *bare, *copied, *chosen;
+		double time, other;
+
+		draw_tree(self, round % 2);
+		self->job.method = "auto";
+		bare = aggt_plan_build(self->topo, &self->job, NULL);
+		ASSERT_NE(NULL, bare);
+		copied = with_copies(self, bare);
+		ASSERT_NE(NULL, copied);
+		self->job.copies = true;
+		chosen = aggt_plan_build(self->topo, &self->job, NULL);
+		ASSERT_NE(NULL, chosen);
+		time = aggt_plan_metrics(chosen)->time;
+		other = aggt_plan_metrics(copied)->time;
+		EXPECT_GE(1.02 * packets_time(self->topo, chosen),
+			  0.9 * time);
+		sooner += time < other - 1e-9;
+		chosen_sum += time;
+		copied_sum += other;
+		aggt_plan_free(bare);
+		aggt_plan_free(copied);
+		aggt_plan_free(chosen);
+		discard(self);
+	}
+	TH_LOG("%u of %u end sooner; all take %.3f of the time", sooner, round,
+	       chosen_sum / copied_sum);
+	EXPECT_GE(sooner, 15);
+	EXPECT_GE(0.9, chosen_sum / copied_sum);
+}
+
+/* A switch makes four copies, so a packet may miss the fifth link. */
+TEST_F(instance, too_many_copies)
+{
+	struct aggt_err err;
+
+	self->topo = aggt_topo_parse("bcube:8,1", NULL);
+	draw_members(self, 40, 1);
+	self->job.packet = 1 / 64.0;
+	self->job.method = "stripes:2";
+	self->job.copies = true;
+	EXPECT_EQ(NULL, aggt_plan_build(self->topo, &self->job, &err));
+	EXPECT_NE(NULL, strstr(err.text, "leaves it by more than 4 links"));
+	discard(self);
+}
+
 TEST_HARNESS_MAIN

@@ -232,13 +232,25 @@ result "predicted seconds" "$(jq -c '.metrics |
 	[.bottleneck, .bottleneck_bytes, .fan_in,
 	 (.predicted_seconds * 10000 | round)] |
 	select(. != [3, 6563583, 3, 52521])' timed.json)"
-# 15 servers send, by a tree that leaves two switches by two links each.
+# 15 servers send: stripes leave all switches by several links, and the tree that
+# ends first leaves some so unless their switches copy.
 all=v1,v2,v3,v4,v5,v6,v7,v8,v9,v10,v11,v12,v13,v14,v15
-chain=(--topology "bcube:4,1" --senders "$all" --receivers v0 --objective time --rate 10mbit)
+many=(--topology "bcube:4,1" --senders "$all" --receivers v0 --rate 10mbit)
 for scheme in bloom exact; do
-	"$aggctl" -j plan "${chain[@]}" --scheme $scheme
-done | jq -c .metrics.copying_switches > copying
-result "switches that copy" "$(printf '2\nnull\n' | diff - copying)"
+	"$aggctl" -j plan "${many[@]}" --stripes 2 --scheme $scheme > "$scheme.json"
+	"$aggctl" -j plan "${many[@]}" --objective time --scheme $scheme \
+		> "time.$scheme.json"
+done
+result "switches that copy" "$(jq -c .metrics.copying_switches bloom.json \
+	exact.json time.bloom.json | diff - <(printf '8\nnull\nnull\n'))"
+result "copies take time" "$(jq -s -e 'map(.metrics.predicted_seconds) |
+	.[0] > .[1] and .[2] > .[3] and .[2] < .[0]' bloom.json exact.json \
+	time.bloom.json time.exact.json 2>&1 | grep -vx true)"
+result "a plan's copies after an update" "$("$aggctl" -j plan --update bloom.json \
+	leave:v1 | jq -e .metrics.predicted_seconds | jq -e '. > 4' | grep -vx true)"
+refused 1 "plan: switch w14: the tree of v0 leaves it by more than 4 links, and a switch with Bloom tables makes 4 copies at most: use another method or scheme" \
+	plan --topology "bcube:8,1" --senders "random:63" --receivers v0 \
+	--stripes 2 --scheme bloom
 "$aggctl" -j plan --update timed.json leave:v1 > less.json
 result "predicted seconds after an update" "$(jq .metrics.bottleneck_bytes \
 	less.json | grep -vx 4375722)"

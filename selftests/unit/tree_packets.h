@@ -13,8 +13,16 @@
 /* Packets by which a flow may be ahead of what the next end has sent. */
 #define PACKETS_WINDOW 64
 
-/* A flow from one end to the next. */
+/* Copies that leave a switch behind link number @after of a flow. */
+struct packets_branch {
+	uint32_t after;
+	uint32_t flow;
+};
+
+/* A flow from one end to the next, or its copies from a switch on. */
 struct packets_flow {
+	struct packets_branch *branch;
+	uint32_t n_branches;
 	uint32_t link[128];
 	uint32_t n_links;
 	uint32_t to;		/* flow of the next end, or none */
@@ -164,6 +172,112 @@ static inline void packets_sizes(struct packets *p)
 	}
 }
 
+static inline const struct aggt_entry *packets_entry(const struct packets *p,
+						     uint32_t tree,
+						     aggt_node server)
+{
+	size_t n, i;
+	const struct aggt_entry *e = aggt_plan_entries(p->plan, &n);
+
+	for (i = 0; e[i].tree != tree || e[i].server != server; i++)
+		;
+	return &e[i];
+}
+
+static inline void packets_spread(struct packets *p, uint32_t flow,
+				  const struct aggt_entry *end,
+				  const struct aggt_entry *at, aggt_node except,
+				  unsigned int hops);
+
+/*
+ * Copies at a server that is not their end, behind a switch. A server does not
+ * send them back to that switch: they go to their end by IP.
+ */
+static inline void packets_onward(struct packets *p, uint32_t flow,
+				  const struct aggt_entry *end, aggt_node at,
+				  uint32_t sw, unsigned int hops)
+{
+	const struct aggt_entry *e = packets_entry(p, end->tree, at);
+	unsigned int dim = 0;
+	aggt_node next;
+
+	if (!hops || e->flags & AGGT_RECEIVER)
+		return;
+	if (e->sw != sw) {
+		packets_cross(p, &p->flow[flow], 3, at, e->level);
+		if (hops > 1)
+			packets_spread(p, flow, end, e, AGGT_NONE, hops - 2);
+		return;
+	}
+	for (; at != end->parent_end; at = next) {
+		next = aggt_topo_next_hop(p->topo, at, end->parent_end);
+		verify_differ(p->topo, at, next, &dim);
+		packets_cross(p, &p->flow[flow], 3, at, dim);
+		packets_cross(p, &p->flow[flow], 4, next, dim);
+	}
+}
+
+/* At the switch behind a server: by all its exits but @except, and back. */
+static inline void packets_spread(struct packets *p, uint32_t flow,
+				  const struct aggt_entry *end,
+				  const struct aggt_entry *at, aggt_node except,
+				  unsigned int hops)
+{
+	uint32_t after = p->flow[flow].n_links - 1, copy;
+	const struct aggt_switch_entry *exit;
+	struct packets_flow *f;
+	size_t n, i;
+
+	/* A flow with its own path is there already. */
+	while (except != AGGT_NONE &&
+	       p->flow[flow].link[after] !=
+	       packets_link(p, 3ull, at->server, at->level))
+		after--;
+	exit = aggt_plan_switch_entries(p->plan, &n);
+	for (i = 0; i < n; i++) {
+		if (exit[i].sw != at->sw || exit[i].tree != at->tree ||
+		    exit[i].server == at->server || exit[i].server == except)
+			continue;
+		copy = p->n_flows++;
+		p->flow = realloc(p->flow, p->n_flows * sizeof(*p->flow));
+		f = &p->flow[flow];
+		f->branch = realloc(f->branch, (f->n_branches + 1) *
+				    sizeof(*f->branch));
+		f->branch[f->n_branches++] =
+			(struct packets_branch){ after, copy };
+		f = &p->flow[copy];
+		memset(f, 0, sizeof(*f));
+		f->to = PACKETS_NONE;
+		f->tree = at->tree;
+		packets_cross(p, f, 4, exit[i].server, at->level);
+		if (exit[i].server != end->parent_end)
+			packets_onward(p, copy, end, exit[i].server, at->sw,
+				       hops);
+	}
+}
+
+/* The copies of all flows, as the module's switches and servers make them. */
+static inline void packets_copies(struct packets *p)
+{
+	const struct aggt_entry *e, *at;
+	uint32_t flow = 0;
+	unsigned int hops;
+	size_t n, i;
+
+	e = aggt_plan_entries(p->plan, &n);
+	for (i = 0; i < n; i++) {
+		if (!(e[i].flags & AGGT_END) || e[i].flags & AGGT_RECEIVER)
+			continue;
+		hops = e[i].links + 2;
+		for (at = &e[i]; at->server != e[i].parent_end; hops -= 2) {
+			packets_spread(p, flow, &e[i], at, at->parent,
+				       hops - 1);
+			at = packets_entry(p, at->tree, at->parent);
+		}
+		flow++;
+	}
+}
+
 static inline void packets_flows(struct packets *p)
 {
 	size_t n, i, k;
@@ -190,6 +304,8 @@ static inline void packets_flows(struct packets *p)
 	}
 	free(of);
 	packets_sizes(p);
+	if (aggt_plan_job(p->plan)->copies)
+		packets_copies(p);
 }
 
 static inline void packets_queue(struct packets *p, uint32_t link,
@@ -273,10 +389,14 @@ static inline void packets_arrive(struct packets *p, uint32_t link,
 				  uint32_t flow)
 {
 	struct packets_flow *f = &p->flow[flow];
-	uint32_t i = 0;
+	uint32_t i = 0, b;
 
 	while (f->link[i] != link)
 		i++;
+	for (b = 0; b < f->n_branches; b++)
+		if (f->branch[b].after == i)
+			packets_queue(p, p->flow[f->branch[b].flow].link[0],
+				      f->branch[b].flow);
 	if (i + 1 == f->n_links)
 		f->got++;
 	else
@@ -337,6 +457,8 @@ static inline double packets_time_by(const struct aggt_topo *topo,
 	used = packets_run(&p);
 	for (i = 0; i < p.n_links; i++)
 		free(p.link[i].queue);
+	for (i = 0; i < p.n_flows; i++)
+		free(p.flow[i].branch);
 	free(p.link);
 	free(p.flow);
 	return used * job->packet;

@@ -399,6 +399,10 @@ enum aggt_objective {
  * @packet: size of a packet, in the unit of the sizes
  * @rate: in bit/s, of links without a rate in the topology; 0: that of
  *	aggt_topo_rate()
+ * @copies: in bcube and ghc, a switch that a tree leaves by several links sends
+ *	each packet of the tree by each of them, as one with Bloom tables does.
+ *	Times include the copies. By more than four links packets may be lost:
+ *	auto avoids such trees, and no plan has them
  */
 struct aggt_job {
 	const aggt_node *senders;
@@ -415,6 +419,7 @@ struct aggt_job {
 	bool pipelined;
 	double packet;
 	uint64_t rate;
+	bool copies;
 };
 
 /**

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "copies.h"
 #include "internal.h"
 
 /* Members and arcs that steiner may look at in a plan: a second or so. */
@@ -96,6 +97,13 @@ static int measure(const struct contest *c, struct aggt_tree *tree,
 	return aggt_measure_time(tree, c->ask->job, c->ask->others, m);
 }
 
+/* Whether a built tree leads around failures, and its switches lose nothing. */
+static bool usable(const struct contest *c, struct aggt_tree *tree)
+{
+	return !aggt_tree_repair(tree, c->err) &&
+	       !aggt_copies_refuse(tree, c->ask->job, c->err);
+}
+
 /* Repair and measure a built tree, keep it if it wins. Takes @tree over. */
 static int enter(struct contest *c, struct aggt_tree *tree, int built)
 {
@@ -106,7 +114,7 @@ static int enter(struct contest *c, struct aggt_tree *tree, int built)
 		aggt_tree_free(tree);
 		return -1;
 	}
-	if (aggt_tree_repair(tree, c->err)) {
+	if (!usable(c, tree)) {
 		aggt_tree_free(tree);
 		return 0;
 	}
@@ -325,7 +333,9 @@ static int try_early(struct contest *c)
 		budget = EARLY_BUDGET / c->ask->job->n_receivers;
 	for (i = 0; i < EARLY_SEARCHES && used < budget; i++) {
 		struct aggt_grow how = { .bound = c->ask->bound, .seed = c->ask->seed + i,
-					 .budget = budget / EARLY_SEARCHES };
+					 .budget = budget / EARLY_SEARCHES,
+					 .one_exit = c->ask->job->copies &&
+						     i % 4 < 3 };
 		struct aggt_tree *tree = blank(c);
 
 		if (!tree ||

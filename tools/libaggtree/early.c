@@ -130,6 +130,25 @@ static aggt_code with_digit(const struct aggt_topo *topo, aggt_code code,
 	return (code & ~topo->mask[dim]) | (aggt_code)digit << topo->shift[dim];
 }
 
+/* Does the tree leave the switch of a hop by another link than that to @to? */
+static bool second_exit(const struct aggt_early *e, aggt_code at, aggt_code to)
+{
+	uint32_t d = 0, digit, v;
+
+	if (!e->one_exit)
+		return false;
+	while (!((at ^ to) & e->topo->mask[d]))
+		d++;
+	for (digit = 0; digit < e->topo->radix[d]; digit++) {
+		v = aggt_map_get(&e->index, with_digit(e->topo, to, d, digit));
+		if (v != AGGT_NONE && e->spot[v].up != AGGT_NONE &&
+		    e->spot[v].dim == d &&
+		    e->spot[e->spot[v].up].code != to)
+			return true;
+	}
+	return false;
+}
+
 /* One more hop; false if it is broken or meets the tree. */
 static bool step(const struct aggt_early *e, aggt_code *at, aggt_code to,
 		 struct aggt_chain *chain)
@@ -137,6 +156,7 @@ static bool step(const struct aggt_early *e, aggt_code *at, aggt_code to,
 	uint32_t v = aggt_map_get(&e->index, to);
 
 	if (!aggt_hop_ok(e->topo, *at, to) || !aggt_point_ok(e->topo, to) ||
+	    second_exit(e, *at, to) ||
 	    (v != AGGT_NONE && (!v || e->spot[v].used || e->spot[v].sends)))
 		return false;
 	chain->code[chain->n++] = to;
@@ -168,7 +188,9 @@ static bool find_path(struct search *s, uint32_t v, const struct place *p,
 		aggt_code aside = with_digit(topo, at, p->dim,
 					     draw(s, topo->radix[p->dim]));
 
+		/* Without other dimensions it is the switch of the last hop. */
 		if (!((aside ^ end) & topo->mask[p->dim]) ||
+		    (s->e.one_exit && !n && aside != at) ||
 		    (aside != at && !step(&s->e, &at, aside, chain)))
 			return false;
 	}
@@ -176,7 +198,7 @@ static bool find_path(struct search *s, uint32_t v, const struct place *p,
 		if (!step(&s->e, &at, (at & ~topo->mask[order[i]]) |
 			  (end & topo->mask[order[i]]), chain))
 			return false;
-	return aggt_hop_ok(topo, at, end);
+	return aggt_hop_ok(topo, at, end) && !second_exit(&s->e, at, end);
 }
 
 /* Straight on, as packets go, until the tree is met. */
@@ -403,6 +425,7 @@ int aggt_build_early(struct aggt_tree *tree, const struct aggt_job *job,
 			 sizeof(*s.place));
 	if (!s.hung || !s.place || aggt_early_init(&s.e, tree, job))
 		goto out;
+	s.e.one_exit = how->one_exit;
 	order_senders(&s, s.hung + 1, n);
 	if (!hang_all(&s, n) && !improve(&s, how->budget))
 		ret = give_back(&s, tree);

@@ -72,6 +72,7 @@ struct aggt_input {
  * @squares: of all vertices
  * @stamp: of the last walk
  * @work: inputs looked at
+ * @one_exit: leave no switch by two links
  * @nomem: memory ran out
  */
 struct aggt_early {
@@ -87,6 +88,7 @@ struct aggt_early {
 	double squares;
 	uint32_t stamp;
 	uint64_t work;
+	bool one_exit;
 	bool nomem;
 };
 

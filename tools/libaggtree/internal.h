@@ -393,6 +393,7 @@ int aggt_build_m2(struct aggt_tree *tree);
  * @bound: on the depth, AGGT_DEPTH_NONE for none
  * @seed: of ties and orders
  * @budget: edges to look at before it ends
+ * @one_exit: for the earliest end: leave no switch by two links
  * @work: edges looked at
  */
 struct aggt_grow {
@@ -400,6 +401,7 @@ struct aggt_grow {
 	uint32_t bound;
 	uint64_t seed;
 	uint64_t budget;
+	bool one_exit;
 	uint64_t work;
 };
 

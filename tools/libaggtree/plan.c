@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "copies.h"
 #include "internal.h"
 
 /* When the trees end, one by one and, in the sum, together. */
@@ -151,7 +152,8 @@ int aggt_plan_complete(struct aggt_plan *plan, struct aggt_err *err)
 	size_t i;
 
 	for (i = 0; i < plan->n_trees; i++) {
-		if (aggt_tree_repair(plan->tree[i], err))
+		if (aggt_tree_repair(plan->tree[i], err) ||
+		    aggt_copies_refuse(plan->tree[i], &plan->job, err))
 			return -1;
 		if (plan->topo->agents &&
 		    aggt_tree_lean(plan->tree[i], &plan->job)) {

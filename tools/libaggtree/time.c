@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "copies.h"
 #include "graph.h"
 
 /* Tag of a server's link where points are switches. */
@@ -15,6 +16,9 @@
 /* Directions: towards the core of the network, and back. */
 #define UP	0
 #define DOWN	1
+
+/* Passes over a tree in which copies of flows delay others. */
+#define COPY_PASSES	4
 
 int aggt_loads_init(struct aggt_loads *loads)
 {
@@ -137,11 +141,30 @@ static int load_access(struct aggt_loads *loads, const struct aggt_tree *tree,
 	return add_load(loads, aggt_tag(server, ACCESS), DOWN, in, 1);
 }
 
+static int load_copies(struct aggt_loads *loads,
+		       const struct aggt_copies *copies,
+		       const struct aggt_flow *flow)
+{
+	size_t i;
+
+	for (i = 0; i < copies->n; i++) {
+		const struct aggt_copy *c = &copies->copy[i];
+
+		if (add_load(loads, c->link, c->back ? DOWN : UP,
+			     c->times * flow[c->of].out, 1))
+			return -1;
+	}
+	return 0;
+}
+
 static int load_tree(struct aggt_loads *loads, const struct aggt_tree *tree,
-		     const struct aggt_job *job, const struct aggt_flow *flow)
+		     const struct aggt_job *job, const struct aggt_flow *flow,
+		     const struct aggt_copies *copies)
 {
 	uint32_t v;
 
+	if (load_copies(loads, copies, flow))
+		return -1;
 	for (v = 0; v < tree->n; v++)
 		if ((v && load_hop(loads, tree, job, v, flow[v].out)) ||
 		    (tree->topo->agents &&
@@ -154,8 +177,12 @@ int aggt_loads_tree(struct aggt_loads *loads, const struct aggt_tree *tree,
 		    const struct aggt_job *job)
 {
 	struct aggt_flow *flow = aggt_flows(tree, job);
-	int ret = flow ? load_tree(loads, tree, job, flow) : -1;
+	struct aggt_copies copies;
+	int ret = aggt_copies_find(&copies, tree, job);
 
+	if (!flow || ret || load_tree(loads, tree, job, flow, &copies))
+		ret = -1;
+	aggt_copies_free(&copies);
 	free(flow);
 	return ret;
 }
@@ -264,12 +291,14 @@ static int longest_path(const struct aggt_tree *tree,
  * @at: when its first packet could be there
  * @busy: how long it keeps the link
  * @alone: how long it takes if it has its path to itself
+ * @copy: the server drops or forwards it and does not wait for it
  */
 struct arrival {
 	uint64_t link;
 	double at;
 	double busy;
 	double alone;
+	bool copy;
 };
 
 /**
@@ -277,6 +306,7 @@ struct arrival {
  * @tree: the tree
  * @job: the job
  * @flow: of its vertices
+ * @copies: that its switches make
  * @first: first child of a vertex
  * @next: next child of the same parent
  * @ready: when a vertex begins to send
@@ -289,6 +319,7 @@ struct wait {
 	const struct aggt_tree *tree;
 	const struct aggt_job *job;
 	const struct aggt_flow *flow;
+	const struct aggt_copies *copies;
 	uint32_t *first;
 	uint32_t *next;
 	double *ready;
@@ -314,9 +345,9 @@ static int wait_init(struct wait *w)
 
 	w->first = malloc(tree->n * sizeof(*w->first));
 	w->next = malloc(tree->n * sizeof(*w->next));
-	w->ready = malloc(tree->n * sizeof(*w->ready));
+	w->ready = calloc(tree->n, sizeof(*w->ready));
 	w->slow = calloc(tree->n, sizeof(*w->slow));
-	w->arrival = malloc((tree->n + tree->n_senders) *
+	w->arrival = malloc((tree->n + tree->n_senders + w->copies->n) *
 			    sizeof(*w->arrival));
 	if (!w->first || !w->next || !w->ready || !w->slow || !w->arrival)
 		return -1;
@@ -358,7 +389,31 @@ static void collect_own(struct wait *w, uint32_t s)
 {
 	double size = aggt_job_size(w->job, s, w->job->delta);
 
-	w->arrival[w->n++] = (struct arrival){ 0, w->job->packet, size, size };
+	w->arrival[w->n++] = (struct arrival){ .at = w->job->packet,
+					       .busy = size, .alone = size };
+}
+
+/* Copies that come to @v; they leave their servers when they did before. */
+static void collect_copies(struct wait *w, uint32_t v)
+{
+	const struct aggt_copy *c = w->copies->copy;
+	size_t low = 0, high = w->copies->n;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (c[middle].at < v)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < w->copies->n && c[low].at == v; low++)
+		w->arrival[w->n++] = (struct arrival){
+			.link = c[low].link, .copy = true,
+			.at = w->ready[c[low].of] +
+			      (c[low].links - 1) * w->job->packet,
+			.busy = c[low].times * w->flow[c[low].of].out,
+		};
 }
 
 static void collect(struct wait *w, uint32_t v)
@@ -373,6 +428,7 @@ static void collect(struct wait *w, uint32_t v)
 	     s = tree->more[s])
 		if (!stays(tree, w->job, w->flow, v, s))
 			collect_own(w, s);
+	collect_copies(w, v);
 }
 
 /* A link carries one flow after the other, in the order of arrival. */
@@ -391,6 +447,8 @@ static double last_arrival(struct wait *w)
 			fan_in = 0;
 		}
 		end = fmax(a->at, end) + a->busy;
+		if (a->copy)
+			continue;
 		last = fmax(last, fmax(end, a->at + a->alone));
 		if (++fan_in > w->fan_in)
 			w->fan_in = fan_in;
@@ -421,15 +479,21 @@ static double when_ready(struct wait *w, uint32_t v)
 	return w->ready[c] + hop.all;
 }
 
-/* When the receiver has all if each merging server waits for its inputs. */
+/*
+ * When the receiver has all if each merging server waits for its inputs. Copies
+ * come from vertices that are computed later, too, so each pass uses their times
+ * of the pass before.
+ */
 static int last_flow(struct wait *w, double *end)
 {
+	unsigned int pass;
 	uint32_t v;
 
 	if (wait_init(w))
 		return -1;
-	for (v = w->tree->n; v--; )
-		w->ready[v] = when_ready(w, v);
+	for (pass = 0; pass < (w->copies->n ? COPY_PASSES : 1); pass++)
+		for (v = w->tree->n; v--; )
+			w->ready[v] = when_ready(w, v);
 	*end = w->ready[0];
 	return 0;
 }
@@ -463,16 +527,18 @@ static struct aggt_busy most_together(const struct aggt_loads *own,
 
 static int measure(const struct aggt_tree *tree, const struct aggt_job *job,
 		   const struct aggt_flow *flow,
+		   const struct aggt_copies *copies,
 		   const struct aggt_loads *others, struct aggt_metrics *m)
 {
-	struct wait w = { .tree = tree, .job = job, .flow = flow };
+	struct wait w = { .tree = tree, .job = job, .flow = flow,
+			  .copies = copies };
 	struct aggt_loads own;
 	double end;
 	int ret = -1;
 
 	if (aggt_loads_init(&own))
 		return -1;
-	if (load_tree(&own, tree, job, flow) ||
+	if (load_tree(&own, tree, job, flow, copies) ||
 	    longest_path(tree, job, flow, &m->latency) || last_flow(&w, &end))
 		goto out;
 	m->fan_in = tree->aggregates ? w.fan_in : 0;
@@ -490,11 +556,12 @@ int aggt_measure_time(const struct aggt_tree *tree, const struct aggt_job *job,
 		      const struct aggt_loads *others, struct aggt_metrics *m)
 {
 	struct aggt_flow *flow = aggt_flows(tree, job);
-	int ret;
+	struct aggt_copies copies;
+	int ret = aggt_copies_find(&copies, tree, job);
 
-	if (!flow)
-		return -1;
-	ret = measure(tree, job, flow, others, m);
+	if (!flow || ret || measure(tree, job, flow, &copies, others, m))
+		ret = -1;
+	aggt_copies_free(&copies);
 	free(flow);
 	return ret;
 }

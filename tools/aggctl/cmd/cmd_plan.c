@@ -313,6 +313,7 @@ static int build_trees(struct plan *plan, const struct work *w)
 		.pipelined = opt.conf.layout != AGGNET_LAYOUT_KEYED,
 		.packet = plan_packet(&opt.conf),
 		.rate = opt.conf.rate,
+		.copies = plan_copies(&opt.conf),
 	};
 	struct aggt_err why;
 

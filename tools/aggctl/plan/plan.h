@@ -181,7 +181,8 @@ int plan_draw(const char *file, const struct plan *plan,
 extern const char * const plan_objective_names[];
 double plan_packet(const struct plan_conf *conf);
 void plan_predict(const struct plan *plan, json_t *metrics);
-void plan_copies(const struct plan *plan, json_t *metrics);
+bool plan_copies(const struct plan_conf *conf);
+void plan_count_copies(const struct plan *plan, json_t *metrics);
 
 /* plan_text.c */
 void plan_text(const json_t *plan);

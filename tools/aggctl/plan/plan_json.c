@@ -33,7 +33,7 @@ static json_t *metrics_json(const struct plan *plan)
 	if (skipped)
 		json_object_set_new(object, "skipped", json_string(skipped));
 	plan_predict(plan, object);
-	plan_copies(plan, object);
+	plan_count_copies(plan, object);
 	add_stripes(plan, object);
 	return object;
 }

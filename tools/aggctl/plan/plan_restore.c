@@ -178,6 +178,7 @@ static bool read_stored(const json_t *json, const struct plan_conf *conf,
 	s->job.seed = (uint64_t)seed;
 	s->job.pipelined = conf->layout != AGGNET_LAYOUT_KEYED;
 	s->job.packet = plan_packet(conf);
+	s->job.copies = plan_copies(conf);
 	s->job.rate = conf->rate;
 	s->n = json_array_size(trees);
 	s->shape = calloc(s->n + 1, sizeof(*s->shape));

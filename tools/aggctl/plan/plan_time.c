@@ -36,11 +36,19 @@ double plan_packet(const struct plan_conf *conf)
 	return (double)PACKET_RECORDS / flow_size(conf);
 }
 
-/*
+/**
+ * plan_copies() - do switches copy the flows of a tree that leaves by several links?
+ * @conf: of the plan
+ *
  * A Bloom table says of a link whether a tree leaves by it, not which of the tree's
- * flows do. So a switch that a tree leaves by several links sends each flow of the
- * tree by each of them. Return: how many switches do so.
+ * flows do.
  */
+bool plan_copies(const struct plan_conf *conf)
+{
+	return conf->scheme == AGGNET_SCHEME_BLOOM && conf->aggnet_switches;
+}
+
+/* Return: how many switches a tree leaves by several links. */
 static uint32_t copying_switches(const struct plan *plan)
 {
 	const struct aggt_switch_entry *e;
@@ -58,16 +66,15 @@ static uint32_t copying_switches(const struct plan *plan)
 }
 
 /**
- * plan_copies() - add to a plan's metrics how many switches copy its flows
+ * plan_count_copies() - add to a plan's metrics how many switches copy its flows
  * @plan: the plan
  * @metrics: where it goes, if there are such switches
  */
-void plan_copies(const struct plan *plan, json_t *metrics)
+void plan_count_copies(const struct plan *plan, json_t *metrics)
 {
 	uint32_t copying = 0;
 
-	if (plan->conf.scheme == AGGNET_SCHEME_BLOOM &&
-	    plan->conf.aggnet_switches)
+	if (plan_copies(&plan->conf))
 		copying = copying_switches(plan);
 	if (copying)
 		json_object_set_new(metrics, "copying_switches",
