@@ -3,7 +3,7 @@
 #
 # Four servers, each a machine: what keeps a transfer from being merged on one of them is
 # named by "why" there, with the name of the server and the next command; once it is
-# mended, a transfer is merged as planned. What only "node check" finds keeps no transfer
+# mended, a transfer is merged as planned. What only "host check" finds keeps no transfer
 # from that.
 set -o pipefail
 . "$(dirname "$0")/page.sh"
@@ -61,28 +61,41 @@ merges()
 		entry node4 ".findings == []"
 }
 
-# case_of NAME WHAT COMMAND entry|says WANTED MEND: after COMMAND a transfer is
-# tried, and "why" has what is wanted
+# next_of NAME: the command that "why" has printed after its first fault there
+next_of()
+{
+	local next
+
+	next=$(sed -n '/WRONG/ { s/.* Next: //p; q }' "$CLUSTER/found")
+	on "$1" "set -x; ${next/PLAN.json/plan.json}" 2>&1
+}
+
+# case_of NAME WHAT COMMAND entry|says WANTED [MEND]: after COMMAND a transfer is tried,
+# and "why" has what is wanted. What it prints next mends it, or MEND if it is on another
+# machine.
 case_of()
 {
 	local status=0
 
 	planned && change "$1" "$3" && run_job && "$4" "$1" "$5" || status=$?
 	sed 's/^/# /' "$CLUSTER/found" "$CLUSTER/job"
+	change "$1" "${6:-next_of $1}" || status=$?
+	sed 's/^/# /' "$CLUSTER/changed"
 	everywhere "aggctl withdraw plan.json || :" "${SERVERS[@]}" > "$CLUSTER/gone"
-	change "$1" "$6" || status=$?
 	[ $status = 0 ] && merges || status=1
 	everywhere "aggctl withdraw plan.json || :" "${SERVERS[@]}" > "$CLUSTER/gone"
+	# A device that was down has lost its routes, which only the fallback needs.
+	on "$1" "$init" > "$CLUSTER/changed" || status=$?
 	ok $status "why: $2"
 }
 
 # harmless NAME WHAT COMMAND MEND: after COMMAND a transfer is merged as planned, and "why"
-# has no finding: "node check" has, because packets that miss their link would be lost
+# has no finding: "host check" has, because packets that miss their link would be lost
 harmless()
 {
 	local status=0
 
-	change "$1" "$3" && merges && ! on "$1" "aggctl node check" > "$CLUSTER/found" ||
+	change "$1" "$3" && merges && ! on "$1" "aggctl host check" > "$CLUSTER/found" ||
 		status=$?
 	[ $status = 0 ] || sed 's/^/# /' "$CLUSTER/found" "$CLUSTER/job"
 	everywhere "aggctl withdraw plan.json || :" "${SERVERS[@]}" > "$CLUSTER/gone"
@@ -101,19 +114,20 @@ needs_root
 echo 1..12
 up && everywhere "$(block "On each server")" "${SERVERS[@]}" > "$CLUSTER/prepared"
 ok $? "four servers are prepared"
+everywhere "$(block "On each server, to keep the settings" | grep -v systemctl)" \
+	"${SERVERS[@]}"
 inputs
 case_of node4 "a device that is down" "ip link set eth1 down" \
-	entry "$(finding "port eth1" "it is down" "ip link set eth1 up")" \
-	"ip link set eth1 up; $init"
+	entry "$(finding "port eth1" "it is down" "ip link set eth1 up")"
 case_of node4 "a neighbour without an answer" "nic node2 1 down" \
-	entry "$(finding packets "the planned link had no" "aggctl node check")" \
+	entry "$(finding packets "the planned link had no" "aggctl host check")" \
 	"nic node2 1 up"
 case_of node4 "a device that is not attached" "aggctl port del eth1" \
-	entry "$(finding "port eth1" "not attached" "aggctl port add eth1")" "$init"
+	entry "$(finding "port eth1" "not attached" "aggctl host init")"
 case_of node2 "no entry on one server" "aggctl withdraw plan.json" \
-	says "node: it has no entry of this transfer.*Next: aggctl apply" true
+	says "node: it has no entry of this transfer.*Next: aggctl apply"
 case_of node2 "a server without identity and ports" "rmmod aggnet; modprobe aggnet" \
-	says "node: it has no identity. Next: aggctl node set address" "$init"
+	says "node: it has no identity. Next: aggctl host init"
 harmless node4 "no identity on lo" "ip address del 10.0.0.4/32 dev lo" "$init"
 harmless node4 "a switch with a smaller MTU" "nic node2 1 mtu 1400" \
 	"nic node2 1 mtu 1500"

@@ -143,7 +143,7 @@ transfer()
 	on p1 "aggctl -j plan --topology @net --job 7 --function sum \
 		--senders 'p2*2' --receivers p1 --uid 0 > /share/plan.json" &&
 		cp "$CLUSTER/p1/plan.json" "$CLUSTER/p2" || return
-	timed "aggctl apply /share/plan.json; aggctl node check" "${SERVERS[@]}" ||
+	timed "aggctl apply /share/plan.json; aggctl host check" "${SERVERS[@]}" ||
 		return
 	start p1 "aggctl recv --job 7 --receiver 10.1.0.1 > result"
 	on p2 "seq 5000 | sed 's/\$/\t3/' > counts

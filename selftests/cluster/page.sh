@@ -136,6 +136,6 @@ change()
 	if [ "$(type -t "${2%% *}")" = function ]; then
 		$2
 	else
-		on "$1" "$2" > "$CLUSTER/changed"
-	fi
+		on "$1" "$2"
+	fi > "$CLUSTER/changed"
 }

@@ -80,7 +80,7 @@ for name in "${SOURCES[@]}"; do
 	cp "$CLUSTER/a1/home/plan.json" "$CLUSTER/$name/home"
 done
 everywhere "$(block "On each server of the racks" 2)" "${SERVERS[@]}"
-ok $? "the plan is in force, and node check finds nothing"
+ok $? "the plan is in force, and host check finds nothing"
 sums
 start a1 "$(block "On a1, until the result is there")"
 everywhere "$(block "On each of b1, b2, c1 and c2")" "${SOURCES[@]}" && finish a1

@@ -2,23 +2,36 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Four servers, each a machine: the commands of the page "Your cluster", executed
-# there, merge a transfer on a server that is not the receiver; and "node check" finds
+# there, merge a transfer on a server that is not the receiver; and "host check" finds
 # what is wrong on a server or its link. Two machines have kernel 6.1, two have 6.12.
 set -o pipefail
 . "$(dirname "$0")/page.sh"
 
-# planted NAME WHAT COMMAND FINDING MEND: after COMMAND, which runs on the machine, or
-# here if it is a function, "node check" fails and finds this; MEND mends it
+# mended NAME: what "host check" prints next, until it finds nothing
+mended()
+{
+	on "$1" 'for i in 1 2 3; do
+			! aggctl -j host check > check.json || exit 0
+			jq -r ".[] | select(.ok | not) | .fix" check.json > fixes
+			bash -ex fixes
+		done
+		aggctl host check' 2>&1
+}
+
+# planted NAME WHAT COMMAND FINDING [MEND]: after COMMAND, which runs on the machine, or
+# here if it is a function, "host check" fails and finds this; the commands that it
+# prints mend it, or MEND if it is on another machine
 planted()
 {
 	local status=0
 
-	change "$1" "$3" && ! on "$1" "aggctl node check" > "$CLUSTER/found" &&
+	change "$1" "$3" && ! on "$1" "aggctl host check" > "$CLUSTER/found" &&
 		grep -q "^no .*$4" "$CLUSTER/found" || status=$?
 	sed 's/^/# /' "$CLUSTER/found"
-	change "$1" "$5" && on "$1" "aggctl node check" | sed 's/^/# /' ||
+	change "$1" "${5:-mended $1}" && on "$1" "aggctl host check" > "$CLUSTER/good" ||
 		status=$?
-	ok $status "node check: $2"
+	sed 's/^/# /' "$CLUSTER/changed"
+	ok $status "host check: $2"
 }
 
 # What Prometheus would read of node2 has the records of the transfer: those of
@@ -70,7 +83,7 @@ described()
 	done
 	on node1 "planned() { $(block "On node1" 2 | sed 's/ > .*//') |
 			jq '.nodes | del(.[].trees[] | (.instance, .plan, .members, .key,
-				.link_port))'
+				.link_port, .link_to))'
 		}
 		planned > typed.nodes
 		cd described
@@ -82,8 +95,7 @@ described()
 # The commands of the unit, as systemd executes them: without a shell.
 unit_starts()
 {
-	on node3 "$(block "On each server, to keep the settings" | grep -v systemctl)
-		rmmod aggnet; ip route flush root 10.0.0.0/24
+	on node3 "rmmod aggnet; ip route flush root 10.0.0.0/24
 		ip address del 10.0.0.3/32 dev lo
 		$(unit_commands)
 		aggctl -j host init --topology @net | jq -e '.missing == []'" |
@@ -94,28 +106,27 @@ unit_starts()
 causes()
 {
 	planted node4 "a device that is down" "ip link set eth1 down" \
-		"192.168.21.2: its device eth1 is down" \
-		"ip link set eth1 up; $init"
+		"192.168.21.2 (node2): its device eth1 is down"
 	planted node4 "a neighbour without an answer" "nic node2 1 down" \
-		"192.168.21.2: no answer on eth1" "nic node2 1 up"
+		"192.168.21.2 (node2): no answer on eth1" "nic node2 1 up"
 	planted node4 "a switch with a smaller MTU" "nic node2 1 mtu 1400" \
 		"packets of 1500 bytes are lost on eth1, short ones are not" \
 		"nic node2 1 mtu 1500"
 	planted node2 "a device with a smaller MTU" "ip link set eth0 mtu 1400" \
-		"eth0: 1400" "ip link set eth0 mtu 1500"
+		"eth0: 1400"
 	planted node2 "a strict reverse path filter" \
-		"sysctl -w net.ipv4.conf.eth1.rp_filter=1" "eth1: strict" \
-		"$init"
+		"sysctl -w net.ipv4.conf.eth1.rp_filter=1" \
+		"eth1: strict"
 	planted node2 "no forwarding" "sysctl -w net.ipv4.ip_forward=0" \
-		"ip_forward .*off" "$init"
+		"ip_forward .*off"
 	planted node4 "no route" "ip route del 10.0.0.1" \
-		"to the receiver 10.0.0.1: there is none" "$init"
+		"to the receiver 10.0.0.1 (node1): there is none"
 	planted node4 "no identity" "ip address del 10.0.0.4/32 dev lo" \
-		"10.0.0.4: it is not an address of this host" "$init"
+		"10.0.0.4 (node4): it is not an address of this host"
 	planted node2 "a firewall" "nft add table ip wall
 		nft 'add chain ip wall f { type filter hook forward priority 0;
 		policy drop; }'" \
-		"FORWARD policy .*drop" "nft delete table ip wall"
+		"FORWARD policy .*drop"
 }
 
 needs_root
@@ -148,6 +159,8 @@ everywhere "$(block "On each server no packet should have missed its planned lin
 ok $? "no packet has left the planned path"
 everywhere "$(block "On each server of the job")" "${SERVERS[@]}"
 ok $? "why finds nothing that is not as planned"
+everywhere "$(block "On each server, to keep the settings" | grep -v systemctl)" \
+	"${SERVERS[@]}"
 exported
 ok $? "Prometheus can read what is exported"
 causes

@@ -72,6 +72,52 @@ events()
 		"$TMP/event" && grep -E '^[a-z]' "$TMP/bare"
 }
 
+# The screen is not cleared for a file: the table comes again and again.
+watched()
+{
+	local pid status=0
+
+	aggctl -n v0 tree show --watch > "$TMP/watched" &
+	pid=$!
+	wait_for again || status=1
+	kill $pid
+	wait $pid
+	return $status
+}
+
+again()
+{
+	[ "$(grep -c '^job ' "$TMP/watched")" -ge 2 ]
+}
+
+# Who has a socket of the module keeps it in use.
+sockets()
+{
+	local pid status=0
+
+	plan held --topology bcube:4,1 --uid 0 --senders v1 --receivers v0 || return
+	aggctl -n v0 recv --job $job > "$TMP/held" 2>&1 &
+	pid=$!
+	wait_for holds $pid || status=1
+	kill $pid
+	wait $pid
+	wait_for none_holds || status=1
+	withdraw held && return $status
+}
+
+holds()
+{
+	aggctl -j host sockets > "$TMP/sockets"
+	cat "$TMP/sockets"
+	jq -e --argjson pid "$1" 'length == 1 and (.[0] | .pid == $pid and
+		.command == "aggctl" and .user == "root" and .fd > 2)' "$TMP/sockets"
+}
+
+none_holds()
+{
+	[ "$(aggctl -j host sockets)" = '[]' ]
+}
+
 none()
 {
 	aggctl -n v9 top --count 1 --interval 10ms &&
@@ -87,8 +133,10 @@ check "a transfer" transfer first sum v0 v1 v2
 check "tree show is brief" brief
 check "tree show --details has all, with units" details
 check "tree show -j is as it was" json
+check "tree show --watch" watched
 check "top fits into 100 columns" table
 check "top shows the rates of a transfer" rates
 check "top without entries" none
 check "monitor prints the time" events
+check "host sockets names the processes that keep the module in use" sockets
 done_testing

@@ -39,7 +39,7 @@ ls()
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-echo 1..10
+echo 1..12
 offers "plan port" aggctl p
 offers "show add del" aggctl link ''
 offers "--sorted" aggctl plan --so
@@ -49,6 +49,8 @@ offers "int64 int32" aggctl plan --type i
 offers "exact bloom packet" aggctl plan --scheme ''
 offers "general paper" aggctl plan --filter-rule ''
 offers "v1 \\\$\\(touch $scratch/planted\\) \\\`touch\\\`" aggctl -n ''
+offers "label" aggctl node set la
+offers "lo" aggctl port add lo
 n=$((n + 1))
 if [ -e "$scratch/planted" ]; then
 	echo "not ok $n - the name of a namespace ran as a command"

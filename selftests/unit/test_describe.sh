@@ -52,7 +52,8 @@ plan()
 {
 	"$aggctl" -j plan --topology "@$1" --job 7 --senders "$2" --receivers "$3" \
 		--uid 0 --no-key | jq '.nodes | del(.[].trees[] |
-			(.instance, .plan, .members))'
+			(.instance, .plan, .members,
+			.link_to))'
 }
 
 # same WHAT FILE SENDERS RECEIVER: the description makes the plan of the typed one

@@ -204,7 +204,7 @@ TEST_F(why, link)
 TEST_F(why, packets_by_plain_ip)
 {
 	played.tree.fallback_link = 3;
-	EXPECT_SAYS(3, "WRONG: packets: 3 packets left by plain IP: the planned link had no carrier, neighbour or route. Next: aggctl node check");
+	EXPECT_SAYS(3, "WRONG: packets: 3 packets left by plain IP: the planned link had no carrier, neighbour or route. Next: aggctl host check");
 	played.tree.fallback_link = 0;
 	played.tree.fallback_bloom = 4;
 	EXPECT_SAYS(3, "WRONG: packets: 4 packets left by plain IP: no Bloom table");
@@ -300,7 +300,7 @@ TEST_F(why, json)
 	EXPECT_EQ(1, json_array_size(json_object_get(tree, "findings")));
 	fallback = json_array_get(json_object_get(tree, "fallbacks"), 0);
 	EXPECT_EQ(9, json_integer_value(json_object_get(fallback, "count")));
-	EXPECT_STREQ("aggctl node check",
+	EXPECT_STREQ("aggctl host check",
 		     json_string_value(json_object_get(fallback, "fix")));
 	json_decref(list);
 }

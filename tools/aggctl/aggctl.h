@@ -58,6 +58,7 @@ void err(const char *fmt, ...) __printf(1, 2);
 int fail(const char *fmt, ...) __printf(1, 2);
 int usage(const char *fmt, ...) __printf(1, 2);
 bool line_is_read(int fd);
+void err_names(char *(*add)(const char *text));
 void err_never_wait(void);
 
 /* value.c */

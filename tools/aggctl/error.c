@@ -9,6 +9,7 @@
 #include "aggctl.h"
 
 static bool never_wait;
+static char *(*named)(const char *text);
 
 /**
  * put_safe() - print text that must not control a terminal
@@ -56,17 +57,28 @@ void err_never_wait(void)
 	never_wait = true;
 }
 
+/**
+ * err_names() - have names written into error lines
+ * @add: makes a copy of a line that has them, as names_add() does; NULL: lines stay
+ */
+void err_names(char *(*add)(const char *text))
+{
+	named = add;
+}
+
 static void vout(const char *fmt, va_list ap)
 {
-	char *text = NULL;
+	char *text = NULL, *line;
 
 	if (never_wait && !line_is_read(STDERR_FILENO))
 		return;
 	fputs("aggctl: ", stderr);
 	if (vasprintf(&text, fmt, ap) < 0)
 		text = NULL;
-	put_safe(stderr, text ? text : "out of memory");
+	line = text && named ? named(text) : NULL;
+	put_safe(stderr, line ? line : text ? text : "out of memory");
 	fputc('\n', stderr);
+	free(line);
 	free(text);
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "output.h"
 
@@ -38,6 +39,15 @@ static char *cell_text(const json_t *value)
 		json_dumpf(value, f, JSON_COMPACT);
 	fclose(f);
 	return text;
+}
+
+#define CLEAR	"\033[H\033[J"	/* of a terminal */
+
+/** out_clear() - clear the screen, if standard output is one */
+void out_clear(void)
+{
+	if (isatty(STDOUT_FILENO))
+		fputs(CLEAR, stdout);
 }
 
 /**

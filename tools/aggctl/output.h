@@ -20,6 +20,7 @@ struct column {
 	const char *head;
 };
 
+void out_clear(void);
 int out_json(json_t *value);
 void out_fields(const struct column *cols, size_t ncols, const json_t *object);
 void out_fields_to(FILE *f, const struct column *cols, size_t ncols,

@@ -3,8 +3,8 @@
 # the tests link.
 AGGCTL := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 
-AGGCTL_SRC := addr.c addressing.c echo.c error.c files.c info.c neighbour.c \
-	      netns.c node.c output.c value.c
+AGGCTL_SRC := addr.c addressing.c echo.c error.c files.c info.c names.c \
+	      neighbour.c netns.c node.c output.c value.c
 AGGCTL_SRC += $(addprefix cmd/,apply_held.c apply_hosts.c cmd_apply.c cmd_describe.c cmd_eval.c \
 	      cmd_export.c cmd_gen.c \
 	      cmd_host.c cmd_link.c cmd_monitor.c cmd_node.c cmd_plan.c cmd_port.c cmd_recv.c \
@@ -16,7 +16,7 @@ AGGCTL_SRC += $(addprefix cmd/,apply_held.c apply_hosts.c cmd_apply.c cmd_descri
 AGGCTL_SRC += $(addprefix eval/,eval.c eval_filter.c eval_out.c eval_peer.c \
 	      eval_plot.c eval_run.c eval_table.c eval_update.c)
 AGGCTL_SRC += $(addprefix host/,describe.c firewall.c host.c host_route.c node_check.c \
-	      report.c)
+	      report.c sockets.c)
 AGGCTL_SRC += $(addprefix plan/,plan.c plan_addr.c plan_dot.c plan_drawing.c \
 	      plan_file.c plan_filter.c plan_id.c plan_install.c plan_json.c plan_links.c \
 	      plan_nodes.c \

@@ -4,6 +4,7 @@
 #define AGGCTL_CMD_H
 
 #include "aggctl.h"
+#include "aggnet.h"
 
 /**
  * struct opt - one option of a verb
@@ -31,6 +32,7 @@ struct opt {
  *	any number may follow
  * @opts: options of its own
  * @nopts: how many
+ * @names: of the positional arguments NAME VALUE, NULL: there are none
  * @run: does it; returns an exit status
  */
 struct verb {
@@ -41,6 +43,7 @@ struct verb {
 	int max_args;
 	const struct opt *opts;
 	size_t nopts;
+	const struct aggnet_noun *names;
 	int (*run)(const struct aggctl *ctl, int argc, char **argv);
 };
 
@@ -78,6 +81,9 @@ extern const struct command cmd_top;
 extern const struct command cmd_tree;
 extern const struct command cmd_why;
 extern const struct command cmd_withdraw;
+
+/* cmd_host.c */
+int cmd_host_check(const struct aggctl *ctl, int argc, char **argv);
 
 /* options.c */
 int options_parse(struct aggctl *ctl, const struct command *cmd,

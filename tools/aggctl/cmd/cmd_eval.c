@@ -161,8 +161,14 @@ static const struct opt eval_opts[] = {
 };
 
 static const struct verb eval_verbs[] = {
-	{ NULL, "[NAME]", "reproduce a figure or table of the papers, or all",
-	  0, 1, eval_opts, ARRAY_SIZE(eval_opts), run_eval },
+	{
+		.args = "[NAME]",
+		.help = "reproduce a figure or table of the papers, or all",
+		.max_args = 1,
+		.opts = eval_opts,
+		.nopts = ARRAY_SIZE(eval_opts),
+		.run = run_eval,
+	},
 };
 
 const struct command cmd_eval = {

@@ -5,7 +5,10 @@
 
 #include "cmd/cmd.h"
 #include "host/host.h"
+#include "host/node_check.h"
 #include "host/report.h"
+#include "host/sockets.h"
+#include "names.h"
 #include "output.h"
 
 static const char *network;
@@ -73,6 +76,70 @@ static int run_report(const struct aggctl *ctl, int argc, char **argv)
 	return report ? out_json(report) : ST_FAILED;
 }
 
+static const struct column check_cols[] = {
+	{ "ok", "ok" }, { "what", "what" }, { "finding", "finding" },
+	{ "fix", "next" },
+};
+
+/* The findings of text have the names of hosts. */
+static void name_hosts(json_t *rows)
+{
+	json_t *row;
+	char *text;
+	size_t i;
+
+	json_array_foreach(rows, i, row) {
+		text = names_add(json_string_value(json_object_get(row,
+								   "finding")));
+		if (text)
+			json_object_set_new(row, "finding", json_string(text));
+		free(text);
+	}
+}
+
+/**
+ * cmd_host_check() - aggctl host check, and its older name, aggctl node check
+ * @ctl: options of the command line
+ * @argc: 0
+ * @argv: nothing
+ *
+ * Return: an exit status
+ */
+int cmd_host_check(const struct aggctl *ctl, int argc, char **argv)
+{
+	bool good;
+	json_t *rows = node_check(&good);
+	int st;
+
+	(void)argc;
+	(void)argv;
+	if (!ctl->json)
+		name_hosts(rows);
+	/* Without a fault there is nothing next. */
+	st = out_table(ctl, check_cols, ARRAY_SIZE(check_cols) - good, rows);
+	return st ? st : good ? ST_DONE : ST_FAILED;
+}
+
+static const struct column socket_cols[] = {
+	{ "pid", "PID" }, { "command", "command" }, { "user", "user" },
+	{ "fd", "fd" },
+};
+
+static int run_sockets(const struct aggctl *ctl, int argc, char **argv)
+{
+	size_t unseen;
+	json_t *rows = host_sockets(&unseen);
+
+	(void)argc;
+	(void)argv;
+	if (!rows)
+		return ST_FAILED;
+	if (unseen)
+		err("host sockets: %zu processes of other users are not seen without CAP_SYS_PTRACE",
+		    unseen);
+	return out_table(ctl, socket_cols, ARRAY_SIZE(socket_cols), rows);
+}
+
 static const struct opt report_opts[] = {
 	{ "name", OPT_STRING, &name, "NAME", "of this host [its host name]" },
 	{ "all", OPT_FLAG, &all, NULL,
@@ -96,12 +163,22 @@ static const struct verb verbs[] = {
 		.nopts = ARRAY_SIZE(opts),
 		.run = run_init,
 	}, {
+		.name = "check",
+		.args = "",
+		.help = "find what on this host, or on its links, would stop forwarding or fallback",
+		.run = cmd_host_check,
+	}, {
 		.name = "report",
 		.args = "",
 		.help = "print name, devices and addresses of this host as JSON, for 'aggctl describe'",
 		.opts = report_opts,
 		.nopts = ARRAY_SIZE(report_opts),
 		.run = run_report,
+	}, {
+		.name = "sockets",
+		.args = "",
+		.help = "list the processes whose sockets keep the module in use",
+		.run = run_sockets,
 	},
 };
 

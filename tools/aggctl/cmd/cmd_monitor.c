@@ -8,6 +8,7 @@
 #include "cmd/cmd.h"
 #include "cmd/ctl_open.h"
 #include "info.h"
+#include "names.h"
 #include "output.h"
 
 static uint32_t count;
@@ -28,7 +29,8 @@ static void print_list(const char *head, const json_t *list)
 
 	printf(" %s ", head);
 	json_array_foreach((json_t *)list, i, value)
-		printf("%s%s", i ? "," : "", json_string_value(value));
+		names_print(stdout, "%s%s", i ? "," : "",
+			    json_string_value(value));
 }
 
 /* As clocks of logs are written: local time, and its distance from UTC. */
@@ -62,14 +64,14 @@ static int print_text(const json_t *event, const struct timespec *at)
 	print_time(at);
 	printf("%s", kind ? kind : "event");
 	if (job && receiver)
-		printf(" job %" JSON_INTEGER_FORMAT " to %s",
-		       json_integer_value(job), receiver);
+		names_print(stdout, " job %" JSON_INTEGER_FORMAT " to %s",
+			    json_integer_value(job), receiver);
 	for (i = 0; i < ARRAY_SIZE(cols); i++) {
 		const json_t *value = json_object_get(event, cols[i].key);
 
 		if (json_is_string(value))
-			printf(" %s %s", cols[i].head,
-			       json_string_value(value));
+			names_print(stdout, " %s %s", cols[i].head,
+				    json_string_value(value));
 		else if (json_is_array(value))
 			print_list(cols[i].head, value);
 		else if (json_is_integer(value))

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* aggctl node: role, identity and limits, and the check of the host's settings.
- */
+/* aggctl node: role, identity and limits. */
 #include <stdio.h>
 
 #include "aggnet.h"
 #include "cmd/cmd.h"
 #include "cmd/ctl_open.h"
-#include "host/node_check.h"
 #include "info.h"
 #include "output.h"
 
@@ -15,10 +13,6 @@ static const struct column node_cols[] = {
 	{ "memory", "memory" }, { "memory_used", "memory used" },
 	{ "port", "UDP port" }, { "trees", "trees" }, { "ports", "ports" },
 	{ "tenant", "memory of a tenant" },
-};
-
-static const struct column check_cols[] = {
-	{ "ok", "ok" }, { "what", "what" }, { "finding", "finding" },
 };
 
 static int get_node(struct aggnet_ctl *h, void *node)
@@ -59,18 +53,6 @@ static int run_set(const struct aggctl *ctl, int argc, char **argv)
 	return ctl_ask(set_node, &node, "node");
 }
 
-static int run_check(const struct aggctl *ctl, int argc, char **argv)
-{
-	bool good;
-	json_t *rows = node_check(&good);
-	int st;
-
-	(void)argc;
-	(void)argv;
-	st = out_table(ctl, check_cols, ARRAY_SIZE(check_cols), rows);
-	return st ? st : good ? ST_DONE : ST_FAILED;
-}
-
 static const struct verb verbs[] = {
 	{
 		.name = "show",
@@ -80,15 +62,16 @@ static const struct verb verbs[] = {
 	}, {
 		.name = "set",
 		.args = "NAME VALUE...",
-		.help = "set address, role, label, memory, tenant, port",
+		.help = "set identity, role, limits and UDP port of this node",
+		.names = &aggnet_noun_node,
 		.min_args = 2,
 		.max_args = 64,
 		.run = run_set,
 	}, {
 		.name = "check",
 		.args = "",
-		.help = "what on this host would stop forwarding or fallback",
-		.run = run_check,
+		.help = "the same as 'aggctl host check'",
+		.run = cmd_host_check,
 	},
 };
 

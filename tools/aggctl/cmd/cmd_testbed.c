@@ -61,6 +61,22 @@ static json_t *link_rows(const json_t *state)
 	return rows;
 }
 
+/* Links without rate, delay, loss, ... have no line for it. */
+static void show_shape(const json_t *state)
+{
+	struct column cols[ARRAY_SIZE(testbed_cols)];
+	const json_t *value;
+	size_t i;
+
+	memcpy(cols, testbed_cols, sizeof(cols));
+	for (i = 0; i < ARRAY_SIZE(cols); i++) {
+		value = json_object_get(state, cols[i].key);
+		if (json_is_number(value) && json_number_value(value) == 0)
+			cols[i].head = NULL;
+	}
+	out_fields(cols, ARRAY_SIZE(cols), state);
+}
+
 static int show_state(const struct aggctl *ctl, json_t *state)
 {
 	json_t *rows;
@@ -68,7 +84,7 @@ static int show_state(const struct aggctl *ctl, json_t *state)
 
 	if (ctl->json)
 		return out_json(state);
-	out_fields(testbed_cols, ARRAY_SIZE(testbed_cols), state);
+	show_shape(state);
 	putchar('\n');
 	rows = link_rows(state);
 	st = out_rows(server_cols, ARRAY_SIZE(server_cols), rows);

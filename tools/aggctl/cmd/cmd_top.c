@@ -4,13 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/ctl_open.h"
 #include "cmd/top.h"
-
-#define CLEAR	"\033[H\033[J"	/* of a terminal */
+#include "output.h"
 
 static uint64_t interval = 1000000000;
 static uint32_t count;
@@ -40,8 +38,7 @@ static int print(const struct aggctl *ctl, json_t *rows)
 			st = fail("a row cannot be written as JSON");
 		putchar('\n');
 	} else {
-		if (isatty(STDOUT_FILENO))
-			fputs(CLEAR, stdout);
+		out_clear();
 		st = out_rows(cols, ARRAY_SIZE(cols), rows);
 	}
 	json_decref(rows);

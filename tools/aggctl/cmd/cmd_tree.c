@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* aggctl tree: entries of incast transfers. */
 #include <stdio.h>
+#include <time.h>
 
 #include "cmd/cmd.h"
 #include "cmd/ctl_open.h"
@@ -11,9 +12,7 @@
 static uint64_t job = UINT64_MAX;
 static const char *receiver;
 static const char *device;
-static bool replace;
-
-static bool details;
+static bool replace, details, watch;
 
 static const struct column brief_cols[] = {
 	{ "job", "job" }, { "receiver", "receiver" },
@@ -92,26 +91,20 @@ static int print_details(json_t *rows)
 	return ST_DONE;
 }
 
-static int run_show(const struct aggctl *ctl, int argc, char **argv)
+static int show(const struct aggctl *ctl, const struct in_addr *addr)
 {
 	const struct aggnet_tree_info *tree;
-	struct in_addr addr = {};
 	struct ctl_list found;
 	json_t *rows;
 	size_t i;
 	int st;
 
-	(void)argc;
-	(void)argv;
-	if (receiver && !addr_parse(receiver, &addr))
-		return usage("tree show: --receiver: '%s' is not an IPv4 address",
-			     receiver);
 	st = ctl_ask(list_trees, &found, "trees");
 	if (st)
 		return st;
 	rows = json_array();
 	for (i = 0, tree = found.info; i < found.n; i++, tree++) {
-		if (!is_wanted(tree, &addr))
+		if (!is_wanted(tree, addr))
 			continue;
 		info_rows(rows, &aggnet_noun_tree, tree, 1, NULL);
 		if (!ctl->json)
@@ -121,6 +114,31 @@ static int run_show(const struct aggctl *ctl, int argc, char **argv)
 	if (details && !ctl->json)
 		return print_details(rows);
 	return out_table(ctl, brief_cols, ARRAY_SIZE(brief_cols), rows);
+}
+
+/* Once, or until somebody ends it. */
+static int run_show(const struct aggctl *ctl, int argc, char **argv)
+{
+	const struct timespec second = { .tv_sec = 1 };
+	struct in_addr addr = {};
+	int st;
+
+	(void)argc;
+	(void)argv;
+	if (receiver && !addr_parse(receiver, &addr))
+		return usage("tree show: --receiver: '%s' is not an IPv4 address",
+			     receiver);
+	if (watch && ctl->json)
+		return usage("tree show: --watch cannot be combined with --json: 'aggctl -j top' prints one array a line");
+	if (watch)
+		out_clear();
+	st = show(ctl, &addr);
+	while (watch && !st && !fflush(stdout)) {
+		nanosleep(&second, NULL);
+		out_clear();
+		st = show(ctl, &addr);
+	}
+	return st;
 }
 
 /* The entry that --job and --receiver name. */
@@ -181,11 +199,12 @@ static int run_del(const struct aggctl *ctl, int argc, char **argv)
 }
 
 /* "show" has the first ones, "del" only those that name an entry, "add" all of these. */
-#define NAMES		(&opts[1])
+#define NAMES		(&opts[2])
 #define NNAMES		2
 static const struct opt opts[] = {
 	{ "details", OPT_FLAG, &details, NULL,
 	  "text with all that is known, a line for each value" },
+	{ "watch", OPT_FLAG, &watch, NULL, "again each second" },
 	{ "job", OPT_JOB, &job, "J", "job ID" },
 	{ "receiver", OPT_STRING, &receiver, "A",
 	  "identity of the receiver, or vN" },
@@ -200,16 +219,17 @@ static const struct verb verbs[] = {
 		.args = "",
 		.help = "show entries and the state of their flows",
 		.opts = opts,
-		.nopts = 1 + NNAMES,
+		.nopts = 2 + NNAMES,
 		.run = run_show,
 	}, {
 		.name = "add",
 		.args = "NAME VALUE...",
-		.help = "add an entry: instance, contributors, sources, ...",
+		.help = "add an entry, or replace it",
+		.names = &aggnet_noun_tree,
 		.min_args = 2,
 		.max_args = 64,
 		.opts = NAMES,
-		.nopts = ARRAY_SIZE(opts) - 1,
+		.nopts = ARRAY_SIZE(opts) - 2,
 		.run = run_add,
 	}, {
 		.name = "del",

@@ -6,8 +6,9 @@
 #include "cmd/cmd.h"
 #include "cmd/ctl_open.h"
 #include "cmd/diagnosis.h"
-#include "neighbour.h"
 #include "info.h"
+#include "names.h"
+#include "neighbour.h"
 #include "output.h"
 
 static uint64_t job = UINT64_MAX;
@@ -66,7 +67,7 @@ static void find_none(struct answer *a)
 		finding_add(a->node, false, "node", job != UINT64_MAX || receiver ?
 			    "it has no entry of this transfer, and merges nothing of it" :
 			    "it has no entry, and merges nothing",
-			    "aggctl apply PLAN.json, if the plan has this node");
+			    "aggctl apply PLAN.json");
 }
 
 static int look(struct answer *a, const struct in_addr *addr)
@@ -109,12 +110,15 @@ static void print_findings(const json_t *findings, const char *indent)
 	const json_t *row;
 	size_t i;
 
-	json_array_foreach(findings, i, row)
-		printf("%s%s: %s: %s. Next: %s\n", indent,
+	json_array_foreach(findings, i, row) {
+		printf("%s%s: ", indent,
 		       json_is_true(json_object_get(row, "note")) ? "note" :
-								    "WRONG",
-		       text_of(row, "object"), text_of(row, "cause"),
-		       text_of(row, "fix"));
+								    "WRONG");
+		names_print(stdout, "%s: %s", text_of(row, "object"),
+			    text_of(row, "cause"));
+		/* A command is printed as it has to be typed. */
+		printf(". Next: %s\n", text_of(row, "fix"));
+	}
 }
 
 static void print_arrived(long long bound, long long unplanned,
@@ -138,8 +142,11 @@ static void print_flows(const json_t *tree)
 	if (in && json_is_real(ratio))
 		printf("  records: %lld in, %lld out (%.2f to 1)\n", in,
 		       number_of(tree, "records_out"), json_real_value(ratio));
-	if (strcmp(text_of(tree, "acceptor"), "0.0.0.0"))
-		printf("  merged next at: %s\n", text_of(tree, "acceptor"));
+	if (strcmp(text_of(tree, "acceptor"), "0.0.0.0")) {
+		names_print(stdout, "  merged next at: %s",
+			    text_of(tree, "acceptor"));
+		putchar('\n');
+	}
 }
 
 /* The first sentence about an entry. */
@@ -162,9 +169,10 @@ static const char *verdict(const json_t *tree)
 
 static void print_tree(const json_t *tree)
 {
-	printf("job %lld to %s (%s, %s): %s\n", number_of(tree, "job"),
-	       text_of(tree, "receiver"), text_of(tree, "part"),
-	       text_of(tree, "state"), verdict(tree));
+	names_print(stdout, "job %lld to %s", number_of(tree, "job"),
+		    text_of(tree, "receiver"));
+	printf(" (%s, %s): %s\n", text_of(tree, "part"), text_of(tree, "state"),
+	       verdict(tree));
 	if (strcmp(text_of(tree, "part"), "forwards"))
 		print_flows(tree);
 	print_findings(json_object_get(tree, "findings"), "  ");

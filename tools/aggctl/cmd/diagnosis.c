@@ -9,6 +9,7 @@
 #include "cmd/diagnosis.h"
 #include "cmd/transfer_stats.h"
 #include "info.h"
+#include "names.h"
 
 /**
  * finding_add() - add a finding to a list
@@ -53,10 +54,10 @@ json_t *diagnose_node(const struct subject *s)
 
 	if (s->node.role == AGGNET_ROLE_SERVER && !s->node.address.s_addr)
 		finding_add(findings, false, "node", "it has no identity",
-			    "aggctl node set address A");
+			    names_init("aggctl node set address A"));
 	if (!s->nports)
 		finding_add(findings, false, "node", "no port is attached",
-			    "aggctl port add DEVICE");
+			    names_init("aggctl port add DEVICE"));
 	return findings;
 }
 
@@ -99,7 +100,7 @@ static void find_link(json_t *findings, const struct subject *s,
 		snprintf(fix, sizeof(fix), "aggctl port add %s", name);
 		finding_add(findings, false, object,
 			    "the entry's link leaves by it, and it is not attached",
-			    fix);
+			    names_init(fix));
 	} else if (!s->up(device)) {
 		snprintf(fix, sizeof(fix), "ip link set %s up", device);
 		finding_add(findings, false, object,
@@ -152,7 +153,7 @@ static void find_absent(json_t *findings, const struct aggnet_tree_info *tree)
 			 "%u of %u planned flows have arrived%s", here, planned,
 			 note ? " so far" : "");
 	finding_add(findings, note, "children", cause,
-		    "aggctl why, and aggctl node check, on the children");
+		    "aggctl why, and aggctl host check, on the children");
 }
 
 static void find_flows(json_t *findings, const struct aggnet_tree_info *tree)
@@ -164,7 +165,7 @@ static void find_flows(json_t *findings, const struct aggnet_tree_info *tree)
 			 "%u of %u flows that arrived here are not planned: they missed the node that merges them",
 			 tree->unplanned, tree->channels);
 		finding_add(findings, false, "children", cause,
-			    "aggctl why, and aggctl node check, on the senders");
+			    "aggctl why, and aggctl host check, on the senders");
 	}
 	find_absent(findings, tree);
 }
@@ -180,14 +181,14 @@ static void find_fallbacks(json_t *findings, const struct aggnet_tree_info *tree
 	} causes[] = {
 		{ tree->fallback_link, false,
 		  "the planned link had no carrier, neighbour or route",
-		  "aggctl node check" },
+		  "aggctl host check" },
 		{ tree->fallback_bloom, false, "no Bloom table has this tree",
 		  "aggctl apply PLAN.json on this node" },
 		{ tree->fallback_policy, true, "an IPsec policy applies to them",
 		  "ip xfrm policy" },
 		{ tree->fallback_round, true,
 		  "the node that merges them is not on the planned way",
-		  "aggctl node check on the parent" },
+		  "aggctl host check on the parent" },
 	};
 	char cause[128];
 	size_t i;
@@ -280,13 +281,14 @@ json_t *diagnose_tree(const struct subject *s,
 {
 	json_t *findings = json_array(), *object = tree_json(s, tree);
 
+	/* Causes first, then what they lead to. */
+	if (!only_forwards(tree))
+		find_link(findings, s, tree);
+	find_fallbacks(findings, tree);
+	if (!only_forwards(tree))
+		find_flows(findings, tree);
 	if (tree->state == AGGNET_TREE_ABORTED)
 		find_abort(findings, tree);
-	find_fallbacks(findings, tree);
-	if (!only_forwards(tree)) {
-		find_link(findings, s, tree);
-		find_flows(findings, tree);
-	}
 	json_object_set_new(object, "fallbacks",
 			    fallback_json(&s->counters, NULL));
 	json_object_set_new(object, "findings", findings);

@@ -7,7 +7,7 @@
 
 static const struct fallback fallbacks[] = {
 	{ "drop_link", "a planned link has no carrier, neighbour or route",
-	  "aggctl node check", false },
+	  "aggctl host check", false },
 	{ "drop_bloom_miss", "no Bloom table or link has the packet's tree",
 	  "aggctl apply PLAN.json on this node", false },
 	{ "drop_no_tree", "packets are addressed to this node, which has no entry of their job",
@@ -23,7 +23,7 @@ static const struct fallback fallbacks[] = {
 	{ "drop_epoch_new", "another node has a newer plan",
 	  "aggctl apply --replace PLAN.json on this node", false },
 	{ "drop_identity", "an address on the way is translated, or is not the sender's identity",
-	  "aggctl node check on the senders", false },
+	  "aggctl host check on the senders", false },
 	{ "drop_memory", "the host has no memory for a packet",
 	  "free memory on this host", false },
 	{ "passed_policy", "an IPsec policy applies to the packets",
@@ -33,7 +33,7 @@ static const struct fallback fallbacks[] = {
 	{ "drop_epoch_old", "another node has an older plan",
 	  "aggctl apply --replace PLAN.json on the other nodes", true },
 	{ "drop_mtu", "packets are longer than the MTU of the next link",
-	  "aggctl node check", true },
+	  "aggctl host check", true },
 	{ "misforwarded", "a false positive of a Bloom table made a copy",
 	  "aggctl link show", true },
 };

@@ -9,6 +9,7 @@
 #include "aggctl.h"
 #include "aggnet.h"
 #include "cmd/cmd.h"
+#include "names.h"
 #include "netns.h"
 
 static const struct command * const commands[] = {
@@ -245,6 +246,7 @@ int main(int argc, char **argv)
 
 	if (hold_streams())
 		return ST_FAILED;
+	err_names(names_add);
 	st = run_line(&ctl, argc, argv);
 	if (fflush(stdout) || ferror(stdout)) {
 		err("standard output: %s", strerror(errno));

@@ -26,6 +26,43 @@ static const char *full_name(const struct command *cmd,
 	return name;
 }
 
+/* The values that a field of the ABI takes. */
+static void help_values(const struct aggnet_field *f)
+{
+	static const char * const kinds[] = {
+		[AGGNET_FIELD_U8] = "NUMBER", [AGGNET_FIELD_U16] = "NUMBER",
+		[AGGNET_FIELD_U32] = "NUMBER", [AGGNET_FIELD_U64] = "NUMBER",
+		[AGGNET_FIELD_ADDR] = "ADDRESS",
+		[AGGNET_FIELD_ADDRS] = "ADDRESS,...",
+		[AGGNET_FIELD_STRING] = "TEXT", [AGGNET_FIELD_BYTES] = "HEX",
+		[AGGNET_FIELD_BLOB] = "HEX",
+	};
+	size_t i;
+
+	if (f->kind != AGGNET_FIELD_ENUM) {
+		puts(kinds[f->kind]);
+		return;
+	}
+	for (i = 0; f->names[i]; i++)
+		printf("%s%s", i ? "|" : "", f->names[i]);
+	putchar('\n');
+}
+
+static void help_names(const struct aggnet_noun *noun)
+{
+	const struct aggnet_field *f;
+
+	puts("\nnames:");
+	for (f = noun->field; f < noun->field + noun->n; f++) {
+		/* The halves of an incast ID are options. */
+		if (f->answer || f->kind == AGGNET_FIELD_FLAG ||
+		    !strcmp(f->name, "incast_id"))
+			continue;
+		printf("  %-22s ", f->name);
+		help_values(f);
+	}
+}
+
 /**
  * options_help() - print the usage and options of a verb
  * @cmd: its noun
@@ -50,6 +87,8 @@ void options_help(const struct command *cmd, const struct verb *verb)
 	printf("  %-22s %s\n", "-n, --netns NETNS",
 	       "work in this network namespace");
 	printf("  %-22s %s\n", "-h, --help", "print this");
+	if (verb->names)
+		help_names(verb->names);
 }
 
 static struct option *long_table(const struct verb *verb)

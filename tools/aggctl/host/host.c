@@ -252,30 +252,36 @@ static int look_at_routes(struct host *host)
 
 /* --- the module ------------------------------------------------------------- */
 
-static bool is_attached(const struct aggnet_port_info *list, size_t n,
-			const char *device, unsigned int level)
+static const struct aggnet_port_info *
+find_port(const struct aggnet_port_info *list, size_t n, const char *device)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if (!strcmp(list[i].ifname, device) && list[i].level == level)
-			return true;
-	return false;
+		if (!strcmp(list[i].ifname, device))
+			return &list[i];
+	return NULL;
 }
 
 static void look_at_ports(struct host *host, struct aggnet_ctl *ctl)
 {
 	unsigned int level, ports = aggt_topo_ports(host->plan.topo, host->server);
 	struct aggnet_port_info *list = NULL;
+	const struct aggnet_port_info *port;
 	const char *device;
 	size_t n = 0;
+	bool wrong;
 
 	if (ctl && aggnet_port_list(ctl, &list, &n))
 		n = 0;
 	for (level = 0; level < ports; level++) {
 		device = port_device(host, level);
-		setting(host, is_attached(list, n, device, level),
-			"aggctl port add %s level %u", device, level);
+		port = find_port(list, n, device);
+		wrong = port && port->level != level;
+		if (wrong)
+			setting(host, false, "aggctl port del %s", device);
+		setting(host, port && !wrong, "aggctl port add %s level %u",
+			device, level);
 	}
 	free(list);
 }

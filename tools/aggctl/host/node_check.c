@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The checks of "aggctl node check", one row each. */
+/* The checks of "aggctl host check", one row each. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <net/if.h>
@@ -15,6 +15,7 @@
 #include "neighbour.h"
 #include "host/node_check.h"
 #include "info.h"
+#include "names.h"
 
 #define CONF4		"/proc/sys/net/ipv4/conf/"
 #define RP_STRICT	1
@@ -44,10 +45,24 @@ static void add(struct checks *c, bool ok, const char *what, const char *fmt,
 	va_start(ap, fmt);
 	vsnprintf(finding, sizeof(finding), fmt, ap);
 	va_end(ap);
-	json_array_append_new(c->rows, json_pack("{s:b, s:s, s:s}", "ok", ok,
+	json_array_append_new(c->rows, json_pack("{s:b, s:s, s:s, s:n}", "ok", ok,
 						 "what", what, "finding",
-						 finding));
+						 finding, "fix"));
 	c->good &= ok;
+}
+
+/* The command that mends what the last row has found. */
+__printf(2, 3)
+static void fix(struct checks *c, const char *fmt, ...)
+{
+	json_t *row = json_array_get(c->rows, json_array_size(c->rows) - 1);
+	char command[FIREWALL_FIX_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(command, sizeof(command), fmt, ap);
+	va_end(ap);
+	json_object_set_new(row, "fix", json_string(command));
 }
 
 /* Returns -1 if it cannot be read. */
@@ -69,19 +84,26 @@ static void check_forward(struct checks *c)
 
 	add(c, on == 1, "ip_forward", on == 1 ?
 	    "packets without an entry here are forwarded" :
-	    "off: packets without an entry here are lost; set net.ipv4.ip_forward=1");
+	    "off: packets without an entry here are lost");
+	if (on != 1)
+		fix(c, "sysctl -w net.ipv4.ip_forward=1");
 }
 
 static void check_policy(struct checks *c)
 {
-	switch (firewall_forward()) {
+	char command[FIREWALL_FIX_MAX];
+
+	switch (firewall_forward(c->port, command)) {
 	case FORWARD_ACCEPT:
-		add(c, true, "FORWARD policy", "no chain drops by policy");
+		add(c, true, "FORWARD policy",
+		    "no chain drops aggnet's packets by policy");
 		break;
 	case FORWARD_DROP:
 		add(c, false, "FORWARD policy",
 		    "drop: let UDP port %u pass, or routed packets are lost",
 		    c->port);
+		if (command[0])
+			fix(c, "%s", command);
 		break;
 	default:
 		add(c, false, "FORWARD policy", "it cannot be read: %s",
@@ -102,6 +124,8 @@ static void check_rp_filter(struct checks *c, const char *device)
 	add(c, own != RP_STRICT, "rp_filter", own == RP_STRICT ?
 	    "%s: strict: packets that arrive on another device than the one back are lost" :
 	    "%s: not strict", device);
+	if (own == RP_STRICT)
+		fix(c, "sysctl -w net.ipv4.conf.%s.rp_filter=2", device);
 }
 
 static void check_mtu(struct checks *c, const char *device)
@@ -115,6 +139,8 @@ static void check_mtu(struct checks *c, const char *device)
 		    mtu >= MTU_EXPECTED ? "%s: %d" :
 		    "%s: %d: packets of nodes with a larger one are dropped here",
 		    device, mtu);
+	if (mtu >= 0 && mtu < MTU_EXPECTED)
+		fix(c, "ip link set %s mtu %d", device, MTU_EXPECTED);
 }
 
 static bool bind_to(struct in_addr addr)
@@ -156,13 +182,17 @@ static void check_node(struct checks *c, struct aggnet_ctl *ctl)
 		c->port = node.port;
 	if (node.role == AGGNET_ROLE_SWITCH)
 		return;
-	if (!node.address.s_addr)
+	if (!node.address.s_addr) {
+		add(c, false, "identity", "none");
+		fix(c, "%s", names_init("aggctl node set address A"));
+	} else if (bind_to(node.address)) {
+		add(c, true, "identity", "%s", addr_text(node.address));
+	} else {
 		add(c, false, "identity",
-		    "none: 'aggctl node set address A' gives it one");
-	else
-		add(c, bind_to(node.address), "identity", "%s%s",
-		    addr_text(node.address), bind_to(node.address) ? "" :
-		    ": it is not an address of this host any more");
+		    "%s: it is not an address of this host any more",
+		    addr_text(node.address));
+		fix(c, "ip address add %s/32 dev lo", addr_text(node.address));
+	}
 }
 
 static void check_ports(struct checks *c, struct aggnet_ctl *ctl)
@@ -174,9 +204,10 @@ static void check_ports(struct checks *c, struct aggnet_ctl *ctl)
 		add(c, false, "ports", "%s", aggnet_ctl_error(ctl));
 		return;
 	}
-	if (!n)
-		add(c, false, "ports",
-		    "none: 'aggctl port add DEVICE' attaches one");
+	if (!n) {
+		add(c, false, "ports", "none is attached");
+		fix(c, "%s", names_init("aggctl port add DEVICE"));
+	}
 	for (i = 0; i < n; i++) {
 		check_rp_filter(c, list[i].ifname);
 		check_mtu(c, list[i].ifname);
@@ -191,6 +222,23 @@ static void check_route(struct checks *c, const char *what,
 
 	add(c, ok, "route", "%s %s: %s", what, addr_text(addr),
 	    ok ? "there is one" : "there is none");
+	if (!ok)
+		fix(c, "%s", names_init("aggctl host init --topology @FILE --run"));
+}
+
+/* What is wrong is not on this host: the command finds it there. */
+static void name_loss(struct checks *c, const char *device, struct in_addr to,
+		      int mtu, int err)
+{
+	if (!neighbour_ask(device, to, ECHO_SMALL))
+		add(c, false, "neighbour",
+		    "%s: packets of %d bytes are lost on %s, short ones are not: use one MTU on all servers and switches",
+		    addr_text(to), mtu, device);
+	else
+		add(c, false, "neighbour",
+		    "%s: no answer on %s (%s): is it up, with this address, at this switch, and may it answer ICMP?",
+		    addr_text(to), device, strerror(-err));
+	fix(c, "aggctl host check on the host with %s", addr_text(to));
 }
 
 /* A packet of full size goes to the planned neighbour, and back. */
@@ -204,6 +252,8 @@ static void check_neighbour(struct checks *c, uint32_t ifindex,
 	if (!if_indextoname(ifindex, device) || !device_up(device)) {
 		add(c, false, "neighbour", "%s: its device %s is down or has no cable",
 		    addr, if_indextoname(ifindex, device) ? device : "");
+		if (if_indextoname(ifindex, device))
+			fix(c, "ip link set %s up", device);
 		return;
 	}
 	mtu = device_mtu(device);
@@ -214,14 +264,8 @@ static void check_neighbour(struct checks *c, uint32_t ifindex,
 	else if (err == -EPERM)
 		add(c, false, "neighbour", "%s: asking it needs CAP_NET_RAW",
 		    addr);
-	else if (!neighbour_ask(device, to, ECHO_SMALL))
-		add(c, false, "neighbour",
-		    "%s: packets of %d bytes are lost on %s, short ones are not: use one MTU on all servers and switches",
-		    addr, mtu, device);
 	else
-		add(c, false, "neighbour",
-		    "%s: no answer on %s (%s): is it up, with this address, at this switch, and may it answer ICMP?",
-		    addr, device, strerror(-err));
+		name_loss(c, device, to, mtu, err);
 }
 
 static bool same_link(const struct aggnet_tree_info *a,
@@ -248,8 +292,8 @@ static void check_links(struct checks *c, const struct aggnet_tree_info *list,
 	}
 }
 
-/* Upwards packets go to the receiver, answers to the children. */
-static void check_routes(struct checks *c, struct aggnet_ctl *ctl)
+/* By plain IP, packets go to the receiver and answers to the children. */
+static void check_trees(struct checks *c, struct aggnet_ctl *ctl)
 {
 	struct aggnet_tree_info *list;
 	size_t i, k, n;
@@ -258,6 +302,8 @@ static void check_routes(struct checks *c, struct aggnet_ctl *ctl)
 		add(c, false, "trees", "%s", aggnet_ctl_error(ctl));
 		return;
 	}
+	/* A device that is down has no routes: it has to be mended first. */
+	check_links(c, list, n);
 	for (i = 0; i < n; i++) {
 		check_route(c, "to the receiver",
 			    aggnet_incast_receiver(list[i].incast_id));
@@ -265,7 +311,6 @@ static void check_routes(struct checks *c, struct aggnet_ctl *ctl)
 			check_route(c, "to the child",
 				    list[i].children.addr[k]);
 	}
-	check_links(c, list, n);
 	aggnet_tree_list_free(list, n);
 }
 
@@ -273,7 +318,7 @@ static void check_routes(struct checks *c, struct aggnet_ctl *ctl)
  * node_check() - check this host, in the current namespace
  * @good: no check failed
  *
- * Return: array of rows with ok, what and finding.
+ * Return: array of rows with ok, what, finding, and fix: a command, or null.
  */
 json_t *node_check(bool *good)
 {
@@ -282,11 +327,12 @@ json_t *node_check(bool *good)
 
 	if (aggnet_ctl_open(&ctl)) {
 		add(&c, false, "module", "%s", aggnet_ctl_error(ctl));
+		fix(&c, "modprobe aggnet");
 	} else {
 		add(&c, true, "module", "it is loaded");
 		check_node(&c, ctl);
 		check_ports(&c, ctl);
-		check_routes(&c, ctl);
+		check_trees(&c, ctl);
 	}
 	aggnet_ctl_close(ctl);
 	check_forward(&c);

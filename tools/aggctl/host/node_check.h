@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 json_t *node_check(bool *good);
 
@@ -15,6 +16,8 @@ enum forward_policy {
 	FORWARD_DROP,
 };
 
-enum forward_policy firewall_forward(void);
+#define FIREWALL_FIX_MAX	256
+
+enum forward_policy firewall_forward(uint16_t port, char *fix);
 
 #endif

@@ -134,6 +134,23 @@ static void add_table(const struct builder *b, json_t *node, json_t *link)
 	add_link(node, link);
 }
 
+/*
+ * In a described network a reader knows the other end of a link and the next server by
+ * their names. That of a port is one that the plan gives it.
+ */
+static void set_names(const struct builder *b, const struct aggt_entry *e,
+		      json_t *tree)
+{
+	uint32_t first = aggt_topo_hop_switch(b->topo, e->server, e->parent, 0);
+
+	if (!aggt_topo_server_name(b->topo, e->server))
+		return;
+	set_text(tree, "parent", plan_server_name(b->plan, e->parent));
+	set_text(tree, "link_to", first == AGGT_NONE ?
+		 plan_server_name(b->plan, e->parent) :
+		 plan_switch_name(b->plan, first));
+}
+
 /* The planned link of an entry, and its Bloom table if it has one. */
 static void set_link(const struct builder *b, const struct aggt_entry *e,
 		     json_t *node, json_t *tree)
@@ -153,6 +170,7 @@ static void set_link(const struct builder *b, const struct aggt_entry *e,
 	neighbour = addr_json(plan_next_addr(b->plan, e->server, e->parent,
 					     e->parent_level));
 	json_object_set(tree, "link_port", port);
+	set_names(b, e, tree);
 	if (direct)
 		json_object_set(tree, "link_neighbour", neighbour);
 	if (bloom) {

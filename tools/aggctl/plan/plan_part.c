@@ -13,8 +13,9 @@
 #define PLAN_ID_LEN	8	/* of the identity the part that is random */
 
 static const char * const link_skip[] = { "port", NULL };
-static const char * const tree_skip[] = { "link_port", "role", "switch",
-					  NULL };
+static const char * const tree_skip[] = {
+	"link_port", "link_to", "parent", "role", "switch", NULL
+};
 
 static const char *tree_text(const struct aggnet_tree_info *tree)
 {

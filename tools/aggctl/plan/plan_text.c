@@ -55,6 +55,15 @@ static const struct column entry_cols[] = {
 	{ "switch", "for switch" }, { "job", "job" },
 };
 
+/* Of a described network, by the names that it has. */
+static const struct column named_cols[] = {
+	{ "node", "node" }, { "receiver", "receiver" }, { "role", "role" },
+	{ "contributors", "contributors" }, { "sources", "sources" },
+	{ "scheme", "scheme" }, { "link_to", "link to" },
+	{ "parent", "next" }, { "hops", "hops" },
+	{ "switch", "for switch" }, { "job", "job" },
+};
+
 /* The columns, the last ones, that only some plans have. */
 static bool is_striped(const json_t *plan)
 {
@@ -94,24 +103,48 @@ static void show_trees(const json_t *plan)
 	json_decref(rows);
 }
 
+/* The node whose identity this is. */
+static void name_identity(const json_t *nodes, json_t *row, const char *member)
+{
+	const json_t *identity = json_object_get(row, member);
+	const char *name;
+	json_t *node;
+
+	json_object_foreach((json_t *)nodes, name, node) {
+		if (!json_equal(json_object_get(node, "address"), identity))
+			continue;
+		json_object_set_new(row, member, json_string(name));
+		return;
+	}
+}
+
+static json_t *entry_row(const json_t *nodes, const char *name,
+			 const json_t *tree, bool named)
+{
+	json_t *row = json_copy((json_t *)tree);
+
+	json_object_set_new(row, "node", json_string(name));
+	if (named)
+		name_identity(nodes, row, "receiver");
+	return row;
+}
+
 static void show_entries(const json_t *plan, const json_t *nodes)
 {
+	bool named = json_object_get(plan, "names"), agents = false;
 	struct column cols[ARRAY_SIZE(entry_cols)];
 	json_t *rows = json_array();
-	json_t *node, *tree, *row;
-	bool agents = false;
+	json_t *node, *tree;
 	const char *name;
 	size_t i;
 
 	json_object_foreach((json_t *)nodes, name, node) {
 		agents |= json_object_get(node, "agent") != NULL;
-		json_array_foreach(json_object_get(node, "trees"), i, tree) {
-			row = json_copy(tree);
-			json_object_set_new(row, "node", json_string(name));
-			json_array_append_new(rows, row);
-		}
+		json_array_foreach(json_object_get(node, "trees"), i, tree)
+			json_array_append_new(rows, entry_row(nodes, name, tree,
+							      named));
 	}
-	memcpy(cols, entry_cols, sizeof(cols));
+	memcpy(cols, named ? named_cols : entry_cols, sizeof(cols));
 	if (!is_striped(plan))
 		cols[ARRAY_SIZE(cols) - 1].head = NULL;
 	/* For switches that lean on servers. */

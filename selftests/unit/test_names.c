@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Unit tests of names in messages: which addresses of a text are followed by a name. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "names.h"
+#include "kselftest_harness.h"
+
+#define NETWORK	"/tmp/aggnet-names.XXXXXX"
+
+static const char description[] =
+	"topology graph\n"
+	"host node1\nhost node3\nswitch s\n"
+	"link node1 s\nlink node3 s\n"
+	"address node1 10.0.0.1\naddress node3 10.0.0.3\n"
+	"address node1-s 192.168.1.1\naddress node3-s 192.168.1.3\n";
+
+/* Each test is a process of its own: the description is read once in each. */
+static void describe(const char *text)
+{
+	char path[] = NETWORK;
+	int fd = mkstemp(path);
+	FILE *f = fdopen(fd, "w");
+
+	fputs(text, f);
+	fclose(f);
+	setenv("AGGNET_NETWORK", path, 1);
+	free(names_add(""));
+	unlink(path);
+}
+
+#define EXPECT_NAMED(wanted, text)			\
+	do {						\
+		char *named = names_add(text);		\
+							\
+		EXPECT_STREQ(wanted, named);		\
+		free(named);				\
+	} while (0)
+
+TEST(messages)
+{
+	describe(description);
+	EXPECT_NAMED("timed out at 10.0.0.3 (node3)", "timed out at 10.0.0.3");
+	EXPECT_NAMED("not here: 10.0.0.1 (node1),10.0.0.3 (node3)",
+		     "not here: 10.0.0.1,10.0.0.3");
+	EXPECT_NAMED("10.0.0.1 (node1), 192.168.1.3 (node3).",
+		     "10.0.0.1, 192.168.1.3.");
+	EXPECT_NAMED("(10.0.0.3 (node3)): no answer", "(10.0.0.3): no answer");
+	EXPECT_NAMED("the entry's child 10.0.0.3 (node3) and the node's 10.0.0.1 (node1)",
+		     "the entry's child 10.0.0.3 and the node's 10.0.0.1");
+}
+
+TEST(not_addresses_of_hosts)
+{
+	describe(description);
+	EXPECT_NAMED("10.0.0.2", "10.0.0.2");
+	EXPECT_NAMED("10.0.0.30 110.0.0.3 10.0.0.3.4",
+		     "10.0.0.30 110.0.0.3 10.0.0.3.4");
+	EXPECT_NAMED("v10.0.0.3 x-10.0.0.3", "v10.0.0.3 x-10.0.0.3");
+	EXPECT_NAMED("10.0.0.3/32 dev lo", "10.0.0.3/32 dev lo");
+	EXPECT_NAMED("", "");
+	EXPECT_NAMED("1111111111111111111111111", "1111111111111111111111111");
+}
+
+/* What somebody typed stays as it is, and no name is said twice. */
+TEST(typed_and_said)
+{
+	describe(description);
+	EXPECT_NAMED("'10.0.0.3' is none; 10.0.0.1 (node1) is one",
+		     "'10.0.0.3' is none; 10.0.0.1 is one");
+	EXPECT_NAMED("'aggctl recv 10.0.0.3' waits for 10.0.0.3 (node3)",
+		     "'aggctl recv 10.0.0.3' waits for 10.0.0.3");
+	EXPECT_NAMED("node3 has 10.0.0.3", "node3 has 10.0.0.3");
+}
+
+TEST(no_description)
+{
+	setenv("AGGNET_NETWORK", "", 1);
+	EXPECT_NAMED("10.0.0.3", "10.0.0.3");
+}
+
+TEST(refused_description)
+{
+	describe("topology graph\nhost\n");
+	EXPECT_NAMED("10.0.0.3", "10.0.0.3");
+}
+
+/* Servers of a topology that is named have numbers. */
+TEST(numbers)
+{
+	describe("topology bcube:2,1\naddress v3 10.0.0.3\n");
+	EXPECT_NAMED("10.0.0.3 (v3)", "10.0.0.3");
+}
+
+TEST_HARNESS_MAIN

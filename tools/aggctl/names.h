@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Names of hosts, from the description of the network that this host has. */
+#ifndef AGGCTL_NAMES_H
+#define AGGCTL_NAMES_H
+
+#include <stdio.h>
+
+/** NAMES_FILE - the description that "aggnet.service" reads, too */
+#define NAMES_FILE	"/etc/aggnet/network"
+
+/**
+ * names_add() - write the names of hosts behind their addresses
+ * @text: a message to a person
+ *
+ * The description is $AGGNET_NETWORK if it is set (empty: none), else NAMES_FILE. It is
+ * read once. Without one, or with one that is refused, nothing is added: a message must
+ * not fail for want of names. An address within single quotes is somebody's input and
+ * stays as it is.
+ *
+ * Return: a copy in which each identity, and each address of a port, of the description
+ * is followed by the name of its host: "10.0.0.3 (node3)"; to be freed. NULL: out of
+ * memory.
+ */
+char *names_add(const char *text);
+
+/**
+ * names_print() - print a message with names
+ * @f: the stream
+ * @fmt: printf format
+ */
+void names_print(FILE *f, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/**
+ * names_init() - the command that makes this host a server of its network
+ * @other: the command if the host has no description in NAMES_FILE
+ */
+const char *names_init(const char *other);
+
+#endif
