@@ -275,7 +275,7 @@ static int plan_tree_epoch(struct aggnet_net *an,
 	if (!step->replace)
 		return STEP_REFUSE(step, extack, AGGNET_A_TREE_INCAST_ID,
 				   -EEXIST,
-				   "this incast ID has an entry: replace or delete it");
+				   "this job and receiver have an entry: replace or delete it");
 	if (cmp <= 0)
 		return STEP_REFUSE(step, extack, AGGNET_A_TREE_INSTANCE,
 				   -ESTALE,

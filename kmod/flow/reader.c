@@ -16,8 +16,10 @@ int aggnet_tree_join_reader(struct aggnet_tree *tree,
 	aggnet_run_begin(tree, &run);
 	if (!aggnet_tree_is_receiver(tree)) {
 		err = -EADDRNOTAVAIL;
-	} else if (tree->local.reader || tree->local.end_read) {
+	} else if (tree->local.reader) {
 		err = -EADDRINUSE;
+	} else if (tree->local.end_read) {
+		err = -EALREADY;
 	} else if (tree->state == AGGNET_TREE_ABORTED) {
 		err = aggnet_reason_errno(tree->outcome.reason);
 	} else {

@@ -141,7 +141,7 @@ TEST_F(plan, step__refused_voids_the_plan)
 	ASSERT_EQ(0, tree_add(nl, incast(1), 1, 0));
 	EXPECT_REFUSED(nl, tree_add(nl, incast(1), 2, 0), EEXIST,
 		       AGGNET_A_TREE_INCAST_ID,
-		       "this incast ID has an entry: replace or delete it");
+		       "this job and receiver have an entry: replace or delete it");
 	ASSERT_EQ(0, tree_add(nl, incast(2), 1, 0));
 	EXPECT_REFUSED(nl, nl_do(nl, AGGNET_CMD_PLAN_COMMIT), ECANCELED, 0,
 		       "a step was refused: the whole plan is dropped");
@@ -344,7 +344,7 @@ TEST_F(plan, other__takes_the_incast_id)
 	ASSERT_EQ(0, tree_add(nl, incast(2), 1, 0));
 	ASSERT_EQ(0, tree_add(&self->other, incast(2), 7, 0));
 	EXPECT_REFUSED(nl, nl_do(nl, AGGNET_CMD_PLAN_COMMIT), EEXIST, 0,
-		       "this incast ID has an entry: replace or delete it");
+		       "this job and receiver have an entry: replace or delete it");
 	EXPECT_EQ(1, trees(nl));
 	EXPECT_EQ(0, links(nl));
 }

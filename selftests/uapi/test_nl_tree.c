@@ -568,7 +568,7 @@ TEST_F(tree, replace__epochs)
 	ASSERT_EQ(0, tree_add(nl, incast(1), 10, 0));
 	EXPECT_REFUSED(nl, tree_add(nl, incast(1), 11, 0), EEXIST,
 		       AGGNET_A_TREE_INCAST_ID,
-		       "this incast ID has an entry: replace or delete it");
+		       "this job and receiver have an entry: replace or delete it");
 	EXPECT_REFUSED(nl, tree_add(nl, incast(1), 10, NLM_F_REPLACE), ESTALE,
 		       AGGNET_A_TREE_INSTANCE,
 		       "epoch is not newer than the one in force");
@@ -782,10 +782,10 @@ TEST_F(at_switch, add__several_links)
 	EXPECT_EQ(1, marks(nl, "p0", OTHER));
 	EXPECT_REFUSED(nl, transit_add(nl, incast(1), 1, 0, "p0", OTHER),
 		       EEXIST, AGGNET_A_TREE_INCAST_ID,
-		       "this incast ID has an entry: replace or delete it");
+		       "this job and receiver have an entry: replace or delete it");
 	EXPECT_REFUSED(nl, transit_add(nl, incast(1), 2, 0, "p0", OTHER),
 		       EEXIST, AGGNET_A_TREE_INCAST_ID,
-		       "this incast ID has an entry: replace or delete it");
+		       "this job and receiver have an entry: replace or delete it");
 }
 
 TEST_F_TIMEOUT(at_switch, add__so_many_links_at_most, LONG)

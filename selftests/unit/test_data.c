@@ -358,6 +358,9 @@ TEST(status_text__names_the_node)
 	};
 	EXPECT_STREQ("timed out at 10.0.0.3, where a local process never joined",
 		     aggnet_status_text(&st, buf, sizeof(buf)));
+	st.about = 0;
+	EXPECT_STREQ("timed out at 10.0.0.3, which no node on the way to the receiver has answered",
+		     aggnet_status_text(&st, buf, sizeof(buf)));
 	st = (struct aggnet_status){ .reason = 200 };
 	EXPECT_STREQ("unknown reason",
 		     aggnet_status_text(&st, buf, sizeof(buf)));

@@ -68,6 +68,11 @@ char *aggnet_status_text(const struct aggnet_status *st, char *buf,
 	    st->origin && !st->missing && len < size)
 		len += snprintf(buf + len, size - len,
 				", where a local process never joined");
+	/* A source or a node on the way that never bound names no other end. */
+	if (st->reason == AGGNET_R_TIMEOUT && !st->about && st->origin &&
+	    !st->missing && len < size)
+		len += snprintf(buf + len, size - len,
+				", which no node on the way to the receiver has answered");
 	if (st->missing && len < size)
 		len += snprintf(buf + len, size - len, ": %u source%s missing",
 				st->missing, st->missing == 1 ? "" : "s");

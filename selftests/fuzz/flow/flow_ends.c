@@ -438,7 +438,7 @@ TEST_F(ends, end_mark__is_for_one_reader)
 	EXPECT_EQ(-EADDRINUSE, aggnet_tree_join_reader(tree, &other));
 	world_close(RECEIVER);
 	EXPECT_EQ(AGGNET_TREE_DONE, tree->state);
-	EXPECT_EQ(-EADDRINUSE, aggnet_tree_join_reader(tree, &other));
+	EXPECT_EQ(-EALREADY, aggnet_tree_join_reader(tree, &other));
 }
 
 /* A record is lost in the buffer after its unit was counted. */

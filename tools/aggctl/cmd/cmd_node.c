@@ -46,11 +46,16 @@ static int set_node(struct aggnet_ctl *h, void *node)
 static int run_set(const struct aggctl *ctl, int argc, char **argv)
 {
 	struct aggnet_node_info node = {};
+	char what[64] = "node";
 
 	(void)ctl;
 	if (info_set_pairs(&aggnet_noun_node, argc, argv, &node))
 		return ST_USAGE;
-	return ctl_ask(set_node, &node, "node");
+	/* A refusal says which identity, not that it is one. */
+	if (node.has & AGGNET_HAS(AGGNET_A_NODE_ADDRESS))
+		snprintf(what, sizeof(what), "node: address %s",
+			 addr_text(node.address));
+	return ctl_ask(set_node, &node, what);
 }
 
 static const struct verb verbs[] = {

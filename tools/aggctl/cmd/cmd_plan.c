@@ -93,7 +93,9 @@ static int parse_list(const struct aggt_topo *topo, const char *option,
 		return ST_FAILED;
 	ret = aggt_list_parse(topo, content, seed, list, &why);
 	free(content);
-	return ret ? fail("plan: --%s: %s", option, why.text) : ST_DONE;
+	if (ret && text[0] == '@')
+		return fail("plan: --%s: %s", option, why.text);
+	return ret ? usage("plan: --%s: %s", option, why.text) : ST_DONE;
 }
 
 static int parse_sizes(const struct aggt_topo *topo, struct work *w)
@@ -348,12 +350,29 @@ static int check_switches(const struct plan *plan)
 		    aggt_topo_name(plan->topo));
 }
 
-static json_t *new_plan(struct plan *plan, struct work *w)
+/* Some have a parameter behind a colon. */
+static int check_method(void)
+{
+	const char *const *name;
+	size_t len;
+
+	for (name = aggt_methods(); *name; name++) {
+		len = strlen(*name);
+		if (!strcmp(*name, opt.method) ||
+		    ((*name)[len - 1] == ':' && !strncmp(*name, opt.method, len)))
+			return ST_DONE;
+	}
+	return usage("plan: --method: '%s' is not one of those that 'aggctl plan --method list' prints",
+		     opt.method);
+}
+
+/* What is in a file is not an argument. */
+static int new_plan(struct plan *plan, struct work *w, json_t **json)
 {
 	int st;
 
 	if (plan_topology(plan, opt.topology))
-		return NULL;
+		return opt.topology[0] == '@' ? ST_FAILED : ST_USAGE;
 	plan->conf = opt.conf;
 	st = check_switches(plan);
 	if (!st)
@@ -369,18 +388,19 @@ static json_t *new_plan(struct plan *plan, struct work *w)
 		st = parse_sizes(plan->topo, w);
 	if (!st)
 		st = build_trees(plan, w);
-	return st || plan_prepare(plan) || plan_draw_id(plan) ? NULL :
-								plan_json(plan);
+	if (!st && !plan_prepare(plan) && !plan_draw_id(plan))
+		*json = plan_json(plan);
+	return st || *json ? st : ST_FAILED;
 }
 
-static json_t *updated_plan(struct plan *plan, int argc, char **argv)
+static int updated_plan(struct plan *plan, int argc, char **argv, json_t **json)
 {
-	json_t *json = NULL, *old = plan_file_read(opt.update);
+	json_t *old = plan_file_read(opt.update);
 
 	if (old && !plan_restore(plan, old, opt.update))
-		json = plan_update(plan, old, argv, (size_t)argc);
+		*json = plan_update(plan, old, argv, (size_t)argc);
 	json_decref(old);
-	return json;
+	return *json ? ST_DONE : ST_FAILED;
 }
 
 /* A file that gets keys is for its owner only. */
@@ -518,14 +538,14 @@ static int check_new(const struct aggctl *ctl, struct work *w)
 		snprintf(stripes, sizeof(stripes), "stripes:%u", opt.stripes);
 		opt.method = stripes;
 	}
-	return check_names() ? ST_USAGE : check_numbers(w);
+	return check_names() || check_method() ? ST_USAGE : check_numbers(w);
 }
 
 static int run_plan(const struct aggctl *ctl, int argc, char **argv)
 {
 	struct plan plan = {};
 	struct work w = {};
-	json_t *json;
+	json_t *json = NULL;
 	int st;
 
 	if (argc && !opt.update)
@@ -539,9 +559,9 @@ static int run_plan(const struct aggctl *ctl, int argc, char **argv)
 		return st;
 	if (opt.update && !argc)
 		return draw_file();
-	json = opt.update ? updated_plan(&plan, argc, argv) :
-			    new_plan(&plan, &w);
-	st = json ? show_plan(ctl, &plan, json) : ST_FAILED;
+	st = opt.update ? updated_plan(&plan, argc, argv, &json) :
+			  new_plan(&plan, &w, &json);
+	st = st ? st : show_plan(ctl, &plan, json);
 	plan_clear(&plan);
 	aggt_list_clear(&w.senders);
 	aggt_list_clear(&w.receivers);

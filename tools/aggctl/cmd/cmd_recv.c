@@ -288,9 +288,13 @@ static int print_result(const struct aggctl *ctl, struct aggnet_sink *sink)
 	return st ? st : printed();
 }
 
-static int refused(const struct aggnet_sink *sink)
+static int refused(struct aggnet_sink *sink)
 {
-	return fail("recv: %s", aggnet_sink_error(sink));
+	struct aggnet_status status = {};
+
+	aggnet_sink_status(sink, &status);
+	return transfer_failed("recv", aggnet_sink_error(sink),
+			       status.reason == AGGNET_R_TIMEOUT, (uint32_t)job);
 }
 
 static int receive_whole(const struct aggctl *ctl, struct aggnet_sink *sink)

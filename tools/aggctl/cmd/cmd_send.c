@@ -169,9 +169,21 @@ static int add_all(struct aggnet_source *source, struct input *in, int *error)
 
 static int refused(const struct aggnet_source *source, int error)
 {
-	return fail(error == -EFBIG ?
-		    "send: %s: raise --spool-max, or give --no-replay" :
-		    "send: %s", aggnet_source_error(source));
+	if (error == -EFBIG)
+		return fail("send: %s: raise --spool-max, or give --no-replay",
+			    aggnet_source_error(source));
+	return transfer_failed("send", aggnet_source_error(source),
+			       error == -ETIMEDOUT, (uint32_t)job);
+}
+
+/* It may be what the user wants, and it may be the wrong file. */
+static int tell_empty(const struct aggnet_source *source,
+		      const struct input *in)
+{
+	if (!aggnet_source_records(source))
+		err("send: %s has no records: this source contributes none",
+		    in->name);
+	return ST_DONE;
 }
 
 static int contribute(struct aggnet_source *source, struct input *in)
@@ -183,7 +195,7 @@ static int contribute(struct aggnet_source *source, struct input *in)
 		while (!st && (!error || error == -EINTR)) {
 			error = aggnet_source_finish(source);
 			if (!error)
-				return ST_DONE;
+				return tell_empty(source, in);
 		}
 		if (!st && error == -ESTALE && in->again)
 			st = start_over(in);

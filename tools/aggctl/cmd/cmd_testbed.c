@@ -200,7 +200,7 @@ static int read_nodes(int argc, char **argv)
 		return usage("testbed up: one TOPOLOGY, or --of and plans");
 	up.topo = aggt_topo_parse(argv[0], &why);
 	if (!up.topo)
-		return fail("%s", why.text);
+		return usage("testbed up: %s", why.text);
 	return addressing_check(up.topo, false) ? ST_FAILED : ST_DONE;
 }
 

@@ -211,6 +211,25 @@ void transfer_stats_print(const json_t *stats)
 }
 
 /**
+ * transfer_failed() - print why a transfer failed, and the next command
+ * @command: send or recv
+ * @error: the library's sentence
+ * @timed_out: nothing more has arrived; that has a cause on another node
+ * @job: of the transfer
+ *
+ * Return: ST_FAILED.
+ */
+int transfer_failed(const char *command, const char *error, bool timed_out,
+		    uint32_t job)
+{
+	err("%s: %s", command, error);
+	if (timed_out)
+		err("%s: 'aggctl why %u' names the cause, here or on the nodes that are named",
+		    command, job);
+	return ST_FAILED;
+}
+
+/**
  * transfer_stats_clear() - free what was read
  * @s: begun
  */

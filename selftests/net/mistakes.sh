@@ -1,0 +1,161 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Mistakes that somebody makes on the first day: each is refused, or reported, with a
+# sentence that names the object and the fault, and with the status of its kind.
+. "$(dirname "$0")/lib.sh"
+
+# says STATUS SENTENCE COMMAND...: it exits so, and a line of its errors begins with this
+says()
+{
+	local want=$1 sentence="aggctl: $2" status=0 line
+
+	shift 2
+	"$@" > "$TMP/said.out" 2> "$TMP/said" || status=$?
+	echo "status $status"
+	cat "$TMP/said"
+	while read -r line; do
+		[[ $line != "$sentence"* ]] || [ $status != "$want" ] || return 0
+	done < "$TMP/said"
+	return 1
+}
+
+# Two of three sources never start.
+two_missing()
+{
+	local pid status=0
+
+	plan two --topology bcube:4,1 --uid 0 --senders v1,v2,v3 --receivers v0 \
+		--give-up 3 || return
+	aggctl -n v1 send --job $job --receiver v0 "$TMP/in" > "$TMP/v1" 2>&1 &
+	pid=$!
+	says 1 "recv: timed out at 10.0.0.1, because of 10.0.0.3: 2 sources missing, not here: 10.0.0.3, 10.0.0.4" \
+		aggctl -n v0 recv --job $job || status=1
+	! wait $pid || status=1
+	grep "^aggctl: recv: 'aggctl why $job' names the cause" "$TMP/said" || status=1
+	withdraw two && return $status
+}
+
+# The device of the only way is down.
+no_answer()
+{
+	local status=0
+
+	plan down --topology bcube:4,1 --uid 0 --senders v1 --receivers v0 \
+		--give-up 2 || return
+	ip -n v1 link set eth0 down
+	ip -n v1 link set eth1 down
+	says 1 "send: timed out at 10.0.0.2, which no node on the way to the receiver has answered" \
+		aggctl -n v1 send --job $job --receiver v0 "$TMP/in" || status=1
+	says 1 "v1: the planned link eth0 to 10.16.0.1 cannot be used: the device is down or has no cable: see 'ip link show eth0', or apply the plan with --force" \
+		aggctl apply "$TMP/next.json" || status=1
+	ip -n v1 link set eth0 up
+	ip -n v1 link set eth1 up
+	return $status
+}
+
+over()
+{
+	plan over --topology bcube:4,1 --uid 0 --senders v1 --receivers v0 &&
+		transfer over sum v0 v1 &&
+		says 1 "recv: job $job is over on this node" \
+			aggctl -n v0 recv --job $job &&
+		says 1 "send: job $job of receiver 10.0.0.1 is over on this node" \
+			aggctl -n v1 send --job $job --receiver v0 "$TMP/in"
+}
+
+twice()
+{
+	aggctl apply "$TMP/over.json" > "$TMP/twice" && cat "$TMP/twice" &&
+		grep '^already in force: ' "$TMP/twice" && withdraw over
+}
+
+unprivileged()
+{
+	says 1 "trees: not permitted: this needs CAP_NET_ADMIN in the network namespace" \
+		ip netns exec v1 setpriv --reuid 1000 --regid 1000 --clear-groups \
+		aggctl tree show
+}
+
+nothing_here()
+{
+	says 1 "send: no entry for job 4000 of receiver 10.0.0.1 on this node" \
+		aggctl -n v1 send --job 4000 --receiver v0 "$TMP/in" &&
+		says 1 "recv: no entry for job 4000 on this node" \
+			aggctl -n v0 recv --job 4000
+}
+
+second_receiver()
+{
+	local pid status=0
+
+	plan taken --topology bcube:4,1 --uid 0 --senders v1 --receivers v0 || return
+	aggctl -n v0 recv --job $job > "$TMP/first" 2>&1 &
+	pid=$!
+	wait_for says 1 "recv: job $job has a receiving socket already" \
+		timeout 2 aggctl -n v0 recv --job $job || status=1
+	kill $pid
+	! wait $pid && withdraw taken && return $status
+}
+
+other_entry()
+{
+	plan mine --topology bcube:4,1 --uid 0 --senders v1 --receivers v0 || return
+	says 1 "tree: this job and receiver have an entry: replace or delete it" \
+		aggctl -n v0 tree add --job $job --receiver v0 instance 1 attempt 0 \
+		contributors 1 sources 1 &&
+		withdraw mine
+}
+
+foreign_identity()
+{
+	says 1 "node: address 192.0.2.9: identity is not an address of this host" \
+		aggctl -n v1 node set address 192.0.2.9 &&
+		says 2 "node: address: '192.0.2' is not a valid value" aggctl -n v1 node set address 192.0.2
+}
+
+empty_input()
+{
+	local status=0
+
+	plan none --topology bcube:4,1 --uid 0 --senders v1 --receivers v0 || return
+	start_recv none v0
+	says 0 "send: $TMP/empty has no records: this source contributes none" \
+		aggctl -n v1 send --job $job --receiver v0 "$TMP/empty" || status=1
+	wait $recv_pid && [ ! -s "$TMP/none.out" ] && withdraw none && return $status
+}
+
+# The kind of a mistake decides about the status: 2 for what was typed, 1 for the rest.
+statuses()
+{
+	says 1 "$TMP/missing.json: No such file" aggctl apply "$TMP/missing.json" &&
+		says 2 "plan: --senders: server v99: bcube:4,1 has v0..v15" \
+			aggctl plan --topology bcube:4,1 --senders v99 --receivers v0 &&
+		says 2 "plan: --topology: bcube:4: expected bcube:N,K" \
+			aggctl plan --topology bcube:4 --senders v1 --receivers v0 &&
+		says 2 "testbed up: bcube:4: expected" aggctl testbed up bcube:4 &&
+		says 2 "plan: --method: 'best' is not one of" aggctl plan \
+			--topology bcube:4,1 --method best --senders v1 --receivers v0 &&
+		says 2 "port add: needs" aggctl -n v0 port add &&
+		says 1 "none0: No such device" aggctl -n v0 port add none0 &&
+		says 2 "link: bits: 'x' is not" aggctl -n v0 link add eth0 bits x &&
+		says 1 "testbed exec: unknown node 'v99'" aggctl testbed exec v99 true
+}
+
+testbed bcube:4,1
+seq 100 | sed 's/$/\t1/' > "$TMP/in"
+cp "$TMP/in" "$TMP/in.v1"
+: > "$TMP/empty"
+aggctl -j plan --topology bcube:4,1 --job 3999 --senders v1,v2 --receivers v0 > "$TMP/next.json"
+check "sources that never start are named, and the next command" two_missing
+check "a source without an answer" no_answer
+check "a transfer that is over" over
+check "a plan that is in force already" twice
+check "a user without privilege" unprivileged
+check "no entry" nothing_here
+check "a second receiver" second_receiver
+check "an entry that is there" other_entry
+check "an identity that the host has not" foreign_identity
+check "an input without records" empty_input
+check "the status says whose mistake it is" statuses
+done_testing
