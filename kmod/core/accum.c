@@ -142,7 +142,7 @@ u32 aggnet_accum_cost(const struct aggnet_shape *shape)
 	case AGGNET_KIND_FLOAT_SUM:
 		return 500 + 100 * aggnet_float_sum_words(shape->vtype);
 	case AGGNET_KIND_BLOCK:
-		return AGGNET_BLOCK_ELEMENTS * 100;
+		return AGGNET_BLOCK_ELEMENTS * 60;
 	default:
 		return 100;
 	}
@@ -155,17 +155,22 @@ u32 aggnet_accum_reads(const struct aggnet_shape *shape)
 
 void aggnet_accum_init(const struct aggnet_shape *shape, void *accum)
 {
-	enum aggnet_kind kind = aggnet_shape_kind(shape);
+	const struct aggnet_value neutral =
+		aggnet_reduce_neutral(shape->function);
 	struct aggnet_value *v = accum;
-	u32 n = 1;
+	u32 n = AGGNET_BLOCK_ELEMENTS;
 
-	memset(accum, 0, aggnet_accum_size(shape));
-	if (kind == AGGNET_KIND_BLOCK)
-		n = AGGNET_BLOCK_ELEMENTS;
-	else if (kind != AGGNET_KIND_PLAIN)
-		return;
-	while (n--)
-		*v++ = aggnet_reduce_neutral(shape->function);
+	switch (aggnet_shape_kind(shape)) {
+	case AGGNET_KIND_PLAIN:
+		*v = neutral;
+		break;
+	case AGGNET_KIND_BLOCK:
+		while (n--)
+			*v++ = neutral;
+		break;
+	default:
+		memset(accum, 0, aggnet_accum_size(shape));
+	}
 }
 
 bool aggnet_accum_check(const struct aggnet_shape *shape, const u8 *value,
@@ -258,21 +263,39 @@ u32 aggnet_accum_parts(const struct aggnet_shape *shape, const void *accum)
 	}
 }
 
+/* Write it where there is room for the longest value. */
+static u32 record_put(const struct aggnet_shape *shape, const void *accum,
+		      const void *key, u32 klen, u32 *part, u8 *buf)
+{
+	u32 vlen = aggnet_accum_put(shape, accum, part, buf + 2 + klen);
+
+	buf[0] = klen;
+	buf[1] = vlen;
+	memcpy(buf + 2, key, klen);
+	return 2 + klen + vlen;
+}
+
+/* Write it elsewhere, and copy it if there is room for it. */
+static u32 record_fit(const struct aggnet_shape *shape, const void *accum,
+		      const void *key, u32 klen, u32 *part, u8 *buf, u32 room)
+{
+	u8 record[AGGNET_RECORD_MAX];
+	u32 next = *part;
+	u32 len;
+
+	len = record_put(shape, accum, key, klen, &next, record);
+	if (len > room)
+		return 0;
+	memcpy(buf, record, len);
+	*part = next;
+	return len;
+}
+
 u32 aggnet_accum_record(const struct aggnet_shape *shape, const void *accum,
 			const void *key, u32 klen, u32 *part, u8 *buf,
 			u32 room)
 {
-	u8 value[AGGNET_VALUE_MAX];
-	u32 next = *part;
-	u32 vlen;
-
-	vlen = aggnet_accum_put(shape, accum, &next, value);
-	if (room < 2 + klen + vlen)
-		return 0;
-	buf[0] = klen;
-	buf[1] = vlen;
-	memcpy(buf + 2, key, klen);
-	memcpy(buf + 2 + klen, value, vlen);
-	*part = next;
-	return 2 + klen + vlen;
+	if (likely(room >= 2 + klen + AGGNET_VALUE_MAX))
+		return record_put(shape, accum, key, klen, part, buf);
+	return record_fit(shape, accum, key, klen, part, buf, room);
 }

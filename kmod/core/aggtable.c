@@ -15,6 +15,7 @@
 #include "core/record.h"
 #include "core/reduce.h"
 #include "core/value.h"
+#include "core/vector.h"
 #include "mem.h"
 
 /*
@@ -216,6 +217,9 @@ int aggnet_table_init(struct aggnet_table *t, const struct aggnet_shape *shape,
 	t->bucket_mask = buckets - 1;
 	t->chunks_max = chunks;
 	t->shape = *shape;
+	t->blocks = aggnet_shape_kind(shape) == AGGNET_KIND_BLOCK;
+	t->by_number = shape->layout == AGGNET_LAYOUT_DENSE &&
+		       aggnet_vector_blocks(shape) <= buckets;
 	t->extra = shape_extra(shape);
 	if (!t->extra)
 		t->neutral = aggnet_reduce_neutral(shape->function);
@@ -402,6 +406,24 @@ static noinline struct slot *obtain_two(struct aggnet_table *t, const u8 *key,
 }
 
 /*
+ * Find a part of a dense vector, or append it: where each has a bucket of its own,
+ * its number takes the place of a hash.
+ */
+static __always_inline struct slot *obtain_number(struct aggnet_table *t,
+						  const u8 *key, u32 klen)
+{
+	u32 number = aggnet_vector_key_get(key, klen);
+	u32 ref = t->bucket[number];
+	struct look look;
+
+	if (likely(ref))
+		return slot_at(t->chunk, ref);
+	look.tag = klen << HASH_BITS | number;
+	look.last = aggnet_load_end(key, key + klen, klen) >> (64 - 8 * klen);
+	return append(t, key, look);
+}
+
+/*
  * Add the units of a packet beyond one for each record, @extra, to the last record.
  * If a missing chunk made the loop drop @left records, their units stay missing, so
  * that the books show it.
@@ -502,9 +524,12 @@ static void merge_accum(struct aggnet_table *t, struct slot *s,
 	s->units++;
 }
 
-/* All records that the hot loop does not take. */
-static void merge_accums(struct aggnet_table *t, const u8 *data, u32 n,
-			 u64 represents, bool source, u32 fault)
+/*
+ * All records that the hot loop does not take. Inlined beside it, it would take
+ * registers from it.
+ */
+static noinline void merge_accums(struct aggnet_table *t, const u8 *data, u32 n,
+				  u64 represents, bool source, u32 fault)
 {
 	const u64 extra = represents - n;
 	const u8 *base = data;
@@ -517,7 +542,8 @@ static void merge_accums(struct aggnet_table *t, const u8 *data, u32 n,
 
 		if (unlikely(fault == AGGNET_FAULT_DROP && n == 1))
 			continue;
-		s = obtain_any(t, base, key, klen);
+		s = t->by_number ? obtain_number(t, key, klen) :
+				   obtain_any(t, base, key, klen);
 		if (unlikely(!s))
 			break;
 		merge_accum(t, s, key + klen, vlen, source);
@@ -526,6 +552,30 @@ static void merge_accums(struct aggnet_table *t, const u8 *data, u32 n,
 		if (unlikely(fault == AGGNET_FAULT_FLIP && n == 1))
 			aggnet_fault_flip(&t->shape, slot_accum(t, s));
 		data = key + klen + vlen;
+	}
+	units_merged(t, s, represents, extra, n);
+}
+
+/* Blocks that have buckets of their own. A key has less than 8 bytes. */
+static noinline void merge_blocks(struct aggnet_table *t, const u8 *data, u32 n,
+				  u64 represents, bool source)
+{
+	const u64 extra = represents - n;
+	struct slot *s = NULL;
+
+	for (; n; n--) {
+		u32 klen = data[0];
+		u32 vlen = data[1];
+		const u8 *value = data + 2 + klen;
+
+		s = obtain_number(t, data + 2, klen);
+		if (unlikely(!s))
+			break;
+		aggnet_vector_merge(&t->shape, (void *)&s->key[1], value, vlen,
+				    source);
+		s->value.lo++;
+		s->units++;
+		data = value + vlen;
 	}
 	units_merged(t, s, represents, extra, n);
 }
@@ -543,6 +593,8 @@ void aggnet_table_merge(struct aggnet_table *t, const u8 *data, u32 n,
 	bool ones = source && t->shape.function == AGGNET_FN_COUNT;
 	u32 fault = aggnet_fault_of(t);
 
+	if (t->blocks && t->by_number && likely(!fault))
+		return merge_blocks(t, data, n, represents, source);
 	if (t->extra || (source && aggnet_vtype_float(t->shape.vtype)) ||
 	    !has_run(t->shape.function))
 		return merge_accums(t, data, n, represents, source, fault);
@@ -603,6 +655,34 @@ static __always_inline u32 put_slot(u8 *buf, u32 room, const struct slot *s)
 	return 2 + klen + vlen;
 }
 
+/* Write a block, whose key is at most 4 bytes. */
+static __always_inline u32 put_block(const struct aggnet_table *t, u8 *buf,
+				     u32 room, const struct slot *s)
+{
+	u32 klen = s->tag >> HASH_BITS, part = 0;
+	u32 vlen;
+
+	if (unlikely(room < 2 + 8 + AGGNET_VALUE_MAX))
+		return aggnet_accum_record(&t->shape, &s->key[1], s->key, klen,
+					   &part, buf, room);
+	put_unaligned_le64(le64_to_cpu(s->key[0]), buf + 2);
+	vlen = aggnet_vector_put((const void *)&s->key[1], buf + 2 + klen);
+	put_unaligned_le16(vlen << 8 | klen, buf);
+	return 2 + klen + vlen;
+}
+
+/* Write a slot, or the next part of it. */
+static __always_inline u32 put_record(struct aggnet_table *t, u8 *buf, u32 room,
+				      struct slot *s)
+{
+	if (!t->extra)
+		return put_slot(buf, room, s);
+	if (t->blocks)
+		return put_block(t, buf, room, s);
+	return aggnet_accum_record(&t->shape, slot_accum(t, s), s->key,
+				   s->tag >> HASH_BITS, &t->part, buf, room);
+}
+
 /**
  * struct pack - destination of packed records
  * @buf: place of the next one
@@ -642,16 +722,13 @@ static bool pack_chunk(struct aggnet_table *t, struct pack *p)
 		first = !t->part;
 		if (first && p->expected && s->value.lo < p->expected)
 			break;
-		len = !t->extra ? put_slot(p->buf, p->room, s) :
-		      aggnet_accum_record(&t->shape, slot_accum(t, s), s->key,
-					  s->tag >> HASH_BITS, &t->part, p->buf,
-					  p->room);
+		len = put_record(t, p->buf, p->room, s);
 		if (!len)
 			break;
 		p->buf += len;
 		p->room -= len;
 		p->n++;
-		p->units += !t->extra ? s->units :
+		p->units += !t->extra || t->blocks ? s->units :
 			    aggnet_accum_units(&t->shape, slot_accum(t, s),
 					       s->units, first, t->part);
 		if (first)

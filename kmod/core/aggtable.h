@@ -36,7 +36,8 @@
  * it): however keys are chosen without knowing the secret, a look-up meets
  * keys / buckets others on average, 1.6 at most up to limits of 512 MiB. Keys of
  * a pattern (numbers in a row, at any distance) meet more than twice as many of
- * them with one secret of a thousand.
+ * them with one secret of a thousand. The blocks of a dense vector are not hashed if
+ * there is a bucket for each: a look-up meets no other.
  *
  * Locking: none here; the caller's tree lock covers everything but init,
  * free and the allocation for grow. Any context.
@@ -57,6 +58,8 @@ struct aggnet_table {
 	u32 keys;		/* slots held */
 	u64 units;		/* units held */
 	struct aggnet_shape shape;
+	bool blocks;		/* the accumulators are of AGGNET_KIND_BLOCK */
+	bool by_number;		/* the number of a block is that of its bucket */
 	u32 extra;		/* bytes of accumulator behind a slot's key */
 	u32 part;		/* next part of the slot at @read */
 	u32 expected;		/* dense: contributors of each block; set by the owner */

@@ -27,10 +27,15 @@ static int parse_plain(const u8 *data, size_t len, unsigned int max, u32 vmax)
 int aggnet_parse_records(const struct aggnet_shape *shape, bool source,
 			 const u8 *data, size_t len, unsigned int max)
 {
+	bool dense = shape->layout == AGGNET_LAYOUT_DENSE;
+	enum aggnet_kind kind = aggnet_shape_kind(shape);
+	u32 blocks = dense ? aggnet_vector_blocks(shape) : 0;
+	u32 want = dense ? aggnet_vector_klen(shape) : 0;
 	const u8 *end = data + len;
+	u32 checked = U32_MAX;
 	unsigned int n = 0;
 
-	if (aggnet_shape_kind(shape) == AGGNET_KIND_PLAIN &&
+	if (kind == AGGNET_KIND_PLAIN &&
 	    !(source && aggnet_vtype_float(shape->vtype)))
 		return parse_plain(data, len, max, source ?
 				   aggnet_source_bytes(shape->vtype) :
@@ -41,11 +46,15 @@ int aggnet_parse_records(const struct aggnet_shape *shape, bool source,
 
 		if (!klen || data + 2 + klen + vlen > end)
 			return -EBADMSG;
-		if (shape->layout == AGGNET_LAYOUT_DENSE &&
-		    !aggnet_vector_key_ok(shape, data + 2, klen))
+		if (dense && (klen != want ||
+			      aggnet_vector_key_get(data + 2, klen) >= blocks))
 			return source ? -ERANGE : -EBADMSG;
-		if (!aggnet_accum_check(shape, data + 2 + klen, vlen, source))
+		if (vlen != checked &&
+		    !aggnet_accum_check(shape, data + 2 + klen, vlen, source))
 			return source ? -ERANGE : -EBADMSG;
+		/* Of a block only the length is checked. */
+		if (kind == AGGNET_KIND_BLOCK)
+			checked = vlen;
 		data += 2 + klen + vlen;
 	}
 	return data == end && n <= max ? (int)n : -EBADMSG;

@@ -34,8 +34,20 @@ static inline u32 aggnet_vector_klen(const struct aggnet_shape *shape)
 /* Write a block's number as its key. Return: bytes of the key */
 u32 aggnet_vector_key_put(const struct aggnet_shape *shape, u32 block, u8 *key);
 
-/* Return: the number of a block, from its key */
-u32 aggnet_vector_key_get(const u8 *key, u32 klen);
+/* Return: the number of a block, from its key of 1 to 4 bytes */
+static inline u32 aggnet_vector_key_get(const u8 *key, u32 klen)
+{
+	u32 block = *key;
+
+	/* Without a loop: nearly all vectors have keys of 1 or 2 bytes. */
+	if (klen > 1)
+		block = block << 8 | key[1];
+	if (klen > 2)
+		block = block << 8 | key[2];
+	if (klen > 3)
+		block = block << 8 | key[3];
+	return block;
+}
 
 /* Is this the key of a block of the vector? */
 bool aggnet_vector_key_ok(const struct aggnet_shape *shape, const u8 *key,
@@ -59,6 +71,7 @@ void aggnet_vector_merge(const struct aggnet_shape *shape,
 
 /*
  * Write such an accumulator: each element takes as many bytes as the longest one.
+ * @buf: AGGNET_VALUE_MAX bytes, which may all change
  */
 u32 aggnet_vector_put(const struct aggnet_value *accum, u8 *buf);
 

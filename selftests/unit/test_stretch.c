@@ -206,6 +206,28 @@ static void merge_again(const void *of)
 	mark();
 }
 
+/* Blocks leave: as many as were merged from @merges packets. */
+static void pack_blocks(const void *of)
+{
+	const struct stretch *s = of;
+	struct aggnet_table t = { 0 };
+	static struct packet p;
+	static u8 out[3 * PAYLOAD];
+	u64 represents;
+	u32 i, n;
+
+	table_fill(&t, s);
+	for (i = 0; i < 2; i++) {
+		packet_make(&p, &s->shape, s->klen, i * 1024, true);
+		aggnet_table_merge(&t, p.data, p.n, p.n, true);
+	}
+	mark();
+	aggnet_table_pack(&t, out, sizeof(out), merges * p.n, &n, &represents);
+	mark();
+	if (n != merges * p.n)
+		abort();
+}
+
 /* Return: instructions of a record, 0: they cannot be counted */
 static unsigned long per_record(const struct stretch *s)
 {
@@ -270,7 +292,9 @@ static const struct {
 	{ { "topk, 64 pairs, key of 8 bytes", merge_again, BEST(KEYED), 8 },
 	  4600 },
 	{ { "dense vector, block of 13 elements", merge_again,
-	    VECTOR(SUM, INT64), 3 }, 1700 },
+	    VECTOR(SUM, INT64), 3 }, 250 },
+	{ { "dense vector, block of 13 elements, packed", pack_blocks,
+	    VECTOR(SUM, INT64), 3 }, 400 },
 };
 
 static u32 check_records(void)

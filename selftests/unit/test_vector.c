@@ -130,6 +130,126 @@ TEST(vector__any_split_and_order)
 	EXPECT_EQ(0, shim_alloc_live);
 }
 
+/* --- loops of each function and width --------------------------------------- */
+
+/* A number of these bytes, by the definition. */
+static s128 plain(const u8 *at, u32 width)
+{
+	u128 v = width && at[width - 1] & 0x80 ? ~(u128)0 : 0;
+
+	while (width--)
+		v = v << 8 | at[width];
+	return (s128)v;
+}
+
+/* A number of up to @bits bits, at the ends of its range more often than by chance. */
+static s128 draw_number(u32 bits)
+{
+	u128 v = (u128)get_random_u64() << 64 | get_random_u64();
+	u32 cut = 128 - get_random_u32() % (bits + 1);
+
+	switch (get_random_u32() % 4) {
+	case 0:
+		v = (u128)1 << 127;
+		break;
+	case 1:
+		v = ~(u128)0 >> 1;
+		break;
+	}
+	return cut == 128 ? 0 : (s128)v >> cut;
+}
+
+static struct aggnet_value value_of(s128 v)
+{
+	return (struct aggnet_value){
+		.lo = (u64)v, .hi = (u64)((u128)v >> 64),
+	};
+}
+
+static s128 reduced(u8 function, s128 a, s128 b)
+{
+	if (function == AGGNET_FN_SUM)
+		return (s128)((u128)a + (u128)b);
+	return function == AGGNET_FN_MIN ? (a < b ? a : b) : (a > b ? a : b);
+}
+
+/* The block ends where its memory ends, and at @shift 0 it begins there. */
+static void check_width(struct __test_metadata *_metadata, u8 function,
+			u32 width, u32 shift)
+{
+	const struct aggnet_shape shape = {
+		.function = function, .layout = AGGNET_LAYOUT_DENSE,
+		.elements = 1000,
+	};
+	struct aggnet_value accum[AGGNET_BLOCK_ELEMENTS], v;
+	u8 *memory = malloc(shift + AGGNET_BLOCK_ELEMENTS * width + !width);
+	bool source = width <= 8 && get_random_u32() % 2;
+	s128 want[AGGNET_BLOCK_ELEMENTS];
+	u8 *block = memory + shift;
+	u32 i, e;
+
+	for (e = 0; e < AGGNET_BLOCK_ELEMENTS; e++) {
+		v = value_of(draw_number(8 * width));
+		for (i = 0; i < width; i++)
+			block[e * width + i] = (i < 8 ? v.lo : v.hi) >> i % 8 * 8;
+		want[e] = draw_number(get_random_u32() % 2 ? 64 : 128);
+		accum[e] = value_of(want[e]);
+		want[e] = reduced(function, want[e],
+				  plain(block + e * width, width));
+	}
+	aggnet_vector_merge(&shape, accum, block,
+			    AGGNET_BLOCK_ELEMENTS * width, source);
+	for (e = 0; e < AGGNET_BLOCK_ELEMENTS; e++)
+		EXPECT_TRUE(wide(&accum[e]) == want[e])
+			TH_LOG("function %u, width %u, shift %u, element %u",
+			       function, width, shift, e);
+	free(memory);
+}
+
+TEST(vector__each_width_is_merged_at_each_alignment)
+{
+	static const u8 functions[] = { AGGNET_FN_SUM, AGGNET_FN_MIN,
+					AGGNET_FN_MAX };
+	u32 f, width, shift, round;
+
+	TH_LOG("seed %#x", SEED);
+	shim_random_seed(SEED);
+	for (f = 0; f < ARRAY_SIZE(functions); f++)
+		for (width = 0; width <= AGGNET_PLAIN_MAX; width++)
+			for (shift = 0; shift < 8; shift++)
+				for (round = 0; round < 50; round++)
+					check_width(_metadata, functions[f],
+						    width, shift);
+}
+
+/* A block is as wide as its longest element needs, and each of them is exact. */
+TEST(vector__a_block_is_written_in_the_least_width)
+{
+	struct aggnet_value accum[AGGNET_BLOCK_ELEMENTS];
+	u8 *buf = malloc(AGGNET_VALUE_MAX);
+	u32 round, bits, width, e, len;
+
+	TH_LOG("seed %#x", SEED);
+	shim_random_seed(SEED);
+	for (round = 0; round < 20000; round++) {
+		bits = get_random_u32() % 129;
+		for (e = 0, width = 0; e < AGGNET_BLOCK_ELEMENTS; e++) {
+			accum[e] = value_of(draw_number(bits));
+			len = aggnet_value_len(&accum[e]);
+			width = max(width, len);
+		}
+		EXPECT_EQ(AGGNET_BLOCK_ELEMENTS * width,
+			  aggnet_vector_put(accum, buf));
+		for (e = 0; e < AGGNET_BLOCK_ELEMENTS; e++)
+			EXPECT_TRUE(plain(buf + e * width, width) ==
+				    wide(&accum[e]))
+				TH_LOG("width %u, element %u", width, e);
+	}
+	free(buf);
+}
+
+/* --- which blocks leave, and when ------------------------------------------- */
+
 #define BLOCKS	300
 #define AHEAD	20
 
@@ -172,6 +292,55 @@ static u32 take_ripe(struct __test_metadata *_metadata, struct aggnet_table *t,
 		EXPECT_EQ(sum[block], v.lo);
 	}
 	return n;
+}
+
+enum { FEW = 100, MANY = 3000 };
+
+/* Merge some blocks of a long vector in a table of so many bytes. */
+static void check_blocks_of(struct __test_metadata *_metadata, u32 limit)
+{
+	const struct aggnet_shape shape = {
+		.layout = AGGNET_LAYOUT_DENSE,
+		.elements = MANY * AGGNET_BLOCK_ELEMENTS,
+	};
+	u64 seed[AGGNET_SEED_WORDS], represents, sum[MANY] = { 0 };
+	u32 given[FEW], i, n, len, value, out[MANY] = { 0 };
+	struct aggnet_table t = { 0 };
+	u8 buf[PAYLOAD], *at;
+
+	get_random_bytes(seed, sizeof(seed));
+	EXPECT_EQ(0, aggnet_table_init(&t, &shape, limit, seed));
+	for (i = 0; i < FEW; i++)
+		given[i] = i < 2 ? i * (MANY - 1) : get_random_u32() % MANY;
+	for (i = 0; i < 10 * FEW; i++) {
+		value = get_random_u32() % 1000;
+		sum[given[i % FEW]] += value;
+		give_block(&t, given[i % FEW], value);
+	}
+	while ((len = aggnet_table_pack(&t, buf, sizeof(buf), 9, &n,
+					&represents))) {
+		for (at = buf; at < buf + len; at += 2 + at[0] + at[1]) {
+			u32 block = aggnet_vector_key_get(at + 2, at[0]);
+			u32 width = at[1] / AGGNET_BLOCK_ELEMENTS;
+
+			EXPECT_EQ(0, out[block]++);
+			EXPECT_TRUE(sum[block] ==
+				    (u64)plain(at + 2 + at[0], width));
+			sum[block] = 0;
+		}
+	}
+	for (i = 0; i < MANY; i++)
+		EXPECT_EQ(0, sum[i]);
+	aggnet_table_free(&t);
+}
+
+/* The number of a block is that of its bucket only if there are enough of them. */
+TEST(vector__more_blocks_than_buckets)
+{
+	TH_LOG("seed %#x", SEED);
+	shim_random_seed(SEED);
+	check_blocks_of(_metadata, 64 << 10);
+	check_blocks_of(_metadata, LIMIT);
 }
 
 /* Sources of different speed, with neighbouring blocks out of order. */
