@@ -631,6 +631,17 @@ static void judge_link(struct aggnet_watch *w, struct watch_link *link,
 	change(w, "failed:%s-%s", server->name, sw->name);
 }
 
+/*
+ * Is it known that the node itself works? A node that names itself has lost a process
+ * only. Of a node that others have not heard, or that has withdrawn its entry, nothing
+ * comes that takes its way through it either.
+ */
+static bool is_heard(const struct watch_tree *tree)
+{
+	return tree->end.reason == AGGNET_R_TIMEOUT &&
+	       tree->end.about == tree->end.origin;
+}
+
 /* The tree ended because of a node that was silent, or left. */
 static bool judge_loss(struct aggnet_watch *w, const struct watch_tree *tree,
 		       struct watch_node *node, struct aggnet_finding *f,
@@ -646,11 +657,11 @@ static bool judge_loss(struct aggnet_watch *w, const struct watch_tree *tree,
 	/* Each of its trees ends because of it. */
 	if (node->judged || node->left)
 		return true;
+	node->gone = !is_heard(tree) || !(node->parts & AGGNET_WATCH_SOURCE);
+	node->judged = node->gone;
 	if (node->parts & AGGNET_WATCH_SOURCE)
 		return judge_source(w, node, f, what);
 	say(f, "%s %s", node->name, what);
-	node->gone = true;
-	node->judged = true;
 	change(w, "failed:%s", node->name);
 	return true;
 }

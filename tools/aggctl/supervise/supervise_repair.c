@@ -199,11 +199,54 @@ static void add_changes(char **texts, size_t *n, const json_t *changes)
 		texts[(*n)++] = (char *)json_string_value(value);
 }
 
+/* Members are numbers; a described network has names for them. */
+static bool is_sender(const json_t *json, const char *node)
+{
+	const json_t *names = json_object_get(json, "names"), *name;
+	char number[16], own[sizeof(number) + 1];
+	json_t *sender;
+	size_t i;
+
+	json_array_foreach(json_object_get(json_object_get(json, "members"),
+					   "senders"), i, sender) {
+		snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT,
+			 json_integer_value(sender));
+		snprintf(own, sizeof(own), "v%s", number);
+		name = json_object_get(names, number);
+		if (!strcmp(name ? json_string_value(name) : own, node))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A source that was not heard has failed, with all ways through it; but others may have
+ * no other way. Then it leaves as a source only. Return: is there such a source?
+ */
+static bool only_leave(struct supervise *s)
+{
+	const size_t len = strlen("failed:");
+	const char *change;
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < json_array_size(s->changes); i++) {
+		change = json_string_value(json_array_get(s->changes, i));
+		if (strncmp(change, "failed:", len) ||
+		    !is_sender(s->json, change + len))
+			continue;
+		json_array_set_new(s->changes, i,
+				   json_sprintf("leave:%s", change + len));
+		any = true;
+	}
+	return any;
+}
+
 /*
  * The plan in force, changed; NULL with an error line printed. @routed: plain IP
  * goes around what has failed
  */
-static json_t *replan(struct supervise *s, bool *routed)
+static json_t *try_plan(struct supervise *s, bool *routed)
 {
 	const size_t most = json_array_size(s->changes) +
 			    json_array_size(s->over);
@@ -239,6 +282,13 @@ static json_t *replan(struct supervise *s, bool *routed)
 	plan_clear(&plan);
 	free(texts);
 	return json;
+}
+
+static json_t *replan(struct supervise *s, bool *routed)
+{
+	json_t *json = try_plan(s, routed);
+
+	return !json && only_leave(s) ? try_plan(s, routed) : json;
 }
 
 /* --- installation --------------------------------------------------------- */
