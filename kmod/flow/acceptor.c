@@ -38,11 +38,15 @@ static struct aggnet_child *child_slot(const struct aggnet_tree *tree,
 	}
 }
 
+/* A bound child keeps its slot and its identity until the tree is dead. */
 static struct aggnet_child *child_find(const struct aggnet_tree *tree,
 				       __be32 id)
 {
-	struct aggnet_child *c = child_slot(tree, id);
+	struct aggnet_child *c = tree->acceptor.last;
 
+	if (c && c->id == id)
+		return c;
+	c = child_slot(tree, id);
 	return c->id ? c : NULL;
 }
 
@@ -536,8 +540,10 @@ static struct aggnet_child *child_of(struct aggnet_tree *tree,
 			child_reply_abort(tree, pkt, run);
 		return NULL;
 	}
-	if (c)
+	if (c) {
+		tree->acceptor.last = c;
 		return c;
+	}
 	/*
 	 * Only a PROBE binds. Until it is answered the child has sent no DATA and
 	 * may go elsewhere. An RST tells it to: after that no copy of its PROBE

@@ -59,6 +59,7 @@ static inline u32 aggnet_child_outstanding(const struct aggnet_child *c)
  * struct aggnet_acceptor - acceptor's half of all channels of a tree
  * @child: the children, a hash table by identity with open addressing
  * @mask: slots of @child - 1
+ * @last: the child whose packet came last, found without a hash; NULL: none
  * @came: bitmap of the conf.children that have bound; NULL without a list
  * @open: new children may bind; false once the flow has closed or hold has passed
  * @secret: makes the nonces of this incarnation, with the namespace's secret
@@ -86,6 +87,7 @@ static inline u32 aggnet_child_outstanding(const struct aggnet_child *c)
 struct aggnet_acceptor {
 	struct aggnet_child *child;
 	u32 mask;
+	struct aggnet_child *last;
 	unsigned long *came;
 	bool open;
 	u64 secret;

@@ -332,6 +332,7 @@ static void tree_drop_children(struct aggnet_tree *tree)
 	spin_lock_bh(&tree->lock);
 	child = tree->acceptor.child;
 	tree->acceptor.child = NULL;
+	tree->acceptor.last = NULL;
 	spin_unlock_bh(&tree->lock);
 	aggnet_free(child);
 }

@@ -60,7 +60,7 @@ static bool rx_read_ip(struct rx *rx)
 {
 	const struct iphdr *iph;
 	unsigned int ihl;
-	u8 buf[60];
+	u8 buf[60] __uninitialized;
 
 	iph = skb_header_pointer(rx->skb, 0, sizeof(*iph), buf);
 	if (!iph || iph->version != 4 || iph->ihl < 5)
@@ -208,11 +208,22 @@ static bool rx_follow(struct rx *rx, const struct aggnet_tree *tree)
 }
 
 /*
- * Parse the private copy. A sender on this host may have changed pages that were
- * not linear (MSG_ZEROCOPY, sendfile()), so the header must be the same as when it
- * was read before.
+ * Are the bytes private and linear already? Then rx_steal() copies none, nobody else
+ * writes them, and what was parsed stays valid.
  */
-static enum aggnet_stat rx_reread(struct rx *rx)
+static bool rx_private(const struct rx *rx)
+{
+	return skb_headlen(rx->skb) >= rx->total && !skb_cloned(rx->skb) &&
+	       !skb_shared(rx->skb);
+}
+
+/*
+ * Check the private bytes; @parsed: they are those that were parsed. Else parse the
+ * copy. A sender on this host may have changed pages that were not linear
+ * (MSG_ZEROCOPY, sendfile()), so the header must be the same as when it was read
+ * before.
+ */
+static enum aggnet_stat rx_reread(struct rx *rx, bool parsed)
 {
 	u64 incast_id = rx->pkt.incast_id;
 	enum aggnet_stat why;
@@ -221,6 +232,8 @@ static enum aggnet_stat rx_reread(struct rx *rx)
 
 	if (!rx_csum_ok(rx))
 		return AGGNET_STAT_drop_udp_csum;
+	if (likely(parsed))
+		return 0;
 	why = rx_read_headers(rx);
 	if (why)
 		return why;
@@ -231,12 +244,13 @@ static enum aggnet_stat rx_reread(struct rx *rx)
 /* Give the packet to the entry. Return: true: it was consumed */
 static bool rx_consumed(struct rx *rx, struct aggnet_tree *tree)
 {
+	bool parsed = rx_private(rx);
 	const struct aggnet_hdr *hdr;
 	enum aggnet_stat why;
 
 	if (!rx_steal(rx, rx->total))
 		return true;
-	why = rx_reread(rx);
+	why = rx_reread(rx, parsed);
 	if (why) {
 		aggnet_drop(rx->an, rx->skb, why);
 		return true;
@@ -387,7 +401,8 @@ static enum aggnet_verdict rx_switch(struct rx *rx)
 enum aggnet_verdict aggnet_rx(struct aggnet_net *an, struct aggnet_port *port,
 			      struct sk_buff *skb)
 {
-	u8 peek[AGGNET_PARSE_BYTES] __aligned(8);
+	/* Read only where a header was copied to; clearing it takes long. */
+	u8 peek[AGGNET_PARSE_BYTES] __aligned(8) __uninitialized;
 	struct rx rx = { .an = an, .port = port, .skb = skb, .peek = peek };
 
 	if (!rx_read_ip(&rx))
