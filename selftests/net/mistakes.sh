@@ -85,6 +85,12 @@ nothing_here()
 			aggctl -n v0 recv --job 4000
 }
 
+# receives PID: this process has a receiving socket
+receives()
+{
+	aggctl -n v0 host sockets | grep -w "$1"
+}
+
 second_receiver()
 {
 	local pid status=0
@@ -92,8 +98,9 @@ second_receiver()
 	plan taken --topology bcube:4,1 --uid 0 --senders v1 --receivers v0 || return
 	aggctl -n v0 recv --job $job > "$TMP/first" 2>&1 &
 	pid=$!
-	wait_for says 1 "recv: job $job has a receiving socket already" \
-		timeout 2 aggctl -n v0 recv --job $job || status=1
+	wait_for receives $pid &&
+		says 1 "recv: job $job has a receiving socket already" \
+			aggctl -n v0 recv --job $job || status=1
 	kill $pid
 	! wait $pid && withdraw taken && return $status
 }
@@ -123,6 +130,22 @@ empty_input()
 	says 0 "send: $TMP/empty has no records: this source contributes none" \
 		aggctl -n v1 send --job $job --receiver v0 "$TMP/empty" || status=1
 	wait $recv_pid && [ ! -s "$TMP/none.out" ] && withdraw none && return $status
+}
+
+# A port that was forgotten: the result is exact, and the source says what it missed.
+by_plain_ip()
+{
+	local status=0
+
+	plan forgot --topology bcube:4,1 --uid 0 --senders v1,v2 --receivers v0 &&
+		aggctl -n v2 port del eth0 || return
+	start_recv forgot v0
+	start_send other v1 v0 "$TMP/in"
+	says 0 "send: " aggctl -n v2 send --job $job --receiver v0 "$TMP/in" || status=1
+	wait $recv_pid && wait $send_pid || status=1
+	grep -E "^aggctl: send: [1-9][0-9]* packets of this node left by plain IP: the planned link had no carrier, neighbour or route. Next: aggctl host check" \
+		"$TMP/said" || status=1
+	aggctl -n v2 port add eth0 level 0 && withdraw forgot && return $status
 }
 
 # The kind of a mistake decides about the status: 2 for what was typed, 1 for the rest.
@@ -157,5 +180,6 @@ check "a second receiver" second_receiver
 check "an entry that is there" other_entry
 check "an identity that the host has not" foreign_identity
 check "an input without records" empty_input
+check "a port that is not attached" by_plain_ip
 check "the status says whose mistake it is" statuses
 done_testing

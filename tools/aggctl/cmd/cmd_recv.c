@@ -260,6 +260,7 @@ static void tell_partial(const struct aggnet_sink *sink,
 	if (result->absent)
 		tell_absent(sink, result);
 	tell_missed();
+	transfer_stats_tell(&stats, "recv");
 }
 
 static int printed(void)

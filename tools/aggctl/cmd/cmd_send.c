@@ -232,15 +232,16 @@ static int show_done(const struct aggctl *ctl, struct aggnet_source *source,
 				  "stats", stats));
 }
 
-/* NULL: not asked for. */
+/* Fallbacks are told in any case. Return: the rest, NULL: not asked for */
 static json_t *stats_json(struct transfer_stats *node,
 			  const struct aggnet_source *source)
 {
 	json_t *stats;
 
+	transfer_stats_end(node);
+	transfer_stats_tell(node, "send");
 	if (!show_stats)
 		return NULL;
-	transfer_stats_end(node);
 	stats = transfer_stats_json(node, 0);
 	json_object_set_new(stats, "sent",
 			    json_integer((json_int_t)aggnet_source_records(source)));
@@ -263,8 +264,7 @@ static int transfer(const struct aggctl *ctl, struct in_addr to,
 	struct aggnet_status status;
 	int st;
 
-	if (show_stats)
-		transfer_stats_begin(&node, to, (uint32_t)job, true);
+	transfer_stats_begin(&node, to, (uint32_t)job, show_stats);
 	if (aggnet_source_open(&source, to, (uint32_t)job, &options)) {
 		st = fail("send: %s", aggnet_source_error(source));
 	} else {

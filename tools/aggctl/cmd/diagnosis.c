@@ -173,34 +173,20 @@ static void find_flows(json_t *findings, const struct aggnet_tree_info *tree)
 /* Packets that left this node by plain IP, and not by the link of its entry. */
 static void find_fallbacks(json_t *findings, const struct aggnet_tree_info *tree)
 {
-	const struct {
-		uint32_t packets;
-		bool note;
-		const char *why;
-		const char *fix;
-	} causes[] = {
-		{ tree->fallback_link, false,
-		  "the planned link had no carrier, neighbour or route",
-		  "aggctl host check" },
-		{ tree->fallback_bloom, false, "no Bloom table has this tree",
-		  "aggctl apply PLAN.json on this node" },
-		{ tree->fallback_policy, true, "an IPsec policy applies to them",
-		  "ip xfrm policy" },
-		{ tree->fallback_round, true,
-		  "the node that merges them is not on the planned way",
-		  "aggctl host check on the parent" },
-	};
+	json_t *rows = fallback_tree_json(tree), *row;
 	char cause[128];
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(causes); i++) {
-		if (!causes[i].packets)
-			continue;
-		snprintf(cause, sizeof(cause), "%u packets left by plain IP: %s",
-			 causes[i].packets, causes[i].why);
-		finding_add(findings, causes[i].note, "packets", cause,
-			    causes[i].fix);
+	json_array_foreach(rows, i, row) {
+		snprintf(cause, sizeof(cause),
+			 "%" JSON_INTEGER_FORMAT " packets left by plain IP: %s",
+			 json_integer_value(json_object_get(row, "count")),
+			 json_string_value(json_object_get(row, "cause")));
+		finding_add(findings, json_is_true(json_object_get(row, "note")),
+			    "packets", cause,
+			    json_string_value(json_object_get(row, "fix")));
 	}
+	json_decref(rows);
 }
 
 /* Switches, and servers on a Bloom path, forward packets and hold no records. */

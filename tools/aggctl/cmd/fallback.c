@@ -78,3 +78,42 @@ json_t *fallback_json(const struct counters *now, const struct counters *before)
 	}
 	return rows;
 }
+
+/**
+ * fallback_tree_json() - packets of an entry that left by plain IP
+ * @tree: the entry
+ *
+ * Return: an array of objects with count, cause, fix and note, one for each cause that
+ * there was
+ */
+json_t *fallback_tree_json(const struct aggnet_tree_info *tree)
+{
+	const struct {
+		uint32_t packets;
+		bool note;
+		const char *cause;
+		const char *fix;
+	} causes[] = {
+		{ tree->fallback_link, false,
+		  "the planned link had no carrier, neighbour or route",
+		  "aggctl host check" },
+		{ tree->fallback_bloom, false, "no Bloom table has this tree",
+		  "aggctl apply PLAN.json on this node" },
+		{ tree->fallback_policy, true, "an IPsec policy applies to them",
+		  "ip xfrm policy" },
+		{ tree->fallback_round, true,
+		  "the node that merges them is not on the planned way",
+		  "aggctl host check on the parent" },
+	};
+	json_t *rows = json_array();
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(causes); i++)
+		if (causes[i].packets)
+			json_array_append_new(rows, json_pack(
+				"{s:I, s:s, s:s, s:b}", "count",
+				(json_int_t)causes[i].packets, "cause",
+				causes[i].cause, "fix", causes[i].fix, "note",
+				causes[i].note));
+	return rows;
+}

@@ -32,5 +32,6 @@ struct counters {
 };
 
 json_t *fallback_json(const struct counters *now, const struct counters *before);
+json_t *fallback_tree_json(const struct aggnet_tree_info *tree);
 
 #endif

@@ -211,6 +211,25 @@ void transfer_stats_print(const json_t *stats)
 }
 
 /**
+ * transfer_stats_tell() - print which packets of this node left by plain IP, and why
+ * @s: ended; nothing is printed if the node could not be read
+ * @command: send or recv
+ */
+void transfer_stats_tell(const struct transfer_stats *s, const char *command)
+{
+	json_t *rows = s->found ? fallback_tree_json(&s->tree) : json_array();
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(rows, i, row)
+		err("%s: %" JSON_INTEGER_FORMAT " packets of this node left by plain IP: %s. Next: %s",
+		    command, json_integer_value(json_object_get(row, "count")),
+		    json_string_value(json_object_get(row, "cause")),
+		    json_string_value(json_object_get(row, "fix")));
+	json_decref(rows);
+}
+
+/**
  * transfer_failed() - print why a transfer failed, and the next command
  * @command: send or recv
  * @error: the library's sentence
