@@ -151,8 +151,34 @@ report node1 eth0=10.1.0.1/24 > reports
 refused "a network has two hosts or more, and there is a report of 1"
 echo '{"name": "x"}' > reports
 refused "report 1 has no name or no devices: is it of 'aggctl host report'?"
-echo '{"name": "x", "devices": [{"name": "eth0"}]}' > reports
-refused "the report of x has a device without name, address or prefixlen"
+# wrong SENTENCE FILTER: of the reports of two hosts, after jq has spoilt the second one
+wrong()
+{
+	{ report one eth0=10.1.0.1/24; report two eth0=10.1.0.2/24 | jq -c "$2"; } > reports
+	refused "$1"
+}
+
+called="'aggctl host report --name' gives another name"
+wrong "report 2: a host cannot be called 'x\\x0alink': $called" '.name = "x\nlink"'
+wrong "report 2: a host cannot be called 'x y': $called" '.name = "x y"'
+wrong "report 2: a host cannot be called 'switch1': $called" '.name = "switch1"'
+wrong "the reports make no description: line 4: host 3com: a name begins with a letter and has letters, digits, '.', '_' and '-', 47 at most" \
+	'.name = "3com"'
+device="the report of two has a device, number 1,"
+wrong "$device without the name of a device" 'del(.devices[0].name)'
+wrong "$device without the name of a device" '.devices[0].name = "eth0\nlink x y"'
+wrong "$device without prefixlen of 1 to 32" 'del(.devices[0].prefixlen)'
+wrong "$device without an address that a host can have" 'del(.devices[0].address)'
+wrong "$device without an address that a host can have" '.devices[0].address = "10.1.0.255"'
+wrong "$device without an address that a host can have" '.devices[0].address = "224.1.0.2"'
+wrong "$device with a gateway that is no address of a host" '.devices[0].gateway = "0.0.0.0"'
+wrong "$device without an MTU of IPv4" '.devices[0].mtu = -1'
+wrong "$device with a rate that is not 1 Mbit/s to 100 Tbit/s" '.devices[0].rate = -4000000'
+wrong "$device with a rate that is not 1 Mbit/s to 100 Tbit/s" '.devices[0].rate = 500'
+wrong "the report of two has an identity that is no address of a host" '.identity = "127.0.0.1"'
+{ report a eth0=10.1.0.1/31=10.1.0.0; report b eth0=10.1.0.3/31=10.1.0.2; } > reports
+"$aggctl" describe reports > made
+result "links of two addresses, each to a router" "$(grep -c '^link .* routers$' made | grep -vx 2)"
 echo '{' > reports
 "$aggctl" describe reports > out 2> err
 status=$?

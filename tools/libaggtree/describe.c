@@ -65,7 +65,7 @@ static bool parse_ipv4(const char *text, uint32_t *address)
 	unsigned int part[4], i;
 	int len = 0;
 
-	if (!isdigit((unsigned char)*text) ||
+	if (text[strspn(text, "0123456789.")] ||
 	    sscanf(text, "%3u.%3u.%3u.%3u%n", &part[0], &part[1], &part[2],
 		   &part[3], &len) != 4 || text[len])
 		return false;

@@ -5,75 +5,10 @@
 #include <string.h>
 
 #include "aggctl.h"
+#include "aggtree.h"
 #include "host/describe.h"
+#include "host/net.h"
 #include "info.h"
-
-/**
- * struct port - a device of a host in a subnet
- * @host: index of the host
- * @device: its name
- * @address: its address
- * @length: of the subnet's prefix
- * @mtu: bytes
- * @rate: bit/s, 0: unknown
- * @gateway: of the subnet, 0: unknown
- * @subnet: index of the subnet
- */
-struct port {
-	size_t host;
-	const char *device;
-	struct in_addr address;
-	unsigned int length;
-	long long mtu;
-	long long rate;
-	struct in_addr gateway;
-	size_t subnet;
-};
-
-/**
- * struct subnet - what becomes a switch
- * @first: its first port
- * @hosts: how many hosts have one
- * @routed: it is joined to others by its gateway
- */
-struct subnet {
-	const struct port *first;
-	size_t hosts;
-	bool routed;
-};
-
-/**
- * struct host_row - a host
- * @name: its name
- * @identity: 0: none yet
- * @ports: how many of its ports are described
- * @group: hosts of one number reach each other
- */
-struct host_row {
-	const char *name;
-	struct in_addr identity;
-	size_t ports;
-	size_t group;
-};
-
-struct net {
-	struct host_row *host;
-	size_t n_hosts;
-	struct port *port;
-	size_t n_ports;
-	struct subnet *subnet;
-	size_t n_subnets;
-};
-
-static uint32_t mask_of(unsigned int length)
-{
-	return length ? ~0U << (32 - length) : 0;
-}
-
-static uint32_t network_of(const struct port *p)
-{
-	return ntohl(p->address.s_addr) & mask_of(p->length);
-}
 
 static const char *name_of(const struct net *net, const struct port *p)
 {
@@ -84,112 +19,10 @@ static const char *name_of(const struct net *net, const struct port *p)
 static const char *subnet_text(const struct port *p)
 {
 	static char text[INET_ADDRSTRLEN + 4];
-	const struct in_addr network = { htonl(network_of(p)) };
+	const struct in_addr network = { htonl(net_of(p)) };
 
 	snprintf(text, sizeof(text), "%s/%u", addr_text(network), p->length);
 	return text;
-}
-
-/* --- reports --------------------------------------------------------------- */
-
-static bool take_addr(const json_t *object, const char *name,
-		      struct in_addr *addr)
-{
-	const char *text = json_string_value(json_object_get(object, name));
-
-	return text && inet_pton(AF_INET, text, addr) == 1;
-}
-
-static bool overlap(const struct port *a, const struct port *b)
-{
-	unsigned int least = a->length < b->length ? a->length : b->length;
-
-	return !((network_of(a) ^ network_of(b)) & mask_of(least));
-}
-
-/* A further address of a device in the same subnet. */
-static bool is_further(const struct net *net, const struct port *p)
-{
-	size_t i;
-
-	for (i = 0; i < net->n_ports; i++)
-		if (net->port[i].host == p->host &&
-		    !strcmp(net->port[i].device, p->device) &&
-		    overlap(&net->port[i], p))
-			return true;
-	return false;
-}
-
-static int take_port(struct net *net, size_t host, const json_t *device)
-{
-	struct port *p = &net->port[net->n_ports];
-	json_int_t length = json_integer_value(json_object_get(device,
-							       "prefixlen"));
-
-	*p = (struct port){
-		.host = host,
-		.device = json_string_value(json_object_get(device, "name")),
-		.mtu = json_integer_value(json_object_get(device, "mtu")),
-		.rate = json_integer_value(json_object_get(device, "rate")),
-	};
-	if (!p->device || !take_addr(device, "address", &p->address) ||
-	    length < 1 || length > 32) {
-		err("describe: the report of %s has a device without name, address or prefixlen",
-		    net->host[host].name);
-		return -1;
-	}
-	p->length = (unsigned int)length;
-	take_addr(device, "gateway", &p->gateway);
-	/* A /32 is an identity, not a network. */
-	net->n_ports += length < 31 && !is_further(net, p);
-	return 0;
-}
-
-static int take_host(struct net *net, const json_t *report)
-{
-	struct host_row *host = &net->host[net->n_hosts];
-	json_t *devices = json_object_get(report, "devices"), *device;
-	size_t i;
-
-	host->name = json_string_value(json_object_get(report, "name"));
-	if (!host->name || !host->name[0] || !json_is_array(devices)) {
-		err("describe: report %zu has no name or no devices: is it of 'aggctl host report'?",
-		    net->n_hosts + 1);
-		return -1;
-	}
-	for (i = 0; i < net->n_hosts; i++) {
-		if (strcmp(net->host[i].name, host->name))
-			continue;
-		err("describe: reports %zu and %zu are both of a host %s: 'aggctl host report --name' gives another name",
-		    i + 1, net->n_hosts + 1, host->name);
-		return -1;
-	}
-	take_addr(report, "identity", &host->identity);
-	json_array_foreach(devices, i, device)
-		if (take_port(net, net->n_hosts, device))
-			return -1;
-	net->n_hosts++;
-	return 0;
-}
-
-static int take_reports(struct net *net, const json_t *reports)
-{
-	size_t i, ports = 1, n = json_array_size(reports);
-	json_t *report;
-
-	json_array_foreach((json_t *)reports, i, report)
-		ports += json_array_size(json_object_get(report, "devices"));
-	net->host = calloc(n + 1, sizeof(*net->host));
-	net->port = calloc(ports, sizeof(*net->port));
-	net->subnet = calloc(ports, sizeof(*net->subnet));
-	if (!net->host || !net->port || !net->subnet) {
-		err("out of memory");
-		return -1;
-	}
-	json_array_foreach((json_t *)reports, i, report)
-		if (take_host(net, report))
-			return -1;
-	return 0;
 }
 
 /* --- subnets --------------------------------------------------------------- */
@@ -230,11 +63,11 @@ static int join_subnet(struct net *net, struct port *p)
 	size_t i;
 
 	for (i = 0; i < (size_t)(p - net->port); i++)
-		if (overlap(&net->port[i], p) &&
+		if (net_overlap(&net->port[i], p) &&
 		    contradicts(net, &net->port[i], p))
 			return -1;
 	for (i = 0; i < net->n_subnets; i++)
-		if (network_of(net->subnet[i].first) == network_of(p))
+		if (net_of(net->subnet[i].first) == net_of(p))
 			break;
 	s = &net->subnet[i];
 	if (i == net->n_subnets) {
@@ -253,8 +86,8 @@ static const struct port *router_of(const struct net *net, size_t subnet)
 
 	for (; p < net->port + net->n_ports; p++)
 		if (p->subnet == subnet && p->gateway.s_addr &&
-		    !((ntohl(p->gateway.s_addr) ^ network_of(p)) &
-		      mask_of(p->length)))
+		    !((ntohl(p->gateway.s_addr) ^ net_of(p)) &
+		      net_mask(p->length)))
 			return p;
 	return NULL;
 }
@@ -345,13 +178,13 @@ static int parse_range(const char *text, uint32_t *next, uint32_t *last)
 		memcpy(address, text, (size_t)(slash - text));
 	if (!slash || inet_pton(AF_INET, address, &addr) != 1 ||
 	    !value_parse(OPT_U32, slash + 1, &length) || length < 8 ||
-	    length > 30 || ntohl(addr.s_addr) & ~mask_of(length)) {
+	    length > 30 || ntohl(addr.s_addr) & ~net_mask(length)) {
 		err("describe: --identities: '%s' is not a subnet such as 10.0.0.0/24",
 		    text);
 		return -1;
 	}
 	*next = ntohl(addr.s_addr) + 1;
-	*last = ntohl(addr.s_addr) | ~mask_of(length);
+	*last = ntohl(addr.s_addr) | ~net_mask(length);
 	return 0;
 }
 
@@ -484,10 +317,43 @@ static void write_all(FILE *out, const struct net *net)
 	write_addresses(out, net);
 }
 
+/* What was written must be a description: a name may be one that none has. */
+static int check_all(const char *text)
+{
+	struct aggt_err why;
+	struct aggt_topo *topo = aggt_topo_describe(text, &why);
+
+	if (!topo)
+		err("describe: the reports make no description: %s", why.text);
+	aggt_topo_free(topo);
+	return topo ? 0 : -1;
+}
+
+static int write_checked(FILE *out, const struct net *net)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	int ret = -1;
+
+	if (f) {
+		write_all(f, net);
+		ret = fclose(f);
+	}
+	if (ret)
+		err("out of memory");
+	else
+		ret = check_all(text);
+	if (!ret)
+		fputs(text, out);
+	free(text);
+	return ret;
+}
+
 int describe(FILE *out, const json_t *reports, const char *identities)
 {
-	struct net net = {};
-	int ret = take_reports(&net, reports);
+	struct net net;
+	int ret = net_take(&net, reports);
 	size_t i;
 
 	for (i = 0; !ret && i < net.n_ports; i++)
@@ -502,9 +368,7 @@ int describe(FILE *out, const json_t *reports, const char *identities)
 	if (!ret)
 		ret = give_identities(&net, identities);
 	if (!ret)
-		write_all(out, &net);
-	free(net.host);
-	free(net.port);
-	free(net.subnet);
+		ret = write_checked(out, &net);
+	net_free(&net);
 	return ret;
 }
