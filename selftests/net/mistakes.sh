@@ -148,6 +148,27 @@ by_plain_ip()
 	aggctl -n v2 port add eth0 level 0 && withdraw forgot && return $status
 }
 
+strict_fix()
+{
+	aggctl -n v1 -j host check |
+		jq -r '.[] | select(.what == "rp_filter" and (.ok | not)) | .fix'
+}
+
+# A full stop separates the words of a sysctl, too.
+strict_filter()
+{
+	local command status=0
+
+	ip -n v1 link add link eth0 name eth0.5 type vlan id 5 &&
+		aggctl -n v1 port add eth0.5 &&
+		ip netns exec v1 sysctl -qw net/ipv4/conf/eth0.5/rp_filter=1 || return
+	command=$(strict_fix)
+	echo "$command"
+	[ -n "$command" ] && ip netns exec v1 sh -c "$command" &&
+		[ -z "$(strict_fix)" ] || status=1
+	aggctl -n v1 port del eth0.5 && ip -n v1 link del eth0.5 && return $status
+}
+
 # The kind of a mistake decides about the status: 2 for what was typed, 1 for the rest.
 statuses()
 {
@@ -181,5 +202,6 @@ check "an entry that is there" other_entry
 check "an identity that the host has not" foreign_identity
 check "an input without records" empty_input
 check "a port that is not attached" by_plain_ip
+check "a strict filter on a device with a full stop in its name" strict_filter
 check "the status says whose mistake it is" statuses
 done_testing

@@ -157,13 +157,17 @@ static const char *port_device(const struct host *host, unsigned int level)
 	return device_of(host, plan_port_addr(&host->plan, host->server, level));
 }
 
-/* Commands are for a shell, and a device may have almost any name. */
-static int check_name(const char *device)
+bool host_device_is_plain(const char *device)
 {
 	static const char plain[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-@";
 
-	if (!device[strspn(device, plain)])
+	return *device && !device[strspn(device, plain)];
+}
+
+static int check_name(const char *device)
+{
+	if (host_device_is_plain(device))
 		return 0;
 	err("host: device '%s': a shell would interpret this name; rename it",
 	    device);

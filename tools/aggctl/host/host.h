@@ -48,6 +48,9 @@ int host_look(struct host *host);
 
 void host_close(struct host *host);
 
+/* Commands are for a shell, and a device may have almost any name. */
+bool host_device_is_plain(const char *device);
+
 /* host_route.c */
 
 /**

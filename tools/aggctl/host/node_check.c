@@ -13,6 +13,7 @@
 #include "aggctl.h"
 #include "aggnet.h"
 #include "neighbour.h"
+#include "host/host.h"
 #include "host/node_check.h"
 #include "info.h"
 #include "names.h"
@@ -124,8 +125,9 @@ static void check_rp_filter(struct checks *c, const char *device)
 	add(c, own != RP_STRICT, "rp_filter", own == RP_STRICT ?
 	    "%s: strict: packets that arrive on another device than the one back are lost" :
 	    "%s: not strict", device);
-	if (own == RP_STRICT)
-		fix(c, "sysctl -w net.ipv4.conf.%s.rp_filter=2", device);
+	/* With slashes: a device may have a full stop in its name. */
+	if (own == RP_STRICT && host_device_is_plain(device))
+		fix(c, "sysctl -w net/ipv4/conf/%s/rp_filter=2", device);
 }
 
 static void check_mtu(struct checks *c, const char *device)
@@ -139,7 +141,7 @@ static void check_mtu(struct checks *c, const char *device)
 		    mtu >= MTU_EXPECTED ? "%s: %d" :
 		    "%s: %d: packets of nodes with a larger one are dropped here",
 		    device, mtu);
-	if (mtu >= 0 && mtu < MTU_EXPECTED)
+	if (mtu >= 0 && mtu < MTU_EXPECTED && host_device_is_plain(device))
 		fix(c, "ip link set %s mtu %d", device, MTU_EXPECTED);
 }
 
@@ -252,7 +254,8 @@ static void check_neighbour(struct checks *c, uint32_t ifindex,
 	if (!if_indextoname(ifindex, device) || !device_up(device)) {
 		add(c, false, "neighbour", "%s: its device %s is down or has no cable",
 		    addr, if_indextoname(ifindex, device) ? device : "");
-		if (if_indextoname(ifindex, device))
+		if (if_indextoname(ifindex, device) &&
+		    host_device_is_plain(device))
 			fix(c, "ip link set %s up", device);
 		return;
 	}

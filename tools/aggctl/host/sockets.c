@@ -40,12 +40,13 @@ static json_t *user_json(const char *path)
 {
 	const struct passwd *user;
 	struct stat st;
+	json_t *name;
 
 	if (stat(path, &st))
 		return json_null();
 	user = getpwuid(st.st_uid);
-	return user ? json_string(user->pw_name) :
-		      json_sprintf("%u", (unsigned int)st.st_uid);
+	name = user ? json_string(user->pw_name) : NULL;
+	return name ? name : json_sprintf("%u", (unsigned int)st.st_uid);
 }
 
 /* "?" if the process has ended meanwhile, or if its name is no text. */
