@@ -255,8 +255,10 @@ static void tell_partial(const struct aggnet_sink *sink,
 {
 	transfer_stats_end(&stats);
 	if (result->partials)
-		err("recv: complete, but %u nodes did not wait for all their contributors",
-		    result->partials);
+		err(result->partials == 1 ?
+		    "recv: complete, but %u node did not wait for all its contributors: 'aggctl why %llu' on each server finds it" :
+		    "recv: complete, but %u nodes did not wait for all their contributors: 'aggctl why %llu' on each server finds them",
+		    result->partials, (unsigned long long)job);
 	if (result->absent)
 		tell_absent(sink, result);
 	tell_missed();
