@@ -4,6 +4,8 @@
 
 #include "core/sender.h"
 
+#define ACK_EVERY	8	/* packets for each ACK, a power of two */
+
 static struct aggnet_segment *segment_of(const struct aggnet_sender *s, u32 seq)
 {
 	return &s->segment[aggnet_sender_slot(s, seq)];
@@ -46,6 +48,11 @@ u32 aggnet_sender_add(struct aggnet_sender *s, u32 now_us)
 {
 	segment_sent(s, s->nxt, now_us);
 	return s->nxt++;
+}
+
+bool aggnet_sender_wants_ack(const struct aggnet_sender *s)
+{
+	return !(s->nxt & (ACK_EVERY - 1)) || !aggnet_sender_may_add(s);
 }
 
 bool aggnet_sender_find_lost(const struct aggnet_sender *s, u32 *seq)

@@ -126,6 +126,12 @@ bool aggnet_sender_may_add(const struct aggnet_sender *s);
  */
 u32 aggnet_sender_add(struct aggnet_sender *s, u32 now_us);
 
+/*
+ * Must the packet that was added last ask for an ACK? One of several does, and the
+ * last one that may leave until an ACK comes.
+ */
+bool aggnet_sender_wants_ack(const struct aggnet_sender *s);
+
 /**
  * aggnet_sender_find_lost() - find a packet that is to be sent again
  * @s: the sender

@@ -18,6 +18,8 @@ static inline bool aggnet_before(u32 a, u32 b)
  */
 #define AGGNET_SEQ_END		(AGGNET_SEQ_FIRST - AGGNET_WINDOW)
 
+#define AGGNET_CREDITS	64	/* unused credit of one child, at most */
+
 /* Epochs are serial numbers too: <0 older, 0 same, >0 newer than the other. */
 int aggnet_epoch_cmp(u32 instance, u32 attempt,
 		     u32 other_instance, u32 other_attempt);

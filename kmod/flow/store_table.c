@@ -14,7 +14,6 @@
 #include "flow/tree.h"
 
 #define TABLE_CHUNKS_START	32	/* of a new tree, if its limit allows */
-#define TABLE_CREDITS	64	/* credits of one child, at most */
 
 /* --- memory --------------------------------------------------------------- */
 
@@ -206,7 +205,7 @@ static u32 table_grant(struct aggnet_tree *tree, const struct aggnet_child *c,
 	u32 room = table_credits(tree, c);
 	u32 target, more;
 
-	target = clamp_t(u32, share, 1, TABLE_CREDITS);
+	target = clamp_t(u32, share, 1, AGGNET_CREDITS);
 	more = target > have ? min(target - have, room) : 0;
 	more = min(more, AGGNET_WINDOW - 1 - (c->credit - c->win.cum));
 	if (target > have + more)

@@ -17,7 +17,6 @@
 #include "mem.h"
 #include "trace.h"
 
-#define UPLINK_ACK_EVERY	8	/* DATA packets for each ACK, a power of two */
 #define UPLINK_PROBE_MIN_US	50000u	/* first probe for DONE */
 #define UPLINK_PROBE_MAX_US	1000000u
 #define UPLINK_PROBE_SAME	8	/* probes before the time doubles */
@@ -613,8 +612,7 @@ static bool uplink_make(struct aggnet_tree *tree, struct aggnet_run *run)
 		up->cost += uplink_pack(tree, s->nxt);
 		seq = aggnet_sender_add(s, aggnet_clock_us());
 		last = !up->burst || up->cost >= AGGNET_COST_MAX ||
-		       !uplink_open(tree) ||
-		       !(s->nxt & (UPLINK_ACK_EVERY - 1));
+		       !uplink_open(tree) || aggnet_sender_wants_ack(s);
 		uplink_transmit(tree, seq, last ? AGGNET_F_ACK : 0, run);
 	}
 	up->stopped = up->burst && up->cost >= AGGNET_COST_MAX &&

@@ -134,6 +134,24 @@ TEST_F(sender, may_add__stops_at_the_last_sequence)
 	EXPECT_FALSE(aggnet_sender_may_add(s));
 }
 
+TEST_F(sender, wants_ack__of_one_of_eight_and_of_the_last)
+{
+	struct aggnet_sender *s = &self->s;
+	u32 i, asked = 0;
+
+	open_wide(s);
+	for (i = 0; i < 64; i++) {
+		add(s, 1, &self->now, 1);
+		asked += aggnet_sender_wants_ack(s);
+		EXPECT_EQ(!(s->nxt % 8), aggnet_sender_wants_ack(s));
+	}
+	EXPECT_EQ(8, asked);
+	add(s, 1, &self->now, 1);
+	EXPECT_FALSE(aggnet_sender_wants_ack(s));
+	s->cwnd.cwnd = s->flight;	/* nothing may follow it */
+	EXPECT_TRUE(aggnet_sender_wants_ack(s));
+}
+
 TEST_F(sender, add__each_of_a_window_has_its_slot)
 {
 	struct aggnet_sender *s = &self->s;
