@@ -148,6 +148,41 @@ table()
 	sorted deadlock LATE a closed end accepts
 	sorted deadlock PLANNED a flow states the weight that was planned
 	sorted deadlock NO_HOLD hold never passes, and a source binds elsewhere
+	rounds holds ROUNDS=3 each result has the records of its round
+	rounds holds ROUNDS=3,EARLY=1 the same if a source ends in any round
+	rounds holds ROUNDS=3,ABORTS=1 an error is that of a round that is not done
+	rounds holds ROUNDS=3,REPAIR=1 an attempt restarts the round of the root
+	rounds holds REPAIR=1,ABORTS=1,EARLY=1 the same after an abort
+	rounds holds ROUNDS=3,BOTH=1,REPAIR=1 the same with results that go down
+	rounds holds RESTART rounds alone tell old DATA from new
+	rounds ends - no livelock
+	rounds ends REPAIR=1 the same with a new attempt
+	rounds assertion REACH the last round can be done
+	rounds assertion OLD_FIN a FIN of an older round is counted
+	rounds assertion OLD_DONE a DONE of an older round is taken
+	rounds assertion DONE_BY_FIN custody of a FIN ends the round
+	rounds deadlock NO_TOMBSTONE an acceptor in the next round does not answer a FIN
+	rounds assertion RESTART,ANY_ROUND neither sequence nor round tells old DATA
+	rounds assertion KEEP books are not reset
+	rounds assertion LAST_UP,EARLY=1 FIN does not tell the last round
+	rounds assertion LAST_DOWN,EARLY=1 DONE does not tell the last round
+	rounds assertion NO_ROUND,ABORTS=1 an ABORT of the next round does not imply DONE
+	rounds assertion EARLY_DONE,BOTH=1 DONE before all members have the result
+	rounds deadlock OWN,REPAIR=1 a source replays a round that is done
+	rounds assertion RELABEL,REPAIR=1 it replays it as of the present round
+	rounds assertion LATE,REPAIR=1 the root goes on after its round was read
+	both holds - no program makes all members wait
+	both holds RING=2 the same with a longer ring
+	both holds REVERSE=1 the same if members send in different orders
+	both holds STORE=3,RING=3,REVERSE=1 a result that fits may be read at the end
+	both ends - no livelock
+	both assertion REACH a result can be read
+	both deadlock SEND_WAITS a send waits for its own member to read
+	both deadlock ASLEEP it looks at the ring only when it begins
+	both deadlock RECV_WAITS a recv waits for its own member to send
+	both deadlock NO_PARTIAL,REVERSE=1 only whole blocks leave the store
+	both assertion REUSE a slot is used again too early
+	both deadlock SILENT an error is not told to the others
 	END
 }
 
