@@ -204,7 +204,8 @@ struct aggnet_account {
  * @AGGNET_FALLBACK_NONE: no link is planned
  * @AGGNET_FALLBACK_LINK: the link has no carrier, neighbour, route or port, or the
  *	packet came by it
- * @AGGNET_FALLBACK_BLOOM: no Bloom table has the incast ID
+ * @AGGNET_FALLBACK_BLOOM: no Bloom table has the incast ID, or the filter in the
+ *	packet matches no link or too many
  * @AGGNET_FALLBACK_POLICY: an IPsec policy applies
  * @AGGNET_FALLBACK_ROUND: the acceptor is not on the planned way
  */
@@ -371,11 +372,15 @@ struct aggnet_tree_info {
 
 void aggnet_tree_info(struct aggnet_tree *tree, struct aggnet_tree_info *info);
 
-/* Count a packet that leaves by plain IP. Any context. */
+/*
+ * Count a packet that leaves by plain IP instead of a planned link. These packets are
+ * few, so trees need no counters per CPU for them. Any context.
+ */
 static inline void aggnet_tree_fell_back(struct aggnet_tree *tree,
 					 enum aggnet_fallback why)
 {
-	atomic_inc(&tree->fallback[why]);
+	if (why != AGGNET_FALLBACK_NONE)
+		atomic_inc(&tree->fallback[why]);
 }
 
 static inline __be32 aggnet_tree_receiver(const struct aggnet_tree *tree)

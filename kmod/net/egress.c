@@ -164,14 +164,14 @@ static bool egress_hop(struct aggnet_net *an, u32 ifindex, __be32 neighbour,
 
 	if (neighbour ? !egress_neighbour(an, ifindex, neighbour, cache, way) :
 			!egress_frame(an, ifindex, group, way)) {
-		flow->miss = AGGNET_FALLBACK_LINK;
+		aggnet_flow_miss(flow, AGGNET_FALLBACK_LINK);
 		aggnet_stat_inc(an, drop_link);
 		return false;
 	}
 	/* After the route: a device that is down has none to ask a policy for. */
 	if (egress_policed(an, ifindex, flow)) {
 		aggnet_egress_cancel(way, 1);
-		flow->miss = AGGNET_FALLBACK_POLICY;
+		aggnet_flow_miss(flow, AGGNET_FALLBACK_POLICY);
 		aggnet_stat_inc(an, passed_policy);
 		return false;
 	}
@@ -223,7 +223,7 @@ static unsigned int egress_bloom(struct aggnet_tree *tree, u32 ingress,
 
 	n = aggnet_link_match(an, tree->conf.incast_id, ingress, links);
 	if (!n) {
-		flow->miss = AGGNET_FALLBACK_BLOOM;
+		aggnet_flow_miss(flow, AGGNET_FALLBACK_BLOOM);
 		aggnet_stat_inc(an, drop_bloom_miss);
 		return 0;
 	}
@@ -251,7 +251,7 @@ unsigned int aggnet_egress_tree(struct aggnet_tree *tree, u32 ingress,
 			return egress_hop(tree->an, conf->link_ifindex,
 					  conf->link_neighbour, &tree->up_dst,
 					  flow, ways);
-		flow->miss = AGGNET_FALLBACK_LINK;
+		aggnet_flow_miss(flow, AGGNET_FALLBACK_LINK);
 		aggnet_stat_inc(tree->an, drop_link);
 		return 0;
 	case AGGNET_SCHEME_BLOOM:

@@ -21,9 +21,8 @@ struct sk_buff;
  * @daddr: IP destination
  * @sport: UDP source port
  * @mark: skb->mark
- * @miss: set by aggnet_egress_tree() and aggnet_egress_links(): why the last link
- *	was not used. If a policy applies on it, plain IP gets the packet, with this
- *	destination
+ * @miss: set by aggnet_egress_tree() and aggnet_egress_links(): why a link was not
+ *	used, see aggnet_flow_miss()
  */
 struct aggnet_flow {
 	__be32 saddr;
@@ -32,6 +31,18 @@ struct aggnet_flow {
 	u32 mark;
 	enum aggnet_fallback miss;
 };
+
+/*
+ * Note why a link was not used: the last reason, but a policy before all. A policy
+ * applies to the packet's own addresses, so plain IP must get the packet with its
+ * destination unchanged, also if another link failed for another reason.
+ */
+static inline void aggnet_flow_miss(struct aggnet_flow *flow,
+				    enum aggnet_fallback why)
+{
+	if (flow->miss != AGGNET_FALLBACK_POLICY)
+		flow->miss = why;
+}
 
 /**
  * struct aggnet_egress - one egress; aggnet_egress_send() consumes it

@@ -137,11 +137,11 @@ static struct aggnet_flow forward_flow(const struct sk_buff *skb)
 
 /*
  * No link can be used: send by plain IP, to the acceptor if the packet has one.
- * @entry: this node has an entry for the packet. Without an entry only the packet
- * gives the destination, so it may leave by a port only.
+ * @tree: the entry of the packet, or NULL. Without an entry only the packet gives the
+ * destination, so it may leave by a port only.
  */
-static void forward_route(struct aggnet_net *an, struct sk_buff *skb,
-			  struct aggnet_flow *flow, bool entry)
+static void forward_route(struct aggnet_net *an, struct aggnet_tree *tree,
+			  struct sk_buff *skb, struct aggnet_flow *flow)
 {
 	struct aggnet_egress way;
 	enum aggnet_stat why;
@@ -149,11 +149,13 @@ static void forward_route(struct aggnet_net *an, struct sk_buff *skb,
 
 	if (forward_hdr(skb)->dst && flow->miss != AGGNET_FALLBACK_POLICY)
 		flow->daddr = forward_hdr(skb)->dst;
-	why = aggnet_egress_peer(an, flow, !entry, &way);
+	why = aggnet_egress_peer(an, flow, !tree, &way);
 	if (why) {
 		aggnet_drop(an, skb, why);
 		return;
 	}
+	if (tree)
+		aggnet_tree_fell_back(tree, flow->miss);
 	forward_spend(an, skb);
 	if (flow->daddr != ip_hdr(skb)->daddr)
 		forward_redirect(skb, flow->daddr);
@@ -179,8 +181,7 @@ void aggnet_forward(struct aggnet_tree *tree, u32 ingress, struct sk_buff *skb)
 			aggnet_stat_add(an, forwarded_bloom, n);
 		return;
 	}
-	aggnet_tree_fell_back(tree, flow.miss);
-	forward_route(an, skb, &flow, true);
+	forward_route(an, tree, skb, &flow);
 }
 
 /* Find links by the packet's filter, if it has one, else by Bloom tables. */
@@ -218,7 +219,7 @@ void aggnet_forward_links(struct aggnet_net *an, struct sk_buff *skb,
 
 void aggnet_forward_filter(struct aggnet_net *an, struct sk_buff *skb,
 			   struct aggnet_link *links[AGGNET_COPIES_MAX],
-			   unsigned int n, bool entry)
+			   unsigned int n, struct aggnet_tree *tree)
 {
 	struct aggnet_egress ways[AGGNET_COPIES_MAX];
 	struct aggnet_flow flow;
@@ -230,11 +231,13 @@ void aggnet_forward_filter(struct aggnet_net *an, struct sk_buff *skb,
 	if (!forward_prepare(an, skb, n ? n : 1))
 		return;
 	flow = forward_flow(skb);
+	if (!n)
+		aggnet_flow_miss(&flow, AGGNET_FALLBACK_BLOOM);
 	used = aggnet_egress_links(an, links, n, &flow, ways);
 	if (used && used == n) {
 		forward_copies(an, skb, ways, n);
 		return;
 	}
 	aggnet_egress_cancel(ways, used);
-	forward_route(an, skb, &flow, entry);
+	forward_route(an, tree, skb, &flow);
 }

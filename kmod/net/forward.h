@@ -39,7 +39,7 @@ void aggnet_forward_links(struct aggnet_net *an, struct sk_buff *skb,
  * @skb: as above; this node is a server
  * @links: result of aggnet_link_on_way()
  * @n: its return value, not negative
- * @entry: this node has an entry for the packet
+ * @tree: the entry of the packet, or NULL
  *
  * Plain IP carries the packet, as above, if there is no link, if there are more
  * links than copies allowed, or if one of them cannot be used: it may be the right
@@ -47,6 +47,6 @@ void aggnet_forward_links(struct aggnet_net *an, struct sk_buff *skb,
  */
 void aggnet_forward_filter(struct aggnet_net *an, struct sk_buff *skb,
 			   struct aggnet_link *links[AGGNET_COPIES_MAX],
-			   unsigned int n, bool entry);
+			   unsigned int n, struct aggnet_tree *tree);
 
 #endif /* _AGGNET_FORWARD_H */

@@ -190,7 +190,7 @@ static enum aggnet_verdict rx_forward(struct rx *rx, struct aggnet_tree *tree)
  * Forward the packet by the filter that it carries; @tree, the entry, may be NULL.
  * Return: false: it has no usable filter, or no link of this node has a name
  */
-static bool rx_follow(struct rx *rx, const struct aggnet_tree *tree)
+static bool rx_follow(struct rx *rx, struct aggnet_tree *tree)
 {
 	struct aggnet_link *links[AGGNET_COPIES_MAX];
 	int n;
@@ -208,8 +208,8 @@ static bool rx_follow(struct rx *rx, const struct aggnet_tree *tree)
 }
 
 /*
- * Are the bytes private and linear already? Then rx_steal() copies none, nobody else
- * writes them, and what was parsed stays valid.
+ * Are the bytes private and linear already? Then rx_steal() copies none, nothing else
+ * writes to them, and what was parsed stays valid.
  */
 static bool rx_private(const struct rx *rx)
 {

@@ -158,7 +158,7 @@ static void tx_send(struct aggnet_tree *tree, struct sk_buff *skb)
 		n = aggnet_egress_tree(tree, 0, &flow, ways);
 		if (cb.way == AGGNET_WAY_ROUND) {
 			aggnet_egress_cancel(ways, n);
-			flow.miss = AGGNET_FALLBACK_ROUND;
+			aggnet_flow_miss(&flow, AGGNET_FALLBACK_ROUND);
 			n = 0;
 		}
 		/*
@@ -170,13 +170,12 @@ static void tx_send(struct aggnet_tree *tree, struct sk_buff *skb)
 			flow.daddr = cb.dst;
 	}
 	if (!n) {
-		if (cb.way != AGGNET_WAY_DIRECT)
-			aggnet_tree_fell_back(tree, flow.miss);
 		why = aggnet_egress_peer(an, &flow, false, ways);
 		if (why) {
 			aggnet_drop(an, skb, why);
 			return;
 		}
+		aggnet_tree_fell_back(tree, flow.miss);
 		tx_spend(skb);
 		n = 1;
 	}

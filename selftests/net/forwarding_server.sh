@@ -254,6 +254,36 @@ beside_policy()
 	return $status
 }
 
+# DATA of an entry whose tables match on two links: a policy applies to the first, and
+# the second one's neighbour cannot be reached. Plain IP must not take them to their
+# acceptor, which the policy does not name. The other trees fill the second table.
+sealed_copies()
+{
+	local lost=10.2.0.77 n status=0
+	local add=(tree add --receiver $B --device eth1 instance 1 scheme bloom
+		   memory 65536 link_neighbour)
+
+	ip -n "t-$tag" neighbour replace $lost nud failed dev eth1 &&
+		agg t link add eth1 neighbour 10.2.0.3 &&
+		agg t link add eth1 neighbour $lost bits 8 hashes 1 || return
+	agg t "${add[@]}" 10.2.0.3 --job 10 || return
+	for n in {501..580}; do
+		agg t "${add[@]}" $lost --job "$n" || return
+	done
+	watch d eth0 && policy out $B action block &&
+		counts t passed_policy 1 counts t drop_link 2 \
+			frame job=10 to=$D || status=1
+	ip -n "t-$tag" xfrm policy flush
+	frame job=6 || status=1
+	seen d
+	same "$routed" "$seen" || status=1
+	for n in 10 {501..580}; do
+		agg t tree del --job "$n" --receiver $B || status=1
+	done
+	agg t link del eth1 neighbour 10.2.0.3 &&
+		agg t link del eth1 neighbour $lost && return $status
+}
+
 # The same policy for packets that t itself receives.
 sealed_in()
 {
@@ -331,6 +361,7 @@ check_ipsec "IPsec: a policy refuses what t forwards" \
 	sealed drop_policy fwd action block
 check_ipsec "IPsec: a policy refuses what came in clear" \
 	sealed drop_policy fwd tmpl proto esp mode transport
+check_ipsec "IPsec: a policy applies to one of two copies" sealed_copies
 check_ipsec "IPsec: a policy refuses what t receives" sealed_in
 check_ipsec "IPsec: a device may be exempt" unsealed
 check_ipsec "IPsec: a link that is down is not taken for a policy" \
