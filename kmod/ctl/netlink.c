@@ -58,7 +58,7 @@ static u64 nl_number(const struct nlattr *attr)
 	}
 }
 
-/* The policy would refuse them, too, but without a sentence. */
+/* The policies only have types and lengths: this alone checks ranges. */
 static int nl_check_ranges(const struct genl_info *info)
 {
 	const struct aggnet_nl_range *r;

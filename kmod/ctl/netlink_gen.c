@@ -125,9 +125,9 @@ const struct aggnet_nl_range aggnet_nl_ranges[] = {
 	{ AGGNET_CMD_NODE_SET, AGGNET_A_NODE_ROLE, 0, __AGGNET_ROLE_MAX - 1,
 	  "role must be server or switch" },
 	{ AGGNET_CMD_NODE_SET, AGGNET_A_NODE_MEMORY, AGGNET_MEMORY_MIN, U64_MAX,
-	  "memory must be at least 65536" },
+	  "memory must be at least 65536 bytes" },
 	{ AGGNET_CMD_NODE_SET, AGGNET_A_NODE_TENANT, AGGNET_MEMORY_MIN, U64_MAX,
-	  "tenant must be at least 65536" },
+	  "tenant must be at least 65536 bytes" },
 	{ AGGNET_CMD_NODE_SET, AGGNET_A_NODE_UDP_PORT, 1, U64_MAX,
 	  "udp_port must be at least 1" },
 	{ AGGNET_CMD_PORT_ADD, AGGNET_A_PORT_TRANSIT, 0, __AGGNET_TRANSIT_MAX - 1,
@@ -147,11 +147,11 @@ const struct aggnet_nl_range aggnet_nl_ranges[] = {
 	{ AGGNET_CMD_TREE_ADD, AGGNET_A_TREE_WRITERS, 0, AGGNET_WRITERS_MAX,
 	  "writers cannot exceed 1024" },
 	{ AGGNET_CMD_TREE_ADD, AGGNET_A_TREE_MEMORY, AGGNET_MEMORY_MIN, U64_MAX,
-	  "memory must be at least 65536" },
+	  "memory must be at least 65536 bytes" },
 	{ AGGNET_CMD_TREE_ADD, AGGNET_A_TREE_HOLD, 0, 1073741824,
-	  "hold cannot exceed 1073741824" },
+	  "hold cannot exceed 1073741824 ms" },
 	{ AGGNET_CMD_TREE_ADD, AGGNET_A_TREE_GIVE_UP, 1, 2147483,
-	  "give_up must be from 1 to 2147483" },
+	  "give_up must be from 1 to 2147483 ms" },
 	{ }
 };
 

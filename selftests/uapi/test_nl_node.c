@@ -159,7 +159,7 @@ TEST_F(node, set__memory_too_small)
 	nl_u64(&self->nl, AGGNET_A_NODE_MEMORY, AGGNET_MEMORY_MIN - 1);
 	EXPECT_REFUSED(&self->nl, nl_talk(&self->nl), EINVAL,
 		       AGGNET_A_NODE_MEMORY,
-		       "memory must be at least 65536");
+		       "memory must be at least 65536 bytes");
 }
 
 TEST_F(node, set__only_told)

@@ -104,7 +104,7 @@ TEST(memory__the_part_of_a_namespace_is_the_hosts_to_set)
 	EXPECT_EQ(ceiling / 2, part);
 	EXPECT_REFUSED(&host, node_tenant(&host, AGGNET_MEMORY_MIN - 1), EINVAL,
 		       AGGNET_A_NODE_TENANT,
-		       "tenant must be at least 65536");
+		       "tenant must be at least 65536 bytes");
 	ASSERT_EQ(0, node_tenant(&host, AGGNET_MEMORY_MIN));
 	ASSERT_EQ(0, nl_do(&host, AGGNET_CMD_NODE_GET));
 	EXPECT_EQ(AGGNET_MEMORY_MIN, nl_get_u64(&host, AGGNET_A_NODE_TENANT));

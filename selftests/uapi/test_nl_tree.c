@@ -338,13 +338,13 @@ static const struct wrong {
 	{ AGGNET_A_TREE_GID, 4, 0xffffffff, EINVAL,
 	  "group ID has no mapping in this user namespace" },
 	{ AGGNET_A_TREE_MEMORY, 8, 65535, EINVAL,
-	  "memory must be at least 65536" },
+	  "memory must be at least 65536 bytes" },
 	{ AGGNET_A_TREE_HOLD, 4, 1073741825, EINVAL,
-	  "hold cannot exceed 1073741824" },
+	  "hold cannot exceed 1073741824 ms" },
 	{ AGGNET_A_TREE_GIVE_UP, 4, 0, EINVAL,
-	  "give_up must be from 1 to 2147483" },
+	  "give_up must be from 1 to 2147483 ms" },
 	{ AGGNET_A_TREE_GIVE_UP, 4, 1073741825, EINVAL,
-	  "give_up must be from 1 to 2147483" },
+	  "give_up must be from 1 to 2147483 ms" },
 };
 
 TEST_F(tree, add__refused)

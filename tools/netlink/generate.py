@@ -28,6 +28,8 @@ ENUMS = {"tree-state": "state"}
 COUNTS = {"tree-state": "--aggnet-tree-state-max"}
 # The shape of a tree's values is checked as a whole, by core/shape.c.
 SHAPE = ["function", "vtype", "layout"]
+# Words in the description of a number, and its unit in a sentence.
+UNITS = {"milliseconds": "ms", "bytes": "bytes"}
 FLAGS = {"uns-admin-perm": "GENL_UNS_ADMIN_PERM"}
 
 
@@ -100,6 +102,8 @@ class Operation:
         least, most = checks.get("min"), checks.get("max")
         low, high = self.consts.get(least, least), self.consts.get(most, most)
         shown = c_lower(name)
+        unit = next((f" {short}" for long, short in UNITS.items()
+                     if long in attr.get("doc", "").lower()), "")
         if attr.get("enum") in self.enums and attr["enum"] not in SHAPE:
             names, count = self.enums[attr["enum"]]
             bounds = f"0, {count} - 1"
@@ -107,9 +111,9 @@ class Operation:
         elif checks.keys() & {"min", "max"}:
             bounds = f"{self.limit(least or 0)}, " \
                      f"{'U64_MAX' if most is None else self.limit(most)}"
-            text = f"{shown} cannot exceed {high}" if least is None else \
-                f"{shown} must be at least {low}" if most is None else \
-                f"{shown} must be from {low} to {high}"
+            text = f"{shown} cannot exceed {high}{unit}" if least is None else \
+                f"{shown} must be at least {low}{unit}" if most is None else \
+                f"{shown} must be from {low} to {high}{unit}"
         else:
             return ""
         return f"{{ {self.command}, {self.attribute(name)}, {bounds},\n" \
