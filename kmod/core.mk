@@ -7,4 +7,4 @@ AGGNET_VALUE := accum float_sum pairs reduce shape vector
 AGGNET_CORE := $(AGGNET_VALUE) aggtable bloom crc filter fingerprint packet record \
 	       runs sender tag window
 # Builds for tests set this: tests plant faults in merges.
-AGGNET_CORE += $(if $(AGGNET_FAULTS),fault)
+AGGNET_CORE += $(if $(filter y,$(AGGNET_FAULTS)),fault)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* /proc/net/aggnet_fault: plant a fault, in builds for tests (core/fault.h). */
 #include <linux/kernel.h>
+#include <linux/module.h>
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 #include <linux/seq_file_net.h>
@@ -10,6 +11,9 @@
 #include "netns.h"
 
 #define FAULT_FILE	"aggnet_fault"
+
+/* modinfo tells a build for tests from the product. */
+MODULE_INFO(faults, "tests can plant faults in merges");
 
 static int fault_show(struct seq_file *m, void *v)
 {
