@@ -52,6 +52,26 @@ merged()
 		.records_in > .records_out and .channels == 1'
 }
 
+# A source cannot read its words: it must not end its input, nor the receiver have a
+# result.
+unreadable()
+{
+	local members=() server status=0
+
+	for server in v1 v2 v3; do
+		[ $server = v3 ] || member $server "$1" &
+		[ $server != v3 ] ||
+			aggctl testbed exec v3 -- "$(type -P job)" "$TMP/net" 9 "$1" \
+				v1,v2,v3 v0 < / &
+		members+=($!)
+	done
+	! member v0 "$1" < /dev/null > "$TMP/got" || status=1
+	for server in "${members[@]}"; do
+		! wait "$server" || status=1
+	done
+	return $status
+}
+
 testbed bcube:2,1
 describe > "$TMP/net"
 for i in 0 1 2 3; do
@@ -63,4 +83,5 @@ check "a program plans a job and transfers" run 1
 check "a server merges the flow of another one" merged 1
 check "the next run replaces the entries" run 2
 check "it is merged, too" merged 2
+check "a source that cannot read its words does not end its input" unreadable 3
 done_testing

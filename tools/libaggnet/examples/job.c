@@ -8,6 +8,7 @@
  * Build: cc job.c $(pkg-config --cflags --libs aggnet aggtree)
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,10 @@ static struct aggt_topo *read_network(const char *path, struct aggt_err *err)
 	text[n] = '\0';
 	if (f)
 		fclose(f);
+	if (n == sizeof(text) - 1) {
+		*err = (struct aggt_err){ "the description exceeds 64 KiB" };
+		return NULL;
+	}
 	return aggt_topo_describe(text, err);
 }
 
@@ -36,6 +41,20 @@ static struct in_addr address(const char *text)
 static struct in_addr identity(const struct aggt_topo *topo, aggt_node server)
 {
 	return address(aggt_topo_address(topo, server));
+}
+
+/* Where packets go next: a router of a rack, the parent's port, or its only address. */
+static struct in_addr next_hop(const struct aggt_topo *topo,
+			       const struct aggt_entry *e)
+{
+	const char *text = NULL;
+
+	if (aggt_topo_hop_links(topo, e->server, e->parent) > 2)
+		text = aggt_topo_switch_address(topo,
+				aggt_topo_hop_switch(topo, e->server, e->parent, 0));
+	if (!text)
+		text = aggt_topo_port_address(topo, e->parent, e->parent_level);
+	return text ? address(text) : identity(topo, e->parent);
 }
 
 /* The device of this node that is attached with this level, 0: there is none. */
@@ -78,7 +97,9 @@ static int install(struct aggnet_ctl *ctl, const struct aggt_topo *topo,
 	size_t i;
 	int err;
 
-	for (i = 0; children && i < e->n_children; i++)
+	if (!children && e->n_children)
+		return -ENOMEM;
+	for (i = 0; i < e->n_children; i++)
 		children[i] = identity(topo, e->children[i]);
 	if (i)
 		tree.has |= AGGNET_HAS(AGGNET_A_TREE_CHILDREN);
@@ -94,8 +115,7 @@ static int install(struct aggnet_ctl *ctl, const struct aggt_topo *topo,
 		tree.scheme = AGGNET_SCHEME_EXACT;
 		tree.hops = e->links;
 		tree.link_ifindex = device(ctl, e->level);
-		tree.link_neighbour = address(aggt_topo_port_address(topo,
-						e->parent, e->parent_level));
+		tree.link_neighbour = next_hop(topo, e);
 	}
 	err = aggnet_tree_add(ctl, &tree, true);
 	free(children);
@@ -119,15 +139,20 @@ static const struct aggt_entry *own_entry(const struct aggt_topo *topo,
 static int contribute(struct in_addr receiver, uint32_t job)
 {
 	struct aggnet_source *s;
-	char word[256];
+	char word[258];		/* a key of 256 bytes is refused */
 	int err = aggnet_source_open(&s, receiver, job, NULL);
 
-	while (!err && scanf("%255s", word) == 1)
+	while (!err && scanf("%257s", word) == 1)
 		err = aggnet_source_add(s, word, strlen(word), 1);
-	if (!err)
+	/* Without finish(), close() aborts: the input would not be complete. */
+	if (!err && !ferror(stdin))
 		err = aggnet_source_finish(s);
 	if (err)
 		fprintf(stderr, "job: %s\n", aggnet_source_error(s));
+	if (!err && ferror(stdin)) {
+		fprintf(stderr, "job: cannot read the words\n");
+		err = -EIO;
+	}
 	aggnet_source_close(s);
 	return err;
 }
