@@ -104,8 +104,13 @@ u32 crc32c(u32 crc, const void *data, unsigned int len)
 	return crc;
 }
 
-static void sip_rounds(u64 v[4], int rounds)
+/*
+ * Rounds are constants and the loops are unrolled, as in the kernel: the programs
+ * that the module is compared with use this, too.
+ */
+static __always_inline void sip_rounds(u64 v[4], int rounds)
 {
+#pragma GCC unroll 4
 	while (rounds--) {
 		v[0] += v[1];
 		v[2] += v[3];
@@ -119,14 +124,15 @@ static void sip_rounds(u64 v[4], int rounds)
 	}
 }
 
-static void sip_word(u64 v[4], u64 m, int rounds)
+static __always_inline void sip_word(u64 v[4], u64 m, int rounds)
 {
 	v[3] ^= m;
 	sip_rounds(v, rounds);
 	v[0] ^= m;
 }
 
-static u64 sip(const u8 *p, size_t len, u64 k0, u64 k1, int c, int d)
+static __always_inline u64 sip(const u8 *p, size_t len, u64 k0, u64 k1, int c,
+			       int d)
 {
 	u64 v[4] = {
 		k0 ^ 0x736f6d6570736575ull, k1 ^ 0x646f72616e646f6dull,
