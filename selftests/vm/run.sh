@@ -4,6 +4,7 @@
 # splat or a module that does not unload makes a good status a bad one.
 # Usage: [KERNEL=6.1|6.12|debug|kcsan] run.sh COMMAND
 #   VM_SMP, VM_MEM    CPUs (2) and MiB (1024; 2048 with checkers)
+#   VM_CPU            model of the CPU (max,-cx16)
 #   VM_TIMEOUT        seconds until the guest is given up (900)
 #   VM_ICOUNT=1       deterministic: one CPU, time counts instructions
 #   VM_NO_MODULE=1    do not load aggnet.ko
@@ -73,7 +74,7 @@ boot()
 	# not scheduled meanwhile: no_timer_check.
 	# shellcheck disable=SC2086
 	timeout --foreground -k 5 "${VM_TIMEOUT:-900}" qemu-system-x86_64 \
-		-M q35 -accel $accel -cpu max,-cx16 -smp "$smp" \
+		-M q35 -accel $accel -cpu "${VM_CPU:-max,-cx16}" -smp "$smp" \
 		-m "$mem" -nodefaults -no-user-config -display none \
 		-no-reboot "${extra[@]}" -serial "file:$run/console" \
 		-kernel "$BUILD/vm/$KERNEL/vmlinuz" \
