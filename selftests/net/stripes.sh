@@ -51,7 +51,7 @@ two()
 
 	vector two "$HALF" --stripes 2 || return
 	jq .metrics "$TMP/two.json"
-	jq -e '.metrics | .link_stress == 1 and .bound_share == 1' \
+	jq -e '.metrics | .stress == 1 and .cut_share == 1' \
 		"$TMP/two.json" || return
 	first=$job
 	ports > "$TMP/two.before"

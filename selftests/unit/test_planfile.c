@@ -183,9 +183,8 @@ TEST(stripes__each_is_a_job)
 					json_object_get(second, own[i])));
 	}
 	EXPECT_EQ(2, json_integer_value(json_object_get(metrics, "stripes")));
-	EXPECT_EQ(1, json_integer_value(json_object_get(metrics,
-							"link_stress")));
-	EXPECT_EQ(1, json_real_value(json_object_get(metrics, "bound_share")));
+	EXPECT_EQ(1, json_integer_value(json_object_get(metrics, "stress")));
+	EXPECT_EQ(1, json_real_value(json_object_get(metrics, "cut_share")));
 	again = restored(json);
 	EXPECT_TRUE(json_equal(json, again));
 	json_decref(again);

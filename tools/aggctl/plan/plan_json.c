@@ -12,9 +12,9 @@ static void add_stripes(const struct plan *plan, json_t *metrics)
 	if (!s)
 		return;
 	json_object_set_new(metrics, "stripes", json_integer(s->n));
-	json_object_set_new(metrics, "link_stress", json_integer(s->stress));
+	json_object_set_new(metrics, "stress", json_integer(s->stress));
 	json_object_set_new(metrics, "cut_bound", json_real(s->bound));
-	json_object_set_new(metrics, "bound_share", json_real(s->share));
+	json_object_set_new(metrics, "cut_share", json_real(s->share));
 }
 
 static json_t *metrics_json(const struct plan *plan)

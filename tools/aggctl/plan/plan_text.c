@@ -15,8 +15,8 @@ static const struct column metric_cols[] = {
 	{ "fan_in", "flows by one link" },
 	{ "predicted_seconds", "predicted seconds" },
 	{ "copying_switches", "switches that copy" },
-	{ "stripes", "stripes" }, { "link_stress", "stripes on a link" },
-	{ "cut_bound", "cut bound" }, { "bound_share", "share of the bound" },
+	{ "stripes", "stripes" }, { "stress", "stripes on a link" },
+	{ "cut_bound", "cut bound" }, { "cut_share", "share of the bound" },
 	{ "skipped", "skipped, too long" },
 };
 
