@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tags: CRC32C, or SipHash with the key of a tree, over a packet. */
+/* Tags: CRC32C, or hashes with the key of a tree, over a packet. */
 #include <asm/byteorder.h>
+#include <linux/string.h>
 
 #include "core/crc.h"
 #include "core/packet.h"
@@ -15,14 +16,21 @@ siphash_key_t aggnet_secret_sip(const struct aggnet_secret *key)
 	} };
 }
 
+void aggnet_secret_set(struct aggnet_secret *secret, const void *bytes)
+{
+	siphash_key_t sip;
+
+	secret->keyed = true;
+	memcpy(secret->bytes, bytes, sizeof(secret->bytes));
+	sip = aggnet_secret_sip(secret);
+	aggnet_uhash_init(&secret->digest, &sip);
+	memzero_explicit(&sip, sizeof(sip));
+}
+
 u64 aggnet_digest(const struct aggnet_secret *key, const void *body, size_t len)
 {
-	siphash_key_t secret;
-
-	if (!key->keyed)
-		return aggnet_crc32c(body, len);
-	secret = aggnet_secret_sip(key);
-	return siphash(body, len, &secret);
+	return key->keyed ? aggnet_uhash(&key->digest, body, len) :
+			    aggnet_crc32c(body, len);
 }
 
 u64 aggnet_tag(const struct aggnet_secret *key, const struct aggnet_hdr *hdr,
@@ -30,22 +38,19 @@ u64 aggnet_tag(const struct aggnet_secret *key, const struct aggnet_hdr *hdr,
 {
 	struct {
 		struct aggnet_hdr hdr;
-		union {
-			__be32 crc;
-			__be64 sip;
-		};
+		__be32 crc;
 	} in = { .hdr = *hdr };
 	siphash_key_t secret;
 
 	in.hdr.hop = 0;
-	in.hdr.tag = 0;
-	if (!key->keyed) {
-		in.crc = cpu_to_be32((u32)digest);
-		return aggnet_crc32c(&in, sizeof(in.hdr) + sizeof(in.crc));
+	if (key->keyed) {
+		in.hdr.tag = cpu_to_be64(digest);
+		secret = aggnet_secret_sip(key);
+		return siphash(&in.hdr, sizeof(in.hdr), &secret);
 	}
-	in.sip = cpu_to_be64(digest);
-	secret = aggnet_secret_sip(key);
-	return siphash(&in, sizeof(in), &secret);
+	in.hdr.tag = 0;
+	in.crc = cpu_to_be32((u32)digest);
+	return aggnet_crc32c(&in, sizeof(in.hdr) + sizeof(in.crc));
 }
 
 bool aggnet_tag_ok(const struct aggnet_secret *key,

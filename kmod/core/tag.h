@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Tags: CRC32C, or SipHash with the key of a tree, over a packet. Pure. */
+/* Tags: CRC32C, or hashes with the key of a tree, over a packet. Pure. */
 #ifndef _AGGNET_TAG_H
 #define _AGGNET_TAG_H
 
@@ -7,21 +7,31 @@
 #include <linux/types.h>
 
 #include <linux/aggnet_packet.h>
+#include "core/uhash.h"
 
 /**
  * struct aggnet_secret - secret of a tree
- * @keyed: false: CRC32C only
+ * @keyed: false: CRC32C only, and the other members are zero
  * @bytes: SipHash key
+ * @digest: key of the digests, derived from @bytes
  */
 struct aggnet_secret {
 	bool keyed;
 	u8 bytes[16];
+	struct aggnet_uhash_key digest;
 };
 
-/* The key of SipHash, as tags and fingerprints use it. */
+/**
+ * aggnet_secret_set() - give a tree a key
+ * @secret: set; the owner frees it with aggnet_free_secret()
+ * @bytes: 16 bytes
+ */
+void aggnet_secret_set(struct aggnet_secret *secret, const void *bytes);
+
+/* The key of SipHash, as tags, digests and fingerprints use it. */
 siphash_key_t aggnet_secret_sip(const struct aggnet_secret *key);
 
-/* Digest of a body, computed where the body is encoded. */
+/* Digest of a body, computed where the body is encoded. A keyed one is secret. */
 u64 aggnet_digest(const struct aggnet_secret *key, const void *body,
 		  size_t len);
 

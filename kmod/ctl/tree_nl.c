@@ -221,10 +221,8 @@ static void tree_read_limits(struct genl_info *info,
 	conf->hold_ms = tree_u32(info, AGGNET_A_TREE_HOLD, AGGNET_HOLD_DEFAULT);
 	conf->give_up_ms = tree_u32(info, AGGNET_A_TREE_GIVE_UP,
 				    AGGNET_GIVE_UP_DEFAULT);
-	if (key) {
-		conf->key.keyed = true;
-		nla_memcpy(conf->key.bytes, key, sizeof(conf->key.bytes));
-	}
+	if (key)
+		aggnet_secret_set(&conf->key, nla_data(key));
 }
 
 /*

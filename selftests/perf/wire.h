@@ -42,16 +42,18 @@ static inline __be32 perf_addr(const char *text)
 static inline struct aggnet_secret perf_key(const char *text)
 {
 	struct aggnet_secret key = {};
+	u8 bytes[sizeof(key.bytes)];
 	unsigned int i, byte;
 
-	for (i = 0; *text != '-' && i < sizeof(key.bytes); i++) {
+	for (i = 0; *text != '-' && i < sizeof(bytes); i++) {
 		if (sscanf(text + 2 * i, "%2x", &byte) != 1) {
 			fprintf(stderr, "%s: not a key\n", text);
 			exit(2);
 		}
-		key.bytes[i] = (u8)byte;
-		key.keyed = true;
+		bytes[i] = (u8)byte;
 	}
+	if (i)
+		aggnet_secret_set(&key, bytes);
 	return key;
 }
 

@@ -18,7 +18,7 @@ import struct
 
 A, B, C = (bytes([10, 0, 0, i]) for i in (1, 2, 9))
 
-def packet(kind, body, flags=0, version=2, length=None, units=0):
+def packet(kind, body, flags=0, version=3, length=None, units=0):
     length = len(body) if length is None else length
     head = struct.pack(">BBBBHHI4sII4s4sQQIIIIQ", version, kind, 64, units,
                        flags, length, 7, A, 1, 0, B, A, 5, 6, 7, 8, 0, 0, 9)
@@ -49,7 +49,7 @@ packets = [
     packet(6, bytes(8), length=9),
     packet(12, b""),
     # not ours
-    packet(6, bytes(8), version=1),
+    packet(6, bytes(8), version=2),
     bytes(71),
 ]
 for p in packets:

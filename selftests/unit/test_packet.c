@@ -103,7 +103,7 @@ TEST(parse_header__reads_what_put_header_wrote)
 		.stamp = 0x51525354, .echo = 0x61626364,
 	};
 	static const u8 wire[72] = {
-		2, AGGNET_PROBE, 0x24, 0, 0x02, 0x04, 0, 0,
+		3, AGGNET_PROBE, 0x24, 0, 0x02, 0x04, 0, 0,
 		1, 2, 3, 4, 5, 6, 7, 8,
 		0x11, 0x12, 0x13, 0x14, 0x21, 0x22, 0x23, 0x24,
 		10, 0, 0, 1, 10, 0, 0, 2,
@@ -211,7 +211,7 @@ TEST(parse_header__every_version)
 		size_t len = make(&p, AGGNET_ACK);
 
 		p.hdr.version = version;
-		EXPECT_EQ(version == 2 ? AGGNET_PARSE_OK : AGGNET_PARSE_VERSION,
+		EXPECT_EQ(version == 3 ? AGGNET_PARSE_OK : AGGNET_PARSE_VERSION,
 			  parse(&p, len));
 	}
 }

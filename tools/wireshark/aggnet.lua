@@ -9,7 +9,7 @@
 local aggnet = Proto("aggnet", "In-network aggregation")
 
 local HEADER = 72
-local VERSION = 2
+local VERSION = 3
 local FILTER_UNIT = 8
 
 local types = {

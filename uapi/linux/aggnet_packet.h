@@ -16,7 +16,7 @@
  * Kubernetes' NodePorts (30000 and up).
  */
 #define AGGNET_UDP_PORT		18016
-#define AGGNET_VERSION		2
+#define AGGNET_VERSION		3
 #define AGGNET_WINDOW		256	/* most packets in flight on a channel */
 #define AGGNET_SEQ_FIRST	0xffffffc0u	/* wraps early, on purpose */
 #define AGGNET_HOP_MAX		64
@@ -64,7 +64,7 @@ enum aggnet_type {
 #define AGGNET_F_CHECK		0x0010	/* FIN: its check covers all sources */
 #define AGGNET_F_IGNORABLE	0x00ff
 #define AGGNET_F_ANY		0x0100	/* OPEN: any end may accept */
-#define AGGNET_F_TAG		0x0200	/* tag is SipHash-2-4; else CRC32C */
+#define AGGNET_F_TAG		0x0200	/* tag is keyed; else CRC32C */
 #define AGGNET_F_FIN		0x0400	/* ACK: custody of the FIN is taken */
 #define AGGNET_F_REPLY		0x0800	/* ABORT: an answer, not answered again */
 #define AGGNET_F_DOWN		0x1000	/* from the root; reserved */
@@ -96,9 +96,10 @@ enum aggnet_type {
  * @echo: stamp of the packet that this one answers, 0 if none
  * @round: of a tree that serves several transfers; zero
  * @reserved: zero
- * @tag: SipHash-2-4 (AGGNET_F_TAG), or CRC32C in the low 32 bits, of the header
- *	with @hop and @tag zero followed by the same function's value of the
- *	body (64 or 32 bits, big endian)
+ * @tag: AGGNET_F_TAG: SipHash-2-4 of the header with @hop zero and the body's
+ *	universal hash (64 bits, big endian) in place of the tag. Else, in the low 32
+ *	bits, the CRC32C of the header with @hop and @tag zero, followed by the
+ *	body's CRC32C (32 bits, big endian)
  */
 struct aggnet_hdr {
 	__u8	version;

@@ -74,6 +74,16 @@ static void conf_children(struct aggnet_tree_conf *conf, u32 node)
 	conf->writers = world.node[node].writes;
 }
 
+static void conf_key(struct aggnet_tree_conf *conf)
+{
+	u8 bytes[] = "0123456789abcde";
+
+	if (world.conf.anew)
+		bytes[0] += conf->attempt;
+	if (world.conf.keyed)
+		aggnet_secret_set(&conf->key, bytes);
+}
+
 static void conf_make(struct aggnet_tree_conf *conf, u32 node)
 {
 	u32 i;
@@ -87,10 +97,8 @@ static void conf_make(struct aggnet_tree_conf *conf, u32 node)
 		.give_up_ms = WORLD_GIVE_UP,
 		.shape = records_shape(),
 		.hops = 1,
-		.key = { world.conf.keyed, "0123456789abcde" },
 	};
-	if (world.conf.anew)
-		conf->key.bytes[0] += conf->attempt;
+	conf_key(conf);
 	for (i = 0; i < WORLD_NODES; i++) {
 		if (!world.node[i].writes)
 			continue;
