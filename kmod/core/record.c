@@ -8,18 +8,27 @@
 #include "core/record.h"
 #include "core/vector.h"
 
+/* Records with the lengths of the one before them need no further check. */
 static int parse_plain(const u8 *data, size_t len, unsigned int max, u32 vmax)
 {
 	const u8 *end = data + len;
+	const u8 *last;
 	unsigned int n = 0;
 
-	for (; data + AGGNET_RECORD_MIN <= end; n++) {
+	if (len < AGGNET_RECORD_MIN)
+		return len ? -EBADMSG : 0;
+	last = end - AGGNET_RECORD_MIN;
+	while (data <= last) {
 		u32 lengths = get_unaligned_le16(data);
+		size_t size = 2 + (u8)lengths + (lengths >> 8);
 
 		if (unlikely(!(u8)lengths || lengths >= (vmax + 1) << 8))
 			return (u8)lengths && lengths >> 8 <= AGGNET_PLAIN_MAX ?
 			       -ERANGE : -EBADMSG;
-		data += 2 + (u8)lengths + (lengths >> 8);
+		do {
+			data += size;
+			n++;
+		} while (data <= last && get_unaligned_le16(data) == lengths);
 	}
 	return data == end && n <= max ? (int)n : -EBADMSG;
 }

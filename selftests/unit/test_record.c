@@ -107,6 +107,38 @@ TEST(parse_records__every_pair_of_lengths)
 		}
 }
 
+/* Records of equal lengths are followed by one of another length, right or wrong. */
+TEST(parse_records__lengths_that_change)
+{
+	static const u8 wrong[][2] = { { 0, 4 }, { 4, 17 }, { 0, 0 } };
+	unsigned int run, i, klen;
+	u8 buf[256];
+
+	for (run = 0; run < 20; run++)
+		for (klen = 1; klen < 9; klen++) {
+			size_t at = run * 8;
+
+			memset(buf, 0, sizeof(buf));
+			for (i = 0; i < run; i++) {
+				buf[i * 8] = 4;
+				buf[i * 8 + 1] = 2;
+			}
+			buf[at] = klen;
+			buf[at + 1] = 3;
+			EXPECT_EQ(run + 1, aggnet_parse_records(&plain, false, buf,
+								at + 5 + klen, 99));
+			EXPECT_EQ(-EBADMSG,
+				  aggnet_parse_records(&plain, false, buf,
+						       at + 4 + klen, 99));
+			for (i = 0; i < 3; i++) {
+				memcpy(buf + at, wrong[i], 2);
+				EXPECT_EQ(-EBADMSG,
+					  aggnet_parse_records(&plain, false, buf,
+							       at + 30, 99));
+			}
+		}
+}
+
 TEST(parse_records__every_cut)
 {
 	struct aggnet_value v = aggnet_value_s64(-300);
