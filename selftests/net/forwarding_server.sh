@@ -260,8 +260,8 @@ beside_policy()
 sealed_copies()
 {
 	local lost=10.2.0.77 n status=0
-	local add=(tree add --receiver $B --device eth1 instance 1 scheme bloom
-		   memory 65536 link_neighbour)
+	local add=(tree add --receiver "$B" --device eth1 instance 1 contributors 1
+		   sources 1 scheme bloom memory 65536 link_neighbour)
 
 	ip -n "t-$tag" neighbour replace $lost nud failed dev eth1 &&
 		agg t link add eth1 neighbour 10.2.0.3 &&

@@ -58,13 +58,12 @@ unreadable()
 {
 	local members=() server status=0
 
-	for server in v1 v2 v3; do
-		[ $server = v3 ] || member $server "$1" &
-		[ $server != v3 ] ||
-			aggctl testbed exec v3 -- "$(type -P job)" "$TMP/net" 9 "$1" \
-				v1,v2,v3 v0 < / &
+	for server in v1 v2; do
+		member "$server" "$1" &
 		members+=($!)
 	done
+	aggctl testbed exec v3 -- "$(type -P job)" "$TMP/net" 9 "$1" v1,v2,v3 v0 < / &
+	members+=($!)
 	! member v0 "$1" < /dev/null > "$TMP/got" || status=1
 	for server in "${members[@]}"; do
 		! wait "$server" || status=1
