@@ -1120,6 +1120,38 @@ TEST_F(repair, unanswered__apply)
 	ASSERT_EQ(0, start(v, path));
 }
 
+static bool keep_nothing(const struct plan_install *how)
+{
+	(void)how;
+	return false;
+}
+
+/* Each node commits, and then takes the plan back: the last one, the second, the first. */
+TEST_F(repair, apply__undone_or_in_doubt)
+{
+	struct plan_install how = { .in_testbed = true, .unchecked = true,
+				    .may_keep = keep_nothing };
+	struct supervisor *v = &self->one;
+	struct plan_file file;
+	unsigned int i;
+	char path[64];
+
+	strcpy(path, v->path);
+	for (i = 0; i < 4; i++) {
+		fake_world_new();
+		ASSERT_EQ(0, plan_file_take(&file, v->s.json));
+		ASSERT_EQ(3, file.n);
+		world->refuse = 1ull << (2 + i);
+		EXPECT_EQ(-1, plan_install(&file, &how));
+		EXPECT_EQ(i > 0, how.in_doubt);
+		EXPECT_EQ(i == 0, nothing_in_force());
+		plan_file_free(&file);
+	}
+	stop(v);
+	ASSERT_EQ(0, begin(path));
+	ASSERT_EQ(0, start(v, path));
+}
+
 TEST_F(repair, refused__for_good)
 {
 	struct supervisor *v = &self->one;

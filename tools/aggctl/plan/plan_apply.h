@@ -49,6 +49,8 @@ int plan_file_select(struct plan_file *file, const char *node);
  * @may_commit: asked when all nodes have agreed, NULL: yes; if not, none changes
  * @may_keep: asked when the plan is in force, NULL: yes; if not, it is taken back
  * @at: after a failure, index of the node that refused
+ * @in_doubt: after a failure, nodes may have entries of the plan: an error line says
+ *	which ones
  * @changes: entries and links that have come, or entries that have gone
  */
 struct plan_install {
@@ -59,6 +61,7 @@ struct plan_install {
 	bool (*may_commit)(const struct plan_install *how);
 	bool (*may_keep)(const struct plan_install *how);
 	size_t at;
+	bool in_doubt;
 	size_t changes;
 };
 

@@ -29,19 +29,27 @@ static int stage_all(const struct plan_file *file, struct node *nodes,
 	return 0;
 }
 
-/* Each as it was before; what cannot be is told. */
-static void undo(const struct plan_file *file, struct node *nodes, size_t n,
-		 bool in_testbed, const json_t *old)
+static int undo_part(const struct plan_part *part, struct node *node,
+		     const struct plan_install *how)
 {
-	const json_t *was = json_object_get(old, "nodes");
-	const char *name;
+	const json_t *was = json_object_get(how->old, "nodes");
 
+	/* Old entries name ports of the namespace that we are in. */
+	if (how->in_testbed && netns_enter(part->name))
+		return -1;
+	return plan_part_undo(node, json_object_get(was, part->name));
+}
+
+/* Each of the first @n nodes as it was before; what cannot be is told. */
+static void undo(const struct plan_file *file, struct node *nodes, size_t n,
+		 struct plan_install *how)
+{
 	while (n--) {
-		name = file->part[n].name;
-		/* Old entries name ports of the namespace that we are in. */
-		if (in_testbed && netns_enter(name))
+		if (!undo_part(&file->part[n], &nodes[n], how))
 			continue;
-		plan_part_undo(&nodes[n], json_object_get(was, name));
+		how->in_doubt = true;
+		err("%s: it may have entries of the plan: withdraw the plan there",
+		    file->part[n].name);
 	}
 }
 
@@ -69,9 +77,9 @@ static int commit_all(const struct plan_file *file, struct node *nodes,
 			continue;
 		how->at = i;
 		node_refused(&nodes[i], "plan");
-		if (plan_part_committed(&nodes[i]) > 0)
-			i++;
-		undo(file, nodes, i, how->in_testbed, how->old);
+		/* Its answer may have been lost. */
+		undo(file, nodes, plan_part_committed(&nodes[i]) ? i + 1 : i,
+		     how);
 		return -1;
 	}
 	return 0;
@@ -87,14 +95,14 @@ static int agree(const struct plan_file *file, struct node *nodes,
 		return -1;
 	if (!how->may_keep || how->may_keep(how))
 		return 0;
-	undo(file, nodes, file->n, how->in_testbed, how->old);
+	undo(file, nodes, file->n, how);
 	return -1;
 }
 
 /**
  * plan_install() - put a plan in force
  * @file: the plan
- * @how: what is asked for; @at and @changes are filled
+ * @how: what is asked for; @at, @in_doubt and @changes are filled
  *
  * Nothing is in force anywhere before everything is checked; then nodes follow
  * in the order of the file. Entries of the plan that are in force already are left
@@ -113,6 +121,7 @@ int plan_install(const struct plan_file *file, struct plan_install *how)
 
 	how->at = file->n;
 	how->changes = 0;
+	how->in_doubt = false;
 	if (!nodes) {
 		err("out of memory");
 		return -1;
