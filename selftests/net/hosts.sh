@@ -58,11 +58,13 @@ comes_and_goes()
 	stand_in 'run "$@"'
 	on_hosts apply > "$TMP/first" && whole &&
 		on_hosts apply > "$TMP/again" && whole &&
-		on_hosts withdraw > "$TMP/last" && nothing || return
-	cat "$TMP/first" "$TMP/again" "$TMP/last"
+		on_hosts withdraw > "$TMP/last" && nothing &&
+		on_hosts withdraw > "$TMP/nothing" || return
+	cat "$TMP/first" "$TMP/again" "$TMP/last" "$TMP/nothing"
 	grep -q "^applied: " "$TMP/first" &&
 		grep -q "^already in force: " "$TMP/again" &&
-		grep -q "^withdrawn: " "$TMP/last"
+		grep -q "^withdrawn: " "$TMP/last" &&
+		cmp "$TMP/last" "$TMP/nothing"
 }
 
 # Keys are not on any command line, and a host has no key of another one.
@@ -87,7 +89,7 @@ refused()
 
 nowhere()
 {
-	refused "$@" && grep -q "the plan is in force on no host" "$TMP/said" &&
+	refused "$@" && grep -q "no host has changed" "$TMP/said" &&
 		nothing
 }
 
@@ -110,14 +112,15 @@ host_refuses_late()
 		[ "$line" != @staged ] || ip netns exec v14 aggctl '"$block"'
 		echo "$line"
 	done'
-	refused "v14: v14: plan: " && grep "is in force on no host" "$TMP/said" &&
+	refused "v14: v14: plan: " &&
+		grep "each host that has changed has taken the plan back" "$TMP/said" &&
 		aggctl -n v14 tree del --job 1 --receiver 10.0.0.1 && nothing
 }
 
 cut_when_staged()
 {
 	stand_in 'begin "$@"; read -r line <&3; echo "$line"'
-	nowhere "v14: the command ended without a word"
+	nowhere "v14: the command ended with status 0"
 }
 
 # The host has committed, and nobody has heard of it.
@@ -208,7 +211,7 @@ aggctl -j plan --topology bcube:4,1 --uid 0 --job 1 --method irs --senders $SEND
 	jq -r '.nodes | keys[]' "$TMP/plan.json" | sed '/v14/d'
 	echo "v14 host-v14	# its name is another one there"
 } > "$TMP/hosts"
-check "a plan is applied, applied again and withdrawn" comes_and_goes
+check "a plan is applied and withdrawn, each twice" comes_and_goes
 check "a host gets its own keys only" secret
 check "a host refuses" host_refuses
 check "a host refuses when it is to commit" host_refuses_late

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* One host of "aggctl apply --hosts": it stages, commits and keeps when it is told. */
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,24 +11,79 @@
 #include "cmd/apply_hosts.h"
 #include "cmd/plan_find.h"
 
-/* Other hosts may take as long to stage or to commit. */
+/* The command says more often than this that other hosts are not so far. */
 #define PATIENCE_MS	60000
+#define PART		4096	/* is read at a time, at first */
 
-static bool committed;
+/**
+ * struct input - standard input that was read and not used
+ * @data: for realloc()
+ * @len: how many bytes
+ * @room: for how many
+ */
+static struct input {
+	char *data;
+	size_t len;
+	size_t room;
+} input;
+
+/* Return: false at the end of the input, or if there is no memory */
+static bool read_more(void)
+{
+	ssize_t n;
+	char *data;
+
+	if (input.len == input.room) {
+		data = realloc(input.data, 2 * input.room + PART);
+		if (!data)
+			return false;
+		input.data = data;
+		input.room = 2 * input.room + PART;
+	}
+	do
+		n = read(STDIN_FILENO, input.data + input.len,
+			 input.room - input.len);
+	while (n < 0 && errno == EINTR);
+	input.len += n > 0 ? (size_t)n : 0;
+	return n > 0;
+}
+
+/* Return: the next line, for free(); NULL: there is none, or nothing came for @ms */
+static char *next_line(int ms, bool *late)
+{
+	struct pollfd fd = { .fd = STDIN_FILENO, .events = POLLIN };
+	char *end, *line;
+
+	*late = false;
+	while (!input.len || !(end = memchr(input.data, '\n', input.len))) {
+		*late = !poll(&fd, 1, ms);
+		if (*late || !read_more())
+			return NULL;
+	}
+	line = strndup(input.data, (size_t)(end - input.data));
+	input.len -= (size_t)(end + 1 - input.data);
+	memmove(input.data, end + 1, input.len);
+	return line;
+}
 
 /* Say @done, and wait until @next may be done. */
 static bool may(const char *done, const char *next)
 {
-	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
-	char line[64];
+	bool late, waits, does;
+	char *line;
 
 	puts(done);
 	fflush(stdout);
-	if (poll(&input, 1, PATIENCE_MS) < 1 ||
-	    !fgets(line, sizeof(line), stdin))
-		return false;
-	line[strcspn(line, "\n")] = 0;
-	return !strcmp(line, next);
+	do {
+		line = next_line(PATIENCE_MS, &late);
+		waits = line && !strcmp(line, HELD_WAIT);
+		does = line && !strcmp(line, next);
+		free(line);
+	} while (waits);
+	if (late)
+		err("no word of 'aggctl apply --hosts' for %d s",
+		    PATIENCE_MS / 1000);
+	return does;
 }
 
 static bool may_commit(const struct plan_install *how)
@@ -38,18 +94,17 @@ static bool may_commit(const struct plan_install *how)
 
 static bool may_keep(const struct plan_install *how)
 {
-	committed = true;
 	return may(how->changes ? HELD_IN_FORCE : HELD_UNCHANGED, HELD_KEEP);
 }
 
 static json_t *read_plan(void)
 {
 	json_error_t error;
-	char *line = NULL;
-	size_t size = 0;
+	bool late;
+	char *line = next_line(-1, &late);
 	json_t *json;
 
-	if (getline(&line, &size, stdin) < 0) {
+	if (!line) {
 		err("no plan came");
 		return NULL;
 	}
@@ -71,9 +126,10 @@ int apply_held(const char *netns, const char *node, struct plan_install *how)
 	if (json && !plan_file_take(&file, json) &&
 	    !plan_file_find(&file, netns, node, &how->in_testbed))
 		ret = plan_install(&file, how);
-	if (ret && committed)
+	if (ret && !how->in_doubt)
 		puts(HELD_UNDONE);
 	plan_file_free(&file);
 	json_decref(json);
+	free(input.data);
 	return ret;
 }

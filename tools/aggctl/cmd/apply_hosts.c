@@ -9,21 +9,34 @@
 #include "aggctl.h"
 #include "cmd/apply_hosts.h"
 #include "files.h"
+#include "monotonic.h"
 #include "remote/remote.h"
 
 #define STARTING	32	/* hosts that are connected to at a time */
-#define PATIENCE_MS	30000	/* without a word of any host */
-#define UNDO_MS		10000
+#define UNDO_MS		10000	/* a host may take so long to take the plan back */
+#define WAIT_MS		10000	/* a host hears so often that it is to wait */
 
+/* They follow each other. */
 enum stage {
 	STAGE_NONE,
 	STAGE_STARTED,
 	STAGE_STAGED,
-	STAGE_COMMITTING,
+	STAGE_COMMITTING,	/* from now on it may have the plan */
 	STAGE_IN_FORCE,
-	STAGE_DOUBT,	/* it may have the plan, or not */
-	STAGE_UNDONE,
-	STAGE_ENDED,
+	STAGE_KEEPING,
+	STAGE_DONE,
+};
+
+/**
+ * struct host - how far a host is
+ * @stage: what it was told, or has said
+ * @said: aggctl has printed an error line there, in this stage
+ * @undone: it has nothing of the plan but what it had before
+ */
+struct host {
+	enum stage stage;
+	bool said;
+	bool undone;
 };
 
 /**
@@ -31,8 +44,8 @@ enum stage {
  * @file: the plan; host i is that of its part i
  * @hosts: where they are
  * @remote: the commands
- * @stage: of each of them
- * @said: each of them has printed a line of its own
+ * @host: how far they are
+ * @told: when hosts were told to wait
  * @failed: a host has refused, or was not heard
  * @changed: a host did not have the whole plan
  * @withdraw: the command is to withdraw
@@ -41,25 +54,32 @@ struct run {
 	const struct plan_file *file;
 	const struct hosts *hosts;
 	struct remote *remote;
-	enum stage *stage;
-	bool *said;
+	struct host *host;
+	int64_t told;
 	bool failed;
 	bool changed;
 	bool withdraw;
 };
 
+/* Return: 0, or -1 with an error line printed; run_free() is due in any case */
 static int run_new(struct run *run, const struct plan_file *file,
 		   const struct hosts *hosts)
 {
-	*run = (struct run){ .file = file, .hosts = hosts };
+	size_t i;
+
+	*run = (struct run){ .file = file, .hosts = hosts,
+			     .told = monotonic_ms() };
 	run->remote = calloc(file->n + 1, sizeof(*run->remote));
-	run->stage = calloc(file->n + 1, sizeof(*run->stage));
-	run->said = calloc(file->n + 1, sizeof(*run->said));
+	run->host = calloc(file->n + 1, sizeof(*run->host));
 	raise_files();
-	if (run->remote && run->stage && run->said)
-		return 0;
-	err("out of memory");
-	return -1;
+	if (!run->remote || !run->host) {
+		err("out of memory");
+		return -1;
+	}
+	for (i = 0; i < file->n; i++)
+		if (hosts_find(hosts, file->part[i].name))
+			return -1;
+	return 0;
 }
 
 static void run_free(struct run *run)
@@ -69,8 +89,7 @@ static void run_free(struct run *run)
 	for (i = 0; run->remote && i < run->file->n; i++)
 		remote_end(&run->remote[i]);
 	free(run->remote);
-	free(run->stage);
-	free(run->said);
+	free(run->host);
 }
 
 /* What a host needs of the plan: its keys are those of its own entries. */
@@ -97,48 +116,63 @@ static int start(struct run *run, size_t i, const char *arguments)
 		ret = remote_say(&run->remote[i], text);
 	free(argv);
 	free(text);
-	run->stage[i] = STAGE_STARTED;
+	run->host[i].stage = STAGE_STARTED;
 	return ret;
 }
 
-static void heard_end(struct run *run, const struct remote *r, size_t i)
+static void heard_end(struct run *run, const struct remote *r,
+		      struct host *host)
 {
-	const enum stage stage = run->stage[i];
-	bool has = stage == STAGE_COMMITTING || stage == STAGE_IN_FORCE;
+	bool ends = run->withdraw || host->stage == STAGE_KEEPING;
+	bool may_have = host->stage >= STAGE_COMMITTING && !host->undone;
 
-	if (stage != STAGE_DOUBT && stage != STAGE_UNDONE)
-		run->stage[i] = STAGE_ENDED;
-	/* It withdraws, or it was told to keep the plan. */
-	if (!r->status && (run->withdraw || stage == STAGE_IN_FORCE))
+	if (!r->status && ends) {
+		host->stage = STAGE_DONE;
 		return;
-	/* If it says what is wrong, it has taken the plan back. */
-	if (has && !run->said[i])
-		run->stage[i] = STAGE_DOUBT;
-	if (!run->said[i] && (has || !run->failed))
-		err("%s: the command ended without a word, with status %d",
+	}
+	/* After a failure all hosts end, and need not say why. */
+	if (!host->said && (run->withdraw || !run->failed || may_have))
+		err("%s: the command ended with status %d, and aggctl has said nothing there",
 		    r->name, r->status);
 	run->failed = true;
+}
+
+static bool is_next(struct host *host, enum stage stage)
+{
+	if (host->stage != stage - 1)
+		return false;
+	host->stage = stage;
+	host->said = false;
+	return true;
+}
+
+/* Has the host said what is awaited? */
+static bool takes_stage(struct run *run, struct host *host, const char *line)
+{
+	if (!strcmp(line, HELD_STAGED))
+		return is_next(host, STAGE_STAGED);
+	if (!strcmp(line, HELD_UNCHANGED))
+		return is_next(host, STAGE_IN_FORCE);
+	if (strcmp(line, HELD_IN_FORCE) || !is_next(host, STAGE_IN_FORCE))
+		return false;
+	run->changed = true;
+	return true;
 }
 
 static void heard(struct remote *r, const char *line, void *arg)
 {
 	struct run *run = arg;
-	size_t i = (size_t)(r - run->remote);
+	struct host *host = &run->host[r - run->remote];
+	bool own = line && !strncmp(line, "aggctl: ", 8);
 
 	if (!line) {
-		heard_end(run, r, i);
-	} else if (!strcmp(line, HELD_STAGED)) {
-		run->stage[i] = STAGE_STAGED;
-	} else if (!strcmp(line, HELD_IN_FORCE) ||
-		   !strcmp(line, HELD_UNCHANGED)) {
-		run->stage[i] = STAGE_IN_FORCE;
-		run->changed |= !strcmp(line, HELD_IN_FORCE);
+		heard_end(run, r, host);
 	} else if (!strcmp(line, HELD_UNDONE)) {
-		run->stage[i] = STAGE_UNDONE;
-	} else if (strncmp(line, "withdrawn: ", 11)) {
-		run->said[i] = true;
-		err("%s: %s", r->name, line +
-		    (strncmp(line, "aggctl: ", 8) ? 0 : 8));
+		host->undone = true;
+	} else if (run->withdraw ? strncmp(line, "withdrawn: ", 11) != 0 :
+				   !takes_stage(run, host, line)) {
+		host->said |= own;
+		err("%s: %s", r->name, line + (own ? 8 : 0));
 	}
 }
 
@@ -149,32 +183,80 @@ static size_t behind(const struct run *run, size_t from, size_t to,
 	size_t n = 0;
 
 	for (; from < to; from++)
-		n += run->stage[from] < stage;
+		n += run->host[from].stage < stage;
 	return n;
 }
 
-static void tell_silent(const struct run *run, size_t from, size_t to,
-			enum stage stage)
+static void tell_late(struct run *run, size_t from, size_t to,
+		      enum stage stage)
 {
 	for (; from < to; from++)
-		if (run->stage[from] < stage)
-			err("%s: no word for %d s", run->file->part[from].name,
-			    PATIENCE_MS / 1000);
+		if (run->host[from].stage < stage)
+			err("%s: it has not %s within %g s",
+			    run->file->part[from].name,
+			    run->withdraw ? "withdrawn the plan" :
+			    stage == STAGE_STAGED ? "staged the plan" :
+			    stage == STAGE_IN_FORCE ? "committed the plan" :
+						      "kept the plan",
+			    run->hosts->timeout_ms / 1e3);
+	run->failed = true;
+}
+
+/* A host gives up if it hears nothing. */
+static int tell_to_wait(struct run *run)
+{
+	int ret = 0;
+	size_t i;
+
+	if (monotonic_left(run->told + WAIT_MS))
+		return 0;
+	run->told = monotonic_ms();
+	for (i = 0; i < run->file->n; i++)
+		if (run->remote[i].pid &&
+		    (run->host[i].stage == STAGE_STAGED ||
+		     run->host[i].stage == STAGE_IN_FORCE))
+			ret |= remote_say(&run->remote[i], HELD_WAIT);
+	return ret;
+}
+
+/* Return: 0 also if nothing happens until @end, or until hosts are told to wait */
+static int serve(struct run *run, int64_t end)
+{
+	int left = monotonic_left(end), ret;
+
+	ret = remote_wait(run->remote, run->file->n,
+			  left < WAIT_MS ? left : WAIT_MS, heard, run);
+	return ret == -ETIMEDOUT ? 0 : ret;
 }
 
 /* Wait until these hosts are so far. Return: 0, or -1 with an error line printed */
 static int wait_for(struct run *run, size_t from, size_t to, enum stage stage)
 {
-	int ret;
+	const int64_t end = monotonic_ms() + run->hosts->timeout_ms;
 
 	while (!run->failed && behind(run, from, to, stage)) {
-		ret = remote_wait(run->remote, run->file->n, PATIENCE_MS, heard,
-				  run);
-		if (ret == -ETIMEDOUT)
-			tell_silent(run, from, to, stage);
-		run->failed |= ret != 0;
+		if (!monotonic_left(end))
+			tell_late(run, from, to, stage);
+		else if (serve(run, end) || tell_to_wait(run))
+			run->failed = true;
 	}
 	return run->failed ? -1 : 0;
+}
+
+static bool runs(const struct run *run, size_t from, size_t to)
+{
+	while (from < to && !run->remote[from].pid)
+		from++;
+	return from < to;
+}
+
+/* Wait until the commands of these hosts end. */
+static void wait_ends(struct run *run, size_t from, size_t to, int64_t ms)
+{
+	const int64_t end = monotonic_ms() + ms;
+
+	while (runs(run, from, to) && monotonic_left(end) && !serve(run, end))
+		;
 }
 
 /* sshd of one host, and this one, take so many new connections at a time. */
@@ -211,7 +293,7 @@ static int commit(struct run *run)
 	for (i = 0; i < run->file->n; i = next) {
 		next = next_depth(run->file, i);
 		for (to = i; to < next; to++) {
-			run->stage[to] = STAGE_COMMITTING;
+			is_next(&run->host[to], STAGE_COMMITTING);
 			if (remote_say(&run->remote[to], HELD_COMMIT))
 				return -1;
 		}
@@ -221,70 +303,113 @@ static int commit(struct run *run)
 	return 0;
 }
 
-/*
- * All have the plan: from here on, no signal ends the command before it has told each
- * of them.
- */
+/* The caller has blocked signals. Return: 0, or -1 with an error line printed */
 static int keep(struct run *run)
 {
-	sigset_t all, before;
-	int ret = 0;
+	const size_t n = run->file->n;
 	size_t i;
 
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &before);
-	for (i = 0; i < run->file->n; i++) {
-		ret |= remote_say(&run->remote[i], HELD_KEEP);
+	for (i = 0; i < n; i++) {
+		run->host[i].stage = STAGE_KEEPING;
+		if (remote_say(&run->remote[i], HELD_KEEP))
+			run->failed = true;
 		remote_hang_up(&run->remote[i]);
 	}
-	if (!ret)
-		ret = wait_for(run, 0, run->file->n, STAGE_ENDED);
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	return ret;
-}
-
-static size_t running(const struct run *run, size_t from, size_t to)
-{
-	size_t n = 0;
-
-	for (; from < to; from++)
-		n += run->remote[from].pid != 0;
-	return n;
+	wait_ends(run, 0, n, run->hosts->timeout_ms);
+	if (runs(run, 0, n))
+		tell_late(run, 0, n, STAGE_DONE);
+	return run->failed ? -1 : 0;
 }
 
 /* Hosts that have the end of their input take the plan back. */
 static void take_back(struct run *run)
 {
+	const size_t n = run->file->n;
 	size_t i;
 
 	run->failed = true;
-	for (i = 0; i < run->file->n; i++) {
-		if (run->stage[i] == STAGE_COMMITTING ||
-		    run->stage[i] == STAGE_IN_FORCE)
-			run->stage[i] = STAGE_DOUBT;
+	for (i = 0; i < n; i++)
 		if (run->remote[i].pid)
 			remote_hang_up(&run->remote[i]);
-	}
-	while (running(run, 0, run->file->n) &&
-	       !remote_wait(run->remote, run->file->n, UNDO_MS, heard, run))
-		;
+	wait_ends(run, 0, n, run->hosts->timeout_ms < UNDO_MS ?
+			     run->hosts->timeout_ms : UNDO_MS);
 }
 
 /* Return: how many hosts have not said whether the plan is in force there */
 static size_t tell_doubts(const struct run *run)
 {
-	size_t i, n = 0;
+	const struct host *host = run->host;
+	size_t n = 0;
 
-	for (i = 0; i < run->file->n; i++) {
-		if (run->stage[i] != STAGE_DOUBT)
+	for (; host < run->host + run->file->n; host++) {
+		if (host->stage < STAGE_COMMITTING ||
+		    host->stage == STAGE_DONE || host->undone)
 			continue;
 		n++;
 		err("%s: it may have the plan in force, or not: it has not said so",
-		    run->file->part[i].name);
+		    run->file->part[host - run->host].name);
 	}
-	if (n)
-		err("when these hosts can be reached, apply the plan again, or withdraw it");
 	return n;
+}
+
+static void tell_not_applied(const struct run *run)
+{
+	const size_t n = run->file->n;
+
+	if (tell_doubts(run))
+		err("when these hosts can be reached, apply the plan again, or withdraw it");
+	else if (behind(run, 0, n, STAGE_COMMITTING) == n)
+		err("no host has changed");
+	else
+		err("each host that has changed has taken the plan back");
+}
+
+static void tell_not_kept(const struct run *run)
+{
+	const size_t n = run->file->n;
+	size_t i;
+
+	tell_doubts(run);
+	for (i = 0; i < n; i++)
+		if (run->host[i].undone)
+			err("%s: it has taken the plan back",
+			    run->file->part[i].name);
+	err("the plan is in force on %zu of %zu hosts: apply it again, or withdraw it",
+	    n - behind(run, 0, n, STAGE_DONE), n);
+}
+
+/* A signal that will end the command before it says anything else. */
+static bool is_signalled(const sigset_t *before)
+{
+	sigset_t waits;
+	int sig;
+
+	sigpending(&waits);
+	for (sig = 1; sig < NSIG; sig++)
+		if (sigismember(&waits, sig) == 1 && sig != SIGCHLD &&
+		    !sigismember(before, sig))
+			return true;
+	return false;
+}
+
+/*
+ * All have the plan: from here on, no signal ends the command before it has told each
+ * of them, and has said which ones keep it.
+ */
+static int keep_all(struct run *run)
+{
+	sigset_t all, before;
+	int ret;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	ret = keep(run);
+	if (ret)
+		tell_not_kept(run);
+	else if (is_signalled(&before))
+		err("the plan is in force on all hosts");
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return ret;
 }
 
 int apply_hosts(const struct plan_file *file, const struct hosts *hosts,
@@ -300,11 +425,9 @@ int apply_hosts(const struct plan_file *file, const struct hosts *hosts,
 	if (!ret && (start_all(&run, arguments) || commit(&run))) {
 		ret = -1;
 		take_back(&run);
-		if (!tell_doubts(&run))
-			err("the plan is in force on no host");
-	} else if (!ret && keep(&run)) {
-		ret = -1;
-		tell_doubts(&run);
+		tell_not_applied(&run);
+	} else if (!ret) {
+		ret = keep_all(&run);
 	}
 	*changed = run.changed;
 	run_free(&run);
@@ -312,50 +435,72 @@ int apply_hosts(const struct plan_file *file, const struct hosts *hosts,
 	return ret;
 }
 
-static int withdraw_group(struct run *run, size_t from, size_t to)
+enum which {
+	WHICH_ALL,
+	WHICH_RECEIVERS,
+	WHICH_OTHERS,
+};
+
+static bool is_one(const struct run *run, size_t i, enum which which)
 {
-	int ret = 0;
+	return which == WHICH_ALL ||
+	       plan_part_receives(run->file, i) == (which == WHICH_RECEIVERS);
+}
+
+static void withdraw_group(struct run *run, size_t from, size_t to,
+			   enum which which)
+{
 	size_t i;
 
 	for (i = from; i < to; i++) {
-		if (start(run, i, "withdraw -"))
-			ret = -1;
-		else
+		if (is_one(run, i, which) &&
+		    !start(run, i, "withdraw - --held"))
 			remote_hang_up(&run->remote[i]);
 	}
-	while (running(run, from, to)) {
-		if (!remote_wait(run->remote, run->file->n, PATIENCE_MS, heard,
-				 run))
-			continue;
-		tell_silent(run, from, to, STAGE_ENDED);
-		ret = -1;
-		break;
-	}
-	for (i = from; i < to; i++)
+	wait_ends(run, from, to, run->hosts->timeout_ms);
+	for (i = from; i < to; i++) {
+		if (run->remote[i].pid)
+			tell_late(run, i, i + 1, STAGE_DONE);
 		remote_end(&run->remote[i]);
-	return ret;
+	}
 }
 
-int withdraw_hosts(const struct plan_file *file, const struct hosts *hosts)
+/* Children first. Return: how many hosts have withdrawn it, of all */
+static size_t withdraw_from(struct run *run, enum which which)
+{
+	const struct plan_part *part = run->file->part;
+	size_t from, to;
+
+	for (to = run->file->n; to; to = from) {
+		from = to - 1;
+		while (from && to - from < STARTING &&
+		       part[from - 1].depth == part[from].depth)
+			from--;
+		withdraw_group(run, from, to, which);
+	}
+	return run->file->n - behind(run, 0, run->file->n, STAGE_DONE);
+}
+
+int withdraw_hosts(const struct plan_file *file, const struct hosts *hosts,
+		   bool supervised)
 {
 	const sighandler_t on_pipe = signal(SIGPIPE, SIG_IGN);
-	size_t from, to = file->n;
 	struct run run;
+	size_t n = 0;
 	int ret;
 
 	ret = run_new(&run, file, hosts);
 	run.withdraw = true;
-	while (!ret && to) {
-		from = to - 1;
-		while (from && to - from < STARTING &&
-		       file->part[from - 1].depth == file->part[from].depth)
-			from--;
-		if (withdraw_group(&run, from, to))
-			run.failed = true;
-		to = from;
-	}
-	if (run.failed)
+	if (!ret && supervised)
+		n = withdraw_from(&run, WHICH_RECEIVERS);
+	/* One receiver ends all supervisors. */
+	if (!ret && (n || !supervised))
+		n = withdraw_from(&run, supervised ? WHICH_OTHERS : WHICH_ALL);
+	if (!ret && n < file->n) {
+		err("withdrawn from %zu of %zu hosts: repeat the command for the others",
+		    n, file->n);
 		ret = -1;
+	}
 	run_free(&run);
 	signal(SIGPIPE, on_pipe);
 	return ret;

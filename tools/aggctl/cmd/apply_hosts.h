@@ -6,7 +6,8 @@
  * others. A host stages its part and says so; if all have, they commit, parents first,
  * and say so; if all have, they keep it. A host that reads the end of its input
  * before it may keep the plan takes it back, so that a plan is in force on all hosts or
- * on none, also if the command is killed.
+ * on none, also if the command is killed. A host that has nothing of the plan after a
+ * failure says so; without that word, nothing is known of a host that was told to commit.
  */
 #ifndef AGGCTL_APPLY_HOSTS_H
 #define AGGCTL_APPLY_HOSTS_H
@@ -20,6 +21,7 @@
 #define HELD_IN_FORCE	"@in force"
 #define HELD_UNCHANGED	"@in force already"
 #define HELD_KEEP	"@keep"
+#define HELD_WAIT	"@wait"		/* other hosts are not so far */
 #define HELD_UNDONE	"@undone"
 
 /**
@@ -40,10 +42,14 @@ int apply_hosts(const struct plan_file *file, const struct hosts *hosts,
  * withdraw_hosts() - take a plan out of all its hosts, children first
  * @file: the plan
  * @hosts: loaded
+ * @supervised: hosts supervise the plan: take it out of its receivers first, so that the
+ *	supervisors end
  *
- * Continues after an error. Return: 0, or -1 with error lines printed
+ * Continues after an error; a host that has nothing of the plan is none. Return: 0, or
+ * -1 with error lines printed
  */
-int withdraw_hosts(const struct plan_file *file, const struct hosts *hosts);
+int withdraw_hosts(const struct plan_file *file, const struct hosts *hosts,
+		   bool supervised);
 
 /**
  * apply_held() - the part of apply_hosts() on a host

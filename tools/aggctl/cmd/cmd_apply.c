@@ -19,9 +19,13 @@
 #define END_WAIT_NS	20000000
 #define END_AGAIN	50
 
+#define TIMEOUT_MS	30000	/* of a step, with --hosts */
+
+static const struct verb apply_verbs[], withdraw_verbs[];
+
 static const char *one_node;
-static bool replace, force, held;
-static struct hosts hosts = { .ssh = HOSTS_SSH };
+static bool replace, force, held, supervised;
+static struct hosts hosts = { .ssh = HOSTS_SSH, .timeout_ms = TIMEOUT_MS };
 
 static json_t *part_json(const struct plan_part *part)
 {
@@ -71,10 +75,20 @@ static int put_in_force(const struct aggctl *ctl, struct plan_file *file,
 	return 0;
 }
 
-static int check_options(const struct aggctl *ctl)
+static int check_options(const struct aggctl *ctl, const struct verb *verb)
 {
+	static const char *const remote[] = { "ssh", "sudo", "timeout",
+					      "supervised" };
+	size_t i;
+
+	for (i = 0; !hosts.file && i < ARRAY_SIZE(remote); i++)
+		if (options_has(ctl, verb, remote[i]))
+			return usage("--%s needs --hosts", remote[i]);
 	if (hosts.file && (one_node || ctl->netns || held))
 		return usage("--hosts is for all hosts of the plan, not for one node");
+	if (!hosts_ssh_is_command(hosts.ssh))
+		return usage("--ssh: '%s' is not a command of 1 to %d words",
+			     hosts.ssh, HOSTS_WORDS);
 	if (held && !one_node)
 		return usage("--held needs --node");
 	return ST_DONE;
@@ -83,7 +97,7 @@ static int check_options(const struct aggctl *ctl)
 static int run_apply(const struct aggctl *ctl, int argc, char **argv)
 {
 	struct plan_install how = { .replace = replace, .unchecked = force };
-	int st = check_options(ctl);
+	int st = check_options(ctl, apply_verbs);
 	struct plan_file file;
 	bool changed;
 
@@ -182,18 +196,6 @@ static int withdraw(const struct plan_file *file, bool in_testbed,
 	return ret;
 }
 
-static bool is_receiver(const json_t *json, const struct plan_part *part)
-{
-	json_t *address = json_object_get(part->entry, "address"), *tree;
-	size_t i;
-
-	json_array_foreach(json_object_get(json, "trees"), i, tree)
-		if (address &&
-		    json_equal(json_object_get(tree, "identity"), address))
-			return true;
-	return false;
-}
-
 static int withdraw_receivers_of(const struct plan_file *file, bool in_testbed)
 {
 	unsigned int missing = 0, receivers = 0;
@@ -201,7 +203,7 @@ static int withdraw_receivers_of(const struct plan_file *file, bool in_testbed)
 	size_t i;
 
 	for (i = 0; i < file->n; i++) {
-		if (!is_receiver(file->json, &file->part[i]))
+		if (!plan_part_receives(file, i))
 			continue;
 		receivers++;
 		if (!withdraw_part(&file->part[i], in_testbed, &missing))
@@ -274,13 +276,10 @@ static int withdraw_repair(const struct plan_file *file, bool in_testbed,
 static int withdraw_everywhere(const struct aggctl *ctl, const char *path)
 {
 	struct plan_file file;
-	int st = check_options(ctl);
+	int st = ST_FAILED;
 
-	if (st)
-		return st;
-	st = ST_FAILED;
 	if (!plan_file_load(&file, path) && !hosts_load(&hosts) &&
-	    !withdraw_hosts(&file, &hosts))
+	    !withdraw_hosts(&file, &hosts, supervised))
 		st = show_parts(ctl, &file, "withdrawn");
 	plan_file_free(&file);
 	hosts_free(&hosts);
@@ -290,23 +289,26 @@ static int withdraw_everywhere(const struct aggctl *ctl, const char *path)
 static int run_withdraw(const struct aggctl *ctl, int argc, char **argv)
 {
 	struct plan_store store = { .dir = -1, .file = -1 };
-	int supervised = 0, st = ST_FAILED;
+	int st = check_options(ctl, withdraw_verbs), ended = 0;
 	struct plan_file file = {};
 	unsigned int missing = 0;
 	bool in_testbed;
 
 	(void)argc;
+	if (st)
+		return st;
 	if (hosts.file)
 		return withdraw_everywhere(ctl, argv[0]);
+	st = ST_FAILED;
 	if (plan_store_is_file(argv[0]))
-		supervised = end_supervisor(ctl, argv[0], &store);
-	if (supervised >= 0 && !plan_file_load(&file, argv[0]) &&
+		ended = end_supervisor(ctl, argv[0], &store);
+	if (ended >= 0 && !plan_file_load(&file, argv[0]) &&
 	    !plan_file_find(&file, ctl->netns, one_node, &in_testbed) &&
 	    !withdraw(&file, in_testbed, &missing) &&
 	    !withdraw_repair(&file, in_testbed, &store))
 		st = ST_DONE;
-	/* What its supervisor had to miss lacks now. */
-	if (missing && !supervised) {
+	/* What its supervisor had to miss lacks now; a host may be asked again. */
+	if (missing && !ended && !held) {
 		err("%u entries of the plan were not in force", missing);
 		st = ST_FAILED;
 	}
@@ -317,24 +319,31 @@ static int run_withdraw(const struct aggctl *ctl, int argc, char **argv)
 	return st;
 }
 
-/* The first ones are those of withdraw. */
-#define WITHDRAW_OPTS	4
+#define REMOTE_OPTS \
+	{ "node", OPT_STRING, &one_node, "NODE", \
+	  "this node only: in the testbed, in --netns, or on this host" }, \
+	{ "hosts", OPT_STRING, &hosts.file, "FILE", \
+	  "on all hosts, by ssh; FILE has lines 'NODE [HOST]'" }, \
+	{ "ssh", OPT_STRING, &hosts.ssh, "COMMAND", \
+	  "what runs 'aggctl ...' on a host [" HOSTS_SSH "]" }, \
+	{ "sudo", OPT_FLAG, &hosts.sudo, NULL, \
+	  "have the hosts run 'sudo -n aggctl ...'" }, \
+	{ "timeout", OPT_WAIT, &hosts.timeout_ms, "TIME", \
+	  "how long a host may take for each step [30s]" }, \
+	{ "held", OPT_FLAG, &held, NULL, "what --hosts runs on a host" }
 
-static const struct opt opts[] = {
-	{ "node", OPT_STRING, &one_node, "NODE",
-	  "this node only: in the testbed, in --netns, or on this host" },
-	{ "hosts", OPT_STRING, &hosts.file, "FILE",
-	  "on all hosts, by ssh; FILE has lines 'NODE [HOST]'" },
-	{ "ssh", OPT_STRING, &hosts.ssh, "COMMAND",
-	  "what runs 'aggctl ...' on a host [" HOSTS_SSH "]" },
-	{ "sudo", OPT_FLAG, &hosts.sudo, NULL,
-	  "have the hosts run 'sudo -n aggctl ...'" },
+static const struct opt apply_opts[] = {
+	REMOTE_OPTS,
 	{ "replace", OPT_FLAG, &replace, NULL,
 	  "replace entries of older epochs; a failure does not restore them" },
 	{ "force", OPT_FLAG, &force, NULL,
 	  "also if planned links cannot be used now" },
-	{ "held", OPT_FLAG, &held, NULL,
-	  "as one of the hosts of 'apply --hosts': wait for the others" },
+};
+
+static const struct opt withdraw_opts[] = {
+	REMOTE_OPTS,
+	{ "supervised", OPT_FLAG, &supervised, NULL,
+	  "hosts supervise the plan: end the supervisors, at the receivers, first" },
 };
 
 static const struct verb apply_verbs[] = {
@@ -343,8 +352,8 @@ static const struct verb apply_verbs[] = {
 		.help = "put a plan in force on all nodes, or on none",
 		.min_args = 1,
 		.max_args = 1,
-		.opts = opts,
-		.nopts = ARRAY_SIZE(opts),
+		.opts = apply_opts,
+		.nopts = ARRAY_SIZE(apply_opts),
 		.run = run_apply,
 	},
 };
@@ -355,8 +364,8 @@ static const struct verb withdraw_verbs[] = {
 		.help = "take a plan's entries out of all nodes",
 		.min_args = 1,
 		.max_args = 1,
-		.opts = opts,
-		.nopts = WITHDRAW_OPTS,
+		.opts = withdraw_opts,
+		.nopts = ARRAY_SIZE(withdraw_opts),
 		.run = run_withdraw,
 	},
 };

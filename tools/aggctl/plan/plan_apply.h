@@ -38,6 +38,7 @@ int plan_file_take(struct plan_file *file, json_t *json);
 int plan_file_load_fd(struct plan_file *file, int fd, const char *path);
 void plan_file_free(struct plan_file *file);
 int plan_file_select(struct plan_file *file, const char *node);
+bool plan_part_receives(const struct plan_file *file, size_t i);
 
 /**
  * struct plan_install - how a plan is put in force

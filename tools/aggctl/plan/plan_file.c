@@ -363,3 +363,20 @@ int plan_file_select(struct plan_file *file, const char *node)
 	err("%s has no part in the plan", node);
 	return -1;
 }
+
+/**
+ * plan_part_receives() - is a node the receiver of a tree?
+ * @file: the plan
+ * @i: index of the node
+ */
+bool plan_part_receives(const struct plan_file *file, size_t i)
+{
+	json_t *address = json_object_get(file->part[i].entry, "address"), *tree;
+	size_t at;
+
+	json_array_foreach(json_object_get(file->json, "trees"), at, tree)
+		if (address &&
+		    json_equal(json_object_get(tree, "identity"), address))
+			return true;
+	return false;
+}

@@ -8,7 +8,7 @@
 #include "aggctl.h"
 #include "remote/hosts.h"
 
-#define WORDS	32	/* of hosts.ssh, at most */
+#define SPACES	" \t"	/* between the words of hosts.ssh */
 
 /* A remote shell and ssh's options shall not see anything else in a name. */
 static bool is_plain(const char *name)
@@ -74,13 +74,32 @@ void hosts_free(struct hosts *hosts)
 	hosts->to = NULL;
 }
 
-/* The words of @text in @argv, which has room for WORDS. Return: how many */
-static size_t split(char *text, char **argv)
+bool hosts_ssh_is_command(const char *ssh)
 {
-	char *save, *word = strtok_r(text, " \t", &save);
 	size_t n = 0;
 
-	for (; word && n < WORDS; word = strtok_r(NULL, " \t", &save))
+	while (*(ssh += strspn(ssh, SPACES))) {
+		ssh += strcspn(ssh, SPACES);
+		n++;
+	}
+	return n && n <= HOSTS_WORDS;
+}
+
+int hosts_find(const struct hosts *hosts, const char *node)
+{
+	if (is_plain(node) && json_object_get(hosts->to, node))
+		return 0;
+	err("%s: it has no line for node %s", hosts->file, node);
+	return -1;
+}
+
+/* The words of @text in @argv, which has room for HOSTS_WORDS. Return: how many */
+static size_t split(char *text, char **argv)
+{
+	char *save, *word = strtok_r(text, SPACES, &save);
+	size_t n = 0;
+
+	for (; word && n < HOSTS_WORDS; word = strtok_r(NULL, SPACES, &save))
 		argv[n++] = word;
 	return n;
 }
@@ -90,13 +109,9 @@ char **hosts_command(const struct hosts *hosts, const char *node,
 {
 	const char *to = json_string_value(json_object_get(hosts->to, node));
 	const char *sudo = hosts->sudo ? "sudo -n " : "";
-	size_t list = (WORDS + 3) * sizeof(char *), n, room;
+	size_t list = (HOSTS_WORDS + 3) * sizeof(char *), n, room;
 	char **argv, *text;
 
-	if (!to || !is_plain(node)) {
-		err("%s: it has no line for node %s", hosts->file, node);
-		return NULL;
-	}
 	room = strlen(hosts->ssh) + strlen(to) + strlen(sudo) +
 	       strlen(arguments) + strlen(node) + 64;
 	argv = calloc(1, list + room);

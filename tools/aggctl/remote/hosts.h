@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /**
  * struct hosts - how commands are run on hosts
@@ -12,25 +13,35 @@
  *	it, if that is not its name; "#" begins a comment
  * @ssh: program and arguments that come before the host and the command
  * @sudo: the command is run by "sudo -n"
+ * @timeout_ms: how long the hosts may take for each step
  * @to: destination by name of the node, after hosts_load()
  */
 struct hosts {
 	const char *file;
 	const char *ssh;
 	bool sudo;
+	uint32_t timeout_ms;
 	json_t *to;
 };
 
 #define HOSTS_SSH	"ssh -o BatchMode=yes -o ConnectTimeout=10"
 
+#define HOSTS_WORDS	32	/* of hosts.ssh, at most */
+
+/* Is @ssh a program with its arguments, not too many? */
+bool hosts_ssh_is_command(const char *ssh);
+
 /* Return: 0, or -1 with an error line printed; hosts_free() is due in any case */
 int hosts_load(struct hosts *hosts);
 void hosts_free(struct hosts *hosts);
 
+/* Return: 0, or -1 with an error line printed if the node has no line */
+int hosts_find(const struct hosts *hosts, const char *node);
+
 /**
  * hosts_command() - the arguments that run aggctl on a node's host
- * @hosts: loaded
- * @node: name of the node
+ * @hosts: loaded; hosts_ssh_is_command() holds for @ssh
+ * @node: name of a node, which hosts_find() has found
  * @arguments: of aggctl, for a shell; "--node NAME" is added
  *
  * Return: an array for execvp(), one block for free(), or NULL with an error line

@@ -6,12 +6,15 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "aggctl.h"
 #include "files.h"
 #include "remote/remote.h"
+
+#define READS	128	/* at the end of a command: as much as a pipe holds */
 
 static void close_fd(int *fd)
 {
@@ -20,13 +23,20 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
+/*
+ * The terminal sends its signals to this process, too. The caller decides what they
+ * mean for the command, which ends with its input.
+ */
 static void run(int in, int out, char *const argv[])
 {
 	sigset_t none;
 
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	signal(SIGPIPE, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL);
 	if (dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
 	    dup2(out, STDERR_FILENO) >= 0)
 		execvp(argv[0], argv);
@@ -34,48 +44,58 @@ static void run(int in, int out, char *const argv[])
 	_exit(127);
 }
 
+static void close_all(struct remote *r)
+{
+	close_fd(&r->pidfd);
+	close_fd(&r->input);
+	close_fd(&r->output);
+}
+
 int remote_start(struct remote *r, const char *name, char *const argv[])
 {
 	int in[2] = { -1, -1 }, out[2] = { -1, -1 };
 
-	*r = (struct remote){ .name = name, .input = -1, .output = -1,
-			      .status = -1 };
+	*r = (struct remote){ .name = name, .pidfd = -1, .input = -1,
+			      .output = -1, .status = -1 };
 	if (!pipe2(in, O_CLOEXEC) && !pipe2(out, O_CLOEXEC)) {
 		r->pid = fork();
 		if (!r->pid)
 			run(in[0], out[1], argv);
-		if (r->pid > 0) {
-			close_fd(&in[0]);
-			close_fd(&out[1]);
-			r->input = in[1];
-			r->output = out[0];
-			fcntl(r->input, F_SETFL, O_NONBLOCK);
-			fcntl(r->output, F_SETFL, O_NONBLOCK);
-			return 0;
-		}
 	}
-	err("%s: %s", name, files_error(errno));
-	r->pid = 0;
+	if (r->pid > 0)
+		r->pidfd = pidfd_open(r->pid, 0);
+	if (r->pidfd < 0)
+		err("%s: %s", name, files_error(errno));
 	close_fd(&in[0]);
-	close_fd(&in[1]);
-	close_fd(&out[0]);
 	close_fd(&out[1]);
+	r->input = in[1];
+	r->output = out[0];
+	if (r->pidfd >= 0) {
+		fcntl(r->input, F_SETFL, O_NONBLOCK);
+		fcntl(r->output, F_SETFL, O_NONBLOCK);
+		return 0;
+	}
+	remote_end(r);
 	return -1;
 }
 
 int remote_say(struct remote *r, const char *text)
 {
+	size_t left = r->text ? strlen(r->text + r->sent) : 0;
 	size_t len = strlen(text);
+	char *all = malloc(left + len + 2);
 
-	free(r->text);
-	r->sent = 0;
-	r->text = malloc(len + 2);
-	if (!r->text) {
+	if (!all) {
 		err("out of memory");
 		return -1;
 	}
-	memcpy(r->text, text, len);
-	memcpy(r->text + len, "\n", 2);
+	if (left)
+		memcpy(all, r->text + r->sent, left);
+	memcpy(all + left, text, len);
+	memcpy(all + left + len, "\n", 2);
+	free(r->text);
+	r->text = all;
+	r->sent = 0;
 	return 0;
 }
 
@@ -113,13 +133,13 @@ static void end_line(struct remote *r,
 	heard(r, r->line, arg);
 }
 
-static void read_lines(struct remote *r,
+/* Return: may there be more? */
+static bool read_lines(struct remote *r,
 		       void (*heard)(struct remote *, const char *, void *),
 		       void *arg)
 {
 	char buf[REMOTE_LINE];
 	ssize_t n = read(r->output, buf, sizeof(buf)), i;
-	int status;
 
 	for (i = 0; i < n; i++) {
 		if (buf[i] == '\n')
@@ -127,23 +147,46 @@ static void read_lines(struct remote *r,
 		else if (r->len + 1 < sizeof(r->line))
 			r->line[r->len++] = buf[i];
 	}
-	if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
-		return;
+	if (n > 0)
+		return true;
+	if (!n || (errno != EAGAIN && errno != EINTR))
+		close_fd(&r->output);
+	return false;
+}
+
+static void end_process(struct remote *r,
+			void (*heard)(struct remote *, const char *, void *),
+			void *arg)
+{
+	unsigned int reads = 0;
+	int status;
+
+	while (r->output >= 0 && reads++ < READS && read_lines(r, heard, arg))
+		;
 	if (r->len)
 		end_line(r, heard, arg);
-	close_fd(&r->output);
-	close_fd(&r->input);
-	if (waitpid(r->pid, &status, 0) == r->pid && WIFEXITED(status))
-		r->status = WEXITSTATUS(status);
+	if (waitpid(r->pid, &status, 0) == r->pid)
+		r->status = WIFEXITED(status) ? WEXITSTATUS(status) :
+						128 + WTERMSIG(status);
 	r->pid = 0;
+	close_all(r);
 	heard(r, NULL, arg);
+}
+
+static void look_at(struct pollfd *fds, const struct remote *r)
+{
+	fds[0] = (struct pollfd){ .fd = r->pid ? r->pidfd : -1, .events = POLLIN };
+	fds[1] = (struct pollfd){ .fd = r->pid ? r->output : -1,
+				  .events = POLLIN };
+	fds[2] = (struct pollfd){ .fd = r->pid && r->text ? r->input : -1,
+				  .events = POLLOUT };
 }
 
 int remote_wait(struct remote *r, size_t n, int ms,
 		void (*heard)(struct remote *, const char *, void *),
 		void *arg)
 {
-	struct pollfd *fds = calloc(2 * n + 1, sizeof(*fds));
+	struct pollfd *fds = calloc(3 * n + 1, sizeof(*fds));
 	int ready;
 	size_t i;
 
@@ -151,20 +194,15 @@ int remote_wait(struct remote *r, size_t n, int ms,
 		err("out of memory");
 		return -1;
 	}
-	for (i = 0; i < n; i++) {
-		fds[2 * i] = (struct pollfd){
-			.fd = r[i].pid ? r[i].output : -1, .events = POLLIN
-		};
-		fds[2 * i + 1] = (struct pollfd){
-			.fd = r[i].pid && r[i].text ? r[i].input : -1,
-			.events = POLLOUT
-		};
-	}
-	ready = poll(fds, 2 * n, ms);
+	for (i = 0; i < n; i++)
+		look_at(&fds[3 * i], &r[i]);
+	ready = poll(fds, 3 * n, ms);
 	for (i = 0; ready > 0 && i < n; i++) {
-		if (fds[2 * i + 1].revents)
+		if (fds[3 * i + 2].revents)
 			write_text(&r[i]);
-		if (fds[2 * i].revents)
+		if (fds[3 * i].revents)
+			end_process(&r[i], heard, arg);
+		else if (fds[3 * i + 1].revents)
 			read_lines(&r[i], heard, arg);
 	}
 	free(fds);
@@ -173,12 +211,12 @@ int remote_wait(struct remote *r, size_t n, int ms,
 
 void remote_end(struct remote *r)
 {
-	if (r->pid) {
+	if (r->pid > 0) {
 		kill(r->pid, SIGKILL);
 		waitpid(r->pid, NULL, 0);
-		close_fd(&r->input);
-		close_fd(&r->output);
 	}
+	if (r->name)
+		close_all(r);
 	free(r->text);
-	*r = (struct remote){ .input = -1, .output = -1 };
+	*r = (struct remote){ .pidfd = -1, .input = -1, .output = -1 };
 }

@@ -13,6 +13,7 @@
  * struct remote - a command on a host
  * @name: the plan's name of the host
  * @pid: the local process, 0: none was started, or its end was seen
+ * @pidfd: is readable when it has ended; -1: none
  * @input: what is written here, the command reads; -1: closed
  * @output: its output and error lines; -1: at its end
  * @text: what is still to be written, owned
@@ -20,11 +21,13 @@
  * @last: the end of the input comes after it
  * @line: the beginning of a line that the command has printed
  * @len: its length
- * @status: exit status of the local process, -1: it runs, or a signal ended it
+ * @status: exit status of the local process, 128 and the number of the signal that
+ *	ended it, or -1: it runs
  */
 struct remote {
 	const char *name;
 	pid_t pid;
+	int pidfd;
 	int input;
 	int output;
 	char *text;
@@ -41,6 +44,9 @@ struct remote {
  * @name: for error lines
  * @argv: the local program and its arguments, NULL at the end
  *
+ * Signals of the terminal do not end the program: it ends when it reads the end of its
+ * input.
+ *
  * Return: 0, or -1 with an error line printed
  */
 int remote_start(struct remote *r, const char *name, char *const argv[]);
@@ -48,7 +54,7 @@ int remote_start(struct remote *r, const char *name, char *const argv[]);
 /**
  * remote_say() - have the command read a line
  * @r: was started
- * @text: without the newline; nothing may be left of the text before
+ * @text: without the newline; it follows what is still to be written
  *
  * Return: 0, or -1 with an error line printed
  */
@@ -62,8 +68,8 @@ void remote_hang_up(struct remote *r);
  * @r: the commands
  * @n: how many
  * @ms: how long to wait
- * @heard: called for each line that a command has printed, and with NULL when it
- *	has ended
+ * @heard: called for each line that a command has printed, and with NULL when its
+ *	process has ended, although another process may have its output open
  * @arg: its last argument
  *
  * Return: 0, -ETIMEDOUT if nothing happened, or -1 with an error line printed

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "aggctl.h"
 #include "info.h"
+#include "monotonic.h"
 #include "plan/plan.h"
 #include "supervise/supervise.h"
 #include "testbed/testbed.h"
@@ -17,10 +17,7 @@
  */
 int64_t supervise_now(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+	return monotonic_ms();
 }
 
 /* --- what there is -------------------------------------------------------- */

@@ -1,0 +1,270 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# "aggctl apply --hosts" and "withdraw --hosts" say what is in force on which host,
+# whatever ssh prints, wherever a host fails, and within their time. A script that answers
+# as a host does stands for ssh.
+# shellcheck disable=SC2016,SC2317 # the script expands what it is given; rows are called
+set -u
+
+top=$(cd "$(dirname "$0")/../.." && pwd)
+export aggctl=$top/tools/aggctl/aggctl
+tmp=$(mktemp -d)
+export tmp
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit
+n=0 failed=0
+
+# check WHAT COMMAND...: a row, which passes if the command does
+check()
+{
+	n=$((n + 1))
+	: > calls
+	if "${@:2}" > log 2>&1; then
+		echo "ok $n - $1"
+	else
+		echo "not ok $n - $1"
+		sed 's/^/# /' log
+		failed=1
+	fi
+}
+
+# hosts COMMANDS: what a host does, whose name is in $host; by default it "agrees"
+hosts()
+{
+	cat > ssh << END
+#!/bin/bash
+host=\$1
+echo "\$host \$2" >> "$tmp/calls"
+hear() { while read -r word && [ "\$word" = @wait ]; do :; done; }
+stages() { hear; echo @staged; hear; [ "\$word" = @commit ] || { echo @undone; exit 1; }; }
+commits() { stages; echo "@in force"; hear; }
+agrees() { commits; [ "\$word" = @keep ] || { echo @undone; exit 1; }; exit 0; }
+refuses() { echo "aggctl: \$1" >&2; echo @undone; exit 1; }
+case \$2 in *withdraw*) cat > /dev/null ;; esac
+$1
+case \$2 in *withdraw*) echo "withdrawn: 1 entries on 1 nodes"; exit 0 ;; esac
+agrees
+END
+	chmod +x ssh
+}
+
+# on_hosts STATUS COMMAND OPTION...: leaves what it prints in "said"
+on_hosts()
+{
+	local want=$1 status=0
+
+	"$aggctl" "$2" plan.json --hosts list --ssh "$tmp/ssh" "${@:3}" \
+		> said 2>&1 < /dev/null || status=$?
+	cat said
+	[ "$status" = "$want" ] || { echo "status $status"; return 1; }
+}
+
+# says LINE...: these lines, in any order, and no other ones
+says()
+{
+	diff <(printf 'aggctl: %s\n' "$@" | sort) <(sort said)
+}
+
+doubt="it may have the plan in force, or not: it has not said so"
+again="when these hosts can be reached, apply the plan again, or withdraw it"
+warning="Warning: Permanently added 'v3' to the list of known hosts."
+mute="and aggctl has said nothing there"
+
+applied()
+{
+	hosts ''
+	on_hosts 0 apply && grep -qx "applied: .* entries on 4 nodes" said &&
+		on_hosts 0 withdraw && grep -qx "withdrawn: .* on 4 nodes" said
+}
+
+warned_and_cut()
+{
+	hosts '[ $host != v3 ] || { echo "'"$warning"'" >&2; stages; exit 255; }'
+	on_hosts 1 apply && says "v3: $warning" \
+		"v3: the command ended with status 255, $mute" "v3: $doubt" "$again"
+}
+
+killed_at_commit()
+{
+	hosts '[ $host != v3 ] || { stages; kill -KILL $$; }'
+	on_hosts 1 apply && says "v3: the command ended with status 137, $mute" \
+		"v3: $doubt" "$again"
+}
+
+refused_at_stage()
+{
+	hosts '[ $host != v3 ] || { hear; refuses "v3: no"; }'
+	on_hosts 1 apply && says "v3: v3: no" "no host has changed"
+}
+
+refused_at_commit()
+{
+	hosts '[ $host != v0 ] || { stages; refuses "v0: no"; }'
+	on_hosts 1 apply && says "v0: v0: no" \
+		"each host that has changed has taken the plan back"
+}
+
+# A host that says what is wrong, but not that it has taken the plan back.
+not_undone()
+{
+	hosts '[ $host != v0 ] || { stages; echo "aggctl: v0: plan: no" >&2; exit 1; }'
+	on_hosts 1 apply && says "v0: v0: plan: no" "v0: $doubt" "$again"
+}
+
+not_kept()
+{
+	hosts '[ $host != v2 ] || { commits; echo "aggctl: no word" >&2; echo @undone; exit 1; }
+		[ $host != v1 ] || { commits; exit 255; }'
+	on_hosts 1 apply && says "v2: no word" "v2: it has taken the plan back" \
+		"v1: the command ended with status 255, $mute" "v1: $doubt" \
+		"the plan is in force on 2 of 4 hosts: apply it again, or withdraw it"
+}
+
+# The terminal sends the signal to all processes of its group. The host v2 keeps the plan
+# when the signal has been sent.
+interrupted()
+{
+	local pid status=0
+
+	rm -f keeping go
+	mkfifo go
+	hosts '[ $host != v2 ] || { commits; echo $word > "$tmp/keeping"; read -r _ < "$tmp/go"; exit 0; }'
+	setsid env --default-signal=INT,QUIT,HUP "$aggctl" apply plan.json \
+		--hosts list --ssh "$tmp/ssh" > said 2>&1 < /dev/null &
+	pid=$!
+	until [ -s keeping ]; do sleep 0.05; done
+	kill -INT -- -"$pid"
+	echo > go
+	wait "$pid" || status=$?
+	cat said
+	[ "$status" = 130 ] && says "the plan is in force on all hosts"
+}
+
+late()
+{
+	on_hosts 1 apply --timeout 1s && grep -qx "aggctl: v3: it has not $1 within 1 s" said
+}
+
+talks_on()
+{
+	hosts '[ $host != v3 ] || { while sleep 0.2; do echo banner; done; }'
+	late "staged the plan" && tail -n 1 said | grep -qx "aggctl: no host has changed"
+}
+
+says_it_again()
+{
+	hosts '[ $host != v3 ] || { stages; while sleep 0.2; do echo @staged; done; }'
+	late "committed the plan" && grep -qx "aggctl: v3: $doubt" said
+}
+
+closes_output()
+{
+	hosts '[ $host != v3 ] || { exec > /dev/null 2>&1; exec sleep 1000; }'
+	late "staged the plan"
+}
+
+hangs_when_kept()
+{
+	hosts '[ $host != v3 ] || { commits; exec sleep 1000; }'
+	late "kept the plan" && grep -qx "aggctl: the plan is in force on 3 of 4 hosts: .*" said
+}
+
+# Such as the master of shared connections, which ssh leaves behind.
+leaves_child()
+{
+	hosts '[ $host != v3 ] || { sleep 1000 & echo $! > "$tmp/child"; }'
+	on_hosts 0 apply
+	set -- $?
+	kill "$(cat child)"
+	return "$1"
+}
+
+# v0 stages its part when v1 has been told to wait.
+told_to_wait()
+{
+	rm -f told
+	mkfifo told
+	hosts '[ $host != v1 ] || { hear; echo @staged; read -r word; echo $word > "$tmp/told"
+			hear; echo "@in force"; hear; exit 0; }
+		[ $host != v0 ] || { read -r word < "$tmp/told"; [ $word = @wait ] || exit 1; }'
+	on_hosts 0 apply
+}
+
+no_line()
+{
+	hosts ''
+	grep -v v3 list > part
+	mv list all && mv part list
+	on_hosts 1 apply && says "list: it has no line for node v3" &&
+		on_hosts 1 withdraw && says "list: it has no line for node v3" && [ ! -s calls ]
+	set -- $?
+	mv all list
+	return "$1"
+}
+
+withdrawn_in_part()
+{
+	hosts '[ $host != v3 ] || { echo "ssh: no route" >&2; exit 255; }
+		[ $host != v2 ] || exit 255'
+	on_hosts 1 withdraw && says "v3: ssh: no route" \
+		"v3: the command ended with status 255, $mute" \
+		"v2: the command ended with status 255, $mute" \
+		"withdrawn from 2 of 4 hosts: repeat the command for the others" || return
+	hosts ''
+	on_hosts 0 withdraw && grep -q "^v3 aggctl withdraw - --held --node v3$" calls
+}
+
+# The receiver is the last one, or the first one if hosts supervise the plan.
+order()
+{
+	hosts ''
+	on_hosts 0 withdraw && tail -n 1 calls | grep -q ^v0 || return
+	: > calls
+	on_hosts 0 withdraw --supervised && head -n 1 calls | grep -q ^v0 &&
+		[ "$(wc -l < calls)" = 4 ] || return
+	: > calls
+	hosts '[ $host != v0 ] || exit 255'
+	on_hosts 1 withdraw --supervised && [ "$(wc -l < calls)" = 1 ]
+}
+
+# wrong SENTENCE COMMAND OPTION...: a usage error
+wrong()
+{
+	"$aggctl" "$2" plan.json "${@:3}" > said 2>&1
+	[ $? = 2 ] && says "$1"
+}
+
+options()
+{
+	wrong "--ssh needs --hosts" apply --ssh x --sudo &&
+		wrong "--sudo needs --hosts" withdraw --sudo &&
+		wrong "--supervised needs --hosts" withdraw --supervised &&
+		wrong "--ssh: ' ' is not a command of 1 to 32 words" \
+			apply --hosts list --ssh ' ' &&
+		wrong "--ssh: '$(echo {1..33})' is not a command of 1 to 32 words" \
+			apply --hosts list --ssh "$(echo {1..33})"
+}
+
+"$aggctl" -j plan --topology bcube:2,1 --job 1 --uid 0 --method irs --senders v1,v2,v3 \
+	--receivers v0 > plan.json
+jq -r '.nodes | keys[]' plan.json > list
+check "a plan is applied and withdrawn" applied
+check "ssh prints a warning, and its connection breaks" warned_and_cut
+check "a host that is to commit is killed" killed_at_commit
+check "a host does not stage its part" refused_at_stage
+check "a host does not commit" refused_at_commit
+check "a host does not say that it has taken the plan back" not_undone
+check "two hosts do not keep the plan" not_kept
+check "a signal when hosts are to keep the plan" interrupted
+check "a host that prints lines for ever" talks_on
+check "a host that says the same again for ever" says_it_again
+check "a program that closes its output" closes_output
+check "a host that does not end" hangs_when_kept
+check "a program that leaves a child with its output" leaves_child
+check "hosts that wait for others hear of it" told_to_wait
+check "a host without a line" no_line
+check "withdrawal fails on two hosts" withdrawn_in_part
+check "receivers first, if hosts supervise the plan" order
+check "options" options
+echo "1..$n"
+exit $failed
