@@ -162,7 +162,7 @@ called="'aggctl host report --name' gives another name"
 wrong "report 2: a host cannot be called 'x\\x0alink': $called" '.name = "x\nlink"'
 wrong "report 2: a host cannot be called 'x y': $called" '.name = "x y"'
 wrong "report 2: a host cannot be called 'switch1': $called" '.name = "switch1"'
-wrong "the reports make no description: line 4: host 3com: a name begins with a letter and has letters, digits, '.', '_' and '-', 47 at most" \
+wrong "the reports make no description: host 3com: a name begins with a letter and has letters, digits, '.', '_' and '-', 47 at most" \
 	'.name = "3com"'
 device="the report of two has a device, number 1,"
 wrong "$device without the name of a device" 'del(.devices[0].name)'
@@ -184,6 +184,62 @@ echo '{' > reports
 status=$?
 result "JSON that is cut off" \
 	"$(grep -q "^1 aggctl: reports: line " <(echo "$status $(< err)") || cat err)"
+
+{ racks; printf '{\r\n"name":\r\n'; } > reports
+"$aggctl" describe reports > out 2> err
+result "JSON that is wrong in the last report" "$(grep -q "^aggctl: reports: line $(($(wc -l \
+	< reports) + 1)): " err || cat err)"
+racks | sed 's/$/\r/' > reports
+"$aggctl" describe reports > again 2> err
+racks > reports
+"$aggctl" describe reports > made
+result "lines may end with CR LF" "$(cmp made again 2>&1; cat err)"
+
+# warned WARNING... [-- OPTION...]: the description of what this prints; each warning ends
+# an error line
+warned()
+{
+	local warnings=()
+
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do
+		warnings+=("aggctl: describe: warning: $1")
+		shift
+	done
+	"$aggctl" describe --identities 10.99.0.0/24 "${@:2}" reports > made 2> err ||
+		echo "status $?"
+	printf '%s\n' "${warnings[@]}" | grep . | diff - err
+}
+
+# A slow subnet for management, and fast ports, each with a router.
+managed()
+{
+	for i in 1 2 3; do
+		report n$i mgmt0=192.168.0.$i/24 eth1=10.$i.0.1/24 | jq \
+			'.devices[0].rate = 1000000000 | .devices[1].rate = 100000000000'
+	done
+}
+
+managed | jq '.devices[1].gateway = (.devices[1].address | sub("1$"; "254"))' > reports
+result "fast ports with routers are described beside a subnet that all share" "$(warned \
+	"mgmt0 of n1 is 100 times slower than eth1: '--not mgmt0' leaves it out"
+	grep -c '^link n. switch. 100000M\|^link switch. routers$' made | grep -vx 6)"
+result "a device that is left out" "$(warned -- --not lo1,mgmt0
+	grep -c '^link n. switch. 100000M' made | grep -vx 3; grep mgmt0 made)"
+refused "--not: no host has a device mgmt" --not mgmt
+managed > reports
+result "fast ports without routers are not described" "$(warned \
+	"eth1 of n1, which is faster than mgmt0, is not in the description: no other host is in 10.1.0.0/24, and no gateway of it is known" \
+	"eth1 of n2, which is faster than mgmt0, is not in the description: no other host is in 10.2.0.0/24, and no gateway of it is known" \
+	"eth1 of n3, which is faster than mgmt0, is not in the description: no other host is in 10.3.0.0/24, and no gateway of it is known")"
+four | jq 'if .name == "node2" then .devices[1].up = false else . end' > reports
+result "a device that is down" \
+	"$(warned "ens2 of node2 is down, and has a link in the description")"
+racks | jq 'if .name == "a1" then .devices[0].mtu = 9000 else . end' > reports
+result "racks of different MTUs" "$(warned \
+	"routers join 10.1.0.0/24, with an MTU of 9000, and 10.2.0.0/24, with 1500: is each packet that is too long answered with an ICMP error?")"
+four | jq 'if .name == "node2" then .devices[0].gateway = "10.7.0.1" else . end' > reports
+result "a gateway outside of its subnet" "$(warned \
+	"10.7.0.1, the gateway of ens1 of node2, is not in 192.168.10.0/24: it is not used")"
 
 # This host's own report, of devices that are made for it, in a namespace.
 # shellcheck disable=SC2317

@@ -7,25 +7,58 @@
 #include "cmd/cmd.h"
 #include "host/describe.h"
 
-static const char *identities;
+static const char *identities, *without;
+
+/**
+ * struct reader - a file of reports
+ * @f: the file
+ * @lines: that were read
+ */
+struct reader {
+	FILE *f;
+	int lines;
+};
+
+static int read_byte(struct reader *r)
+{
+	int c = getc(r->f);
+
+	r->lines += c == '\n';
+	return c;
+}
+
+/* A report ends with its last byte: the parser gets no byte of the next one. */
+static size_t give_byte(void *buffer, size_t len, void *data)
+{
+	int c = read_byte(data);
+
+	(void)len;
+	if (c == EOF)
+		return 0;
+	*(char *)buffer = (char)c;
+	return 1;
+}
 
 /* A file may have one report after the other, or an array. */
 static int add_reports(json_t *reports, FILE *f, const char *path)
 {
+	struct reader r = { .f = f };
 	json_error_t error;
 	json_t *json;
-	int c;
+	int c, before;
 
 	for (;;) {
-		while ((c = getc(f)) == ' ' || c == '\n' || c == '\t')
+		while ((c = read_byte(&r)) != EOF && strchr(" \t\r\n", c))
 			;
 		if (c == EOF)
 			return ST_DONE;
 		ungetc(c, f);
-		json = json_loadf(f, JSON_DISABLE_EOF_CHECK, &error);
+		before = r.lines;
+		json = json_load_callback(give_byte, &r, JSON_DISABLE_EOF_CHECK,
+					  &error);
 		if (!json)
-			return fail("%s: line %d: %s", path, error.line,
-				    error.text);
+			return fail("%s: line %d: %s", path,
+				    before + error.line, error.text);
 		if (json_is_array(json))
 			json_array_extend(reports, json);
 		else
@@ -58,7 +91,7 @@ static int run_describe(const struct aggctl *ctl, int argc, char **argv)
 	(void)ctl;
 	for (i = 0; !st && i < argc; i++)
 		st = read_reports(reports, argv[i]);
-	if (!st && describe(stdout, reports, identities))
+	if (!st && describe(stdout, reports, identities, without))
 		st = ST_FAILED;
 	json_decref(reports);
 	return st;
@@ -67,6 +100,8 @@ static int run_describe(const struct aggctl *ctl, int argc, char **argv)
 static const struct opt opts[] = {
 	{ "identities", OPT_STRING, &identities, "SUBNET",
 	  "gives identities to hosts with several ports" },
+	{ "not", OPT_STRING, &without, "DEVICE,...",
+	  "leave these devices of all hosts out" },
 };
 
 static const struct verb verbs[] = {

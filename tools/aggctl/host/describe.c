@@ -10,21 +10,6 @@
 #include "host/net.h"
 #include "info.h"
 
-static const char *name_of(const struct net *net, const struct port *p)
-{
-	return net->host[p->host].name;
-}
-
-/* "192.168.10.0/24", in a buffer that the next call overwrites. */
-static const char *subnet_text(const struct port *p)
-{
-	static char text[INET_ADDRSTRLEN + 4];
-	const struct in_addr network = { htonl(net_of(p)) };
-
-	snprintf(text, sizeof(text), "%s/%u", addr_text(network), p->length);
-	return text;
-}
-
 /* --- subnets --------------------------------------------------------------- */
 
 static int contradicts(const struct net *net, const struct port *a,
@@ -32,26 +17,26 @@ static int contradicts(const struct net *net, const struct port *a,
 {
 	char first[INET_ADDRSTRLEN + 4];
 
-	strcpy(first, subnet_text(a));
+	strcpy(first, net_text(a));
 	if (a->address.s_addr == b->address.s_addr)
 		err("describe: %s is the address of %s of %s and of %s of %s",
-		    addr_text(a->address), a->device, name_of(net, a),
-		    b->device, name_of(net, b));
+		    addr_text(a->address), a->device, net_name(net, a),
+		    b->device, net_name(net, b));
 	else if (a->length != b->length)
 		err("describe: subnet %s of %s of %s and %s of %s of %s overlap: use one length",
-		    first, a->device, name_of(net, a), subnet_text(b),
-		    b->device, name_of(net, b));
+		    first, a->device, net_name(net, a), net_text(b),
+		    b->device, net_name(net, b));
 	else if (a->host == b->host)
 		err("describe: %s and %s of %s are both in %s: use one of them",
-		    a->device, b->device, name_of(net, a), first);
+		    a->device, b->device, net_name(net, a), first);
 	else if (a->mtu != b->mtu)
 		err("describe: in %s the MTU is %lld at %s of %s and %lld at %s of %s: use one",
-		    first, a->mtu, a->device, name_of(net, a), b->mtu,
-		    b->device, name_of(net, b));
+		    first, a->mtu, a->device, net_name(net, a), b->mtu,
+		    b->device, net_name(net, b));
 	else if (a->gateway.s_addr && b->gateway.s_addr &&
 		 a->gateway.s_addr != b->gateway.s_addr)
 		err("describe: in %s, %s and %s have different gateways: use one",
-		    first, name_of(net, a), name_of(net, b));
+		    first, net_name(net, a), net_name(net, b));
 	else
 		return 0;
 	return -1;
@@ -85,9 +70,7 @@ static const struct port *router_of(const struct net *net, size_t subnet)
 	const struct port *p = net->port;
 
 	for (; p < net->port + net->n_ports; p++)
-		if (p->subnet == subnet && p->gateway.s_addr &&
-		    !((ntohl(p->gateway.s_addr) ^ net_of(p)) &
-		      net_mask(p->length)))
+		if (p->subnet == subnet && net_has_gateway(p))
 			return p;
 	return NULL;
 }
@@ -112,10 +95,29 @@ static size_t find_apart(const struct net *net)
 	return 0;
 }
 
-/* Hosts reach each other in their subnets; else by the gateways of these. */
+/*
+ * Subnets with gateways are joined, also if their hosts share another subnet: that may be
+ * a slow one for management.
+ */
+static void join_routed(struct net *net)
+{
+	size_t i, n = 0, first = 0;
+
+	for (i = 0; i < net->n_subnets; i++)
+		if (router_of(net, i) && !n++)
+			first = i;
+	for (i = first; n > 1 && i < net->n_subnets; i++) {
+		if (!router_of(net, i))
+			continue;
+		net->subnet[i].routed = true;
+		merge_groups(net, net->subnet[first].first->host,
+			     net->subnet[i].first->host);
+	}
+}
+
+/* Hosts reach each other in their subnets, and by the gateways of these. */
 static int connect_hosts(struct net *net)
 {
-	const struct port *router = NULL;
 	size_t i;
 
 	for (i = 0; i < net->n_hosts; i++)
@@ -123,31 +125,13 @@ static int connect_hosts(struct net *net)
 	for (i = 0; i < net->n_ports; i++)
 		merge_groups(net, net->subnet[net->port[i].subnet].first->host,
 			     net->port[i].host);
-	if (!find_apart(net))
-		return 0;
-	for (i = 0; i < net->n_subnets; i++) {
-		if (!router_of(net, i))
-			continue;
-		net->subnet[i].routed = true;
-		if (router)
-			merge_groups(net, router->host,
-				     net->subnet[i].first->host);
-		else
-			router = net->subnet[i].first;
-	}
+	join_routed(net);
 	i = find_apart(net);
 	if (!i)
 		return 0;
 	err("describe: no way from %s to %s: they share no subnet, and not both have a gateway",
 	    net->host[0].name, net->host[i].name);
 	return -1;
-}
-
-static bool is_described(const struct net *net, const struct port *p)
-{
-	const struct subnet *s = &net->subnet[p->subnet];
-
-	return s->hosts > 1 || s->routed;
 }
 
 /* --- identities ------------------------------------------------------------ */
@@ -160,7 +144,7 @@ static const char *owner(const struct net *net, struct in_addr addr,
 	for (i = 0; i < net->n_ports; i++)
 		if (net->port[i].address.s_addr == addr.s_addr &&
 		    (net->port[i].host != but || net->host[but].ports > 1))
-			return name_of(net, &net->port[i]);
+			return net_name(net, &net->port[i]);
 	for (i = 0; i < net->n_hosts; i++)
 		if (i != but && net->host[i].identity.s_addr == addr.s_addr)
 			return net->host[i].name;
@@ -194,7 +178,7 @@ static void take_port_address(struct net *net, size_t host)
 	const struct port *p = net->port;
 
 	for (; p < net->port + net->n_ports; p++)
-		if (p->host == host && is_described(net, p))
+		if (p->host == host && net_is_described(net, p))
 			net->host[host].identity = p->address;
 }
 
@@ -229,7 +213,7 @@ static int give_identities(struct net *net, const char *identities)
 		return -1;
 	for (i = 0; i < net->n_ports; i++)
 		net->host[net->port[i].host].ports +=
-			is_described(net, &net->port[i]);
+			net_is_described(net, &net->port[i]);
 	for (i = 0; i < net->n_hosts; i++) {
 		if (give_identity(net, i, &next, last))
 			return -1;
@@ -252,9 +236,9 @@ static void write_switches(FILE *out, const struct net *net)
 	size_t i;
 
 	for (i = 0; i < net->n_subnets; i++)
-		if (is_described(net, net->subnet[i].first))
+		if (net_is_described(net, net->subnet[i].first))
 			fprintf(out, "switch switch%zu	# %s\n", i + 1,
-				subnet_text(net->subnet[i].first));
+				net_text(net->subnet[i].first));
 	for (i = 0; i < net->n_subnets; i++)
 		if (net->subnet[i].routed) {
 			fputs("switch routers\n", out);
@@ -268,12 +252,12 @@ static void write_links(FILE *out, const struct net *net)
 	size_t i;
 
 	for (; p < net->port + net->n_ports; p++) {
-		if (!is_described(net, p)) {
+		if (!net_is_described(net, p)) {
 			fprintf(out, "# no other host is in %s, the subnet of %s of %s\n",
-				subnet_text(p), p->device, name_of(net, p));
+				net_text(p), p->device, net_name(net, p));
 			continue;
 		}
-		fprintf(out, "link %s switch%zu", name_of(net, p),
+		fprintf(out, "link %s switch%zu", net_name(net, p),
 			p->subnet + 1);
 		if (p->rate)
 			fprintf(out, " %lldM", p->rate / 1000000);
@@ -293,9 +277,9 @@ static void write_addresses(FILE *out, const struct net *net)
 		fprintf(out, "address %s %s\n", net->host[i].name,
 			addr_text(net->host[i].identity));
 	for (; p < net->port + net->n_ports; p++)
-		if (is_described(net, p) && net->host[p->host].ports > 1)
+		if (net_is_described(net, p) && net->host[p->host].ports > 1)
 			fprintf(out, "address %s-switch%zu %s\n",
-				name_of(net, p), p->subnet + 1,
+				net_name(net, p), p->subnet + 1,
 				addr_text(p->address));
 	for (i = 0; i < net->n_subnets; i++)
 		if (net->subnet[i].routed)
@@ -317,14 +301,20 @@ static void write_all(FILE *out, const struct net *net)
 	write_addresses(out, net);
 }
 
-/* What was written must be a description: a name may be one that none has. */
+/*
+ * What was written must be a description: a name may be one that none has. Nobody sees
+ * the text that has the line.
+ */
 static int check_all(const char *text)
 {
 	struct aggt_err why;
 	struct aggt_topo *topo = aggt_topo_describe(text, &why);
+	const char *fault = topo || strncmp(why.text, "line ", 5) ?
+			    NULL : strstr(why.text, ": ");
 
 	if (!topo)
-		err("describe: the reports make no description: %s", why.text);
+		err("describe: the reports make no description: %s",
+		    fault ? fault + 2 : why.text);
 	aggt_topo_free(topo);
 	return topo ? 0 : -1;
 }
@@ -350,10 +340,11 @@ static int write_checked(FILE *out, const struct net *net)
 	return ret;
 }
 
-int describe(FILE *out, const json_t *reports, const char *identities)
+int describe(FILE *out, const json_t *reports, const char *identities,
+	     const char *without)
 {
 	struct net net;
-	int ret = net_take(&net, reports);
+	int ret = net_take(&net, reports, without);
 	size_t i;
 
 	for (i = 0; !ret && i < net.n_ports; i++)
@@ -363,12 +354,16 @@ int describe(FILE *out, const json_t *reports, const char *identities)
 		    net.n_hosts);
 		ret = -1;
 	}
-	if (!ret)
+	if (!ret) {
+		net_warn_gateways(&net);
 		ret = connect_hosts(&net);
+	}
 	if (!ret)
 		ret = give_identities(&net, identities);
 	if (!ret)
 		ret = write_checked(out, &net);
+	if (!ret)
+		net_warn(&net);
 	net_free(&net);
 	return ret;
 }

@@ -32,6 +32,33 @@ bool net_overlap(const struct port *a, const struct port *b)
 	return !((net_of(a) ^ net_of(b)) & net_mask(least));
 }
 
+const char *net_name(const struct net *net, const struct port *p)
+{
+	return net->host[p->host].name;
+}
+
+const char *net_text(const struct port *p)
+{
+	static char text[INET_ADDRSTRLEN + 4];
+	const struct in_addr network = { htonl(net_of(p)) };
+
+	snprintf(text, sizeof(text), "%s/%u", addr_text(network), p->length);
+	return text;
+}
+
+bool net_has_gateway(const struct port *p)
+{
+	return p->gateway.s_addr &&
+	       !((ntohl(p->gateway.s_addr) ^ net_of(p)) & net_mask(p->length));
+}
+
+bool net_is_described(const struct net *net, const struct port *p)
+{
+	const struct subnet *s = &net->subnet[p->subnet];
+
+	return s->hosts > 1 || s->routed;
+}
+
 /* A description has names as words, and comments. */
 static bool is_word(const char *text, size_t room)
 {
@@ -114,6 +141,7 @@ static const char *take_fields(struct port *p, const json_t *device)
 	p->device = json_string_value(json_object_get(device, "name"));
 	p->mtu = json_integer_value(json_object_get(device, "mtu"));
 	p->rate = json_integer_value(json_object_get(device, "rate"));
+	p->down = json_is_false(json_object_get(device, "up"));
 	if (!p->device || !is_word(p->device, IF_NAMESIZE))
 		return "without the name of a device";
 	if (length < 1 || length > 32)
@@ -142,7 +170,19 @@ static bool is_further(const struct net *net, const struct port *p)
 	return false;
 }
 
-static int take_port(struct net *net, size_t number, const json_t *device)
+static bool is_listed(const char *list, const char *word)
+{
+	const size_t len = strlen(word);
+
+	for (; list; list = strchr(list, ','), list += !!list)
+		if (!strncmp(list, word, len) &&
+		    (!list[len] || list[len] == ','))
+			return true;
+	return false;
+}
+
+static int take_port(struct net *net, size_t number, const json_t *device,
+		     const char *without)
 {
 	struct port *p = &net->port[net->n_ports];
 	const char *wrong;
@@ -155,11 +195,15 @@ static int take_port(struct net *net, size_t number, const json_t *device)
 		return -1;
 	}
 	/* A /32 is an identity, not a network. */
-	net->n_ports += p->length < 32 && !is_further(net, p);
+	if (is_listed(without, p->device))
+		net->left_out++;
+	else
+		net->n_ports += p->length < 32 && !is_further(net, p);
 	return 0;
 }
 
-static int take_host(struct net *net, const json_t *report)
+static int take_host(struct net *net, const json_t *report,
+		     const char *without)
 {
 	struct host_row *host = &net->host[net->n_hosts];
 	json_t *device;
@@ -173,13 +217,13 @@ static int take_host(struct net *net, const json_t *report)
 		return -1;
 	}
 	json_array_foreach(json_object_get(report, "devices"), i, device)
-		if (take_port(net, i + 1, device))
+		if (take_port(net, i + 1, device, without))
 			return -1;
 	net->n_hosts++;
 	return 0;
 }
 
-int net_take(struct net *net, const json_t *reports)
+int net_take(struct net *net, const json_t *reports, const char *without)
 {
 	size_t i, ports = 1, n = json_array_size(reports);
 	json_t *report;
@@ -195,9 +239,12 @@ int net_take(struct net *net, const json_t *reports)
 		return -1;
 	}
 	json_array_foreach((json_t *)reports, i, report)
-		if (take_host(net, report))
+		if (take_host(net, report, without))
 			return -1;
-	return 0;
+	if (!without || net->left_out)
+		return 0;
+	err("describe: --not: no host has a device %s", without);
+	return -1;
 }
 
 void net_free(struct net *net)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A network as its hosts report it: net.c takes reports, describe.c finds subnets. */
+/*
+ * A network as its hosts report it: net.c takes reports, describe.c finds subnets, and
+ * net_warn.c doubts them.
+ */
 #ifndef AGGCTL_NET_H
 #define AGGCTL_NET_H
 
@@ -17,7 +20,8 @@
  * @length: of the subnet's prefix
  * @mtu: bytes
  * @rate: bit/s, 0: unknown
- * @gateway: of the subnet, 0: unknown
+ * @gateway: as the host has it by this device, 0: unknown
+ * @down: it is not up, or has no carrier
  * @subnet: index of the subnet
  */
 struct port {
@@ -28,6 +32,7 @@ struct port {
 	long long mtu;
 	long long rate;
 	struct in_addr gateway;
+	bool down;
 	size_t subnet;
 };
 
@@ -63,6 +68,7 @@ struct host_row {
  * @n_hosts: its length
  * @port: array, in the order of the hosts
  * @n_ports: its length
+ * @left_out: addresses of devices that do not count
  * @subnet: array with room for one for each port
  * @n_subnets: how many there are
  */
@@ -71,6 +77,7 @@ struct net {
 	size_t n_hosts;
 	struct port *port;
 	size_t n_ports;
+	size_t left_out;
 	struct subnet *subnet;
 	size_t n_subnets;
 };
@@ -79,15 +86,37 @@ struct net {
  * net_take() - check reports, in which anything may be, and take hosts and ports
  * @net: cleared first; net_free() in any case
  * @reports: objects of host_report(), which live as long as @net
+ * @without: names of devices that do not count, with commas between them; or NULL
  *
  * Return: 0, or -1 with an error line printed that names the host and the fault
  */
-int net_take(struct net *net, const json_t *reports);
+int net_take(struct net *net, const json_t *reports, const char *without);
 void net_free(struct net *net);
 
 /* The bits of a prefix, and the network of a port, in host order. */
 uint32_t net_mask(unsigned int length);
 uint32_t net_of(const struct port *p);
 bool net_overlap(const struct port *a, const struct port *b);
+
+/* The name of a port's host. */
+const char *net_name(const struct net *net, const struct port *p);
+
+/* "192.168.10.0/24", in a buffer that the next call overwrites. */
+const char *net_text(const struct port *p);
+
+/* Has the port a gateway in its subnet? */
+bool net_has_gateway(const struct port *p);
+
+/* Is the port in the description? Its subnets were found. */
+bool net_is_described(const struct net *net, const struct port *p);
+
+/* Print gateways that are not used because they are outside of their subnets. */
+void net_warn_gateways(const struct net *net);
+
+/*
+ * Print which ports are in the description although they are down, or by far slower
+ * than others, or are not in it although they are faster, and which MTUs differ.
+ */
+void net_warn(const struct net *net);
 
 #endif
