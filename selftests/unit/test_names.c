@@ -72,6 +72,10 @@ TEST(typed_and_said)
 	EXPECT_NAMED("'aggctl recv 10.0.0.3' waits for 10.0.0.3 (node3)",
 		     "'aggctl recv 10.0.0.3' waits for 10.0.0.3");
 	EXPECT_NAMED("node3 has 10.0.0.3", "node3 has 10.0.0.3");
+	EXPECT_NAMED("10.0.0.3 is node3.", "10.0.0.3 is node3.");
+	EXPECT_NAMED("node1: 10.0.0.1", "node1: 10.0.0.1");
+	EXPECT_NAMED("node10, xnode1, node1.b: 10.0.0.1 (node1)",
+		     "node10, xnode1, node1.b: 10.0.0.1");
 }
 
 TEST(no_description)

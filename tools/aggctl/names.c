@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Finds addresses in messages, and the hosts that have them. */
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -48,6 +49,26 @@ static bool has_addr(const struct aggt_topo *topo, aggt_node server,
 	return false;
 }
 
+static bool is_of_name(char c)
+{
+	return c && (isalnum((unsigned char)c) || strchr("._-", c));
+}
+
+/* As a word: "node10" does not say "node1". A full stop may end a sentence. */
+static bool says_name(const char *text, const char *name)
+{
+	const size_t len = strlen(name);
+	const char *at = text, *end;
+
+	for (; (at = strstr(at, name)); at++) {
+		end = at + len;
+		end += *end == '.' && !is_of_name(end[1]);
+		if ((at == text || !is_of_name(at[-1])) && !is_of_name(*end))
+			return true;
+	}
+	return false;
+}
+
 /* Not if @text, the message, says the name anyway. */
 static void put_name(FILE *f, const struct aggt_topo *topo, const char *addr,
 		     const char *text)
@@ -61,7 +82,7 @@ static void put_name(FILE *f, const struct aggt_topo *topo, const char *addr,
 			continue;
 		name = aggt_topo_server_name(topo, v);
 		snprintf(number, sizeof(number), "v%u", v);
-		if (!strstr(text, name ? name : number))
+		if (!says_name(text, name ? name : number))
 			fprintf(f, " (%s)", name ? name : number);
 		return;
 	}
