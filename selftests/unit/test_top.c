@@ -57,6 +57,18 @@ TEST(rates)
 	json_decref(rows);
 }
 
+/* The node's own processes are a contributor that never binds. */
+TEST(bound)
+{
+	struct aggnet_tree_info tree = entry(7, 0, 0);
+	json_t *bound;
+
+	tree.writers = 2;
+	bound = top_bound(&tree);
+	EXPECT_STREQ("2/2", json_string_value(bound));
+	json_decref(bound);
+}
+
 /* Counters of another epoch, or of an entry that was not there, say nothing. */
 TEST(no_rates)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cmd/top.h"
+#include "cmd/transfer_stats.h"
 #include "info.h"
 
 static const struct aggnet_tree_info *
@@ -21,7 +22,8 @@ find(const struct top_sample *sample, const struct aggnet_tree_info *tree)
 
 json_t *top_bound(const struct aggnet_tree_info *tree)
 {
-	return json_sprintf("%u/%u", tree->channels, tree->contributors);
+	return json_sprintf("%u/%u", tree->channels,
+			    transfer_stats_planned(tree));
 }
 
 json_int_t top_fallbacks(const struct aggnet_tree_info *tree)
