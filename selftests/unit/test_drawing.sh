@@ -139,6 +139,14 @@ result "measured: links of several trees" "$(has measured.dot 'kB* "' \
 	'* Traffic of several trees.')"
 result "measured: the sum" "$(has measured.dot "on all links 2.08 MB")"
 
+jq 'map(select(.node != "w0"))' traffic > part
+"$aggctl" plan --update plain.json --dot part.dot --traffic part > out
+result "not measured: no number" "$(has part.dot 't0_0 -> t0_0_0 [label="   ? ')"
+jq '.method = "a<b>&c"' plain.json > named.json
+"$aggctl" plan --update named.json --dot named.dot > out 2> err
+result "a method with characters of HTML" "$(has named.dot "method a&#60;b&#62;&#38;c, "
+	dot -Tsvg -o named.svg named.dot 2>&1; cat err)"
+
 # refused SENTENCE ARGUMENT...: aggctl plan prints this error
 refused()
 {
@@ -150,6 +158,9 @@ refused "is for --dot only" --topology bcube:4,1 --senders v1 --receivers v0 \
 	--traffic traffic
 refused "short: not rows of 'aggctl -j testbed traffic'" --topology bcube:4,1 \
 	--senders v1 --receivers v0 --dot x --traffic short
+jq '.[3].tx_bytes = -5' traffic > less
+refused "less: not rows of 'aggctl -j testbed traffic'" --topology bcube:4,1 \
+	--senders v1 --receivers v0 --dot x --traffic less
 refused "links of hyperx:4,4:4 are not measured: it needs bcube or ghc" \
 	--topology hyperx:4,4:4 --senders v1 --receivers v0 --dot x --traffic traffic
 

@@ -64,10 +64,12 @@ static const char *vertex_name(const struct plan *plan, aggt_node number)
 					      plan_server_name(plan, number);
 }
 
-/* Flows in units of a sender's, or bytes. */
+/* Flows in units of a sender's, or bytes; below 0: not measured. */
 static void format_traffic(char *text, double value, bool bytes)
 {
-	if (!bytes)
+	if (value < 0)
+		strcpy(text, "?");
+	else if (!bytes)
 		snprintf(text, TEXT, "%.3g", value);
 	else if (value >= 1e6)
 		snprintf(text, TEXT, "%.2f MB", value / 1e6);
@@ -77,12 +79,13 @@ static void format_traffic(char *text, double value, bool bytes)
 		snprintf(text, TEXT, "%.0f B", value);
 }
 
-/* The port by which a hop leaves a server, or the switch behind it. */
+/* The port by which a hop leaves a server, or the switch behind it; -1: not measured. */
 static double measured(const struct drawing *d, aggt_node from, aggt_node to,
 		       uint32_t sw, bool leaves_switch, char *port)
 {
 	const struct aggt_topo *topo = d->plan->topo;
 	uint32_t dim = aggt_topo_link_dim(topo, from, to);
+	const json_t *bytes;
 
 	if (leaves_switch)
 		snprintf(port, TEXT, "%s p%u", plan_switch_name(d->plan, sw),
@@ -90,7 +93,8 @@ static double measured(const struct drawing *d, aggt_node from, aggt_node to,
 	else
 		snprintf(port, TEXT, "%s eth%u", plan_server_name(d->plan, from),
 			 dim);
-	return json_number_value(json_object_get(d->traffic, port));
+	bytes = json_object_get(d->traffic, port);
+	return bytes ? json_number_value(bytes) : -1;
 }
 
 /* Add to what a link carries; @port: of a measured one. */
@@ -255,7 +259,7 @@ static void draw_link(const struct drawing *d, size_t number,
 		number, json_string_value(json_object_get(link, "to")),
 		number, json_string_value(json_object_get(link, "from")), text,
 		d->traffic && json_integer_value(users) > 1 ? "*" : "",
-		1 + (d->most > 0 ? 3 * carries / d->most : 0));
+		1 + (carries > 0 ? 3 * carries / d->most : 0));
 }
 
 /* The vertex that is most links below the receiver. */
@@ -435,6 +439,16 @@ static int count(const struct plan *plan, struct totals *totals)
 	return ret;
 }
 
+/* Names come from files. */
+static void put_html(FILE *f, const char *text)
+{
+	for (; *text; text++)
+		if (*text == '&' || *text == '<' || *text == '>')
+			fprintf(f, "&#%d;", *text);
+		else
+			fputc((unsigned char)*text < ' ' ? '?' : *text, f);
+}
+
 static int draw_title(const struct drawing *d)
 {
 	const struct aggt_metrics *m = aggt_plan_metrics(d->plan->trees);
@@ -447,8 +461,11 @@ static int draw_title(const struct drawing *d)
 		d->plan->conf.job, job->n_senders,
 		job->n_senders == 1 ? "" : "s", job->n_receivers,
 		job->n_receivers == 1 ? "" : "s");
-	fprintf(d->f, "<tr><td>Network %s, method %s, %zu %s, %llu links.</td></tr>",
-		aggt_topo_name(d->plan->topo), job->method, totals.servers,
+	fputs("<tr><td>Network ", d->f);
+	put_html(d->f, aggt_topo_name(d->plan->topo));
+	fputs(", method ", d->f);
+	put_html(d->f, job->method);
+	fprintf(d->f, ", %zu %s, %llu links.</td></tr>", totals.servers,
 		aggt_topo_agents(d->plan->topo) ? "switches" : "servers",
 		(unsigned long long)m->links);
 	fprintf(d->f, "<tr><td>%zu flow%s in, %zu out to the receiver%s; cost %.4g, without merging %.4g.</td></tr>",

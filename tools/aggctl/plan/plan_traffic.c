@@ -24,7 +24,7 @@ static int add_rows(json_t *traffic, const json_t *rows)
 		return -1;
 	json_array_foreach(rows, i, row) {
 		if (json_unpack(row, "{s:s, s:s, s:I}", "node", &node, "port",
-				&port, "tx_bytes", &bytes))
+				&port, "tx_bytes", &bytes) || bytes < 0)
 			return -1;
 		snprintf(name, sizeof(name), "%s %s", node, port);
 		json_object_set_new(traffic, name, json_integer(bytes));
