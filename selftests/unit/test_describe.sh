@@ -267,6 +267,29 @@ result "host report: a route to one host is not to a gateway" "$(jq -es '.[0].de
 	.name == "eth8" and has("gateway") == false' self > said 2>&1 || cat self err)"
 result "host report: only hardware, unless all is asked for" \
 	"$(jq -es '.[1].devices == []' self > said 2>&1 || cat self)"
+"$aggctl" host report --name $'\xff' > out 2> err
+result "host report: a name that is not UTF-8" "$(diff - err <<< \
+	"aggctl: host: the name of this host is not UTF-8: --name gives another one"; cat out)"
+
+# The settings of packets' sources, before and after the commands that are printed.
+# shellcheck disable=SC2317
+sources()
+{
+	ip link add eth1 type veth peer name eth2
+	ip address add 192.168.10.1/24 dev eth1 && ip link set eth1 up
+	ip address add 192.168.20.1/24 dev eth2 && ip link set eth2 up
+	sysctl -qw net.ipv4.conf.eth1.rp_filter=0 net.ipv4.conf.eth2.rp_filter=2
+	sysctl -qw net.ipv4.conf.all.rp_filter=1
+	"$aggctl" host init --topology @two | grep rp_filter | tee commands
+	sh commands > /dev/null
+	"$aggctl" host init --topology @two | grep rp_filter
+}
+export -f sources
+four > reports
+"$aggctl" describe --identities 10.0.0.0/24 reports > two
+unshare -rn bash -c sources > out 2> err
+result "host init: strict filters of the devices that are ports, and of no other ones" \
+	"$(diff - out <<< "sysctl -w net/ipv4/conf/eth1/rp_filter=2"; cat err)"
 jq -s '.[0] | del(.devices[2])' self > reports
 report eight eth0=192.0.2.9/24 | jq '.devices[0].mtu = 1400' >> reports
 "$aggctl" describe reports > made 2> err

@@ -193,6 +193,15 @@ static int look_at_devices(struct host *host)
 	return 0;
 }
 
+/* The larger value of the device and of all devices is in force; 2 is loose. */
+static bool is_strict(const char *device)
+{
+	long all = sysctl_of("all", "rp_filter");
+	long own = sysctl_of(device, "rp_filter");
+
+	return (all > own ? all : own) == RP_STRICT;
+}
+
 static void look_at_ip(struct host *host)
 {
 	unsigned int level, n = aggt_topo_ports(host->plan.topo, host->server);
@@ -204,11 +213,9 @@ static void look_at_ip(struct host *host)
 	/* A neighbour sends by this server what this server may not merge. */
 	setting(host, sysctl_of(NULL, "ip_forward") == 1,
 		"sysctl -w net.ipv4.ip_forward=1");
-	setting(host, sysctl_of("all", "rp_filter") != RP_STRICT,
-		"sysctl -w net.ipv4.conf.all.rp_filter=0");
 	for (level = 0; level < n; level++) {
 		device = port_device(host, level);
-		setting(host, sysctl_of(device, "rp_filter") != RP_STRICT,
+		setting(host, !is_strict(device),
 			"sysctl -w net/ipv4/conf/%s/rp_filter=2", device);
 	}
 }

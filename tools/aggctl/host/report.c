@@ -155,6 +155,11 @@ json_t *host_report(const char *name, bool all)
 	gethostname(self, sizeof(self) - 1);
 	self[strcspn(self, ".")] = 0;
 	report = json_pack("{s:s}", "name", name ? name : self);
+	if (!report) {
+		err("host: the name of this host is not UTF-8: --name gives another one");
+		json_decref(list);
+		return NULL;
+	}
 	add_module(report);
 	json_object_set_new(report, "devices", list);
 	return report;
