@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "echo.h"
+#include "monotonic.h"
 
 #define ECHO_MAX	65535
 
@@ -82,48 +82,82 @@ static bool is_answer(const uint8_t *packet, ssize_t n, struct in_addr from,
 	return head.type == ICMP_ECHOREPLY && head.un.echo.id == id;
 }
 
-static int64_t now_ms(void)
+static void start(struct echo *e, uint16_t id, size_t bytes)
 {
-	struct timespec ts;
+	int err;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+	e->fd = echo_socket(e->device);
+	err = e->fd < 0 ? e->fd : send_request(e->fd, e->to, id, bytes);
+	if (err)
+		e->result = err;
 }
 
-static int wait_answer(int fd, struct in_addr from, uint16_t id, int ms)
+static void take(struct echo *e, uint16_t id)
 {
-	const int64_t end = now_ms() + ms;
-	struct pollfd pfd = { .fd = fd, .events = POLLIN };
 	uint8_t packet[128];
-	int64_t left;
-	ssize_t n;
+	ssize_t n = recv(e->fd, packet, sizeof(packet), MSG_DONTWAIT);
 
-	while ((left = end - now_ms()) > 0) {
-		if (poll(&pfd, 1, (int)left) < 0 && errno != EINTR)
-			return -errno;
-		n = recv(fd, packet, sizeof(packet), MSG_DONTWAIT);
-		if (n >= 0 && is_answer(packet, n, from, id))
-			return 0;
-		if (n < 0 && errno != EAGAIN && errno != EINTR)
-			return -errno;
+	if (n >= 0 && is_answer(packet, n, e->to, id))
+		e->result = 0;
+	else if (n < 0 && errno != EAGAIN && errno != EINTR)
+		e->result = -errno;
+}
+
+/* Return: does one still wait for its answer? */
+static bool wait_answers(struct echo *list, size_t n, struct pollfd *fds,
+			 uint16_t id, int64_t end)
+{
+	const int left = monotonic_left(end);
+	bool waits = false;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		fds[i] = (struct pollfd){ .fd = -1, .events = POLLIN };
+		if (list[i].result != -ETIMEDOUT)
+			continue;
+		fds[i].fd = list[i].fd;
+		waits = true;
 	}
-	return -ETIMEDOUT;
+	if (!waits || !left)
+		return false;
+	if (poll(fds, n, left) > 0)
+		for (i = 0; i < n; i++)
+			if (fds[i].revents)
+				take(&list[i], id);
+	return true;
+}
+
+void echo_ask_all(struct echo *list, size_t n, size_t bytes, int ms)
+{
+	struct pollfd *fds = calloc(n + 1, sizeof(*fds));
+	const int64_t end = monotonic_ms() + ms;
+	uint16_t id = htons((uint16_t)getpid());
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		list[i].fd = -1;
+		if (list[i].result != -ETIMEDOUT)
+			continue;
+		if (!fds)
+			list[i].result = -ENOMEM;
+		else if (bytes < sizeof(struct iphdr) + sizeof(struct icmphdr) ||
+			 bytes > ECHO_MAX)
+			list[i].result = -EINVAL;
+		else
+			start(&list[i], id, bytes);
+	}
+	while (fds && wait_answers(list, n, fds, id, end))
+		;
+	for (i = 0; i < n; i++)
+		if (list[i].fd >= 0)
+			close(list[i].fd);
+	free(fds);
 }
 
 int echo_ask(const char *device, struct in_addr to, size_t bytes, int ms)
 {
-	uint16_t id = htons((uint16_t)getpid());
-	int fd, err;
+	struct echo one = { .device = device, .to = to, .result = -ETIMEDOUT };
 
-	if (bytes < sizeof(struct iphdr) + sizeof(struct icmphdr) ||
-	    bytes > ECHO_MAX)
-		return -EINVAL;
-	fd = echo_socket(device);
-	if (fd < 0)
-		return fd;
-	err = send_request(fd, to, id, bytes);
-	if (!err)
-		err = wait_answer(fd, to, id, ms);
-	close(fd);
-	return err;
+	echo_ask_all(&one, 1, bytes, ms);
+	return one.result;
 }

@@ -10,7 +10,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "echo.h"
 #include "neighbour.h"
 #include "info.h"
 
@@ -61,11 +60,22 @@ void device_mac(const char *device, char text[DEVICE_MAC_LEN])
 		 mac[1], mac[2], mac[3], mac[4], mac[5]);
 }
 
+void neighbour_ask_all(struct echo *list, size_t n, size_t bytes)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		list[i].result = -ETIMEDOUT;
+	echo_ask_all(list, n, bytes, ECHO_MS);
+	echo_ask_all(list, n, bytes, ECHO_MS);
+}
+
 int neighbour_ask(const char *device, struct in_addr to, size_t bytes)
 {
-	int err = echo_ask(device, to, bytes, ECHO_MS);
+	struct echo one = { .device = device, .to = to };
 
-	return err == -ETIMEDOUT ? echo_ask(device, to, bytes, ECHO_MS) : err;
+	neighbour_ask_all(&one, 1, bytes);
+	return one.result;
 }
 
 bool neighbour_silent(const char *device, struct in_addr to)

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "echo.h"
+
 /**
  * device_up() - is a device up, with a carrier?
  * @device: its name
@@ -35,6 +37,14 @@ void device_mac(const char *device, char text[DEVICE_MAC_LEN]);
  * most. Return: as echo_ask()
  */
 int neighbour_ask(const char *device, struct in_addr to, size_t bytes);
+
+/**
+ * neighbour_ask_all() - as neighbour_ask(), all at the same time
+ * @list: @device and @to are filled in; the results are filled in
+ * @n: how many; each takes a descriptor
+ * @bytes: length of the IP packets
+ */
+void neighbour_ask_all(struct echo *list, size_t n, size_t bytes);
 
 /**
  * neighbour_silent() - does a neighbour not even answer ARP?

@@ -70,7 +70,7 @@ struct plan_install {
 int plan_install(const struct plan_file *file, struct plan_install *how);
 
 /* plan_links.c */
-int plan_links_check(const struct node *node, const json_t *entry, bool ask);
+int plan_links_check(const struct node *node, const json_t *entry, bool asks);
 
 /* plan_part.c */
 int plan_part_stage(struct node *node, const json_t *entry, bool replace);

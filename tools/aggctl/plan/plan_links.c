@@ -13,6 +13,7 @@
 /* A channel finds out the longest packet of its path, from this MTU on. */
 #define MTU_LEAST	584
 #define ASK_BYTES	64	/* any MTU is larger */
+#define ASK_MANY	64	/* each socket also gets the answers of the others */
 
 static int refused(const struct node *node, const char *device,
 		   const char *neighbour, const char *fault, const char *mend)
@@ -43,66 +44,107 @@ static int check_device(const struct node *node, const char *device,
 }
 
 /* A neighbour may refuse to answer echo requests, but not ARP. */
-static int check_neighbour(const struct node *node, const char *device,
-			   const char *neighbour)
+static int check_answer(const struct node *node, const struct echo *echo)
 {
-	struct in_addr to;
-	int asked;
+	const char *neighbour = addr_text(echo->to);
 
-	if (!addr_parse(neighbour, &to))
+	if (!echo->result || echo->result == -EPERM)
 		return 0;
-	asked = neighbour_ask(device, to, ASK_BYTES);
-	if (!asked || asked == -EPERM)
+	if (echo->result == -ETIMEDOUT &&
+	    !neighbour_silent(echo->device, echo->to))
 		return 0;
-	if (asked == -ETIMEDOUT && !neighbour_silent(device, to))
-		return 0;
-	return refused(node, device, neighbour, "no answer to ARP",
-		       "is it up, with this address, at this switch?");
+	if (echo->result == -ETIMEDOUT || echo->result == -EHOSTUNREACH)
+		return refused(node, echo->device, neighbour,
+			       "no answer to ARP",
+			       "is it up, with this address, at this switch?");
+	return refused(node, echo->device, neighbour, strerror(-echo->result),
+		       "see 'ip route' and 'ip rule'");
 }
 
-static int check_link(const struct node *node, const json_t *object,
-		      const char *port_of, const char *neighbour_of, bool ask,
-		      json_t *seen)
+/**
+ * struct ask - neighbours that are asked at the same time
+ * @node: the node
+ * @seen: links that were checked
+ * @n: how many are to be asked
+ * @echo: the requests
+ * @device: names of their devices
+ */
+struct ask {
+	const struct node *node;
+	json_t *seen;
+	size_t n;
+	struct echo echo[ASK_MANY];
+	char device[ASK_MANY][IF_NAMESIZE];
+};
+
+static int ask_all(struct ask *ask)
+{
+	int ret = 0;
+	size_t i;
+
+	neighbour_ask_all(ask->echo, ask->n, ASK_BYTES);
+	for (i = 0; !ret && i < ask->n; i++)
+		ret = check_answer(ask->node, &ask->echo[i]);
+	ask->n = 0;
+	return ret;
+}
+
+static int add(struct ask *ask, const char *device, const char *neighbour)
+{
+	struct echo *echo = &ask->echo[ask->n];
+
+	if (!addr_parse(neighbour, &echo->to))
+		return 0;
+	strcpy(ask->device[ask->n], device);
+	echo->device = ask->device[ask->n++];
+	return ask->n == ASK_MANY ? ask_all(ask) : 0;
+}
+
+static int check_link(struct ask *ask, const json_t *object,
+		      const char *port_of, const char *neighbour_of, bool asks)
 {
 	const char *name = json_string_value(json_object_get(object, port_of));
 	const char *to = json_string_value(json_object_get(object,
 							   neighbour_of));
-	const struct node_port *port = name ? node_port(node, name) : NULL;
+	const struct node_port *port = name ? node_port(ask->node, name) : NULL;
 	char device[IF_NAMESIZE], link[IF_NAMESIZE + 32];
 
 	if (!port || !if_indextoname(port->ifindex, device))
 		return 0;
 	snprintf(link, sizeof(link), "%s %.30s", device, to ? to : "");
-	if (json_object_get(seen, link))
+	if (json_object_get(ask->seen, link))
 		return 0;
-	json_object_set_new(seen, link, json_true());
-	if (check_device(node, device, to))
+	json_object_set_new(ask->seen, link, json_true());
+	if (check_device(ask->node, device, to))
 		return -1;
-	return ask && to ? check_neighbour(node, device, to) : 0;
+	return asks && to ? add(ask, device, to) : 0;
 }
 
 /**
  * plan_links_check() - refuse planned links that would not carry packets now
  * @node: the node, with its ports; we are in its namespace
  * @entry: its part of the plan
- * @ask: also ask each neighbour for an answer, which takes two seconds if there is
- *	none
+ * @asks: also ask each neighbour for an answer, %ASK_MANY at a time, which takes two
+ *	seconds if one does not answer
  *
  * Return: 0, or -1 with an error line printed: the device is down, its MTU is too
  * short, or the neighbour does not answer ARP.
  */
-int plan_links_check(const struct node *node, const json_t *entry, bool ask)
+int plan_links_check(const struct node *node, const json_t *entry, bool asks)
 {
-	json_t *seen = json_object(), *object;
+	struct ask ask = { .node = node, .seen = json_object() };
+	json_t *object;
 	int ret = 0;
 	size_t i;
 
 	json_array_foreach(json_object_get(entry, "trees"), i, object)
-		ret = ret ? ret : check_link(node, object, "link_port",
-					     "link_neighbour", ask, seen);
+		ret = ret ? ret : check_link(&ask, object, "link_port",
+					     "link_neighbour", asks);
 	json_array_foreach(json_object_get(entry, "links"), i, object)
-		ret = ret ? ret : check_link(node, object, "port", "neighbour",
-					     ask, seen);
-	json_decref(seen);
+		ret = ret ? ret : check_link(&ask, object, "port", "neighbour",
+					     asks);
+	if (!ret)
+		ret = ask_all(&ask);
+	json_decref(ask.seen);
 	return ret;
 }
