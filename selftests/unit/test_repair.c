@@ -1120,6 +1120,33 @@ TEST_F(repair, unanswered__apply)
 	ASSERT_EQ(0, start(v, path));
 }
 
+/* v4 has no way but through the source v1, which was not heard: no error is printed. */
+TEST_F(repair, source__leaves_and_forwards)
+{
+	static const char change[][AGGNET_WATCH_CHANGE] = {
+		"failed:v4-w1", "failed:v7", "failed:v1",
+	};
+	struct aggnet_finding f = { .change = change,
+				    .n_changes = ARRAY_SIZE(change) };
+	struct supervisor *v = &self->one;
+	int out = dup(STDERR_FILENO);
+	FILE *said = tmpfile();
+	char text[256] = "";
+
+	dup2(fileno(said), STDERR_FILENO);
+	EXPECT_EQ(0, supervise_repair(&v->s, &f));
+	dup2(out, STDERR_FILENO);
+	close(out);
+	rewind(said);
+	EXPECT_EQ(NULL, fgets(text, sizeof(text), said));
+	EXPECT_STREQ("", text);
+	fclose(said);
+	EXPECT_EQ(1, v->told);
+	EXPECT_TRUE(in_force(v->s.json));
+	EXPECT_EQ(NULL, entry_of(v->s.json, "v7"));
+	EXPECT_NE(NULL, entry_of(v->s.json, "v1"));
+}
+
 static bool keep_nothing(const struct plan_install *how)
 {
 	(void)how;

@@ -60,6 +60,8 @@ int usage(const char *fmt, ...) __printf(1, 2);
 bool line_is_read(int fd);
 void err_names(char *(*add)(const char *text));
 void err_never_wait(void);
+void err_keep(void);
+void err_tell(bool print);
 
 /* value.c */
 bool value_parse(enum opt_type type, const char *text, void *dest);

@@ -9,6 +9,9 @@
 #include "aggctl.h"
 
 static bool never_wait;
+static FILE *kept;	/* or NULL: lines are printed at once */
+static char *kept_text;
+static size_t kept_len;
 static char *(*named)(const char *text);
 
 /**
@@ -66,18 +69,45 @@ void err_names(char *(*add)(const char *text))
 	named = add;
 }
 
+/**
+ * err_keep() - do not print error lines until err_tell()
+ *
+ * For an attempt whose failure does not matter if another one succeeds. Without memory
+ * they are printed at once.
+ */
+void err_keep(void)
+{
+	kept = open_memstream(&kept_text, &kept_len);
+}
+
+/**
+ * err_tell() - end err_keep()
+ * @print: print the lines that were kept
+ */
+void err_tell(bool print)
+{
+	if (!kept)
+		return;
+	fclose(kept);
+	kept = NULL;
+	if (print && (!never_wait || line_is_read(STDERR_FILENO)))
+		fputs(kept_text, stderr);
+	free(kept_text);
+}
+
 static void vout(const char *fmt, va_list ap)
 {
+	FILE *out = kept ? kept : stderr;
 	char *text = NULL, *line;
 
-	if (never_wait && !line_is_read(STDERR_FILENO))
+	if (!kept && never_wait && !line_is_read(STDERR_FILENO))
 		return;
-	fputs("aggctl: ", stderr);
+	fputs("aggctl: ", out);
 	if (vasprintf(&text, fmt, ap) < 0)
 		text = NULL;
 	line = text && named ? named(text) : NULL;
-	put_safe(stderr, line ? line : text ? text : "out of memory");
-	fputc('\n', stderr);
+	put_safe(out, line ? line : text ? text : "out of memory");
+	fputc('\n', out);
 	free(line);
 	free(text);
 }

@@ -286,9 +286,14 @@ static json_t *try_plan(struct supervise *s, bool *routed)
 
 static json_t *replan(struct supervise *s, bool *routed)
 {
-	json_t *json = try_plan(s, routed);
+	json_t *json;
+	bool again;
 
-	return !json && only_leave(s) ? try_plan(s, routed) : json;
+	err_keep();
+	json = try_plan(s, routed);
+	again = !json && only_leave(s);
+	err_tell(!again);
+	return again ? try_plan(s, routed) : json;
 }
 
 /* --- installation --------------------------------------------------------- */
