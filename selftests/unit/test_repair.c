@@ -15,6 +15,7 @@
 
 #include "../../tools/aggctl/supervise/supervise.c"
 #include "../../tools/aggctl/testbed/testbed_route.c"
+#include "../../tools/aggctl/cmd/apply_hosts.h"
 #include "../../tools/aggctl/cmd/cmd.h"
 #include "../../tools/aggctl/files.h"
 #include "../../tools/aggctl/plan/plan_apply.h"
@@ -2400,6 +2401,73 @@ static int apply(const json_t *json, bool replace)
 		ret = plan_install(&file, &how);
 	plan_file_free(&file);
 	return ret;
+}
+
+/* What "apply --held" says at the node v4 when it hears these words after the plan. */
+static int apply_held_of(const json_t *json, const char *words, char *said,
+			 size_t room)
+{
+	char *text = json_dumps(json, JSON_COMPACT);
+	struct plan_install how = { .unchecked = true };
+	int in[2], out = dup(STDOUT_FILENO), ret;
+	FILE *f = tmpfile();
+	size_t n;
+
+	if (pipe(in))
+		return -1;
+	dprintf(in[1], "%s\n%s", text, words);
+	close(in[1]);
+	free(text);
+	dup2(in[0], STDIN_FILENO);
+	close(in[0]);
+	fflush(stdout);
+	dup2(fileno(f), STDOUT_FILENO);
+	ret = apply_held(NULL, "v4", &how);
+	fflush(stdout);
+	dup2(out, STDOUT_FILENO);
+	close(out);
+	rewind(f);
+	n = fread(said, 1, room - 1, f);
+	said[n] = 0;
+	fclose(f);
+	return ret;
+}
+
+/* Words that come at once are heard one by one; the end of the input undoes the plan. */
+TEST_F(repair, held__hears_words)
+{
+	const struct {
+		const char *words;
+		const char *said;
+		int ret;
+	} row[] = {
+		{ "@wait\n@wait\n@commit\n@wait\n@keep\n",
+		  "@staged\n@in force\n", 0 },
+		{ "@wait\n", "@staged\n@undone\n", -1 },
+		{ "@keep\n", "@staged\n@undone\n", -1 },
+		{ "@commit\n@wait\n", "@staged\n@in force\n@undone\n", -1 },
+		{ "@commit\n@kee", "@staged\n@in force\n@undone\n", -1 },
+	};
+	struct supervisor *v = &self->one;
+	char said[256], path[64];
+	size_t i;
+
+	strcpy(path, v->path);
+	for (i = 0; i < ARRAY_SIZE(row); i++) {
+		fake_world_new();
+		EXPECT_EQ(row[i].ret, apply_held_of(v->s.json, row[i].words,
+						    said, sizeof(said)));
+		EXPECT_STREQ(row[i].said, said);
+		EXPECT_EQ(row[i].ret != 0, nothing_in_force());
+	}
+	/* The undo is refused. */
+	fake_world_new();
+	world->refuse = 1ull << 1;
+	EXPECT_EQ(-1, apply_held_of(v->s.json, "@commit\n", said, sizeof(said)));
+	EXPECT_STREQ("@staged\n@in force\n", said);
+	stop(v);
+	ASSERT_EQ(0, begin(path));
+	ASSERT_EQ(0, start(v, path));
 }
 
 /* The same trees in the same epoch, but it is not the same plan. */

@@ -131,5 +131,6 @@ int apply_held(const char *netns, const char *node, struct plan_install *how)
 	plan_file_free(&file);
 	json_decref(json);
 	free(input.data);
+	input = (struct input){};
 	return ret;
 }
