@@ -476,7 +476,7 @@ static size_t tree_size(const struct aggnet_tree *tree)
 	       nla_total_size(tree->conf.nchildren * sizeof(__be32)) +
 	       nla_total_size(tree->conf.nabsent * sizeof(__be32)) +
 	       nla_total_size(tree->conf.filter_size) +
-	       nla_total_size(AGGNET_NAMES_MAX * sizeof(__be32));
+	       2 * nla_total_size(AGGNET_NAMES_MAX * sizeof(__be32));
 }
 
 static int tree_fill_name(struct sk_buff *skb,
@@ -599,6 +599,8 @@ static int tree_fill_state(struct sk_buff *skb,
 	       nla_put_u32(skb, AGGNET_A_TREE_WEIGHT, now->weight) ?:
 	       nla_put_u32(skb, AGGNET_A_TREE_CHANNELS, now->channels) ?:
 	       nla_put_u32(skb, AGGNET_A_TREE_UNPLANNED, now->unplanned) ?:
+	       tree_put_list(skb, AGGNET_A_TREE_UNBOUND,
+			     now->unbound.n * sizeof(__be32), now->unbound.id) ?:
 	       nla_put_u32(skb, AGGNET_A_TREE_KEYS, now->keys) ?:
 	       tree_put_u64(skb, AGGNET_A_TREE_MEMORY_USED, now->memory_used) ?:
 	       tree_put_u64(skb, AGGNET_A_TREE_MEMORY_MOST, now->memory_most) ?:

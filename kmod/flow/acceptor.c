@@ -90,21 +90,30 @@ void aggnet_acceptor_names(struct aggnet_tree *tree,
 		names_add(&tree->outcome.lost, *id++);
 }
 
+void aggnet_acceptor_unbound(const struct aggnet_tree *tree,
+			     struct aggnet_names *names)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+	u32 i = 0;
+
+	names->n = 0;
+	while (conf->nchildren && names->n < AGGNET_NAMES_MAX) {
+		i = find_next_zero_bit(tree->acceptor.came, conf->nchildren, i);
+		if (i == conf->nchildren)
+			break;
+		names_add(names, conf->children[i++]);
+	}
+}
+
 /* Name the listed children that never came, and those that children reported as
  * missing, unless they are bound here.
  */
 void aggnet_acceptor_lost(struct aggnet_tree *tree)
 {
-	const struct aggnet_tree_conf *conf = &tree->conf;
-	struct aggnet_names lost = {};
-	u32 i = 0;
+	struct aggnet_names lost;
+	u32 i;
 
-	while (conf->nchildren && lost.n < AGGNET_NAMES_MAX) {
-		i = find_next_zero_bit(tree->acceptor.came, conf->nchildren, i);
-		if (i == conf->nchildren)
-			break;
-		names_add(&lost, conf->children[i++]);
-	}
+	aggnet_acceptor_unbound(tree, &lost);
 	for (i = 0; i < tree->outcome.lost.n; i++)
 		if (!child_find(tree, tree->outcome.lost.id[i]))
 			names_add(&lost, tree->outcome.lost.id[i]);

@@ -11,6 +11,7 @@
 #include "core/sender.h"
 #include "core/window.h"
 
+struct aggnet_names;
 struct aggnet_tree;
 struct aggnet_pkt;
 struct aggnet_run;
@@ -275,6 +276,9 @@ void aggnet_acceptor_names(struct aggnet_tree *tree,
 bool aggnet_acceptor_refuses(const struct aggnet_tree *tree);
 /* Planned children that have not bound. */
 u32 aggnet_acceptor_due(const struct aggnet_tree *tree);
+/* List planned children that have not bound, some of them if there are many. */
+void aggnet_acceptor_unbound(const struct aggnet_tree *tree,
+			     struct aggnet_names *names);
 /* List planned ends that never bound here, and those that children have named. */
 void aggnet_acceptor_lost(struct aggnet_tree *tree);
 

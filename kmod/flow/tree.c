@@ -563,6 +563,7 @@ void aggnet_tree_info(struct aggnet_tree *tree, struct aggnet_tree_info *info)
 	info->weight = tree->books.weight + aggnet_tree_own_done(tree);
 	info->channels = tree->acceptor.bound_total;
 	info->unplanned = tree->acceptor.unplanned;
+	aggnet_acceptor_unbound(tree, &info->unbound);
 	info->keys = aggnet_tree_keys(tree);
 	info->memory_used = tree->memory.charged;
 	info->memory_most = tree->memory.most;

@@ -352,6 +352,7 @@ void aggnet_tree_put(struct aggnet_tree *tree);	/* any context */
  * @weight: sources that have ended, including the local one
  * @channels: children that ever bound
  * @unplanned: of these, those that the plan gives another acceptor
+ * @unbound: planned children that have not bound, some of them
  * @keys: keys in the store
  * @memory_used: bytes charged
  * @memory_most: highest value of @memory_used
@@ -364,6 +365,7 @@ struct aggnet_tree_info {
 	u32 weight;
 	u32 channels;
 	u32 unplanned;
+	struct aggnet_names unbound;
 	u32 keys;
 	u64 memory_used;
 	u64 memory_most;

@@ -221,6 +221,7 @@ struct aggnet_tree_info transfer_look(struct line_transfer *t, int node)
 				aggnet_incast_id(JOB, ip(NODE_A)), &tree);
 	free(tree.children.addr);
 	free(tree.missing_names.addr);
+	free(tree.unbound.addr);
 	return tree;
 }
 

@@ -95,6 +95,11 @@ TEST_F(tree, add__all_and_get)
 	child = nl_data(nl, AGGNET_A_TREE_CHILDREN);
 	EXPECT_EQ(addr("10.0.0.2"), child[0]);
 	EXPECT_EQ(addr("10.0.0.3"), child[1]);
+	/* Neither has bound. */
+	ASSERT_EQ(8, nl_len(nl, AGGNET_A_TREE_UNBOUND));
+	child = nl_data(nl, AGGNET_A_TREE_UNBOUND);
+	EXPECT_EQ(addr("10.0.0.2"), child[0]);
+	EXPECT_EQ(addr("10.0.0.3"), child[1]);
 	EXPECT_EQ(AGGNET_FN_MAX, nl_get_u8(nl, AGGNET_A_TREE_FUNCTION));
 	EXPECT_EQ(AGGNET_SCHEME_EXACT, nl_get_u8(nl, AGGNET_A_TREE_SCHEME));
 	EXPECT_EQ(ifindex("p0"), nl_get_u32(nl, AGGNET_A_TREE_LINK_IFINDEX));

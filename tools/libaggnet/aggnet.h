@@ -174,6 +174,7 @@ struct aggnet_tree_info {
 	uint32_t fallback_bloom;
 	uint32_t fallback_policy;
 	uint32_t fallback_round;
+	struct aggnet_addrs unbound;
 };
 
 /** struct aggnet_event_info - attributes of an event, one for each AGGNET_A_EVENT_*. */

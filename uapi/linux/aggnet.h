@@ -299,6 +299,9 @@ enum aggnet_tree_attr {
 	AGGNET_A_TREE_FALLBACK_BLOOM,	/* {no Bloom table had the incast ID} */
 	AGGNET_A_TREE_FALLBACK_POLICY,	/* {an IPsec policy applied} */
 	AGGNET_A_TREE_FALLBACK_ROUND,	/* {the acceptor was not on the planned way} */
+	AGGNET_A_TREE_UNBOUND,		/* binary: {be32 identities of planned children
+					 * that have not bound, some of them}
+					 */
 	__AGGNET_A_TREE_MAX
 };
 
