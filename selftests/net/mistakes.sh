@@ -183,7 +183,7 @@ statuses()
 		says 2 "port add: needs" aggctl -n v0 port add &&
 		says 1 "none0: No such device" aggctl -n v0 port add none0 &&
 		says 2 "link: bits: 'x' is not" aggctl -n v0 link add eth0 bits x &&
-		says 1 "testbed exec: unknown node 'v99'" aggctl testbed exec v99 true
+		says 2 "testbed exec: unknown node 'v99'" aggctl testbed exec v99 true
 }
 
 testbed bcube:4,1

@@ -95,7 +95,7 @@ static json_t *make_plan(const char *method)
 	struct aggt_err why = { "" };
 	json_t *json = NULL;
 
-	if (!plan_topology(&plan, TOPOLOGY))
+	if (!plan_topology(&plan, "plan", TOPOLOGY))
 		plan.trees = aggt_plan_build(plan.topo, &job, &why);
 	if (plan.trees && !plan_prepare(&plan))
 		json = plan_json(&plan);

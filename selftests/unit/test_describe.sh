@@ -128,8 +128,6 @@ END
 four > reports
 refused "node1 has several ports and no identity: --identities SUBNET gives it one"
 refused "--identities has no address left for node3" --identities 10.0.0.0/30
-refused "--identities: '10.0.0.1/24' is not a subnet such as 10.0.0.0/24" \
-	--identities 10.0.0.1/24
 { four; report node2 eth0=192.168.10.7/24; } > reports
 refused "reports 2 and 5 are both of a host node2: 'aggctl host report --name' gives another name"
 { four; report five eth0=192.168.10.2/24; } > reports

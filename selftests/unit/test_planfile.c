@@ -34,7 +34,7 @@ static json_t *make_plan(struct plan_conf conf)
 	plan.conf.scheme = AGGNET_SCHEME_EXACT;
 	plan.conf.aggnet_switches = true;
 	plan.conf.writers = 1;
-	plan_topology(&plan, "bcube:2,1");
+	plan_topology(&plan, "plan", "bcube:2,1");
 	return plan_json_of(&plan, &job);
 }
 
@@ -149,7 +149,7 @@ static json_t *striped_plan(void)
 
 	plan.conf.job = 7;
 	plan.conf.keyed = true;
-	plan_topology(&plan, "bcube:2,1");
+	plan_topology(&plan, "plan", "bcube:2,1");
 	return plan_json_of(&plan, &job);
 }
 

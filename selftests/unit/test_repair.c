@@ -70,7 +70,7 @@ static json_t *make_plan_by(uint8_t scheme, const aggt_node *senders,
 		.keyed = true, .writers = 1,
 	} };
 
-	plan_topology(&plan, "bcube:3,1");
+	plan_topology(&plan, "plan", "bcube:3,1");
 	return plan_json_of(&plan, &job);
 }
 

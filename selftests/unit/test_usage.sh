@@ -47,6 +47,7 @@ same()
 "$aggctl" tree show -h > out
 same "commands and verbs may be shortened" "$aggctl" tr sh -h
 same "help of a verb" "$aggctl" help tree show
+same "list is show" "$aggctl" tree list -h
 "$aggctl" recv -h > out
 same "help of a command without verbs" "$aggctl" help recv
 "$aggctl" -h > out
@@ -66,8 +67,12 @@ refused 2 "why: 'x' is not a number below 2^32" why x
 refused 2 "why: give the job once" why --job 1 2
 refused 2 "why: --receiver: 'x' is not an IPv4 address" why --receiver x
 refused 2 "host init: needs --topology" host init
-refused 1 "host: @net has no server 'store-3'" \
+refused 2 "host init: --host: @net has no server 'store-3'" \
 	host init --topology @net --host store-3
+refused 2 "host init: --topology: bcube:2: expected bcube:N,K" \
+	host init --topology bcube:2
+refused 2 "describe: --identities: '10.0.0.1/24' is not a subnet such as 10.0.0.0/24" \
+	describe --identities 10.0.0.1/24 none
 refused 1 "host: port 0 of store-2 has the address 198.51.100.2, which no device of this host has; assign it first" \
 	host init --topology @net --host store-2
 refused 1 "host: no server of @net has an address or the name of this host ('$(hostname -s)'); name it with --host" \
@@ -141,11 +146,11 @@ refused 2 "plan: --sorted: records in order cannot be split over stripes" \
 	plan "${small[@]}" --stripes 2 --sorted
 refused 2 "plan: --job: 4294967295 and the 1 after it are needed, which exceed the largest ID" \
 	plan "${small[@]}" --stripes 2 --job 4294967295
-refused 1 "plan: method stripes:2: all trees lead to one receiver, 2 are given" \
+refused 2 "plan: method stripes:2: all trees lead to one receiver, 2 are given" \
 	plan --topology bcube:2,1 --senders v1 --receivers v0,v2 --stripes 2
-refused 1 "plan: method stripes:3: the servers of bcube:2,1 have 2 links: there are at most as many trees without a common link" \
+refused 2 "plan: method stripes:3: the servers of bcube:2,1 have 2 links: there are at most as many trees without a common link" \
 	plan "${small[@]}" --stripes 3
-refused 1 "plan: method stripes:1: a server of fbfly:2,2,2 has one link, which each tree would use" \
+refused 2 "plan: method stripes:1: a server of fbfly:2,2,2 has one link, which each tree would use" \
 	plan --topology fbfly:2,2,2 --senders v1 --receivers v0 --stripes 1
 "$aggctl" -j plan "${small[@]}" --stripes 2 > stripes.json
 refused 1 "supervise: plans of stripes are not supervised: 'aggctl plan --update' repairs one" \
@@ -156,7 +161,7 @@ for seconds in 0 2147.484 3600; do
 	refused 2 "plan: --give-up: must be from 0.001 to 2147.483 seconds" \
 		plan "${small[@]}" --give-up $seconds
 done
-refused 1 "plan: v1: 1024 tasks of 2 writers exceed the 1024 of an entry" \
+refused 2 "plan: v1: 1024 tasks of 2 writers exceed the 1024 of an entry" \
 	plan --topology bcube:2,1 --senders "v1*1024,v3" --receivers v0 --writers 2
 refused 2 "plan: --filter-rate: cannot be combined with --filter-bits" \
 	plan "${small[@]}" --scheme packet --filter-bits 64 --filter-rate 1
@@ -248,7 +253,7 @@ result "copies take time" "$(jq -s -e 'map(.metrics.predicted_seconds) |
 	time.bloom.json time.exact.json 2>&1 | grep -vx true)"
 result "a plan's copies after an update" "$("$aggctl" -j plan --update bloom.json \
 	leave:v1 | jq -e .metrics.predicted_seconds | jq -e '. > 4' | grep -vx true)"
-refused 1 "plan: switch w14: the tree of v0 leaves it by more than 4 links, and a switch with Bloom tables makes 4 copies at most: use another method or scheme" \
+refused 2 "plan: switch w14: the tree of v0 leaves it by more than 4 links, and a switch with Bloom tables makes 4 copies at most: use another method or scheme" \
 	plan --topology "bcube:8,1" --senders "random:63" --receivers v0 \
 	--stripes 2 --scheme bloom
 "$aggctl" -j plan --update timed.json leave:v1 > less.json

@@ -85,13 +85,17 @@ static int read_reports(json_t *reports, const char *path)
 
 static int run_describe(const struct aggctl *ctl, int argc, char **argv)
 {
-	json_t *reports = json_array();
+	struct describe_range range = {};
+	json_t *reports;
 	int i, st = ST_DONE;
 
 	(void)ctl;
+	if (identities && describe_range(identities, &range))
+		return ST_USAGE;
+	reports = json_array();
 	for (i = 0; !st && i < argc; i++)
 		st = read_reports(reports, argv[i]);
-	if (!st && describe(stdout, reports, identities, without))
+	if (!st && describe(stdout, reports, range, without))
 		st = ST_FAILED;
 	json_decref(reports);
 	return st;

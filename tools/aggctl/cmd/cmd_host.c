@@ -52,14 +52,15 @@ static int run_all(const struct host *host)
 static int run_init(const struct aggctl *ctl, int argc, char **argv)
 {
 	struct host host;
-	int st = ST_FAILED;
+	int st;
 
 	(void)argc;
 	(void)argv;
 	if (!network)
 		return usage("host init: needs --topology");
-	if (!host_open(&host, network, name) && !host_look(&host))
-		st = show(ctl, &host);
+	st = host_open(&host, network, name);
+	if (!st)
+		st = host_look(&host) ? ST_FAILED : show(ctl, &host);
 	if (st == ST_DONE && run_them)
 		st = run_all(&host);
 	host_close(&host);

@@ -320,7 +320,11 @@ static int build_trees(struct plan *plan, const struct work *w)
 	struct aggt_err why;
 
 	plan->trees = aggt_plan_build(plan->topo, &job, &why);
-	return plan->trees ? ST_DONE : fail("plan: %s", why.text);
+	if (plan->trees)
+		return ST_DONE;
+	/* Only arguments decide, unless the network is in a file. */
+	return opt.topology[0] == '@' ? fail("plan: %s", why.text) :
+					usage("plan: %s", why.text);
 }
 
 /* Each task of a sender has as many writers. */
@@ -332,10 +336,10 @@ static int check_writers(const struct plan *plan,
 
 	for (i = 0; senders->tasks && i < senders->n; i++)
 		if (senders->tasks[i] * writers > AGGNET_WRITERS_MAX)
-			return fail("plan: %s: %u tasks of %u writers exceed the %d of an entry",
-				    plan_server_name(plan, senders->node[i]),
-				    senders->tasks[i], plan->conf.writers,
-				    AGGNET_WRITERS_MAX);
+			return usage("plan: %s: %u tasks of %u writers exceed the %d of an entry",
+				     plan_server_name(plan, senders->node[i]),
+				     senders->tasks[i], plan->conf.writers,
+				     AGGNET_WRITERS_MAX);
 	return ST_DONE;
 }
 
@@ -346,8 +350,8 @@ static int check_switches(const struct plan *plan)
 	    !plan->conf.aggnet_switches ||
 	    plan->conf.scheme != AGGNET_SCHEME_BLOOM)
 		return ST_DONE;
-	return fail("plan: --scheme bloom: switches of %s have no entries: use --switches dumb",
-		    aggt_topo_name(plan->topo));
+	return usage("plan: --scheme bloom: switches of %s have no entries: use --switches dumb",
+		     aggt_topo_name(plan->topo));
 }
 
 /* Some have a parameter behind a colon. */
@@ -371,7 +375,7 @@ static int new_plan(struct plan *plan, struct work *w, json_t **json)
 {
 	int st;
 
-	if (plan_topology(plan, opt.topology))
+	if (plan_topology(plan, "plan", opt.topology))
 		return opt.topology[0] == '@' ? ST_FAILED : ST_USAGE;
 	plan->conf = opt.conf;
 	st = check_switches(plan);

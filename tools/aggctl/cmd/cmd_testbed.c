@@ -268,7 +268,8 @@ static int run_shape(const struct aggctl *ctl, int argc, char **argv)
 	return st;
 }
 
-static bool is_node(const char *name)
+/* Return: an exit status */
+static int find_node(const char *name)
 {
 	json_t *state = tb_state_load();
 	bool found = false;
@@ -276,21 +277,20 @@ static bool is_node(const char *name)
 	size_t i;
 
 	if (!state)
-		return false;
+		return ST_FAILED;
 	json_array_foreach(json_object_get(state, "nodes"), i, node) {
 		other = json_object_get(node, "name");
 		found |= json_is_string(other) &&
 			 !strcmp(name, json_string_value(other));
 	}
 	json_decref(state);
-	if (!found)
-		err("testbed exec: unknown node '%s'", name);
-	return found;
+	return found ? ST_DONE : usage("testbed exec: unknown node '%s'", name);
 }
 
 static int run_exec(const struct aggctl *ctl, int argc, char **argv)
 {
 	char **cmd = argv + 1;
+	int st;
 
 	(void)ctl;
 	if (argc > 1 && !strcmp(*cmd, "--"))
@@ -298,8 +298,9 @@ static int run_exec(const struct aggctl *ctl, int argc, char **argv)
 	if (!*cmd)
 		return usage("testbed exec: needs a command to run in %s",
 			     argv[0]);
-	if (!is_node(argv[0]) || netns_enter(argv[0]))
-		return ST_FAILED;
+	st = find_node(argv[0]);
+	if (st || netns_enter(argv[0]))
+		return st ? st : ST_FAILED;
 	execvp(*cmd, cmd);
 	return fail("%s: %s", *cmd, strerror(errno));
 }

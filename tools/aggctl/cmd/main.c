@@ -112,6 +112,9 @@ static const struct verb *find_verb(const struct command *cmd,
 		n++;
 	}
 	*several = n > 1;
+	/* As in ip(8). */
+	if (!n && !strcmp(text, "list"))
+		return find_verb(cmd, "show", several);
 	return n == 1 ? found : NULL;
 }
 

@@ -151,7 +151,7 @@ static const char *owner(const struct net *net, struct in_addr addr,
 	return NULL;
 }
 
-static int parse_range(const char *text, uint32_t *next, uint32_t *last)
+int describe_range(const char *text, struct describe_range *range)
 {
 	const char *slash = strchr(text, '/');
 	char address[INET_ADDRSTRLEN] = "";
@@ -167,8 +167,8 @@ static int parse_range(const char *text, uint32_t *next, uint32_t *last)
 		    text);
 		return -1;
 	}
-	*next = ntohl(addr.s_addr) + 1;
-	*last = ntohl(addr.s_addr) | ~net_mask(length);
+	range->next = ntohl(addr.s_addr) + 1;
+	range->last = ntohl(addr.s_addr) | ~net_mask(length);
 	return 0;
 }
 
@@ -182,40 +182,37 @@ static void take_port_address(struct net *net, size_t host)
 			net->host[host].identity = p->address;
 }
 
-static int give_identity(struct net *net, size_t i, uint32_t *next,
-			 uint32_t last)
+static int give_identity(struct net *net, size_t i,
+			 struct describe_range *range)
 {
 	struct host_row *host = &net->host[i];
 
 	if (host->ports == 1)
 		take_port_address(net, i);
-	while (!host->identity.s_addr && *next < last) {
-		const struct in_addr addr = { htonl((*next)++) };
+	while (!host->identity.s_addr && range->next < range->last) {
+		const struct in_addr addr = { htonl(range->next++) };
 
 		if (!owner(net, addr, i))
 			host->identity = addr;
 	}
 	if (host->identity.s_addr)
 		return 0;
-	err(last ? "describe: --identities has no address left for %s" :
+	err(range->last ? "describe: --identities has no address left for %s" :
 	    "describe: %s has several ports and no identity: --identities SUBNET gives it one",
 	    host->name);
 	return -1;
 }
 
-static int give_identities(struct net *net, const char *identities)
+static int give_identities(struct net *net, struct describe_range range)
 {
-	uint32_t next = 0, last = 0;
 	const char *other;
 	size_t i;
 
-	if (identities && parse_range(identities, &next, &last))
-		return -1;
 	for (i = 0; i < net->n_ports; i++)
 		net->host[net->port[i].host].ports +=
 			net_is_described(net, &net->port[i]);
 	for (i = 0; i < net->n_hosts; i++) {
-		if (give_identity(net, i, &next, last))
+		if (give_identity(net, i, &range))
 			return -1;
 	}
 	for (i = 0; i < net->n_hosts; i++) {
@@ -340,8 +337,8 @@ static int write_checked(FILE *out, const struct net *net)
 	return ret;
 }
 
-int describe(FILE *out, const json_t *reports, const char *identities,
-	     const char *without)
+int describe(FILE *out, const json_t *reports,
+	     struct describe_range identities, const char *without)
 {
 	struct net net;
 	int ret = net_take(&net, reports, without);

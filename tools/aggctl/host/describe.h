@@ -7,14 +7,34 @@
 #define AGGCTL_DESCRIBE_H
 
 #include <jansson.h>
+#include <stdint.h>
 #include <stdio.h>
+
+/**
+ * struct describe_range - addresses that hosts may get
+ * @next: the first one, in host order
+ * @last: behind the last one
+ */
+struct describe_range {
+	uint32_t next;
+	uint32_t last;
+};
+
+/**
+ * describe_range() - parse the addresses of a subnet
+ * @text: "ADDRESS/LENGTH"
+ * @range: filled
+ *
+ * Return: 0, or -1 with an error line printed
+ */
+int describe_range(const char *text, struct describe_range *range);
 
 /**
  * describe() - write a description that "--topology @FILE" reads
  * @out: where to
  * @reports: objects of host_report(), in the order of the hosts
- * @identities: "ADDRESS/LENGTH", from which hosts with several ports and without an
- *	identity get one, in their order; or NULL
+ * @identities: hosts with several ports and without an identity get one of these, in
+ *	their order; empty: none
  * @without: names of devices that do not count, with commas between them; or NULL
  *
  * Nothing is written if there is an error. Warnings tell what an administrator may not
@@ -23,7 +43,7 @@
  * Return: 0, or -1 with an error line printed that names the hosts that contradict
  * each other
  */
-int describe(FILE *out, const json_t *reports, const char *identities,
-	     const char *without);
+int describe(FILE *out, const json_t *reports,
+	     struct describe_range identities, const char *without);
 
 #endif

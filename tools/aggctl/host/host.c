@@ -73,36 +73,34 @@ static int find_addressed(struct host *host)
 	return found == 1 ? 0 : -1;
 }
 
+/* Return: an exit status */
 static int find_self(struct host *host, const char *network)
 {
 	char name[256] = "";
 
 	if (!find_addressed(host))
-		return 0;
+		return ST_DONE;
 	gethostname(name, sizeof(name) - 1);
 	name[strcspn(name, ".")] = '\0';
 	if (!find_named(host, name))
-		return 0;
-	err("host: no server of %s has an address or the name of this host ('%s'); name it with --host",
-	    network, name);
-	return -1;
+		return ST_DONE;
+	return fail("host: no server of %s has an address or the name of this host ('%s'); name it with --host",
+		    network, name);
 }
 
 int host_open(struct host *host, const char *network, const char *name)
 {
 	*host = (struct host){ .missing = json_array() };
-	if (plan_topology(&host->plan, network))
-		return -1;
-	if (getifaddrs(&host->ifaddrs)) {
-		err("host: addresses of this host: %s", strerror(errno));
-		return -1;
-	}
+	/* What is in a file is not an argument. */
+	if (plan_topology(&host->plan, "host init", network))
+		return network[0] == '@' ? ST_FAILED : ST_USAGE;
+	if (getifaddrs(&host->ifaddrs))
+		return fail("host: addresses of this host: %s", strerror(errno));
 	if (!name)
 		return find_self(host, network);
-	if (!find_named(host, name))
-		return 0;
-	err("host: %s has no server '%s'", network, name);
-	return -1;
+	return find_named(host, name) ?
+	       usage("host init: --host: %s has no server '%s'", network, name) :
+	       ST_DONE;
 }
 
 void host_close(struct host *host)

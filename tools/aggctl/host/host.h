@@ -33,7 +33,8 @@ struct host {
  * @name: its name there, or NULL: the server with an address, else the name, of
  *	this host
  *
- * Return: 0, or -1 with an error line printed; host_close() in both cases
+ * Return: an exit status, ST_DONE or with an error line printed; host_close() in all
+ * cases
  */
 int host_open(struct host *host, const char *network, const char *name);
 

@@ -46,7 +46,7 @@ char *plan_read_file(const char *path)
  *
  * Return: 0, or -1 with an error line printed.
  */
-int plan_topology(struct plan *plan, const char *text)
+int plan_topology(struct plan *plan, const char *command, const char *text)
 {
 	struct aggt_err why;
 
@@ -60,7 +60,7 @@ int plan_topology(struct plan *plan, const char *text)
 	}
 	if (plan->topo)
 		return 0;
-	err("plan: %s: %s", text[0] == '@' ? text + 1 : "--topology",
+	err("%s: %s: %s", command, text[0] == '@' ? text + 1 : "--topology",
 	    why.text);
 	return -1;
 }

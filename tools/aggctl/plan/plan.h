@@ -101,7 +101,7 @@ struct plan {
 };
 
 /* plan.c */
-int plan_topology(struct plan *plan, const char *text);
+int plan_topology(struct plan *plan, const char *command, const char *text);
 int plan_prepare(struct plan *plan);
 void plan_clear(struct plan *plan);
 uint32_t plan_job(const struct plan *plan, size_t tree);
