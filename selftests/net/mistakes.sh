@@ -114,6 +114,15 @@ other_entry()
 		withdraw mine
 }
 
+# A host whose module is of another release than the plan.
+other_release()
+{
+	jq '.release = "0.0.9"' "$TMP/next.json" > "$TMP/old.json"
+	says 1 "v0: its module is of release $(< /sys/module/aggnet/version), and the plan is of 0.0.9: install one release on all hosts, or apply the plan with --force" \
+		aggctl apply "$TMP/old.json" &&
+		aggctl apply --force "$TMP/old.json" && aggctl withdraw "$TMP/old.json"
+}
+
 foreign_identity()
 {
 	says 1 "node: address 192.0.2.9: identity is not an address of this host" \
@@ -199,6 +208,7 @@ check "a user without privilege" unprivileged
 check "no entry" nothing_here
 check "a second receiver" second_receiver
 check "an entry that is there" other_entry
+check "a plan of another release" other_release
 check "an identity that the host has not" foreign_identity
 check "an input without records" empty_input
 check "a port that is not attached" by_plain_ip

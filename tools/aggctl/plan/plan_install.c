@@ -8,6 +8,7 @@
 #include "files.h"
 #include "netns.h"
 #include "plan/plan_apply.h"
+#include "release.h"
 
 /* Repairs go around links that are down: they are not checked. */
 static int stage(struct node *node, const struct plan_part *part,
@@ -20,10 +21,27 @@ static int stage(struct node *node, const struct plan_part *part,
 						     !how->in_testbed);
 }
 
+/* Nodes drop packets of another wire revision. */
+static int check_release(const struct plan_file *file)
+{
+	const char *release = json_string_value(json_object_get(file->json,
+								"release"));
+	char loaded[RELEASE_LEN];
+
+	if (!file->n || !release_differs(release, loaded))
+		return 0;
+	err("%s: its module is of release %s, and the plan is of %s: install one release on all hosts, or apply the plan with --force",
+	    file->part[0].name, loaded, release);
+	return -1;
+}
+
 static int stage_all(const struct plan_file *file, struct node *nodes,
 		     struct plan_install *how)
 {
-	for (how->at = 0; how->at < file->n; how->at++)
+	how->at = 0;
+	if (!how->unchecked && check_release(file))
+		return -1;
+	for (; how->at < file->n; how->at++)
 		if (stage(&nodes[how->at], &file->part[how->at], how))
 			return -1;
 	return 0;

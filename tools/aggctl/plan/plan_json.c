@@ -272,6 +272,8 @@ json_t *plan_json(const struct plan *plan)
 			   "delta", job->delta,
 			   "seed", (json_int_t)job->seed,
 			   "instance", (json_int_t)conf->instance);
+	json_object_set_new(object, "release",
+			    json_string(AGGNET_LIBRARY_VERSION));
 	if (plan->id[0])
 		json_object_set_new(object, "id", json_string(plan->id));
 	if (plan->description)
