@@ -39,7 +39,20 @@ ls()
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-echo 1..12
+# The description of this host's network.
+export AGGNET_NETWORK=$scratch/network
+cat > "$AGGNET_NETWORK" << 'END'
+topology graph
+host node1
+host node2	# the second one
+switch s
+link node1 s
+link node2 s
+address node1 10.0.0.1
+address node2 10.0.0.2
+address node1-s 192.168.1.1
+END
+echo 1..16
 offers "plan port" aggctl p
 offers "show add del" aggctl link ''
 offers "--sorted" aggctl plan --so
@@ -51,6 +64,10 @@ offers "general paper" aggctl plan --filter-rule ''
 offers "v1 \\\$\\(touch $scratch/planted\\) \\\`touch\\\`" aggctl -n ''
 offers "label" aggctl node set la
 offers "lo" aggctl port add lo
+offers "node1 node2" aggctl host init --host n
+offers "node1 node2" aggctl plan --senders ''
+offers "node1,node1 node1,node2" aggctl plan --senders node1,
+offers "10.0.0.1 10.0.0.2" aggctl recv --receiver 10
 n=$((n + 1))
 if [ -e "$scratch/planted" ]; then
 	echo "not ok $n - the name of a namespace ran as a command"
