@@ -192,6 +192,10 @@ TEST_F(why, link)
 {
 	played.down = true;
 	EXPECT_SAYS(3, "  WRONG: port eth7: it is down or has no cable. Next: ip link set eth7 up");
+	/* Other users may name devices in a namespace of their own. */
+	strcpy(played.port.ifname, "x;id");
+	EXPECT_SAYS(3, "  WRONG: port x;id: it is down or has no cable. Next: rename it: a shell would interpret this name\n");
+	strcpy(played.port.ifname, "eth7");
 	played.port.ifindex--;
 	EXPECT_SAYS(3, "WRONG: port 2147483632: the entry's link leaves by it, and it is not attached");
 	played.tree.scheme = AGGNET_SCHEME_ROUTE;

@@ -117,7 +117,9 @@ static void print_findings(const json_t *findings, const char *indent)
 		names_print(stdout, "%s: %s", text_of(row, "object"),
 			    text_of(row, "cause"));
 		/* A command is printed as it has to be typed. */
-		printf(". Next: %s\n", text_of(row, "fix"));
+		fputs(". Next: ", stdout);
+		put_safe(stdout, text_of(row, "fix"));
+		putchar('\n');
 	}
 }
 

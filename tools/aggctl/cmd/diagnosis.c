@@ -8,6 +8,7 @@
 #include "aggnet_data.h"
 #include "cmd/diagnosis.h"
 #include "cmd/transfer_stats.h"
+#include "host/host.h"
 #include "info.h"
 #include "names.h"
 
@@ -84,6 +85,7 @@ static void find_link(json_t *findings, const struct subject *s,
 {
 	const char *device = port_name(s, tree->link_ifindex);
 	char name[IF_NAMESIZE], object[64], fix[64];
+	const char *rename = "rename it: a shell would interpret this name";
 
 	if (is_receiver(s, tree) || tree->scheme == AGGNET_SCHEME_BLOOM)
 		return;
@@ -100,11 +102,13 @@ static void find_link(json_t *findings, const struct subject *s,
 		snprintf(fix, sizeof(fix), "aggctl port add %s", name);
 		finding_add(findings, false, object,
 			    "the entry's link leaves by it, and it is not attached",
-			    names_init(fix));
+			    host_device_is_plain(name) ? names_init(fix) :
+							 rename);
 	} else if (!s->up(device)) {
 		snprintf(fix, sizeof(fix), "ip link set %s up", device);
 		finding_add(findings, false, object,
-			    "it is down or has no cable", fix);
+			    "it is down or has no cable",
+			    host_device_is_plain(device) ? fix : rename);
 	}
 }
 
