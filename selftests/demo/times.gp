@@ -1,5 +1,5 @@
 # Completion times as bars. Usage: gnuplot -e "in='FILE'; out='FILE.svg'" times.gp
-set terminal svg size 760,480 noenhanced font 'sans,13'
+set terminal svg size 880,480 noenhanced font 'sans,13'
 set output out
 set datafile separator tab
 set title "Seconds until the receiver has the result\n120 tasks on 15 servers, BCube(4,1), links of 2 Mbit/s"

@@ -22,13 +22,21 @@ double crew_clock(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-int crew_init(struct crew *crew)
+void crew_sleep(double seconds)
+{
+	struct timespec t = { .tv_sec = (time_t)seconds };
+
+	t.tv_nsec = (long)((seconds - (double)t.tv_sec) * 1e9);
+	nanosleep(&t, NULL);
+}
+
+int crew_init(struct crew *crew, uint32_t receivers)
 {
 	memset(crew, 0, sizeof(*crew));
-	crew->shared = mmap(NULL, sizeof(*crew->shared),
+	crew->result = mmap(NULL, receivers * sizeof(*crew->result),
 			    PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (crew->shared == MAP_FAILED || pipe(crew->ready) || pipe(crew->go)) {
+	if (crew->result == MAP_FAILED || pipe(crew->ready) || pipe(crew->go)) {
 		perror("crew");
 		return -1;
 	}

@@ -13,20 +13,20 @@
  * @go: the end of this pipe begins the job
  * @n: processes
  * @joined: those that are known to have joined
- * @shared: written by the receiver, read by the caller
+ * @result: of each receiver; written by it, read by the caller
  */
 struct crew {
 	int ready[2];
 	int go[2];
 	unsigned int n;
 	unsigned int joined;
-	struct crew_shared {
+	struct crew_result {
 		double ended;
 		bool exact;
-	} *shared;
+	} *result;
 };
 
-int crew_init(struct crew *crew);
+int crew_init(struct crew *crew, uint32_t receivers);
 
 /* Join in the namespace of the node, wait for the beginning, do the work. */
 typedef bool (*crew_join)(void *arg, uint32_t index);
@@ -57,5 +57,7 @@ bool crew_wait(struct crew *crew);
 
 /* Seconds of the monotonic clock. */
 double crew_clock(void);
+
+void crew_sleep(double seconds);
 
 #endif

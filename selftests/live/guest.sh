@@ -3,10 +3,14 @@
 # The guest's half of live.sh: plays jobs on a testbed whose links have a rate, with
 # and without aggregation, and adds a line of JSON for each to OUT.
 # Usage: guest.sh OUT < JOBS; a line of JOBS:
-#   TOPOLOGY RATE LAYOUT METHOD RECORDS DELTA TASKS RECEIVER SENDERS [PLAN OPTIONS]
+#   TOPOLOGY RATE LAYOUT METHOD RECORDS DELTA TASKS RECEIVERS SENDERS
+#	[NAME=VALUE...] [PLAN OPTIONS]
 # LAYOUT as in members.c; with tcp METHOD must be existing: how IP routes. @TOPOLOGY: a
-# testbed of the nodes that the job needs, with the routes of IP. SENDERS as for plan;
-# random:N/SEED: with this seed.
+# testbed of the nodes that the job needs, with the routes of IP. RECEIVERS and SENDERS
+# as for plan; random:N/SEED: with this seed, which is that of both lists.
+#   late=S     the first sender begins S seconds after the others
+#   paths=M    IP routes along the trees of method M (@TOPOLOGY)
+#   row=NAME   is added to the row, as are the other words
 set -euo pipefail
 export LC_ALL=C
 
@@ -20,11 +24,31 @@ say()
 	printf 'live: %s\n' "$*" >&2
 }
 
-bed=''
+bed='' stripes=1
+echo '{}' > "$TMP/bed"
 down()
 {
 	[ -z "$bed" ] || aggctl testbed down > "$TMP/down"
 	bed=''
+}
+
+available()
+{
+	awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo
+}
+
+# part: make a testbed of the nodes that the job needs; what it takes is in its row
+part()
+{
+	local began memory
+
+	paths "${word[paths]:-existing}" > "$TMP/paths.json"
+	memory=$(available) began=$EPOCHREALTIME
+	aggctl testbed up --rate "$rate" \
+		--of "$TMP/paths.json" "$TMP/plan.json" > "$TMP/up"
+	jq -n --argjson began "$began" --argjson ended "$EPOCHREALTIME" \
+		--argjson kilobytes $((memory - $(available))) \
+		'{ bed: { seconds: ($ended - $began), $kilobytes } }' > "$TMP/bed"
 }
 
 # up: make the testbed of the job, unless it is the one that is up
@@ -32,9 +56,7 @@ up()
 {
 	if [ "${topology#@}" != "$topology" ]; then
 		down
-		existing > "$TMP/existing.json"
-		aggctl testbed up --rate "$rate" \
-			--of "$TMP/existing.json" "$TMP/plan.json" > "$TMP/up"
+		part
 		bed=part
 	elif [ "$bed" != "$topology $rate" ]; then
 		down
@@ -43,12 +65,19 @@ up()
 	fi
 }
 
-# existing: print the plan of the routes of IP, which also has the names of all members
-existing()
+# paths METHOD: print a plan of this method, for its paths and the names of members
+paths()
 {
-	aggctl -j plan --topology "${topology#@}" --method existing \
-		--senders "${senders%/*}" --receivers "$receiver" \
+	aggctl -j plan --topology "${topology#@}" --method "$1" \
+		--senders "${senders%/*}" --receivers "${receivers%/*}" \
 		--seed "${seed:-1}"
+}
+
+# members senders|receivers: print their names
+members()
+{
+	jq -r --arg list "$1" '.members[$list] | map("v\(.)") | join(",")' \
+		"$TMP/members.json"
 }
 
 # flow LAYOUT RECORDS: print the bytes of a task's records in packets
@@ -63,9 +92,12 @@ flow()
 # plan OPTIONS...: write the plan of a job to $TMP/plan.json
 plan()
 {
-	local sizes=() vector=() sender
+	local sizes=() form=() sender
 
-	[ "$layout" != dense ] || vector=(--elements "$records")
+	case $layout in
+	dense) form=(--elements $((records / stripes))) ;;
+	sorted | combiner) form=(--sorted) ;;
+	esac
 	# A server merges its own tasks before it sends; with TCP each has a flow.
 	if [ "$layout" = tcp ]; then
 		for sender in ${senders//,/ }; do
@@ -74,24 +106,31 @@ plan()
 		sizes=(--sizes "$TMP/sizes")
 	fi
 	aggctl -j plan --topology "${topology#@}" --method "$method" --job "$job" \
-		--senders "$senders" --receivers "$receiver" --uid 0 \
+		--senders "$senders" --receivers "$receivers" --uid 0 \
 		--writers "$tasks" --delta "$delta" --rate "$rate" \
 		--flow-size "$(flow "$layout" "$records")" \
-		"${sizes[@]}" "${vector[@]}" "$@" > "$TMP/plan.json"
+		"${sizes[@]}" "${form[@]}" "$@" > "$TMP/plan.json"
 }
 
 play()
 {
-	local good=true
+	local good=true how=(stripes="$stripes" late="${word[late]:-0}")
 
-	[ "$layout" = tcp ] || aggctl apply "$TMP/plan.json" > "$TMP/apply"
+	case $layout in
+	tcp) ;;
+	combiner)
+		jq -rf selftests/live/tree.jq "$TMP/plan.json" > "$TMP/tree"
+		how+=(tree="$TMP/tree") ;;
+	*)
+		aggctl apply "$TMP/plan.json" > "$TMP/apply" ;;
+	esac
 	aggctl -j testbed traffic > "$TMP/before.json"
-	# shellcheck disable=SC2086
 	build/selftests/live/members "$layout" "$job" "$records" "$delta" \
-		"$tasks" "$receiver" ${senders//,/ } > "$TMP/time.json" ||
-		good=false
+		"$tasks" "$receivers" "$senders" "${how[@]}" \
+		> "$TMP/time.json" || good=false
 	aggctl -j testbed traffic > "$TMP/after.json"
-	[ "$layout" = tcp ] || aggctl withdraw "$TMP/plan.json" > "$TMP/withdraw"
+	[ ! -e "$TMP/apply" ] || aggctl withdraw "$TMP/plan.json" > "$TMP/withdraw"
+	rm -f "$TMP/apply"
 	$good || say "job $job ($layout, $method): a member reported an error"
 }
 
@@ -102,26 +141,54 @@ row()
 	jq -c --arg topology "$topology" --arg rate "$rate" \
 		--arg layout "$layout" --arg method "$method" \
 		--argjson records "$records" --argjson delta "$delta" \
-		--argjson tasks "$tasks" --arg receiver "$receiver" \
+		--argjson tasks "$tasks" --arg receivers "$receivers" \
 		--arg senders "$senders" --arg options "$options" \
-		--slurpfile time "$TMP/time.json" \
+		--arg words "$words" --arg seed "${seed:-1}" \
+		--slurpfile time "$TMP/time.json" --slurpfile bed "$TMP/bed" \
 		--slurpfile plan "$TMP/plan.json" '
+		($receivers | split(",")) as $receivers |
 		{ $topology, $rate, $layout, $method, $records, $delta, $tasks,
-		  $receiver, senders: ($senders | split(",") | length),
+		  receivers: ($receivers | length),
+		  senders: ($senders | split(",") | length),
 		  link_bytes: (map(.tx_bytes) | add),
 		  scheme: $plan[0].scheme,
 		  objective: ([$options | capture("--objective (?<o>[a-z]+)").o] |
 			      first),
-		  receiver_bytes: (map(select(.node == $receiver)) |
+		  receiver_bytes: (map(select(.node | IN($receivers[]))) |
 				   map(.rx_bytes) | add),
-		  predicted: $plan[0].metrics.predicted_seconds } + $time[0]'
+		  predicted: $plan[0].metrics.predicted_seconds,
+		  seed: ($seed | tonumber) } + $bed[0] + $time[0] +
+		($words | split(" ") |
+		 map(capture("(?<key>[^=]*)=(?<value>.*)")) | from_entries)'
 }
 
-while read -r topology rate layout method records delta tasks receiver senders options
+declare -A word
+# split_words WORDS...: into options of plan and NAME=VALUE
+split_words()
+{
+	local one
+
+	word=() words='' options=''
+	for one in "$@"; do
+		if [[ $one == [a-z]*=* ]]; then
+			words+="${words:+ }$one"
+			word[${one%%=*}]=${one#*=}
+		else
+			options+="${options:+ }$one"
+		fi
+	done
+	stripes=1
+	[[ $method != stripes:* ]] || stripes=${method#*:}
+}
+
+while read -r topology rate layout method records delta tasks receivers senders rest
 do
-	job=$((job + 1))
+	job=$((job + stripes))
+	# shellcheck disable=SC2086
+	split_words $rest
 	seed=${senders#"${senders%/*}"} seed=${seed#/}
-	senders=$(existing | jq -r '.members.senders | map("v\(.)") | join(",")')
+	paths existing > "$TMP/members.json"
+	senders=$(members senders) receivers=$(members receivers)
 	# shellcheck disable=SC2086
 	plan $options
 	up

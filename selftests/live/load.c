@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The records of a job: which ones a source has, and what must come out. */
-#include <stdlib.h>
+#include <endian.h>
 #include <string.h>
 
 #include "load.h"
@@ -18,72 +18,100 @@ static int64_t value(uint32_t source, uint64_t key)
 	return LARGE + source * INT64_C(1000003) + (int64_t)key;
 }
 
-static uint64_t key(const struct load *load, uint32_t source, uint32_t record)
+/* Keys have numbers within their part: first the common ones, then by source. */
+static uint64_t key(const struct load *load, uint64_t number)
 {
-	if (record < load->common)
-		return record;
-	return load->common + (uint64_t)source * (load->records - load->common) +
-	       record - load->common;
+	return number * load->step + load->first;
+}
+
+struct load_record load_record(const struct load *load, uint32_t source,
+			       uint32_t i)
+{
+	uint64_t own = load->records - load->common;
+	uint64_t k = key(load, i < load->common ? i : i + source * own);
+
+	return (struct load_record){ k, value(source, k) };
 }
 
 int load_send(const struct load *load, uint32_t source,
 	      struct aggnet_source *s)
 {
+	struct load_record r;
+	uint64_t bytes;
 	uint32_t i;
 	int err = 0;
 
 	for (i = 0; !err && i < load->records; i++) {
-		uint64_t k = key(load, source, i);
-
+		r = load_record(load, source, i);
+		bytes = htobe64(r.key);
 		err = load->dense ?
-		      aggnet_source_add_element(s, value(source, i)) :
-		      aggnet_source_add(s, &k, sizeof(k), value(source, k));
+		      aggnet_source_add_element(s, r.value) :
+		      aggnet_source_add(s, &bytes, sizeof(bytes), r.value);
 	}
 	return err;
 }
 
-/* Which record of the result is this? Each has a place of its own. */
-static bool place(const struct load *load, const struct aggnet_entry *e,
-		  uint64_t *at)
+static uint64_t keys(const struct load *load)
 {
-	if (load->dense)
-		*at = e->offset;
-	else if (e->klen == sizeof(*at))
-		memcpy(at, e->key, sizeof(*at));
-	else
-		return false;
-	return true;
+	return load->common + (uint64_t)load->sources *
+	       (load->records - load->common);
 }
 
-static int64_t expected(const struct load *load, uint64_t at)
+static int64_t expected(const struct load *load, uint64_t number)
 {
+	uint64_t k = key(load, number);
 	int64_t sum = 0;
 	uint32_t i;
 
-	if (at >= load->common)
-		return value((uint32_t)((at - load->common) /
-					(load->records - load->common)), at);
+	if (number >= load->common)
+		return value((uint32_t)((number - load->common) /
+					(load->records - load->common)), k);
 	for (i = 0; i < load->sources; i++)
-		sum += value(i, at);
+		sum += value(i, k);
 	return sum;
+}
+
+struct load_check load_check(const struct load *load)
+{
+	bool *seen = calloc(keys(load) + 1, sizeof(*seen));
+
+	return (struct load_check){ load, seen, 0, seen };
+}
+
+void load_came(struct load_check *check, struct load_record r)
+{
+	uint64_t number = r.key / check->load->step;
+
+	check->good = check->good && number < keys(check->load) &&
+		      r.key == key(check->load, number) &&
+		      !check->seen[number] &&
+		      r.value == expected(check->load, number);
+	if (check->good)
+		check->seen[number] = true;
+	check->n++;
+}
+
+bool load_checked(struct load_check *check)
+{
+	free(check->seen);
+	return check->good && check->n == keys(check->load);
 }
 
 bool load_is_result(const struct load *load, struct aggnet_sink *k)
 {
-	uint64_t keys = load->common + (uint64_t)load->sources *
-			(load->records - load->common);
-	bool *seen = calloc(keys, sizeof(*seen));
+	struct load_check check = load_check(load);
 	struct aggnet_entry e;
-	bool good = seen;
-	uint64_t n = 0, at;
+	uint64_t bytes;
 
-	while (good && aggnet_sink_next(k, &e)) {
-		good = place(load, &e, &at) && at < keys && !seen[at] &&
-		       e.value == expected(load, at);
-		if (good)
-			seen[at] = true;
-		n++;
+	while (aggnet_sink_next(k, &e)) {
+		if (load->dense)
+			bytes = htobe64(key(load, e.offset));
+		else if (e.klen == sizeof(bytes))
+			memcpy(&bytes, e.key, sizeof(bytes));
+		else
+			bytes = UINT64_MAX;
+		load_came(&check, (struct load_record){ be64toh(bytes),
+							e.value });
 	}
-	free(seen);
-	return good && n == keys;
+	return load_checked(&check);
 }

@@ -4,8 +4,8 @@
 #define LIVE_LOAD_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <aggnet_data.h>
 
@@ -19,20 +19,61 @@
  * @common: of these, records whose keys all sources have; the others have keys
  *	of that source alone. So the aggregation ratio (delta) of any subset of
  *	the sources is 1 - @common / @records
+ * @first: number of this part, if the records of all sources are split into parts
+ *	with a tree each: the keys of a part are @first, @first + @step, ...
+ * @step: how many parts
  */
 struct load {
 	bool dense;
 	uint32_t sources;
 	uint32_t records;
 	uint32_t common;
+	uint32_t first;
+	uint32_t step;
+};
+
+/**
+ * struct load_record - a record; those of a source have ascending keys
+ * @key: its key, or the number of the element
+ * @value: its value
+ */
+struct load_record {
+	uint64_t key;
+	int64_t value;
+};
+
+/**
+ * struct load_check - compares a result with what was sent
+ * @load: what was sent
+ * @seen: by number of the key within the part: has it come?
+ * @n: how many have come
+ * @good: was each of them expected?
+ */
+struct load_check {
+	const struct load *load;
+	bool *seen;
+	uint64_t n;
+	bool good;
 };
 
 /* Bytes of a source's records in packets. */
 size_t load_bytes(const struct load *load);
 
+/* Record number @i of a source. */
+struct load_record load_record(const struct load *load, uint32_t source,
+			       uint32_t i);
+
 /* Give all records of a source. Return: 0 or a negative errno */
 int load_send(const struct load *load, uint32_t source,
 	      struct aggnet_source *s);
+
+struct load_check load_check(const struct load *load);
+
+/* A record of the result. */
+void load_came(struct load_check *check, struct load_record record);
+
+/* Return: is the result exactly what was sent? */
+bool load_checked(struct load_check *check);
 
 /* Is the result, which has been read completely, exactly what was sent? */
 bool load_is_result(const struct load *load, struct aggnet_sink *k);
