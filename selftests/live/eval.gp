@@ -1,0 +1,17 @@
+# Completion times as points, measured and predicted.
+# Usage: gnuplot -e "in='FILE'; out='FILE.svg'; name='TABLE'" eval.gp
+set terminal svg size 900,520 noenhanced font 'sans,13'
+set output out
+set datafile separator tab
+set title sprintf("Seconds until the receiver has the result: %s", name)
+set logscale y
+set ylabel 'completion time (s, logarithmic)'
+set xtics rotate by 45 right
+set xrange [-0.5:*]
+set offsets 0, 0.5, 0, 0
+set grid y
+set key top right
+plot in using 0:4:xtic(strcol(1) . ', ' . strcol(2)) every ::1 with points \
+	pointtype 4 pointsize 1.2 linecolor rgb '#E69F00' title 'predicted', \
+     in using 0:3 every ::1 with points pointtype 7 pointsize 0.8 \
+	linecolor rgb '#0072B2' title 'measured'
