@@ -53,7 +53,7 @@ address node2 10.0.0.2
 address node1-s 192.168.1.1
 END
 echo 1..16
-offers "plan port" aggctl p
+offers "plan port probe" aggctl p
 offers "show add del" aggctl link ''
 offers "--sorted" aggctl plan --so
 offers "--stream" aggctl recv --str

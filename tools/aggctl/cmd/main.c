@@ -25,6 +25,7 @@ static const struct command * const commands[] = {
 	&cmd_host,
 	&cmd_node,
 	&cmd_port,
+	&cmd_probe,
 	&cmd_link,
 	&cmd_top,
 	&cmd_tree,
