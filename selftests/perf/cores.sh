@@ -15,7 +15,7 @@ TMP=$(mktemp -d)
 trap 'rm -rf "$TMP"' EXIT
 PATH=$PWD/build/selftests/perf:$PATH
 PACKETS=8000
-KEYS=4096
+LOAD=keyed:int64:8:4096
 ROUNDS=7
 
 # source_up N: set up its namespace, its link to agg and its identity 10.9.0.N
@@ -52,29 +52,29 @@ tree()
 	eval "instance$1=$instance"
 }
 
-# child_of N JOB [blast]: run it on its own CPU; print the seconds
+# child_of N JOB [-b]: run it on its own CPU; its JSON is in $TMP/N
 child_of()
 {
 	local at=instance$2
 
-	ip netns exec "src$1" taskset -c $(($1 - 1)) child "10.9.0.$1" \
-		10.9.0.9 10.9.0.9 "$2" "${!at}" - $KEYS $PACKETS "${@:3}"
+	ip netns exec "src$1" taskset -c $(($1 - 1)) child -j "$2" -i "${!at}" \
+		-l $LOAD -p $PACKETS "${@:3}" "10.9.0.$1" 10.9.0.9 > "$TMP/$1"
 }
 
-# alone JOB [blast]: print packets per second
+# alone JOB [-b]: print packets per second
 alone()
 {
-	child_of 1 "$@" | jq --argjson n $PACKETS '$n / .'
+	child_of 1 "$@"
+	jq '.packets / .seconds' "$TMP/1"
 }
 
-# together JOB1 JOB2 [blast]: print packets per second of both
+# together JOB1 JOB2 [-b]: print packets per second of both
 together()
 {
-	child_of 1 "$1" "${@:3}" > "$TMP/1" &
-	child_of 2 "$2" "${@:3}" > "$TMP/2"
+	child_of 1 "$1" "${@:3}" &
+	child_of 2 "$2" "${@:3}"
 	wait $!
-	sort -g "$TMP/1" "$TMP/2" | tail -n 1 |
-		jq --argjson n $((2 * PACKETS)) '$n / .'
+	jq -s '(map(.packets) | add) / (map(.seconds) | max)' "$TMP/1" "$TMP/2"
 }
 
 # drops add|del: make agg drop all packets that come in
@@ -99,8 +99,8 @@ for ((round = 0; round < ROUNDS; round++)); do
 	tree 1 1
 	tree 2 1
 	drops add
-	alone 1 blast >> "$TMP/drop"
-	together 1 2 blast >> "$TMP/drops"
+	alone 1 -b >> "$TMP/drop"
+	together 1 2 -b >> "$TMP/drops"
 	drops del
 	alone 1 >> "$TMP/alone"
 	tree 1 1

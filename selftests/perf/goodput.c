@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* One channel compared with TCP: sends records with distinct keys, or reads and
- * discards them. Prints the seconds from connect to the end.
+/* One channel compared with TCP: sends records with distinct keys, or reads, counts
+ * and discards them. Prints the seconds from connect to the end.
  * Usage: goodput tcp-send|aggnet-send SELF TO JOB RECORDS [TASKS STEP]
  *        goodput tcp-recv|aggnet-recv SELF -  JOB RECORDS [TASKS STEP]
  * TASKS do it at the same time, each with a job STEP above the previous one.
@@ -32,6 +32,10 @@ static int open_aggnet(bool sends, __be32 addr, u32 job)
 	if (fd < 0 || (sends ? connect(fd, (void *)&a, sizeof(a)) :
 			       bind(fd, (void *)&a, sizeof(a))))
 		perf_die("aggnet socket");
+	if (!sends) {
+		printf("ready\n");
+		fflush(stdout);
+	}
 	return fd;
 }
 
@@ -95,21 +99,41 @@ static void send_all(int fd, u64 records)
 		perf_die("the end");
 }
 
-static void recv_tcp(int fd)
+/* Return: records */
+static u64 recv_tcp(int fd)
 {
-	while (recv(fd, buf, sizeof(buf), 0) > 0)
-		;
+	u64 bytes = 0;
+	ssize_t n;
+
+	while ((n = recv(fd, buf, sizeof(buf), 0)) > 0)
+		bytes += n;
 	close(fd);
+	return bytes / PERF_RECORD;
 }
 
-static void recv_aggnet(int fd)
+/* Return: records, that is keys */
+static u64 recv_aggnet(int fd)
 {
 	const struct aggnet_msg *msg = (const void *)buf;
+	u64 records = 0;
 
-	do {
+	for (;;) {
 		if (recv(fd, buf, sizeof(buf), 0) < 0)
 			perf_die("recv");
-	} while (msg->type != AGGNET_MSG_END);
+		if (msg->type == AGGNET_MSG_END)
+			return records;
+		records += msg->records;
+	}
+}
+
+static void receive(int fd, bool tcp, u64 records)
+{
+	u64 got = tcp ? recv_tcp(fd) : recv_aggnet(fd);
+
+	if (got != records) {
+		fprintf(stderr, "goodput: %llu records of %llu\n", got, records);
+		exit(1);
+	}
 }
 
 static double now(void)
@@ -129,10 +153,8 @@ static void run(const char *mode, __be32 addr, u32 job, u64 records)
 	fd = tcp ? open_tcp(sends, addr) : open_aggnet(sends, addr, job);
 	if (sends)
 		send_all(fd, records);
-	else if (tcp)
-		recv_tcp(fd);
 	else
-		recv_aggnet(fd);
+		receive(fd, tcp, records);
 }
 
 /* Return: true if all of them ended without an error */

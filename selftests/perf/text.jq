@@ -1,33 +1,34 @@
-# The benchmark's table. Seconds are instructions of the whole machine / 1e9;
-# "net" is without the cost of generating and sending the packets.
+# The benchmark's tables. Figures are instructions, net of making and sending the
+# packets.
 def two: . * 100 | round / 100;
-def per($n): . * 1e9 / $n | round;
-(.packets * .records) as $n |
+def pad($n): tostring | . + ($n - length) * " ";
+def lead($n): tostring | ($n - length) * " " + .;
+def each_of: .instructions_a_record // .instructions_an_element;
 . as $b |
-def net($s): $s - $b.generator;
-def rate($s): $n / net($s) / 1e6 | two;
-def row($what; $s): "  \($what): \($s | per($b.packets)) instructions a packet, " +
-	"net \(net($s) | per($b.packets)) = \(net($s) | per($n)) a record, " +
-	"\(rate($s)) M records/s net";
-"Merging at one server, \(.packets) DATA of \(.records) records (8+8 bytes)," +
-" \(.keys) keys, kernel \(.kernel)",
-"  generator alone: \(.generator | per($b.packets)) instructions a packet",
-row("aggnet, CRC32C"; .module),
-row("aggnet, SipHash key"; .module_key),
-row("userspace, CRC32C"; .user),
-row("userspace, SipHash key"; .user_key),
-row("XDP, merges only, hash map"; .xdp_hash),
-row("XDP, merges only, array map (dense keys)"; .xdp_array),
-"  ratios net of the generator, CRC32C (with key):",
-"    aggnet / userspace \(net(.user) / net(.module) | two)" +
-" (\(net(.user_key) / net(.module_key) | two))",
-"    aggnet / XDP hash \(net(.xdp_hash) / net(.module) | two)" +
-" (\(net(.xdp_hash) / net(.module_key) | two))",
-"    aggnet / XDP array \(net(.xdp_array) / net(.module) | two)" +
-" (\(net(.xdp_array) / net(.module_key) | two))",
-"  and with it: userspace \(.user / .module | two)," +
-" XDP hash \(.xdp_hash / .module | two)," +
-" XDP array \(.xdp_array / .module | two)",
+def get($name; $mac): $b.rows[] | select(.name == $name and .mac == $mac) | each_of;
+def ratio($peer; $mac): get($peer; if $peer | startswith("xdp") then "crc" else $mac end)
+	/ get(if $peer | endswith("dense") then "aggnet_dense" else "aggnet" end; $mac) | two;
+"Merging at one server, kernel \(.kernel); instructions a record (of dense vectors an" +
+" element), and a packet:",
+"  \("" | pad(30)) \("CRC32C" | lead(8)) \("packet" | lead(8)) " +
+"\("key" | lead(8)) \("packet" | lead(8))  datagrams a message",
+(.rows | map(.name) | reduce .[] as $n ([]; if index($n) then . else . + [$n] end) | .[] |
+	. as $name | ($b.rows | map(select(.name == $name))) as $r | $r[0] as $crc |
+	$r[1] as $key |
+"  \($name | pad(30)) \($crc | each_of | lead(8)) \($crc.instructions_a_packet | lead(8)) " +
+"\($key | if . then each_of else "" end | lead(8)) " +
+"\($key.instructions_a_packet // "" | lead(8))" +
+if $crc.datagrams_a_message then
+"  \($crc.datagrams_a_message)\(if $key then ", \($key.datagrams_a_message)" else "" end)"
+else "" end),
+"  the generator: \(.rows[0].generator_a_packet) a packet",
+"Ratios to aggnet, CRC32C (with key):",
+(("peer_recvmmsg", "peer_gro", "xdp_hash", "xdp_array", "xdp_dense", "peer_recvmmsg_dense") |
+"  \(pad(30)) \(ratio(.; "crc")) (\(ratio(.; "key")))"),
+"Instructions by function, a packet (channel: a record, of both ends):",
+(.profiles | to_entries[] | .key as $key | "  \($key):",
+	(.value | map(select(.module or $key == "channel")) | .[:16][] |
+"    \(.instructions | lead(6)) \(.function)")),
 "One channel, \(.bytes) bytes of records with distinct keys, end to end:",
 "  TCP \(.bytes / .tcp / 1e6 | two) MB/s, aggnet " +
 "\(.bytes / .channel / 1e6 | two) MB/s, ratio \(.tcp / .channel | two)",

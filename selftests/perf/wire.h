@@ -17,8 +17,7 @@
 #include "core/tag.h"
 #include "core/window.h"
 
-#define PERF_BODY	(sizeof(struct aggnet_data) + PERF_RECORDS * PERF_RECORD)
-#define PERF_PACKET	(sizeof(struct aggnet_hdr) + PERF_BODY)
+#define PERF_CHILDREN	64	/* at most; their identities are consecutive */
 #define PERF_BATCH	32	/* packets of one system call */
 
 static inline void perf_die(const char *what)

@@ -16,7 +16,7 @@ DEMO_PACKAGES="qemu-system-x86 busybox-static iproute2 nftables jq graphviz
 	bsdextrautils bible-kjv bible-kjv-text gnuplot-nox"
 TEST_PACKAGES="patch perl python3 python3-yaml python3-jsonschema
 	mandoc man-db lintian debhelper dh-dkms dkms fakeroot libbpf-dev clang llvm
-	libclang-rt-14-dev sparse shellcheck spin tcc ethtool python3-networkx
+	libclang-rt-14-dev sparse shellcheck spin tcc ethtool linux-perf python3-networkx
 	python3-prometheus-client tshark tzdata gcc-s390x-linux-gnu libc6-dev-s390x-cross
 	qemu-user-static mmdebstrap e2fsprogs"
 
