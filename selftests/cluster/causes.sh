@@ -1,10 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Four servers, each a machine: what keeps a transfer from being merged on one of them is
-# named by "why" there, with the name of the server and the next command; once it is
-# mended, a transfer is merged as planned. What only "host check" finds keeps no transfer
-# from that.
+# Four servers, each a machine: what can be wrong on one of them is planted, and a transfer
+# is tried. "host check" and "why" name the cause, with the name of the server and the next
+# command; once it is mended by these commands, a transfer is merged as planned.
 set -o pipefail
 . "$(dirname "$0")/page.sh"
 
@@ -45,97 +44,115 @@ entry()
 		> "$CLUSTER/jq"
 }
 
-# says NAME TEXT: does "why" there say so of the node?
-says()
-{
-	on "$1" "aggctl why $JOB || :" > "$CLUSTER/found"
-	grep -q "^WRONG: $2" "$CLUSTER/found"
-}
-
-# merges: a transfer is exact and merged, and the entry has no finding
+# merges: a transfer is exact and merged, and no server has a finding
 merges()
 {
 	planned && run_job &&
 		LC_ALL=C sort "$CLUSTER/node1/home/result" | cmp - "$CLUSTER/expected" &&
-		entry node2 ".bound == 1 and .findings == []" &&
-		entry node4 ".findings == []"
+		entry node2 ".bound == 1 and .findings == [] and .host == []" &&
+		entry node4 ".findings == [] and .host == []"
 }
 
-# next_of NAME: the command that "why" has printed after its first fault there
-next_of()
+withdraw()
 {
-	local next
-
-	next=$(sed -n '/WRONG/ { s/.* Next: //p; q }' "$CLUSTER/found")
-	on "$1" "set -x; ${next/PLAN.json/plan.json}" 2>&1
+	everywhere "aggctl withdraw plan.json || :" "${SERVERS[@]}" > "$CLUSTER/gone"
 }
 
-# case_of NAME WHAT COMMAND entry|says WANTED [MEND]: after COMMAND a transfer is tried,
-# and "why" has what is wanted. What it prints next mends it, or MEND if it is on another
-# machine.
+# case_of NAME WHAT SERVER COMMAND CHECK WHY: after COMMAND on SERVER a transfer is tried.
+# Then "host check" and "why" on NAME find this, and what they print mends it.
 case_of()
 {
 	local status=0
 
-	planned && change "$1" "$3" && run_job && "$4" "$1" "$5" || status=$?
-	sed 's/^/# /' "$CLUSTER/found" "$CLUSTER/job"
-	change "$1" "${6:-next_of $1}" || status=$?
-	sed 's/^/# /' "$CLUSTER/changed"
-	everywhere "aggctl withdraw plan.json || :" "${SERVERS[@]}" > "$CLUSTER/gone"
+	planned && change "$3" "$4" && run_job && named "$1" "$5" "$6" || status=$?
+	sed 's/^/# /' "$CLUSTER/job"
+	mended "$1" > "$CLUSTER/mended" || status=$?
+	[ $status = 0 ] || sed 's/^/# /' "$CLUSTER/mended"
+	withdraw
 	[ $status = 0 ] && merges || status=1
-	everywhere "aggctl withdraw plan.json || :" "${SERVERS[@]}" > "$CLUSTER/gone"
-	# A device that was down has lost its routes, which only the fallback needs.
-	on "$1" "$init" > "$CLUSTER/changed" || status=$?
-	ok $status "why: $2"
+	withdraw
+	ok $status "$2"
 }
 
-# harmless NAME WHAT COMMAND MEND: after COMMAND a transfer is merged as planned, and "why"
-# has no finding: "host check" has, because packets that miss their link would be lost
-harmless()
+# other_release: a module of another release, which has another wire revision
+other_release()
+{
+	local out=$CLUSTER/other
+
+	mkdir "$out" && cp -r "$TOP"/{Kbuild,kmod,uapi} "$out" &&
+		sed -i 's/^MODULE_VERSION.*/MODULE_VERSION("9.0.0");/' "$out/kmod/main.c" &&
+		sed -i 's/^#define AGGNET_VERSION.*/#define AGGNET_VERSION 9/' \
+			"$out/uapi/linux/aggnet_packet.h" &&
+		make -s -C "$(kernel_kdir "${KERNEL_OF[node3]}")" M="$out" modules \
+			> "$CLUSTER/built" 2>&1
+}
+
+# A host of another release refuses the plan. If it is forced, nothing is merged wrongly:
+# its packets are dropped, and the others name the cause.
+mixed()
 {
 	local status=0
 
-	change "$1" "$3" && merges && ! on "$1" "aggctl host check" > "$CLUSTER/found" ||
-		status=$?
-	[ $status = 0 ] || sed 's/^/# /' "$CLUSTER/found" "$CLUSTER/job"
-	everywhere "aggctl withdraw plan.json || :" "${SERVERS[@]}" > "$CLUSTER/gone"
-	change "$1" "$4" || status=$?
-	ok $status "why: nothing to name: $2"
-}
-
-# finding OBJECT CAUSE FIX: a filter for a finding with these words
-finding()
-{
-	echo "any(.findings[]; (.object | test(\"$1\")) and (.cause | test(\"$2\")) and
-		(.fix | test(\"$3\")))"
+	other_release && on node3 "rmmod aggnet; insmod $CLUSTER/other/aggnet.ko; $init" \
+		> "$CLUSTER/changed" || return
+	planned && status=1
+	grep "node3: its module is of release 9.0.0, and the plan is of .*: install one release on all hosts" \
+		"$CLUSTER/applied" || status=1
+	on node3 "aggctl apply --force plan.json" && run_job || status=1
+	[ ! -s "$CLUSTER/node1/home/result" ] || status=1
+	on node1 "aggctl why $JOB || :" > "$CLUSTER/found"
+	grep "^WRONG: .*(drop_version): another node has another version of aggnet" \
+		"$CLUSTER/found" || status=1
+	named node3 "module  *release 9.0.0 is loaded.*rmmod aggnet; modprobe aggnet" \
+		"note: node3: module: release 9.0.0" || status=1
+	[ $status = 0 ] || sed 's/^/# /' "$CLUSTER/applied" "$CLUSTER/job" "$CLUSTER/found"
+	mended node3 > "$CLUSTER/mended" || status=1
+	withdraw
+	everywhere "rmmod aggnet; modprobe aggnet; $init" "${SERVERS[@]}" > "$CLUSTER/reset"
+	merges || status=1
+	withdraw
+	return $status
 }
 
 needs_root
-echo 1..12
+echo 1..14
 up && everywhere "$(block "On each server")" "${SERVERS[@]}" > "$CLUSTER/prepared"
 ok $? "four servers are prepared"
+capture
 everywhere "$(block "On each server, to keep the settings" | grep -v systemctl)" \
 	"${SERVERS[@]}"
 inputs
-case_of node4 "a device that is down" "ip link set eth1 down" \
-	entry "$(finding "port eth1" "it is down" "ip link set eth1 up")"
-case_of node4 "a neighbour without an answer" "nic node2 1 down" \
-	entry "$(finding packets "the planned link had no" "aggctl host check")" \
-	"nic node2 1 up"
-case_of node4 "a device that is not attached" "aggctl port del eth1" \
-	entry "$(finding "port eth1" "not attached" "aggctl host init")"
-case_of node2 "no entry on one server" "aggctl withdraw plan.json" \
-	says "node: it has no entry of this transfer.*Next: aggctl apply"
-case_of node2 "a server without identity and ports" "rmmod aggnet; modprobe aggnet" \
-	says "node: it has no identity. Next: aggctl host init"
-harmless node4 "no identity on lo" "ip address del 10.0.0.4/32 dev lo" "$init"
-harmless node4 "a switch with a smaller MTU" "nic node2 1 mtu 1400" \
-	"nic node2 1 mtu 1500"
-harmless node2 "no forwarding" "sysctl -w net.ipv4.ip_forward=0" "$init"
-harmless node2 "a strict reverse path filter" \
-	"sysctl -w net.ipv4.conf.eth1.rp_filter=1" "$init"
-harmless node2 "a firewall that does not forward" "nft add table ip wall
+case_of node4 "a device that is down" node4 "ip link set eth1 down" "port  *eth1: it is down" \
+	"WRONG: port eth1: it is down or has no cable. Next: ip link set eth1 up"
+case_of node4 "a neighbour without an answer" node2 "ip link set eth1 down" \
+	"neighbour .*(node2): no answer on eth1 .*ssh node2" \
+	"note: node4: neighbour: .*\(node2\): no answer on eth1 .*Next: ssh node2"
+case_of node4 "a neighbour with a smaller MTU" node2 "ip link set eth1 mtu 1400" \
+	"neighbour .*(node2): packets of 1500 bytes do not pass whole.*ssh node2" \
+	"note: node4: neighbour: .*\(node2\): packets of 1500 bytes do not pass whole"
+case_of node4 "a device that is not attached" node4 "aggctl port del eth1" \
+	"port  *eth1: .*it is not attached" "WRONG: port eth1: .*it is not attached. Next: aggctl host init"
+case_of node2 "no entry on one server" node2 "aggctl withdraw plan.json" \
+	"entry  *tree of job .*: there is none" \
+	"WRONG: node2: it has no entry of this transfer.*Next: aggctl apply"
+case_of node2 "a server without identity and ports" node2 "rmmod aggnet; modprobe aggnet" \
+	"identity  *none" "WRONG: node2: it has no identity. Next: aggctl host init"
+case_of node4 "no identity on lo" node4 "ip address del 10.0.0.4/32 dev lo" \
+	"identity .*not an address of this host" "note: node4: identity: "
+case_of node2 "no forwarding" node2 "sysctl -w net.ipv4.ip_forward=0" "ip_forward  *off" \
+	"note: node2: ip_forward: off"
+case_of node2 "a strict reverse path filter" node2 \
+	"sysctl -w net.ipv4.conf.eth1.rp_filter=1" "rp_filter  *eth1: strict" \
+	"note: node2: rp_filter: eth1: strict"
+case_of node2 "a firewall that does not forward" node2 "nft add table ip wall
 	nft 'add chain ip wall f { type filter hook forward priority 0; policy drop; }'" \
-	"nft delete table ip wall"
-harmless node4 "no route to the receiver" "ip route del 10.0.0.1" "$init"
+	"FORWARD policy  *drop" "note: node2: FORWARD policy: drop"
+case_of node4 "no route to the receiver" node4 "ip route del 10.0.0.1" \
+	"route  *to the receiver 10.0.0.1 (node1): there is none" \
+	"note: node4: route: to the receiver"
+captured > "$CLUSTER/types"
+ok $? "Wireshark's dissector decodes each packet"
+sort "$CLUSTER/types" | uniq -c | sed 's/^/# packets of type: /'
+mixed
+ok $? "servers of two releases"
 exit $((FAILED > 0))

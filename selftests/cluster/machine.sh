@@ -19,10 +19,11 @@ for nic in /sys/class/net/eth*; do
 	ip link set "${nic##*/}" up
 done
 [ ! -e "$dir/boot" ] || bash "$dir/boot" > "$dir/booted" 2>&1 < /dev/null
+exec {nap}<> <(:)
 echo ready > "$dir/ready"
 for ((n = 1; ; n++)); do
 	until [ -e "$dir/command.$n" ]; do
-		read -r -t 0.05 <> <(:)
+		read -r -t 0.05 -u "$nap"
 	done
 	bash -e "$dir/command.$n" > "$dir/output.$n" 2>&1 < /dev/null
 	status=$?

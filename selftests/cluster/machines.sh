@@ -13,9 +13,21 @@
 #   cable NAME N off|on           pull the cable of its N-th NIC, or plug it in
 #   power_off NAME                cut its power
 #   power_on NAME                 boot it again
+#   capture                       record aggnet's packets at all NICs from now on
+#   captured                      end that; print a name for each recorded packet, and fail
+#                                 if Wireshark's dissector does not decode each of them
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
 
-MACHINES=() NAMESPACES=()
+# A process for each wait would cost more than what is waited for.
+exec {NAP}<> <(:)
+
+# nap SECONDS
+nap()
+{
+	read -r -t "$1" -u "$NAP" || :
+}
+
+MACHINES=() NAMESPACES=() CAPTURE=''
 declare -A PID KERNEL_OF QEMU_OF
 
 machines_begin()
@@ -32,6 +44,7 @@ machines_end()
 	local name
 
 	trap - EXIT
+	[ -z "$CAPTURE" ] || kill "$CAPTURE"
 	for name in "${MACHINES[@]}"; do
 		machine_end "$name"
 	done
@@ -66,7 +79,7 @@ machine()
 	KERNEL_OF[$name]=$2
 	shift 2
 	mkdir "$dir"
-	"$VM_DIR/module.sh" product "${KERNEL_OF[$name]}" > "$dir/module"
+	"$VM_DIR/module.sh" product "${KERNEL_OF[$name]}" > "$dir/module" || die "no module"
 	mkfifo "$dir/monitor.in" "$dir/monitor.out"
 	for switch in "$@"; do
 		tap=t$number.$nic
@@ -123,7 +136,7 @@ machines_wait()
 				cat "$CLUSTER/$name/log"
 				die "$name does not boot"
 			}
-			read -r -t 0.1 <> <(:) || :
+			nap 0.1
 		done
 	done
 }
@@ -159,10 +172,40 @@ finish()
 			say "$1 has ended"
 			return 255
 		}
-		read -r -t 0.05 <> <(:)
+		nap 0.05
 	done
 	cat "$dir/output.$n"
 	return "$(< "$dir/status.$n")"
+}
+
+capture()
+{
+	ip netns exec "$NETNS" dumpcap -q -i any -f "udp port 18016" \
+		-w "$CLUSTER/packets" 2> "$CLUSTER/dumpcap" &
+	CAPTURE=$!
+	until grep -q '^File:' "$CLUSTER/dumpcap"; do
+		kill -0 "$CAPTURE" || {
+			cat "$CLUSTER/dumpcap"
+			die "packets cannot be captured"
+		}
+		nap 0.1
+	done
+}
+
+captured()
+{
+	local names
+
+	kill -INT "$CAPTURE"
+	wait "$CAPTURE" || :
+	CAPTURE=''
+	names=$(tshark -r "$CLUSTER/packets" \
+		-X "lua_script:$TOP/tools/wireshark/aggnet.lua" -T fields \
+		-e frame.protocols -e aggnet.type -e aggnet.malformed -e _ws.malformed \
+		2> "$CLUSTER/tshark") || return
+	awk -F '\t' '{ print $2 }
+		$1 !~ /:aggnet/ || $2 == "" || $3 $4 != "" { bad++ }
+		END { exit !NR || bad }' <<< "$names"
 }
 
 nic()

@@ -3,8 +3,13 @@
 # Sourced: the page "Your cluster", its commands, and its four servers as machines.
 #   ok STATUS WHAT                print a result
 #   block INTRODUCTION [N]        print the N-th literal block after a paragraph
+#   unused FIRST [LAST]           list the literal blocks from the one section to the other
+#                                 that nothing has printed
 #   up                            boot the four servers of the page
 #   everywhere COMMAND SERVER...  run it on each of them at the same time
+#   named NAME CHECK WHY          do "host check" and "why $JOB" there say so?
+#   mended NAME                   execute what "host check" prints next, until it finds
+#                                 nothing
 . "$(dirname "${BASH_SOURCE[0]}")/machines.sh"
 
 PAGE=$TOP/Documentation/cluster.rst
@@ -36,9 +41,11 @@ ok()
 # line is so
 block()
 {
-	awk -v last="$1::" -v n="${2:-1}" '
+	awk -v last="$1::" -v n="${2:-1}" -v used="$CLUSTER/used" '
 		$0 == last || substr($0, length($0) - length(last)) == " " last {
 			inside = ++seen == n
+			if (inside)
+				print NR >> used
 			next
 		}
 		inside && /^[^ ]/ { exit }
@@ -46,6 +53,20 @@ block()
 			text = text substr($0, 5) "\n"
 		}
 		END { sub(/\n+$/, "\n", text); printf "%s", text }' "$PAGE"
+}
+
+# unused FIRST [LAST]: list the literal blocks from one section to another that nothing has
+# printed. A drawing follows a line of its own with two colons.
+unused()
+{
+	awk -v first="$1" -v last="${2:-}" 'FILENAME == ARGV[1] { used[$1]; next }
+		/^=+$/ { if (title == first) on = 1; if (title == last) off = 1 }
+		{ title = $0 }
+		on && !off && /[^:]::$/ && !(FNR in used) {
+			print "# nothing executes: " FNR ": " $0
+			n++
+		}
+		END { exit !on || (last != "" && !off) || n > 0 }' "$CLUSTER/used" "$PAGE"
 }
 
 # everywhere COMMAND [SERVER...]: run it on each of them at the same time
@@ -138,4 +159,42 @@ change()
 	else
 		on "$1" "$2"
 	fi > "$CLUSTER/changed"
+}
+
+# named NAME CHECK WHY: "host check" of the plan fails on this server with a line that
+# has the name of the server, and "why" prints a line; both as these patterns say
+named()
+{
+	local status=0
+
+	on "$1" "aggctl host check plan.json" > "$CLUSTER/found" && status=1
+	grep -q "^no  *$2.* $1 *$" "$CLUSTER/found" || status=1
+	on "$1" "aggctl why $JOB || :" > "$CLUSTER/reasons"
+	grep -qE "$3" "$CLUSTER/reasons" || status=1
+	[ $status = 0 ] || sed 's/^/# /' "$CLUSTER/found" "$CLUSTER/reasons"
+	return $status
+}
+
+# mended NAME [ROUNDS]: execute what "host check" prints next there, until it finds nothing.
+# It may be a command for another server: what is found there is mended there.
+mended()
+{
+	local fixes fix rounds
+
+	for ((rounds = ${2:-3}; rounds > 0; rounds--)); do
+		! on "$1" "aggctl -j host check plan.json > check.json" || return 0
+		mapfile -t fixes < <(jq -r '.[] | select(.ok | not) | .fix // empty' \
+			"$CLUSTER/$1/home/check.json" | uniq)
+		for fix in "${fixes[@]}"; do
+			echo "$1: $fix"
+			case $fix in
+			"ssh "*" aggctl host check")
+				read -r _ fix _ <<< "$fix"
+				mended "$fix" $((rounds - 1)) ;;
+			*)
+				on "$1" "$fix" ;;
+			esac
+		done
+	done
+	on "$1" "aggctl host check plan.json"
 }

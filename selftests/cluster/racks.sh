@@ -70,9 +70,10 @@ sums()
 }
 
 needs_root
-echo 1..7
+echo 1..9
 racks_up
 ok $? "five machines in three racks are up"
+capture
 everywhere "$(block "On each server of the racks" 1)" "${SERVERS[@]}" &&
 	on a1 "$(block "On a1" 1)"
 ok $? "the servers are prepared, and a plan is made"
@@ -91,4 +92,8 @@ on a1 "$(block "On a1" 2)"
 ok $? "one flow of each rack has arrived"
 everywhere "$(block "On each server of the racks" 3)" "${SERVERS[@]}"
 ok $? "why finds nothing that is not as planned"
+captured > "$CLUSTER/types"
+ok $? "Wireshark's dissector decodes each packet"
+unused "Three racks, one NIC each"
+ok $? "nothing in the page's section is not executed"
 exit $((FAILED > 0))

@@ -7,31 +7,19 @@
 set -o pipefail
 . "$(dirname "$0")/page.sh"
 
-# mended NAME: what "host check" prints next, until it finds nothing
-mended()
-{
-	on "$1" 'for i in 1 2 3; do
-			! aggctl -j host check > check.json || exit 0
-			jq -r ".[] | select(.ok | not) | .fix" check.json > fixes
-			bash -ex fixes
-		done
-		aggctl host check' 2>&1
-}
+JOB=7	# of the page
 
-# planted NAME WHAT COMMAND FINDING [MEND]: after COMMAND, which runs on the machine, or
-# here if it is a function, "host check" fails and finds this; the commands that it
-# prints mend it, or MEND if it is on another machine
+# planted NAME WHAT SERVER COMMAND CHECK WHY [MEND]: after COMMAND, which runs on SERVER,
+# or here if it is a function, "host check" and "why" on NAME find this; the commands that
+# they print mend it, or MEND if it is a switch
 planted()
 {
 	local status=0
 
-	change "$1" "$3" && ! on "$1" "aggctl host check" > "$CLUSTER/found" &&
-		grep -q "^no .*$4" "$CLUSTER/found" || status=$?
-	sed 's/^/# /' "$CLUSTER/found"
-	change "$1" "${5:-mended $1}" && on "$1" "aggctl host check" > "$CLUSTER/good" ||
-		status=$?
-	sed 's/^/# /' "$CLUSTER/changed"
-	ok $status "host check: $2"
+	change "$3" "$4" && named "$1" "$5" "$6" && ${7:-true} && mended "$1" \
+		> "$CLUSTER/mended" || status=$?
+	[ $status = 0 ] || sed 's/^/# /' "$CLUSTER/changed" "$CLUSTER/mended"
+	ok $status "host check, why: $2"
 }
 
 # What Prometheus would read of node2 has the records of the transfer: those of
@@ -105,35 +93,98 @@ unit_starts()
 
 causes()
 {
-	planted node4 "a device that is down" "ip link set eth1 down" \
-		"192.168.21.2 (node2): its device eth1 is down"
-	planted node4 "a neighbour without an answer" "nic node2 1 down" \
-		"192.168.21.2 (node2): no answer on eth1" "nic node2 1 up"
-	planted node4 "a switch with a smaller MTU" "nic node2 1 mtu 1400" \
-		"packets of 1500 bytes are lost on eth1, short ones are not" \
+	planted node4 "a device that is down" node4 "ip link set eth1 down" \
+		"port  *eth1: it is down.*ip link set eth1 up" \
+		"port eth1: it is down or has no cable. Next: ip link set eth1 up"
+	planted node4 "a neighbour without an answer" node2 "ip link set eth1 down" \
+		"neighbour  *192.168.21.2 (node2): no answer on eth1 .*ssh node2" \
+		"node4: neighbour: 192.168.21.2 \(node2\): no answer on eth1 .*Next: ssh node2"
+	planted node4 "a neighbour with a smaller MTU" node2 "ip link set eth1 mtu 1400" \
+		"neighbour .*(node2): packets of 1500 bytes do not pass whole on eth1, .*ssh node2" \
+		"node4: neighbour: .*\(node2\): packets of 1500 bytes do not pass whole .*Next: ssh node2"
+	planted node4 "a switch with a smaller MTU" node2 "nic node2 1 mtu 1400" \
+		"neighbour .*(node2): packets of 1500 bytes do not pass whole on eth1, " \
+		"node4: neighbour: .*\\(node2\\): packets of 1500 bytes do not pass whole" \
 		"nic node2 1 mtu 1500"
-	planted node2 "a device with a smaller MTU" "ip link set eth0 mtu 1400" \
-		"eth0: 1400"
-	planted node2 "a strict reverse path filter" \
-		"sysctl -w net.ipv4.conf.eth1.rp_filter=1" \
-		"eth1: strict"
-	planted node2 "no forwarding" "sysctl -w net.ipv4.ip_forward=0" \
-		"ip_forward .*off"
-	planted node4 "no route" "ip route del 10.0.0.1" \
-		"to the receiver 10.0.0.1 (node1): there is none"
-	planted node4 "no identity" "ip address del 10.0.0.4/32 dev lo" \
-		"10.0.0.4 (node4): it is not an address of this host"
-	planted node2 "a firewall" "nft add table ip wall
+	planted node2 "a device with a smaller MTU" node2 "ip link set eth0 mtu 1400" \
+		"MTU  *eth0: 1400" "node2: MTU: eth0: 1400.*Next: ip link set eth0 mtu 1500"
+	planted node2 "a strict reverse path filter" node2 \
+		"sysctl -w net.ipv4.conf.eth1.rp_filter=1" "rp_filter  *eth1: strict" \
+		"node2: rp_filter: eth1: strict.*Next: sysctl -w"
+	planted node2 "no forwarding" node2 "sysctl -w net.ipv4.ip_forward=0" \
+		"ip_forward .*off" "node2: ip_forward: off.*Next: sysctl -w"
+	planted node4 "no route" node4 "ip route del 10.0.0.1" \
+		"route  *to the receiver 10.0.0.1 (node1): there is none" \
+		"node4: route: to the receiver 10.0.0.1 \(node1\): there is none. Next: aggctl host init"
+	planted node2 "a firewall" node2 "nft add table ip wall
 		nft 'add chain ip wall f { type filter hook forward priority 0;
-		policy drop; }'" \
-		"FORWARD policy .*drop"
+		policy drop; }'" "FORWARD policy .*drop" \
+		"node2: FORWARD policy: drop.*Next: nft insert rule"
+	# It lets aggnet's packets pass now, and no others.
+	on node2 "nft delete table ip wall"
+	planted node4 "no identity on lo" node4 "ip address del 10.0.0.4/32 dev lo" \
+		"identity  *10.0.0.4 (node4): it is not an address of this host" \
+		"node4: identity: 10.0.0.4: .*Next: ip address add 10.0.0.4/32 dev lo"
+	planted node2 "no entry on one server" node2 "aggctl withdraw plan.json" \
+		"entry  *tree of job 7 to 10.0.0.1 (node1): there is none.*aggctl apply plan.json" \
+		"^WRONG: node2: it has no entry of this transfer.*Next: aggctl apply"
+	planted node3 "a module without identity and ports" node3 \
+		"rmmod aggnet; modprobe aggnet" "identity  *none.*aggctl host init" \
+		"^WRONG: node3: it has no identity. Next: aggctl host init"
+}
+
+# printed: what "host init" prints on a fresh server is on the page
+printed()
+{
+	on node2 "$(block "On node2")" | diff - <(block "It prints")
+}
+
+# ssh_begin: each machine takes commands by ssh, as servers do. Their keys are made here.
+ssh_begin()
+{
+	local name keys=$CLUSTER/keys i=0
+
+	mkdir "$keys" && ssh-keygen -q -t ed25519 -N '' -f "$keys/id_ed25519" || return
+	{
+		for name in "${SERVERS[@]}"; do
+			i=$((i + 1))
+			echo "10.0.0.$i $name"
+		done
+	} > "$keys/hosts"
+	everywhere "mkdir -p -m 700 /root/.ssh /etc/dropbear
+		cp $keys/id_ed25519* /root/.ssh
+		chmod 600 /root/.ssh/id_ed25519
+		cp $keys/id_ed25519.pub /root/.ssh/authorized_keys
+		echo 'StrictHostKeyChecking accept-new' > /root/.ssh/config
+		cat $keys/hosts >> /etc/hosts
+		ln -sf $TOP/tools/aggctl/aggctl /usr/bin
+		dropbear -R -s" "${SERVERS[@]}" &&
+		# Servers that share no switch have routes to identities only.
+		on node1 "echo 'BindAddress 10.0.0.1' >> /root/.ssh/config"
+}
+
+# by_ssh: the plan comes and goes on all hosts by one command
+by_ssh()
+{
+	block "that one" > "$CLUSTER/node1/home/hosts"
+	on node1 "$(block "On node1" 2)" && spread_plan &&
+		on node1 "$(block "On node1, in place of \`\`apply\`\` on each server")" &&
+		everywhere "aggctl host check plan.json" "${SERVERS[@]}" &&
+		transfer && LC_ALL=C sort "$CLUSTER/node1/home/result" |
+		cmp - "$CLUSTER/expected" &&
+		everywhere "$(block "On each server of the job")" "${SERVERS[@]}" &&
+		on node1 "$(block "Or on node1, for all of them")" &&
+		everywhere "aggctl -j tree show | jq -e '. == []'" "${SERVERS[@]}"
 }
 
 needs_root
-echo 1..23
+echo 1..30
 status=0
 up || status=$?
 ok $status "four machines are up"
+capture
+printed
+ok $? "host init: it prints what the page has"
 everywhere "$(block "On each server")" "${SERVERS[@]}"
 ok $? "host init: what it prints is executed"
 everywhere "aggctl -j host init --topology @net |
@@ -151,12 +202,10 @@ transfer
 ok $? "all commands of the transfer succeed"
 LC_ALL=C sort "$CLUSTER/node1/home/result" | cmp - "$CLUSTER/expected"
 ok $? "the result is exact"
-on node2 "$(block \
-	"bound children and its own flow must be the planned number of contributors")"
+on node2 "$(block "On node2 after the transfer")"
 ok $? "the flow of node4 was merged in node2"
-everywhere "$(block "On each server no packet should have missed its planned link")" \
-	"${SERVERS[@]}"
-ok $? "no packet has left the planned path"
+everywhere "$(block "For each server of the job")" "${SERVERS[@]}"
+ok $? "each server has its planned flows, and no packet has left by plain IP"
 everywhere "$(block "On each server of the job")" "${SERVERS[@]}"
 ok $? "why finds nothing that is not as planned"
 everywhere "$(block "On each server, to keep the settings" | grep -v systemctl)" \
@@ -167,5 +216,12 @@ causes
 everywhere "$(block "When the job is done, on each server")" \
 	"${SERVERS[@]}"
 ok $? "the plan is withdrawn"
+ssh_begin && by_ssh
+ok $? "by ssh the plan is applied, a transfer is merged, and the plan is withdrawn"
 unit_starts
+captured > "$CLUSTER/types"
+ok $? "Wireshark's dissector decodes each packet"
+sort "$CLUSTER/types" | uniq -c | sed 's/^/# packets of type: /'
+unused "The network" "Three racks, one NIC each"
+ok $? "nothing on the page is not executed"
 exit $((FAILED > 0))

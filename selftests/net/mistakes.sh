@@ -33,6 +33,9 @@ two_missing()
 		aggctl -n v0 recv --job $job || status=1
 	! wait $pid || status=1
 	grep "^aggctl: recv: 'aggctl why $job' names the cause" "$TMP/said" || status=1
+	aggctl -n v0 why $job > "$TMP/why"
+	grep "WRONG: children: 1 of 3 planned flows have arrived, not here: 10.0.0.3, 10.0.0.4. Next: ssh 10.0.0.3 aggctl why $job" \
+		"$TMP/why" || status=1
 	withdraw two && return $status
 }
 
@@ -114,6 +117,17 @@ other_entry()
 		withdraw mine
 }
 
+# A new plan of a job whose old plan is in force.
+other_plan()
+{
+	plan first --topology bcube:4,1 --uid 0 --senders v1 --receivers v0 &&
+		aggctl -j plan --topology bcube:4,1 --uid 0 --job $job --senders v1,v2 \
+			--receivers v0 > "$TMP/second.json" || return
+	says 1 "v0: tree of job $job to 10.0.0.1: another plan of this job is in force: withdraw that one, or apply this plan with --replace" \
+		aggctl apply "$TMP/second.json" && aggctl apply --replace "$TMP/second.json" &&
+		withdraw second
+}
+
 # A host whose module is of another release than the plan.
 other_release()
 {
@@ -121,6 +135,45 @@ other_release()
 	says 1 "v0: its module is of release $(< /sys/module/aggnet/version), and the plan is of 0.0.9: install one release on all hosts, or apply the plan with --force" \
 		aggctl apply "$TMP/old.json" &&
 		aggctl apply --force "$TMP/old.json" && aggctl withdraw "$TMP/old.json"
+}
+
+# found NAME: is there a row of a failed check of this plan with this finding?
+found()
+{
+	aggctl -n v1 -j host check "$TMP/mine.json" > "$TMP/checked"
+	cat "$TMP/checked"
+	jq -e --arg finding "$1" --arg fix "$2" 'any(.[]; (.ok | not) and .host == "v1" and
+		.what == "entry" and .finding == $finding and .fix == $fix)' "$TMP/checked"
+}
+
+# "host check" of a plan: it is in force, it is not, and another one is.
+not_in_force()
+{
+	local tree="tree of job $((job + 1)) to 10.0.0.1" status=0
+
+	plan mine --topology bcube:4,1 --uid 0 --senders v1 --receivers v0 || return
+	! found "" "" && jq -e 'any(.[]; .what == "entry" and .ok)' "$TMP/checked" || status=1
+	aggctl -n v1 tree del --job $job --receiver v0 &&
+		found "$tree: there is none: this host merges nothing of it" \
+			"aggctl apply $TMP/mine.json" || status=1
+	aggctl apply "$TMP/mine.json" &&
+		jq '.nodes.v1.trees[].instance += 1' "$TMP/mine.json" > "$TMP/newer" &&
+		mv "$TMP/newer" "$TMP/mine.json" &&
+		found "$tree: the one in force is not of this plan" \
+			"aggctl apply --replace $TMP/mine.json" || status=1
+	aggctl -n v0 tree del --job $job --receiver v0 &&
+		aggctl -n v1 tree del --job $job --receiver v0 && return $status
+}
+
+# With --timeout the application ends the wait.
+too_late()
+{
+	plan late --topology bcube:4,1 --uid 0 --senders v1,v2 --receivers v0 || return
+	says 1 "recv: not over after 1 s on this node" \
+		aggctl -n v0 recv --job $job --timeout 1 &&
+		grep "^aggctl: recv: planned, and not here: 10.0.0.2, 10.0.0.3$" "$TMP/said" &&
+		grep "^aggctl: recv: 'aggctl why $job' names the cause" "$TMP/said" &&
+		withdraw late
 }
 
 foreign_identity()
@@ -208,7 +261,10 @@ check "a user without privilege" unprivileged
 check "no entry" nothing_here
 check "a second receiver" second_receiver
 check "an entry that is there" other_entry
+check "another plan of the same job" other_plan
 check "a plan of another release" other_release
+check "a plan that is not in force" not_in_force
+check "an application that waits for no longer" too_late
 check "an identity that the host has not" foreign_identity
 check "an input without records" empty_input
 check "a port that is not attached" by_plain_ip

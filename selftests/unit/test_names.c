@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Unit tests of names in messages: which addresses of a text are followed by a name. */
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "names.h"
@@ -95,6 +97,38 @@ TEST(numbers)
 {
 	describe("topology bcube:2,1\naddress v3 10.0.0.3\n");
 	EXPECT_NAMED("10.0.0.3 (v3)", "10.0.0.3");
+}
+
+TEST(hosts)
+{
+	const struct in_addr port = { htonl(0xc0a80103) };
+	const struct in_addr other = { htonl(0xc0a80104) };
+
+	describe(description);
+	EXPECT_STREQ("node3", names_host(port));
+	EXPECT_STREQ("192.168.1.4", names_host(other));
+}
+
+TEST(self_without_description)
+{
+	const struct in_addr port = { htonl(0xc0a80103) };
+	char self[256] = "";
+
+	setenv("AGGNET_NETWORK", "", 1);
+	EXPECT_STREQ("192.168.1.3", names_host(port));
+	gethostname(self, sizeof(self) - 1);
+	self[strcspn(self, ".")] = '\0';
+	EXPECT_STREQ(self, names_self(""));
+	EXPECT_STREQ("v4", names_self("v4"));
+}
+
+TEST(self)
+{
+	describe("topology graph\nhost one\nhost two\nswitch s\n"
+		 "link one s\nlink two s\n"
+		 "address one 192.0.2.1\naddress two 127.0.0.1\n");
+	EXPECT_STREQ("two", names_self(""));
+	EXPECT_STREQ("v4", names_self("v4"));
 }
 
 TEST_HARNESS_MAIN

@@ -3,6 +3,7 @@
  * named with its object and the next command, and the exit status is 3.
  */
 #include <errno.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,7 +24,18 @@ static struct played {
 	bool down;
 	int refuse;
 	struct in_addr lost;
+	const char *what;
+	const char *fix;
 } played;
+
+/* One check has failed, if there is one. */
+static json_t *played_check(bool *good)
+{
+	*good = !played.what;
+	return json_pack("[{s:b, s:s, s:s, s:s?, s:s}]", "ok", *good, "what",
+			 *good ? "module" : played.what, "finding", "found",
+			 "fix", played.fix, "host", "node2");
+}
 
 static int played_ports(struct aggnet_port_info **list, size_t *n)
 {
@@ -65,6 +77,7 @@ static bool played_up(const char *device)
 }
 
 #define device_up played_up
+#define node_check played_check
 
 #include "../../tools/aggctl/cmd/ctl_open.c"
 #include "../../tools/aggctl/cmd/diagnosis.c"
@@ -82,6 +95,7 @@ FIXTURE_SETUP(why)
 	memset(&self->ctl, 0, sizeof(self->ctl));
 	played = (struct played){
 		.node.address.s_addr = htonl(SELF),
+		.node.label = "node2",
 		.port = { .ifindex = 0x7ffffff0, .ifname = "eth7" },
 		.ports = 1,
 		.tree = {
@@ -135,7 +149,7 @@ do {									\
 TEST_F(why, merges)
 {
 	ASSERT_EQ(0, ask(self, 0, NULL));
-	EXPECT_STREQ("job 7 to 10.0.0.1 (merges, done): the planned flows are merged here\n"
+	EXPECT_STREQ("job 7 to 10.0.0.1 at node2 (merges, done): the planned flows are merged here\n"
 		     "  flows that arrived: 2 of 2 planned\n"
 		     "  records: 30 in, 10 out (3.00 to 1)\n"
 		     "  merged next at: 10.0.0.1\n", self->text);
@@ -161,11 +175,11 @@ TEST_F(why, parts)
 TEST_F(why, node)
 {
 	played.trees = 0;
-	EXPECT_SAYS(3, "WRONG: node: it has no entry, and merges nothing. Next: aggctl apply");
+	EXPECT_SAYS(3, "WRONG: node2: it has no entry, and merges nothing. Next: aggctl apply");
 	played.ports = 0;
-	EXPECT_SAYS(3, "WRONG: node: no port is attached. Next: aggctl port add");
+	EXPECT_SAYS(3, "WRONG: node2: no port is attached. Next: aggctl port add");
 	played.node.address.s_addr = 0;
-	EXPECT_SAYS(3, "WRONG: node: it has no identity. Next: aggctl node set address");
+	EXPECT_SAYS(3, "WRONG: node2: it has no identity. Next: aggctl node set address");
 	played.refuse = -EPERM;
 	EXPECT_SAYS(1, "node: refused");
 }
@@ -226,6 +240,11 @@ TEST_F(why, flows)
 	EXPECT_SAYS(3, "WRONG: children: none of 2 planned flows has arrived. Next: aggctl why");
 	played.tree.channels = 1;
 	EXPECT_SAYS(3, "WRONG: children: 1 of 2 planned flows have arrived. Next");
+	/* The kernel knows which ones. */
+	played.lost.s_addr = htonl(0x0a000005);
+	played.tree.unbound = (struct aggnet_addrs){ &played.lost, 1 };
+	EXPECT_SAYS(3, "WRONG: children: 1 of 2 planned flows have arrived, not here: 10.0.0.5. Next: ssh 10.0.0.5 aggctl why 7\n");
+	played.tree.unbound.n = 0;
 	/* As many unplanned flows as planned ones are missing. */
 	played.tree.channels = 2;
 	played.tree.unplanned = 1;
@@ -283,6 +302,26 @@ TEST_F(why, fallbacks)
 		EXPECT_EQ(NULL, strstr(self->text, "packets ("));
 		played.stat.value = 9;
 	}
+}
+
+/* What only packets that miss their way meet is a note; each command stands once. */
+TEST_F(why, host)
+{
+	json_t *list;
+
+	played.what = "rp_filter";
+	EXPECT_SAYS(0, "\nnote: node2: rp_filter: found. Next: aggctl host check\n");
+	played.fix = "ip link set eth7 up";
+	EXPECT_SAYS(0, "\nnote: node2: rp_filter: found. Next: ip link set eth7 up\n");
+	played.down = true;
+	EXPECT_SAYS(3, "WRONG: port eth7: it is down or has no cable. Next: ip link set eth7 up");
+	EXPECT_EQ(NULL, strstr(self->text, "note: "));
+	played.down = false;
+	self->ctl.json = true;
+	ASSERT_EQ(0, ask(self, 0, NULL));
+	list = json_loads(self->text, 0, NULL);
+	EXPECT_EQ(1, json_array_size(json_object_get(json_array_get(list, 0), "host")));
+	json_decref(list);
 }
 
 TEST_F(why, json)

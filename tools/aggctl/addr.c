@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Addresses as people write them: dotted, or by a server's name, v3. */
 #include <arpa/inet.h>
+#include <stdio.h>
 
 #include "addressing.h"
 #include "aggctl.h"
@@ -36,6 +37,22 @@ const char *addr_text(struct in_addr addr)
 	static char text[INET_ADDRSTRLEN];
 
 	return inet_ntop(AF_INET, &addr, text, sizeof(text));
+}
+
+/**
+ * addrs_text() - addresses in dots, with commas between them
+ * @list: the addresses
+ * @text: filled, with as many as there is room for; empty if there are none
+ * @size: of @text
+ */
+void addrs_text(const struct aggnet_addrs *list, char *text, size_t size)
+{
+	size_t i, n = 0;
+
+	text[0] = '\0';
+	for (i = 0; i < list->n && n < size; i++)
+		n += (size_t)snprintf(text + n, size - n, "%s%s", i ? ", " : "",
+				      addr_text(list->addr[i]));
 }
 
 /**

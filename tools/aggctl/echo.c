@@ -39,7 +39,8 @@ static int echo_socket(const char *device)
 			(socklen_t)strlen(device) + 1) &&
 	    !setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &whole,
 			sizeof(whole)) &&
-	    !setsockopt(fd, IPPROTO_IP, IP_RECVERR, &on, sizeof(on)))
+	    !setsockopt(fd, IPPROTO_IP, IP_RECVERR, &on, sizeof(on)) &&
+	    !setsockopt(fd, IPPROTO_IP, IP_RECVFRAGSIZE, &on, sizeof(on)))
 		return fd;
 	close(fd);
 	return -errno;
@@ -92,13 +93,31 @@ static void start(struct echo *e, uint16_t id, size_t bytes)
 		e->result = err;
 }
 
+/* The kernel joins fragments, and tells the length of the largest one. */
+static bool was_fragmented(struct msghdr *msg)
+{
+	struct cmsghdr *c;
+
+	for (c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c))
+		if (c->cmsg_level == IPPROTO_IP &&
+		    c->cmsg_type == IP_RECVFRAGSIZE)
+			return true;
+	return false;
+}
+
 static void take(struct echo *e, uint16_t id)
 {
 	uint8_t packet[128];
-	ssize_t n = recv(e->fd, packet, sizeof(packet), MSG_DONTWAIT);
+	char control[64];
+	struct iovec part = { packet, sizeof(packet) };
+	struct msghdr msg = {
+		.msg_iov = &part, .msg_iovlen = 1,
+		.msg_control = control, .msg_controllen = sizeof(control),
+	};
+	ssize_t n = recvmsg(e->fd, &msg, MSG_DONTWAIT);
 
 	if (n >= 0 && is_answer(packet, n, e->to, id))
-		e->result = 0;
+		e->result = was_fragmented(&msg) ? -EMSGSIZE : 0;
 	else if (n < 0 && errno != EAGAIN && errno != EINTR)
 		e->result = -errno;
 }

@@ -14,7 +14,7 @@
  * @ms: how long to wait
  *
  * Needs CAP_NET_RAW. Return: 0, -ETIMEDOUT: no answer, -EMSGSIZE: the packet is
- * larger than the MTU of the device or of the path, -EHOSTUNREACH: the neighbour does
+ * larger than the MTU of the device or of the path, or its answer came in fragments, -EHOSTUNREACH: the neighbour does
  * not answer ARP, or another -errno
  */
 int echo_ask(const char *device, struct in_addr to, size_t bytes, int ms);

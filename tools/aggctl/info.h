@@ -26,6 +26,7 @@ void info_clear(const struct aggnet_noun *noun, void *info);
 /* addr.c */
 bool addr_parse(const char *text, struct in_addr *addr);
 const char *addr_text(struct in_addr addr);
+void addrs_text(const struct aggnet_addrs *list, char *text, size_t size);
 json_t *addr_json(struct in_addr addr);
 
 #endif

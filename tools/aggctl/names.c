@@ -2,6 +2,7 @@
 /* Finds addresses in messages, and the hosts that have them. */
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <ifaddrs.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 
 #include "aggctl.h"
 #include "aggtree.h"
+#include "info.h"
 #include "names.h"
 
 static const struct aggt_topo *description(void)
@@ -69,11 +71,10 @@ static bool says_name(const char *text, const char *name)
 	return false;
 }
 
-/* Not if @text, the message, says the name anyway. */
-static void put_name(FILE *f, const struct aggt_topo *topo, const char *addr,
-		     const char *text)
+/* The host with this address, in a buffer that the next call overwrites; or NULL. */
+static const char *host_with(const struct aggt_topo *topo, const char *addr)
 {
-	char number[16];
+	static char number[16];
 	const char *name;
 	aggt_node v;
 
@@ -82,10 +83,19 @@ static void put_name(FILE *f, const struct aggt_topo *topo, const char *addr,
 			continue;
 		name = aggt_topo_server_name(topo, v);
 		snprintf(number, sizeof(number), "v%u", v);
-		if (!says_name(text, name ? name : number))
-			fprintf(f, " (%s)", name ? name : number);
-		return;
+		return name ? name : number;
 	}
+	return NULL;
+}
+
+/* Not if @text, the message, says the name anyway. */
+static void put_name(FILE *f, const struct aggt_topo *topo, const char *addr,
+		     const char *text)
+{
+	const char *name = host_with(topo, addr);
+
+	if (name && !says_name(text, name))
+		fprintf(f, " (%s)", name);
 }
 
 /* As much of @text as an address may be made of; *@addr is empty if it is none. */
@@ -173,4 +183,46 @@ const char *names_init(const char *other)
 {
 	return access(NAMES_FILE, R_OK) ? other :
 	       "aggctl host init --topology @" NAMES_FILE " --run";
+}
+
+const char *names_host(struct in_addr addr)
+{
+	const struct aggt_topo *topo = description();
+	const char *text = addr_text(addr);
+	const char *name = topo ? host_with(topo, text) : NULL;
+
+	return name ? name : text;
+}
+
+/* The host of the description that has an address of this one; or NULL. */
+static const char *described_self(void)
+{
+	const struct aggt_topo *topo = description();
+	const struct sockaddr_in *sa;
+	const char *name = NULL;
+	struct ifaddrs *all, *i;
+
+	if (!topo || getifaddrs(&all))
+		return NULL;
+	for (i = all; i && !name; i = i->ifa_next) {
+		sa = (const void *)i->ifa_addr;
+		if (sa && sa->sin_family == AF_INET)
+			name = host_with(topo, addr_text(sa->sin_addr));
+	}
+	freeifaddrs(all);
+	return name;
+}
+
+const char *names_self(const char *label)
+{
+	static char self[256];
+	const char *name = *label ? label : described_self();
+
+	if (name) {
+		snprintf(self, sizeof(self), "%s", name);
+		return self;
+	}
+	gethostname(self, sizeof(self) - 1);
+	self[strcspn(self, ".")] = '\0';
+	return self;
 }

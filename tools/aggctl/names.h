@@ -3,6 +3,7 @@
 #ifndef AGGCTL_NAMES_H
 #define AGGCTL_NAMES_H
 
+#include <netinet/in.h>
 #include <stdio.h>
 
 /** NAMES_FILE - the description that "aggnet.service" reads, too */
@@ -36,5 +37,23 @@ void names_print(FILE *f, const char *fmt, ...)
  * @other: the command if the host has no description in NAMES_FILE
  */
 const char *names_init(const char *other);
+
+/**
+ * names_host() - the name by which a person calls a host
+ * @addr: an identity, or the address of a port
+ *
+ * Return: its name in the description, else the address; in a buffer that the next call
+ * of this function or of addr_text() overwrites.
+ */
+const char *names_host(struct in_addr addr);
+
+/**
+ * names_self() - the name of this host
+ * @label: of its node; empty: none
+ *
+ * Return: the label, else its name in the description, else its host name; in a buffer
+ * that the next call overwrites.
+ */
+const char *names_self(const char *label);
 
 #endif

@@ -2,8 +2,10 @@
 /* aggctl host: this host in a described network. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/plan_find.h"
 #include "host/host.h"
 #include "host/node_check.h"
 #include "host/report.h"
@@ -79,8 +81,11 @@ static int run_report(const struct aggctl *ctl, int argc, char **argv)
 
 static const struct column check_cols[] = {
 	{ "ok", "ok" }, { "what", "what" }, { "finding", "finding" },
-	{ "fix", "next" },
+	{ "fix", "next" }, { "host", "host" },
 };
+
+/* What only failures need; the last columns. */
+#define FAILURE_COLS	2
 
 /* The findings of text have the names of hosts. */
 static void name_hosts(json_t *rows)
@@ -98,27 +103,81 @@ static void name_hosts(json_t *rows)
 	}
 }
 
+/* The file's name as a shell takes it. */
+static const char *plain_path(const char *path)
+{
+	static const char plain[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._/-";
+
+	return *path == '-' || path[strspn(path, plain)] ? "PLAN.json" : path;
+}
+
+static json_t *entry_row(const json_t *entry, const char *path, const char *self)
+{
+	const char *text = json_string_value(json_object_get(entry, "entry"));
+	bool there = json_is_true(json_object_get(entry, "there"));
+	bool same = json_is_true(json_object_get(entry, "same"));
+
+	return json_pack("{s:b, s:s, s:o, s:o, s:s}", "ok", same, "what", "entry",
+			 "finding", json_sprintf("%s: %s", text, same ?
+			 "it is in force" : there ?
+			 "the one in force is not of this plan" :
+			 "there is none: this host merges nothing of it"),
+			 "fix", same ? json_null() :
+			 json_sprintf("aggctl apply %s%s", there ? "--replace " :
+				      "", plain_path(path)),
+			 "host", self);
+}
+
+/* A row for each entry that a plan has for this host. Return: 0 or -1 */
+static int check_entries(struct plan_file *file, const char *path, json_t *rows,
+			 bool *good)
+{
+	const char *self = plan_file_own(file, "");
+	json_t *entries = NULL, *entry;
+	struct node node = {};
+	size_t i;
+
+	if (self && !plan_file_select(file, self) && !node_open(&node, self, NULL))
+		entries = plan_part_compare(&node, file->part[0].entry);
+	json_array_foreach(entries, i, entry) {
+		json_array_append_new(rows, entry_row(entry, path, self));
+		*good &= json_is_true(json_object_get(entry, "same"));
+	}
+	node_close(&node);
+	if (!entries)
+		return -1;
+	json_decref(entries);
+	return 0;
+}
+
 /**
  * cmd_host_check() - aggctl host check, and its older name, aggctl node check
  * @ctl: options of the command line
- * @argc: 0
- * @argv: nothing
+ * @argc: number of arguments: 0, or 1 for a plan that has to be in force
+ * @argv: its file
  *
  * Return: an exit status
  */
 int cmd_host_check(const struct aggctl *ctl, int argc, char **argv)
 {
+	struct plan_file file = {};
+	int st, missing = 0;
+	json_t *rows;
 	bool good;
-	json_t *rows = node_check(&good);
-	int st;
 
-	(void)argc;
-	(void)argv;
+	if (argc && plan_file_load(&file, argv[0]))
+		return ST_FAILED;
+	rows = node_check(&good);
+	if (argc)
+		missing = check_entries(&file, argv[0], rows, &good);
 	if (!ctl->json)
 		name_hosts(rows);
 	/* Without a fault there is nothing next. */
-	st = out_table(ctl, check_cols, ARRAY_SIZE(check_cols) - good, rows);
-	return st ? st : good ? ST_DONE : ST_FAILED;
+	st = out_table(ctl, check_cols, ARRAY_SIZE(check_cols) -
+		       (good ? FAILURE_COLS : 0), rows);
+	plan_file_free(&file);
+	return st ? st : good && !missing ? ST_DONE : ST_FAILED;
 }
 
 static const struct column socket_cols[] = {
@@ -165,8 +224,9 @@ static const struct verb verbs[] = {
 		.run = run_init,
 	}, {
 		.name = "check",
-		.args = "",
+		.args = "[PLAN.json]",
 		.help = "find what on this host, or on its links, would stop forwarding or fallback",
+		.max_args = 1,
 		.run = cmd_host_check,
 	}, {
 		.name = "report",

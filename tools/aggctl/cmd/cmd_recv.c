@@ -238,16 +238,28 @@ static int print_json(struct aggnet_sink *sink,
 				  NULL));
 }
 
+/* Planned nodes that have not bound here, if the node can be read. */
+static void tell_unbound(void)
+{
+	char names[256];
+
+	if (!stats.found || !stats.tree.unbound.n)
+		return;
+	addrs_text(&stats.tree.unbound, names, sizeof(names));
+	err("recv: planned, and not here: %s", names);
+}
+
 /* Other flows than planned have arrived: some missed a planned merge. */
 static void tell_missed(void)
 {
 	const struct aggnet_tree_info *tree = &stats.tree;
 
-	if (transfer_stats_missed(&stats))
-		err("recv: not merged as planned: %u of %u planned flows and %u others arrived here; 'aggctl why %llu' on each server names the cause",
-		    tree->channels - tree->unplanned,
-		    transfer_stats_planned(tree), tree->unplanned,
-		    (unsigned long long)job);
+	if (!transfer_stats_missed(&stats))
+		return;
+	err("recv: not merged as planned: %u of %u planned flows and %u others arrived here; 'aggctl why %llu' on each server names the cause",
+	    tree->channels - tree->unplanned, transfer_stats_planned(tree),
+	    tree->unplanned, (unsigned long long)job);
+	tell_unbound();
 }
 
 static void tell_partial(const struct aggnet_sink *sink,
@@ -291,12 +303,18 @@ static int print_result(const struct aggctl *ctl, struct aggnet_sink *sink)
 	return st ? st : printed();
 }
 
-static int refused(struct aggnet_sink *sink)
+/* @error: what the call has returned; -ETIMEDOUT also if --timeout has passed */
+static int refused(struct aggnet_sink *sink, int error)
 {
 	struct aggnet_status status = {};
 
 	aggnet_sink_status(sink, &status);
+	if (error == -ETIMEDOUT && status.reason != AGGNET_R_TIMEOUT) {
+		transfer_stats_end(&stats);
+		tell_unbound();
+	}
 	return transfer_failed("recv", aggnet_sink_error(sink),
+			       error == -ETIMEDOUT ||
 			       status.reason == AGGNET_R_TIMEOUT, (uint32_t)job);
 }
 
@@ -307,7 +325,7 @@ static int receive_whole(const struct aggctl *ctl, struct aggnet_sink *sink)
 	do
 		error = aggnet_sink_run(sink);
 	while (error == -EINTR);
-	return error ? refused(sink) : print_result(ctl, sink);
+	return error ? refused(sink, error) : print_result(ctl, sink);
 }
 
 /* Print the available lines before waiting. */
@@ -346,7 +364,7 @@ static int receive_lines(struct aggnet_sink *sink, off_t start)
 			tell_partial(sink, aggnet_sink_result(sink));
 			return printed();
 		} else if (got != -EINTR) {
-			st = refused(sink);
+			st = refused(sink, got);
 		}
 	}
 	return st;
@@ -378,7 +396,7 @@ static int receive(const struct aggctl *ctl, struct aggnet_sink *sink, int dir)
 		if (!error)
 			return ST_DONE;
 		if (error != -ESTALE)
-			return refused(sink);
+			return refused(sink, error);
 		st = take_back(start);
 		if (st)
 			return st;
@@ -402,11 +420,12 @@ static int transfer(const struct aggctl *ctl, struct in_addr self, int dir)
 		.repair_ms = repair,
 	};
 	struct aggnet_sink *sink;
-	int st;
+	int st, error;
 
 	transfer_stats_begin(&stats, self, (uint32_t)job, show_stats);
-	if (aggnet_sink_open(&sink, self, (uint32_t)job, &options))
-		st = refused(sink);
+	error = aggnet_sink_open(&sink, self, (uint32_t)job, &options);
+	if (error)
+		st = refused(sink, error);
 	else
 		st = receive(ctl, sink, dir);
 	if (!st && show_stats && !ctl->json)

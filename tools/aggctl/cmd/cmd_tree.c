@@ -34,6 +34,7 @@ static const struct column tree_cols[] = {
 	{ "unplanned", "contributors, unplanned" },
 	{ "sources", "sources, planned" }, { "weight", "sources, ended" },
 	{ "acceptor", "acceptor" }, { "children", "children" },
+	{ "unbound", "children, not bound" },
 	{ "missing_names", "not here" }, { "keys", "keys" },
 	{ "records_in", "records in" }, { "records_out", "records out" },
 	{ "packets_in", "packets in" }, { "packets_out", "packets out" },

@@ -6,6 +6,7 @@
 #include "cmd/cmd.h"
 #include "cmd/ctl_open.h"
 #include "cmd/diagnosis.h"
+#include "host/node_check.h"
 #include "info.h"
 #include "names.h"
 #include "neighbour.h"
@@ -16,14 +17,18 @@ static const char *receiver;
 
 /**
  * struct answer - what "why" has found
+ * @name: of the node
  * @node: findings about the node
  * @trees: one object for each entry
  * @fallbacks: of the node's counters
+ * @host: what "host check" finds
  */
 struct answer {
+	const char *name;
 	json_t *node;
 	json_t *trees;
 	json_t *fallbacks;
+	json_t *host;
 };
 
 static bool is_wanted(const struct aggnet_tree_info *tree,
@@ -64,10 +69,27 @@ static int read_trees(struct aggnet_ctl *ctl, const struct subject *s,
 static void find_none(struct answer *a)
 {
 	if (!json_array_size(a->trees))
-		finding_add(a->node, false, "node", job != UINT64_MAX || receiver ?
+		finding_add(a->node, false, a->name, job != UINT64_MAX || receiver ?
 			    "it has no entry of this transfer, and merges nothing of it" :
 			    "it has no entry, and merges nothing",
 			    "aggctl apply PLAN.json");
+}
+
+/* Each entry depends on what its host would do with packets. */
+static void check_host(struct answer *a)
+{
+	json_t *known = json_pack("[O]", a->node), *checks, *tree;
+	bool good;
+	size_t i;
+
+	checks = node_check(&good);
+	json_array_foreach(a->trees, i, tree)
+		json_array_append(known, json_object_get(tree, "findings"));
+	a->host = diagnose_host(checks, known);
+	json_array_foreach(a->trees, i, tree)
+		json_object_set(tree, "host", a->host);
+	json_decref(known);
+	json_decref(checks);
 }
 
 static int look(struct answer *a, const struct in_addr *addr)
@@ -79,6 +101,7 @@ static int look(struct answer *a, const struct in_addr *addr)
 	if (!ctl)
 		return ST_FAILED;
 	st = read_node(ctl, &s);
+	s.name = a->name = names_self(s.node.label);
 	a->trees = json_array();
 	if (!st)
 		st = read_trees(ctl, &s, addr, a->trees);
@@ -86,6 +109,7 @@ static int look(struct answer *a, const struct in_addr *addr)
 		a->node = diagnose_node(&s);
 		a->fallbacks = fallback_json(&s.counters, NULL);
 		find_none(a);
+		check_host(a);
 	}
 	free(s.port);
 	free(s.counters.list);
@@ -173,8 +197,8 @@ static void print_tree(const json_t *tree)
 {
 	names_print(stdout, "job %lld to %s", number_of(tree, "job"),
 		    text_of(tree, "receiver"));
-	printf(" (%s, %s): %s\n", text_of(tree, "part"), text_of(tree, "state"),
-	       verdict(tree));
+	printf(" at %s (%s, %s): %s\n", text_of(tree, "node"),
+	       text_of(tree, "part"), text_of(tree, "state"), verdict(tree));
 	if (strcmp(text_of(tree, "part"), "forwards"))
 		print_flows(tree);
 	print_findings(json_object_get(tree, "findings"), "  ");
@@ -202,6 +226,7 @@ static void print_answer(const struct answer *a)
 	json_array_foreach(a->trees, i, tree)
 		print_tree(tree);
 	print_fallbacks(a->fallbacks);
+	print_findings(a->host, "");
 }
 
 static bool is_wrong(const struct answer *a)
@@ -249,6 +274,7 @@ static int run_why(const struct aggctl *ctl, int argc, char **argv)
 	json_decref(a.node);
 	json_decref(a.trees);
 	json_decref(a.fallbacks);
+	json_decref(a.host);
 	return st;
 }
 

@@ -54,11 +54,56 @@ json_t *diagnose_node(const struct subject *s)
 	json_t *findings = json_array();
 
 	if (s->node.role == AGGNET_ROLE_SERVER && !s->node.address.s_addr)
-		finding_add(findings, false, "node", "it has no identity",
+		finding_add(findings, false, s->name, "it has no identity",
 			    names_init("aggctl node set address A"));
 	if (!s->nports)
-		finding_add(findings, false, "node", "no port is attached",
+		finding_add(findings, false, s->name, "no port is attached",
 			    names_init("aggctl port add DEVICE"));
+	return findings;
+}
+
+/* Is it mended by the command of a finding that is known already? */
+static bool is_known(const json_t *lists, const char *fix)
+{
+	const char *other;
+	json_t *list, *row;
+	size_t i, k;
+
+	json_array_foreach((json_t *)lists, i, list)
+		json_array_foreach(list, k, row) {
+			other = json_string_value(json_object_get(row, "fix"));
+			if (fix && other && !strcmp(fix, other))
+				return true;
+		}
+	return false;
+}
+
+/**
+ * diagnose_host() - what would stop packets that miss their planned way
+ * @checks: the rows of node_check()
+ * @known: an array of arrays of findings: what they say is not said again
+ *
+ * Return: an array of findings, all of them notes: a transfer may do without
+ */
+json_t *diagnose_host(const json_t *checks, const json_t *known)
+{
+	json_t *findings = json_array(), *row;
+	const char *fix;
+	char object[320];
+	size_t i;
+
+	json_array_foreach((json_t *)checks, i, row) {
+		fix = json_string_value(json_object_get(row, "fix"));
+		if (json_is_true(json_object_get(row, "ok")) ||
+		    is_known(known, fix))
+			continue;
+		snprintf(object, sizeof(object), "%s: %s",
+			 json_string_value(json_object_get(row, "host")),
+			 json_string_value(json_object_get(row, "what")));
+		finding_add(findings, true, object,
+			    json_string_value(json_object_get(row, "finding")),
+			    fix ? fix : "aggctl host check");
+	}
 	return findings;
 }
 
@@ -136,27 +181,36 @@ static bool has_ended(const struct aggnet_tree_info *tree)
 {
 	return tree->state == AGGNET_TREE_CLOSING ||
 	       tree->state == AGGNET_TREE_WAITING ||
-	       tree->state == AGGNET_TREE_DONE;
+	       tree->state == AGGNET_TREE_DONE ||
+	       tree->state == AGGNET_TREE_ABORTED;
 }
 
 static void find_absent(json_t *findings, const struct aggnet_tree_info *tree)
 {
 	uint32_t planned = transfer_stats_planned(tree);
 	uint32_t here = tree->channels - tree->unplanned;
+	char cause[400], names[256], fix[320];
+	const char *list = "";
 	bool note = !has_ended(tree);
-	char cause[128];
 
 	if (here >= planned || tree->state == AGGNET_TREE_IDLE)
 		return;
+	if (tree->unbound.n)
+		list = ", not here: ";
+	addrs_text(&tree->unbound, names, sizeof(names));
 	if (!here)
 		snprintf(cause, sizeof(cause),
-			 "none of %u planned flows has arrived%s", planned,
-			 note ? " yet" : "");
+			 "none of %u planned flows has arrived%s%s%s", planned,
+			 note ? " yet" : "", list, names);
 	else
 		snprintf(cause, sizeof(cause),
-			 "%u of %u planned flows have arrived%s", here, planned,
-			 note ? " so far" : "");
-	finding_add(findings, note, "children", cause,
+			 "%u of %u planned flows have arrived%s%s%s", here,
+			 planned, note ? " so far" : "", list, names);
+	if (tree->unbound.n)
+		snprintf(fix, sizeof(fix), "ssh %s aggctl why %u",
+			 names_host(tree->unbound.addr[0]),
+			 aggnet_incast_job(tree->incast_id));
+	finding_add(findings, note, "children", cause, tree->unbound.n ? fix :
 		    "aggctl why, and aggctl host check, on the children");
 }
 
@@ -216,19 +270,13 @@ static json_t *ratio_json(const struct aggnet_tree_info *tree)
 				   json_null();
 }
 
-static json_t *name_json(const struct subject *s)
-{
-	return s->node.label[0] ? json_string(s->node.label) :
-				  addr_json(s->node.address);
-}
-
-static json_t *missing_json(const struct aggnet_tree_info *tree)
+static json_t *addrs_json(const struct aggnet_addrs *addrs)
 {
 	json_t *list = json_array();
 	size_t i;
 
-	for (i = 0; i < tree->missing_names.n; i++)
-		json_array_append_new(list, addr_json(tree->missing_names.addr[i]));
+	for (i = 0; i < addrs->n; i++)
+		json_array_append_new(list, addr_json(addrs->addr[i]));
 	return list;
 }
 
@@ -237,21 +285,23 @@ static json_t *tree_json(const struct subject *s,
 {
 	uint64_t id = tree->incast_id;
 
-	return json_pack("{s:I, s:o, s:o, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:{s:I, s:I, s:I, s:I}}",
+	return json_pack("{s:I, s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:{s:I, s:I, s:I, s:I}}",
 			 "job", (json_int_t)aggnet_incast_job(id),
 			 "receiver", addr_json(aggnet_incast_receiver(id)),
-			 "node", name_json(s), "part", part_of(s, tree),
+			 "node", s->name, "part", part_of(s, tree),
 			 "state", aggnet_state_names[tree->state],
 			 "expected", (json_int_t)transfer_stats_planned(tree),
 			 "bound", (json_int_t)tree->channels,
 			 "unplanned", (json_int_t)tree->unplanned,
-			 "missing", missing_json(tree),
+			 "missing", addrs_json(&tree->missing_names),
 			 "acceptor", addr_json(tree->acceptor),
 			 "merged_ratio", ratio_json(tree),
 			 "records_in", (json_int_t)tree->records_in,
 			 "records_out", (json_int_t)tree->records_out,
 			 "bytes_in", (json_int_t)tree->bytes_in,
 			 "bytes_out", (json_int_t)tree->bytes_out,
+			 "children", addrs_json(&tree->children),
+			 "unbound", addrs_json(&tree->unbound),
 			 "by_plain_ip", "link", (json_int_t)tree->fallback_link,
 			 "bloom", (json_int_t)tree->fallback_bloom,
 			 "policy", (json_int_t)tree->fallback_policy,

@@ -7,6 +7,7 @@
 
 /**
  * struct subject - what the kernel says about a node
+ * @name: its name
  * @node: identity and role
  * @port: attached ports
  * @nports: how many
@@ -14,6 +15,7 @@
  * @up: is the device up, with a carrier?
  */
 struct subject {
+	const char *name;
 	struct aggnet_node_info node;
 	struct aggnet_port_info *port;
 	size_t nports;
@@ -22,6 +24,7 @@ struct subject {
 };
 
 json_t *diagnose_node(const struct subject *s);
+json_t *diagnose_host(const json_t *checks, const json_t *known);
 json_t *diagnose_tree(const struct subject *s,
 		      const struct aggnet_tree_info *tree);
 void finding_add(json_t *findings, bool note, const char *object,

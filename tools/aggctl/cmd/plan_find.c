@@ -79,18 +79,26 @@ static const char *node_with(const struct plan_file *file, const char *address)
 	return NULL;
 }
 
-/* The node with this host's identity; NULL with an error line printed. */
-static const char *own_node(const struct plan_file *file)
+/**
+ * plan_file_own() - find the node of a plan that this host is
+ * @file: the plan
+ * @prefix: what an error line begins with
+ *
+ * Return: its name, or NULL with an error line printed: the host has no identity, or
+ * the plan has no part for it.
+ */
+const char *plan_file_own(const struct plan_file *file, const char *prefix)
 {
 	struct aggnet_node_info self = {};
 	const char *name = NULL;
 	struct aggnet_ctl *ctl;
 
 	if (aggnet_ctl_open(&ctl) || aggnet_node_get(ctl, &self))
-		err("no testbed is up, and on this host: %s",
-		    aggnet_ctl_error(ctl));
+		err("%son this host: %s", prefix, aggnet_ctl_error(ctl));
 	else if (!self.address.s_addr)
-		err("no testbed is up, and this host has no identity: 'aggctl node set address A' gives it one, or --node names its node in the plan");
+		err("%sthis host has no identity: 'aggctl node set address A' gives it one%s",
+		    prefix, *prefix ?
+		    ", or --node names its node in the plan" : "");
 	else
 		name = node_with(file, addr_text(self.address));
 	aggnet_ctl_close(ctl);
@@ -118,7 +126,7 @@ int plan_file_find(struct plan_file *file, const char *netns, const char *node,
 
 	*in_testbed = (!node || !netns) && tb_state_exists();
 	if (!node && !*in_testbed) {
-		node = own_node(file);
+		node = plan_file_own(file, "no testbed is up, and ");
 		if (!node)
 			return -1;
 	}

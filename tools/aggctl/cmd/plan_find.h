@@ -9,5 +9,6 @@
 
 int plan_file_find(struct plan_file *file, const char *netns, const char *node,
 		   bool *in_testbed);
+const char *plan_file_own(const struct plan_file *file, const char *prefix);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd/transfer_stats.h"
+#include "info.h"
 #include "output.h"
 
 static double seconds_since(const struct timespec *began)
@@ -131,7 +132,7 @@ static void put_tree(json_t *stats, const struct transfer_stats *s,
 	json_int_t saved = (json_int_t)(records - tree->records_in);
 	json_t *more;
 
-	more = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+	more = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
 			 "flows", (json_int_t)tree->channels,
 			 "flows_planned",
 			 (json_int_t)transfer_stats_planned(tree),
@@ -139,9 +140,13 @@ static void put_tree(json_t *stats, const struct transfer_stats *s,
 			 "records_out", (json_int_t)tree->records_out,
 			 "packets_in", (json_int_t)tree->packets_in,
 			 "packets_out", (json_int_t)tree->packets_out,
+			 "bytes_in", (json_int_t)tree->bytes_in,
+			 "bytes_out", (json_int_t)tree->bytes_out,
 			 "retransmissions", (json_int_t)tree->rexmits);
 	json_object_update(stats, more);
 	json_decref(more);
+	if (tree->acceptor.s_addr)
+		json_object_set_new(stats, "acceptor", addr_json(tree->acceptor));
 	/* An element of a vector is not a record. */
 	if (records >= tree->records_in && tree->layout != AGGNET_LAYOUT_DENSE)
 		json_object_set_new(stats, "merged_on_the_way",
@@ -184,7 +189,10 @@ static const struct column stats_cols[] = {
 	{ "flows_planned", "flows planned" },
 	{ "packets_in", "packets in" },
 	{ "packets_out", "packets out" },
+	{ "bytes_in", "bytes of records in" },
+	{ "bytes_out", "bytes of records out" },
 	{ "retransmissions", "retransmissions" },
+	{ "acceptor", "merged next at" },
 	{ "node", "this node cannot be read" },
 	{ "seconds", "seconds" },
 };

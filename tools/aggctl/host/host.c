@@ -11,6 +11,7 @@
 
 #include "aggctl.h"
 #include "host/host.h"
+#include "host/node_check.h"
 #include "info.h"
 
 #define CONF4		"/proc/sys/net/ipv4/"
@@ -117,7 +118,7 @@ void host_close(struct host *host)
 __printf(3, 4)
 static void setting(struct host *host, bool there, const char *fmt, ...)
 {
-	char command[256];
+	char command[FIREWALL_FIX_MAX];
 	va_list ap;
 
 	host->checked++;
@@ -295,6 +296,15 @@ static void look_at_ports(struct host *host, struct aggnet_ctl *ctl)
 	free(list);
 }
 
+/* Packets that this server may not merge are forwarded to the next one. */
+static void look_at_firewall(struct host *host, uint16_t port)
+{
+	char command[FIREWALL_FIX_MAX];
+	bool drops = firewall_forward(port, command) == FORWARD_DROP;
+
+	setting(host, !drops || !command[0], "%s", command);
+}
+
 static void look_at_module(struct host *host)
 {
 	struct in_addr self = plan_identity(&host->plan, host->server);
@@ -307,6 +317,7 @@ static void look_at_module(struct host *host)
 		node.address.s_addr = 0;
 	setting(host, node.address.s_addr == self.s_addr,
 		"aggctl node set address %s", addr_text(self));
+	look_at_firewall(host, node.port ? node.port : AGGNET_UDP_PORT);
 	look_at_ports(host, loaded ? ctl : NULL);
 	aggnet_ctl_close(ctl);
 }

@@ -17,6 +17,7 @@
 #include "host/node_check.h"
 #include "info.h"
 #include "names.h"
+#include "release.h"
 
 #define CONF4		"/proc/sys/net/ipv4/conf/"
 #define RP_STRICT	1
@@ -29,11 +30,15 @@
  * @rows: one row for each check
  * @good: no check has failed
  * @port: UDP port of the node's packets
+ * @attached: the node's ports
+ * @n_attached: how many
  */
 struct checks {
 	json_t *rows;
 	bool good;
 	uint16_t port;
+	struct aggnet_port_info *attached;
+	size_t n_attached;
 };
 
 __printf(4, 5)
@@ -64,6 +69,17 @@ static void fix(struct checks *c, const char *fmt, ...)
 	vsnprintf(command, sizeof(command), fmt, ap);
 	va_end(ap);
 	json_object_set_new(row, "fix", json_string(command));
+}
+
+/* Results of many hosts are read together. */
+static void name_self(struct checks *c, const char *label)
+{
+	const char *self = names_self(label);
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(c->rows, i, row)
+		json_object_set_new(row, "host", json_string(self));
 }
 
 /* Returns -1 if it cannot be read. */
@@ -130,6 +146,16 @@ static void check_rp_filter(struct checks *c, const char *device)
 		fix(c, "sysctl -w net/ipv4/conf/%s/rp_filter=2", device);
 }
 
+static void check_up(struct checks *c, const char *device)
+{
+	bool up = device_up(device);
+
+	add(c, up, "port", up ? "%s: it is up" : "%s: it is down or has no cable",
+	    device);
+	if (!up && host_device_is_plain(device))
+		fix(c, "ip link set %s up", device);
+}
+
 static void check_mtu(struct checks *c, const char *device)
 {
 	int mtu = device_mtu(device);
@@ -172,49 +198,63 @@ static bool has_route(struct in_addr addr, uint16_t port)
 	return done;
 }
 
-static void check_node(struct checks *c, struct aggnet_ctl *ctl)
+static void check_identity(struct checks *c, const struct aggnet_node_info *node)
 {
-	struct aggnet_node_info node;
-
-	if (aggnet_node_get(ctl, &node)) {
-		add(c, false, "node", "%s", aggnet_ctl_error(ctl));
+	if (node->role == AGGNET_ROLE_SWITCH)
 		return;
-	}
-	if (node.port)
-		c->port = node.port;
-	if (node.role == AGGNET_ROLE_SWITCH)
-		return;
-	if (!node.address.s_addr) {
+	if (!node->address.s_addr) {
 		add(c, false, "identity", "none");
 		fix(c, "%s", names_init("aggctl node set address A"));
-	} else if (bind_to(node.address)) {
-		add(c, true, "identity", "%s", addr_text(node.address));
+	} else if (bind_to(node->address)) {
+		add(c, true, "identity", "%s", addr_text(node->address));
 	} else {
 		add(c, false, "identity",
 		    "%s: it is not an address of this host any more",
-		    addr_text(node.address));
-		fix(c, "ip address add %s/32 dev lo", addr_text(node.address));
+		    addr_text(node->address));
+		fix(c, "ip address add %s/32 dev lo", addr_text(node->address));
 	}
 }
 
 static void check_ports(struct checks *c, struct aggnet_ctl *ctl)
 {
-	struct aggnet_port_info *list;
-	size_t i, n;
+	size_t i;
 
-	if (aggnet_port_list(ctl, &list, &n)) {
+	if (aggnet_port_list(ctl, &c->attached, &c->n_attached)) {
 		add(c, false, "ports", "%s", aggnet_ctl_error(ctl));
 		return;
 	}
-	if (!n) {
+	if (!c->n_attached) {
 		add(c, false, "ports", "none is attached");
 		fix(c, "%s", names_init("aggctl port add DEVICE"));
 	}
-	for (i = 0; i < n; i++) {
-		check_rp_filter(c, list[i].ifname);
-		check_mtu(c, list[i].ifname);
+	for (i = 0; i < c->n_attached; i++) {
+		check_up(c, c->attached[i].ifname);
+		check_rp_filter(c, c->attached[i].ifname);
+		check_mtu(c, c->attached[i].ifname);
 	}
-	free(list);
+}
+
+static bool is_attached(const struct checks *c, uint32_t ifindex)
+{
+	size_t i;
+
+	for (i = 0; i < c->n_attached; i++)
+		if (c->attached[i].ifindex == ifindex)
+			return true;
+	return false;
+}
+
+/* Packets leave only by attached devices. */
+static void check_attached(struct checks *c, uint32_t ifindex)
+{
+	char device[IF_NAMESIZE], command[64];
+
+	if (is_attached(c, ifindex) || !if_indextoname(ifindex, device))
+		return;
+	add(c, false, "port", "%s: a planned link leaves by it, and it is not attached",
+	    device);
+	snprintf(command, sizeof(command), "aggctl port add %s", device);
+	fix(c, "%s", names_init(command));
 }
 
 static void check_route(struct checks *c, const char *what,
@@ -234,13 +274,13 @@ static void name_loss(struct checks *c, const char *device, struct in_addr to,
 {
 	if (!neighbour_ask(device, to, ECHO_SMALL))
 		add(c, false, "neighbour",
-		    "%s: packets of %d bytes are lost on %s, short ones are not: use one MTU on all servers and switches",
+		    "%s: packets of %d bytes do not pass whole on %s, short ones do: use one MTU on all servers and switches",
 		    addr_text(to), mtu, device);
 	else
 		add(c, false, "neighbour",
-		    "%s: no answer on %s (%s): is it up, with this address, at this switch, and may it answer ICMP?",
+		    "%s: no answer on %s (%s): it is down, at another switch, has another address, or drops ICMP",
 		    addr_text(to), device, strerror(-err));
-	fix(c, "aggctl host check on the host with %s", addr_text(to));
+	fix(c, "ssh %s aggctl host check", names_host(to));
 }
 
 /* A packet of full size goes to the planned neighbour, and back. */
@@ -289,9 +329,11 @@ static void check_links(struct checks *c, const struct aggnet_tree_info *list,
 			continue;
 		for (k = 0; k < i && !same_link(&list[k], &list[i]); k++)
 			;
-		if (k == i)
-			check_neighbour(c, list[i].link_ifindex,
-					list[i].link_neighbour);
+		if (k < i)
+			continue;
+		check_attached(c, list[i].link_ifindex);
+		check_neighbour(c, list[i].link_ifindex,
+				list[i].link_neighbour);
 	}
 }
 
@@ -317,29 +359,61 @@ static void check_trees(struct checks *c, struct aggnet_ctl *ctl)
 	aggnet_tree_list_free(list, n);
 }
 
+/* A package that was upgraded leaves the old module loaded. */
+static void check_release(struct checks *c)
+{
+	char loaded[RELEASE_LEN];
+
+	if (!release_differs(AGGNET_LIBRARY_VERSION, loaded)) {
+		add(c, true, "module", "it is loaded");
+		return;
+	}
+	add(c, false, "module", "release %s is loaded, and aggctl is of release %s",
+	    loaded, AGGNET_LIBRARY_VERSION);
+	fix(c, "rmmod aggnet; modprobe aggnet");
+}
+
+static void check_module(struct checks *c, struct aggnet_ctl *ctl,
+			 struct aggnet_node_info *node)
+{
+	check_release(c);
+	if (aggnet_node_get(ctl, node)) {
+		add(c, false, "node", "%s", aggnet_ctl_error(ctl));
+	} else {
+		if (node->port)
+			c->port = node->port;
+		check_identity(c, node);
+	}
+	check_ports(c, ctl);
+	check_trees(c, ctl);
+}
+
 /**
  * node_check() - check this host, in the current namespace
  * @good: no check failed
  *
- * Return: array of rows with ok, what, finding, and fix: a command, or null.
+ * Return: array of rows with ok, what, finding, fix (a command, or null), and host:
+ * the name of this one.
  */
 json_t *node_check(bool *good)
 {
-	struct checks c = { json_array(), true, AGGNET_UDP_PORT };
+	struct checks c = {
+		.rows = json_array(), .good = true, .port = AGGNET_UDP_PORT,
+	};
+	struct aggnet_node_info node = {};
 	struct aggnet_ctl *ctl;
 
 	if (aggnet_ctl_open(&ctl)) {
 		add(&c, false, "module", "%s", aggnet_ctl_error(ctl));
 		fix(&c, "modprobe aggnet");
 	} else {
-		add(&c, true, "module", "it is loaded");
-		check_node(&c, ctl);
-		check_ports(&c, ctl);
-		check_trees(&c, ctl);
+		check_module(&c, ctl, &node);
 	}
 	aggnet_ctl_close(ctl);
 	check_forward(&c);
 	check_policy(&c);
+	name_self(&c, node.label);
+	free(c.attached);
 	*good = c.good;
 	return c.rows;
 }

@@ -74,6 +74,7 @@ int plan_links_check(const struct node *node, const json_t *entry, bool asks);
 
 /* plan_part.c */
 int plan_part_stage(struct node *node, const json_t *entry, bool replace);
+json_t *plan_part_compare(const struct node *node, const json_t *entry);
 int plan_part_committed(struct node *node);
 int plan_part_undo(struct node *node, const json_t *old);
 int plan_part_withdraw(struct node *node, const json_t *entry,

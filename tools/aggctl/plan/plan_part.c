@@ -330,6 +330,14 @@ static int not_newer(const struct node *node,
 	return -1;
 }
 
+static int has_entry(const struct node *node,
+		     const struct aggnet_tree_info *tree)
+{
+	err("%s: %s: another plan of this job is in force: withdraw that one, or apply this plan with --replace",
+	    node->name, tree_text(tree));
+	return -1;
+}
+
 static int stage_tree(struct node *node, const struct aggnet_tree_info *tree,
 		      bool replace)
 {
@@ -344,7 +352,9 @@ static int stage_tree(struct node *node, const struct aggnet_tree_info *tree,
 	/* A tree that an update left alone goes on as it is. */
 	if (standing.there)
 		return 0;
-	if (replace && standing.was && !is_newer(tree, &standing.old))
+	if (standing.was && !replace)
+		return has_entry(node, tree);
+	if (standing.was && !is_newer(tree, &standing.old))
 		return not_newer(node, tree, &standing.old);
 	if (aggnet_tree_add(node->ctl, tree, replace))
 		return node_refused(node, tree_text(tree));
@@ -432,6 +442,50 @@ int plan_part_stage(struct node *node, const json_t *entry, bool replace)
 		return -1;
 	return stage_links(node, json_object_get(entry, "links"), replace) ||
 	       stage_trees(node, trees, replace) ? -1 : 0;
+}
+
+/* Return: a row, or NULL with an error line printed. */
+static json_t *compare(const struct node *node, const json_t *object)
+{
+	struct aggnet_tree_info tree, now;
+	json_t *row = NULL;
+	int found = -1;
+	bool same = false;
+
+	if (!parse_bare_tree(node, object, &tree))
+		found = find_entry(node, &tree, &now);
+	if (found > 0) {
+		same = same_epoch(&now, &tree) && same_plan(&now, &tree);
+		aggnet_tree_clear(&now);
+	}
+	if (found >= 0)
+		row = json_pack("{s:s, s:b, s:b}", "entry", tree_text(&tree),
+				"there", found, "same", same);
+	info_clear(&aggnet_noun_tree, &tree);
+	return row;
+}
+
+/**
+ * plan_part_compare() - which of its entries a node has in force
+ * @node: the node, open; we are in its namespace
+ * @entry: its part of the plan
+ *
+ * Return: an array with a row for each entry: its name (entry), whether there is one of
+ * its job and receiver (there), and whether that one is of this plan (same); or NULL with
+ * an error line printed.
+ */
+json_t *plan_part_compare(const struct node *node, const json_t *entry)
+{
+	json_t *rows = json_array(), *object;
+	size_t i;
+
+	json_array_foreach(json_object_get(entry, "trees"), i, object) {
+		if (!json_array_append_new(rows, compare(node, object)))
+			continue;
+		json_decref(rows);
+		return NULL;
+	}
+	return rows;
 }
 
 static const struct node_step *find_step(const struct node *node, uint64_t id)
