@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Sending half of a channel: segments, ACKs, loss, timeouts. */
 #include <asm/byteorder.h>
+#include <linux/minmax.h>
 
 #include "core/sender.h"
 
-#define ACK_EVERY	8	/* packets for each ACK, a power of two */
+#define ACK_EVERY_MIN	8u	/* packets for each ACK */
+#define ACK_EVERY_MAX	32u
 
 static struct aggnet_segment *segment_of(const struct aggnet_sender *s, u32 seq)
 {
@@ -18,6 +20,7 @@ void aggnet_sender_init(struct aggnet_sender *s, struct aggnet_segment *segment,
 		.una = first,
 		.nxt = first,
 		.credit = first,
+		.asked = first,
 		.slots = slots,
 		.segment = segment,
 	};
@@ -52,7 +55,12 @@ u32 aggnet_sender_add(struct aggnet_sender *s, u32 now_us)
 
 bool aggnet_sender_wants_ack(const struct aggnet_sender *s)
 {
-	return !(s->nxt & (ACK_EVERY - 1)) || !aggnet_sender_may_add(s);
+	u32 every = ACK_EVERY_MIN;
+
+	if (s->cwnd.cwnd >= s->cwnd.max)
+		every = clamp(s->flight / 2, ACK_EVERY_MIN, ACK_EVERY_MAX);
+	return s->nxt - s->asked >= every || s->nxt == s->credit ||
+	       (!aggnet_sender_may_add(s) && !aggnet_sender_awaits_ack(s));
 }
 
 bool aggnet_sender_find_lost(const struct aggnet_sender *s, u32 *seq)

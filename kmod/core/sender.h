@@ -53,6 +53,7 @@ struct aggnet_segment {
  * @una: oldest sequence that is not acknowledged
  * @nxt: next sequence to be added
  * @credit: sequences before this one may be added; never goes back
+ * @asked: behind the newest packet that asked for an ACK
  * @flight: packets sent that are neither acknowledged nor lost
  * @slots: how many packets fit in [@una, @nxt): a power of two, 2..AGGNET_WINDOW
  * @segment: the packet of each slot; the owner's memory
@@ -64,6 +65,7 @@ struct aggnet_sender {
 	u32 una;
 	u32 nxt;
 	u32 credit;
+	u32 asked;
 	u32 flight;
 	u32 slots;
 	struct aggnet_segment *segment;
@@ -126,9 +128,27 @@ bool aggnet_sender_may_add(const struct aggnet_sender *s);
  */
 u32 aggnet_sender_add(struct aggnet_sender *s, u32 now_us);
 
-/*
- * Must the packet that was added last ask for an ACK? One of several does, and the
- * last one that may leave until an ACK comes.
+/* The packet of a sequence, or a PROBE behind it, asks for an ACK. */
+static inline void aggnet_sender_ask(struct aggnet_sender *s, u32 seq)
+{
+	if (aggnet_before(s->asked, seq + 1))
+		s->asked = seq + 1;
+}
+
+/* Has a packet asked for an ACK that has not come? */
+static inline bool aggnet_sender_awaits_ack(const struct aggnet_sender *s)
+{
+	return aggnet_before(s->una, s->asked);
+}
+
+/**
+ * aggnet_sender_wants_ack() - must the packet that was added last ask for an ACK?
+ * @s: the sender; the owner has called aggnet_sender_ask() for those that did
+ *
+ * One of several packets asks: of eight while the window opens or after a loss, so that
+ * ACKs clock it and a lost one does no harm; later once in half of what is in flight,
+ * of 32 at most. So does the last packet for which there is credit, and the last one that
+ * the window allows if no other ACK is to come.
  */
 bool aggnet_sender_wants_ack(const struct aggnet_sender *s);
 

@@ -284,6 +284,7 @@ static void child_answer(struct aggnet_tree *tree, struct aggnet_child *c,
 	struct aggnet_ack ack;
 	u16 flags = 0;
 
+	c->asks = false;
 	if (tree->state == AGGNET_TREE_DONE && c->finished) {
 		struct aggnet_done done = {
 			.sources = cpu_to_be32(tree->books.weight),
@@ -606,8 +607,8 @@ static void child_data(struct aggnet_tree *tree, struct aggnet_child *c,
 {
 	const struct aggnet_data *data = (const void *)pkt->body;
 	u32 seq = be32_to_cpu(data->seq);
-	bool answer = pkt->flags & AGGNET_F_ACK || seq != c->win.cum;
 
+	c->asks = pkt->flags & AGGNET_F_ACK || seq != c->win.cum;
 	switch (aggnet_rxwin_test(&c->win, seq)) {
 	case AGGNET_SEQ_DUP:
 		aggnet_stat_inc(tree->an, duplicates);
@@ -617,8 +618,10 @@ static void child_data(struct aggnet_tree *tree, struct aggnet_child *c,
 		break;
 	case AGGNET_SEQ_NEW:
 		if (!data_ok(tree, c, pkt) ||
-		    !tree->store.ops->merge(tree, c, pkt, run))
+		    !tree->store.ops->merge(tree, c, pkt, run)) {
+			c->asks = false;
 			return;
+		}
 		aggnet_rxwin_mark(&c->win, seq);
 		c->received++;
 		tree->acceptor.credits--;
@@ -628,8 +631,6 @@ static void child_data(struct aggnet_tree *tree, struct aggnet_child *c,
 		tree->store.ops->moved(tree, run);
 		break;
 	}
-	if (answer)
-		child_answer(tree, c, pkt, run);
 }
 
 /* Was DATA merged beyond the first hole? A FIN cannot end before that DATA. */
@@ -729,6 +730,15 @@ void aggnet_acceptor_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 	}
 	if (aggnet_tree_may_emit(tree))
 		aggnet_uplink_push(tree, run);
+	/*
+	 * Packets that left have made room, so that one ACK tells custody and credit.
+	 * If the room is short nevertheless, more packets are to leave.
+	 */
+	if (c->asks && tree->state != AGGNET_TREE_ABORTED) {
+		child_answer(tree, c, pkt, run);
+		if (aggnet_tree_may_emit(tree))
+			aggnet_uplink_push(tree, run);
+	}
 	if (pkt->type != AGGNET_DATA)
 		aggnet_uplink_tell(tree, false, run);
 }

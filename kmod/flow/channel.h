@@ -22,6 +22,7 @@ struct aggnet_run;
  * @finished: custody of its FIN is taken
  * @waits_for_credit: the last ACK granted no credit
  * @no_credit: it has no credit, and so a claim on the next chunks
+ * @asks: its DATA of this run of the lock is to be answered
  * @nonce: the child's nonce
  * @cookie: the acceptor's nonce
  * @win: sequences that have been merged
@@ -38,6 +39,7 @@ struct aggnet_child {
 	bool finished;
 	bool waits_for_credit;
 	bool no_credit;
+	bool asks;
 	u64 nonce;
 	u64 cookie;
 	struct aggnet_rxwin win;

@@ -576,6 +576,7 @@ static void uplink_retransmit(struct aggnet_tree *tree, u32 seq,
 			      struct aggnet_run *run)
 {
 	aggnet_sender_resent(&tree->up.sender, seq, aggnet_clock_us());
+	aggnet_sender_ask(&tree->up.sender, seq);
 	uplink_transmit(tree, seq, AGGNET_F_REXMIT | AGGNET_F_ACK, run);
 	aggnet_stat_inc(tree->an, tx_retransmits);
 	tree->count.rexmits++;
@@ -597,6 +598,20 @@ static u32 uplink_resend(struct aggnet_tree *tree, u32 burst,
 }
 
 /*
+ * Must the packet that was made last ask for an ACK? If nothing follows at once it does,
+ * or an earlier one has: the next packets may wait for that ACK, or come much later.
+ */
+static bool uplink_asks(const struct aggnet_tree *tree)
+{
+	const struct aggnet_uplink *up = &tree->up;
+
+	if (aggnet_sender_wants_ack(&up->sender) || !aggnet_tree_may_emit(tree))
+		return true;
+	return (!up->burst || up->cost >= AGGNET_COST_MAX) &&
+	       !aggnet_sender_awaits_ack(&up->sender);
+}
+
+/*
  * Make new packets, as many as one run of the lock may. Return: true: at least one
  */
 static bool uplink_make(struct aggnet_tree *tree, struct aggnet_run *run)
@@ -604,20 +619,35 @@ static bool uplink_make(struct aggnet_tree *tree, struct aggnet_run *run)
 	struct aggnet_uplink *up = &tree->up;
 	struct aggnet_sender *s = &up->sender;
 	u32 first = s->nxt;
-	bool last;
+	bool ask;
 	u32 seq;
 
 	while (up->burst && up->cost < AGGNET_COST_MAX && uplink_open(tree)) {
 		up->burst--;
 		up->cost += uplink_pack(tree, s->nxt);
 		seq = aggnet_sender_add(s, aggnet_clock_us());
-		last = !up->burst || up->cost >= AGGNET_COST_MAX ||
-		       !uplink_open(tree) || aggnet_sender_wants_ack(s);
-		uplink_transmit(tree, seq, last ? AGGNET_F_ACK : 0, run);
+		ask = uplink_asks(tree);
+		if (ask)
+			aggnet_sender_ask(s, seq);
+		uplink_transmit(tree, seq, ask ? AGGNET_F_ACK : 0, run);
 	}
 	up->stopped = up->burst && up->cost >= AGGNET_COST_MAX &&
 		      uplink_open(tree);
 	return s->nxt != first;
+}
+
+/*
+ * Packets that did not ask relied on an ACK that lets others follow. It has come, and
+ * none has followed.
+ */
+static void uplink_ask_rest(struct aggnet_tree *tree, struct aggnet_run *run)
+{
+	struct aggnet_sender *s = &tree->up.sender;
+
+	if (!s->flight || aggnet_sender_awaits_ack(s))
+		return;
+	aggnet_sender_ask(s, s->nxt - 1);
+	uplink_send_probe(tree, run);
 }
 
 static void uplink_push(struct aggnet_tree *tree, struct aggnet_run *run)
@@ -626,6 +656,7 @@ static void uplink_push(struct aggnet_tree *tree, struct aggnet_run *run)
 
 	if (uplink_make(tree, run))
 		tree->store.ops->reclaim(tree, run);
+	uplink_ask_rest(tree, run);
 	if (aggnet_sender_is_exhausted(&up->sender) &&
 	    aggnet_tree_may_emit(tree)) {
 		aggnet_tree_abort(tree, run, AGGNET_R_PROTOCOL,

@@ -134,22 +134,67 @@ TEST_F(sender, may_add__stops_at_the_last_sequence)
 	EXPECT_FALSE(aggnet_sender_may_add(s));
 }
 
-TEST_F(sender, wants_ack__of_one_of_eight_and_of_the_last)
+/* Add packets, and let those that want an ACK ask for one. Return: how many do */
+static u32 add_asking(struct aggnet_sender *s, u32 n, u32 *now)
+{
+	u32 asked = 0;
+
+	while (n--) {
+		add(s, 1, now, 1);
+		if (!aggnet_sender_wants_ack(s))
+			continue;
+		aggnet_sender_ask(s, s->nxt - 1);
+		asked++;
+	}
+	return asked;
+}
+
+TEST_F(sender, wants_ack__of_more_packets_the_more_are_in_flight)
 {
 	struct aggnet_sender *s = &self->s;
-	u32 i, asked = 0;
 
 	open_wide(s);
-	for (i = 0; i < 64; i++) {
-		add(s, 1, &self->now, 1);
-		asked += aggnet_sender_wants_ack(s);
-		EXPECT_EQ(!(s->nxt % 8), aggnet_sender_wants_ack(s));
-	}
-	EXPECT_EQ(8, asked);
-	add(s, 1, &self->now, 1);
-	EXPECT_FALSE(aggnet_sender_wants_ack(s));
-	s->cwnd.cwnd = s->flight;	/* nothing may follow it */
-	EXPECT_TRUE(aggnet_sender_wants_ack(s));
+	s->cwnd.cwnd = s->cwnd.max;
+	EXPECT_FALSE(aggnet_sender_awaits_ack(s));
+	EXPECT_EQ(0, add_asking(s, 7, &self->now));
+	EXPECT_FALSE(aggnet_sender_awaits_ack(s));
+	EXPECT_EQ(1, add_asking(s, 1, &self->now));
+	EXPECT_TRUE(aggnet_sender_awaits_ack(s));
+	EXPECT_EQ(1, add_asking(s, 8, &self->now));	/* 16 */
+	EXPECT_EQ(1, add_asking(s, 16, &self->now));	/* 32 */
+	EXPECT_EQ(1, add_asking(s, 32, &self->now));	/* 64 */
+	EXPECT_EQ(4, add_asking(s, 128, &self->now));
+}
+
+TEST_F(sender, wants_ack__of_one_of_eight_after_a_loss)
+{
+	struct aggnet_sender *s = &self->s;
+
+	open_wide(s);
+	s->cwnd.cwnd = s->cwnd.max - 1;
+	EXPECT_EQ(8, add_asking(s, 64, &self->now));
+}
+
+TEST_F(sender, wants_ack__of_the_last_that_has_credit)
+{
+	struct aggnet_sender *s = &self->s;
+
+	open_wide(s);
+	s->credit = s->nxt + 9;
+	EXPECT_EQ(1, add_asking(s, 8, &self->now));
+	EXPECT_EQ(1, add_asking(s, 1, &self->now));
+}
+
+/* One that is to come opens the window. */
+TEST_F(sender, wants_ack__of_the_last_in_the_window_if_none_is_to_come)
+{
+	struct aggnet_sender *s = &self->s;
+
+	open_wide(s);
+	s->cwnd.cwnd = 3;
+	EXPECT_EQ(1, add_asking(s, 3, &self->now));
+	s->cwnd.cwnd = 5;
+	EXPECT_EQ(0, add_asking(s, 2, &self->now));
 }
 
 TEST_F(sender, add__each_of_a_window_has_its_slot)

@@ -725,6 +725,44 @@ TEST_F(rules, ack__is_asked_for_by_the_last_of_a_run)
 	EXPECT_LT(FIRST + 2, tree->up.sender.nxt);
 }
 
+/*
+ * Packets that left while the window was full rely on the ACK of an earlier one. If it
+ * opens no window, a PROBE asks for theirs, once.
+ */
+TEST_F(rules, ack__is_asked_for_by_a_probe_if_no_packet_follows)
+{
+	struct world_conf conf = keyed;
+	struct aggnet_cwnd *cwnd;
+	struct aggnet_tree *tree;
+	struct aggnet_pkt pkt;
+	u32 n;
+
+	conf.records = 512;
+	conf.keys = 512;
+	tree = begin(&conf, CHILD);
+	cwnd = &tree->up.sender.cwnd;
+	for (n = 0; n < conf.records; n += 64)
+		world_write(CHILD, 64);
+	world_shutdown(CHILD);
+	bound(tree, &self->peer);
+	*cwnd = (struct aggnet_cwnd){ .cwnd = 3, .ssthresh = 3, .max = 3 };
+	peer_ack(&self->peer, 0, FIRST, FIRST + 64);
+	ASSERT_EQ(FIRST + 3, tree->up.sender.nxt);
+	cwnd->cwnd = 5;
+	peer_ack(&self->peer, 0, FIRST, FIRST + 64);
+	ASSERT_EQ(FIRST + 5, tree->up.sender.nxt);
+	*cwnd = (struct aggnet_cwnd){ .cwnd = 2, .ssthresh = 2, .max = 2 };
+	world.packets = 0;
+	peer_ack(&self->peer, 0, FIRST + 3, FIRST + 64);
+	ASSERT_TRUE(peer_hears(&self->peer, &pkt));
+	EXPECT_EQ(AGGNET_PROBE, pkt.type);
+	peer_ack(&self->peer, 0, FIRST + 3, FIRST + 64);
+	EXPECT_FALSE(peer_hears(&self->peer, &pkt));
+	acked(&self->peer, 0, FIRST + 64);
+	ASSERT_TRUE(peer_hears(&self->peer, &pkt));
+	EXPECT_EQ(AGGNET_DATA, pkt.type);
+}
+
 /* Packets of an aborted transfer are not sent again, and their timer stops. */
 TEST_F(rules, abort__ends_the_clock_of_what_was_sent)
 {
