@@ -515,6 +515,39 @@ reduce:
 	units_merged(t, s, represents, extra, n);
 }
 
+/* The loop for records with keys and values of 8 bytes, all of them. */
+static __always_inline void merge_words(struct aggnet_table *t, const u8 *data,
+					u32 n, u64 represents, u8 function)
+{
+	const struct view view = { t->bucket, t->chunk, t->bucket_mask };
+	const u64 start = hash_start(t->seed, 8);
+	u64 extra = represents - n;
+	struct slot *s = NULL;
+
+	for (; n; n--, data += 18) {
+		const u8 *key = data + 2;
+		s64 value = get_unaligned_le64(key + 8);
+		struct look look = look_last(start, t->seed + 2,
+					     get_unaligned_le64(key), 8);
+
+		s = find_word(&view, look);
+		if (unlikely(!s)) {
+			s = append(t, key, look);
+			if (!s)
+				break;
+		}
+		if (function == AGGNET_FN_SUM) {
+			aggnet_value_add_s64(&s->value, value);
+		} else {
+			struct aggnet_value v = aggnet_value_s64(value);
+
+			aggnet_reduce(function, &s->value, &v);
+		}
+		s->units++;
+	}
+	units_merged(t, s, represents, extra, n);
+}
+
 static void merge_accum(struct aggnet_table *t, struct slot *s,
 			const u8 *value, u32 vlen, bool source)
 {
@@ -587,11 +620,10 @@ static void merge_faulty(struct aggnet_table *t, const u8 *data, u32 n,
 	merge_run(t, data, n, represents, t->shape.function, ones, fault);
 }
 
-void aggnet_table_merge(struct aggnet_table *t, const u8 *data, u32 n,
-			u64 represents, bool source)
+static void merge_any(struct aggnet_table *t, const u8 *data, u32 n,
+		      u64 represents, bool source, u32 fault)
 {
 	bool ones = source && t->shape.function == AGGNET_FN_COUNT;
-	u32 fault = aggnet_fault_of(t);
 
 	if (t->blocks && t->by_number && likely(!fault))
 		return merge_blocks(t, data, n, represents, source);
@@ -613,6 +645,32 @@ void aggnet_table_merge(struct aggnet_table *t, const u8 *data, u32 n,
 					 true, AGGNET_FAULT_NONE);
 		return merge_run(t, data, n, represents, AGGNET_FN_SUM, false,
 				 AGGNET_FAULT_NONE);
+	}
+}
+
+void aggnet_table_merge(struct aggnet_table *t, const u8 *data, u32 n,
+			u64 represents, bool source)
+{
+	merge_any(t, data, n, represents, source, aggnet_fault_of(t));
+}
+
+void aggnet_table_merge_equal(struct aggnet_table *t, const u8 *data, u32 n,
+			      u64 represents, u32 lengths)
+{
+	u32 fault = aggnet_fault_of(t);
+
+	if (lengths != AGGNET_LENGTHS(8, 8) || unlikely(fault))
+		return merge_any(t, data, n, represents, false, fault);
+	switch (t->shape.function) {
+	case AGGNET_FN_SUM:
+	case AGGNET_FN_COUNT:
+		return merge_words(t, data, n, represents, AGGNET_FN_SUM);
+	case AGGNET_FN_MIN:
+		return merge_words(t, data, n, represents, AGGNET_FN_MIN);
+	case AGGNET_FN_MAX:
+		return merge_words(t, data, n, represents, AGGNET_FN_MAX);
+	default:
+		return merge_any(t, data, n, represents, false, fault);
 	}
 }
 

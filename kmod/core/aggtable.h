@@ -136,6 +136,13 @@ static inline u64 aggnet_table_used(const struct aggnet_table *t)
 void aggnet_table_merge(struct aggnet_table *t, const u8 *data, u32 n,
 			u64 represents, bool source);
 
+/*
+ * As aggnet_table_merge(), for records of a packet. @lengths is what
+ * aggnet_parse_lengths() has set: that of each record, 0: they differ.
+ */
+void aggnet_table_merge_equal(struct aggnet_table *t, const u8 *data, u32 n,
+			      u64 represents, u32 lengths);
+
 /**
  * aggnet_table_pack() - take slots out, oldest first
  * @t: the table

@@ -29,6 +29,8 @@ struct aggnet_secret;
  * @filter: filter, checked by aggnet_filter_ok(); NULL: the packet has none
  * @filter_size: bytes of the filter
  * @key: key of the tag; NULL: the key of the tree
+ * @records: DATA: what aggnet_parse_lengths() returned for its records
+ * @lengths: DATA: lengths of each of them, as it has set them
  *
  * @body and @filter point into the packet.
  */
@@ -50,6 +52,8 @@ struct aggnet_pkt {
 	const struct aggnet_filter *filter;
 	u32 filter_size;
 	const struct aggnet_secret *key;
+	int records;
+	u32 lengths;
 };
 
 /**

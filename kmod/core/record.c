@@ -9,7 +9,8 @@
 #include "core/vector.h"
 
 /* Records with the lengths of the one before them need no further check. */
-static int parse_plain(const u8 *data, size_t len, unsigned int max, u32 vmax)
+static int parse_plain(const u8 *data, size_t len, unsigned int max, u32 vmax,
+		       u32 *all)
 {
 	const u8 *end = data + len;
 	const u8 *last;
@@ -25,6 +26,7 @@ static int parse_plain(const u8 *data, size_t len, unsigned int max, u32 vmax)
 		if (unlikely(!(u8)lengths || lengths >= (vmax + 1) << 8))
 			return (u8)lengths && lengths >> 8 <= AGGNET_PLAIN_MAX ?
 			       -ERANGE : -EBADMSG;
+		*all = n ? 0 : lengths;
 		do {
 			data += size;
 			n++;
@@ -33,22 +35,17 @@ static int parse_plain(const u8 *data, size_t len, unsigned int max, u32 vmax)
 	return data == end && n <= max ? (int)n : -EBADMSG;
 }
 
-int aggnet_parse_records(const struct aggnet_shape *shape, bool source,
-			 const u8 *data, size_t len, unsigned int max)
+static int parse_any(const struct aggnet_shape *shape, bool source,
+		     const u8 *data, size_t len, unsigned int max)
 {
 	bool dense = shape->layout == AGGNET_LAYOUT_DENSE;
-	enum aggnet_kind kind = aggnet_shape_kind(shape);
+	bool block = aggnet_shape_kind(shape) == AGGNET_KIND_BLOCK;
 	u32 blocks = dense ? aggnet_vector_blocks(shape) : 0;
 	u32 want = dense ? aggnet_vector_klen(shape) : 0;
 	const u8 *end = data + len;
 	u32 checked = U32_MAX;
 	unsigned int n = 0;
 
-	if (kind == AGGNET_KIND_PLAIN &&
-	    !(source && aggnet_vtype_float(shape->vtype)))
-		return parse_plain(data, len, max, source ?
-				   aggnet_source_bytes(shape->vtype) :
-				   AGGNET_PLAIN_MAX);
 	for (; data + AGGNET_RECORD_MIN <= end; n++) {
 		u32 klen = data[0];
 		u32 vlen = data[1];
@@ -62,11 +59,31 @@ int aggnet_parse_records(const struct aggnet_shape *shape, bool source,
 		    !aggnet_accum_check(shape, data + 2 + klen, vlen, source))
 			return source ? -ERANGE : -EBADMSG;
 		/* Of a block only the length is checked. */
-		if (kind == AGGNET_KIND_BLOCK)
+		if (block)
 			checked = vlen;
 		data += 2 + klen + vlen;
 	}
 	return data == end && n <= max ? (int)n : -EBADMSG;
+}
+
+int aggnet_parse_lengths(const struct aggnet_shape *shape, bool source,
+			 const u8 *data, size_t len, unsigned int max, u32 *all)
+{
+	*all = 0;
+	if (aggnet_shape_kind(shape) != AGGNET_KIND_PLAIN ||
+	    (source && aggnet_vtype_float(shape->vtype)))
+		return parse_any(shape, source, data, len, max);
+	return parse_plain(data, len, max, source ?
+			   aggnet_source_bytes(shape->vtype) : AGGNET_PLAIN_MAX,
+			   all);
+}
+
+int aggnet_parse_records(const struct aggnet_shape *shape, bool source,
+			 const u8 *data, size_t len, unsigned int max)
+{
+	u32 all;
+
+	return aggnet_parse_lengths(shape, source, data, len, max, &all);
 }
 
 size_t aggnet_record_get(const u8 *data, struct aggnet_record *rec)

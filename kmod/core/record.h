@@ -10,6 +10,7 @@
 #include "core/value.h"
 
 #define AGGNET_RECORD_MIN	3u	/* two lengths and one byte of key */
+#define AGGNET_LENGTHS(klen, vlen)	((klen) | (vlen) << 8)
 
 /**
  * struct aggnet_record - one record, pointing into the packet
@@ -36,6 +37,14 @@ struct aggnet_record {
  */
 int aggnet_parse_records(const struct aggnet_shape *shape, bool source,
 			 const u8 *data, size_t len, unsigned int max);
+
+/*
+ * As aggnet_parse_records(). On success @all is set to AGGNET_LENGTHS() of each of the
+ * records, for aggnet_table_merge_equal(), or to 0: they differ, or it is not known.
+ */
+int aggnet_parse_lengths(const struct aggnet_shape *shape, bool source,
+			 const u8 *data, size_t len, unsigned int max,
+			 u32 *all);
 
 /**
  * aggnet_record_get() - read a record whose value is plain

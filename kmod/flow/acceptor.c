@@ -576,13 +576,24 @@ static struct aggnet_child *child_of(struct aggnet_tree *tree,
 	return NULL;
 }
 
+void aggnet_acceptor_parse(const struct aggnet_tree *tree,
+			   struct aggnet_pkt *pkt)
+{
+	u32 len = pkt->length - sizeof(struct aggnet_data);
+
+	pkt->records = len > tree->packet.max_taken ? -EBADMSG :
+		       aggnet_parse_lengths(&tree->conf.shape, false,
+					    pkt->body + sizeof(struct aggnet_data),
+					    len, tree->packet.max_records,
+					    &pkt->lengths);
+}
+
 /* Check the whole DATA packet before any record of it is merged. */
 static bool data_ok(const struct aggnet_tree *tree,
 		    const struct aggnet_child *c, const struct aggnet_pkt *pkt)
 {
 	const struct aggnet_data *data = (const void *)pkt->body;
 	u32 records = be16_to_cpu(data->records);
-	u16 len = pkt->length - sizeof(*data);
 
 	if (!aggnet_before(be32_to_cpu(data->seq), c->credit) ||
 	    be32_to_cpu(data->seq) - AGGNET_SEQ_FIRST >=
@@ -590,12 +601,9 @@ static bool data_ok(const struct aggnet_tree *tree,
 		aggnet_stat_inc(tree->an, drop_window);
 		return false;
 	}
-	if (!records || len > tree->packet.max_taken ||
+	if (!records || pkt->records != (int)records ||
 	    !data->weight == tree->store.ops->weighs ||
-	    be64_to_cpu(data->represents) < records ||
-	    aggnet_parse_records(&tree->conf.shape, false,
-				 pkt->body + sizeof(*data), len,
-				 tree->packet.max_records) != records) {
+	    be64_to_cpu(data->represents) < records) {
 		aggnet_stat_inc(tree->an, drop_body);
 		return false;
 	}

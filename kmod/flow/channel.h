@@ -201,10 +201,14 @@ static inline bool aggnet_fresh(u32 *newest, u32 stamp, unsigned long heard,
 #define AGGNET_ANY_AFTER	4	/* unanswered OPENs before AGGNET_F_ANY */
 
 /*
- * All of these run under the tree's lock and put the packets that they make on @run.
+ * All but one of these run under the tree's lock and put the packets that they make on
+ * @run.
  * @pkt has passed the checks of tag and epoch.
  */
 
+/* Without the lock: parse the records of a DATA, for aggnet_acceptor_rx(). */
+void aggnet_acceptor_parse(const struct aggnet_tree *tree,
+			   struct aggnet_pkt *pkt);
 /* OPEN. Return: false if this node is not entitled to answer. */
 bool aggnet_acceptor_open(struct aggnet_tree *tree,
 			  const struct aggnet_pkt *pkt,

@@ -215,12 +215,11 @@ static u32 table_grant(struct aggnet_tree *tree, const struct aggnet_child *c,
 
 /* --- records --------------------------------------------------------------- */
 
-static void table_add(struct aggnet_tree *tree, struct aggnet_run *run,
-		      const u8 *data, u32 records, u64 represents, bool source)
+static void table_added(struct aggnet_tree *tree, struct aggnet_run *run,
+			u32 records, u64 represents)
 {
 	struct aggnet_table *t = &tree->store.table;
 
-	aggnet_table_merge(t, data, records, represents, source);
 	aggnet_tree_count(tree, records, represents);
 	if (t->free < t->chunks / 4)
 		table_press(tree, run, false);
@@ -232,10 +231,12 @@ static bool table_merge(struct aggnet_tree *tree, const struct aggnet_child *c,
 			const struct aggnet_pkt *pkt, struct aggnet_run *run)
 {
 	const struct aggnet_data *data = (const void *)pkt->body;
+	u64 represents = be64_to_cpu(data->represents);
+	u32 records = be16_to_cpu(data->records);
 
-	table_add(tree, run, pkt->body + sizeof(*data),
-		  be16_to_cpu(data->records), be64_to_cpu(data->represents),
-		  false);
+	aggnet_table_merge_equal(&tree->store.table, pkt->body + sizeof(*data),
+				 records, represents, pkt->lengths);
+	table_added(tree, run, records, represents);
 	return true;
 }
 
@@ -265,7 +266,8 @@ static int table_write(struct aggnet_tree *tree,
 		       const struct aggnet_local *local, const u8 *data,
 		       u32 len, u32 records, struct aggnet_run *run)
 {
-	table_add(tree, run, data, records, records, true);
+	aggnet_table_merge(&tree->store.table, data, records, records, true);
+	table_added(tree, run, records, records);
 	return 0;
 }
 

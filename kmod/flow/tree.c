@@ -916,7 +916,7 @@ static void tree_rx_elder(struct aggnet_tree *tree,
 	aggnet_run_end(tree, &run);
 }
 
-bool aggnet_tree_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+bool aggnet_tree_rx(struct aggnet_tree *tree, struct aggnet_pkt *pkt,
 		    const struct aggnet_hdr *hdr)
 {
 	struct aggnet_run run;
@@ -926,6 +926,8 @@ bool aggnet_tree_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		tree_rx_elder(tree, pkt, hdr);
 		return true;
 	}
+	if (pkt->type == AGGNET_DATA)
+		aggnet_acceptor_parse(tree, pkt);
 	aggnet_run_begin(tree, &run);
 	if (tree->dead)
 		aggnet_stat_inc(tree->an, drop_no_tree);

@@ -249,7 +249,7 @@ struct aggnet_tree_count {
  * @pressure: the buffer is short of room: emit the oldest records
  * @epoch_told: the event of a newer epoch was raised
  * @outcome: reason of an abort
- * @packet: limits of packets
+ * @packet: limits of packets, constant
  * @store: records that are held
  * @acceptor: acceptor's half of the channels from children
  * @up: channel to the parent; unused at the receiver
@@ -419,7 +419,8 @@ static inline u32 aggnet_tree_keys(const struct aggnet_tree *tree)
 /**
  * aggnet_tree_rx() - serve a packet at a node that has an entry
  * @tree: the entry (not forward_only), held by RCU
- * @pkt: parsed, identity checked; @pkt->dst is this node, or type is OPEN
+ * @pkt: parsed, identity checked; @pkt->dst is this node, or type is OPEN. Its
+ *	records are parsed here, before the lock is taken
  * @hdr: header with body behind it, linear
  *
  * Verifies tag and epoch, handles the packet and sends the answers. An OPEN of a
@@ -427,7 +428,7 @@ static inline u32 aggnet_tree_keys(const struct aggnet_tree *tree)
  *
  * Return: true if the packet was consumed; false: forward it
  */
-bool aggnet_tree_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+bool aggnet_tree_rx(struct aggnet_tree *tree, struct aggnet_pkt *pkt,
 		    const struct aggnet_hdr *hdr);
 
 /* --- local sockets (process context) ------------------------------------- */

@@ -46,7 +46,8 @@ static void add_records(struct total *total, const struct aggnet_shape *shape,
 static void merge(struct aggnet_table *t, struct total *in, const u8 *data,
 		  size_t len, u32 extra, bool source)
 {
-	int n = aggnet_parse_records(&t->shape, source, data, len,
+	u32 lengths;
+	int n = aggnet_parse_lengths(&t->shape, source, data, len,
 				     aggnet_max_records(&t->shape, len));
 	u8 *copy;
 
@@ -60,7 +61,10 @@ static void merge(struct aggnet_table *t, struct total *in, const u8 *data,
 		extra = 0;
 	add_records(in, &t->shape, copy, n, source);
 	in->units += n + extra;
-	aggnet_table_merge(t, copy, n, n + extra, source);
+	if (source)
+		aggnet_table_merge(t, copy, n, n + extra, true);
+	else
+		aggnet_table_merge_equal(t, copy, n, n + extra, lengths);
 	CHECK(t->units <= in->units);
 	free(copy);
 }

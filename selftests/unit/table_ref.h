@@ -213,7 +213,12 @@ static inline void random_packet(struct packet *p, u32 payload, u32 variety)
 
 static inline void merge(struct aggnet_table *t, const struct packet *p)
 {
-	aggnet_table_merge(t, p->data, p->n, p->represents, false);
+	u32 lengths;
+
+	if (aggnet_parse_lengths(&t->shape, false, p->data, p->len, p->n,
+				 &lengths) != (int)p->n)
+		abort();
+	aggnet_table_merge_equal(t, p->data, p->n, p->represents, lengths);
 }
 
 /* Pack all that a table holds; every packet must be well formed. */

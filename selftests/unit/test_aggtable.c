@@ -53,6 +53,48 @@ TEST(table_merge__every_pair_of_lengths)
 	}
 }
 
+/* Packets of keys and values of 8 bytes, and such with one other record. */
+TEST(table_merge__equal_lengths)
+{
+	u8 functions[] = { AGGNET_FN_SUM, AGGNET_FN_MIN, AGGNET_FN_MAX,
+			   AGGNET_FN_COUNT, AGGNET_FN_BXOR };
+	u32 f, i, k;
+
+	shim_random_seed(SEED);
+	for (f = 0; f < ARRAY_SIZE(functions); f++) {
+		struct plain want = { 0 }, got = { 0 };
+		struct aggnet_table t;
+		u64 units = 0, merged = 0;
+
+		table_start(&t, functions[f], LIMIT, 255);
+		for (i = 0; i < 300; i++) {
+			struct packet p = { 0 };
+
+			for (k = 0; k < 1 + i % 70; k++) {
+				u64 key = get_random_u32() % 500;
+				u64 value = get_random_u64();
+				u32 vlen = i % 5 || k ? 8 : 7;
+				struct aggnet_record rec;
+
+				packet_add(&p, (u8 *)&key, 8, (u8 *)&value, vlen);
+				aggnet_record_get(p.data + p.len - 10 - vlen, &rec);
+				plain_merge(&want, functions[f], (u8 *)&key, 8,
+					    wide(rec.value), 1);
+			}
+			merge(&t, &p);
+			merged += p.n;
+			packet_free(&p);
+		}
+		EXPECT_EQ(merged, t.units);
+		EXPECT_TRUE(drain(&t, &got, &units));
+		EXPECT_EQ(merged, units);
+		EXPECT_TRUE(plain_equal(&want, &got));
+		plain_free(&want);
+		plain_free(&got);
+		aggnet_table_free(&t);
+	}
+}
+
 TEST(table_merge__extra_units_go_to_the_last)
 {
 	struct aggnet_table t;

@@ -152,17 +152,21 @@ static void buffer_merge(struct buffer *b, const struct packet *p, bool source,
 {
 	const struct aggnet_shape *shape = b->sorted ? &b->r.shape : &b->t.shape;
 	u8 *copy = memcpy(malloc(p->len), p->data, p->len);
+	u32 lengths;
 
 	b->fault = fault;
-	if (aggnet_parse_records(shape, source, copy, p->len, p->n) !=
+	if (aggnet_parse_lengths(shape, source, copy, p->len, p->n, &lengths) !=
 	    (int)p->n || p->represents < p->n)
 		abort();
 	if (b->sorted) {
 		if (aggnet_runs_store(&b->r, 0, b->seq++, copy, p->len,
 				      p->represents))
 			abort();
+	} else if (source) {
+		aggnet_table_merge(&b->t, copy, p->n, p->represents, true);
 	} else {
-		aggnet_table_merge(&b->t, copy, p->n, p->represents, source);
+		aggnet_table_merge_equal(&b->t, copy, p->n, p->represents,
+					 lengths);
 	}
 	free(copy);
 }

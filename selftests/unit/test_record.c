@@ -139,6 +139,36 @@ TEST(parse_records__lengths_that_change)
 		}
 }
 
+TEST(parse_lengths__only_if_all_are_equal)
+{
+	u8 buf[9 * 20] = { 0 };
+	unsigned int n, i;
+	u32 all;
+
+	for (i = 0; i < 20; i++) {
+		buf[9 * i] = 4;
+		buf[9 * i + 1] = 3;
+	}
+	EXPECT_EQ(0, aggnet_parse_lengths(&plain, false, buf, 0, 99, &all));
+	EXPECT_EQ(0, all);
+	for (n = 1; n <= 20; n++) {
+		EXPECT_EQ(n, aggnet_parse_lengths(&plain, false, buf, 9 * n, 99,
+						  &all));
+		EXPECT_EQ(AGGNET_LENGTHS(4, 3), all);
+		if (n == 1)
+			continue;
+		for (i = 0; i < n; i++) {
+			buf[9 * i] = 3;		/* together as long as the others */
+			buf[9 * i + 1] = 4;
+			EXPECT_EQ(n, aggnet_parse_lengths(&plain, false, buf,
+							  9 * n, 99, &all));
+			EXPECT_EQ(0, all);
+			buf[9 * i] = 4;
+			buf[9 * i + 1] = 3;
+		}
+	}
+}
+
 TEST(parse_records__every_cut)
 {
 	struct aggnet_value v = aggnet_value_s64(-300);
