@@ -273,6 +273,8 @@ static struct packet *take_packet(const struct crowd *crowd, struct child *c)
 
 	ask = c->s.nxt == c->end ||
 	      (!crowd->blast && aggnet_sender_wants_ack(&c->s));
+	if (ask)
+		aggnet_sender_ask(&c->s, seq);
 	hdr->flags = p->form[ask].flags;
 	hdr->tag = p->form[ask].tag;
 	return p;
