@@ -71,7 +71,7 @@ next_instance()
 # tree LOAD CHILDREN KEY: add a new entry at a receiver
 tree()
 {
-	local layout vtype elements=() key=()
+	local layout vtype n elements=() key=()
 
 	IFS=: read -r layout vtype _ n <<< "$1"
 	[ "$layout" != dense ] || elements=(elements "$n")
