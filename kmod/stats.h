@@ -47,6 +47,7 @@
 	X(drop_window)		/* sequence outside window or credit */	\
 	X(drop_memory)		/* no room in spite of credit, or no skb */ \
 	X(drop_state)		/* type does not fit the state */	\
+	X(drop_round)		/* of another round of a persistent tree */ \
 	X(drop_hop)		/* hop field used up */			\
 	X(drop_ttl)		/* IP TTL used up */			\
 	X(drop_link)		/* planned link unusable */		\

@@ -87,7 +87,7 @@ static bool body_ok(u8 type, const void *body, size_t len)
 	switch (type) {
 	case AGGNET_OPEN:
 		return open->direction < __AGGNET_DIR_MAX &&
-		       !open->reserved && !open->have;
+		       open->persist <= 1 && !open->have;
 	case AGGNET_ACCEPT:
 		return accept->direction < __AGGNET_DIR_MAX &&
 		       !(accept->reserved[0] | accept->reserved[1]);
@@ -151,7 +151,7 @@ enum aggnet_parse aggnet_parse_header(const void *data, size_t len,
 		return AGGNET_PARSE_TYPE;
 	pkt->flags = be16_to_cpu(hdr->flags);
 	if (pkt->flags & ~(AGGNET_F_KNOWN | AGGNET_F_IGNORABLE) ||
-	    hdr->round || hdr->reserved)
+	    hdr->reserved)
 		return AGGNET_PARSE_FLAGS;
 	length = be16_to_cpu(hdr->length);
 	if (length > len - sizeof(*hdr))
@@ -173,6 +173,7 @@ enum aggnet_parse aggnet_parse_header(const void *data, size_t len,
 	pkt->dst_nonce = be64_to_cpu(hdr->dst_nonce);
 	pkt->stamp = be32_to_cpu(hdr->stamp);
 	pkt->echo = be32_to_cpu(hdr->echo);
+	pkt->round = be32_to_cpu(hdr->round);
 	pkt->key = NULL;
 	return AGGNET_PARSE_OK;
 }
@@ -195,5 +196,6 @@ void aggnet_put_header(struct aggnet_hdr *hdr, const struct aggnet_pkt *pkt)
 		.dst_nonce = cpu_to_be64(pkt->dst_nonce),
 		.stamp = cpu_to_be32(pkt->stamp),
 		.echo = cpu_to_be32(pkt->echo),
+		.round = cpu_to_be32(pkt->round),
 	};
 }

@@ -25,6 +25,7 @@ struct aggnet_secret;
  * @dst_nonce: nonce of the destination
  * @stamp: clock of the sender
  * @echo: clock of this node, returned by the sender
+ * @round: round of a persistent tree
  * @body: the @length bytes behind header and filter
  * @filter: filter, checked by aggnet_filter_ok(); NULL: the packet has none
  * @filter_size: bytes of the filter
@@ -48,6 +49,7 @@ struct aggnet_pkt {
 	u64 dst_nonce;
 	u32 stamp;
 	u32 echo;
+	u32 round;
 	const u8 *body;
 	const struct aggnet_filter *filter;
 	u32 filter_size;

@@ -52,7 +52,8 @@ struct aggnet_segment {
  * struct aggnet_sender - sending half of a channel
  * @una: oldest sequence that is not acknowledged
  * @nxt: next sequence to be added
- * @credit: sequences before this one may be added; never goes back
+ * @credit: sequences before this one may be added; goes back only at the end of a
+ *	round
  * @asked: behind the newest packet that asked for an ACK
  * @flight: packets sent that are neither acknowledged nor lost
  * @slots: how many packets fit in [@una, @nxt): a power of two, 2..AGGNET_WINDOW
@@ -91,6 +92,12 @@ void aggnet_sender_init(struct aggnet_sender *s, struct aggnet_segment *segment,
  * The segments may be freed then.
  */
 void aggnet_sender_drop(struct aggnet_sender *s);
+
+/* Credit that was not used has been taken back, at both ends. */
+static inline void aggnet_sender_drop_credit(struct aggnet_sender *s)
+{
+	s->credit = s->nxt;
+}
 
 /* Slot of a sequence in @segment; the owner may keep bodies in as many. */
 static inline u32 aggnet_sender_slot(const struct aggnet_sender *s, u32 seq)

@@ -88,6 +88,7 @@ static const struct nla_policy aggnet_nl_tree_add_policy[] = {
 	[AGGNET_A_TREE_ABSENT] = { .type = NLA_BINARY },
 	[AGGNET_A_TREE_FILTER] = { .type = NLA_BINARY, .len = AGGNET_FILTER_MAX },
 	[AGGNET_A_TREE_PLAN] = NLA_POLICY_EXACT_LEN(AGGNET_PLAN_LEN),
+	[AGGNET_A_TREE_PERSIST] = { .type = NLA_U8 },
 };
 
 /* AGGNET_CMD_TREE_DEL */
@@ -152,6 +153,8 @@ const struct aggnet_nl_range aggnet_nl_ranges[] = {
 	  "hold cannot exceed 1073741824 ms" },
 	{ AGGNET_CMD_TREE_ADD, AGGNET_A_TREE_GIVE_UP, 1, 2147483,
 	  "give_up must be from 1 to 2147483 ms" },
+	{ AGGNET_CMD_TREE_ADD, AGGNET_A_TREE_PERSIST, 0, 1,
+	  "persist cannot exceed 1" },
 	{ }
 };
 
@@ -187,7 +190,7 @@ const struct genl_ops aggnet_nl_ops[] = {
 	  .policy = aggnet_nl_tree_get_policy, .maxattr = AGGNET_A_TREE_INCAST_ID,
 	  .flags = GENL_UNS_ADMIN_PERM },
 	{ .cmd = AGGNET_CMD_TREE_ADD, .doit = aggnet_nl_doit,
-	  .policy = aggnet_nl_tree_add_policy, .maxattr = AGGNET_A_TREE_PLAN,
+	  .policy = aggnet_nl_tree_add_policy, .maxattr = AGGNET_A_TREE_PERSIST,
 	  .flags = GENL_UNS_ADMIN_PERM },
 	{ .cmd = AGGNET_CMD_TREE_DEL, .doit = aggnet_nl_doit,
 	  .policy = aggnet_nl_tree_del_policy, .maxattr = AGGNET_A_TREE_PLAN,

@@ -314,32 +314,20 @@ static int aggnet_sock_push(struct sock *sk, struct aggnet_tree *tree,
 	return done ? done : ret;
 }
 
-static int aggnet_sock_sendmsg(struct socket *sock, struct msghdr *msg,
-			       size_t len)
+/* Send records; returns as send() does. */
+static int aggnet_sock_send(struct sock *sk, struct aggnet_tree *tree,
+			    struct msghdr *msg, size_t len, long *timeo)
 {
-	size_t sent = 0, slice;
-	struct sock *sk = sock->sk;
-	struct aggnet_tree *tree;
+	size_t slice = min_t(size_t, len, AGGNET_SLICE);
+	size_t sent = 0;
 	int ret = 0, records;
-	long timeo;
 	u8 *buf;
-	u8 role;
 
-	tree = aggnet_sock_tree(sk, &role);
-	if (!tree)
-		return -ENOTCONN;
-	if (role != AGGNET_SOCK_WRITER || msg->msg_flags & MSG_OOB)
-		return -EOPNOTSUPP;
-	if (msg->msg_namelen)
-		return -EISCONN;
-	len = min_t(size_t, len, AGGNET_SEND_MAX);
 	if (!len)
 		return 0;
-	slice = min_t(size_t, len, AGGNET_SLICE);
 	buf = aggnet_zalloc(slice, GFP_KERNEL_ACCOUNT);
 	if (!buf)
 		return -ENOMEM;
-	timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
 	while (sent < len) {
 		int got = aggnet_sock_fetch(tree, msg, buf,
 					    min(len - sent, slice), &records);
@@ -347,7 +335,7 @@ static int aggnet_sock_sendmsg(struct socket *sock, struct msghdr *msg,
 		ret = got;
 		if (got > 0)
 			ret = aggnet_sock_push(sk, tree, buf, got, records,
-					       &timeo);
+					       timeo);
 		if (ret > 0)
 			sent += ret;
 		if (ret < got || ret < 0)
@@ -355,6 +343,50 @@ static int aggnet_sock_sendmsg(struct socket *sock, struct msghdr *msg,
 	}
 	aggnet_free(buf);
 	return sent ? sent : ret;
+}
+
+/* End the writer's part of the present round; wait for the round to begin. */
+static int aggnet_sock_end_round(struct sock *sk, struct aggnet_tree *tree,
+				 long *timeo)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	int ret;
+
+	add_wait_queue(sk_sleep(sk), &wait);
+	do {
+		ret = aggnet_tree_end_round(tree, &aggnet_sk(sk)->local);
+		if (ret != -EAGAIN)
+			break;
+		ret = aggnet_sock_wait(&wait, timeo);
+	} while (!ret);
+	remove_wait_queue(sk_sleep(sk), &wait);
+	return ret;
+}
+
+static int aggnet_sock_sendmsg(struct socket *sock, struct msghdr *msg,
+			       size_t len)
+{
+	struct sock *sk = sock->sk;
+	struct aggnet_tree *tree;
+	int sent, err = 0;
+	long timeo;
+	u8 role;
+
+	tree = aggnet_sock_tree(sk, &role);
+	if (!tree)
+		return -ENOTCONN;
+	if (role != AGGNET_SOCK_WRITER || msg->msg_flags & MSG_OOB ||
+	    (msg->msg_flags & MSG_EOR && !tree->conf.persist))
+		return -EOPNOTSUPP;
+	if (msg->msg_namelen)
+		return -EISCONN;
+	timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
+	sent = aggnet_sock_send(sk, tree, msg,
+				min_t(size_t, len, AGGNET_SEND_MAX), &timeo);
+	/* A round ends with all bytes of the call, or goes on. */
+	if (msg->msg_flags & MSG_EOR && sent == (ssize_t)len)
+		err = aggnet_sock_end_round(sk, tree, &timeo);
+	return err ?: sent;
 }
 
 static int aggnet_sock_shutdown(struct socket *sock, int how)
@@ -388,7 +420,7 @@ static int aggnet_sock_await(struct sock *sk, struct aggnet_tree *tree,
 
 	add_wait_queue(sk_sleep(sk), &wait);
 	do {
-		ret = aggnet_tree_outcome(tree);
+		ret = aggnet_tree_outcome(tree, &aggnet_sk(sk)->local);
 		if (ret)
 			break;
 		ret = aggnet_sock_wait(&wait, &timeo);
@@ -418,13 +450,16 @@ static int aggnet_sock_pull(struct sock *sk, struct aggnet_tree *tree,
 
 /*
  * Note whether a message was copied out (@fault: it was not). Records that were not
- * copied are lost, which ends the transfer. The end mark can be read again; DONE is
- * raised only after it was copied.
+ * copied are lost, which ends the transfer. The end mark, in @buf, can be read
+ * again; DONE is raised only after it was copied.
  */
-static int aggnet_sock_taken(struct aggnet_tree *tree, u8 type, bool fault)
+static int aggnet_sock_taken(struct aggnet_tree *tree, u8 type, const u8 *buf,
+			     bool fault)
 {
+	const struct aggnet_end *end = (const void *)buf;
+
 	if (type == AGGNET_MSG_END)
-		return fault ? -EFAULT : aggnet_tree_end(tree);
+		return fault ? -EFAULT : aggnet_tree_end(tree, end->round);
 	aggnet_tree_taken(tree, fault);
 	return fault ? -EFAULT : 0;
 }
@@ -451,7 +486,7 @@ static int aggnet_sock_read(struct sock *sk, struct aggnet_tree *tree,
 	fault = copy_to_iter(&head, sizeof(head), &msg->msg_iter) !=
 		sizeof(head) || copy_to_iter(buf, ret, &msg->msg_iter) != ret;
 	if (!(flags & MSG_PEEK))
-		err = aggnet_sock_taken(tree, head.type, fault);
+		err = aggnet_sock_taken(tree, head.type, buf, fault);
 	else if (fault)
 		err = -EFAULT;
 	ret = err ?: ret + (int)sizeof(head);

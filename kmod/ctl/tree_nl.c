@@ -207,6 +207,10 @@ static int tree_read_way(struct genl_info *info, struct aggnet_tree_conf *conf)
 	    conf->sources > U16_MAX)
 		return AGGNET_REFUSE(info, AGGNET_A_TREE_SOURCES, -EINVAL,
 				     "a sorted tree has 65535 sources at most");
+	conf->persist = tree_u8(info, AGGNET_A_TREE_PERSIST, 0);
+	if (conf->shape.layout == AGGNET_LAYOUT_SORTED && conf->persist)
+		return AGGNET_REFUSE(info, AGGNET_A_TREE_PERSIST, -EINVAL,
+				     "a sorted tree serves one transfer: it cannot be persistent");
 	conf->hops = tree_u8(info, AGGNET_A_TREE_HOPS, TREE_HOPS_MAX);
 	return 0;
 }
@@ -341,6 +345,7 @@ static int tree_flow_attr(const struct genl_info *info)
 		AGGNET_A_TREE_MEMBERS, AGGNET_A_TREE_LAYOUT,
 		AGGNET_A_TREE_SCALE, AGGNET_A_TREE_K, AGGNET_A_TREE_ELEMENTS,
 		AGGNET_A_TREE_ABSENT, AGGNET_A_TREE_FILTER,
+		AGGNET_A_TREE_PERSIST,
 	};
 	unsigned int i;
 
@@ -566,6 +571,8 @@ static int tree_fill_flow(struct sk_buff *skb,
 
 	if (!err && conf->members_known)
 		err = nla_put_u32(skb, AGGNET_A_TREE_MEMBERS, conf->members);
+	if (!err && conf->persist)
+		err = nla_put_u8(skb, AGGNET_A_TREE_PERSIST, 1);
 	/* Say whether there is a key; never give the key. */
 	if (!err && conf->key.keyed)
 		err = nla_put_flag(skb, AGGNET_A_TREE_KEYED);
@@ -594,6 +601,7 @@ static int tree_fill_state(struct sk_buff *skb,
 	const struct aggnet_tree_count *n = &now->count;
 
 	return nla_put_u8(skb, AGGNET_A_TREE_STATE, now->state) ?:
+	       nla_put_u32(skb, AGGNET_A_TREE_ROUND, now->round) ?:
 	       tree_fill_abort(skb, &now->outcome) ?:
 	       nla_put_in_addr(skb, AGGNET_A_TREE_ACCEPTOR, now->acceptor) ?:
 	       nla_put_u32(skb, AGGNET_A_TREE_WEIGHT, now->weight) ?:

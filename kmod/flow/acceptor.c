@@ -188,6 +188,14 @@ bool aggnet_acceptor_refuses(const struct aggnet_tree *tree)
 	       time_before(jiffies, tree->acceptor.refused_at + CHILD_REFUSED);
 }
 
+/* The round that a packet to a child states. */
+static u32 child_round(const struct aggnet_tree *tree, u8 type)
+{
+	if (type == AGGNET_ACCEPT || type == AGGNET_RST)
+		return 0;
+	return type == AGGNET_DONE ? tree->done.round : tree->round;
+}
+
 /*
  * Answer a packet: nonces and stamp are exchanged. A PROBE with the acceptor's nonce
  * binds, so only an ACCEPT reveals it; an RST repeats it if the packet had it.
@@ -208,20 +216,11 @@ static void child_reply(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		.dst_nonce = pkt->src_nonce,
 		.stamp = aggnet_clock_us(),
 		.echo = pkt->stamp,
+		.round = child_round(tree, type),
 		.key = pkt->key,
 	};
 
 	aggnet_host_make(tree, run, &reply, body, NULL, AGGNET_WAY_DIRECT);
-}
-
-/* Send a packet to a child that no packet of the child has caused. */
-static void child_tell(struct aggnet_tree *tree, struct aggnet_child *c,
-		       u8 type, u16 flags, const void *body, u16 length,
-		       struct aggnet_run *run)
-{
-	struct aggnet_pkt pkt = { .src = c->id, .src_nonce = c->nonce };
-
-	child_reply(tree, &pkt, type, flags, body, length, run);
 }
 
 void aggnet_acceptor_send_rst(struct aggnet_tree *tree,
@@ -237,10 +236,17 @@ void aggnet_acceptor_send_rst(struct aggnet_tree *tree,
 	child_reply(tree, pkt, AGGNET_RST, 0, &body, sizeof(body), run);
 }
 
+/* Has the child finished the present round? */
+static bool child_finished(const struct aggnet_tree *tree,
+			   const struct aggnet_child *c)
+{
+	return c->rounds != tree->round;
+}
+
 /* Count a child without credit: it has a claim on the next, before idle credits. */
 static void child_count_dry(struct aggnet_tree *tree, struct aggnet_child *c)
 {
-	bool dry = !c->finished && !aggnet_child_outstanding(c);
+	bool dry = !c->left && !aggnet_child_outstanding(c);
 
 	if (c->no_credit != dry) {
 		c->no_credit = dry;
@@ -254,7 +260,7 @@ static void child_grant(struct aggnet_tree *tree, struct aggnet_child *c,
 	bool starved;
 	u32 more;
 
-	if (c->finished)
+	if (child_finished(tree, c))
 		return;
 	more = tree->store.ops->grant(tree, c, run);
 	c->credit += more;
@@ -277,6 +283,20 @@ static bool child_rooted(const struct aggnet_tree *tree)
 	return aggnet_tree_is_receiver(tree) || tree->up.rooted;
 }
 
+/* DONE of the newest round that is done, to the child that sent a packet. */
+static void child_done(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+		       struct aggnet_run *run)
+{
+	struct aggnet_done done = {
+		.sources = cpu_to_be32(tree->done.sources),
+		.partials = cpu_to_be32(tree->done.partials),
+	};
+	bool last = tree->conf.persist && tree->state == AGGNET_TREE_DONE;
+
+	child_reply(tree, pkt, AGGNET_DONE, last ? AGGNET_F_LAST : 0, &done,
+		    sizeof(done), run);
+}
+
 /* Answer with the state of the child's channel: DONE or ACK. */
 static void child_answer(struct aggnet_tree *tree, struct aggnet_child *c,
 			 const struct aggnet_pkt *pkt, struct aggnet_run *run)
@@ -285,20 +305,14 @@ static void child_answer(struct aggnet_tree *tree, struct aggnet_child *c,
 	u16 flags = 0;
 
 	c->asks = false;
-	if (tree->state == AGGNET_TREE_DONE && c->finished) {
-		struct aggnet_done done = {
-			.sources = cpu_to_be32(tree->books.weight),
-			.partials = cpu_to_be32(tree->books.partials),
-		};
-
-		child_reply(tree, pkt, AGGNET_DONE, 0, &done, sizeof(done),
-			    run);
+	if (tree->state == AGGNET_TREE_DONE && child_finished(tree, c)) {
+		child_done(tree, pkt, run);
 		return;
 	}
 	child_grant(tree, c, run);
 	aggnet_rxwin_ack(&c->win, &ack);
 	ack.credit = cpu_to_be32(c->credit);
-	if (c->finished)
+	if (child_finished(tree, c))
 		flags |= AGGNET_F_FIN;
 	if (child_rooted(tree))
 		flags |= AGGNET_F_ROOTED;
@@ -378,7 +392,8 @@ static void open_check(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 
 	aggnet_tree_touch(tree, run);
 	if (aggnet_shape_equal(&shape, &tree->conf.shape) &&
-	    open->direction == AGGNET_DIR_UP)
+	    open->direction == AGGNET_DIR_UP &&
+	    open->persist == tree->conf.persist)
 		return;
 	aggnet_stat_inc(tree->an, drop_function);
 	aggnet_tree_abort(tree, run, AGGNET_R_FUNCTION, aggnet_tree_self(tree),
@@ -459,7 +474,7 @@ static void child_probe(struct aggnet_tree *tree, struct aggnet_child *c,
 	u32 sources = probe_sources(pkt);
 	u32 names;
 
-	if (!sources || c->finished)
+	if (!sources || child_finished(tree, c))
 		return;
 	child_expect(tree, c, sources - 1);
 	names = min_t(u32, be32_to_cpu(probe->names), AGGNET_NAMES_MAX);
@@ -670,26 +685,37 @@ static void child_check(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		b->unchecked = true;
 }
 
-static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
-		      const struct aggnet_pkt *pkt, struct aggnet_run *run)
+/*
+ * The child sends no DATA any more in this round: take back its credit, which ends
+ * with the round. The first one of the next round has its claim.
+ */
+static void child_take_back(struct aggnet_tree *tree, struct aggnet_child *c)
 {
-	const struct aggnet_fin *fin = (const void *)pkt->body;
-
-	if (c->finished || be32_to_cpu(fin->final) != c->win.cum)
-		goto answer;
-	if (child_holed(c) || fin_sourceless(c, fin)) {
-		aggnet_tree_abort(tree, run, AGGNET_R_PROTOCOL,
-				  aggnet_tree_self(tree), c->id, 0);
-		return;
-	}
 	tree->acceptor.credits -= aggnet_child_outstanding(c);
 	c->credit -= aggnet_child_outstanding(c);
 	if (c->waits_for_credit) {
 		c->waits_for_credit = false;
 		tree->acceptor.waits_for_credit--;
 	}
-	c->finished = true;
 	child_count_dry(tree, c);
+}
+
+static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
+		      const struct aggnet_pkt *pkt, struct aggnet_run *run)
+{
+	const struct aggnet_fin *fin = (const void *)pkt->body;
+
+	if (child_finished(tree, c) || be32_to_cpu(fin->final) != c->win.cum)
+		goto answer;
+	if (child_holed(c) || fin_sourceless(c, fin)) {
+		aggnet_tree_abort(tree, run, AGGNET_R_PROTOCOL,
+				  aggnet_tree_self(tree), c->id, 0);
+		return;
+	}
+	c->rounds++;
+	c->left = !tree->conf.persist || pkt->flags & AGGNET_F_LAST;
+	tree->last |= c->left;
+	child_take_back(tree, c);
 	if (!tree->store.ops->fin(tree, c, be32_to_cpu(fin->weight), run))
 		return;
 	tree->acceptor.bound--;
@@ -709,6 +735,23 @@ answer:
 	child_answer(tree, c, pkt, run);
 }
 
+/*
+ * A packet of another round. Only a child whose DONE was lost is in the round
+ * before, and it repeats its FIN; all else of that round came late. What an ABORT
+ * says holds in any round.
+ */
+static void child_other_round(struct aggnet_tree *tree,
+			      const struct aggnet_pkt *pkt,
+			      struct aggnet_run *run)
+{
+	if (pkt->type == AGGNET_ABORT)
+		child_abort(tree, pkt, run);
+	else if (pkt->type == AGGNET_FIN && pkt->round + 1 == tree->round)
+		child_done(tree, pkt, run);
+	else
+		aggnet_stat_inc(tree->an, drop_round);
+}
+
 void aggnet_acceptor_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 			struct aggnet_run *run)
 {
@@ -721,6 +764,10 @@ void aggnet_acceptor_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 			     tree->conf.give_up_ms);
 	if (fresh)
 		c->heard = jiffies;
+	if (pkt->round != tree->round) {
+		child_other_round(tree, pkt, run);
+		return;
+	}
 	switch (pkt->type) {
 	case AGGNET_DATA:
 		child_data(tree, c, pkt, run);
@@ -779,16 +826,13 @@ void aggnet_acceptor_feed(struct aggnet_tree *tree, struct aggnet_run *run)
 	}
 }
 
-bool aggnet_acceptor_tell(struct aggnet_tree *tree, struct aggnet_run *run)
+void aggnet_acceptor_tell_on(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	struct aggnet_acceptor *a = &tree->acceptor;
 	u32 slots = a->mask + 1;
 	u32 end = min(slots, a->tell + CHILD_SCAN);
-	struct aggnet_done done = {
-		.sources = cpu_to_be32(tree->books.weight),
-		.partials = cpu_to_be32(tree->books.partials),
-	};
 	struct aggnet_abort_body abort;
+	struct aggnet_pkt pkt = {};
 	struct aggnet_child *c;
 	u16 length;
 
@@ -797,14 +841,33 @@ bool aggnet_acceptor_tell(struct aggnet_tree *tree, struct aggnet_run *run)
 		c = &a->child[a->tell++];
 		if (!c->id)
 			continue;
+		pkt.src = c->id;
+		pkt.src_nonce = c->nonce;
 		if (tree->state == AGGNET_TREE_ABORTED)
-			child_tell(tree, c, AGGNET_ABORT, 0, &abort, length,
-				   run);
+			child_reply(tree, &pkt, AGGNET_ABORT, 0, &abort, length,
+				    run);
 		else
-			child_tell(tree, c, AGGNET_DONE, 0, &done,
-				   sizeof(done), run);
+			child_done(tree, &pkt, run);
+		/* The first credit of the round. */
+		if (tree->state < AGGNET_TREE_DONE)
+			child_answer(tree, c, &pkt, run);
 	}
-	return a->tell == slots;
+	a->told_all = a->tell == slots;
+}
+
+void aggnet_acceptor_tell(struct aggnet_tree *tree, struct aggnet_run *run)
+{
+	tree->acceptor.tell = 0;
+	aggnet_acceptor_tell_on(tree, run);
+}
+
+void aggnet_acceptor_next_round(struct aggnet_tree *tree)
+{
+	struct aggnet_acceptor *a = &tree->acceptor;
+
+	/* All have finished the round before with what they had announced. */
+	a->told = tree->books.weight;
+	a->bound = a->bound_total;
 }
 
 u32 aggnet_acceptor_looks(const struct aggnet_tree *tree)
@@ -829,7 +892,7 @@ struct aggnet_child *aggnet_acceptor_silent(struct aggnet_tree *tree,
 
 	for (; n; n--) {
 		c = &a->child[a->silence_cursor++ & a->mask];
-		if (c->id && !c->finished &&
+		if (c->id && !child_finished(tree, c) &&
 		    time_after(jiffies, c->heard + silence))
 			return c;
 	}

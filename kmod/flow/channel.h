@@ -19,7 +19,7 @@ struct aggnet_run;
 /**
  * struct aggnet_child - acceptor's half of a channel: one child that has bound here
  * @id: identity, 0: free slot
- * @finished: custody of its FIN is taken
+ * @left: its last FIN is taken: no round follows
  * @waits_for_credit: the last ACK granted no credit
  * @no_credit: it has no credit, and so a claim on the next chunks
  * @asks: its DATA of this run of the lock is to be answered
@@ -32,11 +32,12 @@ struct aggnet_run;
  * @run: index of its run, if the store has runs
  * @stamp: newest stamp of its packets
  * @fewest: least number of sources that it ever announced
+ * @rounds: rounds of which custody of its FIN is taken
  * @heard: jiffies of the last sign of life
  */
 struct aggnet_child {
 	__be32 id;
-	bool finished;
+	bool left;
 	bool waits_for_credit;
 	bool no_credit;
 	bool asks;
@@ -49,6 +50,7 @@ struct aggnet_child {
 	u32 run;
 	u32 stamp;
 	u32 fewest;
+	u32 rounds;
 	unsigned long heard;
 };
 
@@ -66,22 +68,23 @@ static inline u32 aggnet_child_outstanding(const struct aggnet_child *c)
  * @came: bitmap of the conf.children that have bound; NULL without a list
  * @open: new children may bind; false once the flow has closed or hold has passed
  * @secret: makes the nonces of this incarnation, with the namespace's secret
- * @bound: children that are bound and not finished
+ * @bound: children that are bound and have not finished the present round
  * @bound_total: children that ever bound
  * @bound_at: jiffies of the last bind of a child; at the receiver also of the last
  *	time that a child announced fewer sources than ever before, or that the
  *	weight of a run became known
  * @unplanned: unplanned children that ever bound
- * @told: sum of the sources that bound children have announced
+ * @told: sum of the sources that these children have announced
  * @credits: unused credit of all children
- * @no_credit: bound, unfinished children without credit
+ * @no_credit: bound children without credit that have not left
  * @waits_for_credit: children whose last ACK granted no credit
  * @unfed: some of these may get credit now
  * @cursor: slot of @child where the search for one that waits for credit continues
  * @silence_cursor: slot of @child where the search for a silent one continues
  * @look_runs: runs of the lock that have searched for a silent child
- * @tell: slot of @child from which on children have not been told of the outcome
- * @told_all: all children have been told
+ * @tell: slot of @child from which on children have not been told of the outcome,
+ *	or of the end of the round before
+ * @told_all: there is nothing to tell, or all children have been told
  * @refused_child: a child that found no room at the receiver
  * @refused: an unplanned child found no room, and none has bound since
  * @refused_at: jiffies of the last such refusal
@@ -222,10 +225,14 @@ void aggnet_acceptor_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
  */
 void aggnet_acceptor_feed(struct aggnet_tree *tree, struct aggnet_run *run);
 /*
- * Send DONE or ABORT to as many children as one run may serve. Return: were these
- * all?
+ * Tell all children of the outcome, or of the end of the round before, from the
+ * first one on.
  */
-bool aggnet_acceptor_tell(struct aggnet_tree *tree, struct aggnet_run *run);
+void aggnet_acceptor_tell(struct aggnet_tree *tree, struct aggnet_run *run);
+/* Tell as many more of them as one run may serve. */
+void aggnet_acceptor_tell_on(struct aggnet_tree *tree, struct aggnet_run *run);
+/* Wait for all bound children, in the round that begins. */
+void aggnet_acceptor_next_round(struct aggnet_tree *tree);
 /*
  * Return: a bound, unfinished child silent for longer than @silence jiffies, or
  * NULL
@@ -240,6 +247,8 @@ void aggnet_acceptor_send_rst(struct aggnet_tree *tree,
 
 /* Open a channel, once. */
 void aggnet_uplink_start(struct aggnet_tree *tree, struct aggnet_run *run);
+/* Go on in the round that begins; the acceptor is in it. */
+void aggnet_uplink_next_round(struct aggnet_tree *tree);
 /* ACCEPT, ACK, DONE, RST and an acceptor's ABORT. */
 void aggnet_uplink_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		      struct aggnet_run *run);

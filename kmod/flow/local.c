@@ -34,17 +34,47 @@ void aggnet_tree_abort_user(struct aggnet_tree *tree, enum aggnet_reason why)
 	aggnet_run_end(tree, &run);
 }
 
-int aggnet_tree_outcome(struct aggnet_tree *tree)
+/* Is the oldest round of a writer without an outcome done? */
+static bool local_has_outcome(const struct aggnet_tree *tree,
+			      const struct aggnet_local *local)
+{
+	return local->told != local->rounds &&
+	       (local->told != tree->round || tree->state == AGGNET_TREE_DONE);
+}
+
+/* An abort is the outcome of the rounds that are not done. */
+int aggnet_tree_outcome(struct aggnet_tree *tree, struct aggnet_local *local)
 {
 	int outcome = 0;
 
 	spin_lock_bh(&tree->lock);
-	if (tree->state == AGGNET_TREE_DONE)
+	if (local_has_outcome(tree, local)) {
+		local->told++;
 		outcome = 1;
-	else if (tree->state == AGGNET_TREE_ABORTED)
+	} else if (tree->state == AGGNET_TREE_DONE) {
+		outcome = 1;
+	} else if (tree->state == AGGNET_TREE_ABORTED) {
 		outcome = aggnet_reason_errno(tree->outcome.reason);
+	} else if (tree->conf.persist && !local->shut &&
+		   local->told == local->rounds) {
+		outcome = -ENOMSG;
+	}
 	spin_unlock_bh(&tree->lock);
 	return outcome;
+}
+
+static __poll_t local_poll_writer(struct aggnet_tree *tree,
+				  const struct aggnet_local *local,
+				  struct aggnet_run *run)
+{
+	__poll_t mask = 0;
+
+	if (local_has_outcome(tree, local))
+		mask |= EPOLLIN | EPOLLRDNORM;
+	if (aggnet_writer_may_write(tree, local) &&
+	    tree->store.ops->room(tree, local, true, run))
+		mask |= EPOLLOUT | EPOLLWRNORM;
+	return mask;
 }
 
 __poll_t aggnet_tree_poll(struct aggnet_tree *tree, struct aggnet_local *local)
@@ -59,8 +89,8 @@ __poll_t aggnet_tree_poll(struct aggnet_tree *tree, struct aggnet_local *local)
 		mask = aggnet_reader_may_read(tree) ? EPOLLIN | EPOLLRDNORM : 0;
 	else if (tree->state == AGGNET_TREE_DONE)
 		mask = EPOLLIN | EPOLLRDNORM | EPOLLRDHUP | EPOLLHUP;
-	else if (!local->shut && tree->store.ops->room(tree, local, true, &run))
-		mask = EPOLLOUT | EPOLLWRNORM;
+	else
+		mask = local_poll_writer(tree, local, &run);
 	aggnet_run_end(tree, &run);
 	return mask;
 }
@@ -74,6 +104,7 @@ void aggnet_tree_status(struct aggnet_tree *tree, struct aggnet_status *st)
 	st->origin = tree->outcome.origin;
 	st->about = tree->outcome.about;
 	st->missing = tree->outcome.missing;
+	st->round = tree->round;
 	if (tree->state == AGGNET_TREE_ABORTED) {
 		st->names = tree->outcome.lost.n;
 		memcpy(st->name, tree->outcome.lost.id, sizeof(st->name));
@@ -88,6 +119,7 @@ void aggnet_tree_status(struct aggnet_tree *tree, struct aggnet_status *st)
 	st->instance = tree->conf.instance;
 	st->attempt = tree->conf.attempt;
 	memcpy(st->plan, tree->conf.plan, sizeof(st->plan));
+	st->persist = tree->conf.persist;
 }
 
 void aggnet_tree_check(struct aggnet_tree *tree, struct aggnet_check *check)

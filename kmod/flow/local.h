@@ -14,10 +14,12 @@ struct aggnet_tree;
  * @list: in tree->local.list from join to leave
  * @run: of a writer: writers that joined before it; index of its run in a store of
  *	runs
- * @shut: of a writer: it has ended
- * @gave: of a writer: it has written records
+ * @shut: of a writer: it has ended for ever
+ * @gave: of a writer: it has written records in this round
  * @checked: of a writer: @check is set
- * @check: fingerprint of its records
+ * @check: fingerprint of its records in this round
+ * @rounds: of a writer: rounds of which it has ended its part
+ * @told: of a writer: rounds whose outcome it has
  */
 struct aggnet_local {
 	struct list_head list;
@@ -26,8 +28,15 @@ struct aggnet_local {
 	bool gave;
 	bool checked;
 	u64 check;
+	u32 rounds;
+	u32 told;
 };
 
+/* May the writer write, if there is room? */
+bool aggnet_writer_may_write(const struct aggnet_tree *tree,
+			     const struct aggnet_local *local);
+/* End the part of writers that have shut down, in the round that begins. */
+void aggnet_writers_next_round(struct aggnet_tree *tree);
 /* Can the reader read records or the end mark? */
 bool aggnet_reader_may_read(const struct aggnet_tree *tree);
 

@@ -31,6 +31,12 @@ int aggnet_tree_join_reader(struct aggnet_tree *tree,
 	return err;
 }
 
+/* Does no round follow the present one, which all sources have ended? */
+static bool reader_is_last(const struct aggnet_tree *tree)
+{
+	return !tree->conf.persist || tree->last;
+}
+
 /* Write the end mark, followed by the absent sources, up to AGGNET_ABSENT_MAX. */
 static int reader_put_end(const struct aggnet_tree *tree, u8 *buf)
 {
@@ -44,6 +50,8 @@ static int reader_put_end(const struct aggnet_tree *tree, u8 *buf)
 		.attempt = conf->attempt,
 		.absent = conf->nabsent,
 		.records = tree->books.delivered,
+		.round = tree->round,
+		.last = reader_is_last(tree),
 	};
 
 	memcpy(buf, &end, sizeof(end));
@@ -160,7 +168,7 @@ void aggnet_tree_taken(struct aggnet_tree *tree, bool lost)
 	aggnet_run_end(tree, &run);
 }
 
-int aggnet_tree_end(struct aggnet_tree *tree)
+int aggnet_tree_end(struct aggnet_tree *tree, u32 round)
 {
 	struct aggnet_run run;
 	int err = 0;
@@ -168,9 +176,9 @@ int aggnet_tree_end(struct aggnet_tree *tree)
 	aggnet_run_begin(tree, &run);
 	if (tree->state == AGGNET_TREE_ABORTED) {
 		err = aggnet_reason_errno(tree->outcome.reason);
-	} else if (!tree->local.end_read) {
-		tree->local.end_read = true;
-		aggnet_tree_done(tree, &run);
+	} else if (!tree->local.end_read && tree->round == round) {
+		tree->local.end_read = reader_is_last(tree);
+		aggnet_tree_done(tree, tree->local.end_read, &run);
 	}
 	aggnet_run_end(tree, &run);
 	return err;

@@ -108,9 +108,9 @@ static void tree_more_work(struct work_struct *work)
 		/* Credit that was granted may have left too little room. */
 		if (aggnet_tree_may_emit(tree))
 			aggnet_uplink_push(tree, &run);
-	} else if (!tree->dead) {
-		tree->acceptor.told_all = aggnet_acceptor_tell(tree, &run);
 	}
+	if (!tree->dead && !tree->acceptor.told_all)
+		aggnet_acceptor_tell_on(tree, &run);
 	aggnet_run_end(tree, &run);
 	aggnet_tree_put(tree);
 }
@@ -120,10 +120,11 @@ static bool tree_stopped(const struct aggnet_tree *tree)
 {
 	if (tree->dead)
 		return false;
-	if (tree->state >= AGGNET_TREE_DONE)
-		return !tree->acceptor.told_all;
-	return tree->store.runs.stopped || tree->up.stopped ||
-	       tree->acceptor.unfed;
+	if (!tree->acceptor.told_all)
+		return true;
+	return tree->state < AGGNET_TREE_DONE &&
+	       (tree->store.runs.stopped || tree->up.stopped ||
+		tree->acceptor.unfed);
 }
 
 static void tree_go_on(struct aggnet_tree *tree)
@@ -422,6 +423,7 @@ static struct aggnet_tree *tree_alloc(struct aggnet_net *an,
 	INIT_RCU_WORK(&tree->rcu, tree_free_work);
 	aggnet_timers_init(tree);
 	tree->acceptor.open = true;
+	tree->acceptor.told_all = true;
 	tree->acceptor.secret = get_random_u64();
 	return tree;
 }
@@ -515,7 +517,9 @@ static void tree_tell_all(struct aggnet_tree *tree)
 	do {
 		cond_resched();
 		aggnet_run_begin(tree, &run);
-		all = aggnet_acceptor_tell(tree, &run);
+		if (!tree->acceptor.told_all)
+			aggnet_acceptor_tell_on(tree, &run);
+		all = tree->acceptor.told_all;
 		aggnet_run_end(tree, &run);
 	} while (!all);
 }
@@ -561,6 +565,7 @@ void aggnet_tree_info(struct aggnet_tree *tree, struct aggnet_tree_info *info)
 		memset(&info->outcome.lost, 0, sizeof(info->outcome.lost));
 	info->acceptor = tree->up.peer;
 	info->weight = tree->books.weight + aggnet_tree_own_done(tree);
+	info->round = tree->round;
 	info->channels = tree->acceptor.bound_total;
 	info->unplanned = tree->acceptor.unplanned;
 	aggnet_acceptor_unbound(tree, &info->unbound);
@@ -726,9 +731,9 @@ void aggnet_tree_advance(struct aggnet_tree *tree, struct aggnet_run *run)
 		return;
 	/*
 	 * It may be more than planned: sources whose planned end is away bind
-	 * elsewhere.
+	 * elsewhere. After the first round all children are bound.
 	 */
-	if (weight < tree->conf.sources && !tree->flushing &&
+	if (weight < tree->conf.sources && !tree->round && !tree->flushing &&
 	    !tree_cut_short(tree))
 		return;
 	tree->acceptor.open = false;
@@ -743,12 +748,40 @@ void aggnet_tree_advance(struct aggnet_tree *tree, struct aggnet_run *run)
 		run->wake = true;
 }
 
-void aggnet_tree_done(struct aggnet_tree *tree, struct aggnet_run *run)
+/*
+ * Begin the next round on the same channels. Nothing of the last one is left: its
+ * records have been read, or the parent has them.
+ */
+static void tree_next_round(struct aggnet_tree *tree, struct aggnet_run *run)
 {
+	aggnet_acceptor_next_round(tree);
+	memset(&tree->books, 0, sizeof(tree->books));
+	tree->flushing = false;
+	tree->pressure = false;
+	tree->round++;
+	tree_set_state(tree, AGGNET_TREE_OPEN);
+	aggnet_uplink_next_round(tree);
+	aggnet_writers_next_round(tree);
+	aggnet_acceptor_tell(tree, run);
+	aggnet_tree_advance(tree, run);
+}
+
+void aggnet_tree_done(struct aggnet_tree *tree, bool last,
+		      struct aggnet_run *run)
+{
+	tree->done = (struct aggnet_done_round) {
+		.round = tree->round,
+		.sources = tree->books.weight,
+		.partials = tree->books.partials,
+	};
+	run->wake = true;
+	if (!last) {
+		tree_next_round(tree, run);
+		return;
+	}
 	tree_set_state(tree, AGGNET_TREE_DONE);
 	tree_queue_release(tree);
-	tree->acceptor.told_all = aggnet_acceptor_tell(tree, run);
-	run->wake = true;
+	aggnet_acceptor_tell(tree, run);
 	aggnet_host_notify(tree, AGGNET_EVENT_TREE_DONE);
 }
 
@@ -768,7 +801,7 @@ void aggnet_tree_abort(struct aggnet_tree *tree, struct aggnet_run *run,
 	tree->outcome.about = about;
 	tree->outcome.missing = missing;
 	tree->up.heard = jiffies;	/* the ABORT has its own give_up */
-	tree->acceptor.told_all = aggnet_acceptor_tell(tree, run);
+	aggnet_acceptor_tell(tree, run);
 	aggnet_uplink_abort(tree, run);
 	run->wake = true;
 	aggnet_host_notify(tree, AGGNET_EVENT_TREE_ABORTED);

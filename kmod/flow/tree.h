@@ -64,6 +64,7 @@ struct aggnet_names {
  * @filter: carried by upward packets (PACKET); owned by the conf
  * @plan: identity of the plan, compared and shown only
  * @has_plan: @plan is given
+ * @persist: the tree serves any number of rounds
  */
 struct aggnet_tree_conf {
 	u64 incast_id;
@@ -94,6 +95,7 @@ struct aggnet_tree_conf {
 	struct aggnet_filter *filter;
 	u8 plan[AGGNET_PLAN_LEN];
 	bool has_plan;
+	bool persist;
 };
 
 /**
@@ -128,6 +130,18 @@ struct aggnet_packets {
 };
 
 /**
+ * struct aggnet_done_round - the newest round that is done
+ * @round: its number
+ * @sources: sources contained in its flow of this node
+ * @partials: nodes whose hold passed
+ */
+struct aggnet_done_round {
+	u32 round;
+	u32 sources;
+	u32 partials;
+};
+
+/**
  * struct aggnet_books - original records that were merged and that have left
  * @weight: sources of finished children
  * @records: original records of finished children
@@ -152,7 +166,7 @@ struct aggnet_books {
 /**
  * struct aggnet_writers - number of local writers
  * @joined: writers that have connected
- * @done: those of @joined that have shut down
+ * @done: those of @joined that have ended their part of the round
  */
 struct aggnet_writers {
 	u32 joined;
@@ -164,7 +178,7 @@ struct aggnet_writers {
  * @list: all of them, for wake-ups
  * @reader: the process that reads the result, at the receiver
  * @taking: reads under way, whose records have not been copied out yet
- * @end_read: the application has read the end mark
+ * @end_read: the application has read the end mark of the last round
  */
 struct aggnet_locals {
 	struct list_head list;
@@ -248,6 +262,9 @@ struct aggnet_tree_count {
  * @flushing: hold has passed: emit records as they come
  * @pressure: the buffer is short of room: emit the oldest records
  * @epoch_told: the event of a newer epoch was raised
+ * @last: a source has ended for ever, so no round follows
+ * @round: number of the present round; 0 if the tree is not persistent
+ * @done: the newest round that is done
  * @outcome: reason of an abort
  * @packet: limits of packets, constant
  * @store: records that are held
@@ -280,6 +297,9 @@ struct aggnet_tree {
 	bool flushing;
 	bool pressure;
 	bool epoch_told;
+	bool last;
+	u32 round;
+	struct aggnet_done_round done;
 	struct aggnet_outcome outcome;
 	struct aggnet_packets packet;
 	struct aggnet_store store;
@@ -350,6 +370,7 @@ void aggnet_tree_put(struct aggnet_tree *tree);	/* any context */
  * @outcome: reason of an abort
  * @acceptor: identity of the acceptor to which the uplink is bound
  * @weight: sources that have ended, including the local one
+ * @round: of a persistent tree
  * @channels: children that ever bound
  * @unplanned: of these, those that the plan gives another acceptor
  * @unbound: planned children that have not bound, some of them
@@ -363,6 +384,7 @@ struct aggnet_tree_info {
 	struct aggnet_outcome outcome;
 	__be32 acceptor;
 	u32 weight;
+	u32 round;
 	u32 channels;
 	u32 unplanned;
 	struct aggnet_names unbound;
@@ -470,6 +492,16 @@ int aggnet_tree_shutdown(struct aggnet_tree *tree,
 			 struct aggnet_local *local);
 
 /**
+ * aggnet_tree_end_round() - end a local writer's part of the present round
+ * @tree: persistent, joined by the writer
+ * @local: the writer
+ *
+ * Return: 0, -EAGAIN if its part has ended and the next round has not begun, -EPIPE
+ * after the last round or an abort's errno
+ */
+int aggnet_tree_end_round(struct aggnet_tree *tree, struct aggnet_local *local);
+
+/**
  * aggnet_tree_read() - get the next message for the receiving application
  * @tree: joined by the reader
  * @msg: filled: head of the message
@@ -493,13 +525,13 @@ int aggnet_tree_read(struct aggnet_tree *tree, struct aggnet_msg *msg,
 void aggnet_tree_taken(struct aggnet_tree *tree, bool lost);
 
 /**
- * aggnet_tree_end() - note that the application has the end mark: the transfer is
- * DONE
+ * aggnet_tree_end() - note that the application has the end mark: the round is DONE
  * @tree: aggnet_tree_read() has returned the end mark
+ * @round: its round
  *
  * Return: 0, or the errno of an abort in between
  */
-int aggnet_tree_end(struct aggnet_tree *tree);
+int aggnet_tree_end(struct aggnet_tree *tree, u32 round);
 
 /*
  * Leave the tree; a writer or reader that leaves before its end aborts the
@@ -510,8 +542,15 @@ void aggnet_tree_leave(struct aggnet_tree *tree, struct aggnet_local *local);
 /* Abort on request of an application (AGGNET_SO_ABORT). */
 void aggnet_tree_abort_user(struct aggnet_tree *tree, enum aggnet_reason why);
 
-/* Return: 0: still running, 1: DONE, <0: errno of the abort */
-int aggnet_tree_outcome(struct aggnet_tree *tree);
+/**
+ * aggnet_tree_outcome() - get the outcome of a writer's oldest round without one
+ * @tree: joined by the writer
+ * @local: the writer
+ *
+ * Return: 0: not known yet, 1: DONE, -ENOMSG: the writer has ended no other round,
+ * or an abort's errno
+ */
+int aggnet_tree_outcome(struct aggnet_tree *tree, struct aggnet_local *local);
 
 __poll_t aggnet_tree_poll(struct aggnet_tree *tree,
 			  struct aggnet_local *local);
@@ -527,8 +566,12 @@ int aggnet_reason_errno(enum aggnet_reason reason);	/* negative errno */
 void aggnet_tree_touch(struct aggnet_tree *tree, struct aggnet_run *run);
 /* Close the flow if it is complete. Call after each event that may complete it. */
 void aggnet_tree_advance(struct aggnet_tree *tree, struct aggnet_run *run);
-/* Enter DONE: the receiving application, or the parent, has the whole result. */
-void aggnet_tree_done(struct aggnet_tree *tree, struct aggnet_run *run);
+/*
+ * The receiving application, or the parent, has the whole result: enter DONE, or if
+ * it was not the last round, the next one.
+ */
+void aggnet_tree_done(struct aggnet_tree *tree, bool last,
+		      struct aggnet_run *run);
 void aggnet_tree_abort(struct aggnet_tree *tree, struct aggnet_run *run,
 		       enum aggnet_reason reason, __be32 origin, __be32 about,
 		       u32 missing);
@@ -544,7 +587,7 @@ void aggnet_tree_stall(struct aggnet_tree *tree, struct aggnet_run *run);
 bool aggnet_tree_may_emit(const struct aggnet_tree *tree);
 /* Update the counters after a merge. */
 void aggnet_tree_count(struct aggnet_tree *tree, u32 records, u64 represents);
-/* Have all local writers shut down? False if there are none. */
+/* Have all local writers ended the round? False if there are none. */
 bool aggnet_tree_own_done(const struct aggnet_tree *tree);
 /*
  * Is a source missing? At the receiver: one that no bound child has announced. At

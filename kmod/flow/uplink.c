@@ -101,6 +101,7 @@ static void uplink_send(struct aggnet_tree *tree, u8 type, u16 flags,
 		.src_nonce = up->nonce,
 		.dst_nonce = up->peer_nonce,
 		.stamp = aggnet_clock_us(),
+		.round = type == AGGNET_OPEN ? 0 : tree->round,
 	};
 
 	aggnet_host_make(tree, run, &pkt, body, digest, uplink_way(tree));
@@ -118,6 +119,7 @@ static void uplink_send_open(struct aggnet_tree *tree,
 		.scale = shape->scale,
 		.k = cpu_to_be16(shape->k),
 		.direction = AGGNET_DIR_UP,
+		.persist = tree->conf.persist,
 		.elements = cpu_to_be64(shape->elements),
 	};
 
@@ -215,6 +217,7 @@ static void uplink_send_fin(struct aggnet_tree *tree, struct aggnet_run *run)
 	};
 	bool checked = aggnet_tree_is_checked(tree);
 	u16 length = sizeof(body.fin);
+	u16 flags = 0;
 
 	/* This end is closed, so a repeated FIN has the same names. */
 	if (!tree->up.fin && weight < tree->conf.sources)
@@ -224,10 +227,13 @@ static void uplink_send_fin(struct aggnet_tree *tree, struct aggnet_run *run)
 		memcpy(body.name, tree->outcome.lost.id, sizeof(body.name));
 		length += tree->outcome.lost.n * sizeof(body.name[0]);
 	}
-	if (checked)
+	if (checked) {
 		body.fin.check = cpu_to_be64(b->check);
-	uplink_send(tree, AGGNET_FIN, checked ? AGGNET_F_CHECK : 0, &body,
-		    length, NULL, run);
+		flags |= AGGNET_F_CHECK;
+	}
+	if (tree->conf.persist && tree->last)
+		flags |= AGGNET_F_LAST;
+	uplink_send(tree, AGGNET_FIN, flags, &body, length, NULL, run);
 }
 
 static void uplink_send_abort(struct aggnet_tree *tree,
@@ -487,16 +493,50 @@ static void uplink_abort_rx(struct aggnet_tree *tree,
 			    pkt->length, NULL, run);
 }
 
-static void uplink_done(struct aggnet_tree *tree, struct aggnet_run *run)
+static void uplink_done(struct aggnet_tree *tree, bool last,
+			struct aggnet_run *run)
 {
 	/* DONE implies custody of the FIN, whose ACK may have been lost. */
 	if (tree->state == AGGNET_TREE_WAITING ||
 	    (tree->state == AGGNET_TREE_CLOSING && !aggnet_tree_keys(tree))) {
 		tree->up.state = AGGNET_UP_FINISHED;
-		aggnet_tree_done(tree, run);
+		aggnet_tree_done(tree, last, run);
 	} else if (tree->state != AGGNET_TREE_DONE) {
 		aggnet_stat_inc(tree->an, drop_state);
 	}
+}
+
+/*
+ * A packet of another round. If the acceptor is in the next one, the present one is
+ * done here, too: its DONE was lost, or comes later. Return: does the packet count?
+ * What an ABORT says holds in any round.
+ */
+static bool uplink_catch_up(struct aggnet_tree *tree,
+			    const struct aggnet_pkt *pkt,
+			    struct aggnet_run *run)
+{
+	if (tree->conf.persist && pkt->type != AGGNET_DONE &&
+	    pkt->round == tree->round + 1 && tree->state < AGGNET_TREE_DONE)
+		uplink_done(tree, false, run);
+	if (pkt->round == tree->round || pkt->type == AGGNET_ABORT)
+		return true;
+	aggnet_stat_inc(tree->an, drop_round);
+	return false;
+}
+
+void aggnet_uplink_next_round(struct aggnet_tree *tree)
+{
+	struct aggnet_uplink *up = &tree->up;
+
+	if (!up->sender.slots)
+		return;
+	up->state = AGGNET_UP_BOUND;
+	up->fin = false;
+	up->tries = 0;
+	up->heard = jiffies;
+	up->sender.rtt.backoff = 0;
+	aggnet_sender_drop_credit(&up->sender);
+	uplink_arm(tree);
 }
 
 void aggnet_uplink_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
@@ -518,10 +558,13 @@ void aggnet_uplink_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		aggnet_stat_inc(tree->an, drop_peer);
 		return;
 	}
+	if (pkt->round != tree->round && !uplink_catch_up(tree, pkt, run))
+		return;
 	if (pkt->type == AGGNET_ACK)
 		uplink_ack(tree, pkt, run);
 	else if (pkt->type == AGGNET_DONE)
-		uplink_done(tree, run);
+		uplink_done(tree, !tree->conf.persist ||
+			    pkt->flags & AGGNET_F_LAST, run);
 	else
 		uplink_abort_rx(tree, pkt, run);
 }

@@ -50,12 +50,24 @@ static u32 writer_batch(const struct aggnet_tree *tree, const u8 *data,
 	return used;
 }
 
+/* May the writer write, if there is room? Return: 0, -EAGAIN: later, or an errno */
 static int writer_errno(const struct aggnet_tree *tree,
 			const struct aggnet_local *local)
 {
 	if (tree->state == AGGNET_TREE_ABORTED)
 		return aggnet_reason_errno(tree->outcome.reason);
-	return tree->state == AGGNET_TREE_OPEN && !local->shut ? 0 : -EPIPE;
+	if (local->shut || tree->state == AGGNET_TREE_DONE)
+		return -EPIPE;
+	/* Its part of the present round has ended. */
+	if (local->rounds != tree->round)
+		return -EAGAIN;
+	return tree->state == AGGNET_TREE_OPEN ? 0 : -EPIPE;
+}
+
+bool aggnet_writer_may_write(const struct aggnet_tree *tree,
+			     const struct aggnet_local *local)
+{
+	return !writer_errno(tree, local);
 }
 
 /* Emit records that new ones, or the end of a writer, made ready. */
@@ -142,20 +154,65 @@ int aggnet_tree_set_check(struct aggnet_tree *tree, struct aggnet_local *local,
 	return err;
 }
 
+/* The writer's part of the present round has ended. */
+static void writer_end(struct aggnet_tree *tree, struct aggnet_local *local)
+{
+	local->rounds++;
+	tree->writers.done++;
+	tree->last |= local->shut;
+	writer_check(tree, local);
+	local->gave = false;
+	local->checked = false;
+	local->check = 0;
+	tree->store.ops->shut(tree, local);
+}
+
+void aggnet_writers_next_round(struct aggnet_tree *tree)
+{
+	struct aggnet_local *local;
+
+	tree->writers.done = 0;
+	list_for_each_entry(local, &tree->local.list, list)
+		if (local->shut)
+			writer_end(tree, local);
+}
+
+int aggnet_tree_end_round(struct aggnet_tree *tree, struct aggnet_local *local)
+{
+	struct aggnet_run run;
+	int err;
+
+	aggnet_run_begin(tree, &run);
+	err = writer_errno(tree, local);
+	if (!err) {
+		writer_end(tree, local);
+		aggnet_tree_advance(tree, &run);
+		writer_moved(tree, &run);
+	}
+	aggnet_run_end(tree, &run);
+	return err;
+}
+
+/*
+ * A writer that has ended its part of the present round gives nothing to the next
+ * one. If there is none, because another source has shut down, all has been said.
+ */
 int aggnet_tree_shutdown(struct aggnet_tree *tree, struct aggnet_local *local)
 {
 	struct aggnet_run run;
 	int err;
 
 	aggnet_run_begin(tree, &run);
-	err = local->shut ? 0 : writer_errno(tree, local);
-	if (!err && !local->shut) {
+	err = local->shut || tree->state == AGGNET_TREE_DONE ?
+	      0 : writer_errno(tree, local);
+	if (!err && !local->shut && tree->state == AGGNET_TREE_OPEN) {
 		local->shut = true;
-		tree->writers.done++;
-		writer_check(tree, local);
-		tree->store.ops->shut(tree, local);
+		writer_end(tree, local);
 		aggnet_tree_advance(tree, &run);
 		writer_moved(tree, &run);
+	} else if (!err || err == -EAGAIN) {
+		local->shut = true;
+		err = 0;
 	}
 	aggnet_run_end(tree, &run);
 	return err;

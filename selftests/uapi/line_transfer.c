@@ -168,6 +168,9 @@ int transfer_add(struct line_transfer *t, int node)
 		 AGGNET_HAS(AGGNET_A_TREE_HOLD);
 	e.give_up = t->slow * t->give_up;
 	e.hold = t->hold[node];
+	if (t->persist)
+		e.has |= AGGNET_HAS(AGGNET_A_TREE_PERSIST);
+	e.persist = t->persist;
 	line_enter(&t->line, node);
 	if (node == NODE_T) {
 		e.has = AGGNET_HAS(AGGNET_A_TREE_INCAST_ID) |

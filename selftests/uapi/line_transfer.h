@@ -52,6 +52,7 @@ struct app {
  * @unexplained: those of them in which no CPU stood still
  * @instance: of this transfer
  * @hold: of the entries, ms
+ * @persist: the entries serve any number of rounds
  */
 struct line_transfer {
 	struct line line;
@@ -63,6 +64,7 @@ struct line_transfer {
 	unsigned int unexplained;
 	uint32_t instance;
 	uint32_t hold[NODES];
+	bool persist;
 };
 
 /**

@@ -338,6 +338,7 @@ static const struct wrong {
 	{ AGGNET_A_TREE_LINK_NEIGHBOUR, 4, 0, EINVAL,
 	  "scheme exact needs the neighbour's address" },
 	{ AGGNET_A_TREE_HOPS, 1, 63, EINVAL, "hops cannot exceed 62" },
+	{ AGGNET_A_TREE_PERSIST, 1, 2, EINVAL, "persist cannot exceed 1" },
 	{ AGGNET_A_TREE_UID, 4, 0xffffffff, EINVAL,
 	  "user ID has no mapping in this user namespace" },
 	{ AGGNET_A_TREE_GID, 4, 0xffffffff, EINVAL,
@@ -844,7 +845,7 @@ TEST_F(at_switch, add__no_flow)
 		{ AGGNET_A_TREE_KEY, 16 }, { AGGNET_A_TREE_MEMBERS, 4 },
 		{ AGGNET_A_TREE_LAYOUT, 1 }, { AGGNET_A_TREE_SCALE, 1 },
 		{ AGGNET_A_TREE_K, 4 }, { AGGNET_A_TREE_ELEMENTS, 8 },
-		{ AGGNET_A_TREE_ABSENT, 4 },
+		{ AGGNET_A_TREE_ABSENT, 4 }, { AGGNET_A_TREE_PERSIST, 1 },
 	};
 	struct nl *nl = &self->nl;
 	uint64_t value[2] = {};

@@ -101,6 +101,7 @@ TEST(parse_header__reads_what_put_header_wrote)
 		.dst = cpu_to_be32(0x0a000002),
 		.src_nonce = 0x3132333435363738, .dst_nonce = 0x4142434445464748,
 		.stamp = 0x51525354, .echo = 0x61626364,
+		.round = 0x71727374,
 	};
 	static const u8 wire[72] = {
 		3, AGGNET_PROBE, 0x24, 0, 0x02, 0x04, 0, 0,
@@ -110,6 +111,7 @@ TEST(parse_header__reads_what_put_header_wrote)
 		0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38,
 		0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48,
 		0x51, 0x52, 0x53, 0x54, 0x61, 0x62, 0x63, 0x64,
+		0x71, 0x72, 0x73, 0x74,
 	};
 	struct aggnet_hdr hdr;
 	struct aggnet_pkt out;
@@ -132,6 +134,7 @@ TEST(parse_header__reads_what_put_header_wrote)
 	EXPECT_EQ(in.dst_nonce, out.dst_nonce);
 	EXPECT_EQ(in.stamp, out.stamp);
 	EXPECT_EQ(in.echo, out.echo);
+	EXPECT_EQ(in.round, out.round);
 	EXPECT_TRUE(out.body == (u8 *)(&hdr + 1));
 }
 
@@ -256,7 +259,7 @@ TEST(parse_header__reserved_in_the_header)
 	size_t len, at;
 	int bit;
 
-	for (at = offsetof(struct aggnet_hdr, round);
+	for (at = offsetof(struct aggnet_hdr, reserved);
 	     at < offsetof(struct aggnet_hdr, tag); at++)
 		for (bit = 0; bit < 8; bit++) {
 			len = make(&p, AGGNET_PROBE);
@@ -359,9 +362,8 @@ TEST(parse_header__reserved_in_bodies)
 	static const struct {
 		u8 type, from, to;
 	} reserved[] = {
-		{ AGGNET_OPEN, 7, 8 }, { AGGNET_OPEN, 16, 24 },
-		{ AGGNET_ACCEPT, 6, 8 }, { AGGNET_ACK, 40, 48 },
-		{ AGGNET_RST, 12, 16 },
+		{ AGGNET_OPEN, 16, 24 }, { AGGNET_ACCEPT, 6, 8 },
+		{ AGGNET_ACK, 40, 48 }, { AGGNET_RST, 12, 16 },
 	};
 	struct packet p;
 	size_t i, bit;
@@ -374,7 +376,8 @@ TEST(parse_header__reserved_in_bodies)
 
 			/* Other tests cover these bytes. */
 			if ((type == AGGNET_DATA && bit / 8 >= 4) ||
-			    (type == AGGNET_OPEN && bit / 8 == 6) ||
+			    (type == AGGNET_OPEN &&
+			     (bit / 8 == 6 || bit / 8 == 7)) ||
 			    (type == AGGNET_ACCEPT && bit / 8 == 5) ||
 			    (type == AGGNET_ABORT && bit < 32) ||
 			    (type == AGGNET_RST && bit < 32))
@@ -406,6 +409,20 @@ TEST(parse_header__every_direction)
 		len = make(&p, AGGNET_ACCEPT);
 		p.accept.direction = direction;
 		EXPECT_EQ(want, parse(&p, len));
+	}
+}
+
+TEST(parse_header__persistent_or_not)
+{
+	struct packet p;
+	int persist;
+	size_t len;
+
+	for (persist = 0; persist < 256; persist++) {
+		len = make(&p, AGGNET_OPEN);
+		p.open.persist = persist;
+		EXPECT_EQ(persist < 2 ? AGGNET_PARSE_OK : AGGNET_PARSE_BODY,
+			  parse(&p, len));
 	}
 }
 

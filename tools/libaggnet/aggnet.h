@@ -175,6 +175,8 @@ struct aggnet_tree_info {
 	uint32_t fallback_policy;
 	uint32_t fallback_round;
 	struct aggnet_addrs unbound;
+	uint8_t persist;
+	uint32_t round;
 };
 
 /** struct aggnet_event_info - attributes of an event, one for each AGGNET_A_EVENT_*. */

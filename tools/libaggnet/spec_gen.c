@@ -206,6 +206,8 @@ static const struct aggnet_field tree_fields[] = {
 	FIELD(tree, fallback_policy, AGGNET_A_TREE_FALLBACK_POLICY, U32, true),
 	FIELD(tree, fallback_round, AGGNET_A_TREE_FALLBACK_ROUND, U32, true),
 	FIELD(tree, unbound, AGGNET_A_TREE_UNBOUND, ADDRS, true),
+	FIELD(tree, persist, AGGNET_A_TREE_PERSIST, U8, false),
+	FIELD(tree, round, AGGNET_A_TREE_ROUND, U32, true),
 	FIELD(tree, key, AGGNET_A_TREE_KEY, BYTES, false),
 };
 

@@ -27,6 +27,7 @@ local flags = {
 	{ "ack", 0x0004, "Answer at once" },
 	{ "rooted", 0x0008, "The path to the receiver is bound" },
 	{ "check", 0x0010, "The fingerprint covers all sources" },
+	{ "last", 0x0020, "No round follows" },
 	{ "any", 0x0100, "Any end may accept" },
 	{ "tag", 0x0200, "The tag is keyed" },
 	{ "fin", 0x0400, "Custody of the FIN is taken" },
@@ -70,6 +71,7 @@ field(ProtoField.uint8, "layout", "Layout")
 field(ProtoField.uint8, "scale", "Scale")
 field(ProtoField.uint16, "k", "Pairs of a key")
 field(ProtoField.uint8, "direction", "Direction", base.DEC, directions)
+field(ProtoField.uint8, "persist", "Persistent")
 field(ProtoField.uint64, "elements", "Elements")
 field(ProtoField.uint64, "have", "Bytes that the child has")
 field(ProtoField.uint16, "max_payload", "Most bytes of records")
@@ -162,7 +164,7 @@ local bodies = {
 	[1] = { 24, function(tree, body)
 		add(tree, body, { { "function", 1 }, { "vtype", 1 },
 			{ "layout", 1 }, { "scale", 1 }, { "k", 2 },
-			{ "direction", 1 }, { "", 1 }, { "elements", 8 },
+			{ "direction", 1 }, { "persist", 1 }, { "elements", 8 },
 			{ "have", 8 } })
 		return ""
 	end },

@@ -302,6 +302,8 @@ enum aggnet_tree_attr {
 	AGGNET_A_TREE_UNBOUND,		/* binary: {be32 identities of planned children
 					 * that have not bound, some of them}
 					 */
+	AGGNET_A_TREE_PERSIST,		/* u8: 1: the tree serves any number of rounds */
+	AGGNET_A_TREE_ROUND,		/* u32: {number of the round, from 0 on} */
 	__AGGNET_A_TREE_MAX
 };
 
@@ -383,6 +385,10 @@ enum aggnet_event_attr {
  * receiving application has read the end mark, or an error. send() takes whole
  * records from the front of the buffer and returns their bytes.
  *
+ * In a persistent tree send() with MSG_EOR ends the source's part of a round,
+ * and one recv() returns 0 for each round that is done. shutdown() ends the last
+ * round. aggnet(7) has the details.
+ *
  * The receiver bind()s to (its identity, job) and recv()s messages that each
  * begin with struct aggnet_msg. MSG_PEEK shows the end mark without taking it;
  * the sources' DONE starts when it was copied to the application.
@@ -433,6 +439,8 @@ struct aggnet_msg {
  * @absent: sources that the plan left out, which @of includes. Up to
  *	AGGNET_ABSENT_MAX of their identities follow
  * @records: original records that the result stands for
+ * @round: of a persistent tree, from 0 on; else 0
+ * @last: 1: no round follows
  */
 struct aggnet_end {
 	__u32	sources;
@@ -442,6 +450,8 @@ struct aggnet_end {
 	__u32	attempt;
 	__u32	absent;
 	__u64	records;
+	__u32	round;
+	__u32	last;
 };
 
 #define AGGNET_ABSENT_MAX	48
@@ -474,6 +484,8 @@ struct aggnet_end {
  * @plan: ID of the plan, the same at all members and in all attempts; 0 for an
  *	entry without one. With the job it identifies the transfer; an instance
  *	does not, because two plans may have the same
+ * @persist: 1: the tree is persistent
+ * @round: the round in which this node is
  *
  * A program that passes a shorter buffer to AGGNET_SO_STATUS gets as much as fits.
  */
@@ -495,6 +507,8 @@ struct aggnet_status {
 	__be32	name[AGGNET_NAMES_MAX];
 	__u32	pad;
 	__u8	plan[AGGNET_PLAN_ID_LEN];
+	__u32	persist;
+	__u32	round;
 };
 
 /**

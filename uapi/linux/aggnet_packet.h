@@ -62,6 +62,7 @@ enum aggnet_type {
 #define AGGNET_F_ACK		0x0004	/* DATA: answer at once */
 #define AGGNET_F_ROOTED		0x0008	/* ACK: the sender's path to the receiver is bound */
 #define AGGNET_F_CHECK		0x0010	/* FIN: its check covers all sources */
+#define AGGNET_F_LAST		0x0020	/* FIN, DONE: no round follows */
 #define AGGNET_F_IGNORABLE	0x00ff
 #define AGGNET_F_ANY		0x0100	/* OPEN: any end may accept */
 #define AGGNET_F_TAG		0x0200	/* tag is keyed; else CRC32C */
@@ -72,8 +73,9 @@ enum aggnet_type {
 #define AGGNET_F_PADDED		0x4000	/* DATA: padding follows; reserved */
 #define AGGNET_F_KNOWN		(AGGNET_F_PARTIAL | AGGNET_F_REXMIT | \
 				 AGGNET_F_ACK | AGGNET_F_ROOTED | \
-				 AGGNET_F_CHECK | AGGNET_F_ANY | \
-				 AGGNET_F_TAG | AGGNET_F_FIN | AGGNET_F_REPLY)
+				 AGGNET_F_CHECK | AGGNET_F_LAST | \
+				 AGGNET_F_ANY | AGGNET_F_TAG | AGGNET_F_FIN | \
+				 AGGNET_F_REPLY)
 
 /**
  * struct aggnet_hdr - the common header
@@ -94,7 +96,8 @@ enum aggnet_type {
  * @dst_nonce: the other end's nonce; 0 in OPEN
  * @stamp: the sender's clock in microseconds
  * @echo: stamp of the packet that this one answers, 0 if none
- * @round: of a tree that serves several transfers; zero
+ * @round: the round in which the sender is, in DONE the one that is done; in
+ *	OPEN, ACCEPT and RST, and in a tree that is not persistent, zero
  * @reserved: zero
  * @tag: AGGNET_F_TAG: SipHash-2-4 of the header with @hop zero and the body's
  *	universal hash (64 bits, big endian) in place of the tag. Else, in the low 32
@@ -171,7 +174,7 @@ enum aggnet_direction {
  * @scale: fraction bits of fixed-point values, else zero
  * @k: pairs that a key keeps, else zero
  * @direction: enum aggnet_direction of the tree
- * @reserved: zero
+ * @persist: 1: the tree is persistent, else zero
  * @elements: of a dense vector, else zero
  * @have: bytes of the stream that the child has, of a tree that leads down; zero
  *
@@ -184,7 +187,7 @@ struct aggnet_open {
 	__u8	scale;
 	__be16	k;
 	__u8	direction;
-	__u8	reserved;
+	__u8	persist;
 	__be64	elements;
 	__be64	have;
 } __attribute__((packed, aligned(4)));
@@ -348,8 +351,8 @@ struct aggnet_done {
  * @AGGNET_R_RESET: the acceptor lost its state (ECONNRESET)
  * @AGGNET_R_PROTOCOL: the members do not follow the protocol (EPROTO)
  * @AGGNET_R_USER: the application asked for it (ECANCELED)
- * @AGGNET_R_FUNCTION: the members disagree on the function, the value type or
- *	their parameters (EPROTOTYPE)
+ * @AGGNET_R_FUNCTION: the members disagree on the function, the value type,
+ *	their parameters, or whether the tree is persistent (EPROTOTYPE)
  * @AGGNET_R_ROOM: the receiver has no room for the run of a contributor that
  *	missed its planned end (ENOBUFS)
  * @AGGNET_R_LAG: a member of a tree that leads down does not keep up (ENOBUFS)

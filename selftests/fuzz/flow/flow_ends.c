@@ -421,9 +421,9 @@ TEST_F(ends, done__waits_for_the_end_mark_to_be_taken)
 	EXPECT_EQ(AGGNET_MSG_END, type);
 	EXPECT_EQ(AGGNET_TREE_CLOSING, tree->state);
 	EXPECT_LT(0, reads(tree, &type));
-	EXPECT_EQ(0, aggnet_tree_end(tree));
+	EXPECT_EQ(0, aggnet_tree_end(tree, 0));
 	EXPECT_EQ(AGGNET_TREE_DONE, tree->state);
-	EXPECT_EQ(0, aggnet_tree_end(tree));
+	EXPECT_EQ(0, aggnet_tree_end(tree, 0));
 }
 
 /* The end mark was handed out: another reader would wait in vain. */
@@ -433,7 +433,7 @@ TEST_F(ends, end_mark__is_for_one_reader)
 	struct peer p[3];
 	struct aggnet_tree *tree = whole(p);
 
-	EXPECT_EQ(0, aggnet_tree_end(tree));
+	EXPECT_EQ(0, aggnet_tree_end(tree, 0));
 	world.ended = 1ull << world.node[RECEIVER].attempt;
 	EXPECT_EQ(-EADDRINUSE, aggnet_tree_join_reader(tree, &other));
 	world_close(RECEIVER);
@@ -503,7 +503,7 @@ TEST_F(ends, end_mark__is_not_taken_from_an_aborted_tree)
 
 	EXPECT_LT(0, reads(tree, &type));
 	aggnet_tree_abort_user(tree, AGGNET_R_USER);
-	EXPECT_EQ(-ECANCELED, aggnet_tree_end(tree));
+	EXPECT_EQ(-ECANCELED, aggnet_tree_end(tree, 0));
 	EXPECT_EQ(AGGNET_TREE_ABORTED, tree->state);
 }
 
@@ -520,7 +520,7 @@ TEST_F(ends, abort__of_a_child_is_answered_when_done)
 	};
 	const struct aggnet_abort *body;
 
-	aggnet_tree_end(tree);
+	aggnet_tree_end(tree, 0);
 	ASSERT_EQ(AGGNET_ABORT, asks(&p[0], AGGNET_ABORT, 0, &abort,
 				     sizeof(abort), &self->answer));
 	EXPECT_EQ(AGGNET_F_REPLY, self->answer.flags);

@@ -53,6 +53,7 @@ void peer_say(struct peer *p, u8 type, u16 flags, const void *body, u16 length)
 		.dst_nonce = type == AGGNET_OPEN ? 0 : p->node_nonce,
 		.stamp = ++p->stamp,
 		.echo = p->echo,
+		.round = p->round,
 	};
 
 	memset(&p->last, 0, sizeof(p->last));
@@ -78,6 +79,7 @@ void peer_ask(struct peer *p, u16 flags)
 		.vtype = shape->vtype,
 		.layout = shape->layout,
 		.k = cpu_to_be16(shape->k),
+		.persist = p->tree->conf.persist,
 		.elements = cpu_to_be64(shape->elements),
 	};
 

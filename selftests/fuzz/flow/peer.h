@@ -20,6 +20,7 @@
  * @node_nonce: the node's nonce
  * @stamp: its clock
  * @echo: stamp of the last packet from the node
+ * @round: of a persistent tree
  * @last: its last packet
  */
 struct peer {
@@ -29,6 +30,7 @@ struct peer {
 	u64 node_nonce;
 	u32 stamp;
 	u32 echo;
+	u32 round;
 	struct {
 		struct aggnet_hdr hdr;
 		u8 body[PEER_BODY_MAX];

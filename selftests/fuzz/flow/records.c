@@ -36,7 +36,7 @@ struct aggnet_shape records_shape(void)
 }
 
 /*
- * --- a source's records, which follow from its index and the record's number
+ * --- a source's records, which follow from its index, number and round
  * ----
  */
 
@@ -67,10 +67,10 @@ static u32 key_get(const u8 *buf, u32 len)
 }
 
 /* Tiny, medium and huge numbers: their sum takes several parts. */
-static u32 real_put(u8 *buf, u32 node, u32 n)
+static u32 real_put(u8 *buf, u32 node, u32 n, u32 round)
 {
 	u64 exponent = 1 + (n + node) % 3 * ((EXPONENT_MAX - 1) / 2);
-	u64 bits = exponent << 52 | n << 8 | node;
+	u64 bits = exponent << 52 | round << 24 | n << 8 | node;
 	u32 i;
 
 	for (i = 0; i < sizeof(bits); i++)
@@ -78,11 +78,11 @@ static u32 real_put(u8 *buf, u32 node, u32 n)
 	return sizeof(bits);
 }
 
-static u32 pair_put(u8 *buf, u32 node, u32 n)
+static u32 pair_put(u8 *buf, u32 node, u32 n, u32 round)
 {
 	const struct aggnet_pair pair = {
 		.rank = n * 37 % 101,
-		.id = node << 16 | n,
+		.id = round << 24 | node << 16 | n,
 	};
 
 	aggnet_pair_put(buf, &pair);
@@ -90,9 +90,10 @@ static u32 pair_put(u8 *buf, u32 node, u32 n)
 }
 
 /* All elements of a block are equal. */
-static u32 integer_put(u8 *buf, u32 node, u32 elements)
+static u32 integer_put(u8 *buf, u32 node, u32 elements, u32 round)
 {
-	const struct aggnet_value value = aggnet_value_s64(1ll << SHIFT * node);
+	const struct aggnet_value value =
+		aggnet_value_s64((1ll + round) << SHIFT * node);
 	u32 len = aggnet_value_put(buf, &value);
 	u32 i;
 
@@ -101,24 +102,24 @@ static u32 integer_put(u8 *buf, u32 node, u32 elements)
 	return elements * len;
 }
 
-static u32 value_put(u8 *buf, u32 node, u32 n)
+static u32 value_put(u8 *buf, u32 node, u32 n, u32 round)
 {
 	switch (aggnet_shape_kind(&shape)) {
 	case AGGNET_KIND_FLOAT_SUM:
-		return real_put(buf, node, n);
+		return real_put(buf, node, n, round);
 	case AGGNET_KIND_PAIRS:
-		return pair_put(buf, node, n);
+		return pair_put(buf, node, n, round);
 	case AGGNET_KIND_BLOCK:
-		return integer_put(buf, node, AGGNET_BLOCK_ELEMENTS);
+		return integer_put(buf, node, AGGNET_BLOCK_ELEMENTS, round);
 	default:
-		return integer_put(buf, node, 1);
+		return integer_put(buf, node, 1, round);
 	}
 }
 
-u32 records_put(u8 *buf, u32 node, u32 n)
+u32 records_put(u8 *buf, u32 node, u32 n, u32 round)
 {
 	buf[0] = key_put(buf + 2, key_of(node, n));
-	buf[1] = value_put(buf + 2 + buf[0], node, n);
+	buf[1] = value_put(buf + 2 + buf[0], node, n, round);
 	return 2 + buf[0] + buf[1];
 }
 
@@ -153,7 +154,7 @@ void records_take(const u8 *data, u32 records)
 		merge(got, data, false);
 }
 
-bool records_all(void)
+bool records_all(u32 round)
 {
 	static u8 given[WORLD_KEYS][STATE_MAX] __aligned(8);
 	u32 size = aggnet_accum_size(&shape);
@@ -164,7 +165,7 @@ bool records_all(void)
 		aggnet_accum_init(&shape, given[i]);
 	for (i = 0; i < WORLD_NODES; i++)
 		for (n = 0; world.node[i].writes && n < world.conf.records; n++) {
-			records_put(record, i, n);
+			records_put(record, i, n, round);
 			merge(given, record, true);
 		}
 	for (i = 0; i < world.conf.keys; i++)

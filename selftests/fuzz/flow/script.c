@@ -149,6 +149,11 @@ static void script_conf(struct world_conf *conf, const u8 *data)
 		.faulty = data[5] % WORLD_NODES,
 	};
 	script_values(conf, data[6]);
+	/* A quarter of the other runs has rounds, of fewer records. */
+	if (!conf->sorted && data[1] & 2) {
+		conf->rounds = 1 + data[1] / 4 % 4;
+		conf->records /= conf->rounds;
+	}
 	/* Rarely, because an error is then always right. */
 	if (data[6] >= FAULTY && !(data[2] & POLITE))
 		conf->fault = data[6] & 1 ? AGGNET_FAULT_DROP :

@@ -46,7 +46,8 @@ static bool has_room(const struct node *n)
 
 static void check_writer(const struct node *n)
 {
-	INSIST(!n->writer_waits || n->writer.shut || !has_room(n),
+	INSIST(!n->writer_waits ||
+	       !aggnet_writer_may_write(n->tree, &n->writer) || !has_room(n),
 	       "a writer was not woken");
 }
 
@@ -62,7 +63,7 @@ static void check_children(const struct node *n)
 		c = &tree->acceptor.child[i];
 		if (!c->id)
 			continue;
-		bound += !c->finished;
+		bound += c->rounds == tree->round;
 		starved += c->waits_for_credit;
 		credits += c->credit - AGGNET_SEQ_FIRST - c->received;
 		INSIST(!c->waits_for_credit || tree->acceptor.unfed ||

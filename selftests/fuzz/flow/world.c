@@ -33,11 +33,11 @@ void world_fail(const char *where, const char *what)
 			printf("# node %u: no entry\n", i);
 			continue;
 		}
-		printf("# node %u: attempt %u state %u reason %u up %u weight %u of %u keys %u written %u joined %d closed %d\n",
+		printf("# node %u: attempt %u state %u reason %u up %u weight %u of %u keys %u round %u written %u joined %d closed %d\n",
 		       i, n->attempt, n->tree->state, n->tree->outcome.reason,
 		       n->tree->up.state, n->tree->books.weight,
-		       n->tree->conf.sources, aggnet_tree_keys(n->tree), n->written,
-		       n->joined, n->closed);
+		       n->tree->conf.sources, aggnet_tree_keys(n->tree),
+		       n->tree->round, n->written, n->joined, n->closed);
 	}
 	fflush(stdout);
 	abort();
@@ -97,6 +97,7 @@ static void conf_make(struct aggnet_tree_conf *conf, u32 node)
 		.give_up_ms = WORLD_GIVE_UP,
 		.shape = records_shape(),
 		.hops = 1,
+		.persist = world.conf.rounds,
 	};
 	conf_key(conf);
 	for (i = 0; i < WORLD_NODES; i++) {
@@ -132,6 +133,7 @@ static void join(u32 node)
 	if (n->joined || n->closed)
 		return;
 	n->written = 0;
+	n->round = 0;
 	n->done = false;
 	n->writer_waits = false;
 	n->reader_waits = false;
@@ -200,6 +202,11 @@ struct aggnet_tree *world_entry(u32 node, struct aggnet_tree_conf *conf)
 	return tree;
 }
 
+static bool is_aborted(const struct node *n)
+{
+	return n->tree->state == AGGNET_TREE_ABORTED;
+}
+
 static void leave(struct node *n, struct aggnet_local *local)
 {
 	if (!local->list.next)
@@ -215,8 +222,7 @@ static void leave_reader(struct node *n)
 	bool reads = n->reader.list.next;
 
 	leave(n, &n->reader);
-	INSIST(!reads || world.ended & 1ull << n->attempt ||
-	       aggnet_tree_outcome(n->tree) < 0,
+	INSIST(!reads || world.ended & 1ull << n->attempt || is_aborted(n),
 	       "the reader left without the end mark");
 }
 
@@ -307,19 +313,19 @@ void world_write(u32 node, u32 records)
 	if (!n->joined || !n->writes)
 		return;
 	if (n->writer.shut) {
-		len = records_put(buf, node, 0);
+		len = records_put(buf, node, 0, n->round);
 		INSIST(aggnet_tree_write(n->tree, &n->writer, buf, len, 1) < 0,
 		       "a write behind the end is taken");
 		return;
 	}
 	records = min3(records, 64u, world.conf.records - n->written);
 	for (i = 0; i < records; i++)
-		len += records_put(buf + len, node, n->written + i);
+		len += records_put(buf + len, node, n->written + i, n->round);
 	if (!len)
 		return;
 	taken = aggnet_tree_write(n->tree, &n->writer, buf, len, records);
-	INSIST(taken > 0 || taken == -EAGAIN ||
-	       aggnet_tree_outcome(n->tree) < 0, "a write fails for no reason");
+	INSIST(taken > 0 || taken == -EAGAIN || is_aborted(n),
+	       "a write fails for no reason");
 	n->writer_waits = taken == -EAGAIN && n->wakes == wakes;
 	for (off = 0; off < taken; off += 2 + buf[off] + buf[off + 1])
 		n->written++;
@@ -331,24 +337,43 @@ static bool tells_check(u32 node)
 	return world.conf.records % 8 != node;
 }
 
-static u64 check_of(u32 node, u32 attempt)
+static u64 check_of(u32 node, u32 attempt, u32 round)
 {
-	return (0x9e3779b97f4a7c15ull * (node + 1) ^ attempt) >> 3;
+	return (0x9e3779b97f4a7c15ull * (node + 1) ^ attempt ^ round << 8) >> 3;
 }
 
-static void tell_check(u32 node)
+/* Return: false: the round has not begun, so it is too early */
+static bool tell_check(u32 node)
 {
 	struct node *n = &world.node[node];
 	enum aggnet_fingerprint kind = aggnet_fp_kind(&n->tree->conf.shape);
 	int err;
 
 	if (!tells_check(node) || n->writer.shut)
-		return;
+		return true;
 	err = aggnet_tree_set_check(n->tree, &n->writer,
-				    check_of(node, n->attempt));
-	INSIST(err == (kind ? 0 : -EOPNOTSUPP) ||
-	       aggnet_tree_outcome(n->tree) < 0,
+				    check_of(node, n->attempt, n->round));
+	INSIST(err == -EAGAIN || err == (kind ? 0 : -EOPNOTSUPP) ||
+	       is_aborted(n),
 	       "a fingerprint is refused for no reason");
+	return err != -EAGAIN;
+}
+
+/* All but the last round end so; it may be too early for it. */
+static void end_round(u32 node)
+{
+	struct node *n = &world.node[node];
+	int err;
+
+	if (!tell_check(node))
+		return;
+	err = aggnet_tree_end_round(n->tree, &n->writer);
+	INSIST(!err || err == -EAGAIN || is_aborted(n),
+	       "a round does not end for no reason");
+	if (err)
+		return;
+	n->round++;
+	n->written = 0;
 }
 
 void world_shutdown(u32 node)
@@ -357,14 +382,19 @@ void world_shutdown(u32 node)
 
 	if (!n->joined || !n->writes || n->written < world.conf.records)
 		return;
-	tell_check(node);
-	INSIST(!aggnet_tree_shutdown(n->tree, &n->writer) ||
-	       aggnet_tree_outcome(n->tree) < 0,
+	if (n->round + 1 < world.conf.rounds) {
+		end_round(node);
+		return;
+	}
+	/* A source that tells none may shut down before the last round begins. */
+	if (!tell_check(node))
+		return;
+	INSIST(!aggnet_tree_shutdown(n->tree, &n->writer) || is_aborted(n),
 	       "a shutdown fails for no reason");
 }
 
 /* That of all sources, if each of them has told one. */
-static void check_fingerprint(struct aggnet_tree *tree)
+static void check_fingerprint(struct aggnet_tree *tree, u32 round)
 {
 	enum aggnet_fingerprint kind = aggnet_fp_kind(&tree->conf.shape);
 	bool all = kind != AGGNET_FP_NONE;
@@ -378,7 +408,8 @@ static void check_fingerprint(struct aggnet_tree *tree)
 		all &= tells_check(i) || !world.conf.records;
 		if (tells_check(i))
 			want = aggnet_fp_add(kind, want,
-					     check_of(i, tree->conf.attempt));
+					     check_of(i, tree->conf.attempt,
+						      round));
 	}
 	aggnet_tree_check(tree, &check);
 	INSIST(check.whole == all, "the fingerprint is of others");
@@ -396,15 +427,27 @@ static void check_result(const struct aggnet_end *end)
 	       "the end mark is for other sources");
 	INSIST(end->records == (u64)sources * world.conf.records,
 	       "the end mark is for other records");
-	INSIST(records_all(), "a wrong number");
-	world.ended |= 1ull << world.node[RECEIVER].attempt;
+	INSIST(records_all(end->round), "a wrong number");
 }
 
-static void take_end(struct aggnet_tree *tree, const struct aggnet_end *end)
+static void take_end(struct node *n, const struct aggnet_end *end)
 {
+	u32 *marks = &world.marks[n->attempt];
+
 	check_result(end);
-	check_fingerprint(tree);
-	INSIST(!aggnet_tree_end(tree), "the end mark cannot be taken");
+	check_fingerprint(n->tree, end->round);
+	/* The end mark of the last round may be read again. */
+	INSIST(end->round == *marks ||
+	       (end->last && end->round + 1 == *marks), "a wrong round");
+	INSIST(!end->last == (end->round + 1 < world.conf.rounds),
+	       "a wrong number of rounds");
+	*marks = end->round + 1;
+	if (end->last)
+		world.ended |= 1ull << n->attempt;
+	else
+		records_forget();
+	INSIST(!aggnet_tree_end(n->tree, end->round),
+	       "the end mark cannot be taken");
 }
 
 static int read_one(struct node *n, struct aggnet_msg *msg, u8 *buf, size_t size)
@@ -415,7 +458,7 @@ static int read_one(struct node *n, struct aggnet_msg *msg, u8 *buf, size_t size
 	n->reading = true;
 	len = aggnet_tree_read(n->tree, msg, buf, size, false);
 	n->reading = false;
-	INSIST(len > 0 || len == -EAGAIN || aggnet_tree_outcome(n->tree) < 0,
+	INSIST(len > 0 || len == -EAGAIN || is_aborted(n),
 	       "a read fails for no reason");
 	n->reader_waits = len == -EAGAIN && n->wakes == wakes;
 	world_ran(n->tree);
@@ -436,7 +479,7 @@ void world_read(u32 messages)
 			aggnet_tree_taken(n->tree, false);
 			world_ran(n->tree);
 		} else if (msg.type == AGGNET_MSG_END) {
-			take_end(n->tree, (const struct aggnet_end *)buf);
+			take_end(n, (const struct aggnet_end *)buf);
 		}
 	}
 }
@@ -448,11 +491,14 @@ void world_look(u32 node)
 
 	if (!n->tree || !n->joined)
 		return;
-	outcome = aggnet_tree_outcome(n->tree);
-	n->done = outcome > 0;
-	INSIST(outcome <= 0 || world.ended & 1ull << n->attempt,
+	outcome = aggnet_tree_outcome(n->tree, &n->writer);
+	n->done = n->tree->state == AGGNET_TREE_DONE;
+	INSIST(!n->done || world.ended & 1ull << n->attempt,
 	       "DONE, but the result was not taken");
-	INSIST(outcome >= 0 || world.harm, "an error, but nothing happened");
+	INSIST(n->writer.told <= world.marks[n->attempt],
+	       "a round is DONE, but its result was not taken");
+	INSIST(outcome >= 0 || outcome == -ENOMSG || world.harm,
+	       "an error, but nothing happened");
 }
 
 /*
@@ -480,13 +526,15 @@ static bool settled(void)
 /*
  * Credit is not taken back. If sources wait for each other, those that wait may
  * hold credit for all of the receiver's memory, and an unplanned child gets
- * none.
+ * none. In a tree with rounds children that have finished the first one keep a
+ * claim.
  */
 static bool all_promised(void)
 {
 	const struct aggnet_tree *tree = world.node[RECEIVER].tree;
 
-	return world.conf.in_turn && !world.conf.sorted && tree->acceptor.open &&
+	return (world.conf.in_turn || world.conf.rounds) &&
+	       !world.conf.sorted && tree->acceptor.open &&
 	       !aggnet_tree_keys(tree) &&
 	       !tree->store.ops->fits(tree, NULL);
 }
@@ -498,6 +546,13 @@ static void goes_on(u32 node)
 		return;
 	if (node % 2 || world_poll(node))
 		world_write(node, 64);
+}
+
+/* Has the source written all records of the present round? */
+static bool has_given(const struct node *n)
+{
+	return n->written == world.conf.records ||
+	       n->writer.rounds != n->tree->round;
 }
 
 static void everybody_goes_on(void)
@@ -518,8 +573,8 @@ static void everybody_goes_on(void)
 		if (world.conf.in_turn && !world.conf.sorted &&
 		    world.node[i].joined &&
 		    world.node[i].writes &&
-		    aggnet_tree_outcome(world.node[i].tree) == 0)
-			turn &= world.node[i].written == world.conf.records;
+		    world.node[i].tree->state < AGGNET_TREE_DONE)
+			turn &= has_given(&world.node[i]);
 		world_shutdown(i);
 	}
 	world_work();
@@ -560,6 +615,7 @@ void world_start(const struct world_conf *conf, u64 seed)
 	world.conf = *conf;
 	world.packets = 0;
 	world.ended = 0;
+	memset(world.marks, 0, sizeof(world.marks));
 	world.attempt = 1;
 	world.harm = conf->fault;
 	world.made = NULL;

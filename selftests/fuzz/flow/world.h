@@ -47,7 +47,8 @@ struct packet {
  * @reader: socket of the receiver
  * @joined: the writer (receiver: the reader, too) is a member
  * @closed: the application has closed and does not join again in this epoch
- * @written: records that the source has written
+ * @written: records that the source has written in its round
+ * @round: rounds of which the source has ended its part
  * @done: the source has got DONE
  * @wakes: how often its sockets were woken
  * @writer_waits: the writer found no room, and was not woken since
@@ -68,6 +69,7 @@ struct node {
 	bool joined;
 	bool closed;
 	u32 written;
+	u32 round;
 	bool done;
 	u32 wakes;
 	bool writer_waits;
@@ -94,6 +96,7 @@ struct node {
  * @keys: number of different keys
  * @dense: keys are blocks of a vector, given in any order and more than once
  * @sorted: keys are given in order, and to all sources at the same time
+ * @rounds: of a persistent tree; 0: it is not persistent
  * @fault: enum aggnet_fault of one merge
  * @faulty: index of the node where it occurs
  */
@@ -113,6 +116,7 @@ struct world_conf {
 	u32 keys;
 	bool dense;
 	bool sorted;
+	u32 rounds;
 	u8 fault;
 	u8 faulty;
 };
@@ -123,6 +127,7 @@ struct world_conf {
  * @packet: packets under way, in the order in which they were made
  * @store: their memory
  * @ended: bit N: the receiver has taken the end mark of attempt N
+ * @marks: end marks that it has taken in each attempt, those of all rounds
  * @harm: something happened after which an error is a right outcome
  * @made: called for each packet that a node makes; NULL: not called
  * @ran: called when a node's lock is released; NULL: not called
@@ -139,6 +144,7 @@ struct world {
 	u64 us;
 	u64 start;
 	u64 ended;
+	u32 marks[64];
 	u32 attempt;
 	bool harm;
 	void (*made)(const struct aggnet_pkt *pkt);
@@ -191,7 +197,7 @@ void world_crash(u32 node);	/* the node loses its state and is silent */
 void world_renew(u32 node);	/* begin the next epoch there */
 void world_write(u32 node, u32 records);
 bool world_poll(u32 node);	/* may the source write? If not, it waits */
-void world_shutdown(u32 node);	/* after the last record */
+void world_shutdown(u32 node);	/* after the last record; or end the round */
 void world_read(u32 messages);
 void world_close(u32 node);
 void world_look(u32 node);	/* check the outcome */
