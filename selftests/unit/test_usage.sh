@@ -142,6 +142,8 @@ refused 2 "plan: --stripes: cannot be combined with --method: stripes are a meth
 	plan "${small[@]}" --stripes 2 --method irs
 refused 2 "plan: --objective: method stripes:2 has none; auto and exact have one" \
 	plan "${small[@]}" --stripes 2 --objective time
+refused 2 "plan: --persist: a tree of sorted records serves one transfer" \
+	plan "${small[@]}" --persist --sorted
 refused 2 "plan: --sorted: records in order cannot be split over stripes" \
 	plan "${small[@]}" --stripes 2 --sorted
 refused 2 "plan: --job: 4294967295 and the 1 after it are needed, which exceed the largest ID" \

@@ -51,6 +51,7 @@ static struct {
 	bool no_key;
 	bool sorted;
 	bool allow_missing;
+	bool persist;
 	struct plan_conf conf;
 } opt = {
 	.method = "auto",
@@ -164,6 +165,8 @@ static int check_shape(struct plan_conf *conf)
 	conf->scale = (uint8_t)opt.scale;
 	if (conf->elements && opt.sorted)
 		return usage("plan: --sorted: a vector's elements have no keys");
+	if (opt.persist && opt.sorted)
+		return usage("plan: --persist: a tree of sorted records serves one transfer");
 	if (conf->elements)
 		conf->layout = AGGNET_LAYOUT_DENSE;
 	else if (opt.sorted)
@@ -295,6 +298,7 @@ static int check_numbers(struct work *w)
 		conf->uid = getuid();
 	conf->keyed = !opt.no_key;
 	conf->allow_missing = opt.allow_missing;
+	conf->persist = opt.persist;
 	return draw_instance(&conf->instance);
 }
 
@@ -634,6 +638,8 @@ static const struct opt opts[] = {
 	  "seconds of silence until the transfer is aborted (30)" },
 	{ "allow-missing", OPT_FLAG, &opt.allow_missing, NULL,
 	  "leave out sources that fail; the end mark names them" },
+	{ "persist", OPT_FLAG, &opt.persist, NULL,
+	  "trees that serve one round after another" },
 	{ "update", OPT_STRING, &opt.update, "PLAN.json",
 	  "change this plan: join:vN leave:vN receiver:vN[=vM] failed:PART" },
 	{ "no-key", OPT_FLAG, &opt.no_key, NULL,

@@ -138,6 +138,11 @@ static void show_end(const struct aggctl *ctl, const struct supervise *s)
 /* A repair tells trees apart by their receivers, which stripes share. */
 static int check_trees(const struct plan_file *file)
 {
+	if (json_is_true(json_object_get(json_object_get(file->json, "entries"),
+					 "persist"))) {
+		err("supervise: plans of persistent trees are not supervised: a new attempt does not know which rounds are done");
+		return -1;
+	}
 	if (!json_object_get(json_object_get(file->json, "metrics"),
 			     "stripes"))
 		return 0;

@@ -25,7 +25,7 @@ static const struct column brief_cols[] = {
 static const struct column tree_cols[] = {
 	{ "job", "job" }, { "receiver", "receiver" },
 	{ "instance", "instance" }, { "attempt", "attempt" },
-	{ "state", "state" }, { "reason", "reason" },
+	{ "state", "state" }, { "round", "round" }, { "reason", "reason" },
 	{ "function", "function" }, { "vtype", "values" },
 	{ "layout", "layout" }, { "scheme", "scheme" },
 	{ "port", "port" }, { "link_neighbour", "next" },

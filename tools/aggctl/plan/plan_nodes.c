@@ -202,6 +202,8 @@ static void set_limits(const struct plan_conf *conf, json_t *tree)
 				    json_integer((json_int_t)conf->memory));
 	if (conf->hold)
 		set_u32(tree, "hold", conf->hold);
+	if (conf->persist)
+		set_u32(tree, "persist", 1);
 	if (conf->give_up)
 		set_u32(tree, "give_up", conf->give_up);
 }
