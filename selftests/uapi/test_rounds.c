@@ -225,6 +225,65 @@ TEST_F(node, rounds__of_other_trees_are_refused)
 	close(w);
 }
 
+/* --- the library --- */
+
+struct thread {
+	struct aggnet_source *source;
+	int err;
+	pthread_t id;
+};
+
+/* Give 1, 2, 3 in as many rounds, and then 4 in the last one. */
+static void *give(void *arg)
+{
+	struct thread *t = arg;
+	int64_t i;
+
+	for (i = 1; i < 4 && !t->err; i++)
+		t->err = aggnet_source_add(t->source, "key", 3, i) ?:
+			 aggnet_source_round(t->source);
+	if (!t->err)
+		t->err = aggnet_source_add(t->source, "key", 3, 4) ?:
+			 aggnet_source_finish(t->source);
+	return NULL;
+}
+
+TEST_F(node, rounds__through_the_library)
+{
+	struct aggnet_tree_info e = persistent(2);
+	struct in_addr receiver = ip(NODE_A);
+	struct thread t[2] = {};
+	struct aggnet_entry line;
+	struct aggnet_sink *k;
+	int64_t i;
+
+	ASSERT_EQ(0, add_entry(self->ctl, &e, false));
+	ASSERT_EQ(0, aggnet_sink_open(&k, receiver, JOB, NULL));
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, aggnet_source_open(&t[i].source, receiver, JOB,
+						NULL));
+		ASSERT_EQ(0, pthread_create(&t[i].id, NULL, give, &t[i]));
+	}
+	for (i = 0; i < 4; i++) {
+		ASSERT_EQ(0, aggnet_sink_run(k)) {
+			TH_LOG("%s", aggnet_sink_error(k));
+		}
+		EXPECT_EQ(i, aggnet_sink_result(k)->round);
+		EXPECT_EQ(i == 3, aggnet_sink_result(k)->last);
+		ASSERT_EQ(true, aggnet_sink_next(k, &line));
+		EXPECT_EQ(2 * (i + 1), line.value);
+		EXPECT_EQ(false, aggnet_sink_next(k, &line));
+		ASSERT_EQ(0, aggnet_sink_commit(k));
+		EXPECT_EQ(i == 3 ? -EPIPE : 0, aggnet_sink_round(k));
+	}
+	for (i = 0; i < 2; i++) {
+		pthread_join(t[i].id, NULL);
+		EXPECT_EQ(0, t[i].err);
+		aggnet_source_close(t[i].source);
+	}
+	aggnet_sink_close(k);
+}
+
 /* --- a line of nodes --- */
 
 FIXTURE(line) {

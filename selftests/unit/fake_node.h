@@ -47,6 +47,9 @@
  * @lose_at: when the stream of this epoch has this length, the epoch is lost
  * @lost: errno of that, reported once; without @lose_at, after shutdown
  * @shut: the source has shut down
+ * @persist: of the entry
+ * @eor: the source has ended a round, whose outcome it does not have
+ * @rounds: how many it has ended
  * @done: recv() then returns 0
  * @message: what the sink reads
  * @nmessages: how many there are
@@ -75,6 +78,9 @@ static struct fake_node {
 	size_t lose_at;
 	int lost;
 	bool shut;
+	bool eor;
+	unsigned int rounds;
+	bool persist;
 	bool done;
 	struct {
 		int error;
@@ -122,6 +128,7 @@ static struct aggnet_status fake_entry(void)
 		.k = node.shape.k, .elements = node.shape.elements,
 		.instance = node.instance ?: 1, .attempt = node.epoch,
 		.plan = { node.plan },
+		.persist = node.persist,
 	};
 }
 
@@ -140,6 +147,7 @@ static int fake_join(int fd, const struct sockaddr *addr, socklen_t len)
 	node.status.attempt = node.epoch;
 	node.len = 0;
 	node.shut = false;
+	node.eor = false;
 	return 0;
 }
 
@@ -156,6 +164,11 @@ static ssize_t fake_send(int fd, const void *buf, size_t len, int flags)
 	size_t take = len < node.room ? len : node.room;
 	int lost = node.lost;
 
+	if (flags & MSG_EOR && !len && !node.eor) {
+		node.eor = true;
+		node.rounds++;
+		return 0;
+	}
 	if (node.lose_at && node.len >= node.lose_at) {
 		node.lose_at = 0;
 		node.lost = 0;
@@ -185,6 +198,15 @@ static ssize_t fake_recv(int fd, void *buf, size_t len, int flags)
 {
 	const struct aggnet_msg *head;
 
+	if (!node.nmessages && node.eor) {
+		int lost = node.lost;
+
+		node.eor = !node.done;
+		node.lost = 0;
+		if (lost)
+			return fake_lose(lost);
+		return node.done ? 0 : fake_fail(EAGAIN);
+	}
 	if (!node.nmessages) {
 		if (node.shut && node.lost && !node.lose_at)
 			return fake_lose(node.lost);

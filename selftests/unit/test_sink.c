@@ -443,6 +443,61 @@ TEST_F(sink, commit__has_to_wait)
 	}
 }
 
+/* Change the end mark that was put last. */
+static void end_is_of(uint32_t round, uint32_t last)
+{
+	struct aggnet_end *end =
+		(void *)(node.message[node.nmessages - 1].bytes +
+			 sizeof(struct aggnet_msg));
+
+	end->round = round;
+	end->last = last;
+}
+
+TEST_F(sink, round__after_round)
+{
+	struct aggnet_entry e;
+	uint32_t i;
+
+	for (i = 0; i < 3; i++) {
+		put_records("a", i, "a", 2);
+		put_end(1, 1);
+		end_is_of(i, i == 2);
+		ASSERT_EQ(0, aggnet_sink_run(self->k));
+		EXPECT_EQ(-EINVAL, aggnet_sink_round(self->k));
+		EXPECT_EQ(i, aggnet_sink_result(self->k)->round);
+		EXPECT_EQ(i == 2, aggnet_sink_result(self->k)->last);
+		ASSERT_TRUE(aggnet_sink_next(self->k, &e));
+		EXPECT_EQ(2 + i, e.value);
+		EXPECT_FALSE(aggnet_sink_next(self->k, &e));
+		ASSERT_EQ(0, aggnet_sink_commit(self->k));
+		EXPECT_EQ(i == 2 ? -EPIPE : 0, aggnet_sink_round(self->k));
+	}
+}
+
+/* Rounds that were handed out are not read again. */
+TEST_F(sink, round__in_a_newer_epoch)
+{
+	put_records("a", 1, "a", 2);
+	put_end(1, 1);
+	ASSERT_EQ(0, aggnet_sink_run(self->k));
+	ASSERT_EQ(0, aggnet_sink_commit(self->k));
+	ASSERT_EQ(0, aggnet_sink_round(self->k));
+	put_records("a", 3, "a", 4);
+	node.message[node.nmessages - 1].error = ESTALE;
+	EXPECT_EQ(-ECANCELED, aggnet_sink_run(self->k));
+	EXPECT_EQ(1, node.epoch);
+}
+
+TEST_F(sink, commit__of_another_round)
+{
+	put_records("a", 1, "a", 2);
+	put_end(1, 1);
+	ASSERT_EQ(0, aggnet_sink_run(self->k));
+	end_is_of(1, 0);
+	EXPECT_EQ(-EBADMSG, aggnet_sink_commit(self->k));
+}
+
 /* An end mark confirms the result of one epoch only. */
 TEST_F(sink, commit__of_another_epoch)
 {
@@ -455,7 +510,7 @@ TEST_F(sink, commit__of_another_epoch)
 		       sizeof(struct aggnet_msg));
 	end->attempt++;
 	EXPECT_EQ(-EBADMSG, aggnet_sink_commit(self->k));
-	EXPECT_STREQ("malformed message: end mark of another epoch",
+	EXPECT_STREQ("malformed message: end mark of another epoch or round",
 		     aggnet_sink_error(self->k));
 }
 

@@ -132,6 +132,55 @@ static uint64_t fingerprint_of_stream(void)
 	return f.value;
 }
 
+/* The handle goes on with an empty stream and another fingerprint. */
+TEST_F(source, round__after_round)
+{
+	unsigned int i;
+
+	node.persist = true;
+	ASSERT_EQ(0, start(self));
+	for (i = 0; i < 3; i++) {
+		node.len = 0;
+		node.gave = 0;
+		ASSERT_EQ(0, add_numbered(self->s, 0, 20000));
+		ASSERT_EQ(0, aggnet_source_round(self->s));
+		EXPECT_EQ(i + 1, node.rounds);
+		EXPECT_TRUE(stream_holds(20000));
+		EXPECT_EQ(1, node.gave);
+		EXPECT_EQ(fingerprint_of_stream(), node.given);
+		EXPECT_FALSE(node.shut);
+	}
+	ASSERT_EQ(0, aggnet_source_finish(self->s));
+	EXPECT_TRUE(node.shut);
+	EXPECT_EQ(60000, aggnet_source_records(self->s));
+	EXPECT_EQ(-EPIPE, aggnet_source_add(self->s, "k", 1, 1));
+}
+
+/* The first round can be replayed; later ones begin again by another agreement. */
+TEST_F(source, round__in_a_newer_epoch)
+{
+	node.persist = true;
+	node.lost = ESTALE;
+	ASSERT_EQ(0, start(self));
+	ASSERT_EQ(0, add_numbered(self->s, 0, 20000));
+	ASSERT_EQ(0, aggnet_source_round(self->s));
+	EXPECT_EQ(2, node.epoch);
+	EXPECT_TRUE(stream_holds(20000));
+	node.lost = ESTALE;
+	EXPECT_EQ(-ECANCELED, aggnet_source_round(self->s));
+	EXPECT_EQ(-ECANCELED, aggnet_source_round(self->s));
+	EXPECT_EQ(2, node.epoch);
+}
+
+TEST_F(source, round__of_a_tree_that_has_none)
+{
+	ASSERT_EQ(0, start(self));
+	EXPECT_EQ(-EOPNOTSUPP, aggnet_source_round(self->s));
+	EXPECT_STREQ("this transfer has no rounds: plan it with --persist",
+		     aggnet_source_error(self->s));
+	EXPECT_EQ(0, aggnet_source_finish(self->s));
+}
+
 /* Pieces are sent as there is room; a newer epoch has another key. */
 TEST_F(source, fingerprint__of_what_the_last_epoch_took)
 {

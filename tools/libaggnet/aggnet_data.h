@@ -161,6 +161,21 @@ int aggnet_source_add_element_real(struct aggnet_source *s, double value);
  */
 int aggnet_source_finish(struct aggnet_source *s);
 
+/**
+ * aggnet_source_round() - end a round of a persistent tree, and wait for the
+ * receiver
+ * @s: the source
+ *
+ * What is added next belongs to the next round; aggnet_source_finish() ends the
+ * last one. After the first round a newer epoch is not joined: its rounds begin
+ * with 0, so the applications agree on the one with which they begin again.
+ *
+ * Return: 0 when the receiving application has the whole result of the round;
+ * -EOPNOTSUPP: the tree is not persistent; -EPIPE: another source has ended the
+ * last round; or as aggnet_source_finish()
+ */
+int aggnet_source_round(struct aggnet_source *s);
+
 /* End the transfer with an error at every member: AGGNET_R_USER or
  * AGGNET_R_SENDER (the input is bad); other reasons are refused with -EINVAL.
  * While the handle waits for a repair, only this handle ends: it joins no newer
@@ -215,6 +230,8 @@ struct aggnet_sink;
  *	the job the key under which a result is stored once. 0 for an entry that
  *	was added without a plan. An instance is not a key, because two plans
  *	may have the same
+ * @round: of a persistent tree, from 0 on, else 0
+ * @last: 1: no round follows
  */
 struct aggnet_result {
 	uint32_t sources;
@@ -226,6 +243,8 @@ struct aggnet_result {
 	uint32_t instance;
 	uint32_t attempt;
 	uint8_t plan[AGGNET_PLAN_ID_LEN];
+	uint32_t round;
+	uint32_t last;
 };
 
 /**
@@ -355,6 +374,17 @@ const struct in_addr *aggnet_sink_absent(const struct aggnet_sink *k,
  * again; or another negative errno
  */
 int aggnet_sink_commit(struct aggnet_sink *k);
+
+/**
+ * aggnet_sink_round() - begin to read the next round of a persistent tree
+ * @k: the sink, after aggnet_sink_commit() returned 0
+ *
+ * Drops the result. aggnet_sink_run() is next.
+ *
+ * Return: 0; -EPIPE: @last of the result is 1, so no round follows; -EINVAL: the
+ * result is not committed; or another negative errno
+ */
+int aggnet_sink_round(struct aggnet_sink *k);
 
 /*
  * As aggnet_source_abort(): AGGNET_R_USER, AGGNET_R_RECEIVER or

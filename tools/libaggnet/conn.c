@@ -254,6 +254,8 @@ static int conn_try(struct conn *c, const struct aggnet_status *lost)
 /* How long a newer epoch may take to repair an abort; 0: none will come. */
 static unsigned int conn_patience(const struct conn *c, int err)
 {
+	if (c->rounds)
+		return 0;
 	if (err == -ESTALE)
 		return c->opt.repair_ms ? c->opt.repair_ms : MEND_DEFAULT_MS;
 	if (err == -ETIMEDOUT || err == -ECONNRESET || err == -ECONNABORTED)
@@ -380,8 +382,9 @@ int conn_lost(struct conn *c, int err)
 		aggnet_status_text(&c->status, c->error, sizeof(c->error));
 	else
 		conn_fail(c, err, "%s", strerror(-err));
+	/* -ESTALE would make callers start again, but rounds are done. */
 	if (!conn_patience(c, err))
-		return conn_end(c, err);
+		return conn_end(c, err == -ESTALE ? -ECANCELED : err);
 	close(c->fd);
 	c->fd = -1;
 	return conn_mend(c, err);

@@ -20,6 +20,8 @@
  * @reader: it is the receiver
  * @joined: an epoch was joined
  * @waits: events that the last call would have to wait for
+ * @rounds: rounds of a persistent tree that are done; then no newer epoch is
+ *	joined, because its rounds begin with 0
  * @final: negative errno with which the transfer ended here, 0: it runs
  * @replays: epochs that were joined after the first
  * @addr: the transfer
@@ -39,6 +41,7 @@ struct conn {
 	bool reader;
 	bool joined;
 	short waits;
+	uint32_t rounds;
 	int final;
 	unsigned int replays;
 	struct sockaddr_aggnet addr;

@@ -247,6 +247,7 @@ static int sink_whole(struct aggnet_sink *k, size_t len)
 		.partials = end.partials, .absent = end.absent,
 		.records = end.records,
 		.instance = end.instance, .attempt = end.attempt,
+		.round = end.round, .last = end.last,
 		.keys = merge_dense(&k->merge) ? k->merge.shape.elements :
 						 k->merge.n + k->stream.keys,
 	};
@@ -444,8 +445,8 @@ static int sink_end(struct aggnet_sink *k, size_t len)
 		return sink_malformed(k, "short end mark");
 	memcpy(&end, k->message + sizeof(struct aggnet_msg), sizeof(end));
 	if (end.instance != k->result.instance ||
-	    end.attempt != k->result.attempt)
-		return sink_malformed(k, "end mark of another epoch");
+	    end.attempt != k->result.attempt || end.round != k->result.round)
+		return sink_malformed(k, "end mark of another epoch or round");
 	k->committed = true;
 	return 0;
 }
@@ -479,6 +480,21 @@ int aggnet_sink_commit(struct aggnet_sink *k)
 	if (head.type != AGGNET_MSG_END)
 		return sink_malformed(k, "unexpected type");
 	return sink_end(k, n);
+}
+
+int aggnet_sink_round(struct aggnet_sink *k)
+{
+	if (k->conn.final)
+		return k->conn.final;
+	if (!k->committed)
+		return conn_fail(&k->conn, -EINVAL,
+				 "the round before is not committed");
+	if (k->result.last)
+		return conn_fail(&k->conn, -EPIPE, "no round follows");
+	sink_reset(k);
+	k->committed = false;
+	k->conn.rounds++;
+	return 0;
 }
 
 /* --- the rest ------------------------------------------------------------- */

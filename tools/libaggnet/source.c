@@ -514,18 +514,25 @@ int aggnet_source_add_pair_real(struct aggnet_source *s, const void *key,
 	       source_pair(s, key, klen, bits, id);
 }
 
-/* The end of the stream, with its fingerprint. Return: 0 or -errno */
-static int source_shut(struct aggnet_source *s)
+/*
+ * The end of the stream, of the @last round or of another, with its fingerprint.
+ * Return: 0 or -errno
+ */
+static int source_shut(struct aggnet_source *s, bool last)
 {
 	int err = fingerprint_give(&s->fingerprint, s->conn.fd);
 
-	if (!err && shutdown(s->conn.fd, SHUT_WR))
+	if (!err && last && shutdown(s->conn.fd, SHUT_WR))
+		err = -errno;
+	if (!err && !last && send(s->conn.fd, NULL, 0, MSG_EOR | MSG_DONTWAIT |
+						       MSG_NOSIGNAL))
 		err = -errno;
 	s->shut = !err;
 	return err;
 }
 
-int aggnet_source_finish(struct aggnet_source *s)
+/* Send the rest of the stream and wait for the receiver. */
+static int source_complete(struct aggnet_source *s, bool last)
 {
 	char byte;
 	int err;
@@ -535,7 +542,7 @@ int aggnet_source_finish(struct aggnet_source *s)
 		if (err)
 			return err;
 		if (!s->shut)
-			err = source_shut(s);
+			err = source_shut(s, last);
 		if (!err) {
 			s->done = recv(s->conn.fd, &byte, 1,
 				       MSG_DONTWAIT) >= 0;
@@ -548,6 +555,39 @@ int aggnet_source_finish(struct aggnet_source *s)
 			return err;
 	}
 	return 0;
+}
+
+int aggnet_source_finish(struct aggnet_source *s)
+{
+	return source_complete(s, true);
+}
+
+/* Begin the stream of the next round; the last one is not needed any more. */
+static void source_next_round(struct aggnet_source *s)
+{
+	s->conn.rounds++;
+	s->base = 0;
+	s->filled = 0;
+	s->sent = 0;
+	s->given = 0;
+	s->shut = false;
+	s->done = false;
+	source_measure(s);
+}
+
+int aggnet_source_round(struct aggnet_source *s)
+{
+	int err = s->conn.final;
+
+	if (err)
+		return err;
+	if (!s->conn.status.persist)
+		return conn_fail(&s->conn, -EOPNOTSUPP,
+				 "this transfer has no rounds: plan it with --persist");
+	err = source_complete(s, false);
+	if (!err)
+		source_next_round(s);
+	return err;
 }
 
 /* --- the rest ------------------------------------------------------------- */
