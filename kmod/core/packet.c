@@ -120,6 +120,15 @@ static bool filter_ok(const struct aggnet_hdr *hdr, size_t length)
 	       aggnet_filter_ok((const struct aggnet_filter *)(hdr + 1), size);
 }
 
+/* Channels open in round 0, and an RST tells of no round. */
+static bool round_ok(const struct aggnet_hdr *hdr)
+{
+	static const u16 none = BIT(AGGNET_OPEN) | BIT(AGGNET_ACCEPT) |
+				BIT(AGGNET_RST);
+
+	return !hdr->round || !(none & BIT(hdr->type));
+}
+
 /* Check and read filter and body; the header has been checked. */
 static enum aggnet_parse parse_rest(const struct aggnet_hdr *hdr, size_t length,
 				    struct aggnet_pkt *pkt)
@@ -151,7 +160,7 @@ enum aggnet_parse aggnet_parse_header(const void *data, size_t len,
 		return AGGNET_PARSE_TYPE;
 	pkt->flags = be16_to_cpu(hdr->flags);
 	if (pkt->flags & ~(AGGNET_F_KNOWN | AGGNET_F_IGNORABLE) ||
-	    hdr->reserved)
+	    hdr->reserved || !round_ok(hdr))
 		return AGGNET_PARSE_FLAGS;
 	length = be16_to_cpu(hdr->length);
 	if (length > len - sizeof(*hdr))

@@ -240,7 +240,7 @@ void aggnet_acceptor_send_rst(struct aggnet_tree *tree,
 static bool child_finished(const struct aggnet_tree *tree,
 			   const struct aggnet_child *c)
 {
-	return c->rounds != tree->round;
+	return c->left || c->rounds != tree->round;
 }
 
 /* Count a child without credit: it has a claim on the next, before idle credits. */
@@ -574,8 +574,8 @@ static struct aggnet_child *child_of(struct aggnet_tree *tree,
 	 * may go elsewhere. An RST tells it to: after that no copy of its PROBE
 	 * may bind.
 	 */
-	if (pkt->type == AGGNET_PROBE && tree->acceptor.open &&
-	    child_fits(tree, pkt->src))
+	if (pkt->type == AGGNET_PROBE && pkt->round == tree->round &&
+	    tree->acceptor.open && child_fits(tree, pkt->src))
 		return child_bind(tree, pkt, run);
 	if (pkt->type == AGGNET_ABORT) {
 		child_abort(tree, pkt, run);
@@ -715,6 +715,11 @@ static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
 	c->rounds++;
 	c->left = !tree->conf.persist || pkt->flags & AGGNET_F_LAST;
 	tree->last |= c->left;
+	/* An end without sources may sleep again: later rounds do not wait for it. */
+	if (!fin->weight) {
+		c->left = true;
+		tree->acceptor.empty++;
+	}
 	child_take_back(tree, c);
 	if (!tree->store.ops->fin(tree, c, be32_to_cpu(fin->weight), run))
 		return;
@@ -746,7 +751,8 @@ static void child_other_round(struct aggnet_tree *tree,
 {
 	if (pkt->type == AGGNET_ABORT)
 		child_abort(tree, pkt, run);
-	else if (pkt->type == AGGNET_FIN && pkt->round + 1 == tree->round)
+	else if (pkt->type == AGGNET_FIN && tree->round &&
+		 pkt->round == tree->round - 1)
 		child_done(tree, pkt, run);
 	else
 		aggnet_stat_inc(tree->an, drop_round);
@@ -867,7 +873,7 @@ void aggnet_acceptor_next_round(struct aggnet_tree *tree)
 
 	/* All have finished the round before with what they had announced. */
 	a->told = tree->books.weight;
-	a->bound = a->bound_total;
+	a->bound = a->bound_total - a->empty;
 }
 
 u32 aggnet_acceptor_looks(const struct aggnet_tree *tree)

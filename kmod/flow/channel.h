@@ -70,6 +70,7 @@ static inline u32 aggnet_child_outstanding(const struct aggnet_child *c)
  * @secret: makes the nonces of this incarnation, with the namespace's secret
  * @bound: children that are bound and have not finished the present round
  * @bound_total: children that ever bound
+ * @empty: those of them that have finished without sources
  * @bound_at: jiffies of the last bind of a child; at the receiver also of the last
  *	time that a child announced fewer sources than ever before, or that the
  *	weight of a run became known
@@ -99,6 +100,7 @@ struct aggnet_acceptor {
 	u64 secret;
 	u32 bound;
 	u32 bound_total;
+	u32 empty;
 	unsigned long bound_at;
 	u32 unplanned;
 	u64 told;

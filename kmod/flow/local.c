@@ -20,6 +20,8 @@ void aggnet_tree_leave(struct aggnet_tree *tree, struct aggnet_local *local)
 					  self, 0);
 	} else if (!local->shut) {
 		aggnet_tree_abort(tree, &run, AGGNET_R_SENDER, self, self, 0);
+	} else {
+		tree->writers.gone++;
 	}
 	aggnet_run_end(tree, &run);
 }

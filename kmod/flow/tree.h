@@ -167,10 +167,12 @@ struct aggnet_books {
  * struct aggnet_writers - number of local writers
  * @joined: writers that have connected
  * @done: those of @joined that have ended their part of the round
+ * @gone: those of @joined that have left after they had shut down
  */
 struct aggnet_writers {
 	u32 joined;
 	u32 done;
+	u32 gone;
 };
 
 /**

@@ -167,11 +167,13 @@ static void writer_end(struct aggnet_tree *tree, struct aggnet_local *local)
 	tree->store.ops->shut(tree, local);
 }
 
+/* A writer that shut down while the last round was not done ends this one, too. */
 void aggnet_writers_next_round(struct aggnet_tree *tree)
 {
 	struct aggnet_local *local;
 
-	tree->writers.done = 0;
+	tree->writers.done = tree->writers.gone;
+	tree->last |= tree->writers.gone;
 	list_for_each_entry(local, &tree->local.list, list)
 		if (local->shut)
 			writer_end(tree, local);

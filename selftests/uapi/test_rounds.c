@@ -130,6 +130,24 @@ TEST_F(node, rounds__a_shutdown_between_them)
 	close(w);
 }
 
+/* The process ends before the round is done, so nothing can end the next one later. */
+TEST_F(node, rounds__a_writer_that_leaves_between_them)
+{
+	struct aggnet_tree_info e = persistent(1);
+	int r, w;
+
+	ASSERT_EQ(0, add_entry(self->ctl, &e, false));
+	r = reader();
+	w = writer();
+	ASSERT_EQ(0, last_record(w, 1));
+	ASSERT_EQ(0, shutdown(w, SHUT_WR));
+	close(w);
+	EXPECT_EQ(1, only_value(&self->m, receive(r, &self->m, 0)));
+	EXPECT_EQ(true, read_end(&self->m, r, 0, 0));
+	EXPECT_EQ(true, read_end(&self->m, r, 1, 1));
+	close(r);
+}
+
 /* The first source that shuts down ends the tree for all, with its round. */
 TEST_F(node, rounds__one_source_ends_them)
 {
@@ -315,8 +333,8 @@ FIXTURE_TEARDOWN(line)
 static int make_bad(const struct line *line)
 {
 	static const char bad[] =
-		"for d in l r; do [ ! -e /sys/class/net/$d ] ||"
-		" tc qdisc add dev $d root netem delay 1ms 1ms loss 1% duplicate 1% || exit; done";
+		"for d in l r; do ! ip link show dev $d > /dev/null 2>&1 ||"
+		" tc qdisc add dev $d root netem delay 1ms 1ms loss 3% duplicate 1% || exit; done";
 	int node, err = 0;
 
 	for (node = 0; node < line->n; node++) {

@@ -268,6 +268,25 @@ TEST(parse_header__reserved_in_the_header)
 		}
 }
 
+/* Channels open in the first round, and an RST tells of none. */
+TEST(parse_header__rounds)
+{
+	struct packet p;
+	size_t len;
+	bool none;
+	u8 type;
+
+	for (type = 1; type < __AGGNET_TYPE_MAX; type++) {
+		len = make(&p, type);
+		p.hdr.round = cpu_to_be32(1);
+		none = type == AGGNET_OPEN || type == AGGNET_ACCEPT ||
+		       type == AGGNET_RST;
+		EXPECT_EQ(none ? AGGNET_PARSE_FLAGS : AGGNET_PARSE_OK,
+			  parse(&p, len))
+			TH_LOG("type %u", type);
+	}
+}
+
 TEST(parse_header__a_filter_only_on_the_way_up)
 {
 	static const bool up[__AGGNET_TYPE_MAX] = {

@@ -489,6 +489,22 @@ TEST_F(sink, round__in_a_newer_epoch)
 	EXPECT_EQ(1, node.epoch);
 }
 
+/* Sources of a vector end after a round: the last one has nothing. */
+TEST_F(sink, round__of_a_vector_that_is_left_out)
+{
+	const struct aggnet_end end = {
+		.sources = 1, .of = 1, .round = 1, .last = 1,
+	};
+	struct aggnet_entry e;
+
+	of_vector(self->k, 20);
+	put_message(AGGNET_MSG_END, 0, &end, sizeof(end));
+	ASSERT_EQ(0, aggnet_sink_run(self->k));
+	EXPECT_EQ(0, aggnet_sink_result(self->k)->keys);
+	EXPECT_FALSE(aggnet_sink_next(self->k, &e));
+	EXPECT_EQ(0, aggnet_sink_commit(self->k));
+}
+
 TEST_F(sink, commit__of_another_round)
 {
 	put_records("a", 1, "a", 2);

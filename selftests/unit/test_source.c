@@ -172,6 +172,42 @@ TEST_F(source, round__in_a_newer_epoch)
 	EXPECT_EQ(2, node.epoch);
 }
 
+/* A caller does not wait for the outcome of a round and ends: there are two rounds. */
+TEST_F(source, round__not_waited_for)
+{
+	node.persist = true;
+	node.done = false;
+	self->opt.flags = AGGNET_OPT_NONBLOCK;
+	ASSERT_EQ(0, start(self));
+	ASSERT_EQ(0, add_numbered(self->s, 0, 100));
+	EXPECT_EQ(-EAGAIN, aggnet_source_round(self->s));
+	EXPECT_EQ(-EAGAIN, aggnet_source_finish(self->s));
+	EXPECT_EQ(1, node.rounds);
+	EXPECT_FALSE(node.shut);
+	node.done = true;
+	ASSERT_EQ(0, aggnet_source_finish(self->s));
+	EXPECT_EQ(1, node.rounds);
+	EXPECT_TRUE(node.shut);
+	EXPECT_EQ(-EPIPE, aggnet_source_round(self->s));
+	EXPECT_STREQ("the last round has ended: no round follows",
+		     aggnet_source_error(self->s));
+}
+
+/* A vector may be left out of the last round only, and only after another round. */
+TEST_F(source, round__of_a_vector)
+{
+	node.persist = true;
+	node.shape.layout = AGGNET_LAYOUT_DENSE;
+	node.shape.elements = 2;
+	ASSERT_EQ(0, start(self));
+	EXPECT_EQ(-EINVAL, aggnet_source_finish(self->s));
+	ASSERT_EQ(0, aggnet_source_add_element(self->s, 1));
+	ASSERT_EQ(0, aggnet_source_add_element(self->s, 2));
+	ASSERT_EQ(0, aggnet_source_round(self->s));
+	EXPECT_EQ(-EINVAL, aggnet_source_round(self->s));
+	EXPECT_EQ(0, aggnet_source_finish(self->s));
+}
+
 TEST_F(source, round__of_a_tree_that_has_none)
 {
 	ASSERT_EQ(0, start(self));

@@ -201,8 +201,11 @@ static int sink_absent(struct aggnet_sink *k, const struct aggnet_end *end,
 	return 0;
 }
 
-/* A dense vector must have all of its blocks. */
-static int sink_vector(struct aggnet_sink *k)
+/*
+ * A dense vector must have all of its blocks. Sources that end between two rounds give
+ * the last one nothing.
+ */
+static int sink_vector(struct aggnet_sink *k, const struct aggnet_end *end)
 {
 	uint32_t blocks;
 
@@ -210,7 +213,8 @@ static int sink_vector(struct aggnet_sink *k)
 	if (!merge_dense(&k->merge))
 		return 0;
 	blocks = aggnet_vector_blocks(&k->merge.shape);
-	if (k->merge.n == blocks)
+	if (k->merge.n == blocks ||
+	    (end->round && end->last && !end->records && !k->merge.n))
 		return 0;
 	conn_fail(&k->conn, -EBADMSG, "only %zu of the vector's %u blocks came",
 		  k->merge.n, blocks);
@@ -237,7 +241,7 @@ static int sink_whole(struct aggnet_sink *k, size_t len)
 			  end.sources, end.of);
 		return conn_end(&k->conn, -EBADMSG);
 	}
-	if (sink_vector(k))
+	if (sink_vector(k, &end))
 		return k->conn.final;
 	e = result_overflow(&k->merge);
 	if (e)
@@ -248,7 +252,8 @@ static int sink_whole(struct aggnet_sink *k, size_t len)
 		.records = end.records,
 		.instance = end.instance, .attempt = end.attempt,
 		.round = end.round, .last = end.last,
-		.keys = merge_dense(&k->merge) ? k->merge.shape.elements :
+		.keys = merge_dense(&k->merge) && k->merge.n ?
+						 k->merge.shape.elements :
 						 k->merge.n + k->stream.keys,
 	};
 	memcpy(k->result.plan, k->conn.status.plan, sizeof(k->result.plan));

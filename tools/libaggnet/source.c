@@ -30,6 +30,7 @@
  * @resent: bytes that epochs which were lost had taken
  * @fingerprint: of what this epoch has taken
  * @shut: the end of the stream has been told
+ * @round: that was the end of a round that another one follows
  * @done: the receiving application has the result
  * @last: key of the last record, if the transfer is sorted
  * @llen: its bytes, 0: there was none
@@ -49,6 +50,7 @@ struct aggnet_source {
 	uint64_t resent;
 	struct fingerprint fingerprint;
 	bool shut;
+	bool round;
 	bool done;
 	uint8_t last[AGGNET_KEY_MAX];
 	size_t llen;
@@ -469,10 +471,12 @@ int aggnet_source_add_element_real(struct aggnet_source *s, double value)
 }
 
 /* The end of the stream: of a vector nothing may be missing. */
-static int source_last(struct aggnet_source *s)
+static int source_last(struct aggnet_source *s, bool last)
 {
 	const struct aggnet_status *st = &s->conn.status;
 
+	if (last && s->conn.rounds && !s->given)
+		return s->conn.final;
 	if (st->layout != AGGNET_LAYOUT_DENSE || s->conn.final || s->shut)
 		return s->conn.final;
 	if (s->given != st->elements)
@@ -528,6 +532,7 @@ static int source_shut(struct aggnet_source *s, bool last)
 						       MSG_NOSIGNAL))
 		err = -errno;
 	s->shut = !err;
+	s->round = !err && !last;
 	return err;
 }
 
@@ -538,7 +543,7 @@ static int source_complete(struct aggnet_source *s, bool last)
 	int err;
 
 	while (!s->done) {
-		err = source_last(s) ?: source_flush(s);
+		err = source_last(s, last) ?: source_flush(s);
 		if (err)
 			return err;
 		if (!s->shut)
@@ -557,11 +562,6 @@ static int source_complete(struct aggnet_source *s, bool last)
 	return 0;
 }
 
-int aggnet_source_finish(struct aggnet_source *s)
-{
-	return source_complete(s, true);
-}
-
 /* Begin the stream of the next round; the last one is not needed any more. */
 static void source_next_round(struct aggnet_source *s)
 {
@@ -571,6 +571,7 @@ static void source_next_round(struct aggnet_source *s)
 	s->sent = 0;
 	s->given = 0;
 	s->shut = false;
+	s->round = false;
 	s->done = false;
 	source_measure(s);
 }
@@ -584,10 +585,21 @@ int aggnet_source_round(struct aggnet_source *s)
 	if (!s->conn.status.persist)
 		return conn_fail(&s->conn, -EOPNOTSUPP,
 				 "this transfer has no rounds: plan it with --persist");
+	if (s->shut && !s->round)
+		return conn_fail(&s->conn, -EPIPE,
+				 "the last round has ended: no round follows");
 	err = source_complete(s, false);
 	if (!err)
 		source_next_round(s);
 	return err;
+}
+
+int aggnet_source_finish(struct aggnet_source *s)
+{
+	/* A round whose outcome a caller did not wait for comes first. */
+	int err = s->round ? aggnet_source_round(s) : 0;
+
+	return err ?: source_complete(s, true);
 }
 
 /* --- the rest ------------------------------------------------------------- */

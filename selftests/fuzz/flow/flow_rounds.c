@@ -160,6 +160,47 @@ TEST_F(rounds, fin__of_the_round_before)
 	EXPECT_EQ(0, world.packets);
 }
 
+/* There is no round before the first one. */
+TEST_F(rounds, fin__of_the_round_before_the_first)
+{
+	u64 before;
+
+	two_children(&self->peer, &self->other);
+	before = world.node[RECEIVER].stats.value[AGGNET_STAT_drop_round];
+	self->peer.round = U32_MAX;
+	peer_fin(&self->peer, FIRST);
+	EXPECT_EQ(0, world.packets);
+	EXPECT_EQ(before + 1, world.node[RECEIVER]
+				   .stats.value[AGGNET_STAT_drop_round]);
+}
+
+/* An end without sources may have gone back to sleep: the next round is complete
+ * without it.
+ */
+TEST_F(rounds, fin__of_an_end_without_sources)
+{
+	const struct aggnet_fin fin = { .final = cpu_to_be32(FIRST) };
+	struct aggnet_tree *tree;
+	struct peer third;
+
+	two_children(&self->peer, &self->other);
+	tree = self->peer.tree;
+	third = peer_of(tree, 0x0a000063, 0x9abc);
+	peer_open(&third);
+	EXPECT_EQ(3, tree->acceptor.bound);
+	peer_say(&third, AGGNET_FIN, 0, &fin, sizeof(fin));
+	peer_fin(&self->peer, FIRST);
+	peer_fin(&self->other, FIRST);
+	EXPECT_FALSE(ends(tree, 0));
+	EXPECT_EQ(2, tree->acceptor.bound);
+	self->peer.round = 1;
+	self->other.round = 1;
+	peer_fin(&self->peer, FIRST);
+	peer_fin(&self->other, FIRST);
+	EXPECT_FALSE(ends(tree, 1));
+	EXPECT_EQ(2, tree->round);
+}
+
 TEST_F(rounds, data__of_the_round_before)
 {
 	struct aggnet_tree *tree;
@@ -368,6 +409,24 @@ TEST_F(rounds, shutdown__between_two_rounds)
 	ASSERT_TRUE(hears(&self->peer, AGGNET_FIN, &pkt));
 	EXPECT_EQ(1, pkt.round);
 	EXPECT_TRUE(pkt.flags & AGGNET_F_LAST);
+}
+
+/* The process ends at once: nothing remains that could end the next round. */
+TEST_F(rounds, shutdown__between_two_rounds_by_a_writer_that_leaves)
+{
+	struct aggnet_tree *tree = waiting(&self->peer);
+	struct node *child = &world.node[CHILD];
+	struct aggnet_pkt pkt = {};
+
+	EXPECT_EQ(0, aggnet_tree_shutdown(tree, &child->writer));
+	aggnet_tree_leave(tree, &child->writer);
+	child->writer.list.next = NULL;
+	world.packets = 0;
+	peer_done(&self->peer);
+	ASSERT_TRUE(hears(&self->peer, AGGNET_FIN, &pkt));
+	EXPECT_EQ(1, pkt.round);
+	EXPECT_TRUE(pkt.flags & AGGNET_F_LAST);
+	aggnet_tree_put(tree);
 }
 
 TEST_HARNESS_MAIN

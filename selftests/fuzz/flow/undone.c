@@ -63,7 +63,7 @@ static void check_children(const struct node *n)
 		c = &tree->acceptor.child[i];
 		if (!c->id)
 			continue;
-		bound += c->rounds == tree->round;
+		bound += !c->left && c->rounds == tree->round;
 		starved += c->waits_for_credit;
 		credits += c->credit - AGGNET_SEQ_FIRST - c->received;
 		INSIST(!c->waits_for_credit || tree->acceptor.unfed ||

@@ -386,6 +386,8 @@ static int receive(const struct aggctl *ctl, struct aggnet_sink *sink, int dir)
 	for (;;) {
 		st = stream ? receive_lines(sink, start) :
 			      receive_whole(ctl, sink);
+		if (!st && !aggnet_sink_result(sink)->last)
+			st = fail("recv: this is one round of a persistent tree, and others follow: read them with aggnet_sink_round(), see libaggnet(3)");
 		if (!st)
 			st = written(dir);
 		if (st)
