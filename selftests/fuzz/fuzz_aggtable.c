@@ -48,7 +48,8 @@ static void merge(struct aggnet_table *t, struct total *in, const u8 *data,
 {
 	u32 lengths;
 	int n = aggnet_parse_lengths(&t->shape, source, data, len,
-				     aggnet_max_records(&t->shape, len));
+				     aggnet_max_records(&t->shape, len),
+				     &lengths);
 	u8 *copy;
 
 	if (n < 0)
