@@ -89,6 +89,8 @@ static const struct nla_policy aggnet_nl_tree_add_policy[] = {
 	[AGGNET_A_TREE_FILTER] = { .type = NLA_BINARY, .len = AGGNET_FILTER_MAX },
 	[AGGNET_A_TREE_PLAN] = NLA_POLICY_EXACT_LEN(AGGNET_PLAN_LEN),
 	[AGGNET_A_TREE_PERSIST] = { .type = NLA_U8 },
+	[AGGNET_A_TREE_STRIPE] = { .type = NLA_U8 },
+	[AGGNET_A_TREE_STRIPES] = { .type = NLA_U8 },
 };
 
 /* AGGNET_CMD_TREE_DEL */
@@ -155,6 +157,8 @@ const struct aggnet_nl_range aggnet_nl_ranges[] = {
 	  "give_up must be from 1 to 2147483 ms" },
 	{ AGGNET_CMD_TREE_ADD, AGGNET_A_TREE_PERSIST, 0, 1,
 	  "persist cannot exceed 1" },
+	{ AGGNET_CMD_TREE_ADD, AGGNET_A_TREE_STRIPES, 1, AGGNET_STRIPES_MAX,
+	  "stripes must be from 1 to 64" },
 	{ }
 };
 
@@ -190,7 +194,7 @@ const struct genl_ops aggnet_nl_ops[] = {
 	  .policy = aggnet_nl_tree_get_policy, .maxattr = AGGNET_A_TREE_INCAST_ID,
 	  .flags = GENL_UNS_ADMIN_PERM },
 	{ .cmd = AGGNET_CMD_TREE_ADD, .doit = aggnet_nl_doit,
-	  .policy = aggnet_nl_tree_add_policy, .maxattr = AGGNET_A_TREE_PERSIST,
+	  .policy = aggnet_nl_tree_add_policy, .maxattr = AGGNET_A_TREE_STRIPES,
 	  .flags = GENL_UNS_ADMIN_PERM },
 	{ .cmd = AGGNET_CMD_TREE_DEL, .doit = aggnet_nl_doit,
 	  .policy = aggnet_nl_tree_del_policy, .maxattr = AGGNET_A_TREE_PLAN,

@@ -333,6 +333,18 @@ static int tree_read_absent(struct aggnet_net *an, struct genl_info *info,
 	return 0;
 }
 
+static int tree_read_stripe(struct genl_info *info,
+			    struct aggnet_tree_conf *conf)
+{
+	conf->stripe = tree_u8(info, AGGNET_A_TREE_STRIPE, 0);
+	conf->stripes = tree_u8(info, AGGNET_A_TREE_STRIPES, 0);
+	if (!info->attrs[AGGNET_A_TREE_STRIPE] ||
+	    conf->stripe < conf->stripes)
+		return 0;
+	return AGGNET_REFUSE(info, AGGNET_A_TREE_STRIPE, -EINVAL,
+			     "the number of a stripe must be less than the number of stripes");
+}
+
 /* An attribute of the request that an entry which only forwards must not have. */
 static int tree_flow_attr(const struct genl_info *info)
 {
@@ -346,6 +358,7 @@ static int tree_flow_attr(const struct genl_info *info)
 		AGGNET_A_TREE_SCALE, AGGNET_A_TREE_K, AGGNET_A_TREE_ELEMENTS,
 		AGGNET_A_TREE_ABSENT, AGGNET_A_TREE_FILTER,
 		AGGNET_A_TREE_PERSIST,
+		AGGNET_A_TREE_STRIPE, AGGNET_A_TREE_STRIPES,
 	};
 	unsigned int i;
 
@@ -390,6 +403,7 @@ static int tree_read(struct aggnet_net *an, struct genl_info *info,
 	      tree_read_link(an, info, conf, AGGNET_SCHEME_ROUTE) ?:
 	      tree_read_filter(an, info, conf) ?:
 	      tree_read_way(info, conf) ?:
+	      tree_read_stripe(info, conf) ?:
 	      tree_read_owner(info, conf) ?:
 	      tree_read_children(an, info, conf) ?:
 	      tree_read_absent(an, info, conf);
@@ -554,6 +568,15 @@ static int tree_fill_shape(struct sk_buff *skb,
 	return err;
 }
 
+static int tree_fill_stripe(struct sk_buff *skb,
+			    const struct aggnet_tree_conf *conf)
+{
+	if (!conf->stripes)
+		return 0;
+	return nla_put_u8(skb, AGGNET_A_TREE_STRIPE, conf->stripe) ?:
+	       nla_put_u8(skb, AGGNET_A_TREE_STRIPES, conf->stripes);
+}
+
 static int tree_fill_flow(struct sk_buff *skb,
 			  const struct aggnet_tree_conf *conf,
 			  struct user_namespace *users)
@@ -567,6 +590,7 @@ static int tree_fill_flow(struct sk_buff *skb,
 		  nla_put_u32(skb, AGGNET_A_TREE_HOLD, conf->hold_ms) ?:
 		  nla_put_u32(skb, AGGNET_A_TREE_GIVE_UP, conf->give_up_ms) ?:
 		  tree_fill_shape(skb, &conf->shape) ?:
+		  tree_fill_stripe(skb, conf) ?:
 		  tree_fill_owner(skb, conf, users);
 
 	if (!err && conf->members_known)

@@ -122,6 +122,8 @@ void aggnet_tree_status(struct aggnet_tree *tree, struct aggnet_status *st)
 	st->attempt = tree->conf.attempt;
 	memcpy(st->plan, tree->conf.plan, sizeof(st->plan));
 	st->persist = tree->conf.persist;
+	st->stripe = tree->conf.stripe;
+	st->stripes = tree->conf.stripes;
 }
 
 void aggnet_tree_check(struct aggnet_tree *tree, struct aggnet_check *check)

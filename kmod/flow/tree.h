@@ -65,6 +65,8 @@ struct aggnet_names {
  * @plan: identity of the plan, compared and shown only
  * @has_plan: @plan is given
  * @persist: the tree serves any number of rounds
+ * @stripe: number among the trees of the job; shown only
+ * @stripes: trees of the job, 0: one
  */
 struct aggnet_tree_conf {
 	u64 incast_id;
@@ -96,6 +98,8 @@ struct aggnet_tree_conf {
 	u8 plan[AGGNET_PLAN_LEN];
 	bool has_plan;
 	bool persist;
+	u8 stripe;
+	u8 stripes;
 };
 
 /**

@@ -183,6 +183,39 @@ TEST_F(tree, add__filter_refused)
 	EXPECT_EQ(0, trees(nl));
 }
 
+TEST_F(tree, add__stripe)
+{
+	struct nl *nl = &self->nl;
+
+	begin(nl, incast(1), 0);
+	nl_u8(nl, AGGNET_A_TREE_STRIPE, 2);
+	nl_u8(nl, AGGNET_A_TREE_STRIPES, 3);
+	ASSERT_EQ(0, nl_talk(nl));
+	ASSERT_EQ(0, get(nl, incast(1)));
+	EXPECT_EQ(2, nl_get_u8(nl, AGGNET_A_TREE_STRIPE));
+	EXPECT_EQ(3, nl_get_u8(nl, AGGNET_A_TREE_STRIPES));
+}
+
+TEST_F(tree, add__stripe_refused)
+{
+	struct nl *nl = &self->nl;
+	unsigned int i;
+
+	/* Without a number of stripes, and with a number that is too small. */
+	for (i = 0; i < 2; i++) {
+		begin(nl, incast(1), 0);
+		nl_u8(nl, AGGNET_A_TREE_STRIPE, 2);
+		if (i)
+			nl_u8(nl, AGGNET_A_TREE_STRIPES, 2);
+		EXPECT_REFUSED(nl, nl_talk(nl), EINVAL, AGGNET_A_TREE_STRIPE,
+			       "the number of a stripe must be less than the number of stripes");
+	}
+	begin(nl, incast(1), 0);
+	nl_u8(nl, AGGNET_A_TREE_STRIPES, AGGNET_STRIPES_MAX + 1);
+	EXPECT_REFUSED(nl, nl_talk(nl), EINVAL, AGGNET_A_TREE_STRIPES,
+		       "stripes must be from 1 to 64");
+}
+
 TEST_F(tree, add__defaults)
 {
 	struct nl *nl = &self->nl;
@@ -203,6 +236,7 @@ TEST_F(tree, add__defaults)
 	EXPECT_FALSE(nl_has(nl, AGGNET_A_TREE_GID));
 	EXPECT_FALSE(nl_has(nl, AGGNET_A_TREE_KEYED));
 	EXPECT_FALSE(nl_has(nl, AGGNET_A_TREE_MEMBERS));
+	EXPECT_FALSE(nl_has(nl, AGGNET_A_TREE_STRIPES));
 }
 
 TEST_F(tree, add__receiver)
@@ -846,6 +880,7 @@ TEST_F(at_switch, add__no_flow)
 		{ AGGNET_A_TREE_LAYOUT, 1 }, { AGGNET_A_TREE_SCALE, 1 },
 		{ AGGNET_A_TREE_K, 4 }, { AGGNET_A_TREE_ELEMENTS, 8 },
 		{ AGGNET_A_TREE_ABSENT, 4 }, { AGGNET_A_TREE_PERSIST, 1 },
+		{ AGGNET_A_TREE_STRIPE, 1 }, { AGGNET_A_TREE_STRIPES, 1 },
 	};
 	struct nl *nl = &self->nl;
 	uint64_t value[2] = {};

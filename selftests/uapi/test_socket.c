@@ -278,7 +278,11 @@ TEST_F(node, options__the_plan)
 	int s = new_socket();
 	unsigned int i;
 
-	e.has |= AGGNET_HAS(AGGNET_A_TREE_PLAN);
+	e.has |= AGGNET_HAS(AGGNET_A_TREE_PLAN) |
+		 AGGNET_HAS(AGGNET_A_TREE_STRIPE) |
+		 AGGNET_HAS(AGGNET_A_TREE_STRIPES);
+	e.stripe = 1;
+	e.stripes = 3;
 	for (i = 0; i < AGGNET_PLAN_LEN; i++)
 		e.plan[i] = 0xa0 + i;
 	ASSERT_EQ(0, add_entry(self->ctl, &e, false));
@@ -290,6 +294,8 @@ TEST_F(node, options__the_plan)
 	ASSERT_EQ(0, getsockopt(s, SOL_AGGNET, AGGNET_SO_LOOKUP, &large, &len));
 	EXPECT_EQ(sizeof(large.look), len);
 	EXPECT_EQ(0, memcmp(e.plan, st->plan, sizeof(none)));
+	EXPECT_EQ(1, st->stripe);
+	EXPECT_EQ(3, st->stripes);
 	close(s);
 	s = reader();
 	memset(st, 0, sizeof(*st));

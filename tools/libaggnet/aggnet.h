@@ -177,6 +177,8 @@ struct aggnet_tree_info {
 	struct aggnet_addrs unbound;
 	uint8_t persist;
 	uint32_t round;
+	uint8_t stripe;
+	uint8_t stripes;
 };
 
 /** struct aggnet_event_info - attributes of an event, one for each AGGNET_A_EVENT_*. */

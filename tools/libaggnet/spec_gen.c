@@ -208,6 +208,8 @@ static const struct aggnet_field tree_fields[] = {
 	FIELD(tree, unbound, AGGNET_A_TREE_UNBOUND, ADDRS, true),
 	FIELD(tree, persist, AGGNET_A_TREE_PERSIST, U8, false),
 	FIELD(tree, round, AGGNET_A_TREE_ROUND, U32, true),
+	FIELD(tree, stripe, AGGNET_A_TREE_STRIPE, U8, false),
+	FIELD(tree, stripes, AGGNET_A_TREE_STRIPES, U8, false),
 	FIELD(tree, key, AGGNET_A_TREE_KEY, BYTES, false),
 };
 

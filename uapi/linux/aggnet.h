@@ -304,6 +304,9 @@ enum aggnet_tree_attr {
 					 */
 	AGGNET_A_TREE_PERSIST,		/* u8: 1: the tree serves any number of rounds */
 	AGGNET_A_TREE_ROUND,		/* u32: {number of the round, from 0 on} */
+	/* One job by several trees, with consecutive job IDs: */
+	AGGNET_A_TREE_STRIPE,		/* u8: number of this tree, from 0; default 0 */
+	AGGNET_A_TREE_STRIPES,		/* u8: how many there are */
 	__AGGNET_A_TREE_MAX
 };
 
@@ -315,6 +318,9 @@ enum aggnet_tree_attr {
  */
 #define AGGNET_PLAN_LEN		16
 #define AGGNET_PLAN_ID_LEN	8
+
+/* AGGNET_A_TREE_STRIPES, at most */
+#define AGGNET_STRIPES_MAX	64
 
 #define AGGNET_MEMORY_DEFAULT	(4ULL << 20)
 #define AGGNET_MEMORY_MIN	(64ULL << 10)
@@ -486,6 +492,9 @@ struct aggnet_end {
  *	does not, because two plans may have the same
  * @persist: 1: the tree is persistent
  * @round: the round in which this node is
+ * @stripe: number of the tree among the trees of the job; the job ID of the
+ *	socket minus this number is that of the first tree
+ * @stripes: how many trees the job has; 0: one
  *
  * A program that passes a shorter buffer to AGGNET_SO_STATUS gets as much as fits.
  */
@@ -509,6 +518,8 @@ struct aggnet_status {
 	__u8	plan[AGGNET_PLAN_ID_LEN];
 	__u32	persist;
 	__u32	round;
+	__u32	stripe;
+	__u32	stripes;
 };
 
 /**
