@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
@@ -32,8 +33,10 @@
 
 /**
  * struct fake_node - what the socket calls of the library reach
+ * @stripes: trees of the job, 0: one. Each is a struct fake_node
  * @shape: of its values; keyed sums of integers unless the test sets it
  * @errors: what the next joins return; 0 ends the list
+ * @hidden: errno of look-ups before the first join, 0: they succeed
  * @joined: how many joins were tried
  * @epoch: joins that succeeded
  * @instance: of the entry; 0: 1
@@ -62,9 +65,11 @@
  * @gave: how often one did
  * @status: the result of AGGNET_SO_STATUS
  */
-static struct fake_node {
+struct fake_node {
+	unsigned int stripes;
 	struct aggnet_shape shape;
 	int errors[8];
+	int hidden;
 	unsigned int joined;
 	unsigned int epoch;
 	uint32_t instance;
@@ -96,7 +101,22 @@ static struct fake_node {
 	uint64_t given;
 	unsigned int gave;
 	struct aggnet_status status;
-} node;
+};
+
+#define FAKE_JOB	7u	/* of the first tree */
+#define FAKE_TREES	3
+#define FAKE_FDS	256
+
+static struct fake_node fake_nodes[FAKE_TREES];
+static unsigned int fake_tree;		/* that is looked at */
+static unsigned int fake_of[FAKE_FDS];	/* tree of a socket that has joined */
+
+#define node		fake_nodes[fake_tree]
+
+static void fake_look_at(uint32_t job)
+{
+	fake_tree = job - FAKE_JOB < FAKE_TREES ? job - FAKE_JOB : 0;
+}
 
 static int fake_fail(int err)
 {
@@ -115,8 +135,7 @@ static int fake_socket(int domain, int type, int protocol)
 	if (domain != AF_INET || (type & 0xf) != SOCK_RDM ||
 	    protocol != IPPROTO_AGGNET)
 		return fake_fail(EPROTONOSUPPORT);
-	node.expects = false;
-	return open("/dev/null", O_RDWR | O_CLOEXEC);
+	return eventfd(1, EFD_CLOEXEC);
 }
 
 /* The status of the entry in force. */
@@ -129,17 +148,24 @@ static struct aggnet_status fake_entry(void)
 		.instance = node.instance ?: 1, .attempt = node.epoch,
 		.plan = { node.plan },
 		.persist = node.persist,
+		.stripes = node.stripes, .stripe = node.stripes ? fake_tree : 0,
 	};
 }
 
 static int fake_join(int fd, const struct sockaddr *addr, socklen_t len)
 {
-	const struct aggnet_status entry = fake_entry();
-	int err = node.errors[node.joined++];
+	const struct sockaddr_aggnet *to = (const void *)addr;
+	struct aggnet_status entry;
+	int err;
 
+	fake_look_at(to->sag_job);
+	fake_of[fd] = fake_tree;
+	entry = fake_entry();
+	err = node.errors[node.joined++];
 	if (!err && node.expects && (entry.instance != node.only.instance ||
 				     entry.attempt != node.only.attempt))
 		err = ESTALE;
+	node.expects = false;
 	if (err)
 		return fake_fail(err);
 	node.epoch++;
@@ -161,14 +187,17 @@ static int fake_lose(int err)
 
 static ssize_t fake_send(int fd, const void *buf, size_t len, int flags)
 {
-	size_t take = len < node.room ? len : node.room;
-	int lost = node.lost;
+	size_t take;
+	int lost;
 
+	fake_tree = fake_of[fd];
 	if (flags & MSG_EOR && !len && !node.eor) {
 		node.eor = true;
 		node.rounds++;
 		return 0;
 	}
+	take = len < node.room ? len : node.room;
+	lost = node.lost;
 	if (node.lose_at && node.len >= node.lose_at) {
 		node.lose_at = 0;
 		node.lost = 0;
@@ -188,6 +217,7 @@ static ssize_t fake_send(int fd, const void *buf, size_t len, int flags)
 
 static int fake_shutdown(int fd, int how)
 {
+	fake_tree = fake_of[fd];
 	if (how != SHUT_WR)
 		return fake_fail(EOPNOTSUPP);
 	node.shut = true;
@@ -198,6 +228,7 @@ static ssize_t fake_recv(int fd, void *buf, size_t len, int flags)
 {
 	const struct aggnet_msg *head;
 
+	fake_tree = fake_of[fd];
 	if (!node.nmessages && node.eor) {
 		int lost = node.lost;
 
@@ -230,14 +261,17 @@ static ssize_t fake_recv(int fd, void *buf, size_t len, int flags)
 
 static int fake_lookup(struct aggnet_lookup *look)
 {
-	int err = node.errors[node.joined];
+	int err;
 
+	fake_look_at(look->addr.sag_job);
+	err = node.joined ? node.errors[node.joined] : node.hidden;
 	if (err) {
-		node.joined++;
+		node.joined += node.joined > 0;
 		return fake_fail(err);
 	}
 	look->status = fake_entry();
-	node.instance = node.swap ?: node.instance;
+	if (node.joined)
+		node.instance = node.swap ?: node.instance;
 	return 0;
 }
 
@@ -254,15 +288,17 @@ static struct aggnet_check fake_check(void)
 static int fake_getsockopt(int fd, int level, int name, void *val,
 			   socklen_t *len)
 {
-	const struct aggnet_check check = fake_check();
+	struct aggnet_check check;
 
+	if (level == SOL_AGGNET && name == AGGNET_SO_LOOKUP)
+		return fake_lookup(val);
+	fake_tree = fake_of[fd];
+	check = fake_check();
 	if (level == SOL_AGGNET && name == AGGNET_SO_CHECK) {
 		memcpy(val, &check, sizeof(check));
 		*len = sizeof(check);
 		return 0;
 	}
-	if (level == SOL_AGGNET && name == AGGNET_SO_LOOKUP)
-		return fake_lookup(val);
 	if (level != SOL_AGGNET || name != AGGNET_SO_STATUS)
 		return fake_fail(ENOPROTOOPT);
 	memcpy(val, &node.status, sizeof(node.status));
@@ -278,6 +314,7 @@ static int fake_setsockopt(int fd, int level, int name, const void *val,
 		node.expects = true;
 		return 0;
 	}
+	fake_tree = fake_of[fd];
 	if (level == SOL_AGGNET && name == AGGNET_SO_CHECK) {
 		memcpy(&node.given, val, sizeof(node.given));
 		node.gave++;
@@ -301,6 +338,7 @@ static int fake_setsockopt(int fd, int level, int name, const void *val,
 
 #include "../../tools/libaggnet/conn.c"
 #include "../../tools/libaggnet/fingerprint.c"
+#include "../../tools/libaggnet/lines.c"
 #include "../../tools/libaggnet/merge.c"
 #include "../../tools/libaggnet/reason.c"
 #include "../../tools/libaggnet/record.c"
@@ -309,5 +347,8 @@ static int fake_setsockopt(int fd, int level, int name, const void *val,
 #include "../../tools/libaggnet/sink.c"
 #include "../../tools/libaggnet/source.c"
 #include "../../tools/libaggnet/stream.c"
+#include "../../tools/libaggnet/striped_sink.c"
+#include "../../tools/libaggnet/striped_source.c"
+#include "../../tools/libaggnet/stripes.c"
 
 #endif /* FAKE_NODE_H */

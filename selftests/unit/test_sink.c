@@ -173,8 +173,8 @@ static void put_block(uint8_t block, int8_t value)
 
 static void of_vector(struct aggnet_sink *k, uint64_t elements)
 {
-	k->conn.status.layout = AGGNET_LAYOUT_DENSE;
-	k->conn.status.elements = elements;
+	k->tree[0]->conn.status.layout = AGGNET_LAYOUT_DENSE;
+	k->tree[0]->conn.status.elements = elements;
 }
 
 TEST_F(sink, vector__elements_in_order)
@@ -226,7 +226,7 @@ static void of_sorted(struct aggnet_sink *k)
 {
 	node.shape.layout = AGGNET_LAYOUT_SORTED;
 	node.status.layout = AGGNET_LAYOUT_SORTED;
-	k->conn.status.layout = AGGNET_LAYOUT_SORTED;
+	k->tree[0]->conn.status.layout = AGGNET_LAYOUT_SORTED;
 }
 
 /* Is the next line this one? Its key is one letter. */
@@ -322,8 +322,8 @@ TEST_F(sink, stream__of_pairs_in_parts)
 	struct aggnet_entry e;
 
 	of_sorted(self->k);
-	self->k->conn.status.function = AGGNET_FN_NEAREST;
-	self->k->conn.status.k = 2;
+	self->k->tree[0]->conn.status.function = AGGNET_FN_NEAREST;
+	self->k->tree[0]->conn.status.k = 2;
 	buf[3] = 9;
 	put_message(AGGNET_MSG_RECORDS, 1, buf, sizeof(buf));
 	buf[3] = 5;
@@ -579,7 +579,7 @@ TEST_F(sink, newer_epoch__does_not_come)
  */
 TEST_F(sink, timeout__without_waiting)
 {
-	self->k->conn.deadline = 1;
+	self->k->tree[0]->conn.deadline = 1;
 	put_records("a", 1, "b", 2);
 	put_end(1, 1);
 	EXPECT_EQ(-ETIMEDOUT, aggnet_sink_run(self->k));
@@ -706,7 +706,7 @@ TEST_F(sink, run__refuses_malformed_messages)
 		put_message(cases[i].type, cases[i].records, record,
 			    cases[i].len);
 		EXPECT_EQ(-EBADMSG, aggnet_sink_run(self->k));
-		self->k->conn.final = 0;
+		self->k->tree[0]->conn.final = 0;
 	}
 }
 

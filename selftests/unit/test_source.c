@@ -580,13 +580,13 @@ TEST_F(source, newer_epoch__after_shutdown)
 	ASSERT_EQ(0, start(self));
 	ASSERT_EQ(0, add_numbered(self->s, 0, 10000));
 	node.done = false;
-	self->s->conn.opt.flags = AGGNET_OPT_NONBLOCK;
+	self->s->part[0].tree->conn.opt.flags = AGGNET_OPT_NONBLOCK;
 	EXPECT_EQ(-EAGAIN, aggnet_source_finish(self->s));
 	EXPECT_EQ(POLLIN, aggnet_source_events(self->s));
 	node.lost = ESTALE;
 	node.errors[1] = ESTALE;
 	EXPECT_EQ(-EAGAIN, aggnet_source_finish(self->s));
-	EXPECT_EQ(self->s->conn.timer, aggnet_source_fd(self->s));
+	EXPECT_EQ(self->s->part[0].tree->conn.timer, aggnet_source_fd(self->s));
 	node.lost = 0;
 	node.done = true;
 	EXPECT_EQ(0, aggnet_source_finish(self->s));
@@ -604,7 +604,7 @@ TEST_F(source, newer_epoch__callers_own_replay)
 	ASSERT_EQ(0, start(self));
 	err = add_numbered(self->s, 0, 30000);
 	EXPECT_EQ(-ESTALE, err);
-	EXPECT_EQ(-1, self->s->spool);
+	EXPECT_EQ(-1, self->s->part[0].tree->spool);
 	EXPECT_EQ(0, aggnet_source_records(self->s));
 	ASSERT_EQ(0, add_numbered(self->s, 0, 30000));
 	ASSERT_EQ(0, aggnet_source_finish(self->s));
@@ -771,7 +771,7 @@ TEST_F(source, first_epoch__names_the_instance)
 	open_on_aborted(_metadata, &self->s, self->receiver, &self->opt);
 	ASSERT_EQ(0, add_numbered(self->s, 0, 1000));
 	node.lost = ESTALE;
-	ASSERT_EQ(0, source_flush(self->s));
+	ASSERT_EQ(0, source_flush(self->s->part[0].tree));
 	node.instance = 7;
 	EXPECT_EQ(-ECANCELED, aggnet_source_finish(self->s));
 	EXPECT_STREQ("job 7 of receiver 10.0.0.1 was planned anew: instance 7 in place of 6",
@@ -857,7 +857,7 @@ TEST_F(source, timeout__without_waiting)
 {
 	ASSERT_EQ(0, start(self));
 	ASSERT_EQ(0, add_numbered(self->s, 0, 1000));
-	self->s->conn.deadline = 1;
+	self->s->part[0].tree->conn.deadline = 1;
 	EXPECT_EQ(-ETIMEDOUT, aggnet_source_finish(self->s));
 	EXPECT_EQ(0, node.len);
 }
@@ -898,7 +898,7 @@ TEST_F(source, spool__has_a_bound)
 	EXPECT_STREQ("the input is longer than the spool of replays may be, "
 		     "200000 bytes (spool_max)", aggnet_source_error(self->s));
 	/* All records but the last batch are in the file. */
-	EXPECT_LE(200000 - AGGNET_SEND_MAX, lseek(self->s->spool, 0, SEEK_END));
+	EXPECT_LE(200000 - AGGNET_SEND_MAX, lseek(self->s->part[0].tree->spool, 0, SEEK_END));
 	EXPECT_EQ(-EFBIG, aggnet_source_finish(self->s));
 	EXPECT_FALSE(node.shut);
 }
@@ -979,7 +979,7 @@ TEST_F(source, lookup__tells_the_entry_and_leaves_nothing)
 	ASSERT_EQ(0, aggnet_lookup(self->receiver, 7, &st));
 	EXPECT_EQ(AGGNET_FN_MAX, st.function);
 	EXPECT_EQ(0, node.joined);
-	node.errors[0] = EACCES;
+	node.hidden = EACCES;
 	EXPECT_EQ(-EACCES, aggnet_lookup(self->receiver, 7, &st));
 }
 

@@ -79,7 +79,8 @@ extern "C" {
  * @spool_dir: source: directory of the unlinked file for replays; NULL: $TMPDIR
  *	or /var/tmp
  * @spool_max: source: maximum size of that file; with more records add()
- *	returns -EFBIG; 0: AGGNET_SPOOL_MAX_DEFAULT
+ *	returns -EFBIG; 0: AGGNET_SPOOL_MAX_DEFAULT. A job of several trees has a
+ *	file for each
  */
 struct aggnet_options {
 	unsigned int flags;
@@ -99,14 +100,16 @@ struct aggnet_source;
  * @s: set to the handle, also on failure (NULL on -ENOMEM); the caller closes
  *	it
  * @receiver: identity of the receiver
- * @job: job ID
+ * @job: job ID; of a job of several trees that of the first one. The handle joins
+ *	all of them
  * @opt: NULL for the defaults; copied
  *
  * Return: 0, -ENETUNREACH (no entry for this transfer on this node), -EACCES
  * (the entry does not permit this user), -EADDRNOTAVAIL (this node is not one
  * of its sources), -EUSERS (all its writers have joined already), -EALREADY
- * (the transfer is over), -ESOCKTNOSUPPORT (module not loaded) or another
- * negative errno
+ * (the transfer is over), -ESOCKTNOSUPPORT (module not loaded), -EINVAL (@job is
+ * that of a later tree), -EPROTOTYPE (several trees, and sorted), -ECANCELED (the
+ * trees are not of one plan) or another negative errno
  */
 int aggnet_source_open(struct aggnet_source **s, struct in_addr receiver,
 		       uint32_t job, const struct aggnet_options *opt);
@@ -156,8 +159,8 @@ int aggnet_source_add_element_real(struct aggnet_source *s, double value);
  * @s: the source
  *
  * Return: 0 when the receiving application has the whole result, so that the
- * input may be deleted; or a negative errno; -EINVAL: elements of the vector
- * are missing
+ * input may be deleted; or a negative errno, of several trees that of one that
+ * failed; -EINVAL: elements of the vector are missing
  */
 int aggnet_source_finish(struct aggnet_source *s);
 
@@ -225,7 +228,7 @@ struct aggnet_sink;
  * @records: original records that the result stands for
  * @keys: distinct keys, or a dense vector's elements
  * @instance: epoch of the transfer, the same in all its attempts
- * @attempt: the attempt that gave the result
+ * @attempt: the attempt that gave the result; of several trees the latest
  * @plan: ID of the plan, the same in all its attempts and at all members: with
  *	the job the key under which a result is stored once. 0 for an entry that
  *	was added without a plan. An instance is not a key, because two plans
@@ -368,6 +371,9 @@ const struct in_addr *aggnet_sink_absent(const struct aggnet_sink *k,
  * returned 0, if a member fails before it gets DONE: @plan of the result
  * identifies a result that is stored already; aggnet(7) has a table of these
  * cases.
+ *
+ * Of several trees one end mark is taken after the other, when all of them are
+ * there. A receiver that dies between two leaves the sources with an error.
  *
  * Return: 0; -ESTALE: a new epoch began before, so discard the result and call
  * aggnet_sink_run() again; -EAGAIN, -EINTR: the result is unchanged, call this

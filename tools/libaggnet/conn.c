@@ -126,7 +126,7 @@ static int conn_look(const struct conn *c, int fd, struct aggnet_status *st)
 	return 0;
 }
 
-static struct aggnet_shape status_shape(const struct aggnet_status *st)
+struct aggnet_shape status_shape(const struct aggnet_status *st)
 {
 	return (struct aggnet_shape){
 		.function = st->function, .vtype = st->vtype,
@@ -353,20 +353,26 @@ int conn_in_time(struct conn *c)
 	return c->deadline && now_ms() >= c->deadline ? conn_late(c) : 0;
 }
 
+int conn_left_ms(const struct conn *c)
+{
+	int64_t left = c->deadline - now_ms();
+
+	if (!c->deadline)
+		return -1;
+	return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
+}
+
 int conn_wait(struct conn *c, short events)
 {
 	struct pollfd pfd = { .fd = conn_fd(c), .events = events };
-	int64_t left = -1;
+	int left = conn_left_ms(c);
 
 	c->waits = events;
-	if (c->deadline) {
-		left = c->deadline - now_ms();
-		if (left <= 0)
-			return conn_late(c);
-	}
+	if (!left)
+		return conn_late(c);
 	if (c->opt.flags & AGGNET_OPT_NONBLOCK)
 		return conn_fail(c, -EAGAIN, "would have to wait");
-	if (poll(&pfd, 1, left > INT_MAX ? INT_MAX : (int)left) >= 0)
+	if (poll(&pfd, 1, left) >= 0)
 		return 0;
 	if (errno != EINTR)
 		return conn_errno(c, "poll");

@@ -115,9 +115,15 @@ int conn_lost(struct conn *c, int err);
  */
 int conn_join(struct conn *c);
 
+/* Milliseconds to the time limit, as poll() takes them. */
+int conn_left_ms(const struct conn *c);
+
 int conn_abort(struct conn *c, enum aggnet_reason why);
 int conn_fd(const struct conn *c);
 int conn_status(struct conn *c, struct aggnet_status *st);
+
+/* Shape of the values of a transfer. */
+struct aggnet_shape status_shape(const struct aggnet_status *st);
 
 /* Shape of the values; the same in all epochs. */
 struct aggnet_shape conn_shape(const struct conn *c);

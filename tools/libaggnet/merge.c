@@ -170,6 +170,41 @@ int merge_add(struct merge *m, const void *key, size_t klen,
 	return 0;
 }
 
+/* The number of a block in the whole vector becomes its key. */
+static int merge_renumber(struct merge *m, struct merge_entry *e,
+			  uint32_t stripe, uint32_t stripes)
+{
+	uint32_t block = aggnet_vector_key_get(e->key, e->klen);
+	uint8_t *key = merge_keep(m, sizeof(block));
+
+	if (!key)
+		return -ENOMEM;
+	e->klen = aggnet_vector_key_put(&m->shape, block * stripes + stripe,
+					key);
+	e->key = key;
+	return 0;
+}
+
+int merge_gather(struct merge *m, const struct merge *part, uint32_t stripe,
+		 uint32_t stripes)
+{
+	struct merge_entry *entry;
+	size_t i;
+	int err = 0;
+
+	if (!part->n)
+		return 0;
+	entry = reallocarray(m->entry, m->n + part->n, sizeof(*entry));
+	if (!entry)
+		return -ENOMEM;
+	m->entry = entry;
+	memcpy(entry + m->n, part->entry, part->n * sizeof(*entry));
+	for (i = 0; !err && merge_dense(m) && i < part->n; i++)
+		err = merge_renumber(m, &entry[m->n + i], stripe, stripes);
+	m->n += part->n;
+	return err;
+}
+
 int merge_compare(const void *a, const void *b)
 {
 	const struct merge_entry *x = a, *y = b;

@@ -74,6 +74,18 @@ static inline bool merge_dense(const struct merge *m)
 	return m->shape.layout == AGGNET_LAYOUT_DENSE;
 }
 
+/**
+ * merge_gather() - add the entries of one stripe of a result
+ * @m: the whole result, with its shape; only this function has added to it
+ * @part: the stripe; its keys and accumulators stay where they are
+ * @stripe: its number; blocks of a vector get the numbers that they have in the whole
+ * @stripes: how many there are
+ *
+ * Return: 0 or -ENOMEM
+ */
+int merge_gather(struct merge *m, const struct merge *part, uint32_t stripe,
+		 uint32_t stripes);
+
 /* Compare two entries by the bytes of their keys. */
 int merge_compare(const void *a, const void *b);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sink: reads partial aggregates, merges them, hands out a whole result. */
+/* Sink: reads the partial aggregates of one tree, and merges and checks them. */
 #include <ctype.h>
 #include <errno.h>
 #include <poll.h>
@@ -15,21 +15,19 @@
 #include "merge.h"
 #include "record.h"
 #include "result.h"
+#include "sink.h"
 #include "stream.h"
 
 #define KEY_SHOWN	40	/* bytes of a key in a sentence, at most */
 
 /**
- * struct aggnet_sink - the receiver of a transfer
+ * struct sink - the receiver of a transfer
  * @conn: the socket
  * @merge: what has been read, merged
  * @stream: what has been read of a sorted transfer that is streamed
  * @lines: of it that have been handed out
  * @stale: lines that are void, and the caller does not know
- * @next: entry that aggnet_sink_next() gives next
- * @end: behind the last that it gives
- * @element: of the entry's block, of a dense vector
- * @best: what the last one has kept
+ * @best: what the last line has kept
  * @fingerprint: of what a streamed transfer has handed out
  * @begun: it has begun
  * @whole: the end mark has been seen, the result is complete and fits
@@ -40,15 +38,12 @@
  * @named: how many
  * @message: as read
  */
-struct aggnet_sink {
+struct sink {
 	struct conn conn;
 	struct merge merge;
 	struct stream stream;
 	uint64_t lines;
 	bool stale;
-	size_t next;
-	size_t end;
-	uint32_t element;
 	struct aggnet_best best[AGGNET_K_MAX];
 	struct fingerprint fingerprint;
 	bool begun;
@@ -61,10 +56,10 @@ struct aggnet_sink {
 	uint8_t message[65536];
 };
 
-int aggnet_sink_open(struct aggnet_sink **sink, struct in_addr receiver,
+int sink_open(struct sink **sink, struct in_addr receiver,
 		     uint32_t job, const struct aggnet_options *opt)
 {
-	struct aggnet_sink *k = calloc(1, sizeof(*k));
+	struct sink *k = calloc(1, sizeof(*k));
 
 	*sink = k;
 	if (!k)
@@ -73,16 +68,13 @@ int aggnet_sink_open(struct aggnet_sink **sink, struct in_addr receiver,
 }
 
 /* Drop what was read: it belongs to an epoch that is over. */
-static void sink_reset(struct aggnet_sink *k)
+static void sink_reset(struct sink *k)
 {
 	merge_free(&k->merge);
 	stream_free(&k->stream);
 	k->stale |= k->lines > 0;
 	k->lines = 0;
 	memset(&k->result, 0, sizeof(k->result));
-	k->next = 0;
-	k->end = 0;
-	k->element = 0;
 	k->begun = false;
 	k->whole = false;
 	k->checked = false;
@@ -90,13 +82,13 @@ static void sink_reset(struct aggnet_sink *k)
 
 /* --- messages ------------------------------------------------------------- */
 
-static int sink_malformed(struct aggnet_sink *k, const char *what)
+static int sink_malformed(struct sink *k, const char *what)
 {
 	conn_fail(&k->conn, -EBADMSG, "malformed message: %s", what);
 	return conn_end(&k->conn, -EBADMSG);
 }
 
-static int sink_unmerged(struct aggnet_sink *k, int err)
+static int sink_unmerged(struct sink *k, int err)
 {
 	if (err == -EBADMSG)
 		return sink_malformed(k, "a value");
@@ -107,7 +99,7 @@ static int sink_unmerged(struct aggnet_sink *k, int err)
 	return conn_end(&k->conn, err);
 }
 
-static int sink_merge(struct aggnet_sink *k, const uint8_t *data, size_t len,
+static int sink_merge(struct sink *k, const uint8_t *data, size_t len,
 		      uint32_t records)
 {
 	struct record rec;
@@ -131,7 +123,7 @@ static int sink_merge(struct aggnet_sink *k, const uint8_t *data, size_t len,
  * A message with records, or one that voids earlier ones. @stream: they are
  * merged later.
  */
-static int sink_message(struct aggnet_sink *k, size_t len, bool stream)
+static int sink_message(struct sink *k, size_t len, bool stream)
 {
 	const struct aggnet_shape shape = conn_shape(&k->conn);
 	const uint8_t *data = k->message + sizeof(struct aggnet_msg);
@@ -169,7 +161,19 @@ static const char *key_text(const struct merge_entry *e, char *buf)
 	return buf;
 }
 
-static int sink_overflow(struct aggnet_sink *k, const struct merge_entry *e)
+/* Index in the whole vector of a block's first element. */
+static uint64_t sink_offset(const struct sink *k, const struct merge_entry *e)
+{
+	const struct aggnet_status *st = &k->conn.status;
+	uint64_t offset = result_offset(&k->merge, e);
+
+	if (!st->stripes)
+		return offset;
+	return offset * st->stripes +
+	       st->stripe * aggnet_vector_block(&k->merge.shape);
+}
+
+static int sink_overflow(struct sink *k, const struct merge_entry *e)
 {
 	char key[4 * KEY_SHOWN + 4];
 
@@ -177,7 +181,7 @@ static int sink_overflow(struct aggnet_sink *k, const struct merge_entry *e)
 	if (merge_dense(&k->merge))
 		conn_fail(&k->conn, -EOVERFLOW,
 			  "the value of element %llu or close behind it does not fit its type",
-			  (unsigned long long)result_offset(&k->merge, e));
+			  (unsigned long long)sink_offset(k, e));
 	else
 		conn_fail(&k->conn, -EOVERFLOW,
 			  "the value of key '%s' does not fit its type",
@@ -186,7 +190,7 @@ static int sink_overflow(struct aggnet_sink *k, const struct merge_entry *e)
 }
 
 /* The absent sources are named behind the end mark. */
-static int sink_absent(struct aggnet_sink *k, const struct aggnet_end *end,
+static int sink_read_absent(struct sink *k, const struct aggnet_end *end,
 		       size_t len)
 {
 	size_t named = end->absent;
@@ -205,7 +209,7 @@ static int sink_absent(struct aggnet_sink *k, const struct aggnet_end *end,
  * A dense vector must have all of its blocks. Sources that end between two rounds give
  * the last one nothing.
  */
-static int sink_vector(struct aggnet_sink *k, const struct aggnet_end *end)
+static int sink_vector(struct sink *k, const struct aggnet_end *end)
 {
 	uint32_t blocks;
 
@@ -222,7 +226,7 @@ static int sink_vector(struct aggnet_sink *k, const struct aggnet_end *end)
 }
 
 /* The end mark is next: is the result fit to be handed out? */
-static int sink_whole(struct aggnet_sink *k, size_t len)
+static int sink_whole(struct sink *k, size_t len)
 {
 	const struct merge_entry *e;
 	struct aggnet_end end;
@@ -234,7 +238,7 @@ static int sink_whole(struct aggnet_sink *k, size_t len)
 	if (head.type != AGGNET_MSG_END)
 		return sink_malformed(k, "unexpected type");
 	memcpy(&end, k->message + sizeof(head), sizeof(end));
-	if (sink_absent(k, &end, len - sizeof(head) - sizeof(end)))
+	if (sink_read_absent(k, &end, len - sizeof(head) - sizeof(end)))
 		return k->conn.final;
 	if (end.sources + (uint64_t)end.absent != end.of) {
 		conn_fail(&k->conn, -EBADMSG, "only %u of %u sources came",
@@ -257,14 +261,13 @@ static int sink_whole(struct aggnet_sink *k, size_t len)
 						 k->merge.n + k->stream.keys,
 	};
 	memcpy(k->result.plan, k->conn.status.plan, sizeof(k->result.plan));
-	k->end = k->merge.n;
 	k->whole = true;
 	return 0;
 }
 
 /* --- the fingerprint ------------------------------------------------------- */
 
-static void sink_begin(struct aggnet_sink *k)
+static void sink_begin(struct sink *k)
 {
 	const struct aggnet_shape shape = conn_shape(&k->conn);
 
@@ -274,7 +277,7 @@ static void sink_begin(struct aggnet_sink *k)
 }
 
 /* All of the result has been seen: is it what the sources gave? */
-static int sink_check(struct aggnet_sink *k)
+static int sink_check(struct sink *k)
 {
 	if (k->checked)
 		return 0;
@@ -292,7 +295,7 @@ static int sink_check(struct aggnet_sink *k)
 
 /* --- running -------------------------------------------------------------- */
 
-static ssize_t sink_recv(struct aggnet_sink *k, int flags)
+static ssize_t sink_recv(struct sink *k, int flags)
 {
 	ssize_t n = recv(k->conn.fd, k->message, sizeof(k->message),
 			 MSG_DONTWAIT | flags);
@@ -301,7 +304,7 @@ static ssize_t sink_recv(struct aggnet_sink *k, int flags)
 }
 
 /* A call on the socket failed. Return: 0: try again */
-static int sink_trouble(struct aggnet_sink *k, int err)
+static int sink_trouble(struct sink *k, int err)
 {
 	if (err == -EINTR)
 		return conn_fail(&k->conn, err, "interrupted");
@@ -314,7 +317,7 @@ static int sink_trouble(struct aggnet_sink *k, int err)
 }
 
 /* The next message. */
-static int sink_read(struct aggnet_sink *k, bool stream)
+static int sink_read(struct sink *k, bool stream)
 {
 	ssize_t n;
 	int err;
@@ -331,7 +334,7 @@ static int sink_read(struct aggnet_sink *k, bool stream)
 	return n < 0 ? sink_trouble(k, n) : sink_message(k, n, stream);
 }
 
-int aggnet_sink_run(struct aggnet_sink *k)
+int sink_run(struct sink *k)
 {
 	int err = k->conn.final;
 
@@ -340,7 +343,7 @@ int aggnet_sink_run(struct aggnet_sink *k)
 	return err ? err : sink_check(k);
 }
 
-static int sink_line(struct aggnet_sink *k, struct aggnet_entry *entry)
+static int sink_line(struct sink *k, struct aggnet_entry *entry)
 {
 	const struct merge_entry *e = &k->stream.entry;
 
@@ -356,14 +359,14 @@ static int sink_line(struct aggnet_sink *k, struct aggnet_entry *entry)
 }
 
 /* What was handed out is void. */
-static int sink_stale(struct aggnet_sink *k)
+static int sink_stale(struct sink *k)
 {
 	k->stale = false;
 	return conn_fail(&k->conn, -ESTALE, "a newer epoch has begun");
 }
 
 /* Be in an epoch, of a sorted transfer. */
-static int sink_join_sorted(struct aggnet_sink *k)
+static int sink_join_sorted(struct sink *k)
 {
 	int err = conn_join(&k->conn);
 
@@ -375,7 +378,7 @@ static int sink_join_sorted(struct aggnet_sink *k)
 	return k->stale ? sink_stale(k) : 0;
 }
 
-int aggnet_sink_stream(struct aggnet_sink *k, struct aggnet_entry *entry)
+int sink_stream(struct sink *k, struct aggnet_entry *entry)
 {
 	int got, err = k->conn.final;
 
@@ -395,46 +398,37 @@ int aggnet_sink_stream(struct aggnet_sink *k, struct aggnet_entry *entry)
 	return err;
 }
 
-bool aggnet_sink_next(struct aggnet_sink *k, struct aggnet_entry *entry)
+bool sink_is_whole(const struct sink *k)
 {
-	const struct merge_entry *e;
-
-	if (!k->whole || k->next == k->end)
-		return false;
-	e = &k->merge.entry[k->next];
-	result_get(&k->merge, e, k->element, k->best, entry);
-	if (++k->element == result_lines(&k->merge, e)) {
-		k->element = 0;
-		k->next++;
-	}
-	return true;
+	return k->whole;
 }
 
-void aggnet_sink_sort(struct aggnet_sink *k)
+bool sink_is_committed(const struct sink *k)
 {
-	if (!k->whole)
-		return;
-	merge_sort(&k->merge);
-	k->end = k->merge.n;
-	k->next = 0;
-	k->element = 0;
+	return k->committed;
 }
 
-void aggnet_sink_top(struct aggnet_sink *k, size_t n)
+int sink_look(struct sink *k)
 {
-	if (!k->whole || merge_dense(&k->merge))
-		return;
-	result_rank(&k->merge);
-	k->end = n < k->merge.n ? n : k->merge.n;
-	k->next = 0;
+	ssize_t n;
+
+	if (!k->whole || k->committed || k->conn.final)
+		return k->conn.final;
+	n = sink_recv(k, MSG_PEEK);
+	return n >= 0 || n == -EAGAIN ? 0 : sink_trouble(k, n);
 }
 
-const struct aggnet_result *aggnet_sink_result(const struct aggnet_sink *k)
+struct merge *sink_merged(struct sink *k)
+{
+	return &k->merge;
+}
+
+const struct aggnet_result *sink_result(const struct sink *k)
 {
 	return &k->result;
 }
 
-const struct in_addr *aggnet_sink_absent(const struct aggnet_sink *k,
+const struct in_addr *sink_absent(const struct sink *k,
 					 size_t *n)
 {
 	*n = k->named;
@@ -442,7 +436,7 @@ const struct in_addr *aggnet_sink_absent(const struct aggnet_sink *k,
 }
 
 /* The end mark is taken: is it the one of the result? */
-static int sink_end(struct aggnet_sink *k, size_t len)
+static int sink_end(struct sink *k, size_t len)
 {
 	struct aggnet_end end;
 
@@ -456,7 +450,7 @@ static int sink_end(struct aggnet_sink *k, size_t len)
 	return 0;
 }
 
-int aggnet_sink_commit(struct aggnet_sink *k)
+int sink_commit(struct sink *k)
 {
 	struct aggnet_msg head;
 	ssize_t n;
@@ -487,7 +481,7 @@ int aggnet_sink_commit(struct aggnet_sink *k)
 	return sink_end(k, n);
 }
 
-int aggnet_sink_round(struct aggnet_sink *k)
+int sink_round(struct sink *k)
 {
 	if (k->conn.final)
 		return k->conn.final;
@@ -504,12 +498,7 @@ int aggnet_sink_round(struct aggnet_sink *k)
 
 /* --- the rest ------------------------------------------------------------- */
 
-int aggnet_sink_abort(struct aggnet_sink *k, enum aggnet_reason why)
-{
-	return conn_abort(&k->conn, why);
-}
-
-void aggnet_sink_close(struct aggnet_sink *k)
+void sink_close(struct sink *k)
 {
 	if (!k)
 		return;
@@ -519,22 +508,7 @@ void aggnet_sink_close(struct aggnet_sink *k)
 	free(k);
 }
 
-int aggnet_sink_fd(const struct aggnet_sink *k)
+struct conn *sink_conn(struct sink *k)
 {
-	return conn_fd(&k->conn);
-}
-
-const char *aggnet_sink_error(const struct aggnet_sink *k)
-{
-	return k ? k->conn.error : "out of memory";
-}
-
-int aggnet_sink_status(struct aggnet_sink *k, struct aggnet_status *st)
-{
-	return conn_status(&k->conn, st);
-}
-
-unsigned int aggnet_sink_replays(const struct aggnet_sink *k)
-{
-	return k->conn.replays;
+	return &k->conn;
 }

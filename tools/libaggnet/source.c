@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Source: the records of a local writer, kept so that they can be replayed. */
+/*
+ * Source: the records that a local writer gives to one tree, kept so that they can be
+ * replayed.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -16,11 +19,12 @@
 #include "core/vector.h"
 #include "fingerprint.h"
 #include "record.h"
+#include "source.h"
 
 #define BATCH	AGGNET_SEND_MAX
 
 /**
- * struct aggnet_source - a writer and the stream of its records
+ * struct source - a writer and the stream of its records
  * @conn: the socket
  * @spool: unlinked file with the stream's first @base bytes; -1: none
  * @base: bytes of the stream before @batch
@@ -37,10 +41,12 @@
  * @given: elements of a dense vector that the caller gave
  * @pending: of them, in @element: no record yet
  * @element: the next block, in the vector's type or as integers
- * @batch: the stream's end, not in the spool yet
+ * @tried: length of the stream when sending was last tried
  * @replay: a piece read back from the spool
+ * @room: size of @batch
+ * @batch: the stream's end, not in the spool yet
  */
-struct aggnet_source {
+struct source {
 	struct conn conn;
 	int spool;
 	uint64_t base;
@@ -57,12 +63,14 @@ struct aggnet_source {
 	uint64_t given;
 	uint32_t pending;
 	uint64_t element[AGGNET_BLOCK_ELEMENTS];
-	uint8_t batch[BATCH];
+	uint64_t tried;
 	uint8_t replay[BATCH];
+	size_t room;
+	uint8_t batch[];
 };
 
 /* An epoch has been joined: begin its fingerprint. */
-static void source_measure(struct aggnet_source *s)
+static void source_measure(struct source *s)
 {
 	const struct aggnet_shape shape = conn_shape(&s->conn);
 
@@ -70,16 +78,17 @@ static void source_measure(struct aggnet_source *s)
 		fingerprint_begin(&s->fingerprint, s->conn.fd, &shape);
 }
 
-int aggnet_source_open(struct aggnet_source **source, struct in_addr receiver,
-		       uint32_t job, const struct aggnet_options *opt)
+int source_open(struct source **source, struct in_addr receiver, uint32_t job,
+		const struct aggnet_options *opt, size_t room)
 {
-	struct aggnet_source *s = calloc(1, sizeof(*s));
+	struct source *s = calloc(1, sizeof(*s) + BATCH + room);
 	int err;
 
 	*source = s;
 	if (!s)
 		return -ENOMEM;
 	s->spool = -1;
+	s->room = BATCH + room;
 	err = conn_open(&s->conn, false, receiver, job, opt);
 	source_measure(s);
 	return err;
@@ -87,7 +96,7 @@ int aggnet_source_open(struct aggnet_source **source, struct in_addr receiver,
 
 /* --- spool ---------------------------------------------------------------- */
 
-static int spool_fail(struct aggnet_source *s, const char *what)
+static int spool_fail(struct source *s, const char *what)
 {
 	int err = errno ? -errno : -EIO;
 
@@ -96,7 +105,7 @@ static int spool_fail(struct aggnet_source *s, const char *what)
 	return conn_end(&s->conn, err);
 }
 
-static int spool_open(struct aggnet_source *s)
+static int spool_open(struct source *s)
 {
 	const char *dir = s->conn.opt.spool_dir;
 	char *path;
@@ -118,11 +127,11 @@ static int spool_open(struct aggnet_source *s)
 	return s->spool < 0 ? spool_fail(s, "making") : 0;
 }
 
-static int spool_check(struct aggnet_source *s)
+static int spool_check(struct source *s, size_t len)
 {
 	uint64_t max = s->conn.opt.spool_max ?: AGGNET_SPOOL_MAX_DEFAULT;
 
-	if (s->base + s->filled <= max)
+	if (s->base + len <= max)
 		return 0;
 	conn_fail(&s->conn, -EFBIG,
 		  "the input is longer than the spool of replays may be, %llu bytes (spool_max)",
@@ -130,14 +139,14 @@ static int spool_check(struct aggnet_source *s)
 	return conn_end(&s->conn, -EFBIG);
 }
 
-static int spool_write(struct aggnet_source *s)
+static int spool_write(struct source *s, size_t len)
 {
 	size_t done = 0;
 
-	if (spool_check(s) || (s->spool < 0 && spool_open(s)))
+	if (spool_check(s, len) || (s->spool < 0 && spool_open(s)))
 		return s->conn.final;
-	while (done < s->filled) {
-		ssize_t n = pwrite(s->spool, s->batch + done, s->filled - done,
+	while (done < len) {
+		ssize_t n = pwrite(s->spool, s->batch + done, len - done,
 				   s->base + done);
 
 		if (n < 0 && errno == EINTR)
@@ -149,22 +158,25 @@ static int spool_write(struct aggnet_source *s)
 	return 0;
 }
 
-/* The batch has been sent: make room for the next one. */
-static int spool_batch(struct aggnet_source *s)
+/* Make room in the batch: what has been sent of it goes to the spool. */
+static int spool_batch(struct source *s)
 {
+	size_t len = s->sent > s->base ? s->sent - s->base : 0;
 	int err = 0;
 
-	if (!(s->conn.opt.flags & (AGGNET_OPT_REPLAY | AGGNET_OPT_NO_REPLAY)))
-		err = spool_write(s);
+	if (len && !(s->conn.opt.flags & (AGGNET_OPT_REPLAY |
+					  AGGNET_OPT_NO_REPLAY)))
+		err = spool_write(s, len);
 	if (err)
 		return err;
-	s->base += s->filled;
-	s->filled = 0;
+	s->base += len;
+	s->filled -= len;
+	memmove(s->batch, s->batch + len, s->filled);
 	return 0;
 }
 
 /* The part of the stream that follows what was sent. NULL: the end. */
-static const uint8_t *spool_next(struct aggnet_source *s, size_t *len)
+static const uint8_t *spool_next(struct source *s, size_t *len)
 {
 	uint64_t left = s->base - s->sent;
 	ssize_t n;
@@ -190,7 +202,7 @@ static const uint8_t *spool_next(struct aggnet_source *s, size_t *len)
 /* --- sending -------------------------------------------------------------- */
 
 /* What the lost epoch has taken is not here any more. */
-static int source_spent(struct aggnet_source *s)
+static int source_spent(struct source *s)
 {
 	int err = s->conn.broken;
 
@@ -201,7 +213,7 @@ static int source_spent(struct aggnet_source *s)
 }
 
 /* Join an epoch; what the last one had taken must be sent again. */
-static int source_join(struct aggnet_source *s)
+static int source_join(struct source *s)
 {
 	int err;
 
@@ -229,7 +241,7 @@ static int source_join(struct aggnet_source *s)
 }
 
 /* A call on the socket failed. Return: 0: try again */
-static int source_trouble(struct aggnet_source *s, int err, short events)
+static int source_trouble(struct source *s, int err, short events)
 {
 	if (err == -EINTR)
 		return conn_fail(&s->conn, err, "interrupted");
@@ -240,7 +252,7 @@ static int source_trouble(struct aggnet_source *s, int err, short events)
 }
 
 /* Have the epoch take all of the stream so far. */
-static int source_flush(struct aggnet_source *s)
+static int source_flush(struct source *s)
 {
 	const uint8_t *data;
 	size_t len;
@@ -248,6 +260,7 @@ static int source_flush(struct aggnet_source *s)
 	int err;
 
 	err = source_join(s);
+	s->tried = s->base + s->filled;
 	while (!err && s->sent < s->base + s->filled) {
 		if (conn_in_time(&s->conn))
 			return s->conn.final;
@@ -265,8 +278,41 @@ static int source_flush(struct aggnet_source *s)
 	return err;
 }
 
+uint64_t source_pending(const struct source *s)
+{
+	return s->base + s->filled - s->sent;
+}
+
+bool source_is_due(const struct source *s)
+{
+	return s->base + s->filled - s->tried >= BATCH;
+}
+
+int source_push(struct source *s)
+{
+	int err = source_flush(s);
+
+	return err == -EAGAIN ? 0 : err;
+}
+
+/* Have room for a record of any size. */
+static int source_make_room(struct source *s)
+{
+	int err, flushed;
+
+	if (s->filled + AGGNET_RECORD_MAX <= s->room)
+		return 0;
+	flushed = source_flush(s);
+	if (flushed && flushed != -EAGAIN)
+		return flushed;
+	err = spool_batch(s);
+	if (err)
+		return err;
+	return s->filled + AGGNET_RECORD_MAX <= s->room ? 0 : flushed;
+}
+
 /* In a sorted transfer no key sorts before the one that was given last. */
-static int source_order(struct aggnet_source *s, const void *key, size_t klen)
+static int source_order(struct source *s, const void *key, size_t klen)
 {
 	if (s->conn.status.layout != AGGNET_LAYOUT_SORTED)
 		return 0;
@@ -279,8 +325,8 @@ static int source_order(struct aggnet_source *s, const void *key, size_t klen)
 	return 0;
 }
 
-/* Have room for a record of any size. */
-static int source_begin(struct aggnet_source *s, const void *key, size_t klen)
+/* Check whether a record may follow, and make room for it. */
+static int source_begin(struct source *s, const void *key, size_t klen)
 {
 	int err = s->conn.final;
 
@@ -292,17 +338,11 @@ static int source_begin(struct aggnet_source *s, const void *key, size_t klen)
 				 klen, AGGNET_KEY_MAX);
 	if (s->shut || s->done)
 		return conn_fail(&s->conn, -EPIPE, "the source is finished");
-	if (s->filled + AGGNET_RECORD_MAX > BATCH) {
-		err = source_flush(s);
-		if (!err)
-			err = spool_batch(s);
-		if (err)
-			return err;
-	}
-	return source_order(s, key, klen);
+	err = source_make_room(s);
+	return err ? err : source_order(s, key, klen);
 }
 
-static int source_wrote(struct aggnet_source *s, size_t size)
+static int source_wrote(struct source *s, size_t size)
 {
 	s->filled += size;
 	s->records++;
@@ -310,7 +350,7 @@ static int source_wrote(struct aggnet_source *s, size_t size)
 }
 
 /* The transfer takes other values; while it is repaired that is unknown. */
-static int source_takes(struct aggnet_source *s, bool real, bool pairs,
+static int source_takes(struct source *s, bool real, bool pairs,
 			bool dense)
 {
 	const struct aggnet_status *st = &s->conn.status;
@@ -332,7 +372,7 @@ static int source_takes(struct aggnet_source *s, bool real, bool pairs,
 	return 0;
 }
 
-static int source_range(struct aggnet_source *s, int64_t value)
+static int source_range(struct source *s, int64_t value)
 {
 	if (s->conn.status.vtype != AGGNET_VTYPE_INT32 ||
 	    value == (int32_t)value)
@@ -350,7 +390,7 @@ static void put_word(uint8_t *buf, uint64_t word, size_t size)
 }
 
 /* Narrowed to a float it must not become infinite. */
-static int source_real_range(struct aggnet_source *s, double value)
+static int source_real_range(struct source *s, double value)
 {
 	if (s->conn.status.vtype != AGGNET_VTYPE_FLOAT32 || !isfinite(value) ||
 	    isfinite((float)value))
@@ -359,7 +399,7 @@ static int source_real_range(struct aggnet_source *s, double value)
 			 value);
 }
 
-static uint64_t real_bits(const struct aggnet_source *s, double value)
+static uint64_t real_bits(const struct source *s, double value)
 {
 	float single = (float)value;
 	uint32_t bits32;
@@ -370,7 +410,7 @@ static uint64_t real_bits(const struct aggnet_source *s, double value)
 	return s->conn.status.vtype == AGGNET_VTYPE_FLOAT64 ? bits : bits32;
 }
 
-int aggnet_source_add(struct aggnet_source *s, const void *key, size_t klen,
+int source_add(struct source *s, const void *key, size_t klen,
 		      int64_t value)
 {
 	int err = source_takes(s, false, false, false);
@@ -385,7 +425,7 @@ int aggnet_source_add(struct aggnet_source *s, const void *key, size_t klen,
 					  value));
 }
 
-int aggnet_source_add_real(struct aggnet_source *s, const void *key,
+int source_add_real(struct source *s, const void *key,
 			   size_t klen, double value)
 {
 	size_t size = aggnet_float_bytes(s->conn.status.vtype);
@@ -404,7 +444,7 @@ int aggnet_source_add_real(struct aggnet_source *s, const void *key,
 }
 
 /* Bytes of each element of the pending block. */
-static size_t block_width(const struct aggnet_source *s)
+static size_t block_width(const struct source *s)
 {
 	size_t size, width = 0;
 	uint32_t i;
@@ -419,7 +459,7 @@ static size_t block_width(const struct aggnet_source *s)
 }
 
 /* The pending elements become a record; behind the vector's end are zeros. */
-static int source_block(struct aggnet_source *s)
+static int source_block(struct source *s)
 {
 	const struct aggnet_shape shape = conn_shape(&s->conn);
 	uint32_t i, klen, block = aggnet_vector_block(&shape);
@@ -437,7 +477,7 @@ static int source_block(struct aggnet_source *s)
 					    value, block * width));
 }
 
-static int source_element(struct aggnet_source *s, uint64_t bits)
+static int source_element(struct source *s, uint64_t bits)
 {
 	const struct aggnet_shape shape = conn_shape(&s->conn);
 	int err = source_begin(s, "", 1);
@@ -457,13 +497,13 @@ static int source_element(struct aggnet_source *s, uint64_t bits)
 	return 0;
 }
 
-int aggnet_source_add_element(struct aggnet_source *s, int64_t value)
+int source_add_element(struct source *s, int64_t value)
 {
 	return source_takes(s, false, false, true) ?:
 	       source_range(s, value) ?: source_element(s, (uint64_t)value);
 }
 
-int aggnet_source_add_element_real(struct aggnet_source *s, double value)
+int source_add_element_real(struct source *s, double value)
 {
 	return source_takes(s, true, false, true) ?:
 	       source_real_range(s, value) ?:
@@ -471,7 +511,7 @@ int aggnet_source_add_element_real(struct aggnet_source *s, double value)
 }
 
 /* The end of the stream: of a vector nothing may be missing. */
-static int source_last(struct aggnet_source *s, bool last)
+static int source_last(struct source *s, bool last)
 {
 	const struct aggnet_status *st = &s->conn.status;
 
@@ -487,7 +527,7 @@ static int source_last(struct aggnet_source *s, bool last)
 	return s->pending ? source_block(s) : 0;
 }
 
-static int source_pair(struct aggnet_source *s, const void *key, size_t klen,
+static int source_pair(struct source *s, const void *key, size_t klen,
 		       uint64_t value, uint64_t id)
 {
 	int err = source_begin(s, key, klen);
@@ -501,14 +541,14 @@ static int source_pair(struct aggnet_source *s, const void *key, size_t klen,
 					    buf, sizeof(buf)));
 }
 
-int aggnet_source_add_pair(struct aggnet_source *s, const void *key,
+int source_add_pair(struct source *s, const void *key,
 			   size_t klen, int64_t value, uint64_t id)
 {
 	return source_takes(s, false, true, false) ?:
 	       source_pair(s, key, klen, (uint64_t)value, id);
 }
 
-int aggnet_source_add_pair_real(struct aggnet_source *s, const void *key,
+int source_add_pair_real(struct source *s, const void *key,
 				size_t klen, double value, uint64_t id)
 {
 	uint64_t bits;
@@ -522,7 +562,7 @@ int aggnet_source_add_pair_real(struct aggnet_source *s, const void *key,
  * The end of the stream, of the @last round or of another, with its fingerprint.
  * Return: 0 or -errno
  */
-static int source_shut(struct aggnet_source *s, bool last)
+static int source_shut(struct source *s, bool last)
 {
 	int err = fingerprint_give(&s->fingerprint, s->conn.fd);
 
@@ -537,7 +577,7 @@ static int source_shut(struct aggnet_source *s, bool last)
 }
 
 /* Send the rest of the stream and wait for the receiver. */
-static int source_complete(struct aggnet_source *s, bool last)
+static int source_complete(struct source *s, bool last)
 {
 	char byte;
 	int err;
@@ -563,7 +603,7 @@ static int source_complete(struct aggnet_source *s, bool last)
 }
 
 /* Begin the stream of the next round; the last one is not needed any more. */
-static void source_next_round(struct aggnet_source *s)
+static void source_next_round(struct source *s)
 {
 	s->conn.rounds++;
 	s->base = 0;
@@ -576,7 +616,7 @@ static void source_next_round(struct aggnet_source *s)
 	source_measure(s);
 }
 
-int aggnet_source_round(struct aggnet_source *s)
+int source_round(struct source *s)
 {
 	int err = s->conn.final;
 
@@ -594,22 +634,17 @@ int aggnet_source_round(struct aggnet_source *s)
 	return err;
 }
 
-int aggnet_source_finish(struct aggnet_source *s)
+int source_finish(struct source *s)
 {
 	/* A round whose outcome a caller did not wait for comes first. */
-	int err = s->round ? aggnet_source_round(s) : 0;
+	int err = s->round ? source_round(s) : 0;
 
 	return err ?: source_complete(s, true);
 }
 
 /* --- the rest ------------------------------------------------------------- */
 
-int aggnet_source_abort(struct aggnet_source *s, enum aggnet_reason why)
-{
-	return conn_abort(&s->conn, why);
-}
-
-void aggnet_source_close(struct aggnet_source *s)
+void source_close(struct source *s)
 {
 	if (!s)
 		return;
@@ -619,37 +654,22 @@ void aggnet_source_close(struct aggnet_source *s)
 	free(s);
 }
 
-int aggnet_source_fd(const struct aggnet_source *s)
+struct conn *source_conn(struct source *s)
 {
-	return conn_fd(&s->conn);
+	return &s->conn;
 }
 
-short aggnet_source_events(const struct aggnet_source *s)
+bool source_is_done(const struct source *s)
 {
-	return s->conn.waits;
+	return s->done;
 }
 
-const char *aggnet_source_error(const struct aggnet_source *s)
-{
-	return s ? s->conn.error : "out of memory";
-}
-
-int aggnet_source_status(struct aggnet_source *s, struct aggnet_status *st)
-{
-	return conn_status(&s->conn, st);
-}
-
-uint64_t aggnet_source_records(const struct aggnet_source *s)
+uint64_t source_records(const struct source *s)
 {
 	return s->records;
 }
 
-uint64_t aggnet_source_resent(const struct aggnet_source *s)
+uint64_t source_resent(const struct source *s)
 {
 	return s->resent;
-}
-
-unsigned int aggnet_source_replays(const struct aggnet_source *s)
-{
-	return s->conn.replays;
 }

@@ -5,6 +5,7 @@
 
 #include "core/shape.h"
 #include "ctl.h"
+#include "stripes.h"
 
 int aggnet_tree_list(struct aggnet_ctl *ctl, struct aggnet_tree_info **list,
 		     size_t *n)
@@ -70,9 +71,9 @@ int aggnet_tree_del_epoch(struct aggnet_ctl *ctl,
 	return aggnet_ctl_step(ctl, AGGNET_CMD_TREE_DEL, 0, &aggnet_noun_tree, &name);
 }
 
-const char *aggnet_tree_fault(const struct aggnet_tree_info *tree)
+static struct aggnet_shape tree_shape(const struct aggnet_tree_info *tree)
 {
-	const struct aggnet_shape shape = {
+	return (struct aggnet_shape){
 		.function = tree->function,
 		.vtype = tree->vtype,
 		.layout = tree->layout,
@@ -80,6 +81,19 @@ const char *aggnet_tree_fault(const struct aggnet_tree_info *tree)
 		.k = tree->k > UINT16_MAX ? UINT16_MAX : tree->k,
 		.elements = tree->elements,
 	};
+}
+
+uint64_t aggnet_stripe_elements(const struct aggnet_tree_info *whole,
+				unsigned int stripe, unsigned int stripes)
+{
+	const struct aggnet_shape shape = tree_shape(whole);
+
+	return stripe_elements(&shape, stripe, stripes);
+}
+
+const char *aggnet_tree_fault(const struct aggnet_tree_info *tree)
+{
+	const struct aggnet_shape shape = tree_shape(tree);
 	const char *text;
 
 	return aggnet_shape_fault(&shape, &text) ? text : NULL;

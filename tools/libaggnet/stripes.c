@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Stripes: the trees of one job. */
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "core/vector.h"
+#include "stripes.h"
+
+int stripes_fail(struct stripes *s, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(s->error, sizeof(s->error), fmt, ap);
+	va_end(ap);
+	return err;
+}
+
+int stripes_failed(struct stripes *s, unsigned int i, int err)
+{
+	if (s->n == 1)
+		return err;
+	/* Only the end of a long sentence can be cut. */
+	return stripes_fail(s, err, "stripe %u of %u (job %u): %.*s", i + 1,
+			    s->n, s->job + i, AGGNET_TEXT_MAX - 64,
+			    s->conn[i]->error);
+}
+
+/* --- the split ------------------------------------------------------------ */
+
+/* CRC32C, four bits at a time. */
+static uint32_t crc32c(const uint8_t *data, size_t len)
+{
+	static const uint32_t table[16] = {
+		0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1,
+		0x417b1dbc, 0x5125dad3, 0x61c69362, 0x7198540d,
+		0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9,
+		0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75,
+	};
+	uint32_t crc = ~0u;
+
+	while (len--) {
+		crc ^= *data++;
+		crc = crc >> 4 ^ table[crc & 15];
+		crc = crc >> 4 ^ table[crc & 15];
+	}
+	return ~crc;
+}
+
+unsigned int stripes_of_key(const struct stripes *s, const void *key,
+			    size_t klen)
+{
+	return (uint64_t)crc32c(key, klen) * s->n >> 32;
+}
+
+unsigned int stripes_of_element(const struct stripes *s, uint64_t element)
+{
+	return element / aggnet_vector_block(&s->shape) % s->n;
+}
+
+uint64_t stripe_elements(const struct aggnet_shape *whole, unsigned int stripe,
+			 unsigned int stripes)
+{
+	uint32_t block = aggnet_vector_block(whole);
+	uint64_t all = whole->elements / block, rest = whole->elements % block;
+
+	return (all / stripes + (stripe < all % stripes)) * block +
+	       (stripe == all % stripes ? rest : 0);
+}
+
+/* --- opening -------------------------------------------------------------- */
+
+static bool same_plan(const struct aggnet_status *a,
+		      const struct aggnet_status *b)
+{
+	return a->instance == b->instance && a->stripes == b->stripes &&
+	       !memcmp(a->plan, b->plan, sizeof(a->plan));
+}
+
+static int stripes_mixed(struct stripes *s, unsigned int i)
+{
+	return stripes_fail(s, -ECANCELED,
+			    "job %u and job %u are not stripes of one plan",
+			    s->job, s->job + i);
+}
+
+/* Look at the entries after the first one. */
+static int find_others(struct stripes *s, const struct aggnet_status *first)
+{
+	struct aggnet_status st[AGGNET_STRIPES_MAX] = { *first };
+	unsigned int i;
+	int err;
+
+	for (i = 1; i < s->n; i++) {
+		err = aggnet_lookup(s->receiver, s->job + i, &st[i]);
+		if (err)
+			return stripes_fail(s, err,
+					    "stripe %u of %u: no entry for job %u can be used here: %s",
+					    i + 1, s->n, s->job + i,
+					    strerror(-err));
+		if (!same_plan(first, &st[i]) || st[i].stripe != i)
+			return stripes_mixed(s, i);
+		s->shape.elements += st[i].elements;
+	}
+	for (i = 0; s->shape.elements && i < s->n; i++)
+		if (st[i].elements != stripe_elements(&s->shape, i, s->n))
+			return stripes_fail(s, -ECANCELED,
+					    "stripe %u of %u: job %u has %llu elements of a vector of %llu",
+					    i + 1, s->n, s->job + i,
+					    (unsigned long long)st[i].elements,
+					    (unsigned long long)s->shape.elements);
+	return 0;
+}
+
+int stripes_find(struct stripes *s, struct in_addr receiver, uint32_t job,
+		 const struct aggnet_options *opt)
+{
+	struct aggnet_status first;
+
+	*s = (struct stripes){ .n = 1, .receiver = receiver, .job = job,
+			       .epoll = -1 };
+	if (opt)
+		s->opt = *opt;
+	if (aggnet_lookup(receiver, job, &first) || first.stripes < 2)
+		return 0;
+	if (first.stripe)
+		return stripes_fail(s, -EINVAL,
+				    "job %u is stripe %u of job %u: give that job",
+				    job, first.stripe + 1, job - first.stripe);
+	if (first.stripes > AGGNET_STRIPES_MAX)
+		return stripes_fail(s, -EINVAL, "job %u has %u stripes", job,
+				    first.stripes);
+	if (first.layout == AGGNET_LAYOUT_SORTED)
+		return stripes_fail(s, -EPROTOTYPE,
+				    "records in order cannot be split over stripes");
+	s->n = first.stripes;
+	s->shape = status_shape(&first);
+	return find_others(s, &first);
+}
+
+struct aggnet_options stripes_options(const struct stripes *s)
+{
+	struct aggnet_options opt = s->opt;
+
+	if (s->n > 1)
+		opt.flags |= AGGNET_OPT_NONBLOCK;
+	return opt;
+}
+
+void stripes_close(struct stripes *s)
+{
+	if (s->epoll >= 0)
+		close(s->epoll);
+	s->epoll = -1;
+}
+
+int stripes_agree(struct stripes *s)
+{
+	unsigned int i;
+
+	for (i = 1; i < s->n; i++)
+		if (!same_plan(&s->conn[0]->status, &s->conn[i]->status))
+			return stripes_mixed(s, i);
+	return 0;
+}
+
+/* --- waiting -------------------------------------------------------------- */
+
+/* A set of descriptors; one that was closed could stay in it after fork(). */
+static int stripes_collect(struct stripes *s, const short *events)
+{
+	unsigned int i;
+
+	stripes_close(s);
+	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (s->epoll < 0)
+		return stripes_fail(s, -errno, "epoll: %s", strerror(errno));
+	for (i = 0; i < s->n; i++) {
+		struct epoll_event event = { .events = events[i] };
+
+		if (events[i] != STRIPES_IDLE &&
+		    epoll_ctl(s->epoll, EPOLL_CTL_ADD, conn_fd(s->conn[i]),
+			      &event))
+			return stripes_fail(s, -errno, "epoll: %s",
+					    strerror(errno));
+	}
+	return stripes_fail(s, -EAGAIN, "would have to wait");
+}
+
+int stripes_wait(struct stripes *s, const short *events)
+{
+	struct pollfd pfd[AGGNET_STRIPES_MAX];
+	unsigned int i;
+
+	if (s->opt.flags & AGGNET_OPT_NONBLOCK)
+		return stripes_collect(s, events);
+	for (i = 0; i < s->n; i++)
+		pfd[i] = (struct pollfd){
+			.fd = events[i] == STRIPES_IDLE ? -1 :
+			      conn_fd(s->conn[i]),
+			.events = events[i],
+		};
+	if (poll(pfd, s->n, conn_left_ms(s->conn[0])) >= 0)
+		return 0;
+	if (errno == EINTR)
+		return stripes_fail(s, -EINTR, "interrupted");
+	return stripes_fail(s, -errno, "poll: %s", strerror(errno));
+}
+
+/* --- the rest ------------------------------------------------------------- */
+
+int stripes_fd(const struct stripes *s)
+{
+	if (s->epoll >= 0 || !s->conn[0])
+		return s->epoll;
+	return conn_fd(s->conn[0]);
+}
+
+const char *stripes_error(const struct stripes *s)
+{
+	return s->error[0] || !s->conn[0] ? s->error : s->conn[0]->error;
+}
+
+int stripes_status(struct stripes *s, struct aggnet_status *st)
+{
+	unsigned int i;
+	int err = -ENOTCONN;
+
+	for (i = s->n; i--; )
+		if (s->conn[i]) {
+			err = conn_status(s->conn[i], st);
+			if (!err && st->reason != AGGNET_R_NONE)
+				return 0;
+		}
+	return err;
+}
+
+int stripes_abort(struct stripes *s, enum aggnet_reason why)
+{
+	unsigned int i;
+	int err, first = 0;
+
+	for (i = 0; i < s->n; i++) {
+		if (!s->conn[i])
+			continue;
+		err = conn_abort(s->conn[i], why);
+		if (err && !first)
+			first = stripes_failed(s, i, err);
+	}
+	return first;
+}
+
+unsigned int stripes_replays(const struct stripes *s)
+{
+	unsigned int i, replays = 0;
+
+	for (i = 0; i < s->n; i++)
+		if (s->conn[i])
+			replays += s->conn[i]->replays;
+	return replays;
+}
