@@ -920,12 +920,14 @@ static enum aggnet_verdict lose_finished(struct supervisor *v, unsigned int at,
 static const json_t *entry_to(const json_t *list, uint64_t incast_id)
 {
 	const struct in_addr to = { htonl((uint32_t)incast_id) };
-	json_t *entry, *receiver;
+	json_t *entry, *receiver, *job;
 	size_t i;
 
 	json_array_foreach((json_t *)list, i, entry) {
 		receiver = json_object_get(entry, "receiver");
-		if (!strcmp(json_string_value(receiver), addr_text(to)))
+		job = json_object_get(entry, "job");
+		if (!strcmp(json_string_value(receiver), addr_text(to)) &&
+		    json_integer_value(job) == (json_int_t)(incast_id >> 32))
 			return entry;
 	}
 	return NULL;
@@ -981,6 +983,83 @@ TEST_F(repair, over__a_receiver_that_is_done_goes)
 	again = updated(v->path, "failed:v6");
 	EXPECT_NE(NULL, again);
 	json_decref(again);
+}
+
+/*
+ * v8 -> v5 -> v2 -> v1 -> v0 <- v1 <- v4 is one tree, and
+ * v8 -> v7 -> v6 -> v3 -> v0 <- v3 <- v4 the other one.
+ */
+static int start_striped(struct supervisor *v)
+{
+	static const aggt_node senders[] = { 4, 8 };
+	const struct aggt_job job = {
+		.senders = senders, .n_senders = 2, .receivers = &to_v0,
+		.n_receivers = 1, .method = "stripes:2",
+	};
+	struct plan plan = { .conf = {
+		.job = 1, .instance = 1, .scheme = AGGNET_SCHEME_EXACT,
+		.keyed = true, .writers = 1,
+	} };
+
+	stop(v);
+	plan_topology(&plan, "bcube:3,1");
+	if (begin_with(v->path, plan_json_of(&plan, &job)))
+		return -1;
+	return start(v, v->path);
+}
+
+static int kill_node(struct supervisor *v, unsigned int at)
+{
+	struct aggnet_finding f;
+
+	world->gone |= 1u << at;
+	world->node[at].n = 0;
+	supervise_gone(&v->s, world->node[at].name);
+	if (hear(v, &f) != AGGNET_WATCH_REPAIR)
+		return -1;
+	return supervise_repair(&v->s, &f);
+}
+
+/* Only the tree through the server that has failed begins anew. */
+TEST_F(repair, striped__one_tree)
+{
+	struct supervisor *v = &self->one;
+
+	ASSERT_EQ(0, start_striped(v));
+	ASSERT_NE(NULL, fake_find(&world->node[3], 2ull << 32 | 0x0a000001));
+	ASSERT_EQ(NULL, fake_find(&world->node[3], 1ull << 32 | 0x0a000001));
+	ASSERT_EQ(0, kill_node(v, 3));
+	EXPECT_EQ(0, attempt_of(v->s.json, 0));
+	EXPECT_EQ(1, attempt_of(v->s.json, 1));
+	EXPECT_EQ(0, fake_find(&world->node[8],
+			       1ull << 32 | 0x0a000001)->attempt);
+	EXPECT_EQ(1, fake_find(&world->node[8],
+			       2ull << 32 | 0x0a000001)->attempt);
+	EXPECT_TRUE(all_in_force(v->s.json));
+	EXPECT_TRUE(tells(v->path, v->s.json));
+	EXPECT_EQ(1, v->s.repairs);
+}
+
+/* A tree that is done stays, although the server was in it. */
+TEST_F(repair, striped__not_the_finished_one)
+{
+	struct supervisor *v = &self->one;
+	struct aggnet_finding f;
+
+	ASSERT_EQ(0, start_striped(v));
+	ASSERT_NE(NULL, fake_find(&world->node[1], 1ull << 32 | 0x0a000001));
+	ASSERT_EQ(AGGNET_WATCH_WAIT, finish(v, 0, &f));
+	ASSERT_EQ(0, kill_node(v, 1));
+	EXPECT_EQ(0, v->s.repairs);
+	EXPECT_EQ(0, attempt_of(v->s.json, 0));
+	ASSERT_EQ(0, cut(v, "v3", "eth1"));
+	EXPECT_EQ(1, v->s.repairs);
+	EXPECT_EQ(0, attempt_of(v->s.json, 0));
+	EXPECT_EQ(1, attempt_of(v->s.json, 1));
+	EXPECT_EQ(0, fake_find(&world->node[8],
+			       1ull << 32 | 0x0a000001)->attempt);
+	EXPECT_EQ(2, json_array_size(json_object_get(v->s.json, "trees")));
+	EXPECT_TRUE(tells(v->path, v->s.json));
 }
 
 /* The tree of the other receiver leads by it, and goes around it at once. */

@@ -154,9 +154,6 @@ refused 2 "plan: method stripes:3: the servers of bcube:2,1 have 2 links: there 
 	plan "${small[@]}" --stripes 3
 refused 2 "plan: method stripes:1: a server of fbfly:2,2,2 has one link, which each tree would use" \
 	plan --topology fbfly:2,2,2 --senders v1 --receivers v0 --stripes 1
-"$aggctl" -j plan "${small[@]}" --stripes 2 > stripes.json
-refused 1 "supervise: plans of stripes are not supervised: 'aggctl plan --update' repairs one" \
-	supervise stripes.json
 refused 2 "plan: --flow-size: must be more than 0" \
 	plan "${small[@]}" --flow-size 0
 for seconds in 0 2147.484 3600; do

@@ -135,18 +135,12 @@ static void show_end(const struct aggctl *ctl, const struct supervise *s)
 	end_line();
 }
 
-/* A repair tells trees apart by their receivers, which stripes share. */
-static int check_trees(const struct plan_file *file)
+static int check_rounds(const struct plan_file *file)
 {
-	if (json_is_true(json_object_get(json_object_get(file->json, "entries"),
-					 "persist"))) {
-		err("supervise: plans of persistent trees are not supervised: a new attempt does not know which rounds are done");
-		return -1;
-	}
-	if (!json_object_get(json_object_get(file->json, "metrics"),
-			     "stripes"))
+	if (!json_is_true(json_object_get(json_object_get(file->json, "entries"),
+					  "persist")))
 		return 0;
-	err("supervise: plans of stripes are not supervised: 'aggctl plan --update' repairs one");
+	err("supervise: plans of persistent trees are not supervised: a new attempt does not know which rounds are done");
 	return -1;
 }
 
@@ -162,7 +156,7 @@ static int supervise(const struct aggctl *ctl, struct plan_file *file,
 	char *only;
 	int ret;
 
-	if (check_trees(file) ||
+	if (check_rounds(file) ||
 	    plan_file_find(file, ctl->netns, one_node, &s.in_testbed)) {
 		json_decref(s.json);
 		return ST_FAILED;

@@ -111,7 +111,17 @@ char *plan_read_file(const char *path);
 bool list_has(const json_t *list, const char *text);
 bool list_add(json_t *list, const char *text);
 
+/**
+ * struct plan_name - what tells the trees of a plan apart
+ * @text: receiver and job ID
+ */
+struct plan_name {
+	char text[64];
+};
+
 /* plan_id.c */
+struct plan_name plan_name_entry(const json_t *entry);
+struct plan_name plan_name_tree(const struct plan *plan, size_t i);
 int plan_draw_id(struct plan *plan);
 bool plan_set_id(struct plan *plan, const json_t *id);
 int plan_sign(const struct plan *plan, json_t *nodes);

@@ -9,6 +9,7 @@
 #include <sys/random.h>
 
 #include "aggctl.h"
+#include "info.h"
 #include "plan/plan.h"
 
 #define FNV_BASIS	UINT64_C(0xcbf29ce484222325)
@@ -100,19 +101,34 @@ static const char **sorted_names(json_t *nodes)
 	return names;
 }
 
-/* What tells the tree of an entry apart from others of a plan. */
-struct tree_name {
-	char text[64];
-};
-
-static struct tree_name name_tree(const json_t *entry)
+/**
+ * plan_name_entry() - name the tree of an entry
+ * @entry: the entry
+ */
+struct plan_name plan_name_entry(const json_t *entry)
 {
+	const char *to = json_string_value(json_object_get(entry, "receiver"));
 	const json_t *job = json_object_get(entry, "job");
-	struct tree_name name;
+	struct plan_name name;
 
 	snprintf(name.text, sizeof(name.text), "%s %" JSON_INTEGER_FORMAT,
-		 json_string_value(json_object_get(entry, "receiver")),
-		 json_integer_value(job));
+		 to ? to : "", json_integer_value(job));
+	return name;
+}
+
+/**
+ * plan_name_tree() - name a tree
+ * @plan: its plan
+ * @i: its number
+ */
+struct plan_name plan_name_tree(const struct plan *plan, size_t i)
+{
+	const struct aggt_tree *tree = aggt_plan_tree(plan->trees, i);
+	struct in_addr to = plan_identity(plan, aggt_tree_receiver(tree));
+	struct plan_name name;
+
+	snprintf(name.text, sizeof(name.text), "%s %u", addr_text(to),
+		 plan_job(plan, i));
 	return name;
 }
 
@@ -121,14 +137,14 @@ static json_t *tree_digests(json_t *nodes)
 {
 	const char **names = sorted_names(nodes), **name;
 	json_t *digests = json_object(), *entry, *old;
-	struct tree_name tree;
+	struct plan_name tree;
 	uint64_t digest;
 	size_t i;
 
 	for (name = names; name && *name; name++) {
 		json_array_foreach(json_object_get(json_object_get(nodes, *name),
 						   "trees"), i, entry) {
-			tree = name_tree(entry);
+			tree = plan_name_entry(entry);
 			old = json_object_get(digests, tree.text);
 			digest = old ? (uint64_t)json_integer_value(old) :
 				       FNV_BASIS;
@@ -168,7 +184,7 @@ int plan_sign(const struct plan *plan, json_t *nodes)
 	json_object_foreach(nodes, name, node) {
 		json_array_foreach(json_object_get(node, "trees"), i, entry) {
 			digest = json_object_get(digests,
-						 name_tree(entry).text);
+						 plan_name_entry(entry).text);
 			json_object_set_new(entry, "plan",
 					    json_sprintf("%s%016llx", plan->id,
 							 (unsigned long long)

@@ -60,13 +60,34 @@ static bool is_changed(const json_t *old, const json_t *new)
 	return changed;
 }
 
-static void note(json_t *diff, const char *kind, const json_t *entry)
+/**
+ * struct diff - how two plans differ
+ * @nodes: by node: receivers of the entries to add, to change, to delete
+ * @trees: names of the trees of which any entry differs
+ */
+struct diff {
+	json_t *nodes;
+	json_t *trees;
+};
+
+static void note(struct diff *diff, json_t *node, const char *kind,
+		 const json_t *entry)
 {
-	json_array_append(json_object_get(diff, kind),
+	json_array_append(json_object_get(node, kind),
 			  json_object_get(entry, "receiver"));
+	json_object_set_new(diff->trees, plan_name_entry(entry).text,
+			    json_true());
 }
 
-static json_t *node_diff(const json_t *from, const json_t *to)
+static bool is_empty(const json_t *diff)
+{
+	return !json_array_size(json_object_get(diff, "add")) &&
+	       !json_array_size(json_object_get(diff, "change")) &&
+	       !json_array_size(json_object_get(diff, "delete"));
+}
+
+static void diff_node(struct diff *all, const char *name, const json_t *from,
+		      const json_t *to)
 {
 	json_t *diff = json_pack("{s:[], s:[], s:[]}", "add", "change",
 				 "delete");
@@ -79,78 +100,46 @@ static json_t *node_diff(const json_t *from, const json_t *to)
 	json_array_foreach((json_t *)new, i, entry) {
 		other = find_entry(old, entry);
 		if (!other)
-			note(diff, "add", entry);
+			note(all, diff, "add", entry);
 		else if (is_changed(other, entry))
-			note(diff, "change", entry);
+			note(all, diff, "change", entry);
 	}
 	json_array_foreach((json_t *)old, i, entry)
 		if (!find_entry(new, entry))
-			note(diff, "delete", entry);
-	return diff;
-}
-
-static bool is_empty(const json_t *diff)
-{
-	return !json_array_size(json_object_get(diff, "add")) &&
-	       !json_array_size(json_object_get(diff, "change")) &&
-	       !json_array_size(json_object_get(diff, "delete"));
-}
-
-static void add_diff(json_t *diffs, const char *name, const json_t *from,
-		     const json_t *to)
-{
-	json_t *diff = node_diff(from, to);
-
+			note(all, diff, "delete", entry);
 	if (is_empty(diff))
 		json_decref(diff);
 	else
-		json_object_set_new(diffs, name, diff);
+		json_object_set_new(all->nodes, name, diff);
 }
 
-/* By node: receivers of the entries to add, to change, to delete. */
-static json_t *nodes_diff(const json_t *from, const json_t *to)
+static struct diff diff_nodes(const json_t *from, const json_t *to)
 {
-	json_t *diffs = json_object();
+	struct diff diff = { json_object(), json_object() };
 	const char *name;
 	json_t *node;
 
 	json_object_foreach((json_t *)to, name, node)
-		add_diff(diffs, name, json_object_get(from, name), node);
+		diff_node(&diff, name, json_object_get(from, name), node);
 	json_object_foreach((json_t *)from, name, node)
 		if (!json_object_get(to, name))
-			add_diff(diffs, name, node, NULL);
-	return diffs;
+			diff_node(&diff, name, node, NULL);
+	return diff;
 }
 
-static bool is_touched(const json_t *diffs, const char *receiver)
-{
-	const char *name, *kind;
-	json_t *diff, *list, *to;
-	size_t i;
-
-	json_object_foreach((json_t *)diffs, name, diff)
-		json_object_foreach(diff, kind, list)
-			json_array_foreach(list, i, to)
-				if (json_is_string(to) &&
-				    !strcmp(json_string_value(to), receiver))
-					return true;
-	return false;
-}
-
-/* The last digits of the identity of the tree to @receiver, a number. */
-static uint32_t salt(const json_t *nodes, const char *receiver)
+/* The last digits of the identity of a tree, a number. */
+static uint32_t salt(const json_t *nodes, const char *tree)
 {
 	const char *name, *plan;
-	json_t *node, *entry, *to;
+	json_t *node, *entry;
 	size_t i;
 
 	json_object_foreach((json_t *)nodes, name, node) {
 		json_array_foreach(json_object_get(node, "trees"), i, entry) {
-			to = json_object_get(entry, "receiver");
 			plan = json_string_value(json_object_get(entry,
 								 "plan"));
 			if (plan && strlen(plan) > SALT_DIGITS &&
-			    !strcmp(json_string_value(to), receiver))
+			    !strcmp(plan_name_entry(entry).text, tree))
 				return (uint32_t)strtoul(plan + strlen(plan) -
 							 SALT_DIGITS, NULL, 16);
 		}
@@ -163,32 +152,28 @@ static uint32_t salt(const json_t *nodes, const char *receiver)
  * attempt: then the attempts differ, too, and are not mixed.
  */
 static uint32_t next_attempt(const struct plan *plan, size_t i,
-			     const json_t *nodes, const char *receiver)
+			     const json_t *nodes, const char *tree)
 {
 	uint32_t last = plan->used[i];
 
 	if (!plan->salted)
 		return last + 1;
-	return ((last >> SALT_BITS) + 1) << SALT_BITS | salt(nodes, receiver);
+	return ((last >> SALT_BITS) + 1) << SALT_BITS | salt(nodes, tree);
 }
 
 /* A tree of which any entry differs begins a new attempt at all its nodes. */
-static void next_attempts(struct plan *plan, const json_t *diffs,
+static void next_attempts(struct plan *plan, const json_t *touched,
 			  const json_t *nodes)
 {
-	const struct aggt_tree *tree;
-	const char *receiver;
-	struct in_addr to;
+	struct plan_name tree;
 	size_t i;
 
 	for (i = 0; i < aggt_plan_trees(plan->trees); i++) {
-		tree = aggt_plan_tree(plan->trees, i);
-		to = plan_identity(plan, aggt_tree_receiver(tree));
-		receiver = addr_text(to);
-		if (!is_touched(diffs, receiver) &&
+		tree = plan_name_tree(plan, i);
+		if (!json_object_get(touched, tree.text) &&
 		    !(plan->renew && plan->renew[i]))
 			continue;
-		plan->attempt[i] = next_attempt(plan, i, nodes, receiver);
+		plan->attempt[i] = next_attempt(plan, i, nodes, tree.text);
 		plan->used[i] = plan->attempt[i];
 	}
 }
@@ -371,7 +356,8 @@ json_t *plan_update(struct plan *plan, const json_t *old, char **texts,
 {
 	struct aggt_change *change = parse_changes(plan, texts, n);
 	const json_t *from = json_object_get(old, "nodes");
-	json_t *update, *json, *diff, *failed;
+	json_t *update, *json, *failed;
+	struct diff diff;
 
 	if (!change)
 		return NULL;
@@ -387,17 +373,18 @@ json_t *plan_update(struct plan *plan, const json_t *old, char **texts,
 		json_decref(update);
 		return NULL;
 	}
-	diff = nodes_diff(from, json_object_get(json, "nodes"));
-	next_attempts(plan, diff, json_object_get(json, "nodes"));
+	diff = diff_nodes(from, json_object_get(json, "nodes"));
+	next_attempts(plan, diff.trees, json_object_get(json, "nodes"));
+	json_decref(diff.trees);
 	json_decref(json);
 	json = plan_json(plan);
 	if (!json) {
 		json_decref(update);
-		json_decref(diff);
+		json_decref(diff.nodes);
 		return NULL;
 	}
 	keep_old_nodes(from, json_object_get(json, "nodes"));
 	json_object_set_new(json, "update", update);
-	json_object_set_new(json, "diff", diff);
+	json_object_set_new(json, "diff", diff.nodes);
 	return json;
 }

@@ -33,6 +33,7 @@ struct post {
 /**
  * struct supervised_tree - a tree of the plan, as it was found at the nodes
  * @incast_id: name
+ * @text: the same, for a message
  * @at: its receiver
  * @used: last attempt that was begun or tried
  * @undone: @used was, and the attempt in force was interrupted by it
@@ -48,6 +49,7 @@ struct post {
  */
 struct supervised_tree {
 	uint64_t incast_id;
+	char text[sizeof("255.255.255.255 (job 4294967295)")];
 	char at[AGGNET_WATCH_NAME];
 	uint32_t used;
 	bool undone;
@@ -96,7 +98,7 @@ struct repair {
  * @n_posts: how many
  * @names: inotify, of namespaces that go; -1: none
  * @changes: found and not yet in force, an array of texts
- * @renew: trees to begin anew, likewise; receivers' identities
+ * @renew: trees to begin anew, likewise; their names in messages
  * @over: receivers that have failed with their results, likewise, but in each
  *	repair: the file tells nothing of them
  * @tree: trees of the plan, in its order
@@ -156,6 +158,7 @@ void supervise_save(struct supervise *s, const json_t *json);
 int supervise_trees(struct supervise *s, const struct plan *plan);
 struct supervised_tree *supervise_tree(const struct supervise *s,
 				       uint64_t incast_id);
+uint64_t supervise_incast(const json_t *plan, const json_t *named);
 uint32_t supervise_instance(const struct supervise *s);
 bool supervise_has_entry(const struct supervise *s, const json_t *json,
 			 const char *node, size_t i);

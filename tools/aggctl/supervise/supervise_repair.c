@@ -27,15 +27,6 @@ static const struct post *find_post(const struct supervise *s,
 	return NULL;
 }
 
-static uint64_t incast_of(const json_t *json, const char *receiver)
-{
-	json_int_t job = json_integer_value(json_object_get(json, "job"));
-	struct in_addr addr;
-
-	return addr_parse(receiver, &addr) ?
-	       aggnet_incast_id((uint32_t)job, addr) : 0;
-}
-
 /* The plan goes around the part, also after it has worked again. */
 static bool has_failed(const struct supervise *s, const char *change)
 {
@@ -69,24 +60,17 @@ static bool take_finding(struct supervise *s, const struct aggnet_finding *f)
 			news |= list_add(is_over(s, f->change[i]) ? s->over :
 					 s->changes, f->change[i]);
 	for (i = 0; i < f->n_renew; i++)
-		news |= list_add(s->renew, addr_text(
-				 aggnet_incast_receiver(f->renew[i])));
+		news |= list_add(s->renew,
+				 supervise_tree(s, f->renew[i])->text);
 	return news;
 }
 
 /* --- finished trees ------------------------------------------------------- */
 
-/* A receiver that has its result; NULL: it is none. */
-static bool is_finished(const struct supervise *s, const char *receiver)
+/* Has the receiver of a tree, or of an entry, its result? */
+static bool is_finished(const struct supervise *s, const json_t *named)
 {
-	return receiver && aggnet_watch_is_done(s->watch,
-						incast_of(s->json, receiver));
-}
-
-static bool leads_to_finished(const struct supervise *s, const json_t *entry)
-{
-	return is_finished(s, json_string_value(json_object_get(entry,
-								"receiver")));
+	return aggnet_watch_is_done(s->watch, supervise_incast(s->json, named));
 }
 
 static json_t *receivers_of(const json_t *json)
@@ -100,31 +84,59 @@ static json_t *entries_of(const json_t *json, const char *node)
 					       node), "trees");
 }
 
+static void leave_out_finished(const struct supervise *s, json_t *entries)
+{
+	size_t i;
+
+	for (i = json_array_size(entries); i--; )
+		if (is_finished(s, json_array_get(entries, i)))
+			json_array_remove(entries, i);
+}
+
+/* Stripes are planned together, finished or not. */
+static bool is_striped(const json_t *json)
+{
+	return json_object_get(json_object_get(json, "metrics"), "stripes");
+}
+
 /*
  * The plan in force without the trees whose receivers have the result: they are
  * left as they are, whether the receivers live or not.
  */
 static json_t *unfinished(const struct supervise *s)
 {
-	json_t *json = json_deep_copy(s->json), *entries, *node;
-	json_t *trees = json_object_get(json, "trees"), *to;
+	json_t *json = json_deep_copy(s->json), *node;
+	json_t *trees = json_object_get(json, "trees");
 	const char *name;
 	size_t i;
 
+	if (is_striped(json))
+		return json;
 	for (i = json_array_size(trees); i--; ) {
-		to = json_object_get(json_array_get(trees, i), "identity");
-		if (!is_finished(s, json_string_value(to)))
+		if (!is_finished(s, json_array_get(trees, i)))
 			continue;
 		json_array_remove(trees, i);
 		json_array_remove(receivers_of(json), i);
 	}
-	json_object_foreach(json_object_get(json, "nodes"), name, node) {
-		entries = json_object_get(node, "trees");
-		for (i = json_array_size(entries); i--; )
-			if (leads_to_finished(s, json_array_get(entries, i)))
-				json_array_remove(entries, i);
-	}
+	json_object_foreach(json_object_get(json, "nodes"), name, node)
+		leave_out_finished(s, json_object_get(node, "trees"));
 	return json;
+}
+
+/* What was planned for a finished stripe is not installed. */
+static void undo_finished(const struct supervise *s, json_t *json)
+{
+	json_t *trees = json_object_get(json, "trees"), *node;
+	const char *name;
+	size_t i;
+
+	for (i = json_array_size(trees); i--; )
+		if (is_finished(s, json_array_get(trees, i)))
+			json_array_remove(trees, i);
+	json_object_foreach(json_object_get(json, "nodes"), name, node) {
+		leave_out_finished(s, json_object_get(node, "trees"));
+		leave_out_finished(s, json_object_get(node, "remove"));
+	}
 }
 
 /* Have the finished trees be at their places again. */
@@ -134,17 +146,19 @@ static void put_back(const struct supervise *s, json_t *json)
 	const char *name;
 	size_t i;
 
+	if (is_striped(json))
+		undo_finished(s, json);
 	json_array_foreach(json_object_get(s->json, "trees"), i, tree) {
-		if (!is_finished(s, json_string_value(json_object_get(tree,
-								"identity"))))
+		if (!is_finished(s, tree))
 			continue;
 		json_array_insert(trees, i, tree);
-		json_array_insert(receivers_of(json), i,
-				  json_array_get(receivers_of(s->json), i));
+		if (!is_striped(json))
+			json_array_insert(receivers_of(json), i,
+					  json_array_get(receivers_of(s->json), i));
 	}
 	json_object_foreach(json_object_get(s->json, "nodes"), name, node)
 		json_array_foreach(json_object_get(node, "trees"), i, entry)
-			if (leads_to_finished(s, entry))
+			if (is_finished(s, entry))
 				json_array_append(entries_of(json, name),
 						  entry);
 	if (json_object_get(json, "names"))
@@ -183,8 +197,8 @@ static int mark_trees(const struct supervise *s, struct plan *plan)
 	for (i = 0; i < n; i++) {
 		to = plan_identity(plan, aggt_tree_receiver(
 				   aggt_plan_tree(plan->trees, i)));
-		tree = supervise_tree(s, aggnet_incast_id(plan->conf.job, to));
-		plan->renew[i] = list_has(s->renew, addr_text(to));
+		tree = supervise_tree(s, aggnet_incast_id(plan_job(plan, i), to));
+		plan->renew[i] = list_has(s->renew, tree->text);
 		plan->used[i] = tree->used;
 	}
 	return 0;
@@ -423,15 +437,13 @@ static uint64_t sent(const struct supervise *s, uint64_t incast_id)
 static void count_lost(const struct supervise *s, const json_t *json,
 		       struct repair *repair)
 {
-	const char *receiver;
 	json_t *tree;
 	size_t i;
 
 	json_array_foreach(json_object_get(json, "trees"), i, tree) {
 		if (!renewed(s->json, json, i))
 			continue;
-		receiver = json_string_value(json_object_get(tree, "identity"));
-		repair->bytes += sent(s, incast_of(json, receiver));
+		repair->bytes += sent(s, supervise_incast(json, tree));
 		repair->trees++;
 	}
 }
@@ -492,15 +504,15 @@ static void use_attempts(struct supervise *s, const json_t *json)
 	}
 }
 
-/* Is an entry, by its receiver, of a tree that begins another attempt? */
+/* Is an entry of a tree that begins another attempt? */
 static bool is_renewed(const json_t *old, const json_t *new,
 		       const json_t *entry)
 {
-	json_t *to = json_object_get(entry, "receiver"), *tree;
+	json_t *tree;
 	size_t i;
 
 	json_array_foreach(json_object_get(new, "trees"), i, tree)
-		if (json_equal(json_object_get(tree, "identity"), to))
+		if (supervise_incast(new, tree) == supervise_incast(new, entry))
 			return renewed(old, new, i);
 	return false;
 }

@@ -15,11 +15,6 @@
 
 #define ID_LEN	8	/* of the identity the part that is random */
 
-static const char *tree_name(const struct supervised_tree *tree)
-{
-	return addr_text(aggnet_incast_receiver(tree->incast_id));
-}
-
 static bool is_newer(uint32_t a, uint32_t b)
 {
 	return (int32_t)(a - b) > 0;
@@ -53,11 +48,32 @@ uint32_t supervise_attempt(const struct supervise *s, size_t i)
 	return (uint32_t)json_integer_value(attempt);
 }
 
-static bool leads_to(const json_t *entry, const char *receiver)
+/**
+ * supervise_incast() - name of a tree in a plan
+ * @plan: the plan; of its trees only those of stripes have job IDs of their own
+ * @named: the tree, or an entry of it
+ *
+ * Return: the incast ID, or 0.
+ */
+uint64_t supervise_incast(const json_t *plan, const json_t *named)
 {
-	const char *to = json_string_value(json_object_get(entry, "receiver"));
+	const json_t *to = json_object_get(named, "identity");
+	const json_t *job = json_object_get(named, "job");
+	struct in_addr addr;
 
-	return to && !strcmp(to, receiver);
+	if (!to)
+		to = json_object_get(named, "receiver");
+	if (!job)
+		job = json_object_get(plan, "job");
+	if (!json_is_string(to) || !addr_parse(json_string_value(to), &addr))
+		return 0;
+	return aggnet_incast_id((uint32_t)json_integer_value(job), addr);
+}
+
+static bool is_entry_of(const json_t *plan, const json_t *entry,
+			const struct supervised_tree *tree)
+{
+	return supervise_incast(plan, entry) == tree->incast_id;
 }
 
 static void plan_text_of(const uint8_t *plan, char *text)
@@ -66,6 +82,19 @@ static void plan_text_of(const uint8_t *plan, char *text)
 
 	for (i = 0; i < AGGNET_PLAN_LEN; i++)
 		sprintf(text + 2 * i, "%02x", plan[i]);
+}
+
+static void name_tree(struct supervised_tree *tree, const struct plan *plan,
+		      size_t i, struct in_addr to)
+{
+	uint32_t job = plan_job(plan, i);
+	int len;
+
+	tree->incast_id = aggnet_incast_id(job, to);
+	len = snprintf(tree->text, sizeof(tree->text), "%s", addr_text(to));
+	if (aggt_plan_stripes(plan->trees))
+		snprintf(tree->text + len, sizeof(tree->text) - (size_t)len,
+			 " (job %u)", job);
 }
 
 /**
@@ -86,7 +115,7 @@ int supervise_trees(struct supervise *s, const struct plan *plan)
 	for (i = 0; s->tree && i < s->n_trees; i++) {
 		receiver = aggt_tree_receiver(aggt_plan_tree(plan->trees, i));
 		to = plan_identity(plan, receiver);
-		s->tree[i].incast_id = aggnet_incast_id(plan->conf.job, to);
+		name_tree(&s->tree[i], plan, i, to);
 		snprintf(s->tree[i].at, sizeof(s->tree[i].at), "%s",
 			 plan_server_name(plan, receiver));
 		s->tree[i].used = plan->used[i];
@@ -123,12 +152,11 @@ bool supervise_has_entry(const struct supervise *s, const json_t *json,
 			 const char *node, size_t i)
 {
 	json_t *part = json_object_get(json_object_get(json, "nodes"), node);
-	const char *to = tree_name(&s->tree[i]);
 	json_t *entry;
 	size_t k;
 
 	json_array_foreach(json_object_get(part, "trees"), k, entry)
-		if (leads_to(entry, to))
+		if (is_entry_of(json, entry, &s->tree[i]))
 			return true;
 	return false;
 }
@@ -233,7 +261,7 @@ static int overtaken(const struct supervised_tree *tree, uint32_t instance,
 		     uint32_t attempt)
 {
 	err("tree to %s: another supervisor, or apply, has put epoch %u.%u in force: this supervisor ends",
-	    tree_name(tree), instance, attempt);
+	    tree->text, instance, attempt);
 	return -1;
 }
 
@@ -284,7 +312,7 @@ int supervise_stands(const struct supervise *s,
 		return 0;
 	strcpy(by, addr_text(info->origin));
 	err("tree to %s: another supervisor, or apply, has put a later epoch than %u.%u in force at %s: this supervisor ends",
-	    tree_name(tree), info->instance, info->attempt, by);
+	    tree->text, info->instance, info->attempt, by);
 	return -1;
 }
 
@@ -317,18 +345,17 @@ int supervise_heard(const struct supervise *s,
 /* The identity that a plan gives a tree is what was found at the nodes. */
 static bool is_told(const json_t *json, const struct supervised_tree *tree)
 {
-	char text[2 * AGGNET_PLAN_LEN + 1], to[INET_ADDRSTRLEN];
+	char text[2 * AGGNET_PLAN_LEN + 1];
 	const char *name, *plan;
 	json_t *node, *entry;
 	size_t k;
 
 	plan_text_of(tree->plan, text);
-	strcpy(to, tree_name(tree));
 	json_object_foreach(json_object_get(json, "nodes"), name, node) {
 		json_array_foreach(json_object_get(node, "trees"), k, entry) {
 			plan = json_string_value(json_object_get(entry,
 								 "plan"));
-			if (leads_to(entry, to))
+			if (is_entry_of(json, entry, tree))
 				return !plan || !strcmp(plan, text);
 		}
 	}
@@ -390,13 +417,12 @@ void supervise_skip(struct supervise *s, size_t tree)
 static void adopt(struct supervise *s, size_t i)
 {
 	struct supervised_tree *tree = &s->tree[i];
-	char text[2 * AGGNET_PLAN_LEN + 1], to[INET_ADDRSTRLEN];
+	char text[2 * AGGNET_PLAN_LEN + 1];
 	json_t *node, *entry;
 	const char *name;
 	size_t k;
 
 	plan_text_of(tree->plan, text);
-	strcpy(to, tree_name(tree));
 	json_object_set_new(tree_json(s, i), "attempt",
 			    json_integer(tree->newest));
 	if (!is_newer(tree->used, tree->newest)) {
@@ -405,7 +431,7 @@ static void adopt(struct supervise *s, size_t i)
 	}
 	json_object_foreach(json_object_get(s->json, "nodes"), name, node) {
 		json_array_foreach(json_object_get(node, "trees"), k, entry) {
-			if (!leads_to(entry, to))
+			if (!is_entry_of(s->json, entry, tree))
 				continue;
 			json_object_set_new(entry, "attempt",
 					    json_integer(tree->newest));
@@ -418,7 +444,7 @@ static void adopt(struct supervise *s, size_t i)
 
 static void begin_anew(struct supervise *s, size_t i, const char *why)
 {
-	const char *to = tree_name(&s->tree[i]);
+	const char *to = s->tree[i].text;
 
 	if (!list_add(s->renew, to))
 		return;
@@ -457,7 +483,7 @@ static int resume_tree(struct supervise *s, size_t i, bool installing)
 		return 0;
 	if (moved) {
 		err("tree to %s: epoch %u.%u is in force, not the plan's %u.%u: it goes on from there",
-		    tree_name(tree), supervise_instance(s), tree->newest,
+		    tree->text, supervise_instance(s), tree->newest,
 		    supervise_instance(s), told);
 		adopt(s, i);
 		tree->moved = true;
@@ -488,7 +514,7 @@ static bool is_settled(const struct supervise *s, const json_t *entry)
 
 	for (i = 0; i < s->n_trees; i++) {
 		tree = &s->tree[i];
-		if (leads_to(entry, tree_name(tree)))
+		if (is_entry_of(s->json, entry, tree))
 			return tree->moved || tree->undone ||
 			       aggnet_watch_is_done(s->watch, tree->incast_id);
 	}
