@@ -95,7 +95,7 @@ plan()
 	local sizes=() form=() sender
 
 	case $layout in
-	dense) form=(--elements $((records / stripes))) ;;
+	dense) form=(--elements "$records") ;;
 	sorted | combiner) form=(--sorted) ;;
 	esac
 	# A server merges its own tasks before it sends; with TCP each has a flow.
@@ -114,7 +114,7 @@ plan()
 
 play()
 {
-	local good=true how=(stripes="$stripes" late="${word[late]:-0}")
+	local good=true how=(late="${word[late]:-0}")
 
 	case $layout in
 	tcp) ;;

@@ -19,17 +19,12 @@
  * @common: of these, records whose keys all sources have; the others have keys
  *	of that source alone. So the aggregation ratio (delta) of any subset of
  *	the sources is 1 - @common / @records
- * @first: number of this part, if the records of all sources are split into parts
- *	with a tree each: the keys of a part are @first, @first + @step, ...
- * @step: how many parts
  */
 struct load {
 	bool dense;
 	uint32_t sources;
 	uint32_t records;
 	uint32_t common;
-	uint32_t first;
-	uint32_t step;
 };
 
 /**
@@ -45,7 +40,7 @@ struct load_record {
 /**
  * struct load_check - compares a result with what was sent
  * @load: what was sent
- * @seen: by number of the key within the part: has it come?
+ * @seen: by key: has it come?
  * @n: how many have come
  * @good: was each of them expected?
  */

@@ -4,12 +4,10 @@
  * Usage: members LAYOUT JOB RECORDS DELTA TASKS RECEIVERS SENDERS [OPTION=VALUE...]
  *   LAYOUT   keyed, sorted, dense; without aggnet, as many bytes as keyed: tcp,
  *            combiner (userspace programs merge at the ends of a tree)
- *   RECORDS  of each task for each receiver, or elements of the vector; a multiple
- *            of the stripes
+ *   RECORDS  of each task for each receiver, or elements of the vector
  *   DELTA    part of the keys that only one task has, 0..1
  *   TASKS    processes of each sender
  *   nodes    of the testbed: v0,v1,...
- *   stripes  jobs JOB, JOB + 1, ... each of which has its part of the records (1)
  *   late     the first sender begins so many seconds after the others (0)
  *   tree     of combiner: file with a line "NODE PARENT" for each end of the tree
  *            but the receiver, parents first
@@ -28,7 +26,7 @@
 #define NODES	8192
 
 /**
- * struct flow - the part of the records that has a job of its own
+ * struct flow - the records for one receiver
  * @load: the records
  * @job: its job ID
  * @node: name of the receiver
@@ -52,7 +50,6 @@ static struct {
 	char *sender[NODES];
 	uint32_t receivers;
 	uint32_t senders;
-	uint32_t stripes;
 	struct tree tree;
 	struct crew crew;
 	struct aggnet_source *source;
@@ -295,9 +292,7 @@ static uint32_t split(char *list, char **name)
 
 static bool option(const char *arg)
 {
-	if (!strncmp(arg, "stripes=", 8))
-		run.stripes = (uint32_t)strtoul(arg + 8, NULL, 10);
-	else if (!strncmp(arg, "late=", 5))
+	if (!strncmp(arg, "late=", 5))
 		run.late = strtod(arg + 5, NULL);
 	else if (!strncmp(arg, "tree=", 5))
 		return tree_read(&run.tree, arg + 5);
@@ -306,19 +301,14 @@ static bool option(const char *arg)
 	return true;
 }
 
-/* Flow number @f: the stripes of the first receiver, then of the next one. */
 static struct flow make_flow(char **argv, uint32_t f)
 {
-	uint32_t stripe = f % run.stripes;
-	uint32_t records = (uint32_t)strtoul(argv[3], NULL, 10);
 	struct flow flow = {
 		.load.dense = !strcmp(argv[1], "dense"),
 		.load.sources = run.tasks * run.senders,
-		.load.records = records / run.stripes,
-		.load.first = stripe,
-		.load.step = run.stripes,
-		.job = (uint32_t)strtoul(argv[2], NULL, 10) + stripe,
-		.node = run.receiver[f / run.stripes],
+		.load.records = (uint32_t)strtoul(argv[3], NULL, 10),
+		.job = (uint32_t)strtoul(argv[2], NULL, 10),
+		.node = run.receiver[f],
 		.result = &run.crew.result[f],
 	};
 
@@ -331,8 +321,8 @@ static struct flow make_flow(char **argv, uint32_t f)
 
 int main(int argc, char **argv)
 {
-	uint32_t flows, f;
 	struct flow *flow;
+	uint32_t f;
 	int i;
 
 	if (argc < 8) {
@@ -344,7 +334,6 @@ int main(int argc, char **argv)
 	run.tasks = (uint32_t)strtoul(argv[5], NULL, 10);
 	run.receivers = split(argv[6], run.receiver);
 	run.senders = split(argv[7], run.sender);
-	run.stripes = 1;
 	for (i = 8; i < argc; i++) {
 		if (!option(argv[i])) {
 			fprintf(stderr, "members: '%s'\n", argv[i]);
@@ -353,11 +342,10 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; i < (int)run.senders; i++)
 		tree_add_inputs(&run.tree, run.sender[i], run.tasks);
-	flows = run.receivers * run.stripes;
-	flow = calloc(flows, sizeof(*flow));
-	if (!flow || crew_init(&run.crew, flows))
+	flow = calloc(run.receivers, sizeof(*flow));
+	if (!flow || crew_init(&run.crew, run.receivers))
 		return 1;
-	for (f = 0; f < flows; f++)
+	for (f = 0; f < run.receivers; f++)
 		flow[f] = make_flow(argv, f);
-	return !run_job(flow, flows);
+	return !run_job(flow, run.receivers);
 }

@@ -183,6 +183,8 @@ TEST(stripes__each_is_a_job)
 					json_object_get(second, own[i])));
 	}
 	EXPECT_EQ(2, json_integer_value(json_object_get(metrics, "stripes")));
+	EXPECT_EQ(1, json_integer_value(json_object_get(second, "stripe")));
+	EXPECT_EQ(2, json_integer_value(json_object_get(second, "stripes")));
 	EXPECT_EQ(1, json_integer_value(json_object_get(metrics, "stress")));
 	EXPECT_EQ(1, json_real_value(json_object_get(metrics, "cut_share")));
 	again = restored(json);

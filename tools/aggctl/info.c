@@ -422,3 +422,16 @@ void info_clear(const struct aggnet_noun *noun, void *info)
 			      ((char *)info + noun->field[i].offset))->addr);
 	memset(info, 0, noun->size);
 }
+
+/**
+ * info_of_job() - does an entry belong to a job?
+ * @tree: the entry
+ * @job: ID of the job; of a job with several trees that of the first tree, or of the
+ *	entry's own
+ */
+bool info_of_job(const struct aggnet_tree_info *tree, uint64_t job)
+{
+	uint32_t own = aggnet_incast_job(tree->incast_id);
+
+	return own == job || own - tree->stripe == job;
+}

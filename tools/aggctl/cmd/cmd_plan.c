@@ -251,6 +251,24 @@ static int check_stripes(void)
 	return ST_DONE;
 }
 
+/* The last stripe of a vector must not be empty. */
+static int check_stripe_elements(const struct plan_conf *conf)
+{
+	const struct aggt_job job = { .method = opt.method, .n_receivers = 1 };
+	const struct aggnet_tree_info whole = {
+		.function = conf->function, .vtype = conf->vtype,
+		.layout = conf->layout, .elements = conf->elements,
+	};
+	uint32_t trees = aggt_job_trees(&job);
+
+	/* The planner reports a wrong number of trees. */
+	if (!conf->elements || !trees ||
+	    aggnet_stripe_elements(&whole, trees - 1, trees))
+		return ST_DONE;
+	return usage("plan: --elements: %llu elements are fewer blocks than %u stripes",
+		     (unsigned long long)conf->elements, trees);
+}
+
 static int check_names(void)
 {
 	struct plan_conf *conf = &opt.conf;
@@ -261,7 +279,8 @@ static int check_names(void)
 	if (check_enum("function", aggnet_function_names, opt.function,
 		       &conf->function))
 		return ST_USAGE;
-	if (check_shape(conf) || check_objective() || check_stripes())
+	if (check_shape(conf) || check_objective() || check_stripes() ||
+	    check_stripe_elements(conf))
 		return ST_USAGE;
 	found = aggnet_enum_find(aggnet_scheme_names, opt.scheme);
 	if (found < AGGNET_SCHEME_EXACT)

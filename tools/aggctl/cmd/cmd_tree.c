@@ -28,6 +28,7 @@ static const struct column tree_cols[] = {
 	{ "state", "state" }, { "round", "round" }, { "reason", "reason" },
 	{ "function", "function" }, { "vtype", "values" },
 	{ "layout", "layout" }, { "scheme", "scheme" },
+	{ "stripe", "stripe, from 0" }, { "stripes", "stripes of the job" },
 	{ "port", "port" }, { "link_neighbour", "next" },
 	{ "contributors", "contributors, planned" },
 	{ "channels", "contributors, bound" },
@@ -54,7 +55,7 @@ static bool is_wanted(const struct aggnet_tree_info *tree,
 {
 	struct in_addr to = aggnet_incast_receiver(tree->incast_id);
 
-	return (job == UINT64_MAX || job == aggnet_incast_job(tree->incast_id)) &&
+	return (job == UINT64_MAX || info_of_job(tree, job)) &&
 	       (!receiver || to.s_addr == addr->s_addr);
 }
 

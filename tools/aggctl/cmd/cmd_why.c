@@ -34,7 +34,7 @@ struct answer {
 static bool is_wanted(const struct aggnet_tree_info *tree,
 		      const struct in_addr *addr)
 {
-	return (job == UINT64_MAX || job == aggnet_incast_job(tree->incast_id)) &&
+	return (job == UINT64_MAX || info_of_job(tree, job)) &&
 	       (!receiver || aggnet_incast_receiver(tree->incast_id).s_addr ==
 				     addr->s_addr);
 }
@@ -197,6 +197,9 @@ static void print_tree(const json_t *tree)
 {
 	names_print(stdout, "job %lld to %s", number_of(tree, "job"),
 		    text_of(tree, "receiver"));
+	if (json_object_get(tree, "stripes"))
+		printf(", stripe %lld of %lld,", number_of(tree, "stripe") + 1,
+		       number_of(tree, "stripes"));
 	printf(" at %s (%s, %s): %s\n", text_of(tree, "node"),
 	       text_of(tree, "part"), text_of(tree, "state"), verdict(tree));
 	if (strcmp(text_of(tree, "part"), "forwards"))

@@ -332,5 +332,11 @@ json_t *diagnose_tree(const struct subject *s,
 	json_object_set_new(object, "fallbacks",
 			    fallback_json(&s->counters, NULL));
 	json_object_set_new(object, "findings", findings);
+	if (tree->stripes) {
+		json_object_set_new(object, "stripe",
+				    json_integer(tree->stripe));
+		json_object_set_new(object, "stripes",
+				    json_integer(tree->stripes));
+	}
 	return object;
 }

@@ -46,6 +46,45 @@ static bool read_counters(struct transfer_stats *s, struct aggnet_ctl *ctl,
 	return false;
 }
 
+/* Add the counters of another tree of the job. */
+static void add_stripe(struct aggnet_tree_info *sum,
+		       const struct aggnet_tree_info *tree)
+{
+	sum->contributors += transfer_stats_planned(tree);
+	sum->channels += tree->channels;
+	sum->unplanned += tree->unplanned;
+	sum->records_in += tree->records_in;
+	sum->records_out += tree->records_out;
+	sum->packets_in += tree->packets_in;
+	sum->packets_out += tree->packets_out;
+	sum->rexmits += tree->rexmits;
+	sum->fallback_link += tree->fallback_link;
+	sum->fallback_bloom += tree->fallback_bloom;
+	sum->fallback_policy += tree->fallback_policy;
+	sum->fallback_round += tree->fallback_round;
+}
+
+static void read_stripes(struct transfer_stats *s, struct aggnet_ctl *ctl,
+			 uint64_t id)
+{
+	struct in_addr to = aggnet_incast_receiver(id);
+	struct aggnet_tree_info tree;
+	uint32_t i;
+
+	for (i = 1; s->found && i < s->tree.stripes; i++) {
+		s->found = !aggnet_tree_get(ctl, aggnet_incast_id(
+					    aggnet_incast_job(id) + i, to),
+					    &tree);
+		if (s->found) {
+			add_stripe(&s->tree, &tree);
+			aggnet_tree_clear(&tree);
+		} else {
+			refused(s, ctl);
+			aggnet_tree_clear(&s->tree);
+		}
+	}
+}
+
 static void read_tree(struct transfer_stats *s, struct aggnet_ctl *ctl)
 {
 	struct aggnet_node_info node = {};
@@ -56,6 +95,8 @@ static void read_tree(struct transfer_stats *s, struct aggnet_ctl *ctl)
 	s->found = !aggnet_tree_get(ctl, id, &s->tree);
 	if (!s->found)
 		refused(s, ctl);
+	else
+		read_stripes(s, ctl, id);
 }
 
 /**

@@ -24,7 +24,7 @@
  * @layout: enum aggnet_layout
  * @scale: fraction bits of fixed-point values
  * @k: pairs that a key keeps
- * @elements: of a dense vector, of each stripe
+ * @elements: of a dense vector; each stripe has a part of it
  * @bits: of Bloom tables, 0: the kernel's default, which grows beyond 400 trees
  * @hashes: their hash functions
  * @capacity: trees beyond which they grow

@@ -208,6 +208,38 @@ static void set_limits(const struct plan_conf *conf, json_t *tree)
 		set_u32(tree, "give_up", conf->give_up);
 }
 
+static unsigned int stripes_of(const struct plan *plan)
+{
+	const struct aggt_stripes *stripes = aggt_plan_stripes(plan->trees);
+
+	return stripes ? stripes->n : 1;
+}
+
+/* A stripe has its blocks of the vector. */
+static void set_elements(const struct plan *plan, uint32_t stripe,
+			 json_t *tree)
+{
+	const struct plan_conf *conf = &plan->conf;
+	const struct aggnet_tree_info whole = {
+		.function = conf->function, .vtype = conf->vtype,
+		.layout = conf->layout, .elements = conf->elements,
+	};
+	uint64_t elements = aggnet_stripe_elements(&whole, stripe,
+						   stripes_of(plan));
+
+	if (conf->elements)
+		json_object_set_new(tree, "elements",
+				    json_integer((json_int_t)elements));
+}
+
+static void set_stripe(const struct plan *plan, uint32_t stripe, json_t *tree)
+{
+	if (stripes_of(plan) < 2)
+		return;
+	set_u32(tree, "stripe", stripe);
+	set_u32(tree, "stripes", stripes_of(plan));
+}
+
 static void set_shape(const struct plan_conf *conf, json_t *tree)
 {
 	set_text(tree, "function", aggnet_function_names[conf->function]);
@@ -217,9 +249,6 @@ static void set_shape(const struct plan_conf *conf, json_t *tree)
 		set_u32(tree, "scale", conf->scale);
 	if (conf->k)
 		set_u32(tree, "k", conf->k);
-	if (conf->elements)
-		json_object_set_new(tree, "elements",
-				    json_integer((json_int_t)conf->elements));
 }
 
 /* More than a netlink attribute holds are not listed: the node takes any. */
@@ -246,6 +275,8 @@ static void set_end(const struct builder *b, const struct aggt_entry *e,
 
 	set_children(b, e, tree);
 	set_shape(conf, tree);
+	set_elements(b->plan, e->tree, tree);
+	set_stripe(b->plan, e->tree, tree);
 	set_u32(tree, "writers", e->tasks * conf->writers);
 	if (e->flags & (AGGT_SENDER | AGGT_RECEIVER)) {
 		set_u32(tree, "uid", conf->uid);
