@@ -380,8 +380,10 @@ TEST(status__has_one_size_everywhere)
 	 */
 	EXPECT_EQ(offsetof(struct aggnet_status, plan),
 		  offsetof(struct aggnet_status, pad) + sizeof(__u32));
-	EXPECT_EQ(offsetof(struct aggnet_status, stripe),
+	EXPECT_EQ(offsetof(struct aggnet_status, persist),
 		  offsetof(struct aggnet_status, plan) + AGGNET_PLAN_ID_LEN);
+	EXPECT_EQ(offsetof(struct aggnet_status, stripe),
+		  offsetof(struct aggnet_status, round) + sizeof(__u32));
 	EXPECT_EQ(0, offsetof(struct aggnet_status, elements) % 8);
 	EXPECT_EQ(0, offsetof(struct aggnet_lookup, status) % 8);
 	EXPECT_EQ(0, sizeof(struct aggnet_status) % 8);

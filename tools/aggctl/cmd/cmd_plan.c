@@ -248,6 +248,8 @@ static int check_stripes(void)
 			     opt.conf.job, trees - 1);
 	if (opt.sorted && !strncmp(opt.method, "stripes", 7))
 		return usage("plan: --sorted: records in order cannot be split over stripes");
+	if (opt.persist && !strncmp(opt.method, "stripes", 7))
+		return usage("plan: --persist: a job of several trees has no rounds");
 	return ST_DONE;
 }
 
