@@ -37,8 +37,8 @@ void aggnet_uhash_init(struct aggnet_uhash_key *hash, const siphash_key_t *key);
  * @len: bytes, below 2^32
  *
  * For two different bodies the hashes are equal with a probability below 2^-61, over
- * all keys; but whoever sees hashes can compute the key, so a hash is never sent: it
- * is an input of SipHash (Documentation/security.rst). Any context; uses no FPU state.
+ * all keys; but the key can be computed from hashes, so a hash is never sent: it is an
+ * input of SipHash (Documentation/security.rst). Any context; uses no FPU state.
  */
 u64 aggnet_uhash(const struct aggnet_uhash_key *hash, const void *data, size_t len);
 

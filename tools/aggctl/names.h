@@ -15,7 +15,7 @@
  *
  * The description is $AGGNET_NETWORK if it is set (empty: none), else NAMES_FILE. It is
  * read once. Without one, or with one that is refused, nothing is added: a message must
- * not fail for want of names. An address within single quotes is somebody's input and
+ * not fail for want of names. An address within single quotes was typed by the user and
  * stays as it is.
  *
  * Return: a copy in which each identity, and each address of a port, of the description

@@ -118,7 +118,7 @@ static int show(const struct aggctl *ctl, const struct in_addr *addr)
 	return out_table(ctl, brief_cols, ARRAY_SIZE(brief_cols), rows);
 }
 
-/* Once, or until somebody ends it. */
+/* Once, or until a signal ends it. */
 static int run_show(const struct aggctl *ctl, int argc, char **argv)
 {
 	const struct timespec second = { .tv_sec = 1 };

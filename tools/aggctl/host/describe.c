@@ -299,8 +299,8 @@ static void write_all(FILE *out, const struct net *net)
 }
 
 /*
- * What was written must be a description: a name may be one that none has. Nobody sees
- * the text that has the line.
+ * What was written must be a description: a name may be one that none has. The user
+ * does not see this text, so its lines are not named.
  */
 static int check_all(const char *text)
 {
