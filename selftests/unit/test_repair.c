@@ -1002,7 +1002,7 @@ static int start_striped(struct supervisor *v)
 	} };
 
 	stop(v);
-	plan_topology(&plan, "bcube:3,1");
+	plan_topology(&plan, "plan", "bcube:3,1");
 	if (begin_with(v->path, plan_json_of(&plan, &job)))
 		return -1;
 	return start(v, v->path);

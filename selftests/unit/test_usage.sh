@@ -154,6 +154,8 @@ refused 2 "plan: method stripes:3: the servers of bcube:2,1 have 2 links: there 
 	plan "${small[@]}" --stripes 3
 refused 2 "plan: method stripes:1: a server of fbfly:2,2,2 has one link, which each tree would use" \
 	plan --topology fbfly:2,2,2 --senders v1 --receivers v0 --stripes 1
+refused 2 "plan: --persist: a job of several trees has no rounds" \
+	plan "${small[@]}" --stripes 2 --persist
 refused 2 "plan: --elements: 13 elements are fewer blocks than 2 stripes" \
 	plan "${small[@]}" --stripes 2 --elements 13
 refused 2 "plan: --flow-size: must be more than 0" \

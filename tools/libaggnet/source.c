@@ -236,6 +236,7 @@ static int source_join(struct source *s)
 	s->llen = 0;
 	s->given = 0;
 	s->pending = 0;
+	s->tried = 0;
 	return conn_fail(&s->conn, -ESTALE,
 			 "a newer epoch has begun: start over");
 }
