@@ -88,7 +88,7 @@ static int played_commit(void)
 
 static const struct aggnet_result played_result = {
 	.sources = 2, .of = 2, .records = 9, .keys = 3, .instance = 4000000000,
-	.attempt = 3,
+	.attempt = 3, .last = 1,
 };
 
 static int played_lookup(struct aggnet_status *status)
