@@ -429,14 +429,14 @@ TEST_F(link, grow__later_where_memory_does_not_suffice)
 
 	ASSERT_EQ(0, node_memory(nl, AGGNET_MEMORY_MIN));
 	begin(nl);
-	nl_u32(nl, AGGNET_A_LINK_BITS, 16384);
+	nl_u32(nl, AGGNET_A_LINK_BITS, 8192);
 	nl_u32(nl, AGGNET_A_LINK_CAPACITY, 6);
 	ASSERT_EQ(0, nl_talk(nl));
 	ASSERT_EQ(0, fill(nl, 1, 12));
-	EXPECT_TABLE(nl, 16384, 6, 12);
+	EXPECT_TABLE(nl, 8192, 6, 12);
 	ASSERT_EQ(0, node_memory(nl, AGGNET_MEMORY_DEFAULT));
 	ASSERT_EQ(0, trees_del(nl, 12, 12));
-	EXPECT_TABLE(nl, 32768, 12, 11);
+	EXPECT_TABLE(nl, 16384, 12, 11);
 	ASSERT_EQ(0, trees_del(nl, 1, 11));
 	EXPECT_EQ(0, the_link(nl).set);
 }
