@@ -9,7 +9,6 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "core/vector.h"
 #include "stripes.h"
 
 int stripes_fail(struct stripes *s, int err, const char *fmt, ...)
@@ -62,16 +61,6 @@ unsigned int stripes_of_key(const struct stripes *s, const void *key,
 unsigned int stripes_of_element(const struct stripes *s, uint64_t element)
 {
 	return element / aggnet_vector_block(&s->shape) % s->n;
-}
-
-uint64_t stripe_elements(const struct aggnet_shape *whole, unsigned int stripe,
-			 unsigned int stripes)
-{
-	uint32_t block = aggnet_vector_block(whole);
-	uint64_t all = whole->elements / block, rest = whole->elements % block;
-
-	return (all / stripes + (stripe < all % stripes)) * block +
-	       (stripe == all % stripes ? rest : 0);
 }
 
 /* --- opening -------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 
 #include "aggnet_data.h"
 #include "conn.h"
+#include "core/vector.h"
 
 #define STRIPES_IDLE	(-1)	/* stripes_wait(): do not wait for this stripe */
 
@@ -94,8 +95,15 @@ unsigned int stripes_of_key(const struct stripes *s, const void *key,
 /* The same of an element of a vector, by the number of its block. */
 unsigned int stripes_of_element(const struct stripes *s, uint64_t element);
 
-/* Elements of a vector that belong to a tree. */
-uint64_t stripe_elements(const struct aggnet_shape *whole, unsigned int stripe,
-			 unsigned int stripes);
+/* Elements of a vector that belong to a tree: blocks go to the trees in turn. */
+static inline uint64_t stripe_elements(const struct aggnet_shape *whole,
+				       unsigned int stripe, unsigned int stripes)
+{
+	uint32_t block = aggnet_vector_block(whole);
+	uint64_t all = whole->elements / block, rest = whole->elements % block;
+
+	return (all / stripes + (stripe < all % stripes)) * block +
+	       (stripe == all % stripes ? rest : 0);
+}
 
 #endif /* AGGNET_STRIPES_H */
