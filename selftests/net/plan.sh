@@ -93,7 +93,7 @@ blocks() # NAME NODE...
 	shift
 	for node in "$@"; do
 		block "$node" &&
-			refused "$node: tree of job 1 to 10.0.0.1: this job and receiver have an entry" \
+			refused "$node: tree of job 1 to 10.0.0.1: another plan of this job is in force" \
 				aggctl apply "$TMP/$name.json" || return 1
 		unblock "$node" && nothing || return 1
 	done
@@ -126,7 +126,7 @@ updates() # OPTION...
 		aggctl apply "$TMP/old.json" || return 1
 	aggctl -j plan --update "$TMP/old.json" join:v7 leave:v5 \
 		receiver:v8=v3 > "$TMP/new.json" || return 1
-	refused "have an entry" aggctl apply "$TMP/new.json" &&
+	refused "another plan of this job is in force" aggctl apply "$TMP/new.json" &&
 		is_in_force old || return 1
 	aggctl apply --replace "$TMP/new.json" &&
 		in_force_but_links new || return 1
