@@ -183,6 +183,27 @@ table()
 	both deadlock NO_PARTIAL,REVERSE=1 only whole blocks leave the store
 	both assertion REUSE a slot is used again too early
 	both deadlock SILENT an error is not told to the others
+	down holds - every reader gets every packet, once and in order
+	down holds RING=1 the same with the shortest ring
+	down holds LOSS=3,COPY=2 the same with more losses and copies
+	down holds CLOSES=1 a reader that closes early ends the transfer for all
+	down holds NO_CREDIT a packet without credit is dropped, and comes again
+	down ends - no livelock
+	down assertion REACH the root can be DONE
+	down assertion REUSE a slot is used again before the child below has its packet
+	down assertion PASSED_ON a slot is used again before the reader has its packet
+	down assertion UNJOINED a reader that has not joined is not waited for
+	down assertion UNBOUND a child that has not bound is not waited for
+	down assertion UNCHECKED,NO_CREDIT a packet is taken without a slot for it
+	down assertion CUSTODY a node finishes before its reader has the end mark
+	down assertion OWN a node finishes before its child
+	down assertion HOLED a reader takes the end mark before the last packet
+	down deadlock SENT_ONCE a packet is not repeated
+	down deadlock TOLD_ONCE an ACK is not repeated
+	down deadlock END_ONCE the end of the stream is not repeated
+	down deadlock FIN_ONCE a FIN is not repeated
+	down deadlock SILENT_UP,CLOSES=1 an abort is not told to the node above
+	down deadlock SILENT_DOWN,CLOSES=1 an abort is not told to the nodes below
 	END
 }
 

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Down: a stream of packets goes from the root to all readers through rings of
+ * bounded size, over channels that lose, copy and reorder. DONE at the root means
+ * that every reader has every packet and the end mark.
+ */
+
+/*
+ * The root (0) writes PACKETS packets; below it is node 1, and below that node 2,
+ * each with a ring of RING packets and one reader. A packet stays in a ring until
+ * all that the ring serves have it: the node's own reader, also before it has
+ * joined, and the child below. What a node may receive is limited by the credit
+ * that it grants: the sequences for which its ring has slots.
+ *
+ * When all is there and the end is known, a reader takes the end mark. A node
+ * whose reader has done so, and whose child has finished, finishes: its own FIN
+ * goes up. The root is DONE when its child has finished, and tells so.
+ *
+ * A channel has one packet of each kind and sequence under way; LOSS of them are
+ * lost and COPY arrive twice. A timer repeats what is not answered: a packet, the
+ * end, the ACK with the credit, a FIN. With CLOSES=1 a reader may close before the
+ * end mark, which aborts the transfer; an abort is told to the nodes above and
+ * below.
+ *
+ * Asserted: a reader gets each packet once, in order; DONE at the root only after
+ * all readers have the end mark. Every node is done or aborted at the end, and not
+ * aborted without CLOSES (no invalid end state).
+ *
+ * Mutants: REUSE      a slot is used again when the reader has its packet
+ *          PASSED_ON  ... when the child has it
+ *          UNJOINED   a reader that has not joined is not waited for
+ *          UNBOUND    a child that has not bound is not waited for
+ *          UNCHECKED  a node takes a packet without a slot for it; with
+ *	NO_CREDIT, packets leave without credit, which alone does no harm
+ *          CUSTODY    a node finishes when its ring has had everything
+ *          OWN        ... when its own reader has everything
+ *          HOLED      a reader takes the end mark when the end is known
+ *          SENT_ONCE  a packet is not repeated by a timer
+ *          TOLD_ONCE  an ACK is not repeated
+ *          END_ONCE   the end is not repeated
+ *          FIN_ONCE   a FIN is not repeated
+ *          SILENT_UP, SILENT_DOWN  an abort is told in one direction only
+ * REACH asserts that the root is not DONE.
+ */
+#ifndef PACKETS
+#define PACKETS	3
+#endif
+#ifndef RING
+#define RING	2
+#endif
+#ifndef LOSS
+#define LOSS	1
+#endif
+#ifndef COPY
+#define COPY	1
+#endif
+#ifndef CLOSES
+#define CLOSES	0
+#endif
+
+byte slot[3 * RING];		/* number of the packet in a slot of a ring, + 1 */
+byte have[3];			/* bit n: the node has got packet n */
+byte cum[3];			/* packets that it has got in order */
+bool bound[3];			/* node 1, 2: its channel is bound */
+byte una[3];			/* packets that it has acknowledged, and */
+byte credit[3];			/* packets that it lets come, as its parent knows */
+byte nxt[3];			/* packets that its parent has sent it */
+bool knows[3];			/* it knows the end */
+bool taken[3];			/* its parent knows that it does */
+bool joined[3];			/* its reader has come */
+byte read[3];			/* packets that the reader has */
+bool ended[3];			/* the reader has taken the end mark */
+bool closing[3];		/* the node's FIN is sent */
+bool finished[3];		/* its parent has counted it */
+bool done[3];
+bool aborted[3];
+
+/* Under way to a node, and from it: */
+byte data[3 * PACKETS];		/* number of the packet, + 1 */
+bool end[3], tell[3];
+bool ack[3], fin[3];
+byte ack_cum[3], ack_credit[3];
+bool ack_end[3];
+
+byte losses, copies;
+
+#define B(p)		(1 << (p))
+#define SLOT(n, p)	slot[(n) * RING + (p) % RING]
+#define DATA(n, p)	data[(n) * PACKETS + (p)]
+#define MIN(a, b)	((a) < (b) -> (a) : (b))
+#define LIVE(n)		(!aborted[n] && !done[n])
+
+#ifdef UNJOINED
+#define READER(n)	(joined[n] -> read[n] : cum[n])
+#else
+#define READER(n)	read[n]
+#endif
+#ifdef UNBOUND
+#define BELOW(n)	(bound[n] -> una[n] : cum[(n) - 1])
+#else
+#define BELOW(n)	una[n]
+#endif
+
+/* All before this packet has left the ring of node n. */
+#ifdef REUSE
+#define FIRST1		READER(1)
+#else
+#ifdef PASSED_ON
+#define FIRST1		BELOW(2)
+#else
+#define FIRST1		MIN(READER(1), BELOW(2))
+#endif
+#endif
+#define FIRST(n) \
+	((n) == 0 -> BELOW(1) : ((n) == 1 -> FIRST1 : READER(2)))
+#define GRANTS(n)	MIN(FIRST(n) + RING, PACKETS)
+
+#ifdef NO_CREDIT
+#define MAY_SEND(n)	true
+#else
+#define MAY_SEND(n)	(nxt[n] < credit[n])
+#endif
+#ifdef HOLED
+#define WHOLE(n)	knows[n]
+#else
+#define WHOLE(n)	(knows[n] && read[n] == PACKETS)
+#endif
+#ifdef CUSTODY
+#define OWN_ENDED(n)	(knows[n] && cum[n] == PACKETS)
+#else
+#define OWN_ENDED(n)	ended[n]
+#endif
+#ifdef OWN
+#define MAY_FINISH(n)	OWN_ENDED(n)
+#else
+#define MAY_FINISH(n)	(OWN_ENDED(n) && ((n) == 2 || finished[2]))
+#endif
+
+#ifdef UNCHECKED
+#define HAS_SLOT(n, p)	true
+#else
+#define HAS_SLOT(n, p)	((p) < GRANTS(n))
+#endif
+
+/* A timer repeats; without it nothing is sent a second time. */
+#ifdef SENT_ONCE
+#define TIMER_DATA(n, p) false
+#else
+#define TIMER_DATA(n, p) (!DATA(n, p))
+#endif
+#ifdef TOLD_ONCE
+#define TIMER_ACK(n)	false
+#else
+#define TIMER_ACK(n)	(!ack[n])
+#endif
+#ifdef END_ONCE
+#define TIMER_END(n)	false
+#else
+#define TIMER_END(n)	(!end[n])
+#endif
+#ifdef FIN_ONCE
+#define TIMER_FIN(n)	false
+#else
+#define TIMER_FIN(n)	(!fin[n])
+#endif
+
+#ifdef REACH
+#define NOT_REACHED	assert(false)
+#else
+#define NOT_REACHED	skip
+#endif
+
+/* The node's ACK states what it has now, and replaces one that is under way. */
+inline answer(n)
+{
+	ack[n] = true;
+	ack_cum[n] = cum[n];
+	ack_credit[n] = GRANTS(n);
+	ack_end[n] = knows[n]
+}
+
+/* A packet arrives, or is lost; a copy of it stays under way. */
+inline arrive(flag)
+{
+	if
+	:: flag = 0
+	:: copies < COPY -> copies++
+	fi
+}
+
+inline lose(flag)
+{
+	losses++;
+	flag = 0
+}
+
+/* Put packet p in the ring of node n. Nothing that is still needed is there. */
+inline store(n, p)
+{
+	have[n] = have[n] | B(p);
+	SLOT(n, p) = (p) + 1;
+	do
+	:: cum[n] < PACKETS && have[n] & B(cum[n]) -> cum[n]++
+	:: else -> break
+	od;
+	skip
+}
+
+inline send(n, p)
+{
+	/* The packet is made of what the slot has. */
+	DATA(n, p) = SLOT((n) - 1, p)
+}
+
+#define RECEIVE(n, p) \
+	:: d_step { LIVE(n) && DATA(n, p) -> \
+		assert(DATA(n, p) == (p) + 1); \
+		arrive(DATA(n, p)); \
+		if \
+		:: !(have[n] & B(p)) && HAS_SLOT(n, p) -> store(n, p) \
+		:: else \
+		fi; \
+		answer(n) } \
+	:: d_step { losses < LOSS && DATA(n, p) -> lose(DATA(n, p)) } \
+	/* again, if it is not acknowledged */ \
+	:: d_step { LIVE((n) - 1) && (p) >= una[n] && (p) < nxt[n] && \
+		    TIMER_DATA(n, p) && !(have[n] & B(p)) -> send(n, p) }
+
+#define CHANNEL(n) \
+	:: d_step { !bound[n] && LIVE(n) && LIVE((n) - 1) -> \
+		bound[n] = true; answer(n) } \
+	:: d_step { bound[n] && LIVE((n) - 1) && nxt[n] < cum[(n) - 1] && \
+		    MAY_SEND(n) && !DATA(n, nxt[n]) -> \
+		send(n, nxt[n]); nxt[n]++ } \
+	RECEIVE(n, 0) \
+	RECEIVE(n, 1) \
+	RECEIVE(n, 2) \
+	:: d_step { ack[n] && LIVE((n) - 1) -> \
+		una[n] = (ack_cum[n] > una[n] -> ack_cum[n] : una[n]); \
+		credit[n] = (ack_credit[n] > credit[n] -> ack_credit[n] : \
+			     credit[n]); \
+		taken[n] = taken[n] || ack_end[n]; \
+		arrive(ack[n]) } \
+	:: d_step { ack[n] && losses < LOSS -> lose(ack[n]) } \
+	:: d_step { bound[n] && LIVE(n) && LIVE((n) - 1) && TIMER_ACK(n) && \
+		    (una[n] < cum[n] || credit[n] < GRANTS(n)) -> answer(n) } \
+	/* the end, with or before the last packets */ \
+	:: d_step { bound[n] && LIVE((n) - 1) && knows[(n) - 1] && \
+		    nxt[n] == PACKETS && !tell[n] -> \
+		tell[n] = true; end[n] = true } \
+	:: d_step { LIVE((n) - 1) && tell[n] && !taken[n] && !knows[n] && \
+		    TIMER_END(n) -> end[n] = true } \
+	:: d_step { LIVE((n) - 1) && tell[n] && !taken[n] && knows[n] && \
+		    !ack[n] && TIMER_END(n) -> end[n] = true } \
+	:: d_step { end[n] && LIVE(n) -> \
+		knows[n] = true; arrive(end[n]); answer(n) } \
+	:: d_step { end[n] && losses < LOSS -> lose(end[n]) } \
+	/* up */ \
+	:: d_step { LIVE(n) && !closing[n] && MAY_FINISH(n) -> \
+		closing[n] = true; fin[n] = true } \
+	:: d_step { LIVE(n) && closing[n] && !finished[n] && TIMER_FIN(n) -> \
+		fin[n] = true } \
+	:: d_step { fin[n] && LIVE((n) - 1) -> \
+		finished[n] = true; una[n] = PACKETS; taken[n] = true; \
+		arrive(fin[n]) } \
+	:: d_step { fin[n] && losses < LOSS -> lose(fin[n]) }
+
+#define READS(n) \
+	:: d_step { !joined[n] && LIVE(n) -> joined[n] = true } \
+	:: d_step { joined[n] && LIVE(n) && read[n] < cum[n] -> \
+		assert(SLOT(n, read[n]) == read[n] + 1); read[n]++ } \
+	:: d_step { joined[n] && LIVE(n) && WHOLE(n) && !ended[n] -> \
+		assert(read[n] == PACKETS); ended[n] = true } \
+	:: d_step { CLOSES && LIVE(n) && !ended[n] -> aborted[n] = true }
+
+/* DONE is repeated as an answer, so it arrives; so does an abort. */
+#define TELL(n) \
+	:: d_step { done[(n) - 1] && LIVE(n) -> done[n] = true } \
+	:: d_step { ABORT_DOWN && aborted[(n) - 1] && LIVE(n) -> \
+		aborted[n] = true } \
+	:: d_step { ABORT_UP && aborted[n] && LIVE((n) - 1) -> \
+		aborted[(n) - 1] = true }
+
+#ifdef SILENT_UP
+#define ABORT_UP	false
+#else
+#define ABORT_UP	true
+#endif
+#ifdef SILENT_DOWN
+#define ABORT_DOWN	false
+#else
+#define ABORT_DOWN	true
+#endif
+
+active proctype tree()
+{
+	do
+	/* the root's application */
+	:: d_step { LIVE(0) && cum[0] < GRANTS(0) ->
+		store(0, cum[0]) }
+	:: d_step { LIVE(0) && cum[0] == PACKETS && !knows[0] ->
+		knows[0] = true }
+	:: d_step { LIVE(0) && finished[1] ->
+		assert(ended[1] && ended[2]);
+		done[0] = true;
+		NOT_REACHED }
+	CHANNEL(1)
+	CHANNEL(2)
+	READS(1)
+	READS(2)
+	TELL(1)
+	TELL(2)
+	:: (done[0] || aborted[0]) && (done[1] || aborted[1]) &&
+	   (done[2] || aborted[2]) -> break
+	od
+}
