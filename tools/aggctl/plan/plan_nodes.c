@@ -215,17 +215,18 @@ static unsigned int stripes_of(const struct plan *plan)
 	return stripes ? stripes->n : 1;
 }
 
-/* A stripe has its blocks of the vector. */
-static void set_elements(const struct plan *plan, uint32_t stripe,
-			 json_t *tree)
+/* A stripe has its blocks of the vector, another tree the whole one. */
+static void set_elements(const struct plan *plan, uint32_t index, json_t *tree)
 {
 	const struct plan_conf *conf = &plan->conf;
+	unsigned int stripes = stripes_of(plan);
 	const struct aggnet_tree_info whole = {
 		.function = conf->function, .vtype = conf->vtype,
 		.layout = conf->layout, .elements = conf->elements,
 	};
-	uint64_t elements = aggnet_stripe_elements(&whole, stripe,
-						   stripes_of(plan));
+	uint64_t elements = aggnet_stripe_elements(&whole,
+						   stripes > 1 ? index : 0,
+						   stripes);
 
 	if (conf->elements)
 		json_object_set_new(tree, "elements",
