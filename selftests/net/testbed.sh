@@ -263,7 +263,7 @@ check "a forged source address does not move a neighbour" stays_put
 check "identities and ports" attached
 check "shapes are set and removed" shapes
 check "exec: status" status_of_exec
-check "exec: no such node" refused 1 "unknown node 'v16'" \
+check "exec: no such node" refused 2 "unknown node 'v16'" \
 	aggctl testbed exec v16 -- true
 check "only one at a time" refused 1 "a testbed is up already" \
 	aggctl testbed up bcube:4,1
