@@ -8,6 +8,7 @@ set -o pipefail
 . "$(dirname "$0")/page.sh"
 
 JOB=7	# of the page
+PATIENCE=300s	# an emulator without a CPU of its own needs minutes for four logins
 
 # planted NAME WHAT SERVER COMMAND CHECK WHY [MEND]: after COMMAND, which runs on SERVER,
 # or here if it is a function, "host check" and "why" on NAME find this; the commands that
@@ -145,20 +146,23 @@ ssh_begin()
 	local name keys=$CLUSTER/keys i=0
 
 	mkdir "$keys" && ssh-keygen -q -t ed25519 -N '' -f "$keys/id_ed25519" || return
-	{
-		for name in "${SERVERS[@]}"; do
-			i=$((i + 1))
-			echo "10.0.0.$i $name"
-		done
-	} > "$keys/hosts"
-	everywhere "mkdir -p -m 700 /root/.ssh /etc/dropbear
+	for name in "${SERVERS[@]}"; do
+		i=$((i + 1))
+		echo "10.0.0.$i $name" >> "$keys/hosts"
+		dropbearkey -t ed25519 -f "$keys/$name" > "$keys/$name.log" 2>&1 || return
+	done
+	# What this host's root has, or lets a group write, is not for the machines.
+	everywhere "umask 077
+		rm -rf /root/.ssh
+		mkdir /root/.ssh
+		chown root: /root
+		chmod go-w /root
 		cp $keys/id_ed25519* /root/.ssh
-		chmod 600 /root/.ssh/id_ed25519
 		cp $keys/id_ed25519.pub /root/.ssh/authorized_keys
 		echo 'StrictHostKeyChecking accept-new' > /root/.ssh/config
 		cat $keys/hosts >> /etc/hosts
 		ln -sf $TOP/tools/aggctl/aggctl /usr/bin
-		dropbear -R -s" "${SERVERS[@]}" &&
+		dropbear -s -r $keys/\$(hostname)" "${SERVERS[@]}" &&
 		# Servers that share no switch have routes to identities only.
 		on node1 "echo 'BindAddress 10.0.0.1' >> /root/.ssh/config"
 }
@@ -168,12 +172,13 @@ by_ssh()
 {
 	block "that one" > "$CLUSTER/node1/home/hosts"
 	on node1 "$(block "On node1" 2)" && spread_plan &&
-		on node1 "$(block "On node1, in place of \`\`apply\`\` on each server")" &&
+		on node1 "$(block "On node1, in place of \`\`apply\`\` on each server") \
+			--timeout $PATIENCE" &&
 		everywhere "aggctl host check plan.json" "${SERVERS[@]}" &&
 		transfer && LC_ALL=C sort "$CLUSTER/node1/home/result" |
 		cmp - "$CLUSTER/expected" &&
 		everywhere "$(block "On each server of the job")" "${SERVERS[@]}" &&
-		on node1 "$(block "Or on node1, for all of them")" &&
+		on node1 "$(block "Or on node1, for all of them") --timeout $PATIENCE" &&
 		everywhere "aggctl -j tree show | jq -e '. == []'" "${SERVERS[@]}"
 }
 
