@@ -354,6 +354,81 @@ TEST_F(stripes, open__one_refuses)
 		     aggnet_source_error(self->s));
 }
 
+/* The look-up found no entry; the join a moment later joins one of two trees. */
+TEST_F(stripes, open__the_entry_comes_behind_the_look)
+{
+	fake_nodes[0].hidden = ENETUNREACH;
+	EXPECT_EQ(-ECANCELED, open_source(self, 0));
+	EXPECT_STREQ("job 7 is stripe 1 of 2 now, and was 1 of 1: open job 7 again",
+		     aggnet_source_error(self->s));
+	EXPECT_EQ(-ECANCELED, aggnet_source_add(self->s, "k", 1, 1));
+	EXPECT_EQ(-ECANCELED, aggnet_source_finish(self->s));
+	aggnet_source_close(self->s);
+	self->s = NULL;
+	fake_nodes[0].joined = 0;
+	EXPECT_EQ(-ECANCELED, open_sink(self));
+	EXPECT_EQ(-ECANCELED, aggnet_sink_run(self->k));
+}
+
+/* An aborted entry, which a handle with @repair_ms waits to see replaced. */
+static void abort_tree(unsigned int tree)
+{
+	fake_tree = tree;
+	node.errors[0] = ETIMEDOUT;
+	node.status = fake_entry();
+	node.status.reason = AGGNET_R_TIMEOUT;
+	node.status.origin = htonl(0x0a000003);
+	node.status.missing = 2;
+}
+
+/* The job is planned anew, with @n trees. */
+static void plan_anew(unsigned int n)
+{
+	for (fake_tree = n; fake_tree--; ) {
+		node.stripes = n;
+		node.plan = PLAN + 1;
+		node.instance = 9;
+		node.room = SIZE_MAX;
+		node.done = true;
+	}
+	fake_tree = 0;
+}
+
+/* Joining only the first one would give a part of the keys as the result. */
+TEST_F(stripes, open__before_a_plan_of_more_stripes)
+{
+	unsigned int n;
+
+	for (n = 1; n < 3; n++) {
+		job_of(n);
+		fake_nodes[0].stripes = n > 1 ? n : 0;
+		for (fake_tree = 0; fake_tree < n; fake_tree++)
+			abort_tree(fake_tree);
+		self->opt.repair_ms = 5000;
+		ASSERT_EQ(0, open_sink(self));
+		plan_anew(n + 1);
+		EXPECT_EQ(-ECANCELED, aggnet_sink_run(self->k));
+		EXPECT_STREQ(n == 1 ? "job 7 of receiver 10.0.0.1 is stripe 1 of 2 now, and was 1 of 1: open it again" :
+			     "stripe 1 of 2 (job 7): job 7 of receiver 10.0.0.1 is stripe 1 of 3 now, and was 1 of 2: open it again",
+			     aggnet_sink_error(self->k));
+		EXPECT_NE(0, aggnet_sink_commit(self->k));
+		aggnet_sink_close(self->k);
+		self->k = NULL;
+		EXPECT_EQ(0, fake_nodes[0].epoch);
+	}
+}
+
+TEST_F(stripes, open__before_a_plan_of_fewer_stripes)
+{
+	abort_tree(0);
+	abort_tree(1);
+	self->opt.repair_ms = 5000;
+	ASSERT_EQ(0, open_source(self, 0));
+	plan_anew(1);
+	EXPECT_EQ(-ECANCELED, aggnet_source_finish(self->s));
+	EXPECT_EQ(0, fake_nodes[0].epoch);
+}
+
 /* --- sink ----------------------------------------------------------------- */
 
 static void put_message(unsigned int tree, uint32_t type, uint32_t records,

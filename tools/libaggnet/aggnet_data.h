@@ -109,7 +109,8 @@ struct aggnet_source;
  * of its sources), -EUSERS (all its writers have joined already), -EALREADY
  * (the transfer is over), -ESOCKTNOSUPPORT (module not loaded), -EINVAL (@job is
  * that of a later tree), -EPROTOTYPE (several trees, and sorted), -ECANCELED (the
- * trees are not of one plan) or another negative errno
+ * trees are not those of one plan, or their number has changed) or another negative
+ * errno
  */
 int aggnet_source_open(struct aggnet_source **s, struct in_addr receiver,
 		       uint32_t job, const struct aggnet_options *opt);

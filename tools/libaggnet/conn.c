@@ -135,6 +135,17 @@ struct aggnet_shape status_shape(const struct aggnet_status *st)
 	};
 }
 
+uint32_t status_stripes(const struct aggnet_status *st)
+{
+	return st->stripes ?: 1;
+}
+
+bool status_is_stripe(const struct aggnet_status *st, uint32_t stripe,
+		      uint32_t stripes)
+{
+	return st->stripe == stripe && status_stripes(st) == stripes;
+}
+
 /*
  * A handle that never joined has given and read nothing of @lost. Two plans that
  * were made at once may have one instance.
@@ -148,13 +159,23 @@ static bool conn_same_plan(const struct conn *c,
 		!memcmp(now->plan, lost->plan, sizeof(now->plan)));
 }
 
-/* Values were checked for the shape of @lost, joined or not. */
-static bool conn_same(const struct conn *c, const struct aggnet_status *lost,
-		      const struct aggnet_status *now)
+static bool conn_same_shape(const struct aggnet_status *lost,
+			    const struct aggnet_status *now)
 {
 	const struct aggnet_shape x = status_shape(lost), y = status_shape(now);
 
-	return conn_same_plan(c, lost, now) && aggnet_shape_equal(&x, &y);
+	return aggnet_shape_equal(&x, &y);
+}
+
+/*
+ * Values were checked for the shape of @lost, and keys divided by its number of
+ * stripes, joined or not.
+ */
+static bool conn_same(const struct conn *c, const struct aggnet_status *lost,
+		      const struct aggnet_status *now)
+{
+	return conn_same_plan(c, lost, now) && conn_same_shape(lost, now) &&
+	       status_is_stripe(now, lost->stripe, status_stripes(lost));
 }
 
 /*
@@ -167,7 +188,12 @@ static int conn_other(struct conn *c, const struct aggnet_status *lost,
 	char name[64];
 
 	conn_transfer(c, name, sizeof(name));
-	if (conn_same_plan(c, lost, now))
+	if (conn_same_plan(c, lost, now) && conn_same_shape(lost, now))
+		conn_fail(c, -ECANCELED,
+			  "%s is stripe %u of %u now, and was %u of %u: open it again",
+			  name, now->stripe + 1, status_stripes(now),
+			  lost->stripe + 1, status_stripes(lost));
+	else if (conn_same_plan(c, lost, now))
 		conn_fail(c, -ECANCELED,
 			  "%s has another function or type of values now",
 			  name);

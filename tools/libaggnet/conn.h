@@ -109,7 +109,8 @@ int conn_lost(struct conn *c, int err);
  *
  * After a lost epoch only one of the same plan and shape is joined: all that
  * the caller has given, or read, belongs to that transfer. A handle that was
- * opened on an aborted entry joins any instance of the same shape.
+ * opened on an aborted entry joins any instance of the same shape and number of
+ * stripes.
  *
  * Return: 0, -EAGAIN (nonblocking), -EINTR, or the final error
  */
@@ -124,6 +125,11 @@ int conn_status(struct conn *c, struct aggnet_status *st);
 
 /* Shape of the values of a transfer. */
 struct aggnet_shape status_shape(const struct aggnet_status *st);
+
+/* Number of trees of the job; and whether this one is tree @stripe of @stripes. */
+uint32_t status_stripes(const struct aggnet_status *st);
+bool status_is_stripe(const struct aggnet_status *st, uint32_t stripe,
+		      uint32_t stripes);
 
 /* Shape of the values; the same in all epochs. */
 struct aggnet_shape conn_shape(const struct conn *c);

@@ -149,13 +149,27 @@ void stripes_close(struct stripes *s)
 	s->epoll = -1;
 }
 
+/* The job has been planned anew since stripes_find(), or had no entry then. */
+static int stripes_changed(struct stripes *s, unsigned int i)
+{
+	const struct aggnet_status *st = &s->conn[i]->status;
+
+	return stripes_fail(s, -ECANCELED,
+			    "job %u is stripe %u of %u now, and was %u of %u: open job %u again",
+			    s->job + i, st->stripe + 1, status_stripes(st),
+			    i + 1, s->n, s->job);
+}
+
 int stripes_agree(struct stripes *s)
 {
 	unsigned int i;
 
-	for (i = 1; i < s->n; i++)
+	for (i = 0; i < s->n; i++) {
+		if (!status_is_stripe(&s->conn[i]->status, i, s->n))
+			return stripes_changed(s, i);
 		if (!same_plan(&s->conn[0]->status, &s->conn[i]->status))
 			return stripes_mixed(s, i);
+	}
 	return 0;
 }
 

@@ -44,7 +44,7 @@ struct stripes {
  * @opt: NULL for the defaults; copied
  *
  * If the first entry cannot be found, one tree is assumed, and opening it reports
- * the cause.
+ * the cause; stripes_agree() then finds out if an entry has come meanwhile.
  *
  * Return: 0; -EINVAL: @job is not the ID of the first tree; -EPROTOTYPE: the job is
  * sorted; -ECANCELED: the entries are not those of one plan; or what
@@ -58,7 +58,7 @@ void stripes_close(struct stripes *s);
 struct aggnet_options stripes_options(const struct stripes *s);
 
 /**
- * stripes_agree() - check that all trees are in epochs of one plan
+ * stripes_agree() - check that all trees, and no others, are in epochs of one plan
  * @s: the stripes, all open
  *
  * Return: 0 or -ECANCELED
