@@ -63,7 +63,8 @@
  * @check: what AGGNET_SO_CHECK gives, with a key that differs between epochs
  * @given: the fingerprint that a source gave
  * @gave: how often one did
- * @status: the result of AGGNET_SO_STATUS
+ * @status: the result of AGGNET_SO_STATUS; of a look-up, too, if it is that of an
+ *	entry that has ended before the first join
  */
 struct fake_node {
 	unsigned int stripes;
@@ -270,6 +271,8 @@ static int fake_lookup(struct aggnet_lookup *look)
 		return fake_fail(err);
 	}
 	look->status = fake_entry();
+	if (!node.joined && (node.status.reason || node.status.state))
+		look->status = node.status;
 	if (node.joined)
 		node.instance = node.swap ?: node.instance;
 	return 0;

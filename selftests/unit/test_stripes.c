@@ -354,6 +354,48 @@ TEST_F(stripes, open__one_refuses)
 		     aggnet_source_error(self->s));
 }
 
+/* An aborted entry, which a handle with @repair_ms waits to see replaced. */
+static void abort_tree(unsigned int tree)
+{
+	fake_tree = tree;
+	node.errors[0] = ETIMEDOUT;
+	node.status = fake_entry();
+	node.status.reason = AGGNET_R_TIMEOUT;
+	node.status.origin = htonl(0x0a000003);
+	node.status.missing = 2;
+}
+
+/* A tree that was joined would be aborted when the handle is closed. */
+TEST_F(stripes, open__one_has_ended)
+{
+	abort_tree(1);
+	EXPECT_EQ(-ETIMEDOUT, open_source(self, 0));
+	EXPECT_STREQ("stripe 2 of 2 (job 8): timed out at 10.0.0.3: 2 sources missing",
+		     aggnet_source_error(self->s));
+	EXPECT_EQ(-ETIMEDOUT, open_sink(self));
+	fake_nodes[1].status = (struct aggnet_status){
+		.state = AGGNET_TREE_DONE, .instance = 1, .plan = { PLAN },
+		.stripes = 2, .stripe = 1,
+	};
+	aggnet_source_close(self->s);
+	EXPECT_EQ(-EALREADY, open_source(self, 0));
+	EXPECT_STREQ("stripe 2 of 2 (job 8): it is over on this node",
+		     aggnet_source_error(self->s));
+	EXPECT_EQ(0, fake_nodes[0].joined);
+	EXPECT_EQ(0, fake_nodes[1].joined);
+}
+
+TEST_F(stripes, open__one_is_being_repaired)
+{
+	abort_tree(1);
+	self->opt.repair_ms = 5000;
+	ASSERT_EQ(0, open_source(self, 0));
+	ASSERT_EQ(0, add_numbered(self->s, 0, 1000));
+	ASSERT_EQ(0, aggnet_source_finish(self->s));
+	EXPECT_TRUE(streams_hold(1000));
+	EXPECT_EQ(0, aggnet_source_replays(self->s));
+}
+
 /* The look-up found no entry; the join a moment later joins one of two trees. */
 TEST_F(stripes, open__the_entry_comes_behind_the_look)
 {
@@ -368,17 +410,6 @@ TEST_F(stripes, open__the_entry_comes_behind_the_look)
 	fake_nodes[0].joined = 0;
 	EXPECT_EQ(-ECANCELED, open_sink(self));
 	EXPECT_EQ(-ECANCELED, aggnet_sink_run(self->k));
-}
-
-/* An aborted entry, which a handle with @repair_ms waits to see replaced. */
-static void abort_tree(unsigned int tree)
-{
-	fake_tree = tree;
-	node.errors[0] = ETIMEDOUT;
-	node.status = fake_entry();
-	node.status.reason = AGGNET_R_TIMEOUT;
-	node.status.origin = htonl(0x0a000003);
-	node.status.missing = 2;
 }
 
 /* The job is planned anew, with @n trees. */

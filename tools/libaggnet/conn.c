@@ -292,6 +292,16 @@ static unsigned int conn_patience(const struct conn *c, int err)
 	return 0;
 }
 
+int conn_refusal(const struct aggnet_status *st,
+		 const struct aggnet_options *opt)
+{
+	const struct conn c = { .opt = *opt, .status = *st };
+	int err = st->state == AGGNET_TREE_DONE ? -EALREADY :
+		  aggnet_reason_errno(st->reason);
+
+	return conn_patience(&c, err) ? 0 : err;
+}
+
 static int conn_tick(struct conn *c)
 {
 	const struct itimerspec tick = {

@@ -58,6 +58,17 @@ int conn_open(struct conn *c, bool reader, struct in_addr receiver,
 	      uint32_t job, const struct aggnet_options *opt);
 
 /**
+ * conn_refusal() - find out, without joining, whether an entry can be joined
+ * @st: of the entry, from aggnet_lookup()
+ * @opt: of the handle
+ *
+ * Return: 0: it runs, or conn_open() would wait for its repair; or the error with
+ * which conn_open() would fail because the transfer has ended
+ */
+int conn_refusal(const struct aggnet_status *st,
+		 const struct aggnet_options *opt);
+
+/**
  * conn_close() - leave the transfer
  * @c: the connection
  * @why: abort the transfer for this reason; AGGNET_R_NONE: do not abort

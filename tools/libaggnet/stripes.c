@@ -79,6 +79,30 @@ static int stripes_mixed(struct stripes *s, unsigned int i)
 			    s->job, s->job + i);
 }
 
+/*
+ * To close a tree that has been joined aborts it. So a tree that cannot be joined is
+ * found before the others are: it may be repaired, if they go on.
+ */
+static int find_ended(struct stripes *s, const struct aggnet_status *st)
+{
+	char text[AGGNET_TEXT_MAX - 64];
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < s->n; i++) {
+		err = conn_refusal(&st[i], &s->opt);
+		if (!err)
+			continue;
+		if (err == -EALREADY)
+			strcpy(text, "it is over on this node");
+		else
+			aggnet_status_text(&st[i], text, sizeof(text));
+		return stripes_fail(s, err, "stripe %u of %u (job %u): %s",
+				    i + 1, s->n, s->job + i, text);
+	}
+	return 0;
+}
+
 /* Look at the entries after the first one. */
 static int find_others(struct stripes *s, const struct aggnet_status *first)
 {
@@ -104,7 +128,7 @@ static int find_others(struct stripes *s, const struct aggnet_status *first)
 					    i + 1, s->n, s->job + i,
 					    (unsigned long long)st[i].elements,
 					    (unsigned long long)s->shape.elements);
-	return 0;
+	return find_ended(s, st);
 }
 
 int stripes_find(struct stripes *s, struct in_addr receiver, uint32_t job,

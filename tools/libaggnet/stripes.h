@@ -47,8 +47,8 @@ struct stripes {
  * the cause; stripes_agree() then finds out if an entry has come meanwhile.
  *
  * Return: 0; -EINVAL: @job is not the ID of the first tree; -EPROTOTYPE: the job is
- * sorted; -ECANCELED: the entries are not those of one plan; or what
- * aggnet_lookup() returned
+ * sorted; -ECANCELED: the entries are not those of one plan; what aggnet_lookup()
+ * returned; or the error of a tree that has ended and is not waited for
  */
 int stripes_find(struct stripes *s, struct in_addr receiver, uint32_t job,
 		 const struct aggnet_options *opt);
