@@ -233,6 +233,65 @@ TEST_F(stripes, source__callers_own_replay_is_of_one_tree)
 	EXPECT_TRUE(streams_hold(50000));
 }
 
+/* Give the keys @from..@to-1, and end. */
+static int give_all(struct aggnet_source *s, unsigned int from, unsigned int to)
+{
+	return add_numbered(s, from, to) ?: aggnet_source_finish(s);
+}
+
+/* Records of two inputs: one stripe would have them twice, and another one never. */
+TEST_F(stripes, source__the_input_changes_before_the_replay)
+{
+	static const struct {
+		unsigned int from, to;	/* keys of the second pass */
+		size_t lose_at;		/* in the first; 0: at its end */
+	} pass[] = {
+		{ 10, 50000, 100000 }, { 0, 100, 100000 },
+		{ 0, 49990, 0 }, { 0, 50010, 0 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(pass) / sizeof(pass[0]); i++) {
+		job_of(2);
+		fake_nodes[1].lost = ESTALE;
+		fake_nodes[1].lose_at = pass[i].lose_at;
+		ASSERT_EQ(0, open_source(self, AGGNET_OPT_REPLAY));
+		ASSERT_EQ(-ESTALE, give_all(self->s, 0, 50000));
+		fake_nodes[1].lost = 0;
+		EXPECT_EQ(-EINVAL, give_all(self->s, pass[i].from, pass[i].to));
+		EXPECT_STREQ("stripe 1 of 2 (job 7): the input has changed since it was first given: plan the job again",
+			     aggnet_source_error(self->s));
+		EXPECT_EQ(AGGNET_R_SENDER, fake_nodes[0].aborted);
+		EXPECT_EQ(AGGNET_R_SENDER, fake_nodes[1].aborted);
+		EXPECT_EQ(-EINVAL, aggnet_source_finish(self->s));
+		aggnet_source_close(self->s);
+	}
+	self->s = NULL;
+}
+
+/* The same keys with other values. */
+TEST_F(stripes, source__the_values_change_before_the_replay)
+{
+	ASSERT_EQ(0, open_source(self, AGGNET_OPT_REPLAY));
+	fake_nodes[1].lost = ESTALE;
+	ASSERT_EQ(0, tree_of("j", 1));
+	ASSERT_EQ(0, aggnet_source_add(self->s, "j", 1, 1));
+	ASSERT_EQ(-ESTALE, aggnet_source_finish(self->s));
+	fake_nodes[1].lost = 0;
+	EXPECT_EQ(-EINVAL, aggnet_source_add(self->s, "j", 1, 2));
+}
+
+/* What is added to the input is sent, unless a tree has its end. */
+TEST_F(stripes, source__the_input_grows_before_the_replay)
+{
+	ASSERT_EQ(0, open_source(self, AGGNET_OPT_REPLAY));
+	fake_nodes[1].lost = ESTALE;
+	fake_nodes[1].lose_at = 100000;
+	ASSERT_EQ(-ESTALE, give_all(self->s, 0, 50000));
+	EXPECT_EQ(0, give_all(self->s, 0, 50010));
+	EXPECT_TRUE(streams_hold(50010));
+}
+
 TEST_F(stripes, source__callers_own_replay_of_a_vector)
 {
 	unsigned int i, passes = 0, elements = 20 * AGGNET_BLOCK_ELEMENTS + 1;

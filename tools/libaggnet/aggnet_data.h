@@ -54,7 +54,8 @@ extern "C" {
 /* Calls return -EAGAIN instead of waiting; poll() the handle's descriptor. */
 #define AGGNET_OPT_NONBLOCK	0x0001
 /* Source: no spool. add() or finish() returns -ESTALE when the handle has
- * joined a new epoch: add everything again from the start.
+ * joined a new epoch: add everything again from the start. If a job of several
+ * trees gets other records then, the transfer ends with -EINVAL.
  */
 #define AGGNET_OPT_REPLAY	0x0002
 /* Source: no spool, and nothing is sent again: once records have left the

@@ -660,6 +660,11 @@ struct conn *source_conn(struct source *s)
 	return &s->conn;
 }
 
+bool source_is_shut(const struct source *s)
+{
+	return s->shut;
+}
+
 bool source_is_done(const struct source *s)
 {
 	return s->done;

@@ -45,6 +45,9 @@ bool source_is_due(const struct source *s);
 /* Send what can be sent now. Return: 0, also if bytes are left, or -errno */
 int source_push(struct source *s);
 
+/* The end of the stream has been sent in this epoch. */
+bool source_is_shut(const struct source *s);
+
 /* The receiving application has the result of this tree. */
 bool source_is_done(const struct source *s);
 

@@ -12,6 +12,8 @@
 
 /* What may wait for one tree while others take more. */
 #define STRIPE_ROOM	(256u << 10)
+/* Odd, with bits in all places. */
+#define SUM_FACTOR	0x9e3779b97f4a7c15u
 
 /**
  * struct part - what a tree gets
@@ -20,22 +22,28 @@
  *	the start of the input
  * @taken: of them, those that the tree has; with AGGNET_OPT_REPLAY @seen starts again
  *	for all trees when one is in a new epoch, and the others have theirs already
+ * @seen_sum: with AGGNET_OPT_REPLAY the sum of the records that @seen counts
+ * @taken_sum: of those that the tree has
  */
 struct part {
 	struct source *tree;
 	uint64_t seen;
 	uint64_t taken;
+	uint64_t seen_sum;
+	uint64_t taken_sum;
 };
 
 /**
  * struct aggnet_source - a local writer of a job
  * @stripes: the trees
  * @given: elements of the vector that the caller gave, of several trees
+ * @again: a tree began anew, and the caller gives all records again
  * @part: of each tree
  */
 struct aggnet_source {
 	struct stripes stripes;
 	uint64_t given;
+	bool again;
 	struct part part[];
 };
 
@@ -87,10 +95,28 @@ static int source_anew(struct aggnet_source *s, unsigned int stripe)
 	unsigned int i;
 
 	s->part[stripe].taken = 0;
-	for (i = 0; i < s->stripes.n; i++)
+	for (i = 0; i < s->stripes.n; i++) {
 		s->part[i].seen = 0;
+		s->part[i].seen_sum = 0;
+	}
 	s->given = 0;
+	s->again = true;
 	return stripes_failed(&s->stripes, stripe, -ESTALE);
+}
+
+/*
+ * The tree has records of an input that is not the one of the other trees. Nothing takes
+ * them back, so the transfer ends.
+ */
+static int source_changed(struct aggnet_source *s, unsigned int i)
+{
+	struct stripes *st = &s->stripes;
+
+	stripes_abort(st, AGGNET_R_SENDER);
+	st->final = stripes_fail(st, -EINVAL,
+				 "stripe %u of %u (job %u): the input has changed since it was first given: plan the job again",
+				 i + 1, st->n, st->job + i);
+	return st->final;
 }
 
 static int part_failed(struct aggnet_source *s, unsigned int i, int err)
@@ -134,6 +160,7 @@ static int wait_to_push(struct aggnet_source *s)
  * @add: the call of a tree's source that takes it
  * @key: its bytes; unused for an element
  * @klen: how many
+ * @hash: of the key, if there are several trees
  * @value: the value, if it is an integer
  * @real: the value, if it is a real
  * @id: its ID, if it is a pair
@@ -142,6 +169,7 @@ struct item {
 	int (*add)(struct source *tree, const struct item *item);
 	const void *key;
 	size_t klen;
+	uint32_t hash;
 	int64_t value;
 	double real;
 	uint64_t id;
@@ -179,6 +207,48 @@ static int add_element_real(struct source *tree, const struct item *item)
 	return source_add_element_real(tree, item->real);
 }
 
+static uint64_t sum_word(uint64_t sum, uint64_t word)
+{
+	sum = (sum ^ word) * SUM_FACTOR;
+	return sum ^ sum >> 32;
+}
+
+/* Sum of the records up to @item; it depends on their order. */
+static uint64_t sum_item(uint64_t sum, const struct item *item)
+{
+	uint64_t real;
+
+	memcpy(&real, &item->real, sizeof(real));
+	sum = sum_word(sum, (uint64_t)item->klen << 32 | item->hash);
+	sum = sum_word(sum, (uint64_t)item->value);
+	return sum_word(sum_word(sum, real), item->id);
+}
+
+/* A record that the tree has already, unless the input has changed. */
+static int give_again(struct aggnet_source *s, unsigned int i,
+		      const struct item *item)
+{
+	struct part *part = &s->part[i];
+
+	part->seen++;
+	part->seen_sum = sum_item(part->seen_sum, item);
+	if (part->seen == part->taken && part->seen_sum != part->taken_sum)
+		return source_changed(s, i);
+	return 0;
+}
+
+static void part_took(struct aggnet_source *s, unsigned int i,
+		      const struct item *item)
+{
+	struct part *part = &s->part[i];
+
+	part->taken = ++part->seen;
+	if (!(s->stripes.opt.flags & AGGNET_OPT_REPLAY))
+		return;
+	part->seen_sum = sum_item(part->seen_sum, item);
+	part->taken_sum = part->seen_sum;
+}
+
 /* Sending comes first, because a record that was taken must not fail. */
 static int give(struct aggnet_source *s, unsigned int i,
 		const struct item *item)
@@ -186,10 +256,10 @@ static int give(struct aggnet_source *s, unsigned int i,
 	struct part *part = &s->part[i];
 	int err = 0;
 
-	if (part->seen < part->taken) {
-		part->seen++;
-		return 0;
-	}
+	if (part->seen < part->taken)
+		return give_again(s, i, item);
+	if (s->again && source_is_shut(part->tree))
+		return source_changed(s, i);
 	if (source_is_due(part->tree))
 		err = push_all(s);
 	while (!err) {
@@ -199,21 +269,19 @@ static int give(struct aggnet_source *s, unsigned int i,
 		err = err == -EAGAIN ? wait_to_push(s) :
 				       part_failed(s, i, err);
 	}
-	if (err)
-		return err;
-	part->seen++;
-	part->taken++;
-	return 0;
+	if (!err)
+		part_took(s, i, item);
+	return err;
 }
 
-static int give_record(struct aggnet_source *s, const struct item *item)
+static int give_record(struct aggnet_source *s, struct item *item)
 {
 	if (s->stripes.final)
 		return s->stripes.final;
 	if (s->stripes.n == 1)
 		return item->add(s->part[0].tree, item);
-	return give(s, stripes_of_key(&s->stripes, item->key, item->klen),
-		    item);
+	item->hash = stripes_hash(item->key, item->klen);
+	return give(s, stripes_of_hash(&s->stripes, item->hash), item);
 }
 
 static int give_element(struct aggnet_source *s, const struct item *item)
@@ -278,6 +346,17 @@ int aggnet_source_add_element_real(struct aggnet_source *s, double value)
 
 /* --- the end -------------------------------------------------------------- */
 
+/* After a replay each tree has had all records that it has got before. */
+static int check_replay(struct aggnet_source *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->stripes.n; i++)
+		if (s->part[i].seen != s->part[i].taken)
+			return source_changed(s, i);
+	return 0;
+}
+
 /* Return: 0: all trees are done; 1: wait for @events; or a negative errno */
 static int finish_all(struct aggnet_source *s, short *events)
 {
@@ -320,7 +399,8 @@ int aggnet_source_finish(struct aggnet_source *s)
 	if (st->n == 1)
 		return source_finish(s->part[0].tree);
 	do {
-		err = stripes_agree(st) ?: finish_all(s, events);
+		err = stripes_agree(st) ?: check_replay(s) ?:
+		      finish_all(s, events);
 		if (err > 0)
 			err = stripes_wait(st, events) ?: 1;
 	} while (err > 0);

@@ -34,7 +34,7 @@ int stripes_failed(struct stripes *s, unsigned int i, int err)
 /* --- the split ------------------------------------------------------------ */
 
 /* CRC32C, four bits at a time. */
-static uint32_t crc32c(const uint8_t *data, size_t len)
+uint32_t stripes_hash(const void *key, size_t klen)
 {
 	static const uint32_t table[16] = {
 		0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1,
@@ -42,9 +42,10 @@ static uint32_t crc32c(const uint8_t *data, size_t len)
 		0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9,
 		0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75,
 	};
+	const uint8_t *data = key;
 	uint32_t crc = ~0u;
 
-	while (len--) {
+	while (klen--) {
 		crc ^= *data++;
 		crc = crc >> 4 ^ table[crc & 15];
 		crc = crc >> 4 ^ table[crc & 15];
@@ -52,10 +53,9 @@ static uint32_t crc32c(const uint8_t *data, size_t len)
 	return ~crc;
 }
 
-unsigned int stripes_of_key(const struct stripes *s, const void *key,
-			    size_t klen)
+unsigned int stripes_of_hash(const struct stripes *s, uint32_t hash)
 {
-	return (uint64_t)crc32c(key, klen) * s->n >> 32;
+	return (uint64_t)hash * s->n >> 32;
 }
 
 unsigned int stripes_of_element(const struct stripes *s, uint64_t element)

@@ -19,8 +19,8 @@
  * @opt: of the handle; those of a tree of several are nonblocking
  * @shape: of the values; @elements of the whole vector
  * @conn: of each tree; NULL: not opened
- * @final: negative errno with which opening failed, 0: it succeeded; then @n counts
- *	the trees that were opened
+ * @final: negative errno with which opening failed, and @n counts the trees that were
+ *	opened; or with which the handle itself ended the transfer; 0: neither
  * @epoll: descriptor of a nonblocking handle of several trees, or -1
  * @error: message on the last failure; empty: conn[0] has it
  */
@@ -89,8 +89,8 @@ int stripes_abort(struct stripes *s, enum aggnet_reason why);
 unsigned int stripes_replays(const struct stripes *s);
 
 /* Number of the tree that a key belongs to: CRC32C(key) * n / 2^32. */
-unsigned int stripes_of_key(const struct stripes *s, const void *key,
-			    size_t klen);
+uint32_t stripes_hash(const void *key, size_t klen);
+unsigned int stripes_of_hash(const struct stripes *s, uint32_t hash);
 
 /* The same of an element of a vector, by the number of its block. */
 unsigned int stripes_of_element(const struct stripes *s, uint64_t element);
