@@ -191,6 +191,34 @@ TEST_F(stripes, source__a_slow_tree_delays_the_others_late)
 	EXPECT_TRUE(streams_hold(100000));
 }
 
+/* The socket is not writable: an event counter with the greatest value is not. */
+static ssize_t fill_socket(int fd)
+{
+	const uint64_t more = UINT64_MAX - 2;
+
+	return write(fd, &more, sizeof(more));
+}
+
+TEST_F(stripes, source__a_full_tree_is_waited_for)
+{
+	struct pollfd pfd;
+	unsigned int i;
+	char key[16];
+	int err = 0;
+
+	fake_nodes[1].room = 0;
+	ASSERT_EQ(0, open_source(self, AGGNET_OPT_NONBLOCK));
+	ASSERT_EQ(8, fill_socket(conn_fd(self->s->stripes.conn[1])));
+	for (i = 0; !err; i += !err)
+		err = aggnet_source_add(self->s, key, key_of(key, i), i);
+	ASSERT_EQ(-EAGAIN, err);
+	/* The other tree has no reason to wake the caller. */
+	EXPECT_EQ(0, source_pending(self->s->part[0].tree));
+	pfd = (struct pollfd){ .fd = aggnet_source_fd(self->s),
+			       .events = aggnet_source_events(self->s) };
+	EXPECT_EQ(0, poll(&pfd, 1, 0));
+}
+
 TEST_F(stripes, source__only_the_lost_tree_is_sent_again)
 {
 	ASSERT_EQ(0, open_source(self, 0));

@@ -141,16 +141,25 @@ static int push_all(struct aggnet_source *s)
 	return 0;
 }
 
-/* Wait until one of the trees for which records wait takes more. */
+/*
+ * Wait until one of the trees for which records wait takes more. Those that take them
+ * now are not waited for: their sockets are ready.
+ */
 static int wait_to_push(struct aggnet_source *s)
 {
 	short events[AGGNET_STRIPES_MAX];
+	int err = push_all(s);
+	bool pending = false;
 	unsigned int i;
 
-	for (i = 0; i < s->stripes.n; i++)
+	if (err)
+		return err;
+	for (i = 0; i < s->stripes.n; i++) {
 		events[i] = source_pending(s->part[i].tree) ?
 			    s->stripes.conn[i]->waits : STRIPES_IDLE;
-	return stripes_wait(&s->stripes, events) ?: push_all(s);
+		pending |= events[i] != STRIPES_IDLE;
+	}
+	return pending ? stripes_wait(&s->stripes, events) : 0;
 }
 
 /* --- records -------------------------------------------------------------- */
