@@ -408,6 +408,33 @@ TEST_F(stripes, open__of_different_plans)
 	EXPECT_EQ(0, fake_nodes[1].joined);
 }
 
+/* Entries without a plan; an accumulator would be taken as a value. */
+TEST_F(stripes, open__of_different_functions)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		job_of(2);
+		fake_nodes[0].plan = 0;
+		fake_nodes[1].plan = 0;
+		fake_nodes[i].shape.function = AGGNET_FN_AVERAGE;
+		EXPECT_EQ(-ECANCELED, open_sink(self));
+		EXPECT_STREQ("stripe 2 of 2 (job 8) has another function, type or number of values than the rest: apply the whole plan again on this node",
+			     aggnet_sink_error(self->k));
+		aggnet_sink_close(self->k);
+		EXPECT_EQ(0, fake_nodes[0].joined);
+	}
+	self->k = NULL;
+}
+
+/* Changed between the look-up and the join. */
+TEST_F(stripes, open__values_become_different)
+{
+	ASSERT_EQ(0, open_source(self, 0));
+	self->s->stripes.conn[1]->status.elements = 3;
+	EXPECT_EQ(-ECANCELED, aggnet_source_finish(self->s));
+}
+
 TEST_F(stripes, open__another_number_of_them)
 {
 	fake_nodes[1].stripes = 3;

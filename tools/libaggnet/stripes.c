@@ -72,11 +72,28 @@ static bool same_plan(const struct aggnet_status *a,
 	       !memcmp(a->plan, b->plan, sizeof(a->plan));
 }
 
+/* Each tree has its own part of a vector. */
+static bool same_values(const struct stripes *s, const struct aggnet_status *st)
+{
+	struct aggnet_shape shape = status_shape(st);
+
+	shape.elements = s->shape.elements;
+	return aggnet_shape_equal(&shape, &s->shape);
+}
+
 static int stripes_mixed(struct stripes *s, unsigned int i)
 {
 	return stripes_fail(s, -ECANCELED,
 			    "job %u and job %u are not stripes of one plan",
 			    s->job, s->job + i);
+}
+
+/* Entries that were added by hand may have no plan that makes them alike. */
+static int stripes_unlike(struct stripes *s, unsigned int i)
+{
+	return stripes_fail(s, -ECANCELED,
+			    "stripe %u of %u (job %u) has another function, type or number of values than the rest: apply the whole plan again on this node",
+			    i + 1, s->n, s->job + i);
 }
 
 /*
@@ -119,6 +136,8 @@ static int find_others(struct stripes *s, const struct aggnet_status *first)
 					    strerror(-err));
 		if (!same_plan(first, &st[i]) || st[i].stripe != i)
 			return stripes_mixed(s, i);
+		if (!same_values(s, &st[i]))
+			return stripes_unlike(s, i);
 		s->shape.elements += st[i].elements;
 	}
 	for (i = 0; s->shape.elements && i < s->n; i++)
@@ -186,13 +205,19 @@ static int stripes_changed(struct stripes *s, unsigned int i)
 
 int stripes_agree(struct stripes *s)
 {
+	const struct aggnet_status *st;
 	unsigned int i;
 
 	for (i = 0; i < s->n; i++) {
-		if (!status_is_stripe(&s->conn[i]->status, i, s->n))
+		st = &s->conn[i]->status;
+		if (!status_is_stripe(st, i, s->n))
 			return stripes_changed(s, i);
-		if (!same_plan(&s->conn[0]->status, &s->conn[i]->status))
+		if (!same_plan(&s->conn[0]->status, st))
 			return stripes_mixed(s, i);
+		if (s->n > 1 && (!same_values(s, st) ||
+				 st->elements != stripe_elements(&s->shape, i,
+								 s->n)))
+			return stripes_unlike(s, i);
 	}
 	return 0;
 }

@@ -47,7 +47,7 @@ struct stripes {
  * the cause; stripes_agree() then finds out if an entry has come meanwhile.
  *
  * Return: 0; -EINVAL: @job is not the ID of the first tree; -EPROTOTYPE: the job is
- * sorted; -ECANCELED: the entries are not those of one plan; what aggnet_lookup()
+ * sorted; -ECANCELED: the entries are not those of one plan and shape; what aggnet_lookup()
  * returned; or the error of a tree that has ended and is not waited for
  */
 int stripes_find(struct stripes *s, struct in_addr receiver, uint32_t job,
@@ -58,7 +58,8 @@ void stripes_close(struct stripes *s);
 struct aggnet_options stripes_options(const struct stripes *s);
 
 /**
- * stripes_agree() - check that all trees, and no others, are in epochs of one plan
+ * stripes_agree() - check that all trees, and no others, are in epochs of one plan, and
+ * have values of one shape
  * @s: the stripes, all open
  *
  * Return: 0 or -ECANCELED
