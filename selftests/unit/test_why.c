@@ -324,6 +324,19 @@ TEST_F(why, host)
 	json_decref(list);
 }
 
+/* What has arrived and not left is told until the transfer has ended. */
+TEST_F(why, lag)
+{
+	played.tree.keys = 12;
+	played.tree.state = AGGNET_TREE_OPEN;
+	ask(self, 0, NULL);
+	EXPECT_NE(NULL, strstr(self->text,
+			       "  lag: 12 keys have arrived and have not left yet\n"));
+	played.tree.state = AGGNET_TREE_DONE;
+	ask(self, 0, NULL);
+	EXPECT_EQ(NULL, strstr(self->text, "lag: "));
+}
+
 TEST_F(why, json)
 {
 	json_t *list, *tree, *fallback;
@@ -340,6 +353,7 @@ TEST_F(why, json)
 	EXPECT_EQ(2, json_integer_value(json_object_get(tree, "expected")));
 	EXPECT_EQ(1, json_integer_value(json_object_get(tree, "bound")));
 	EXPECT_EQ(3.0, json_real_value(json_object_get(tree, "merged_ratio")));
+	EXPECT_EQ(0, json_integer_value(json_object_get(tree, "lag")));
 	EXPECT_EQ(1, json_array_size(json_object_get(tree, "findings")));
 	fallback = json_array_get(json_object_get(tree, "fallbacks"), 0);
 	EXPECT_EQ(9, json_integer_value(json_object_get(fallback, "count")));

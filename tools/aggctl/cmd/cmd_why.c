@@ -168,6 +168,9 @@ static void print_flows(const json_t *tree)
 	if (in && json_is_real(ratio))
 		printf("  records: %lld in, %lld out (%.2f to 1)\n", in,
 		       number_of(tree, "records_out"), json_real_value(ratio));
+	if (number_of(tree, "lag"))
+		printf("  lag: %lld keys have arrived and have not left yet\n",
+		       number_of(tree, "lag"));
 	if (strcmp(text_of(tree, "acceptor"), "0.0.0.0")) {
 		names_print(stdout, "  merged next at: %s",
 			    text_of(tree, "acceptor"));

@@ -280,12 +280,19 @@ static json_t *addrs_json(const struct aggnet_addrs *addrs)
 	return list;
 }
 
+/* Keys, or sorted records, that have arrived and have not left yet. */
+static json_int_t lag_of(const struct aggnet_tree_info *tree)
+{
+	return tree->state == AGGNET_TREE_DONE ||
+	       tree->state == AGGNET_TREE_ABORTED ? 0 : (json_int_t)tree->keys;
+}
+
 static json_t *tree_json(const struct subject *s,
 			 const struct aggnet_tree_info *tree)
 {
 	uint64_t id = tree->incast_id;
 
-	return json_pack("{s:I, s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:{s:I, s:I, s:I, s:I}}",
+	return json_pack("{s:I, s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:{s:I, s:I, s:I, s:I}}",
 			 "job", (json_int_t)aggnet_incast_job(id),
 			 "receiver", addr_json(aggnet_incast_receiver(id)),
 			 "node", s->name, "part", part_of(s, tree),
@@ -300,6 +307,7 @@ static json_t *tree_json(const struct subject *s,
 			 "records_out", (json_int_t)tree->records_out,
 			 "bytes_in", (json_int_t)tree->bytes_in,
 			 "bytes_out", (json_int_t)tree->bytes_out,
+			 "lag", lag_of(tree),
 			 "children", addrs_json(&tree->children),
 			 "unbound", addrs_json(&tree->unbound),
 			 "by_plain_ip", "link", (json_int_t)tree->fallback_link,
