@@ -103,7 +103,7 @@ power_on()
 	[ -z "${PID[$1]}" ] || ! kill -0 "${PID[$1]}" 2> /dev/null || power_off "$1"
 	rm -f "$dir"/{ready,command.*,output.*,status.*}
 	KERNEL=${KERNEL_OF[$1]} VM_SMP=1 VM_MEM=${MACHINE_MEM:-512} VM_NO_MODULE=1 \
-		VM_QEMU=${QEMU_OF[$1]} VM_TIMEOUT="${VM_TIMEOUT:-900}" \
+		VM_QEMU=${QEMU_OF[$1]} VM_TIMEOUT="${VM_TIMEOUT:-1800}" \
 		ip netns exec "$NETNS" "$VM_DIR/run.sh" \
 		"$TOP/selftests/cluster/machine.sh $dir $1" \
 		> "$dir/log" 2>&1 &
