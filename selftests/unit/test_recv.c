@@ -29,6 +29,7 @@
  * @forbidden: the user may not read the node
  * @gone: the node has no entry
  * @tree: the node's entry
+ * @second: of the second stripe, if there is one
  * @asked: incast ID of the last request for it
  * @counter: a counter that grows by 1 from request to request, or NULL
  * @reads: such requests
@@ -47,6 +48,7 @@ static struct played {
 	bool forbidden;
 	bool gone;
 	struct aggnet_tree_info tree;
+	struct aggnet_tree_info second;
 	uint64_t asked;
 	const char *counter;
 	unsigned int reads;
@@ -100,7 +102,7 @@ static int played_lookup(struct aggnet_status *status)
 static int played_tree(uint64_t id, struct aggnet_tree_info *tree)
 {
 	played.asked = id;
-	*tree = played.tree;
+	*tree = id >> 32 == 7 ? played.tree : played.second;
 	return played.forbidden ? -EPERM : played.gone ? -ENOENT : 0;
 }
 
@@ -405,6 +407,29 @@ static char *error_text(FIXTURE_DATA(recv) *self)
 		text[0] = '\0';
 	fclose(f);
 	return text;
+}
+
+/* Nodes that are missing in any stripe, each once. */
+TEST_F(recv, missed__names_of_all_stripes)
+{
+	struct in_addr addr[] = { { htonl(0x0a000002) }, { htonl(0x0a000003) } };
+	char *text;
+
+	played.tree.stripes = 2;
+	played.tree.contributors = 2;
+	played.tree.channels = 1;
+	played.second = played.tree;
+	played.second.unbound = (struct aggnet_addrs){ addr, 2 };
+	text = error_text(self);
+	EXPECT_NE(NULL, strstr(text, "planned, and not here: 10.0.0.2, 10.0.0.3\n"))
+		TH_LOG("%s", text);
+	free(text);
+	played.committed = 0;
+	played.tree.unbound = (struct aggnet_addrs){ addr, 1 };
+	text = error_text(self);
+	EXPECT_NE(NULL, strstr(text, "planned, and not here: 10.0.0.2, 10.0.0.3\n"))
+		TH_LOG("%s", text);
+	free(text);
 }
 
 static bool has_row(const char *text, const char *head, const char *value)

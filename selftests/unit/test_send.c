@@ -12,6 +12,7 @@
 
 static struct played {
 	struct aggnet_tree_info tree;
+	struct aggnet_tree_info second;
 	uint64_t value;
 	unsigned int reads;
 	int finish;
@@ -31,7 +32,8 @@ static int played_stats(struct aggnet_stat **list, size_t *n)
 #define aggnet_ctl_error(ctl)		((void)(ctl), "refused")
 #define aggnet_node_get(ctl, info)	(*(info) = (struct aggnet_node_info){}, 0)
 #define aggnet_stats_list(ctl, list, n)	played_stats(list, n)
-#define aggnet_tree_get(ctl, id, info)	((void)(id), *(info) = played.tree, 0)
+#define aggnet_tree_get(ctl, id, info) \
+	(*(info) = aggnet_incast_job(id) == 7 ? played.tree : played.second, 0)
 #define aggnet_tree_clear(tree)		((void)(tree))
 #define aggnet_lookup(to, job, st)	((void)(to), (void)(st), -1)
 #define aggnet_source_open(s, to, job, opt) \
@@ -135,6 +137,25 @@ TEST_F(send, stats__table)
 	ASSERT_EQ(0, run(self));
 	EXPECT_NE(NULL, strstr(self->err, "planned way: 11 packets (drop_link)"))
 		TH_LOG("%s", self->err);
+}
+
+/* Of a job of stripes: sums of all; the acceptor only if it is one node. */
+TEST_F(send, stats__stripes)
+{
+	played.tree.stripes = 2;
+	played.tree.bytes_in = 50;
+	played.tree.bytes_out = 30;
+	played.tree.acceptor.s_addr = htonl(0x0a000002);
+	played.second = played.tree;
+	played.second.bytes_out = 12;
+	ASSERT_EQ(0, run(self));
+	EXPECT_TRUE(has_row(self->err, "packets out", "8"));
+	EXPECT_TRUE(has_row(self->err, "bytes of records in", "100"));
+	EXPECT_TRUE(has_row(self->err, "bytes of records out", "42"));
+	EXPECT_TRUE(has_row(self->err, "merged next at", "10.0.0.2"));
+	played.second.acceptor.s_addr = htonl(0x0a000003);
+	ASSERT_EQ(0, run(self));
+	EXPECT_EQ(NULL, strstr(self->err, "merged next at"));
 }
 
 TEST_F(send, stats__json)

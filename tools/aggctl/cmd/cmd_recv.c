@@ -243,9 +243,9 @@ static void tell_unbound(void)
 {
 	char names[256];
 
-	if (!stats.found || !stats.tree.unbound.n)
+	if (!stats.found || !stats.unbound.n)
 		return;
-	addrs_text(&stats.tree.unbound, names, sizeof(names));
+	addrs_text(&stats.unbound, names, sizeof(names));
 	err("recv: planned, and not here: %s", names);
 }
 

@@ -57,11 +57,43 @@ static void add_stripe(struct aggnet_tree_info *sum,
 	sum->records_out += tree->records_out;
 	sum->packets_in += tree->packets_in;
 	sum->packets_out += tree->packets_out;
+	sum->bytes_in += tree->bytes_in;
+	sum->bytes_out += tree->bytes_out;
 	sum->rexmits += tree->rexmits;
 	sum->fallback_link += tree->fallback_link;
 	sum->fallback_bloom += tree->fallback_bloom;
 	sum->fallback_policy += tree->fallback_policy;
 	sum->fallback_round += tree->fallback_round;
+	if (sum->acceptor.s_addr != tree->acceptor.s_addr)
+		sum->acceptor.s_addr = 0;
+}
+
+static bool has_addr(const struct aggnet_addrs *list, struct in_addr addr)
+{
+	size_t i;
+
+	for (i = 0; i < list->n; i++)
+		if (list->addr[i].s_addr == addr.s_addr)
+			return true;
+	return false;
+}
+
+/* Name each node once; without memory the names are left out. */
+static void add_unbound(struct aggnet_addrs *all,
+			const struct aggnet_addrs *more)
+{
+	struct in_addr *addr;
+	size_t i;
+
+	if (!more->n)
+		return;
+	addr = realloc(all->addr, (all->n + more->n) * sizeof(*addr));
+	if (!addr)
+		return;
+	all->addr = addr;
+	for (i = 0; i < more->n; i++)
+		if (!has_addr(all, more->addr[i]))
+			all->addr[all->n++] = more->addr[i];
 }
 
 static void read_stripes(struct transfer_stats *s, struct aggnet_ctl *ctl,
@@ -77,6 +109,7 @@ static void read_stripes(struct transfer_stats *s, struct aggnet_ctl *ctl,
 					    &tree);
 		if (s->found) {
 			add_stripe(&s->tree, &tree);
+			add_unbound(&s->unbound, &tree.unbound);
 			aggnet_tree_clear(&tree);
 		} else {
 			refused(s, ctl);
@@ -93,10 +126,21 @@ static void read_tree(struct transfer_stats *s, struct aggnet_ctl *ctl)
 	if (!(uint32_t)id && !aggnet_node_get(ctl, &node))
 		id = aggnet_incast_id(aggnet_incast_job(id), node.address);
 	s->found = !aggnet_tree_get(ctl, id, &s->tree);
-	if (!s->found)
+	if (!s->found) {
 		refused(s, ctl);
-	else
-		read_stripes(s, ctl, id);
+		return;
+	}
+	add_unbound(&s->unbound, &s->tree.unbound);
+	read_stripes(s, ctl, id);
+}
+
+static void clear_tree(struct transfer_stats *s)
+{
+	if (s->found)
+		aggnet_tree_clear(&s->tree);
+	s->found = false;
+	free(s->unbound.addr);
+	s->unbound = (struct aggnet_addrs){};
 }
 
 /**
@@ -131,9 +175,7 @@ void transfer_stats_end(struct transfer_stats *s)
 	struct aggnet_ctl *ctl = node_open(s);
 
 	s->seconds = seconds_since(&s->began);
-	if (s->found)
-		aggnet_tree_clear(&s->tree);
-	s->found = false;
+	clear_tree(s);
 	if (!ctl)
 		return;
 	if (s->counted)
@@ -305,7 +347,6 @@ void transfer_stats_clear(struct transfer_stats *s)
 {
 	free(s->before.list);
 	free(s->after.list);
-	if (s->found)
-		aggnet_tree_clear(&s->tree);
+	clear_tree(s);
 	*s = (struct transfer_stats){};
 }

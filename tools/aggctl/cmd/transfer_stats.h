@@ -14,7 +14,9 @@
  * @seconds: how long it took
  * @before: counters when it began
  * @after: counters when it ended
- * @tree: the entry when it ended
+ * @tree: the entry when it ended; of a job of stripes the first one, with the sums of
+ *	all, and the acceptor if they have one
+ * @unbound: planned nodes that have not bound in @tree, or in another stripe
  * @found: @tree is valid
  * @counted: @before and @after are valid
  * @why: why the node was not read, or ""
@@ -26,6 +28,7 @@ struct transfer_stats {
 	struct counters before;
 	struct counters after;
 	struct aggnet_tree_info tree;
+	struct aggnet_addrs unbound;
 	bool found;
 	bool counted;
 	char why[128];
