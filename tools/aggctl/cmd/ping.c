@@ -5,6 +5,7 @@
 #include <netinet/ip.h>
 #include <netinet/ip_icmp.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -27,22 +28,32 @@ struct request {
 	char payload[FULL];
 };
 
+static uint64_t time_ns(const struct timespec *t)
+{
+	return (uint64_t)t->tv_sec * 1000000000 + (uint64_t)t->tv_nsec;
+}
+
 static uint64_t clock_ns(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	return time_ns(&t);
 }
 
 int ping_open(void)
 {
 	int fd = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_ICMP);
+	const int on = 1;
 
-	if (fd < 0)
-		err("probe: socket for ICMP: %s%s", strerror(errno),
-		    errno == EPERM ? " (needs CAP_NET_RAW)" : "");
-	return fd;
+	if (fd >= 0 && !setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on,
+				   sizeof(on)))
+		return fd;
+	err("probe: socket for ICMP: %s%s", strerror(errno),
+	    errno == EPERM ? " (needs CAP_NET_RAW)" : "");
+	if (fd >= 0)
+		close(fd);
+	return -1;
 }
 
 static uint16_t checksum(const struct request *r, size_t len)
@@ -97,48 +108,122 @@ static bool is_answer(const char *packet, ssize_t len, struct in_addr from,
 	       ntohs(icmp.un.echo.id) == (uint16_t)getpid();
 }
 
-/* Wait for answer @seq or a later one. Return: when it came, 0: none did */
-static uint64_t answer(int fd, struct in_addr from, uint16_t seq)
+/* When the kernel got a packet, ns since the epoch; 0: it does not say. */
+static uint64_t stamp_of(struct msghdr *msg)
 {
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-	uint64_t end = clock_ns() + WAIT_MS * UINT64_C(1000000);
-	char packet[2048];
-	uint64_t now;
-	uint16_t got;
-	ssize_t len;
+	struct cmsghdr *c;
+	struct timespec t;
 
-	while ((now = clock_ns()) < end) {
-		if (poll(&p, 1, (int)((end - now) / 1000000) + 1) <= 0)
+	for (c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
+		if (c->cmsg_level != SOL_SOCKET ||
+		    c->cmsg_type != SCM_TIMESTAMPNS)
 			continue;
-		len = recv(fd, packet, sizeof(packet), 0);
-		if (is_answer(packet, len, from, &got) &&
-		    (int16_t)(got - seq) >= 0)
-			return clock_ns();
+		memcpy(&t, CMSG_DATA(c), sizeof(t));
+		return time_ns(&t);
 	}
 	return 0;
 }
 
-/* Return: bit/s of a train from its first answer to its last; 0: not known */
+/* Read a packet. Return: it is an answer, number @seq, that came at @stamp */
+static bool read_answer(int fd, struct in_addr from, uint16_t *seq,
+			uint64_t *stamp)
+{
+	char packet[2048], control[CMSG_SPACE(sizeof(struct timespec))];
+	struct iovec part = { packet, sizeof(packet) };
+	struct msghdr msg = {
+		.msg_iov = &part, .msg_iovlen = 1,
+		.msg_control = control, .msg_controllen = sizeof(control),
+	};
+	ssize_t len = recvmsg(fd, &msg, 0);
+
+	*stamp = len > 0 ? stamp_of(&msg) : 0;
+	return is_answer(packet, len, from, seq);
+}
+
+/*
+ * Wait for answer @seq or a later one, which @seq is set to. Return: when it was read,
+ * 0: none came
+ */
+static uint64_t answer(int fd, struct in_addr from, uint16_t *seq,
+		       uint64_t *stamp)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	uint64_t end = clock_ns() + WAIT_MS * UINT64_C(1000000);
+	uint64_t now;
+	uint16_t got;
+
+	while ((now = clock_ns()) < end) {
+		if (poll(&p, 1, (int)((end - now) / 1000000) + 1) <= 0 ||
+		    !read_answer(fd, from, &got, stamp) ||
+		    (int16_t)(got - *seq) < 0)
+			continue;
+		*seq = got;
+		return clock_ns();
+	}
+	return 0;
+}
+
+/*
+ * The answers are read after they have come, at the reader's speed; so the time
+ * between them is the kernel's. Return: bit/s of a train from its first answer to its
+ * last; 0: an answer is lost or late, or the rate is not known
+ */
 static uint64_t train(int fd, struct in_addr to, uint16_t seq)
 {
-	uint64_t first, last;
-	unsigned int i;
+	uint64_t first = 0, last = 0;
+	uint16_t i, got;
 
 	for (i = 0; i < TRAIN; i++)
 		if (send_one(fd, to, (uint16_t)(seq + i), FULL))
 			return 0;
-	first = answer(fd, to, seq);
-	last = first ? answer(fd, to, (uint16_t)(seq + TRAIN - 1)) : 0;
-	if (last <= first)
+	for (i = 0; i < TRAIN; i++) {
+		got = (uint16_t)(seq + i);
+		if (!answer(fd, to, &got, &last) || got != (uint16_t)(seq + i))
+			return 0;
+		if (!i)
+			first = last;
+	}
+	if (!first || last <= first)
 		return 0;
 	return (TRAIN - 1) * FULL_WIRE * 8 * UINT64_C(1000000000) /
 	       (last - first);
 }
 
+static int compare_rates(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/*
+ * Other traffic makes a train slower, and a queue that was held up for a moment makes it
+ * faster. Return: the median of the trains whose answers all came, 0: none
+ */
+static int measure_rate(int fd, struct in_addr to, uint16_t seq,
+			unsigned int count, uint64_t *median)
+{
+	uint64_t *rate = calloc(count, sizeof(*rate));
+	unsigned int i, n = 0;
+
+	if (!rate) {
+		err("probe: out of memory");
+		return -1;
+	}
+	for (i = 0; i < count; i++, seq += TRAIN) {
+		rate[n] = train(fd, to, seq);
+		n += rate[n] > 0;
+	}
+	qsort(rate, n, sizeof(*rate), compare_rates);
+	*median = n ? rate[n / 2] : 0;
+	free(rate);
+	return 0;
+}
+
 int ping(int fd, struct in_addr to, unsigned int count, struct ping *result)
 {
-	uint64_t sent, came, rate;
-	uint16_t seq = 0;
+	uint64_t sent, came, stamp;
+	uint16_t seq = 0, got;
 	unsigned int i;
 
 	*result = (struct ping){ .rtt = UINT64_MAX };
@@ -146,7 +231,8 @@ int ping(int fd, struct in_addr to, unsigned int count, struct ping *result)
 		sent = clock_ns();
 		if (send_one(fd, to, ++seq, SMALL))
 			return -1;
-		came = answer(fd, to, seq);
+		got = seq;
+		came = answer(fd, to, &got, &stamp);
 		if (came && came - sent < result->rtt)
 			result->rtt = came - sent;
 	}
@@ -154,12 +240,5 @@ int ping(int fd, struct in_addr to, unsigned int count, struct ping *result)
 		err("probe: %s: no answer", addr_text(to));
 		return -1;
 	}
-	/* The fastest train met the least other traffic. */
-	for (i = 0; i < count; i++) {
-		rate = train(fd, to, ++seq);
-		seq += TRAIN - 1;
-		if (rate > result->rate)
-			result->rate = rate;
-	}
-	return 0;
+	return measure_rate(fd, to, (uint16_t)(seq + 1), count, &result->rate);
 }

@@ -9,7 +9,8 @@
 /**
  * struct ping - what was measured
  * @rtt: shortest round trip of a small packet, ns
- * @rate: bit/s of a train of full packets, there and back; 0: too fast for the clock
+ * @rate: bit/s of a train of full packets, there and back, the median of several; 0: no
+ *	train came back whole
  */
 struct ping {
 	uint64_t rtt;
