@@ -156,7 +156,8 @@ static void tx_send(struct aggnet_tree *tree, struct sk_buff *skb)
 	if (cb.way != AGGNET_WAY_DIRECT) {
 		flow.daddr = aggnet_tree_receiver(tree);
 		n = aggnet_egress_tree(tree, 0, &flow, ways);
-		if (cb.way == AGGNET_WAY_ROUND) {
+		if (cb.way == AGGNET_WAY_ROUND &&
+		    tree->conf.scheme != AGGNET_SCHEME_ROUTE) {
 			aggnet_egress_cancel(ways, n);
 			aggnet_flow_miss(&flow, AGGNET_FALLBACK_ROUND);
 			n = 0;
