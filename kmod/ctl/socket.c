@@ -413,14 +413,16 @@ static int aggnet_sock_shutdown(struct socket *sock, int how)
 
 /* Wait for the outcome as a source. Return: 0: DONE */
 static int aggnet_sock_await(struct sock *sk, struct aggnet_tree *tree,
-			     long timeo)
+			     int flags)
 {
+	long timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	int ret;
 
 	add_wait_queue(sk_sleep(sk), &wait);
 	do {
-		ret = aggnet_tree_outcome(tree, &aggnet_sk(sk)->local);
+		ret = aggnet_tree_outcome(tree, &aggnet_sk(sk)->local,
+					  flags & MSG_PEEK);
 		if (ret)
 			break;
 		ret = aggnet_sock_wait(&wait, &timeo);
@@ -510,8 +512,7 @@ static int aggnet_sock_recvmsg(struct socket *sock, struct msghdr *msg,
 		return -EOPNOTSUPP;
 	if (role == AGGNET_SOCK_READER)
 		return aggnet_sock_read(sk, tree, msg, len, flags);
-	return aggnet_sock_await(sk, tree,
-				 sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
+	return aggnet_sock_await(sk, tree, flags);
 }
 
 /* --- options -------------------------------------------------------------- */

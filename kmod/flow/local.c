@@ -45,13 +45,14 @@ static bool local_has_outcome(const struct aggnet_tree *tree,
 }
 
 /* An abort is the outcome of the rounds that are not done. */
-int aggnet_tree_outcome(struct aggnet_tree *tree, struct aggnet_local *local)
+int aggnet_tree_outcome(struct aggnet_tree *tree, struct aggnet_local *local,
+			bool peek)
 {
 	int outcome = 0;
 
 	spin_lock_bh(&tree->lock);
 	if (local_has_outcome(tree, local)) {
-		local->told++;
+		local->told += !peek;
 		outcome = 1;
 	} else if (tree->state == AGGNET_TREE_DONE) {
 		outcome = 1;

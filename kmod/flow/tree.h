@@ -552,11 +552,13 @@ void aggnet_tree_abort_user(struct aggnet_tree *tree, enum aggnet_reason why);
  * aggnet_tree_outcome() - get the outcome of a writer's oldest round without one
  * @tree: joined by the writer
  * @local: the writer
+ * @peek: the next call is to tell it again
  *
  * Return: 0: not known yet, 1: DONE, -ENOMSG: the writer has ended no other round,
  * or an abort's errno
  */
-int aggnet_tree_outcome(struct aggnet_tree *tree, struct aggnet_local *local);
+int aggnet_tree_outcome(struct aggnet_tree *tree, struct aggnet_local *local,
+			bool peek);
 
 __poll_t aggnet_tree_poll(struct aggnet_tree *tree,
 			  struct aggnet_local *local);

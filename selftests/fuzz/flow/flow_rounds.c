@@ -299,12 +299,12 @@ TEST_F(rounds, done__ends_a_round_at_its_child)
 	struct aggnet_local *writer = &world.node[CHILD].writer;
 
 	EXPECT_EQ(-EAGAIN, aggnet_tree_end_round(tree, writer));
-	EXPECT_EQ(0, aggnet_tree_outcome(tree, writer));
+	EXPECT_EQ(0, aggnet_tree_outcome(tree, writer, false));
 	peer_done(&self->peer);
 	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
 	EXPECT_EQ(1, tree->round);
-	EXPECT_EQ(1, aggnet_tree_outcome(tree, writer));
-	EXPECT_EQ(-ENOMSG, aggnet_tree_outcome(tree, writer));
+	EXPECT_EQ(1, aggnet_tree_outcome(tree, writer, false));
+	EXPECT_EQ(-ENOMSG, aggnet_tree_outcome(tree, writer, false));
 }
 
 /* Credit ends with its round: the acceptor has taken it back. */
@@ -364,8 +364,8 @@ TEST_F(rounds, abort__of_the_next_round_implies_done)
 	self->peer.round = 1;
 	peer_say(&self->peer, AGGNET_ABORT, 0, &abort, sizeof(abort));
 	EXPECT_ABORTED(AGGNET_R_RECEIVER, tree);
-	EXPECT_EQ(1, aggnet_tree_outcome(tree, writer));
-	EXPECT_EQ(-EPIPE, aggnet_tree_outcome(tree, writer));
+	EXPECT_EQ(1, aggnet_tree_outcome(tree, writer, false));
+	EXPECT_EQ(-EPIPE, aggnet_tree_outcome(tree, writer, false));
 	world.harm = true;
 }
 
