@@ -741,9 +741,9 @@ answer:
 }
 
 /*
- * A packet of another round. Only a child whose DONE was lost is in the round
- * before, and it repeats its FIN; all else of that round came late. What an ABORT
- * says holds in any round.
+ * A packet of another round. Only a child whose DONE was lost is in the round before,
+ * or, without sources, in an earlier one, and it repeats its FIN; all else of that
+ * round came late. What an ABORT says holds in any round.
  */
 static void child_other_round(struct aggnet_tree *tree,
 			      const struct aggnet_pkt *pkt,
@@ -751,8 +751,7 @@ static void child_other_round(struct aggnet_tree *tree,
 {
 	if (pkt->type == AGGNET_ABORT)
 		child_abort(tree, pkt, run);
-	else if (pkt->type == AGGNET_FIN && tree->round &&
-		 pkt->round == tree->round - 1)
+	else if (pkt->type == AGGNET_FIN && pkt->round < tree->round)
 		child_done(tree, pkt, run);
 	else
 		aggnet_stat_inc(tree->an, drop_round);

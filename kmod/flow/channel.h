@@ -19,7 +19,7 @@ struct aggnet_run;
 /**
  * struct aggnet_child - acceptor's half of a channel: one child that has bound here
  * @id: identity, 0: free slot
- * @left: its last FIN is taken: no round follows
+ * @left: no round waits for it: its last FIN is taken, or one without sources
  * @waits_for_credit: the last ACK granted no credit
  * @no_credit: it has no credit, and so a claim on the next chunks
  * @asks: its DATA of this run of the lock is to be answered

@@ -493,13 +493,23 @@ static void uplink_abort_rx(struct aggnet_tree *tree,
 			    pkt->length, NULL, run);
 }
 
-static void uplink_done(struct aggnet_tree *tree, bool last,
+/*
+ * The acceptor is done with @round. An end without sources is not waited for, so it
+ * may have missed that others were.
+ */
+static void uplink_done(struct aggnet_tree *tree, u32 round, bool last,
 			struct aggnet_run *run)
 {
-	/* DONE implies custody of the FIN, whose ACK may have been lost. */
+	if (round > tree->round &&
+	    tree->books.weight + aggnet_tree_own_done(tree)) {
+		aggnet_stat_inc(tree->an, drop_round);
+		return;
+	}
+	/* DONE implies custody of a FIN that was sent, whose ACK may have been lost. */
 	if (tree->state == AGGNET_TREE_WAITING ||
-	    (tree->state == AGGNET_TREE_CLOSING && !aggnet_tree_keys(tree))) {
+	    (tree->state == AGGNET_TREE_CLOSING && tree->up.fin)) {
 		tree->up.state = AGGNET_UP_FINISHED;
+		tree->round = round;
 		aggnet_tree_done(tree, last, run);
 	} else if (tree->state != AGGNET_TREE_DONE) {
 		aggnet_stat_inc(tree->an, drop_state);
@@ -507,17 +517,21 @@ static void uplink_done(struct aggnet_tree *tree, bool last,
 }
 
 /*
- * A packet of another round. If the acceptor is in the next one, the present one is
- * done here, too: its DONE was lost, or comes later. Return: does the packet count?
+ * A packet of another round. If the acceptor is in a later one, the rounds before that
+ * are done here, too: DONE was lost, or comes later. Return: does the packet count?
  * What an ABORT says holds in any round.
  */
 static bool uplink_catch_up(struct aggnet_tree *tree,
 			    const struct aggnet_pkt *pkt,
 			    struct aggnet_run *run)
 {
-	if (tree->conf.persist && pkt->type != AGGNET_DONE &&
-	    pkt->round == tree->round + 1 && tree->state < AGGNET_TREE_DONE)
-		uplink_done(tree, false, run);
+	bool later = tree->conf.persist && pkt->round > tree->round &&
+		     tree->state < AGGNET_TREE_DONE;
+
+	if (later && pkt->type == AGGNET_DONE)
+		return true;
+	if (later)
+		uplink_done(tree, pkt->round - 1, false, run);
 	if (pkt->round == tree->round || pkt->type == AGGNET_ABORT)
 		return true;
 	aggnet_stat_inc(tree->an, drop_round);
@@ -563,7 +577,7 @@ void aggnet_uplink_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 	if (pkt->type == AGGNET_ACK)
 		uplink_ack(tree, pkt, run);
 	else if (pkt->type == AGGNET_DONE)
-		uplink_done(tree, !tree->conf.persist ||
+		uplink_done(tree, pkt->round, !tree->conf.persist ||
 			    pkt->flags & AGGNET_F_LAST, run);
 	else
 		uplink_abort_rx(tree, pkt, run);

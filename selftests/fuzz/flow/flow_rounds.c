@@ -201,6 +201,31 @@ TEST_F(rounds, fin__of_an_end_without_sources)
 	EXPECT_EQ(2, tree->round);
 }
 
+/* No round waits for it, so it may ask after several. */
+TEST_F(rounds, fin__of_an_earlier_round)
+{
+	struct aggnet_pkt pkt = {};
+	struct aggnet_tree *tree;
+	u32 round;
+
+	two_children(&self->peer, &self->other);
+	tree = self->peer.tree;
+	for (round = 0; round < 3; round++) {
+		self->peer.round = round;
+		self->other.round = round;
+		peer_fin(&self->other, FIRST);
+		peer_fin(&self->peer, FIRST);
+		ends(tree, round);
+	}
+	self->peer.round = 0;
+	world.packets = 0;
+	peer_fin(&self->peer, FIRST);
+	EXPECT_EQ(2, tree->acceptor.bound);
+	ASSERT_TRUE(peer_hears(&self->peer, &pkt));
+	EXPECT_EQ(AGGNET_DONE, pkt.type);
+	EXPECT_EQ(2, pkt.round);
+}
+
 TEST_F(rounds, data__of_the_round_before)
 {
 	struct aggnet_tree *tree;
@@ -303,6 +328,7 @@ TEST_F(rounds, done__ends_a_round_at_its_child)
 	peer_done(&self->peer);
 	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
 	EXPECT_EQ(1, tree->round);
+	EXPECT_EQ(1, aggnet_tree_outcome(tree, writer, true));
 	EXPECT_EQ(1, aggnet_tree_outcome(tree, writer, false));
 	EXPECT_EQ(-ENOMSG, aggnet_tree_outcome(tree, writer, false));
 }
@@ -342,6 +368,32 @@ TEST_F(rounds, done__of_the_round_before)
 	EXPECT_EQ(2, tree->round);
 }
 
+/* An end with sources is waited for: it has missed no round. */
+TEST_F(rounds, done__of_a_later_round)
+{
+	struct aggnet_tree *tree = waiting(&self->peer);
+
+	self->peer.round = 2;
+	peer_done(&self->peer);
+	EXPECT_EQ(0, tree->round);
+	EXPECT_EQ(AGGNET_TREE_WAITING, tree->state);
+	tree->conf.writers = 0;
+	peer_done(&self->peer);
+	EXPECT_EQ(3, tree->round);
+}
+
+/* The same, told by the round that the acceptor is in. */
+TEST_F(rounds, ack__of_a_later_round)
+{
+	struct aggnet_tree *tree = waiting(&self->peer);
+
+	tree->conf.writers = 0;
+	self->peer.round = 3;
+	peer_ack(&self->peer, 0, FIRST, FIRST + 3);
+	EXPECT_EQ(3, tree->round);
+	EXPECT_EQ(FIRST + 3, tree->up.sender.credit);
+}
+
 /* The acceptor is in the next round, so DONE was lost. */
 TEST_F(rounds, ack__of_the_next_round_implies_done)
 {
@@ -365,6 +417,28 @@ TEST_F(rounds, abort__of_the_next_round_implies_done)
 	peer_say(&self->peer, AGGNET_ABORT, 0, &abort, sizeof(abort));
 	EXPECT_ABORTED(AGGNET_R_RECEIVER, tree);
 	EXPECT_EQ(1, aggnet_tree_outcome(tree, writer, false));
+	EXPECT_EQ(-EPIPE, aggnet_tree_outcome(tree, writer, false));
+	world.harm = true;
+}
+
+/* A FIN that was not sent was not counted: the round is not done. */
+TEST_F(rounds, abort__of_the_next_round_before_a_fin)
+{
+	const struct aggnet_abort abort = {
+		.reason = cpu_to_be32(AGGNET_R_RECEIVER),
+	};
+	struct aggnet_tree *tree = world_begin(&empty, SEED, CHILD);
+	struct aggnet_local *writer = &world.node[CHILD].writer;
+	struct aggnet_pkt pkt = {};
+
+	self->peer = peer_acceptor(tree);
+	ASSERT_TRUE(hears(&self->peer, AGGNET_OPEN, &pkt));
+	peer_accept(&self->peer, 1);
+	ASSERT_TRUE(hears(&self->peer, AGGNET_PROBE, &pkt));
+	ASSERT_EQ(0, aggnet_tree_end_round(tree, writer));
+	self->peer.round = 1;
+	peer_say(&self->peer, AGGNET_ABORT, 0, &abort, sizeof(abort));
+	EXPECT_ABORTED(AGGNET_R_RECEIVER, tree);
 	EXPECT_EQ(-EPIPE, aggnet_tree_outcome(tree, writer, false));
 	world.harm = true;
 }
