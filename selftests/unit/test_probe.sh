@@ -81,10 +81,23 @@ refused "two addresses of a member" "member 'a' has two addresses" <<- END
 a 10.0.0.1 b 10.0.0.2 100000 0
 a 10.0.0.3 b 10.0.0.2 100000 0
 END
+refused "a number with a sign" "line 1 is refused" <<< "a 10.0.0.1 b 10.0.0.2 -5 0"
+refused "a number of more than 64 bits" "line 1 is refused" \
+	<<< "a 10.0.0.1 b 10.0.0.2 99999999999999999999 0"
+mkdir directory
+got=$("$aggctl" probe group directory 2>&1)
+result "a file that cannot be read" \
+	"$([[ $? = 1 && $got == *"directory: Is a directory"* ]] || echo "$got")"
 refused "no line at all" "nothing was measured" < /dev/null
 got=$("$aggctl" probe measure a=203.0.113.1 b=203.0.113.2 2>&1)
 result "no member is this host" \
 	"$(grep -qF "no member has an address of this host" <<< "$got" || echo "$got")"
+# With ip_nonlocal_bind each address can be bound.
+got=$(unshare -rn sh -c 'sysctl -qw net.ipv4.ip_nonlocal_bind=1 && ip link set lo up &&
+	ip address add 10.1.1.2/32 dev lo && exec "$1" probe measure a=10.1.1.9 b=10.1.1.2' \
+	sh "$aggctl" 2>&1)
+result "an address that is only bound is not of this host" \
+	"$(grep -q "^aggctl: probe: 10.1.1.9: " <<< "$got" || echo "$got")"
 got=$("$aggctl" probe measure a= b=192.0.2.2 2>&1)
 result "a member without an address" \
 	"$([[ $? = 2 && $got == *"'a=' is not"* ]] || echo "$got")"

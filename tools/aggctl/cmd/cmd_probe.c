@@ -2,7 +2,7 @@
 /* aggctl probe: group hosts into racks by measured round trips and rates. */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <inttypes.h>
+#include <ifaddrs.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,21 +43,37 @@ static int add_word(struct racks *racks, const char *word)
 	       ST_DONE;
 }
 
-/* Return: the member whose address is of this host, or @n_members. */
-static uint32_t find_self(const struct racks *racks)
+static bool has_addr(const struct ifaddrs *list, struct in_addr addr)
 {
-	struct sockaddr_in a = { .sin_family = AF_INET };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	uint32_t i;
+	const struct sockaddr_in *a;
 
-	for (i = 0; i < racks->n_members; i++) {
-		a.sin_addr = racks->member[i].addr;
-		if (!bind(fd, (struct sockaddr *)&a, sizeof(a)))
-			break;
+	for (; list; list = list->ifa_next) {
+		a = (const struct sockaddr_in *)list->ifa_addr;
+		if (a && a->sin_family == AF_INET &&
+		    a->sin_addr.s_addr == addr.s_addr)
+			return true;
 	}
-	if (fd >= 0)
-		close(fd);
-	return i;
+	return false;
+}
+
+/*
+ * Set @self to the member whose address is of this host. Where addresses of others may
+ * be bound (ip_nonlocal_bind), bind() would not tell.
+ */
+static int find_self(const struct racks *racks, uint32_t *self)
+{
+	struct ifaddrs *list;
+
+	if (getifaddrs(&list))
+		return fail("probe: addresses of this host: %s",
+			    strerror(errno));
+	for (*self = 0; *self < racks->n_members; (*self)++)
+		if (has_addr(list, racks->member[*self].addr))
+			break;
+	freeifaddrs(list);
+	if (*self < racks->n_members)
+		return ST_DONE;
+	return fail("probe: no member has an address of this host: 'ip -4 address' shows those that it has");
 }
 
 static int add_pair(json_t *list, const struct racks_member *from,
@@ -117,16 +133,15 @@ static int run_measure(const struct aggctl *ctl, int argc, char **argv)
 {
 	struct racks racks = { .member = NULL };
 	json_t *list = json_array();
-	uint32_t self;
+	uint32_t self = 0;
 	int i, st = ST_DONE;
 
 	for (i = 0; !st && i < argc; i++)
 		st = add_word(&racks, argv[i]);
 	if (!st && !opt.count)
 		st = usage("probe: --count: must not be 0");
-	self = st ? 0 : find_self(&racks);
-	if (!st && self == racks.n_members)
-		st = fail("probe: no member has an address of this host");
+	if (!st)
+		st = find_self(&racks, &self);
 	if (!st)
 		st = measure(&racks, self, list);
 	if (!st && ctl->json)
@@ -140,18 +155,28 @@ static int run_measure(const struct aggctl *ctl, int argc, char **argv)
 
 /* --- grouping ---------------------------------------------------------------- */
 
+/* scanf() would take a sign. */
+static bool read_number(const char *digits, uint64_t *number)
+{
+	errno = 0;
+	*number = strtoull(digits, NULL, 10);
+	return !errno;
+}
+
 static int read_pair(struct racks *racks, const char *line)
 {
 	char name[2][RACKS_NAME + 1], text[2][INET_ADDRSTRLEN];
+	char number[2][21], rest;
 	struct racks_pair pair;
 	struct in_addr addr[2];
-	char rest;
 
-	if (sscanf(line, "%47s %15s %47s %15s %" SCNu64 " %" SCNu64 " %c",
-		   name[0], text[0], name[1], text[1], &pair.rtt, &pair.rate,
+	if (sscanf(line, "%47s %15s %47s %15s %20[0-9] %20[0-9] %c",
+		   name[0], text[0], name[1], text[1], number[0], number[1],
 		   &rest) != 6 ||
 	    inet_pton(AF_INET, text[0], &addr[0]) != 1 ||
 	    inet_pton(AF_INET, text[1], &addr[1]) != 1 ||
+	    !read_number(number[0], &pair.rtt) ||
+	    !read_number(number[1], &pair.rate) ||
 	    !strcmp(name[0], name[1])) {
 		err("not a line of 'aggctl probe measure'");
 		return -1;
@@ -183,7 +208,10 @@ static int read_file(struct racks *racks, const char *name)
 		ret = read_pair(racks, line);
 	}
 	if (ret)
-		err("probe: %s: line %u is refused", name, number);
+		err("probe: %s: line %u is refused: measure again on the host of this file",
+		    name, number);
+	else if (ferror(in))
+		ret = fail("probe: %s: %s", name, strerror(errno));
 	fclose(in);
 	return ret ? ST_FAILED : ST_DONE;
 }

@@ -24,10 +24,13 @@ uint32_t racks_add(struct racks *racks, const char *name, struct in_addr addr)
 		err("probe: member '%s' has two addresses", name);
 		return RACKS_MEMBERS;
 	}
-	m = i < RACKS_MEMBERS ?
-	    realloc(racks->member, (i + 1) * sizeof(*m)) : NULL;
+	if (i == RACKS_MEMBERS) {
+		err("probe: member '%s': no more than %u are possible", name, i);
+		return RACKS_MEMBERS;
+	}
+	m = realloc(racks->member, (i + 1) * sizeof(*m));
 	if (!m) {
-		err("probe: member '%s': no room for more than %u", name, i);
+		err("probe: out of memory");
 		return RACKS_MEMBERS;
 	}
 	racks->member = m;
@@ -121,7 +124,7 @@ static int check_measured(const struct racks *racks)
 		;
 	free(seen);
 	if (i < racks->n_members) {
-		err("probe: nothing was measured with '%s'",
+		err("probe: nothing was measured with '%s': run 'aggctl probe measure' there",
 		    racks->member[i].name);
 		return -1;
 	}
@@ -133,7 +136,7 @@ int racks_find(struct racks *racks)
 	uint32_t i;
 
 	if (!racks->n_pairs) {
-		err("probe: nothing was measured");
+		err("probe: nothing was measured: give files that 'aggctl probe measure' wrote");
 		return -1;
 	}
 	if (check_measured(racks))
