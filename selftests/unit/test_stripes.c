@@ -4,6 +4,8 @@
  */
 #include "fake_node.h"
 
+#include <signal.h>
+
 #include "core/crc.h"
 
 #define PLAN	0x5a	/* first byte of the plan's ID */
@@ -164,6 +166,10 @@ TEST_F(stripes, source__elements_are_missing)
 	ASSERT_EQ(0, open_source(self, 0));
 	EXPECT_EQ(0, aggnet_source_add_element(self->s, 0));
 	EXPECT_EQ(-EINVAL, aggnet_source_finish(self->s));
+	EXPECT_STREQ("only 1 of the vector's 26 elements were given",
+		     aggnet_source_error(self->s));
+	/* No tree has an end: the rest can be given. */
+	EXPECT_FALSE(fake_nodes[0].shut);
 }
 
 /* A tree that takes nothing lets the others go on for 256 KiB of its records. */
@@ -386,7 +392,7 @@ TEST_F(stripes, open__one_is_missing)
 {
 	fake_nodes[1].hidden = ENETUNREACH;
 	EXPECT_EQ(-ENETUNREACH, open_sink(self));
-	EXPECT_STREQ("stripe 2 of 2: no entry for job 8 can be used here: Network is unreachable",
+	EXPECT_STREQ("stripe 2 of 2: no entry for job 8 can be used here: Network is unreachable: apply the whole plan again on this node",
 		     aggnet_sink_error(self->k));
 	EXPECT_EQ(0, fake_nodes[0].joined);
 	EXPECT_EQ(-ENETUNREACH, aggnet_sink_run(self->k));
@@ -397,7 +403,7 @@ TEST_F(stripes, open__of_different_plans)
 {
 	fake_nodes[1].plan++;
 	EXPECT_EQ(-ECANCELED, open_sink(self));
-	EXPECT_STREQ("job 7 and job 8 are not stripes of one plan",
+	EXPECT_STREQ("job 7 and job 8 are not stripes of one plan: apply the whole plan again on this node",
 		     aggnet_sink_error(self->k));
 	aggnet_sink_close(self->k);
 	self->k = NULL;
@@ -435,6 +441,14 @@ TEST_F(stripes, open__values_become_different)
 	EXPECT_EQ(-ECANCELED, aggnet_source_finish(self->s));
 }
 
+TEST_F(stripes, open__too_many_of_them)
+{
+	fake_nodes[0].stripes = 99;
+	EXPECT_EQ(-EINVAL, open_source(self, 0));
+	EXPECT_STREQ("job 7 has 99 stripes, and 64 are possible: plan it again",
+		     aggnet_source_error(self->s));
+}
+
 TEST_F(stripes, open__another_number_of_them)
 {
 	fake_nodes[1].stripes = 3;
@@ -448,7 +462,7 @@ TEST_F(stripes, open__parts_of_another_vector)
 		node.shape.elements = 13 + fake_tree;
 	}
 	EXPECT_EQ(-ECANCELED, open_source(self, 0));
-	EXPECT_STREQ("stripe 1 of 2: job 7 has 13 elements of a vector of 27",
+	EXPECT_STREQ("stripe 1 of 2: job 7 has 13 elements of a vector of 27: apply the whole plan again on this node",
 		     aggnet_source_error(self->s));
 }
 
@@ -456,7 +470,7 @@ TEST_F(stripes, open__sorted)
 {
 	fake_nodes[0].shape.layout = AGGNET_LAYOUT_SORTED;
 	EXPECT_EQ(-EPROTOTYPE, open_source(self, 0));
-	EXPECT_STREQ("records in order cannot be split over stripes",
+	EXPECT_STREQ("records in order cannot be split over stripes: plan the job without --sorted",
 		     aggnet_source_error(self->s));
 }
 
@@ -807,6 +821,37 @@ TEST_F(stripes, sink__joins_epochs_of_two_plans)
 	EXPECT_EQ(-ECANCELED, aggnet_sink_run(self->k));
 }
 
+static void ignore(int sig)
+{
+	(void)sig;
+}
+
+/* A signal comes while the end mark of a tree is waited for. */
+TEST_F(stripes, sink__commit_is_interrupted)
+{
+	const struct itimerspec often = { { 0, 1000000 }, { 0, 1000000 } };
+	const struct sigaction act = { .sa_handler = ignore };
+	struct sigevent event = { .sigev_signo = SIGUSR1 };
+	uint64_t count;
+	timer_t timer;
+
+	ASSERT_EQ(0, open_sink(self));
+	put_end(0, 3, 0);
+	put_end(1, 3, 0);
+	ASSERT_EQ(0, aggnet_sink_run(self->k));
+	fake_nodes[0].next = 1;
+	self->k->stripes.opt.flags = 0;
+	ASSERT_EQ(8, read(conn_fd(self->k->stripes.conn[0]), &count, 8));
+	ASSERT_EQ(0, sigaction(SIGUSR1, &act, NULL));
+	ASSERT_EQ(0, timer_create(CLOCK_MONOTONIC, &event, &timer));
+	ASSERT_EQ(0, timer_settime(timer, 0, &often, NULL));
+	EXPECT_EQ(-EINTR, aggnet_sink_commit(self->k));
+	timer_delete(timer);
+	EXPECT_STREQ("interrupted", aggnet_sink_error(self->k));
+	fake_nodes[0].next = 0;
+	EXPECT_EQ(0, aggnet_sink_commit(self->k));
+}
+
 TEST_F(stripes, sink__closed_early)
 {
 	ASSERT_EQ(0, open_sink(self));
@@ -828,6 +873,17 @@ TEST_F(stripes, abort__all_of_them)
 	EXPECT_EQ(AGGNET_R_USER, fake_nodes[0].aborted);
 	EXPECT_EQ(AGGNET_R_USER, fake_nodes[1].aborted);
 	EXPECT_EQ(0, aggnet_source_status(self->s, &st));
+}
+
+/* The sentence is that of the abort, not of the call before. */
+TEST_F(stripes, abort__while_it_waits)
+{
+	fake_nodes[0].done = false;
+	ASSERT_EQ(0, open_source(self, AGGNET_OPT_NONBLOCK));
+	ASSERT_EQ(-EAGAIN, aggnet_source_finish(self->s));
+	ASSERT_EQ(0, aggnet_source_abort(self->s, AGGNET_R_USER));
+	EXPECT_STREQ("aborted here: an application asked to stop",
+		     aggnet_source_error(self->s));
 }
 
 TEST_HARNESS_MAIN

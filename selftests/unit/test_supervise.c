@@ -354,12 +354,12 @@ TEST_F(watch, aborted__a_source)
 }
 
 static void aborted_other(struct aggnet_watch *w, uint32_t attempt,
-			  uint8_t reason, int about)
+			  uint8_t reason, int origin, int about)
 {
 	struct aggnet_event_info e = {
 		.kind = AGGNET_EVENT_TREE_ABORTED, .incast_id = OTHER,
 		.instance = 9, .attempt = attempt, .reason = reason,
-		.origin = identity(3), .about = identity(about),
+		.origin = identity(origin), .about = identity(about),
 	};
 
 	aggnet_watch_event(w, "v3", &e, 0);
@@ -370,13 +370,25 @@ TEST_F(watch, aborted__a_source_of_two_trees)
 {
 	ASSERT_EQ(0, aggnet_watch_tree(self->w, OTHER, 9, 0, "v3"));
 	aborted(self->w, AGGNET_R_TIMEOUT, 0, 2);
-	aborted_other(self->w, 0, AGGNET_R_TIMEOUT, 2);
+	aborted_other(self->w, 0, AGGNET_R_TIMEOUT, 3, 2);
 	if (!variant->allow_missing) {
 		EXPECT_JUDGED(FAILED);
 		return;
 	}
 	EXPECT_CHANGE("failed:v2");
 	EXPECT_EQ(2, self->f.n_renew);
+}
+
+/* One sentence, also if a source has a part in many stripes. */
+TEST_F(watch, aborted__a_source_closes_two_trees)
+{
+	ASSERT_EQ(0, aggnet_watch_tree(self->w, OTHER, 9, 0, "v3"));
+	aborted(self->w, AGGNET_R_SENDER, 2, 2);
+	aborted_other(self->w, 0, AGGNET_R_SENDER, 2, 2);
+	EXPECT_EQ(variant->allow_missing ? AGGNET_WATCH_REPAIR :
+					   AGGNET_WATCH_FAILED,
+		  judge(self->w, 0, &self->f));
+	EXPECT_STREQ("source v2 closed before it was finished", self->f.text);
 }
 
 TEST_F(watch, aborted__lost_records)

@@ -301,13 +301,14 @@ int aggnet_tree_del_epoch(struct aggnet_ctl *ctl,
 /**
  * aggnet_stripe_elements() - elements of a dense vector that a stripe carries
  * @whole: function, type and layout, and the elements of the whole vector
- * @stripe: number of the stripe, from 0
+ * @stripe: number of the stripe, from 0; less than @stripes
  * @stripes: how many there are
  *
  * A vector consists of blocks of 13 elements, of one element if the function is a sum
  * or average of reals. Block i belongs to stripe i mod @stripes.
  *
- * Return: 0: the vector has fewer blocks than stripes
+ * Return: elements of the stripe's blocks; 0: the vector has fewer blocks than stripes,
+ * or @stripes is 0
  */
 uint64_t aggnet_stripe_elements(const struct aggnet_tree_info *whole,
 				unsigned int stripe, unsigned int stripes);

@@ -260,9 +260,11 @@ static int commit_tree(struct aggnet_sink *k, unsigned int i)
 
 	for (other = 0; other < k->stripes.n; other++)
 		events[other] = other == i ? POLLIN : STRIPES_IDLE;
-	do
-		err = sink_commit(k->tree[i]);
-	while (err == -EAGAIN && !(err = stripes_wait(&k->stripes, events)));
+	while ((err = sink_commit(k->tree[i])) == -EAGAIN) {
+		err = stripes_wait(&k->stripes, events);
+		if (err)
+			return err;
+	}
 	return err ? stripes_failed(&k->stripes, i, err) : 0;
 }
 

@@ -355,14 +355,23 @@ int aggnet_source_add_element_real(struct aggnet_source *s, double value)
 
 /* --- the end -------------------------------------------------------------- */
 
-/* After a replay each tree has had all records that it has got before. */
-static int check_replay(struct aggnet_source *s)
+/*
+ * The input is whole: no element of a vector is missing, and after a replay each tree
+ * has had all records that it has got before.
+ */
+static int check_whole(struct aggnet_source *s)
 {
+	const uint64_t elements = s->stripes.shape.elements;
 	unsigned int i;
 
 	for (i = 0; i < s->stripes.n; i++)
 		if (s->part[i].seen != s->part[i].taken)
 			return source_changed(s, i);
+	if (elements && s->given != elements)
+		return stripes_fail(&s->stripes, -EINVAL,
+				    "only %llu of the vector's %llu elements were given",
+				    (unsigned long long)s->given,
+				    (unsigned long long)elements);
 	return 0;
 }
 
@@ -408,7 +417,7 @@ int aggnet_source_finish(struct aggnet_source *s)
 	if (st->n == 1)
 		return source_finish(s->part[0].tree);
 	do {
-		err = stripes_agree(st) ?: check_replay(s) ?:
+		err = stripes_agree(st) ?: check_whole(s) ?:
 		      finish_all(s, events);
 		if (err > 0)
 			err = stripes_wait(st, events) ?: 1;

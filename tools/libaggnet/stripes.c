@@ -84,7 +84,7 @@ static bool same_values(const struct stripes *s, const struct aggnet_status *st)
 static int stripes_mixed(struct stripes *s, unsigned int i)
 {
 	return stripes_fail(s, -ECANCELED,
-			    "job %u and job %u are not stripes of one plan",
+			    "job %u and job %u are not stripes of one plan: apply the whole plan again on this node",
 			    s->job, s->job + i);
 }
 
@@ -131,7 +131,7 @@ static int find_others(struct stripes *s, const struct aggnet_status *first)
 		err = aggnet_lookup(s->receiver, s->job + i, &st[i]);
 		if (err)
 			return stripes_fail(s, err,
-					    "stripe %u of %u: no entry for job %u can be used here: %s",
+					    "stripe %u of %u: no entry for job %u can be used here: %s: apply the whole plan again on this node",
 					    i + 1, s->n, s->job + i,
 					    strerror(-err));
 		if (!same_plan(first, &st[i]) || st[i].stripe != i)
@@ -143,7 +143,7 @@ static int find_others(struct stripes *s, const struct aggnet_status *first)
 	for (i = 0; s->shape.elements && i < s->n; i++)
 		if (st[i].elements != stripe_elements(&s->shape, i, s->n))
 			return stripes_fail(s, -ECANCELED,
-					    "stripe %u of %u: job %u has %llu elements of a vector of %llu",
+					    "stripe %u of %u: job %u has %llu elements of a vector of %llu: apply the whole plan again on this node",
 					    i + 1, s->n, s->job + i,
 					    (unsigned long long)st[i].elements,
 					    (unsigned long long)s->shape.elements);
@@ -166,11 +166,11 @@ int stripes_find(struct stripes *s, struct in_addr receiver, uint32_t job,
 				    "job %u is stripe %u of job %u: give that job",
 				    job, first.stripe + 1, job - first.stripe);
 	if (first.stripes > AGGNET_STRIPES_MAX)
-		return stripes_fail(s, -EINVAL, "job %u has %u stripes", job,
-				    first.stripes);
+		return stripes_fail(s, -EINVAL, "job %u has %u stripes, and %u are possible: plan it again",
+				    job, first.stripes, AGGNET_STRIPES_MAX);
 	if (first.layout == AGGNET_LAYOUT_SORTED)
 		return stripes_fail(s, -EPROTOTYPE,
-				    "records in order cannot be split over stripes");
+				    "records in order cannot be split over stripes: plan the job without --sorted");
 	s->n = first.stripes;
 	s->shape = status_shape(&first);
 	return find_others(s, &first);
@@ -305,6 +305,9 @@ int stripes_abort(struct stripes *s, enum aggnet_reason why)
 		if (err && !first)
 			first = stripes_failed(s, i, err);
 	}
+	/* The first tree has the sentence of its abort. */
+	if (!first)
+		s->error[0] = '\0';
 	return first;
 }
 

@@ -21,7 +21,7 @@
  * @parts: what a server is in the plan
  * @gone: it has failed
  * @judged: that has been found
- * @left: this judgement has it leave as a source
+ * @left: this judgement has named it as a source that is lost
  * @next: node of the same hash
  * @link: its links, from their ends: number of a link times 2, and the end
  * @links: how many there are, while links are judged
@@ -585,12 +585,15 @@ static void find_cut_off(struct aggnet_watch *w, int end)
 static bool judge_source(struct aggnet_watch *w, struct watch_node *node,
 			 struct aggnet_finding *f, const char *what)
 {
+	/* Each of its trees ends because of it. */
+	if (node->left)
+		return w->allow_missing;
+	node->left = true;
 	say(f, "source %s %s", node->name, what);
 	if (!w->allow_missing)
 		return false;
 	change(w, node->gone ? "failed:%s" : "leave:%s", node->name);
 	node->parts &= ~AGGNET_WATCH_SOURCE;
-	node->left = true;
 	return true;
 }
 
@@ -654,7 +657,6 @@ static bool judge_loss(struct aggnet_watch *w, const struct watch_tree *tree,
 						sizeof(text)));
 		return false;
 	}
-	/* Each of its trees ends because of it. */
 	if (node->judged || node->left)
 		return true;
 	node->gone = !is_heard(tree) || !(node->parts & AGGNET_WATCH_SOURCE);

@@ -88,7 +88,7 @@ uint64_t aggnet_stripe_elements(const struct aggnet_tree_info *whole,
 {
 	const struct aggnet_shape shape = tree_shape(whole);
 
-	return stripe_elements(&shape, stripe, stripes);
+	return stripes ? stripe_elements(&shape, stripe, stripes) : 0;
 }
 
 const char *aggnet_tree_fault(const struct aggnet_tree_info *tree)

@@ -172,7 +172,8 @@ static int supervise(const struct aggctl *ctl, struct plan_file *file,
 	ret = supervise_run(&s, why, sizeof(why));
 	free(only);
 	if (ret > 0)
-		return fail("supervise: %s", why);
+		return fail("supervise: %s. Next: plan the transfer again, with another job",
+			    why);
 	if (ret)
 		return ST_FAILED;
 	show_end(ctl, &s);
