@@ -815,14 +815,38 @@ static void chunk_end(struct aggnet_table *t)
 	chunk_release(t, number);
 }
 
-bool aggnet_table_ripe(const struct aggnet_table *t)
+/* The slot at a place; at the end of a chunk the first one of the next. NULL: none */
+static const struct slot *slot_from(const struct aggnet_table *t, u32 *number,
+				    u32 *read)
 {
+	u32 end = *number == t->newest ? t->write : AGGNET_CHUNK;
+	const struct slot *s = (const void *)(t->chunk[*number] + *read);
+
+	if (*read != end && s->tag)
+		return s;
+	if (*number == t->newest)
+		return NULL;
+	*number = t->next[*number];
+	*read = 0;
+	return (const void *)t->chunk[*number];
+}
+
+bool aggnet_table_ripe(const struct aggnet_table *t, u32 slots)
+{
+	u32 number = t->oldest, read = t->read;
+	bool part = t->part;
 	const struct slot *s;
 
-	if (!t->expected || !t->oldest)
+	if (!t->expected || !number)
 		return false;
-	s = (const struct slot *)(t->chunk[t->oldest] + t->read);
-	return t->part || s->value.lo >= t->expected;
+	for (; slots; slots--) {
+		s = slot_from(t, &number, &read);
+		if (!s || (!part && s->value.lo < t->expected))
+			return false;
+		part = false;
+		read += slot_size(s->tag >> HASH_BITS) + t->extra;
+	}
+	return true;
 }
 
 static u32 pack(struct aggnet_table *t, struct pack *p, u32 *records,

@@ -159,8 +159,9 @@ u32 aggnet_table_pack(struct aggnet_table *t, u8 *buf, u32 room,
 		      u32 max_records, u32 *records, u64 *represents);
 
 /**
- * aggnet_table_ripe() - may the oldest slot leave before the flow is whole?
+ * aggnet_table_ripe() - may the oldest slots leave before the flow is whole?
  * @t: the table
+ * @slots: how many of them, at least 1; it looks at each
  *
  * A block of a dense vector may leave when all contributors have sent it. A chunk
  * is freed with its last slot, so if there is an oldest chunk, @t->read is the
@@ -170,7 +171,7 @@ u32 aggnet_table_pack(struct aggnet_table *t, u8 *buf, u32 room,
  * late begins a new slot, so a wrong estimate costs a record or memory, but no
  * value.
  */
-bool aggnet_table_ripe(const struct aggnet_table *t);
+bool aggnet_table_ripe(const struct aggnet_table *t, u32 slots);
 
 /* As aggnet_table_pack(), but only slots that are ripe. */
 u32 aggnet_table_pack_ripe(struct aggnet_table *t, u8 *buf, u32 room,

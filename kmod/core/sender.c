@@ -49,18 +49,22 @@ static void segment_sent(struct aggnet_sender *s, u32 seq, u32 now_us)
 
 u32 aggnet_sender_add(struct aggnet_sender *s, u32 now_us)
 {
+	if (aggnet_sender_all_acked(s))
+		s->moved_us = now_us;
 	segment_sent(s, s->nxt, now_us);
 	return s->nxt++;
 }
 
 bool aggnet_sender_wants_ack(const struct aggnet_sender *s)
 {
-	u32 every = ACK_EVERY_MIN;
+	u32 every;
 
+	if (!aggnet_sender_awaits_ack(s))
+		return true;
+	every = min(s->asked - s->una, ACK_EVERY_MIN);
 	if (s->cwnd.cwnd >= s->cwnd.max)
 		every = clamp(s->flight / 2, ACK_EVERY_MIN, ACK_EVERY_MAX);
-	return s->nxt - s->asked >= every || s->nxt == s->credit ||
-	       (!aggnet_sender_may_add(s) && !aggnet_sender_awaits_ack(s));
+	return s->nxt - s->asked >= every || s->nxt == s->credit;
 }
 
 bool aggnet_sender_find_lost(const struct aggnet_sender *s, u32 *seq)
@@ -129,7 +133,7 @@ static void detect_loss(struct aggnet_sender *s, u32 newest_us)
 }
 
 void aggnet_sender_ack(struct aggnet_sender *s, const struct aggnet_ack *ack,
-		       u32 rtt_us)
+		       u32 rtt_us, u32 now_us)
 {
 	u32 credit = be32_to_cpu(ack->credit);
 	u8 backoff = s->rtt.backoff;
@@ -147,6 +151,7 @@ void aggnet_sender_ack(struct aggnet_sender *s, const struct aggnet_ack *ack,
 	/* That nothing has moved is an answer, too, but no reason to hurry. */
 	s->rtt.backoff = granted || taken ? 0 : backoff;
 	if (taken) {
+		s->moved_us = now_us;
 		aggnet_cwnd_acked(&s->cwnd, taken);
 		detect_loss(s, newest_us);
 	}
@@ -154,7 +159,8 @@ void aggnet_sender_ack(struct aggnet_sender *s, const struct aggnet_ack *ack,
 
 u32 aggnet_sender_rto_left(const struct aggnet_sender *s, u32 now_us)
 {
-	u32 age = now_us - segment_of(s, s->una)->sent_us;
+	u32 sent = now_us - segment_of(s, s->una)->sent_us;
+	u32 age = min(sent, now_us - s->moved_us);
 	u32 rto = aggnet_rtt_rto(&s->rtt);
 
 	return age < rto ? rto - age : 0;

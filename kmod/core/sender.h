@@ -55,6 +55,7 @@ struct aggnet_segment {
  * @credit: sequences before this one may be added; goes back only at the end of a
  *	round
  * @asked: behind the newest packet that asked for an ACK
+ * @moved_us: clock of the last ACK that acknowledged something
  * @flight: packets sent that are neither acknowledged nor lost
  * @slots: how many packets fit in [@una, @nxt): a power of two, 2..AGGNET_WINDOW
  * @segment: the packet of each slot; the owner's memory
@@ -67,6 +68,7 @@ struct aggnet_sender {
 	u32 nxt;
 	u32 credit;
 	u32 asked;
+	u32 moved_us;
 	u32 flight;
 	u32 slots;
 	struct aggnet_segment *segment;
@@ -152,10 +154,12 @@ static inline bool aggnet_sender_awaits_ack(const struct aggnet_sender *s)
  * aggnet_sender_wants_ack() - must the packet that was added last ask for an ACK?
  * @s: the sender; the owner has called aggnet_sender_ask() for those that did
  *
- * One of several packets asks: of eight while the window opens or after a loss, so that
- * ACKs clock it and a lost one does no harm; later once in half of what is in flight,
- * of 32 at most. So does the last packet for which there is credit, and the last one that
- * the window allows if no other ACK is to come.
+ * One of several packets asks. If no ACK is due it does: what follows may wait for that
+ * ACK, or come much later. While the window opens and after a loss, the distance then
+ * doubles up to eight: the first round trips are known before the queue of a slow link is
+ * full, later ACKs clock the window, and a lost one does no harm. With a full window it
+ * is one in half of what is in flight, of 32 at most. So does the last packet for which
+ * there is credit.
  */
 bool aggnet_sender_wants_ack(const struct aggnet_sender *s);
 
@@ -194,18 +198,23 @@ enum aggnet_ack_check aggnet_sender_check(const struct aggnet_sender *s,
  * @s: the sender
  * @ack: aggnet_sender_check() returned AGGNET_ACK_OK
  * @rtt_us: time since the packet left that it answers, 0: not known
+ * @now_us: clock
  *
  * Credit, what it acknowledges, what is lost because a packet that left well
  * after it has arrived. An ACK that tells something new ends the doublings of the
  * timeout.
  */
 void aggnet_sender_ack(struct aggnet_sender *s, const struct aggnet_ack *ack,
-		       u32 rtt_us);
+		       u32 rtt_us, u32 now_us);
 
 /**
  * aggnet_sender_rto_left() - time until the oldest packet is overdue
  * @s: the sender; not aggnet_sender_all_acked()
  * @now_us: clock
+ *
+ * The time begins when that packet leaves, and again with each ACK that acknowledges
+ * something (RFC 6298): packets that fill the queue of a slow link arrive one after the
+ * other, and the last one much later than any sample of the round trip says.
  *
  * Return: microseconds, 0: it is; AGGNET_RTO_MAX_US at most
  */

@@ -126,7 +126,8 @@ void aggnet_rtt_backoff(struct aggnet_rtt *r)
 
 u32 aggnet_rtt_rto(const struct aggnet_rtt *r)
 {
-	u64 rto = r->srtt ? (r->srtt >> 3) + r->rttvar : RTO_START_US;
+	u32 srtt = r->srtt >> 3;
+	u64 rto = r->srtt ? srtt + max(srtt, r->rttvar) : RTO_START_US;
 
 	rto = max_t(u64, rto, AGGNET_RTO_MIN_US) << r->backoff;
 	return min_t(u64, rto, AGGNET_RTO_MAX_US);

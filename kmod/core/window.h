@@ -67,7 +67,10 @@ struct aggnet_rtt {
 void aggnet_rtt_init(struct aggnet_rtt *r);
 void aggnet_rtt_sample(struct aggnet_rtt *r, u32 us);
 void aggnet_rtt_backoff(struct aggnet_rtt *r);
-/* Within [AGGNET_RTO_MIN_US, AGGNET_RTO_MAX_US]; 100 ms before a sample. */
+/*
+ * Within [AGGNET_RTO_MIN_US, AGGNET_RTO_MAX_US]; 100 ms before a sample. At least twice
+ * the smoothed round trip: on a slow link one more packet in the queue makes it as long.
+ */
 u32 aggnet_rtt_rto(const struct aggnet_rtt *r);
 /* A packet sent this much earlier than one that has arrived is lost. */
 u32 aggnet_rtt_reorder(const struct aggnet_rtt *r);

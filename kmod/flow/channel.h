@@ -167,6 +167,7 @@ struct aggnet_uplink {
 	bool stopped;		/* the burst stopped because of @cost */
 	u32 max_payload;	/* most bytes that the acceptor takes */
 	u32 max_records;
+	u32 full;		/* records that fill a packet, as in the last one */
 	struct aggnet_sender sender;	/* of DATA; no slots: no uplink */
 	struct aggnet_packed *ring;	/* of each slot; begins their memory */
 	u8 *bodies;			/* struct aggnet_data and records */

@@ -79,7 +79,7 @@ static int reader_end(struct aggnet_tree *tree, struct aggnet_msg *msg,
 bool aggnet_reader_may_read(const struct aggnet_tree *tree)
 {
 	if (aggnet_tree_keys(tree))
-		return tree->store.ops->ready(tree);
+		return tree->store.ops->ready(tree, 1);
 	/* No end mark while another thread copies records out: it may fail. */
 	return !tree->local.taking && (tree->state == AGGNET_TREE_CLOSING ||
 				       tree->state == AGGNET_TREE_DONE);

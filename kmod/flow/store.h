@@ -45,7 +45,8 @@ struct aggnet_tree;
  * @write: take checked records of a local writer, at most @room bytes and at most
  *	one packet of records. Return: 0, or -EILSEQ if they are not in order
  * @shut: a local writer has ended
- * @ready: may some of the records leave now? Called only if there are records
+ * @ready: may so many records leave now, or all that there are? Called only if there
+ *	are records
  * @pack: take records out for a packet or a reader, as aggnet_table_pack()
  * @moved: records or an end arrived, or @close was called: serve what waited for it
  * @reclaim: records left: give out the memory that they used
@@ -88,7 +89,7 @@ struct aggnet_store_ops {
 	void (*shut)(struct aggnet_tree *tree,
 		     const struct aggnet_local *local);
 
-	bool (*ready)(const struct aggnet_tree *tree);
+	bool (*ready)(const struct aggnet_tree *tree, u32 records);
 	u32 (*pack)(struct aggnet_tree *tree, u8 *buf, u32 room,
 		    u32 max_records, u32 *records, u64 *represents);
 	void (*moved)(struct aggnet_tree *tree, struct aggnet_run *run);

@@ -265,7 +265,8 @@ static void runs_shut(struct aggnet_tree *tree,
 	aggnet_runs_finish(&tree->store.runs, local->run);
 }
 
-static bool runs_ready(const struct aggnet_tree *tree)
+/* They are collected for a packet before. */
+static bool runs_ready(const struct aggnet_tree *tree, u32 records)
 {
 	return tree->store.runs.ready;
 }

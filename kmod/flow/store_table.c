@@ -223,7 +223,7 @@ static void table_added(struct aggnet_tree *tree, struct aggnet_run *run,
 	aggnet_tree_count(tree, records, represents);
 	if (t->free < t->chunks / 4)
 		table_press(tree, run, false);
-	if (tree->local.reader && aggnet_table_ripe(t))
+	if (tree->local.reader && aggnet_table_ripe(t, 1))
 		run->wake = true;
 }
 
@@ -278,9 +278,10 @@ static bool table_drains(const struct aggnet_tree *tree)
 	       tree->pressure;
 }
 
-static bool table_ready(const struct aggnet_tree *tree)
+static bool table_ready(const struct aggnet_tree *tree, u32 records)
 {
-	return table_drains(tree) || aggnet_table_ripe(&tree->store.table);
+	return table_drains(tree) ||
+	       aggnet_table_ripe(&tree->store.table, records);
 }
 
 static u32 table_pack(struct aggnet_tree *tree, u8 *buf, u32 room,

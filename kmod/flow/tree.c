@@ -136,7 +136,7 @@ static void tree_go_on(struct aggnet_tree *tree)
 bool aggnet_tree_may_emit(const struct aggnet_tree *tree)
 {
 	return aggnet_tree_keys(tree) && tree->state < AGGNET_TREE_WAITING &&
-	       tree->store.ops->ready(tree);
+	       tree->store.ops->ready(tree, 1);
 }
 
 void aggnet_tree_count(struct aggnet_tree *tree, u32 records, u64 represents)

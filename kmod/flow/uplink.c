@@ -460,7 +460,8 @@ static void uplink_ack(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		up->sender.rtt.backoff = 0;	/* progress: it is bound */
 	}
 	up->rooted |= !!(pkt->flags & AGGNET_F_ROOTED);
-	aggnet_sender_ack(&up->sender, ack, uplink_heard(tree, pkt));
+	aggnet_sender_ack(&up->sender, ack, uplink_heard(tree, pkt),
+			  aggnet_clock_us());
 	if (pkt->flags & AGGNET_F_FIN && up->state == AGGNET_UP_BOUND &&
 	    tree->state == AGGNET_TREE_CLOSING &&
 	    aggnet_sender_all_acked(&up->sender)) {
@@ -583,13 +584,27 @@ void aggnet_uplink_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		uplink_abort_rx(tree, pkt, run);
 }
 
+/*
+ * Blocks of a vector become ready a few at a time. While an ACK is due, wait until they
+ * fill a packet: else each end on the path would send more and smaller packets than the
+ * one below. The ACK sends what there is.
+ */
+static bool uplink_collects(const struct aggnet_tree *tree)
+{
+	const struct aggnet_uplink *up = &tree->up;
+
+	return !aggnet_sender_all_acked(&up->sender) && up->full &&
+	       !tree->store.ops->ready(tree, up->full);
+}
+
 /* May one more packet leave now? */
 static bool uplink_open(const struct aggnet_tree *tree)
 {
 	const struct aggnet_uplink *up = &tree->up;
 
 	return up->state == AGGNET_UP_BOUND &&
-	       aggnet_sender_may_add(&up->sender) && aggnet_tree_may_emit(tree);
+	       aggnet_sender_may_add(&up->sender) &&
+	       aggnet_tree_may_emit(tree) && !uplink_collects(tree);
 }
 
 static void uplink_transmit(struct aggnet_tree *tree, u32 seq, u16 flags,
@@ -626,6 +641,8 @@ static u32 uplink_pack(struct aggnet_tree *tree, u32 seq)
 	tree->count.packets_out++;
 	tree->count.bytes_out += len;
 	tree->count.records_out += records;
+	up->full = clamp(records * up->max_payload / max(len, 1u), 1u,
+			 up->max_records);
 	return records * aggnet_accum_cost(&tree->conf.shape) + 2 * len;
 }
 
@@ -654,18 +671,11 @@ static u32 uplink_resend(struct aggnet_tree *tree, u32 burst,
 	return burst;
 }
 
-/*
- * Must the packet that was made last ask for an ACK? If nothing follows at once it does,
- * or an earlier one has: the next packets may wait for that ACK, or come much later.
- */
+/* Must the packet that was made last ask for an ACK? The last one of the flow does. */
 static bool uplink_asks(const struct aggnet_tree *tree)
 {
-	const struct aggnet_uplink *up = &tree->up;
-
-	if (aggnet_sender_wants_ack(&up->sender) || !aggnet_tree_may_emit(tree))
-		return true;
-	return (!up->burst || up->cost >= AGGNET_COST_MAX) &&
-	       !aggnet_sender_awaits_ack(&up->sender);
+	return aggnet_sender_wants_ack(&tree->up.sender) ||
+	       !aggnet_tree_keys(tree);
 }
 
 /*

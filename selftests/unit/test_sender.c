@@ -42,7 +42,14 @@ FIXTURE_TEARDOWN(sender)
 static void take(struct aggnet_sender *s, const struct aggnet_ack *ack, u32 rtt)
 {
 	MUST(aggnet_sender_check(s, ack) == AGGNET_ACK_OK);
-	aggnet_sender_ack(s, ack, rtt);
+	aggnet_sender_ack(s, ack, rtt, 0);
+}
+
+/* The same, at a time. */
+static void take_at(struct aggnet_sender *s, const struct aggnet_ack *ack, u32 now)
+{
+	MUST(aggnet_sender_check(s, ack) == AGGNET_ACK_OK);
+	aggnet_sender_ack(s, ack, 0, now);
 }
 
 /* Credit for a window, and a congestion window that lets all of it out. */
@@ -156,23 +163,35 @@ TEST_F(sender, wants_ack__of_more_packets_the_more_are_in_flight)
 	open_wide(s);
 	s->cwnd.cwnd = s->cwnd.max;
 	EXPECT_FALSE(aggnet_sender_awaits_ack(s));
-	EXPECT_EQ(0, add_asking(s, 7, &self->now));
-	EXPECT_FALSE(aggnet_sender_awaits_ack(s));
 	EXPECT_EQ(1, add_asking(s, 1, &self->now));
 	EXPECT_TRUE(aggnet_sender_awaits_ack(s));
-	EXPECT_EQ(1, add_asking(s, 8, &self->now));	/* 16 */
-	EXPECT_EQ(1, add_asking(s, 16, &self->now));	/* 32 */
-	EXPECT_EQ(1, add_asking(s, 32, &self->now));	/* 64 */
+	EXPECT_EQ(0, add_asking(s, 7, &self->now));
+	EXPECT_EQ(1, add_asking(s, 1, &self->now));	/* 9 */
+	EXPECT_EQ(1, add_asking(s, 8, &self->now));	/* 17 */
+	EXPECT_EQ(1, add_asking(s, 17, &self->now));	/* 34 */
+	EXPECT_EQ(1, add_asking(s, 32, &self->now));
 	EXPECT_EQ(4, add_asking(s, 128, &self->now));
 }
 
-TEST_F(sender, wants_ack__of_one_of_eight_after_a_loss)
+/* Of packets 1, 2, 4 and 8 of a flight, then of one of eight; and again. */
+TEST_F(sender, wants_ack__of_the_first_and_of_one_of_eight)
 {
 	struct aggnet_sender *s = &self->s;
+	struct aggnet_ack ack;
 
 	open_wide(s);
 	s->cwnd.cwnd = s->cwnd.max - 1;
-	EXPECT_EQ(8, add_asking(s, 64, &self->now));
+	EXPECT_EQ(2, add_asking(s, 2, &self->now));
+	EXPECT_EQ(0, add_asking(s, 1, &self->now));
+	EXPECT_EQ(1, add_asking(s, 1, &self->now));
+	EXPECT_EQ(0, add_asking(s, 3, &self->now));
+	EXPECT_EQ(1, add_asking(s, 1, &self->now));
+	EXPECT_EQ(7, add_asking(s, 56 + 7, &self->now));
+	/* More has arrived than what asked. */
+	ack = ack_of(s->nxt, s->nxt + WINDOW);
+	take(s, &ack, 0);
+	s->cwnd.cwnd = s->cwnd.max - 1;
+	EXPECT_EQ(2, add_asking(s, 2, &self->now));
 }
 
 TEST_F(sender, wants_ack__of_the_last_that_has_credit)
@@ -192,8 +211,10 @@ TEST_F(sender, wants_ack__of_the_last_in_the_window_if_none_is_to_come)
 
 	open_wide(s);
 	s->cwnd.cwnd = 3;
+	s->cwnd.max = 3;
 	EXPECT_EQ(1, add_asking(s, 3, &self->now));
 	s->cwnd.cwnd = 5;
+	s->cwnd.max = 5;
 	EXPECT_EQ(0, add_asking(s, 2, &self->now));
 }
 
@@ -511,6 +532,41 @@ TEST_F(sender, expired__not_before_the_timeout)
 	EXPECT_EQ(0, s->flight);
 	EXPECT_EQ(WINDOW / 2, s->cwnd.cwnd);
 	EXPECT_EQ(2 * rto, aggnet_rtt_rto(&s->rtt));
+}
+
+/* Others that arrive meanwhile are a sign that the oldest one may still come. */
+TEST_F(sender, expired__not_while_others_are_acknowledged)
+{
+	struct aggnet_sender *s = &self->s;
+	u32 rto = aggnet_rtt_rto(&s->rtt);
+	u32 sent = self->now;
+	struct aggnet_ack ack = ack_of(self->first, self->first + WINDOW);
+
+	open_wide(s);
+	add(s, 3, &self->now, 0);
+	ack_set(&ack, self->first + 1);
+	take_at(s, &ack, sent + rto - 1);
+	EXPECT_FALSE(aggnet_sender_expired(s, sent + rto));
+	EXPECT_EQ(1, aggnet_sender_rto_left(s, sent + 2 * rto - 2));
+	/* It tells nothing new. */
+	take_at(s, &ack, sent + 2 * rto - 2);
+	EXPECT_TRUE(aggnet_sender_expired(s, sent + 2 * rto - 1));
+}
+
+/* What was acknowledged before it left does not count. */
+TEST_F(sender, expired__clock_of_an_old_ack)
+{
+	struct aggnet_sender *s = &self->s;
+	struct aggnet_ack ack = ack_of(self->first + 1, self->first + WINDOW);
+	u32 rto = aggnet_rtt_rto(&s->rtt);
+
+	open_wide(s);
+	add(s, 1, &self->now, 0);
+	take_at(s, &ack, self->now);
+	self->now += 1u << 31;
+	self->now += (1u << 31) - 1;
+	add(s, 1, &self->now, 0);
+	EXPECT_EQ(rto - 2, aggnet_sender_rto_left(s, self->now + 2));
 }
 
 /* However often: one packet each time, and never more than the bound apart. */

@@ -36,6 +36,7 @@ static const u32 starts[] = {
  * @now: clock
  * @rtt: round trip
  * @cwnd: congestion window
+ * @moved: when an ACK acknowledged something last, or the first packet left
  * @sent: when each of them was sent last
  * @acked: an ACK that was taken acknowledges it
  * @lost: it is to be sent again
@@ -51,6 +52,7 @@ struct plain {
 	u32 now;
 	struct aggnet_rtt rtt;
 	struct aggnet_cwnd cwnd;
+	u32 moved;
 	u32 sent[PACKETS];
 	bool acked[PACKETS + 1];
 	bool lost[PACKETS];
@@ -87,6 +89,8 @@ static void plain_add(struct plain *p)
 	MUST(aggnet_sender_may_add(&p->s) == plain_may_add(p));
 	if (!plain_may_add(p) || p->n == PACKETS)
 		return;
+	if (plain_una(p) == p->n)
+		p->moved = p->now;
 	MUST(aggnet_sender_add(&p->s, p->now) == p->first + p->n);
 	p->sent[p->n++] = p->now;
 }
@@ -152,6 +156,7 @@ static void plain_take(struct plain *p, const struct aggnet_ack *ack, u32 rtt)
 	p->rtt.backoff = news || taken ? 0 : backoff;
 	if (!taken)
 		return;
+	p->moved = p->now;
 	aggnet_cwnd_acked(&p->cwnd, taken);
 	for (i = 0; i < p->n; i++) {
 		s32 later = newest - p->sent[i];
@@ -177,20 +182,21 @@ static void plain_hear(struct plain *p, const struct aggnet_ack *ack, u32 rtt)
 	MUST(aggnet_sender_check(&p->s, ack) == want);
 	if (want != AGGNET_ACK_OK)
 		return;
-	aggnet_sender_ack(&p->s, ack, rtt);
+	aggnet_sender_ack(&p->s, ack, rtt, p->now);
 	plain_take(p, ack, rtt);
 }
 
 static void plain_expire(struct plain *p)
 {
 	u32 una = plain_una(p), rto = aggnet_rtt_rto(&p->rtt);
+	u32 age;
 	bool due;
 
 	if (una == p->n)
 		return;
-	due = p->now - p->sent[una] >= rto;
-	MUST(aggnet_sender_rto_left(&p->s, p->now) ==
-	     (due ? 0 : rto - (p->now - p->sent[una])));
+	age = min(p->now - p->sent[una], p->now - p->moved);
+	due = age >= rto;
+	MUST(aggnet_sender_rto_left(&p->s, p->now) == (due ? 0 : rto - age));
 	MUST(aggnet_sender_expired(&p->s, p->now) == due);
 	if (!due)
 		return;
@@ -372,7 +378,7 @@ static bool transfer(u32 loss, u32 slots)
 	aggnet_rxwin_init(&win, AGGNET_SEQ_FIRST);
 	aggnet_sender_init(&s, segment, slots, AGGNET_SEQ_FIRST);
 	ack = ack_of(AGGNET_SEQ_FIRST, AGGNET_SEQ_FIRST + 16);
-	aggnet_sender_ack(&s, &ack, 0);
+	aggnet_sender_ack(&s, &ack, 0, now);
 	for (steps = 0; steps < 100 * DELIVER; steps++) {
 		push(&s, &data, last, now);
 		now += 40;
@@ -388,7 +394,7 @@ static bool transfer(u32 loss, u32 slots)
 		} else if (back.n) {
 			line_take(&back, &seq, &ack);
 			if (aggnet_sender_check(&s, &ack) == AGGNET_ACK_OK)
-				aggnet_sender_ack(&s, &ack, 400);
+				aggnet_sender_ack(&s, &ack, 400, now);
 		} else if (!aggnet_sender_all_acked(&s)) {
 			now += aggnet_sender_rto_left(&s, now);
 			if (!aggnet_sender_expired(&s, now))

@@ -373,7 +373,7 @@ TEST(vector__a_block_leaves_once_when_all_have_given_it)
 			give_block(&t, block, value);
 		}
 		most = max(most, t.keys);
-		if (aggnet_table_ripe(&t))
+		if (aggnet_table_ripe(&t, 1))
 			left -= take_ripe(_metadata, &t, given, sum, out);
 	}
 	EXPECT_EQ(0, t.keys);
@@ -399,15 +399,15 @@ TEST(vector__what_comes_late_is_not_lost)
 	start(&t, &shape);
 	t.expected = 2;
 	give_block(&t, 0, 1);
-	EXPECT_FALSE(aggnet_table_ripe(&t));
+	EXPECT_FALSE(aggnet_table_ripe(&t, 1));
 	EXPECT_EQ(0, aggnet_table_pack_ripe(&t, buf, sizeof(buf), 9, &n,
 					    &represents));
 	give_block(&t, 0, 1);
-	EXPECT_TRUE(aggnet_table_ripe(&t));
+	EXPECT_TRUE(aggnet_table_ripe(&t, 1));
 	EXPECT_NE(0, aggnet_table_pack_ripe(&t, buf, sizeof(buf), 9, &n,
 					    &represents));
 	give_block(&t, 0, 1);
-	EXPECT_FALSE(aggnet_table_ripe(&t));
+	EXPECT_FALSE(aggnet_table_ripe(&t, 1));
 	EXPECT_NE(0, aggnet_table_pack(&t, buf, sizeof(buf), 9, &n,
 				       &represents));
 	EXPECT_EQ(1, n);
@@ -441,7 +441,7 @@ TEST(vector__parts_count_once)
 				     &represents);
 	EXPECT_LT(1, n);
 	take(&to, buf, len, n, represents, false);
-	EXPECT_FALSE(aggnet_table_ripe(&to));
+	EXPECT_FALSE(aggnet_table_ripe(&to, 1));
 	aggnet_table_free(&from);
 	aggnet_table_free(&to);
 }

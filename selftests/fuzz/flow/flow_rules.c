@@ -725,6 +725,27 @@ TEST_F(rules, ack__is_asked_for_by_the_last_of_a_run)
 	EXPECT_LT(FIRST + 2, tree->up.sender.nxt);
 }
 
+/* The next ACK that is due is that of an earlier packet. */
+TEST_F(rules, ack__is_asked_for_by_the_last_of_the_flow)
+{
+	struct world_conf conf = keyed;
+	struct aggnet_tree *tree;
+	struct aggnet_hdr *last;
+
+	conf.records = 96;
+	conf.keys = 96;
+	tree = begin(&conf, CHILD);
+	world_write(CHILD, 64);
+	world_write(CHILD, 32);
+	world_shutdown(CHILD);
+	bound(tree, &self->peer);
+	peer_ack(&self->peer, 0, FIRST, FIRST + 64);
+	ASSERT_EQ(FIRST + 9, tree->up.sender.nxt);
+	last = (struct aggnet_hdr *)world.packet[world.packets - 1]->bytes;
+	EXPECT_EQ(AGGNET_DATA, last->type);
+	EXPECT_TRUE(be16_to_cpu(last->flags) & AGGNET_F_ACK);
+}
+
 /*
  * Packets that left while the window was full rely on the ACK of an earlier one. If it
  * opens no window, a PROBE asks for theirs, once.

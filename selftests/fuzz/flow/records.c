@@ -45,6 +45,8 @@ static u32 key_of(u32 node, u32 n)
 	if (world.conf.sorted)
 		return (n * (1 + node % 3) + node) / 2 * world.conf.keys /
 		       (world.conf.records * 2 + 2);
+	if (world.conf.in_order)
+		return n % world.conf.keys;
 	return (n * 31 + node * 17) % world.conf.keys;
 }
 

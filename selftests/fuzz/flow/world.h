@@ -95,6 +95,7 @@ struct node {
  * @records: of each source
  * @keys: number of different keys
  * @dense: keys are blocks of a vector, given in any order and more than once
+ * @in_order: record N of each source has key N
  * @sorted: keys are given in order, and to all sources at the same time
  * @rounds: of a persistent tree; 0: it is not persistent
  * @fault: enum aggnet_fault of one merge
@@ -115,6 +116,7 @@ struct world_conf {
 	u32 records;
 	u32 keys;
 	bool dense;
+	bool in_order;
 	bool sorted;
 	u32 rounds;
 	u8 fault;
