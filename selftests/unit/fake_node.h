@@ -48,7 +48,8 @@
  * @len: bytes of it
  * @room: bytes that send() takes before it returns EAGAIN
  * @lose_at: when the stream of this epoch has this length, the epoch is lost
- * @lost: errno of that, reported once; without @lose_at, after shutdown
+ * @lost: errno of that, reported once; without @lose_at, after shutdown. ENOMEM: only
+ *	the call fails
  * @shut: the source has shut down
  * @persist: of the entry
  * @eor: the source has ended a round, whose outcome it does not have
@@ -180,6 +181,8 @@ static int fake_join(int fd, const struct sockaddr *addr, socklen_t len)
 
 static int fake_lose(int err)
 {
+	if (err == ENOMEM)
+		return fake_fail(err);
 	node.status.reason = err == ESTALE ? AGGNET_R_STALE : AGGNET_R_TIMEOUT;
 	node.status.origin = htonl(0x0a000003);
 	node.status.missing = 2;

@@ -18,6 +18,7 @@
  * @status: of the transfer
  * @unknown: error of reading the status, 0: none
  * @opened: it was joined
+ * @no_memory: it cannot be allocated
  * @entry: lines of the result
  * @n: how many
  * @next: the next one
@@ -38,6 +39,7 @@ static struct played {
 	struct aggnet_status status;
 	int unknown;
 	bool opened;
+	bool no_memory;
 	const struct aggnet_entry *entry;
 	size_t n;
 	size_t next;
@@ -66,6 +68,19 @@ static int played_fsync(int fd)
 		return 0;
 	errno = EIO;
 	return -1;
+}
+
+static int played_open(struct aggnet_sink **sink)
+{
+	*sink = played.no_memory ? NULL : (void *)&played;
+	played.opened = true;
+	return played.no_memory ? -ENOMEM : 0;
+}
+
+static void played_status(const struct aggnet_sink *sink,
+			  struct aggnet_status *status)
+{
+	*status = ((const struct played *)(const void *)sink)->status;
 }
 
 static int played_run(void)
@@ -131,7 +146,7 @@ static int played_node(struct aggnet_node_info *node)
 #define aggnet_tree_clear(tree)		((void)(tree))
 #define aggnet_lookup(self, job, st)	((void)(self), played_lookup(st))
 #define aggnet_sink_open(k, self, job, opt) \
-	(*(k) = NULL, (void)(self), (void)(opt), played.opened = true, 0)
+	((void)(self), (void)(opt), played_open(k))
 #define aggnet_sink_run(k)		played_run()
 #define aggnet_sink_stream(k, entry)	(played_next(entry) ? 1 : 0)
 #define aggnet_sink_next(k, entry)	played_next(entry)
@@ -143,7 +158,7 @@ static int played_node(struct aggnet_node_info *node)
 #define aggnet_sink_close(k)		((void)(k))
 #define aggnet_sink_fd(k)		(-1)
 #define aggnet_sink_error(k)		"played"
-#define aggnet_sink_status(k, st)	(*(st) = played.status)
+#define aggnet_sink_status(k, st)	played_status(k, st)
 #define fsync				played_fsync
 
 #include "../../tools/aggctl/cmd/sync.c"
@@ -386,6 +401,14 @@ TEST_F(recv, layout__wrong_option)
 		if (!row[i].opened)
 			EXPECT_EQ(1, st);
 	}
+}
+
+/* There is no handle to ask for a status. */
+TEST_F(recv, open__without_memory)
+{
+	played.no_memory = true;
+	EXPECT_EQ(1, cmd_recv.verbs[0].run(&self->ctl, 0, NULL));
+	EXPECT_STREQ("", played.trace);
 }
 
 /* What "recv" prints on standard error; to be freed */

@@ -382,6 +382,28 @@ TEST_F(sink, reset__forgets)
 	EXPECT_FALSE(aggnet_sink_next(self->k, &e));
 }
 
+/* Each call of recv() needs a buffer in the kernel; the epoch is not lost without it. */
+TEST_F(sink, run__without_memory_in_the_kernel)
+{
+	struct aggnet_entry e;
+
+	put_records("a", 1, "b", 2);
+	node.message[node.nmessages++].error = ENOMEM;
+	put_records("a", 3, "b", 4);
+	put_end(1, 1);
+	EXPECT_EQ(-ENOMEM, aggnet_sink_run(self->k));
+	EXPECT_STREQ("the kernel has no memory for this call: try again",
+		     aggnet_sink_error(self->k));
+	ASSERT_EQ(0, aggnet_sink_run(self->k));
+	ASSERT_TRUE(aggnet_sink_next(self->k, &e));
+	EXPECT_EQ(4, e.value);
+	node.message[node.next].error = ENOMEM;
+	EXPECT_EQ(-ENOMEM, aggnet_sink_commit(self->k));
+	node.message[--node.next].error = 0;
+	EXPECT_TRUE(aggnet_sink_next(self->k, &e));
+	EXPECT_EQ(0, aggnet_sink_commit(self->k));
+}
+
 TEST_F(sink, newer_epoch__while_reading)
 {
 	struct aggnet_entry e;

@@ -556,6 +556,18 @@ TEST_F(source, open__says_why_not)
 	EXPECT_EQ(-ENETUNREACH, aggnet_source_finish(self->s));
 }
 
+TEST_F(source, send__without_memory_in_the_kernel)
+{
+	node.lost = ENOMEM;
+	node.lose_at = 1;
+	ASSERT_EQ(0, aggnet_source_open(&self->s, self->receiver, 7, NULL));
+	ASSERT_EQ(-ENOMEM, add_numbered(self->s, 0, 20000));
+	ASSERT_EQ(0, add_numbered(self->s,
+				  aggnet_source_records(self->s), 20000));
+	EXPECT_EQ(0, aggnet_source_finish(self->s));
+	EXPECT_TRUE(stream_holds(20000));
+}
+
 TEST_F(source, newer_epoch__all_is_sent_again)
 {
 	const size_t points[] = { 1, 100000, 300000 };

@@ -267,6 +267,16 @@ TEST_F(stripes, source__callers_own_replay_is_of_one_tree)
 	EXPECT_TRUE(streams_hold(50000));
 }
 
+/* No byte of it is read. */
+TEST_F(stripes, source__a_key_of_no_length)
+{
+	ASSERT_EQ(0, open_source(self, 0));
+	EXPECT_EQ(-EINVAL, aggnet_source_add(self->s, "k", SIZE_MAX, 1));
+	EXPECT_EQ(-EINVAL, aggnet_source_add(self->s, "k", 0, 1));
+	EXPECT_STREQ("a key of 0 bytes: 1 to 255 are allowed",
+		     aggnet_source_error(self->s));
+}
+
 /* Give the keys @from..@to-1, and end. */
 static int give_all(struct aggnet_source *s, unsigned int from, unsigned int to)
 {

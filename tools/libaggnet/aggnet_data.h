@@ -29,8 +29,9 @@
  * Functions that can fail return 0 or a negative errno; the message that goes
  * with it stays in the handle. Nothing exits, prints, or keeps global state.
  * Handles are independent of each other; one handle belongs to one thread at a
- * time. SIGPIPE is never raised. -EINTR (a signal) and -EAGAIN (nonblocking)
- * leave everything as it was: make the same call again. After an epoch that was
+ * time. SIGPIPE is never raised. -EINTR (a signal), -EAGAIN (nonblocking) and
+ * -ENOMEM leave everything as it was: make the same call again, which returns
+ * -ENOMEM again if there is no memory for the keys of the result. After an epoch that was
  * lost a handle joins newer ones of the same plan and the same function, type
  * and layout only; if the transfer was planned anew, calls return
  * -ECANCELED.

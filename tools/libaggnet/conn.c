@@ -415,6 +415,21 @@ int conn_wait(struct conn *c, short events)
 	return conn_fail(c, -EINTR, "interrupted");
 }
 
+int conn_retry(struct conn *c, int err, short events)
+{
+	if (err == -EINTR)
+		return conn_fail(c, err, "interrupted");
+	if (err == -ENOMEM)
+		return conn_fail(c, err,
+				 "the kernel has no memory for this call: try again");
+	return conn_wait(c, events);
+}
+
+bool conn_may_retry(int err)
+{
+	return err == -EINTR || err == -EAGAIN || err == -ENOMEM;
+}
+
 /* --- epochs --------------------------------------------------------------- */
 
 int conn_lost(struct conn *c, int err)

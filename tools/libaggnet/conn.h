@@ -105,6 +105,22 @@ int conn_in_time(struct conn *c);
 int conn_wait(struct conn *c, short events);
 
 /**
+ * conn_may_retry() - does an error of the socket leave everything as it was?
+ * @err: negative errno
+ */
+bool conn_may_retry(int err);
+
+/**
+ * conn_retry() - wait, or let the caller call again
+ * @c: the connection
+ * @err: for which conn_may_retry() is true
+ * @events: POLLIN or POLLOUT
+ *
+ * Return: 0: try again, @err, or the final error
+ */
+int conn_retry(struct conn *c, int err, short events);
+
+/**
  * conn_lost() - handle an error of the socket that ends the epoch
  * @c: the connection
  * @err: negative errno

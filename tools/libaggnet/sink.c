@@ -306,10 +306,8 @@ static ssize_t sink_recv(struct sink *k, int flags)
 /* A call on the socket failed. Return: 0: try again */
 static int sink_trouble(struct sink *k, int err)
 {
-	if (err == -EINTR)
-		return conn_fail(&k->conn, err, "interrupted");
-	if (err == -EAGAIN)
-		return conn_wait(&k->conn, POLLIN);
+	if (conn_may_retry(err))
+		return conn_retry(&k->conn, err, POLLIN);
 	err = conn_lost(&k->conn, err);
 	if (!err)
 		sink_reset(k);
@@ -466,7 +464,7 @@ int sink_commit(struct sink *k)
 		if (err)
 			return err;
 		/* After another error the epoch is lost. */
-		if (n != -EAGAIN)
+		if (!conn_may_retry(n))
 			return sink_stale(k);
 	}
 	if ((size_t)n < sizeof(head))

@@ -244,10 +244,8 @@ static int source_join(struct source *s)
 /* A call on the socket failed. Return: 0: try again */
 static int source_trouble(struct source *s, int err, short events)
 {
-	if (err == -EINTR)
-		return conn_fail(&s->conn, err, "interrupted");
-	if (err == -EAGAIN)
-		return conn_wait(&s->conn, events);
+	if (conn_may_retry(err))
+		return conn_retry(&s->conn, err, events);
 	err = conn_lost(&s->conn, err);
 	return err ? err : source_join(s);
 }

@@ -289,7 +289,7 @@ int aggnet_sink_commit(struct aggnet_sink *k)
 	if (k->stripes.final)
 		return k->stripes.final;
 	err = k->stripes.n > 1 ? commit_stripes(k) : sink_commit(k->tree[0]);
-	if (err && err != -EAGAIN && err != -EINTR)
+	if (err && !conn_may_retry(err))
 		forget_result(k);
 	return err;
 }

@@ -289,6 +289,10 @@ static int give_record(struct aggnet_source *s, struct item *item)
 		return s->stripes.final;
 	if (s->stripes.n == 1)
 		return item->add(s->part[0].tree, item);
+	if (!item->klen || item->klen > AGGNET_KEY_MAX)
+		return stripes_fail(&s->stripes, -EINVAL,
+				    "a key of %zu bytes: 1 to %d are allowed",
+				    item->klen, AGGNET_KEY_MAX);
 	item->hash = stripes_hash(item->key, item->klen);
 	return give(s, stripes_of_hash(&s->stripes, item->hash), item);
 }

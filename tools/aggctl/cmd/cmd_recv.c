@@ -308,7 +308,9 @@ static int refused(struct aggnet_sink *sink, int error)
 {
 	struct aggnet_status status = {};
 
-	aggnet_sink_status(sink, &status);
+	/* Without memory there is no handle. */
+	if (sink)
+		aggnet_sink_status(sink, &status);
 	if (error == -ETIMEDOUT && status.reason != AGGNET_R_TIMEOUT) {
 		transfer_stats_end(&stats);
 		tell_unbound();

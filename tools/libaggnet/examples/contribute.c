@@ -3,6 +3,7 @@
  * Build: cc contribute.c $(pkg-config --cflags --libs aggnet)
  */
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,15 +11,30 @@
 
 #include <aggnet_data.h>
 
+/* A number that is one from its first character to its last. */
+static int parse_number(const char *text, unsigned int *number)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	*number = value;
+	return !isdigit((unsigned char)*text) || *end || value > UINT32_MAX;
+}
+
 int main(int argc, char **argv)
 {
-	struct in_addr receiver = { argc > 2 ? inet_addr(argv[2]) : 0 };
-	struct aggnet_source *s = NULL;
 	char word[258];		/* a key of 256 bytes is refused */
+	struct aggnet_source *s;
+	struct in_addr receiver;
+	unsigned int job;
 	int err;
 
-	err = aggnet_source_open(&s, receiver, argc > 1 ? atoi(argv[1]) : 0,
-				 NULL);
+	if (argc != 3 || parse_number(argv[1], &job) ||
+	    !inet_aton(argv[2], &receiver)) {
+		fprintf(stderr, "usage: contribute JOB RECEIVER\n");
+		return 2;
+	}
+	err = aggnet_source_open(&s, receiver, job, NULL);
 	while (!err && scanf("%257s", word) == 1)
 		err = aggnet_source_add(s, word, strlen(word), 1);
 	/* Without finish(), close() aborts: the input would not be complete. */

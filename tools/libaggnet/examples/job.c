@@ -8,6 +8,7 @@
  * Build: cc job.c $(pkg-config --cflags --libs aggnet aggtree)
  */
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,15 +18,31 @@
 #include <aggnet_data.h>
 #include <aggtree.h>
 
+/* A number that is one from its first character to its last. */
+static int parse_number(const char *text, unsigned int *number)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	*number = value;
+	return !isdigit((unsigned char)*text) || *end || value > UINT32_MAX;
+}
+
 static struct aggt_topo *read_network(const char *path, struct aggt_err *err)
 {
 	char text[65536];
 	FILE *f = fopen(path, "r");
 	size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+	int failed = !f || ferror(f);
 
 	text[n] = '\0';
+	if (failed)
+		snprintf(err->text, sizeof(err->text), "%s: %s", path,
+			 strerror(errno));
 	if (f)
 		fclose(f);
+	if (failed)
+		return NULL;
 	if (n == sizeof(text) - 1) {
 		*err = (struct aggt_err){ "the description exceeds 64 KiB" };
 		return NULL;
@@ -195,20 +212,35 @@ static int take_part(const struct aggt_topo *topo, const struct aggt_plan *plan,
 	if (err)
 		fprintf(stderr, "job: %s\n", aggnet_ctl_error(ctl));
 	aggnet_ctl_close(ctl);
-	if (err || !entry || (entry->flags & AGGT_RECEIVER))
-		return entry && !err ? receive(job) : err;
+	/* The others would wait for a member whose identity is not the one described. */
+	if (!err && !entry) {
+		fprintf(stderr, "job: this node, %s, has no part in the plan\n",
+			inet_ntoa(node.address));
+		err = -ENOENT;
+	}
+	if (err)
+		return err;
+	if (entry->flags & AGGT_RECEIVER)
+		return receive(job);
 	return entry->tasks ?
 	       contribute(identity(topo, entry->receiver), job) : 0;
 }
 
 int main(int argc, char **argv)
 {
-	struct aggt_err err = { "usage: job DESCRIPTION JOB RUN SENDERS RECEIVER" };
-	struct aggt_topo *topo = argc == 6 ? read_network(argv[1], &err) : NULL;
+	struct aggt_err err;
+	struct aggt_topo *topo;
 	struct aggt_list senders = { 0 }, receivers = { 0 };
 	struct aggt_plan *plan = NULL;
+	unsigned int number, run;
 	int status = 1;
 
+	if (argc != 6 || parse_number(argv[2], &number) ||
+	    parse_number(argv[3], &run)) {
+		fprintf(stderr, "usage: job DESCRIPTION JOB RUN SENDERS RECEIVER\n");
+		return 2;
+	}
+	topo = read_network(argv[1], &err);
 	if (topo && !aggt_list_parse(topo, argv[4], 1, &senders, &err) &&
 	    !aggt_list_parse(topo, argv[5], 1, &receivers, &err)) {
 		struct aggt_job job = {
@@ -220,8 +252,7 @@ int main(int argc, char **argv)
 		plan = aggt_plan_build(topo, &job, &err);
 	}
 	if (plan)
-		status = !!take_part(topo, plan, strtoul(argv[2], NULL, 10),
-				     strtoul(argv[3], NULL, 10));
+		status = !!take_part(topo, plan, number, run);
 	else
 		fprintf(stderr, "job: %s\n", err.text);
 	aggt_plan_free(plan);

@@ -3,19 +3,36 @@
  * the receiver "wordsum JOB". Build: cc wordsum.c $(pkg-config --libs aggnet)
  */
 #include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <aggnet_data.h>
 
+/* A number that is one from its first character to its last. */
+static int parse_number(const char *text, unsigned int *number)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	*number = value;
+	return !isdigit((unsigned char)*text) || *end || value > UINT32_MAX;
+}
+
 static int contribute(struct aggnet_source *s)
 {
-	char word[256];
+	char word[258];		/* a key of 256 bytes is refused */
 	int err = 0;
 
-	while (!err && scanf("%255s", word) == 1)
+	while (!err && scanf("%257s", word) == 1)
 		err = aggnet_source_add(s, word, strlen(word), 1);
+	/* Without finish(), close() aborts: the input would not be complete. */
+	if (!err && ferror(stdin)) {
+		perror("wordsum: standard input");
+		exit(1);
+	}
 	return err ? err : aggnet_source_finish(s);
 }
 
@@ -37,12 +54,17 @@ static int receive(struct aggnet_sink *k)
 
 int main(int argc, char **argv)
 {
-	struct in_addr receiver = { argc > 2 ? inet_addr(argv[2]) : 0 };
-	unsigned int job = argc > 1 ? atoi(argv[1]) : 0;
+	struct in_addr receiver = { INADDR_ANY };
 	struct aggnet_source *s = NULL;
 	struct aggnet_sink *k = NULL;
+	unsigned int job;
 	int err;
 
+	if (argc < 2 || argc > 3 || parse_number(argv[1], &job) ||
+	    (argc > 2 && !inet_aton(argv[2], &receiver))) {
+		fprintf(stderr, "usage: wordsum JOB [RECEIVER]\n");
+		return 2;
+	}
 	if (argc > 2) {
 		err = aggnet_source_open(&s, receiver, job, NULL);
 		if (!err)

@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The examples of the libraries refuse arguments and inputs that are wrong, before they
+# join a transfer.
+set -u
+
+top=$(cd "$(dirname "$0")/../.." && pwd)
+build=${BUILD:-$top/build}/tools
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+n=0 failed=0
+
+# refused NAME STATUS SENTENCE COMMAND...
+refused()
+{
+	local name=$1 status=$2 said got
+
+	n=$((n + 1))
+	said=$("${@:4}" 2>&1)
+	got=$?
+	if [ "$got" = "$status" ] && grep -qF -- "$3" <<< "$said"; then
+		echo "ok $n - $name"
+	else
+		echo "not ok $n - $name: status $got: $said"
+		failed=1
+	fi
+}
+
+for name in wordsum contribute job; do
+	# shellcheck disable=SC2046 # words
+	cc -o "$tmp/$name" -I"$top/tools/libaggnet" -I"$top/tools/libaggtree" \
+		-I"$top/uapi" $(pkg-config --cflags libnl-3.0) \
+		"$top/tools/libaggnet/examples/$name.c" \
+		"$build/libaggnet/libaggnet.a" "$build/libaggtree/libaggtree.a" \
+		$(pkg-config --libs libnl-3.0 libnl-genl-3.0) -lm || exit
+done
+cd "$tmp" || exit
+refused "wordsum: a job that is not a number" 2 "usage: wordsum" ./wordsum x
+refused "wordsum: a number with a tail" 2 "usage: wordsum" ./wordsum 7x
+refused "wordsum: a wrong address" 2 "usage: wordsum" ./wordsum 7 10.0.0.x
+refused "contribute: a number that is too large" 2 "usage: contribute" \
+	./contribute 4294967296 10.0.0.1
+refused "contribute: no receiver" 2 "usage: contribute" ./contribute 7
+refused "job: a description that does not exist" 1 "none: No such file" \
+	./job none 7 1 v1 v0
+refused "job: a description that is a directory" 1 ".: Is a directory" \
+	./job . 7 1 v1 v0
+refused "job: a run that is not a number" 2 "usage: job" ./job . 7 one v1 v0
+echo "1..$n"
+exit $failed
