@@ -59,16 +59,16 @@ two()
 	transfer two sum v0 "$ALL" && busiest two
 }
 
-# 0.5 to 0.6 as much: acknowledgements, packets that are sent again and blocks that
-# leave before all contributors have given them are not in the plan. With two
-# stripes on a port it would be 1 at least.
+# Half as much is planned, and 0.48 to 0.76 were measured: acknowledgements, packets
+# that are sent again and blocks that leave before all contributors have given them are
+# not in the plan. With two stripes on a port it would be 1 at least.
 less_busy()
 {
 	local one two
 
 	one=$(< "$TMP/one.bytes") two=$(< "$TMP/two.bytes")
 	say "busiest port: $two bytes, with one tree $one" | tee "$TMP/said"
-	[ "$one" -gt $((ELEMENTS * 4)) ] && [ $((10 * two)) -lt $((9 * one)) ]
+	[ "$one" -gt $((ELEMENTS * 4)) ] && [ $((10 * two)) -lt $((8 * one)) ]
 }
 
 # lose PERCENT NODE...: of the packets that leave by their first port

@@ -93,9 +93,15 @@ got=$("$aggctl" probe measure a=203.0.113.1 b=203.0.113.2 2>&1)
 result "no member is this host" \
 	"$(grep -qF "no member has an address of this host" <<< "$got" || echo "$got")"
 # With ip_nonlocal_bind each address can be bound.
-got=$(unshare -rn sh -c 'sysctl -qw net.ipv4.ip_nonlocal_bind=1 && ip link set lo up &&
-	ip address add 10.1.1.2/32 dev lo && exec "$1" probe measure a=10.1.1.9 b=10.1.1.2' \
-	sh "$aggctl" 2>&1)
+bound()
+{
+	sysctl -qw net.ipv4.ip_nonlocal_bind=1 && ip link set lo up &&
+		ip address add 10.1.1.2/32 dev lo &&
+		"$aggctl" probe measure a=10.1.1.9 b=10.1.1.2
+}
+export aggctl
+export -f bound
+got=$(unshare -rn bash -c bound 2>&1)
 result "an address that is only bound is not of this host" \
 	"$(grep -q "^aggctl: probe: 10.1.1.9: " <<< "$got" || echo "$got")"
 got=$("$aggctl" probe measure a= b=192.0.2.2 2>&1)
