@@ -97,8 +97,8 @@ static int stripes_unlike(struct stripes *s, unsigned int i)
 }
 
 /*
- * To close a tree that has been joined aborts it. So a tree that cannot be joined is
- * found before the others are: it may be repaired, if they go on.
+ * Closing a handle aborts the trees that it has joined. A tree that has ended may be
+ * repaired if the others go on, so look for one before joining any.
  */
 static int find_ended(struct stripes *s, const struct aggnet_status *st)
 {
