@@ -4,7 +4,7 @@
 
 # How values are merged and encoded; the library compiles these, too.
 AGGNET_VALUE := accum float_sum pairs reduce shape vector
-AGGNET_CORE := $(AGGNET_VALUE) aggtable bloom crc filter fingerprint packet record \
-	       runs sender tag uhash window
+AGGNET_CORE := $(AGGNET_VALUE) aggtable bloom crc fanout filter fingerprint packet \
+	       record runs sender tag uhash window
 # Builds for tests set this: tests plant faults in merges.
 AGGNET_CORE += $(if $(filter y,$(AGGNET_FAULTS)),fault)

@@ -43,15 +43,21 @@ static const u8 body_size[__AGGNET_TYPE_MAX] = {
 	[AGGNET_PROBE]	= 0,
 };
 
-/* Up to AGGNET_NAMES_MAX names may follow a FIN and an ABORT. */
-static bool length_ok(u8 type, size_t length)
+/*
+ * Up to AGGNET_NAMES_MAX names may follow a FIN and an ABORT, but not the FIN of a
+ * stream.
+ */
+static bool length_ok(u8 type, bool down, size_t length)
 {
 	size_t fixed = body_size[type];
 
 	switch (type) {
 	case AGGNET_DATA:
-		return length >= fixed + AGGNET_RECORD_MIN;
+		return length >= fixed + (down ? 1 : AGGNET_RECORD_MIN);
 	case AGGNET_FIN:
+		if (down)
+			return length == fixed;
+		fallthrough;
 	case AGGNET_ABORT:
 		return length >= fixed && !((length - fixed) % sizeof(__be32)) &&
 		       length <= fixed + AGGNET_NAMES_MAX * sizeof(__be32);
@@ -62,10 +68,12 @@ static bool length_ok(u8 type, size_t length)
 	}
 }
 
-static bool data_ok(const struct aggnet_data *data, size_t len)
+static bool data_ok(const struct aggnet_data *data, bool down, size_t len)
 {
 	u16 records = be16_to_cpu(data->records);
 
+	if (down)
+		return !data->records && !data->weight;
 	return records &&
 	       len >= sizeof(*data) + records * AGGNET_RECORD_MIN;
 }
@@ -76,13 +84,14 @@ static bool reason_ok(__be32 reason, u32 max)
 }
 
 /* Check the fixed fields of a body; length_ok() has checked @len. */
-static bool body_ok(u8 type, const void *body, size_t len)
+static bool body_ok(u8 type, bool down, const void *body, size_t len)
 {
 	const struct aggnet_accept *accept = body;
 	const struct aggnet_abort *abort = body;
 	const struct aggnet_open *open = body;
 	const struct aggnet_ack *ack = body;
 	const struct aggnet_rst *rst = body;
+	const struct aggnet_fin *fin = body;
 
 	switch (type) {
 	case AGGNET_OPEN:
@@ -92,7 +101,10 @@ static bool body_ok(u8 type, const void *body, size_t len)
 		return accept->direction < __AGGNET_DIR_MAX &&
 		       !(accept->reserved[0] | accept->reserved[1]);
 	case AGGNET_DATA:
-		return data_ok(body, len);
+		return data_ok(body, down, len);
+	case AGGNET_FIN:
+		return !down ||
+		       !(fin->weight | fin->partials | fin->members);
 	case AGGNET_ACK:
 		return !ack->below && !ack->done;
 	case AGGNET_ABORT:
@@ -120,6 +132,15 @@ static bool filter_ok(const struct aggnet_hdr *hdr, size_t length)
 	       aggnet_filter_ok((const struct aggnet_filter *)(hdr + 1), size);
 }
 
+/* The packets of a stream, and those that answer them. */
+static bool down_ok(u8 type, u16 flags)
+{
+	static const u16 down = BIT(AGGNET_DATA) | BIT(AGGNET_ACK) |
+				BIT(AGGNET_FIN);
+
+	return !(flags & AGGNET_F_DOWN) || down & BIT(type);
+}
+
 /* Channels open in round 0, and an RST tells of no round. */
 static bool round_ok(const struct aggnet_hdr *hdr)
 {
@@ -133,14 +154,16 @@ static bool round_ok(const struct aggnet_hdr *hdr)
 static enum aggnet_parse parse_rest(const struct aggnet_hdr *hdr, size_t length,
 				    struct aggnet_pkt *pkt)
 {
+	bool down = pkt->flags & AGGNET_F_DOWN;
+
 	if (!filter_ok(hdr, length))
 		return AGGNET_PARSE_FILTER;
 	pkt->filter_size = hdr->filter * AGGNET_FILTER_UNIT;
 	pkt->filter = pkt->filter_size ? (const void *)(hdr + 1) : NULL;
 	pkt->body = aggnet_body(hdr);
 	pkt->length = length - pkt->filter_size;
-	if (!length_ok(hdr->type, pkt->length) ||
-	    !body_ok(hdr->type, pkt->body, pkt->length))
+	if (!length_ok(hdr->type, down, pkt->length) ||
+	    !body_ok(hdr->type, down, pkt->body, pkt->length))
 		return AGGNET_PARSE_BODY;
 	return AGGNET_PARSE_OK;
 }
@@ -160,7 +183,7 @@ enum aggnet_parse aggnet_parse_header(const void *data, size_t len,
 		return AGGNET_PARSE_TYPE;
 	pkt->flags = be16_to_cpu(hdr->flags);
 	if (pkt->flags & ~(AGGNET_F_KNOWN | AGGNET_F_IGNORABLE) ||
-	    hdr->reserved || !round_ok(hdr))
+	    hdr->reserved || !round_ok(hdr) || !down_ok(hdr->type, pkt->flags))
 		return AGGNET_PARSE_FLAGS;
 	length = be16_to_cpu(hdr->length);
 	if (length > len - sizeof(*hdr))

@@ -30,6 +30,7 @@ struct aggnet_secret;
  * @filter: filter, checked by aggnet_filter_ok(); NULL: the packet has none
  * @filter_size: bytes of the filter
  * @key: key of the tag; NULL: the key of the tree
+ * @digest: of the body, as aggnet_tag_check() has found it
  * @records: DATA: what aggnet_parse_lengths() returned for its records
  * @lengths: DATA: lengths of each of them, as it has set them
  *
@@ -54,6 +55,7 @@ struct aggnet_pkt {
 	const struct aggnet_filter *filter;
 	u32 filter_size;
 	const struct aggnet_secret *key;
+	u64 digest;
 	int records;
 	u32 lengths;
 };

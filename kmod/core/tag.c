@@ -53,15 +53,14 @@ u64 aggnet_tag(const struct aggnet_secret *key, const struct aggnet_hdr *hdr,
 	return aggnet_crc32c(&in, sizeof(in.hdr) + sizeof(in.crc));
 }
 
-bool aggnet_tag_ok(const struct aggnet_secret *key,
-		   const struct aggnet_hdr *hdr)
+bool aggnet_tag_check(const struct aggnet_secret *key,
+		      const struct aggnet_hdr *hdr, u64 *digest)
 {
 	size_t length = be16_to_cpu(hdr->length);
-	u64 digest;
 
 	length -= hdr->filter * AGGNET_FILTER_UNIT;
 	if (!!(hdr->flags & cpu_to_be16(AGGNET_F_TAG)) != key->keyed)
 		return false;
-	digest = aggnet_digest(key, aggnet_body(hdr), length);
-	return be64_to_cpu(hdr->tag) == aggnet_tag(key, hdr, digest);
+	*digest = aggnet_digest(key, aggnet_body(hdr), length);
+	return be64_to_cpu(hdr->tag) == aggnet_tag(key, hdr, *digest);
 }

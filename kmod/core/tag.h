@@ -40,11 +40,22 @@ u64 aggnet_tag(const struct aggnet_secret *key, const struct aggnet_hdr *hdr,
 	       u64 digest);
 
 /**
- * aggnet_tag_ok() - check the tag of a whole packet
+ * aggnet_tag_check() - check the tag of a whole packet
  * @key: of the tree; a keyed tree refuses unkeyed packets, and the reverse
  * @hdr: the header and the bytes behind it, checked by aggnet_parse_header()
+ * @digest: set to the digest of the body
+ *
+ * Return: the tag is right
  */
-bool aggnet_tag_ok(const struct aggnet_secret *key,
-		   const struct aggnet_hdr *hdr);
+bool aggnet_tag_check(const struct aggnet_secret *key,
+		      const struct aggnet_hdr *hdr, u64 *digest);
+
+static inline bool aggnet_tag_ok(const struct aggnet_secret *key,
+				 const struct aggnet_hdr *hdr)
+{
+	u64 digest;
+
+	return aggnet_tag_check(key, hdr, &digest);
+}
 
 #endif /* _AGGNET_TAG_H */

@@ -392,7 +392,7 @@ static void open_check(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 
 	aggnet_tree_touch(tree, run);
 	if (aggnet_shape_equal(&shape, &tree->conf.shape) &&
-	    open->direction == AGGNET_DIR_UP &&
+	    open->direction == tree->conf.direction &&
 	    open->persist == tree->conf.persist)
 		return;
 	aggnet_stat_inc(tree->an, drop_function);
@@ -408,6 +408,7 @@ bool aggnet_acceptor_open(struct aggnet_tree *tree,
 		.max_payload = cpu_to_be16(tree->packet.max_taken),
 		.max_records = cpu_to_be16(tree->packet.max_records),
 		.hop = min_t(u8, pkt->hop, AGGNET_HOP_MAX),
+		.direction = tree->conf.direction,
 	};
 
 	if (open_refused(tree, pkt, run))
@@ -783,6 +784,9 @@ void aggnet_acceptor_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 	case AGGNET_ABORT:
 		child_abort(tree, pkt, run);
 		break;
+	case AGGNET_ACK:
+		aggnet_branch_ack(tree, c, pkt, fresh, run);
+		return;
 	default:
 		if (fresh)
 			child_probe(tree, c, pkt);

@@ -29,7 +29,7 @@ struct aggnet_run;
  * @credit: granted: sequences before this one
  * @received: number of DATA packets merged
  * @sources: sources that its flow will have, as it announced last
- * @run: index of its run, if the store has runs
+ * @run: index of its run, if the store has runs; of its branch, if the tree leads down
  * @stamp: newest stamp of its packets
  * @fewest: least number of sources that it ever announced
  * @rounds: rounds of which custody of its FIN is taken
@@ -219,7 +219,7 @@ void aggnet_acceptor_parse(const struct aggnet_tree *tree,
 bool aggnet_acceptor_open(struct aggnet_tree *tree,
 			  const struct aggnet_pkt *pkt,
 			  struct aggnet_run *run);
-/* DATA, FIN, PROBE and a child's ABORT. */
+/* DATA, FIN, PROBE and a child's ABORT; ACK if the tree leads down. */
 void aggnet_acceptor_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 			struct aggnet_run *run);
 /*
@@ -252,9 +252,12 @@ void aggnet_acceptor_send_rst(struct aggnet_tree *tree,
 void aggnet_uplink_start(struct aggnet_tree *tree, struct aggnet_run *run);
 /* Go on in the round that begins; the acceptor is in it. */
 void aggnet_uplink_next_round(struct aggnet_tree *tree);
-/* ACCEPT, ACK, DONE, RST and an acceptor's ABORT. */
+/* ACCEPT, ACK, DONE, RST and an acceptor's ABORT; if the tree leads down DATA, FIN. */
 void aggnet_uplink_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		      struct aggnet_run *run);
+/* Send an ACK down's answer to the acceptor; @echo: stamp that it answers, or 0. */
+void aggnet_uplink_answer(struct aggnet_tree *tree, u16 flags, u32 echo,
+			  const struct aggnet_ack *ack, struct aggnet_run *run);
 /* Send lost segments, new ones and FIN, as far as allowed. */
 void aggnet_uplink_push(struct aggnet_tree *tree, struct aggnet_run *run);
 /* Continue a burst that the last run of the lock had to stop. */

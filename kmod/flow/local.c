@@ -6,6 +6,13 @@
 #include "flow/local.h"
 #include "flow/tree.h"
 
+/* Reason of an abort if the process at the receiver, or another one, leaves early. */
+static enum aggnet_reason local_left(const struct aggnet_tree *tree, bool root)
+{
+	return root != aggnet_tree_leads_down(tree) ? AGGNET_R_RECEIVER :
+						      AGGNET_R_SENDER;
+}
+
 void aggnet_tree_leave(struct aggnet_tree *tree, struct aggnet_local *local)
 {
 	__be32 self = READ_ONCE(tree->an->identity);
@@ -16,10 +23,11 @@ void aggnet_tree_leave(struct aggnet_tree *tree, struct aggnet_local *local)
 	if (tree->local.reader == local) {
 		tree->local.reader = NULL;
 		if (!tree->local.end_read)
-			aggnet_tree_abort(tree, &run, AGGNET_R_RECEIVER, self,
-					  self, 0);
+			aggnet_tree_abort(tree, &run, local_left(tree, true),
+					  self, self, 0);
 	} else if (!local->shut) {
-		aggnet_tree_abort(tree, &run, AGGNET_R_SENDER, self, self, 0);
+		aggnet_tree_abort(tree, &run, local_left(tree, false), self,
+				  self, 0);
 	} else {
 		tree->writers.gone++;
 	}
@@ -80,6 +88,19 @@ static __poll_t local_poll_writer(struct aggnet_tree *tree,
 	return mask;
 }
 
+static __poll_t local_poll_cast(const struct aggnet_tree *tree,
+				const struct aggnet_local *local)
+{
+	bool root = tree->local.reader == local;
+
+	if (root && tree->state == AGGNET_TREE_DONE)
+		return EPOLLIN | EPOLLRDNORM | EPOLLRDHUP | EPOLLHUP;
+	if (root)
+		return aggnet_cast_may_write(tree) ?
+		       EPOLLOUT | EPOLLWRNORM : 0;
+	return aggnet_cast_may_read(tree, local) ? EPOLLIN | EPOLLRDNORM : 0;
+}
+
 __poll_t aggnet_tree_poll(struct aggnet_tree *tree, struct aggnet_local *local)
 {
 	struct aggnet_run run;
@@ -88,6 +109,8 @@ __poll_t aggnet_tree_poll(struct aggnet_tree *tree, struct aggnet_local *local)
 	aggnet_run_begin(tree, &run);
 	if (tree->state == AGGNET_TREE_ABORTED)
 		mask = EPOLLERR | EPOLLHUP | EPOLLIN | EPOLLOUT;
+	else if (aggnet_tree_leads_down(tree))
+		mask = local_poll_cast(tree, local);
 	else if (tree->local.reader == local)
 		mask = aggnet_reader_may_read(tree) ? EPOLLIN | EPOLLRDNORM : 0;
 	else if (tree->state == AGGNET_TREE_DONE)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Local process of a tree: a writer or the reader. Under the tree's lock. */
+/* Local process of a tree: a writer or a reader. Under the tree's lock. */
 #ifndef _AGGNET_LOCAL_H
 #define _AGGNET_LOCAL_H
 
@@ -14,12 +14,15 @@ struct aggnet_tree;
  * @list: in tree->local.list from join to leave
  * @run: of a writer: writers that joined before it; index of its run in a store of
  *	runs
- * @shut: of a writer: it has ended for ever
+ * @shut: of a writer: it has ended for ever; of a reader of a stream: it has the end
+ *	mark
  * @gave: of a writer: it has written records in this round
  * @checked: of a writer: @check is set
  * @check: fingerprint of its records in this round
  * @rounds: of a writer: rounds of which it has ended its part
  * @told: of a writer: rounds whose outcome it has
+ * @seq: of a reader of a stream: the packet that it reads next
+ * @off: bytes of that packet that it has
  */
 struct aggnet_local {
 	struct list_head list;
@@ -30,6 +33,8 @@ struct aggnet_local {
 	u64 check;
 	u32 rounds;
 	u32 told;
+	u32 seq;
+	u32 off;
 };
 
 /* May the writer write, if there is room? */

@@ -163,7 +163,7 @@ void aggnet_tree_taken(struct aggnet_tree *tree, bool lost)
 	if (lost)
 		aggnet_tree_abort(tree, &run, AGGNET_R_RECEIVER, self, self, 0);
 	if (!--tree->local.taking && !aggnet_tree_keys(tree) &&
-	    aggnet_reader_may_read(tree))
+	    (aggnet_tree_leads_down(tree) || aggnet_reader_may_read(tree)))
 		run.wake = true;
 	aggnet_run_end(tree, &run);
 }

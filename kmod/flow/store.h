@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Store: the records that a tree holds. A table by key (store_table.c), or runs of
- * contributors that send their keys in order (store_runs.c), as the layout says.
+ * contributors that send their keys in order (store_runs.c), as the layout says; or the
+ * packets of a stream that goes down (cast.c).
  */
 #ifndef _AGGNET_STORE_H
 #define _AGGNET_STORE_H
@@ -9,8 +10,8 @@
 
 #include "core/aggtable.h"
 #include "core/runs.h"
+#include "flow/cast.h"
 
-struct aggnet_child;
 struct aggnet_local;
 struct aggnet_pkt;
 struct aggnet_run;
@@ -100,6 +101,7 @@ struct aggnet_store_ops {
 
 extern const struct aggnet_store_ops aggnet_store_table;
 extern const struct aggnet_store_ops aggnet_store_runs;
+extern const struct aggnet_store_ops aggnet_store_cast;
 
 /**
  * struct aggnet_store - the records of a tree
@@ -110,9 +112,11 @@ extern const struct aggnet_store_ops aggnet_store_runs;
  * @slots: packets of a planned contributor's run
  * @extras: number of runs for unplanned children
  * @extra_slots: packets of such a run
+ * @cast: the packets of a stream
  * @full: a writer waits for room
  *
- * One of @table and @runs is all zero, so that a sum over both needs no op.
+ * Those of @table, @runs and @cast that are not used are all zero, so that a sum over
+ * @table and @runs needs no op.
  */
 struct aggnet_store {
 	const struct aggnet_store_ops *ops;
@@ -122,6 +126,7 @@ struct aggnet_store {
 	u32 slots;
 	u32 extras;
 	u32 extra_slots;
+	struct aggnet_cast cast;
 	bool full;
 };
 

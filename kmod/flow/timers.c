@@ -30,6 +30,12 @@ void aggnet_timers_uplink(struct aggnet_tree *tree, u32 us)
 	timers_arm(tree, &tree->up.timer, jiffies + usecs_to_jiffies(us));
 }
 
+void aggnet_timers_branches(struct aggnet_tree *tree, u32 us)
+{
+	timers_arm(tree, &tree->store.cast.timer,
+		   jiffies + usecs_to_jiffies(us));
+}
+
 void aggnet_timers_tree(struct aggnet_tree *tree, unsigned long delay)
 {
 	timers_arm(tree, &tree->timer, jiffies + delay);
@@ -47,6 +53,18 @@ static void uplink_expired(struct timer_list *timer)
 	aggnet_tree_put(tree);
 }
 
+static void branches_expired(struct timer_list *timer)
+{
+	struct aggnet_tree *tree = from_timer(tree, timer, store.cast.timer);
+	struct aggnet_run run;
+
+	aggnet_run_begin(tree, &run);
+	if (!tree->dead)
+		aggnet_branches_expired(tree, &run);
+	aggnet_run_end(tree, &run);
+	aggnet_tree_put(tree);
+}
+
 static bool passed(unsigned long since, u32 ms)
 {
 	return time_after_eq(jiffies, since + msecs_to_jiffies(ms));
@@ -56,13 +74,15 @@ static bool passed(unsigned long since, u32 ms)
  * If no hold is configured, stop waiting for missing children after give_up / 2.
  * Then the receiver gives up, and not this end: children whose planned end is away
  * have bound at the receiver by then, or are missing. An end that the transfer has
- * bypassed has no records.
+ * bypassed has no records. A tree that leads down cannot do without a child.
  */
 static bool hold_passed(const struct aggnet_tree *tree)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
 
 	if (aggnet_tree_bypassed(tree))
+		return false;
+	if (aggnet_tree_leads_down(tree))
 		return false;
 	if (conf->hold_ms)
 		return tree->acceptor.open &&
@@ -125,7 +145,8 @@ static void give_up_passed(struct aggnet_tree *tree, struct aggnet_run *run)
 		 passed(tree->acceptor.bound_at, conf->give_up_ms))
 		gave_up(tree, NULL, run);
 	else if ((tree->writers.joined < conf->writers ||
-		  (aggnet_tree_is_receiver(tree) && !tree->local.reader)) &&
+		  (aggnet_tree_is_receiver(tree) && !tree->local.reader &&
+		   !tree->local.end_read)) &&
 		 passed(tree->started, conf->give_up_ms))
 		aggnet_tree_abort(tree, run, AGGNET_R_TIMEOUT, self, self, 0);
 }
@@ -166,6 +187,7 @@ void aggnet_timers_init(struct aggnet_tree *tree)
 {
 	timer_setup(&tree->timer, tree_expired, 0);
 	timer_setup(&tree->up.timer, uplink_expired, 0);
+	timer_setup(&tree->store.cast.timer, branches_expired, 0);
 }
 
 void aggnet_timers_stop(struct aggnet_tree *tree)
@@ -173,5 +195,7 @@ void aggnet_timers_stop(struct aggnet_tree *tree)
 	if (del_timer_sync(&tree->timer))
 		aggnet_tree_put(tree);
 	if (del_timer_sync(&tree->up.timer))
+		aggnet_tree_put(tree);
+	if (del_timer_sync(&tree->store.cast.timer))
 		aggnet_tree_put(tree);
 }

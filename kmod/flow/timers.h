@@ -16,6 +16,8 @@ void aggnet_timers_stop(struct aggnet_tree *tree);	/* process context */
 
 /* Run the uplink's timer in @us microseconds at the latest. */
 void aggnet_timers_uplink(struct aggnet_tree *tree, u32 us);
+/* Repeat packets to children in @us microseconds at the latest. */
+void aggnet_timers_branches(struct aggnet_tree *tree, u32 us);
 /* Check hold and give_up in @delay jiffies at the latest. */
 void aggnet_timers_tree(struct aggnet_tree *tree, unsigned long delay);
 

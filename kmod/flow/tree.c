@@ -124,7 +124,7 @@ static bool tree_stopped(const struct aggnet_tree *tree)
 		return true;
 	return tree->state < AGGNET_TREE_DONE &&
 	       (tree->store.runs.stopped || tree->up.stopped ||
-		tree->acceptor.unfed);
+		tree->acceptor.unfed || tree->store.cast.todo);
 }
 
 static void tree_go_on(struct aggnet_tree *tree)
@@ -171,17 +171,14 @@ static u32 tree_ends(const struct aggnet_tree_conf *conf)
 }
 
 /*
- * Decide all sizes of a tree with flow state. Long packets need large credits: they
- * are used only if these leave most of the memory to the shared buffer.
+ * Decide how long packets are. Long packets need large credits: they are used only if
+ * these leave most of the memory to the shared buffer.
  */
-static int tree_size_flow(struct aggnet_tree *tree,
-			  struct netlink_ext_ack *extack)
+static void tree_size_packets(struct aggnet_tree *tree)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
 	u32 payload;
 
-	if (conf->forward_only)
-		return 0;
 	tree_size_credit(tree, aggnet_host_payload_max(tree->an));
 	if ((u64)aggnet_tree_chunks_min(tree) * AGGNET_CHUNK >
 	    conf->memory / TREE_CREDITS_PART)
@@ -190,12 +187,51 @@ static int tree_size_flow(struct aggnet_tree *tree,
 				      aggnet_tree_receiver(tree),
 				      conf->filter_size);
 	tree->packet.max_payload = min(tree->packet.max_taken, payload);
-	tree->acceptor.mask = roundup_pow_of_two(2 * tree_ends(conf)) - 1;
+}
+
+/* The packets of a stream have the same length on all links. */
+static int tree_size_stream(struct aggnet_tree *tree,
+			    struct netlink_ext_ack *extack)
+{
+	const struct aggnet_tree_conf *conf = &tree->conf;
+
+	tree->packet.max_taken = AGGNET_CAST_PAYLOAD;
+	tree->packet.max_payload = AGGNET_CAST_PAYLOAD;
+	tree->packet.max_records = 1;	/* none, but 0 is no limit */
+	if (aggnet_host_payload(tree->an, conf->link_ifindex,
+				aggnet_tree_receiver(tree), 0) >=
+	    AGGNET_CAST_PAYLOAD)
+		return 0;
+	NL_SET_ERR_MSG_MOD(extack,
+			   "a tree that leads down needs links with an MTU of 1500");
+	return -EINVAL;
+}
+
+/* Decide all sizes of a tree with flow state. */
+static int tree_size_flow(struct aggnet_tree *tree,
+			  struct netlink_ext_ack *extack)
+{
+	bool down = aggnet_tree_leads_down(tree);
+	int err = 0;
+
+	if (tree->conf.forward_only)
+		return 0;
+	if (down)
+		err = tree_size_stream(tree, extack);
+	else
+		tree_size_packets(tree);
+	if (err)
+		return err;
+	tree->acceptor.mask = roundup_pow_of_two(2 * tree_ends(&tree->conf)) - 1;
 	tree->store.bytes = tree->store.ops->size(tree);
 	if (tree->store.bytes)
 		return 0;
-	NL_SET_ERR_MSG_MOD(extack,
-			   "memory is too small for a credit for each contributor");
+	if (down)
+		NL_SET_ERR_MSG_MOD(extack,
+				   "memory is too small for a ring of 32 packets");
+	else
+		NL_SET_ERR_MSG_MOD(extack,
+				   "memory is too small for a credit for each contributor");
 	return -ENOSPC;
 }
 
@@ -204,6 +240,9 @@ static u32 tree_slots(const struct aggnet_tree *tree)
 	u32 part = min_t(u64, tree->conf.memory / 8, S32_MAX);
 	u32 fit = part / tree->packet.max_payload;
 
+	/* No DATA goes up; the body of the PROBE that binds stands here. */
+	if (aggnet_tree_leads_down(tree))
+		return 2;
 	return clamp_t(u32, rounddown_pow_of_two(fit | 1), TREE_SLOTS_MIN,
 		       TREE_SLOTS_MAX);
 }
@@ -393,6 +432,15 @@ static void tree_free_work(struct work_struct *work)
 	tree_free(container_of(to_rcu_work(work), struct aggnet_tree, rcu));
 }
 
+static const struct aggnet_store_ops *
+tree_store(const struct aggnet_tree_conf *conf)
+{
+	if (conf->direction == AGGNET_DIR_DOWN)
+		return &aggnet_store_cast;
+	return conf->shape.layout == AGGNET_LAYOUT_SORTED ?
+	       &aggnet_store_runs : &aggnet_store_table;
+}
+
 static struct aggnet_tree *tree_alloc(struct aggnet_net *an,
 				      const struct aggnet_tree_conf *conf)
 {
@@ -412,8 +460,7 @@ static struct aggnet_tree *tree_alloc(struct aggnet_net *an,
 	tree->conf.children = NULL;
 	tree->conf.absent = NULL;
 	tree->conf.filter = NULL;
-	tree->store.ops = conf->shape.layout == AGGNET_LAYOUT_SORTED ?
-			  &aggnet_store_runs : &aggnet_store_table;
+	tree->store.ops = tree_store(conf);
 	refcount_set(&tree->ref, 1);
 	spin_lock_init(&tree->lock);
 	INIT_LIST_HEAD(&tree->local.list);
@@ -683,7 +730,7 @@ bool aggnet_tree_short(const struct aggnet_tree *tree)
 
 bool aggnet_tree_bypassed(const struct aggnet_tree *tree)
 {
-	return tree->state == AGGNET_TREE_OPEN &&
+	return tree->state == AGGNET_TREE_OPEN && !aggnet_tree_leads_down(tree) &&
 	       (tree->up.state == AGGNET_UP_OPENING ||
 		tree->up.state == AGGNET_UP_BINDING) &&
 	       !tree->acceptor.bound_total && !tree->conf.writers;
@@ -744,6 +791,8 @@ void aggnet_tree_advance(struct aggnet_tree *tree, struct aggnet_run *run)
 	else if (!tree_books_ok(tree))
 		aggnet_tree_abort(tree, run, AGGNET_R_MISMATCH,
 				  aggnet_tree_self(tree), 0, 0);
+	else if (aggnet_tree_leads_down(tree))
+		aggnet_tree_done(tree, true, run);
 	else
 		run->wake = true;
 }
@@ -903,10 +952,35 @@ static bool tree_epoch_ok(struct aggnet_tree *tree,
 	return false;
 }
 
+/*
+ * Are DATA and what answers them on the way on which they go in this tree? A FIN goes
+ * up in any tree.
+ */
+static bool tree_way_ok(const struct aggnet_tree *tree,
+			const struct aggnet_pkt *pkt)
+{
+	bool down = aggnet_tree_leads_down(tree);
+
+	if (pkt->flags & AGGNET_F_DOWN)
+		return down;
+	return !down || pkt->type != AGGNET_DATA;
+}
+
 static bool tree_dispatch(struct aggnet_tree *tree,
 			  const struct aggnet_pkt *pkt,
 			  struct aggnet_run *run)
 {
+	if (!tree_way_ok(tree, pkt)) {
+		aggnet_stat_inc(tree->an, drop_state);
+		return true;
+	}
+	if (pkt->flags & AGGNET_F_DOWN) {
+		if (pkt->type == AGGNET_ACK)
+			aggnet_acceptor_rx(tree, pkt, run);
+		else
+			aggnet_uplink_rx(tree, pkt, run);
+		return true;
+	}
 	switch (pkt->type) {
 	case AGGNET_OPEN:
 		return aggnet_acceptor_open(tree, pkt, run);
@@ -955,11 +1029,11 @@ bool aggnet_tree_rx(struct aggnet_tree *tree, struct aggnet_pkt *pkt,
 	struct aggnet_run run;
 	bool consumed = true;
 
-	if (!aggnet_tag_ok(&tree->conf.key, hdr)) {
+	if (!aggnet_tag_check(&tree->conf.key, hdr, &pkt->digest)) {
 		tree_rx_elder(tree, pkt, hdr);
 		return true;
 	}
-	if (pkt->type == AGGNET_DATA)
+	if (pkt->type == AGGNET_DATA && !aggnet_tree_leads_down(tree))
 		aggnet_acceptor_parse(tree, pkt);
 	aggnet_run_begin(tree, &run);
 	if (tree->dead)

@@ -40,12 +40,13 @@ struct aggnet_names {
  * @instance: epoch, high half
  * @attempt: epoch, low half
  * @contributors: flows merged here, including that of local writers
- * @sources: sending servers in the subtree, this one included
+ * @sources: servers with such processes in the subtree, this one included
  * @members: receiver: sum of aggnet_member() over the sources
  * @members_known: @members is given
  * @hold_ms: longest wait for children, 0: no limit
  * @give_up_ms: silence after which the transfer is aborted
- * @writers: local processes that contribute, 0: this node does not send
+ * @writers: local processes that contribute, or that read if the tree leads down; 0:
+ *	there are none
  * @shape: of the values
  * @scheme: enum aggnet_scheme, how packets leave for the parent
  * @hops: links of the planned edge to the parent end
@@ -65,6 +66,7 @@ struct aggnet_names {
  * @plan: identity of the plan, compared and shown only
  * @has_plan: @plan is given
  * @persist: the tree serves any number of rounds
+ * @direction: enum aggnet_direction
  * @stripe: number among the trees of the job; shown only
  * @stripes: trees of the job, 0: one
  */
@@ -98,6 +100,7 @@ struct aggnet_tree_conf {
 	u8 plan[AGGNET_PLAN_LEN];
 	bool has_plan;
 	bool persist;
+	u8 direction;
 	u8 stripe;
 	u8 stripes;
 };
@@ -168,9 +171,9 @@ struct aggnet_books {
 };
 
 /**
- * struct aggnet_writers - number of local writers
+ * struct aggnet_writers - number of local writers, or of readers if the tree leads down
  * @joined: writers that have connected
- * @done: those of @joined that have ended their part of the round
+ * @done: those of @joined that have ended their part of the round, or read the stream
  * @gone: those of @joined that have left after they had shut down
  */
 struct aggnet_writers {
@@ -182,9 +185,10 @@ struct aggnet_writers {
 /**
  * struct aggnet_locals - local processes
  * @list: all of them, for wake-ups
- * @reader: the process that reads the result, at the receiver
+ * @reader: the process at the receiver: it reads the result, or if the tree leads
+ *	down writes the stream
  * @taking: reads under way, whose records have not been copied out yet
- * @end_read: the application has read the end mark of the last round
+ * @end_read: it has read the end mark of the last round, or ended the stream
  */
 struct aggnet_locals {
 	struct list_head list;
@@ -429,11 +433,17 @@ static inline bool aggnet_tree_is_receiver(const struct aggnet_tree *tree)
 	return aggnet_tree_receiver(tree) == aggnet_tree_self(tree);
 }
 
+/* Does a stream go from the receiver, the root, to all others? */
+static inline bool aggnet_tree_leads_down(const struct aggnet_tree *tree)
+{
+	return tree->conf.direction == AGGNET_DIR_DOWN;
+}
+
 /* Do all finished children and writers have a fingerprint? */
 static inline bool aggnet_tree_is_checked(const struct aggnet_tree *tree)
 {
 	return aggnet_fp_kind(&tree->conf.shape) != AGGNET_FP_NONE &&
-	       !tree->books.unchecked;
+	       !tree->books.unchecked && !aggnet_tree_leads_down(tree);
 }
 
 /* Number of keys in the store; of runs, the number of records. */

@@ -87,12 +87,12 @@ static enum aggnet_way uplink_way(const struct aggnet_tree *tree)
 	       AGGNET_WAY_ROUND : AGGNET_WAY_UP;
 }
 
-static void uplink_send(struct aggnet_tree *tree, u8 type, u16 flags,
-			const void *body, u16 length, const u64 *digest,
-			struct aggnet_run *run)
+static struct aggnet_pkt uplink_head(const struct aggnet_tree *tree, u8 type,
+				     u16 flags, u16 length)
 {
-	struct aggnet_uplink *up = &tree->up;
-	struct aggnet_pkt pkt = {
+	const struct aggnet_uplink *up = &tree->up;
+
+	return (struct aggnet_pkt) {
 		.type = type,
 		.flags = flags,
 		.hop = up->hop,
@@ -103,8 +103,26 @@ static void uplink_send(struct aggnet_tree *tree, u8 type, u16 flags,
 		.stamp = aggnet_clock_us(),
 		.round = type == AGGNET_OPEN ? 0 : tree->round,
 	};
+}
+
+static void uplink_send(struct aggnet_tree *tree, u8 type, u16 flags,
+			const void *body, u16 length, const u64 *digest,
+			struct aggnet_run *run)
+{
+	struct aggnet_pkt pkt = uplink_head(tree, type, flags, length);
 
 	aggnet_host_make(tree, run, &pkt, body, digest, uplink_way(tree));
+}
+
+void aggnet_uplink_answer(struct aggnet_tree *tree, u16 flags, u32 echo,
+			  const struct aggnet_ack *ack, struct aggnet_run *run)
+{
+	struct aggnet_pkt pkt = uplink_head(tree, AGGNET_ACK,
+					    AGGNET_F_DOWN | flags,
+					    sizeof(*ack));
+
+	pkt.echo = echo;
+	aggnet_host_make(tree, run, &pkt, ack, NULL, uplink_way(tree));
 }
 
 static void uplink_send_open(struct aggnet_tree *tree,
@@ -118,7 +136,7 @@ static void uplink_send_open(struct aggnet_tree *tree,
 		.layout = shape->layout,
 		.scale = shape->scale,
 		.k = cpu_to_be16(shape->k),
-		.direction = AGGNET_DIR_UP,
+		.direction = tree->conf.direction,
 		.persist = tree->conf.persist,
 		.elements = cpu_to_be64(shape->elements),
 	};
@@ -188,7 +206,8 @@ static void uplink_send_bind(struct aggnet_tree *tree, struct aggnet_run *run)
 	u32 step = up->tries - UPLINK_BIND_TRIES;
 	u32 payload = up->max_payload;
 
-	if (up->tries >= UPLINK_BIND_TRIES) {
+	/* The packets of a stream do not become shorter. */
+	if (up->tries >= UPLINK_BIND_TRIES && !aggnet_tree_leads_down(tree)) {
 		step = min_t(u32, step, ARRAY_SIZE(shorter) - 1);
 		payload = shorter[step] - tree->conf.filter_size;
 	}
@@ -286,6 +305,8 @@ static void uplink_arm(struct aggnet_tree *tree)
 		us = aggnet_sender_rto_left(&up->sender, aggnet_clock_us());
 	else if (uplink_owed(tree))
 		us = aggnet_rtt_rto(&up->sender.rtt);
+	else if (aggnet_cast_waits(tree))
+		us = min(UPLINK_CREDIT_MAX_US, uplink_alive_us(tree));
 	else
 		us = uplink_alive_us(tree);
 	aggnet_timers_uplink(tree, us);
@@ -347,7 +368,7 @@ static void uplink_accept(struct aggnet_tree *tree,
 		return;
 	}
 	if (payload < AGGNET_PAYLOAD_MIN || !records ||
-	    accept->direction != AGGNET_DIR_UP) {
+	    accept->direction != tree->conf.direction) {
 		aggnet_stat_inc(tree->an, drop_body);
 		return;
 	}
@@ -575,13 +596,18 @@ void aggnet_uplink_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 	}
 	if (pkt->round != tree->round && !uplink_catch_up(tree, pkt, run))
 		return;
-	if (pkt->type == AGGNET_ACK)
+	if (pkt->flags & AGGNET_F_DOWN) {
+		uplink_heard(tree, pkt);
+		aggnet_cast_rx(tree, pkt, run);
+	} else if (pkt->type == AGGNET_ACK) {
 		uplink_ack(tree, pkt, run);
-	else if (pkt->type == AGGNET_DONE)
+		aggnet_cast_greet(tree, run);
+	} else if (pkt->type == AGGNET_DONE) {
 		uplink_done(tree, pkt->round, !tree->conf.persist ||
 			    pkt->flags & AGGNET_F_LAST, run);
-	else
+	} else {
 		uplink_abort_rx(tree, pkt, run);
+	}
 }
 
 /*

@@ -24,6 +24,7 @@ int aggnet_tree_join_writer(struct aggnet_tree *tree,
 		err = -EUSERS;
 	} else {
 		local->run = tree->writers.joined++;
+		local->seq = AGGNET_SEQ_FIRST;
 		list_add_tail(&local->list, &tree->local.list);
 		aggnet_tree_touch(tree, &run);
 	}

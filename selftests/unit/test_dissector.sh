@@ -40,6 +40,7 @@ packets = [
     packet(9, b""),
     packet(9, struct.pack(">II", 3, 1) + C + bytes(40)),
     packet(3, bytes(8) + struct.pack(">IHHQ", 100, 2, 0, 2) + two, units=1),
+    packet(3, struct.pack(">IHHQ", 101, 0, 0, 5) + b"hello", flags=0x1000),
     # malformed
     data(3, two),
     data(1, two),
@@ -89,13 +90,14 @@ ABORT timeout, job 7
 RST closed, job 7
 PROBE, job 7
 PROBE, job 7
-DATA seq 100, 2 records, job 7" \
-	"$(shark -Y 'aggnet and frame.number <= 11' -T fields -e _ws.col.Info)"
+DATA seq 100, 2 records, job 7
+DATA seq 101, 5 bytes, job 7" \
+	"$(shark -Y 'aggnet and frame.number <= 12' -T fields -e _ws.col.Info)"
 same "malformed packets, and no other ones, are marked" \
-	"$(seq 12 18)" \
+	"$(seq 13 19)" \
 	"$(shark -Y aggnet.malformed -T fields -e frame.number)"
-same "packets of another version, or too short, are left alone" "19
-20" "$(shark -Y 'not aggnet' -T fields -e frame.number)"
+same "packets of another version, or too short, are left alone" "20
+21" "$(shark -Y 'not aggnet' -T fields -e frame.number)"
 same "records" "6162,7a	05" \
 	"$(shark -Y 'frame.number == 3' -T fields -e aggnet.key -e aggnet.value)"
 same "names of a FIN, an ABORT and a PROBE" "10.0.0.9

@@ -252,6 +252,32 @@ TEST(parse_header__every_flag)
 	}
 }
 
+/* Only DATA, ACK and FIN are of a stream, which has bytes and no records. */
+TEST(parse_header__down_a_tree)
+{
+	struct packet p;
+	size_t len;
+	u8 type;
+
+	for (type = 1; type <= AGGNET_PROBE; type++) {
+		len = make(&p, type);
+		p.hdr.flags = cpu_to_be16(AGGNET_F_DOWN);
+		if (type == AGGNET_DATA || type == AGGNET_FIN)
+			memset(&p.data, 0, sizeof(p.fin));
+		EXPECT_EQ(type == AGGNET_DATA || type == AGGNET_ACK ||
+			  type == AGGNET_FIN ? AGGNET_PARSE_OK :
+					       AGGNET_PARSE_FLAGS,
+			  parse(&p, len));
+	}
+	len = make(&p, AGGNET_DATA);
+	p.hdr.flags = cpu_to_be16(AGGNET_F_DOWN);
+	EXPECT_EQ(AGGNET_PARSE_BODY, parse(&p, len));
+	p.data.records = 0;
+	EXPECT_EQ(AGGNET_PARSE_OK, parse(&p, len));
+	p.data.weight = cpu_to_be16(1);
+	EXPECT_EQ(AGGNET_PARSE_BODY, parse(&p, len));
+}
+
 /* Of a later revision: what they mean is not known. */
 TEST(parse_header__reserved_in_the_header)
 {

@@ -32,7 +32,7 @@ local flags = {
 	{ "tag", 0x0200, "The tag is keyed" },
 	{ "fin", 0x0400, "Custody of the FIN is taken" },
 	{ "reply", 0x0800, "An answer, not answered again" },
-	{ "down", 0x1000, "From the root (reserved)" },
+	{ "down", 0x1000, "Of a stream from the root" },
 	{ "uniform", 0x2000, "Equal records (reserved)" },
 	{ "padded", 0x4000, "Padding follows (reserved)" },
 }
@@ -178,6 +178,10 @@ local bodies = {
 
 		add(tree, body, { { "seq", 4 }, { "records", 2 },
 			{ "data_weight", 2 }, { "represents", 8 } })
+		if count == 0 then
+			return string.format(" seq %u, %u bytes",
+				body(0, 4):uint(), body:len() - 16)
+		end
 		add_records(tree, body, 16, count)
 		return string.format(" seq %u, %u records", body(0, 4):uint(),
 			count)

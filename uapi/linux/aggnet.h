@@ -423,6 +423,7 @@ enum aggnet_msg_type {
 	AGGNET_MSG_RECORDS = 1,		/* records follow, in the wire format */
 	AGGNET_MSG_RESET,		/* a new epoch: discard what was read */
 	AGGNET_MSG_END,			/* struct aggnet_end follows */
+	AGGNET_MSG_BYTES,		/* bytes of a stream follow */
 };
 
 /**

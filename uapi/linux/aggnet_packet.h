@@ -30,9 +30,11 @@
  * enum aggnet_type - the type of a packet
  * @AGGNET_OPEN: child asks the tree for an acceptor (child to receiver)
  * @AGGNET_ACCEPT: an end offers to be the acceptor (acceptor to child)
- * @AGGNET_DATA: records (child to acceptor)
- * @AGGNET_ACK: custody, SACK and credit (acceptor to child)
- * @AGGNET_FIN: last sequence, weight, records; repeated as probe for DONE
+ * @AGGNET_DATA: records (child to acceptor); with AGGNET_F_DOWN bytes of a stream
+ *	(acceptor to child)
+ * @AGGNET_ACK: custody, SACK and credit; it answers DATA and FIN
+ * @AGGNET_FIN: last sequence, weight, records; repeated as probe for DONE. With
+ *	AGGNET_F_DOWN: last sequence and number of bytes of a stream
  * @AGGNET_DONE: the receiving application has the whole result
  * @AGGNET_ABORT: the transfer ended in an error (either direction)
  * @AGGNET_RST: this node will not serve these nonces or this epoch
@@ -68,14 +70,14 @@ enum aggnet_type {
 #define AGGNET_F_TAG		0x0200	/* tag is keyed; else CRC32C */
 #define AGGNET_F_FIN		0x0400	/* ACK: custody of the FIN is taken */
 #define AGGNET_F_REPLY		0x0800	/* ABORT: an answer, not answered again */
-#define AGGNET_F_DOWN		0x1000	/* from the root; reserved */
+#define AGGNET_F_DOWN		0x1000	/* DATA, FIN: from the root; ACK: answers one */
 #define AGGNET_F_UNIFORM	0x2000	/* DATA of equal records; reserved */
 #define AGGNET_F_PADDED		0x4000	/* DATA: padding follows; reserved */
 #define AGGNET_F_KNOWN		(AGGNET_F_PARTIAL | AGGNET_F_REXMIT | \
 				 AGGNET_F_ACK | AGGNET_F_ROOTED | \
 				 AGGNET_F_CHECK | AGGNET_F_LAST | \
 				 AGGNET_F_ANY | AGGNET_F_TAG | AGGNET_F_FIN | \
-				 AGGNET_F_REPLY)
+				 AGGNET_F_REPLY | AGGNET_F_DOWN)
 
 /**
  * struct aggnet_hdr - the common header
@@ -156,7 +158,7 @@ struct aggnet_filter {
 /**
  * enum aggnet_direction - where the data of a tree go
  * @AGGNET_DIR_UP: from the sources to the receiver
- * @AGGNET_DIR_DOWN: from the root to the members; reserved
+ * @AGGNET_DIR_DOWN: from the root, a stream of bytes, to the members
  * @AGGNET_DIR_BOTH: up, and the result down; reserved
  */
 enum aggnet_direction {
@@ -176,7 +178,7 @@ enum aggnet_direction {
  * @direction: enum aggnet_direction of the tree
  * @persist: 1: the tree is persistent, else zero
  * @elements: of a dense vector, else zero
- * @have: bytes of the stream that the child has, of a tree that leads down; zero
+ * @have: zero; reserved for the bytes of a stream that the child has already
  *
  * An end whose entry has another shape ends the transfer (AGGNET_R_FUNCTION).
  */
@@ -221,6 +223,10 @@ struct aggnet_accept {
  * @represents: original records merged into these; at least @records, because
  *	each part of an accumulator carries one of the records merged into it
  *
+ * With AGGNET_F_DOWN bytes of the stream follow, at least one: @records and @weight
+ * are zero, @represents is the number of bytes of the stream before these, and the
+ * body is the same on all links of the tree.
+ *
  * A record is: key length (1 byte, >= 1), value length (1 byte), key, value.
  * The tree's function and value type determine the format of the value:
  *
@@ -262,9 +268,8 @@ struct aggnet_data {
  * @cum: all packets before this sequence are merged
  * @credit: DATA up to this sequence, exclusive, may be sent; never shrinks
  * @sack: bit b of word w set: sequence @cum + 1 + 64 w + b is merged
- * @below: of a tree that leads down: all below have what is before this sequence;
- *	else zero
- * @done: of a tree that leads down: receivers that have everything; else zero
+ * @below: zero; reserved for trees of which nodes can change their place
+ * @done: zero; reserved, too
  */
 struct aggnet_ack {
 	__be32	cum;
@@ -288,6 +293,10 @@ struct aggnet_ack {
  * @members: sum of aggnet_member() over those sources, modulo 2^32
  * @check: sum of the fingerprints of those sources, if AGGNET_F_CHECK is set; else
  *	zero
+ *
+ * With AGGNET_F_DOWN it ends a stream: @final is the sequence after its last DATA,
+ * @records the number of its bytes, @check the number that the root's application
+ * gave for it, if AGGNET_F_CHECK is set; the others are zero, and no names follow.
  */
 struct aggnet_fin {
 	__be32	final;

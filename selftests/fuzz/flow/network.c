@@ -103,13 +103,22 @@ void world_corrupt(u32 packet, u32 bit)
 	world_deliver(packet);
 }
 
+#define TIMERS	3	/* of a node */
+
 static struct timer_list *timer_of(u32 i)
 {
-	struct aggnet_tree *tree = world.node[i / 2].tree;
+	struct aggnet_tree *tree = world.node[i / TIMERS].tree;
 
 	if (!tree)
 		return NULL;
-	return i % 2 ? &tree->timer : &tree->up.timer;
+	switch (i % TIMERS) {
+	case 0:
+		return &tree->up.timer;
+	case 1:
+		return &tree->timer;
+	default:
+		return &tree->store.cast.timer;
+	}
 }
 
 bool world_next_timer(u64 *us)
@@ -119,7 +128,7 @@ bool world_next_timer(u64 *us)
 	u64 left;
 	u32 i;
 
-	for (i = 0; i < 2 * WORLD_NODES; i++) {
+	for (i = 0; i < TIMERS * WORLD_NODES; i++) {
 		timer = timer_of(i);
 		if (!timer || !timer->pending)
 			continue;
@@ -148,7 +157,7 @@ void world_wait(u32 us)
 	if (!world.settling &&
 	    world.us - world.start > WORLD_GIVE_UP * 1000 / 3)
 		world.harm = true;
-	for (i = 0; i < 2 * WORLD_NODES; i++) {
+	for (i = 0; i < TIMERS * WORLD_NODES; i++) {
 		timer = timer_of(i);
 		if (!timer || !timer->pending ||
 		    time_after(timer->expires, jiffies))

@@ -79,6 +79,7 @@ void peer_ask(struct peer *p, u16 flags)
 		.vtype = shape->vtype,
 		.layout = shape->layout,
 		.k = cpu_to_be16(shape->k),
+		.direction = p->tree->conf.direction,
 		.persist = p->tree->conf.persist,
 		.elements = cpu_to_be64(shape->elements),
 	};
@@ -142,6 +143,7 @@ void peer_accept(struct peer *p, u8 hop)
 		.max_payload = cpu_to_be16(AGGNET_PAYLOAD_MIN),
 		.max_records = cpu_to_be16(64),
 		.hop = hop,
+		.direction = p->tree->conf.direction,
 	};
 
 	peer_say(p, AGGNET_ACCEPT, 0, &accept, sizeof(accept));

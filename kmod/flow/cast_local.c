@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Local processes of a tree that leads down: the root's, which writes the stream, and
+ * readers.
+ */
+#include <linux/minmax.h>
+#include <linux/skbuff.h>
+
+#include "core/packet.h"
+#include "core/tag.h"
+#include "flow/cast.h"
+#include "flow/channel.h"
+#include "flow/local.h"
+#include "flow/tree.h"
+
+/* --- the root's process ----------------------------------------------------------- */
+
+bool aggnet_cast_may_write(const struct aggnet_tree *tree)
+{
+	return tree->state == AGGNET_TREE_OPEN &&
+	       aggnet_fanout_room(&tree->store.cast.fan);
+}
+
+static int cast_write_errno(struct aggnet_tree *tree, struct aggnet_run *run)
+{
+	__be32 self = aggnet_tree_self(tree);
+
+	if (aggnet_fanout_cum(&tree->store.cast.fan) == AGGNET_SEQ_END)
+		aggnet_tree_abort(tree, run, AGGNET_R_PROTOCOL, self, self, 0);
+	if (tree->state == AGGNET_TREE_ABORTED)
+		return aggnet_reason_errno(tree->outcome.reason);
+	return tree->store.cast.fan.ended ? -EPIPE : 0;
+}
+
+static void cast_append(struct aggnet_tree *tree, const u8 *bytes, u32 len)
+{
+	struct aggnet_cast *cast = &tree->store.cast;
+	u32 seq = aggnet_fanout_cum(&cast->fan);
+	struct aggnet_data *data = aggnet_cast_body(cast, seq);
+
+	*data = (struct aggnet_data) {
+		.seq = cpu_to_be32(seq),
+		.represents = cpu_to_be64(cast->bytes),
+	};
+	memcpy(data + 1, bytes, len);
+	len += sizeof(*data);
+	*aggnet_cast_packed(cast, seq) = (struct aggnet_packed) {
+		.digest = aggnet_digest(&tree->conf.key, data, len),
+		.len = len,
+	};
+	cast->bytes += aggnet_cast_len(cast, seq);
+	aggnet_fanout_take(&cast->fan, seq);
+}
+
+int aggnet_cast_write(struct aggnet_tree *tree, const u8 *data, size_t len)
+{
+	struct aggnet_cast *cast = &tree->store.cast;
+	struct aggnet_run run;
+	size_t done = 0;
+	u32 part;
+	int err;
+
+	aggnet_run_begin(tree, &run);
+	err = cast_write_errno(tree, &run);
+	while (!err && done < len && aggnet_fanout_room(&cast->fan)) {
+		part = min_t(size_t, len - done, AGGNET_CAST_PAYLOAD);
+		cast_append(tree, data + done, part);
+		done += part;
+	}
+	if (done) {
+		cast->more = false;
+		aggnet_branches_push(tree, &run);
+	} else if (!err) {
+		tree->store.full = true;
+		err = -EAGAIN;
+	}
+	aggnet_run_end(tree, &run);
+	return done ?: err;
+}
+
+int aggnet_cast_end(struct aggnet_tree *tree)
+{
+	struct aggnet_cast *cast = &tree->store.cast;
+	struct aggnet_run run;
+	int err = 0;
+
+	aggnet_run_begin(tree, &run);
+	if (tree->state == AGGNET_TREE_ABORTED) {
+		err = aggnet_reason_errno(tree->outcome.reason);
+	} else if (!cast->fan.ended) {
+		aggnet_fanout_end(&cast->fan, aggnet_fanout_cum(&cast->fan));
+		cast->total = cast->bytes;
+		/* From here on the node completes the transfer by itself. */
+		tree->local.end_read = true;
+		aggnet_cast_moved(tree, &run);
+	}
+	aggnet_run_end(tree, &run);
+	return err;
+}
+
+int aggnet_cast_set_check(struct aggnet_tree *tree, u64 check)
+{
+	struct aggnet_cast *cast = &tree->store.cast;
+	struct aggnet_run run;
+	int err;
+
+	aggnet_run_begin(tree, &run);
+	err = cast_write_errno(tree, &run);
+	if (!err) {
+		cast->checked = true;
+		cast->check = check;
+	}
+	aggnet_run_end(tree, &run);
+	return err;
+}
+
+/* --- readers ----------------------------------------------------------------------- */
+
+static bool cast_at_end(const struct aggnet_tree *tree,
+			const struct aggnet_local *local)
+{
+	const struct aggnet_cast *cast = &tree->store.cast;
+
+	/* No end mark while another thread copies bytes out: it may fail. */
+	return aggnet_fanout_is_whole(&cast->fan) &&
+	       local->seq == cast->fan.final && !tree->local.taking;
+}
+
+bool aggnet_cast_may_read(const struct aggnet_tree *tree,
+			  const struct aggnet_local *local)
+{
+	return local->seq != aggnet_fanout_cum(&tree->store.cast.fan) ||
+	       cast_at_end(tree, local);
+}
+
+static int cast_put_end(const struct aggnet_tree *tree, struct aggnet_msg *msg,
+			u8 *buf)
+{
+	const struct aggnet_end end = {
+		.sources = 1,
+		.of = 1,
+		.instance = tree->conf.instance,
+		.attempt = tree->conf.attempt,
+		.records = tree->store.cast.total,
+		.last = 1,
+	};
+
+	msg->type = AGGNET_MSG_END;
+	msg->records = 0;
+	memcpy(buf, &end, sizeof(end));
+	return sizeof(end);
+}
+
+/* Copy bytes from the reader's place on, and move it. Return: bytes */
+static u32 cast_take(struct aggnet_tree *tree, struct aggnet_local *at, u8 *buf,
+		     size_t len)
+{
+	const struct aggnet_cast *cast = &tree->store.cast;
+	u32 part, used = 0;
+
+	while (used < len && at->seq != aggnet_fanout_cum(&cast->fan)) {
+		part = min_t(size_t, aggnet_cast_len(cast, at->seq) - at->off,
+			     len - used);
+		memcpy(buf + used, (u8 *)(aggnet_cast_body(cast, at->seq) + 1) + at->off,
+		       part);
+		used += part;
+		at->off += part;
+		if (at->off == aggnet_cast_len(cast, at->seq)) {
+			at->seq++;
+			at->off = 0;
+		}
+	}
+	return used;
+}
+
+static int cast_read_bytes(struct aggnet_tree *tree, struct aggnet_local *local,
+			   struct aggnet_msg *msg, u8 *buf, size_t len, bool peek,
+			   struct aggnet_run *run)
+{
+	struct aggnet_local at = *local;
+	u32 used = cast_take(tree, &at, buf, len);
+
+	msg->type = AGGNET_MSG_BYTES;
+	msg->records = 0;
+	if (peek)
+		return used;
+	tree->local.taking++;
+	swap(local->seq, at.seq);
+	local->off = at.off;
+	if (at.seq == tree->store.cast.fan.first)
+		aggnet_cast_slide(tree, run);
+	return used;
+}
+
+int aggnet_cast_read(struct aggnet_tree *tree, struct aggnet_local *local,
+		     struct aggnet_msg *msg, u8 *buf, size_t len, bool peek)
+{
+	struct aggnet_run run;
+	int ret;
+
+	aggnet_run_begin(tree, &run);
+	if (tree->state == AGGNET_TREE_ABORTED)
+		ret = aggnet_reason_errno(tree->outcome.reason);
+	else if (cast_at_end(tree, local))
+		ret = cast_put_end(tree, msg, buf);
+	else if (aggnet_cast_may_read(tree, local))
+		ret = cast_read_bytes(tree, local, msg, buf, len, peek, &run);
+	else
+		ret = -EAGAIN;
+	aggnet_run_end(tree, &run);
+	return ret;
+}
+
+int aggnet_cast_take_end(struct aggnet_tree *tree, struct aggnet_local *local)
+{
+	struct aggnet_run run;
+	int err = 0;
+
+	aggnet_run_begin(tree, &run);
+	if (tree->state == AGGNET_TREE_ABORTED) {
+		err = aggnet_reason_errno(tree->outcome.reason);
+	} else if (!local->shut) {
+		local->shut = true;
+		tree->writers.done++;
+		aggnet_tree_advance(tree, &run);
+	}
+	aggnet_run_end(tree, &run);
+	return err;
+}

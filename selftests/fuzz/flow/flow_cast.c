@@ -1,0 +1,970 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A stream that goes down a tree: every reader gets every byte once and in order and
+ * the root is DONE then, or all get an error, whatever the network does. Random runs,
+ * from SEED, and single rules.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <linux/poll.h>
+#include <linux/random.h>
+#include <linux/skbuff.h>
+
+#include "mem.h"
+#include "peer.h"
+#include "world.h"
+
+#include "kselftest_harness.h"
+
+#define SEED		0x63617374
+#define RUNS		100
+#define STEPS		1200
+#define SETTLE		60000
+#define FIRST		AGGNET_SEQ_FIRST
+#define SMALL		(64 << 10)	/* a ring of 32 packets */
+#define PART		52		/* bytes in a packet of a peer */
+#define READERS		2		/* of a node with several */
+
+static const struct world_conf usual = { WORLD_USUAL };
+
+/**
+ * struct app - the processes of a node
+ * @reader: they read the stream
+ * @readers: how many there are
+ * @joined: how many have joined; the others do later
+ * @gone: the node has lost its entry, and gets none again
+ * @read: bytes that each has
+ * @ended: it has the end mark
+ * @waits: it found nothing to read, when the node had woken it @wakes times
+ */
+struct app {
+	struct aggnet_local reader[READERS];
+	u32 readers;
+	u32 joined;
+	bool gone;
+	u64 read[READERS];
+	bool ended[READERS];
+	bool waits[READERS];
+	u32 wakes[READERS];
+};
+
+enum shape { CHAIN, STAR, FORKS };
+
+/**
+ * struct cast - a run
+ * @app: of each node but the root
+ * @total: bytes of the stream
+ * @written: bytes that the root has written
+ * @ended: it has ended the stream
+ * @waits: it found no room, when it had been woken @wakes times
+ * @wakes: see @waits
+ * @harm: an error is a right outcome
+ */
+static struct cast {
+	struct app app[WORLD_NODES];
+	u64 total;
+	u64 written;
+	bool ended;
+	bool waits;
+	u32 wakes;
+	bool harm;
+} cast;
+
+static u8 byte_at(u64 at)
+{
+	return (at * 0x9e3779b97f4a7c15ull) >> 56;
+}
+
+/* --- nodes -------------------------------------------------------------------- */
+
+static void arrange(enum shape shape)
+{
+	u32 i;
+
+	for (i = 1; i < WORLD_NODES; i++)
+		world.node[i].parent = shape == CHAIN ? i - 1 :
+				       shape == STAR ? RECEIVER : (i - 1) / 2;
+}
+
+/* Identities ascend with the nodes. The entry owns the list. */
+static void list_children(struct aggnet_tree_conf *conf, u32 node)
+{
+	u32 i;
+
+	conf->children = aggnet_zalloc(WORLD_NODES * sizeof(__be32), GFP_KERNEL);
+	for (i = 1; i < WORLD_NODES; i++)
+		if (world.node[i].parent == node)
+			conf->children[conf->nchildren++] =
+				world.node[i].an.identity;
+	conf->contributors = conf->nchildren + !!conf->writers;
+}
+
+static u32 readers_below(u32 node)
+{
+	u32 i, n = cast.app[node].readers > 0;
+
+	for (i = 1; i < WORLD_NODES; i++)
+		if (world.node[i].parent == node)
+			n += readers_below(i);
+	return n;
+}
+
+static struct aggnet_tree_conf entry_of(u32 node, u64 memory)
+{
+	struct aggnet_tree_conf conf = {
+		.instance = 1,
+		.attempt = 1,
+		.sources = readers_below(node),
+		.writers = cast.app[node].readers,
+		.shape.layout = AGGNET_LAYOUT_BYTES,
+		.direction = AGGNET_DIR_DOWN,
+		.hops = 1,
+		.memory = memory,
+	};
+
+	list_children(&conf, node);
+	if (world.conf.keyed)
+		aggnet_secret_set(&conf.key, "0123456789abcdef");
+	return conf;
+}
+
+static void join(u32 node)
+{
+	struct node *n = &world.node[node];
+	struct app *a = &cast.app[node];
+	int err;
+
+	if (!n->tree || a->joined == a->readers)
+		return;
+	err = aggnet_tree_join_writer(n->tree, &a->reader[a->joined]);
+	INSIST(!err || cast.harm, "a reader cannot join");
+	if (err)
+		return;
+	aggnet_tree_get(n->tree);
+	a->joined++;
+}
+
+static void leave(u32 node, u32 reader)
+{
+	struct app *a = &cast.app[node];
+	struct aggnet_local *local = &a->reader[reader];
+
+	if (reader >= a->joined || !local->list.next)
+		return;
+	aggnet_tree_leave(world.node[node].tree, local);
+	aggnet_tree_put(world.node[node].tree);
+	local->list.next = NULL;
+}
+
+static void leave_all(u32 node)
+{
+	u32 i;
+
+	for (i = 0; i < READERS; i++)
+		leave(node, i);
+}
+
+static void add(u32 node, u64 memory)
+{
+	struct aggnet_tree_conf conf;
+
+	if (world.node[node].tree || cast.app[node].gone)
+		return;
+	conf = entry_of(node, memory);
+	INSIST(!IS_ERR(world_entry(node, &conf)), "an entry is refused");
+}
+
+static void start(enum shape shape, bool keyed, u64 seed)
+{
+	struct world_conf conf = usual;
+	u32 i;
+
+	conf.keyed = keyed;
+	world_start(&conf, seed);
+	memset(&cast, 0, sizeof(cast));
+	arrange(shape);
+	for (i = 1; i < WORLD_NODES; i++)
+		cast.app[i].readers = 1;
+}
+
+static void end(void)
+{
+	u32 i;
+
+	/* Leaving is no abort then, or one that nobody looks at. */
+	for (i = 0; i < WORLD_NODES; i++)
+		leave_all(i);
+	world.ended |= 1ull << world.node[RECEIVER].attempt;
+	world_end();
+}
+
+/* --- applications ---------------------------------------------------------------- */
+
+static void root_writes(u32 most)
+{
+	struct aggnet_tree *tree = world.node[RECEIVER].tree;
+	u32 len = min_t(u64, most, cast.total - cast.written);
+	u32 i, wakes = world.node[RECEIVER].wakes;
+	static u8 buf[16384];
+	int taken;
+
+	if (!tree || cast.ended || !len)
+		return;
+	for (i = 0; i < len; i++)
+		buf[i] = byte_at(cast.written + i);
+	taken = aggnet_cast_write(tree, buf, len);
+	INSIST(taken > 0 || taken == -EAGAIN || cast.harm,
+	       "a write fails for no reason");
+	cast.waits = taken == -EAGAIN;
+	cast.wakes = wakes;
+	if (taken > 0)
+		cast.written += taken;
+}
+
+static void root_ends(void)
+{
+	struct aggnet_tree *tree = world.node[RECEIVER].tree;
+
+	if (!tree || cast.ended || cast.written < cast.total)
+		return;
+	INSIST(!aggnet_cast_set_check(tree, cast.total ^ 77) || cast.harm,
+	       "the check is refused");
+	INSIST(!aggnet_cast_end(tree) || cast.harm, "the stream does not end");
+	cast.ended = true;
+}
+
+static void check_end(u32 node, const u8 *buf, u64 read)
+{
+	const struct aggnet_tree *tree = world.node[node].tree;
+	struct aggnet_end mark;
+
+	memcpy(&mark, buf, sizeof(mark));
+	INSIST(cast.ended && read == cast.total && mark.records == read,
+	       "the end mark comes early");
+	INSIST(tree->store.cast.checked &&
+	       tree->store.cast.check == (cast.total ^ 77), "a wrong check");
+}
+
+static void node_reads(u32 node, u32 reader, u32 most)
+{
+	struct aggnet_tree *tree = world.node[node].tree;
+	struct app *a = &cast.app[node];
+	u32 wakes = world.node[node].wakes;
+	struct aggnet_msg msg;
+	static u8 buf[16384];
+	int i, len;
+
+	if (!tree || reader >= a->joined || !a->reader[reader].list.next ||
+	    a->ended[reader])
+		return;
+	most = clamp_t(u32, most, AGGNET_RECORD_MAX, sizeof(buf));
+	len = aggnet_cast_read(tree, &a->reader[reader], &msg, buf, most, false);
+	INSIST(len > 0 || len == -EAGAIN || cast.harm,
+	       "a read fails for no reason");
+	a->waits[reader] = len == -EAGAIN;
+	a->wakes[reader] = wakes;
+	if (len < 0)
+		return;
+	if (msg.type == AGGNET_MSG_END) {
+		check_end(node, buf, a->read[reader]);
+		a->ended[reader] = !aggnet_cast_take_end(tree,
+							 &a->reader[reader]);
+		INSIST(a->ended[reader] || cast.harm,
+		       "the end mark cannot be taken");
+		return;
+	}
+	for (i = 0; i < len; i++)
+		INSIST(buf[i] == byte_at(a->read[reader] + i),
+		       "a wrong byte");
+	a->read[reader] += len;
+	aggnet_tree_taken(tree, false);
+}
+
+static bool all_ended(void)
+{
+	u32 i, r;
+
+	for (i = 1; i < WORLD_NODES; i++)
+		for (r = 0; r < cast.app[i].readers; r++)
+			if (!cast.app[i].ended[r])
+				return false;
+	return true;
+}
+
+/* --- what must hold after each section under a tree's lock ------------------------- */
+
+static void check_branches(const struct aggnet_tree *tree)
+{
+	const struct aggnet_cast *c = &tree->store.cast;
+	const struct aggnet_branch *b;
+	u32 i;
+
+	if (c->todo)
+		return;
+	for (i = 0; i < c->bound; i++) {
+		b = &c->branch[i];
+		INSIST(!aggnet_sender_all_acked(&b->sender) ||
+		       b->sender.nxt == aggnet_fanout_cum(&c->fan) ||
+		       !aggnet_sender_may_add(&b->sender),
+		       "a packet waits for nothing");
+		/* A child that has just bound asks for it. */
+		INSIST(b->fin || !c->fan.ended ||
+		       b->sender.credit == FIRST ||
+		       b->sender.nxt != c->fan.final, "the end is not told");
+		INSIST((aggnet_sender_all_acked(&b->sender) &&
+			(!b->fin || b->told)) || c->timer.pending || tree->dead,
+		       "nothing repeats a packet");
+	}
+}
+
+static void check_waits(struct aggnet_tree *tree, u32 node)
+{
+	const struct app *a = &cast.app[node];
+	u32 wakes = world.node[node].wakes;
+	u32 r;
+
+	for (r = 0; r < a->joined; r++)
+		INSIST(!a->waits[r] || a->wakes[r] != wakes ||
+		       !aggnet_cast_may_read(tree, &a->reader[r]),
+		       "a reader was not woken");
+	INSIST(node != RECEIVER || !cast.waits || cast.wakes != wakes ||
+	       !aggnet_cast_may_write(tree), "the root was not woken");
+}
+
+static void ran(struct aggnet_tree *tree)
+{
+	u32 node = container_of(tree->an, struct node, an) - world.node;
+	const struct aggnet_fanout *fan;
+
+	if (tree != world.node[node].tree || tree->dead)
+		return;
+	INSIST(node != RECEIVER || tree->state != AGGNET_TREE_DONE ||
+	       all_ended(), "the root is DONE, but not all have everything");
+	if (tree->state == AGGNET_TREE_IDLE || tree->state >= AGGNET_TREE_DONE)
+		return;
+	check_branches(tree);
+	check_waits(tree, node);
+	fan = &tree->store.cast.fan;
+	INSIST(!aggnet_cast_waits(tree) || fan->granted != fan->win.cum ||
+	       fan->granted == aggnet_fanout_credit(fan),
+	       "the parent waits for credit that is there");
+}
+
+/* --- random runs -------------------------------------------------------------------- */
+
+static u32 one_of(u32 n)
+{
+	return get_random_u32() % n;
+}
+
+static void network_step(u32 op)
+{
+	u32 n = world.packets;
+
+	if (!n)
+		return;
+	switch (op) {
+	case 0:
+		world_copy(one_of(n));
+		break;
+	case 1:
+		world_lose(one_of(n));
+		break;
+	case 2:
+		world_corrupt(one_of(n), one_of(12000));
+		break;
+	case 3:
+		world_stray(one_of(n), one_of(WORLD_NODES));
+		break;
+	case 4:
+		world_deliver(one_of(n));
+		break;
+	default:
+		for (n = min(n, 1 + one_of(16)); n; n--)
+			world_deliver(0);
+	}
+}
+
+static void step(u64 memory)
+{
+	u32 node = one_of(WORLD_NODES);
+
+	switch (one_of(16)) {
+	case 0 ... 6:
+		network_step(one_of(10));
+		break;
+	case 7:
+		world_wait(one_of(20000));
+		break;
+	case 8 ... 9:
+		root_writes(1 + one_of(one_of(2) ? 16000 : 100));
+		break;
+	case 10:
+		root_ends();
+		break;
+	case 11 ... 12:
+		node_reads(node, one_of(READERS), one_of(16000));
+		break;
+	case 13:
+		world_work();
+		break;
+	case 14:
+		add(node, memory);
+		if (one_of(2))
+			join(node);
+		break;
+	default:
+		world.no_packet = !one_of(4);
+	}
+}
+
+static void harm(void)
+{
+	u32 node = one_of(WORLD_NODES);
+
+	cast.harm = true;
+	if (!one_of(3)) {
+		leave(node, 0);
+		return;
+	}
+	/* Withdrawn, or as after a crash: then no packet leaves. */
+	world.node[node].mute = one_of(2);
+	leave_all(node);
+	world_del(node);
+	world.node[node].mute = false;
+	cast.app[node].gone = true;
+}
+
+static bool settled(void)
+{
+	u32 i;
+
+	for (i = 0; i < WORLD_NODES; i++)
+		if (world.node[i].tree &&
+		    world.node[i].tree->state < AGGNET_TREE_DONE &&
+		    (world.node[i].tree->state != AGGNET_TREE_IDLE ||
+		     !cast.harm))
+			return false;
+	return true;
+}
+
+/* Who waits tries again only after it is woken. */
+static void everybody_goes_on(u64 memory)
+{
+	struct app *a;
+	u32 i, r;
+
+	for (i = 0; i < WORLD_NODES; i++) {
+		a = &cast.app[i];
+		if (!cast.harm)
+			add(i, memory);
+		join(i);
+		for (r = 0; r < a->readers; r++)
+			if (!a->waits[r] || a->wakes[r] != world.node[i].wakes)
+				node_reads(i, r, 16000);
+	}
+	if (!cast.waits || cast.wakes != world.node[RECEIVER].wakes)
+		root_writes(16000);
+	root_ends();
+	world_work();
+}
+
+static void settle(u64 memory)
+{
+	u32 steps, n;
+	u64 us;
+
+	world.settling = true;
+	for (steps = 0; steps < SETTLE; steps++) {
+		everybody_goes_on(memory);
+		for (n = world.packets; n; n--)
+			world_deliver(0);
+		if (settled())
+			return;
+		if (world.packets)
+			world_wait(200);
+		else if (world_next_timer(&us))
+			world_wait(us);
+	}
+	world_fail(__func__, "it does not come to an end");
+}
+
+static void random_run(enum shape shape, u64 seed, bool harmful)
+{
+	u32 steps, when = STEPS, i;
+	u64 memory;
+
+	start(shape, seed & 1, seed);
+	world.ran = ran;
+	memory = one_of(2) ? SMALL : 1 << 20;
+	cast.total = one_of(8) ? one_of(300000) : one_of(2) * 1384;
+	for (i = 1; i < WORLD_NODES; i++)
+		cast.app[i].readers = 1 + !one_of(3);
+	/* A node in the middle that has no process of its own */
+	if (shape == FORKS && one_of(2))
+		cast.app[1].readers = 0;
+	if (harmful)
+		when = one_of(STEPS);
+	for (i = 0; i < WORLD_NODES; i++)
+		if (one_of(4))
+			add(i, memory);
+	for (steps = 0; steps < STEPS; steps++) {
+		step(memory);
+		if (steps == when)
+			harm();
+	}
+	settle(memory);
+	INSIST(cast.harm || (all_ended() && world.node[RECEIVER].tree->state ==
+			     AGGNET_TREE_DONE), "the transfer is not done");
+	end();
+}
+
+static void random_runs(enum shape shape, bool harmful)
+{
+	const char *text = getenv("SEED");
+	u64 seed = text ? strtoull(text, NULL, 0) : SEED;
+	u32 i;
+
+	for (i = 0; i < RUNS; i++) {
+		printf("# seed %llu\r", (unsigned long long)(seed + i));
+		fflush(stdout);
+		random_run(shape, seed + i, harmful);
+	}
+}
+
+TEST(stream__down_a_chain)
+{
+	random_runs(CHAIN, false);
+}
+
+TEST(stream__down_a_star)
+{
+	random_runs(STAR, false);
+}
+
+TEST(stream__down_forks)
+{
+	random_runs(FORKS, false);
+}
+
+TEST(error__down_a_chain)
+{
+	random_runs(CHAIN, true);
+}
+
+TEST(error__down_a_star)
+{
+	random_runs(STAR, true);
+}
+
+TEST(error__down_forks)
+{
+	random_runs(FORKS, true);
+}
+
+/* --- single rules: a node and peers that the test plays ------------------------------ */
+
+FIXTURE(rules)
+{
+	struct aggnet_tree *tree;
+	struct peer peer;
+	struct peer other;
+};
+
+FIXTURE_SETUP(rules)
+{
+}
+
+FIXTURE_TEARDOWN(rules)
+{
+	cast.harm = true;
+	end();
+}
+
+/* Take packets until one of this type comes. Return: has it come? */
+static bool hears(struct peer *p, u8 type, struct aggnet_pkt *pkt)
+{
+	while (peer_hears(p, pkt))
+		if (pkt->type == type)
+			return true;
+	return false;
+}
+
+static u64 dropped(u32 node, enum aggnet_stat why)
+{
+	return world.node[node].stats.value[why];
+}
+
+/* The root and two children, which are bound and have no credit yet. */
+static struct aggnet_tree *root_of_two(struct peer *one, struct peer *two)
+{
+	struct aggnet_tree *tree;
+
+	start(STAR, false, SEED);
+	world.node[CHILD].parent = CHILD;
+	world.node[OTHER].parent = OTHER;
+	add(RECEIVER, SMALL);
+	tree = world.node[RECEIVER].tree;
+	*one = peer_as(tree, ACCEPTOR, 0x1234);
+	*two = peer_as(tree, WRONG, 0x5678);
+	peer_open(one);
+	peer_open(two);
+	cast.total = 100;
+	return tree;
+}
+
+/* A node of a chain with a reader, bound to its parent. */
+static struct aggnet_tree *bound_node(struct peer *p, u32 node)
+{
+	struct aggnet_pkt pkt = {};
+	struct aggnet_tree *tree;
+
+	start(CHAIN, false, SEED);
+	cast.ended = true;
+	add(node, SMALL);
+	join(node);
+	tree = world.node[node].tree;
+	*p = peer_acceptor(tree);
+	INSIST(hears(p, AGGNET_OPEN, &pkt), "no OPEN");
+	peer_accept(p, 1);
+	INSIST(hears(p, AGGNET_PROBE, &pkt), "no PROBE");
+	peer_ack(p, 0, FIRST, FIRST);
+	INSIST(hears(p, AGGNET_ACK, &pkt) && pkt.flags & AGGNET_F_DOWN,
+	       "no credit");
+	return tree;
+}
+
+/* The last node of the chain */
+static struct aggnet_tree *reader_of(struct peer *p)
+{
+	return bound_node(p, OTHER);
+}
+
+static void say_bytes(struct peer *p, u32 seq, u64 at, u16 flags)
+{
+	struct {
+		struct aggnet_data data;
+		u8 byte[PART];
+	} body = {
+		.data.seq = cpu_to_be32(seq),
+		.data.represents = cpu_to_be64(at),
+	};
+	u32 i;
+
+	for (i = 0; i < sizeof(body.byte); i++)
+		body.byte[i] = byte_at(at + i);
+	peer_say(p, AGGNET_DATA, AGGNET_F_DOWN | flags, &body, sizeof(body));
+}
+
+static void say_end(struct peer *p, u32 final, u64 bytes)
+{
+	const struct aggnet_fin fin = {
+		.final = cpu_to_be32(final),
+		.records = cpu_to_be64(bytes),
+		.check = cpu_to_be64(cast.total ^ 77),
+	};
+
+	peer_say(p, AGGNET_FIN, AGGNET_F_DOWN | AGGNET_F_CHECK, &fin,
+		 sizeof(fin));
+}
+
+TEST_F(rules, done__when_all_children_have_finished)
+{
+	struct aggnet_tree *tree = root_of_two(&self->peer, &self->other);
+	u32 i;
+
+	peer_ack(&self->peer, AGGNET_F_DOWN, FIRST, FIRST + 32);
+	peer_ack(&self->other, AGGNET_F_DOWN, FIRST, FIRST + 32);
+	root_writes(100);
+	root_ends();
+	peer_fin(&self->peer, FIRST);
+	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
+	/* Its reader has taken the end mark; and so has that of the other one. */
+	for (i = 1; i < WORLD_NODES; i++)
+		cast.app[i].ended[0] = true;
+	peer_fin(&self->other, FIRST);
+	EXPECT_EQ(AGGNET_TREE_DONE, tree->state);
+}
+
+TEST_F(rules, fin__of_a_child_before_the_end)
+{
+	struct aggnet_tree *tree = root_of_two(&self->peer, &self->other);
+
+	root_writes(100);
+	peer_fin(&self->peer, FIRST);
+	EXPECT_ABORTED(AGGNET_R_PROTOCOL, tree);
+}
+
+TEST_F(rules, fin__of_a_child_that_has_not_got_all)
+{
+	struct aggnet_tree *tree = root_of_two(&self->peer, &self->other);
+
+	root_writes(100);
+	root_ends();
+	peer_fin(&self->peer, FIRST);
+	EXPECT_ABORTED(AGGNET_R_PROTOCOL, tree);
+}
+
+/* The ring keeps what one of the two has not got. */
+TEST_F(rules, ring__waits_for_the_slowest)
+{
+	struct aggnet_tree *tree = root_of_two(&self->peer, &self->other);
+	const struct aggnet_fanout *fan = &tree->store.cast.fan;
+	u32 i;
+
+	cast.total = 1 << 20;
+	for (i = 0; i < 32; i++)
+		root_writes(10);
+	EXPECT_FALSE(aggnet_cast_may_write(tree));
+	peer_ack(&self->peer, AGGNET_F_DOWN, FIRST, FIRST + 32);
+	world_work();
+	peer_ack(&self->peer, AGGNET_F_DOWN, FIRST + 8, FIRST + 40);
+	EXPECT_FALSE(aggnet_cast_may_write(tree));
+	peer_ack(&self->other, AGGNET_F_DOWN, FIRST, FIRST + 32);
+	peer_ack(&self->other, AGGNET_F_DOWN, FIRST + 4, FIRST + 32);
+	EXPECT_EQ(FIRST + 4, fan->first);
+	EXPECT_TRUE(aggnet_cast_may_write(tree));
+}
+
+/* The network carries only what is small, or only upward. */
+TEST_F(rules, child__that_lives_but_gets_nothing)
+{
+	struct aggnet_tree *tree = root_of_two(&self->peer, &self->other);
+	u32 ms;
+
+	peer_ack(&self->peer, AGGNET_F_DOWN, FIRST, FIRST + 32);
+	peer_ack(&self->other, AGGNET_F_DOWN, FIRST, FIRST + 32);
+	root_writes(100);
+	for (ms = 0; ms < WORLD_GIVE_UP + 3000; ms += 500) {
+		EXPECT_EQ(ms < WORLD_GIVE_UP ? AGGNET_TREE_OPEN : tree->state,
+			  tree->state);
+		peer_ack(&self->peer, AGGNET_F_DOWN, FIRST, FIRST + 32);
+		peer_ack(&self->other, AGGNET_F_DOWN, FIRST + 1, FIRST + 32);
+		world_wait(500000);
+	}
+	EXPECT_ABORTED(AGGNET_R_TIMEOUT, tree);
+	EXPECT_EQ(self->peer.id, tree->outcome.about);
+}
+
+/* It gets packets, but there is always one that it has not acknowledged. */
+TEST_F(rules, child__that_is_never_idle)
+{
+	struct aggnet_tree *tree = root_of_two(&self->peer, &self->other);
+	u32 seq = FIRST, ms;
+
+	cast.total = 1 << 20;
+	root_writes(10);
+	for (ms = 0; ms < WORLD_GIVE_UP + 3000; ms += 500) {
+		peer_ack(&self->peer, AGGNET_F_DOWN, seq, seq + 32);
+		peer_ack(&self->other, AGGNET_F_DOWN, seq, seq + 32);
+		root_writes(10);
+		world_wait(500000);
+		seq++;
+	}
+	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
+}
+
+/* A node does not finish without a child, however long it waits. */
+TEST_F(rules, child__that_never_comes)
+{
+	struct aggnet_tree *tree = bound_node(&self->peer, CHILD);
+	struct aggnet_pkt pkt = {};
+	u32 ms;
+
+	cast.total = PART;
+	say_bytes(&self->peer, FIRST, 0, 0);
+	say_end(&self->peer, FIRST + 1, PART);
+	node_reads(CHILD, 0, 512);
+	node_reads(CHILD, 0, 512);
+	EXPECT_TRUE(cast.app[CHILD].ended[0]);
+	for (ms = 0; ms < WORLD_GIVE_UP + 3000; ms += 500) {
+		EXPECT_FALSE(hears(&self->peer, AGGNET_FIN, &pkt));
+		peer_ack(&self->peer, 0, FIRST, FIRST);
+		world_wait(500000);
+	}
+	EXPECT_ABORTED(AGGNET_R_TIMEOUT, tree);
+	EXPECT_EQ(world.node[OTHER].an.identity, tree->outcome.about);
+}
+
+/* A child without credit is slow, and not silent. The root's process may leave. */
+TEST_F(rules, child__that_is_slow)
+{
+	struct aggnet_tree *tree = root_of_two(&self->peer, &self->other);
+	struct node *root = &world.node[RECEIVER];
+	u32 ms;
+
+	root_writes(100);
+	root_ends();
+	aggnet_tree_leave(tree, &root->reader);
+	aggnet_tree_put(tree);
+	root->reader.list.next = NULL;
+	for (ms = 0; ms < 2 * WORLD_GIVE_UP; ms += 500) {
+		peer_ack(&self->peer, AGGNET_F_DOWN, FIRST, FIRST);
+		peer_ack(&self->other, AGGNET_F_DOWN, FIRST, FIRST);
+		world_wait(500000);
+	}
+	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
+}
+
+TEST_F(rules, open__of_an_unplanned_child)
+{
+	struct aggnet_tree *tree = root_of_two(&self->peer, &self->other);
+	struct peer third = peer_as(tree, OTHER, 0x9abc);
+	struct aggnet_pkt pkt = {};
+
+	peer_ask(&third, AGGNET_F_ANY);
+	EXPECT_FALSE(hears(&third, AGGNET_ACCEPT, &pkt));
+	EXPECT_EQ(2, tree->acceptor.bound);
+}
+
+TEST_F(rules, open__of_another_direction)
+{
+	struct aggnet_tree *tree;
+
+	start(STAR, false, SEED);
+	add(RECEIVER, SMALL);
+	tree = world.node[RECEIVER].tree;
+	self->peer = peer_as(tree, ACCEPTOR, 0x1234);
+	tree->conf.direction = AGGNET_DIR_UP;
+	peer_ask(&self->peer, 0);
+	tree->conf.direction = AGGNET_DIR_DOWN;
+	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
+	peer_replay(&self->peer);
+	EXPECT_ABORTED(AGGNET_R_FUNCTION, tree);
+}
+
+TEST_F(rules, data__that_goes_up)
+{
+	struct aggnet_tree *tree = root_of_two(&self->peer, &self->other);
+	u64 before = dropped(RECEIVER, AGGNET_STAT_drop_state);
+
+	world.packets = 0;
+	peer_data(&self->peer, FIRST);
+	EXPECT_EQ(before + 1, dropped(RECEIVER, AGGNET_STAT_drop_state));
+	EXPECT_EQ(0, world.packets);
+	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
+}
+
+TEST_F(rules, data__for_which_there_is_no_slot)
+{
+	struct aggnet_tree *tree = reader_of(&self->peer);
+	u64 before = dropped(OTHER, AGGNET_STAT_drop_window);
+
+	say_bytes(&self->peer, FIRST + 31, 31 * PART, 0);
+	EXPECT_EQ(before, dropped(OTHER, AGGNET_STAT_drop_window));
+	say_bytes(&self->peer, FIRST + 32, 32 * PART, 0);
+	EXPECT_EQ(before + 1, dropped(OTHER, AGGNET_STAT_drop_window));
+	EXPECT_EQ(FIRST, tree->store.cast.fan.win.cum);
+}
+
+TEST_F(rules, data__behind_the_end)
+{
+	struct aggnet_tree *tree = reader_of(&self->peer);
+	u64 before = dropped(OTHER, AGGNET_STAT_drop_window);
+
+	say_end(&self->peer, FIRST + 1, PART);
+	say_bytes(&self->peer, FIRST + 1, PART, 0);
+	EXPECT_EQ(before + 1, dropped(OTHER, AGGNET_STAT_drop_window));
+	say_bytes(&self->peer, FIRST, 0, 0);
+	EXPECT_TRUE(aggnet_fanout_is_whole(&tree->store.cast.fan));
+}
+
+TEST_F(rules, data__that_does_not_follow)
+{
+	struct aggnet_tree *tree = reader_of(&self->peer);
+
+	say_bytes(&self->peer, FIRST, 0, 0);
+	say_bytes(&self->peer, FIRST + 1, PART - 1, 0);
+	EXPECT_ABORTED(AGGNET_R_PROTOCOL, tree);
+}
+
+TEST_F(rules, end__of_another_length)
+{
+	struct aggnet_tree *tree = reader_of(&self->peer);
+
+	say_bytes(&self->peer, FIRST, 0, 0);
+	say_end(&self->peer, FIRST + 1, PART + 1);
+	EXPECT_ABORTED(AGGNET_R_MISMATCH, tree);
+}
+
+TEST_F(rules, end__before_what_has_come)
+{
+	struct aggnet_tree *tree = reader_of(&self->peer);
+
+	say_bytes(&self->peer, FIRST + 2, 2 * PART, 0);
+	say_end(&self->peer, FIRST + 2, 2 * PART);
+	EXPECT_ABORTED(AGGNET_R_PROTOCOL, tree);
+}
+
+TEST_F(rules, end__is_answered_each_time)
+{
+	struct aggnet_pkt pkt = {};
+	u32 i;
+
+	reader_of(&self->peer);
+	for (i = 0; i < 2; i++) {
+		world.packets = 0;
+		say_end(&self->peer, FIRST + 1, PART);
+		ASSERT_TRUE(hears(&self->peer, AGGNET_ACK, &pkt));
+		EXPECT_TRUE(pkt.flags & AGGNET_F_FIN);
+	}
+}
+
+/* Two threads read: what one copies out may still be lost. */
+TEST_F(rules, end_mark__after_all_bytes_are_copied)
+{
+	struct aggnet_tree *tree = reader_of(&self->peer);
+	struct aggnet_local *local = &cast.app[OTHER].reader[0];
+	struct aggnet_msg msg;
+	u8 buf[512];
+
+	say_bytes(&self->peer, FIRST, 0, 0);
+	say_end(&self->peer, FIRST + 1, PART);
+	EXPECT_EQ(PART, aggnet_cast_read(tree, local, &msg, buf, sizeof(buf),
+					 false));
+	EXPECT_EQ(AGGNET_MSG_BYTES, msg.type);
+	EXPECT_EQ(-EAGAIN, aggnet_cast_read(tree, local, &msg, buf, sizeof(buf),
+					    false));
+	aggnet_tree_taken(tree, true);
+	EXPECT_ABORTED(AGGNET_R_RECEIVER, tree);
+}
+
+TEST_F(rules, reader__that_leaves_early)
+{
+	struct aggnet_tree *tree = reader_of(&self->peer);
+
+	say_bytes(&self->peer, FIRST, 0, 0);
+	say_end(&self->peer, FIRST + 1, PART);
+	node_reads(OTHER, 0, 512);
+	leave(OTHER, 0);
+	EXPECT_ABORTED(AGGNET_R_RECEIVER, tree);
+}
+
+TEST_F(rules, root__that_leaves_early)
+{
+	struct aggnet_tree *tree = root_of_two(&self->peer, &self->other);
+	struct node *root = &world.node[RECEIVER];
+
+	root_writes(100);
+	aggnet_tree_leave(tree, &root->reader);
+	aggnet_tree_put(tree);
+	root->reader.list.next = NULL;
+	EXPECT_ABORTED(AGGNET_R_SENDER, tree);
+}
+
+/* A hole that closes is acknowledged, although the packet that closes it asked not. */
+TEST_F(rules, hole__that_closes)
+{
+	struct aggnet_pkt pkt = {};
+
+	reader_of(&self->peer);
+	say_bytes(&self->peer, FIRST + 1, PART, 0);
+	world.packets = 0;
+	say_bytes(&self->peer, FIRST, 0, 0);
+	EXPECT_TRUE(hears(&self->peer, AGGNET_ACK, &pkt));
+	world.packets = 0;
+	say_bytes(&self->peer, FIRST + 2, 2 * PART, 0);
+	EXPECT_FALSE(hears(&self->peer, AGGNET_ACK, &pkt));
+}
+
+TEST_HARNESS_MAIN
