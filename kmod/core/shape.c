@@ -48,6 +48,12 @@ static int fault_of_names(const struct aggnet_shape *shape, const char **text)
 		*text = "unknown layout";
 		return AGGNET_A_TREE_LAYOUT;
 	}
+	if (shape->layout == AGGNET_LAYOUT_BYTES &&
+	    (shape->function || shape->vtype)) {
+		*text = "a stream of bytes has neither function nor value type";
+		return shape->function ? AGGNET_A_TREE_FUNCTION :
+					 AGGNET_A_TREE_VTYPE;
+	}
 	if (!takes(shape->function, shape->vtype)) {
 		*text = "the function does not take this value type";
 		return AGGNET_A_TREE_FUNCTION;

@@ -91,6 +91,7 @@ static const struct nla_policy aggnet_nl_tree_add_policy[] = {
 	[AGGNET_A_TREE_PERSIST] = { .type = NLA_U8 },
 	[AGGNET_A_TREE_STRIPE] = { .type = NLA_U8 },
 	[AGGNET_A_TREE_STRIPES] = { .type = NLA_U8 },
+	[AGGNET_A_TREE_DIRECTION] = { .type = NLA_U8 },
 };
 
 /* AGGNET_CMD_TREE_DEL */
@@ -159,6 +160,8 @@ const struct aggnet_nl_range aggnet_nl_ranges[] = {
 	  "persist cannot exceed 1" },
 	{ AGGNET_CMD_TREE_ADD, AGGNET_A_TREE_STRIPES, 1, AGGNET_STRIPES_MAX,
 	  "stripes must be from 1 to 64" },
+	{ AGGNET_CMD_TREE_ADD, AGGNET_A_TREE_DIRECTION, 0, 1,
+	  "direction cannot exceed 1" },
 	{ }
 };
 
@@ -194,7 +197,7 @@ const struct genl_ops aggnet_nl_ops[] = {
 	  .policy = aggnet_nl_tree_get_policy, .maxattr = AGGNET_A_TREE_INCAST_ID,
 	  .flags = GENL_UNS_ADMIN_PERM },
 	{ .cmd = AGGNET_CMD_TREE_ADD, .doit = aggnet_nl_doit,
-	  .policy = aggnet_nl_tree_add_policy, .maxattr = AGGNET_A_TREE_STRIPES,
+	  .policy = aggnet_nl_tree_add_policy, .maxattr = AGGNET_A_TREE_DIRECTION,
 	  .flags = GENL_UNS_ADMIN_PERM },
 	{ .cmd = AGGNET_CMD_TREE_DEL, .doit = aggnet_nl_doit,
 	  .policy = aggnet_nl_tree_del_policy, .maxattr = AGGNET_A_TREE_PLAN,

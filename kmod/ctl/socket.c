@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Socket of a source or of the receiver: system calls, waiting and permission.
- * tree.h has their effects on the flow.
+/* Socket of a source or of the receiver, or of the root or a member of a tree that
+ * leads down: system calls, waiting and permission. tree.h and cast.h have their effects
+ * on the flow.
  */
 #include <linux/cred.h>
 #include <linux/module.h>
@@ -239,6 +240,12 @@ static __poll_t aggnet_sock_poll(struct file *file, struct socket *sock,
 
 /* --- sending -------------------------------------------------------------- */
 
+/* A member of this role sends; the other ones receive. */
+static bool aggnet_sock_sends(const struct aggnet_tree *tree, u8 role)
+{
+	return (role == AGGNET_SOCK_READER) == aggnet_tree_leads_down(tree);
+}
+
 /* Bytes of the complete records at the front of a buffer, well formed or not. */
 static size_t aggnet_sock_whole(const u8 *buf, size_t len)
 {
@@ -262,6 +269,8 @@ static size_t aggnet_sock_whole(const u8 *buf, size_t len)
  * @len: bytes left in @msg, at most the size of @buf
  * @records: set to the number of records
  *
+ * If the tree leads down all bytes are fetched: they are no records.
+ *
  * Return: bytes of the records, -EFAULT, -EINVAL: no well-formed record, or
  * -ERANGE: a value does not fit the tree's type
  */
@@ -273,6 +282,9 @@ static int aggnet_sock_fetch(const struct aggnet_tree *tree,
 
 	if (!copy_from_iter_full(buf, len, &msg->msg_iter))
 		return -EFAULT;
+	*records = 0;
+	if (aggnet_tree_leads_down(tree))
+		return len;
 	whole = aggnet_sock_whole(buf, len);
 	iov_iter_revert(&msg->msg_iter, len - whole);
 	*records = aggnet_parse_records(&tree->conf.shape, true, buf, whole,
@@ -282,7 +294,25 @@ static int aggnet_sock_fetch(const struct aggnet_tree *tree,
 	return *records > 0 ? whole : -EINVAL;
 }
 
-/* Merge @buf, and wait for room where needed. Return: bytes that were merged, or an
+/* Give what is in @buf to the tree. Return: bytes taken, or an errno */
+static int aggnet_sock_put(struct sock *sk, struct aggnet_tree *tree,
+			   const u8 *buf, size_t len, int records)
+{
+	if (aggnet_tree_leads_down(tree))
+		return aggnet_cast_write(tree, buf, len);
+	return aggnet_tree_write(tree, &aggnet_sk(sk)->local, buf, len, records);
+}
+
+/* Number of records in what is left of @buf. */
+static int aggnet_sock_count(const struct aggnet_tree *tree, const u8 *buf,
+			     size_t len)
+{
+	if (aggnet_tree_leads_down(tree))
+		return 0;
+	return aggnet_parse_records(&tree->conf.shape, true, buf, len, len);
+}
+
+/* Give all of @buf, and wait for room where needed. Return: bytes that were taken, or an
  * errno if there are none.
  */
 static int aggnet_sock_push(struct sock *sk, struct aggnet_tree *tree,
@@ -294,15 +324,13 @@ static int aggnet_sock_push(struct sock *sk, struct aggnet_tree *tree,
 
 	add_wait_queue(sk_sleep(sk), &wait);
 	for (;;) {
-		ret = aggnet_tree_write(tree, &aggnet_sk(sk)->local,
-					buf + done, len - done, records);
+		ret = aggnet_sock_put(sk, tree, buf + done, len - done, records);
 		if (ret > 0) {
 			done += ret;
 			if (done == len)
 				break;
-			records = aggnet_parse_records(&tree->conf.shape, true,
-						       buf + done, len - done,
-						       len);
+			records = aggnet_sock_count(tree, buf + done,
+						    len - done);
 			continue;
 		}
 		if (ret == -EAGAIN)
@@ -314,11 +342,18 @@ static int aggnet_sock_push(struct sock *sk, struct aggnet_tree *tree,
 	return done ? done : ret;
 }
 
-/* Send records; returns as send() does. */
+/* A slice of a stream fills its packets. */
+static size_t aggnet_sock_slice(const struct aggnet_tree *tree)
+{
+	return aggnet_tree_leads_down(tree) ?
+	       rounddown(AGGNET_SLICE, AGGNET_CAST_PAYLOAD) : AGGNET_SLICE;
+}
+
+/* Send records or bytes; returns as send() does. */
 static int aggnet_sock_send(struct sock *sk, struct aggnet_tree *tree,
 			    struct msghdr *msg, size_t len, long *timeo)
 {
-	size_t slice = min_t(size_t, len, AGGNET_SLICE);
+	size_t slice = min(len, aggnet_sock_slice(tree));
 	size_t sent = 0;
 	int ret = 0, records;
 	u8 *buf;
@@ -375,7 +410,7 @@ static int aggnet_sock_sendmsg(struct socket *sock, struct msghdr *msg,
 	tree = aggnet_sock_tree(sk, &role);
 	if (!tree)
 		return -ENOTCONN;
-	if (role != AGGNET_SOCK_WRITER || msg->msg_flags & MSG_OOB ||
+	if (!aggnet_sock_sends(tree, role) || msg->msg_flags & MSG_OOB ||
 	    (msg->msg_flags & MSG_EOR && !tree->conf.persist))
 		return -EOPNOTSUPP;
 	if (msg->msg_namelen)
@@ -401,9 +436,10 @@ static int aggnet_sock_shutdown(struct socket *sock, int how)
 	tree = aggnet_sock_tree(sk, &role);
 	if (!tree)
 		return -ENOTCONN;
-	if (role != AGGNET_SOCK_WRITER || how != SHUT_WR)
+	if (!aggnet_sock_sends(tree, role) || how != SHUT_WR)
 		return -EOPNOTSUPP;
-	err = aggnet_tree_shutdown(tree, &aggnet_sk(sk)->local);
+	err = aggnet_tree_leads_down(tree) ? aggnet_cast_end(tree) :
+	      aggnet_tree_shutdown(tree, &aggnet_sk(sk)->local);
 	if (!err)
 		aggnet_sock_wake(sk);
 	return err;
@@ -411,7 +447,7 @@ static int aggnet_sock_shutdown(struct socket *sock, int how)
 
 /* --- receiving ------------------------------------------------------------ */
 
-/* Wait for the outcome as a source. Return: 0: DONE */
+/* Wait for the outcome as the one that sends. Return: 0: DONE */
 static int aggnet_sock_await(struct sock *sk, struct aggnet_tree *tree,
 			     int flags)
 {
@@ -431,6 +467,17 @@ static int aggnet_sock_await(struct sock *sk, struct aggnet_tree *tree,
 	return ret > 0 ? 0 : ret;
 }
 
+/* Get the next message. Return: its bytes behind the head, or an errno */
+static int aggnet_sock_get(struct sock *sk, struct aggnet_tree *tree,
+			   struct aggnet_msg *head, u8 *buf, size_t len,
+			   bool peek)
+{
+	if (aggnet_tree_leads_down(tree))
+		return aggnet_cast_read(tree, &aggnet_sk(sk)->local, head, buf,
+					len, peek);
+	return aggnet_tree_read(tree, head, buf, len, peek);
+}
+
 static int aggnet_sock_pull(struct sock *sk, struct aggnet_tree *tree,
 			    struct aggnet_msg *head, u8 *buf, size_t len,
 			    int flags)
@@ -441,7 +488,8 @@ static int aggnet_sock_pull(struct sock *sk, struct aggnet_tree *tree,
 
 	add_wait_queue(sk_sleep(sk), &wait);
 	do {
-		ret = aggnet_tree_read(tree, head, buf, len, flags & MSG_PEEK);
+		ret = aggnet_sock_get(sk, tree, head, buf, len,
+				      flags & MSG_PEEK);
 		if (ret != -EAGAIN)
 			break;
 		ret = aggnet_sock_wait(&wait, &timeo);
@@ -455,11 +503,13 @@ static int aggnet_sock_pull(struct sock *sk, struct aggnet_tree *tree,
  * copied are lost, which ends the transfer. The end mark, in @buf, can be read
  * again; DONE is raised only after it was copied.
  */
-static int aggnet_sock_taken(struct aggnet_tree *tree, u8 type, const u8 *buf,
-			     bool fault)
+static int aggnet_sock_taken(struct sock *sk, struct aggnet_tree *tree, u8 type,
+			     const u8 *buf, bool fault)
 {
 	const struct aggnet_end *end = (const void *)buf;
 
+	if (type == AGGNET_MSG_END && !fault && aggnet_tree_leads_down(tree))
+		return aggnet_cast_take_end(tree, &aggnet_sk(sk)->local);
 	if (type == AGGNET_MSG_END)
 		return fault ? -EFAULT : aggnet_tree_end(tree, end->round);
 	aggnet_tree_taken(tree, fault);
@@ -488,7 +538,7 @@ static int aggnet_sock_read(struct sock *sk, struct aggnet_tree *tree,
 	fault = copy_to_iter(&head, sizeof(head), &msg->msg_iter) !=
 		sizeof(head) || copy_to_iter(buf, ret, &msg->msg_iter) != ret;
 	if (!(flags & MSG_PEEK))
-		err = aggnet_sock_taken(tree, head.type, buf, fault);
+		err = aggnet_sock_taken(sk, tree, head.type, buf, fault);
 	else if (fault)
 		err = -EFAULT;
 	ret = err ?: ret + (int)sizeof(head);
@@ -510,7 +560,7 @@ static int aggnet_sock_recvmsg(struct socket *sock, struct msghdr *msg,
 		return -ENOTCONN;
 	if (flags & (MSG_OOB | MSG_ERRQUEUE))
 		return -EOPNOTSUPP;
-	if (role == AGGNET_SOCK_READER)
+	if (!aggnet_sock_sends(tree, role))
 		return aggnet_sock_read(sk, tree, msg, len, flags);
 	return aggnet_sock_await(sk, tree, flags);
 }
@@ -518,17 +568,18 @@ static int aggnet_sock_recvmsg(struct socket *sock, struct msghdr *msg,
 /* --- options -------------------------------------------------------------- */
 
 /* May a member of this role end the transfer for this reason? */
-static bool aggnet_sock_may_raise(u8 role, u32 reason)
+static bool aggnet_sock_may_raise(const struct aggnet_tree *tree, u8 role,
+				  u32 reason)
 {
 	switch (reason) {
 	case AGGNET_R_USER:
 		return true;
 	case AGGNET_R_SENDER:
-		return role == AGGNET_SOCK_WRITER;
+		return aggnet_sock_sends(tree, role);
 	case AGGNET_R_MISMATCH:
 	case AGGNET_R_OVERFLOW:
 	case AGGNET_R_RECEIVER:
-		return role == AGGNET_SOCK_READER;
+		return !aggnet_sock_sends(tree, role);
 	}
 	return false;
 }
@@ -547,7 +598,7 @@ static int aggnet_sock_set_abort(struct sock *sk, sockptr_t optval,
 	tree = aggnet_sock_tree(sk, &role);
 	if (!tree)
 		return -ENOTCONN;
-	if (!aggnet_sock_may_raise(role, reason))
+	if (!aggnet_sock_may_raise(tree, role, reason))
 		return -EINVAL;
 	aggnet_tree_abort_user(tree, reason);
 	return 0;
@@ -587,8 +638,10 @@ static int aggnet_sock_set_check(struct sock *sk, sockptr_t optval,
 	if (copy_from_sockptr(&check, optval, sizeof(check)))
 		return -EFAULT;
 	tree = aggnet_sock_tree(sk, &role);
-	if (!tree || role != AGGNET_SOCK_WRITER)
+	if (!tree || !aggnet_sock_sends(tree, role))
 		return -ENOTCONN;
+	if (aggnet_tree_leads_down(tree))
+		return aggnet_cast_set_check(tree, check);
 	return aggnet_tree_set_check(tree, &aggnet_sk(sk)->local, check);
 }
 

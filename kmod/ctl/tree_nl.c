@@ -212,6 +212,7 @@ static int tree_read_way(struct genl_info *info, struct aggnet_tree_conf *conf)
 		return AGGNET_REFUSE(info, AGGNET_A_TREE_PERSIST, -EINVAL,
 				     "a sorted tree serves one transfer: it cannot be persistent");
 	conf->hops = tree_u8(info, AGGNET_A_TREE_HOPS, TREE_HOPS_MAX);
+	conf->direction = tree_u8(info, AGGNET_A_TREE_DIRECTION, AGGNET_DIR_UP);
 	return 0;
 }
 
@@ -345,6 +346,52 @@ static int tree_read_stripe(struct genl_info *info,
 			     "the number of a stripe must be less than the number of stripes");
 }
 
+/* What a stream cannot have. Return: the attribute, 0: there is none */
+static int tree_down_attr(const struct genl_info *info)
+{
+	static const u8 up[] = {
+		AGGNET_A_TREE_PERSIST, AGGNET_A_TREE_STRIPES,
+		AGGNET_A_TREE_ABSENT,
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(up); i++)
+		if (info->attrs[up[i]])
+			return up[i];
+	return 0;
+}
+
+static int tree_check_down(struct aggnet_net *an, struct genl_info *info,
+			   const struct aggnet_tree_conf *conf)
+{
+	bool bytes = conf->shape.layout == AGGNET_LAYOUT_BYTES;
+	bool down = conf->direction == AGGNET_DIR_DOWN;
+	int attr = tree_down_attr(info);
+
+	if (down != bytes)
+		return AGGNET_REFUSE(info, AGGNET_A_TREE_LAYOUT, -EINVAL,
+				     "layout bytes is for direction down, and no other layout is");
+	if (!down)
+		return 0;
+	if (conf->scheme != AGGNET_SCHEME_EXACT &&
+	    conf->scheme != AGGNET_SCHEME_ROUTE)
+		return AGGNET_REFUSE(info, AGGNET_A_TREE_SCHEME, -EINVAL,
+				     "a tree that leads down has scheme exact or route");
+	if (conf->hold_ms)
+		return AGGNET_REFUSE(info, AGGNET_A_TREE_HOLD, -EINVAL,
+				     "a tree that leads down waits for all members: it has no hold");
+	if (attr)
+		return AGGNET_REFUSE(info, attr, -EINVAL,
+				     "a tree that leads down has no rounds, stripes or absent sources");
+	if (tree_to_self(an, conf) && conf->writers)
+		return AGGNET_REFUSE(info, AGGNET_A_TREE_WRITERS, -EINVAL,
+				     "the root of a tree that leads down has no readers");
+	if (conf->nchildren != conf->contributors - !!conf->writers)
+		return AGGNET_REFUSE(info, AGGNET_A_TREE_CHILDREN, -EINVAL,
+				     "a tree that leads down needs the list of all children");
+	return 0;
+}
+
 /* An attribute of the request that an entry which only forwards must not have. */
 static int tree_flow_attr(const struct genl_info *info)
 {
@@ -359,6 +406,7 @@ static int tree_flow_attr(const struct genl_info *info)
 		AGGNET_A_TREE_ABSENT, AGGNET_A_TREE_FILTER,
 		AGGNET_A_TREE_PERSIST,
 		AGGNET_A_TREE_STRIPE, AGGNET_A_TREE_STRIPES,
+		AGGNET_A_TREE_DIRECTION,
 	};
 	unsigned int i;
 
@@ -406,7 +454,8 @@ static int tree_read(struct aggnet_net *an, struct genl_info *info,
 	      tree_read_stripe(info, conf) ?:
 	      tree_read_owner(info, conf) ?:
 	      tree_read_children(an, info, conf) ?:
-	      tree_read_absent(an, info, conf);
+	      tree_read_absent(an, info, conf) ?:
+	      tree_check_down(an, info, conf);
 	conf->forward_only = conf->contributors == 1 && !conf->writers &&
 			     !tree_to_self(an, conf);
 	return err;
@@ -597,6 +646,8 @@ static int tree_fill_flow(struct sk_buff *skb,
 		err = nla_put_u32(skb, AGGNET_A_TREE_MEMBERS, conf->members);
 	if (!err && conf->persist)
 		err = nla_put_u8(skb, AGGNET_A_TREE_PERSIST, 1);
+	if (!err && conf->direction)
+		err = nla_put_u8(skb, AGGNET_A_TREE_DIRECTION, conf->direction);
 	/* Say whether there is a key; never give the key. */
 	if (!err && conf->key.keyed)
 		err = nla_put_flag(skb, AGGNET_A_TREE_KEYED);

@@ -148,10 +148,30 @@ void aggnet_tree_status(struct aggnet_tree *tree, struct aggnet_status *st)
 	st->persist = tree->conf.persist;
 	st->stripe = tree->conf.stripe;
 	st->stripes = tree->conf.stripes;
+	st->direction = tree->conf.direction;
+}
+
+/* A stream's number has no key. */
+static void local_check_stream(struct aggnet_tree *tree,
+			       struct aggnet_check *check)
+{
+	const struct aggnet_cast *cast = &tree->store.cast;
+
+	*check = (struct aggnet_check){ .kind = AGGNET_FP_STREAM };
+	spin_lock_bh(&tree->lock);
+	if (cast->checked && cast->fan.ended) {
+		check->whole = 1;
+		check->value = cast->check;
+	}
+	spin_unlock_bh(&tree->lock);
 }
 
 void aggnet_tree_check(struct aggnet_tree *tree, struct aggnet_check *check)
 {
+	if (aggnet_tree_leads_down(tree)) {
+		local_check_stream(tree, check);
+		return;
+	}
 	*check = (struct aggnet_check){
 		.kind = aggnet_fp_kind(&tree->conf.shape),
 	};

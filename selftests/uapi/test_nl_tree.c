@@ -373,6 +373,8 @@ static const struct wrong {
 	  "scheme exact needs the neighbour's address" },
 	{ AGGNET_A_TREE_HOPS, 1, 63, EINVAL, "hops cannot exceed 62" },
 	{ AGGNET_A_TREE_PERSIST, 1, 2, EINVAL, "persist cannot exceed 1" },
+	{ AGGNET_A_TREE_DIRECTION, 1, AGGNET_DIR_BOTH, EINVAL,
+	  "direction cannot exceed 1" },
 	{ AGGNET_A_TREE_UID, 4, 0xffffffff, EINVAL,
 	  "user ID has no mapping in this user namespace" },
 	{ AGGNET_A_TREE_GID, 4, 0xffffffff, EINVAL,
@@ -416,6 +418,53 @@ TEST_F(tree, add__sorted_refused)
 	nl_put(nl, AGGNET_A_TREE_LAYOUT, &sorted, sizeof(sorted));
 	EXPECT_REFUSED(nl, nl_talk(nl), EINVAL, AGGNET_A_TREE_SOURCES,
 		       "a sorted tree has 65535 sources at most");
+	EXPECT_EQ(0, trees(nl));
+}
+
+/* What a stream that goes down cannot have. */
+TEST_F(tree, add__down_refused)
+{
+	static const struct {
+		int attr;
+		int size;
+		uint64_t value;
+		const char *sentence;
+	} wrong[] = {
+		{ AGGNET_A_TREE_LAYOUT, 1, AGGNET_LAYOUT_KEYED,
+		  "layout bytes is for direction down, and no other layout is" },
+		{ AGGNET_A_TREE_FUNCTION, 1, AGGNET_FN_MAX,
+		  "a stream of bytes has neither function nor value type" },
+		{ AGGNET_A_TREE_SCHEME, 1, AGGNET_SCHEME_BLOOM,
+		  "a tree that leads down has scheme exact or route" },
+		{ AGGNET_A_TREE_HOLD, 4, 1000,
+		  "a tree that leads down waits for all members: it has no hold" },
+		{ AGGNET_A_TREE_PERSIST, 1, 1,
+		  "a tree that leads down has no rounds, stripes or absent sources" },
+		{ AGGNET_A_TREE_STRIPES, 1, 2,
+		  "a tree that leads down has no rounds, stripes or absent sources" },
+		{ AGGNET_A_TREE_CHILDREN, 4, 0x0200000a,
+		  "a tree that leads down needs the list of all children" },
+	};
+	const uint8_t bytes = AGGNET_LAYOUT_BYTES;
+	const uint8_t down = AGGNET_DIR_DOWN;
+	struct nl *nl = &self->nl;
+	uint32_t child = addr("10.0.0.2");
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
+		begin(nl, incast(1), wrong[i].attr);
+		nl_put(nl, AGGNET_A_TREE_DIRECTION, &down, sizeof(down));
+		if (wrong[i].attr != AGGNET_A_TREE_LAYOUT)
+			nl_put(nl, AGGNET_A_TREE_LAYOUT, &bytes, sizeof(bytes));
+		nl_put(nl, wrong[i].attr, wrong[i].attr == AGGNET_A_TREE_CHILDREN ?
+		       (const void *)&child : &wrong[i].value, wrong[i].size);
+		EXPECT_REFUSED(nl, nl_talk(nl), EINVAL, wrong[i].attr,
+			       wrong[i].sentence);
+	}
+	begin(nl, incast(1), 0);
+	nl_put(nl, AGGNET_A_TREE_LAYOUT, &bytes, sizeof(bytes));
+	EXPECT_REFUSED(nl, nl_talk(nl), EINVAL, AGGNET_A_TREE_LAYOUT,
+		       "layout bytes is for direction down, and no other layout is");
 	EXPECT_EQ(0, trees(nl));
 }
 
@@ -881,6 +930,7 @@ TEST_F(at_switch, add__no_flow)
 		{ AGGNET_A_TREE_K, 4 }, { AGGNET_A_TREE_ELEMENTS, 8 },
 		{ AGGNET_A_TREE_ABSENT, 4 }, { AGGNET_A_TREE_PERSIST, 1 },
 		{ AGGNET_A_TREE_STRIPE, 1 }, { AGGNET_A_TREE_STRIPES, 1 },
+		{ AGGNET_A_TREE_DIRECTION, 1 },
 	};
 	struct nl *nl = &self->nl;
 	uint64_t value[2] = {};

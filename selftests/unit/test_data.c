@@ -373,7 +373,7 @@ TEST(status_text__names_the_node)
 TEST(status__has_one_size_everywhere)
 {
 	EXPECT_EQ(sizeof(struct aggnet_status),
-		  offsetof(struct aggnet_status, stripes) + sizeof(__u32));
+		  offsetof(struct aggnet_status, pad2) + sizeof(__u32));
 	/*
 	 * Older programs know the struct up to one of these places, and its size there
 	 * is unchanged.
@@ -384,6 +384,8 @@ TEST(status__has_one_size_everywhere)
 		  offsetof(struct aggnet_status, plan) + AGGNET_PLAN_ID_LEN);
 	EXPECT_EQ(offsetof(struct aggnet_status, stripe),
 		  offsetof(struct aggnet_status, round) + sizeof(__u32));
+	EXPECT_EQ(offsetof(struct aggnet_status, direction),
+		  offsetof(struct aggnet_status, stripes) + sizeof(__u32));
 	EXPECT_EQ(0, offsetof(struct aggnet_status, elements) % 8);
 	EXPECT_EQ(0, offsetof(struct aggnet_lookup, status) % 8);
 	EXPECT_EQ(0, sizeof(struct aggnet_status) % 8);

@@ -41,6 +41,11 @@ TEST(shape_fault__names_the_attribute)
 		  AGGNET_A_TREE_ELEMENTS },
 		{ { .layout = AGGNET_LAYOUT_DENSE, .elements = 1,
 		    .function = AGGNET_FN_AVERAGE }, AGGNET_A_TREE_FUNCTION },
+		{ { .layout = AGGNET_LAYOUT_BYTES }, 0 },
+		{ { .layout = AGGNET_LAYOUT_BYTES,
+		    .function = AGGNET_FN_MAX }, AGGNET_A_TREE_FUNCTION },
+		{ { .layout = AGGNET_LAYOUT_BYTES,
+		    .vtype = AGGNET_VTYPE_INT32 }, AGGNET_A_TREE_VTYPE },
 	};
 	const char *text;
 	u32 i;

@@ -154,6 +154,25 @@ refused 2 "plan: method stripes:3: the servers of bcube:2,1 have 2 links: there 
 	plan "${small[@]}" --stripes 3
 refused 2 "plan: method stripes:1: a server of fbfly:2,2,2 has one link, which each tree would use" \
 	plan --topology fbfly:2,2,2 --senders v1 --receivers v0 --stripes 1
+down=(--topology bcube:2,1 --collective bcast --receivers v1,v2)
+refused 2 "plan: --collective: 'scatter' is not one of reduce, bcast" \
+	plan "${small[@]}" --collective scatter
+refused 2 "plan: --root: is for --collective bcast" plan "${small[@]}" --root v1
+refused 2 "plan: --collective bcast: needs --topology, --root and --receivers, and no --senders" \
+	plan "${down[@]}"
+refused 2 "plan: --collective bcast: takes no --persist, --sorted, --elements, --allow-missing and --hold" \
+	plan "${down[@]}" --root v0 --hold 1
+refused 2 "plan: --collective bcast: has scheme exact only" \
+	plan "${down[@]}" --root v0 --scheme bloom
+refused 2 "plan: --collective bcast: has one tree" \
+	plan "${down[@]}" --root v0 --stripes 2
+refused 2 "plan: --root: a broadcast has one root" \
+	plan "${down[@]}" --root v0,v3
+refused 2 "plan: --receivers: v1 is the root, which has the stream" \
+	plan "${down[@]}" --root v1
+refused 2 "plan: max of int64: a stream of bytes has neither function nor value type" \
+	plan "${down[@]}" --root v0 --function max
+refused 2 "bcast: needs --job" bcast
 refused 2 "plan: --persist: a job of several trees has no rounds" \
 	plan "${small[@]}" --stripes 2 --persist
 refused 2 "plan: --elements: 13 elements are fewer blocks than 2 stripes" \

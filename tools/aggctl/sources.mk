@@ -5,7 +5,8 @@ AGGCTL := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 
 AGGCTL_SRC := addr.c addressing.c echo.c error.c files.c info.c monotonic.c names.c \
 	      neighbour.c netns.c node.c output.c release.c value.c
-AGGCTL_SRC += $(addprefix cmd/,apply_held.c apply_hosts.c cmd_apply.c cmd_describe.c cmd_eval.c \
+AGGCTL_SRC += $(addprefix cmd/,apply_held.c apply_hosts.c bcast.c cmd_apply.c cmd_bcast.c cmd_describe.c \
+	      cmd_eval.c \
 	      cmd_export.c cmd_gen.c \
 	      cmd_host.c cmd_link.c cmd_monitor.c cmd_node.c cmd_plan.c cmd_port.c cmd_probe.c \
 	      cmd_recv.c \

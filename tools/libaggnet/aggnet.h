@@ -179,6 +179,7 @@ struct aggnet_tree_info {
 	uint32_t round;
 	uint8_t stripe;
 	uint8_t stripes;
+	uint8_t direction;
 };
 
 /** struct aggnet_event_info - attributes of an event, one for each AGGNET_A_EVENT_*. */

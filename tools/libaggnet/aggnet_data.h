@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * libaggnet, data part: contribute records to an aggregated transfer, or
- * receive its result. It hides encoding, epochs, replay and the last merge.
+ * receive its result; send or receive a broadcast. It hides encoding, epochs, replay and
+ * the last merge.
  *
  * A source:
  *
@@ -25,6 +26,22 @@
  *		store(entry.key, entry.klen, entry.value);
  *	if (!err)
  *		err = aggnet_sink_commit(k);	// now the sources get DONE
+ *
+ * The root of a broadcast:
+ *
+ *	err = aggnet_cast_root(&c, job, NULL);
+ *	while (!err && read_some(buf, &len))
+ *		err = aggnet_cast_write(c, buf, len) < 0;
+ *	if (!err)
+ *		err = aggnet_cast_finish(c);	// 0: every member has everything
+ *
+ * A member; nothing is repaired, so an error is final:
+ *
+ *	err = aggnet_cast_join(&c, root, job, NULL);
+ *	while (!err && (n = aggnet_cast_read(c, buf, sizeof(buf))) > 0)
+ *		store(buf, n);
+ *	if (!err && !n)
+ *		err = aggnet_cast_commit(c);	// now the root may get DONE
  *
  * Functions that can fail return 0 or a negative errno; the message that goes
  * with it stays in the handle. Nothing exits, prints, or keeps global state.
@@ -411,6 +428,71 @@ int aggnet_sink_fd(const struct aggnet_sink *k);
 const char *aggnet_sink_error(const struct aggnet_sink *k);
 int aggnet_sink_status(struct aggnet_sink *k, struct aggnet_status *st);
 unsigned int aggnet_sink_replays(const struct aggnet_sink *k);
+
+/* --- broadcast ------------------------------------------------------------- */
+
+/* A handle of a stream of bytes that goes down a tree: of the root, or of a member. */
+struct aggnet_cast;
+
+/**
+ * aggnet_cast_root() - become the root of a broadcast
+ * @c: set to the handle, also on failure (NULL on -ENOMEM); the caller closes it
+ * @job: job ID
+ * @opt: NULL for the defaults; copied. repair_ms, spool_dir and spool_max mean
+ *	nothing here
+ *
+ * Return: 0, or a negative errno as for aggnet_sink_open(); -EPROTOTYPE: the
+ * transfer is no broadcast
+ */
+int aggnet_cast_root(struct aggnet_cast **c, uint32_t job,
+		     const struct aggnet_options *opt);
+
+/* Become a member. Return: as aggnet_cast_root(), or as aggnet_source_open() */
+int aggnet_cast_join(struct aggnet_cast **c, struct in_addr root, uint32_t job,
+		     const struct aggnet_options *opt);
+
+/**
+ * aggnet_cast_write() - send bytes as the root
+ * @c: the root's handle
+ * @data: the bytes
+ * @len: their number
+ *
+ * Waits while the rings are full, because a reader is slow.
+ *
+ * Return: bytes that were taken, all unless a signal came or the handle does not
+ * block; or a negative errno
+ */
+ssize_t aggnet_cast_write(struct aggnet_cast *c, const void *data, size_t len);
+
+/**
+ * aggnet_cast_finish() - end the stream, and wait for all members
+ * @c: the root's handle
+ *
+ * Return: 0: each member has committed; or a negative errno
+ */
+int aggnet_cast_finish(struct aggnet_cast *c);
+
+/**
+ * aggnet_cast_read() - read bytes as a member
+ * @c: a member's handle
+ * @buf: filled
+ * @len: its size, AGGNET_RECORD_MAX at least
+ *
+ * Return: bytes; 0: the end, and the stream is the root's; or a negative errno
+ * (-EBADMSG: it is not, and the transfer ends for all)
+ */
+ssize_t aggnet_cast_read(struct aggnet_cast *c, void *buf, size_t len);
+
+/* The member has stored what it has read. Return: 0 or a negative errno */
+int aggnet_cast_commit(struct aggnet_cast *c);
+
+/* Closing before finish() or commit() returned 0 aborts the transfer. @c may be NULL. */
+void aggnet_cast_close(struct aggnet_cast *c);
+
+/* As for a source. */
+int aggnet_cast_fd(const struct aggnet_cast *c);
+const char *aggnet_cast_error(const struct aggnet_cast *c);
+int aggnet_cast_status(struct aggnet_cast *c, struct aggnet_status *st);
 
 /* --- before joining ------------------------------------------------------- */
 

@@ -47,6 +47,7 @@ const char * const aggnet_layout_names[] = {
 	[AGGNET_LAYOUT_KEYED] = "keyed",
 	[AGGNET_LAYOUT_DENSE] = "dense",
 	[AGGNET_LAYOUT_SORTED] = "sorted",
+	[AGGNET_LAYOUT_BYTES] = "bytes",
 	[__AGGNET_LAYOUT_MAX] = NULL,
 };
 
@@ -210,6 +211,7 @@ static const struct aggnet_field tree_fields[] = {
 	FIELD(tree, round, AGGNET_A_TREE_ROUND, U32, true),
 	FIELD(tree, stripe, AGGNET_A_TREE_STRIPE, U8, false),
 	FIELD(tree, stripes, AGGNET_A_TREE_STRIPES, U8, false),
+	FIELD(tree, direction, AGGNET_A_TREE_DIRECTION, U8, false),
 	FIELD(tree, key, AGGNET_A_TREE_KEY, BYTES, false),
 };
 

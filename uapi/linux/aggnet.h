@@ -198,10 +198,9 @@ enum aggnet_layout {
 	AGGNET_LAYOUT_KEYED,		/* (key, value), each key by itself */
 	AGGNET_LAYOUT_DENSE,		/* a vector of TREE_ELEMENTS, in blocks */
 	AGGNET_LAYOUT_SORTED,		/* (key, value), in the order of keys */
+	AGGNET_LAYOUT_BYTES,		/* a stream of bytes, down a tree */
 	__AGGNET_LAYOUT_MAX
 };
-
-#define AGGNET_LAYOUT_BYTES	3	/* a stream of bytes, for broadcast; reserved */
 
 enum aggnet_scheme {
 	AGGNET_SCHEME_ROUTE,		/* no planned link: plain IP to the receiver */
@@ -231,7 +230,9 @@ enum aggnet_tree_attr {
 	AGGNET_A_TREE_INSTANCE,		/* u32: epoch, high half */
 	AGGNET_A_TREE_ATTEMPT,		/* u32: epoch, low half; default 0 */
 	AGGNET_A_TREE_CONTRIBUTORS,	/* u32: flows merged here, own one included */
-	AGGNET_A_TREE_SOURCES,		/* u32: sending servers in the subtree */
+	AGGNET_A_TREE_SOURCES,		/* u32: sending servers in the subtree; down:
+					 * those with readers
+					 */
 	AGGNET_A_TREE_CHILDREN,		/* binary: be32 identities, optional */
 	AGGNET_A_TREE_FUNCTION,		/* u8: enum aggnet_function */
 	AGGNET_A_TREE_VTYPE,		/* u8: enum aggnet_vtype */
@@ -239,7 +240,9 @@ enum aggnet_tree_attr {
 	AGGNET_A_TREE_LINK_IFINDEX,	/* u32: planned link, port */
 	AGGNET_A_TREE_LINK_NEIGHBOUR,	/* be32: planned link, neighbour's address */
 	AGGNET_A_TREE_HOPS,		/* u8: links of the planned edge */
-	AGGNET_A_TREE_WRITERS,		/* u32: local processes; 0: not a source */
+	AGGNET_A_TREE_WRITERS,		/* u32: local processes; 0: not a source. Down:
+					 * those that read
+					 */
 	AGGNET_A_TREE_UID,		/* u32: user that may use the socket; default:
 					 * none. An ID of the user namespace in
 					 * which the netlink socket was opened
@@ -307,6 +310,9 @@ enum aggnet_tree_attr {
 	/* One job by several trees, with consecutive job IDs: */
 	AGGNET_A_TREE_STRIPE,		/* u8: number of this tree, from 0; default 0 */
 	AGGNET_A_TREE_STRIPES,		/* u8: how many there are */
+	AGGNET_A_TREE_DIRECTION,	/* u8: enum aggnet_direction, up or down;
+					 * default up
+					 */
 	__AGGNET_A_TREE_MAX
 };
 
@@ -394,6 +400,10 @@ enum aggnet_event_attr {
  * In a persistent tree send() with MSG_EOR ends the source's part of a round,
  * and one recv() returns 0 for each round that is done. shutdown() ends the last
  * round. aggnet(7) has the details.
+ *
+ * In a tree that leads down the root bind()s to (its identity, job), send()s bytes,
+ * shutdown(SHUT_WR)s, and recv()s 0 when all members have the end mark, or an
+ * error. The members connect() to (root, job) and recv() messages.
  *
  * The receiver bind()s to (its identity, job) and recv()s messages that each
  * begin with struct aggnet_msg. MSG_PEEK shows the end mark without taking it;
@@ -496,6 +506,8 @@ struct aggnet_end {
  * @stripe: number of the tree among the trees of the job; the job ID of the
  *	socket minus this number is that of the first tree
  * @stripes: how many trees the job has; 0: one
+ * @direction: enum aggnet_direction
+ * @pad2: 0
  *
  * A program that passes a shorter buffer to AGGNET_SO_STATUS gets as much as fits.
  */
@@ -521,6 +533,8 @@ struct aggnet_status {
 	__u32	round;
 	__u32	stripe;
 	__u32	stripes;
+	__u32	direction;
+	__u32	pad2;
 };
 
 /**
@@ -550,11 +564,13 @@ struct aggnet_epoch {
  * @AGGNET_FP_NONE: the function is not linear and has none
  * @AGGNET_FP_SUM: modulo 2^61 - 1
  * @AGGNET_FP_XOR: bit by bit
+ * @AGGNET_FP_STREAM: a stream has one number, which the root gives
  */
 enum aggnet_fingerprint {
 	AGGNET_FP_NONE,
 	AGGNET_FP_SUM,
 	AGGNET_FP_XOR,
+	AGGNET_FP_STREAM,
 };
 
 /**
@@ -564,6 +580,10 @@ enum aggnet_fingerprint {
  *	fingerprint, and @value is of all of them
  * @key: of the hash; it differs between epochs
  * @value: the sum; what a writer sets, once, before it shuts down
+ *
+ * In a tree that leads down the root sets the number, before it shuts down, and each
+ * member gets it with @whole set when the end mark is next. libaggnet takes the CRC32C
+ * of the stream.
  *
  * A receiver that finds another fingerprint in the result than @value raises
  * AGGNET_R_MISMATCH. libaggnet does all of this.

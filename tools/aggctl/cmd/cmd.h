@@ -73,6 +73,7 @@ extern const struct command cmd_node;
 extern const struct command cmd_plan;
 extern const struct command cmd_port;
 extern const struct command cmd_probe;
+extern const struct command cmd_bcast;
 extern const struct command cmd_recv;
 extern const struct command cmd_send;
 extern const struct command cmd_stats;

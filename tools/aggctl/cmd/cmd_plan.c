@@ -30,6 +30,8 @@ static struct {
 	const char *method;
 	const char *senders;
 	const char *receivers;
+	const char *collective;
+	const char *root;
 	const char *function;
 	const char *type;
 	uint32_t scale;
@@ -167,7 +169,9 @@ static int check_shape(struct plan_conf *conf)
 		return usage("plan: --sorted: a vector's elements have no keys");
 	if (opt.persist && opt.sorted)
 		return usage("plan: --persist: a tree of sorted records serves one transfer");
-	if (conf->elements)
+	if (conf->down)
+		conf->layout = AGGNET_LAYOUT_BYTES;
+	else if (conf->elements)
 		conf->layout = AGGNET_LAYOUT_DENSE;
 	else if (opt.sorted)
 		conf->layout = AGGNET_LAYOUT_SORTED;
@@ -271,11 +275,46 @@ static int check_stripe_elements(const struct plan_conf *conf)
 		     (unsigned long long)conf->elements, trees);
 }
 
+/*
+ * A broadcast is planned like a reduce in the other direction: its receivers are the
+ * senders, and its root is the receiver.
+ */
+static int check_bcast(void)
+{
+	if (!opt.topology || !opt.root || !opt.receivers || opt.senders)
+		return usage("plan: --collective bcast: needs --topology, --root and --receivers, and no --senders");
+	if (opt.persist || opt.sorted || opt.conf.elements || opt.allow_missing ||
+	    opt.conf.hold)
+		return usage("plan: --collective bcast: takes no --persist, --sorted, --elements, --allow-missing and --hold");
+	if (strcmp(opt.scheme, "exact"))
+		return usage("plan: --collective bcast: has scheme exact only");
+	if (!strncmp(opt.method, "stripes", 7))
+		return usage("plan: --collective bcast: has one tree");
+	opt.senders = opt.receivers;
+	opt.receivers = opt.root;
+	opt.conf.down = true;
+	return ST_DONE;
+}
+
+static int check_collective(void)
+{
+	if (!opt.collective && opt.root)
+		return usage("plan: --root: is for --collective bcast");
+	if (!opt.collective || !strcmp(opt.collective, "reduce"))
+		return ST_DONE;
+	if (!strcmp(opt.collective, "bcast"))
+		return check_bcast();
+	return usage("plan: --collective: '%s' is not one of reduce, bcast",
+		     opt.collective);
+}
+
 static int check_names(void)
 {
 	struct plan_conf *conf = &opt.conf;
 	int found;
 
+	if (check_collective())
+		return ST_USAGE;
 	if (!opt.topology || !opt.senders || !opt.receivers)
 		return usage("plan: needs --topology, --senders and --receivers");
 	if (check_enum("function", aggnet_function_names, opt.function,
@@ -395,6 +434,20 @@ static int check_method(void)
 		     opt.method);
 }
 
+/* The lists are those of the reduce: the members are its senders. */
+static int check_root(const struct plan *plan, const struct work *w)
+{
+	size_t i;
+
+	if (w->receivers.n != 1)
+		return usage("plan: --root: a broadcast has one root");
+	for (i = 0; i < w->senders.n; i++)
+		if (w->senders.node[i] == w->receivers.node[0])
+			return usage("plan: --receivers: %s is the root, which has the stream",
+				     plan_server_name(plan, w->senders.node[i]));
+	return ST_DONE;
+}
+
 /* What is in a file is not an argument. */
 static int new_plan(struct plan *plan, struct work *w, json_t **json)
 {
@@ -413,6 +466,8 @@ static int new_plan(struct plan *plan, struct work *w, json_t **json)
 	if (!st)
 		st = parse_list(plan->topo, "receivers", opt.receivers,
 				opt.seed + 1, &w->receivers);
+	if (!st && opt.conf.down)
+		st = check_root(plan, w);
 	if (!st)
 		st = parse_sizes(plan->topo, w);
 	if (!st)
@@ -422,11 +477,20 @@ static int new_plan(struct plan *plan, struct work *w, json_t **json)
 	return st || *json ? st : ST_FAILED;
 }
 
+/* What a member has would not fit the new tree. */
+static int check_changes(const struct plan *plan)
+{
+	if (!plan->conf.down)
+		return ST_DONE;
+	return fail("plan: %s: a broadcast cannot be changed: plan it anew",
+		    opt.update);
+}
+
 static int updated_plan(struct plan *plan, int argc, char **argv, json_t **json)
 {
 	json_t *old = plan_file_read(opt.update);
 
-	if (old && !plan_restore(plan, old, opt.update))
+	if (old && !plan_restore(plan, old, opt.update) && !check_changes(plan))
 		*json = plan_update(plan, old, argv, (size_t)argc);
 	json_decref(old);
 	return *json ? ST_DONE : ST_FAILED;
@@ -608,6 +672,9 @@ static const struct opt opts[] = {
 	{ "senders", OPT_STRING, &opt.senders, "LIST",
 	  "v2,v5,v9 or random:M or @FILE" },
 	{ "receivers", OPT_STRING, &opt.receivers, "LIST", "the same" },
+	{ "collective", OPT_STRING, &opt.collective, "C",
+	  "reduce, or bcast: from --root down to --receivers (reduce)" },
+	{ "root", OPT_STRING, &opt.root, "V", "where a broadcast begins" },
 	{ "job", OPT_U32, &opt.conf.job, "J", "job ID (1)" },
 	{ "function", OPT_STRING, &opt.function, "F",
 	  "sum, min, max, count, average, product, band, bor, bxor, land, lor, lxor, topk or nearest (sum)" },

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "aggnet_data.h"
+#include "cmd/bcast.h"
 #include "cmd/cmd.h"
 #include "cmd/rewind.h"
 #include "cmd/sync.h"
@@ -456,6 +457,15 @@ static int check_layout(struct in_addr self)
 	return ST_DONE;
 }
 
+/* Of a broadcast the receiver is the root, and this node is a member. */
+static bool leads_down(struct in_addr receiver_addr)
+{
+	struct aggnet_status status;
+
+	return !aggnet_lookup(receiver_addr, (uint32_t)job, &status) &&
+	       status.direction == AGGNET_DIR_DOWN;
+}
+
 static int run_recv(const struct aggctl *ctl, int argc, char **argv)
 {
 	struct in_addr self = {};
@@ -474,6 +484,8 @@ static int run_recv(const struct aggctl *ctl, int argc, char **argv)
 		dir = sync_directory();
 	if (to_disk && dir < 0)
 		return fail("recv: --sync: standard output is not a file in a directory");
+	if (leads_down(self))
+		return bcast_receive("recv", self, (uint32_t)job, timeout);
 	st = check_layout(self);
 	if (!st)
 		st = transfer(ctl, self, dir);
@@ -485,7 +497,7 @@ static int run_recv(const struct aggctl *ctl, int argc, char **argv)
 static const struct opt opts[] = {
 	{ "job", OPT_JOB, &job, "J", "job ID" },
 	{ "receiver", OPT_STRING, &receiver, "A",
-	  "identity of this node, or vN (the one that it has)" },
+	  "identity of this node, or vN (the one that it has); of a broadcast: the root's" },
 	{ "top", OPT_U32, &top, "N",
 	  "only the N greatest values, descending (topk, nearest: the N best keys)" },
 	{ "stream", OPT_FLAG, &stream, NULL,

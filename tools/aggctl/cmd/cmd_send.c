@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "aggnet_data.h"
+#include "cmd/bcast.h"
 #include "cmd/cmd.h"
 #include "cmd/text_record.h"
 #include "cmd/transfer_stats.h"
@@ -293,6 +294,10 @@ static int run_send(const struct aggctl *ctl, int argc, char **argv)
 		return usage("send: needs --job and --receiver");
 	if (!addr_parse(receiver, &to))
 		return usage("send: --receiver: '%s' is not an IPv4 address", receiver);
+	if (!aggnet_lookup(to, (uint32_t)job, &status) &&
+	    status.direction == AGGNET_DIR_DOWN)
+		return bcast_send("send", (uint32_t)job, argc ? argv[0] : NULL,
+				  timeout);
 	st = open_input(&in, argc ? argv[0] : NULL);
 	/* If there is no such transfer, joining reports the cause. */
 	if (!st && !aggnet_lookup(to, (uint32_t)job, &status))

@@ -137,8 +137,13 @@ static void show_end(const struct aggctl *ctl, const struct supervise *s)
 
 static int check_rounds(const struct plan_file *file)
 {
-	if (!json_is_true(json_object_get(json_object_get(file->json, "entries"),
-					  "persist")))
+	const json_t *entries = json_object_get(file->json, "entries");
+
+	if (json_is_true(json_object_get(entries, "down"))) {
+		err("supervise: broadcasts are not supervised: a new attempt would begin anew");
+		return -1;
+	}
+	if (!json_is_true(json_object_get(entries, "persist")))
 		return 0;
 	err("supervise: plans of persistent trees are not supervised: a new attempt does not know which rounds are done");
 	return -1;

@@ -20,6 +20,7 @@ static const struct command * const commands[] = {
 	&cmd_testbed,
 	&cmd_send,
 	&cmd_recv,
+	&cmd_bcast,
 	&cmd_why,
 	&cmd_gen,
 	&cmd_host,

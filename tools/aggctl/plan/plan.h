@@ -39,6 +39,7 @@
  * @give_up: ms, 0: the kernel's default
  * @allow_missing: sources may leave; the end mark names them
  * @persist: the trees serve any number of rounds
+ * @down: broadcasts: the receivers are roots, and the senders are members that read
  * @rate: of a link and direction in bit/s if the topology has none for it, 0:
  *	that of the fastest link of the topology
  * @flow_size: bytes of records in a flow of size 1, 0: as in the papers
@@ -68,6 +69,7 @@ struct plan_conf {
 	uint32_t give_up;
 	bool allow_missing;
 	bool persist;
+	bool down;
 	uint64_t rate;
 	uint64_t flow_size;
 };

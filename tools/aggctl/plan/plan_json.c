@@ -219,6 +219,8 @@ static json_t *conf_json(const struct plan_conf *conf)
 		json_object_set_new(object, "gid", json_integer(conf->gid));
 	if (conf->persist)
 		json_object_set_new(object, "persist", json_true());
+	if (conf->down)
+		json_object_set_new(object, "down", json_true());
 	if (conf->rate)
 		json_object_set_new(object, "rate",
 				    json_integer((json_int_t)conf->rate));

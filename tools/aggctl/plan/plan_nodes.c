@@ -204,6 +204,8 @@ static void set_limits(const struct plan_conf *conf, json_t *tree)
 		set_u32(tree, "hold", conf->hold);
 	if (conf->persist)
 		set_u32(tree, "persist", 1);
+	if (conf->down)
+		set_u32(tree, "direction", AGGNET_DIR_DOWN);
 	if (conf->give_up)
 		set_u32(tree, "give_up", conf->give_up);
 }

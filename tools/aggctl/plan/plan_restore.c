@@ -328,7 +328,8 @@ static int read_entries(const json_t *json, struct plan_conf *conf,
 	if (read_all(json, number, ARRAY_SIZE(number), path) ||
 	    read_flag(json, "keyed", &conf->keyed, path) ||
 	    read_flag(json, "allow_missing", &conf->allow_missing, path) ||
-	    read_flag(json, "persist", &conf->persist, path))
+	    read_flag(json, "persist", &conf->persist, path) ||
+	    read_flag(json, "down", &conf->down, path))
 		return -1;
 	conf->uid = (uint32_t)uid;
 	conf->gid = (uint32_t)gid;

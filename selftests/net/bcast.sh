@@ -1,0 +1,256 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Broadcasts: every reader gets the root's bytes, over bad links, with little memory,
+# with late and slow readers; if a process or a node is lost, all get an error.
+# BCube(4,1), the tree of the papers' example downwards, and a star.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/incast.inc"
+
+SIZE=${SIZE:-$(scaled 3000000)}
+WRITERS=1
+
+# planned OPTION...: plan and apply a broadcast
+planned()
+{
+	rm -f "$TMP"/x.*
+	plan x --topology bcube:4,1 --method irs --collective bcast --root v0 --uid 0 \
+		--receivers "$(IFS=,; echo "${SENDERS[*]}")" \
+		--writers $WRITERS "$@"
+}
+
+# reads NODE: start its readers; $readers
+reads()
+{
+	local i
+
+	for ((i = 0; i < WRITERS; i++)); do
+		aggctl -n "$1" recv --job $job --receiver "$(identity v0)" \
+			--timeout "$TIMEOUT" > "$TMP/x.$1.$i.out" \
+			2> "$TMP/x.$1.$i.err" &
+		readers+=($!)
+	done
+}
+
+# root [FILE]: start it; $root_pid
+root()
+{
+	aggctl -n v0 bcast --job $job --timeout "$TIMEOUT" "$1" \
+		2> "$TMP/x.v0.err" &
+	root_pid=$!
+}
+
+# begin FILE [NODE]...: start the root and the readers of all, or of these nodes
+begin()
+{
+	local file=$1 s
+
+	shift
+	readers=()
+	root "$file"
+	for s in "${@:-${SENDERS[@]}}"; do
+		reads "$s"
+	done
+}
+
+# all_exit_with STATUS: do the root and all readers?
+all_exit_with()
+{
+	local pid status failed=0
+
+	for pid in $root_pid "${readers[@]}"; do
+		status=0
+		wait "$pid" || status=$?
+		[ $status = "$1" ] || failed=1
+	done
+	[ $failed = 0 ] || tail -n 3 "$TMP"/x.*err
+	return $failed
+}
+
+# exact FILE: has each reader written what the root has sent?
+exact()
+{
+	local s i status=0 want
+
+	want=$(sha256sum < "$1")
+	for s in "${SENDERS[@]}"; do
+		for ((i = 0; i < WRITERS; i++)); do
+			[ "$(sha256sum < "$TMP/x.$s.$i.out")" = "$want" ] && continue
+			echo "$s.$i has $(wc -c < "$TMP/x.$s.$i.out") bytes"
+			status=1
+		done
+	done
+	return $status
+}
+
+# broadcast FILE OPTION...: one from plan to withdrawal
+broadcast()
+{
+	local file=$1 status=0
+
+	shift
+	planned "$@" || return
+	begin "$file"
+	all_exit_with 0 || status=1
+	exact "$file" || status=1
+	withdraw x && return $status
+}
+
+over_bad_links()
+{
+	aggctl testbed shape --loss 3% --duplicate 3% --delay 1ms \
+		--reorder 25% --corrupt 1% &&
+		shaped 'any(.options | (."loss-random".loss > 0) and
+			(.duplicate.duplicate > 0) and
+			(.corrupt.corrupt > 0) and
+			(.reorder.reorder > 0))' v5:eth0 w0:p0 && "$@"
+}
+
+several_readers()
+{
+	local WRITERS=3
+
+	broadcast "$@"
+}
+
+# The root sends each packet to its two children once, whatever is below them.
+once()
+{
+	local packets status=0
+
+	packets=$(((SIZE + 1383) / 1384))
+	planned || return
+	begin "$TMP/in"
+	all_exit_with 0 || status=1
+	tree v0 ".packets_out >= 2 * $packets and .packets_out <= 2.2 * $packets and
+		.bytes_out == 2 * $SIZE and .state == \"done\"" || status=1
+	tree v1 ".bytes_in == $SIZE and .bytes_out == 2 * $SIZE" ||
+		status=1
+	[ $status = 0 ] || cat "$TMP/x.tree"
+	withdraw x && return $status
+}
+
+sent()
+{
+	tree v0 ".packets_out > 0"
+}
+
+late_readers()
+{
+	local status=0
+
+	planned --memory 64K || return
+	begin "$TMP/in" v2 v9 v11
+	wait_for sent || status=1
+	reads v5
+	reads v10
+	reads v14
+	all_exit_with 0 || status=1
+	exact "$TMP/in" || status=1
+	withdraw x && return $status
+}
+
+# out_at_rest: does the root send nothing more?
+out_count()
+{
+	tree v0 .packets_out && cat "$TMP/x.jq"
+}
+
+# A reader whose output is not read stops all, and nothing is lost.
+slow_reader()
+{
+	local status=0
+
+	planned --memory 64K || return
+	mkfifo "$TMP/x.pipe"
+	readers=()
+	root "$TMP/in"
+	exec 6<> "$TMP/x.pipe"
+	aggctl -n v11 recv --job $job --receiver "$(identity v0)" \
+		--timeout "$TIMEOUT" > "$TMP/x.pipe" 2> "$TMP/x.v11.0.err" 6<&- &
+	readers+=($!)
+	for s in v2 v5 v9 v10 v14; do
+		reads $s 6<&-
+	done
+	wait_for sent && wait_for at_rest out_count || status=1
+	tree v0 ".bytes_out < $SIZE" || status=1
+	head -c "$SIZE" <&6 > "$TMP/x.v11.0.out"
+	all_exit_with 0 || status=1
+	exec 6<&-
+	exact "$TMP/in" || status=1
+	withdraw x && return $status
+}
+
+# stopped COMMAND...: all members end with an error after the command, which is run when
+# the root has filled the rings: v14 has not come
+stopped()
+{
+	local status=0
+
+	planned --memory 64K --give-up "$((SLOW * 10))" || return
+	begin "$TMP/in" v2 v5 v9 v10 v11
+	wait_for sent || status=1
+	"$@" || status=1
+	all_exit_with 1 || status=1
+	aggctl withdraw "$TMP/x.json" > "$TMP/x.withdraw" 2>&1
+	return $status
+}
+
+lost_reader()
+{
+	kill -9 "${readers[1]}"
+	wait "${readers[1]}"
+	unset 'readers[1]'
+}
+
+lost_root()
+{
+	kill -9 "$root_pid"
+	wait "$root_pid"
+	root_pid=
+}
+
+reason()
+{
+	cat "$TMP"/x.v9.0.err
+	grep -q "$1" "$TMP/x.v9.0.err"
+}
+
+stopped_because()
+{
+	local text=$1
+
+	shift
+	stopped "$@" && reason "$text"
+}
+
+seed_file()
+{
+	gen $((SEED + 1)) $((SIZE / 10 + 1000)) 100000 mix small |
+		head -c "$SIZE" > "$TMP/in"
+	[ "$(wc -c < "$TMP/in")" = "$SIZE" ]
+	: > "$TMP/empty"
+	printf x > "$TMP/byte"
+}
+
+testbed bcube:4,1
+seed_file || exit 1
+check "each reader gets the stream" broadcast "$TMP/in"
+check "each packet takes each link once" once
+check "an empty stream" broadcast "$TMP/empty"
+check "a stream of one byte" broadcast "$TMP/byte"
+check "without a key" broadcast "$TMP/in" --no-key
+check "a star" broadcast "$TMP/in" --method existing
+check "several readers on each node" several_readers "$TMP/in"
+check "64 KiB of memory" broadcast "$TMP/in" --memory 64K
+check "readers that come late" late_readers
+check "a slow reader" slow_reader
+check "a reader is lost" stopped_because "receiver" lost_reader
+check "the root is lost" stopped_because "" lost_root
+check "an entry is withdrawn" stopped_because "withdrawn" \
+	aggctl withdraw "$TMP/x.json" --node v1
+check "a reader never comes" stopped_because "timed out" true
+check "over bad links" over_bad_links broadcast "$TMP/in"
+check "over bad links, 64 KiB of memory" broadcast "$TMP/in" --memory 64K
+check "over bad links, a star" broadcast "$TMP/in" --method existing
+done_testing

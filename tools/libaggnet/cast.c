@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Cast: the handles of a stream that goes down a tree: the root, which writes it, and a
+ * member, which reads it.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "conn.h"
+
+#define CRC32C	0x82f63b78u	/* Castagnoli's polynomial, reflected */
+
+/**
+ * struct aggnet_cast - a handle
+ * @conn: the socket
+ * @root: it writes
+ * @crc: of the stream so far
+ * @table: of the CRC
+ * @bytes: of the stream so far
+ * @ended: the root has ended the stream; a member has seen the end mark
+ * @taken: the member has taken the end mark
+ * @message: a message that is read
+ */
+struct aggnet_cast {
+	struct conn conn;
+	bool root;
+	uint32_t crc;
+	uint32_t table[256];
+	uint64_t bytes;
+	bool ended;
+	bool taken;
+	struct {
+		struct aggnet_msg head;
+		uint8_t bytes[AGGNET_SEND_MAX];
+	} message;
+};
+
+static void crc_init(struct aggnet_cast *c)
+{
+	uint32_t i, bit;
+
+	for (i = 0; i < 256; i++) {
+		c->table[i] = i;
+		for (bit = 0; bit < 8; bit++)
+			c->table[i] = c->table[i] >> 1 ^
+				      (c->table[i] & 1 ? CRC32C : 0);
+	}
+}
+
+/* Count bytes of the stream. */
+static void cast_count(struct aggnet_cast *c, const uint8_t *data, size_t len)
+{
+	uint32_t crc = ~c->crc;
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		crc = crc >> 8 ^ c->table[(crc ^ data[i]) & 0xff];
+	c->crc = ~crc;
+	c->bytes += len;
+}
+
+static int cast_open(struct aggnet_cast **cast, bool root, struct in_addr addr,
+		     uint32_t job, const struct aggnet_options *opt)
+{
+	struct aggnet_cast *c = calloc(1, sizeof(*c));
+	int err;
+
+	*cast = c;
+	if (!c)
+		return -ENOMEM;
+	crc_init(c);
+	c->root = root;
+	err = conn_open(&c->conn, root, addr, job, opt);
+	/* No other epoch is joined: its stream would begin anew. */
+	c->conn.rounds = 1;
+	if (!err && c->conn.status.direction != AGGNET_DIR_DOWN) {
+		conn_fail(&c->conn, -EPROTOTYPE,
+			  "job %u is no broadcast: its tree does not lead down",
+			  job);
+		err = conn_end(&c->conn, -EPROTOTYPE);
+	}
+	return err;
+}
+
+int aggnet_cast_root(struct aggnet_cast **c, uint32_t job,
+		     const struct aggnet_options *opt)
+{
+	return cast_open(c, true, (struct in_addr){ INADDR_ANY }, job, opt);
+}
+
+int aggnet_cast_join(struct aggnet_cast **c, struct in_addr root, uint32_t job,
+		     const struct aggnet_options *opt)
+{
+	return cast_open(c, false, root, job, opt);
+}
+
+void aggnet_cast_close(struct aggnet_cast *c)
+{
+	if (!c)
+		return;
+	conn_close(&c->conn, AGGNET_R_NONE);
+	free(c);
+}
+
+/* A call of the socket has failed. Return: 0: try again, or an errno */
+static int cast_trouble(struct aggnet_cast *c, int err, short events)
+{
+	if (err == -EAGAIN)
+		return conn_wait(&c->conn, events);
+	if (err == -EINTR)
+		return err;
+	err = conn_lost(&c->conn, err);
+	return err ? err : c->conn.final;
+}
+
+ssize_t aggnet_cast_write(struct aggnet_cast *c, const void *data, size_t len)
+{
+	const uint8_t *bytes = data;
+	size_t done = 0;
+	ssize_t n;
+	int err = c->conn.final;
+
+	if (!err && (!c->root || c->ended))
+		return conn_fail(&c->conn, -EINVAL, "write: %s", c->root ?
+				 "the stream has ended" : "only the root writes");
+	while (!err && done < len) {
+		n = send(c->conn.fd, bytes + done, len - done,
+			 MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (n > 0) {
+			cast_count(c, bytes + done, (size_t)n);
+			done += (size_t)n;
+			continue;
+		}
+		err = cast_trouble(c, -errno, POLLOUT);
+	}
+	return done ? (ssize_t)done : err;
+}
+
+static int cast_end(struct aggnet_cast *c)
+{
+	uint64_t check = c->crc;
+
+	if (c->ended)
+		return 0;
+	if (setsockopt(c->conn.fd, SOL_AGGNET, AGGNET_SO_CHECK, &check,
+		       sizeof(check)) || shutdown(c->conn.fd, SHUT_WR))
+		return -errno;
+	c->ended = true;
+	return 0;
+}
+
+int aggnet_cast_finish(struct aggnet_cast *c)
+{
+	int err = c->conn.final;
+	char byte;
+
+	if (!err && !c->root)
+		return conn_fail(&c->conn, -EINVAL,
+				 "finish: only the root ends the stream");
+	while (!err) {
+		err = cast_end(c);
+		if (!err && recv(c->conn.fd, &byte, 1, MSG_DONTWAIT) >= 0)
+			return 0;
+		err = cast_trouble(c, err ? err : -errno, POLLIN);
+	}
+	return err;
+}
+
+/* Compare with the number that the root's library gave. */
+static int cast_check(struct aggnet_cast *c)
+{
+	uint32_t why = AGGNET_R_MISMATCH;
+	struct aggnet_check check = {};
+	struct aggnet_end end;
+	socklen_t len = sizeof(check);
+
+	memcpy(&end, c->message.bytes, sizeof(end));
+	(void)getsockopt(c->conn.fd, SOL_AGGNET, AGGNET_SO_CHECK, &check, &len);
+	if (end.records == c->bytes && (!check.whole || check.value == c->crc)) {
+		c->ended = true;
+		return 0;
+	}
+	(void)setsockopt(c->conn.fd, SOL_AGGNET, AGGNET_SO_ABORT, &why,
+			 sizeof(why));
+	conn_fail(&c->conn, -EBADMSG, "the stream differs from the root's");
+	return conn_end(&c->conn, -EBADMSG);
+}
+
+/* Get a message, or only look at it. Return: bytes behind its head, or an errno */
+static ssize_t cast_get(struct aggnet_cast *c, size_t len, int flags)
+{
+	ssize_t n;
+
+	if (len > sizeof(c->message.bytes))
+		len = sizeof(c->message.bytes);
+	if (len < AGGNET_RECORD_MAX)
+		len = AGGNET_RECORD_MAX;
+	n = recv(c->conn.fd, &c->message, sizeof(c->message.head) + len,
+		 MSG_DONTWAIT | flags);
+	return n < 0 ? -errno : n - (ssize_t)sizeof(c->message.head);
+}
+
+ssize_t aggnet_cast_read(struct aggnet_cast *c, void *buf, size_t len)
+{
+	int err = c->conn.final;
+	ssize_t n;
+
+	if (!err && (c->root || len < AGGNET_RECORD_MAX))
+		return conn_fail(&c->conn, -EINVAL, "read: %s", c->root ?
+				 "the root has the stream" :
+				 "the buffer is too short");
+	while (!err && !c->ended) {
+		n = cast_get(c, 0, MSG_PEEK);
+		if (n >= 0 && c->message.head.type == AGGNET_MSG_END) {
+			err = cast_check(c);
+			continue;
+		}
+		if (n >= 0)
+			n = cast_get(c, len, 0);
+		if (n > 0) {
+			cast_count(c, c->message.bytes, (size_t)n);
+			memcpy(buf, c->message.bytes, (size_t)n);
+			return n;
+		}
+		err = cast_trouble(c, (int)n, POLLIN);
+	}
+	return err;
+}
+
+int aggnet_cast_commit(struct aggnet_cast *c)
+{
+	int err = c->conn.final;
+	ssize_t n;
+
+	if (!err && !c->ended)
+		return conn_fail(&c->conn, -EINVAL,
+				 "commit: the stream has not ended");
+	while (!err && !c->taken) {
+		n = cast_get(c, 0, 0);
+		if (n >= 0)
+			c->taken = true;
+		else
+			err = cast_trouble(c, (int)n, POLLIN);
+	}
+	return err;
+}
+
+int aggnet_cast_fd(const struct aggnet_cast *c)
+{
+	return conn_fd(&c->conn);
+}
+
+int aggnet_cast_status(struct aggnet_cast *c, struct aggnet_status *st)
+{
+	return conn_status(&c->conn, st);
+}
+
+const char *aggnet_cast_error(const struct aggnet_cast *c)
+{
+	return c ? c->conn.error : strerror(ENOMEM);
+}
