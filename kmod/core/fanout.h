@@ -80,7 +80,7 @@ enum aggnet_seq aggnet_fanout_test(const struct aggnet_fanout *f, u32 seq);
 void aggnet_fanout_take(struct aggnet_fanout *f, u32 seq);
 
 /**
- * aggnet_fanout_slide() - let go what all that the node serves have
+ * aggnet_fanout_slide() - free the slots of packets that all have that the node serves
  * @f: the stream
  * @least: the first packet that one of them lacks; it never goes back
  */

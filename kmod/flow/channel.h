@@ -255,7 +255,7 @@ void aggnet_uplink_next_round(struct aggnet_tree *tree);
 /* ACCEPT, ACK, DONE, RST and an acceptor's ABORT; if the tree leads down DATA, FIN. */
 void aggnet_uplink_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		      struct aggnet_run *run);
-/* Send an ACK down's answer to the acceptor; @echo: stamp that it answers, or 0. */
+/* Send the ACK of a stream to the acceptor; @echo: stamp that it answers, or 0. */
 void aggnet_uplink_answer(struct aggnet_tree *tree, u16 flags, u32 echo,
 			  const struct aggnet_ack *ack, struct aggnet_run *run);
 /* Send lost segments, new ones and FIN, as far as allowed. */

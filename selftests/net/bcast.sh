@@ -236,7 +236,7 @@ seed_file()
 testbed bcube:4,1
 seed_file || exit 1
 check "each reader gets the stream" broadcast "$TMP/in"
-check "each packet takes each link once" once
+check "each child gets each packet once" once
 check "an empty stream" broadcast "$TMP/empty"
 check "a stream of one byte" broadcast "$TMP/byte"
 check "without a key" broadcast "$TMP/in" --no-key
