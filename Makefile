@@ -52,8 +52,8 @@ help:
 #H                         faults on purpose that it must catch (two hours)
 #H make tests-list [TESTS=]
 #H                         each test and what it proves
-#H make cluster            guests as machines: what the page "Your cluster" says
-#H make cluster-packages   two machines with systemd and the Debian packages
+#H make cluster            guests as machines: what the page "Your cluster" says,
+#H                         and two with systemd and the Debian packages
 #H make soak [MINUTES=10] [KERNEL=]
 #H                         random transfers while all kinds of things go wrong
 #H make coverage           lines and branches that the tests reach, and lines
@@ -142,9 +142,6 @@ cluster: setup tools
 	@selftests/cluster/racks.sh
 	@selftests/cluster/causes.sh
 	@selftests/cluster/failures.sh
-
-.PHONY: cluster-packages
-cluster-packages: setup tools
 	@selftests/cluster/packages.sh
 
 .PHONY: soak

@@ -1,37 +1,90 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Two machines with a bare Debian 12 on a disk, and systemd: the packages of this tree are
-# installed, DKMS builds the module on one and the other gets a copy, the unit is enabled,
-# and after a reboot the servers have their settings and merge a transfer. It prints the
-# time of the commands.
+# A bare Debian 12, as two machines with systemd: the packages are built and installed as
+# README says, DKMS builds the module, and the machines boot with it. The commands of the page
+# "Your cluster" enable the unit, apply a plan by ssh, and merge a transfer; after a reboot
+# the servers have their settings. It prints how long the commands take.
+#
+# What compiles runs in the machines' root directory on this host's CPU, before it becomes
+# their disk: an emulated CPU would need ten times as long. All else runs on the machines.
 set -o pipefail
 . "$(dirname "$0")/page.sh"
 
-DISK=$CACHE/debian-12.disk
-WANTED=systemd-sysv,udev,dbus,iproute2,jq,kmod,linux-image-amd64,linux-headers-amd64
-WANTED+=,procps,dkms,gcc,make,libc6-dev,libjansson4,libnl-3-200,libnl-genl-3-200,libnl-route-3-200
+WANTED=systemd-sysv,udev,dbus,iproute2,jq,kmod,procps,linux-image-amd64,openssh-server
+BARE=$CACHE/debian-12.$(cksum <<< "$WANTED" | cut -d ' ' -f 1).tar
 SERVERS=(p1 p2)
+PATIENCE=300s	# an emulator without a CPU of its own needs long for a login
 
-# A disk is made once: its packages are the archive's, not those of this tree.
+# bare: the root directory of a Debian 12 without anything of this tree, made once
+bare()
+{
+	local root=$CLUSTER/root
+
+	if [ ! -s "$BARE" ]; then
+		say "making a bare Debian 12 (two minutes)"
+		mkdir -p "$CACHE"
+		mmdebstrap -q --variant=minbase --include="$WANTED" bookworm \
+			"$BARE.new.tar" && mv "$BARE.new.tar" "$BARE" || return
+	fi
+	mkdir "$root" && tar -x -C "$root" -f "$BARE" && mkdir "$root/share" &&
+		agent "$root" && mount -t proc proc "$root/proc" &&
+		mount --bind /dev "$root/dev" && cp /etc/resolv.conf "$root/etc" &&
+		cp -r /etc/apt/apt.conf.d "$root/etc/apt"
+}
+
+# inside COMMAND: run it in the root directory
+inside()
+{
+	DEBIAN_FRONTEND=noninteractive LC_ALL=C chroot "$CLUSTER/root" \
+		/bin/sh -e -c "cd /root; $1"
+}
+
+# What git has or would have is copied, as a clone would.
+built()
+{
+	local aggnet=$CLUSTER/root/root/aggnet
+
+	mkdir "$aggnet" && (cd "$TOP" && git ls-files -co --exclude-standard -z |
+		tar -c --null --ignore-failed-read -T -) | tar -x -C "$aggnet" &&
+		timed inside "apt-get -q update" &&
+		timed inside "apt-get -qy install linux-headers-amd64" &&
+		timed inside "apt-get -qy build-dep ./aggnet" &&
+		timed inside "cd aggnet; dpkg-buildpackage -b -us -uc -j2" &&
+		timed inside "apt-get -qy install ./*aggnet*.deb ./*aggtree*.deb" &&
+		inside "ls /lib/modules/*/updates/dkms/aggnet.ko"
+}
+
+# disk: what both machines boot from; each has a copy of what it writes
 disk()
 {
 	local root=$CLUSTER/root
 
-	[ ! -s "$DISK" ] || return 0
-	say "making a disk with Debian 12 (three minutes)"
-	mkdir -p "$CACHE"
-	mmdebstrap -q --variant=minbase --include="$WANTED" bookworm "$root" &&
-		mkdir "$root/share" && agent "$root" &&
-		cp -L "$root"/boot/vmlinuz-* "$DISK.vmlinuz" &&
+	umount "$root/dev" "$root/proc" && cp -L "$root"/boot/vmlinuz-* "$DISK.vmlinuz" &&
 		cp -L "$root"/boot/initrd.img-* "$DISK.initrd" &&
-		mke2fs -q -F -t ext4 -d "$root" "$DISK.new" 2500M &&
-		mv "$DISK.new" "$DISK" && rm -rf "$root"
+		inside "ssh-keygen -q -t ed25519 -N '' -f .ssh/id_ed25519
+		cat .ssh/id_ed25519.pub > .ssh/authorized_keys
+		echo 'StrictHostKeyChecking accept-new' > .ssh/config
+		printf '10.1.0.1 p1\n10.1.0.2 p2\n' >> /etc/hosts" &&
+		mke2fs -q -F -t ext4 -d "$root" "$DISK" 4000M > "$CLUSTER/said" && rm -rf "$root"
+}
+
+# timed COMMAND...: adds its time to $TIME
+timed()
+{
+	local begin=$SECONDS status=0
+
+	"$@" > "$CLUSTER/said" 2>&1 < /dev/null || status=$?
+	TIME=$((TIME + SECONDS - begin))
+	echo "# $((SECONDS - begin)) s: ${2%%[$'\n\t']*}"
+	[ $status = 0 ] || tail -n 40 "$CLUSTER/said" | sed 's/^/# /'
+	return $status
 }
 
 # agent ROOT: the service that executes our commands, and a configured network
 agent()
 {
+	mkdir -p "$1/root/.ssh"
 	cat > "$1/etc/systemd/system/agent.service" << 'END'
 [Unit]
 After=multi-user.target
@@ -46,63 +99,39 @@ END
 	systemctl -q --root="$1" enable agent systemd-networkd
 }
 
-# In place of a guest that shares this host's files.
+# In place of a guest that shares this host's files. A machine has its own copy of the disk.
+# QEMU ends when the machine reboots: after a reset it would need minutes to boot.
 power_on()
 {
 	local dir=$CLUSTER/$1
 
-	mkdir "$dir/home"
+	mkdir -p "$dir/home"
 	cp "$TOP/selftests/cluster/agent.sh" "$dir"
+	[ -e "$DISK.$1" ] || cp --sparse=always "$DISK" "$DISK.$1"
 	# shellcheck disable=SC2086 # words
 	ip netns exec "$NETNS" timeout --foreground -k 5 "${VM_TIMEOUT:-1800}" \
 		qemu-system-x86_64 -M q35 -accel tcg,thread=multi -cpu max,-cx16 \
-		-smp 2 -m 1024 -nodefaults -no-user-config -display none \
+		-smp 2 -m 1024 -nodefaults -no-user-config -display none -no-reboot \
 		-serial "file:$dir/console" \
 		-kernel "$DISK.vmlinuz" -initrd "$DISK.initrd" \
 		-append "root=/dev/vda rw console=ttyS0 net.ifnames=0 quiet panic=-1
 mitigations=off nokaslr tsc=reliable no_timer_check random.trust_cpu=on" \
-		-drive "file=$DISK,format=raw,if=virtio,snapshot=on" \
+		-drive "file=$DISK.$1,format=raw,if=virtio" \
 		-fsdev "local,id=share,path=$dir,security_model=none" \
 		-device virtio-9p-pci,fsdev=share,mount_tag=share \
 		${QEMU_OF[$1]} < /dev/null > "$dir/log" 2>&1 &
 	PID[$1]=$!
 }
 
-# build: the packages, of what git has or would have
-build()
+# on_server COMMAND SERVER, on_both COMMAND: what timed() runs
+on_server()
 {
-	mkdir "$CLUSTER/aggnet" &&
-		(cd "$TOP" && git ls-files -co --exclude-standard -z |
-			tar -c --null --ignore-failed-read -T -) |
-		tar -x -C "$CLUSTER/aggnet" &&
-		(cd "$CLUSTER/aggnet" && nice dpkg-buildpackage -b -us -uc -j2) \
-			> "$CLUSTER/built" 2>&1
+	on "$2" "$1"
 }
 
-# timed COMMAND [SERVER]: on both servers, or this one; adds its time to $TIME
-timed()
+on_both()
 {
-	local begin=$SECONDS status=0
-
-	everywhere "$1" "${@:2}" > "$CLUSTER/said" || status=$?
-	TIME=$((TIME + SECONDS - begin))
-	echo "# $((SECONDS - begin)) s: ${1%%$'\n'*}"
-	[ $status = 0 ] || cat "$CLUSTER/said"
-	return $status
-}
-
-# installed: the packages, and the module of the running kernel
-installed()
-{
-	# shellcheck disable=SC2016 # it is expanded there
-	local module='/lib/modules/$(uname -r)/updates/dkms/aggnet.ko'
-
-	timed "apt-get install -qq -y --no-install-recommends /share/{lib,aggnet_}*.deb" \
-		"${SERVERS[@]}" &&
-		timed "apt-get install -qq -y /share/aggnet-dkms_*.deb
-		cp $module /share" p1 &&
-		cp "$CLUSTER/p1/aggnet.ko" "$CLUSTER/p2" &&
-		timed "install -D -m 644 /share/aggnet.ko $module; depmod" p2
+	everywhere "$1" "${SERVERS[@]}"
 }
 
 configured()
@@ -110,8 +139,7 @@ configured()
 	local i
 
 	for i in 1 2; do
-		cp "$CLUSTER/net" "$CLUSTER"/{aggnet_,aggnet-dkms_,libaggnet0_,libaggtree0_}*.deb \
-			"$CLUSTER/p$i" || return
+		cp "$CLUSTER/net" "$CLUSTER/p$i" || return
 		on "p$i" "hostnamectl set-hostname p$i
 		printf '[Match]\nName=eth0\n[Network]\nAddress=10.1.0.$i/24\n' \
 			> /etc/systemd/network/10-eth0.network
@@ -128,6 +156,10 @@ reboot()
 		rm "$CLUSTER/$name/ready"
 		start "$name" "systemd-run --on-active=1 systemctl reboot"
 	done
+	for name in "${SERVERS[@]}"; do
+		wait "${PID[$name]}"
+		power_on "$name"
+	done
 	machines_wait
 }
 
@@ -140,27 +172,34 @@ restored()
 
 transfer()
 {
-	on p1 "aggctl -j plan --topology @net --job 7 --function sum \
-		--senders 'p2*2' --receivers p1 --uid 0 > /share/plan.json" &&
-		cp "$CLUSTER/p1/plan.json" "$CLUSTER/p2" || return
-	timed "aggctl apply /share/plan.json; aggctl host check" "${SERVERS[@]}" ||
-		return
+	timed on_server "aggctl -j plan --topology @net --job 7 --function sum \
+		--senders 'p2*2' --receivers p1 --uid 0 > plan.json
+		printf 'p1\np2\n' > hosts" p1 &&
+		timed on_server "$(block "On node1, in place of \`\`apply\`\` on each server") \
+			--timeout $PATIENCE" p1 || return
 	start p1 "aggctl recv --job 7 --receiver 10.1.0.1 > result"
-	on p2 "seq 5000 | sed 's/\$/\t3/' > counts
+	timed on_server "seq 5000 | sed 's/\$/\t3/' > counts
 		aggctl send --job 7 --receiver 10.1.0.1 counts &
 		aggctl send --job 7 --receiver 10.1.0.1 counts
-		wait \$!" && finish p1 &&
+		wait \$!" p2 && finish p1 &&
 		on p1 "seq 5000 | sed 's/\$/\t6/' | sort > expected
 		sort result | cmp - expected
-		aggctl -j why 7 | jq -e '.[0].bound == 1 and .[0].records_in == 5000'"
+		aggctl -j why 7 | jq -e '.[0].bound == 1 and .[0].records_in == 5000'" &&
+		timed on_server "aggctl why 7" p2
 }
 
 needs_root
-echo 1..5
+if [ -z "${PACKAGES_INSIDE:-}" ]; then
+	PACKAGES_INSIDE=1 exec unshare --mount --propagation private "$0"
+fi
+echo 1..6
 TIME=0
 machines_begin
-disk && build
-ok $? "a disk with Debian 12, and the packages of this tree"
+DISK=$CLUSTER/disk
+bare
+ok $? "a bare Debian 12"
+built && disk
+ok $? "the packages are built and installed, and DKMS builds the module"
 switch s
 machine p1 6.1 s
 machine p2 6.1 s
@@ -176,14 +215,11 @@ address p2 10.1.0.2
 END
 machines_wait && configured
 ok $? "two machines have booted with systemd"
-installed &&
-	timed "mkdir -p /etc/aggnet; cp net /etc/aggnet/network" "${SERVERS[@]}" &&
-	timed "systemctl enable --now aggnet ||
-	{ journalctl -u aggnet; exit 1; }" "${SERVERS[@]}" && restored
-ok $? "the packages are installed, the module is built, the unit is enabled"
-reboot && restored
-ok $? "after a reboot the settings are restored"
+timed on_both "$(block "On each server, to keep the settings")" && restored
+ok $? "the unit is enabled, and makes them servers"
 transfer
 ok $? "the flows of two processes are merged on their server"
 echo "# the commands took $TIME s"
+reboot && restored
+ok $? "after a reboot the settings are restored"
 exit $((FAILED > 0))
