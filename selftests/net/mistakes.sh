@@ -245,7 +245,22 @@ statuses()
 		says 2 "port add: needs" aggctl -n v0 port add &&
 		says 1 "none0: No such device" aggctl -n v0 port add none0 &&
 		says 2 "link: bits: 'x' is not" aggctl -n v0 link add eth0 bits x &&
-		says 2 "testbed exec: unknown node 'v99'" aggctl testbed exec v99 true
+		says 2 "testbed exec: unknown node 'v99'" aggctl testbed exec v99 true &&
+		says 2 "plan: server v99: bcube:4,1 has v0..v15" \
+			aggctl plan --update "$TMP/next.json" leave:v99 &&
+		says 2 "v99 has no part in the plan" aggctl apply --node v99 "$TMP/next.json" &&
+		says 2 "v99 has no part in the plan" aggctl withdraw --node v99 "$TMP/next.json" &&
+		says 2 "v99 has no part in the plan" aggctl supervise --node v99 "$TMP/next.json"
+}
+
+# In a node's namespace: another node of the testbed is meant by mistake.
+wrong_place()
+{
+	says 1 "--node v2: this is the namespace of v1, another node of the testbed" \
+		ip netns exec v1 aggctl apply --node v2 "$TMP/next.json" &&
+		[ "$(aggctl -n v2 -j tree show)" = '[]' ] &&
+		ip netns exec v1 aggctl apply --node v1 "$TMP/next.json" &&
+		aggctl withdraw --node v1 "$TMP/next.json"
 }
 
 testbed bcube:4,1
@@ -270,4 +285,5 @@ check "an input without records" empty_input
 check "a port that is not attached" by_plain_ip
 check "a strict filter on a device with a full stop in its name" strict_filter
 check "the status says whose mistake it is" statuses
+check "another node, from a node's namespace" wrong_place
 done_testing

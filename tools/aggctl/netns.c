@@ -64,6 +64,18 @@ bool netns_exists(const char *name)
 }
 
 /**
+ * netns_is_own() - whether this process is in a named namespace
+ * @name: name of the namespace, which need not exist
+ */
+bool netns_is_own(const char *name)
+{
+	struct stat own, other;
+
+	return !stat(OWN_NETNS, &own) && !stat(netns_path(name), &other) &&
+	       own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+}
+
+/**
  * netns_create() - make a named namespace and enter it
  * @name: name of the namespace, not taken yet
  *

@@ -7,6 +7,7 @@
 
 int netns_prepare(void);
 bool netns_exists(const char *name);
+bool netns_is_own(const char *name);
 int netns_create(const char *name);
 int netns_open(const char *name);
 int netns_enter_fd(int fd, const char *name);

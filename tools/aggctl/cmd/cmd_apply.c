@@ -55,24 +55,26 @@ static int show_parts(const struct aggctl *ctl, const struct plan_file *file,
 	return ST_DONE;
 }
 
-/* Return: 0, or -1 with an error line printed. */
+/* Return: an exit status. */
 static int put_in_force(const struct aggctl *ctl, struct plan_file *file,
 			bool *changed)
 {
 	struct plan_install how = { .replace = replace, .unchecked = force };
 	char options[32];
+	int st;
 
 	if (hosts.file) {
 		snprintf(options, sizeof(options), "%s%s",
 			 replace ? " --replace" : "", force ? " --force" : "");
 		return hosts_load(&hosts) ||
-		       apply_hosts(file, &hosts, options, changed) ? -1 : 0;
+		       apply_hosts(file, &hosts, options, changed) ? ST_FAILED :
+								     ST_DONE;
 	}
-	if (plan_file_find(file, ctl->netns, one_node, &how.in_testbed) ||
-	    plan_install(file, &how))
-		return -1;
+	st = plan_file_find(file, ctl->netns, one_node, &how.in_testbed);
+	if (!st && plan_install(file, &how))
+		st = ST_FAILED;
 	*changed = how.changes;
-	return 0;
+	return st;
 }
 
 static int check_options(const struct aggctl *ctl, const struct verb *verb)
@@ -99,7 +101,7 @@ static int run_apply(const struct aggctl *ctl, int argc, char **argv)
 	struct plan_install how = { .replace = replace, .unchecked = force };
 	int st = check_options(ctl, apply_verbs);
 	struct plan_file file;
-	bool changed;
+	bool changed = false;
 
 	(void)argc;
 	if (st)
@@ -108,8 +110,9 @@ static int run_apply(const struct aggctl *ctl, int argc, char **argv)
 		return apply_held(ctl->netns, one_node, &how) ? ST_FAILED :
 								ST_DONE;
 	st = ST_FAILED;
-	if (!plan_file_load(&file, argv[0]) &&
-	    !put_in_force(ctl, &file, &changed))
+	if (!plan_file_load(&file, argv[0]))
+		st = put_in_force(ctl, &file, &changed);
+	if (!st)
 		st = show_parts(ctl, &file,
 				changed ? "applied" : "already in force");
 	plan_file_free(&file);
@@ -302,11 +305,11 @@ static int run_withdraw(const struct aggctl *ctl, int argc, char **argv)
 	st = ST_FAILED;
 	if (plan_store_is_file(argv[0]))
 		ended = end_supervisor(ctl, argv[0], &store);
-	if (ended >= 0 && !plan_file_load(&file, argv[0]) &&
-	    !plan_file_find(&file, ctl->netns, one_node, &in_testbed) &&
-	    !withdraw(&file, in_testbed, &missing) &&
-	    !withdraw_repair(&file, in_testbed, &store))
-		st = ST_DONE;
+	if (ended >= 0 && !plan_file_load(&file, argv[0]))
+		st = plan_file_find(&file, ctl->netns, one_node, &in_testbed);
+	if (!st && (withdraw(&file, in_testbed, &missing) ||
+		    withdraw_repair(&file, in_testbed, &store)))
+		st = ST_FAILED;
 	/* What its supervisor had to miss lacks now; a host may be asked again. */
 	if (missing && !ended && !held) {
 		err("%u entries of the plan were not in force", missing);

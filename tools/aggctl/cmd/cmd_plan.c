@@ -477,23 +477,36 @@ static int new_plan(struct plan *plan, struct work *w, json_t **json)
 	return st || *json ? st : ST_FAILED;
 }
 
-/* What a member has would not fit the new tree. */
-static int check_changes(const struct plan *plan)
+/*
+ * Changes are arguments, and what they name is in the file. What a member of a broadcast has
+ * would not fit the new tree.
+ */
+static int check_changes(const struct plan *plan, int argc, char **argv)
 {
-	if (!plan->conf.down)
-		return ST_DONE;
-	return fail("plan: %s: a broadcast cannot be changed: plan it anew",
-		    opt.update);
+	struct aggt_change change;
+	struct aggt_err why;
+	int i;
+
+	if (plan->conf.down)
+		return fail("plan: %s: a broadcast cannot be changed: plan it anew",
+			    opt.update);
+	for (i = 0; i < argc; i++)
+		if (aggt_change_parse(plan->topo, argv[i], &change, &why))
+			return usage("plan: %s", why.text);
+	return ST_DONE;
 }
 
 static int updated_plan(struct plan *plan, int argc, char **argv, json_t **json)
 {
 	json_t *old = plan_file_read(opt.update);
+	int st = ST_FAILED;
 
-	if (old && !plan_restore(plan, old, opt.update) && !check_changes(plan))
+	if (old && !plan_restore(plan, old, opt.update))
+		st = check_changes(plan, argc, argv);
+	if (!st)
 		*json = plan_update(plan, old, argv, (size_t)argc);
 	json_decref(old);
-	return *json ? ST_DONE : ST_FAILED;
+	return st || *json ? st : ST_FAILED;
 }
 
 /* A file that gets keys is for its owner only. */

@@ -159,12 +159,13 @@ static int supervise(const struct aggctl *ctl, struct plan_file *file,
 	};
 	char why[AGGNET_WATCH_TEXT];
 	char *only;
-	int ret;
+	int ret, st = ST_FAILED;
 
-	if (check_rounds(file) ||
-	    plan_file_find(file, ctl->netns, one_node, &s.in_testbed)) {
+	if (!check_rounds(file))
+		st = plan_file_find(file, ctl->netns, one_node, &s.in_testbed);
+	if (st) {
 		json_decref(s.json);
-		return ST_FAILED;
+		return st;
 	}
 	if (s.in_testbed && tb_is_partial()) {
 		json_decref(s.json);

@@ -5,6 +5,7 @@
 #include "aggctl.h"
 #include "cmd/plan_find.h"
 #include "info.h"
+#include "netns.h"
 #include "testbed/testbed.h"
 
 /* The object of this name in a list. */
@@ -35,6 +36,24 @@ static void keep_ports(const json_t *entry, const json_t *node)
 				json_string_value(name)))
 			json_array_remove(ports, i);
 	}
+}
+
+/* In the namespace of a node, --node shall not reach another node. */
+static int check_place(const json_t *state, const char *node)
+{
+	const char *name;
+	json_t *other;
+	size_t i;
+
+	json_array_foreach(json_object_get(state, "nodes"), i, other) {
+		name = json_string_value(json_object_get(other, "name"));
+		if (!name || !strcmp(name, node) || !netns_is_own(name))
+			continue;
+		err("--node %s: this is the namespace of %s, another node of the testbed: leave it, or use 'ip netns exec %s'",
+		    node, name, node);
+		return -1;
+	}
+	return 0;
 }
 
 static int check_state(const struct plan_file *file, const json_t *state)
@@ -116,7 +135,7 @@ const char *plan_file_own(const struct plan_file *file, const char *prefix)
  *	with the identity of this host
  * @in_testbed: they are in the testbed; else in that namespace or on this host
  *
- * Return: 0, or -1 with an error line printed.
+ * Return: an exit status.
  */
 int plan_file_find(struct plan_file *file, const char *netns, const char *node,
 		   bool *in_testbed)
@@ -128,16 +147,18 @@ int plan_file_find(struct plan_file *file, const char *netns, const char *node,
 	if (!node && !*in_testbed) {
 		node = plan_file_own(file, "no testbed is up, and ");
 		if (!node)
-			return -1;
+			return ST_FAILED;
 	}
 	if (node && plan_file_select(file, node))
-		return -1;
+		return ST_USAGE;
 	if (!*in_testbed)
-		return 0;
+		return ST_DONE;
 	state = tb_state_load();
 	if (!state)
-		return -1;
-	ret = check_state(file, state);
+		return ST_FAILED;
+	ret = node ? check_place(state, node) : 0;
+	if (!ret)
+		ret = check_state(file, state);
 	json_decref(state);
-	return ret;
+	return ret ? ST_FAILED : ST_DONE;
 }
