@@ -41,6 +41,7 @@ commits() { stages; echo "@in force"; hear; }
 agrees() { commits; [ "\$word" = @keep ] || { echo @undone; exit 1; }; exit 0; }
 refuses() { echo "aggctl: \$1" >&2; echo @undone; exit 1; }
 case \$2 in *withdraw*) cat > /dev/null ;; esac
+case \$2 in *--supervised*) [ -e supervised ] || { echo "@no supervisor"; exit 0; } ;; esac
 $1
 case \$2 in *withdraw*) echo "withdrawn: 1 entries on 1 nodes"; exit 0 ;; esac
 agrees
@@ -214,14 +215,22 @@ withdrawn_in_part()
 	on_hosts 0 withdraw && grep -q "^v3 aggctl withdraw - --held --node v3$" calls
 }
 
-# The receiver is the last one, or the first one if hosts supervise the plan.
+# The receiver is asked whether it supervises the plan. It withdraws first if it does, last
+# if it does not.
 order()
 {
 	hosts ''
-	on_hosts 0 withdraw && tail -n 1 calls | grep -q ^v0 || return
+	on_hosts 0 withdraw && head -n 1 calls | grep -q "^v0 .* --supervised " &&
+		tail -n 1 calls | grep ^v0 | grep -vq -e --supervised &&
+		[ "$(wc -l < calls)" = 5 ] || return
 	: > calls
-	on_hosts 0 withdraw --supervised && head -n 1 calls | grep -q ^v0 &&
+	: > supervised
+	on_hosts 0 withdraw && head -n 1 calls | grep -q "^v0 .* --supervised " &&
 		[ "$(wc -l < calls)" = 4 ] || return
+	rm supervised
+	: > calls
+	on_hosts 0 withdraw --supervised && head -n 1 calls | grep ^v0 |
+		grep -vq -e --supervised && [ "$(wc -l < calls)" = 4 ] || return
 	: > calls
 	hosts '[ $host != v0 ] || exit 255'
 	on_hosts 1 withdraw --supervised && [ "$(wc -l < calls)" = 1 ]

@@ -32,11 +32,13 @@ enum stage {
  * @stage: what it was told, or has said
  * @said: aggctl has printed an error line there, in this stage
  * @undone: it has nothing of the plan but what it had before
+ * @later: it has no supervisor, and withdraws the plan after its children
  */
 struct host {
 	enum stage stage;
 	bool said;
 	bool undone;
+	bool later;
 };
 
 /**
@@ -127,7 +129,7 @@ static void heard_end(struct run *run, const struct remote *r,
 	bool may_have = host->stage >= STAGE_COMMITTING && !host->undone;
 
 	if (!r->status && ends) {
-		host->stage = STAGE_DONE;
+		host->stage = host->later ? STAGE_NONE : STAGE_DONE;
 		return;
 	}
 	/* After a failure all hosts end, and need not say why. */
@@ -169,6 +171,8 @@ static void heard(struct remote *r, const char *line, void *arg)
 		heard_end(run, r, host);
 	} else if (!strcmp(line, HELD_UNDONE)) {
 		host->undone = true;
+	} else if (run->withdraw && !strcmp(line, HELD_NO_SUPERVISOR)) {
+		host->later = true;
 	} else if (run->withdraw ? strncmp(line, "withdrawn: ", 11) != 0 :
 				   !takes_stage(run, host, line)) {
 		host->said |= own;
@@ -436,15 +440,16 @@ int apply_hosts(const struct plan_file *file, const struct hosts *hosts,
 }
 
 enum which {
-	WHICH_ALL,
+	WHICH_SUPERVISED,	/* receivers that supervise the plan */
 	WHICH_RECEIVERS,
 	WHICH_OTHERS,
 };
 
 static bool is_one(const struct run *run, size_t i, enum which which)
 {
-	return which == WHICH_ALL ||
-	       plan_part_receives(run->file, i) == (which == WHICH_RECEIVERS);
+	if (which == WHICH_OTHERS && run->host[i].later)
+		return true;
+	return plan_part_receives(run->file, i) == (which != WHICH_OTHERS);
 }
 
 static void withdraw_group(struct run *run, size_t from, size_t to,
@@ -453,8 +458,12 @@ static void withdraw_group(struct run *run, size_t from, size_t to,
 	size_t i;
 
 	for (i = from; i < to; i++) {
-		if (is_one(run, i, which) &&
-		    !start(run, i, "withdraw - --held"))
+		if (!is_one(run, i, which))
+			continue;
+		run->host[i].later = false;
+		if (!start(run, i, which == WHICH_SUPERVISED ?
+			   "withdraw - --held --supervised" :
+			   "withdraw - --held"))
 			remote_hang_up(&run->remote[i]);
 	}
 	wait_ends(run, from, to, run->hosts->timeout_ms);
@@ -491,11 +500,12 @@ int withdraw_hosts(const struct plan_file *file, const struct hosts *hosts,
 
 	ret = run_new(&run, file, hosts);
 	run.withdraw = true;
-	if (!ret && supervised)
-		n = withdraw_from(&run, WHICH_RECEIVERS);
+	if (!ret)
+		n = withdraw_from(&run, supervised ? WHICH_RECEIVERS :
+						     WHICH_SUPERVISED);
 	/* One receiver ends all supervisors. */
 	if (!ret && (n || !supervised))
-		n = withdraw_from(&run, supervised ? WHICH_OTHERS : WHICH_ALL);
+		n = withdraw_from(&run, WHICH_OTHERS);
 	if (!ret && n < file->n) {
 		err("withdrawn from %zu of %zu hosts: repeat the command for the others",
 		    n, file->n);

@@ -23,6 +23,7 @@
 #define HELD_KEEP	"@keep"
 #define HELD_WAIT	"@wait"		/* other hosts are not so far */
 #define HELD_UNDONE	"@undone"
+#define HELD_NO_SUPERVISOR	"@no supervisor"	/* nothing is withdrawn */
 
 /**
  * apply_hosts() - put a plan in force on all its hosts, or on none
@@ -42,8 +43,9 @@ int apply_hosts(const struct plan_file *file, const struct hosts *hosts,
  * withdraw_hosts() - take a plan out of all its hosts, children first
  * @file: the plan
  * @hosts: loaded
- * @supervised: hosts supervise the plan: take it out of its receivers first, so that the
- *	supervisors end
+ * @supervised: do not ask whether hosts supervise the plan: they do
+ *
+ * Receivers that supervise it are first, so that the supervisors end.
  *
  * Continues after an error; a host that has nothing of the plan is none. Return: 0, or
  * -1 with error lines printed

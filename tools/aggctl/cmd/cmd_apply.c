@@ -12,6 +12,7 @@
 #include "output.h"
 #include "plan/plan_apply.h"
 #include "plan/plan_store.h"
+#include "supervise/presence.h"
 #include "testbed/testbed.h"
 
 /* For so long a supervisor is waited for; it may be in the middle of a repair. */
@@ -79,13 +80,14 @@ static int put_in_force(const struct aggctl *ctl, struct plan_file *file,
 
 static int check_options(const struct aggctl *ctl, const struct verb *verb)
 {
-	static const char *const remote[] = { "ssh", "sudo", "timeout",
-					      "supervised" };
+	static const char *const remote[] = { "ssh", "sudo", "timeout" };
 	size_t i;
 
 	for (i = 0; !hosts.file && i < ARRAY_SIZE(remote); i++)
 		if (options_has(ctl, verb, remote[i]))
 			return usage("--%s needs --hosts", remote[i]);
+	if (supervised && !hosts.file && !held)
+		return usage("--supervised needs --hosts");
 	if (hosts.file && (one_node || ctl->netns || held))
 		return usage("--hosts is for all hosts of the plan, not for one node");
 	if (!hosts_ssh_is_command(hosts.ssh))
@@ -289,6 +291,13 @@ static int withdraw_everywhere(const struct aggctl *ctl, const char *path)
 	return st;
 }
 
+/* Does a process on this host supervise the plan? */
+static bool is_supervised(const struct plan_file *file)
+{
+	return presence_found((uint32_t)json_integer_value(
+			      json_object_get(file->json, "job")));
+}
+
 static int run_withdraw(const struct aggctl *ctl, int argc, char **argv)
 {
 	struct plan_store store = { .dir = -1, .file = -1 };
@@ -307,6 +316,10 @@ static int run_withdraw(const struct aggctl *ctl, int argc, char **argv)
 		ended = end_supervisor(ctl, argv[0], &store);
 	if (ended >= 0 && !plan_file_load(&file, argv[0]))
 		st = plan_file_find(&file, ctl->netns, one_node, &in_testbed);
+	if (!st && held && supervised && !is_supervised(&file)) {
+		puts(HELD_NO_SUPERVISOR);
+		goto out;
+	}
 	if (!st && (withdraw(&file, in_testbed, &missing) ||
 		    withdraw_repair(&file, in_testbed, &store)))
 		st = ST_FAILED;
@@ -317,6 +330,7 @@ static int run_withdraw(const struct aggctl *ctl, int argc, char **argv)
 	}
 	if (st == ST_DONE)
 		st = show_parts(ctl, &file, "withdrawn");
+out:
 	plan_file_free(&file);
 	plan_store_close(&store);
 	return st;
@@ -346,7 +360,7 @@ static const struct opt apply_opts[] = {
 static const struct opt withdraw_opts[] = {
 	REMOTE_OPTS,
 	{ "supervised", OPT_FLAG, &supervised, NULL,
-	  "hosts supervise the plan: end the supervisors, at the receivers, first" },
+	  "do not ask the receivers whether they supervise the plan: they do" },
 };
 
 static const struct verb apply_verbs[] = {

@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "aggctl.h"
 #include "info.h"
 #include "monotonic.h"
 #include "plan/plan.h"
+#include "supervise/presence.h"
 #include "supervise/supervise.h"
 #include "testbed/testbed.h"
 
@@ -211,9 +213,11 @@ int supervise_run(struct supervise *s, char *why, size_t size)
 {
 	enum aggnet_verdict verdict = AGGNET_WATCH_WAIT;
 	struct aggnet_finding f;
-	int ret;
+	int ret, present;
 
 	s->names = -1;
+	present = presence_open((uint32_t)json_integer_value(
+				json_object_get(s->json, "job")));
 	ret = prepare(s) || supervise_listen(s) || supervise_resume(s) ? -1 : 0;
 	if (!ret)
 		s->ready(s->arg, s->n_posts);
@@ -231,6 +235,8 @@ int supervise_run(struct supervise *s, char *why, size_t size)
 	if (s->unsaved)
 		supervise_save(s, s->json);
 	supervise_close(s);
+	if (present >= 0)
+		close(present);
 	free(s->tree);
 	aggnet_watch_free(s->watch);
 	json_decref(s->changes);
