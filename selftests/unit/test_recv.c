@@ -529,6 +529,9 @@ TEST_F(recv, stats__table)
 	EXPECT_TRUE(has_row(text, "retransmissions", "5"));
 	EXPECT_NE(NULL, strstr(text, "planned way: 1 packets (drop_link)"))
 		TH_LOG("%s", text);
+	EXPECT_NE(NULL, strstr(text,
+			       "\nin short: 2 of 2 planned flows arrived, 5 records were merged on the way, 1 packets off the planned way\n"))
+		TH_LOG("%s", text);
 	EXPECT_STREQ("", printed_text(self));
 	free(text);
 }

@@ -280,6 +280,37 @@ static const struct column stats_cols[] = {
 	{ "seconds", "seconds" },
 };
 
+static json_int_t number_of(const json_t *stats, const char *name)
+{
+	return json_integer_value(json_object_get(stats, name));
+}
+
+/* The table in one line, if the node could be read. */
+static void print_short(const json_t *stats, const json_t *fallbacks)
+{
+	json_int_t in = number_of(stats, "bytes_in"), off = 0;
+	json_int_t out = number_of(stats, "bytes_out");
+	const char *next = json_string_value(json_object_get(stats, "acceptor"));
+	json_t *row;
+	size_t i;
+
+	if (!json_object_get(stats, "flows") || !fallbacks)
+		return;
+	json_array_foreach((json_t *)fallbacks, i, row)
+		off += number_of(row, "count");
+	fprintf(stderr, "in short: %" JSON_INTEGER_FORMAT " of %"
+		JSON_INTEGER_FORMAT " planned flows arrived",
+		number_of(stats, "flows"), number_of(stats, "flows_planned"));
+	if (json_object_get(stats, "merged_on_the_way"))
+		fprintf(stderr, ", %" JSON_INTEGER_FORMAT " records were merged on the way",
+			number_of(stats, "merged_on_the_way"));
+	if (next)
+		fprintf(stderr, ", %" JSON_INTEGER_FORMAT " bytes were saved here, merged next at %s",
+			in > out ? in - out : 0, next);
+	fprintf(stderr, ", %" JSON_INTEGER_FORMAT " packets off the planned way\n",
+		off);
+}
+
 /**
  * transfer_stats_print() - print the numbers as a table on standard error
  * @stats: from transfer_stats_json()
@@ -299,6 +330,7 @@ void transfer_stats_print(const json_t *stats)
 			json_string_value(json_object_get(row, "counter")),
 			json_string_value(json_object_get(row, "cause")),
 			json_string_value(json_object_get(row, "fix")));
+	print_short(stats, list);
 }
 
 /**
