@@ -193,7 +193,7 @@ ok $? "host init: it prints what the page has"
 everywhere "$(block "On each server")" "${SERVERS[@]}"
 ok $? "host init: what it prints is executed"
 everywhere "aggctl -j host init --topology @net |
-	jq -e '.settings == 12 and .missing == []'" "${SERVERS[@]}"
+	jq -e '.settings == 14 and .missing == []'" "${SERVERS[@]}"
 ok $? "host init: nothing is missing any more"
 on node1 "$(block "On node1" 1)" | sed 's/^/# /' &&
 	on node1 "$(block "On node1" 2)" && spread_plan

@@ -278,16 +278,18 @@ sources()
 	ip address add 192.168.20.1/24 dev eth2 && ip link set eth2 up
 	sysctl -qw net.ipv4.conf.eth1.rp_filter=0 net.ipv4.conf.eth2.rp_filter=2
 	sysctl -qw net.ipv4.conf.all.rp_filter=1
-	"$aggctl" host init --topology @two | grep rp_filter | tee commands
+	ip link set eth2 mtu 1400
+	"$aggctl" host init --topology @two | grep -e rp_filter -e mtu | tee commands
 	sh commands > /dev/null
-	"$aggctl" host init --topology @two | grep rp_filter
+	"$aggctl" host init --topology @two | grep -e rp_filter -e mtu
 }
 export -f sources
 four > reports
 "$aggctl" describe --identities 10.0.0.0/24 reports > two
 unshare -rn bash -c sources > out 2> err
-result "host init: strict filters of the devices that are ports, and of no other ones" \
-	"$(diff - out <<< "sysctl -w net/ipv4/conf/eth1/rp_filter=2"; cat err)"
+result "host init: strict filters and small MTUs of ports, and of no other devices" \
+	"$(diff - out <<< "sysctl -w net/ipv4/conf/eth1/rp_filter=2
+ip link set eth2 mtu 1500"; cat err)"
 jq -s '.[0] | del(.devices[2])' self > reports
 report eight eth0=192.0.2.9/24 | jq '.devices[0].mtu = 1400' >> reports
 "$aggctl" describe reports > made 2> err

@@ -15,6 +15,8 @@
  */
 bool device_up(const char *device);
 
+#define MTU_EXPECTED	1500	/* bytes; a smaller one on one host drops packets of others */
+
 /* Return: bytes or -errno */
 int device_mtu(const char *device);
 

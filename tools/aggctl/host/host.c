@@ -13,6 +13,7 @@
 #include "host/host.h"
 #include "host/node_check.h"
 #include "info.h"
+#include "neighbour.h"
 
 #define CONF4		"/proc/sys/net/ipv4/"
 #define RP_STRICT	1
@@ -216,6 +217,8 @@ static void look_at_ip(struct host *host)
 		device = port_device(host, level);
 		setting(host, !is_strict(device),
 			"sysctl -w net/ipv4/conf/%s/rp_filter=2", device);
+		setting(host, device_mtu(device) >= MTU_EXPECTED,
+			"ip link set %s mtu %d", device, MTU_EXPECTED);
 	}
 }
 

@@ -22,7 +22,6 @@
 #define CONF4		"/proc/sys/net/ipv4/conf/"
 #define RP_STRICT	1
 /* Packets of other nodes may be as long as this. */
-#define MTU_EXPECTED	1500
 #define ECHO_SMALL	64	/* bytes; any MTU is larger */
 
 /**
