@@ -66,11 +66,12 @@ int aggnet_cast_write(struct aggnet_tree *tree, const u8 *data, size_t len)
 		cast_append(tree, data + done, part);
 		done += part;
 	}
+	/* A process that has filled the ring may poll without another write. */
+	tree->store.full |= !aggnet_fanout_room(&cast->fan);
 	if (done) {
 		cast->more = false;
 		aggnet_branches_push(tree, &run);
 	} else if (!err) {
-		tree->store.full = true;
 		err = -EAGAIN;
 	}
 	aggnet_run_end(tree, &run);

@@ -56,7 +56,8 @@ enum shape { CHAIN, STAR, FORKS };
  * @total: bytes of the stream
  * @written: bytes that the root has written
  * @ended: it has ended the stream
- * @waits: it found no room, when it had been woken @wakes times
+ * @polls: it polls after each write
+ * @waits: it found no room, or left none, when it had been woken @wakes times
  * @wakes: see @waits
  * @harm: an error is a right outcome
  */
@@ -65,6 +66,7 @@ static struct cast {
 	u64 total;
 	u64 written;
 	bool ended;
+	bool polls;
 	bool waits;
 	u32 wakes;
 	bool harm;
@@ -202,9 +204,10 @@ static void end(void)
 
 static void root_writes(u32 most)
 {
-	struct aggnet_tree *tree = world.node[RECEIVER].tree;
+	struct node *root = &world.node[RECEIVER];
+	struct aggnet_tree *tree = root->tree;
 	u32 len = min_t(u64, most, cast.total - cast.written);
-	u32 i, wakes = world.node[RECEIVER].wakes;
+	u32 i, wakes = root->wakes;
 	static u8 buf[16384];
 	int taken;
 
@@ -215,10 +218,13 @@ static void root_writes(u32 most)
 	taken = aggnet_cast_write(tree, buf, len);
 	INSIST(taken > 0 || taken == -EAGAIN || cast.harm,
 	       "a write fails for no reason");
-	cast.waits = taken == -EAGAIN;
+	/* After less than it gave it may wait without another try. */
+	cast.waits = taken == -EAGAIN || (taken > 0 && taken < len);
 	cast.wakes = wakes;
 	if (taken > 0)
 		cast.written += taken;
+	if (cast.polls)
+		cast.waits = !aggnet_tree_poll(tree, &root->reader);
 }
 
 static void root_ends(void)
@@ -498,6 +504,7 @@ static void random_run(enum shape shape, u64 seed, bool harmful)
 	world.ran = ran;
 	memory = one_of(2) ? SMALL : 1 << 20;
 	cast.total = one_of(8) ? one_of(300000) : one_of(2) * 1384;
+	cast.polls = one_of(2);
 	for (i = 1; i < WORLD_NODES; i++)
 		cast.app[i].readers = 1 + !one_of(3);
 	/* A node in the middle that has no process of its own */
@@ -724,6 +731,29 @@ TEST_F(rules, ring__waits_for_the_slowest)
 	peer_ack(&self->other, AGGNET_F_DOWN, FIRST + 4, FIRST + 32);
 	EXPECT_EQ(FIRST + 4, fan->first);
 	EXPECT_TRUE(aggnet_cast_may_write(tree));
+}
+
+/* A process that polls between writes never finds that one takes nothing. */
+TEST_F(rules, root__is_woken_after_a_poll)
+{
+	struct aggnet_tree *tree = root_of_two(&self->peer, &self->other);
+	struct node *root = &world.node[RECEIVER];
+	u32 i, wakes;
+
+	cast.total = 1 << 20;
+	for (i = 0; i < 32; i++) {
+		EXPECT_TRUE(aggnet_tree_poll(tree, &root->reader) & EPOLLOUT);
+		root_writes(10);
+	}
+	EXPECT_EQ(0, aggnet_tree_poll(tree, &root->reader));
+	wakes = root->wakes;
+	peer_ack(&self->peer, AGGNET_F_DOWN, FIRST, FIRST + 32);
+	peer_ack(&self->other, AGGNET_F_DOWN, FIRST, FIRST + 32);
+	world_work();
+	peer_ack(&self->peer, AGGNET_F_DOWN, FIRST + 8, FIRST + 40);
+	EXPECT_EQ(wakes, root->wakes);
+	peer_ack(&self->other, AGGNET_F_DOWN, FIRST + 8, FIRST + 40);
+	EXPECT_EQ(wakes + 1, root->wakes);
 }
 
 /* The network carries only what is small, or only upward. */
