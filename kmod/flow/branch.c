@@ -66,22 +66,18 @@ static void branch_resend(struct aggnet_tree *tree, struct aggnet_branch *b,
  * need not.
  */
 static bool branch_asks(const struct aggnet_cast *cast,
-			const struct aggnet_sender *s, bool last)
+			const struct aggnet_sender *s)
 {
-	if (aggnet_sender_wants_ack(s))
-		return true;
-	if (s->nxt == aggnet_fanout_cum(&cast->fan))
-		return !cast->more;
-	return last && !aggnet_sender_awaits_ack(s);
+	return aggnet_sender_wants_ack(s) ||
+	       (s->nxt == aggnet_fanout_cum(&cast->fan) && !cast->more);
 }
 
 static void branch_add(struct aggnet_tree *tree, struct aggnet_branch *b,
 		       struct aggnet_run *run)
 {
-	bool last = skb_queue_len(&run->packets) + 1 >= AGGNET_BURST;
 	struct aggnet_cast *cast = &tree->store.cast;
 	u32 seq = aggnet_sender_add(&b->sender, aggnet_clock_us());
-	bool asks = branch_asks(cast, &b->sender, last);
+	bool asks = branch_asks(cast, &b->sender);
 
 	if (asks)
 		aggnet_sender_ask(&b->sender, seq);

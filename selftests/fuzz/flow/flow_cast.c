@@ -997,4 +997,73 @@ TEST_F(rules, hole__that_closes)
 	EXPECT_FALSE(hears(&self->peer, AGGNET_ACK, &pkt));
 }
 
+#define GAPS		2000	/* packets that come at the rate of a link */
+
+/* What the child of a node has got, without a loss */
+struct follower {
+	u32 cum;
+	u32 stamp;	/* that it owes an ACK; 0: none */
+	u32 repeated;
+};
+
+/* All packets under way arrive; those for the parent and nodes are not used. */
+static void follow(struct follower *f, const struct peer *child)
+{
+	const struct packet *one;
+	struct aggnet_pkt pkt;
+
+	for (; world.packets; world_lose(0)) {
+		one = world.packet[0];
+		if (aggnet_parse_header(one->bytes, one->len, &pkt) !=
+		    AGGNET_PARSE_OK || pkt.dst != child->id ||
+		    pkt.type != AGGNET_DATA)
+			continue;
+		f->cum += !(pkt.flags & AGGNET_F_REXMIT);
+		f->repeated += !!(pkt.flags & AGGNET_F_REXMIT);
+		if (pkt.flags & AGGNET_F_ACK)
+			f->stamp = pkt.stamp;
+	}
+}
+
+/*
+ * DATA come one in @gap microseconds, and the parent asks for an ACK of each eighth;
+ * the child of the node acknowledges in the next gap what asks. Return: packets that
+ * were sent to the child again
+ */
+static u32 repeated_at(struct peer *up, struct peer *down, u32 gap)
+{
+	struct aggnet_tree *tree = bound_node(up, CHILD);
+	struct follower f = { .cum = FIRST };
+	u32 i;
+
+	*down = peer_as(tree, OTHER, 0x4321);
+	peer_open(down);
+	peer_ack(down, AGGNET_F_DOWN, FIRST, FIRST + 200);
+	for (i = 0; i < GAPS; i++) {
+		say_bytes(up, FIRST + i, (u64)i * PART,
+			  i % 8 == 7 ? AGGNET_F_ACK : 0);
+		node_reads(CHILD, 0, 16000);
+		down->echo = f.stamp;
+		if (f.stamp)
+			peer_ack(down, AGGNET_F_DOWN, f.cum, f.cum + 200);
+		f.stamp = 0;
+		follow(&f, down);
+		world_wait(gap);
+	}
+	INSIST(f.cum == FIRST + GAPS, "not all packets have gone on");
+	return f.repeated;
+}
+
+/* A node sends on as slowly as it gets, 10 Mbit/s, and repeats nothing. */
+TEST_F(rules, branch__that_follows_a_slow_link)
+{
+	EXPECT_EQ(0, repeated_at(&self->peer, &self->other, 1200));
+}
+
+/* At 2 Mbit/s a gap is longer than the shortest timeout. */
+TEST_F(rules, branch__that_follows_a_very_slow_link)
+{
+	EXPECT_GE(2, repeated_at(&self->peer, &self->other, 6000));
+}
+
 TEST_HARNESS_MAIN
