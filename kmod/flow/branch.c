@@ -219,11 +219,11 @@ void aggnet_branch_ack(struct aggnet_tree *tree, const struct aggnet_child *c,
 		rtt = max(aggnet_clock_us() - pkt->echo, 1u);
 	una = b->sender.una;
 	aggnet_sender_ack(&b->sender, ack, rtt, aggnet_clock_us());
-	if (b->sender.una != una)
-		b->moved = jiffies;
 	b->told |= b->fin && pkt->flags & AGGNET_F_FIN;
-	if (una == cast->fan.first)
-		aggnet_cast_slide(tree, run);
+	if (b->sender.una != una) {
+		b->moved = jiffies;
+		aggnet_cast_slide(tree, una, run);
+	}
 	branch_push_one(tree, b, run);
 }
 

@@ -51,6 +51,7 @@ static int cast_init(struct aggnet_tree *tree)
 	if (!cast->ring)
 		return -ENOMEM;
 	cast->branches = tree->conf.nchildren;
+	cast->last = cast->branches + tree->conf.writers;
 	cast->branch = (void *)(cast->ring + slots);
 	segment = (void *)(cast->branch + cast->branches);
 	cast->bodies = (void *)(segment + cast->branches * cast_window(slots));
@@ -115,36 +116,41 @@ void aggnet_cast_greet(struct aggnet_tree *tree, struct aggnet_run *run)
 		cast_answer(tree, 0, run);
 }
 
-static u32 earlier(u32 a, u32 b)
+/* A child or a reader lacks @seq first: count those that lack the oldest one. */
+static void cast_lacks(struct aggnet_cast *cast, u32 *least, u32 seq)
 {
-	return aggnet_before(a, b) ? a : b;
+	if (aggnet_before(seq, *least)) {
+		*least = seq;
+		cast->last = 0;
+	}
+	cast->last += seq == *least;
 }
 
 /* The first packet that a child or a reader lacks, whether it has come or not. */
-static u32 cast_least(const struct aggnet_tree *tree)
+static u32 cast_least(struct aggnet_tree *tree)
 {
-	const struct aggnet_cast *cast = &tree->store.cast;
+	struct aggnet_cast *cast = &tree->store.cast;
 	u32 least = aggnet_fanout_cum(&cast->fan);
 	const struct aggnet_local *local;
 	u32 i;
 
-	if (cast->bound < cast->branches ||
-	    tree->writers.joined < tree->conf.writers)
-		return AGGNET_SEQ_FIRST;
-	for (i = 0; i < cast->bound; i++)
-		least = earlier(least, cast->branch[i].sender.una);
+	cast->last = 0;
+	for (i = 0; i < cast->branches; i++)
+		cast_lacks(cast, &least, cast->branch[i].sender.una);
 	list_for_each_entry(local, &tree->local.list, list)
 		if (local != tree->local.reader)
-			least = earlier(least, local->seq);
+			cast_lacks(cast, &least, local->seq);
 	return least;
 }
 
-/* One of those that had the oldest packet not has it now: there may be room. */
-void aggnet_cast_slide(struct aggnet_tree *tree, struct aggnet_run *run)
+/* All are looked at only when the last one that lacked the oldest packet has it. */
+void aggnet_cast_slide(struct aggnet_tree *tree, u32 seq, struct aggnet_run *run)
 {
-	struct aggnet_fanout *fan = &tree->store.cast.fan;
+	struct aggnet_cast *cast = &tree->store.cast;
+	struct aggnet_fanout *fan = &cast->fan;
 
-	aggnet_fanout_slide(fan, cast_least(tree));
+	if (seq == fan->first && !--cast->last)
+		aggnet_fanout_slide(fan, cast_least(tree));
 	if (tree->store.full && aggnet_fanout_room(fan)) {
 		tree->store.full = false;
 		run->wake = true;
@@ -329,6 +335,7 @@ static bool cast_child_fin(struct aggnet_tree *tree, const struct aggnet_child *
 {
 	struct aggnet_cast *cast = &tree->store.cast;
 	struct aggnet_branch *b = &cast->branch[c->run];
+	u32 una = b->sender.una;
 
 	if (!cast->fan.ended || b->sender.nxt != cast->fan.final) {
 		aggnet_tree_abort(tree, run, AGGNET_R_PROTOCOL,
@@ -339,7 +346,8 @@ static bool cast_child_fin(struct aggnet_tree *tree, const struct aggnet_child *
 	b->fin = true;
 	b->told = true;
 	aggnet_sender_drop(&b->sender);
-	aggnet_cast_slide(tree, run);
+	if (b->sender.una != una)
+		aggnet_cast_slide(tree, una, run);
 	return true;
 }
 

@@ -51,6 +51,7 @@ struct aggnet_branch {
  * @branch: of each planned child
  * @branches: length of @branch
  * @bound: those of them whose child is bound; they come first
+ * @last: children and readers, bound or not, that lack the oldest packet in the ring
  * @bytes: of the stream before @fan's first hole
  * @total: of the whole stream, once its end is known
  * @check: number that the root's application gave for the stream
@@ -68,6 +69,7 @@ struct aggnet_cast {
 	struct aggnet_branch *branch;
 	u32 branches;
 	u32 bound;
+	u32 last;
 	u64 bytes;
 	u64 total;
 	u64 check;
@@ -109,8 +111,8 @@ void aggnet_cast_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 void aggnet_cast_greet(struct aggnet_tree *tree, struct aggnet_run *run);
 /* Does this node wait for packets of its parent? */
 bool aggnet_cast_waits(const struct aggnet_tree *tree);
-/* One of those that lacked the oldest packet has it now: there may be room. */
-void aggnet_cast_slide(struct aggnet_tree *tree, struct aggnet_run *run);
+/* A child or a reader that lacked packet @seq first has it now: there may be room. */
+void aggnet_cast_slide(struct aggnet_tree *tree, u32 seq, struct aggnet_run *run);
 /* Packets came in order, or the end is known: send them on, and wake readers. */
 void aggnet_cast_moved(struct aggnet_tree *tree, struct aggnet_run *run);
 /* May the root's process write, or a reader read? */

@@ -187,8 +187,8 @@ static int cast_read_bytes(struct aggnet_tree *tree, struct aggnet_local *local,
 	tree->local.taking++;
 	swap(local->seq, at.seq);
 	local->off = at.off;
-	if (at.seq == tree->store.cast.fan.first)
-		aggnet_cast_slide(tree, run);
+	if (at.seq != local->seq)
+		aggnet_cast_slide(tree, at.seq, run);
 	return used;
 }
 

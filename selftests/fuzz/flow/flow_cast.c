@@ -323,6 +323,23 @@ static void check_branches(const struct aggnet_tree *tree)
 	}
 }
 
+/* Those that lack the oldest packet, also children and readers that are not there. */
+static void check_last(const struct aggnet_tree *tree, u32 node)
+{
+	const struct aggnet_cast *c = &tree->store.cast;
+	const struct app *a = &cast.app[node];
+	u32 i, n = 0;
+
+	/* All have everything, and readers may leave. */
+	if (c->fan.ended && c->fan.first == c->fan.final)
+		return;
+	for (i = 0; i < c->branches; i++)
+		n += c->branch[i].sender.una == c->fan.first;
+	for (i = 0; i < a->readers; i++)
+		n += i >= a->joined || a->reader[i].seq == c->fan.first;
+	INSIST(c->last == n, "the oldest packet is not kept, or kept too long");
+}
+
 static void check_waits(struct aggnet_tree *tree, u32 node)
 {
 	const struct app *a = &cast.app[node];
@@ -349,6 +366,7 @@ static void ran(struct aggnet_tree *tree)
 	if (tree->state == AGGNET_TREE_IDLE || tree->state >= AGGNET_TREE_DONE)
 		return;
 	check_branches(tree);
+	check_last(tree, node);
 	check_waits(tree, node);
 	fan = &tree->store.cast.fan;
 	INSIST(!aggnet_cast_waits(tree) || fan->granted != fan->win.cum ||
