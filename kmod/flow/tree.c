@@ -710,10 +710,22 @@ u32 aggnet_tree_reach(const struct aggnet_tree *tree)
 	return min_t(u64, covered, U32_MAX - 1);
 }
 
+/*
+ * Has a planned child of a tree that leads down not bound? The ring keeps the stream for
+ * it, whatever number of sources the others announce.
+ */
+static bool tree_lacks_child(const struct aggnet_tree *tree)
+{
+	return aggnet_tree_leads_down(tree) &&
+	       tree->acceptor.bound_total < tree->conf.nchildren;
+}
+
 bool aggnet_tree_short(const struct aggnet_tree *tree)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
 
+	if (tree_lacks_child(tree))
+		return true;
 	if (!tree->acceptor.open || aggnet_tree_bypassed(tree) ||
 	    tree->books.weight + !!conf->writers >= conf->sources)
 		return false;
@@ -775,6 +787,8 @@ void aggnet_tree_advance(struct aggnet_tree *tree, struct aggnet_run *run)
 	if (tree->state != AGGNET_TREE_OPEN || tree->acceptor.bound)
 		return;
 	if (tree->conf.writers && !aggnet_tree_own_done(tree))
+		return;
+	if (tree_lacks_child(tree))
 		return;
 	/*
 	 * It may be more than planned: sources whose planned end is away bind

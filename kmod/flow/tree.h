@@ -609,7 +609,8 @@ void aggnet_tree_count(struct aggnet_tree *tree, u32 records, u64 represents);
 bool aggnet_tree_own_done(const struct aggnet_tree *tree);
 /*
  * Is a source missing? At the receiver: one that no bound child has announced. At
- * another end: one of a planned child that has not bound.
+ * another end, and in a tree that leads down: one of a planned child that has not
+ * bound.
  */
 bool aggnet_tree_short(const struct aggnet_tree *tree);
 /* Sources of finished children, of bound children, and the local one. */

@@ -827,11 +827,60 @@ TEST_F(rules, child__that_never_comes)
 	EXPECT_TRUE(cast.app[CHILD].ended[0]);
 	for (ms = 0; ms < WORLD_GIVE_UP + 3000; ms += 500) {
 		EXPECT_FALSE(hears(&self->peer, AGGNET_FIN, &pkt));
+		EXPECT_TRUE(tree->acceptor.open);
 		peer_ack(&self->peer, 0, FIRST, FIRST);
 		world_wait(500000);
 	}
 	EXPECT_ABORTED(AGGNET_R_TIMEOUT, tree);
 	EXPECT_EQ(world.node[OTHER].an.identity, tree->outcome.about);
+}
+
+/* The root of two children; one has bound, and announces the sources of both. */
+static struct aggnet_tree *root_of_one(struct peer *one)
+{
+	struct aggnet_tree *tree;
+
+	start(STAR, false, SEED);
+	world.node[CHILD].parent = CHILD;
+	world.node[OTHER].parent = OTHER;
+	add(RECEIVER, SMALL);
+	tree = world.node[RECEIVER].tree;
+	*one = peer_as(tree, ACCEPTOR, 0x1234);
+	peer_open(one);
+	cast.total = 100;
+	root_writes(100);
+	peer_ack(one, AGGNET_F_DOWN, FIRST, FIRST + 32);
+	return tree;
+}
+
+TEST_F(rules, child__that_announces_the_sources_of_another)
+{
+	struct aggnet_tree *tree = root_of_one(&self->peer);
+	u32 ms;
+
+	for (ms = 0; ms < WORLD_GIVE_UP + 3000; ms += 500) {
+		peer_ack(&self->peer, AGGNET_F_DOWN, FIRST + 1, FIRST + 33);
+		world_wait(500000);
+	}
+	EXPECT_ABORTED(AGGNET_R_TIMEOUT, tree);
+	EXPECT_EQ(world.node[WRONG].an.identity, tree->outcome.about);
+}
+
+TEST_F(rules, done__not_without_a_child)
+{
+	struct aggnet_tree *tree = root_of_one(&self->peer);
+	const struct aggnet_fin fin = {
+		.final = cpu_to_be32(FIRST),
+		.weight = cpu_to_be32(2),
+	};
+
+	root_ends();
+	peer_ack(&self->peer, AGGNET_F_DOWN | AGGNET_F_FIN, FIRST + 1,
+		 FIRST + 33);
+	peer_say(&self->peer, AGGNET_FIN, 0, &fin, sizeof(fin));
+	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
+	world_wait((WORLD_GIVE_UP + 3000) * 1000ull);
+	EXPECT_ABORTED(AGGNET_R_TIMEOUT, tree);
 }
 
 /* A child without credit is slow, and not silent. The root's process may leave. */
