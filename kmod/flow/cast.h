@@ -139,6 +139,9 @@ void aggnet_branch_ack(struct aggnet_tree *tree, const struct aggnet_child *c,
  * @data: the bytes
  * @len: their number; at most as many as one hold of the lock may copy
  *
+ * Each call begins a packet, and a stream has at most AGGNET_SEQ_END - AGGNET_SEQ_FIRST
+ * of them; more bytes end the transfer with an error.
+ *
  * Return: bytes taken, -EAGAIN if there is no room, -EPIPE after the end, or an
  * abort's errno
  */

@@ -14,18 +14,24 @@
 
 /* --- the root's process ----------------------------------------------------------- */
 
-bool aggnet_cast_may_write(const struct aggnet_tree *tree)
+/* The stream has all packets that it may have, and more bytes would be an error. */
+static bool cast_is_exhausted(const struct aggnet_cast *cast)
 {
-	return tree->state == AGGNET_TREE_OPEN &&
-	       aggnet_fanout_room(&tree->store.cast.fan);
+	return !cast->fan.ended &&
+	       aggnet_fanout_cum(&cast->fan) == AGGNET_SEQ_END;
 }
 
-static int cast_write_errno(struct aggnet_tree *tree, struct aggnet_run *run)
+bool aggnet_cast_may_write(const struct aggnet_tree *tree)
 {
-	__be32 self = aggnet_tree_self(tree);
+	const struct aggnet_cast *cast = &tree->store.cast;
 
-	if (aggnet_fanout_cum(&tree->store.cast.fan) == AGGNET_SEQ_END)
-		aggnet_tree_abort(tree, run, AGGNET_R_PROTOCOL, self, self, 0);
+	/* A write that fails need not wait. */
+	return tree->state == AGGNET_TREE_OPEN &&
+	       (aggnet_fanout_room(&cast->fan) || cast_is_exhausted(cast));
+}
+
+static int cast_write_errno(const struct aggnet_tree *tree)
+{
 	if (tree->state == AGGNET_TREE_ABORTED)
 		return aggnet_reason_errno(tree->outcome.reason);
 	return tree->store.cast.fan.ended ? -EPIPE : 0;
@@ -54,13 +60,16 @@ static void cast_append(struct aggnet_tree *tree, const u8 *bytes, u32 len)
 int aggnet_cast_write(struct aggnet_tree *tree, const u8 *data, size_t len)
 {
 	struct aggnet_cast *cast = &tree->store.cast;
+	__be32 self = aggnet_tree_self(tree);
 	struct aggnet_run run;
 	size_t done = 0;
 	u32 part;
 	int err;
 
 	aggnet_run_begin(tree, &run);
-	err = cast_write_errno(tree, &run);
+	if (len && cast_is_exhausted(cast))
+		aggnet_tree_abort(tree, &run, AGGNET_R_PROTOCOL, self, self, 0);
+	err = cast_write_errno(tree);
 	while (!err && done < len && aggnet_fanout_room(&cast->fan)) {
 		part = min_t(size_t, len - done, AGGNET_CAST_PAYLOAD);
 		cast_append(tree, data + done, part);
@@ -105,7 +114,7 @@ int aggnet_cast_set_check(struct aggnet_tree *tree, u64 check)
 	int err;
 
 	aggnet_run_begin(tree, &run);
-	err = cast_write_errno(tree, &run);
+	err = cast_write_errno(tree);
 	if (!err) {
 		cast->checked = true;
 		cast->check = check;

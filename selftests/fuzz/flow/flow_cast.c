@@ -774,6 +774,54 @@ TEST_F(rules, root__is_woken_after_a_poll)
 	EXPECT_EQ(wakes + 1, root->wakes);
 }
 
+/* Both children have all packets but the last @left ones that a stream may have. */
+static struct aggnet_tree *root_near_the_end(struct peer *one, struct peer *two,
+					     u32 left)
+{
+	struct aggnet_tree *tree = root_of_two(one, two);
+	struct aggnet_cast *c = &tree->store.cast;
+	u32 seq = AGGNET_SEQ_END - left, i;
+
+	aggnet_fanout_slide(&c->fan, seq);
+	aggnet_rxwin_init(&c->fan.win, seq);
+	c->fan.top = seq;
+	for (i = 0; i < c->branches; i++)
+		aggnet_sender_init(&c->branch[i].sender,
+				   c->branch[i].sender.segment,
+				   c->branch[i].sender.slots, seq);
+	peer_ack(one, AGGNET_F_DOWN, seq, seq + 32);
+	peer_ack(two, AGGNET_F_DOWN, seq, seq + 32);
+	return tree;
+}
+
+TEST_F(rules, end__with_the_last_packet)
+{
+	struct aggnet_tree *tree = root_near_the_end(&self->peer, &self->other,
+						     1);
+	u8 byte = 0;
+
+	root_writes(100);
+	EXPECT_EQ(100, cast.written);
+	root_ends();
+	EXPECT_EQ(-EPIPE, aggnet_cast_write(tree, &byte, 1));
+	EXPECT_EQ(-EPIPE, aggnet_cast_set_check(tree, 1));
+	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
+}
+
+TEST_F(rules, end__after_the_last_packet)
+{
+	struct aggnet_tree *tree = root_near_the_end(&self->peer, &self->other,
+						     1);
+	u8 byte = 0;
+
+	root_writes(100);
+	EXPECT_TRUE(aggnet_tree_poll(tree, &world.node[RECEIVER].reader) &
+		    EPOLLOUT);
+	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
+	EXPECT_EQ(-EPROTO, aggnet_cast_write(tree, &byte, 1));
+	EXPECT_ABORTED(AGGNET_R_PROTOCOL, tree);
+}
+
 /* The network carries only what is small, or only upward. */
 TEST_F(rules, child__that_lives_but_gets_nothing)
 {
