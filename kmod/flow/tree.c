@@ -189,12 +189,21 @@ static void tree_size_packets(struct aggnet_tree *tree)
 	tree->packet.max_payload = min(tree->packet.max_taken, payload);
 }
 
-/* The packets of a stream have the same length on all links. */
+/*
+ * A child has a branch because the list has it. The packets of a stream have the same
+ * length on all links.
+ */
 static int tree_size_stream(struct aggnet_tree *tree,
 			    struct netlink_ext_ack *extack)
 {
 	const struct aggnet_tree_conf *conf = &tree->conf;
 
+	if (conf->nchildren + !!conf->writers != conf->contributors ||
+	    conf->persist || conf->hold_ms) {
+		NL_SET_ERR_MSG_MOD(extack,
+				   "a tree that leads down lists all children, and has no rounds and no hold");
+		return -EINVAL;
+	}
 	tree->packet.max_taken = AGGNET_CAST_PAYLOAD;
 	tree->packet.max_payload = AGGNET_CAST_PAYLOAD;
 	tree->packet.max_records = 1;	/* none, but 0 is no limit */

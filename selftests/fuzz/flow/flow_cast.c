@@ -951,6 +951,30 @@ TEST_F(rules, child__that_is_slow)
 	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
 }
 
+static void expect_refused(struct __test_metadata *_metadata,
+			   struct aggnet_tree_conf *conf)
+{
+	EXPECT_EQ(-EINVAL, PTR_ERR(world_entry(RECEIVER, conf)));
+	aggnet_free(conf->children);
+}
+
+/* Memory for a branch is there only for a listed child, and rounds are not served. */
+TEST_F(rules, entry__that_no_stream_can_have)
+{
+	struct aggnet_tree_conf conf;
+
+	start(STAR, false, SEED);
+	conf = entry_of(RECEIVER, SMALL);
+	conf.nchildren--;
+	expect_refused(_metadata, &conf);
+	conf = entry_of(RECEIVER, SMALL);
+	conf.persist = true;
+	expect_refused(_metadata, &conf);
+	conf = entry_of(RECEIVER, SMALL);
+	conf.hold_ms = 1000;
+	expect_refused(_metadata, &conf);
+}
+
 TEST_F(rules, open__of_an_unplanned_child)
 {
 	struct aggnet_tree *tree = root_of_two(&self->peer, &self->other);
