@@ -31,6 +31,7 @@ void aggnet_sender_init(struct aggnet_sender *s, struct aggnet_segment *segment,
 void aggnet_sender_drop(struct aggnet_sender *s)
 {
 	s->segment = NULL;
+	s->lost = 0;
 	s->una = s->nxt;
 }
 
@@ -69,6 +70,8 @@ bool aggnet_sender_wants_ack(const struct aggnet_sender *s)
 
 bool aggnet_sender_find_lost(const struct aggnet_sender *s, u32 *seq)
 {
+	if (!s->lost)
+		*seq = s->nxt;
 	for (; *seq != s->nxt; ++*seq)
 		if (segment_of(s, *seq)->lost)
 			return true;
@@ -77,6 +80,7 @@ bool aggnet_sender_find_lost(const struct aggnet_sender *s, u32 *seq)
 
 void aggnet_sender_resent(struct aggnet_sender *s, u32 seq, u32 now_us)
 {
+	s->lost--;
 	segment_sent(s, seq, now_us);
 }
 
@@ -105,6 +109,7 @@ static u32 take_ack(struct aggnet_sender *s, const struct aggnet_ack *ack,
 			continue;
 		seg->acked = true;
 		s->flight -= !seg->lost;
+		s->lost -= seg->lost;
 		seg->lost = false;
 		if (!taken++ || (s32)(seg->sent_us - *newest_us) > 0)
 			*newest_us = seg->sent_us;
@@ -127,6 +132,7 @@ static void detect_loss(struct aggnet_sender *s, u32 newest_us)
 		    (s32)(newest_us - seg->sent_us - allowed) <= 0)
 			continue;
 		seg->lost = true;
+		s->lost++;
 		s->flight--;
 		aggnet_cwnd_lost(&s->cwnd, seq, s->nxt);
 	}
@@ -173,6 +179,7 @@ bool aggnet_sender_expired(struct aggnet_sender *s, u32 now_us)
 	if (aggnet_sender_rto_left(s, now_us))
 		return false;
 	s->flight -= !seg->lost;
+	s->lost += !seg->lost;
 	seg->lost = true;
 	aggnet_cwnd_lost(&s->cwnd, s->una, s->nxt);
 	aggnet_rtt_backoff(&s->rtt);

@@ -57,6 +57,7 @@ struct aggnet_segment {
  * @asked: behind the newest packet that asked for an ACK
  * @moved_us: clock of the last ACK that acknowledged something
  * @flight: packets sent that are neither acknowledged nor lost
+ * @lost: packets that are lost, and to be sent again
  * @slots: how many packets fit in [@una, @nxt): a power of two, 2..AGGNET_WINDOW
  * @segment: the packet of each slot; the owner's memory
  * @rtt: round trip, retransmission timeout and its doublings. The owner may also
@@ -70,6 +71,7 @@ struct aggnet_sender {
 	u32 asked;
 	u32 moved_us;
 	u32 flight;
+	u32 lost;
 	u32 slots;
 	struct aggnet_segment *segment;
 	struct aggnet_rtt rtt;

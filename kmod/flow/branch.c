@@ -126,8 +126,10 @@ static void branch_arm(struct aggnet_tree *tree, const struct aggnet_branch *b)
 {
 	u32 us = branch_left(b);
 
-	if (us != BRANCH_NEVER_US)
-		aggnet_timers_branches(tree, us);
+	if (us == BRANCH_NEVER_US)
+		return;
+	tree->store.cast.busy = true;
+	aggnet_timers_branches(tree, us);
 }
 
 /* Return: false: packets that are lost must wait, and so must new ones */
@@ -260,14 +262,14 @@ void aggnet_branches_expired(struct aggnet_tree *tree, struct aggnet_run *run)
 	struct aggnet_cast *cast = &tree->store.cast;
 	u32 us = BRANCH_NEVER_US, n;
 	struct aggnet_branch *b;
+	bool first;
 
 	if (tree->state >= AGGNET_TREE_DONE)
 		return;
-	for (n = min_t(u32, cast->bound, BRANCH_LOOK); n; n--) {
-		if (branch_run_full(run))
-			break;
-		if (cast->look >= cast->bound)
-			cast->look = 0;
+	first = !cast->look;
+	cast->busy &= !first;
+	n = min_t(u32, cast->bound - cast->look, BRANCH_LOOK);
+	for (; n && !branch_run_full(run); n--) {
 		b = &cast->branch[cast->look++];
 		if (branch_gave_up(tree, b)) {
 			aggnet_tree_abort(tree, run, AGGNET_R_TIMEOUT,
@@ -276,11 +278,14 @@ void aggnet_branches_expired(struct aggnet_tree *tree, struct aggnet_run *run)
 			return;
 		}
 		branch_expired(tree, b, run);
+		cast->busy |= branch_is_busy(b);
 		us = min(us, branch_left(b));
 	}
-	if (n || cast->bound > BRANCH_LOOK)
+	/* Others may be overdue, too; and those of the runs before, again. */
+	if (cast->look < cast->bound || (!first && cast->busy))
 		us = min(us, BRANCH_SOON_US);
+	if (cast->look == cast->bound)
+		cast->look = 0;
 	if (us != BRANCH_NEVER_US)
 		aggnet_timers_branches(tree, us);
 }
-

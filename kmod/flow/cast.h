@@ -60,6 +60,7 @@ struct aggnet_branch {
  * @next: branch where the next run of the lock continues
  * @todo: branches that the last run of the lock has not served
  * @look: branch where the timer continues
+ * @busy: since the timer was at the first branch, something was under way to one
  * @timer: retransmits to children
  */
 struct aggnet_cast {
@@ -78,6 +79,7 @@ struct aggnet_cast {
 	u32 next;
 	u32 todo;
 	u32 look;
+	bool busy;
 	struct timer_list timer;
 };
 

@@ -77,6 +77,15 @@ static u32 plain_flight(const struct plain *p)
 	return flight;
 }
 
+static u32 plain_lost(const struct plain *p)
+{
+	u32 lost = 0, i;
+
+	for (i = 0; i < p->n; i++)
+		lost += p->lost[i];
+	return lost;
+}
+
 static bool plain_may_add(const struct plain *p)
 {
 	return plain_flight(p) < p->cwnd.cwnd && p->n < p->granted &&
@@ -231,6 +240,8 @@ static const char *plain_differs(const struct plain *p)
 		return "credit";
 	if (s->flight != plain_flight(p))
 		return "flight";
+	if (s->lost != plain_lost(p))
+		return "lost";
 	if (memcmp(&s->rtt, &p->rtt, sizeof(p->rtt)))
 		return "round trip";
 	if (memcmp(&s->cwnd, &p->cwnd, sizeof(p->cwnd)))

@@ -1136,6 +1136,49 @@ TEST_F(rules, hole__that_closes)
 	EXPECT_FALSE(hears(&self->peer, AGGNET_ACK, &pkt));
 }
 
+#define MANY		5000	/* children, more than one run of the timer looks at */
+
+/* The timer of many children stops when all have everything. */
+TEST_F(rules, timer__of_many_children)
+{
+	struct aggnet_tree_conf conf;
+	struct aggnet_tree *tree;
+	struct peer *peer;
+	u32 i;
+
+	start(STAR, false, SEED);
+	conf = entry_of(RECEIVER, SMALL);
+	aggnet_free(conf.children);
+	conf.children = aggnet_zalloc(MANY * sizeof(__be32), GFP_KERNEL);
+	for (i = 0; i < MANY; i++)
+		conf.children[i] = 0x0100000b + (i << 8);
+	conf.nchildren = MANY;
+	conf.contributors = MANY;
+	conf.sources = MANY;
+	tree = world_entry(RECEIVER, &conf);
+	ASSERT_FALSE(IS_ERR(tree));
+	cast.total = 100;
+	root_writes(100);
+	peer = calloc(MANY, sizeof(*peer));
+	ASSERT_NE(NULL, peer);
+	for (i = 0; i < MANY; i++) {
+		world.packets = 0;
+		peer[i] = peer_of(tree, ntohl(0x0100000b + (i << 8)), 1 + i);
+		peer_open(&peer[i]);
+		peer_ack(&peer[i], AGGNET_F_DOWN, FIRST, FIRST + 32);
+	}
+	world_wait(20000);
+	EXPECT_TRUE(tree->store.cast.timer.pending);
+	for (i = 0; i < MANY; i++)
+		peer_ack(&peer[i], AGGNET_F_DOWN, FIRST + 1, FIRST + 33);
+	EXPECT_EQ(FIRST + 1, tree->store.cast.fan.first);
+	/* A call serves a timer once. */
+	for (i = 0; i < 10; i++)
+		world_wait(200000);
+	EXPECT_FALSE(tree->store.cast.timer.pending);
+	free(peer);
+}
+
 #define GAPS		2000	/* packets that come at the rate of a link */
 
 /* What the child of a node has got, without a loss */
