@@ -930,6 +930,9 @@ static void tree_epoch_old(struct aggnet_tree *tree,
 			   struct aggnet_run *run)
 {
 	aggnet_stat_inc(tree->an, drop_epoch_old);
+	/* A parent takes an RST as one of its own parent. */
+	if (pkt->flags & AGGNET_F_DOWN)
+		return;
 	if (pkt->type == AGGNET_OPEN || pkt->type == AGGNET_DATA ||
 	    pkt->type == AGGNET_FIN || pkt->type == AGGNET_PROBE)
 		aggnet_acceptor_send_rst(tree, pkt, AGGNET_RST_EPOCH, run);

@@ -1248,4 +1248,17 @@ TEST_F(rules, branch__that_follows_a_very_slow_link)
 	EXPECT_GE(2, repeated_at(&self->peer, &self->other, 6000));
 }
 
+/* A parent that has an older epoch cannot use an RST of its child. */
+TEST_F(rules, data__of_an_older_epoch)
+{
+	struct aggnet_tree *tree = reader_of(&self->peer);
+
+	tree->conf.attempt--;
+	say_bytes(&self->peer, FIRST, 0, 0);
+	world.packets = 0;
+	tree->conf.attempt++;
+	peer_replay(&self->peer);
+	EXPECT_EQ(0, world.packets);
+}
+
 TEST_HARNESS_MAIN
