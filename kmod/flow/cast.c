@@ -52,6 +52,7 @@ static int cast_init(struct aggnet_tree *tree)
 		return -ENOMEM;
 	cast->branches = tree->conf.nchildren;
 	cast->last = cast->branches + tree->conf.writers;
+	cast->waits = true;
 	cast->branch = (void *)(cast->ring + slots);
 	segment = (void *)(cast->branch + cast->branches);
 	cast->bodies = (void *)(segment + cast->branches * cast_window(slots));
@@ -198,7 +199,14 @@ static bool cast_join(struct aggnet_tree *tree, u32 seq, struct aggnet_run *run)
 	return true;
 }
 
-/* Something came or the end is known: send it on, and wake readers. */
+/* There is something to read: wake readers, unless none has taken all before. */
+static void cast_wake(struct aggnet_cast *cast, struct aggnet_run *run)
+{
+	run->wake |= cast->waits;
+	cast->waits = false;
+}
+
+/* Something came or the end is known: send it on. */
 void aggnet_cast_moved(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	struct aggnet_cast *cast = &tree->store.cast;
@@ -207,7 +215,8 @@ void aggnet_cast_moved(struct aggnet_tree *tree, struct aggnet_run *run)
 		cast_fail(tree, AGGNET_R_MISMATCH, run);
 		return;
 	}
-	run->wake = true;
+	if (aggnet_fanout_is_whole(&cast->fan))
+		cast_wake(cast, run);
 	aggnet_branches_push(tree, run);
 }
 
@@ -249,8 +258,10 @@ static void cast_data(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		cast->more = !asks;
 		if (!cast_join(tree, cum, run))
 			return;
-		if (aggnet_fanout_cum(&cast->fan) != cum)
+		if (aggnet_fanout_cum(&cast->fan) != cum) {
+			cast_wake(cast, run);
 			aggnet_cast_moved(tree, run);
+		}
 	}
 	if (asks && tree->state < AGGNET_TREE_DONE)
 		cast_answer(tree, pkt->stamp, run);

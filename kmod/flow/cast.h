@@ -57,6 +57,7 @@ struct aggnet_branch {
  * @check: number that the root's application gave for the stream
  * @checked: @check is given
  * @more: the newest packet is followed by another one at once
+ * @waits: since readers were woken, one of them has taken all that there was
  * @next: branch where the next run of the lock continues
  * @todo: branches that the last run of the lock has not served
  * @look: branch where the timer continues
@@ -76,6 +77,7 @@ struct aggnet_cast {
 	u64 check;
 	bool checked;
 	bool more;
+	bool waits;
 	u32 next;
 	u32 todo;
 	u32 look;
@@ -115,7 +117,7 @@ void aggnet_cast_greet(struct aggnet_tree *tree, struct aggnet_run *run);
 bool aggnet_cast_waits(const struct aggnet_tree *tree);
 /* A child or a reader that lacked packet @seq first has it now: there may be room. */
 void aggnet_cast_slide(struct aggnet_tree *tree, u32 seq, struct aggnet_run *run);
-/* Packets came in order, or the end is known: send them on, and wake readers. */
+/* Packets came in order, or the end is known: send them on. */
 void aggnet_cast_moved(struct aggnet_tree *tree, struct aggnet_run *run);
 /* May the root's process write, or a reader read? */
 bool aggnet_cast_may_write(const struct aggnet_tree *tree);

@@ -198,6 +198,8 @@ static int cast_read_bytes(struct aggnet_tree *tree, struct aggnet_local *local,
 	local->off = at.off;
 	if (at.seq != local->seq)
 		aggnet_cast_slide(tree, at.seq, run);
+	tree->store.cast.waits |=
+		local->seq == aggnet_fanout_cum(&tree->store.cast.fan);
 	return used;
 }
 

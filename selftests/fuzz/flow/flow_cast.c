@@ -1098,6 +1098,24 @@ TEST_F(rules, end_mark__after_all_bytes_are_copied)
 	EXPECT_ABORTED(AGGNET_R_RECEIVER, tree);
 }
 
+/* A reader that has not taken what is there need not be woken. */
+TEST_F(rules, reader__is_woken_once)
+{
+	u32 wakes;
+
+	reader_of(&self->peer);
+	cast.total = 4 * PART;
+	wakes = world.node[OTHER].wakes;
+	say_bytes(&self->peer, FIRST, 0, 0);
+	say_bytes(&self->peer, FIRST + 1, PART, 0);
+	EXPECT_EQ(wakes + 1, world.node[OTHER].wakes);
+	node_reads(OTHER, 0, 512);
+	wakes = world.node[OTHER].wakes;
+	say_bytes(&self->peer, FIRST + 2, 2 * PART, 0);
+	say_bytes(&self->peer, FIRST + 3, 3 * PART, 0);
+	EXPECT_EQ(wakes + 1, world.node[OTHER].wakes);
+}
+
 TEST_F(rules, reader__that_leaves_early)
 {
 	struct aggnet_tree *tree = reader_of(&self->peer);
