@@ -85,7 +85,7 @@ static void pack(struct aggnet_table *t, struct total *out, u32 room, u32 max,
 	else
 		len = aggnet_table_pack(t, buf, room, max, &n, &represents);
 	CHECK(len <= room && n <= max && !len == !n);
-	CHECK(!ripe || !t->expected || !aggnet_table_ripe(t) || n);
+	CHECK(!ripe || !t->expected || !aggnet_table_ripe(t, 1) || n);
 	CHECK(represents >= n);
 	CHECK(aggnet_parse_records(&t->shape, false, buf, len, n) == (int)n);
 	add_records(out, &t->shape, buf, n, false);
