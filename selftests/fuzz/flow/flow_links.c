@@ -166,7 +166,7 @@ static u64 check(struct __test_metadata *_metadata, const struct links *l)
 		/* Each block leaves once, and in full packets. */
 		EXPECT_EQ(WORLD_KEYS, world.node[i].tree->count.records_out);
 		EXPECT_GE(world.node[i].tree->count.bytes_out,
-			  (l->data[i] - 2) * world.conf.payload * 9 / 10);
+			  (l->data[i] - 1) * world.conf.payload * 9 / 10);
 	}
 	return most;
 }
