@@ -154,7 +154,7 @@ refused 2 "plan: method stripes:3: the servers of bcube:2,1 have 2 links: there 
 	plan "${small[@]}" --stripes 3
 refused 2 "plan: method stripes:1: a server of fbfly:2,2,2 has one link, which each tree would use" \
 	plan --topology fbfly:2,2,2 --senders v1 --receivers v0 --stripes 1
-down=(--topology bcube:2,1 --collective bcast --receivers v1,v2)
+down=(--topology "bcube:2,1" --collective bcast --receivers "v1,v2")
 refused 2 "plan: --collective: 'scatter' is not one of reduce, bcast" \
 	plan "${small[@]}" --collective scatter
 refused 2 "plan: --root: is for --collective bcast" plan "${small[@]}" --root v1
