@@ -208,15 +208,8 @@ void aggnet_branch_ack(struct aggnet_tree *tree, const struct aggnet_child *c,
 	if (tree->state >= AGGNET_TREE_DONE || c->run >= cast->bound)
 		return;
 	b = &cast->branch[c->run];
-	switch (aggnet_sender_check(&b->sender, ack)) {
-	case AGGNET_ACK_BAD:
-		aggnet_stat_inc(tree->an, drop_body);
+	if (!aggnet_tree_takes_ack(tree, &b->sender, ack))
 		return;
-	case AGGNET_ACK_OLD:
-		return;
-	case AGGNET_ACK_OK:
-		break;
-	}
 	if (fresh && pkt->echo)
 		rtt = max(aggnet_clock_us() - pkt->echo, 1u);
 	una = b->sender.una;

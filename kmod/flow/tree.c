@@ -147,6 +147,17 @@ void aggnet_tree_count(struct aggnet_tree *tree, u32 records, u64 represents)
 	aggnet_stat_add(tree->an, merged_records, records);
 }
 
+bool aggnet_tree_takes_ack(struct aggnet_tree *tree,
+			   const struct aggnet_sender *s,
+			   const struct aggnet_ack *ack)
+{
+	enum aggnet_ack_check check = aggnet_sender_check(s, ack);
+
+	if (check == AGGNET_ACK_BAD)
+		aggnet_stat_inc(tree->an, drop_body);
+	return check == AGGNET_ACK_OK;
+}
+
 /* --- lifecycle ------------------------------------------------------------- */
 
 /* Set the length of packets that the tree takes, and so the cost of a credit. */

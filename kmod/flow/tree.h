@@ -605,6 +605,10 @@ void aggnet_tree_stall(struct aggnet_tree *tree, struct aggnet_run *run);
 bool aggnet_tree_may_emit(const struct aggnet_tree *tree);
 /* Update the counters after a merge. */
 void aggnet_tree_count(struct aggnet_tree *tree, u32 records, u64 represents);
+/* Does an ACK count for this sender, of either direction? A bad one is counted. */
+bool aggnet_tree_takes_ack(struct aggnet_tree *tree,
+			   const struct aggnet_sender *s,
+			   const struct aggnet_ack *ack);
 /* Have all local writers ended the round? False if there are none. */
 bool aggnet_tree_own_done(const struct aggnet_tree *tree);
 /*

@@ -467,15 +467,8 @@ static void uplink_ack(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 	const struct aggnet_ack *ack = (const void *)pkt->body;
 	struct aggnet_uplink *up = &tree->up;
 
-	switch (aggnet_sender_check(&up->sender, ack)) {
-	case AGGNET_ACK_BAD:
-		aggnet_stat_inc(tree->an, drop_body);
+	if (!aggnet_tree_takes_ack(tree, &up->sender, ack))
 		return;
-	case AGGNET_ACK_OLD:
-		return;
-	case AGGNET_ACK_OK:
-		break;
-	}
 	if (up->state == AGGNET_UP_BINDING) {
 		up->state = AGGNET_UP_BOUND;
 		up->sender.rtt.backoff = 0;	/* progress: it is bound */
