@@ -31,18 +31,23 @@ static u64 cast_bytes(const struct aggnet_tree *tree, u32 slots)
 	       tree->conf.nchildren * branch;
 }
 
+/* Packets in the ring, 0: its memory is too short for the shortest one. */
+static u32 cast_slots(const struct aggnet_tree *tree)
+{
+	return aggnet_fanout_fit(tree->conf.memory, AGGNET_CAST_BODY +
+				 sizeof(struct aggnet_packed));
+}
+
 static u64 cast_size(struct aggnet_tree *tree)
 {
-	u32 slots = aggnet_fanout_fit(tree->conf.memory, AGGNET_CAST_BODY +
-				      sizeof(struct aggnet_packed));
+	u32 slots = cast_slots(tree);
 
 	return slots ? cast_bytes(tree, slots) : 0;
 }
 
 static int cast_init(struct aggnet_tree *tree)
 {
-	u32 slots = aggnet_fanout_fit(tree->conf.memory, AGGNET_CAST_BODY +
-				      sizeof(struct aggnet_packed));
+	u32 slots = cast_slots(tree);
 	struct aggnet_cast *cast = &tree->store.cast;
 	struct aggnet_segment *segment;
 	u32 i;
