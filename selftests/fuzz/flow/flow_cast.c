@@ -496,7 +496,6 @@ static void everybody_goes_on(u64 memory)
 static void settle(u64 memory)
 {
 	u32 steps, n;
-	u64 us;
 
 	world.settling = true;
 	for (steps = 0; steps < SETTLE; steps++) {
@@ -505,10 +504,7 @@ static void settle(u64 memory)
 			world_deliver(0);
 		if (settled())
 			return;
-		if (world.packets)
-			world_wait(200);
-		else if (world_next_timer(&us))
-			world_wait(us);
+		world_pass();
 	}
 	world_fail(__func__, "it does not come to an end");
 }
@@ -620,8 +616,8 @@ static u64 dropped(u32 node, enum aggnet_stat why)
 	return world.node[node].stats.value[why];
 }
 
-/* The root and two children, which are bound and have no credit yet. */
-static struct aggnet_tree *root_of_two(struct peer *one, struct peer *two)
+/* The root of two planned children; one has bound, and has no credit yet. */
+static struct aggnet_tree *root_and(struct peer *one)
 {
 	struct aggnet_tree *tree;
 
@@ -631,10 +627,18 @@ static struct aggnet_tree *root_of_two(struct peer *one, struct peer *two)
 	add(RECEIVER, SMALL);
 	tree = world.node[RECEIVER].tree;
 	*one = peer_as(tree, ACCEPTOR, 0x1234);
-	*two = peer_as(tree, WRONG, 0x5678);
 	peer_open(one);
-	peer_open(two);
 	cast.total = 100;
+	return tree;
+}
+
+/* Both have bound. */
+static struct aggnet_tree *root_of_two(struct peer *one, struct peer *two)
+{
+	struct aggnet_tree *tree = root_and(one);
+
+	*two = peer_as(tree, WRONG, 0x5678);
+	peer_open(two);
 	return tree;
 }
 
@@ -888,16 +892,8 @@ TEST_F(rules, child__that_never_comes)
 /* The root of two children; one has bound, and announces the sources of both. */
 static struct aggnet_tree *root_of_one(struct peer *one)
 {
-	struct aggnet_tree *tree;
+	struct aggnet_tree *tree = root_and(one);
 
-	start(STAR, false, SEED);
-	world.node[CHILD].parent = CHILD;
-	world.node[OTHER].parent = OTHER;
-	add(RECEIVER, SMALL);
-	tree = world.node[RECEIVER].tree;
-	*one = peer_as(tree, ACCEPTOR, 0x1234);
-	peer_open(one);
-	cast.total = 100;
 	root_writes(100);
 	peer_ack(one, AGGNET_F_DOWN, FIRST, FIRST + 32);
 	return tree;

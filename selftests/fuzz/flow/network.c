@@ -166,3 +166,13 @@ void world_wait(u32 us)
 		timer->function(timer);
 	}
 }
+
+void world_pass(void)
+{
+	u64 us;
+
+	if (world.packets)
+		world_wait(200);
+	else if (world_next_timer(&us))
+		world_wait(us);
+}

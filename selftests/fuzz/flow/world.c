@@ -586,7 +586,6 @@ static void everybody_goes_on(void)
 void world_settle(void)
 {
 	u32 steps, n;
-	u64 us;
 
 	world.settling = true;
 	for (steps = 0; steps < SETTLE; steps++) {
@@ -599,10 +598,7 @@ void world_settle(void)
 			       "the receiver has no end mark");
 			return;
 		}
-		if (world.packets)
-			world_wait(200);
-		else if (world_next_timer(&us))
-			world_wait(us);
+		world_pass();
 	}
 	world_fail(__func__, "it does not come to an end");
 }

@@ -190,6 +190,7 @@ void world_lose(u32 packet);
 
 void world_wait(u32 us);
 bool world_next_timer(u64 *us);	/* time until the next; false: none is armed */
+void world_pass(void);		/* what is under way arrives, or a timer runs */
 
 /* --- nodes and applications -------------------------------------------------- */
 
