@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # What an attached port costs traffic that is not ours, in a guest that counts
 # instructions: each kind crosses a server in turns without and with its ports
-# attached; some kinds with and without GRO at that server. Prints a line for each;
-# status 1 if one costs more than 2 % more, in tenths of a per cent, which is how well
-# these figures repeat. Datagrams of others to our UDP port may cost 10 % more, as the
-# module reads their headers.
+# attached. Prints a line for each; status 1 if one costs more than 2 % more, in tenths
+# of a per cent, which is how well these figures repeat. Datagrams of others to our UDP
+# port may cost 10 % more, as the module reads their headers.
 # Usage: bystander.sh
 #
 #   a eth0 ---- eth0 fwd eth1 ---- eth0 b
@@ -20,7 +19,6 @@ ROUNDS=7
 LIMIT=2
 LIMIT_PORT=10
 PORT=18016	# AGGNET_UDP_PORT
-GRO_TIMEOUT_NS=300000
 ports=(eth0 eth1)
 
 # end NAME DEVICE-OF-FWD NET: set up a host and its link to fwd
@@ -138,24 +136,6 @@ no_bridge()
 	ip -n a addr del 10.8.4.1/24 dev eth0
 	ip -n b addr del 10.8.4.2/24 dev eth0
 	ports=(eth0 eth1)
-}
-
-# fwd joins packets. They queue for NAPI only if the other end does not join them, and
-# a poll takes several only if the device's interrupt is deferred.
-gro()
-{
-	local at
-
-	for at in a/eth0 b/eth0; do
-		ip netns exec "${at%/*}" ethtool -K "${at#*/}" tso off
-	done
-	for at in eth0 eth1; do
-		ip netns exec fwd bash -s << END
-ethtool -K $at gro on
-echo 1 > /sys/class/net/$at/napi_defer_hard_irqs
-echo $GRO_TIMEOUT_NS > /sys/class/net/$at/gro_flush_timeout
-END
-	done
 }
 
 # Bytes that came to b.
