@@ -133,7 +133,10 @@ interrupted()
 	setsid env --default-signal=INT,QUIT,HUP "$aggctl" apply plan.json \
 		--hosts list --ssh "$tmp/ssh" > said 2>&1 < /dev/null &
 	pid=$!
-	until [ -s keeping ]; do sleep 0.05; done
+	until [ -s keeping ]; do
+		kill -0 "$pid" || return
+		sleep 0.05
+	done
 	kill -INT -- -"$pid"
 	echo > go
 	wait "$pid" || status=$?
