@@ -52,6 +52,7 @@
  *	the call fails
  * @shut: the source has shut down
  * @persist: of the entry
+ * @down: the entry is of a broadcast: bytes go from the root, which binds, to members
  * @eor: the source has ended a round, whose outcome it does not have
  * @rounds: how many it has ended
  * @done: recv() then returns 0
@@ -88,6 +89,7 @@ struct fake_node {
 	bool eor;
 	unsigned int rounds;
 	bool persist;
+	bool down;
 	bool done;
 	struct {
 		int error;
@@ -150,6 +152,7 @@ static struct aggnet_status fake_entry(void)
 		.instance = node.instance ?: 1, .attempt = node.epoch,
 		.plan = { node.plan },
 		.persist = node.persist,
+		.direction = node.down ? AGGNET_DIR_DOWN : 0,
 		.stripes = node.stripes, .stripe = node.stripes ? fake_tree : 0,
 	};
 }
@@ -207,7 +210,12 @@ static ssize_t fake_send(int fd, const void *buf, size_t len, int flags)
 		node.lost = 0;
 		return fake_lose(lost);
 	}
-	while (aggnet_parse_records(&node.shape, true, buf, take, UINT_MAX) < 0)
+	if (node.lost == ENOMEM) {
+		node.lost = 0;
+		return fake_fail(ENOMEM);
+	}
+	while (!node.down &&
+	       aggnet_parse_records(&node.shape, true, buf, take, UINT_MAX) < 0)
 		take--;
 	if (!take)
 		return fake_fail(EAGAIN);
@@ -252,7 +260,7 @@ static ssize_t fake_recv(int fd, void *buf, size_t len, int flags)
 	if (node.message[node.next].error)
 		return fake_lose(node.message[node.next++].error);
 	head = (const void *)node.message[node.next].bytes;
-	if (flags & MSG_PEEK && head->type != AGGNET_MSG_END)
+	if (flags & MSG_PEEK && head->type != AGGNET_MSG_END && !node.down)
 		return fake_fail(EOPNOTSUPP);
 	memcpy(buf, head, node.message[node.next].len);
 	len = node.message[node.next].len;
@@ -342,7 +350,9 @@ static int fake_setsockopt(int fd, int level, int name, const void *val,
 #define setsockopt	fake_setsockopt
 #define getrandom	fake_getrandom
 
+#include "../../tools/libaggnet/cast.c"
 #include "../../tools/libaggnet/conn.c"
+#include "../../tools/libaggnet/crc32c.c"
 #include "../../tools/libaggnet/fingerprint.c"
 #include "../../tools/libaggnet/lines.c"
 #include "../../tools/libaggnet/merge.c"

@@ -31,7 +31,10 @@
  *
  *	err = aggnet_cast_root(&c, job, NULL);
  *	while (!err && read_some(buf, &len))
- *		err = aggnet_cast_write(c, buf, len) < 0;
+ *		for (done = 0; !err && done < len; done += n > 0 ? n : 0) {
+ *			n = aggnet_cast_write(c, buf + done, len - done);
+ *			err = n < 0 && n != -EINTR ? n : 0;
+ *		}
  *	if (!err)
  *		err = aggnet_cast_finish(c);	// 0: every member has everything
  *
@@ -486,7 +489,11 @@ ssize_t aggnet_cast_read(struct aggnet_cast *c, void *buf, size_t len);
 /* The member has stored what it has read. Return: 0 or a negative errno */
 int aggnet_cast_commit(struct aggnet_cast *c);
 
-/* Closing before finish() or commit() returned 0 aborts the transfer. @c may be NULL. */
+/*
+ * Closing before the root has called finish(), or before a member's commit() has returned
+ * 0, aborts the transfer. Once the root has ended the stream the members may complete
+ * it without the root. @c may be NULL.
+ */
 void aggnet_cast_close(struct aggnet_cast *c);
 
 /* As for a source. */

@@ -9,15 +9,13 @@
 #include <sys/socket.h>
 
 #include "conn.h"
-
-#define CRC32C	0x82f63b78u	/* Castagnoli's polynomial, reflected */
+#include "crc32c.h"
 
 /**
  * struct aggnet_cast - a handle
  * @conn: the socket
  * @root: it writes
  * @crc: of the stream so far
- * @table: of the CRC
  * @bytes: of the stream so far
  * @ended: the root has ended the stream; a member has seen the end mark
  * @taken: the member has taken the end mark
@@ -27,7 +25,6 @@ struct aggnet_cast {
 	struct conn conn;
 	bool root;
 	uint32_t crc;
-	uint32_t table[256];
 	uint64_t bytes;
 	bool ended;
 	bool taken;
@@ -37,51 +34,51 @@ struct aggnet_cast {
 	} message;
 };
 
-static void crc_init(struct aggnet_cast *c)
+/* Count bytes of the stream. */
+static void cast_count(struct aggnet_cast *c, const void *data, size_t len)
 {
-	uint32_t i, bit;
-
-	for (i = 0; i < 256; i++) {
-		c->table[i] = i;
-		for (bit = 0; bit < 8; bit++)
-			c->table[i] = c->table[i] >> 1 ^
-				      (c->table[i] & 1 ? CRC32C : 0);
-	}
+	c->crc = crc32c_add(c->crc, data, len);
+	c->bytes += len;
 }
 
-/* Count bytes of the stream. */
-static void cast_count(struct aggnet_cast *c, const uint8_t *data, size_t len)
+static int cast_not_down(struct aggnet_cast *c, uint32_t job)
 {
-	uint32_t crc = ~c->crc;
-	size_t i;
+	conn_fail(&c->conn, -EPROTOTYPE,
+		  "job %u is no broadcast: its tree does not lead down", job);
+	return conn_end(&c->conn, -EPROTOTYPE);
+}
 
-	for (i = 0; i < len; i++)
-		crc = crc >> 8 ^ c->table[(crc ^ data[i]) & 0xff];
-	c->crc = ~crc;
-	c->bytes += len;
+/*
+ * A socket that has joined a reduce would abort it when it is closed, so the direction is
+ * looked at before. No other epoch is joined: its stream would begin anew.
+ */
+static int cast_join(struct aggnet_cast *c, struct in_addr addr, uint32_t job,
+		     const struct aggnet_options *opt)
+{
+	struct aggnet_status status;
+	int err;
+
+	conn_init(&c->conn, c->root, addr, job, opt);
+	c->conn.rounds = 1;
+	if (!aggnet_lookup(addr, job, &status) &&
+	    status.direction != AGGNET_DIR_DOWN)
+		return cast_not_down(c, job);
+	err = conn_begin(&c->conn);
+	if (!err && c->conn.status.direction != AGGNET_DIR_DOWN)
+		return cast_not_down(c, job);
+	return err;
 }
 
 static int cast_open(struct aggnet_cast **cast, bool root, struct in_addr addr,
 		     uint32_t job, const struct aggnet_options *opt)
 {
 	struct aggnet_cast *c = calloc(1, sizeof(*c));
-	int err;
 
 	*cast = c;
 	if (!c)
 		return -ENOMEM;
-	crc_init(c);
 	c->root = root;
-	err = conn_open(&c->conn, root, addr, job, opt);
-	/* No other epoch is joined: its stream would begin anew. */
-	c->conn.rounds = 1;
-	if (!err && c->conn.status.direction != AGGNET_DIR_DOWN) {
-		conn_fail(&c->conn, -EPROTOTYPE,
-			  "job %u is no broadcast: its tree does not lead down",
-			  job);
-		err = conn_end(&c->conn, -EPROTOTYPE);
-	}
-	return err;
+	return cast_join(c, addr, job, opt);
 }
 
 int aggnet_cast_root(struct aggnet_cast **c, uint32_t job,
@@ -98,19 +95,20 @@ int aggnet_cast_join(struct aggnet_cast **c, struct in_addr root, uint32_t job,
 
 void aggnet_cast_close(struct aggnet_cast *c)
 {
+	bool over = c && (c->root ? c->ended : c->taken);
+
 	if (!c)
 		return;
-	conn_close(&c->conn, AGGNET_R_NONE);
+	conn_close(&c->conn, over ? AGGNET_R_NONE :
+		   c->root ? AGGNET_R_SENDER : AGGNET_R_RECEIVER);
 	free(c);
 }
 
 /* A call of the socket has failed. Return: 0: try again, or an errno */
 static int cast_trouble(struct aggnet_cast *c, int err, short events)
 {
-	if (err == -EAGAIN)
-		return conn_wait(&c->conn, events);
-	if (err == -EINTR)
-		return err;
+	if (conn_may_retry(err))
+		return conn_retry(&c->conn, err, events);
 	err = conn_lost(&c->conn, err);
 	return err ? err : c->conn.final;
 }
@@ -234,9 +232,10 @@ int aggnet_cast_commit(struct aggnet_cast *c)
 	int err = c->conn.final;
 	ssize_t n;
 
-	if (!err && !c->ended)
-		return conn_fail(&c->conn, -EINVAL,
-				 "commit: the stream has not ended");
+	if (!err && (c->root || !c->ended))
+		return conn_fail(&c->conn, -EINVAL, "commit: %s", c->root ?
+				 "the root has nothing to commit" :
+				 "the stream has not ended");
 	while (!err && !c->taken) {
 		n = cast_get(c, 0, 0);
 		if (n >= 0)

@@ -327,11 +327,9 @@ static int conn_mend(struct conn *c, int err)
 	return conn_tick(c);
 }
 
-int conn_open(struct conn *c, bool reader, struct in_addr receiver,
-	      uint32_t job, const struct aggnet_options *opt)
+void conn_init(struct conn *c, bool reader, struct in_addr receiver,
+	       uint32_t job, const struct aggnet_options *opt)
 {
-	int err;
-
 	memset(c, 0, sizeof(*c));
 	c->fd = -1;
 	c->timer = -1;
@@ -342,12 +340,24 @@ int conn_open(struct conn *c, bool reader, struct in_addr receiver,
 	conn_address(c, receiver, job);
 	if (c->opt.timeout_ms)
 		c->deadline = now_ms() + c->opt.timeout_ms;
-	err = conn_try(c, NULL);
+}
+
+int conn_begin(struct conn *c)
+{
+	int err = conn_try(c, NULL);
+
 	if (!err)
 		return 0;
 	if (c->status.reason != AGGNET_R_NONE && conn_patience(c, err))
 		return conn_mend(c, err);
-	return conn_end(c, err);
+	return conn_end(c, err == -ESTALE && c->rounds ? -ECANCELED : err);
+}
+
+int conn_open(struct conn *c, bool reader, struct in_addr receiver,
+	      uint32_t job, const struct aggnet_options *opt)
+{
+	conn_init(c, reader, receiver, job, opt);
+	return conn_begin(c);
 }
 
 static int conn_raise(const struct conn *c, enum aggnet_reason why)

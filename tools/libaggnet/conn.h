@@ -21,7 +21,8 @@
  * @joined: an epoch was joined
  * @waits: events that the last call would have to wait for
  * @rounds: rounds of a persistent tree that are done; then no newer epoch is
- *	joined, because its rounds begin with 0
+ *	joined, because its rounds begin with 0. Of a broadcast: 1, as its stream
+ *	would begin anew
  * @final: negative errno with which the transfer ended here, 0: it runs
  * @replays: epochs that were joined after the first
  * @addr: the transfer
@@ -54,6 +55,10 @@ struct conn {
 	char error[AGGNET_TEXT_MAX];
 };
 
+/* As conn_open(), in two steps: with nothing joined in between. */
+void conn_init(struct conn *c, bool reader, struct in_addr receiver,
+	       uint32_t job, const struct aggnet_options *opt);
+int conn_begin(struct conn *c);
 int conn_open(struct conn *c, bool reader, struct in_addr receiver,
 	      uint32_t job, const struct aggnet_options *opt);
 

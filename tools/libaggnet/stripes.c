@@ -9,6 +9,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "crc32c.h"
 #include "stripes.h"
 
 int stripes_fail(struct stripes *s, int err, const char *fmt, ...)
@@ -33,24 +34,9 @@ int stripes_failed(struct stripes *s, unsigned int i, int err)
 
 /* --- the split ------------------------------------------------------------ */
 
-/* CRC32C, four bits at a time. */
 uint32_t stripes_hash(const void *key, size_t klen)
 {
-	static const uint32_t table[16] = {
-		0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1,
-		0x417b1dbc, 0x5125dad3, 0x61c69362, 0x7198540d,
-		0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9,
-		0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75,
-	};
-	const uint8_t *data = key;
-	uint32_t crc = ~0u;
-
-	while (klen--) {
-		crc ^= *data++;
-		crc = crc >> 4 ^ table[crc & 15];
-		crc = crc >> 4 ^ table[crc & 15];
-	}
-	return ~crc;
+	return crc32c_add(0, key, klen);
 }
 
 unsigned int stripes_of_hash(const struct stripes *s, uint32_t hash)
