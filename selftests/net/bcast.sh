@@ -135,6 +135,25 @@ sent()
 	tree v0 ".packets_out > 0"
 }
 
+# The transfer that follows has all its readers: a command that is refused has not joined.
+not_for_broadcasts()
+{
+	local root status=0
+
+	root=$(identity v0)
+	planned || return
+	refused 2 "recv: --top is not for broadcasts" aggctl -n v5 recv \
+		--job $job --receiver "$root" --top 3 || status=1
+	refused 2 "send: --stats is not for broadcasts" aggctl -n v0 send \
+		--job $job --receiver "$root" --stats "$TMP/byte" || status=1
+	refused 1 "only the root sends" aggctl -n v5 send --job $job \
+		--receiver "$root" "$TMP/byte" || status=1
+	begin "$TMP/byte"
+	all_exit_with 0 || status=1
+	exact "$TMP/byte" || status=1
+	withdraw x && return $status
+}
+
 late_readers()
 {
 	local status=0
@@ -243,10 +262,11 @@ check "without a key" broadcast "$TMP/in" --no-key
 check "a star" broadcast "$TMP/in" --method existing
 check "several readers on each node" several_readers "$TMP/in"
 check "64 KiB of memory" broadcast "$TMP/in" --memory 64K
+check "what is not for a broadcast is refused" not_for_broadcasts
 check "readers that come late" late_readers
 check "a slow reader" slow_reader
 check "a reader is lost" stopped_because "receiver" lost_reader
-check "the root is lost" stopped_because "" lost_root
+check "the root is lost" stopped_because "a source closed" lost_root
 check "an entry is withdrawn" stopped_because "withdrawn" \
 	aggctl withdraw "$TMP/x.json" --node v1
 check "a reader never comes" stopped_because "timed out" true

@@ -79,6 +79,18 @@ result()
 	fi
 }
 
+# refused STATUS TEXT COMMAND...: it exits with STATUS and an error that has
+# TEXT
+refused()
+{
+	local want=$1 text=$2 status=0
+
+	shift 2
+	"$@" > "$TMP/refused" 2>&1 || status=$?
+	cat "$TMP/refused"
+	[ $status = "$want" ] && grep -qF -- "$text" "$TMP/refused"
+}
+
 # check NAME COMMAND...: one row, which passes if the command succeeds
 check()
 {

@@ -6,18 +6,6 @@
 #               switch (w4..w7, eth1); v14 reaches v0 as v14 w6 v2 w0 v0.
 . "$(dirname "$0")/lib.sh"
 
-# refused STATUS TEXT COMMAND...: it exits with STATUS and an error that has
-# TEXT
-refused()
-{
-	local want=$1 text=$2 status=0
-
-	shift 2
-	"$@" > "$TMP/refused" 2>&1 || status=$?
-	cat "$TMP/refused"
-	[ $status = "$want" ] && grep -qF -- "$text" "$TMP/refused"
-}
-
 no_namespaces()
 {
 	ip netns list

@@ -8,6 +8,7 @@
 #include "aggnet_data.h"
 #include "cmd/bcast.h"
 #include "cmd/cmd.h"
+#include "cmd/sync.h"
 #include "cmd/transfer_stats.h"
 #include "output.h"
 
@@ -108,7 +109,7 @@ static bool print_all(const char *data, size_t len)
 }
 
 static int print_stream(const char *command, struct aggnet_cast *cast,
-			uint32_t job)
+			uint32_t job, int dir)
 {
 	static char part[BCAST_PART];
 	int error = 0;
@@ -121,6 +122,9 @@ static int print_stream(const char *command, struct aggnet_cast *cast,
 			return fail("%s: standard output: %s", command,
 				    strerror(errno));
 	}
+	if (dir >= 0 && sync_output(dir))
+		return fail("%s: --sync: standard output: %s", command,
+			    strerror(errno));
 	do
 		error = aggnet_cast_commit(cast);
 	while (error == -EINTR);
@@ -128,7 +132,7 @@ static int print_stream(const char *command, struct aggnet_cast *cast,
 }
 
 int bcast_receive(const char *command, struct in_addr root, uint32_t job,
-		  uint32_t timeout_ms)
+		  uint32_t timeout_ms, int dir)
 {
 	const struct aggnet_options options = { .timeout_ms = timeout_ms };
 	struct aggnet_cast *cast;
@@ -136,7 +140,7 @@ int bcast_receive(const char *command, struct in_addr root, uint32_t job,
 
 	error = aggnet_cast_join(&cast, root, job, &options);
 	st = error ? refused(command, cast, error, job) :
-		     print_stream(command, cast, job);
+		     print_stream(command, cast, job, dir);
 	aggnet_cast_close(cast);
 	return st;
 }

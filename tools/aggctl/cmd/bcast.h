@@ -24,12 +24,14 @@ int bcast_send(const char *command, uint32_t job, const char *path,
  * @root: identity of the root
  * @job: job ID
  * @timeout_ms: of the whole transfer, 0: none
+ * @dir: what sync_directory() returned, to sync the output before the root gets DONE;
+ *	-1: do not
  *
  * The root gets DONE only after all bytes were written.
  *
  * Return: an exit status
  */
 int bcast_receive(const char *command, struct in_addr root, uint32_t job,
-		  uint32_t timeout_ms);
+		  uint32_t timeout_ms, int dir);
 
 #endif /* AGGCTL_BCAST_H */

@@ -25,6 +25,7 @@ static uint32_t repair = REPAIR_DEFAULT_MS;
 static uint32_t top;
 static bool stream;
 static bool to_disk;
+static const struct verb verbs[];
 static bool show_stats;
 static struct transfer_stats stats;
 
@@ -466,6 +467,19 @@ static bool leads_down(struct in_addr receiver_addr)
 	       status.direction == AGGNET_DIR_DOWN;
 }
 
+/* A stream has bytes, not keys, and its transfer is not repaired. */
+static int check_stream(const struct aggctl *ctl)
+{
+	static const char *const other[] = { "top", "stream", "stats", "repair" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(other); i++)
+		if (options_has(ctl, verbs, other[i]))
+			return usage("recv: --%s is not for broadcasts",
+				     other[i]);
+	return ctl->json ? usage("recv: --json is not for broadcasts") : ST_DONE;
+}
+
 static int run_recv(const struct aggctl *ctl, int argc, char **argv)
 {
 	struct in_addr self = {};
@@ -484,11 +498,16 @@ static int run_recv(const struct aggctl *ctl, int argc, char **argv)
 		dir = sync_directory();
 	if (to_disk && dir < 0)
 		return fail("recv: --sync: standard output is not a file in a directory");
-	if (leads_down(self))
-		return bcast_receive("recv", self, (uint32_t)job, timeout);
-	st = check_layout(self);
-	if (!st)
-		st = transfer(ctl, self, dir);
+	if (leads_down(self)) {
+		st = check_stream(ctl);
+		if (!st)
+			st = bcast_receive("recv", self, (uint32_t)job, timeout,
+					   dir);
+	} else {
+		st = check_layout(self);
+		if (!st)
+			st = transfer(ctl, self, dir);
+	}
 	if (dir >= 0)
 		close(dir);
 	return st;

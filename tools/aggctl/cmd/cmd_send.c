@@ -19,6 +19,7 @@ static const char *receiver;
 static uint32_t timeout;
 static uint32_t repair = REPAIR_DEFAULT_MS;
 static bool no_replay;
+static const struct verb verbs[];
 static bool show_stats;
 static const char *spool_dir;
 static uint64_t spool_max;
@@ -283,6 +284,28 @@ static int transfer(const struct aggctl *ctl, struct in_addr to,
 	return st;
 }
 
+/*
+ * At the root the job's receiver is this node, whose own entry bcast_send() finds by the
+ * job alone. The transfer of a stream is not repaired.
+ */
+static int check_stream(const struct aggctl *ctl)
+{
+	static const char *const other[] = { "stats", "spool", "spool-max",
+					     "no-replay", "repair" };
+	struct aggnet_status status;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(other); i++)
+		if (options_has(ctl, verbs, other[i]))
+			return usage("send: --%s is not for broadcasts",
+				     other[i]);
+	if (aggnet_lookup((struct in_addr){ INADDR_ANY }, (uint32_t)job,
+			  &status) || status.direction != AGGNET_DIR_DOWN)
+		return fail("send: %s is the root of the broadcast, and only the root sends: run the command there",
+			    receiver);
+	return ST_DONE;
+}
+
 static int run_send(const struct aggctl *ctl, int argc, char **argv)
 {
 	struct aggnet_status status;
@@ -296,7 +319,8 @@ static int run_send(const struct aggctl *ctl, int argc, char **argv)
 		return usage("send: --receiver: '%s' is not an IPv4 address", receiver);
 	if (!aggnet_lookup(to, (uint32_t)job, &status) &&
 	    status.direction == AGGNET_DIR_DOWN)
-		return bcast_send("send", (uint32_t)job, argc ? argv[0] : NULL,
+		return check_stream(ctl) ?:
+		       bcast_send("send", (uint32_t)job, argc ? argv[0] : NULL,
 				  timeout);
 	st = open_input(&in, argc ? argv[0] : NULL);
 	/* If there is no such transfer, joining reports the cause. */
