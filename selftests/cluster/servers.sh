@@ -162,9 +162,7 @@ ssh_begin()
 		echo 'StrictHostKeyChecking accept-new' > /root/.ssh/config
 		cat $keys/hosts >> /etc/hosts
 		ln -sf $TOP/tools/aggctl/aggctl /usr/bin
-		dropbear -s -r $keys/\$(hostname)" "${SERVERS[@]}" &&
-		# Servers that share no switch have routes to identities only.
-		on node1 "echo 'BindAddress 10.0.0.1' >> /root/.ssh/config"
+		dropbear -s -r $keys/\$(hostname)" "${SERVERS[@]}"
 }
 
 # by_ssh: the plan comes and goes on all hosts by one command

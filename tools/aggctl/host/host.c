@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
+#include <net/if.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -232,12 +233,35 @@ static struct in_addr gateway(const struct host *host, aggt_node to)
 			      aggt_topo_link_dim(topo, next, host->server));
 }
 
-/* A default route leads out of the network, unless there is one port only. */
+static bool leaves_by_port(const struct host *host,
+			   const struct host_route *route)
+{
+	unsigned int level, n = aggt_topo_ports(host->plan.topo, host->server);
+
+	for (level = 0; level < n; level++)
+		if (if_nametoindex(port_device(host, level)) == route->ifindex)
+			return true;
+	return false;
+}
+
+/*
+ * A default route leads out of the network, unless there is one port only. Programs use
+ * the identity as their source, or the answers would have no route.
+ */
+static bool is_good(const struct host *host, const struct host_route *route)
+{
+	if (!route->found || (!route->prefix && has_several_ports(host)))
+		return false;
+	return !leaves_by_port(host, route) ||
+	       !host_route_hides(route, plan_identity(&host->plan, host->server));
+}
+
 static int look_at_route(struct host *host, aggt_node to)
 {
+	struct in_addr self = plan_identity(&host->plan, host->server);
 	struct in_addr addr = plan_identity(&host->plan, to);
 	struct host_route route;
-	char text[INET_ADDRSTRLEN];
+	char text[INET_ADDRSTRLEN], via[INET_ADDRSTRLEN];
 	int error = host_route(addr, &route);
 
 	if (error) {
@@ -245,9 +269,10 @@ static int look_at_route(struct host *host, aggt_node to)
 		return -1;
 	}
 	strcpy(text, addr_text(addr));
-	setting(host, route.found && (route.prefix || !has_several_ports(host)),
-		"ip route replace %s/32 via %s", text,
-		addr_text(gateway(host, to)));
+	strcpy(via, addr_text(gateway(host, to)));
+	setting(host, is_good(host, &route),
+		"ip route replace %s/32 via %s src %s", text, via,
+		addr_text(self));
 	return 0;
 }
 

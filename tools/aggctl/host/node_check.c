@@ -29,6 +29,7 @@
  * @rows: one row for each check
  * @good: no check has failed
  * @port: UDP port of the node's packets
+ * @identity: of the node, 0: none
  * @attached: the node's ports
  * @n_attached: how many
  */
@@ -36,6 +37,7 @@ struct checks {
 	json_t *rows;
 	bool good;
 	uint16_t port;
+	struct in_addr identity;
 	struct aggnet_port_info *attached;
 	size_t n_attached;
 };
@@ -181,22 +183,6 @@ static bool bind_to(struct in_addr addr)
 	return done;
 }
 
-static bool has_route(struct in_addr addr, uint16_t port)
-{
-	struct sockaddr_in sa = {
-		.sin_family = AF_INET,
-		.sin_port = htons(port),
-		.sin_addr = addr,
-	};
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	bool done = fd >= 0 && !connect(fd, (struct sockaddr *)&sa,
-					sizeof(sa));
-
-	if (fd >= 0)
-		close(fd);
-	return done;
-}
-
 static void check_identity(struct checks *c, const struct aggnet_node_info *node)
 {
 	if (node->role == AGGNET_ROLE_SWITCH)
@@ -259,11 +245,22 @@ static void check_attached(struct checks *c, uint32_t ifindex)
 static void check_route(struct checks *c, const char *what,
 			struct in_addr addr)
 {
-	bool ok = has_route(addr, c->port);
+	char to[INET_ADDRSTRLEN];
+	struct host_route route;
+	bool hides;
 
-	add(c, ok, "route", "%s %s: %s", what, addr_text(addr),
-	    ok ? "there is one" : "there is none");
-	if (!ok)
+	strcpy(to, addr_text(addr));
+	if (host_route(addr, &route))
+		route.found = false;
+	hides = c->identity.s_addr && is_attached(c, route.ifindex) &&
+		host_route_hides(&route, c->identity);
+	if (hides)
+		add(c, false, "route", "%s %s: programs send from %s, not from the identity: other servers have no route back",
+		    what, to, addr_text(route.source));
+	else
+		add(c, route.found, "route", "%s %s: %s", what, to,
+		    route.found ? "there is one" : "there is none");
+	if (hides || !route.found)
 		fix(c, "%s", names_init("aggctl host init --topology @FILE --run"));
 }
 
@@ -381,6 +378,7 @@ static void check_module(struct checks *c, struct aggnet_ctl *ctl,
 	} else {
 		if (node->port)
 			c->port = node->port;
+		c->identity = node->address;
 		check_identity(c, node);
 	}
 	check_ports(c, ctl);
