@@ -146,7 +146,9 @@ case_of node2 "a strict reverse path filter" node2 \
 	"note: node2: rp_filter: eth1: strict"
 case_of node2 "a firewall that does not forward" node2 "nft add table ip wall
 	nft 'add chain ip wall f { type filter hook forward priority 0; policy drop; }'" \
-	"FORWARD policy  *drop" "note: node2: FORWARD policy: drop"
+	"firewall  *chain f of table ip wall drops UDP .*(policy drop)" \
+	"note: node2: firewall: chain f of table ip wall drops UDP"
+on node2 "nft delete table ip wall"
 case_of node4 "no route to the receiver" node4 "ip route del 10.0.0.1" \
 	"route  *to the receiver 10.0.0.1 (node1): there is none" \
 	"note: node4: route: to the receiver"

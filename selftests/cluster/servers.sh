@@ -119,8 +119,8 @@ causes()
 		"node4: route: to the receiver 10.0.0.1 \(node1\): there is none. Next: aggctl host init"
 	planted node2 "a firewall" node2 "nft add table ip wall
 		nft 'add chain ip wall f { type filter hook forward priority 0;
-		policy drop; }'" "FORWARD policy .*drop" \
-		"node2: FORWARD policy: drop.*Next: nft insert rule"
+		policy drop; }'" "firewall .*chain f of table ip wall drops UDP to port 18016 (policy drop): .*nft insert rule" \
+		"node2: firewall: chain f of table ip wall drops .*Next: nft insert rule"
 	# It lets aggnet's packets pass now, and no others.
 	on node2 "nft delete table ip wall"
 	planted node4 "no identity on lo" node4 "ip address del 10.0.0.4/32 dev lo" \

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # "aggctl host init" finds what a server of the page "Your cluster" lacks, and its commands
-# provide it. The server is a network namespace with devices that lead nowhere.
+# provide it. The server is a network namespace with devices that lead nowhere. A script
+# that prints rules stands for nft, and "host check" has to find the same.
 # shellcheck disable=SC2317 # rows are called
 set -u
 
@@ -89,6 +90,326 @@ rack()
 		jq -e '.host == "a1" and all(.missing[]; startswith("ip ") | not)'
 }
 
+# rules: the standard input as nft prints it. Lines are of FAMILY TABLE CHAIN; then, for a
+# chain of a hook, "hook" HOOK POLICY; for others "chain"; for a rule its statements.
+rules()
+{
+	jq -Rs '{nftables: (split("\n") | map(select(. != "") |
+		capture("^(?<family>\\S+) (?<table>\\S+) (?<name>\\S+) (?<rest>.*)$") |
+		({family, table} + (.rest |
+			capture("^hook (?<hook>\\S+) (?<policy>\\S+)$") // {})) as $of |
+		if .rest | test("^(hook .*|chain)$") then {chain: ({name} + $of)}
+		else {rule: ({chain: .name,
+			expr: ("[" + .rest + "]" | fromjson)} + $of)} end))}' > ruleset
+}
+
+# found: what --run would execute, and what is for the user to decide
+found()
+{
+	"$aggctl" -j host init --topology @net | jq -r '
+		(.missing[] | select(test("^nft|^iptables")) | "run: " + .),
+		(.advice[] | .finding, "    " + .command)' | sed 's/  *$//'
+}
+
+# drops TEXT: are these the findings for the rules on the standard input?
+drops()
+{
+	rules && found | diff - <(printf '%s' "${1:+$1$'\n'}")
+}
+
+# checked [OK FINDING]...: are these the rows of "host check"?
+checked()
+{
+	"$aggctl" -j host check | jq -r '.[] | select(.what == "firewall") |
+		"\(.ok)\n\(.finding)"' | diff - <(printf '%s\n' "$@")
+}
+
+run='run: nft insert rule'
+accept='udp dport 18016 accept comment aggnet'
+routed='packets that are routed here'
+for_this='packets for this host that come by no port of aggnet'
+port='UDP to port 18016'
+
+all_accepted()
+{
+	drops '' << 'END' && checked true "no chain drops $port"
+inet filter input hook input accept
+inet filter forward hook forward accept
+inet filter output hook output accept
+inet filter forward {"counter":{"packets":0,"bytes":0}}
+inet filter forward {"match":{"op":"==","left":{"payload":{"protocol":"tcp","field":"dport"}},"right":22}},{"drop":null}
+inet filter input {"match":{"op":"!=","left":{"payload":{"protocol":"tcp","field":"dport"}},"right":22}},{"drop":null}
+inet filter input {"match":{"op":"==","left":{"&":[{"payload":{"protocol":"tcp","field":"flags"}},"syn"]},"right":"syn"}},{"drop":null}
+inet filter input {"match":{"op":"==","left":{"meta":{"key":"l4proto"}},"right":{"set":["icmp",6]}}},{"drop":null}
+inet filter input {"match":{"op":"==","left":{"meta":{"key":"nfproto"}},"right":"ipv6"}},{"drop":null}
+inet filter input {"match":{"op":"==","left":{"meta":{"key":"pkttype"}},"right":"broadcast"}},{"drop":null}
+inet filter input {"match":{"op":"==","left":{"fib":{"result":"type","flags":["daddr"]}},"right":"multicast"}},{"drop":null}
+inet filter input {"match":{"op":"in","left":{"ct":{"key":"state"}},"right":"invalid"}},{"drop":null}
+ip6 filter forward hook forward drop
+bridge filter forward hook forward drop
+ip raw prerouting hook prerouting drop
+END
+}
+
+policy()
+{
+	local input="chain input of table inet filter drops $port (policy drop): $for_this are lost"
+	local output="chain output of table inet filter drops $port (policy drop): packets of this host are lost"
+
+	drops "$run inet filter forward $accept
+$input
+    nft insert rule inet filter input $accept
+$output
+    nft insert rule inet filter output $accept" << 'END' &&
+inet filter input hook input drop
+inet filter forward hook forward drop
+inet filter output hook output drop
+END
+		checked false "$input" false "chain forward of table inet filter drops $port (policy drop): $routed are lost" \
+			false "$output"
+}
+
+several()
+{
+	drops "run: nft 'insert rule ip a f $accept; insert rule inet b f $accept'" << 'END'
+ip a f hook forward drop
+inet b f hook forward drop
+ip c f hook forward accept
+END
+}
+
+# Before it are rules for other packets, and those of flows that are known already.
+rejected_at_the_end()
+{
+	drops "$run ip filter FORWARD $accept" << 'END' &&
+ip filter FORWARD hook forward accept
+ip filter FORWARD {"match":{"op":"in","left":{"ct":{"key":"state"}},"right":["established","related"]}},{"accept":null}
+ip filter FORWARD {"match":{"op":"==","left":{"meta":{"key":"iifname"}},"right":"lo"}},{"accept":null}
+ip filter FORWARD {"match":{"op":"==","left":{"payload":{"protocol":"udp","field":"dport"}},"right":{"set":[53,{"range":[1000,18015]}]}}},{"accept":null}
+ip filter FORWARD {"match":{"op":">","left":{"payload":{"protocol":"udp","field":"dport"}},"right":18016}},{"accept":null}
+ip filter FORWARD {"reject":{"type":"icmpx","expr":"admin-prohibited"}}
+END
+		checked false "chain FORWARD of table ip filter drops $port (reject): $routed are lost"
+}
+
+# By iptables-nft. This is how releases of nft print it that do not know its matches.
+ufw()
+{
+	drops "$run ip filter FORWARD $accept" << 'END' &&
+ip filter FORWARD hook forward drop
+ip filter ufw-before-forward chain
+ip filter ufw-user-forward chain
+ip filter ufw-after-logging-forward chain
+ip filter FORWARD {"counter":{}},{"jump":{"target":"ufw-before-forward"}}
+ip filter FORWARD {"counter":{}},{"jump":{"target":"ufw-after-logging-forward"}}
+ip filter ufw-before-forward {"xt":null},{"counter":{}},{"accept":null}
+ip filter ufw-before-forward {"match":{"op":"==","left":{"payload":{"protocol":"ip","field":"protocol"}},"right":"icmp"}},{"xt":null},{"counter":{}},{"accept":null}
+ip filter ufw-before-forward {"counter":{}},{"jump":{"target":"ufw-user-forward"}}
+ip filter ufw-after-logging-forward {"limit":{"rate":3,"per":"minute"}},{"counter":{}},{"xt":null}
+END
+		checked false "chain FORWARD of table ip filter may drop $port (policy drop): $routed would be lost"
+}
+
+# Rules for devices that are not the network's.
+docker()
+{
+	drops "$run ip filter FORWARD $accept
+chain INPUT of table ip filter drops $port (REJECT): $for_this are lost
+    nft insert rule ip filter INPUT $accept" << 'END'
+ip filter INPUT hook input accept
+ip filter FORWARD hook forward drop
+ip filter DOCKER chain
+ip filter DOCKER-USER chain
+ip filter DOCKER-ISOLATION-STAGE-1 chain
+ip filter DOCKER-ISOLATION-STAGE-2 chain
+ip filter FORWARD {"counter":{}},{"jump":{"target":"DOCKER-USER"}}
+ip filter FORWARD {"counter":{}},{"jump":{"target":"DOCKER-ISOLATION-STAGE-1"}}
+ip filter FORWARD {"match":{"op":"==","left":{"meta":{"key":"oifname"}},"right":"docker0"}},{"xt":{"type":"match","name":"conntrack"}},{"counter":{}},{"accept":null}
+ip filter FORWARD {"match":{"op":"==","left":{"meta":{"key":"oifname"}},"right":"docker0"}},{"counter":{}},{"jump":{"target":"DOCKER"}}
+ip filter FORWARD {"match":{"op":"==","left":{"meta":{"key":"iifname"}},"right":"docker0"}},{"match":{"op":"!=","left":{"meta":{"key":"oifname"}},"right":"docker0"}},{"counter":{}},{"accept":null}
+ip filter DOCKER-ISOLATION-STAGE-1 {"match":{"op":"==","left":{"meta":{"key":"iifname"}},"right":"docker0"}},{"match":{"op":"!=","left":{"meta":{"key":"oifname"}},"right":"docker0"}},{"counter":{}},{"jump":{"target":"DOCKER-ISOLATION-STAGE-2"}}
+ip filter DOCKER-ISOLATION-STAGE-1 {"counter":{}},{"return":null}
+ip filter DOCKER-ISOLATION-STAGE-2 {"match":{"op":"==","left":{"meta":{"key":"oifname"}},"right":"docker0"}},{"counter":{}},{"drop":null}
+ip filter DOCKER-USER {"counter":{}},{"return":null}
+ip filter INPUT {"counter":{}},{"xt":{"type":"target","name":"LOG"}}
+ip filter INPUT {"counter":{}},{"xt":{"type":"target","name":"REJECT"}}
+END
+}
+
+firewalld()
+{
+	drops "$run inet firewalld filter_FORWARD $accept
+chain filter_INPUT of table inet firewalld drops $port (reject): $for_this are lost
+    nft insert rule inet firewalld filter_INPUT $accept" << 'END'
+inet firewalld filter_INPUT hook input accept
+inet firewalld filter_FORWARD hook forward accept
+inet firewalld filter_OUTPUT hook output accept
+inet firewalld filter_INPUT_ZONES chain
+inet firewalld filter_IN_public chain
+inet firewalld filter_IN_public_allow chain
+inet firewalld filter_INPUT {"match":{"op":"==","left":{"ct":{"key":"state"}},"right":{"set":["established","related"]}}},{"accept":null}
+inet firewalld filter_INPUT {"match":{"op":"in","left":{"ct":{"key":"status"}},"right":"dnat"}},{"accept":null}
+inet firewalld filter_INPUT {"match":{"op":"==","left":{"meta":{"key":"iifname"}},"right":"lo"}},{"accept":null}
+inet firewalld filter_INPUT {"match":{"op":"in","left":{"ct":{"key":"state"}},"right":"invalid"}},{"drop":null}
+inet firewalld filter_INPUT {"jump":{"target":"filter_INPUT_ZONES"}}
+inet firewalld filter_INPUT {"reject":{"type":"icmpx","expr":"admin-prohibited"}}
+inet firewalld filter_INPUT_ZONES {"goto":{"target":"filter_IN_public"}}
+inet firewalld filter_IN_public {"jump":{"target":"filter_IN_public_allow"}}
+inet firewalld filter_IN_public {"match":{"op":"==","left":{"meta":{"key":"l4proto"}},"right":{"set":["icmp","ipv6-icmp"]}}},{"accept":null}
+inet firewalld filter_IN_public_allow {"match":{"op":"==","left":{"payload":{"protocol":"tcp","field":"dport"}},"right":22}},{"accept":null}
+inet firewalld filter_FORWARD {"match":{"op":"==","left":{"ct":{"key":"state"}},"right":{"set":["established","related"]}}},{"accept":null}
+inet firewalld filter_FORWARD {"reject":{"type":"icmpx","expr":"admin-prohibited"}}
+inet firewalld filter_OUTPUT {"match":{"op":"==","left":{"meta":{"key":"oifname"}},"right":"lo"}},{"accept":null}
+END
+}
+
+queue()
+{
+	drops "$run ip filter f $accept" << 'END' &&
+ip filter f hook forward accept
+ip filter f {"queue":{"num":1}}
+END
+		checked false "chain f of table ip filter may drop $port (queue): $routed would be lost"
+}
+
+states()
+{
+	drops "$run ip filter f $accept" << 'END' &&
+ip filter f hook forward accept
+ip filter n chain
+ip filter f {"vmap":{"key":{"ct":{"key":"state"}},"data":{"set":[["established",{"accept":null}],["new",{"jump":{"target":"n"}}]]}}}
+ip filter n {"match":{"op":"!=","left":{"ct":{"key":"state"}},"right":"established"}},{"drop":null}
+END
+		drops '' << 'END'
+ip filter f hook forward drop
+ip filter f {"match":{"op":"in","left":{"ct":{"key":"state"}},"right":["established","new"]}},{"accept":null}
+END
+}
+
+# Is this the one drop for a rule that accepts untracked packets? Others are here, too.
+untracked_drop()
+{
+	{
+		cat << 'END'
+ip filter f hook forward drop
+ip filter f {"match":{"op":"in","left":{"ct":{"key":"state"}},"right":["established","untracked"]}},{"accept":null}
+ip raw p chain
+END
+		echo "ip raw p $1"
+	} | drops "$run ip filter f $accept" &&
+		checked false "chain f of table ip filter $2 $port (policy drop): $routed $3 lost"
+}
+
+untracked()
+{
+	untracked_drop '{"counter":null}' drops are &&
+		untracked_drop '{"notrack":null}' "may drop" "would be"
+}
+
+# For a subnet with the identity, for this port, and for all devices of the network.
+accepted()
+{
+	drops '' << 'END'
+ip a f hook forward drop
+ip a f {"match":{"op":"==","left":{"payload":{"protocol":"ip","field":"saddr"}},"right":{"prefix":{"addr":"10.0.0.0","len":24}}}},{"accept":null}
+ip b f hook forward drop
+ip b f {"match":{"op":"==","left":{"payload":{"protocol":"udp","field":"dport"}},"right":18016}},{"accept":null}
+ip c f hook forward drop
+ip c f {"match":{"op":"==","left":{"payload":{"protocol":"ip","field":"saddr"}},"right":"@cluster"}},{"match":{"op":"==","left":{"payload":{"protocol":"th","field":"dport"}},"right":{"range":[18000,18100]}}},{"accept":null}
+ip d f hook forward drop
+ip d f {"match":{"op":"==","left":{"meta":{"key":"iifname"}},"right":"eth*"}},{"match":{"op":"==","left":{"meta":{"key":"oif"}},"right":{"set":["eth0","eth1"]}}},{"accept":null}
+ip e f hook forward drop
+ip e f {"vmap":{"key":{"payload":{"protocol":"udp","field":"dport"}},"data":{"set":[[53,{"drop":null}],[18016,{"accept":null}]]}}}
+END
+}
+
+# Rules for some packets, which may be those of aggnet.
+may_drop()
+{
+	local finding="chain f of table ip filter may drop $port (drop): $routed would be lost"
+
+	drops "$finding
+    nft insert rule ip filter f $accept" << 'END' &&
+ip filter f hook forward accept
+ip filter f {"match":{"op":"==","left":{"payload":{"protocol":"ip","field":"saddr"}},"right":"192.0.2.7"}},{"drop":null}
+END
+		checked true "$finding" && drops "${finding/(drop)/(novelty)}
+    nft insert rule ip filter f $accept" << 'END' &&
+ip filter f hook forward accept
+ip filter f {"limit":{"rate":3,"per":"minute"}},{"novelty":null}
+END
+		drops "$run ip filter f $accept" << 'END'
+ip filter f hook forward drop
+ip filter f {"match":{"op":"==","left":{"payload":{"protocol":"ip","field":"saddr"}},"right":{"prefix":{"addr":"192.0.2.0","len":24}}}},{"accept":null}
+ip filter f {"match":{"op":"==","left":{"meta":{"key":"iifname"}},"right":"eth0"}},{"accept":null}
+ip filter f {"match":{"op":"!=","left":{"payload":{"protocol":"udp","field":"dport"}},"right":1}},{"match":{"op":"==","left":{"payload":{"protocol":"ip","field":"saddr"}},"right":"192.0.2.7"}},{"accept":null}
+END
+}
+
+# A return, a goto, and a jump that goes round, which the kernel would not take.
+jumps()
+{
+	drops "$run ip filter f $accept
+chain i of table ip filter may drop $port (a jump that cannot be followed): $for_this would be lost
+    nft insert rule ip filter i $accept" << 'END'
+ip filter f hook forward drop
+ip filter i hook input accept
+ip filter a chain
+ip filter b chain
+ip filter c chain
+ip filter f {"jump":{"target":"a"}}
+ip filter f {"goto":{"target":"b"}}
+ip filter f {"accept":null}
+ip filter a {"return":null}
+ip filter a {"accept":null}
+ip filter b {"counter":null}
+ip filter i {"jump":{"target":"c"}}
+ip filter c {"jump":{"target":"c"}}
+END
+}
+
+dormant()
+{
+	rules <<< 'ip filter f hook forward drop'
+	jq '.nftables |= [{table: {family: "ip", name: "filter", flags: "dormant"}}] + .' \
+		ruleset > asleep && mv asleep ruleset && [ -z "$(found)" ]
+}
+
+# No command has what a shell would execute.
+odd_name()
+{
+	drops "chain f;reboot of table ip filter drops $port (policy drop): $routed are lost"$'\n' \
+		<<< 'ip filter f;reboot hook forward drop'
+}
+
+unreadable()
+{
+	local said="the rules of nftables cannot be read: 'nft -j list ruleset' fails"
+
+	echo '{"nftables": [' > ruleset && checked false "$said" &&
+		found | diff - <(printf '%s\n\n' "$said")
+}
+
+# --run executes until one fails: here the module cannot be loaded. nft is asked once.
+not_opened()
+{
+	rules << 'END'
+inet filter input hook input drop
+inet filter forward hook forward drop
+END
+	: > asked
+	printf '#!/bin/sh\nexit 1\n' > modprobe
+	chmod +x modprobe
+	! "$aggctl" host init --topology @net --run > said 2>&1
+	set -- $?
+	cat said asked
+	[ "$1" = 0 ] && [ "$(< asked)" = "-j list ruleset" ] &&
+		tail -n 1 said | grep -x "aggctl: host: 'modprobe aggnet' failed" &&
+		grep -x "#     nft insert rule inet filter input $accept" said &&
+		grep -m 1 -B 1 '^# for you' said | head -n 1 |
+			grep -x "nft insert rule inet filter forward $accept"
+}
+
 typed()
 {
 	awk -v head="The file \`\`$1\`\`::" '$0 == head { inside = 1; next }
@@ -105,10 +426,32 @@ for device in eth0=192.168.10.2 eth1=192.168.21.2; do
 	ip address add "${device#*=}/24" dev "${device%=*}"
 	ip link set "${device%=*}" up
 done
+printf '#!/bin/sh\necho "$*" >> asked\ncat ruleset\n' > nft
+chmod +x nft
+PATH=$PWD:$PATH
+rules < /dev/null
 check "routes have the identity as their source" routes
 check "a route without it is not enough" no_source
 check "a route over another network is kept" other_network
 check "routes of a daemon, and of several next hops, are kept" daemon
 check "a NIC's address as the identity needs no route" rack
+ip route del default
+check "rules for other packets" all_accepted
+check "chains with policy drop: one command for forwarding, advice for the others" policy
+check "several chains that forward: one transaction" several
+check "a rule at the end that rejects" rejected_at_the_end
+check "ufw" ufw
+check "docker" docker
+check "firewalld" firewalld
+check "a queue" queue
+check "states of connections" states
+check "packets that are not tracked" untracked
+check "rules that accept the packets" accepted
+check "rules that may drop the packets" may_drop
+check "jumps" jumps
+check "a table that sleeps" dormant
+check "a name that cannot be typed" odd_name
+check "rules that cannot be read" unreadable
+check "input is not opened by --run" not_opened
 echo "1..$n"
 exit $failed

@@ -17,20 +17,38 @@ static const char *network;
 static const char *name;
 static bool run_them, all;
 
+/* As comments: a shell that executes the output must not execute these. */
+static void show_advice(const json_t *list)
+{
+	const json_t *advice;
+	const char *command;
+	size_t i;
+
+	json_array_foreach(list, i, advice) {
+		command = json_string_value(json_object_get(advice, "command"));
+		printf("# for you to decide: %s\n",
+		       json_string_value(json_object_get(advice, "finding")));
+		if (*command)
+			printf("#     %s\n", command);
+	}
+}
+
 static int show(const struct aggctl *ctl, const struct host *host)
 {
 	const char *self = plan_server_name(&host->plan, host->server);
 	size_t i, n = json_array_size(host->missing);
 
 	if (ctl->json)
-		return out_json(json_pack("{s:s, s:I, s:O}", "host", self,
+		return out_json(json_pack("{s:s, s:I, s:O, s:O}", "host", self,
 					  "settings",
 					  (json_int_t)host->checked, "missing",
-					  host->missing));
+					  host->missing, "advice",
+					  host->advice));
 	printf("# %s: %zu of %zu settings are missing\n", self, n,
 	       host->checked);
 	for (i = 0; i < n; i++)
 		puts(json_string_value(json_array_get(host->missing, i)));
+	show_advice(host->advice);
 	return ST_DONE;
 }
 

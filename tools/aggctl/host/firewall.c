@@ -1,38 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Policy of the firewall's forward chains, old tables and nftables. */
+/* Asks for the rules of this host's firewalls, and names the chains that drop. */
 #include <errno.h>
 #include <netinet/in.h>
 /* The kernel's headers have to know of the C library's addresses. */
 #include <linux/netfilter.h>
-#include <linux/netfilter/nf_tables.h>
-#include <linux/netfilter/nfnetlink.h>
 #include <linux/netfilter_ipv4/ip_tables.h>
 #include <linux/netlink.h>
-#include <netlink/attr.h>
-#include <netlink/msg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "host/node_check.h"
+#include "host/firewall.h"
 
-#define ANSWER_BYTES	(64 * 1024)
-/* The rule that lets aggnet's packets pass has this comment. */
+#define TABLE_MAX	(256U << 20)	/* bytes; the kernel has no such table */
+#define NOT_FOUND	127		/* status of a shell */
+/* The rules that are added have this comment. */
 #define MARK		"aggnet"
+#define NFT		"nft "
 
-/**
- * struct chain - an nftables chain that drops forwarded packets by its policy
- * @family: of the chain, as nft names it
- * @table: the name of its table
- * @name: its own; empty: there is no such chain
- */
-struct chain {
-	const char *family;
-	char table[64];
-	char name[64];
-};
+/* --- the old tables ---------------------------------------------------------- */
 
 /* Asking for a table that is not there would load it. */
 static bool has_old_filter(void)
@@ -48,253 +36,229 @@ static bool has_old_filter(void)
 	return found;
 }
 
-/* The policy is the verdict of the rule that ends the chain. */
-static enum forward_policy old_policy(const struct ipt_getinfo *info,
-				      const struct ipt_get_entries *table)
+/* Return: 0 or -errno */
+static int ask_old(int fd, struct firewall_rules *rules)
 {
-	const struct ipt_entry *last;
-	const struct xt_standard_target *target;
-
-	if (info->underflow[NF_INET_FORWARD] >= table->size)
-		return FORWARD_UNKNOWN;
-	last = (const void *)((const char *)table->entrytable +
-			      info->underflow[NF_INET_FORWARD]);
-	target = (const void *)((const char *)last + last->target_offset);
-	if (target->verdict != -NF_DROP - 1 ||
-	    memmem(table->entrytable, table->size, MARK, sizeof(MARK)))
-		return FORWARD_ACCEPT;
-	return FORWARD_DROP;
-}
-
-static enum forward_policy ask_old(int fd)
-{
-	enum forward_policy policy = FORWARD_UNKNOWN;
 	struct ipt_getinfo info = { .name = "filter" };
 	struct ipt_get_entries *table;
 	socklen_t len = sizeof(info);
+	int ret = 0;
 
 	if (getsockopt(fd, SOL_IP, IPT_SO_GET_INFO, &info, &len))
-		return FORWARD_UNKNOWN;
+		return -errno;
+	if (info.size > TABLE_MAX)
+		return -EFBIG;
 	len = sizeof(*table) + info.size;
 	table = calloc(1, len);
 	if (!table)
-		return FORWARD_UNKNOWN;
+		return -ENOMEM;
 	strcpy(table->name, info.name);
 	table->size = info.size;
-	if (!getsockopt(fd, SOL_IP, IPT_SO_GET_ENTRIES, table, &len))
-		policy = old_policy(&info, table);
+	if (getsockopt(fd, SOL_IP, IPT_SO_GET_ENTRIES, table, &len))
+		ret = -errno;
+	else
+		firewall_old(rules, &info, table);
 	free(table);
-	return policy;
+	return ret;
 }
 
-static enum forward_policy old_forward(void)
+static void look_at_old(struct firewall *firewall, struct firewall_rules *rules)
 {
-	enum forward_policy policy;
-	int fd;
+	int fd, err;
 
 	if (!has_old_filter())
-		return FORWARD_ACCEPT;
+		return;
 	fd = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_RAW);
-	if (fd < 0)
-		return FORWARD_UNKNOWN;
-	policy = ask_old(fd);
-	close(fd);
-	return policy;
+	err = fd < 0 ? -errno : ask_old(fd, rules);
+	if (fd >= 0)
+		close(fd);
+	if (rules->failed)
+		err = -EINVAL;
+	if (err)
+		snprintf(firewall->unread, sizeof(firewall->unread),
+			 "the rules of iptables-legacy cannot be read: %s",
+			 strerror(-err));
 }
 
-/* Does this chain see forwarded IPv4 packets, and drop them by its policy? */
-static bool chain_drops(const struct nlmsghdr *h)
+/* --- nftables ---------------------------------------------------------------- */
+
+/* A kernel without nftables has no rules. */
+static bool has_nft(void)
 {
-	const struct nfgenmsg *g = nlmsg_data(h);
-	const struct nlattr *hook, *policy, *num = NULL;
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER);
 
-	if (g->nfgen_family != NFPROTO_IPV4 && g->nfgen_family != NFPROTO_INET)
-		return false;
-	hook = nlmsg_find_attr((struct nlmsghdr *)h, sizeof(*g),
-			       NFTA_CHAIN_HOOK);
-	policy = nlmsg_find_attr((struct nlmsghdr *)h, sizeof(*g),
-				 NFTA_CHAIN_POLICY);
-	if (hook)
-		num = nla_find(nla_data(hook), nla_len(hook),
-			       NFTA_HOOK_HOOKNUM);
-	return num && policy &&
-	       ntohl(nla_get_u32(num)) == NF_INET_FORWARD &&
-	       ntohl(nla_get_u32(policy)) == NF_DROP;
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || errno != EPROTONOSUPPORT;
 }
+
+/* Return: NULL, with the reason; without one there are no rules */
+static json_t *ask_nft(struct firewall *firewall)
+{
+	FILE *f = popen("nft -j list ruleset 2> /dev/null", "re");
+	json_t *answer = f ? json_loadf(f, 0, NULL) : NULL;
+	int status = f ? pclose(f) : -1;
+
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND) {
+		if (!access("/sys/module/nf_tables", F_OK))
+			snprintf(firewall->unread, sizeof(firewall->unread),
+				 "the rules of nftables cannot be read: nft is not installed");
+	} else if (status || !answer) {
+		snprintf(firewall->unread, sizeof(firewall->unread),
+			 "the rules of nftables cannot be read: 'nft -j list ruleset' fails");
+		json_decref(answer);
+		answer = NULL;
+	}
+	return answer;
+}
+
+/* --- findings ---------------------------------------------------------------- */
+
+static const char * const packets_of[FIREWALL_HOOKS] = {
+	[FIREWALL_FORWARD] = "that are routed here",
+	[FIREWALL_INPUT] = "for this host that come by no port of aggnet",
+	[FIREWALL_OUTPUT] = "of this host",
+};
 
 /* A command line must not have what a shell would take for something else. */
 static bool is_plain(const char *name)
 {
-	return *name && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz"
-				     "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				     "0123456789_.-")];
+	return *name && *name != '-' &&
+	       !name[strspn(name, "abcdefghijklmnopqrstuvwxyz"
+				  "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				  "0123456789_.-")];
 }
 
-static void copy_name(char *to, size_t size, struct nlmsghdr *h, int attr)
+static void name_fix(struct firewall_drop *drop, const struct firewall_chain *c,
+		     uint16_t port)
 {
-	const struct nlattr *name = nlmsg_find_attr(h, sizeof(struct nfgenmsg),
-						    attr);
-
-	snprintf(to, size, "%.*s", name ? nla_len(name) : 0,
-		 name ? (const char *)nla_data(name) : "");
+	if (!c->family)
+		snprintf(drop->fix, sizeof(drop->fix),
+			 "iptables-legacy -I %s -p udp --dport %u -m comment --comment "
+			 MARK " -j ACCEPT", c->name, port);
+	else if (is_plain(c->table) && is_plain(c->name))
+		snprintf(drop->fix, sizeof(drop->fix),
+			 NFT "insert rule %s %s %s udp dport %u accept comment "
+			 MARK, c->family, c->table, c->name, port);
 }
 
-typedef void (*taker)(struct nlmsghdr *h, void *to);
-
-/* Return: 1 after the last answer, -1 for an error */
-static int take_all(char *answer, int len, taker take, void *to)
+static void take_drop(struct firewall *firewall, const struct firewall_chain *c,
+		      uint16_t port)
 {
-	struct nlmsghdr *h;
+	struct firewall_drop *drop, *more;
 
-	for (h = (struct nlmsghdr *)answer; nlmsg_ok(h, len);
-	     h = nlmsg_next(h, &len)) {
-		if (h->nlmsg_type == NLMSG_DONE)
-			return 1;
-		if (h->nlmsg_type == NLMSG_ERROR)
-			return -1;
-		take(h, to);
-	}
-	return 0;
-}
-
-static int receive(int fd, taker take, void *to)
-{
-	char *answer = malloc(ANSWER_BYTES);
-	int len, done = answer ? 0 : -1;
-
-	while (!done) {
-		len = (int)recv(fd, answer, ANSWER_BYTES, 0);
-		done = len < 0 ? -1 : take_all(answer, len, take, to);
-	}
-	free(answer);
-	return done > 0 ? 0 : -1;
-}
-
-/* Ask for chains, or for the rules of one; each answer goes to @take. */
-static int ask_nft(int fd, int type, uint8_t family, const struct chain *chain,
-		   taker take, void *to)
-{
-	struct nfgenmsg g = { .nfgen_family = family };
-	struct nl_msg *msg = nlmsg_alloc();
-	struct nlmsghdr *h = NULL;
-	ssize_t sent = -1;
-
-	if (msg)
-		h = nlmsg_put(msg, 0, 1, NFNL_SUBSYS_NFTABLES << 8 | type, 0,
-			      NLM_F_REQUEST | NLM_F_DUMP);
-	if (h && !nlmsg_append(msg, &g, sizeof(g), NLMSG_ALIGNTO)) {
-		if (chain) {
-			nla_put_string(msg, NFTA_RULE_TABLE, chain->table);
-			nla_put_string(msg, NFTA_RULE_CHAIN, chain->name);
-		}
-		sent = send(fd, h, h->nlmsg_len, 0);
-	}
-	nlmsg_free(msg);
-	return sent < 0 ? -1 : receive(fd, take, to);
-}
-
-/**
- * struct dropping - the chains that drop, as many as there is room for
- */
-struct dropping {
-	struct chain chain[8];
-	size_t n;
-};
-
-static void take_chain(struct nlmsghdr *h, void *to)
-{
-	const struct nfgenmsg *g = nlmsg_data(h);
-	struct dropping *all = to;
-	struct chain *c = &all->chain[all->n];
-
-	if (!chain_drops(h) || all->n == sizeof(all->chain) / sizeof(*c))
+	more = reallocarray(firewall->drop, firewall->n + 1, sizeof(*more));
+	if (!more)
 		return;
-	c->family = g->nfgen_family == NFPROTO_INET ? "inet" : "ip";
-	copy_name(c->table, sizeof(c->table), h, NFTA_CHAIN_TABLE);
-	copy_name(c->name, sizeof(c->name), h, NFTA_CHAIN_NAME);
-	all->n++;
+	firewall->drop = more;
+	drop = &more[firewall->n++];
+	*drop = (struct firewall_drop){
+		.hook = c->hook, .sure = c->ends == FIREWALL_DROP,
+		.fault = c->rest != FIREWALL_ACCEPT,
+	};
+	snprintf(drop->finding, sizeof(drop->finding),
+		 "chain %s of table %s%s%s %s UDP to port %u (%s): packets %s %s lost",
+		 c->name, c->family ? c->family : "", c->family ? " " : "",
+		 c->table, drop->sure ? "drops" : "may drop", port, c->what,
+		 packets_of[c->hook], drop->sure ? "are" : "would be");
+	name_fix(drop, c, port);
 }
 
-static void take_rule(struct nlmsghdr *h, void *to)
+static void take_drops(struct firewall *firewall, struct firewall_rules *rules)
 {
-	const struct nlattr *data = nlmsg_find_attr(h, sizeof(struct nfgenmsg),
-						    NFTA_RULE_USERDATA);
-
-	if (data && memmem(nla_data(data), (size_t)nla_len(data), MARK,
-			   sizeof(MARK)))
-		*(bool *)to = true;
-}
-
-/* Has the chain a rule that lets aggnet's packets pass? */
-static bool is_open(int fd, const struct chain *c)
-{
-	bool marked = false;
-
-	return !ask_nft(fd, NFT_MSG_GETRULE, strcmp(c->family, "inet") ?
-			NFPROTO_IPV4 : NFPROTO_INET, c, take_rule, &marked) &&
-	       marked;
-}
-
-static enum forward_policy read_chains(int fd, struct chain *drops)
-{
-	struct dropping all = {};
+	struct firewall_chain *c;
 	size_t i;
 
-	if (ask_nft(fd, NFT_MSG_GETCHAIN, NFPROTO_UNSPEC, NULL, take_chain,
-		    &all))
-		return FORWARD_UNKNOWN;
-	for (i = 0; i < all.n; i++) {
-		if (is_open(fd, &all.chain[i]))
+	for (i = 0; i < rules->n && !rules->failed; i++) {
+		c = &rules->chain[i];
+		if (c->hook == FIREWALL_HOOKS)
 			continue;
-		*drops = all.chain[i];
-		return FORWARD_DROP;
+		firewall_walk(rules, i);
+		if (c->ends & (FIREWALL_DROP | FIREWALL_UNKNOWN))
+			take_drop(firewall, c, rules->packet->port);
 	}
-	return FORWARD_ACCEPT;
 }
 
-static enum forward_policy nft_forward(struct chain *drops)
-{
-	enum forward_policy policy;
-	int fd;
+/* --- one command --------------------------------------------------------------- */
 
-	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER);
-	/* A kernel without nftables has no chains that drop. */
-	if (fd < 0)
-		return errno == EPROTONOSUPPORT ? FORWARD_ACCEPT :
-						  FORWARD_UNKNOWN;
-	policy = read_chains(fd, drops);
-	close(fd);
-	return policy;
+static bool is_nft(const struct firewall_drop *drop)
+{
+	return !strncmp(drop->fix, NFT, strlen(NFT));
 }
 
-/**
- * firewall_forward() - whether a firewall drops forwarded packets of aggnet
- * @port: the UDP port of the packets
- * @fix: FIREWALL_FIX_MAX bytes for the command that lets them pass; empty if the chain's
- *	name cannot be typed
- *
- * A chain whose policy is drop lets them pass if it has a rule with the comment
- * "aggnet"; what the rule does is not looked at.
- *
- * Return: FORWARD_DROP if a chain drops them by its policy; FORWARD_UNKNOWN if it cannot
- * be read.
- */
-enum forward_policy firewall_forward(uint16_t port, char *fix)
+/* Print the commands of nft as one transaction, or the others. Return: how many */
+static size_t print_fixes(const struct firewall *firewall, bool nft, FILE *out)
 {
-	struct chain drops = {};
-	enum forward_policy old = old_forward(), nft = nft_forward(&drops);
+	const struct firewall_drop *d;
+	size_t n = 0;
 
-	fix[0] = '\0';
-	if (old == FORWARD_DROP)
-		snprintf(fix, FIREWALL_FIX_MAX,
-			 "iptables-legacy -I FORWARD -p udp --dport %u -m comment --comment "
-			 MARK " -j ACCEPT", port);
-	else if (nft == FORWARD_DROP && is_plain(drops.table) &&
-		 is_plain(drops.name))
-		snprintf(fix, FIREWALL_FIX_MAX,
-			 "nft insert rule %s %s %s udp dport %u accept comment "
-			 MARK, drops.family, drops.table, drops.name, port);
-	if (old == FORWARD_DROP || nft == FORWARD_DROP)
-		return FORWARD_DROP;
-	return old == FORWARD_ACCEPT ? nft : old;
+	for (d = firewall->drop; d < firewall->drop + firewall->n; d++) {
+		if (d->hook != FIREWALL_FORWARD || !d->fault || !d->fix[0] ||
+		    is_nft(d) != nft)
+			continue;
+		fprintf(out, "%s%s", n ? "; " : "",
+			d->fix + (nft ? strlen(NFT) : 0));
+		n++;
+	}
+	return n;
+}
+
+/* A shell separates commands where nft would: several need quotation marks. */
+static char *forward_text(const struct firewall *firewall, bool nft)
+{
+	char *text = NULL, *command = NULL;
+	size_t size, n = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (out) {
+		n = print_fixes(firewall, nft, out);
+		fclose(out);
+	}
+	if (n && asprintf(&command, n > 1 ? NFT "'%s'" : nft ? NFT "%s" : "%s",
+			  text) < 0)
+		command = NULL;
+	free(text);
+	return command;
+}
+
+static void join_forward(struct firewall *firewall)
+{
+	char *nft = forward_text(firewall, true);
+	char *old = forward_text(firewall, false);
+
+	firewall->forward = nft ? nft : old;
+	if (!nft || !old)
+		return;
+	if (asprintf(&firewall->forward, "%s && %s", nft, old) < 0)
+		firewall->forward = NULL;
+	free(nft);
+	free(old);
+}
+
+void firewall_look(struct firewall *firewall,
+		   const struct firewall_packet *packet)
+{
+	struct firewall_rules old = { .packet = packet };
+	struct firewall_rules nft = { .packet = packet };
+	json_t *answer;
+
+	*firewall = (struct firewall){};
+	look_at_old(firewall, &old);
+	take_drops(firewall, &old);
+	answer = has_nft() ? ask_nft(firewall) : NULL;
+	if (answer)
+		firewall_nft(&nft, answer);
+	if (nft.failed)
+		strcpy(firewall->unread, "out of memory");
+	take_drops(firewall, &nft);
+	join_forward(firewall);
+	firewall_rules_free(&old);
+	firewall_rules_free(&nft);
+	json_decref(answer);
+}
+
+void firewall_free(struct firewall *firewall)
+{
+	free(firewall->drop);
+	free(firewall->forward);
 }

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "aggctl.h"
+#include "host/firewall.h"
 #include "host/host.h"
-#include "host/node_check.h"
 #include "info.h"
 #include "neighbour.h"
 
@@ -93,7 +93,9 @@ static int find_self(struct host *host, const char *network)
 
 int host_open(struct host *host, const char *network, const char *name)
 {
-	*host = (struct host){ .missing = json_array() };
+	*host = (struct host){
+		.missing = json_array(), .advice = json_array(),
+	};
 	/* What is in a file is not an argument. */
 	if (plan_topology(&host->plan, "host init", network))
 		return network[0] == '@' ? ST_FAILED : ST_USAGE;
@@ -111,6 +113,7 @@ void host_close(struct host *host)
 	if (host->ifaddrs)
 		freeifaddrs(host->ifaddrs);
 	json_decref(host->missing);
+	json_decref(host->advice);
 	plan_clear(&host->plan);
 }
 
@@ -324,13 +327,48 @@ static void look_at_ports(struct host *host, struct aggnet_ctl *ctl)
 	free(list);
 }
 
-/* Packets that this server may not merge are forwarded to the next one. */
+static void advise(struct host *host, const char *finding, const char *command)
+{
+	json_array_append_new(host->advice, json_pack("{s:s, s:s}", "finding",
+						      finding, "command",
+						      command));
+}
+
+/*
+ * Packets that this server may not merge are forwarded to the next one: that is a setting
+ * of the network. What else a firewall lets pass is the user's decision.
+ */
+static void take_firewall(struct host *host, const struct firewall *firewall)
+{
+	const struct firewall_drop *d;
+
+	host->checked++;
+	if (firewall->forward)
+		json_array_append_new(host->missing,
+				      json_string(firewall->forward));
+	for (d = firewall->drop; d < firewall->drop + firewall->n; d++)
+		if (d->hook != FIREWALL_FORWARD || !d->fault || !d->fix[0])
+			advise(host, d->finding, d->fix);
+	if (firewall->unread[0])
+		advise(host, firewall->unread, "");
+}
+
 static void look_at_firewall(struct host *host, uint16_t port)
 {
-	char command[FIREWALL_FIX_MAX];
-	bool drops = firewall_forward(port, command) == FORWARD_DROP;
+	unsigned int level, n = aggt_topo_ports(host->plan.topo, host->server);
+	const char **device = calloc(n + 1, sizeof(*device));
+	struct firewall_packet packet = {
+		.port = port, .device = device,
+		.identity = plan_identity(&host->plan, host->server),
+	};
+	struct firewall firewall;
 
-	setting(host, !drops || !command[0], "%s", command);
+	for (level = 0; device && level < n; level++)
+		device[packet.n_devices++] = port_device(host, level);
+	firewall_look(&firewall, &packet);
+	take_firewall(host, &firewall);
+	firewall_free(&firewall);
+	free(device);
 }
 
 static void look_at_module(struct host *host)
@@ -345,8 +383,9 @@ static void look_at_module(struct host *host)
 		node.address.s_addr = 0;
 	setting(host, node.address.s_addr == self.s_addr,
 		"aggctl node set address %s", addr_text(self));
-	look_at_firewall(host, node.port ? node.port : AGGNET_UDP_PORT);
 	look_at_ports(host, loaded ? ctl : NULL);
+	/* Last: if it fails, the rest of the server is ready. */
+	look_at_firewall(host, node.port ? node.port : AGGNET_UDP_PORT);
 	aggnet_ctl_close(ctl);
 }
 

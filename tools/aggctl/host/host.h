@@ -16,6 +16,7 @@
  * @server: which server of the topology this host is
  * @ifaddrs: addresses of this host
  * @missing: commands that are still to be typed, in their order: strings
+ * @advice: what the user has to decide: objects with finding and command
  * @checked: number of settings
  */
 struct host {
@@ -23,6 +24,7 @@ struct host {
 	aggt_node server;
 	struct ifaddrs *ifaddrs;
 	json_t *missing;
+	json_t *advice;
 	size_t checked;
 };
 

@@ -13,6 +13,7 @@
 #include "aggctl.h"
 #include "aggnet.h"
 #include "neighbour.h"
+#include "host/firewall.h"
 #include "host/host.h"
 #include "host/node_check.h"
 #include "info.h"
@@ -46,7 +47,7 @@ __printf(4, 5)
 static void add(struct checks *c, bool ok, const char *what, const char *fmt,
 		...)
 {
-	char finding[160];
+	char finding[FIREWALL_FIX_MAX];
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -107,26 +108,36 @@ static void check_forward(struct checks *c)
 		fix(c, "sysctl -w net.ipv4.ip_forward=1");
 }
 
-static void check_policy(struct checks *c)
+static void add_drops(struct checks *c, const struct firewall *firewall)
 {
-	char command[FIREWALL_FIX_MAX];
+	const struct firewall_drop *d;
 
-	switch (firewall_forward(c->port, command)) {
-	case FORWARD_ACCEPT:
-		add(c, true, "FORWARD policy",
-		    "no chain drops aggnet's packets by policy");
-		break;
-	case FORWARD_DROP:
-		add(c, false, "FORWARD policy",
-		    "drop: let UDP port %u pass, or routed packets are lost",
-		    c->port);
-		if (command[0])
-			fix(c, "%s", command);
-		break;
-	default:
-		add(c, false, "FORWARD policy", "it cannot be read: %s",
-		    strerror(errno));
+	for (d = firewall->drop; d < firewall->drop + firewall->n; d++) {
+		add(c, !d->fault, "firewall", "%s", d->finding);
+		if (d->fault && d->fix[0])
+			fix(c, "%s", d->fix);
 	}
+	if (firewall->unread[0])
+		add(c, false, "firewall", "%s", firewall->unread);
+	else if (!firewall->n)
+		add(c, true, "firewall", "no chain drops UDP to port %u", c->port);
+}
+
+static void check_firewall(struct checks *c)
+{
+	const char **device = calloc(c->n_attached + 1, sizeof(*device));
+	struct firewall_packet packet = {
+		.port = c->port, .identity = c->identity, .device = device,
+	};
+	struct firewall firewall;
+	size_t i;
+
+	for (i = 0; device && i < c->n_attached; i++)
+		device[packet.n_devices++] = c->attached[i].ifname;
+	firewall_look(&firewall, &packet);
+	add_drops(c, &firewall);
+	firewall_free(&firewall);
+	free(device);
 }
 
 static void check_rp_filter(struct checks *c, const char *device)
@@ -408,7 +419,7 @@ json_t *node_check(bool *good)
 	}
 	aggnet_ctl_close(ctl);
 	check_forward(&c);
-	check_policy(&c);
+	check_firewall(&c);
 	name_self(&c, node.label);
 	free(c.attached);
 	*good = c.good;

@@ -5,19 +5,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
-#include <stdint.h>
 
 json_t *node_check(bool *good);
-
-/* firewall.c */
-enum forward_policy {
-	FORWARD_UNKNOWN = -1,
-	FORWARD_ACCEPT,
-	FORWARD_DROP,
-};
-
-#define FIREWALL_FIX_MAX	256
-
-enum forward_policy firewall_forward(uint16_t port, char *fix);
 
 #endif
