@@ -90,6 +90,20 @@ rack()
 		jq -e '.host == "a1" and all(.missing[]; startswith("ip ") | not)'
 }
 
+# The address of a group is no neighbour.
+reported()
+{
+	ip route add 10.9.0.0/16 via 192.168.10.9 &&
+		ip neighbour add 192.168.10.9 lladdr 02:00:00:00:00:09 dev eth0 &&
+		ip neighbour add 224.0.0.9 lladdr 01:00:5e:00:00:09 dev eth0 nud noarp &&
+		"$aggctl" host report --all > told || return
+	cat told
+	jq -e '(.routes | any(. == {device: "eth0", to: "10.9.0.0", prefixlen: 16,
+			via: "192.168.10.9"}) and all(.via) and any(.to == "10.0.0.3")) and
+		.neighbours == [{device: "eth0", mac: "02:00:00:00:00:09",
+			address: "192.168.10.9"}]' told
+}
+
 # rules: the standard input as nft prints it. Lines are of FAMILY TABLE CHAIN; then, for a
 # chain of a hook, "hook" HOOK POLICY; for others "chain"; for a rule its statements.
 rules()
@@ -436,6 +450,7 @@ check "a route over another network is kept" other_network
 check "routes of a daemon, and of several next hops, are kept" daemon
 check "a NIC's address as the identity needs no route" rack
 ip route del default
+check "a report has routes and neighbours" reported
 check "rules for other packets" all_accepted
 check "chains with policy drop: one command for forwarding, advice for the others" policy
 check "several chains that forward: one transaction" several

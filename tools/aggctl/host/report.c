@@ -161,6 +161,7 @@ json_t *host_report(const char *name, bool all)
 		return NULL;
 	}
 	add_module(report);
+	report_net(report, list);
 	json_object_set_new(report, "devices", list);
 	return report;
 }

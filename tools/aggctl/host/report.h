@@ -14,9 +14,18 @@
  * Needs no privilege; only the identity that the module has does.
  *
  * Return: an object with name, identity, module and devices, each with name, mac, mtu,
- * up, rate (bit/s), address, prefixlen and gateway where they are known; or NULL with an
- * error line printed.
+ * up, rate (bit/s), address, prefixlen and gateway where they are known, and what
+ * report_net() adds; or NULL with an error line printed.
  */
 json_t *host_report(const char *name, bool all);
+
+/**
+ * report_net() - add routes and neighbours to a report
+ * @report: "routes" are those by gateways, of the main table, each with device, to,
+ *	prefixlen and via; "neighbours" are those that have answered, each with device,
+ *	address and mac. What cannot be read is not added
+ * @devices: of these only
+ */
+void report_net(json_t *report, const json_t *devices);
 
 #endif
