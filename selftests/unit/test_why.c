@@ -264,6 +264,25 @@ TEST_F(why, flows)
 	EXPECT_SAYS(0, "(merges, idle): nothing has arrived yet");
 }
 
+static const char network[] =
+	"topology graph\nhost one\nhost two\nhost five\nhost six\nswitch s\n"
+	"link one s\nlink two s\nlink five s\nlink six s\n"
+	"address one 10.0.0.1\naddress two 10.0.0.2\n"
+	"address five 10.0.0.5\naddress six 10.0.0.6\n";
+
+/* Each test is a process of its own: names are read once in each. */
+static void describe(void)
+{
+	char path[] = "/tmp/aggnet-why.XXXXXX";
+	FILE *f = fdopen(mkstemp(path), "w");
+
+	fputs(network, f);
+	fclose(f);
+	setenv("AGGNET_NETWORK", path, 1);
+	names_host((struct in_addr){});
+	unlink(path);
+}
+
 TEST_F(why, aborted)
 {
 	played.tree.state = AGGNET_TREE_ABORTED;
@@ -273,7 +292,35 @@ TEST_F(why, aborted)
 	played.tree.missing = 2;
 	played.lost.s_addr = htonl(0x0a000005);
 	played.tree.missing_names = (struct aggnet_addrs){ &played.lost, 1 };
-	EXPECT_SAYS(3, "WRONG: transfer: timed out at 10.0.0.2, because of 10.0.0.4: 2 sources missing, not here: 10.0.0.5. Next");
+	EXPECT_SAYS(3, "WRONG: transfer: timed out at 10.0.0.2, because of 10.0.0.4: 2 sources missing, not here: 10.0.0.5. Next: ssh 10.0.0.5 aggctl why 7\n");
+}
+
+TEST_F(why, aborted__names)
+{
+	json_t *list, *tree;
+
+	describe();
+	played.tree.state = AGGNET_TREE_ABORTED;
+	played.tree.reason = AGGNET_R_TIMEOUT;
+	played.tree.origin.s_addr = htonl(SELF);
+	played.tree.about.s_addr = htonl(0x0a000004);
+	played.tree.missing = 2;
+	played.lost.s_addr = htonl(0x0a000005);
+	played.tree.missing_names = (struct aggnet_addrs){ &played.lost, 1 };
+	EXPECT_SAYS(3, "10.0.0.2 (two), because of 10.0.0.4: 2 sources missing, not here: 10.0.0.5 (five). Next: ssh five aggctl why 7\n");
+	played.tree.missing_names.n = 0;
+	EXPECT_SAYS(3, "missing. Next: ssh 10.0.0.4 aggctl why 7\n");
+	played.tree.about.s_addr = htonl(SELF);
+	EXPECT_SAYS(3, "missing. Next: aggctl why on the other nodes\n");
+	self->ctl.json = true;
+	ask(self, 0, NULL);
+	list = json_loads(self->text, 0, NULL);
+	tree = json_array_get(list, 0);
+	EXPECT_STREQ("timeout",
+		     json_string_value(json_object_get(tree, "reason")));
+	EXPECT_STREQ("10.0.0.2",
+		     json_string_value(json_object_get(tree, "origin")));
+	json_decref(list);
 }
 
 TEST_F(why, fallbacks)
@@ -322,6 +369,84 @@ TEST_F(why, host)
 	list = json_loads(self->text, 0, NULL);
 	EXPECT_EQ(1, json_array_size(json_object_get(json_array_get(list, 0), "host")));
 	json_decref(list);
+}
+
+/* Own records are in no packet: what they would have taken is estimated. */
+TEST_F(why, bytes)
+{
+	json_t *list;
+
+	played.tree.bytes_in = 200;
+	played.tree.bytes_out = 80;
+	EXPECT_SAYS(0, "\n  bytes: 200 in besides its own records, 80 out, about 160 saved\n");
+	played.tree.layout = AGGNET_LAYOUT_DENSE;
+	EXPECT_SAYS(0, "about 200 saved\n");
+	played.tree.writers = 0;
+	played.tree.contributors = 2;
+	EXPECT_SAYS(0, "\n  bytes: 200 in, 80 out, 120 saved\n");
+	played.tree.bytes_out = 300;
+	EXPECT_SAYS(0, "300 out, 0 saved\n");
+	/* What a receiver takes does not leave it. */
+	played.node.address.s_addr = htonl(OTHER);
+	EXPECT_SAYS(0, "\n  bytes: 200 in\n");
+	self->ctl.json = true;
+	ASSERT_EQ(0, ask(self, 0, NULL));
+	list = json_loads(self->text, 0, NULL);
+	EXPECT_TRUE(json_is_null(json_object_get(json_array_get(list, 0),
+						 "bytes_saved")));
+	json_decref(list);
+}
+
+TEST_F(why, children)
+{
+	struct in_addr child[] = { { htonl(0x0a000005) }, { htonl(0x0a000006) } };
+	struct in_addr lost[AGGNET_NAMES_MAX] = { child[1] };
+	json_t *list, *tree;
+
+	describe();
+	played.tree.children = (struct aggnet_addrs){ child, 2 };
+	EXPECT_SAYS(0, "2 of 2 planned\n  here: 10.0.0.5 (five), 10.0.0.6 (six)\n  records");
+	played.tree.channels = 1;
+	played.tree.unbound = (struct aggnet_addrs){ lost, 1 };
+	EXPECT_SAYS(3, "\n  here: 10.0.0.5 (five)\n  not here: 10.0.0.6 (six)\n");
+	EXPECT_NE(NULL, strstr(self->text, "Next: ssh six aggctl why 7\n"));
+	self->ctl.json = true;
+	ask(self, 0, NULL);
+	list = json_loads(self->text, 0, NULL);
+	tree = json_array_get(list, 0);
+	EXPECT_STREQ("10.0.0.5", json_string_value(json_array_get(
+		     json_object_get(tree, "arrived"), 0)));
+	EXPECT_EQ(1, json_array_size(json_object_get(tree, "arrived")));
+	EXPECT_STREQ("six", json_string_value(json_object_get(
+		     json_object_get(tree, "names"), "10.0.0.6")));
+	json_decref(list);
+	/* There may be more: no child is said to be here. */
+	played.tree.unbound.n = AGGNET_NAMES_MAX;
+	ask(self, 0, NULL);
+	list = json_loads(self->text, 0, NULL);
+	EXPECT_TRUE(json_is_null(json_object_get(json_array_get(list, 0),
+						 "arrived")));
+	json_decref(list);
+}
+
+/* A line names 16 of them. */
+TEST_F(why, many_children)
+{
+	struct in_addr child[20];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(child); i++)
+		child[i].s_addr = htonl(0xc0a86465 + (uint32_t)i);
+	played.tree.contributors = 21;
+	played.tree.channels = 20;
+	played.tree.children = (struct aggnet_addrs){ child, 20 };
+	EXPECT_SAYS(0, "192.168.100.116 and 4 others\n");
+	/* A finding names as many as it has room for. */
+	played.tree.channels = 4;
+	played.tree.unbound = (struct aggnet_addrs){ child, 16 };
+	EXPECT_SAYS(3, "not here: 192.168.100.101, ");
+	EXPECT_NE(NULL, strstr(self->text, " others. Next: ssh 192.168.100.101 "))
+		TH_LOG("%s", self->text);
 }
 
 /* What has arrived and not left is told until the transfer has ended. */

@@ -40,19 +40,41 @@ const char *addr_text(struct in_addr addr)
 }
 
 /**
+ * addrs_has() - is an address in a list?
+ * @list: the list
+ * @addr: the address
+ */
+bool addrs_has(const struct aggnet_addrs *list, struct in_addr addr)
+{
+	size_t i;
+
+	for (i = 0; i < list->n; i++)
+		if (list->addr[i].s_addr == addr.s_addr)
+			return true;
+	return false;
+}
+
+/* Of "and N others", which follows the addresses that there is room for. */
+#define OTHERS_MAX	sizeof(" and 18446744073709551615 others")
+
+/**
  * addrs_text() - addresses in dots, with commas between them
  * @list: the addresses
- * @text: filled, with as many as there is room for; empty if there are none
+ * @text: filled, with as many as there is room for, and the number of the others; empty
+ *	if there are none
  * @size: of @text
  */
 void addrs_text(const struct aggnet_addrs *list, char *text, size_t size)
 {
+	const size_t room = INET_ADDRSTRLEN + 2 + OTHERS_MAX;
 	size_t i, n = 0;
 
 	text[0] = '\0';
-	for (i = 0; i < list->n && n < size; i++)
+	for (i = 0; i < list->n && n + room <= size; i++)
 		n += (size_t)snprintf(text + n, size - n, "%s%s", i ? ", " : "",
 				      addr_text(list->addr[i]));
+	if (i < list->n)
+		snprintf(text + n, size - n, " and %zu others", list->n - i);
 }
 
 /**
@@ -62,4 +84,18 @@ void addrs_text(const struct aggnet_addrs *list, char *text, size_t size)
 json_t *addr_json(struct in_addr addr)
 {
 	return json_string(addr_text(addr));
+}
+
+/**
+ * addrs_json() - addresses as a JSON array of strings
+ * @list: the addresses
+ */
+json_t *addrs_json(const struct aggnet_addrs *list)
+{
+	json_t *array = json_array();
+	size_t i;
+
+	for (i = 0; i < list->n; i++)
+		json_array_append_new(array, addr_json(list->addr[i]));
+	return array;
 }

@@ -36,16 +36,6 @@ json_t *info_bytes(const uint8_t *bytes, size_t n)
 	return json_string(text);
 }
 
-static json_t *addrs_json(const struct aggnet_addrs *addrs)
-{
-	json_t *list = json_array();
-	size_t i;
-
-	for (i = 0; i < addrs->n; i++)
-		json_array_append_new(list, addr_json(addrs->addr[i]));
-	return list;
-}
-
 static json_t *enum_json(const char * const *names, uint8_t value)
 {
 	int i;

@@ -29,5 +29,7 @@ bool addr_parse(const char *text, struct in_addr *addr);
 const char *addr_text(struct in_addr addr);
 void addrs_text(const struct aggnet_addrs *list, char *text, size_t size);
 json_t *addr_json(struct in_addr addr);
+json_t *addrs_json(const struct aggnet_addrs *list);
+bool addrs_has(const struct aggnet_addrs *list, struct in_addr addr);
 
 #endif

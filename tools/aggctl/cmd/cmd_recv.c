@@ -182,14 +182,10 @@ static json_t *value_json(const struct text_form *form,
 
 static json_t *absent_json(const struct aggnet_sink *sink)
 {
-	json_t *list = json_array();
-	const struct in_addr *addr;
-	size_t i, n;
+	struct aggnet_addrs list;
 
-	addr = aggnet_sink_absent(sink, &n);
-	for (i = 0; i < n; i++)
-		json_array_append_new(list, addr_json(addr[i]));
-	return list;
+	list.addr = (struct in_addr *)aggnet_sink_absent(sink, &list.n);
+	return addrs_json(&list);
 }
 
 static void tell_absent(const struct aggnet_sink *sink,

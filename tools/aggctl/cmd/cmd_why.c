@@ -158,6 +158,41 @@ static void print_arrived(long long bound, long long unplanned,
 		       expected);
 }
 
+/* Hosts that are named in a line at most. */
+#define LISTED		16
+
+static void print_hosts(const char *what, const json_t *list)
+{
+	const size_t n = json_array_size(list);
+	size_t i;
+
+	if (!n)
+		return;
+	printf("  %s", what);
+	for (i = 0; i < n && i < LISTED; i++)
+		names_print(stdout, "%s %s", i ? "," : ":",
+			    json_string_value(json_array_get(list, i)));
+	if (n > LISTED)
+		printf(" and %zu others", n - LISTED);
+	putchar('\n');
+}
+
+static void print_bytes(const json_t *tree)
+{
+	const json_t *saved = json_object_get(tree, "bytes_saved");
+	const bool own = number_of(tree, "writers");
+	long long in = number_of(tree, "bytes_in");
+	long long out = number_of(tree, "bytes_out");
+
+	if (!in && !out)
+		return;
+	printf("  bytes: %lld in%s", in, own ? " besides its own records" : "");
+	if (json_is_integer(saved))
+		printf(", %lld out, %s%lld saved", out, own ? "about " : "",
+		       (long long)json_integer_value(saved));
+	putchar('\n');
+}
+
 static void print_flows(const json_t *tree)
 {
 	long long in = number_of(tree, "records_in");
@@ -165,9 +200,12 @@ static void print_flows(const json_t *tree)
 
 	print_arrived(number_of(tree, "bound"), number_of(tree, "unplanned"),
 		      number_of(tree, "expected"));
+	print_hosts("here", json_object_get(tree, "arrived"));
+	print_hosts("not here", json_object_get(tree, "unbound"));
 	if (in && json_is_real(ratio))
 		printf("  records: %lld in, %lld out (%.2f to 1)\n", in,
 		       number_of(tree, "records_out"), json_real_value(ratio));
+	print_bytes(tree);
 	if (number_of(tree, "lag"))
 		printf("  lag: %lld keys have arrived and have not left yet\n",
 		       number_of(tree, "lag"));

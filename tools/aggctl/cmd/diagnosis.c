@@ -157,14 +157,40 @@ static void find_link(json_t *findings, const struct subject *s,
 	}
 }
 
-static void find_abort(json_t *findings, const struct aggnet_tree_info *tree)
+/* The node whose entry tells more about an abort than this one's. */
+static struct in_addr next_node(const struct subject *s,
+				const struct aggnet_tree_info *tree)
 {
+	const struct in_addr none = {}, *known[] = {
+		tree->missing_names.n ? tree->missing_names.addr : &none,
+		&tree->about, &tree->origin,
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(known); i++)
+		if (known[i]->s_addr && known[i]->s_addr != s->node.address.s_addr)
+			return *known[i];
+	return none;
+}
+
+static const char *why_there(char *fix, size_t size, struct in_addr there,
+			     const struct aggnet_tree_info *tree)
+{
+	snprintf(fix, size, "ssh %s aggctl why %u", names_host(there),
+		 aggnet_incast_job(tree->incast_id));
+	return fix;
+}
+
+static void find_abort(json_t *findings, const struct subject *s,
+		       const struct aggnet_tree_info *tree)
+{
+	const struct in_addr next = next_node(s, tree);
 	struct aggnet_status status = {
 		.state = tree->state, .reason = tree->reason,
 		.origin = tree->origin.s_addr, .about = tree->about.s_addr,
 		.missing = tree->missing,
 	};
-	char text[AGGNET_TEXT_MAX];
+	char text[AGGNET_TEXT_MAX], fix[320];
 
 	while (status.names < tree->missing_names.n &&
 	       status.names < AGGNET_NAMES_MAX) {
@@ -173,8 +199,9 @@ static void find_abort(json_t *findings, const struct aggnet_tree_info *tree)
 		status.names++;
 	}
 	aggnet_status_text(&status, text, sizeof(text));
-	finding_add(findings, false, "transfer", text,
-		    "aggctl why on the nodes that are named");
+	finding_add(findings, false, "transfer", text, next.s_addr ?
+		    why_there(fix, sizeof(fix), next, tree) :
+		    "aggctl why on the other nodes");
 }
 
 static bool has_ended(const struct aggnet_tree_info *tree)
@@ -206,11 +233,8 @@ static void find_absent(json_t *findings, const struct aggnet_tree_info *tree)
 		snprintf(cause, sizeof(cause),
 			 "%u of %u planned flows have arrived%s%s%s", here,
 			 planned, note ? " so far" : "", list, names);
-	if (tree->unbound.n)
-		snprintf(fix, sizeof(fix), "ssh %s aggctl why %u",
-			 names_host(tree->unbound.addr[0]),
-			 aggnet_incast_job(tree->incast_id));
-	finding_add(findings, note, "children", cause, tree->unbound.n ? fix :
+	finding_add(findings, note, "children", cause, tree->unbound.n ?
+		    why_there(fix, sizeof(fix), tree->unbound.addr[0], tree) :
 		    "aggctl why, and aggctl host check, on the children");
 }
 
@@ -270,16 +294,6 @@ static json_t *ratio_json(const struct aggnet_tree_info *tree)
 				   json_null();
 }
 
-static json_t *addrs_json(const struct aggnet_addrs *addrs)
-{
-	json_t *list = json_array();
-	size_t i;
-
-	for (i = 0; i < addrs->n; i++)
-		json_array_append_new(list, addr_json(addrs->addr[i]));
-	return list;
-}
-
 /* Keys, or sorted records, that have arrived and have not left yet. */
 static json_int_t lag_of(const struct aggnet_tree_info *tree)
 {
@@ -316,6 +330,72 @@ static json_t *tree_json(const struct subject *s,
 			 "round", (json_int_t)tree->fallback_round);
 }
 
+/* At a node that nothing leaves, nothing is saved: it saves at the nodes before. */
+static json_t *saved_json(const struct subject *s,
+			  const struct aggnet_tree_info *tree)
+{
+	if (only_forwards(tree) || is_receiver(s, tree) ||
+	    tree->direction == AGGNET_DIR_DOWN)
+		return json_null();
+	return json_integer((json_int_t)transfer_stats_saved(tree));
+}
+
+/* The kernel names so many children that have not bound: there may be more. */
+static void put_children(json_t *object, const struct aggnet_tree_info *tree)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < tree->children.n; i++)
+		if (!addrs_has(&tree->unbound, tree->children.addr[i]))
+			json_array_append_new(list,
+					      addr_json(tree->children.addr[i]));
+	if (tree->unbound.n >= AGGNET_NAMES_MAX) {
+		json_decref(list);
+		list = json_null();
+	}
+	json_object_set_new(object, "arrived", list);
+}
+
+static void put_end(json_t *object, const struct aggnet_tree_info *tree)
+{
+	if (tree->state != AGGNET_TREE_ABORTED)
+		return;
+	json_object_set_new(object, "reason",
+			    json_string(aggnet_reason_names[tree->reason]));
+	json_object_set_new(object, "origin", addr_json(tree->origin));
+	json_object_set_new(object, "about", addr_json(tree->about));
+}
+
+static void put_name(json_t *names, struct in_addr addr)
+{
+	char text[INET_ADDRSTRLEN];
+	const char *name;
+
+	snprintf(text, sizeof(text), "%s", addr_text(addr));
+	name = names_host(addr);
+	if (strcmp(name, text))
+		json_object_set_new(names, text, json_string(name));
+}
+
+/* Addresses of the object that have a name: the name of each. */
+static json_t *names_json(const struct aggnet_tree_info *tree)
+{
+	const struct aggnet_addrs *list[] = { &tree->children,
+					      &tree->missing_names };
+	json_t *names = json_object();
+	size_t i, k;
+
+	put_name(names, aggnet_incast_receiver(tree->incast_id));
+	put_name(names, tree->acceptor);
+	put_name(names, tree->origin);
+	put_name(names, tree->about);
+	for (i = 0; i < ARRAY_SIZE(list); i++)
+		for (k = 0; k < list[i]->n; k++)
+			put_name(names, list[i]->addr[k]);
+	return names;
+}
+
 /**
  * diagnose_tree() - how a node takes part in a transfer
  * @s: the node
@@ -336,7 +416,12 @@ json_t *diagnose_tree(const struct subject *s,
 	if (!only_forwards(tree))
 		find_flows(findings, tree);
 	if (tree->state == AGGNET_TREE_ABORTED)
-		find_abort(findings, tree);
+		find_abort(findings, s, tree);
+	put_children(object, tree);
+	put_end(object, tree);
+	json_object_set_new(object, "writers", json_integer(tree->writers));
+	json_object_set_new(object, "bytes_saved", saved_json(s, tree));
+	json_object_set_new(object, "names", names_json(tree));
 	json_object_set_new(object, "fallbacks",
 			    fallback_json(&s->counters, NULL));
 	json_object_set_new(object, "findings", findings);

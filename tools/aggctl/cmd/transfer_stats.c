@@ -68,16 +68,6 @@ static void add_stripe(struct aggnet_tree_info *sum,
 		sum->acceptor.s_addr = 0;
 }
 
-static bool has_addr(const struct aggnet_addrs *list, struct in_addr addr)
-{
-	size_t i;
-
-	for (i = 0; i < list->n; i++)
-		if (list->addr[i].s_addr == addr.s_addr)
-			return true;
-	return false;
-}
-
 /* Name each node once; without memory the names are left out. */
 static void add_unbound(struct aggnet_addrs *all,
 			const struct aggnet_addrs *more)
@@ -92,7 +82,7 @@ static void add_unbound(struct aggnet_addrs *all,
 		return;
 	all->addr = addr;
 	for (i = 0; i < more->n; i++)
-		if (!has_addr(all, more->addr[i]))
+		if (!addrs_has(all, more->addr[i]))
 			all->addr[all->n++] = more->addr[i];
 }
 
@@ -193,6 +183,28 @@ void transfer_stats_end(struct transfer_stats *s)
 uint32_t transfer_stats_planned(const struct aggnet_tree_info *tree)
 {
 	return tree->contributors - (tree->writers && tree->contributors);
+}
+
+/**
+ * transfer_stats_saved() - bytes of records that need not leave a node, as it merges
+ * @tree: the node's entry
+ *
+ * Only bytes that come in packets are counted: where the node's own processes contribute,
+ * this is an estimate, with the mean size of the records that leave.
+ */
+uint64_t transfer_stats_saved(const struct aggnet_tree_info *tree)
+{
+	const uint64_t in = tree->bytes_in, out = tree->bytes_out;
+
+	if (!tree->writers)
+		return in > out ? in - out : 0;
+	/* A vector is as long from each contributor as it leaves. */
+	if (tree->layout == AGGNET_LAYOUT_DENSE)
+		return in;
+	if (!tree->records_out || tree->records_in <= tree->records_out)
+		return 0;
+	return (uint64_t)((double)(tree->records_in - tree->records_out) *
+			  (double)out / (double)tree->records_out);
 }
 
 /**

@@ -40,6 +40,7 @@ void transfer_stats_end(struct transfer_stats *s);
 json_t *transfer_stats_json(const struct transfer_stats *s, uint64_t records);
 void transfer_stats_print(const json_t *stats);
 uint32_t transfer_stats_planned(const struct aggnet_tree_info *tree);
+uint64_t transfer_stats_saved(const struct aggnet_tree_info *tree);
 bool transfer_stats_missed(const struct transfer_stats *s);
 void transfer_stats_tell(const struct transfer_stats *s, const char *command);
 int transfer_failed(const char *command, const char *error, bool timed_out,
