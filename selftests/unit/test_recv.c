@@ -411,8 +411,8 @@ TEST_F(recv, open__without_memory)
 	EXPECT_STREQ("", played.trace);
 }
 
-/* What "recv" prints on standard error; to be freed */
-static char *error_text(FIXTURE_DATA(recv) *self)
+/* What "recv" prints on standard error if it ends with @status; to be freed */
+static char *all_errors(FIXTURE_DATA(recv) *self, int status)
 {
 	FILE *f = tmpfile();
 	int old = dup(STDERR_FILENO);
@@ -426,10 +426,15 @@ static char *error_text(FIXTURE_DATA(recv) *self)
 	dup2(old, STDERR_FILENO);
 	close(old);
 	rewind(f);
-	if (st || !fread(text, 1, 4095, f))
+	if (st != status || !fread(text, 1, 4095, f))
 		text[0] = '\0';
 	fclose(f);
 	return text;
+}
+
+static char *error_text(FIXTURE_DATA(recv) *self)
+{
+	return all_errors(self, 0);
 }
 
 /* Nodes that are missing in any stripe, each once. */
@@ -512,6 +517,7 @@ TEST_F(recv, missed__one_line)
 
 TEST_F(recv, stats__table)
 {
+	struct in_addr child[] = { { htonl(0x0a000002) }, { htonl(0x0a000003) } };
 	char *text;
 
 	show_stats = true;
@@ -519,6 +525,7 @@ TEST_F(recv, stats__table)
 	played.tree = (struct aggnet_tree_info){
 		.contributors = 2, .channels = 2, .records_in = 4,
 		.records_out = 3, .packets_in = 6, .rexmits = 5,
+		.bytes_in = 40, .children = { child, 2 },
 	};
 	text = error_text(self);
 	EXPECT_TRUE(has_row(text, "records of the sources", "9"));
@@ -530,9 +537,54 @@ TEST_F(recv, stats__table)
 	EXPECT_NE(NULL, strstr(text, "planned way: 1 packets (drop_link)"))
 		TH_LOG("%s", text);
 	EXPECT_NE(NULL, strstr(text,
-			       "\nin short: 2 of 2 planned flows arrived, 5 records were merged on the way, 1 packets off the planned way\n"))
+			       "\nin short: 2 of 2 sources, 2 of 2 planned flows (10.0.0.2, 10.0.0.3) arrived, about 50 bytes were saved on the way, 0 packets of this node fell back to plain IP; 'aggctl why' on each other node tells those of that node\n"))
 		TH_LOG("%s", text);
 	EXPECT_STREQ("", printed_text(self));
+	free(text);
+}
+
+/* Each cause of the node's packets, and what other nodes' packets lead to. */
+TEST_F(recv, stats__fallbacks)
+{
+	char *text;
+
+	show_stats = true;
+	played.tree = (struct aggnet_tree_info){
+		.contributors = 3, .channels = 2, .unplanned = 1,
+		.layout = AGGNET_LAYOUT_DENSE, .bytes_in = 40,
+		.fallback_link = 4, .fallback_round = 2,
+	};
+	text = error_text(self);
+	EXPECT_NE(NULL, strstr(text, "\nin short: 2 of 2 sources, 1 of 3 planned flows and 1 others arrived, about 0 bytes were saved on the way, 6 packets of this node fell back to plain IP (4 link, 2 round); "))
+		TH_LOG("%s", text);
+	free(text);
+	played.committed = 0;
+	played.tree.channels = 1;
+	played.tree.unplanned = 0;
+	text = error_text(self);
+	EXPECT_NE(NULL, strstr(text, "about 40 bytes were saved on the way"))
+		TH_LOG("%s", text);
+	free(text);
+	/* Without being asked: the cause of each, once. */
+	show_stats = false;
+	played.committed = 0;
+	text = error_text(self);
+	EXPECT_NE(NULL, strstr(text, "recv: 4 packets of this node left by plain IP: the planned link"));
+	EXPECT_NE(NULL, strstr(text, "recv: 2 packets of this node left by plain IP: the node that merges"));
+	EXPECT_EQ(NULL, strstr(text, "in short"));
+	free(text);
+}
+
+/* Also if the transfer fails, in which a fallback may have had a part. */
+TEST_F(recv, fallbacks__failed)
+{
+	char *text;
+
+	played.commits[0] = -EIO;
+	played.tree.fallback_link = 4;
+	text = all_errors(self, 1);
+	EXPECT_NE(NULL, strstr(text, "recv: 4 packets of this node left by plain IP: the planned link"))
+		TH_LOG("%s", text);
 	free(text);
 }
 
@@ -548,7 +600,7 @@ TEST_F(recv, stats__forbidden)
 			    "it needs CAP_NET_ADMIN"))
 		TH_LOG("%s", text);
 	EXPECT_TRUE(has_row(text, "records of the sources", "9"));
-	EXPECT_EQ(NULL, strstr(text, "packets"));
+	EXPECT_NE(NULL, strstr(text, "\nin short: 2 of 2 sources; flows, saved bytes and packets by plain IP are not known: it needs CAP_NET_ADMIN\n"));
 	free(text);
 }
 

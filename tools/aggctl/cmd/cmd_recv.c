@@ -28,6 +28,7 @@ static bool to_disk;
 static const struct verb verbs[];
 static bool show_stats;
 static struct transfer_stats stats;
+static bool told;	/* what fell back to plain IP */
 
 #define STREAM_LOOK_MS	100	/* interval of checking a time limit */
 
@@ -232,7 +233,7 @@ static int print_json(struct aggnet_sink *sink,
 				  "keys", (json_int_t)result->keys,
 				  "lines", lines, "stats",
 				  show_stats ?
-				  transfer_stats_json(&stats, result->records) :
+				  transfer_stats_json(&stats, result) :
 				  NULL));
 }
 
@@ -273,6 +274,7 @@ static void tell_partial(const struct aggnet_sink *sink,
 		tell_absent(sink, result);
 	tell_missed();
 	transfer_stats_tell(&stats, "recv");
+	told = true;
 }
 
 static int printed(void)
@@ -407,8 +409,7 @@ static int receive(const struct aggctl *ctl, struct aggnet_sink *sink, int dir)
 
 static void print_stats(const struct aggnet_sink *sink)
 {
-	const struct aggnet_result *result = aggnet_sink_result(sink);
-	json_t *object = transfer_stats_json(&stats, result->records);
+	json_t *object = transfer_stats_json(&stats, aggnet_sink_result(sink));
 
 	transfer_stats_print(object);
 	json_decref(object);
@@ -424,12 +425,17 @@ static int transfer(const struct aggctl *ctl, struct in_addr self, int dir)
 	struct aggnet_sink *sink;
 	int st, error;
 
+	told = false;
 	transfer_stats_begin(&stats, self, (uint32_t)job, show_stats);
 	error = aggnet_sink_open(&sink, self, (uint32_t)job, &options);
 	if (error)
 		st = refused(sink, error);
 	else
 		st = receive(ctl, sink, dir);
+	if (st && !error && !told) {
+		transfer_stats_end(&stats);
+		transfer_stats_tell(&stats, "recv");
+	}
 	if (!st && show_stats && !ctl->json)
 		print_stats(sink);
 	transfer_stats_clear(&stats);

@@ -234,17 +234,15 @@ static int show_done(const struct aggctl *ctl, struct aggnet_source *source,
 				  "stats", stats));
 }
 
-/* Fallbacks are told in any case. Return: the rest, NULL: not asked for */
+/* Return: what the node did, NULL: not asked for */
 static json_t *stats_json(struct transfer_stats *node,
 			  const struct aggnet_source *source)
 {
 	json_t *stats;
 
-	transfer_stats_end(node);
-	transfer_stats_tell(node, "send");
 	if (!show_stats)
 		return NULL;
-	stats = transfer_stats_json(node, 0);
+	stats = transfer_stats_json(node, NULL);
 	json_object_set_new(stats, "sent",
 			    json_integer((json_int_t)aggnet_source_records(source)));
 	return stats;
@@ -276,6 +274,9 @@ static int transfer(const struct aggctl *ctl, struct in_addr to,
 		aggnet_source_status(source, &status);
 		in->form = text_form(&status);
 		st = contribute(source, in);
+		/* Fallbacks are told in any case. */
+		transfer_stats_end(&node);
+		transfer_stats_tell(&node, "send");
 	}
 	if (!st)
 		st = show_done(ctl, source, stats_json(&node, source));

@@ -306,7 +306,7 @@ static json_t *tree_json(const struct subject *s,
 {
 	uint64_t id = tree->incast_id;
 
-	return json_pack("{s:I, s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:{s:I, s:I, s:I, s:I}}",
+	return json_pack("{s:I, s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}",
 			 "job", (json_int_t)aggnet_incast_job(id),
 			 "receiver", addr_json(aggnet_incast_receiver(id)),
 			 "node", s->name, "part", part_of(s, tree),
@@ -324,10 +324,7 @@ static json_t *tree_json(const struct subject *s,
 			 "lag", lag_of(tree),
 			 "children", addrs_json(&tree->children),
 			 "unbound", addrs_json(&tree->unbound),
-			 "by_plain_ip", "link", (json_int_t)tree->fallback_link,
-			 "bloom", (json_int_t)tree->fallback_bloom,
-			 "policy", (json_int_t)tree->fallback_policy,
-			 "round", (json_int_t)tree->fallback_round);
+			 "by_plain_ip", transfer_stats_by_plain_ip(tree));
 }
 
 /* At a node that nothing leaves, nothing is saved: it saves at the nodes before. */
@@ -338,23 +335,6 @@ static json_t *saved_json(const struct subject *s,
 	    tree->direction == AGGNET_DIR_DOWN)
 		return json_null();
 	return json_integer((json_int_t)transfer_stats_saved(tree));
-}
-
-/* The kernel names so many children that have not bound: there may be more. */
-static void put_children(json_t *object, const struct aggnet_tree_info *tree)
-{
-	json_t *list = json_array();
-	size_t i;
-
-	for (i = 0; i < tree->children.n; i++)
-		if (!addrs_has(&tree->unbound, tree->children.addr[i]))
-			json_array_append_new(list,
-					      addr_json(tree->children.addr[i]));
-	if (tree->unbound.n >= AGGNET_NAMES_MAX) {
-		json_decref(list);
-		list = json_null();
-	}
-	json_object_set_new(object, "arrived", list);
 }
 
 static void put_end(json_t *object, const struct aggnet_tree_info *tree)
@@ -417,7 +397,7 @@ json_t *diagnose_tree(const struct subject *s,
 		find_flows(findings, tree);
 	if (tree->state == AGGNET_TREE_ABORTED)
 		find_abort(findings, s, tree);
-	put_children(object, tree);
+	json_object_set_new(object, "arrived", transfer_stats_arrived(tree));
 	put_end(object, tree);
 	json_object_set_new(object, "writers", json_integer(tree->writers));
 	json_object_set_new(object, "bytes_saved", saved_json(s, tree));

@@ -6,6 +6,7 @@
 
 #include "cmd/transfer_stats.h"
 #include "info.h"
+#include "names.h"
 #include "output.h"
 
 static double seconds_since(const struct timespec *began)
@@ -220,51 +221,126 @@ bool transfer_stats_missed(const struct transfer_stats *s)
 			    s->tree.channels != transfer_stats_planned(&s->tree));
 }
 
-static void put_tree(json_t *stats, const struct transfer_stats *s,
-		     uint64_t records)
+/**
+ * transfer_stats_arrived() - the planned children whose flows have arrived
+ * @tree: the node's entry
+ *
+ * The kernel names AGGNET_NAMES_MAX children that have not bound, of which there may be
+ * more.
+ *
+ * Return: an array of identities; null if they are not known
+ */
+json_t *transfer_stats_arrived(const struct aggnet_tree_info *tree)
 {
-	const struct aggnet_tree_info *tree = &s->tree;
-	json_int_t saved = (json_int_t)(records - tree->records_in);
+	json_t *list;
+	size_t i;
+
+	if (tree->unbound.n >= AGGNET_NAMES_MAX)
+		return json_null();
+	list = json_array();
+	for (i = 0; i < tree->children.n; i++)
+		if (!addrs_has(&tree->unbound, tree->children.addr[i]))
+			json_array_append_new(list,
+					      addr_json(tree->children.addr[i]));
+	return list;
+}
+
+/**
+ * transfer_stats_by_plain_ip() - packets of an entry that left by plain IP, by cause
+ * @tree: the entry
+ *
+ * Return: an object
+ */
+json_t *transfer_stats_by_plain_ip(const struct aggnet_tree_info *tree)
+{
+	return json_pack("{s:I, s:I, s:I, s:I}",
+			 "link", (json_int_t)tree->fallback_link,
+			 "bloom", (json_int_t)tree->fallback_bloom,
+			 "policy", (json_int_t)tree->fallback_policy,
+			 "round", (json_int_t)tree->fallback_round);
+}
+
+static void put_tree(json_t *stats, const struct aggnet_tree_info *tree)
+{
 	json_t *more;
 
-	more = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+	more = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
 			 "flows", (json_int_t)tree->channels,
 			 "flows_planned",
 			 (json_int_t)transfer_stats_planned(tree),
+			 "flows_unplanned", (json_int_t)tree->unplanned,
 			 "records_in", (json_int_t)tree->records_in,
 			 "records_out", (json_int_t)tree->records_out,
 			 "packets_in", (json_int_t)tree->packets_in,
 			 "packets_out", (json_int_t)tree->packets_out,
 			 "bytes_in", (json_int_t)tree->bytes_in,
 			 "bytes_out", (json_int_t)tree->bytes_out,
-			 "retransmissions", (json_int_t)tree->rexmits);
+			 "retransmissions", (json_int_t)tree->rexmits,
+			 "by_plain_ip", transfer_stats_by_plain_ip(tree));
 	json_object_update(stats, more);
 	json_decref(more);
 	if (tree->acceptor.s_addr)
 		json_object_set_new(stats, "acceptor", addr_json(tree->acceptor));
+	/* Each stripe has children of its own. */
+	if (tree->stripes < 2)
+		json_object_set_new(stats, "arrived",
+				    transfer_stats_arrived(tree));
+}
+
+/* What merging on other nodes saved the receiver, with the mean size of what came. */
+static void put_saved(json_t *stats, const struct aggnet_tree_info *tree,
+		      const struct aggnet_result *result)
+{
+	uint64_t units = tree->records_in, merged = 0;
+
 	/* An element of a vector is not a record. */
-	if (records >= tree->records_in && tree->layout != AGGNET_LAYOUT_DENSE)
+	if (tree->layout == AGGNET_LAYOUT_DENSE) {
+		units = tree->channels;
+		merged = result->sources > units ? result->sources - units : 0;
+	} else if (result->records >= units) {
+		merged = result->records - units;
 		json_object_set_new(stats, "merged_on_the_way",
-				    json_integer(saved));
+				    json_integer((json_int_t)merged));
+	}
+	/* Own records of the receiver are in no packet. */
+	if (units && !tree->writers)
+		json_object_set_new(stats, "bytes_saved", json_integer((json_int_t)
+				    ((double)merged * (double)tree->bytes_in /
+				     (double)units)));
+}
+
+static void put_result(json_t *stats, const struct transfer_stats *s,
+		       const struct aggnet_result *result)
+{
+	json_object_set_new(stats, "sources",
+			    json_integer((json_int_t)result->sources));
+	json_object_set_new(stats, "of", json_integer((json_int_t)result->of));
+	if (result->records)
+		json_object_set_new(stats, "records",
+				    json_integer((json_int_t)result->records));
+	if (s->found)
+		put_saved(stats, &s->tree, result);
 }
 
 /**
  * transfer_stats_json() - all numbers as an object
  * @s: ended
- * @records: records of the sources that the result stands for, at the receiver;
- *	0 at a source
+ * @result: at the receiver; NULL at a source
  *
  * Numbers that could not be read are missing, and "node" says why.
  */
-json_t *transfer_stats_json(const struct transfer_stats *s, uint64_t records)
+json_t *transfer_stats_json(const struct transfer_stats *s,
+			    const struct aggnet_result *result)
 {
 	json_t *stats = json_object();
 
-	if (records)
-		json_object_set_new(stats, "records",
-				    json_integer((json_int_t)records));
 	if (s->found)
-		put_tree(stats, s, records);
+		put_tree(stats, &s->tree);
+	if (result)
+		put_result(stats, s, result);
+	else if (s->found)
+		json_object_set_new(stats, "bytes_saved", json_integer((json_int_t)
+				    transfer_stats_saved(&s->tree)));
 	if (s->counted)
 		json_object_set_new(stats, "fallbacks",
 				    fallback_json(&s->after, &s->before));
@@ -292,35 +368,106 @@ static const struct column stats_cols[] = {
 	{ "seconds", "seconds" },
 };
 
+#define LISTED	8	/* hosts that a line names at most */
+
 static json_int_t number_of(const json_t *stats, const char *name)
 {
 	return json_integer_value(json_object_get(stats, name));
 }
 
-/* The table in one line, if the node could be read. */
-static void print_short(const json_t *stats, const json_t *fallbacks)
+static void print_flows(const json_t *stats)
 {
-	json_int_t in = number_of(stats, "bytes_in"), off = 0;
-	json_int_t out = number_of(stats, "bytes_out");
-	const char *next = json_string_value(json_object_get(stats, "acceptor"));
-	json_t *row;
-	size_t i;
+	const json_t *list = json_object_get(stats, "arrived");
+	const json_int_t others = number_of(stats, "flows_unplanned");
+	size_t i, n = json_array_size(list);
 
-	if (!json_object_get(stats, "flows") || !fallbacks)
-		return;
-	json_array_foreach((json_t *)fallbacks, i, row)
-		off += number_of(row, "count");
-	fprintf(stderr, "in short: %" JSON_INTEGER_FORMAT " of %"
-		JSON_INTEGER_FORMAT " planned flows arrived",
-		number_of(stats, "flows"), number_of(stats, "flows_planned"));
-	if (json_object_get(stats, "merged_on_the_way"))
-		fprintf(stderr, ", %" JSON_INTEGER_FORMAT " records were merged on the way",
-			number_of(stats, "merged_on_the_way"));
+	fprintf(stderr, ", %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT
+		" planned flows", number_of(stats, "flows") - others,
+		number_of(stats, "flows_planned"));
+	for (i = 0; i < n && i < LISTED; i++)
+		names_print(stderr, "%s%s", i ? ", " : " (",
+			    json_string_value(json_array_get(list, i)));
+	if (n > LISTED)
+		fprintf(stderr, " and %zu more", n - LISTED);
+	if (n)
+		fputc(')', stderr);
+	if (others)
+		fprintf(stderr, " and %" JSON_INTEGER_FORMAT " others", others);
+	fputs(" arrived", stderr);
+}
+
+static void print_saved(const json_t *stats)
+{
+	const char *next = json_string_value(json_object_get(stats, "acceptor"));
+
+	if (json_object_get(stats, "bytes_saved"))
+		fprintf(stderr, ", about %" JSON_INTEGER_FORMAT
+			" bytes were saved %s", number_of(stats, "bytes_saved"),
+			json_object_get(stats, "of") ? "on the way" : "here");
 	if (next)
-		fprintf(stderr, ", %" JSON_INTEGER_FORMAT " bytes were saved here, merged next at %s",
-			in > out ? in - out : 0, next);
-	fprintf(stderr, ", %" JSON_INTEGER_FORMAT " packets off the planned way\n",
-		off);
+		names_print(stderr, ", merged next at %s", next);
+}
+
+static void print_by_plain_ip(const json_t *stats)
+{
+	json_t *causes = json_object_get(stats, "by_plain_ip"), *packets;
+	const char *cause, *sep = " (";
+	json_int_t sum = 0;
+
+	json_object_foreach(causes, cause, packets)
+		sum += json_integer_value(packets);
+	fprintf(stderr, ", %" JSON_INTEGER_FORMAT
+		" packets of this node fell back to plain IP", sum);
+	json_object_foreach(causes, cause, packets) {
+		if (!json_integer_value(packets))
+			continue;
+		fprintf(stderr, "%s%" JSON_INTEGER_FORMAT " %s", sep,
+			json_integer_value(packets), cause);
+		sep = ", ";
+	}
+	if (sum)
+		fputc(')', stderr);
+	/* A node knows of its own packets only. */
+	if (json_object_get(stats, "of"))
+		fputs("; 'aggctl why' on each other node tells those of that node",
+		      stderr);
+}
+
+/* The table in one line. */
+static void print_short(const json_t *stats)
+{
+	const char *unread = json_string_value(json_object_get(stats, "node"));
+
+	fputs("in short: ", stderr);
+	if (json_object_get(stats, "of"))
+		fprintf(stderr, "%" JSON_INTEGER_FORMAT " of %"
+			JSON_INTEGER_FORMAT " sources",
+			number_of(stats, "sources"), number_of(stats, "of"));
+	else
+		fprintf(stderr, "%" JSON_INTEGER_FORMAT " records sent",
+			number_of(stats, "sent"));
+	if (json_object_get(stats, "flows")) {
+		print_flows(stats);
+		print_saved(stats);
+		print_by_plain_ip(stats);
+	} else if (unread) {
+		fprintf(stderr, "; flows, saved bytes and packets by plain IP are not known: %s",
+			unread);
+	}
+	fputc('\n', stderr);
+}
+
+/* With the name of the host. */
+static json_t *table_of(const json_t *stats)
+{
+	const char *next = json_string_value(json_object_get(stats, "acceptor"));
+	json_t *table = json_copy((json_t *)stats);
+	char *named = next ? names_add(next) : NULL;
+
+	if (named)
+		json_object_set_new(table, "acceptor", json_string(named));
+	free(named);
+	return table;
 }
 
 /**
@@ -330,9 +477,11 @@ static void print_short(const json_t *stats, const json_t *fallbacks)
 void transfer_stats_print(const json_t *stats)
 {
 	const json_t *list = json_object_get(stats, "fallbacks"), *row;
+	json_t *table = table_of(stats);
 	size_t i;
 
-	out_fields_to(stderr, stats_cols, ARRAY_SIZE(stats_cols), stats);
+	out_fields_to(stderr, stats_cols, ARRAY_SIZE(stats_cols), table);
+	json_decref(table);
 	if (list && !json_array_size(list))
 		fputs("off the planned way: no packet of this node\n", stderr);
 	json_array_foreach(list, i, row)
@@ -342,7 +491,7 @@ void transfer_stats_print(const json_t *stats)
 			json_string_value(json_object_get(row, "counter")),
 			json_string_value(json_object_get(row, "cause")),
 			json_string_value(json_object_get(row, "fix")));
-	print_short(stats, list);
+	print_short(stats);
 }
 
 /**

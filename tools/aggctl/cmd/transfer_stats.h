@@ -5,6 +5,7 @@
 
 #include <time.h>
 
+#include "aggnet_data.h"
 #include "cmd/fallback.h"
 
 /**
@@ -37,9 +38,12 @@ struct transfer_stats {
 void transfer_stats_begin(struct transfer_stats *s, struct in_addr receiver,
 			  uint32_t job, bool count);
 void transfer_stats_end(struct transfer_stats *s);
-json_t *transfer_stats_json(const struct transfer_stats *s, uint64_t records);
+json_t *transfer_stats_json(const struct transfer_stats *s,
+			    const struct aggnet_result *result);
 void transfer_stats_print(const json_t *stats);
 uint32_t transfer_stats_planned(const struct aggnet_tree_info *tree);
+json_t *transfer_stats_arrived(const struct aggnet_tree_info *tree);
+json_t *transfer_stats_by_plain_ip(const struct aggnet_tree_info *tree);
 uint64_t transfer_stats_saved(const struct aggnet_tree_info *tree);
 bool transfer_stats_missed(const struct transfer_stats *s);
 void transfer_stats_tell(const struct transfer_stats *s, const char *command);
