@@ -3,8 +3,12 @@
  * entries come, go and begin again.
  */
 #include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "cmd/top.h"
+#include "names.h"
 #include "kselftest_harness.h"
 
 #define SECOND	1000000000LL
@@ -127,6 +131,56 @@ TEST(backwards)
 	EXPECT_EQ(NULL, json_object_get(json_array_get(rows, 0),
 					"records_in_s"));
 	json_decref(rows);
+}
+
+/* Names are read once in each process, as each test is. */
+static void describe(void)
+{
+	char path[] = "/tmp/aggnet-top.XXXXXX";
+	FILE *f = fdopen(mkstemp(path), "w");
+
+	fputs("topology graph\nhost one\nhost exactly.15.long\nhost sixteen.letters.\n"
+	      "switch s\nlink one s\nlink exactly.15.long s\nlink sixteen.letters. s\n"
+	      "address one 10.0.0.1\naddress exactly.15.long 10.0.0.2\n"
+	      "address sixteen.letters. 10.0.0.3\n", f);
+	fclose(f);
+	setenv("AGGNET_NETWORK", path, 1);
+	free(names_add(""));
+	unlink(path);
+}
+
+/* A column is as wide as an address may be. */
+TEST(names)
+{
+	static const char *const row[][2] = {
+		{ "10.0.0.1", "one" }, { "10.0.0.2", "exactly.15.long" },
+		{ "10.0.0.3", "10.0.0.3" }, { "10.0.0.4", "10.0.0.4" },
+		{ "words", "words" },
+	};
+	json_t *object;
+	size_t i;
+
+	describe();
+	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		object = json_pack("{s:s}", "receiver", row[i][0]);
+		top_name(object);
+		EXPECT_STREQ(row[i][1], json_string_value(
+			     json_object_get(object, "receiver")));
+		json_decref(object);
+	}
+}
+
+TEST(names_behind_addresses)
+{
+	json_t *list = json_pack("[s, s]", "10.0.0.1", "10.0.0.9"), *named;
+
+	describe();
+	named = names_json(list);
+	EXPECT_STREQ("10.0.0.1 (one)",
+		     json_string_value(json_array_get(named, 0)));
+	EXPECT_STREQ("10.0.0.9", json_string_value(json_array_get(named, 1)));
+	json_decref(named);
+	json_decref(list);
 }
 
 TEST_HARNESS_MAIN

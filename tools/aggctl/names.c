@@ -179,6 +179,24 @@ void names_print(FILE *f, const char *fmt, ...)
 	free(text);
 }
 
+json_t *names_json(const json_t *value)
+{
+	json_t *array, *item;
+	char *text;
+	size_t i;
+
+	if (json_is_array(value)) {
+		array = json_array();
+		json_array_foreach((json_t *)value, i, item)
+			json_array_append_new(array, names_json(item));
+		return array;
+	}
+	text = names_add(json_string_value(value));
+	item = json_string(text ? text : json_string_value(value));
+	free(text);
+	return item;
+}
+
 const char *names_init(const char *other)
 {
 	return access(NAMES_FILE, R_OK) ? other :

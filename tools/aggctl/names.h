@@ -3,6 +3,7 @@
 #ifndef AGGCTL_NAMES_H
 #define AGGCTL_NAMES_H
 
+#include <jansson.h>
 #include <netinet/in.h>
 #include <stdio.h>
 
@@ -31,6 +32,14 @@ char *names_add(const char *text);
  */
 void names_print(FILE *f, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/**
+ * names_json() - names_add() for a table
+ * @value: an address as a string, or an array of such
+ *
+ * Return: a new string or array
+ */
+json_t *names_json(const json_t *value);
 
 /**
  * names_init() - the command that makes this host a server of its network

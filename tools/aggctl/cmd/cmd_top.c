@@ -29,6 +29,17 @@ static int64_t now_ns(void)
 	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
 }
 
+static int print_table(json_t *rows)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(rows, i, row)
+		top_name(row);
+	out_clear();
+	return out_rows(cols, ARRAY_SIZE(cols), rows);
+}
+
 static int print(const struct aggctl *ctl, json_t *rows)
 {
 	int st = ST_DONE;
@@ -38,8 +49,7 @@ static int print(const struct aggctl *ctl, json_t *rows)
 			st = fail("a row cannot be written as JSON");
 		putchar('\n');
 	} else {
-		out_clear();
-		st = out_rows(cols, ARRAY_SIZE(cols), rows);
+		st = print_table(rows);
 	}
 	json_decref(rows);
 	if (!st && fflush(stdout))

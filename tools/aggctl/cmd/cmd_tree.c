@@ -7,6 +7,7 @@
 #include "cmd/ctl_open.h"
 #include "cmd/top.h"
 #include "info.h"
+#include "names.h"
 #include "output.h"
 
 static uint64_t job = UINT64_MAX;
@@ -69,10 +70,30 @@ static int list_trees(struct aggnet_ctl *h, void *list)
 	return error;
 }
 
+/* With names in a column, or behind addresses where there is room for both. */
+static void add_names(json_t *row)
+{
+	static const char *const hosts[] = {
+		"receiver", "link_neighbour", "acceptor", "children", "unbound",
+		"missing_names",
+	};
+	json_t *value;
+	size_t i;
+
+	if (!details)
+		top_name(row);
+	for (i = 0; details && i < ARRAY_SIZE(hosts); i++) {
+		value = json_object_get(row, hosts[i]);
+		if (value)
+			json_object_set_new(row, hosts[i], names_json(value));
+	}
+}
+
 static void add_brief(json_t *rows, const struct aggnet_tree_info *tree)
 {
 	json_t *row = json_array_get(rows, json_array_size(rows) - 1);
 
+	add_names(row);
 	json_object_set_new(row, "bound", top_bound(tree));
 	json_object_set_new(row, "fallbacks",
 			    json_integer(top_fallbacks(tree)));

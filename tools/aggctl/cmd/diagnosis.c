@@ -359,7 +359,7 @@ static void put_name(json_t *names, struct in_addr addr)
 }
 
 /* Addresses of the object that have a name: the name of each. */
-static json_t *names_json(const struct aggnet_tree_info *tree)
+static json_t *known_names(const struct aggnet_tree_info *tree)
 {
 	const struct aggnet_addrs *list[] = { &tree->children,
 					      &tree->missing_names };
@@ -401,7 +401,7 @@ json_t *diagnose_tree(const struct subject *s,
 	put_end(object, tree);
 	json_object_set_new(object, "writers", json_integer(tree->writers));
 	json_object_set_new(object, "bytes_saved", saved_json(s, tree));
-	json_object_set_new(object, "names", names_json(tree));
+	json_object_set_new(object, "names", known_names(tree));
 	json_object_set_new(object, "fallbacks",
 			    fallback_json(&s->counters, NULL));
 	json_object_set_new(object, "findings", findings);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rates of entries, from two samples. */
+#include <arpa/inet.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/top.h"
 #include "cmd/transfer_stats.h"
 #include "info.h"
+#include "names.h"
 
 static const struct aggnet_tree_info *
 find(const struct top_sample *sample, const struct aggnet_tree_info *tree)
@@ -104,4 +107,17 @@ json_t *top_rows(const struct top_sample *now, const struct top_sample *before)
 		json_array_insert_new(rows, place(rows, traffic(row)), row);
 	}
 	return rows;
+}
+
+void top_name(json_t *row)
+{
+	const char *text = json_string_value(json_object_get(row, "receiver"));
+	struct in_addr addr;
+	const char *name;
+
+	if (!text || inet_pton(AF_INET, text, &addr) != 1)
+		return;
+	name = names_host(addr);
+	if (strlen(name) < INET_ADDRSTRLEN)
+		json_object_set_new(row, "receiver", json_string(name));
 }

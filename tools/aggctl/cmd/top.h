@@ -35,4 +35,11 @@ json_t *top_bound(const struct aggnet_tree_info *tree);
 /* Packets of an entry that left by plain IP for any reason. */
 json_int_t top_fallbacks(const struct aggnet_tree_info *tree);
 
+/**
+ * top_name() - name the receiver in a row of a table
+ * @row: its member "receiver" becomes the name, if there is one that is no longer than an
+ *	address may be: tables have the width of a terminal
+ */
+void top_name(json_t *row);
+
 #endif

@@ -460,13 +460,11 @@ static void print_short(const json_t *stats)
 /* With the name of the host. */
 static json_t *table_of(const json_t *stats)
 {
-	const char *next = json_string_value(json_object_get(stats, "acceptor"));
+	const json_t *next = json_object_get(stats, "acceptor");
 	json_t *table = json_copy((json_t *)stats);
-	char *named = next ? names_add(next) : NULL;
 
-	if (named)
-		json_object_set_new(table, "acceptor", json_string(named));
-	free(named);
+	if (next)
+		json_object_set_new(table, "acceptor", names_json(next));
 	return table;
 }
 
