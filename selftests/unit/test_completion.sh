@@ -16,7 +16,7 @@ offers()
 
 	shift
 	n=$((n + 1))
-	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=() COMP_LINE=$*
 	_aggctl
 	if [ "${COMPREPLY[*]}" = "$wanted" ]; then
 		echo "ok $n - $*"
@@ -37,6 +37,21 @@ ls()
 	fi
 }
 
+# The entries of this node, and of a namespace v3.
+aggctl()
+{
+	case $* in
+	"-j tree show")
+		printf '[\n  {\n    "job": %d,\n    "state": "done"\n  }\n]\n' 12 7 12 ;;
+	"-j -n v3 tree show")
+		printf '    "job": %d,\n' 33 ;;
+	"-j port show")
+		echo '    "port": "eth7",' ;;
+	*)
+		command aggctl "$@" ;;
+	esac
+}
+
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 # The description of this host's network.
@@ -52,7 +67,14 @@ address node1 10.0.0.1
 address node2 10.0.0.2
 address node1-s 192.168.1.1
 END
-echo 1..16
+cat > "$scratch/racks" << 'END'
+topology graph
+host r1
+server r2
+address r1 10.1.0.1
+address r2 10.1.0.2
+END
+echo 1..25
 offers "plan port probe" aggctl p
 offers "show add del" aggctl link ''
 offers "--sorted" aggctl plan --so
@@ -68,6 +90,15 @@ offers "node1 node2" aggctl host init --host n
 offers "node1 node2" aggctl plan --senders ''
 offers "node1,node1 node1,node2" aggctl plan --senders node1,
 offers "10.0.0.1 10.0.0.2" aggctl recv --receiver 10
+offers "r1 r2" aggctl plan --topology "@$scratch/racks" --senders ''
+offers "10.1.0.1 10.1.0.2" aggctl plan "--topology=@$scratch/racks" --receiver ''
+offers "--sorted" aggctl plan --topology bcube:4,1 --senders v1 --so
+offers "7 12" aggctl why ''
+offers "--receiver" aggctl why 7 --r
+offers "7 12" aggctl recv --job ''
+offers "33" aggctl -n v3 send --job ''
+offers "eth7" aggctl tree add --device ''
+offers "fbfly: fattree:" aggctl testbed up f
 n=$((n + 1))
 if [ -e "$scratch/planted" ]; then
 	echo "not ok $n - the name of a namespace ran as a command"
