@@ -115,7 +115,7 @@ mixed()
 }
 
 needs_root
-echo 1..14
+echo 1..16
 up && everywhere "$(block "On each server")" "${SERVERS[@]}" > "$CLUSTER/prepared"
 ok $? "four servers are prepared"
 capture
@@ -149,6 +149,22 @@ case_of node2 "a firewall that does not forward" node2 "nft add table ip wall
 	"firewall  *chain f of table ip wall drops UDP .*(policy drop)" \
 	"note: node2: firewall: chain f of table ip wall drops UDP"
 on node2 "nft delete table ip wall"
+case_of node2 "a firewall that rejects at the end of FORWARD" node2 "nft add table inet wall
+	nft 'add chain inet wall f { type filter hook forward priority 0; }'
+	nft add rule inet wall f ct state established,related accept
+	nft add rule inet wall f tcp dport 22 accept
+	nft add rule inet wall f reject with icmpx type admin-prohibited" \
+	"firewall  *chain f of table inet wall drops UDP .*(reject): .*nft insert rule inet wall f" \
+	"note: node2: firewall: chain f of table inet wall drops UDP"
+on node2 "nft delete table inet wall"
+case_of node4 "a firewall with INPUT policy drop" node4 "nft add table inet wall
+	nft 'add chain inet wall i { type filter hook input priority 0; policy drop; }'
+	nft add rule inet wall i ct state established,related accept
+	nft add rule inet wall i meta l4proto icmp accept
+	nft add rule inet wall i iifname lo accept" \
+	"firewall  *chain i of table inet wall drops UDP .*(policy drop): .*nft insert rule inet wall i" \
+	"note: node4: firewall: chain i of table inet wall drops UDP"
+on node4 "nft delete table inet wall"
 case_of node4 "no route to the receiver" node4 "ip route del 10.0.0.1" \
 	"route  *to the receiver 10.0.0.1 (node1): there is none" \
 	"note: node4: route: to the receiver"
