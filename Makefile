@@ -41,7 +41,8 @@ help:
 #H make headers            those of a guest kernel, unpacked under build/, for
 #H                         hosts without headers of the running one
 #H make tools              libaggtree, libaggnet, aggctl
-#H make install            module, tools, library, man pages (PREFIX, DESTDIR)
+#H make install            module, tools, libraries, Python package, man pages
+#H                         (PREFIX, DESTDIR)
 #H make uninstall          what install put there (PREFIX, DESTDIR, KDIR)
 #H make demo               the main job on real input, in the VM
 #H make check [KERNELS=] [TESTS=]
@@ -207,6 +208,7 @@ install: modules tools
 		PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
 	$(MAKE) -C tools/aggctl O=$(BUILD)/tools install \
 		PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
+	$(MAKE) -C tools/python install PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
 
 .PHONY: uninstall
 uninstall:
@@ -216,6 +218,7 @@ uninstall:
 		PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
 	$(MAKE) -C tools/aggctl O=$(BUILD)/tools uninstall \
 		PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
+	$(MAKE) -C tools/python uninstall PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
 	@$(VM)/module.sh uninstall "$(KDIR)" "$(DESTDIR)"
 
 # By the shell and quoted: make would split a path at white space.

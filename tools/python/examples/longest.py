@@ -1,0 +1,47 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""The longest requests of each page, over all servers. The plan's function is topk.
+
+Usage: longest.py JOB [RECEIVER...]
+Each source names all receivers, in the same order, and reads lines "ID PAGE MILLISECONDS"
+from standard input; each receiver names none, and prints for each of its pages the k longest
+requests.
+"""
+import argparse
+import sys
+
+import aggnet
+from aggnet import mapreduce
+
+
+def request(line: str) -> mapreduce.Pairs:
+    """The page of a line, and how long which request took."""
+    identity, page, milliseconds = line.split()
+    yield page, (int(milliseconds), int(identity))
+
+
+def show(lines: mapreduce.Pairs) -> None:
+    """Print them; what is printed must be written before the sources are told so."""
+    for page, requests in lines:
+        print(page, *(f"{best.value}:{best.id}" for best in requests))
+    sys.stdout.flush()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="the longest requests of each page")
+    parser.add_argument("job", type=int)
+    parser.add_argument("receiver", nargs="*", help="address; none: be one")
+    args = parser.parse_args()
+    try:
+        if args.receiver:
+            mapreduce.map(args.job, args.receiver, sys.stdin, request, combine=None)
+        else:
+            mapreduce.reduce(args.job, show, keys=str)
+    except aggnet.Error as err:
+        print(f"longest: {err.strerror}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
