@@ -281,7 +281,7 @@ kernel_found()
 }
 
 KERNELS=${KERNELS:-6.1 6.12}
-echo 1..17
+echo 1..18
 check "clean removes only what was built" clean
 check "distclean removes only build/" distclean
 check "a path with a space is refused" space
@@ -298,6 +298,7 @@ check "libaggnet can be uninstalled" uninstalled libaggnet \
 check "libaggtree can be uninstalled" uninstalled libaggtree \
 	"$top/build/tools/libaggtree"
 check "aggctl can be uninstalled" uninstalled aggctl "$top/build/tools"
+check "the Python package can be uninstalled" uninstalled python .
 check "the module can be uninstalled" module_uninstalled
 check "without headers uninstall names what it leaves" without_headers
 check "no package of set-up needs a kernel" no_kernel

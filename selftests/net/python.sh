@@ -1,0 +1,223 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Python programs as members: sums, averages, vectors, rounds and broadcasts are those that
+# plain Python computes, also beside aggctl; a source that fails, or a receiver that is
+# interrupted, gives the others the errno and the node; the examples count words and find
+# the longest requests. BCube(2,1), three senders.
+. "$(dirname "$0")/lib.sh"
+
+SENDERS="v1 v2 v3"
+ROUNDS=${ROUNDS:-5}
+EXAMPLES=$NET_DIR/../../tools/python/examples
+export PYTHONPATH=$NET_DIR/../../tools/python PYTHONDONTWRITEBYTECODE=1
+
+# python NODE PROGRAM ARGUMENT...
+python()
+{
+	aggctl testbed exec "$1" -- /usr/bin/python3 "${@:2}"
+}
+
+# role NODE ROLE ARGUMENT...: of python_member.py; the job comes first
+role()
+{
+	python "$1" "$NET_DIR/python_member.py" "$2" $job "${@:3}"
+}
+
+# planned OPTION...: plan and apply a job of the senders with receiver v0
+planned()
+{
+	plan py --topology bcube:2,1 --receivers v0 --senders "${SENDERS// /,}" --uid 0 "$@"
+}
+
+# members ROLE [ARGUMENT...]: start it at each sender, with the sender in place of NODE
+members()
+{
+	local s rest=("${@:2}")
+
+	pids=()
+	for s in $SENDERS; do
+		role "$s" "$1" "$(identity v0)" "${rest[@]//NODE/$s}" 2> "$TMP/py.$s.err" &
+		pids+=($!)
+	done
+}
+
+# all_exit_with STATUS: do the members?
+all_exit_with()
+{
+	local pid status failed=0
+
+	for pid in "${pids[@]}"; do
+		status=0
+		wait "$pid" || status=$?
+		[ $status = "$1" ] || failed=1
+	done
+	[ $failed = 0 ] || tail -n 5 "$TMP"/py.*.err
+	return $failed
+}
+
+# received ROLE [ARGUMENT...]: does it succeed at the receiver, and do the members?
+received()
+{
+	local status=0
+
+	role v0 "$@" > "$TMP/py.out" 2> "$TMP/py.v0.err" || status=1
+	all_exit_with 0 || status=1
+	[ $status = 0 ] || cat "$TMP/py.v0.err"
+	return $status
+}
+
+sum()
+{
+	planned && members send "$TMP/in.NODE" && received recv || return
+	sort "$TMP/py.out" | cmp - "$TMP/expected"
+}
+
+# The receiver is aggctl.
+mixed()
+{
+	planned || return
+	start_recv mixed v0
+	members send "$TMP/in.NODE"
+	all_exit_with 0 && wait "$recv_pid" && sort "$TMP/mixed.out" | cmp - "$TMP/expected"
+}
+
+average()
+{
+	planned --function average --type float64 || return
+	members average 1e300 1 -1e300
+	received average_recv && [ "$(< "$TMP/py.out")" = "7 0.3333333333333333 9" ]
+}
+
+vector()
+{
+	planned --elements 1000 && members vector_send NODE &&
+		received vector_recv v1 v2 v3
+}
+
+rounds()
+{
+	planned --elements 1000 --persist && members rounds_send NODE "$ROUNDS" &&
+		received rounds_recv "$ROUNDS" v1 v2 v3
+}
+
+broadcast()
+{
+	local s status=0
+
+	plan py --topology bcube:2,1 --collective bcast --root v0 --uid 0 \
+		--receivers "${SENDERS// /,}" || return
+	head -c 1000000 /dev/urandom > "$TMP/bytes"
+	members member "$TMP/got.NODE"
+	role v0 root "$TMP/bytes" 2> "$TMP/py.v0.err" || status=1
+	cat "$TMP/py.v0.err"
+	all_exit_with 0 && [ $status = 0 ] || return
+	for s in $SENDERS; do
+		cmp "$TMP/bytes" "$TMP/got.$s" || return
+	done
+}
+
+# v2 fails: the receiver and the other sources learn which one and why.
+source_fails()
+{
+	local pid
+
+	planned || return
+	role v2 fail "$(identity v0)" &
+	pid=$!
+	SENDERS="v1 v3" members send "$TMP/in.NODE"
+	role v0 error > "$TMP/py.out"
+	wait $pid
+	[ $? = 3 ] && all_exit_with 1 && cat "$TMP/py.out" &&
+		grep -x "ECONNABORTED $(identity v2)" "$TMP/py.out" &&
+		grep "a source closed before it was finished at $(identity v2)" "$TMP/py.v1.err"
+}
+
+waits()
+{
+	grep -q '^[0-9]' "$TMP/py.out"
+}
+
+# SIGINT interrupts a receiver that waits for a result.
+receiver_interrupted()
+{
+	local pid
+
+	planned || return
+	role v0 interrupted > "$TMP/py.out" &
+	pid=$!
+	wait_for waits || return
+	members send "$TMP/in.NODE"
+	kill -INT "$(head -n 1 "$TMP/py.out")"
+	wait $pid && all_exit_with 1 && grep -x interrupted "$TMP/py.out" &&
+		grep "the receiver closed" "$TMP/py.v1.err"
+}
+
+# shuffle PROGRAM PREFIX: run an example between the senders and the receivers v0 and v3,
+# with the inputs PREFIX.NODE; $TMP/py.out
+shuffle()
+{
+	local s status=0 pids=()
+
+	for s in v1 v2; do
+		python "$s" "$EXAMPLES/$1" $job "$(identity v0)" "$(identity v3)" \
+			< "$2.$s" 2> "$TMP/py.$s.err" &
+		pids+=($!)
+	done
+	python v3 "$EXAMPLES/$1" $job > "$TMP/py.v3" 2> "$TMP/py.v3.err" &
+	pids+=($!)
+	python v0 "$EXAMPLES/$1" $job > "$TMP/py.v0" 2> "$TMP/py.v0.err" || status=1
+	all_exit_with 0 && [ -s "$TMP/py.v0" ] && [ -s "$TMP/py.v3" ] &&
+		cat "$TMP/py.v0" "$TMP/py.v3" > "$TMP/py.out" && [ $status = 0 ]
+}
+
+# planned_shuffle OPTION...: plan and apply a job of v1 and v2 with two receivers
+planned_shuffle()
+{
+	plan py --topology bcube:2,1 --receivers v0,v3 --senders v1,v2 --uid 0 "$@"
+}
+
+wordcount()
+{
+	planned_shuffle && head -n 300 "$NET_DIR/../../Documentation/trees.rst" > "$TMP/text" &&
+		split -n l/2 --numeric-suffixes=1 -a 1 "$TMP/text" "$TMP/text.v" &&
+		shuffle wordcount.py "$TMP/text" || return
+	/usr/bin/python3 "$NET_DIR/python_member.py" count "$TMP/text" | sort > "$TMP/words"
+	[ -s "$TMP/words" ] && sort "$TMP/py.out" | cmp - "$TMP/words"
+}
+
+longest()
+{
+	planned_shuffle --function topk --k 2 || return
+	printf '%s\n' "1 /a 30" "2 /a 50" "3 /b 7" "4 /c 1" > "$TMP/log.v1"
+	printf '%s\n' "5 /a 40" "6 /b 9" "7 /b 8" "8 /d 2" > "$TMP/log.v2"
+	shuffle longest.py "$TMP/log" || return
+	printf '%s\n' "/a 50:2 40:5" "/b 9:6 8:7" "/c 1:4" "/d 2:8" > "$TMP/longest"
+	sort "$TMP/py.out" | cmp - "$TMP/longest"
+}
+
+# row NAME COMMAND: check it, and withdraw its job
+row()
+{
+	check "$1" "$2"
+	withdraw py
+}
+
+testbed bcube:2,1
+files=()
+for s in $SENDERS; do
+	files+=("$TMP/in.$s")
+done
+gen "$SEED" 5000 4000 overlap wide "${files[@]}"
+reference sum "${files[@]}" > "$TMP/expected"
+row "sums of three senders" sum
+row "sums that aggctl receives" mixed
+row "averages of reals, rounded once" average
+row "a vector" vector
+row "rounds, and sources that end without another vector" rounds
+row "a broadcast" broadcast
+row "a source that fails: all get the errno, the receiver the node" source_fails
+row "SIGINT at a receiver that waits" receiver_interrupted
+row "words of two receivers are those that plain Python counts" wordcount
+row "the longest requests" longest
+done_testing

@@ -1,0 +1,146 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""A member of a transfer in Python, for python.sh. Usage: python_member.py ROLE JOB ..."""
+import errno
+import os
+import random
+import signal
+import sys
+from array import array
+
+import aggnet
+from aggnet import mapreduce
+
+ELEMENTS = 1000
+
+
+def vector(seed, number=0):
+    """Integers that a source contributes to a round, the same for the same seed."""
+    source = random.Random(f"{seed} {number}")
+    return [source.randrange(-2**40, 2**40) for _ in range(ELEMENTS)]
+
+
+def total(seeds, number=0):
+    return array("q", map(sum, zip(*(vector(seed, number) for seed in seeds))))
+
+
+def send(job, receiver, path):
+    """Contribute lines "key TAB value"."""
+    with open(path, encoding="utf-8") as lines, aggnet.Source(job, receiver) as source:
+        for line in lines:
+            key, value = line.split("\t")
+            source.write(key, int(value))
+
+
+def recv(job):
+    with aggnet.Sink(job, keys=str) as sink:
+        for key, value in sink:
+            print(f"{key}\t{value}")
+        sys.stdout.flush()
+
+
+def fail(job, receiver):
+    """A source that fails after some of its records."""
+    with aggnet.Source(job, receiver) as source:
+        source.write_many((str(n), n) for n in range(100))
+        raise SystemExit(3)
+
+
+def error(job):
+    """The errno that the receiver gets, and the node."""
+    try:
+        with aggnet.Sink(job) as sink:
+            list(sink)
+    except aggnet.Error as err:
+        print(errno.errorcode[err.errno], err.node)
+
+
+def vector_send(job, receiver, seed):
+    with aggnet.Source(job, receiver) as source:
+        source.write_vector(array("q", vector(seed)))
+
+
+def vector_recv(job, *seeds):
+    buffer = array("q", bytes(8 * ELEMENTS))
+    with aggnet.Sink(job) as sink:
+        assert sink.read_vector(buffer) == total(seeds), "another vector"
+        assert sink.result().sources == len(seeds), sink.result()
+
+
+def rounds_send(job, receiver, seed, rounds):
+    with aggnet.Source(job, receiver) as source:
+        for number in range(int(rounds)):
+            source.write_vector(vector(seed, number))
+            source.round()
+
+
+def rounds_recv(job, rounds, *seeds):
+    """Each round has its vector; the sources end without another one."""
+    with aggnet.Sink(job) as sink:
+        for number in range(int(rounds)):
+            assert sink.read_vector() == total(seeds, number), f"round {number}"
+            assert sink.result().round == number and not sink.result().last, sink.result()
+            sink.commit()
+            assert sink.round()
+        try:
+            sink.read_vector()
+        except EOFError:
+            sink.commit()
+            assert not sink.round()
+            return
+        raise AssertionError("another vector came")
+
+
+def root(job, path):
+    with open(path, "rb") as file, aggnet.Broadcast.root(job) as broadcast:
+        while chunk := file.read(100000):
+            broadcast.write(chunk)
+
+
+def member(job, address, path):
+    with open(path, "wb") as file, aggnet.Broadcast.member(job, address) as broadcast:
+        for chunk in broadcast:
+            file.write(chunk)
+        file.flush()
+
+
+def interrupted(job):
+    """Print the ID of this process, and wait for a result until SIGINT comes."""
+    # A shell's background process ignores it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with aggnet.Sink(job) as sink:
+            print(os.getpid(), flush=True)
+            sink.run()
+    except KeyboardInterrupt:
+        print("interrupted")
+
+
+def count(*paths):
+    """Print the words of files, counted by Python alone."""
+    lines = (line for path in paths for line in open(path, encoding="utf-8"))
+    for word, number in mapreduce.local(lines, mapreduce.words).items():
+        print(f"{word}\t{number}")
+
+
+def average(job, receiver, *values):
+    with aggnet.Source(job, receiver, keys=2) as source:
+        for value in values:
+            source.write(7, float(value))
+
+
+def average_recv(job):
+    with aggnet.Sink(job, keys=2) as sink:
+        for key, mean in sink:
+            print(key, mean, mean.count)
+
+
+def main():
+    role, *arguments = sys.argv[1:]
+    if role != "count":
+        arguments[0] = int(arguments[0])
+    globals()[role](*arguments)
+
+
+if __name__ == "__main__":
+    main()

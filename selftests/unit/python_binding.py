@@ -1,0 +1,841 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""Tests of the Python package, with the library of python_fake.c; prints TAP."""
+import ctypes
+import doctest
+import errno
+import gc
+import math
+import os
+import signal
+import threading
+import unittest
+import unittest.mock
+from array import array
+from decimal import Decimal
+from fractions import Fraction
+
+import aggnet
+import aggnet._broadcast
+import aggnet._handle
+import aggnet._library as lib
+import aggnet._values
+import aggnet.mapreduce
+
+fake = ctypes.CDLL("libaggnet.so.0")
+fake.fake_sent.restype = ctypes.c_void_p
+fake.fake_shut.restype = fake.fake_taken.restype = ctypes.c_bool
+RECEIVER = "10.0.0.1"
+SENDER, RECEIVES, USER = 4, 5, 10  # AGGNET_R_*
+
+
+class Member(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("offset", ctypes.c_size_t),
+                ("size", ctypes.c_size_t)]
+
+
+def sent():
+    """Bytes that the source has sent."""
+    length = ctypes.c_size_t()
+    at = fake.fake_sent(ctypes.byref(length))
+    return ctypes.string_at(at, length.value)
+
+
+def shape(function="sum", vtype="int64", layout="keyed", scale=0, k=0, elements=0):
+    fake.fake_reset()
+    fake.fake_shape(lib.FUNCTIONS.index(function), lib.VTYPES.index(vtype),
+                    lib.LAYOUTS.index(layout), scale, k, ctypes.c_uint64(elements))
+
+
+def end(sources=1, records=1, number=0, last=0):
+    fake.fake_end(sources, ctypes.c_uint64(records), number, last)
+
+
+def transfer(*records, keys=bytes, **kind):
+    """Write records, and read what comes out."""
+    shape(**kind)
+    with aggnet.Source(7, RECEIVER, keys=keys) as source:
+        for record in records:
+            source.write(*record)
+    fake.fake_deliver()
+    end()
+    with aggnet.Sink(7, keys=keys) as sink:
+        return list(sink)
+
+
+class Library(unittest.TestCase):
+    def test_structures_are_those_of_the_header(self):
+        members = (Member * 100).in_dll(fake, "fake_members")
+        seen = 0
+        for member in members:
+            if not member.name:
+                break
+            kind, _, field = member.name.decode().partition(".")
+            declared = getattr(lib, kind.capitalize())
+            if field:
+                place = getattr(declared, field)
+                self.assertEqual((place.offset, place.size), (member.offset, member.size),
+                                 member.name)
+                seen += 1
+            else:
+                self.assertEqual(ctypes.sizeof(declared), member.size, member.name)
+        self.assertEqual(seen, sum(len(c._fields_) for c in (
+            lib.Options, lib.Status, lib.Best, lib.Entry, lib.Result)))
+
+    def test_numbers_are_those_of_the_header(self):
+        last = list((ctypes.c_uint * 8).in_dll(fake, "fake_last"))
+        self.assertEqual(last, [
+            lib.FUNCTIONS.index("nearest"), lib.VTYPES.index("float64"),
+            lib.LAYOUTS.index("bytes"), lib.R_USER, lib.OPT_REPLAY, lib.OPT_NO_REPLAY,
+            aggnet._broadcast.CHUNK, aggnet._values.KEY_MAX])
+        self.assertEqual(len(lib.LAYOUTS), 4)
+
+    def test_examples_of_the_documentation(self):
+        for module in aggnet._values, aggnet._handle, aggnet.mapreduce:
+            result = doctest.testmod(module)
+            self.assertEqual(result.failed, 0)
+            self.assertGreater(result.attempted, 0)
+
+
+class Values(unittest.TestCase):
+    def test_sum(self):
+        self.assertEqual(transfer((b"a", 1), (b"b", -2**63), (b"a", 41)),
+                         [(b"a", 42), (b"b", -2**63)])
+
+    def test_integers_of_any_kind(self):
+        class Index:
+            def __index__(self):
+                return 5
+        self.assertEqual(transfer(("a", True), ("a", Index())), [(b"a", 6)])
+
+    def test_count(self):
+        for vtype in "int64", "float64":
+            self.assertEqual(transfer((b"a",), (b"a",), function="count", vtype=vtype),
+                             [(b"a", 2)])
+
+    def test_average(self):
+        (key, mean), = transfer((b"a", 1), (b"a", 2), function="average")
+        self.assertEqual((key, mean, mean.count), (b"a", 1.5, 2))
+        self.assertIsInstance(mean, float)
+
+    def test_average_of_large_integers_is_rounded_once(self):
+        (_, mean), = transfer((b"a", 2**53 + 1), (b"a", 2**53 + 2), function="average")
+        self.assertEqual(mean, float(Fraction(2**54 + 3, 2)))
+
+    def test_sum_of_reals_is_exact(self):
+        self.assertEqual(transfer((b"a", 1e100), (b"a", 1), (b"a", -1e100),
+                                  vtype="float64"), [(b"a", 1.0)])
+
+    def test_sum_of_singles_is_the_nearest_single(self):
+        half = 2.0**-24
+        (_, total), = transfer((b"a", 1.0), (b"a", half), (b"a", half * 2**-20),
+                               vtype="float32")
+        self.assertEqual(total, 1 + 2.0**-23)
+
+    def test_special_reals(self):
+        self.assertEqual(transfer((b"a", math.inf), vtype="float32"), [(b"a", math.inf)])
+        (_, value), = transfer((b"a", math.nan), function="max", vtype="float64")
+        self.assertTrue(math.isnan(value))
+
+    def test_fixed(self):
+        self.assertEqual(transfer((b"a", 0.5), (b"a", Fraction(1, 4)), (b"a", 2),
+                                  vtype="fixed", scale=8), [(b"a", 2.75)])
+
+    def test_numbers_of_other_types(self):
+        class Real:
+            def __float__(self):
+                return 0.5
+        self.assertEqual(transfer((b"a", Real()), (b"a", Decimal("0.25")), vtype="fixed",
+                                  scale=8), [(b"a", 0.75)])
+        self.assertEqual(transfer((b"a", Real()), (b"a", Fraction(1, 4)), vtype="float32"),
+                         [(b"a", 0.75)])
+
+    def test_topk_and_nearest(self):
+        records = [(b"a", (5, 2**64 - 1)), (b"a", (-7, 2)), (b"a", (9, 3))]
+        self.assertEqual(transfer(*records, function="topk", k=2),
+                         [(b"a", [(9, 3), (5, 2**64 - 1)])])
+        (_, best), = transfer(*records, function="nearest", k=1)
+        self.assertEqual((best[0].value, best[0].id), (-7, 2))
+        self.assertEqual(transfer((b"a", (0.5, 1)), function="topk", vtype="float64", k=1),
+                         [(b"a", [(0.5, 1)])])
+
+    def refused(self, error, text, *record, keys=bytes, **kind):
+        shape(**kind)
+        source = aggnet.Source(7, RECEIVER, keys=keys)
+        with self.assertRaisesRegex(error, text):
+            source.write(*record)
+        self.assertEqual(source.records, 0)
+        source.close()
+        self.assertEqual(sent(), b"")
+
+    def test_what_does_not_fit_is_not_sent(self):
+        self.refused(OverflowError, "9223372036854775808", b"a", 2**63)
+        self.refused(OverflowError, "-2147483649", b"a", -2**31 - 1, vtype="int32")
+        self.refused(OverflowError, "2147483648", b"a", (2**31, 1), function="topk",
+                     vtype="int32", k=1)
+        self.refused(OverflowError, "-1", b"a", (1, -1), function="topk", k=1)
+        self.refused(OverflowError, "1e[+]39", b"a", 1e39, vtype="float32")
+        self.refused(OverflowError, "9007199254740993", b"a", 2**53 + 1, vtype="float64")
+        self.refused(OverflowError, "nan", b"a", math.nan, vtype="fixed", scale=8)
+        self.refused(OverflowError, "inf", b"a", math.inf, vtype="fixed", scale=8)
+        self.refused(OverflowError, "does not fit fixed", b"a", 2**60, vtype="fixed", scale=8)
+        self.refused(OverflowError, "65536 does not fit uint16", 65536, 1, keys=2)
+        self.refused(OverflowError, "-1 does not fit", -1, 1, keys=2)
+
+    def test_what_has_another_type_is_not_sent(self):
+        self.refused(TypeError, "1.5 is not an integer", b"a", 1.5)
+        self.refused(TypeError, "real number", b"a", "1.5", vtype="float64")
+        self.refused(TypeError, "real number", b"a", "1.5", vtype="fixed", scale=8)
+        self.refused(TypeError, "None is not an integer", b"a")
+        self.refused(TypeError, "pair", b"a", 1, function="topk", k=1)
+        self.refused(TypeError, "set keys=", 5, 1)
+        self.refused(TypeError, "is not an integer", "a", 1, keys=4)
+        self.refused(aggnet.Error, "1 to 255", b"", 1)
+        self.refused(aggnet.Error, "vector", b"a", 1, layout="dense", elements=3)
+
+    def test_keys_of_integers_have_one_order_of_bytes(self):
+        shape()
+        with aggnet.Source(7, RECEIVER, keys=4) as source:
+            source.write(258, 1)
+        self.assertEqual(sent(), b"\4\1\0\0\1\2\1")
+        self.assertEqual(transfer((258, 1), (2**32 - 1, 2), keys=4), [(258, 1), (2**32 - 1, 2)])
+
+    def test_keys_as_text(self):
+        self.assertEqual(transfer(("caf\u00e9", 1)), [("caf\u00e9".encode(), 1)])
+        self.assertEqual(transfer(("caf\u00e9", 1), keys=str), [("caf\u00e9", 1)])
+
+    def test_a_key_of_another_length(self):
+        shape()
+        with aggnet.Source(7, RECEIVER) as source:
+            source.write(b"abc", 1)
+        fake.fake_deliver()
+        end()
+        with self.assertRaisesRegex(ValueError, "3 bytes, not 4"):
+            with aggnet.Sink(7, keys=4) as sink:
+                list(sink)
+        self.assertFalse(fake.fake_taken())
+
+    def test_write_many(self):
+        for arguments in (([("a", 1), ("b", 2)],), ({"a": 1, "b": 2},),
+                          (["a", "b"], array("i", [1, 2])), (["a", "b"], iter((1, 2)))):
+            shape()
+            with aggnet.Source(7, RECEIVER) as source:
+                source.write_many(*arguments)
+                self.assertEqual(source.records, 2)
+
+    def test_write_many_checks_before_it_sends(self):
+        shape()
+        source = aggnet.Source(7, RECEIVER, keys=8)
+        with self.assertRaisesRegex(OverflowError, "9223372036854775808"):
+            source.write_many(array("q", [1, 2]), [1, 2**63])
+        with self.assertRaisesRegex(ValueError, "2 keys and 1 values"):
+            source.write_many([1, 2], [1])
+        self.assertEqual(source.records, 0)
+        source.write_many(array("Q", [1, 2**64 - 1]), array("q", [3, 4]))
+        self.assertEqual(source.records, 2)
+
+    def test_options(self):
+        shape()
+        for error, options in ((ValueError, {"timeout": 0}), (ValueError, {"repair": -1}),
+                               (OverflowError, {"timeout": 1e9}),
+                               (ValueError, {"replay": "all"}), (ValueError, {"keys": 0}),
+                               (ValueError, {"keys": 256})):
+            with self.assertRaises(error):
+                aggnet.Source(7, RECEIVER, **options)
+        with self.assertRaises(OverflowError):
+            aggnet.Source(2**32, RECEIVER)
+        with self.assertRaises(ValueError):
+            aggnet.Source(7, "10.0.0")
+
+
+class Vectors(unittest.TestCase):
+    def vector(self, values, buffer=None, elements=None, **kind):
+        shape(layout="dense", elements=elements or len(values), **kind)
+        with aggnet.Source(7, RECEIVER) as source:
+            source.write_vector(values)
+        fake.fake_deliver()
+        end()
+        with aggnet.Sink(7) as sink:
+            return sink.read_vector(buffer)
+
+    def test_integers(self):
+        values = [n * 3 - 20 for n in range(40)]
+        self.assertEqual(self.vector(values), array("q", values))
+        buffer = array("i", bytes(4 * 40))
+        self.assertIs(self.vector(array("h", values), buffer, vtype="int32"), buffer)
+        self.assertEqual(list(buffer), values)
+
+    def test_reals(self):
+        self.assertEqual(self.vector([0.5, 0.1], vtype="float64"), array("d", [0.5, 0.1]))
+        single = array("f", [0.5, 0.1])
+        self.assertEqual(self.vector(single, array("f", [9, 9]), vtype="float32"), single)
+        self.assertEqual(self.vector(single, vtype="float32"), array("d", single))
+
+    def test_several_dimensions(self):
+        matrix = memoryview(array("q", range(6))).cast("B").cast("q", (2, 3))
+        buffer = memoryview(array("q", bytes(48))).cast("B").cast("q", (3, 2))
+        self.vector(matrix, buffer, elements=6)
+        self.assertEqual(buffer.tolist(), [[0, 1], [2, 3], [4, 5]])
+
+    def test_buffers_that_do_not_hold_it(self):
+        for error, buffer, kind in (
+                (TypeError, array("i", [0, 0]), {}), (TypeError, array("f", [0, 0]),
+                                                      {"vtype": "float64"}),
+                (TypeError, array("d", [0, 0]), {}), (TypeError, b"01234567", {}),
+                (TypeError, array("Q", [0, 0]), {}), (ValueError, array("q", [0]), {}),
+                (ValueError, array("q", [0, 0, 0]), {})):
+            with self.assertRaises(error):
+                self.vector([1, 2], buffer, **kind)
+            self.assertFalse(fake.fake_taken())
+            self.assertEqual(fake.fake_aborted(), RECEIVES)
+
+    def test_wrong_lengths(self):
+        with self.assertRaisesRegex(ValueError, "3 elements were given"):
+            self.vector([1, 2, 3], elements=2)
+        self.assertEqual(sent(), b"")
+        self.assertEqual(fake.fake_aborted(), SENDER)
+        with self.assertRaisesRegex(aggnet.Error, "only 1 of the vector's 2") as caught:
+            self.vector([1], elements=2)
+        self.assertEqual(caught.exception.errno, errno.EINVAL)
+        self.assertEqual(fake.fake_aborted(), SENDER)
+
+    def test_one_element_that_does_not_fit(self):
+        with self.assertRaisesRegex(OverflowError, "2147483648"):
+            self.vector([1] * 100 + [2**31], vtype="int32")
+        self.assertEqual(sent(), b"")
+
+    def test_an_interrupted_vector_is_whole(self):
+        signal.signal(signal.SIGUSR1, lambda *_: None)
+        values = list(range(-20000, 20000))
+        shape(layout="dense", elements=len(values))
+        with aggnet.Source(7, RECEIVER) as source:
+            source.write_vector(values)
+        whole = sent()
+        shape(layout="dense", elements=len(values))
+        fake.fake_room(ctypes.c_size_t(0))
+        fake.fake_interrupt(signal.SIGUSR1, 2)
+        with aggnet.Source(7, RECEIVER) as source:
+            source.write_vector(values[:30000])
+            source.write_vector(values[30000:])
+        self.assertEqual(sent(), whole)
+
+    def test_a_vector_stops_when_the_handle_is_closed(self):
+        shape(layout="dense", elements=3)
+        source = aggnet.Source(7, RECEIVER)
+        calls = []
+
+        def close(*_):
+            calls.append(1)
+            source.close()
+            return 0
+        source._add_element = close
+        with self.assertRaisesRegex(ValueError, "closed"):
+            source.write_vector([1, 2, 3])
+        self.assertEqual(len(calls), 1)
+
+    def test_it_can_be_read_again_and_in_lines(self):
+        shape(layout="dense", elements=3)
+        with aggnet.Source(7, RECEIVER) as source:
+            source.write_vector([4, 5])
+            source.write_vector([6])
+        fake.fake_deliver()
+        end()
+        with aggnet.Sink(7) as sink:
+            self.assertEqual(list(sink), [(0, 4), (1, 5), (2, 6)])
+            self.assertEqual(list(sink.read_vector()), [4, 5, 6])
+            self.assertEqual(list(sink.read_vector()), [4, 5, 6])
+
+    def test_a_round_without_a_vector_gives_no_zeros(self):
+        shape(layout="dense", elements=3)
+        fake.fake_kind(True, False)
+        end(records=0, number=1, last=1)
+        buffer = array("q", [7, 8, 9])
+        with aggnet.Sink(7) as sink:
+            with self.assertRaises(EOFError):
+                sink.read_vector(buffer)
+            with self.assertRaises(EOFError):
+                sink.read_vector()
+        self.assertEqual(list(buffer), [7, 8, 9])
+        self.assertTrue(fake.fake_taken())
+
+    def test_keys_are_not_a_vector(self):
+        shape()
+        end(records=0)
+        with aggnet.Sink(7) as sink:
+            with self.assertRaisesRegex(ValueError, "keys and values"):
+                sink.read_vector()
+
+
+class Blocks(unittest.TestCase):
+    """What "with" commits, and what it aborts."""
+
+    def test_a_source_commits(self):
+        shape()
+        with aggnet.Source(7, RECEIVER) as source:
+            source.write(b"a", 1)
+        self.assertTrue(fake.fake_shut())
+        self.assertEqual(fake.fake_aborted(), 0)
+        self.assertTrue(source.closed)
+
+    def test_an_exception_aborts_a_source(self):
+        for error in KeyError, KeyboardInterrupt, GeneratorExit:
+            shape()
+            with self.assertRaises(error):
+                with aggnet.Source(7, RECEIVER) as source:
+                    source.write(b"a", 1)
+                    raise error
+            self.assertFalse(fake.fake_shut())
+            self.assertEqual(fake.fake_aborted(), SENDER)
+
+    def test_an_iterable_that_fails_aborts_a_source(self):
+        def broken():
+            yield b"a", 1
+            raise KeyError
+        shape()
+        with self.assertRaises(KeyError):
+            with aggnet.Source(7, RECEIVER) as source:
+                source.write_many(broken())
+        self.assertFalse(fake.fake_shut())
+        self.assertEqual(fake.fake_aborted(), SENDER)
+
+    def test_abort(self):
+        for opened in lambda: aggnet.Source(7, RECEIVER), lambda: aggnet.Sink(7):
+            shape()
+            with opened() as handle:
+                # Closing gives a reason, too; the kernel keeps the first one.
+                with unittest.mock.patch.object(handle, "_free"):
+                    handle.abort()
+                self.assertEqual(fake.fake_aborted(), USER)
+                self.assertTrue(handle.closed)
+            self.assertFalse(fake.fake_taken() or fake.fake_shut())
+
+    def test_a_sink_commits(self):
+        shape()
+        end(sources=3, records=0)
+        with aggnet.Sink(7) as sink:
+            result = sink.result()
+        self.assertTrue(fake.fake_taken())
+        self.assertEqual(fake.fake_aborted(), 0)
+        self.assertEqual((result.sources, result.of, result.keys, result.plan[:2],
+                          result.absent, result.last), (3, 3, 0, "5a", (), False))
+
+    def test_an_exception_aborts_a_sink(self):
+        shape()
+        end(records=0)
+        with self.assertRaises(KeyError):
+            with aggnet.Sink(7) as sink:
+                sink.run()
+                raise KeyError
+        self.assertFalse(fake.fake_taken())
+        self.assertEqual(fake.fake_aborted(), RECEIVES)
+
+    def test_a_sink_that_has_read_nothing_does_not_commit(self):
+        shape()
+        end(records=0)
+        with self.assertRaisesRegex(aggnet.Error, "no result yet"):
+            with aggnet.Sink(7):
+                pass
+        self.assertFalse(fake.fake_taken())
+        self.assertEqual(fake.fake_aborted(), RECEIVES)
+
+    def test_use_after_close(self):
+        shape()
+        source = aggnet.Source(7, RECEIVER)
+        source.close()
+        source.close()
+        sink = aggnet.Sink(7)
+        sink.close()
+        for call in (lambda: source.write(b"a", 1), source.finish, source.round,
+                     lambda: source.records, source.__enter__, lambda: next(sink), sink.run,
+                     sink.result, sink.commit, lambda: next(sink.stream()), sink.__enter__):
+            with self.assertRaisesRegex(ValueError, "is closed"):
+                call()
+
+    def test_a_block_whose_handle_was_closed_has_not_committed(self):
+        shape()
+        with self.assertRaisesRegex(ValueError, "source is closed"):
+            with aggnet.Source(7, RECEIVER) as source:
+                source.close()
+        self.assertEqual(fake.fake_aborted(), SENDER)
+        shape()
+        with aggnet.Source(7, RECEIVER) as source:
+            source.finish()
+            source.close()
+        self.assertEqual(fake.fake_aborted(), 0)
+
+    def test_a_handle_that_is_collected_is_closed(self):
+        shape()
+        source = aggnet.Source(7, RECEIVER)
+        self.assertEqual(fake.fake_aborted(), 0)
+        del source
+        gc.collect()
+        self.assertEqual(fake.fake_aborted(), SENDER)
+
+    def test_no_descriptor_is_left(self):
+        before = os.listdir("/proc/self/fd")
+        shape()
+        for _ in range(3):
+            with aggnet.Source(7, RECEIVER):
+                pass
+            fake.fake_clear()
+        self.assertEqual(before, os.listdir("/proc/self/fd"))
+
+
+class Errors(unittest.TestCase):
+    def test_errno_node_and_sentence(self):
+        shape()
+        fake.fake_lost(errno.ETIMEDOUT)
+        with self.assertRaises(OSError) as caught:
+            with aggnet.Sink(7) as sink:
+                list(sink)
+        error = caught.exception
+        self.assertIsInstance(error, aggnet.Error)
+        self.assertEqual((error.errno, error.node, error.origin),
+                         (errno.ETIMEDOUT, "10.0.0.3", "10.0.0.3"))
+        self.assertEqual(error.strerror, "timed out at 10.0.0.3: 2 sources missing")
+
+    def test_a_refused_call_is_about_no_node(self):
+        shape()
+        with aggnet.Source(7, RECEIVER) as source:
+            with self.assertRaisesRegex(aggnet.Error, "--persist") as caught:
+                source.round()
+        self.assertEqual((caught.exception.errno, caught.exception.node),
+                         (errno.EOPNOTSUPP, None))
+
+    def test_a_stream_that_ends_in_an_error_does_not_end(self):
+        shape(layout="sorted")
+        with aggnet.Source(7, RECEIVER) as source:
+            source.write(b"a", 1)
+            source.write(b"b", 2)
+        fake.fake_deliver()
+        fake.fake_lost(errno.ECONNRESET)
+        lines = []
+        with self.assertRaises(aggnet.Error) as caught:
+            with aggnet.Sink(7) as sink:
+                for line in sink.stream():
+                    lines.append(line)
+        self.assertEqual(caught.exception.errno, errno.ECONNRESET)
+        self.assertEqual(lines, [(b"a", 1)])
+
+    def test_a_stream(self):
+        shape(layout="sorted")
+        with aggnet.Source(7, RECEIVER) as source:
+            source.write_many({"a": 1, "b": 2})
+        fake.fake_deliver()
+        end()
+        with aggnet.Sink(7) as sink:
+            stream = sink.stream()
+            self.assertEqual(next(stream), (b"a", 1))
+            with self.assertRaisesRegex(ValueError, "has not come to its end"):
+                sink.run()
+            self.assertEqual(list(stream), [(b"b", 2)])
+            self.assertEqual(sink.result().keys, 2)
+
+    def test_keys_out_of_order(self):
+        shape(layout="sorted")
+        source = aggnet.Source(7, RECEIVER)
+        source.write(b"b", 1)
+        with self.assertRaises(aggnet.Error) as caught:
+            source.write(b"a", 1)
+        self.assertEqual(caught.exception.errno, errno.EILSEQ)
+
+    def test_restart(self):
+        shape()
+        end(records=0)
+        with aggnet.Sink(7) as sink:
+            self.assertEqual(list(sink), [])
+            fake.fake_clear()
+            fake.fake_lost(errno.ESTALE)
+            with self.assertRaises(aggnet.Restart) as caught:
+                sink.commit()
+            self.assertEqual(caught.exception.errno, errno.ESTALE)
+            fake.fake_clear()
+            end(records=5)
+            self.assertEqual(sink.result().records, 5)
+        self.assertTrue(fake.fake_taken())
+
+    def test_reduce_stores_again_after_a_restart(self):
+        shape()
+        end(records=0)
+        calls = []
+
+        def store(lines):
+            calls.append(list(lines))
+            if len(calls) == 1:
+                fake.fake_clear()
+                fake.fake_lost(errno.ESTALE)
+                end(records=0)
+            return len(calls)
+        self.assertEqual(aggnet.mapreduce.reduce(7, store), 2)
+        self.assertEqual(calls, [[], []])
+
+    def test_the_caller_gives_the_records_again(self):
+        shape()
+        with aggnet.Source(7, RECEIVER, replay="caller") as source:
+            source.write(b"a", 1)
+            fake.fake_lose_source(errno.ESTALE, ctypes.c_size_t(0))
+            with self.assertRaises(aggnet.Restart):
+                source.finish()
+            fake.fake_lose_source(0, ctypes.c_size_t(0))
+            self.assertEqual((source.records, source.replays), (0, 1))
+            source.write(b"a", 2)
+        self.assertEqual(sent(), b"\1\1a\2")
+
+    def test_the_spool_gives_the_records_again(self):
+        shape()
+        fake.fake_lose_source(errno.ESTALE, ctypes.c_size_t(1))
+        with aggnet.Source(7, RECEIVER) as source:
+            for number in range(20000):
+                source.write(b"%05d" % number, 1)
+            source.finish()
+            self.assertEqual(source.replays, 1)
+        self.assertEqual(sent(), b"".join(b"\5\1%05d\1" % number for number in range(20000)))
+
+
+class Rounds(unittest.TestCase):
+    def test_rounds(self):
+        shape()
+        fake.fake_kind(True, False)
+        with aggnet.Source(7, RECEIVER) as source:
+            source.write(b"a", 1)
+            source.round()
+            source.write(b"a", 2)
+        end(number=0)
+        with aggnet.Sink(7) as sink:
+            self.assertEqual(list(sink), [])
+            with self.assertRaisesRegex(aggnet.Error, "not committed"):
+                sink.round()
+            sink.run()
+            sink.commit()
+            self.assertTrue(sink.round())
+            fake.fake_clear()
+            end(number=1, last=1)
+            self.assertEqual(sink.result().round, 1)
+            sink.commit()
+            self.assertFalse(sink.round())
+
+
+class Signals(unittest.TestCase):
+    def setUp(self):
+        self.handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def tearDown(self):
+        signal.signal(signal.SIGINT, self.handler)
+
+    def test_a_call_continues_after_a_handler(self):
+        seen = []
+        signal.signal(signal.SIGINT, lambda *_: seen.append(1))
+        shape()
+        fake.fake_interrupt(signal.SIGINT, 3)
+        with aggnet.Source(7, RECEIVER) as source:
+            source.write(b"a", 1)
+        self.assertEqual(len(seen), 3)
+        self.assertTrue(fake.fake_shut())
+
+    def test_keyboard_interrupt_aborts(self):
+        shape()
+        fake.fake_room(ctypes.c_size_t(0))
+        fake.fake_interrupt(signal.SIGINT, 1)
+        with self.assertRaises(KeyboardInterrupt):
+            with aggnet.Source(7, RECEIVER) as source:
+                source.write(b"a", 1)
+                source.finish()
+        self.assertFalse(fake.fake_shut())
+        self.assertEqual(fake.fake_aborted(), SENDER)
+        shape()
+        end(records=0)
+        fake.fake_hold()
+        fake.fake_interrupt(signal.SIGINT, 1)
+        with self.assertRaises(KeyboardInterrupt):
+            with aggnet.Sink(7) as sink:
+                list(sink)
+        self.assertFalse(fake.fake_taken())
+        self.assertEqual(fake.fake_aborted(), RECEIVES)
+
+    def test_a_handler_closes_the_handle(self):
+        shape()
+        end(records=0)
+        fake.fake_hold()
+        sink = aggnet.Sink(7)
+        aborted = []
+
+        def handler(*_):
+            sink.close()
+            aborted.append(fake.fake_aborted())
+        signal.signal(signal.SIGINT, handler)
+        fake.fake_interrupt(signal.SIGINT, 1)
+        with self.assertRaisesRegex(ValueError, "closed"):
+            sink.run()
+        # It was freed after the call had returned.
+        self.assertEqual(aborted, [0])
+        self.assertEqual(fake.fake_aborted(), RECEIVES)
+
+    def test_a_handler_uses_the_handle(self):
+        caught = []
+        shape()
+        source = aggnet.Source(7, RECEIVER)
+
+        def handler(*_):
+            try:
+                source.write(b"b", 1)
+            except RuntimeError as err:
+                caught.append(str(err))
+        signal.signal(signal.SIGINT, handler)
+        fake.fake_interrupt(signal.SIGINT, 1)
+        source.finish()
+        self.assertEqual(caught, ["the handle is in use: another call has not returned"])
+
+    def test_another_thread_closes_the_handle(self):
+        shape()
+        source = aggnet.Source(7, RECEIVER)
+        fake.fake_gate()
+        got = []
+
+        def finish():
+            try:
+                source.finish()
+                got.append(None)
+            except Exception as err:
+                got.append(err)
+        thread = threading.Thread(target=finish)
+        thread.start()
+        fake.fake_entered()
+        with self.assertRaises(RuntimeError):
+            source.write(b"a", 1)
+        source.close()
+        self.assertIsNotNone(source._handle)
+        fake.fake_open_gate()
+        thread.join()
+        self.assertEqual(got, [None])
+        self.assertIsNone(source._handle)
+
+
+class Broadcasts(unittest.TestCase):
+    def setUp(self):
+        shape(layout="bytes")
+        fake.fake_kind(False, True)
+
+    def message(self, data):
+        fake.fake_bytes(data, len(data))
+
+    def test_the_root(self):
+        data = bytes(range(256)) * 1000
+        fake.fake_room(ctypes.c_size_t(100))
+        with aggnet.Broadcast.root(7) as root:
+            root.write(data)
+            root.write(array("B", b"xyz"))
+            for wrong in 5, "text", None:
+                with self.assertRaises(TypeError):
+                    root.write(wrong)
+        self.assertEqual(sent(), data + b"xyz")
+        self.assertTrue(fake.fake_shut())
+
+    def test_an_exception_aborts_the_root(self):
+        with self.assertRaises(KeyError):
+            with aggnet.Broadcast.root(7) as root:
+                root.write(b"abc")
+                raise KeyError
+        self.assertFalse(fake.fake_shut())
+        self.assertEqual(fake.fake_aborted(), SENDER)
+
+    def test_an_interrupted_write_is_not_repeated(self):
+        signal.signal(signal.SIGUSR1, lambda *_: None)
+        fake.fake_room(ctypes.c_size_t(3))
+        fake.fake_interrupt(signal.SIGUSR1, 2)
+        with aggnet.Broadcast.root(7) as root:
+            root.write(b"abcdef")
+        self.assertEqual(sent(), b"abcdef")
+
+    def test_a_member(self):
+        for read, want in ((lambda m: m.read(), b"abcdefgh"), (list, [b"abcdef", b"gh"]),
+                           (lambda m: [m.read(4) for _ in range(4)],
+                            [b"abcd", b"ef", b"gh", b""]),
+                           (lambda m: (m.read(0), m.read(1), m.read()),
+                            (b"", b"a", b"bcdefgh"))):
+            self.setUp()
+            self.message(b"abcdef")
+            self.message(b"gh")
+            end(records=8)
+            with aggnet.Broadcast.member(7, RECEIVER) as member:
+                self.assertEqual(read(member), want)
+            self.assertTrue(fake.fake_taken())
+
+    def test_a_member_that_has_not_read_to_the_end_does_not_commit(self):
+        self.message(b"abcdef")
+        end(records=6)
+        with self.assertRaisesRegex(aggnet.Error, "has not ended"):
+            with aggnet.Broadcast.member(7, RECEIVER) as member:
+                member.read(3)
+        self.assertFalse(fake.fake_taken())
+
+    def test_an_end_that_does_not_match_is_an_error(self):
+        self.message(b"abcdef")
+        end(records=7)
+        with self.assertRaises(aggnet.Error) as caught:
+            with aggnet.Broadcast.member(7, RECEIVER) as member:
+                list(member)
+        self.assertEqual(caught.exception.errno, errno.EBADMSG)
+        self.assertFalse(fake.fake_taken())
+
+    def test_a_reduce_is_not_joined(self):
+        shape()
+        with self.assertRaises(aggnet.Error) as caught:
+            aggnet.Broadcast.root(7)
+        self.assertEqual(caught.exception.errno, errno.EPROTOTYPE)
+        self.assertEqual(fake.fake_aborted(), 0)
+
+
+class MapReduce(unittest.TestCase):
+    def test_words(self):
+        lines = ["to be or", "not to be"] * 3
+        shape()
+        written = aggnet.mapreduce.map(7, [RECEIVER], lines, aggnet.mapreduce.words)
+        self.assertEqual(written, 4)
+        fake.fake_deliver()
+        end()
+        counts = aggnet.mapreduce.reduce(7, dict, keys=str)
+        self.assertEqual(counts, aggnet.mapreduce.local(lines, aggnet.mapreduce.words))
+        self.assertTrue(fake.fake_taken())
+
+    def test_top(self):
+        shape()
+        aggnet.mapreduce.map(7, [RECEIVER], ["a b b c c c"], aggnet.mapreduce.words)
+        fake.fake_deliver()
+        end()
+        self.assertEqual(aggnet.mapreduce.reduce(7, list, top=2), [(b"c", 3), (b"b", 2)])
+
+    def test_a_mapper_that_fails_aborts(self):
+        shape()
+        with self.assertRaises(ZeroDivisionError):
+            aggnet.mapreduce.map(7, [RECEIVER], [1, 0], lambda n: [("a", 1 // n)])
+        self.assertFalse(fake.fake_shut())
+        self.assertEqual(fake.fake_aborted(), SENDER)
+
+    def test_each_part_has_its_share(self):
+        parts = [aggnet.mapreduce.partition(str(n).encode(), 5) for n in range(1000)]
+        self.assertEqual(set(parts), set(range(5)))
+        self.assertLess(max(map(parts.count, range(5))), 300)
+
+
+class Tap(unittest.TestResult):
+    """Prints each test as a line."""
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        bad = [text for t, text in self.failures + self.errors if t is test]
+        print("not ok" if bad else "ok", self.testsRun, "-",
+              f"{type(test).__name__}: {test._testMethodName[5:].replace('_', ' ')}", flush=True)
+        for line in "".join(bad).splitlines():
+            print("#", line)
+
+
+def main():
+    suite = unittest.defaultTestLoader.loadTestsFromModule(__import__("__main__"))
+    result = Tap()
+    suite.run(result)
+    print(f"1..{result.testsRun}")
+    return not result.wasSuccessful() or not result.testsRun
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0
+/* libaggnet with a simulated node, as a shared library that the tests of the Python
+ * package load in place of the real one.
+ */
+#include <poll.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stddef.h>
+
+static int fake_poll(struct pollfd *fds, nfds_t n, int timeout);
+#define poll		fake_poll
+#include "fake_node.h"
+
+#define WAITS_MAX	1000
+
+static unsigned int held;		/* messages that come when the library waits */
+static unsigned int interrupts;
+static int interrupt;			/* the signal */
+static unsigned int waits;
+static bool gated;
+static sem_t gate, entered;
+
+/* The library waits: what it waits for comes, unless a signal does. */
+static int fake_poll(struct pollfd *fds, nfds_t n, int timeout)
+{
+	if (gated) {
+		gated = false;
+		sem_post(&entered);
+		sem_wait(&gate);
+	}
+	if (interrupts) {
+		interrupts--;
+		raise(interrupt);
+		errno = EINTR;
+		return -1;
+	}
+	if (waits++ > WAITS_MAX)
+		abort();
+	if (held)
+		node.nmessages = held;
+	held = 0;
+	node.done = true;
+	node.room = TRANSFER_MAX;
+	return 1;
+}
+
+void fake_reset(void)
+{
+	memset(fake_nodes, 0, sizeof(fake_nodes));
+	node.room = TRANSFER_MAX;
+	node.plan = 0x5a;
+	held = 0;
+	interrupts = 0;
+	waits = 0;
+	gated = false;
+	sem_init(&gate, 0, 0);
+	sem_init(&entered, 0, 0);
+}
+
+void fake_shape(unsigned int function, unsigned int vtype, unsigned int layout,
+		unsigned int scale, unsigned int k, uint64_t elements)
+{
+	node.shape = (struct aggnet_shape){
+		.function = function, .vtype = vtype, .layout = layout,
+		.scale = scale, .k = k, .elements = elements,
+	};
+}
+
+void fake_kind(bool persist, bool down)
+{
+	node.persist = persist;
+	node.down = down;
+}
+
+static void put_message(uint32_t type, uint32_t records, const void *body, size_t len)
+{
+	struct aggnet_msg head = { .type = type, .records = records };
+	uint8_t *bytes = node.message[node.nmessages].bytes;
+
+	if (node.nmessages == 8 || sizeof(head) + len > 512)
+		abort();
+	memcpy(bytes, &head, sizeof(head));
+	memcpy(bytes + sizeof(head), body, len);
+	node.message[node.nmessages++].len = sizeof(head) + len;
+}
+
+/* Bytes of a broadcast. */
+void fake_bytes(const void *data, size_t len)
+{
+	put_message(AGGNET_MSG_RECORDS, 0, data, len);
+}
+
+void fake_end(uint32_t sources, uint64_t records, uint32_t round, uint32_t last)
+{
+	struct aggnet_end end = {
+		.sources = sources, .of = sources, .records = records,
+		.instance = 1, .attempt = node.epoch, .round = round, .last = last,
+	};
+
+	put_message(AGGNET_MSG_END, 0, &end, sizeof(end));
+}
+
+/* Reading fails here: the epoch is lost with this errno. */
+void fake_lost(int error)
+{
+	node.message[node.nmessages++].error = error;
+}
+
+/*
+ * The epoch is lost with this errno when the source has sent so many bytes; 0: its end,
+ * and every epoch is.
+ */
+void fake_lose_source(int error, size_t at)
+{
+	node.lost = error;
+	node.lose_at = at;
+}
+
+/* What the source has sent reaches the sink, each record in a message of its own kind. */
+void fake_deliver(void)
+{
+	const struct aggnet_shape *shape = &node.shape;
+	uint8_t accum[4096] __attribute__((aligned(16)));
+	struct record rec;
+	uint8_t out[400];
+	size_t at, size, len = 0;
+	unsigned int n = 0;
+
+	for (at = 0; at < node.len; at += size) {
+		uint32_t part = 0;
+
+		size = record_get(node.stream + at, node.len - at, &rec);
+		aggnet_accum_init(shape, accum);
+		aggnet_accum_merge(shape, accum, rec.value, rec.vlen, true);
+		len += aggnet_accum_record(shape, accum, rec.key, rec.klen, &part,
+					   out + len, sizeof(out) - len);
+		n++;
+		if (len < 200 && at + size < node.len)
+			continue;
+		put_message(AGGNET_MSG_RECORDS, n, out, len);
+		n = 0;
+		len = 0;
+	}
+}
+
+/* Messages come when the library waits. */
+void fake_hold(void)
+{
+	held = node.nmessages;
+	node.nmessages = 0;
+}
+
+/* Drop what was sent, and what was to be read. */
+void fake_clear(void)
+{
+	memset(node.message, 0, sizeof(node.message));
+	node.len = 0;
+	node.nmessages = 0;
+	node.next = 0;
+	node.shut = false;
+	node.done = false;
+}
+
+void fake_interrupt(int number, unsigned int times)
+{
+	interrupt = number;
+	interrupts = times;
+}
+
+/* The next wait blocks between fake_entered() and fake_open_gate(). */
+void fake_gate(void)
+{
+	gated = true;
+}
+
+void fake_entered(void)
+{
+	sem_wait(&entered);
+}
+
+void fake_open_gate(void)
+{
+	sem_post(&gate);
+}
+
+void fake_room(size_t room)
+{
+	node.room = room;
+}
+
+const void *fake_sent(size_t *len)
+{
+	*len = node.len;
+	return node.stream;
+}
+
+unsigned int fake_aborted(void)
+{
+	return node.aborted;
+}
+
+bool fake_shut(void)
+{
+	return node.shut;
+}
+
+bool fake_taken(void)
+{
+	return node.taken;
+}
+
+#define MEMBER(type, member)	\
+	{ #type "." #member, offsetof(struct aggnet_##type, member), \
+	  sizeof(((struct aggnet_##type *)0)->member) }
+#define SIZE(type)		{ #type, 0, sizeof(struct aggnet_##type) }
+
+/* The structures of the header, which the package declares once more. */
+const struct fake_member {
+	const char *name;
+	size_t offset, size;
+} fake_members[] = {
+	SIZE(options), MEMBER(options, flags), MEMBER(options, timeout_ms),
+	MEMBER(options, repair_ms), MEMBER(options, spool_dir),
+	MEMBER(options, spool_max),
+	SIZE(status), MEMBER(status, state), MEMBER(status, reason),
+	MEMBER(status, origin), MEMBER(status, about), MEMBER(status, missing),
+	MEMBER(status, function), MEMBER(status, vtype), MEMBER(status, instance),
+	MEMBER(status, attempt), MEMBER(status, layout), MEMBER(status, scale),
+	MEMBER(status, k), MEMBER(status, elements), MEMBER(status, names),
+	MEMBER(status, name), MEMBER(status, pad), MEMBER(status, plan),
+	MEMBER(status, persist), MEMBER(status, round), MEMBER(status, stripe),
+	MEMBER(status, stripes), MEMBER(status, direction), MEMBER(status, pad2),
+	SIZE(best), MEMBER(best, value), MEMBER(best, real), MEMBER(best, id),
+	SIZE(entry), MEMBER(entry, key), MEMBER(entry, klen), MEMBER(entry, value),
+	MEMBER(entry, real), MEMBER(entry, count), MEMBER(entry, best),
+	MEMBER(entry, n), MEMBER(entry, offset),
+	SIZE(result), MEMBER(result, sources), MEMBER(result, of),
+	MEMBER(result, partials), MEMBER(result, absent), MEMBER(result, records),
+	MEMBER(result, keys), MEMBER(result, instance), MEMBER(result, attempt),
+	MEMBER(result, plan), MEMBER(result, round), MEMBER(result, last),
+	{ NULL, 0, 0 },
+};
+
+/* As the lists of names in the package. */
+const unsigned int fake_last[] = {
+	AGGNET_FN_NEAREST, AGGNET_VTYPE_FLOAT64, AGGNET_LAYOUT_BYTES, AGGNET_R_USER,
+	AGGNET_OPT_REPLAY, AGGNET_OPT_NO_REPLAY, AGGNET_SEND_MAX, AGGNET_KEY_MAX,
+};
