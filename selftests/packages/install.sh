@@ -155,6 +155,7 @@ run()
 	check "the packages are installed" installed
 	check "autopkgtest: command" inside /tmp/tests/command
 	check "autopkgtest: libraries" inside /tmp/tests/libraries
+	check "autopkgtest: python" inside /tmp/tests/python
 	for kernel in $KERNELS; do
 		release=$(kernel_release "$kernel")
 		check "dkms builds for $kernel" dkms_builds "$kernel" "$release"

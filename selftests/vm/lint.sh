@@ -162,7 +162,8 @@ shell()
 {
 	find selftests tools .ci debian -type f \( -name '*.sh' -o \
 		-path .ci/run -o -path 'tools/*completion*' -o \
-		-name '*.postrm' -o -path 'debian/tests/*' ! -name control \) |
+		-name '*.postrm' -o -name '*.postinst' -o -name '*.prerm' -o \
+		-path 'debian/tests/*' ! -name control \) |
 		each shellcheck -x -P SCRIPTDIR -e SC2317
 }
 
