@@ -61,10 +61,15 @@ comes_and_goes()
 		on_hosts withdraw > "$TMP/last" && nothing &&
 		on_hosts withdraw > "$TMP/nothing" || return
 	cat "$TMP/first" "$TMP/again" "$TMP/last" "$TMP/nothing"
-	grep -q "^applied: " "$TMP/first" &&
+	grep -qx "v14: applied, 1 entries" "$TMP/first" &&
+		grep -q "^applied: " "$TMP/first" &&
+		grep -qx "v14: already in force, 1 entries" "$TMP/again" &&
 		grep -q "^already in force: " "$TMP/again" &&
+		grep -qx "v14: withdrawn, 1 entries" "$TMP/last" &&
 		grep -q "^withdrawn: " "$TMP/last" &&
-		cmp "$TMP/last" "$TMP/nothing"
+		[ "$(sed -n 's/^withdrawn: //p' "$TMP/last")" = "$(sed -n 's/^applied: //p' "$TMP/first")" ] &&
+		grep -qx "v14: not in force" "$TMP/nothing" &&
+		grep -q "^not in force: nothing of the plan was left on " "$TMP/nothing"
 }
 
 # Keys are not on any command line, and a host has no key of another one.

@@ -43,7 +43,7 @@ refuses() { echo "aggctl: \$1" >&2; echo @undone; exit 1; }
 case \$2 in *withdraw*) cat > /dev/null ;; esac
 case \$2 in *--supervised*) [ -e supervised ] || { echo "@no supervisor"; exit 0; } ;; esac
 $1
-case \$2 in *withdraw*) echo "withdrawn: 1 entries on 1 nodes"; exit 0 ;; esac
+case \$2 in *withdraw*) echo "@withdrawn \${left:-1}"; exit 0 ;; esac
 agrees
 END
 	chmod +x ssh
@@ -54,6 +54,7 @@ on_hosts()
 {
 	local want=$1 status=0
 
+	[ "$2" != -j ] || set -- "$1" "${@:3}" -j
 	"$aggctl" "$2" plan.json --hosts list --ssh "$tmp/ssh" "${@:3}" \
 		> said 2>&1 < /dev/null || status=$?
 	cat said
@@ -74,8 +75,53 @@ mute="and aggctl has said nothing there"
 applied()
 {
 	hosts ''
-	on_hosts 0 apply && grep -qx "applied: .* entries on 4 nodes" said &&
-		on_hosts 0 withdraw && grep -qx "withdrawn: .* on 4 nodes" said
+	on_hosts 0 apply && diff - said << 'END' || return
+v0: applied, 1 entries
+v1: applied, 1 entries
+v2: applied, 1 entries
+v3: applied, 1 entries
+applied: 4 entries on 4 nodes
+END
+	on_hosts 0 withdraw && grep -qx "v3: withdrawn, 1 entries" said &&
+		tail -n 1 said | grep -qx "withdrawn: 4 entries on 4 nodes"
+}
+
+# Each host says what it had: the last line has the sums.
+had_it()
+{
+	hosts '[ $host != v2 ] || { stages; echo "@in force already"; hear; exit 0; }'
+	on_hosts 0 apply && grep -qx "v2: already in force, 1 entries" said &&
+		tail -n 1 said | grep -qx "applied: 3 entries on 3 nodes; already in force: 1 entries on 1 nodes" &&
+		on_hosts 0 -j apply && jq -e 'length == 4 and ([.[] | select(.node == "v2")] |
+			.[0].said == "already in force" and .[0].entries == 1)' said
+}
+
+had_none()
+{
+	hosts '[ $host != v2 ] || left=0'
+	on_hosts 0 withdraw && grep -qx "v2: not in force" said &&
+		tail -n 1 said | grep -qx "withdrawn: 3 entries on 3 nodes; not in force: nothing of the plan was left on 1 nodes" || return
+	hosts left=0
+	on_hosts 0 withdraw && grep -qx "v0: not in force" said &&
+		tail -n 1 said | grep -qx "not in force: nothing of the plan was left on 4 nodes" &&
+		on_hosts 0 -j withdraw && jq -e 'all(.said == "not in force" and .entries == 0)' said
+}
+
+# A terminal shows which hosts are waited for: v3 begins when it was shown.
+progress()
+{
+	rm -f shown
+	mkfifo shown
+	hosts '[ $host != v3 ] || read -r _ < "$tmp/shown"'
+	script -qefc "\"$aggctl\" apply plan.json --hosts list --ssh \"$tmp/ssh\"" \
+		terminal < /dev/null > /dev/null &
+	set -- $!
+	until grep -q "^waiting for v3: 3 of 4 hosts have staged the plan" terminal; do
+		kill -0 "$1" || return
+		sleep 0.05
+	done
+	echo > shown
+	wait "$1"
 }
 
 warned_and_cut()
@@ -261,6 +307,9 @@ options()
 	--receivers v0 > plan.json
 jq -r '.nodes | keys[]' plan.json > list
 check "a plan is applied and withdrawn" applied
+check "a host has the plan already" had_it
+check "a host has nothing of the plan" had_none
+check "progress on a terminal" progress
 check "ssh prints a warning, and its connection breaks" warned_and_cut
 check "a host that is to commit is killed" killed_at_commit
 check "a host does not stage its part" refused_at_stage

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "aggctl.h"
 #include "cmd/apply_hosts.h"
@@ -15,6 +16,8 @@
 #define STARTING	32	/* hosts that are connected to at a time */
 #define UNDO_MS		10000	/* a host may take so long to take the plan back */
 #define WAIT_MS		10000	/* a host hears so often that it is to wait */
+#define PROGRESS_MS	3000	/* a terminal shows so often which hosts are waited for */
+#define LISTED		4	/* so many of them */
 
 /* They follow each other. */
 enum stage {
@@ -47,9 +50,10 @@ struct host {
  * @hosts: where they are
  * @remote: the commands
  * @host: how far they are
+ * @said: what they have said of the plan
  * @told: when hosts were told to wait
+ * @shown: when it was shown which hosts are waited for; @shows: it is
  * @failed: a host has refused, or was not heard
- * @changed: a host did not have the whole plan
  * @withdraw: the command is to withdraw
  */
 struct run {
@@ -57,20 +61,24 @@ struct run {
 	const struct hosts *hosts;
 	struct remote *remote;
 	struct host *host;
+	struct host_said *said;
 	int64_t told;
+	int64_t shown;
+	bool shows;
 	bool failed;
-	bool changed;
 	bool withdraw;
 };
 
 /* Return: 0, or -1 with an error line printed; run_free() is due in any case */
 static int run_new(struct run *run, const struct plan_file *file,
-		   const struct hosts *hosts)
+		   const struct hosts *hosts, struct host_said *said)
 {
+	const int64_t now = monotonic_ms();
 	size_t i;
 
-	*run = (struct run){ .file = file, .hosts = hosts,
-			     .told = monotonic_ms() };
+	*run = (struct run){ .file = file, .hosts = hosts, .said = said,
+			     .told = now, .shown = now,
+			     .shows = isatty(STDERR_FILENO) };
 	run->remote = calloc(file->n + 1, sizeof(*run->remote));
 	run->host = calloc(file->n + 1, sizeof(*run->host));
 	raise_files();
@@ -149,7 +157,8 @@ static bool is_next(struct host *host, enum stage stage)
 }
 
 /* Has the host said what is awaited? */
-static bool takes_stage(struct run *run, struct host *host, const char *line)
+static bool takes_stage(struct host *host, struct host_said *said,
+			const char *line)
 {
 	if (!strcmp(line, HELD_STAGED))
 		return is_next(host, STAGE_STAGED);
@@ -157,7 +166,16 @@ static bool takes_stage(struct run *run, struct host *host, const char *line)
 		return is_next(host, STAGE_IN_FORCE);
 	if (strcmp(line, HELD_IN_FORCE) || !is_next(host, STAGE_IN_FORCE))
 		return false;
-	run->changed = true;
+	said->changed = true;
+	return true;
+}
+
+/* A host that has withdrawn its part says how much there was of it. */
+static bool takes_withdrawn(struct host_said *said, const char *line)
+{
+	if (sscanf(line, HELD_WITHDRAWN, &said->entries) != 1)
+		return false;
+	said->changed = said->entries;
 	return true;
 }
 
@@ -165,6 +183,7 @@ static void heard(struct remote *r, const char *line, void *arg)
 {
 	struct run *run = arg;
 	struct host *host = &run->host[r - run->remote];
+	struct host_said *said = &run->said[r - run->remote];
 	bool own = line && !strncmp(line, "aggctl: ", 8);
 
 	if (!line) {
@@ -173,8 +192,8 @@ static void heard(struct remote *r, const char *line, void *arg)
 		host->undone = true;
 	} else if (run->withdraw && !strcmp(line, HELD_NO_SUPERVISOR)) {
 		host->later = true;
-	} else if (run->withdraw ? strncmp(line, "withdrawn: ", 11) != 0 :
-				   !takes_stage(run, host, line)) {
+	} else if (run->withdraw ? !takes_withdrawn(said, line) :
+				   !takes_stage(host, said, line)) {
 		host->said |= own;
 		err("%s: %s", r->name, line + (own ? 8 : 0));
 	}
@@ -191,17 +210,21 @@ static size_t behind(const struct run *run, size_t from, size_t to,
 	return n;
 }
 
+/* What a host has done that is so far. */
+static const char *done_at(const struct run *run, enum stage stage)
+{
+	return run->withdraw ? "withdrawn the plan" :
+	       stage == STAGE_STAGED ? "staged the plan" :
+	       stage == STAGE_IN_FORCE ? "committed the plan" : "kept the plan";
+}
+
 static void tell_late(struct run *run, size_t from, size_t to,
 		      enum stage stage)
 {
 	for (; from < to; from++)
 		if (run->host[from].stage < stage)
 			err("%s: it has not %s within %g s",
-			    run->file->part[from].name,
-			    run->withdraw ? "withdrawn the plan" :
-			    stage == STAGE_STAGED ? "staged the plan" :
-			    stage == STAGE_IN_FORCE ? "committed the plan" :
-						      "kept the plan",
+			    run->file->part[from].name, done_at(run, stage),
 			    run->hosts->timeout_ms / 1e3);
 	run->failed = true;
 }
@@ -223,13 +246,48 @@ static int tell_to_wait(struct run *run)
 	return ret;
 }
 
-/* Return: 0 also if nothing happens until @end, or until hosts are told to wait */
-static int serve(struct run *run, int64_t end)
+/* Is it a host whose command runs, and is not so far? */
+static bool is_awaited(const struct run *run, size_t i, enum stage stage)
 {
+	return run->remote[i].pid && run->host[i].stage < stage;
+}
+
+/* A person sees that the command goes on, and with which hosts. */
+static void show_progress(struct run *run, enum stage stage)
+{
+	size_t i, n = 0;
+
+	if (!run->shows || monotonic_left(run->shown + PROGRESS_MS))
+		return;
+	run->shown = monotonic_ms();
+	for (i = 0; i < run->file->n; i++) {
+		if (!is_awaited(run, i, stage))
+			continue;
+		if (n < LISTED)
+			fprintf(stderr, "%s%s", n ? ", " : "waiting for ",
+				run->file->part[i].name);
+		n++;
+	}
+	if (n > LISTED)
+		fprintf(stderr, " and %zu others", n - LISTED);
+	if (n)
+		fprintf(stderr, ": %zu of %zu hosts have %s\n",
+			run->file->n - behind(run, 0, run->file->n, stage),
+			run->file->n, done_at(run, stage));
+}
+
+/*
+ * Until hosts are to be so far. Return: 0 also if nothing happens until @end, or until
+ * hosts are told to wait
+ */
+static int serve(struct run *run, int64_t end, enum stage stage)
+{
+	const int most = run->shows ? PROGRESS_MS : WAIT_MS;
 	int left = monotonic_left(end), ret;
 
-	ret = remote_wait(run->remote, run->file->n,
-			  left < WAIT_MS ? left : WAIT_MS, heard, run);
+	ret = remote_wait(run->remote, run->file->n, left < most ? left : most,
+			  heard, run);
+	show_progress(run, stage);
 	return ret == -ETIMEDOUT ? 0 : ret;
 }
 
@@ -241,7 +299,7 @@ static int wait_for(struct run *run, size_t from, size_t to, enum stage stage)
 	while (!run->failed && behind(run, from, to, stage)) {
 		if (!monotonic_left(end))
 			tell_late(run, from, to, stage);
-		else if (serve(run, end) || tell_to_wait(run))
+		else if (serve(run, end, stage) || tell_to_wait(run))
 			run->failed = true;
 	}
 	return run->failed ? -1 : 0;
@@ -259,7 +317,8 @@ static void wait_ends(struct run *run, size_t from, size_t to, int64_t ms)
 {
 	const int64_t end = monotonic_ms() + ms;
 
-	while (runs(run, from, to) && monotonic_left(end) && !serve(run, end))
+	while (runs(run, from, to) && monotonic_left(end) &&
+	       !serve(run, end, STAGE_DONE))
 		;
 }
 
@@ -417,7 +476,7 @@ static int keep_all(struct run *run)
 }
 
 int apply_hosts(const struct plan_file *file, const struct hosts *hosts,
-		const char *options, bool *changed)
+		const char *options, struct host_said *said)
 {
 	const sighandler_t on_pipe = signal(SIGPIPE, SIG_IGN);
 	char arguments[64];
@@ -425,7 +484,7 @@ int apply_hosts(const struct plan_file *file, const struct hosts *hosts,
 	int ret;
 
 	snprintf(arguments, sizeof(arguments), "apply - --held%s", options);
-	ret = run_new(&run, file, hosts);
+	ret = run_new(&run, file, hosts, said);
 	if (!ret && (start_all(&run, arguments) || commit(&run))) {
 		ret = -1;
 		take_back(&run);
@@ -433,7 +492,6 @@ int apply_hosts(const struct plan_file *file, const struct hosts *hosts,
 	} else if (!ret) {
 		ret = keep_all(&run);
 	}
-	*changed = run.changed;
 	run_free(&run);
 	signal(SIGPIPE, on_pipe);
 	return ret;
@@ -491,14 +549,14 @@ static size_t withdraw_from(struct run *run, enum which which)
 }
 
 int withdraw_hosts(const struct plan_file *file, const struct hosts *hosts,
-		   bool supervised)
+		   bool supervised, struct host_said *said)
 {
 	const sighandler_t on_pipe = signal(SIGPIPE, SIG_IGN);
 	struct run run;
 	size_t n = 0;
 	int ret;
 
-	ret = run_new(&run, file, hosts);
+	ret = run_new(&run, file, hosts, said);
 	run.withdraw = true;
 	if (!ret)
 		n = withdraw_from(&run, supervised ? WHICH_RECEIVERS :

@@ -25,25 +25,39 @@
 #define HELD_UNDONE	"@undone"
 #define HELD_NO_SUPERVISOR	"@no supervisor"	/* nothing is withdrawn */
 
+/* Entries that were in force, for scanf() and printf() */
+#define HELD_WITHDRAWN	"@withdrawn %u"
+
+/**
+ * struct host_said - what a host has said of a plan
+ * @changed: it did not have the whole plan, or has withdrawn some of it
+ * @entries: how many entries it has withdrawn
+ */
+struct host_said {
+	bool changed;
+	unsigned int entries;
+};
+
 /**
  * apply_hosts() - put a plan in force on all its hosts, or on none
  * @file: the plan
  * @hosts: loaded
  * @options: of "aggctl apply" that each host gets, for a shell
- * @changed: a host did not have the whole plan
+ * @said: one for each part of the plan, zeroed
  *
  * What a host prints is printed as error lines, with its name before it.
  *
  * Return: 0, or -1 with an error line printed
  */
 int apply_hosts(const struct plan_file *file, const struct hosts *hosts,
-		const char *options, bool *changed);
+		const char *options, struct host_said *said);
 
 /**
  * withdraw_hosts() - take a plan out of all its hosts, children first
  * @file: the plan
  * @hosts: loaded
  * @supervised: do not ask whether hosts supervise the plan: they do
+ * @said: one for each part of the plan, zeroed
  *
  * Receivers that supervise it are first, so that the supervisors end.
  *
@@ -51,7 +65,7 @@ int apply_hosts(const struct plan_file *file, const struct hosts *hosts,
  * -1 with error lines printed
  */
 int withdraw_hosts(const struct plan_file *file, const struct hosts *hosts,
-		   bool supervised);
+		   bool supervised, struct host_said *said);
 
 /**
  * apply_held() - the part of apply_hosts() on a host

@@ -2,6 +2,7 @@
 /* aggctl apply and withdraw: a plan into its nodes, and out of them. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -28,13 +29,17 @@ static const char *one_node;
 static bool replace, force, held, supervised;
 static struct hosts hosts = { .ssh = HOSTS_SSH, .timeout_ms = TIMEOUT_MS };
 
+static size_t entries_of(const struct plan_part *part)
+{
+	return json_array_size(json_object_get(part->entry, "trees"));
+}
+
 static json_t *part_json(const struct plan_part *part)
 {
-	const json_t *trees = json_object_get(part->entry, "trees");
 	const json_t *links = json_object_get(part->entry, "links");
 
 	return json_pack("{s:s, s:I, s:I}", "node", part->name,
-			 "trees", (json_int_t)json_array_size(trees),
+			 "trees", (json_int_t)entries_of(part),
 			 "links", (json_int_t)json_array_size(links));
 }
 
@@ -45,8 +50,7 @@ static int show_parts(const struct aggctl *ctl, const struct plan_file *file,
 	size_t i, entries = 0;
 
 	for (i = 0; i < file->n; i++) {
-		entries += json_array_size(json_object_get(file->part[i].entry,
-							   "trees"));
+		entries += entries_of(&file->part[i]);
 		json_array_append_new(rows, part_json(&file->part[i]));
 	}
 	if (ctl->json)
@@ -56,26 +60,116 @@ static int show_parts(const struct aggctl *ctl, const struct plan_file *file,
 	return ST_DONE;
 }
 
+/**
+ * struct word - what hosts have done with a plan
+ * @done: of a host that has changed
+ * @not: of one that has not
+ */
+struct word {
+	const char *done;
+	const char *not;
+};
+
+static const struct word word_apply = { "applied", "already in force" };
+static const struct word word_withdraw = { "withdrawn", "not in force" };
+
+static size_t said_entries(const struct plan_file *file, size_t i,
+			   const struct host_said *said,
+			   const struct word *word)
+{
+	return word == &word_withdraw ? said[i].entries :
+					entries_of(&file->part[i]);
+}
+
+static int show_hosts_json(const struct plan_file *file,
+			   const struct host_said *said,
+			   const struct word *word)
+{
+	json_t *rows = json_array(), *row;
+	size_t i;
+
+	for (i = 0; i < file->n; i++) {
+		row = part_json(&file->part[i]);
+		json_object_set_new(row, "said", json_string(said[i].changed ?
+							     word->done :
+							     word->not));
+		json_object_set_new(row, "entries", json_integer((json_int_t)
+				    said_entries(file, i, said, word)));
+		json_array_append_new(rows, row);
+	}
+	return out_json(rows);
+}
+
+/* The last line has the sums of what the hosts have said. */
+static void show_sums(const struct plan_file *file,
+		      const struct host_said *said, const struct word *word)
+{
+	size_t i, entries[2] = {}, nodes[2] = {};
+
+	for (i = 0; i < file->n; i++) {
+		entries[said[i].changed] += said_entries(file, i, said, word);
+		nodes[said[i].changed]++;
+	}
+	if (nodes[1])
+		printf("%s: %zu entries on %zu nodes", word->done, entries[1],
+		       nodes[1]);
+	if (nodes[0] && word == &word_withdraw)
+		printf("%s%s: nothing of the plan was left on %zu nodes",
+		       nodes[1] ? "; " : "", word->not, nodes[0]);
+	else if (nodes[0])
+		printf("%s%s: %zu entries on %zu nodes", nodes[1] ? "; " : "",
+		       word->not, entries[0], nodes[0]);
+	putchar('\n');
+}
+
+/* A line for each host, and one for all. */
+static int show_hosts(const struct aggctl *ctl, const struct plan_file *file,
+		      const struct host_said *said, const struct word *word)
+{
+	size_t i;
+
+	if (ctl->json)
+		return show_hosts_json(file, said, word);
+	for (i = 0; i < file->n; i++) {
+		printf("%s: %s", file->part[i].name,
+		       said[i].changed ? word->done : word->not);
+		if (said_entries(file, i, said, word))
+			printf(", %zu entries", said_entries(file, i, said, word));
+		putchar('\n');
+	}
+	show_sums(file, said, word);
+	return ST_DONE;
+}
+
 /* Return: an exit status. */
-static int put_in_force(const struct aggctl *ctl, struct plan_file *file,
-			bool *changed)
+static int put_on_hosts(const struct aggctl *ctl, const struct plan_file *file)
+{
+	struct host_said *said = calloc(file->n + 1, sizeof(*said));
+	int st = ST_FAILED;
+	char options[32];
+
+	snprintf(options, sizeof(options), "%s%s", replace ? " --replace" : "",
+		 force ? " --force" : "");
+	if (!said)
+		st = fail("out of memory");
+	else if (!hosts_load(&hosts) &&
+		 !apply_hosts(file, &hosts, options, said))
+		st = show_hosts(ctl, file, said, &word_apply);
+	free(said);
+	return st;
+}
+
+/* Return: an exit status. */
+static int put_in_force(const struct aggctl *ctl, struct plan_file *file)
 {
 	struct plan_install how = { .replace = replace, .unchecked = force };
-	char options[32];
 	int st;
 
-	if (hosts.file) {
-		snprintf(options, sizeof(options), "%s%s",
-			 replace ? " --replace" : "", force ? " --force" : "");
-		return hosts_load(&hosts) ||
-		       apply_hosts(file, &hosts, options, changed) ? ST_FAILED :
-								     ST_DONE;
-	}
 	st = plan_file_find(file, ctl->netns, one_node, &how.in_testbed);
 	if (!st && plan_install(file, &how))
 		st = ST_FAILED;
-	*changed = how.changes;
-	return st;
+	return st ? st : show_parts(ctl, file, how.changes ? word_apply.done :
+							     word_apply.not);
 }
 
 static int check_options(const struct aggctl *ctl, const struct verb *verb)
@@ -103,7 +197,6 @@ static int run_apply(const struct aggctl *ctl, int argc, char **argv)
 	struct plan_install how = { .replace = replace, .unchecked = force };
 	int st = check_options(ctl, apply_verbs);
 	struct plan_file file;
-	bool changed = false;
 
 	(void)argc;
 	if (st)
@@ -113,10 +206,8 @@ static int run_apply(const struct aggctl *ctl, int argc, char **argv)
 								ST_DONE;
 	st = ST_FAILED;
 	if (!plan_file_load(&file, argv[0]))
-		st = put_in_force(ctl, &file, &changed);
-	if (!st)
-		st = show_parts(ctl, &file,
-				changed ? "applied" : "already in force");
+		st = hosts.file ? put_on_hosts(ctl, &file) :
+				  put_in_force(ctl, &file);
 	plan_file_free(&file);
 	hosts_free(&hosts);
 	return st;
@@ -280,12 +371,16 @@ static int withdraw_repair(const struct plan_file *file, bool in_testbed,
 /* A supervisor of such a plan runs on its hosts. */
 static int withdraw_everywhere(const struct aggctl *ctl, const char *path)
 {
+	struct host_said *said = NULL;
 	struct plan_file file;
 	int st = ST_FAILED;
 
-	if (!plan_file_load(&file, path) && !hosts_load(&hosts) &&
-	    !withdraw_hosts(&file, &hosts, supervised))
-		st = show_parts(ctl, &file, "withdrawn");
+	if (!plan_file_load(&file, path))
+		said = calloc(file.n + 1, sizeof(*said));
+	if (said && !hosts_load(&hosts) &&
+	    !withdraw_hosts(&file, &hosts, supervised, said))
+		st = show_hosts(ctl, &file, said, &word_withdraw);
+	free(said);
 	plan_file_free(&file);
 	hosts_free(&hosts);
 	return st;
@@ -296,6 +391,15 @@ static bool is_supervised(const struct plan_file *file)
 {
 	return presence_found((uint32_t)json_integer_value(
 			      json_object_get(file->json, "job")));
+}
+
+static unsigned int entries_in(const struct plan_file *file)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < file->n; i++)
+		n += entries_of(&file->part[i]);
+	return (unsigned int)n;
 }
 
 static int run_withdraw(const struct aggctl *ctl, int argc, char **argv)
@@ -328,8 +432,10 @@ static int run_withdraw(const struct aggctl *ctl, int argc, char **argv)
 		err("%u entries of the plan were not in force", missing);
 		st = ST_FAILED;
 	}
-	if (st == ST_DONE)
-		st = show_parts(ctl, &file, "withdrawn");
+	if (st == ST_DONE && held)
+		printf(HELD_WITHDRAWN "\n", entries_in(&file) - missing);
+	else if (st == ST_DONE)
+		st = show_parts(ctl, &file, word_withdraw.done);
 out:
 	plan_file_free(&file);
 	plan_store_close(&store);

@@ -652,20 +652,22 @@ int plan_part_undo(struct node *node, const json_t *old)
 	return 0;
 }
 
+static bool same_tree(const json_t *tree, const json_t *other)
+{
+	return json_equal(json_object_get(tree, "job"),
+			  json_object_get(other, "job")) &&
+	       json_equal(json_object_get(tree, "receiver"),
+			  json_object_get(other, "receiver"));
+}
+
 /* Is one of the first @n entries of the list of the same tree? */
 static bool has_tree(const json_t *trees, size_t n, const json_t *tree)
 {
-	const json_t *other;
 	size_t i;
 
-	for (i = 0; i < n; i++) {
-		other = json_array_get(trees, i);
-		if (json_equal(json_object_get(tree, "job"),
-			       json_object_get(other, "job")) &&
-		    json_equal(json_object_get(tree, "receiver"),
-			       json_object_get(other, "receiver")))
+	for (i = 0; i < n; i++)
+		if (same_tree(tree, json_array_get(trees, i)))
 			return true;
-	}
 	return false;
 }
 
@@ -788,17 +790,35 @@ out:
 	return ret;
 }
 
+/* How many entries of the list are of the same tree? */
+static unsigned int count_tree(const json_t *trees, const json_t *tree)
+{
+	unsigned int n = 0;
+	json_t *other;
+	size_t i;
+
+	json_array_foreach((json_t *)trees, i, other)
+		n += same_tree(tree, other);
+	return n;
+}
+
 /* A switch has an entry for each link of a tree; they go together. */
 static int withdraw_trees(struct node *node, const json_t *trees,
 			  unsigned int *missing)
 {
+	unsigned int gone;
 	json_t *tree;
 	size_t i;
 
-	json_array_foreach((json_t *)trees, i, tree)
-		if (!has_tree(trees, i, tree) &&
-		    withdraw_tree(node, tree, missing))
+	json_array_foreach((json_t *)trees, i, tree) {
+		if (has_tree(trees, i, tree))
+			continue;
+		gone = 0;
+		if (withdraw_tree(node, tree, &gone))
 			return -1;
+		if (gone)
+			*missing += count_tree(trees, tree);
+	}
 	return 0;
 }
 
