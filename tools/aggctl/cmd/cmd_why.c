@@ -187,8 +187,10 @@ static void print_bytes(const json_t *tree)
 	if (!in && !out)
 		return;
 	printf("  bytes: %lld in%s", in, own ? " besides its own records" : "");
+	if (out || json_is_integer(saved))
+		printf(", %lld out", out);
 	if (json_is_integer(saved))
-		printf(", %lld out, %s%lld saved", out, own ? "about " : "",
+		printf(", %s%lld saved", own ? "about " : "",
 		       (long long)json_integer_value(saved));
 	putchar('\n');
 }

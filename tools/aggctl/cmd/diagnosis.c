@@ -327,12 +327,16 @@ static json_t *tree_json(const struct subject *s,
 			 "by_plain_ip", transfer_stats_by_plain_ip(tree));
 }
 
-/* At a node that nothing leaves, nothing is saved: it saves at the nodes before. */
+/*
+ * At a node that nothing leaves, nothing is saved: it saves at the nodes before. Before the
+ * end of a transfer a node may hold what it has not sent yet.
+ */
 static json_t *saved_json(const struct subject *s,
 			  const struct aggnet_tree_info *tree)
 {
 	if (only_forwards(tree) || is_receiver(s, tree) ||
-	    tree->direction == AGGNET_DIR_DOWN)
+	    tree->direction == AGGNET_DIR_DOWN ||
+	    tree->state != AGGNET_TREE_DONE)
 		return json_null();
 	return json_integer((json_int_t)transfer_stats_saved(tree));
 }
