@@ -297,6 +297,23 @@ TEST(jumps)
 	EXPECT_DROPS("policy drop", FIREWALL_DROP, FIREWALL_DROP);
 }
 
+/* As "iptables -A FORWARD -p udp": a rule that counts only. */
+TEST(no_target)
+{
+	size_t at;
+
+	forward();
+	at = table.size;
+	entry()->ip.proto = IPPROTO_UDP;
+	target("", 0);
+	((struct xt_standard_target *)(table.bytes + at +
+				       sizeof(struct ipt_entry)))->verdict =
+		(int)table.size;
+	rule("DSCP", 0);
+	rule("", DROP);
+	EXPECT_DROPS("policy drop", FIREWALL_DROP, FIREWALL_DROP);
+}
+
 /* To where no chain begins, and to itself. */
 TEST(wrong_jumps)
 {

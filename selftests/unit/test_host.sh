@@ -277,13 +277,40 @@ inet firewalld filter_OUTPUT {"match":{"op":"==","left":{"meta":{"key":"oifname"
 END
 }
 
+# A program decides: --run does not take this from it. Other targets end no chain.
 queue()
 {
-	drops "$run ip filter f $accept" << 'END' &&
+	local finding="chain f of table ip filter may drop $port (queue): $routed would be lost"
+
+	drops "$finding
+    nft insert rule ip filter f $accept" << 'END' && checked true "$finding" &&
 ip filter f hook forward accept
 ip filter f {"queue":{"num":1}}
 END
-		checked false "chain f of table ip filter may drop $port (queue): $routed would be lost"
+		drops "$run ip filter f $accept" << 'END'
+ip filter f hook forward drop
+ip filter f {"xt":{"type":"target","name":"DSCP"}}
+ip filter f {"xt":{"type":"target","name":"CT"}}
+END
+}
+
+# What is in a set that has a name is not known, nor what is in no other element.
+named_sets()
+{
+	local left finding="chain f of table ip filter may drop $port (drop): $routed would be lost"
+
+	for left in meta:iifname meta:l4proto meta:nfproto meta:protocol meta:pkttype ct:state; do
+		drops "$finding
+    nft insert rule ip filter f $accept" << END || return
+ip filter f hook forward accept
+ip filter f {"match":{"op":"==","left":{"${left%:*}":{"key":"${left#*:}"}},"right":"@set"}},{"drop":null}
+END
+	done
+	drops "$finding
+    nft insert rule ip filter f $accept" << 'END'
+ip filter f hook forward accept
+ip filter f {"vmap":{"key":{"meta":{"key":"iifname"}},"data":{"set":[["lo",{"accept":null}],["*",{"drop":null}]]}}}
+END
 }
 
 states()
@@ -459,6 +486,7 @@ check "ufw" ufw
 check "docker" docker
 check "firewalld" firewalld
 check "a queue" queue
+check "sets with names" named_sets
 check "states of connections" states
 check "packets that are not tracked" untracked
 check "rules that accept the packets" accepted

@@ -154,7 +154,7 @@ static void take_drop(struct firewall *firewall, const struct firewall_chain *c,
 	drop = &more[firewall->n++];
 	*drop = (struct firewall_drop){
 		.hook = c->hook, .sure = c->ends == FIREWALL_DROP,
-		.fault = c->rest != FIREWALL_ACCEPT,
+		.fault = c->rest == FIREWALL_DROP,
 	};
 	snprintf(drop->finding, sizeof(drop->finding),
 		 "chain %s of table %s%s%s %s UDP to port %u (%s): packets %s %s lost",

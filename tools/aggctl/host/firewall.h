@@ -52,7 +52,7 @@ struct firewall_packet {
  * @hook: where
  * @sure: no rule can accept them
  * @fault: it drops them unless a rule accepts them that cannot be judged. Otherwise
- *	it accepts them unless such a rule drops them
+ *	it accepts them unless such a rule drops them, or a program decides
  * @finding: says so
  * @fix: the command that lets them pass; empty: the chain's name cannot be typed
  */
@@ -171,6 +171,9 @@ void firewall_rules_free(struct firewall_rules *rules);
 
 /* Find how a chain may end: @ends, @rest and @what. */
 void firewall_walk(struct firewall_rules *rules, size_t chain);
+
+/* Does a packet come to the next rule after this target of iptables? */
+bool firewall_target_continues(const char *name);
 
 /* A name such as "eth0", or "eth*" or "eth+" for all that begin so. */
 enum firewall_match firewall_device(const struct firewall_packet *packet,

@@ -156,12 +156,22 @@ static enum firewall_match fib_is(const json_t *fib, const json_t *value)
 	       MATCH_NO : MATCH_MAYBE;
 }
 
+/* A set that has a name, and what is in no other element of a set. */
+static bool is_open(const json_t *value)
+{
+	const char *word = json_string_value(value);
+
+	return word && (*word == '@' || !strcmp(word, "*"));
+}
+
 /* Is what is left of a comparison this value? */
 static enum firewall_match is_value(const struct compared *c,
 				    const json_t *value)
 {
 	const json_t *what;
 
+	if (is_open(value))
+		return MATCH_MAYBE;
 	what = json_object_get(c->left, "payload");
 	if (what)
 		return payload_is(c, what, value);
@@ -359,12 +369,9 @@ static void add_map(struct reading *r, const json_t *map)
 /* A match or a target of iptables-nft. Older releases of nft do not say which: a target is last. */
 static void add_foreign(struct reading *r, const json_t *xt, bool last)
 {
-	static const char * const harmless[] = {
-		"LOG", "NFLOG", "MARK", "CONNMARK", "TRACE", "comment",
-	};
 	const char *name = text_of(xt, "name");
 
-	if (is_in(name, harmless, ARRAY_SIZE(harmless)))
+	if (firewall_target_continues(name) || !strcmp(name, "comment"))
 		return;
 	if (!strcmp(text_of(xt, "type"), "target"))
 		add(r, r->match, strcmp(name, "REJECT") ? FIREWALL_UNKNOWN :

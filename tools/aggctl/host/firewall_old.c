@@ -104,10 +104,12 @@ static bool is_called(const struct xt_entry_match *match, const char *name)
  * @rules: what is filled
  * @match: of its conditions so far
  * @named: it names the port
+ * @end: offset of the next entry
  */
 struct reading {
 	struct firewall_rules *rules;
 	enum firewall_match match;
+	size_t end;
 	bool named;
 };
 
@@ -209,6 +211,12 @@ static size_t chain_at(const struct firewall_rules *rules, unsigned int offset)
 	return FIREWALL_NO_CHAIN;
 }
 
+/* A rule without a target has the verdict "the next entry". */
+static bool is_without_target(const struct reading *r, int verdict)
+{
+	return verdict >= 0 && (size_t)verdict == r->end;
+}
+
 static struct firewall_rule standard(struct reading *r, int verdict, bool go)
 {
 	struct firewall_rule rule = { .match = r->match };
@@ -233,13 +241,6 @@ static struct firewall_rule standard(struct reading *r, int verdict, bool go)
 	return rule;
 }
 
-static bool is_harmless(const char *name)
-{
-	return !strcmp(name, "LOG") || !strcmp(name, "NFLOG") ||
-	       !strcmp(name, "MARK") || !strcmp(name, "CONNMARK") ||
-	       !strcmp(name, "TRACE");
-}
-
 static void add_target(struct reading *r, size_t chain, struct part part,
 		       bool go)
 {
@@ -249,13 +250,17 @@ static void add_target(struct reading *r, size_t chain, struct part part,
 		.what = "a target that aggctl does not know",
 	};
 	char name[sizeof(target->u.user.name) + 1] = "";
+	int verdict;
 
 	memcpy(name, target->u.user.name, sizeof(target->u.user.name));
-	if (is_harmless(name))
+	if (firewall_target_continues(name))
 		return;
 	if (!*name && part.size >= sizeof(struct xt_standard_target)) {
-		rule = standard(r, ((const struct xt_standard_target *)
-				    (const void *)target)->verdict, go);
+		verdict = ((const struct xt_standard_target *)
+			   (const void *)target)->verdict;
+		if (is_without_target(r, verdict))
+			return;
+		rule = standard(r, verdict, go);
 	} else if (!strcmp(name, "REJECT")) {
 		rule.verdict = FIREWALL_DROP;
 		rule.what = "REJECT";
@@ -288,19 +293,19 @@ static size_t entry_at(struct part table, size_t offset, struct part *entry)
 }
 
 static bool take_entry(struct firewall_rules *rules, size_t chain,
-		       struct part entry)
+		       struct part entry, size_t end)
 {
 	const struct ipt_entry *e = (const void *)entry.at;
 	struct reading r = {
 		.rules = rules, .match = ip_match(rules->packet, &e->ip),
+		.end = end,
 	};
+	struct part target = part_of(entry, e->target_offset,
+				     entry.size - e->target_offset);
 
-	if (e->target_offset % alignof(struct xt_entry_target) ||
-	    !take_matches(&r, entry, e->target_offset))
+	if (!target.at || !take_matches(&r, entry, e->target_offset))
 		return false;
-	add_target(&r, chain, part_of(entry, e->target_offset,
-				      entry.size - e->target_offset),
-		   e->ip.flags & IPT_F_GOTO);
+	add_target(&r, chain, target, e->ip.flags & IPT_F_GOTO);
 	return true;
 }
 
@@ -374,7 +379,7 @@ static bool take_rules(struct firewall_rules *rules, struct part table)
 		if (!is_head(entry, ((const struct ipt_entry *)
 				     (const void *)entry.at)->target_offset))
 			good = chain != FIREWALL_NO_CHAIN &&
-			       take_entry(rules, chain, entry);
+			       take_entry(rules, chain, entry, at + size);
 	}
 	return good;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggctl.h"
 #include "host/firewall.h"
 
 #define BAD		(FIREWALL_DROP | FIREWALL_UNKNOWN)
@@ -136,6 +137,21 @@ void firewall_walk(struct firewall_rules *rules, size_t chain)
 	}
 	if (c->rest == FIREWALL_RETURN)
 		c->rest = c->policy;
+}
+
+bool firewall_target_continues(const char *name)
+{
+	static const char * const list[] = {
+		"AUDIT", "CHECKSUM", "CLASSIFY", "CONNMARK", "CT", "DSCP",
+		"LOG", "MARK", "NFLOG", "NOTRACK", "SET", "TCPMSS", "TEE",
+		"TOS", "TRACE", "TTL",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(list); i++)
+		if (!strcmp(name, list[i]))
+			return true;
+	return false;
 }
 
 /* --- matches --------------------------------------------------------------- */
