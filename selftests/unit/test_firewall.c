@@ -24,7 +24,7 @@
 
 static const char * const devices[] = { "eth0", "eth1" };
 static const struct firewall_packet packet = {
-	.port = PORT, .device = devices, .n_devices = 2,
+	.port = PORT, .device = devices, .n_devices = 2, .in = "eth0", .out = "eth1",
 };
 
 /* A table that grows; what may follow the last entry's head is zero. */
@@ -267,7 +267,13 @@ TEST(names_of_devices)
 	table.entry->ip.invflags = IPT_INV_VIA_OUT;
 	target("", DROP);
 	rule("", ACCEPT);
-	EXPECT_DROPS("DROP", FIREWALL_DROP | FIREWALL_ACCEPT, FIREWALL_ACCEPT);
+	EXPECT_DROPS("", FIREWALL_ACCEPT, FIREWALL_ACCEPT);
+	forward();
+	device("eth0", 5);
+	table.entry->ip.invflags = IPT_INV_VIA_OUT;
+	target("", DROP);
+	rule("", ACCEPT);
+	EXPECT_DROPS("DROP", FIREWALL_DROP, FIREWALL_DROP);
 }
 
 /* A jump to a chain that returns, and a goto to one whose end is that of the caller. */

@@ -146,7 +146,7 @@ port='UDP to port 18016'
 
 all_accepted()
 {
-	drops '' << 'END' && checked true "no chain drops $port"
+	drops '' << 'END' && checked true "no chain of FORWARD, INPUT or OUTPUT drops $port"
 inet filter input hook input accept
 inet filter forward hook forward accept
 inet filter output hook output accept
@@ -387,6 +387,44 @@ ip filter f {"match":{"op":"!=","left":{"payload":{"protocol":"udp","field":"dpo
 END
 }
 
+# One port, or one way through the host, is enough. INPUT is for what comes by no port.
+ports()
+{
+	drops "$run ip filter f $accept" << 'END' &&
+ip filter f hook forward accept
+ip filter f {"match":{"op":"==","left":{"meta":{"key":"iifname"}},"right":"eth1"}},{"match":{"op":"==","left":{"meta":{"key":"oifname"}},"right":"eth0"}},{"drop":null}
+END
+		drops "chain o of table ip filter drops $port (drop): packets of this host are lost
+    nft insert rule ip filter o $accept" << 'END' &&
+ip filter o hook output accept
+ip filter o {"match":{"op":"==","left":{"meta":{"key":"oifname"}},"right":"eth1"}},{"drop":null}
+ip filter o {"match":{"op":"==","left":{"meta":{"key":"iifname"}},"right":"eth0"}},{"drop":null}
+END
+		drops "chain i of table ip filter may drop $port (drop): $for_this would be lost
+    nft insert rule ip filter i $accept
+chain j of table ip filter drops $port (policy drop): $for_this are lost
+    nft insert rule ip filter j $accept" << 'END'
+ip filter i hook input accept
+ip filter i {"match":{"op":"==","left":{"meta":{"key":"iifname"}},"right":"eth0"}},{"drop":null}
+ip filter i {"match":{"op":"==","left":{"meta":{"key":"iifname"}},"right":"mgmt"}},{"drop":null}
+ip filter j hook input drop
+ip filter j {"match":{"op":"==","left":{"meta":{"key":"iifname"}},"right":{"set":["eth0","eth1"]}}},{"accept":null}
+END
+}
+
+# A range that has this host's identity may not have the others'.
+ranges()
+{
+	drops "$run ip filter f $accept" << 'END' &&
+ip filter f hook forward drop
+ip filter f {"match":{"op":"==","left":{"payload":{"protocol":"ip","field":"saddr"}},"right":{"prefix":{"addr":"10.0.0.2","len":31}}}},{"accept":null}
+END
+		drops '' << 'END'
+ip filter f hook forward drop
+ip filter f {"match":{"op":"==","left":{"payload":{"protocol":"ip","field":"saddr"}},"right":{"prefix":{"addr":"10.0.0.0","len":29}}}},{"accept":null}
+END
+}
+
 # A return, a goto, and a jump that goes round, which the kernel would not take.
 jumps()
 {
@@ -491,6 +529,8 @@ check "states of connections" states
 check "packets that are not tracked" untracked
 check "rules that accept the packets" accepted
 check "rules that may drop the packets" may_drop
+check "rules for some ports" ports
+check "ranges of addresses" ranges
 check "jumps" jumps
 check "a table that sleeps" dormant
 check "a name that cannot be typed" odd_name

@@ -19,98 +19,8 @@
 /* The rules that are added have this comment. */
 #define MARK		"aggnet"
 #define NFT		"nft "
-
-/* --- the old tables ---------------------------------------------------------- */
-
-/* Asking for a table that is not there would load it. */
-static bool has_old_filter(void)
-{
-	FILE *f = fopen("/proc/self/net/ip_tables_names", "r");
-	bool found = false;
-	char line[64];
-
-	while (f && fgets(line, sizeof(line), f))
-		found |= !strcmp(line, "filter\n");
-	if (f)
-		fclose(f);
-	return found;
-}
-
-/* Return: 0 or -errno */
-static int ask_old(int fd, struct firewall_rules *rules)
-{
-	struct ipt_getinfo info = { .name = "filter" };
-	struct ipt_get_entries *table;
-	socklen_t len = sizeof(info);
-	int ret = 0;
-
-	if (getsockopt(fd, SOL_IP, IPT_SO_GET_INFO, &info, &len))
-		return -errno;
-	if (info.size > TABLE_MAX)
-		return -EFBIG;
-	len = sizeof(*table) + info.size;
-	table = calloc(1, len);
-	if (!table)
-		return -ENOMEM;
-	strcpy(table->name, info.name);
-	table->size = info.size;
-	if (getsockopt(fd, SOL_IP, IPT_SO_GET_ENTRIES, table, &len))
-		ret = -errno;
-	else
-		firewall_old(rules, &info, table);
-	free(table);
-	return ret;
-}
-
-static void look_at_old(struct firewall *firewall, struct firewall_rules *rules)
-{
-	int fd, err;
-
-	if (!has_old_filter())
-		return;
-	fd = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_RAW);
-	err = fd < 0 ? -errno : ask_old(fd, rules);
-	if (fd >= 0)
-		close(fd);
-	if (rules->failed)
-		err = -EINVAL;
-	if (err)
-		snprintf(firewall->unread, sizeof(firewall->unread),
-			 "the rules of iptables-legacy cannot be read: %s",
-			 strerror(-err));
-}
-
-/* --- nftables ---------------------------------------------------------------- */
-
-/* A kernel without nftables has no rules. */
-static bool has_nft(void)
-{
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER);
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0 || errno != EPROTONOSUPPORT;
-}
-
-/* Return: NULL, with the reason; without one there are no rules */
-static json_t *ask_nft(struct firewall *firewall)
-{
-	FILE *f = popen("nft -j list ruleset 2> /dev/null", "re");
-	json_t *answer = f ? json_loadf(f, 0, NULL) : NULL;
-	int status = f ? pclose(f) : -1;
-
-	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND) {
-		if (!access("/sys/module/nf_tables", F_OK))
-			snprintf(firewall->unread, sizeof(firewall->unread),
-				 "the rules of nftables cannot be read: nft is not installed");
-	} else if (status || !answer) {
-		snprintf(firewall->unread, sizeof(firewall->unread),
-			 "the rules of nftables cannot be read: 'nft -j list ruleset' fails");
-		json_decref(answer);
-		answer = NULL;
-	}
-	return answer;
-}
+/* With more ports, the pairs of ports are not judged one by one. */
+#define PAIRS_MAX	4
 
 /* --- findings ---------------------------------------------------------------- */
 
@@ -164,19 +74,197 @@ static void take_drop(struct firewall *firewall, const struct firewall_chain *c,
 	name_fix(drop, c, port);
 }
 
-static void take_drops(struct firewall *firewall, struct firewall_rules *rules)
+static void take_drops(struct firewall *firewall,
+		       const struct firewall_rules *rules)
 {
+	const struct firewall_chain *c;
+
+	for (c = rules->chain; c < rules->chain + rules->n; c++)
+		if (c->ends & (FIREWALL_DROP | FIREWALL_UNKNOWN))
+			take_drop(firewall, c, rules->packet->port);
+}
+
+/* --- ways through the host ----------------------------------------------------- */
+
+/**
+ * struct source - where rules are from: one of these
+ * @nft: what nft answered
+ * @old: a table of iptables-legacy
+ * @info: its hooks
+ */
+struct source {
+	json_t *nft;
+	struct ipt_get_entries *old;
+	struct ipt_getinfo info;
+};
+
+static void read_rules(struct firewall_rules *rules, const struct source *source)
+{
+	if (source->nft)
+		firewall_nft(rules, source->nft);
+	else
+		firewall_old(rules, &source->info, source->old);
+}
+
+static unsigned int badness(const struct firewall_chain *c)
+{
+	return c->ends == FIREWALL_DROP ? 3 : c->rest == FIREWALL_DROP ? 2 :
+	       c->ends & (FIREWALL_DROP | FIREWALL_UNKNOWN) ? 1 : 0;
+}
+
+/* Keep the worst verdict of each chain. A reading has the same chains each time. */
+static void judge_way(struct firewall_rules *worst, const struct source *source,
+		      const struct firewall_packet *way)
+{
+	struct firewall_rules rules = { .packet = way };
 	struct firewall_chain *c;
 	size_t i;
 
-	for (i = 0; i < rules->n && !rules->failed; i++) {
-		c = &rules->chain[i];
-		if (c->hook == FIREWALL_HOOKS)
+	read_rules(&rules, source);
+	worst->failed |= rules.failed;
+	for (i = 0; i < rules.n && !worst->failed; i++) {
+		c = &rules.chain[i];
+		if (c->hook != way->hook)
 			continue;
-		firewall_walk(rules, i);
-		if (c->ends & (FIREWALL_DROP | FIREWALL_UNKNOWN))
-			take_drop(firewall, c, rules->packet->port);
+		firewall_walk(&rules, i);
+		if (badness(c) <= badness(&worst->chain[i]))
+			continue;
+		worst->chain[i].ends = c->ends;
+		worst->chain[i].rest = c->rest;
+		worst->chain[i].what = c->what;
 	}
+	firewall_rules_free(&rules);
+}
+
+/* A rule may be for one port, or for one that packets come by and one that they leave by. */
+static void judge_hook(struct firewall_rules *worst, const struct source *source,
+		       enum firewall_hook hook)
+{
+	struct firewall_packet way = *worst->packet;
+	size_t n = way.n_devices, in, out, n_in, n_out;
+	bool each = n && hook != FIREWALL_INPUT &&
+		    (hook == FIREWALL_OUTPUT || n <= PAIRS_MAX);
+
+	way.hook = hook;
+	n_in = n && hook == FIREWALL_FORWARD ? n : 1;
+	n_out = each ? n : 1;
+	for (in = 0; in < n_in; in++) {
+		for (out = 0; out < n_out; out++) {
+			way.in = n ? way.device[in] : NULL;
+			way.out = each ? way.device[out] : NULL;
+			judge_way(worst, source, &way);
+		}
+	}
+}
+
+/* Return: 0, or -1 if the rules are wrong or there is no memory */
+static int judge(struct firewall *firewall, const struct source *source,
+		 const struct firewall_packet *packet)
+{
+	struct firewall_rules worst = { .packet = packet };
+	enum firewall_hook hook;
+	int ret;
+
+	read_rules(&worst, source);
+	for (hook = 0; hook < FIREWALL_HOOKS && !worst.failed; hook++)
+		judge_hook(&worst, source, hook);
+	if (!worst.failed)
+		take_drops(firewall, &worst);
+	ret = worst.failed ? -1 : 0;
+	firewall_rules_free(&worst);
+	return ret;
+}
+
+/* --- the old tables ---------------------------------------------------------- */
+
+/* Asking for a table that is not there would load it. */
+static bool has_old_filter(void)
+{
+	FILE *f = fopen("/proc/self/net/ip_tables_names", "r");
+	bool found = false;
+	char line[64];
+
+	while (f && fgets(line, sizeof(line), f))
+		found |= !strcmp(line, "filter\n");
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* Return: 0 or -errno */
+static int ask_old(int fd, struct source *source)
+{
+	struct ipt_getinfo *info = &source->info;
+	struct ipt_get_entries *table;
+	socklen_t len = sizeof(*info);
+
+	strcpy(info->name, "filter");
+	if (getsockopt(fd, SOL_IP, IPT_SO_GET_INFO, info, &len))
+		return -errno;
+	if (info->size > TABLE_MAX)
+		return -EFBIG;
+	len = sizeof(*table) + info->size;
+	table = calloc(1, len);
+	if (!table)
+		return -ENOMEM;
+	source->old = table;
+	strcpy(table->name, info->name);
+	table->size = info->size;
+	return getsockopt(fd, SOL_IP, IPT_SO_GET_ENTRIES, table, &len) ?
+	       -errno : 0;
+}
+
+static void look_at_old(struct firewall *firewall,
+			const struct firewall_packet *packet)
+{
+	struct source source = {};
+	int fd, err;
+
+	if (!has_old_filter())
+		return;
+	fd = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_RAW);
+	err = fd < 0 ? -errno : ask_old(fd, &source);
+	if (fd >= 0)
+		close(fd);
+	if (!err && judge(firewall, &source, packet))
+		err = -EINVAL;
+	if (err)
+		snprintf(firewall->unread, sizeof(firewall->unread),
+			 "the rules of iptables-legacy cannot be read: %s",
+			 strerror(-err));
+	free(source.old);
+}
+
+/* --- nftables ---------------------------------------------------------------- */
+
+/* A kernel without nftables has no rules. */
+static bool has_nft(void)
+{
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || errno != EPROTONOSUPPORT;
+}
+
+/* Return: NULL, with the reason; without one there are no rules */
+static json_t *ask_nft(struct firewall *firewall)
+{
+	FILE *f = popen("nft -j list ruleset 2> /dev/null", "re");
+	json_t *answer = f ? json_loadf(f, 0, NULL) : NULL;
+	int status = f ? pclose(f) : -1;
+
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND) {
+		if (!access("/sys/module/nf_tables", F_OK))
+			snprintf(firewall->unread, sizeof(firewall->unread),
+				 "the rules of nftables cannot be read: nft is not installed");
+	} else if (status || !answer) {
+		snprintf(firewall->unread, sizeof(firewall->unread),
+			 "the rules of nftables cannot be read: 'nft -j list ruleset' fails");
+		json_decref(answer);
+		answer = NULL;
+	}
+	return answer;
 }
 
 /* --- one command --------------------------------------------------------------- */
@@ -238,23 +326,15 @@ static void join_forward(struct firewall *firewall)
 void firewall_look(struct firewall *firewall,
 		   const struct firewall_packet *packet)
 {
-	struct firewall_rules old = { .packet = packet };
-	struct firewall_rules nft = { .packet = packet };
-	json_t *answer;
+	struct source nft = {};
 
 	*firewall = (struct firewall){};
-	look_at_old(firewall, &old);
-	take_drops(firewall, &old);
-	answer = has_nft() ? ask_nft(firewall) : NULL;
-	if (answer)
-		firewall_nft(&nft, answer);
-	if (nft.failed)
+	look_at_old(firewall, packet);
+	nft.nft = has_nft() ? ask_nft(firewall) : NULL;
+	if (nft.nft && judge(firewall, &nft, packet))
 		strcpy(firewall->unread, "out of memory");
-	take_drops(firewall, &nft);
 	join_forward(firewall);
-	firewall_rules_free(&old);
-	firewall_rules_free(&nft);
-	json_decref(answer);
+	json_decref(nft.nft);
 }
 
 void firewall_free(struct firewall *firewall)

@@ -35,16 +35,23 @@ enum firewall_hook {
 /**
  * struct firewall_packet - what is known of the packets
  * @port: of UDP, where they go to
- * @identity: of this host, 0: unknown. An address range that has it has the identities
- *	of other hosts as well
- * @device: names of the devices that they arrive and leave by
+ * @identity: of this host and of others, each once
+ * @n_identities: fewer than two: those of others are unknown
+ * @device: names of the ports
  * @n_devices: 0: unknown
+ * @hook: where the packets are. Those of INPUT come by no port
+ * @in: the port that they arrive by, NULL: one of @device
+ * @out: the port that they leave by, NULL: one of @device
  */
 struct firewall_packet {
 	uint16_t port;
-	struct in_addr identity;
+	const struct in_addr *identity;
+	size_t n_identities;
 	const char * const *device;
 	size_t n_devices;
+	enum firewall_hook hook;
+	const char *in;
+	const char *out;
 };
 
 /**
@@ -177,7 +184,7 @@ bool firewall_target_continues(const char *name);
 
 /* A name such as "eth0", or "eth*" or "eth+" for all that begin so. */
 enum firewall_match firewall_device(const struct firewall_packet *packet,
-				    const char *name, char wildcard);
+				    bool in, const char *name, char wildcard);
 
 /* An address and the number of its leading bits that count. */
 enum firewall_match firewall_range(const struct firewall_packet *packet,

@@ -126,7 +126,8 @@ static enum firewall_match meta_is(const struct compared *c, const char *key,
 			       (!strcmp(json_string_value(value), "host") ||
 				!strcmp(json_string_value(value), "unicast")));
 	if (is_in(key, devices, ARRAY_SIZE(devices)) && json_is_string(value))
-		return firewall_device(c->packet, json_string_value(value), '*');
+		return firewall_device(c->packet, *key == 'i',
+				       json_string_value(value), '*');
 	return MATCH_MAYBE;
 }
 
@@ -231,8 +232,8 @@ static bool is_of_other(const struct compared *c)
 	return payload && payload_is(c, payload, NULL) == MATCH_NO;
 }
 
-static enum firewall_match compare_one(const struct compared *c, const char *op,
-				       const json_t *right)
+static enum firewall_match compare(const struct compared *c, const char *op,
+				   const json_t *right)
 {
 	if (is_of_other(c))
 		return MATCH_NO;
@@ -242,29 +243,6 @@ static enum firewall_match compare_one(const struct compared *c, const char *op,
 		return firewall_not(is_one_of(c, right));
 	return strcmp(op, "==") && strcmp(op, "in") ? MATCH_MAYBE :
 						      is_one_of(c, right);
-}
-
-/* With each device by itself: a set may have all of them. */
-static enum firewall_match compare(const struct compared *c, const char *op,
-				   const json_t *right)
-{
-	enum firewall_match first = MATCH_MAYBE, found;
-	struct firewall_packet one = *c->packet;
-	struct compared by_one = *c;
-	size_t i;
-
-	if (c->packet->n_devices < 2)
-		return compare_one(c, op, right);
-	one.n_devices = 1;
-	by_one.packet = &one;
-	for (i = 0; i < c->packet->n_devices; i++) {
-		one.device = &c->packet->device[i];
-		found = compare_one(&by_one, op, right);
-		if (i && found != first)
-			return MATCH_MAYBE;
-		first = found;
-	}
-	return first;
 }
 
 static bool names_port(const json_t *left)

@@ -157,7 +157,7 @@ static bool take_matches(struct reading *r, struct part entry, size_t end)
 }
 
 static enum firewall_match device_match(const struct firewall_packet *packet,
-					const char *name,
+					bool in, const char *name,
 					const unsigned char *mask, bool inverted)
 {
 	char text[IFNAMSIZ + 2] = "";
@@ -171,7 +171,7 @@ static enum firewall_match device_match(const struct firewall_packet *packet,
 	memcpy(text, name, len);
 	if (strlen(text) == len)
 		text[len] = '+';
-	return invert(firewall_device(packet, text, '+'), inverted);
+	return invert(firewall_device(packet, in, text, '+'), inverted);
 }
 
 static enum firewall_match ip_match(const struct firewall_packet *packet,
@@ -183,9 +183,9 @@ static enum firewall_match ip_match(const struct firewall_packet *packet,
 	match = firewall_and(match, ip->proto ?
 			     invert(udp ? MATCH_YES : MATCH_NO,
 				    ip->invflags & XT_INV_PROTO) : MATCH_YES);
-	match = firewall_and(match, device_match(packet, ip->iniface,
+	match = firewall_and(match, device_match(packet, true, ip->iniface,
 			     ip->iniface_mask, ip->invflags & IPT_INV_VIA_IN));
-	match = firewall_and(match, device_match(packet, ip->outiface,
+	match = firewall_and(match, device_match(packet, false, ip->outiface,
 			     ip->outiface_mask, ip->invflags & IPT_INV_VIA_OUT));
 	match = firewall_and(match, invert(firewall_range(packet, ip->src,
 			     (unsigned int)__builtin_popcount(ip->smsk.s_addr)),

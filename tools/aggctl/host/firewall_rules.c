@@ -167,28 +167,61 @@ enum firewall_match firewall_and(enum firewall_match a, enum firewall_match b)
 	return a < b ? a : b;
 }
 
-enum firewall_match firewall_device(const struct firewall_packet *packet,
+static bool is_device(const char *device, const char *name, char wildcard)
+{
+	size_t len = strlen(name);
+
+	return len && name[len - 1] == wildcard ?
+	       !strncmp(device, name, len - 1) : !strcmp(device, name);
+}
+
+static enum firewall_match one_port(const struct firewall_packet *packet,
 				    const char *name, char wildcard)
 {
-	size_t len = strlen(name), i, same = 0;
-	bool all = len && name[len - 1] == wildcard;
+	size_t i, same = 0;
 
 	for (i = 0; i < packet->n_devices; i++)
-		same += all ? !strncmp(packet->device[i], name, len - 1) :
-			      !strcmp(packet->device[i], name);
-	if (!packet->n_devices)
-		return strcmp(name, "lo") ? MATCH_MAYBE : MATCH_NO;
-	return !same ? MATCH_NO :
+		same += is_device(packet->device[i], name, wildcard);
+	return !packet->n_devices ? MATCH_MAYBE : !same ? MATCH_NO :
 	       same == packet->n_devices ? MATCH_YES : MATCH_MAYBE;
+}
+
+/* Of names with a wildcard, other devices may have one. */
+static enum firewall_match no_port(const struct firewall_packet *packet,
+				   const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < packet->n_devices; i++)
+		if (!strcmp(packet->device[i], name))
+			return MATCH_NO;
+	return MATCH_MAYBE;
+}
+
+enum firewall_match firewall_device(const struct firewall_packet *packet,
+				    bool in, const char *name, char wildcard)
+{
+	const char *device = in ? packet->in : packet->out;
+
+	if (!strcmp(name, "lo") ||
+	    packet->hook == (in ? FIREWALL_OUTPUT : FIREWALL_INPUT))
+		return MATCH_NO;
+	if (packet->hook == FIREWALL_INPUT)
+		return no_port(packet, name);
+	if (!device)
+		return one_port(packet, name, wildcard);
+	return is_device(device, name, wildcard) ? MATCH_YES : MATCH_NO;
 }
 
 enum firewall_match firewall_range(const struct firewall_packet *packet,
 				   struct in_addr addr, unsigned int bits)
 {
-	uint32_t differ = ntohl(addr.s_addr ^ packet->identity.s_addr);
+	size_t i;
 
 	if (!bits)
 		return MATCH_YES;
-	return packet->identity.s_addr && bits < 32 && !(differ >> (32 - bits)) ?
-	       MATCH_YES : MATCH_MAYBE;
+	for (i = 0; i < packet->n_identities; i++)
+		if (ntohl(addr.s_addr ^ packet->identity[i].s_addr) >> (32 - bits))
+			return MATCH_MAYBE;
+	return packet->n_identities > 1 ? MATCH_YES : MATCH_MAYBE;
 }

@@ -353,13 +353,27 @@ static void take_firewall(struct host *host, const struct firewall *firewall)
 		advise(host, firewall->unread, "");
 }
 
+static size_t identities_of(const struct host *host, struct in_addr *identity)
+{
+	const struct aggt_topo *topo = host->plan.topo;
+	uint32_t server, servers = aggt_topo_servers(topo);
+	size_t n = 0;
+
+	for (server = 0; server < servers; server++)
+		if (aggt_topo_server_ok(topo, server))
+			identity[n++] = plan_identity(&host->plan, server);
+	return n;
+}
+
 static void look_at_firewall(struct host *host, uint16_t port)
 {
 	unsigned int level, n = aggt_topo_ports(host->plan.topo, host->server);
 	const char **device = calloc(n + 1, sizeof(*device));
+	struct in_addr *identity = calloc(aggt_topo_servers(host->plan.topo),
+					  sizeof(*identity));
 	struct firewall_packet packet = {
-		.port = port, .device = device,
-		.identity = plan_identity(&host->plan, host->server),
+		.port = port, .device = device, .identity = identity,
+		.n_identities = identity ? identities_of(host, identity) : 0,
 	};
 	struct firewall firewall;
 
@@ -368,6 +382,7 @@ static void look_at_firewall(struct host *host, uint16_t port)
 	firewall_look(&firewall, &packet);
 	take_firewall(host, &firewall);
 	firewall_free(&firewall);
+	free(identity);
 	free(device);
 }
 

@@ -31,6 +31,8 @@
  * @good: no check has failed
  * @port: UDP port of the node's packets
  * @identity: of the node, 0: none
+ * @member: identities that are known: its own, and those of receivers and children
+ * @n_members: how many
  * @attached: the node's ports
  * @n_attached: how many
  */
@@ -39,6 +41,8 @@ struct checks {
 	bool good;
 	uint16_t port;
 	struct in_addr identity;
+	struct in_addr *member;
+	size_t n_members;
 	struct aggnet_port_info *attached;
 	size_t n_attached;
 };
@@ -120,14 +124,16 @@ static void add_drops(struct checks *c, const struct firewall *firewall)
 	if (firewall->unread[0])
 		add(c, false, "firewall", "%s", firewall->unread);
 	else if (!firewall->n)
-		add(c, true, "firewall", "no chain drops UDP to port %u", c->port);
+		add(c, true, "firewall", "no chain of FORWARD, INPUT or OUTPUT drops UDP to port %u",
+		    c->port);
 }
 
 static void check_firewall(struct checks *c)
 {
 	const char **device = calloc(c->n_attached + 1, sizeof(*device));
 	struct firewall_packet packet = {
-		.port = c->port, .identity = c->identity, .device = device,
+		.port = c->port, .identity = c->member,
+		.n_identities = c->n_members, .device = device,
 	};
 	struct firewall firewall;
 	size_t i;
@@ -266,7 +272,7 @@ static void check_route(struct checks *c, const char *what,
 	hides = c->identity.s_addr && is_attached(c, route.ifindex) &&
 		host_route_hides(&route, c->identity);
 	if (hides)
-		add(c, false, "route", "%s %s: programs send from %s, not from the identity: other servers have no route back",
+		add(c, false, "route", "%s %s: programs send from %s, not from the identity: other servers may have no route back",
 		    what, to, addr_text(route.source));
 	else
 		add(c, route.found, "route", "%s %s: %s", what, to,
@@ -344,6 +350,32 @@ static void check_links(struct checks *c, const struct aggnet_tree_info *list,
 	}
 }
 
+/* Each once. */
+static void add_member(struct checks *c, struct in_addr addr)
+{
+	struct in_addr *more;
+	size_t i;
+
+	for (i = 0; i < c->n_members; i++)
+		if (c->member[i].s_addr == addr.s_addr)
+			return;
+	more = !addr.s_addr ? NULL :
+	       reallocarray(c->member, c->n_members + 1, sizeof(*more));
+	if (!more)
+		return;
+	c->member = more;
+	more[c->n_members++] = addr;
+}
+
+static void add_members(struct checks *c, const struct aggnet_tree_info *tree)
+{
+	size_t i;
+
+	add_member(c, aggnet_incast_receiver(tree->incast_id));
+	for (i = 0; i < tree->children.n; i++)
+		add_member(c, tree->children.addr[i]);
+}
+
 /* By plain IP, packets go to the receiver and answers to the children. */
 static void check_trees(struct checks *c, struct aggnet_ctl *ctl)
 {
@@ -357,6 +389,7 @@ static void check_trees(struct checks *c, struct aggnet_ctl *ctl)
 	/* A device that is down has no routes: it has to be mended first. */
 	check_links(c, list, n);
 	for (i = 0; i < n; i++) {
+		add_members(c, &list[i]);
 		check_route(c, "to the receiver",
 			    aggnet_incast_receiver(list[i].incast_id));
 		for (k = 0; k < list[i].children.n; k++)
@@ -390,6 +423,7 @@ static void check_module(struct checks *c, struct aggnet_ctl *ctl,
 		if (node->port)
 			c->port = node->port;
 		c->identity = node->address;
+		add_member(c, node->address);
 		check_identity(c, node);
 	}
 	check_ports(c, ctl);
@@ -422,6 +456,7 @@ json_t *node_check(bool *good)
 	check_firewall(&c);
 	name_self(&c, node.label);
 	free(c.attached);
+	free(c.member);
 	*good = c.good;
 	return c.rows;
 }
