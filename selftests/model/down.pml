@@ -22,9 +22,16 @@
  * end mark, which aborts the transfer; an abort is told to the nodes above and
  * below.
  *
- * Asserted: a reader gets each packet once, in order; DONE at the root only after
- * all readers have the end mark. Every node is done or aborted at the end, and not
- * aborted without CLOSES (no invalid end state).
+ * With ROUNDS=2 the tree is persistent: the first SPLIT packets are the first round,
+ * and DONE of that round begins the next one, at the root and then below. A packet
+ * of the next round implies DONE. Packets, ACKs and FINs state their round; an older one
+ * does not count. A FIN that is taken implies credit for a ring: a node of which nothing
+ * of the round has come is quiet, and does not repeat its ACK.
+ *
+ * Asserted: a reader gets each packet once, in order, and those of a round between two
+ * end marks; a round is done at the root only after all readers have its end mark. Every
+ * node is done or aborted at the end, and not aborted without CLOSES (no invalid end
+ * state).
  *
  * Mutants: REUSE      a slot is used again when the reader has its packet
  *          PASSED_ON  ... when the child has it
@@ -40,6 +47,11 @@
  *          END_ONCE   the end is not repeated
  *          FIN_ONCE   a FIN is not repeated
  *          SILENT_UP, SILENT_DOWN  an abort is told in one direction only
+ *          with ROUNDS=2 also
+ *          UNTOLD     a FIN implies no credit
+ *          RUSH       the root goes on when its child knows the end
+ *          KEEP_END   a node does not forget the end of the round before
+ *          OLD_END, OLD_ACK, OLD_FIN  a packet of the round before counts
  * REACH asserts that the root is not DONE.
  */
 #ifndef PACKETS
@@ -57,6 +69,12 @@
 #ifndef CLOSES
 #define CLOSES	0
 #endif
+#ifndef ROUNDS
+#define ROUNDS	1
+#endif
+#ifndef SPLIT
+#define SPLIT	2
+#endif
 
 byte slot[3 * RING];		/* number of the packet in a slot of a ring, + 1 */
 byte have[3];			/* bit n: the node has got packet n */
@@ -65,20 +83,22 @@ bool bound[3];			/* node 1, 2: its channel is bound */
 byte una[3];			/* packets that it has acknowledged, and */
 byte credit[3];			/* packets that it lets come, as its parent knows */
 byte nxt[3];			/* packets that its parent has sent it */
-bool knows[3];			/* it knows the end */
+byte round[3];
+bool knows[3];			/* it knows the end of its round: */
+byte final[3];			/* packets before that */
 bool taken[3];			/* its parent knows that it does */
 bool joined[3];			/* its reader has come */
 byte read[3];			/* packets that the reader has */
-bool ended[3];			/* the reader has taken the end mark */
+byte marks[3];			/* end marks that the reader has taken */
 bool closing[3];		/* the node's FIN is sent */
 bool finished[3];		/* its parent has counted it */
 bool done[3];
 bool aborted[3];
 
-/* Under way to a node, and from it: */
+/* Under way to a node, and from it; end, ack and fin: its round, + 1 */
 byte data[3 * PACKETS];		/* number of the packet, + 1 */
-bool end[3], tell[3];
-bool ack[3], fin[3];
+bool tell[3];
+byte end[3], ack[3], fin[3];
 byte ack_cum[3], ack_credit[3];
 bool ack_end[3];
 
@@ -89,6 +109,12 @@ byte losses, copies;
 #define DATA(n, p)	data[(n) * PACKETS + (p)]
 #define MIN(a, b)	((a) < (b) -> (a) : (b))
 #define LIVE(n)		(!aborted[n] && !done[n])
+#define LAST(n)		(round[n] == ROUNDS - 1)
+/* Packets before the end of a round, and the round of a packet */
+#define END(r)		((r) == ROUNDS - 1 -> PACKETS : SPLIT)
+#define OF(p)		((p) < SPLIT || ROUNDS == 1 -> 0 : 1)
+/* Does the child know the end of its parent's round? */
+#define KNOWS(n)	(knows[n] && round[n] == round[(n) - 1])
 
 #ifdef UNJOINED
 #define READER(n)	(joined[n] -> read[n] : cum[n])
@@ -123,12 +149,12 @@ byte losses, copies;
 #ifdef HOLED
 #define WHOLE(n)	knows[n]
 #else
-#define WHOLE(n)	(knows[n] && read[n] == PACKETS)
+#define WHOLE(n)	(knows[n] && read[n] == final[n])
 #endif
 #ifdef CUSTODY
-#define OWN_ENDED(n)	(knows[n] && cum[n] == PACKETS)
+#define OWN_ENDED(n)	(knows[n] && cum[n] == final[n])
 #else
-#define OWN_ENDED(n)	ended[n]
+#define OWN_ENDED(n)	(marks[n] > round[n])
 #endif
 #ifdef OWN
 #define MAY_FINISH(n)	OWN_ENDED(n)
@@ -148,10 +174,12 @@ byte losses, copies;
 #else
 #define TIMER_DATA(n, p) (!DATA(n, p))
 #endif
+/* Of its round, which is not the first, nothing has come. */
+#define QUIET(n)	(round[n] && !knows[n] && !(have[n] >> END(round[n] - 1)))
 #ifdef TOLD_ONCE
 #define TIMER_ACK(n)	false
 #else
-#define TIMER_ACK(n)	(!ack[n])
+#define TIMER_ACK(n)	(!ack[n] && !QUIET(n))
 #endif
 #ifdef END_ONCE
 #define TIMER_END(n)	false
@@ -170,16 +198,71 @@ byte losses, copies;
 #define NOT_REACHED	skip
 #endif
 
+#ifdef UNTOLD
+#define CREDIT(n)	credit[n]
+#else
+#define CREDIT(n)	MIN(END(round[(n) - 1]) + RING, PACKETS)
+#endif
+#ifdef OLD_END
+#define END_COUNTS(n)	true
+#else
+#define END_COUNTS(n)	(end[n] == round[n] + 1)
+#endif
+#ifdef OLD_ACK
+#define ACK_COUNTS(n)	true
+#else
+#define ACK_COUNTS(n)	(ack[n] == round[(n) - 1] + 1)
+#endif
+#ifdef OLD_FIN
+#define FIN_COUNTS(n)	true
+#else
+#define FIN_COUNTS(n)	(fin[n] == round[(n) - 1] + 1)
+#endif
+#ifdef RUSH
+#define CHILD_DONE	(finished[1] || (!LAST(0) && taken[1]))
+#else
+#define CHILD_DONE	finished[1]
+#endif
+#ifdef KEEP_END
+#define FORGOTTEN(n)	false
+#else
+#define FORGOTTEN(n)	true
+#endif
+
+/* Node n begins the next round. It has forgotten what its child told of the last. */
+inline next_round(n)
+{
+	round[n]++;
+	knows[n] = knows[n] && !FORGOTTEN(n);
+	closing[n] = false;
+	if
+	:: n < 2 ->
+		tell[n + 1] = false;
+		taken[n + 1] = false;
+		finished[n + 1] = false
+	:: else
+	fi
+}
+
+/* A packet of round r comes: all before it is done. */
+inline catch_up(n, r)
+{
+	if
+	:: r > round[n] -> assert(closing[n]); next_round(n)
+	:: else
+	fi
+}
+
 /* The node's ACK states what it has now, and replaces one that is under way. */
 inline answer(n)
 {
-	ack[n] = true;
+	ack[n] = round[n] + 1;
 	ack_cum[n] = cum[n];
 	ack_credit[n] = GRANTS(n);
 	ack_end[n] = knows[n]
 }
 
-/* A packet arrives, or is lost; a copy of it stays under way. */
+/* A packet arrives; a copy of it may stay under way. No d_step has such a choice. */
 inline arrive(flag)
 {
 	if
@@ -213,8 +296,9 @@ inline send(n, p)
 }
 
 #define RECEIVE(n, p) \
-	:: d_step { LIVE(n) && DATA(n, p) -> \
+	:: atomic { LIVE(n) && DATA(n, p) -> \
 		assert(DATA(n, p) == (p) + 1); \
+		catch_up(n, OF(p)); \
 		arrive(DATA(n, p)); \
 		if \
 		:: !(have[n] & B(p)) && HAS_SLOT(n, p) -> store(n, p) \
@@ -235,47 +319,72 @@ inline send(n, p)
 	RECEIVE(n, 0) \
 	RECEIVE(n, 1) \
 	RECEIVE(n, 2) \
-	:: d_step { ack[n] && LIVE((n) - 1) -> \
-		una[n] = (ack_cum[n] > una[n] -> ack_cum[n] : una[n]); \
-		credit[n] = (ack_credit[n] > credit[n] -> ack_credit[n] : \
-			     credit[n]); \
-		taken[n] = taken[n] || ack_end[n]; \
+	:: atomic { ack[n] && LIVE((n) - 1) -> \
+		if \
+		:: ACK_COUNTS(n) -> \
+			una[n] = (ack_cum[n] > una[n] -> ack_cum[n] : una[n]); \
+			credit[n] = (ack_credit[n] > credit[n] -> \
+				     ack_credit[n] : credit[n]); \
+			taken[n] = taken[n] || ack_end[n] \
+		:: else \
+		fi; \
 		arrive(ack[n]) } \
 	:: d_step { ack[n] && losses < LOSS -> lose(ack[n]) } \
 	:: d_step { bound[n] && LIVE(n) && LIVE((n) - 1) && TIMER_ACK(n) && \
 		    (una[n] < cum[n] || credit[n] < GRANTS(n)) -> answer(n) } \
 	/* the end, with or before the last packets */ \
 	:: d_step { bound[n] && LIVE((n) - 1) && knows[(n) - 1] && \
-		    nxt[n] == PACKETS && !tell[n] -> \
-		tell[n] = true; end[n] = true } \
-	:: d_step { LIVE((n) - 1) && tell[n] && !taken[n] && !knows[n] && \
-		    TIMER_END(n) -> end[n] = true } \
-	:: d_step { LIVE((n) - 1) && tell[n] && !taken[n] && knows[n] && \
-		    !ack[n] && TIMER_END(n) -> end[n] = true } \
-	:: d_step { end[n] && LIVE(n) -> \
-		knows[n] = true; arrive(end[n]); answer(n) } \
+		    nxt[n] == END(round[(n) - 1]) && !tell[n] -> \
+		tell[n] = true; end[n] = round[(n) - 1] + 1 } \
+	:: d_step { LIVE((n) - 1) && tell[n] && !taken[n] && !KNOWS(n) && \
+		    TIMER_END(n) -> end[n] = round[(n) - 1] + 1 } \
+	:: d_step { LIVE((n) - 1) && tell[n] && !taken[n] && KNOWS(n) && \
+		    !ack[n] && TIMER_END(n) -> end[n] = round[(n) - 1] + 1 } \
+	:: atomic { end[n] && LIVE(n) -> \
+		catch_up(n, end[n] - 1); \
+		if \
+		:: END_COUNTS(n) -> \
+			knows[n] = true; \
+			final[n] = END(end[n] - 1); \
+			answer(n) \
+		:: else \
+		fi; \
+		arrive(end[n]) } \
 	:: d_step { end[n] && losses < LOSS -> lose(end[n]) } \
 	/* up */ \
 	:: d_step { LIVE(n) && !closing[n] && MAY_FINISH(n) -> \
-		closing[n] = true; fin[n] = true } \
-	:: d_step { LIVE(n) && closing[n] && !finished[n] && TIMER_FIN(n) -> \
-		fin[n] = true } \
-	:: d_step { fin[n] && LIVE((n) - 1) -> \
-		finished[n] = true; una[n] = PACKETS; taken[n] = true; \
+		closing[n] = true; fin[n] = round[n] + 1 } \
+	:: d_step { LIVE(n) && closing[n] && round[n] == round[(n) - 1] && \
+		    !finished[n] && TIMER_FIN(n) -> fin[n] = round[n] + 1 } \
+	:: atomic { fin[n] && LIVE((n) - 1) -> \
+		if \
+		:: FIN_COUNTS(n) -> \
+			finished[n] = true; \
+			una[n] = END(round[(n) - 1]); \
+			credit[n] = (CREDIT(n) > credit[n] -> CREDIT(n) : \
+				     credit[n]); \
+			taken[n] = true \
+		:: else \
+		fi; \
 		arrive(fin[n]) } \
 	:: d_step { fin[n] && losses < LOSS -> lose(fin[n]) }
 
 #define READS(n) \
 	:: d_step { !joined[n] && LIVE(n) -> joined[n] = true } \
 	:: d_step { joined[n] && LIVE(n) && read[n] < cum[n] -> \
-		assert(SLOT(n, read[n]) == read[n] + 1); read[n]++ } \
-	:: d_step { joined[n] && LIVE(n) && WHOLE(n) && !ended[n] -> \
-		assert(read[n] == PACKETS); ended[n] = true } \
-	:: d_step { CLOSES && LIVE(n) && !ended[n] -> aborted[n] = true }
+		assert(SLOT(n, read[n]) == read[n] + 1); \
+		assert(OF(read[n]) == marks[n]); \
+		read[n]++ } \
+	:: d_step { joined[n] && LIVE(n) && WHOLE(n) && marks[n] == round[n] -> \
+		assert(read[n] == END(marks[n])); marks[n]++ } \
+	:: d_step { CLOSES && LIVE(n) && marks[n] < ROUNDS -> \
+		aborted[n] = true }
 
 /* DONE is repeated as an answer, so it arrives; so does an abort. */
 #define TELL(n) \
 	:: d_step { done[(n) - 1] && LIVE(n) -> done[n] = true } \
+	:: d_step { LIVE(n) && round[(n) - 1] > round[n] -> \
+		catch_up(n, round[(n) - 1]) } \
 	:: d_step { ABORT_DOWN && aborted[(n) - 1] && LIVE(n) -> \
 		aborted[n] = true } \
 	:: d_step { ABORT_UP && aborted[n] && LIVE((n) - 1) -> \
@@ -296,12 +405,17 @@ active proctype tree()
 {
 	do
 	/* the root's application */
-	:: d_step { LIVE(0) && cum[0] < GRANTS(0) ->
+	:: d_step { LIVE(0) && cum[0] < GRANTS(0) && !knows[0] &&
+		    cum[0] < END(round[0]) ->
 		store(0, cum[0]) }
-	:: d_step { LIVE(0) && cum[0] == PACKETS && !knows[0] ->
-		knows[0] = true }
-	:: d_step { LIVE(0) && finished[1] ->
-		assert(ended[1] && ended[2]);
+	:: d_step { LIVE(0) && cum[0] == END(round[0]) && !knows[0] ->
+		knows[0] = true;
+		final[0] = cum[0] }
+	:: d_step { LIVE(0) && CHILD_DONE && !LAST(0) ->
+		assert(marks[1] > round[0] && marks[2] > round[0]);
+		next_round(0) }
+	:: d_step { LIVE(0) && finished[1] && LAST(0) ->
+		assert(marks[1] == ROUNDS && marks[2] == ROUNDS);
 		done[0] = true;
 		NOT_REACHED }
 	CHANNEL(1)

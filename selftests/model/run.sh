@@ -185,7 +185,7 @@ table()
 	both deadlock SILENT an error is not told to the others
 	down holds - every reader gets every packet, once and in order
 	down holds RING=1 the same with the shortest ring
-	down holds LOSS=3,COPY=2 the same with more losses and copies
+	down holds LOSS=2,COPY=2 the same with more losses and copies
 	down holds CLOSES=1 a reader that closes early ends the transfer for all
 	down holds NO_CREDIT a packet without credit is dropped, and comes again
 	down ends - no livelock
@@ -204,6 +204,17 @@ table()
 	down deadlock FIN_ONCE a FIN is not repeated
 	down deadlock SILENT_UP,CLOSES=1 an abort is not told to the node above
 	down deadlock SILENT_DOWN,CLOSES=1 an abort is not told to the nodes below
+	down holds ROUNDS=2 each round ends before the next one begins, for all
+	down holds ROUNDS=2,RING=1 the same with the shortest ring
+	down holds ROUNDS=2,CLOSES=1,COPY=0 a reader that closes early ends all rounds
+	down ends ROUNDS=2 no livelock
+	down assertion ROUNDS=2,REACH the last round can be done
+	down deadlock ROUNDS=2,UNTOLD a FIN implies no credit for the next round
+	down assertion ROUNDS=2,RUSH the root goes on when its child knows the end
+	down assertion ROUNDS=2,KEEP_END the end of the round before is not forgotten
+	down assertion ROUNDS=2,OLD_END a FIN of the round before ends the next one
+	down deadlock ROUNDS=2,OLD_ACK an ACK of the round before counts in the next one
+	down assertion ROUNDS=2,OLD_FIN a child's FIN of the round before counts
 	END
 }
 
