@@ -73,10 +73,11 @@ bool aggnet_fanout_owes(const struct aggnet_fanout *f)
 {
 	u32 more = aggnet_fanout_credit(f) - f->granted;
 	u32 left = f->granted - f->win.cum;
+	u32 most = min_t(u32, f->slots, AGGNET_WINDOW);
 
 	if (!more || f->ended)
 		return false;
-	return !left || (left <= f->slots / 2 && more >= f->slots / 8);
+	return !left || (left <= most / 2 && more >= most / 8);
 }
 
 bool aggnet_fanout_end(struct aggnet_fanout *f, u32 final)
@@ -89,4 +90,13 @@ bool aggnet_fanout_end(struct aggnet_fanout *f, u32 final)
 	f->final = final;
 	f->ended = true;
 	return true;
+}
+
+void aggnet_fanout_next_round(struct aggnet_fanout *f)
+{
+	u32 untold = f->win.cum + AGGNET_FANOUT_MIN;
+
+	f->ended = false;
+	if (aggnet_before(f->granted, untold))
+		f->granted = untold;
 }

@@ -94,7 +94,8 @@ u32 aggnet_fanout_credit(const struct aggnet_fanout *f);
  * @f: the stream
  *
  * An ACK that answers a packet tells it anyway. This one is for a parent that may
- * wait: it has no credit left, or half of the ring at most, and gets a good part.
+ * wait: it has no credit left, or half of the most at most, and gets a good part. The
+ * most is the ring, or a window.
  */
 bool aggnet_fanout_owes(const struct aggnet_fanout *f);
 
@@ -106,5 +107,13 @@ bool aggnet_fanout_owes(const struct aggnet_fanout *f);
  * Return: false: it contradicts what has come, or another end
  */
 bool aggnet_fanout_end(struct aggnet_fanout *f, u32 final);
+
+/**
+ * aggnet_fanout_next_round() - forget the end of the round before
+ * @f: the stream; all that the node serves have everything, so the ring is empty
+ *
+ * The parent knows that it is, so it has credit for the shortest ring untold.
+ */
+void aggnet_fanout_next_round(struct aggnet_fanout *f);
 
 #endif /* _AGGNET_FANOUT_H */

@@ -380,7 +380,7 @@ static int aggnet_sock_send(struct sock *sk, struct aggnet_tree *tree,
 	return sent ? sent : ret;
 }
 
-/* End the writer's part of the present round; wait for the round to begin. */
+/* End the sender's part of the present round; wait for the round to begin. */
 static int aggnet_sock_end_round(struct sock *sk, struct aggnet_tree *tree,
 				 long *timeo)
 {
@@ -389,7 +389,9 @@ static int aggnet_sock_end_round(struct sock *sk, struct aggnet_tree *tree,
 
 	add_wait_queue(sk_sleep(sk), &wait);
 	do {
-		ret = aggnet_tree_end_round(tree, &aggnet_sk(sk)->local);
+		ret = aggnet_tree_leads_down(tree) ?
+		      aggnet_cast_end(tree, false) :
+		      aggnet_tree_end_round(tree, &aggnet_sk(sk)->local);
 		if (ret != -EAGAIN)
 			break;
 		ret = aggnet_sock_wait(&wait, timeo);
@@ -438,7 +440,7 @@ static int aggnet_sock_shutdown(struct socket *sock, int how)
 		return -ENOTCONN;
 	if (!aggnet_sock_sends(tree, role) || how != SHUT_WR)
 		return -EOPNOTSUPP;
-	err = aggnet_tree_leads_down(tree) ? aggnet_cast_end(tree) :
+	err = aggnet_tree_leads_down(tree) ? aggnet_cast_end(tree, true) :
 	      aggnet_tree_shutdown(tree, &aggnet_sk(sk)->local);
 	if (!err)
 		aggnet_sock_wake(sk);
@@ -509,7 +511,8 @@ static int aggnet_sock_taken(struct sock *sk, struct aggnet_tree *tree, u8 type,
 	const struct aggnet_end *end = (const void *)buf;
 
 	if (type == AGGNET_MSG_END && !fault && aggnet_tree_leads_down(tree))
-		return aggnet_cast_take_end(tree, &aggnet_sk(sk)->local);
+		return aggnet_cast_take_end(tree, &aggnet_sk(sk)->local,
+					    end->round);
 	if (type == AGGNET_MSG_END)
 		return fault ? -EFAULT : aggnet_tree_end(tree, end->round);
 	aggnet_tree_taken(tree, fault);

@@ -350,8 +350,7 @@ static int tree_read_stripe(struct genl_info *info,
 static int tree_down_attr(const struct genl_info *info)
 {
 	static const u8 up[] = {
-		AGGNET_A_TREE_PERSIST, AGGNET_A_TREE_STRIPES,
-		AGGNET_A_TREE_ABSENT,
+		AGGNET_A_TREE_STRIPES, AGGNET_A_TREE_ABSENT,
 	};
 	unsigned int i;
 
@@ -382,7 +381,7 @@ static int tree_check_down(struct aggnet_net *an, struct genl_info *info,
 				     "a tree that leads down waits for all members: it has no hold");
 	if (attr)
 		return AGGNET_REFUSE(info, attr, -EINVAL,
-				     "a tree that leads down has no rounds, stripes or absent sources");
+				     "a tree that leads down has no stripes or absent sources");
 	if (tree_to_self(an, conf) && conf->writers)
 		return AGGNET_REFUSE(info, AGGNET_A_TREE_WRITERS, -EINVAL,
 				     "the root of a tree that leads down has no readers");

@@ -35,6 +35,7 @@ static void branch_send(struct aggnet_tree *tree, const struct aggnet_branch *b,
 		.src_nonce = b->child->cookie,
 		.dst_nonce = b->child->nonce,
 		.stamp = aggnet_clock_us(),
+		.round = tree->round,
 	};
 
 	aggnet_host_make(tree, run, &pkt, body, digest, AGGNET_WAY_DIRECT);
@@ -95,11 +96,13 @@ static void branch_send_fin(struct aggnet_tree *tree, struct aggnet_branch *b,
 		.records = cpu_to_be64(cast->total),
 		.check = cpu_to_be64(cast->check),
 	};
+	u16 flags = cast->checked ? AGGNET_F_CHECK : 0;
 
+	if (tree->conf.persist && tree->last)
+		flags |= AGGNET_F_LAST;
 	b->fin = true;
 	b->fin_us = aggnet_clock_us();
-	branch_send(tree, b, AGGNET_FIN, cast->checked ? AGGNET_F_CHECK : 0,
-		    &fin, sizeof(fin), NULL, run);
+	branch_send(tree, b, AGGNET_FIN, flags, &fin, sizeof(fin), NULL, run);
 }
 
 /* Is something under way to the child that it has not acknowledged? */

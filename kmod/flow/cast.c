@@ -108,12 +108,25 @@ static void cast_answer(struct aggnet_tree *tree, u32 echo,
 			     run);
 }
 
+/*
+ * Has nothing of a round come, but of the first one? The parent has credit since the FIN
+ * of the round before, so there is nothing to ask for.
+ */
+static bool cast_is_idle(const struct aggnet_tree *tree)
+{
+	const struct aggnet_cast *cast = &tree->store.cast;
+
+	return tree->round && !cast->bytes && !cast->fan.ended &&
+	       cast->fan.top == aggnet_fanout_cum(&cast->fan);
+}
+
 bool aggnet_cast_waits(const struct aggnet_tree *tree)
 {
 	return aggnet_tree_leads_down(tree) &&
 	       tree->up.state == AGGNET_UP_BOUND &&
 	       tree->state == AGGNET_TREE_OPEN &&
-	       !aggnet_fanout_is_whole(&tree->store.cast.fan);
+	       !aggnet_fanout_is_whole(&tree->store.cast.fan) &&
+	       !cast_is_idle(tree);
 }
 
 void aggnet_cast_greet(struct aggnet_tree *tree, struct aggnet_run *run)
@@ -287,6 +300,7 @@ static void cast_fin(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		cast->total = be64_to_cpu(fin->records);
 		cast->check = be64_to_cpu(fin->check);
 		cast->checked = pkt->flags & AGGNET_F_CHECK;
+		tree->last = pkt->flags & AGGNET_F_LAST;
 		cast->more = false;
 		aggnet_cast_moved(tree, run);
 	}
@@ -304,6 +318,29 @@ void aggnet_cast_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		cast_data(tree, pkt, run);
 	else
 		cast_fin(tree, pkt, run);
+}
+
+/* --- rounds ---------------------------------------------------------------------- */
+
+void aggnet_cast_next_round(struct aggnet_tree *tree, struct aggnet_run *run)
+{
+	struct aggnet_cast *cast = &tree->store.cast;
+	u32 i;
+
+	aggnet_fanout_next_round(&cast->fan);
+	cast->bytes = 0;
+	cast->check = 0;
+	cast->checked = false;
+	/* Readers have taken the end mark, and wait. */
+	cast->waits = true;
+	for (i = 0; i < cast->branches; i++) {
+		cast->branch[i].fin = false;
+		cast->branch[i].told = false;
+	}
+	tree->writers.done = 0;
+	/* The root's process shut down between the two rounds. */
+	if (tree->local.end_read)
+		aggnet_cast_finish(tree, run);
 }
 
 /* --- the store of a tree that leads down --------------------------------------------- */
@@ -345,23 +382,30 @@ static bool cast_merge(struct aggnet_tree *tree, const struct aggnet_child *c,
 	return false;
 }
 
-/* The child has everything, and so have all below it, or it is wrong. */
+/*
+ * The child has everything, and so have all below it, or it is wrong. The FIN is the ACK
+ * of a child whose ring is empty: its ACKs may have been lost, and the next round must
+ * not wait for one.
+ */
 static bool cast_child_fin(struct aggnet_tree *tree, const struct aggnet_child *c,
 			   u32 weight, struct aggnet_run *run)
 {
 	struct aggnet_cast *cast = &tree->store.cast;
 	struct aggnet_branch *b = &cast->branch[c->run];
 	u32 una = b->sender.una;
+	struct aggnet_ack ack = {
+		.cum = cpu_to_be32(b->sender.nxt),
+		.credit = cpu_to_be32(b->sender.nxt + AGGNET_FANOUT_MIN),
+	};
 
 	if (!cast->fan.ended || b->sender.nxt != cast->fan.final) {
 		aggnet_tree_abort(tree, run, AGGNET_R_PROTOCOL,
 				  aggnet_tree_self(tree), c->id, 0);
 		return false;
 	}
-	/* Its ACKs may have been lost. */
 	b->fin = true;
 	b->told = true;
-	aggnet_sender_drop(&b->sender);
+	aggnet_sender_ack(&b->sender, &ack, 0, aggnet_clock_us());
 	if (b->sender.una != una)
 		aggnet_cast_slide(tree, una, run);
 	return true;

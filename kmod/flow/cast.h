@@ -31,8 +31,8 @@ struct aggnet_tree;
  * @sender: of packets that are in the ring
  * @moved: jiffies when it last had nothing under way, or the child got something
  * @fin_us: clock of the last FIN
- * @fin: FIN was sent
- * @told: the child knows the end
+ * @fin: FIN of the present round was sent
+ * @told: the child knows the end of the round
  */
 struct aggnet_branch {
 	struct aggnet_child *child;
@@ -52,9 +52,9 @@ struct aggnet_branch {
  * @branches: length of @branch
  * @bound: those of them whose child is bound; they come first
  * @last: children and readers, bound or not, that lack the oldest packet in the ring
- * @bytes: of the stream before @fan's first hole
- * @total: of the whole stream, once its end is known
- * @check: number that the root's application gave for the stream
+ * @bytes: of the round before @fan's first hole
+ * @total: of the whole round, once its end is known
+ * @check: number that the root's application gave for the round
  * @checked: @check is given
  * @more: the newest packet is followed by another one at once
  * @waits: since readers were woken, one of them has taken all that there was
@@ -119,6 +119,10 @@ bool aggnet_cast_waits(const struct aggnet_tree *tree);
 void aggnet_cast_slide(struct aggnet_tree *tree, u32 seq, struct aggnet_run *run);
 /* Packets came in order, or the end is known: send them on. */
 void aggnet_cast_moved(struct aggnet_tree *tree, struct aggnet_run *run);
+/* The next round begins: all below have everything of the one before. */
+void aggnet_cast_next_round(struct aggnet_tree *tree, struct aggnet_run *run);
+/* All that the root's process sends in this round is there. */
+void aggnet_cast_finish(struct aggnet_tree *tree, struct aggnet_run *run);
 /* May the root's process write, or a reader read? */
 bool aggnet_cast_may_write(const struct aggnet_tree *tree);
 bool aggnet_cast_may_read(const struct aggnet_tree *tree,
@@ -146,25 +150,29 @@ void aggnet_branch_ack(struct aggnet_tree *tree, const struct aggnet_child *c,
  * Each call begins a packet, and a stream has at most AGGNET_SEQ_END - AGGNET_SEQ_FIRST
  * of them; more bytes end the transfer with an error.
  *
- * Return: bytes taken, -EAGAIN if there is no room, -EPIPE after the end, or an
- * abort's errno
+ * Return: bytes taken, -EAGAIN if there is no room or the next round has not begun,
+ * -EPIPE after the end, or an abort's errno
  */
 int aggnet_cast_write(struct aggnet_tree *tree, const u8 *data, size_t len);
 
 /**
- * aggnet_cast_end() - end the stream
+ * aggnet_cast_end() - end the stream, or a round of it
  * @tree: leads down; this node is the root
+ * @last: no round follows: the present one ends, or the next one if the present one
+ *	has ended; else @tree is persistent
  *
- * Return: 0, or an abort's errno
+ * Return: 0 or an abort's errno; if not @last also -EAGAIN: the next round has not
+ * begun, and -EPIPE: the stream has ended
  */
-int aggnet_cast_end(struct aggnet_tree *tree);
+int aggnet_cast_end(struct aggnet_tree *tree, bool last);
 
 /**
- * aggnet_cast_set_check() - take the number by which readers check the stream
+ * aggnet_cast_set_check() - take the number by which readers check the round
  * @tree: leads down; this node is the root
  * @check: any number; readers get it with the end mark
  *
- * Return: 0, -EPIPE after the end, or an abort's errno
+ * Return: 0, -EAGAIN if the next round has not begun, -EPIPE after the end, or an
+ * abort's errno
  */
 int aggnet_cast_set_check(struct aggnet_tree *tree, u64 check);
 
@@ -186,7 +194,8 @@ int aggnet_cast_set_check(struct aggnet_tree *tree, u64 check);
 int aggnet_cast_read(struct aggnet_tree *tree, struct aggnet_local *local,
 		     struct aggnet_msg *msg, u8 *buf, size_t len, bool peek);
 
-/* The reader has the end mark. Return: 0, or the errno of an abort in between */
-int aggnet_cast_take_end(struct aggnet_tree *tree, struct aggnet_local *local);
+/* The reader has the end mark of a round. Return: 0, or an abort's errno */
+int aggnet_cast_take_end(struct aggnet_tree *tree, struct aggnet_local *local,
+			 u32 round);
 
 #endif /* _AGGNET_CAST_H */

@@ -34,7 +34,10 @@ static int cast_write_errno(const struct aggnet_tree *tree)
 {
 	if (tree->state == AGGNET_TREE_ABORTED)
 		return aggnet_reason_errno(tree->outcome.reason);
-	return tree->store.cast.fan.ended ? -EPIPE : 0;
+	if (tree->local.end_read || tree->state == AGGNET_TREE_DONE)
+		return -EPIPE;
+	/* The present round has ended. */
+	return tree->store.cast.fan.ended ? -EAGAIN : 0;
 }
 
 static void cast_append(struct aggnet_tree *tree, const u8 *bytes, u32 len)
@@ -87,21 +90,40 @@ int aggnet_cast_write(struct aggnet_tree *tree, const u8 *data, size_t len)
 	return done ?: err;
 }
 
-int aggnet_cast_end(struct aggnet_tree *tree)
+void aggnet_cast_finish(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	struct aggnet_cast *cast = &tree->store.cast;
+
+	aggnet_fanout_end(&cast->fan, aggnet_fanout_cum(&cast->fan));
+	cast->total = cast->bytes;
+	tree->last = tree->local.end_read;
+	/* The process may have left. */
+	if (tree->local.reader)
+		tree->local.reader->rounds++;
+	aggnet_cast_moved(tree, run);
+}
+
+/* From here on the node completes the transfer by itself. */
+static void cast_shutdown(struct aggnet_tree *tree, struct aggnet_run *run)
+{
+	tree->local.end_read = true;
+	tree->local.reader->shut = true;
+	if (!tree->store.cast.fan.ended)
+		aggnet_cast_finish(tree, run);
+}
+
+int aggnet_cast_end(struct aggnet_tree *tree, bool last)
+{
 	struct aggnet_run run;
-	int err = 0;
+	int err;
 
 	aggnet_run_begin(tree, &run);
-	if (tree->state == AGGNET_TREE_ABORTED) {
-		err = aggnet_reason_errno(tree->outcome.reason);
-	} else if (!cast->fan.ended) {
-		aggnet_fanout_end(&cast->fan, aggnet_fanout_cum(&cast->fan));
-		cast->total = cast->bytes;
-		/* From here on the node completes the transfer by itself. */
-		tree->local.end_read = true;
-		aggnet_cast_moved(tree, &run);
+	err = cast_write_errno(tree);
+	if (last && tree->state != AGGNET_TREE_ABORTED) {
+		cast_shutdown(tree, &run);
+		err = 0;
+	} else if (!err) {
+		aggnet_cast_finish(tree, &run);
 	}
 	aggnet_run_end(tree, &run);
 	return err;
@@ -125,6 +147,13 @@ int aggnet_cast_set_check(struct aggnet_tree *tree, u64 check)
 
 /* --- readers ----------------------------------------------------------------------- */
 
+/* Does no round follow the present one, whose end is known? */
+static bool cast_is_last(const struct aggnet_tree *tree)
+{
+	return !tree->conf.persist || tree->last;
+}
+
+/* The end mark of the last round stays readable. */
 static bool cast_at_end(const struct aggnet_tree *tree,
 			const struct aggnet_local *local)
 {
@@ -132,7 +161,8 @@ static bool cast_at_end(const struct aggnet_tree *tree,
 
 	/* No end mark while another thread copies bytes out: it may fail. */
 	return aggnet_fanout_is_whole(&cast->fan) &&
-	       local->seq == cast->fan.final && !tree->local.taking;
+	       local->seq == cast->fan.final && !tree->local.taking &&
+	       (cast_is_last(tree) || local->rounds == tree->round);
 }
 
 bool aggnet_cast_may_read(const struct aggnet_tree *tree,
@@ -151,7 +181,8 @@ static int cast_put_end(const struct aggnet_tree *tree, struct aggnet_msg *msg,
 		.instance = tree->conf.instance,
 		.attempt = tree->conf.attempt,
 		.records = tree->store.cast.total,
-		.last = 1,
+		.round = tree->round,
+		.last = cast_is_last(tree),
 	};
 
 	msg->type = AGGNET_MSG_END;
@@ -222,7 +253,8 @@ int aggnet_cast_read(struct aggnet_tree *tree, struct aggnet_local *local,
 	return ret;
 }
 
-int aggnet_cast_take_end(struct aggnet_tree *tree, struct aggnet_local *local)
+int aggnet_cast_take_end(struct aggnet_tree *tree, struct aggnet_local *local,
+			 u32 round)
 {
 	struct aggnet_run run;
 	int err = 0;
@@ -230,8 +262,9 @@ int aggnet_cast_take_end(struct aggnet_tree *tree, struct aggnet_local *local)
 	aggnet_run_begin(tree, &run);
 	if (tree->state == AGGNET_TREE_ABORTED) {
 		err = aggnet_reason_errno(tree->outcome.reason);
-	} else if (!local->shut) {
-		local->shut = true;
+	} else if (local->rounds == round) {
+		local->rounds++;
+		local->shut = cast_is_last(tree);
 		tree->writers.done++;
 		aggnet_tree_advance(tree, &run);
 	}

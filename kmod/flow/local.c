@@ -92,13 +92,16 @@ static __poll_t local_poll_cast(const struct aggnet_tree *tree,
 				const struct aggnet_local *local)
 {
 	bool root = tree->local.reader == local;
+	__poll_t mask = 0;
 
 	if (root && tree->state == AGGNET_TREE_DONE)
 		return EPOLLIN | EPOLLRDNORM | EPOLLRDHUP | EPOLLHUP;
-	if (root)
-		return aggnet_cast_may_write(tree) ?
-		       EPOLLOUT | EPOLLWRNORM : 0;
-	return aggnet_cast_may_read(tree, local) ? EPOLLIN | EPOLLRDNORM : 0;
+	if (root ? local_has_outcome(tree, local) :
+		   aggnet_cast_may_read(tree, local))
+		mask |= EPOLLIN | EPOLLRDNORM;
+	if (root && aggnet_cast_may_write(tree))
+		mask |= EPOLLOUT | EPOLLWRNORM;
+	return mask;
 }
 
 __poll_t aggnet_tree_poll(struct aggnet_tree *tree, struct aggnet_local *local)

@@ -14,13 +14,14 @@ struct aggnet_tree;
  * @list: in tree->local.list from join to leave
  * @run: of a writer: writers that joined before it; index of its run in a store of
  *	runs
- * @shut: of a writer: it has ended for ever; of a reader of a stream: it has the end
- *	mark
+ * @shut: of a writer, and of the root's process if the tree leads down: it has ended
+ *	for ever; of a reader of a stream: it has the end mark of the last round
  * @gave: of a writer: it has written records in this round
  * @checked: of a writer: @check is set
  * @check: fingerprint of its records in this round
- * @rounds: of a writer: rounds of which it has ended its part
- * @told: of a writer: rounds whose outcome it has
+ * @rounds: of a writer, and of the root's process: rounds of which it has ended its
+ *	part; of a reader of a stream: rounds whose end mark it has
+ * @told: of a writer, and of the root's process: rounds whose outcome it has
  * @seq: of a reader of a stream: the packet that it reads next
  * @off: bytes of that packet that it has
  */

@@ -210,9 +210,9 @@ static int tree_size_stream(struct aggnet_tree *tree,
 	const struct aggnet_tree_conf *conf = &tree->conf;
 
 	if (conf->nchildren + !!conf->writers != conf->contributors ||
-	    conf->persist || conf->hold_ms) {
+	    conf->hold_ms) {
 		NL_SET_ERR_MSG_MOD(extack,
-				   "a tree that leads down lists all children, and has no rounds and no hold");
+				   "a tree that leads down lists all children, and has no hold");
 		return -EINVAL;
 	}
 	tree->packet.max_taken = AGGNET_CAST_PAYLOAD;
@@ -826,7 +826,7 @@ void aggnet_tree_advance(struct aggnet_tree *tree, struct aggnet_run *run)
 		aggnet_tree_abort(tree, run, AGGNET_R_MISMATCH,
 				  aggnet_tree_self(tree), 0, 0);
 	else if (aggnet_tree_leads_down(tree))
-		aggnet_tree_done(tree, true, run);
+		aggnet_tree_done(tree, !tree->conf.persist || tree->last, run);
 	else
 		run->wake = true;
 }
@@ -844,14 +844,24 @@ static void tree_next_round(struct aggnet_tree *tree, struct aggnet_run *run)
 	tree->round++;
 	tree_set_state(tree, AGGNET_TREE_OPEN);
 	aggnet_uplink_next_round(tree);
-	aggnet_writers_next_round(tree);
+	if (!aggnet_tree_leads_down(tree))
+		aggnet_writers_next_round(tree);
 	aggnet_acceptor_tell(tree, run);
+	if (aggnet_tree_leads_down(tree))
+		aggnet_cast_next_round(tree, run);
 	aggnet_tree_advance(tree, run);
 }
 
 void aggnet_tree_done(struct aggnet_tree *tree, bool last,
 		      struct aggnet_run *run)
 {
+	/* Numbers of rounds do not wrap: a packet of the first one would count. */
+	if (!last && tree->round == U32_MAX) {
+		aggnet_tree_abort(tree, run, AGGNET_R_PROTOCOL,
+				  aggnet_tree_self(tree),
+				  aggnet_tree_self(tree), 0);
+		return;
+	}
 	tree->done = (struct aggnet_done_round) {
 		.round = tree->round,
 		.sources = tree->books.weight,

@@ -568,6 +568,18 @@ void aggnet_uplink_next_round(struct aggnet_tree *tree)
 	uplink_arm(tree);
 }
 
+/* DATA and FIN of a stream; the first one of a round ends the quiet before it. */
+static void uplink_stream(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
+			  struct aggnet_run *run)
+{
+	bool quiet = !aggnet_cast_waits(tree);
+
+	uplink_heard(tree, pkt);
+	aggnet_cast_rx(tree, pkt, run);
+	if (quiet && aggnet_cast_waits(tree))
+		uplink_arm(tree);
+}
+
 void aggnet_uplink_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 		      struct aggnet_run *run)
 {
@@ -590,8 +602,7 @@ void aggnet_uplink_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 	if (pkt->round != tree->round && !uplink_catch_up(tree, pkt, run))
 		return;
 	if (pkt->flags & AGGNET_F_DOWN) {
-		uplink_heard(tree, pkt);
-		aggnet_cast_rx(tree, pkt, run);
+		uplink_stream(tree, pkt, run);
 	} else if (pkt->type == AGGNET_ACK) {
 		uplink_ack(tree, pkt, run);
 		aggnet_cast_greet(tree, run);

@@ -403,7 +403,8 @@ enum aggnet_event_attr {
  *
  * In a tree that leads down the root bind()s to (its identity, job), send()s bytes,
  * shutdown(SHUT_WR)s, and recv()s 0 when all members have the end mark, or an
- * error. The members connect() to (root, job) and recv() messages.
+ * error. The members connect() to (root, job) and recv() messages. Rounds are as for
+ * sources: the root ends them.
  *
  * The receiver bind()s to (its identity, job) and recv()s messages that each
  * begin with struct aggnet_msg. MSG_PEEK shows the end mark without taking it;
