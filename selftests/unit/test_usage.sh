@@ -160,7 +160,7 @@ refused 2 "plan: --collective: 'scatter' is not one of reduce, bcast" \
 refused 2 "plan: --root: is for --collective bcast" plan "${small[@]}" --root v1
 refused 2 "plan: --collective bcast: needs --topology, --root and --receivers, and no --senders" \
 	plan "${down[@]}"
-refused 2 "plan: --collective bcast: takes no --persist, --sorted, --elements, --allow-missing and --hold" \
+refused 2 "plan: --collective bcast: takes no --sorted, --elements, --allow-missing and --hold" \
 	plan "${down[@]}" --root v0 --hold 1
 refused 2 "plan: --collective bcast: has scheme exact only" \
 	plan "${down[@]}" --root v0 --scheme bloom

@@ -283,9 +283,8 @@ static int check_bcast(void)
 {
 	if (!opt.topology || !opt.root || !opt.receivers || opt.senders)
 		return usage("plan: --collective bcast: needs --topology, --root and --receivers, and no --senders");
-	if (opt.persist || opt.sorted || opt.conf.elements || opt.allow_missing ||
-	    opt.conf.hold)
-		return usage("plan: --collective bcast: takes no --persist, --sorted, --elements, --allow-missing and --hold");
+	if (opt.sorted || opt.conf.elements || opt.allow_missing || opt.conf.hold)
+		return usage("plan: --collective bcast: takes no --sorted, --elements, --allow-missing and --hold");
 	if (strcmp(opt.scheme, "exact"))
 		return usage("plan: --collective bcast: has scheme exact only");
 	if (!strncmp(opt.method, "stripes", 7))
