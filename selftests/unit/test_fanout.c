@@ -125,6 +125,39 @@ TEST(owes__a_parent_that_may_wait)
 	EXPECT_TRUE(aggnet_fanout_owes(&f));
 }
 
+/* A credit is for a window at most, which may be less than an eighth of the ring. */
+TEST(owes__by_a_ring_longer_than_a_window)
+{
+	struct aggnet_fanout f;
+	u32 i;
+
+	aggnet_fanout_init(&f, 4096);
+	f.granted = aggnet_fanout_credit(&f);
+	for (i = 0; i < AGGNET_WINDOW / 2 - 2; i++)
+		aggnet_fanout_take(&f, FIRST + i);
+	EXPECT_FALSE(aggnet_fanout_owes(&f));
+	aggnet_fanout_take(&f, FIRST + i);
+	EXPECT_TRUE(aggnet_fanout_owes(&f));
+}
+
+TEST(next_round__has_credit_for_the_shortest_ring)
+{
+	struct aggnet_fanout f;
+
+	aggnet_fanout_init(&f, SLOTS);
+	aggnet_fanout_take(&f, FIRST);
+	aggnet_fanout_slide(&f, FIRST + 1);
+	EXPECT_TRUE(aggnet_fanout_end(&f, FIRST + 1));
+	aggnet_fanout_next_round(&f);
+	EXPECT_FALSE(f.ended);
+	EXPECT_EQ(FIRST + 1 + AGGNET_FANOUT_MIN, f.granted);
+	EXPECT_EQ(AGGNET_SEQ_NEW, aggnet_fanout_test(&f, f.granted - 1));
+	f.granted += 7;
+	EXPECT_TRUE(aggnet_fanout_end(&f, FIRST + 1));
+	aggnet_fanout_next_round(&f);
+	EXPECT_EQ(FIRST + 8 + AGGNET_FANOUT_MIN, f.granted);
+}
+
 TEST(end__is_told_once)
 {
 	struct aggnet_fanout f;

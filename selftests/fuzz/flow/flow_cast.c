@@ -24,6 +24,7 @@
 #define SMALL		(64 << 10)	/* a ring of 32 packets */
 #define PART		52		/* bytes in a packet of a peer */
 #define READERS		2		/* of a node with several */
+#define ROUNDS		4		/* of a persistent tree, at most */
 
 static const struct world_conf usual = { WORLD_USUAL };
 
@@ -33,8 +34,9 @@ static const struct world_conf usual = { WORLD_USUAL };
  * @readers: how many there are
  * @joined: how many have joined; the others do later
  * @gone: the node has lost its entry, and gets none again
- * @read: bytes that each has
- * @ended: it has the end mark
+ * @round: rounds whose end mark each has
+ * @read: bytes of the next one that it has
+ * @ended: it has the last end mark
  * @waits: it found nothing to read, when the node had woken it @wakes times
  */
 struct app {
@@ -42,6 +44,7 @@ struct app {
 	u32 readers;
 	u32 joined;
 	bool gone;
+	u32 round[READERS];
 	u64 read[READERS];
 	bool ended[READERS];
 	bool waits[READERS];
@@ -53,8 +56,14 @@ enum shape { CHAIN, STAR, FORKS };
 /**
  * struct cast - a run
  * @app: of each node but the root
- * @total: bytes of the stream
- * @written: bytes that the root has written
+ * @rounds: of a persistent tree; 0: it is not persistent
+ * @round: rounds that the root has ended
+ * @known: rounds whose outcome it has
+ * @total: bytes of the next one
+ * @written: bytes of it that the root has written
+ * @early: it shuts down before the last round begins
+ * @totals: bytes of each round that it has ended
+ * @checked: it has given a check for the round
  * @ended: it has ended the stream
  * @polls: it polls after each write
  * @waits: it found no room, or left none, when it had been woken @wakes times
@@ -63,8 +72,14 @@ enum shape { CHAIN, STAR, FORKS };
  */
 static struct cast {
 	struct app app[WORLD_NODES];
+	u32 rounds;
+	u32 round;
+	u32 known;
 	u64 total;
 	u64 written;
+	bool early;
+	u64 totals[ROUNDS];
+	bool checked[ROUNDS];
 	bool ended;
 	bool polls;
 	bool waits;
@@ -72,9 +87,14 @@ static struct cast {
 	bool harm;
 } cast;
 
-static u8 byte_at(u64 at)
+static u32 one_of(u32 n)
 {
-	return (at * 0x9e3779b97f4a7c15ull) >> 56;
+	return get_random_u32() % n;
+}
+
+static u8 byte_at(u32 round, u64 at)
+{
+	return (at * 0x9e3779b97f4a7c15ull) >> 56 ^ round;
 }
 
 /* --- nodes -------------------------------------------------------------------- */
@@ -120,6 +140,7 @@ static struct aggnet_tree_conf entry_of(u32 node, u64 memory)
 		.writers = cast.app[node].readers,
 		.shape.layout = AGGNET_LAYOUT_BYTES,
 		.direction = AGGNET_DIR_DOWN,
+		.persist = cast.rounds > 0,
 		.hops = 1,
 		.memory = memory,
 	};
@@ -214,7 +235,7 @@ static void root_writes(u32 most)
 	if (!tree || cast.ended || !len)
 		return;
 	for (i = 0; i < len; i++)
-		buf[i] = byte_at(cast.written + i);
+		buf[i] = byte_at(cast.round, cast.written + i);
 	taken = aggnet_cast_write(tree, buf, len);
 	INSIST(taken > 0 || taken == -EAGAIN || cast.harm,
 	       "a write fails for no reason");
@@ -227,28 +248,100 @@ static void root_writes(u32 most)
 		cast.waits = !aggnet_tree_poll(tree, &root->reader);
 }
 
+static u64 check_of(u32 round)
+{
+	return cast.totals[round] ^ round << 20 ^ 77;
+}
+
+/* Sizes of rounds: none, about a packet, many packets */
+static u64 size_of_round(void)
+{
+	switch (one_of(8)) {
+	case 0:
+		return 0;
+	case 1:
+		return 1384;
+	default:
+		return one_of(cast.rounds ? 60000 : 300000);
+	}
+}
+
+/* End the present round, or the stream with it. It may be too early. */
 static void root_ends(void)
 {
-	struct aggnet_tree *tree = world.node[RECEIVER].tree;
+	bool last = cast.round + 1 >= cast.rounds;
+	struct node *root = &world.node[RECEIVER];
+	struct aggnet_tree *tree = root->tree;
+	u32 wakes = root->wakes;
+	int err = 0;
 
 	if (!tree || cast.ended || cast.written < cast.total)
 		return;
-	INSIST(!aggnet_cast_set_check(tree, cast.total ^ 77) || cast.harm,
+	cast.totals[cast.round] = cast.total;
+	if (!last || !cast.early)
+		err = aggnet_cast_set_check(tree, check_of(cast.round));
+	INSIST(!err || cast.harm || (err == -EAGAIN && cast.round),
 	       "the check is refused");
-	INSIST(!aggnet_cast_end(tree) || cast.harm, "the stream does not end");
-	cast.ended = true;
+	cast.waits = err == -EAGAIN;
+	cast.wakes = wakes;
+	if (err == -EAGAIN)
+		return;
+	INSIST(!aggnet_cast_end(tree, last) || cast.harm,
+	       "the round does not end");
+	cast.checked[cast.round++] = !last || !cast.early;
+	cast.ended = last;
+	cast.written = 0;
+	cast.total = cast.early && cast.round + 1 >= cast.rounds ?
+		     0 : size_of_round();
 }
 
-static void check_end(u32 node, const u8 *buf, u64 read)
+/* It gets an outcome for each round that is done, and no other. */
+static void root_asks(void)
+{
+	struct node *root = &world.node[RECEIVER];
+	struct aggnet_tree *tree = root->tree;
+	int err;
+
+	if (!tree || !root->reader.list.next)
+		return;
+	err = aggnet_tree_outcome(tree, &root->reader, false);
+	cast.known += err == 1 && cast.known < cast.round;
+	INSIST(cast.harm || err >= 0 ||
+	       (err == -ENOMSG && cast.known == cast.round && !cast.ended),
+	       "a wrong outcome");
+	INSIST(cast.harm || err != 1 || cast.known <= tree->round ||
+	       tree->state == AGGNET_TREE_DONE, "an early outcome");
+}
+
+static void check_end(u32 node, const u8 *buf, u32 round, u64 read)
 {
 	const struct aggnet_tree *tree = world.node[node].tree;
 	struct aggnet_end mark;
 
 	memcpy(&mark, buf, sizeof(mark));
-	INSIST(cast.ended && read == cast.total && mark.records == read,
-	       "the end mark comes early");
-	INSIST(tree->store.cast.checked &&
-	       tree->store.cast.check == (cast.total ^ 77), "a wrong check");
+	INSIST(cast.round > round && read == cast.totals[round] &&
+	       mark.records == read, "the end mark comes early");
+	INSIST(mark.round == round && mark.last == (round + 1 >= cast.rounds),
+	       "the end mark is of another round");
+	INSIST(tree->store.cast.checked == cast.checked[round] &&
+	       (!cast.checked[round] ||
+		tree->store.cast.check == check_of(round)), "a wrong check");
+}
+
+/* The reader has read the end mark in @buf. */
+static void takes_end(u32 node, u32 reader, const u8 *buf)
+{
+	struct app *a = &cast.app[node];
+	u32 round = a->round[reader];
+	int err;
+
+	check_end(node, buf, round, a->read[reader]);
+	a->round[reader]++;
+	a->read[reader] = 0;
+	a->ended[reader] = round + 1 >= cast.rounds;
+	err = aggnet_cast_take_end(world.node[node].tree, &a->reader[reader],
+				   round);
+	INSIST(!err || cast.harm, "the end mark cannot be taken");
 }
 
 static void node_reads(u32 node, u32 reader, u32 most)
@@ -272,29 +365,31 @@ static void node_reads(u32 node, u32 reader, u32 most)
 	if (len < 0)
 		return;
 	if (msg.type == AGGNET_MSG_END) {
-		check_end(node, buf, a->read[reader]);
-		a->ended[reader] = !aggnet_cast_take_end(tree,
-							 &a->reader[reader]);
-		INSIST(a->ended[reader] || cast.harm,
-		       "the end mark cannot be taken");
+		takes_end(node, reader, buf);
 		return;
 	}
 	for (i = 0; i < len; i++)
-		INSIST(buf[i] == byte_at(a->read[reader] + i),
+		INSIST(buf[i] == byte_at(a->round[reader], a->read[reader] + i),
 		       "a wrong byte");
 	a->read[reader] += len;
 	aggnet_tree_taken(tree, false);
 }
 
-static bool all_ended(void)
+/* Do all readers have the end marks of so many rounds? */
+static bool all_have(u32 rounds)
 {
 	u32 i, r;
 
 	for (i = 1; i < WORLD_NODES; i++)
 		for (r = 0; r < cast.app[i].readers; r++)
-			if (!cast.app[i].ended[r])
+			if (cast.app[i].round[r] < rounds)
 				return false;
 	return true;
+}
+
+static bool all_ended(void)
+{
+	return cast.ended && all_have(cast.round);
 }
 
 /* --- what must hold after each section under a tree's lock ------------------------- */
@@ -363,6 +458,8 @@ static void ran(struct aggnet_tree *tree)
 		return;
 	INSIST(node != RECEIVER || tree->state != AGGNET_TREE_DONE ||
 	       all_ended(), "the root is DONE, but not all have everything");
+	INSIST(node != RECEIVER || all_have(tree->round),
+	       "the root goes on, but not all have the round");
 	if (tree->state == AGGNET_TREE_IDLE || tree->state >= AGGNET_TREE_DONE)
 		return;
 	check_branches(tree);
@@ -375,11 +472,6 @@ static void ran(struct aggnet_tree *tree)
 }
 
 /* --- random runs -------------------------------------------------------------------- */
-
-static u32 one_of(u32 n)
-{
-	return get_random_u32() % n;
-}
 
 static void network_step(u32 op)
 {
@@ -425,6 +517,7 @@ static void step(u64 memory)
 		break;
 	case 10:
 		root_ends();
+		root_asks();
 		break;
 	case 11 ... 12:
 		node_reads(node, one_of(READERS), one_of(16000));
@@ -489,7 +582,9 @@ static void everybody_goes_on(u64 memory)
 	}
 	if (!cast.waits || cast.wakes != world.node[RECEIVER].wakes)
 		root_writes(16000);
-	root_ends();
+	if (!cast.waits || cast.wakes != world.node[RECEIVER].wakes)
+		root_ends();
+	root_asks();
 	world_work();
 }
 
@@ -509,7 +604,7 @@ static void settle(u64 memory)
 	world_fail(__func__, "it does not come to an end");
 }
 
-static void random_run(enum shape shape, u64 seed, bool harmful)
+static void random_run(enum shape shape, u64 seed, bool harmful, bool rounds)
 {
 	u32 steps, when = STEPS, i;
 	u64 memory;
@@ -517,7 +612,9 @@ static void random_run(enum shape shape, u64 seed, bool harmful)
 	start(shape, seed & 1, seed);
 	world.ran = ran;
 	memory = one_of(2) ? SMALL : 1 << 20;
-	cast.total = one_of(8) ? one_of(300000) : one_of(2) * 1384;
+	cast.rounds = rounds ? 1 + one_of(ROUNDS) : 0;
+	cast.total = size_of_round();
+	cast.early = rounds && !one_of(4);
 	cast.polls = one_of(2);
 	for (i = 1; i < WORLD_NODES; i++)
 		cast.app[i].readers = 1 + !one_of(3);
@@ -537,10 +634,11 @@ static void random_run(enum shape shape, u64 seed, bool harmful)
 	settle(memory);
 	INSIST(cast.harm || (all_ended() && world.node[RECEIVER].tree->state ==
 			     AGGNET_TREE_DONE), "the transfer is not done");
+	INSIST(cast.harm || cast.known == cast.round, "an outcome is lost");
 	end();
 }
 
-static void random_runs(enum shape shape, bool harmful)
+static void random_runs(enum shape shape, bool harmful, bool rounds)
 {
 	const char *text = getenv("SEED");
 	u64 seed = text ? strtoull(text, NULL, 0) : SEED;
@@ -549,38 +647,58 @@ static void random_runs(enum shape shape, bool harmful)
 	for (i = 0; i < RUNS; i++) {
 		printf("# seed %llu\r", (unsigned long long)(seed + i));
 		fflush(stdout);
-		random_run(shape, seed + i, harmful);
+		random_run(shape, seed + i, harmful, rounds);
 	}
 }
 
 TEST(stream__down_a_chain)
 {
-	random_runs(CHAIN, false);
+	random_runs(CHAIN, false, false);
 }
 
 TEST(stream__down_a_star)
 {
-	random_runs(STAR, false);
+	random_runs(STAR, false, false);
 }
 
 TEST(stream__down_forks)
 {
-	random_runs(FORKS, false);
+	random_runs(FORKS, false, false);
+}
+
+TEST(rounds__down_a_chain)
+{
+	random_runs(CHAIN, false, true);
+}
+
+TEST(rounds__down_a_star)
+{
+	random_runs(STAR, false, true);
+}
+
+TEST(rounds__down_forks)
+{
+	random_runs(FORKS, false, true);
 }
 
 TEST(error__down_a_chain)
 {
-	random_runs(CHAIN, true);
+	random_runs(CHAIN, true, false);
 }
 
 TEST(error__down_a_star)
 {
-	random_runs(STAR, true);
+	random_runs(STAR, true, false);
 }
 
 TEST(error__down_forks)
 {
-	random_runs(FORKS, true);
+	random_runs(FORKS, true, false);
+}
+
+TEST(error__in_rounds_down_forks)
+{
+	random_runs(FORKS, true, true);
 }
 
 /* --- single rules: a node and peers that the test plays ------------------------------ */
@@ -617,11 +735,12 @@ static u64 dropped(u32 node, enum aggnet_stat why)
 }
 
 /* The root of two planned children; one has bound, and has no credit yet. */
-static struct aggnet_tree *root_and(struct peer *one)
+static struct aggnet_tree *root_in_rounds(struct peer *one, u32 rounds)
 {
 	struct aggnet_tree *tree;
 
 	start(STAR, false, SEED);
+	cast.rounds = rounds;
 	world.node[CHILD].parent = CHILD;
 	world.node[OTHER].parent = OTHER;
 	add(RECEIVER, SMALL);
@@ -630,6 +749,11 @@ static struct aggnet_tree *root_and(struct peer *one)
 	peer_open(one);
 	cast.total = 100;
 	return tree;
+}
+
+static struct aggnet_tree *root_and(struct peer *one)
+{
+	return root_in_rounds(one, 0);
 }
 
 /* Both have bound. */
@@ -643,13 +767,14 @@ static struct aggnet_tree *root_of_two(struct peer *one, struct peer *two)
 }
 
 /* A node of a chain with a reader, bound to its parent. */
-static struct aggnet_tree *bound_node(struct peer *p, u32 node)
+static struct aggnet_tree *bound_in_rounds(struct peer *p, u32 node, u32 rounds)
 {
 	struct aggnet_pkt pkt = {};
 	struct aggnet_tree *tree;
 
 	start(CHAIN, false, SEED);
-	cast.ended = true;
+	cast.rounds = rounds;
+	cast.round = ROUNDS;
 	add(node, SMALL);
 	join(node);
 	tree = world.node[node].tree;
@@ -661,6 +786,11 @@ static struct aggnet_tree *bound_node(struct peer *p, u32 node)
 	INSIST(hears(p, AGGNET_ACK, &pkt) && pkt.flags & AGGNET_F_DOWN,
 	       "no credit");
 	return tree;
+}
+
+static struct aggnet_tree *bound_node(struct peer *p, u32 node)
+{
+	return bound_in_rounds(p, node, 0);
 }
 
 /* The last node of the chain */
@@ -681,26 +811,37 @@ static void say_bytes(struct peer *p, u32 seq, u64 at, u16 flags)
 	u32 i;
 
 	for (i = 0; i < sizeof(body.byte); i++)
-		body.byte[i] = byte_at(at + i);
+		body.byte[i] = byte_at(p->round, at + i);
 	peer_say(p, AGGNET_DATA, AGGNET_F_DOWN | flags, &body, sizeof(body));
 }
 
 static void say_end(struct peer *p, u32 final, u64 bytes)
 {
-	const struct aggnet_fin fin = {
+	struct aggnet_fin fin = {
 		.final = cpu_to_be32(final),
 		.records = cpu_to_be64(bytes),
-		.check = cpu_to_be64(cast.total ^ 77),
 	};
+	u16 last = p->round + 1 == cast.rounds ? AGGNET_F_LAST : 0;
 
-	peer_say(p, AGGNET_FIN, AGGNET_F_DOWN | AGGNET_F_CHECK, &fin,
+	cast.totals[p->round] = bytes;
+	cast.checked[p->round] = true;
+	fin.check = cpu_to_be64(check_of(p->round));
+	peer_say(p, AGGNET_FIN, AGGNET_F_DOWN | AGGNET_F_CHECK | last, &fin,
 		 sizeof(fin));
+}
+
+/* The readers of the nodes that the test plays have taken an end mark. */
+static void all_take_a_round(void)
+{
+	u32 i;
+
+	for (i = 1; i < WORLD_NODES; i++)
+		cast.app[i].round[0]++;
 }
 
 TEST_F(rules, done__when_all_children_have_finished)
 {
 	struct aggnet_tree *tree = root_of_two(&self->peer, &self->other);
-	u32 i;
 
 	peer_ack(&self->peer, AGGNET_F_DOWN, FIRST, FIRST + 32);
 	peer_ack(&self->other, AGGNET_F_DOWN, FIRST, FIRST + 32);
@@ -708,9 +849,7 @@ TEST_F(rules, done__when_all_children_have_finished)
 	root_ends();
 	peer_fin(&self->peer, FIRST);
 	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
-	/* Its reader has taken the end mark; and so has that of the other one. */
-	for (i = 1; i < WORLD_NODES; i++)
-		cast.app[i].ended[0] = true;
+	all_take_a_round();
 	peer_fin(&self->other, FIRST);
 	EXPECT_EQ(AGGNET_TREE_DONE, tree->state);
 }
@@ -956,7 +1095,7 @@ static void expect_refused(struct __test_metadata *_metadata,
 	aggnet_free(conf->children);
 }
 
-/* Memory for a branch is there only for a listed child, and rounds are not served. */
+/* Memory for a branch is there only for a listed child. */
 TEST_F(rules, entry__that_no_stream_can_have)
 {
 	struct aggnet_tree_conf conf;
@@ -964,9 +1103,6 @@ TEST_F(rules, entry__that_no_stream_can_have)
 	start(STAR, false, SEED);
 	conf = entry_of(RECEIVER, SMALL);
 	conf.nchildren--;
-	expect_refused(_metadata, &conf);
-	conf = entry_of(RECEIVER, SMALL);
-	conf.persist = true;
 	expect_refused(_metadata, &conf);
 	conf = entry_of(RECEIVER, SMALL);
 	conf.hold_ms = 1000;
@@ -1263,6 +1399,277 @@ TEST_F(rules, branch__that_follows_a_very_slow_link)
 {
 	EXPECT_GE(2, repeated_at(&self->peer, &self->other, 6000));
 }
+
+/* --- rounds --------------------------------------------------------------------- */
+
+/*
+ * The root of two children, in its second round. They had credit for one packet in the
+ * first one, and only their FINs say that they have it.
+ */
+static struct aggnet_tree *root_in_the_next(struct peer *one, struct peer *two)
+{
+	struct aggnet_tree *tree = root_in_rounds(one, ROUNDS);
+
+	*two = peer_as(tree, WRONG, 0x5678);
+	peer_open(two);
+	peer_ack(one, AGGNET_F_DOWN, FIRST, FIRST + 1);
+	peer_ack(two, AGGNET_F_DOWN, FIRST, FIRST + 1);
+	root_writes(100);
+	root_ends();
+	all_take_a_round();
+	peer_fin(one, FIRST);
+	INSIST(!tree->round, "a round ends before all have it");
+	world.packets = 0;
+	peer_fin(two, FIRST);
+	INSIST(tree->round == 1 && tree->state == AGGNET_TREE_OPEN,
+	       "the next round does not begin");
+	return tree;
+}
+
+/* DATA to a peer among the packets under way, of this round */
+static u32 data_of(const struct peer *p, u32 round)
+{
+	struct aggnet_pkt pkt;
+	u32 i, n = 0;
+
+	for (i = 0; i < world.packets; i++) {
+		INSIST(aggnet_parse_header(world.packet[i]->bytes,
+					   world.packet[i]->len, &pkt) ==
+		       AGGNET_PARSE_OK, "a node's packet has no form");
+		n += pkt.type == AGGNET_DATA && pkt.dst == p->id &&
+		     pkt.round == round;
+	}
+	return n;
+}
+
+TEST_F(rules, round__begins_without_an_ACK)
+{
+	struct aggnet_tree *tree;
+	struct aggnet_pkt pkt = {};
+
+	tree = root_in_the_next(&self->peer, &self->other);
+	ASSERT_TRUE(hears(&self->peer, AGGNET_DONE, &pkt));
+	EXPECT_EQ(0, pkt.round);
+	EXPECT_FALSE(pkt.flags & AGGNET_F_LAST);
+	cast.total = 20000;
+	world.packets = 0;
+	root_writes(16000);
+	/* The first window has grown by one packet. */
+	EXPECT_EQ(11, data_of(&self->peer, 1));
+	EXPECT_EQ(FIRST + 1 + AGGNET_FANOUT_MIN,
+		  tree->store.cast.branch[0].sender.credit);
+}
+
+/* An ACK that comes late tells nothing of the next round. */
+TEST_F(rules, round__that_an_older_ACK_does_not_end)
+{
+	struct aggnet_branch *b;
+	struct aggnet_tree *tree;
+
+	tree = root_in_the_next(&self->peer, &self->other);
+	b = &tree->store.cast.branch[0];
+	cast.total = 0;
+	root_ends();
+	EXPECT_TRUE(b->fin);
+	peer_ack(&self->peer, AGGNET_F_DOWN | AGGNET_F_FIN, FIRST + 1,
+		 FIRST + 33);
+	EXPECT_FALSE(b->told);
+	self->peer.round = 1;
+	peer_ack(&self->peer, AGGNET_F_DOWN | AGGNET_F_FIN, FIRST + 1,
+		 FIRST + 33);
+	EXPECT_TRUE(b->told);
+}
+
+/* The process may end then. */
+TEST_F(rules, round__that_is_the_last_and_empty)
+{
+	struct node *root = &world.node[RECEIVER];
+	struct aggnet_pkt pkt = {};
+	struct aggnet_tree *tree;
+
+	tree = root_in_rounds(&self->peer, ROUNDS);
+	self->other = peer_as(tree, WRONG, 0x5678);
+	peer_open(&self->other);
+	cast.total = 0;
+	root_ends();
+	EXPECT_EQ(-EAGAIN, aggnet_cast_end(tree, false));
+	EXPECT_EQ(0, aggnet_cast_end(tree, true));
+	EXPECT_EQ(-EPIPE, aggnet_cast_end(tree, false));
+	EXPECT_EQ(0, aggnet_cast_end(tree, true));
+	aggnet_tree_leave(tree, &root->reader);
+	aggnet_tree_put(tree);
+	root->reader.list.next = NULL;
+	all_take_a_round();
+	peer_fin(&self->peer, FIRST);
+	world.packets = 0;
+	peer_fin(&self->other, FIRST);
+	EXPECT_EQ(1, tree->round);
+	do {
+		ASSERT_TRUE(hears(&self->peer, AGGNET_FIN, &pkt));
+	} while (pkt.dst != self->peer.id);
+	EXPECT_EQ(1, pkt.round);
+	EXPECT_TRUE(pkt.flags & AGGNET_F_DOWN && pkt.flags & AGGNET_F_LAST);
+}
+
+/* Numbers of rounds do not wrap, whichever way a tree leads. */
+TEST_F(rules, round__that_has_the_last_number)
+{
+	struct aggnet_tree *tree = root_in_rounds(&self->peer, ROUNDS);
+	u32 i;
+
+	self->other = peer_as(tree, WRONG, 0x5678);
+	peer_open(&self->other);
+	cast.total = 0;
+	root_ends();
+	tree->round = U32_MAX;
+	for (i = 0; i <= tree->acceptor.mask; i++)
+		tree->acceptor.child[i].rounds = U32_MAX;
+	self->peer.round = U32_MAX;
+	self->other.round = U32_MAX;
+	peer_fin(&self->peer, FIRST);
+	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
+	peer_fin(&self->other, FIRST);
+	EXPECT_ABORTED(AGGNET_R_PROTOCOL, tree);
+	EXPECT_EQ(U32_MAX, tree->round);
+}
+
+/* The last node of the chain; its reader has the first round, of @packets. */
+static struct aggnet_tree *reader_in_the_next(struct peer *p, u32 packets)
+{
+	struct aggnet_tree *tree = bound_in_rounds(p, OTHER, ROUNDS);
+	struct aggnet_pkt pkt = {};
+	u32 i;
+
+	for (i = 0; i < packets; i++)
+		say_bytes(p, FIRST + i, i * PART, 0);
+	say_end(p, FIRST + packets, packets * PART);
+	node_reads(OTHER, 0, 16000);
+	if (packets)
+		node_reads(OTHER, 0, 16000);
+	INSIST(cast.app[OTHER].round[0] == 1, "the end mark does not come");
+	node_reads(OTHER, 0, 16000);
+	INSIST(cast.app[OTHER].round[0] == 1, "the end mark comes twice");
+	INSIST(hears(p, AGGNET_FIN, &pkt), "the node does not finish");
+	return tree;
+}
+
+TEST_F(rules, done__begins_the_next_round)
+{
+	struct aggnet_tree *tree = reader_in_the_next(&self->peer, 3);
+	const struct aggnet_cast *c = &tree->store.cast;
+
+	EXPECT_EQ(AGGNET_TREE_CLOSING, tree->state);
+	peer_done(&self->peer);
+	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
+	EXPECT_EQ(1, tree->round);
+	EXPECT_FALSE(c->fan.ended);
+	EXPECT_FALSE(c->checked);
+	self->peer.round = 1;
+	say_bytes(&self->peer, FIRST + 3, 0, 0);
+	node_reads(OTHER, 0, 16000);
+	EXPECT_EQ(PART, cast.app[OTHER].read[0]);
+}
+
+/* DONE was lost: what the parent sends in the next round implies it. */
+TEST_F(rules, done__is_implied_by_the_next_round)
+{
+	struct aggnet_tree *tree = reader_in_the_next(&self->peer, 1);
+
+	self->peer.round = 1;
+	say_bytes(&self->peer, FIRST + 1, 0, 0);
+	EXPECT_EQ(1, tree->round);
+	EXPECT_EQ(FIRST + 2, aggnet_fanout_cum(&tree->store.cast.fan));
+}
+
+TEST_F(rules, end__of_the_round_before)
+{
+	struct aggnet_tree *tree = reader_in_the_next(&self->peer, 1);
+
+	peer_done(&self->peer);
+	say_end(&self->peer, FIRST + 1, PART);
+	EXPECT_FALSE(tree->store.cast.fan.ended);
+	node_reads(OTHER, 0, 16000);
+	EXPECT_EQ(1, cast.app[OTHER].round[0]);
+}
+
+/* Two threads of a reader have read the same end mark; the other one is late. */
+TEST_F(rules, end_mark__is_taken_once)
+{
+	struct aggnet_tree *tree = reader_in_the_next(&self->peer, 0);
+	struct aggnet_local *local = &cast.app[OTHER].reader[0];
+
+	EXPECT_EQ(0, aggnet_cast_take_end(tree, local, 0));
+	EXPECT_EQ(1, tree->writers.done);
+	peer_done(&self->peer);
+	self->peer.round = 1;
+	say_end(&self->peer, FIRST, 0);
+	EXPECT_EQ(0, aggnet_cast_take_end(tree, local, 0));
+	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
+	EXPECT_EQ(1, local->rounds);
+}
+
+/* A reader that has nothing to read between two rounds is woken by the next one. */
+TEST_F(rules, reader__is_woken_in_the_next_round)
+{
+	u32 wakes;
+
+	reader_in_the_next(&self->peer, 0);
+	peer_done(&self->peer);
+	node_reads(OTHER, 0, 16000);
+	wakes = world.node[OTHER].wakes;
+	self->peer.round = 1;
+	say_bytes(&self->peer, FIRST, 0, 0);
+	EXPECT_EQ(wakes + 1, world.node[OTHER].wakes);
+}
+
+/* PROBEs of a node in so many milliseconds, whose parent answers each */
+static u32 probes_in(struct peer *p, u32 time)
+{
+	struct aggnet_pkt pkt = {};
+	u32 ms, n = 0;
+
+	for (ms = 0; ms < time; ms += 10) {
+		world_wait(10000);
+		while (peer_hears(p, &pkt)) {
+			if (pkt.type != AGGNET_PROBE)
+				continue;
+			n++;
+			peer_ack(p, 0, FIRST, FIRST);
+		}
+	}
+	return n;
+}
+
+/* Between two rounds a node only says that it lives; within one it asks for packets. */
+TEST_F(rules, node__is_quiet_between_rounds)
+{
+	struct aggnet_tree *tree = reader_in_the_next(&self->peer, 2);
+
+	peer_done(&self->peer);
+	self->peer.round = 1;
+	EXPECT_GE(61, probes_in(&self->peer, 60000));
+	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
+	while (!probes_in(&self->peer, 10))
+		;
+	say_bytes(&self->peer, FIRST + 2, 0, 0);
+	EXPECT_LE(2, probes_in(&self->peer, 500));
+}
+
+/* A round in which nothing comes lasts as long as the other end lives. */
+TEST_F(rules, parent__that_is_lost_between_rounds)
+{
+	struct aggnet_tree *tree = reader_in_the_next(&self->peer, 2);
+
+	peer_done(&self->peer);
+	self->peer.round = 1;
+	probes_in(&self->peer, 3 * WORLD_GIVE_UP);
+	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
+	world_wait((WORLD_GIVE_UP + 3000) * 1000ull);
+	world_wait(1000000);
+	EXPECT_ABORTED(AGGNET_R_TIMEOUT, tree);
+}
+
+/* --- epochs ---------------------------------------------------------------------- */
 
 /* A parent that has an older epoch cannot use an RST of its child. */
 TEST_F(rules, data__of_an_older_epoch)
