@@ -243,6 +243,125 @@ stopped_because()
 	stopped "$@" && reason "$text"
 }
 
+# --- rounds ------------------------------------------------------------------
+
+ROUNDS=50
+
+# round_files: input of each round; some have no bytes
+round_files()
+{
+	local i at=0 len
+
+	rounds=()
+	for ((i = 0; i < ROUNDS; i++)); do
+		len=$((i % 7 == 3 ? 0 : (SIZE / 200 + 97) * (i % 4) + i + 1))
+		tail -c +$((at + 1)) "$TMP/in" | head -c $len > "$TMP/round.$i"
+		at=$((at + len))
+		rounds+=("$TMP/round.$i")
+	done
+}
+
+# cast NODE ARGUMENT...: run a process of the broadcast there in the background
+cast()
+{
+	local node=$1
+
+	shift
+	TIMEOUT=$TIMEOUT aggctl testbed exec "$node" -- cast_rounds "$@" \
+		2> "$TMP/x.$node.err" > "$TMP/x.$node.done" &
+}
+
+# rounds_begin send|hold [NODE]...: start the root, and readers of all or of these nodes
+rounds_begin()
+{
+	local what=$1 s
+
+	shift
+	readers=()
+	cast v0 "$what" $job "${rounds[@]}"
+	root_pid=$!
+	for s in "${@:-${SENDERS[@]}}"; do
+		rounds_read "$s"
+	done
+}
+
+rounds_read()
+{
+	cast "$1" recv $job "$(identity v0)" "$TMP/x.$1"
+	readers+=($!)
+}
+
+# each_round_exact: has each reader each round, and an empty one behind it?
+each_round_exact()
+{
+	local s i
+
+	for s in "${SENDERS[@]}"; do
+		for ((i = 0; i < ROUNDS; i++)); do
+			cmp "$TMP/round.$i" "$TMP/x.$s.$i" || return
+		done
+		[ ! -s "$TMP/x.$s.$i" ] || return
+	done
+}
+
+round_is()
+{
+	tree v0 ".round >= $1"
+}
+
+# most_memory: print the most memory of each entry
+most_memory()
+{
+	local s
+
+	for s in v0 v1 "${SENDERS[@]}"; do
+		tree "$s" .memory_most && cat "$TMP/x.jq"
+	done
+}
+
+# many_rounds OPTION...: v14 comes late; the memory of an entry is that of its first rounds
+many_rounds()
+{
+	local status=0 before
+
+	planned --persist "$@" || return
+	rounds_begin send v2 v5 v9 v10 v11
+	wait_for sent || status=1
+	rounds_read v14
+	wait_for round_is 5 || status=1
+	before=$(most_memory)
+	all_exit_with 0 || status=1
+	each_round_exact || status=1
+	[ "$before" = "$(most_memory)" ] || status=1
+	tree v14 ".round == $ROUNDS" || status=1
+	withdraw x && return $status
+}
+
+all_rounds_done()
+{
+	[ "$(wc -l < "$TMP/x.v0.done")" = $ROUNDS ]
+}
+
+# lost_between_rounds REASON COMMAND...: all get an error after the command
+lost_between_rounds()
+{
+	local status=0 reason=$1
+
+	shift
+	planned --persist --give-up "$((SLOW * 5))" || return
+	rounds_begin hold
+	wait_for all_rounds_done || status=1
+	# The tree lives between two rounds for longer than give_up.
+	sleep $((SLOW * 7))
+	tree v0 '.state == "open"' || status=1
+	"$@" || status=1
+	all_exit_with 1 || status=1
+	each_round_exact || status=1
+	grep -q "$reason" "$TMP/x.v9.err" || status=1
+	aggctl withdraw "$TMP/x.json" > "$TMP/x.withdraw" 2>&1
+	return $status
+}
+
 seed_file()
 {
 	gen $((SEED + 1)) $((SIZE / 10 + 1000)) 100000 mix small |
@@ -270,7 +389,15 @@ check "the root is lost" stopped_because "a source closed" lost_root
 check "an entry is withdrawn" stopped_because "withdrawn" \
 	aggctl withdraw "$TMP/x.json" --node v1
 check "a reader never comes" stopped_because "timed out" true
+round_files
+check "$ROUNDS rounds, 64 KiB of memory, a late reader" many_rounds --memory 64K
+check "$ROUNDS rounds of a star" many_rounds --method existing
+check "the root dies between two rounds" lost_between_rounds "Software caused" \
+	lost_root
+check "an entry is withdrawn between two rounds" lost_between_rounds "canceled" \
+	aggctl withdraw "$TMP/x.json" --node v1
 check "over bad links" over_bad_links broadcast "$TMP/in"
 check "over bad links, 64 KiB of memory" broadcast "$TMP/in" --memory 64K
 check "over bad links, a star" broadcast "$TMP/in" --method existing
+check "over bad links, $ROUNDS rounds" over_bad_links many_rounds
 done_testing

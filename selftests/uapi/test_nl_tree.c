@@ -438,10 +438,8 @@ TEST_F(tree, add__down_refused)
 		  "a tree that leads down has scheme exact or route" },
 		{ AGGNET_A_TREE_HOLD, 4, 1000,
 		  "a tree that leads down waits for all members: it has no hold" },
-		{ AGGNET_A_TREE_PERSIST, 1, 1,
-		  "a tree that leads down has no rounds, stripes or absent sources" },
 		{ AGGNET_A_TREE_STRIPES, 1, 2,
-		  "a tree that leads down has no rounds, stripes or absent sources" },
+		  "a tree that leads down has no stripes or absent sources" },
 		{ AGGNET_A_TREE_CHILDREN, 4, 0x0200000a,
 		  "a tree that leads down needs the list of all children" },
 	};
