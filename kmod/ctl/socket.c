@@ -380,9 +380,12 @@ static int aggnet_sock_send(struct sock *sk, struct aggnet_tree *tree,
 	return sent ? sent : ret;
 }
 
-/* End the sender's part of the present round; wait for the round to begin. */
+/*
+ * End the sender's part of the present round; wait for the round to begin. If bytes of
+ * this call (@sent) are in a round that another thread has ended, nothing is left to do.
+ */
 static int aggnet_sock_end_round(struct sock *sk, struct aggnet_tree *tree,
-				 long *timeo)
+				 int sent, long *timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	int ret;
@@ -392,6 +395,8 @@ static int aggnet_sock_end_round(struct sock *sk, struct aggnet_tree *tree,
 		ret = aggnet_tree_leads_down(tree) ?
 		      aggnet_cast_end(tree, false) :
 		      aggnet_tree_end_round(tree, &aggnet_sk(sk)->local);
+		if (ret == -EAGAIN && sent && aggnet_tree_leads_down(tree))
+			ret = 0;
 		if (ret != -EAGAIN)
 			break;
 		ret = aggnet_sock_wait(&wait, timeo);
@@ -422,7 +427,7 @@ static int aggnet_sock_sendmsg(struct socket *sock, struct msghdr *msg,
 				min_t(size_t, len, AGGNET_SEND_MAX), &timeo);
 	/* A round ends with all bytes of the call, or goes on. */
 	if (msg->msg_flags & MSG_EOR && sent == (ssize_t)len)
-		err = aggnet_sock_end_round(sk, tree, &timeo);
+		err = aggnet_sock_end_round(sk, tree, sent, &timeo);
 	return err ?: sent;
 }
 
