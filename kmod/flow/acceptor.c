@@ -701,6 +701,14 @@ static void child_take_back(struct aggnet_tree *tree, struct aggnet_child *c)
 	child_count_dry(tree, c);
 }
 
+/* Only the root ends a tree that leads down, and its FIN has told so. */
+static bool fin_ends_other_round(const struct aggnet_tree *tree,
+				 const struct aggnet_pkt *pkt)
+{
+	return aggnet_tree_leads_down(tree) && tree->conf.persist &&
+	       !!(pkt->flags & AGGNET_F_LAST) != tree->last;
+}
+
 static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
 		      const struct aggnet_pkt *pkt, struct aggnet_run *run)
 {
@@ -708,7 +716,8 @@ static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
 
 	if (child_finished(tree, c) || be32_to_cpu(fin->final) != c->win.cum)
 		goto answer;
-	if (child_holed(c) || fin_sourceless(c, fin)) {
+	if (child_holed(c) || fin_sourceless(c, fin) ||
+	    fin_ends_other_round(tree, pkt)) {
 		aggnet_tree_abort(tree, run, AGGNET_R_PROTOCOL,
 				  aggnet_tree_self(tree), c->id, 0);
 		return;

@@ -336,6 +336,7 @@ void aggnet_cast_next_round(struct aggnet_tree *tree, struct aggnet_run *run)
 	for (i = 0; i < cast->branches; i++) {
 		cast->branch[i].fin = false;
 		cast->branch[i].told = false;
+		cast->branch[i].sender.rtt.backoff = 0;
 	}
 	tree->writers.done = 0;
 	/* The root's process shut down between the two rounds. */

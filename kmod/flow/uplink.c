@@ -523,6 +523,14 @@ static void uplink_done(struct aggnet_tree *tree, u32 round, bool last,
 	/* DONE implies custody of a FIN that was sent, whose ACK may have been lost. */
 	if (tree->state == AGGNET_TREE_WAITING ||
 	    (tree->state == AGGNET_TREE_CLOSING && tree->up.fin)) {
+		/* The FIN down has told whether the round is the last one. */
+		if (aggnet_tree_leads_down(tree) && tree->conf.persist &&
+		    last != tree->last) {
+			aggnet_tree_abort(tree, run, AGGNET_R_PROTOCOL,
+					  aggnet_tree_self(tree), tree->up.peer,
+					  0);
+			return;
+		}
 		tree->up.state = AGGNET_UP_FINISHED;
 		tree->round = round;
 		aggnet_tree_done(tree, last, run);

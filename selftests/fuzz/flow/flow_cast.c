@@ -1533,6 +1533,43 @@ TEST_F(rules, round__that_has_the_last_number)
 	EXPECT_EQ(U32_MAX, tree->round);
 }
 
+/* Only the root ends the tree: its FIN has told whether a round is the last one. */
+TEST_F(rules, round__that_a_child_calls_the_last)
+{
+	const struct aggnet_fin fin = {
+		.final = cpu_to_be32(FIRST),
+		.weight = cpu_to_be32(1),
+	};
+	struct aggnet_tree *tree = root_in_rounds(&self->peer, ROUNDS);
+
+	self->other = peer_as(tree, WRONG, 0x5678);
+	peer_open(&self->other);
+	cast.total = 0;
+	root_ends();
+	cast.harm = true;
+	peer_say(&self->peer, AGGNET_FIN, AGGNET_F_LAST, &fin, sizeof(fin));
+	EXPECT_ABORTED(AGGNET_R_PROTOCOL, tree);
+}
+
+/* The timeout of a branch has doubled, as FINs were lost; the next round begins anew. */
+TEST_F(rules, round__begins_with_the_shortest_timeout)
+{
+	struct aggnet_tree *tree = root_in_the_next(&self->peer, &self->other);
+	struct aggnet_branch *b = &tree->store.cast.branch[0];
+
+	self->peer.round = 1;
+	self->other.round = 1;
+	cast.total = 0;
+	root_ends();
+	all_take_a_round();
+	world_wait(1000000);
+	EXPECT_LT(0, b->sender.rtt.backoff);
+	peer_fin(&self->peer, FIRST);
+	peer_fin(&self->other, FIRST);
+	EXPECT_EQ(2, tree->round);
+	EXPECT_EQ(0, b->sender.rtt.backoff);
+}
+
 /* The last node of the chain; its reader has the first round, of @packets. */
 static struct aggnet_tree *reader_in_the_next(struct peer *p, u32 packets)
 {
@@ -1568,6 +1605,17 @@ TEST_F(rules, done__begins_the_next_round)
 	say_bytes(&self->peer, FIRST + 3, 0, 0);
 	node_reads(OTHER, 0, 16000);
 	EXPECT_EQ(PART, cast.app[OTHER].read[0]);
+}
+
+/* The FIN of the round has told that others follow. */
+TEST_F(rules, done__of_the_last_round_too_early)
+{
+	const struct aggnet_done done = { .sources = cpu_to_be32(1) };
+	struct aggnet_tree *tree = reader_in_the_next(&self->peer, 1);
+
+	cast.harm = true;
+	peer_say(&self->peer, AGGNET_DONE, AGGNET_F_LAST, &done, sizeof(done));
+	EXPECT_ABORTED(AGGNET_R_PROTOCOL, tree);
 }
 
 /* DONE was lost: what the parent sends in the next round implies it. */
