@@ -51,7 +51,7 @@ machines_end()
 	for name in "${NAMESPACES[@]}"; do
 		ip netns del "$name"
 	done
-	[ "${VM_KEEP:-0}" != 0 ] || rm -rf "$CLUSTER"
+	[ "${VM_KEEP:-0}" != 0 ] || rm -rf --one-file-system "$CLUSTER"
 }
 
 # A machine that answers powers off; another one is killed.

@@ -4,7 +4,7 @@
 # A bare Debian 12, as two machines with systemd: the packages are built and installed as
 # README says, DKMS builds the module, and the machines boot with it. The commands of the page
 # "Your cluster" enable the unit, apply a plan by ssh, and merge a transfer; after a reboot
-# the servers have their settings. It prints how long the commands take.
+# the servers have their settings, and merge again. It prints how long the commands take.
 #
 # What compiles runs in the machines' root directory on this host's CPU, before it becomes
 # their disk: an emulated CPU would need ten times as long. All else runs on the machines.
@@ -30,7 +30,22 @@ bare()
 	mkdir "$root" && tar -x -C "$root" -f "$BARE" && mkdir "$root/share" &&
 		agent "$root" && mount -t proc proc "$root/proc" &&
 		mount --bind /dev "$root/dev" && cp /etc/resolv.conf "$root/etc" &&
-		cp -r /etc/apt/apt.conf.d "$root/etc/apt"
+		cp -r /etc/apt/apt.conf.d "$root/etc/apt" &&
+		echo 'APT::Get::Assume-Yes "true";' > "$root/etc/apt/apt.conf.d/99yes"
+}
+
+# The directory of the machines must not be deleted while /dev is mounted in it.
+packages_end()
+{
+	mountpoint -q "$CLUSTER/root/dev" && umount -l "$CLUSTER/root/dev"
+	mountpoint -q "$CLUSTER/root/proc" && umount -l "$CLUSTER/root/proc"
+	machines_end
+}
+
+# readme_packages: print what README says to build and install packages
+readme_packages()
+{
+	sed -n 's/^`\(apt build-dep .*\)`\.$/\1/p' "$TOP/README.md"
 }
 
 # inside COMMAND: run it in the root directory
@@ -47,12 +62,12 @@ built()
 
 	mkdir "$aggnet" && (cd "$TOP" && git ls-files -co --exclude-standard -z |
 		tar -c --null --ignore-failed-read -T -) | tar -x -C "$aggnet" &&
-		timed inside "apt-get -q update" &&
-		timed inside "apt-get -qy install linux-headers-amd64" &&
-		timed inside "apt-get -qy build-dep ./aggnet" &&
-		timed inside "cd aggnet; dpkg-buildpackage -b -us -uc -j2" &&
-		timed inside "apt-get -qy install ./*aggnet*.deb ./*aggtree*.deb" &&
-		inside "ls /lib/modules/*/updates/dkms/aggnet.ko"
+		timed inside "apt update" &&
+		timed inside "apt install linux-headers-amd64" &&
+		[ -n "$(readme_packages)" ] &&
+		timed inside "cd aggnet; $(readme_packages)" &&
+		inside "ls /lib/modules/*/updates/dkms/aggnet.ko
+		rm /etc/apt/apt.conf.d/99yes"
 }
 
 # disk: what both machines boot from; each has a copy of what it writes
@@ -170,31 +185,41 @@ restored()
 		jq -e '.missing == [] and .settings > 0'" "${SERVERS[@]}"
 }
 
+# transfer JOB
 transfer()
 {
-	timed on_server "aggctl -j plan --topology @net --job 7 --function sum \
+	timed on_server "aggctl -j plan --topology @net --job $1 --function sum \
 		--senders 'p2*2' --receivers p1 --uid 0 > plan.json
 		printf 'p1\np2\n' > hosts" p1 &&
 		timed on_server "$(block "On node1, in place of \`\`apply\`\` on each server") \
 			--timeout $PATIENCE" p1 || return
-	start p1 "aggctl recv --job 7 --receiver 10.1.0.1 > result"
+	start p1 "aggctl recv --job $1 --receiver 10.1.0.1 > result"
 	timed on_server "seq 5000 | sed 's/\$/\t3/' > counts
-		aggctl send --job 7 --receiver 10.1.0.1 counts &
-		aggctl send --job 7 --receiver 10.1.0.1 counts
+		aggctl send --job $1 --receiver 10.1.0.1 counts &
+		aggctl send --job $1 --receiver 10.1.0.1 counts
 		wait \$!" p2 && finish p1 &&
 		on p1 "seq 5000 | sed 's/\$/\t6/' | sort > expected
 		sort result | cmp - expected
-		aggctl -j why 7 | jq -e '.[0].bound == 1 and .[0].records_in == 5000'" &&
-		timed on_server "aggctl why 7" p2
+		aggctl -j why $1 | jq -e '.[0].bound == 1 and .[0].records_in == 5000'" &&
+		timed on_server "aggctl why $1" p2
+}
+
+packaged_test()
+{
+	cp "$TOP/debian/tests/module" "$CLUSTER/p2" &&
+		on p2 "sh /share/module" > "$CLUSTER/said" && return
+	sed 's/^/# /' "$CLUSTER/said"
+	return 1
 }
 
 needs_root
 if [ -z "${PACKAGES_INSIDE:-}" ]; then
 	PACKAGES_INSIDE=1 exec unshare --mount --propagation private "$0"
 fi
-echo 1..6
+echo 1..8
 TIME=0
 machines_begin
+trap packages_end EXIT
 DISK=$CLUSTER/disk
 bare
 ok $? "a bare Debian 12"
@@ -217,9 +242,13 @@ machines_wait && configured
 ok $? "two machines have booted with systemd"
 timed on_both "$(block "On each server, to keep the settings")" && restored
 ok $? "the unit is enabled, and makes them servers"
-transfer
+transfer 7
 ok $? "the flows of two processes are merged on their server"
 echo "# the commands took $TIME s"
+packaged_test
+ok $? "the packages' own test of the module"
 reboot && restored
 ok $? "after a reboot the settings are restored"
+transfer 8
+ok $? "after a reboot flows are merged again"
 exit $((FAILED > 0))
