@@ -39,15 +39,20 @@ static void put_message(uint8_t type, const void *bytes, size_t len)
 	node.message[node.nmessages++].len = sizeof(head) + len;
 }
 
-/* The stream is "abc", and the root's library gave this number. */
-static void put_stream(uint64_t check)
+/* The stream or round is "abc", and the root's library gave this number. */
+static void put_round(uint64_t check, bool last)
 {
-	const struct aggnet_end end = { .records = 3, .last = 1 };
+	const struct aggnet_end end = { .records = 3, .last = last };
 
 	put_message(AGGNET_MSG_BYTES, "abc", 3);
 	put_message(AGGNET_MSG_END, &end, sizeof(end));
 	node.check.whole = 1;
 	node.check.value = check;
+}
+
+static void put_stream(uint64_t check)
+{
+	put_round(check, true);
 }
 
 #define CRC_OF_ABC	0x364b3fb7u
@@ -99,6 +104,96 @@ TEST_F(cast, root__that_must_not_wait)
 	node.done = true;
 	EXPECT_EQ(0, aggnet_cast_finish(self->c));
 	EXPECT_EQ(1, node.gave);
+}
+
+TEST_F(cast, root__ends_rounds)
+{
+	node.persist = true;
+	ASSERT_EQ(0, aggnet_cast_root(&self->c, FAKE_JOB, NULL));
+	EXPECT_EQ(1, aggnet_cast_write(self->c, "x", 1));
+	EXPECT_EQ(0, aggnet_cast_round(self->c));
+	EXPECT_EQ(3, aggnet_cast_write(self->c, "abc", 3));
+	EXPECT_EQ(0, aggnet_cast_round(self->c));
+	EXPECT_EQ(CRC_OF_ABC, node.given);
+	EXPECT_EQ(2, node.rounds);
+	EXPECT_EQ(4, node.len);
+	EXPECT_FALSE(node.shut);
+	EXPECT_EQ(0, aggnet_cast_finish(self->c));
+	EXPECT_EQ(0, node.given);
+	EXPECT_TRUE(node.shut);
+	EXPECT_EQ(-EPIPE, aggnet_cast_round(self->c));
+}
+
+/* A round whose outcome is not known: no byte of the next one is taken. */
+TEST_F(cast, root__that_must_not_wait_for_a_round)
+{
+	node.persist = true;
+	node.done = false;
+	self->opt.flags = AGGNET_OPT_NONBLOCK;
+	ASSERT_EQ(0, aggnet_cast_root(&self->c, FAKE_JOB, &self->opt));
+	EXPECT_EQ(-EAGAIN, aggnet_cast_round(self->c));
+	EXPECT_EQ(-EINVAL, aggnet_cast_write(self->c, "a", 1));
+	EXPECT_STREQ("write: the outcome of the round is not known",
+		     aggnet_cast_error(self->c));
+	EXPECT_EQ(-EAGAIN, aggnet_cast_finish(self->c));
+	EXPECT_FALSE(node.shut);
+	node.done = true;
+	EXPECT_EQ(0, aggnet_cast_finish(self->c));
+	EXPECT_EQ(1, node.rounds);
+	EXPECT_TRUE(node.shut);
+}
+
+/* A root that leaves between two rounds leaves in the middle. */
+TEST_F(cast, root__that_leaves_after_a_round)
+{
+	node.persist = true;
+	ASSERT_EQ(0, aggnet_cast_root(&self->c, FAKE_JOB, NULL));
+	EXPECT_EQ(0, aggnet_cast_round(self->c));
+	aggnet_cast_close(self->c);
+	self->c = NULL;
+	EXPECT_EQ(AGGNET_R_SENDER, node.aborted);
+}
+
+TEST_F(cast, round__of_a_tree_without_rounds)
+{
+	ASSERT_EQ(0, aggnet_cast_root(&self->c, FAKE_JOB, NULL));
+	EXPECT_EQ(-EOPNOTSUPP, aggnet_cast_round(self->c));
+	EXPECT_EQ(0, node.rounds);
+}
+
+TEST_F(cast, member__reads_rounds)
+{
+	char buf[AGGNET_RECORD_MAX];
+	unsigned int i;
+
+	node.persist = true;
+	ASSERT_EQ(0, aggnet_cast_join(&self->c, self->root, FAKE_JOB, NULL));
+	for (i = 0; i < 3; i++) {
+		put_round(CRC_OF_ABC, i == 2);
+		EXPECT_EQ(-EINVAL, aggnet_cast_round(self->c));
+		ASSERT_EQ(3, aggnet_cast_read(self->c, buf, sizeof(buf)));
+		EXPECT_EQ(0, aggnet_cast_read(self->c, buf, sizeof(buf)));
+		EXPECT_EQ(0, aggnet_cast_commit(self->c));
+		EXPECT_EQ(i == 2 ? -EPIPE : 0, aggnet_cast_round(self->c));
+	}
+	aggnet_cast_close(self->c);
+	self->c = NULL;
+	EXPECT_EQ(0, node.aborted);
+}
+
+TEST_F(cast, member__that_leaves_after_a_round)
+{
+	char buf[AGGNET_RECORD_MAX];
+
+	node.persist = true;
+	ASSERT_EQ(0, aggnet_cast_join(&self->c, self->root, FAKE_JOB, NULL));
+	put_round(CRC_OF_ABC, false);
+	ASSERT_EQ(3, aggnet_cast_read(self->c, buf, sizeof(buf)));
+	EXPECT_EQ(0, aggnet_cast_read(self->c, buf, sizeof(buf)));
+	EXPECT_EQ(0, aggnet_cast_commit(self->c));
+	aggnet_cast_close(self->c);
+	self->c = NULL;
+	EXPECT_EQ(AGGNET_R_RECEIVER, node.aborted);
 }
 
 TEST_F(cast, member__reads_and_commits)

@@ -489,9 +489,22 @@ ssize_t aggnet_cast_read(struct aggnet_cast *c, void *buf, size_t len);
 /* The member has stored what it has read. Return: 0 or a negative errno */
 int aggnet_cast_commit(struct aggnet_cast *c);
 
+/**
+ * aggnet_cast_round() - go on to the next round of a persistent broadcast
+ * @c: the handle
+ *
+ * At the root: ends the round, and waits for all members; what is written next belongs
+ * to the next round, and aggnet_cast_finish() ends the last one. At a member, after
+ * aggnet_cast_commit() returned 0: aggnet_cast_read() is next.
+ *
+ * Return: 0; -EOPNOTSUPP: the broadcast is not persistent; -EPIPE: no round follows;
+ * -EINVAL: the round is not committed; or another negative errno
+ */
+int aggnet_cast_round(struct aggnet_cast *c);
+
 /*
- * Closing before the root has called finish(), or before a member's commit() has returned
- * 0, aborts the transfer. Once the root has ended the stream the members may complete
+ * Closing before the root has called finish(), or before a member's commit() of the
+ * last round has returned 0, aborts the transfer. Once the root has ended the stream the members may complete
  * it without the root. @c may be NULL.
  */
 void aggnet_cast_close(struct aggnet_cast *c);

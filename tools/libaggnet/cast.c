@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "cast.h"
 #include "conn.h"
 #include "crc32c.h"
 
@@ -15,9 +16,11 @@
  * struct aggnet_cast - a handle
  * @conn: the socket
  * @root: it writes
- * @crc: of the stream so far
- * @bytes: of the stream so far
+ * @crc: of the stream so far, or of the round
+ * @bytes: of the stream so far, or of the round
+ * @round: the root has ended a round, and does not know its outcome
  * @ended: the root has ended the stream; a member has seen the end mark
+ * @last: that was the end of the stream; else another round follows
  * @taken: the member has taken the end mark
  * @message: a message that is read
  */
@@ -26,7 +29,9 @@ struct aggnet_cast {
 	bool root;
 	uint32_t crc;
 	uint64_t bytes;
+	bool round;
 	bool ended;
+	bool last;
 	bool taken;
 	struct {
 		struct aggnet_msg head;
@@ -95,7 +100,7 @@ int aggnet_cast_join(struct aggnet_cast **c, struct in_addr root, uint32_t job,
 
 void aggnet_cast_close(struct aggnet_cast *c)
 {
-	bool over = c && (c->root ? c->ended : c->taken);
+	bool over = c && (c->root ? c->ended : c->taken && c->last);
 
 	if (!c)
 		return;
@@ -120,9 +125,11 @@ ssize_t aggnet_cast_write(struct aggnet_cast *c, const void *data, size_t len)
 	ssize_t n;
 	int err = c->conn.final;
 
-	if (!err && (!c->root || c->ended))
-		return conn_fail(&c->conn, -EINVAL, "write: %s", c->root ?
-				 "the stream has ended" : "only the root writes");
+	if (!err && (!c->root || c->ended || c->round))
+		return conn_fail(&c->conn, -EINVAL, "write: %s", !c->root ?
+				 "only the root writes" : c->round ?
+				 "the outcome of the round is not known" :
+				 "the stream has ended");
 	while (!err && done < len) {
 		n = send(c->conn.fd, bytes + done, len - done,
 			 MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -136,34 +143,94 @@ ssize_t aggnet_cast_write(struct aggnet_cast *c, const void *data, size_t len)
 	return done ? (ssize_t)done : err;
 }
 
-static int cast_end(struct aggnet_cast *c)
+/* Tell the end of the stream, or of a round that another one follows. */
+static int cast_end(struct aggnet_cast *c, bool last)
 {
 	uint64_t check = c->crc;
 
-	if (c->ended)
+	if (last ? c->ended : c->round)
 		return 0;
 	if (setsockopt(c->conn.fd, SOL_AGGNET, AGGNET_SO_CHECK, &check,
-		       sizeof(check)) || shutdown(c->conn.fd, SHUT_WR))
+		       sizeof(check)))
 		return -errno;
-	c->ended = true;
+	if (last ? shutdown(c->conn.fd, SHUT_WR) :
+		   send(c->conn.fd, NULL, 0, MSG_EOR | MSG_DONTWAIT | MSG_NOSIGNAL))
+		return -errno;
+	c->ended = last;
+	c->round = !last;
 	return 0;
 }
 
-int aggnet_cast_finish(struct aggnet_cast *c)
+/* End the stream, or a round, and wait for the outcome. */
+static int cast_complete(struct aggnet_cast *c, bool last)
 {
 	int err = c->conn.final;
 	char byte;
 
-	if (!err && !c->root)
-		return conn_fail(&c->conn, -EINVAL,
-				 "finish: only the root ends the stream");
 	while (!err) {
-		err = cast_end(c);
+		err = cast_end(c, last);
 		if (!err && recv(c->conn.fd, &byte, 1, MSG_DONTWAIT) >= 0)
 			return 0;
 		err = cast_trouble(c, err ? err : -errno, POLLIN);
 	}
 	return err;
+}
+
+/* Begin to count the next round. */
+static void cast_next_round(struct aggnet_cast *c)
+{
+	c->crc = 0;
+	c->bytes = 0;
+	c->round = false;
+	c->ended = false;
+	c->taken = false;
+}
+
+static int cast_root_round(struct aggnet_cast *c)
+{
+	int err;
+
+	if (c->ended)
+		return conn_fail(&c->conn, -EPIPE,
+				 "the stream has ended: no round follows");
+	err = cast_complete(c, false);
+	if (!err)
+		cast_next_round(c);
+	return err;
+}
+
+static int cast_member_round(struct aggnet_cast *c)
+{
+	if (!c->taken)
+		return conn_fail(&c->conn, -EINVAL,
+				 "the round before is not committed");
+	if (c->last)
+		return conn_fail(&c->conn, -EPIPE, "no round follows");
+	cast_next_round(c);
+	return 0;
+}
+
+int aggnet_cast_round(struct aggnet_cast *c)
+{
+	if (c->conn.final)
+		return c->conn.final;
+	if (!c->conn.status.persist)
+		return conn_fail(&c->conn, -EOPNOTSUPP,
+				 "this broadcast has no rounds: plan it with --persist");
+	return c->root ? cast_root_round(c) : cast_member_round(c);
+}
+
+int aggnet_cast_finish(struct aggnet_cast *c)
+{
+	int err = c->conn.final;
+
+	if (!err && !c->root)
+		return conn_fail(&c->conn, -EINVAL,
+				 "finish: only the root ends the stream");
+	/* A round whose outcome a caller did not wait for comes first. */
+	if (!err && c->round)
+		err = cast_root_round(c);
+	return err ? err : cast_complete(c, true);
 }
 
 /* Compare with the number that the root's library gave. */
@@ -178,6 +245,7 @@ static int cast_check(struct aggnet_cast *c)
 	(void)getsockopt(c->conn.fd, SOL_AGGNET, AGGNET_SO_CHECK, &check, &len);
 	if (end.records == c->bytes && (!check.whole || check.value == c->crc)) {
 		c->ended = true;
+		c->last = end.last;
 		return 0;
 	}
 	(void)setsockopt(c->conn.fd, SOL_AGGNET, AGGNET_SO_ABORT, &why,
@@ -259,4 +327,14 @@ int aggnet_cast_status(struct aggnet_cast *c, struct aggnet_status *st)
 const char *aggnet_cast_error(const struct aggnet_cast *c)
 {
 	return c ? c->conn.error : strerror(ENOMEM);
+}
+
+struct conn *cast_conn(struct aggnet_cast *c)
+{
+	return &c->conn;
+}
+
+bool cast_is_last(const struct aggnet_cast *c)
+{
+	return c->last;
 }

@@ -128,7 +128,12 @@ static int print_stream(const char *command, struct aggnet_cast *cast,
 	do
 		error = aggnet_cast_commit(cast);
 	while (error == -EINTR);
-	return error ? refused(command, cast, error, job) : ST_DONE;
+	if (error)
+		return refused(command, cast, error, job);
+	if (!aggnet_cast_round(cast))
+		return fail("%s: this is one round of a persistent broadcast, and others follow: read them with aggnet_cast_round(), see libaggnet(3)",
+			    command);
+	return ST_DONE;
 }
 
 int bcast_receive(const char *command, struct in_addr root, uint32_t job,
