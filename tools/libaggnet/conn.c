@@ -327,6 +327,12 @@ static int conn_mend(struct conn *c, int err)
 	return conn_tick(c);
 }
 
+void conn_restart(struct conn *c)
+{
+	if (c->opt.timeout_ms)
+		c->deadline = now_ms() + c->opt.timeout_ms;
+}
+
 void conn_init(struct conn *c, bool reader, struct in_addr receiver,
 	       uint32_t job, const struct aggnet_options *opt)
 {
@@ -338,8 +344,7 @@ void conn_init(struct conn *c, bool reader, struct in_addr receiver,
 	if (opt)
 		c->opt = *opt;
 	conn_address(c, receiver, job);
-	if (c->opt.timeout_ms)
-		c->deadline = now_ms() + c->opt.timeout_ms;
+	conn_restart(c);
 }
 
 int conn_begin(struct conn *c)

@@ -148,6 +148,9 @@ int conn_lost(struct conn *c, int err);
  */
 int conn_join(struct conn *c);
 
+/* Begin the time limit anew, now. */
+void conn_restart(struct conn *c);
+
 /* Milliseconds to the time limit, as poll() takes them. */
 int conn_left_ms(const struct conn *c);
 

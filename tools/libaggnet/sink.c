@@ -27,6 +27,7 @@
  * @stream: what has been read of a sorted transfer that is streamed
  * @lines: of it that have been handed out
  * @stale: lines that are void, and the caller does not know
+ * @partial: blocks of a vector may be missing
  * @best: what the last line has kept
  * @fingerprint: of what a streamed transfer has handed out
  * @begun: it has begun
@@ -44,6 +45,7 @@ struct sink {
 	struct stream stream;
 	uint64_t lines;
 	bool stale;
+	bool partial;
 	struct aggnet_best best[AGGNET_K_MAX];
 	struct fingerprint fingerprint;
 	bool begun;
@@ -217,7 +219,7 @@ static int sink_vector(struct sink *k, const struct aggnet_end *end)
 	if (!merge_dense(&k->merge))
 		return 0;
 	blocks = aggnet_vector_blocks(&k->merge.shape);
-	if (k->merge.n == blocks ||
+	if (k->partial || k->merge.n == blocks ||
 	    (end->round && end->last && !end->records && !k->merge.n))
 		return 0;
 	conn_fail(&k->conn, -EBADMSG, "only %zu of the vector's %u blocks came",
@@ -394,6 +396,11 @@ int sink_stream(struct sink *k, struct aggnet_entry *entry)
 			err = sink_read(k, true);
 	}
 	return err;
+}
+
+void sink_may_skip(struct sink *k)
+{
+	k->partial = true;
 }
 
 bool sink_is_whole(const struct sink *k)

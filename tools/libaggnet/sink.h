@@ -21,6 +21,9 @@ int sink_commit(struct sink *k);
 int sink_round(struct sink *k);
 void sink_close(struct sink *k);
 
+/* Blocks of a dense vector may be missing in the result. */
+void sink_may_skip(struct sink *k);
+
 /* The end mark has been seen, and the epoch of the result is not known to be lost. */
 bool sink_is_whole(const struct sink *k);
 bool sink_is_committed(const struct sink *k);

@@ -20,6 +20,7 @@
 #include "fingerprint.h"
 #include "record.h"
 #include "source.h"
+#include "word.h"
 
 #define BATCH	AGGNET_SEND_MAX
 
@@ -39,6 +40,7 @@
  * @last: key of the last record, if the transfer is sorted
  * @llen: its bytes, 0: there was none
  * @given: elements of a dense vector that the caller gave
+ * @partial: blocks of the vector may be missing
  * @pending: of them, in @element: no record yet
  * @element: the next block, in the vector's type or as integers
  * @tried: length of the stream when sending was last tried
@@ -61,6 +63,7 @@ struct source {
 	uint8_t last[AGGNET_KEY_MAX];
 	size_t llen;
 	uint64_t given;
+	bool partial;
 	uint32_t pending;
 	uint64_t element[AGGNET_BLOCK_ELEMENTS];
 	uint64_t tried;
@@ -380,14 +383,6 @@ static int source_range(struct source *s, int64_t value)
 			 (long long)value);
 }
 
-static void put_word(uint8_t *buf, uint64_t word, size_t size)
-{
-	size_t i;
-
-	for (i = 0; i < size; i++)
-		buf[i] = word >> (8 * i);
-}
-
 /* Narrowed to a float it must not become infinite. */
 static int source_real_range(struct source *s, double value)
 {
@@ -437,7 +432,7 @@ int source_add_real(struct source *s, const void *key,
 		err = source_begin(s, key, klen);
 	if (err)
 		return err;
-	put_word(buf, real_bits(s, value), size);
+	word_put(buf, real_bits(s, value), size);
 	return source_wrote(s, record_write(s->batch + s->filled, key, klen,
 					    buf, size));
 }
@@ -470,7 +465,7 @@ static int source_block(struct source *s)
 		return err;
 	klen = aggnet_vector_key_put(&shape, (s->given - 1) / block, key);
 	for (i = 0; i < s->pending; i++)
-		put_word(value + i * width, s->element[i], width);
+		word_put(value + i * width, s->element[i], width);
 	s->pending = 0;
 	return source_wrote(s, record_write(s->batch + s->filled, key, klen,
 					    value, block * width));
@@ -518,12 +513,28 @@ static int source_last(struct source *s, bool last)
 		return s->conn.final;
 	if (st->layout != AGGNET_LAYOUT_DENSE || s->conn.final || s->shut)
 		return s->conn.final;
-	if (s->given != st->elements)
+	if (!s->partial && s->given != st->elements)
 		return conn_fail(&s->conn, -EINVAL,
 				 "only %llu of the vector's %llu elements were given",
 				 (unsigned long long)s->given,
 				 (unsigned long long)st->elements);
 	return s->pending ? source_block(s) : 0;
+}
+
+void source_may_skip(struct source *s)
+{
+	s->partial = true;
+}
+
+int source_skip(struct source *s, uint64_t element)
+{
+	int err = s->conn.final;
+
+	if (!err && s->pending)
+		err = source_block(s);
+	if (!err)
+		s->given = element;
+	return err;
 }
 
 static int source_pair(struct source *s, const void *key, size_t klen,
@@ -534,8 +545,8 @@ static int source_pair(struct source *s, const void *key, size_t klen,
 
 	if (err)
 		return err;
-	put_word(buf, value, 8);
-	put_word(buf + 8, id, 8);
+	word_put(buf, value, 8);
+	word_put(buf + 8, id, 8);
 	return source_wrote(s, record_write(s->batch + s->filled, key, klen,
 					    buf, sizeof(buf)));
 }

@@ -32,6 +32,20 @@ int source_add_pair_real(struct source *s, const void *key, size_t klen,
 			 double value, uint64_t id);
 int source_add_element(struct source *s, int64_t value);
 int source_add_element_real(struct source *s, double value);
+
+/* Blocks of a dense vector may be left out. */
+void source_may_skip(struct source *s);
+
+/**
+ * source_skip() - leave out elements
+ * @s: the source, after source_may_skip()
+ * @element: the next one to be added: the first one of a block behind all that were
+ *
+ * The block of those that were added last is filled up with zeros.
+ *
+ * Return: as source_add_element()
+ */
+int source_skip(struct source *s, uint64_t element);
 int source_round(struct source *s);
 int source_finish(struct source *s);
 void source_close(struct source *s);
