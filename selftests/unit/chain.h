@@ -8,19 +8,13 @@
 #include <linux/bug.h>
 #include <linux/kernel.h>
 #include <linux/random.h>
-#include <linux/slab.h>
-#include <linux/string.h>
-#include <stdlib.h>
 
 #include "core/accum.h"
-#include "core/aggtable.h"
-#include "core/record.h"
 
 #include "../uapi/harness.h"
+#include "table_feed.h"
 
 #define SEED	0x73746174
-#define LIMIT	(8u << 20)
-#define PAYLOAD	1384
 #define KEYS	40
 #define SOURCES	6
 #define INNER	2
@@ -50,30 +44,6 @@ struct input {
 };
 
 /* --- a chain of tables ----------------------------------------------------- */
-
-static inline void start(struct aggnet_table *t, const struct aggnet_shape *shape)
-{
-	u8 seed[sizeof(t->seed)];
-
-	memset(t, 0, sizeof(*t));
-	get_random_bytes(seed, sizeof(seed));
-	if (aggnet_table_init(t, shape, LIMIT, seed))
-		abort();
-}
-
-static inline void take(struct aggnet_table *t, const u8 *data, u32 len, u32 n,
-		 u64 represents, bool source)
-{
-	u8 *copy = memcpy(malloc(len), data, len);
-
-	while (t->free < aggnet_table_chunks_per_packet(&t->shape, PAYLOAD))
-		if (!aggnet_table_grow(t, aggnet_chunk_alloc()))
-			abort();
-	if (aggnet_parse_records(&t->shape, source, copy, len, n) != (int)n)
-		abort();
-	aggnet_table_merge(t, copy, n, represents, source);
-	free(copy);
-}
 
 /* Send a packet, sometimes a small one, from one table to the next. */
 static inline u32 emit(struct aggnet_table *from, struct aggnet_table *to)

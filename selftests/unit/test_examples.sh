@@ -26,7 +26,7 @@ refused()
 	fi
 }
 
-for name in wordsum contribute job; do
+for name in wordsum contribute allreduce job; do
 	# shellcheck disable=SC2046 # words
 	cc -o "$tmp/$name" -I"$top/tools/libaggnet" -I"$top/tools/libaggtree" \
 		-I"$top/uapi" $(pkg-config --cflags libnl-3.0) \
@@ -41,6 +41,11 @@ refused "wordsum: a wrong address" 2 "usage: wordsum" ./wordsum 7 10.0.0.x
 refused "contribute: a number that is too large" 2 "usage: contribute" \
 	./contribute 4294967296 10.0.0.1
 refused "contribute: no receiver" 2 "usage: contribute" ./contribute 7
+refused "allreduce: no number of ranks" 2 "usage: allreduce" \
+	./allreduce 10.0.0.1 7 8 0
+refused "allreduce: a rank that is not one of the group" 1 \
+	"allreduce: rank 3 is not one of 3 ranks" ./allreduce 10.0.0.1 7 8 3 3
+refused "allreduce: a group of one rank" 0 "-12" ./allreduce 10.0.0.1 7 8 0 1 <<< "-12"
 refused "job: a description that does not exist" 1 "none: No such file" \
 	./job none 7 1 v1 v0
 refused "job: a description that is a directory" 1 ".: Is a directory" \

@@ -1,0 +1,621 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Collectives of groups whose ranks are threads, on simulated trees: what each rank
+ * gets, and which error each rank has if calls differ or something fails.
+ */
+#include "fake_trees.h"
+
+#include "../lib/collectives.h"
+
+#define RANKS		5u
+#define ELEMENTS	400u
+#define COUNT		17u	/* of a collective: no multiple of a block */
+
+/**
+ * struct rank - a thread
+ * @conf: of its group
+ * @g: its group
+ * @body: what it does
+ * @arg: for that
+ * @err: result of @body
+ * @text: sentence that goes with it
+ */
+struct rank {
+	pthread_t thread;
+	struct aggnet_group_conf conf;
+	struct aggnet_group *g;
+	int (*body)(struct rank *r);
+	unsigned int arg;
+	int err;
+	char text[512];
+};
+
+static struct rank ranks[RANKS + 1];
+
+static struct aggnet_group_conf conf_of(uint32_t rank, uint32_t n)
+{
+	return (struct aggnet_group_conf){
+		.root = { htonl(0x0a000001) }, .up = FAKE_UP, .down = FAKE_DOWN,
+		.rank = rank, .ranks = n,
+		.function = fake_tree[0].shape.function,
+		.vtype = fake_tree[0].shape.vtype,
+	};
+}
+
+static void *rank_main(void *arg)
+{
+	struct rank *r = arg;
+
+	r->err = aggnet_group_open(&r->g, &r->conf);
+	if (!r->err && r->body)
+		r->err = r->body(r);
+	snprintf(r->text, sizeof(r->text), "%s", aggnet_group_error(r->g));
+	if (!r->err)
+		r->err = aggnet_group_finish(r->g);
+	aggnet_group_close(r->g);
+	return NULL;
+}
+
+static void ranks_begin(unsigned int n)
+{
+	uint32_t i;
+
+	memset(ranks, 0, sizeof(ranks));
+	for (i = 0; i < n; i++)
+		ranks[i].conf = conf_of(i, n);
+}
+
+static void ranks_run(unsigned int n, int (*body)(struct rank *r),
+		      unsigned int arg)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		ranks[i].body = body;
+		ranks[i].arg = arg;
+		if (pthread_create(&ranks[i].thread, NULL, rank_main, &ranks[i]))
+			abort();
+	}
+	for (i = 0; i < n; i++)
+		pthread_join(ranks[i].thread, NULL);
+}
+
+/* Run a group on new trees. Return: how many ranks had another result than @want */
+static unsigned int group_of(unsigned int n, int (*body)(struct rank *r),
+			     unsigned int arg, int want)
+{
+	unsigned int i, wrong = 0;
+
+	ranks_begin(n);
+	ranks_run(n, body, arg);
+	for (i = 0; i < n; i++)
+		if (ranks[i].err != want) {
+			printf("# rank %u of %u, argument %u: %d, %s\n", i, n, arg,
+			       ranks[i].err, ranks[i].text);
+			fflush(stdout);
+			wrong++;
+		}
+	return wrong;
+}
+
+FIXTURE(coll)
+{
+	int fds;
+};
+
+FIXTURE_SETUP(coll)
+{
+	fake_trees_begin(AGGNET_FN_SUM, AGGNET_VTYPE_INT64, ELEMENTS, RANKS);
+	self->fds = open_fds();
+}
+
+FIXTURE_TEARDOWN(coll)
+{
+	fake_trees_end();
+	EXPECT_EQ(self->fds, open_fds());
+}
+
+/* --- what each rank gets ---------------------------------------------------------- */
+
+static int every_collective(struct rank *r)
+{
+	int err = collectives_run(r->g, &r->conf, COUNT);
+
+	return err ?: aggnet_allreduce(r->g, NULL, NULL, 0);
+}
+
+TEST_F(coll, each__type_and_function)
+{
+	static const uint8_t functions[] = { AGGNET_FN_SUM, AGGNET_FN_MIN,
+					     AGGNET_FN_MAX };
+	static const unsigned int sizes[] = { 1, 2, RANKS };
+	unsigned int f, v, n;
+
+	for (f = 0; f < 3; f++)
+		for (v = 0; v < __AGGNET_VTYPE_MAX; v++)
+			for (n = 0; n < 3; n++) {
+				fake_trees_end();
+				fake_trees_begin(functions[f], v, ELEMENTS,
+						 sizes[n]);
+				EXPECT_EQ(0, group_of(sizes[n], every_collective,
+						      0, 0)) {
+					printf("# %s of %s, %u ranks\n",
+					       aggnet_function_names[functions[f]],
+					       aggnet_vtype_names[v], sizes[n]);
+				}
+			}
+}
+
+static int many(struct rank *r)
+{
+	int64_t sum, i;
+	int err;
+
+	for (i = 0; i < 200; i++) {
+		sum = r->conf.rank * 1000 + i;
+		err = aggnet_allreduce(r->g, &sum, &sum, 1);
+		if (err)
+			return err;
+		if (sum != 10000 + RANKS * i)
+			return -EDOM;
+	}
+	return 0;
+}
+
+TEST_F(coll, allreduce__two_hundred_times)
+{
+	EXPECT_EQ(0, group_of(RANKS, many, 0, 0));
+}
+
+/* As many elements as there may be, of each kind. */
+static int most(struct rank *r)
+{
+	uint32_t kind;
+	int err = 0;
+
+	for (kind = 0; !err && kind <= AGGNET_COLL_ALLREDUCE; kind++) {
+		size_t n = layout_has_data(kind) ?
+			   aggnet_group_max(r->g, kind) : 0;
+		int64_t *send = calloc(RANKS * (n + 1), sizeof(*send));
+		int64_t *recv = calloc(RANKS * (n + 1), sizeof(*recv));
+		struct aggnet_coll *c;
+
+		err = aggnet_coll_start(r->g, kind, send, recv, n + 1, 1, &c);
+		if (layout_has_data(kind))
+			err = err == -EMSGSIZE ?
+			      aggnet_coll_start(r->g, kind, send, recv, n, 1,
+						&c) : -EDOM;
+		err = err ?: aggnet_coll_wait(c);
+		free(send);
+		free(recv);
+	}
+	return err;
+}
+
+TEST_F(coll, each__of_the_most_elements)
+{
+	EXPECT_EQ(0, group_of(RANKS, most, 0, 0));
+	EXPECT_EQ(387, layout_max(&fake_tree[0].shape, AGGNET_COLL_ALLREDUCE,
+				  RANKS));
+	EXPECT_EQ(65, layout_max(&fake_tree[0].shape, AGGNET_COLL_GATHER,
+				 RANKS));
+	EXPECT_EQ(77, layout_max(&fake_tree[0].shape, AGGNET_COLL_SCATTER,
+				 RANKS));
+}
+
+/* --- start and test ------------------------------------------------------------------ */
+
+static int started(struct rank *r)
+{
+	int64_t mine = 1 << r->conf.rank, all = 0;
+	struct pollfd fd[AGGNET_COLL_FDS];
+	struct aggnet_coll *c, *other;
+	int err;
+
+	err = aggnet_coll_start(r->g, AGGNET_COLL_ALLREDUCE, &mine, &all, 1, 0,
+				&c);
+	if (err)
+		return err;
+	if (aggnet_coll_start(r->g, AGGNET_COLL_BARRIER, NULL, NULL, 0, 0,
+			      &other) != -EBUSY || other ||
+	    aggnet_barrier(r->g) != -EBUSY)
+		return -EDOM;
+	while ((err = aggnet_coll_test(c)) == -EAGAIN)
+		if (poll(fd, aggnet_coll_poll(c, fd), -1) < 1)
+			return -EDOM;
+	return err ?: all == (1 << RANKS) - 1 ? 0 : -EILSEQ;
+}
+
+TEST_F(coll, start__and_test)
+{
+	EXPECT_EQ(0, group_of(RANKS, started, 0, 0));
+}
+
+/* --- arguments -------------------------------------------------------------------------- */
+
+static int wrong_arguments(struct rank *r)
+{
+	int64_t x[8] = { 1 };
+
+	if (aggnet_broadcast(r->g, x, 1, RANKS) != -EINVAL ||
+	    aggnet_broadcast(r->g, NULL, 1, 0) != -EINVAL ||
+	    aggnet_allreduce(r->g, NULL, x, 1) != -EINVAL ||
+	    aggnet_allreduce(r->g, x, NULL, 1) != -EINVAL ||
+	    aggnet_allreduce(r->g, x, x, SIZE_MAX) != -EMSGSIZE ||
+	    aggnet_broadcast(r->g, x, SIZE_MAX, 0) != -EMSGSIZE)
+		return -EDOM;
+	return aggnet_allreduce(r->g, x, x, 1) ?: x[0] == RANKS ? 0 : -EILSEQ;
+}
+
+TEST_F(coll, arguments__that_are_wrong_leave_the_group)
+{
+	EXPECT_EQ(0, group_of(RANKS, wrong_arguments, 0, 0));
+}
+
+static int after_the_end(struct rank *r)
+{
+	int err = aggnet_group_finish(r->g);
+
+	if (err || aggnet_barrier(r->g) != -ENOTCONN)
+		return -EDOM;
+	return aggnet_group_finish(r->g);
+}
+
+TEST_F(coll, finish__ends_the_group)
+{
+	EXPECT_EQ(0, group_of(RANKS, after_the_end, 0, -ENOTCONN));
+	EXPECT_STREQ("the group has ended", ranks[1].text);
+	fake_trees_end();
+	fake_trees_begin(AGGNET_FN_SUM, AGGNET_VTYPE_INT64, ELEMENTS, 1);
+	EXPECT_EQ(0, group_of(1, after_the_end, 0, -ENOTCONN));
+}
+
+TEST_F(coll, open__of_a_wrong_conf)
+{
+	struct aggnet_group_conf conf = conf_of(2, 2);
+	struct aggnet_group *g;
+
+	EXPECT_EQ(-EINVAL, aggnet_group_open(&g, &conf));
+	EXPECT_STREQ("rank 2 is not one of 2 ranks", aggnet_group_error(g));
+	aggnet_group_close(g);
+	conf = conf_of(0, 2);
+	conf.function = AGGNET_FN_COUNT;
+	EXPECT_EQ(-EINVAL, aggnet_group_open(&g, &conf));
+	aggnet_group_close(g);
+	conf = conf_of(0, 2);
+	conf.vtype = 99;
+	EXPECT_EQ(-EINVAL, aggnet_group_open(&g, &conf));
+	aggnet_group_close(g);
+	aggnet_group_close(NULL);
+	EXPECT_STREQ(strerror(ENOMEM), aggnet_group_error(NULL));
+}
+
+/* --- disagreement ------------------------------------------------------------------------ */
+
+enum { OTHER_KIND, OTHER_ROOT, OTHER_COUNT, OTHER_ORDER, OTHER_FINISH, OTHERS };
+
+/* Rank 3 makes another call than the others. */
+static int another_call(struct rank *r)
+{
+	int64_t x[32] = { 0 }, y[256];
+	bool other = r->conf.rank == 3;
+	int err = aggnet_barrier(r->g);
+
+	if (err)
+		return err;
+	if (r->arg == OTHER_KIND)
+		err = other ? aggnet_allgather(r->g, x, y, 20) :
+			      aggnet_allreduce(r->g, x, y, 20);
+	if (r->arg == OTHER_ROOT)
+		err = aggnet_reduce(r->g, x, y, 20, other);
+	if (r->arg == OTHER_COUNT)
+		err = aggnet_allreduce(r->g, x, y, 20 + other);
+	if (r->arg == OTHER_ORDER && other)
+		err = aggnet_barrier(r->g);
+	if (r->arg == OTHER_ORDER && !err)
+		err = aggnet_allreduce(r->g, x, y, 20);
+	if (r->arg == OTHER_FINISH)
+		err = other ? aggnet_group_finish(r->g) : aggnet_barrier(r->g);
+	if (err && aggnet_barrier(r->g) != -ENOTCONN)
+		return -EDOM;
+	return err;
+}
+
+/* The call after the failed one has left its sentence. */
+static int another_call_said(struct rank *r)
+{
+	int64_t x[32] = { 0 }, y[32];
+	bool other = r->conf.rank == 3;
+
+	return other ? aggnet_barrier(r->g) :
+		       aggnet_reduce(r->g, x, y, 20, 2);
+}
+
+TEST_F(coll, calls__that_differ)
+{
+	unsigned int other;
+
+	for (other = 0; other < OTHERS; other++) {
+		fake_trees_end();
+		fake_trees_begin(AGGNET_FN_SUM, AGGNET_VTYPE_INT64, ELEMENTS,
+				 RANKS);
+		EXPECT_EQ(0, group_of(RANKS, another_call, other, -EPROTO));
+	}
+	fake_trees_end();
+	fake_trees_begin(AGGNET_FN_SUM, AGGNET_VTYPE_INT64, ELEMENTS, RANKS);
+	EXPECT_EQ(0, group_of(RANKS, another_call_said, 0, -EPROTO));
+	EXPECT_STREQ("the ranks disagree: call 1 is barrier here, call 1 is reduce of 20 elements with root 2 at rank 0",
+		     ranks[3].text);
+	EXPECT_STREQ("a rank does not agree with rank 0: call 1 is reduce of 20 elements with root 2",
+		     ranks[2].text);
+	EXPECT_STREQ(ranks[2].text, ranks[0].text);
+}
+
+/* Each function and type detects a difference of one rank, and of all but rank 0. */
+TEST_F(coll, agreement__of_each_function_and_type)
+{
+	static const uint8_t functions[] = { AGGNET_FN_SUM, AGGNET_FN_MIN,
+					     AGGNET_FN_MAX };
+	unsigned int f, v;
+
+	for (f = 0; f < 3; f++)
+		for (v = 0; v < __AGGNET_VTYPE_MAX; v++) {
+			fake_trees_end();
+			fake_trees_begin(functions[f], v, ELEMENTS, RANKS);
+			EXPECT_EQ(0, group_of(RANKS, another_call, OTHER_ROOT,
+					      -EPROTO));
+		}
+}
+
+/* Sums of other numbers may be equal, but not those of their squares, too. */
+TEST_F(coll, agreement__of_a_sum_has_squares)
+{
+	struct agree a = { .kind = AGGNET_COLL_BARRIER, .ranks = RANKS };
+	unsigned int v, i;
+
+	for (v = 0; v < __AGGNET_VTYPE_MAX; v++)
+		for (i = 0; i < AGREE_ELEMENTS - 1; i += 2) {
+			uint32_t word = agree_element(&a, AGGNET_FN_SUM, v, i);
+
+			EXPECT_EQ(word * word, agree_element(&a, AGGNET_FN_SUM, v,
+							     i + 1));
+		}
+}
+
+TEST_F(coll, open__with_another_conf)
+{
+	ranks_begin(RANKS);
+	ranks[2].conf.function = AGGNET_FN_MAX;
+	ranks_run(RANKS, NULL, 0);
+	EXPECT_EQ(-EPROTO, ranks[0].err);
+	EXPECT_EQ(-EPROTO, ranks[4].err);
+	EXPECT_EQ(-EPROTO, ranks[2].err);
+	EXPECT_STREQ("the ranks disagree: function max here, sum at rank 0",
+		     ranks[2].text);
+	fake_trees_end();
+	fake_trees_begin(AGGNET_FN_MIN, AGGNET_VTYPE_FLOAT32, ELEMENTS, RANKS);
+	ranks_begin(RANKS);
+	ranks[1].conf.vtype = AGGNET_VTYPE_INT32;
+	ranks_run(RANKS, NULL, 0);
+	EXPECT_EQ(-EPROTO, ranks[0].err);
+	EXPECT_STREQ("the ranks disagree: type int32 here, float32 at rank 0",
+		     ranks[1].text);
+	fake_trees_end();
+	fake_trees_begin(AGGNET_FN_MAX, AGGNET_VTYPE_INT32, ELEMENTS, RANKS);
+	ranks_begin(RANKS);
+	ranks[4].conf.ranks++;
+	ranks_run(RANKS, NULL, 0);
+	EXPECT_EQ(-EPROTO, ranks[0].err);
+	EXPECT_STREQ("the ranks disagree: 6 ranks here, 5 at rank 0",
+		     ranks[4].text);
+}
+
+/* All ranks agree, but the plan is another one. */
+TEST_F(coll, open__with_another_plan)
+{
+	unsigned int i;
+
+	ranks_begin(RANKS);
+	for (i = 0; i < RANKS; i++)
+		ranks[i].conf.vtype = AGGNET_VTYPE_FLOAT64;
+	ranks_run(RANKS, NULL, 0);
+	for (i = 0; i < RANKS; i++)
+		EXPECT_EQ(-EOPNOTSUPP, ranks[i].err);
+	EXPECT_STREQ("the tree up has another function or type of elements than the group",
+		     ranks[3].text);
+	fake_trees_end();
+	fake_trees_begin(AGGNET_FN_SUM, AGGNET_VTYPE_INT64, ELEMENTS, RANKS);
+	ranks_begin(RANKS);
+	for (i = 0; i < RANKS; i++)
+		ranks[i].conf.ranks = RANKS + 3;
+	ranks_run(RANKS, NULL, 0);
+	for (i = 0; i < RANKS; i++)
+		EXPECT_EQ(-EPROTO, ranks[i].err);
+	EXPECT_STREQ("5 ranks have come, and the group has 8: plan a writer for each",
+		     ranks[3].text);
+}
+
+/* Two ranks have one number: the part of another one is missing. */
+static int gathers(struct rank *r)
+{
+	int64_t x = 0, y[RANKS];
+
+	return aggnet_allgather(r->g, &x, y, 1);
+}
+
+TEST_F(coll, ranks__with_one_number)
+{
+	unsigned int i;
+
+	ranks_begin(RANKS);
+	ranks[2].conf.rank = 3;
+	ranks_run(RANKS, gathers, 0);
+	for (i = 0; i < RANKS; i++)
+		EXPECT_EQ(-EPROTO, ranks[i].err);
+	EXPECT_STREQ("parts are missing: each rank needs a number of its own",
+		     ranks[1].text);
+}
+
+/* A socket that joins a tree of another kind and is closed would abort it. */
+TEST_F(coll, open__joins_no_other_tree)
+{
+	fake_tree[1].down = false;
+	EXPECT_EQ(0, group_of(2, NULL, 0, -EOPNOTSUPP));
+	fake_tree[1].down = true;
+	fake_tree[1].once = true;
+	EXPECT_EQ(0, group_of(2, NULL, 0, -EOPNOTSUPP));
+	fake_tree[1].once = false;
+	fake_tree[0].once = true;
+	EXPECT_EQ(0, group_of(2, NULL, 0, -EOPNOTSUPP));
+	EXPECT_STREQ("job 7 has no rounds: plan it with --persist", ranks[0].text);
+	fake_tree[0].once = false;
+	fake_tree[0].stripes = 3;
+	EXPECT_EQ(0, group_of(2, NULL, 0, -EOPNOTSUPP));
+	fake_tree[0].stripes = 0;
+	fake_tree[0].shape.elements = 12;
+	EXPECT_EQ(0, group_of(2, NULL, 0, -EOPNOTSUPP));
+	fake_tree[0].shape.layout = AGGNET_LAYOUT_KEYED;
+	EXPECT_EQ(0, group_of(2, NULL, 0, -EOPNOTSUPP));
+	EXPECT_EQ(0, fake_tree[0].joined);
+	EXPECT_EQ(0, fake_tree[0].reason);
+}
+
+TEST_F(coll, open__without_an_entry)
+{
+	struct aggnet_group_conf conf = conf_of(1, 2);
+	struct aggnet_group *g;
+
+	conf.up = 99;
+	EXPECT_EQ(-ENETUNREACH, aggnet_group_open(&g, &conf));
+	EXPECT_STREQ("no entry for job 99 of receiver 10.0.0.1 on this node",
+		     aggnet_group_error(g));
+	aggnet_group_close(g);
+	conf = conf_of(1, 2);
+	fake_tree[0].reason = AGGNET_R_STALE;
+	EXPECT_EQ(-ECANCELED, aggnet_group_open(&g, &conf));
+	aggnet_group_close(g);
+}
+
+/* --- failures ------------------------------------------------------------------------------ */
+
+/* Rank @arg leaves; the others call. */
+static int one_leaves(struct rank *r)
+{
+	int64_t x = 0;
+	int err = aggnet_allreduce(r->g, &x, &x, 1);
+
+	if (r->conf.rank != r->arg)
+		return err ?: aggnet_allreduce(r->g, &x, &x, 1);
+	aggnet_group_close(r->g);
+	r->g = NULL;
+	return err ?: -ECONNABORTED;
+}
+
+TEST_F(coll, rank__that_leaves)
+{
+	unsigned int i;
+
+	for (i = 0; i < RANKS; i++) {
+		fake_trees_end();
+		fake_trees_begin(AGGNET_FN_SUM, AGGNET_VTYPE_INT64, ELEMENTS,
+				 RANKS);
+		EXPECT_EQ(0, group_of(RANKS, one_leaves, i, -ECONNABORTED));
+		EXPECT_EQ(0, strncmp(ranks[!i].text, "a rank has left: ", 17));
+	}
+}
+
+static int overflows(struct rank *r)
+{
+	int64_t x = INT64_MAX;
+
+	return aggnet_allreduce(r->g, &x, &x, 1);
+}
+
+TEST_F(coll, sum__that_overflows)
+{
+	EXPECT_EQ(0, group_of(RANKS, overflows, 0, -EOVERFLOW));
+}
+
+/* Only the rank whose call fails has this errno; to the others it has left. */
+static int no_memory(struct rank *r)
+{
+	int64_t x = 1;
+	int err = aggnet_barrier(r->g);
+
+	if (err)
+		return err;
+	if (r->conf.rank == 2) {
+		pthread_mutex_lock(&fake_lock);
+		fake_tree[0].lost = ENOMEM;
+		pthread_mutex_unlock(&fake_lock);
+	}
+	err = aggnet_allreduce(r->g, &x, &x, 1);
+	return err == -ENOMEM || err == -ECONNABORTED ? -ECONNABORTED : err;
+}
+
+TEST_F(coll, call__without_memory_in_the_kernel)
+{
+	EXPECT_EQ(0, group_of(RANKS, no_memory, 0, -ECONNABORTED));
+}
+
+static int flipped(struct rank *r)
+{
+	int64_t x[40], y[40];
+	int err = aggnet_barrier(r->g);
+
+	for (y[0] = 0; y[0] < 40; y[0]++)
+		x[y[0]] = 1;
+	if (!err && !r->conf.rank) {
+		pthread_mutex_lock(&fake_lock);
+		fake_tree[r->arg].flip = true;
+		pthread_mutex_unlock(&fake_lock);
+	}
+	return err ?: aggnet_allreduce(r->g, x, y, 40);
+}
+
+TEST_F(coll, bit__that_is_flipped)
+{
+	EXPECT_EQ(0, group_of(RANKS, flipped, 0, -EBADMSG));
+	fake_trees_end();
+	fake_trees_begin(AGGNET_FN_SUM, AGGNET_VTYPE_INT64, ELEMENTS, RANKS);
+	EXPECT_EQ(0, group_of(RANKS, flipped, 1, -EBADMSG));
+}
+
+/* A rank waits until the others have timed out. */
+static pthread_barrier_t all_late;
+
+static int one_is_late(struct rank *r)
+{
+	int64_t x = 0;
+	int err = 0;
+
+	if (r->conf.rank != r->arg)
+		err = aggnet_allreduce(r->g, &x, &x, 1);
+	pthread_barrier_wait(&all_late);
+	if (r->conf.rank != r->arg)
+		return err;
+	/* The trees have ended. */
+	return aggnet_allreduce(r->g, &x, &x, 1) ? -ETIMEDOUT : 0;
+}
+
+TEST_F(coll, rank__that_does_not_call)
+{
+	unsigned int i, late;
+
+	for (late = 0; late < 2; late++) {
+		fake_trees_end();
+		fake_trees_begin(AGGNET_FN_SUM, AGGNET_VTYPE_INT64, ELEMENTS,
+				 RANKS);
+		pthread_barrier_init(&all_late, NULL, RANKS);
+		ranks_begin(RANKS);
+		for (i = 0; i < RANKS; i++)
+			ranks[i].conf.timeout_ms = 500;
+		ranks_run(RANKS, one_is_late, late);
+		for (i = 0; i < RANKS; i++)
+			EXPECT_TRUE(ranks[i].err == -ETIMEDOUT ||
+				    ranks[i].err == -ECONNABORTED);
+		EXPECT_EQ(-ETIMEDOUT, ranks[late].err);
+		pthread_barrier_destroy(&all_late);
+	}
+}
+
+TEST_HARNESS_MAIN

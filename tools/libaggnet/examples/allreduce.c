@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Adds vectors of integers: each rank reads one from standard input, and prints the sum
+ * of all: allreduce ROOT UP DOWN RANK RANKS
+ * Build: cc allreduce.c $(pkg-config --cflags --libs aggnet)
+ */
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <aggnet_coll.h>
+
+#define ELEMENTS	1000
+
+static int parse_number(const char *text, uint32_t *number)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	*number = (uint32_t)value;
+	return !isdigit((unsigned char)*text) || *end || value > UINT32_MAX;
+}
+
+static int add(struct aggnet_group *g)
+{
+	int64_t mine[ELEMENTS], sum[ELEMENTS];
+	size_t i, n = 0;
+	int err;
+
+	while (n < ELEMENTS && scanf("%" SCNd64, &mine[n]) == 1)
+		n++;
+	/* If the ranks have read vectors of different lengths, all get an error. */
+	err = aggnet_allreduce(g, mine, sum, n);
+	for (i = 0; !err && i < n; i++)
+		printf("%" PRId64 "\n", sum[i]);
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	struct aggnet_group_conf conf = {
+		.function = AGGNET_FN_SUM, .vtype = AGGNET_VTYPE_INT64,
+	};
+	struct aggnet_group *g;
+	int err;
+
+	if (argc != 6 || !inet_aton(argv[1], &conf.root) ||
+	    parse_number(argv[2], &conf.up) || parse_number(argv[3], &conf.down) ||
+	    parse_number(argv[4], &conf.rank) ||
+	    parse_number(argv[5], &conf.ranks)) {
+		fprintf(stderr, "usage: allreduce ROOT UP DOWN RANK RANKS\n");
+		return 2;
+	}
+	err = aggnet_group_open(&g, &conf);
+	if (!err)
+		err = add(g);
+	if (!err)
+		err = aggnet_group_finish(g);
+	if (err)
+		fprintf(stderr, "allreduce: %s\n", aggnet_group_error(g));
+	aggnet_group_close(g);
+	return !!err;
+}

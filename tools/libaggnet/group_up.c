@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The round up of a collective: what a rank gives, and what rank 0 makes of it. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cast.h"
+#include "conn.h"
+#include "core/vector.h"
+#include "group.h"
+#include "merge.h"
+#include "result.h"
+#include "sink.h"
+#include "source.h"
+#include "word.h"
+
+/* --- giving ------------------------------------------------------------------- */
+
+static int give_number(struct aggnet_group *g, int64_t number)
+{
+	if (aggnet_vtype_float(g->shape.vtype))
+		return source_add_element_real(g->up, (double)number);
+	return source_add_element(g->up, number);
+}
+
+static double real_value(uint64_t bits, uint32_t size)
+{
+	uint32_t bits32 = (uint32_t)bits;
+	double wide;
+	float single;
+
+	memcpy(&wide, &bits, sizeof(wide));
+	memcpy(&single, &bits32, sizeof(single));
+	return size == sizeof(wide) ? wide : single;
+}
+
+/* Element @at of the vector up that this rank gives. */
+static int give_element(struct aggnet_coll *c, uint64_t at)
+{
+	const struct layout *l = &c->layout;
+	uint64_t bits = element_get(c->send + at / l->carriers * l->size,
+				    l->size);
+	uint32_t half = l->size * 8 / 2;
+
+	if (l->carriers == 2)
+		return give_number(c->g, at % 2 ? bits >> half :
+				   bits & ((1ull << half) - 1));
+	if (aggnet_vtype_float(c->g->shape.vtype))
+		return source_add_element_real(c->g->up,
+					       real_value(bits, l->size));
+	return source_add_element(c->g->up, l->size == 8 ? (int64_t)bits :
+				  (int32_t)bits);
+}
+
+static int give_agreement(struct aggnet_coll *c)
+{
+	const struct aggnet_shape *shape = &c->g->shape;
+	int err = 0;
+
+	for (; !err && c->at < AGREE_ELEMENTS; c->at += !err)
+		err = give_number(c->g, agree_element(&c->call, shape->function,
+						      shape->vtype, c->at));
+	if (!err && c->layout.gives)
+		err = source_skip(c->g->up, AGREE_ELEMENTS +
+				  c->layout.part * c->layout.stride);
+	return err;
+}
+
+static int give_data(struct aggnet_coll *c)
+{
+	uint64_t n = c->layout.length * c->layout.carriers;
+	int err = 0;
+
+	for (; !err && c->at < n; c->at += !err)
+		err = give_element(c, c->at);
+	return err;
+}
+
+int up_give(struct aggnet_coll *c)
+{
+	int err = 0;
+
+	while (!err && c->stage != UP_DONE) {
+		if (c->stage == UP_AGREE)
+			err = give_agreement(c);
+		else if (c->stage == UP_DATA)
+			err = c->layout.gives ? give_data(c) : 0;
+		else
+			err = c->last ? source_finish(c->g->up) :
+					source_round(c->g->up);
+		if (err)
+			break;
+		c->stage++;
+		c->at = 0;
+	}
+	return err;
+}
+
+/* --- the result ----------------------------------------------------------------- */
+
+/* Bits of a merged element that was not carried by two. */
+static uint64_t result_bits(const struct aggnet_coll *c,
+			    const struct aggnet_entry *line)
+{
+	float single = (float)line->real;
+	uint32_t bits32;
+	uint64_t bits;
+
+	if (!aggnet_vtype_float(c->g->shape.vtype))
+		return (uint64_t)line->value;
+	memcpy(&bits32, &single, sizeof(bits32));
+	memcpy(&bits, &line->real, sizeof(bits));
+	return c->layout.size == sizeof(bits) ? bits : bits32;
+}
+
+/* Take an element of the vector into the message. Return: it is one of the result */
+static bool result_element(struct aggnet_coll *c,
+			   const struct aggnet_entry *line, double *agreement)
+{
+	const struct layout *l = &c->layout;
+	uint32_t carrier, width = l->size / l->carriers;
+	uint64_t at;
+
+	if (line->offset < AGREE_ELEMENTS) {
+		agreement[line->offset] =
+			aggnet_vtype_float(c->g->shape.vtype) ?
+			line->real : (double)line->value;
+		return false;
+	}
+	at = layout_find(l, line->offset - AGREE_ELEMENTS, &carrier);
+	if (at == UINT64_MAX || !c->message)
+		return false;
+	word_put(c->message + AGREE_BYTES + at * l->size + carrier * width,
+		 l->carriers == 1 ? result_bits(c, line) :
+		 (uint64_t)line->real, width);
+	return true;
+}
+
+/* Return: elements of the result that have come */
+static uint64_t result_elements(struct aggnet_coll *c, double *agreement)
+{
+	const struct merge *m = sink_merged(c->g->sum);
+	const struct merge_entry *e;
+	struct aggnet_entry line;
+	uint64_t found = 0;
+	uint32_t i, n;
+
+	for (e = m->entry; e < m->entry + m->n; e++) {
+		n = result_lines(m, e);
+		for (i = 0; i < n; i++)
+			if (result_get(m, e, i, NULL, &line))
+				found += result_element(c, &line, agreement);
+	}
+	return found;
+}
+
+/* --- the answer ------------------------------------------------------------------- */
+
+/* The message down has the result, or the reason why there is none. */
+static int answer_fail(struct aggnet_coll *c, int status, const char *text)
+{
+	size_t len = strlen(text);
+	uint8_t *message;
+
+	if (len >= sizeof(c->text))
+		len = sizeof(c->text) - 1;
+	memcpy(c->text, text, len);
+	c->text[len] = '\0';
+	message = realloc(c->message, AGREE_BYTES + len);
+	if (!message)
+		return group_fail(c->g, -ENOMEM, "no memory for a message");
+	c->message = message;
+	c->status = status;
+	c->last = true;
+	agree_put(&c->call, status, message);
+	memcpy(message + AGREE_BYTES, text, len);
+	c->length = AGREE_BYTES + len;
+	return 0;
+}
+
+/* The last element of the agreement is 1 at each rank. */
+static int answer_differs(struct aggnet_coll *c, const double *agreement)
+{
+	double n = agreement[AGREE_ELEMENTS - 1];
+	char text[AGGNET_TEXT_MAX], call[96];
+
+	if (c->g->shape.function == AGGNET_FN_SUM && n != c->call.ranks)
+		snprintf(text, sizeof(text),
+			 "%.0f ranks have come, and the group has %u: plan a writer for each",
+			 n, c->call.ranks);
+	else
+		snprintf(text, sizeof(text),
+			 "a rank does not agree with rank 0: %s",
+			 agree_text(&c->call, call, sizeof(call)));
+	return answer_fail(c, -EPROTO, text);
+}
+
+/* At the first round the plan is compared with what all ranks expect of it. */
+static int answer_plan(struct aggnet_coll *c)
+{
+	const struct aggnet_group *g = c->g;
+
+	if (c->call.kind != LAYOUT_OPEN ||
+	    (g->shape.function == g->conf.function &&
+	     g->shape.vtype == g->conf.vtype))
+		return 0;
+	return answer_fail(c, -EOPNOTSUPP,
+			   "the tree up has another function or type of elements than the group");
+}
+
+/* The data of rank 0 need not come up. */
+static void answer_own(struct aggnet_coll *c)
+{
+	const struct layout *l = &c->layout;
+	uint64_t i;
+
+	for (i = 0; i < layout_result(l); i++)
+		word_put(c->message + AGREE_BYTES + i * l->size,
+			 element_get(c->send + i * l->size, l->size), l->size);
+}
+
+static int answer_result(struct aggnet_coll *c)
+{
+	const struct aggnet_shape *shape = &c->g->shape;
+	const struct layout *l = &c->layout;
+	double agreement[AGREE_ELEMENTS] = { 0 };
+	uint64_t n = layout_result(l), found;
+
+	c->message = malloc(AGREE_BYTES + n * l->size);
+	if (!c->message)
+		return answer_fail(c, -ENOMEM, "rank 0 has no memory for the result");
+	found = result_elements(c, agreement);
+	if (!agree_holds(&c->call, shape->function, shape->vtype, agreement))
+		return answer_differs(c, agreement);
+	if (l->up && found != n * l->carriers)
+		return answer_fail(c, -EPROTO,
+				   "parts are missing: each rank needs a number of its own");
+	if (!l->up && n)
+		answer_own(c);
+	agree_put(&c->call, 0, c->message);
+	c->length = AGREE_BYTES + (l->down ? n * l->size : 0);
+	return answer_plan(c);
+}
+
+/* Rank 0 takes its part of the result. */
+static void answer_take(struct aggnet_coll *c)
+{
+	const struct layout *l = &c->layout;
+
+	if (c->status || !l->takes)
+		return;
+	memcpy(c->recv, c->message + AGREE_BYTES + l->first * l->size,
+	       l->takes * l->size);
+	element_host(c->recv, l->takes, l->size);
+}
+
+/* Read the round, and go on to the next one. */
+static int answer_read(struct aggnet_coll *c)
+{
+	struct sink *k = c->g->sum;
+	int err = c->length ? 0 : sink_run(k);
+
+	if (!err && !c->length)
+		err = answer_result(c);
+	if (!err)
+		err = sink_commit(k);
+	if (!err && !sink_result(k)->last)
+		err = sink_round(k);
+	return err;
+}
+
+int up_answer(struct aggnet_coll *c)
+{
+	int err = answer_read(c);
+
+	if (err == -EAGAIN || err == -EINTR)
+		return -EAGAIN;
+	if (err) {
+		err = group_lost(c->g, err, sink_conn(c->g->sum)->error);
+		err = answer_fail(c, err, c->g->error);
+	}
+	c->answered = !err;
+	if (!err)
+		answer_take(c);
+	return err;
+}
