@@ -454,6 +454,15 @@ dormant()
 		ruleset > asleep && mv asleep ruleset && [ -z "$(found)" ]
 }
 
+# Commands of others would be refused.
+owned()
+{
+	rules <<< 'inet firewalld f hook forward drop'
+	jq '.nftables |= [{table: {family: "inet", name: "firewalld",
+		flags: ["owner", "persist"]}}] + .' ruleset > own && mv own ruleset
+	found | diff - <(printf '%s\n\n' "chain f of table inet firewalld drops $port (policy drop): $routed are lost; a program owns the table: permit the port there")
+}
+
 # No command has what a shell would execute.
 odd_name()
 {
@@ -466,7 +475,9 @@ unreadable()
 	local said="the rules of nftables cannot be read: 'nft -j list ruleset' fails"
 
 	echo '{"nftables": [' > ruleset && checked false "$said" &&
-		found | diff - <(printf '%s\n\n' "$said")
+		found | diff - <(printf '%s\n    nft -j list ruleset\n' "$said") &&
+		"$aggctl" -j host check | jq -e 'any(.[]; .what == "firewall" and
+			.fix == "nft -j list ruleset")'
 }
 
 # --run executes until one fails: here the module cannot be loaded. nft is asked once.
@@ -533,6 +544,7 @@ check "rules for some ports" ports
 check "ranges of addresses" ranges
 check "jumps" jumps
 check "a table that sleeps" dormant
+check "a table that a program owns" owned
 check "a name that cannot be typed" odd_name
 check "rules that cannot be read" unreadable
 check "input is not opened by --run" not_opened

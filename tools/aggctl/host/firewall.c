@@ -46,7 +46,7 @@ static void name_fix(struct firewall_drop *drop, const struct firewall_chain *c,
 		snprintf(drop->fix, sizeof(drop->fix),
 			 "iptables-legacy -I %s -p udp --dport %u -m comment --comment "
 			 MARK " -j ACCEPT", c->name, port);
-	else if (is_plain(c->table) && is_plain(c->name))
+	else if (!c->owned && is_plain(c->table) && is_plain(c->name))
 		snprintf(drop->fix, sizeof(drop->fix),
 			 NFT "insert rule %s %s %s udp dport %u accept comment "
 			 MARK, c->family, c->table, c->name, port);
@@ -67,10 +67,12 @@ static void take_drop(struct firewall *firewall, const struct firewall_chain *c,
 		.fault = c->rest == FIREWALL_DROP,
 	};
 	snprintf(drop->finding, sizeof(drop->finding),
-		 "chain %s of table %s%s%s %s UDP to port %u (%s): packets %s %s lost",
+		 "chain %s of table %s%s%s %s UDP to port %u (%s): packets %s %s lost%s",
 		 c->name, c->family ? c->family : "", c->family ? " " : "",
 		 c->table, drop->sure ? "drops" : "may drop", port, c->what,
-		 packets_of[c->hook], drop->sure ? "are" : "would be");
+		 packets_of[c->hook], drop->sure ? "are" : "would be",
+		 c->owned ? "; a program owns the table: permit the port there" :
+		 "");
 	name_fix(drop, c, port);
 }
 
@@ -255,10 +257,13 @@ static json_t *ask_nft(struct firewall *firewall)
 	int status = f ? pclose(f) : -1;
 
 	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND) {
-		if (!access("/sys/module/nf_tables", F_OK))
-			snprintf(firewall->unread, sizeof(firewall->unread),
-				 "the rules of nftables cannot be read: nft is not installed");
+		if (access("/sys/module/nf_tables", F_OK))
+			return NULL;
+		firewall->unread_fix = "apt install nftables";
+		snprintf(firewall->unread, sizeof(firewall->unread),
+			 "the rules of nftables cannot be read: nft is not installed");
 	} else if (status || !answer) {
+		firewall->unread_fix = "nft -j list ruleset";
 		snprintf(firewall->unread, sizeof(firewall->unread),
 			 "the rules of nftables cannot be read: 'nft -j list ruleset' fails");
 		json_decref(answer);
@@ -328,7 +333,7 @@ void firewall_look(struct firewall *firewall,
 {
 	struct source nft = {};
 
-	*firewall = (struct firewall){};
+	*firewall = (struct firewall){ .unread_fix = "" };
 	look_at_old(firewall, packet);
 	nft.nft = has_nft() ? ask_nft(firewall) : NULL;
 	if (nft.nft && judge(firewall, &nft, packet))

@@ -61,7 +61,8 @@ struct firewall_packet {
  * @fault: it drops them unless a rule accepts them that cannot be judged. Otherwise
  *	it accepts them unless such a rule drops them, or a program decides
  * @finding: says so
- * @fix: the command that lets them pass; empty: the chain's name cannot be typed
+ * @fix: the command that lets them pass; empty: the chain's name cannot be typed, or
+ *	only the program that owns its table can change it
  */
 struct firewall_drop {
 	enum firewall_hook hook;
@@ -76,12 +77,14 @@ struct firewall_drop {
  * @drop: array
  * @n: its length
  * @unread: why some rules could not be read; empty: all were
+ * @unread_fix: the command that helps; may be empty
  * @forward: one command for all faults of @FIREWALL_FORWARD, NULL: there are none
  */
 struct firewall {
 	struct firewall_drop *drop;
 	size_t n;
 	char unread[128];
+	const char *unread_fix;
 	char *forward;
 };
 
@@ -139,6 +142,7 @@ struct firewall_rule {
  * @rest: the end if what may match does not
  * @what: what drops, in words
  * @busy: it is being walked
+ * @owned: only the program that owns its table can change it
  */
 struct firewall_chain {
 	const char *family;
@@ -153,6 +157,7 @@ struct firewall_chain {
 	unsigned int rest;
 	const char *what;
 	bool busy;
+	bool owned;
 };
 
 /**

@@ -445,8 +445,8 @@ static enum firewall_hook hook_of(const char *name)
 	       !strcmp(name, "output") ? FIREWALL_OUTPUT : FIREWALL_HOOKS;
 }
 
-/* The chains of a dormant table see no packets. */
-static bool is_dormant(const json_t *list, const json_t *chain)
+/* Has the table of a chain this flag? */
+static bool has_flag(const json_t *list, const json_t *chain, const char *name)
 {
 	const json_t *object, *table, *flags, *flag;
 	size_t i, k;
@@ -458,11 +458,11 @@ static bool is_dormant(const json_t *list, const json_t *chain)
 		    strcmp(text_of(table, "name"), text_of(chain, "table")))
 			continue;
 		flags = json_object_get(table, "flags");
-		if (!strcmp(text_of(table, "flags"), "dormant"))
+		if (!strcmp(text_of(table, "flags"), name))
 			return true;
 		json_array_foreach(flags, k, flag)
 			if (json_is_string(flag) &&
-			    !strcmp(json_string_value(flag), "dormant"))
+			    !strcmp(json_string_value(flag), name))
 				return true;
 	}
 	return false;
@@ -482,8 +482,10 @@ static void take_chain(struct firewall_rules *rules, const json_t *list,
 
 	if (strcmp(c.family, "ip") && strcmp(c.family, "inet"))
 		return;
-	if (c.hook != FIREWALL_HOOKS && is_dormant(list, chain))
+	/* The chains of a dormant table see no packets. */
+	if (c.hook != FIREWALL_HOOKS && has_flag(list, chain, "dormant"))
 		c.hook = FIREWALL_HOOKS;
+	c.owned = has_flag(list, chain, "owner");
 	firewall_add_chain(rules, &c);
 }
 

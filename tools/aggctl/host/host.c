@@ -350,7 +350,7 @@ static void take_firewall(struct host *host, const struct firewall *firewall)
 		if (d->hook != FIREWALL_FORWARD || !d->fault || !d->fix[0])
 			advise(host, d->finding, d->fix);
 	if (firewall->unread[0])
-		advise(host, firewall->unread, "");
+		advise(host, firewall->unread, firewall->unread_fix);
 }
 
 static size_t identities_of(const struct host *host, struct in_addr *identity)

@@ -123,7 +123,9 @@ static void add_drops(struct checks *c, const struct firewall *firewall)
 	}
 	if (firewall->unread[0])
 		add(c, false, "firewall", "%s", firewall->unread);
-	else if (!firewall->n)
+	if (firewall->unread[0] && firewall->unread_fix[0])
+		fix(c, "%s", firewall->unread_fix);
+	if (!firewall->unread[0] && !firewall->n)
 		add(c, true, "firewall", "no chain of FORWARD, INPUT or OUTPUT drops UDP to port %u",
 		    c->port);
 }
