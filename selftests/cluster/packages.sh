@@ -45,7 +45,7 @@ packages_end()
 # readme_packages: print what README says to build and install packages
 readme_packages()
 {
-	sed -n 's/^`\(apt build-dep .*\)`\.$/\1/p' "$TOP/README.md"
+	sed -n 's/^.\(apt build-dep .*\).\.$/\1/p' "$TOP/README.md"
 }
 
 # inside COMMAND: run it in the root directory
