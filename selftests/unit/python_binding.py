@@ -531,6 +531,50 @@ class Errors(unittest.TestCase):
             self.assertEqual(list(stream), [(b"b", 2)])
             self.assertEqual(sink.result().keys, 2)
 
+    def test_a_result_that_is_read_is_not_streamed(self):
+        for read in (lambda sink: sink.run(), lambda sink: sink.result(), list,
+                     lambda sink: sink.sort(), lambda sink: sink.top(1)):
+            shape(layout="sorted")
+            with aggnet.Source(7, RECEIVER) as source:
+                source.write(b"a", 1)
+            fake.fake_deliver()
+            end()
+            with self.assertRaisesRegex(ValueError, "the result has been read"):
+                with aggnet.Sink(7) as sink:
+                    read(sink)
+                    list(sink.stream())
+            self.assertFalse(fake.fake_taken())
+
+    def test_lines_that_were_streamed_are_not_kept(self):
+        for read in (list, lambda sink: sink.sort(), lambda sink: sink.top(1),
+                     lambda sink: list(sink.stream())):
+            shape(layout="sorted")
+            with aggnet.Source(7, RECEIVER) as source:
+                source.write(b"a", 1)
+            fake.fake_deliver()
+            end()
+            with aggnet.Sink(7) as sink:
+                self.assertEqual(list(sink.stream()), [(b"a", 1)])
+                with self.assertRaisesRegex(ValueError, "stream()"):
+                    read(sink)
+            self.assertTrue(fake.fake_taken())
+
+    def test_a_restart_is_read_in_the_other_way(self):
+        ways = (lambda sink: list(sink.stream())), list
+        for first, second in ways, reversed(ways):
+            shape(layout="sorted")
+            end(records=0)
+            with aggnet.Sink(7) as sink:
+                self.assertEqual(first(sink), [])
+                fake.fake_clear()
+                fake.fake_lost(errno.ESTALE)
+                with self.assertRaises(aggnet.Restart):
+                    sink.commit()
+                fake.fake_clear()
+                end(records=0)
+                self.assertEqual(second(sink), [])
+            self.assertTrue(fake.fake_taken())
+
     def test_keys_out_of_order(self):
         shape(layout="sorted")
         source = aggnet.Source(7, RECEIVER)
@@ -613,6 +657,20 @@ class Rounds(unittest.TestCase):
             self.assertEqual(sink.result().round, 1)
             sink.commit()
             self.assertFalse(sink.round())
+
+    def test_each_round_is_streamed_or_read(self):
+        shape(layout="sorted")
+        fake.fake_kind(True, False)
+        end()
+        with aggnet.Sink(7) as sink:
+            for number, read in enumerate((lambda sink: list(sink.stream()), list,
+                                           lambda sink: list(sink.stream()))):
+                self.assertEqual(read(sink), [])
+                sink.commit()
+                if number < 2:
+                    self.assertTrue(sink.round())
+                    fake.fake_clear()
+                    end(number=number + 1, last=number)
 
 
 class Signals(unittest.TestCase):

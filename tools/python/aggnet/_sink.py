@@ -56,14 +56,18 @@ class Sink(Handle):
         self._keys = Keys(keys)
         self._entry = lib.Entry()
         self._whole = False
-        self._streams = False
+        # How the lines of this result are read: "" (not yet), "kept" by the library,
+        # "streaming", or "streamed" to their end.
+        self._lines = ""
         super().__init__(options(timeout, repair), "open", address(receiver),
                          integer(job, 32, signed=False))
 
     def run(self) -> None:
         """Wait until the result is complete and checked."""
-        if self._streams:
+        if self._lines == "streaming":
             raise ValueError("stream() reads this transfer, and has not come to its end")
+        # Whatever ends the call below, the library may have merged lines.
+        self._lines = self._lines or "kept"
         if not self._whole:
             self._call(self._function("run"))
             self._whole = True
@@ -71,8 +75,13 @@ class Sink(Handle):
     def __iter__(self) -> "Sink":
         return self
 
-    def __next__(self) -> tuple[Any, Any]:
+    def _run_for_lines(self) -> None:
         self.run()
+        if self._lines == "streamed":
+            raise ValueError("stream() has given the lines of this result, and kept none")
+
+    def __next__(self) -> tuple[Any, Any]:
+        self._run_for_lines()
         line = self._line("next")
         if not line:
             raise StopIteration
@@ -97,17 +106,20 @@ class Sink(Handle):
 
         The result may be larger than memory. It is complete and checked only when the
         iteration ends without an exception. Restart: a newer epoch has begun; discard all
-        lines and call stream() again.
+        lines and call stream() again. ValueError: the result has been read in another way,
+        or streamed to its end.
         """
-        self._streams = True
+        if self._lines in ("kept", "streamed") and not self.closed:
+            raise ValueError("the result has been read, so stream() has no lines of it")
+        self._lines = "streaming"
         try:
             line = self._line("stream")
             while line:
                 yield line
                 line = self._line("stream")
-            self._streams = False
+            self._lines = "streamed"
         except Restart:
-            self._streams = False
+            self._lines = ""
             raise
 
     def read_vector(self, buffer: Any = None) -> Any:
@@ -153,12 +165,12 @@ class Sink(Handle):
 
     def sort(self) -> None:
         """Sort the lines by the bytes of their keys, and start at the first."""
-        self.run()
+        self._run_for_lines()
         self._call(self._function("sort"))
 
     def top(self, count: int) -> None:
         """Keep the lines with the best values, the best first, and start there."""
-        self.run()
+        self._run_for_lines()
         self._call(self._function("top"), integer(count, 64, signed=False))
 
     def result(self) -> Result:
@@ -179,7 +191,11 @@ class Sink(Handle):
         """
         # Whatever ends this call, the library knows whether it still has the result.
         whole, self._whole = self._whole, False
-        self._call(self._function("commit"))
+        try:
+            self._call(self._function("commit"))
+        except Restart:
+            self._lines = ""
+            raise
         self._whole = whole
         self._over = True
 
@@ -192,6 +208,7 @@ class Sink(Handle):
             return False
         self._whole = False
         self._call(self._function("round"))
+        self._lines = ""
         self._over = False
         return True
 
