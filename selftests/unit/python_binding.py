@@ -658,6 +658,26 @@ class Rounds(unittest.TestCase):
             sink.commit()
             self.assertFalse(sink.round())
 
+    def test_a_block_does_not_lose_the_rounds_that_follow(self):
+        for commit in False, True:
+            shape()
+            fake.fake_kind(True, False)
+            end(number=0)
+            with self.assertRaisesRegex(ValueError, "another round follows"):
+                with aggnet.Sink(7) as sink:
+                    list(sink)
+                    if commit:
+                        sink.commit()
+            self.assertTrue(sink.closed)
+
+    def test_a_block_commits_the_last_round(self):
+        shape()
+        fake.fake_kind(True, False)
+        end(number=0, last=1)
+        with aggnet.Sink(7) as sink:
+            list(sink)
+        self.assertTrue(fake.fake_taken())
+
     def test_each_round_is_streamed_or_read(self):
         shape(layout="sorted")
         fake.fake_kind(True, False)
@@ -834,6 +854,84 @@ class Broadcasts(unittest.TestCase):
                 list(member)
         self.assertEqual(caught.exception.errno, errno.EBADMSG)
         self.assertFalse(fake.fake_taken())
+
+    def test_rounds_of_the_root(self):
+        fake.fake_kind(True, True)
+        with aggnet.Broadcast.root(7) as root:
+            for data in b"abc", b"def":
+                root.write(data)
+                self.assertTrue(root.round())
+            self.assertFalse(fake.fake_shut())
+            root.write(b"ghi")
+            root.finish()
+            with self.assertRaisesRegex(aggnet.Error, "no round follows"):
+                root.round()
+        self.assertEqual((sent(), fake.fake_rounds()), (b"abcdefghi", 2))
+        self.assertEqual(fake.fake_aborted(), 0)
+
+    def rounds(self, count=3):
+        """Rounds that a member reads."""
+        self.setUp()
+        fake.fake_kind(True, True)
+        for number in range(count):
+            self.message(b"round %d" % number)
+            end(records=7, number=number, last=number == count - 1)
+
+    def test_rounds_of_a_member(self):
+        self.rounds()
+        got = []
+        with aggnet.Broadcast.member(7, RECEIVER) as member:
+            with self.assertRaisesRegex(aggnet.Error, "not committed"):
+                member.round()
+            while True:
+                got.append(member.read())
+                member.commit()
+                self.assertEqual(member.read(), b"")
+                if not member.round():
+                    break
+            self.assertFalse(member.round())
+        self.assertEqual(got, [b"round 0", b"round 1", b"round 2"])
+        self.assertEqual(fake.fake_aborted(), 0)
+
+    def test_a_member_does_not_lose_the_rounds_that_follow(self):
+        for commit in False, True:
+            self.rounds()
+            with self.assertRaisesRegex(ValueError, "another round follows"):
+                with aggnet.Broadcast.member(7, RECEIVER) as member:
+                    member.read()
+                    if commit:
+                        member.commit()
+            self.assertEqual(fake.fake_aborted(), RECEIVES)
+
+    def test_a_member_commits_the_last_round(self):
+        for commit in False, True:
+            self.rounds(1)
+            with aggnet.Broadcast.member(7, RECEIVER) as member:
+                member.read()
+                if commit:
+                    member.commit()
+            self.assertTrue(fake.fake_taken())
+            self.assertEqual(fake.fake_aborted(), 0)
+
+    def test_an_error_is_not_the_last_round(self):
+        fake.fake_kind(True, True)
+        fake.fake_lost(errno.EPIPE)
+        member = aggnet.Broadcast.member(7, RECEIVER)
+        for call in member.read, member.round:
+            with self.assertRaises(aggnet.Error) as caught:
+                call()
+            self.assertEqual(caught.exception.errno, errno.EPIPE)
+        member.close()
+
+    def test_a_broadcast_without_rounds(self):
+        self.message(b"abc")
+        end(records=3)
+        with aggnet.Broadcast.member(7, RECEIVER) as member:
+            member.read()
+            member.commit()
+            with self.assertRaisesRegex(aggnet.Error, "--persist") as caught:
+                member.round()
+        self.assertEqual(caught.exception.errno, errno.EOPNOTSUPP)
 
     def test_a_reduce_is_not_joined(self):
         shape()

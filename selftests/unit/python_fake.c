@@ -199,6 +199,12 @@ unsigned int fake_aborted(void)
 	return node.aborted;
 }
 
+/* How many rounds the source, or the root, has ended. */
+unsigned int fake_rounds(void)
+{
+	return node.rounds;
+}
+
 bool fake_shut(void)
 {
 	return node.shut;

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 from typing import Any, Iterator, Optional
 
-from ._handle import AddressLike, Handle, address, options
+from ._handle import AddressLike, Error, Handle, address, options
 from ._values import integer
 
 CHUNK = 65536  # no message is longer
@@ -17,7 +18,8 @@ class Broadcast(Handle):
     The root writes; leaving its "with" block normally calls finish(), which waits until each
     member has committed. A member reads, or iterates over, the bytes; leaving its block
     normally calls commit(), so store them inside. Leaving a block with an exception aborts
-    the broadcast for all. Nothing is repaired, so an error is final::
+    the broadcast for all, and so does a member that leaves before the last round of a
+    persistent broadcast. Nothing is repaired, so an error is final::
 
         with aggnet.Broadcast.root(8) as root:
             root.write(data)
@@ -33,6 +35,7 @@ class Broadcast(Handle):
         self._root = root is None
         self._buffer = ctypes.create_string_buffer(CHUNK)
         self._rest = b""
+        self._committed = False
         number = integer(job, 32, signed=False)
         if root is None:
             super().__init__(options(timeout), "root", number)
@@ -89,12 +92,32 @@ class Broadcast(Handle):
         return iter(self._chunk, b"")
 
     def commit(self) -> None:
-        """Tell the root that this member has stored the stream."""
+        """Tell the root that this member has stored the stream, or the round."""
         self._call(self._function("commit"))
-        self._over = True
+        self._committed = True
+        self._over = not self._shape.persist
+
+    def round(self) -> bool:
+        """Go on to the next round of a persistent broadcast.
+
+        The root ends the round, and waits until each member has committed it; finish() ends
+        the last one. A member calls commit() before. Return: True: the next round begins;
+        False, at a member: the round before was the last one.
+        """
+        try:
+            self._call(self._function("round"))
+        except Error as err:
+            if not self._committed or err.errno != errno.EPIPE:
+                raise
+            self._over = True
+            return False
+        self._committed = False
+        return True
 
     def _leave(self) -> None:
         if self._root:
             self.finish()
-        else:
-            self.commit()
+            return
+        self.commit()
+        if not self._over and self.round():
+            raise ValueError("another round follows: call round()")

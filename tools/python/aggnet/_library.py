@@ -102,6 +102,7 @@ TAKES = {
     "aggnet_cast_read": (HANDLE, c_void_p, c_size_t),
     "aggnet_cast_commit": (HANDLE,),
     "aggnet_cast_close": (HANDLE,),
+    "aggnet_cast_round": (HANDLE,),
     "aggnet_cast_error": (HANDLE,),
     "aggnet_cast_status": (HANDLE, POINTER(Status)),
 }

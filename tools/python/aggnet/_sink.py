@@ -37,7 +37,8 @@ class Sink(Handle):
 
     The first line comes when the whole result is there and checked. Leaving the "with" block
     normally calls commit(), which tells the sources that the result is stored; so store it
-    inside. Leaving it with an exception aborts the transfer at every member::
+    inside. Leaving it with an exception, or before the last round of a persistent tree,
+    aborts the transfer at every member::
 
         with aggnet.Sink(7) as sink:
             table = dict(sink)
@@ -197,7 +198,7 @@ class Sink(Handle):
             self._lines = ""
             raise
         self._whole = whole
-        self._over = True
+        self._over = not self._shape.persist or self.result().last
 
     def round(self) -> bool:
         """Begin to read the next round of a persistent tree, after commit().
@@ -227,3 +228,5 @@ class Sink(Handle):
 
     def _leave(self) -> None:
         self.commit()
+        if not self._over:
+            raise ValueError("another round follows: call round()")

@@ -180,6 +180,7 @@ class Shape:
         self.layout = name(lib.LAYOUTS, status.layout)
         self.scale: int = status.scale
         self.elements: int = status.elements
+        self.persist = bool(status.persist)
         self.pairs = self.function in ("topk", "nearest")
         # As libaggnet takes them, and as they come out of it.
         self.reals = self.vtype in ("float32", "float64")
