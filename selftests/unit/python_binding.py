@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """Tests of the Python package, with the library of python_fake.c; prints TAP."""
+import copy
 import ctypes
 import doctest
 import errno
 import gc
 import math
 import os
+import pickle
 import signal
 import threading
 import unittest
@@ -121,6 +123,14 @@ class Values(unittest.TestCase):
     def test_average_of_large_integers_is_rounded_once(self):
         (_, mean), = transfer((b"a", 2**53 + 1), (b"a", 2**53 + 2), function="average")
         self.assertEqual(mean, float(Fraction(2**54 + 3, 2)))
+
+    def test_average_is_copied_and_pickled(self):
+        mean = aggnet.Average(2.5, 4)
+        for other in (copy.copy(mean), copy.deepcopy(mean),
+                      *(pickle.loads(pickle.dumps(mean, protocol))
+                        for protocol in range(pickle.HIGHEST_PROTOCOL + 1))):
+            self.assertIsInstance(other, aggnet.Average)
+            self.assertEqual((other, other.count), (2.5, 4))
 
     def test_sum_of_reals_is_exact(self):
         self.assertEqual(transfer((b"a", 1e100), (b"a", 1), (b"a", -1e100),

@@ -39,6 +39,10 @@ class Average(float):
         mean.count = count
         return mean
 
+    def __getnewargs__(self) -> tuple[float, int]:  # type: ignore[override]
+        """What pickle and copy give to __new__()."""
+        return float(self), self.count
+
 
 def integer(value: Any, bits: int, signed: bool = True) -> int:
     """Check an integer.
