@@ -7,6 +7,7 @@ import doctest
 import errno
 import gc
 import math
+import operator
 import os
 import pickle
 import signal
@@ -969,6 +970,58 @@ class MapReduce(unittest.TestCase):
         fake.fake_deliver()
         end()
         self.assertEqual(aggnet.mapreduce.reduce(7, list, top=2), [(b"c", 3), (b"b", 2)])
+
+    def mapped(self, *pairs, vtype="int64", function="sum", k=0, **options):
+        """What the receiver gets of these pairs of one mapper, and how many were sent."""
+        shape(function, vtype, k=k)
+        written = aggnet.mapreduce.map(7, [RECEIVER], [pairs], iter, **options)
+        fake.fake_deliver()
+        end()
+        return aggnet.mapreduce.reduce(7, dict), written
+
+    def test_what_is_combined_is_what_the_plan_computes(self):
+        for function, vtype, want, written in (
+                ("sum", "int64", 6, 1), ("sum", "int32", 6, 1), ("sum", "float64", 6.0, 3),
+                ("sum", "fixed", 6.0, 3), ("min", "int64", 1, 1), ("max", "int32", 3, 1),
+                ("max", "float32", 3.0, 3), ("count", "int64", 3, 3),
+                ("average", "int64", 2.0, 3), ("product", "int64", 6, 3),
+                ("bor", "int64", 3, 3), ("band", "int64", 0, 3)):
+            got = self.mapped((b"a", 2), (b"a", 3), (b"a", 1), function=function, vtype=vtype)
+            self.assertEqual(got, ({b"a": want}, written), f"{function} {vtype}")
+
+    def test_combining_gives_what_the_network_would_give(self):
+        total, _ = self.mapped((b"a", 1e100), (b"a", 1), (b"a", -1e100), vtype="float64")
+        self.assertEqual(total, {b"a": 1.0})
+        most, _ = self.mapped((b"a", 1), (b"a", math.nan), (b"a", 2), vtype="float64",
+                              function="max")
+        self.assertTrue(math.isnan(most[b"a"]))
+
+        class Wraps(int):
+            """An integer of 8 bits, as those of numpy."""
+            def __add__(self, other):
+                return Wraps(int(self) + int(other) & 0xff)
+        self.assertEqual(self.mapped((b"a", Wraps(200)), (b"a", Wraps(100))),
+                         ({b"a": 300}, 1))
+        self.assertEqual(self.mapped((b"a", 2**31 - 1), (b"a", 1), (b"a", -5), vtype="int32"),
+                         ({b"a": 2**31 - 5}, 2))
+        for function in "sum", "max":
+            with self.assertRaises(TypeError):
+                self.mapped((b"a", 1), (b"a", 0.5), function=function)
+            self.assertEqual(fake.fake_aborted(), SENDER)
+
+    def test_the_pairs_of_topk_are_not_combined(self):
+        got = self.mapped((b"a", (5, 1)), (b"a", (9, 2)), (b"a", (7, 3)), function="topk", k=2)
+        self.assertEqual(got, ({b"a": [(9, 2), (7, 3)]}, 3))
+
+    def test_what_cannot_be_combined_is_refused(self):
+        for function in "count", "average", "topk", "nearest":
+            with self.assertRaisesRegex(ValueError, f"{function}.*combine"):
+                self.mapped(function=function, k=1, combine=operator.add)
+            self.assertFalse(fake.fake_shut())
+            self.mapped(function=function, k=1, combine=None)
+            self.assertTrue(fake.fake_taken())
+        got = self.mapped((b"a", 2), (b"a", 3), function="product", combine=operator.mul)
+        self.assertEqual(got, ({b"a": 6}, 1))
 
     def test_a_mapper_that_fails_aborts(self):
         shape()

@@ -3,9 +3,9 @@
 
 A job has a transfer to each receiver ("aggctl plan --receivers v0,v3"). A mapper calls a
 function for each of its records, which gives pairs (key, value); pairs of the same key are
-combined before they leave the process. Each key belongs to one receiver. The network and the
-library of the receiver reduce the values of a key by the function of the plan, and
-the reducer gets each of its keys once::
+combined before they leave the process if that is exact. Each key belongs to one receiver.
+The network and the library of the receiver reduce the values of a key by the function of the
+plan, and the reducer gets each of its keys once::
 
     # on each source
     mapreduce.map(7, ["10.0.0.1", "10.0.0.4"], sys.stdin, mapreduce.words)
@@ -20,7 +20,7 @@ import operator
 import re
 import zlib
 from contextlib import ExitStack
-from typing import Any, Callable, Iterable, Iterator, Optional, Sequence, TypeVar
+from typing import Any, Callable, Iterable, Iterator, Optional, Sequence, TypeVar, Union
 
 from ._handle import AddressLike, Restart
 from ._sink import Sink
@@ -30,6 +30,7 @@ from ._values import Keys
 Pairs = Iterable[tuple[Any, Any]]
 Answer = TypeVar("Answer")
 COMBINED_MAX = 1 << 16
+PLANNED = "planned"  # combine as the plan's function does it, if that is exact
 
 
 def words(line: str) -> Iterator[tuple[str, int]]:
@@ -68,7 +69,10 @@ class Combiner:
 
     def __init__(self, write: Callable[[Any, Any], None],
                  combine: Optional[Callable[[Any, Any], Any]], most: int = COMBINED_MAX):
-        """most: the number of keys that are kept; combine: None keeps none."""
+        """most: the number of keys that are kept; combine: None keeps none.
+
+        If combine() returns None, the two values are written apart.
+        """
         self._write = write
         self._combine = combine
         self._most = most
@@ -79,7 +83,11 @@ class Combiner:
         if self._combine is None:
             self._write(key, value)
         elif key in self._table:
-            self._table[key] = self._combine(self._table[key], value)
+            merged = self._combine(self._table[key], value)
+            if merged is None:
+                self._write(key, self._table[key])
+                merged = value
+            self._table[key] = merged
         else:
             if len(self._table) >= self._most:
                 self.flush()
@@ -92,15 +100,36 @@ class Combiner:
             self._write(key, value)
 
 
+def _combine(source: Source, combine: Any) -> Optional[Callable[[Any, Any], Any]]:
+    """What combines two values of a key before they are written to a source."""
+    function, vtype = source._shape.function, source._shape.vtype
+    if combine != PLANNED:
+        if combine and function in ("count", "average", "topk", "nearest"):
+            raise ValueError(f"{function} needs all records: give combine=None, or nothing")
+        return combine
+    merge = {"sum": operator.add, "min": min, "max": max}.get(function)
+    if not merge or vtype not in ("int64", "int32"):
+        return None
+    limit = 1 << (31 if vtype == "int32" else 63)
+
+    def combined(a: Any, b: Any) -> Optional[int]:
+        # Integers of other types could wrap around, and a float would be lost in a maximum.
+        number = merge(operator.index(a), operator.index(b))
+        return number if -limit <= number < limit else None
+    return combined
+
+
 def map(job: int, receivers: Sequence[AddressLike], records: Iterable,
         mapper: Callable[[Any], Pairs],
-        combine: Optional[Callable[[Any, Any], Any]] = operator.add, **options: Any) -> int:
+        combine: Union[None, str, Callable[[Any, Any], Any]] = PLANNED, **options: Any) -> int:
     """Contribute what mapper() gives for each record, and wait for all receivers.
 
     receivers: addresses, the same ones in the same order at all sources. combine: merges two
-    values of a key in this process, as the function of the plan does it (operator.add for
-    "sum", min, max); None: there is no such operation ("average", "topk", "nearest", "count",
-    and sums of reals, which only the network adds exactly). options: those of Source.
+    values of a key in this process, and must give what the function of the plan gives, or
+    None if it cannot merge these two; combine=None: all pairs are sent. Without it sums,
+    minima and maxima of int64 and int32 are combined; no others, because only the network
+    computes those of reals exactly. For "count", "average", "topk" and "nearest" there is
+    none: ValueError. options: those of Source.
 
     Return: the number of records that were sent. An exception of mapper(), or of records,
     aborts the transfers to all receivers that are not complete.
@@ -110,7 +139,7 @@ def map(job: int, receivers: Sequence[AddressLike], records: Iterable,
         # All sources leave these blocks in the same order, so none waits for another one.
         sources = [stack.enter_context(Source(job, receiver, **options))
                    for receiver in receivers]
-        combiners = [Combiner(source.write, combine) for source in sources]
+        combiners = [Combiner(source.write, _combine(source, combine)) for source in sources]
         for record in records:
             for key, value in mapper(record):
                 part = partition(keys.encode(key), len(sources))

@@ -34,7 +34,7 @@ def main() -> int:
     args = parser.parse_args()
     try:
         if args.receiver:
-            mapreduce.map(args.job, args.receiver, sys.stdin, request, combine=None)
+            mapreduce.map(args.job, args.receiver, sys.stdin, request)
         else:
             mapreduce.reduce(args.job, show, keys=str)
     except aggnet.Error as err:
