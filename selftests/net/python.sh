@@ -95,6 +95,13 @@ vector()
 		received vector_recv v1 v2 v3
 }
 
+# Both trees of a job have a part of it.
+striped_vector()
+{
+	planned --elements 1000 --stripes 2 && members vector_send NODE &&
+		received vector_recv v1 v2 v3
+}
+
 rounds()
 {
 	planned --elements 1000 --persist && members rounds_send NODE "$ROUNDS" &&
@@ -220,4 +227,5 @@ row "a source that fails: all get the errno, the receiver the node" source_fails
 row "SIGINT at a receiver that waits" receiver_interrupted
 row "words of two receivers are those that plain Python counts" wordcount
 row "the longest requests" longest
+row "a vector over two trees" striped_vector
 done_testing

@@ -310,6 +310,21 @@ class Vectors(unittest.TestCase):
         self.assertEqual(caught.exception.errno, errno.EINVAL)
         self.assertEqual(fake.fake_aborted(), SENDER)
 
+    def test_the_vector_of_a_job_with_stripes(self):
+        for parts in (26,), (20, 6):
+            shape(layout="dense", elements=13)
+            fake.fake_stripes()
+            with aggnet.Source(7, RECEIVER) as source:
+                for part in parts:
+                    source.write_vector(range(part))
+            self.assertTrue(fake.fake_shut())
+        shape(layout="dense", elements=13)
+        fake.fake_stripes()
+        with self.assertRaisesRegex(aggnet.Error, "no more than 26 elements"):
+            with aggnet.Source(7, RECEIVER) as source:
+                source.write_vector(range(27))
+        self.assertFalse(fake.fake_shut())
+
     def test_one_element_that_does_not_fit(self):
         with self.assertRaisesRegex(OverflowError, "2147483648"):
             self.vector([1] * 100 + [2**31], vtype="int32")

@@ -39,14 +39,18 @@ static int fake_poll(struct pollfd *fds, nfds_t n, int timeout)
 	if (held)
 		node.nmessages = held;
 	held = 0;
-	node.done = true;
-	node.room = TRANSFER_MAX;
+	for (fake_tree = FAKE_TREES; fake_tree--;) {
+		node.done = true;
+		node.room = TRANSFER_MAX;
+	}
+	fake_tree = 0;
 	return 1;
 }
 
 void fake_reset(void)
 {
 	memset(fake_nodes, 0, sizeof(fake_nodes));
+	fake_tree = 0;
 	node.room = TRANSFER_MAX;
 	node.plan = 0x5a;
 	held = 0;
@@ -64,6 +68,13 @@ void fake_shape(unsigned int function, unsigned int vtype, unsigned int layout,
 		.function = function, .vtype = vtype, .layout = layout,
 		.scale = scale, .k = k, .elements = elements,
 	};
+}
+
+/* The job has two trees, each with the shape of the first one. */
+void fake_stripes(void)
+{
+	fake_nodes[0].stripes = 2;
+	fake_nodes[1] = fake_nodes[0];
 }
 
 void fake_kind(bool persist, bool down)

@@ -82,7 +82,8 @@ class Source(Handle):
         """
         code = "d" if self._shape.reals else "q"
         numbers = array(code, map(self._shape.number, elements(values)))
-        if self._shape.layout == "dense" and len(numbers) > self._shape.elements:
+        if self._shape.layout == "dense" and not self._shape.striped and \
+                len(numbers) > self._shape.elements:
             raise ValueError(f"{len(numbers)} elements were given, and the vector has"
                              f" {self._shape.elements}")
         at = 0

@@ -183,7 +183,9 @@ class Shape:
         self.vtype = name(lib.VTYPES, status.vtype)
         self.layout = name(lib.LAYOUTS, status.layout)
         self.scale: int = status.scale
+        # Of a vector; of a job of several trees the part of the first one.
         self.elements: int = status.elements
+        self.striped = status.stripes > 1
         self.persist = bool(status.persist)
         self.pairs = self.function in ("topk", "nearest")
         # As libaggnet takes them, and as they come out of it.
