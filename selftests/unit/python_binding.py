@@ -7,6 +7,7 @@ import doctest
 import errno
 import gc
 import math
+import numbers
 import operator
 import os
 import pickle
@@ -161,6 +162,43 @@ class Values(unittest.TestCase):
         self.assertEqual(transfer((b"a", Real()), (b"a", Fraction(1, 4)), vtype="float32"),
                          [(b"a", 0.75)])
 
+    def test_scalars_of_fixed_size_are_taken_exactly(self):
+        class Int64(int):
+            """An integer as those of numpy: it wraps around, and is compared as a float."""
+            def __mul__(self, other):
+                number = int(self) * int(other) & 2**64 - 1
+                return Int64(number - (number >> 63 << 64))
+            __rmul__ = __mul__
+
+            def __eq__(self, other):
+                return float(self) == float(other)
+
+            __hash__ = int.__hash__
+            numerator = property(lambda self: self)
+            denominator = property(lambda self: Int64(1))
+
+        class Scalar:
+            """As an integer, but none of Python's."""
+            def __init__(self, number):
+                self.numerator, self.denominator = Int64(number), Int64(1)
+
+            def __int__(self):
+                return int(self.numerator)
+
+            def __float__(self):
+                return float(self.numerator)
+
+            def __eq__(self, other):
+                return float(self) == float(other)
+        numbers.Integral.register(Scalar)
+        for kind in Int64, Scalar:
+            self.assertEqual(aggnet._values.fixed(kind(2**40), 20), 2**60)
+            with self.assertRaisesRegex(OverflowError, "does not fit fixed"):
+                aggnet._values.fixed(kind(2**50), 20)
+            self.assertEqual(aggnet._values.real(kind(2**53), False), 2.0**53)
+            with self.assertRaisesRegex(OverflowError, "is not a float64"):
+                aggnet._values.real(kind(2**53 + 1), False)
+
     def test_topk_and_nearest(self):
         records = [(b"a", (5, 2**64 - 1)), (b"a", (-7, 2)), (b"a", (9, 3))]
         self.assertEqual(transfer(*records, function="topk", k=2),
@@ -233,6 +271,26 @@ class Values(unittest.TestCase):
             with aggnet.Source(7, RECEIVER) as source:
                 source.write_many(*arguments)
                 self.assertEqual(source.records, 2)
+
+    def test_write_many_takes_no_keys_for_pairs(self):
+        for function in "sum", "count":
+            for wrong in (["ab", "cd"], [b"ab"], [bytearray(b"ab")], "ab", b"ab"):
+                shape(function)
+                source = aggnet.Source(7, RECEIVER)
+                with self.assertRaises(TypeError):
+                    source.write_many(wrong)
+                self.assertEqual(source.records, 0)
+                source.close()
+
+    def test_write_many_of_count(self):
+        for arguments in ((("ab", None) for _ in range(3)),), (["ab"] * 3, [None] * 3):
+            shape("count")
+            with aggnet.Source(7, RECEIVER) as source:
+                source.write_many(*arguments)
+            fake.fake_deliver()
+            end()
+            with aggnet.Sink(7) as sink:
+                self.assertEqual(list(sink), [(b"ab", 3)])
 
     def test_write_many_checks_before_it_sends(self):
         shape()

@@ -7,7 +7,7 @@ import operator
 from ctypes import c_double, c_float
 from decimal import Decimal
 from fractions import Fraction
-from numbers import Rational
+from numbers import Integral, Rational
 from typing import Any, Iterable, NamedTuple, Type, Union
 
 from . import _library as lib
@@ -86,7 +86,8 @@ def real(value: Any, single: bool) -> float:
         number = c_double(value).value
     except OverflowError:
         raise OverflowError(f"{value} is not a float64") from None
-    if isinstance(value, int) and number != value:
+    # Others than Python's integers could be rounded in a comparison.
+    if isinstance(value, Integral) and int(number) != int(value):
         raise OverflowError(f"{value} is not a float64")
     if single and math.isinf(c_float(number).value) and not math.isinf(number):
         raise OverflowError(f"{value} does not fit float32")
@@ -102,7 +103,11 @@ def fixed(value: Any, scale: int) -> int:
     Traceback (most recent call last):
     OverflowError: 1152921504606846976 does not fit fixed with 8 fraction bits
     """
-    exact = value if isinstance(value, (Rational, Decimal)) else c_double(value).value
+    if isinstance(value, Rational):
+        # Python's integers, because others could wrap around.
+        exact: Any = Fraction(int(value.numerator), int(value.denominator))
+    else:
+        exact = value if isinstance(value, Decimal) else c_double(value).value
     try:
         return integer(round(Fraction(exact) * (1 << scale)), 64)
     except (OverflowError, ValueError):
