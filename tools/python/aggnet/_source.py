@@ -61,10 +61,14 @@ class Source(Handle):
         """Contribute records: pairs (key, value) or a dictionary, or keys and their values.
 
         Keys and values may be buffers (array.array, a numpy array). They are all checked
-        before one is sent; pairs are checked one by one.
+        before one is sent; pairs are checked one by one. Of "count" pairs are (key, None).
         """
         if values is None:
-            for key, value in keys.items() if isinstance(keys, Mapping) else keys:
+            for pair in keys.items() if isinstance(keys, Mapping) else keys:
+                # A key of two letters is no pair of them.
+                if isinstance(pair, (str, bytes, bytearray, memoryview)):
+                    raise TypeError(f"{pair!r} is not a pair (key, value)")
+                key, value = pair
                 self.write(key, value)
             return
         raws = [self._keys.encode(key) for key in elements(keys)]
