@@ -709,6 +709,54 @@ class Errors(unittest.TestCase):
             source.write(b"a", 2)
         self.assertEqual(sent(), b"\1\1a\2")
 
+    def closed_by(self, handle, call, *arguments):
+        """Is the handle closed after the error of this call?"""
+        with self.assertRaises(aggnet.Error):
+            call(*arguments)
+        if handle.closed:
+            with self.assertRaisesRegex(ValueError, "is closed"):
+                call(*arguments)
+        return handle.closed
+
+    def test_a_call_that_fails_in_the_middle_is_not_repeated(self):
+        for records in [("b", 1), ("a", 1)], {"b": 1, "a": 1}, ("ba", [1, 1]):
+            shape(layout="sorted")
+            source = aggnet.Source(7, RECEIVER)
+            arguments = records if isinstance(records, tuple) else (records,)
+            self.assertTrue(self.closed_by(source, source.write_many, *arguments))
+            self.assertEqual(fake.fake_aborted(), SENDER)
+        shape(layout="dense", elements=5)
+        source = aggnet.Source(7, RECEIVER)
+        source.write_vector([1, 2, 3])
+        self.assertTrue(self.closed_by(source, source.write_vector, [4, 5, 6]))
+        shape(layout="bytes")
+        fake.fake_kind(False, True)
+        root = aggnet.Broadcast.root(7)
+        fake.fake_lose_source(errno.ECONNRESET, ctypes.c_size_t(3))
+        fake.fake_room(ctypes.c_size_t(3))
+        self.assertTrue(self.closed_by(root, root.write, b"abcdef"))
+
+    def test_a_call_that_has_taken_nothing_can_be_repeated(self):
+        shape(layout="sorted")
+        with aggnet.Source(7, RECEIVER) as source:
+            source.write_many({"b": 1})
+            self.assertFalse(self.closed_by(source, source.write_many, {"a": 1}))
+            source.write_many({"b": 1})
+        shape(layout="dense", elements=2)
+        with aggnet.Source(7, RECEIVER) as source:
+            source.write_vector([1, 2])
+            self.assertFalse(self.closed_by(source, source.write_vector, [3]))
+
+    def test_a_restart_in_the_middle_does_not_close(self):
+        records = {b"%05d" % number: 1 for number in range(20000)}
+        shape()
+        fake.fake_lose_source(errno.ESTALE, ctypes.c_size_t(1))
+        with aggnet.Source(7, RECEIVER, replay="caller") as source:
+            with self.assertRaises(aggnet.Restart):
+                source.write_many(records)
+            source.write_many(records)
+        self.assertEqual(sent(), b"".join(b"\5\1%05d\1" % number for number in range(20000)))
+
     def test_the_spool_gives_the_records_again(self):
         shape()
         fake.fake_lose_source(errno.ESTALE, ctypes.c_size_t(1))

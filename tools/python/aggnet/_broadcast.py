@@ -54,12 +54,19 @@ class Broadcast(Handle):
         return cls(job, root, timeout=timeout)
 
     def write(self, data: Any) -> None:
-        """Send all bytes of a buffer, as the root."""
+        """Send all bytes of a buffer, as the root.
+
+        An error after a part was taken closes the handle.
+        """
         raw = data if isinstance(data, bytes) else bytes(memoryview(data))
         start = ctypes.cast(ctypes.c_char_p(raw), ctypes.c_void_p).value or 0
         done = 0
         while done < len(raw):
-            done += self._call(self._function("write"), start + done, len(raw) - done)
+            try:
+                done += self._call(self._function("write"), start + done, len(raw) - done)
+            except Error as err:
+                self._give_up(err, done > 0)
+                raise
 
     def finish(self) -> None:
         """End the stream, as the root, and wait until each member has committed."""

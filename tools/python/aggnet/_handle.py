@@ -143,6 +143,15 @@ class Handle:
             if got.errno != errno.EINTR:
                 raise got
 
+    def _give_up(self, error: Error, taken: bool) -> None:
+        """A call that gives many records has failed with an error, after it gave some.
+
+        It would give them twice if it were made again, so close. After Restart the caller
+        begins with the first record, and the library has dropped those it was given.
+        """
+        if taken and not isinstance(error, Restart):
+            self.close()
+
     def _status(self) -> lib.Status:
         status = lib.Status()
         self._call(self._function("status"), byref(status))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Mapping
-from typing import Any, Iterable, Optional, Union
+from typing import Any, Iterable, Iterator, Optional, Union
 
 from . import _library as lib
-from ._handle import AddressLike, Handle, address, options
+from ._handle import AddressLike, Error, Handle, address, options
 from ._values import Keys, KeyType, elements, integer
 
 REPLAY = {"spool": 0, "caller": lib.OPT_REPLAY, "none": lib.OPT_NO_REPLAY}
@@ -62,27 +62,39 @@ class Source(Handle):
 
         Keys and values may be buffers (array.array, a numpy array). They are all checked
         before one is sent; pairs are checked one by one. Of "count" pairs are (key, None).
+        An error, apart from Restart, after some were taken closes the source.
         """
+        taken = False
+        for raw, arguments in self._records(keys, values):
+            try:
+                self._call(self._add, raw, len(raw), *arguments)
+            except Error as err:
+                self._give_up(err, taken)
+                raise
+            taken = True
+
+    def _records(self, keys: Iterable, values: Optional[Iterable]) -> Iterator:
+        """The records of write_many(), as the library takes them."""
         if values is None:
             for pair in keys.items() if isinstance(keys, Mapping) else keys:
                 # A key of two letters is no pair of them.
                 if isinstance(pair, (str, bytes, bytearray, memoryview)):
                     raise TypeError(f"{pair!r} is not a pair (key, value)")
                 key, value = pair
-                self.write(key, value)
+                yield self._keys.encode(key), self._shape.arguments(value)
             return
         raws = [self._keys.encode(key) for key in elements(keys)]
         arguments = [self._shape.arguments(value) for value in elements(values)]
         if len(raws) != len(arguments):
             raise ValueError(f"there are {len(raws)} keys and {len(arguments)} values")
-        for raw, argument in zip(raws, arguments):
-            self._call(self._add, raw, len(raw), *argument)
+        yield from zip(raws, arguments)
 
     def write_vector(self, values: Iterable) -> None:
         """Contribute the next elements of a dense vector, in order: all of them, or a part.
 
         values: a buffer (array.array, a numpy array) or an iterable. They are all checked
-        before one is sent.
+        before one is sent. An error, apart from Restart, after some were taken closes the
+        source.
         """
         code = "d" if self._shape.reals else "q"
         numbers = array(code, map(self._shape.number, elements(values)))
@@ -100,8 +112,12 @@ class Source(Handle):
                 got = self._add_element(handle, numbers[at])
                 at += not got
             return got
-        while at < len(numbers):
-            self._call(add)
+        try:
+            while at < len(numbers):
+                self._call(add)
+        except Error as err:
+            self._give_up(err, at > 0)
+            raise
 
     def round(self) -> None:
         """End a round of a persistent tree, and wait until the receiver has its result."""
