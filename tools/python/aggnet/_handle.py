@@ -158,9 +158,13 @@ class Handle:
         return status
 
     def _free(self) -> None:
+        if not self._handle:
+            return
+        # A signal handler runs in this look-up at the latest: it may raise an exception,
+        # which must not lose the handle, or free it, and closing None does nothing.
+        close = self._function("close")
         handle, self._handle = self._handle, None
-        if handle:
-            self._function("close")(handle)
+        close(handle)
 
     @property
     def closed(self) -> bool:
