@@ -1,16 +1,19 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """Tests of the Python package, with the library of python_fake.c; prints TAP."""
+import contextlib
 import copy
 import ctypes
 import doctest
 import errno
 import gc
+import io
 import math
 import numbers
 import operator
 import os
 import pickle
+import runpy
 import signal
 import threading
 import unittest
@@ -29,6 +32,7 @@ import aggnet.mapreduce
 fake = ctypes.CDLL("libaggnet.so.0")
 fake.fake_sent.restype = ctypes.c_void_p
 fake.fake_shut.restype = fake.fake_taken.restype = ctypes.c_bool
+EXAMPLES = os.path.join(os.path.dirname(aggnet.__file__), "..", "examples")
 RECEIVER = "10.0.0.1"
 SENDER, RECEIVES, USER = 4, 5, 10  # AGGNET_R_*
 
@@ -521,6 +525,16 @@ class Blocks(unittest.TestCase):
                 pass
         self.assertFalse(fake.fake_taken())
         self.assertEqual(fake.fake_aborted(), RECEIVES)
+
+    def test_an_exception_before_the_handle_is_freed_does_not_lose_it(self):
+        shape()
+        source = aggnet.Source(7, RECEIVER)
+        with unittest.mock.patch.object(source, "_function", side_effect=KeyboardInterrupt):
+            with self.assertRaises(KeyboardInterrupt):
+                source.close()
+        self.assertEqual(fake.fake_aborted(), 0)
+        source.close()
+        self.assertEqual(fake.fake_aborted(), SENDER)
 
     def test_use_after_close(self):
         shape()
@@ -1150,6 +1164,37 @@ class MapReduce(unittest.TestCase):
             aggnet.mapreduce.map(7, [RECEIVER], [1, 0], lambda n: [("a", 1 // n)])
         self.assertFalse(fake.fake_shut())
         self.assertEqual(fake.fake_aborted(), SENDER)
+
+    def test_examples_print_once_after_a_restart(self):
+        for name, text, function, k, want in (
+                ("wordcount", "to be or not to be", "sum", 0, "be\t2\nnot\t1\nor\t1\nto\t2\n"),
+                ("longest", "1 /a 30\n2 /a 50\n", "topk", 2, "/a 50:2 30:1\n")):
+            self.assertEqual(self.printed(name, text, function, k), want)
+
+    def printed(self, name, text, function, k):
+        """What an example prints if a newer epoch begins before its receiver commits."""
+        program = runpy.run_path(os.path.join(EXAMPLES, name + ".py"))
+        commits = []
+
+        def commit(sink):
+            commits.append(sink)
+            if len(commits) == 1:
+                fake.fake_rewind()
+            aggnet.Sink.commit(sink)
+        shape(function, k=k)
+        with unittest.mock.patch("sys.argv", [name, "7", RECEIVER]), \
+                unittest.mock.patch("sys.stdin", io.StringIO(text)):
+            self.assertEqual(program["main"](), 0)
+        fake.fake_deliver()
+        end()
+        out = io.StringIO()
+        with unittest.mock.patch("sys.argv", [name, "7"]), \
+                unittest.mock.patch.object(aggnet.mapreduce, "Sink", type(
+                    "Sink", (aggnet.Sink,), {"commit": commit})), \
+                contextlib.redirect_stdout(out):
+            self.assertEqual(program["main"](), 0)
+        self.assertEqual(len(commits), 2)
+        return out.getvalue()
 
     def test_each_part_has_its_share(self):
         parts = [aggnet.mapreduce.partition(str(n).encode(), 5) for n in range(1000)]

@@ -154,6 +154,19 @@ void fake_deliver(void)
 	}
 }
 
+/* A newer epoch has begun, and what was read comes once more. */
+void fake_rewind(void)
+{
+	unsigned int i;
+
+	for (i = node.nmessages; i; i--)
+		node.message[i] = node.message[i - 1];
+	memset(&node.message[0], 0, sizeof(node.message[0]));
+	node.message[0].error = ESTALE;
+	node.nmessages++;
+	node.next = 0;
+}
+
 /* Messages come when the library waits. */
 void fake_hold(void)
 {

@@ -21,10 +21,15 @@ def request(line: str) -> mapreduce.Pairs:
 
 
 def show(lines: mapreduce.Pairs) -> None:
-    """Print them; what is printed must be written before the sources are told so."""
+    """Print the pages of this receiver.
+
+    After a restart reduce() calls its function again, and what is printed cannot be taken
+    back; so they are printed when it has returned. The sources are told before, and may
+    delete their input: a program that must not lose the result if it fails here gives
+    reduce() a function that writes a file, which a second call replaces.
+    """
     for page, requests in lines:
         print(page, *(f"{best.value}:{best.id}" for best in requests))
-    sys.stdout.flush()
 
 
 def main() -> int:
@@ -36,7 +41,7 @@ def main() -> int:
         if args.receiver:
             mapreduce.map(args.job, args.receiver, sys.stdin, request)
         else:
-            mapreduce.reduce(args.job, show, keys=str)
+            show(mapreduce.reduce(args.job, list, keys=str))
     except aggnet.Error as err:
         print(f"longest: {err.strerror}", file=sys.stderr)
         return 1

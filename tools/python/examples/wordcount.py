@@ -23,7 +23,7 @@ def main() -> int:
         if args.receiver:
             mapreduce.map(args.job, args.receiver, sys.stdin, mapreduce.words)
         else:
-            mapreduce.reduce(args.job, show, top=args.top, keys=str)
+            show(mapreduce.reduce(args.job, list, top=args.top, keys=str))
     except aggnet.Error as err:
         print(f"wordcount: {err.strerror}", file=sys.stderr)
         return 1
@@ -31,10 +31,15 @@ def main() -> int:
 
 
 def show(lines: mapreduce.Pairs) -> None:
-    """Print them; what is printed must be written before the sources are told so."""
+    """Print the words of this receiver.
+
+    After a restart reduce() calls its function again, and what is printed cannot be taken
+    back; so they are printed when it has returned. The sources are told before, and may
+    delete their input: a program that must not lose the result if it fails here gives
+    reduce() a function that writes a file, which a second call replaces.
+    """
     for word, count in lines:
         print(f"{word}\t{count}")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":
