@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Python programs as members: sums, averages, vectors, rounds and broadcasts are those that
-# plain Python computes, also beside aggctl; a source that fails, or a receiver that is
-# interrupted, gives the others the errno and the node; the examples count words and find
-# the longest requests. BCube(2,1), three senders.
+# Python programs as members: sums, averages, vectors (also over two trees), rounds and
+# broadcasts are those that plain Python computes, also beside aggctl; a source that fails,
+# or a receiver that is interrupted, gives the others the errno and the node; the examples
+# count words and find the longest requests. BCube(2,1), three senders.
 . "$(dirname "$0")/lib.sh"
 
 SENDERS="v1 v2 v3"
@@ -124,6 +124,13 @@ broadcast()
 	done
 }
 
+broadcast_rounds()
+{
+	plan py --topology bcube:2,1 --collective bcast --root v0 --uid 0 --persist \
+		--receivers "${SENDERS// /,}" && members member_rounds "$ROUNDS" &&
+		received root_rounds "$ROUNDS"
+}
+
 # v2 fails: the receiver and the other sources learn which one and why.
 source_fails()
 {
@@ -223,6 +230,7 @@ row "averages of reals, rounded once" average
 row "a vector" vector
 row "rounds, and sources that end without another vector" rounds
 row "a broadcast" broadcast
+row "rounds of a broadcast" broadcast_rounds
 row "a source that fails: all get the errno, the receiver the node" source_fails
 row "SIGINT at a receiver that waits" receiver_interrupted
 row "words of two receivers are those that plain Python counts" wordcount

@@ -24,6 +24,10 @@ def total(seeds, number=0):
     return array("q", map(sum, zip(*(vector(seed, number) for seed in seeds))))
 
 
+def vector_bytes(number):
+    return array("q", vector("stream", number)).tobytes()
+
+
 def send(job, receiver, path):
     """Contribute lines "key TAB value"."""
     with open(path, encoding="utf-8") as lines, aggnet.Source(job, receiver) as source:
@@ -102,6 +106,23 @@ def member(job, address, path):
         for chunk in broadcast:
             file.write(chunk)
         file.flush()
+
+
+def root_rounds(job, rounds):
+    """A stream for each round, the last one of them by leaving the block."""
+    with aggnet.Broadcast.root(job) as broadcast:
+        for number in range(int(rounds)):
+            if number:
+                broadcast.round()
+            broadcast.write(vector_bytes(number))
+
+
+def member_rounds(job, address, rounds):
+    with aggnet.Broadcast.member(job, address) as broadcast:
+        for number in range(int(rounds)):
+            assert broadcast.read() == vector_bytes(number), f"round {number}"
+            broadcast.commit()
+            assert broadcast.round() == (number + 1 < int(rounds)), f"after {number}"
 
 
 def interrupted(job):
