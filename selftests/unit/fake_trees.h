@@ -55,6 +55,7 @@
  * @root: the root has joined
  * @table: up: what the reader has not read
  * @waits: bytes that were sent for it
+ * @records: up: that were sent in the round
  * @bytes: down: of the round
  * @len: how many
  * @check: of the round
@@ -78,6 +79,7 @@ struct fake_tree {
 	bool root;
 	struct aggnet_table table;
 	size_t waits;
+	uint64_t records;
 	uint8_t bytes[FAKE_BYTES];
 	size_t len;
 	uint64_t check;
@@ -128,6 +130,7 @@ static void fake_next_round(struct fake_tree *t)
 	t->done = t->last;
 	t->ended = 0;
 	t->taken = 0;
+	t->records = 0;
 	t->check = 0;
 	t->len = 0;
 }
@@ -250,6 +253,7 @@ static ssize_t fake_send_records(struct fake_tree *t, const uint8_t *data,
 		used += 2 + data[used] + data[used + 1];
 	take(&t->table, data, used, n, n, true);
 	t->waits += used;
+	t->records += n;
 	return used;
 }
 
@@ -338,7 +342,7 @@ static ssize_t fake_read_end(struct fake_sock *s, void *buf, bool peek)
 	struct fake_tree *t = s->tree;
 	const struct aggnet_end end = {
 		.sources = t->sources, .of = t->sources,
-		.records = t->len, .round = t->round, .last = t->last,
+		.records = t->down ? t->len : t->records, .round = t->round, .last = t->last,
 		.instance = 1, .attempt = 1,
 	};
 	ssize_t n = fake_message(buf, AGGNET_MSG_END, 0, &end, sizeof(end));

@@ -434,6 +434,30 @@ TEST_F(coll, open__with_another_plan)
 		     ranks[3].text);
 }
 
+/* An extreme of any number of ranks has the agreement of one. */
+TEST_F(coll, open__of_an_extreme_with_another_number_of_ranks)
+{
+	static const uint8_t functions[] = { AGGNET_FN_MIN, AGGNET_FN_MAX };
+	unsigned int f, v, i, n;
+
+	for (f = 0; f < 2; f++)
+		for (v = 0; v < __AGGNET_VTYPE_MAX; v++)
+			for (n = RANKS - 1; n <= RANKS + 1; n += 2) {
+				fake_trees_end();
+				fake_trees_begin(functions[f], v, ELEMENTS, RANKS);
+				ranks_begin(RANKS);
+				for (i = 0; i < RANKS; i++) {
+					ranks[i].conf.ranks = n;
+					ranks[i].conf.rank = i % n ?: !!i;
+				}
+				ranks_run(RANKS, NULL, 0);
+				for (i = 0; i < RANKS; i++)
+					EXPECT_EQ(-EPROTO, ranks[i].err);
+				EXPECT_EQ(0, strncmp("the group gave ",
+						     ranks[1].text, 15));
+			}
+}
+
 /* Two ranks have one number: the part of another one is missing. */
 static int gathers(struct rank *r)
 {

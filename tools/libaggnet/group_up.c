@@ -196,6 +196,42 @@ static int answer_differs(struct aggnet_coll *c, const double *agreement)
 	return answer_fail(c, -EPROTO, text);
 }
 
+static uint64_t blocks_of(uint64_t elements, uint32_t block)
+{
+	return (elements + block - 1) / block;
+}
+
+/* Records that all ranks give: each block is one. */
+static uint64_t answer_records(const struct aggnet_coll *c)
+{
+	const struct layout *l = &c->layout;
+	uint32_t block = aggnet_vector_block(&c->g->shape);
+
+	return c->call.ranks * blocks_of(AGREE_ELEMENTS, block) +
+	       l->givers * blocks_of(l->length * l->carriers, block);
+}
+
+/* An extreme tells nothing about how many ranks have given it. */
+static int answer_check(struct aggnet_coll *c, uint64_t found)
+{
+	const struct layout *l = &c->layout;
+	uint64_t want = answer_records(c);
+	uint64_t came = sink_result(c->g->sum)->records;
+	char text[AGGNET_TEXT_MAX];
+
+	if (came != want) {
+		snprintf(text, sizeof(text),
+			 "the group gave %llu records, and %u ranks give %llu: plan a writer for each, and give it a number of its own",
+			 (unsigned long long)came, c->call.ranks,
+			 (unsigned long long)want);
+		return answer_fail(c, -EPROTO, text);
+	}
+	if (l->up && found != layout_result(l) * l->carriers)
+		return answer_fail(c, -EPROTO,
+				   "parts are missing: each rank needs a number of its own");
+	return 0;
+}
+
 /* At the first round the plan is compared with what all ranks expect of it. */
 static int answer_plan(struct aggnet_coll *c)
 {
@@ -226,6 +262,7 @@ static int answer_result(struct aggnet_coll *c)
 	const struct layout *l = &c->layout;
 	double agreement[AGREE_ELEMENTS] = { 0 };
 	uint64_t n = layout_result(l), found;
+	int err;
 
 	c->message = malloc(AGREE_BYTES + n * l->size);
 	if (!c->message)
@@ -233,9 +270,9 @@ static int answer_result(struct aggnet_coll *c)
 	found = result_elements(c, agreement);
 	if (!agree_holds(&c->call, shape->function, shape->vtype, agreement))
 		return answer_differs(c, agreement);
-	if (l->up && found != n * l->carriers)
-		return answer_fail(c, -EPROTO,
-				   "parts are missing: each rank needs a number of its own");
+	err = answer_check(c, found);
+	if (err || c->status)
+		return err;
 	if (!l->up && n)
 		answer_own(c);
 	agree_put(&c->call, 0, c->message);

@@ -99,6 +99,7 @@ void layout_set(struct layout *l, const struct aggnet_shape *shape,
 	/* Rank 0 need not send itself what goes down. */
 	l->up = !one || root;
 	l->gives = one ? root && rank == root : true;
+	l->givers = one ? root != 0 : ranks;
 	l->part = k->gathers ? rank : 0;
 	l->down = k->all || root;
 	if (k->split)

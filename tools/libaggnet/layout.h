@@ -26,6 +26,7 @@ enum {
  * @stride: elements of the vector up from one part to the next
  * @up: the result comes up
  * @gives: this rank gives a part
+ * @givers: how many ranks do
  * @part: which one
  * @down: the result goes down
  * @takes: elements of the result that this rank takes
@@ -39,6 +40,7 @@ struct layout {
 	uint64_t stride;
 	bool up;
 	bool gives;
+	uint32_t givers;
 	uint32_t part;
 	bool down;
 	uint64_t takes;
