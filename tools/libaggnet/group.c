@@ -318,6 +318,8 @@ static struct aggnet_coll *group_call(struct aggnet_group *g, uint32_t kind,
 	};
 	layout_set(&c->layout, &g->shape, kind, count, root, g->conf.rank,
 		   g->conf.ranks);
+	/* What the ranks give as they open does not matter. */
+	c->send = g->buf;
 	g->busy = true;
 	if (g->up)
 		conn_restart(source_conn(g->up));

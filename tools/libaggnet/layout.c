@@ -7,7 +7,7 @@
 /**
  * struct kind - a kind of collective
  * @name: for sentences
- * @data: it has elements
+ * @data: it has elements of the callers
  * @root: it has a root
  * @merges: each rank gives elements, and those of all are merged
  * @gathers: each rank gives a part of the result
@@ -39,7 +39,7 @@ static const struct kind {
 					 .all = true },
 	[AGGNET_COLL_ALLREDUCE] = { .name = "allreduce", .data = true, .merges = true,
 				    .all = true },
-	[LAYOUT_OPEN] = { .name = "open" },
+	[LAYOUT_OPEN] = { .name = "open", .gathers = true },
 	[LAYOUT_FINISH] = { .name = "finish" },
 };
 
@@ -89,10 +89,13 @@ void layout_set(struct layout *l, const struct aggnet_shape *shape,
 	uint32_t block = aggnet_vector_block(shape);
 	bool one = k->data && !k->merges && !k->gathers;
 
+	/* A part for each rank, if there is room: a number that is missing is found. */
+	if (kind == LAYOUT_OPEN)
+		count = layout_max(shape, kind, ranks) ? 1 : 0;
 	*l = (struct layout){ .size = layout_size(shape->vtype),
 			      .carriers = carriers(shape, k),
 			      .parts = k->gathers ? ranks : 1 };
-	if (!k->data)
+	if (!k->data && !k->gathers)
 		return;
 	l->length = k->split ? count * ranks : count;
 	l->stride = (l->length * l->carriers + block - 1) / block * block;
@@ -106,7 +109,7 @@ void layout_set(struct layout *l, const struct aggnet_shape *shape,
 		l->first = count * rank;
 	if (k->split)
 		l->takes = count;
-	else if (k->all || rank == root)
+	else if (k->all || (k->data && rank == root))
 		l->takes = layout_result(l);
 }
 
