@@ -220,7 +220,8 @@ static int started(struct rank *r)
 	    aggnet_barrier(r->g) != -EBUSY)
 		return -EDOM;
 	while ((err = aggnet_coll_test(c)) == -EAGAIN)
-		if (poll(fd, aggnet_coll_poll(c, fd), -1) < 1)
+		if (aggnet_coll_poll(c, NULL, 0) > AGGNET_COLL_FDS ||
+		    poll(fd, aggnet_coll_poll(c, fd, AGGNET_COLL_FDS), -1) < 1)
 			return -EDOM;
 	return err ?: all == (1 << RANKS) - 1 ? 0 : -EILSEQ;
 }
@@ -284,6 +285,16 @@ TEST_F(coll, open__of_a_wrong_conf)
 	conf = conf_of(0, 2);
 	conf.vtype = 99;
 	EXPECT_EQ(-EINVAL, aggnet_group_open(&g, &conf));
+	aggnet_group_close(g);
+	conf = conf_of(0, 1);
+	conf.flags = 1;
+	EXPECT_EQ(-EINVAL, aggnet_group_open(&g, &conf));
+	aggnet_group_close(g);
+	conf = conf_of(0, 1);
+	conf.reserved[5] = 1;
+	EXPECT_EQ(-EINVAL, aggnet_group_open(&g, &conf));
+	EXPECT_STREQ("flags and reserved of a group are not 0",
+		     aggnet_group_error(g));
 	aggnet_group_close(g);
 	aggnet_group_close(NULL);
 	EXPECT_STREQ(strerror(ENOMEM), aggnet_group_error(NULL));

@@ -64,6 +64,8 @@ struct aggnet_coll;
  * @timeout_ms: a collective fails with -ETIMEDOUT this long after its call; 0: it
  *	waits for ranks that have not made the call yet. Nodes that are lost end the
  *	group after the entry's give_up in any case
+ * @flags: 0
+ * @reserved: 0
  */
 struct aggnet_group_conf {
 	struct in_addr root;
@@ -74,6 +76,8 @@ struct aggnet_group_conf {
 	uint32_t function;
 	uint32_t vtype;
 	uint32_t timeout_ms;
+	uint32_t flags;
+	uint32_t reserved[6];
 };
 
 /**
@@ -201,20 +205,22 @@ int aggnet_coll_test(struct aggnet_coll *c);
 /* Wait for it, also across signals. Return: its result; @c is not valid any more */
 int aggnet_coll_wait(struct aggnet_coll *c);
 
-/* Descriptors that a collective may wait for at once. */
+/* Descriptors that a collective of this version may wait for at once. */
 #define AGGNET_COLL_FDS	3
 
 /**
  * aggnet_coll_poll() - what to wait for before aggnet_coll_test()
  * @c: the collective, after aggnet_coll_test() returned -EAGAIN
  * @fd: filled, for poll()
+ * @n: how many it has room for
  *
- * They differ after each test. With @timeout_ms poll() may take no longer.
+ * They differ after each test. poll() must not take longer than
+ * aggnet_coll_timeout().
  *
- * Return: how many
+ * Return: how many there are: more than @n, if @fd lacks some
  */
-unsigned int aggnet_coll_poll(const struct aggnet_coll *c,
-			      struct pollfd fd[AGGNET_COLL_FDS]);
+unsigned int aggnet_coll_poll(const struct aggnet_coll *c, struct pollfd *fd,
+			      unsigned int n);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -48,6 +48,19 @@ void group_leave(struct aggnet_group *g)
 
 /* --- joining -------------------------------------------------------------------- */
 
+/* What a later version may use is 0 now. */
+static int conf_check_rest(struct aggnet_group *g)
+{
+	const struct aggnet_group_conf *c = &g->conf;
+	uint32_t rest = c->flags;
+	size_t i;
+
+	for (i = 0; i < sizeof(c->reserved) / sizeof(c->reserved[0]); i++)
+		rest |= c->reserved[i];
+	return rest ? group_fail(g, -EINVAL,
+				 "flags and reserved of a group are not 0") : 0;
+}
+
 static int conf_check(struct aggnet_group *g)
 {
 	const struct aggnet_group_conf *c = &g->conf;
@@ -61,7 +74,7 @@ static int conf_check(struct aggnet_group *g)
 				  "the function of a group is sum, min or max");
 	if (c->vtype >= __AGGNET_VTYPE_MAX)
 		return group_fail(g, -EINVAL, "unknown type of elements");
-	return 0;
+	return conf_check_rest(g);
 }
 
 /* A tree without a group's properties must not be joined: leaving would abort it. */
@@ -255,16 +268,16 @@ static unsigned int coll_conns(const struct aggnet_coll *c,
 	return n;
 }
 
-unsigned int aggnet_coll_poll(const struct aggnet_coll *c,
-			      struct pollfd fd[AGGNET_COLL_FDS])
+unsigned int aggnet_coll_poll(const struct aggnet_coll *c, struct pollfd *fd,
+			      unsigned int n)
 {
 	struct conn *conn[AGGNET_COLL_FDS];
-	unsigned int i, n = coll_conns(c, conn);
+	unsigned int i, all = coll_conns(c, conn);
 
-	for (i = 0; i < n; i++)
+	for (i = 0; i < all && i < n; i++)
 		fd[i] = (struct pollfd){ .fd = conn_fd(conn[i]),
 					 .events = conn[i]->waits };
-	return n;
+	return all;
 }
 
 static int coll_left_ms(const struct aggnet_coll *c)
@@ -287,7 +300,7 @@ int aggnet_coll_wait(struct aggnet_coll *c)
 	int err;
 
 	while ((err = aggnet_coll_test(c)) == -EAGAIN) {
-		unsigned int n = aggnet_coll_poll(c, fd);
+		unsigned int n = aggnet_coll_poll(c, fd, AGGNET_COLL_FDS);
 
 		if (poll(fd, n, coll_left_ms(c)) < 0 && errno != EINTR) {
 			err = group_fail(c->g, -errno, "poll: %s",
