@@ -204,10 +204,23 @@ TEST_F(coll, each__of_the_most_elements)
 
 /* --- start and test ------------------------------------------------------------------ */
 
+/* Return: the result, -EDOM: a call has returned something impossible */
+static int tests(struct aggnet_coll *c)
+{
+	struct pollfd fd[AGGNET_COLL_FDS];
+	int err;
+
+	while ((err = aggnet_coll_test(c)) == -EAGAIN)
+		if (aggnet_coll_poll(c, NULL, 0) > AGGNET_COLL_FDS ||
+		    poll(fd, aggnet_coll_poll(c, fd, AGGNET_COLL_FDS),
+			 aggnet_coll_timeout(c)) < 0)
+			return -EDOM;
+	return err;
+}
+
 static int started(struct rank *r)
 {
 	int64_t mine = 1 << r->conf.rank, all = 0;
-	struct pollfd fd[AGGNET_COLL_FDS];
 	struct aggnet_coll *c, *other;
 	int err;
 
@@ -219,10 +232,9 @@ static int started(struct rank *r)
 			      &other) != -EBUSY || other ||
 	    aggnet_barrier(r->g) != -EBUSY)
 		return -EDOM;
-	while ((err = aggnet_coll_test(c)) == -EAGAIN)
-		if (aggnet_coll_poll(c, NULL, 0) > AGGNET_COLL_FDS ||
-		    poll(fd, aggnet_coll_poll(c, fd, AGGNET_COLL_FDS), -1) < 1)
-			return -EDOM;
+	if (aggnet_coll_timeout(c) != -1)
+		return -EDOM;
+	err = tests(c);
 	return err ?: all == (1 << RANKS) - 1 ? 0 : -EILSEQ;
 }
 
@@ -651,11 +663,18 @@ static pthread_barrier_t all_late;
 
 static int one_is_late(struct rank *r)
 {
+	struct aggnet_coll *c;
 	int64_t x = 0;
 	int err = 0;
 
-	if (r->conf.rank != r->arg)
+	/* With both kinds of calls. */
+	if (r->conf.rank % 2 && r->conf.rank != r->arg) {
+		err = aggnet_coll_start(r->g, AGGNET_COLL_ALLREDUCE, &x, &x, 1, 0,
+					&c);
+		err = err ?: tests(c);
+	} else if (r->conf.rank != r->arg) {
 		err = aggnet_allreduce(r->g, &x, &x, 1);
+	}
 	pthread_barrier_wait(&all_late);
 	if (r->conf.rank != r->arg)
 		return err;

@@ -222,6 +222,14 @@ int aggnet_coll_wait(struct aggnet_coll *c);
 unsigned int aggnet_coll_poll(const struct aggnet_coll *c, struct pollfd *fd,
 			      unsigned int n);
 
+/**
+ * aggnet_coll_timeout() - how long poll() may wait before aggnet_coll_test()
+ * @c: the collective, after aggnet_coll_test() returned -EAGAIN
+ *
+ * Return: milliseconds that are left of @timeout_ms, 0: none, -1: there is no limit
+ */
+int aggnet_coll_timeout(const struct aggnet_coll *c);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

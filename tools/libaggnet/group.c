@@ -280,7 +280,7 @@ unsigned int aggnet_coll_poll(const struct aggnet_coll *c, struct pollfd *fd,
 	return all;
 }
 
-static int coll_left_ms(const struct aggnet_coll *c)
+int aggnet_coll_timeout(const struct aggnet_coll *c)
 {
 	struct conn *conn[AGGNET_COLL_FDS];
 	unsigned int i, n = coll_conns(c, conn);
@@ -302,7 +302,7 @@ int aggnet_coll_wait(struct aggnet_coll *c)
 	while ((err = aggnet_coll_test(c)) == -EAGAIN) {
 		unsigned int n = aggnet_coll_poll(c, fd, AGGNET_COLL_FDS);
 
-		if (poll(fd, n, coll_left_ms(c)) < 0 && errno != EINTR) {
+		if (poll(fd, n, aggnet_coll_timeout(c)) < 0 && errno != EINTR) {
 			err = group_fail(c->g, -errno, "poll: %s",
 					 strerror(errno));
 			coll_end(c, err);
