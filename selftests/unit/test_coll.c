@@ -298,6 +298,12 @@ TEST_F(coll, open__of_a_wrong_conf)
 	conf.vtype = 99;
 	EXPECT_EQ(-EINVAL, aggnet_group_open(&g, &conf));
 	aggnet_group_close(g);
+	conf = conf_of(0, 33026);
+	conf.vtype = AGGNET_VTYPE_INT32;
+	EXPECT_EQ(-EINVAL, aggnet_group_open(&g, &conf));
+	EXPECT_STREQ("a group that adds int32 has at most 33025 ranks",
+		     aggnet_group_error(g));
+	aggnet_group_close(g);
 	conf = conf_of(0, 1);
 	conf.flags = 1;
 	EXPECT_EQ(-EINVAL, aggnet_group_open(&g, &conf));
@@ -402,6 +408,23 @@ TEST_F(coll, agreement__of_a_sum_has_squares)
 			EXPECT_EQ(word * word, agree_element(&a, AGGNET_FN_SUM, v,
 							     i + 1));
 		}
+}
+
+/* Such sums are exact, and of one rank more would not be. */
+TEST_F(coll, agreement__of_the_most_ranks)
+{
+	const float exact = 17458 * 31 * 31;
+
+	EXPECT_EQ(17458, agree_ranks_max(AGGNET_FN_SUM, AGGNET_VTYPE_FLOAT32));
+	EXPECT_EQ(17458 * 31 * 31, (int)exact);
+	EXPECT_LT(1 << 24, 17459 * 31 * 31);
+	EXPECT_EQ(33025, agree_ranks_max(AGGNET_FN_SUM, AGGNET_VTYPE_INT32));
+	EXPECT_GE(INT32_MAX, 33025ll * 255 * 255);
+	EXPECT_LT(INT32_MAX, 33026ll * 255 * 255);
+	EXPECT_EQ(UINT32_MAX, agree_ranks_max(AGGNET_FN_SUM,
+					      AGGNET_VTYPE_INT64));
+	EXPECT_EQ(UINT32_MAX, agree_ranks_max(AGGNET_FN_MAX,
+					      AGGNET_VTYPE_FLOAT32));
 }
 
 TEST_F(coll, open__with_another_conf)

@@ -56,8 +56,8 @@ struct aggnet_coll;
  * @up: job ID of the tree up
  * @down: job ID of the tree down
  * @rank: of the caller, from 0 on
- * @ranks: number of ranks. A group of one rank has no trees, and ignores @root, @up
- *	and @down
+ * @ranks: number of ranks: at most 17458 that add float, 33025 that add int32_t. A
+ *	group of one rank has no trees, and ignores @root, @up and @down
  * @function: enum aggnet_function of the tree up: sum, min or max
  * @vtype: enum aggnet_vtype of the elements: int32_t, int64_t (also for
  *	AGGNET_VTYPE_FIXED), float or double

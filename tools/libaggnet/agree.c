@@ -35,10 +35,23 @@ static uint64_t agree_digest(const struct agree *a)
 	return h;
 }
 
-/* The sums of all squares must be exact, in 24 bits of a float32. */
+/* Few bits, so that the sums of squares of many ranks are exact. */
 static unsigned int word_bits(uint32_t vtype)
 {
 	return vtype == AGGNET_VTYPE_FLOAT32 ? 5 : 8;
+}
+
+uint32_t agree_ranks_max(uint32_t function, uint32_t vtype)
+{
+	uint32_t greatest = (1u << word_bits(vtype)) - 1;
+
+	if (function != AGGNET_FN_SUM)
+		return UINT32_MAX;
+	if (vtype == AGGNET_VTYPE_FLOAT32)
+		return (1u << 24) / (greatest * greatest);
+	if (vtype == AGGNET_VTYPE_INT32)
+		return INT32_MAX / (greatest * greatest);
+	return UINT32_MAX;
 }
 
 /* The last element is 1: there are two for each word. */

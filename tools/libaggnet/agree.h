@@ -51,6 +51,9 @@ struct agree {
 uint32_t agree_element(const struct agree *a, uint32_t function, uint32_t vtype,
 		       unsigned int i);
 
+/* The most ranks whose sums of squares are exact in a type. */
+uint32_t agree_ranks_max(uint32_t function, uint32_t vtype);
+
 /* Are these merged elements those of @a at each of its ranks? */
 bool agree_holds(const struct agree *a, uint32_t function, uint32_t vtype,
 		 const double merged[AGREE_ELEMENTS]);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggnet.h"
 #include "cast.h"
 #include "conn.h"
 #include "group.h"
@@ -61,20 +62,32 @@ static int conf_check_rest(struct aggnet_group *g)
 				 "flags and reserved of a group are not 0") : 0;
 }
 
-static int conf_check(struct aggnet_group *g)
+static int conf_check_ranks(struct aggnet_group *g)
 {
 	const struct aggnet_group_conf *c = &g->conf;
+	uint32_t max = agree_ranks_max(c->function, c->vtype);
 
 	if (!c->ranks || c->rank >= c->ranks)
 		return group_fail(g, -EINVAL, "rank %u is not one of %u ranks",
 				  c->rank, c->ranks);
+	if (c->ranks > max)
+		return group_fail(g, -EINVAL,
+				  "a group that adds %s has at most %u ranks",
+				  aggnet_vtype_names[c->vtype], max);
+	return conf_check_rest(g);
+}
+
+static int conf_check(struct aggnet_group *g)
+{
+	const struct aggnet_group_conf *c = &g->conf;
+
 	if (c->function != AGGNET_FN_SUM && c->function != AGGNET_FN_MIN &&
 	    c->function != AGGNET_FN_MAX)
 		return group_fail(g, -EINVAL,
 				  "the function of a group is sum, min or max");
 	if (c->vtype >= __AGGNET_VTYPE_MAX)
 		return group_fail(g, -EINVAL, "unknown type of elements");
-	return conf_check_rest(g);
+	return conf_check_ranks(g);
 }
 
 /* A tree without a group's properties must not be joined: leaving would abort it. */
