@@ -281,7 +281,7 @@ static ssize_t fake_put(struct fake_sock *s, const void *data, size_t len,
 		return -fake_errno(t->reason);
 	if (t->done || s->shut)
 		return -EPIPE;
-	if (lost && !s->root) {
+	if (lost) {
 		t->lost = 0;
 		return -lost;
 	}

@@ -658,6 +658,32 @@ TEST_F(coll, call__without_memory_in_the_kernel)
 	EXPECT_EQ(0, group_of(RANKS, no_memory, 0, -ECONNABORTED));
 }
 
+/* Its message down cannot be sent. */
+static int no_memory_down(struct rank *r)
+{
+	int err = aggnet_barrier(r->g);
+
+	if (err)
+		return err;
+	if (!r->conf.rank) {
+		pthread_mutex_lock(&fake_lock);
+		fake_tree[1].lost = ENOMEM;
+		pthread_mutex_unlock(&fake_lock);
+	}
+	return aggnet_barrier(r->g);
+}
+
+TEST_F(coll, message__without_memory_in_the_kernel)
+{
+	ranks_begin(RANKS);
+	ranks_run(RANKS, no_memory_down, 0);
+	EXPECT_EQ(-ENOMEM, ranks[0].err);
+	EXPECT_STREQ("no memory here or in the kernel for a call of the group",
+		     ranks[0].text);
+	EXPECT_EQ(-ECONNABORTED, ranks[1].err);
+	EXPECT_EQ(0, strncmp(ranks[1].text, "a rank has left: ", 17));
+}
+
 static int flipped(struct rank *r)
 {
 	int64_t x[40], y[40];

@@ -28,6 +28,9 @@ int group_lost(struct aggnet_group *g, int err, const char *text)
 {
 	if (err == -EPIPE || err == -ECONNABORTED)
 		return group_fail(g, -ECONNABORTED, "a rank has left: %s", text);
+	/* The text of a tree offers to try again. */
+	if (err == -ENOMEM)
+		return group_fail(g, err, "no memory here or in the kernel for a call of the group");
 	return group_fail(g, err, "%s", text);
 }
 
@@ -212,8 +215,6 @@ static int coll_tell(struct aggnet_coll *c)
 	if (coll_waits(err))
 		return -EAGAIN;
 	c->told = !err;
-	if (err && cast_conn(g->down)->final)
-		return group_lost(g, err, aggnet_cast_error(g->down));
 	return err;
 }
 

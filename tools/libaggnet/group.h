@@ -121,7 +121,9 @@ int up_give(struct aggnet_coll *c);
  */
 int up_answer(struct aggnet_coll *c);
 
-/* The round down. Return: 0: it is over, -EAGAIN, or an errno */
+/* The round down. Return: 0: it is over, -EAGAIN or -EINTR, or an errno with its
+ * sentence
+ */
 int down_send(struct aggnet_coll *c);
 int down_receive(struct aggnet_coll *c);
 

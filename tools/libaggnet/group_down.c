@@ -8,6 +8,14 @@
 #include "conn.h"
 #include "group.h"
 
+/* A call of the tree down has failed. */
+static int down_lost(struct aggnet_group *g, int err)
+{
+	if (!err || err == -EAGAIN || err == -EINTR)
+		return err;
+	return group_lost(g, err, aggnet_cast_error(g->down));
+}
+
 int down_send(struct aggnet_coll *c)
 {
 	struct aggnet_cast *down = c->g->down;
@@ -17,10 +25,11 @@ int down_send(struct aggnet_coll *c)
 		n = aggnet_cast_write(down, c->message + c->done,
 				      c->length - c->done);
 		if (n < 0)
-			return (int)n;
+			return down_lost(c->g, (int)n);
 		c->done += (uint64_t)n;
 	}
-	return c->last ? aggnet_cast_finish(down) : aggnet_cast_round(down);
+	return down_lost(c->g, c->last ? aggnet_cast_finish(down) :
+					 aggnet_cast_round(down));
 }
 
 /* The head is complete: is the call of rank 0 this rank's? */
@@ -97,7 +106,7 @@ static int down_end(struct aggnet_coll *c)
 	if (!c->status)
 		element_host(c->recv, c->layout.takes, c->layout.size);
 	c->last = cast_is_last(c->g->down);
-	return c->last ? 0 : aggnet_cast_round(c->g->down);
+	return c->last ? 0 : down_lost(c->g, aggnet_cast_round(c->g->down));
 }
 
 int down_receive(struct aggnet_coll *c)
@@ -109,5 +118,5 @@ int down_receive(struct aggnet_coll *c)
 	while ((n = aggnet_cast_read(g->down, g->buf, sizeof(g->buf))) > 0)
 		down_piece(c, g->buf, (uint64_t)n);
 	err = n < 0 ? (int)n : aggnet_cast_commit(g->down);
-	return err ? err : down_end(c);
+	return err ? down_lost(g, err) : down_end(c);
 }
