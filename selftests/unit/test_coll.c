@@ -684,6 +684,34 @@ TEST_F(coll, message__without_memory_in_the_kernel)
 	EXPECT_EQ(0, strncmp(ranks[1].text, "a rank has left: ", 17));
 }
 
+/* The numbers of packets of a channel have been used up, or the nodes disagree. */
+static int tree_of_protocol(struct rank *r)
+{
+	int err = aggnet_barrier(r->g);
+
+	if (!err && r->conf.rank == 2) {
+		pthread_mutex_lock(&fake_lock);
+		fake_abort(&fake_tree[r->arg], AGGNET_R_PROTOCOL);
+		fake_leave_lock(0);
+	}
+	return err ?: aggnet_barrier(r->g);
+}
+
+TEST_F(coll, tree__that_ends_with_EPROTO)
+{
+	unsigned int i, tree;
+
+	for (tree = 0; tree < 2; tree++) {
+		fake_trees_end();
+		fake_trees_begin(AGGNET_FN_SUM, AGGNET_VTYPE_INT64, ELEMENTS,
+				 RANKS);
+		EXPECT_EQ(0, group_of(RANKS, tree_of_protocol, tree, -EPROTO));
+		for (i = 0; i < RANKS; i++)
+			EXPECT_EQ(0, strncmp("a tree of the group has ended: ",
+					     ranks[i].text, 31));
+	}
+}
+
 static int flipped(struct rank *r)
 {
 	int64_t x[40], y[40];

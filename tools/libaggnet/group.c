@@ -24,13 +24,20 @@ int group_fail(struct aggnet_group *g, int err, const char *fmt, ...)
 	return err;
 }
 
-int group_lost(struct aggnet_group *g, int err, const char *text)
+int group_lost(struct aggnet_group *g, int err, const struct conn *tree)
 {
+	const char *text = tree->error;
+
 	if (err == -EPIPE || err == -ECONNABORTED)
 		return group_fail(g, -ECONNABORTED, "a rank has left: %s", text);
 	/* The text of a tree offers to try again. */
 	if (err == -ENOMEM)
 		return group_fail(g, err, "no memory here or in the kernel for a call of the group");
+	/* Calls that differ have the same errno, but do not end a tree. */
+	if (tree->final && tree->status.reason == AGGNET_R_PROTOCOL)
+		return group_fail(g, err,
+				  "a tree of the group has ended: %s, or a link has had all of its 2^32 - 256 packets: plan another group",
+				  text);
 	return group_fail(g, err, "%s", text);
 }
 
@@ -128,7 +135,7 @@ static int tree_joined(struct aggnet_group *g, struct conn *c, int err)
 	if (err == -ESTALE)
 		err = -ECANCELED;
 	c->rounds = 1;
-	return err ? group_lost(g, err, c->error) : 0;
+	return err ? group_lost(g, err, c) : 0;
 }
 
 static int group_join_up(struct aggnet_group *g,
@@ -194,7 +201,7 @@ static void coll_give(struct aggnet_coll *c)
 
 	if (!err || coll_waits(err))
 		return;
-	c->up_error = group_lost(g, err, source_conn(g->up)->error);
+	c->up_error = group_lost(g, err, source_conn(g->up));
 	snprintf(c->up_text, sizeof(c->up_text), "%s", g->error);
 	source_close(g->up);
 	g->up = NULL;

@@ -10,6 +10,7 @@
 #include "core/shape.h"
 #include "layout.h"
 
+struct conn;
 struct sink;
 struct source;
 
@@ -97,8 +98,8 @@ struct aggnet_group {
 int group_fail(struct aggnet_group *g, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Set the sentence to that of an error of a handle. Return: @err, with one meaning */
-int group_lost(struct aggnet_group *g, int err, const char *text);
+/* Set the sentence to that of an error of a tree. Return: @err, with one meaning */
+int group_lost(struct aggnet_group *g, int err, const struct conn *tree);
 
 /* Leave both trees: an application that is in the middle aborts them. */
 void group_leave(struct aggnet_group *g);

@@ -13,7 +13,7 @@ static int down_lost(struct aggnet_group *g, int err)
 {
 	if (!err || err == -EAGAIN || err == -EINTR)
 		return err;
-	return group_lost(g, err, aggnet_cast_error(g->down));
+	return group_lost(g, err, cast_conn(g->down));
 }
 
 int down_send(struct aggnet_coll *c)

@@ -314,7 +314,7 @@ int up_answer(struct aggnet_coll *c)
 	if (err == -EAGAIN || err == -EINTR)
 		return -EAGAIN;
 	if (err) {
-		err = group_lost(c->g, err, sink_conn(c->g->sum)->error);
+		err = group_lost(c->g, err, sink_conn(c->g->sum));
 		err = answer_fail(c, err, c->g->error);
 	}
 	c->answered = !err;
