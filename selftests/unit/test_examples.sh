@@ -44,8 +44,18 @@ refused "contribute: no receiver" 2 "usage: contribute" ./contribute 7
 refused "allreduce: no number of ranks" 2 "usage: allreduce" \
 	./allreduce 10.0.0.1 7 8 0
 refused "allreduce: a rank that is not one of the group" 1 \
-	"allreduce: rank 3 is not one of 3 ranks" ./allreduce 10.0.0.1 7 8 3 3
+	"allreduce: rank 3 is not one of 3 ranks" ./allreduce 10.0.0.1 7 8 3 3 < /dev/null
 refused "allreduce: a group of one rank" 0 "-12" ./allreduce 10.0.0.1 7 8 0 1 <<< "-12"
+refused "allreduce: a line without a number" 1 "line 3: not a number of 64 bits" \
+	./allreduce 10.0.0.1 7 8 0 1 <<< $'1 2\n3\n4 x'
+refused "allreduce: a number with a tail" 1 "line 1: not a number of 64 bits" \
+	./allreduce 10.0.0.1 7 8 0 1 <<< 0.5
+refused "allreduce: a number that is too large" 1 "line 2: not a number of 64 bits" \
+	./allreduce 10.0.0.1 7 8 0 1 <<< $'1\n9223372036854775808'
+refused "allreduce: too many numbers" 1 "line 1001: more than 1000 numbers" \
+	./allreduce 10.0.0.1 7 8 0 1 < <(seq 1001)
+refused "allreduce: as many numbers as there may be" 0 "1000" \
+	./allreduce 10.0.0.1 7 8 0 1 < <(seq 1000)
 refused "job: a description that does not exist" 1 "none: No such file" \
 	./job none 7 1 v1 v0
 refused "job: a description that is a directory" 1 ".: Is a directory" \
