@@ -26,9 +26,10 @@
  * number of elements and place in the order; if they differ, it fails at every rank
  * with -EPROTO, and aggnet_group_error() tells the difference.
  *
- * Functions that can fail return 0 or a negative errno. -EINVAL, -EMSGSIZE,
- * -EOPNOTSUPP and -EBUSY refuse a call: nothing was sent, and the group goes on. Any
- * other error ends the group at all ranks, and later calls return -ENOTCONN.
+ * Functions that can fail return 0 or a negative errno. -EINVAL, -EMSGSIZE and -EBUSY
+ * of a collective refuse the call: nothing was sent, and the group goes on. Any other
+ * error ends the group at all ranks, and later calls return -ENOTCONN. So does each
+ * error of aggnet_group_open(), after which the handle is only good for its sentence.
  * A handle belongs to one thread at a time. Nothing exits, prints, or keeps global
  * state, and SIGPIPE is never raised.
  */
@@ -107,11 +108,14 @@ enum aggnet_coll_kind {
  * @g: set to the handle, also on failure (NULL on -ENOMEM); the caller closes it
  * @conf: copied
  *
- * The first round compares @conf and the size of the vector of all ranks.
+ * The first round compares @ranks, @function and @vtype of all ranks, the size of their
+ * vector, and that each number from 0 to @ranks - 1 is there once; the latter only if
+ * aggnet_group_max() of a gather is not 0. It does not compare @timeout_ms.
  *
- * Return: 0; -EPROTO: the ranks do not have the same @conf; -EOPNOTSUPP: the tree up
- * has another function or type, or the trees are not those of a group; an error as of
- * aggnet_source_open() or aggnet_cast_join(); or another negative errno
+ * Return: 0; -EPROTO: the ranks do not agree; -EINVAL: @conf has a wrong member;
+ * -EOPNOTSUPP: the tree up has another function or type, or the trees are not those of
+ * a group; an error as of aggnet_source_open() or aggnet_cast_join(); or another
+ * negative errno
  */
 int aggnet_group_open(struct aggnet_group **g,
 		      const struct aggnet_group_conf *conf);
@@ -151,12 +155,13 @@ size_t aggnet_group_max(const struct aggnet_group *g,
  * the root only, @send of scatter, too; both may be NULL elsewhere.
  *
  * Reals are moved bit by bit. They are merged without rounding; a sum is rounded
- * once, to the nearest number.
+ * once, to the nearest number. A NaN is greater than all other reals: max returns it,
+ * and min only if there is nothing else.
  *
  * Return: 0; -EINVAL: no such root, or a buffer is NULL; -EMSGSIZE: @count exceeds
  * aggnet_group_max(); -EBUSY: a collective is outstanding; -ENOTCONN: the group has
  * ended; -EPROTO: the ranks make different calls; -EOVERFLOW: a sum does not fit its
- * type; -EBADMSG: a check found that the result is wrong; -ECONNABORTED: a rank has
+ * type, also one of finite reals that would be infinite; -EBADMSG: a check found that the result is wrong; -ECONNABORTED: a rank has
  * left; -ETIMEDOUT: a node or a rank does not answer; or another negative errno
  */
 int aggnet_barrier(struct aggnet_group *g);
@@ -185,8 +190,9 @@ int aggnet_allreduce(struct aggnet_group *g, const void *send, void *recv,
  * @root: ignored by a collective without a root
  * @c: set to the collective, NULL on failure
  *
- * The buffers belong to the library until aggnet_coll_test() or aggnet_coll_wait()
- * returns something else than -EAGAIN.
+ * It sends nothing: the collective goes on within aggnet_coll_test() and
+ * aggnet_coll_wait() only, and the other ranks wait for it. The buffers belong to the
+ * library until one of them returns something else than -EAGAIN.
  *
  * Return: 0, or a negative errno as of the collectives
  */
