@@ -32,7 +32,8 @@ int group_lost(struct aggnet_group *g, int err, const struct conn *tree)
 		return group_fail(g, -ECONNABORTED, "a rank has left: %s", text);
 	/* The text of a tree offers to try again. */
 	if (err == -ENOMEM)
-		return group_fail(g, err, "no memory here or in the kernel for a call of the group");
+		return group_fail(g, err,
+				  "no memory here or in the kernel for a call of the group");
 	/* Calls that differ have the same errno, but do not end a tree. */
 	if (tree->final && tree->status.reason == AGGNET_R_PROTOCOL)
 		return group_fail(g, err,
