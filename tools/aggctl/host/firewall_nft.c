@@ -285,7 +285,7 @@ static size_t find_chain(const struct firewall_rules *rules, const char *family,
 static void add(const struct reading *r, enum firewall_match match,
 		unsigned int verdict, const char *what)
 {
-	/* Who accepts this port has thought of the other conditions. */
+	/* A rule that names this port is taken to accept all of its packets. */
 	if (verdict == FIREWALL_ACCEPT && r->named && match == MATCH_MAYBE)
 		match = MATCH_YES;
 	firewall_add_rule(r->rules, r->chain, (struct firewall_rule){
