@@ -26,7 +26,7 @@
 static const struct verb apply_verbs[], withdraw_verbs[];
 
 static const char *one_node;
-static bool replace, force, held, supervised;
+static bool replace, force, held, supervised, if_exists;
 static struct hosts hosts = { .ssh = HOSTS_SSH, .timeout_ms = TIMEOUT_MS };
 
 static size_t entries_of(const struct plan_part *part)
@@ -428,7 +428,7 @@ static int run_withdraw(const struct aggctl *ctl, int argc, char **argv)
 		    withdraw_repair(&file, in_testbed, &store)))
 		st = ST_FAILED;
 	/* What its supervisor had to miss lacks now; a host may be asked again. */
-	if (missing && !ended && !held) {
+	if (missing && !ended && !held && !if_exists) {
 		err("%u entries of the plan were not in force", missing);
 		st = ST_FAILED;
 	}
@@ -467,6 +467,8 @@ static const struct opt withdraw_opts[] = {
 	REMOTE_OPTS,
 	{ "supervised", OPT_FLAG, &supervised, NULL,
 	  "do not ask the receivers whether they supervise the plan: they do" },
+	{ "if-exists", OPT_FLAG, &if_exists, NULL,
+	  "entries that are not in force are not an error" },
 };
 
 static const struct verb apply_verbs[] = {
