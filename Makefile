@@ -40,7 +40,7 @@ help:
 #H make modules [KDIR=]    aggnet.ko for one kernel, left here too
 #H make headers            those of a guest kernel, unpacked under build/, for
 #H                         hosts without headers of the running one
-#H make tools              libaggtree, libaggnet, aggctl
+#H make tools              libaggtree, libaggnet, aggctl, aggd
 #H make install            module, tools, libraries, Python package, man pages
 #H                         (PREFIX, DESTDIR)
 #H make uninstall          what install put there (PREFIX, DESTDIR, KDIR)
@@ -99,6 +99,7 @@ tools:
 	@$(QUIET_MAKE) -C tools/libaggtree O=$(BUILD)/tools/libaggtree all
 	@$(QUIET_MAKE) -C tools/libaggnet O=$(BUILD)/tools/libaggnet
 	@$(QUIET_MAKE) -C tools/aggctl O=$(BUILD)/tools
+	@$(QUIET_MAKE) -C tools/aggd O=$(BUILD)/tools PREFIX=$(PREFIX)
 
 # The module in the tree of modules that a guest sees.
 .PHONY: guest-module
@@ -208,6 +209,8 @@ install: modules tools
 		PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
 	$(MAKE) -C tools/aggctl O=$(BUILD)/tools install \
 		PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
+	$(MAKE) -C tools/aggd O=$(BUILD)/tools install \
+		PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
 	$(MAKE) -C tools/python install PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
 
 .PHONY: uninstall
@@ -217,6 +220,8 @@ uninstall:
 	$(MAKE) -C tools/libaggnet O=$(BUILD)/tools/libaggnet uninstall \
 		PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
 	$(MAKE) -C tools/aggctl O=$(BUILD)/tools uninstall \
+		PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
+	$(MAKE) -C tools/aggd O=$(BUILD)/tools uninstall \
 		PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
 	$(MAKE) -C tools/python uninstall PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
 	@$(VM)/module.sh uninstall "$(KDIR)" "$(DESTDIR)"
@@ -228,7 +233,7 @@ clean:
 		! -name cache ! -name vm ! -name kselftest \
 		! -name setup.lock -exec rm -rf {} +
 	rm -rf "$(BUILD)"/vm/run.* "$(BUILD)"/vm/linux-*
-	rm -f aggnet.ko tools/aggctl/aggctl
+	rm -f aggnet.ko tools/aggctl/aggctl tools/aggd/aggd
 
 .PHONY: distclean
 distclean: clean

@@ -8,11 +8,11 @@ AGGCTL_SRC := addr.c addressing.c echo.c error.c files.c info.c monotonic.c name
 AGGCTL_SRC += $(addprefix cmd/,apply_held.c apply_hosts.c bcast.c cmd_apply.c cmd_bcast.c cmd_describe.c \
 	      cmd_eval.c \
 	      cmd_export.c cmd_gen.c \
-	      cmd_host.c cmd_link.c cmd_monitor.c cmd_node.c cmd_plan.c cmd_port.c cmd_probe.c \
+	      cmd_host.c cmd_job.c cmd_link.c cmd_monitor.c cmd_node.c cmd_plan.c cmd_port.c cmd_probe.c \
 	      cmd_recv.c \
 	      cmd_send.c cmd_stats.c cmd_supervise.c cmd_testbed.c cmd_top.c cmd_tree.c \
 	      cmd_why.c \
-	      ctl_open.c diagnosis.c fallback.c geometry.c load.c options.c ping.c plan_find.c \
+	      ctl_open.c diagnosis.c fallback.c geometry.c job_client.c load.c options.c ping.c plan_find.c \
 	      racks.c rewind.c sync.c text_record.c top.c \
 	      transfer_stats.c)
 AGGCTL_SRC += $(addprefix eval/,eval.c eval_filter.c eval_out.c eval_peer.c \

@@ -67,6 +67,7 @@ extern const struct command cmd_eval;
 extern const struct command cmd_export;
 extern const struct command cmd_gen;
 extern const struct command cmd_host;
+extern const struct command cmd_job;
 extern const struct command cmd_link;
 extern const struct command cmd_monitor;
 extern const struct command cmd_node;

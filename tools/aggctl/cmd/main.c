@@ -22,6 +22,7 @@ static const struct command * const commands[] = {
 	&cmd_recv,
 	&cmd_bcast,
 	&cmd_why,
+	&cmd_job,
 	&cmd_gen,
 	&cmd_host,
 	&cmd_node,

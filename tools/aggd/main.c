@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+/* aggd: plans, applies and withdraws aggregation jobs for users that may not. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "conf.h"
+#include "conn.h"
+#include "engine.h"
+#include "job.h"
+#include "loop.h"
+#include "store.h"
+
+static bool stopped;
+
+static void stop(struct watch *w, uint32_t events)
+{
+	(void)w;
+	(void)events;
+	stopped = true;
+}
+
+static int watch_signals(struct watch *w)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	*w = (struct watch){ .fd = signalfd(-1, &set, SFD_CLOEXEC), .ready = stop };
+	return w->fd < 0 || loop_add(w, EPOLLIN) ? -1 : 0;
+}
+
+/* Descriptors that are opened later must not become standard streams. */
+static int hold_streams(void)
+{
+	int fd;
+
+	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+			return -1;
+	return 0;
+}
+
+static int open_all(struct watch *signals, struct text *why)
+{
+	if (loop_open() || watch_signals(signals))
+		return text_set(why, "epoll: %s", strerror(errno));
+	if (store_open(conf.state, why) || job_load(why))
+		return -1;
+	return conn_listen(conf.socket, why);
+}
+
+static int64_t sooner(int64_t a, int64_t b)
+{
+	return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
+/* Jobs stay in force: the next process goes on with them. */
+static void serve(void)
+{
+	int64_t now, ms;
+
+	while (!stopped) {
+		now = now_ms();
+		ms = job_tick(now);
+		ms = sooner(ms, conn_tick(now));
+		ms = sooner(ms, engine_tick(now));
+		loop_once(ms);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct watch signals;
+	struct text why;
+	int st;
+
+	if (hold_streams())
+		return ST_FAILED;
+	umask(022);
+	st = conf_read(argc, argv);
+	if (st >= 0)
+		return st;
+	if (open_all(&signals, &why)) {
+		note("%s", why.s);
+		return ST_FAILED;
+	}
+	serve();
+	unlink(conf.socket);
+	return ST_DONE;
+}

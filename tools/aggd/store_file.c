@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The state in a directory: "counter", and in "jobs" ID.json and ID.TREE.plan. A file is
+ * written beside its place, synchronised and renamed.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "conf.h"
+#include "store.h"
+
+#define LOCK_TRIES	50
+#define LOCK_WAIT_NS	20000000
+
+static char *top;
+static int dir = -1, jobs = -1, lock = -1, children = -1;
+
+static int write_all(int fd, const char *data, size_t len)
+{
+	ssize_t n;
+
+	for (; len; data += n, len -= (size_t)n) {
+		n = write(fd, data, len);
+		if (n < 0)
+			return -1;
+	}
+	return fsync(fd);
+}
+
+/* Replace a file by one with this content. */
+static int put_file(int at, const char *name, const char *data, struct text *why)
+{
+	int fd = openat(at, ".new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC |
+			O_NOFOLLOW, 0600);
+	int err = fd < 0 ? -1 : write_all(fd, data, strlen(data));
+
+	if (!err)
+		err = renameat(at, ".new", at, name);
+	if (!err)
+		err = fsync(at);
+	if (err)
+		text_set(why, "%s: %s: %s", top, name, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+static int open_dir(int at, const char *path)
+{
+	if (mkdirat(at, path, 0700) && errno != EEXIST)
+		return -1;
+	return openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Return: the lock, or -1 */
+static int open_lock(const char *name, int how)
+{
+	int fd = openat(dir, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd < 0 || !flock(fd, how))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/*
+ * A child of a process that was killed has the lock until it runs its program, which is
+ * soon. Return: the lock, or -1
+ */
+static int open_lock_soon(const char *name)
+{
+	const struct timespec wait = { .tv_nsec = LOCK_WAIT_NS };
+	unsigned int i;
+	int fd;
+
+	for (i = 0; i < LOCK_TRIES; i++) {
+		fd = open_lock(name, LOCK_EX | LOCK_NB);
+		if (fd >= 0 || errno != EWOULDBLOCK)
+			break;
+		nanosleep(&wait, NULL);
+	}
+	return fd;
+}
+
+int store_open(const char *path, struct text *why)
+{
+	top = strdup(path);
+	dir = open_dir(AT_FDCWD, path);
+	if (dir >= 0)
+		jobs = open_dir(dir, "jobs");
+	if (!top || jobs < 0)
+		return text_set(why, "%s: %s", path, strerror(errno));
+	lock = open_lock_soon("lock");
+	if (lock < 0 && errno == EWOULDBLOCK)
+		return text_set(why, "%s: another aggd uses it", path);
+	children = lock < 0 ? -1 : open_lock("children", LOCK_EX | LOCK_NB);
+	if (lock >= 0 && children < 0) {
+		note("waiting for processes of an earlier aggd to end");
+		children = open_lock("children", LOCK_EX);
+	}
+	if (children >= 0)
+		return 0;
+	return text_set(why, "%s: lock: %s", path, strerror(errno));
+}
+
+int store_children(void)
+{
+	return children;
+}
+
+/* Return: the content, to be freed; NULL with errno */
+static char *get_file(int at, const char *name)
+{
+	int fd = openat(at, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	char *data = NULL;
+	size_t size = 0;
+
+	if (!f) {
+		if (fd >= 0)
+			close(fd);
+		return NULL;
+	}
+	if (getdelim(&data, &size, 0, f) < 0) {
+		free(data);
+		data = strdup("");
+	}
+	fclose(f);
+	return data;
+}
+
+static int read_counter(uint32_t *next, struct text *why)
+{
+	char *text = get_file(dir, "counter");
+
+	*next = conf.first;
+	if (!text && errno == ENOENT)
+		return 0;
+	if (text)
+		text[strcspn(text, "\n")] = 0;
+	if (!text || !value_parse(OPT_U32, text, next)) {
+		free(text);
+		return text_set(why, "%s: counter: not a number: write one that exceeds all job IDs",
+				top);
+	}
+	free(text);
+	return 0;
+}
+
+int store_take_ids(uint32_t n, uint32_t *first, struct text *why)
+{
+	char text[16];
+
+	if (read_counter(first, why))
+		return -1;
+	if (*first > UINT32_MAX - n)
+		return text_set(why, "all job IDs have been used");
+	snprintf(text, sizeof(text), "%u\n", *first + n);
+	return put_file(dir, "counter", text, why);
+}
+
+int store_put(uint32_t id, const json_t *record, struct text *why)
+{
+	char *data = json_dumps(record, JSON_INDENT(1)), name[32];
+	int err;
+
+	if (!data)
+		return text_set(why, "out of memory");
+	snprintf(name, sizeof(name), "%u.json", id);
+	err = put_file(jobs, name, data, why);
+	free(data);
+	return err;
+}
+
+json_t *store_get(uint32_t id, struct text *why)
+{
+	json_t *record = NULL;
+	json_error_t fault;
+	char name[32];
+	char *data;
+
+	snprintf(name, sizeof(name), "%u.json", id);
+	data = get_file(jobs, name);
+	if (!data) {
+		text_set(why, "%s/jobs/%s: %s", top, name, strerror(errno));
+		return NULL;
+	}
+	record = json_loads(data, JSON_REJECT_DUPLICATES, &fault);
+	if (!record)
+		text_set(why, "%s/jobs/%s: not JSON: %s", top, name, fault.text);
+	free(data);
+	return record;
+}
+
+void store_plan(uint32_t id, uint32_t tree, char path[PATH_MAX])
+{
+	snprintf(path, PATH_MAX, "%s/jobs/%u.%u.plan", top, id, tree);
+}
+
+int store_sync_plan(uint32_t id, uint32_t tree, struct text *why)
+{
+	char path[PATH_MAX];
+	int fd, err;
+
+	store_plan(id, tree, path);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	err = fd < 0 ? -1 : fsync(fd);
+	if (err)
+		text_set(why, "%s: %s", path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+void store_del_plans(uint32_t id, uint32_t trees)
+{
+	char name[32];
+	uint32_t i;
+
+	for (i = 0; i < trees; i++) {
+		snprintf(name, sizeof(name), "%u.%u.plan", id, i);
+		unlinkat(jobs, name, 0);
+	}
+}
+
+void store_del(uint32_t id, uint32_t trees)
+{
+	char name[32];
+
+	store_del_plans(id, trees);
+	snprintf(name, sizeof(name), "%u.json", id);
+	unlinkat(jobs, name, 0);
+}
+
+static int is_record(const struct dirent *e)
+{
+	unsigned int id;
+	char tail;
+
+	return sscanf(e->d_name, "%u.jso%c", &id, &tail) == 2 && tail == 'n';
+}
+
+static int by_id(const struct dirent **a, const struct dirent **b)
+{
+	unsigned long x = strtoul((*a)->d_name, NULL, 10);
+	unsigned long y = strtoul((*b)->d_name, NULL, 10);
+
+	return (x > y) - (x < y);
+}
+
+int store_each(int (*one)(uint32_t id, json_t *record, struct text *why),
+	       struct text *why)
+{
+	struct dirent **list;
+	int i, n = scandirat(dir, "jobs", &list, is_record, by_id), err = 0;
+	json_t *record;
+	uint32_t id;
+
+	if (n < 0)
+		return text_set(why, "%s/jobs: %s", top, strerror(errno));
+	for (i = 0; i < n; i++) {
+		id = (uint32_t)strtoul(list[i]->d_name, NULL, 10);
+		record = err ? NULL : store_get(id, why);
+		if (!record || one(id, record, why))
+			err = -1;
+		json_decref(record);
+		free(list[i]);
+	}
+	free(list);
+	return err;
+}
