@@ -64,6 +64,17 @@ static void ranks_begin(unsigned int n)
 		ranks[i].conf = conf_of(i, n);
 }
 
+static void ranks_run_as(unsigned int n, void *(*body)(void *rank))
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		if (pthread_create(&ranks[i].thread, NULL, body, &ranks[i]))
+			abort();
+	for (i = 0; i < n; i++)
+		pthread_join(ranks[i].thread, NULL);
+}
+
 static void ranks_run(unsigned int n, int (*body)(struct rank *r),
 		      unsigned int arg)
 {
@@ -72,11 +83,8 @@ static void ranks_run(unsigned int n, int (*body)(struct rank *r),
 	for (i = 0; i < n; i++) {
 		ranks[i].body = body;
 		ranks[i].arg = arg;
-		if (pthread_create(&ranks[i].thread, NULL, rank_main, &ranks[i]))
-			abort();
 	}
-	for (i = 0; i < n; i++)
-		pthread_join(ranks[i].thread, NULL);
+	ranks_run_as(n, rank_main);
 }
 
 /* Run a group on new trees. Return: how many ranks had another result than @want */
@@ -316,6 +324,72 @@ TEST_F(coll, open__of_a_wrong_conf)
 	aggnet_group_close(g);
 	aggnet_group_close(NULL);
 	EXPECT_STREQ(strerror(ENOMEM), aggnet_group_error(NULL));
+}
+
+/* Go on as a program with other work does. */
+static int poll_to_end(struct aggnet_coll *c)
+{
+	struct pollfd fd[AGGNET_COLL_FDS];
+	int err;
+
+	while ((err = aggnet_coll_test(c)) == -EAGAIN)
+		poll(fd, aggnet_coll_poll(c, fd, AGGNET_COLL_FDS),
+		     aggnet_coll_timeout(c));
+	return err;
+}
+
+/* Open, call and finish without a call that waits. */
+static int without_waiting(struct aggnet_group **g,
+			   const struct aggnet_group_conf *conf)
+{
+	struct aggnet_coll *c, *other;
+	int err = aggnet_group_open_start(g, conf, &c);
+
+	if (err || aggnet_barrier(*g) != -EBUSY ||
+	    aggnet_group_finish_start(*g, &other) != -EBUSY || other)
+		return err ?: -EDOM;
+	err = poll_to_end(c) ?: aggnet_barrier(*g) ?:
+	      aggnet_group_finish_start(*g, &c) ?: poll_to_end(c);
+	if (!err && aggnet_barrier(*g) != -ENOTCONN)
+		return -EDOM;
+	return err;
+}
+
+static void *without_waiting_main(void *arg)
+{
+	struct rank *r = arg;
+
+	r->err = without_waiting(&r->g, &r->conf);
+	aggnet_group_close(r->g);
+	return NULL;
+}
+
+TEST_F(coll, open_and_finish__without_waiting)
+{
+	static const unsigned int sizes[] = { RANKS, 1 };
+	unsigned int s, i;
+
+	for (s = 0; s < 2; s++) {
+		ranks_begin(sizes[s]);
+		ranks_run_as(sizes[s], without_waiting_main);
+		for (i = 0; i < sizes[s]; i++)
+			EXPECT_EQ(0, ranks[i].err);
+		fake_trees_end();
+		fake_trees_begin(AGGNET_FN_SUM, AGGNET_VTYPE_INT64, ELEMENTS,
+				 RANKS);
+	}
+}
+
+TEST_F(coll, open_start__of_a_wrong_conf)
+{
+	struct aggnet_group_conf conf = conf_of(2, 2);
+	struct aggnet_coll *c = (void *)&conf;
+	struct aggnet_group *g;
+
+	EXPECT_EQ(-EINVAL, aggnet_group_open_start(&g, &conf, &c));
+	EXPECT_EQ(NULL, c);
+	EXPECT_STREQ("rank 2 is not one of 2 ranks", aggnet_group_error(g));
+	aggnet_group_close(g);
 }
 
 /* --- disagreement ------------------------------------------------------------------------ */

@@ -202,6 +202,28 @@ int aggnet_coll_start(struct aggnet_group *g, enum aggnet_coll_kind kind,
 		      struct aggnet_coll **c);
 
 /**
+ * aggnet_group_open_start() - aggnet_group_open(), without waiting for the other ranks
+ * @g: as of aggnet_group_open()
+ * @conf: copied
+ * @c: set to the first round, NULL on failure: it goes on as a collective does. Until it
+ *	has ended with 0, the group has no other
+ *
+ * Return: 0, or a negative errno as of aggnet_group_open()
+ */
+int aggnet_group_open_start(struct aggnet_group **g,
+			    const struct aggnet_group_conf *conf,
+			    struct aggnet_coll **c);
+
+/**
+ * aggnet_group_finish_start() - aggnet_group_finish(), without waiting
+ * @g: the group
+ * @c: set to the last round, NULL on failure: it goes on as a collective does
+ *
+ * Return: 0, or a negative errno: -EBUSY, -ENOTCONN
+ */
+int aggnet_group_finish_start(struct aggnet_group *g, struct aggnet_coll **c);
+
+/**
  * aggnet_coll_test() - go on with a collective, without waiting
  * @c: the collective
  *

@@ -385,32 +385,52 @@ int group_free(struct aggnet_group *g)
 	return 0;
 }
 
-int aggnet_group_open(struct aggnet_group **group,
-		      const struct aggnet_group_conf *conf)
+int aggnet_group_open_start(struct aggnet_group **group,
+			    const struct aggnet_group_conf *conf,
+			    struct aggnet_coll **c)
 {
 	struct aggnet_group *g = calloc(1, sizeof(*g));
 	int err;
 
 	*group = g;
+	*c = NULL;
 	if (!g)
 		return -ENOMEM;
 	g->conf = *conf;
 	g->shape.vtype = (uint8_t)conf->vtype;
 	err = conf_check(g);
-	if (!err && conf->ranks == 1)
-		return 0;
-	if (!err)
+	if (!err && conf->ranks > 1)
 		err = group_join(g);
 	if (err)
 		group_leave(g);
-	return err ? err : aggnet_coll_wait(group_call(g, LAYOUT_OPEN, 0, 0));
+	else
+		*c = group_call(g, LAYOUT_OPEN, 0, 0);
+	return err;
+}
+
+int aggnet_group_open(struct aggnet_group **g,
+		      const struct aggnet_group_conf *conf)
+{
+	struct aggnet_coll *c;
+	int err = aggnet_group_open_start(g, conf, &c);
+
+	return err ? err : aggnet_coll_wait(c);
+}
+
+int aggnet_group_finish_start(struct aggnet_group *g, struct aggnet_coll **c)
+{
+	int err = group_free(g);
+
+	*c = err ? NULL : group_call(g, LAYOUT_FINISH, 0, 0);
+	return err;
 }
 
 int aggnet_group_finish(struct aggnet_group *g)
 {
-	int err = group_free(g);
+	struct aggnet_coll *c;
+	int err = aggnet_group_finish_start(g, &c);
 
-	return err ? err : aggnet_coll_wait(group_call(g, LAYOUT_FINISH, 0, 0));
+	return err ? err : aggnet_coll_wait(c);
 }
 
 void aggnet_group_close(struct aggnet_group *g)
