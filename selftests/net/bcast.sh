@@ -245,7 +245,7 @@ stopped_because()
 
 # --- rounds ------------------------------------------------------------------
 
-ROUNDS=50
+ROUNDS=${ROUNDS:-50}
 
 # round_files: input of each round; some have no bytes
 round_files()

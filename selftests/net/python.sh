@@ -3,12 +3,14 @@
 #
 # Python programs as members: sums, averages, vectors (also over two trees), rounds and
 # broadcasts are those that plain Python computes, also beside aggctl; a source that fails,
-# or a receiver that is interrupted, gives the others the errno and the node; the examples
-# count words and find the longest requests. BCube(2,1), three senders.
+# or a receiver that is interrupted, gives the others the errno and the node; ranks of a group
+# get what each collective must give; the examples count words, find the longest requests, and
+# train a model whose losses do not depend on the number of ranks. BCube(2,1), three senders.
 . "$(dirname "$0")/lib.sh"
 
 SENDERS="v1 v2 v3"
 ROUNDS=${ROUNDS:-5}
+STEPS=${STEPS:-5}
 EXAMPLES=$NET_DIR/../../tools/python/examples
 export PYTHONPATH=$NET_DIR/../../tools/python PYTHONDONTWRITEBYTECODE=1
 
@@ -210,6 +212,107 @@ longest()
 	sort "$TMP/py.out" | cmp - "$TMP/longest"
 }
 
+# planned_group RANKS ELEMENTS [TYPE]: plan and apply both trees, that down with the job ID
+# after that up; rank 0 is on v0, the others on the senders; $hosts
+planned_group()
+{
+	local i=0 s members=''
+
+	hosts=(v0)
+	for s in $SENDERS $SENDERS $SENDERS $SENDERS $SENDERS; do
+		[ ${#hosts[@]} -ge "$1" ] || hosts+=("$s")
+	done
+	for s in $SENDERS; do
+		i=$(printf '%s\n' "${hosts[@]}" | grep -c -x "$s")
+		[ "$i" = 0 ] || members+=${members:+,}$s\*$i
+	done
+	job=$((job + 1))
+	plan py.down --topology bcube:2,1 --collective bcast --root v0 --uid 0 --persist \
+		--receivers "$members" || return
+	job=$((job - 2))
+	plan py --topology bcube:2,1 --receivers v0 --senders "v0,$members" --uid 0 \
+		--persist --elements "$2" --type "${3:-int64}"
+}
+
+unplan_group()
+{
+	withdraw py && withdraw py.down
+	job=$((job + 1))
+}
+
+# ranks PROGRAM ARGUMENT...: start it at each rank, with its number in place of RANK
+ranks()
+{
+	local rank
+
+	pids=()
+	for rank in "${!hosts[@]}"; do
+		python "${hosts[rank]}" "${@//RANK/$rank}" > "$TMP/py.$rank.out" \
+			2> "$TMP/py.$rank.err" &
+		pids+=($!)
+	done
+}
+
+# group TYPE: the collectives of four ranks
+group()
+{
+	planned_group 4 300 "$1" || return
+	ranks "$NET_DIR/python_member.py" collectives $job "$(identity v0)" RANK 4 "$1"
+	all_exit_with 0
+}
+
+in_a_barrier()
+{
+	grep -q '^[0-9]' "$TMP/py.2.out"
+}
+
+# SIGINT at a rank that waits for the others ends the group.
+rank_interrupted()
+{
+	local rank status=0
+
+	planned_group 4 300 || return
+	pids=()
+	# Rank 1 does not come.
+	for rank in 0 2 3; do
+		role "${hosts[rank]}" waits_for_all "$(identity v0)" $rank 4 \
+			> "$TMP/py.$rank.out" 2> "$TMP/py.$rank.err" &
+		pids[rank]=$!
+	done
+	wait_for in_a_barrier || return
+	kill -INT "$(head -n 1 "$TMP/py.2.out")"
+	wait "${pids[2]}" || status=1
+	grep -x interrupted "$TMP/py.2.out" || status=1
+	for rank in 0 3; do
+		wait "${pids[rank]}" || status=1
+		grep ECONNABORTED "$TMP/py.$rank.out" || status=1
+	done
+	return $status
+}
+
+# The losses of many ranks are those of one, bit by bit.
+trained()
+{
+	local n
+
+	/usr/bin/python3 "$EXAMPLES/sgd.py" 0 1 --steps "$STEPS" > "$TMP/losses" &&
+		[ "$(wc -l < "$TMP/losses")" = "$STEPS" ] || return
+	for n in 2 4 16; do
+		planned_group $n 22 || return
+		ranks "$EXAMPLES/sgd.py" RANK $n "$(identity v0)" $job $((job + 1)) \
+			--steps "$STEPS"
+		all_exit_with 0 && cmp "$TMP/py.0.out" "$TMP/losses" || return
+		[ $n = 16 ] || unplan_group || return
+	done
+}
+
+# group_row NAME COMMAND [ARGUMENT...]: check it, and withdraw the group's trees
+group_row()
+{
+	check "$@"
+	unplan_group
+}
+
 # row NAME COMMAND: check it, and withdraw its job
 row()
 {
@@ -236,4 +339,8 @@ row "SIGINT at a receiver that waits" receiver_interrupted
 row "words of two receivers are those that plain Python counts" wordcount
 row "the longest requests" longest
 row "a vector over two trees" striped_vector
+group_row "every collective of four ranks, int64" group int64
+group_row "every collective of four ranks, float32" group float32
+group_row "SIGINT at a rank that waits: the others get the errno" rank_interrupted
+group_row "losses of 2, 4 and 16 ranks are those of one, bit by bit" trained
 done_testing

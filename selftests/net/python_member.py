@@ -137,6 +137,45 @@ def interrupted(job):
         print("interrupted")
 
 
+def collectives(job, address, rank, ranks, dtype):
+    """Each collective, with each rank as root: what plain Python computes."""
+    rank, ranks = int(rank), int(ranks)
+    kind = float if dtype.startswith("float") else int
+    # Row r is what rank r gives: a part for each rank.
+    rows = [[kind(1000 * r + 7 * i - 500) for i in range(5 * ranks)] for r in range(ranks)]
+    part = slice(5 * rank, 5 * rank + 5)
+    mine, joined = rows[rank], [x for row in rows for x in row]
+    sums = [sum(column) for column in zip(*rows)]
+    with aggnet.Group(address, job, job + 1, rank, ranks, dtype, timeout=300) as group:
+        for root in range(ranks):
+            here = rank == root
+            got = group.broadcast(array(group.allreduce([]).typecode, mine), root=root)
+            assert list(got) == rows[root], ("broadcast", root, got)
+            got = group.scatter(mine if here else None, count=5, root=root)
+            assert list(got) == rows[root][part], ("scatter", root, got)
+            for name, call, want in (("gather", group.gather, joined),
+                                     ("reduce", group.reduce, sums)):
+                got = call(mine, root=root)
+                assert list(got) == want if here else got is None, (name, root, got)
+        assert list(group.allgather(mine)) == joined, "allgather"
+        assert list(group.reduce_scatter(mine)) == sums[part], "reduce_scatter"
+        buffer = array(got.typecode if got else group.allreduce([]).typecode, mine)
+        assert list(group.allreduce(buffer, out=buffer)) == sums, "allreduce"
+        group.barrier()
+
+
+def waits_for_all(job, address, rank, ranks):
+    """Print the ID of this process, and wait for the other ranks until SIGINT comes."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    print(os.getpid(), flush=True)
+    try:
+        aggnet.Group(address, job, job + 1, int(rank), int(ranks))
+    except KeyboardInterrupt:
+        print("interrupted")
+    except aggnet.Error as err:
+        print(errno.errorcode[err.errno])
+
+
 def count(*paths):
     """Print the words of files, counted by Python alone."""
     lines = (line for path in paths for line in open(path, encoding="utf-8"))

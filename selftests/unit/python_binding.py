@@ -24,6 +24,8 @@ from fractions import Fraction
 
 import aggnet
 import aggnet._broadcast
+import aggnet._elements
+import aggnet._group
 import aggnet._handle
 import aggnet._library as lib
 import aggnet._values
@@ -79,7 +81,7 @@ class Library(unittest.TestCase):
             if not member.name:
                 break
             kind, _, field = member.name.decode().partition(".")
-            declared = getattr(lib, kind.capitalize())
+            declared = getattr(lib, kind.title().replace("_", ""))
             if field:
                 place = getattr(declared, field)
                 self.assertEqual((place.offset, place.size), (member.offset, member.size),
@@ -88,18 +90,21 @@ class Library(unittest.TestCase):
             else:
                 self.assertEqual(ctypes.sizeof(declared), member.size, member.name)
         self.assertEqual(seen, sum(len(c._fields_) for c in (
-            lib.Options, lib.Status, lib.Best, lib.Entry, lib.Result)))
+            lib.Options, lib.Status, lib.Best, lib.Entry, lib.Result, lib.GroupConf)))
 
     def test_numbers_are_those_of_the_header(self):
-        last = list((ctypes.c_uint * 8).in_dll(fake, "fake_last"))
+        last = list((ctypes.c_uint * 10).in_dll(fake, "fake_last"))
         self.assertEqual(last, [
             lib.FUNCTIONS.index("nearest"), lib.VTYPES.index("float64"),
             lib.LAYOUTS.index("bytes"), lib.R_USER, lib.OPT_REPLAY, lib.OPT_NO_REPLAY,
-            aggnet._broadcast.CHUNK, aggnet._values.KEY_MAX])
+            aggnet._broadcast.CHUNK, aggnet._values.KEY_MAX,
+            lib.COLL_FDS, aggnet._group.ALLREDUCE])
+        self.assertEqual(aggnet._group.KINDS[aggnet._group.ALLREDUCE], "allreduce")
         self.assertEqual(len(lib.LAYOUTS), 4)
 
     def test_examples_of_the_documentation(self):
-        for module in aggnet._values, aggnet._handle, aggnet.mapreduce:
+        for module in (aggnet._values, aggnet._elements, aggnet._handle,
+                       aggnet.mapreduce):
             result = doctest.testmod(module)
             self.assertEqual(result.failed, 0)
             self.assertGreater(result.attempted, 0)
@@ -1200,6 +1205,169 @@ class MapReduce(unittest.TestCase):
         parts = [aggnet.mapreduce.partition(str(n).encode(), 5) for n in range(1000)]
         self.assertEqual(set(parts), set(range(5)))
         self.assertLess(max(map(parts.count, range(5))), 300)
+
+
+class Groups(unittest.TestCase):
+    def setUp(self):
+        fake.fake_coll(0, 0)
+
+    def group(self, dtype="int64", function="sum", rank=0, ranks=1, **rest):
+        return aggnet.Group(RECEIVER, 7, 8, rank, ranks, dtype, function, **rest)
+
+    def test_every_collective_of_one_rank(self):
+        with self.group() as group:
+            group.barrier()
+            for call in (group.gather, group.allgather, group.reduce, group.allreduce,
+                         group.reduce_scatter, group.scatter):
+                self.assertEqual(call([1, -2**63]), array("q", [1, -2**63]))
+                mine, out = array("q", [5, 6]), array("q", [0, 0])
+                self.assertIs(call(mine, out=out), out)
+                self.assertEqual(out, mine)
+                self.assertIs(call(mine, out=mine), mine)
+                self.assertEqual(mine, array("q", [5, 6]))
+                self.assertEqual(len(call([])), 0)
+            self.assertEqual(group.broadcast(mine), array("q", [5, 6]))
+        self.assertTrue(group.closed)
+
+    def test_types(self):
+        for dtype, letter, value in (("int32", "i", -2**31), ("float32", "f", 1.5),
+                                     ("float64", "d", 0.1), ("int64", "q", 2**63 - 1)):
+            with self.group(dtype) as group:
+                for given in [value], array(letter, [value]), (value for _ in "1"):
+                    result = group.allreduce(given)
+                    self.assertEqual((result.typecode, list(result)), (letter, [value]))
+
+    def test_a_buffer_of_another_type_is_converted(self):
+        with self.group() as group:
+            self.assertEqual(group.allreduce(array("i", [-3])), array("q", [-3]))
+            self.assertEqual(group.allreduce(b"\x07"), array("q", [7]))
+            with self.assertRaises(TypeError):
+                group.allreduce(array("d", [1.0]))
+
+    def test_a_buffer_that_is_read_only(self):
+        with self.group() as group:
+            mine = memoryview(array("q", [1, 2])).toreadonly()
+            self.assertEqual(group.allreduce(mine), array("q", [1, 2]))
+            with self.assertRaisesRegex(ValueError, "read-only"):
+                group.allreduce([1, 2], out=mine)
+            with self.assertRaisesRegex(ValueError, "read-only"):
+                group.broadcast(mine)
+
+    def test_numbers_that_do_not_fit_are_not_sent(self):
+        with self.group("int32") as group:
+            with self.assertRaises(OverflowError):
+                group.allreduce([2**31])
+            with self.assertRaises(TypeError):
+                group.allreduce([1.0])
+            self.assertEqual(group.allreduce([1]), array("i", [1]))
+        with self.group("float32") as group, self.assertRaises(OverflowError):
+            group.allreduce([1e39])
+
+    def test_buffers_for_the_result(self):
+        with self.group() as group:
+            for out, error in ((array("q", [0, 0]), ValueError), (array("d", [0.0]), TypeError),
+                               ([0], TypeError)):
+                with self.assertRaises(error):
+                    group.allreduce([1], out=out)
+            self.assertEqual(group.allreduce([1]), array("q", [1]))
+
+    def meanwhile(self, hook):
+        """Call a hook, as a signal handler is, when a collective polls, which then ends."""
+        class Poll:
+            def register(self, fd, events):
+                pass
+
+            def poll(self, milliseconds):
+                fake.fake_coll(0, 0)
+                hook()
+        fake.fake_coll(1, 0)
+        return unittest.mock.patch.object(aggnet._group.select, "poll", Poll)
+
+    def test_the_buffer_is_not_resized_meanwhile(self):
+        mine = array("q", [1])
+
+        def grow():
+            with self.assertRaises(BufferError):
+                mine.append(2)
+        with self.group() as group, self.meanwhile(grow):
+            group.allreduce(mine, out=mine)
+        mine.append(2)
+
+    def test_wrong_arguments(self):
+        for arguments, error in ((dict(dtype="fixed"), ValueError),
+                                 (dict(function="count"), ValueError),
+                                 (dict(ranks=-1), OverflowError), (dict(timeout=0), ValueError)):
+            with self.assertRaises(error):
+                self.group(**arguments)
+        with self.assertRaises(aggnet.Error) as caught:
+            self.group(rank=2, ranks=2)
+        self.assertEqual((caught.exception.errno, caught.exception.strerror),
+                         (errno.EINVAL, "rank 2 is not one of 2 ranks"))
+
+    def test_a_call_that_is_refused_leaves_the_group(self):
+        with self.group() as group:
+            with self.assertRaises(aggnet.Error) as caught:
+                group.reduce([1], root=1)
+            self.assertEqual(caught.exception.errno, errno.EINVAL)
+            self.assertEqual(group.reduce([1]), array("q", [1]))
+
+    def test_a_collective_that_waits(self):
+        fake.fake_coll(3, 0)
+        with self.group() as group:
+            fake.fake_coll(3, 0)
+            self.assertEqual(group.allreduce([4]), array("q", [4]))
+            fake.fake_coll(3, 0)
+
+    def test_a_collective_that_fails_ends_the_group(self):
+        group = self.group()
+        fake.fake_coll(2, -errno.ECONNABORTED)
+        with self.assertRaises(aggnet.Error) as caught:
+            group.barrier()
+        self.assertEqual((caught.exception.errno, caught.exception.strerror),
+                         (errno.ECONNABORTED, "a rank has left"))
+        with self.assertRaises(aggnet.Error) as caught:
+            group.barrier()
+        self.assertEqual(caught.exception.errno, errno.ENOTCONN)
+        group.close()
+        with self.assertRaisesRegex(ValueError, "the group is closed"):
+            group.barrier()
+
+    def test_opening_that_fails(self):
+        fake.fake_coll(2, -errno.EPROTO)
+        with self.assertRaises(aggnet.Error) as caught:
+            self.group()
+        self.assertEqual(caught.exception.errno, errno.EPROTO)
+
+    def test_an_exception_meanwhile_ends_the_group(self):
+        def interrupt():
+            raise KeyboardInterrupt
+        for call in aggnet.Group.barrier, aggnet.Group.finish:
+            group = self.group()
+            with self.meanwhile(interrupt), self.assertRaises(KeyboardInterrupt):
+                call(group)
+            self.assertTrue(group.closed)
+        with self.meanwhile(interrupt), self.assertRaises(KeyboardInterrupt):
+            self.group()
+
+    def test_a_second_call_meanwhile_is_refused(self):
+        def call():
+            with self.assertRaises(aggnet.Error) as caught:
+                group.barrier()
+            self.assertEqual(caught.exception.errno, errno.EBUSY)
+        with self.group() as group, self.meanwhile(call):
+            self.assertEqual(group.allreduce([3]), array("q", [3]))
+
+    def test_closing_meanwhile(self):
+        group = self.group()
+        with self.meanwhile(group.close), self.assertRaisesRegex(ValueError, "is closed"):
+            group.allreduce([3])
+        self.assertTrue(group.closed)
+
+    def test_limits(self):
+        with self.group() as group:
+            self.assertGreater(group.limit("allreduce"), 2**32)
+            with self.assertRaises(ValueError):
+                group.limit("all")
 
 
 class Tap(unittest.TestResult):

@@ -10,6 +10,21 @@
 static int fake_poll(struct pollfd *fds, nfds_t n, int timeout);
 #define poll		fake_poll
 #include "fake_node.h"
+/* Of groups only those of one rank work here; waiting for others is simulated below. */
+#define aggnet_coll_test	coll_test
+#define aggnet_coll_poll	coll_poll
+#define aggnet_coll_timeout	coll_timeout
+#include "../../tools/libaggnet/agree.c"
+#include "../../tools/libaggnet/coll.c"
+#include "../../tools/libaggnet/element.c"
+#include "../../tools/libaggnet/group.c"
+#include "../../tools/libaggnet/group_down.c"
+#include "../../tools/libaggnet/group_up.c"
+#include "../../tools/libaggnet/layout.c"
+#include "../../tools/libaggnet/spec_gen.c"
+#undef aggnet_coll_test
+#undef aggnet_coll_poll
+#undef aggnet_coll_timeout
 
 #define WAITS_MAX	1000
 
@@ -19,6 +34,8 @@ static int interrupt;			/* the signal */
 static unsigned int waits;
 static bool gated;
 static sem_t gate, entered;
+static unsigned int coll_waits_left;
+static int coll_error;
 
 /* The library waits: what it waits for comes, unless a signal does. */
 static int fake_poll(struct pollfd *fds, nfds_t n, int timeout)
@@ -229,6 +246,45 @@ unsigned int fake_rounds(void)
 	return node.rounds;
 }
 
+/* A collective waits this often, and fails then if @err is not 0. */
+void fake_coll(unsigned int n, int err)
+{
+	coll_waits_left = n;
+	coll_error = err;
+}
+
+int aggnet_coll_test(struct aggnet_coll *c)
+{
+	int err = coll_error;
+
+	if (coll_waits_left) {
+		coll_waits_left--;
+		return -EAGAIN;
+	}
+	coll_error = 0;
+	if (err) {
+		coll_end(c, group_fail(c->g, err, "a rank has left"));
+		return err;
+	}
+	return coll_test(c);
+}
+
+/* Standard output never has urgent data. */
+unsigned int aggnet_coll_poll(const struct aggnet_coll *c, struct pollfd *fd,
+			      unsigned int n)
+{
+	(void)c;
+	(void)n;
+	fd[0] = (struct pollfd){ .fd = 1, .events = POLLPRI };
+	return 1;
+}
+
+int aggnet_coll_timeout(const struct aggnet_coll *c)
+{
+	(void)c;
+	return 1;
+}
+
 bool fake_shut(void)
 {
 	return node.shut;
@@ -268,6 +324,11 @@ const struct fake_member {
 	MEMBER(result, partials), MEMBER(result, absent), MEMBER(result, records),
 	MEMBER(result, keys), MEMBER(result, instance), MEMBER(result, attempt),
 	MEMBER(result, plan), MEMBER(result, round), MEMBER(result, last),
+	SIZE(group_conf), MEMBER(group_conf, root), MEMBER(group_conf, up),
+	MEMBER(group_conf, down), MEMBER(group_conf, rank), MEMBER(group_conf, ranks),
+	MEMBER(group_conf, function), MEMBER(group_conf, vtype),
+	MEMBER(group_conf, timeout_ms), MEMBER(group_conf, flags),
+	MEMBER(group_conf, reserved),
 	{ NULL, 0, 0 },
 };
 
@@ -275,4 +336,5 @@ const struct fake_member {
 const unsigned int fake_last[] = {
 	AGGNET_FN_NEAREST, AGGNET_VTYPE_FLOAT64, AGGNET_LAYOUT_BYTES, AGGNET_R_USER,
 	AGGNET_OPT_REPLAY, AGGNET_OPT_NO_REPLAY, AGGNET_SEND_MAX, AGGNET_KEY_MAX,
+	AGGNET_COLL_FDS, AGGNET_COLL_ALLREDUCE,
 };

@@ -36,7 +36,7 @@ static double real_value(uint64_t bits, uint32_t size)
 }
 
 /* Element @at of the vector up that this rank gives. */
-static int give_element(struct aggnet_coll *c, uint64_t at)
+static int give_at(struct aggnet_coll *c, uint64_t at)
 {
 	const struct layout *l = &c->layout;
 	uint64_t bits = element_get(c->send + at / l->carriers * l->size,
@@ -73,7 +73,7 @@ static int give_data(struct aggnet_coll *c)
 	int err = 0;
 
 	for (; !err && c->at < n; c->at += !err)
-		err = give_element(c, c->at);
+		err = give_at(c, c->at);
 	return err;
 }
 

@@ -81,7 +81,7 @@ class Handle:
     """
     _kind: str
 
-    def __init__(self, opts: lib.Options, function: str, *args: Any):
+    def __init__(self, opts: Any, function: str, *args: Any, then: tuple = ()):
         self._handle = lib.HANDLE()
         self._busy = False
         self._closed = False
@@ -89,11 +89,11 @@ class Handle:
         # The library copies the pointer to the name of the spool's directory, not the name.
         self._options = opts
         try:
-            got = self._once(self._function(function), (*args, byref(opts)),
+            got = self._once(self._function(function), (*args, byref(opts), *then),
                              byref(self._handle))
             if got:
                 raise got
-            self._shape = Shape(self._status())
+            self._opened()
         except BaseException:
             self.close()
             raise
@@ -102,10 +102,15 @@ class Handle:
     def _function(cls, verb: str) -> Callable:
         return getattr(lib.library, f"aggnet_{cls._kind}_{verb}")
 
+    def _opened(self) -> None:
+        self._shape = Shape(self._status())
+
+    def _text(self) -> str:
+        return self._function("error")(self._handle).decode(errors="replace")
+
     def _error(self, got: int) -> Error:
-        text = self._function("error")(self._handle).decode(errors="replace")
         status = lib.Status()
-        error = (Restart if got == -errno.ESTALE else Error)(-got, text)
+        error = (Restart if got == -errno.ESTALE else Error)(-got, self._text())
         if self._handle and not self._function("status")(self._handle, byref(status)) and \
                 status.reason:
             error.origin = name(status.origin)

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The functions and structures of libaggnet: what aggnet_data.h declares."""
+"""The functions and structures of libaggnet: what aggnet_data.h and aggnet_coll.h declare."""
 from __future__ import annotations
 
 import ctypes
-from ctypes import (POINTER, Structure, c_bool, c_char_p, c_double, c_int, c_int64, c_size_t,
-                    c_ssize_t, c_uint, c_uint8, c_uint32, c_uint64, c_void_p)
+from ctypes import (POINTER, Structure, c_bool, c_char_p, c_double, c_int, c_int64, c_short,
+                    c_size_t, c_ssize_t, c_uint, c_uint8, c_uint32, c_uint64, c_void_p)
 
 NAMES_MAX = 16  # AGGNET_NAMES_MAX
 PLAN_ID_LEN = 8  # AGGNET_PLAN_ID_LEN
+COLL_FDS = 3  # AGGNET_COLL_FDS
 
 OPT_REPLAY = 0x0002
 OPT_NO_REPLAY = 0x0004
@@ -62,6 +63,18 @@ class Result(Structure):
                 ("plan", c_uint8 * PLAN_ID_LEN), ("round", c_uint32), ("last", c_uint32)]
 
 
+class GroupConf(Structure):
+    """struct aggnet_group_conf"""
+    _fields_ = [("root", Address), ("up", c_uint32), ("down", c_uint32), ("rank", c_uint32),
+                ("ranks", c_uint32), ("function", c_uint32), ("vtype", c_uint32),
+                ("timeout_ms", c_uint32), ("flags", c_uint32), ("reserved", c_uint32 * 6)]
+
+
+class PollFd(Structure):
+    """struct pollfd"""
+    _fields_ = [("fd", c_int), ("events", c_short), ("revents", c_short)]
+
+
 HANDLE = c_void_p
 # What each function takes; it returns an int unless RETURNS has another type.
 TAKES = {
@@ -105,6 +118,16 @@ TAKES = {
     "aggnet_cast_round": (HANDLE,),
     "aggnet_cast_error": (HANDLE,),
     "aggnet_cast_status": (HANDLE, POINTER(Status)),
+    "aggnet_group_open_start": (POINTER(HANDLE), POINTER(GroupConf), POINTER(HANDLE)),
+    "aggnet_group_finish_start": (HANDLE, POINTER(HANDLE)),
+    "aggnet_group_max": (HANDLE, c_uint),
+    "aggnet_group_close": (HANDLE,),
+    "aggnet_group_error": (HANDLE,),
+    "aggnet_coll_start": (HANDLE, c_uint, c_void_p, c_void_p, c_size_t, c_uint32,
+                          POINTER(HANDLE)),
+    "aggnet_coll_test": (HANDLE,),
+    "aggnet_coll_poll": (HANDLE, POINTER(PollFd), c_uint),
+    "aggnet_coll_timeout": (HANDLE,),
 }
 RETURNS = {
     "aggnet_source_close": None,
@@ -123,6 +146,10 @@ RETURNS = {
     "aggnet_cast_read": c_ssize_t,
     "aggnet_cast_close": None,
     "aggnet_cast_error": c_char_p,
+    "aggnet_group_max": c_size_t,
+    "aggnet_group_close": None,
+    "aggnet_group_error": c_char_p,
+    "aggnet_coll_poll": c_uint,
 }
 
 

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Groups: collectives of a number of processes, the ranks."""
+from __future__ import annotations
+
+import errno
+import select
+from ctypes import byref
+from typing import Any, Optional
+
+from . import _library as lib
+from ._elements import Elements, pointer
+from ._handle import AddressLike, Error, Handle, address, milliseconds
+from ._values import integer
+
+BARRIER, BROADCAST, SCATTER, GATHER, ALLGATHER, REDUCE, REDUCE_SCATTER, ALLREDUCE = range(8)
+KINDS = ("barrier", "broadcast", "scatter", "gather", "allgather", "reduce", "reduce_scatter",
+         "allreduce")
+
+
+class Group(Handle):
+    """A rank of a group, whose ranks make the same calls in the same order.
+
+    Opening it waits until all ranks have come. Leaving the "with" block normally calls
+    finish(), as all ranks do; leaving it with an exception, or an exception within a call that
+    waits, ends the group at all ranks::
+
+        with aggnet.Group("10.0.0.1", up=7, down=8, rank=rank, ranks=4) as group:
+            for gradient in steps:
+                total = group.allreduce(gradient)
+
+    root: address of the node of rank 0. up, down: job IDs of the two trees. dtype, function:
+    those of the tree up: int64, int32, float32 or float64; sum, min or max. timeout: seconds
+    that a call waits for the other ranks; None: without a limit. A group of one rank needs no
+    trees.
+
+    A vector is a buffer of the group's type (array.array, a numpy array) or an iterable of
+    numbers, which are checked. A result is a new array.array, or what out= names, which may
+    be the vector that is sent.
+    """
+    _kind = "group"
+
+    def __init__(self, root: AddressLike, up: int, down: int, rank: int, ranks: int,
+                 dtype: str = "int64", function: str = "sum", *,
+                 timeout: Optional[float] = None):
+        self._elements = Elements(dtype)
+        if function not in ("sum", "min", "max"):
+            raise ValueError(f"the function of a group is sum, min or max, not {function!r}")
+        self.rank = integer(rank, 32, signed=False)
+        self.ranks = integer(ranks, 32, signed=False)
+        self._opening = lib.HANDLE()
+        super().__init__(lib.GroupConf(
+            address(root), integer(up, 32, signed=False), integer(down, 32, signed=False),
+            self.rank, self.ranks, lib.FUNCTIONS.index(function), lib.VTYPES.index(dtype),
+            milliseconds("timeout", timeout)), "open_start", then=(byref(self._opening),))
+
+    def _opened(self) -> None:
+        self._wait(self._opening)
+
+    def _error(self, got: int) -> Error:
+        return Error(-got, self._text())
+
+    def _step(self, coll: Any) -> list:
+        """Go on with a collective, without waiting.
+
+        Return: nothing: it is over; or what to wait for, and how long at most
+        """
+        got = lib.library.aggnet_coll_test(coll)
+        if got != -errno.EAGAIN:
+            return got
+        wanted = (lib.PollFd * lib.COLL_FDS)()
+        n = lib.library.aggnet_coll_poll(coll, wanted, len(wanted))
+        return [lib.library.aggnet_coll_timeout(coll), *wanted[:n]]
+
+    def _wait(self, coll: Any) -> None:
+        """Go on with a collective to its end.
+
+        The library has the buffers until then. So whatever else ends this function, also an
+        exception of a signal handler, closes the handle.
+        """
+        try:
+            while True:
+                got = self._once(self._step, (), coll)
+                if isinstance(got, Error):
+                    break
+                if not got:
+                    return
+                poll = select.poll()
+                for wanted in got[1:]:
+                    poll.register(wanted.fd, wanted.events)
+                poll.poll(got[0] if got[0] >= 0 else None)
+        except BaseException:
+            self.close()
+            raise
+        raise got
+
+    def _start(self, function: str, *args: Any) -> None:
+        """Start a collective, and wait for it. If the call is refused, the group goes on."""
+        coll = lib.HANDLE()
+        try:
+            got = self._once(getattr(lib.library, function), (*args, byref(coll)))
+        except BaseException:
+            # A signal handler's, maybe after the collective was started.
+            if coll:
+                self.close()
+            raise
+        if isinstance(got, Error):
+            raise got
+        self._wait(coll)
+
+    def _run(self, kind: int, send: Any, recv: Any, count: int, root: int = 0) -> None:
+        self._start("aggnet_coll_start", kind, pointer(send), pointer(recv), count,
+                    integer(root, 32, signed=False))
+
+    def _parts(self, values: Any) -> tuple[Any, int]:
+        """A vector with a part for each rank, and how many elements a part has."""
+        send = self._elements.given(values)
+        count, rest = divmod(self._elements.count(send), self.ranks)
+        if rest:
+            raise ValueError(f"{self._elements.count(send)} elements are no equal parts for"
+                             f" {self.ranks} ranks")
+        return send, count
+
+    def limit(self, kind: str) -> int:
+        """The most elements that one rank gives or gets in a collective of this kind."""
+        if kind not in KINDS:
+            raise ValueError(f"a collective is one of {', '.join(KINDS)}, not {kind!r}")
+        return self._once(self._function("max"), (KINDS.index(kind),))
+
+    def barrier(self) -> None:
+        """Return after all ranks have called."""
+        self._run(BARRIER, None, None, 0)
+
+    def broadcast(self, buffer: Any, *, root: int = 0) -> Any:
+        """Give the root's elements to all ranks, in this buffer. Return: the buffer"""
+        buffer = self._elements.taken(buffer)
+        self._run(BROADCAST, None, buffer, self._elements.count(buffer), root)
+        return buffer
+
+    def scatter(self, values: Any = None, *, count: Optional[int] = None, out: Any = None,
+                root: int = 0) -> Any:
+        """Give part r of the root's vector to rank r.
+
+        values: at the root, the vector, which has equal parts. count: at the other ranks, the
+        elements of a part, unless out tells it. Return: the part
+        """
+        send = None
+        if self.rank == root:
+            send, count = self._parts(values)
+        elif count is None and out is None:
+            raise TypeError("a rank that is not the root needs count= or out=")
+        elif count is None:
+            count = self._elements.count(self._elements.taken(out))
+        recv = self._elements.room(out, count)
+        self._run(SCATTER, send, recv, count, root)
+        return recv
+
+    def _collect(self, kind: int, values: Any, out: Any, times: int, root: int = 0,
+                 all_ranks: bool = True) -> Any:
+        """A collective whose result has the length of this vector, or more times."""
+        send = self._elements.given(values)
+        count = self._elements.count(send)
+        recv = None
+        if all_ranks or self.rank == root:
+            recv = self._elements.room(out, times * count)
+        self._run(kind, send, recv, count, root)
+        return recv
+
+    def gather(self, values: Any, *, out: Any = None, root: int = 0) -> Any:
+        """Return: the vectors of all ranks, in their order, at the root; else None"""
+        return self._collect(GATHER, values, out, self.ranks, root, False)
+
+    def allgather(self, values: Any, *, out: Any = None) -> Any:
+        """Return: the vectors of all ranks, in their order"""
+        return self._collect(ALLGATHER, values, out, self.ranks)
+
+    def reduce(self, values: Any, *, out: Any = None, root: int = 0) -> Any:
+        """Return: all vectors merged element by element, at the root; else None"""
+        return self._collect(REDUCE, values, out, 1, root, False)
+
+    def allreduce(self, values: Any, *, out: Any = None) -> Any:
+        """Return: all vectors merged element by element"""
+        return self._collect(ALLREDUCE, values, out, 1)
+
+    def reduce_scatter(self, values: Any, *, out: Any = None) -> Any:
+        """Return: this rank's part of all vectors, merged element by element"""
+        send, count = self._parts(values)
+        recv = self._elements.room(out, count)
+        self._run(REDUCE_SCATTER, send, recv, count)
+        return recv
+
+    def finish(self) -> None:
+        """End the group, as all ranks do after the last collective."""
+        self._start("aggnet_group_finish_start")
+        self._over = True
+
+    def _leave(self) -> None:
+        self.finish()
