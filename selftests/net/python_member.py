@@ -147,9 +147,10 @@ def collectives(job, address, rank, ranks, dtype):
     mine, joined = rows[rank], [x for row in rows for x in row]
     sums = [sum(column) for column in zip(*rows)]
     with aggnet.Group(address, job, job + 1, rank, ranks, dtype, timeout=300) as group:
+        letter = group.allreduce([]).typecode
         for root in range(ranks):
             here = rank == root
-            got = group.broadcast(array(group.allreduce([]).typecode, mine), root=root)
+            got = group.broadcast(array(letter, mine), root=root)
             assert list(got) == rows[root], ("broadcast", root, got)
             got = group.scatter(mine if here else None, count=5, root=root)
             assert list(got) == rows[root][part], ("scatter", root, got)
@@ -159,7 +160,7 @@ def collectives(job, address, rank, ranks, dtype):
                 assert list(got) == want if here else got is None, (name, root, got)
         assert list(group.allgather(mine)) == joined, "allgather"
         assert list(group.reduce_scatter(mine)) == sums[part], "reduce_scatter"
-        buffer = array(got.typecode if got else group.allreduce([]).typecode, mine)
+        buffer = array(letter, mine)
         assert list(group.allreduce(buffer, out=buffer)) == sums, "allreduce"
         group.barrier()
 

@@ -265,8 +265,8 @@ jobs_of()
 	# of each split suite, which the seed chooses.
 	all) printf "kernel debug $((10#$SEED % 4))/4 %s\n" 0/2 1/2 ;;
 	esac
-	[ "$HOST" != 1 ] ||
-		echo "host cluster packages fuzz fuzz/library fuzz/flow fuzz/netlink model vm"
+	[ "$HOST" != 1 ] || printf '%s\n' "host cluster packages vm" \
+		"host fuzz fuzz/library fuzz/flow fuzz/netlink model"
 	[ "$DEBUG" != all ] || echo gate
 }
 
