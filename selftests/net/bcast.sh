@@ -339,7 +339,7 @@ many_rounds()
 
 all_rounds_done()
 {
-	[ "$(wc -l < "$TMP/x.v0.done")" = $ROUNDS ]
+	[ "$(wc -l < "$TMP/x.v0.done")" = "$ROUNDS" ]
 }
 
 # lost_between_rounds REASON COMMAND...: all get an error after the command
