@@ -103,7 +103,7 @@ class Library(unittest.TestCase):
         self.assertEqual(len(lib.LAYOUTS), 4)
 
     def test_examples_of_the_documentation(self):
-        for module in (aggnet._values, aggnet._elements, aggnet._handle,
+        for module in (aggnet._values, aggnet._elements, aggnet._group, aggnet._handle,
                        aggnet.mapreduce):
             result = doctest.testmod(module)
             self.assertEqual(result.failed, 0)
@@ -1362,6 +1362,26 @@ class Groups(unittest.TestCase):
         with self.meanwhile(group.close), self.assertRaisesRegex(ValueError, "is closed"):
             group.allreduce([3])
         self.assertTrue(group.closed)
+
+    def test_from_the_environment(self):
+        group = {"AGGNET_GROUP": "root=10.0.0.1,up=7,down=8,ranks=1", "AGGNET_RANK": "0"}
+        for change, text in (({}, None), ({"AGGNET_GROUP": None}, "AGGNET_GROUP is not set"),
+                             ({"AGGNET_RANK": None}, "AGGNET_RANK is not set"),
+                             ({"AGGNET_RANK": "1.0"}, "AGGNET_RANK: '1.0' is not a number"),
+                             ({"AGGNET_GROUP": ""}, "no root and no up and no down"),
+                             ({"AGGNET_GROUP": "root=10.0.0.1,up=x,down=8,ranks=1"},
+                              "AGGNET_GROUP: up: 'x' is not a number")):
+            now = {name: value for name, value in {**group, **change}.items() if value is not None}
+            with unittest.mock.patch.dict(os.environ, now, clear=True):
+                if text is None:
+                    with aggnet.Group.from_environment("int32", "max") as joined:
+                        self.assertEqual(joined.allreduce([3]), array("i", [3]))
+                    continue
+                with self.assertRaisesRegex(ValueError, text):
+                    aggnet.Group.from_environment()
+        with unittest.mock.patch.dict(os.environ, group), \
+                aggnet.Group.from_environment(rank=0) as joined:
+            self.assertEqual((joined.rank, joined.ranks), (0, 1))
 
     def test_limits(self):
         with self.group() as group:

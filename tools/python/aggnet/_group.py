@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import select
 from ctypes import byref
 from typing import Any, Optional
@@ -15,6 +16,43 @@ from ._values import integer
 BARRIER, BROADCAST, SCATTER, GATHER, ALLGATHER, REDUCE, REDUCE_SCATTER, ALLREDUCE = range(8)
 KINDS = ("barrier", "broadcast", "scatter", "gather", "allgather", "reduce", "reduce_scatter",
          "allreduce")
+MEMBERS = ("root", "up", "down", "ranks")
+
+
+def variable(name: str) -> str:
+    """A variable of the environment, which must be there."""
+    try:
+        return os.environ[name]
+    except KeyError:
+        raise ValueError(f"the variable {name} is not set") from None
+
+
+def decimal(what: str, text: str) -> int:
+    """
+    >>> decimal("AGGNET_RANK", "-1")
+    Traceback (most recent call last):
+    ValueError: AGGNET_RANK: '-1' is not a number
+    """
+    if not (text.isascii() and text.isdigit()):
+        raise ValueError(f"{what}: {text!r} is not a number")
+    return int(text)
+
+
+def members(text: str) -> dict[str, str]:
+    """The members of AGGNET_GROUP.
+
+    >>> members("root=10.0.0.1,up=7,down=8,ranks=4")
+    {'root': '10.0.0.1', 'up': '7', 'down': '8', 'ranks': '4'}
+    >>> members("root=10.0.0.1,up=7")
+    Traceback (most recent call last):
+    ValueError: AGGNET_GROUP has no down and no ranks: 'root=10.0.0.1,up=7'
+    """
+    pairs = [pair.split("=", 1) for pair in text.split(",")]
+    found = {pair[0]: pair[-1] for pair in pairs if len(pair) == 2 and pair[0] in MEMBERS}
+    if len(found) < len(MEMBERS):
+        missing = " and no ".join(name for name in MEMBERS if name not in found)
+        raise ValueError(f"AGGNET_GROUP has no {missing}: {text!r}")
+    return found
 
 
 class Group(Handle):
@@ -52,6 +90,21 @@ class Group(Handle):
             address(root), integer(up, 32, signed=False), integer(down, 32, signed=False),
             self.rank, self.ranks, lib.FUNCTIONS.index(function), lib.VTYPES.index(dtype),
             milliseconds("timeout", timeout)), "open_start", then=(byref(self._opening),))
+
+    @classmethod
+    def from_environment(cls, dtype: str = "int64", function: str = "sum", *,
+                         rank: Optional[int] = None,
+                         timeout: Optional[float] = None) -> "Group":
+        """Join the group of the variable AGGNET_GROUP, as "aggctl job submit" prints it.
+
+        rank: that of this process; None: the variable AGGNET_RANK has it.
+        """
+        where = members(variable("AGGNET_GROUP"))
+        if rank is None:
+            rank = decimal("AGGNET_RANK", variable("AGGNET_RANK"))
+        return cls(where.pop("root"), rank=rank, dtype=dtype, function=function, timeout=timeout,
+                   **{name: decimal(f"AGGNET_GROUP: {name}", text)
+                      for name, text in where.items()})
 
     def _opened(self) -> None:
         self._wait(self._opening)
