@@ -190,7 +190,7 @@ TEST(new_flows)
 	EXPECT_DROPS("DROP", FIREWALL_DROP, FIREWALL_DROP);
 }
 
-static void udp(unsigned int first, unsigned int last)
+static struct xt_udp *udp(unsigned int first, unsigned int last)
 {
 	struct xt_udp *info;
 
@@ -199,6 +199,7 @@ static void udp(unsigned int first, unsigned int last)
 	info->spts[1] = UINT16_MAX;
 	info->dpts[0] = (__u16)first;
 	info->dpts[1] = (__u16)last;
+	return info;
 }
 
 /* The command that is printed adds this rule; for some addresses it is one as well. */
@@ -222,6 +223,46 @@ TEST(port)
 	target("", ACCEPT);
 	rule("", DROP);
 	EXPECT_DROPS("policy drop", FIREWALL_DROP, FIREWALL_DROP);
+}
+
+/* A rule that accepts the port, under a condition that is not about addresses. */
+TEST(port_with_condition)
+{
+	forward();
+	udp(PORT, PORT);
+	match("limit", 40, 0);
+	target("", ACCEPT);
+	rule("", DROP);
+	EXPECT_DROPS("policy drop", FIREWALL_DROP | FIREWALL_ACCEPT,
+		     FIREWALL_DROP);
+	forward();
+	udp(PORT, PORT)->spts[0] = 1024;
+	target("", ACCEPT);
+	rule("", DROP);
+	EXPECT_DROPS("policy drop", FIREWALL_DROP | FIREWALL_ACCEPT,
+		     FIREWALL_DROP);
+	forward();
+	udp(PORT, PORT);
+	table.entry->ip.src.s_addr = htonl(0xc0000201);
+	table.entry->ip.smsk.s_addr = UINT32_MAX;
+	table.entry->ip.invflags = IPT_INV_SRCIP;
+	target("", ACCEPT);
+	rule("", DROP);
+	EXPECT_DROPS("policy drop", FIREWALL_DROP | FIREWALL_ACCEPT,
+		     FIREWALL_DROP);
+}
+
+/* All ports but one: the rule does not name this one. */
+TEST(other_port)
+{
+	forward();
+	udp(53, 53)->invflags = XT_UDP_INV_DSTPT;
+	table.entry->ip.src.s_addr = htonl(0xc0000201);
+	table.entry->ip.smsk.s_addr = UINT32_MAX;
+	target("", ACCEPT);
+	rule("", DROP);
+	EXPECT_DROPS("policy drop", FIREWALL_DROP | FIREWALL_ACCEPT,
+		     FIREWALL_DROP);
 }
 
 /* A match of which nothing is known, and addresses that may be those of members. */

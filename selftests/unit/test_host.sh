@@ -347,7 +347,8 @@ untracked()
 		untracked_drop '{"notrack":null}' "may drop" "would be"
 }
 
-# For a subnet with the identity, for this port, and for all devices of the network.
+# For a subnet with the identity, for this port, and for all devices of the network. A rule
+# for this port is taken to have the right addresses.
 accepted()
 {
 	drops '' << 'END'
@@ -361,6 +362,44 @@ ip d f hook forward drop
 ip d f {"match":{"op":"==","left":{"meta":{"key":"iifname"}},"right":"eth*"}},{"match":{"op":"==","left":{"meta":{"key":"oif"}},"right":{"set":["eth0","eth1"]}}},{"accept":null}
 ip e f hook forward drop
 ip e f {"vmap":{"key":{"payload":{"protocol":"udp","field":"dport"}},"data":{"set":[[53,{"drop":null}],[18016,{"accept":null}]]}}}
+ip g f hook forward drop
+ip g f {"match":{"op":"==","left":{"payload":{"protocol":"udp","field":"dport"}},"right":{"set":[53,{"elem":{"val":18016,"comment":"aggnet"}}]}}},{"vmap":{"key":{"payload":{"protocol":"ip","field":"saddr"}},"data":{"set":[["192.0.2.7",{"accept":null}]]}}}
+END
+}
+
+# A rule that accepts the port, and has a condition that is not about addresses: in a
+# statement of its own, an element of a set, or a map.
+conditions()
+{
+	local dport='"left":{"payload":{"protocol":"udp","field":"dport"}}'
+	local named='{"match":{"op":"==",'$dport',"right":18016}},' condition rule
+
+	while read -r condition; do
+		case $condition in
+		*18016*) rule=$condition ;;
+		*) rule=$named$condition,'{"accept":null}' ;;
+		esac
+		echo "$rule"
+		drops "chain i of table ip filter may drop $port (policy drop): $for_this would be lost
+    nft insert rule ip filter i $accept" << END || return
+ip filter i hook input drop
+ip filter i $rule
+END
+	done << END
+{"limit":{"rate":3,"per":"minute"}}
+{"quota":{"val":1,"val_unit":"mbytes"}}
+{"ct count":{"val":10}}
+{"meter":{"key":1,"stmt":{"limit":{"rate":3,"per":"minute"}}}}
+{"xt":null}
+{"xt":{"type":"match","name":"limit"}}
+{"match":{"op":"==","left":{"meta":{"key":"mark"}},"right":7}}
+{"match":{"op":"==","left":{"ct":{"key":"mark"}},"right":7}}
+{"match":{"op":"==","left":{"meta":{"key":"iifname"}},"right":"mgmt"}}
+{"match":{"op":"==","left":{"payload":{"protocol":"udp","field":"sport"}},"right":7}}
+{"match":{"op":"!=","left":{"payload":{"protocol":"ip","field":"saddr"}},"right":"10.0.0.3"}}
+{"match":{"op":"==",$dport,"right":{"set":[{"elem":{"val":18016,"limit":{"rate":3,"per":"minute"}}}]}}},{"accept":null}
+{"limit":{"rate":3,"per":"minute"}},{"vmap":{"key":{"payload":{"protocol":"udp","field":"dport"}},"data":{"set":[[18016,{"accept":null}]]}}}
+$named{"vmap":{"key":{"meta":{"key":"mark"}},"data":{"set":[[7,{"accept":null}]]}}}
 END
 }
 
@@ -539,6 +578,7 @@ check "sets with names" named_sets
 check "states of connections" states
 check "packets that are not tracked" untracked
 check "rules that accept the packets" accepted
+check "rules for the port with other conditions" conditions
 check "rules that may drop the packets" may_drop
 check "rules for some ports" ports
 check "ranges of addresses" ranges

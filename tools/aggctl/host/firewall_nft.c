@@ -37,6 +37,15 @@ static bool is_in(const char *word, const char * const *list, size_t n)
 	return false;
 }
 
+static bool is_condition(const char *word)
+{
+	static const char * const list[] = {
+		"limit", "quota", "ct count", "meter", "set", "map",
+	};
+
+	return is_in(word, list, ARRAY_SIZE(list));
+}
+
 /* --- one value --------------------------------------------------------------- */
 
 static enum firewall_match certain(bool yes)
@@ -188,6 +197,23 @@ static enum firewall_match is_value(const struct compared *c,
 
 /* --- a comparison ------------------------------------------------------------ */
 
+/* An element of a set may have a comment, a counter, or a condition such as a limit. */
+static enum firewall_match is_element(const struct compared *c,
+				      const json_t *value)
+{
+	json_t *elem = json_object_get(value, "elem"), *part;
+	enum firewall_match found;
+	const char *word;
+
+	if (!elem)
+		return is_value(c, value);
+	found = is_value(c, json_object_get(elem, "val"));
+	json_object_foreach(elem, word, part)
+		if (is_condition(word))
+			found = firewall_and(found, MATCH_MAYBE);
+	return found;
+}
+
 /* One value, a list or a set of them; a set that has a name cannot be judged. */
 static enum firewall_match is_one_of(const struct compared *c,
 				     const json_t *right)
@@ -200,10 +226,7 @@ static enum firewall_match is_one_of(const struct compared *c,
 	if (!json_is_array(list))
 		return is_value(c, right);
 	json_array_foreach(list, i, elem) {
-		if (json_object_get(elem, "elem"))
-			elem = json_object_get(json_object_get(elem, "elem"),
-					       "val");
-		one = is_value(c, elem);
+		one = is_element(c, elem);
 		best = one > best ? one : best;
 	}
 	return best;
@@ -251,6 +274,15 @@ static bool names_port(const json_t *left)
 		       "dport");
 }
 
+static bool names_address(const json_t *left)
+{
+	const json_t *payload = json_object_get(left, "payload");
+	const char *field = text_of(payload, "field");
+
+	return !strcmp(text_of(payload, "protocol"), "ip") &&
+	       (!strcmp(field, "saddr") || !strcmp(field, "daddr"));
+}
+
 /* --- a rule ------------------------------------------------------------------ */
 
 /**
@@ -259,6 +291,7 @@ static bool names_port(const json_t *left)
  * @chain: whose rule it is
  * @match: of its statements so far
  * @named: it names the port
+ * @partial: a condition other than addresses cannot be judged
  * @notrack: as in struct compared
  */
 struct reading {
@@ -266,6 +299,7 @@ struct reading {
 	size_t chain;
 	enum firewall_match match;
 	bool named;
+	bool partial;
 	bool notrack;
 };
 
@@ -282,65 +316,87 @@ static size_t find_chain(const struct firewall_rules *rules, const char *family,
 	return FIREWALL_NO_CHAIN;
 }
 
-static void add(const struct reading *r, enum firewall_match match,
-		unsigned int verdict, const char *what)
+static void add(const struct reading *r, unsigned int verdict, const char *what)
 {
-	/* A rule that names this port is taken to accept all of its packets. */
-	if (verdict == FIREWALL_ACCEPT && r->named && match == MATCH_MAYBE)
+	enum firewall_match match = r->match;
+
+	/* Addresses of a rule that names this port are taken to be the members'. */
+	if (verdict == FIREWALL_ACCEPT && r->named && !r->partial &&
+	    match == MATCH_MAYBE)
 		match = MATCH_YES;
 	firewall_add_rule(r->rules, r->chain, (struct firewall_rule){
 			  .match = match, .verdict = verdict, .what = what });
 }
 
-static void add_jump(const struct reading *r, enum firewall_match match,
-		     const json_t *jump, bool go)
+static void add_jump(const struct reading *r, const json_t *jump, bool go)
 {
 	const struct firewall_chain *c = &r->rules->chain[r->chain];
 
 	firewall_add_rule(r->rules, r->chain, (struct firewall_rule){
-			  .match = match, .go = go,
+			  .match = r->match, .go = go,
 			  .target = find_chain(r->rules, c->family, c->table,
 					       text_of(jump, "target")) });
 }
 
 /* Return: whether the statement is a verdict */
-static bool add_verdict(const struct reading *r, enum firewall_match match,
-			const char *word, const json_t *value)
+static bool add_verdict(const struct reading *r, const char *word,
+			const json_t *value)
 {
 	if (!strcmp(word, "accept"))
-		add(r, match, FIREWALL_ACCEPT, word);
+		add(r, FIREWALL_ACCEPT, word);
 	else if (!strcmp(word, "drop") || !strcmp(word, "reject"))
-		add(r, match, FIREWALL_DROP, word);
+		add(r, FIREWALL_DROP, word);
 	else if (!strcmp(word, "return"))
-		add(r, match, FIREWALL_RETURN, word);
+		add(r, FIREWALL_RETURN, word);
 	else if (!strcmp(word, "jump") || !strcmp(word, "goto"))
-		add_jump(r, match, value, *word == 'g');
+		add_jump(r, value, *word == 'g');
 	else
 		return !strcmp(word, "continue");
 	return true;
 }
 
+/* A condition which is not judged: a limit, or what of a packet is not known here. */
+static void add_unknown(struct reading *r)
+{
+	r->match = firewall_and(r->match, MATCH_MAYBE);
+	r->partial = true;
+}
+
+/* The rule has this comparison, too. */
+static void narrow(struct reading *r, const struct compared *c, const char *op,
+		   const json_t *right)
+{
+	enum firewall_match found = compare(c, op, right);
+	bool equal = !strcmp(op, "==");
+
+	if (found == MATCH_MAYBE && !(equal && names_address(c->left)))
+		add_unknown(r);
+	r->named |= found == MATCH_YES && equal && names_port(c->left);
+	r->match = firewall_and(r->match, found);
+}
+
 /* A verdict for each value: at most one of them matches. */
-static void add_map(struct reading *r, const json_t *map)
+static void add_map(const struct reading *r, const json_t *map)
 {
 	const json_t *data = json_object_get(json_object_get(map, "data"), "set");
-	struct compared c = {
+	const struct compared c = {
 		.packet = r->rules->packet, .left = json_object_get(map, "key"),
 		.notrack = r->notrack,
 	};
-	enum firewall_match match;
 	json_t *elem, *value;
+	struct reading one = *r;
 	const char *word;
 	size_t i;
 
-	r->named |= names_port(c.left);
-	if (!json_is_array(data))
-		add(r, MATCH_MAYBE, FIREWALL_UNKNOWN, "a map with a name");
+	if (!json_is_array(data)) {
+		add_unknown(&one);
+		add(&one, FIREWALL_UNKNOWN, "a map with a name");
+	}
 	json_array_foreach(data, i, elem) {
-		match = compare(&c, "==", json_array_get(elem, 0));
+		one = *r;
+		narrow(&one, &c, "==", json_array_get(elem, 0));
 		json_object_foreach(json_array_get(elem, 1), word, value)
-			add_verdict(r, firewall_and(r->match, match), word,
-				    value);
+			add_verdict(&one, word, value);
 	}
 }
 
@@ -352,12 +408,11 @@ static void add_foreign(struct reading *r, const json_t *xt, bool last)
 	if (firewall_target_continues(name) || !strcmp(name, "comment"))
 		return;
 	if (!strcmp(text_of(xt, "type"), "target"))
-		add(r, r->match, strcmp(name, "REJECT") ? FIREWALL_UNKNOWN :
-		    FIREWALL_DROP, name);
-	else if (!*name && last)
-		add(r, firewall_and(r->match, MATCH_MAYBE), FIREWALL_UNKNOWN,
-		    "a rule of iptables");
-	r->match = firewall_and(r->match, MATCH_MAYBE);
+		add(r, strcmp(name, "REJECT") ? FIREWALL_UNKNOWN : FIREWALL_DROP,
+		    name);
+	add_unknown(r);
+	if (!*name && last)
+		add(r, FIREWALL_UNKNOWN, "a rule of iptables");
 }
 
 /* What neither matches nor ends a rule. */
@@ -371,28 +426,14 @@ static bool is_harmless(const char *word)
 	return is_in(word, list, ARRAY_SIZE(list));
 }
 
-static bool is_condition(const char *word)
-{
-	static const char * const list[] = {
-		"limit", "quota", "ct count", "meter", "set", "map",
-	};
-
-	return is_in(word, list, ARRAY_SIZE(list));
-}
-
 static void take_match(struct reading *r, const json_t *match)
 {
-	const json_t *right = json_object_get(match, "right");
-	struct compared c = {
+	const struct compared c = {
 		.packet = r->rules->packet,
 		.left = json_object_get(match, "left"), .notrack = r->notrack,
 	};
-	const char *op = text_of(match, "op");
-	enum firewall_match found = compare(&c, op, right);
 
-	r->named |= found == MATCH_YES && !strcmp(op, "==") &&
-		    names_port(c.left);
-	r->match = firewall_and(r->match, found);
+	narrow(r, &c, text_of(match, "op"), json_object_get(match, "right"));
 }
 
 static void take_statement(struct reading *r, const char *word,
@@ -405,10 +446,10 @@ static void take_statement(struct reading *r, const char *word,
 	else if (!strcmp(word, "xt"))
 		add_foreign(r, value, last);
 	else if (is_condition(word))
-		r->match = firewall_and(r->match, MATCH_MAYBE);
-	else if (!is_harmless(word) && !add_verdict(r, r->match, word, value))
+		add_unknown(r);
+	else if (!is_harmless(word) && !add_verdict(r, word, value))
 		/* A queue, or what this release does not know. */
-		add(r, r->match, FIREWALL_UNKNOWN, word);
+		add(r, FIREWALL_UNKNOWN, word);
 }
 
 static void take_rule(struct firewall_rules *rules, const json_t *rule,

@@ -65,7 +65,8 @@ static enum firewall_match udp_match(const struct firewall_packet *packet,
 
 static bool names_port(const struct xt_udp *udp)
 {
-	return udp->dpts[0] || udp->dpts[1] != UINT16_MAX;
+	return (udp->dpts[0] || udp->dpts[1] != UINT16_MAX) &&
+	       !(udp->invflags & XT_UDP_INV_DSTPT);
 }
 
 static enum firewall_match state_match(unsigned int mask, bool inverted)
@@ -104,6 +105,7 @@ static bool is_called(const struct xt_entry_match *match, const char *name)
  * @rules: what is filled
  * @match: of its conditions so far
  * @named: it names the port
+ * @partial: a condition other than addresses cannot be judged
  * @end: offset of the next entry
  */
 struct reading {
@@ -111,7 +113,27 @@ struct reading {
 	enum firewall_match match;
 	size_t end;
 	bool named;
+	bool partial;
 };
+
+/* The entry has this condition, too. */
+static void narrow(struct reading *r, enum firewall_match found)
+{
+	r->partial |= found == MATCH_MAYBE;
+	r->match = firewall_and(r->match, found);
+}
+
+static void narrow_range(struct reading *r, struct in_addr addr,
+			 struct in_addr mask, bool inverted)
+{
+	enum firewall_match found = firewall_range(r->rules->packet, addr,
+			(unsigned int)__builtin_popcount(mask.s_addr));
+
+	if (inverted)
+		narrow(r, firewall_not(found));
+	else
+		r->match = firewall_and(r->match, found);
+}
 
 static enum firewall_match one_match(struct reading *r, struct part part)
 {
@@ -150,8 +172,7 @@ static bool take_matches(struct reading *r, struct part entry, size_t end)
 		size = match ? match->u.match_size : 0;
 		if (size < sizeof(*match) || size > end - at)
 			return false;
-		r->match = firewall_and(r->match,
-					one_match(r, part_of(entry, at, size)));
+		narrow(r, one_match(r, part_of(entry, at, size)));
 	}
 	return at == end;
 }
@@ -174,29 +195,22 @@ static enum firewall_match device_match(const struct firewall_packet *packet,
 	return invert(firewall_device(packet, in, text, '+'), inverted);
 }
 
-static enum firewall_match ip_match(const struct firewall_packet *packet,
-				    const struct ipt_ip *ip)
+static void take_ip(struct reading *r, const struct ipt_ip *ip)
 {
-	enum firewall_match match = MATCH_YES;
-	bool udp = !ip->proto || ip->proto == IPPROTO_UDP;
+	const struct firewall_packet *packet = r->rules->packet;
 
-	match = firewall_and(match, ip->proto ?
-			     invert(udp ? MATCH_YES : MATCH_NO,
-				    ip->invflags & XT_INV_PROTO) : MATCH_YES);
-	match = firewall_and(match, device_match(packet, true, ip->iniface,
-			     ip->iniface_mask, ip->invflags & IPT_INV_VIA_IN));
-	match = firewall_and(match, device_match(packet, false, ip->outiface,
-			     ip->outiface_mask, ip->invflags & IPT_INV_VIA_OUT));
-	match = firewall_and(match, invert(firewall_range(packet, ip->src,
-			     (unsigned int)__builtin_popcount(ip->smsk.s_addr)),
-			     ip->invflags & IPT_INV_SRCIP));
-	match = firewall_and(match, invert(firewall_range(packet, ip->dst,
-			     (unsigned int)__builtin_popcount(ip->dmsk.s_addr)),
-			     ip->invflags & IPT_INV_DSTIP));
+	if (ip->proto)
+		narrow(r, invert(ip->proto == IPPROTO_UDP ? MATCH_YES : MATCH_NO,
+				 ip->invflags & XT_INV_PROTO));
+	narrow(r, device_match(packet, true, ip->iniface, ip->iniface_mask,
+			       ip->invflags & IPT_INV_VIA_IN));
+	narrow(r, device_match(packet, false, ip->outiface, ip->outiface_mask,
+			       ip->invflags & IPT_INV_VIA_OUT));
+	narrow_range(r, ip->src, ip->smsk, ip->invflags & IPT_INV_SRCIP);
+	narrow_range(r, ip->dst, ip->dmsk, ip->invflags & IPT_INV_DSTIP);
 	/* Later fragments only. */
-	return ip->flags & IPT_F_FRAG ?
-	       firewall_and(match, ip->invflags & IPT_INV_FRAG ? MATCH_YES :
-			    MATCH_NO) : match;
+	if (ip->flags & IPT_F_FRAG && !(ip->invflags & IPT_INV_FRAG))
+		narrow(r, MATCH_NO);
 }
 
 /* --- entries --------------------------------------------------------------- */
@@ -226,8 +240,8 @@ static struct firewall_rule standard(struct reading *r, int verdict, bool go)
 		rule.go = go;
 	} else if (verdict == -NF_ACCEPT - 1) {
 		rule.verdict = FIREWALL_ACCEPT;
-		/* Who accepts this port has thought of the other conditions. */
-		if (r->named && rule.match == MATCH_MAYBE)
+		/* Addresses of a rule that names this port are taken to be the members'. */
+		if (r->named && !r->partial && rule.match == MATCH_MAYBE)
 			rule.match = MATCH_YES;
 	} else if (verdict == -NF_DROP - 1) {
 		rule.verdict = FIREWALL_DROP;
@@ -297,12 +311,12 @@ static bool take_entry(struct firewall_rules *rules, size_t chain,
 {
 	const struct ipt_entry *e = (const void *)entry.at;
 	struct reading r = {
-		.rules = rules, .match = ip_match(rules->packet, &e->ip),
-		.end = end,
+		.rules = rules, .match = MATCH_YES, .end = end,
 	};
 	struct part target = part_of(entry, e->target_offset,
 				     entry.size - e->target_offset);
 
+	take_ip(&r, &e->ip);
 	if (!target.at || !take_matches(&r, entry, e->target_offset))
 		return false;
 	add_target(&r, chain, target, e->ip.flags & IPT_F_GOTO);
