@@ -52,6 +52,7 @@
  *          RUSH       the root goes on when its child knows the end
  *          KEEP_END   a node does not forget the end of the round before
  *          OLD_END, OLD_ACK, OLD_FIN  a packet of the round before counts
+ *          IN_STEP    breaks the model: arrive() chooses within a d_step
  * REACH asserts that the root is not DONE.
  */
 #ifndef PACKETS
@@ -295,8 +296,14 @@ inline send(n, p)
 	DATA(n, p) = SLOT((n) - 1, p)
 }
 
+#ifdef IN_STEP
+#define ARRIVES		d_step
+#else
+#define ARRIVES		atomic
+#endif
+
 #define RECEIVE(n, p) \
-	:: atomic { LIVE(n) && DATA(n, p) -> \
+	:: ARRIVES { LIVE(n) && DATA(n, p) -> \
 		assert(DATA(n, p) == (p) + 1); \
 		catch_up(n, OF(p)); \
 		arrive(DATA(n, p)); \
