@@ -748,6 +748,27 @@ TEST_F(sink, close__before_commit_aborts)
 	EXPECT_EQ(0, node.aborted);
 }
 
+TEST_F(sink, close__before_the_last_round_aborts)
+{
+	uint32_t last;
+
+	for (last = 0; last < 2; last++) {
+		aggnet_sink_close(self->k);
+		memset(&node, 0, sizeof(node));
+		node.persist = true;
+		ASSERT_EQ(0, aggnet_sink_open(&self->k, self->any, 7,
+					      &self->opt));
+		put_records("a", 1, "b", 2);
+		put_end(1, 1);
+		end_is_of(0, last);
+		ASSERT_EQ(0, aggnet_sink_run(self->k));
+		ASSERT_EQ(0, aggnet_sink_commit(self->k));
+		aggnet_sink_close(self->k);
+		self->k = NULL;
+		EXPECT_EQ(last ? 0 : AGGNET_R_RECEIVER, node.aborted);
+	}
+}
+
 TEST_F(sink, abort__says_it_to_the_node)
 {
 	EXPECT_EQ(0, aggnet_sink_abort(self->k, AGGNET_R_USER));

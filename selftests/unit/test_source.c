@@ -967,6 +967,22 @@ TEST_F(source, close__before_the_end_aborts)
 	EXPECT_EQ(0, node.aborted);
 }
 
+TEST_F(source, close__before_the_last_round_aborts)
+{
+	node.persist = true;
+	node.done = false;
+	self->opt.flags = AGGNET_OPT_NONBLOCK;
+	ASSERT_EQ(0, start(self));
+	EXPECT_EQ(-EAGAIN, aggnet_source_round(self->s));
+	stop(self);
+	EXPECT_EQ(AGGNET_R_SENDER, node.aborted);
+	node.aborted = 0;
+	ASSERT_EQ(0, start(self));
+	EXPECT_EQ(-EAGAIN, aggnet_source_finish(self->s));
+	stop(self);
+	EXPECT_EQ(0, node.aborted);
+}
+
 TEST_F(source, close__in_a_child_leaves_the_transfer)
 {
 	int status;

@@ -505,9 +505,12 @@ int sink_round(struct sink *k)
 
 void sink_close(struct sink *k)
 {
+	bool over = k && k->committed &&
+		    (k->result.last || !k->conn.status.persist);
+
 	if (!k)
 		return;
-	conn_close(&k->conn, k->committed ? AGGNET_R_NONE : AGGNET_R_RECEIVER);
+	conn_close(&k->conn, over ? AGGNET_R_NONE : AGGNET_R_RECEIVER);
 	merge_free(&k->merge);
 	stream_free(&k->stream);
 	free(k);

@@ -656,9 +656,11 @@ int source_finish(struct source *s)
 
 void source_close(struct source *s)
 {
+	bool over = s && s->shut && !s->round;
+
 	if (!s)
 		return;
-	conn_close(&s->conn, s->shut ? AGGNET_R_NONE : AGGNET_R_SENDER);
+	conn_close(&s->conn, over ? AGGNET_R_NONE : AGGNET_R_SENDER);
 	if (s->spool >= 0)
 		close(s->spool);
 	free(s);
