@@ -582,6 +582,7 @@ static void fake_trees_end(void)
 #include "../../tools/libaggnet/fingerprint.c"
 #include "../../tools/libaggnet/group.c"
 #include "../../tools/libaggnet/group_down.c"
+#include "../../tools/libaggnet/group_env.c"
 #include "../../tools/libaggnet/group_up.c"
 #include "../../tools/libaggnet/layout.c"
 #include "../../tools/libaggnet/merge.c"

@@ -433,6 +433,67 @@ static int another_call_said(struct rank *r)
 		       aggnet_reduce(r->g, x, y, 20, 2);
 }
 
+/* What the environment names is joined, and each fault of it has a sentence. */
+TEST_F(coll, create__of_an_environment)
+{
+	static const struct {
+		const char *group;
+		const char *rank;
+		const char *text;
+	} wrong[] = {
+		{ NULL, "0", "AGGNET_GROUP is not set: it has the line of 'aggctl job submit'" },
+		{ "", "0", "AGGNET_GROUP: 'root' is missing" },
+		{ "root=10.0.0.1,up=7,down=8", "0", "AGGNET_GROUP: 'ranks' is missing" },
+		{ "root=10.0.0,up=7,down=8,ranks=1", "0",
+		  "AGGNET_GROUP: 'root=10.0.0' is wrong" },
+		{ "root=10.0.0.1,up=,down=8,ranks=1", "0",
+		  "AGGNET_GROUP: 'up=' is wrong" },
+		{ "root=10.0.0.1,up=-7,down=8,ranks=1", "0",
+		  "AGGNET_GROUP: 'up=-7' is wrong" },
+		{ "root=10.0.0.1,up=7,down=4294967296,ranks=1", "0",
+		  "AGGNET_GROUP: 'down=4294967296' is wrong" },
+		{ "root=10.0.0.1,up=7,down=8x,ranks=1", "0",
+		  "AGGNET_GROUP: 'down=8x' is wrong" },
+		{ "root=10.0.0.1,up=7,up=7,down=8,ranks=1", "0",
+		  "AGGNET_GROUP: 'up' is there twice" },
+		{ "root=10.0.0.1,up=7,down=8,ranks=1", NULL,
+		  "AGGNET_RANK is not set: it has the rank of this process" },
+		{ "root=10.0.0.1,up=7,down=8,ranks=1", "x", "AGGNET_RANK: 'x' is wrong" },
+		{ "root=10.0.0.1,up=7,down=8,ranks=1", "1", "rank 1 is not one of 1 ranks" },
+	};
+	struct aggnet_group_conf conf = conf_of(AGGNET_RANK_ENV, 9);
+	struct aggnet_group *g;
+	size_t i;
+
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		unsetenv("AGGNET_GROUP");
+		unsetenv("AGGNET_RANK");
+		if (wrong[i].group)
+			setenv("AGGNET_GROUP", wrong[i].group, 1);
+		if (wrong[i].rank)
+			setenv("AGGNET_RANK", wrong[i].rank, 1);
+		EXPECT_EQ(-EINVAL, aggnet_group_create(&g, &conf));
+		EXPECT_STREQ(wrong[i].text, aggnet_group_error(g));
+		EXPECT_EQ(-ENOTCONN, aggnet_barrier(g));
+		aggnet_group_close(g);
+	}
+	setenv("AGGNET_GROUP", "later=x,ranks=2,down=98,up=99,root=10.0.0.1,", 1);
+	setenv("AGGNET_RANK", "1", 1);
+	/* It has read what it joins. */
+	EXPECT_EQ(-ENETUNREACH, aggnet_group_create(&g, &conf));
+	EXPECT_STREQ("no entry for job 99 of receiver 10.0.0.1 on this node",
+		     aggnet_group_error(g));
+	aggnet_group_close(g);
+	setenv("AGGNET_GROUP", "root=10.0.0.1,up=7,down=8,ranks=1", 1);
+	conf.rank = 0;
+	EXPECT_EQ(0, aggnet_group_create(&g, &conf));
+	EXPECT_EQ(0, aggnet_barrier(g));
+	EXPECT_EQ(0, aggnet_group_finish(g));
+	aggnet_group_close(g);
+	unsetenv("AGGNET_GROUP");
+	unsetenv("AGGNET_RANK");
+}
+
 TEST_F(coll, calls__that_differ)
 {
 	unsigned int other;

@@ -56,6 +56,10 @@ refused "allreduce: too many numbers" 1 "line 1001: more than 1000 numbers" \
 	./allreduce 10.0.0.1 7 8 0 1 < <(seq 1001)
 refused "allreduce: as many numbers as there may be" 0 "1000" \
 	./allreduce 10.0.0.1 7 8 0 1 < <(seq 1000)
+AGGNET_GROUP=root=10.0.0.1,up=7,down=8,ranks=1 AGGNET_RANK=0 \
+	refused "allreduce: a group of the environment" 0 "-12" ./allreduce <<< "-12"
+AGGNET_GROUP='' refused "allreduce: an environment without a group" 1 \
+	"allreduce: AGGNET_GROUP: 'root' is missing" ./allreduce < /dev/null
 refused "job: a description that does not exist" 1 "none: No such file" \
 	./job none 7 1 v1 v0
 refused "job: a description that is a directory" 1 ".: Is a directory" \

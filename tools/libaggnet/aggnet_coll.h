@@ -120,6 +120,24 @@ enum aggnet_coll_kind {
 int aggnet_group_open(struct aggnet_group **g,
 		      const struct aggnet_group_conf *conf);
 
+/* Value of @rank: that of the environment variable AGGNET_RANK. */
+#define AGGNET_RANK_ENV	UINT32_MAX
+
+/**
+ * aggnet_group_create() - join the group that the environment names
+ * @g: as of aggnet_group_open()
+ * @conf: as of aggnet_group_open(), but for @root, @up, @down and @ranks: those are read
+ *	from the environment variable AGGNET_GROUP, as "aggctl job submit" prints it. @rank
+ *	may be AGGNET_RANK_ENV
+ *
+ * A program that calls it needs neither a plan nor a privilege. Words of AGGNET_GROUP
+ * that this version does not know are ignored.
+ *
+ * Return: as of aggnet_group_open(); -EINVAL also if a variable is missing or wrong
+ */
+int aggnet_group_create(struct aggnet_group **g,
+			const struct aggnet_group_conf *conf);
+
 /**
  * aggnet_group_finish() - end a group after its last collective
  * @g: the group

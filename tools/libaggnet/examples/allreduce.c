@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Adds vectors of integers: each rank reads one from standard input, and prints the sum
- * of all: allreduce ROOT UP DOWN RANK RANKS
+ * of all: allreduce ROOT UP DOWN RANK RANKS, or allreduce alone, with AGGNET_GROUP and
+ * AGGNET_RANK in the environment.
  * Build: cc allreduce.c $(pkg-config --cflags --libs aggnet)
  */
 #include <arpa/inet.h>
@@ -71,6 +72,7 @@ static int add(struct aggnet_group *g, const int64_t *mine, size_t n)
 int main(int argc, char **argv)
 {
 	struct aggnet_group_conf conf = {
+		.rank = AGGNET_RANK_ENV,
 		.function = AGGNET_FN_SUM, .vtype = AGGNET_VTYPE_INT64,
 	};
 	int64_t mine[ELEMENTS];
@@ -78,17 +80,18 @@ int main(int argc, char **argv)
 	size_t n;
 	int err;
 
-	if (argc != 6 || !inet_aton(argv[1], &conf.root) ||
+	if (argc != 1 && (argc != 6 || !inet_aton(argv[1], &conf.root) ||
 	    parse_number(argv[2], &conf.up) || parse_number(argv[3], &conf.down) ||
 	    parse_number(argv[4], &conf.rank) ||
-	    parse_number(argv[5], &conf.ranks)) {
-		fprintf(stderr, "usage: allreduce ROOT UP DOWN RANK RANKS\n");
+	    parse_number(argv[5], &conf.ranks))) {
+		fprintf(stderr, "usage: allreduce [ROOT UP DOWN RANK RANKS]\n");
 		return 2;
 	}
 	/* Before the other ranks wait for this one. */
 	if (!read_vector(mine, &n))
 		return 1;
-	err = aggnet_group_open(&g, &conf);
+	err = argc == 1 ? aggnet_group_create(&g, &conf) :
+			  aggnet_group_open(&g, &conf);
 	if (!err)
 		err = add(g, mine, n);
 	if (!err)
