@@ -85,15 +85,18 @@ static int conn_write(struct conn *c)
 
 /* --- requests ------------------------------------------------------------------------ */
 
-/* Answer the first line that was read. Return: was there one? */
-static bool conn_request(struct conn *c)
+/* Is there a request that may be answered now? Return: its end */
+static char *conn_line(const struct conn *c)
 {
-	char *end = c->in ? memchr(c->in, '\n', c->in_len) : NULL;
+	return c->in && !c->out && !c->wait ? memchr(c->in, '\n', c->in_len) : NULL;
+}
+
+/* Answer the first line that was read. */
+static void conn_request(struct conn *c, const char *end)
+{
 	json_t *answer;
 	size_t used;
 
-	if (!end)
-		return false;
 	answer = request_answer(c, c->in, (size_t)(end - c->in));
 	used = (size_t)(end - c->in) + 1;
 	c->in_len -= used;
@@ -105,7 +108,6 @@ static bool conn_request(struct conn *c)
 	c->since = now_ms();
 	if (answer)
 		conn_answer(c, answer);
-	return true;
 }
 
 static void conn_refuse(struct conn *c, const char *sentence)
@@ -143,16 +145,29 @@ static int conn_read(struct conn *c)
 	return 0;
 }
 
-/* Go on until the connection waits. Return: -1: it is of no use any more */
+/* Return: -1: the connection is of no use any more */
+static int conn_flush(struct conn *c)
+{
+	if (c->out && conn_write(c))
+		return -1;
+	return c->last && !c->out ? -1 : 0;
+}
+
+/*
+ * Answer one request, as others wait for their turn, too: conn_tick() goes on with the
+ * next one. Return: -1: the connection is of no use any more
+ */
 static int conn_go_on(struct conn *c)
 {
-	do {
-		if (c->out && conn_write(c))
-			return -1;
-		if (c->last && !c->out)
-			return -1;
-	} while (!c->out && !c->wait && conn_request(c));
-	return 0;
+	const char *end;
+
+	if (conn_flush(c))
+		return -1;
+	end = conn_line(c);
+	if (!end)
+		return 0;
+	conn_request(c, end);
+	return conn_flush(c);
 }
 
 static void conn_ready(struct watch *w, uint32_t events)
@@ -169,8 +184,8 @@ static void conn_ready(struct watch *w, uint32_t events)
 		job_detach(c);
 		c->jobs = 0;
 	}
-	if (((events & EPOLLIN) && !c->out && !c->wait && conn_read(c)) ||
-	    conn_go_on(c))
+	if (((events & EPOLLIN) && !c->out && !c->wait && !conn_line(c) &&
+	     conn_read(c)) || conn_go_on(c))
 		conn_close(c);
 	else
 		conn_watch(c);
@@ -196,6 +211,15 @@ int64_t conn_tick(int64_t now)
 
 	for (c = LIST_FIRST(&conns); c; c = next) {
 		next = LIST_NEXT(c, list);
+		if (conn_line(c)) {
+			if (conn_go_on(c)) {
+				conn_close(c);
+				continue;
+			}
+			conn_watch(c);
+			if (conn_line(c))
+				left = 0;
+		}
 		if (c->wait || c->jobs)
 			continue;
 		ms = c->since + conf.idle - now;
@@ -227,16 +251,29 @@ static bool peer_allowed(int fd, const struct ucred *peer)
 	return allowed;
 }
 
-/* Return: why the connection is refused, or NULL */
-static const char *peer_fault(const struct ucred *peer)
+/*
+ * A user that may not submit gets this as an answer, but does not take the place of
+ * those that may.
+ */
+static bool stranger_has_room(uint32_t mine, uint32_t strangers)
 {
+	return mine < 2 && strangers < (conf.connections + 7) / 8;
+}
+
+/* Return: why the connection is refused, or NULL */
+static const char *peer_fault(const struct ucred *peer, bool allowed)
+{
+	uint32_t n = 0, strangers = 0;
 	const struct conn *c;
-	uint32_t n = 0;
 
 	if (peer->uid == NOBODY)
 		return "aggd does not know the user, who is nobody or in another user namespace";
-	LIST_FOREACH(c, &conns, list)
+	LIST_FOREACH(c, &conns, list) {
 		n += c->uid == peer->uid;
+		strangers += !c->allowed;
+	}
+	if (!allowed && !stranger_has_room(n, strangers))
+		return "users that may not submit jobs have as many connections as they may";
 	if (n >= conf.user_connections && !conf_is_admin(peer->uid))
 		return "the user has as many connections as a user may have";
 	/* The administrator is let in to see who has the others. */
@@ -265,12 +302,14 @@ static void accept_one(struct watch *w, uint32_t events)
 	socklen_t len = sizeof(peer);
 	const char *fault;
 	struct conn *c;
+	bool allowed;
 
 	(void)events;
 	if (fd < 0)
 		return;
 	getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len);
-	fault = peer_fault(&peer);
+	allowed = peer_allowed(fd, &peer);
+	fault = peer_fault(&peer, allowed);
 	c = fault ? NULL : calloc(1, sizeof(*c));
 	if (!c) {
 		refuse(fd, fault ? fault : "out of memory");
@@ -278,7 +317,7 @@ static void accept_one(struct watch *w, uint32_t events)
 	}
 	c->watch = (struct watch){ .fd = fd, .ready = conn_ready };
 	c->uid = peer.uid;
-	c->allowed = peer_allowed(fd, &peer);
+	c->allowed = allowed;
 	c->since = now_ms();
 	if (loop_add(&c->watch, EPOLLIN | EPOLLRDHUP)) {
 		close(fd);
