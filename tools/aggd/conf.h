@@ -36,6 +36,7 @@ struct allowed {
  * @user_jobs: of a user that have not ended
  * @queue: jobs that wait
  * @node_memory: bytes that all jobs together may reserve at a node
+ * @user_memory: of them that the jobs of a user may reserve
  * @memory: of a tree at a node, if the job does not say
  * @time: ms that a job is in force, if it does not say
  * @time_max: the most that it can ask for
@@ -64,6 +65,7 @@ struct conf {
 	uint32_t user_jobs;
 	uint32_t queue;
 	uint64_t node_memory;
+	uint64_t user_memory;
 	uint64_t memory;
 	uint32_t time;
 	uint32_t time_max;

@@ -11,18 +11,27 @@ static bool waits(const struct job *job)
 	return job->state == JOB_QUEUED || job->state == JOB_PLANNED;
 }
 
-int queue_check(uint32_t uid, struct text *why)
+int queue_check(uint32_t uid, uint64_t memory, struct text *why)
 {
 	uint32_t mine = 0, waiting = 0;
+	uint64_t bytes = memory;
 	const struct job *job;
 
 	TAILQ_FOREACH(job, &jobs, list) {
-		mine += job->uid == uid && job->state != JOB_ENDED;
+		if (job->uid == uid && job->state != JOB_ENDED) {
+			bytes += job->memory;
+			mine++;
+		}
 		waiting += waits(job);
 	}
 	if (mine >= conf.user_jobs && !conf_is_admin(uid))
 		return text_set(why, "user %u has %u jobs, which is the limit of a user: cancel one, or wait until one ends",
 				uid, mine);
+	/* A job that waits for memory holds up those behind it. */
+	if (bytes > conf.user_memory && !conf_is_admin(uid))
+		return text_set(why, "with this job user %u would reserve %llu bytes at a node, and may reserve %llu: lower 'memory', or cancel a job",
+				uid, (unsigned long long)bytes,
+				(unsigned long long)conf.user_memory);
 	if (waiting >= conf.queue)
 		return text_set(why, "%u jobs wait, which is the limit: try again later",
 				waiting);

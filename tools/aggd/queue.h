@@ -8,8 +8,15 @@
 #include "aggd.h"
 #include "job.h"
 
-/* May the user submit another job? Return: 0, or -1 with @why */
-int queue_check(uint32_t uid, struct text *why);
+/**
+ * queue_check() - may the user submit another job?
+ * @uid: of the user
+ * @memory: bytes that the job needs at each of its nodes
+ * @why: set to a sentence on failure
+ *
+ * Return: 0, or -1
+ */
+int queue_check(uint32_t uid, uint64_t memory, struct text *why);
 
 /* Jobs that were submitted before and wait, too. */
 uint32_t queue_ahead(const struct job *job);

@@ -35,7 +35,7 @@ static json_t *submit(struct conn *conn, json_t *spec)
 	json_object_del(spec, "op");
 	if (spec_check(spec, &why))
 		return request_refusal(true, why.s);
-	if (queue_check(conn->uid, &why))
+	if (queue_check(conn->uid, spec_memory(spec), &why))
 		return request_refusal(false, why.s);
 	attached = json_is_true(json_object_get(spec, "attached"));
 	job = job_submit(spec, conn->uid, attached ? conn : NULL, &why);
