@@ -13,7 +13,6 @@
 #include "spec.h"
 #include "store.h"
 
-#define VERIFY_TRIES	3
 #define RETRY_DOUBLES	6	/* times, at most */
 
 struct jobs jobs = TAILQ_HEAD_INITIALIZER(jobs);
@@ -143,6 +142,9 @@ static void finish(struct job *job)
 {
 	struct text why;
 
+	/* They are not in force, and may be half written. */
+	if (!holds_entries(job))
+		store_del_plans(job->id, job->trees);
 	if (save(job, JOB_ENDED, NULL, &why)) {
 		job->state = JOB_WITHDRAWING;
 		job->step = 0;
@@ -400,8 +402,8 @@ static void in_force(struct job *job)
 
 static void step_failed(struct job *job, const char *text)
 {
-	if (job->state == JOB_WITHDRAWING ||
-	    (job->state == JOB_VERIFYING && job->tries + 1 < VERIFY_TRIES)) {
+	/* A host may be down for a while: the job goes on until its time is over. */
+	if (job->state == JOB_WITHDRAWING || job->state == JOB_VERIFYING) {
 		job->step = 0;
 		set_retry(job, text);
 		return;
@@ -500,7 +502,8 @@ int64_t job_tick(int64_t now)
 	turn = false;
 	prune();
 	TAILQ_FOREACH(job, &jobs, list) {
-		if (job->state == JOB_IN_FORCE && now >= job->until)
+		if ((job->state == JOB_IN_FORCE || job->state == JOB_VERIFYING) &&
+		    now >= job->until)
 			job_end(job, false, "its time is over");
 		if (job->state == JOB_PLANNED && job->retry <= now &&
 		    (first || job->fault))
@@ -513,9 +516,10 @@ int64_t job_tick(int64_t now)
 		if (!job->child && job->retry <= now &&
 		    (job->state != JOB_QUEUED || plans <= conf.children))
 			act(job);
-		if (job->state == JOB_IN_FORCE)
+		if ((job->state == JOB_IN_FORCE || job->state == JOB_VERIFYING) &&
+		    !job->stop)
 			least(&left, job->until - now);
-		else if (!job->child && job->retry > now)
+		if (!job->child && job->retry > now)
 			least(&left, job->retry - now);
 	}
 	return turn ? 0 : left;
@@ -619,8 +623,11 @@ static int load_one(uint32_t id, json_t *record, struct text *why)
 	set_string(&job->reason, reason);
 	set_string(&job->group, group);
 	job->failed = failed;
+	/* The clock may have been set back. */
 	job->ends = ends;
-	job->until = now_ms() + (ends - now_date()) * 1000;
+	if (ends > now_date() + job->time / 1000)
+		job->ends = now_date() + job->time / 1000;
+	job->until = now_ms() + (job->ends - now_date()) * 1000;
 	resume(job, found, attached);
 	return 0;
 }

@@ -51,9 +51,12 @@ static int hold_streams(void)
 
 static int open_all(struct watch *signals, struct text *why)
 {
+	if (store_open(conf.state, why))
+		return -1;
+	/* Until here a signal ends the process: it may wait for one before it. */
 	if (loop_open() || watch_signals(signals))
 		return text_set(why, "epoll: %s", strerror(errno));
-	if (store_open(conf.state, why) || job_load(why))
+	if (job_load(why))
 		return -1;
 	return conn_listen(conf.socket, why);
 }

@@ -260,7 +260,7 @@ int store_each(int (*one)(uint32_t id, json_t *record, struct text *why),
 	       struct text *why)
 {
 	struct dirent **list;
-	int i, n = scandirat(dir, "jobs", &list, is_record, by_id), err = 0;
+	int i, n = scandirat(dir, "jobs", &list, is_record, by_id);
 	json_t *record;
 	uint32_t id;
 
@@ -268,12 +268,13 @@ int store_each(int (*one)(uint32_t id, json_t *record, struct text *why),
 		return text_set(why, "%s/jobs: %s", top, strerror(errno));
 	for (i = 0; i < n; i++) {
 		id = (uint32_t)strtoul(list[i]->d_name, NULL, 10);
-		record = err ? NULL : store_get(id, why);
+		record = store_get(id, why);
+		/* It must not keep the other jobs from their end. */
 		if (!record || one(id, record, why))
-			err = -1;
+			note("job %u is left as it is: %s", id, why->s);
 		json_decref(record);
 		free(list[i]);
 	}
 	free(list);
-	return err;
+	return 0;
 }

@@ -9,7 +9,7 @@
 void text_clean(char *s)
 {
 	for (; *s; s++)
-		if (*s < ' ' || *s == 0x7f)
+		if ((signed char)*s < ' ' || *s == 0x7f)
 			*s = '?';
 }
 
