@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/job_client.h"
@@ -136,7 +137,8 @@ static int wait_attached(FILE *aggd, json_int_t id)
 	int st;
 
 	answer = ask_wait(aggd, id, "ended", &st);
-	if (answer)
+	if (answer && json_is_true(json_object_get(json_object_get(answer, "job"),
+						   "failed")))
 		st = fail("job %lld: %s", (long long)id,
 			  text_of(json_object_get(answer, "job"), "reason"));
 	json_decref(answer);
@@ -153,6 +155,10 @@ static int submit_on(const struct aggctl *ctl, FILE *aggd)
 	if (!answer)
 		return st;
 	id = id_of(answer);
+	/* The job stays if this command is interrupted. */
+	if (!opt.no_wait && !opt.attached && isatty(STDERR_FILENO))
+		fprintf(stderr, "job %lld: waiting until it is in force\n",
+			(long long)id);
 	if (!opt.no_wait) {
 		waited = ask_wait(aggd, id, "in force", &st);
 		json_decref(answer);
@@ -331,7 +337,9 @@ static int run_cancel(const struct aggctl *ctl, int argc, char **argv)
 	if (!aggd)
 		return ST_FAILED;
 	answer = ask_job(aggd, "cancel", argv[0], &st);
-	if (answer && !opt.no_wait) {
+	/* A job that has ended may be forgotten by then. */
+	if (answer && !opt.no_wait &&
+	    strcmp(text_of(json_object_get(answer, "job"), "state"), "ended")) {
 		waited = ask_wait(aggd, id_of(answer), "ended", &st);
 		json_decref(answer);
 		answer = waited;
