@@ -202,6 +202,11 @@ class Daemon:
     def running(self):
         return len(os.listdir(self.fake + "/running"))
 
+    def processes(self):
+        pid = self.process.pid
+        with open("/proc/%d/task/%d/children" % (pid, pid)) as f:
+            return f.read().split()
+
     def files(self):
         """All of the state, for comparisons."""
         found = {}
@@ -651,16 +656,21 @@ def limits():
 @row("as many processes as configured run at the same time")
 def children():
     with daemon("--children", "3", "--user-jobs", "20") as d:
-        d.hold("plan")
         client = d.client()
         jobs = [client.submit() for _ in range(20)]
-        wait_until("runs", lambda: d.running() == 3)
-        client.ask({"op": "list"})
-        equal(d.running(), 3)
-        d.release("plan")
         for job in jobs:
             client.wait(job)
         equal(len(d.entries()), 40)
+        d.hold("withdraw")
+        for job in jobs:
+            client.ask({"op": "cancel", "job": job})
+        # Those that may run were started before this answer.
+        client.ask({"op": "list"})
+        equal(len(d.processes()), 3)
+        d.release("withdraw")
+        for job in jobs:
+            client.wait(job, "ended")
+        equal(d.entries(), [])
 
 
 # --- crashes ------------------------------------------------------------------------
@@ -720,13 +730,41 @@ def crash_in_force():
         equal(len(d.calls("apply")) >= calls + 4, True)
         equal(client.show(job)["group"], "root=10.0.0.1,up=1000,down=1001,ranks=2")
         equal((before["job"], d.entries()), (short, ["1000.0.plan", "1000.1.plan"]))
+
+
+@row("a host is down when aggd starts: jobs there go on until their time is over")
+def crash_host_down():
+    with daemon() as d:
+        client = d.client()
+        job, short = client.submit(), client.submit(time=2)
+        client.wait(job)
+        client.wait(short)
         d.fail("apply", "aggctl: v0: not there\n")
         d.restart()
-        with user(USER):
-            client = d.client()
-        shown = client.wait(job, "ended")
-        equal((shown["reason"], shown["failed"], d.entries()),
-              ("v0: not there", True, []))
+        client = d.client()
+        wait_until("fails", lambda: client.show(job).get("fault") == "v0: not there")
+        equal(client.wait(short, "ended")["reason"], "its time is over")
+        equal(client.show(job)["state"], "in force")
+        d.mend("apply")
+        equal("fault" in client.wait(job), False)
+
+
+@row("the clock was set back: a job has no more than its time")
+def clock():
+    with daemon() as d:
+        client = d.client()
+        job = client.submit(time=50)
+        client.wait(job)
+        d.kill()
+        record = d.dir + "/state/jobs/1000.json"
+        with open(record) as f:
+            found = json.load(f)
+        found["ends"] += 10 ** 7
+        with open(record, "w") as f:
+            json.dump(found, f)
+        d.start()
+        client = d.client()
+        equal(client.wait(job)["ends"] - time.time() < 52, True)
 
 
 @row("memory of jobs in force counts after a restart")
@@ -798,8 +836,8 @@ def damaged():
         status, said = refuses_to_start(d, "--state", d.dir + "/state2")
         has(said, "another process listens there")
         client = d.client()
-        job = client.submit()
-        client.wait(job)
+        client.wait(client.submit())
+        client.wait(client.submit())
         record = d.dir + "/state/jobs/1000.json"
         with open(record) as f:
             right = f.read()
@@ -809,9 +847,13 @@ def damaged():
             d.kill()
             with open(record, "w") as f:
                 f.write(text)
-            status, said = refuses_to_start(d)
-            equal(status, 1)
-            has(said, sentence)
+            d.start()
+            has(d.said(), "job 1000 is left as it is")
+            has(d.said(), sentence)
+            client = d.client()
+            equal([j["job"] for j in client.ask({"op": "list"})["jobs"]], [1002])
+            equal(client.wait(1002)["state"], "in force")
+            d.kill()
             with open(record, "w") as f:
                 f.write(right)
             d.start()
@@ -825,7 +867,7 @@ def damaged():
 
 # --- bounds -------------------------------------------------------------------------
 
-@row("1000 jobs in force take less than 64 MiB")
+@row("1000 jobs in force take less than 64 MiB, and no descriptors")
 def thousand():
     with daemon("--jobs", "1000", "--node-memory", "1000G") as d:
         client = d.client()
@@ -845,6 +887,8 @@ def thousand():
         rss = d.rss()
         print("# %d KiB" % rss)
         equal(rss < 65536, True)
+        # Its own, and the connection.
+        equal(len(os.listdir("/proc/%d/fd" % d.process.pid)) < 16, True)
 
 
 @row("connections that do not read do not make aggd grow")
@@ -879,6 +923,55 @@ def slow_reader():
                 return True
             return False
         wait_until("closes it", closed)
+
+
+@row("users that may not submit do not take the connections of those that may")
+def strangers():
+    with daemon("--connections", "16", conf="allow user %d\n" % USER) as d:
+        kept = []
+        for uid in (OTHER, OTHER + 1, OTHER + 2):
+            with user(uid):
+                kept += [d.client() for _ in range(3)]
+        answers = [c.ask({"op": "list"}) if c.socket else None for c in kept[:2]]
+        equal([a["ok"] for a in answers], [True, True])
+        for c in kept[2:]:
+            has(c.read()["error"], "users that may not submit jobs")
+        with user(USER):
+            equal(d.client().ask(GROUP_JOB)["ok"], True)
+
+
+@row("one connection's requests do not hold up those of another")
+def turns():
+    with daemon("--idle", "1") as d:
+        busy, other = d.client(), d.client()
+        line = b"{\"op\": \"list\"}\n"
+        d.process.send_signal(signal.SIGSTOP)
+        busy.socket.sendall(line * 2000)
+        other.socket.sendall(line)
+        d.process.send_signal(signal.SIGCONT)
+        equal(other.read()["ok"], True)
+        # What the first one has been answered by then is far from all.
+        busy.socket.setblocking(False)
+        early = busy.socket.recv(1 << 20).count(b"\n")
+        equal(early < 1000, True)
+        busy.socket.settimeout(DEADLINE)
+        while early < 2000:
+            early += busy.socket.recv(1 << 20).count(b"\n")
+
+
+@row("memory that the jobs of a user may reserve")
+def user_memory():
+    with daemon("--user-memory", "2M", conf="allow all\n") as d:
+        with user(USER):
+            client = d.client()
+        job = client.submit(memory=524288)
+        client.refused({**GROUP_JOB, "memory": 600000},
+                       "with this job user 4000 would reserve 2248576 bytes", "refused")
+        client.submit(memory=524288)
+        client.ask({"op": "cancel", "job": job})
+        client.wait(job, "ended")
+        client.submit(memory=524288)
+        equal(d.client().submit(memory=4 << 20) > 0, True)
 
 
 @row("connections are bounded, in all and of a user")
