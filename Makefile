@@ -47,7 +47,7 @@ help:
 #H make demo               the main job on real input, in the VM
 #H make check [KERNELS=] [TESTS=]
 #H                         every test, on the host and on the kernels, and some
-#H                         on the debug kernel (half an hour on two CPUs)
+#H                         on the debug kernel (an hour on two CPUs)
 #H make check-debug [TESTS=]
 #H                         the same tests in the VM on the debug kernel, and
 #H                         faults on purpose that it must catch (two hours)

@@ -161,7 +161,8 @@ const char *aggnet_group_error(const struct aggnet_group *g);
  * @g: the group
  * @kind: of collective
  *
- * Return: the largest count of this kind; SIZE_MAX: there is no limit
+ * Return: the largest count of this kind; from SIZE_MAX / 8 on there is no limit. What
+ * rank 0 broadcasts or scatters has none
  */
 size_t aggnet_group_max(const struct aggnet_group *g,
 			enum aggnet_coll_kind kind);
