@@ -9,7 +9,7 @@ set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 aggctl=$top/tools/aggctl/aggctl
 page=$top/Documentation/cluster.rst
-n=0 failed=0
+. "$top/selftests/lib/rows.sh"
 
 # In a namespace of this user, who is root there.
 if [ "${1:-}" != inside ]; then
@@ -18,19 +18,6 @@ if [ "${1:-}" != inside ]; then
 	cd "$tmp" && unshare -rn "$top/selftests/unit/${0##*/}" inside
 	exit
 fi
-
-# check WHAT COMMAND...: a row, which passes if the command does
-check()
-{
-	n=$((n + 1))
-	if "${@:2}" > log 2>&1; then
-		echo "ok $n - $1"
-	else
-		echo "not ok $n - $1"
-		sed 's/^/# /' log
-		failed=1
-	fi
-}
 
 # missing PATTERN: the commands that "host init" prints, of those that match
 missing()
@@ -588,5 +575,4 @@ check "a table that a program owns" owned
 check "a name that cannot be typed" odd_name
 check "rules that cannot be read" unreadable
 check "input is not opened by --run" not_opened
-echo "1..$n"
-exit $failed
+end_rows

@@ -12,25 +12,12 @@ tmp=$(mktemp -d)
 export tmp
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit
-n=0 failed=0
-
-# check WHAT COMMAND...: a row, which passes if the command does
-check()
-{
-	n=$((n + 1))
-	: > calls
-	if "${@:2}" > log 2>&1; then
-		echo "ok $n - $1"
-	else
-		echo "not ok $n - $1"
-		sed 's/^/# /' log
-		failed=1
-	fi
-}
+. "$top/selftests/lib/rows.sh"
 
 # hosts COMMANDS: what a host does, whose name is in $host; by default it "agrees"
 hosts()
 {
+	: > calls
 	cat > ssh << END
 #!/bin/bash
 host=\$1
@@ -327,5 +314,4 @@ check "a host without a line" no_line
 check "withdrawal fails on two hosts" withdrawn_in_part
 check "receivers first, if hosts supervise the plan" order
 check "options" options
-echo "1..$n"
-exit $failed
+end_rows
