@@ -157,7 +157,7 @@ static_flags()
 	[[ " $(pkg_config --libs --static) " = *" -lm "* ]]
 }
 
-echo 1..19
+echo 1..20
 for name in libaggnet libaggtree; do
 	result "$name: the headers declare names" declared $name
 	result "$name: the shared library exports what they declare" \
