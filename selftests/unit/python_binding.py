@@ -1369,6 +1369,8 @@ class Groups(unittest.TestCase):
                              ({"AGGNET_RANK": None}, "AGGNET_RANK is not set"),
                              ({"AGGNET_RANK": "1.0"}, "AGGNET_RANK: '1.0' is not a number"),
                              ({"AGGNET_GROUP": ""}, "no root and no up and no down"),
+                             ({"AGGNET_GROUP": "root=10.0.0.1,up=7,down=8,ranks=1,up=9"},
+                              "a member twice"),
                              ({"AGGNET_GROUP": "root=10.0.0.1,up=x,down=8,ranks=1"},
                               "AGGNET_GROUP: up: 'x' is not a number")):
             now = {name: value for name, value in {**group, **change}.items() if value is not None}
@@ -1382,6 +1384,34 @@ class Groups(unittest.TestCase):
         with unittest.mock.patch.dict(os.environ, group), \
                 aggnet.Group.from_environment(rank=0) as joined:
             self.assertEqual((joined.rank, joined.ranks), (0, 1))
+
+    def test_an_exception_before_waiting_ends_the_group(self):
+        group = self.group()
+        with unittest.mock.patch.object(group, "_wait", side_effect=KeyboardInterrupt), \
+                self.assertRaises(KeyboardInterrupt):
+            group.barrier()
+        self.assertTrue(group.closed)
+
+    def test_a_buffer_that_shrinks_before_it_is_locked(self):
+        whole = aggnet._group.pointer
+        for other in None, array("q", bytes(80)):
+            mine = array("q", bytes(80))
+
+            def shrink(buffer, *rest):
+                if buffer is mine:
+                    del buffer[1:]
+                return whole(buffer, *rest)
+            with self.group() as group:
+                with unittest.mock.patch.object(aggnet._group, "pointer", shrink), \
+                        self.assertRaisesRegex(ValueError, "too small"):
+                    group.allreduce(mine if other is None else other, out=other and mine)
+                group.barrier()
+
+    def test_a_group_is_not_copied(self):
+        with self.group() as group:
+            for copied in copy.copy, copy.deepcopy, pickle.dumps:
+                with self.assertRaisesRegex(TypeError, "a group cannot be copied"):
+                    copied(group)
 
     def test_limits(self):
         with self.group() as group:

@@ -85,9 +85,13 @@ static int env_group(struct aggnet_group *g, const char *text)
 				  "AGGNET_GROUP is not set: it has the line of 'aggctl job submit'");
 	for (; !err && *text; text += len + (text[len] == ',')) {
 		len = strcspn(text, ",");
-		/* A word that is cut is too long for any value. */
 		snprintf(word, sizeof(word), "%.*s", (int)len, text);
-		err = env_word(g, word, &found);
+		/* What is left of a number with many zeros would be another one. */
+		if (len >= sizeof(word) && env_find(word) < WORDS)
+			err = group_fail(g, -EINVAL,
+					 "AGGNET_GROUP: '%s...' is too long", word);
+		else
+			err = env_word(g, word, &found);
 	}
 	for (i = 0; !err && i < WORDS; i++)
 		if (!(found & 1u << i))

@@ -87,10 +87,9 @@ class Elements:
         return memoryview(buffer).nbytes // self.size
 
 
-def pointer(buffer: Any) -> Any:
-    """What the library takes for a buffer, which it keeps from being resized."""
+def pointer(buffer: Any, size: int) -> Any:
+    """What the library takes for a buffer of this many bytes, which is then not resized."""
     if buffer is None:
         return None
-    size = memoryview(buffer).nbytes
     # Of an empty buffer no pointer can be taken.
     return (ctypes.c_char * size).from_buffer(buffer) if size else (ctypes.c_char * 1)()

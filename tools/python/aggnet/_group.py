@@ -48,7 +48,10 @@ def members(text: str) -> dict[str, str]:
     ValueError: AGGNET_GROUP has no down and no ranks: 'root=10.0.0.1,up=7'
     """
     pairs = [pair.split("=", 1) for pair in text.split(",")]
-    found = {pair[0]: pair[-1] for pair in pairs if len(pair) == 2 and pair[0] in MEMBERS}
+    known = [pair for pair in pairs if len(pair) == 2 and pair[0] in MEMBERS]
+    found = {name: value for name, value in known}
+    if len(found) < len(known):
+        raise ValueError(f"AGGNET_GROUP has a member twice: {text!r}")
     if len(found) < len(MEMBERS):
         missing = " and no ".join(name for name in MEMBERS if name not in found)
         raise ValueError(f"AGGNET_GROUP has no {missing}: {text!r}")
@@ -107,7 +110,9 @@ class Group(Handle):
                       for name, text in where.items()})
 
     def _opened(self) -> None:
-        self._wait(self._opening)
+        error = self._wait(self._opening)
+        if error:
+            raise error
 
     def _error(self, got: int) -> Error:
         return Error(-got, self._text())
@@ -124,44 +129,43 @@ class Group(Handle):
         n = lib.library.aggnet_coll_poll(coll, wanted, len(wanted))
         return [lib.library.aggnet_coll_timeout(coll), *wanted[:n]]
 
-    def _wait(self, coll: Any) -> None:
-        """Go on with a collective to its end.
-
-        The library has the buffers until then. So whatever else ends this function, also an
-        exception of a signal handler, closes the handle.
-        """
-        try:
-            while True:
-                got = self._once(self._step, (), coll)
-                if isinstance(got, Error):
-                    break
-                if not got:
-                    return
-                poll = select.poll()
-                for wanted in got[1:]:
-                    poll.register(wanted.fd, wanted.events)
-                poll.poll(got[0] if got[0] >= 0 else None)
-        except BaseException:
-            self.close()
-            raise
-        raise got
+    def _wait(self, coll: Any) -> Optional[Error]:
+        """Go on with a collective to its end. Return: its error"""
+        while True:
+            got = self._once(self._step, (), coll)
+            if isinstance(got, Error):
+                return got
+            if not got:
+                return None
+            poll = select.poll()
+            for wanted in got[1:]:
+                poll.register(wanted.fd, wanted.events)
+            poll.poll(got[0] if got[0] >= 0 else None)
 
     def _start(self, function: str, *args: Any) -> None:
-        """Start a collective, and wait for it. If the call is refused, the group goes on."""
+        """Start a collective, and wait for it. If the call is refused, the group goes on.
+
+        The library has the buffers until the end. So whatever else ends this function, as an
+        exception of a signal handler does, closes the handle.
+        """
         coll = lib.HANDLE()
         try:
             got = self._once(getattr(lib.library, function), (*args, byref(coll)))
+            if not isinstance(got, Error):
+                got = self._wait(coll)
         except BaseException:
-            # A signal handler's, maybe after the collective was started.
             if coll:
                 self.close()
             raise
-        if isinstance(got, Error):
+        if got:
             raise got
-        self._wait(coll)
 
     def _run(self, kind: int, send: Any, recv: Any, count: int, root: int = 0) -> None:
-        self._start("aggnet_coll_start", kind, pointer(send), pointer(recv), count,
+        given = count * (self.ranks if kind in (SCATTER, REDUCE_SCATTER) else 1)
+        taken = count * (self.ranks if kind in (GATHER, ALLGATHER) else 1)
+        # A buffer that has become shorter since it was checked raises ValueError here.
+        self._start("aggnet_coll_start", kind, pointer(send, given * self._elements.size),
+                    pointer(recv, taken * self._elements.size), count,
                     integer(root, 32, signed=False))
 
     def _parts(self, values: Any) -> tuple[Any, int]:

@@ -186,6 +186,10 @@ class Handle:
         if hasattr(self, "_options"):
             self.close()
 
+    def __reduce__(self) -> Any:
+        """What copy and pickle call: two copies would free one handle twice."""
+        raise TypeError(f"a {self._kind} cannot be copied")
+
     def __enter__(self) -> Any:
         if self._closed:
             raise ValueError(f"the {self._kind} is closed")

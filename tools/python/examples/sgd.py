@@ -4,7 +4,7 @@
 
 Usage: sgd.py RANK RANKS [ROOT UP DOWN] [--steps N]
 Each rank has a share of the samples. The losses that rank 0 prints are the same, bit by bit,
-for any number of ranks, because a sample's gradient is rounded to an integer before it is
+for any number of ranks with the same Python and libm, because a sample's gradient is rounded to an integer before it is
 added, and sums of integers do not depend on their order. The plan's type is int64, its
 function sum. A single rank needs no trees.
 """
@@ -47,7 +47,8 @@ def train(group: aggnet.Group, steps: int) -> None:
     mine = samples()[group.rank::group.ranks]
     weights = [0.0] * FEATURES
     for step in range(steps):
-        parts = [gradient(weights, x, y) for x, y in mine]
+        # A rank without samples adds nothing.
+        parts = [gradient(weights, x, y) for x, y in mine] or [[0] * (FEATURES + 1)]
         total = group.allreduce(map(sum, zip(*parts)))
         if group.rank == 0:
             print(step, (total[FEATURES] / ONE / SAMPLES).hex())
