@@ -49,7 +49,7 @@ def members(text: str) -> dict[str, str]:
     """
     pairs = [pair.split("=", 1) for pair in text.split(",")]
     known = [pair for pair in pairs if len(pair) == 2 and pair[0] in MEMBERS]
-    found = {name: value for name, value in known}
+    found = dict(known)
     if len(found) < len(known):
         raise ValueError(f"AGGNET_GROUP has a member twice: {text!r}")
     if len(found) < len(MEMBERS):
