@@ -56,15 +56,7 @@ begin()
 # all_exit_with STATUS: do the root and all readers?
 all_exit_with()
 {
-	local pid status failed=0
-
-	for pid in $root_pid "${readers[@]}"; do
-		status=0
-		wait "$pid" || status=$?
-		[ $status = "$1" ] || failed=1
-	done
-	[ $failed = 0 ] || tail -n 3 "$TMP"/x.*err
-	return $failed
+	exit_with "$1" "$root_pid" "${readers[@]}" || { tail -n 3 "$TMP"/x.*err; return 1; }
 }
 
 # exact FILE: has each reader written what the root has sent?

@@ -51,15 +51,7 @@ ranks()
 # all_exit_with STATUS: do the ranks that have not been lost?
 all_exit_with()
 {
-	local rank status failed=0
-
-	for rank in "${!ranks[@]}"; do
-		status=0
-		wait "${ranks[rank]}" || status=$?
-		[ $status = "$1" ] || failed=1
-	done
-	[ $failed = 0 ] || cat "$TMP"/rank.*.err
-	return $failed
+	exit_with "$1" "${ranks[@]}" || { cat "$TMP"/rank.*.err; return 1; }
 }
 
 # group FUNCTION TYPE WHAT NUMBER [OPTION...]: run a group from plan to withdrawal

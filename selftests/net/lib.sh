@@ -137,6 +137,19 @@ wait_for()
 	done
 }
 
+# exit_with STATUS PID...: wait for these processes; do all exit with this status?
+exit_with()
+{
+	local pid status failed=0
+
+	for pid in "${@:2}"; do
+		status=0
+		wait "$pid" || status=$?
+		[ $status = "$1" ] || failed=1
+	done
+	return $failed
+}
+
 # plant_fault NODE drop|double|flip: the next merge there is skipped, is done twice, or
 # inverts a bit
 plant_fault()

@@ -49,15 +49,7 @@ members()
 # all_exit_with STATUS: do the members?
 all_exit_with()
 {
-	local pid status failed=0
-
-	for pid in "${pids[@]}"; do
-		status=0
-		wait "$pid" || status=$?
-		[ $status = "$1" ] || failed=1
-	done
-	[ $failed = 0 ] || tail -n 5 "$TMP"/py.*.err
-	return $failed
+	exit_with "$1" "${pids[@]}" || { tail -n 5 "$TMP"/py.*.err; return 1; }
 }
 
 # received ROLE [ARGUMENT...]: does it succeed at the receiver, and do the members?
