@@ -565,6 +565,23 @@ TEST_F(coll, agreement__of_the_most_ranks)
 					      AGGNET_VTYPE_FLOAT32));
 }
 
+TEST_F(coll, agreement__with_an_outcome_that_is_no_errno)
+{
+	const struct agree a = { .kind = AGGNET_COLL_BARRIER, .ranks = RANKS };
+	uint8_t buf[AGREE_BYTES];
+	struct agree got;
+	int status;
+
+	agree_put(&a, -INT_MAX, buf);
+	EXPECT_TRUE(agree_get(&got, &status, buf));
+	EXPECT_EQ(-INT_MAX, status);
+	EXPECT_TRUE(agree_equal(&a, &got));
+	/* INT_MIN, as another host may send it. */
+	memset(buf + 4, 0, 3);
+	buf[7] = 0x80;
+	EXPECT_FALSE(agree_get(&got, &status, buf));
+}
+
 TEST_F(coll, open__with_another_conf)
 {
 	ranks_begin(RANKS);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Agreement: the common part of the calls of all ranks, up as a digest, down as it is. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -162,7 +163,10 @@ void agree_put(const struct agree *a, int status, uint8_t buf[AGREE_BYTES])
 
 bool agree_get(struct agree *a, int *status, const uint8_t buf[AGREE_BYTES])
 {
-	*status = -(int)word_get(buf + 4, 4);
+	/* From another host: INT_MIN has no negative. */
+	const uint32_t error = word_get(buf + 4, 4);
+
+	*status = -(int)(error & INT_MAX);
 	*a = (struct agree){
 		.kind = word_get(buf + 8, 4),
 		.root = word_get(buf + 12, 4),
@@ -173,5 +177,5 @@ bool agree_get(struct agree *a, int *status, const uint8_t buf[AGREE_BYTES])
 		.count = word_get(buf + 40, 8),
 		.elements = word_get(buf + 48, 8),
 	};
-	return word_get(buf, 4) == MAGIC && *status <= 0;
+	return word_get(buf, 4) == MAGIC && error <= INT_MAX;
 }

@@ -10,7 +10,7 @@ size_t aggnet_group_max(const struct aggnet_group *g,
 {
 	uint64_t max;
 
-	if (g->conf.ranks == 1 || !layout_has_data(kind))
+	if (g->conf.ranks <= 1 || !layout_has_data(kind))
 		return SIZE_MAX / sizeof(uint64_t);
 	max = layout_max(&g->shape, kind, g->conf.ranks);
 	return max < SIZE_MAX ? (size_t)max : SIZE_MAX;
