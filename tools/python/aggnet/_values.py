@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import struct
 from ctypes import c_double, c_float
 from decimal import Decimal
 from fractions import Fraction
@@ -67,6 +68,17 @@ def integer(value: Any, bits: int, signed: bool = True) -> int:
     return number
 
 
+def odd(number: float, exact: Fraction) -> float:
+    """Of the two float64 around an exact number the one with an odd mantissa.
+
+    libaggnet rounds it to float32 as it would round the exact one; the nearest float64
+    could be in the middle of two float32, where the exact one is not.
+    """
+    if Fraction(number) == exact or struct.unpack("<q", struct.pack("<d", number))[0] & 1:
+        return number
+    return math.nextafter(number, math.inf if exact > number else -math.inf)
+
+
 def real(value: Any, single: bool) -> float:
     """Check a real; libaggnet narrows it to float32 if it is single.
 
@@ -74,6 +86,11 @@ def real(value: Any, single: bool) -> float:
 
     >>> real(3, True), real(float("inf"), True)
     (3.0, inf)
+    >>> c_float(real(1 + Fraction(1, 2**24) + Fraction(1, 2**80), True)).value - 1 == 2**-23
+    True
+    >>> real(Decimal("1e400"), False)
+    Traceback (most recent call last):
+    OverflowError: 1E+400 is not a float64
     >>> real(1e39, True)
     Traceback (most recent call last):
     OverflowError: 1e+39 does not fit float32
@@ -89,6 +106,10 @@ def real(value: Any, single: bool) -> float:
     # Others than Python's integers could be rounded in a comparison.
     if isinstance(value, Integral) and int(number) != int(value):
         raise OverflowError(f"{value} is not a float64")
+    if isinstance(value, Decimal) and math.isinf(number) and value.is_finite():
+        raise OverflowError(f"{value} is not a float64")
+    if single and math.isfinite(number) and isinstance(value, (Decimal, Rational)):
+        number = odd(number, Fraction(value))
     if single and math.isinf(c_float(number).value) and not math.isinf(number):
         raise OverflowError(f"{value} does not fit float32")
     return number
