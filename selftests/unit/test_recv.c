@@ -22,6 +22,7 @@
  * @entry: lines of the result
  * @n: how many
  * @next: the next one
+ * @run: what receiving returns after so many commits
  * @commits: what the next commits return; 0 ends the list
  * @committed: how many there were
  * @refuse: this call of fsync() fails; 0: none
@@ -43,6 +44,7 @@ static struct played {
 	const struct aggnet_entry *entry;
 	size_t n;
 	size_t next;
+	int run[4];
 	int commits[4];
 	unsigned int committed;
 	unsigned int refuse;
@@ -86,7 +88,7 @@ static void played_status(const struct aggnet_sink *sink,
 static int played_run(void)
 {
 	played.next = 0;
-	return 0;
+	return played.run[played.committed];
 }
 
 static bool played_next(struct aggnet_entry *entry)
@@ -585,6 +587,35 @@ TEST_F(recv, fallbacks__failed)
 	text = all_errors(self, 1);
 	EXPECT_NE(NULL, strstr(text, "recv: 4 packets of this node left by plain IP: the planned link"))
 		TH_LOG("%s", text);
+	free(text);
+}
+
+static unsigned int times(const char *text, const char *sentence)
+{
+	unsigned int n = 0;
+
+	while ((text = strstr(text, sentence))) {
+		text += strlen(sentence);
+		n++;
+	}
+	return n;
+}
+
+/* Once for each attempt, whether the last one fails or not. */
+TEST_F(recv, fallbacks__attempts)
+{
+	static const char sentence[] = "recv: 4 packets of this node left by plain IP";
+	char *text;
+
+	played.commits[0] = -ESTALE;
+	played.tree.fallback_link = 4;
+	text = error_text(self);
+	EXPECT_EQ(2, times(text, sentence)) TH_LOG("%s", text);
+	free(text);
+	played.committed = 0;
+	played.run[1] = -EIO;
+	text = all_errors(self, 1);
+	EXPECT_EQ(2, times(text, sentence)) TH_LOG("%s", text);
 	free(text);
 }
 

@@ -38,6 +38,8 @@ static int take_back(off_t start)
 		return fail("recv: a new attempt has begun: discard what was printed");
 	if (rewind_to(start))
 		return fail("recv: standard output: %s", strerror(errno));
+	/* Packets of the new attempt leave by other links. */
+	told = false;
 	return ST_DONE;
 }
 
