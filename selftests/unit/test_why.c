@@ -438,6 +438,7 @@ TEST_F(why, children)
 TEST_F(why, many_children)
 {
 	struct in_addr child[20];
+	json_t *list;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(child); i++)
@@ -452,6 +453,18 @@ TEST_F(why, many_children)
 	EXPECT_SAYS(3, "not here: 192.168.100.101, ");
 	EXPECT_NE(NULL, strstr(self->text, " others. Next: ssh 192.168.100.101 "))
 		TH_LOG("%s", self->text);
+	/* The kernel names 16, and there are more. */
+	played.tree.channels = 1;
+	EXPECT_SAYS(3, "192.168.100.116 and 3 others\n  records");
+	EXPECT_NE(NULL, strstr(self->text, " planned flows have arrived, not here: 192.168.100.101, "));
+	EXPECT_NE(NULL, strstr(self->text, "192.168.100.113 and 6 others. Next: "))
+		TH_LOG("%s", self->text);
+	self->ctl.json = true;
+	ask(self, 0, NULL);
+	list = json_loads(self->text, 0, NULL);
+	EXPECT_EQ(19, json_integer_value(json_object_get(json_array_get(list, 0),
+							 "absent")));
+	json_decref(list);
 }
 
 /* What has arrived and not left is told until the transfer has ended. */

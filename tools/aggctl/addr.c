@@ -60,11 +60,13 @@ bool addrs_has(const struct aggnet_addrs *list, struct in_addr addr)
 /**
  * addrs_text() - addresses in dots, with commas between them
  * @list: the addresses
+ * @total: how many there are, of which @list may have only the first
  * @text: filled, with as many as there is room for, and the number of the others; empty
  *	if there are none
  * @size: of @text
  */
-void addrs_text(const struct aggnet_addrs *list, char *text, size_t size)
+void addrs_text(const struct aggnet_addrs *list, size_t total, char *text,
+		size_t size)
 {
 	const size_t room = INET_ADDRSTRLEN + 2 + OTHERS_MAX;
 	size_t i, n = 0;
@@ -73,8 +75,8 @@ void addrs_text(const struct aggnet_addrs *list, char *text, size_t size)
 	for (i = 0; i < list->n && n + room <= size; i++)
 		n += (size_t)snprintf(text + n, size - n, "%s%s", i ? ", " : "",
 				      addr_text(list->addr[i]));
-	if (i < list->n)
-		snprintf(text + n, size - n, " and %zu others", list->n - i);
+	if (i < total)
+		snprintf(text + n, size - n, " and %zu others", total - i);
 }
 
 /**

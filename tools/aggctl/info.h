@@ -27,7 +27,8 @@ bool info_of_job(const struct aggnet_tree_info *tree, uint64_t job);
 /* addr.c */
 bool addr_parse(const char *text, struct in_addr *addr);
 const char *addr_text(struct in_addr addr);
-void addrs_text(const struct aggnet_addrs *list, char *text, size_t size);
+void addrs_text(const struct aggnet_addrs *list, size_t total, char *text,
+		size_t size);
 json_t *addr_json(struct in_addr addr);
 json_t *addrs_json(const struct aggnet_addrs *list);
 bool addrs_has(const struct aggnet_addrs *list, struct in_addr addr);

@@ -239,14 +239,20 @@ static int print_json(struct aggnet_sink *sink,
 				  NULL));
 }
 
-/* Planned nodes that have not bound here, if the node can be read. */
+/*
+ * Planned nodes that have not bound here, if the node can be read. A node that is
+ * missing in several stripes counts once, so only those with a name are counted.
+ */
 static void tell_unbound(void)
 {
+	size_t total = stats.unbound.n;
 	char names[256];
 
 	if (!stats.found || !stats.unbound.n)
 		return;
-	addrs_text(&stats.unbound, names, sizeof(names));
+	if (stats.tree.stripes < 2)
+		total = transfer_stats_absent(&stats.tree);
+	addrs_text(&stats.unbound, total, names, sizeof(names));
 	err("recv: planned, and not here: %s", names);
 }
 

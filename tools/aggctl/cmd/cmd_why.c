@@ -161,7 +161,8 @@ static void print_arrived(long long bound, long long unplanned,
 /* Hosts that are named in a line at most. */
 #define LISTED		16
 
-static void print_hosts(const char *what, const json_t *list)
+/* @total: how many there are, of which @list may have only the first */
+static void print_hosts(const char *what, const json_t *list, size_t total)
 {
 	const size_t n = json_array_size(list);
 	size_t i;
@@ -172,8 +173,8 @@ static void print_hosts(const char *what, const json_t *list)
 	for (i = 0; i < n && i < LISTED; i++)
 		names_print(stdout, "%s %s", i ? "," : ":",
 			    json_string_value(json_array_get(list, i)));
-	if (n > LISTED)
-		printf(" and %zu others", n - LISTED);
+	if (i < total)
+		printf(" and %zu others", total - i);
 	putchar('\n');
 }
 
@@ -199,11 +200,13 @@ static void print_flows(const json_t *tree)
 {
 	long long in = number_of(tree, "records_in");
 	const json_t *ratio = json_object_get(tree, "merged_ratio");
+	const json_t *arrived = json_object_get(tree, "arrived");
 
 	print_arrived(number_of(tree, "bound"), number_of(tree, "unplanned"),
 		      number_of(tree, "expected"));
-	print_hosts("here", json_object_get(tree, "arrived"));
-	print_hosts("not here", json_object_get(tree, "unbound"));
+	print_hosts("here", arrived, json_array_size(arrived));
+	print_hosts("not here", json_object_get(tree, "unbound"),
+		    (size_t)number_of(tree, "absent"));
 	if (in && json_is_real(ratio))
 		printf("  records: %lld in, %lld out (%.2f to 1)\n", in,
 		       number_of(tree, "records_out"), json_real_value(ratio));

@@ -224,7 +224,8 @@ static void find_absent(json_t *findings, const struct aggnet_tree_info *tree)
 		return;
 	if (tree->unbound.n)
 		list = ", not here: ";
-	addrs_text(&tree->unbound, names, sizeof(names));
+	addrs_text(&tree->unbound, transfer_stats_absent(tree), names,
+		   sizeof(names));
 	if (!here)
 		snprintf(cause, sizeof(cause),
 			 "none of %u planned flows has arrived%s%s%s", planned,
@@ -306,7 +307,7 @@ static json_t *tree_json(const struct subject *s,
 {
 	uint64_t id = tree->incast_id;
 
-	return json_pack("{s:I, s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}",
+	return json_pack("{s:I, s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o}",
 			 "job", (json_int_t)aggnet_incast_job(id),
 			 "receiver", addr_json(aggnet_incast_receiver(id)),
 			 "node", s->name, "part", part_of(s, tree),
@@ -324,6 +325,7 @@ static json_t *tree_json(const struct subject *s,
 			 "lag", lag_of(tree),
 			 "children", addrs_json(&tree->children),
 			 "unbound", addrs_json(&tree->unbound),
+			 "absent", (json_int_t)transfer_stats_absent(tree),
 			 "by_plain_ip", transfer_stats_by_plain_ip(tree));
 }
 

@@ -187,6 +187,23 @@ uint32_t transfer_stats_planned(const struct aggnet_tree_info *tree)
 }
 
 /**
+ * transfer_stats_absent() - number of planned children that have not bound
+ * @tree: the node's entry
+ *
+ * The kernel names AGGNET_NAMES_MAX of them; the flows tell how many there are.
+ */
+size_t transfer_stats_absent(const struct aggnet_tree_info *tree)
+{
+	const uint32_t planned = transfer_stats_planned(tree);
+	const uint32_t here = tree->channels - tree->unplanned;
+	const size_t named = tree->unbound.n;
+
+	if (named < AGGNET_NAMES_MAX || planned < here + named)
+		return named;
+	return planned - here;
+}
+
+/**
  * transfer_stats_saved() - bytes of records that need not leave a node, as it merges
  * @tree: the node's entry
  *

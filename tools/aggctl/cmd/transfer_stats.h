@@ -42,6 +42,7 @@ json_t *transfer_stats_json(const struct transfer_stats *s,
 			    const struct aggnet_result *result);
 void transfer_stats_print(const json_t *stats);
 uint32_t transfer_stats_planned(const struct aggnet_tree_info *tree);
+size_t transfer_stats_absent(const struct aggnet_tree_info *tree);
 json_t *transfer_stats_arrived(const struct aggnet_tree_info *tree);
 json_t *transfer_stats_by_plain_ip(const struct aggnet_tree_info *tree);
 uint64_t transfer_stats_saved(const struct aggnet_tree_info *tree);
