@@ -80,7 +80,7 @@ machine()
 	shift 2
 	mkdir "$dir"
 	"$VM_DIR/module.sh" product "${KERNEL_OF[$name]}" > "$dir/module" || die "no module"
-	mkfifo "$dir/monitor.in" "$dir/monitor.out"
+	mkfifo "$dir"/{monitor,wake}.{in,out}
 	for switch in "$@"; do
 		tap=t$number.$nic
 		ip -n "$NETNS" tuntap add dev "$tap" mode tap
@@ -98,12 +98,14 @@ machine()
 
 power_on()
 {
-	local dir=$CLUSTER/$1
+	local dir=$CLUSTER/$1 wake
 
+	wake=" -chardev pipe,id=wake,path=$dir/wake"
+	wake+=" -device virtserialport,chardev=wake,name=wake"
 	[ -z "${PID[$1]}" ] || ! kill -0 "${PID[$1]}" 2> /dev/null || power_off "$1"
 	rm -f "$dir"/{ready,command.*,output.*,status.*}
 	KERNEL=${KERNEL_OF[$1]} VM_SMP=1 VM_MEM=${MACHINE_MEM:-512} VM_NO_MODULE=1 \
-		VM_QEMU=${QEMU_OF[$1]} VM_TIMEOUT="${VM_TIMEOUT:-1800}" \
+		VM_QEMU=${QEMU_OF[$1]}$wake VM_TIMEOUT="${VM_TIMEOUT:-1800}" \
 		ip netns exec "$NETNS" "$VM_DIR/run.sh" \
 		"$TOP/selftests/cluster/machine.sh $dir $1" \
 		> "$dir/log" 2>&1 &
@@ -158,6 +160,8 @@ start()
 
 	printf '%s\n' "$2" > "$dir/command.new"
 	mv "$dir/command.new" "$dir/command.$n"
+	# Also if no emulator reads it.
+	echo 1<> "$dir/wake.in"
 }
 
 finish()
@@ -166,7 +170,7 @@ finish()
 
 	n=$(given "$1")
 
-	until [ -e "$dir/status.$n" ]; do
+	until [ -s "$dir/status.$n" ]; do
 		kill -0 "${PID[$1]}" 2> /dev/null || {
 			cat "$dir/log"
 			say "$1 has ended"
