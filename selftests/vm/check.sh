@@ -215,7 +215,8 @@ kernel()
 	timed "$1/vm" "$VM_DIR/run.sh" "TESTS=\$AGGNET_TESTS SEED=\$AGGNET_SEED \
 		PART=\${AGGNET_PART%/*} PARTS=\${AGGNET_PART#*/} \
 		DEBUG=\$AGGNET_DEBUG KERNELS=\$AGGNET_KERNELS \
-		SHARE=\$AGGNET_SHARE selftests/vm/check.sh guest $1" || :
+		SHARE=\$AGGNET_SHARE selftests/vm/check.sh guest $1" \
+		2> >(tee "$OUT/said.$1" >&2) || :
 }
 
 # Does the debug kernel detect faults? One boot for each fault on purpose.
@@ -320,17 +321,31 @@ audit()
 
 	# shellcheck disable=SC2046 # words
 	lacks=$("$VM_DIR/suites.sh" audit "$RESULTS" $(wheres)) && return
-	printf '%s\n' "$lacks"
+	printf '%s\n' "$lacks" | tee "$OUT/lacks"
 	echo "suites 0 $(wc -l <<< "$lacks") 0 0 0" >> "$RESULTS"
 }
 
-# Print every suite with its time and CPU time, and the sums.
+# Say again, where a reader of the end of the output finds it, what failed, and the
+# last words of guests.
+faults()
+{
+	local log
+
+	awk '$3 > 0 { print "failed: " $1 }' "$RESULTS"
+	cat "$OUT/lacks" 2> "$OUT/none" || :
+	for log in "$OUT"/said.*; do
+		[ ! -s "$log" ] || tail -n 12 "$log"
+	done
+}
+
+# Print every suite with its time and CPU time, what failed, and the sums.
 summary()
 {
 	echo
 	sort -s -t / -k 1,1 "$RESULTS" | awk '{
 		printf "%-36s %4d passed %3d failed %3d skipped %5d s %5d s CPU\n",
 		$1, $2, $3, $4, $5, $6 }'
+	faults
 	printf '\n%d min %d s in all\n' $((SECONDS / 60)) $((SECONDS % 60))
 	awk '{ p += $2; f += $3; s += $4 }
 		END { printf "%d passed, %d failed, %d skipped\n", p, f, s
