@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Agreement: the common part of the calls of all ranks, up as a digest, down as it is. */
-#include <limits.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +12,7 @@
 #include "word.h"
 
 #define MAGIC	0x31434741u	/* "AGC1" */
+#define ERRNO_MAX	4095
 
 /* --- up --------------------------------------------------------------------- */
 
@@ -161,12 +162,25 @@ void agree_put(const struct agree *a, int status, uint8_t buf[AGREE_BYTES])
 	word_put(buf + 48, a->elements, 8);
 }
 
+/* Could a call of rank 0 end with this error? These say that it did not begin, or that it
+ * goes on.
+ */
+static bool agree_is_outcome(uint32_t error)
+{
+	const uint32_t others[] = { EAGAIN, EINTR, EINVAL, EMSGSIZE, EBUSY };
+	size_t i;
+
+	for (i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (error == others[i])
+			return false;
+	return error <= ERRNO_MAX;
+}
+
 bool agree_get(struct agree *a, int *status, const uint8_t buf[AGREE_BYTES])
 {
-	/* From another host: INT_MIN has no negative. */
 	const uint32_t error = word_get(buf + 4, 4);
 
-	*status = -(int)(error & INT_MAX);
+	*status = -(int)(error & ERRNO_MAX);
 	*a = (struct agree){
 		.kind = word_get(buf + 8, 4),
 		.root = word_get(buf + 12, 4),
@@ -177,5 +191,5 @@ bool agree_get(struct agree *a, int *status, const uint8_t buf[AGREE_BYTES])
 		.count = word_get(buf + 40, 8),
 		.elements = word_get(buf + 48, 8),
 	};
-	return word_get(buf, 4) == MAGIC && error <= INT_MAX;
+	return word_get(buf, 4) == MAGIC && agree_is_outcome(error);
 }

@@ -70,7 +70,9 @@ char *agree_text(const struct agree *a, char *buf, size_t size);
 /* As bytes, with the outcome: 0 or a negative errno. */
 void agree_put(const struct agree *a, int status, uint8_t buf[AGREE_BYTES]);
 
-/* Return: false: this is no such message */
+/* Return: false: this is no such message, or its outcome is none: it comes from another
+ * host
+ */
 bool agree_get(struct agree *a, int *status, const uint8_t buf[AGREE_BYTES]);
 
 #endif /* AGGNET_AGREE_H */
