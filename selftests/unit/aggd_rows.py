@@ -1096,6 +1096,9 @@ def commands():
         equal(aggctl(d, "show", "7"), (1, "", "aggctl: aggd: user 0 has no job 7\n"))
         equal(aggctl(d, "show", "x"), (2, "", "aggctl: job show: 'x' is not a job ID\n"))
         equal(aggctl(d, "submit"), (2, "", "aggctl: job submit: needs --members\n"))
+        for option in ("--members", "--function"):
+            equal(aggctl(d, "submit", "--root", "v0", "--members", "v1", option, b"v\xff5"),
+                  (2, "", "aggctl: job submit: the value of %s is not UTF-8\n" % option))
         equal(aggctl(d, *submit, "--function", "topk")[0], 2)
         equal(aggctl(d, *submit, "--attached", "--no-wait")[0], 2)
         d.fail("plan", "aggctl: plan: no\n")

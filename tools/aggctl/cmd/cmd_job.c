@@ -172,6 +172,33 @@ static int submit_on(const struct aggctl *ctl, FILE *aggd)
 	return !st && opt.attached ? wait_attached(aggd, id) : st;
 }
 
+/* JSON has no other text, and jansson would leave it out. */
+static int check_utf8(const char *option, const char *value)
+{
+	json_t *text = value ? json_string(value) : json_null();
+
+	if (!text)
+		return usage("job submit: the value of --%s is not UTF-8", option);
+	json_decref(text);
+	return ST_DONE;
+}
+
+static int check_texts(void)
+{
+	const char *const text[][2] = {
+		{ "kind", opt.kind }, { "root", opt.root },
+		{ "members", opt.members }, { "receivers", opt.receivers },
+		{ "function", opt.function }, { "type", opt.type },
+		{ "objective", opt.objective },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(text); i++)
+		if (check_utf8(text[i][0], text[i][1]))
+			return ST_USAGE;
+	return ST_DONE;
+}
+
 static int run_submit(const struct aggctl *ctl, int argc, char **argv)
 {
 	FILE *aggd;
@@ -183,6 +210,8 @@ static int run_submit(const struct aggctl *ctl, int argc, char **argv)
 		return usage("job submit: needs --members");
 	if (opt.attached && opt.no_wait)
 		return usage("job submit: --attached cannot be combined with --no-wait: the job would end at once");
+	if (check_texts())
+		return ST_USAGE;
 	aggd = job_connect(opt.socket);
 	if (!aggd)
 		return ST_FAILED;
