@@ -88,6 +88,8 @@ def real(value: Any, single: bool) -> float:
     (3.0, inf)
     >>> c_float(real(1 + Fraction(1, 2**24) + Fraction(1, 2**80), True)).value - 1 == 2**-23
     True
+    >>> real(Decimal("1e-999999999"), True)
+    0.0
     >>> real(Decimal("1e400"), False)
     Traceback (most recent call last):
     OverflowError: 1E+400 is not a float64
@@ -108,7 +110,8 @@ def real(value: Any, single: bool) -> float:
         raise OverflowError(f"{value} is not a float64")
     if isinstance(value, Decimal) and math.isinf(number) and value.is_finite():
         raise OverflowError(f"{value} is not a float64")
-    if single and math.isfinite(number) and isinstance(value, (Decimal, Rational)):
+    # Below, float32 has nothing but 0, and an exact Decimal may have any number of digits.
+    if single and 2**-151 < abs(number) < math.inf and isinstance(value, (Decimal, Rational)):
         number = odd(number, Fraction(value))
     if single and math.isinf(c_float(number).value) and not math.isinf(number):
         raise OverflowError(f"{value} does not fit float32")
