@@ -1227,6 +1227,10 @@ class Groups(unittest.TestCase):
                 self.assertEqual(mine, array("q", [5, 6]))
                 self.assertEqual(len(call([])), 0)
             self.assertEqual(group.broadcast(mine), array("q", [5, 6]))
+            self.assertEqual(len(group.scatter(mine, count=2)), 2)
+            with self.assertRaisesRegex(ValueError, "has 2 elements, not 3"):
+                group.scatter(mine, count=3)
+            group.barrier()
         self.assertTrue(group.closed)
 
     def test_types(self):

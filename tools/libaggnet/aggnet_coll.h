@@ -149,7 +149,7 @@ int aggnet_group_create(struct aggnet_group **g,
 int aggnet_group_finish(struct aggnet_group *g);
 
 /* Closing before aggnet_group_finish() returned 0 ends the group at all ranks with
- * -ECONNABORTED. @g may be NULL.
+ * -ECONNABORTED, unless rank 0 has already sent the end of the last call. @g may be NULL.
  */
 void aggnet_group_close(struct aggnet_group *g);
 

@@ -197,12 +197,15 @@ class Group(Handle):
                 root: int = 0) -> Any:
         """Give part r of the root's vector to rank r.
 
-        values: at the root, the vector, which has equal parts. count: at the other ranks, the
-        elements of a part, unless out tells it. Return: the part
+        values: at the root, the vector, which has equal parts. count: the elements of a part;
+        ranks that are not the root need it unless out tells it. Return: the part
         """
         send = None
         if self.rank == root:
-            send, count = self._parts(values)
+            send, part = self._parts(values)
+            if count not in (None, part):
+                raise ValueError(f"a part of this vector has {part} elements, not {count}")
+            count = part
         elif count is None and out is None:
             raise TypeError("a rank that is not the root needs count= or out=")
         elif count is None:
