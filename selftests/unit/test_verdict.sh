@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The verdict on a run of the guest, with made-up logs: one complaint or
-# thousands, and logs that are missing, empty or cut, each fail the run.
+# thousands, and logs that are missing, empty or cut, each fail the run. And a guest
+# whose kernel ends before the first program is booted once more.
 set -u
 
 verdict=$(cd "$(dirname "$0")/../vm" && pwd)/verdict.sh
@@ -48,7 +49,52 @@ lines()
 	seq -f "$2 %.0f" "$1"
 }
 
-echo 1..22
+# boots NAME STATUS TIMES CONSOLE...: a guest with a made-up emulator, whose console has
+# these lines at each boot in turn; the command succeeds if it is reached
+boots()
+{
+	local name=$1 want=$2 times=$3 status=0
+
+	shift 3
+	n=$((n + 1))
+	printf '%s\n' "$@" > "$tmp/consoles"
+	: > "$tmp/boots"
+	PATH=$tmp/bin:$PATH TMP=$tmp KERNEL=6.12 "$tmp/tree/selftests/vm/run.sh" true \
+		> "$tmp/log" 2>&1 || status=$?
+	if [ $status = "$want" ] && [ "$(wc -l < "$tmp/boots")" = "$times" ]; then
+		echo "ok $n - $name"
+	else
+		echo "not ok $n - $name: status $status"
+		sed 's/^/# /' "$tmp/boots" "$tmp/log"
+		failed=$((failed + 1))
+	fi
+}
+
+mkdir -p "$tmp/bin" "$tmp/tree/selftests" "$tmp/tree/build/vm/6.12"
+cp -r "$(dirname "$verdict")" "$tmp/tree/selftests/vm"
+echo 6.12 > "$tmp/tree/build/vm/6.12/release"
+: > "$tmp/tree/build/vm/6.12/initramfs"
+cat > "$tmp/bin/qemu-system-x86_64" << 'END'
+#!/bin/bash
+console=$(grep -o 'file:[^ ]*/console' <<< "$*")
+run=$(dirname "${console#file:}")
+echo boot >> "$TMP/boots"
+{
+	echo '[    0.0] tsc'
+	sed -n "$(wc -l < "$TMP/boots")p" "$TMP/consoles"
+} > "$run/console"
+grep -q 'vm: start' "$run/console" || exit 0
+printf '[    0.0] Linux version 6.12\n[    2.0] vm: start\nvm: end\n' > "$run/dmesg"
+grep -q panic "$run/console" || echo "0 0" > "$run/status"
+END
+chmod +x "$tmp/bin/qemu-system-x86_64"
+start='[    2.000000] vm: start'
+
+echo 1..26
+boots "a boot" 0 1 "$start"
+boots "a kernel that ends before the first program is booted again" 0 2 "panic" "$start"
+boots "but once only" 1 2 "panic" "panic" "$start"
+boots "a guest that ends later is not" 1 1 "$start panic" "$start"
 run_of "[    3.000000] aggnet: loaded"
 says "a run without a complaint" 0 ""
 for count in 1 60 200 1000 20000; do
