@@ -83,6 +83,7 @@ echo boot >> "$TMP/boots"
 	echo '[    0.0] tsc'
 	sed -n "$(wc -l < "$TMP/boots")p" "$TMP/consoles"
 } > "$run/console"
+! grep -q 'no memory' "$run/console" || exit 1
 grep -q 'vm: start' "$run/console" || exit 0
 printf '[    0.0] Linux version 6.12\n[    2.0] vm: start\nvm: end\n' > "$run/dmesg"
 grep -q panic "$run/console" || echo "0 0" > "$run/status"
@@ -90,11 +91,12 @@ END
 chmod +x "$tmp/bin/qemu-system-x86_64"
 start='[    2.000000] vm: start'
 
-echo 1..26
+echo 1..27
 boots "a boot" 0 1 "$start"
 boots "a kernel that ends before the first program is booted again" 0 2 "panic" "$start"
 boots "but once only" 1 2 "panic" "panic" "$start"
 boots "a guest that ends later is not" 1 1 "$start panic" "$start"
+boots "an emulator that fails is not" 1 1 "no memory" "$start"
 run_of "[    3.000000] aggnet: loaded"
 says "a run without a complaint" 0 ""
 for count in 1 60 200 1000 20000; do

@@ -118,11 +118,10 @@ status=0
 boot || status=$?
 # Where the emulator gets too little time, a kernel may not come to its first program. That
 # says nothing about what is tested, which has not begun.
-if [ "$status" != 124 ] && ! grep -qs 'vm: start' "$run/console"; then
+if [ "$status" = 0 ] && ! grep -qs 'vm: start' "$run/console"; then
 	say "the guest ended before its first program; its last lines:"
 	tail -qn 20 "$run/console" "$run/qemu" >&2 || :
 	say "booting it again"
-	status=0
 	boot || status=$?
 fi
 exec 3>&-
