@@ -216,7 +216,7 @@ kernel()
 		PART=\${AGGNET_PART%/*} PARTS=\${AGGNET_PART#*/} \
 		DEBUG=\$AGGNET_DEBUG KERNELS=\$AGGNET_KERNELS \
 		SHARE=\$AGGNET_SHARE selftests/vm/check.sh guest $1" \
-		2> >(tee "$OUT/said.$1" >&2) || :
+		2> >(tee "$OUT/said.$1$share" >&2) || :
 }
 
 # Does the debug kernel detect faults? One boot for each fault on purpose.
@@ -332,7 +332,7 @@ faults()
 	local log
 
 	awk '$3 > 0 { print "failed: " $1 }' "$RESULTS"
-	cat "$OUT/lacks" 2> "$OUT/none" || :
+	[ ! -e "$OUT/lacks" ] || cat "$OUT/lacks"
 	for log in "$OUT"/said.*; do
 		[ ! -s "$log" ] || tail -n 12 "$log"
 	done
