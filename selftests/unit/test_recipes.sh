@@ -10,17 +10,8 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 recipes=$top/tools/aggd/recipes
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-n=0 failed=0
-
-# result STATUS NAME
-result()
-{
-	n=$((n + 1))
-	[ "$1" = 0 ] && echo "ok $n - $2" && return
-	echo "not ok $n - $2"
-	failed=1
-	sed 's/^/# /' "$tmp"/{calls,out,err}
-}
+cd "$tmp" || exit
+. "$top/selftests/lib/rows.sh"
 
 # fake NAME: a program, from standard input
 fake()
@@ -75,7 +66,7 @@ slurm()
 	PATH=$tmp/bin:$PATH CALLS=$tmp/calls HOSTS=${hosts:-node1 node2 node3} \
 		SLURM_JOB_NODELIST='node[1-3]' "$recipes/slurm.sh" "$@" \
 		> "$tmp/out" 2> "$tmp/err" || status=$?
-	return $status
+	return "$status"
 }
 
 # called LINE...: were these, and no others, the calls?
@@ -85,64 +76,102 @@ called()
 }
 
 SUBMIT="job submit --root node1 --members node2,node3"
-slurm sh -c 'echo "$AGGNET_GROUP $AGGNET_RANK $*"' x "a b" '*'
-[ $? = 0 ] && sort "$tmp/out" | cmp -s - <(
-	for i in 0 1 2; do
-		echo "root=10.0.0.1,up=1000,down=1001,ranks=3 $i a b *"
-	done)
-result $? "slurm: each task has the group, its rank and its arguments"
 
-called "aggctl $SUBMIT" "aggctl job cancel 1000"
-result $? "slurm: the job is cancelled at the end"
+each_task()
+{
+	slurm sh -c 'echo "$AGGNET_GROUP $AGGNET_RANK $*"' x "a b" '*' &&
+		sort out | cmp - <(for i in 0 1 2; do
+			echo "root=10.0.0.1,up=1000,down=1001,ranks=3 $i a b *"
+		done)
+}
 
-AGGD_HOST=login AGGD_GROUP="--type float64 --elements 9" slurm true &&
-	called "ssh -n login aggctl $SUBMIT --type float64 --elements 9" \
-		"aggctl $SUBMIT --type float64 --elements 9" \
-		"ssh -n login aggctl job cancel 1000" "aggctl job cancel 1000"
-result $? "slurm: aggd of another host, with options of the group"
+at_the_end()
+{
+	slurm true && called "aggctl $SUBMIT" "aggctl job cancel 1000"
+}
 
-slurm sh -c 'exit $((AGGNET_RANK == 1 ? 7 : 0))'
-[ $? = 7 ] && called "aggctl $SUBMIT" "aggctl job cancel 1000"
-result $? "slurm: a task fails"
+over_ssh()
+{
+	AGGD_HOST=login AGGD_GROUP="--type float64 --elements 9" slurm true &&
+		called "ssh -n login aggctl $SUBMIT --type float64 --elements 9" \
+			"aggctl $SUBMIT --type float64 --elements 9" \
+			"ssh -n login aggctl job cancel 1000" "aggctl job cancel 1000"
+}
 
-REFUSED="hpc: no more than 8 jobs" slurm touch "$tmp/ran"
-[ $? = 1 ] && [ ! -e "$tmp/ran" ] && grep -q "no more than 8 jobs" "$tmp/err" &&
-	called "aggctl $SUBMIT"
-result $? "slurm: aggd refuses the job"
+task_fails()
+{
+	slurm sh -c 'exit $((AGGNET_RANK == 1 ? 7 : 0))'
+	[ $? = 7 ] && called "aggctl $SUBMIT" "aggctl job cancel 1000"
+}
+
+refused()
+{
+	REFUSED="hpc: no more than 8 jobs" slurm touch "$tmp/ran"
+	[ $? = 1 ] && [ ! -e ran ] && grep "no more than 8 jobs" err &&
+		called "aggctl $SUBMIT"
+}
 
 # Slurm ends a script by SIGTERM.
-slurm bash -c 'trap ": > $0.ended; exit 1" TERM; : > "$0.$AGGNET_RANK"
-	while :; do sleep 0.01; done' "$tmp/runs" &
-until [ -e "$tmp/runs.0" ] && [ -e "$tmp/runs.1" ] && [ -e "$tmp/runs.2" ]; do
-	:
-done
-pkill -TERM -P $! slurm.sh
-wait $!
-[ $? = 143 ] && [ -e "$tmp/runs.ended" ] && called "aggctl $SUBMIT" "aggctl job cancel 1000"
-result $? "slurm: the script is ended"
+ended()
+{
+	slurm bash -c 'trap ": > $0.ended; exit 1" TERM; : > "$0.$AGGNET_RANK"
+		while :; do sleep 0.01; done' "$tmp/runs" &
+	until [ -e runs.0 ] && [ -e runs.1 ] && [ -e runs.2 ]; do
+		:
+	done
+	pkill -TERM -P $! slurm.sh
+	wait $!
+	[ $? = 143 ] && [ -e runs.ended ] &&
+		called "aggctl $SUBMIT" "aggctl job cancel 1000"
+}
 
-hosts=node1 slurm true
-[ $? = 2 ] && called && grep -q "at least two hosts" "$tmp/err"
-result $? "slurm: one host"
+one_host()
+{
+	hosts=node1 slurm true
+	[ $? = 2 ] && called && grep "at least two hosts" err
+}
 
-slurm
-[ $? = 2 ] && grep -q "^usage: " "$tmp/err"
-result $? "slurm: no command"
-# line_of KEY: print the command of the unit, with this aggctl and file
+no_command()
+{
+	slurm
+	[ $? = 2 ] && grep "^usage: " err
+}
+
+# line_of KEY: print a line of the unit, with this aggctl and file
 line_of()
 {
 	sed -n "s/^$1=//p" "$recipes/aggnet-group.service" |
 		sed "s|/usr/bin/aggctl|$tmp/bin/aggctl|; s|/run/aggnet-group|$tmp|g"
 }
 
-: > "$tmp/env"
-bash -c "$(line_of ExecStartPost)" &
-post=$!
-bash -c "exec env CALLS=$tmp/calls $(line_of ExecStart)" > "$tmp/env" &
-start=$!
-wait $post && kill $start && wait $start
-[ $? = 143 ] && grep -qx "AGGNET_GROUP=root=.*" "$tmp/env" &&
-	[ "$(line_of StandardOutput)" = "truncate:$tmp/env" ]
-result $? "systemd: the unit has started when the file has the group"
-echo "1..$n"
-exit $failed
+# unit_starts: as systemd starts it, but for what it does itself; leaves $main
+unit_starts()
+{
+	: > "$tmp/env"
+	bash -c "exec env CALLS=$tmp/calls $(line_of ExecStart)" > "$tmp/env" &
+	main=$!
+	MAINPID=$main bash -c "$(line_of ExecStartPost)"
+}
+
+unit_has_group()
+{
+	unit_starts && kill "$main" && grep -x "AGGNET_GROUP=root=.*" "$tmp/env" &&
+		[ "$(line_of StandardOutput)" = "truncate:$tmp/env" ]
+}
+
+unit_refused()
+{
+	! REFUSED="no more than 8 jobs" unit_starts
+}
+
+check "slurm: each task has the group, its rank and its arguments" each_task
+check "slurm: the job is cancelled at the end" at_the_end
+check "slurm: aggd of another host, with options of the group" over_ssh
+check "slurm: a task fails" task_fails
+check "slurm: aggd refuses the job" refused
+check "slurm: the script is ended" ended
+check "slurm: one host" one_host
+check "slurm: no command" no_command
+check "systemd: the unit has started when the file has the group" unit_has_group
+check "systemd: the unit does not wait for a group that is refused" unit_refused
+end_rows
