@@ -114,14 +114,17 @@ done > "$run/environment"
 # otherwise. It still writes to the file then.
 exec 3> >(trap '' INT; exec tee -p "$run/output")
 reader=$!
-status=0
+status=0 interrupted=''
+# Without this, an emulator that Ctrl-C has ended would be started again.
+trap 'interrupted=1' INT
 boot || status=$?
 # Where the emulator gets too little time, a kernel may not come to its first program. That
 # says nothing about what is tested, which has not begun.
-if [ "$status" = 0 ] && ! grep -qs 'vm: start' "$run/console"; then
+if [ "$status$interrupted" = 0 ] && ! grep -qs 'vm: start' "$run/console"; then
 	say "the guest ended before its first program; its last lines:"
 	tail -qn 20 "$run/console" "$run/qemu" >&2 || :
 	say "booting it again"
+	mv "$run/console" "$run/console.first"
 	boot || status=$?
 fi
 exec 3>&-
