@@ -29,13 +29,19 @@ echo "aggctl $*" >> "$CALLS"
 case $2 in
 submit)
 	[ -z "${REFUSED:-}" ] || { echo "aggctl: $REFUSED" >&2; exit 1; }
-	printf 'job 1000: in force\nAGGNET_GROUP=root=10.0.0.1,up=1000,down=1001,ranks=3\n'
-	case "$*" in *--attached*) exec sleep infinity ;; esac ;;
+	trap 'echo "job ended" >> "$CALLS"; exit 143' TERM
+	echo "job 1000: ${WAITS:-in force}"
+	[ -n "${WAITS:-}" ] ||
+		echo "AGGNET_GROUP=root=10.0.0.1,up=1000,down=1001,ranks=3"
+	while :; do sleep 0.01; done ;;
 esac
 END
 fake ssh <<'END'
 echo "ssh $*" >> "$CALLS"
-[ "$1" = -n ] && shift 2 && exec "$@"
+[ "$1" = -tt ] && shift 2 || exit
+"$@" > >(sed -u 's/$/\r/') &
+trap 'kill $!; wait; exit 255' TERM
+wait
 END
 fake scontrol <<'END'
 [ "$*" = "show hostnames $SLURM_JOB_NODELIST" ] && tr ' ' '\n' <<< "$HOSTS"
@@ -75,7 +81,7 @@ called()
 	cmp -s "$tmp/calls" <([ $# = 0 ] || printf '%s\n' "$@")
 }
 
-SUBMIT="job submit --root node1 --members node2,node3"
+SUBMIT="job submit --attached --root node1 --members node2,node3"
 
 each_task()
 {
@@ -87,21 +93,21 @@ each_task()
 
 at_the_end()
 {
-	slurm true && called "aggctl $SUBMIT" "aggctl job cancel 1000"
+	slurm true && called "aggctl $SUBMIT" "job ended"
 }
 
 over_ssh()
 {
-	AGGD_HOST=login AGGD_GROUP="--type float64 --elements 9" slurm true &&
-		called "ssh -n login aggctl $SUBMIT --type float64 --elements 9" \
-			"aggctl $SUBMIT --type float64 --elements 9" \
-			"ssh -n login aggctl job cancel 1000" "aggctl job cancel 1000"
+	AGGD_HOST=login AGGD_GROUP="--type int32 --elements 9" slurm sh -c 'echo "$AGGNET_GROUP"' &&
+		grep -x "root=10.0.0.1,up=1000,down=1001,ranks=3" out &&
+		called "ssh -tt login aggctl $SUBMIT --type int32 --elements 9" \
+			"aggctl $SUBMIT --type int32 --elements 9" "job ended"
 }
 
 task_fails()
 {
 	slurm sh -c 'exit $((AGGNET_RANK == 1 ? 7 : 0))'
-	[ $? = 7 ] && called "aggctl $SUBMIT" "aggctl job cancel 1000"
+	[ $? = 7 ] && called "aggctl $SUBMIT" "job ended"
 }
 
 refused()
@@ -111,18 +117,41 @@ refused()
 		called "aggctl $SUBMIT"
 }
 
-# Slurm ends a script by SIGTERM.
+# wait_for COMMAND...: until it succeeds, for at most a minute
+wait_for()
+{
+	local end=$((SECONDS + 60))
+
+	until "$@"; do
+		[ "$SECONDS" -lt "$end" ] || return 1
+	done
+}
+
+# terminated COMMAND...: Slurm ends the script by SIGTERM when this succeeds
+terminated()
+{
+	wait_for "$@" && pkill -TERM -P $! slurm.sh
+	wait $!
+	[ $? = 143 ]
+}
+
+all_run()
+{
+	[ -e runs.0 ] && [ -e runs.1 ] && [ -e runs.2 ]
+}
+
 ended()
 {
 	slurm bash -c 'trap ": > $0.ended; exit 1" TERM; : > "$0.$AGGNET_RANK"
 		while :; do sleep 0.01; done' "$tmp/runs" &
-	until [ -e runs.0 ] && [ -e runs.1 ] && [ -e runs.2 ]; do
-		:
-	done
-	pkill -TERM -P $! slurm.sh
-	wait $!
-	[ $? = 143 ] && [ -e runs.ended ] &&
-		called "aggctl $SUBMIT" "aggctl job cancel 1000"
+	terminated all_run && [ -e runs.ended ] && called "aggctl $SUBMIT" "job ended"
+}
+
+ended_in_queue()
+{
+	rm -f calls
+	WAITS=queued slurm touch "$tmp/ran" &
+	terminated test -s calls && [ ! -e ran ] && called "aggctl $SUBMIT" "job ended"
 }
 
 one_host()
@@ -148,15 +177,14 @@ line_of()
 unit_starts()
 {
 	: > "$tmp/env"
-	bash -c "exec env CALLS=$tmp/calls $(line_of ExecStart)" > "$tmp/env" &
+	CALLS=$tmp/calls bash -c "exec $(line_of ExecStart)" &
 	main=$!
 	MAINPID=$main bash -c "$(line_of ExecStartPost)"
 }
 
 unit_has_group()
 {
-	unit_starts && kill "$main" && grep -x "AGGNET_GROUP=root=.*" "$tmp/env" &&
-		[ "$(line_of StandardOutput)" = "truncate:$tmp/env" ]
+	unit_starts && kill "$main" && grep -x "AGGNET_GROUP=root=.*" "$tmp/env"
 }
 
 unit_refused()
@@ -170,6 +198,7 @@ check "slurm: aggd of another host, with options of the group" over_ssh
 check "slurm: a task fails" task_fails
 check "slurm: aggd refuses the job" refused
 check "slurm: the script is ended" ended
+check "slurm: the script is ended while its job waits" ended_in_queue
 check "slurm: one host" one_host
 check "slurm: no command" no_command
 check "systemd: the unit has started when the file has the group" unit_has_group

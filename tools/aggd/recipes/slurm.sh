@@ -3,28 +3,48 @@
 #SBATCH --ntasks-per-node=1
 #
 # A Slurm batch script: a command runs on each host of the allocation, as one rank of
-# a group of libaggnet. Hosts have the same names in Slurm and in aggd's network.
+# a group of libaggnet. Hosts have the same names in Slurm and in aggd's network. The
+# job of aggd ends with this script, however it ends.
 # Usage: sbatch --nodes=HOSTS slurm.sh COMMAND [ARGUMENT...]
 #   AGGD_HOST   where aggd runs, reached over ssh; without it this host
-#   AGGD_GROUP  options of 'aggctl job submit': --type float64 --elements 4096
+#   AGGD_GROUP  options of 'aggctl job submit': --type int32 --elements 4096
 set -euo pipefail
 
 [ $# -gt 0 ] || { echo "usage: sbatch --nodes=HOSTS slurm.sh COMMAND..." >&2; exit 2; }
-
-# aggd ARGUMENT...: run aggctl where aggd is
-aggd()
-{
-	${AGGD_HOST:+ssh -n "$AGGD_HOST"} aggctl "$@"
-}
-
 mapfile -t hosts < <(scontrol show hostnames "$SLURM_JOB_NODELIST")
 [ ${#hosts[@]} -gt 1 ] || { echo "slurm.sh: a group has at least two hosts" >&2; exit 2; }
+
+said=$(mktemp) submit='' srun=''
+
+# The tasks end before their group.
+clean()
+{
+	local pid
+
+	for pid in $srun $submit; do
+		kill "$pid" 2> /dev/null || :
+		wait "$pid" || :
+	done
+	rm "$said"
+}
+
+trap clean EXIT
+trap 'exit 143' TERM
 members=$(IFS=,; echo "${hosts[*]:1}")
+# With a terminal there, aggctl ends with ssh. It may wait for room at the nodes.
 # shellcheck disable=SC2086 # words
-submitted=$(aggd job submit --root "${hosts[0]}" --members "$members" ${AGGD_GROUP:-})
-job=$(sed -n 's/^job \([0-9]*\): .*/\1/p' <<< "$submitted")
-trap 'aggd job cancel "$job"' EXIT
-AGGNET_GROUP=$(sed -n 's/^AGGNET_GROUP=//p' <<< "$submitted")
+${AGGD_HOST:+ssh -tt "$AGGD_HOST"} aggctl job submit --attached --root "${hosts[0]}" \
+	--members "$members" ${AGGD_GROUP:-} < /dev/null > "$said" &
+submit=$!
+until grep -q '^AGGNET_GROUP=' "$said"; do
+	kill -0 $submit 2> /dev/null || {
+		cat "$said" >&2
+		wait $submit || exit
+		exit 1
+	}
+	sleep 0.1
+done
+AGGNET_GROUP=$(sed -n 's/^AGGNET_GROUP=\([^\r]*\).*/\1/p' "$said")
 export AGGNET_GROUP
 
 # Tasks are numbered in the order of the hosts.
@@ -32,5 +52,4 @@ export AGGNET_GROUP
 srun --ntasks-per-node=1 --distribution=block \
 	bash -c 'AGGNET_RANK=$SLURM_PROCID exec "$@"' rank "$@" &
 srun=$!
-trap 'kill "$srun"; wait "$srun" || exit' TERM
-wait "$srun"
+wait $srun
