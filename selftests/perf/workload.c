@@ -13,13 +13,13 @@
 
 #define ACCUM_WORDS	64	/* more than any accumulator has here */
 
-static const char *const layouts[] = {
+static const char *const layouts[__AGGNET_LAYOUT_MAX] = {
 	[AGGNET_LAYOUT_KEYED] = "keyed",
 	[AGGNET_LAYOUT_DENSE] = "dense",
 	[AGGNET_LAYOUT_SORTED] = "sorted",
 };
 
-static const char *const vtypes[] = {
+static const char *const vtypes[__AGGNET_VTYPE_MAX] = {
 	[AGGNET_VTYPE_INT64] = "int64",
 	[AGGNET_VTYPE_INT32] = "int32",
 	[AGGNET_VTYPE_FLOAT64] = "float64",
