@@ -9,6 +9,7 @@
 /* The kernel's headers have to know of the C library's addresses. */
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_conntrack_common.h>
+#include <linux/netfilter/xt_CT.h>
 #include <linux/netfilter/xt_conntrack.h>
 #include <linux/netfilter/xt_state.h>
 #include <linux/netfilter/xt_tcpudp.h>
@@ -23,7 +24,7 @@
 #define SPACE		4096	/* bytes */
 
 static const char * const devices[] = { "eth0", "eth1" };
-static const struct firewall_packet packet = {
+static struct firewall_packet packet = {
 	.port = PORT, .device = devices, .n_devices = 2, .in = "eth0", .out = "eth1",
 };
 
@@ -103,17 +104,26 @@ static void end(void)
 	rule(XT_ERROR_TARGET, 0);
 }
 
-/* Read a copy that has no byte more. Return: "" or what a chain drops by, "!" if refused */
-static const char *drops(unsigned int *ends, unsigned int *rest)
+/* Read a copy that has no byte more. */
+static struct firewall_rules read_copy(void)
 {
-	static const char *what;
 	struct firewall_rules rules = { .packet = &packet };
 	struct ipt_get_entries *copy = malloc(sizeof(*copy) + table.size);
-	size_t i;
 
 	copy->size = (unsigned int)table.size;
 	memcpy(copy->entrytable, table.bytes, table.size);
 	firewall_old(&rules, &table.info, copy);
+	free(copy);
+	return rules;
+}
+
+/* Return: "" or what a chain drops by, "!" if refused */
+static const char *drops(unsigned int *ends, unsigned int *rest)
+{
+	static const char *what;
+	struct firewall_rules rules = read_copy();
+	size_t i;
+
 	what = rules.failed ? "!" : "";
 	for (i = 0; i < rules.n && !rules.failed; i++) {
 		if (rules.chain[i].hook == FIREWALL_HOOKS)
@@ -127,7 +137,6 @@ static const char *drops(unsigned int *ends, unsigned int *rest)
 			what = rules.chain[i].what;
 	}
 	firewall_rules_free(&rules);
-	free(copy);
 	return what;
 }
 
@@ -284,6 +293,110 @@ TEST(may_drop)
 	rule("NFQUEUE", 0);
 	rule("", ACCEPT);
 	EXPECT_DROPS("NFQUEUE", FIREWALL_UNKNOWN, FIREWALL_UNKNOWN);
+}
+
+/* A mask may have holes: all addresses that end in .1. */
+TEST(mask_with_holes)
+{
+	static const in_addr_t identity[] = { 0x0a000001, 0x0a000101, 0x0a000102 };
+	struct in_addr one[3];
+	size_t i;
+
+	for (i = 0; i < 3; i++)
+		one[i].s_addr = htonl(identity[i]);
+	for (i = 0; i < 3; i++) {
+		packet.from = &one[i];
+		forward();
+		entry()->ip.src.s_addr = htonl(0x0a000001);
+		table.entry->ip.smsk.s_addr = htonl(0xff0000ff);
+		target("", ACCEPT);
+		rule("", DROP);
+		if (i < 2)
+			EXPECT_DROPS("", FIREWALL_ACCEPT, FIREWALL_ACCEPT);
+		else
+			EXPECT_DROPS("policy drop", FIREWALL_DROP, FIREWALL_DROP);
+	}
+	packet.from = NULL;
+}
+
+/* A rule for addresses that no member has, if it is not known which member is asked about. */
+TEST(no_member)
+{
+	const struct in_addr identity[] = {
+		{ htonl(0x0a000001) }, { htonl(0x0a000002) },
+	};
+
+	packet.identity = identity;
+	for (packet.n_identities = 2; packet.n_identities; packet.n_identities--) {
+		forward();
+		entry()->ip.src.s_addr = htonl(0xc0000207);
+		table.entry->ip.smsk.s_addr = UINT32_MAX;
+		target("", DROP);
+		rule("", ACCEPT);
+		if (packet.n_identities == 2)
+			EXPECT_DROPS("", FIREWALL_ACCEPT, FIREWALL_ACCEPT);
+		else
+			EXPECT_DROPS("DROP", FIREWALL_DROP | FIREWALL_ACCEPT,
+				     FIREWALL_ACCEPT);
+	}
+	packet.identity = NULL;
+}
+
+/* The first packet of a flow is untracked only if a rule sees to it. */
+TEST(untracked)
+{
+	struct xt_state_info *state;
+
+	for (; ; packet.untracked = true) {
+		forward();
+		entry();
+		state = match("state", sizeof(*state), 0);
+		state->statemask = XT_STATE_UNTRACKED;
+		target("", ACCEPT);
+		rule("", DROP);
+		if (packet.untracked)
+			break;
+		EXPECT_DROPS("policy drop", FIREWALL_DROP, FIREWALL_DROP);
+	}
+	EXPECT_DROPS("policy drop", FIREWALL_DROP | FIREWALL_ACCEPT,
+		     FIREWALL_DROP);
+	packet.untracked = false;
+}
+
+/* A target that has parameters, in the table "raw", which has no chain for forwarding. */
+static bool exempts(const char *name, unsigned int flags, unsigned int proto)
+{
+	struct firewall_rules rules;
+	struct xt_entry_target *t;
+	struct xt_ct_target_info *info;
+
+	begin();
+	table.info.valid_hooks = 1 << NF_INET_PRE_ROUTING | 1 << NF_INET_LOCAL_OUT;
+	hook(NF_INET_PRE_ROUTING);
+	entry()->ip.proto = (__u16)proto;
+	t = (void *)((char *)table.entry + table.entry->target_offset);
+	strcpy(t->u.user.name, name);
+	info = (void *)t->data;
+	info->flags = (__u16)flags;
+	t->u.target_size = XT_ALIGN(sizeof(*t) + sizeof(*info));
+	table.entry->next_offset = table.entry->target_offset + t->u.target_size;
+	table.size += table.entry->next_offset;
+	rule("", ACCEPT);
+	hook(NF_INET_LOCAL_OUT);
+	rule("", ACCEPT);
+	end();
+	rules = read_copy();
+	firewall_rules_free(&rules);
+	return !rules.failed && rules.untracked;
+}
+
+TEST(raw)
+{
+	EXPECT_TRUE(exempts("CT", XT_CT_NOTRACK, 0));
+	EXPECT_TRUE(exempts("NOTRACK", 0, IPPROTO_UDP));
+	EXPECT_FALSE(exempts("CT", 0, 0));
+	EXPECT_FALSE(exempts("CT", XT_CT_NOTRACK, IPPROTO_TCP));
+	EXPECT_FALSE(exempts("LOG", XT_CT_NOTRACK, 0));
 }
 
 static void device(const char *name, size_t mask)

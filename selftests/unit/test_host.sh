@@ -107,7 +107,7 @@ rules()
 # found: what --run would execute, and what is for the user to decide
 found()
 {
-	"$aggctl" -j host init --topology @net | jq -r '
+	"$aggctl" -j host init --topology "@${described:-net}" | jq -r '
 		(.missing[] | select(test("^nft|^iptables")) | "run: " + .),
 		(.advice[] | .finding, "    " + .command)' | sed 's/  *$//'
 }
@@ -330,12 +330,16 @@ END
 
 untracked()
 {
+	local tcp='{"match":{"op":"==","left":{"meta":{"key":"l4proto"}},"right":"tcp"}}'
+
 	untracked_drop '{"counter":null}' drops are &&
-		untracked_drop '{"notrack":null}' "may drop" "would be"
+		untracked_drop "$tcp,"'{"notrack":null}' drops are &&
+		untracked_drop '{"notrack":null}' "may drop" "would be" &&
+		untracked_drop '{"xt":{"type":"target","name":"CT"}}' "may drop" "would be"
 }
 
-# For a subnet with the identity, for this port, and for all devices of the network. A rule
-# for this port is taken to have the right addresses.
+# For a subnet with the identities, for this port, and for all devices of the network. A
+# set with a name, in a rule for this port, is taken to have the right addresses.
 accepted()
 {
 	drops '' << 'END'
@@ -350,7 +354,7 @@ ip d f {"match":{"op":"==","left":{"meta":{"key":"iifname"}},"right":"eth*"}},{"
 ip e f hook forward drop
 ip e f {"vmap":{"key":{"payload":{"protocol":"udp","field":"dport"}},"data":{"set":[[53,{"drop":null}],[18016,{"accept":null}]]}}}
 ip g f hook forward drop
-ip g f {"match":{"op":"==","left":{"payload":{"protocol":"udp","field":"dport"}},"right":{"set":[53,{"elem":{"val":18016,"comment":"aggnet"}}]}}},{"vmap":{"key":{"payload":{"protocol":"ip","field":"saddr"}},"data":{"set":[["192.0.2.7",{"accept":null}]]}}}
+ip g f {"match":{"op":"==","left":{"payload":{"protocol":"udp","field":"dport"}},"right":{"set":[53,{"elem":{"val":18016,"comment":"aggnet"}}]}}},{"vmap":{"key":{"payload":{"protocol":"ip","field":"saddr"}},"data":{"set":[["10.0.0.1",{"accept":null}],[{"prefix":{"addr":"10.0.0.2","len":31}},{"accept":null}],["10.0.0.4",{"accept":null}]]}}}
 END
 }
 
@@ -383,7 +387,7 @@ END
 {"match":{"op":"==","left":{"ct":{"key":"mark"}},"right":7}}
 {"match":{"op":"==","left":{"meta":{"key":"iifname"}},"right":"mgmt"}}
 {"match":{"op":"==","left":{"payload":{"protocol":"udp","field":"sport"}},"right":7}}
-{"match":{"op":"!=","left":{"payload":{"protocol":"ip","field":"saddr"}},"right":"10.0.0.3"}}
+{"match":{"op":"==","left":{"payload":{"protocol":"ip","field":"saddr"}},"right":{"set":[{"elem":{"val":{"prefix":{"addr":"10.0.0.0","len":24}},"limit":{"rate":3,"per":"minute"}}}]}}}
 {"match":{"op":"==",$dport,"right":{"set":[{"elem":{"val":18016,"limit":{"rate":3,"per":"minute"}}}]}}},{"accept":null}
 {"limit":{"rate":3,"per":"minute"}},{"vmap":{"key":{"payload":{"protocol":"udp","field":"dport"}},"data":{"set":[[18016,{"accept":null}]]}}}
 $named{"vmap":{"key":{"meta":{"key":"mark"}},"data":{"set":[[7,{"accept":null}]]}}}
@@ -398,7 +402,7 @@ may_drop()
 	drops "$finding
     nft insert rule ip filter f $accept" << 'END' &&
 ip filter f hook forward accept
-ip filter f {"match":{"op":"==","left":{"payload":{"protocol":"ip","field":"saddr"}},"right":"192.0.2.7"}},{"drop":null}
+ip filter f {"match":{"op":"==","left":{"payload":{"protocol":"ip","field":"saddr"}},"right":"@some"}},{"drop":null}
 END
 		checked true "$finding" && drops "${finding/(drop)/(novelty)}
     nft insert rule ip filter f $accept" << 'END' &&
@@ -448,6 +452,87 @@ END
 		drops '' << 'END'
 ip filter f hook forward drop
 ip filter f {"match":{"op":"==","left":{"payload":{"protocol":"ip","field":"saddr"}},"right":{"prefix":{"addr":"10.0.0.0","len":29}}}},{"accept":null}
+END
+}
+
+# A rule may be for one member. Those that are for no member count for nothing.
+members()
+{
+	local from='"match":{"op":"==","left":{"payload":{"protocol":"ip","field":"saddr"}},"right"'
+	local named='{"match":{"op":"==","left":{"payload":{"protocol":"udp","field":"dport"}},"right":18016}}'
+	local lost="drops $port, such as from 10.0.0.3 to 10.0.0.2"
+
+	drops "chain i of table ip filter $lost (policy drop): $for_this are lost
+    nft insert rule ip filter i $accept
+chain o of table ip filter drops $port, such as from 10.0.0.2 to 10.0.0.4 (drop): packets of this host are lost
+    nft insert rule ip filter o $accept
+chain k of table ip filter $lost (drop): $for_this are lost
+    nft insert rule ip filter k $accept" << END &&
+ip filter f hook forward drop
+ip filter i hook input drop
+ip filter o hook output accept
+ip filter k hook input accept
+ip filter f {$from:{"set":["10.0.0.1","10.0.0.2"]}}},{"accept":null}
+ip filter f {$from:"10.0.0.3"}},{"accept":null}
+ip filter f {$from:"10.0.0.4"}},{"accept":null}
+ip filter f {$from:{"prefix":{"addr":"10.0.0.0","len":24}}}},{"drop":null}
+ip filter i {$from:"10.0.0.1"}},$named,{"accept":null}
+ip filter i {$from:"192.0.2.7"}},$named,{"accept":null}
+ip filter o {"match":{"op":"==","left":{"payload":{"protocol":"ip","field":"daddr"}},"right":"10.0.0.4"}},{"drop":null}
+ip filter o {$from:"10.0.0.3"}},{"drop":null}
+ip filter k {$from:"10.0.0.4"}},$named,{"accept":null}
+ip filter k {$from:"192.0.2.7"}},{"drop":null}
+ip filter k {$from:"10.0.0.3"}},{"drop":null}
+END
+		drops "$run ip filter f $accept" << END
+ip filter f hook forward accept
+ip filter f $named,{$from:"10.0.0.4"}},{"accept":null}
+ip filter f $named,{"vmap":{"key":{"payload":{"protocol":"ip","field":"saddr"}},"data":{"set":[["10.0.0.1",{"accept":null}],["10.0.0.3",{"drop":null}]]}}}
+END
+}
+
+# Of many members not all pairs are looked at, but each member is.
+many_members()
+{
+	local from='"match":{"op":"==","left":{"payload":{"protocol":"ip","field":"saddr"}},"right"'
+	local described=many i
+
+	{
+		echo "topology graph"
+		echo "switch a0"
+		for i in {1..20}; do
+			echo "host node$i"
+			echo "link node$i a0"
+			echo "address node$i 10.0.0.$i"
+			echo "address node$i-a0 192.168.10.$i"
+		done
+	} > many
+	for i in 1 3 11 20; do
+		drops "$run ip filter f $accept
+chain i of table ip filter drops $port, such as from 10.0.0.$i to 10.0.0.2 (drop): $for_this are lost
+    nft insert rule ip filter i $accept" << END || return
+ip filter f hook forward accept
+ip filter i hook input accept
+ip filter f {$from:"10.0.0.$i"}},{"drop":null}
+ip filter i {$from:"10.0.0.$i"}},{"drop":null}
+END
+		rules << END
+ip filter f hook forward accept
+ip filter f {${from/saddr/daddr}:"10.0.0.$i"}},{"drop":null}
+END
+		found | grep -x "$run ip filter f $accept" || return
+	done
+}
+
+# A rule that gives packets another address or port; another field of theirs is not asked for.
+rewritten()
+{
+	drops "chain f of table ip filter may drop $port (a rule that sets an address or a port): $routed would be lost
+    nft insert rule ip filter f $accept" << 'END'
+ip filter f hook forward accept
+ip filter f {"mangle":{"key":{"payload":{"protocol":"ip","field":"daddr"}},"value":"192.0.2.7"}}
+ip filter i hook input accept
+ip filter i {"mangle":{"key":{"payload":{"protocol":"ip","field":"dscp"}},"value":"cs1"}}
 END
 }
 
@@ -569,6 +654,9 @@ check "rules for the port with other conditions" conditions
 check "rules that may drop the packets" may_drop
 check "rules for some ports" ports
 check "ranges of addresses" ranges
+check "rules for some members" members
+check "rules for some of many members" many_members
+check "rules that change packets" rewritten
 check "jumps" jumps
 check "a table that sleeps" dormant
 check "a table that a program owns" owned

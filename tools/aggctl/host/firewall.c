@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Asks for the rules of this host's firewalls, and names the chains that drop. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 /* The kernel's headers have to know of the C library's addresses. */
@@ -16,11 +17,14 @@
 
 #define TABLE_MAX	(256U << 20)	/* bytes; the kernel has no such table */
 #define NOT_FOUND	127		/* status of a shell */
+#define MEMBERS_TEXT	64		/* ", such as from A to B" */
 /* The rules that are added have this comment. */
 #define MARK		"aggnet"
 #define NFT		"nft "
 /* With more ports, the pairs of ports are not judged one by one. */
 #define PAIRS_MAX	4
+/* With more members, each sends to two others, not to all. */
+#define MEMBERS_MAX	16
 
 /* --- findings ---------------------------------------------------------------- */
 
@@ -52,10 +56,22 @@ static void name_fix(struct firewall_drop *drop, const struct firewall_chain *c,
 			 MARK, c->family, c->table, c->name, port);
 }
 
+/* If the packets of some members are lost, print for which this was found. */
+static void name_members(char *text, const struct firewall_chain *c)
+{
+	char from[INET_ADDRSTRLEN], to[INET_ADDRSTRLEN];
+	bool some = c->from.s_addr && c->to.s_addr;
+
+	inet_ntop(AF_INET, &c->from, from, sizeof(from));
+	inet_ntop(AF_INET, &c->to, to, sizeof(to));
+	snprintf(text, MEMBERS_TEXT, some ? ", such as from %s to %s" : "", from, to);
+}
+
 static void take_drop(struct firewall *firewall, const struct firewall_chain *c,
 		      uint16_t port)
 {
 	struct firewall_drop *drop, *more;
+	char members[MEMBERS_TEXT];
 
 	more = reallocarray(firewall->drop, firewall->n + 1, sizeof(*more));
 	if (!more)
@@ -66,11 +82,12 @@ static void take_drop(struct firewall *firewall, const struct firewall_chain *c,
 		.hook = c->hook, .sure = c->ends == FIREWALL_DROP,
 		.fault = c->rest == FIREWALL_DROP,
 	};
+	name_members(members, c);
 	snprintf(drop->finding, sizeof(drop->finding),
-		 "chain %s of table %s%s%s %s UDP to port %u (%s): packets %s %s lost%s",
+		 "chain %s of table %s%s%s %s UDP to port %u%s (%s): packets %s %s lost%s",
 		 c->name, c->family ? c->family : "", c->family ? " " : "",
-		 c->table, drop->sure ? "drops" : "may drop", port, c->what,
-		 packets_of[c->hook], drop->sure ? "are" : "would be",
+		 c->table, drop->sure ? "drops" : "may drop", port, members,
+		 c->what, packets_of[c->hook], drop->sure ? "are" : "would be",
 		 c->owned ? "; a program owns the table: permit the port there" :
 		 "");
 	name_fix(drop, c, port);
@@ -115,27 +132,84 @@ static unsigned int badness(const struct firewall_chain *c)
 }
 
 /* Keep the worst verdict of each chain. A reading has the same chains each time. */
+static void keep_worst(struct firewall_rules *worst, struct firewall_rules *rules,
+		       const struct firewall_packet *way)
+{
+	struct firewall_chain *c, *kept;
+	size_t i;
+
+	for (i = 0; i < rules->n; i++) {
+		c = &rules->chain[i];
+		kept = &worst->chain[i];
+		if (c->hook != way->hook)
+			continue;
+		firewall_walk(rules, i);
+		if (badness(c) <= badness(kept))
+			continue;
+		kept->ends = c->ends;
+		kept->rest = c->rest;
+		kept->what = c->what;
+		kept->from.s_addr = way->from ? way->from->s_addr : 0;
+		kept->to.s_addr = way->to ? way->to->s_addr : 0;
+	}
+}
+
+static bool judge_members(struct firewall_rules *worst, const struct source *source,
+			  const struct firewall_packet *way);
+
+/* If rules are for some members only, each of them is asked about. */
 static void judge_way(struct firewall_rules *worst, const struct source *source,
 		      const struct firewall_packet *way)
 {
 	struct firewall_rules rules = { .packet = way };
-	struct firewall_chain *c;
-	size_t i;
 
 	read_rules(&rules, source);
 	worst->failed |= rules.failed;
-	for (i = 0; i < rules.n && !worst->failed; i++) {
-		c = &rules.chain[i];
-		if (c->hook != way->hook)
-			continue;
-		firewall_walk(&rules, i);
-		if (badness(c) <= badness(&worst->chain[i]))
-			continue;
-		worst->chain[i].ends = c->ends;
-		worst->chain[i].rest = c->rest;
-		worst->chain[i].what = c->what;
-	}
+	if (!worst->failed && (!rules.by_member || way->from || way->to ||
+			       !judge_members(worst, source, way)))
+		keep_worst(worst, &rules, way);
 	firewall_rules_free(&rules);
+}
+
+/* Return: whether such packets pass here */
+static bool judge_pair(struct firewall_rules *worst, const struct source *source,
+		       const struct firewall_packet *way,
+		       const struct in_addr *from, const struct in_addr *to)
+{
+	struct firewall_packet one = *way;
+	in_addr_t self = way->self.s_addr;
+
+	if (from && to && from->s_addr == to->s_addr)
+		return false;
+	if (way->hook == FIREWALL_FORWARD && self &&
+	    (from->s_addr == self || to->s_addr == self))
+		return false;
+	one.from = from;
+	one.to = to;
+	judge_way(worst, source, &one);
+	return true;
+}
+
+/* Return: whether there are members whose packets pass here */
+static bool judge_members(struct firewall_rules *worst, const struct source *source,
+			  const struct firewall_packet *way)
+{
+	const struct in_addr *self = way->self.s_addr ? &way->self : NULL;
+	const struct in_addr *list = way->identity;
+	size_t n = way->n_identities, others = n <= MEMBERS_MAX ? n : 3, i, k;
+	bool any = false;
+
+	for (i = 0; n > 1 && i < n; i++) {
+		if (way->hook == FIREWALL_INPUT)
+			any |= judge_pair(worst, source, way, &list[i], self);
+		else if (way->hook == FIREWALL_OUTPUT)
+			any |= judge_pair(worst, source, way, self, &list[i]);
+		else
+			for (k = 1; k < others; k++)
+				any |= judge_pair(worst, source, way, &list[i],
+						  &list[(i + k) % n]);
+	}
+	return any;
 }
 
 /* A rule may be for one port, or for one that packets come by and one that they leave by. */
@@ -180,27 +254,29 @@ static int judge(struct firewall *firewall, const struct source *source,
 /* --- the old tables ---------------------------------------------------------- */
 
 /* Asking for a table that is not there would load it. */
-static bool has_old_filter(void)
+static bool has_old(const char *name)
 {
 	FILE *f = fopen("/proc/self/net/ip_tables_names", "r");
 	bool found = false;
 	char line[64];
 
-	while (f && fgets(line, sizeof(line), f))
-		found |= !strcmp(line, "filter\n");
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		found = !strcmp(line, name);
+	}
 	if (f)
 		fclose(f);
 	return found;
 }
 
 /* Return: 0 or -errno */
-static int ask_old(int fd, struct source *source)
+static int ask_old(int fd, const char *name, struct source *source)
 {
 	struct ipt_getinfo *info = &source->info;
 	struct ipt_get_entries *table;
 	socklen_t len = sizeof(*info);
 
-	strcpy(info->name, "filter");
+	strcpy(info->name, name);
 	if (getsockopt(fd, SOL_IP, IPT_SO_GET_INFO, info, &len))
 		return -errno;
 	if (info->size > TABLE_MAX)
@@ -216,25 +292,30 @@ static int ask_old(int fd, struct source *source)
 	       -errno : 0;
 }
 
-static void look_at_old(struct firewall *firewall,
-			const struct firewall_packet *packet)
+static void say_unread_old(struct firewall *firewall, int err)
 {
-	struct source source = {};
+	snprintf(firewall->unread, sizeof(firewall->unread),
+		 "the rules of iptables-legacy cannot be read: %s",
+		 strerror(-err));
+}
+
+/* Without the table, nothing is filled. */
+static void read_old(struct firewall *firewall, const char *name,
+		     struct source *source)
+{
 	int fd, err;
 
-	if (!has_old_filter())
+	if (!has_old(name))
 		return;
 	fd = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_RAW);
-	err = fd < 0 ? -errno : ask_old(fd, &source);
+	err = fd < 0 ? -errno : ask_old(fd, name, source);
 	if (fd >= 0)
 		close(fd);
-	if (!err && judge(firewall, &source, packet))
-		err = -EINVAL;
-	if (err)
-		snprintf(firewall->unread, sizeof(firewall->unread),
-			 "the rules of iptables-legacy cannot be read: %s",
-			 strerror(-err));
-	free(source.old);
+	if (!err)
+		return;
+	say_unread_old(firewall, err);
+	free(source->old);
+	source->old = NULL;
 }
 
 /* --- nftables ---------------------------------------------------------------- */
@@ -328,18 +409,37 @@ static void join_forward(struct firewall *firewall)
 	free(old);
 }
 
+/* May a rule exempt the packets from connection tracking? */
+static bool exempts(const struct source *source,
+		    const struct firewall_packet *packet)
+{
+	struct firewall_rules rules = { .packet = packet };
+
+	if (source->nft || source->old)
+		read_rules(&rules, source);
+	firewall_rules_free(&rules);
+	return rules.untracked;
+}
+
 void firewall_look(struct firewall *firewall,
 		   const struct firewall_packet *packet)
 {
-	struct source nft = {};
+	struct source nft = {}, filter = {}, raw = {};
+	struct firewall_packet known = *packet;
 
 	*firewall = (struct firewall){ .unread_fix = "" };
-	look_at_old(firewall, packet);
+	read_old(firewall, "filter", &filter);
+	read_old(firewall, "raw", &raw);
 	nft.nft = has_nft() ? ask_nft(firewall) : NULL;
-	if (nft.nft && judge(firewall, &nft, packet))
+	known.untracked = exempts(&raw, packet) || exempts(&nft, packet);
+	if (filter.old && judge(firewall, &filter, &known))
+		say_unread_old(firewall, -EINVAL);
+	if (nft.nft && judge(firewall, &nft, &known))
 		strcpy(firewall->unread, "out of memory");
 	join_forward(firewall);
 	json_decref(nft.nft);
+	free(filter.old);
+	free(raw.old);
 }
 
 void firewall_free(struct firewall *firewall)

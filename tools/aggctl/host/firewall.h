@@ -37,21 +37,29 @@ enum firewall_hook {
  * @port: of UDP, where they go to
  * @identity: of this host and of others, each once
  * @n_identities: fewer than two: those of others are unknown
+ * @self: identity of this host, 0.0.0.0: unknown
  * @device: names of the ports
  * @n_devices: 0: unknown
  * @hook: where the packets are. Those of INPUT come by no port
  * @in: the port that they arrive by, NULL: one of @device
  * @out: the port that they leave by, NULL: one of @device
+ * @from: identity that sent them, NULL: any
+ * @to: identity that gets them, NULL: any
+ * @untracked: a rule may exempt them from connection tracking
  */
 struct firewall_packet {
 	uint16_t port;
 	const struct in_addr *identity;
 	size_t n_identities;
+	struct in_addr self;
 	const char * const *device;
 	size_t n_devices;
 	enum firewall_hook hook;
 	const char *in;
 	const char *out;
+	const struct in_addr *from;
+	const struct in_addr *to;
+	bool untracked;
 };
 
 /**
@@ -141,6 +149,8 @@ struct firewall_rule {
  * @ends: bits of all its possible ends, 0: not yet known
  * @rest: the end if what may match does not
  * @what: what drops, in words
+ * @from: of the packets that this is said of, 0.0.0.0: of any
+ * @to: likewise
  * @busy: it is being walked
  * @owned: only the program that owns its table can change it
  */
@@ -156,6 +166,8 @@ struct firewall_chain {
 	unsigned int ends;
 	unsigned int rest;
 	const char *what;
+	struct in_addr from;
+	struct in_addr to;
 	bool busy;
 	bool owned;
 };
@@ -166,12 +178,16 @@ struct firewall_chain {
  * @chain: array
  * @n: its length
  * @failed: there was no memory
+ * @by_member: a rule matches packets of some members, and not those of others
+ * @untracked: a rule may exempt packets from connection tracking
  */
 struct firewall_rules {
 	const struct firewall_packet *packet;
 	struct firewall_chain *chain;
 	size_t n;
 	bool failed;
+	bool by_member;
+	bool untracked;
 };
 
 /* firewall_rules.c */
@@ -191,9 +207,9 @@ bool firewall_target_continues(const char *name);
 enum firewall_match firewall_device(const struct firewall_packet *packet,
 				    bool in, const char *name, char wildcard);
 
-/* An address and the number of its leading bits that count. */
-enum firewall_match firewall_range(const struct firewall_packet *packet,
-				   struct in_addr addr, unsigned int bits);
+/* An address of the sender or of the receiver, and the mask of its bits that count. */
+enum firewall_match firewall_address(struct firewall_rules *rules, bool from,
+				     struct in_addr addr, struct in_addr mask);
 
 enum firewall_match firewall_not(enum firewall_match match);
 enum firewall_match firewall_and(enum firewall_match a, enum firewall_match b);

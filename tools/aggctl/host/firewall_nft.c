@@ -10,14 +10,12 @@
 
 /**
  * struct compared - one comparison of a rule
- * @packet: with what
+ * @rules: whose packet it is compared with
  * @left: what of a packet
- * @notrack: a rule exempts packets from connection tracking
  */
 struct compared {
-	const struct firewall_packet *packet;
+	struct firewall_rules *rules;
 	const json_t *left;
-	bool notrack;
 };
 
 static const char *text_of(const json_t *object, const char *name)
@@ -72,24 +70,25 @@ static enum firewall_match has_port(const struct compared *c,
 	const json_t *high = json_array_get(range, 1);
 
 	if (json_is_integer(low) && json_is_integer(high))
-		return certain(json_integer_value(low) <= c->packet->port &&
-			       c->packet->port <= json_integer_value(high));
-	return is_number(value, c->packet->port, NULL);
+		return certain(json_integer_value(low) <= c->rules->packet->port &&
+			       c->rules->packet->port <= json_integer_value(high));
+	return is_number(value, c->rules->packet->port, NULL);
 }
 
-static enum firewall_match has_address(const struct compared *c,
+/* An address, or a prefix of addresses. */
+static enum firewall_match has_address(const struct compared *c, bool from,
 				       const json_t *value)
 {
 	const json_t *prefix = json_object_get(value, "prefix");
-	const json_t *len = json_object_get(prefix, "len");
-	struct in_addr addr;
+	json_int_t len = prefix ? json_integer_value(json_object_get(prefix, "len")) :
+				  32;
+	const char *text = prefix ? text_of(prefix, "addr") : json_string_value(value);
+	struct in_addr addr, mask;
 
-	if (!json_is_integer(len) || json_integer_value(len) < 0 ||
-	    json_integer_value(len) > 32 ||
-	    inet_pton(AF_INET, text_of(prefix, "addr"), &addr) != 1)
+	if (!text || len < 1 || len > 32 || inet_pton(AF_INET, text, &addr) != 1)
 		return MATCH_MAYBE;
-	return firewall_range(c->packet, addr,
-			      (unsigned int)json_integer_value(len));
+	mask.s_addr = htonl(UINT32_MAX << (32 - len));
+	return firewall_address(c->rules, from, addr, mask);
 }
 
 /* Of a server and a port; protocols that UDP is not. */
@@ -116,7 +115,7 @@ static enum firewall_match payload_is(const struct compared *c,
 	if (!strcmp(field, "version"))
 		return is_number(value, 4, NULL);
 	return strcmp(field, "saddr") && strcmp(field, "daddr") ?
-	       MATCH_MAYBE : has_address(c, value);
+	       MATCH_MAYBE : has_address(c, *field == 's', value);
 }
 
 static enum firewall_match meta_is(const struct compared *c, const char *key,
@@ -135,7 +134,7 @@ static enum firewall_match meta_is(const struct compared *c, const char *key,
 			       (!strcmp(json_string_value(value), "host") ||
 				!strcmp(json_string_value(value), "unicast")));
 	if (is_in(key, devices, ARRAY_SIZE(devices)) && json_is_string(value))
-		return firewall_device(c->packet, *key == 'i',
+		return firewall_device(c->rules->packet, *key == 'i',
 				       json_string_value(value), '*');
 	return MATCH_MAYBE;
 }
@@ -152,7 +151,7 @@ static enum firewall_match ct_is(const struct compared *c, const char *key,
 		       MATCH_MAYBE : MATCH_NO;
 	if (!word || strcmp(key, "state"))
 		return MATCH_MAYBE;
-	if (c->notrack && (untracked || !strcmp(word, "new")))
+	if (c->rules->packet->untracked && (untracked || !strcmp(word, "new")))
 		return MATCH_MAYBE;
 	return certain(!strcmp(word, "new"));
 }
@@ -198,20 +197,25 @@ static enum firewall_match is_value(const struct compared *c,
 /* --- a comparison ------------------------------------------------------------ */
 
 /* An element of a set may have a comment, a counter, or a condition such as a limit. */
+static bool has_condition(const json_t *value)
+{
+	json_t *elem = json_object_get(value, "elem"), *part;
+	const char *word;
+
+	json_object_foreach(elem, word, part)
+		if (is_condition(word))
+			return true;
+	return false;
+}
+
 static enum firewall_match is_element(const struct compared *c,
 				      const json_t *value)
 {
-	json_t *elem = json_object_get(value, "elem"), *part;
+	const json_t *elem = json_object_get(value, "elem");
 	enum firewall_match found;
-	const char *word;
 
-	if (!elem)
-		return is_value(c, value);
-	found = is_value(c, json_object_get(elem, "val"));
-	json_object_foreach(elem, word, part)
-		if (is_condition(word))
-			found = firewall_and(found, MATCH_MAYBE);
-	return found;
+	found = is_value(c, elem ? json_object_get(elem, "val") : value);
+	return has_condition(value) ? firewall_and(found, MATCH_MAYBE) : found;
 }
 
 /* One value, a list or a set of them; a set that has a name cannot be judged. */
@@ -236,7 +240,7 @@ static enum firewall_match is_ordered(const struct compared *c, const char *op,
 				      const json_t *right)
 {
 	const json_t *payload = json_object_get(c->left, "payload");
-	json_int_t than = json_integer_value(right), port = c->packet->port;
+	json_int_t than = json_integer_value(right), port = c->rules->packet->port;
 	bool equal = op[1] == '=';
 
 	if (!json_is_integer(right) || strcmp(text_of(payload, "field"), "dport"))
@@ -268,6 +272,18 @@ static enum firewall_match compare(const struct compared *c, const char *op,
 						      is_one_of(c, right);
 }
 
+/* Has an element of the set a condition? */
+static bool is_conditional(const json_t *right)
+{
+	const json_t *set = json_object_get(right, "set"), *elem;
+	size_t i;
+
+	json_array_foreach(set, i, elem)
+		if (has_condition(elem))
+			return true;
+	return false;
+}
+
 static bool names_port(const json_t *left)
 {
 	return !strcmp(text_of(json_object_get(left, "payload"), "field"),
@@ -292,7 +308,7 @@ static bool names_address(const json_t *left)
  * @match: of its statements so far
  * @named: it names the port
  * @partial: a condition other than addresses cannot be judged
- * @notrack: as in struct compared
+ * @notrack: it exempts packets from connection tracking
  */
 struct reading {
 	struct firewall_rules *rules;
@@ -369,7 +385,8 @@ static void narrow(struct reading *r, const struct compared *c, const char *op,
 	enum firewall_match found = compare(c, op, right);
 	bool equal = !strcmp(op, "==");
 
-	if (found == MATCH_MAYBE && !(equal && names_address(c->left)))
+	if (found == MATCH_MAYBE &&
+	    (!equal || !names_address(c->left) || is_conditional(right)))
 		add_unknown(r);
 	r->named |= found == MATCH_YES && equal && names_port(c->left);
 	r->match = firewall_and(r->match, found);
@@ -380,8 +397,7 @@ static void add_map(const struct reading *r, const json_t *map)
 {
 	const json_t *data = json_object_get(json_object_get(map, "data"), "set");
 	const struct compared c = {
-		.packet = r->rules->packet, .left = json_object_get(map, "key"),
-		.notrack = r->notrack,
+		.rules = r->rules, .left = json_object_get(map, "key"),
 	};
 	json_t *elem, *value;
 	struct reading one = *r;
@@ -405,6 +421,7 @@ static void add_foreign(struct reading *r, const json_t *xt, bool last)
 {
 	const char *name = text_of(xt, "name");
 
+	r->notrack |= !strcmp(name, "NOTRACK") || !strcmp(name, "CT");
 	if (firewall_target_continues(name) || !strcmp(name, "comment"))
 		return;
 	if (!strcmp(text_of(xt, "type"), "target"))
@@ -419,7 +436,7 @@ static void add_foreign(struct reading *r, const json_t *xt, bool last)
 static bool is_harmless(const char *word)
 {
 	static const char * const list[] = {
-		"counter", "log", "comment", "mangle", "notrack", "dup", "flow",
+		"counter", "log", "comment", "notrack", "dup", "flow",
 		"last", "secmark", "ct helper", "ct timeout", "ct expectation",
 	};
 
@@ -429,16 +446,24 @@ static bool is_harmless(const char *word)
 static void take_match(struct reading *r, const json_t *match)
 {
 	const struct compared c = {
-		.packet = r->rules->packet,
-		.left = json_object_get(match, "left"), .notrack = r->notrack,
+		.rules = r->rules, .left = json_object_get(match, "left"),
 	};
 
 	narrow(r, &c, text_of(match, "op"), json_object_get(match, "right"));
 }
 
+/* What sets an address or a port is NAT without connection tracking. */
+static bool is_nat(const json_t *mangle)
+{
+	const json_t *key = json_object_get(mangle, "key");
+
+	return names_address(key) || names_port(key);
+}
+
 static void take_statement(struct reading *r, const char *word,
 			   const json_t *value, bool last)
 {
+	r->notrack |= !strcmp(word, "notrack");
 	if (!strcmp(word, "match"))
 		take_match(r, value);
 	else if (!strcmp(word, "vmap"))
@@ -447,16 +472,18 @@ static void take_statement(struct reading *r, const char *word,
 		add_foreign(r, value, last);
 	else if (is_condition(word))
 		add_unknown(r);
-	else if (!is_harmless(word) && !add_verdict(r, word, value))
+	else if (!strcmp(word, "mangle") && is_nat(value))
+		add(r, FIREWALL_UNKNOWN, "a rule that sets an address or a port");
+	else if (strcmp(word, "mangle") && !is_harmless(word) &&
+		 !add_verdict(r, word, value))
 		/* A queue, or what this release does not know. */
 		add(r, FIREWALL_UNKNOWN, word);
 }
 
-static void take_rule(struct firewall_rules *rules, const json_t *rule,
-		      bool notrack)
+static void take_rule(struct firewall_rules *rules, const json_t *rule)
 {
 	struct reading r = {
-		.rules = rules, .match = MATCH_YES, .notrack = notrack,
+		.rules = rules, .match = MATCH_YES,
 		.chain = find_chain(rules, text_of(rule, "family"),
 				    text_of(rule, "table"),
 				    text_of(rule, "chain")),
@@ -475,6 +502,7 @@ static void take_rule(struct firewall_rules *rules, const json_t *rule,
 		if (r.match == MATCH_NO)
 			return;
 	}
+	rules->untracked |= r.notrack;
 }
 
 /* --- the ruleset --------------------------------------------------------------- */
@@ -530,23 +558,9 @@ static void take_chain(struct firewall_rules *rules, const json_t *list,
 	firewall_add_chain(rules, &c);
 }
 
-static bool has_notrack(const json_t *list)
-{
-	const json_t *object, *statement;
-	size_t i, k;
-
-	json_array_foreach(list, i, object)
-		json_array_foreach(json_object_get(json_object_get(
-				   object, "rule"), "expr"), k, statement)
-			if (json_object_get(statement, "notrack"))
-				return true;
-	return false;
-}
-
 void firewall_nft(struct firewall_rules *rules, const json_t *answer)
 {
 	const json_t *list = json_object_get(answer, "nftables"), *object, *it;
-	bool notrack = has_notrack(list);
 	size_t i;
 
 	json_array_foreach(list, i, object) {
@@ -557,6 +571,6 @@ void firewall_nft(struct firewall_rules *rules, const json_t *answer)
 	json_array_foreach(list, i, object) {
 		it = json_object_get(object, "rule");
 		if (it)
-			take_rule(rules, it, notrack);
+			take_rule(rules, it);
 	}
 }

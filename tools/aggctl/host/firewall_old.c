@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reads the table "filter" of iptables-legacy as the kernel has it. Offsets in it are
+ * Reads tables of iptables-legacy as the kernel has them. Offsets in it are
  * used only if what they lead to is inside of the table.
  */
 #include <netinet/in.h>
@@ -9,6 +9,7 @@
 /* The kernel's headers have to know of the C library's addresses. */
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_conntrack_common.h>
+#include <linux/netfilter/xt_CT.h>
 #include <linux/netfilter/xt_conntrack.h>
 #include <linux/netfilter/xt_state.h>
 #include <linux/netfilter/xt_tcpudp.h>
@@ -69,16 +70,21 @@ static bool names_port(const struct xt_udp *udp)
 	       !(udp->invflags & XT_UDP_INV_DSTPT);
 }
 
-static enum firewall_match state_match(unsigned int mask, bool inverted)
+/* The first packet of a flow is new, or untracked. */
+static enum firewall_match state_match(const struct firewall_packet *packet,
+				       unsigned int mask, bool inverted)
 {
-	return invert(mask & NEW_FLOW ? MATCH_YES :
-		      mask & XT_STATE_UNTRACKED ? MATCH_MAYBE : MATCH_NO,
-		      inverted);
+	bool is_new = mask & NEW_FLOW, other = mask & XT_STATE_UNTRACKED;
+
+	if (packet->untracked && is_new != other)
+		return MATCH_MAYBE;
+	return invert(is_new ? MATCH_YES : MATCH_NO, inverted);
 }
 
-static enum firewall_match conntrack_match(const struct xt_conntrack_mtinfo3 *info)
+static enum firewall_match conntrack_match(const struct firewall_packet *packet,
+					   const struct xt_conntrack_mtinfo3 *info)
 {
-	enum firewall_match match = state_match(info->state_mask,
+	enum firewall_match match = state_match(packet, info->state_mask,
 						info->invert_flags &
 						XT_CONNTRACK_STATE);
 
@@ -123,11 +129,11 @@ static void narrow(struct reading *r, enum firewall_match found)
 	r->match = firewall_and(r->match, found);
 }
 
-static void narrow_range(struct reading *r, struct in_addr addr,
-			 struct in_addr mask, bool inverted)
+/* Only for addresses does "maybe" not mean that a rule is for some packets of a member. */
+static void narrow_address(struct reading *r, bool from, struct in_addr addr,
+			   struct in_addr mask, bool inverted)
 {
-	enum firewall_match found = firewall_range(r->rules->packet, addr,
-			(unsigned int)__builtin_popcount(mask.s_addr));
+	enum firewall_match found = firewall_address(r->rules, from, addr, mask);
 
 	if (inverted)
 		narrow(r, firewall_not(found));
@@ -153,11 +159,12 @@ static enum firewall_match one_match(struct reading *r, struct part part)
 	}
 	info = info_of(part, sizeof(struct xt_state_info));
 	if (is_called(match, "state") && info)
-		return state_match(((const struct xt_state_info *)info)->statemask,
+		return state_match(r->rules->packet,
+				   ((const struct xt_state_info *)info)->statemask,
 				   false);
 	info = info_of(part, sizeof(struct xt_conntrack_mtinfo3));
 	if (is_called(match, "conntrack") && match->u.user.revision == 3 && info)
-		return conntrack_match(info);
+		return conntrack_match(r->rules->packet, info);
 	return MATCH_MAYBE;
 }
 
@@ -206,8 +213,8 @@ static void take_ip(struct reading *r, const struct ipt_ip *ip)
 			       ip->invflags & IPT_INV_VIA_IN));
 	narrow(r, device_match(packet, false, ip->outiface, ip->outiface_mask,
 			       ip->invflags & IPT_INV_VIA_OUT));
-	narrow_range(r, ip->src, ip->smsk, ip->invflags & IPT_INV_SRCIP);
-	narrow_range(r, ip->dst, ip->dmsk, ip->invflags & IPT_INV_DSTIP);
+	narrow_address(r, true, ip->src, ip->smsk, ip->invflags & IPT_INV_SRCIP);
+	narrow_address(r, false, ip->dst, ip->dmsk, ip->invflags & IPT_INV_DSTIP);
 	/* Later fragments only. */
 	if (ip->flags & IPT_F_FRAG && !(ip->invflags & IPT_INV_FRAG))
 		narrow(r, MATCH_NO);
@@ -255,6 +262,18 @@ static struct firewall_rule standard(struct reading *r, int verdict, bool go)
 	return rule;
 }
 
+/* Does the target exempt packets from connection tracking? */
+static bool is_notrack(const char *name, struct part target)
+{
+	const struct xt_entry_target *t = (const void *)target.at;
+	const struct xt_ct_target_info *info = (const void *)t->data;
+
+	if (!strcmp(name, "NOTRACK"))
+		return true;
+	return !strcmp(name, "CT") && target.size >= sizeof(*t) + sizeof(*info) &&
+	       info->flags & XT_CT_NOTRACK;
+}
+
 static void add_target(struct reading *r, size_t chain, struct part part,
 		       bool go)
 {
@@ -267,6 +286,8 @@ static void add_target(struct reading *r, size_t chain, struct part part,
 	int verdict;
 
 	memcpy(name, target->u.user.name, sizeof(target->u.user.name));
+	if (r->match != MATCH_NO && is_notrack(name, part))
+		r->rules->untracked = true;
 	if (firewall_target_continues(name))
 		return;
 	if (!*name && part.size >= sizeof(struct xt_standard_target)) {
@@ -349,15 +370,29 @@ static void add_chain(struct firewall_rules *rules, size_t offset,
 	firewall_add_chain(rules, &chain);
 }
 
+static bool begins_at(const struct ipt_getinfo *info, unsigned int hook,
+		      size_t offset)
+{
+	return info->valid_hooks & 1U << hook && info->hook_entry[hook] == offset;
+}
+
 static enum firewall_hook hook_at(const struct ipt_getinfo *info, size_t offset)
 {
 	unsigned int i;
 
-	for (i = 0; i < FIREWALL_HOOKS; i++)
-		if (info->valid_hooks & 1U << hooks[i] &&
-		    info->hook_entry[hooks[i]] == offset)
-			return i;
-	return FIREWALL_HOOKS;
+	for (i = 0; i < FIREWALL_HOOKS && !begins_at(info, hooks[i], offset); i++)
+		;
+	return i;
+}
+
+/* The table "raw" has other hooks, too. */
+static bool is_hook(const struct ipt_getinfo *info, size_t offset)
+{
+	unsigned int i;
+
+	for (i = 0; i < NF_INET_NUMHOOKS && !begins_at(info, i, offset); i++)
+		;
+	return i < NF_INET_NUMHOOKS;
 }
 
 /* A jump leads to the entry behind the one that has the name of the chain. */
@@ -371,7 +406,7 @@ static bool take_chains(struct firewall_rules *rules,
 		size = entry_at(table, at, &entry);
 		if (!size)
 			return false;
-		if (hook_at(info, at) != FIREWALL_HOOKS)
+		if (is_hook(info, at))
 			add_chain(rules, at, hook_at(info, at));
 		if (is_head(entry, ((const struct ipt_entry *)
 				    (const void *)entry.at)->target_offset))

@@ -213,15 +213,28 @@ enum firewall_match firewall_device(const struct firewall_packet *packet,
 	return is_device(device, name, wildcard) ? MATCH_YES : MATCH_NO;
 }
 
-enum firewall_match firewall_range(const struct firewall_packet *packet,
-				   struct in_addr addr, unsigned int bits)
+static bool is_within(struct in_addr one, struct in_addr addr, struct in_addr mask)
 {
-	size_t i;
+	return (one.s_addr & mask.s_addr) == (addr.s_addr & mask.s_addr);
+}
 
-	if (!bits)
+enum firewall_match firewall_address(struct firewall_rules *rules, bool from,
+				     struct in_addr addr, struct in_addr mask)
+{
+	const struct firewall_packet *packet = rules->packet;
+	const struct in_addr *one = from ? packet->from : packet->to;
+	size_t i, within = 0;
+
+	if (!mask.s_addr)
 		return MATCH_YES;
+	if (one)
+		return is_within(*one, addr, mask) ? MATCH_YES : MATCH_NO;
 	for (i = 0; i < packet->n_identities; i++)
-		if (ntohl(addr.s_addr ^ packet->identity[i].s_addr) >> (32 - bits))
-			return MATCH_MAYBE;
-	return packet->n_identities > 1 ? MATCH_YES : MATCH_MAYBE;
+		within += is_within(packet->identity[i], addr, mask);
+	if (packet->n_identities > 1 && !within)
+		return MATCH_NO;
+	if (packet->n_identities > 1 && within == packet->n_identities)
+		return MATCH_YES;
+	rules->by_member = true;
+	return MATCH_MAYBE;
 }

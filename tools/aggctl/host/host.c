@@ -373,6 +373,7 @@ static void look_at_firewall(struct host *host, uint16_t port)
 					  sizeof(*identity));
 	struct firewall_packet packet = {
 		.port = port, .device = device, .identity = identity,
+		.self = plan_identity(&host->plan, host->server),
 		.n_identities = identity ? identities_of(host, identity) : 0,
 	};
 	struct firewall firewall;

@@ -135,7 +135,8 @@ static void check_firewall(struct checks *c)
 	const char **device = calloc(c->n_attached + 1, sizeof(*device));
 	struct firewall_packet packet = {
 		.port = c->port, .identity = c->member,
-		.n_identities = c->n_members, .device = device,
+		.n_identities = c->n_members, .self = c->identity,
+		.device = device,
 	};
 	struct firewall firewall;
 	size_t i;
