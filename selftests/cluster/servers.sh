@@ -225,6 +225,6 @@ unit_starts
 captured > "$CLUSTER/types"
 ok $? "Wireshark's dissector decodes each packet"
 sort "$CLUSTER/types" | uniq -c | sed 's/^/# packets of type: /'
-unused "The network" "Three racks, one NIC each"
+unused "The network" "When a cable or a server fails"
 ok $? "nothing on the page is not executed"
 exit $((FAILED > 0))

@@ -40,7 +40,7 @@ routes()
 {
 	local command
 
-	lacks '^ip route' "$(sed -n 's/^ *\(ip route .*\)/\1/p' "$page")" || return
+	lacks '^ip route' "$(sed -n '/^It prints::/,/^On each/s/^ *\(ip route .*\)/\1/p' "$page")" || return
 	while read -r command; do
 		$command || return
 	done < <(missing '^ip ')
