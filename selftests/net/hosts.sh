@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # "apply --hosts" puts a plan in force on all hosts of a list or on none, whichever host
-# refuses, is cut off or cannot be reached, and also if the command itself is killed.
+# refuses, is cut off or cannot be reached, and also if the command itself is killed;
+# "why --hosts" then asks them.
 # A script that enters a namespace stands for ssh.
 # shellcheck disable=SC2016 # the script expands what it is given
 . "$(dirname "$0")/lib.sh"
@@ -203,6 +204,34 @@ bad_file()
 	[ "$1" = 0 ] && nothing
 }
 
+asked() # STATUS OPTION...
+{
+	aggctl why 1 --hosts "$TMP/hosts" --ssh "$TMP/ssh" "${@:2}" > "$TMP/said"
+	set -- $? "$1"
+	cat "$TMP/said"
+	[ "$1" = "$2" ]
+}
+
+# An entry is missing on one host; another one cannot be reached.
+why_on_hosts()
+{
+	stand_in 'run "$@"'
+	on_hosts apply && asked 0 && head -n 1 "$TMP/said" |
+		grep -q "^job 1: as planned on all .* hosts; not all has arrived yet on " || return
+	ip netns exec v2 aggctl tree del --job 1 --receiver 10.0.0.1
+	asked 3 && grep -q "^job 1: .*; WRONG on v2" "$TMP/said" &&
+		grep -qx "  v2: v2: it has no entry of this transfer, and merges nothing of it. Next on v2: aggctl apply PLAN.json" "$TMP/said" &&
+		asked 3 -j && jq -e 'map(select(.said == "wrong") | .host) == ["v2"] and
+			(map(select(.host == "v14")) | .[0].trees[0].job == 1)' "$TMP/said" || return
+	on_hosts apply
+	stand_in 'echo "ssh: connect to host v14: No route to host" >&2; exit 255'
+	on_hosts withdraw
+	asked 3 && grep -q "^  v14: not known: ssh: connect to host v14: No route" "$TMP/said"
+	set -- $?
+	stand_in 'run "$@"'
+	on_hosts withdraw && nothing && return "$1"
+}
+
 contradiction()
 {
 	on_hosts apply --node v2 2> "$TMP/said"
@@ -227,5 +256,6 @@ check "a host cannot be reached" unreachable
 check "a program instead of ssh that is not there" no_program
 check "the command is killed" killed
 check "a file of hosts that is wrong" bad_file
+check "what is wrong on which host" why_on_hosts
 check "options that contradict each other" contradiction
 done_testing

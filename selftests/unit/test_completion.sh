@@ -95,6 +95,9 @@ offers "10.1.0.1 10.1.0.2" aggctl plan "--topology=@$scratch/racks" --receiver '
 offers "--sorted" aggctl plan --topology bcube:4,1 --senders v1 --so
 offers "7 12" aggctl why ''
 offers "--receiver" aggctl why 7 --r
+offers "--hosts" aggctl why 7 --ho
+# Files, by bash itself, which says that it does not complete now.
+offers "" aggctl why --hosts '' 2> /dev/null
 offers "7 12" aggctl recv --job ''
 offers "33" aggctl -n v3 send --job ''
 offers "eth7" aggctl tree add --device ''

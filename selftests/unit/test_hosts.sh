@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# "aggctl apply --hosts" and "withdraw --hosts" say what is in force on which host,
-# whatever ssh prints, wherever a host fails, and within their time. A script that answers
-# as a host does stands for ssh.
+# "aggctl apply --hosts" and "withdraw --hosts" say what is in force on which host, and
+# "why --hosts" what is wrong there, whatever ssh prints, wherever a host fails, and within
+# their time. A script that answers as a host does stands for ssh.
 # shellcheck disable=SC2016,SC2317 # the script expands what it is given; rows are called
 set -u
 
@@ -290,6 +290,147 @@ options()
 			apply --hosts list --ssh "$(echo {1..33})"
 }
 
+# asks COMMANDS: what ssh does in place of a host that is as planned
+asks()
+{
+	cat > ssh << END
+#!/bin/bash
+host=\$1
+echo "\$host \$2" >> "$tmp/calls"
+finding='{"note": false, "object": "port eth0", "cause": "it is down", "fix": "ip link set eth0 up"}'
+answer() # FINDINGS FALLBACKS STATE
+{
+	jq -n --arg state "\${3:-done}" '{node: "n", findings: [], trees: [{job: 7,
+		receiver: "10.0.0.1", node: "n", part: "merges", state: \$state,
+		expected: 2, bound: 2, arrived: ["10.0.0.5"], acceptor: "0.0.0.0",
+		findings: '"[\${1-}]}], fallbacks: [\${2-}]"', notes: []}'
+}
+$1
+answer
+END
+	chmod +x ssh
+	: > calls
+}
+
+# why STATUS OPTION...: leaves what it prints in "said"
+why()
+{
+	local status=0
+
+	"$aggctl" why --hosts list --ssh "$tmp/ssh" "${@:2}" > said 2>&1 < /dev/null ||
+		status=$?
+	cat said
+	[ "$status" = "$1" ] || { echo "status $status"; return 1; }
+}
+
+all_planned()
+{
+	asks ''
+	why 0 7 && head -n 2 said | diff - <(printf '%s\n' \
+		"job 7: as planned on all 4 hosts" "== v0") &&
+		grep -c "^job 7 to 10.0.0.1 at n (merges, done): the planned flows are merged here$" said |
+			grep -qx 4 && [ "$(grep "^==" said | tr -d '\n')" = "== v0== v1== v2== v3" ] &&
+		[ "$(sort calls | head -n 1)" = "v0 aggctl why 7 --held" ] || return
+	asks '[ $host != v2 ] || { answer "" "" idle; exit; }'
+	why 0 --receiver 10.0.0.1 --sudo &&
+		head -n 1 said | grep -qx "all transfers: as planned on all 4 hosts; not all has arrived yet on 1" &&
+		grep -qx "v0 sudo -n aggctl why --held --receiver 10.0.0.1" calls
+}
+
+named_faults()
+{
+	asks '[ $host != v1 ] || { answer "$finding"; exit 3; }
+		[ $host != v2 ] || { answer "" "{\"counter\": \"drop_link\", \"count\": 4,
+			\"cause\": \"no carrier\", \"fix\": \"aggctl host check\"}"; exit 3; }'
+	why 3 7 && head -n 3 said | diff - <(printf '%s\n' \
+		"job 7: as planned on 2 of 4 hosts; WRONG on v1, v2" \
+		"  v1: port eth0: it is down. Next on v1: ip link set eth0 up" \
+		"  v2: 4 packets (drop_link): no carrier. Next on v2: aggctl host check") &&
+		grep -qx "  WRONG: port eth0: it is down. Next: ip link set eth0 up" said &&
+		why 3 7 -j && jq -e 'map(.host) == ["v0", "v1", "v2", "v3"] and
+			map(.said) == ["as planned", "wrong", "wrong", "as planned"] and
+			all(.error == null and (.trees | length) == 1)' said
+}
+
+# What is not known is not wrong; a host that is wrong counts more.
+not_known()
+{
+	asks '[ $host != v3 ] || { echo "Warning: new host" >&2; echo "ssh: no route" >&2; exit 255; }'
+	why 1 7 && head -n 2 said | diff - <(printf '%s\n' \
+		"job 7: as planned on 3 of 4 hosts; not known of v3" \
+		"  v3: not known: ssh: no route. Next: $tmp/ssh v3 aggctl why 7") &&
+		[ "$(grep -c "^==" said)" = 3 ] &&
+		why 1 7 -j && jq -e '.[3] == {host: "v3", said: "not known", error: "ssh: no route"}' said || return
+	asks '[ $host != v3 ] || exit 255; [ $host != v1 ] || { answer "$finding"; exit 3; }'
+	why 3 7 && head -n 1 said | grep -qx "job 7: as planned on 2 of 4 hosts; WRONG on v1; not known of v3" &&
+		grep -q "^  v3: not known: the command ended with status 255, $mute. Next" said || return
+	asks '[ $host != v3 ] || { echo "aggctl: node: refused" >&2; exit 1; }'
+	why 1 && grep -qx "  v3: not known: node: refused. Next: $tmp/ssh v3 aggctl why" said
+}
+
+# nothing_of_v3 SENTENCE COMMANDS [TIMEOUT]: v3 does these, and the sentence is why
+# nothing is known of it
+nothing_of_v3()
+{
+	asks "[ \$host != v3 ] || { $2; exit; }"
+	why 1 7 --timeout "${3:-30s}" && grep -q "^  v3: not known: $1\. Next: " said
+}
+
+any_answer()
+{
+	nothing_of_v3 "it has not printed what aggctl why prints" 'echo "{"; echo "}"' &&
+		nothing_of_v3 "it has not printed what aggctl why prints" 'answer; answer' &&
+		nothing_of_v3 "its answer is not complete: the command ended with status 0" \
+			'answer | head -n 5' &&
+		nothing_of_v3 "its answer is longer than 1048576 bytes" \
+			'echo "{"; yes "  \"x\"," | head -n 200000; echo "}"' &&
+		nothing_of_v3 'a\\x1b\[2Jb' 'printf "a\033[2Jb\n"' &&
+		nothing_of_v3 "the command ended with status 0, $mute" 'printf "\377\n"' || return
+	# A row of the wrong kind is printed, and controls nothing.
+	asks '[ $host != v3 ] || { answer 5 "{\"counter\": \"\\u001b[2J\"}" | sed "s/\"done\"/[]/"; exit; }'
+	why 3 7 && grep -qF "WRONG: 0 packets (\\x1b[2J): ?. Next: ?" said &&
+		grep -qx "  WRONG: ?: ?. Next: ?" said && ! grep -q $'\033' said
+}
+
+late_answer()
+{
+	nothing_of_v3 "it has not answered within 1 s" 'exec sleep 1000' 1s &&
+		nothing_of_v3 "it has not answered within 1 s" 'exec yes' 1s &&
+		nothing_of_v3 "it has not answered within 1 s" 'echo "{"; exec yes "  5,"' 1s || return
+	# It has answered when the others are late, and does not end.
+	asks '[ $host = v3 ] || exec sleep 1000; answer; exec sleep 1000'
+	why 1 7 --timeout 5s && grep -qx "== v3" said
+}
+
+# More hosts than are asked at a time, and some of them do not answer.
+many_hosts()
+{
+	mv list all
+	printf 'h%d\n' {1..70} > list
+	asks '[ "${host#h3}" = "$host" ] || exec sleep 1000'
+	why 1 7 --timeout 1s
+	set -- $?
+	mv all list
+	[ "$1" = 0 ] && [ "$(wc -l < calls)" = 70 ] &&
+		grep -qx "  h39: not known: it has not answered within 1 s\. Next: .*" said
+}
+
+why_options()
+{
+	wrong_why() # SENTENCE OPTION...
+	{
+		"$aggctl" why "${@:2}" > said 2>&1
+		[ $? = 2 ] && says "$1"
+	}
+	wrong_why "--sudo needs --hosts" --sudo &&
+		wrong_why "--ssh: ' ' is not a command of 1 to 32 words" --hosts list --ssh ' ' &&
+		wrong_why "why: --hosts is for the hosts of the file, not for this one" \
+			--hosts list --held || return
+	echo "# none" > empty
+	"$aggctl" why --hosts empty > said 2>&1
+	[ $? = 1 ] && says "empty: it has no line for a host"
+}
+
 "$aggctl" -j plan --topology bcube:2,1 --job 1 --uid 0 --method irs --senders v1,v2,v3 \
 	--receivers v0 > plan.json
 jq -r '.nodes | keys[]' plan.json > list
@@ -314,4 +455,11 @@ check "a host without a line" no_line
 check "withdrawal fails on two hosts" withdrawn_in_part
 check "receivers first, if hosts supervise the plan" order
 check "options" options
+check "why: all hosts are as planned" all_planned
+check "why: what is wrong on which host" named_faults
+check "why: hosts of which nothing is known" not_known
+check "why: hosts that answer anything" any_answer
+check "why: hosts that are late" late_answer
+check "why: many hosts" many_hosts
+check "why: options" why_options
 end_rows

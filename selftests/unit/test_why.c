@@ -112,6 +112,7 @@ FIXTURE_SETUP(why)
 	played.stat.value = 9;
 	job = UINT64_MAX;
 	receiver = NULL;
+	held = false;
 }
 
 FIXTURE_TEARDOWN(why)
@@ -503,6 +504,33 @@ TEST_F(why, json)
 	EXPECT_STREQ("aggctl host check",
 		     json_string_value(json_object_get(fallback, "fix")));
 	json_decref(list);
+}
+
+/* What a host prints for "--hosts" is one object, and nothing else. */
+TEST_F(why, held)
+{
+	json_t *answer, *tree;
+
+	held = true;
+	played.what = "rp_filter";
+	strcpy(played.stat.name, "drop_mtu");
+	played.ports = 0;
+	ASSERT_EQ(3, ask(self, 0, NULL));
+	answer = json_loads(self->text, 0, NULL);
+	ASSERT_NE(NULL, answer);
+	EXPECT_STREQ("node2", json_string_value(json_object_get(answer, "node")));
+	EXPECT_EQ(1, json_array_size(json_object_get(answer, "findings")));
+	EXPECT_EQ(1, json_array_size(json_object_get(answer, "fallbacks")));
+	EXPECT_EQ(1, json_array_size(json_object_get(answer, "notes")));
+	tree = json_array_get(json_object_get(answer, "trees"), 0);
+	EXPECT_EQ(7, json_integer_value(json_object_get(tree, "job")));
+	/* They are in the answer once. */
+	EXPECT_EQ(NULL, json_object_get(tree, "fallbacks"));
+	EXPECT_EQ(NULL, json_object_get(tree, "host"));
+	json_decref(answer);
+	/* The text of an answer is what a host of its own prints. */
+	played.refuse = -EPERM;
+	EXPECT_SAYS(1, "aggctl: node: refused");
 }
 
 TEST_HARNESS_MAIN

@@ -12,9 +12,9 @@ AGGCTL_SRC += $(addprefix cmd/,apply_held.c apply_hosts.c bcast.c cmd_apply.c cm
 	      cmd_recv.c \
 	      cmd_send.c cmd_stats.c cmd_supervise.c cmd_testbed.c cmd_top.c cmd_tree.c \
 	      cmd_why.c \
-	      ctl_open.c diagnosis.c fallback.c geometry.c job_client.c load.c options.c ping.c plan_find.c \
+	      ctl_open.c diagnosis.c fallback.c geometry.c hosts_options.c job_client.c load.c options.c ping.c plan_find.c \
 	      racks.c rewind.c sync.c text_record.c top.c \
-	      transfer_stats.c)
+	      transfer_stats.c why_hosts.c why_text.c)
 AGGCTL_SRC += $(addprefix eval/,eval.c eval_filter.c eval_out.c eval_peer.c \
 	      eval_plot.c eval_run.c eval_table.c eval_update.c)
 AGGCTL_SRC += $(addprefix host/,describe.c firewall.c firewall_nft.c firewall_old.c \

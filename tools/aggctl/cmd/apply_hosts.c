@@ -13,7 +13,6 @@
 #include "monotonic.h"
 #include "remote/remote.h"
 
-#define STARTING	32	/* hosts that are connected to at a time */
 #define UNDO_MS		10000	/* a host may take so long to take the plan back */
 #define WAIT_MS		10000	/* a host hears so often that it is to wait */
 #define PROGRESS_MS	3000	/* a terminal shows so often which hosts are waited for */
@@ -118,13 +117,19 @@ static char *part_text(const struct plan_file *file, size_t i)
 static int start(struct run *run, size_t i, const char *arguments)
 {
 	const char *name = run->file->part[i].name;
-	char **argv = hosts_command(run->hosts, name, arguments);
-	char *text = part_text(run->file, i);
+	char *text = part_text(run->file, i), *own = NULL, **argv = NULL;
 	int ret = -1;
 
+	if (asprintf(&own, "%s --node %s", arguments, name) < 0) {
+		own = NULL;
+		err("out of memory");
+	} else {
+		argv = hosts_command(run->hosts, name, own);
+	}
 	if (argv && text && !remote_start(&run->remote[i], name, argv))
 		ret = remote_say(&run->remote[i], text);
 	free(argv);
+	free(own);
 	free(text);
 	run->host[i].stage = STAGE_STARTED;
 	return ret;
@@ -322,7 +327,6 @@ static void wait_ends(struct run *run, size_t from, size_t to, int64_t ms)
 		;
 }
 
-/* sshd of one host, and this one, take so many new connections at a time. */
 static int start_all(struct run *run, const char *arguments)
 {
 	size_t i, n = run->file->n;
@@ -330,8 +334,8 @@ static int start_all(struct run *run, const char *arguments)
 	for (i = 0; i < n; i++) {
 		if (start(run, i, arguments))
 			return -1;
-		if (behind(run, 0, i + 1, STAGE_STAGED) >= STARTING &&
-		    wait_for(run, i + 1 - STARTING, i + 2 - STARTING,
+		if (behind(run, 0, i + 1, STAGE_STAGED) >= HOSTS_AT_A_TIME &&
+		    wait_for(run, i + 1 - HOSTS_AT_A_TIME, i + 2 - HOSTS_AT_A_TIME,
 			     STAGE_STAGED))
 			return -1;
 	}
@@ -540,7 +544,7 @@ static size_t withdraw_from(struct run *run, enum which which)
 
 	for (to = run->file->n; to; to = from) {
 		from = to - 1;
-		while (from && to - from < STARTING &&
+		while (from && to - from < HOSTS_AT_A_TIME &&
 		       part[from - 1].depth == part[from].depth)
 			from--;
 		withdraw_group(run, from, to, which);

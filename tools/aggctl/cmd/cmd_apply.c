@@ -8,6 +8,7 @@
 
 #include "cmd/apply_hosts.h"
 #include "cmd/cmd.h"
+#include "cmd/hosts_options.h"
 #include "cmd/plan_find.h"
 #include "netns.h"
 #include "output.h"
@@ -21,13 +22,11 @@
 #define END_WAIT_NS	20000000
 #define END_AGAIN	50
 
-#define TIMEOUT_MS	30000	/* of a step, with --hosts */
-
 static const struct verb apply_verbs[], withdraw_verbs[];
 
 static const char *one_node;
 static bool replace, force, held, supervised, if_exists;
-static struct hosts hosts = { .ssh = HOSTS_SSH, .timeout_ms = TIMEOUT_MS };
+static struct hosts hosts = HOSTS_DEFAULT;
 
 static size_t entries_of(const struct plan_part *part)
 {
@@ -174,19 +173,14 @@ static int put_in_force(const struct aggctl *ctl, struct plan_file *file)
 
 static int check_options(const struct aggctl *ctl, const struct verb *verb)
 {
-	static const char *const remote[] = { "ssh", "sudo", "timeout" };
-	size_t i;
+	int st = hosts_options(ctl, verb, &hosts);
 
-	for (i = 0; !hosts.file && i < ARRAY_SIZE(remote); i++)
-		if (options_has(ctl, verb, remote[i]))
-			return usage("--%s needs --hosts", remote[i]);
+	if (st)
+		return st;
 	if (supervised && !hosts.file && !held)
 		return usage("--supervised needs --hosts");
 	if (hosts.file && (one_node || ctl->netns || held))
 		return usage("--hosts is for all hosts of the plan, not for one node");
-	if (!hosts_ssh_is_command(hosts.ssh))
-		return usage("--ssh: '%s' is not a command of 1 to %d words",
-			     hosts.ssh, HOSTS_WORDS);
 	if (held && !one_node)
 		return usage("--held needs --node");
 	return ST_DONE;
@@ -445,14 +439,7 @@ out:
 #define REMOTE_OPTS \
 	{ "node", OPT_STRING, &one_node, "NODE", \
 	  "this node only: in the testbed, in --netns, or on this host" }, \
-	{ "hosts", OPT_STRING, &hosts.file, "FILE", \
-	  "on all hosts, by ssh; FILE has lines 'NODE [HOST]'" }, \
-	{ "ssh", OPT_STRING, &hosts.ssh, "COMMAND", \
-	  "what runs 'aggctl ...' on a host [" HOSTS_SSH "]" }, \
-	{ "sudo", OPT_FLAG, &hosts.sudo, NULL, \
-	  "have the hosts run 'sudo -n aggctl ...'" }, \
-	{ "timeout", OPT_WAIT, &hosts.timeout_ms, "TIME", \
-	  "how long a host may take for each step [30s]" }, \
+	HOSTS_OPTIONS(hosts), \
 	{ "held", OPT_FLAG, &held, NULL, "what --hosts runs on a host" }
 
 static const struct opt apply_opts[] = {

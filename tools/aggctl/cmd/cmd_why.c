@@ -1,35 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /* aggctl why: whether this node merges its transfers as planned. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
 #include "cmd/ctl_open.h"
 #include "cmd/diagnosis.h"
+#include "cmd/hosts_options.h"
+#include "cmd/why_hosts.h"
+#include "cmd/why_text.h"
 #include "host/node_check.h"
 #include "info.h"
 #include "names.h"
 #include "neighbour.h"
 #include "output.h"
 
+static const struct verb verbs[];
+
 static uint64_t job = UINT64_MAX;
 static const char *receiver;
-
-/**
- * struct answer - what "why" has found
- * @name: of the node
- * @node: findings about the node
- * @trees: one object for each entry
- * @fallbacks: of the node's counters
- * @host: what "host check" finds
- */
-struct answer {
-	const char *name;
-	json_t *node;
-	json_t *trees;
-	json_t *fallbacks;
-	json_t *host;
-};
+static bool held;
+static struct hosts hosts = HOSTS_DEFAULT;
 
 static bool is_wanted(const struct aggnet_tree_info *tree,
 		      const struct in_addr *addr)
@@ -66,249 +58,144 @@ static int read_trees(struct aggnet_ctl *ctl, const struct subject *s,
 }
 
 /* A node without an entry leaves all packets to plain IP. */
-static void find_none(struct answer *a)
+static void find_none(const struct subject *s, const json_t *trees,
+		      json_t *findings)
 {
-	if (!json_array_size(a->trees))
-		finding_add(a->node, false, a->name, job != UINT64_MAX || receiver ?
+	if (!json_array_size(trees))
+		finding_add(findings, false, s->name, job != UINT64_MAX || receiver ?
 			    "it has no entry of this transfer, and merges nothing of it" :
 			    "it has no entry, and merges nothing",
 			    "aggctl apply PLAN.json");
 }
 
 /* Each entry depends on what its host would do with packets. */
-static void check_host(struct answer *a)
+static json_t *notes_json(const json_t *trees, json_t *findings)
 {
-	json_t *known = json_pack("[O]", a->node), *checks, *tree;
+	json_t *known = json_pack("[O]", findings), *checks, *notes, *tree;
 	bool good;
 	size_t i;
 
 	checks = node_check(&good);
-	json_array_foreach(a->trees, i, tree)
+	json_array_foreach((json_t *)trees, i, tree)
 		json_array_append(known, json_object_get(tree, "findings"));
-	a->host = diagnose_host(checks, known);
-	json_array_foreach(a->trees, i, tree)
-		json_object_set(tree, "host", a->host);
+	notes = diagnose_host(checks, known);
 	json_decref(known);
 	json_decref(checks);
+	return notes;
 }
 
-static int look(struct answer *a, const struct in_addr *addr)
+/* See why_text.h. */
+static json_t *answer_json(const struct subject *s, json_t *trees)
+{
+	json_t *findings = diagnose_node(s);
+
+	find_none(s, trees, findings);
+	return json_pack("{s:s, s:o, s:O, s:o, s:o}", "node", s->name,
+			 "findings", findings, "trees", trees, "fallbacks",
+			 fallback_json(&s->counters, NULL), "notes",
+			 notes_json(trees, findings));
+}
+
+static int look(const struct in_addr *addr, json_t **answer)
 {
 	struct subject s = { .up = device_up };
 	struct aggnet_ctl *ctl = ctl_open();
-	int st;
+	json_t *trees = json_array();
+	int st = ctl ? read_node(ctl, &s) : ST_FAILED;
 
-	if (!ctl)
-		return ST_FAILED;
-	st = read_node(ctl, &s);
-	s.name = a->name = names_self(s.node.label);
-	a->trees = json_array();
-	if (!st)
-		st = read_trees(ctl, &s, addr, a->trees);
 	if (!st) {
-		a->node = diagnose_node(&s);
-		a->fallbacks = fallback_json(&s.counters, NULL);
-		find_none(a);
-		check_host(a);
+		s.name = names_self(s.node.label);
+		st = read_trees(ctl, &s, addr, trees);
 	}
+	if (!st)
+		*answer = answer_json(&s, trees);
+	json_decref(trees);
 	free(s.port);
 	free(s.counters.list);
 	aggnet_ctl_close(ctl);
 	return st;
 }
 
-static const char *text_of(const json_t *object, const char *key)
+/* An entry for a program, which need not know the rest of the answer. */
+static int show_trees(const json_t *answer)
 {
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "?";
-}
-
-static long long number_of(const json_t *object, const char *key)
-{
-	return json_integer_value(json_object_get(object, key));
-}
-
-static void print_findings(const json_t *findings, const char *indent)
-{
-	const json_t *row;
+	json_t *trees = json_object_get(answer, "trees"), *tree, *finding;
 	size_t i;
 
-	json_array_foreach(findings, i, row) {
-		printf("%s%s: ", indent,
-		       json_is_true(json_object_get(row, "note")) ? "note" :
-								    "WRONG");
-		names_print(stdout, "%s: %s", text_of(row, "object"),
-			    text_of(row, "cause"));
-		/* A command is printed as it has to be typed. */
-		fputs(". Next: ", stdout);
-		put_safe(stdout, text_of(row, "fix"));
-		putchar('\n');
+	json_array_foreach(trees, i, tree) {
+		json_object_set(tree, "fallbacks",
+				json_object_get(answer, "fallbacks"));
+		json_object_set(tree, "host", json_object_get(answer, "notes"));
 	}
+	if (out_json(json_incref(trees)))
+		return ST_FAILED;
+	finding = json_array_get(json_object_get(answer, "findings"), 0);
+	if (finding)
+		err("why: %s: %s",
+		    json_string_value(json_object_get(finding, "object")),
+		    json_string_value(json_object_get(finding, "cause")));
+	return ST_DONE;
 }
 
-static void print_arrived(long long bound, long long unplanned,
-			  long long expected)
+static int ask_here(const struct aggctl *ctl, const struct in_addr *addr)
 {
-	if (unplanned)
-		printf("  flows that arrived: %lld of %lld planned, %lld unplanned\n",
-		       bound - unplanned, expected, unplanned);
-	else if (bound || expected)
-		printf("  flows that arrived: %lld of %lld planned\n", bound,
-		       expected);
+	json_t *answer = NULL;
+	int st = look(addr, &answer);
+
+	if (st)
+		return st;
+	if (held)
+		st = out_json(json_incref(answer));
+	else if (ctl->json)
+		st = show_trees(answer);
+	else
+		why_print(answer);
+	if (!st && why_is_wrong(answer))
+		st = ST_WRONG;
+	json_decref(answer);
+	return st;
 }
 
-/* Hosts that are named in a line at most. */
-#define LISTED		16
-
-/* @total: how many there are, of which @list may have only the first */
-static void print_hosts(const char *what, const json_t *list, size_t total)
+static int ask_hosts(const struct aggctl *ctl, const struct in_addr *addr)
 {
-	const size_t n = json_array_size(list);
-	size_t i;
+	char one[16] = "", arguments[96];
+	json_t *answers = NULL;
+	int st = ST_FAILED;
 
-	if (!n)
-		return;
-	printf("  %s", what);
-	for (i = 0; i < n && i < LISTED; i++)
-		names_print(stdout, "%s %s", i ? "," : ":",
-			    json_string_value(json_array_get(list, i)));
-	if (i < total)
-		printf(" and %zu others", total - i);
-	putchar('\n');
-}
-
-static void print_bytes(const json_t *tree)
-{
-	const json_t *saved = json_object_get(tree, "bytes_saved");
-	const bool own = number_of(tree, "writers");
-	long long in = number_of(tree, "bytes_in");
-	long long out = number_of(tree, "bytes_out");
-
-	if (!in && !out)
-		return;
-	printf("  bytes: %lld in%s", in, own ? " besides its own records" : "");
-	if (out || json_is_integer(saved))
-		printf(", %lld out", out);
-	if (json_is_integer(saved))
-		printf(", %s%lld saved", own ? "about " : "",
-		       (long long)json_integer_value(saved));
-	putchar('\n');
-}
-
-static void print_flows(const json_t *tree)
-{
-	long long in = number_of(tree, "records_in");
-	const json_t *ratio = json_object_get(tree, "merged_ratio");
-	const json_t *arrived = json_object_get(tree, "arrived");
-
-	print_arrived(number_of(tree, "bound"), number_of(tree, "unplanned"),
-		      number_of(tree, "expected"));
-	print_hosts("here", arrived, json_array_size(arrived));
-	print_hosts("not here", json_object_get(tree, "unbound"),
-		    (size_t)number_of(tree, "absent"));
-	if (in && json_is_real(ratio))
-		printf("  records: %lld in, %lld out (%.2f to 1)\n", in,
-		       number_of(tree, "records_out"), json_real_value(ratio));
-	print_bytes(tree);
-	if (number_of(tree, "lag"))
-		printf("  lag: %lld keys have arrived and have not left yet\n",
-		       number_of(tree, "lag"));
-	if (strcmp(text_of(tree, "acceptor"), "0.0.0.0")) {
-		names_print(stdout, "  merged next at: %s",
-			    text_of(tree, "acceptor"));
-		putchar('\n');
+	if (job != UINT64_MAX)
+		snprintf(one, sizeof(one), " %u", (unsigned int)job);
+	snprintf(arguments, sizeof(arguments), "why%s --held%s%s", one,
+		 receiver ? " --receiver " : "", receiver ? addr_text(*addr) : "");
+	if (!hosts_load(&hosts))
+		answers = why_hosts(&hosts, arguments);
+	if (answers) {
+		st = why_hosts_status(answers);
+		if (!ctl->json)
+			why_hosts_print(&hosts, one, answers);
+		else if (out_json(json_incref(answers)))
+			st = ST_FAILED;
 	}
+	json_decref(answers);
+	hosts_free(&hosts);
+	return st;
 }
 
-/* The first sentence about an entry. */
-static const char *verdict(const json_t *tree)
+static int check_options(const struct aggctl *ctl)
 {
-	const char *part = text_of(tree, "part");
+	int st = hosts_options(ctl, verbs, &hosts);
 
-	if (!strcmp(part, "forwards"))
-		return "this node forwards it, and has nothing to merge";
-	if (findings_wrong(json_object_get(tree, "findings")))
-		return "not as planned";
-	if (!strcmp(text_of(tree, "state"), "idle"))
-		return "nothing has arrived yet";
-	if (number_of(tree, "bound") < number_of(tree, "expected"))
-		return "not all has arrived yet";
-	if (!strcmp(part, "contributes"))
-		return "this node is a source, and has no other flow to merge";
-	return "the planned flows are merged here";
-}
-
-static void print_tree(const json_t *tree)
-{
-	names_print(stdout, "job %lld to %s", number_of(tree, "job"),
-		    text_of(tree, "receiver"));
-	if (json_object_get(tree, "stripes"))
-		printf(", stripe %lld of %lld,", number_of(tree, "stripe") + 1,
-		       number_of(tree, "stripes"));
-	printf(" at %s (%s, %s): %s\n", text_of(tree, "node"),
-	       text_of(tree, "part"), text_of(tree, "state"), verdict(tree));
-	if (strcmp(text_of(tree, "part"), "forwards"))
-		print_flows(tree);
-	print_findings(json_object_get(tree, "findings"), "  ");
-}
-
-static void print_fallbacks(const json_t *fallbacks)
-{
-	const json_t *row;
-	size_t i;
-
-	json_array_foreach(fallbacks, i, row)
-		printf("%s: %lld packets (%s): %s. Next: %s\n",
-		       json_is_true(json_object_get(row, "note")) ? "note" :
-								    "WRONG",
-		       number_of(row, "count"), text_of(row, "counter"),
-		       text_of(row, "cause"), text_of(row, "fix"));
-}
-
-static void print_answer(const struct answer *a)
-{
-	const json_t *tree;
-	size_t i;
-
-	print_findings(a->node, "");
-	json_array_foreach(a->trees, i, tree)
-		print_tree(tree);
-	print_fallbacks(a->fallbacks);
-	print_findings(a->host, "");
-}
-
-static bool is_wrong(const struct answer *a)
-{
-	const json_t *tree;
-	size_t i;
-
-	json_array_foreach(a->trees, i, tree)
-		if (findings_wrong(json_object_get(tree, "findings")))
-			return true;
-	return findings_wrong(a->node) || findings_wrong(a->fallbacks);
-}
-
-static int answer(const struct aggctl *ctl, struct answer *a)
-{
-	int st = is_wrong(a) ? ST_WRONG : ST_DONE;
-
-	if (!ctl->json)
-		print_answer(a);
-	else if (out_json(json_incref(a->trees)))
-		st = ST_FAILED;
-	if (ctl->json && findings_wrong(a->node))
-		err("why: %s: %s", text_of(json_array_get(a->node, 0), "object"),
-		    text_of(json_array_get(a->node, 0), "cause"));
+	if (!st && hosts.file && (ctl->netns || held))
+		return usage("why: --hosts is for the hosts of the file, not for this one");
 	return st;
 }
 
 static int run_why(const struct aggctl *ctl, int argc, char **argv)
 {
 	struct in_addr addr = {};
-	struct answer a = {};
-	int st;
+	int st = check_options(ctl);
 
+	if (st)
+		return st;
 	if (argc && job != UINT64_MAX)
 		return usage("why: give the job once");
 	if (argc && !value_parse(OPT_JOB, argv[0], &job))
@@ -317,26 +204,21 @@ static int run_why(const struct aggctl *ctl, int argc, char **argv)
 	if (receiver && !addr_parse(receiver, &addr))
 		return usage("why: --receiver: '%s' is not an IPv4 address",
 			     receiver);
-	st = look(&a, &addr);
-	if (!st)
-		st = answer(ctl, &a);
-	json_decref(a.node);
-	json_decref(a.trees);
-	json_decref(a.fallbacks);
-	json_decref(a.host);
-	return st;
+	return hosts.file ? ask_hosts(ctl, &addr) : ask_here(ctl, &addr);
 }
 
 static const struct opt opts[] = {
 	{ "job", OPT_JOB, &job, "J", "only this job" },
 	{ "receiver", OPT_STRING, &receiver, "A",
 	  "only transfers to this identity, or vN" },
+	HOSTS_OPTIONS(hosts),
+	{ "held", OPT_FLAG, &held, NULL, "what --hosts runs on a host" },
 };
 
 static const struct verb verbs[] = {
 	{
 		.args = "[JOB]",
-		.help = "say whether this node merges its transfers as planned, and if not, why (exit status 3)",
+		.help = "say whether this node, or each host of a file, merges its transfers as planned, and if not, why (exit status 3)",
 		.max_args = 1,
 		.opts = opts,
 		.nopts = ARRAY_SIZE(opts),

@@ -388,7 +388,7 @@ static json_t *known_names(const struct aggnet_tree_info *tree)
  * @tree: its entry
  *
  * Return: an object that describes the entry; its member "findings" is an array
- * of findings, and "fallbacks" is that of the node's counters
+ * of findings
  */
 json_t *diagnose_tree(const struct subject *s,
 		      const struct aggnet_tree_info *tree)
@@ -408,8 +408,6 @@ json_t *diagnose_tree(const struct subject *s,
 	json_object_set_new(object, "writers", json_integer(tree->writers));
 	json_object_set_new(object, "bytes_saved", saved_json(s, tree));
 	json_object_set_new(object, "names", known_names(tree));
-	json_object_set_new(object, "fallbacks",
-			    fallback_json(&s->counters, NULL));
 	json_object_set_new(object, "findings", findings);
 	if (tree->stripes) {
 		json_object_set_new(object, "stripe",

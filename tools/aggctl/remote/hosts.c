@@ -113,7 +113,7 @@ char **hosts_command(const struct hosts *hosts, const char *node,
 	char **argv, *text;
 
 	room = strlen(hosts->ssh) + strlen(to) + strlen(sudo) +
-	       strlen(arguments) + strlen(node) + 64;
+	       strlen(arguments) + 64;
 	argv = calloc(1, list + room);
 	if (!argv) {
 		err("out of memory");
@@ -124,7 +124,7 @@ char **hosts_command(const struct hosts *hosts, const char *node,
 	text += strlen(hosts->ssh) + 1;
 	argv[n++] = strcpy(text, to);
 	text += strlen(to) + 1;
-	sprintf(text, "%saggctl %s --node %s", sudo, arguments, node);
+	sprintf(text, "%saggctl %s", sudo, arguments);
 	argv[n] = text;
 	return argv;
 }

@@ -28,6 +28,8 @@ struct hosts {
 
 #define HOSTS_WORDS	32	/* of hosts.ssh, at most */
 
+#define HOSTS_AT_A_TIME	32	/* sshd, and this host, take so many new connections */
+
 /* Is @ssh a program with its arguments, not too many? */
 bool hosts_ssh_is_command(const char *ssh);
 
@@ -42,7 +44,7 @@ int hosts_find(const struct hosts *hosts, const char *node);
  * hosts_command() - the arguments that run aggctl on a node's host
  * @hosts: loaded; hosts_ssh_is_command() holds for @ssh
  * @node: name of a node, which hosts_find() has found
- * @arguments: of aggctl, for a shell; "--node NAME" is added
+ * @arguments: of aggctl, for a shell
  *
  * Return: an array for execvp(), one block for free(), or NULL with an error line
  * printed
