@@ -105,7 +105,7 @@ static int played_commit(void)
 	return played.commits[played.committed++];
 }
 
-static const struct aggnet_result played_result = {
+static struct aggnet_result played_result = {
 	.sources = 2, .of = 2, .records = 9, .keys = 3, .instance = 4000000000,
 	.attempt = 3, .last = 1,
 };
@@ -462,6 +462,24 @@ TEST_F(recv, missed__names_of_all_stripes)
 	free(text);
 }
 
+/* Each test is a process of its own: the result is its own, too. */
+TEST_F(recv, partials__next_command)
+{
+	char *text;
+
+	played_result.partials = 1;
+	text = error_text(self);
+	EXPECT_NE(NULL, strstr(text, "recv: complete, but 1 node did not wait for all its contributors: 'aggctl why 7 --hosts FILE' names it\n"))
+		TH_LOG("%s", text);
+	free(text);
+	played.committed = 0;
+	played_result.partials = 2;
+	text = error_text(self);
+	EXPECT_NE(NULL, strstr(text, "2 nodes did not wait for all their contributors: 'aggctl why 7 --hosts FILE' names them\n"))
+		TH_LOG("%s", text);
+	free(text);
+}
+
 static bool has_row(const char *text, const char *head, const char *value)
 {
 	char row[128];
@@ -509,6 +527,7 @@ TEST_F(recv, missed__one_line)
 		text = error_text(self);
 		EXPECT_EQ(row[i].line, strstr(text, "not merged as planned") != NULL)
 			TH_LOG("row %zu: '%s'", i, text);
+		EXPECT_EQ(row[i].line, strstr(text, "'aggctl why 7 --hosts FILE' names the cause and its host\n") != NULL);
 		if (!row[i].line)
 			EXPECT_STREQ("", text);
 		EXPECT_EQ(7ULL << 32 | 0x0a000001, played.asked);

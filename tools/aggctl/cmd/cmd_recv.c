@@ -263,7 +263,7 @@ static void tell_missed(void)
 
 	if (!transfer_stats_missed(&stats))
 		return;
-	err("recv: not merged as planned: %u of %u planned flows and %u others arrived here; 'aggctl why %llu' on each server names the cause",
+	err("recv: not merged as planned: %u of %u planned flows and %u others arrived here; 'aggctl why %llu --hosts FILE' names the cause and its host",
 	    tree->channels - tree->unplanned, transfer_stats_planned(tree),
 	    tree->unplanned, (unsigned long long)job);
 	tell_unbound();
@@ -275,8 +275,8 @@ static void tell_partial(const struct aggnet_sink *sink,
 	transfer_stats_end(&stats);
 	if (result->partials)
 		err(result->partials == 1 ?
-		    "recv: complete, but %u node did not wait for all its contributors: 'aggctl why %llu' on each server finds it" :
-		    "recv: complete, but %u nodes did not wait for all their contributors: 'aggctl why %llu' on each server finds them",
+		    "recv: complete, but %u node did not wait for all its contributors: 'aggctl why %llu --hosts FILE' names it" :
+		    "recv: complete, but %u nodes did not wait for all their contributors: 'aggctl why %llu --hosts FILE' names them",
 		    result->partials, (unsigned long long)job);
 	if (result->absent)
 		tell_absent(sink, result);
