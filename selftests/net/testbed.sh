@@ -259,7 +259,7 @@ check "down" aggctl testbed down
 check "nothing is left" no_namespaces
 check "down without one" refused 1 "no testbed is up" aggctl testbed down
 check "bad topology" refused 2 "bcube:4" aggctl testbed up bcube:4
-check "too large" refused 1 "at most" aggctl testbed up bcube:8,5
+check "too large" refused 2 "at most" aggctl testbed up bcube:8,5
 check "bad option" refused 2 "--mtu" aggctl testbed up --mtu 10 bcube:4,1
 check "a taken name" taken
 check "killed" killed

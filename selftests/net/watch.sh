@@ -20,7 +20,7 @@ brief()
 
 details()
 {
-	aggctl -n v0 tree show --details > "$TMP/details" && fits "$TMP/details" &&
+	aggctl -n v0 tree show -d > "$TMP/details" && fits "$TMP/details" &&
 		grep -x 'contributors, bound  *2' "$TMP/details" &&
 		grep -xE 'memory at most, bytes  *[1-9][0-9]*' "$TMP/details"
 }
@@ -131,7 +131,7 @@ done
 plan first --topology bcube:4,1 --uid 0 --senders v1,v2 --receivers v0
 check "a transfer" transfer first sum v0 v1 v2
 check "tree show is brief" brief
-check "tree show --details has all, with units" details
+check "tree show -d has all, with units" details
 check "tree show -j is as it was" json
 check "tree show --watch" watched
 check "top fits into 100 columns" table

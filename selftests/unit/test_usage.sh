@@ -78,6 +78,77 @@ refused 1 "host: port 0 of store-2 has the address 198.51.100.2, which no device
 refused 1 "host: no server of @net has an address or the name of this host ('$(hostname -s)'); name it with --host" \
 	host init --topology @net
 
+# verbs: print each verb with its noun
+verbs()
+{
+	local noun verb
+
+	for noun in $("$aggctl" -h | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+		"$aggctl" "$noun" -h > help
+		grep -q '^verbs:' help || echo "$noun"
+		for verb in $(sed -n '/^verbs:/,$s/^  \([a-z]*\) .*/\1/p' help); do
+			echo "$noun $verb"
+		done
+	done
+}
+
+# each FUNCTION: what it prints for each verb, in $words
+each()
+{
+	local line words n=0
+
+	while read -r line; do
+		read -ra words <<< "$line"
+		n=$((n + 1))
+		"$1" "${words[@]}"
+	done < <(verbs)
+	[ $n -gt 40 ] || echo "only $n verbs"
+}
+
+# says SENTENCE ARGUMENT...: nothing, if aggctl refuses them so
+says()
+{
+	local status=0
+
+	"$aggctl" "${@:2}" > out 2>&1 < /dev/null || status=$?
+	[ "$status" = 2 ] && [ "$(cat out)" = "aggctl: $1" ] ||
+		echo "$status: $(cat out)"
+}
+
+unknown_option()
+{
+	says "$*: --no-such is an unknown option" "$@" --no-such
+	says "$*: -~ is an unknown option" "$@" -~
+}
+
+# In the help an option with a value has one space before it.
+without_value()
+{
+	local option
+
+	for option in $("$aggctl" "$@" -h |
+		sed -n 's/^  \(-., \)\{0,1\}\(--[a-z-]*\) [A-Z].*/\2/p'); do
+		says "$*: $option needs a value" "$@" "$option"
+	done
+}
+
+# Those that take any number of arguments have dots in their usage, or names.
+too_many()
+{
+	local many
+
+	mapfile -t many < <(yes x | head -n 20)
+	"$aggctl" "$@" -h | head -n 1 | grep -qF ... ||
+		says "$*: 'x' is one argument too many" "$@" "${many[@]}"
+}
+
+result "each verb refuses an unknown option" "$(each unknown_option)"
+result "each verb refuses an option without its value" "$(each without_value)"
+result "each verb refuses an argument too many" "$(each too_many)"
+refused 2 "host report: the value of --name is not UTF-8" host report --name $'\xff'
+refused 2 "probe: member 'a' has two addresses" probe measure a=10.0.0.1 a=10.0.0.2
+refused 2 "testbed up: bcube:4: expected bcube:N,K" testbed up bcube:4
+
 small=(--topology "bcube:2,1" --senders "v1,v3" --receivers v0)
 
 "$aggctl" -j plan "${small[@]}" > plan.json

@@ -32,6 +32,7 @@ struct opt {
  *	any number may follow
  * @opts: options of its own
  * @nopts: how many
+ * @letters: short names of the first ones, which are flags; NULL: they have none
  * @names: of the positional arguments NAME VALUE, NULL: there are none
  * @run: does it; returns an exit status
  */
@@ -43,6 +44,7 @@ struct verb {
 	int max_args;
 	const struct opt *opts;
 	size_t nopts;
+	const char *letters;
 	const struct aggnet_noun *names;
 	int (*run)(const struct aggctl *ctl, int argc, char **argv);
 };
@@ -92,6 +94,7 @@ int cmd_host_check(const struct aggctl *ctl, int argc, char **argv);
 int options_parse(struct aggctl *ctl, const struct command *cmd,
 		  const struct verb *verb, int argc, char **argv, int *first);
 void options_help(const struct command *cmd, const struct verb *verb);
+int options_utf8(const char *verb, const char *option, const char *value);
 bool options_has(const struct aggctl *ctl, const struct verb *verb,
 		 const char *name);
 const char *options_beside(const struct aggctl *ctl, const struct verb *verb,

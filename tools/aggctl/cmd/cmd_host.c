@@ -89,11 +89,14 @@ static int run_init(const struct aggctl *ctl, int argc, char **argv)
 
 static int run_report(const struct aggctl *ctl, int argc, char **argv)
 {
-	json_t *report = host_report(name, all);
+	json_t *report;
 
 	(void)ctl;
 	(void)argc;
 	(void)argv;
+	if (options_utf8("host report", "name", name))
+		return ST_USAGE;
+	report = host_report(name, all);
 	return report ? out_json(report) : ST_FAILED;
 }
 

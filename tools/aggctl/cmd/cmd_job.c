@@ -172,17 +172,6 @@ static int submit_on(const struct aggctl *ctl, FILE *aggd)
 	return !st && opt.attached ? wait_attached(aggd, id) : st;
 }
 
-/* JSON has no other text, and jansson would leave it out. */
-static int check_utf8(const char *option, const char *value)
-{
-	json_t *text = value ? json_string(value) : json_null();
-
-	if (!text)
-		return usage("job submit: the value of --%s is not UTF-8", option);
-	json_decref(text);
-	return ST_DONE;
-}
-
 static int check_texts(void)
 {
 	const char *const text[][2] = {
@@ -194,7 +183,7 @@ static int check_texts(void)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(text); i++)
-		if (check_utf8(text[i][0], text[i][1]))
+		if (options_utf8("job submit", text[i][0], text[i][1]))
 			return ST_USAGE;
 	return ST_DONE;
 }

@@ -39,7 +39,7 @@ static int add_word(struct racks *racks, const char *word)
 	if (inet_pton(AF_INET, equals ? equals + 1 : word, &addr) != 1)
 		return usage("probe: '%s' is not NAME=ADDRESS with an IPv4 address",
 			     word);
-	return racks_add(racks, name, addr) == RACKS_MEMBERS ? ST_FAILED :
+	return racks_add(racks, name, addr) == RACKS_MEMBERS ? ST_USAGE :
 	       ST_DONE;
 }
 

@@ -201,7 +201,7 @@ static int read_nodes(int argc, char **argv)
 	up.topo = aggt_topo_parse(argv[0], &why);
 	if (!up.topo)
 		return usage("testbed up: %s", why.text);
-	return addressing_check(up.topo, false) ? ST_FAILED : ST_DONE;
+	return addressing_check(up.topo, false) ? ST_USAGE : ST_DONE;
 }
 
 static int run_up(const struct aggctl *ctl, int argc, char **argv)

@@ -243,6 +243,7 @@ static const struct verb verbs[] = {
 		.help = "show entries and the state of their flows",
 		.opts = opts,
 		.nopts = 2 + NNAMES,
+		.letters = "d",
 		.run = run_show,
 	}, {
 		.name = "add",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Command lines against a verb's table of options, and its help text. */
 #include <getopt.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 /* getopt_long() values of a verb's own options start above every letter. */
 #define OWN_BASE	256
+#define LETTERS_MAX	32
 
 static const struct option common_opts[] = {
 	{ "json", no_argument, NULL, 'j' },
@@ -63,6 +65,12 @@ static void help_names(const struct aggnet_noun *noun)
 	}
 }
 
+/* The letter of an option, or 0. */
+static char letter_of(const struct verb *verb, size_t i)
+{
+	return verb->letters && i < strlen(verb->letters) ? verb->letters[i] : 0;
+}
+
 /**
  * options_help() - print the usage and options of a verb
  * @cmd: its noun
@@ -70,7 +78,7 @@ static void help_names(const struct aggnet_noun *noun)
  */
 void options_help(const struct command *cmd, const struct verb *verb)
 {
-	char left[64];
+	char left[64], letter[] = "-x, ";
 	size_t i;
 
 	printf("usage: aggctl %s [OPTIONS]%s%s\n\n%s.\n\noptions:\n",
@@ -79,7 +87,9 @@ void options_help(const struct command *cmd, const struct verb *verb)
 	for (i = 0; i < verb->nopts; i++) {
 		const struct opt *o = &verb->opts[i];
 
-		snprintf(left, sizeof(left), "--%s%s%s", o->name,
+		letter[1] = letter_of(verb, i);
+		snprintf(left, sizeof(left), "%s--%s%s%s",
+			 letter[1] ? letter : "", o->name,
 			 o->arg ? " " : "", o->arg ? o->arg : "");
 		printf("  %-22s %s\n", left, o->help);
 	}
@@ -112,6 +122,13 @@ static struct option *long_table(const struct verb *verb)
 	return table;
 }
 
+/* The index of an option by what getopt_long() returns for it. */
+static size_t own_index(const struct verb *verb, int c)
+{
+	return c < OWN_BASE ? (size_t)(strchr(verb->letters, c) - verb->letters) :
+			      (size_t)(c - OWN_BASE);
+}
+
 static int bad_option(const struct command *cmd, const struct verb *verb,
 		      int c, char **argv)
 {
@@ -127,6 +144,7 @@ static int take(struct aggctl *ctl, const struct command *cmd,
 		const struct verb *verb, int c)
 {
 	const struct opt *o;
+	size_t i;
 
 	switch (c) {
 	case 'j':
@@ -138,8 +156,9 @@ static int take(struct aggctl *ctl, const struct command *cmd,
 		return usage("%s: --netns: '' is not %s", full_name(cmd, verb),
 			     value_kind(OPT_STRING));
 	}
-	ctl->given |= 1ULL << (c - OWN_BASE);
-	o = &verb->opts[c - OWN_BASE];
+	i = own_index(verb, c);
+	ctl->given |= 1ULL << i;
+	o = &verb->opts[i];
 	if (value_parse(o->type, optarg, o->dest))
 		return ST_DONE;
 	return usage("%s: --%s: '%s' is not %s", full_name(cmd, verb), o->name,
@@ -160,7 +179,7 @@ static int take(struct aggctl *ctl, const struct command *cmd,
 int options_parse(struct aggctl *ctl, const struct command *cmd,
 		  const struct verb *verb, int argc, char **argv, int *first)
 {
-	const char *letters = verb->max_args < 0 ? "+:jn:h" : ":jn:h";
+	char letters[LETTERS_MAX];
 	struct option *table = long_table(verb);
 	int c, st = ST_DONE;
 
@@ -169,6 +188,9 @@ int options_parse(struct aggctl *ctl, const struct command *cmd,
 	*first = 0;
 	opterr = 0;
 	optind = 0;
+	/* Where any number of arguments follows, they are a command with its options. */
+	snprintf(letters, sizeof(letters), "%s:jn:h%s",
+		 verb->max_args < 0 ? "+" : "", verb->letters ? verb->letters : "");
 	while (!st && (c = getopt_long(argc, argv, letters, table,
 				       NULL)) != -1) {
 		if (c == 'h')
@@ -197,6 +219,24 @@ static bool is_one_of(const char *name, const char * const *names)
 	while (*names && strcmp(*names, name))
 		names++;
 	return *names;
+}
+
+/**
+ * options_utf8() - check a value that goes into JSON, which has no other text
+ * @verb: its full name
+ * @option: without the dashes
+ * @value: NULL: the option was not given
+ *
+ * Return: ST_DONE or ST_USAGE, then an error line is out.
+ */
+int options_utf8(const char *verb, const char *option, const char *value)
+{
+	json_t *text = value ? json_string(value) : json_null();
+
+	if (!text)
+		return usage("%s: the value of --%s is not UTF-8", verb, option);
+	json_decref(text);
+	return ST_DONE;
 }
 
 /**
