@@ -141,11 +141,12 @@ cable_back()
 	on node2 "$(block "is back")"
 }
 
-# why_names NAME CAUSE: "why" fails there and names it
+# why_names NAME CAUSE: "why" fails there, and names the server and the cause
 why_names()
 {
 	on "$1" "aggctl why 8" > "$CLUSTER/found"
-	[ $? = 3 ] && grep -q "WRONG: $2" "$CLUSTER/found" && return
+	[ $? = 3 ] && grep -q " at $1 (" "$CLUSTER/found" &&
+		grep -q "WRONG: $2" "$CLUSTER/found" && return
 	sed 's/^/# /' "$CLUSTER/found"
 	return 1
 }
@@ -189,7 +190,7 @@ merger_killed()
 }
 
 needs_root
-echo 1..8
+echo 1..9
 status=0
 up && everywhere "$(block "On each server")" "${SERVERS[@]}" > "$CLUSTER/ready" ||
 	status=$?
@@ -198,6 +199,7 @@ on node4 "$(block "On each server, to keep the settings" | grep -v systemctl)" &
 	unit_commands >> "$CLUSTER/node4/boot" &&
 	settings > "$CLUSTER/before" || status=$?
 ok $status "four servers are prepared, one keeps its settings"
+capture
 cable_pulled
 ok $? "a cable is pulled in a transfer: the result is exact"
 why_names node4 "port eth1: it is down or has no cable. Next: ip link set eth1 up"
@@ -214,6 +216,9 @@ ok $? "its flow is merged again"
 withdraw "${SERVERS[@]}"
 merger_killed
 ok $? "a source that merges others' flows is killed: these are exact"
+captured > "$CLUSTER/types"
+ok $? "Wireshark's dissector decodes each packet"
+sort "$CLUSTER/types" | uniq -c | sed 's/^/# packets of type: /'
 unused "When a cable or a server fails" "Three racks, one NIC each"
 ok $? "nothing of the section is not executed"
 exit $((FAILED > 0))

@@ -170,7 +170,8 @@ named()
 	on "$1" "aggctl host check plan.json" > "$CLUSTER/found" && status=1
 	grep -q "^no  *$2.* $1 *$" "$CLUSTER/found" || status=1
 	on "$1" "aggctl why $JOB || :" > "$CLUSTER/reasons"
-	grep -qE "$3" "$CLUSTER/reasons" || status=1
+	grep -qw "$1" "$CLUSTER/reasons" && grep -qE "$3" "$CLUSTER/reasons" ||
+		status=1
 	[ $status = 0 ] || sed 's/^/# /' "$CLUSTER/found" "$CLUSTER/reasons"
 	return $status
 }

@@ -10,7 +10,7 @@ set yrange [1:]
 set ylabel 'completion time (s, logarithmic)'
 set xlabel 'how the flows are merged'
 set grid y
-set key top right
+set key above samplen 2 width -1
 plot in using ($0 - 0.18):2:xtic(1) every ::1 with boxes linecolor rgb '#0072B2' title 'measured', \
      in using ($0 + 0.18):3 every ::1 with boxes linecolor rgb '#E69F00' title 'predicted by aggctl plan --rate', \
      in using ($0 - 0.18):2:2 every ::1 with labels offset 0,0.7 notitle

@@ -10,8 +10,8 @@ set xtics rotate by 45 right
 set xrange [-0.5:*]
 set offsets 0, 0.5, 0, 0
 set grid y
-set key top right
+set key above samplen 2 width -1
 plot in using 0:4:xtic(strcol(1) . ', ' . strcol(2)) every ::1 with points \
 	pointtype 4 pointsize 1.2 linecolor rgb '#E69F00' title 'predicted', \
-     in using 0:3 every ::1 with points pointtype 7 pointsize 0.8 \
-	linecolor rgb '#0072B2' title 'measured'
+     in using 0:3:15:16 every ::1 with yerrorbars pointtype 7 pointsize 0.8 \
+	linecolor rgb '#0072B2' title 'measured: mean, least and most of the seeds'

@@ -8,12 +8,13 @@ def how:
 	if .layout == "sorted" then ", sorted" else "" end;
 (["setting", "method", "seconds", "predicted", "measured/predicted",
   "times faster", "predicted", "paper", "MB on links", "CPU busy", "bed, s",
-  "bed, MB", "seeds", "exact"] | join("\t")),
+  "bed, MB", "seeds", "exact", "least, s", "most, s"] | join("\t")),
 (.[] | [(.row | gsub(":"; " ")), how, (.seconds | two), (.predicted | two),
 	(.seconds / .predicted | two), (.ratio | two),
 	(.predicted_ratio | two),
 	(if .paper then .paper | tostring else "-" end),
 	(.link_bytes / 1e6 | two), (.busy * 100 | round | tostring + " %"),
 	(.bed_seconds | two), (.bed_bytes / 1e6 | round | tostring),
-	(.seeds | tostring), (if .exact then "yes" else "no" end)] |
+	(.seeds | tostring), (if .exact then "yes" else "no" end),
+	(.least | two), (.most | two)] |
 	join("\t"))

@@ -59,9 +59,17 @@ for p in packets:
     print()
 END
 text2pcap -q -u 50000,18016 "$tmp/packets" "$tmp/pcap" 2> "$tmp/err"
+# Packets of the suite's own transfers, NAME.TYPE, which the fuzzers begin with.
+captured=("$top"/selftests/fuzz/seeds/packet/*.*)
+for packet in "${captured[@]}"; do
+	od -Ax -tx1 -v "$packet"
+done > "$tmp/hex"
+text2pcap -q -u 50000,18016 "$tmp/hex" "$tmp/captured" 2>> "$tmp/err"
+# shark [-r FILE] OPTION...
 shark()
 {
-	tshark -r "$tmp/pcap" -X lua_script:"$top/tools/wireshark/aggnet.lua" \
+	[ "$1" = -r ] || set -- -r "$tmp/pcap" "$@"
+	tshark -X lua_script:"$top/tools/wireshark/aggnet.lua" \
 		"$@" 2> "$tmp/err"
 }
 
@@ -79,7 +87,7 @@ same()
 	failed=1
 }
 
-echo 1..6
+echo 1..7
 same "a summary of each type" "OPEN, job 7
 ACCEPT, job 7
 DATA seq 100, 2 records, job 7
@@ -106,4 +114,8 @@ same "names of a FIN, an ABORT and a PROBE" "10.0.0.9
 same "flags" "$(printf '1\t0\n0\t1')" \
 	"$(shark -Y 'frame.number in {4,5}' -T fields -e aggnet.flags.fin \
 		-e aggnet.flags.check)"
+same "captured packets are decoded, and none is marked" \
+	"$(printf '%s\n' "${captured[@]##*.}" | tr "[:lower:]" "[:upper:]")" \
+	"$(shark -r "$tmp/captured" -Y 'aggnet and not aggnet.malformed and not _ws.malformed' \
+		-T fields -e _ws.col.Info | sed 's/[ ,].*//')"
 exit $failed
