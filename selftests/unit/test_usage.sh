@@ -81,14 +81,12 @@ refused 1 "host: no server of @net has an address or the name of this host ('$(h
 # verbs: print each verb with its noun
 verbs()
 {
-	local noun verb
+	local noun
 
 	for noun in $("$aggctl" -h | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
 		"$aggctl" "$noun" -h > help
 		grep -q '^verbs:' help || echo "$noun"
-		for verb in $(sed -n '/^verbs:/,$s/^  \([a-z]*\) .*/\1/p' help); do
-			echo "$noun $verb"
-		done
+		sed -n "/^verbs:/,\$s/^  \([a-z]*\) .*/$noun \1/p" help
 	done
 }
 
