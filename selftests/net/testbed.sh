@@ -78,11 +78,12 @@ attached()
 
 shapes()
 {
-	aggctl testbed shape --rate 10mbit --delay 1ms --loss 1% || return 1
+	aggctl testbed shape --rate 10mbit --delay 1ms --loss 1% &&
+		aggctl testbed show | grep '^delay' || return 1
 	aggctl testbed exec w3 -- tc qdisc show dev p2 | tee "$TMP/qdisc"
 	grep -q 'netem.*delay 1ms loss 1%' "$TMP/qdisc" &&
 		grep -q 'tbf.*rate 10Mbit' "$TMP/qdisc" || return 1
-	aggctl testbed shape || return 1
+	aggctl testbed shape && ! aggctl testbed show | grep '^delay' || return 1
 	aggctl testbed exec w3 -- tc qdisc show dev p2 | tee "$TMP/qdisc"
 	! grep -q -e netem -e tbf "$TMP/qdisc"
 }

@@ -138,6 +138,9 @@ result "measured: the bytes of each port" "$(has measured.dot \
 result "measured: links of several trees" "$(has measured.dot 'kB* "' \
 	'* Traffic of several trees.')"
 result "measured: the sum" "$(has measured.dot "on all links 2.08 MB")"
+sed -n 's/.*label="   .*penwidth=\([0-9.]*\)\].*/\1/p' measured.dot | sort -n -u > widths
+result "measured: a link is the wider the more it carries" "$(
+	[ "$(wc -l < widths)" -gt 2 ] && [ "$(tail -n 1 widths)" = 4.00 ] || cat widths)"
 
 jq 'map(select(.node != "w0"))' traffic > part
 "$aggctl" plan --update plain.json --dot part.dot --traffic part > out
