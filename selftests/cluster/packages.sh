@@ -204,6 +204,18 @@ transfer()
 		timed on_server "aggctl why $1" p2
 }
 
+# The timer starts the unit that writes the counters, again and again.
+exported()
+{
+	on p2 "dir=/var/lib/prometheus/node-exporter
+	mkdir -p \$dir
+	systemctl enable --now aggnet-export.timer
+	timeout $PATIENCE sh -c \"until [ -s \$dir/aggnet.prom ]; do sleep 0.2; done
+	rm \$dir/aggnet.prom
+	until [ -s \$dir/aggnet.prom ]; do sleep 0.2; done\" &&
+		grep '^aggnet_tree_[a-z_]*records.* 10000' \$dir/aggnet.prom"
+}
+
 packaged_test()
 {
 	cp "$TOP/debian/tests/module" "$CLUSTER/p2" &&
@@ -216,7 +228,7 @@ needs_root
 if [ -z "${PACKAGES_INSIDE:-}" ]; then
 	PACKAGES_INSIDE=1 exec unshare --mount --propagation private "$0"
 fi
-echo 1..8
+echo 1..9
 TIME=0
 machines_begin
 trap packages_end EXIT
@@ -245,6 +257,8 @@ ok $? "the unit is enabled, and makes them servers"
 transfer 7
 ok $? "the flows of two processes are merged on their server"
 echo "# the commands took $TIME s"
+exported > "$CLUSTER/said"
+ok $? "the timer exports the counters of the transfer"
 packaged_test
 ok $? "the packages' own test of the module"
 reboot && restored
