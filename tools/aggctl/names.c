@@ -71,19 +71,41 @@ static bool says_name(const char *text, const char *name)
 	return false;
 }
 
-/* The host with this address, in a buffer that the next call overwrites; or NULL. */
+/* The host with this address, or AGGT_NONE. */
+static aggt_node find_host(const struct aggt_topo *topo, const char *addr)
+{
+	aggt_node v;
+
+	for (v = 0; v < aggt_topo_servers(topo); v++)
+		if (has_addr(topo, v, addr))
+			return v;
+	return AGGT_NONE;
+}
+
+/* Its name, in a buffer that the next call overwrites; or NULL. */
 static const char *host_with(const struct aggt_topo *topo, const char *addr)
 {
 	static char number[16];
+	aggt_node v = find_host(topo, addr);
 	const char *name;
-	aggt_node v;
 
-	for (v = 0; v < aggt_topo_servers(topo); v++) {
-		if (!has_addr(topo, v, addr))
-			continue;
-		name = aggt_topo_server_name(topo, v);
-		snprintf(number, sizeof(number), "v%u", v);
-		return name ? name : number;
+	if (v == AGGT_NONE)
+		return NULL;
+	name = aggt_topo_server_name(topo, v);
+	snprintf(number, sizeof(number), "v%u", v);
+	return name ? name : number;
+}
+
+/* The switch that routes by this address, or NULL. Such a switch has a name. */
+static const char *switch_with(const struct aggt_topo *topo, const char *addr)
+{
+	const char *own;
+	uint32_t w;
+
+	for (w = 0; w < aggt_topo_switches(topo); w++) {
+		own = aggt_topo_switch_address(topo, w);
+		if (own && !strcmp(own, addr))
+			return aggt_topo_switch_name(topo, w);
 	}
 	return NULL;
 }
@@ -94,6 +116,8 @@ static void put_name(FILE *f, const struct aggt_topo *topo, const char *addr,
 {
 	const char *name = host_with(topo, addr);
 
+	if (!name)
+		name = switch_with(topo, addr);
 	if (name && !says_name(text, name))
 		fprintf(f, " (%s)", name);
 }
@@ -212,29 +236,50 @@ const char *names_host(struct in_addr addr)
 	return name ? name : text;
 }
 
-/* The host of the description that has an address of this one; or NULL. */
-static const char *described_self(void)
+const char *names_switch(struct in_addr addr)
 {
 	const struct aggt_topo *topo = description();
+
+	return topo ? switch_with(topo, addr_text(addr)) : NULL;
+}
+
+/* The host of the description that has an address of this one, or AGGT_NONE. */
+static aggt_node described_self(const struct aggt_topo *topo)
+{
 	const struct sockaddr_in *sa;
-	const char *name = NULL;
+	aggt_node self = AGGT_NONE;
 	struct ifaddrs *all, *i;
 
-	if (!topo || getifaddrs(&all))
-		return NULL;
-	for (i = all; i && !name; i = i->ifa_next) {
+	if (getifaddrs(&all))
+		return AGGT_NONE;
+	for (i = all; i && self == AGGT_NONE; i = i->ifa_next) {
 		sa = (const void *)i->ifa_addr;
 		if (sa && sa->sin_family == AF_INET)
-			name = host_with(topo, addr_text(sa->sin_addr));
+			self = find_host(topo, addr_text(sa->sin_addr));
 	}
 	freeifaddrs(all);
-	return name;
+	return self;
+}
+
+const char *names_first_switch(struct in_addr to)
+{
+	const struct aggt_topo *topo = description();
+	aggt_node self = topo ? described_self(topo) : AGGT_NONE;
+	aggt_node host = topo ? find_host(topo, addr_text(to)) : AGGT_NONE;
+	const char *name = NULL;
+
+	if (self != AGGT_NONE && host != AGGT_NONE && self != host &&
+	    aggt_topo_hop_links(topo, self, host))
+		name = aggt_topo_switch_name(topo, aggt_topo_hop_switch(topo, self, host, 0));
+	return name ? name : "SWITCH";
 }
 
 const char *names_self(const char *label)
 {
 	static char self[256];
-	const char *name = *label ? label : described_self();
+	const struct aggt_topo *topo = *label ? NULL : description();
+	aggt_node v = topo ? described_self(topo) : AGGT_NONE;
+	const char *name = *label ? label : NULL;
 
 	if (name) {
 		snprintf(self, sizeof(self), "%s", name);

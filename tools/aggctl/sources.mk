@@ -4,7 +4,7 @@
 AGGCTL := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 
 AGGCTL_SRC := addr.c addressing.c echo.c error.c files.c info.c monotonic.c names.c \
-	      neighbour.c netns.c node.c output.c release.c value.c
+	      neighbour.c netns.c node.c output.c release.c route.c value.c
 AGGCTL_SRC += $(addprefix cmd/,apply_held.c apply_hosts.c bcast.c cmd_apply.c cmd_bcast.c cmd_describe.c \
 	      cmd_eval.c \
 	      cmd_export.c cmd_gen.c \
@@ -18,7 +18,7 @@ AGGCTL_SRC += $(addprefix cmd/,apply_held.c apply_hosts.c bcast.c cmd_apply.c cm
 AGGCTL_SRC += $(addprefix eval/,eval.c eval_filter.c eval_out.c eval_peer.c \
 	      eval_plot.c eval_run.c eval_table.c eval_update.c)
 AGGCTL_SRC += $(addprefix host/,describe.c firewall.c firewall_nft.c firewall_old.c \
-	      firewall_rules.c host.c host_route.c net.c net_warn.c node_check.c \
+	      firewall_rules.c host.c net.c net_warn.c node_check.c \
 	      report.c report_net.c sockets.c)
 AGGCTL_SRC += $(addprefix plan/,plan.c plan_addr.c plan_dot.c plan_drawing.c \
 	      plan_file.c plan_filter.c plan_id.c plan_install.c plan_json.c plan_links.c \

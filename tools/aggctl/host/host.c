@@ -15,6 +15,7 @@
 #include "host/host.h"
 #include "info.h"
 #include "neighbour.h"
+#include "route.h"
 
 #define CONF4		"/proc/sys/net/ipv4/"
 #define RP_STRICT	1
@@ -237,7 +238,7 @@ static struct in_addr gateway(const struct host *host, aggt_node to)
 }
 
 static bool leaves_by_port(const struct host *host,
-			   const struct host_route *route)
+			   const struct route *route)
 {
 	unsigned int level, n = aggt_topo_ports(host->plan.topo, host->server);
 
@@ -251,21 +252,21 @@ static bool leaves_by_port(const struct host *host,
  * A default route leads out of the network, unless there is one port only. Programs use
  * the identity as their source, or the answers would have no route.
  */
-static bool is_good(const struct host *host, const struct host_route *route)
+static bool is_good(const struct host *host, const struct route *route)
 {
 	if (!route->found || (!route->prefix && has_several_ports(host)))
 		return false;
 	return !leaves_by_port(host, route) ||
-	       !host_route_hides(route, plan_identity(&host->plan, host->server));
+	       !route_hides(route, plan_identity(&host->plan, host->server));
 }
 
 static int look_at_route(struct host *host, aggt_node to)
 {
 	struct in_addr self = plan_identity(&host->plan, host->server);
 	struct in_addr addr = plan_identity(&host->plan, to);
-	struct host_route route;
+	struct route route;
 	char text[INET_ADDRSTRLEN], via[INET_ADDRSTRLEN];
-	int error = host_route(addr, &route);
+	int error = route_to(addr, 0, &route);
 
 	if (error) {
 		err("host: route to %s: %s", addr_text(addr), strerror(-error));

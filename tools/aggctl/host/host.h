@@ -7,6 +7,7 @@
 #define AGGCTL_HOST_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "plan/plan.h"
 
@@ -53,36 +54,5 @@ void host_close(struct host *host);
 
 /* Commands are for a shell, and a device may have almost any name. */
 bool host_device_is_plain(const char *device);
-
-/* host_route.c */
-
-/**
- * struct host_route - the route that the kernel takes to an address
- * @found: there is one
- * @prefix: length of its destination, 0: the default route
- * @kept: its next hops are chosen by a routing daemon, or there are several: a route of
- *	one next hop must not take its place
- * @ifindex: the device by which packets leave
- * @source: the address that programs which bind none send from
- */
-struct host_route {
-	bool found;
-	unsigned int prefix;
-	bool kept;
-	unsigned int ifindex;
-	struct in_addr source;
-};
-
-/* Return: 0 or -errno */
-int host_route(struct in_addr to, struct host_route *route);
-
-/**
- * host_route_hides() - do programs send by a route from another address than the identity?
- * @route: it leaves by a port
- * @identity: of this host
- *
- * The others have routes to the identity only, so what they answer would be lost.
- */
-bool host_route_hides(const struct host_route *route, struct in_addr identity);
 
 #endif

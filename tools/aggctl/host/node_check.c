@@ -19,6 +19,7 @@
 #include "info.h"
 #include "names.h"
 #include "release.h"
+#include "route.h"
 
 #define CONF4		"/proc/sys/net/ipv4/conf/"
 #define RP_STRICT	1
@@ -266,14 +267,14 @@ static void check_route(struct checks *c, const char *what,
 			struct in_addr addr)
 {
 	char to[INET_ADDRSTRLEN];
-	struct host_route route;
+	struct route route;
 	bool hides;
 
 	strcpy(to, addr_text(addr));
-	if (host_route(addr, &route))
+	if (route_to(addr, 0, &route))
 		route.found = false;
 	hides = c->identity.s_addr && is_attached(c, route.ifindex) &&
-		host_route_hides(&route, c->identity);
+		route_hides(&route, c->identity);
 	if (hides)
 		add(c, false, "route", "%s %s: programs send from %s, not from the identity: other servers may have no route back",
 		    what, to, addr_text(route.source));

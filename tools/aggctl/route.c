@@ -5,14 +5,14 @@
 #include <netlink/msg.h>
 #include <netlink/netlink.h>
 
-#include "host/host.h"
+#include "route.h"
 
 /* The answer to RTM_F_FIB_MATCH is the route as it was set. */
 static int take_route(struct nl_msg *msg, void *arg)
 {
 	struct nlmsghdr *h = nlmsg_hdr(msg);
 	const struct rtmsg *rtm = nlmsg_data(h);
-	struct host_route *route = arg;
+	struct route *route = arg;
 
 	if (h->nlmsg_type != RTM_NEWROUTE)
 		return NL_SKIP;
@@ -29,21 +29,37 @@ static int take_route(struct nl_msg *msg, void *arg)
 static int take_way(struct nl_msg *msg, void *arg)
 {
 	struct nlmsghdr *h = nlmsg_hdr(msg);
-	const struct nlattr *oif, *source;
-	struct host_route *route = arg;
+	const struct nlattr *oif, *gateway, *source;
+	struct route *route = arg;
 
 	if (h->nlmsg_type != RTM_NEWROUTE)
 		return NL_SKIP;
 	oif = nlmsg_find_attr(h, sizeof(struct rtmsg), RTA_OIF);
+	gateway = nlmsg_find_attr(h, sizeof(struct rtmsg), RTA_GATEWAY);
 	source = nlmsg_find_attr(h, sizeof(struct rtmsg), RTA_PREFSRC);
 	if (oif)
 		route->ifindex = nla_get_u32(oif);
+	if (gateway)
+		nla_memcpy(&route->gateway, gateway, sizeof(route->gateway));
 	if (source)
 		nla_memcpy(&route->source, source, sizeof(route->source));
 	return NL_OK;
 }
 
-static int ask(struct nl_sock *sk, struct in_addr to, unsigned int flags)
+/**
+ * struct question - the route that is asked for
+ * @to: the address
+ * @ifindex: of the device, 0: any
+ * @route: the answer
+ */
+struct question {
+	struct in_addr to;
+	unsigned int ifindex;
+	struct route *route;
+};
+
+static int ask(struct nl_sock *sk, const struct question *question,
+	       unsigned int flags)
 {
 	struct rtmsg rtm = {
 		.rtm_family = AF_INET,
@@ -54,39 +70,43 @@ static int ask(struct nl_sock *sk, struct in_addr to, unsigned int flags)
 	int err = -NLE_NOMEM;
 
 	if (msg && !nlmsg_append(msg, &rtm, sizeof(rtm), NLMSG_ALIGNTO) &&
-	    !nla_put(msg, RTA_DST, sizeof(to), &to))
+	    !nla_put(msg, RTA_DST, sizeof(question->to), &question->to) &&
+	    (!question->ifindex ||
+	     !nla_put_u32(msg, RTA_OIF, question->ifindex)))
 		err = nl_send_auto(sk, msg);
 	nlmsg_free(msg);
 	return err < 0 ? err : nl_recvmsgs_default(sk);
 }
 
-static int ask_for(struct nl_sock *sk, struct in_addr to, unsigned int flags,
-		   nl_recvmsg_msg_cb_t take, struct host_route *route)
+static int ask_for(struct nl_sock *sk, const struct question *question,
+		   unsigned int flags, nl_recvmsg_msg_cb_t take)
 {
-	nl_socket_modify_cb(sk, NL_CB_VALID, NL_CB_CUSTOM, take, route);
-	return ask(sk, to, flags);
+	nl_socket_modify_cb(sk, NL_CB_VALID, NL_CB_CUSTOM, take,
+			    question->route);
+	return ask(sk, question, flags);
 }
 
-int host_route(struct in_addr to, struct host_route *route)
+int route_to(struct in_addr to, unsigned int ifindex, struct route *route)
 {
+	const struct question question = { to, ifindex, route };
 	struct nl_sock *sk = nl_socket_alloc();
 	int err = -NLE_NOMEM;
 
-	*route = (struct host_route){};
+	*route = (struct route){};
 	if (sk) {
 		nl_socket_disable_auto_ack(sk);
 		err = nl_connect(sk, NETLINK_ROUTE);
 	}
 	if (!err)
-		err = ask_for(sk, to, RTM_F_FIB_MATCH, take_route, route);
+		err = ask_for(sk, &question, RTM_F_FIB_MATCH, take_route);
 	if (!err)
-		err = ask_for(sk, to, 0, take_way, route);
+		err = ask_for(sk, &question, 0, take_way);
 	nl_socket_free(sk);
 	/* No route is an answer, too. */
 	return !err || err == -NLE_OBJ_NOTFOUND || err == -NLE_FAILURE ? 0 : -EIO;
 }
 
-bool host_route_hides(const struct host_route *route, struct in_addr identity)
+bool route_hides(const struct route *route, struct in_addr identity)
 {
 	return route->found && !route->kept &&
 	       route->source.s_addr != identity.s_addr;
