@@ -109,6 +109,42 @@ TEST(hosts)
 	EXPECT_STREQ("192.168.1.4", names_host(other));
 }
 
+static const char racks[] =
+	"topology graph\n"
+	"host a1\nhost b1\nhost b2\nhost c1\n"
+	"switch tor-a\nswitch tor-b\nswitch spine\n"
+	"link a1 tor-a\nlink b1 tor-b\nlink b2 tor-b\nlink a1 c1\n"
+	"link tor-a spine\nlink tor-b spine\n"
+	"address a1 127.0.0.1\naddress b1 10.2.0.1\naddress c1 10.3.0.1\n"
+	"address tor-a 10.1.0.254\n";
+
+/* A switch that routes is no host: no command can be given there. */
+TEST(switches)
+{
+	const struct in_addr tor = { htonl(0x0a0100fe) };
+	const struct in_addr other = { htonl(0x0a0200fe) };
+
+	describe(racks);
+	EXPECT_NAMED("10.1.0.254 (tor-a): no answer; 10.2.0.1 (b1)",
+		     "10.1.0.254: no answer; 10.2.0.1");
+	EXPECT_STREQ("tor-a", names_switch(tor));
+	EXPECT_EQ(NULL, names_switch(other));
+	EXPECT_STREQ("10.1.0.254", names_host(tor));
+}
+
+TEST(first_switch)
+{
+	const struct in_addr b1 = { htonl(0x0a020001) };
+	const struct in_addr c1 = { htonl(0x0a030001) };
+	const struct in_addr self = { htonl(INADDR_LOOPBACK) };
+
+	describe(racks);
+	EXPECT_STREQ("tor-a", names_first_switch(b1));
+	EXPECT_STREQ("SWITCH", names_first_switch(c1));
+	EXPECT_STREQ("SWITCH", names_first_switch(self));
+	EXPECT_STREQ("SWITCH", names_first_switch((struct in_addr){ htonl(0x0a020009) }));
+}
+
 TEST(self_without_description)
 {
 	const struct in_addr port = { htonl(0xc0a80103) };

@@ -82,11 +82,10 @@ static aggt_node find_host(const struct aggt_topo *topo, const char *addr)
 	return AGGT_NONE;
 }
 
-/* Its name, in a buffer that the next call overwrites; or NULL. */
-static const char *host_with(const struct aggt_topo *topo, const char *addr)
+/* Its name, in a buffer that the next call overwrites; NULL: it is AGGT_NONE. */
+static const char *host_name(const struct aggt_topo *topo, aggt_node v)
 {
 	static char number[16];
-	aggt_node v = find_host(topo, addr);
 	const char *name;
 
 	if (v == AGGT_NONE)
@@ -94,6 +93,11 @@ static const char *host_with(const struct aggt_topo *topo, const char *addr)
 	name = aggt_topo_server_name(topo, v);
 	snprintf(number, sizeof(number), "v%u", v);
 	return name ? name : number;
+}
+
+static const char *host_with(const struct aggt_topo *topo, const char *addr)
+{
+	return host_name(topo, find_host(topo, addr));
 }
 
 /* The switch that routes by this address, or NULL. Such a switch has a name. */
@@ -261,16 +265,25 @@ static aggt_node described_self(const struct aggt_topo *topo)
 	return self;
 }
 
+static const char *first_switch(const struct aggt_topo *topo, const char *addr)
+{
+	aggt_node self = described_self(topo), to = find_host(topo, addr);
+	uint32_t sw = AGGT_NONE;
+
+	if (self != AGGT_NONE && to != AGGT_NONE && self != to &&
+	    aggt_topo_hop_links(topo, self, to))
+		sw = aggt_topo_hop_switch(topo, self, to, 0);
+	return sw == AGGT_NONE ? NULL : aggt_topo_switch_name(topo, sw);
+}
+
 const char *names_first_switch(struct in_addr to)
 {
 	const struct aggt_topo *topo = description();
-	aggt_node self = topo ? described_self(topo) : AGGT_NONE;
-	aggt_node host = topo ? find_host(topo, addr_text(to)) : AGGT_NONE;
-	const char *name = NULL;
+	char addr[INET_ADDRSTRLEN];
+	const char *name;
 
-	if (self != AGGT_NONE && host != AGGT_NONE && self != host &&
-	    aggt_topo_hop_links(topo, self, host))
-		name = aggt_topo_switch_name(topo, aggt_topo_hop_switch(topo, self, host, 0));
+	strcpy(addr, addr_text(to));
+	name = topo ? first_switch(topo, addr) : NULL;
 	return name ? name : "SWITCH";
 }
 
@@ -278,10 +291,10 @@ const char *names_self(const char *label)
 {
 	static char self[256];
 	const struct aggt_topo *topo = *label ? NULL : description();
-	aggt_node v = topo ? described_self(topo) : AGGT_NONE;
-	const char *name = *label ? label : NULL;
+	const char *name = !topo ? label :
+			   host_name(topo, described_self(topo));
 
-	if (name) {
+	if (name && *name) {
 		snprintf(self, sizeof(self), "%s", name);
 		return self;
 	}

@@ -19,9 +19,9 @@
  * not fail for want of names. An address within single quotes was typed by the user and
  * stays as it is.
  *
- * Return: a copy in which each identity, and each address of a port, of the description
- * is followed by the name of its host: "10.0.0.3 (node3)"; to be freed. NULL: out of
- * memory.
+ * Return: a copy in which each identity, and each address of a port or of a switch, of the
+ * description is followed by the name of its host or switch: "10.0.0.3 (node3)"; to be
+ * freed. NULL: out of memory.
  */
 char *names_add(const char *text);
 
@@ -55,6 +55,22 @@ const char *names_init(const char *other);
  * of this function or of addr_text() overwrites.
  */
 const char *names_host(struct in_addr addr);
+
+/**
+ * names_switch() - is an address that of a switch?
+ * @addr: of a next hop
+ *
+ * Return: the name of the switch in the description that routes by this address, or NULL.
+ */
+const char *names_switch(struct in_addr addr);
+
+/**
+ * names_first_switch() - the switch of this host that leads to another host
+ * @to: identity of the other host, or the address of its port
+ *
+ * Return: the first switch on the way in the description; "SWITCH" if it is not known.
+ */
+const char *names_first_switch(struct in_addr to);
 
 /**
  * names_self() - the name of this host
