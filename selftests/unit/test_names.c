@@ -132,17 +132,21 @@ TEST(switches)
 	EXPECT_STREQ("10.1.0.254", names_host(tor));
 }
 
-TEST(first_switch)
+/* What is said of a host behind a gateway. */
+TEST(router)
 {
+	const struct in_addr self = { htonl(INADDR_LOOPBACK) };
+	const struct in_addr tor = { htonl(0x0a0100fe) };
 	const struct in_addr b1 = { htonl(0x0a020001) };
 	const struct in_addr c1 = { htonl(0x0a030001) };
-	const struct in_addr self = { htonl(INADDR_LOOPBACK) };
 
 	describe(racks);
-	EXPECT_STREQ("tor-a", names_first_switch(b1));
-	EXPECT_STREQ("SWITCH", names_first_switch(c1));
-	EXPECT_STREQ("SWITCH", names_first_switch(self));
-	EXPECT_STREQ("SWITCH", names_first_switch((struct in_addr){ htonl(0x0a020009) }));
+	EXPECT_STREQ("if the switch routes, add 'address tor-a 10.1.0.254' to the description and plan again",
+		     names_router(b1, tor));
+	/* Without a switch between them; this host; none of the description. */
+	EXPECT_NE(NULL, strstr(names_router(c1, tor), "'address SWITCH 10.1.0.254'"));
+	EXPECT_NE(NULL, strstr(names_router(self, tor), "'address SWITCH "));
+	EXPECT_NE(NULL, strstr(names_router(tor, tor), "'address SWITCH "));
 }
 
 TEST(self_without_description)

@@ -265,6 +265,7 @@ static aggt_node described_self(const struct aggt_topo *topo)
 	return self;
 }
 
+/* The first switch on the way from this host to another one, or NULL. */
 static const char *first_switch(const struct aggt_topo *topo, const char *addr)
 {
 	aggt_node self = described_self(topo), to = find_host(topo, addr);
@@ -276,15 +277,19 @@ static const char *first_switch(const struct aggt_topo *topo, const char *addr)
 	return sw == AGGT_NONE ? NULL : aggt_topo_switch_name(topo, sw);
 }
 
-const char *names_first_switch(struct in_addr to)
+const char *names_router(struct in_addr to, struct in_addr gateway)
 {
 	const struct aggt_topo *topo = description();
+	static char advice[192];
 	char addr[INET_ADDRSTRLEN];
 	const char *name;
 
 	strcpy(addr, addr_text(to));
 	name = topo ? first_switch(topo, addr) : NULL;
-	return name ? name : "SWITCH";
+	snprintf(advice, sizeof(advice),
+		 "if the switch routes, add 'address %s %s' to the description and plan again",
+		 name ? name : "SWITCH", addr_text(gateway));
+	return advice;
 }
 
 const char *names_self(const char *label)

@@ -65,12 +65,14 @@ const char *names_host(struct in_addr addr);
 const char *names_switch(struct in_addr addr);
 
 /**
- * names_first_switch() - the switch of this host that leads to another host
- * @to: identity of the other host, or the address of its port
+ * names_router() - what the description lacks if a switch routes
+ * @to: identity of another host, or the address of its port
+ * @gateway: of this host's route to it
  *
- * Return: the first switch on the way in the description; "SWITCH" if it is not known.
+ * Return: an advice with the name of the first switch on the way in the description, or
+ * with "SWITCH"; in a buffer that the next call overwrites.
  */
-const char *names_first_switch(struct in_addr to);
+const char *names_router(struct in_addr to, struct in_addr gateway);
 
 /**
  * names_self() - the name of this host

@@ -106,6 +106,13 @@ int route_to(struct in_addr to, unsigned int ifindex, struct route *route)
 	return !err || err == -NLE_OBJ_NOTFOUND || err == -NLE_FAILURE ? 0 : -EIO;
 }
 
+struct in_addr route_gateway(struct in_addr to, unsigned int ifindex)
+{
+	struct route route;
+
+	return route_to(to, ifindex, &route) ? (struct in_addr){} : route.gateway;
+}
+
 bool route_hides(const struct route *route, struct in_addr identity)
 {
 	return route->found && !route->kept &&

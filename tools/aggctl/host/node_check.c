@@ -285,7 +285,20 @@ static void check_route(struct checks *c, const char *what,
 		fix(c, "%s", names_init("aggctl host init --topology @FILE --run"));
 }
 
-/* What is wrong is not on this host: the command finds it there. */
+/* A switch takes no commands of a server. A route to one host may be by another host. */
+static bool is_router(const struct checks *c, struct in_addr to)
+{
+	struct route route;
+	size_t i;
+
+	for (i = 0; i < c->n_members; i++)
+		if (!route_to(c->member[i], 0, &route) && route.prefix < 32 &&
+		    route.gateway.s_addr == to.s_addr)
+			return true;
+	return names_switch(to);
+}
+
+/* What is wrong is not on this host: if it is on another one, the command finds it there. */
 static void name_loss(struct checks *c, const char *device, struct in_addr to,
 		      int mtu, int err)
 {
@@ -297,7 +310,24 @@ static void name_loss(struct checks *c, const char *device, struct in_addr to,
 		add(c, false, "neighbour",
 		    "%s: no answer on %s (%s): it is down, at another switch, has another address, or drops ICMP",
 		    addr_text(to), device, strerror(-err));
-	fix(c, "ssh %s aggctl host check", names_host(to));
+	if (!is_router(c, to))
+		fix(c, "ssh %s aggctl host check", names_host(to));
+}
+
+/* It may answer an echo request all the same. */
+static bool check_on_link(struct checks *c, uint32_t ifindex, struct in_addr to)
+{
+	struct in_addr gateway = route_gateway(to, ifindex);
+	char addr[INET_ADDRSTRLEN], via[INET_ADDRSTRLEN];
+
+	if (!gateway.s_addr)
+		return true;
+	strcpy(addr, addr_text(to));
+	strcpy(via, addr_text(gateway));
+	add(c, false, "neighbour",
+	    "%s: it is behind gateway %s, so packets of the plan leave by plain IP, and no node on the way merges them: %s",
+	    addr, via, names_router(to, gateway));
+	return false;
 }
 
 /* A packet of full size goes to the planned neighbour, and back. */
@@ -316,6 +346,8 @@ static void check_neighbour(struct checks *c, uint32_t ifindex,
 			fix(c, "ip link set %s up", device);
 		return;
 	}
+	if (!check_on_link(c, ifindex, to))
+		return;
 	mtu = device_mtu(device);
 	err = mtu < 0 ? mtu : neighbour_ask(device, to, (size_t)mtu);
 	if (!err)
@@ -390,10 +422,11 @@ static void check_trees(struct checks *c, struct aggnet_ctl *ctl)
 		add(c, false, "trees", "%s", aggnet_ctl_error(ctl));
 		return;
 	}
+	for (i = 0; i < n; i++)
+		add_members(c, &list[i]);
 	/* A device that is down has no routes: it has to be mended first. */
 	check_links(c, list, n);
 	for (i = 0; i < n; i++) {
-		add_members(c, &list[i]);
 		check_route(c, "to the receiver",
 			    aggnet_incast_receiver(list[i].incast_id));
 		for (k = 0; k < list[i].children.n; k++)

@@ -8,7 +8,9 @@
 #include "aggctl.h"
 #include "neighbour.h"
 #include "info.h"
+#include "names.h"
 #include "plan/plan_apply.h"
+#include "route.h"
 
 /* A channel finds out the longest packet of its path, from this MTU on. */
 #define MTU_LEAST	584
@@ -41,6 +43,21 @@ static int check_device(const struct node *node, const char *device,
 		 MTU_LEAST);
 	snprintf(mend, sizeof(mend), "'ip link set %s mtu 1500'", device);
 	return refused(node, device, neighbour, fault, mend);
+}
+
+/* It would answer all the same: a gateway forwards echo requests. */
+static int check_on_link(const struct node *node, const char *device,
+			 struct in_addr to)
+{
+	struct in_addr gateway = route_gateway(to, if_nametoindex(device));
+	char neighbour[INET_ADDRSTRLEN], fault[64];
+
+	if (!gateway.s_addr)
+		return 0;
+	strcpy(neighbour, addr_text(to));
+	snprintf(fault, sizeof(fault), "it is behind gateway %s",
+		 addr_text(gateway));
+	return refused(node, device, neighbour, fault, names_router(to, gateway));
 }
 
 /* A neighbour may refuse to answer echo requests, but not ARP. */
@@ -95,6 +112,8 @@ static int add(struct ask *ask, const char *device, const char *neighbour)
 
 	if (!addr_parse(neighbour, &echo->to))
 		return 0;
+	if (check_on_link(ask->node, device, echo->to))
+		return -1;
 	strcpy(ask->device[ask->n], device);
 	echo->device = ask->device[ask->n++];
 	return ask->n == ASK_MANY ? ask_all(ask) : 0;
@@ -128,7 +147,7 @@ static int check_link(struct ask *ask, const json_t *object,
  *	seconds if one does not answer
  *
  * Return: 0, or -1 with an error line printed: the device is down, its MTU is too
- * short, or the neighbour does not answer ARP.
+ * short, or the neighbour is behind a gateway or does not answer ARP.
  */
 int plan_links_check(const struct node *node, const json_t *entry, bool asks)
 {
