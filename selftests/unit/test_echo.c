@@ -47,7 +47,7 @@ FIXTURE_SETUP(echo)
 	ASSERT_EQ(0, bind(self->far, (struct sockaddr *)&at, sizeof(at)));
 	for (i = 0; i < NEIGHBOURS; i++)
 		self->list[i] = (struct echo){
-			.device = "near", .result = -ETIMEDOUT,
+			.device = "near", .result = -ETIMEDOUT, .bytes = 64,
 			.to = { htonl(0x0a090002 + (uint32_t)i) },
 		};
 }
@@ -101,7 +101,7 @@ TEST_F(echo, all_are_asked_before_one_answers)
 	size_t i;
 
 	ASSERT_EQ(0, pthread_create(&thread, NULL, answer, &self->far));
-	echo_ask_all(self->list, NEIGHBOURS, 64, LONG_MS);
+	echo_ask_all(self->list, NEIGHBOURS, LONG_MS);
 	pthread_join(thread, NULL);
 	for (i = 0; i < NEIGHBOURS; i++)
 		EXPECT_EQ(0, self->list[i].result);
@@ -113,12 +113,13 @@ TEST_F(echo, no_answer)
 
 	self->list[3].result = -EPERM;
 	self->list[5].device = "none";
-	echo_ask_all(self->list, NEIGHBOURS, 64, 100);
+	self->list[6].bytes = 1501;
+	self->list[7].bytes = 8;
+	echo_ask_all(self->list, NEIGHBOURS, 100);
 	for (i = 0; i < NEIGHBOURS; i++)
-		EXPECT_EQ(i == 3 ? -EPERM : i == 5 ? -ENODEV : -ETIMEDOUT,
+		EXPECT_EQ(i == 3 ? -EPERM : i == 5 ? -ENODEV :
+			  i == 6 ? -EMSGSIZE : i == 7 ? -EINVAL : -ETIMEDOUT,
 			  self->list[i].result);
-	EXPECT_EQ(-EMSGSIZE, echo_ask("near", self->list[0].to, 1501, 100));
-	EXPECT_EQ(-EINVAL, echo_ask("near", self->list[0].to, 8, 100));
 }
 
 TEST_HARNESS_MAIN

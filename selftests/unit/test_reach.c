@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Unit tests of what "aggctl apply" and "aggctl host check" say of planned neighbours and
- * members: a namespace stands for this host, another one for a router with all that is
- * behind it, and the node's entries are the test's.
+ * members: a namespace stands for this host, one for a router, and one for a server
+ * behind it; the node's entries and links are the test's.
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <net/if.h>
 #include <sched.h>
@@ -27,14 +28,18 @@
 
 #define SELF	0x0a010001	/* 10.1.0.1 */
 #define ROUTER	0x0a0100fe	/* 10.1.0.254 */
-#define BEHIND	0x0a020004	/* 10.2.0.4, which the router is, too */
+#define BEHIND	0x0a020004	/* 10.2.0.4 */
 #define SILENT	0x0a010009	/* 10.1.0.9 */
+#define NOBODY	0x0a020009	/* 10.2.0.9 */
 
-/* The router is the host behind it, too. */
 static const char router_setup[] =
 	"ip link set lo up && sysctl -qw net.ipv4.ip_forward=1 &&"
 	"ip address add 10.1.0.254/24 dev far && ip link set far up &&"
-	"ip address add 10.2.0.4/32 dev lo";
+	"ip address add 10.2.0.254/24 dev spine && ip link set spine up";
+
+static const char server_setup[] =
+	"ip link set lo up && ip address add 10.2.0.4/24 dev eth0 &&"
+	"ip link set eth0 up && ip route add default via 10.2.0.254";
 
 static const char host_setup[] =
 	"ip link set lo up && ip address add 10.1.0.1/24 dev near &&"
@@ -45,23 +50,20 @@ static struct played {
 	struct aggnet_node_info node;
 	struct aggnet_port_info port;
 	struct aggnet_tree_info tree;
+	struct aggnet_link_info link;
 } played;
 
-int __wrap_aggnet_ctl_open(struct aggnet_ctl **ctl);
 int __wrap_aggnet_ctl_open(struct aggnet_ctl **ctl)
 {
 	*ctl = (void *)&played;
 	return 0;
 }
 
-void __wrap_aggnet_ctl_close(struct aggnet_ctl *ctl);
 void __wrap_aggnet_ctl_close(struct aggnet_ctl *ctl)
 {
 	(void)ctl;
 }
 
-int __wrap_aggnet_node_get(struct aggnet_ctl *ctl,
-			   struct aggnet_node_info *node);
 int __wrap_aggnet_node_get(struct aggnet_ctl *ctl,
 			   struct aggnet_node_info *node)
 {
@@ -79,8 +81,6 @@ static int list_of(const void *one, size_t size, void **list, size_t *n)
 }
 
 int __wrap_aggnet_port_list(struct aggnet_ctl *ctl,
-			    struct aggnet_port_info **list, size_t *n);
-int __wrap_aggnet_port_list(struct aggnet_ctl *ctl,
 			    struct aggnet_port_info **list, size_t *n)
 {
 	(void)ctl;
@@ -88,24 +88,40 @@ int __wrap_aggnet_port_list(struct aggnet_ctl *ctl,
 }
 
 int __wrap_aggnet_tree_list(struct aggnet_ctl *ctl,
-			    struct aggnet_tree_info **list, size_t *n);
-int __wrap_aggnet_tree_list(struct aggnet_ctl *ctl,
 			    struct aggnet_tree_info **list, size_t *n)
 {
 	(void)ctl;
 	return list_of(&played.tree, sizeof(played.tree), (void **)list, n);
 }
 
-void __wrap_aggnet_tree_list_free(struct aggnet_tree_info *list, size_t n);
+int __wrap_aggnet_link_list(struct aggnet_ctl *ctl,
+			    struct aggnet_link_info **list, size_t *n)
+{
+	(void)ctl;
+	return list_of(&played.link, sizeof(played.link), (void **)list, n);
+}
+
 void __wrap_aggnet_tree_list_free(struct aggnet_tree_info *list, size_t n)
 {
 	(void)n;
 	free(list);
 }
 
+/**
+ * struct other - a process in a namespace of its own
+ * @pid: the process
+ * @tell: a line for it is a command that it executes
+ * @done: it writes a byte there when it is ready, and after each command
+ */
+struct other {
+	pid_t pid;
+	FILE *tell;
+	int done;
+};
+
 FIXTURE(reach) {
-	pid_t router;
-	int ready;
+	struct other router;
+	struct other server;
 	json_t *rows;
 };
 
@@ -120,45 +136,82 @@ static void run(struct __test_metadata *_metadata, const char *fmt, ...)
 	ASSERT_EQ(0, system(command)) TH_LOG("%s", command);
 }
 
-/* Never returns: it ends with the test. */
-static void be_router(int told, int tell)
+/* Never returns: it ends when nobody tells it more. */
+static void execute(FILE *told, int done)
+{
+	char command[512];
+
+	if (unshare(CLONE_NEWNET) || write(done, "", 1) != 1)
+		_exit(1);
+	while (fgets(command, sizeof(command), told))
+		if (system(command) || write(done, "", 1) != 1)
+			_exit(1);
+	_exit(0);
+}
+
+static void wait_done(struct __test_metadata *_metadata, struct other *other)
 {
 	char c;
 
-	if (unshare(CLONE_NEWNET) || write(tell, "", 1) != 1 ||
-	    read(told, &c, 1) != 1 || system(router_setup) ||
-	    write(tell, "", 1) != 1)
-		_exit(1);
-	while (read(told, &c, 1) > 0)
-		;
-	_exit(0);
+	ASSERT_EQ(1, read(other->done, &c, 1));
+}
+
+static void tell(struct __test_metadata *_metadata, struct other *other,
+		 const char *command)
+{
+	fprintf(other->tell, "%s\n", command);
+	fflush(other->tell);
+	wait_done(_metadata, other);
+}
+
+static void begin(struct __test_metadata *_metadata, struct other *other)
+{
+	int told[2], done[2];
+
+	ASSERT_EQ(0, pipe2(told, O_CLOEXEC));
+	ASSERT_EQ(0, pipe2(done, O_CLOEXEC));
+	other->pid = fork();
+	if (!other->pid) {
+		close(told[1]);
+		close(done[0]);
+		execute(fdopen(told[0], "r"), done[1]);
+	}
+	close(told[0]);
+	close(done[1]);
+	other->tell = fdopen(told[1], "w");
+	other->done = done[0];
+	wait_done(_metadata, other);
+}
+
+static void end(struct other *other)
+{
+	kill(other->pid, SIGKILL);
+	waitpid(other->pid, NULL, 0);
+	fclose(other->tell);
+	close(other->done);
+}
+
+/* The kernel notices a carrier a little later. */
+static void wait_up(const char *device)
+{
+	while (!device_up(device))
+		sched_yield();
 }
 
 FIXTURE_SETUP(reach)
 {
-	int up[2], down[2];
-	char c;
-
 	if (unshare(CLONE_NEWNET) && unshare(CLONE_NEWUSER | CLONE_NEWNET))
 		SKIP(return, "no namespace: %s", strerror(errno));
 	setenv("AGGNET_NETWORK", "", 1);
-	ASSERT_EQ(0, pipe(up));
-	ASSERT_EQ(0, pipe(down));
-	self->router = fork();
-	if (!self->router) {
-		close(down[1]);
-		be_router(down[0], up[1]);
-	}
-	self->ready = up[0];
-	ASSERT_EQ(1, read(up[0], &c, 1));
-	run(_metadata, "ip link add near type veth peer name far netns %d",
-	    (int)self->router);
-	ASSERT_EQ(1, write(down[1], "", 1));
-	ASSERT_EQ(1, read(up[0], &c, 1));
+	begin(_metadata, &self->router);
+	begin(_metadata, &self->server);
+	run(_metadata, "ip link add near type veth peer name far netns %d &&"
+	    "ip link add spine netns %d type veth peer name eth0 netns %d",
+	    (int)self->router.pid, (int)self->router.pid, (int)self->server.pid);
+	tell(_metadata, &self->router, router_setup);
+	tell(_metadata, &self->server, server_setup);
 	run(_metadata, "%s", host_setup);
-	/* The kernel notices the carrier a little later. */
-	while (!device_up("near"))
-		sched_yield();
+	wait_up("near");
 	played = (struct played){
 		.node.address.s_addr = htonl(SELF),
 		.port = { .ifindex = if_nametoindex("near"), .ifname = "near" },
@@ -171,14 +224,14 @@ FIXTURE_SETUP(reach)
 FIXTURE_TEARDOWN(reach)
 {
 	json_decref(self->rows);
-	kill(self->router, SIGKILL);
-	waitpid(self->router, NULL, 0);
+	end(&self->server);
+	end(&self->router);
 }
 
 /* The description that this host has; "" or further lines. */
 static void describe(struct __test_metadata *_metadata, const char *lines)
 {
-	static char path[] = "/tmp/aggnet-reach.XXXXXX";
+	char path[] = "/tmp/aggnet-reach.XXXXXX";
 	int fd = mkstemp(path);
 	FILE *f = fdopen(fd, "w");
 
@@ -227,43 +280,82 @@ static const char *refusal(struct __test_metadata *_metadata, const char *to)
 	return said;
 }
 
-/* The finding and the fix of the row of "host check" about an address, or NULL. */
-static const char *finding(json_t **rows, const char *addr, const char **fix)
+static const char *text_of(const json_t *row, const char *key)
 {
-	const char *text;
+	return json_string_value(json_object_get(row, key));
+}
+
+/* How many rows "host check" has of neighbours or members; all rows are kept. */
+static size_t checked(json_t **rows, const char *what)
+{
+	size_t i, n = 0;
 	json_t *row;
 	bool good;
-	size_t i;
 
 	json_decref(*rows);
 	*rows = node_check(&good);
-	json_array_foreach(*rows, i, row) {
-		text = json_string_value(json_object_get(row, "finding"));
-		if (strcmp(json_string_value(json_object_get(row, "what")),
-			   "neighbour") || strncmp(text, addr, strlen(addr)))
-			continue;
-		*fix = json_string_value(json_object_get(row, "fix"));
-		return text;
-	}
-	return NULL;
+	json_array_foreach(*rows, i, row)
+		n += !strcmp(text_of(row, "what"), what);
+	return n;
 }
+
+/* The finding, and the fix, of the first of these rows. */
+static const char *finding(json_t **rows, const char *what, const char **fix)
+{
+	json_t *row;
+	size_t i;
+
+	if (!checked(rows, what))
+		return NULL;
+	json_array_foreach(*rows, i, row)
+		if (!strcmp(text_of(row, "what"), what))
+			break;
+	*fix = text_of(row, "fix");
+	return text_of(row, "finding");
+}
+
+#define EXPECT_FOUND(what, text, command) do {				\
+	const char *fix, *found = finding(&self->rows, what, &fix);	\
+									\
+	ASSERT_NE(NULL, found);						\
+	EXPECT_EQ(0, strncmp(found, text, strlen(text))) TH_LOG("%s", found); \
+	EXPECT_STREQ(command, fix ? fix : "none");			\
+} while (0)
 
 /* The echo request is forwarded, and answered; the module would send nothing. */
 TEST_F(reach, behind_a_gateway)
 {
-	const char *fix;
-
 	describe(_metadata, "");
 	EXPECT_STREQ("aggctl: a1: the planned link near to 10.2.0.4 (b4) cannot be used: it is behind gateway 10.1.0.254: if the switch routes, add 'address tor-a 10.1.0.254' to the description and plan again, or apply the plan with --force\n",
 		     refusal(_metadata, "10.2.0.4"));
 	EXPECT_STREQ("", refusal(_metadata, "10.1.0.254"));
 	played.tree.link_neighbour = in(BEHIND);
-	EXPECT_STREQ("10.2.0.4: it is behind gateway 10.1.0.254, so packets of the plan leave by plain IP, and no node on the way merges them: if the switch routes, add 'address tor-a 10.1.0.254' to the description and plan again",
-		     finding(&self->rows, "10.2.0.4", &fix));
-	EXPECT_EQ(NULL, fix);
+	EXPECT_FOUND("neighbour", "10.2.0.4: it is behind gateway 10.1.0.254, so packets of the plan leave by plain IP, and no node on the way merges them: if the switch routes, add 'address tor-a 10.1.0.254' to the description and plan again",
+		     "none");
+}
+
+TEST_F(reach, all_answer)
+{
 	played.tree.link_neighbour = in(ROUTER);
-	EXPECT_STREQ("10.1.0.254: answers on near with packets of 1500 bytes",
-		     finding(&self->rows, "10.1.0.254", &fix));
+	EXPECT_FOUND("neighbour", "10.1.0.254: answers on near with packets of 1500 bytes",
+		     "none");
+	EXPECT_FOUND("member", "10.2.0.4: answers by its route with packets of 1500 bytes",
+		     "none");
+}
+
+/* Each is asked once: the member is a neighbour, of an entry and of a link. */
+TEST_F(reach, once)
+{
+	played.tree.link_neighbour = in(ROUTER);
+	played.tree.incast_id = ROUTER;
+	played.tree.children = (struct aggnet_addrs){
+		(struct in_addr []){ in(ROUTER), in(BEHIND), in(BEHIND), in(SELF) },
+		4,
+	};
+	played.link.ifindex = played.port.ifindex;
+	played.link.neighbour = in(ROUTER);
+	EXPECT_EQ(1, checked(&self->rows, "neighbour"));
+	EXPECT_EQ(1, checked(&self->rows, "member"));
 }
 
 /* A route by another device does not count. */
@@ -275,37 +367,95 @@ TEST_F(reach, another_device)
 	EXPECT_STREQ("", refusal(_metadata, "10.1.0.254"));
 }
 
+/* ARP may have given up, or not. */
+static const char silence[] = "10.1.0.9: no answer on near (";
+
 TEST_F(reach, silent_host)
 {
-	const char *fix;
-
 	describe(_metadata, "address a9 10.1.0.9\n");
 	played.tree.link_neighbour = in(SILENT);
-	ASSERT_NE(NULL, finding(&self->rows, "10.1.0.9: no answer on near", &fix));
-	EXPECT_STREQ("ssh a9 aggctl host check", fix);
+	EXPECT_FOUND("neighbour", silence, "ssh a9 aggctl host check");
 }
 
 /* It has an address of the description. */
 TEST_F(reach, silent_switch)
 {
-	const char *fix;
-
 	describe(_metadata, "address tor-a 10.1.0.9\n");
 	played.tree.link_neighbour = in(SILENT);
-	ASSERT_NE(NULL, finding(&self->rows, "10.1.0.9: no answer on near", &fix));
-	EXPECT_EQ(NULL, fix);
+	EXPECT_FOUND("neighbour", silence, "none");
 }
 
-/* Nothing describes it, but it leads to a whole network. */
+/*
+ * Nothing describes it, but it leads to a whole network. The members there are not asked:
+ * the router has to answer first.
+ */
 TEST_F(reach, silent_router)
 {
-	const char *fix;
-
 	run(_metadata, "ip route add 10.3.0.0/16 via 10.1.0.9");
 	played.tree.link_neighbour = in(SILENT);
 	played.tree.incast_id = 0x0a030001;
-	ASSERT_NE(NULL, finding(&self->rows, "10.1.0.9: no answer on near", &fix));
-	EXPECT_EQ(NULL, fix);
+	EXPECT_FOUND("neighbour", silence, "none");
+	EXPECT_EQ(0, checked(&self->rows, "member"));
+}
+
+/* Schemes bloom and packet: the entry has no link. */
+TEST_F(reach, links)
+{
+	played.tree.link_ifindex = 0;
+	played.link.ifindex = played.port.ifindex;
+	played.link.neighbour = in(SILENT);
+	EXPECT_FOUND("neighbour", silence, "ssh 10.1.0.9 aggctl host check");
+}
+
+/*
+ * Short packets pass all over; what is longer than the spine's MTU does not. If it is
+ * mended, this host has not kept that MTU.
+ */
+TEST_F(reach, spine_mtu)
+{
+	tell(_metadata, &self->router, "ip link set spine mtu 1400");
+	EXPECT_FOUND("member", "10.2.0.4: packets of 1500 bytes do not pass whole by its route, short ones do, the next link of 10.1.0.254 has an MTU of 1400: use one MTU on all servers and switches",
+		     "none");
+	run(_metadata, "! ip route get 10.2.0.4 | grep mtu");
+	tell(_metadata, &self->router, "ip link set spine mtu 1500");
+	EXPECT_FOUND("member", "10.2.0.4: answers by its route with packets of 1500 bytes",
+		     "none");
+}
+
+/* Only the way back is short: the other end finds out which router it is. */
+TEST_F(reach, spine_mtu_back)
+{
+	tell(_metadata, &self->router, "ip route add 10.1.0.1/32 dev far mtu lock 1400");
+	EXPECT_FOUND("member", "10.2.0.4: packets of 1500 bytes do not pass whole by its route, short ones do, the answer came in fragments of 1396 bytes: use one MTU on all servers and switches",
+		     "ssh 10.2.0.4 aggctl host check");
+	tell(_metadata, &self->router, "ip route del 10.1.0.1/32 dev far");
+	tell(_metadata, &self->server, "ip route add 10.1.0.0/24 via 10.2.0.254 mtu lock 1300");
+	EXPECT_FOUND("member", "10.2.0.4: packets of 1500 bytes do not pass whole by its route, short ones do, the answer came in fragments of 1300 bytes: use one MTU on all servers and switches",
+		     "ssh 10.2.0.4 aggctl host check");
+}
+
+/* Each is told of its own errors, though many wait for answers. */
+TEST_F(reach, member_down)
+{
+	describe(_metadata, "address tor-b 10.2.0.254\n");
+	tell(_metadata, &self->router, "ip route add unreachable 10.2.0.9/32");
+	played.tree.incast_id = NOBODY;
+	played.tree.children = (struct aggnet_addrs){
+		(struct in_addr []){ in(BEHIND) }, 1,
+	};
+	EXPECT_FOUND("member", "10.2.0.9: no answer by its route (No route to host, says 10.1.0.254): it is down, has no route back, or drops ICMP",
+		     "none");
+	EXPECT_EQ(2, checked(&self->rows, "member"));
+}
+
+/* The identity of this host has no route back. */
+TEST_F(reach, own_identity)
+{
+	played.node.address = in(0x0a000001);
+	EXPECT_EQ(0, checked(&self->rows, "member"));
+	run(_metadata, "ip address add 10.0.0.1/32 dev lo");
+	EXPECT_FOUND("member", "10.2.0.4: no answer by its route (",
+		     "ssh 10.2.0.4 aggctl host check");
 }
 
 TEST_HARNESS_MAIN

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* ICMP echo over a raw socket that is bound to a device. */
+/* ICMP echo over a raw socket, which is bound to a device or takes the route. */
 #include <errno.h>
+#include <time.h>	/* before those of the kernel */
+#include <linux/errqueue.h>
 #include <linux/icmp.h>
 #include <linux/ip.h>
 #include <poll.h>
@@ -15,6 +17,7 @@
 #include "monotonic.h"
 
 #define ECHO_MAX	65535
+#define IP_DF		0x4000	/* not with linux/ip.h */
 
 static uint16_t checksum(const uint8_t *data, size_t len)
 {
@@ -28,39 +31,62 @@ static uint16_t checksum(const uint8_t *data, size_t len)
 	return htons((uint16_t)~sum);
 }
 
-static int echo_socket(const char *device)
+static bool set_up(int fd, const struct echo *e)
 {
-	const int whole = IP_PMTUDISC_PROBE, on = 1;
-	int fd = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_ICMP);
+	const struct sockaddr_in from = { .sin_family = AF_INET,
+					  .sin_addr = e->from };
+	const struct sockaddr_in to = { .sin_family = AF_INET,
+					.sin_addr = e->to };
+	const int omit = IP_PMTUDISC_OMIT, on = 1;
 
-	if (fd < 0)
-		return -errno;
-	if (!setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, device,
-			(socklen_t)strlen(device) + 1) &&
-	    !setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &whole,
-			sizeof(whole)) &&
-	    !setsockopt(fd, IPPROTO_IP, IP_RECVERR, &on, sizeof(on)) &&
-	    !setsockopt(fd, IPPROTO_IP, IP_RECVFRAGSIZE, &on, sizeof(on)))
-		return fd;
-	close(fd);
-	return -errno;
+	if (e->device &&
+	    setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, e->device,
+		       (socklen_t)strlen(e->device) + 1))
+		return false;
+	/*
+	 * What is asked must not change what the kernel knows of the path, and a socket
+	 * that is not connected gets the ICMP errors of all.
+	 */
+	return !setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &omit,
+			   sizeof(omit)) &&
+	       !setsockopt(fd, IPPROTO_IP, IP_HDRINCL, &on, sizeof(on)) &&
+	       !setsockopt(fd, IPPROTO_IP, IP_RECVERR, &on, sizeof(on)) &&
+	       !setsockopt(fd, IPPROTO_IP, IP_RECVFRAGSIZE, &on, sizeof(on)) &&
+	       !bind(fd, (const struct sockaddr *)&from, sizeof(from)) &&
+	       !connect(fd, (const struct sockaddr *)&to, sizeof(to));
 }
 
-static int send_request(int fd, struct in_addr to, uint16_t id, size_t bytes)
+static int echo_socket(const struct echo *e)
 {
-	struct sockaddr_in sa = { .sin_family = AF_INET, .sin_addr = to };
-	size_t len = bytes - sizeof(struct iphdr);
-	uint8_t *packet = calloc(1, len);
+	int fd = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_ICMP), err;
+
+	if (fd >= 0 && set_up(fd, e))
+		return fd;
+	err = -errno;
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+/* The kernel fills in the rest of the header of IP. */
+static int send_request(const struct echo *e, uint16_t id)
+{
+	const struct iphdr ip = {
+		.version = 4, .ihl = sizeof(ip) / 4,
+		.frag_off = htons(IP_DF), .ttl = 64,
+		.protocol = IPPROTO_ICMP, .daddr = e->to.s_addr,
+	};
 	struct icmphdr head = { .type = ICMP_ECHO };
+	uint8_t *packet = calloc(1, e->bytes);
 	int err = 0;
 
 	if (!packet)
 		return -ENOMEM;
 	head.un.echo.id = id;
-	memcpy(packet, &head, sizeof(head));
-	head.checksum = checksum(packet, len);
-	memcpy(packet, &head, sizeof(head));
-	if (sendto(fd, packet, len, 0, (struct sockaddr *)&sa, sizeof(sa)) < 0)
+	head.checksum = checksum((uint8_t *)&head, sizeof(head));
+	memcpy(packet, &ip, sizeof(ip));
+	memcpy(packet + sizeof(ip), &head, sizeof(head));
+	if (send(e->fd, packet, e->bytes, 0) < 0)
 		err = -errno;
 	free(packet);
 	return err;
@@ -83,41 +109,73 @@ static bool is_answer(const uint8_t *packet, ssize_t n, struct in_addr from,
 	return head.type == ICMP_ECHOREPLY && head.un.echo.id == id;
 }
 
-static void start(struct echo *e, uint16_t id, size_t bytes)
+static void start(struct echo *e, uint16_t id)
 {
 	int err;
 
-	e->fd = echo_socket(e->device);
-	err = e->fd < 0 ? e->fd : send_request(e->fd, e->to, id, bytes);
+	e->fd = echo_socket(e);
+	err = e->fd < 0 ? e->fd : send_request(e, id);
 	if (err)
 		e->result = err;
 }
 
-/* The kernel joins fragments, and tells the length of the largest one. */
-static bool was_fragmented(struct msghdr *msg)
+static const void *find_control(struct msghdr *msg, int type)
 {
 	struct cmsghdr *c;
 
 	for (c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c))
-		if (c->cmsg_level == IPPROTO_IP &&
-		    c->cmsg_type == IP_RECVFRAGSIZE)
-			return true;
-	return false;
+		if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == type)
+			return CMSG_DATA(c);
+	return NULL;
 }
 
-static void take(struct echo *e, uint16_t id)
+static void take_answer(struct echo *e, struct msghdr *msg)
+{
+	/* The kernel joins fragments, and tells the length of the largest one. */
+	const void *fragment = find_control(msg, IP_RECVFRAGSIZE);
+	int bytes;
+
+	e->result = fragment ? -EMSGSIZE : 0;
+	if (!fragment)
+		return;
+	memcpy(&bytes, fragment, sizeof(bytes));
+	e->mtu = (unsigned int)bytes;
+}
+
+static void take_error(struct echo *e, struct msghdr *msg)
+{
+	const struct sock_extended_err *error = find_control(msg, IP_RECVERR);
+	const struct sockaddr_in *router;
+
+	if (!error)
+		return;
+	e->result = -(int)error->ee_errno;
+	if (error->ee_origin != SO_EE_ORIGIN_ICMP)
+		return;
+	router = (const void *)SO_EE_OFFENDER(error);
+	e->router = router->sin_addr;
+	if (error->ee_errno == EMSGSIZE)
+		e->mtu = error->ee_info;
+}
+
+static void take(struct echo *e, uint16_t id, int flags)
 {
 	uint8_t packet[128];
-	char control[64];
+	union {
+		struct cmsghdr align;
+		char room[256];
+	} control;
 	struct iovec part = { packet, sizeof(packet) };
 	struct msghdr msg = {
 		.msg_iov = &part, .msg_iovlen = 1,
-		.msg_control = control, .msg_controllen = sizeof(control),
+		.msg_control = &control, .msg_controllen = sizeof(control),
 	};
-	ssize_t n = recvmsg(e->fd, &msg, MSG_DONTWAIT);
+	ssize_t n = recvmsg(e->fd, &msg, MSG_DONTWAIT | flags);
 
-	if (n >= 0 && is_answer(packet, n, e->to, id))
-		e->result = was_fragmented(&msg) ? -EMSGSIZE : 0;
+	if (n >= 0 && flags)
+		take_error(e, &msg);
+	else if (n >= 0 && is_answer(packet, n, e->to, id))
+		take_answer(e, &msg);
 	else if (n < 0 && errno != EAGAIN && errno != EINTR)
 		e->result = -errno;
 }
@@ -139,14 +197,18 @@ static bool wait_answers(struct echo *list, size_t n, struct pollfd *fds,
 	}
 	if (!waits || !left)
 		return false;
-	if (poll(fds, n, left) > 0)
-		for (i = 0; i < n; i++)
-			if (fds[i].revents)
-				take(&list[i], id);
+	if (poll(fds, n, left) <= 0)
+		return true;
+	for (i = 0; i < n; i++) {
+		if (fds[i].revents & POLLERR)
+			take(&list[i], id, MSG_ERRQUEUE);
+		if (fds[i].revents && list[i].result == -ETIMEDOUT)
+			take(&list[i], id, 0);
+	}
 	return true;
 }
 
-void echo_ask_all(struct echo *list, size_t n, size_t bytes, int ms)
+void echo_ask_all(struct echo *list, size_t n, int ms)
 {
 	struct pollfd *fds = calloc(n + 1, sizeof(*fds));
 	const int64_t end = monotonic_ms() + ms;
@@ -159,11 +221,11 @@ void echo_ask_all(struct echo *list, size_t n, size_t bytes, int ms)
 			continue;
 		if (!fds)
 			list[i].result = -ENOMEM;
-		else if (bytes < sizeof(struct iphdr) + sizeof(struct icmphdr) ||
-			 bytes > ECHO_MAX)
+		else if (list[i].bytes < sizeof(struct iphdr) + sizeof(struct icmphdr) ||
+			 list[i].bytes > ECHO_MAX)
 			list[i].result = -EINVAL;
 		else
-			start(&list[i], id, bytes);
+			start(&list[i], id);
 	}
 	while (fds && wait_answers(list, n, fds, id, end))
 		;
@@ -171,12 +233,4 @@ void echo_ask_all(struct echo *list, size_t n, size_t bytes, int ms)
 		if (list[i].fd >= 0)
 			close(list[i].fd);
 	free(fds);
-}
-
-int echo_ask(const char *device, struct in_addr to, size_t bytes, int ms)
-{
-	struct echo one = { .device = device, .to = to, .result = -ETIMEDOUT };
-
-	echo_ask_all(&one, 1, bytes, ms);
-	return one.result;
 }

@@ -231,6 +231,13 @@ const char *names_init(const char *other)
 	       "aggctl host init --topology @" NAMES_FILE " --run";
 }
 
+bool names_is_host(struct in_addr addr)
+{
+	const struct aggt_topo *topo = description();
+
+	return topo && find_host(topo, addr_text(addr)) != AGGT_NONE;
+}
+
 const char *names_host(struct in_addr addr)
 {
 	const struct aggt_topo *topo = description();

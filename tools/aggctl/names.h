@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 /** NAMES_FILE - the description that "aggnet.service" reads, too */
@@ -55,6 +56,9 @@ const char *names_init(const char *other);
  * of this function or of addr_text() overwrites.
  */
 const char *names_host(struct in_addr addr);
+
+/* Is this an identity, or the address of a port, in the description? */
+bool names_is_host(struct in_addr addr);
 
 /**
  * names_switch() - is an address that of a switch?

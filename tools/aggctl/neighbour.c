@@ -60,22 +60,17 @@ void device_mac(const char *device, char text[DEVICE_MAC_LEN])
 		 mac[1], mac[2], mac[3], mac[4], mac[5]);
 }
 
-void neighbour_ask_all(struct echo *list, size_t n, size_t bytes)
+void neighbour_ask_all(struct echo *list, size_t n)
 {
 	size_t i;
 
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		list[i].result = -ETIMEDOUT;
-	echo_ask_all(list, n, bytes, ECHO_MS);
-	echo_ask_all(list, n, bytes, ECHO_MS);
-}
-
-int neighbour_ask(const char *device, struct in_addr to, size_t bytes)
-{
-	struct echo one = { .device = device, .to = to };
-
-	neighbour_ask_all(&one, 1, bytes);
-	return one.result;
+		list[i].router.s_addr = 0;
+		list[i].mtu = 0;
+	}
+	echo_ask_all(list, n, ECHO_MS);
+	echo_ask_all(list, n, ECHO_MS);
 }
 
 bool neighbour_silent(const char *device, struct in_addr to)

@@ -30,23 +30,14 @@ int device_mtu(const char *device);
 void device_mac(const char *device, char text[DEVICE_MAC_LEN]);
 
 /**
- * neighbour_ask() - send an echo request, twice if the first one gets no answer
- * @device: it leaves by this device
- * @to: the neighbour
- * @bytes: length of the IP packet
- *
- * The first one may have waited for ARP. Needs CAP_NET_RAW; takes two seconds at
- * most. Return: as echo_ask()
- */
-int neighbour_ask(const char *device, struct in_addr to, size_t bytes);
-
-/**
- * neighbour_ask_all() - as neighbour_ask(), all at the same time
- * @list: @device and @to are filled in; the results are filled in
+ * neighbour_ask_all() - send echo requests at the same time, twice to those that do not
+ * answer the first one
+ * @list: all but the results is filled in
  * @n: how many; each takes a descriptor
- * @bytes: length of the IP packets
+ *
+ * The first one may have waited for ARP. Needs CAP_NET_RAW; takes two seconds at most.
  */
-void neighbour_ask_all(struct echo *list, size_t n, size_t bytes);
+void neighbour_ask_all(struct echo *list, size_t n);
 
 /**
  * neighbour_silent() - does a neighbour not even answer ARP?

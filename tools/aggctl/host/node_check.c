@@ -13,6 +13,7 @@
 #include "aggctl.h"
 #include "aggnet.h"
 #include "neighbour.h"
+#include "host/checks.h"
 #include "host/firewall.h"
 #include "host/host.h"
 #include "host/node_check.h"
@@ -23,33 +24,8 @@
 
 #define CONF4		"/proc/sys/net/ipv4/conf/"
 #define RP_STRICT	1
-/* Packets of other nodes may be as long as this. */
-#define ECHO_SMALL	64	/* bytes; any MTU is larger */
 
-/**
- * struct checks - the results so far
- * @rows: one row for each check
- * @good: no check has failed
- * @port: UDP port of the node's packets
- * @identity: of the node, 0: none
- * @member: identities that are known: its own, and those of receivers and children
- * @n_members: how many
- * @attached: the node's ports
- * @n_attached: how many
- */
-struct checks {
-	json_t *rows;
-	bool good;
-	uint16_t port;
-	struct in_addr identity;
-	struct in_addr *member;
-	size_t n_members;
-	struct aggnet_port_info *attached;
-	size_t n_attached;
-};
-
-__printf(4, 5)
-static void add(struct checks *c, bool ok, const char *what, const char *fmt,
+void checks_add(struct checks *c, bool ok, const char *what, const char *fmt,
 		...)
 {
 	char finding[FIREWALL_FIX_MAX];
@@ -64,9 +40,7 @@ static void add(struct checks *c, bool ok, const char *what, const char *fmt,
 	c->good &= ok;
 }
 
-/* The command that mends what the last row has found. */
-__printf(2, 3)
-static void fix(struct checks *c, const char *fmt, ...)
+void checks_fix(struct checks *c, const char *fmt, ...)
 {
 	json_t *row = json_array_get(c->rows, json_array_size(c->rows) - 1);
 	char command[FIREWALL_FIX_MAX];
@@ -106,11 +80,11 @@ static void check_forward(struct checks *c)
 {
 	long on = read_sysctl("/proc/sys/net/ipv4/ip_forward");
 
-	add(c, on == 1, "ip_forward", on == 1 ?
-	    "packets without an entry here are forwarded" :
-	    "off: packets without an entry here are lost");
+	checks_add(c, on == 1, "ip_forward", on == 1 ?
+		   "packets without an entry here are forwarded" :
+		   "off: packets without an entry here are lost");
 	if (on != 1)
-		fix(c, "sysctl -w net.ipv4.ip_forward=1");
+		checks_fix(c, "sysctl -w net.ipv4.ip_forward=1");
 }
 
 static void add_drops(struct checks *c, const struct firewall *firewall)
@@ -118,17 +92,17 @@ static void add_drops(struct checks *c, const struct firewall *firewall)
 	const struct firewall_drop *d;
 
 	for (d = firewall->drop; d < firewall->drop + firewall->n; d++) {
-		add(c, !d->fault, "firewall", "%s", d->finding);
+		checks_add(c, !d->fault, "firewall", "%s", d->finding);
 		if (d->fault && d->fix[0])
-			fix(c, "%s", d->fix);
+			checks_fix(c, "%s", d->fix);
 	}
 	if (firewall->unread[0])
-		add(c, false, "firewall", "%s", firewall->unread);
+		checks_add(c, false, "firewall", "%s", firewall->unread);
 	if (firewall->unread[0] && firewall->unread_fix[0])
-		fix(c, "%s", firewall->unread_fix);
+		checks_fix(c, "%s", firewall->unread_fix);
 	if (!firewall->unread[0] && !firewall->n)
-		add(c, true, "firewall", "no chain of FORWARD, INPUT or OUTPUT drops UDP to port %u",
-		    c->port);
+		checks_add(c, true, "firewall", "no chain of FORWARD, INPUT or OUTPUT drops UDP to port %u",
+			   c->port);
 }
 
 static void check_firewall(struct checks *c)
@@ -160,22 +134,23 @@ static void check_rp_filter(struct checks *c, const char *device)
 	own = read_sysctl(path);
 	if (all > own)
 		own = all;
-	add(c, own != RP_STRICT, "rp_filter", own == RP_STRICT ?
-	    "%s: strict: packets that arrive on another device than the one back are lost" :
-	    "%s: not strict", device);
+	checks_add(c, own != RP_STRICT, "rp_filter", own == RP_STRICT ?
+		   "%s: strict: packets that arrive on another device than the one back are lost" :
+		   "%s: not strict", device);
 	/* With slashes: a device may have a full stop in its name. */
 	if (own == RP_STRICT && host_device_is_plain(device))
-		fix(c, "sysctl -w net/ipv4/conf/%s/rp_filter=2", device);
+		checks_fix(c, "sysctl -w net/ipv4/conf/%s/rp_filter=2", device);
 }
 
 static void check_up(struct checks *c, const char *device)
 {
 	bool up = device_up(device);
 
-	add(c, up, "port", up ? "%s: it is up" : "%s: it is down or has no cable",
-	    device);
+	checks_add(c, up, "port",
+		   up ? "%s: it is up" : "%s: it is down or has no cable",
+		   device);
 	if (!up && host_device_is_plain(device))
-		fix(c, "ip link set %s up", device);
+		checks_fix(c, "ip link set %s up", device);
 }
 
 static void check_mtu(struct checks *c, const char *device)
@@ -183,17 +158,17 @@ static void check_mtu(struct checks *c, const char *device)
 	int mtu = device_mtu(device);
 
 	if (mtu < 0)
-		add(c, false, "MTU", "%s: %s", device, strerror(-mtu));
+		checks_add(c, false, "MTU", "%s: %s", device, strerror(-mtu));
 	else
-		add(c, mtu >= MTU_EXPECTED, "MTU",
-		    mtu >= MTU_EXPECTED ? "%s: %d" :
-		    "%s: %d: packets of nodes with a larger one are dropped here",
-		    device, mtu);
+		checks_add(c, mtu >= MTU_EXPECTED, "MTU",
+			   mtu >= MTU_EXPECTED ? "%s: %d" :
+			   "%s: %d: packets of nodes with a larger one are dropped here",
+			   device, mtu);
 	if (mtu >= 0 && mtu < MTU_EXPECTED && host_device_is_plain(device))
-		fix(c, "ip link set %s mtu %d", device, MTU_EXPECTED);
+		checks_fix(c, "ip link set %s mtu %d", device, MTU_EXPECTED);
 }
 
-static bool bind_to(struct in_addr addr)
+bool checks_own(struct in_addr addr)
 {
 	struct sockaddr_in sa = { .sin_family = AF_INET, .sin_addr = addr };
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -209,15 +184,15 @@ static void check_identity(struct checks *c, const struct aggnet_node_info *node
 	if (node->role == AGGNET_ROLE_SWITCH)
 		return;
 	if (!node->address.s_addr) {
-		add(c, false, "identity", "none");
-		fix(c, "%s", names_init("aggctl node set address A"));
-	} else if (bind_to(node->address)) {
-		add(c, true, "identity", "%s", addr_text(node->address));
+		checks_add(c, false, "identity", "none");
+		checks_fix(c, "%s", names_init("aggctl node set address A"));
+	} else if (checks_own(node->address)) {
+		checks_add(c, true, "identity", "%s", addr_text(node->address));
 	} else {
-		add(c, false, "identity",
-		    "%s: it is not an address of this host any more",
-		    addr_text(node->address));
-		fix(c, "ip address add %s/32 dev lo", addr_text(node->address));
+		checks_add(c, false, "identity",
+			   "%s: it is not an address of this host any more",
+			   addr_text(node->address));
+		checks_fix(c, "ip address add %s/32 dev lo", addr_text(node->address));
 	}
 }
 
@@ -226,41 +201,18 @@ static void check_ports(struct checks *c, struct aggnet_ctl *ctl)
 	size_t i;
 
 	if (aggnet_port_list(ctl, &c->attached, &c->n_attached)) {
-		add(c, false, "ports", "%s", aggnet_ctl_error(ctl));
+		checks_add(c, false, "ports", "%s", aggnet_ctl_error(ctl));
 		return;
 	}
 	if (!c->n_attached) {
-		add(c, false, "ports", "none is attached");
-		fix(c, "%s", names_init("aggctl port add DEVICE"));
+		checks_add(c, false, "ports", "none is attached");
+		checks_fix(c, "%s", names_init("aggctl port add DEVICE"));
 	}
 	for (i = 0; i < c->n_attached; i++) {
 		check_up(c, c->attached[i].ifname);
 		check_rp_filter(c, c->attached[i].ifname);
 		check_mtu(c, c->attached[i].ifname);
 	}
-}
-
-static bool is_attached(const struct checks *c, uint32_t ifindex)
-{
-	size_t i;
-
-	for (i = 0; i < c->n_attached; i++)
-		if (c->attached[i].ifindex == ifindex)
-			return true;
-	return false;
-}
-
-/* Packets leave only by attached devices. */
-static void check_attached(struct checks *c, uint32_t ifindex)
-{
-	char device[IF_NAMESIZE], command[64];
-
-	if (is_attached(c, ifindex) || !if_indextoname(ifindex, device))
-		return;
-	add(c, false, "port", "%s: a planned link leaves by it, and it is not attached",
-	    device);
-	snprintf(command, sizeof(command), "aggctl port add %s", device);
-	fix(c, "%s", names_init(command));
 }
 
 static void check_route(struct checks *c, const char *what,
@@ -273,117 +225,16 @@ static void check_route(struct checks *c, const char *what,
 	strcpy(to, addr_text(addr));
 	if (route_to(addr, 0, &route))
 		route.found = false;
-	hides = c->identity.s_addr && is_attached(c, route.ifindex) &&
+	hides = c->identity.s_addr && checks_attached(c, route.ifindex) &&
 		route_hides(&route, c->identity);
 	if (hides)
-		add(c, false, "route", "%s %s: programs send from %s, not from the identity: other servers may have no route back",
-		    what, to, addr_text(route.source));
+		checks_add(c, false, "route", "%s %s: programs send from %s, not from the identity: other servers may have no route back",
+			   what, to, addr_text(route.source));
 	else
-		add(c, route.found, "route", "%s %s: %s", what, to,
-		    route.found ? "there is one" : "there is none");
+		checks_add(c, route.found, "route", "%s %s: %s", what, to,
+			   route.found ? "there is one" : "there is none");
 	if (hides || !route.found)
-		fix(c, "%s", names_init("aggctl host init --topology @FILE --run"));
-}
-
-/* A switch takes no commands of a server. A route to one host may be by another host. */
-static bool is_router(const struct checks *c, struct in_addr to)
-{
-	struct route route;
-	size_t i;
-
-	for (i = 0; i < c->n_members; i++)
-		if (!route_to(c->member[i], 0, &route) && route.prefix < 32 &&
-		    route.gateway.s_addr == to.s_addr)
-			return true;
-	return names_switch(to);
-}
-
-/* What is wrong is not on this host: if it is on another one, the command finds it there. */
-static void name_loss(struct checks *c, const char *device, struct in_addr to,
-		      int mtu, int err)
-{
-	if (!neighbour_ask(device, to, ECHO_SMALL))
-		add(c, false, "neighbour",
-		    "%s: packets of %d bytes do not pass whole on %s, short ones do: use one MTU on all servers and switches",
-		    addr_text(to), mtu, device);
-	else
-		add(c, false, "neighbour",
-		    "%s: no answer on %s (%s): it is down, at another switch, has another address, or drops ICMP",
-		    addr_text(to), device, strerror(-err));
-	if (!is_router(c, to))
-		fix(c, "ssh %s aggctl host check", names_host(to));
-}
-
-/* It may answer an echo request all the same. */
-static bool check_on_link(struct checks *c, uint32_t ifindex, struct in_addr to)
-{
-	struct in_addr gateway = route_gateway(to, ifindex);
-	char addr[INET_ADDRSTRLEN], via[INET_ADDRSTRLEN];
-
-	if (!gateway.s_addr)
-		return true;
-	strcpy(addr, addr_text(to));
-	strcpy(via, addr_text(gateway));
-	add(c, false, "neighbour",
-	    "%s: it is behind gateway %s, so packets of the plan leave by plain IP, and no node on the way merges them: %s",
-	    addr, via, names_router(to, gateway));
-	return false;
-}
-
-/* A packet of full size goes to the planned neighbour, and back. */
-static void check_neighbour(struct checks *c, uint32_t ifindex,
-			    struct in_addr to)
-{
-	char device[IF_NAMESIZE], addr[INET_ADDRSTRLEN];
-	int mtu, err;
-
-	strcpy(addr, addr_text(to));
-	if (!if_indextoname(ifindex, device) || !device_up(device)) {
-		add(c, false, "neighbour", "%s: its device %s is down or has no cable",
-		    addr, if_indextoname(ifindex, device) ? device : "");
-		if (if_indextoname(ifindex, device) &&
-		    host_device_is_plain(device))
-			fix(c, "ip link set %s up", device);
-		return;
-	}
-	if (!check_on_link(c, ifindex, to))
-		return;
-	mtu = device_mtu(device);
-	err = mtu < 0 ? mtu : neighbour_ask(device, to, (size_t)mtu);
-	if (!err)
-		add(c, true, "neighbour", "%s: answers on %s with packets of %d bytes",
-		    addr, device, mtu);
-	else if (err == -EPERM)
-		add(c, false, "neighbour", "%s: asking it needs CAP_NET_RAW",
-		    addr);
-	else
-		name_loss(c, device, to, mtu, err);
-}
-
-static bool same_link(const struct aggnet_tree_info *a,
-		      const struct aggnet_tree_info *b)
-{
-	return a->link_ifindex == b->link_ifindex &&
-	       a->link_neighbour.s_addr == b->link_neighbour.s_addr;
-}
-
-/* Entries have few different neighbours: each is asked once. */
-static void check_links(struct checks *c, const struct aggnet_tree_info *list,
-			size_t n)
-{
-	size_t i, k;
-
-	for (i = 0; i < n; i++) {
-		if (!list[i].link_ifindex || !list[i].link_neighbour.s_addr)
-			continue;
-		for (k = 0; k < i && !same_link(&list[k], &list[i]); k++)
-			;
-		if (k < i)
-			continue;
-		check_attached(c, list[i].link_ifindex);
-		check_neighbour(c, list[i].link_ifindex,
-				list[i].link_neighbour);
-	}
+		checks_fix(c, "%s", names_init("aggctl host init --topology @FILE --run"));
 }
 
 /* Each once. */
@@ -419,13 +270,13 @@ static void check_trees(struct checks *c, struct aggnet_ctl *ctl)
 	size_t i, k, n;
 
 	if (aggnet_tree_list(ctl, &list, &n)) {
-		add(c, false, "trees", "%s", aggnet_ctl_error(ctl));
+		checks_add(c, false, "trees", "%s", aggnet_ctl_error(ctl));
 		return;
 	}
 	for (i = 0; i < n; i++)
 		add_members(c, &list[i]);
 	/* A device that is down has no routes: it has to be mended first. */
-	check_links(c, list, n);
+	checks_reach(c, ctl, list, n);
 	for (i = 0; i < n; i++) {
 		check_route(c, "to the receiver",
 			    aggnet_incast_receiver(list[i].incast_id));
@@ -442,12 +293,12 @@ static void check_release(struct checks *c)
 	char loaded[RELEASE_LEN];
 
 	if (!release_differs(AGGNET_LIBRARY_VERSION, loaded)) {
-		add(c, true, "module", "it is loaded");
+		checks_add(c, true, "module", "it is loaded");
 		return;
 	}
-	add(c, false, "module", "release %s is loaded, and aggctl is of release %s",
-	    loaded, AGGNET_LIBRARY_VERSION);
-	fix(c, "rmmod aggnet; modprobe aggnet");
+	checks_add(c, false, "module", "release %s is loaded, and aggctl is of release %s",
+		   loaded, AGGNET_LIBRARY_VERSION);
+	checks_fix(c, "rmmod aggnet; modprobe aggnet");
 }
 
 static void check_module(struct checks *c, struct aggnet_ctl *ctl,
@@ -455,7 +306,7 @@ static void check_module(struct checks *c, struct aggnet_ctl *ctl,
 {
 	check_release(c);
 	if (aggnet_node_get(ctl, node)) {
-		add(c, false, "node", "%s", aggnet_ctl_error(ctl));
+		checks_add(c, false, "node", "%s", aggnet_ctl_error(ctl));
 	} else {
 		if (node->port)
 			c->port = node->port;
@@ -483,8 +334,8 @@ json_t *node_check(bool *good)
 	struct aggnet_ctl *ctl;
 
 	if (aggnet_ctl_open(&ctl)) {
-		add(&c, false, "module", "%s", aggnet_ctl_error(ctl));
-		fix(&c, "modprobe aggnet");
+		checks_add(&c, false, "module", "%s", aggnet_ctl_error(ctl));
+		checks_fix(&c, "modprobe aggnet");
 	} else {
 		check_module(&c, ctl, &node);
 	}

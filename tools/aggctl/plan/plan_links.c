@@ -99,7 +99,7 @@ static int ask_all(struct ask *ask)
 	int ret = 0;
 	size_t i;
 
-	neighbour_ask_all(ask->echo, ask->n, ASK_BYTES);
+	neighbour_ask_all(ask->echo, ask->n);
 	for (i = 0; !ret && i < ask->n; i++)
 		ret = check_answer(ask->node, &ask->echo[i]);
 	ask->n = 0;
@@ -116,6 +116,7 @@ static int add(struct ask *ask, const char *device, const char *neighbour)
 		return -1;
 	strcpy(ask->device[ask->n], device);
 	echo->device = ask->device[ask->n++];
+	echo->bytes = ASK_BYTES;
 	return ask->n == ASK_MANY ? ask_all(ask) : 0;
 }
 
