@@ -74,7 +74,7 @@ server r2
 address r1 10.1.0.1
 address r2 10.1.0.2
 END
-echo 1..25
+echo 1..27
 offers "plan port probe" aggctl p
 offers "show add del" aggctl link ''
 offers "--sorted" aggctl plan --so
