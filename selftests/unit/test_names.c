@@ -141,7 +141,7 @@ TEST(router)
 	const struct in_addr c1 = { htonl(0x0a030001) };
 
 	describe(racks);
-	EXPECT_STREQ("if the switch routes, add 'address tor-a 10.1.0.254' to the description and plan again",
+	EXPECT_STREQ("if the switch routes, add 'address tor-a 10.1.0.254' to the description of the network, and plan again",
 		     names_router(b1, tor));
 	/* Without a switch between them; this host; none of the description. */
 	EXPECT_NE(NULL, strstr(names_router(c1, tor), "'address SWITCH 10.1.0.254'"));

@@ -326,11 +326,11 @@ static const char *finding(json_t **rows, const char *what, const char **fix)
 TEST_F(reach, behind_a_gateway)
 {
 	describe(_metadata, "");
-	EXPECT_STREQ("aggctl: a1: the planned link near to 10.2.0.4 (b4) cannot be used: it is behind gateway 10.1.0.254: if the switch routes, add 'address tor-a 10.1.0.254' to the description and plan again, or apply the plan with --force\n",
+	EXPECT_STREQ("aggctl: a1: the planned link near to 10.2.0.4 (b4) cannot be used: it is behind gateway 10.1.0.254: if the switch routes, add 'address tor-a 10.1.0.254' to the description of the network, and plan again, or apply the plan with --force\n",
 		     refusal(_metadata, "10.2.0.4"));
 	EXPECT_STREQ("", refusal(_metadata, "10.1.0.254"));
 	played.tree.link_neighbour = in(BEHIND);
-	EXPECT_FOUND("neighbour", "10.2.0.4: it is behind gateway 10.1.0.254, so packets of the plan leave by plain IP, and no node on the way merges them: if the switch routes, add 'address tor-a 10.1.0.254' to the description and plan again",
+	EXPECT_FOUND("neighbour", "10.2.0.4: it is behind gateway 10.1.0.254, so packets of the plan leave by plain IP, and no node on the way merges them: if the switch routes, add 'address tor-a 10.1.0.254' to the description of the network, and plan again",
 		     "none");
 }
 
@@ -356,6 +356,24 @@ TEST_F(reach, once)
 	played.link.neighbour = in(ROUTER);
 	EXPECT_EQ(1, checked(&self->rows, "neighbour"));
 	EXPECT_EQ(1, checked(&self->rows, "member"));
+}
+
+/* A route may name the neighbour itself as its next hop, which it is. */
+TEST_F(reach, on_link_by_route)
+{
+	run(_metadata, "ip route add 10.1.0.254/32 via 10.1.0.254 dev near onlink");
+	EXPECT_STREQ("", refusal(_metadata, "10.1.0.254"));
+	played.tree.link_neighbour = in(ROUTER);
+	EXPECT_FOUND("neighbour", "10.1.0.254: answers on near with packets of 1500 bytes",
+		     "none");
+}
+
+/* A neighbour that rejects ICMP is there. */
+TEST_F(reach, rejects)
+{
+	tell(_metadata, &self->router,
+	     "nft 'add table ip f; add chain ip f i { type filter hook input priority 0; }; add rule ip f i icmp type echo-request reject with icmp type host-prohibited'");
+	EXPECT_STREQ("", refusal(_metadata, "10.1.0.254"));
 }
 
 /* A route by another device does not count. */

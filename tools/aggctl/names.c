@@ -294,7 +294,7 @@ const char *names_router(struct in_addr to, struct in_addr gateway)
 	strcpy(addr, addr_text(to));
 	name = topo ? first_switch(topo, addr) : NULL;
 	snprintf(advice, sizeof(advice),
-		 "if the switch routes, add 'address %s %s' to the description and plan again",
+		 "if the switch routes, add 'address %s %s' to the description of the network, and plan again",
 		 name ? name : "SWITCH", addr_text(gateway));
 	return advice;
 }

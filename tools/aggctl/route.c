@@ -110,7 +110,10 @@ struct in_addr route_gateway(struct in_addr to, unsigned int ifindex)
 {
 	struct route route;
 
-	return route_to(to, ifindex, &route) ? (struct in_addr){} : route.gateway;
+	/* "onlink" routes may name the address itself, which the module takes. */
+	if (route_to(to, ifindex, &route) || route.gateway.s_addr == to.s_addr)
+		return (struct in_addr){};
+	return route.gateway;
 }
 
 bool route_hides(const struct route *route, struct in_addr identity)

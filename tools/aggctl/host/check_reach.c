@@ -332,7 +332,7 @@ static void name_result(struct checks *c, const struct reached *one)
 		checks_add(c, true, what, "%s: answers %s with packets of %zu bytes",
 			   addr_text(e->to), way, e->bytes);
 	else if (e->result == -EPERM)
-		checks_add(c, false, what, "%s: asking it needs CAP_NET_RAW",
+		checks_add(c, false, what, "%s: it cannot be asked: that needs CAP_NET_RAW, and a firewall here that lets ICMP pass",
 			   addr_text(e->to));
 	else if (one->small)
 		name_mtu(c, what, e, way, other);
@@ -373,7 +373,7 @@ void checks_reach(struct checks *c, struct aggnet_ctl *ctl,
 		if (!r.list[i].named && !is_behind_fault(&r, &r.list[i]))
 			name_result(c, &r.list[i]);
 	if (r.left_out)
-		checks_add(c, true, "member", "%zu more are not asked: this command asks %d",
+		checks_add(c, true, "member", "%zu more neighbours and members are not asked: this command asks %d",
 			   r.left_out, ASK_MOST);
 	free(r.list);
 }

@@ -25,6 +25,8 @@
 #define PAIRS_MAX	4
 /* With more members, each sends to two others, not to all. */
 #define MEMBERS_MAX	16
+/* With more than these, some are left out: rules are read for each pair anew. */
+#define MEMBERS_MOST	256
 
 /* --- findings ---------------------------------------------------------------- */
 
@@ -60,11 +62,13 @@ static void name_fix(struct firewall_drop *drop, const struct firewall_chain *c,
 static void name_members(char *text, const struct firewall_chain *c)
 {
 	char from[INET_ADDRSTRLEN], to[INET_ADDRSTRLEN];
-	bool some = c->from.s_addr && c->to.s_addr;
 
+	*text = '\0';
+	if (!c->from.s_addr || !c->to.s_addr)
+		return;
 	inet_ntop(AF_INET, &c->from, from, sizeof(from));
 	inet_ntop(AF_INET, &c->to, to, sizeof(to));
-	snprintf(text, MEMBERS_TEXT, some ? ", such as from %s to %s" : "", from, to);
+	snprintf(text, MEMBERS_TEXT, ", such as from %s to %s", from, to);
 }
 
 static void take_drop(struct firewall *firewall, const struct firewall_chain *c,
@@ -197,9 +201,10 @@ static bool judge_members(struct firewall_rules *worst, const struct source *sou
 	const struct in_addr *self = way->self.s_addr ? &way->self : NULL;
 	const struct in_addr *list = way->identity;
 	size_t n = way->n_identities, others = n <= MEMBERS_MAX ? n : 3, i, k;
+	size_t step = 1 + (n - 1) / MEMBERS_MOST;
 	bool any = false;
 
-	for (i = 0; n > 1 && i < n; i++) {
+	for (i = 0; n > 1 && i < n; i += step) {
 		if (way->hook == FIREWALL_INPUT)
 			any |= judge_pair(worst, source, way, &list[i], self);
 		else if (way->hook == FIREWALL_OUTPUT)

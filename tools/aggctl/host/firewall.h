@@ -16,7 +16,7 @@
 struct ipt_getinfo;
 struct ipt_get_entries;
 
-#define FIREWALL_FIX_MAX	256
+#define FIREWALL_FIX_MAX	512
 
 /**
  * enum firewall_hook - where a chain sees packets

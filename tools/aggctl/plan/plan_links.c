@@ -67,6 +67,9 @@ static int check_answer(const struct node *node, const struct echo *echo)
 
 	if (!echo->result || echo->result == -EPERM)
 		return 0;
+	/* An ICMP error of its own is an answer, too. */
+	if (echo->router.s_addr == echo->to.s_addr)
+		return 0;
 	if (echo->result == -ETIMEDOUT &&
 	    !neighbour_silent(echo->device, echo->to))
 		return 0;

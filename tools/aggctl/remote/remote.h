@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define REMOTE_LINE	512	/* longer lines are cut */
+#define REMOTE_LINE	2048	/* longer lines are cut */
 
 /**
  * struct remote - a command on a host
