@@ -11,6 +11,7 @@
 #include <linux/ip.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -27,6 +28,26 @@ static const char setup[] =
 	"ip link set far up && ip address add 10.9.0.1/24 dev near &&"
 	"for i in 2 3 4 5 6 7 8 9; do ip neigh add 10.9.0.$i dev near"
 	" lladdr 02:00:00:00:00:02; done";
+
+/* A request has left; sockets that were opened later. */
+static bool sent;
+static unsigned int late;
+
+ssize_t __real_send(int fd, const void *data, size_t len, int flags);
+
+ssize_t __wrap_send(int fd, const void *data, size_t len, int flags)
+{
+	sent = true;
+	return __real_send(fd, data, len, flags);
+}
+
+int __real_connect(int fd, const struct sockaddr *to, socklen_t len);
+
+int __wrap_connect(int fd, const struct sockaddr *to, socklen_t len)
+{
+	late += sent;
+	return __real_connect(fd, to, len);
+}
 
 FIXTURE(echo) {
 	struct echo list[NEIGHBOURS];
@@ -120,6 +141,14 @@ TEST_F(echo, no_answer)
 		EXPECT_EQ(i == 3 ? -EPERM : i == 5 ? -ENODEV :
 			  i == 6 ? -EMSGSIZE : i == 7 ? -EINVAL : -ETIMEDOUT,
 			  self->list[i].result);
+}
+
+/* A socket that is not connected yet would get the ICMP errors of other requests. */
+TEST_F(echo, all_are_open_before_one_asks)
+{
+	echo_ask_all(self->list, NEIGHBOURS, 1);
+	EXPECT_TRUE(sent);
+	EXPECT_EQ(0, late);
 }
 
 TEST_HARNESS_MAIN

@@ -43,10 +43,7 @@ static bool set_up(int fd, const struct echo *e)
 	    setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, e->device,
 		       (socklen_t)strlen(e->device) + 1))
 		return false;
-	/*
-	 * What is asked must not change what the kernel knows of the path, and a socket
-	 * that is not connected gets the ICMP errors of all.
-	 */
+	/* What is asked must not change what the kernel knows of the path. */
 	return !setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &omit,
 			   sizeof(omit)) &&
 	       !setsockopt(fd, IPPROTO_IP, IP_HDRINCL, &on, sizeof(on)) &&
@@ -109,14 +106,37 @@ static bool is_answer(const uint8_t *packet, ssize_t n, struct in_addr from,
 	return head.type == ICMP_ECHOREPLY && head.un.echo.id == id;
 }
 
-static void start(struct echo *e, uint16_t id)
+static void open_socket(struct echo *e)
 {
+	e->fd = -1;
+	if (e->result != -ETIMEDOUT)
+		return;
+	if (e->bytes < sizeof(struct iphdr) + sizeof(struct icmphdr) ||
+	    e->bytes > ECHO_MAX) {
+		e->result = -EINVAL;
+		return;
+	}
+	e->fd = echo_socket(e);
+	if (e->fd < 0)
+		e->result = e->fd;
+}
+
+/*
+ * All sockets are ready before the first request leaves: one that is not connected yet
+ * gets the ICMP errors of the others, and the kernel keeps the path MTU for it.
+ */
+static void send_all(struct echo *list, size_t n, uint16_t id)
+{
+	size_t i;
 	int err;
 
-	e->fd = echo_socket(e);
-	err = e->fd < 0 ? e->fd : send_request(e, id);
-	if (err)
-		e->result = err;
+	for (i = 0; i < n; i++)
+		open_socket(&list[i]);
+	for (i = 0; i < n; i++) {
+		err = list[i].fd < 0 ? 0 : send_request(&list[i], id);
+		if (err)
+			list[i].result = err;
+	}
 }
 
 static const void *find_control(struct msghdr *msg, int type)
@@ -215,19 +235,14 @@ void echo_ask_all(struct echo *list, size_t n, int ms)
 	uint16_t id = htons((uint16_t)getpid());
 	size_t i;
 
-	for (i = 0; i < n; i++) {
-		list[i].fd = -1;
-		if (list[i].result != -ETIMEDOUT)
-			continue;
-		if (!fds)
-			list[i].result = -ENOMEM;
-		else if (list[i].bytes < sizeof(struct iphdr) + sizeof(struct icmphdr) ||
-			 list[i].bytes > ECHO_MAX)
-			list[i].result = -EINVAL;
-		else
-			start(&list[i], id);
+	if (!fds) {
+		for (i = 0; i < n; i++)
+			if (list[i].result == -ETIMEDOUT)
+				list[i].result = -ENOMEM;
+		return;
 	}
-	while (fds && wait_answers(list, n, fds, id, end))
+	send_all(list, n, id);
+	while (wait_answers(list, n, fds, id, end))
 		;
 	for (i = 0; i < n; i++)
 		if (list[i].fd >= 0)
