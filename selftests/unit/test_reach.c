@@ -368,6 +368,26 @@ TEST_F(reach, on_link_by_route)
 		     "none");
 }
 
+/* It answers ARP, and the kernel would ask it; the module would send nothing. */
+TEST_F(reach, no_network)
+{
+	tell(_metadata, &self->router, "ip address add 10.5.0.1/24 dev far");
+	run(_metadata, "ip route del default");
+	EXPECT_STREQ("aggctl: a1: the planned link near to 10.5.0.1 cannot be used: it is on no network that is connected to the device: the device needs an address of its network, or apply the plan with --force\n",
+		     refusal(_metadata, "10.5.0.1"));
+	played.tree.link_neighbour = in(0x0a050001);
+	EXPECT_FOUND("neighbour", "10.5.0.1: it is on no network that is connected to the device, so packets of the plan leave by plain IP",
+		     "none");
+}
+
+/* Programs may bind addresses that are not of this host. */
+TEST_F(reach, nonlocal_bind)
+{
+	run(_metadata, "sysctl -qw net.ipv4.ip_nonlocal_bind=1");
+	played.tree.link_neighbour = in(ROUTER);
+	EXPECT_EQ(1, checked(&self->rows, "member"));
+}
+
 /* A neighbour that rejects ICMP is there. */
 TEST_F(reach, rejects)
 {

@@ -65,8 +65,24 @@ static int echo_socket(const struct echo *e)
 	return err;
 }
 
+/* The process, and how often it has asked: an answer may be late. */
+static void set_id(struct icmphdr *head, uint32_t id)
+{
+	head->un.echo.id = htons((uint16_t)(id >> 16));
+	head->un.echo.sequence = htons((uint16_t)id);
+}
+
+static bool has_id(const struct icmphdr *head, uint32_t id)
+{
+	struct icmphdr want = {};
+
+	set_id(&want, id);
+	return head->un.echo.id == want.un.echo.id &&
+	       head->un.echo.sequence == want.un.echo.sequence;
+}
+
 /* The kernel fills in the rest of the header of IP. */
-static int send_request(const struct echo *e, uint16_t id)
+static int send_request(const struct echo *e, uint32_t id)
 {
 	const struct iphdr ip = {
 		.version = 4, .ihl = sizeof(ip) / 4,
@@ -79,7 +95,7 @@ static int send_request(const struct echo *e, uint16_t id)
 
 	if (!packet)
 		return -ENOMEM;
-	head.un.echo.id = id;
+	set_id(&head, id);
 	head.checksum = checksum((uint8_t *)&head, sizeof(head));
 	memcpy(packet, &ip, sizeof(ip));
 	memcpy(packet + sizeof(ip), &head, sizeof(head));
@@ -91,7 +107,7 @@ static int send_request(const struct echo *e, uint16_t id)
 
 /* Is what was received the answer? A raw socket gets the ICMP of all. */
 static bool is_answer(const uint8_t *packet, ssize_t n, struct in_addr from,
-		      uint16_t id)
+		      uint32_t id)
 {
 	struct icmphdr head;
 	struct iphdr ip;
@@ -103,7 +119,7 @@ static bool is_answer(const uint8_t *packet, ssize_t n, struct in_addr from,
 	    n < (ssize_t)(ip.ihl * 4u + sizeof(head)))
 		return false;
 	memcpy(&head, packet + ip.ihl * 4u, sizeof(head));
-	return head.type == ICMP_ECHOREPLY && head.un.echo.id == id;
+	return head.type == ICMP_ECHOREPLY && has_id(&head, id);
 }
 
 static void open_socket(struct echo *e)
@@ -125,7 +141,7 @@ static void open_socket(struct echo *e)
  * All sockets are ready before the first request leaves: one that is not connected yet
  * gets the ICMP errors of the others, and the kernel keeps the path MTU for it.
  */
-static void send_all(struct echo *list, size_t n, uint16_t id)
+static void send_all(struct echo *list, size_t n, uint32_t id)
 {
 	size_t i;
 	int err;
@@ -178,7 +194,7 @@ static void take_error(struct echo *e, struct msghdr *msg)
 		e->mtu = error->ee_info;
 }
 
-static void take(struct echo *e, uint16_t id, int flags)
+static void take(struct echo *e, uint32_t id, int flags)
 {
 	uint8_t packet[128];
 	union {
@@ -202,7 +218,7 @@ static void take(struct echo *e, uint16_t id, int flags)
 
 /* Return: does one still wait for its answer? */
 static bool wait_answers(struct echo *list, size_t n, struct pollfd *fds,
-			 uint16_t id, int64_t end)
+			 uint32_t id, int64_t end)
 {
 	const int left = monotonic_left(end);
 	bool waits = false;
@@ -232,7 +248,8 @@ void echo_ask_all(struct echo *list, size_t n, int ms)
 {
 	struct pollfd *fds = calloc(n + 1, sizeof(*fds));
 	const int64_t end = monotonic_ms() + ms;
-	uint16_t id = htons((uint16_t)getpid());
+	static uint16_t asked;
+	const uint32_t id = (uint32_t)getpid() << 16 | ++asked;
 	size_t i;
 
 	if (!fds) {

@@ -18,6 +18,7 @@ static int take_route(struct nl_msg *msg, void *arg)
 		return NL_SKIP;
 	route->found = rtm->rtm_type == RTN_UNICAST ||
 		       rtm->rtm_type == RTN_LOCAL;
+	route->local = rtm->rtm_type == RTN_LOCAL;
 	route->prefix = rtm->rtm_dst_len;
 	route->kept = route->prefix &&
 		      (rtm->rtm_protocol > RTPROT_STATIC ||
@@ -106,14 +107,18 @@ int route_to(struct in_addr to, unsigned int ifindex, struct route *route)
 	return !err || err == -NLE_OBJ_NOTFOUND || err == -NLE_FAILURE ? 0 : -EIO;
 }
 
-struct in_addr route_gateway(struct in_addr to, unsigned int ifindex)
+bool route_on_link(struct in_addr to, unsigned int ifindex,
+		   struct in_addr *gateway)
 {
 	struct route route;
 
+	*gateway = (struct in_addr){};
+	if (route_to(to, ifindex, &route))
+		return true;
 	/* "onlink" routes may name the address itself, which the module takes. */
-	if (route_to(to, ifindex, &route) || route.gateway.s_addr == to.s_addr)
-		return (struct in_addr){};
-	return route.gateway;
+	if (route.gateway.s_addr != to.s_addr)
+		*gateway = route.gateway;
+	return route.found && !gateway->s_addr;
 }
 
 bool route_hides(const struct route *route, struct in_addr identity)

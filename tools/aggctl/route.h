@@ -6,9 +6,13 @@
 #include <netinet/in.h>
 #include <stdbool.h>
 
+/* What is said of a neighbour that no route leads to. */
+#define ROUTE_NONE	"it is on no network that is connected to the device"
+
 /**
  * struct route - the route that the kernel takes to an address
  * @found: there is one
+ * @local: the address is one of this host
  * @prefix: length of its destination, 0: the default route
  * @kept: its next hops are chosen by a routing daemon, or there are several: a route of
  *	one next hop must not take its place
@@ -18,6 +22,7 @@
  */
 struct route {
 	bool found;
+	bool local;
 	unsigned int prefix;
 	bool kept;
 	unsigned int ifindex;
@@ -36,15 +41,17 @@ struct route {
 int route_to(struct in_addr to, unsigned int ifindex, struct route *route);
 
 /**
- * route_gateway() - the gateway that an address is behind
- * @to: the address
+ * route_on_link() - does the module send to this neighbour?
+ * @to: the neighbour
  * @ifindex: of the device
+ * @gateway: filled: what the neighbour is behind, 0: no route by the device leads to it
  *
- * The module sends only to neighbours that are on-link.
+ * An echo request is sent, and may be answered, in these cases, too.
  *
- * Return: 0: there is none, or it is not known
+ * Return: it is on a connected network, or that is not known
  */
-struct in_addr route_gateway(struct in_addr to, unsigned int ifindex);
+bool route_on_link(struct in_addr to, unsigned int ifindex,
+		   struct in_addr *gateway);
 
 /**
  * route_hides() - do programs send by a route from another address than the identity?

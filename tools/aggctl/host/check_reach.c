@@ -78,12 +78,18 @@ static void check_attached(struct checks *c, uint32_t ifindex)
 /* It may answer an echo request all the same. */
 static bool check_on_link(struct checks *c, uint32_t ifindex, struct in_addr to)
 {
-	struct in_addr gateway = route_gateway(to, ifindex);
 	char addr[INET_ADDRSTRLEN], via[INET_ADDRSTRLEN];
+	struct in_addr gateway;
 
-	if (!gateway.s_addr)
+	if (route_on_link(to, ifindex, &gateway))
 		return true;
 	strcpy(addr, addr_text(to));
+	if (!gateway.s_addr) {
+		checks_add(c, false, "neighbour",
+			   "%s: " ROUTE_NONE ", so packets of the plan leave by plain IP: the device needs an address of its network",
+			   addr);
+		return false;
+	}
 	strcpy(via, addr_text(gateway));
 	checks_add(c, false, "neighbour",
 		   "%s: it is behind gateway %s, so packets of the plan leave by plain IP, and no node on the way merges them: %s",

@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "aggctl.h"
 #include "aggnet.h"
@@ -170,13 +168,9 @@ static void check_mtu(struct checks *c, const char *device)
 
 bool checks_own(struct in_addr addr)
 {
-	struct sockaddr_in sa = { .sin_family = AF_INET, .sin_addr = addr };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	bool done = fd >= 0 && !bind(fd, (struct sockaddr *)&sa, sizeof(sa));
+	struct route route;
 
-	if (fd >= 0)
-		close(fd);
-	return done;
+	return !route_to(addr, 0, &route) && route.local;
 }
 
 static void check_identity(struct checks *c, const struct aggnet_node_info *node)

@@ -49,12 +49,15 @@ static int check_device(const struct node *node, const char *device,
 static int check_on_link(const struct node *node, const char *device,
 			 struct in_addr to)
 {
-	struct in_addr gateway = route_gateway(to, if_nametoindex(device));
 	char neighbour[INET_ADDRSTRLEN], fault[64];
+	struct in_addr gateway;
 
-	if (!gateway.s_addr)
+	if (route_on_link(to, if_nametoindex(device), &gateway))
 		return 0;
 	strcpy(neighbour, addr_text(to));
+	if (!gateway.s_addr)
+		return refused(node, device, neighbour, ROUTE_NONE,
+			       "the device needs an address of its network");
 	snprintf(fault, sizeof(fault), "it is behind gateway %s",
 		 addr_text(gateway));
 	return refused(node, device, neighbour, fault, names_router(to, gateway));
