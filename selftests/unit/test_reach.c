@@ -30,7 +30,7 @@
 #define ROUTER	0x0a0100fe	/* 10.1.0.254 */
 #define BEHIND	0x0a020004	/* 10.2.0.4 */
 #define SILENT	0x0a010009	/* 10.1.0.9 */
-#define NOBODY	0x0a020009	/* 10.2.0.9 */
+#define NO_HOST	0x0a020009	/* 10.2.0.9 */
 
 static const char router_setup[] =
 	"ip link set lo up && sysctl -qw net.ipv4.ip_forward=1 &&"
@@ -136,7 +136,7 @@ static void run(struct __test_metadata *_metadata, const char *fmt, ...)
 	ASSERT_EQ(0, system(command)) TH_LOG("%s", command);
 }
 
-/* Never returns: it ends when nobody tells it more. */
+/* Never returns: it ends when it is told no more. */
 static void execute(FILE *told, int done)
 {
 	char command[512];
@@ -380,6 +380,21 @@ TEST_F(reach, no_network)
 		     "none");
 }
 
+/* The module sends to IPv4 neighbours only. */
+TEST_F(reach, over_ipv6)
+{
+	run(_metadata, "ip route add 10.6.0.1/32 via inet6 fe80::1 dev near");
+	EXPECT_NE('\0', *refusal(_metadata, "10.6.0.1"));
+}
+
+/* A description where one switch joins networks: its address would not be used. */
+TEST_F(reach, one_switch_that_routes)
+{
+	describe(_metadata, "link b4 tor-a\n");
+	EXPECT_NE(NULL, strstr(refusal(_metadata, "10.2.0.4"),
+			       "describe each network as a switch of its own"));
+}
+
 /* Programs may bind addresses that are not of this host. */
 TEST_F(reach, nonlocal_bind)
 {
@@ -394,6 +409,10 @@ TEST_F(reach, rejects)
 	tell(_metadata, &self->router,
 	     "nft 'add table ip f; add chain ip f i { type filter hook input priority 0; }; add rule ip f i icmp type echo-request reject with icmp type host-prohibited'");
 	EXPECT_STREQ("", refusal(_metadata, "10.1.0.254"));
+	played.tree.link_neighbour = in(ROUTER);
+	EXPECT_FOUND("neighbour", "10.1.0.254: rejects echo requests on near, so it is there",
+		     "none");
+	EXPECT_EQ(1, checked(&self->rows, "member"));
 }
 
 /* A route by another device does not count. */
@@ -477,7 +496,7 @@ TEST_F(reach, member_down)
 {
 	describe(_metadata, "address tor-b 10.2.0.254\n");
 	tell(_metadata, &self->router, "ip route add unreachable 10.2.0.9/32");
-	played.tree.incast_id = NOBODY;
+	played.tree.incast_id = NO_HOST;
 	played.tree.children = (struct aggnet_addrs){
 		(struct in_addr []){ in(BEHIND) }, 1,
 	};

@@ -65,24 +65,11 @@ static int echo_socket(const struct echo *e)
 	return err;
 }
 
-/* The process, and how often it has asked: an answer may be late. */
-static void set_id(struct icmphdr *head, uint32_t id)
-{
-	head->un.echo.id = htons((uint16_t)(id >> 16));
-	head->un.echo.sequence = htons((uint16_t)id);
-}
-
-static bool has_id(const struct icmphdr *head, uint32_t id)
-{
-	struct icmphdr want = {};
-
-	set_id(&want, id);
-	return head->un.echo.id == want.un.echo.id &&
-	       head->un.echo.sequence == want.un.echo.sequence;
-}
+/* How often this process has asked: an answer may be late. */
+static uint16_t asked;
 
 /* The kernel fills in the rest of the header of IP. */
-static int send_request(const struct echo *e, uint32_t id)
+static int send_request(const struct echo *e)
 {
 	const struct iphdr ip = {
 		.version = 4, .ihl = sizeof(ip) / 4,
@@ -95,7 +82,8 @@ static int send_request(const struct echo *e, uint32_t id)
 
 	if (!packet)
 		return -ENOMEM;
-	set_id(&head, id);
+	head.un.echo.id = htons((uint16_t)getpid());
+	head.un.echo.sequence = htons(asked);
 	head.checksum = checksum((uint8_t *)&head, sizeof(head));
 	memcpy(packet, &ip, sizeof(ip));
 	memcpy(packet + sizeof(ip), &head, sizeof(head));
@@ -106,8 +94,7 @@ static int send_request(const struct echo *e, uint32_t id)
 }
 
 /* Is what was received the answer? A raw socket gets the ICMP of all. */
-static bool is_answer(const uint8_t *packet, ssize_t n, struct in_addr from,
-		      uint32_t id)
+static bool is_answer(const uint8_t *packet, ssize_t n, struct in_addr from)
 {
 	struct icmphdr head;
 	struct iphdr ip;
@@ -119,7 +106,9 @@ static bool is_answer(const uint8_t *packet, ssize_t n, struct in_addr from,
 	    n < (ssize_t)(ip.ihl * 4u + sizeof(head)))
 		return false;
 	memcpy(&head, packet + ip.ihl * 4u, sizeof(head));
-	return head.type == ICMP_ECHOREPLY && has_id(&head, id);
+	return head.type == ICMP_ECHOREPLY &&
+	       head.un.echo.id == htons((uint16_t)getpid()) &&
+	       head.un.echo.sequence == htons(asked);
 }
 
 static void open_socket(struct echo *e)
@@ -141,7 +130,7 @@ static void open_socket(struct echo *e)
  * All sockets are ready before the first request leaves: one that is not connected yet
  * gets the ICMP errors of the others, and the kernel keeps the path MTU for it.
  */
-static void send_all(struct echo *list, size_t n, uint32_t id)
+static void send_all(struct echo *list, size_t n)
 {
 	size_t i;
 	int err;
@@ -149,7 +138,7 @@ static void send_all(struct echo *list, size_t n, uint32_t id)
 	for (i = 0; i < n; i++)
 		open_socket(&list[i]);
 	for (i = 0; i < n; i++) {
-		err = list[i].fd < 0 ? 0 : send_request(&list[i], id);
+		err = list[i].fd < 0 ? 0 : send_request(&list[i]);
 		if (err)
 			list[i].result = err;
 	}
@@ -194,7 +183,7 @@ static void take_error(struct echo *e, struct msghdr *msg)
 		e->mtu = error->ee_info;
 }
 
-static void take(struct echo *e, uint32_t id, int flags)
+static void take(struct echo *e, int flags)
 {
 	uint8_t packet[128];
 	union {
@@ -210,7 +199,7 @@ static void take(struct echo *e, uint32_t id, int flags)
 
 	if (n >= 0 && flags)
 		take_error(e, &msg);
-	else if (n >= 0 && is_answer(packet, n, e->to, id))
+	else if (n >= 0 && is_answer(packet, n, e->to))
 		take_answer(e, &msg);
 	else if (n < 0 && errno != EAGAIN && errno != EINTR)
 		e->result = -errno;
@@ -218,7 +207,7 @@ static void take(struct echo *e, uint32_t id, int flags)
 
 /* Return: does one still wait for its answer? */
 static bool wait_answers(struct echo *list, size_t n, struct pollfd *fds,
-			 uint32_t id, int64_t end)
+			 int64_t end)
 {
 	const int left = monotonic_left(end);
 	bool waits = false;
@@ -237,9 +226,9 @@ static bool wait_answers(struct echo *list, size_t n, struct pollfd *fds,
 		return true;
 	for (i = 0; i < n; i++) {
 		if (fds[i].revents & POLLERR)
-			take(&list[i], id, MSG_ERRQUEUE);
+			take(&list[i], MSG_ERRQUEUE);
 		if (fds[i].revents && list[i].result == -ETIMEDOUT)
-			take(&list[i], id, 0);
+			take(&list[i], 0);
 	}
 	return true;
 }
@@ -248,8 +237,6 @@ void echo_ask_all(struct echo *list, size_t n, int ms)
 {
 	struct pollfd *fds = calloc(n + 1, sizeof(*fds));
 	const int64_t end = monotonic_ms() + ms;
-	static uint16_t asked;
-	const uint32_t id = (uint32_t)getpid() << 16 | ++asked;
 	size_t i;
 
 	if (!fds) {
@@ -258,8 +245,9 @@ void echo_ask_all(struct echo *list, size_t n, int ms)
 				list[i].result = -ENOMEM;
 		return;
 	}
-	send_all(list, n, id);
-	while (wait_answers(list, n, fds, id, end))
+	asked++;
+	send_all(list, n);
+	while (wait_answers(list, n, fds, end))
 		;
 	for (i = 0; i < n; i++)
 		if (list[i].fd >= 0)

@@ -272,30 +272,38 @@ static aggt_node described_self(const struct aggt_topo *topo)
 	return self;
 }
 
-/* The first switch on the way from this host to another one, or NULL. */
-static const char *first_switch(const struct aggt_topo *topo, const char *addr)
+/* The links by switches from this host to another one, and the first switch; 0: none. */
+static unsigned int links_to(const struct aggt_topo *topo, const char *addr,
+			     const char **name)
 {
 	aggt_node self = described_self(topo), to = find_host(topo, addr);
+	unsigned int links = 0;
 	uint32_t sw = AGGT_NONE;
 
-	if (self != AGGT_NONE && to != AGGT_NONE && self != to &&
-	    aggt_topo_hop_links(topo, self, to))
+	if (self != AGGT_NONE && to != AGGT_NONE && self != to)
+		links = aggt_topo_hop_links(topo, self, to);
+	if (links)
 		sw = aggt_topo_hop_switch(topo, self, to, 0);
-	return sw == AGGT_NONE ? NULL : aggt_topo_switch_name(topo, sw);
+	if (sw == AGGT_NONE)
+		return 0;
+	*name = aggt_topo_switch_name(topo, sw);
+	return links;
 }
 
 const char *names_router(struct in_addr to, struct in_addr gateway)
 {
 	const struct aggt_topo *topo = description();
 	static char advice[192];
+	const char *sw = NULL;
 	char addr[INET_ADDRSTRLEN];
-	const char *name;
 
 	strcpy(addr, addr_text(to));
-	name = topo ? first_switch(topo, addr) : NULL;
+	/* A plan uses the addresses of switches only where there are several on the way. */
+	if (topo && links_to(topo, addr, &sw) == 2)
+		return "if the switch routes, describe each network as a switch of its own, with its gateway's address, and plan again";
 	snprintf(advice, sizeof(advice),
 		 "if the switch routes, add 'address %s %s' to the description of the network, and plan again",
-		 name ? name : "SWITCH", addr_text(gateway));
+		 sw ? sw : "SWITCH", addr_text(gateway));
 	return advice;
 }
 

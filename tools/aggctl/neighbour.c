@@ -2,6 +2,7 @@
 /* Devices and neighbours, as the kernel of this host knows them. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <ifaddrs.h>
 #include <net/if.h>
 #include <net/if_arp.h>
 #include <stdio.h>
@@ -44,6 +45,19 @@ int device_mtu(const char *device)
 	int err = ask_device(device, SIOCGIFMTU, &req);
 
 	return err ? err : req.ifr_mtu;
+}
+
+bool addr_is_own(const struct ifaddrs *list, struct in_addr addr)
+{
+	const struct sockaddr_in *a;
+
+	for (; list; list = list->ifa_next) {
+		a = (const struct sockaddr_in *)list->ifa_addr;
+		if (a && a->sin_family == AF_INET &&
+		    a->sin_addr.s_addr == addr.s_addr)
+			return true;
+	}
+	return false;
 }
 
 void device_mac(const char *device, char text[DEVICE_MAC_LEN])

@@ -20,6 +20,16 @@ bool device_up(const char *device);
 /* Return: bytes or -errno */
 int device_mtu(const char *device);
 
+struct ifaddrs;
+
+/**
+ * addr_is_own() - is it an address of this host?
+ * @list: of getifaddrs(). Where ip_nonlocal_bind is set, bind() takes any address, and a
+ *	route may lead other addresses to this host, too
+ * @addr: the address
+ */
+bool addr_is_own(const struct ifaddrs *list, struct in_addr addr);
+
 #define DEVICE_MAC_LEN	18	/* of its text */
 
 /**

@@ -18,7 +18,6 @@ static int take_route(struct nl_msg *msg, void *arg)
 		return NL_SKIP;
 	route->found = rtm->rtm_type == RTN_UNICAST ||
 		       rtm->rtm_type == RTN_LOCAL;
-	route->local = rtm->rtm_type == RTN_LOCAL;
 	route->prefix = rtm->rtm_dst_len;
 	route->kept = route->prefix &&
 		      (rtm->rtm_protocol > RTPROT_STATIC ||
@@ -38,6 +37,7 @@ static int take_way(struct nl_msg *msg, void *arg)
 	oif = nlmsg_find_attr(h, sizeof(struct rtmsg), RTA_OIF);
 	gateway = nlmsg_find_attr(h, sizeof(struct rtmsg), RTA_GATEWAY);
 	source = nlmsg_find_attr(h, sizeof(struct rtmsg), RTA_PREFSRC);
+	route->over_ipv6 = nlmsg_find_attr(h, sizeof(struct rtmsg), RTA_VIA);
 	if (oif)
 		route->ifindex = nla_get_u32(oif);
 	if (gateway)
@@ -118,7 +118,7 @@ bool route_on_link(struct in_addr to, unsigned int ifindex,
 	/* "onlink" routes may name the address itself, which the module takes. */
 	if (route.gateway.s_addr != to.s_addr)
 		*gateway = route.gateway;
-	return route.found && !gateway->s_addr;
+	return route.found && !route.over_ipv6 && !gateway->s_addr;
 }
 
 bool route_hides(const struct route *route, struct in_addr identity)

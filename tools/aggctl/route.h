@@ -12,21 +12,21 @@
 /**
  * struct route - the route that the kernel takes to an address
  * @found: there is one
- * @local: the address is one of this host
  * @prefix: length of its destination, 0: the default route
  * @kept: its next hops are chosen by a routing daemon, or there are several: a route of
  *	one next hop must not take its place
  * @ifindex: the device by which packets leave
  * @gateway: the next hop, 0: the address itself, which is on-link
+ * @over_ipv6: the next hop has an IPv6 address
  * @source: the address that programs which bind none send from
  */
 struct route {
 	bool found;
-	bool local;
 	unsigned int prefix;
 	bool kept;
 	unsigned int ifindex;
 	struct in_addr gateway;
+	bool over_ipv6;
 	struct in_addr source;
 };
 

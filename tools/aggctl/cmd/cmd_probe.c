@@ -11,6 +11,7 @@
 #include "cmd/ping.h"
 #include "cmd/racks.h"
 #include "info.h"
+#include "neighbour.h"
 #include "output.h"
 
 #define LINE	256
@@ -43,19 +44,6 @@ static int add_word(struct racks *racks, const char *word)
 	       ST_DONE;
 }
 
-static bool has_addr(const struct ifaddrs *list, struct in_addr addr)
-{
-	const struct sockaddr_in *a;
-
-	for (; list; list = list->ifa_next) {
-		a = (const struct sockaddr_in *)list->ifa_addr;
-		if (a && a->sin_family == AF_INET &&
-		    a->sin_addr.s_addr == addr.s_addr)
-			return true;
-	}
-	return false;
-}
-
 /*
  * Set @self to the member whose address is of this host. Where addresses of others may
  * be bound (ip_nonlocal_bind), bind() would not tell.
@@ -68,7 +56,7 @@ static int find_self(const struct racks *racks, uint32_t *self)
 		return fail("probe: addresses of this host: %s",
 			    strerror(errno));
 	for (*self = 0; *self < racks->n_members; (*self)++)
-		if (has_addr(list, racks->member[*self].addr))
+		if (addr_is_own(list, racks->member[*self].addr))
 			break;
 	freeifaddrs(list);
 	if (*self < racks->n_members)

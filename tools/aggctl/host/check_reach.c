@@ -324,6 +324,12 @@ static void name_silence(struct checks *c, const char *what,
 	add_fix(c, e, other);
 }
 
+/* An ICMP error of its own is an answer, too. */
+static bool rejects(const struct echo *e)
+{
+	return e->result && e->router.s_addr == e->to.s_addr;
+}
+
 static void name_result(struct checks *c, const struct reached *one)
 {
 	const struct echo *e = &one->echo;
@@ -334,7 +340,10 @@ static void name_result(struct checks *c, const struct reached *one)
 
 	if (one->ifindex)
 		snprintf(way, sizeof(way), "on %s", one->device);
-	if (!e->result)
+	if (rejects(e))
+		checks_add(c, true, what, "%s: rejects echo requests %s, so it is there",
+			   addr_text(e->to), way);
+	else if (!e->result)
 		checks_add(c, true, what, "%s: answers %s with packets of %zu bytes",
 			   addr_text(e->to), way, e->bytes);
 	else if (e->result == -EPERM)
@@ -348,7 +357,7 @@ static void name_result(struct checks *c, const struct reached *one)
 
 static bool has_fault(const struct reached *one)
 {
-	return one->named || one->echo.result;
+	return one->named || (one->echo.result && !rejects(&one->echo));
 }
 
 /* Is the next hop of a member a neighbour with a fault? That has to be mended first. */

@@ -25,7 +25,7 @@
 #define PAIRS_MAX	4
 /* With more members, each sends to two others, not to all. */
 #define MEMBERS_MAX	16
-/* With more than these, some are left out: rules are read for each pair anew. */
+/* With more than these, FORWARD leaves some out: rules are read for each pair anew. */
 #define MEMBERS_MOST	256
 
 /* --- findings ---------------------------------------------------------------- */
@@ -201,7 +201,7 @@ static bool judge_members(struct firewall_rules *worst, const struct source *sou
 	const struct in_addr *self = way->self.s_addr ? &way->self : NULL;
 	const struct in_addr *list = way->identity;
 	size_t n = way->n_identities, others = n <= MEMBERS_MAX ? n : 3, i, k;
-	size_t step = 1 + (n - 1) / MEMBERS_MOST;
+	size_t step = way->hook == FIREWALL_FORWARD ? 1 + (n - 1) / MEMBERS_MOST : 1;
 	bool any = false;
 
 	for (i = 0; n > 1 && i < n; i += step) {

@@ -2,6 +2,7 @@
 /* The checks of "aggctl host check", one row each. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <ifaddrs.h>
 #include <net/if.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -168,9 +169,14 @@ static void check_mtu(struct checks *c, const char *device)
 
 bool checks_own(struct in_addr addr)
 {
-	struct route route;
+	struct ifaddrs *list;
+	bool own;
 
-	return !route_to(addr, 0, &route) && route.local;
+	if (getifaddrs(&list))
+		return false;
+	own = addr_is_own(list, addr);
+	freeifaddrs(list);
+	return own;
 }
 
 static void check_identity(struct checks *c, const struct aggnet_node_info *node)

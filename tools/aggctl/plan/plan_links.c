@@ -154,7 +154,8 @@ static int check_link(struct ask *ask, const json_t *object,
  *	seconds if one does not answer
  *
  * Return: 0, or -1 with an error line printed: the device is down, its MTU is too
- * short, or the neighbour is behind a gateway or does not answer ARP.
+ * short, or the neighbour is behind a gateway, is on no connected network, or does not
+ * answer ARP.
  */
 int plan_links_check(const struct node *node, const json_t *entry, bool asks)
 {
