@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The documentation explains each name of the ABI and of the module: counters,
-# events, reasons, packet types, flags, states, files and models.
+# events, reasons, packet types, flags, states, files and models. bpftrace takes its lines.
+# shellcheck disable=SC2317 # a shell in namespaces of its own calls these functions
 set -u
 
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -33,14 +34,70 @@ members()
 	sed -n "/^enum $1 {/,/^}/s/^[[:space:]]*$2\([A-Z_]*\).*/\1/p" "$3"
 }
 
-# fields TRACEPOINT: print the names of its fields, which may be those of a class
-fields()
+# typed TRACEPOINT: print "TYPE, NAME", or "TYPE, NAME, ELEMENTS", of its fields, which may be
+# those of a class
+typed()
 {
 	local class
 
 	class=$(sed -n "s/^DEFINE_EVENT(\([a-z_]*\), $1,/\1/p" "$top/kmod/trace.h")
-	sed -n "/^[A-Z_]*(${class:-$1},/,/^)/s/^[[:space:]]*__\(field\|array\)([^,]*, \([a-z_]*\).*/\2/p" \
+	sed -n "/^[A-Z_]*(${class:-$1},/,/^)/s/^[[:space:]]*__\(field\|array\)(\(.*\)).*/\2/p" \
 		"$top/kmod/trace.h"
+}
+
+# fields TRACEPOINT: print the names of its fields
+fields()
+{
+	typed "$1" | sed 's/^[^,]*, \([a-z_]*\).*/\1/'
+}
+
+# entry TRACEPOINT: print its entry in the page
+entry()
+{
+	awk -v name="\`\`$1\`\`" '/^[^ ]/ { inside = $0 == name } inside' "$doc/operations.rst"
+}
+
+# format TRACEPOINT: print its file "format" as tracefs has it
+format()
+{
+	local type name elements size at=8
+	local -A sizes=(["unsigned int"]=4 ["const void *"]=8 [char]=1 [u8]=1 [u16]=2 [u32]=4
+		[u64]=8)
+	# This directory has no types of the kernel.
+	local -A plain=([u8]="unsigned char" [u16]="unsigned short" [u32]="unsigned int"
+		[u64]="unsigned long")
+
+	printf 'name: %s\nID: 1\nformat:\n' "$1"
+	typed "$1" | while IFS=, read -r type name elements; do
+		size=${sizes[$type]}
+		at=$(((at + size - 1) / size * size))
+		elements=${elements# }
+		size=$((size * ${elements:-1}))
+		printf '\tfield:%s %s;\toffset:%d;\tsize:%d;\tsigned:0;\n' \
+			"${plain[$type]:-$type}" "${name# }${elements:+[$elements]}" $at $size
+		at=$((at + size))
+	done
+}
+
+# parsed TRACEPOINT...: print "ok TRACEPOINT" if bpftrace takes the lines of its entry, else
+# the error. In namespaces of its own: tracefs has the tracepoints of this source there, though
+# the module is not loaded.
+parsed()
+{
+	local name line error events=/sys/kernel/tracing/events/aggnet
+
+	mount -t tmpfs none /sys/kernel && mkdir -p $events || return
+	printf 'aggnet:%s\n' "$@" > /sys/kernel/tracing/available_events
+	for name in "$@"; do
+		mkdir $events/"$name"
+		format "$name" > $events/"$name"/format
+		line=$(entry "$name" | sed -n 's/^ *\(bpftrace .*\)/\1 -d || exit/p')
+		if error=$(bash -c "$line" 2>&1 > /dev/null); then
+			echo "ok $name"
+		else
+			printf '# %s: %s\n%s\n' "$name" "$line" "$error"
+		fi
+	done
 }
 
 # traced TRACEPOINT: its entry in the page has each field, and a line for bpftrace
@@ -51,8 +108,7 @@ traced()
 
 	n=$((n + 1))
 	all=$(fields "$1")
-	text=$(awk -v name="\`\`$1\`\`" '/^[^ ]/ { inside = $0 == name } inside' \
-		"$doc/operations.rst")
+	text=$(entry "$1")
 	for field in $all; do
 		[[ $text = *"\`\`$field\`\`"* ]] || missing+=" $field"
 	done
@@ -68,6 +124,10 @@ traced()
 	fi
 }
 
+if [ "${1:-}" = parsed ]; then
+	parsed "${@:2}"
+	exit
+fi
 uapi=$top/uapi/linux
 mapfile -t counters < <(sed -n 's/^[[:space:]]*X(\([a-z_]*\)).*/\1/p' \
 	"$top/kmod/stats.h")
@@ -87,7 +147,7 @@ mapfile -t models < <(cd "$top/selftests/model" && printf '%s\n' ./*.pml |
 mapfile -t traces < <(sed -n 's/^\(TRACE_EVENT(\|DEFINE_EVENT([a-z_]*, \)\([a-z_]*\),.*/\2/p' \
 	"$top/kmod/trace.h")
 
-echo 1..$((10 + ${#traces[@]}))
+echo 1..$((10 + 2 * ${#traces[@]}))
 explained operations.rst counters "${counters[@]}"
 explained operations.rst events "${events[@]}"
 explained operations.rst reasons "${reasons[@]}"
@@ -101,5 +161,16 @@ explained operations.rst tracepoints "${traces[@]}"
 for name in "${traces[@]}"; do
 	traced "$name"
 done
+taken=$(unshare -rm "$0" parsed "${traces[@]}" 2>&1)
+for name in "${traces[@]}"; do
+	n=$((n + 1))
+	if grep -qx "ok $name" <<< "$taken"; then
+		echo "ok $n operations.rst: bpftrace takes the line of $name"
+	else
+		echo "not ok $n operations.rst: bpftrace refuses the line of $name"
+		failed=$((failed + 1))
+	fi
+done
+grep -v ^ok <<< "$taken" | sed 's/^/# /'
 echo "# $((n - failed)) passed, $failed failed"
 [ $failed = 0 ]
