@@ -7,8 +7,9 @@
 #                                 that nothing has printed
 #   up                            boot the four servers of the page
 #   everywhere COMMAND SERVER...  run it on each of them at the same time
-#   named NAME CHECK WHY          do "host check" and "why $JOB" there say so?
-#   mended NAME                   execute what "host check" prints next, until it finds
+#   asked NAME...                 ask "host check" and "why $JOB" there, at the same time
+#   named NAME CHECK WHY          did they say so?
+#   mended NAME...                execute what "host check" prints next, until it finds
 #                                 nothing
 . "$(dirname "${BASH_SOURCE[0]}")/machines.sh"
 
@@ -161,41 +162,64 @@ change()
 	fi > "$CLUSTER/changed"
 }
 
-# named NAME CHECK WHY: "host check" of the plan fails on this server with a line that
-# has the name of the server, and "why" prints a line; both as these patterns say
+# asked NAME...: "host check" of the plan has to fail there. What it and "why" print is in
+# files of the machine.
+asked()
+{
+	everywhere "status=0
+		aggctl host check plan.json > found && status=1
+		aggctl why $JOB > reasons || :
+		exit \$status" "$@"
+}
+
+# named NAME CHECK WHY: has what was asked there lines as these patterns say, with the name
+# of the server?
 named()
 {
-	local status=0
+	local status=0 home=$CLUSTER/$1/home
 
-	on "$1" "aggctl host check plan.json" > "$CLUSTER/found" && status=1
-	grep -q "^no  *$2.* $1 *$" "$CLUSTER/found" || status=1
-	on "$1" "aggctl why $JOB || :" > "$CLUSTER/reasons"
-	grep -qw "$1" "$CLUSTER/reasons" && grep -qE "$3" "$CLUSTER/reasons" ||
-		status=1
-	[ $status = 0 ] || sed 's/^/# /' "$CLUSTER/found" "$CLUSTER/reasons"
+	grep -q "^no  *$2.* $1 *$" "$home/found" || status=1
+	grep -qw "$1" "$home/reasons" && grep -qE "$3" "$home/reasons" || status=1
+	[ $status = 0 ] || sed 's/^/# /' "$home/found" "$home/reasons"
 	return $status
 }
 
-# mended NAME [ROUNDS]: execute what "host check" prints next there, until it finds nothing.
-# It may be a command for another server: what is found there is mended there.
+# mended NAME...: execute what "host check" prints next there, until it finds nothing. It
+# may be a command for another server: what is found there is mended there.
 mended()
 {
-	local fixes fix rounds
+	local round name fix fixes failed others
 
-	for ((rounds = ${2:-3}; rounds > 0; rounds--)); do
-		! on "$1" "aggctl -j host check plan.json > check.json" || return 0
-		mapfile -t fixes < <(jq -r '.[] | select(.ok | not) | .fix // empty' \
-			"$CLUSTER/$1/home/check.json" | uniq)
-		for fix in "${fixes[@]}"; do
-			echo "$1: $fix"
-			case $fix in
-			"ssh "*" aggctl host check")
-				read -r _ fix _ <<< "$fix"
-				mended "$fix" $((rounds - 1)) ;;
-			*)
-				on "$1" "$fix" ;;
-			esac
+	for ((round = 0; round < 3; round++)); do
+		failed=() others=()
+		for name in "$@"; do
+			start "$name" "aggctl -j host check plan.json > check.json"
 		done
+		for name in "$@"; do
+			finish "$name" || failed+=("$name")
+		done
+		[ ${#failed[@]} != 0 ] || return 0
+		for name in "${failed[@]}"; do
+			fixes=''
+			while read -r fix; do
+				echo "$name: $fix"
+				case $fix in
+				"ssh "*" aggctl host check")
+					read -r _ fix _ <<< "$fix"
+					others+=("$fix") ;;
+				*)
+					fixes+="$fix || :"$'\n' ;;
+				esac
+			done < <(jq -r '.[] | select(.ok | not) | .fix // empty' \
+				"$CLUSTER/$name/home/check.json" | uniq)
+			start "$name" "$fixes"
+		done
+		for name in "${failed[@]}"; do
+			finish "$name"
+		done
+		[ ${#others[@]} = 0 ] || mended "${others[@]}" || return
+		set -- "${failed[@]}"
 	done
 	on "$1" "aggctl host check plan.json"
+	return 1
 }

@@ -10,17 +10,20 @@ set -o pipefail
 JOB=7	# of the page
 PATIENCE=300s	# an emulator without a CPU of its own needs minutes for four logins
 
-# planted NAME WHAT SERVER COMMAND CHECK WHY [MEND]: after COMMAND, which runs on SERVER,
-# or here if it is a function, "host check" and "why" on NAME find this; the commands that
-# they print mend it, or MEND if it is a switch
+# planted NAME...: "host check" and "why" are asked on each NAME; then the commands that they
+# print mend it. MEND mends a switch before. MENDED is the status.
 planted()
 {
-	local status=0
+	MENDED=0
+	asked "$@" && ${MEND:-true} && mended "$@" > "$CLUSTER/mended" || MENDED=$?
+	[ $MENDED = 0 ] || sed 's/^/# /' "$CLUSTER/mended"
+}
 
-	change "$3" "$4" && named "$1" "$5" "$6" && ${7:-true} && mended "$1" \
-		> "$CLUSTER/mended" || status=$?
-	[ $status = 0 ] || sed 's/^/# /' "$CLUSTER/changed" "$CLUSTER/mended"
-	ok $status "host check, why: $2"
+# cause NAME WHAT CHECK WHY: a row: was this named there, and mended?
+cause()
+{
+	named "$1" "$3" "$4" && [ $MENDED = 0 ]
+	ok $? "host check, why: $2"
 }
 
 # What Prometheus would read of node2 has the records of the transfer: those of
@@ -92,46 +95,59 @@ unit_starts()
 	ok $? "the unit restores a server"
 }
 
+# Causes that do not hide each other are there at the same time, as each round of questions
+# costs an emulator seconds.
 causes()
 {
-	planted node4 "a device that is down" node4 "ip link set eth1 down" \
-		"port  *eth1: it is down.*ip link set eth1 up" \
-		"port eth1: it is down or has no cable. Next: ip link set eth1 up"
-	planted node4 "a neighbour without an answer" node2 "ip link set eth1 down" \
+	on node2 "ip link set eth1 down"
+	planted node2 node4
+	cause node2 "a device that is down" "port  *eth1: it is down.*ip link set eth1 up" \
+		"node2: port: eth1: it is down or has no cable. Next: ip link set eth1 up"
+	cause node4 "a neighbour without an answer" \
 		"neighbour  *192.168.21.2 (node2): no answer on eth1 .*ssh node2" \
 		"node4: neighbour: 192.168.21.2 \(node2\): no answer on eth1 .*Next: ssh node2"
-	planted node4 "a neighbour with a smaller MTU" node2 "ip link set eth1 mtu 1400" \
+
+	on node2 "ip link set eth1 mtu 1400"
+	planted node2 node4
+	cause node2 "a device with a smaller MTU" \
+		"MTU  *eth1: 1400" "node2: MTU: eth1: 1400.*Next: ip link set eth1 mtu 1500"
+	cause node4 "a neighbour with a smaller MTU" \
 		"neighbour .*(node2): packets of 1500 bytes do not pass whole on eth1, .*ssh node2" \
 		"node4: neighbour: .*\(node2\): packets of 1500 bytes do not pass whole .*Next: ssh node2"
-	planted node4 "a switch with a smaller MTU" node2 "nic node2 1 mtu 1400" \
+
+	nic node2 1 mtu 1400
+	on node2 "aggctl withdraw plan.json"
+	on node3 "ip address del 10.0.0.3/32 dev lo"
+	on node4 "ip route del 10.0.0.1"
+	MEND="nic node2 1 mtu 1500" planted node2 node3 node4
+	cause node4 "a switch with a smaller MTU" \
 		"neighbour .*(node2): packets of 1500 bytes do not pass whole on eth1, " \
-		"node4: neighbour: .*\\(node2\\): packets of 1500 bytes do not pass whole" \
-		"nic node2 1 mtu 1500"
-	planted node2 "a device with a smaller MTU" node2 "ip link set eth0 mtu 1400" \
-		"MTU  *eth0: 1400" "node2: MTU: eth0: 1400.*Next: ip link set eth0 mtu 1500"
-	planted node2 "a strict reverse path filter" node2 \
-		"sysctl -w net.ipv4.conf.eth1.rp_filter=1" "rp_filter  *eth1: strict" \
-		"node2: rp_filter: eth1: strict.*Next: sysctl -w"
-	planted node2 "no forwarding" node2 "sysctl -w net.ipv4.ip_forward=0" \
-		"ip_forward .*off" "node2: ip_forward: off.*Next: sysctl -w"
-	planted node4 "no route" node4 "ip route del 10.0.0.1" \
-		"route  *to the receiver 10.0.0.1 (node1): there is none" \
+		"node4: neighbour: .*\(node2\): packets of 1500 bytes do not pass whole"
+	cause node4 "no route" "route  *to the receiver 10.0.0.1 (node1): there is none" \
 		"node4: route: to the receiver 10.0.0.1 \(node1\): there is none. Next: aggctl host init"
-	planted node2 "a firewall" node2 "nft add table ip wall
-		nft 'add chain ip wall f { type filter hook forward priority 0;
-		policy drop; }'" "firewall .*chain f of table ip wall drops UDP to port 18016 (policy drop): .*nft insert rule" \
-		"node2: firewall: chain f of table ip wall drops .*Next: nft insert rule"
-	# It lets aggnet's packets pass now, and no others.
-	on node2 "nft delete table ip wall"
-	planted node4 "no identity on lo" node4 "ip address del 10.0.0.4/32 dev lo" \
-		"identity  *10.0.0.4 (node4): it is not an address of this host" \
-		"node4: identity: 10.0.0.4: .*Next: ip address add 10.0.0.4/32 dev lo"
-	planted node2 "no entry on one server" node2 "aggctl withdraw plan.json" \
+	cause node2 "no entry on one server" \
 		"entry  *tree of job 7 to 10.0.0.1 (node1): there is none.*aggctl apply plan.json" \
 		"^WRONG: node2: it has no entry of this transfer.*Next: aggctl apply"
-	planted node3 "a module without identity and ports" node3 \
-		"rmmod aggnet; modprobe aggnet" "identity  *none.*aggctl host init" \
+	cause node3 "no identity on lo" \
+		"identity  *10.0.0.3 (node3): it is not an address of this host" \
+		"node3: identity: 10.0.0.3: .*Next: ip address add 10.0.0.3/32 dev lo"
+
+	on node2 "sysctl -w net.ipv4.conf.eth1.rp_filter=1
+		sysctl -w net.ipv4.ip_forward=0
+		nft add table ip wall
+		nft 'add chain ip wall f { type filter hook forward priority 0; policy drop; }'"
+	on node3 "rmmod aggnet; modprobe aggnet"
+	planted node2 node3
+	cause node2 "a strict reverse path filter" "rp_filter  *eth1: strict" \
+		"node2: rp_filter: eth1: strict.*Next: sysctl -w"
+	cause node2 "no forwarding" "ip_forward .*off" "node2: ip_forward: off.*Next: sysctl -w"
+	cause node2 "a firewall" \
+		"firewall .*chain f of table ip wall drops UDP to port 18016 (policy drop): .*nft insert rule" \
+		"node2: firewall: chain f of table ip wall drops .*Next: nft insert rule"
+	cause node3 "a module without identity and ports" "identity  *none.*aggctl host init" \
 		"^WRONG: node3: it has no identity. Next: aggctl host init"
+	# It lets aggnet's packets pass now, and no others.
+	on node2 "nft delete table ip wall"
 }
 
 # printed: what "host init" prints on a fresh server is on the page
@@ -151,9 +167,10 @@ ssh_begin()
 		echo "10.0.0.$i $name" >> "$keys/hosts"
 		dropbearkey -t ed25519 -f "$keys/$name" > "$keys/$name.log" 2>&1 || return
 	done
-	# What this host's root has, or lets a group write, is not for the machines.
+	# What this host's root has, or lets a group write, is not for the machines. An
+	# emulator may need ten seconds at each login for what the host's .bashrc does.
 	everywhere "umask 077
-		rm -rf /root/.ssh
+		rm -rf /root/.ssh /root/.bashrc
 		mkdir /root/.ssh
 		chown root: /root
 		chmod go-w /root
