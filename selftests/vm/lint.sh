@@ -150,7 +150,7 @@ tools()
 {
 	local cflags
 
-	cflags=$(pkg-config --cflags libnl-3.0 libnl-genl-3.0 jansson)
+	cflags=$(pkg-config --cflags libnl-3.0 libnl-genl-3.0 jansson libcurl)
 	# shellcheck disable=SC2086
 	find tools -name '*.c' -print0 | xargs -0 -P 2 -n 1 gcc -std=gnu11 \
 		-O2 -D_GNU_SOURCE -Wall -Wextra -Iuapi -Itools/libaggtree \

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Puts in place what building and testing need: Debian packages, the guest
-# kernels and their headers (unpacked under build/vm, never installed), the
-# kselftest headers and the schema of netlink specs.
+# kernels and their headers and an etcd (unpacked under build/vm, never installed),
+# the kselftest headers and the schema of netlink specs.
 # Usage: setup.sh [check-modules|check-tools|list|demo|packages|headers|kernels|sources|debug-source]...
 #        KERNELS="6.1 6.12" names the kernels
 set -euo pipefail
@@ -10,7 +10,7 @@ set -euo pipefail
 
 MODULE_PACKAGES="gcc make bc flex bison libelf-dev libssl-dev xz-utils kmod"
 TOOL_PACKAGES="gcc make pkg-config libnl-3-dev libnl-genl-3-dev
-	libnl-route-3-dev libjansson-dev"
+	libnl-route-3-dev libjansson-dev libcurl4-openssl-dev"
 BUILD_PACKAGES="$MODULE_PACKAGES $TOOL_PACKAGES"
 DEMO_PACKAGES="qemu-system-x86 busybox-static iproute2 nftables jq graphviz
 	bsdextrautils bible-kjv bible-kjv-text gnuplot-nox"
@@ -298,6 +298,19 @@ setup_schema()
 	mv "$dest/$schema.tmp" "$dest/$schema"
 }
 
+# setup_etcd: unpack the server, which would start if it were installed
+setup_etcd()
+{
+	local dest=$BUILD/vm/etcd tmp
+
+	[ -x "$dest/usr/bin/etcd" ] && return
+	download etcd-server
+	tmp=$(mktemp -d "$BUILD/vm/unpack.XXXXXX")
+	dpkg-deb -x "$CACHE/etcd-server.deb" "$tmp"
+	rm -rf "$dest"
+	mv "$tmp" "$dest"
+}
+
 mkdir -p "$BUILD/vm"
 exec 9> "$BUILD/setup.lock"
 flock 9
@@ -329,7 +342,8 @@ for part in "$@"; do
 		done ;;
 	sources)
 		setup_sources
-		setup_schema ;;
+		setup_schema
+		setup_etcd ;;
 	debug-source)
 		download linux-source-6.1 ;;
 	*)

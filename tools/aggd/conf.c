@@ -11,6 +11,7 @@
 
 #include "aggnet.h"
 #include "conf.h"
+#include "etcd.h"
 
 #ifndef AGGCTL_PATH
 #define AGGCTL_PATH	"/usr/bin/aggctl"
@@ -39,6 +40,8 @@ struct conf conf = {
 	.idle = 60 * 1000,
 	.history = 100,
 	.first = 1000,
+	.store = "file",
+	.lease = 10 * 1000,
 };
 
 /**
@@ -107,6 +110,10 @@ static const struct word words[] = {
 	  "jobs that have ended and are still shown (100)", false },
 	{ "first", OPT_U32, &conf.first, "N",
 	  "job ID that the counter begins with (1000)", true },
+	{ "store", OPT_STRING, &conf.store, "WHERE",
+	  "'file', or 'etcd URL,...' for several aggd (file)", false },
+	{ "lease", OPT_WAIT, &conf.lease, "TIME",
+	  "after which another aggd of the etcd leads (10)", true },
 };
 
 static int add_allowed(bool group, uint32_t id)
@@ -312,11 +319,28 @@ static int read_options(int argc, char **argv, bool files, bool *given)
 	return ST_USAGE;
 }
 
+/* Return: what is wrong with "store", or NULL */
+static const char *check_store(struct text *why)
+{
+	if (!strcmp(conf.store, "file"))
+		return NULL;
+	if (strncmp(conf.store, "etcd", 4) || !conf.store[4] ||
+	    !strchr(" \t", conf.store[4]))
+		return "store: must be 'file' or 'etcd URL,...'";
+	conf.etcd = conf.store + 4 + strspn(conf.store + 4, " \t");
+	return etcd_check(conf.etcd, why) ? why->s : NULL;
+}
+
 static int check(void)
 {
-	const char *fault = NULL;
+	struct text why;
+	const char *fault = check_store(&why);
 
-	if (conf.aggctl[0] != '/')
+	if (fault)
+		;
+	else if (conf.lease < 2000 || conf.lease > 3600 * 1000)
+		fault = "lease: must be from 2 to 3600 seconds";
+	else if (conf.aggctl[0] != '/')
 		fault = "aggctl: the path must be absolute";
 	else if (conf.time > conf.time_max)
 		fault = "time: is more than time-max";

@@ -48,6 +48,9 @@ struct allowed {
  * @idle: ms after which a connection without a job is closed
  * @history: jobs that have ended and are still shown
  * @first: job ID that the counter begins with
+ * @store: "file", or "etcd URL,..."
+ * @etcd: the URLs; NULL: no etcd
+ * @lease: ms without an answer of etcd after which another process may lead
  */
 struct conf {
 	const char *file;
@@ -77,6 +80,9 @@ struct conf {
 	uint32_t idle;
 	uint32_t history;
 	uint32_t first;
+	const char *store;
+	const char *etcd;
+	uint32_t lease;
 };
 
 extern struct conf conf;

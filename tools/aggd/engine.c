@@ -26,6 +26,7 @@
  * @pid: the process and its process group
  * @until: when it is killed
  * @late: it was
+ * @silent: it was killed because the store is silent
  * @text: what it has written, cut
  * @len: of it
  * @ended: of the caller
@@ -38,6 +39,7 @@ struct child {
 	pid_t pid;
 	int64_t until;
 	bool late;
+	bool silent;
 	char text[TEXT_MAX];
 	size_t len;
 	void (*ended)(void *arg, int status, const char *text);
@@ -123,6 +125,8 @@ static void end_ready(struct watch *w, uint32_t events)
 	if (c->late)
 		snprintf(text, sizeof(text), "aggctl has not ended within %u ms",
 			 conf.child_time);
+	else if (c->silent)
+		snprintf(text, sizeof(text), "etcd has not answered for too long: aggctl was ended");
 	else if (WIFSIGNALED(status))
 		snprintf(text, sizeof(text), "aggctl was ended by signal %d",
 			 WTERMSIG(status));
@@ -165,14 +169,37 @@ static int set_attributes(posix_spawnattr_t *attr)
 					POSIX_SPAWN_SETPGROUP);
 }
 
+/*
+ * Another process that leads does not know the children of this one: they end with it.
+ * Return: the arguments, which are at @argv behind their place for a prefix
+ */
+static char *const *tie(char *const argv[], char *tied[CHILD_ARGS + 5])
+{
+	char *const prefix[] = { "/usr/bin/setpriv", "--pdeathsig", "KILL", "--" };
+	size_t n = ARRAY_SIZE(prefix);
+
+	memcpy(tied, prefix, sizeof(prefix));
+	while (*argv && n < CHILD_ARGS + ARRAY_SIZE(prefix))
+		tied[n++] = *argv++;
+	tied[n] = NULL;
+	return tied;
+}
+
 /* Return: the process, or -1 with errno */
 static pid_t spawn(char *const argv[], const char *out, int err)
 {
+	char *tied[CHILD_ARGS + 5];
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
 	pid_t pid = -1;
 	int e;
 
+	if (store_is_shared()) {
+		/* Else it is setpriv that fails, which is taken for a fault of the job. */
+		if (access(argv[0], X_OK))
+			return -1;
+		argv = tie(argv, tied);
+	}
 	posix_spawn_file_actions_init(&actions);
 	posix_spawnattr_init(&attr);
 	e = set_actions(&actions, out, err);
@@ -235,6 +262,18 @@ fail:
 void engine_kill(struct child *c)
 {
 	kill(-c->pid, SIGKILL);
+}
+
+void engine_kill_all(bool wait)
+{
+	struct child *c;
+
+	LIST_FOREACH(c, &children, list) {
+		engine_kill(c);
+		c->silent = true;
+		if (wait)
+			waitpid(c->pid, NULL, 0);
+	}
 }
 
 int64_t engine_tick(int64_t now)

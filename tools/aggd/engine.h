@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define CHILD_ARGS	32	/* of a process, with its name */
+
 struct child;
 
 /**
@@ -27,6 +29,9 @@ bool engine_has_room(void);
 
 /* Kill it; @ended is called with status -1. */
 void engine_kill(struct child *c);
+
+/* Kill all, as the store is silent; @wait: until they have ended, without @ended */
+void engine_kill_all(bool wait);
 
 /* Kill those that take too long. Return: ms until there may be one; -1: none runs */
 int64_t engine_tick(int64_t now);

@@ -14,6 +14,7 @@
 #include "store.h"
 
 #define RETRY_DOUBLES	6	/* times, at most */
+#define BYTES_MAX	(1ll << 48)	/* of a job at a node: sums do not overflow */
 
 struct jobs jobs = TAILQ_HEAD_INITIALIZER(jobs);
 
@@ -65,11 +66,45 @@ static void set_or_del(json_t *object, const char *name, json_t *value)
 		json_object_del(object, name);
 }
 
+/* Is it a record of this job? What others may have written becomes arguments, too. */
+static int check_record(uint32_t id, const json_t *record, struct text *why)
+{
+	json_t *spec = json_object_get(record, "spec"), *value;
+	json_int_t same = 0, uid = -1;
+	struct text fault;
+	const char *name;
+
+	if (json_unpack((json_t *)record, "{s:I, s:I}", "job", &same, "user", &uid) ||
+	    same != id || uid < 0 || uid > UINT32_MAX || !spec)
+		return text_set(why, "the record of job %u is not complete", id);
+	if (spec_check_form(spec, &fault))
+		return text_set(why, "the record of job %u: %.400s", id, fault.s);
+	if (spec_memory(spec) > BYTES_MAX)
+		return text_set(why, "the record of job %u: 'memory' is too large", id);
+	json_object_foreach(json_object_get(record, "nodes"), name, value)
+		if (json_integer_value(value) < 0 ||
+		    json_integer_value(value) > BYTES_MAX)
+			return text_set(why, "the record of job %u: the bytes of %.64s are not from 0 to %lld",
+					id, name, BYTES_MAX);
+	return 0;
+}
+
+/* Return: the record of a job, to be freed; NULL with @why */
+static json_t *load_record(uint32_t id, struct text *why)
+{
+	json_t *record = store_get(id, why);
+
+	if (!record || !check_record(id, record, why))
+		return record;
+	json_decref(record);
+	return NULL;
+}
+
 /* Write state @state and what belongs to it. Return: 0, or -1 with @why */
 static int save(const struct job *job, enum job_state state, json_t *nodes,
 		struct text *why)
 {
-	json_t *record = store_get(job->id, why);
+	json_t *record = load_record(job->id, why);
 	int err;
 
 	if (!record)
@@ -90,7 +125,7 @@ static int save(const struct job *job, enum job_state state, json_t *nodes,
 /* Return: the nodes of a job with their bytes, to be freed; NULL with @why */
 static json_t *load_nodes(const struct job *job, struct text *why)
 {
-	json_t *record = store_get(job->id, why);
+	json_t *record = load_record(job->id, why);
 	json_t *nodes = json_incref(json_object_get(record, "nodes"));
 
 	json_decref(record);
@@ -123,18 +158,20 @@ static void set_state(struct job *job, enum job_state state)
 	turn = true;
 }
 
-static void uncount(struct job *job)
+/* Return: 0, or -1 with @why: its memory is not known now */
+static int uncount(struct job *job, struct text *why)
 {
-	struct text why;
 	json_t *nodes;
 
 	if (!job->counted)
-		return;
-	nodes = load_nodes(job, &why);
-	if (nodes)
-		queue_remove(nodes);
+		return 0;
+	nodes = load_nodes(job, why);
+	if (!nodes)
+		return -1;
+	queue_remove(nodes);
 	json_decref(nodes);
 	job->counted = false;
+	return 0;
 }
 
 /* No node has an entry of the job any more. Until its record says so it is withdrawn. */
@@ -145,13 +182,12 @@ static void finish(struct job *job)
 	/* They are not in force, and may be half written. */
 	if (!holds_entries(job))
 		store_del_plans(job->id, job->trees);
-	if (save(job, JOB_ENDED, NULL, &why)) {
+	if (uncount(job, &why) || save(job, JOB_ENDED, NULL, &why)) {
 		job->state = JOB_WITHDRAWING;
 		job->step = 0;
 		set_retry(job, why.s);
 		return;
 	}
-	uncount(job);
 	set_state(job, JOB_ENDED);
 	store_del_plans(job->id, job->trees);
 	if (job->conn)
@@ -243,7 +279,7 @@ static void start_plan(struct job *job)
 {
 	char path[PATH_MAX], **argv = NULL;
 	struct text why;
-	json_t *record = store_get(job->id, &why);
+	json_t *record = load_record(job->id, &why);
 
 	if (record)
 		argv = spec_plan(json_object_get(record, "spec"), job->step, job->id,
@@ -288,16 +324,30 @@ static void start_verb(struct job *job, const char *verb, const char *option)
 /* The next plan that exists; without a plan no node has an entry. */
 static void start_withdraw(struct job *job)
 {
-	char path[PATH_MAX];
+	struct text why;
+	int there;
 
 	for (; job->step < job->trees; job->step++) {
-		store_plan(job->id, job->step, path);
-		if (!access(path, F_OK)) {
+		there = store_fetch_plan(job->id, job->step, &why);
+		if (there < 0)
+			set_retry(job, why.s);
+		else if (there)
 			start_verb(job, "withdraw", "--if-exists");
+		if (there)
 			return;
-		}
 	}
 	finish(job);
+}
+
+static void start_apply(struct job *job)
+{
+	struct text why;
+
+	/* Without its plan aggctl names the file that is missing. */
+	if (store_fetch_plan(job->id, job->step, &why) < 0)
+		set_retry(job, why.s);
+	else
+		start_verb(job, "apply", NULL);
 }
 
 /* Add what a plan reserves at its nodes. Return: 0, or -1 with @why */
@@ -344,19 +394,38 @@ static int check_alone(const json_t *nodes, struct text *why)
 	return 0;
 }
 
-static void set_group(struct job *job, const char *root)
+/* Return: 0, or -1 with @why */
+static int set_group(struct job *job, const char *root, struct text *why)
 {
 	char text[2 * TEXT_MAX];
-	struct text why;
 	json_t *record;
 
 	if (job->trees != 2)
-		return;
-	record = store_get(job->id, &why);
+		return 0;
+	record = load_record(job->id, why);
+	if (!record)
+		return -1;
 	snprintf(text, sizeof(text), "%s,up=%u,down=%u,ranks=%u", root, job->id,
 		 job->id + 1, spec_ranks(json_object_get(record, "spec")));
 	json_decref(record);
 	set_string(&job->group, text);
+	return 0;
+}
+
+/* Begin the state anew. */
+static void do_again(struct job *job, const char *fault)
+{
+	job->step = 0;
+	set_retry(job, fault);
+}
+
+/* A store that does not answer is not the job's fault: it goes on when the store does. */
+static void fail_job(struct job *job, const char *fault)
+{
+	if (store_is_ready())
+		job_end(job, true, fault);
+	else
+		do_again(job, fault);
 }
 
 /* All plans are there: they tell which nodes have how much of the memory. */
@@ -372,13 +441,13 @@ static void planned(struct job *job)
 		err = count_plan(job, i, nodes, root, &why);
 	if (!err)
 		err = check_alone(nodes, &why);
-	if (!err) {
-		set_group(job, root);
+	if (!err)
+		err = set_group(job, root, &why);
+	if (!err)
 		err = save(job, JOB_QUEUED, nodes, &why);
-	}
 	json_decref(nodes);
 	if (err)
-		job_end(job, true, why.s);
+		fail_job(job, why.s);
 	else
 		set_state(job, JOB_PLANNED);
 }
@@ -392,7 +461,7 @@ static void in_force(struct job *job)
 		job->until = now_ms() + job->time;
 		job->ends = now_date() + job->time / 1000;
 		if (save(job, JOB_IN_FORCE, NULL, &why)) {
-			job_end(job, true, why.s);
+			fail_job(job, why.s);
 			return;
 		}
 	}
@@ -403,12 +472,10 @@ static void in_force(struct job *job)
 static void step_failed(struct job *job, const char *text)
 {
 	/* A host may be down for a while: the job goes on until its time is over. */
-	if (job->state == JOB_WITHDRAWING || job->state == JOB_VERIFYING) {
-		job->step = 0;
-		set_retry(job, text);
-		return;
-	}
-	job_end(job, true, text);
+	if (job->state == JOB_WITHDRAWING || job->state == JOB_VERIFYING)
+		do_again(job, text);
+	else
+		fail_job(job, text);
 }
 
 static void step_done(struct job *job)
@@ -474,7 +541,7 @@ static void act(struct job *job)
 		break;
 	case JOB_APPLYING:
 	case JOB_VERIFYING:
-		start_verb(job, "apply", NULL);
+		start_apply(job);
 		break;
 	case JOB_WITHDRAWING:
 		start_withdraw(job);
@@ -499,6 +566,9 @@ int64_t job_tick(int64_t now)
 	bool first = turn;
 	struct job *job;
 
+	/* What is due now is due when states can be written again. */
+	if (!store_is_ready())
+		return -1;
 	turn = false;
 	prune();
 	TAILQ_FOREACH(job, &jobs, list) {
@@ -513,7 +583,7 @@ int64_t job_tick(int64_t now)
 			first = false;
 			plans++;
 		}
-		if (!job->child && job->retry <= now &&
+		if (!job->child && job->retry <= now && store_is_ready() &&
 		    (job->state != JOB_QUEUED || plans <= conf.children))
 			act(job);
 		if ((job->state == JOB_IN_FORCE || job->state == JOB_VERIFYING) &&
@@ -609,12 +679,14 @@ static int load_one(uint32_t id, json_t *record, struct text *why)
 	int failed = 0, attached = 0;
 	struct job *job;
 
-	json_unpack(record, "{s:s, s:I, s:o, s?s, s?s, s?I, s?b}", "state", &state,
-		    "user", &uid, "spec", &spec, "reason", &reason, "group", &group,
-		    "ends", &ends, "failed", &failed);
-	found = state ? find_state(state) : JOB_ENDED;
-	if (!spec || !json_object_get(spec, "kind") || !state ||
-	    strcmp(names[found], state))
+	if (check_record(id, record, why))
+		return -1;
+	if (json_unpack(record, "{s:s, s:I, s:o, s?s, s?s, s?I, s?b}", "state", &state,
+			"user", &uid, "spec", &spec, "reason", &reason, "group", &group,
+			"ends", &ends, "failed", &failed))
+		return text_set(why, "the record of job %u is not complete", id);
+	found = find_state(state);
+	if (strcmp(names[found], state) || ends < 0)
 		return text_set(why, "the record of job %u is not complete", id);
 	job = new_job(id, spec, (uint32_t)uid);
 	if (!job)
@@ -662,7 +734,7 @@ json_t *job_summary(const struct job *job)
 
 json_t *job_description(const struct job *job, struct text *why)
 {
-	json_t *record = store_get(job->id, why), *o;
+	json_t *record = load_record(job->id, why), *o;
 
 	if (!record)
 		return NULL;

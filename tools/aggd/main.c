@@ -56,8 +56,6 @@ static int open_all(struct watch *signals, struct text *why)
 	/* Until here a signal ends the process: it may wait for one before it. */
 	if (loop_open() || watch_signals(signals))
 		return text_set(why, "epoll: %s", strerror(errno));
-	if (job_load(why))
-		return -1;
 	return conn_listen(conf.socket, why);
 }
 
@@ -66,18 +64,52 @@ static int64_t sooner(int64_t a, int64_t b)
 	return a < 0 || (b >= 0 && b < a) ? b : a;
 }
 
-/* Jobs stay in force: the next process goes on with them. */
-static void serve(void)
+/*
+ * Begin to lead, or end what only the leader may do, and tell the journal when that
+ * changes. Return: 0, or -1 with @why
+ */
+static int follow_store(bool *loaded, struct text *why)
 {
+	static enum store_state last = STORE_READY;
+	enum store_state state = store_state(why);
+
+	if (state != last && state != STORE_LOST)
+		note("%s", state != STORE_READY ? why->s : last == STORE_STANDBY ?
+		     "this aggd is the leader now" : "etcd answers again");
+	last = state;
+	switch (state) {
+	case STORE_LOST:
+		return -1;
+	case STORE_FENCED:
+		engine_kill_all(false);
+		return 0;
+	case STORE_READY:
+		if (!*loaded && job_load(why))
+			return -1;
+		*loaded = true;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* Jobs stay in force: the next process goes on with them. Return: 0, or -1 with @why */
+static int serve(struct text *why)
+{
+	bool loaded = false;
 	int64_t now, ms;
 
 	while (!stopped) {
+		ms = store_tick(now_ms());
+		if (follow_store(&loaded, why))
+			return -1;
 		now = now_ms();
-		ms = job_tick(now);
+		ms = sooner(ms, job_tick(now));
 		ms = sooner(ms, conn_tick(now));
 		ms = sooner(ms, engine_tick(now));
 		loop_once(ms);
 	}
+	return 0;
 }
 
 int main(int argc, char **argv)
@@ -96,7 +128,12 @@ int main(int argc, char **argv)
 		note("%s", why.s);
 		return ST_FAILED;
 	}
-	serve();
+	st = serve(&why) ? ST_FAILED : ST_DONE;
+	if (st)
+		note("%s", why.s);
 	unlink(conf.socket);
-	return ST_DONE;
+	if (store_is_shared())
+		engine_kill_all(true);
+	store_close();
+	return st;
 }

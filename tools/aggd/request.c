@@ -7,6 +7,7 @@
 #include "queue.h"
 #include "request.h"
 #include "spec.h"
+#include "store.h"
 
 #define PAGE	100	/* jobs in an answer to "list" */
 
@@ -27,6 +28,8 @@ static json_t *submit(struct conn *conn, json_t *spec)
 	struct job *job;
 	bool attached;
 
+	if (store_state(&why) != STORE_READY)
+		return request_refusal(false, why.s);
 	if (!conn->allowed) {
 		text_set(&why, "user %u may not submit jobs: the administrator allows users and groups in %s",
 			 conn->uid, conf.file);
@@ -59,8 +62,9 @@ static struct job *find(const struct conn *conn, const json_t *request,
 static json_t *list(const struct conn *conn, const json_t *request)
 {
 	json_int_t after = json_integer_value(json_object_get(request, "after"));
-	json_t *rows = json_array();
+	json_t *rows = json_array(), *answer;
 	bool more = false;
+	struct text why;
 	struct job *job;
 
 	TAILQ_FOREACH(job, &jobs, list) {
@@ -72,7 +76,10 @@ static json_t *list(const struct conn *conn, const json_t *request)
 			break;
 		json_array_append_new(rows, job_summary(job));
 	}
-	return json_pack("{s:b, s:o, s:b}", "ok", 1, "jobs", rows, "more", more);
+	answer = json_pack("{s:b, s:o, s:b}", "ok", 1, "jobs", rows, "more", more);
+	if (store_state(&why) != STORE_READY)
+		json_object_set_new(answer, "store", json_string(why.s));
+	return answer;
 }
 
 static json_t *show(const struct conn *conn, const json_t *request)
@@ -93,7 +100,7 @@ static json_t *cancel(const struct conn *conn, const json_t *request)
 	struct text why;
 	struct job *job = find(conn, request, &why);
 
-	if (!job)
+	if (!job || store_state(&why) != STORE_READY)
 		return request_refusal(false, why.s);
 	if (job->state == JOB_ENDED) {
 		text_set(&why, "job %u has ended", job->id);
@@ -187,6 +194,8 @@ static json_t *perform(struct conn *conn, json_t *request)
 	}
 	if (i != OP_SUBMIT && check_members(&ops[i], request, &why))
 		return request_refusal(true, why.s);
+	if (store_state(&why) == STORE_STANDBY)
+		return request_refusal(false, why.s);
 	switch (i) {
 	case OP_SUBMIT:
 		return submit(conn, request);

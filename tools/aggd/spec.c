@@ -201,11 +201,13 @@ static void set_default(json_t *spec, const char *name, json_t *value)
 		json_object_set_new(spec, name, value);
 }
 
-int spec_check(json_t *spec, struct text *why)
+int spec_check_form(json_t *spec, struct text *why)
 {
 	const char *name;
 	json_t *value;
 
+	if (!json_is_object(spec))
+		return text_set(why, "submit: not an object");
 	json_object_foreach(spec, name, value)
 		if (check_member(name, value, why))
 			return -1;
@@ -219,9 +221,12 @@ int spec_check(json_t *spec, struct text *why)
 		return text_set(why, "submit: 'kind' must be group or reduce");
 	if (check_names(spec, "members", why) || check_words(spec, why))
 		return -1;
-	if (is_group(spec) ? check_group(spec, why) : check_reduce(spec, why))
-		return -1;
-	return check_limits(spec, why);
+	return is_group(spec) ? check_group(spec, why) : check_reduce(spec, why);
+}
+
+int spec_check(json_t *spec, struct text *why)
+{
+	return spec_check_form(spec, why) ? -1 : check_limits(spec, why);
 }
 
 uint32_t spec_ranks(const json_t *spec)

@@ -18,6 +18,9 @@
  */
 int spec_check(json_t *spec, struct text *why);
 
+/* The same without the limits of the configuration, for a job that has begun. */
+int spec_check_form(json_t *spec, struct text *why);
+
 /* Trees of a job: a group has one up and one down. */
 uint32_t spec_trees(const json_t *spec);
 

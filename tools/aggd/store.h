@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 #include <limits.h>
+#include <stdbool.h>
 
 #include "aggd.h"
 
@@ -22,6 +23,35 @@
  * Return: 0, or -1
  */
 int store_open(const char *dir, struct text *why);
+
+/* Is the state used by several processes, of which one leads? */
+bool store_is_shared(void);
+
+/**
+ * enum store_state - what may be done
+ * @STORE_STANDBY: nothing: another process leads, or may lead
+ * @STORE_READY: everything
+ * @STORE_SILENT: nothing new: the store does not answer at present
+ * @STORE_FENCED: nothing, and children have to end: another process may lead soon
+ * @STORE_LOST: the process has to end: another one leads
+ */
+enum store_state {
+	STORE_STANDBY,
+	STORE_READY,
+	STORE_SILENT,
+	STORE_FENCED,
+	STORE_LOST,
+};
+
+/* Return: the state; @why is set to a sentence if it is not STORE_READY */
+enum store_state store_state(struct text *why);
+bool store_is_ready(void);
+
+/* Do what keeps the process the leader, or makes it one. Return: ms to the next call */
+int64_t store_tick(int64_t now);
+
+/* The process ends, and has no children: another one may lead at once. */
+void store_close(void);
 
 /* A descriptor that children inherit: while one has it open, store_open() waits. */
 int store_children(void);
@@ -62,6 +92,12 @@ int store_each(int (*one)(uint32_t id, json_t *record, struct text *why),
 
 /* Have the plan of a tree on the disk, before nodes have it. Return: 0, or -1 */
 int store_sync_plan(uint32_t id, uint32_t tree, struct text *why);
+
+/*
+ * Have the file of a plan, if an earlier process has synchronised it.
+ * Return: 1; 0: there is no such plan; -1 with @why
+ */
+int store_fetch_plan(uint32_t id, uint32_t tree, struct text *why);
 
 /* Name of the file of a plan: that of tree @tree of a job */
 void store_plan(uint32_t id, uint32_t tree, char path[PATH_MAX]);

@@ -15,12 +15,13 @@
 #include <unistd.h>
 
 #include "conf.h"
-#include "store.h"
+#include "store_ops.h"
 
 #define LOCK_TRIES	50
 #define LOCK_WAIT_NS	20000000
 
 static char *top;
+static const char *sub;
 static int dir = -1, jobs = -1, lock = -1, children = -1;
 
 static int write_all(int fd, const char *data, size_t len)
@@ -90,12 +91,13 @@ static int open_lock_soon(const char *name)
 	return fd;
 }
 
-int store_open(const char *path, struct text *why)
+int store_file_open(const char *path, const char *plans, struct text *why)
 {
 	top = strdup(path);
+	sub = plans;
 	dir = open_dir(AT_FDCWD, path);
 	if (dir >= 0)
-		jobs = open_dir(dir, "jobs");
+		jobs = open_dir(dir, sub);
 	if (!top || jobs < 0)
 		return text_set(why, "%s: %s", path, strerror(errno));
 	lock = open_lock_soon("lock");
@@ -155,7 +157,7 @@ static int read_counter(uint32_t *next, struct text *why)
 	return 0;
 }
 
-int store_take_ids(uint32_t n, uint32_t *first, struct text *why)
+static int take_ids(uint32_t n, uint32_t *first, struct text *why)
 {
 	char text[16];
 
@@ -167,7 +169,7 @@ int store_take_ids(uint32_t n, uint32_t *first, struct text *why)
 	return put_file(dir, "counter", text, why);
 }
 
-int store_put(uint32_t id, const json_t *record, struct text *why)
+static int put(uint32_t id, const json_t *record, struct text *why)
 {
 	char *data = json_dumps(record, JSON_INDENT(1)), name[32];
 	int err;
@@ -180,7 +182,7 @@ int store_put(uint32_t id, const json_t *record, struct text *why)
 	return err;
 }
 
-json_t *store_get(uint32_t id, struct text *why)
+static json_t *get(uint32_t id, struct text *why)
 {
 	json_t *record = NULL;
 	json_error_t fault;
@@ -202,10 +204,10 @@ json_t *store_get(uint32_t id, struct text *why)
 
 void store_plan(uint32_t id, uint32_t tree, char path[PATH_MAX])
 {
-	snprintf(path, PATH_MAX, "%s/jobs/%u.%u.plan", top, id, tree);
+	snprintf(path, PATH_MAX, "%s/%s/%u.%u.plan", top, sub, id, tree);
 }
 
-int store_sync_plan(uint32_t id, uint32_t tree, struct text *why)
+static int sync_plan(uint32_t id, uint32_t tree, struct text *why)
 {
 	char path[PATH_MAX];
 	int fd, err;
@@ -220,7 +222,38 @@ int store_sync_plan(uint32_t id, uint32_t tree, struct text *why)
 	return err;
 }
 
-void store_del_plans(uint32_t id, uint32_t trees)
+static int fetch_plan(uint32_t id, uint32_t tree, struct text *why)
+{
+	char path[PATH_MAX];
+
+	(void)why;
+	store_plan(id, tree, path);
+	return !access(path, F_OK);
+}
+
+char *store_file_read_plan(uint32_t id, uint32_t tree, size_t *len, struct text *why)
+{
+	char name[32], *plan;
+
+	snprintf(name, sizeof(name), "%u.%u.plan", id, tree);
+	plan = get_file(jobs, name);
+	if (plan)
+		*len = strlen(plan);
+	else
+		text_set(why, "%s/%s/%s: %s", top, sub, name, strerror(errno));
+	return plan;
+}
+
+int store_file_write_plan(uint32_t id, uint32_t tree, const char *plan,
+			  struct text *why)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%u.%u.plan", id, tree);
+	return put_file(jobs, name, plan, why);
+}
+
+void store_file_del_plans(uint32_t id, uint32_t trees)
 {
 	char name[32];
 	uint32_t i;
@@ -231,11 +264,11 @@ void store_del_plans(uint32_t id, uint32_t trees)
 	}
 }
 
-void store_del(uint32_t id, uint32_t trees)
+static void del(uint32_t id, uint32_t trees)
 {
 	char name[32];
 
-	store_del_plans(id, trees);
+	store_file_del_plans(id, trees);
 	snprintf(name, sizeof(name), "%u.json", id);
 	unlinkat(jobs, name, 0);
 }
@@ -256,8 +289,8 @@ static int by_id(const struct dirent **a, const struct dirent **b)
 	return (x > y) - (x < y);
 }
 
-int store_each(int (*one)(uint32_t id, json_t *record, struct text *why),
-	       struct text *why)
+static int each(int (*one)(uint32_t id, json_t *record, struct text *why),
+		struct text *why)
 {
 	struct dirent **list;
 	int i, n = scandirat(dir, "jobs", &list, is_record, by_id);
@@ -268,7 +301,7 @@ int store_each(int (*one)(uint32_t id, json_t *record, struct text *why),
 		return text_set(why, "%s/jobs: %s", top, strerror(errno));
 	for (i = 0; i < n; i++) {
 		id = (uint32_t)strtoul(list[i]->d_name, NULL, 10);
-		record = store_get(id, why);
+		record = get(id, why);
 		/* It must not keep the other jobs from their end. */
 		if (!record || one(id, record, why))
 			note("job %u is left as it is: %s", id, why->s);
@@ -278,3 +311,32 @@ int store_each(int (*one)(uint32_t id, json_t *record, struct text *why),
 	free(list);
 	return 0;
 }
+
+static int is_plan(const struct dirent *e)
+{
+	return *e->d_name != '.';
+}
+
+void store_file_del_all_plans(void)
+{
+	struct dirent **list;
+	int i, n = scandirat(dir, sub, &list, is_plan, NULL);
+
+	for (i = 0; i < n; i++) {
+		unlinkat(jobs, list[i]->d_name, 0);
+		free(list[i]);
+	}
+	if (n >= 0)
+		free(list);
+}
+
+const struct store_ops store_file = {
+	.take_ids = take_ids,
+	.put = put,
+	.get = get,
+	.del = del,
+	.del_plans = store_file_del_plans,
+	.each = each,
+	.sync_plan = sync_plan,
+	.fetch_plan = fetch_plan,
+};

@@ -252,6 +252,9 @@ static int list_all(FILE *aggd, json_t *rows)
 		       json_is_true(json_object_get(answer, "more"));
 		after = json_integer_value(json_object_get(json_array_get(
 			jobs, json_array_size(jobs) - 1), "job"));
+		/* The jobs are those that are known, but nothing can be changed now. */
+		if (!more && json_object_get(answer, "store"))
+			err("%s", text_of(answer, "store"));
 		json_array_extend(rows, jobs);
 		json_decref(answer);
 	}
