@@ -1,0 +1,868 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The rows of test_aggd_etcd.sh: an etcd, and aggd that keep their jobs in it."""
+import base64
+import contextlib
+import http.client
+import http.server
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+
+import aggd_kit
+from aggd_kit import (AGGCTL, AGGD, DEADLINE, FAKE, GROUP_JOB, TOP, USER, daemon, equal, has,
+                      main, row, user, wait_until)
+
+ETCD = TOP + "/build/vm/etcd/usr/bin/etcd"
+NOBODY = "65534"
+PORT = 2379
+URL = "http://127.0.0.1:%d"
+# No row can wait for the end of the first lease; SHORT is for those that do.
+LONG, SHORT = "600", "8"
+SILENT = "jobs in force stay, and nothing can be changed until it answers"
+
+
+# --- etcd -----------------------------------------------------------------------------
+
+def code(text):
+    return base64.b64encode(text if isinstance(text, bytes) else text.encode()).decode()
+
+
+class Etcd:
+    """Members of one etcd, with their data."""
+
+    def __init__(self, members=1):
+        self.dir = tempfile.mkdtemp(dir=aggd_kit.tmp)
+        os.chown(self.dir, int(NOBODY), int(NOBODY))
+        self.members = members
+        self.process = [None] * members
+        self.urls = [URL % (PORT + 10 * i) for i in range(members)]
+        self.peers = [URL % (PORT + 10 * i + 1) for i in range(members)]
+        for i in range(members):
+            self.spawn(i)
+        for i in range(members):
+            self.wait(i)
+
+    def store(self):
+        return "etcd " + ",".join(self.urls)
+
+    def spawn(self, i):
+        cluster = ",".join("m%d=%s" % member for member in enumerate(self.peers))
+        with open(self.dir + "/log", "ab") as log:
+            self.process[i] = subprocess.Popen(
+                ["setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups",
+                 "--pdeathsig", "KILL", "--", aggd_kit.tmp + "/etcd", "--name", "m%d" % i,
+                 "--data-dir", "%s/m%d" % (self.dir, i),
+                 "--listen-client-urls", self.urls[i],
+                 "--advertise-client-urls", self.urls[i],
+                 "--listen-peer-urls", self.peers[i],
+                 "--initial-advertise-peer-urls", self.peers[i],
+                 "--initial-cluster", cluster, "--logger", "zap"],
+                stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+
+    def wait(self, i):
+        def answers():
+            if self.process[i].poll() is not None:
+                with open(self.dir + "/log") as f:
+                    raise AssertionError("etcd has ended: " + f.read()[-2000:])
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                return self.post("kv/range", {"key": code("x")}, i)[0] == 200
+            return False
+
+        wait_until("an etcd that answers", answers)
+
+    def kill(self, i=0):
+        self.process[i].kill()
+        self.process[i].wait()
+
+    def start(self, i=0):
+        self.spawn(i)
+        self.wait(i)
+
+    def post(self, path, question, i=0):
+        connection = http.client.HTTPConnection(self.urls[i][7:], timeout=20)
+        try:
+            connection.request("POST", "/v3/" + path, json.dumps(question))
+            answer = connection.getresponse()
+            return answer.status, json.loads(answer.read())
+        finally:
+            connection.close()
+
+    def ask(self, path, question):
+        status, answer = self.post(path, question)
+        equal(status, 200)
+        return answer
+
+    def put(self, key, value):
+        self.ask("kv/put", {"key": code(key), "value": code(value)})
+
+    def delete(self, key):
+        self.ask("kv/deleterange", {"key": code(key)})
+
+    def clear(self):
+        self.ask("kv/deleterange", {"key": code("/aggnet/"), "range_end": code("/aggnet0")})
+
+    def content(self):
+        """All keys with their values."""
+        answer = self.ask("kv/range", {"key": code("/aggnet/"), "range_end": code("/aggnet0")})
+        return {base64.b64decode(kv["key"]).decode(): base64.b64decode(kv.get("value", ""))
+                for kv in answer.get("kvs", [])}
+
+    def keys(self, below):
+        return [k for k in self.content() if k.startswith(below)]
+
+    def record(self, job):
+        return json.loads(self.content()["/aggnet/jobs/%010d" % job])
+
+    def end(self):
+        for process in self.process:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+        shutil.rmtree(self.dir)
+
+
+@contextlib.contextmanager
+def etcd(members=1):
+    e = Etcd(members)
+    try:
+        yield e
+    finally:
+        e.end()
+
+
+class Gateway(http.server.ThreadingHTTPServer):
+    """Stands between aggd and etcd: @change(path, answer) makes another answer."""
+
+    daemon_threads = True
+    port = 4000
+
+    def __init__(self, to=None):
+        Gateway.port += 1
+        self.url = URL % Gateway.port
+        self.to = to
+        self.change = lambda path, answer: answer
+        self.asked = False
+        super().__init__(("127.0.0.1", Gateway.port), Handler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+    def answer(self, below, answer):
+        """Questions whose path begins with this have this answer; None: none has it."""
+        def change(path, right):
+            if below is None or not path.startswith(below):
+                return right
+            self.asked = True
+            return answer
+
+        self.asked = False
+        self.change = change
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """A question to a gateway."""
+
+    def do_POST(self):
+        question = self.rfile.read(int(self.headers["Content-Length"]))
+        path, answer = self.path[4:], b"{}"
+        if self.server.to:
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                answer = json.dumps(self.server.to.post(path, json.loads(question))[1]).encode()
+        answer = self.server.change(path, answer)
+        if answer is None:
+            return
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            self.wfile.write(answer)
+
+    def log_message(self, *args):
+        pass
+
+
+@contextlib.contextmanager
+def gateway(to=None):
+    g = Gateway(to)
+    try:
+        yield g
+    finally:
+        g.shutdown()
+        g.server_close()
+
+
+# --- aggd -----------------------------------------------------------------------------
+
+def on(store, lease=LONG, like=None, conf=""):
+    """An aggd whose jobs are in this etcd."""
+    return daemon("--store", store, "--lease", lease, like=like, conf=conf)
+
+
+def ask(d, request):
+    client = d.client()
+    try:
+        return client.ask(request)
+    finally:
+        client.close()
+
+
+def leads(d):
+    return d.process.poll() is None and ask(d, {"op": "list"})["ok"]
+
+
+def wait_leads(d):
+    """Wait until it leads; it must not end."""
+    def now():
+        if d.process.poll() is not None:
+            raise AssertionError("aggd has ended: " + d.said())
+        return leads(d)
+
+    wait_until("leads", now)
+
+
+def serves(d):
+    return "store" not in ask(d, {"op": "list"})
+
+
+def submit(d, **members):
+    """Submit a job; a machine that is busy may not answer in the time of a question."""
+    while True:
+        wait_leads(d)
+        wait_until("serves", lambda: serves(d))
+        answer = ask(d, {**GROUP_JOB, **members})
+        if answer["ok"]:
+            return answer["job"]["job"]
+        has(answer["error"], "etcd does not answer")
+
+
+def state(d, job):
+    found = [j["state"] for j in ask(d, {"op": "list"})["jobs"] if j["job"] == job]
+    return found[0] if found else None
+
+
+def wait_state(d, job, what):
+    def now():
+        if d.process.poll() is not None:
+            raise AssertionError("aggd has ended: " + d.said())
+        answer = ask(d, {"op": "list"})
+        return answer["ok"] and [j for j in answer["jobs"]
+                                 if j["job"] == job and j["state"] == what]
+
+    wait_until("%s: job %d" % (what, job), now)
+
+
+def cancel(d, job):
+    equal(ask(d, {"op": "cancel", "job": job})["ok"], True)
+    wait_state(d, job, "ended")
+
+
+def kill_with_child(d):
+    """Kill it while a child runs, which ends with it."""
+    pids = os.listdir(d.fake + "/running")
+    equal(len(pids), 1)
+    d.kill()
+    wait_until("ends with it", lambda: not os.path.exists("/proc/%s/exe" % pids[0]))
+
+
+def spawned(d):
+    """Start it again: it may stand by for the rest of a lease."""
+    d.start()
+    wait_leads(d)
+
+
+def fails(arguments, status, sentence, seconds=60):
+    done = subprocess.run([AGGD, *arguments], capture_output=True, timeout=seconds, text=True)
+    equal((done.returncode, done.stdout), (status, ""))
+    has(done.stderr, sentence)
+
+
+# --- jobs -----------------------------------------------------------------------------
+
+@row("jobs are in etcd from their submission to their end, and the directory is empty")
+def life():
+    with etcd() as e, on(e.store(), conf="allow all\n") as d:
+        wait_leads(d)
+        with user(USER):
+            client = d.client()
+        job = client.submit()
+        equal((job, client.wait(job)["state"]), (1000, "in force"))
+        has(client.show(job)["group"], "root=10.0.0.1,up=1000,down=1001")
+        equal(e.record(job)["state"], "in force")
+        equal((e.record(job)["user"], client.show(job)["user"]), (USER, USER))
+        equal(e.keys("/aggnet/plans/"), ["/aggnet/plans/0000001000.%d" % i for i in range(2)])
+        equal(e.content()["/aggnet/counter"], b"1002")
+        equal(d.entries(), ["1000.0.plan", "1000.1.plan"])
+        equal([client.ask({"op": "list"})["jobs"][0]["state"], client.submit()],
+              ["in force", 1002])
+        client.wait(1002)
+        equal(client.ask({"op": "cancel", "job": job})["ok"], True)
+        equal(client.wait(job, "ended")["reason"], "cancelled")
+        equal((e.record(job)["state"], e.keys("/aggnet/plans/0000001000")), ("ended", []))
+        equal(d.entries(), ["1002.0.plan", "1002.1.plan"])
+        equal(sorted(os.listdir(d.dir + "/state")), ["children", "lock", "plans"])
+        equal(sorted(os.listdir(d.dir + "/state/plans")), d.entries())
+
+
+@row("without its directory aggd goes on with the jobs and plans that etcd has")
+def new_directory():
+    with etcd() as e, on(e.store()) as d:
+        job, other = submit(d), submit(d)
+        wait_state(d, job, "in force")
+        cancel(d, other)
+        with open(d.dir + "/state/plans/1000.0.plan") as f:
+            plan = f.read()
+        before = e.record(job)
+        d.kill(signal.SIGTERM)
+        shutil.rmtree(d.dir + "/state")
+        calls = len(d.calls())
+        spawned(d)
+        wait_until("verified", lambda: len(d.calls()) == calls + 2)
+        equal([line.split()[0] for line in d.calls()[calls:]], ["apply"] * 2)
+        with open(d.dir + "/state/plans/1000.0.plan") as f:
+            equal(f.read(), plan)
+        equal((e.record(job), state(d, other)), (before, "ended"))
+        equal(submit(d), 1004)
+        cancel(d, job)
+        equal([e for e in d.entries() if e.startswith("1000")], [])
+
+
+@row("killed while a job is applied: it is withdrawn by the next aggd")
+def killed():
+    with etcd() as e, on(e.store(), SHORT) as d:
+        d.hold("apply")
+        job = submit(d)
+        wait_until("applies", d.running)
+        kill_with_child(d)
+        d.release("apply")
+        equal((d.entries(), e.record(job)["state"]), ([], "applying"))
+        spawned(d)
+        wait_state(d, job, "ended")
+        has(ask(d, {"op": "show", "job": job})["job"]["reason"], "aggd was restarted")
+        equal((len(d.calls("withdraw")), d.entries()), (2, []))
+
+
+@row("IDs are not used again, whichever aggd leads and however it ends")
+def numbers():
+    with etcd() as e, on(e.store(), SHORT) as a, on(e.store(), SHORT, like=a) as b:
+        ids = []
+        for i in range(4):
+            wait_until("leads", lambda: leads(a) or leads(b))
+            leader, other = (a, b) if leads(a) else (b, a)
+            ids.append(submit(leader))
+            leader.kill(signal.SIGKILL if i % 2 else signal.SIGTERM)
+            ids.append(submit(other))
+            leader.start()
+        equal(ids, sorted(set(ids)))
+        equal((ids[0], int(e.content()["/aggnet/counter"]) > ids[-1]), (1000, True))
+
+
+@row("a plan of more than 1 MiB is refused with a sentence")
+def large_plan():
+    with etcd() as e, on(e.store()) as d:
+        d.put("nodes", " ".join("v%d" % i + "x" * 60000 for i in range(20)) + "\n")
+        job = submit(d)
+        wait_state(d, job, "ended")
+        has(ask(d, {"op": "show", "job": job})["job"]["reason"], "at most 1 MiB")
+        equal(d.calls("apply"), [])
+
+
+# --- several aggd ------------------------------------------------------------------------
+
+@row("one of two aggd leads, and the other one names it and takes over from it")
+def standby():
+    with etcd() as e, on(e.store()) as a:
+        job = submit(a)
+        wait_state(a, job, "in force")
+        with on(e.store(), like=a) as b:
+            for request in ({"op": "list"}, GROUP_JOB, {"op": "cancel", "job": job},
+                            {"op": "show", "job": job}, {"op": "wait", "job": job}):
+                answer = ask(b, request)
+                equal((answer["ok"], answer["fault"]), (False, "refused"))
+                has(answer["error"], "this aggd is a standby: the leader is the aggd of host %s,"
+                    " socket %s: run the command there" % (os.uname().nodename, a.path))
+            done = subprocess.run([AGGCTL, "job", "list", "--socket", b.path],
+                                  capture_output=True, text=True)
+            equal((done.returncode, done.stdout), (1, ""))
+            has(done.stderr, "this aggd is a standby")
+            a.kill(signal.SIGTERM)
+            equal(a.process.returncode, 0)
+            wait_leads(b)
+            equal(state(b, job), "in force")
+            equal(submit(b), 1002)
+            cancel(b, job)
+            a.start()
+            equal(leads(a), False)
+            has(b.said(), "this aggd is the leader now")
+
+
+@row("the leader is killed: when its lease is over the standby goes on with its jobs")
+def takeover():
+    with etcd() as e, on(e.store(), SHORT) as a, on(e.store(), SHORT, like=a) as b:
+        wait_until("leads", lambda: leads(a) or leads(b))
+        leader, other = (a, b) if leads(a) else (b, a)
+        job = submit(leader)
+        wait_state(leader, job, "in force")
+        leader.hold("apply")
+        half = submit(leader)
+        wait_until("applies", leader.running)
+        kill_with_child(leader)
+        leader.release("apply")
+        wait_leads(other)
+        wait_state(other, half, "ended")
+        equal((state(other, job), other.entries()),
+              ("in force", ["1000.0.plan", "1000.1.plan"]))
+        cancel(other, job)
+        equal((e.record(job)["state"], e.record(half)["state"]), ("ended", "ended"))
+        leader.start()
+
+
+@row("a leader that was stopped too long ends, and changes nothing any more")
+def stopped():
+    with etcd() as e, on(e.store(), SHORT) as a:
+        job = submit(a)
+        wait_state(a, job, "in force")
+        client = a.client()
+        with on(e.store(), SHORT, like=a) as b:
+            a.process.send_signal(signal.SIGSTOP)
+            client.send({"op": "cancel", "job": job})
+            wait_leads(b)
+            wait_state(b, job, "in force")
+            before = e.content()
+            a.process.send_signal(signal.SIGCONT)
+            equal(a.process.wait(DEADLINE), 1)
+            has(a.said(), "the lease of this aggd was over")
+            with contextlib.suppress(OSError):
+                equal((client.read() or {"ok": False})["ok"], False)
+            equal((e.content(), state(b, job)), (before, "in force"))
+        a.start()
+
+
+@row("without its key in etcd a leader does not write, though its lease goes on")
+def fenced():
+    with etcd() as e, on(e.store()) as a:
+        job = submit(a)
+        wait_state(a, job, "in force")
+        e.delete("/aggnet/leader")
+        before = e.content()
+        answer = ask(a, GROUP_JOB)
+        equal(answer["ok"], False)
+        has(answer["error"], "another aggd leads, or has led")
+        equal((a.process.wait(DEADLINE), e.content()), (1, before))
+        spawned(a)
+        equal((state(a, job), submit(a)), ("in force", 1002))
+
+
+@row("a leader's key that names nobody is a sentence of the standby")
+def strange_leader():
+    with etcd() as e:
+        for value in (b"", b"{", b"[1]", b"\xff\x00", b"{\"host\": 1, \"socket\": {}}"):
+            e.put("/aggnet/leader", value)
+            before = e.content()
+            with on(e.store()) as d:
+                has(ask(d, {"op": "list"})["error"],
+                    "the value of the key /aggnet/leader in etcd does not name the leader")
+                equal(e.content(), before)
+        with on(e.store()) as d:
+            e.put("/aggnet/leader", b"{\"host\": \"a\\nb\\u001b\", \"socket\": \"/\"}")
+            wait_until("named", lambda: "host a?b?, socket /:" in ask(d, {"op": "list"})["error"])
+            e.delete("/aggnet/leader")
+            wait_leads(d)
+
+
+# --- etcd is down ------------------------------------------------------------------------
+
+@row("etcd is down: jobs in force stay, nothing new begins, and the list says so")
+def down():
+    with etcd() as e, on(e.store()) as d:
+        job = submit(d)
+        wait_state(d, job, "in force")
+        e.kill()
+        wait_until("silent", lambda: ask(d, {"op": "submit"}) and not serves(d) or
+                   not ask(d, {"op": "show", "job": job})["ok"] and not serves(d))
+        answer, calls = ask(d, {"op": "list"}), d.calls()
+        equal((answer["ok"], [j["state"] for j in answer["jobs"]]), (True, ["in force"]))
+        has(answer["store"], SILENT)
+        has(answer["store"], "etcd does not answer: http://127.0.0.1:2379: ")
+        for request in (GROUP_JOB, {"op": "cancel", "job": job}):
+            answer = ask(d, request)
+            equal((answer["ok"], answer["fault"]), (False, "refused"))
+            has(answer["error"], SILENT)
+        for arguments, status in ((["list"], 0), (["submit", "--root", "v0", "--members", "v1"], 1),
+                                  (["cancel", "1000"], 1), (["show", "1000"], 1)):
+            done = subprocess.run([AGGCTL, "job", *arguments, "--socket", d.path],
+                                  capture_output=True, text=True)
+            equal(done.returncode, status)
+            has(done.stderr, "etcd does not answer")
+            equal(("in force" in done.stdout), arguments == ["list"])
+        equal((d.calls(), d.entries()), (calls, ["1000.0.plan", "1000.1.plan"]))
+        e.start()
+        wait_until("serves", lambda: serves(d))
+        equal((state(d, job), submit(d), d.calls()[:len(calls)]), ("in force", 1002, calls))
+        cancel(d, job)
+        has(d.said(), "etcd answers again")
+
+
+@row("etcd goes down while a job is planned or applied: the job goes on when it is back")
+def down_between():
+    for verb in ("plan", "apply"):
+        with etcd() as e, on(e.store()) as d:
+            d.hold(verb)
+            job = submit(d, kind="reduce")
+            wait_until("runs", d.running)
+            e.kill()
+            wait_until("silent", lambda: not ask(d, {"op": "show", "job": job})["ok"])
+            d.release(verb)
+            wait_until("a fault", lambda: "fault" in ask(d, {"op": "list"})["jobs"][0])
+            shown = ask(d, {"op": "list"})["jobs"][0]
+            equal(shown["state"], "queued" if verb == "plan" else "applying")
+            has(shown["fault"], "etcd does not answer")
+            e.start()
+            wait_state(d, job, "in force")
+            equal((e.record(job)["state"], d.entries()), ("in force", ["1000.0.plan"]))
+
+
+@row("etcd is down too long: processes of aggctl are ended before another aggd may lead")
+def down_long():
+    with etcd() as e, on(e.store(), SHORT) as d:
+        job = submit(d)
+        wait_state(d, job, "in force")
+        d.hold("apply")
+        half = submit(d)
+        wait_until("applies", d.running)
+        e.kill()
+        wait_until("killed", lambda: not d.processes())
+        equal((state(d, job), len(d.calls("apply"))), ("in force", 3))
+        has(ask(d, {"op": "list"})["jobs"][1]["fault"], "aggctl was ended")
+        d.release("apply")
+        e.start()
+        # The lease may be over, or not.
+        wait_until("goes on", lambda: d.process.poll() is not None or serves(d))
+        if d.process.poll() is not None:
+            spawned(d)
+        wait_until("decided", lambda: state(d, half) in ("in force", "ended"))
+        equal(state(d, job), "in force")
+        for j in (job, half):
+            if state(d, j) == "in force":
+                cancel(d, j)
+        equal(d.entries(), [])
+
+
+@row("one of three members is down: jobs go on; two are down: they wait for one of them")
+def members():
+    with etcd(3) as e, on(e.store()) as d:
+        job = submit(d)
+        wait_state(d, job, "in force")
+        e.kill(0)
+        equal(submit(d), 1002)
+        wait_state(d, 1002, "in force")
+        cancel(d, job)
+        e.kill(1)
+        wait_until("silent", lambda: not serves(d) or
+                   not ask(d, {"op": "show", "job": job})["ok"] and not serves(d))
+        equal((ask(d, GROUP_JOB)["ok"], state(d, 1002)), (False, "in force"))
+        e.start(0)
+        equal(submit(d) > 1002, True)
+        equal(state(d, 1002), "in force")
+
+
+@row("without an answer of etcd aggd starts, says so, and leads when there is one")
+def none_at_start():
+    with on("etcd " + URL % PORT) as d:
+        answer = ask(d, {"op": "list"})
+        equal((answer["ok"], answer["fault"]), (False, "refused"))
+        has(answer["error"], "etcd does not answer: http://127.0.0.1:2379: ")
+        has(d.said(), "etcd does not answer: http://127.0.0.1:2379: ")
+        done = subprocess.run([AGGCTL, "job", "list", "--socket", d.path], capture_output=True,
+                              text=True)
+        equal((done.returncode, done.stdout), (1, ""))
+        has(done.stderr, "etcd does not answer: http://127.0.0.1:2379: ")
+        with etcd():
+            equal(submit(d), 1000)
+
+
+@row("a store that is not one, and a lease that is too short, are wrong usage")
+def usage():
+    base = ["--state", aggd_kit.tmp + "/none", "--aggctl", FAKE, "--socket",
+            aggd_kit.tmp + "/none.sock"]
+    for store, sentence in [
+            ("", "--store: '' is not a text"),
+            ("etcd", "store: must be 'file' or 'etcd URL,...'"),
+            ("etcd:", "store: must be 'file' or 'etcd URL,...'"),
+            ("etcd ", "does not begin with http:// or https://"),
+            ("etcd 127.0.0.1:2379", "'127.0.0.1:2379' does not begin with"),
+            ("etcd http://a,", "'' does not begin with"),
+            ("etcd ftp://a", "'ftp://a' does not begin with"),
+            ("etcd http://", "is not a URL"),
+            ("etcd http://a b", "is not a URL"),
+            ("etcd http://a:99999", "is not a URL"),
+            ("etcd http://root:secret@a", "is not a URL without a user"),
+            ("etcd http://a/b", "must have nothing after the host and the port"),
+            ("etcd http://a?b", "must have nothing after the host and the port"),
+            ("etcd http://" + "a" * 250, "is too long"),
+            ("etcd " + ",".join(["http://a"] * 17), "more than 16 URLs")]:
+        fails([*base, "--store", store], 2, sentence)
+    fails([*base, "--lease", "1"], 2, "lease: must be from 2 to 3600 seconds")
+    equal(os.path.exists(aggd_kit.tmp + "/none"), False)
+
+
+# --- what etcd has is wrong --------------------------------------------------------------
+
+def record(job, **members):
+    spec = {"root": "v0", "members": ["v1"], "kind": "group", "function": "sum",
+            "type": "int64", "objective": "traffic", "memory": 65536, "time": 3600,
+            "elements": 10}
+    return {"job": job, "user": USER, "state": "queued", "submitted": 1, "spec": spec, **members}
+
+
+RECORDS = [
+    (b"", "not JSON"),
+    (b"{", "not JSON"),
+    (b"\xff\xfe", "not JSON"),
+    (b"[" * 100000, "not JSON"),
+    (b"{\"job\": 1000, \"job\": 1000}", "not JSON"),
+    (b"[]", "the record of job 1000 is not complete"),
+    (b"\"x\"", "not JSON"),
+    (b"{}", "the record of job 1000 is not complete"),
+    (record(1001), "the record of job 1000 is not complete"),
+    (record(1000, user=-1), "the record of job 1000 is not complete"),
+    (record(1000, user=2 ** 32), "the record of job 1000 is not complete"),
+    (record(1000, state="lost"), "the record of job 1000 is not complete"),
+    (record(1000, ends=-1), "the record of job 1000 is not complete"),
+    (record(1000, ends="x"), "the record of job 1000 is not complete"),
+    (record(1000, spec=[]), "the record of job 1000: submit: not an object"),
+    (record(1000, spec={"root": "v0", "members": ["@/etc/shadow"]}), "element 1 is not"),
+    (record(1000, spec={"root": "v0", "members": [1]}), "element 1 is not"),
+    (record(1000, spec={"root": "--hosts=x", "members": ["v1"]}), "'root' is not the name"),
+    (record(1000, spec={"root": "v0", "members": ["v1"], "memory": 2 ** 62 - 1}), "too large"),
+    (record(1000, state="in force", nodes={"v0": 2 ** 62}), "the bytes of v0 are not from 0"),
+    (record(1000, state="in force", nodes={"v0": -1}), "the bytes of v0 are not from 0"),
+    (b"\"" + b"x" * (1 << 20) + b"\"", "has more than 1 MiB"),
+]
+
+
+@row("a record that is wrong is a sentence, and stays; other jobs go on")
+def wrong_records():
+    with etcd() as e:
+        e.put("/aggnet/counter", "1004")
+        e.put("/aggnet/jobs/0000001002", json.dumps(record(1002)))
+        for value, sentence in RECORDS:
+            if not isinstance(value, bytes):
+                value = json.dumps(value).encode()
+            e.put("/aggnet/jobs/0000001000", value)
+            with on(e.store(), conf="first 5\n") as d:
+                wait_leads(d)
+                has(d.said(), sentence)
+                wait_state(d, 1002, "in force")
+                equal((state(d, 1000), [c for c in d.calls() if "1000" in c]), (None, []))
+                equal(e.content()["/aggnet/jobs/0000001000"], value)
+        with on(e.store()) as d:
+            equal(submit(d), 1004)
+
+
+@row("keys that are not names of jobs, and IDs that the counter has not given")
+def wrong_keys():
+    with etcd() as e:
+        e.put("/aggnet/counter", "1004")
+        e.put("/aggnet/jobs/0000001002", json.dumps(record(1002)))
+        for name in ("1002", "0000001002\0", "0000001002x", "00000010021", "", "-000001002",
+                     "0000000000", "9999999999", "\u00e9", "0000001004"):
+            e.put("/aggnet/jobs/" + name, json.dumps(record(1004)))
+        before = e.content()
+        with on(e.store()) as d:
+            wait_leads(d)
+            equal([j["job"] for j in ask(d, {"op": "list"})["jobs"]], [1002])
+            equal(d.said().count("is not the name of a job"), 9)
+            has(d.said(), "/aggnet/jobs/0000001004: the ID is not below /aggnet/counter")
+            cancel(d, 1002)
+        after = e.content()
+        equal({k for k in before if before[k] != after.get(k)}, {"/aggnet/jobs/0000001002"})
+
+
+@row("many jobs are read, in several answers of etcd")
+def many():
+    with etcd() as e:
+        e.put("/aggnet/counter", "5000")
+        for i in range(1000, 2100):
+            e.put("/aggnet/jobs/%010d" % i, json.dumps(record(i, state="ended")))
+        with on(e.store(), conf="history 2000\n") as d:
+            wait_leads(d)
+            client, found, after = d.client(), [], 0
+            while len(found) == 0 or answer["more"]:
+                answer = client.ask({"op": "list", "after": after})
+                found += [j["job"] for j in answer["jobs"]]
+                after = found[-1]
+            equal(found, list(range(1000, 2100)))
+
+
+@row("a counter that is not a number: nothing is submitted, and jobs go on")
+def wrong_counter():
+    with etcd() as e:
+        for value in (b"", b"x", b"-1", b"0", b"4294967296", b"1e9", b"1000\0", b"1000 ",
+                      b"9" * 100000):
+            e.put("/aggnet/counter", value)
+            e.put("/aggnet/jobs/0000001000", json.dumps(record(1000)))
+            with on(e.store()) as d:
+                wait_leads(d)
+                wait_state(d, 1000, "in force")
+                before = e.content()
+                has(ask(d, GROUP_JOB)["error"], "/aggnet/counter: not a number: write one that "
+                    "exceeds all job IDs")
+                equal(e.content(), before)
+        e.put("/aggnet/counter", str(2 ** 32 - 2))
+        with on(e.store()) as d:
+            wait_leads(d)
+            has(ask(d, GROUP_JOB)["error"], "all job IDs have been used")
+
+
+@row("a record that a stranger changes or removes while the job is in force")
+def changed_record():
+    with etcd() as e, on(e.store()) as d:
+        job, other = submit(d), submit(d)
+        for j in (job, other):
+            wait_state(d, j, "in force")
+        key, right = "/aggnet/jobs/%010d" % job, e.record(job)
+        for value, sentence in ((b"{", "not JSON"), (json.dumps({**right, "spec": {}}).encode(),
+                                                     "submit: ")):
+            e.put(key, value)
+            answer = ask(d, {"op": "show", "job": job})
+            equal(answer["ok"], False)
+            has(answer["error"], sentence)
+        equal(ask(d, {"op": "cancel", "job": job})["ok"], True)
+        wait_until("withdrawn", lambda: "1000.0.plan" not in d.entries() and
+                   "fault" in ask(d, {"op": "list"})["jobs"][0])
+        equal((state(d, job), e.content()[key]), ("withdrawing", value))
+        e.put(key, json.dumps(right))
+        wait_state(d, job, "ended")
+        cancel(d, other)
+
+
+# --- answers that are wrong ----------------------------------------------------------------
+
+def kv(**members):
+    return {"header": {"revision": "5"}, "kvs": [members], "count": "1"}
+
+
+ANSWERS = [
+    b"", b"{", b"[]", b"null", b"\"\"", b"1e999", b"<html>not etcd</html>", b"{}", b"\x00" * 100,
+    b"[" * 3000000, b"{\"a\":" * 3000, b" " * (5 << 20), b"{\"error\": 1}",
+    b"{\"error\": {\"message\": \"x\\n\\u001b[31m\"}}",
+    b"{\"kvs\": 1, \"responses\": {}, \"header\": [], \"result\": \"\", \"ID\": {}}",
+    b"{\"kvs\": [1, {}, null], \"succeeded\": true, \"ID\": \"-1\", \"more\": true}",
+    b"{\"kvs\": [{\"key\": \"=\", \"value\": \"====\"}], \"more\": true, \"succeeded\": true}",
+    b"{\"kvs\": [{\"key\": 1, \"value\": []}], \"succeeded\": 1, \"ID\": 1e300}",
+    b"{\"succeeded\": false, \"responses\": [{}, {}], \"ID\": \"99999999999999999999\"}",
+    json.dumps({**kv(key=code("/aggnet/jobs/0000001000"), value=code("x")), "more": True,
+                "succeeded": True, "ID": "1", "result": {"TTL": "1"}}).encode(),
+]
+
+
+def ask_if(d, request):
+    """Is the answer, if aggd does not end, that it is done?"""
+    with contextlib.suppress(OSError):
+        answer = ask(d, request)
+        return answer and answer["ok"]
+    return False
+
+
+def ends_well(d):
+    """It has ended with a sentence, or goes on now that the answers are right."""
+    wait_until("ends or leads", lambda: d.process.poll() is not None or
+               ask_if(d, {"op": "list"}) and serves(d))
+    if d.process.poll() is not None:
+        equal(d.process.returncode, 1)
+        has(d.said(), "aggd: ")
+
+
+@row("wrong answers when aggd starts are sentences, and it leads when they are right")
+def wrong_first_answers():
+    with etcd() as e, gateway(e) as g:
+        for path in ("kv/range", "lease/grant", "kv/txn"):
+            for answer in ANSWERS:
+                e.clear()
+                g.answer(path, answer)
+                d = aggd_kit.Daemon("--store", "etcd " + g.url, "--lease", "2")
+                try:
+                    wait_until("asks", lambda: g.asked)
+                    ask_if(d, {"op": "list"})
+                    g.answer(None, b"")
+                    if path == "kv/range":
+                        ends_well(d)
+                    else:
+                        equal(d.process.poll() in (None, 1), True)
+                finally:
+                    d.end()
+
+
+@row("wrong answers while aggd leads are sentences, and jobs in force stay")
+def wrong_answers():
+    with etcd() as e, gateway(e) as g:
+        for path in ("kv/range", "kv/txn", "lease/keepalive"):
+            for answer in ANSWERS:
+                e.clear()
+                d = aggd_kit.Daemon("--store", "etcd " + g.url, "--lease", SHORT)
+                try:
+                    job = submit(d)
+                    wait_state(d, job, "in force")
+                    g.answer(path, answer)
+                    for request in (GROUP_JOB, {"op": "show", "job": job}, {"op": "list"}):
+                        ask_if(d, request)
+                    wait_until("asks", lambda: g.asked)
+                    equal([n for n in d.entries() if n.startswith(str(job))],
+                          ["%d.%d.plan" % (job, i) for i in range(2)])
+                    g.answer(None, b"")
+                    ends_well(d)
+                finally:
+                    d.end()
+
+
+@row("an etcd that takes questions and does not answer holds up no connection for long")
+def hanging():
+    with etcd() as e, gateway(e) as g, on("etcd " + g.url, SHORT) as d:
+        job = submit(d)
+        wait_state(d, job, "in force")
+        free = threading.Event()
+        g.change = lambda path, right: free.wait() and None
+        wait_until("silent", lambda: not serves(d))
+        has(ask(d, {"op": "list"})["store"], "etcd does not answer")
+        equal(ask(d, GROUP_JOB)["ok"], False)
+        g.change = lambda path, right: right
+        free.set()
+        wait_until("goes on", lambda: d.process.poll() is not None or serves(d))
+        if d.process.poll() is not None:
+            spawned(d)
+        equal(state(d, job), "in force")
+
+
+@row("a submission whose answer is lost is refused, and its job does not come back")
+def lost_answer():
+    with etcd() as e, gateway(e) as g, on("etcd " + g.url) as d:
+        wait_leads(d)
+        seen = []
+
+        def lose(path, right):
+            # The second transaction of a submission has the record.
+            seen.append(path)
+            return None if seen.count("kv/txn") == 2 and path == "kv/txn" else right
+
+        g.change = lose
+        answer = ask(d, GROUP_JOB)
+        equal(answer["ok"], False)
+        has(answer["error"], "etcd does not answer")
+        g.change = lambda path, right: right
+        wait_until("forgotten", lambda: not e.keys("/aggnet/jobs/"))
+        equal(ask(d, {"op": "list"})["jobs"], [])
+        equal(submit(d) > 1000, True)
+
+
+def start():
+    """The test has a network of its own; an unprivileged user cannot read all directories."""
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    shutil.copy(ETCD, aggd_kit.tmp + "/etcd")
+
+
+sys.exit(main(start))
