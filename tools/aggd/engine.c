@@ -2,13 +2,14 @@
 /* Processes of aggctl: their descriptors in the loop, their errors, their end. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/prctl.h>
 #include <sys/queue.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +18,9 @@
 #include "engine.h"
 #include "loop.h"
 #include "store.h"
+#include "watchdog.h"
+
+#define END_MS		2000	/* until processes that are killed have ended */
 
 /**
  * struct child - a process
@@ -24,6 +28,7 @@
  * @end: its pidfd, readable when it has ended
  * @error: its standard error
  * @pid: the process and its process group
+ * @number: of the watchdog
  * @until: when it is killed
  * @late: it was
  * @silent: it was killed because the store is silent
@@ -37,6 +42,7 @@ struct child {
 	struct watch end;
 	struct watch error;
 	pid_t pid;
+	uint32_t number;
 	int64_t until;
 	bool late;
 	bool silent;
@@ -114,11 +120,17 @@ static void end_ready(struct watch *w, uint32_t events)
 {
 	struct child *c = container(w, struct child, end);
 	char text[2 * TEXT_MAX] = "";
-	int status;
+	siginfo_t info = {};
+	int status = 0;
 
 	(void)events;
-	if (waitpid(c->pid, &status, WNOHANG) != c->pid)
+	if (waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) ||
+	    !info.si_pid)
 		return;
+	/* Until it is waited for, no other process has its number. */
+	if (watchdog_leave(c->number))
+		c->silent = true;
+	waitpid(c->pid, &status, 0);
 	while (c->len < sizeof(c->text) - 1 && read_error(c))
 		;
 	make_sentence(c->text, text, sizeof(text));
@@ -133,84 +145,72 @@ static void end_ready(struct watch *w, uint32_t events)
 	else if (!*text && WEXITSTATUS(status))
 		snprintf(text, sizeof(text), "aggctl has ended with status %d",
 			 WEXITSTATUS(status));
-	c->ended(c->arg, WIFEXITED(status) ? WEXITSTATUS(status) : -1, text);
+	c->ended(c->arg, c->silent && !c->late ? ENGINE_SILENT :
+			 WIFEXITED(status) ? WEXITSTATUS(status) : -1, text);
 	child_free(c);
 }
 
-static int set_actions(posix_spawn_file_actions_t *do_, const char *out, int err)
+/* The standard streams of a child, and the lock. Return: 0, or -1 with errno */
+static int set_files(const char *out, int err)
 {
-	int e = posix_spawn_file_actions_addopen(do_, 0, "/dev/null", O_RDONLY, 0);
+	int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int to = open(out ? out : "/dev/null", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+		      0600);
 
-	if (!e)
-		e = posix_spawn_file_actions_addopen(do_, 1, out ? out : "/dev/null",
-						     O_WRONLY | O_CREAT | O_TRUNC,
-						     0600);
-	if (!e)
-		e = posix_spawn_file_actions_adddup2(do_, err, 2);
-	/* The same number: the descriptor stays open. */
-	if (!e)
-		e = posix_spawn_file_actions_adddup2(do_, store_children(),
-						     store_children());
-	return e;
-}
-
-static int set_attributes(posix_spawnattr_t *attr)
-{
-	sigset_t none, pipe;
-
-	sigemptyset(&none);
-	sigemptyset(&pipe);
-	sigaddset(&pipe, SIGPIPE);
-	posix_spawnattr_setsigmask(attr, &none);
-	posix_spawnattr_setsigdefault(attr, &pipe);
-	posix_spawnattr_setpgroup(attr, 0);
-	return posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK |
-					POSIX_SPAWN_SETSIGDEF |
-					POSIX_SPAWN_SETPGROUP);
+	if (dup2(err, STDERR_FILENO) < 0 || dup2(in, STDIN_FILENO) < 0 ||
+	    dup2(to, STDOUT_FILENO) < 0)
+		return -1;
+	return fcntl(store_children(), F_SETFD, 0);
 }
 
 /*
- * Another process that leads does not know the children of this one: they end with it.
- * Return: the arguments, which are at @argv behind their place for a prefix
+ * Another process that leads does not know the children of this one: they end with it, or
+ * when the watchdog says so. Return: may the program of this child run?
  */
-static char *const *tie(char *const argv[], char *tied[CHILD_ARGS + 5])
+static bool tie(const struct child *c, pid_t parent)
 {
-	char *const prefix[] = { "/usr/bin/setpriv", "--pdeathsig", "KILL", "--" };
-	size_t n = ARRAY_SIZE(prefix);
-
-	memcpy(tied, prefix, sizeof(prefix));
-	while (*argv && n < CHILD_ARGS + ARRAY_SIZE(prefix))
-		tied[n++] = *argv++;
-	tied[n] = NULL;
-	return tied;
+	return !watchdog_runs() ||
+	       (!prctl(PR_SET_PDEATHSIG, SIGKILL) && getppid() == parent &&
+		watchdog_enter(c->number));
 }
 
-/* Return: the process, or -1 with errno */
-static pid_t spawn(char *const argv[], const char *out, int err)
+/* In the child */
+static void run(const struct child *c, pid_t parent, char *const argv[],
+		const char *out, int err)
 {
-	char *tied[CHILD_ARGS + 5];
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attr;
-	pid_t pid = -1;
-	int e;
+	sigset_t none;
 
-	if (store_is_shared()) {
-		/* Else it is setpriv that fails, which is taken for a fault of the job. */
-		if (access(argv[0], X_OK))
-			return -1;
-		argv = tie(argv, tied);
+	setpgid(0, 0);
+	if (!tie(c, parent))
+		_exit(ST_FAILED);
+	sigemptyset(&none);
+	signal(SIGPIPE, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (!set_files(out, err))
+		execv(argv[0], argv);
+	dprintf(STDERR_FILENO, "%s: %s\n", argv[0], strerror(errno));
+	_exit(ST_FAILED);
+}
+
+/* Return: 0, or -1 with errno */
+static int spawn(struct child *c, char *const argv[], const char *out, int err)
+{
+	pid_t parent = getpid();
+
+	/* Else it is the child that fails, which is taken for a fault of the job. */
+	if (access(argv[0], X_OK))
+		return -1;
+	c->number = watchdog_take();
+	c->pid = fork();
+	if (!c->pid)
+		run(c, parent, argv, out, err);
+	if (c->pid < 0) {
+		watchdog_leave(c->number);
+		return -1;
 	}
-	posix_spawn_file_actions_init(&actions);
-	posix_spawnattr_init(&attr);
-	e = set_actions(&actions, out, err);
-	if (!e)
-		e = set_attributes(&attr);
-	if (!e)
-		e = posix_spawn(&pid, argv[0], &actions, &attr, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attr);
-	errno = e;
-	return e ? -1 : pid;
+	/* The child does so, too: one of both is the first. */
+	setpgid(c->pid, c->pid);
+	return 0;
 }
 
 /* Wait for what the process does. Return: 0, or -1 */
@@ -222,6 +222,7 @@ static int watch_child(struct child *c)
 		return 0;
 	kill(-c->pid, SIGKILL);
 	waitpid(c->pid, NULL, 0);
+	watchdog_leave(c->number);
 	if (c->end.fd >= 0)
 		close(c->end.fd);
 	return -1;
@@ -242,10 +243,11 @@ struct child *engine_start(char *const argv[], const char *out,
 	c->until = now_ms() + conf.child_time;
 	/* A child's standard error must not fail because it is not read yet. */
 	fcntl(fd[1], F_SETFL, 0);
-	c->pid = spawn(argv, out, fd[1]);
+	if (spawn(c, argv, out, fd[1]))
+		goto fail;
 	close(fd[1]);
 	fd[1] = -1;
-	if (c->pid < 0 || watch_child(c))
+	if (watch_child(c))
 		goto fail;
 	LIST_INSERT_HEAD(&children, c, list);
 	running++;
@@ -264,16 +266,34 @@ void engine_kill(struct child *c)
 	kill(-c->pid, SIGKILL);
 }
 
-void engine_kill_all(bool wait)
+void engine_kill_all(void)
 {
 	struct child *c;
 
 	LIST_FOREACH(c, &children, list) {
 		engine_kill(c);
 		c->silent = true;
-		if (wait)
-			waitpid(c->pid, NULL, 0);
 	}
+}
+
+bool engine_end_all(void)
+{
+	int64_t until = now_ms() + END_MS, left;
+	struct pollfd p = { .events = POLLIN };
+	struct child *c;
+	bool ended = true;
+
+	engine_kill_all();
+	/* One that waits for a disk or a file system does not end. */
+	LIST_FOREACH(c, &children, list) {
+		left = until - now_ms();
+		p.fd = c->end.fd;
+		if (poll(&p, 1, left > 0 ? (int)left : 0) == 1)
+			watchdog_leave(c->number);
+		else
+			ended = false;
+	}
+	return ended;
 }
 
 int64_t engine_tick(int64_t now)

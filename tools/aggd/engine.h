@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CHILD_ARGS	32	/* of a process, with its name */
+#define ENGINE_SILENT	-2	/* status of a process that was killed as the store is silent */
 
 struct child;
 
@@ -15,7 +15,7 @@ struct child;
  * @argv: its arguments; the first one is the path
  * @out: file for its output, which is made for its owner only; NULL: none
  * @ended: called from the loop when it has ended, unless engine_forget() was called:
- *	its exit status, -1 if a signal ended it, and what it has written to standard error
+ *	its exit status, -1 if a signal ended it, or ENGINE_SILENT, and what it has written to standard error
  * @arg: for @ended
  *
  * Return: the process; NULL with errno
@@ -30,8 +30,11 @@ bool engine_has_room(void);
 /* Kill it; @ended is called with status -1. */
 void engine_kill(struct child *c);
 
-/* Kill all, as the store is silent; @wait: until they have ended, without @ended */
-void engine_kill_all(bool wait);
+/* Kill all, as the store is silent. */
+void engine_kill_all(void);
+
+/* Kill all, without @ended, and wait for a bounded time. Return: have they ended? */
+bool engine_end_all(void);
 
 /* Kill those that take too long. Return: ms until there may be one; -1: none runs */
 int64_t engine_tick(int64_t now);

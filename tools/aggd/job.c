@@ -499,6 +499,8 @@ static void child_ended(void *arg, int status, const char *text)
 			withdraw(job);
 		else
 			finish(job);
+	} else if (status == ENGINE_SILENT) {
+		do_again(job, text);
 	} else if (status) {
 		step_failed(job, text);
 	} else {

@@ -15,14 +15,31 @@
 #include "job.h"
 #include "loop.h"
 #include "store.h"
+#include "watchdog.h"
 
-static bool stopped;
+static bool stopped, unwatched;
 
 static void stop(struct watch *w, uint32_t events)
 {
 	(void)w;
 	(void)events;
 	stopped = true;
+}
+
+/* Without it children may go on when another aggd leads. */
+static void watchdog_ended(struct watch *w, uint32_t events)
+{
+	(void)w;
+	(void)events;
+	unwatched = true;
+}
+
+static int watch_watchdog(struct watch *w)
+{
+	if (!watchdog_runs())
+		return 0;
+	*w = (struct watch){ .fd = watchdog_fd(), .ready = watchdog_ended };
+	return loop_add(w, 0);
 }
 
 static int watch_signals(struct watch *w)
@@ -49,12 +66,15 @@ static int hold_streams(void)
 	return 0;
 }
 
-static int open_all(struct watch *signals, struct text *why)
+static int open_all(struct watch *signals, struct watch *watchdog, struct text *why)
 {
+	/* It must not have the locks of the state. */
+	if (conf.etcd && watchdog_start(conf.children, why))
+		return -1;
 	if (store_open(conf.state, why))
 		return -1;
 	/* Until here a signal ends the process: it may wait for one before it. */
-	if (loop_open() || watch_signals(signals))
+	if (loop_open() || watch_signals(signals) || watch_watchdog(watchdog))
 		return text_set(why, "epoll: %s", strerror(errno));
 	return conn_listen(conf.socket, why);
 }
@@ -81,7 +101,7 @@ static int follow_store(bool *loaded, struct text *why)
 	case STORE_LOST:
 		return -1;
 	case STORE_FENCED:
-		engine_kill_all(false);
+		engine_kill_all();
 		return 0;
 	case STORE_READY:
 		if (!*loaded && job_load(why))
@@ -103,6 +123,8 @@ static int serve(struct text *why)
 		ms = store_tick(now_ms());
 		if (follow_store(&loaded, why))
 			return -1;
+		if (unwatched)
+			return text_set(why, "the watchdog of this aggd was ended");
 		now = now_ms();
 		ms = sooner(ms, job_tick(now));
 		ms = sooner(ms, conn_tick(now));
@@ -114,7 +136,7 @@ static int serve(struct text *why)
 
 int main(int argc, char **argv)
 {
-	struct watch signals;
+	struct watch signals, watchdog;
 	struct text why;
 	int st;
 
@@ -124,7 +146,7 @@ int main(int argc, char **argv)
 	st = conf_read(argc, argv);
 	if (st >= 0)
 		return st;
-	if (open_all(&signals, &why)) {
+	if (open_all(&signals, &watchdog, &why)) {
 		note("%s", why.s);
 		return ST_FAILED;
 	}
@@ -132,8 +154,8 @@ int main(int argc, char **argv)
 	if (st)
 		note("%s", why.s);
 	unlink(conf.socket);
-	if (store_is_shared())
-		engine_kill_all(true);
-	store_close();
+	/* While a child may change nodes, no other process may lead. */
+	if (!store_is_shared() || engine_end_all())
+		store_close();
 	return st;
 }

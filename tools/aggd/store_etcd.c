@@ -14,6 +14,7 @@
 #include "conf.h"
 #include "etcd.h"
 #include "store_ops.h"
+#include "watchdog.h"
 
 #define LEADER		"/aggnet/leader"
 #define COUNTER		"/aggnet/counter"
@@ -133,6 +134,13 @@ static void lose(const char *sentence)
 	lead.lost = true;
 }
 
+/* The lease is in force until then; children of a process that is stopped end before. */
+static void set_until(int64_t until)
+{
+	lead.until = until;
+	watchdog_feed(until - FENCE_MS);
+}
+
 /* Keep the lease. Without an answer it is tried again soon. */
 static void renew(void)
 {
@@ -146,7 +154,7 @@ static void renew(void)
 	if (!answer)
 		lead.next = now_ms() + AGAIN_MS;
 	else if (etcd_number(json_object_get(answer, "result"), "TTL"))
-		lead.until = begin + conf.lease;
+		set_until(begin + conf.lease);
 	else
 		lose("the lease of this aggd was over: another one may lead");
 	json_decref(answer);
@@ -239,7 +247,7 @@ static void run_for_leader(void)
 	answer = claim();
 	if (json_is_true(json_object_get(answer, "succeeded"))) {
 		lead.term = etcd_number(json_object_get(answer, "header"), "revision");
-		lead.until = begin + conf.lease;
+		set_until(begin + conf.lease);
 		lead.next = begin + RENEW_MS;
 		store_file_del_all_plans();
 	} else {
