@@ -201,9 +201,21 @@ static void withdraw(struct job *job)
 	struct text why;
 
 	set_state(job, JOB_WITHDRAWING);
-	/* A record that is not written has a state that leads here, too. */
-	if (save(job, JOB_WITHDRAWING, NULL, &why))
+	job->recorded = !save(job, JOB_WITHDRAWING, NULL, &why);
+	if (!job->recorded)
 		note("job %u: %s", job->id, why.s);
+}
+
+/*
+ * A job whose record says that it is in force is in force again after a restart: a store
+ * that was silent has to know first. A record that is damaged stays so.
+ * Return: 0, or -1 with @why
+ */
+static int record_withdrawal(struct job *job, struct text *why)
+{
+	if (!job->recorded)
+		job->recorded = !save(job, JOB_WITHDRAWING, NULL, why);
+	return job->recorded || store_is_ready() ? 0 : -1;
 }
 
 void job_end(struct job *job, bool failed, const char *reason)
@@ -327,6 +339,10 @@ static void start_withdraw(struct job *job)
 	struct text why;
 	int there;
 
+	if (record_withdrawal(job, &why)) {
+		set_retry(job, why.s);
+		return;
+	}
 	for (; job->step < job->trees; job->step++) {
 		there = store_fetch_plan(job->id, job->step, &why);
 		if (there < 0)
@@ -652,16 +668,13 @@ static enum job_state find_state(const char *name)
 }
 
 /* What an earlier process has left is verified, or withdrawn. */
-static void resume(struct job *job, enum job_state state, bool attached)
+static void resume(struct job *job, enum job_state state, const json_t *nodes,
+		   bool attached)
 {
-	json_t *nodes;
-	struct text why;
-
 	job->state = state;
+	job->recorded = state == JOB_WITHDRAWING;
 	if (holds_entries(job)) {
-		nodes = load_nodes(job, &why);
 		queue_add(nodes);
-		json_decref(nodes);
 		job->counted = true;
 	}
 	if (state == JOB_APPLYING)
@@ -702,7 +715,7 @@ static int load_one(uint32_t id, json_t *record, struct text *why)
 	if (ends > now_date() + job->time / 1000)
 		job->ends = now_date() + job->time / 1000;
 	job->until = now_ms() + (job->ends - now_date()) * 1000;
-	resume(job, found, attached);
+	resume(job, found, json_object_get(record, "nodes"), attached);
 	return 0;
 }
 

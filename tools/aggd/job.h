@@ -58,6 +58,7 @@ enum job_state {
  * @tries: that have failed in this state
  * @failed: it ends because of an error
  * @counted: its nodes are in the sums of the queue
+ * @recorded: its record says that it is withdrawn
  * @stop: it has to end when its process has ended
  * @reason: why it ends or has ended, or NULL
  * @fault: what has failed in this state and is tried again, or NULL
@@ -81,6 +82,7 @@ struct job {
 	uint32_t tries;
 	bool failed;
 	bool counted;
+	bool recorded;
 	bool stop;
 	char *reason;
 	char *fault;
