@@ -112,6 +112,12 @@ static const struct word words[] = {
 	  "job ID that the counter begins with (1000)", true },
 	{ "store", OPT_STRING, &conf.store, "WHERE",
 	  "'file', or 'etcd URL,...' for several aggd (file)", false },
+	{ "etcd-ca", OPT_STRING, &conf.etcd_ca, "FILE",
+	  "certificates that those of etcd come from", false },
+	{ "etcd-cert", OPT_STRING, &conf.etcd_cert, "FILE",
+	  "certificate of this aggd for etcd", false },
+	{ "etcd-key", OPT_STRING, &conf.etcd_key, "FILE",
+	  "key of this certificate", false },
 	{ "lease", OPT_WAIT, &conf.lease, "TIME",
 	  "after which another aggd of the etcd leads (10)", true },
 };
@@ -319,16 +325,27 @@ static int read_options(int argc, char **argv, bool files, bool *given)
 	return ST_USAGE;
 }
 
+/* Return: what is wrong with the words about certificates, or NULL */
+static const char *check_certificates(void)
+{
+	if (!conf.etcd_cert != !conf.etcd_key)
+		return "etcd-cert and etcd-key need each other";
+	if ((conf.etcd_ca || conf.etcd_cert) &&
+	    (!conf.etcd || strstr(conf.etcd, "http://")))
+		return "etcd-ca and etcd-cert need 'store etcd' with https:// URLs";
+	return NULL;
+}
+
 /* Return: what is wrong with "store", or NULL */
 static const char *check_store(struct text *why)
 {
 	if (!strcmp(conf.store, "file"))
-		return NULL;
+		return check_certificates();
 	if (strncmp(conf.store, "etcd", 4) || !conf.store[4] ||
 	    !strchr(" \t", conf.store[4]))
 		return "store: must be 'file' or 'etcd URL,...'";
 	conf.etcd = conf.store + 4 + strspn(conf.store + 4, " \t");
-	return etcd_check(conf.etcd, why) ? why->s : NULL;
+	return etcd_check(conf.etcd, why) ? why->s : check_certificates();
 }
 
 static int check(void)

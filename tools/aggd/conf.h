@@ -50,6 +50,9 @@ struct allowed {
  * @first: job ID that the counter begins with
  * @store: "file", or "etcd URL,..."
  * @etcd: the URLs; NULL: no etcd
+ * @etcd_ca: file of certificates that those of etcd come from; NULL: those of the host
+ * @etcd_cert: certificate that etcd is shown; NULL: none
+ * @etcd_key: of this certificate
  * @lease: ms without an answer of etcd after which another process may lead
  */
 struct conf {
@@ -82,6 +85,9 @@ struct conf {
 	uint32_t first;
 	const char *store;
 	const char *etcd;
+	const char *etcd_ca;
+	const char *etcd_cert;
+	const char *etcd_key;
 	uint32_t lease;
 };
 

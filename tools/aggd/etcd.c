@@ -2,15 +2,22 @@
 /* The gateway of etcd: a question is a POST request, and keys and values are base64. */
 #define CURL_DISABLE_TYPECHECK	/* sparse does not know the builtins that it uses */
 #include <curl/curl.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "etcd.h"
 
 #define TRY_MIN_MS	50
 #define PAUSE_MIN_MS	200	/* after a question that no endpoint has answered */
 #define URL_MAX		256	/* bytes of an endpoint */
+
+#define HTTP_OK		200
+#define HTTP_BAD	400	/* what is asked for cannot be done */
 
 /**
  * struct answer - what an endpoint sends
@@ -30,7 +37,9 @@ enum outcome { ANSWERED, REFUSED, SILENT };
 static char *endpoints[ETCD_ENDPOINTS];
 static unsigned int n_endpoints, current;
 static int64_t budget, pause_until;
+static uint64_t cluster;
 static struct text fault;
+static char curl_fault[CURL_ERROR_SIZE];
 static bool silent;
 static CURL *curl;
 static struct curl_slist *headers;
@@ -212,8 +221,45 @@ static int add_endpoint(const char *url, size_t len)
 	return endpoints[n_endpoints++] ? 0 : -1;
 }
 
+/* A key that other users can read is not a secret. Return: 0, or -1 with @why */
+static int check_file(const char *word, const char *path, bool secret, struct text *why)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	int err = -1;
+
+	if (fd < 0 || fstat(fd, &st))
+		text_set(why, "%s: %s: %s", word, path, strerror(errno));
+	else if (!S_ISREG(st.st_mode))
+		text_set(why, "%s: %s: not a file", word, path);
+	else if (secret && st.st_mode & 0007)
+		text_set(why, "%s: %s: other users have access to it: chmod 600 %s",
+			 word, path, path);
+	else
+		err = 0;
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+static int set_files(const struct etcd_access *access, struct text *why)
+{
+	if ((access->ca && check_file("etcd-ca", access->ca, false, why)) ||
+	    (access->cert && check_file("etcd-cert", access->cert, false, why)) ||
+	    (access->key && check_file("etcd-key", access->key, true, why)))
+		return -1;
+	if (access->ca) {
+		curl_easy_setopt(curl, CURLOPT_CAINFO, access->ca);
+		curl_easy_setopt(curl, CURLOPT_CAPATH, NULL);
+	}
+	curl_easy_setopt(curl, CURLOPT_SSLCERT, access->cert);
+	curl_easy_setopt(curl, CURLOPT_SSLKEY, access->key);
+	return 0;
+}
+
 static void set_options(void)
 {
+	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, curl_fault);
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
 	/* A name that is still being resolved when the time is over is not waited for. */
 	curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
@@ -225,28 +271,38 @@ static void set_options(void)
 	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
 }
 
-int etcd_open(const char *list, int64_t ms, struct text *why)
+static int add_endpoints(const char *list)
 {
 	size_t len;
 
 	for (;; list += len + 1) {
 		len = strcspn(list, ",");
 		if (add_endpoint(list, len))
-			return text_set(why, "out of memory");
+			return -1;
 		if (!list[len])
-			break;
+			return 0;
 	}
-	budget = ms;
+}
+
+int etcd_open(const struct etcd_access *access, struct text *why)
+{
+	budget = access->ms;
+	cluster = access->cluster;
 	if (curl_global_init(CURL_GLOBAL_DEFAULT))
 		return text_set(why, "libcurl cannot be initialised");
 	curl = curl_easy_init();
 	/* A server need not be asked whether it takes a long question. */
 	headers = curl_slist_append(headers, "Expect:");
 	headers = curl_slist_append(headers, "Content-Type: application/json");
-	if (!curl || !headers)
+	if (!curl || !headers || add_endpoints(access->endpoints))
 		return text_set(why, "out of memory");
 	set_options();
-	return 0;
+	return set_files(access, why);
+}
+
+uint64_t etcd_cluster(void)
+{
+	return cluster;
 }
 
 /* Send a question to an endpoint. Return: of libcurl */
@@ -261,6 +317,7 @@ static CURLcode post(const char *endpoint, const char *path, const char *questio
 	curl_easy_setopt(curl, CURLOPT_WRITEDATA, a);
 	curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)strlen(question));
 	curl_easy_setopt(curl, CURLOPT_POSTFIELDS, question);
+	curl_fault[0] = 0;
 	return curl_easy_perform(curl);
 }
 
@@ -274,29 +331,58 @@ static const char *error_of(const json_t *answer)
 	return json_string_value(error);
 }
 
+/*
+ * A proxy may answer for etcd, and a URL may be that of another cluster, which has other
+ * jobs. Return: true; false with @why
+ */
+static bool check_cluster(const char *endpoint, const json_t *answer, struct text *why)
+{
+	const json_t *header = json_object_get(answer, "header");
+	uint64_t id;
+
+	/* That of a stream is an object below. */
+	if (!header)
+		header = json_object_get(json_object_get(answer, "result"), "header");
+	id = etcd_number(header, "cluster_id");
+	if (!id) {
+		text_set(why, "etcd: %s: not an answer of etcd: it does not name a cluster",
+			 endpoint);
+		return false;
+	}
+	if (!cluster)
+		cluster = id;
+	if (id == cluster)
+		return true;
+	text_set(why, "etcd: %s: a member of cluster %016llx: jobs are in cluster %016llx",
+		 endpoint, (unsigned long long)id, (unsigned long long)cluster);
+	return false;
+}
+
 /* What has an endpoint sent? @answer is set, if it is one; else @why */
 static enum outcome judge(const char *endpoint, const struct answer *a,
 			  json_t **answer, struct text *why)
 {
 	json_t *found = a->len ? json_loadb(a->data, a->len, 0, NULL) : NULL;
 	const char *error = error_of(found);
-	enum outcome outcome = REFUSED;
+	enum outcome outcome = SILENT;
 	long status = 0;
 
 	curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
-	if (status == 200 && json_is_object(found) && !json_object_get(found, "error")) {
-		*answer = found;
-		return ANSWERED;
-	}
 	if (error)
 		text_set(why, "etcd: %.200s", error);
-	else
+	else if (status != HTTP_OK || !json_is_object(found) ||
+		 json_object_get(found, "error"))
 		text_set(why, "etcd: %s: not an answer of etcd (HTTP status %ld)",
 			 endpoint, status);
-	/* The status of a stream is 200, whatever its error is. */
-	if (!error || status == 200 || status >= 500)
-		outcome = SILENT;
-	json_decref(found);
+	else if (check_cluster(endpoint, found, why))
+		outcome = ANSWERED;
+	/* With another status etcd may do later, or elsewhere, what it is asked for. */
+	if (error && status == HTTP_BAD)
+		outcome = REFUSED;
+	if (outcome == ANSWERED)
+		*answer = found;
+	else
+		json_decref(found);
 	return outcome;
 }
 
@@ -313,7 +399,7 @@ static enum outcome ask_one(const char *endpoint, const char *path,
 		outcome = REFUSED;
 	} else if (st) {
 		text_set(why, "etcd does not answer: %s: %s", endpoint,
-			 curl_easy_strerror(st));
+			 *curl_fault ? curl_fault : curl_easy_strerror(st));
 	} else {
 		outcome = judge(endpoint, &a, answer, why);
 	}
@@ -364,6 +450,11 @@ json_t *etcd_ask(const char *path, json_t *question, struct text *why)
 		fault = *why;
 	}
 	return answer;
+}
+
+void etcd_hurry(void)
+{
+	pause_until = 0;
 }
 
 const char *etcd_silence(void)

@@ -12,23 +12,35 @@
 
 #include "aggd.h"
 
-#define ETCD_ENDPOINTS	16
+#define ETCD_ENDPOINTS	5
 #define ETCD_ANSWER_MAX	(4u << 20)	/* bytes */
 
 /* Are these URLs with commas between? Return: 0, or -1 with @why */
 int etcd_check(const char *endpoints, struct text *why);
 
 /**
- * etcd_open() - set what is asked
+ * struct etcd_access - what is asked, and how; files are PEM, and NULL: none
  * @endpoints: URLs that etcd_check() has accepted
  * @ms: the most that a question takes, on all endpoints together
- * @why: set on failure
- *
- * It does not connect.
- *
- * Return: 0, or -1
+ * @ca: certificates that those of the endpoints must come from; NULL: those of the host
+ * @cert: certificate that the endpoints are shown
+ * @key: of this certificate
+ * @cluster: ID of the cluster that they are members of; 0: that of the first answer
  */
-int etcd_open(const char *endpoints, int64_t ms, struct text *why);
+struct etcd_access {
+	const char *endpoints;
+	int64_t ms;
+	const char *ca;
+	const char *cert;
+	const char *key;
+	uint64_t cluster;
+};
+
+/* Set what is asked, without a connection. Return: 0, or -1 with @why */
+int etcd_open(const struct etcd_access *access, struct text *why);
+
+/* Return: the ID of the cluster that has answered, 0: none */
+uint64_t etcd_cluster(void);
 
 /**
  * etcd_ask() - ask, and wait for the answer
@@ -42,6 +54,9 @@ int etcd_open(const char *endpoints, int64_t ms, struct text *why);
  * Return: the answer, an object, which the caller frees; NULL
  */
 json_t *etcd_ask(const char *path, json_t *question, struct text *why);
+
+/* The next question is sent, also if the last one had no answer a moment ago. */
+void etcd_hurry(void);
 
 /* Has the last question had no answer? Return: the sentence about it, or NULL */
 const char *etcd_silence(void);

@@ -12,7 +12,7 @@ int store_open(const char *dir, struct text *why)
 		ops = &store_etcd;
 	if (store_file_open(dir, conf.etcd ? "plans" : "jobs", why))
 		return -1;
-	return ops->open ? ops->open(why) : 0;
+	return ops->open(why);
 }
 
 bool store_is_shared(void)

@@ -23,7 +23,8 @@
 #define KEY_MAX		64	/* of a key of the store, with its 0 */
 #define VALUE_MAX	(1u << 20)	/* etcd takes 1.5 MiB, with all that is around it */
 #define PAGE		500	/* keys in an answer */
-#define ID_TRIES	16
+#define KEYS_MORE	10000	/* besides the jobs that there may be */
+#define TRIES		16	/* to change a key that changes */
 
 #define ASK_MAX_MS	5000	/* connections of programs wait as long */
 
@@ -43,9 +44,12 @@
  * @until: the lease may be over then, of now_ms()
  * @next: when to ask for it again, or to be the leader
  * @lost: the process has led, and does not any more
+ * @cluster: that the directory names; 0: none
  * @why: the sentence for standbys and those that have lost
  * @id: job whose record was read last
  * @revision: that the record had
+ * @changed: revision of the last change
+ * @counted: that of the counter, when it was changed last
  * @doubtful: job that was refused, as etcd has not answered, but may have its record;
  *            0: none
  */
@@ -55,9 +59,12 @@ static struct lead {
 	int64_t until;
 	int64_t next;
 	bool lost;
+	uint64_t cluster;
 	struct text why;
 	uint32_t id;
 	uint64_t revision;
+	uint64_t changed;
+	uint64_t counted;
 	uint32_t doubtful;
 } lead;
 
@@ -105,6 +112,12 @@ static json_t *compare(const char *key, const char *what, const char *member,
 {
 	return json_pack("{s:o, s:s, s:s, s:o}", "key", text(key), "target", what,
 			 "result", result, member, decimal(value));
+}
+
+/* Condition: the key has not been changed since this revision; 0: it does not exist. */
+static json_t *same(const char *key, uint64_t revision)
+{
+	return compare(key, "MOD", "mod_revision", "EQUAL", revision);
 }
 
 static json_t *put_op(const char *key, const void *value, size_t len)
@@ -207,6 +220,8 @@ static void give_up(void)
 {
 	struct text why;
 
+	/* It may be in force though the last question had no answer. */
+	etcd_hurry();
 	json_decref(etcd_ask("lease/revoke", json_pack("{s:o}", "ID",
 						       decimal(lead.lease)), &why));
 	lead.lease = 0;
@@ -283,6 +298,16 @@ static int64_t left(int64_t now)
 
 static void forget_doubtful(void);
 
+/* Another cluster has other jobs, also for the next process. */
+static void remember_cluster(void)
+{
+	struct text why;
+
+	lead.cluster = etcd_cluster();
+	if (store_file_write_cluster(lead.cluster, &why))
+		lose(why.s);
+}
+
 static int64_t tick(int64_t now)
 {
 	if (lead.lost)
@@ -291,6 +316,8 @@ static int64_t tick(int64_t now)
 		renew();
 	else if (now >= lead.next)
 		stand_by();
+	if (lead.cluster != etcd_cluster())
+		remember_cluster();
 	if (lead.doubtful && !etcd_silence())
 		forget_doubtful();
 	now = now_ms();
@@ -318,8 +345,18 @@ static enum store_state state(struct text *why)
 
 static int open_etcd(struct text *why)
 {
+	struct etcd_access access = {
+		.endpoints = conf.etcd, .ms = ASK_MS, .ca = conf.etcd_ca,
+		.cert = conf.etcd_cert, .key = conf.etcd_key,
+	};
+
+	if (store_file_is_left(why) || store_file_read_cluster(&access.cluster, why))
+		return -1;
+	lead.cluster = access.cluster;
+	if (!conf.etcd_cert)
+		note("store etcd without etcd-cert: each user that reaches etcd can read the keys of plans, and submit jobs as root; see aggd(8)");
 	text_set(&lead.why, "this aggd has not asked etcd yet");
-	return etcd_open(conf.etcd, ASK_MS, why);
+	return etcd_open(&access, why);
 }
 
 static void close_etcd(void)
@@ -344,7 +381,7 @@ static bool check_leader(const json_t *answer, struct text *why)
 
 /**
  * change() - a transaction of the leader
- * @condition: besides; NULL: none
+ * @besides: an array of conditions; NULL: none
  * @ops: an array
  * @see: key to read if it fails
  * @seen: set to its value with revisions if it fails and this process leads; NULL if the
@@ -353,7 +390,7 @@ static bool check_leader(const json_t *answer, struct text *why)
  *
  * Return: 1; 0: the condition is not true; -1
  */
-static int change(json_t *condition, json_t *ops, const char *see, json_t **seen,
+static int change(json_t *besides, json_t *ops, const char *see, json_t **seen,
 		  struct text *why)
 {
 	json_t *conditions = json_pack("[o]", compare(LEADER, "CREATE",
@@ -362,16 +399,18 @@ static int change(json_t *condition, json_t *ops, const char *see, json_t **seen
 	json_t *answer;
 	int done = -1;
 
-	if (condition)
-		json_array_append_new(conditions, condition);
+	json_array_extend(conditions, besides);
+	json_decref(besides);
 	answer = ask("kv/txn", json_pack("{s:o, s:o, s:[{s:o}, {s:o}]}",
 					 "compare", conditions, "success", ops,
 					 "failure", "request_range", range(LEADER),
 					 "request_range", range(see)), why);
-	if (json_is_true(json_object_get(answer, "succeeded")))
+	if (json_is_true(json_object_get(answer, "succeeded"))) {
+		lead.changed = etcd_number(json_object_get(answer, "header"), "revision");
 		done = 1;
-	else if (answer && check_leader(answer, why))
+	} else if (answer && check_leader(answer, why)) {
 		done = 0;
+	}
 	*seen = done ? NULL : json_incref(first_of(response(answer, 1)));
 	json_decref(answer);
 	return done;
@@ -408,32 +447,29 @@ static void del_ops(json_t *ops, json_t *what)
 	json_array_append_new(ops, json_pack("{s:o}", "request_delete_range", what));
 }
 
-/* What is not removed now is removed when a leader begins. Return: 0, or -1 */
-static int del_keys(uint32_t id, bool record)
+/* Operations that remove the plans of a job, and @record: its record */
+static json_t *del_job(uint32_t id, bool record)
 {
-	json_t *ops = json_array(), *seen;
+	json_t *ops = json_array();
 	char key[KEY_MAX];
-	struct text why;
-	int done;
 
 	snprintf(key, sizeof(key), PLANS "%010u.", id);
 	del_ops(ops, range_below(key));
 	job_key(id, key);
 	if (record)
 		del_ops(ops, range(key));
-	done = change(NULL, ops, key, &seen, &why);
-	json_decref(seen);
-	return done > 0 ? 0 : -1;
+	return ops;
 }
 
-/* The user was told that there is no such job. */
-static void forget_doubtful(void)
+/* What is not removed now is removed when a leader begins. Return: 0, or -1 */
+static int del_keys(uint32_t id, bool record)
 {
-	uint32_t id = lead.doubtful;
+	struct text why;
+	json_t *seen;
+	int done = change(NULL, del_job(id, record), COUNTER, &seen, &why);
 
-	lead.doubtful = 0;
-	if (del_keys(id, true))
-		lead.doubtful = id;
+	json_decref(seen);
+	return done > 0 ? 0 : -1;
 }
 
 static void del(uint32_t id, uint32_t trees)
@@ -450,6 +486,16 @@ static void del_plans(uint32_t id, uint32_t trees)
 
 /* --- the counter --------------------------------------------------------------------- */
 
+/* IDs of jobs that the directory had are not given again. Return: 0, or -1 with @why */
+static int first_id(uint32_t *next, struct text *why)
+{
+	if (store_file_counter(next, why))
+		return -1;
+	if (*next < conf.first)
+		*next = conf.first;
+	return 0;
+}
+
 /* Return: 0, or -1 with @why */
 static int read_counter(const json_t *kv, uint32_t *next, struct text *why)
 {
@@ -457,9 +503,8 @@ static int read_counter(const json_t *kv, uint32_t *next, struct text *why)
 	char *value;
 	bool valid;
 
-	*next = conf.first;
 	if (!kv)
-		return 0;
+		return first_id(next, why);
 	value = etcd_decode(json_object_get(kv, "value"), &len);
 	valid = value && strlen(value) == len && value_parse(OPT_U32, value, next) &&
 		*next;
@@ -477,7 +522,7 @@ static int take_ids(uint32_t n, uint32_t *first, struct text *why)
 	if (!kv && why->s[0])
 		return -1;
 	/* The own question may have had its effect without an answer: then it is redone. */
-	for (i = 0; i < ID_TRIES && !done; i++) {
+	for (i = 0; i < TRIES && !done; i++) {
 		done = read_counter(kv, first, why);
 		if (!done && *first > UINT32_MAX - n)
 			done = text_set(why, "all job IDs have been used");
@@ -485,8 +530,8 @@ static int take_ids(uint32_t n, uint32_t *first, struct text *why)
 			break;
 		snprintf(next, sizeof(next), "%u", *first + n);
 		ops = json_pack("[o]", put_op(COUNTER, next, strlen(next)));
-		done = change(compare(COUNTER, "MOD", "mod_revision", "EQUAL",
-				      etcd_number(kv, "mod_revision")),
+		done = change(json_pack("[o]", same(COUNTER,
+						    etcd_number(kv, "mod_revision"))),
 			      ops, COUNTER, &seen, why);
 		json_decref(kv);
 		kv = seen;
@@ -494,7 +539,22 @@ static int take_ids(uint32_t n, uint32_t *first, struct text *why)
 	json_decref(kv);
 	if (!done)
 		text_set(why, "etcd: " COUNTER " changes too often");
+	lead.counted = lead.changed;
 	return done > 0 ? 0 : -1;
+}
+
+/*
+ * The user was told that the job is refused. Its record, if it comes late, needs a counter
+ * that is not written after its ID was taken.
+ */
+static void forget_doubtful(void)
+{
+	uint32_t id = lead.doubtful, n;
+	struct text why;
+
+	lead.doubtful = 0;
+	if (take_ids(0, &n, &why) || del_keys(id, true))
+		lead.doubtful = id;
 }
 
 /* --- records ---------------------------------------------------------------------------- */
@@ -504,31 +564,37 @@ static bool has_value(const json_t *kv, const char *data)
 {
 	size_t len;
 	char *value = etcd_decode(json_object_get(kv, "value"), &len);
-	bool same = value && len == strlen(data) && !memcmp(value, data, len);
+	bool equal = value && len == strlen(data) && !memcmp(value, data, len);
 
 	free(value);
-	return same;
+	return equal;
 }
 
 /*
  * A question that is late must not replace a newer record: it names the revision that it
- * was read at, which is 0 for a new one.
+ * was read at, which is 0 for a new one; that one needs the counter as its ID was taken.
  */
 static int put(uint32_t id, const json_t *record, struct text *why)
 {
 	uint64_t revision = lead.id == id ? lead.revision : 0;
 	char *data = json_dumps(record, JSON_COMPACT), key[KEY_MAX];
-	json_t *seen;
+	json_t *seen, *conditions;
 	int done;
 
 	lead.id = 0;
 	if (!data)
 		return text_set(why, "out of memory");
 	job_key(id, key);
-	done = change(compare(key, "MOD", "mod_revision", "EQUAL", revision),
-		      json_pack("[o]", put_op(key, data, strlen(data))), key, &seen, why);
-	if (done < 0 && etcd_silence() && !revision)
+	conditions = json_pack("[o]", same(key, revision));
+	if (!revision)
+		json_array_append_new(conditions, same(COUNTER, lead.counted));
+	done = change(conditions, json_pack("[o]", put_op(key, data, strlen(data))), key,
+		      &seen, why);
+	if (done < 0 && etcd_silence() && !revision) {
 		lead.doubtful = id;
+		text_set(why, "%.300s: job %u may have been submitted: when etcd answers, see 'aggctl job list' before you submit it again",
+			 etcd_silence(), id);
+	}
 	if (!done && has_value(seen, data))
 		done = 1;
 	else if (!done)
@@ -623,6 +689,12 @@ static bool is_after(const char *key, size_t len, const char *other, size_t othe
 	return order > 0 || (!order && len >= other_len);
 }
 
+/* Jobs of earlier bounds, and keys that are not jobs, are read too, but not without end. */
+static uint64_t keys_max(void)
+{
+	return (uint64_t)conf.jobs + conf.queue + conf.history + KEYS_MORE;
+}
+
 /* @from: set to what follows the last key */
 static int each_of_page(const json_t *page, uint32_t end, char **from, size_t *len,
 			int (*one)(uint32_t id, json_t *record, struct text *why),
@@ -655,6 +727,7 @@ static int each(int (*one)(uint32_t id, json_t *record, struct text *why),
 	size_t len = strlen(JOBS);
 	json_t *page, *kv = read_key(COUNTER, why);
 	bool more = true;
+	uint64_t keys = 0;
 	uint32_t end;
 	int err = 0;
 
@@ -667,9 +740,13 @@ static int each(int (*one)(uint32_t id, json_t *record, struct text *why),
 	while (!err && more && from) {
 		page = page_of(from, len, why);
 		err = page ? each_of_page(page, end, &from, &len, one, why) : -1;
+		keys += json_array_size(json_object_get(page, "kvs"));
 		more = json_is_true(json_object_get(page, "more")) &&
 		       json_array_size(json_object_get(page, "kvs"));
 		json_decref(page);
+		if (!err && keys > keys_max())
+			err = text_set(why, "etcd: there are more than %llu keys below " JOBS ": remove those that are not jobs",
+				       (unsigned long long)keys_max());
 	}
 	free(from);
 	return err;
@@ -677,29 +754,49 @@ static int each(int (*one)(uint32_t id, json_t *record, struct text *why),
 
 /* --- plans -------------------------------------------------------------------------------- */
 
-/* A question that is late does not leave the plan of a job that is forgotten. */
+/*
+ * A question that is late must not replace a newer plan, which names the revision that it
+ * replaces, nor leave the plan of a job that is forgotten. Return: as change()
+ */
+static int put_plan(const char *key, const char *job, const char *plan, json_t **kv,
+		    struct text *why)
+{
+	json_t *seen;
+	int done;
+
+	done = change(json_pack("[o, o]", compare(job, "VERSION", "version", "GREATER", 0),
+				same(key, etcd_number(*kv, "mod_revision"))),
+		      json_pack("[o]", put_op(key, plan, strlen(plan))), key, &seen, why);
+	json_decref(*kv);
+	*kv = seen;
+	return done;
+}
+
 static int sync_plan(uint32_t id, uint32_t tree, struct text *why)
 {
 	char key[KEY_MAX], job[KEY_MAX], *plan;
-	json_t *seen;
+	json_t *kv = NULL;
 	size_t len;
-	int done;
+	int i, done = 0;
 
 	plan = store_file_read_plan(id, tree, &len, why);
 	if (!plan)
 		return -1;
-	if (len > VALUE_MAX) {
-		free(plan);
-		return text_set(why, "the plan of tree %u has %zu bytes, and etcd has at most 1 MiB of it",
-				tree, len);
-	}
 	plan_key(id, tree, key);
 	job_key(id, job);
-	done = change(compare(job, "VERSION", "version", "GREATER", 0),
-		      json_pack("[o]", put_op(key, plan, len)), job, &seen, why);
+	if (len > VALUE_MAX)
+		done = text_set(why, "the plan of tree %u has %zu bytes, and etcd has at most 1 MiB of it",
+				tree, len);
 	if (!done)
-		text_set(why, "etcd: %s: there is no such key", job);
-	json_decref(seen);
+		kv = read_key(key, why);
+	if (!done && !kv && why->s[0])
+		done = -1;
+	/* A question without an answer may have its effect between. */
+	for (i = 0; i < TRIES && !done; i++)
+		done = put_plan(key, job, plan, &kv, why);
+	if (!done)
+		text_set(why, "etcd: %s: it changes, or %s does not exist", key, job);
+	json_decref(kv);
 	free(plan);
 	return done > 0 ? 0 : -1;
 }

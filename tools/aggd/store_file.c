@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The state in a directory: "counter", and in "jobs" ID.json and ID.TREE.plan. A file is
- * written beside its place, synchronised and renamed.
+ * The state in a directory: "counter", and in "jobs" ID.json and ID.TREE.plan; with the
+ * store in etcd, "cluster", and in "plans" ID.TREE.plan. A file is written beside its
+ * place, synchronised and renamed.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -17,6 +18,7 @@
 #include "conf.h"
 #include "store_ops.h"
 
+#define CLUSTER		"cluster"	/* file with the ID of the cluster of etcd */
 #define LOCK_TRIES	50
 #define LOCK_WAIT_NS	20000000
 
@@ -139,7 +141,7 @@ static char *get_file(int at, const char *name)
 	return data;
 }
 
-static int read_counter(uint32_t *next, struct text *why)
+int store_file_counter(uint32_t *next, struct text *why)
 {
 	char *text = get_file(dir, "counter");
 
@@ -161,7 +163,7 @@ static int take_ids(uint32_t n, uint32_t *first, struct text *why)
 {
 	char text[16];
 
-	if (read_counter(first, why))
+	if (store_file_counter(first, why))
 		return -1;
 	if (*first > UINT32_MAX - n)
 		return text_set(why, "all job IDs have been used");
@@ -312,6 +314,77 @@ static int each(int (*one)(uint32_t id, json_t *record, struct text *why),
 	return 0;
 }
 
+/* Return: 0: the job has ended; -1 with @why */
+static int check_ended(uint32_t id, struct text *why)
+{
+	char name[32], *data;
+	const char *state;
+	json_t *record;
+	bool ended;
+
+	snprintf(name, sizeof(name), "jobs/%u.json", id);
+	data = get_file(dir, name);
+	record = data ? json_loads(data, 0, NULL) : NULL;
+	state = json_string_value(json_object_get(record, "state"));
+	ended = state && !strcmp(state, "ended");
+	json_decref(record);
+	free(data);
+	return ended ? 0 : text_set(why, "%s/%s: the job has not ended: run aggd with 'store file', cancel its jobs, and then use etcd",
+				    top, name);
+}
+
+int store_file_is_left(struct text *why)
+{
+	struct dirent **list;
+	int i, n = scandirat(dir, "jobs", &list, is_record, by_id), err = 0;
+
+	if (n < 0)
+		return errno == ENOENT ? 0 : text_set(why, "%s/jobs: %s", top,
+						      strerror(errno));
+	for (i = 0; i < n; i++) {
+		if (!err)
+			err = check_ended((uint32_t)strtoul(list[i]->d_name, NULL, 10),
+					  why);
+		free(list[i]);
+	}
+	free(list);
+	return err;
+}
+
+int store_file_read_cluster(uint64_t *cluster, struct text *why)
+{
+	char *text = get_file(dir, CLUSTER), *end;
+	bool valid = false;
+
+	*cluster = 0;
+	if (!text && errno == ENOENT)
+		return 0;
+	if (text) {
+		*cluster = strtoull(text, &end, 16);
+		valid = *cluster && !strcmp(end, "\n");
+	}
+	free(text);
+	return valid ? 0 : text_set(why, "%s/" CLUSTER ": not the ID of a cluster of etcd: remove the file if 'store' is right",
+				    top);
+}
+
+int store_file_write_cluster(uint64_t cluster, struct text *why)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%016llx\n", (unsigned long long)cluster);
+	return put_file(dir, CLUSTER, text, why);
+}
+
+/* Jobs of etcd are not ended by an aggd that does not use it, and have IDs, too. */
+static int open_file(struct text *why)
+{
+	if (faccessat(dir, CLUSTER, F_OK, 0))
+		return 0;
+	return text_set(why, "%s/" CLUSTER ": jobs are in etcd: cancel them, write a number that exceeds all job IDs to %s/counter, and remove the file",
+			top, top);
+}
+
 static int is_plan(const struct dirent *e)
 {
 	return *e->d_name != '.';
@@ -331,6 +404,7 @@ void store_file_del_all_plans(void)
 }
 
 const struct store_ops store_file = {
+	.open = open_file,
 	.take_ids = take_ids,
 	.put = put,
 	.get = get,

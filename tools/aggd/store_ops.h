@@ -7,7 +7,7 @@
 
 /**
  * struct store_ops - a store; each function is that of store.h
- * @open: NULL: the directory is all that it has
+ * @open: the directory is open
  * @state: NULL: always STORE_READY
  * @tick: NULL: nothing is due
  * @close: NULL: nothing to do
@@ -51,6 +51,19 @@ char *store_file_read_plan(uint32_t id, uint32_t tree, size_t *len, struct text 
 /* Write a plan for aggctl. Return: 0, or -1 with @why */
 int store_file_write_plan(uint32_t id, uint32_t tree, const char *plan,
 			  struct text *why);
+
+/* The next ID of jobs in the directory. Return: 0, or -1 with @why */
+int store_file_counter(uint32_t *next, struct text *why);
+
+/* May a job whose record is in the directory have entries? Return: 0: no; -1 with @why */
+int store_file_is_left(struct text *why);
+
+/*
+ * The directory names the cluster of etcd that jobs are in; 0: none.
+ * Return: 0, or -1 with @why
+ */
+int store_file_read_cluster(uint64_t *cluster, struct text *why);
+int store_file_write_cluster(uint64_t cluster, struct text *why);
 
 /* Remove the files of plans: of a job, or all */
 void store_file_del_plans(uint32_t id, uint32_t trees);
