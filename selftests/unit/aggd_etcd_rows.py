@@ -2,16 +2,21 @@
 """The rows of test_aggd_etcd.sh: an etcd, and aggd that keep their jobs in it."""
 import base64
 import contextlib
+import ctypes
+import functools
 import http.client
 import http.server
 import json
 import os
+import re
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 
 import aggd_kit
@@ -36,13 +41,17 @@ def code(text):
 class Etcd:
     """Members of one etcd, with their data."""
 
-    def __init__(self, members=1):
+    def __init__(self, members=1, port=PORT):
         self.dir = tempfile.mkdtemp(dir=aggd_kit.tmp)
         os.chown(self.dir, int(NOBODY), int(NOBODY))
         self.members = members
         self.process = [None] * members
-        self.urls = [URL % (PORT + 10 * i) for i in range(members)]
-        self.peers = [URL % (PORT + 10 * i + 1) for i in range(members)]
+        self.urls = [URL % (port + 10 * i) for i in range(members)]
+        self.peers = [URL % (port + 10 * i + 1) for i in range(members)]
+        self.begin()
+
+    def begin(self):
+        members = self.members
         for i in range(members):
             self.spawn(i)
         for i in range(members):
@@ -51,19 +60,22 @@ class Etcd:
     def store(self):
         return "etcd " + ",".join(self.urls)
 
-    def spawn(self, i):
+    def settings(self, i):
         cluster = ",".join("m%d=%s" % member for member in enumerate(self.peers))
+        return {"ETCD_NAME": "m%d" % i,
+                "ETCD_LISTEN_CLIENT_URLS": self.urls[i],
+                "ETCD_ADVERTISE_CLIENT_URLS": self.urls[i],
+                "ETCD_LISTEN_PEER_URLS": self.peers[i],
+                "ETCD_INITIAL_ADVERTISE_PEER_URLS": self.peers[i],
+                "ETCD_INITIAL_CLUSTER": cluster}
+
+    def spawn(self, i):
         with open(self.dir + "/log", "ab") as log:
             self.process[i] = subprocess.Popen(
                 ["setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups",
-                 "--pdeathsig", "KILL", "--", aggd_kit.tmp + "/etcd", "--name", "m%d" % i,
-                 "--data-dir", "%s/m%d" % (self.dir, i),
-                 "--listen-client-urls", self.urls[i],
-                 "--advertise-client-urls", self.urls[i],
-                 "--listen-peer-urls", self.peers[i],
-                 "--initial-advertise-peer-urls", self.peers[i],
-                 "--initial-cluster", cluster, "--logger", "zap"],
-                stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+                 "--pdeathsig", "KILL", "--", aggd_kit.tmp + "/etcd",
+                 "--data-dir", "%s/m%d" % (self.dir, i), "--logger", "zap"],
+                env=self.settings(i), stdout=log, stderr=log, stdin=subprocess.DEVNULL)
 
     def wait(self, i):
         def answers():
@@ -84,8 +96,11 @@ class Etcd:
         self.spawn(i)
         self.wait(i)
 
+    def connection(self, i):
+        return http.client.HTTPConnection(self.urls[i][7:], timeout=20)
+
     def post(self, path, question, i=0):
-        connection = http.client.HTTPConnection(self.urls[i][7:], timeout=20)
+        connection = self.connection(i)
         try:
             connection.request("POST", "/v3/" + path, json.dumps(question))
             answer = connection.getresponse()
@@ -127,9 +142,69 @@ class Etcd:
         shutil.rmtree(self.dir)
 
 
+def block(word):
+    """The literal block of jobs.rst that has this word."""
+    with open(TOP + "/Documentation/jobs.rst") as f:
+        text = f.read()
+    found = [b for b in re.findall(r"::\n\n((?:    .*\n|\n)+)", text) if word in b]
+    equal(len(found), 1)
+    return textwrap.dedent(found[0])
+
+
+class PageEtcd(Etcd):
+    """The three hosts of jobs.rst, with its certificates: their addresses are of lo."""
+
+    def __init__(self):
+        super().__init__(3)
+        self.urls = ["https://10.0.0.%d:2379" % (i + 1) for i in range(3)]
+
+    def etc(self, text, i):
+        """What the page says, at host @i"""
+        return text.replace("/etc/", "%s/h%d/" % (self.dir, i)).replace(
+            "ADDRESS", "10.0.0.%d" % (i + 1)).replace("-o etcd", "-o " + NOBODY)
+
+    def run(self, script):
+        done = subprocess.run(["bash", "-ec", script], cwd=self.dir, capture_output=True,
+                              text=True)
+        equal((done.returncode, done.stderr if done.returncode else ""), (0, ""))
+
+    def begin(self):
+        self.run(block("openssl req"))
+        places = block("install -m 644 ca.crt").split("\n", 1)
+        has(places[0], "apt install etcd-server")
+        for i in range(3):
+            self.run("ip address add 10.0.0.%d/32 dev lo" % (i + 1))
+            self.run("mkdir -p h%d/aggnet; %s" % (i, self.etc(places[1], i)))
+            self.spawn(i)
+
+    def settings(self, i):
+        return dict(line.split("=", 1)
+                    for line in self.etc(block("ETCD_NAME"), i).split("\n") if line)
+
+    def connection(self, i, sure=True):
+        context = ssl.create_default_context(cafile=self.dir + "/ca.crt")
+        if sure:
+            context.load_cert_chain(self.dir + "/aggd.crt", self.dir + "/aggd.key")
+        return http.client.HTTPSConnection(self.urls[i][8:], timeout=20, context=context)
+
+    def conf(self):
+        return self.etc(block("etcd-cert"), 0)
+
+
 @contextlib.contextmanager
-def etcd(members=1):
-    e = Etcd(members)
+def page_etcd():
+    e = PageEtcd()
+    try:
+        for i in range(3):
+            e.wait(i)
+        yield e
+    finally:
+        e.end()
+
+
+@contextlib.contextmanager
+def etcd(members=1, port=PORT):
+    e = Etcd(members, port)
     try:
         yield e
     finally:
@@ -137,7 +212,10 @@ def etcd(members=1):
 
 
 class Gateway(http.server.ThreadingHTTPServer):
-    """Stands between aggd and etcd: @change(path, answer) makes another answer."""
+    """
+    Stands between aggd and etcd: @before(path, question) may wait, or say False, so that
+    etcd is not asked; @change(path, answer) makes another answer, or (status, answer).
+    """
 
     daemon_threads = True
     port = 4000
@@ -146,11 +224,11 @@ class Gateway(http.server.ThreadingHTTPServer):
         Gateway.port += 1
         self.url = URL % Gateway.port
         self.to = to
+        self.before = lambda path, question: True
         self.change = lambda path, answer: answer
         self.asked = False
         super().__init__(("127.0.0.1", Gateway.port), Handler)
         threading.Thread(target=self.serve_forever, daemon=True).start()
-
 
     def answer(self, below, answer):
         """Questions whose path begins with this have this answer; None: none has it."""
@@ -163,20 +241,49 @@ class Gateway(http.server.ThreadingHTTPServer):
         self.asked = False
         self.change = change
 
+    def hold(self, key):
+        """
+        The next change of this key is late: when the event that is returned first is set;
+        the second one is set when etcd has it, and the third one when it is held.
+        """
+        late, done, held = threading.Event(), threading.Event(), threading.Event()
+
+        def before(path, question):
+            if held.is_set() or not puts(path, question, key):
+                return True
+            held.set()
+            late.wait()
+            self.to.post(path, question)
+            done.set()
+            return False
+
+        self.before = before
+        return late, done, held
+
+
+def puts(path, question, key):
+    """Is it a transaction that writes this key?"""
+    return path == "kv/txn" and code(key) in [op.get("request_put", {}).get("key")
+                                              for op in question["success"]]
+
 
 class Handler(http.server.BaseHTTPRequestHandler):
     """A question to a gateway."""
 
     def do_POST(self):
-        question = self.rfile.read(int(self.headers["Content-Length"]))
-        path, answer = self.path[4:], b"{}"
+        question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        path, status, answer = self.path[4:], 200, b"{}"
+        if not self.server.before(path, question):
+            return
         if self.server.to:
             with contextlib.suppress(OSError, http.client.HTTPException):
-                answer = json.dumps(self.server.to.post(path, json.loads(question))[1]).encode()
+                answer = json.dumps(self.server.to.post(path, question)[1]).encode()
         answer = self.server.change(path, answer)
         if answer is None:
             return
-        self.send_response(200)
+        if isinstance(answer, tuple):
+            status, answer = answer
+        self.send_response(status)
         self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
         with contextlib.suppress(OSError):
@@ -304,7 +411,7 @@ def life():
         equal(client.wait(job, "ended")["reason"], "cancelled")
         equal((e.record(job)["state"], e.keys("/aggnet/plans/0000001000")), ("ended", []))
         equal(d.entries(), ["1002.0.plan", "1002.1.plan"])
-        equal(sorted(os.listdir(d.dir + "/state")), ["children", "lock", "plans"])
+        equal(sorted(os.listdir(d.dir + "/state")), ["children", "cluster", "lock", "plans"])
         equal(sorted(os.listdir(d.dir + "/state/plans")), d.entries())
 
 
@@ -364,7 +471,7 @@ def numbers():
 @row("a plan of more than 1 MiB is refused with a sentence")
 def large_plan():
     with etcd() as e, on(e.store()) as d:
-        d.put("nodes", " ".join("v%d" % i + "x" * 60000 for i in range(20)) + "\n")
+        d.put("nodes", " ".join("v%d" % i + "x" * 600000 for i in range(2)) + "\n")
         job = submit(d)
         wait_state(d, job, "ended")
         has(ask(d, {"op": "show", "job": job})["job"]["reason"], "at most 1 MiB")
@@ -440,6 +547,75 @@ def stopped():
                 equal((client.read() or {"ok": False})["ok"], False)
             equal((e.content(), state(b, job)), (before, "in force"))
         a.start()
+
+
+def gone(pid):
+    """A process that has ended may not have been waited for."""
+    return not os.path.exists("/proc/%s/exe" % pid) or not os.access("/proc/%s/exe" % pid, os.F_OK)
+
+
+@row("children of a leader that is stopped end before its lease does, and its job goes on")
+def watchdog():
+    with etcd() as e, on(e.store(), SHORT) as d:
+        d.hold("apply")
+        job = submit(d, kind="reduce")
+        wait_until("applies", d.running)
+        pids = os.listdir(d.fake + "/running")
+        d.process.send_signal(signal.SIGSTOP)
+        wait_until("ends", lambda: gone(pids[0]))
+        d.process.send_signal(signal.SIGCONT)
+        d.release("apply")
+        wait_until("goes on", lambda: d.process.poll() is not None or
+                   state(d, job) == "in force")
+        # The lease may be over if the machine is busy.
+        if d.process.poll() is not None:
+            has(d.said(), "the lease of this aggd was over")
+            spawned(d)
+            wait_state(d, job, "ended")
+            return
+        equal(len(d.calls("apply")), 2)
+        has(d.said(), "etcd has not answered for too long: aggctl was ended")
+
+
+@row("with aggd or its watchdog all that children have started ends")
+def watchdog_ended():
+    with etcd() as e, on(e.store(), SHORT) as d:
+        for victim in ("aggd", "watchdog"):
+            d.hold("apply")
+            job = submit(d, kind="reduce")
+            wait_until("applies", d.running)
+            pid = os.listdir(d.fake + "/running")[0]
+            # Of the same process group, as ssh is
+            other = subprocess.Popen(["sleep", "1000"], process_group=int(pid))
+            if victim == "aggd":
+                d.kill()
+            else:
+                os.kill(int(d.children(True)[0]), signal.SIGKILL)
+                equal(d.process.wait(DEADLINE), 1)
+                has(d.said(), "the watchdog of this aggd was ended")
+            equal(other.wait(DEADLINE), -signal.SIGKILL)
+            wait_until("ends", lambda: gone(pid))
+            d.release("apply")
+            shutil.rmtree(d.fake + "/running")
+            os.mkdir(d.fake + "/running")
+            spawned(d)
+            wait_state(d, job, "ended")
+
+
+@row("a child that does not end holds up the end of aggd for a bounded time")
+def unending():
+    libc = ctypes.CDLL(None, use_errno=True)
+    with etcd() as e, on(e.store(), SHORT) as d:
+        d.hold("apply")
+        submit(d, kind="reduce")
+        wait_until("applies", d.running)
+        # PTRACE_SEIZE: only this process can wait for it.
+        equal(libc.ptrace(0x4206, int(d.processes()[0]), 0, 0), 0)
+        d.kill(signal.SIGTERM)
+        equal(d.process.returncode, 0)
+        d.release("apply")
+        os.waitpid(-1, 0x40000000)
+        spawned(d)
 
 
 @row("without its key in etcd a leader does not write, though its lease goes on")
@@ -552,6 +728,110 @@ def down_long():
         equal(d.entries(), [])
 
 
+@row("an etcd that is too busy, or a proxy that answers for it, ends no job")
+def busy():
+    error = json.dumps({"error": "etcdserver: too many requests", "code": 8}).encode()
+    with etcd() as e, gateway(e) as g, on("etcd " + g.url) as d:
+        for answer in ((429, error), (401, error), (403, error), (408, error), (503, error), b"{}",
+                       b"{\"header\": {}}", b"{\"header\": {\"cluster_id\": \"0\"}}",
+                       b"{\"header\": {\"cluster_id\": \"7\"}}"):
+            d.hold("plan")
+            job = submit(d, kind="reduce")
+            wait_until("plans", d.running)
+            g.answer("kv/", answer)
+            d.release("plan")
+            wait_until("a fault", lambda: "fault" in ask(d, {"op": "list"})["jobs"][-1])
+            equal(state(d, job), "queued")
+            has(ask(d, {"op": "list"})["store"], SILENT)
+            has(ask(d, {"op": "list"})["store"], "etcd: ")
+            g.answer(None, b"")
+            wait_state(d, job, "in force")
+            cancel(d, job)
+
+
+@row("a plan that comes late does not replace a newer one")
+def late_plan():
+    key = "/aggnet/plans/0000001000.0"
+    with etcd() as e, gateway(e) as g, on("etcd " + g.url) as d:
+        wait_leads(d)
+        late, done, held = g.hold(key)
+        job = submit(d, kind="reduce")
+        wait_until("held", held.is_set)
+        d.put("nodes", "v0 v1 v2\n")
+        wait_state(d, job, "in force")
+        plan = e.content()[key]
+        has(plan.decode(), "v2")
+        late.set()
+        wait_until("late", done.is_set)
+        equal(e.content()[key], plan)
+
+
+@row("a job whose withdrawal etcd has not taken is not withdrawn before it has")
+def withdrawal():
+    key = "/aggnet/jobs/0000001000"
+    with etcd() as e, gateway(e) as g, on("etcd " + g.url) as d:
+        job = submit(d)
+        wait_state(d, job, "in force")
+        d.hold("withdraw")
+        lost = []
+
+        def lose(path, question):
+            if len(lost) == 2 or not puts(path, question, key):
+                return True
+            lost.append(path)
+            return False
+
+        g.before = lose
+        equal(ask(d, {"op": "cancel", "job": job})["ok"], True)
+        wait_until("withdraws", d.running)
+        equal((e.record(job)["state"], len(lost)), ("withdrawing", 2))
+        d.release("withdraw")
+        wait_state(d, job, "ended")
+
+
+@row("etcd is silent while aggd reads its jobs: what they reserve is counted")
+def read_once():
+    key = code("/aggnet/jobs/0000001000")
+    with etcd() as e, gateway(e) as g:
+        with on("etcd " + g.url, conf="node-memory 10M\n") as d:
+            job = submit(d, kind="reduce", memory=6 << 20)
+            wait_state(d, job, "in force")
+            d.kill(signal.SIGTERM)
+            seen = []
+
+            def lose(path, question):
+                if path == "kv/range" and question["key"] == key:
+                    seen.append(path)
+                    return len(seen) == 1
+                return True
+
+            g.before = lose
+            spawned(d)
+            g.before = lambda path, question: True
+            other = submit(d, kind="reduce", memory=6 << 20)
+            d.planned(other)
+            equal((state(d, job), state(d, other)), ("in force", "queued"))
+
+
+@row("a leader that ends gives up its lease, also if etcd was silent a moment ago")
+def gives_up():
+    with etcd() as e, gateway(e) as g, on("etcd " + g.url) as d:
+        wait_leads(d)
+        equal(e.keys("/aggnet/leader"), ["/aggnet/leader"])
+        d.process.send_signal(signal.SIGSTOP)
+        slow = threading.Event()
+        g.before = lambda path, question: path != "kv/txn" or slow.wait(3) and False
+        client = d.client()
+        client.send(GROUP_JOB)
+        d.process.send_signal(signal.SIGCONT)
+        # It has not asked for as long as it has waited.
+        equal(client.read()["ok"], False)
+        g.before = lambda path, question: True
+        d.kill(signal.SIGTERM)
+        equal((d.process.returncode, e.keys("/aggnet/leader")), (0, []))
+        d.start()
+
+
 @row("one of three members is down: jobs go on; two are down: they wait for one of them")
 def members():
     with etcd(3) as e, on(e.store()) as d:
@@ -604,10 +884,133 @@ def usage():
             ("etcd http://a/b", "must have nothing after the host and the port"),
             ("etcd http://a?b", "must have nothing after the host and the port"),
             ("etcd http://" + "a" * 250, "is too long"),
-            ("etcd " + ",".join(["http://a"] * 17), "more than 16 URLs")]:
+            ("etcd " + ",".join(["http://a"] * 6), "more than 5 URLs")]:
         fails([*base, "--store", store], 2, sentence)
+    for store, words, sentence in [
+            ("etcd https://a", ["cert"], "etcd-cert and etcd-key need each other"),
+            ("etcd https://a", ["key"], "etcd-cert and etcd-key need each other"),
+            ("etcd https://a,http://b", ["cert", "key"], "need 'store etcd' with https:// URLs"),
+            ("etcd http://a", ["ca"], "need 'store etcd' with https:// URLs"),
+            ("file", ["ca"], "need 'store etcd' with https:// URLs")]:
+        fails([*base, "--store", store] + [x for w in words for x in ("--etcd-" + w, "x")], 2,
+              sentence)
     fails([*base, "--lease", "1"], 2, "lease: must be from 2 to 3600 seconds")
     equal(os.path.exists(aggd_kit.tmp + "/none"), False)
+
+
+# --- who reaches etcd ---------------------------------------------------------------------
+
+@row("etcd and aggd as jobs.rst sets them up; nobody else reaches this etcd")
+def certificates():
+    with page_etcd() as e, daemon(conf=e.conf()) as d:
+        job = submit(d)
+        wait_state(d, job, "in force")
+        equal((e.record(job)["state"], "without etcd-cert" in d.said()), ("in force", False))
+        others = [e.connection(0, sure=False)] + [
+            http.client.HTTPConnection("10.0.0.1:%d" % port, timeout=20)
+            for port in (PORT, PORT + 1)]
+        with user(USER):
+            for name in ("aggd.key", "ca.key", "h0/aggnet/aggd.key", "h0/etcd/etcd.key"):
+                with contextlib.suppress(PermissionError), open(e.dir + "/" + name):
+                    raise AssertionError(name + " can be read")
+            for connection in others:
+                with contextlib.suppress(OSError, http.client.HTTPException):
+                    connection.request("POST", "/v3/kv/range", "{\"key\": \"AA==\"}")
+                    equal(connection.getresponse().status in (400, 404), True)
+        e.kill(0)
+        wait_until("serves", lambda: ask(d, {"op": "show", "job": job})["ok"])
+        cancel(d, job)
+
+
+@row("certificates that are missing, wrong or open to others are sentences")
+def wrong_certificates():
+    with page_etcd() as e:
+        os.mkdir(e.dir + "/other")
+        subprocess.run(["bash", "-ec", block("openssl req")], cwd=e.dir + "/other",
+                       capture_output=True, check=True)
+        store = ["--store", "etcd " + e.urls[0]]
+        key = ["--etcd-key", e.dir + "/aggd.key"]
+        ca = ["--etcd-ca", e.dir + "/ca.crt"]
+        for words, sentence in [
+                (ca, "certificate"),
+                (["--etcd-cert", e.dir + "/aggd.crt", *key], "certificate"),
+                ([*ca, "--etcd-cert", e.dir + "/other/aggd.crt",
+                  "--etcd-key", e.dir + "/other/aggd.key"], "certificate"),
+                ([*ca, "--etcd-cert", e.dir + "/ca.key", *key], "certificate"),
+                (["--etcd-ca", e.dir + "/other/ca.crt"], "certificate")]:
+            with daemon(*store, *words) as d:
+                answer = ask(d, {"op": "list"})
+                equal(answer["ok"], False)
+                has(answer["error"], "etcd does not answer: %s: " % e.urls[0])
+                has(answer["error"].lower(), sentence)
+                equal("without etcd-cert" in d.said(), "--etcd-cert" not in words)
+        equal(e.content(), {})
+        shutil.copy(e.dir + "/aggd.key", e.dir + "/open.key")
+        os.chmod(e.dir + "/open.key", 0o604)
+        cert = ["--state", aggd_kit.tmp + "/wrong", "--socket", aggd_kit.tmp + "/wrong.sock",
+                "--aggctl", FAKE, *store, "--etcd-cert", e.dir + "/aggd.crt"]
+        fails([*cert, "--etcd-key", e.dir + "/none"], 1,
+              "etcd-key: %s/none: No such file or directory" % e.dir)
+        fails([*cert, "--etcd-key", e.dir], 1, "etcd-key: %s: not a file" % e.dir)
+        fails([*cert, "--etcd-key", e.dir + "/open.key"], 1,
+              "other users have access to it: chmod 600 %s/open.key" % e.dir)
+
+
+# --- the cluster, and the directory ---------------------------------------------------------
+
+@row("answers of another cluster are not taken, also by the next aggd of the directory")
+def other_cluster():
+    with etcd() as e, etcd(port=PORT + 100) as other:
+        with on(",".join([e.store(), other.urls[0]])) as d:
+            job = submit(d)
+            wait_state(d, job, "in force")
+            before = other.content()
+            e.kill()
+            wait_until("other", lambda: ask(d, GROUP_JOB) and "etcd: %s: a member of cluster" %
+                       other.urls[0] in ask(d, {"op": "list"}).get("store", ""))
+            equal((state(d, job), other.content()), ("in force", before))
+            d.kill()
+            d.options = ("--store", other.store())
+            d.start()
+            has(ask(d, {"op": "list"})["error"], "jobs are in cluster")
+            equal((other.content(), d.entries()), (before, ["1000.0.plan", "1000.1.plan"]))
+            d.kill()
+            for text in ("", "x\n", "0\n", "12 \n"):
+                with open(d.dir + "/state/cluster", "w") as f:
+                    f.write(text)
+                fails(d.command()[1:], 1, "cluster: not the ID of a cluster of etcd")
+            os.unlink(d.dir + "/state/cluster")
+            spawned(d)
+            equal(state(d, job), None)
+
+
+@row("jobs of the directory have to end before etcd is used, and job IDs go on")
+def from_directory():
+    with etcd() as e, daemon() as d:
+        client = d.client()
+        job = client.submit()
+        client.wait(job)
+        d.kill()
+        d.options = ("--store", e.store())
+        fails(d.command()[1:], 1, "/jobs/1000.json: the job has not ended: run aggd with "
+              "'store file', cancel its jobs, and then use etcd")
+        d.options = ()
+        d.start()
+        client = d.client()
+        equal(client.ask({"op": "cancel", "job": job})["ok"], True)
+        client.wait(job, "ended")
+        d.kill()
+        d.options = ("--store", e.store())
+        spawned(d)
+        equal(submit(d), 1002)
+        d.kill(signal.SIGTERM)
+        d.options = ()
+        fails(d.command()[1:], 1, "/cluster: jobs are in etcd: cancel them, write a number that "
+              "exceeds all job IDs to")
+        e.clear()
+        d.options = ("--store", e.store(), "--first", "1500")
+        spawned(d)
+        equal(submit(d), 1500)
 
 
 # --- what etcd has is wrong --------------------------------------------------------------
@@ -687,8 +1090,11 @@ def wrong_keys():
 def many():
     with etcd() as e:
         e.put("/aggnet/counter", "5000")
-        for i in range(1000, 2100):
-            e.put("/aggnet/jobs/%010d" % i, json.dumps(record(i, state="ended")))
+        for first in range(1000, 2100, 100):
+            e.ask("kv/txn", {"success": [{"request_put": {
+                "key": code("/aggnet/jobs/%010d" % i),
+                "value": code(json.dumps(record(i, state="ended")))}}
+                for i in range(first, first + 100)]})
         with on(e.store(), conf="history 2000\n") as d:
             wait_leads(d)
             client, found, after = d.client(), [], 0
@@ -743,22 +1149,29 @@ def changed_record():
 
 # --- answers that are wrong ----------------------------------------------------------------
 
-def kv(**members):
-    return {"header": {"revision": "5"}, "kvs": [members], "count": "1"}
-
-
-ANSWERS = [
-    b"", b"{", b"[]", b"null", b"\"\"", b"1e999", b"<html>not etcd</html>", b"{}", b"\x00" * 100,
-    b"[" * 3000000, b"{\"a\":" * 3000, b" " * (5 << 20), b"{\"error\": 1}",
+GARBAGE = [
+    b"", b"{", b"[]", b"null", b"1e999", b"<html>not etcd</html>", b"\x00" * 100,
+    b"[" * 300000, b"{\"a\":" * 3000, b" " * (5 << 20), b"{\"error\": 1}",
     b"{\"error\": {\"message\": \"x\\n\\u001b[31m\"}}",
-    b"{\"kvs\": 1, \"responses\": {}, \"header\": [], \"result\": \"\", \"ID\": {}}",
-    b"{\"kvs\": [1, {}, null], \"succeeded\": true, \"ID\": \"-1\", \"more\": true}",
-    b"{\"kvs\": [{\"key\": \"=\", \"value\": \"====\"}], \"more\": true, \"succeeded\": true}",
-    b"{\"kvs\": [{\"key\": 1, \"value\": []}], \"succeeded\": 1, \"ID\": 1e300}",
-    b"{\"succeeded\": false, \"responses\": [{}, {}], \"ID\": \"99999999999999999999\"}",
-    json.dumps({**kv(key=code("/aggnet/jobs/0000001000"), value=code("x")), "more": True,
-                "succeeded": True, "ID": "1", "result": {"TTL": "1"}}).encode(),
 ]
+# With the header of the etcd
+WRONG = [
+    {},
+    {"kvs": 1, "responses": {}, "result": "", "ID": {}},
+    {"kvs": [1, {}, None], "succeeded": True, "ID": "-1", "more": True},
+    {"kvs": [{"key": "=", "value": "===="}], "more": True, "succeeded": True},
+    {"kvs": [{"key": 1, "value": []}], "succeeded": 1, "ID": 1e300},
+    {"succeeded": False, "responses": [{}, {}], "ID": "99999999999999999999"},
+    {"kvs": [{"key": code("/aggnet/jobs/0000001000"), "value": code("x")}], "count": "1",
+     "more": True, "succeeded": True, "ID": "1", "result": {"TTL": "1"}},
+]
+
+
+def answers(e, first):
+    """Wrong answers, with garbage only for the first kind of questions"""
+    header = e.ask("kv/range", {"key": code("x")})["header"]
+    return (GARBAGE if first else []) + [json.dumps({"header": header, **w}).encode()
+                                         for w in WRONG]
 
 
 def ask_if(d, request):
@@ -782,7 +1195,7 @@ def ends_well(d):
 def wrong_first_answers():
     with etcd() as e, gateway(e) as g:
         for path in ("kv/range", "lease/grant", "kv/txn"):
-            for answer in ANSWERS:
+            for answer in answers(e, path == "kv/range"):
                 e.clear()
                 g.answer(path, answer)
                 d = aggd_kit.Daemon("--store", "etcd " + g.url, "--lease", "2")
@@ -798,26 +1211,29 @@ def wrong_first_answers():
                     d.end()
 
 
-@row("wrong answers while aggd leads are sentences, and jobs in force stay")
-def wrong_answers():
+def wrong_answers(path):
     with etcd() as e, gateway(e) as g:
-        for path in ("kv/range", "kv/txn", "lease/keepalive"):
-            for answer in ANSWERS:
-                e.clear()
-                d = aggd_kit.Daemon("--store", "etcd " + g.url, "--lease", SHORT)
-                try:
-                    job = submit(d)
-                    wait_state(d, job, "in force")
-                    g.answer(path, answer)
-                    for request in (GROUP_JOB, {"op": "show", "job": job}, {"op": "list"}):
-                        ask_if(d, request)
-                    wait_until("asks", lambda: g.asked)
-                    equal([n for n in d.entries() if n.startswith(str(job))],
-                          ["%d.%d.plan" % (job, i) for i in range(2)])
-                    g.answer(None, b"")
-                    ends_well(d)
-                finally:
-                    d.end()
+        for answer in answers(e, path == "kv/txn"):
+            e.clear()
+            d = aggd_kit.Daemon("--store", "etcd " + g.url, "--lease", SHORT)
+            try:
+                job = submit(d)
+                wait_state(d, job, "in force")
+                g.answer(path, answer)
+                for request in (GROUP_JOB, {"op": "show", "job": job}, {"op": "list"}):
+                    ask_if(d, request)
+                wait_until("asks", lambda: g.asked)
+                equal([n for n in d.entries() if n.startswith(str(job))],
+                      ["%d.%d.plan" % (job, i) for i in range(2)])
+                g.answer(None, b"")
+                ends_well(d)
+            finally:
+                d.end()
+
+
+for asked in ("kv/range", "kv/txn", "lease/keepalive"):
+    row("wrong answers to %s while aggd leads are sentences, and jobs in force stay" % asked)(
+        functools.partial(wrong_answers, asked))
 
 
 @row("an etcd that takes questions and does not answer holds up no connection for long")
@@ -853,10 +1269,57 @@ def lost_answer():
         answer = ask(d, GROUP_JOB)
         equal(answer["ok"], False)
         has(answer["error"], "etcd does not answer")
+        has(answer["error"], "job 1000 may have been submitted: when etcd answers, see "
+            "'aggctl job list' before you submit it again")
         g.change = lambda path, right: right
         wait_until("forgotten", lambda: not e.keys("/aggnet/jobs/"))
         equal(ask(d, {"op": "list"})["jobs"], [])
         equal(submit(d) > 1000, True)
+
+
+@row("a submission that comes late, when it was refused, is not taken")
+def late_submission():
+    with etcd() as e, gateway(e) as g, on("etcd " + g.url) as d:
+        wait_leads(d)
+        late, done, _ = g.hold("/aggnet/jobs/0000001000")
+        has(ask(d, GROUP_JOB)["error"], "job 1000 may have been submitted")
+        counter = {"key": code("/aggnet/counter")}
+        wait_until("forgotten", lambda: int(e.ask("kv/range", counter)["kvs"][0]["version"]) > 1)
+        late.set()
+        wait_until("late", done.is_set)
+        equal((e.keys("/aggnet/jobs/"), e.content()["/aggnet/counter"]), ([], b"1002"))
+        equal(submit(d), 1002)
+        d.kill()
+        e.delete("/aggnet/leader")
+        spawned(d)
+        equal(state(d, 1000), None)
+
+
+@row("keys without end are a sentence")
+def endless():
+    with etcd() as e, gateway(e) as g:
+        header = e.ask("kv/range", {"key": code("x")})["header"]
+        pages = []
+
+        def before(path, question):
+            if question.get("limit"):
+                pages.append(path)
+            return True
+
+        def change(path, right):
+            if not pages or path != "kv/range":
+                return right
+            kvs = [{"key": code("/aggnet/jobs/x%04d%04d" % (len(pages), i))} for i in range(4000)]
+            return json.dumps({"header": header, "kvs": kvs, "more": True}).encode()
+
+        g.before = before
+        g.change = change
+        base = aggd_kit.tmp + "/endless"
+        fails(["--state", base, "--socket", base + ".sock", "--aggctl", FAKE,
+               "--store", "etcd " + g.url], 1,
+              "etcd: there are more than 11356 keys below /aggnet/jobs/: remove those that are "
+              "not jobs")
+        equal(len(pages), 3)
 
 
 def start():

@@ -2,6 +2,7 @@
 """What rows of aggd share: an aggd with an aggctl that does nothing, and its clients."""
 import contextlib
 import fcntl
+import io
 import json
 import os
 import shutil
@@ -40,10 +41,12 @@ def has(text, part):
 
 def wait_until(what, condition):
     end = time.monotonic() + DEADLINE
+    pause = 0.01
     while not condition():
         if time.monotonic() > end:
             raise AssertionError("never " + what)
-        time.sleep(0.01)
+        time.sleep(pause)
+        pause = min(pause * 1.1, 0.1)
 
 
 @contextlib.contextmanager
@@ -161,7 +164,7 @@ class Daemon:
 
     def kill(self, number=signal.SIGKILL):
         self.process.send_signal(number)
-        self.process.wait()
+        self.process.wait(DEADLINE)
 
     def restart(self):
         self.kill()
@@ -203,10 +206,18 @@ class Daemon:
     def running(self):
         return len(os.listdir(self.fake + "/running"))
 
-    def processes(self):
-        pid = self.process.pid
+    def children(self, watchdog):
+        """Processes of aggctl, or the watchdog."""
+        pid, found = self.process.pid, []
         with open("/proc/%d/task/%d/children" % (pid, pid)) as f:
-            return f.read().split()
+            for child in f.read().split():
+                with contextlib.suppress(OSError), open("/proc/%s/comm" % child) as name:
+                    if (name.read() == "aggd-watchdog\n") == watchdog:
+                        found.append(child)
+        return found
+
+    def processes(self):
+        return self.children(False)
 
     def files(self):
         """All of the state, for comparisons."""
@@ -229,6 +240,8 @@ class Daemon:
             with contextlib.suppress(OSError):
                 self.release(verb)
         if self.process.poll() is None:
+            # A row that has failed may have stopped it.
+            self.process.send_signal(signal.SIGCONT)
             self.kill(signal.SIGTERM)
         # Children have a lock, too.
         with open(self.dir + "/state/children", "w") as f:
@@ -250,36 +263,60 @@ def daemon(*options, conf="", like=None):
         d.end()
 
 
+def claim(what):
+    """Rows are divided among processes: the first one that claims a row does it."""
+    try:
+        os.mkdir("%s/%s" % (os.environ["CLAIMS"], what))
+    except KeyError:
+        return True
+    except FileExistsError:
+        return False
+    return True
+
+
+def perform(number, name, function):
+    """Return: has it failed?"""
+    try:
+        function()
+        print("ok %d - %s" % (number, name))
+        return False
+    except Exception as e:  # pylint: disable=broad-except
+        where = []
+        tb = e.__traceback__
+        while tb:
+            where.append(str(tb.tb_lineno))
+            tb = tb.tb_next
+        print("# lines %s: %s: %s" % (" ".join(where), type(e).__name__, e))
+        print("not ok %d - %s" % (number, name))
+        return True
+
+
 def main(start=None):
-    """Do the rows that $ROW names, or all; @start is called before the first one."""
+    """
+    Do the rows that $ROW names, or all; @start is called before the first one. Processes
+    with the same directory $CLAIMS share the rows.
+    """
     global tmp
     if os.geteuid():
-        print("1..0 # SKIP only root can be several users")
+        if claim("plan"):
+            print("1..0 # SKIP only root can be several users")
         return 0
     failed, only = 0, os.environ.get("ROW", "")
     chosen = [r for r in rows if only in r[0]]
-    print("1..%d" % len(chosen))
+    if claim("plan"):
+        print("1..%d" % len(chosen), flush=True)
     # Thousands of files are synchronised.
     tmp = tempfile.mkdtemp(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
     os.chmod(tmp, 0o755)
     if start:
         start()
     for i, (name, function) in enumerate(chosen, 1):
-        try:
-            function()
-            print("ok %d - %s" % (i, name), flush=True)
-        except Exception as e:  # pylint: disable=broad-except
-            failed = 1
-            line = e.__traceback__
-            while line.tb_next:
-                line = line.tb_next
-            where = []
-            tb = e.__traceback__
-            while tb:
-                where.append(str(tb.tb_lineno))
-                tb = tb.tb_next
-            print("# lines %s: %s: %s" % (" ".join(where), type(e).__name__, e))
-            print("not ok %d - %s" % (i, name), flush=True)
+        if not claim(i):
+            continue
+        with io.StringIO() as text:
+            with contextlib.redirect_stdout(text):
+                failed |= perform(i, name, function)
+            sys.stdout.write(text.getvalue())
+            sys.stdout.flush()
     shutil.rmtree(tmp)
-    return failed
-
+    return int(failed)
