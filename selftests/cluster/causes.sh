@@ -119,8 +119,6 @@ echo 1..16
 up && everywhere "$(block "On each server")" "${SERVERS[@]}" > "$CLUSTER/prepared"
 ok $? "four servers are prepared"
 capture
-everywhere "$(block "On each server, to keep the settings" | grep -v systemctl)" \
-	"${SERVERS[@]}"
 inputs
 case_of node4 "a device that is down" node4 "ip link set eth1 down" "port  *eth1: it is down" \
 	"WRONG: port eth1: it is down or has no cable. Next: ip link set eth1 up"

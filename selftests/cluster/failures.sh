@@ -195,8 +195,7 @@ status=0
 up && everywhere "$(block "On each server")" "${SERVERS[@]}" > "$CLUSTER/ready" ||
 	status=$?
 inputs
-on node4 "$(block "On each server, to keep the settings" | grep -v systemctl)" &&
-	unit_commands >> "$CLUSTER/node4/boot" &&
+unit_commands >> "$CLUSTER/node4/boot" &&
 	settings > "$CLUSTER/before" || status=$?
 ok $status "four servers are prepared, one keeps its settings"
 capture

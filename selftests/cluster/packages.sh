@@ -252,7 +252,8 @@ address p2 10.1.0.2
 END
 machines_wait && configured
 ok $? "two machines have booted with systemd"
-timed on_both "$(block "On each server, to keep the settings")" && restored
+timed on_both "$(block "On each server")" &&
+	timed on_both "$(block "On each server, to keep the settings")" && restored
 ok $? "the unit is enabled, and makes them servers"
 transfer 7
 ok $? "the flows of two processes are merged on their server"

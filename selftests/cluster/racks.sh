@@ -94,8 +94,8 @@ small_spine()
 	local status=0
 
 	spine_mtu 1400 &&
-		found a1 "member  *10.2.0.1: packets of 1500 bytes .* the next link of 10.9.1.2 has an MTU of 1400" &&
-		found b1 "member  *10.1.0.1: packets of 1500 bytes .* the next link of 10.2.0.254 has an MTU of 1400" || status=1
+		found a1 "member  *10.2.0.1 (b1): packets of 1500 bytes .* the next link of 10.9.1.2 has an MTU of 1400" &&
+		found b1 "member  *10.1.0.1 (a1): packets of 1500 bytes .* the next link of 10.2.0.254 (tor-b) has an MTU of 1400" || status=1
 	# What was asked has left no path MTU behind.
 	spine_mtu 1500 && everywhere "aggctl host check plan.json" "${SERVERS[@]}" || status=1
 	return $status
@@ -110,12 +110,12 @@ undescribed()
 		aggctl -j plan --topology @flat --job 8 --function sum \
 			--senders b1,b2,c1,c2 --receivers a1 --uid 0 > flat.json" || return
 	cp "$CLUSTER/a1/home/flat.json" "$CLUSTER/b1/home" || return
-	on b1 "AGGNET_NETWORK=racks aggctl apply flat.json" > "$CLUSTER/refused" 2>&1 &&
+	on b1 "aggctl apply flat.json" > "$CLUSTER/refused" 2>&1 &&
 		status=1
 	grep "b1: the planned link eth0 to 10.1.0.1 .*behind gateway 10.2.0.254.*'address tor-b 10.2.0.254'" \
 		"$CLUSTER/refused" || status=1
 	on b1 "aggctl apply --force flat.json" || status=1
-	found b1 "neighbour  *10.1.0.1: it is behind gateway 10.2.0.254" || status=1
+	found b1 "neighbour  *10.1.0.1 (a1): it is behind gateway 10.2.0.254" || status=1
 	on b1 "aggctl withdraw flat.json" || status=1
 	[ $status = 0 ] || sed 's/^/# /' "$CLUSTER/refused"
 	return $status

@@ -84,10 +84,12 @@ described()
 	return $status
 }
 
-# The commands of the unit, as systemd executes them: without a shell.
+# The commands of the unit that the page enables, as systemd executes them: without a shell.
 unit_starts()
 {
-	on node3 "rmmod aggnet; ip route flush root 10.0.0.0/24
+	block "On each server, to keep the settings" |
+		grep -qx "systemctl enable --now aggnet" &&
+		on node3 "rmmod aggnet; ip route flush root 10.0.0.0/24
 		ip address del 10.0.0.3/32 dev lo
 		$(unit_commands)
 		aggctl -j host init --topology @net | jq -e '.missing == []'" |
@@ -193,6 +195,7 @@ by_ssh()
 		transfer && LC_ALL=C sort "$CLUSTER/node1/home/result" |
 		cmp - "$CLUSTER/expected" &&
 		everywhere "$(block "On each server of the job")" "${SERVERS[@]}" &&
+		on node1 "$(block "On node1, of all servers") --timeout $PATIENCE" &&
 		on node1 "$(block "Or on node1, for all of them") --timeout $PATIENCE" &&
 		everywhere "aggctl -j tree show | jq -e '. == []'" "${SERVERS[@]}"
 }
@@ -208,7 +211,7 @@ ok $? "host init: it prints what the page has"
 everywhere "$(block "On each server")" "${SERVERS[@]}"
 ok $? "host init: what it prints is executed"
 everywhere "aggctl -j host init --topology @net |
-	jq -e '.settings == 14 and .missing == []'" "${SERVERS[@]}"
+	jq -e '.settings == 15 and .missing == []'" "${SERVERS[@]}"
 ok $? "host init: nothing is missing any more"
 on node1 "$(block "On node1" 1)" | sed 's/^/# /' &&
 	on node1 "$(block "On node1" 2)" && spread_plan
@@ -228,8 +231,6 @@ everywhere "$(block "For each server of the job")" "${SERVERS[@]}"
 ok $? "each server has its planned flows, and no packet has left by plain IP"
 everywhere "$(block "On each server of the job")" "${SERVERS[@]}"
 ok $? "why finds nothing that is not as planned"
-everywhere "$(block "On each server, to keep the settings" | grep -v systemctl)" \
-	"${SERVERS[@]}"
 exported
 ok $? "Prometheus can read what is exported"
 causes

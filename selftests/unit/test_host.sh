@@ -10,6 +10,8 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 aggctl=$top/tools/aggctl/aggctl
 page=$top/Documentation/cluster.rst
 . "$top/selftests/lib/rows.sh"
+# The rows change nothing outside of their directory.
+export AGGNET_NETWORK=
 
 # In a namespace of this user, who is root there.
 if [ "${1:-}" != inside ]; then
@@ -591,6 +593,25 @@ unreadable()
 			.fix == "nft -j list ruleset")'
 }
 
+# The command installs the description, and replaces another one; a pipe has no second text.
+installed()
+{
+	local -x AGGNET_NETWORK=$PWD/"etc of 'us'"/network
+
+	is_there '^install' && return 1
+	missing '^install' > typed && cat typed &&
+		sh -e typed && cmp net "$AGGNET_NETWORK" && is_there '^install' &&
+		[ "$(stat -c %a "$AGGNET_NETWORK")" = 644 ] &&
+		"$aggctl" -j host init --topology "@$AGGNET_NETWORK" |
+		jq -e 'all(.missing[]; startswith("install") | not)' || return
+	echo "# changed" >> net
+	missing '^install' > typed && sh -e typed && cmp net "$AGGNET_NETWORK" &&
+		[ "$(ls "${AGGNET_NETWORK%/*}")" = network ] || return
+	AGGNET_NETWORK=$PWD/there
+	lacks '^install' "install -D -m 644 net $PWD/there.new && mv $PWD/there.new $PWD/there" &&
+		! "$aggctl" host init --topology @<(cat net) | grep ^install
+}
+
 # --run executes until one fails: here the module cannot be loaded. nft is asked once.
 not_opened()
 {
@@ -663,4 +684,5 @@ check "a table that a program owns" owned
 check "a name that cannot be typed" odd_name
 check "rules that cannot be read" unreadable
 check "input is not opened by --run" not_opened
+check "the description is installed" installed
 end_rows

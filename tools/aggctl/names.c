@@ -14,11 +14,17 @@
 #include "info.h"
 #include "names.h"
 
+const char *names_file(void)
+{
+	const char *path = getenv("AGGNET_NETWORK");
+
+	return path ? path : NAMES_FILE;
+}
+
 static const struct aggt_topo *description(void)
 {
 	static struct aggt_topo *topo;
 	static bool read;
-	const char *path = getenv("AGGNET_NETWORK");
 	char *text = NULL;
 	size_t size = 0;
 	FILE *f;
@@ -26,7 +32,7 @@ static const struct aggt_topo *description(void)
 	if (read)
 		return topo;
 	read = true;
-	f = fopen(path ? path : NAMES_FILE, "re");
+	f = fopen(names_file(), "re");
 	if (f && getdelim(&text, &size, 0, f) > 0)
 		topo = aggt_topo_describe(text, NULL);
 	if (f)

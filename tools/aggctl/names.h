@@ -12,11 +12,17 @@
 #define NAMES_FILE	"/etc/aggnet/network"
 
 /**
+ * names_file() - the description that commands on this host read
+ *
+ * Return: $AGGNET_NETWORK if it is set (empty: none), else NAMES_FILE
+ */
+const char *names_file(void);
+
+/**
  * names_add() - write the names of hosts behind their addresses
  * @text: a message to a person
  *
- * The description is $AGGNET_NETWORK if it is set (empty: none), else NAMES_FILE. It is
- * read once. Without one, or with one that is refused, nothing is added: a message must
+ * The description is that of names_file(). It is read once. Without one, or with one that is refused, nothing is added: a message must
  * not fail for want of names. An address within single quotes was typed by the user and
  * stays as it is.
  *

@@ -18,7 +18,7 @@ AGGCTL_SRC += $(addprefix cmd/,apply_held.c apply_hosts.c bcast.c cmd_apply.c cm
 AGGCTL_SRC += $(addprefix eval/,eval.c eval_filter.c eval_out.c eval_peer.c \
 	      eval_plot.c eval_run.c eval_table.c eval_update.c)
 AGGCTL_SRC += $(addprefix host/,check_reach.c describe.c firewall.c firewall_nft.c firewall_old.c \
-	      firewall_rules.c host.c net.c net_warn.c node_check.c \
+	      firewall_rules.c host.c host_description.c net.c net_warn.c node_check.c \
 	      report.c report_net.c sockets.c)
 AGGCTL_SRC += $(addprefix plan/,plan.c plan_addr.c plan_dot.c plan_drawing.c \
 	      plan_file.c plan_filter.c plan_id.c plan_install.c plan_json.c plan_links.c \

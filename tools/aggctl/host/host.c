@@ -96,6 +96,7 @@ int host_open(struct host *host, const char *network, const char *name)
 {
 	*host = (struct host){
 		.missing = json_array(), .advice = json_array(),
+		.file = network[0] == '@' ? network + 1 : NULL,
 	};
 	/* What is in a file is not an argument. */
 	if (plan_topology(&host->plan, "host init", network))
@@ -401,9 +402,23 @@ static void look_at_module(struct host *host)
 	setting(host, node.address.s_addr == self.s_addr,
 		"aggctl node set address %s", addr_text(self));
 	look_at_ports(host, loaded ? ctl : NULL);
-	/* Last: if it fails, the rest of the server is ready. */
+	/* If it fails, the server is ready for packets. */
 	look_at_firewall(host, node.port ? node.port : AGGNET_UDP_PORT);
 	aggnet_ctl_close(ctl);
+}
+
+/* Messages have names, and a boot provides the settings again. */
+static void look_at_description(struct host *host)
+{
+	char *command;
+
+	if (!host->file)
+		return;
+	host->checked++;
+	command = host_description_missing(host->file, host->plan.description);
+	if (command)
+		json_array_append_new(host->missing, json_string(command));
+	free(command);
 }
 
 int host_look(struct host *host)
@@ -414,5 +429,6 @@ int host_look(struct host *host)
 	if (look_at_routes(host))
 		return -1;
 	look_at_module(host);
+	look_at_description(host);
 	return 0;
 }

@@ -13,7 +13,8 @@
 
 /**
  * struct host - a server of a network, and the settings of this host
- * @plan: its topology; the rest is empty
+ * @plan: its topology and its description; the rest is empty
+ * @file: which has the description, or NULL
  * @server: which server of the topology this host is
  * @ifaddrs: addresses of this host
  * @missing: commands that are still to be typed, in their order: strings
@@ -22,6 +23,7 @@
  */
 struct host {
 	struct plan plan;
+	const char *file;
 	aggt_node server;
 	struct ifaddrs *ifaddrs;
 	json_t *missing;
@@ -54,5 +56,18 @@ void host_close(struct host *host);
 
 /* Commands are for a shell, and a device may have almost any name. */
 bool host_device_is_plain(const char *device);
+
+/* host_description.c */
+
+/**
+ * host_description_missing() - how the description comes to where commands read it
+ * @file: the description
+ * @text: its text
+ *
+ * Return: a command for a shell, which replaces another description at once, to be
+ * freed; NULL if this description is there, if commands read none, or if @file cannot be
+ * read again
+ */
+char *host_description_missing(const char *file, const char *text);
 
 #endif
