@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # "aggctl apply --hosts" and "withdraw --hosts" say what is in force on which host, and
 # "why --hosts" what is wrong there, whatever ssh prints, wherever a host fails, and within
-# their time. A script that answers as a host does stands for ssh.
+# their time; "describe --hosts" needs a report of each. A script that answers as a host
+# does stands for ssh.
 # shellcheck disable=SC2016,SC2317 # the script expands what it is given; rows are called
 set -u
 
@@ -379,7 +380,7 @@ nothing_of_v3()
 any_answer()
 {
 	nothing_of_v3 "it has not printed what aggctl why prints" 'echo "{"; echo "}"' &&
-		nothing_of_v3 "it has not printed what aggctl why prints" 'answer; answer' &&
+		nothing_of_v3 "its answer is not JSON" 'answer; answer' &&
 		nothing_of_v3 "its answer is not complete: the command ended with status 0" \
 			'answer | head -n 5' &&
 		nothing_of_v3 "its answer is longer than 1048576 bytes" \
@@ -413,6 +414,36 @@ many_hosts()
 	mv all list
 	[ "$1" = 0 ] && [ "$(wc -l < calls)" = 70 ] &&
 		grep -qx "  h39: not known: it has not answered within 1 s\. Next: .*" said
+}
+
+# The files of reports and the hosts describe the same network.
+reported()
+{
+	cat > ssh << 'END'
+#!/bin/bash
+[ "$2" = "aggctl host report" ] || exit
+i=${1#v}
+jq -n --arg a "10.0.0.$((i + 1))" '{name: "a-host", devices: [{name: "eth0", up: true,
+	address: $a, prefixlen: 24, mtu: 1500}]}'
+END
+	for i in 0 1 2 3; do
+		./ssh "v$i" "aggctl host report" | jq ".name = \"v$i\""
+	done > reports
+	"$aggctl" describe reports > typed &&
+		"$aggctl" describe --hosts list --ssh "$tmp/ssh" > said &&
+		diff typed said && grep -qx "host v3" said
+}
+
+not_reported()
+{
+	asks '[ $host = v1 ] || { echo "{"; echo "}"; exit; }; echo "ssh: no route" >&2; exit 255'
+	! "$aggctl" describe --hosts list --ssh "$tmp/ssh" > said 2>&1 || return
+	cat said
+	grep -qx "aggctl: describe: v1: ssh: no route" said && [ "$(wc -l < said)" = 1 ] || return
+	"$aggctl" describe --hosts list reports > said 2>&1
+	[ $? = 2 ] && says "describe: needs REPORT... or --hosts"
+	"$aggctl" describe > said 2>&1
+	[ $? = 2 ] && says "describe: needs REPORT... or --hosts"
 }
 
 why_options()
@@ -462,4 +493,6 @@ check "why: hosts that answer anything" any_answer
 check "why: hosts that are late" late_answer
 check "why: many hosts" many_hosts
 check "why: options" why_options
+check "describe: each host has reported" reported
+check "describe: a host has not reported" not_reported
 end_rows

@@ -22,9 +22,9 @@ const char *names_file(void);
  * names_add() - write the names of hosts behind their addresses
  * @text: a message to a person
  *
- * The description is that of names_file(). It is read once. Without one, or with one that is refused, nothing is added: a message must
- * not fail for want of names. An address within single quotes was typed by the user and
- * stays as it is.
+ * The description is that of names_file(). It is read once. Without one, or with one that
+ * is refused, nothing is added: a message must not fail for want of names. An address
+ * within single quotes was typed by the user and stays as it is.
  *
  * Return: a copy in which each identity, and each address of a port or of a switch, of the
  * description is followed by the name of its host or switch: "10.0.0.3 (node3)"; to be

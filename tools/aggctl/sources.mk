@@ -25,7 +25,7 @@ AGGCTL_SRC += $(addprefix plan/,plan.c plan_addr.c plan_dot.c plan_drawing.c \
 	      plan_nodes.c \
 	      plan_part.c plan_restore.c plan_store.c plan_text.c plan_time.c \
 	      plan_traffic.c plan_update.c)
-AGGCTL_SRC += $(addprefix remote/,hosts.c remote.c)
+AGGCTL_SRC += $(addprefix remote/,ask.c hosts.c remote.c)
 AGGCTL_SRC += $(addprefix supervise/,link_watch.c presence.c supervise.c supervise_post.c \
 	      supervise_repair.c supervise_resume.c)
 AGGCTL_SRC += $(addprefix testbed/,rtnl.c rtnl_msg.c rtnl_qdisc.c testbed.c \

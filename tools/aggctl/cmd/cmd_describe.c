@@ -5,9 +5,14 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/hosts_options.h"
 #include "host/describe.h"
+#include "remote/ask.h"
+
+static const struct verb verbs[];
 
 static const char *identities, *without;
+static struct hosts hosts = HOSTS_DEFAULT;
 
 /**
  * struct reader - a file of reports
@@ -83,16 +88,46 @@ static int read_reports(json_t *reports, const char *path)
 	return st;
 }
 
+/* A host has the name of its line. Without a report of each the network is another one. */
+static int ask_reports(json_t *reports)
+{
+	json_t *asked = NULL, *row, *report;
+	int st = ST_DONE;
+	size_t i;
+
+	if (!hosts_load(&hosts))
+		asked = hosts_ask(&hosts, "host report");
+	json_array_foreach(asked, i, row) {
+		report = json_object_get(row, "answer");
+		if (!report)
+			st = fail("describe: %s: %s",
+				  json_string_value(json_object_get(row, "host")),
+				  json_string_value(json_object_get(row, "error")));
+		json_object_set(report, "name", json_object_get(row, "host"));
+		json_array_append(reports, report);
+	}
+	if (!asked)
+		st = ST_FAILED;
+	json_decref(asked);
+	hosts_free(&hosts);
+	return st;
+}
+
 static int run_describe(const struct aggctl *ctl, int argc, char **argv)
 {
 	struct describe_range range = {};
+	int i, st = hosts_options(ctl, verbs, &hosts);
 	json_t *reports;
-	int i, st = ST_DONE;
 
-	(void)ctl;
+	if (st)
+		return st;
+	if (!argc == !hosts.file)
+		return usage("describe: needs %s", verbs[0].args);
 	if (identities && describe_range(identities, &range))
 		return ST_USAGE;
 	reports = json_array();
+	if (hosts.file)
+		st = ask_reports(reports);
 	for (i = 0; !st && i < argc; i++)
 		st = read_reports(reports, argv[i]);
 	if (!st && describe(stdout, reports, range, without))
@@ -106,13 +141,13 @@ static const struct opt opts[] = {
 	  "gives identities to hosts with several ports" },
 	{ "not", OPT_STRING, &without, "DEVICE,...",
 	  "leave these devices of all hosts out" },
+	HOSTS_OPTIONS(hosts),
 };
 
 static const struct verb verbs[] = {
 	{
-		.args = "REPORT...",
+		.args = "REPORT... or --hosts",
 		.help = "make a description of a network from reports of 'aggctl host report'",
-		.min_args = 1,
 		.max_args = 100000,
 		.opts = opts,
 		.nopts = ARRAY_SIZE(opts),
