@@ -115,9 +115,10 @@ mixed()
 }
 
 needs_root
-echo 1..16
+rows 16
 up && everywhere "$(block "On each server")" "${SERVERS[@]}" > "$CLUSTER/prepared"
 ok $? "four servers are prepared"
+installed
 capture
 inputs
 case_of node4 "a device that is down" node4 "ip link set eth1 down" "port  *eth1: it is down" \

@@ -10,7 +10,21 @@
 #   DIR/boot        commands that it executes when it boots
 dir=$1
 
+# hide: with the packages it sees nothing of the source tree but the machines' directories
+hide()
+{
+	local cluster=${dir%/*} top=${dir%/build/*}
+
+	mkdir /run/cluster && mount --bind "$cluster" /run/cluster &&
+		mount -t tmpfs hidden "$top" && mkdir -p "$cluster" &&
+		mount --move /run/cluster "$cluster" || exit
+	# guest.sh writes there.
+	# shellcheck disable=SC2064 # now
+	trap "cd /; umount -l '$top'" EXIT
+}
+
 hostname "$2"
+[ -z "$VM_LAYER" ] || hide
 mkdir -p "$dir/home" "$dir/etc"
 ln -sfn "$dir/etc" /etc/aggnet
 cd "$dir/home" || exit

@@ -16,6 +16,8 @@
 #   capture                       record aggnet's packets at all NICs from now on
 #   captured                      end that; print a name for each recorded packet, and fail
 #                                 if Wireshark's dissector does not decode each of them
+# With PACKAGES=1 the machines have the Debian packages, whose files $LAYER has, and see nothing
+# of the source tree; else programs and modules are the tree's.
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
 
 # A process for each wait would cost more than what is waited for.
@@ -27,11 +29,12 @@ nap()
 	read -r -t "$1" -u "$NAP" || :
 }
 
-MACHINES=() NAMESPACES=() CAPTURE=''
+MACHINES=() NAMESPACES=() CAPTURE='' LAYER=''
 declare -A PID KERNEL_OF QEMU_OF
 
 machines_begin()
 {
+	[ "${PACKAGES:-0}" = 0 ] || LAYER=$("$TOP/selftests/packages/layer.sh") || exit
 	CLUSTER=$(mktemp -d "$BUILD/vm/cluster.XXXXXX")
 	NETNS=aggnet-${CLUSTER##*.}
 	trap machines_end EXIT
@@ -79,7 +82,8 @@ machine()
 	KERNEL_OF[$name]=$2
 	shift 2
 	mkdir "$dir"
-	"$VM_DIR/module.sh" product "${KERNEL_OF[$name]}" > "$dir/module" || die "no module"
+	[ -n "$LAYER" ] || "$VM_DIR/module.sh" product "${KERNEL_OF[$name]}" > "$dir/module" ||
+		die "no module"
 	mkfifo "$dir"/{monitor,wake}.{in,out}
 	for switch in "$@"; do
 		tap=t$number.$nic
@@ -105,7 +109,7 @@ power_on()
 	[ -z "${PID[$1]}" ] || ! kill -0 "${PID[$1]}" 2> /dev/null || power_off "$1"
 	rm -f "$dir"/{ready,command.*,output.*,status.*}
 	KERNEL=${KERNEL_OF[$1]} VM_SMP=1 VM_MEM=${MACHINE_MEM:-512} VM_NO_MODULE=1 \
-		VM_QEMU=${QEMU_OF[$1]}$wake VM_TIMEOUT="${VM_TIMEOUT:-1800}" \
+		VM_QEMU=${QEMU_OF[$1]}$wake VM_LAYER=$LAYER VM_TIMEOUT="${VM_TIMEOUT:-1800}" \
 		ip netns exec "$NETNS" "$VM_DIR/run.sh" \
 		"$TOP/selftests/cluster/machine.sh $dir $1" \
 		> "$dir/log" 2>&1 &
@@ -196,6 +200,15 @@ capture()
 	done
 }
 
+dissector()
+{
+	if [ -n "$LAYER" ]; then
+		echo "$LAYER/usr/share/wireshark/plugins/aggnet.lua"
+	else
+		echo "$TOP/tools/wireshark/aggnet.lua"
+	fi
+}
+
 captured()
 {
 	local names
@@ -204,7 +217,7 @@ captured()
 	wait "$CAPTURE" || :
 	CAPTURE=''
 	names=$(tshark -r "$CLUSTER/packets" \
-		-X "lua_script:$TOP/tools/wireshark/aggnet.lua" -T fields \
+		-X "lua_script:$(dissector)" -T fields \
 		-e frame.protocols -e aggnet.type -e aggnet.malformed -e _ws.malformed \
 		2> "$CLUSTER/tshark") || return
 	awk -F '\t' '{ print $2 }

@@ -55,13 +55,11 @@ inside()
 		/bin/sh -e -c "cd /root; $1"
 }
 
-# What git has or would have is copied, as a clone would.
 built()
 {
 	local aggnet=$CLUSTER/root/root/aggnet
 
-	mkdir "$aggnet" && (cd "$TOP" && git ls-files -co --exclude-standard -z |
-		tar -c --null --ignore-failed-read -T -) | tar -x -C "$aggnet" &&
+	clone "$aggnet" &&
 		timed inside "apt update" &&
 		timed inside "apt install linux-headers-amd64" &&
 		[ -n "$(readme_packages)" ] &&

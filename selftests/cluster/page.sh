@@ -5,6 +5,9 @@
 #   block INTRODUCTION [N]        print the N-th literal block after a paragraph
 #   unused FIRST [LAST]           list the literal blocks from the one section to the other
 #                                 that nothing has printed
+#   rows N                        print the plan of N results, and of that of installed
+#   installed                     with PACKAGES=1: a result, whether the machines have the
+#                                 packages and use nothing else
 #   up                            boot the four servers of the page
 #   everywhere COMMAND SERVER...  run it on each of them at the same time
 #   asked NAME...                 ask "host check" and "why $JOB" there, at the same time
@@ -36,6 +39,12 @@ ok()
 		FAILED=$((FAILED + 1))
 		echo "not ok $TESTS - $2"
 	fi
+}
+
+rows()
+{
+	[ "${PACKAGES:-0}" = 0 ] || set -- $(($1 + 1))
+	echo "1..$1"
 }
 
 # block INTRODUCTION [N]: print the N-th literal block after a paragraph whose last
@@ -120,6 +129,34 @@ up()
 		nics node4 192.168.11.4 192.168.21.4
 }
 
+# of_packages: the commands that find out, on a machine whose module is loaded, whether
+# what it has and executes is of the packages
+of_packages()
+{
+	cat << 'END'
+	packages="aggnet aggnet-dkms libaggnet0 libaggtree0"
+	dpkg-query -W -f '${Package} ${Version} ${Status}\n' $packages
+	[ "$(dpkg-query -W -f '${Status}\n' $packages | uniq)" = "install ok installed" ]
+	[ -z "$(dpkg --verify $packages)" ]
+	[ "$(command -v aggctl)" = /usr/bin/aggctl ]
+	dpkg -S /usr/bin/aggctl
+	module=/lib/modules/$(uname -r)/updates/dkms/aggnet.ko
+	[ "$(modinfo -n aggnet)" = "$module" ]
+	[ "$(modinfo -F srcversion aggnet)" = "$(< /sys/module/aggnet/srcversion)" ]
+END
+	cat << END
+	[ -z "\$(ldd /usr/bin/aggctl | grep $TOP)" ]
+	[ -z "\$(find $TOP -name '*.ko' -o -name '*.so*' -o -name 'aggctl*')" ]
+END
+}
+
+installed()
+{
+	[ -n "$LAYER" ] || return 0
+	everywhere "$(of_packages)" "${SERVERS[@]}"
+	ok $? "the packages are installed, and nothing of the source tree is used"
+}
+
 spread_plan()
 {
 	local name
@@ -142,7 +179,10 @@ inputs()
 # unit_commands: print what systemd executes for the unit
 unit_commands()
 {
-	sed -n 's/^ExecStart\(Pre\)\{0,1\}=//p' "$TOP/tools/aggctl/aggnet.service"
+	local unit=$TOP/tools/aggctl/aggnet.service
+
+	[ -z "$LAYER" ] || unit=$LAYER/usr/lib/systemd/system/aggnet.service
+	sed -n 's/^ExecStart\(Pre\)\{0,1\}=//p' "$unit"
 }
 
 transfer()

@@ -122,13 +122,14 @@ undescribed()
 }
 
 needs_root
-echo 1..11
+rows 11
 racks_up
 ok $? "five machines in three racks are up"
 capture
 everywhere "$(block "On each server of the racks" 1)" "${SERVERS[@]}" &&
 	on a1 "$(block "On a1" 1)"
 ok $? "the servers are prepared, and a plan is made"
+installed
 for name in "${SOURCES[@]}"; do
 	cp "$CLUSTER/a1/home/plan.json" "$CLUSTER/$name/home"
 done

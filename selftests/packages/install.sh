@@ -7,8 +7,7 @@
 # The copy is an overlay in a mount namespace of its own.
 set -u
 
-HERE=$(cd "$(dirname "$0")" && pwd)
-. "$HERE/../vm/lib.sh"
+. "$(dirname "$0")/lib.sh"
 KERNELS=${KERNELS:-6.1 6.12}
 TESTS=0 FAILED=0
 
@@ -28,17 +27,6 @@ check()
 	fi
 }
 
-# What git has or would have, so that nothing of a build here is in it.
-build()
-{
-	mkdir "$TMP/aggnet" &&
-		(cd "$TOP" && git ls-files -co --exclude-standard -z |
-			tar -c --null --ignore-failed-read -T -) |
-		tar -x -C "$TMP/aggnet" && cd "$TMP/aggnet" &&
-		dpkg-buildpackage -b -us -uc -j2 &&
-		rm "$TMP"/*-dbgsym_*.deb
-}
-
 lintian_clean()
 {
 	lintian --info --display-info --fail-on error,warning,info \
@@ -54,30 +42,9 @@ lintian_finds()
 	! lintian --fail-on error "$TMP"/found/*.deb
 }
 
-# A container may forbid overlays: then nothing can be installed here.
-overlays()
-{
-	mkdir "$TMP/tmpfs" && mount -t tmpfs tmpfs "$TMP/tmpfs" &&
-		mkdir "$TMP"/tmpfs/{upper,work} "$ROOT" &&
-		mount -t overlay overlay -o \
-			"lowerdir=/,upperdir=$TMP/tmpfs/upper,workdir=$TMP/tmpfs/work" \
-			"$ROOT"
-}
-
-# copy: make the copy of this host, and files that its administrator has
 copy()
 {
-	mount --bind /dev "$ROOT/dev" && mount -t proc proc "$ROOT/proc" &&
-		mount -t tmpfs tmpfs "$ROOT/tmp" && mkdir "$ROOT/tmp/debs" &&
-		cp "$TMP"/*.deb "$ROOT/tmp/debs" &&
-		cp -r "$TMP/aggnet/debian/tests" "$ROOT/tmp" &&
-		mount -t tmpfs tmpfs "$ROOT/var/cache"
-}
-
-inside()
-{
-	env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C DEBIAN_FRONTEND=noninteractive \
-		chroot "$ROOT" "$@"
+	host_copy "$TMP" && cp -r "$TMP/aggnet/debian/tests" "$ROOT/tmp"
 }
 
 installed()
@@ -145,8 +112,7 @@ run()
 {
 	local kernel release
 
-	ROOT=$TMP/root
-	if ! overlays 2> "$TMP/said"; then
+	if ! overlays "$TMP" 2> "$TMP/said"; then
 		TESTS=$((TESTS + 1))
 		echo "ok $TESTS - installation # SKIP $(< "$TMP/said")"
 		return
@@ -174,7 +140,7 @@ if [ -z "${PACKAGES_INSIDE:-}" ]; then
 fi
 TMP=$(mktemp -d)
 trap 'umount -R -l "$TMP/root" "$TMP/tmpfs" 2> /dev/null; rm -rf --one-file-system "$TMP"' EXIT
-check "the packages are built" build
+check "the packages are built" packages "$TMP"
 check "lintian has nothing to say" lintian_clean
 check "lintian finds a fault" lintian_finds
 run

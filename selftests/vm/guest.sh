@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # First process of the guest: loads the module, runs the command, unloads the
 # module, hands the status over its own channel and powers off.
-# Usage: guest.sh TOP RUN KERNEL (from the initramfs)
-top=$1 run=$2 kernel=$3
+# Usage: guest.sh TOP RUN KERNEL LAYER (from the initramfs)
+#   LAYER  not empty: programs, libraries and modules are where packages install them
+top=$1 run=$2 kernel=$3 layer=$4
 
-export PATH=$top/tools/aggctl:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+[ -n "$layer" ] || PATH=$top/tools/aggctl:$PATH
 export VM_INSIDE=1 HOME=/root LANG=C.UTF-8 KERNEL=$kernel TMPDIR=/tmp
 
 # port NAME: print the device of this virtio-serial port
@@ -139,8 +141,10 @@ leaks()
 }
 
 mount_all
-modules
-library
+if [ -z "$layer" ]; then
+	modules
+	library
+fi
 ip link set lo up
 hostname aggnet-vm
 cd "$top" || exit

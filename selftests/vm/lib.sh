@@ -36,6 +36,13 @@ kernel_release()
 	cat "$file"
 }
 
+# clone DIR: copy what git has or would have, so that nothing of a build here is in it
+clone()
+{
+	mkdir "$1" && (cd "$TOP" && git ls-files -co --exclude-standard -z |
+		tar -c --null --ignore-failed-read -T -) | tar -x -C "$1"
+}
+
 # kernel_kdir NAME: print the directory that modules for NAME are built against
 kernel_kdir()
 {

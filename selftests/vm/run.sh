@@ -9,6 +9,8 @@
 #   VM_ICOUNT=1       deterministic: one CPU, time counts instructions
 #   VM_NO_MODULE=1    do not load aggnet.ko
 #   VM_MODULE, VM_MODULE_ARGS  load this one instead, with parameters
+#   VM_LAYER=DIR      have this part of build/ on top of the host's root, and nothing of
+#                     the tree in PATH (packages/layer.sh)
 #   VM_APPEND, VM_QEMU  more words for the kernel's and QEMU's command lines
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -82,7 +84,7 @@ boot()
 		-append "console=ttyS0 quiet loglevel=5 panic=-1 oops=panic
 nokaslr norandmaps mitigations=off tsc=reliable no_timer_check
 random.trust_cpu=on log_buf_len=4M
-vm.top=$TOP vm.run=$run vm.kernel=$KERNEL $append ${VM_APPEND:-}" \
+vm.top=$TOP vm.run=$run vm.kernel=$KERNEL ${VM_LAYER:+vm.layer=$VM_LAYER} $append ${VM_APPEND:-}" \
 		-fsdev "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap" \
 		-device virtio-9p-pci,fsdev=root,mount_tag=root \
 		-fsdev "local,id=build,path=$BUILD,security_model=none,multidevs=remap" \
