@@ -6,12 +6,15 @@
 # machine.
 # Usage: mutants.sh [PATTERN]   only rows that match; MUTANTS_SEED=, FLOW_RUNS=,
 #                               FUZZ_RUNS= may be set
+#   EVERY=N   every N-th row only; SEED chooses the first one
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
 OUT=${OUT:-$top/build/fuzz/mutants}
+FIRST=${SEED:-0}
 SEED=${MUTANTS_SEED:-1}
+EVERY=${EVERY:-1}
 FLOW_RUNS=${FLOW_RUNS:-2000}
 FUZZ_RUNS=${FUZZ_RUNS:-3000}
 
@@ -180,7 +183,8 @@ work()
 
 rm -rf "$OUT"
 mkdir -p "$OUT"
-grep -v -e '^#' -e '^$' "$here/mutants.txt" | grep -e "${1:-.}" > "$OUT/rows"
+grep -v -e '^#' -e '^$' "$here/mutants.txt" | grep -e "${1:-.}" |
+	awk -v n="$EVERY" -v i="$FIRST" 'NR % n == i % n' > "$OUT/rows"
 [ -s "$OUT/rows" ] || { echo "Bail out! no row matches"; exit 1; }
 unset MAKEFLAGS	# of a make -j that calls this script
 declare -A tried=()
