@@ -740,6 +740,7 @@ static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
 	tree->books.members += be32_to_cpu(fin->members);
 	tree->books.records += be64_to_cpu(fin->records);
 	tree->books.partials += be32_to_cpu(fin->partials);
+	tree->detour |= !!(pkt->flags & AGGNET_F_DETOUR);
 	child_check(tree, pkt, fin);
 	aggnet_acceptor_names(tree, pkt, sizeof(*fin), AGGNET_NAMES_MAX);
 	aggnet_tree_advance(tree, run);

@@ -124,21 +124,55 @@ __poll_t aggnet_tree_poll(struct aggnet_tree *tree, struct aggnet_local *local)
 	return mask;
 }
 
+static void status_outcome(struct aggnet_status *st,
+			   const struct aggnet_outcome *o)
+{
+	st->reason = o->reason;
+	st->origin = o->origin;
+	st->about = o->about;
+	st->missing = o->missing;
+	st->names = o->lost.n;
+	memcpy(st->name, o->lost.id, sizeof(st->name));
+}
+
+static void status_flows(struct aggnet_status *st,
+			 const struct aggnet_tree_info *now)
+{
+	st->channels = now->channels;
+	st->unplanned = now->unplanned;
+	st->acceptor = now->acceptor;
+	st->detour = now->detour;
+	st->partials = now->partials;
+	st->nunbound = now->unbound.n;
+	memcpy(st->unbound, now->unbound.id, sizeof(st->unbound));
+	st->records_in = now->count.records_in;
+	st->records_out = now->count.records_out;
+	st->packets_in = now->count.packets_in;
+	st->packets_out = now->count.packets_out;
+	st->bytes_in = now->count.bytes_in;
+	st->bytes_out = now->count.bytes_out;
+	st->rexmits = now->count.rexmits;
+}
+
 void aggnet_tree_status(struct aggnet_tree *tree, struct aggnet_status *st)
 {
+	const atomic_t *fell = tree->fallback;
+	struct aggnet_tree_info now = {};
+
+	/* An entry that only forwards has no flow, and no buffer. */
+	if (!tree->conf.forward_only)
+		aggnet_tree_info(tree, &now);
 	memset(st, 0, sizeof(*st));
-	spin_lock_bh(&tree->lock);
-	st->state = tree->state;
-	st->reason = tree->outcome.reason;
-	st->origin = tree->outcome.origin;
-	st->about = tree->outcome.about;
-	st->missing = tree->outcome.missing;
-	st->round = tree->round;
-	if (tree->state == AGGNET_TREE_ABORTED) {
-		st->names = tree->outcome.lost.n;
-		memcpy(st->name, tree->outcome.lost.id, sizeof(st->name));
-	}
-	spin_unlock_bh(&tree->lock);
+	st->state = now.state;
+	st->round = now.round;
+	status_outcome(st, &now.outcome);
+	status_flows(st, &now);
+	st->fallback_link = atomic_read(&fell[AGGNET_FALLBACK_LINK]);
+	st->fallback_bloom = atomic_read(&fell[AGGNET_FALLBACK_BLOOM]);
+	st->fallback_policy = atomic_read(&fell[AGGNET_FALLBACK_POLICY]);
+	st->fallback_round = atomic_read(&fell[AGGNET_FALLBACK_ROUND]);
+	st->contributors = tree->conf.contributors;
+	st->writers = tree->conf.writers;
 	st->function = tree->conf.shape.function;
 	st->vtype = tree->conf.shape.vtype;
 	st->layout = tree->conf.shape.layout;

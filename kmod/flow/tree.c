@@ -639,6 +639,8 @@ void aggnet_tree_info(struct aggnet_tree *tree, struct aggnet_tree_info *info)
 	info->keys = aggnet_tree_keys(tree);
 	info->memory_used = tree->memory.charged;
 	info->memory_most = tree->memory.most;
+	info->partials = tree->books.partials;
+	info->detour = tree->detour;
 	info->count = tree->count;
 	spin_unlock_bh(&tree->lock);
 }

@@ -273,6 +273,7 @@ struct aggnet_tree_count {
  * @pressure: the buffer is short of room: emit the oldest records
  * @epoch_told: the event of a newer epoch was raised
  * @last: a source has ended for ever, so no round follows
+ * @detour: a child's FIN told that packets left a node below by plain IP
  * @round: number of the present round; 0 if the tree is not persistent
  * @done: the newest round that is done
  * @outcome: reason of an abort
@@ -308,6 +309,7 @@ struct aggnet_tree {
 	bool pressure;
 	bool epoch_told;
 	bool last;
+	bool detour;
 	u32 round;
 	struct aggnet_done_round done;
 	struct aggnet_outcome outcome;
@@ -387,6 +389,8 @@ void aggnet_tree_put(struct aggnet_tree *tree);	/* any context */
  * @keys: keys in the store
  * @memory_used: bytes charged
  * @memory_most: highest value of @memory_used
+ * @partials: nodes up to here whose hold passed
+ * @detour: packets left a node below by plain IP
  * @count: counters
  */
 struct aggnet_tree_info {
@@ -401,6 +405,8 @@ struct aggnet_tree_info {
 	u32 keys;
 	u64 memory_used;
 	u64 memory_most;
+	u32 partials;
+	bool detour;
 	struct aggnet_tree_count count;
 };
 
@@ -415,6 +421,17 @@ static inline void aggnet_tree_fell_back(struct aggnet_tree *tree,
 {
 	if (why != AGGNET_FALLBACK_NONE)
 		atomic_inc(&tree->fallback[why]);
+}
+
+/* Packets of all causes that left by plain IP. Any context; they may be counted now. */
+static inline bool aggnet_tree_has_fallen_back(const struct aggnet_tree *tree)
+{
+	enum aggnet_fallback why;
+
+	for (why = AGGNET_FALLBACK_LINK; why < AGGNET_FALLBACK_MAX; why++)
+		if (atomic_read(&tree->fallback[why]))
+			return true;
+	return false;
 }
 
 static inline __be32 aggnet_tree_receiver(const struct aggnet_tree *tree)

@@ -252,6 +252,8 @@ static void uplink_send_fin(struct aggnet_tree *tree, struct aggnet_run *run)
 	}
 	if (tree->conf.persist && tree->last)
 		flags |= AGGNET_F_LAST;
+	if (tree->detour || aggnet_tree_has_fallen_back(tree))
+		flags |= AGGNET_F_DETOUR;
 	uplink_send(tree, AGGNET_FIN, flags, &body, length, NULL, run);
 }
 

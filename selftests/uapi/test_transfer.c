@@ -196,6 +196,13 @@ TEST_F(node, end_mark__peek_then_take)
 	EXPECT_EQ(0, receive(w, &self->m, 0));
 	ASSERT_EQ(0, getsockopt(w, SOL_AGGNET, AGGNET_SO_STATUS, &st, &len));
 	EXPECT_EQ(AGGNET_TREE_DONE, st.state);
+	EXPECT_EQ(1, st.contributors);
+	EXPECT_EQ(1, st.writers);
+	EXPECT_EQ(0, st.channels);
+	EXPECT_EQ(2, st.records_in);
+	EXPECT_EQ(0, st.packets_in);
+	EXPECT_EQ(0, st.detour);
+	EXPECT_EQ(0, st.nunbound);
 	close(r);
 	EXPECT_EQ(0, receive(w, &self->m, 0));
 	close(w);

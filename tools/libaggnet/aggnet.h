@@ -180,6 +180,8 @@ struct aggnet_tree_info {
 	uint8_t stripe;
 	uint8_t stripes;
 	uint8_t direction;
+	uint8_t detour;
+	uint32_t partials;
 };
 
 /** struct aggnet_event_info - attributes of an event, one for each AGGNET_A_EVENT_*. */

@@ -521,7 +521,7 @@ int aggnet_cast_status(struct aggnet_cast *c, struct aggnet_status *st);
  * it
  * @receiver: identity of the receiver
  * @job: job ID
- * @st: its function, type and state on this node
+ * @st: its function, type, state and counters on this node, see struct aggnet_status
  *
  * Return: 0, -ENETUNREACH, -EACCES, -ESOCKTNOSUPPORT or another negative errno
  */

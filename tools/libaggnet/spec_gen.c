@@ -212,6 +212,8 @@ static const struct aggnet_field tree_fields[] = {
 	FIELD(tree, stripe, AGGNET_A_TREE_STRIPE, U8, false),
 	FIELD(tree, stripes, AGGNET_A_TREE_STRIPES, U8, false),
 	FIELD(tree, direction, AGGNET_A_TREE_DIRECTION, U8, false),
+	FIELD(tree, detour, AGGNET_A_TREE_DETOUR, U8, true),
+	FIELD(tree, partials, AGGNET_A_TREE_PARTIALS, U32, true),
 	FIELD(tree, key, AGGNET_A_TREE_KEY, BYTES, false),
 };
 

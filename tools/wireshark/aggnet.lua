@@ -28,6 +28,7 @@ local flags = {
 	{ "rooted", 0x0008, "The path to the receiver is bound" },
 	{ "check", 0x0010, "The fingerprint covers all sources" },
 	{ "last", 0x0020, "No round follows" },
+	{ "detour", 0x0040, "Packets left nodes below by plain IP" },
 	{ "any", 0x0100, "Any end may accept" },
 	{ "tag", 0x0200, "The tag is keyed" },
 	{ "fin", 0x0400, "Custody of the FIN is taken" },

@@ -313,6 +313,10 @@ enum aggnet_tree_attr {
 	AGGNET_A_TREE_DIRECTION,	/* u8: enum aggnet_direction, up or down;
 					 * default up
 					 */
+	AGGNET_A_TREE_DETOUR,	/* u8: {1: packets left a node below by plain IP} */
+	AGGNET_A_TREE_PARTIALS,		/* u32: {nodes up to here that did not wait for
+					 * their children, in this round}
+					 */
 	__AGGNET_A_TREE_MAX
 };
 
@@ -509,6 +513,26 @@ struct aggnet_end {
  * @stripes: how many trees the job has; 0: one
  * @direction: enum aggnet_direction
  * @pad2: 0
+ * @records_in: records that arrived in packets and were merged, since the entry was made
+ * @records_out: records that left
+ * @packets_in: packets of @records_in
+ * @packets_out: packets of @records_out
+ * @bytes_in: bytes of @records_in
+ * @bytes_out: bytes of @records_out
+ * @rexmits: packets sent again
+ * @contributors: flows that the plan leads to this node, its own processes being one
+ * @writers: processes of this node that contribute
+ * @channels: flows that arrived
+ * @unplanned: of these, those of children that another node should accept
+ * @acceptor: identity of the node that merges this node's flow, 0: not known
+ * @fallback_link: packets that left by plain IP, as AGGNET_A_TREE_FALLBACK_LINK
+ * @fallback_bloom: likewise, as AGGNET_A_TREE_FALLBACK_BLOOM
+ * @fallback_policy: likewise, as AGGNET_A_TREE_FALLBACK_POLICY
+ * @fallback_round: likewise, as AGGNET_A_TREE_FALLBACK_ROUND
+ * @detour: 1: packets left a node below by plain IP, by its own count
+ * @partials: nodes up to here that did not wait for their children, in this round
+ * @nunbound: number of identities in @unbound
+ * @unbound: identities of planned children whose flows have not arrived, some of them
  *
  * A program that passes a shorter buffer to AGGNET_SO_STATUS gets as much as fits.
  */
@@ -536,6 +560,26 @@ struct aggnet_status {
 	__u32	stripes;
 	__u32	direction;
 	__u32	pad2;
+	__u64	records_in;
+	__u64	records_out;
+	__u64	packets_in;
+	__u64	packets_out;
+	__u64	bytes_in;
+	__u64	bytes_out;
+	__u64	rexmits;
+	__u32	contributors;
+	__u32	writers;
+	__u32	channels;
+	__u32	unplanned;
+	__be32	acceptor;
+	__u32	fallback_link;
+	__u32	fallback_bloom;
+	__u32	fallback_policy;
+	__u32	fallback_round;
+	__u32	detour;
+	__u32	partials;
+	__u32	nunbound;
+	__be32	unbound[AGGNET_NAMES_MAX];
 };
 
 /**

@@ -65,6 +65,7 @@ enum aggnet_type {
 #define AGGNET_F_ROOTED		0x0008	/* ACK: the sender's path to the receiver is bound */
 #define AGGNET_F_CHECK		0x0010	/* FIN: its check covers all sources */
 #define AGGNET_F_LAST		0x0020	/* FIN, DONE: no round follows */
+#define AGGNET_F_DETOUR		0x0040	/* FIN: packets left nodes below by plain IP */
 #define AGGNET_F_IGNORABLE	0x00ff
 #define AGGNET_F_ANY		0x0100	/* OPEN: any end may accept */
 #define AGGNET_F_TAG		0x0200	/* tag is keyed; else CRC32C */
@@ -76,7 +77,8 @@ enum aggnet_type {
 #define AGGNET_F_KNOWN		(AGGNET_F_PARTIAL | AGGNET_F_REXMIT | \
 				 AGGNET_F_ACK | AGGNET_F_ROOTED | \
 				 AGGNET_F_CHECK | AGGNET_F_LAST | \
-				 AGGNET_F_ANY | AGGNET_F_TAG | AGGNET_F_FIN | \
+				 AGGNET_F_DETOUR | AGGNET_F_ANY | \
+				 AGGNET_F_TAG | AGGNET_F_FIN | \
 				 AGGNET_F_REPLY | AGGNET_F_DOWN)
 
 /**

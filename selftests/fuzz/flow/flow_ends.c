@@ -1000,6 +1000,32 @@ TEST_F(ends, refused__child_is_not_told_the_nonce)
 	EXPECT_EQ(0, tree->acceptor.bound_total);
 }
 
+/* A packet of @node leaves by plain IP. Is it told to the acceptor, and to the receiver? */
+static void check_detour(struct __test_metadata *_metadata, u32 node,
+			 bool acceptor, bool receiver)
+{
+	struct aggnet_tree *tree = all_but(&plain, WORLD_NODES);
+
+	if (node < WORLD_NODES)
+		aggnet_tree_fell_back(tree_of(node), AGGNET_FALLBACK_POLICY);
+	world_settle();
+	EXPECT_EQ(AGGNET_TREE_DONE, tree->state);
+	EXPECT_EQ(acceptor, tree_of(ACCEPTOR)->detour);
+	EXPECT_EQ(receiver, tree->detour);
+}
+
+TEST_F(ends, detour__is_told_upwards)
+{
+	check_detour(_metadata, WORLD_NODES, false, false);
+	world_end();
+	check_detour(_metadata, CHILD, true, true);
+	world_end();
+	check_detour(_metadata, ACCEPTOR, false, true);
+	world_end();
+	/* Nothing is above it. */
+	check_detour(_metadata, RECEIVER, false, false);
+}
+
 /* A node without sources may send a FIN, but no records. */
 TEST_F(ends, fin__has_no_records_without_sources)
 {

@@ -40,7 +40,15 @@ class Status(Structure):
                 ("elements", c_uint64), ("names", c_uint32), ("name", Address * NAMES_MAX),
                 ("pad", c_uint32), ("plan", c_uint8 * PLAN_ID_LEN), ("persist", c_uint32),
                 ("round", c_uint32), ("stripe", c_uint32), ("stripes", c_uint32),
-                ("direction", c_uint32), ("pad2", c_uint32)]
+                ("direction", c_uint32), ("pad2", c_uint32),
+                ("records_in", c_uint64), ("records_out", c_uint64), ("packets_in", c_uint64),
+                ("packets_out", c_uint64), ("bytes_in", c_uint64), ("bytes_out", c_uint64),
+                ("rexmits", c_uint64), ("contributors", c_uint32), ("writers", c_uint32),
+                ("channels", c_uint32), ("unplanned", c_uint32), ("acceptor", Address),
+                ("fallback_link", c_uint32), ("fallback_bloom", c_uint32),
+                ("fallback_policy", c_uint32), ("fallback_round", c_uint32),
+                ("detour", c_uint32), ("partials", c_uint32), ("nunbound", c_uint32),
+                ("unbound", Address * NAMES_MAX)]
 
 
 class Best(Structure):
