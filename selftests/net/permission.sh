@@ -34,7 +34,7 @@ they_may()
 {
 	local pids=() pid status=0
 
-	as $OTHER $GROUP r aggctl recv --job $job --receiver $R \
+	as $OTHER $GROUP r aggctl recv --job $job --receiver $R --stats \
 		--timeout "$TIMEOUT" > "$TMP/out" 2> "$TMP/recv.err" &
 	pids+=($!)
 	as $OTHER $GROUP a aggctl send --job $job --receiver $R \
@@ -49,6 +49,13 @@ they_may()
 	cat "$TMP"/{recv,a,s}.err
 	reference sum "$TMP/in" "$TMP/in" > "$TMP/expected"
 	sort "$TMP/out" | cmp - "$TMP/expected" && return $status
+}
+
+# The receiver's user has no privilege, and sees how its transfer was merged.
+they_see()
+{
+	grep -E '^in short: .* of .* planned flows .*arrived, about .* bytes were saved .* packets of this node fell back to plain IP' \
+		"$TMP/recv.err" && grep 'node counters unreadable' "$TMP/recv.err"
 }
 
 # Add entries of the next job for user MINE or group GROUP.
@@ -140,6 +147,7 @@ check "root of a user namespace may not listen to events" refused "not permitted
 check "another namespace does not have the transfer" refused "no entry" \
 	as $MINE $GROUP e aggctl send --job $job --receiver $R "$TMP/in"
 check "the users that entries name may, and the result is exact" they_may
+check "a user sees how its transfer was merged" they_see
 check "a user's own namespace: up to the ceiling" ceiling
 check "the host's limits are restored" \
 	aggctl node set memory "$whole_host" tenant "$tenant"

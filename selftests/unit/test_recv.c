@@ -558,7 +558,7 @@ TEST_F(recv, stats__table)
 	EXPECT_NE(NULL, strstr(text, "planned way: 1 packets (drop_link)"))
 		TH_LOG("%s", text);
 	EXPECT_NE(NULL, strstr(text,
-			       "\nin short: 2 of 2 sources, 2 of 2 planned flows (10.0.0.2, 10.0.0.3) arrived, about 50 bytes were saved on the way, 0 packets of this node fell back to plain IP; 'aggctl why' on each other node tells those of that node\n"))
+			       "\nin short: 2 of 2 sources, 2 of 2 planned flows (10.0.0.2, 10.0.0.3) arrived, about 50 bytes were saved on the way, 0 packets of this node fell back to plain IP, and none of the nodes before it told of any\n"))
 		TH_LOG("%s", text);
 	EXPECT_STREQ("", printed_text(self));
 	free(text);
@@ -576,7 +576,7 @@ TEST_F(recv, stats__fallbacks)
 		.fallback_link = 4, .fallback_round = 2,
 	};
 	text = error_text(self);
-	EXPECT_NE(NULL, strstr(text, "\nin short: 2 of 2 sources, 1 of 3 planned flows and 1 others arrived, about 0 bytes were saved on the way, 6 packets of this node fell back to plain IP (4 link, 2 round); "))
+	EXPECT_NE(NULL, strstr(text, "\nin short: 2 of 2 sources, 1 of 3 planned flows and 1 others arrived, about 0 bytes were saved on the way, 6 packets of this node fell back to plain IP (4 link, 2 round), and none"))
 		TH_LOG("%s", text);
 	free(text);
 	played.committed = 0;
@@ -638,19 +638,55 @@ TEST_F(recv, fallbacks__attempts)
 	free(text);
 }
 
-/* A user that may not read the node still gets its own numbers. */
+/* Only the nodes before it know how many, and why. */
+TEST_F(recv, fallbacks__of_other_nodes)
+{
+	static const char sentence[] = "recv: packets of other nodes left by plain IP: 'aggctl why 7 --hosts FILE' names the nodes and the causes\n";
+	char *text;
+
+	text = error_text(self);
+	EXPECT_STREQ("", text);
+	free(text);
+	played.committed = 0;
+	played.tree.detour = 1;
+	show_stats = true;
+	text = error_text(self);
+	EXPECT_NE(NULL, strstr(text, sentence)) TH_LOG("%s", text);
+	EXPECT_NE(NULL, strstr(text, "0 packets of this node fell back to plain IP, and packets of nodes before it did\n"))
+		TH_LOG("%s", text);
+	free(text);
+}
+
+/* A user that may not read the node reads its own transfer. */
 TEST_F(recv, stats__forbidden)
 {
 	char *text;
 
 	show_stats = true;
 	played.forbidden = true;
+	played.status = (struct aggnet_status){
+		.contributors = 3, .channels = 3, .unplanned = 1,
+		.records_in = 4, .bytes_in = 40, .fallback_link = 6,
+		.nunbound = 1, .unbound = { htonl(0x0a000005) },
+	};
 	text = error_text(self);
-	EXPECT_TRUE(has_row(text, "this node cannot be read",
+	EXPECT_TRUE(has_row(text, "node counters unreadable",
 			    "it needs CAP_NET_ADMIN"))
 		TH_LOG("%s", text);
 	EXPECT_TRUE(has_row(text, "records of the sources", "9"));
-	EXPECT_NE(NULL, strstr(text, "\nin short: 2 of 2 sources; flows, saved bytes and packets by plain IP are not known: it needs CAP_NET_ADMIN\n"));
+	EXPECT_TRUE(has_row(text, "records in", "4"));
+	EXPECT_NE(NULL, strstr(text, "\nin short: 2 of 2 sources, 2 of 3 planned flows and 1 others arrived, about 50 bytes were saved on the way, 6 packets of this node fell back to plain IP (6 link), and none of the nodes before it told of any\n"))
+		TH_LOG("%s", text);
+	EXPECT_NE(NULL, strstr(text, "recv: planned, and not here: 10.0.0.5\n"))
+		TH_LOG("%s", text);
+	EXPECT_NE(NULL, strstr(text, "recv: 6 packets of this node left by plain IP: the planned link"));
+	free(text);
+	/* The entry has been withdrawn. */
+	played.committed = 0;
+	played.unknown = -ENETUNREACH;
+	text = error_text(self);
+	EXPECT_NE(NULL, strstr(text, "\nin short: 2 of 2 sources; flows, saved bytes and packets by plain IP are not known: it needs CAP_NET_ADMIN\n"))
+		TH_LOG("%s", text);
 	free(text);
 }
 

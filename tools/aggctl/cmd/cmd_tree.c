@@ -49,6 +49,8 @@ static const struct column tree_cols[] = {
 	{ "fallback_bloom", "packets by plain IP, no Bloom match" },
 	{ "fallback_policy", "packets by plain IP, refused" },
 	{ "fallback_round", "packets by plain IP, would return" },
+	{ "detour", "packets by plain IP, of nodes below" },
+	{ "partials", "nodes that did not wait" },
 };
 
 static bool is_wanted(const struct aggnet_tree_info *tree,

@@ -272,6 +272,24 @@ static void find_fallbacks(json_t *findings, const struct aggnet_tree_info *tree
 	json_decref(rows);
 }
 
+/* What the nodes below have told: they have causes and numbers. */
+static void find_below(json_t *findings, const struct aggnet_tree_info *tree)
+{
+	char cause[128], fix[64];
+
+	snprintf(fix, sizeof(fix), "aggctl why %u --hosts FILE",
+		 aggnet_incast_job(tree->incast_id));
+	if (tree->detour)
+		finding_add(findings, true, "packets",
+			    "packets of nodes below left by plain IP", fix);
+	if (!tree->partials)
+		return;
+	snprintf(cause, sizeof(cause),
+		 "%u nodes, from the sources to here, did not wait for all their children: their flows were merged later, or not at all",
+		 tree->partials);
+	finding_add(findings, true, "children", cause, fix);
+}
+
 /* Switches, and servers on a Bloom path, forward packets and hold no records. */
 static bool only_forwards(const struct aggnet_tree_info *tree)
 {
@@ -307,7 +325,7 @@ static json_t *tree_json(const struct subject *s,
 {
 	uint64_t id = tree->incast_id;
 
-	return json_pack("{s:I, s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o}",
+	return json_pack("{s:I, s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:b, s:I}",
 			 "job", (json_int_t)aggnet_incast_job(id),
 			 "receiver", addr_json(aggnet_incast_receiver(id)),
 			 "node", s->name, "part", part_of(s, tree),
@@ -326,7 +344,9 @@ static json_t *tree_json(const struct subject *s,
 			 "children", addrs_json(&tree->children),
 			 "unbound", addrs_json(&tree->unbound),
 			 "absent", (json_int_t)transfer_stats_absent(tree),
-			 "by_plain_ip", transfer_stats_by_plain_ip(tree));
+			 "by_plain_ip", transfer_stats_by_plain_ip(tree),
+			 "by_plain_ip_below", tree->detour,
+			 "partials", (json_int_t)tree->partials);
 }
 
 /*
@@ -399,6 +419,7 @@ json_t *diagnose_tree(const struct subject *s,
 	if (!only_forwards(tree))
 		find_link(findings, s, tree);
 	find_fallbacks(findings, tree);
+	find_below(findings, tree);
 	if (!only_forwards(tree))
 		find_flows(findings, tree);
 	if (tree->state == AGGNET_TREE_ABORTED)

@@ -23,7 +23,7 @@ static void refused(struct transfer_stats *s, const struct aggnet_ctl *ctl)
 	snprintf(s->why, sizeof(s->why), "%s", aggnet_ctl_error(ctl));
 }
 
-/* A user without CAP_NET_ADMIN may use a transfer, and may not read the node. */
+/* A user without CAP_NET_ADMIN may not read the node, only its own transfers. */
 static struct aggnet_ctl *node_open(struct transfer_stats *s)
 {
 	struct aggnet_ctl *ctl;
@@ -65,6 +65,7 @@ static void add_stripe(struct aggnet_tree_info *sum,
 	sum->fallback_bloom += tree->fallback_bloom;
 	sum->fallback_policy += tree->fallback_policy;
 	sum->fallback_round += tree->fallback_round;
+	sum->detour |= tree->detour;
 	if (sum->acceptor.s_addr != tree->acceptor.s_addr)
 		sum->acceptor.s_addr = 0;
 }
@@ -87,6 +88,68 @@ static void add_unbound(struct aggnet_addrs *all,
 			all->addr[all->n++] = more->addr[i];
 }
 
+/* What the kernel tells the user of a transfer; the list of children is not in it. */
+static struct aggnet_tree_info info_of(uint64_t id,
+				       const struct aggnet_status *st)
+{
+	return (struct aggnet_tree_info){
+		.incast_id = id, .state = (uint8_t)st->state,
+		.layout = (uint8_t)st->layout,
+		.direction = (uint8_t)st->direction,
+		.stripe = (uint8_t)st->stripe, .stripes = (uint8_t)st->stripes,
+		.contributors = st->contributors, .writers = st->writers,
+		.channels = st->channels, .unplanned = st->unplanned,
+		.acceptor.s_addr = st->acceptor, .records_in = st->records_in,
+		.records_out = st->records_out, .packets_in = st->packets_in,
+		.packets_out = st->packets_out, .bytes_in = st->bytes_in,
+		.bytes_out = st->bytes_out, .rexmits = st->rexmits,
+		.fallback_link = st->fallback_link,
+		.fallback_bloom = st->fallback_bloom,
+		.fallback_policy = st->fallback_policy,
+		.fallback_round = st->fallback_round,
+		.detour = st->detour != 0,
+		.partials = st->partials,
+	};
+}
+
+static void add_status_unbound(struct aggnet_addrs *all,
+			       const struct aggnet_status *st)
+{
+	struct in_addr addr[AGGNET_NAMES_MAX];
+	struct aggnet_addrs more = { .addr = addr };
+
+	while (more.n < st->nunbound && more.n < AGGNET_NAMES_MAX) {
+		addr[more.n].s_addr = st->unbound[more.n];
+		more.n++;
+	}
+	add_unbound(all, &more);
+}
+
+/*
+ * Read the entry of a tree of the job, by netlink or, if @ctl is NULL, as its user;
+ * the names of those that are not here are added to @s->unbound.
+ */
+static bool read_entry(struct transfer_stats *s, struct aggnet_ctl *ctl,
+		       uint64_t id, struct aggnet_tree_info *tree)
+{
+	struct aggnet_status st;
+
+	if (!ctl) {
+		if (aggnet_lookup(aggnet_incast_receiver(id),
+				  aggnet_incast_job(id), &st))
+			return false;
+		*tree = info_of(id, &st);
+		add_status_unbound(&s->unbound, &st);
+		return true;
+	}
+	if (aggnet_tree_get(ctl, id, tree)) {
+		refused(s, ctl);
+		return false;
+	}
+	add_unbound(&s->unbound, &tree->unbound);
+	return true;
+}
+
 static void read_stripes(struct transfer_stats *s, struct aggnet_ctl *ctl,
 			 uint64_t id)
 {
@@ -95,15 +158,12 @@ static void read_stripes(struct transfer_stats *s, struct aggnet_ctl *ctl,
 	uint32_t i;
 
 	for (i = 1; s->found && i < s->tree.stripes; i++) {
-		s->found = !aggnet_tree_get(ctl, aggnet_incast_id(
-					    aggnet_incast_job(id) + i, to),
-					    &tree);
+		s->found = read_entry(s, ctl, aggnet_incast_id(
+				      aggnet_incast_job(id) + i, to), &tree);
 		if (s->found) {
 			add_stripe(&s->tree, &tree);
-			add_unbound(&s->unbound, &tree.unbound);
 			aggnet_tree_clear(&tree);
 		} else {
-			refused(s, ctl);
 			aggnet_tree_clear(&s->tree);
 		}
 	}
@@ -114,15 +174,11 @@ static void read_tree(struct transfer_stats *s, struct aggnet_ctl *ctl)
 	struct aggnet_node_info node = {};
 	uint64_t id = s->incast_id;
 
-	if (!(uint32_t)id && !aggnet_node_get(ctl, &node))
+	if (ctl && !(uint32_t)id && !aggnet_node_get(ctl, &node))
 		id = aggnet_incast_id(aggnet_incast_job(id), node.address);
-	s->found = !aggnet_tree_get(ctl, id, &s->tree);
-	if (!s->found) {
-		refused(s, ctl);
-		return;
-	}
-	add_unbound(&s->unbound, &s->tree.unbound);
-	read_stripes(s, ctl, id);
+	s->found = read_entry(s, ctl, id, &s->tree);
+	if (s->found)
+		read_stripes(s, ctl, id);
 }
 
 static void clear_tree(struct transfer_stats *s)
@@ -167,12 +223,13 @@ void transfer_stats_end(struct transfer_stats *s)
 
 	s->seconds = seconds_since(&s->began);
 	clear_tree(s);
-	if (!ctl)
-		return;
-	if (s->counted)
+	if (ctl && s->counted)
 		s->counted = read_counters(s, ctl, &s->after);
-	read_tree(s, ctl);
+	if (ctl)
+		read_tree(s, ctl);
 	aggnet_ctl_close(ctl);
+	if (!s->found)
+		read_tree(s, NULL);
 }
 
 /**
@@ -252,7 +309,8 @@ json_t *transfer_stats_arrived(const struct aggnet_tree_info *tree)
 	json_t *list;
 	size_t i;
 
-	if (tree->unbound.n >= AGGNET_NAMES_MAX)
+	if (tree->unbound.n >= AGGNET_NAMES_MAX ||
+	    (transfer_stats_planned(tree) && !tree->children.n))
 		return json_null();
 	list = json_array();
 	for (i = 0; i < tree->children.n; i++)
@@ -281,7 +339,7 @@ static void put_tree(json_t *stats, const struct aggnet_tree_info *tree)
 {
 	json_t *more;
 
-	more = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
+	more = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:b}",
 			 "flows", (json_int_t)tree->channels,
 			 "flows_planned",
 			 (json_int_t)transfer_stats_planned(tree),
@@ -293,7 +351,8 @@ static void put_tree(json_t *stats, const struct aggnet_tree_info *tree)
 			 "bytes_in", (json_int_t)tree->bytes_in,
 			 "bytes_out", (json_int_t)tree->bytes_out,
 			 "retransmissions", (json_int_t)tree->rexmits,
-			 "by_plain_ip", transfer_stats_by_plain_ip(tree));
+			 "by_plain_ip", transfer_stats_by_plain_ip(tree),
+			 "by_plain_ip_below", tree->detour);
 	json_object_update(stats, more);
 	json_decref(more);
 	if (tree->acceptor.s_addr)
@@ -381,7 +440,7 @@ static const struct column stats_cols[] = {
 	{ "bytes_out", "bytes of records out" },
 	{ "retransmissions", "retransmissions" },
 	{ "acceptor", "merged next at" },
-	{ "node", "this node cannot be read" },
+	{ "node", "node counters unreadable" },
 	{ "seconds", "seconds" },
 };
 
@@ -444,10 +503,11 @@ static void print_by_plain_ip(const json_t *stats)
 	}
 	if (sum)
 		fputc(')', stderr);
-	/* A node knows of its own packets only. */
+	/* Of the nodes before it a receiver knows only whether there were any. */
 	if (json_object_get(stats, "of"))
-		fputs("; 'aggctl why' on each other node tells those of that node",
-		      stderr);
+		fputs(json_is_true(json_object_get(stats, "by_plain_ip_below")) ?
+		      ", and packets of nodes before it did" :
+		      ", and none of the nodes before it told of any", stderr);
 }
 
 /* The table in one line. */
@@ -510,7 +570,8 @@ void transfer_stats_print(const json_t *stats)
 }
 
 /**
- * transfer_stats_tell() - print which packets of this node left by plain IP, and why
+ * transfer_stats_tell() - print which packets left by plain IP: of this node with the
+ * cause, of nodes before it that there were any
  * @s: ended; nothing is printed if the node could not be read
  * @command: send or recv
  */
@@ -526,6 +587,9 @@ void transfer_stats_tell(const struct transfer_stats *s, const char *command)
 		    json_string_value(json_object_get(row, "cause")),
 		    json_string_value(json_object_get(row, "fix")));
 	json_decref(rows);
+	if (s->found && s->tree.detour)
+		err("%s: packets of other nodes left by plain IP: 'aggctl why %u --hosts FILE' names the nodes and the causes",
+		    command, aggnet_incast_job(s->incast_id));
 }
 
 /**

@@ -18,9 +18,9 @@
  * @tree: the entry when it ended; of a job of stripes the first one, with the sums of
  *	all, and the acceptor if they have one
  * @unbound: planned nodes that have not bound in @tree, or in another stripe
- * @found: @tree is valid
+ * @found: @tree is valid; read without privilege it has no list of children
  * @counted: @before and @after are valid
- * @why: why the node was not read, or ""
+ * @why: why the node's counters, or all of it, were not read, or ""
  */
 struct transfer_stats {
 	uint64_t incast_id;
