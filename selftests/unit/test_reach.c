@@ -479,6 +479,15 @@ TEST_F(reach, spine_mtu)
 		     "none");
 }
 
+/* Packets are as short as the route wants them, so the spine may be. */
+TEST_F(reach, route_mtu)
+{
+	tell(_metadata, &self->router, "ip link set spine mtu 1400");
+	run(_metadata, "ip route add 10.2.0.4 via 10.1.0.254 mtu 1400");
+	EXPECT_FOUND("member", "10.2.0.4: answers by its route with packets of 1400 bytes",
+		     "none");
+}
+
 /* Only the way back is short: the other end finds out which router it is. */
 TEST_F(reach, spine_mtu_back)
 {

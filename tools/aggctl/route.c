@@ -12,10 +12,16 @@ static int take_route(struct nl_msg *msg, void *arg)
 {
 	struct nlmsghdr *h = nlmsg_hdr(msg);
 	const struct rtmsg *rtm = nlmsg_data(h);
+	const struct nlattr *metrics, *mtu = NULL;
 	struct route *route = arg;
 
 	if (h->nlmsg_type != RTM_NEWROUTE)
 		return NL_SKIP;
+	metrics = nlmsg_find_attr(h, sizeof(*rtm), RTA_METRICS);
+	if (metrics)
+		mtu = nla_find(nla_data(metrics), nla_len(metrics), RTAX_MTU);
+	if (mtu)
+		route->mtu = nla_get_u32(mtu);
 	route->found = rtm->rtm_type == RTN_UNICAST ||
 		       rtm->rtm_type == RTN_LOCAL;
 	route->prefix = rtm->rtm_dst_len;

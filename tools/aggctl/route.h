@@ -19,6 +19,7 @@
  * @gateway: the next hop, 0: the address itself, which is on-link
  * @over_ipv6: the next hop has an IPv6 address
  * @source: the address that programs which bind none send from
+ * @mtu: longest packets by it, as its administrator has set it, 0: those of the device
  */
 struct route {
 	bool found;
@@ -28,6 +29,7 @@ struct route {
 	struct in_addr gateway;
 	bool over_ipv6;
 	struct in_addr source;
+	unsigned int mtu;
 };
 
 /**

@@ -202,6 +202,8 @@ static void add_member(struct reach *r, struct in_addr to)
 	one->echo.from = r->c->identity;
 	one->echo.to = to;
 	one->echo.bytes = full(device);
+	if (route.mtu && route.mtu < one->echo.bytes)
+		one->echo.bytes = route.mtu;
 }
 
 /* Without its identity, this host gets no answers. */
