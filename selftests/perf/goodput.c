@@ -68,12 +68,15 @@ static int open_tcp(bool sends, __be32 addr)
 static size_t fill(u64 *next, u64 records)
 {
 	u64 value = 1ULL << 55;	/* sums of 80 are not longer */
+	__be64 key;
 	u8 *p = buf;
 
 	while (*next < records && p + PERF_RECORD <= buf + sizeof(buf)) {
+		/* They ascend, as a sorted tree needs it. */
+		key = cpu_to_be64(*next);
 		p[0] = PERF_KEY;
 		p[1] = PERF_VALUE;
-		memcpy(p + 2, next, PERF_KEY);
+		memcpy(p + 2, &key, PERF_KEY);
 		memcpy(p + 2 + PERF_KEY, &value, PERF_VALUE);
 		p += PERF_RECORD;
 		++*next;

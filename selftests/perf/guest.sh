@@ -242,7 +242,7 @@ profile_channel()
 	# reads perf's files. User space is not sampled.
 	chrt -i 0 sh -c 'while :; do :; done' &
 	busy=$!
-	goodput aggnet sampled > "$TMP/profiled"
+	goodput aggnet keyed sampled > "$TMP/profiled"
 	kill $busy
 	wait $busy || :
 	functions $GOODPUT_RECORDS
@@ -268,24 +268,26 @@ END
 
 # --- one channel -----------------------------------------------------------------
 
-# goodput tcp|aggnet [COMMAND]: print the sender's seconds; COMMAND runs the sender
+# goodput tcp|aggnet [LAYOUT [COMMAND]]: print the sender's seconds; LAYOUT (keyed) is that
+# of the tree, COMMAND runs the sender
 goodput()
 {
-	local job=2
+	local job=2 layout=${2:-keyed}
 
 	if [ "$1" = aggnet ]; then
 		next_instance
 		aggctl -n gput tree add --job 2 --receiver 10.9.0.1 --replace \
 			instance "$instance" contributors 1 sources 1 \
-			scheme route uid 0 give_up 2000000 > /dev/null
+			layout "$layout" scheme route uid 0 give_up 2000000 \
+			> /dev/null
 		aggctl -n gput.src tree add --job 2 --receiver 10.9.0.1 \
 			--replace instance "$instance" contributors 1 sources 1 \
-			writers 1 scheme route hops 2 uid 0 give_up 2000000 \
-			> /dev/null
+			writers 1 layout "$layout" scheme route hops 2 uid 0 \
+			give_up 2000000 > /dev/null
 	fi
 	ready ip netns exec gput goodput "$1-recv" 10.9.0.1 - $job \
 		$GOODPUT_RECORDS
-	"${@:2}" ip netns exec gput.src goodput "$1-send" 10.9.0.2 10.9.0.1 \
+	"${@:3}" ip netns exec gput.src goodput "$1-send" 10.9.0.2 10.9.0.1 \
 		$job $GOODPUT_RECORDS
 	peer_said > "$TMP/received"
 }
@@ -353,6 +355,7 @@ rows > "$DIR/rows.json"
 setup_goodput
 tcp=$(goodput tcp)
 channel=$(goodput aggnet)
+sorted=$(goodput aggnet sorted)
 profile $KEYED - > "$TMP/profile.crc"
 profile $KEYED $KEY > "$TMP/profile.key"
 profile $DENSE - > "$TMP/profile.dense"
@@ -372,7 +375,7 @@ done | jq -s .)
 jq -n --arg kernel "$(uname -r)" --argjson packets $PACKETS \
 	--slurpfile rows "$DIR/rows.json" --slurpfile profiles "$TMP/profiles" \
 	--argjson bytes $((GOODPUT_RECORDS * RECORD_BYTES)) \
-	--argjson tcp "$tcp" --argjson channel "$channel" \
+	--argjson tcp "$tcp" --argjson channel "$channel" --argjson sorted "$sorted" \
 	--argjson tasks "$tasks" --argjson task_records $TASK_RECORDS \
 	--arg rate $TASK_RATE '$ARGS.named | .profiles |= .[0]' > "$DIR/bench.json"
 [ ! -e "$TMP/failed" ]

@@ -31,7 +31,8 @@ else "" end),
 "    \(.instructions | lead(6)) \(.function)")),
 "One channel, \(.bytes) bytes of records with distinct keys, end to end:",
 "  TCP \(.bytes / .tcp / 1e6 | two) MB/s, aggnet " +
-"\(.bytes / .channel / 1e6 | two) MB/s, ratio \(.tcp / .channel | two)",
+"\(.bytes / .channel / 1e6 | two) MB/s, ratio \(.tcp / .channel | two)" +
+"; of layout sorted \(.bytes / .sorted / 1e6 | two) MB/s, ratio \(.tcp / .sorted | two)",
 "Tasks of one server, \(.task_records) records of the same keys each, a link of" +
 " \(.rate):",
 (.tasks[] | .merged as $one | .apart as $own |
