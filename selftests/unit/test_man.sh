@@ -61,6 +61,9 @@ result "aggnet.7: a message's size" "$(cc -fsyntax-only -I "$top/uapi" -xc - 2>&
 _Static_assert(sizeof(struct aggnet_msg) + AGGNET_RECORD_MAX == ${bytes:-0}, "");
 EOF
 )"
+# Words of a macro line alternate between fonts, without spaces.
+result "no sentence is in the line of a macro" \
+	"$(grep -nE '^\.[BIR]{2} [^"]* [.;] [A-Z][a-z]' "$top"/Documentation/man/*.[0-9])"
 # A program that does not run prints no help: this must not pass.
 [ $tests -gt 0 ] || echo "not ok 1 - $aggctl has no commands"
 echo "1..$((tests > 0 ? tests : 1))"
