@@ -51,8 +51,8 @@ def value(name, **labels):
     assert len(values) == 1, (name, labels, values)
     return values[0]
 
-assert value("aggnet_node_info", address="10.0.0.2", role="server") == 1
-assert value("aggnet_tree_info", job="7", state="done", reason="none") == 1
+assert value("aggnet_node_info", address="10.0.0.2", role="server", host="node2") == 1
+assert value("aggnet_tree_info", job="7", state="done", reason="none", receiver_host="node1") == 1
 assert value("aggnet_tree_records_in_total", job="7") == 10000
 assert value("aggnet_tree_records_out_total", job="7") == 5000
 assert value("aggnet_merged_records_total") == 5000 * 2

@@ -13,14 +13,15 @@ receives()
 	aggctl -n v0 host sockets | grep -w "$1"
 }
 
-# describe: the four hosts have names
+# describe: the first four hosts have names, and so have their ports
 describe()
 {
 	local i
 
 	printf '%s\n' "topology graph" "switch s"
 	for i in 1 2 3 4; do
-		printf '%s\n' "host node$i" "link node$i s" "address node$i 10.0.0.$i"
+		printf '%s\n' "host node$i" "link node$i s" "address node$i 10.0.0.$i" \
+			"address node$i-s 10.16.0.$i"
 	done
 }
 
@@ -181,6 +182,25 @@ $ aggctl apply "$TMP/over.json"
 > already in force: *
 $ withdraw over
 
+# hosts have the names that the description has
+$ aggctl apply "$TMP/next.json"
+$ AGGNET_NETWORK=$TMP/network aggctl -n v1 node show
+> address +( )10.0.0.2 (node2)
+$ aggctl -n v1 link add eth0 neighbour 10.16.0.1
+$ AGGNET_NETWORK=$TMP/network aggctl -n v1 link show
+> eth0 * 10.16.0.1 (node1) *
+$ AGGNET_NETWORK=$TMP/network aggctl -n v1 tree show
+> 3999 * node1 *
+$ AGGNET_NETWORK=$TMP/network aggctl -n v1 export
+> aggnet_node_info{address="10.0.0.2",role="server",label="v1",host="node2"} 1
+> aggnet_tree_info{job="3999",receiver="10.0.0.1",*,receiver_host="node1",*
+$ aggctl -n v1 link show
+> eth0 * 10.16.0.1 * -*
+$ aggctl -j -n v1 link show
+> "neighbour": "10.16.0.1",
+$ aggctl -n v1 link del eth0 neighbour 10.16.0.1
+$ aggctl withdraw "$TMP/next.json"
+
 # a user without privilege
 $ ip netns exec v1 setpriv --reuid 1000 --regid 1000 --clear-groups aggctl tree show
 1 trees: not permitted: this needs CAP_NET_ADMIN in the network namespace
@@ -212,6 +232,9 @@ $ plan first --topology bcube:4,1 --uid 0 --senders v1 --receivers v0
 $ aggctl -j plan --topology bcube:4,1 --uid 0 --job $job --senders v1,v2 --receivers v0 > "$TMP/second.json"
 $ aggctl apply "$TMP/second.json"
 1 v0: tree of job $job to 10.0.0.1: another plan of this job is in force: withdraw that one, or apply this plan with --replace
+$ jq --rawfile text "$TMP/network" '.description = $text' "$TMP/second.json" > "$TMP/named.json"
+$ aggctl apply "$TMP/named.json"
+1 v0: tree of job $job to 10.0.0.1 (node1): another plan of this job is in force: withdraw that one, or apply this plan with --replace
 $ aggctl apply --replace "$TMP/second.json"
 $ withdraw second
 

@@ -86,6 +86,43 @@ TEST(no_description)
 	EXPECT_NAMED("10.0.0.3", "10.0.0.3");
 }
 
+/* The names of a plan are those that its messages have, but for a description that is named. */
+TEST(plan)
+{
+	json_t *plan = json_pack("{s:s}", "description", description);
+	json_t *bare = json_object();
+
+	setenv("AGGNET_NETWORK", "", 1);
+	names_of_plan(plan);
+	EXPECT_NAMED("10.0.0.3", "10.0.0.3");
+	unsetenv("AGGNET_NETWORK");
+	names_of_plan(bare);
+	names_of_plan(plan);
+	EXPECT_NAMED("10.0.0.3 (node3)", "10.0.0.3");
+	names_of_plan(bare);
+	EXPECT_NAMED("10.0.0.3 (node3)", "10.0.0.3");
+	json_decref(plan);
+	json_decref(bare);
+}
+
+/* Members of a table's row. */
+TEST(rows)
+{
+	json_t *row = json_pack("{s:s, s:[s,s], s:i}", "at", "10.0.0.3", "all", "10.0.0.1",
+				"10.0.0.2", "n", 3);
+	json_t *named = json_pack("{s:s, s:[s,s], s:i}", "at", "10.0.0.3 (node3)", "all",
+				  "10.0.0.1 (node1)", "10.0.0.2", "n", 3);
+
+	describe(description);
+	names_put(row, "at");
+	names_put(row, "all");
+	names_put(row, "n");
+	names_put(row, "none");
+	EXPECT_TRUE(json_equal(named, row));
+	json_decref(row);
+	json_decref(named);
+}
+
 TEST(refused_description)
 {
 	describe("topology graph\nhost\n");

@@ -21,24 +21,50 @@ const char *names_file(void)
 	return path ? path : NAMES_FILE;
 }
 
+static char *plan_text;
+static bool is_read;
+
+static char *read_file(const char *path)
+{
+	FILE *f = fopen(path, "re");
+	char *text = NULL;
+	size_t size = 0;
+	bool good;
+
+	good = f && getdelim(&text, &size, 0, f) > 0;
+	if (f)
+		fclose(f);
+	if (good)
+		return text;
+	free(text);
+	return NULL;
+}
+
 static const struct aggt_topo *description(void)
 {
 	static struct aggt_topo *topo;
-	static bool read;
-	char *text = NULL;
-	size_t size = 0;
-	FILE *f;
+	char *text;
 
-	if (read)
+	if (is_read)
 		return topo;
-	read = true;
-	f = fopen(names_file(), "re");
-	if (f && getdelim(&text, &size, 0, f) > 0)
-		topo = aggt_topo_describe(text, NULL);
-	if (f)
-		fclose(f);
+	is_read = true;
+	text = plan_text ? plan_text : read_file(names_file());
+	plan_text = NULL;
+	aggt_topo_free(topo);
+	topo = text ? aggt_topo_describe(text, NULL) : NULL;
 	free(text);
 	return topo;
+}
+
+void names_of_plan(const json_t *plan)
+{
+	const char *text = json_string_value(json_object_get(plan, "description"));
+
+	if (!text || getenv("AGGNET_NETWORK"))
+		return;
+	free(plan_text);
+	plan_text = strdup(text);
+	is_read = false;
 }
 
 static bool has_addr(const struct aggt_topo *topo, aggt_node server,
@@ -229,6 +255,14 @@ json_t *names_json(const json_t *value)
 	item = json_string(text ? text : json_string_value(value));
 	free(text);
 	return item;
+}
+
+void names_put(json_t *row, const char *member)
+{
+	const json_t *value = json_object_get(row, member);
+
+	if (json_is_string(value) || json_is_array(value))
+		json_object_set_new(row, member, names_json(value));
 }
 
 const char *names_init(const char *other)

@@ -19,12 +19,20 @@
 const char *names_file(void);
 
 /**
+ * names_of_plan() - read the names from the description that a plan has
+ * @plan: the plan; without a description, or with AGGNET_NETWORK set, nothing changes
+ *
+ * A host that works on a plan may have no description, or one of another network.
+ */
+void names_of_plan(const json_t *plan);
+
+/**
  * names_add() - write the names of hosts behind their addresses
  * @text: a message to a person
  *
- * The description is that of names_file(). It is read once. Without one, or with one that
- * is refused, nothing is added: a message must not fail for want of names. An address
- * within single quotes was typed by the user and stays as it is.
+ * The description is that of a plan, else that of names_file(). It is read once. Without
+ * one, or with one that is refused, nothing is added: a message must not fail for want of
+ * names. An address within single quotes was typed by the user and stays as it is.
  *
  * Return: a copy in which each identity, and each address of a port or of a switch, of the
  * description is followed by the name of its host or switch: "10.0.0.3 (node3)"; to be
@@ -47,6 +55,13 @@ void names_print(FILE *f, const char *fmt, ...)
  * Return: a new string or array
  */
 json_t *names_json(const json_t *value);
+
+/**
+ * names_put() - write names into a member of a table's row
+ * @row: an object
+ * @member: a string, an array of strings, or what the row does not have
+ */
+void names_put(json_t *row, const char *member);
 
 /**
  * names_init() - the command that makes this host a server of its network

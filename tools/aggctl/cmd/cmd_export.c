@@ -11,6 +11,7 @@
 #include "cmd/cmd.h"
 #include "cmd/ctl_open.h"
 #include "info.h"
+#include "names.h"
 
 #define DROP	"drop_"
 
@@ -56,15 +57,22 @@ static const char *name_of(const char * const *names, uint8_t number)
 	return "unknown";
 }
 
+/* In the description of the network; a label without a value is none. */
+static const char *host_name(struct in_addr addr)
+{
+	return names_is_host(addr) ? names_host(addr) : "";
+}
+
 /* --- the node ----------------------------------------------------------------- */
 
 static void put_node(FILE *f, const struct aggnet_node_info *node)
 {
-	family(f, "node_info", "gauge", "Identity, role and label of the node.");
+	family(f, "node_info", "gauge", "Identity, role, label and name of the node.");
 	fputs("aggnet_node_info", f);
 	label(f, "address", addr_text(node->address), true);
 	label(f, "role", name_of(aggnet_role_names, node->role), false);
 	label(f, "label", node->label, false);
+	label(f, "host", host_name(node->address), false);
 	fputs("} 1\n", f);
 	family(f, "node_memory_bytes", "gauge", "Memory that all trees hold.");
 	fputs("aggnet_node_memory_bytes", f);
@@ -238,6 +246,9 @@ static void put_trees(FILE *f, const struct aggnet_tree_info *list, size_t n)
 	for (i = 0; i < n; i++) {
 		fputs("aggnet_tree_info", f);
 		tree_labels(f, &list[i]);
+		label(f, "receiver_host",
+		      host_name(aggnet_incast_receiver(list[i].incast_id)),
+		      false);
 		fprintf(f, ",instance=\"%u\",attempt=\"%u\"", list[i].instance,
 			list[i].attempt);
 		label(f, "state", name_of(aggnet_state_names, list[i].state),

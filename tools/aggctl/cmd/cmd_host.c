@@ -112,16 +112,10 @@ static const struct column check_cols[] = {
 static void name_hosts(json_t *rows)
 {
 	json_t *row;
-	char *text;
 	size_t i;
 
-	json_array_foreach(rows, i, row) {
-		text = names_add(json_string_value(json_object_get(row,
-								   "finding")));
-		if (text)
-			json_object_set_new(row, "finding", json_string(text));
-		free(text);
-	}
+	json_array_foreach(rows, i, row)
+		names_put(row, "finding");
 }
 
 /* The file's name as a shell takes it. */

@@ -6,6 +6,7 @@
 #include "cmd/cmd.h"
 #include "cmd/ctl_open.h"
 #include "info.h"
+#include "names.h"
 #include "output.h"
 
 static const struct column node_cols[] = {
@@ -33,6 +34,7 @@ static int run_show(const struct aggctl *ctl, int argc, char **argv)
 	object = info_json(&aggnet_noun_node, &node);
 	if (ctl->json)
 		return out_json(object);
+	names_put(object, "address");
 	out_fields(node_cols, ARRAY_SIZE(node_cols), object);
 	json_decref(object);
 	return ST_DONE;

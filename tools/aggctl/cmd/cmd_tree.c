@@ -79,16 +79,12 @@ static void add_names(json_t *row)
 		"receiver", "link_neighbour", "acceptor", "children", "unbound",
 		"missing_names",
 	};
-	json_t *value;
 	size_t i;
 
 	if (!details)
 		top_name(row);
-	for (i = 0; details && i < ARRAY_SIZE(hosts); i++) {
-		value = json_object_get(row, hosts[i]);
-		if (value)
-			json_object_set_new(row, hosts[i], names_json(value));
-	}
+	for (i = 0; details && i < ARRAY_SIZE(hosts); i++)
+		names_put(row, hosts[i]);
 }
 
 static void add_brief(json_t *rows, const struct aggnet_tree_info *tree)

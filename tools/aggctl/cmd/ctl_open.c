@@ -8,6 +8,7 @@
 #include "aggctl.h"
 #include "cmd/ctl_open.h"
 #include "info.h"
+#include "names.h"
 
 /**
  * ctl_open() - open a handle of the namespace that we are in
@@ -77,13 +78,18 @@ int ctl_show(const struct aggctl *ctl,
 {
 	struct ctl_list found = {};
 	int st = ctl_ask(list, &found, what);
-	json_t *rows;
+	json_t *rows, *row;
+	size_t i;
 
 	if (st)
 		return st;
 	rows = json_array();
 	info_rows(rows, noun, found.info, found.n, NULL);
 	free(found.info);
+	/* Only links have a neighbour. */
+	json_array_foreach(rows, i, row)
+		if (!ctl->json)
+			names_put(row, "neighbour");
 	return out_table(ctl, cols, ncols, rows);
 }
 

@@ -537,11 +537,9 @@ static void print_short(const json_t *stats)
 /* With the name of the host. */
 static json_t *table_of(const json_t *stats)
 {
-	const json_t *next = json_object_get(stats, "acceptor");
 	json_t *table = json_copy((json_t *)stats);
 
-	if (next)
-		json_object_set_new(table, "acceptor", names_json(next));
+	names_put(table, "acceptor");
 	return table;
 }
 

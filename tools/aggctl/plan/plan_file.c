@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "aggctl.h"
+#include "names.h"
 #include "plan/plan_apply.h"
 
 #define DEPTH_NONE	UINT_MAX
@@ -294,7 +295,10 @@ static int load(struct plan_file *file, FILE *f, const char *path)
 	if (file->json && has_keys(json_object_get(file->json, "nodes")))
 		warn_readable(fileno(f), path);
 	fclose(f);
-	return file->json ? list_parts(file, path) : -1;
+	if (!file->json)
+		return -1;
+	names_of_plan(file->json);
+	return list_parts(file, path);
 }
 
 /**
