@@ -173,9 +173,9 @@ $ ip -n v1 link set eth1 up
 $ plan over --topology bcube:4,1 --uid 0 --senders v1 --receivers v0
 $ transfer over sum v0 v1
 $ aggctl -n v0 recv --job $job
-1 recv: job $job is over on this node
+1 recv: job $job is over on this node: make a new plan, or a persistent one, for another transfer
 $ aggctl -n v1 send --job $job --receiver v0 "$TMP/in"
-1 send: job $job of receiver 10.0.0.1 is over on this node
+1 send: job $job of receiver 10.0.0.1 is over on this node: make a new plan, or a persistent one, for another transfer
 
 # a plan that is in force already
 $ aggctl apply "$TMP/over.json"
@@ -191,6 +191,10 @@ $ AGGNET_NETWORK=$TMP/network aggctl -n v1 link show
 > eth0 * 10.16.0.1 (node1) *
 $ AGGNET_NETWORK=$TMP/network aggctl -n v1 tree show
 > 3999 * node1 *
+$ AGGNET_NETWORK=$TMP/network aggctl -n v1 tree show --job 3999 --receiver node1
+> 3999 * node1 *
+$ AGGNET_NETWORK=$TMP/network aggctl -n v1 send --job 3999 --receiver node9 "$TMP/in"
+2 send: --receiver: 'node9' is neither an IPv4 address nor the name of a described host
 $ AGGNET_NETWORK=$TMP/network aggctl -n v1 export
 > aggnet_node_info{address="10.0.0.2",role="server",label="v1",host="node2"} 1
 > aggnet_tree_info{job="3999",receiver="10.0.0.1",*,receiver_host="node1",*
@@ -207,16 +211,16 @@ $ ip netns exec v1 setpriv --reuid 1000 --regid 1000 --clear-groups aggctl tree 
 
 # no entry
 $ aggctl -n v1 send --job 4000 --receiver v0 "$TMP/in"
-1 send: no entry for job 4000 of receiver 10.0.0.1 on this node
+1 send: no entry for job 4000 of receiver 10.0.0.1 on this node: apply its plan here
 $ aggctl -n v0 recv --job 4000
-1 recv: no entry for job 4000 on this node
+1 recv: no entry for job 4000 on this node: apply its plan here
 
 # a second receiver
 $ plan taken --topology bcube:4,1 --uid 0 --senders v1 --receivers v0
 $ start_recv first v0
 $ wait_for receives $recv_pid
 $ aggctl -n v0 recv --job $job
-1 recv: job $job has a receiving socket already
+1 recv: job $job has a receiving socket already: 'aggctl host sockets' names its process
 $ kill $recv_pid
 $ ! wait $recv_pid
 $ withdraw taken
@@ -294,6 +298,8 @@ $ start_send other v1 v0 "$TMP/in"
 $ aggctl -n v2 send --job $job --receiver v0 "$TMP/in"
 0 send: [1-9]*([0-9]) packets of this node left by plain IP: the planned link had no carrier, neighbour or route. Next: aggctl host check
 $ wait $recv_pid
+$ cat "$TMP/forgot.recv.err" >&2
++ recv: packets of other nodes left by plain IP: 'aggctl why $job --hosts FILE' names the nodes and the causes
 $ wait $send_pid
 $ aggctl -n v2 port add eth0 level 0
 $ withdraw forgot

@@ -484,7 +484,7 @@ TEST_F(coll, create__of_an_environment)
 	setenv("AGGNET_RANK", "1", 1);
 	/* It has read what it joins. */
 	EXPECT_EQ(-ENETUNREACH, aggnet_group_create(&g, &conf));
-	EXPECT_STREQ("no entry for job 99 of receiver 10.0.0.1 on this node",
+	EXPECT_STREQ("no entry for job 99 of receiver 10.0.0.1 on this node: apply its plan here",
 		     aggnet_group_error(g));
 	aggnet_group_close(g);
 	setenv("AGGNET_GROUP", "root=10.0.0.1,up=7,down=8,ranks=1", 1);
@@ -746,7 +746,7 @@ TEST_F(coll, open__without_an_entry)
 
 	conf.up = 99;
 	EXPECT_EQ(-ENETUNREACH, aggnet_group_open(&g, &conf));
-	EXPECT_STREQ("no entry for job 99 of receiver 10.0.0.1 on this node",
+	EXPECT_STREQ("no entry for job 99 of receiver 10.0.0.1 on this node: apply its plan here",
 		     aggnet_group_error(g));
 	aggnet_group_close(g);
 	conf = conf_of(1, 2);

@@ -80,6 +80,33 @@ TEST(typed_and_said)
 		     "node10, xnode1, node1.b: 10.0.0.1");
 }
 
+static const char *parsed(const char *text)
+{
+	struct in_addr addr = {};
+	static char buf[INET_ADDRSTRLEN];
+
+	return names_parse(text, &addr) ?
+	       inet_ntop(AF_INET, &addr, buf, sizeof(buf)) : "none";
+}
+
+/* A name is as good as the identity of the host. */
+TEST(typed)
+{
+	describe("topology graph\n"
+		 "host node1\nhost v0\nhost node5\nswitch s\n"
+		 "link node1 s\nlink v0 s\nlink node5 s\n"
+		 "address node1 10.9.0.1\naddress v0 10.9.0.3\n"
+		 "address node1-s 192.168.1.1\naddress v0-s 192.168.1.3\n");
+	EXPECT_STREQ("10.9.0.1", parsed("node1"));
+	EXPECT_STREQ("10.9.0.3", parsed("v0"));
+	EXPECT_STREQ("10.0.0.2", parsed("v1"));
+	EXPECT_STREQ("192.168.1.3", parsed("192.168.1.3"));
+	EXPECT_STREQ("none", parsed("node5"));
+	EXPECT_STREQ("none", parsed("node"));
+	EXPECT_STREQ("none", parsed("s"));
+	EXPECT_STREQ("none", parsed(""));
+}
+
 TEST(no_description)
 {
 	setenv("AGGNET_NETWORK", "", 1);

@@ -550,7 +550,7 @@ TEST_F(source, open__says_why_not)
 	node.errors[0] = ENETUNREACH;
 	EXPECT_EQ(-ENETUNREACH,
 		  aggnet_source_open(&self->s, self->receiver, 7, NULL));
-	EXPECT_STREQ("no entry for job 7 of receiver 10.0.0.1 on this node",
+	EXPECT_STREQ("no entry for job 7 of receiver 10.0.0.1 on this node: apply its plan here",
 		     aggnet_source_error(self->s));
 	EXPECT_EQ(-ENETUNREACH, aggnet_source_add(self->s, "k", 1, 1));
 	EXPECT_EQ(-ENETUNREACH, aggnet_source_finish(self->s));

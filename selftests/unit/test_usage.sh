@@ -65,7 +65,7 @@ refused 2 "export: its format is that of Prometheus; it cannot be combined with 
 	-j export
 refused 2 "why: 'x' is not a number below 2^32" why x
 refused 2 "why: give the job once" why --job 1 2
-refused 2 "why: --receiver: 'x' is not an IPv4 address" why --receiver x
+refused 2 "why: --receiver: 'x' is neither an IPv4 address nor the name of a described host" why --receiver x
 refused 2 "host init: needs --topology" host init
 refused 2 "host init: --host: @net has no server 'store-3'" \
 	host init --topology @net --host store-3

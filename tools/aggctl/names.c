@@ -239,6 +239,21 @@ void names_print(FILE *f, const char *fmt, ...)
 	free(text);
 }
 
+bool names_parse(const char *text, struct in_addr *addr)
+{
+	const struct aggt_topo *topo = description();
+	const char *name, *own;
+	aggt_node v;
+
+	for (v = 0; topo && v < aggt_topo_servers(topo); v++) {
+		name = aggt_topo_server_name(topo, v);
+		own = aggt_topo_address(topo, v);
+		if (name && own && !strcmp(name, text))
+			return inet_pton(AF_INET, own, addr) == 1;
+	}
+	return addr_parse(text, addr);
+}
+
 json_t *names_json(const json_t *value)
 {
 	json_t *array, *item;

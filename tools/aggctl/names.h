@@ -49,6 +49,18 @@ void names_print(FILE *f, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /**
+ * names_parse() - the address of a node as a person writes it
+ * @text: a host's name in the description, or an address, or vN for a node of a testbed
+ * @addr: filled: of a host its identity
+ *
+ * Return: it is one of these
+ */
+bool names_parse(const char *text, struct in_addr *addr);
+
+/* What a word is not that names_parse() refuses. */
+#define NAMES_NO_HOST	"neither an IPv4 address nor the name of a described host"
+
+/**
  * names_json() - names_add() for a table
  * @value: an address as a string, or an array of such
  *

@@ -86,18 +86,23 @@ static int conn_refused(struct conn *c, int err)
 	}
 	switch (err) {
 	case -ENETUNREACH:
-		return conn_fail(c, err, "no entry for %s on this node", name);
+		return conn_fail(c, err,
+				 "no entry for %s on this node: apply its plan here",
+				 name);
 	case -EACCES:
 		return conn_fail(c, err,
-				 "the entry for %s does not permit this user",
+				 "the entry for %s does not permit this user: its plan names another one (--uid, --gid)",
 				 name);
 	case -EUSERS:
 		return conn_fail(c, err, "all writers of %s are here already",
 				 name);
 	case -EALREADY:
-		return conn_fail(c, err, "%s is over on this node", name);
+		return conn_fail(c, err,
+				 "%s is over on this node: make a new plan, or a persistent one, for another transfer",
+				 name);
 	case -EADDRINUSE:
-		return conn_fail(c, err, "%s has a receiving socket already",
+		return conn_fail(c, err,
+				 "%s has a receiving socket already: 'aggctl host sockets' names its process",
 				 name);
 	case -EADDRNOTAVAIL:
 		return conn_fail(c, err, "this node is not %s of %s",

@@ -16,6 +16,7 @@
 #include "cmd/text_record.h"
 #include "cmd/transfer_stats.h"
 #include "info.h"
+#include "names.h"
 #include "output.h"
 
 static uint64_t job = UINT64_MAX;
@@ -499,8 +500,8 @@ static int run_recv(const struct aggctl *ctl, int argc, char **argv)
 	(void)argv;
 	if (job > UINT32_MAX)
 		return usage("recv: needs --job");
-	if (receiver && !addr_parse(receiver, &self))
-		return usage("recv: --receiver: '%s' is not an IPv4 address", receiver);
+	if (receiver && !names_parse(receiver, &self))
+		return usage("recv: --receiver: '%s' is " NAMES_NO_HOST, receiver);
 	if (stream && (top || ctl->json))
 		return usage("recv: --stream: %s needs the whole result",
 			     top ? "--top" : "JSON");
@@ -526,7 +527,7 @@ static int run_recv(const struct aggctl *ctl, int argc, char **argv)
 static const struct opt opts[] = {
 	{ "job", OPT_JOB, &job, "J", "job ID" },
 	{ "receiver", OPT_STRING, &receiver, "A",
-	  "identity of this node, or vN (the one that it has); of a broadcast: the root's" },
+	  "this node, by name or identity (the one that it has); of a broadcast: the root" },
 	{ "top", OPT_U32, &top, "N",
 	  "only the N greatest values, descending (topk, nearest: the N best keys)" },
 	{ "stream", OPT_FLAG, &stream, NULL,

@@ -12,6 +12,7 @@
 #include "cmd/text_record.h"
 #include "cmd/transfer_stats.h"
 #include "info.h"
+#include "names.h"
 #include "output.h"
 
 static uint64_t job = UINT64_MAX;
@@ -316,8 +317,8 @@ static int run_send(const struct aggctl *ctl, int argc, char **argv)
 
 	if (job > UINT32_MAX || !receiver)
 		return usage("send: needs --job and --receiver");
-	if (!addr_parse(receiver, &to))
-		return usage("send: --receiver: '%s' is not an IPv4 address", receiver);
+	if (!names_parse(receiver, &to))
+		return usage("send: --receiver: '%s' is " NAMES_NO_HOST, receiver);
 	if (!aggnet_lookup(to, (uint32_t)job, &status) &&
 	    status.direction == AGGNET_DIR_DOWN)
 		return check_stream(ctl) ?:
@@ -338,7 +339,7 @@ static int run_send(const struct aggctl *ctl, int argc, char **argv)
 static const struct opt opts[] = {
 	{ "job", OPT_JOB, &job, "J", "job ID" },
 	{ "receiver", OPT_STRING, &receiver, "A",
-	  "identity of the receiver, or vN" },
+	  "the receiver, by name or identity" },
 	{ "stats", OPT_FLAG, &show_stats, NULL,
 	  "at the end, print what this node merged and sent to standard error" },
 	{ "timeout", OPT_WAIT, &timeout, "S",

@@ -146,8 +146,8 @@ static int run_show(const struct aggctl *ctl, int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
-	if (receiver && !addr_parse(receiver, &addr))
-		return usage("tree show: --receiver: '%s' is not an IPv4 address",
+	if (receiver && !names_parse(receiver, &addr))
+		return usage("tree show: --receiver: '%s' is " NAMES_NO_HOST,
 			     receiver);
 	if (watch && ctl->json)
 		return usage("tree show: --watch cannot be combined with --json: 'aggctl -j top' prints one array a line");
@@ -169,8 +169,8 @@ static int name_tree(const char *verb, struct aggnet_tree_info *tree)
 
 	if (job > UINT32_MAX || !receiver)
 		return usage("tree %s: needs --job and --receiver", verb);
-	if (!addr_parse(receiver, &addr))
-		return usage("tree %s: --receiver: '%s' is not an IPv4 address", verb,
+	if (!names_parse(receiver, &addr))
+		return usage("tree %s: --receiver: '%s' is " NAMES_NO_HOST, verb,
 			     receiver);
 	tree->has |= AGGNET_HAS(AGGNET_A_TREE_INCAST_ID);
 	tree->incast_id = aggnet_incast_id((uint32_t)job, addr);
@@ -228,7 +228,7 @@ static const struct opt opts[] = {
 	{ "watch", OPT_FLAG, &watch, NULL, "again each second" },
 	{ "job", OPT_JOB, &job, "J", "job ID" },
 	{ "receiver", OPT_STRING, &receiver, "A",
-	  "identity of the receiver, or vN" },
+	  "the receiver, by name or identity" },
 	{ "device", OPT_STRING, &device, "DEVICE", "port of the planned link" },
 	{ "replace", OPT_FLAG, &replace, NULL,
 	  "replace an entry of an older epoch" },

@@ -201,8 +201,8 @@ static int run_why(const struct aggctl *ctl, int argc, char **argv)
 	if (argc && !value_parse(OPT_JOB, argv[0], &job))
 		return usage("why: '%s' is not %s", argv[0],
 			     value_kind(OPT_JOB));
-	if (receiver && !addr_parse(receiver, &addr))
-		return usage("why: --receiver: '%s' is not an IPv4 address",
+	if (receiver && !names_parse(receiver, &addr))
+		return usage("why: --receiver: '%s' is " NAMES_NO_HOST,
 			     receiver);
 	return hosts.file ? ask_hosts(ctl, &addr) : ask_here(ctl, &addr);
 }
@@ -210,7 +210,7 @@ static int run_why(const struct aggctl *ctl, int argc, char **argv)
 static const struct opt opts[] = {
 	{ "job", OPT_JOB, &job, "J", "only this job" },
 	{ "receiver", OPT_STRING, &receiver, "A",
-	  "only transfers to this identity, or vN" },
+	  "only transfers to this node, by name or identity" },
 	HOSTS_OPTIONS(hosts),
 	{ "held", OPT_FLAG, &held, NULL, "what --hosts runs on a host" },
 };

@@ -5,6 +5,7 @@
 #include "aggctl.h"
 #include "cmd/plan_find.h"
 #include "info.h"
+#include "names.h"
 #include "netns.h"
 #include "testbed/testbed.h"
 
@@ -115,8 +116,9 @@ const char *plan_file_own(const struct plan_file *file, const char *prefix)
 	if (aggnet_ctl_open(&ctl) || aggnet_node_get(ctl, &self))
 		err("%son this host: %s", prefix, aggnet_ctl_error(ctl));
 	else if (!self.address.s_addr)
-		err("%sthis host has no identity: 'aggctl node set address A' gives it one%s",
-		    prefix, *prefix ?
+		err("%sthis host has no identity: '%s' gives it one%s", prefix,
+		    names_init("aggctl host init --topology @FILE --run"),
+		    *prefix ?
 		    ", or --node names its node in the plan" : "");
 	else
 		name = node_with(file, addr_text(self.address));
