@@ -108,7 +108,10 @@ undescribed()
 
 	on a1 "grep -v 'address tor' racks > flat
 		aggctl -j plan --topology @flat --job 8 --function sum \
-			--senders b1,b2,c1,c2 --receivers a1 --uid 0 > flat.json" || return
+			--senders b1,b2,c1,c2 --receivers a1 --uid 0 > flat.json" \
+			> "$CLUSTER/refused" 2>&1 || return
+	grep "plan: note: .*if tor-[abc] routes, add 'address tor-[abc] A.B.C.D'" \
+		"$CLUSTER/refused" || status=1
 	cp "$CLUSTER/a1/home/flat.json" "$CLUSTER/b1/home" || return
 	on b1 "aggctl apply flat.json" > "$CLUSTER/refused" 2>&1 &&
 		status=1

@@ -473,6 +473,8 @@ static int new_plan(struct plan *plan, struct work *w, json_t **json)
 		st = build_trees(plan, w);
 	if (!st && !plan_prepare(plan) && !plan_draw_id(plan))
 		*json = plan_json(plan);
+	if (*json)
+		plan_note_routed(plan);
 	return st || *json ? st : ST_FAILED;
 }
 

@@ -136,6 +136,7 @@ struct in_addr plan_port_addr(const struct plan *plan, aggt_node server,
 			      unsigned int level);
 struct in_addr plan_next_addr(const struct plan *plan, aggt_node from,
 			      aggt_node to, unsigned int level);
+void plan_note_routed(const struct plan *plan);
 json_t *plan_port_lladdr(const struct plan *plan, aggt_node server,
 			 unsigned int level);
 bool plan_has_addresses(const struct plan *plan);

@@ -95,6 +95,48 @@ struct in_addr plan_next_addr(const struct plan *plan, aggt_node from,
 	return described(router, plan_port_addr(plan, to, level));
 }
 
+/* Bridges seldom join addresses that differ in more than the last of four numbers. */
+static bool seems_routed(const struct plan *plan, const struct aggt_entry *e)
+{
+	uint32_t from, to;
+
+	if (e->parent == AGGT_NONE ||
+	    !aggt_topo_server_name(plan->topo, e->server) ||
+	    aggt_topo_hop_links(plan->topo, e->server, e->parent) <= 2 ||
+	    aggt_topo_switch_address(plan->topo, aggt_topo_hop_switch(plan->topo,
+					e->server, e->parent, 0)))
+		return false;
+	from = ntohl(plan_port_addr(plan, e->server, e->level).s_addr);
+	to = ntohl(plan_port_addr(plan, e->parent, e->parent_level).s_addr);
+	return (from ^ to) >> 8;
+}
+
+/**
+ * plan_note_routed() - print a note if a switch seems to route, and has no address
+ * @plan: the plan, of any topology
+ *
+ * "apply" on the server refuses the link, if it is so. One note is enough.
+ */
+void plan_note_routed(const struct plan *plan)
+{
+	const struct aggt_entry *e;
+	const char *sw;
+	size_t i, n;
+
+	e = aggt_plan_entries(plan->trees, &n);
+	for (i = 0; i < n; i++) {
+		if (!seems_routed(plan, &e[i]))
+			continue;
+		sw = plan_switch_name(plan, aggt_topo_hop_switch(plan->topo,
+					e[i].server, e[i].parent, 0));
+		err("plan: note: %s reaches %s over %s and further switches, which are taken for bridges: if %s routes, add 'address %s A.B.C.D' to the description, its address as the gateway of %s",
+		    plan_server_name(plan, e[i].server),
+		    plan_server_name(plan, e[i].parent), sw, sw, sw,
+		    plan_server_name(plan, e[i].server));
+		return;
+	}
+}
+
 /**
  * plan_port_lladdr() - MAC of a server's port
  * @plan: the plan
