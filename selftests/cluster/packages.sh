@@ -4,7 +4,8 @@
 # A bare Debian 12, as two machines with systemd: the packages are built and installed as
 # README says, DKMS builds the module, and the machines boot with it. The commands of the page
 # "Your cluster" enable the unit, apply a plan by ssh, and merge a transfer; after a reboot
-# the servers have their settings, and merge again. It prints how long the commands take.
+# the servers have their settings, and merge again; a purge leaves nothing. It prints how
+# long the commands take.
 #
 # What compiles runs in the machines' root directory on this host's CPU, before it becomes
 # their disk: an emulated CPU would need ten times as long. All else runs on the machines.
@@ -222,11 +223,28 @@ packaged_test()
 	return 1
 }
 
+# A server that was in use, with all that its units have written. What is compared is files:
+# the module stays loaded until the next boot.
+purged()
+{
+	on p2 "systemctl enable --now aggd
+	ls -d /etc/aggnet /var/lib/aggnet /var/lib/prometheus/node-exporter/aggnet.prom || exit
+	apt-get purge -y \$(dpkg-query -W -f '\${Package}\n' '*aggnet*' '*aggtree*') || exit
+	find / -xdev \( -path /proc -o -path /sys -o -path /share -o -path /root -o \
+			-path /var/log -o -path /var/cache/apt \) -prune -o \
+		\( -name '*aggnet*' -o -name '*aggtree*' -o -name 'aggctl*' -o -name 'aggd*' \) \
+		-print > /share/left
+	cat /share/left
+	[ ! -s /share/left ]" > "$CLUSTER/said" && return
+	sed 's/^/# /' "$CLUSTER/said"
+	return 1
+}
+
 needs_root
 if [ -z "${PACKAGES_INSIDE:-}" ]; then
 	PACKAGES_INSIDE=1 exec unshare --mount --propagation private "$0"
 fi
-echo 1..9
+echo 1..10
 TIME=0
 machines_begin
 trap packages_end EXIT
@@ -264,4 +282,6 @@ reboot && restored
 ok $? "after a reboot the settings are restored"
 transfer 8
 ok $? "after a reboot flows are merged again"
+purged
+ok $? "a purge leaves no file on a server that was in use"
 exit $((FAILED > 0))
