@@ -184,10 +184,13 @@ ssh_begin()
 		dropbear -s -r $keys/\$(hostname)" "${SERVERS[@]}"
 }
 
-# by_ssh: the plan comes and goes on all hosts by one command
+# by_ssh: reports are collected, and the plan comes and goes on all hosts, by one command
 by_ssh()
 {
 	block "that one" > "$CLUSTER/node1/home/hosts"
+	on node1 "mkdir asked && cd asked && cp ../hosts . &&
+		$(block "On node1, in place of both commands") --timeout $PATIENCE &&
+		diff ../described/net net" | sed 's/^/# /' &&
 	on node1 "$(block "On node1" 2)" && spread_plan &&
 		on node1 "$(block "On node1, in place of \`\`apply\`\` on each server") \
 			--timeout $PATIENCE" &&
@@ -239,7 +242,7 @@ everywhere "$(block "When the job is done, on each server")" \
 	"${SERVERS[@]}"
 ok $? "the plan is withdrawn"
 ssh_begin && by_ssh
-ok $? "by ssh the plan is applied, a transfer is merged, and the plan is withdrawn"
+ok $? "by ssh servers are described, the plan is applied, a transfer is merged, and the plan is withdrawn"
 unit_starts
 captured > "$CLUSTER/types"
 ok $? "Wireshark's dissector decodes each packet"
