@@ -108,6 +108,25 @@ TEST_F(sink, run__merges_and_leaves_the_end_mark)
 	EXPECT_EQ(0, aggnet_sink_commit(self->k));
 }
 
+/* The others of the result do not come back. */
+TEST_F(sink, top__then_by_keys)
+{
+	struct aggnet_entry e;
+
+	put_records("b", 9, "a", 2);
+	put_records("d", 3, "c", 7);
+	put_end(4, 4);
+	ASSERT_EQ(0, aggnet_sink_run(self->k));
+	aggnet_sink_top(self->k, 2);
+	aggnet_sink_sort(self->k);
+	ASSERT_TRUE(aggnet_sink_next(self->k, &e));
+	EXPECT_EQ('b', *(const char *)e.key);
+	ASSERT_TRUE(aggnet_sink_next(self->k, &e));
+	EXPECT_EQ('c', *(const char *)e.key);
+	EXPECT_FALSE(aggnet_sink_next(self->k, &e));
+	EXPECT_EQ(4, aggnet_sink_result(self->k)->keys);
+}
+
 /* What sources would have given, of two records. */
 static void expect_check(const char *key, int64_t value, const char *key2,
 			 int64_t value2)

@@ -874,10 +874,14 @@ TEST_F(source, timeout__without_waiting)
 	EXPECT_EQ(0, node.len);
 }
 
+/* The name of the directory is copied when the handle is opened. */
 TEST_F(source, spool__cannot_be_made)
 {
-	self->opt.spool_dir = "/nonexistent";
+	char dir[] = "/nonexistent";
+
+	self->opt.spool_dir = dir;
 	ASSERT_EQ(0, start(self));
+	strcpy(dir, "/tmp");
 	EXPECT_EQ(-ENOENT, add_numbered(self->s, 0, 30000));
 	EXPECT_STREQ("making the spool of replays: No such file or directory",
 		     aggnet_source_error(self->s));

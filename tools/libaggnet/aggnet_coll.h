@@ -64,7 +64,8 @@ struct aggnet_coll;
  *	AGGNET_VTYPE_FIXED), float or double
  * @timeout_ms: a collective fails with -ETIMEDOUT this long after its call; 0: it
  *	waits for ranks that have not made the call yet. Nodes that are lost end the
- *	group after the entry's give_up in any case
+ *	group after the entry's give_up in any case, and so do ranks that have not opened
+ *	the group so long after the first one
  * @flags: 0
  * @reserved: 0
  */
@@ -155,6 +156,10 @@ void aggnet_group_close(struct aggnet_group *g);
 
 /* The last error as a sentence; @g may be NULL, for a handle without memory. */
 const char *aggnet_group_error(const struct aggnet_group *g);
+
+/* The number of the caller, and how many ranks there are; 0 if @g is NULL. */
+uint32_t aggnet_group_rank(const struct aggnet_group *g);
+uint32_t aggnet_group_ranks(const struct aggnet_group *g);
 
 /**
  * aggnet_group_max() - the most elements that a collective can have

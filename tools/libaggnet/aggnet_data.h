@@ -41,9 +41,12 @@
  * A member; nothing is repaired, so an error is final:
  *
  *	err = aggnet_cast_join(&c, root, job, NULL);
- *	while (!err && (n = aggnet_cast_read(c, buf, sizeof(buf))) > 0)
- *		store(buf, n);
- *	if (!err && !n)
+ *	for (n = 1; !err && n; err = n < 0 && n != -EINTR ? n : 0) {
+ *		n = aggnet_cast_read(c, buf, sizeof(buf));
+ *		if (n > 0)
+ *			store(buf, n);
+ *	}
+ *	if (!err)
  *		err = aggnet_cast_commit(c);	// now the root may get DONE
  *
  * Functions that can fail return 0 or a negative errno; the message that goes

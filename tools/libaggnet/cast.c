@@ -131,6 +131,9 @@ ssize_t aggnet_cast_write(struct aggnet_cast *c, const void *data, size_t len)
 				 "the outcome of the round is not known" :
 				 "the stream has ended");
 	while (!err && done < len) {
+		err = conn_in_time(&c->conn);
+		if (err)
+			break;
 		n = send(c->conn.fd, bytes + done, len - done,
 			 MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (n > 0) {
@@ -278,6 +281,9 @@ ssize_t aggnet_cast_read(struct aggnet_cast *c, void *buf, size_t len)
 				 "the root has the stream" :
 				 "the buffer is too short");
 	while (!err && !c->ended) {
+		err = conn_in_time(&c->conn);
+		if (err)
+			break;
 		n = cast_get(c, 0, MSG_PEEK);
 		if (n >= 0 && c->message.head.type == AGGNET_MSG_END) {
 			err = cast_check(c);

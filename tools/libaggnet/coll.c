@@ -5,6 +5,16 @@
 
 #include "group.h"
 
+uint32_t aggnet_group_rank(const struct aggnet_group *g)
+{
+	return g ? g->conf.rank : 0;
+}
+
+uint32_t aggnet_group_ranks(const struct aggnet_group *g)
+{
+	return g ? g->conf.ranks : 0;
+}
+
 size_t aggnet_group_max(const struct aggnet_group *g,
 			enum aggnet_coll_kind kind)
 {

@@ -26,12 +26,19 @@ bool lines_next(struct lines *l, struct aggnet_entry *entry)
 	return true;
 }
 
+/* Lines that lines_top() has left out stay out. */
 void lines_sort(struct lines *l)
 {
+	size_t all, kept = l->end;
+
 	if (!l->merge)
 		return;
+	all = l->merge->n;
+	l->merge->n = kept;
 	merge_sort(l->merge);
+	l->merge->n = all;
 	lines_begin(l, l->merge);
+	l->end = kept;
 }
 
 void lines_top(struct lines *l, size_t n)

@@ -28,6 +28,7 @@
  * struct source - a writer and the stream of its records
  * @conn: the socket
  * @spool: unlinked file with the stream's first @base bytes; -1: none
+ * @spool_dir: its directory, NULL: the default; the caller's may be gone when it is made
  * @base: bytes of the stream before @batch
  * @filled: bytes in @batch
  * @sent: bytes of the stream that this epoch has taken
@@ -51,6 +52,7 @@
 struct source {
 	struct conn conn;
 	int spool;
+	char *spool_dir;
 	uint64_t base;
 	size_t filled;
 	uint64_t sent;
@@ -88,6 +90,13 @@ int source_open(struct source **source, struct in_addr receiver, uint32_t job,
 	int err;
 
 	*source = s;
+	if (s && opt && opt->spool_dir) {
+		s->spool_dir = strdup(opt->spool_dir);
+		if (!s->spool_dir) {
+			free(s);
+			*source = s = NULL;
+		}
+	}
 	if (!s)
 		return -ENOMEM;
 	s->spool = -1;
@@ -110,7 +119,7 @@ static int spool_fail(struct source *s, const char *what)
 
 static int spool_open(struct source *s)
 {
-	const char *dir = s->conn.opt.spool_dir;
+	const char *dir = s->spool_dir;
 	char *path;
 
 	if (!dir)
@@ -663,6 +672,7 @@ void source_close(struct source *s)
 	conn_close(&s->conn, over ? AGGNET_R_NONE : AGGNET_R_SENDER);
 	if (s->spool >= 0)
 		close(s->spool);
+	free(s->spool_dir);
 	free(s);
 }
 

@@ -71,7 +71,8 @@ class Group(Handle):
 
     root: address of the node of rank 0. up, down: job IDs of the two trees. dtype, function:
     those of the tree up: int64, int32, float32 or float64; sum, min or max. timeout: seconds
-    that a call waits for the other ranks; None: without a limit. A group of one rank needs no
+    that a call waits for the other ranks; None: without a limit. Opening it never waits longer
+    than the plan's --give-up after the first rank. A group of one rank needs no
     trees.
 
     A vector is a buffer of the group's type (array.array, a numpy array) or an iterable of

@@ -123,6 +123,8 @@ def fixed(value: Any, scale: int) -> int:
 
     >>> fixed(1.5, 8), fixed(Fraction(1, 512), 8), fixed(3 * Fraction(1, 512), 8)
     (384, 0, 2)
+    >>> fixed(Decimal("1e-999999999"), 62)
+    0
     >>> fixed(2**60, 8)
     Traceback (most recent call last):
     OverflowError: 1152921504606846976 does not fit fixed with 8 fraction bits
@@ -130,6 +132,11 @@ def fixed(value: Any, scale: int) -> int:
     if isinstance(value, Rational):
         # Python's integers, because others could wrap around.
         exact: Any = Fraction(int(value.numerator), int(value.denominator))
+    elif isinstance(value, Decimal) and value.is_finite() and value.adjusted() < -40:
+        # As an exact fraction, 1e-999999999 would have that many digits.
+        exact = 0
+    elif isinstance(value, Decimal) and value.is_finite() and value.adjusted() > 40:
+        raise OverflowError(f"{value} does not fit fixed with {scale} fraction bits")
     else:
         exact = value if isinstance(value, Decimal) else c_double(value).value
     try:
