@@ -677,8 +677,7 @@ static int tree_fill_state(struct sk_buff *skb,
 	return nla_put_u8(skb, AGGNET_A_TREE_STATE, now->state) ?:
 	       nla_put_u32(skb, AGGNET_A_TREE_ROUND, now->round) ?:
 	       tree_fill_abort(skb, &now->outcome) ?:
-	       nla_put_u8(skb, AGGNET_A_TREE_DETOUR,
-			  now->detour) ?:
+	       nla_put_u8(skb, AGGNET_A_TREE_DETOUR, now->detour) ?:
 	       nla_put_u32(skb, AGGNET_A_TREE_PARTIALS, now->partials) ?:
 	       nla_put_in_addr(skb, AGGNET_A_TREE_ACCEPTOR, now->acceptor) ?:
 	       nla_put_u32(skb, AGGNET_A_TREE_WEIGHT, now->weight) ?:

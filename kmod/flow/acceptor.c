@@ -110,7 +110,7 @@ void aggnet_acceptor_unbound(const struct aggnet_tree *tree,
  */
 void aggnet_acceptor_lost(struct aggnet_tree *tree)
 {
-	struct aggnet_names lost;
+	struct aggnet_names lost = {};	/* user space gets all of it */
 	u32 i;
 
 	aggnet_acceptor_unbound(tree, &lost);

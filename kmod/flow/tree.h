@@ -423,7 +423,7 @@ static inline void aggnet_tree_fell_back(struct aggnet_tree *tree,
 		atomic_inc(&tree->fallback[why]);
 }
 
-/* Packets of all causes that left by plain IP. Any context; they may be counted now. */
+/* Has any packet left by plain IP? Any context: one may be counted at the same time. */
 static inline bool aggnet_tree_has_fallen_back(const struct aggnet_tree *tree)
 {
 	enum aggnet_fallback why;

@@ -313,7 +313,7 @@ enum aggnet_tree_attr {
 	AGGNET_A_TREE_DIRECTION,	/* u8: enum aggnet_direction, up or down;
 					 * default up
 					 */
-	AGGNET_A_TREE_DETOUR,	/* u8: {1: packets left a node below by plain IP} */
+	AGGNET_A_TREE_DETOUR,		/* u8: {1: packets left a node below by plain IP} */
 	AGGNET_A_TREE_PARTIALS,		/* u32: {nodes up to here that did not wait for
 					 * their children, in this round}
 					 */
