@@ -18,23 +18,23 @@
 #define CHECK(cond) do { if (!(cond)) __builtin_trap(); } while (0)
 
 /*
- * Replaces aggctl's function: a refusal must have a message, which is not
- * printed.
+ * The linker puts these in front of aggctl's functions: a refusal must have a message,
+ * which is not printed.
  */
 static bool said;
 
-void err(const char *fmt, ...)
+void __wrap_err(const char *fmt, ...)
 {
 	said = true;
 }
 
-int fail(const char *fmt, ...)
+int __wrap_fail(const char *fmt, ...)
 {
 	said = true;
 	return ST_FAILED;
 }
 
-int usage(const char *fmt, ...)
+int __wrap_usage(const char *fmt, ...)
 {
 	said = true;
 	return ST_USAGE;
