@@ -1013,6 +1013,28 @@ def from_directory():
         equal(submit(d), 1500)
 
 
+@row("IDs of a directory are not given again by an aggd that has another one")
+def directories():
+    with etcd() as e, daemon() as a:
+        job = a.client().submit()
+        cancel(a, job)
+        a.kill()
+        a.options = ("--store", e.store())
+        spawned(a)
+        a.kill(signal.SIGTERM)
+        with on(e.store()) as b:
+            equal(submit(b), job + 2)
+            b.kill(signal.SIGTERM)
+            with open(a.dir + "/state/counter", "w") as f:
+                f.write("1500\n")
+            spawned(a)
+            equal(submit(a), 1500)
+            a.kill(signal.SIGTERM)
+            spawned(b)
+            equal(submit(b), 1502)
+        spawned(a)
+
+
 # --- what etcd has is wrong --------------------------------------------------------------
 
 def record(job, **members):
@@ -1284,7 +1306,7 @@ def late_submission():
         late, done, _ = g.hold("/aggnet/jobs/0000001000")
         has(ask(d, GROUP_JOB)["error"], "job 1000 may have been submitted")
         counter = {"key": code("/aggnet/counter")}
-        wait_until("forgotten", lambda: int(e.ask("kv/range", counter)["kvs"][0]["version"]) > 1)
+        wait_until("forgotten", lambda: int(e.ask("kv/range", counter)["kvs"][0]["version"]) > 2)
         late.set()
         wait_until("late", done.is_set)
         equal((e.keys("/aggnet/jobs/"), e.content()["/aggnet/counter"]), ([], b"1002"))

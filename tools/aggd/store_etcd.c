@@ -496,20 +496,28 @@ static int first_id(uint32_t *next, struct text *why)
 	return 0;
 }
 
-/* Return: 0, or -1 with @why */
+/* It is not below the IDs of this directory. Return: 0, or -1 with @why */
 static int read_counter(const json_t *kv, uint32_t *next, struct text *why)
 {
+	uint32_t own;
 	size_t len = 0;
 	char *value;
 	bool valid;
 
+	if (first_id(&own, why))
+		return -1;
+	*next = own;
 	if (!kv)
-		return first_id(next, why);
+		return 0;
 	value = etcd_decode(json_object_get(kv, "value"), &len);
 	valid = value && strlen(value) == len && value_parse(OPT_U32, value, next) &&
 		*next;
 	free(value);
-	return valid ? 0 : text_set(why, "etcd: " COUNTER ": not a number: write one that exceeds all job IDs");
+	if (!valid)
+		return text_set(why, "etcd: " COUNTER ": not a number: write one that exceeds all job IDs");
+	if (*next < own)
+		*next = own;
+	return 0;
 }
 
 static int take_ids(uint32_t n, uint32_t *first, struct text *why)
@@ -725,18 +733,18 @@ static int each(int (*one)(uint32_t id, json_t *record, struct text *why),
 {
 	char *from = strdup(JOBS);
 	size_t len = strlen(JOBS);
-	json_t *page, *kv = read_key(COUNTER, why);
+	json_t *page;
 	bool more = true;
 	uint64_t keys = 0;
 	uint32_t end;
 	int err = 0;
 
-	if (!kv && why->s[0])
-		err = -1;
-	else if (read_counter(kv, &end, why))
-		/* It keeps new jobs from being submitted, but not old ones from ending. */
+	/* The next leader does not know the counter that this directory may have. */
+	if (take_ids(0, &end, why)) {
+		/* A wrong one keeps jobs from being submitted, but not from ending. */
 		end = UINT32_MAX;
-	json_decref(kv);
+		err = etcd_silence() || lead.lost ? -1 : 0;
+	}
 	while (!err && more && from) {
 		page = page_of(from, len, why);
 		err = page ? each_of_page(page, end, &from, &len, one, why) : -1;
