@@ -633,6 +633,16 @@ def fenced():
         equal((state(a, job), submit(a)), ("in force", 1002))
 
 
+@row("without its key a leader ends, also if it has nothing to write")
+def without_key():
+    with etcd() as e, on(e.store(), SHORT) as a:
+        wait_leads(a)
+        e.delete("/aggnet/leader")
+        equal(a.process.wait(DEADLINE), 1)
+        has(a.said(), "another aggd leads, or has led")
+        spawned(a)
+
+
 @row("a leader's key that names nobody is a sentence of the standby")
 def strange_leader():
     with etcd() as e:

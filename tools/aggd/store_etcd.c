@@ -29,8 +29,9 @@
 #define ASK_MAX_MS	5000	/* connections of programs wait as long */
 
 /*
- * Shares of the lease: it is renewed after a quarter; a question may take an eighth; and
- * when three eighths are left, children are killed, which may be seen one question late.
+ * Shares of the lease: it is renewed after a quarter, with two questions; a question may
+ * take an eighth; and when three eighths are left, children are killed, which may be seen
+ * two questions late.
  */
 #define RENEW_MS	(conf.lease / 4)
 #define ASK_MS		(conf.lease / 8 < ASK_MAX_MS ? conf.lease / 8 : ASK_MAX_MS)
@@ -154,6 +155,29 @@ static void set_until(int64_t until)
 	watchdog_feed(until - FENCE_MS);
 }
 
+/* Is it the key that this process has made? Else it must end. */
+static bool is_own(const json_t *leader)
+{
+	if (etcd_number(leader, "create_revision") == lead.term)
+		return true;
+	lose("another aggd leads, or has led: the lease of this one was over");
+	return false;
+}
+
+/*
+ * The lease may go on without the key, which was deleted, or at a member of etcd that does
+ * not have what the others have. Return: is the key there?
+ */
+static bool has_key(void)
+{
+	struct text why;
+	json_t *answer = etcd_ask("kv/range", range(LEADER), &why);
+	bool own = answer && is_own(first_of(answer));
+
+	json_decref(answer);
+	return own;
+}
+
 /* Keep the lease. Without an answer it is tried again soon. */
 static void renew(void)
 {
@@ -164,12 +188,12 @@ static void renew(void)
 	lead.next = begin + RENEW_MS;
 	answer = etcd_ask("lease/keepalive", json_pack("{s:o}", "ID",
 						       decimal(lead.lease)), &why);
-	if (!answer)
-		lead.next = now_ms() + AGAIN_MS;
-	else if (etcd_number(json_object_get(answer, "result"), "TTL"))
+	if (answer && !etcd_number(json_object_get(answer, "result"), "TTL"))
+		lose("the lease of this aggd was over: another one may lead");
+	else if (answer && has_key())
 		set_until(begin + conf.lease);
 	else
-		lose("the lease of this aggd was over: another one may lead");
+		lead.next = now_ms() + AGAIN_MS;
 	json_decref(answer);
 }
 
@@ -367,14 +391,11 @@ static void close_etcd(void)
 
 /* --- transactions ----------------------------------------------------------------------- */
 
-/* Does the answer of a transaction that failed show that this process does not lead? */
+/* Does the answer of a transaction that failed show that this process leads? */
 static bool check_leader(const json_t *answer, struct text *why)
 {
-	const json_t *kv = first_of(response(answer, 0));
-
-	if (etcd_number(kv, "create_revision") == lead.term)
+	if (is_own(first_of(response(answer, 0))))
 		return true;
-	lose("another aggd leads, or has led: the lease of this one was over");
 	*why = lead.why;
 	return false;
 }
