@@ -660,6 +660,13 @@ def strange_leader():
             wait_leads(d)
 
 
+@row("without hosts, which another leader needs, aggd says so")
+def without_hosts():
+    for conf, said in (("", 1), ("hosts /etc/hosts\n", 0)):
+        with on("etcd " + URL % PORT, conf=conf) as d:
+            equal(d.said().count("store etcd without hosts"), said)
+
+
 # --- etcd is down ------------------------------------------------------------------------
 
 @row("etcd is down: jobs in force stay, nothing new begins, and the list says so")

@@ -377,6 +377,8 @@ static int open_etcd(struct text *why)
 	if (store_file_is_left(why) || store_file_read_cluster(&access.cluster, why))
 		return -1;
 	lead.cluster = access.cluster;
+	if (!conf.hosts)
+		note("store etcd without hosts: a job is applied to and withdrawn from the host of the leader only, or its testbed; give 'hosts' if other hosts have aggd");
 	if (!conf.etcd_cert)
 		note("store etcd without etcd-cert: each user that reaches etcd can read the keys of plans, and submit jobs as root; see aggd(8)");
 	text_set(&lead.why, "this aggd has not asked etcd yet");
