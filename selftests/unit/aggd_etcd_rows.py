@@ -992,13 +992,49 @@ def other_cluster():
             has(ask(d, {"op": "list"})["error"], "jobs are in cluster")
             equal((other.content(), d.entries()), (before, ["1000.0.plan", "1000.1.plan"]))
             d.kill()
-            for text in ("", "x\n", "0\n", "12 \n"):
+            for text in ("", "x\n", "0\n", "12 \n", "12\n", "12 0\n", "0 12\n", "12 12"):
                 with open(d.dir + "/state/cluster", "w") as f:
                     f.write(text)
                 fails(d.command()[1:], 1, "cluster: not the ID of a cluster of etcd")
             os.unlink(d.dir + "/state/cluster")
             spawned(d)
             equal(state(d, job), None)
+
+
+def wait_refuses(d):
+    wait_until("refuses", lambda: "etcd has lost its data" in ask(d, {"op": "list"})["error"])
+
+
+@row("an etcd that has lost its data is not taken for the one that has the jobs")
+def lost_data():
+    with etcd() as e, on(e.store()) as a, on(e.store(), like=a) as b:
+        wait_until("leads", lambda: leads(a) or leads(b))
+        leader, other = (a, b) if leads(a) else (b, a)
+        job = submit(leader)
+        wait_state(leader, job, "in force")
+        has(ask(other, {"op": "list"})["error"], "this aggd is a standby")
+        e.kill()
+        shutil.rmtree(e.dir + "/m0")
+        # Its cluster has the same ID again.
+        e.start()
+        ask_if(leader, GROUP_JOB)
+        equal(leader.process.wait(DEADLINE), 1)
+        leader.start()
+        wait_refuses(leader)
+        wait_refuses(other)
+        equal((e.content(), len(a.entries())), ({}, 2))
+        for d in (leader, other):
+            d.kill()
+            os.unlink(d.dir + "/state/cluster")
+        spawned(leader)
+        other.start()
+        equal((leads(other), submit(leader)), (False, 1000))
+        e.put("/aggnet/cluster", "x")
+        e.delete("/aggnet/leader")
+        has(ask(leader, GROUP_JOB)["error"], "another aggd leads, or has led")
+        equal(leader.process.wait(DEADLINE), 1)
+        wait_refuses(other)
+        leader.start()
 
 
 @row("jobs of the directory have to end before etcd is used, and job IDs go on")
@@ -1025,6 +1061,7 @@ def from_directory():
         fails(d.command()[1:], 1, "/cluster: jobs are in etcd: cancel them, write a number that "
               "exceeds all job IDs to")
         e.clear()
+        os.unlink(d.dir + "/state/cluster")
         d.options = ("--store", e.store(), "--first", "1500")
         spawned(d)
         equal(submit(d), 1500)

@@ -3,12 +3,14 @@
  * The state in etcd, for several processes: /aggnet/counter, /aggnet/jobs/ID and
  * /aggnet/plans/ID.TREE, where IDs have ten digits. The process that has made
  * /aggnet/leader, which has a lease, leads. Each change is a transaction that fails if
- * the key was made by another process since.
+ * the key was made by another process since. /aggnet/cluster is a random number, which is
+ * made once: directories know the jobs by it.
  */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "conf.h"
@@ -18,6 +20,7 @@
 
 #define LEADER		"/aggnet/leader"
 #define COUNTER		"/aggnet/counter"
+#define CLUSTER		"/aggnet/cluster"
 #define JOBS		"/aggnet/jobs/"
 #define PLANS		"/aggnet/plans/"
 #define KEY_MAX		64	/* of a key of the store, with its 0 */
@@ -45,7 +48,7 @@
  * @until: the lease may be over then, of now_ms()
  * @next: when to ask for it again, or to be the leader
  * @lost: the process has led, and does not any more
- * @cluster: that the directory names; 0: none
+ * @number: of the jobs, that the directory has; 0: none
  * @why: the sentence for standbys and those that have lost
  * @id: job whose record was read last
  * @revision: that the record had
@@ -60,7 +63,7 @@ static struct lead {
 	int64_t until;
 	int64_t next;
 	bool lost;
-	uint64_t cluster;
+	uint64_t number;
 	struct text why;
 	uint32_t id;
 	uint64_t revision;
@@ -297,13 +300,79 @@ static void run_for_leader(void)
 	json_decref(answer);
 }
 
+/* Give the jobs a number, unless they have one. Return: 0, or -1 with lead.why */
+static int make_number(void)
+{
+	uint64_t number;
+	char text[17];
+	json_t *answer;
+
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+		return text_set(&lead.why, "getrandom: no random number");
+	snprintf(text, sizeof(text), "%016llx", (unsigned long long)number);
+	answer = etcd_ask("kv/txn", json_pack("{s:[o], s:[o]}",
+			  "compare", compare(CLUSTER, "CREATE", "create_revision",
+					     "EQUAL", 0),
+			  "success", put_op(CLUSTER, text, strlen(text))), &lead.why);
+	json_decref(answer);
+	return answer ? 0 : -1;
+}
+
+/* Return: the number that is the value, or 0 */
+static uint64_t number_of(const json_t *kv)
+{
+	size_t len;
+	char *value = etcd_decode(json_object_get(kv, "value"), &len), *end;
+	uint64_t number = value ? strtoull(value, &end, 16) : 0;
+
+	if (number && (*end || len != 16))
+		number = 0;
+	free(value);
+	return number;
+}
+
+/* Return: 1: etcd has the jobs of this directory; 0: it has none yet; -1 with lead.why */
+static int know_jobs(void)
+{
+	json_t *answer = etcd_ask("kv/range", range(CLUSTER), &lead.why);
+	bool there = first_of(answer);
+	uint64_t number = number_of(first_of(answer));
+	struct text why;
+
+	json_decref(answer);
+	if (!answer)
+		return -1;
+	if (number != lead.number && lead.number)
+		return text_set(&lead.why, "etcd: the key " CLUSTER " is not the number in %s/cluster: etcd has lost its data, or is another one: withdraw its jobs from nodes, remove this file, and give 'first' above all job IDs",
+				conf.state);
+	if (there && !number)
+		return text_set(&lead.why, "etcd: " CLUSTER ": not a number of 16 digits: remove the key");
+	if (number != lead.number &&
+	    store_file_write_cluster(etcd_cluster(), number, &why)) {
+		lose(why.s);
+		return -1;
+	}
+	lead.number = number;
+	if (!there)
+		text_set(&lead.why, "etcd: there is no key " CLUSTER);
+	return there;
+}
+
+/*
+ * An etcd whose data was removed may have the same URLs, and the ID that its cluster had
+ * before: whether it has the jobs is asked each time before this process may lead.
+ */
 static void stand_by(void)
 {
 	json_t *answer = etcd_ask("kv/range", range(LEADER), &lead.why);
+	json_t *leader = first_of(answer);
+	int known = answer ? know_jobs() : -1;
 
-	if (answer && first_of(answer))
-		name_leader(first_of(answer));
-	else if (answer)
+	if (!known && !leader && !make_number())
+		known = know_jobs();
+	if (known >= 0 && leader)
+		name_leader(leader);
+	else if (known > 0)
 		run_for_leader();
 	json_decref(answer);
 	if (!lead.term)
@@ -322,16 +391,6 @@ static int64_t left(int64_t now)
 
 static void forget_doubtful(void);
 
-/* Another cluster has other jobs, also for the next process. */
-static void remember_cluster(void)
-{
-	struct text why;
-
-	lead.cluster = etcd_cluster();
-	if (store_file_write_cluster(lead.cluster, &why))
-		lose(why.s);
-}
-
 static int64_t tick(int64_t now)
 {
 	if (lead.lost)
@@ -340,8 +399,6 @@ static int64_t tick(int64_t now)
 		renew();
 	else if (now >= lead.next)
 		stand_by();
-	if (lead.cluster != etcd_cluster())
-		remember_cluster();
 	if (lead.doubtful && !etcd_silence())
 		forget_doubtful();
 	now = now_ms();
@@ -374,9 +431,9 @@ static int open_etcd(struct text *why)
 		.cert = conf.etcd_cert, .key = conf.etcd_key,
 	};
 
-	if (store_file_is_left(why) || store_file_read_cluster(&access.cluster, why))
+	if (store_file_is_left(why) || store_file_read_cluster(&access.cluster, &lead.number,
+							     why))
 		return -1;
-	lead.cluster = access.cluster;
 	if (!conf.hosts)
 		note("store etcd without hosts: a job is applied to and withdrawn from the host of the leader only, or its testbed; give 'hosts' if other hosts have aggd");
 	if (!conf.etcd_cert)

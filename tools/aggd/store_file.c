@@ -18,7 +18,7 @@
 #include "conf.h"
 #include "store_ops.h"
 
-#define CLUSTER		"cluster"	/* file with the ID of the cluster of etcd */
+#define CLUSTER		"cluster"	/* file: ID of the cluster of etcd, number of jobs */
 #define LOCK_TRIES	50
 #define LOCK_WAIT_NS	20000000
 
@@ -351,28 +351,31 @@ int store_file_is_left(struct text *why)
 	return err;
 }
 
-int store_file_read_cluster(uint64_t *cluster, struct text *why)
+int store_file_read_cluster(uint64_t *cluster, uint64_t *number, struct text *why)
 {
 	char *text = get_file(dir, CLUSTER), *end;
 	bool valid = false;
 
 	*cluster = 0;
+	*number = 0;
 	if (!text && errno == ENOENT)
 		return 0;
 	if (text) {
 		*cluster = strtoull(text, &end, 16);
-		valid = *cluster && !strcmp(end, "\n");
+		*number = *end == ' ' ? strtoull(end + 1, &end, 16) : 0;
+		valid = *cluster && *number && !strcmp(end, "\n");
 	}
 	free(text);
 	return valid ? 0 : text_set(why, "%s/" CLUSTER ": not the ID of a cluster of etcd: remove the file if 'store' is right",
 				    top);
 }
 
-int store_file_write_cluster(uint64_t cluster, struct text *why)
+int store_file_write_cluster(uint64_t cluster, uint64_t number, struct text *why)
 {
-	char text[32];
+	char text[64];
 
-	snprintf(text, sizeof(text), "%016llx\n", (unsigned long long)cluster);
+	snprintf(text, sizeof(text), "%016llx %016llx\n", (unsigned long long)cluster,
+		 (unsigned long long)number);
 	return put_file(dir, CLUSTER, text, why);
 }
 

@@ -59,11 +59,11 @@ int store_file_counter(uint32_t *next, struct text *why);
 int store_file_is_left(struct text *why);
 
 /*
- * The directory names the cluster of etcd that jobs are in; 0: none.
- * Return: 0, or -1 with @why
+ * The directory names the cluster of etcd that jobs are in, and their number there, which
+ * are not 0; 0: none. Return: 0, or -1 with @why
  */
-int store_file_read_cluster(uint64_t *cluster, struct text *why);
-int store_file_write_cluster(uint64_t cluster, struct text *why);
+int store_file_read_cluster(uint64_t *cluster, uint64_t *number, struct text *why);
+int store_file_write_cluster(uint64_t cluster, uint64_t number, struct text *why);
 
 /* Remove the files of plans: of a job, or all */
 void store_file_del_plans(uint32_t id, uint32_t trees);
