@@ -174,7 +174,7 @@ class PageEtcd(Etcd):
         has(places[0], "apt install etcd-server")
         for i in range(3):
             self.run("ip address add 10.0.0.%d/32 dev lo" % (i + 1))
-            self.run("mkdir -p h%d/aggnet; %s" % (i, self.etc(places[1], i)))
+            self.run(self.etc(places[1], i))
             self.spawn(i)
 
     def settings(self, i):
