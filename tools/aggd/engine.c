@@ -213,6 +213,17 @@ static int spawn(struct child *c, char *const argv[], const char *out, int err)
 	return 0;
 }
 
+/* Wait for the end of a process that may enter the watchdog until then. */
+static void wait_child(const struct child *c)
+{
+	siginfo_t info;
+
+	waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOWAIT);
+	/* Until it is waited for, no other process has its number. */
+	watchdog_leave(c->number);
+	waitpid(c->pid, NULL, 0);
+}
+
 /* Wait for what the process does. Return: 0, or -1 */
 static int watch_child(struct child *c)
 {
@@ -221,8 +232,7 @@ static int watch_child(struct child *c)
 	    !loop_add(&c->error, EPOLLIN))
 		return 0;
 	kill(-c->pid, SIGKILL);
-	waitpid(c->pid, NULL, 0);
-	watchdog_leave(c->number);
+	wait_child(c);
 	if (c->end.fd >= 0)
 		close(c->end.fd);
 	return -1;
