@@ -618,6 +618,22 @@ def unending():
         spawned(d)
 
 
+@row("a process that a child has started, and that has not ended: nobody else leads at once")
+def group_that_stays():
+    with etcd() as e, on(e.store()) as d:
+        d.hold("apply")
+        submit(d, kind="reduce")
+        wait_until("applies", d.running)
+        # Of the same process group, as ssh is; it is in it until it is waited for.
+        with subprocess.Popen(["sleep", "1000"], process_group=int(d.processes()[0])) as other:
+            d.kill(signal.SIGTERM)
+            equal((d.process.returncode, e.keys("/aggnet/leader")), (0, ["/aggnet/leader"]))
+        equal(other.returncode, -signal.SIGKILL)
+        d.release("apply")
+        e.delete("/aggnet/leader")
+        spawned(d)
+
+
 @row("without its key in etcd a leader does not write, though its lease goes on")
 def fenced():
     with etcd() as e, on(e.store()) as a:

@@ -21,6 +21,7 @@
 #include "watchdog.h"
 
 #define END_MS		2000	/* until processes that are killed have ended */
+#define END_POLL_MS	5	/* how often they are looked for */
 
 /**
  * struct child - a process
@@ -286,23 +287,38 @@ void engine_kill_all(void)
 	}
 }
 
+/*
+ * Wait until a process that was killed has ended, and what it has started, as ssh. If it
+ * has not, its group stays with the watchdog. Return: has it?
+ */
+static bool has_ended(const struct child *c, int64_t until)
+{
+	for (;;) {
+		while (waitpid(-c->pid, NULL, WNOHANG) > 0)
+			;
+		if (kill(-c->pid, 0))
+			break;
+		if (now_ms() >= until)
+			return false;
+		poll(NULL, 0, END_POLL_MS);
+	}
+	watchdog_leave(c->number);
+	return true;
+}
+
 bool engine_end_all(void)
 {
-	int64_t until = now_ms() + END_MS, left;
-	struct pollfd p = { .events = POLLIN };
+	int64_t until = now_ms() + END_MS;
 	struct child *c;
 	bool ended = true;
 
+	/* What they have started is waited for, too. */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	engine_kill_all();
 	/* One that waits for a disk or a file system does not end. */
-	LIST_FOREACH(c, &children, list) {
-		left = until - now_ms();
-		p.fd = c->end.fd;
-		if (poll(&p, 1, left > 0 ? (int)left : 0) == 1)
-			watchdog_leave(c->number);
-		else
+	LIST_FOREACH(c, &children, list)
+		if (!has_ended(c, until))
 			ended = false;
-	}
 	return ended;
 }
 
