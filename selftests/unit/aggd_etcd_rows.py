@@ -979,14 +979,16 @@ def wrong_certificates():
                 equal("without etcd-cert" in d.said(), "--etcd-cert" not in words)
         equal(e.content(), {})
         shutil.copy(e.dir + "/aggd.key", e.dir + "/open.key")
-        os.chmod(e.dir + "/open.key", 0o604)
         cert = ["--state", aggd_kit.tmp + "/wrong", "--socket", aggd_kit.tmp + "/wrong.sock",
                 "--aggctl", FAKE, *store, "--etcd-cert", e.dir + "/aggd.crt"]
         fails([*cert, "--etcd-key", e.dir + "/none"], 1,
               "etcd-key: %s/none: No such file or directory" % e.dir)
         fails([*cert, "--etcd-key", e.dir], 1, "etcd-key: %s: not a file" % e.dir)
-        fails([*cert, "--etcd-key", e.dir + "/open.key"], 1,
-              "other users have access to it: chmod 600 %s/open.key" % e.dir)
+        for mode, owner in ((0o604, 0), (0o640, 0), (0o620, 0), (0o600, USER)):
+            os.chmod(e.dir + "/open.key", mode)
+            os.chown(e.dir + "/open.key", owner, 0)
+            fails([*cert, "--etcd-key", e.dir + "/open.key"], 1, "etcd-key: %s/open.key: other "
+                  "users have access to it: make it a file of root with mode 600" % e.dir)
 
 
 # --- the cluster, and the directory ---------------------------------------------------------

@@ -221,6 +221,12 @@ static int add_endpoint(const char *url, size_t len)
 	return endpoints[n_endpoints++] ? 0 : -1;
 }
 
+/* May other users than root and that of this process have access? */
+static bool is_open(const struct stat *st)
+{
+	return st->st_mode & 0077 || (st->st_uid && st->st_uid != geteuid());
+}
+
 /* A key that other users can read is not a secret. Return: 0, or -1 with @why */
 static int check_file(const char *word, const char *path, bool secret, struct text *why)
 {
@@ -232,9 +238,9 @@ static int check_file(const char *word, const char *path, bool secret, struct te
 		text_set(why, "%s: %s: %s", word, path, strerror(errno));
 	else if (!S_ISREG(st.st_mode))
 		text_set(why, "%s: %s: not a file", word, path);
-	else if (secret && st.st_mode & 0007)
-		text_set(why, "%s: %s: other users have access to it: chmod 600 %s",
-			 word, path, path);
+	else if (secret && is_open(&st))
+		text_set(why, "%s: %s: other users have access to it: make it a file of root with mode 600",
+			 word, path);
 	else
 		err = 0;
 	if (fd >= 0)
