@@ -716,6 +716,22 @@ def down():
         has(d.said(), "etcd answers again")
 
 
+@row("the journal has who leads, and not each question that etcd does not answer")
+def journal():
+    with etcd() as e, gateway(e) as g, on("etcd " + g.url) as a:
+        wait_leads(a)
+        with on(e.store(), like=a) as b:
+            has(b.said(), "this aggd is a standby: the leader is the aggd of host")
+        for _ in range(3):
+            # As when its file is full
+            g.answer("kv/txn", (429, b"{\"error\": \"space exceeded\"}"))
+            has(ask(a, GROUP_JOB)["error"], "space exceeded")
+            g.answer(None, b"")
+            wait_until("serves", lambda: serves(a))
+        equal(a.said().count("this aggd is the leader now"), 1)
+        equal([a.said().count(s) < 3 for s in (SILENT, "etcd answers again")], [True, True])
+
+
 @row("etcd goes down while a job is planned or applied: the job goes on when it is back")
 def down_between():
     for verb in ("plan", "apply"):

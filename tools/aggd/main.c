@@ -17,6 +17,8 @@
 #include "store.h"
 #include "watchdog.h"
 
+#define TELL_MS		60000	/* between sentences about the same state of the store */
+
 static bool stopped, unwatched;
 
 static void stop(struct watch *w, uint32_t events)
@@ -85,18 +87,37 @@ static int64_t sooner(int64_t a, int64_t b)
 }
 
 /*
- * Begin to lead, or end what only the leader may do, and tell the journal when that
- * changes. Return: 0, or -1 with @why
+ * Tell the journal what a shared store is now, and who leads. What changes often, as an
+ * etcd that answers some questions only, is told once a minute.
  */
+static void tell(enum store_state state, const char *why)
+{
+	static enum store_state last = STORE_STANDBY;
+	static struct text told;
+	static int64_t next[STORE_LOST];
+
+	if (!store_is_shared() || state == STORE_LOST ||
+	    (state == last && (state != STORE_STANDBY || !strcmp(why, told.s))))
+		return;
+	if (state == STORE_READY) {
+		note("%s", last == STORE_STANDBY ? "this aggd is the leader now" :
+		     "etcd answers again");
+	} else {
+		if (now_ms() < next[state])
+			return;
+		next[state] = now_ms() + TELL_MS;
+		note("%s", why);
+		text_set(&told, "%s", why);
+	}
+	last = state;
+}
+
+/* Begin to lead, or end what only the leader may do. Return: 0, or -1 with @why */
 static int follow_store(bool *loaded, struct text *why)
 {
-	static enum store_state last = STORE_READY;
 	enum store_state state = store_state(why);
 
-	if (state != last && state != STORE_LOST)
-		note("%s", state != STORE_READY ? why->s : last == STORE_STANDBY ?
-		     "this aggd is the leader now" : "etcd answers again");
-	last = state;
+	tell(state, why->s);
 	switch (state) {
 	case STORE_LOST:
 		return -1;
