@@ -831,10 +831,21 @@ def withdrawal():
             return False
 
         g.before = lose
-        equal(ask(d, {"op": "cancel", "job": job})["ok"], True)
+        answer = ask(d, {"op": "cancel", "job": job})
+        equal(answer["ok"], True)
+        has(answer["store"], "job 1000 is cancelled, but the store does not have that yet")
         wait_until("withdraws", d.running)
         equal((e.record(job)["state"], len(lost)), ("withdrawing", 2))
         d.release("withdraw")
+        wait_state(d, job, "ended")
+        job = submit(d)
+        wait_state(d, job, "in force")
+        g.before = lambda path, question: not puts(path, question, "/aggnet/jobs/%010d" % job)
+        done = subprocess.run([AGGCTL, "job", "cancel", str(job), "--no-wait", "--socket", d.path],
+                              capture_output=True, text=True)
+        equal(done.returncode, 0)
+        has(done.stderr, "the store does not have that yet")
+        g.before = lambda path, question: True
         wait_state(d, job, "ended")
 
 

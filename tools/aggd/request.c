@@ -99,6 +99,7 @@ static json_t *cancel(const struct conn *conn, const json_t *request)
 	char reason[64] = "cancelled";
 	struct text why;
 	struct job *job = find(conn, request, &why);
+	json_t *answer;
 
 	if (!job || store_state(&why) != STORE_READY)
 		return request_refusal(false, why.s);
@@ -109,7 +110,12 @@ static json_t *cancel(const struct conn *conn, const json_t *request)
 	if (conn->uid != job->uid)
 		snprintf(reason, sizeof(reason), "cancelled by user %u", conn->uid);
 	job_end(job, false, reason);
-	return request_waited(job);
+	answer = request_waited(job);
+	/* Its record says that it is in force: the next process would go on with it. */
+	if (job->state == JOB_WITHDRAWING && !job->recorded)
+		json_object_set_new(answer, "store", json_sprintf("job %u is cancelled, but the store does not have that yet: if it is in force again, as this aggd ends before, cancel it again",
+								  job->id));
+	return answer;
 }
 
 static json_t *wait_for(struct conn *conn, const json_t *request)

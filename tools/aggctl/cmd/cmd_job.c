@@ -358,6 +358,8 @@ static int run_cancel(const struct aggctl *ctl, int argc, char **argv)
 	if (!aggd)
 		return ST_FAILED;
 	answer = ask_job(aggd, "cancel", argv[0], &st);
+	if (json_object_get(answer, "store"))
+		err("%s", text_of(answer, "store"));
 	/* A job that has ended may be forgotten by then. */
 	if (answer && !opt.no_wait &&
 	    strcmp(text_of(json_object_get(answer, "job"), "state"), "ended")) {
