@@ -111,9 +111,9 @@ static json_t *cancel(const struct conn *conn, const json_t *request)
 		snprintf(reason, sizeof(reason), "cancelled by user %u", conn->uid);
 	job_end(job, false, reason);
 	answer = request_waited(job);
-	/* Its record says that it is in force: the next process would go on with it. */
+	/* The record still says 'in force', and the next process would go on with the job. */
 	if (job->state == JOB_WITHDRAWING && !job->recorded)
-		json_object_set_new(answer, "store", json_sprintf("job %u is cancelled, but the store does not have that yet: if it is in force again, as this aggd ends before, cancel it again",
+		json_object_set_new(answer, "store", json_sprintf("job %u is cancelled, but the store does not have that yet: if this aggd ends before, the job stays in force: cancel it again",
 								  job->id));
 	return answer;
 }
