@@ -1079,7 +1079,11 @@ def lost_data():
         has(ask(leader, GROUP_JOB)["error"], "another aggd leads, or has led")
         equal(leader.process.wait(DEADLINE), 1)
         wait_refuses(other)
+        # Nor is a key that is not a number taken, by an aggd that does not know one.
+        os.unlink(leader.dir + "/state/cluster")
         leader.start()
+        wait_until("refuses", lambda: "/aggnet/cluster: not a number of 16 digits: remove the key"
+                   in ask(leader, {"op": "list"})["error"])
 
 
 @row("jobs of the directory have to end before etcd is used, and job IDs go on")
