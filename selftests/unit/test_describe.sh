@@ -163,6 +163,8 @@ wrong "report 2: a host cannot be called 'switch1': $called" '.name = "switch1"'
 wrong "the reports make no description: host 3com: a name begins with a letter and has letters, digits, '.', '_' and '-', 47 at most" \
 	'.name = "3com"'
 device="the report of two has a device, number 1,"
+wrong "the report of two has no device: 'aggctl host report --all' also reports bridges and tunnels" \
+	'.devices = []'
 wrong "$device without the name of a device" 'del(.devices[0].name)'
 wrong "$device without the name of a device" '.devices[0].name = "eth0\nlink x y"'
 wrong "$device without prefixlen of 1 to 32" 'del(.devices[0].prefixlen)'
@@ -229,6 +231,12 @@ result "fast ports without routers are not described" "$(warned \
 	"eth1 of n1, which is faster than mgmt0, is not in the description: no other host is in 10.1.0.0/24, and no gateway of it is known" \
 	"eth1 of n2, which is faster than mgmt0, is not in the description: no other host is in 10.2.0.0/24, and no gateway of it is known" \
 	"eth1 of n3, which is faster than mgmt0, is not in the description: no other host is in 10.3.0.0/24, and no gateway of it is known")"
+four | jq -c '
+	.devices += [{name: "eno1", address: ("172.16.0." + .name[4:]), prefixlen: 24,
+		mtu: 1500, up: true}]' > reports
+result "a subnet that all hosts share, beside others" "$(warned \
+	"all hosts are in 172.16.0.0/24, the subnet of eno1 of node1, and are neighbours there: no server is on the way to merge; if it is for management, '--not eno1' leaves it out"
+	warned -- --not eno1)"
 four | jq 'if .name == "node2" then .devices[1].up = false else . end' > reports
 result "a device that is down" \
 	"$(warned "ens2 of node2 is down, and has a link in the description")"

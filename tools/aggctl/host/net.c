@@ -216,6 +216,11 @@ static int take_host(struct net *net, const json_t *report,
 		    host->name);
 		return -1;
 	}
+	if (!json_array_size(json_object_get(report, "devices"))) {
+		err("describe: the report of %s has no device: 'aggctl host report --all' also reports bridges and tunnels",
+		    host->name);
+		return -1;
+	}
 	json_array_foreach(json_object_get(report, "devices"), i, device)
 		if (take_port(net, i + 1, device, without))
 			return -1;

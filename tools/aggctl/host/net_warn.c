@@ -75,6 +75,13 @@ static bool was_named(const struct net *net, const struct port *port)
 	return false;
 }
 
+static bool is_far_slower(const struct net *net, const struct port *p)
+{
+	const struct port *best = fastest(net, p->host);
+
+	return best && p->rate && best->rate / p->rate >= FAR_SLOWER;
+}
+
 static void warn_rate(const struct net *net, const struct port *p)
 {
 	const struct port *best = fastest(net, p->host);
@@ -84,11 +91,38 @@ static void warn_rate(const struct net *net, const struct port *p)
 	if (!net_is_described(net, p) && p->rate > best->rate)
 		err("describe: warning: %s of %s, which is faster than %s, is not in the description: no other host is in %s, and no gateway of it is known",
 		    p->device, net_name(net, p), best->device, net_text(p));
-	else if (net_is_described(net, p) &&
-		 best->rate / p->rate >= FAR_SLOWER && !was_named(net, p))
+	else if (net_is_described(net, p) && is_far_slower(net, p) &&
+		 !was_named(net, p))
 		err("describe: warning: %s of %s is %lld times slower than %s: '--not %s' leaves it out",
 		    p->device, net_name(net, p), best->rate / p->rate,
 		    best->device, p->device);
+}
+
+/* Is there a subnet in the description without some of the hosts? */
+static bool has_smaller(const struct net *net)
+{
+	size_t i;
+
+	for (i = 0; i < net->n_subnets; i++)
+		if (net->subnet[i].hosts < net->n_hosts &&
+		    net_is_described(net, net->subnet[i].first))
+			return true;
+	return false;
+}
+
+/* A subnet of all hosts, such as that for management, leaves nothing to merge on the way. */
+static void warn_shared(const struct net *net)
+{
+	const struct port *p;
+	size_t i;
+
+	for (i = 0; i < net->n_subnets; i++) {
+		p = net->subnet[i].first;
+		if (net->subnet[i].hosts == net->n_hosts && net->n_hosts > 2 &&
+		    has_smaller(net) && !is_far_slower(net, p))
+			err("describe: warning: all hosts are in %s, the subnet of %s of %s, and are neighbours there: no server is on the way to merge; if it is for management, '--not %s' leaves it out",
+			    net_text(p), p->device, net_name(net, p), p->device);
+	}
 }
 
 void net_warn(const struct net *net)
@@ -97,6 +131,7 @@ void net_warn(const struct net *net)
 
 	warn_down(net);
 	warn_mtu(net);
+	warn_shared(net);
 	FOR_EACH_PORT(p, net)
 		warn_rate(net, p);
 }
