@@ -213,32 +213,38 @@ static struct socket *hook_sock_open(struct aggnet_net *an, __be16 udp_port,
 		NL_SET_ERR_MSG(extack, "cannot make the kernel's UDP socket");
 		return ERR_PTR(err);
 	}
+	up = udp_sk(sock->sk);
+	/* Ignore path MTUs of ICMP errors, which can be forged. */
+	ip_sock_set_mtu_discover(sock->sk, IP_PMTUDISC_OMIT);
+	/* Before it is bound: nobody reads what gets into its queue. */
+	rcu_assign_sk_user_data(sock->sk, an);
+	WRITE_ONCE(up->encap_rcv, hook_encap_rcv);
+	WRITE_ONCE(up->encap_type, 1);
+	udp_tunnel_encap_enable(sock->sk);
 	err = hook_sock_bind(sock, udp_port, extack);
 	if (err) {
 		sock_release(sock);
 		return ERR_PTR(err);
 	}
-	up = udp_sk(sock->sk);
-	/* Ignore path MTUs of ICMP errors, which can be forged. */
-	ip_sock_set_mtu_discover(sock->sk, IP_PMTUDISC_OMIT);
-	rcu_assign_sk_user_data(sock->sk, an);
-	WRITE_ONCE(up->encap_rcv, hook_encap_rcv);
-	WRITE_ONCE(up->encap_type, 1);
-	udp_tunnel_encap_enable(sock->sk);
 	return sock;
 }
 
-/* Release a socket that has been removed from its struct aggnet_net. */
+/*
+ * Release a socket that has been removed from its struct aggnet_net, a grace period
+ * after that: receivers may have read @an from the socket, and senders the socket from
+ * @an.
+ */
+static void hook_sock_release(struct socket *sock)
+{
+	kernel_sock_shutdown(sock, SHUT_RDWR);
+	sock_release(sock);
+}
+
 static void hook_sock_close(struct socket *sock)
 {
 	rcu_assign_sk_user_data(sock->sk, NULL);
-	/*
-	 * Receivers may have read @an from the socket, and senders the socket from
-	 * @an.
-	 */
 	synchronize_net();
-	kernel_sock_shutdown(sock, SHUT_RDWR);
-	sock_release(sock);
+	hook_sock_release(sock);
 }
 
 /* --- outgoing packets --------------------------------------------------------- */
@@ -388,7 +394,7 @@ int aggnet_hook_start(struct aggnet_net *an, __be16 udp_port, bool guard,
 	return 0;
 }
 
-void aggnet_hook_stop(struct aggnet_net *an)
+static void hook_stop(struct aggnet_net *an)
 {
 	struct socket *sock = an->sock;
 
@@ -397,6 +403,22 @@ void aggnet_hook_stop(struct aggnet_net *an)
 	WRITE_ONCE(an->sock, NULL);
 	if (sock)
 		hook_sock_close(sock);
+}
+
+void aggnet_hook_exit(struct aggnet_net *an)
+{
+	lockdep_assert_held(&an->lock);
+	guard_stop(an);
+	an->last_sock = an->sock;
+	WRITE_ONCE(an->sock, NULL);
+	if (an->last_sock)
+		rcu_assign_sk_user_data(an->last_sock->sk, NULL);
+}
+
+void aggnet_hook_release(struct aggnet_net *an)
+{
+	if (an->last_sock)
+		hook_sock_release(an->last_sock);
 }
 
 static bool hook_needed(struct aggnet_net *an)
@@ -413,7 +435,7 @@ void aggnet_hook_settle(struct aggnet_net *an)
 	if (!an->identity)
 		guard_stop(an);
 	if (!hook_needed(an))
-		aggnet_hook_stop(an);
+		hook_stop(an);
 }
 
 bool aggnet_hook_idle(struct aggnet_net *an)

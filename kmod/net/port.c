@@ -128,6 +128,16 @@ unlist:
 	return err;
 }
 
+static bool port_room(const struct aggnet_net *an)
+{
+	const struct list_head *pos;
+	u32 n = 0;
+
+	list_for_each(pos, &an->ports)
+		n++;
+	return n < AGGNET_PORTS_MAX;
+}
+
 static struct aggnet_port *port_alloc(struct aggnet_net *an, u32 ifindex,
 				      struct netlink_ext_ack *extack)
 {
@@ -174,7 +184,12 @@ static int port_hold_attach(struct aggnet_net *an, struct aggnet_port *port,
 	err = port_check(an, port->dev, extack);
 	if (!err) {
 		mutex_lock(&an->ports_lock);
-		err = port_attach(an, port, extack);
+		if (port_room(an)) {
+			err = port_attach(an, port, extack);
+		} else {
+			NL_SET_ERR_MSG(extack, "a node has 256 ports at most");
+			err = -ENOSPC;
+		}
 		mutex_unlock(&an->ports_lock);
 	}
 	dev_put(port->dev);

@@ -24,6 +24,8 @@ struct aggnet_port_stats {
 	u64 forwarded;
 };
 
+#define AGGNET_PORTS_MAX	256	/* of a node: a packet may look at all of them */
+
 /**
  * struct aggnet_port - an attached device, without a reference on it:
  *	NETDEV_UNREGISTER detaches it

@@ -6,6 +6,8 @@
 #include "harness.h"
 #include "nl_node.h"
 
+#define PORTS_MAX	256	/* of a node */
+
 FIXTURE(port) {
 	struct nl nl;
 };
@@ -33,12 +35,43 @@ static void count(struct nl *nl, void *arg)
 	++*(int *)arg;
 }
 
+/* Devices x0 to x(n - 1). */
+static int add_devices(unsigned int n)
+{
+	FILE *ip = popen("ip -batch -", "w");
+	unsigned int i;
+
+	if (!ip)
+		return -errno;
+	for (i = 0; i < n; i += 2)
+		fprintf(ip, "link add x%u type veth peer name x%u\n", i, i + 1);
+	return pclose(ip) ? -EIO : 0;
+}
+
 static int ports(struct nl *nl)
 {
 	int n = 0;
 	int err = nl_dump(nl, AGGNET_CMD_PORT_GET, count, &n);
 
 	return err ? err : n;
+}
+
+TEST_F_TIMEOUT(port, add__so_many_at_most, 120)
+{
+	struct nl *nl = &self->nl;
+	char name[16];
+	unsigned int i;
+
+	ASSERT_EQ(0, add_devices(PORTS_MAX));
+	for (i = 0; i < PORTS_MAX; i++) {
+		sprintf(name, "x%u", i);
+		ASSERT_EQ(0, port_add(nl, name));
+	}
+	EXPECT_REFUSED(nl, port_add(nl, "p0"), ENOSPC, AGGNET_A_PORT_IFINDEX,
+		       "a node has 256 ports at most");
+	EXPECT_EQ(PORTS_MAX, ports(nl));
+	ASSERT_EQ(0, about_port(nl, AGGNET_CMD_PORT_DEL, ifindex("x7")));
+	EXPECT_EQ(0, port_add(nl, "p0"));
 }
 
 TEST_F(port, add__and_get)
