@@ -259,6 +259,9 @@ check "only one at a time" refused 1 "a testbed is up already" \
 check "down" aggctl testbed down
 check "nothing is left" no_namespaces
 check "down without one" refused 1 "no testbed is up" aggctl testbed down
+aggctl -j plan --topology bcube:4,1 --senders v1,v2 --receivers v0 --job 7 > "$TMP/v0.json"
+check "apply without one" refused 1 "no testbed is up, and this host has no identity: 'aggctl host init --topology @FILE --run' gives it one, or --node names its node in the plan" \
+	aggctl apply "$TMP/v0.json"
 check "bad topology" refused 2 "bcube:4" aggctl testbed up bcube:4
 check "too large" refused 2 "at most" aggctl testbed up bcube:8,5
 check "bad option" refused 2 "--mtu" aggctl testbed up --mtu 10 bcube:4,1
