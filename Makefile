@@ -144,6 +144,7 @@ cluster: setup
 	@PACKAGES=1 selftests/cluster/racks.sh
 	@PACKAGES=1 selftests/cluster/causes.sh
 	@PACKAGES=1 selftests/cluster/failures.sh
+	@PACKAGES=1 selftests/cluster/rack_failures.sh
 	@selftests/cluster/packages.sh
 
 .PHONY: soak

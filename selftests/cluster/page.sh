@@ -9,6 +9,9 @@
 #   installed                     with PACKAGES=1: a result, whether the machines have the
 #                                 packages and use nothing else
 #   up                            boot the four servers of the page
+#   inputs                        a file of records for each source; their values differ
+#   exact SOURCE...               does each key of the result have the sum of these?
+#   spread_plan                   copy the receiver's plan to the sources
 #   everywhere COMMAND SERVER...  run it on each of them at the same time
 #   asked NAME...                 ask "host check" and "why $JOB" there, at the same time
 #   named NAME CHECK WHY          did they say so?
@@ -18,6 +21,8 @@
 
 PAGE=$TOP/Documentation/cluster.rst
 SERVERS=(node1 node2 node3 node4)
+RECEIVER=node1
+SOURCES=(node2 node3 node4)
 TESTS=0 FAILED=0
 init='aggctl host init --topology @net --run'
 
@@ -161,19 +166,37 @@ spread_plan()
 {
 	local name
 
-	for name in node2 node3 node4; do
-		cp "$CLUSTER/node1/home/plan.json" "$CLUSTER/$name/home" || return
+	for name in "${SOURCES[@]}"; do
+		cp "$CLUSTER/$RECEIVER/home/plan.json" "$CLUSTER/$name/home" || return
 	done
 }
 
+# records VALUE: 5000 keys, each with this value
+records()
+{
+	seq 5000 | sed "s/\$/\t$1/"
+}
+
+# The values are powers of two: a sum tells whose records it has.
 inputs()
 {
 	local i
 
-	for i in 2 3 4; do
-		seq 5000 | sed "s/\$/\t$i/" > "$CLUSTER/node$i/home/counts.tsv"
+	for i in "${!SOURCES[@]}"; do
+		records $((1 << i)) > "$CLUSTER/${SOURCES[i]}/home/counts.tsv"
 	done
-	seq 5000 | sed 's/$/\t9/' | LC_ALL=C sort > "$CLUSTER/expected"
+}
+
+# exact SOURCE...: does each key of the result have the sum of these?
+exact()
+{
+	local i sum=0
+
+	for i in "${!SOURCES[@]}"; do
+		[[ " $* " != *" ${SOURCES[i]} "* ]] || sum=$((sum + (1 << i)))
+	done
+	records $sum | LC_ALL=C sort > "$CLUSTER/expected"
+	LC_ALL=C sort "$CLUSTER/$RECEIVER/home/result" | cmp - "$CLUSTER/expected"
 }
 
 # unit_commands: print what systemd executes for the unit

@@ -195,8 +195,7 @@ by_ssh()
 		on node1 "$(block "On node1, in place of \`\`apply\`\` on each server") \
 			--timeout $PATIENCE" &&
 		everywhere "aggctl host check plan.json" "${SERVERS[@]}" &&
-		transfer && LC_ALL=C sort "$CLUSTER/node1/home/result" |
-		cmp - "$CLUSTER/expected" &&
+		transfer && exact "${SOURCES[@]}" &&
 		everywhere "$(block "On each server of the job")" "${SERVERS[@]}" &&
 		on node1 "$(block "On node1, of all servers") --timeout $PATIENCE" &&
 		on node1 "$(block "Or on node1, for all of them") --timeout $PATIENCE" &&
@@ -227,7 +226,7 @@ ok $? "host report, describe: they make the same plan as the typed file"
 inputs
 transfer
 ok $? "all commands of the transfer succeed"
-LC_ALL=C sort "$CLUSTER/node1/home/result" | cmp - "$CLUSTER/expected"
+exact "${SOURCES[@]}"
 ok $? "the result is exact"
 on node2 "$(block "On node2 after the transfer")"
 ok $? "the flow of node4 was merged in node2"
