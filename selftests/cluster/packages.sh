@@ -4,8 +4,8 @@
 # A bare Debian 12, as two machines with systemd: the packages are built and installed as
 # README says, DKMS builds the module, and the machines boot with it. The commands of the page
 # "Your cluster" enable the unit, apply a plan by ssh, and merge a transfer; after a reboot
-# the servers have their settings, and merge again; a purge leaves nothing. It prints how
-# long the commands take.
+# the servers have their settings, and merge again; a purge leaves nothing. The commands
+# take five minutes at most.
 #
 # What compiles runs in the machines' root directory on this host's CPU, before it becomes
 # their disk: an emulated CPU would need ten times as long. All else runs on the machines.
@@ -15,6 +15,7 @@ set -o pipefail
 WANTED=systemd-sysv,udev,dbus,iproute2,jq,kmod,procps,linux-image-amd64,openssh-server
 BARE=$CACHE/debian-12.$(cksum <<< "$WANTED" | cut -d ' ' -f 1).tar
 SERVERS=(p1 p2)
+LIMIT=300	# seconds for the commands, and what other programs use of the CPUs then
 PATIENCE=300s	# an emulator without a CPU of its own needs long for a login
 
 # bare: the root directory of a Debian 12 without anything of this tree, made once
@@ -83,13 +84,26 @@ disk()
 		mke2fs -q -F -t ext4 -d "$root" "$DISK" 4000M > "$CLUSTER/said" && rm -rf "$root"
 }
 
-# timed COMMAND...: adds its time to $TIME
+# foreign: the hundredths of CPU seconds that all processes but those of this script, which are
+# a process group, have used so far
+foreign()
+{
+	cat /proc/stat /proc/[0-9]*/stat 2> "$CLUSTER/ended" |
+		awk -v group="$(cut -d ' ' -f 5 /proc/$$/stat)" '
+		$1 == "cpu" { n += $2 + $3 + $4 + $7 + $8 + $9 }
+		sub(/^[0-9]+ \(.*\) /, "") && $3 == group { n -= $12 + $13 + $14 + $15 }
+		END { print n }'
+}
+
+# timed COMMAND...: adds its time to $TIME, and to $OTHERS what others have used of the CPUs
 timed()
 {
-	local begin=$SECONDS status=0
+	local begin=$SECONDS others status=0
 
+	others=$(foreign)
 	"$@" > "$CLUSTER/said" 2>&1 < /dev/null || status=$?
 	TIME=$((TIME + SECONDS - begin))
+	OTHERS=$((OTHERS + $(foreign) - others))
 	echo "# $((SECONDS - begin)) s: ${2%%[$'\n\t']*}"
 	[ $status = 0 ] || tail -n 40 "$CLUSTER/said" | sed 's/^/# /'
 	return $status
@@ -244,8 +258,8 @@ needs_root
 if [ -z "${PACKAGES_INSIDE:-}" ]; then
 	PACKAGES_INSIDE=1 exec unshare --mount --propagation private "$0"
 fi
-echo 1..10
-TIME=0
+echo 1..11
+TIME=0 OTHERS=0
 machines_begin
 trap packages_end EXIT
 DISK=$CLUSTER/disk
@@ -273,7 +287,9 @@ timed on_both "$(block "On each server")" &&
 ok $? "the unit is enabled, and makes them servers"
 transfer 7
 ok $? "the flows of two processes are merged on their server"
-echo "# the commands took $TIME s"
+echo "# the commands took $TIME s; other programs used $((OTHERS / 100)) s of the CPUs meanwhile"
+[ $((TIME - OTHERS / 100)) -le $LIMIT ]
+ok $? "the commands take five minutes at most"
 exported > "$CLUSTER/said"
 ok $? "the timer exports the counters of the transfer"
 packaged_test
