@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The Debian packages are built from this tree, lintian has nothing to say, and they
-# are installed on a copy of this host: their tests pass there, DKMS builds the module
-# for the kernels that it supports and declines another one, and a purge leaves no file.
-# The copy is an overlay in a mount namespace of its own.
+# The Debian packages are built from this tree, lintian has nothing to say about them and
+# their source, and they are installed on a copy of this host: their tests pass there, DKMS
+# builds the module for the kernels that it supports and declines another one, and a purge
+# leaves no file. The copy is an overlay in a mount namespace of its own.
 set -u
 
 . "$(dirname "$0")/lib.sh"
@@ -27,19 +27,45 @@ check()
 	fi
 }
 
-lintian_clean()
+lint()
 {
-	lintian --info --display-info --fail-on error,warning,info \
-		--allow-root "$TMP"/*.deb
+	lintian --info --display-info --fail-on error,warning,info --allow-root "$@"
 }
 
-# The same check finds a fault.
+# The source package, the packages and those for debuggers.
+lintian_clean()
+{
+	local changes
+
+	changes=$(echo "$TMP"/*.changes)
+	grep -q '\.dsc$' "$changes" && grep -q -- '-dbgsym_.*deb$' "$changes" &&
+		lint "$changes"
+}
+
+# finds TAG FILE...: does the same check find this fault?
+finds()
+{
+	! lint "${@:2}" > "$TMP/lint" && cat "$TMP/lint" && grep -q "^E: .*: $1" "$TMP/lint"
+}
+
 lintian_finds()
 {
 	dpkg-deb -R "$TMP"/libaggtree0_*.deb "$TMP/faulty" &&
 		rm "$TMP/faulty/usr/share/doc/libaggtree0/copyright" &&
 		mkdir "$TMP/found" && dpkg-deb -b "$TMP/faulty" "$TMP/found" || return
-	! lintian --fail-on error "$TMP"/found/*.deb
+	finds no-copyright-file "$TMP"/found/*.deb
+}
+
+# Of a source that has no more than debian/: the rest needs long.
+lintian_finds_in_source()
+{
+	local source=$TMP/faulty.source
+
+	mkdir "$source" && dpkg-source -x "$TMP"/*.dsc "$source/aggnet" &&
+		find "$source/aggnet" -mindepth 1 -maxdepth 1 ! -name debian -exec rm -r {} + &&
+		sed -i '/^Maintainer:/d' "$source/aggnet/debian/control" &&
+		(cd "$source" && dpkg-source -b aggnet) || return
+	finds required-field "$source"/*.dsc
 }
 
 copy()
@@ -143,6 +169,7 @@ trap 'umount -R -l "$TMP/root" "$TMP/tmpfs" 2> /dev/null; rm -rf --one-file-syst
 check "the packages are built" packages "$TMP"
 check "lintian has nothing to say" lintian_clean
 check "lintian finds a fault" lintian_finds
+check "lintian finds a fault of the source" lintian_finds_in_source
 run
 echo "1..$TESTS"
 [ $FAILED = 0 ]
