@@ -374,6 +374,21 @@ TEST_F(stripes, source__one_tree_fails)
 	EXPECT_EQ(-ETIMEDOUT, aggnet_source_finish(self->s));
 }
 
+/* The call that meets it returns it, and so do those that follow, for any tree. */
+TEST_F(stripes, source__one_tree_fails_between_records)
+{
+	char key[16];
+
+	ASSERT_EQ(0, open_source(self, 0));
+	fake_nodes[1].lost = ETIMEDOUT;
+	fake_nodes[1].lose_at = 100000;
+	ASSERT_EQ(-ETIMEDOUT, add_numbered(self->s, 0, 50000));
+	EXPECT_EQ(0, tree_of(key, key_of(key, 2)));
+	EXPECT_EQ(-ETIMEDOUT, add_numbered(self->s, 2, 3));
+	EXPECT_STREQ("stripe 2 of 2 (job 8): timed out at 10.0.0.3: 2 sources missing",
+		     aggnet_source_error(self->s));
+}
+
 TEST_F(stripes, source__one_tree_is_not_done)
 {
 	fake_nodes[1].done = false;

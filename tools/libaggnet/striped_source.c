@@ -119,10 +119,14 @@ static int source_changed(struct aggnet_source *s, unsigned int i)
 	return st->final;
 }
 
+/* What ends one tree ends the transfer: later calls return it again, for any record. */
 static int part_failed(struct aggnet_source *s, unsigned int i, int err)
 {
-	return err == -ESTALE ? source_anew(s, i) :
-				stripes_failed(&s->stripes, i, err);
+	if (err == -ESTALE)
+		return source_anew(s, i);
+	if (s->stripes.conn[i]->final)
+		s->stripes.final = err;
+	return stripes_failed(&s->stripes, i, err);
 }
 
 /* Each tree takes what it can. */
