@@ -793,6 +793,21 @@ static int overflows(struct rank *r)
 TEST_F(coll, sum__that_overflows)
 {
 	EXPECT_EQ(0, group_of(RANKS, overflows, 0, -EOVERFLOW));
+	EXPECT_STREQ("the result of an element does not fit the type of the elements",
+		     ranks[1].text);
+}
+
+static int overflows_by_mistake(struct rank *r)
+{
+	int64_t x[2] = { INT64_MAX, INT64_MAX };
+
+	return aggnet_allreduce(r->g, x, x, r->conf.rank == 1 ? 2 : 1);
+}
+
+TEST_F(coll, calls__that_differ_and_overflow)
+{
+	EXPECT_EQ(0, group_of(RANKS, overflows_by_mistake, 0, -EPROTO));
+	EXPECT_EQ(0, strncmp(ranks[2].text, "a rank does not agree with rank 0: ", 35));
 }
 
 /* Only the rank whose call fails has this errno; to the others it has left. */

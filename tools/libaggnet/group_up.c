@@ -307,16 +307,39 @@ static int answer_read(struct aggnet_coll *c)
 	return err;
 }
 
+/*
+ * Sums of calls that differ are sums of other elements, and may be too large: the calls
+ * are compared although there is no result.
+ */
+static int answer_overflow(struct aggnet_coll *c)
+{
+	const struct aggnet_shape *shape = &c->g->shape;
+	double agreement[AGREE_ELEMENTS] = { 0 };
+
+	result_elements(c, agreement);
+	if (!agree_holds(&c->call, shape->function, shape->vtype, agreement))
+		return answer_differs(c, agreement);
+	return answer_fail(c, -EOVERFLOW,
+			   "the result of an element does not fit the type of the elements");
+}
+
+/* The round up has failed, which the message down tells. */
+static int answer_lost(struct aggnet_coll *c, int err)
+{
+	if (err == -EOVERFLOW)
+		return answer_overflow(c);
+	err = group_lost(c->g, err, sink_conn(c->g->sum));
+	return answer_fail(c, err, c->g->error);
+}
+
 int up_answer(struct aggnet_coll *c)
 {
 	int err = answer_read(c);
 
 	if (err == -EAGAIN || err == -EINTR)
 		return -EAGAIN;
-	if (err) {
-		err = group_lost(c->g, err, sink_conn(c->g->sum));
-		err = answer_fail(c, err, c->g->error);
-	}
+	if (err)
+		err = answer_lost(c, err);
 	c->answered = !err;
 	if (!err)
 		answer_take(c);
