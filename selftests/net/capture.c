@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Keeps what the devices of a namespace see, as seeds of the fuzzers: the first
- * packet of each type, and requests to the netlink family (from an nlmon
+ * packet of each type and direction, and requests to the netlink family (from an nlmon
  * device). It exits at the end of its standard input.
  */
 #include <arpa/inet.h>
@@ -48,11 +48,15 @@ static void keep(const char *name, int flags, const void *bytes, size_t len)
 static void keep_packet(const struct frame *f)
 {
 	const struct aggnet_hdr *hdr = (void *)(f->bytes + FRAME_HEAD);
+	char name[32];
 
 	if (!frame_ours(f) || hdr->type >= __AGGNET_TYPE_MAX ||
 	    !type_name[hdr->type])
 		return;
-	keep(type_name[hdr->type], O_EXCL, hdr, f->len - FRAME_HEAD);
+	snprintf(name, sizeof(name), "%s%s",
+		 ntohs(hdr->flags) & AGGNET_F_DOWN ? "down." : "",
+		 type_name[hdr->type]);
+	keep(name, O_EXCL, hdr, f->len - FRAME_HEAD);
 }
 
 /* A request to the control family asks for the number of aggnet's family. */

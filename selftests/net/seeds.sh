@@ -31,26 +31,50 @@ capture()
 	wait $pid && return $status
 }
 
+# ended PID...: wait for r, a and s
+ended()
+{
+	local pid status=0
+
+	for pid in "$@"; do
+		wait "$pid" || status=$?
+	done
+	[ $status = 0 ] || cat "$TMP"/{s,a,r}.err
+	entries_gone && return $status
+}
+
 # run FILE COMMAND...: COMMAND adds the entries; a and s send the lines of FILE
 run()
 {
-	local file=$1 pid status=0 pids=()
+	local file=$1 pids=()
 
 	"${@:2}" || return
-	app r recv > "$TMP/out" 2> "$TMP/recv.err" &
+	app r recv > "$TMP/out" 2> "$TMP/r.err" &
 	pids+=($!)
 	app a send "$file" 2> "$TMP/a.err" &
 	pids+=($!)
 	app s send "$file" 2> "$TMP/s.err" &
 	pids+=($!)
-	for pid in "${pids[@]}"; do
-		wait "$pid" || status=$?
-	done
-	[ $status = 0 ] || cat "$TMP"/{s,a,recv}.err
-	entries_gone && return $status
+	ended "${pids[@]}"
 }
 
-# taken NAME TYPE...: keep packets as NAME.TYPE; was there one of each type?
+# broadcast FILE: r sends its bytes to a and s
+broadcast()
+{
+	local pids=()
+
+	entries direction 1 layout bytes || return
+	app a recv > "$TMP/out.a" 2> "$TMP/a.err" &
+	pids+=($!)
+	app s recv > "$TMP/out.s" 2> "$TMP/s.err" &
+	pids+=($!)
+	agg r bcast --job $job --timeout "$TIMEOUT" "$1" 2> "$TMP/r.err" &
+	pids+=($!)
+	ended "${pids[@]}"
+}
+
+# taken NAME TYPE...: keep packets as NAME.TYPE; was there one of each type? That of a packet
+# that has to do with a stream from the root is down.TYPE.
 taken()
 {
 	local name=$1 type
@@ -103,6 +127,12 @@ filtered()
 {
 	entries hold 0 && other s scheme packet filter $EVERY_LINK &&
 		other a scheme packet filter $EVERY_LINK
+}
+
+# The planned link of s cannot be used: its packets leave by plain IP.
+detoured()
+{
+	entries hold 0 && agg s port del eth0
 }
 
 # Entries that disagree: each node gets an error.
@@ -194,6 +224,10 @@ check "filter: all types with one" taken filter open data fin
 check "filter: its requests" asked filter base
 check "entries that disagree" capture a disagree refused
 check "entries that disagree: ABORT" taken disagree abort
+check "bcast: transferred" capture a bcast broadcast "$TMP/in.crc"
+check "bcast: DATA, ACK and FIN" taken bcast down.data down.ack down.fin
+check "detour: transferred" capture a detour run "$TMP/in.crc" detoured
+check "detour: FIN" taken detour fin
 for name in crc sorted; do
 	check "$name: records alone" alone $name
 done

@@ -87,7 +87,7 @@ same()
 	failed=1
 }
 
-echo 1..7
+echo 1..8
 same "a summary of each type" "OPEN, job 7
 ACCEPT, job 7
 DATA seq 100, 2 records, job 7
@@ -118,4 +118,9 @@ same "captured packets are decoded, and none is marked" \
 	"$(printf '%s\n' "${captured[@]##*.}" | tr "[:lower:]" "[:upper:]")" \
 	"$(shark -r "$tmp/captured" -Y 'aggnet and not aggnet.malformed and not _ws.malformed' \
 		-T fields -e _ws.col.Info | sed 's/[ ,].*//')"
+same "captured packets of a broadcast, and of a transfer whose packets left by plain IP" \
+	"$(printf 'ACK\t1\t0\nDATA\t1\t0\nFIN\t1\t0\nFIN\t0\t1')" \
+	"$(shark -r "$tmp/captured" -Y 'aggnet.flags.down == 1 or aggnet.flags.detour == 1' \
+		-T fields -e _ws.col.Info -e aggnet.flags.down -e aggnet.flags.detour |
+		sed 's/[ ,][^\t]*//')"
 exit $failed
