@@ -172,6 +172,28 @@ killed()
 	wait_for no_command && nothing
 }
 
+# A command on v14 that was cut off from the one that leads it has the plan in force, and
+# waits: another one must not keep what this one takes back.
+cut_off_before()
+{
+	local pid
+
+	stand_in 'run "$@"'
+	mkfifo "$TMP/words"
+	ip netns exec v14 aggctl apply - --held --node v14 < "$TMP/words" > "$TMP/v14" &
+	pid=$!
+	exec 5> "$TMP/words"
+	jq -c . "$TMP/plan.json" >&5
+	wait_for grep -q "@staged" "$TMP/v14" && echo @commit >&5 &&
+		wait_for grep -q "@in force" "$TMP/v14" &&
+		refused "v14: another 'aggctl apply --hosts' has not ended" &&
+		grep -q "no host has changed" "$TMP/said"
+	set -- $?
+	exec 5>&-
+	wait $pid
+	[ "$1" = 0 ] && nothing && on_hosts apply && whole && on_hosts withdraw && nothing
+}
+
 no_command()
 {
 	! pgrep -f "apply - --held" > "$TMP/pids"
@@ -255,6 +277,7 @@ check "a host is cut off when it has committed" cut_when_in_force
 check "a host cannot be reached" unreachable
 check "a program instead of ssh that is not there" no_program
 check "the command is killed" killed
+check "an earlier command on a host has not ended" cut_off_before
 check "a file of hosts that is wrong" bad_file
 check "what is wrong on which host" why_on_hosts
 check "options that contradict each other" contradiction

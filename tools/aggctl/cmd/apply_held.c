@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /* One host of "aggctl apply --hosts": it stages, commits and keeps when it is told. */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "aggctl.h"
 #include "cmd/apply_hosts.h"
 #include "cmd/plan_find.h"
+#include "monotonic.h"
 
 /* The command says more often than this that other hosts are not so far. */
 #define PATIENCE_MS	60000
 #define PART		4096	/* is read at a time, at first */
+
+#define LOCK_DIR	"/run/aggnet"
+#define LOCK_MS		5000	/* until an earlier command that was killed has ended */
+#define LOCK_POLL_MS	50
 
 /**
  * struct input - standard input that was read and not used
@@ -115,19 +122,76 @@ static json_t *read_plan(void)
 	return json;
 }
 
+/* Return: 0; 1: another process has the lock; -1 with errno */
+static int try_lock(int fd, json_int_t job)
+{
+	struct flock lock = {
+		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = job, .l_len = 1,
+	};
+
+	if (!fcntl(fd, F_OFD_SETLK, &lock))
+		return 0;
+	return errno == EAGAIN || errno == EACCES ? 1 : -1;
+}
+
+/* Return: 0; -1 with an error line printed */
+static int wait_lock(int fd, json_int_t job)
+{
+	const int64_t end = monotonic_ms() + LOCK_MS;
+	int busy = try_lock(fd, job);
+
+	while (busy > 0 && monotonic_left(end)) {
+		poll(NULL, 0, LOCK_POLL_MS);
+		busy = try_lock(fd, job);
+	}
+	if (busy > 0)
+		err("another 'aggctl apply --hosts' has not ended, and may take this plan back: one that was cut off ends within %d s; then apply the plan again",
+		    PATIENCE_MS / 1000);
+	else if (busy)
+		err("the lock of the plan: %s", strerror(errno));
+	return busy ? -1 : 0;
+}
+
+/*
+ * An earlier command that was cut off may wait for its next word, and then take back
+ * entries that this one would find in force: only one command at a time has the plan of a
+ * job on this node. The node has a file with one byte for each job, which is locked until
+ * @fd is closed. A user other than root cannot make the file, and has no lock.
+ *
+ * Return: 0, or -1 with an error line printed
+ */
+static int lock_plan(const char *node, const struct plan_file *file, int *fd)
+{
+	char path[sizeof(LOCK_DIR) + 80];
+
+	if (geteuid())
+		return 0;
+	snprintf(path, sizeof(path), LOCK_DIR "/%.64s.held", node);
+	mkdir(LOCK_DIR, 0755);
+	*fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (*fd < 0) {
+		err("%s: %s", path, strerror(errno));
+		return -1;
+	}
+	return wait_lock(*fd, json_integer_value(json_object_get(file->json, "job")));
+}
+
 int apply_held(const char *netns, const char *node, struct plan_install *how)
 {
 	struct plan_file file = {};
 	json_t *json = read_plan();
-	int ret = -1;
+	int ret = -1, lock = -1;
 
 	how->may_commit = may_commit;
 	how->may_keep = may_keep;
 	if (json && !plan_file_take(&file, json) &&
-	    !plan_file_find(&file, netns, node, &how->in_testbed))
+	    !plan_file_find(&file, netns, node, &how->in_testbed) &&
+	    !lock_plan(node, &file, &lock))
 		ret = plan_install(&file, how);
 	if (ret && !how->in_doubt)
 		puts(HELD_UNDONE);
+	if (lock >= 0)
+		close(lock);
 	plan_file_free(&file);
 	json_decref(json);
 	free(input.data);
