@@ -1425,14 +1425,18 @@ def endless():
     with etcd() as e, gateway(e) as g:
         header = e.ask("kv/range", {"key": code("x")})["header"]
         pages = []
+        asked = {}
 
         def before(path, question):
+            asked.clear()
+            asked.update(question)
             if question.get("limit"):
                 pages.append(path)
             return True
 
         def change(path, right):
-            if not pages or path != "kv/range":
+            # Other questions are those of the lease, which is renewed meanwhile.
+            if not asked.get("limit"):
                 return right
             kvs = [{"key": code("/aggnet/jobs/x%04d%04d" % (len(pages), i))} for i in range(4000)]
             return json.dumps({"header": header, "kvs": kvs, "more": True}).encode()
