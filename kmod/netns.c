@@ -181,7 +181,7 @@ static void __net_exit netns_pre_exit(struct net *net)
 	aggnet_tree_table_kill_all(an);
 	aggnet_port_stop(an);
 	aggnet_link_del_all(an);
-	aggnet_hook_exit(an);
+	aggnet_hook_stop(an);
 	mutex_unlock(&an->lock);
 	/* The work is not needed any more, and nothing is left that could queue it. */
 	cancel_delayed_work_sync(&an->settle_work);
@@ -198,7 +198,6 @@ static void __net_exit netns_exit_batch(struct list_head *nets)
 
 	list_for_each_entry(net, nets, exit_list) {
 		an = aggnet_net(net);
-		aggnet_hook_release(an);
 		wait_var_event(&an->memory_used,
 			       !atomic64_read(&an->memory_used));
 		aggnet_growth_stop(an);

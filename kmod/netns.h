@@ -47,7 +47,6 @@ struct aggnet_tree_table;
  * @udp_port: of all packets, READ_ONCE/WRITE_ONCE
  * @sock: kernel UDP socket on @udp_port, NULL while there is neither identity,
  *	port nor entry; a packet made here carries it through POST_ROUTING
- * @last_sock: @sock of a namespace that ends, until the grace period is over
  * @guard: hook that drops forged packets as they leave the host; under @lock
  * @guarded: @guard is registered: there is an identity
  * @settle_work: aggnet_port_settle() and aggnet_hook_settle()
@@ -82,7 +81,6 @@ struct aggnet_net {
 	struct aggnet_stats __percpu *stats;
 	__be16 udp_port;
 	struct socket *sock;
-	struct socket *last_sock;
 	struct nf_hook_ops guard;
 	bool guarded;
 	struct delayed_work settle_work;

@@ -229,22 +229,17 @@ static struct socket *hook_sock_open(struct aggnet_net *an, __be16 udp_port,
 	return sock;
 }
 
-/*
- * Release a socket that has been removed from its struct aggnet_net, a grace period
- * after that: receivers may have read @an from the socket, and senders the socket from
- * @an.
- */
-static void hook_sock_release(struct socket *sock)
-{
-	kernel_sock_shutdown(sock, SHUT_RDWR);
-	sock_release(sock);
-}
-
+/* Release a socket that has been removed from its struct aggnet_net. */
 static void hook_sock_close(struct socket *sock)
 {
 	rcu_assign_sk_user_data(sock->sk, NULL);
+	/*
+	 * Receivers may have read @an from the socket, and senders the socket from
+	 * @an.
+	 */
 	synchronize_net();
-	hook_sock_release(sock);
+	kernel_sock_shutdown(sock, SHUT_RDWR);
+	sock_release(sock);
 }
 
 /* --- outgoing packets --------------------------------------------------------- */
@@ -394,7 +389,7 @@ int aggnet_hook_start(struct aggnet_net *an, __be16 udp_port, bool guard,
 	return 0;
 }
 
-static void hook_stop(struct aggnet_net *an)
+void aggnet_hook_stop(struct aggnet_net *an)
 {
 	struct socket *sock = an->sock;
 
@@ -403,22 +398,6 @@ static void hook_stop(struct aggnet_net *an)
 	WRITE_ONCE(an->sock, NULL);
 	if (sock)
 		hook_sock_close(sock);
-}
-
-void aggnet_hook_exit(struct aggnet_net *an)
-{
-	lockdep_assert_held(&an->lock);
-	guard_stop(an);
-	an->last_sock = an->sock;
-	WRITE_ONCE(an->sock, NULL);
-	if (an->last_sock)
-		rcu_assign_sk_user_data(an->last_sock->sk, NULL);
-}
-
-void aggnet_hook_release(struct aggnet_net *an)
-{
-	if (an->last_sock)
-		hook_sock_release(an->last_sock);
 }
 
 static bool hook_needed(struct aggnet_net *an)
@@ -435,7 +414,7 @@ void aggnet_hook_settle(struct aggnet_net *an)
 	if (!an->identity)
 		guard_stop(an);
 	if (!hook_needed(an))
-		hook_stop(an);
+		aggnet_hook_stop(an);
 }
 
 bool aggnet_hook_idle(struct aggnet_net *an)

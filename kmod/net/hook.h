@@ -39,14 +39,10 @@ int aggnet_hook_start(struct aggnet_net *an, __be16 udp_port, bool guard,
 bool aggnet_hook_idle(struct aggnet_net *an);
 void aggnet_hook_settle(struct aggnet_net *an);
 
-/**
- * aggnet_hook_exit() - stop the guard and the socket of a namespace that ends
- * @an: namespace, locked
- *
- * Does not wait: the kernel waits for one grace period for all namespaces that end
- * together, and then aggnet_hook_release() is due.
+/*
+ * Close both at once; under an->lock. A namespace that ends needs it before its devices
+ * do: the socket may hold a route of the loopback device, which waits for that.
  */
-void aggnet_hook_exit(struct aggnet_net *an);
-void aggnet_hook_release(struct aggnet_net *an);
+void aggnet_hook_stop(struct aggnet_net *an);
 
 #endif /* _AGGNET_HOOK_H */

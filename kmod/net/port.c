@@ -4,6 +4,7 @@
 #include <linux/netdevice.h>
 #include <linux/netlink.h>
 #include <linux/rculist.h>
+#include <linux/stringify.h>
 
 #include "net/hook.h"
 #include "net/link.h"
@@ -187,7 +188,9 @@ static int port_hold_attach(struct aggnet_net *an, struct aggnet_port *port,
 		if (port_room(an)) {
 			err = port_attach(an, port, extack);
 		} else {
-			NL_SET_ERR_MSG(extack, "a node has 256 ports at most");
+			NL_SET_ERR_MSG(extack, "a node has "
+				       __stringify(AGGNET_PORTS_MAX)
+				       " ports at most: delete one before");
 			err = -ENOSPC;
 		}
 		mutex_unlock(&an->ports_lock);

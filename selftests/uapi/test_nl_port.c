@@ -68,7 +68,7 @@ TEST_F_TIMEOUT(port, add__so_many_at_most, 120)
 		ASSERT_EQ(0, port_add(nl, name));
 	}
 	EXPECT_REFUSED(nl, port_add(nl, "p0"), ENOSPC, AGGNET_A_PORT_IFINDEX,
-		       "a node has 256 ports at most");
+		       "a node has 256 ports at most: delete one before");
 	EXPECT_EQ(PORTS_MAX, ports(nl));
 	ASSERT_EQ(0, about_port(nl, AGGNET_CMD_PORT_DEL, ifindex("x7")));
 	EXPECT_EQ(0, port_add(nl, "p0"));

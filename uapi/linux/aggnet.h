@@ -529,7 +529,8 @@ struct aggnet_end {
  * @fallback_bloom: likewise, as AGGNET_A_TREE_FALLBACK_BLOOM
  * @fallback_policy: likewise, as AGGNET_A_TREE_FALLBACK_POLICY
  * @fallback_round: likewise, as AGGNET_A_TREE_FALLBACK_ROUND
- * @detour: 1: packets left a node below by plain IP, by its own count
+ * @detour: 1: packets left a node below by plain IP, by its own count since its entry was
+ *	made
  * @partials: nodes up to here that did not wait for their children, in this round
  * @nunbound: number of identities in @unbound
  * @unbound: identities of planned children whose flows have not arrived, some of them

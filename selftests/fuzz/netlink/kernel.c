@@ -188,13 +188,9 @@ void aggnet_hook_settle(struct aggnet_net *an)
 {
 }
 
-void aggnet_hook_exit(struct aggnet_net *an)
+void aggnet_hook_stop(struct aggnet_net *an)
 {
 	started = false;
-}
-
-void aggnet_hook_release(struct aggnet_net *an)
-{
 }
 
 u64 ktime_get_ns(void)
