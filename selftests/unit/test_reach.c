@@ -482,9 +482,28 @@ TEST_F(reach, spine_mtu)
 /* Packets are as short as the route wants them, so the spine may be. */
 TEST_F(reach, route_mtu)
 {
+	played.tree.children = (struct aggnet_addrs){
+		(struct in_addr []){ in(BEHIND) }, 1,
+	};
+	tell(_metadata, &self->router, "ip link set spine mtu 1400");
+	run(_metadata, "ip route add 10.2.0.4 via 10.1.0.254 mtu 1400");
+	EXPECT_FOUND("member", "10.2.0.4: the MTU of its route is 1400: longer packets of other nodes do not pass here: use one MTU on all servers and switches",
+		     "none");
+}
+
+/* A source only sends what its route takes. */
+TEST_F(reach, route_mtu_of_a_source)
+{
 	tell(_metadata, &self->router, "ip link set spine mtu 1400");
 	run(_metadata, "ip route add 10.2.0.4 via 10.1.0.254 mtu 1400");
 	EXPECT_FOUND("member", "10.2.0.4: answers by its route with packets of 1400 bytes",
+		     "none");
+}
+
+TEST_F(reach, route_mtu_shorter_than_a_request)
+{
+	run(_metadata, "ip route add 10.2.0.4 via 10.1.0.254 mtu 20");
+	EXPECT_FOUND("member", "10.2.0.4: answers by its route with packets of 64 bytes",
 		     "none");
 }
 

@@ -27,6 +27,7 @@
  * @device: its name
  * @named: it has a fault that has a row already, and is not asked
  * @small: a short packet got an answer, if the one of full length did not
+ * @limit: MTU of its route, if that is less than other nodes' packets have; else 0
  */
 struct reached {
 	struct echo echo;
@@ -34,6 +35,7 @@ struct reached {
 	char device[IF_NAMESIZE];
 	bool named;
 	bool small;
+	uint32_t limit;
 };
 
 /**
@@ -42,6 +44,7 @@ struct reached {
  * @list: neighbours, then members
  * @n: how many; @ASK_MOST at most
  * @n_neighbours: of them
+ * @forwards: other nodes send by this one: an entry has children
  * @left_out: how many more there are
  */
 struct reach {
@@ -49,6 +52,7 @@ struct reach {
 	struct reached *list;
 	size_t n;
 	size_t n_neighbours;
+	bool forwards;
 	size_t left_out;
 };
 
@@ -202,8 +206,10 @@ static void add_member(struct reach *r, struct in_addr to)
 	one->echo.from = r->c->identity;
 	one->echo.to = to;
 	one->echo.bytes = full(device);
-	if (route.mtu && route.mtu < one->echo.bytes)
-		one->echo.bytes = route.mtu;
+	if (!route.mtu || route.mtu >= one->echo.bytes)
+		return;
+	one->echo.bytes = route.mtu > ECHO_SMALL ? route.mtu : ECHO_SMALL;
+	one->limit = r->forwards ? route.mtu : 0;
 }
 
 /* Without its identity, this host gets no answers. */
@@ -345,6 +351,9 @@ static void name_result(struct checks *c, const struct reached *one)
 	if (rejects(e))
 		checks_add(c, true, what, "%s: rejects echo requests %s, so it is there",
 			   addr_text(e->to), way);
+	else if (!e->result && one->limit)
+		checks_add(c, false, what, "%s: the MTU of its route is %u: longer packets of other nodes do not pass here: use one MTU on all servers and switches",
+			   addr_text(e->to), one->limit);
 	else if (!e->result)
 		checks_add(c, true, what, "%s: answers %s with packets of %zu bytes",
 			   addr_text(e->to), way, e->bytes);
@@ -383,6 +392,8 @@ void checks_reach(struct checks *c, struct aggnet_ctl *ctl,
 	struct reach r = { .c = c };
 	size_t i;
 
+	for (i = 0; i < n; i++)
+		r.forwards |= trees[i].children.n > 0;
 	add_neighbours(&r, ctl, trees, n);
 	add_members(&r);
 	ask_all(&r);
