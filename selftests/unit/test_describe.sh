@@ -163,7 +163,7 @@ wrong "report 2: a host cannot be called 'switch1': $called" '.name = "switch1"'
 wrong "the reports make no description: host 3com: a name begins with a letter and has letters, digits, '.', '_' and '-', 47 at most" \
 	'.name = "3com"'
 device="the report of two has a device, number 1,"
-wrong "the report of two has no device: 'aggctl host report --all' also reports bridges and tunnels" \
+wrong "the report of two has no device: 'aggctl host report --all > FILE' on it also reports bridges and tunnels" \
 	'.devices = []'
 wrong "$device without the name of a device" 'del(.devices[0].name)'
 wrong "$device without the name of a device" '.devices[0].name = "eth0\nlink x y"'

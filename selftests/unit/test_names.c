@@ -101,7 +101,8 @@ TEST(typed)
 	EXPECT_STREQ("10.9.0.3", parsed("v0"));
 	EXPECT_STREQ("10.0.0.2", parsed("v1"));
 	EXPECT_STREQ("192.168.1.3", parsed("192.168.1.3"));
-	EXPECT_STREQ("none", parsed("node5"));
+	/* As in plans. */
+	EXPECT_STREQ("10.0.0.3", parsed("node5"));
 	EXPECT_STREQ("none", parsed("node"));
 	EXPECT_STREQ("none", parsed("s"));
 	EXPECT_STREQ("none", parsed(""));

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "addressing.h"
 #include "aggctl.h"
 #include "aggtree.h"
 #include "info.h"
@@ -248,8 +249,10 @@ bool names_parse(const char *text, struct in_addr *addr)
 	for (v = 0; topo && v < aggt_topo_servers(topo); v++) {
 		name = aggt_topo_server_name(topo, v);
 		own = aggt_topo_address(topo, v);
-		if (name && own && !strcmp(name, text))
-			return inet_pton(AF_INET, own, addr) == 1;
+		if (!name || strcmp(name, text))
+			continue;
+		*addr = addressing_identity(v);
+		return !own || inet_pton(AF_INET, own, addr) == 1;
 	}
 	return addr_parse(text, addr);
 }

@@ -91,7 +91,7 @@ static int conn_refused(struct conn *c, int err)
 				 name);
 	case -EACCES:
 		return conn_fail(c, err,
-				 "the entry for %s does not permit this user: its plan names another one (--uid, --gid)",
+				 "the entry for %s does not permit this user: plan it with --uid or --gid of this user",
 				 name);
 	case -EUSERS:
 		return conn_fail(c, err, "all writers of %s are here already",

@@ -49,7 +49,7 @@ static const struct column tree_cols[] = {
 	{ "fallback_bloom", "packets by plain IP, no Bloom match" },
 	{ "fallback_policy", "packets by plain IP, refused" },
 	{ "fallback_round", "packets by plain IP, would return" },
-	{ "detour", "packets by plain IP, of nodes below" },
+	{ "detour", "nodes below used plain IP, 1: yes" },
 	{ "partials", "nodes that did not wait" },
 };
 

@@ -217,7 +217,7 @@ static int take_host(struct net *net, const json_t *report,
 		return -1;
 	}
 	if (!json_array_size(json_object_get(report, "devices"))) {
-		err("describe: the report of %s has no device: 'aggctl host report --all' also reports bridges and tunnels",
+		err("describe: the report of %s has no device: 'aggctl host report --all > FILE' on it also reports bridges and tunnels",
 		    host->name);
 		return -1;
 	}
