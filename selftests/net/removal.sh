@@ -42,6 +42,52 @@ reloaded()
 		say "$(< "$TMP/said")" >&3
 }
 
+# pair NAME: namespaces NAME0 and NAME1 with a link, which NAME1 sends multicasts by
+pair()
+{
+	local i
+
+	for i in 0 1; do
+		ip netns add "$1$i" && ip -n "$1$i" link set lo up || return
+	done
+	ip link add d0 netns "$1"0 type veth peer name d1 netns "$1"1 || return
+	for i in 0 1; do
+		ip -n "$1$i" address add 192.0.2.$i/31 dev d$i &&
+			ip -n "$1$i" link set d$i up || return
+	done
+	ip -n "$1"1 route add 224.0.0.0/4 dev d1
+}
+
+# received COUNTER NUMBER: has namespace mc0 counted so many?
+received()
+{
+	ip netns exec mc0 nstat -asz "$1" > "$TMP/nstat" &&
+		[ "$(awk -v c="$1" '$1 == c { print $2 }' "$TMP/nstat")" -ge "$2" ]
+}
+
+# The kernel's UDP socket gets the datagram, and keeps its route, which is one of the
+# loopback device. Namespaces end one after the other: the second one would wait, too.
+multicast()
+{
+	local port name
+
+	pair mc && pair next && ip -n mc0 address add 10.9.9.9/32 dev lo &&
+		aggctl -n mc0 node set address 10.9.9.9 || return
+	port=$(aggctl -n mc0 -j node show | jq .port)
+	ip netns exec mc1 bash -c "echo > /dev/udp/224.0.0.1/$port" &&
+		wait_for received IpExtInMcastPkts 1 || return
+	for name in mc next; do
+		ip netns delete "${name}0"
+		wait_for no_device "${name}1" || return
+	done
+	ip netns delete mc1 && ip netns delete next1
+}
+
+no_device()
+{
+	! ip -n "$1" link show d1 > "$TMP/link" 2>&1
+}
+
 say "seed $SEED, $ROUNDS rounds each"
 exec 3>&1
 trap 'kill_all; rm -rf "$TMP"' EXIT
@@ -61,5 +107,6 @@ check "an entry is withdrawn" gone entry
 check "another plan is applied" gone plan
 check "the module cannot be unloaded" gone module
 check "the host gets back all memory" wait_for gave_back "$before"
+check "a namespace ends that has received a multicast" multicast
 check "the module is unloaded and loaded under packets" reloaded
 done_testing
