@@ -242,7 +242,7 @@ result "a device that is down" \
 	"$(warned "ens2 of node2 is down, and has a link in the description")"
 racks | jq 'if .name == "a1" then .devices[0].mtu = 9000 else . end' > reports
 result "racks of different MTUs" "$(warned \
-	"routers join 10.1.0.0/24, with an MTU of 9000, and 10.2.0.0/24, with 1500: is each packet that is too long answered with an ICMP error?")"
+	"routers join 10.1.0.0/24, with an MTU of 9000, and 10.2.0.0/24, with 1500: use one MTU, or see to it that routers answer packets that are too long with an ICMP error")"
 four | jq 'if .name == "node2" then .devices[0].gateway = "10.7.0.1" else . end' > reports
 result "a gateway outside of its subnet" "$(warned \
 	"10.7.0.1, the gateway of ens1 of node2, is not in 192.168.10.0/24: it is not used")"

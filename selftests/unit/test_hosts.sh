@@ -58,7 +58,7 @@ says()
 doubt="it may have the plan in force, or not: it has not said so"
 again="when these hosts can be reached, apply the plan again, or withdraw it"
 warning="Warning: Permanently added 'v3' to the list of known hosts."
-mute="and aggctl has said nothing there"
+mute="and aggctl printed nothing there"
 
 applied()
 {

@@ -441,7 +441,7 @@ TEST(ring__is_refused)
 
 	listen_to_stderr();
 	EXPECT_EQ(-1, plan_file_take(&file, ring));
-	EXPECT_STREQ("aggctl: plan: tree 0: its edges run in a ring\n",
+	EXPECT_STREQ("aggctl: plan: tree 0: its edges form a cycle\n",
 		     what_was_said());
 	plan_file_free(&file);
 	json_decref(ring);

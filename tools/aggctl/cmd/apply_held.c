@@ -88,7 +88,7 @@ static bool may(const char *done, const char *next)
 		free(line);
 	} while (waits);
 	if (late)
-		err("no word of 'aggctl apply --hosts' for %d s",
+		err("no message from 'aggctl apply --hosts' for %d s: it is over",
 		    PATIENCE_MS / 1000);
 	return does;
 }
@@ -112,12 +112,12 @@ static json_t *read_plan(void)
 	json_t *json;
 
 	if (!line) {
-		err("no plan came");
+		err("standard input has no plan: 'aggctl apply PLAN.json --hosts FILE' sends one");
 		return NULL;
 	}
 	json = json_loads(line, JSON_REJECT_DUPLICATES, &error);
 	if (!json)
-		err("the plan that came: %s", error.text);
+		err("the plan on standard input: %s", error.text);
 	free(line);
 	return json;
 }

@@ -147,7 +147,7 @@ static void heard_end(struct run *run, const struct remote *r,
 	}
 	/* After a failure all hosts end, and need not say why. */
 	if (!host->said && (run->withdraw || !run->failed || may_have))
-		err("%s: the command ended with status %d, and aggctl has said nothing there",
+		err("%s: the command ended with status %d, and aggctl printed nothing there",
 		    r->name, r->status);
 	run->failed = true;
 }

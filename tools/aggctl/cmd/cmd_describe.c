@@ -82,7 +82,7 @@ static int read_reports(json_t *reports, const char *path)
 		return fail("%s: %s", path, strerror(errno));
 	st = add_reports(reports, f, path);
 	if (!st && ferror(f))
-		st = fail("%s: it cannot be read", path);
+		st = fail("%s: cannot be read: %s", path, strerror(errno));
 	if (!standard)
 		fclose(f);
 	return st;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* aggctl job: jobs of users that may not configure nodes; aggd plans and applies them. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,7 +122,7 @@ static int print_submitted(const struct aggctl *ctl, const json_t *job)
 	       json_object_get(job, "job")), text_of(job, "state"));
 	if (*text_of(job, "group"))
 		printf("AGGNET_GROUP=%s\n", text_of(job, "group"));
-	return fflush(stdout) ? fail("standard output") : ST_DONE;
+	return fflush(stdout) ? fail("job submit: standard output: %s", strerror(errno)) : ST_DONE;
 }
 
 static json_t *ask_wait(FILE *aggd, json_int_t id, const char *what, int *st)

@@ -264,7 +264,7 @@ static void tell_missed(void)
 
 	if (!transfer_stats_missed(&stats))
 		return;
-	err("recv: not merged as planned: %u of %u planned flows and %u others arrived here; 'aggctl why %llu --hosts FILE' names the cause and its host",
+	err("recv: not merged as planned: %u of %u planned flows arrived here, and %u unplanned; 'aggctl why %llu --hosts FILE' names the cause and its host",
 	    tree->channels - tree->unplanned, transfer_stats_planned(tree),
 	    tree->unplanned, (unsigned long long)job);
 	tell_unbound();

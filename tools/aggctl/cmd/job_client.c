@@ -83,7 +83,7 @@ json_t *job_ask(FILE *aggd, json_t *request, int *st)
 	if (!send_line(aggd, request) || errno == EPIPE || errno == ECONNRESET)
 		answer = receive_line(aggd);
 	if (!answer) {
-		err("aggd: the connection was closed before the answer");
+		err("aggd: the connection was closed before the answer: 'aggctl job list' shows what was done");
 		return NULL;
 	}
 	*st = check_answer(answer);

@@ -47,7 +47,7 @@ static void warn_mtu(const struct net *net)
 		if (p->mtu == first->mtu)
 			continue;
 		strcpy(text, net_text(first));
-		err("describe: warning: routers join %s, with an MTU of %lld, and %s, with %lld: is each packet that is too long answered with an ICMP error?",
+		err("describe: warning: routers join %s, with an MTU of %lld, and %s, with %lld: use one MTU, or see to it that routers answer packets that are too long with an ICMP error",
 		    text, first->mtu, net_text(p), p->mtu);
 		return;
 	}

@@ -185,7 +185,7 @@ static int find_depths(struct plan_file *file, const char *path)
 		depths = depth_map(parents);
 		json_decref(parents);
 		if (!depths) {
-			err("%s: tree %zu: its edges run in a ring", path, i);
+			err("%s: tree %zu: its edges form a cycle", path, i);
 			return -1;
 		}
 		for (k = 0; k < file->n; k++)

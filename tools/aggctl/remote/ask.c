@@ -194,7 +194,7 @@ static json_t *error_json(const struct asked *a)
 		text = json_string(a->last);
 	/* It may also have printed what is not UTF-8. */
 	return text ? text :
-	       json_sprintf("the command ended with status %d, and aggctl has said nothing there",
+	       json_sprintf("the command ended with status %d, and aggctl printed nothing there",
 			    a->status);
 }
 

@@ -60,7 +60,7 @@ int hosts_load(struct hosts *hosts)
 	while (!ret && getline(&line, &size, f) >= 0)
 		ret = add_line(hosts, ++number, line);
 	if (ferror(f)) {
-		err("%s: it cannot be read", hosts->file);
+		err("%s: cannot be read: %s", hosts->file, strerror(errno));
 		ret = -1;
 	}
 	free(line);
