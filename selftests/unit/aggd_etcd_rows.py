@@ -587,13 +587,16 @@ def watchdog_ended():
             pid = os.listdir(d.fake + "/running")[0]
             # Of the same process group, as ssh is
             other = subprocess.Popen(["sleep", "1000"], process_group=int(pid))
-            if victim == "aggd":
-                d.kill()
-            else:
-                os.kill(int(d.children(True)[0]), signal.SIGKILL)
-                equal(d.process.wait(DEADLINE), 1)
-                has(d.said(), "the watchdog of this aggd was ended")
-            equal(other.wait(DEADLINE), -signal.SIGKILL)
+            try:
+                if victim == "aggd":
+                    d.kill()
+                else:
+                    os.kill(int(d.children(True)[0]), signal.SIGKILL)
+                    equal(d.process.wait(DEADLINE), 1)
+                    has(d.said(), "the watchdog of this aggd was ended")
+                equal(other.wait(DEADLINE), -signal.SIGKILL)
+            finally:
+                other.kill()
             wait_until("ends", lambda: gone(pid))
             d.release("apply")
             shutil.rmtree(d.fake + "/running")
@@ -625,10 +628,13 @@ def group_that_stays():
         submit(d, kind="reduce")
         wait_until("applies", d.running)
         # Of the same process group, as ssh is; it is in it until it is waited for.
-        with subprocess.Popen(["sleep", "1000"], process_group=int(d.processes()[0])) as other:
+        other = subprocess.Popen(["sleep", "1000"], process_group=int(d.processes()[0]))
+        try:
             d.kill(signal.SIGTERM)
             equal((d.process.returncode, e.keys("/aggnet/leader")), (0, ["/aggnet/leader"]))
-        equal(other.returncode, -signal.SIGKILL)
+            equal(other.wait(DEADLINE), -signal.SIGKILL)
+        finally:
+            other.kill()
         d.release("apply")
         e.delete("/aggnet/leader")
         spawned(d)
