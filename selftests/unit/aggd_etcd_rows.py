@@ -1080,6 +1080,8 @@ def lost_data():
         spawned(leader)
         other.start()
         equal((leads(other), submit(leader)), (False, 1000))
+        # A job that begins would find out first that the key of the leader is gone.
+        wait_state(leader, 1000, "in force")
         e.put("/aggnet/cluster", "x")
         e.delete("/aggnet/leader")
         has(ask(leader, GROUP_JOB)["error"], "another aggd leads, or has led")
