@@ -40,7 +40,10 @@ cable_back()
 {
 	cable c2 0 on
 	on c2 "until ip link show eth0 | grep -q LOWER_UP; do sleep 0.1; done"
-	withdraw "${SERVERS[@]}" && in_force &&
+	withdraw "${SERVERS[@]}" &&
+		wait_for "the end of the supervisor of c2" there \
+			"$CLUSTER/c2/home/supervise.status" &&
+		in_force &&
 		everywhere "aggctl host check plan.json" "${SERVERS[@]}" > "$CLUSTER/found"
 }
 
