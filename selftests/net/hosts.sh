@@ -194,6 +194,35 @@ cut_off_before()
 	[ "$1" = 0 ] && nothing && on_hosts apply && whole && on_hosts withdraw && nothing
 }
 
+attached()
+{
+	aggctl -n v14 -j port show | jq -r '.[].port' | sort | tr '\n' ' '
+}
+
+# A command attaches the ports of v14 and is cut off; a plan of another job is in force there
+# by then, and needs them.
+ports_stay()
+{
+	local port before pid
+
+	before=$(attached)
+	for port in $before; do
+		aggctl -n v14 port del "$port" || return
+	done
+	mkfifo "$TMP/plans"
+	ip netns exec v14 aggctl apply - --held --node v14 < "$TMP/plans" > "$TMP/v14" &
+	pid=$!
+	exec 5> "$TMP/plans"
+	jq -c . "$TMP/plan.json" >&5
+	wait_for grep -q "@staged" "$TMP/v14" &&
+		ip netns exec v14 aggctl apply --node v14 "$TMP/other.json"
+	set -- $?
+	exec 5>&-
+	wait $pid
+	[ "$1" = 0 ] && [ "$(attached)" = "$before" ] &&
+		ip netns exec v14 aggctl withdraw --node v14 "$TMP/other.json" && nothing
+}
+
 no_command()
 {
 	! pgrep -f "apply - --held" > "$TMP/pids"
@@ -263,6 +292,8 @@ contradiction()
 testbed bcube:4,1
 aggctl -j plan --topology bcube:4,1 --uid 0 --job 1 --method irs --senders $SENDERS \
 	--receivers v0 > "$TMP/plan.json"
+aggctl -j plan --topology bcube:4,1 --uid 0 --job 2 --method irs --senders $SENDERS \
+	--receivers v0 > "$TMP/other.json"
 {
 	echo "# the hosts of the plan"
 	jq -r '.nodes | keys[]' "$TMP/plan.json" | sed '/v14/d'
@@ -278,6 +309,7 @@ check "a host cannot be reached" unreachable
 check "a program instead of ssh that is not there" no_program
 check "the command is killed" killed
 check "an earlier command on a host has not ended" cut_off_before
+check "a plan that is taken back leaves ports that another one uses" ports_stay
 check "a file of hosts that is wrong" bad_file
 check "what is wrong on which host" why_on_hosts
 check "options that contradict each other" contradiction

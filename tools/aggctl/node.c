@@ -349,14 +349,30 @@ int node_look(struct node *node)
 	return 0;
 }
 
+/* Has it an entry, of any plan? Then another plan may use what was set up. */
+static bool is_used(const struct node *node)
+{
+	struct aggnet_tree_info *list;
+	size_t n;
+
+	if (aggnet_tree_list(node->ctl, &list, &n))
+		return true;
+	aggnet_tree_list_free(list, n);
+	return n > 0;
+}
+
 /**
  * node_restore() - take back what node_setup() did
  * @node: the node; nothing is staged there
+ *
+ * The ports and the identity of a node that has entries by now stay.
  */
 void node_restore(struct node *node)
 {
 	size_t i;
 
+	if (is_used(node))
+		return;
 	for (i = 0; i < node->n_ports; i++)
 		if (node->port[i].attached && node->port[i].ifindex &&
 		    aggnet_port_del(node->ctl, node->port[i].ifindex))

@@ -108,7 +108,7 @@ static json_t *read_plan(void)
 {
 	json_error_t error;
 	bool late;
-	char *line = next_line(-1, &late);
+	char *line = next_line(PATIENCE_MS, &late);
 	json_t *json;
 
 	if (!line) {
@@ -167,7 +167,9 @@ static int lock_plan(const char *node, const struct plan_file *file, int *fd)
 	if (geteuid())
 		return 0;
 	snprintf(path, sizeof(path), LOCK_DIR "/%.64s.held", node);
-	mkdir(LOCK_DIR, 0755);
+	/* Users reach aggd's socket there, whatever the login's umask is. */
+	if (!mkdir(LOCK_DIR, 0755))
+		chmod(LOCK_DIR, 0755);
 	*fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (*fd < 0) {
 		err("%s: %s", path, strerror(errno));
