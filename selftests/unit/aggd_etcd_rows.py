@@ -605,6 +605,23 @@ def watchdog_ended():
             wait_state(d, job, "ended")
 
 
+@row("a job that is cancelled while it is verified is not in force after a crash")
+def cancelled_while_verified():
+    with etcd() as e, on(e.store(), SHORT) as d:
+        job = submit(d)
+        wait_state(d, job, "in force")
+        d.hold("apply")
+        d.kill()
+        spawned(d)
+        wait_until("verifies", d.running)
+        equal(ask(d, {"op": "cancel", "job": job})["ok"], True)
+        kill_with_child(d)
+        d.release("apply")
+        spawned(d)
+        wait_state(d, job, "ended")
+        equal(ask(d, {"op": "show", "job": job})["job"]["reason"], "cancelled")
+
+
 @row("a child that does not end holds up the end of aggd for a bounded time")
 def unending():
     libc = ctypes.CDLL(None, use_errno=True)

@@ -196,14 +196,19 @@ static void finish(struct job *job)
 	conn_job_changed(job);
 }
 
-static void withdraw(struct job *job)
+static void save_withdrawal(struct job *job)
 {
 	struct text why;
 
-	set_state(job, JOB_WITHDRAWING);
 	job->recorded = !save(job, JOB_WITHDRAWING, NULL, &why);
 	if (!job->recorded)
 		note("job %u: %s", job->id, why.s);
+}
+
+static void withdraw(struct job *job)
+{
+	set_state(job, JOB_WITHDRAWING);
+	save_withdrawal(job);
 }
 
 /*
@@ -226,6 +231,9 @@ void job_end(struct job *job, bool failed, const char *reason)
 	set_string(&job->reason, reason);
 	if (job->child) {
 		job->stop = true;
+		/* By its record it is in force, and would be again after a restart. */
+		if (job->state == JOB_VERIFYING)
+			save_withdrawal(job);
 		/* A plan that is being applied is applied completely or not at all. */
 		if (!holds_entries(job))
 			engine_kill(job->child);

@@ -112,7 +112,7 @@ static json_t *cancel(const struct conn *conn, const json_t *request)
 	job_end(job, false, reason);
 	answer = request_waited(job);
 	/* The record still says 'in force', and the next process would go on with the job. */
-	if (job->state == JOB_WITHDRAWING && !job->recorded)
+	if ((job->state == JOB_WITHDRAWING || job->state == JOB_VERIFYING) && !job->recorded)
 		json_object_set_new(answer, "store", json_sprintf("job %u is cancelled, but the store does not have that yet: if this aggd ends before, the job stays in force: cancel it again",
 								  job->id));
 	return answer;
