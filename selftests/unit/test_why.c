@@ -242,7 +242,12 @@ TEST_F(why, nodes_below)
 	EXPECT_SAYS(0, "note: packets: packets of nodes below left by plain IP. Next: aggctl why 7 --hosts FILE");
 	played.tree.detour = 0;
 	played.tree.partials = 2;
-	EXPECT_SAYS(0, "note: children: 2 nodes, from the sources to here, did not wait for all their children");
+	EXPECT_SAYS(0, "note: children: 2 nodes, from the sources to here, did not wait for all children");
+	played.tree.partials = 1;
+	/* The second stripe of job 6 */
+	played.tree.stripes = 2;
+	played.tree.stripe = 1;
+	EXPECT_SAYS(0, "note: children: 1 node, from the sources to here, did not wait for all children: later flows were merged nearer to the receiver, or not at all. Next: aggctl why 6 --hosts FILE");
 }
 
 TEST_F(why, flows)

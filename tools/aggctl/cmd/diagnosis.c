@@ -275,18 +275,19 @@ static void find_fallbacks(json_t *findings, const struct aggnet_tree_info *tree
 /* What the nodes below have told: they have causes and numbers. */
 static void find_below(json_t *findings, const struct aggnet_tree_info *tree)
 {
-	char cause[128], fix[64];
+	char cause[160], fix[64];
 
+	/* The job that the user has planned is that of the first stripe. */
 	snprintf(fix, sizeof(fix), "aggctl why %u --hosts FILE",
-		 aggnet_incast_job(tree->incast_id));
+		 aggnet_incast_job(tree->incast_id) - tree->stripe);
 	if (tree->detour)
 		finding_add(findings, true, "packets",
 			    "packets of nodes below left by plain IP", fix);
 	if (!tree->partials)
 		return;
 	snprintf(cause, sizeof(cause),
-		 "%u nodes, from the sources to here, did not wait for all their children: their flows were merged later, or not at all",
-		 tree->partials);
+		 "%u node%s, from the sources to here, did not wait for all children: later flows were merged nearer to the receiver, or not at all",
+		 tree->partials, tree->partials == 1 ? "" : "s");
 	finding_add(findings, true, "children", cause, fix);
 }
 
