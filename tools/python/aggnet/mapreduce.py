@@ -131,6 +131,9 @@ def map(job: int, receivers: Sequence[AddressLike], records: Iterable,
     computes those of reals exactly. For "count", "average", "topk" and "nearest" there is
     none: ValueError. options: those of Source.
 
+    The transfers end one after the other, that to the last receiver first: options' timeout
+    has to cover the stores of all receivers.
+
     Return: the number of records that were sent. An exception of mapper(), or of records,
     aborts the transfers to all receivers that are not complete.
     """
