@@ -111,8 +111,8 @@ suite_on_host()
 	*/flow_random)
 		logged "host/$1" "$(program "$1")" "$SEED" "$RUNS" ||
 			status=$? ;;
-	cluster/*)
-		# Its machines have what the guests leave of the CPUs.
+	cluster/* | packages/*)
+		# Machines and builds have what the guests leave of the CPUs.
 		collect host 1800 "$@" ;;
 	*)
 		collect host 900 "$@" ;;
