@@ -36,8 +36,6 @@ static int event_fill_end(struct sk_buff *skb, const struct aggnet_tree *tree)
 static int event_fill_tree(struct sk_buff *skb, const struct aggnet_tree *tree,
 			   enum aggnet_event kind)
 {
-	u32 weight;
-
 	if (nla_put_u8(skb, AGGNET_A_EVENT_KIND, kind) ||
 	    nla_put_u64_64bit(skb, AGGNET_A_EVENT_INCAST_ID,
 			      tree->conf.incast_id, AGGNET_A_EVENT_PAD) ||
@@ -48,11 +46,8 @@ static int event_fill_tree(struct sk_buff *skb, const struct aggnet_tree *tree,
 		return event_fill_end(skb, tree);
 	if (kind != AGGNET_EVENT_TREE_STALLED)
 		return 0;
-	/* Children of other ends may have added more than this end's sources. */
-	weight = min(tree->books.weight + aggnet_tree_own_done(tree),
-		     tree->conf.sources);
 	if (nla_put_u32(skb, AGGNET_A_EVENT_MISSING,
-			tree->conf.sources - weight))
+			aggnet_tree_unfinished(tree)))
 		return -EMSGSIZE;
 	return event_fill_names(skb, tree);
 }

@@ -98,14 +98,14 @@ static bool hold_passed(const struct aggnet_tree *tree)
 static u32 missing_sources(const struct aggnet_tree *tree,
 			   const struct aggnet_child *silent)
 {
-	u32 finished = tree->books.weight + aggnet_tree_own_done(tree);
+	u32 unfinished = aggnet_tree_unfinished(tree);
 	u32 sources = tree->conf.sources;
 
 	/* Sources that bound children have announced are not missing. */
 	if (!silent && aggnet_tree_covered(tree) < sources)
 		return sources - aggnet_tree_covered(tree);
-	if (finished < sources)
-		return sources - finished;
+	if (unfinished)
+		return unfinished;
 	/* Sources that were planned for other ends have finished here. */
 	return silent ? silent->sources : 0;
 }

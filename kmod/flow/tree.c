@@ -681,6 +681,13 @@ bool aggnet_tree_own_done(const struct aggnet_tree *tree)
 	return tree->conf.writers && tree->writers.done == tree->conf.writers;
 }
 
+u32 aggnet_tree_unfinished(const struct aggnet_tree *tree)
+{
+	u32 finished = tree->books.weight + aggnet_tree_own_done(tree);
+
+	return finished < tree->conf.sources ? tree->conf.sources - finished : 0;
+}
+
 void aggnet_tree_touch(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	if (tree->state != AGGNET_TREE_IDLE)

@@ -628,6 +628,8 @@ bool aggnet_tree_takes_ack(struct aggnet_tree *tree,
 			   const struct aggnet_ack *ack);
 /* Have all local writers ended the round? False if there are none. */
 bool aggnet_tree_own_done(const struct aggnet_tree *tree);
+/* How many of its sources have not finished? 0 also if those of other ends have here. */
+u32 aggnet_tree_unfinished(const struct aggnet_tree *tree);
 /*
  * Is a source missing? At the receiver: one that no bound child has announced. At
  * another end, and in a tree that leads down: one of a planned child that has not
