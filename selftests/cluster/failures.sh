@@ -21,7 +21,7 @@ cable_pulled()
 	on node4 "$(block "On node4, before its cable at b1 is pulled")" > "$CLUSTER/said" &&
 		in_force && begin || return
 	cable node4 1 off
-	on node4 "until ip link show eth1 | grep -q NO-CARRIER; do sleep 0.1; done"
+	wait_for "the loss of carrier" flagged node4 eth1 NO-CARRIER || return
 	on node2 "$(block "On node2, when that of node4 is pulled")"
 	end "${SOURCES[@]}" && exact "${SOURCES[@]}"
 }
@@ -29,7 +29,7 @@ cable_pulled()
 cable_back()
 {
 	cable node4 1 on
-	on node4 "until ip link show eth1 | grep -q LOWER_UP; do sleep 0.1; done"
+	wait_for "the carrier" flagged node4 eth1 LOWER_UP || return
 	on node2 "$(block "is back")"
 }
 

@@ -20,7 +20,7 @@ cable_pulled()
 {
 	in_force && begin || return
 	cable c2 0 off
-	on c2 "until ip link show eth0 | grep -q NO-CARRIER; do sleep 0.1; done"
+	wait_for "the loss of carrier" flagged c2 eth0 NO-CARRIER || return
 	end b1 b2 c1 && exact b1 b2 c1 && absent c2
 }
 
@@ -39,7 +39,7 @@ send_fails()
 cable_back()
 {
 	cable c2 0 on
-	on c2 "until ip link show eth0 | grep -q LOWER_UP; do sleep 0.1; done"
+	wait_for "the carrier" flagged c2 eth0 LOWER_UP || return
 	withdraw "${SERVERS[@]}" &&
 		wait_for "the end of the supervisor of c2" there \
 			"$CLUSTER/c2/home/supervise.status" &&

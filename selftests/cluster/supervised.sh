@@ -4,6 +4,7 @@
 # fails. The script that sources it sets MERGES, and PLAN_OF, RECV_OF and SEND_OF, which
 # introduce the commands on the page.
 #   wait_for WHAT COMMAND...      until it succeeds
+#   flagged NAME DEVICE FLAG      has the device of a machine this flag?
 #   in_force                      a plan, and a supervisor on each server
 #   begin                         begin the transfer, until the planned flows are bound
 #   end SOURCE...                 let these go on to its end; they and the receiver succeed
@@ -30,6 +31,12 @@ wait_for()
 		}
 		nap 0.2
 	done
+}
+
+# flagged NAME DEVICE FLAG: has the device of the machine this flag?
+flagged()
+{
+	on "$1" "ip link show $2" > "$CLUSTER/flags" && grep -q "[<,]$3[,>]" "$CLUSTER/flags"
 }
 
 there()
