@@ -216,7 +216,7 @@ static struct socket *hook_sock_open(struct aggnet_net *an, __be16 udp_port,
 	up = udp_sk(sock->sk);
 	/* Ignore path MTUs of ICMP errors, which can be forged. */
 	ip_sock_set_mtu_discover(sock->sk, IP_PMTUDISC_OMIT);
-	/* Before it is bound: nobody reads what gets into its queue. */
+	/* Before it is bound: its queue is never read. */
 	rcu_assign_sk_user_data(sock->sk, an);
 	WRITE_ONCE(up->encap_rcv, hook_encap_rcv);
 	WRITE_ONCE(up->encap_type, 1);

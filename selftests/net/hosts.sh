@@ -130,7 +130,7 @@ cut_when_staged()
 	refused "v14: the command ended with status 0" && wait_for nothing
 }
 
-# The host has committed, and nobody has heard of it.
+# The host has committed, and its answer is lost.
 cut_when_in_force()
 {
 	stand_in 'begin "$@"; read -r line <&3; echo "$line"; read -r line <&3'

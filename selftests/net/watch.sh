@@ -90,7 +90,7 @@ again()
 	[ "$(grep -c '^job ' "$TMP/watched")" -ge 2 ]
 }
 
-# Who has a socket of the module keeps it in use.
+# A process that has a socket of the module keeps it in use.
 sockets()
 {
 	local pid status=0

@@ -77,8 +77,8 @@ static const struct word words[] = {
 	  "as for 'aggctl apply'; without it this host or a testbed", false },
 	{ "ssh", OPT_STRING, &conf.ssh, "COMMAND", "as for 'aggctl apply'", false },
 	{ "sudo", OPT_FLAG, &conf.sudo, NULL, "as for 'aggctl apply'", false },
-	{ "allow", OPT_STRING, NULL, "WHO",
-	  "who may submit: 'all', 'user NAME' or 'group NAME' (root only)", false },
+	{ "allow", OPT_STRING, NULL, "USERS",
+	  "users that may submit: 'all', 'user NAME' or 'group NAME' (root only)", false },
 	{ "jobs", OPT_U32, &conf.jobs, "N",
 	  "jobs in force at the same time (256)", true },
 	{ "user-jobs", OPT_U32, &conf.user_jobs, "N",
@@ -134,33 +134,33 @@ static int add_allowed(bool group, uint32_t id)
 	return 0;
 }
 
-/* WHO is "all", "user NAME" or "group NAME"; a name may be a number. */
-static int allow(const char *who, struct text *why)
+/* USERS is "all", "user NAME" or "group NAME"; a name may be a number. */
+static int allow(const char *users, struct text *why)
 {
 	const struct passwd *pw;
 	const struct group *gr;
 	uint32_t id;
 
-	if (!strcmp(who, "all")) {
+	if (!strcmp(users, "all")) {
 		conf.all = true;
 		return 0;
 	}
-	if (!strncmp(who, "user ", 5)) {
-		who += 5 + strspn(who + 5, " \t");
-		pw = getpwnam(who);
-		if (pw || value_parse(OPT_U32, who, &id))
+	if (!strncmp(users, "user ", 5)) {
+		users += 5 + strspn(users + 5, " \t");
+		pw = getpwnam(users);
+		if (pw || value_parse(OPT_U32, users, &id))
 			return add_allowed(false, pw ? pw->pw_uid : id);
-		return text_set(why, "allow: no user '%s'", who);
+		return text_set(why, "allow: no user '%s'", users);
 	}
-	if (!strncmp(who, "group ", 6)) {
-		who += 6 + strspn(who + 6, " \t");
-		gr = getgrnam(who);
-		if (gr || value_parse(OPT_U32, who, &id))
+	if (!strncmp(users, "group ", 6)) {
+		users += 6 + strspn(users + 6, " \t");
+		gr = getgrnam(users);
+		if (gr || value_parse(OPT_U32, users, &id))
 			return add_allowed(true, gr ? gr->gr_gid : id);
-		return text_set(why, "allow: no group '%s'", who);
+		return text_set(why, "allow: no group '%s'", users);
 	}
 	return text_set(why, "allow: '%s' is not 'all', 'user NAME' or 'group NAME'",
-			who);
+			users);
 }
 
 static bool is_zero(const struct word *w)

@@ -30,7 +30,7 @@ struct allowed {
  * @ssh: for aggctl apply --ssh; NULL: its default
  * @sudo: hosts run sudo aggctl
  * @all: each user may submit
- * @allowed: who may submit, if not all
+ * @allowed: users that may submit, if not all
  * @n_allowed: how many
  * @jobs: that are in force at the same time
  * @user_jobs: of a user that have not ended

@@ -87,7 +87,7 @@ static int64_t sooner(int64_t a, int64_t b)
 }
 
 /*
- * Tell the journal what a shared store is now, and who leads. What changes often, as an
+ * Tell the journal what a shared store is now, and which aggd leads. What changes often, as an
  * etcd that answers some questions only, is told once a minute.
  */
 static void tell(enum store_state state, const char *why)

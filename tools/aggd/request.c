@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The operations: their members, who may ask for them, and their answers. */
+/* The operations: their members, which users may ask for them, and their answers. */
 #include <string.h>
 
 #include "conf.h"

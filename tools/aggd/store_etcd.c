@@ -212,21 +212,21 @@ static json_t *ask(const char *path, json_t *question, struct text *why)
 	return NULL;
 }
 
-/* Say who leads, from the value of its key. */
+/* Name the leader, from the value of its key. */
 static void name_leader(const json_t *kv)
 {
 	size_t len;
 	char *value = etcd_decode(json_object_get(kv, "value"), &len);
-	json_t *who = value ? json_loadb(value, len, 0, NULL) : NULL;
-	const char *host = json_string_value(json_object_get(who, "host"));
-	const char *path = json_string_value(json_object_get(who, "socket"));
+	json_t *leader = value ? json_loadb(value, len, 0, NULL) : NULL;
+	const char *host = json_string_value(json_object_get(leader, "host"));
+	const char *path = json_string_value(json_object_get(leader, "socket"));
 
 	if (host && path)
 		text_set(&lead.why, "this aggd is a standby: the leader is the aggd of host %.64s, socket %.108s: run the command there",
 			 host, path);
 	else
 		text_set(&lead.why, "this aggd is a standby, and the value of the key " LEADER " in etcd does not name the leader");
-	json_decref(who);
+	json_decref(leader);
 	free(value);
 }
 
@@ -258,18 +258,18 @@ static void give_up(void)
 static json_t *claim(void)
 {
 	char host[65] = "";
-	json_t *who, *put = NULL;
+	json_t *leader, *put = NULL;
 	char *value;
 
 	gethostname(host, sizeof(host) - 1);
 	text_clean(host);
-	who = json_pack("{s:s, s:s}", "host", host, "socket", conf.socket);
-	value = json_dumps(who, JSON_COMPACT);
+	leader = json_pack("{s:s, s:s}", "host", host, "socket", conf.socket);
+	value = json_dumps(leader, JSON_COMPACT);
 	if (value)
 		put = put_op(LEADER, value, strlen(value));
 	json_object_set_new(json_object_get(put, "request_put"), "lease",
 			    decimal(lead.lease));
-	json_decref(who);
+	json_decref(leader);
 	free(value);
 	return etcd_ask("kv/txn", json_pack("{s:[o], s:[o], s:[{s:o}]}",
 			"compare", compare(LEADER, "CREATE", "create_revision", "EQUAL", 0),

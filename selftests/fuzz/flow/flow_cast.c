@@ -214,7 +214,7 @@ static void end(void)
 {
 	u32 i;
 
-	/* Leaving is no abort then, or one that nobody looks at. */
+	/* Leaving is no abort then, or one that is not looked at. */
 	for (i = 0; i < WORLD_NODES; i++)
 		leave_all(i);
 	world.ended |= 1ull << world.node[RECEIVER].attempt;
@@ -565,7 +565,7 @@ static bool settled(void)
 	return true;
 }
 
-/* Who waits tries again only after it is woken. */
+/* A process that waits tries again only after it is woken. */
 static void everybody_goes_on(u64 memory)
 {
 	struct app *a;
