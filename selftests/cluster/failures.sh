@@ -40,6 +40,30 @@ host_killed()
 	end node2 node3 && exact node2 node3 && absent node4
 }
 
+# The four servers are those of BCube(2,1), whose links have names.
+labelled()
+{
+	on node4 "cat > bcube << 'END'
+topology bcube:2,1
+address v0 10.0.0.1
+address v1 10.0.0.2
+address v2 10.0.0.3
+address v3 10.0.0.4
+address v0-w0 192.168.10.1
+address v1-w0 192.168.10.2
+address v2-w1 192.168.11.3
+address v3-w1 192.168.11.4
+address v0-w2 192.168.20.1
+address v2-w2 192.168.20.3
+address v1-w3 192.168.21.2
+address v3-w3 192.168.21.4
+END
+		aggctl host init --topology @bcube --run
+		aggctl -j link show | jq -e 'length == 2 and all(.[]; .name > 0)'
+		aggctl host check" > "$CLUSTER/named" && settings node4 > "$CLUSTER/before" &&
+		booted node4 && on node4 "$init" > "$CLUSTER/again"
+}
+
 again()
 {
 	on node1 "$(block "On node1" 2)" && spread_plan &&
@@ -56,7 +80,7 @@ merger_killed()
 }
 
 needs_root
-rows 9
+rows 10
 status=0
 up && everywhere "$(block "On each server")" "${SERVERS[@]}" > "$CLUSTER/ready" ||
 	status=$?
@@ -76,7 +100,9 @@ host_killed
 ok $? "a source is killed in a transfer: the result of the others, and its name"
 withdraw node1 node2 node3
 booted node4
-ok $? "the server boots with node, ports, address and routes as before, and without links"
+ok $? "the server boots with node, ports, address and routes as before"
+labelled
+ok $? "it boots with the names of its links, if its topology gives them names"
 again
 ok $? "its flow is merged again"
 withdraw "${SERVERS[@]}"

@@ -148,12 +148,13 @@ absent()
 	grep -q "absent: .* ($1)" "$CLUSTER/$RECEIVER/home/recv.log"
 }
 
-# settings NAME: each part is there. Links come with the plans of some schemes.
+# settings NAME: each part is there. Entries come with plans, and so do links, unless they
+# have names.
 settings()
 {
 	on "$1" "aggctl -j node show | jq -e .
 		aggctl -j port show | jq -e 'map({port, level}) | if length > 0 then . else null end'
-		aggctl -j link show | jq -e 'length == 0'
+		aggctl -j link show | jq -e .
 		ip -4 route show
 		ip -4 -o address show"
 }

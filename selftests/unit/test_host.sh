@@ -79,6 +79,36 @@ rack()
 		jq -e '.host == "a1" and all(.missing[]; startswith("ip ") | not)'
 }
 
+# In BCube(2,1) node2 is v1. Filters name the links to its neighbours by their digits.
+links()
+{
+	local name
+
+	{
+		echo "topology bcube:2,1"
+		sed 's/^ *//' << 'END'
+		address v0 10.0.0.1
+		address v1 10.0.0.2
+		address v2 10.0.0.3
+		address v3 10.0.0.4
+		address v0-w0 192.168.10.1
+		address v1-w0 192.168.10.2
+		address v2-w1 192.168.11.3
+		address v3-w1 192.168.11.4
+		address v0-w2 192.168.20.1
+		address v2-w2 192.168.20.3
+		address v1-w3 192.168.21.2
+		address v3-w3 192.168.21.4
+END
+	} > bcube
+	"$aggctl" -j host init --topology @bcube | jq -r '.missing[]' |
+		grep '^aggctl link' > told
+	"$aggctl" -j plan --topology @bcube --switches dumb --scheme packet --job 1 \
+		--senders v1,v3 --receivers v0 | jq -r '.nodes.v1.links[] |
+		"aggctl link add \(.port) neighbour \(.neighbour) bits \(.bits) hashes \(.hashes) capacity \(.capacity) name \(.name) digit \(.digit)"' |
+		diff - told && [ "$(wc -l < told)" = 2 ] && is_there '^aggctl link'
+}
+
 # The address of a group is no neighbour.
 reported()
 {
@@ -658,6 +688,7 @@ check "a route over another network is kept" other_network
 check "routes of a daemon, and of several next hops, are kept" daemon
 check "a NIC's address as the identity needs no route" rack
 ip route del default
+check "the names of links, as plans of scheme packet name them" links
 check "a report has routes and neighbours" reported
 check "rules for other packets" all_accepted
 check "chains with policy drop: one command for forwarding, advice for the others" policy

@@ -329,6 +329,59 @@ static void look_at_ports(struct host *host, struct aggnet_ctl *ctl)
 	free(list);
 }
 
+static bool has_link(const struct aggnet_link_info *list, size_t n,
+		     const char *device, struct in_addr neighbour)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (list[i].ifindex == if_nametoindex(device) &&
+		    list[i].neighbour.s_addr == neighbour.s_addr)
+			return true;
+	return false;
+}
+
+/*
+ * Names of links belong to the network, and plans of scheme packet need them on servers
+ * that have no entry. Without digits no filter can name a link.
+ */
+static json_t *named_links(const struct host *host)
+{
+	json_t *links = json_array();
+
+	if (aggt_topo_digits(host->plan.topo) && !aggt_topo_agents(host->plan.topo))
+		plan_name_server(&host->plan, host->server, links);
+	return links;
+}
+
+/* A link that a plan of scheme bloom has added is named when that plan has gone. */
+static void look_at_links(struct host *host, struct aggnet_ctl *ctl)
+{
+	struct aggnet_link_info *list = NULL;
+	json_t *links = named_links(host), *link;
+	json_int_t name, digit;
+	const char *port, *device, *to;
+	struct in_addr neighbour;
+	unsigned int level;
+	size_t i, n = 0;
+
+	if (ctl && aggnet_link_list(ctl, &list, &n))
+		n = 0;
+	json_array_foreach(links, i, link) {
+		if (json_unpack(link, "{s:s, s:s, s:I, s:I}", "port", &port,
+				"neighbour", &to, "name", &name, "digit", &digit) ||
+		    sscanf(port, "eth%u", &level) != 1 ||
+		    inet_pton(AF_INET, to, &neighbour) != 1)
+			continue;
+		device = port_device(host, level);
+		setting(host, has_link(list, n, device, neighbour),
+			"aggctl link add %s neighbour %s bits 8 hashes 1 capacity 1 name %lld digit %lld",
+			device, to, (long long)name, (long long)digit);
+	}
+	json_decref(links);
+	free(list);
+}
+
 static void advise(struct host *host, const char *finding, const char *command)
 {
 	json_array_append_new(host->advice, json_pack("{s:s, s:s}", "finding",
@@ -402,6 +455,7 @@ static void look_at_module(struct host *host)
 	setting(host, node.address.s_addr == self.s_addr,
 		"aggctl node set address %s", addr_text(self));
 	look_at_ports(host, loaded ? ctl : NULL);
+	look_at_links(host, loaded ? ctl : NULL);
 	/* If it fails, the server is ready for packets. */
 	look_at_firewall(host, node.port ? node.port : AGGNET_UDP_PORT);
 	aggnet_ctl_close(ctl);
