@@ -19,15 +19,15 @@ planned()
 		everywhere "aggctl apply plan.json" "${SERVERS[@]}" > "$CLUSTER/applied"
 }
 
-# run_job: all members begin at once; how they end is in their files
+# run_job [SECONDS]: all members begin at once; how they end is in their files
 run_job()
 {
-	local name
+	local name limit="--timeout ${1:-20}"
 
-	start node1 "aggctl recv --job $JOB --receiver 10.0.0.1 --timeout 20 > result"
+	start node1 "aggctl recv --job $JOB --receiver 10.0.0.1 $limit > result"
 	for name in "${SOURCES[@]}"; do
 		start "$name" "aggctl send --job $JOB --receiver 10.0.0.1 \
-			--timeout 20 counts.tsv"
+			$limit counts.tsv"
 	done
 	for name in "${SERVERS[@]}"; do
 		finish "$name" || echo "$name: status $?"
@@ -47,9 +47,11 @@ entry()
 # merges: a transfer is exact and merged, and no server has a finding
 merges()
 {
-	planned && run_job && exact "${SOURCES[@]}" &&
+	planned && run_job 120 && exact "${SOURCES[@]}" &&
 		entry node2 ".bound == 1 and .findings == [] and .host == []" &&
-		entry node4 ".findings == [] and .host == []"
+		entry node4 ".findings == [] and .host == []" && return
+	sed 's/^/# /' "$CLUSTER"/{applied,job,found}
+	return 1
 }
 
 withdraw()
@@ -143,7 +145,8 @@ case_of node2 "a strict reverse path filter" node2 \
 	"sysctl -w net.ipv4.conf.eth1.rp_filter=1" "rp_filter  *eth1: strict" \
 	"note: node2: rp_filter: eth1: strict"
 case_of node2 "a firewall that does not forward" node2 "nft add table ip wall
-	nft 'add chain ip wall f { type filter hook forward priority 0; policy drop; }'" \
+	nft 'add chain ip wall f { type filter hook forward priority 0; policy drop; }'
+	nft add rule ip wall f ip protocol icmp accept" \
 	"firewall  *chain f of table ip wall drops UDP .*(policy drop)" \
 	"note: node2: firewall: chain f of table ip wall drops UDP"
 on node2 "nft delete table ip wall"
@@ -151,6 +154,7 @@ case_of node2 "a firewall that rejects at the end of FORWARD" node2 "nft add tab
 	nft 'add chain inet wall f { type filter hook forward priority 0; }'
 	nft add rule inet wall f ct state established,related accept
 	nft add rule inet wall f tcp dport 22 accept
+	nft add rule inet wall f meta l4proto icmp accept
 	nft add rule inet wall f reject with icmpx type admin-prohibited" \
 	"firewall  *chain f of table inet wall drops UDP .*(reject): .*nft insert rule inet wall f" \
 	"note: node2: firewall: chain f of table inet wall drops UDP"
