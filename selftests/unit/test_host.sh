@@ -82,8 +82,6 @@ rack()
 # In BCube(2,1) node2 is v1. Filters name the links to its neighbours by their digits.
 links()
 {
-	local name
-
 	{
 		echo "topology bcube:2,1"
 		sed 's/^ *//' << 'END'
