@@ -383,8 +383,8 @@ any_answer()
 		nothing_of_v3 "its answer is not JSON" 'answer; answer' &&
 		nothing_of_v3 "its answer is not complete: the command ended with status 0" \
 			'answer | head -n 5' &&
-		nothing_of_v3 "its answer is longer than 1048576 bytes" \
-			'echo "{"; yes "  \"x\"," | head -n 200000; echo "}"' &&
+		nothing_of_v3 "its answer is longer than 4194304 bytes" \
+			'echo "{"; yes "  \"x\"," | head -n 700000; echo "}"' &&
 		nothing_of_v3 'a\\x1b\[2Jb' 'printf "a\033[2Jb\n"' &&
 		nothing_of_v3 "the command ended with status 0, $mute" 'printf "\377\n"' || return
 	# A row of the wrong kind is printed, and controls nothing.
@@ -404,6 +404,18 @@ late_answer()
 }
 
 # More hosts than are asked at a time, and some of them do not answer.
+# Of 70 hosts 32 are asked at a time: these have fewer descriptors than the process may.
+few_descriptors()
+{
+	mv list all
+	printf 'h%d\n' {1..70} > list
+	asks ''
+	(ulimit -n 130; why 0 7)
+	set -- $?
+	mv all list
+	[ "$1" = 0 ] && grep "as planned on all 70 hosts" said
+}
+
 many_hosts()
 {
 	mv list all
@@ -492,6 +504,7 @@ check "why: hosts of which nothing is known" not_known
 check "why: hosts that answer anything" any_answer
 check "why: hosts that are late" late_answer
 check "why: many hosts" many_hosts
+check "why: more hosts than half of the descriptors" few_descriptors
 check "why: options" why_options
 check "describe: each host has reported" reported
 check "describe: a host has not reported" not_reported

@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "aggctl.h"
+#include "files.h"
 #include "monotonic.h"
 #include "remote/ask.h"
 #include "remote/remote.h"
 
-#define ANSWER_MAX	(1 << 20)	/* bytes: hundreds of entries */
+#define ANSWER_MAX	(4 << 20)	/* bytes: thousands of entries, or of routes */
 
 /**
  * struct asked - a host that is asked
@@ -217,6 +218,7 @@ json_t *hosts_ask(const struct hosts *hosts, const char *arguments)
 	struct round round;
 	size_t i;
 
+	raise_files();
 	if (!round_new(&round, hosts) && !ask_all(&round, arguments)) {
 		rows = json_array();
 		for (i = 0; i < round.n; i++)

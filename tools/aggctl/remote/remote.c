@@ -175,11 +175,30 @@ static void end_process(struct remote *r,
 
 static void look_at(struct pollfd *fds, const struct remote *r)
 {
-	fds[0] = (struct pollfd){ .fd = r->pid ? r->pidfd : -1, .events = POLLIN };
-	fds[1] = (struct pollfd){ .fd = r->pid ? r->output : -1,
-				  .events = POLLIN };
-	fds[2] = (struct pollfd){ .fd = r->pid && r->text ? r->input : -1,
+	fds[0] = (struct pollfd){ .fd = r->pidfd, .events = POLLIN };
+	fds[1] = (struct pollfd){ .fd = r->output, .events = POLLIN };
+	fds[2] = (struct pollfd){ .fd = r->text ? r->input : -1,
 				  .events = POLLOUT };
+}
+
+/* @fds: of the commands that are running, in their order */
+static void wake_up(struct remote *r, size_t n, const struct pollfd *fds,
+		    void (*heard)(struct remote *, const char *, void *),
+		    void *arg)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (!r[i].pid)
+			continue;
+		if (fds[2].revents)
+			write_text(&r[i]);
+		if (fds[0].revents)
+			end_process(&r[i], heard, arg);
+		else if (fds[1].revents)
+			read_lines(&r[i], heard, arg);
+		fds += 3;
+	}
 }
 
 int remote_wait(struct remote *r, size_t n, int ms,
@@ -187,26 +206,25 @@ int remote_wait(struct remote *r, size_t n, int ms,
 		void *arg)
 {
 	struct pollfd *fds = calloc(3 * n + 1, sizeof(*fds));
+	size_t i, running = 0;
 	int ready;
-	size_t i;
 
 	if (!fds) {
 		err("out of memory");
 		return -1;
 	}
+	/* poll() refuses more entries than the process may have descriptors. */
 	for (i = 0; i < n; i++)
-		look_at(&fds[3 * i], &r[i]);
-	ready = poll(fds, 3 * n, ms);
-	for (i = 0; ready > 0 && i < n; i++) {
-		if (fds[3 * i + 2].revents)
-			write_text(&r[i]);
-		if (fds[3 * i].revents)
-			end_process(&r[i], heard, arg);
-		else if (fds[3 * i + 1].revents)
-			read_lines(&r[i], heard, arg);
-	}
+		if (r[i].pid)
+			look_at(&fds[3 * running++], &r[i]);
+	ready = poll(fds, 3 * running, ms);
+	if (ready > 0)
+		wake_up(r, n, fds, heard, arg);
 	free(fds);
-	return ready ? 0 : -ETIMEDOUT;
+	if (ready >= 0 || errno == EINTR)
+		return ready ? 0 : -ETIMEDOUT;
+	err("hosts: poll: %s", strerror(errno));
+	return -1;
 }
 
 void remote_end(struct remote *r)
