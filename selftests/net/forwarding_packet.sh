@@ -104,6 +104,32 @@ forget()
 		 jq -r '.[] | "\(.port) \(.neighbour // "")"')
 }
 
+missing_links()
+{
+	aggctl -j -n v1 host init --topology bcube:4,1 | jq -r '.missing[]' | grep "^aggctl link"
+}
+
+# The names are those of the plan; a wrong one is replaced.
+restored()
+{
+	local command wrong="eth0 neighbour 10.16.0.1"
+
+	forget && while read -r command; do
+		ip netns exec v1 $command || return
+	done < <(missing_links)
+	! missing_links && planned --switches dumb &&
+		diff <(jq -S '.nodes.v1.links | map(del(.capacity)) | sort_by(.name)' \
+			"$TMP/packet.json") \
+			<(aggctl -j -n v1 link show | jq -S 'map({port, neighbour,
+				bits, hashes, name, digit}) | sort_by(.name)') || return
+	# shellcheck disable=SC2086 # words
+	aggctl -n v1 link del $wrong && aggctl -n v1 link add $wrong name 999 digit 0 || return
+	missing_links > "$TMP/missing"
+	cat "$TMP/missing"
+	[ "$(head -n 1 "$TMP/missing")" = "aggctl link del $wrong" ] &&
+		[ "$(wc -l < "$TMP/missing")" = 2 ]
+}
+
 # The path from v5 to v1 crosses w5, which fails; v5's link on eth1 has no name
 # any more. The new plan uses another path.
 around()
@@ -133,5 +159,6 @@ go "filters that name every link" duplicates v0 every_link
 go "the same past dumb switches" duplicates v0 every_link --switches dumb
 check "a server without named links" forget
 go "a server without named links" passed v1 unnamed
+check "host init names the links of a server" restored
 check "a path around a switch that has failed" around
 done_testing

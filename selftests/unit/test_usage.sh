@@ -256,6 +256,8 @@ refused 2 "plan: v1: 1024 tasks of 2 writers exceed the 1024 of an entry" \
 	plan --topology bcube:2,1 --senders "v1*1024,v3" --receivers v0 --writers 2
 refused 2 "plan: --filter-rate: cannot be combined with --filter-bits" \
 	plan "${small[@]}" --scheme packet --filter-bits 64 --filter-rate 1
+refused 1 "plan: names of links have room for digits below 256, bcube:300,0 has greater ones" \
+	plan --topology bcube:300,0 --senders v1,v2 --receivers v0 --scheme packet
 refused 2 "plan: --uid: 4294967295 is not a user ID" \
 	plan "${small[@]}" --uid 4294967295
 refused 2 "plan: --gid: '4294967295' is not a group ID" \

@@ -767,6 +767,9 @@ struct aggt_filter {
  */
 uint32_t aggt_filter_paper_bits(unsigned int k, double rate);
 
+/* Values of a digit that the name of a link has room for. */
+#define AGGT_LINK_DIGITS	256
+
 /** aggt_link_name - of a directed link, less than 2^52. */
 uint64_t aggt_link_name(bool from_switch, uint32_t from, bool to_switch,
 			uint32_t to);

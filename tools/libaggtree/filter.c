@@ -72,6 +72,13 @@ static int check_plan(const struct aggt_plan *plan,
 			     plan->topo->name);
 		return -1;
 	}
+	for (i = 0; i < plan->topo->dims; i++) {
+		if (aggt_topo_radix(plan->topo, (unsigned int)i) <= AGGT_LINK_DIGITS)
+			continue;
+		aggt_err_set(err, "names of links have room for digits below %u, %s has greater ones",
+			     AGGT_LINK_DIGITS, plan->topo->name);
+		return -1;
+	}
 	if (conf->rule != AGGT_FILTER_PAPER)
 		return 0;
 	if (plan->topo->dims > AGGNET_FILTER_DIGITS_MAX) {

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
+#include <inttypes.h>
 #include <net/if.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -329,64 +330,110 @@ static void look_at_ports(struct host *host, struct aggnet_ctl *ctl)
 	free(list);
 }
 
-static bool has_link(const struct aggnet_link_info *list, size_t n,
-		     const char *device, struct in_addr neighbour)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (list[i].ifindex == if_nametoindex(device) &&
-		    list[i].neighbour.s_addr == neighbour.s_addr)
-			return true;
-	return false;
-}
-
-/*
- * Names of links belong to the network, and plans of scheme packet need them on servers
- * that have no entry. Without digits no filter can name a link.
- */
-static json_t *named_links(const struct host *host)
-{
-	json_t *links = json_array();
-
-	if (aggt_topo_digits(host->plan.topo) && !aggt_topo_agents(host->plan.topo))
-		plan_name_server(&host->plan, host->server, links);
-	return links;
-}
-
-/* A link that a plan of scheme bloom has added is named when that plan has gone. */
-static void look_at_links(struct host *host, struct aggnet_ctl *ctl)
-{
-	struct aggnet_link_info *list = NULL;
-	json_t *links = named_links(host), *link;
-	json_int_t name, digit;
-	const char *port, *device, *to;
-	struct in_addr neighbour;
-	unsigned int level;
-	size_t i, n = 0;
-
-	if (ctl && aggnet_link_list(ctl, &list, &n))
-		n = 0;
-	json_array_foreach(links, i, link) {
-		if (json_unpack(link, "{s:s, s:s, s:I, s:I}", "port", &port,
-				"neighbour", &to, "name", &name, "digit", &digit) ||
-		    sscanf(port, "eth%u", &level) != 1 ||
-		    inet_pton(AF_INET, to, &neighbour) != 1)
-			continue;
-		device = port_device(host, level);
-		setting(host, has_link(list, n, device, neighbour),
-			"aggctl link add %s neighbour %s bits 8 hashes 1 capacity 1 name %lld digit %lld",
-			device, to, (long long)name, (long long)digit);
-	}
-	json_decref(links);
-	free(list);
-}
-
 static void advise(struct host *host, const char *finding, const char *command)
 {
 	json_array_append_new(host->advice, json_pack("{s:s, s:s}", "finding",
 						      finding, "command",
 						      command));
+}
+
+/*
+ * Names of links belong to the network, and plans of scheme packet need them on servers
+ * that have no entry. A topology without digits, or with more values of one than a link
+ * holds, has no such plans.
+ */
+static json_t *named_links(const struct host *host)
+{
+	const struct aggt_topo *topo = host->plan.topo;
+	unsigned int dim, dims = aggt_topo_dims(topo);
+	json_t *links = json_array();
+
+	if (!aggt_topo_digits(topo) || aggt_topo_agents(topo))
+		return links;
+	for (dim = 0; dim < dims; dim++)
+		if (aggt_topo_radix(topo, dim) > AGGT_LINK_DIGITS)
+			return links;
+	plan_name_server(&host->plan, host->server, links);
+	return links;
+}
+
+static const struct aggnet_link_info *
+find_link(const struct aggnet_link_info *list, size_t n,
+	  const struct aggnet_link_info *link)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (list[i].ifindex == link->ifindex &&
+		    list[i].neighbour.s_addr == link->neighbour.s_addr)
+			return &list[i];
+	return NULL;
+}
+
+static bool has_name(const struct aggnet_link_info *link)
+{
+	return link->has & AGGNET_HAS(AGGNET_A_LINK_NAME);
+}
+
+/* A link that trees leave by cannot be deleted; one without a name goes with them. */
+static void advise_link(struct host *host, const char *device,
+			const struct aggnet_link_info *now)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text),
+		 "the link %s to %s has a name of another description, and trees leave by it",
+		 device, addr_text(now->neighbour));
+	if (has_name(now))
+		advise(host, text, "aggctl withdraw PLAN.json");
+}
+
+/* @now: what is there, or NULL */
+static void look_at_link(struct host *host, const char *device,
+			 const struct aggnet_link_info *link,
+			 const struct aggnet_link_info *now)
+{
+	const char *to = addr_text(link->neighbour);
+	bool same = now && has_name(now) && now->name == link->name &&
+		    now->digit == link->digit;
+
+	if (now && now->trees && !same) {
+		advise_link(host, device, now);
+		return;
+	}
+	if (now && !same)
+		setting(host, false, "aggctl link del %s neighbour %s", device, to);
+	setting(host, same,
+		"aggctl link add %s neighbour %s bits 8 hashes 1 capacity 1 name %" PRIu64 " digit %u",
+		device, to, link->name, link->digit);
+}
+
+static void look_at_links(struct host *host, struct aggnet_ctl *ctl)
+{
+	struct aggnet_link_info *list = NULL;
+	json_t *links = named_links(host), *object;
+	struct aggnet_link_info link;
+	json_int_t name, digit;
+	const char *port, *to, *device;
+	unsigned int level;
+	size_t i, n = 0;
+
+	if (ctl && aggnet_link_list(ctl, &list, &n))
+		n = 0;
+	json_array_foreach(links, i, object) {
+		if (json_unpack(object, "{s:s, s:s, s:I, s:I}", "port", &port,
+				"neighbour", &to, "name", &name, "digit", &digit) ||
+		    sscanf(port, "eth%u", &level) != 1 ||
+		    inet_pton(AF_INET, to, &link.neighbour) != 1)
+			continue;
+		device = port_device(host, level);
+		link.ifindex = if_nametoindex(device);
+		link.name = (uint64_t)name;
+		link.digit = (uint8_t)digit;
+		look_at_link(host, device, &link, find_link(list, n, &link));
+	}
+	json_decref(links);
+	free(list);
 }
 
 /*
@@ -455,9 +502,9 @@ static void look_at_module(struct host *host)
 	setting(host, node.address.s_addr == self.s_addr,
 		"aggctl node set address %s", addr_text(self));
 	look_at_ports(host, loaded ? ctl : NULL);
-	look_at_links(host, loaded ? ctl : NULL);
 	/* If it fails, the server is ready for packets. */
 	look_at_firewall(host, node.port ? node.port : AGGNET_UDP_PORT);
+	look_at_links(host, loaded ? ctl : NULL);
 	aggnet_ctl_close(ctl);
 }
 
