@@ -110,6 +110,7 @@ missing_links()
 }
 
 # The names are those of the plan; a wrong one is replaced.
+# shellcheck disable=SC2086 # words
 restored()
 {
 	local command wrong="eth0 neighbour 10.16.0.1"
@@ -122,7 +123,6 @@ restored()
 			"$TMP/packet.json") \
 			<(aggctl -j -n v1 link show | jq -S 'map({port, neighbour,
 				bits, hashes, name, digit}) | sort_by(.name)') || return
-	# shellcheck disable=SC2086 # words
 	aggctl -n v1 link del $wrong && aggctl -n v1 link add $wrong name 999 digit 0 || return
 	missing_links > "$TMP/missing"
 	cat "$TMP/missing"
