@@ -17,7 +17,7 @@ static char *read_bytes(const char *bytes, size_t n)
 	int fd = mkstemp(path);
 
 	if (write(fd, bytes, n) == (ssize_t)n)
-		text = plan_read_file(path);
+		text = plan_read_file("plan", path);
 	close(fd);
 	unlink(path);
 	return text;
@@ -33,8 +33,8 @@ TEST(plan_read_file__text)
 
 TEST(plan_read_file__none)
 {
-	EXPECT_EQ(NULL, plan_read_file("/nonexistent"));
-	EXPECT_EQ(NULL, plan_read_file("/"));
+	EXPECT_EQ(NULL, plan_read_file("plan", "/nonexistent"));
+	EXPECT_EQ(NULL, plan_read_file("plan", "/"));
 	EXPECT_EQ(NULL, read_bytes("", 0));
 }
 

@@ -78,6 +78,43 @@ refused 1 "host: port 0 of store-2 has the address 198.51.100.2, which no device
 refused 1 "host: no server of @net has an address or the name of this host ('$(hostname -s)'); name it with --host" \
 	host init --topology @net
 
+# Of a description in which an address is missing there is no plan, and no server.
+printf '%s\n' 'topology graph' 'host a' 'host b' 'host c' 'switch s' 'switch t' 'link a s' \
+	'link b s' 'link b t' 'link c t' 'address a 10.0.0.1' 'address b 10.0.0.2' \
+	'address c-t 10.0.2.3' 'address b-s 10.0.1.2' 'address b-t 10.0.2.2' > all
+sed '/b-s/d' all > no-port
+sed '/address b /d' all > no-identity
+for made in all no-port no-identity; do
+	"$aggctl" -j plan --topology "@$made" --senders b,c --receivers a > "plan-$made" 2> /dev/null
+done
+result "one NIC: its address is the identity" \
+	"$(jq -e '.nodes | keys == ["a", "b", "c"] and .c.address == "10.0.2.3"' plan-all 2>&1 |
+		grep -vx true)"
+refused 1 "plan: no-port: no line 'address b-s A.B.C.D': without it the plan has no entries" \
+	-j plan --topology @no-port --senders a,c --receivers b
+refused 1 "plan: no-identity: no line 'address b A.B.C.D': without it the plan has no entries" \
+	-j plan --topology @no-identity --senders b,c --receivers a
+"$aggctl" plan --topology @no-port --senders a,c --receivers b > out 2> err
+result "plan: as text it is an estimate" \
+	"$(grep -q '^b  *- ' out || cat out
+	diff err - <<< "aggctl: plan: note: no-port: no line 'address b-s A.B.C.D': without it the plan has no entries")"
+refused 1 "host init: no-port: no line 'address b-s A.B.C.D': each port of this server needs its address" \
+	host init --topology @no-port --host b
+refused 1 "host init: no-identity: no line 'address b A.B.C.D': each server needs an identity" \
+	host init --topology @no-identity --host a
+sed '/^address/d' all > bare
+"$aggctl" -j plan --topology @bare --senders b,c --receivers a > estimate
+for command in apply withdraw supervise; do
+	refused 1 "estimate: it has no nodes: the description that it was made from needs an 'address' line for each server and port of the plan" \
+		$command estimate
+done
+kinds="bcube:N,K, ghc:N0,N1,..., fbfly:K,N,C, hyperx:S0,S1,...:T, camcube:X,Y,Z, dcell:N,K, leafspine:L,S,H, fattree:K or racks:R,S"
+refused 2 "plan: --topology: topology all: expected $kinds; '--topology @all' reads the file" \
+	plan --topology all --senders b,c --receivers a
+refused 2 "host init: --topology: topology net2: expected $kinds, or @FILE that describes it" \
+	host init --topology net2
+refused 1 "host init: net2: No such file or directory" host init --topology @net2
+
 # verbs: print each verb with its noun
 verbs()
 {

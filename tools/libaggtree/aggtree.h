@@ -209,6 +209,16 @@ int aggt_part_name(const struct aggt_topo *topo, const char *text, char *name,
 		   struct aggt_err *err);
 
 /**
+ * aggt_port_name - the name of a server's port, as a line "address" has it
+ * @topo: the topology
+ * @server: the server
+ * @dim: level of the port
+ * @name: the name, with room for AGGT_PART: `v1-w2`
+ */
+void aggt_port_name(const struct aggt_topo *topo, aggt_node server,
+		    unsigned int dim, char *name);
+
+/**
  * aggt_topo_describe - make a topology from a description
  * @text: lines `topology T` (first), or `topology graph` and lines `host
  *	NAME`, `switch NAME` and `link A B [RATE]`; then `failed PART`, `absent PART` (parts as

@@ -338,6 +338,21 @@ static void name_link(const struct aggt_topo *topo, const struct part *part,
 							      dim)));
 }
 
+void aggt_port_name(const struct aggt_topo *topo, aggt_node server,
+		    unsigned int dim, char *name)
+{
+	const struct aggt_graph *graph = topo->graph;
+
+	if (graph)
+		name_ends(name, aggt_label(topo, server),
+			  vertex_label(topo, graph->arc[graph->first[server] +
+							dim].to));
+	else
+		name_ends(name, aggt_label(topo, server),
+			  aggt_switch_label(topo, aggt_topo_switch(topo, server,
+								   dim)));
+}
+
 int aggt_part_name(const struct aggt_topo *topo, const char *text, char *name,
 		   struct aggt_err *err)
 {

@@ -91,7 +91,8 @@ static int parse_list(const struct aggt_topo *topo, const char *option,
 	char *content;
 	int ret;
 
-	content = text[0] == '@' ? plan_read_file(text + 1) : strdup(text);
+	content = text[0] == '@' ? plan_read_file("plan", text + 1) :
+				strdup(text);
 	if (!content)
 		return ST_FAILED;
 	ret = aggt_list_parse(topo, content, seed, list, &why);
@@ -109,7 +110,7 @@ static int parse_sizes(const struct aggt_topo *topo, struct work *w)
 
 	if (!opt.sizes)
 		return ST_DONE;
-	content = plan_read_file(opt.sizes);
+	content = plan_read_file("plan", opt.sizes);
 	w->sizes = calloc(w->senders.n, sizeof(*w->sizes));
 	if (!content || !w->sizes) {
 		free(content);
@@ -574,6 +575,19 @@ static int show_plan(const struct aggctl *ctl, const struct plan *plan,
 	return st;
 }
 
+/* As text, the plan can be an estimate. */
+static int check_addresses(const struct aggctl *ctl, const struct plan *plan)
+{
+	const char *file = opt.update ? opt.update : opt.topology + 1;
+	char name[AGGT_PART];
+
+	if (!plan_forgets_address(plan, name))
+		return ST_DONE;
+	err("plan: %s%s: no line 'address %s A.B.C.D': without it the plan has no entries",
+	    ctl->json ? "" : "note: ", file, name);
+	return ctl->json ? ST_FAILED : ST_DONE;
+}
+
 static int list_methods(const struct aggctl *ctl)
 {
 	json_t *names = json_array();
@@ -668,7 +682,12 @@ static int run_plan(const struct aggctl *ctl, int argc, char **argv)
 		return draw_file();
 	st = opt.update ? updated_plan(&plan, argc, argv, &json) :
 			  new_plan(&plan, &w, &json);
-	st = st ? st : show_plan(ctl, &plan, json);
+	if (!st)
+		st = check_addresses(ctl, &plan);
+	if (!st)
+		st = show_plan(ctl, &plan, json);
+	else
+		json_decref(json);
 	plan_clear(&plan);
 	aggt_list_clear(&w.senders);
 	aggt_list_clear(&w.receivers);

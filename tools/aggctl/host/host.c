@@ -93,6 +93,21 @@ static int find_self(struct host *host, const char *network)
 		    network, name);
 }
 
+/* All servers need one: each has routes to the others. */
+static int check_identities(const struct host *host, const char *network)
+{
+	const struct aggt_topo *topo = host->plan.topo;
+	uint32_t server, n = aggt_topo_servers(topo);
+	char part[AGGT_PART];
+
+	for (server = 0; server < n; server++)
+		if (aggt_topo_server_ok(topo, server) &&
+		    plan_lacks_address(&host->plan, server, AGGT_NONE, part))
+			return fail("host init: %s: no line 'address %s A.B.C.D': each server needs an identity",
+				    host->file ? host->file : network, part);
+	return ST_DONE;
+}
+
 int host_open(struct host *host, const char *network, const char *name)
 {
 	*host = (struct host){
@@ -102,6 +117,8 @@ int host_open(struct host *host, const char *network, const char *name)
 	/* What is in a file is not an argument. */
 	if (plan_topology(&host->plan, "host init", network))
 		return network[0] == '@' ? ST_FAILED : ST_USAGE;
+	if (check_identities(host, network))
+		return ST_FAILED;
 	if (getifaddrs(&host->ifaddrs))
 		return fail("host: addresses of this host: %s", strerror(errno));
 	if (!name)
@@ -181,11 +198,29 @@ static int check_name(const char *device)
 	return -1;
 }
 
+/* In place of a line that is missing, a port would have the identity as its address. */
+static int check_port_lines(const struct host *host)
+{
+	unsigned int level, n = aggt_topo_ports(host->plan.topo, host->server);
+	char part[AGGT_PART];
+
+	for (level = 0; level < n; level++) {
+		if (!plan_lacks_address(&host->plan, host->server, level, part))
+			continue;
+		err("host init: %s: no line 'address %s A.B.C.D': each port of this server needs its address",
+		    host->file ? host->file : "--topology", part);
+		return -1;
+	}
+	return 0;
+}
+
 static int look_at_devices(struct host *host)
 {
 	unsigned int level, n = aggt_topo_ports(host->plan.topo, host->server);
 	const char *device;
 
+	if (check_port_lines(host))
+		return -1;
 	for (level = 0; level < n; level++) {
 		device = port_device(host, level);
 		if (device && check_name(device))

@@ -5,17 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "aggctl.h"
 #include "plan/plan.h"
 
 /**
  * plan_read_file() - the content of a file
+ * @command: that reads it, for error lines
  * @path: the file
  *
  * Return: the content, to be freed, or NULL with an error line printed.
  */
-char *plan_read_file(const char *path)
+char *plan_read_file(const char *command, const char *path)
 {
 	char *content = NULL;
 	ssize_t len = -1;
@@ -26,11 +28,11 @@ char *plan_read_file(const char *path)
 	if (f)
 		len = getdelim(&content, &room, '\0', f);
 	if (len < 0 && (!f || !feof(f)))
-		err("plan: %s: %s", path, strerror(errno));
+		err("%s: %s: %s", command, path, strerror(errno));
 	else if (len < 0)
-		err("plan: %s: it is empty", path);
+		err("%s: %s: it is empty", command, path);
 	else if (!content[len - 1])
-		err("plan: %s: not a text file: it has a zero byte", path);
+		err("%s: %s: not a text file: it has a zero byte", command, path);
 	if (f)
 		fclose(f);
 	if (len > 0 && content[len - 1])
@@ -39,9 +41,24 @@ char *plan_read_file(const char *path)
 	return NULL;
 }
 
+/* No name of a topology, but perhaps that of a file. */
+static const char *hint(const char *text)
+{
+	static char hint[300];
+
+	if (strchr(text, ':'))
+		return "";
+	if (access(text, R_OK))
+		return ", or @FILE that describes it";
+	snprintf(hint, sizeof(hint), "; '--topology @%.250s' reads the file",
+		 text);
+	return hint;
+}
+
 /**
  * plan_topology() - make the topology of a plan
  * @plan: the plan
+ * @command: that needs it, for error lines
  * @text: name of the topology, or @FILE that describes it
  *
  * Return: 0, or -1 with an error line printed.
@@ -53,15 +70,17 @@ int plan_topology(struct plan *plan, const char *command, const char *text)
 	if (text[0] != '@') {
 		plan->topo = aggt_topo_parse(text, &why);
 	} else {
-		plan->description = plan_read_file(text + 1);
+		plan->description = plan_read_file(command, text + 1);
 		if (!plan->description)
 			return -1;
 		plan->topo = aggt_topo_describe(plan->description, &why);
 	}
 	if (plan->topo)
 		return 0;
-	err("%s: %s: %s", command, text[0] == '@' ? text + 1 : "--topology",
-	    why.text);
+	if (text[0] == '@')
+		err("%s: %s: %s", command, text + 1, why.text);
+	else
+		err("%s: --topology: %s%s", command, why.text, hint(text));
 	return -1;
 }
 

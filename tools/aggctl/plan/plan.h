@@ -109,7 +109,7 @@ int plan_topology(struct plan *plan, const char *command, const char *text);
 int plan_prepare(struct plan *plan);
 void plan_clear(struct plan *plan);
 uint32_t plan_job(const struct plan *plan, size_t tree);
-char *plan_read_file(const char *path);
+char *plan_read_file(const char *command, const char *path);
 bool list_has(const json_t *list, const char *text);
 bool list_add(json_t *list, const char *text);
 
@@ -139,10 +139,12 @@ struct in_addr plan_next_addr(const struct plan *plan, aggt_node from,
 void plan_note_routed(const struct plan *plan);
 json_t *plan_port_lladdr(const struct plan *plan, aggt_node server,
 			 unsigned int level);
-bool plan_has_addresses(const struct plan *plan);
-
 bool plan_knows_port(const struct plan *plan, aggt_node server,
 		     unsigned int level);
+bool plan_lacks_address(const struct plan *plan, aggt_node server,
+			uint32_t level, char *name);
+bool plan_has_addresses(const struct plan *plan);
+bool plan_forgets_address(const struct plan *plan, char *name);
 
 /**
  * struct plan_filters - filters of a plan's ends

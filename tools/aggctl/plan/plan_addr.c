@@ -2,6 +2,7 @@
 /* Names and addresses in a plan: as its description has them, else as a testbed has. */
 #include <arpa/inet.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "addressing.h"
 #include "aggctl.h"
@@ -41,6 +42,22 @@ const char *plan_switch_name(const struct plan *plan, uint32_t sw)
 	return name ? name : addressing_switch_name(sw);
 }
 
+/* A server with one port alone may have one address for all. */
+static bool is_single(const struct plan *plan, aggt_node server)
+{
+	return !aggt_topo_digits(plan->topo) &&
+	       aggt_topo_ports(plan->topo, server) == 1;
+}
+
+/* The identity as the description has it, NULL: it has none. */
+static const char *own_identity(const struct plan *plan, aggt_node server)
+{
+	const char *text = aggt_topo_address(plan->topo, server);
+
+	return text || !is_single(plan, server) ? text :
+	       aggt_topo_port_address(plan->topo, server, 0);
+}
+
 /**
  * plan_identity() - identity of a server
  * @plan: the plan
@@ -48,15 +65,8 @@ const char *plan_switch_name(const struct plan *plan, uint32_t sw)
  */
 struct in_addr plan_identity(const struct plan *plan, aggt_node server)
 {
-	return described(aggt_topo_address(plan->topo, server),
+	return described(own_identity(plan, server),
 			 addressing_identity(server));
-}
-
-/* A server with one port alone may have one address for all. */
-static bool is_single(const struct plan *plan, aggt_node server)
-{
-	return !aggt_topo_digits(plan->topo) &&
-	       aggt_topo_ports(plan->topo, server) == 1;
 }
 
 /**
@@ -156,13 +166,29 @@ json_t *plan_port_lladdr(const struct plan *plan, aggt_node server,
 			    mac[2], mac[3], mac[4], mac[5]);
 }
 
-/* Whether all that an entry names of @server is described. */
-static bool is_described(const struct plan *plan, aggt_node server,
-			 uint32_t level)
+/**
+ * plan_lacks_address() - is there no line for an address that is needed?
+ * @plan: the plan; nothing is known but the topology
+ * @server: the server, whose identity is needed
+ * @level: of its port, whose address is needed, too; %AGGT_NONE: none
+ * @name: filled: what the line names, with room for %AGGT_PART
+ *
+ * A testbed gives addresses to labelled topologies, in place of such lines.
+ */
+bool plan_lacks_address(const struct plan *plan, aggt_node server,
+			uint32_t level, char *name)
 {
-	return aggt_topo_address(plan->topo, server) &&
-	       (level == AGGT_NONE || is_single(plan, server) ||
-		aggt_topo_port_address(plan->topo, server, level));
+	if (addressing_fits(plan->topo))
+		return false;
+	if (!own_identity(plan, server)) {
+		strcpy(name, plan_server_name(plan, server));
+		return true;
+	}
+	if (level == AGGT_NONE || is_single(plan, server) ||
+	    aggt_topo_port_address(plan->topo, server, level))
+		return false;
+	aggt_port_name(plan->topo, server, level, name);
+	return true;
 }
 
 /**
@@ -178,22 +204,56 @@ bool plan_knows_port(const struct plan *plan, aggt_node server,
 	       aggt_topo_port_address(plan->topo, server, level);
 }
 
+/* Is something that an entry names not described? */
+static bool lacks_any(const struct plan *plan, char *name)
+{
+	const struct aggt_entry *e;
+	size_t i, n;
+
+	e = aggt_plan_entries(plan->trees, &n);
+	for (i = 0; i < n; i++)
+		if (plan_lacks_address(plan, e[i].server, AGGT_NONE, name) ||
+		    (e[i].parent != AGGT_NONE &&
+		     plan_lacks_address(plan, e[i].parent, e[i].parent_level,
+					name)))
+			return true;
+	return false;
+}
+
 /**
  * plan_has_addresses() - whether entries can be written down
  * @plan: the plan, which may be of a network larger than any testbed
  */
 bool plan_has_addresses(const struct plan *plan)
 {
-	const struct aggt_entry *e;
-	size_t i, n;
+	char name[AGGT_PART];
 
-	if (addressing_fits(plan->topo))
-		return true;
-	e = aggt_plan_entries(plan->trees, &n);
-	for (i = 0; i < n; i++)
-		if (!is_described(plan, e[i].server, AGGT_NONE) ||
-		    (e[i].parent != AGGT_NONE &&
-		     !is_described(plan, e[i].parent, e[i].parent_level)))
-			return false;
-	return true;
+	return addressing_fits(plan->topo) || !lacks_any(plan, name);
+}
+
+static bool describes_any(const struct plan *plan)
+{
+	aggt_node server, n = aggt_topo_servers(plan->topo);
+	unsigned int level, ports;
+
+	for (server = 0; server < n; server++) {
+		if (aggt_topo_address(plan->topo, server))
+			return true;
+		ports = aggt_topo_ports(plan->topo, server);
+		for (level = 0; level < ports; level++)
+			if (aggt_topo_port_address(plan->topo, server, level))
+				return true;
+	}
+	return false;
+}
+
+/**
+ * plan_forgets_address() - has the description addresses, but not all that entries need?
+ * @plan: the plan; without any address it is an estimate
+ * @name: filled: what the line that is missing names, with room for %AGGT_PART
+ */
+bool plan_forgets_address(const struct plan *plan, char *name)
+{
+	return plan->description && !addressing_fits(plan->topo) &&
+	       lacks_any(plan, name) && describes_any(plan);
 }

@@ -218,7 +218,12 @@ static int list_parts(struct plan_file *file, const char *path)
 		    path);
 		return -1;
 	}
-	file->part = calloc(json_object_size(nodes) + 1, sizeof(*file->part));
+	if (!json_object_size(nodes)) {
+		err("%s: it has no nodes: the description that it was made from needs an 'address' line for each server and port of the plan",
+		    path);
+		return -1;
+	}
+	file->part = calloc(json_object_size(nodes), sizeof(*file->part));
 	if (!file->part) {
 		err("out of memory");
 		return -1;
