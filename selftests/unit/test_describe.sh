@@ -126,6 +126,8 @@ END
 )"
 
 four > reports
+refused "--identities: it has addresses of 192.168.10.0/24, the subnet of ens1 of node1: use a subnet that no NIC is in" \
+	--identities 192.168.8.0/22
 refused "node1 has several ports and no identity: --identities SUBNET gives it one"
 refused "--identities has no address left for node3" --identities 10.0.0.0/30
 { four; report node2 eth0=192.168.10.7/24; } > reports
@@ -228,6 +230,7 @@ result "a device that is left out" "$(warned -- --not lo1,mgmt0
 refused "--not: no host has a device mgmt" --not mgmt
 managed > reports
 result "fast ports without routers are not described" "$(warned \
+	"all hosts are in each subnet, and are neighbours there: no server is on the way to merge" \
 	"eth1 of n1, which is faster than mgmt0, is not in the description: no other host is in 10.1.0.0/24, and no gateway of it is known" \
 	"eth1 of n2, which is faster than mgmt0, is not in the description: no other host is in 10.2.0.0/24, and no gateway of it is known" \
 	"eth1 of n3, which is faster than mgmt0, is not in the description: no other host is in 10.3.0.0/24, and no gateway of it is known")"
@@ -237,6 +240,19 @@ four | jq -c '
 result "a subnet that all hosts share, beside others" "$(warned \
 	"all hosts are in 172.16.0.0/24, the subnet of eno1 of node1, and are neighbours there: no server is on the way to merge; if it is for management, '--not eno1' leaves it out"
 	warned -- --not eno1)"
+for i in 1 2 3; do
+	report n$i eth0=192.168.1.$i/24 eth1=192.168.2.$i/24
+done > reports
+result "hosts that are all in each subnet" "$(warned \
+	"all hosts are in each subnet, and are neighbours there: no server is on the way to merge")"
+"$aggctl" plan --topology @made --senders n1,n2 --receivers n3 2> err > out
+result "plan: no server merges" "$(diff err - <<< \
+	"aggctl: plan: note: no server merges flows of others: no sender's flow passes another server on its way, so nothing is saved")"
+{
+	"$aggctl" plan --topology @made --senders n1,n2 --receivers n3 --method unicast
+	"$aggctl" plan --topology @made --senders n1 --receivers n3
+} 2> err > out
+result "plan: no server could merge" "$(cat err)"
 four | jq 'if .name == "node2" then .devices[1].up = false else . end' > reports
 result "a device that is down" \
 	"$(warned "ens2 of node2 is down, and has a link in the description")"

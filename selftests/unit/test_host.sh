@@ -55,6 +55,25 @@ no_source()
 		lacks '^ip route' 'ip route replace 10.0.0.1/32 via 192.168.10.1 src 10.0.0.2'
 }
 
+# As an earlier description had it.
+stale()
+{
+	ip route replace 10.0.0.1/32 via 192.168.10.99 src 10.0.0.2 &&
+		lacks '^ip route' 'ip route replace 10.0.0.1/32 via 192.168.10.1 src 10.0.0.2'
+}
+
+# Its routes are gone: they come after it.
+down()
+{
+	ip link set eth1 down || return
+	missing '^ip ' > told
+	ip link set eth1 up
+	diff told - <<< "ip link set eth1 up
+$(missing '^ip ')" && [ "$(wc -l < told)" = 5 ] &&
+		"$aggctl" -j host init --topology @net |
+		jq -e '.missing | map(startswith("ip route")) | index(true) > 2'
+}
+
 # Another device, and its address.
 other_network()
 {
@@ -640,7 +659,7 @@ installed()
 		! "$aggctl" host init --topology @<(cat net) | grep ^install
 }
 
-# --run executes until one fails: here the module cannot be loaded. nft is asked once.
+# --run executes all, also if one fails: here the module cannot be loaded. nft lists once.
 not_opened()
 {
 	rules << 'END'
@@ -653,8 +672,9 @@ END
 	! "$aggctl" host init --topology @net --run > said 2>&1
 	set -- $?
 	cat said asked
-	[ "$1" = 0 ] && [ "$(< asked)" = "-j list ruleset" ] &&
-		tail -n 1 said | grep -x "aggctl: host: 'modprobe aggnet' failed" &&
+	[ "$1" = 0 ] && diff asked - <<< "-j list ruleset
+insert rule inet filter forward $accept" &&
+		grep -x "aggctl: host: 'modprobe aggnet' failed" said &&
 		grep -x "#     nft insert rule inet filter input $accept" said &&
 		grep -m 1 -B 1 '^# for you' said | head -n 1 |
 			grep -x "nft insert rule inet filter forward $accept"
@@ -680,8 +700,10 @@ printf '#!/bin/sh\necho "$*" >> asked\ncat ruleset\n' > nft
 chmod +x nft
 PATH=$PWD:$PATH
 rules < /dev/null
+check "a device that is down comes first, routes come after the module" down
 check "routes have the identity as their source" routes
 check "a route without it is not enough" no_source
+check "a route by a gateway of an earlier description is not enough" stale
 check "a route over another network is kept" other_network
 check "routes of a daemon, and of several next hops, are kept" daemon
 check "a NIC's address as the identity needs no route" rack

@@ -433,7 +433,7 @@ reported()
 {
 	cat > ssh << 'END'
 #!/bin/bash
-[ "$2" = "aggctl host report" ] || exit
+case $2 in "aggctl host report") ;; "aggctl host report --all") touch all ;; *) exit ;; esac
 i=${1#v}
 jq -n --arg a "10.0.0.$((i + 1))" '{name: "a-host", devices: [{name: "eth0", up: true,
 	address: $a, prefixlen: 24, mtu: 1500}]}'
@@ -443,7 +443,11 @@ END
 	done > reports
 	"$aggctl" describe reports > typed &&
 		"$aggctl" describe --hosts list --ssh "$tmp/ssh" > said &&
-		diff typed said && grep -qx "host v3" said
+		diff typed said && grep -qx "host v3" said && [ ! -e all ] &&
+		"$aggctl" describe --all --hosts list --ssh "$tmp/ssh" > said && [ -e all ] &&
+		diff typed said || return
+	"$aggctl" describe --all reports > said 2>&1
+	[ $? = 2 ] && says "describe: --all: is for --hosts: 'aggctl host report --all' makes such a report"
 }
 
 not_reported()

@@ -35,5 +35,13 @@ else
 	echo "not ok $n - the unit does not begin after each of $firewalls"
 	failed=1
 fi
+n=$((n + 1))
+# The address of a NIC may come after a network is online without it.
+if grep -qx "Restart=on-failure" "$top/tools/aggctl/aggnet.service"; then
+	echo "ok $n - the unit tries again"
+else
+	echo "not ok $n - the unit does not try again"
+	failed=1
+fi
 echo "1..$n"
 exit $failed

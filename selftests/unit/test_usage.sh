@@ -97,7 +97,7 @@ refused 1 "plan: no-identity: no line 'address b A.B.C.D': without it the plan h
 "$aggctl" plan --topology @no-port --senders a,c --receivers b > out 2> err
 result "plan: as text it is an estimate" \
 	"$(grep -q '^b  *- ' out || cat out
-	diff err - <<< "aggctl: plan: note: no-port: no line 'address b-s A.B.C.D': without it the plan has no entries")"
+	head -n 1 err | diff - <(echo "aggctl: plan: note: no-port: no line 'address b-s A.B.C.D': without it the plan has no entries"))"
 refused 1 "host init: no-port: no line 'address b-s A.B.C.D': each port of this server needs its address" \
 	host init --topology @no-port --host b
 refused 1 "host init: no-identity: no line 'address b A.B.C.D': each server needs an identity" \

@@ -12,6 +12,7 @@
 static const struct verb verbs[];
 
 static const char *identities, *without;
+static bool all;
 static struct hosts hosts = HOSTS_DEFAULT;
 
 /**
@@ -96,7 +97,7 @@ static int ask_reports(json_t *reports)
 	size_t i;
 
 	if (!hosts_load(&hosts))
-		asked = hosts_ask(&hosts, "host report");
+		asked = hosts_ask(&hosts, all ? "host report --all" : "host report");
 	json_array_foreach(asked, i, row) {
 		report = json_object_get(row, "answer");
 		if (!report)
@@ -123,6 +124,8 @@ static int run_describe(const struct aggctl *ctl, int argc, char **argv)
 		return st;
 	if (!argc == !hosts.file)
 		return usage("describe: needs %s", verbs[0].args);
+	if (all && !hosts.file)
+		return usage("describe: --all: is for --hosts: 'aggctl host report --all' makes such a report");
 	if (identities && describe_range(identities, &range))
 		return ST_USAGE;
 	reports = json_array();
@@ -141,6 +144,8 @@ static const struct opt opts[] = {
 	  "gives identities to hosts with several ports" },
 	{ "not", OPT_STRING, &without, "DEVICE,...",
 	  "leave these devices of all hosts out" },
+	{ "all", OPT_FLAG, &all, NULL,
+	  "with --hosts: also devices that are not hardware, such as bridges" },
 	HOSTS_OPTIONS(hosts),
 };
 

@@ -52,21 +52,20 @@ static int show(const struct aggctl *ctl, const struct host *host)
 	return ST_DONE;
 }
 
-/* Until one fails: the next ones need it. */
+/* All of them, so that one device without a cable does not cost the other ones. */
 static int run_all(const struct host *host)
 {
 	const char *command;
+	int st = ST_DONE;
 	size_t i;
-	int st;
 
 	for (i = 0; i < json_array_size(host->missing); i++) {
 		command = json_string_value(json_array_get(host->missing, i));
 		fflush(stdout);
-		st = system(command);
-		if (st)
-			return fail("host: '%s' failed", command);
+		if (system(command))
+			st = fail("host: '%s' failed", command);
 	}
-	return ST_DONE;
+	return st;
 }
 
 static int run_init(const struct aggctl *ctl, int argc, char **argv)

@@ -588,6 +588,18 @@ static int check_addresses(const struct aggctl *ctl, const struct plan *plan)
 	return ctl->json ? ST_FAILED : ST_DONE;
 }
 
+/* Methods that merge nothing were asked for by their names. */
+static void note_unmerged(const struct plan *plan)
+{
+	const struct aggt_job *job = aggt_plan_job(plan->trees);
+
+	if (plan->conf.down || job->n_senders < 2 ||
+	    aggt_plan_metrics(plan->trees)->aggregating ||
+	    !strcmp(job->method, "existing") || !strcmp(job->method, "unicast"))
+		return;
+	err("plan: note: no server merges flows of others: no sender's flow passes another server on its way, so nothing is saved");
+}
+
 static int list_methods(const struct aggctl *ctl)
 {
 	json_t *names = json_array();
@@ -684,6 +696,8 @@ static int run_plan(const struct aggctl *ctl, int argc, char **argv)
 			  new_plan(&plan, &w, &json);
 	if (!st)
 		st = check_addresses(ctl, &plan);
+	if (!st)
+		note_unmerged(&plan);
 	if (!st)
 		st = show_plan(ctl, &plan, json);
 	else

@@ -172,6 +172,24 @@ int describe_range(const char *text, struct describe_range *range)
 	return 0;
 }
 
+/* An address of a subnet may be that of a machine that has not reported. */
+static int check_range(const struct net *net, const struct describe_range *range)
+{
+	const struct port *p = net->port;
+	uint32_t first;
+
+	for (; range->last && p < net->port + net->n_ports; p++) {
+		first = net_of(p);
+		if (range->next > (first | ~net_mask(p->length)) ||
+		    range->last < first)
+			continue;
+		err("describe: --identities: it has addresses of %s, the subnet of %s of %s: use a subnet that no NIC is in",
+		    net_text(p), p->device, net_name(net, p));
+		return -1;
+	}
+	return 0;
+}
+
 /* With one port its address is the identity. */
 static void take_port_address(struct net *net, size_t host)
 {
@@ -355,6 +373,8 @@ int describe(FILE *out, const json_t *reports,
 		net_warn_gateways(&net);
 		ret = connect_hosts(&net);
 	}
+	if (!ret)
+		ret = check_range(&net, &identities);
 	if (!ret)
 		ret = give_identities(&net, identities);
 	if (!ret)

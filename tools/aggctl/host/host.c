@@ -36,6 +36,16 @@ static const char *device_of(const struct host *host, struct in_addr addr)
 	return NULL;
 }
 
+static bool is_set_up(const struct host *host, const char *device)
+{
+	const struct ifaddrs *i;
+
+	for (i = host->ifaddrs; i; i = i->ifa_next)
+		if (!strcmp(i->ifa_name, device))
+			return i->ifa_flags & IFF_UP;
+	return false;
+}
+
 static bool has_address_of(const struct host *host, aggt_node server)
 {
 	unsigned int level, ports = aggt_topo_ports(host->plan.topo, server);
@@ -250,6 +260,11 @@ static void look_at_ip(struct host *host)
 	struct in_addr self = plan_identity(&host->plan, host->server);
 	const char *device;
 
+	/* Routes and ports need the devices. */
+	for (level = 0; level < n; level++) {
+		device = port_device(host, level);
+		setting(host, is_set_up(host, device), "ip link set %s up", device);
+	}
 	setting(host, device_of(host, self), "ip address add %s/32 dev lo",
 		addr_text(self));
 	/* A neighbour sends by this server what this server may not merge. */
@@ -286,14 +301,31 @@ static bool leaves_by_port(const struct host *host,
 }
 
 /*
+ * A route that "host init" has made for an earlier description: to one host, from the
+ * identity, and by a gateway that is no longer the next one.
+ */
+static bool is_stale(const struct host *host, const struct route *route,
+		     aggt_node to)
+{
+	return has_several_ports(host) && route->prefix == 32 && !route->kept &&
+	       route->source.s_addr ==
+	       plan_identity(&host->plan, host->server).s_addr &&
+	       route->gateway.s_addr &&
+	       route->gateway.s_addr != gateway(host, to).s_addr;
+}
+
+/*
  * A default route leads out of the network, unless there is one port only. Programs use
  * the identity as their source, or the answers would have no route.
  */
-static bool is_good(const struct host *host, const struct route *route)
+static bool is_good(const struct host *host, const struct route *route,
+		    aggt_node to)
 {
 	if (!route->found || (!route->prefix && has_several_ports(host)))
 		return false;
-	return !leaves_by_port(host, route) ||
+	if (!leaves_by_port(host, route))
+		return true;
+	return !is_stale(host, route, to) &&
 	       !route_hides(route, plan_identity(&host->plan, host->server));
 }
 
@@ -311,7 +343,7 @@ static int look_at_route(struct host *host, aggt_node to)
 	}
 	strcpy(text, addr_text(addr));
 	strcpy(via, addr_text(gateway(host, to)));
-	setting(host, is_good(host, &route),
+	setting(host, is_good(host, &route, to),
 		"ip route replace %s/32 via %s src %s", text, via,
 		addr_text(self));
 	return 0;
@@ -524,23 +556,27 @@ static void look_at_firewall(struct host *host, uint16_t port)
 	free(device);
 }
 
-static void look_at_module(struct host *host)
+static int look_at_module(struct host *host, uint16_t *port)
 {
 	struct in_addr self = plan_identity(&host->plan, host->server);
 	struct aggnet_node_info node = {};
 	struct aggnet_ctl *ctl = NULL;
 	bool loaded = !aggnet_ctl_open(&ctl);
+	int ret = 0;
 
 	setting(host, loaded, "modprobe aggnet");
-	if (!loaded || aggnet_node_get(ctl, &node))
-		node.address.s_addr = 0;
-	setting(host, node.address.s_addr == self.s_addr,
-		"aggctl node set address %s", addr_text(self));
-	look_at_ports(host, loaded ? ctl : NULL);
-	/* If it fails, the server is ready for packets. */
-	look_at_firewall(host, node.port ? node.port : AGGNET_UDP_PORT);
-	look_at_links(host, loaded ? ctl : NULL);
+	if (loaded && aggnet_node_get(ctl, &node)) {
+		err("host init: node: %s", aggnet_ctl_error(ctl));
+		ret = -1;
+	} else {
+		setting(host, node.address.s_addr == self.s_addr,
+			"aggctl node set address %s", addr_text(self));
+		look_at_ports(host, loaded ? ctl : NULL);
+		look_at_links(host, loaded ? ctl : NULL);
+	}
+	*port = node.port ? node.port : AGGNET_UDP_PORT;
 	aggnet_ctl_close(ctl);
+	return ret;
 }
 
 /* Messages have names, and a boot provides the settings again. */
@@ -557,14 +593,17 @@ static void look_at_description(struct host *host)
 	free(command);
 }
 
+/* A route fails without its device, a firewall's rule for many reasons: these come last. */
 int host_look(struct host *host)
 {
+	uint16_t port;
+
 	if (look_at_devices(host))
 		return -1;
 	look_at_ip(host);
-	if (look_at_routes(host))
+	if (look_at_module(host, &port) || look_at_routes(host))
 		return -1;
-	look_at_module(host);
+	look_at_firewall(host, port);
 	look_at_description(host);
 	return 0;
 }

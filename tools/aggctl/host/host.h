@@ -47,8 +47,8 @@ int host_open(struct host *host, const char *network, const char *name);
  * host_look() - compare this host with the network
  * @host: opened; @missing and @checked are filled
  *
- * Changes nothing. Return: 0, or -1 with an error line printed if a port of the
- * network is none of this host's
+ * Changes nothing. Return: 0, or -1 with an error line printed: a port of the network is
+ * none of this host's, or this user may not read the module's state
  */
 int host_look(struct host *host);
 

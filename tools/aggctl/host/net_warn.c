@@ -98,13 +98,18 @@ static void warn_rate(const struct net *net, const struct port *p)
 		    best->device, p->device);
 }
 
+static bool is_shared(const struct net *net, const struct subnet *s)
+{
+	return s->hosts == net->n_hosts;
+}
+
 /* Is there a subnet in the description without some of the hosts? */
 static bool has_smaller(const struct net *net)
 {
 	size_t i;
 
 	for (i = 0; i < net->n_subnets; i++)
-		if (net->subnet[i].hosts < net->n_hosts &&
+		if (!is_shared(net, &net->subnet[i]) &&
 		    net_is_described(net, net->subnet[i].first))
 			return true;
 	return false;
@@ -116,10 +121,15 @@ static void warn_shared(const struct net *net)
 	const struct port *p;
 	size_t i;
 
+	if (net->n_hosts <= 2)
+		return;
+	if (!has_smaller(net)) {
+		err("describe: warning: all hosts are in each subnet, and are neighbours there: no server is on the way to merge");
+		return;
+	}
 	for (i = 0; i < net->n_subnets; i++) {
 		p = net->subnet[i].first;
-		if (net->subnet[i].hosts == net->n_hosts && net->n_hosts > 2 &&
-		    has_smaller(net) && !is_far_slower(net, p))
+		if (is_shared(net, &net->subnet[i]) && !is_far_slower(net, p))
 			err("describe: warning: all hosts are in %s, the subnet of %s of %s, and are neighbours there: no server is on the way to merge; if it is for management, '--not %s' leaves it out",
 			    net_text(p), p->device, net_name(net, p), p->device);
 	}
