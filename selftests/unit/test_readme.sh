@@ -48,21 +48,42 @@ make_commands()
 		grep -qF 'make check' "$top/.ci/run"
 }
 
-# links FILE: its links to other files lead to files
+# title FILE ANCHOR: FILE has a section whose title makes this anchor, if it is not empty
+title()
+{
+	[ ! "$2" ] || tr 'A-Z ' 'a-z-' < "$1" | grep -B 1 '^==*$' | grep -qx "$2"
+}
+
+# links FILE: its links to other files lead to files, and to sections that they have
 links()
 {
-	local to bad=0
+	local to anchor bad=0
 
-	while read -r to; do
-		[ -e "$top/$to" ] || {
-			echo "$to: no such file"
+	while IFS='#' read -r to anchor; do
+		if [ ! -e "$top/$to" ] || ! title "$top/$to" "$anchor"; then
+			echo "$to${anchor:+#$anchor}: no such file or section"
+			bad=1
+		fi
+	done < <(grep -oP '\]\(\K[^):]+' "$1")
+	return "$bad"
+}
+
+# The pages that an administrator needs before users depend on the servers.
+leads()
+{
+	local page bad=0
+
+	for page in cluster aggregating sizing security operations jobs index; do
+		grep -q "](Documentation/$page\.rst[#)]" "$readme" || {
+			echo "no link to $page.rst"
 			bad=1
 		}
-	done < <(grep -o '](\([^)#:]*\))' "$1" | sed 's/^](//; s/)$//')
+	done
 	return "$bad"
 }
 
 check "commands on servers are those of the page" cluster_commands
 check "commands of make are there" make_commands
-check "links lead to files" links "$readme"
+check "links lead to files and sections" links "$readme"
+check "an administrator's pages are linked" leads
 end_rows
