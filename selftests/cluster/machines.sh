@@ -203,7 +203,7 @@ capture()
 dissector()
 {
 	if [ -n "$LAYER" ]; then
-		echo "$LAYER/usr/share/wireshark/plugins/aggnet.lua"
+		echo "$LAYER"/usr/lib/*/wireshark/plugins/aggnet.lua
 	else
 		echo "$TOP/tools/wireshark/aggnet.lua"
 	fi

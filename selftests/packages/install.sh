@@ -81,6 +81,12 @@ installed()
 		inside man -w aggctl aggnet libaggnet libaggtree
 }
 
+# Wireshark finds the dissector by itself.
+dissector()
+{
+	inside tshark -G protocols | grep -i aggnet
+}
+
 # dkms KERNEL RELEASE: build the module for a release with the headers of a kernel
 dkms_builds()
 {
@@ -145,6 +151,7 @@ run()
 	fi
 	check "a copy of this host" copy
 	check "the packages are installed" installed
+	check "Wireshark loads the dissector" dissector
 	check "autopkgtest: command" inside /tmp/tests/command
 	check "autopkgtest: libraries" inside /tmp/tests/libraries
 	check "autopkgtest: python" inside /tmp/tests/python

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The Debian packages are built only for architectures with integers of 128
-# bits, which compilers have on 64-bit machines only. Their unit waits for firewalls.
+# bits, which compilers have on 64-bit machines only. Their unit waits for firewalls, and
+# their dissector is where Wireshark looks for it.
 set -u
 
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -41,6 +42,18 @@ if grep -qx "Restart=on-failure" "$top/tools/aggctl/aggnet.service"; then
 	echo "ok $n - the unit tries again"
 else
 	echo "not ok $n - the unit does not try again"
+	failed=1
+fi
+n=$((n + 1))
+plugins=$(sed -n 's,^tools/wireshark/aggnet.lua ,/,p' "$top/debian/aggnet.install")
+# shellcheck disable=SC2016 # debhelper's variable
+plugins=${plugins/'${DEB_HOST_MULTIARCH}'/$(dpkg-architecture -qDEB_HOST_MULTIARCH)}
+if ! command -v tshark > /dev/null; then
+	echo "ok $n - Wireshark's directory of plugins # SKIP no tshark here"
+elif tshark -G folders 2> /dev/null | grep -qP "^Global Lua Plugins:\s*\Q$plugins\E$"; then
+	echo "ok $n - the dissector is in Wireshark's directory of plugins"
+else
+	echo "not ok $n - $plugins is not Wireshark's directory of plugins"
 	failed=1
 fi
 echo "1..$n"
