@@ -87,6 +87,21 @@ dissector()
 	inside tshark -G protocols | grep -i aggnet
 }
 
+# The README and its pages are in the directories that its links name.
+linked()
+{
+	local to n=0 doc=$ROOT/usr/share/doc/aggnet
+
+	while read -r to; do
+		n=$((n + 1))
+		[ -e "$doc/$to" ] || {
+			echo "$to: no such file"
+			return 1
+		}
+	done < <(grep -oP '\]\(\K[^)#]+' "$doc/README.md")
+	[ $n -gt 0 ]
+}
+
 # dkms KERNEL RELEASE: build the module for a release with the headers of a kernel
 dkms_builds()
 {
@@ -151,6 +166,7 @@ run()
 	fi
 	check "a copy of this host" copy
 	check "the packages are installed" installed
+	check "links of the README" linked
 	check "Wireshark loads the dissector" dissector
 	check "autopkgtest: command" inside /tmp/tests/command
 	check "autopkgtest: libraries" inside /tmp/tests/libraries
