@@ -369,6 +369,17 @@ not_known()
 	why 1 && grep -qx "  v3: not known: node: refused. Next: $tmp/ssh v3 aggctl why" said
 }
 
+# The next command is not "aggctl why", which would say the same again.
+not_loaded()
+{
+	local loaded="the aggnet module is not loaded: 'modprobe aggnet' loads it"
+
+	asks '[ $host != v3 ] || { echo "aggctl: '"$loaded"'" >&2; exit 1; }'
+	why 1 7 &&
+		grep -qxF "  v3: not known: $loaded. Next: $tmp/ssh v3 modprobe aggnet" said &&
+		why 1 7 --sudo && grep -q " Next: $tmp/ssh v3 sudo modprobe aggnet$" said
+}
+
 # nothing_of_v3 SENTENCE COMMANDS [TIMEOUT]: v3 does these, and the sentence is why
 # nothing is known of it
 nothing_of_v3()
@@ -505,6 +516,7 @@ check "options" options
 check "why: all hosts are as planned" all_planned
 check "why: what is wrong on which host" named_faults
 check "why: hosts of which nothing is known" not_known
+check "why: a host without the module" not_loaded
 check "why: hosts that answer anything" any_answer
 check "why: hosts that are late" late_answer
 check "why: many hosts" many_hosts

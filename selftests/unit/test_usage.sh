@@ -403,6 +403,17 @@ result "no Graphviz: an error" "$(
 result "no Graphviz: the plan" "$(jq -e .job plan.nodot > /dev/null 2> why ||
 	echo "it is not whole: $(cat why)")"
 
+# Without the module each command says how to load it.
+if [ ! -e /sys/module/aggnet ]; then
+	loads="the aggnet module is not loaded: 'modprobe aggnet' loads it"
+	refused 1 "$loads" why 7
+	refused 1 "$loads" tree show
+	refused 1 "$loads" top
+	refused 1 "$loads" export
+	refused 1 "send: $loads" send --job 7 --receiver 10.0.0.1
+	refused 1 "recv: $loads" recv --job 7 --receiver 10.0.0.1
+fi
+
 # A file opened while standard output is closed must not become standard output.
 status=0
 "$aggctl" plan "${small[@]}" --dot closed 2> err >&- || status=$?

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "conn.h"
+#include "not_loaded.h"
 
 #define MEND_DEFAULT_MS	5000
 #define MEND_TICK_MS	20
@@ -221,7 +222,7 @@ static int conn_socket(struct conn *c)
 		return fd;
 	err = -errno;
 	if (err == -ESOCKTNOSUPPORT || err == -EPROTONOSUPPORT)
-		return conn_fail(c, err, "the aggnet module is not loaded");
+		return conn_fail(c, err, NOT_LOADED);
 	return conn_fail(c, err, "socket: %s", strerror(-err));
 }
 

@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 
 #include "ctl.h"
+#include "not_loaded.h"
 
 /* Bytes of a request beside the attributes of an info. */
 #define REQUEST_HEAD	4096
@@ -316,7 +317,7 @@ static int open_family(struct aggnet_ctl *ctl)
 	ret = genl_ctrl_resolve(ctl->sock, AGGNET_GENL_NAME);
 	if (ret == -NLE_OBJ_NOTFOUND)
 		return aggnet_ctl_fail(ctl, -ENOENT,
-				       "the kernel does not know aggnet: the module is not loaded");
+				       NOT_LOADED);
 	if (ret < 0)
 		return fail_nl(ctl, "family " AGGNET_GENL_NAME, ret);
 	ctl->family = ret;

@@ -124,6 +124,19 @@ static void print_first_line(const char *job, const json_t *answers)
 	putchar('\n');
 }
 
+/* "aggctl why" would say the same again on a host whose module is not loaded. */
+static void print_next(const struct hosts *hosts, const char *job,
+		       const char *host, const char *error)
+{
+	static const char load[] = "modprobe aggnet";
+	const bool loads = strstr(error, load);
+
+	printf(". Next: %s %s %s%s%s\n", hosts->ssh,
+	       json_string_value(json_object_get(hosts->to, host)),
+	       hosts->sudo ? "sudo " : "", loads ? load : "aggctl why",
+	       loads ? "" : job);
+}
+
 static void print_fault(const struct hosts *hosts, const char *job,
 			const json_t *answer)
 {
@@ -135,8 +148,7 @@ static void print_fault(const struct hosts *hosts, const char *job,
 	} else if (has_said(answer, not_known)) {
 		printf("  %s: not known: ", host);
 		put_safe(stdout, text_of(answer, "error"));
-		printf(". Next: %s %s aggctl why%s\n", hosts->ssh,
-		       json_string_value(json_object_get(hosts->to, host)), job);
+		print_next(hosts, job, host, text_of(answer, "error"));
 	}
 }
 
