@@ -62,11 +62,11 @@ comes_and_goes()
 		on_hosts withdraw > "$TMP/last" && nothing &&
 		on_hosts withdraw > "$TMP/nothing" || return
 	cat "$TMP/first" "$TMP/again" "$TMP/last" "$TMP/nothing"
-	grep -qx "v14: applied, 1 entries" "$TMP/first" &&
+	grep -qx "v14: applied, 1 entry" "$TMP/first" &&
 		grep -q "^applied: " "$TMP/first" &&
-		grep -qx "v14: already in force, 1 entries" "$TMP/again" &&
+		grep -qx "v14: already in force, 1 entry" "$TMP/again" &&
 		grep -q "^already in force: " "$TMP/again" &&
-		grep -qx "v14: withdrawn, 1 entries" "$TMP/last" &&
+		grep -qx "v14: withdrawn, 1 entry" "$TMP/last" &&
 		grep -q "^withdrawn: " "$TMP/last" &&
 		[ "$(sed -n 's/^withdrawn: //p' "$TMP/last")" = "$(sed -n 's/^applied: //p' "$TMP/first")" ] &&
 		grep -qx "v14: not in force" "$TMP/nothing" &&

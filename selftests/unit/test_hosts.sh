@@ -64,13 +64,13 @@ applied()
 {
 	hosts ''
 	on_hosts 0 apply && diff - said << 'END' || return
-v0: applied, 1 entries
-v1: applied, 1 entries
-v2: applied, 1 entries
-v3: applied, 1 entries
+v0: applied, 1 entry
+v1: applied, 1 entry
+v2: applied, 1 entry
+v3: applied, 1 entry
 applied: 4 entries on 4 nodes
 END
-	on_hosts 0 withdraw && grep -qx "v3: withdrawn, 1 entries" said &&
+	on_hosts 0 withdraw && grep -qx "v3: withdrawn, 1 entry" said &&
 		tail -n 1 said | grep -qx "withdrawn: 4 entries on 4 nodes"
 }
 
@@ -78,8 +78,8 @@ END
 had_it()
 {
 	hosts '[ $host != v2 ] || { stages; echo "@in force already"; hear; exit 0; }'
-	on_hosts 0 apply && grep -qx "v2: already in force, 1 entries" said &&
-		tail -n 1 said | grep -qx "applied: 3 entries on 3 nodes; already in force: 1 entries on 1 nodes" &&
+	on_hosts 0 apply && grep -qx "v2: already in force, 1 entry" said &&
+		tail -n 1 said | grep -qx "applied: 3 entries on 3 nodes; already in force: 1 entry on 1 node" &&
 		on_hosts 0 -j apply && jq -e 'length == 4 and ([.[] | select(.node == "v2")] |
 			.[0].said == "already in force" and .[0].entries == 1)' said
 }
@@ -88,7 +88,7 @@ had_none()
 {
 	hosts '[ $host != v2 ] || left=0'
 	on_hosts 0 withdraw && grep -qx "v2: not in force" said &&
-		tail -n 1 said | grep -qx "withdrawn: 3 entries on 3 nodes; not in force: nothing of the plan was left on 1 nodes" || return
+		tail -n 1 said | grep -qx "withdrawn: 3 entries on 3 nodes; not in force: nothing of the plan was left on 1 node" || return
 	hosts left=0
 	on_hosts 0 withdraw && grep -qx "v0: not in force" said &&
 		tail -n 1 said | grep -qx "not in force: nothing of the plan was left on 4 nodes" &&
@@ -129,13 +129,13 @@ killed_at_commit()
 refused_at_stage()
 {
 	hosts '[ $host != v3 ] || { hear; refuses "v3: no"; }'
-	on_hosts 1 apply && says "v3: v3: no" "no host has changed"
+	on_hosts 1 apply && says "v3: no" "no host has changed"
 }
 
 refused_at_commit()
 {
 	hosts '[ $host != v0 ] || { stages; refuses "v0: no"; }'
-	on_hosts 1 apply && says "v0: v0: no" \
+	on_hosts 1 apply && says "v0: no" \
 		"each host that has changed has taken the plan back"
 }
 
@@ -143,7 +143,7 @@ refused_at_commit()
 not_undone()
 {
 	hosts '[ $host != v0 ] || { stages; echo "aggctl: v0: plan: no" >&2; exit 1; }'
-	on_hosts 1 apply && says "v0: v0: plan: no" "v0: $doubt" "$again"
+	on_hosts 1 apply && says "v0: plan: no" "v0: $doubt" "$again"
 }
 
 not_kept()
@@ -356,7 +356,7 @@ named_faults()
 # What is not known is not wrong; a host that is wrong counts more.
 not_known()
 {
-	asks '[ $host != v3 ] || { echo "Warning: new host" >&2; echo "ssh: no route" >&2; exit 255; }'
+	asks '[ $host != v3 ] || { echo "Warning: new host" >&2; printf "ssh: no route\r\n" >&2; exit 255; }'
 	why 1 7 && head -n 2 said | diff - <(printf '%s\n' \
 		"job 7: as planned on 3 of 4 hosts; not known of v3" \
 		"  v3: not known: ssh: no route. Next: $tmp/ssh v3 aggctl why 7") &&

@@ -184,6 +184,16 @@ static bool takes_withdrawn(struct host_said *said, const char *line)
 	return true;
 }
 
+/* A line of aggctl there begins with the plan's name of the host, as it does here. */
+static void print_heard(const struct remote *r, const char *line)
+{
+	const size_t len = strlen(r->name);
+
+	if (!strncmp(line, r->name, len) && !strncmp(line + len, ": ", 2))
+		line += len + 2;
+	err("%s: %s", r->name, line);
+}
+
 static void heard(struct remote *r, const char *line, void *arg)
 {
 	struct run *run = arg;
@@ -200,7 +210,7 @@ static void heard(struct remote *r, const char *line, void *arg)
 	} else if (run->withdraw ? !takes_withdrawn(said, line) :
 				   !takes_stage(host, said, line)) {
 		host->said |= own;
-		err("%s: %s", r->name, line + (own ? 8 : 0));
+		print_heard(r, line + (own ? 8 : 0));
 	}
 }
 

@@ -33,6 +33,13 @@ static size_t entries_of(const struct plan_part *part)
 	return json_array_size(json_object_get(part->entry, "trees"));
 }
 
+/* "1 entry on 1 node" */
+static void print_sum(size_t entries, size_t nodes)
+{
+	printf("%zu %s on %zu node%s", entries, entries == 1 ? "entry" : "entries",
+	       nodes, nodes == 1 ? "" : "s");
+}
+
 static json_t *part_json(const struct plan_part *part)
 {
 	const json_t *links = json_object_get(part->entry, "links");
@@ -55,7 +62,9 @@ static int show_parts(const struct aggctl *ctl, const struct plan_file *file,
 	if (ctl->json)
 		return out_json(rows);
 	json_decref(rows);
-	printf("%s: %zu entries on %zu nodes\n", done, entries, file->n);
+	printf("%s: ", done);
+	print_sum(entries, file->n);
+	putchar('\n');
 	return ST_DONE;
 }
 
@@ -109,15 +118,17 @@ static void show_sums(const struct plan_file *file,
 		entries[said[i].changed] += said_entries(file, i, said, word);
 		nodes[said[i].changed]++;
 	}
-	if (nodes[1])
-		printf("%s: %zu entries on %zu nodes", word->done, entries[1],
-		       nodes[1]);
+	if (nodes[1]) {
+		printf("%s: ", word->done);
+		print_sum(entries[1], nodes[1]);
+	}
+	if (nodes[0])
+		printf("%s%s: ", nodes[1] ? "; " : "", word->not);
 	if (nodes[0] && word == &word_withdraw)
-		printf("%s%s: nothing of the plan was left on %zu nodes",
-		       nodes[1] ? "; " : "", word->not, nodes[0]);
+		printf("nothing of the plan was left on %zu node%s", nodes[0],
+		       nodes[0] == 1 ? "" : "s");
 	else if (nodes[0])
-		printf("%s%s: %zu entries on %zu nodes", nodes[1] ? "; " : "",
-		       word->not, entries[0], nodes[0]);
+		print_sum(entries[0], nodes[0]);
 	putchar('\n');
 }
 
@@ -125,15 +136,16 @@ static void show_sums(const struct plan_file *file,
 static int show_hosts(const struct aggctl *ctl, const struct plan_file *file,
 		      const struct host_said *said, const struct word *word)
 {
-	size_t i;
+	size_t i, n;
 
 	if (ctl->json)
 		return show_hosts_json(file, said, word);
 	for (i = 0; i < file->n; i++) {
+		n = said_entries(file, i, said, word);
 		printf("%s: %s", file->part[i].name,
 		       said[i].changed ? word->done : word->not);
-		if (said_entries(file, i, said, word))
-			printf(", %zu entries", said_entries(file, i, said, word));
+		if (n)
+			printf(", %zu %s", n, n == 1 ? "entry" : "entries");
 		putchar('\n');
 	}
 	show_sums(file, said, word);

@@ -128,6 +128,9 @@ static void end_line(struct remote *r,
 		     void (*heard)(struct remote *, const char *, void *),
 		     void *arg)
 {
+	/* The lines of ssh itself end as a terminal in raw mode needs it. */
+	if (r->len && r->line[r->len - 1] == '\r')
+		r->len--;
 	r->line[r->len] = 0;
 	r->len = 0;
 	heard(r, r->line, arg);
