@@ -194,7 +194,7 @@ $ AGGNET_NETWORK=$TMP/network aggctl -n v1 tree show
 $ AGGNET_NETWORK=$TMP/network aggctl -n v1 tree show --job 3999 --receiver node1
 > 3999 * node1 *
 $ AGGNET_NETWORK=$TMP/network aggctl -n v1 send --job 3999 --receiver node9 "$TMP/in"
-2 send: --receiver: 'node9' is neither an IPv4 address nor the name of a described host
+2 send: --receiver: 'node9' is neither an IPv4 address nor the name of a host in $TMP/network
 $ AGGNET_NETWORK=$TMP/network aggctl -n v1 export
 > aggnet_node_info{address="10.0.0.2",role="server",label="v1",host="node2"} 1
 > aggnet_tree_info{job="3999",receiver="10.0.0.1",*,receiver_host="node1",*

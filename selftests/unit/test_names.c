@@ -151,6 +151,21 @@ TEST(rows)
 	json_decref(named);
 }
 
+/* The next command has the description that this host keeps, wherever that is. */
+TEST(next_command)
+{
+	char path[] = NETWORK;
+	int fd = mkstemp(path);
+	char want[128];
+
+	setenv("AGGNET_NETWORK", path, 1);
+	snprintf(want, sizeof(want), "aggctl host init --topology @%s --run", path);
+	EXPECT_STREQ(want, names_init("other"));
+	close(fd);
+	unlink(path);
+	EXPECT_STREQ("other", names_init("other"));
+}
+
 TEST(refused_description)
 {
 	describe("topology graph\nhost\n");

@@ -65,7 +65,14 @@ refused 2 "export: its format is that of Prometheus; it cannot be combined with 
 	-j export
 refused 2 "why: 'x' is not a number below 2^32" why x
 refused 2 "why: give the job once" why --job 1 2
-refused 2 "why: --receiver: 'x' is neither an IPv4 address nor the name of a described host" why --receiver x
+printf 'topology graph\nhost node1\n' > named
+echo hello > malformed
+AGGNET_NETWORK=named refused 2 "why: --receiver: 'x' is neither an IPv4 address nor the name of a host in named" \
+	why --receiver x
+AGGNET_NETWORK=nosuch refused 2 "send: --receiver: 'x' is not an IPv4 address, and this host has no names: nosuch: No such file or directory: 'aggctl host init --topology @FILE --run' installs it" \
+	send --job 7 --receiver x
+AGGNET_NETWORK=malformed refused 2 "recv: --receiver: 'x' is not an IPv4 address, and malformed, which would have names of hosts, is refused: line 1: a description begins with: topology T" \
+	recv --job 7 --receiver x
 refused 2 "host init: needs --topology" host init
 refused 2 "host init: --host: @net has no server 'store-3'" \
 	host init --topology @net --host store-3

@@ -2,6 +2,7 @@
 /* Finds addresses in messages, and the hosts that have them. */
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <errno.h>
 #include <ifaddrs.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -257,6 +258,36 @@ bool names_parse(const char *text, struct in_addr *addr)
 	return addr_parse(text, addr);
 }
 
+const char *names_no_host(void)
+{
+	static char fault[640];
+	const char *file = names_file();
+	struct aggt_err error = {};
+	struct aggt_topo *topo;
+	char *text;
+
+	if (!*file)
+		return "not an IPv4 address, and AGGNET_NETWORK names no description with names";
+	errno = 0;
+	text = read_file(file);
+	topo = text ? aggt_topo_describe(text, &error) : NULL;
+	if (topo)
+		snprintf(fault, sizeof(fault),
+			 "neither an IPv4 address nor the name of a host in %s",
+			 file);
+	else if (text)
+		snprintf(fault, sizeof(fault),
+			 "not an IPv4 address, and %s, which would have names of hosts, is refused: %s",
+			 file, error.text);
+	else
+		snprintf(fault, sizeof(fault),
+			 "not an IPv4 address, and this host has no names: %s: %s: 'aggctl host init --topology @FILE --run' installs it",
+			 file, errno ? strerror(errno) : "it is empty");
+	aggt_topo_free(topo);
+	free(text);
+	return fault;
+}
+
 json_t *names_json(const json_t *value)
 {
 	json_t *array, *item;
@@ -285,8 +316,13 @@ void names_put(json_t *row, const char *member)
 
 const char *names_init(const char *other)
 {
-	return access(NAMES_FILE, R_OK) ? other :
-	       "aggctl host init --topology @" NAMES_FILE " --run";
+	static char command[512];
+
+	if (access(names_file(), R_OK))
+		return other;
+	snprintf(command, sizeof(command),
+		 "aggctl host init --topology @%s --run", names_file());
+	return command;
 }
 
 bool names_is_host(struct in_addr addr)

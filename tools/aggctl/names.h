@@ -57,8 +57,13 @@ void names_print(FILE *f, const char *fmt, ...)
  */
 bool names_parse(const char *text, struct in_addr *addr);
 
-/* What a word is not that names_parse() refuses. */
-#define NAMES_NO_HOST	"neither an IPv4 address nor the name of a described host"
+/**
+ * names_no_host() - what a word is that names_parse() refuses
+ *
+ * Return: what follows "'WORD' is ": the file that has the names, or why there are none;
+ * in a buffer that the next call overwrites.
+ */
+const char *names_no_host(void);
 
 /**
  * names_json() - names_add() for a table
@@ -77,7 +82,9 @@ void names_put(json_t *row, const char *member);
 
 /**
  * names_init() - the command that makes this host a server of its network
- * @other: the command if the host has no description in NAMES_FILE
+ * @other: the command if the host has no description in names_file()
+ *
+ * Return: the command, which may be in a buffer that the next call overwrites.
  */
 const char *names_init(const char *other);
 

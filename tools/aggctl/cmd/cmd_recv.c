@@ -501,7 +501,7 @@ static int run_recv(const struct aggctl *ctl, int argc, char **argv)
 	if (job > UINT32_MAX)
 		return usage("recv: needs --job");
 	if (receiver && !names_parse(receiver, &self))
-		return usage("recv: --receiver: '%s' is " NAMES_NO_HOST, receiver);
+		return usage("recv: --receiver: '%s' is %s", receiver, names_no_host());
 	if (stream && (top || ctl->json))
 		return usage("recv: --stream: %s needs the whole result",
 			     top ? "--top" : "JSON");

@@ -318,7 +318,7 @@ static int run_send(const struct aggctl *ctl, int argc, char **argv)
 	if (job > UINT32_MAX || !receiver)
 		return usage("send: needs --job and --receiver");
 	if (!names_parse(receiver, &to))
-		return usage("send: --receiver: '%s' is " NAMES_NO_HOST, receiver);
+		return usage("send: --receiver: '%s' is %s", receiver, names_no_host());
 	if (!aggnet_lookup(to, (uint32_t)job, &status) &&
 	    status.direction == AGGNET_DIR_DOWN)
 		return check_stream(ctl) ?:

@@ -147,8 +147,8 @@ static int run_show(const struct aggctl *ctl, int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	if (receiver && !names_parse(receiver, &addr))
-		return usage("tree show: --receiver: '%s' is " NAMES_NO_HOST,
-			     receiver);
+		return usage("tree show: --receiver: '%s' is %s",
+			     receiver, names_no_host());
 	if (watch && ctl->json)
 		return usage("tree show: --watch cannot be combined with --json: 'aggctl -j top' prints one array a line");
 	if (watch)
@@ -170,8 +170,8 @@ static int name_tree(const char *verb, struct aggnet_tree_info *tree)
 	if (job > UINT32_MAX || !receiver)
 		return usage("tree %s: needs --job and --receiver", verb);
 	if (!names_parse(receiver, &addr))
-		return usage("tree %s: --receiver: '%s' is " NAMES_NO_HOST, verb,
-			     receiver);
+		return usage("tree %s: --receiver: '%s' is %s", verb,
+			     receiver, names_no_host());
 	tree->has |= AGGNET_HAS(AGGNET_A_TREE_INCAST_ID);
 	tree->incast_id = aggnet_incast_id((uint32_t)job, addr);
 	return ST_DONE;

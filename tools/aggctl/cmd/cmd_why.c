@@ -202,8 +202,8 @@ static int run_why(const struct aggctl *ctl, int argc, char **argv)
 		return usage("why: '%s' is not %s", argv[0],
 			     value_kind(OPT_JOB));
 	if (receiver && !names_parse(receiver, &addr))
-		return usage("why: --receiver: '%s' is " NAMES_NO_HOST,
-			     receiver);
+		return usage("why: --receiver: '%s' is %s",
+			     receiver, names_no_host());
 	return hosts.file ? ask_hosts(ctl, &addr) : ask_here(ctl, &addr);
 }
 
