@@ -16,8 +16,8 @@ static uint32_t count;
 static const struct column cols[] = {
 	{ "job", "job" }, { "receiver", "receiver" }, { "state", "state" },
 	{ "bound", "bound" }, { "records_in_s", "records/s in" },
-	{ "records_out_s", "out" }, { "mbit_in_s", "Mbit/s in" },
-	{ "mbit_out_s", "out" }, { "merged_percent", "merged %" },
+	{ "records_out_s", "records/s out" }, { "mbit_in_s", "Mbit/s in" },
+	{ "mbit_out_s", "Mbit/s out" }, { "merged_percent", "merged %" },
 	{ "fallbacks", "fallbacks" },
 };
 
