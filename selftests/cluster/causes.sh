@@ -136,7 +136,7 @@ case_of node2 "no entry on one server" node2 "aggctl withdraw plan.json" \
 	"entry  *tree of job .*: there is none" \
 	"WRONG: node2: it has no entry of this transfer.*Next: aggctl apply"
 case_of node2 "a server without identity and ports" node2 "rmmod aggnet; modprobe aggnet" \
-	"identity  *none" "WRONG: node2: it has no identity. Next: aggctl host init"
+	"identity  *it has no identity" "WRONG: node2: it has no identity. Next: aggctl host init"
 case_of node4 "no identity on lo" node4 "ip address del 10.0.0.4/32 dev lo" \
 	"identity .*not an address of this host" "note: node4: identity: "
 case_of node2 "no forwarding" node2 "sysctl -w net.ipv4.ip_forward=0" "ip_forward  *off" \

@@ -146,7 +146,7 @@ causes()
 	cause node2 "a firewall" \
 		"firewall .*chain f of table ip wall drops UDP to port 18016 (policy drop): .*nft insert rule" \
 		"node2: firewall: chain f of table ip wall drops .*Next: nft insert rule"
-	cause node3 "a module without identity and ports" "identity  *none.*aggctl host init" \
+	cause node3 "a module without identity and ports" "identity  *it has no identity.*aggctl host init" \
 		"^WRONG: node3: it has no identity. Next: aggctl host init"
 	# It lets aggnet's packets pass now, and no others.
 	on node2 "nft delete table ip wall"

@@ -367,6 +367,32 @@ TEST_F(why, fallbacks)
 	}
 }
 
+/* What follows "Next:" is a command, and where to type it if that is another node. */
+TEST_F(why, fallback_commands)
+{
+	static const char *const names[] = {
+		"drop_link", "drop_bloom_miss", "drop_no_tree", "drop_child",
+		"drop_function", "drop_tag", "drop_version", "drop_epoch_new",
+		"drop_identity", "drop_memory", "passed_policy", "filter_spent",
+		"drop_epoch_old", "drop_mtu", "misforwarded",
+	};
+	const char *next;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		strcpy(played.stat.name, names[i]);
+		ask(self, 0, NULL);
+		next = strstr(self->text, "packets (");
+		ASSERT_NE(NULL, next);
+		next = strstr(next, "Next: ");
+		ASSERT_NE(NULL, next);
+		EXPECT_TRUE(!strncmp(next + 6, "aggctl ", 7) ||
+			    !strncmp(next + 6, "ip ", 3) ||
+			    !strncmp(next + 6, "ps ", 3))
+			TH_LOG("%s: %s", names[i], next);
+	}
+}
+
 /* What only packets that miss their way meet is a note; each command stands once. */
 TEST_F(why, host)
 {

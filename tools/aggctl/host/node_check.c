@@ -184,7 +184,7 @@ static void check_identity(struct checks *c, const struct aggnet_node_info *node
 	if (node->role == AGGNET_ROLE_SWITCH)
 		return;
 	if (!node->address.s_addr) {
-		checks_add(c, false, "identity", "none");
+		checks_add(c, false, "identity", "it has no identity");
 		checks_fix(c, "%s", names_init("aggctl node set address A"));
 	} else if (checks_own(node->address)) {
 		checks_add(c, true, "identity", "%s", addr_text(node->address));
