@@ -187,6 +187,8 @@ cut_off_before()
 	wait_for grep -q "@staged" "$TMP/v14" && echo @commit >&5 &&
 		wait_for grep -q "@in force" "$TMP/v14" &&
 		refused "v14: another 'aggctl apply --hosts' has not ended" &&
+		! on_hosts withdraw > "$TMP/kept" 2>&1 &&
+		grep "v14: another 'aggctl apply --hosts' has not ended" "$TMP/kept" &&
 		grep -q "no host has changed" "$TMP/said"
 	set -- $?
 	exec 5>&-

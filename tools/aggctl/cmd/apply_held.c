@@ -145,14 +145,19 @@ static int wait_lock(int fd, json_int_t job)
 		busy = try_lock(fd, job);
 	}
 	if (busy > 0)
-		err("another 'aggctl apply --hosts' has not ended, and may take this plan back: one that was cut off ends within %d s; then apply the plan again",
+		err("another 'aggctl apply --hosts' has not ended, and may take this plan back: one that was cut off ends within %d s; then repeat the command",
 		    PATIENCE_MS / 1000);
 	else if (busy)
 		err("the lock of the plan: %s", strerror(errno));
 	return busy ? -1 : 0;
 }
 
-/*
+/**
+ * held_lock() - have the plan of a job on a node
+ * @node: the node
+ * @file: the plan
+ * @fd: set to a descriptor, which the caller closes
+ *
  * An earlier command that was cut off may wait for its next word, and then take back
  * entries that this one would find in force: only one command at a time has the plan of a
  * job on this node. The node has a file with one byte for each job, which is locked until
@@ -160,7 +165,7 @@ static int wait_lock(int fd, json_int_t job)
  *
  * Return: 0, or -1 with an error line printed
  */
-static int lock_plan(const char *node, const struct plan_file *file, int *fd)
+int held_lock(const char *node, const struct plan_file *file, int *fd)
 {
 	char path[sizeof(LOCK_DIR) + 80];
 
@@ -188,7 +193,7 @@ int apply_held(const char *netns, const char *node, struct plan_install *how)
 	how->may_keep = may_keep;
 	if (json && !plan_file_take(&file, json) &&
 	    !plan_file_find(&file, netns, node, &how->in_testbed) &&
-	    !lock_plan(node, &file, &lock))
+	    !held_lock(node, &file, &lock))
 		ret = plan_install(&file, how);
 	if (ret && !how->in_doubt)
 		puts(HELD_UNDONE);

@@ -77,5 +77,6 @@ int withdraw_hosts(const struct plan_file *file, const struct hosts *hosts,
  * with an error line printed
  */
 int apply_held(const char *netns, const char *node, struct plan_install *how);
+int held_lock(const char *node, const struct plan_file *file, int *fd);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cmd/apply_hosts.h"
 #include "cmd/cmd.h"
@@ -415,6 +416,7 @@ static int run_withdraw(const struct aggctl *ctl, int argc, char **argv)
 	struct plan_file file = {};
 	unsigned int missing = 0;
 	bool in_testbed;
+	int lock = -1;
 
 	(void)argc;
 	if (st)
@@ -430,6 +432,9 @@ static int run_withdraw(const struct aggctl *ctl, int argc, char **argv)
 		puts(HELD_NO_SUPERVISOR);
 		goto out;
 	}
+	/* "apply --hosts" that goes on would keep what other hosts have not any more. */
+	if (!st && held && held_lock(one_node, &file, &lock))
+		st = ST_FAILED;
 	if (!st && (withdraw(&file, in_testbed, &missing) ||
 		    withdraw_repair(&file, in_testbed, &store)))
 		st = ST_FAILED;
@@ -443,6 +448,8 @@ static int run_withdraw(const struct aggctl *ctl, int argc, char **argv)
 	else if (st == ST_DONE)
 		st = show_parts(ctl, &file, word_withdraw.done);
 out:
+	if (lock >= 0)
+		close(lock);
 	plan_file_free(&file);
 	plan_store_close(&store);
 	return st;
