@@ -252,6 +252,14 @@ withdrawn_in_part()
 	on_hosts 0 withdraw && grep -q "^v3 aggctl withdraw - --held --node v3$" calls
 }
 
+# A shell that executes nothing ends with status 0, too.
+not_asked()
+{
+	hosts 'exit 0'
+	on_hosts 1 withdraw && grep -q "^aggctl: v2: the command ended with status 0, $mute" said &&
+		grep -q "withdrawn from 0 of 4 hosts: repeat the command for the others" said
+}
+
 # The receiver is asked whether it supervises the plan. It withdraws first if it does, last
 # if it does not.
 order()
@@ -511,6 +519,7 @@ check "a program that leaves a child with its output" leaves_child
 check "hosts that wait for others hear of it" told_to_wait
 check "a host without a line" no_line
 check "withdrawal fails on two hosts" withdrawn_in_part
+check "hosts that do not execute the command" not_asked
 check "receivers first, if hosts supervise the plan" order
 check "options" options
 check "why: all hosts are as planned" all_planned

@@ -35,12 +35,14 @@ enum stage {
  * @said: aggctl has printed an error line there, in this stage
  * @undone: it has nothing of the plan but what it had before
  * @later: it has no supervisor, and withdraws the plan after its children
+ * @withdrawn: it has said how much of the plan it has withdrawn
  */
 struct host {
 	enum stage stage;
 	bool said;
 	bool undone;
 	bool later;
+	bool withdrawn;
 };
 
 /**
@@ -138,7 +140,8 @@ static int start(struct run *run, size_t i, const char *arguments)
 static void heard_end(struct run *run, const struct remote *r,
 		      struct host *host)
 {
-	bool ends = run->withdraw || host->stage == STAGE_KEEPING;
+	bool ends = run->withdraw ? host->withdrawn || host->later :
+				    host->stage == STAGE_KEEPING;
 	bool may_have = host->stage >= STAGE_COMMITTING && !host->undone;
 
 	if (!r->status && ends) {
@@ -176,11 +179,13 @@ static bool takes_stage(struct host *host, struct host_said *said,
 }
 
 /* A host that has withdrawn its part says how much there was of it. */
-static bool takes_withdrawn(struct host_said *said, const char *line)
+static bool takes_withdrawn(struct host *host, struct host_said *said,
+			    const char *line)
 {
 	if (sscanf(line, HELD_WITHDRAWN, &said->entries) != 1)
 		return false;
 	said->changed = said->entries;
+	host->withdrawn = true;
 	return true;
 }
 
@@ -207,7 +212,7 @@ static void heard(struct remote *r, const char *line, void *arg)
 		host->undone = true;
 	} else if (run->withdraw && !strcmp(line, HELD_NO_SUPERVISOR)) {
 		host->later = true;
-	} else if (run->withdraw ? !takes_withdrawn(said, line) :
+	} else if (run->withdraw ? !takes_withdrawn(host, said, line) :
 				   !takes_stage(host, said, line)) {
 		host->said |= own;
 		print_heard(r, line + (own ? 8 : 0));
