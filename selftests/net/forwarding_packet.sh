@@ -104,6 +104,26 @@ forget()
 		 jq -r '.[] | "\(.port) \(.neighbour // "")"')
 }
 
+# lacks TEXT: host check of the plan in v1 says so of links
+lacks()
+{
+	! ip netns exec v1 aggctl host check "$TMP/packet.json" > "$TMP/asked" &&
+		grep "^no  *link .*$1.*" "$TMP/asked"
+}
+
+# v1 has no entry of the plan, and needs links by their names.
+checked()
+{
+	forget && planned --switches dumb && lacks "there is none" &&
+		ip netns exec v1 aggctl apply --node v1 "$TMP/packet.json" &&
+		ip netns exec v1 aggctl host check "$TMP/packet.json" > "$TMP/asked"
+	cat "$TMP/asked"
+	! grep "^no  *link" "$TMP/asked" && grep "^yes  *link" "$TMP/asked" &&
+		aggctl -n v1 link del eth0 neighbour 10.16.0.1 &&
+		aggctl -n v1 link add eth0 neighbour 10.16.0.1 name 999 digit 0 &&
+		lacks "it has not the name" && aggctl -n v1 link del eth0 neighbour 10.16.0.1
+}
+
 missing_links()
 {
 	aggctl -j -n v1 host init --topology bcube:4,1 | jq -r '.missing[]' | grep "^aggctl link"
@@ -159,6 +179,7 @@ go "filters that name every link" duplicates v0 every_link
 go "the same past dumb switches" duplicates v0 every_link --switches dumb
 check "a server without named links" forget
 go "a server without named links" passed v1 unnamed
+check "host check names links that a plan lacks" checked
 check "host init names the links of a server" restored
 check "a path around a switch that has failed" around
 done_testing

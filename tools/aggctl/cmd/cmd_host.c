@@ -143,7 +143,25 @@ static json_t *entry_row(const json_t *entry, const char *path, const char *self
 			 "host", self);
 }
 
-/* A row for each entry that a plan has for this host. Return: 0 or -1 */
+/* host init replaces wrong names; else the user has to know which link it is. */
+static json_t *link_row(const json_t *link, const char *path, const char *self)
+{
+	const char *text = json_string_value(json_object_get(link, "entry"));
+	bool there = json_is_true(json_object_get(link, "there"));
+	bool same = json_is_true(json_object_get(link, "same"));
+
+	return json_pack("{s:b, s:s, s:o, s:o, s:s}", "ok", same, "what", "link",
+			 "finding", json_sprintf("%s: %s", text, same ?
+			 "it is in force" : there ?
+			 "it has not the name that the plan gives it, so packets of the plan leave by plain IP" :
+			 "there is none, so packets of the plan leave by plain IP"),
+			 "fix", same ? json_null() : there ?
+			 json_string(names_init("aggctl link show")) :
+			 json_sprintf("aggctl apply %s", plain_path(path)),
+			 "host", self);
+}
+
+/* A row for each entry and link that a plan has for this host. Return: 0 or -1 */
 static int check_entries(struct plan_file *file, const char *path, json_t *rows,
 			 bool *good)
 {
@@ -152,10 +170,15 @@ static int check_entries(struct plan_file *file, const char *path, json_t *rows,
 	struct node node = {};
 	size_t i;
 
-	if (self && !plan_file_select(file, self) && !node_open(&node, self, NULL))
+	if (self && !plan_file_select(file, self) &&
+	    !node_open(&node, self, NULL) &&
+	    !node_ports(&node, json_object_get(file->part[0].entry, "ports"),
+			NODE_ATTACH_NONE))
 		entries = plan_part_compare(&node, file->part[0].entry);
 	json_array_foreach(entries, i, entry) {
-		json_array_append_new(rows, entry_row(entry, path, self));
+		json_array_append_new(rows, json_object_get(entry, "link") ?
+				      link_row(entry, path, self) :
+				      entry_row(entry, path, self));
 		*good &= json_is_true(json_object_get(entry, "same"));
 	}
 	node_close(&node);

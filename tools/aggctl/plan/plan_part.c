@@ -106,15 +106,21 @@ find_link(const struct aggnet_link_info *list, size_t n,
 }
 
 /* Filters of packets find a link by the name that it has from the start. */
+static bool same_name(const struct aggnet_link_info *now,
+		      const struct aggnet_link_info *wanted)
+{
+	return !(wanted->has & AGGNET_HAS(AGGNET_A_LINK_NAME)) ||
+	       ((now->has & AGGNET_HAS(AGGNET_A_LINK_NAME)) &&
+		now->name == wanted->name);
+}
+
 static int check_name(const struct node *node,
 		      const struct aggnet_link_info *now,
 		      const struct aggnet_link_info *wanted)
 {
 	char port[IF_NAMESIZE] = "?";
 
-	if (!(wanted->has & AGGNET_HAS(AGGNET_A_LINK_NAME)) ||
-	    ((now->has & AGGNET_HAS(AGGNET_A_LINK_NAME)) &&
-	     now->name == wanted->name))
+	if (same_name(now, wanted))
 		return 0;
 	if_indextoname(now->ifindex, port);
 	err("%s: the link %s%s%s is there, but not by the name that the plan gives it: withdraw the plan that it is of, or delete it",
@@ -465,27 +471,70 @@ static json_t *compare(const struct node *node, const json_t *object)
 	return row;
 }
 
+static json_t *compare_link(const struct node *node, const json_t *object,
+			    const struct aggnet_link_info *list, size_t n)
+{
+	const char *port = json_string_value(json_object_get(object, "port"));
+	const char *to = json_string_value(json_object_get(object, "neighbour"));
+	const struct aggnet_link_info *now = NULL;
+	struct aggnet_link_info link;
+	bool same = false;
+
+	if (!is_gone(node, object, "port")) {
+		if (parse_link(node, object, &link))
+			return NULL;
+		now = find_link(list, n, &link);
+		same = now && same_name(now, &link);
+	}
+	return json_pack("{s:o, s:b, s:b, s:b}", "entry",
+			 json_sprintf("link %s%s%s", port ? port : "?",
+				      to ? " to " : "", to ? to : ""),
+			 "link", true, "there", now != NULL, "same", same);
+}
+
+/* Return: 0, or -1 with an error line printed */
+static int compare_links(const struct node *node, const json_t *links,
+			 json_t *rows)
+{
+	struct aggnet_link_info *list;
+	const json_t *object;
+	int ret = 0;
+	size_t i, n;
+
+	if (!json_array_size(links))
+		return 0;
+	if (aggnet_link_list(node->ctl, &list, &n))
+		return node_refused(node, "links");
+	json_array_foreach((json_t *)links, i, object)
+		if (json_array_append_new(rows, compare_link(node, object, list, n)))
+			ret = -1;
+	free(list);
+	return ret;
+}
+
 /**
- * plan_part_compare() - which of its entries a node has in force
+ * plan_part_compare() - which of its entries and links a node has in force
  * @node: the node, open; we are in its namespace
  * @entry: its part of the plan
  *
  * Return: an array with a row for each entry: its name (entry), whether there is one of
- * its job and receiver (there), and whether that one is of this plan (same); or NULL with
- * an error line printed.
+ * its job and receiver (there), and whether that one is of this plan (same); likewise
+ * for each link, whose row says so (link), and which is the same if it has the name of
+ * the plan; or NULL with an error line printed.
  */
 json_t *plan_part_compare(const struct node *node, const json_t *entry)
 {
 	json_t *rows = json_array(), *object;
 	size_t i;
 
-	json_array_foreach(json_object_get(entry, "trees"), i, object) {
-		if (!json_array_append_new(rows, compare(node, object)))
-			continue;
-		json_decref(rows);
-		return NULL;
-	}
-	return rows;
+	json_array_foreach(json_object_get(entry, "trees"), i, object)
+		if (json_array_append_new(rows, compare(node, object)))
+			goto fail;
+	if (!compare_links(node, json_object_get(entry, "links"), rows))
+		return rows;
+fail:
+	json_decref(rows);
+	return NULL;
 }
 
 static const struct node_step *find_step(const struct node *node, uint64_t id)
