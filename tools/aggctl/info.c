@@ -425,3 +425,18 @@ bool info_of_job(const struct aggnet_tree_info *tree, uint64_t job)
 
 	return own == job || own - tree->stripe == job;
 }
+
+/**
+ * info_name() - the name of a number that the kernel has told
+ * @names: of the enum, ends with NULL
+ * @number: the number: a newer kernel may have values that this program does not know
+ */
+const char *info_name(const char * const *names, uint8_t number)
+{
+	uint8_t i;
+
+	for (i = 0; names[i]; i++)
+		if (i == number)
+			return names[i];
+	return "unknown";
+}

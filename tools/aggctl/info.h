@@ -22,6 +22,7 @@ json_t *info_bytes(const uint8_t *bytes, size_t n);
 int info_parse(const struct aggnet_noun *noun, const json_t *object,
 	       const char * const *skip, void *info, const char *where);
 void info_clear(const struct aggnet_noun *noun, void *info);
+const char *info_name(const char * const *names, uint8_t number);
 bool info_of_job(const struct aggnet_tree_info *tree, uint64_t job);
 
 /* addr.c */

@@ -46,17 +46,6 @@ static void value(FILE *f, uint64_t number)
 	fprintf(f, " %" PRIu64 "\n", number);
 }
 
-/* A newer kernel may have values that this program does not know. */
-static const char *name_of(const char * const *names, uint8_t number)
-{
-	uint8_t i;
-
-	for (i = 0; names[i]; i++)
-		if (i == number)
-			return names[i];
-	return "unknown";
-}
-
 /* In the description of the network; a label without a value is none. */
 static const char *host_name(struct in_addr addr)
 {
@@ -70,7 +59,7 @@ static void put_node(FILE *f, const struct aggnet_node_info *node)
 	family(f, "node_info", "gauge", "Identity, role, label and name of the node.");
 	fputs("aggnet_node_info", f);
 	label(f, "address", addr_text(node->address), true);
-	label(f, "role", name_of(aggnet_role_names, node->role), false);
+	label(f, "role", info_name(aggnet_role_names, node->role), false);
 	label(f, "label", node->label, false);
 	label(f, "host", host_name(node->address), false);
 	fputs("} 1\n", f);
@@ -251,9 +240,9 @@ static void put_trees(FILE *f, const struct aggnet_tree_info *list, size_t n)
 		      false);
 		fprintf(f, ",instance=\"%u\",attempt=\"%u\"", list[i].instance,
 			list[i].attempt);
-		label(f, "state", name_of(aggnet_state_names, list[i].state),
+		label(f, "state", info_name(aggnet_state_names, list[i].state),
 		      false);
-		label(f, "reason", name_of(aggnet_reason_names, list[i].reason),
+		label(f, "reason", info_name(aggnet_reason_names, list[i].reason),
 		      false);
 		fputs("} 1\n", f);
 	}

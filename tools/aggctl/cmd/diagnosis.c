@@ -330,7 +330,7 @@ static json_t *tree_json(const struct subject *s,
 			 "job", (json_int_t)aggnet_incast_job(id),
 			 "receiver", addr_json(aggnet_incast_receiver(id)),
 			 "node", s->name, "part", part_of(s, tree),
-			 "state", aggnet_state_names[tree->state],
+			 "state", info_name(aggnet_state_names, tree->state),
 			 "expected", (json_int_t)transfer_stats_planned(tree),
 			 "bound", (json_int_t)tree->channels,
 			 "unplanned", (json_int_t)tree->unplanned,
@@ -369,7 +369,7 @@ static void put_end(json_t *object, const struct aggnet_tree_info *tree)
 	if (tree->state != AGGNET_TREE_ABORTED)
 		return;
 	json_object_set_new(object, "reason",
-			    json_string(aggnet_reason_names[tree->reason]));
+			    json_string(info_name(aggnet_reason_names, tree->reason)));
 	json_object_set_new(object, "origin", addr_json(tree->origin));
 	json_object_set_new(object, "about", addr_json(tree->about));
 }

@@ -75,6 +75,8 @@ static void check_attached(struct checks *c, uint32_t ifindex)
 		return;
 	checks_add(c, false, "port", "%s: a planned link leaves by it, and it is not attached",
 		   device);
+	if (!host_device_is_plain(device))
+		return;
 	snprintf(command, sizeof(command), "aggctl port add %s", device);
 	checks_fix(c, "%s", names_init(command));
 }
