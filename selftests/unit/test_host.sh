@@ -98,6 +98,18 @@ rack()
 		jq -e '.host == "a1" and all(.missing[]; startswith("ip ") | not)'
 }
 
+# A default route by another device, for management, does not lead to the racks.
+managed_rack()
+{
+	ip link add office type veth && ip address add 192.168.0.5/24 dev office &&
+		ip link set office up && ip route replace default via 192.168.0.1 || return
+	"$aggctl" -j host init --topology @racks | jq -r '.missing[]' | grep "^ip route" > told
+	ip link del office && ip route add default via 10.1.0.254
+	cat told
+	grep -qx "ip route replace 10.2.0.1/32 via 10.1.0.254 src 10.1.0.1" told &&
+		[ "$(wc -l < told)" = 4 ]
+}
+
 # In BCube(2,1) node2 is v1. Filters name the links to its neighbours by their digits.
 links()
 {
@@ -707,6 +719,7 @@ check "a route by a gateway of an earlier description is not enough" stale
 check "a route over another network is kept" other_network
 check "routes of a daemon, and of several next hops, are kept" daemon
 check "a NIC's address as the identity needs no route" rack
+check "a default route by another device does not lead to the racks" managed_rack
 ip route del default
 check "the names of links, as plans of scheme packet name them" links
 check "a report has routes and neighbours" reported

@@ -315,15 +315,18 @@ static bool is_stale(const struct host *host, const struct route *route,
 }
 
 /*
- * A default route leads out of the network, unless there is one port only. Programs use
- * the identity as their source, or the answers would have no route.
+ * A default route leads out of the network, unless it leaves by the only port. Programs
+ * use the identity as their source, or the answers would have no route.
  */
 static bool is_good(const struct host *host, const struct route *route,
 		    aggt_node to)
 {
-	if (!route->found || (!route->prefix && has_several_ports(host)))
+	bool by_port = route->found && leaves_by_port(host, route);
+
+	if (!route->found ||
+	    (!route->prefix && (has_several_ports(host) || !by_port)))
 		return false;
-	if (!leaves_by_port(host, route))
+	if (!by_port)
 		return true;
 	return !is_stale(host, route, to) &&
 	       !route_hides(route, plan_identity(&host->plan, host->server));
