@@ -253,7 +253,7 @@ mended()
 {
 	local round name fix fixes failed others
 
-	for ((round = 0; round < 3; round++)); do
+	for ((round = 0; round < 4; round++)); do
 		failed=() others=()
 		for name in "$@"; do
 			start "$name" "aggctl -j host check plan.json > check.json"
