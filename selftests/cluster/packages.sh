@@ -47,7 +47,7 @@ packages_end()
 # readme_packages: print what README says to build and install packages
 readme_packages()
 {
-	sed -n 's/^.\(apt build-dep .*\).\.$/\1/p' "$TOP/README.md"
+	tr '\n' ' ' < "$TOP/README.md" | sed -n 's/.*`\(apt build-dep [^`]*\)`.*/\1/p'
 }
 
 # inside COMMAND: run it in the root directory
