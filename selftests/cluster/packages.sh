@@ -47,6 +47,7 @@ packages_end()
 # readme_packages: print what README says to build and install packages
 readme_packages()
 {
+	# shellcheck disable=SC2016 # backquotes of README
 	tr '\n' ' ' < "$TOP/README.md" | sed -n 's/.*`\(apt build-dep [^`]*\)`.*/\1/p'
 }
 

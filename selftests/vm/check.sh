@@ -105,7 +105,8 @@ suite_on_host()
 
 	case $1 in
 	lint/*)
-		logged "host/$1" "$VM_DIR/lint.sh" "${1#*/}" || status=$? ;;
+		logged "host/$1" env "${@:2}" "$VM_DIR/lint.sh" "${1#*/}" ||
+			status=$? ;;
 	*/fuzz_*)
 		fuzz "$@" || status=$? ;;
 	*/flow_random)
