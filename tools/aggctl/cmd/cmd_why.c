@@ -57,11 +57,20 @@ static int read_trees(struct aggnet_ctl *ctl, const struct subject *s,
 	return ST_DONE;
 }
 
-/* A node without an entry leaves all packets to plain IP. */
+/*
+ * A node without an entry leaves all packets to plain IP, but those of scheme packet,
+ * which only ends have entries of.
+ */
 static void find_none(const struct subject *s, const json_t *trees,
 		      json_t *findings)
 {
-	if (!json_array_size(trees))
+	if (json_array_size(trees))
+		return;
+	if (counters_value(&s->counters, "forwarded_filter"))
+		finding_add(findings, true, s->name,
+			    "it has no entry of this transfer, and has forwarded packets by the names of its links",
+			    "aggctl stats show");
+	else
 		finding_add(findings, false, s->name, job != UINT64_MAX || receiver ?
 			    "it has no entry of this transfer, and merges nothing of it" :
 			    "it has no entry, and merges nothing",

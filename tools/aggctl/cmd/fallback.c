@@ -38,7 +38,14 @@ static const struct fallback fallbacks[] = {
 	  "aggctl link show", true },
 };
 
-static uint64_t value_of(const struct counters *counters, const char *name)
+/**
+ * counters_value() - a counter of a node by its name
+ * @counters: may be NULL
+ * @name: as "aggctl stats show" has it
+ *
+ * Return: 0 if there is no such counter
+ */
+uint64_t counters_value(const struct counters *counters, const char *name)
 {
 	size_t i;
 
@@ -65,8 +72,8 @@ json_t *fallback_json(const struct counters *now, const struct counters *before)
 
 	for (i = 0; i < ARRAY_SIZE(fallbacks); i++) {
 		f = &fallbacks[i];
-		count = value_of(now, f->counter);
-		old = value_of(before, f->counter);
+		count = counters_value(now, f->counter);
+		old = counters_value(before, f->counter);
 		if (count <= old)
 			continue;
 		json_array_append_new(rows,

@@ -31,6 +31,7 @@ struct counters {
 	size_t n;
 };
 
+uint64_t counters_value(const struct counters *counters, const char *name);
 json_t *fallback_json(const struct counters *now, const struct counters *before);
 json_t *fallback_tree_json(const struct aggnet_tree_info *tree);
 
