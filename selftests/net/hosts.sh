@@ -107,7 +107,7 @@ host_refuses()
 {
 	stand_in 'run "$@"'
 	aggctl -n v14 $block || return
-	refused "v14: v14: tree of job 1 to 10.0.0.1: " || return
+	refused "v14: tree of job 1 to 10.0.0.1: " || return
 	aggctl -n v14 tree del --job 1 --receiver 10.0.0.1 && nothing
 }
 
@@ -118,7 +118,7 @@ host_refuses_late()
 		[ "$line" != @staged ] || ip netns exec v14 aggctl '"$block"'
 		echo "$line"
 	done'
-	refused "v14: v14: plan: " &&
+	refused "v14: plan: " &&
 		grep "each host that has changed has taken the plan back" "$TMP/said" &&
 		aggctl -n v14 tree del --job 1 --receiver 10.0.0.1 && nothing
 }
