@@ -112,7 +112,7 @@ suite_on_host()
 	*/flow_random)
 		logged "host/$1" "$(program "$1")" "$SEED" "$RUNS" ||
 			status=$? ;;
-	cluster/* | packages/*)
+	cluster/* | packages/* | fuzz/mutants.sh)
 		# Machines and builds have what the guests leave of the CPUs.
 		collect host 1800 "$@" ;;
 	*)
