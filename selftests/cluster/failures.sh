@@ -43,22 +43,8 @@ host_killed()
 # The four servers are those of BCube(2,1), whose links have names.
 labelled()
 {
-	on node4 "cat > bcube << 'END'
-topology bcube:2,1
-address v0 10.0.0.1
-address v1 10.0.0.2
-address v2 10.0.0.3
-address v3 10.0.0.4
-address v0-w0 192.168.10.1
-address v1-w0 192.168.10.2
-address v2-w1 192.168.11.3
-address v3-w1 192.168.11.4
-address v0-w2 192.168.20.1
-address v2-w2 192.168.20.3
-address v1-w3 192.168.21.2
-address v3-w3 192.168.21.4
-END
-		aggctl host init --topology @bcube --run
+	sed -f "$TOP/selftests/lib/labelled.sed" "$CLUSTER/net" > "$CLUSTER/node4/home/bcube"
+	on node4 "aggctl host init --topology @bcube --run
 		aggctl -j link show | jq -e 'length == 2 and all(.[]; .name > 0)'
 		aggctl host check" > "$CLUSTER/named" && settings node4 > "$CLUSTER/before" &&
 		booted node4 && on node4 "$init" > "$CLUSTER/again"

@@ -113,23 +113,7 @@ managed_rack()
 # In BCube(2,1) node2 is v1. Filters name the links to its neighbours by their digits.
 links()
 {
-	{
-		echo "topology bcube:2,1"
-		sed 's/^ *//' << 'END'
-		address v0 10.0.0.1
-		address v1 10.0.0.2
-		address v2 10.0.0.3
-		address v3 10.0.0.4
-		address v0-w0 192.168.10.1
-		address v1-w0 192.168.10.2
-		address v2-w1 192.168.11.3
-		address v3-w1 192.168.11.4
-		address v0-w2 192.168.20.1
-		address v2-w2 192.168.20.3
-		address v1-w3 192.168.21.2
-		address v3-w3 192.168.21.4
-END
-	} > bcube
+	sed -f "$top/selftests/lib/labelled.sed" net > bcube
 	"$aggctl" -j host init --topology @bcube | jq -r '.missing[]' |
 		grep '^aggctl link' > told
 	"$aggctl" -j plan --topology @bcube --switches dumb --scheme packet --job 1 \

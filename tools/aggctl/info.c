@@ -36,14 +36,22 @@ json_t *info_bytes(const uint8_t *bytes, size_t n)
 	return json_string(text);
 }
 
-static json_t *enum_json(const char * const *names, uint8_t value)
+/* The name of a number; NULL: it has none. */
+static const char *find_name(const char * const *names, uint8_t number)
 {
 	int i;
 
 	for (i = 0; names[i]; i++)
-		if (i == value)
-			return json_string(names[i]);
-	return json_integer(value);
+		if (i == number)
+			return names[i];
+	return NULL;
+}
+
+static json_t *enum_json(const char * const *names, uint8_t value)
+{
+	const char *name = find_name(names, value);
+
+	return name ? json_string(name) : json_integer(value);
 }
 
 static json_t *field_json(const struct aggnet_field *f, const void *info)
@@ -433,10 +441,28 @@ bool info_of_job(const struct aggnet_tree_info *tree, uint64_t job)
  */
 const char *info_name(const char * const *names, uint8_t number)
 {
-	uint8_t i;
+	const char *name = find_name(names, number);
 
-	for (i = 0; names[i]; i++)
-		if (i == number)
-			return names[i];
-	return "unknown";
+	return name ? name : "unknown";
+}
+
+/**
+ * info_find_link() - the link of a list by the same port and to the same neighbour
+ * @list: the list
+ * @n: how many
+ * @link: of which only port and neighbour are read
+ *
+ * Return: NULL if there is none
+ */
+const struct aggnet_link_info *
+info_find_link(const struct aggnet_link_info *list, size_t n,
+	       const struct aggnet_link_info *link)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (list[i].ifindex == link->ifindex &&
+		    list[i].neighbour.s_addr == link->neighbour.s_addr)
+			return &list[i];
+	return NULL;
 }

@@ -23,6 +23,9 @@ int info_parse(const struct aggnet_noun *noun, const json_t *object,
 	       const char * const *skip, void *info, const char *where);
 void info_clear(const struct aggnet_noun *noun, void *info);
 const char *info_name(const char * const *names, uint8_t number);
+const struct aggnet_link_info *
+info_find_link(const struct aggnet_link_info *list, size_t n,
+	       const struct aggnet_link_info *link);
 bool info_of_job(const struct aggnet_tree_info *tree, uint64_t job);
 
 /* addr.c */

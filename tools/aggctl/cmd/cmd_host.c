@@ -126,38 +126,37 @@ static const char *plain_path(const char *path)
 	return *path == '-' || path[strspn(path, plain)] ? "PLAN.json" : path;
 }
 
-static json_t *entry_row(const json_t *entry, const char *path, const char *self)
+/* What is wrong with an entry or a link of a plan. */
+static const char *part_fault(bool link, bool there)
 {
-	const char *text = json_string_value(json_object_get(entry, "entry"));
-	bool there = json_is_true(json_object_get(entry, "there"));
-	bool same = json_is_true(json_object_get(entry, "same"));
-
-	return json_pack("{s:b, s:s, s:o, s:o, s:s}", "ok", same, "what", "entry",
-			 "finding", json_sprintf("%s: %s", text, same ?
-			 "it is in force" : there ?
-			 "the one in force is not of this plan" :
-			 "there is none: this host merges nothing of it"),
-			 "fix", same ? json_null() :
-			 json_sprintf("aggctl apply %s%s", there ? "--replace " :
-				      "", plain_path(path)),
-			 "host", self);
+	if (link)
+		return there ? "it has not the name that the plan gives it, so packets of the plan leave by plain IP" :
+			       "there is none, so packets of the plan leave by plain IP";
+	return there ? "the one in force is not of this plan" :
+		       "there is none: this host merges nothing of it";
 }
 
-/* host init replaces wrong names; else the user has to know which link it is. */
-static json_t *link_row(const json_t *link, const char *path, const char *self)
+/* host init replaces wrong names of links; else the user has to know which link it is. */
+static json_t *part_fix(bool link, bool there, const char *path)
 {
-	const char *text = json_string_value(json_object_get(link, "entry"));
-	bool there = json_is_true(json_object_get(link, "there"));
-	bool same = json_is_true(json_object_get(link, "same"));
+	if (link && there)
+		return json_string(names_init("aggctl link show"));
+	return json_sprintf("aggctl apply %s%s", there ? "--replace " : "",
+			    plain_path(path));
+}
 
-	return json_pack("{s:b, s:s, s:o, s:o, s:s}", "ok", same, "what", "link",
+static json_t *part_row(const json_t *part, const char *path, const char *self)
+{
+	const char *text = json_string_value(json_object_get(part, "entry"));
+	bool there = json_is_true(json_object_get(part, "there"));
+	bool same = json_is_true(json_object_get(part, "same"));
+	bool link = json_is_true(json_object_get(part, "link"));
+
+	return json_pack("{s:b, s:s, s:o, s:o, s:s}", "ok", same,
+			 "what", link ? "link" : "entry",
 			 "finding", json_sprintf("%s: %s", text, same ?
-			 "it is in force" : there ?
-			 "it has not the name that the plan gives it, so packets of the plan leave by plain IP" :
-			 "there is none, so packets of the plan leave by plain IP"),
-			 "fix", same ? json_null() : there ?
-			 json_string(names_init("aggctl link show")) :
-			 json_sprintf("aggctl apply %s", plain_path(path)),
+			 "it is in force" : part_fault(link, there)),
+			 "fix", same ? json_null() : part_fix(link, there, path),
 			 "host", self);
 }
 
@@ -176,9 +175,7 @@ static int check_entries(struct plan_file *file, const char *path, json_t *rows,
 			NODE_ATTACH_NONE))
 		entries = plan_part_compare(&node, file->part[0].entry);
 	json_array_foreach(entries, i, entry) {
-		json_array_append_new(rows, json_object_get(entry, "link") ?
-				      link_row(entry, path, self) :
-				      entry_row(entry, path, self));
+		json_array_append_new(rows, part_row(entry, path, self));
 		*good &= json_is_true(json_object_get(entry, "same"));
 	}
 	node_close(&node);

@@ -427,19 +427,6 @@ static json_t *named_links(const struct host *host)
 	return links;
 }
 
-static const struct aggnet_link_info *
-find_link(const struct aggnet_link_info *list, size_t n,
-	  const struct aggnet_link_info *link)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (list[i].ifindex == link->ifindex &&
-		    list[i].neighbour.s_addr == link->neighbour.s_addr)
-			return &list[i];
-	return NULL;
-}
-
 static bool has_name(const struct aggnet_link_info *link)
 {
 	return link->has & AGGNET_HAS(AGGNET_A_LINK_NAME);
@@ -500,7 +487,8 @@ static void look_at_links(struct host *host, struct aggnet_ctl *ctl)
 		link.ifindex = if_nametoindex(device);
 		link.name = (uint64_t)name;
 		link.digit = (uint8_t)digit;
-		look_at_link(host, device, &link, find_link(list, n, &link));
+		look_at_link(host, device, &link,
+			     info_find_link(list, n, &link));
 	}
 	json_decref(links);
 	free(list);

@@ -86,25 +86,6 @@ static int parse_tree(const struct node *node, const json_t *object,
 	       parse_tree_port(node, object, tree) ? -1 : 0;
 }
 
-static bool same_link(const struct aggnet_link_info *a,
-		      const struct aggnet_link_info *b)
-{
-	return a->ifindex == b->ifindex &&
-	       a->neighbour.s_addr == b->neighbour.s_addr;
-}
-
-static const struct aggnet_link_info *
-find_link(const struct aggnet_link_info *list, size_t n,
-	  const struct aggnet_link_info *link)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (same_link(&list[i], link))
-			return &list[i];
-	return NULL;
-}
-
 /* Filters of packets find a link by the name that it has from the start. */
 static bool same_name(const struct aggnet_link_info *now,
 		      const struct aggnet_link_info *wanted)
@@ -166,7 +147,7 @@ static int stage_links(struct node *node, const json_t *links, bool replace)
 			continue;
 		link = &node->links[node->n_links];
 		ret = parse_link(node, object, link);
-		there = ret ? NULL : find_link(now, n, link);
+		there = ret ? NULL : info_find_link(now, n, link);
 		if (there)
 			ret = check_name(node, there, link);
 		if (ret || there)
@@ -483,7 +464,7 @@ static json_t *compare_link(const struct node *node, const json_t *object,
 	if (!is_gone(node, object, "port")) {
 		if (parse_link(node, object, &link))
 			return NULL;
-		now = find_link(list, n, &link);
+		now = info_find_link(list, n, &link);
 		same = now && same_name(now, &link);
 	}
 	return json_pack("{s:o, s:b, s:b, s:b}", "entry",
@@ -645,7 +626,7 @@ static int has_link(const struct node *node)
 	if (aggnet_link_list(node->ctl, &now, &n))
 		return node_refused(node, "links");
 	for (i = 0; i < node->n_links; i++)
-		found |= !!find_link(now, n, &node->links[i]);
+		found |= !!info_find_link(now, n, &node->links[i]);
 	free(now);
 	return found;
 }
@@ -793,7 +774,7 @@ static int withdraw_links(struct node *node, const json_t *links)
 		    is_gone(node, object, "port"))
 			continue;
 		ret = parse_link(node, object, &link);
-		found = ret ? NULL : find_link(now, n, &link);
+		found = ret ? NULL : info_find_link(now, n, &link);
 		if (found && !found->trees &&
 		    !(found->has & AGGNET_HAS(AGGNET_A_LINK_NAME)) &&
 		    aggnet_link_del(node->ctl, &link))
