@@ -2,6 +2,9 @@
 /* Collectives of groups whose ranks are threads, on simulated trees: what each rank
  * gets, and which error each rank has if calls differ or something fails.
  */
+#include <float.h>
+#include <math.h>
+
 #include "fake_trees.h"
 
 #include "../lib/collectives.h"
@@ -313,7 +316,7 @@ TEST_F(coll, open__of_a_wrong_conf)
 		     aggnet_group_error(g));
 	aggnet_group_close(g);
 	conf = conf_of(0, 1);
-	conf.flags = 1;
+	conf.flags = AGGNET_GROUP_WRAP << 1;
 	EXPECT_EQ(-EINVAL, aggnet_group_open(&g, &conf));
 	aggnet_group_close(g);
 	conf = conf_of(0, 1);
@@ -795,6 +798,56 @@ TEST_F(coll, sum__that_overflows)
 	EXPECT_EQ(0, group_of(RANKS, overflows, 0, -EOVERFLOW));
 	EXPECT_STREQ("the result of an element does not fit the type of the elements",
 		     ranks[1].text);
+}
+
+/* As overflows(), in a group that wraps: 5 (2^63 - 1) = 2^63 - 5 mod 2^64. */
+static int wraps(struct rank *r)
+{
+	int64_t x = INT64_MAX;
+	int32_t y = INT32_MAX;
+	bool small = r->conf.vtype == AGGNET_VTYPE_INT32;
+	int err = small ? aggnet_allreduce(r->g, &y, &y, 1) :
+			  aggnet_allreduce(r->g, &x, &x, 1);
+
+	return err ?: (small ? y == INT32_MAX - 4 : x == INT64_MAX - 4) ? 0 : -EILSEQ;
+}
+
+static int is_infinite(struct rank *r)
+{
+	double x = r->arg ? -DBL_MAX : DBL_MAX;
+	float y = r->arg ? -FLT_MAX : FLT_MAX;
+	bool small = r->conf.vtype == AGGNET_VTYPE_FLOAT32;
+	int err = small ? aggnet_allreduce(r->g, &y, &y, 1) :
+			  aggnet_allreduce(r->g, &x, &x, 1);
+
+	if (small)
+		x = y;
+	return err ?: isinf(x) && (x < 0) == r->arg ? 0 : -EILSEQ;
+}
+
+/* group_of_wrapping() - as group_of(), of a sum of @vtype that wraps */
+static unsigned int group_of_wrapping(unsigned int vtype, int (*body)(struct rank *r),
+				      unsigned int arg)
+{
+	unsigned int i, wrong = 0;
+
+	fake_trees_end();
+	fake_trees_begin(AGGNET_FN_SUM, vtype, ELEMENTS, RANKS);
+	ranks_begin(RANKS);
+	for (i = 0; i < RANKS; i++)
+		ranks[i].conf.flags = AGGNET_GROUP_WRAP;
+	ranks_run(RANKS, body, arg);
+	for (i = 0; i < RANKS; i++)
+		wrong += ranks[i].err != 0;
+	return wrong;
+}
+
+TEST_F(coll, sum__that_wraps)
+{
+	EXPECT_EQ(0, group_of_wrapping(AGGNET_VTYPE_INT64, wraps, 0));
+	EXPECT_EQ(0, group_of_wrapping(AGGNET_VTYPE_INT32, wraps, 0));
+	EXPECT_EQ(0, group_of_wrapping(AGGNET_VTYPE_FLOAT64, is_infinite, 0));
+	EXPECT_EQ(0, group_of_wrapping(AGGNET_VTYPE_FLOAT32, is_infinite, 1));
 }
 
 static int overflows_by_mistake(struct rank *r)

@@ -52,6 +52,16 @@ struct aggnet_group;
 struct aggnet_coll;
 
 /**
+ * enum aggnet_group_flags - what else a group may do
+ * @AGGNET_GROUP_WRAP: a sum that does not fit its type is not an error. Of integers it is
+ *	taken modulo 2^32 or 2^64, as the C of most machines adds, and of finite reals it is
+ *	infinite
+ */
+enum aggnet_group_flags {
+	AGGNET_GROUP_WRAP = 1 << 0,
+};
+
+/**
  * struct aggnet_group_conf - of a group; the same at all ranks apart from @rank
  * @root: identity of the node of rank 0
  * @up: job ID of the tree up
@@ -66,7 +76,7 @@ struct aggnet_coll;
  *	waits for ranks that have not made the call yet. Nodes that are lost end the
  *	group after the entry's give_up in any case, and so do ranks that have not opened
  *	the group so long after the first one
- * @flags: 0
+ * @flags: of enum aggnet_group_flags, by which rank 0 makes the result
  * @reserved: 0
  */
 struct aggnet_group_conf {
@@ -185,7 +195,7 @@ size_t aggnet_group_max(const struct aggnet_group *g,
  * Return: 0; -EINVAL: no such root, or a buffer is NULL; -EMSGSIZE: @count exceeds
  * aggnet_group_max(); -EBUSY: a collective is outstanding; -ENOTCONN: the group has
  * ended; -EPROTO: the ranks make different calls; -EOVERFLOW: a sum does not fit its
- * type, also one of finite reals that would be infinite; -EBADMSG: a check found that
+ * type, also one of finite reals that would be infinite, without AGGNET_GROUP_WRAP; -EBADMSG: a check found that
  * the result is wrong; -ECONNABORTED: a rank has left; -ETIMEDOUT: a node or a rank does
  * not answer; or another negative errno
  */

@@ -64,7 +64,7 @@ void group_leave(struct aggnet_group *g)
 static int conf_check_rest(struct aggnet_group *g)
 {
 	const struct aggnet_group_conf *c = &g->conf;
-	uint32_t rest = c->flags;
+	uint32_t rest = c->flags & ~(uint32_t)AGGNET_GROUP_WRAP;
 	size_t i;
 
 	for (i = 0; i < sizeof(c->reserved) / sizeof(c->reserved[0]); i++)
@@ -152,6 +152,8 @@ static int group_join_up(struct aggnet_group *g,
 		if (err)
 			return err;
 		sink_may_skip(g->sum);
+		if (g->conf.flags & AGGNET_GROUP_WRAP)
+			sink_may_wrap(g->sum);
 	}
 	err = source_open(&g->up, g->conf.root, g->conf.up, opt, 0);
 	if (!g->up)

@@ -141,6 +141,7 @@ static bool result_element(struct aggnet_coll *c,
 static uint64_t result_elements(struct aggnet_coll *c, double *agreement)
 {
 	const struct merge *m = sink_merged(c->g->sum);
+	bool wraps = c->g->conf.flags & AGGNET_GROUP_WRAP;
 	const struct merge_entry *e;
 	struct aggnet_entry line;
 	uint64_t found = 0;
@@ -149,7 +150,7 @@ static uint64_t result_elements(struct aggnet_coll *c, double *agreement)
 	for (e = m->entry; e < m->entry + m->n; e++) {
 		n = result_lines(m, e);
 		for (i = 0; i < n; i++)
-			if (result_get(m, e, i, NULL, &line))
+			if (result_get(m, e, i, NULL, &line) || wraps)
 				found += result_element(c, &line, agreement);
 	}
 	return found;

@@ -15,7 +15,8 @@
  * @best: memory for the pairs that functions keep, AGGNET_K_MAX; else unused
  * @line: filled
  *
- * Return: false: it does not fit its type
+ * Return: false: it does not fit its type; then @line has the low 64 bits of an integer,
+ * and a sum of reals that is infinite when it is converted to its type
  */
 bool result_get(const struct merge *m, const struct merge_entry *e, uint32_t i,
 		struct aggnet_best *best, struct aggnet_entry *line);

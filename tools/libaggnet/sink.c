@@ -28,6 +28,7 @@
  * @lines: of it that have been handed out
  * @stale: lines that are void, and the caller does not know
  * @partial: blocks of a vector may be missing
+ * @wraps: values may not fit their type
  * @best: what the last line has kept
  * @fingerprint: of what a streamed transfer has handed out
  * @begun: it has begun
@@ -46,6 +47,7 @@ struct sink {
 	uint64_t lines;
 	bool stale;
 	bool partial;
+	bool wraps;
 	struct aggnet_best best[AGGNET_K_MAX];
 	struct fingerprint fingerprint;
 	bool begun;
@@ -249,7 +251,7 @@ static int sink_whole(struct sink *k, size_t len)
 	}
 	if (sink_vector(k, &end))
 		return k->conn.final;
-	e = result_overflow(&k->merge);
+	e = k->wraps ? NULL : result_overflow(&k->merge);
 	if (e)
 		return sink_overflow(k, e);
 	k->result = (struct aggnet_result){
@@ -401,6 +403,11 @@ int sink_stream(struct sink *k, struct aggnet_entry *entry)
 void sink_may_skip(struct sink *k)
 {
 	k->partial = true;
+}
+
+void sink_may_wrap(struct sink *k)
+{
+	k->wraps = true;
 }
 
 bool sink_is_whole(const struct sink *k)

@@ -24,6 +24,9 @@ void sink_close(struct sink *k);
 /* Blocks of a dense vector may be missing in the result. */
 void sink_may_skip(struct sink *k);
 
+/* Values may not fit their type: the caller takes what result_get() writes then. */
+void sink_may_wrap(struct sink *k);
+
 /* The end mark has been seen, and the epoch of the result is not known to be lost. */
 bool sink_is_whole(const struct sink *k);
 bool sink_is_committed(const struct sink *k);
