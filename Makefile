@@ -41,6 +41,7 @@ help:
 #H make headers            those of a guest kernel, unpacked under build/, for
 #H                         hosts without headers of the running one
 #H make tools              libaggtree, libaggnet, aggctl, aggd
+#H make mpi                shims that give programs of MPICH and Open MPI groups
 #H make install            module, tools, libraries, Python package, man pages
 #H                         (PREFIX, DESTDIR)
 #H make uninstall          what install put there (PREFIX, DESTDIR, KDIR)
@@ -100,6 +101,11 @@ tools:
 	@$(QUIET_MAKE) -C tools/libaggnet O=$(BUILD)/tools/libaggnet
 	@$(QUIET_MAKE) -C tools/aggctl O=$(BUILD)/tools
 	@$(QUIET_MAKE) -C tools/aggd O=$(BUILD)/tools PREFIX=$(PREFIX)
+
+# Those MPIs that this host has.
+.PHONY: mpi
+mpi: tools
+	@$(QUIET_MAKE) -C tools/mpi O=$(BUILD)/tools
 
 # The module in the tree of modules that a guest sees.
 .PHONY: guest-module

@@ -151,14 +151,19 @@ module()
 
 tools()
 {
-	local cflags
+	local cflags mpi
 
 	cflags=$(pkg-config --cflags libnl-3.0 libnl-genl-3.0 jansson libcurl)
 	# shellcheck disable=SC2086
-	find tools -name '*.c' -print0 | xargs -0 -P 2 -n 1 gcc -std=gnu11 \
+	find tools -name '*.c' ! -path 'tools/mpi/*' -print0 | xargs -0 -P 2 -n 1 gcc -std=gnu11 \
 		-O2 -D_GNU_SOURCE -Wall -Wextra -Iuapi -Itools/libaggtree \
 		-Itools/libaggnet -iquote tools/aggctl -iquote kmod \
 		-include tools/libaggnet/kernel.h $cflags -c -o /dev/null 2>&1
+	for mpi in mpich openmpi; do
+		find tools/mpi -name '*.c' -print0 | xargs -0 -n 1 "mpicc.$mpi" -std=gnu11 \
+			-O2 -D_GNU_SOURCE -Wall -Wextra -Iuapi -Itools/libaggnet \
+			-c -o /dev/null 2>&1
+	done
 }
 
 shell()

@@ -19,7 +19,7 @@ TEST_PACKAGES="patch perl python3 python3-yaml python3-jsonschema
 	libclang-rt-14-dev sparse shellcheck spin tcc ethtool linux-perf python3-networkx
 	python3-prometheus-client tshark tzdata gcc-s390x-linux-gnu libc6-dev-s390x-cross
 	qemu-user-static mmdebstrap e2fsprogs openssh-client dropbear-bin bpftrace
-	openssl"
+	openssl libmpich-dev mpich libopenmpi-dev openmpi-bin"
 
 # Module directories that the guest needs; the rest (graphics, sound, hardware
 # drivers) is left out, which keeps depmod and modprobe quick.
