@@ -329,8 +329,10 @@ static void fatal(void)
 	sum_of_ones(MPI_COMM_WORLD);
 }
 
-static void nothing(void)
+static void endless(void)
 {
+	while (sum_of_ones(MPI_COMM_WORLD) == size)
+		;
 }
 
 static const struct {
@@ -341,7 +343,7 @@ static const struct {
 	{ "exact", exact },
 	{ "bcast", bcast }, { "dup", dup }, { "split", split },
 	{ "nonblocking", nonblocking }, { "progress", progress }, { "barriers", barriers },
-	{ "error", error }, { "fatal", fatal }, { "nothing", nothing }, { "threads", dup },
+	{ "error", error }, { "fatal", fatal }, { "endless", endless }, { "threads", dup },
 };
 
 static void run(const char *name)

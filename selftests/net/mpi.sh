@@ -17,7 +17,7 @@ planned()
 {
 	job=$((job + 2))
 	plan "down.$1.$2" --topology bcube:2,1 --collective bcast --root v0 --uid 0 \
-		--persist --receivers $MEMBERS || return
+		--persist --receivers "$MEMBERS" || return
 	plan "up.$1.$2" --topology bcube:2,1 --receivers v0 --senders "v0,$MEMBERS" --uid 0 \
 		--persist --elements $ELEMENTS --function "$1" --type "$2" || return
 	groups+="$1/$2:root=$(identity v0),up=$job,down=$((job - 1)),ranks=4;"
@@ -63,6 +63,34 @@ results()
 		counted 13 12 8 10  19 36 0 0
 }
 
+# Ranks 1 and 2 are on one server.
+together()
+{
+	groups=''
+	MEMBERS="v1*2,v3"
+	planned sum float32 && planned max int64 && servers="v0 v1 v1 v3" calls 510 \
+		results bcast dup && counted 4 8 8 0  22 40 0 0
+}
+
+joined()
+{
+	grep "the group with job" "$TMP/mpi.out"
+}
+
+# The error handler of MPI_COMM_WORLD ends a program whose group is withdrawn.
+withdrawn()
+{
+	local pid
+
+	groups=''
+	MEMBERS=v1,v2,v3
+	planned sum int32 && rm -f "$TMP/mpi.out" || return
+	calls 1 endless &
+	pid=$!
+	wait_for joined && withdraw up.sum.int32
+	! wait "$pid" && grep "MPI_Allreduce by the group of sum/int32: " "$TMP/mpi.out"
+}
+
 # A rank on the server of rank 0, and a job without entries: all ranks use MPI at once.
 without()
 {
@@ -75,5 +103,7 @@ without()
 
 testbed bcube:2,1
 check "results by groups and by MPI" results
+check "two ranks on one server" together
+check "a group that is withdrawn" withdrawn
 check "ranks that cannot join" without
 done_testing

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The recipes of aggd: what the Slurm script asks aggd for, what each of its tasks gets,
-# and that its job is cancelled however it ends; what the systemd unit writes for ranks.
+# and that its job is cancelled however it ends; likewise the script for MPI; what the
+# systemd unit writes for ranks.
 # Scripts stand for Slurm, ssh and aggctl.
 # shellcheck disable=SC2016,SC2181 # scripts for the tasks; status after several lines
 set -u
@@ -166,6 +167,68 @@ no_command()
 	[ $? = 2 ] && grep "^usage: " err
 }
 
+# mpi ROOT MEMBERS PAIRS COMMAND...: run the script for MPI
+mpi()
+{
+	local status=0
+
+	: > "$tmp/calls"
+	PATH=$tmp/bin:$PATH CALLS=$tmp/calls "$recipes/mpi.sh" "$@" \
+		> "$tmp/out" 2> "$tmp/err" || status=$?
+	return "$status"
+}
+
+# mpi_called [MEMBERS]: were two groups submitted, and have they ended?
+mpi_called()
+{
+	local submit="aggctl job submit --attached --root node1 --members ${1:-node2*2,node3}"
+
+	cmp -s <(grep -v ^ssh "$tmp/calls" | sort) \
+		<(printf '%s\n' "$submit --function max --type int32" \
+		"$submit --function sum --type float64" "job ended" "job ended" | sort)
+}
+
+mpi_groups()
+{
+	local group=root=10.0.0.1,up=1000,down=1001,ranks=3
+
+	mpi node1 'node2*2,node3' sum/float64,max/int32 sh -c 'echo "$AGGNET_MPI"' &&
+		grep -x "sum/float64:$group;max/int32:$group;" out && mpi_called || return
+	AGGD_HOST=login mpi node1 'node2*2,node3' sum/float64,max/int32 \
+		sh -c 'echo "$AGGNET_MPI"' &&
+		grep -x "sum/float64:$group;max/int32:$group;" out &&
+		mpi_called 'node2\*2\,node3'
+}
+
+mpi_fails()
+{
+	mpi node1 'node2*2,node3' sum/float64,max/int32 sh -c 'exit 7'
+	[ $? = 7 ] && mpi_called
+}
+
+mpi_refused()
+{
+	REFUSED="hpc: no more than 8 jobs" mpi node1 node2 sum/int32 touch "$tmp/mpi.ran"
+	[ $? = 1 ] && [ ! -e mpi.ran ] && grep "no more than 8 jobs" err || return
+	mpi node1 node2 sum/int32
+	[ $? = 2 ] && grep "^usage: " err && called
+}
+
+mpi_runs()
+{
+	[ -e "$tmp/mpi.runs" ]
+}
+
+mpi_ended()
+{
+	mpi node1 'node2*2,node3' sum/float64,max/int32 \
+		bash -c 'trap "exit 1" TERM; : > "$0"; while :; do sleep 0.01; done' \
+		"$tmp/mpi.runs" &
+	wait_for mpi_runs && pkill -TERM -P $! mpi.sh
+	wait $!
+	[ $? = 143 ] && mpi_called
+}
+
 # line_of KEY: print a line of the unit, with this aggctl and file
 line_of()
 {
@@ -201,6 +264,10 @@ check "slurm: the script is ended" ended
 check "slurm: the script is ended while its job waits" ended_in_queue
 check "slurm: one host" one_host
 check "slurm: no command" no_command
+check "mpi: the program has all groups, which end with it" mpi_groups
+check "mpi: the program fails" mpi_fails
+check "mpi: no group, no program" mpi_refused
+check "mpi: the script is ended" mpi_ended
 check "systemd: the unit has started when the file has the group" unit_has_group
 check "systemd: the unit does not wait for a group that is refused" unit_refused
 end_rows
