@@ -21,7 +21,7 @@ WIRE_LAYOUT(aggnet_open, 24);
 WIRE_LAYOUT(aggnet_accept, 8);
 WIRE_LAYOUT(aggnet_data, 16);
 WIRE_LAYOUT(aggnet_ack, 16 + AGGNET_WINDOW / 8);
-WIRE_LAYOUT(aggnet_fin, 32);
+WIRE_LAYOUT(aggnet_fin, 32 + 4 * AGGNET_FALLBACKS);
 WIRE_LAYOUT(aggnet_probe, 8);
 WIRE_LAYOUT(aggnet_done, 8);
 WIRE_LAYOUT(aggnet_abort, 16);
@@ -103,8 +103,9 @@ static bool body_ok(u8 type, bool down, const void *body, size_t len)
 	case AGGNET_DATA:
 		return data_ok(body, down, len);
 	case AGGNET_FIN:
-		return !down ||
-		       !(fin->weight | fin->partials | fin->members);
+		return !down || !(fin->weight | fin->partials | fin->members |
+				  fin->by_plain_ip[0] | fin->by_plain_ip[1] |
+				  fin->by_plain_ip[2] | fin->by_plain_ip[3]);
 	case AGGNET_ACK:
 		return !ack->below && !ack->done;
 	case AGGNET_ABORT:

@@ -578,7 +578,7 @@ static int tree_fill_fallback(struct sk_buff *skb, struct aggnet_tree *tree)
 
 	BUILD_BUG_ON(AGGNET_A_TREE_FALLBACK_ROUND - AGGNET_A_TREE_FALLBACK_LINK !=
 		     AGGNET_FALLBACK_ROUND - AGGNET_FALLBACK_LINK);
-	for (why = AGGNET_FALLBACK_LINK; why < AGGNET_FALLBACK_MAX; why++)
+	for (why = AGGNET_FALLBACK_LINK; why < __AGGNET_FALLBACK_MAX; why++)
 		err = err ?: nla_put_u32(skb, AGGNET_A_TREE_FALLBACK_LINK +
 					 why - AGGNET_FALLBACK_LINK,
 					 atomic_read(&tree->fallback[why]));
@@ -677,7 +677,7 @@ static int tree_fill_state(struct sk_buff *skb,
 	return nla_put_u8(skb, AGGNET_A_TREE_STATE, now->state) ?:
 	       nla_put_u32(skb, AGGNET_A_TREE_ROUND, now->round) ?:
 	       tree_fill_abort(skb, &now->outcome) ?:
-	       nla_put_u8(skb, AGGNET_A_TREE_DETOUR, now->detour) ?:
+	       nla_put(skb, AGGNET_A_TREE_BELOW, sizeof(now->below), now->below) ?:
 	       nla_put_u32(skb, AGGNET_A_TREE_PARTIALS, now->partials) ?:
 	       nla_put_in_addr(skb, AGGNET_A_TREE_ACCEPTOR, now->acceptor) ?:
 	       nla_put_u32(skb, AGGNET_A_TREE_WEIGHT, now->weight) ?:

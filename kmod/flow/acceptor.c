@@ -674,6 +674,19 @@ static bool fin_sourceless(const struct aggnet_child *c,
 				c->received);
 }
 
+/* Packets by plain IP, by cause; the sums stay at their highest value. */
+static void child_fell_back(struct aggnet_tree *tree, const struct aggnet_fin *fin)
+{
+	enum aggnet_fallback why;
+	u32 n;
+
+	for (why = AGGNET_FALLBACK_LINK; why < __AGGNET_FALLBACK_MAX; why++) {
+		n = be32_to_cpu(fin->by_plain_ip[why - AGGNET_FALLBACK_LINK]);
+		aggnet_add_most(&tree->below[why], n);
+		aggnet_add_most(&tree->books.by_plain_ip[why], n);
+	}
+}
+
 static void child_check(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 			const struct aggnet_fin *fin)
 {
@@ -740,7 +753,7 @@ static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
 	tree->books.members += be32_to_cpu(fin->members);
 	tree->books.records += be64_to_cpu(fin->records);
 	tree->books.partials += be32_to_cpu(fin->partials);
-	tree->detour |= !!(pkt->flags & AGGNET_F_DETOUR);
+	child_fell_back(tree, fin);
 	child_check(tree, pkt, fin);
 	aggnet_acceptor_names(tree, pkt, sizeof(*fin), AGGNET_NAMES_MAX);
 	aggnet_tree_advance(tree, run);

@@ -141,7 +141,7 @@ static void status_flows(struct aggnet_status *st,
 	st->channels = now->channels;
 	st->unplanned = now->unplanned;
 	st->acceptor = now->acceptor;
-	st->detour = now->detour;
+	memcpy(st->below, now->below, sizeof(st->below));
 	st->partials = now->partials;
 	st->nunbound = now->unbound.n;
 	memcpy(st->unbound, now->unbound.id, sizeof(st->unbound));

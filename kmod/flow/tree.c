@@ -640,7 +640,7 @@ void aggnet_tree_info(struct aggnet_tree *tree, struct aggnet_tree_info *info)
 	info->memory_used = tree->memory.charged;
 	info->memory_most = tree->memory.most;
 	info->partials = tree->books.partials;
-	info->detour = tree->detour;
+	memcpy(info->below, tree->below, sizeof(info->below));
 	info->count = tree->count;
 	spin_unlock_bh(&tree->lock);
 }

@@ -158,6 +158,8 @@ struct aggnet_done_round {
  * @local_records: records of local writers
  * @check: sum of the fingerprints of finished children and writers
  * @unchecked: one of them has no fingerprint
+ * @by_plain_ip: packets of finished children's nodes that left by plain IP, and from
+ *	the FIN of this node on its own ones, by cause
  */
 struct aggnet_books {
 	u32 weight;
@@ -168,6 +170,7 @@ struct aggnet_books {
 	u64 local_records;
 	u64 check;
 	bool unchecked;
+	u32 by_plain_ip[__AGGNET_FALLBACK_MAX];
 };
 
 /**
@@ -224,25 +227,6 @@ struct aggnet_account {
 };
 
 /**
- * enum aggnet_fallback - why a packet left by plain IP and not by its planned link
- * @AGGNET_FALLBACK_NONE: no link is planned
- * @AGGNET_FALLBACK_LINK: the link has no carrier, neighbour, route or port, or the
- *	packet came by it
- * @AGGNET_FALLBACK_BLOOM: no Bloom table has the incast ID, or the filter in the
- *	packet matches no link or too many
- * @AGGNET_FALLBACK_POLICY: an IPsec policy applies
- * @AGGNET_FALLBACK_ROUND: the acceptor is not on the planned way
- */
-enum aggnet_fallback {
-	AGGNET_FALLBACK_NONE,
-	AGGNET_FALLBACK_LINK,
-	AGGNET_FALLBACK_BLOOM,
-	AGGNET_FALLBACK_POLICY,
-	AGGNET_FALLBACK_ROUND,
-	AGGNET_FALLBACK_MAX
-};
-
-/**
  * struct aggnet_tree_count - counters for show
  */
 struct aggnet_tree_count {
@@ -273,8 +257,8 @@ struct aggnet_tree_count {
  * @pressure: the buffer is short of room: emit the oldest records
  * @epoch_told: the event of a newer epoch was raised
  * @last: a source has ended for ever, so no round follows
- * @detour: a child's FIN told that packets left a node below by plain IP
  * @round: number of the present round; 0 if the tree is not persistent
+ * @below: packets of nodes below that left by plain IP, by enum aggnet_fallback
  * @done: the newest round that is done
  * @outcome: reason of an abort
  * @packet: limits of packets, constant
@@ -300,7 +284,7 @@ struct aggnet_tree {
 	bool has_elder;
 	struct rcu_work rcu;
 	struct dst_cache up_dst;
-	atomic_t fallback[AGGNET_FALLBACK_MAX];
+	atomic_t fallback[__AGGNET_FALLBACK_MAX];
 
 	spinlock_t lock;	/* protects all that follows, but the work items */
 	u8 state;
@@ -309,8 +293,8 @@ struct aggnet_tree {
 	bool pressure;
 	bool epoch_told;
 	bool last;
-	bool detour;
 	u32 round;
+	u32 below[__AGGNET_FALLBACK_MAX];
 	struct aggnet_done_round done;
 	struct aggnet_outcome outcome;
 	struct aggnet_packets packet;
@@ -390,7 +374,7 @@ void aggnet_tree_put(struct aggnet_tree *tree);	/* any context */
  * @memory_used: bytes charged
  * @memory_most: highest value of @memory_used
  * @partials: nodes up to here whose hold passed
- * @detour: packets left a node below by plain IP
+ * @below: packets of nodes below that left by plain IP, by cause
  * @count: counters
  */
 struct aggnet_tree_info {
@@ -406,7 +390,7 @@ struct aggnet_tree_info {
 	u64 memory_used;
 	u64 memory_most;
 	u32 partials;
-	bool detour;
+	u32 below[__AGGNET_FALLBACK_MAX];
 	struct aggnet_tree_count count;
 };
 
@@ -423,15 +407,10 @@ static inline void aggnet_tree_fell_back(struct aggnet_tree *tree,
 		atomic_inc(&tree->fallback[why]);
 }
 
-/* Has any packet left by plain IP? Any context: one may be counted at the same time. */
-static inline bool aggnet_tree_has_fallen_back(const struct aggnet_tree *tree)
+/* Add to a number of packets, which stays at its highest value. */
+static inline void aggnet_add_most(u32 *sum, u32 n)
 {
-	enum aggnet_fallback why;
-
-	for (why = AGGNET_FALLBACK_LINK; why < AGGNET_FALLBACK_MAX; why++)
-		if (atomic_read(&tree->fallback[why]))
-			return true;
-	return false;
+	*sum = n > U32_MAX - *sum ? U32_MAX : *sum + n;
 }
 
 static inline __be32 aggnet_tree_receiver(const struct aggnet_tree *tree)

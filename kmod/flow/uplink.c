@@ -219,10 +219,25 @@ static void uplink_send_bind(struct aggnet_tree *tree, struct aggnet_run *run)
 		    sizeof(struct aggnet_data) + up->max_payload, NULL, run);
 }
 
+/* This node's own packets by plain IP that no FIN has told yet. */
+static void uplink_fell_back(struct aggnet_tree *tree)
+{
+	struct aggnet_uplink *up = &tree->up;
+	enum aggnet_fallback why;
+	u32 n;
+
+	for (why = AGGNET_FALLBACK_LINK; why < __AGGNET_FALLBACK_MAX; why++) {
+		n = atomic_read(&tree->fallback[why]);
+		aggnet_add_most(&tree->books.by_plain_ip[why], n - up->fell[why]);
+		up->fell[why] = n;
+	}
+}
+
 /* If sources are missing, name them to the end that waits longest. */
 static void uplink_send_fin(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	const struct aggnet_books *b = &tree->books;
+	enum aggnet_fallback why;
 	u32 weight = b->weight + !!tree->conf.writers;
 	struct {
 		struct aggnet_fin fin;
@@ -238,10 +253,15 @@ static void uplink_send_fin(struct aggnet_tree *tree, struct aggnet_run *run)
 	u16 length = sizeof(body.fin);
 	u16 flags = 0;
 
-	/* This end is closed, so a repeated FIN has the same names. */
+	/* This end is closed, so a repeated FIN has the same names and numbers. */
 	if (!tree->up.fin && weight < tree->conf.sources)
 		aggnet_acceptor_lost(tree);
+	if (!tree->up.fin)
+		uplink_fell_back(tree);
 	tree->up.fin = true;
+	for (why = AGGNET_FALLBACK_LINK; why < __AGGNET_FALLBACK_MAX; why++)
+		body.fin.by_plain_ip[why - AGGNET_FALLBACK_LINK] =
+			cpu_to_be32(b->by_plain_ip[why]);
 	if (weight < tree->conf.sources) {
 		memcpy(body.name, tree->outcome.lost.id, sizeof(body.name));
 		length += tree->outcome.lost.n * sizeof(body.name[0]);
@@ -252,8 +272,6 @@ static void uplink_send_fin(struct aggnet_tree *tree, struct aggnet_run *run)
 	}
 	if (tree->conf.persist && tree->last)
 		flags |= AGGNET_F_LAST;
-	if (tree->detour || aggnet_tree_has_fallen_back(tree))
-		flags |= AGGNET_F_DETOUR;
 	uplink_send(tree, AGGNET_FIN, flags, &body, length, NULL, run);
 }
 

@@ -299,7 +299,7 @@ $ aggctl -n v2 send --job $job --receiver v0 "$TMP/in"
 0 send: [1-9]*([0-9]) packets of this node left by plain IP: the planned link had no carrier, neighbour or route. Next: aggctl host check
 $ wait $recv_pid
 $ cat "$TMP/forgot.recv.err" >&2
-+ recv: packets of other nodes left by plain IP: 'aggctl why $job --hosts FILE' names the nodes and the causes
++ recv: [1-9]*([0-9]) packets of other nodes left by plain IP: the planned link had no carrier, neighbour or route. Next: aggctl why $job --hosts FILE
 $ wait $send_pid
 $ aggctl -n v2 port add eth0 level 0
 $ withdraw forgot

@@ -201,7 +201,7 @@ TEST_F(node, end_mark__peek_then_take)
 	EXPECT_EQ(0, st.channels);
 	EXPECT_EQ(2, st.records_in);
 	EXPECT_EQ(0, st.packets_in);
-	EXPECT_EQ(0, st.detour);
+	EXPECT_EQ(0, st.below[AGGNET_FALLBACK_LINK]);
 	EXPECT_EQ(0, st.nunbound);
 	close(r);
 	EXPECT_EQ(0, receive(w, &self->m, 0));

@@ -12,7 +12,7 @@
 
 /* The body's length by type; a DATA has its smallest record. */
 static const size_t body_len[__AGGNET_TYPE_MAX] = {
-	0, 24, 8, 16 + 3, 48, 32, 8, 16, 16, 0,
+	0, 24, 8, 16 + 3, 48, 48, 8, 16, 16, 0,
 };
 
 /* A packet's buffer, aligned as skb data is. */

@@ -324,7 +324,7 @@ const struct fake_member {
 	MEMBER(status, unplanned), MEMBER(status, acceptor),
 	MEMBER(status, fallback_link), MEMBER(status, fallback_bloom),
 	MEMBER(status, fallback_policy), MEMBER(status, fallback_round),
-	MEMBER(status, detour), MEMBER(status, partials),
+	MEMBER(status, below), MEMBER(status, partials),
 	MEMBER(status, nunbound), MEMBER(status, unbound),
 	SIZE(best), MEMBER(best, value), MEMBER(best, real), MEMBER(best, id),
 	SIZE(entry), MEMBER(entry, key), MEMBER(entry, klen), MEMBER(entry, value),

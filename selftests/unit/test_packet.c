@@ -30,7 +30,7 @@ TEST(wire__sizes_are_fixed)
 	EXPECT_EQ(8, sizeof(struct aggnet_accept));
 	EXPECT_EQ(16, sizeof(struct aggnet_data));
 	EXPECT_EQ(48, sizeof(struct aggnet_ack));
-	EXPECT_EQ(32, sizeof(struct aggnet_fin));
+	EXPECT_EQ(48, sizeof(struct aggnet_fin));
 	EXPECT_EQ(8, sizeof(struct aggnet_done));
 	EXPECT_EQ(16, sizeof(struct aggnet_abort));
 	EXPECT_EQ(16, sizeof(struct aggnet_rst));
@@ -104,7 +104,7 @@ TEST(parse_header__reads_what_put_header_wrote)
 		.round = 0x71727374,
 	};
 	static const u8 wire[72] = {
-		3, AGGNET_PROBE, 0x24, 0, 0x02, 0x04, 0, 0,
+		4, AGGNET_PROBE, 0x24, 0, 0x02, 0x04, 0, 0,
 		1, 2, 3, 4, 5, 6, 7, 8,
 		0x11, 0x12, 0x13, 0x14, 0x21, 0x22, 0x23, 0x24,
 		10, 0, 0, 1, 10, 0, 0, 2,
@@ -214,7 +214,8 @@ TEST(parse_header__every_version)
 		size_t len = make(&p, AGGNET_ACK);
 
 		p.hdr.version = version;
-		EXPECT_EQ(version == 3 ? AGGNET_PARSE_OK : AGGNET_PARSE_VERSION,
+		EXPECT_EQ(version == AGGNET_VERSION ? AGGNET_PARSE_OK :
+						      AGGNET_PARSE_VERSION,
 			  parse(&p, len));
 	}
 }

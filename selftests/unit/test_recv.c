@@ -558,7 +558,7 @@ TEST_F(recv, stats__table)
 	EXPECT_NE(NULL, strstr(text, "planned way: 1 packets (drop_link)"))
 		TH_LOG("%s", text);
 	EXPECT_NE(NULL, strstr(text,
-			       "\nin short: 2 of 2 sources, 2 of 2 planned flows (10.0.0.2, 10.0.0.3) arrived, about 50 bytes were saved on the way, 0 packets of this node fell back to plain IP, and none of the nodes before it told of any\n"))
+			       "\nin short: 2 of 2 sources, 2 of 2 planned flows (10.0.0.2, 10.0.0.3) arrived, about 50 bytes were saved on the way, 0 packets of this node fell back to plain IP, 0 of other nodes\n"))
 		TH_LOG("%s", text);
 	EXPECT_STREQ("", printed_text(self));
 	free(text);
@@ -576,7 +576,7 @@ TEST_F(recv, stats__fallbacks)
 		.fallback_link = 4, .fallback_round = 2,
 	};
 	text = error_text(self);
-	EXPECT_NE(NULL, strstr(text, "\nin short: 2 of 2 sources, 1 of 3 planned flows and 1 others arrived, about 0 bytes were saved on the way, 6 packets of this node fell back to plain IP (4 link, 2 round), and none"))
+	EXPECT_NE(NULL, strstr(text, "\nin short: 2 of 2 sources, 1 of 3 planned flows and 1 others arrived, about 0 bytes were saved on the way, 6 packets of this node fell back to plain IP (4 link, 2 round), 0 of other nodes\n"))
 		TH_LOG("%s", text);
 	free(text);
 	played.committed = 0;
@@ -638,21 +638,22 @@ TEST_F(recv, fallbacks__attempts)
 	free(text);
 }
 
-/* Only the nodes before it know how many, and why. */
 TEST_F(recv, fallbacks__of_other_nodes)
 {
-	static const char sentence[] = "recv: packets of other nodes left by plain IP: 'aggctl why 7 --hosts FILE' names the nodes and the causes\n";
+	static const char sentence[] = "recv: 5 packets of other nodes left by plain IP: no Bloom table or filter names a link for them. Next: aggctl why 7 --hosts FILE\n";
 	char *text;
 
 	text = error_text(self);
 	EXPECT_STREQ("", text);
 	free(text);
 	played.committed = 0;
-	played.tree.detour = 1;
+	played.tree.incast_id = aggnet_incast_id(7, (struct in_addr){ 1 });
+	played.tree.below[AGGNET_FALLBACK_LINK] = 2;
+	played.tree.below[AGGNET_FALLBACK_BLOOM] = 5;
 	show_stats = true;
 	text = error_text(self);
 	EXPECT_NE(NULL, strstr(text, sentence)) TH_LOG("%s", text);
-	EXPECT_NE(NULL, strstr(text, "0 packets of this node fell back to plain IP, and packets of nodes before it did\n"))
+	EXPECT_NE(NULL, strstr(text, "0 packets of this node fell back to plain IP, 7 of other nodes (2 link, 5 bloom)\n"))
 		TH_LOG("%s", text);
 	free(text);
 }
@@ -667,6 +668,7 @@ TEST_F(recv, stats__forbidden)
 	played.status = (struct aggnet_status){
 		.contributors = 3, .channels = 3, .unplanned = 1,
 		.records_in = 4, .bytes_in = 40, .fallback_link = 6,
+		.below = { [AGGNET_FALLBACK_POLICY] = 3 },
 		.nunbound = 1, .unbound = { htonl(0x0a000005) },
 	};
 	text = error_text(self);
@@ -675,7 +677,7 @@ TEST_F(recv, stats__forbidden)
 		TH_LOG("%s", text);
 	EXPECT_TRUE(has_row(text, "records of the sources", "9"));
 	EXPECT_TRUE(has_row(text, "records in", "4"));
-	EXPECT_NE(NULL, strstr(text, "\nin short: 2 of 2 sources, 2 of 3 planned flows and 1 others arrived, about 50 bytes were saved on the way, 6 packets of this node fell back to plain IP (6 link), and none of the nodes before it told of any\n"))
+	EXPECT_NE(NULL, strstr(text, "\nin short: 2 of 2 sources, 2 of 3 planned flows and 1 others arrived, about 50 bytes were saved on the way, 6 packets of this node fell back to plain IP (6 link), 3 of other nodes (3 policy)\n"))
 		TH_LOG("%s", text);
 	EXPECT_NE(NULL, strstr(text, "recv: planned, and not here: 10.0.0.5\n"))
 		TH_LOG("%s", text);

@@ -238,12 +238,12 @@ TEST_F(why, packets_by_plain_ip)
 	EXPECT_SAYS(0, "note: packets: 6 packets left by plain IP: the node that merges them");
 }
 
-/* What nodes below have told; they know numbers and causes. */
+/* What the ends of flows told of nodes below. */
 TEST_F(why, nodes_below)
 {
-	played.tree.detour = 1;
-	EXPECT_SAYS(0, "note: packets: packets of nodes below left by plain IP. Next: aggctl why 7 --hosts FILE");
-	played.tree.detour = 0;
+	played.tree.below[AGGNET_FALLBACK_LINK] = 9;
+	EXPECT_SAYS(0, "note: packets: 9 packets of nodes below left by plain IP: the planned link had no carrier, neighbour or route. Next: aggctl why 7 --hosts FILE");
+	played.tree.below[AGGNET_FALLBACK_LINK] = 0;
 	played.tree.partials = 2;
 	EXPECT_SAYS(0, "note: children: 2 nodes, from the sources to here, did not wait for all children");
 	played.tree.partials = 1;

@@ -85,6 +85,19 @@ static json_t *field_json(const struct aggnet_field *f, const void *info)
 	}
 }
 
+/* A member for each of the numbers. */
+static void put_counts(json_t *object, const struct aggnet_field *f,
+		       const uint32_t *counts)
+{
+	char name[64];
+	size_t i;
+
+	for (i = 1; f->names[i]; i++) {
+		snprintf(name, sizeof(name), "%s_%s", f->name, f->names[i]);
+		json_object_set_new(object, name, json_integer(counts[i]));
+	}
+}
+
 static void put_incast(json_t *object, uint64_t id)
 {
 	json_object_set_new(object, "job",
@@ -115,6 +128,10 @@ json_t *info_json(const struct aggnet_noun *noun, const void *info)
 			continue;
 		if (!strcmp(f->name, INCAST_FIELD)) {
 			put_incast(object, *(const uint64_t *)member);
+			continue;
+		}
+		if (f->kind == AGGNET_FIELD_COUNTS) {
+			put_counts(object, f, (const uint32_t *)member);
 			continue;
 		}
 		json_object_set_new(object, f->name, field_json(f, info));

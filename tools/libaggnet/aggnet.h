@@ -180,8 +180,8 @@ struct aggnet_tree_info {
 	uint8_t stripe;
 	uint8_t stripes;
 	uint8_t direction;
-	uint8_t detour;
 	uint32_t partials;
+	uint32_t below[__AGGNET_FALLBACK_MAX];
 };
 
 /** struct aggnet_event_info - attributes of an event, one for each AGGNET_A_EVENT_*. */
@@ -390,6 +390,7 @@ enum aggnet_field_kind {
 	AGGNET_FIELD_FLAG,	/* bool */
 	AGGNET_FIELD_BLOB,	/* struct aggnet_blob */
 	AGGNET_FIELD_U16,
+	AGGNET_FIELD_COUNTS,	/* uint32_t for each of @names, of which [0] is none */
 };
 
 /**
@@ -447,6 +448,7 @@ extern const char * const aggnet_layout_names[];
 extern const char * const aggnet_scheme_names[];
 extern const char * const aggnet_state_names[];
 extern const char * const aggnet_reason_names[];
+extern const char * const aggnet_fallback_names[];
 extern const char * const aggnet_event_names[];
 
 /** aggnet_enum_find - the value with a name, -1 if there is none. */

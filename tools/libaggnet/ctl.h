@@ -81,5 +81,10 @@ void aggnet_field_clear(const struct aggnet_noun *noun, void *info);
 	.answer = told, .offset = offsetof(struct aggnet_##noun##_info, member), \
 	.size = sizeof(((struct aggnet_##noun##_info *)0)->member), \
 	.names = aggnet_##list##_names }
+#define FIELD_COUNTS(noun, member, number, told, list) { \
+	.name = #member, .attr = number, .kind = AGGNET_FIELD_COUNTS, \
+	.answer = told, .offset = offsetof(struct aggnet_##noun##_info, member), \
+	.size = sizeof(((struct aggnet_##noun##_info *)0)->member), \
+	.names = aggnet_##list##_names }
 
 #endif

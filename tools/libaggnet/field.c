@@ -169,6 +169,10 @@ static int take(const struct aggnet_field *f, const struct nlattr *attr,
 		return take_addrs(attr, (struct aggnet_addrs *)member);
 	case AGGNET_FIELD_BLOB:
 		return take_blob(attr, (struct aggnet_blob *)member);
+	case AGGNET_FIELD_COUNTS:
+		/* A newer kernel may have more. */
+		memcpy(member, nla_data(attr), len < f->size ? len : f->size);
+		return 0;
 	default:
 		if (len != f->size)
 			return -EPROTO;

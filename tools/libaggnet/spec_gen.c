@@ -88,6 +88,15 @@ const char * const aggnet_reason_names[] = {
 	[__AGGNET_R_MAX] = NULL,
 };
 
+const char * const aggnet_fallback_names[] = {
+	[AGGNET_FALLBACK_NONE] = "none",
+	[AGGNET_FALLBACK_LINK] = "link",
+	[AGGNET_FALLBACK_BLOOM] = "bloom",
+	[AGGNET_FALLBACK_POLICY] = "policy",
+	[AGGNET_FALLBACK_ROUND] = "round",
+	[__AGGNET_FALLBACK_MAX] = NULL,
+};
+
 const char * const aggnet_event_names[] = {
 	[AGGNET_EVENT_TREE_ADDED] = "tree-added",
 	[AGGNET_EVENT_TREE_DELETED] = "tree-deleted",
@@ -212,8 +221,8 @@ static const struct aggnet_field tree_fields[] = {
 	FIELD(tree, stripe, AGGNET_A_TREE_STRIPE, U8, false),
 	FIELD(tree, stripes, AGGNET_A_TREE_STRIPES, U8, false),
 	FIELD(tree, direction, AGGNET_A_TREE_DIRECTION, U8, false),
-	FIELD(tree, detour, AGGNET_A_TREE_DETOUR, U8, true),
 	FIELD(tree, partials, AGGNET_A_TREE_PARTIALS, U32, true),
+	FIELD_COUNTS(tree, below, AGGNET_A_TREE_BELOW, true, fallback),
 	FIELD(tree, key, AGGNET_A_TREE_KEY, BYTES, false),
 };
 

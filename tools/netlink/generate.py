@@ -268,7 +268,8 @@ def fields(spec, aset):
         answer = "false" if name in taken else "true"
         if "enum" in attrs[name]:
             enum = attrs[name]["enum"]
-            out += f"\tFIELD_ENUM({noun}, {member}, {number}, {answer}, " \
+            macro = "COUNTS" if attrs[name]["type"] == "binary" else "ENUM"
+            out += f"\tFIELD_{macro}({noun}, {member}, {number}, {answer}, " \
                    f"{c_lower(ENUMS.get(enum, enum))}),\n"
         else:
             out += f"\tFIELD({noun}, {member}, {number}, " \

@@ -9,7 +9,7 @@
 local aggnet = Proto("aggnet", "In-network aggregation")
 
 local HEADER = 72
-local VERSION = 3
+local VERSION = 4
 local FILTER_UNIT = 8
 
 local types = {
@@ -28,7 +28,6 @@ local flags = {
 	{ "rooted", 0x0008, "The path to the receiver is bound" },
 	{ "check", 0x0010, "The fingerprint covers all sources" },
 	{ "last", 0x0020, "No round follows" },
-	{ "detour", 0x0040, "Packets left nodes below by plain IP" },
 	{ "any", 0x0100, "Any end may accept" },
 	{ "tag", 0x0200, "The tag is keyed" },
 	{ "fin", 0x0400, "Custody of the FIN is taken" },
@@ -95,6 +94,10 @@ field(ProtoField.uint64, "fin_records", "Original records")
 field(ProtoField.uint32, "partials", "Nodes that did not wait")
 field(ProtoField.uint32, "members", "Sum of members", base.HEX)
 field(ProtoField.uint64, "check", "Fingerprint", base.HEX)
+field(ProtoField.uint32, "fell_link", "By plain IP, no link")
+field(ProtoField.uint32, "fell_bloom", "By plain IP, no Bloom match")
+field(ProtoField.uint32, "fell_policy", "By plain IP, IPsec policy")
+field(ProtoField.uint32, "fell_round", "By plain IP, would return")
 field(ProtoField.uint32, "sources", "Sources")
 field(ProtoField.uint32, "expected", "Sources to expect, plus 1")
 field(ProtoField.uint32, "names", "Names")
@@ -193,10 +196,12 @@ local bodies = {
 		return string.format(" cum %u, credit %u", body(0, 4):uint(),
 			body(4, 4):uint())
 	end },
-	[5] = { 32, function(tree, body)
+	[5] = { 48, function(tree, body)
 		local at = add(tree, body, { { "final", 4 }, { "weight", 4 },
 			{ "fin_records", 8 }, { "partials", 4 },
-			{ "members", 4 }, { "check", 8 } })
+			{ "members", 4 }, { "check", 8 }, { "fell_link", 4 },
+			{ "fell_bloom", 4 }, { "fell_policy", 4 },
+			{ "fell_round", 4 } })
 
 		add_names(tree, body, at, 16)
 		return string.format(" final %u, %u sources", body(0, 4):uint(),
@@ -278,8 +283,13 @@ function aggnet.dissector(buffer, pinfo, root)
 	pinfo.cols.protocol = "aggnet"
 	tree = root:add(aggnet, buffer(), "aggnet, " .. name)
 	add_header(tree, buffer)
-	if buffer(6, 2):uint() ~= buffer:len() - HEADER then
+	if buffer(6, 2):uint() ~= buffer:reported_len() - HEADER then
 		bad(tree, "the length is not that of the datagram")
+		return buffer:len()
+	end
+	if buffer:len() < buffer:reported_len() then
+		pinfo.cols.info = string.format("%s, job %u (cut by the capture)",
+			name, buffer(8, 4):uint())
 		return buffer:len()
 	end
 	pinfo.cols.info = string.format("%s%s, job %u", name,

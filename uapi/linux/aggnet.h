@@ -313,9 +313,12 @@ enum aggnet_tree_attr {
 	AGGNET_A_TREE_DIRECTION,	/* u8: enum aggnet_direction, up or down;
 					 * default up
 					 */
-	AGGNET_A_TREE_DETOUR,		/* u8: {1: packets left a node below by plain IP} */
 	AGGNET_A_TREE_PARTIALS,		/* u32: {nodes up to here that did not wait for
 					 * their children, in this round}
+					 */
+	AGGNET_A_TREE_BELOW,		/* binary: {u32 for each enum aggnet_fallback:
+					 * packets of nodes below that left by plain IP,
+					 * as the ends of their flows told}
 					 */
 	__AGGNET_A_TREE_MAX
 };
@@ -529,8 +532,8 @@ struct aggnet_end {
  * @fallback_bloom: likewise, as AGGNET_A_TREE_FALLBACK_BLOOM
  * @fallback_policy: likewise, as AGGNET_A_TREE_FALLBACK_POLICY
  * @fallback_round: likewise, as AGGNET_A_TREE_FALLBACK_ROUND
- * @detour: 1: packets left a node below by plain IP, by its own count since its entry was
- *	made
+ * @below: packets of nodes below that left by plain IP, as the ends of their flows told,
+ *	since the entry was made, by enum aggnet_fallback
  * @partials: nodes up to here that did not wait for their children, in this round
  * @nunbound: number of identities in @unbound
  * @unbound: identities of planned children whose flows have not arrived, some of them
@@ -577,7 +580,7 @@ struct aggnet_status {
 	__u32	fallback_bloom;
 	__u32	fallback_policy;
 	__u32	fallback_round;
-	__u32	detour;
+	__u32	below[__AGGNET_FALLBACK_MAX];
 	__u32	partials;
 	__u32	nunbound;
 	__be32	unbound[AGGNET_NAMES_MAX];

@@ -16,7 +16,7 @@
  * Kubernetes' NodePorts (30000 and up).
  */
 #define AGGNET_UDP_PORT		18016
-#define AGGNET_VERSION		3
+#define AGGNET_VERSION		4
 #define AGGNET_WINDOW		256	/* most packets in flight on a channel */
 #define AGGNET_SEQ_FIRST	0xffffffc0u	/* wraps early, on purpose */
 #define AGGNET_HOP_MAX		64
@@ -65,7 +65,6 @@ enum aggnet_type {
 #define AGGNET_F_ROOTED		0x0008	/* ACK: the sender's path to the receiver is bound */
 #define AGGNET_F_CHECK		0x0010	/* FIN: its check covers all sources */
 #define AGGNET_F_LAST		0x0020	/* FIN, DONE: no round follows */
-#define AGGNET_F_DETOUR		0x0040	/* FIN: packets left nodes below by plain IP */
 #define AGGNET_F_IGNORABLE	0x00ff
 #define AGGNET_F_ANY		0x0100	/* OPEN: any end may accept */
 #define AGGNET_F_TAG		0x0200	/* tag is keyed; else CRC32C */
@@ -77,9 +76,9 @@ enum aggnet_type {
 #define AGGNET_F_KNOWN		(AGGNET_F_PARTIAL | AGGNET_F_REXMIT | \
 				 AGGNET_F_ACK | AGGNET_F_ROOTED | \
 				 AGGNET_F_CHECK | AGGNET_F_LAST | \
-				 AGGNET_F_DETOUR | AGGNET_F_ANY | \
-				 AGGNET_F_TAG | AGGNET_F_FIN | \
-				 AGGNET_F_REPLY | AGGNET_F_DOWN)
+				 AGGNET_F_ANY | AGGNET_F_TAG | \
+				 AGGNET_F_FIN | AGGNET_F_REPLY | \
+				 AGGNET_F_DOWN)
 
 /**
  * struct aggnet_hdr - the common header
@@ -287,6 +286,28 @@ struct aggnet_ack {
 #define AGGNET_NAMES_MAX	16
 
 /**
+ * enum aggnet_fallback - why a packet left by plain IP and not by its planned link
+ * @AGGNET_FALLBACK_NONE: it did not, or no link is planned
+ * @AGGNET_FALLBACK_LINK: the link has no carrier, neighbour, route or port, or the
+ *	packet came by it
+ * @AGGNET_FALLBACK_BLOOM: no Bloom table has the incast ID, or the filter in the
+ *	packet matches no link or too many
+ * @AGGNET_FALLBACK_POLICY: an IPsec policy applies
+ * @AGGNET_FALLBACK_ROUND: the acceptor is not on the planned way
+ */
+enum aggnet_fallback {
+	AGGNET_FALLBACK_NONE,
+	AGGNET_FALLBACK_LINK,
+	AGGNET_FALLBACK_BLOOM,
+	AGGNET_FALLBACK_POLICY,
+	AGGNET_FALLBACK_ROUND,
+	__AGGNET_FALLBACK_MAX
+};
+
+/* Causes for which packets leave by plain IP. */
+#define AGGNET_FALLBACKS	(__AGGNET_FALLBACK_MAX - 1)
+
+/**
  * struct aggnet_fin - body of FIN; names of missing planned ends follow
  * @final: the sequence after the last DATA
  * @weight: sources that this flow contains completely
@@ -295,6 +316,8 @@ struct aggnet_ack {
  * @members: sum of aggnet_member() over those sources, modulo 2^32
  * @check: sum of the fingerprints of those sources, if AGGNET_F_CHECK is set; else
  *	zero
+ * @by_plain_ip: packets of the nodes of this flow that left by plain IP and that no
+ *	earlier round has counted, first AGGNET_FALLBACK_LINK; 2^32 - 1: so many or more
  *
  * With AGGNET_F_DOWN it ends a stream: @final is the sequence after its last DATA,
  * @records the number of its bytes, @check the number that the root's application
@@ -307,6 +330,7 @@ struct aggnet_fin {
 	__be32	partials;
 	__be32	members;
 	__be64	check;
+	__be32	by_plain_ip[AGGNET_FALLBACKS];
 } __attribute__((packed, aligned(4)));
 
 /**

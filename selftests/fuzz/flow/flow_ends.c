@@ -1000,30 +1000,29 @@ TEST_F(ends, refused__child_is_not_told_the_nonce)
 	EXPECT_EQ(0, tree->acceptor.bound_total);
 }
 
-/* A packet of @node leaves by plain IP. Is it told to the acceptor, and to the receiver? */
-static void check_detour(struct __test_metadata *_metadata, u32 node,
-			 bool acceptor, bool receiver)
+/* @n packets of @node leave by plain IP. What does the acceptor learn, and the receiver? */
+static void check_fell_back(struct __test_metadata *_metadata, u32 node,
+			    unsigned int n, u32 acceptor, u32 receiver)
 {
 	struct aggnet_tree *tree = all_but(&plain, WORLD_NODES);
 
-	if (node < WORLD_NODES)
+	while (n--)
 		aggnet_tree_fell_back(tree_of(node), AGGNET_FALLBACK_POLICY);
 	world_settle();
 	EXPECT_EQ(AGGNET_TREE_DONE, tree->state);
-	EXPECT_EQ(acceptor, tree_of(ACCEPTOR)->detour);
-	EXPECT_EQ(receiver, tree->detour);
+	EXPECT_EQ(acceptor, tree_of(ACCEPTOR)->below[AGGNET_FALLBACK_POLICY]);
+	EXPECT_EQ(receiver, tree->below[AGGNET_FALLBACK_POLICY]);
+	EXPECT_EQ(0, tree->below[AGGNET_FALLBACK_LINK]);
+	world_end();
 }
 
-TEST_F(ends, detour__is_told_upwards)
+TEST_F(ends, fallbacks__are_told_upwards)
 {
-	check_detour(_metadata, WORLD_NODES, false, false);
-	world_end();
-	check_detour(_metadata, CHILD, true, true);
-	world_end();
-	check_detour(_metadata, ACCEPTOR, false, true);
-	world_end();
+	check_fell_back(_metadata, CHILD, 0, 0, 0);
+	check_fell_back(_metadata, CHILD, 3, 3, 3);
+	check_fell_back(_metadata, ACCEPTOR, 2, 0, 2);
 	/* Nothing is above it. */
-	check_detour(_metadata, RECEIVER, false, false);
+	check_fell_back(_metadata, RECEIVER, 1, 0, 0);
 }
 
 /* A node without sources may send a FIN, but no records. */

@@ -471,6 +471,44 @@ TEST_F(rounds, ack__of_the_next_round_is_early)
 	EXPECT_EQ(AGGNET_TREE_OPEN, tree->state);
 }
 
+static u32 fell_back(const struct aggnet_pkt *pkt)
+{
+	const struct aggnet_fin *fin = (const void *)pkt->body;
+
+	return be32_to_cpu(fin->by_plain_ip[AGGNET_FALLBACK_LINK - 1]);
+}
+
+/* The FIN of a round has the packets by plain IP that no FIN before it has told. */
+TEST_F(rounds, fin__tells_fallbacks_once)
+{
+	struct aggnet_tree *tree = waiting(&self->peer);
+	struct aggnet_local *writer = &world.node[CHILD].writer;
+	struct aggnet_pkt pkt = {};
+
+	aggnet_tree_fell_back(tree, AGGNET_FALLBACK_LINK);
+	aggnet_tree_fell_back(tree, AGGNET_FALLBACK_LINK);
+	peer_done(&self->peer);
+	EXPECT_EQ(1, aggnet_tree_outcome(tree, writer, true));
+	self->peer.round = 1;
+	EXPECT_EQ(0, aggnet_tree_end_round(tree, writer));
+	ASSERT_TRUE(hears(&self->peer, AGGNET_FIN, &pkt));
+	EXPECT_EQ(1, pkt.round);
+	EXPECT_EQ(2, fell_back(&pkt));
+	/* A repeat has the same number: the acceptor may have taken the first one. */
+	aggnet_tree_fell_back(tree, AGGNET_FALLBACK_LINK);
+	world_wait(3000000);
+	ASSERT_TRUE(hears(&self->peer, AGGNET_FIN, &pkt));
+	EXPECT_EQ(2, fell_back(&pkt));
+	peer_ack(&self->peer, AGGNET_F_FIN, FIRST, FIRST + 2);
+	peer_done(&self->peer);
+	EXPECT_EQ(1, aggnet_tree_outcome(tree, writer, true));
+	self->peer.round = 2;
+	EXPECT_EQ(0, aggnet_tree_end_round(tree, writer));
+	ASSERT_TRUE(hears(&self->peer, AGGNET_FIN, &pkt));
+	EXPECT_EQ(2, pkt.round);
+	EXPECT_EQ(1, fell_back(&pkt));
+}
+
 /* What a writer ends for ever between two rounds ends in the next one. */
 TEST_F(rounds, shutdown__between_two_rounds)
 {

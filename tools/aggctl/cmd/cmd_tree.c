@@ -49,7 +49,10 @@ static const struct column tree_cols[] = {
 	{ "fallback_bloom", "packets by plain IP, no Bloom match" },
 	{ "fallback_policy", "packets by plain IP, refused" },
 	{ "fallback_round", "packets by plain IP, would return" },
-	{ "detour", "nodes below used plain IP, 1: yes" },
+	{ "below_link", "of nodes below, no link" },
+	{ "below_bloom", "of nodes below, no Bloom match" },
+	{ "below_policy", "of nodes below, refused" },
+	{ "below_round", "of nodes below, would return" },
 	{ "partials", "nodes that did not wait" },
 };
 

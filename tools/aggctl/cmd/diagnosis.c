@@ -272,19 +272,26 @@ static void find_fallbacks(json_t *findings, const struct aggnet_tree_info *tree
 	json_decref(rows);
 }
 
-/* What the nodes below have told: they have causes and numbers. */
+/* What the ends of flows told of the nodes below. */
 static void find_below(json_t *findings, const struct aggnet_tree_info *tree)
 {
-	char cause[160], fix[64];
+	json_t *rows = fallback_below_json(tree), *row;
+	char cause[160], fix[64] = "";
+	size_t i;
 
-	/* The job that the user has planned is that of the first stripe. */
-	snprintf(fix, sizeof(fix), "aggctl why %u --hosts FILE",
-		 aggnet_incast_job(tree->incast_id) - tree->stripe);
-	if (tree->detour)
-		finding_add(findings, true, "packets",
-			    "packets of nodes below left by plain IP", fix);
+	json_array_foreach(rows, i, row) {
+		snprintf(cause, sizeof(cause),
+			 "%" JSON_INTEGER_FORMAT " packets of nodes below left by plain IP: %s",
+			 json_integer_value(json_object_get(row, "count")),
+			 json_string_value(json_object_get(row, "cause")));
+		finding_add(findings, true, "packets", cause,
+			    json_string_value(json_object_get(row, "fix")));
+	}
+	json_decref(rows);
 	if (!tree->partials)
 		return;
+	snprintf(fix, sizeof(fix), "aggctl why %u --hosts FILE",
+		 aggnet_incast_job(tree->incast_id) - tree->stripe);
 	snprintf(cause, sizeof(cause),
 		 "%u node%s, from the sources to here, did not wait for all children: later flows were merged nearer to the receiver, or not at all",
 		 tree->partials, tree->partials == 1 ? "" : "s");
@@ -326,7 +333,7 @@ static json_t *tree_json(const struct subject *s,
 {
 	uint64_t id = tree->incast_id;
 
-	return json_pack("{s:I, s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:b, s:I}",
+	return json_pack("{s:I, s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:b, s:o, s:I}",
 			 "job", (json_int_t)aggnet_incast_job(id),
 			 "receiver", addr_json(aggnet_incast_receiver(id)),
 			 "node", s->name, "part", part_of(s, tree),
@@ -346,7 +353,9 @@ static json_t *tree_json(const struct subject *s,
 			 "unbound", addrs_json(&tree->unbound),
 			 "absent", (json_int_t)transfer_stats_absent(tree),
 			 "by_plain_ip", transfer_stats_by_plain_ip(tree),
-			 "by_plain_ip_below", tree->detour,
+			 "by_plain_ip_below", fallback_any_below(tree),
+			 "by_plain_ip_of_nodes_below",
+			 fallback_counts(tree->below),
 			 "partials", (json_int_t)tree->partials);
 }
 

@@ -86,6 +86,56 @@ json_t *fallback_json(const struct counters *now, const struct counters *before)
 	return rows;
 }
 
+static const struct {
+	bool note;
+	const char *cause;
+	const char *fix;
+} causes[__AGGNET_FALLBACK_MAX] = {
+	[AGGNET_FALLBACK_LINK] = {
+		false, "the planned link had no carrier, neighbour or route",
+		"aggctl host check" },
+	[AGGNET_FALLBACK_BLOOM] = {
+		false, "no Bloom table or filter names a link for them",
+		"aggctl apply PLAN.json on this node" },
+	[AGGNET_FALLBACK_POLICY] = {
+		true, "an IPsec policy applies to them", "ip xfrm policy" },
+	[AGGNET_FALLBACK_ROUND] = {
+		true, "the node that merges them is not on the planned way",
+		"aggctl host check on the parent" },
+};
+
+/* One row for each cause that there was; @fix: of all of them, or NULL. */
+static json_t *rows_of(const uint32_t packets[__AGGNET_FALLBACK_MAX],
+		       const char *fix)
+{
+	json_t *rows = json_array();
+	size_t i;
+
+	for (i = AGGNET_FALLBACK_LINK; i < __AGGNET_FALLBACK_MAX; i++)
+		if (packets[i])
+			json_array_append_new(rows, json_pack(
+				"{s:I, s:s, s:s, s:b}", "count",
+				(json_int_t)packets[i], "cause", causes[i].cause,
+				"fix", fix ? fix : causes[i].fix, "note",
+				causes[i].note));
+	return rows;
+}
+
+/**
+ * fallback_of() - packets of an entry's node that left by plain IP, by cause
+ * @tree: the entry
+ * @packets: set to their numbers, by enum aggnet_fallback
+ */
+void fallback_of(const struct aggnet_tree_info *tree,
+		 uint32_t packets[__AGGNET_FALLBACK_MAX])
+{
+	packets[AGGNET_FALLBACK_NONE] = 0;
+	packets[AGGNET_FALLBACK_LINK] = tree->fallback_link;
+	packets[AGGNET_FALLBACK_BLOOM] = tree->fallback_bloom;
+	packets[AGGNET_FALLBACK_POLICY] = tree->fallback_policy;
+	packets[AGGNET_FALLBACK_ROUND] = tree->fallback_round;
+}
+
 /**
  * fallback_tree_json() - packets of an entry that left by plain IP
  * @tree: the entry
@@ -95,33 +145,53 @@ json_t *fallback_json(const struct counters *now, const struct counters *before)
  */
 json_t *fallback_tree_json(const struct aggnet_tree_info *tree)
 {
-	const struct {
-		uint32_t packets;
-		bool note;
-		const char *cause;
-		const char *fix;
-	} causes[] = {
-		{ tree->fallback_link, false,
-		  "the planned link had no carrier, neighbour or route",
-		  "aggctl host check" },
-		{ tree->fallback_bloom, false,
-		  "no Bloom table or filter names a link for them",
-		  "aggctl apply PLAN.json on this node" },
-		{ tree->fallback_policy, true, "an IPsec policy applies to them",
-		  "ip xfrm policy" },
-		{ tree->fallback_round, true,
-		  "the node that merges them is not on the planned way",
-		  "aggctl host check on the parent" },
-	};
-	json_t *rows = json_array();
+	uint32_t packets[__AGGNET_FALLBACK_MAX];
+
+	fallback_of(tree, packets);
+	return rows_of(packets, NULL);
+}
+
+/**
+ * fallback_below_json() - packets of nodes below that left by plain IP
+ * @tree: the entry of a node, which knows what the ends of flows told
+ *
+ * Return: as of fallback_tree_json(); the fix is the command that names the nodes
+ */
+json_t *fallback_below_json(const struct aggnet_tree_info *tree)
+{
+	char fix[64];
+
+	/* The job that the user has planned is that of the first stripe. */
+	snprintf(fix, sizeof(fix), "aggctl why %u --hosts FILE",
+		 aggnet_incast_job(tree->incast_id) - tree->stripe);
+	return rows_of(tree->below, fix);
+}
+
+/**
+ * fallback_counts() - numbers of packets as an object with a member for each cause
+ * @packets: by enum aggnet_fallback
+ */
+json_t *fallback_counts(const uint32_t packets[__AGGNET_FALLBACK_MAX])
+{
+	json_t *object = json_object();
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(causes); i++)
-		if (causes[i].packets)
-			json_array_append_new(rows, json_pack(
-				"{s:I, s:s, s:s, s:b}", "count",
-				(json_int_t)causes[i].packets, "cause",
-				causes[i].cause, "fix", causes[i].fix, "note",
-				causes[i].note));
-	return rows;
+	for (i = AGGNET_FALLBACK_LINK; i < __AGGNET_FALLBACK_MAX; i++)
+		json_object_set_new(object, aggnet_fallback_names[i],
+				    json_integer(packets[i]));
+	return object;
+}
+
+/**
+ * fallback_any_below() - did packets of nodes below leave by plain IP?
+ * @tree: the entry
+ */
+bool fallback_any_below(const struct aggnet_tree_info *tree)
+{
+	size_t i;
+
+	for (i = AGGNET_FALLBACK_LINK; i < __AGGNET_FALLBACK_MAX; i++)
+		if (tree->below[i])
+			return true;
+	return false;
 }

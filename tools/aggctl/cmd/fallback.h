@@ -33,6 +33,11 @@ struct counters {
 
 uint64_t counters_value(const struct counters *counters, const char *name);
 json_t *fallback_json(const struct counters *now, const struct counters *before);
+void fallback_of(const struct aggnet_tree_info *tree,
+		 uint32_t packets[__AGGNET_FALLBACK_MAX]);
 json_t *fallback_tree_json(const struct aggnet_tree_info *tree);
+json_t *fallback_below_json(const struct aggnet_tree_info *tree);
+json_t *fallback_counts(const uint32_t packets[__AGGNET_FALLBACK_MAX]);
+bool fallback_any_below(const struct aggnet_tree_info *tree);
 
 #endif

@@ -51,6 +51,8 @@ static bool read_counters(struct transfer_stats *s, struct aggnet_ctl *ctl,
 static void add_stripe(struct aggnet_tree_info *sum,
 		       const struct aggnet_tree_info *tree)
 {
+	size_t i;
+
 	sum->contributors += transfer_stats_planned(tree);
 	sum->channels += tree->channels;
 	sum->unplanned += tree->unplanned;
@@ -65,7 +67,8 @@ static void add_stripe(struct aggnet_tree_info *sum,
 	sum->fallback_bloom += tree->fallback_bloom;
 	sum->fallback_policy += tree->fallback_policy;
 	sum->fallback_round += tree->fallback_round;
-	sum->detour |= tree->detour;
+	for (i = 0; i < ARRAY_SIZE(sum->below); i++)
+		sum->below[i] += tree->below[i];
 	if (sum->acceptor.s_addr != tree->acceptor.s_addr)
 		sum->acceptor.s_addr = 0;
 }
@@ -92,7 +95,7 @@ static void add_unbound(struct aggnet_addrs *all,
 static struct aggnet_tree_info info_of(uint64_t id,
 				       const struct aggnet_status *st)
 {
-	return (struct aggnet_tree_info){
+	struct aggnet_tree_info tree = {
 		.incast_id = id, .state = (uint8_t)st->state,
 		.layout = (uint8_t)st->layout,
 		.direction = (uint8_t)st->direction,
@@ -107,9 +110,11 @@ static struct aggnet_tree_info info_of(uint64_t id,
 		.fallback_bloom = st->fallback_bloom,
 		.fallback_policy = st->fallback_policy,
 		.fallback_round = st->fallback_round,
-		.detour = st->detour != 0,
 		.partials = st->partials,
 	};
+
+	memcpy(tree.below, st->below, sizeof(tree.below));
+	return tree;
 }
 
 static void add_status_unbound(struct aggnet_addrs *all,
@@ -328,18 +333,17 @@ json_t *transfer_stats_arrived(const struct aggnet_tree_info *tree)
  */
 json_t *transfer_stats_by_plain_ip(const struct aggnet_tree_info *tree)
 {
-	return json_pack("{s:I, s:I, s:I, s:I}",
-			 "link", (json_int_t)tree->fallback_link,
-			 "bloom", (json_int_t)tree->fallback_bloom,
-			 "policy", (json_int_t)tree->fallback_policy,
-			 "round", (json_int_t)tree->fallback_round);
+	uint32_t packets[__AGGNET_FALLBACK_MAX];
+
+	fallback_of(tree, packets);
+	return fallback_counts(packets);
 }
 
 static void put_tree(json_t *stats, const struct aggnet_tree_info *tree)
 {
 	json_t *more;
 
-	more = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:b}",
+	more = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:b, s:o}",
 			 "flows", (json_int_t)tree->channels,
 			 "flows_planned",
 			 (json_int_t)transfer_stats_planned(tree),
@@ -352,7 +356,9 @@ static void put_tree(json_t *stats, const struct aggnet_tree_info *tree)
 			 "bytes_out", (json_int_t)tree->bytes_out,
 			 "retransmissions", (json_int_t)tree->rexmits,
 			 "by_plain_ip", transfer_stats_by_plain_ip(tree),
-			 "by_plain_ip_below", tree->detour);
+			 "by_plain_ip_below", fallback_any_below(tree),
+			 "by_plain_ip_of_nodes_below",
+			 fallback_counts(tree->below));
 	json_object_update(stats, more);
 	json_decref(more);
 	if (tree->acceptor.s_addr)
@@ -484,16 +490,16 @@ static void print_saved(const json_t *stats)
 		names_print(stderr, ", merged next at %s", next);
 }
 
-static void print_by_plain_ip(const json_t *stats)
+/* The sum, and the causes that there were. @of: what follows the number */
+static void print_causes(json_t *causes, const char *of)
 {
-	json_t *causes = json_object_get(stats, "by_plain_ip"), *packets;
 	const char *cause, *sep = " (";
 	json_int_t sum = 0;
+	json_t *packets;
 
 	json_object_foreach(causes, cause, packets)
 		sum += json_integer_value(packets);
-	fprintf(stderr, ", %" JSON_INTEGER_FORMAT
-		" packets of this node fell back to plain IP", sum);
+	fprintf(stderr, ", %" JSON_INTEGER_FORMAT " %s", sum, of);
 	json_object_foreach(causes, cause, packets) {
 		if (!json_integer_value(packets))
 			continue;
@@ -503,11 +509,16 @@ static void print_by_plain_ip(const json_t *stats)
 	}
 	if (sum)
 		fputc(')', stderr);
-	/* Of the nodes before it a receiver knows only whether there were any. */
+}
+
+static void print_by_plain_ip(const json_t *stats)
+{
+	print_causes(json_object_get(stats, "by_plain_ip"),
+		     "packets of this node fell back to plain IP");
+	/* A source has nodes below, too, if it merges: their receiver tells of them. */
 	if (json_object_get(stats, "of"))
-		fputs(json_is_true(json_object_get(stats, "by_plain_ip_below")) ?
-		      ", and packets of nodes before it did" :
-		      ", and none of the nodes before it told of any", stderr);
+		print_causes(json_object_get(stats, "by_plain_ip_of_nodes_below"),
+			     "of other nodes");
 }
 
 /* The table in one line. */
@@ -567,27 +578,30 @@ void transfer_stats_print(const json_t *stats)
 	print_short(stats);
 }
 
+static void tell(const char *command, const char *of, json_t *rows)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(rows, i, row)
+		err("%s: %" JSON_INTEGER_FORMAT " packets of %s left by plain IP: %s. Next: %s",
+		    command, json_integer_value(json_object_get(row, "count")), of,
+		    json_string_value(json_object_get(row, "cause")),
+		    json_string_value(json_object_get(row, "fix")));
+	json_decref(rows);
+}
+
 /**
- * transfer_stats_tell() - print which packets left by plain IP: of this node with the
- * cause, of nodes before it that there were any
+ * transfer_stats_tell() - print how many packets left by plain IP, and why
  * @s: ended; nothing is printed if the node could not be read
  * @command: send or recv
  */
 void transfer_stats_tell(const struct transfer_stats *s, const char *command)
 {
-	json_t *rows = s->found ? fallback_tree_json(&s->tree) : json_array();
-	json_t *row;
-	size_t i;
-
-	json_array_foreach(rows, i, row)
-		err("%s: %" JSON_INTEGER_FORMAT " packets of this node left by plain IP: %s. Next: %s",
-		    command, json_integer_value(json_object_get(row, "count")),
-		    json_string_value(json_object_get(row, "cause")),
-		    json_string_value(json_object_get(row, "fix")));
-	json_decref(rows);
-	if (s->found && s->tree.detour)
-		err("%s: packets of other nodes left by plain IP: 'aggctl why %u --hosts FILE' names the nodes and the causes",
-		    command, aggnet_incast_job(s->incast_id));
+	if (!s->found)
+		return;
+	tell(command, "this node", fallback_tree_json(&s->tree));
+	tell(command, "other nodes", fallback_below_json(&s->tree));
 }
 
 /**

@@ -8,6 +8,7 @@ from ctypes import (POINTER, Structure, c_bool, c_char_p, c_double, c_int, c_int
 
 NAMES_MAX = 16  # AGGNET_NAMES_MAX
 PLAN_ID_LEN = 8  # AGGNET_PLAN_ID_LEN
+FALLBACKS = 5  # __AGGNET_FALLBACK_MAX
 COLL_FDS = 3  # AGGNET_COLL_FDS
 
 OPT_REPLAY = 0x0002
@@ -47,7 +48,7 @@ class Status(Structure):
                 ("channels", c_uint32), ("unplanned", c_uint32), ("acceptor", Address),
                 ("fallback_link", c_uint32), ("fallback_bloom", c_uint32),
                 ("fallback_policy", c_uint32), ("fallback_round", c_uint32),
-                ("detour", c_uint32), ("partials", c_uint32), ("nunbound", c_uint32),
+                ("below", c_uint32 * FALLBACKS), ("partials", c_uint32), ("nunbound", c_uint32),
                 ("unbound", Address * NAMES_MAX)]
 
 
