@@ -12,8 +12,8 @@ set -o pipefail
 
 MERGES=("node1 2" "node2 1")
 PLAN_OF="On node1, for such a job"
-RECV_OF="waits for these, too"
-SEND_OF="On each other server, with the same patience"
+RECV_OF="Receive on node1"
+SEND_OF="Send on each other server, with the same \`\`--repair\`\`"
 
 # The routes follow, as those of a routing protocol do.
 cable_pulled()
@@ -22,7 +22,7 @@ cable_pulled()
 		in_force && begin || return
 	cable node4 1 off
 	wait_for "the loss of carrier" flagged node4 eth1 NO-CARRIER || return
-	on node2 "$(block "On node2, when that of node4 is pulled")"
+	on node2 "$(block "On node2, after the cable of node4 is pulled")"
 	end "${SOURCES[@]}" && exact "${SOURCES[@]}"
 }
 

@@ -21,7 +21,7 @@ brief()
 details()
 {
 	aggctl -n v0 tree show -d > "$TMP/details" && fits "$TMP/details" &&
-		grep -x 'contributors, bound  *2' "$TMP/details" &&
+		grep -x 'flows that arrived  *2' "$TMP/details" &&
 		grep -xE 'memory at most, bytes  *[1-9][0-9]*' "$TMP/details"
 }
 

@@ -494,6 +494,8 @@ TEST(described__network)
 	EXPECT_EQ(1, aggt_server_parse(t, "node-2", &err));
 	EXPECT_EQ(AGGT_NONE, aggt_server_parse(t, "v1", &err));
 	EXPECT_STREQ("192.0.2.1", aggt_topo_address(t, 0));
+	/* It has two NICs, and no identity. */
+	EXPECT_EQ(NULL, aggt_topo_address(t, 3));
 	EXPECT_STREQ("192.0.2.9", aggt_topo_port_address(t, 3, 1));
 	EXPECT_EQ(2, aggt_topo_ports(t, 3));
 	EXPECT_STREQ("192.0.2.254", aggt_topo_switch_address(t, 1));
@@ -848,6 +850,25 @@ TEST_F(instance, links_of_hops)
 	}
 	TH_LOG("%u networks", drawn);
 	EXPECT_LE(50, drawn);
+}
+
+/* With one NIC its address is the identity, for all that read the description. */
+TEST(identity__of_a_host_with_one_nic)
+{
+	struct aggt_err err = {};
+	struct aggt_topo *t = aggt_topo_describe(
+		"topology graph\nhost a\nhost b\nhost c\nswitch s\n"
+		"link a s\nlink b s\nlink c s\n"
+		"address a-s 10.0.1.1\naddress b 10.9.0.2\naddress b-s 10.0.1.2\n",
+		&err);
+
+	ASSERT_NE(NULL, t) {
+		TH_LOG("%s", err.text);
+	}
+	EXPECT_STREQ("10.0.1.1", aggt_topo_address(t, 0));
+	EXPECT_STREQ("10.9.0.2", aggt_topo_address(t, 1));
+	EXPECT_EQ(NULL, aggt_topo_address(t, 2));
+	aggt_topo_free(t);
 }
 
 TEST_HARNESS_MAIN

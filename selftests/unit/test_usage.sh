@@ -112,7 +112,7 @@ refused 1 "host init: no-identity: no line 'address b A.B.C.D': each server need
 sed '/^address/d' all > bare
 "$aggctl" -j plan --topology @bare --senders b,c --receivers a > estimate
 for command in apply withdraw supervise; do
-	refused 1 "estimate: it has no nodes: the description that it was made from needs an 'address' line for each server and port of the plan" \
+	refused 1 "estimate: it has no nodes: plan with a description that has an 'address' line for each server and port: '--topology @FILE'" \
 		$command estimate
 done
 kinds="bcube:N,K, ghc:N0,N1,..., fbfly:K,N,C, hyperx:S0,S1,...:T, camcube:X,Y,Z, dcell:N,K, leafspine:L,S,H, fattree:K or racks:R,S"

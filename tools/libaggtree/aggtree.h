@@ -232,7 +232,10 @@ void aggt_port_name(const struct aggt_topo *topo, aggt_node server,
  */
 struct aggt_topo *aggt_topo_describe(const char *text, struct aggt_err *err);
 
-/** aggt_topo_address - of a server as described, NULL if none is known. */
+/**
+ * aggt_topo_address - identity of a server as described, NULL if none is known; in a
+ *	graph that of a server with one NIC is the NIC's address, if it has no other
+ */
 const char *aggt_topo_address(const struct aggt_topo *topo, aggt_node server);
 
 /** aggt_topo_switch_address - of a switch that routes, NULL if none is known. */

@@ -241,7 +241,12 @@ static const char *get_text(const struct aggt_topo *topo, aggt_node server,
 
 const char *aggt_topo_address(const struct aggt_topo *topo, aggt_node server)
 {
-	return get_text(topo, server, SERVER);
+	const char *own = get_text(topo, server, SERVER);
+
+	/* A host with one NIC may have one address for both. */
+	if (own || !topo->graph || aggt_topo_ports(topo, server) != 1)
+		return own;
+	return get_text(topo, server, PORT);
 }
 
 const char *aggt_topo_switch_address(const struct aggt_topo *topo, uint32_t sw)

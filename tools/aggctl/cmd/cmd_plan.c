@@ -588,16 +588,22 @@ static int check_addresses(const struct aggctl *ctl, const struct plan *plan)
 	return ctl->json ? ST_FAILED : ST_DONE;
 }
 
-/* Methods that merge nothing were asked for by their names. */
+/* A method that merges nothing, "existing" or "unicast:SEED", was asked for by its name. */
+static bool merges_nothing(const char *method)
+{
+	return !strcmp(method, "existing") ||
+	       !strncmp(method, "unicast", strlen("unicast"));
+}
+
 static void note_unmerged(const struct plan *plan)
 {
 	const struct aggt_job *job = aggt_plan_job(plan->trees);
+	const struct aggt_metrics *m = aggt_plan_metrics(plan->trees);
 
-	if (plan->conf.down || job->n_senders < 2 ||
-	    aggt_plan_metrics(plan->trees)->aggregating ||
-	    !strcmp(job->method, "existing") || !strcmp(job->method, "unicast"))
+	if (plan->conf.down || job->n_senders < 2 || m->aggregating ||
+	    m->saving > 0 || merges_nothing(job->method))
 		return;
-	err("plan: note: no server merges flows of others: no sender's flow passes another server on its way, so nothing is saved");
+	err("plan: note: no server merges flows of others, so nothing is saved");
 }
 
 static int list_methods(const struct aggctl *ctl)

@@ -49,15 +49,6 @@ static bool is_single(const struct plan *plan, aggt_node server)
 	       aggt_topo_ports(plan->topo, server) == 1;
 }
 
-/* The identity as the description has it, NULL: it has none. */
-static const char *own_identity(const struct plan *plan, aggt_node server)
-{
-	const char *text = aggt_topo_address(plan->topo, server);
-
-	return text || !is_single(plan, server) ? text :
-	       aggt_topo_port_address(plan->topo, server, 0);
-}
-
 /**
  * plan_identity() - identity of a server
  * @plan: the plan
@@ -65,7 +56,7 @@ static const char *own_identity(const struct plan *plan, aggt_node server)
  */
 struct in_addr plan_identity(const struct plan *plan, aggt_node server)
 {
-	return described(own_identity(plan, server),
+	return described(aggt_topo_address(plan->topo, server),
 			 addressing_identity(server));
 }
 
@@ -180,7 +171,7 @@ bool plan_lacks_address(const struct plan *plan, aggt_node server,
 {
 	if (addressing_fits(plan->topo))
 		return false;
-	if (!own_identity(plan, server)) {
+	if (!aggt_topo_address(plan->topo, server)) {
 		strcpy(name, plan_server_name(plan, server));
 		return true;
 	}

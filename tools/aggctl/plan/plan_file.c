@@ -219,7 +219,7 @@ static int list_parts(struct plan_file *file, const char *path)
 		return -1;
 	}
 	if (!json_object_size(nodes)) {
-		err("%s: it has no nodes: the description that it was made from needs an 'address' line for each server and port of the plan",
+		err("%s: it has no nodes: plan with a description that has an 'address' line for each server and port: '--topology @FILE'",
 		    path);
 		return -1;
 	}
