@@ -148,7 +148,7 @@ four | jq -c 'select(.name == "node1") |= . + {identity: "192.168.10.2"}' > repo
 refused "192.168.10.2, the identity of node1, is an address of node2, too" \
 	--identities 10.0.0.0/24
 report node1 eth0=10.1.0.1/24 > reports
-refused "a network has two hosts or more, and there is a report of 1"
+refused "a network has two hosts or more, and the reports are of 1: run 'aggctl host report' on the other hosts, too"
 echo '{"name": "x"}' > reports
 refused "report 1 has no name or no devices: is it of 'aggctl host report'?"
 # wrong SENTENCE FILTER: of the reports of two hosts, after jq has spoilt the second one

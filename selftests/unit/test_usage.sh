@@ -65,6 +65,12 @@ refused 2 "export: its format is that of Prometheus; it cannot be combined with 
 	-j export
 refused 2 "why: 'x' is not a number below 2^32" why x
 refused 2 "why: give the job once" why --job 1 2
+refused 2 "job show: 'x' is not a job ID" job show x
+refused 2 "job cancel: '0' is not a job ID" job cancel 0
+refused 2 "job submit: --kind: 'foo' is neither group nor reduce" \
+	job submit --root v0 --members v1 --kind foo
+refused 2 "help: plan has no verb 'bar'; see 'aggctl plan -h'" help plan bar
+refused 2 "probe measure: needs [NAME=]ADDRESS [NAME=]ADDRESS..." probe measure 10.0.0.1
 printf 'topology graph\nhost node1\n' > named
 echo hello > malformed
 AGGNET_NETWORK=named refused 2 "why: --receiver: 'x' is neither an IPv4 address nor the name of a host in named" \
@@ -80,7 +86,7 @@ refused 2 "host init: --topology: bcube:2: expected bcube:N,K" \
 	host init --topology bcube:2
 refused 2 "describe: --identities: '10.0.0.1/24' is not a subnet such as 10.0.0.0/24" \
 	describe --identities 10.0.0.1/24 none
-refused 1 "host: port 0 of store-2 has the address 198.51.100.2, which no device of this host has; assign it first" \
+refused 1 "host init: no device of this host has 198.51.100.2, the address of store-2-store-1: assign it, or correct its line 'address'" \
 	host init --topology @net --host store-2
 refused 1 "host: no server of @net has an address or the name of this host ('$(hostname -s)'); name it with --host" \
 	host init --topology @net

@@ -202,6 +202,9 @@ static int run_submit(const struct aggctl *ctl, int argc, char **argv)
 		return usage("job submit: --attached cannot be combined with --no-wait: the job would end at once");
 	if (check_texts())
 		return ST_USAGE;
+	if (opt.kind && strcmp(opt.kind, "group") && strcmp(opt.kind, "reduce"))
+		return usage("job submit: --kind: '%s' is neither group nor reduce",
+			     opt.kind);
 	aggd = job_connect(opt.socket);
 	if (!aggd)
 		return ST_FAILED;
@@ -287,14 +290,15 @@ static int run_list(const struct aggctl *ctl, int argc, char **argv)
 }
 
 /* Ask for a job by the number in @text. Return: the answer, or NULL with @st */
-static json_t *ask_job(FILE *aggd, const char *op, const char *text, int *st)
+static int parse_id(const char *op, const char *text, uint32_t *id)
 {
-	uint32_t id;
+	if (value_parse(OPT_U32, text, id) && *id)
+		return ST_DONE;
+	return usage("job %s: '%s' is not a job ID", op, text);
+}
 
-	if (!value_parse(OPT_U32, text, &id) || !id) {
-		*st = usage("job %s: '%s' is not a job ID", op, text);
-		return NULL;
-	}
+static json_t *ask_job(FILE *aggd, const char *op, uint32_t id, int *st)
+{
 	return job_ask(aggd, json_pack("{s:s, s:I}", "op", op, "job", (json_int_t)id),
 		       st);
 }
@@ -333,14 +337,19 @@ static int print_job(const struct aggctl *ctl, const json_t *answer)
 
 static int run_show(const struct aggctl *ctl, int argc, char **argv)
 {
-	FILE *aggd = job_connect(opt.socket);
 	json_t *answer;
+	uint32_t id;
+	FILE *aggd;
 	int st;
 
 	(void)argc;
+	st = parse_id("show", argv[0], &id);
+	if (st)
+		return st;
+	aggd = job_connect(opt.socket);
 	if (!aggd)
 		return ST_FAILED;
-	answer = ask_job(aggd, "show", argv[0], &st);
+	answer = ask_job(aggd, "show", id, &st);
 	if (answer)
 		st = print_job(ctl, answer);
 	json_decref(answer);
@@ -351,14 +360,19 @@ static int run_show(const struct aggctl *ctl, int argc, char **argv)
 /* Wait until nodes have no entry of the job, unless the caller does not want to. */
 static int run_cancel(const struct aggctl *ctl, int argc, char **argv)
 {
-	FILE *aggd = job_connect(opt.socket);
 	json_t *answer, *waited;
+	uint32_t id;
+	FILE *aggd;
 	int st;
 
 	(void)argc;
+	st = parse_id("cancel", argv[0], &id);
+	if (st)
+		return st;
+	aggd = job_connect(opt.socket);
 	if (!aggd)
 		return ST_FAILED;
-	answer = ask_job(aggd, "cancel", argv[0], &st);
+	answer = ask_job(aggd, "cancel", id, &st);
 	if (json_object_get(answer, "store"))
 		err("%s", text_of(answer, "store"));
 	/* A job that has ended may be forgotten by then. */

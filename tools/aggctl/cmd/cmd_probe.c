@@ -235,7 +235,7 @@ static const struct opt group_opts[] = {
 static const struct verb verbs[] = {
 	{
 		.name = "measure",
-		.args = "[NAME=]ADDRESS...",
+		.args = "[NAME=]ADDRESS [NAME=]ADDRESS...",
 		.help = "measure round trip and rate from this host to the others",
 		.min_args = 2,
 		.max_args = RACKS_MEMBERS,

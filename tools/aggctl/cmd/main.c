@@ -182,8 +182,10 @@ static int run_command(struct aggctl *ctl, int argc, char **argv)
 /* "help COMMAND VERB" is "COMMAND VERB -h". */
 static int run_help(struct aggctl *ctl, int argc, char **argv)
 {
+	const struct command *cmd;
 	char option[] = "-h";
 	char *words[4] = {};
+	bool several;
 	int n = 0;
 
 	if (argc > 3)
@@ -196,6 +198,10 @@ static int run_help(struct aggctl *ctl, int argc, char **argv)
 		help_all();
 		return ST_DONE;
 	}
+	cmd = find_command(words[0], &several);
+	if (n > 1 && cmd && !cmd->verbs[0].name)
+		return usage("help: %s has no verb '%s'; see 'aggctl %s -h'",
+			     cmd->name, words[1], cmd->name);
 	words[n] = option;
 	return run_command(ctl, n + 1, words);
 }

@@ -365,7 +365,7 @@ int describe(FILE *out, const json_t *reports,
 	for (i = 0; !ret && i < net.n_ports; i++)
 		ret = join_subnet(&net, &net.port[i]);
 	if (!ret && net.n_hosts < 2) {
-		err("describe: a network has two hosts or more, and there is a report of %zu",
+		err("describe: a network has two hosts or more, and the reports are of %zu: run 'aggctl host report' on the other hosts, too",
 		    net.n_hosts);
 		ret = -1;
 	}

@@ -227,6 +227,7 @@ static int check_port_lines(const struct host *host)
 static int look_at_devices(struct host *host)
 {
 	unsigned int level, n = aggt_topo_ports(host->plan.topo, host->server);
+	char name[AGGT_PART];
 	const char *device;
 
 	if (check_port_lines(host))
@@ -237,9 +238,10 @@ static int look_at_devices(struct host *host)
 			return -1;
 		if (device)
 			continue;
-		err("host: port %u of %s has the address %s, which no device of this host has; assign it first",
-		    level, plan_server_name(&host->plan, host->server),
-		    addr_text(plan_port_addr(&host->plan, host->server, level)));
+		aggt_port_name(host->plan.topo, host->server, level, name);
+		err("host init: no device of this host has %s, the address of %s: assign it, or correct its line 'address'",
+		    addr_text(plan_port_addr(&host->plan, host->server, level)),
+		    name);
 		return -1;
 	}
 	return 0;
