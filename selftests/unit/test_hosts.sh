@@ -361,6 +361,23 @@ named_faults()
 			all(.error == null and (.trees | length) == 1)' said
 }
 
+# v2 has no entry. Only the others know whether it should have one: not if packets have the
+# names of their links. What v2 thinks, by what it has forwarded at any time, does not count.
+no_entry()
+{
+	local v2='[ $host != v2 ] || {
+		answer | jq ".trees = [] | .findings = [{note: NOTE, object: \"v2\", cause:
+			\"it has no entry of this transfer, and more\", fix: \"x\"}]"; exit; }'
+
+	asks "${v2/NOTE/true}"
+	why 3 7 && head -n 1 said | grep -qx "job 7: as planned on 3 of 4 hosts; WRONG on v2" ||
+		return
+	asks "${v2/NOTE/false}
+		answer | jq '.trees[0].scheme = \"packet\"'; exit"
+	why 0 7 && head -n 1 said | grep -qx "job 7: as planned on all 4 hosts" &&
+		grep -q "^note: v2: it has no entry of this transfer, and more" said
+}
+
 # What is not known is not wrong; a host that is wrong counts more.
 not_known()
 {
@@ -524,6 +541,7 @@ check "receivers first, if hosts supervise the plan" order
 check "options" options
 check "why: all hosts are as planned" all_planned
 check "why: what is wrong on which host" named_faults
+check "why: a host without an entry" no_entry
 check "why: hosts of which nothing is known" not_known
 check "why: a host without the module" not_loaded
 check "why: hosts that answer anything" any_answer

@@ -68,12 +68,12 @@ static void find_none(const struct subject *s, const json_t *trees,
 		return;
 	if (counters_value(&s->counters, "forwarded_filter"))
 		finding_add(findings, true, s->name,
-			    "it has no entry of this transfer, and has forwarded packets by the names of its links",
+			    WHY_NO_ENTRY " of this transfer, and has forwarded packets by the names of its links",
 			    "aggctl stats show");
 	else
 		finding_add(findings, false, s->name, job != UINT64_MAX || receiver ?
-			    "it has no entry of this transfer, and merges nothing of it" :
-			    "it has no entry, and merges nothing",
+			    WHY_NO_ENTRY " of this transfer, and merges nothing of it" :
+			    WHY_NO_ENTRY ", and merges nothing",
 			    "aggctl apply PLAN.json");
 }
 

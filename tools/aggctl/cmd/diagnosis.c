@@ -333,11 +333,12 @@ static json_t *tree_json(const struct subject *s,
 {
 	uint64_t id = tree->incast_id;
 
-	return json_pack("{s:I, s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:b, s:o, s:I}",
+	return json_pack("{s:I, s:o, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:b, s:o, s:I}",
 			 "job", (json_int_t)aggnet_incast_job(id),
 			 "receiver", addr_json(aggnet_incast_receiver(id)),
 			 "node", s->name, "part", part_of(s, tree),
 			 "state", info_name(aggnet_state_names, tree->state),
+			 "scheme", info_name(aggnet_scheme_names, tree->scheme),
 			 "expected", (json_int_t)transfer_stats_planned(tree),
 			 "bound", (json_int_t)tree->channels,
 			 "unplanned", (json_int_t)tree->unplanned,

@@ -49,6 +49,48 @@ static json_t *row_json(const json_t *asked)
 			 "it has not printed what aggctl why prints");
 }
 
+/* Do the entries of all hosts say that packets have the names of their links? */
+static bool has_names(const json_t *asked)
+{
+	json_t *row, *tree;
+	const char *scheme;
+	size_t i, k;
+
+	json_array_foreach((json_t *)asked, i, row)
+		json_array_foreach(json_object_get(json_object_get(row, "answer"),
+						   "trees"), k, tree) {
+			scheme = json_string_value(json_object_get(tree, "scheme"));
+			if (scheme && !strcmp(scheme, "packet"))
+				return true;
+		}
+	return false;
+}
+
+/*
+ * A host without an entry does not know the scheme, and so not whether it should have one:
+ * only the ends of a transfer of scheme packet have. The others do know.
+ */
+static void judge_none(json_t *asked)
+{
+	const bool note = has_names(asked);
+	json_t *row, *answer, *finding;
+	const char *cause;
+	size_t i, k;
+
+	json_array_foreach(asked, i, row) {
+		answer = json_object_get(row, "answer");
+		if (json_array_size(json_object_get(answer, "trees")))
+			continue;
+		json_array_foreach(json_object_get(answer, "findings"), k, finding) {
+			cause = json_string_value(json_object_get(finding, "cause"));
+			if (cause && !strncmp(cause, WHY_NO_ENTRY,
+					      strlen(WHY_NO_ENTRY)))
+				json_object_set_new(finding, "note",
+						    json_boolean(note));
+		}
+	}
+}
+
 json_t *why_hosts(const struct hosts *hosts, const char *arguments)
 {
 	json_t *asked = hosts_ask(hosts, arguments), *answers, *row;
@@ -56,6 +98,7 @@ json_t *why_hosts(const struct hosts *hosts, const char *arguments)
 
 	if (!asked)
 		return NULL;
+	judge_none(asked);
 	answers = json_array();
 	json_array_foreach(asked, i, row)
 		json_array_append_new(answers, row_json(row));

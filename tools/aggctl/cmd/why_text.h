@@ -12,6 +12,9 @@
  * it, "trees", "fallbacks" and "notes" about its host. Nothing of it controls a terminal.
  */
 
+/* Cause of the finding about a node that has no entry; more words follow. */
+#define WHY_NO_ENTRY	"it has no entry"
+
 /* Is something not as planned? */
 bool why_is_wrong(const json_t *answer);
 
