@@ -150,6 +150,29 @@ restored()
 		[ "$(wc -l < "$TMP/missing")" = 2 ]
 }
 
+# initialised: "host init" has settings to mend, and then none
+initialised()
+{
+	aggctl -n v1 host init --topology bcube:4,1 --run &&
+		! missing_links && [ "$(aggctl -j -n v1 link show | jq length)" = "$1" ]
+}
+
+# A port with a wrong level takes its links along; a neighbour has had another address.
+moved()
+{
+	local links
+
+	initialised 6 || return
+	links=$(aggctl -j -n v1 link show | jq -r '.[] | select(.port == "eth0") |
+		"name \(.name) digit \(.digit)"' | head -n 1)
+	aggctl -n v1 port del eth0 && aggctl -n v1 port add eth0 level 5 &&
+		initialised 6 || return
+	# shellcheck disable=SC2086 # words
+	aggctl -n v1 link add eth0 neighbour 10.16.0.200 $links &&
+		[ "$(missing_links)" = "aggctl link del eth0 neighbour 10.16.0.200" ] &&
+		initialised 6
+}
+
 # The path from v5 to v1 crosses w5, which fails; v5's link on eth1 has no name
 # any more. The new plan uses another path.
 around()
@@ -181,5 +204,6 @@ check "a server without named links" forget
 go "a server without named links" passed v1 unnamed
 check "host check names links that a plan lacks" checked
 check "host init names the links of a server" restored
+check "host init mends ports and links that have changed" moved
 check "a path around a switch that has failed" around
 done_testing

@@ -394,8 +394,10 @@ static void look_at_ports(struct host *host, struct aggnet_ctl *ctl)
 		device = port_device(host, level);
 		port = find_port(list, n, device);
 		wrong = port && port->level != level;
-		if (wrong)
+		if (wrong) {
 			setting(host, false, "aggctl port del %s", device);
+			host->moved |= UINT64_C(1) << level;
+		}
 		setting(host, port && !wrong, "aggctl port add %s level %u",
 			device, level);
 	}
@@ -467,6 +469,22 @@ static void look_at_link(struct host *host, const char *device,
 		device, to, link->name, link->digit);
 }
 
+/* The neighbour has had another address; with both links each packet is sent twice. */
+static void look_for_stale(struct host *host, const char *device,
+			   const struct aggnet_link_info *link,
+			   const struct aggnet_link_info *list, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (has_name(&list[i]) && list[i].ifindex == link->ifindex &&
+		    list[i].name == link->name &&
+		    list[i].digit == link->digit && !list[i].trees &&
+		    list[i].neighbour.s_addr != link->neighbour.s_addr)
+			setting(host, false, "aggctl link del %s neighbour %s",
+				device, addr_text(list[i].neighbour));
+}
+
 static void look_at_links(struct host *host, struct aggnet_ctl *ctl)
 {
 	struct aggnet_link_info *list = NULL;
@@ -489,6 +507,12 @@ static void look_at_links(struct host *host, struct aggnet_ctl *ctl)
 		link.ifindex = if_nametoindex(device);
 		link.name = (uint64_t)name;
 		link.digit = (uint8_t)digit;
+		/* Its links go with a port that has another level. */
+		if (host->moved & UINT64_C(1) << level) {
+			look_at_link(host, device, &link, NULL);
+			continue;
+		}
+		look_for_stale(host, device, &link, list, n);
 		look_at_link(host, device, &link,
 			     info_find_link(list, n, &link));
 	}

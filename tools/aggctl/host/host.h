@@ -20,6 +20,7 @@
  * @missing: commands that are still to be typed, in their order: strings
  * @advice: what the user has to decide: objects with finding and command
  * @checked: number of settings
+ * @moved: bits of the ports that have another level
  */
 struct host {
 	struct plan plan;
@@ -29,6 +30,7 @@ struct host {
 	json_t *missing;
 	json_t *advice;
 	size_t checked;
+	uint64_t moved;
 };
 
 /**
