@@ -373,8 +373,8 @@ TEST(status_text__names_the_node)
 TEST(status__has_one_size_everywhere)
 {
 	EXPECT_EQ(sizeof(struct aggnet_status),
-		  offsetof(struct aggnet_status, unbound) +
-		  AGGNET_NAMES_MAX * sizeof(__be32));
+		  offsetof(struct aggnet_status, below) +
+		  __AGGNET_FALLBACK_MAX * sizeof(__u32));
 	/*
 	 * Older programs know the struct up to one of these places, and its size there
 	 * is unchanged.
@@ -389,6 +389,9 @@ TEST(status__has_one_size_everywhere)
 		  offsetof(struct aggnet_status, stripes) + sizeof(__u32));
 	EXPECT_EQ(offsetof(struct aggnet_status, records_in),
 		  offsetof(struct aggnet_status, pad2) + sizeof(__u32));
+	EXPECT_EQ(offsetof(struct aggnet_status, below),
+		  offsetof(struct aggnet_status, unbound) +
+		  AGGNET_NAMES_MAX * sizeof(__be32));
 	EXPECT_EQ(0, offsetof(struct aggnet_status, elements) % 8);
 	EXPECT_EQ(0, offsetof(struct aggnet_status, records_in) % 8);
 	EXPECT_EQ(0, offsetof(struct aggnet_lookup, status) % 8);

@@ -277,6 +277,14 @@ TEST(parse_header__down_a_tree)
 	EXPECT_EQ(AGGNET_PARSE_OK, parse(&p, len));
 	p.data.weight = cpu_to_be16(1);
 	EXPECT_EQ(AGGNET_PARSE_BODY, parse(&p, len));
+	/* A tree that leads down does not count packets by plain IP. */
+	for (type = 0; type < AGGNET_FALLBACKS; type++) {
+		len = make(&p, AGGNET_FIN);
+		p.hdr.flags = cpu_to_be16(AGGNET_F_DOWN);
+		EXPECT_EQ(AGGNET_PARSE_OK, parse(&p, len));
+		p.fin.by_plain_ip[type] = cpu_to_be32(1);
+		EXPECT_EQ(AGGNET_PARSE_BODY, parse(&p, len));
+	}
 }
 
 /* Of a later revision: what they mean is not known. */

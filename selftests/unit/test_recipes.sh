@@ -197,7 +197,9 @@ mpi_groups()
 	AGGD_HOST=login mpi node1 'node2*2,node3' sum/float64,max/int32 \
 		sh -c 'echo "$AGGNET_MPI"' &&
 		grep -x "sum/float64:$group;max/int32:$group;" out &&
-		mpi_called 'node2\*2\,node3'
+		mpi_called 'node2\*2\,node3' || return
+	echo input | mpi node1 'node2*2,node3' sum/float64,max/int32 sh -c 'read -r x; echo "$x"' &&
+		grep -x input out
 }
 
 mpi_fails()

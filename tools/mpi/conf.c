@@ -113,27 +113,20 @@ static bool conf_group(struct shim_group *sg, char *text)
 	return text[len] && conf_name(sg, text, len) && conf_words(&sg->conf, text + len + 1);
 }
 
-int conf_parse(const char *text, struct shim_group *group, char *fault)
+int conf_parse(char *text, struct shim_group *group, char *fault)
 {
-	char *one, *rest, *copy = strdup(text);
+	char *one, *rest;
 	int n = 0;
 
-	if (!copy) {
-		snprintf(fault, SHIM_TEXT_MAX, "no memory for AGGNET_MPI");
-		return -1;
-	}
-	for (one = strtok_r(copy, ";", &rest); one; one = strtok_r(NULL, ";", &rest)) {
+	for (one = strtok_r(text, ";", &rest); one; one = strtok_r(NULL, ";", &rest)) {
 		snprintf(fault, SHIM_TEXT_MAX,
 			 "AGGNET_MPI: '%.200s' is not FUNCTION/TYPE:GROUP, such as sum/float64:root=10.0.0.1,up=7,down=8,ranks=4",
 			 one);
 		if (n == SHIM_GROUPS_MAX)
 			snprintf(fault, SHIM_TEXT_MAX, "AGGNET_MPI: more than %d groups",
 				 SHIM_GROUPS_MAX);
-		if (n == SHIM_GROUPS_MAX || !conf_group(&group[n++], one)) {
-			free(copy);
+		if (n == SHIM_GROUPS_MAX || !conf_group(&group[n++], one))
 			return -1;
-		}
 	}
-	free(copy);
 	return n;
 }

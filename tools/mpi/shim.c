@@ -145,7 +145,7 @@ static void make_objects(void)
 }
 
 /* All ranks read the same text, and find the same faults. */
-static void open_all(const struct shim_env *env, const char *text)
+static void open_all(const struct shim_env *env, char *text)
 {
 	char fault[SHIM_TEXT_MAX];
 	MPI_Comm parent;
@@ -184,7 +184,9 @@ static void env_read(struct shim_env *env, const char *text)
 		.length = text ? (int32_t)strlen(text) + 1 : 0,
 		.verbose = verbose && !strcmp(verbose, "1"),
 	};
-	/* What is cut off makes it too large in any case. */
+	/* A part of a number would be another one. */
+	if (min && strlen(min) >= sizeof(env->min))
+		min = "too long";
 	snprintf(env->min, sizeof(env->min), "%s", min ? min : "");
 }
 
@@ -270,7 +272,7 @@ void shim_end(void)
 bool shim_has(MPI_Comm comm)
 {
 	static char yes, no;
-	int found, inter, result = MPI_UNEQUAL;
+	int found = 0, inter = 1, result = MPI_UNEQUAL;
 	void *value;
 
 	if (!shim.on || comm == MPI_COMM_NULL)
@@ -283,7 +285,9 @@ bool shim_has(MPI_Comm comm)
 	 */
 	if (shim.threads)
 		return false;
-	PMPI_Comm_get_attr(comm, shim.keyval, &value, &found);
+	/* The call of the program has its error, too. */
+	if (PMPI_Comm_get_attr(comm, shim.keyval, &value, &found) != MPI_SUCCESS)
+		return false;
 	if (found)
 		return value == &yes;
 	PMPI_Comm_test_inter(comm, &inter);

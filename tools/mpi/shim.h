@@ -49,13 +49,14 @@ struct shim_env {
 
 /**
  * conf_parse() - read AGGNET_MPI
- * @text: FUNCTION/TYPE:GROUP;..., where GROUP is as "aggctl job submit" prints it
+ * @text: FUNCTION/TYPE:GROUP;..., where GROUP is as "aggctl job submit" prints it; cut in
+ *	its parts
  * @group: filled, SHIM_GROUPS_MAX
  * @fault: SHIM_TEXT_MAX bytes, for what is wrong
  *
  * Return: how many there are; -1: @text is wrong
  */
-int conf_parse(const char *text, struct shim_group *group, char *fault);
+int conf_parse(char *text, struct shim_group *group, char *fault);
 
 /* Read a number of bytes. Return: false: it is not one */
 bool conf_bytes(const char *text, uint64_t *bytes);

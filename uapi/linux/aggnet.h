@@ -532,11 +532,11 @@ struct aggnet_end {
  * @fallback_bloom: likewise, as AGGNET_A_TREE_FALLBACK_BLOOM
  * @fallback_policy: likewise, as AGGNET_A_TREE_FALLBACK_POLICY
  * @fallback_round: likewise, as AGGNET_A_TREE_FALLBACK_ROUND
- * @below: packets of nodes below that left by plain IP, as the ends of their flows told,
- *	since the entry was made, by enum aggnet_fallback
  * @partials: nodes up to here that did not wait for their children, in this round
  * @nunbound: number of identities in @unbound
  * @unbound: identities of planned children whose flows have not arrived, some of them
+ * @below: packets of nodes below that left by plain IP, as the ends of their flows told,
+ *	since the entry was made, by enum aggnet_fallback
  *
  * A program that passes a shorter buffer to AGGNET_SO_STATUS gets as much as fits.
  */
@@ -580,10 +580,10 @@ struct aggnet_status {
 	__u32	fallback_bloom;
 	__u32	fallback_policy;
 	__u32	fallback_round;
-	__u32	below[__AGGNET_FALLBACK_MAX];
 	__u32	partials;
 	__u32	nunbound;
 	__be32	unbound[AGGNET_NAMES_MAX];
+	__u32	below[__AGGNET_FALLBACK_MAX];
 };
 
 /**

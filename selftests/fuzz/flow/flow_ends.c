@@ -1025,6 +1025,20 @@ TEST_F(ends, fallbacks__are_told_upwards)
 	check_fell_back(_metadata, RECEIVER, 1, 0, 0);
 }
 
+/* Sums of packets by plain IP stay at their highest value. */
+TEST_F(ends, fallbacks__do_not_wrap)
+{
+	u32 n = U32_MAX - 1;
+
+	aggnet_add_most(&n, 1);
+	EXPECT_EQ(U32_MAX, n);
+	aggnet_add_most(&n, 1);
+	EXPECT_EQ(U32_MAX, n);
+	aggnet_add_most(&n, U32_MAX);
+	EXPECT_EQ(U32_MAX, n);
+	world_start(&plain, 1);
+}
+
 /* A node without sources may send a FIN, but no records. */
 TEST_F(ends, fin__has_no_records_without_sources)
 {

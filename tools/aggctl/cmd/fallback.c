@@ -19,7 +19,7 @@ static const struct fallback fallbacks[] = {
 	{ "drop_tag", "packets have another key or are corrupted",
 	  "aggctl apply PLAN.json --hosts FILE", false },
 	{ "drop_version", "another node has another version of aggnet",
-	  "aggctl host check on all nodes", false },
+	  "aggctl --version and aggctl host check on all nodes", false },
 	{ "drop_epoch_new", "another node has a newer plan",
 	  "aggctl apply --replace PLAN.json on this node", false },
 	{ "drop_identity", "an address on the way is translated, or is not the sender's identity",

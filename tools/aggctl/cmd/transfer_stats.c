@@ -68,7 +68,9 @@ static void add_stripe(struct aggnet_tree_info *sum,
 	sum->fallback_policy += tree->fallback_policy;
 	sum->fallback_round += tree->fallback_round;
 	for (i = 0; i < ARRAY_SIZE(sum->below); i++)
-		sum->below[i] += tree->below[i];
+		if (__builtin_add_overflow(sum->below[i], tree->below[i],
+					   &sum->below[i]))
+			sum->below[i] = UINT32_MAX;
 	if (sum->acceptor.s_addr != tree->acceptor.s_addr)
 		sum->acceptor.s_addr = 0;
 }

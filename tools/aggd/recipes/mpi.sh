@@ -3,12 +3,12 @@
 #
 # Runs a program of MPI, which is not changed, with groups of libaggnet: submits one for
 # each FUNCTION/TYPE, and runs the command with AGGNET_MPI in its environment. The jobs of
-# aggd end with this script, however it ends.
+# aggd end with this script, unless it is killed by SIGKILL.
 # Usage: mpi.sh ROOT MEMBERS FUNCTION/TYPE[,FUNCTION/TYPE...] COMMAND [ARGUMENT...]
 #   ROOT, MEMBERS  as of 'aggctl job submit': v0 v2,v5*2,v9
 #   COMMAND        mpiexec and so on, which has the program preload libaggnet-mpi
 #   AGGD_HOST      where aggd runs, reached over ssh; without it this host
-#   AGGD_GROUP     more options of 'aggctl job submit': --elements 4096
+#   AGGD_GROUP     more options of 'aggctl job submit': --elements 4096 --time 7200
 set -euo pipefail
 
 [ $# -gt 3 ] || { echo "usage: mpi.sh ROOT MEMBERS FUNCTION/TYPE,... COMMAND..." >&2; exit 2; }
@@ -56,6 +56,6 @@ for i in "${!pairs[@]}"; do
 done
 export AGGNET_MPI
 
-"$@" &
+"$@" <&0 &
 command=$!
 wait "$command"

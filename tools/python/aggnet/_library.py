@@ -48,8 +48,8 @@ class Status(Structure):
                 ("channels", c_uint32), ("unplanned", c_uint32), ("acceptor", Address),
                 ("fallback_link", c_uint32), ("fallback_bloom", c_uint32),
                 ("fallback_policy", c_uint32), ("fallback_round", c_uint32),
-                ("below", c_uint32 * FALLBACKS), ("partials", c_uint32), ("nunbound", c_uint32),
-                ("unbound", Address * NAMES_MAX)]
+                ("partials", c_uint32), ("nunbound", c_uint32),
+                ("unbound", Address * NAMES_MAX), ("below", c_uint32 * FALLBACKS)]
 
 
 class Best(Structure):
