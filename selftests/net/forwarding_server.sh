@@ -407,7 +407,7 @@ check "a process cannot send one among datagrams that GSO splits" \
 check "a process cannot send one to a port that NAT changes to aggnet's" \
 	counts t drop_local_out 1 redirected
 check "other datagrams to the port pass" \
-	can_send src=$T version=4
+	can_send src=$T version=9
 check "a datagram with another node's identity passes" can_send src=$T id=$A
 check "a datagram with a wrong length passes" can_send src=$T lie=1
 check "a container behind NAT cannot send a packet of this node" \
