@@ -21,7 +21,7 @@ WIRE_LAYOUT(aggnet_open, 24);
 WIRE_LAYOUT(aggnet_accept, 8);
 WIRE_LAYOUT(aggnet_data, 16);
 WIRE_LAYOUT(aggnet_ack, 16 + AGGNET_WINDOW / 8);
-WIRE_LAYOUT(aggnet_fin, 32 + 4 * AGGNET_FALLBACKS);
+WIRE_LAYOUT(aggnet_fin, 48);
 WIRE_LAYOUT(aggnet_probe, 8);
 WIRE_LAYOUT(aggnet_done, 8);
 WIRE_LAYOUT(aggnet_abort, 16);

@@ -253,45 +253,41 @@ static void find_flows(json_t *findings, const struct aggnet_tree_info *tree)
 	find_absent(findings, tree);
 }
 
-/* Packets that left this node by plain IP, and not by the link of its entry. */
-static void find_fallbacks(json_t *findings, const struct aggnet_tree_info *tree)
+/* @rows: of packets of @of that left by plain IP, freed; @note: all of them are notes */
+static void find_packets(json_t *findings, json_t *rows, const char *of, bool note)
 {
-	json_t *rows = fallback_tree_json(tree), *row;
-	char cause[128];
+	char cause[160];
+	json_t *row;
 	size_t i;
 
 	json_array_foreach(rows, i, row) {
 		snprintf(cause, sizeof(cause),
-			 "%" JSON_INTEGER_FORMAT " packets left by plain IP: %s",
-			 json_integer_value(json_object_get(row, "count")),
+			 "%" JSON_INTEGER_FORMAT " packets %sleft by plain IP: %s",
+			 json_integer_value(json_object_get(row, "count")), of,
 			 json_string_value(json_object_get(row, "cause")));
-		finding_add(findings, json_is_true(json_object_get(row, "note")),
+		finding_add(findings,
+			    note || json_is_true(json_object_get(row, "note")),
 			    "packets", cause,
 			    json_string_value(json_object_get(row, "fix")));
 	}
 	json_decref(rows);
 }
 
+/* Packets that left this node by plain IP, and not by the link of its entry. */
+static void find_fallbacks(json_t *findings, const struct aggnet_tree_info *tree)
+{
+	find_packets(findings, fallback_tree_json(tree), "", false);
+}
+
 /* What the ends of flows told of the nodes below. */
 static void find_below(json_t *findings, const struct aggnet_tree_info *tree)
 {
-	json_t *rows = fallback_below_json(tree), *row;
-	char cause[160], fix[64] = "";
-	size_t i;
+	char cause[160], fix[FALLBACK_FIX];
 
-	json_array_foreach(rows, i, row) {
-		snprintf(cause, sizeof(cause),
-			 "%" JSON_INTEGER_FORMAT " packets of nodes below left by plain IP: %s",
-			 json_integer_value(json_object_get(row, "count")),
-			 json_string_value(json_object_get(row, "cause")));
-		finding_add(findings, true, "packets", cause,
-			    json_string_value(json_object_get(row, "fix")));
-	}
-	json_decref(rows);
+	find_packets(findings, fallback_below_json(tree), "of nodes below ", true);
 	if (!tree->partials)
 		return;
-	snprintf(fix, sizeof(fix), "aggctl why %u --hosts FILE",
-		 aggnet_incast_job(tree->incast_id) - tree->stripe);
+	fallback_ask_hosts(tree, fix);
 	snprintf(cause, sizeof(cause),
 		 "%u node%s, from the sources to here, did not wait for all children: later flows were merged nearer to the receiver, or not at all",
 		 tree->partials, tree->partials == 1 ? "" : "s");

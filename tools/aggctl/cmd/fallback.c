@@ -152,6 +152,18 @@ json_t *fallback_tree_json(const struct aggnet_tree_info *tree)
 }
 
 /**
+ * fallback_ask_hosts() - the command that names nodes and causes
+ * @tree: the entry
+ * @fix: set to it
+ */
+void fallback_ask_hosts(const struct aggnet_tree_info *tree, char fix[FALLBACK_FIX])
+{
+	/* The job that the user has planned is that of the first stripe. */
+	snprintf(fix, FALLBACK_FIX, "aggctl why %u --hosts FILE",
+		 aggnet_incast_job(tree->incast_id) - tree->stripe);
+}
+
+/**
  * fallback_below_json() - packets of nodes below that left by plain IP
  * @tree: the entry of a node, which knows what the ends of flows told
  *
@@ -159,11 +171,9 @@ json_t *fallback_tree_json(const struct aggnet_tree_info *tree)
  */
 json_t *fallback_below_json(const struct aggnet_tree_info *tree)
 {
-	char fix[64];
+	char fix[FALLBACK_FIX];
 
-	/* The job that the user has planned is that of the first stripe. */
-	snprintf(fix, sizeof(fix), "aggctl why %u --hosts FILE",
-		 aggnet_incast_job(tree->incast_id) - tree->stripe);
+	fallback_ask_hosts(tree, fix);
 	return rows_of(tree->below, fix);
 }
 

@@ -7,6 +7,8 @@
 
 #include "aggnet.h"
 
+#define FALLBACK_FIX	64	/* bytes of a command */
+
 /**
  * struct fallback - a counter, its meaning, and what to do about it
  * @counter: its name in "aggctl stats show"
@@ -36,6 +38,7 @@ json_t *fallback_json(const struct counters *now, const struct counters *before)
 void fallback_of(const struct aggnet_tree_info *tree,
 		 uint32_t packets[__AGGNET_FALLBACK_MAX]);
 json_t *fallback_tree_json(const struct aggnet_tree_info *tree);
+void fallback_ask_hosts(const struct aggnet_tree_info *tree, char fix[FALLBACK_FIX]);
 json_t *fallback_below_json(const struct aggnet_tree_info *tree);
 json_t *fallback_counts(const uint32_t packets[__AGGNET_FALLBACK_MAX]);
 bool fallback_any_below(const struct aggnet_tree_info *tree);
