@@ -86,8 +86,16 @@ refused 2 "host init: --topology: bcube:2: expected bcube:N,K" \
 	host init --topology bcube:2
 refused 2 "describe: --identities: '10.0.0.1/24' is not a subnet such as 10.0.0.0/24" \
 	describe --identities 10.0.0.1/24 none
-refused 1 "host init: no device of this host has 198.51.100.2, the address of store-2-store-1: assign it, or correct its line 'address'" \
+refused 1 "host init: no device of this host has 198.51.100.2, the address of store-2: assign it, or correct its line 'address'" \
 	host init --topology @net --host store-2
+{ cat net; echo 'address store-2-store-1 198.51.100.3'; } > port
+refused 1 "host init: no device of this host has 198.51.100.3, the address of store-2-store-1: assign it, or correct its line 'address'" \
+	host init --topology @port --host store-2
+refused 1 "host init: no device of this host has 10.16.0.2, the address of v1-w0: assign it" \
+	host init --topology bcube:2,1 --host v1
+echo 'topology bcube:2,1' > cube
+refused 1 "host init: no device of this host has 10.16.0.2, the address of v1-w0: assign it, or add its line 'address'" \
+	host init --topology @cube --host v1
 refused 1 "host: no server of @net has an address or the name of this host ('$(hostname -s)'); name it with --host" \
 	host init --topology @net
 

@@ -224,25 +224,38 @@ static int check_port_lines(const struct host *host)
 	return 0;
 }
 
+/* An identity may stand for the address of an only port. */
+static int refuse_port(const struct host *host, unsigned int level)
+{
+	const struct aggt_topo *topo = host->plan.topo;
+	const bool line = aggt_topo_port_address(topo, host->server, level);
+	char name[AGGT_PART];
+
+	if (line || aggt_topo_digits(topo))
+		aggt_port_name(topo, host->server, level, name);
+	else
+		snprintf(name, sizeof(name), "%s",
+			 plan_server_name(&host->plan, host->server));
+	err("host init: no device of this host has %s, the address of %s: assign it%s",
+	    addr_text(plan_port_addr(&host->plan, host->server, level)), name,
+	    !host->file ? "" : line || !aggt_topo_digits(topo) ?
+	    ", or correct its line 'address'" : ", or add its line 'address'");
+	return -1;
+}
+
 static int look_at_devices(struct host *host)
 {
 	unsigned int level, n = aggt_topo_ports(host->plan.topo, host->server);
-	char name[AGGT_PART];
 	const char *device;
 
 	if (check_port_lines(host))
 		return -1;
 	for (level = 0; level < n; level++) {
 		device = port_device(host, level);
-		if (device && check_name(device))
+		if (!device)
+			return refuse_port(host, level);
+		if (check_name(device))
 			return -1;
-		if (device)
-			continue;
-		aggt_port_name(host->plan.topo, host->server, level, name);
-		err("host init: no device of this host has %s, the address of %s: assign it, or correct its line 'address'",
-		    addr_text(plan_port_addr(&host->plan, host->server, level)),
-		    name);
-		return -1;
 	}
 	return 0;
 }
