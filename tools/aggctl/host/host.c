@@ -462,75 +462,138 @@ static void advise_link(struct host *host, const char *device,
 		advise(host, text, "aggctl withdraw PLAN.json");
 }
 
-/* @now: what is there, or NULL */
-static void look_at_link(struct host *host, const char *device,
-			 const struct aggnet_link_info *link,
-			 const struct aggnet_link_info *now)
-{
-	const char *to = addr_text(link->neighbour);
-	bool same = now && has_name(now) && now->name == link->name &&
-		    now->digit == link->digit;
+/**
+ * struct links - links of this node
+ * @list: of them
+ * @n: how many
+ */
+struct links {
+	struct aggnet_link_info *list;
+	size_t n;
+};
 
-	if (now && now->trees && !same) {
-		advise_link(host, device, now);
-		return;
-	}
-	if (now && !same)
-		setting(host, false, "aggctl link del %s neighbour %s", device, to);
-	setting(host, same,
-		"aggctl link add %s neighbour %s bits 8 hashes 1 capacity 1 name %" PRIu64 " digit %u",
-		device, to, link->name, link->digit);
-}
-
-/* The neighbour has had another address; with both links each packet is sent twice. */
-static void look_for_stale(struct host *host, const char *device,
-			   const struct aggnet_link_info *link,
-			   const struct aggnet_link_info *list, size_t n)
+static struct links wanted_links(const struct host *host)
 {
+	json_t *named = named_links(host), *object;
+	struct links wanted = {
+		calloc(json_array_size(named) + 1, sizeof(*wanted.list)), 0,
+	};
+	struct aggnet_link_info *link = wanted.list;
+	json_int_t name, digit;
+	const char *port, *to;
+	unsigned int level;
 	size_t i;
 
-	for (i = 0; i < n; i++)
-		if (has_name(&list[i]) && list[i].ifindex == link->ifindex &&
-		    list[i].name == link->name &&
-		    list[i].digit == link->digit && !list[i].trees &&
-		    list[i].neighbour.s_addr != link->neighbour.s_addr)
-			setting(host, false, "aggctl link del %s neighbour %s",
-				device, addr_text(list[i].neighbour));
-}
-
-static void look_at_links(struct host *host, struct aggnet_ctl *ctl)
-{
-	struct aggnet_link_info *list = NULL;
-	json_t *links = named_links(host), *object;
-	struct aggnet_link_info link;
-	json_int_t name, digit;
-	const char *port, *to, *device;
-	unsigned int level;
-	size_t i, n = 0;
-
-	if (ctl && aggnet_link_list(ctl, &list, &n))
-		n = 0;
-	json_array_foreach(links, i, object) {
-		if (json_unpack(object, "{s:s, s:s, s:I, s:I}", "port", &port,
+	json_array_foreach(named, i, object) {
+		if (!link ||
+		    json_unpack(object, "{s:s, s:s, s:I, s:I}", "port", &port,
 				"neighbour", &to, "name", &name, "digit", &digit) ||
 		    sscanf(port, "eth%u", &level) != 1 ||
-		    inet_pton(AF_INET, to, &link.neighbour) != 1)
+		    inet_pton(AF_INET, to, &link->neighbour) != 1)
 			continue;
-		device = port_device(host, level);
-		link.ifindex = if_nametoindex(device);
-		link.name = (uint64_t)name;
-		link.digit = (uint8_t)digit;
-		/* Its links go with a port that has another level. */
-		if (host->moved & UINT64_C(1) << level) {
-			look_at_link(host, device, &link, NULL);
-			continue;
-		}
-		look_for_stale(host, device, &link, list, n);
-		look_at_link(host, device, &link,
-			     info_find_link(list, n, &link));
+		link->ifindex = if_nametoindex(port_device(host, level));
+		link->name = (uint64_t)name;
+		link->digit = (uint8_t)digit;
+		link++;
+		wanted.n++;
 	}
-	json_decref(links);
-	free(list);
+	json_decref(named);
+	return wanted;
+}
+
+/* The links of a port go with it, if it has another level. */
+static struct links present_links(const struct host *host, struct aggnet_ctl *ctl)
+{
+	unsigned int level, ports = aggt_topo_ports(host->plan.topo, host->server);
+	struct links now = {};
+	size_t i, n;
+
+	if (!ctl || aggnet_link_list(ctl, &now.list, &n))
+		return (struct links){};
+	for (i = 0; i < n; i++) {
+		for (level = 0; level < ports; level++)
+			if (host->moved & UINT64_C(1) << level &&
+			    if_nametoindex(port_device(host, level)) ==
+			    now.list[i].ifindex)
+				break;
+		if (level == ports)
+			now.list[now.n++] = now.list[i];
+	}
+	return now;
+}
+
+static bool has_same_name(const struct aggnet_link_info *now,
+			  const struct aggnet_link_info *link)
+{
+	return has_name(now) && now->name == link->name &&
+	       now->digit == link->digit;
+}
+
+/*
+ * Is it in the place of a wanted link, or has its neighbour had another address? With two
+ * links of one name each packet is sent twice.
+ */
+static bool is_old(const struct aggnet_link_info *now, const struct links *wanted)
+{
+	const struct aggnet_link_info *link;
+	size_t i;
+
+	link = info_find_link(wanted->list, wanted->n, now);
+	if (link)
+		return !has_same_name(now, link);
+	for (i = 0; i < wanted->n; i++)
+		if (wanted->list[i].ifindex == now->ifindex &&
+		    has_same_name(now, &wanted->list[i]))
+			return true;
+	return false;
+}
+
+static void look_for_old(struct host *host, const struct aggnet_link_info *now)
+{
+	char device[IF_NAMESIZE];
+
+	if (!if_indextoname(now->ifindex, device))
+		return;
+	if (now->trees)
+		advise_link(host, device, now);
+	else
+		setting(host, false, "aggctl link del %s neighbour %s", device,
+			addr_text(now->neighbour));
+}
+
+/* @now: what is there, or NULL */
+static void look_at_link(struct host *host, const struct aggnet_link_info *link,
+			 const struct aggnet_link_info *now)
+{
+	bool same = now && has_same_name(now, link);
+	char device[IF_NAMESIZE];
+
+	if (now && now->trees && !same)
+		return;
+	if (if_indextoname(link->ifindex, device))
+		setting(host, same,
+			"aggctl link add %s neighbour %s bits 8 hashes 1 capacity 1 name %" PRIu64 " digit %u",
+			device, addr_text(link->neighbour), link->name, link->digit);
+}
+
+/*
+ * A neighbour may have an address that another one has had. What is deleted comes first, so
+ * that it is nothing that was just added.
+ */
+static void look_at_links(struct host *host, struct aggnet_ctl *ctl)
+{
+	struct links wanted = wanted_links(host);
+	struct links now = present_links(host, ctl);
+	size_t i;
+
+	for (i = 0; i < now.n; i++)
+		if (is_old(&now.list[i], &wanted))
+			look_for_old(host, &now.list[i]);
+	for (i = 0; i < wanted.n; i++)
+		look_at_link(host, &wanted.list[i],
+			     info_find_link(now.list, now.n, &wanted.list[i]));
+	free(wanted.list);
+	free(now.list);
 }
 
 /*
