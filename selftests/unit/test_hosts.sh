@@ -309,7 +309,8 @@ echo "\$host \$2" >> "$tmp/calls"
 finding='{"note": false, "object": "port eth0", "cause": "it is down", "fix": "ip link set eth0 up"}'
 answer() # FINDINGS FALLBACKS STATE
 {
-	jq -n --arg state "\${3:-done}" '{node: "n", findings: [], trees: [{job: 7,
+	jq -n --arg state "\${3:-done}" --arg identity "10.0.0.\${host#v}" '{node: "n",
+		identity: \$identity, findings: [], trees: [{job: 7,
 		receiver: "10.0.0.1", node: "n", part: "merges", state: \$state,
 		expected: 2, bound: 2, arrived: ["10.0.0.5"], acceptor: "0.0.0.0",
 		findings: '"[\${1-}]}], fallbacks: [\${2-}]"', notes: []}'
@@ -361,21 +362,48 @@ named_faults()
 			all(.error == null and (.trees | length) == 1)' said
 }
 
-# v2 has no entry. Only the others know whether it should have one: not if packets have the
-# names of their links. What v2 thinks, by what it has forwarded at any time, does not count.
+# lacks NOTE FILTER: v2 has no entry, and takes that for a note or not; FILTER changes the
+# answers of the other hosts
+lacks()
+{
+	asks '[ $host != v2 ] || {
+		answer | jq ".trees = [] | .findings = [{note: '"$1"', object: \"v2\", cause:
+			\"it has no entry of this transfer, and more\", fix: \"x\"}]"; exit; }
+		answer | jq '"'$2'; exit"
+}
+
+# Only the others know whether v2 should have an entry: not if packets have the names of
+# their links, and v2 is no end. What v2 thinks, by what it has forwarded at any time, does
+# not count.
 no_entry()
 {
-	local v2='[ $host != v2 ] || {
-		answer | jq ".trees = [] | .findings = [{note: NOTE, object: \"v2\", cause:
-			\"it has no entry of this transfer, and more\", fix: \"x\"}]"; exit; }'
-
-	asks "${v2/NOTE/true}"
+	lacks true .
 	why 3 7 && head -n 1 said | grep -qx "job 7: as planned on 3 of 4 hosts; WRONG on v2" ||
 		return
-	asks "${v2/NOTE/false}
-		answer | jq '.trees[0].scheme = \"packet\"'; exit"
+	lacks false '.trees[0].scheme = "packet"'
 	why 0 7 && head -n 1 said | grep -qx "job 7: as planned on all 4 hosts" &&
 		grep -q "^note: v2: it has no entry of this transfer, and more" said
+}
+
+# The plan was not applied on v2, which is an end by the entry of another host.
+no_entry_of_an_end()
+{
+	lacks false '.trees[0].scheme = "packet" | .trees[0].children = ["10.0.0.1", "10.0.0.2"]'
+	why 3 7 && head -n 1 said | grep -qx "job 7: as planned on 3 of 4 hosts; WRONG on v2" ||
+		return
+	lacks false '.trees[0].scheme = "packet" | .trees[0].receiver = "10.0.0.2"'
+	why 3 7 || return
+	# It has said nothing of its identity.
+	lacks false '.trees[0].scheme = "packet" | .trees[0].children = [null]'
+	sed -i 's/\.trees = \[\]/del(.identity) | &/' ssh
+	why 0 7
+}
+
+# A server may lack the entry of another transfer, whose packets have no names.
+no_entry_of_any()
+{
+	lacks false '.trees[0].scheme = "packet" | .trees += [.trees[0] | .job = 8 | .scheme = "exact"]'
+	why 3 && head -n 1 said | grep -qx "all transfers: as planned on 3 of 4 hosts; WRONG on v2"
 }
 
 # What is not known is not wrong; a host that is wrong counts more.
@@ -542,6 +570,8 @@ check "options" options
 check "why: all hosts are as planned" all_planned
 check "why: what is wrong on which host" named_faults
 check "why: a host without an entry" no_entry
+check "why: an end without an entry" no_entry_of_an_end
+check "why: a host without an entry, of several transfers" no_entry_of_any
 check "why: hosts of which nothing is known" not_known
 check "why: a host without the module" not_loaded
 check "why: hosts that answer anything" any_answer

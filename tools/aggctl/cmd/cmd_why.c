@@ -99,7 +99,8 @@ static json_t *answer_json(const struct subject *s, json_t *trees)
 	json_t *findings = diagnose_node(s);
 
 	find_none(s, trees, findings);
-	return json_pack("{s:s, s:o, s:O, s:o, s:o}", "node", s->name,
+	return json_pack("{s:s, s:o, s:o, s:O, s:o, s:o}", "node", s->name,
+			 "identity", addr_json(s->node.address),
 			 "findings", findings, "trees", trees, "fallbacks",
 			 fallback_json(&s->counters, NULL), "notes",
 			 notes_json(trees, findings));

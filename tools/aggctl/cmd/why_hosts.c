@@ -49,38 +49,73 @@ static json_t *row_json(const json_t *asked)
 			 "it has not printed what aggctl why prints");
 }
 
-/* Do the entries of all hosts say that packets have the names of their links? */
-static bool has_names(const json_t *asked)
+/* Call @test for each entry of the answers. Return: for how many it holds; @all: of these */
+static size_t count_trees(const json_t *asked, size_t *all,
+			  bool (*test)(const json_t *tree, const json_t *about),
+			  const json_t *about)
 {
+	size_t i, k, n = 0;
 	json_t *row, *tree;
-	const char *scheme;
-	size_t i, k;
 
+	*all = 0;
 	json_array_foreach((json_t *)asked, i, row)
 		json_array_foreach(json_object_get(json_object_get(row, "answer"),
 						   "trees"), k, tree) {
-			scheme = json_string_value(json_object_get(tree, "scheme"));
-			if (scheme && !strcmp(scheme, "packet"))
-				return true;
+			n += test(tree, about);
+			++*all;
 		}
+	return n;
+}
+
+/* Have packets of this entry the names of their links? */
+static bool has_names(const json_t *tree, const json_t *about)
+{
+	const char *scheme = json_string_value(json_object_get(tree, "scheme"));
+
+	(void)about;
+	return scheme && !strcmp(scheme, "packet");
+}
+
+/* Is a node its receiver, or a child in the plan? */
+static bool names_end(const json_t *tree, const json_t *identity)
+{
+	json_t *child;
+	size_t i;
+
+	if (json_equal(json_object_get(tree, "receiver"), identity))
+		return true;
+	json_array_foreach(json_object_get(tree, "children"), i, child)
+		if (json_equal(child, identity))
+			return true;
 	return false;
 }
 
 /*
  * A host without an entry does not know the scheme, and so not whether it should have one:
- * only the ends of a transfer of scheme packet have. The others do know.
+ * of a transfer of scheme packet, only the ends have. The others do know: their entries
+ * name the ends.
  */
+static bool may_have_none(const json_t *asked, const json_t *answer)
+{
+	const json_t *identity = json_object_get(answer, "identity");
+	size_t all;
+
+	return count_trees(asked, &all, has_names, NULL) == all && all &&
+	       !count_trees(asked, &all, names_end, identity);
+}
+
 static void judge_none(json_t *asked)
 {
-	const bool note = has_names(asked);
 	json_t *row, *answer, *finding;
 	const char *cause;
 	size_t i, k;
+	bool note;
 
 	json_array_foreach(asked, i, row) {
 		answer = json_object_get(row, "answer");
 		if (json_array_size(json_object_get(answer, "trees")))
 			continue;
+		note = may_have_none(asked, answer);
 		json_array_foreach(json_object_get(answer, "findings"), k, finding) {
 			cause = json_string_value(json_object_get(finding, "cause"));
 			if (cause && !strncmp(cause, WHY_NO_ENTRY,
