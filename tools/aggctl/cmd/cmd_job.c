@@ -289,7 +289,7 @@ static int run_list(const struct aggctl *ctl, int argc, char **argv)
 	return out_table(ctl, columns, ARRAY_SIZE(columns), rows);
 }
 
-/* Ask for a job by the number in @text. Return: the answer, or NULL with @st */
+/* Return: an exit status */
 static int parse_id(const char *op, const char *text, uint32_t *id)
 {
 	if (value_parse(OPT_U32, text, id) && *id)
@@ -297,6 +297,7 @@ static int parse_id(const char *op, const char *text, uint32_t *id)
 	return usage("job %s: '%s' is not a job ID", op, text);
 }
 
+/* Ask for a job. Return: the answer, or NULL with @st */
 static json_t *ask_job(FILE *aggd, const char *op, uint32_t id, int *st)
 {
 	return job_ask(aggd, json_pack("{s:s, s:I}", "op", op, "job", (json_int_t)id),

@@ -588,7 +588,7 @@ static int check_addresses(const struct aggctl *ctl, const struct plan *plan)
 	return ctl->json ? ST_FAILED : ST_DONE;
 }
 
-/* A method that merges nothing, "existing" or "unicast:SEED", was asked for by its name. */
+/* "existing" and the kinds of "unicast" merge nothing, and were asked for by their names. */
 static bool merges_nothing(const char *method)
 {
 	return !strcmp(method, "existing") ||
